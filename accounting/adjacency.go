@@ -37,8 +37,8 @@ func (a Adjacency) Contribution(clip float64) float64 {
 	return 2 * clip
 }
 
-// check refuses values that are no adjacency.
-func (a Adjacency) check() error {
+// Check rejects values that are no adjacency, with ErrParameter.
+func (a Adjacency) Check() error {
 	if a != ZeroOut && a != ReplaceOne {
 		return fmt.Errorf("%w: %v is neither zero-out nor replace-one", ErrParameter, a)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"mafalda/accounting/internal/parameter"
 	"mafalda/internal/rounding"
 )
 
@@ -31,7 +32,8 @@ const MuDigits = 12
 // Calibrate returns the noise that a strategy of sensitivity sens needs, in a sum of gradients clipped to norm
 // clip, to meet the target. The errors are ErrParameter for a target that is incomplete, twofold or out of range.
 func Calibrate(target Target, sens, clip float64, adjacency Adjacency) (Privacy, error) {
-	if err := cmp.Or(positive("sensitivity", sens), positive("clip", clip), adjacency.check()); err != nil {
+	if err := cmp.Or(parameter.Positive("sensitivity", sens), parameter.Positive("clip", clip),
+		adjacency.Check()); err != nil {
 		return Privacy{}, err
 	}
 	p := Privacy{Mu: target.Mu, Epsilon: target.Epsilon, Delta: target.Delta, Clip: clip, Adjacency: adjacency}
@@ -50,14 +52,14 @@ func Calibrate(target Target, sens, clip float64, adjacency Adjacency) (Privacy,
 	case target.Delta != 0:
 		p.Epsilon, err = Epsilon(target.Mu, target.Delta)
 	default:
-		err = positive("mu", target.Mu)
+		err = parameter.Positive("mu", target.Mu)
 	}
 	if err != nil {
 		return Privacy{}, err
 	}
 	p.Sigma = rounding.DivUp(1, p.Mu)
 	p.NoiseStd, err = NoiseStd(p.Mu, sens, adjacency.Contribution(clip))
-	if err := cmp.Or(positive("sigma = 1/mu: sigma", p.Sigma), err); err != nil {
+	if err := cmp.Or(parameter.Positive("sigma = 1/mu: sigma", p.Sigma), err); err != nil {
 		return Privacy{}, err
 	}
 	return p, nil

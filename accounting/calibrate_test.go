@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"mafalda/accounting/internal/exact"
 )
 
 func TestCalibrate(t *testing.T) {
@@ -55,7 +57,6 @@ func TestCalibrateRefusesUnknownAdjacency(t *testing.T) {
 // The noise is enough for the μ: sens·contribution/noise ≤ μ in exact arithmetic. Two roundings can lose more than one
 // step between floats, but seldom: hence so many draws.
 func TestNoiseIsRoundedUp(t *testing.T) {
-	exact := func(v float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(v) }
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20000 {
 		sens, clip, mu := math.Exp(40*r.Float64()-20), math.Exp(40*r.Float64()-20), math.Exp(40*r.Float64()-20)
@@ -63,8 +64,8 @@ func TestNoiseIsRoundedUp(t *testing.T) {
 		if err != nil || p.Clip != clip || p.Adjacency != ReplaceOne || p.Mu != mu {
 			t.Fatalf("%+v, %v", p, err)
 		}
-		have := new(big.Float).Mul(exact(p.NoiseStd), exact(mu))
-		need := new(big.Float).Mul(exact(2*clip), exact(sens))
+		have := new(big.Float).Mul(exact.Of(p.NoiseStd), exact.Of(mu))
+		need := new(big.Float).Mul(exact.Of(2*clip), exact.Of(sens))
 		if have.Cmp(need) < 0 || !near(p.NoiseStd, 2*clip*sens/mu, 1e-15) {
 			t.Fatalf("noise %v for sens %v, clip %v, μ %v", p.NoiseStd, sens, clip, mu)
 		}

@@ -3,6 +3,8 @@ package accounting
 import (
 	"fmt"
 	"math"
+
+	"mafalda/accounting/internal/parameter"
 )
 
 // A Curve bounds the Renyi divergence of a mechanism at every order α > 1; +Inf where there is no bound. Bounds of
@@ -11,7 +13,7 @@ type Curve func(alpha float64) float64
 
 // GaussianCurve returns the curve ρ(α) = αμ²/2 of μ-GDP, rounded up.
 func GaussianCurve(mu float64) (Curve, error) {
-	if err := positive("mu", mu); err != nil {
+	if err := parameter.Positive("mu", mu); err != nil {
 		return nil, err
 	}
 	return func(alpha float64) float64 { return gaussianRDP(mu, alpha) }, nil
@@ -20,7 +22,7 @@ func GaussianCurve(mu float64) (Curve, error) {
 // EpsilonByCurve returns the best ε that a Renyi curve implies with δ over all orders (EpsilonFromRDP), and that order.
 // For Gaussian noise Epsilon, which is exact, is never larger.
 func EpsilonByCurve(curve Curve, delta float64) (epsilon, alpha float64, err error) {
-	if err := probability(delta); err != nil {
+	if err := parameter.Probability(delta); err != nil {
 		return 0, 0, err
 	}
 	return bestOrder("epsilon", curve, func(alpha, rho float64) float64 {
@@ -35,7 +37,7 @@ func EpsilonByCurve(curve Curve, delta float64) (epsilon, alpha float64, err err
 // DeltaByCurve returns the best δ that a Renyi curve implies with ε over all orders (DeltaFromRDP), and that order. For
 // Gaussian noise Delta, which is exact, is never larger.
 func DeltaByCurve(curve Curve, epsilon float64) (delta, alpha float64, err error) {
-	if err := nonNegative("epsilon", epsilon); err != nil {
+	if err := parameter.NonNegative("epsilon", epsilon); err != nil {
 		return 0, 0, err
 	}
 	l, alpha, err := bestOrder("delta", curve, func(alpha, rho float64) float64 {

@@ -18,25 +18,9 @@
 //
 // # Secret sampling
 //
-// Where every record takes part in a round with a probability q of its own, and nobody learns in which rounds, a
-// mechanism is not μ-GDP, and more private than its noise alone says. Such rounds are composed by ComposeSampled to a
-// LossDistribution: the privacy losses log P/Q of the pair
-//
-//	P = (1-q)N(0, s²) + qN(1, s²), Q = N(0, s²)      for a removed record, and Q, P for an added one
-//
-// that dominates a round of noise multiplier s (Zhu, Dong & Wang 2022), of which ε and δ are known exactly: rounds
-// add up independent losses, and δ(ε) = E_P(1 - e^{ε - loss})₊. The losses are put on a grid, whose multiples add up
-// by a discrete Fourier transform, in two ways: one whose pair dominates the true one, and one that is dominated. So
-// an ε comes with a lower bound that shows how accurate it is. The first divides a loss between the two neighbours on
-// the grid ("connecting the dots", Doroshenko et al. 2022), the second takes together what lies around a point of it;
-// both leave the masses under P and Q what they are, and the error is of second order in the grid's step. Counted
-// into the bounds, too: the tails that are cut off; what lies beyond the window and comes around the transform's
-// circle (by Chernoff's bound); the rounding of the transform, which is of tilted losses, so that it is small against
-// the small δ; and every other rounding. CalibrateSampled is the inverse. Where no grid holds the losses, formulas give a
-// looser ε, and EpsilonBounds says which.
-//
-// The pair needs that the draw stays secret, batch sizes included, and that a sum is divided by the expected batch
-// size. It does not describe batches that are shuffled, or cut by position, or a record that is replaced by another.
+// Where every record takes part in a round with a probability of its own, or in one batch of many, and nobody learns in
+// which, a mechanism is not μ-GDP, and more private than its noise alone says. The packages pld (Poisson sampling)
+// and bins (random bins) account for that; both build on this one.
 //
 // # The safe side
 //
@@ -52,17 +36,10 @@
 // nothing and moves the sum by at most clip; under replace-one adjacency (Bellet et al., Section 4.1) by at most
 // 2·clip. See Adjacency.
 //
-// # Random bins
-//
-// Who keeps secret in which batch a record is gives away less than μ-GDP says. Bins accounts for batches that are drawn
-// once, every record's independently and uniformly, for a strategy without negative entries: by importance sampling, with
-// an upper bound on δ and the probability that it fails. Delta, Epsilon and NoiseMultiplier are its methods.
-//
 // # Notation
 //
 //	μ   mu     GDP parameter; σ = 1/μ is the noise multiplier
 //	ε, δ       approximate DP
 //	α, ρ       Renyi order, Renyi divergence bound
-//	q, s       probability of a record in a round, and noise multiplier of the sum, of a sampled mechanism
 //	clip       norm to which each record's gradient is clipped
 package accounting

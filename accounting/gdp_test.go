@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"mafalda/accounting/internal/gaussian"
+
 	"pgregory.net/rapid"
 )
 
@@ -36,8 +38,8 @@ func TestLogDeltaGolden(t *testing.T) {
 		{7, 24.5, -0.81169084090917736898},
 		{1, 0.5, -1.4337142903236975907},
 	} {
-		got := logDelta(tc.mu, tc.epsilon)
-		if d := math.Abs(got - tc.want); d > absoluteError/2+relativeError/2*math.Abs(tc.want) {
+		got := gaussian.LogDelta(tc.mu, tc.epsilon)
+		if d := math.Abs(got - tc.want); d > gaussian.AbsoluteError/2+gaussian.RelativeError/2*math.Abs(tc.want) {
 			t.Errorf("log δ(%v, %v) = %.17g, want %.17g: off by %.1g", tc.mu, tc.epsilon, got, tc.want, d)
 		}
 		safe, err := LogDelta(tc.mu, tc.epsilon)
@@ -70,7 +72,7 @@ func TestDeltaIsMonotone(t *testing.T) {
 		mu := drawMu(t)
 		epsilon := math.Exp(rapid.Float64Range(-10, math.Log(1e4)).Draw(t, "log epsilon"))
 		at := func(m, e float64) float64 {
-			l := logDelta(m, e)
+			l := gaussian.LogDelta(m, e)
 			if math.IsNaN(l) || l > 1e-15 || math.IsInf(l, 0) {
 				t.Fatalf("log δ(%v, %v) = %v", m, e, l)
 			}

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"math"
 
+	"mafalda/accounting/internal/parameter"
 	"mafalda/internal/rounding"
 )
 
 // Epsilon returns the smallest ε ≥ 0 for which μ-GDP implies (ε, δ)-DP, rounded up. Parameters: μ > 0, 0 < δ < 1.
 func Epsilon(mu, delta float64) (float64, error) {
-	if err := cmp.Or(positive("mu", mu), probability(delta)); err != nil {
+	if err := cmp.Or(parameter.Positive("mu", mu), parameter.Probability(delta)); err != nil {
 		return 0, err
 	}
 	target := rounding.Log(delta)
@@ -35,7 +36,7 @@ func Epsilon(mu, delta float64) (float64, error) {
 
 // MuFromDP returns the largest μ for which μ-GDP implies (ε, δ)-DP, rounded down. Parameters: ε ≥ 0, 0 < δ < 1.
 func MuFromDP(epsilon, delta float64) (float64, error) {
-	if err := cmp.Or(nonNegative("epsilon", epsilon), probability(delta)); err != nil {
+	if err := cmp.Or(parameter.NonNegative("epsilon", epsilon), parameter.Probability(delta)); err != nil {
 		return 0, err
 	}
 	target := rounding.Log(delta)

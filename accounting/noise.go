@@ -3,6 +3,7 @@ package accounting
 import (
 	"cmp"
 
+	"mafalda/accounting/internal/parameter"
 	"mafalda/internal/rounding"
 )
 
@@ -10,22 +11,23 @@ import (
 // μ-GDP, where one record moves a sum of gradients by at most contribution (Adjacency.Contribution):
 // sens·contribution/μ, rounded up. It is exact if that is a float64. All parameters are positive and finite.
 func NoiseStd(mu, sens, contribution float64) (float64, error) {
-	err := cmp.Or(positive("mu", mu), positive("sensitivity", sens), positive("contribution", contribution))
+	err := cmp.Or(parameter.Positive("mu", mu), parameter.Positive("sensitivity", sens),
+		parameter.Positive("contribution", contribution))
 	if err != nil {
 		return 0, err
 	}
 	std := rounding.DivUp(rounding.MulUp(sens, contribution), mu)
-	return std, positive("the noise standard deviation", std)
+	return std, parameter.Positive("the noise standard deviation", std)
 }
 
 // MuFromNoise returns the μ that noise of standard deviation std gives: sens·contribution/std, rounded up, and
 // exact if that is a float64. The sensitivity may be 0: then nothing is learned, and μ is 0.
 func MuFromNoise(std, sens, contribution float64) (float64, error) {
-	err := cmp.Or(positive("the noise standard deviation", std), nonNegative("sensitivity", sens),
-		positive("contribution", contribution))
+	err := cmp.Or(parameter.Positive("the noise standard deviation", std), parameter.NonNegative("sensitivity", sens),
+		parameter.Positive("contribution", contribution))
 	if err != nil {
 		return 0, err
 	}
 	mu := rounding.DivUp(rounding.MulUp(sens, contribution), std)
-	return mu, nonNegative("mu", mu)
+	return mu, parameter.NonNegative("mu", mu)
 }

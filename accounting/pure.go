@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"mafalda/accounting/internal/parameter"
 	"mafalda/internal/rounding"
 )
 
@@ -14,7 +15,7 @@ func ComposeBasic(epsilon float64, rounds int) (float64, error) {
 		return 0, err
 	}
 	total := rounding.MulUp(epsilon, float64(rounds))
-	return total, nonNegative("the composed epsilon", total)
+	return total, parameter.NonNegative("the composed epsilon", total)
 }
 
 // ComposeAdvanced returns the ε′ for which k mechanisms, each ε-DP, are (ε′, δ)-DP (Kairouz, Oh & Viswanath 2015,
@@ -27,7 +28,7 @@ func ComposeAdvanced(epsilon float64, rounds int, delta float64) (float64, error
 	if err := pure(epsilon, rounds); err != nil {
 		return 0, err
 	}
-	if err := probability(delta); err != nil {
+	if err := parameter.Probability(delta); err != nil {
 		return 0, err
 	}
 	if epsilon == 0 || rounds == 0 {
@@ -36,12 +37,12 @@ func ComposeAdvanced(epsilon float64, rounds int, delta float64) (float64, error
 	k := float64(rounds)
 	total := (k*epsilon*math.Tanh(epsilon/2) + epsilon*math.Sqrt(2*k*-rounding.Log(delta))) * (1 + 0x1p-48)
 	total = math.Nextafter(total, math.Inf(1)) // where it is so small that the factor is lost
-	return total, nonNegative("the composed epsilon", total)
+	return total, parameter.NonNegative("the composed epsilon", total)
 }
 
 func pure(epsilon float64, rounds int) error {
 	if rounds < 0 {
 		return fmt.Errorf("%w: %d rounds must not be negative", ErrParameter, rounds)
 	}
-	return nonNegative("epsilon", epsilon)
+	return parameter.NonNegative("epsilon", epsilon)
 }

@@ -4,17 +4,18 @@ import (
 	"cmp"
 	"math"
 
+	"mafalda/accounting/internal/parameter"
 	"mafalda/internal/rounding"
 )
 
 // RDP returns the Renyi divergence bound ρ = αμ²/2 of order α > 1 that μ-GDP implies, attained by the Gaussian
 // mechanism, rounded up.
 func RDP(mu, alpha float64) (float64, error) {
-	if err := cmp.Or(positive("mu", mu), order(alpha)); err != nil {
+	if err := cmp.Or(parameter.Positive("mu", mu), parameter.Order(alpha)); err != nil {
 		return 0, err
 	}
 	rho := gaussianRDP(mu, alpha)
-	return rho, positive("rdp", rho)
+	return rho, parameter.Positive("rdp", rho)
 }
 
 // gaussianRDP returns αμ²/2, rounded up.
@@ -25,30 +26,31 @@ func gaussianRDP(mu, alpha float64) float64 {
 // MuFromRDP returns √(2ρ/α): the μ of the Gaussian mechanism whose divergence of order α > 1 is ρ. It stands for
 // what that mechanism guarantees, so it is rounded up. For other mechanisms Renyi DP of one order implies no μ.
 func MuFromRDP(alpha, rho float64) (float64, error) {
-	if err := cmp.Or(order(alpha), positive("rdp", rho)); err != nil {
+	if err := cmp.Or(parameter.Order(alpha), parameter.Positive("rdp", rho)); err != nil {
 		return 0, err
 	}
 	mu := 2 * rounding.SqrtUp(rounding.DivUp(rounding.MulUp(rho, 0.5), alpha)) // halved first: 2ρ could overflow
-	return mu, positive("mu", mu)
+	return mu, parameter.Positive("mu", mu)
 }
 
 // EpsilonFromRDP returns an ε for which (α, ρ)-RDP implies (ε, δ)-DP: the bound of Canonne, Kamath & Steinke (2020),
 // Proposition 12: ε = ρ + log((α-1)/α) - (log δ + log α)/(α-1), rounded up, or 0 if that is negative.
 func EpsilonFromRDP(alpha, rho, delta float64) (float64, error) {
-	if err := cmp.Or(order(alpha), nonNegative("rdp", rho), probability(delta)); err != nil {
+	if err := cmp.Or(parameter.Order(alpha), parameter.NonNegative("rdp", rho), parameter.Probability(delta)); err != nil {
 		return 0, err
 	}
 	logDelta, logOrder, logRatio := rounding.Log(delta), math.Log(alpha), logRatio(alpha)
 	epsilon := rho + logRatio - (logDelta+logOrder)/(alpha-1)
 	slack := 1e-14 * (rho + math.Abs(logRatio) + (math.Abs(logDelta)+logOrder)/(alpha-1))
 	epsilon = math.Max(epsilon+slack, 0)
-	return epsilon, nonNegative("epsilon", epsilon)
+	return epsilon, parameter.NonNegative("epsilon", epsilon)
 }
 
 // DeltaFromRDP returns a δ for which (α, ρ)-RDP implies (ε, δ)-DP: the same bound, solved for
 // δ = exp((α-1)(ρ-ε)) (1-1/α)^α / (α-1), rounded up, or 1 if that is larger.
 func DeltaFromRDP(alpha, rho, epsilon float64) (float64, error) {
-	if err := cmp.Or(order(alpha), nonNegative("rdp", rho), nonNegative("epsilon", epsilon)); err != nil {
+	if err := cmp.Or(parameter.Order(alpha), parameter.NonNegative("rdp", rho), parameter.NonNegative("epsilon",
+		epsilon)); err != nil {
 		return 0, err
 	}
 	return probabilityOf(logDeltaFromRDP(alpha, rho, epsilon)), nil

@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"mafalda/accounting/internal/exact"
 )
 
 // between draws log-uniformly.
@@ -18,22 +20,22 @@ func TestExactArithmetic(t *testing.T) {
 		have *big.Float
 		want string
 	}{
-		"π":          {exactPi(exactBits), "3.141592653589793238462643383279502884197"},
-		"log 3":      {exactLog(exact(3)), "1.098612288668109691395245236922525704647"},
-		"log 1e-300": {exactLog(exact(1e-300)), "-690.7755278982137051803383445701005029086"},
-		"e^-700.5":   {exactExp(exact(-700.5)), "5.980196118639791206412107330495100047981e-305"},
-		"e^2":        {exactExp(exact(2)), "7.38905609893065022723042746057500781318"},
-		"Q(1)":       {exactTail(exact(1)), "0.1586552539314570514147674543679620775221"},
-		"Q(-3)":      {exactTail(exact(-3)), "0.9986501019683699054733481852324050226222"},
-		"Q(39)":      {exactTail(exact(39)), "5.353119112150945351815489669897853597612e-333"},
-		"Q(41)":      {exactTail(exact(41)), "9.190860993225916385439930132409424348681e-368"},
-		"δ(1, 4)":    {exactDelta(1, 4), "0.00004712241200793119867421121499483235569386"},
+		"π":          {exact.Pi(exact.Bits), "3.141592653589793238462643383279502884197"},
+		"log 3":      {exact.Log(exact.Of(3)), "1.098612288668109691395245236922525704647"},
+		"log 1e-300": {exact.Log(exact.Of(1e-300)), "-690.7755278982137051803383445701005029086"},
+		"e^-700.5":   {exact.Exp(exact.Of(-700.5)), "5.980196118639791206412107330495100047981e-305"},
+		"e^2":        {exact.Exp(exact.Of(2)), "7.38905609893065022723042746057500781318"},
+		"Q(1)":       {exact.Tail(exact.Of(1)), "0.1586552539314570514147674543679620775221"},
+		"Q(-3)":      {exact.Tail(exact.Of(-3)), "0.9986501019683699054733481852324050226222"},
+		"Q(39)":      {exact.Tail(exact.Of(39)), "5.353119112150945351815489669897853597612e-333"},
+		"Q(41)":      {exact.Tail(exact.Of(41)), "9.190860993225916385439930132409424348681e-368"},
+		"δ(1, 4)":    {exact.Delta(1, 4), "0.00004712241200793119867421121499483235569386"},
 	} {
-		want, _, err := big.ParseFloat(tc.want, 10, exactBits, big.ToNearestEven)
+		want, _, err := big.ParseFloat(tc.want, 10, exact.Bits, big.ToNearestEven)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, _ := over(minus(tc.have, want), want).Float64(); math.Abs(r) > 1e-37 {
+		if r, _ := exact.Over(exact.Minus(tc.have, want), want).Float64(); math.Abs(r) > 1e-37 {
 			t.Errorf("%s = %s, want %s", name, tc.have.Text('g', 40), tc.want)
 		}
 	}
@@ -46,15 +48,15 @@ func TestDeltaIsRoundedUp(t *testing.T) {
 		mu := between(r, 1e-4, 1e3)
 		x := math.Max(-5, -mu/2) + 25*r.Float64()
 		epsilon := math.Max(0, mu*mu/2+mu*x)
-		want := exactDelta(mu, epsilon)
-		log := exactLog(want)
+		want := exact.Delta(mu, epsilon)
+		log := exact.Log(want)
 		size, _ := log.Float64()
 		l, err := LogDelta(mu, epsilon)
 		most := 2e-12 + 2e-14*math.Abs(size) + 0x1p-50*(epsilon/mu+mu)*(1+math.Abs(x))
-		if off, _ := minus(exact(l), log).Float64(); err != nil || off < 0 || off > most {
+		if off, _ := exact.Minus(exact.Of(l), log).Float64(); err != nil || off < 0 || off > most {
 			t.Fatalf("log δ(%v, %v) = %v, %v, by %g too large", mu, epsilon, l, err, off)
 		}
-		if d, err := Delta(mu, epsilon); err != nil || below(d, want) {
+		if d, err := Delta(mu, epsilon); err != nil || exact.Below(d, want) {
 			t.Fatalf("δ(%v, %v) = %v, %v is too small", mu, epsilon, d, err)
 		}
 	}
@@ -84,18 +86,18 @@ func TestEpsilonIsRoundedUpAndMuDown(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
 		mu, delta := between(r, 1e-4, 100), between(r, 1e-60, 0.5)
-		target := exact(delta)
+		target := exact.Of(delta)
 		epsilon, err := Epsilon(mu, delta)
-		if err != nil || exactDelta(mu, epsilon).Cmp(target) > 0 {
+		if err != nil || exact.Delta(mu, epsilon).Cmp(target) > 0 {
 			t.Fatalf("ε(%v, %v) = %v, %v is too small", mu, delta, epsilon, err)
 		}
 		epsilon = between(r, 1e-3, 100)
 		p, err := Calibrate(Target{Epsilon: epsilon, Delta: delta}, 1, 1, ZeroOut)
-		if err != nil || exactDelta(p.Mu, epsilon).Cmp(target) > 0 {
+		if err != nil || exact.Delta(p.Mu, epsilon).Cmp(target) > 0 {
 			t.Fatalf("noise for μ = %v, %v does not give (%v, %v)", p.Mu, err, epsilon, delta)
 		}
 		mu, err = MuFromDP(epsilon, delta)
-		if err != nil || exactDelta(mu, epsilon).Cmp(target) > 0 || p.Mu > mu || !near(p.Mu, mu, 1e-11) {
+		if err != nil || exact.Delta(mu, epsilon).Cmp(target) > 0 || p.Mu > mu || !near(p.Mu, mu, 1e-11) {
 			t.Fatalf("μ(%v, %v) = %v, %v is too large, or calibrated as %v", epsilon, delta, mu, err, p.Mu)
 		}
 	}
@@ -107,32 +109,32 @@ func TestAlgebraIsRoundedUp(t *testing.T) {
 	const unit = 0x1p-52
 	check := func(name string, v float64, err error, want *big.Float, units float64) {
 		t.Helper()
-		if err != nil || below(v, want) || excess(v, want) > units*unit {
+		if err != nil || exact.Below(v, want) || exact.Excess(v, want) > units*unit {
 			t.Fatalf("%s = %v, %v; want %s or at most %v units more", name, v, err, want.Text('g', 25), units)
 		}
 	}
 	for range 5000 {
 		mu, alpha := between(r, 1e-9, 1e9), 1+between(r, 1e-6, 1e6)
 		sens, clip := between(r, 1e-9, 1e9), between(r, 1e-9, 1e9)
-		m, a := exact(mu), exact(alpha)
+		m, a := exact.Of(mu), exact.Of(alpha)
 		rho, err := RDP(mu, alpha)
-		check("ρ", rho, err, over(times(a, times(m, m)), exact(2)), 2)
+		check("ρ", rho, err, exact.Over(exact.Times(a, exact.Times(m, m)), exact.Of(2)), 2)
 		curve, err := GaussianCurve(mu)
-		check("the curve", curve(alpha), err, over(times(a, times(m, m)), exact(2)), 2)
+		check("the curve", curve(alpha), err, exact.Over(exact.Times(a, exact.Times(m, m)), exact.Of(2)), 2)
 		back, err := MuFromRDP(alpha, mu)
-		check("μ of ρ", back, err, new(big.Float).Sqrt(over(times(exact(2), m), a)), 2)
+		check("μ of ρ", back, err, new(big.Float).Sqrt(exact.Over(exact.Times(exact.Of(2), m), a)), 2)
 		contribution := ReplaceOne.Contribution(clip)
-		moved := times(exact(sens), exact(contribution))
+		moved := exact.Times(exact.Of(sens), exact.Of(contribution))
 		std, err := NoiseStd(mu, sens, contribution)
-		check("noise", std, err, over(moved, m), 2)
+		check("noise", std, err, exact.Over(moved, m), 2)
 		of, err := MuFromNoise(mu, sens, contribution)
-		check("μ of noise", of, err, over(moved, m), 2)
+		check("μ of noise", of, err, exact.Over(moved, m), 2)
 		p, err := Calibrate(Target{Mu: mu}, sens, clip, ReplaceOne)
-		check("calibrated noise", p.NoiseStd, err, over(moved, m), 2)
-		check("σ", p.Sigma, err, over(exact(1), m), 1)
+		check("calibrated noise", p.NoiseStd, err, exact.Over(moved, m), 2)
+		check("σ", p.Sigma, err, exact.Over(exact.Of(1), m), 1)
 		n := r.IntN(1000) + 1
 		basic, err := ComposeBasic(mu, n)
-		check("kε", basic, err, times(m, exact(float64(n))), 1)
+		check("kε", basic, err, exact.Times(m, exact.Of(float64(n))), 1)
 	}
 }
 
@@ -141,22 +143,23 @@ func TestCompositionIsRoundedUp(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 4))
 	for range 1000 {
 		mus := make([]float64, 1+r.IntN(20))
-		sum := exact(0)
+		sum := exact.Of(0)
 		for i := range mus {
 			mus[i] = between(r, 1e-5, 1e5)
-			sum = plus(sum, times(exact(mus[i]), exact(mus[i])))
+			sum = exact.Plus(sum, exact.Times(exact.Of(mus[i]), exact.Of(mus[i])))
 		}
-		if mu, err := Compose(mus...); err != nil || below(mu, new(big.Float).Sqrt(sum)) {
+		if mu, err := Compose(mus...); err != nil || exact.Below(mu, new(big.Float).Sqrt(sum)) {
 			t.Fatalf("%v composed to %v, %v", mus, mu, err)
 		}
 	}
 	for range 200 {
 		epsilon, k, delta := between(r, 1e-8, 20), 1+r.IntN(1000), between(r, 1e-300, 0.999)
-		e, n := exact(epsilon), exact(float64(k))
-		power := exactExp(e)
-		want := plus(times(times(n, e), over(minus(power, exact(1)), plus(power, exact(1)))),
-			times(e, new(big.Float).Sqrt(times(times(exact(-2), n), exactLog(exact(delta))))))
-		if v, err := ComposeAdvanced(epsilon, k, delta); err != nil || below(v, want) || excess(v, want) > 1e-14 {
+		e, n := exact.Of(epsilon), exact.Of(float64(k))
+		power := exact.Exp(e)
+		want := exact.Plus(exact.Times(exact.Times(n, e), exact.Over(exact.Minus(power, exact.Of(1)), exact.Plus(power,
+			exact.Of(1)))),
+			exact.Times(e, new(big.Float).Sqrt(exact.Times(exact.Times(exact.Of(-2), n), exact.Log(exact.Of(delta))))))
+		if v, err := ComposeAdvanced(epsilon, k, delta); err != nil || exact.Below(v, want) || exact.Excess(v, want) > 1e-14 {
 			t.Fatalf("%d of ε = %v with δ = %v: %v, %v; want %s", k, epsilon, delta, v, err, want.Text('g', 20))
 		}
 	}
@@ -176,19 +179,19 @@ func TestRenyiIsRoundedUp(t *testing.T) {
 		alpha, rho := 1+between(r, 1e-4, 1e4), between(r, 1e-6, 1e3)
 		delta, epsilon := between(r, 1e-100, 0.9), between(r, 1e-3, 1e2)
 		v, err := EpsilonFromRDP(alpha, rho, delta)
-		if err != nil || below(v, exactRDPEpsilon(alpha, exact(rho), delta)) {
+		if err != nil || exact.Below(v, exact.RDPEpsilon(alpha, exact.Of(rho), delta)) {
 			t.Fatalf("ε of (%v, %v) for %v: %v, %v", alpha, rho, delta, v, err)
 		}
-		want := exactRDPLogDelta(alpha, exact(rho), epsilon)
-		if v, err := DeltaFromRDP(alpha, rho, epsilon); err != nil || v < 1 && exactLog(exact(v)).Cmp(want) < 0 {
+		want := exact.RDPLogDelta(alpha, exact.Of(rho), epsilon)
+		if v, err := DeltaFromRDP(alpha, rho, epsilon); err != nil || v < 1 && exact.Log(exact.Of(v)).Cmp(want) < 0 {
 			t.Fatalf("δ of (%v, %v) for %v: %v, %v", alpha, rho, epsilon, v, err)
 		}
 	}
 	for range 30 {
 		mu, delta := between(r, 1e-3, 30), between(r, 1e-100, 0.1)
 		epsilon, alpha, err := EpsilonByRDP(mu, delta)
-		divergence := over(times(exact(alpha), times(exact(mu), exact(mu))), exact(2))
-		if err != nil || below(epsilon, exactRDPEpsilon(alpha, divergence, delta)) {
+		divergence := exact.Over(exact.Times(exact.Of(alpha), exact.Times(exact.Of(mu), exact.Of(mu))), exact.Of(2))
+		if err != nil || exact.Below(epsilon, exact.RDPEpsilon(alpha, divergence, delta)) {
 			t.Fatalf("ε of μ = %v by Renyi DP: %v at %v, %v", mu, epsilon, alpha, err)
 		}
 		curve, err := GaussianCurve(mu)
@@ -196,8 +199,8 @@ func TestRenyiIsRoundedUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		least, alpha, err := DeltaByCurve(curve, epsilon)
-		divergence = over(times(exact(alpha), times(exact(mu), exact(mu))), exact(2))
-		if err != nil || least < 1 && exactLog(exact(least)).Cmp(exactRDPLogDelta(alpha, divergence, epsilon)) < 0 {
+		divergence = exact.Over(exact.Times(exact.Of(alpha), exact.Times(exact.Of(mu), exact.Of(mu))), exact.Of(2))
+		if err != nil || least < 1 && exact.Log(exact.Of(least)).Cmp(exact.RDPLogDelta(alpha, divergence, epsilon)) < 0 {
 			t.Fatalf("δ of μ = %v for ε = %v by Renyi DP: %v at %v, %v", mu, epsilon, least, alpha, err)
 		}
 	}

@@ -1,5 +1,5 @@
 // Package benchmarks compares strategies with the baselines of the field on workloads, and holds the Go benchmarks of the
-// main job. A Study is every strategy on every Case, as cells of package study.
+// main job. A Study is every strategy on every Case, or every Workload on every network, as cells of package study.
 //
 // # Baselines
 //

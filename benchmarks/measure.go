@@ -13,16 +13,28 @@ import (
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
+	"mafalda/workload"
 )
 
-// Cell says which row of a table is meant.
+// Cell says which row of a table is meant: on which network, who takes part when, and which strategy for plain training,
+// or which workload, with all that it depends on.
 type Cell struct {
-	Graph    string `json:"graph"`
-	SHA256   string `json:"graph_sha256,omitempty"`
-	Digest   string `json:"network,omitempty"`
-	K        int    `json:"k"`
-	B        int    `json:"b"`
-	Strategy string `json:"strategy"`
+	Graph    string         `json:"graph"`
+	SHA256   string         `json:"graph_sha256,omitempty"`
+	Digest   string         `json:"network,omitempty"`
+	K        int            `json:"k"`
+	B        int            `json:"b"`
+	Strategy string         `json:"strategy,omitempty"`
+	Workload string         `json:"workload,omitempty"`
+	Spec     *workload.Spec `json:"workload_spec,omitempty"`
+}
+
+// What returns the strategy or the workload of the cell.
+func (c Cell) What() string { return c.Strategy + c.Workload }
+
+// text returns all that is in the cell.
+func (c Cell) text() string {
+	return fmt.Sprintf("%q %s %s %d %d %q %q %v", c.Graph, c.SHA256, c.Digest, c.K, c.B, c.Strategy, c.Workload, c.Spec)
 }
 
 // Seconds is about how long the cell takes on one processor, without what the graph asks for, within a factor of ten.
@@ -55,7 +67,8 @@ func Cells(cases []Case) []Cell {
 }
 
 func (c Case) cell(strategy string) Cell {
-	return Cell{c.Graph, c.SHA256, c.Digest, c.Schema.Participations(), c.Schema.Separation(), strategy}
+	return Cell{Graph: c.Graph, SHA256: c.SHA256, Digest: c.Digest, K: c.Schema.Participations(), B: c.Schema.Separation(),
+		Strategy: strategy}
 }
 
 // A Measurer measures one cell after the other, and keeps what cells share: the optimum of every case, D-MF and noise
@@ -130,7 +143,7 @@ func (m *Measurer) measure(ctx context.Context, c Case, optimum Cell, strategy s
 	case Dense:
 		return dense, nil
 	case SampledBest:
-		return m.sampled(ctx, c.row(strategy), dense, m.bands.Falling)
+		return m.sampled(ctx, c.row(strategy), dense, m.bands.Descend)
 	case SampledDPDSGD:
 		return m.sampled(ctx, c.row(strategy), dense,
 			func(ctx context.Context, epsilon, delta float64) (bands.Cost, error) {
@@ -148,7 +161,7 @@ func (m *Measurer) measure(ctx context.Context, c Case, optimum Cell, strategy s
 // row returns what a row says of the case.
 func (c Case) row(strategy string) Row {
 	return Row{Graph: c.Graph, SHA256: c.SHA256, K: c.Schema.Participations(), B: c.Schema.Separation(),
-		Strategy: strategy}
+		Strategy: strategy, StrategyRow: new(StrategyRow)}
 }
 
 // optimum measures the certified optimum.

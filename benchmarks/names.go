@@ -29,35 +29,17 @@ type GraphNames map[string][]string // the hashes of the files of every name
 func NamesOf(rows []Row) GraphNames {
 	names := GraphNames{}
 	for _, r := range rows {
-		names.add(r.Graph, r.SHA256)
+		if !slices.Contains(names[r.Graph], r.SHA256) {
+			names[r.Graph] = append(names[r.Graph], r.SHA256)
+		}
 	}
 	return names
-}
-
-// WorkloadNamesOf is NamesOf for rows of workloads.
-func WorkloadNamesOf(rows []WorkloadRow) GraphNames {
-	names := GraphNames{}
-	for _, r := range rows {
-		names.add(r.Graph, r.SHA256)
-	}
-	return names
-}
-
-func (n GraphNames) add(graph, hash string) {
-	if !slices.Contains(n[graph], hash) {
-		n[graph] = append(n[graph], hash)
-	}
 }
 
 // Of returns the name of a row's graph, with the start of its hash where there are several of that name.
-func (n GraphNames) Of(r *Row) string { return n.name(r.Graph, r.SHA256) }
-
-// OfWorkload is Of for a row of workloads.
-func (n GraphNames) OfWorkload(r *WorkloadRow) string { return n.name(r.Graph, r.SHA256) }
-
-func (n GraphNames) name(graph, hash string) string {
-	if len(n[graph]) > 1 {
-		return graph + "#" + hash[:min(8, len(hash))]
+func (n GraphNames) Of(r *Row) string {
+	if len(n[r.Graph]) > 1 {
+		return r.Graph + "#" + r.SHA256[:min(8, len(r.SHA256))]
 	}
-	return graph
+	return r.Graph
 }

@@ -56,7 +56,8 @@ func InTurn(loss, epsilon, delta float64) (float64, error) {
 	return p.NoiseStd * p.NoiseStd * loss, err
 }
 
-// InSecret returns what bands cost with batches that are drawn in secret, beside the error of the optimum for batches in turn.
+// InSecret returns what bands cost with batches that are drawn in secret, beside the error of the optimum for batches
+// in turn.
 func InSecret(c bands.Cost, epsilon, delta, optimum float64) AtPrivacy {
 	return AtPrivacy{Epsilon: epsilon, Delta: delta, Error: c.ErrorAtPrivacy, Ratio: c.ErrorAtPrivacy / optimum,
 		Bands: c.Bandwidth, NoiseMultiplier: c.NoiseMultiplier}

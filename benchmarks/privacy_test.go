@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mafalda/accounting"
+	"mafalda/accounting/pld"
 	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/internal/fault"
@@ -53,7 +54,7 @@ func TestAtPrivacy(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := accounting.CalibrateSampled(accounting.SampledTarget{Probability: float64(w) / 8,
+			p, err := pld.Calibrate(pld.Target{Probability: float64(w) / 8,
 				Rounds: 24 / w, Epsilon: epsilon, Delta: levels.Delta})
 			if err != nil {
 				t.Fatal(err)

@@ -49,30 +49,79 @@ func Cases(n *graph.Network, schemas []participation.Cyclic) ([]Case, error) {
 	return cases, nil
 }
 
-// Study is every strategy on every case, as cells of package study: every process that makes the same study measures
-// the same cells, which are plain data. It is for one goroutine.
+// Study is a table as cells of package study: every strategy on every case, or every workload on every network. Every
+// process that makes the same study measures the same cells, which are plain data. It is for one goroutine.
 type Study struct {
-	cells    []Cell
-	measurer *Measurer
-	networks graph.NetworkOptions
-	levels   Privacies
+	Workloads bool     // a row is a workload, not a strategy
+	LeftOut   []string // a sentence about each workload that some network does not have
+
+	cells   []Cell
+	measure func(context.Context, Cell) (Row, error)
+	know    func(Cell, Row)
+	options graph.NetworkOptions
+	levels  Privacies
+	files   []study.File // of the matchings that networks are sequences of
 }
 
-// NewStudy returns the study of cases whose networks were all loaded by these options, but for the source. It fails as
-// Privacies.Check does, and as bands.Noise.Multiplier does for levels that no noise meets.
-func NewStudy(cases []Case, networks graph.NetworkOptions, levels Privacies) (*Study, error) {
+// NewStudy returns the study of strategies on cases whose networks were all loaded by these options, but for the source.
+// It fails as Privacies.Check does, and as bands.Noise.Multiplier does for levels that no noise meets.
+func NewStudy(cases []Case, options graph.NetworkOptions, levels Privacies) (*Study, error) {
 	if err := levels.Check(); err != nil {
 		return nil, err
 	}
-	s := &Study{cells: Cells(cases), measurer: NewMeasurer(cases, levels), networks: networks, levels: levels}
+	m := NewMeasurer(cases, levels)
 	for _, c := range cases {
 		for _, epsilon := range levels.Epsilons {
-			if _, err := s.measurer.noise.Multiplier(c.Schema, 1, epsilon, levels.Delta); err != nil {
+			if _, err := m.noise.Multiplier(c.Schema, 1, epsilon, levels.Delta); err != nil {
 				return nil, err
 			}
 		}
 	}
+	return &Study{cells: Cells(cases), measure: m.Measure, know: m.Know, options: options, levels: levels}, nil
+}
+
+// NewWorkloadStudy returns the study of workloads on networks, all loaded by these options but for the source: what the
+// strategy costs that is optimal for plain training, what a centralized one costs that knows the optimizer, and the
+// optimum. The errors are those of Workloads, and limits.ErrMemory for steps that memory does not hold.
+func NewWorkloadStudy(networks []*graph.Network, schemas []participation.Cyclic, options graph.NetworkOptions) (*Study,
+	error) {
+	m := newWorkloadMeasurer()
+	s := &Study{Workloads: true, measure: m.Measure, know: func(Cell, Row) {}, options: options}
+	for _, schema := range schemas {
+		steps := schema.Steps()
+		if err := limits.Fits(fmt.Sprintf("T = %d", steps), searchBytes(steps)); err != nil {
+			return nil, err
+		}
+		for _, n := range networks {
+			lines, leftOut, err := Workloads(n, steps, options.Seed)
+			if err != nil {
+				return nil, err
+			}
+			for _, text := range leftOut {
+				s.LeftOut = append(s.LeftOut, n.Origin.Source+": "+text)
+			}
+			for _, l := range lines {
+				c := Cell{Graph: n.Origin.Source, SHA256: n.Origin.SHA256, Digest: n.Digest(), K: schema.Participations(),
+					B: schema.Separation(), Workload: l.Name, Spec: &l.Spec}
+				if _, twice := m.cases[c.text()]; !twice {
+					s.cells = append(s.cells, c)
+					m.cases[c.text()] = workloadCase{l, n, schema}
+				}
+			}
+			f := matchingsFile(n, options.Seed)
+			if !slices.ContainsFunc(s.files, func(other study.File) bool { return other.Name == f.Name }) {
+				s.files = append(s.files, f)
+			}
+		}
+	}
 	return s, nil
+}
+
+// matchingsFile is a sequence of networks as a file, to go on with.
+func matchingsFile(n *graph.Network, seed uint64) study.File {
+	return study.File{Name: "matchings-" + n.Digest()[:8] + ".edges", Write: func(w io.Writer) error {
+		return graph.WriteMatchings(w, n.Graph, graph.Matchings(n.Graph, suiteMatchings, seed))
+	}}
 }
 
 // Cells are the rows of the study, case by case.
@@ -81,60 +130,82 @@ func (s *Study) Cells() []Cell { return s.cells }
 // Levels are the levels of privacy that strategies are compared at.
 func (s *Study) Levels() Privacies { return s.levels }
 
-// Know is Measurer.Know.
-func (s *Study) Know(c Cell, r Row) { s.measurer.Know(c, r) }
+// Know tells of a row that was measured earlier: see Measurer.Know.
+func (s *Study) Know(c Cell, r Row) { s.know(c, r) }
 
-// Do is Measurer.Measure.
-func (s *Study) Do(ctx context.Context, c Cell) (Row, error) { return s.measurer.Measure(ctx, c) }
+// Do measures a cell. It fails for a cell of other cases, if the strategy or a Gram matrix cannot be made, or when ctx
+// ends.
+func (s *Study) Do(ctx context.Context, c Cell) (Row, error) { return s.measure(ctx, c) }
+
+// name returns the name of the summaries, without what they end in.
+func (s *Study) name() string {
+	if s.Workloads {
+		return "workloads"
+	}
+	return "benchmark"
+}
 
 // Spec says which folders belong to the study; its graphs are in the cells. Files makes its summaries.
 func (s *Study) Spec() study.Spec {
 	spec := study.Of("benchmark")
-	spec.Inputs.Add("gossip", s.networks.Scheme)
-	spec.Inputs.Add("seed", s.networks.Seed)
-	spec.Inputs.Add("directed", s.networks.Directed)
-	spec.Inputs.Add("epsilon", s.levels.Epsilons)
-	spec.Inputs.Add("delta", s.levels.Delta)
-	spec.Summaries = []string{"benchmark.json", "benchmark.csv"}
+	if s.Workloads {
+		spec = study.Of("benchmark of workloads")
+	}
+	spec.Inputs.Add("gossip", s.options.Scheme)
+	spec.Inputs.Add("seed", s.options.Seed)
+	spec.Inputs.Add("directed", s.options.Directed)
+	if !s.Workloads {
+		spec.Inputs.Add("epsilon", s.levels.Epsilons)
+		spec.Inputs.Add("delta", s.levels.Delta)
+	}
+	spec.Summaries = []string{s.name() + ".json", s.name() + ".csv"}
+	for _, f := range s.files {
+		spec.Summaries = append(spec.Summaries, f.Name)
+	}
 	return spec
 }
 
-// Table is rows, and what all of them depend on: the content of benchmark.json.
+// Table is rows, and what all of them depend on: the content of benchmark.json, or of workloads.json.
 type Table struct {
 	Version string `json:"version"`
 	Gossip  string `json:"gossip"`
-	Seed    uint64 `json:"seed"` // of random graphs
+	Seed    uint64 `json:"seed"` // of random graphs, and of matchings
 
-	Epsilons []float64 `json:"epsilons"`
-	Delta    float64   `json:"delta"`
+	Epsilons []float64 `json:"epsilons,omitempty"` // of strategies
+	Delta    float64   `json:"delta,omitempty"`
 	Rows     []Row     `json:"rows"`
 }
 
 // Table returns rows of the study with what they depend on.
 func (s *Study) Table(rows []Row) *Table {
-	return &Table{Version: version.String(), Gossip: s.networks.Scheme.String(), Seed: s.networks.Seed,
+	return &Table{Version: version.String(), Gossip: s.options.Scheme.String(), Seed: s.options.Seed,
 		Epsilons: s.levels.Epsilons, Delta: s.levels.Delta, Rows: rows}
 }
 
-// Files makes the summaries of all rows in a folder, other cases' rows included: benchmark.json and benchmark.csv.
+// Files makes the summaries of all rows in a folder, other cases' rows included: as JSON and as CSV, and the matchings of
+// the networks of this study of workloads, as sequences that graph.LoadSequence reads.
 func (s *Study) Files(entries []study.Entry[Cell, Row]) ([]study.File, error) {
 	rows := s.Rows(entries)
-	return []study.File{study.JSONFile("benchmark.json", s.Table(rows)),
-		{Name: "benchmark.csv", Write: func(w io.Writer) error { return WriteRows(w, rows, s.levels) }}}, nil
+	table := func(w io.Writer) error { return WriteRows(w, rows, s.levels) }
+	if s.Workloads {
+		table = func(w io.Writer) error { return WriteWorkloads(w, rows) }
+	}
+	return append([]study.File{study.JSONFile(s.name()+".json", s.Table(rows)), {Name: s.name() + ".csv", Write: table}},
+		s.files...), nil
 }
 
 // Rows returns all rows of a folder: first the rows of this study's cells, in their order, then the others by graph.
 func (s *Study) Rows(entries []study.Entry[Cell, Row]) []Row {
-	place := map[Cell]int{}
+	place := map[string]int{}
 	for i, c := range s.cells {
-		place[c] = i - len(s.cells)
+		place[c.text()] = i - len(s.cells)
 	}
 	strategies := Strategies()
 	sorted := slices.SortedFunc(slices.Values(entries), func(a, b study.Entry[Cell, Row]) int {
 		x, y := a.Cell, b.Cell
-		return cmp.Or(place[x]-place[y], cmp.Compare(x.Graph, y.Graph), cmp.Compare(x.SHA256, y.SHA256),
+		return cmp.Or(place[x.text()]-place[y.text()], cmp.Compare(x.Graph, y.Graph), cmp.Compare(x.SHA256, y.SHA256),
 			cmp.Compare(x.Digest, y.Digest), x.K-y.K, x.B-y.B,
-			slices.Index(strategies, x.Strategy)-slices.Index(strategies, y.Strategy))
+			slices.Index(strategies, x.Strategy)-slices.Index(strategies, y.Strategy), cmp.Compare(x.Workload, y.Workload))
 	})
 	var rows []Row
 	for _, e := range sorted {
@@ -166,6 +237,24 @@ func WriteRows(w io.Writer, rows []Row, levels Privacies) error {
 		}
 		lines = append(lines, append(line, allDigits(levels.Delta), strconv.Itoa(r.MemoryFloats),
 			strconv.FormatFloat(r.Seconds, 'g', 3, 64), r.SHA256))
+	}
+	return csv.NewWriter(w).WriteAll(lines)
+}
+
+// WriteWorkloads writes a line of CSV a row, with a header and all digits, but of seconds.
+func WriteWorkloads(w io.Writer, rows []Row) error {
+	lines := [][]string{{"graph", "nodes", "k", "b", "workload", "loss", "lower_bound", "gap", "plain_strategy_loss",
+		"plain_strategy_excess", "centralized_loss", "centralized_excess", "seconds", "workload_spec", "graph_sha256"}}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 17, 64) }
+	for _, r := range rows {
+		spec, err := r.Spec.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		lines = append(lines, []string{r.Graph, strconv.Itoa(r.Nodes), strconv.Itoa(r.K), strconv.Itoa(r.B), r.Workload,
+			number(r.Loss), number(r.LowerBound), number(r.Gap), number(r.PlainLoss), number(r.PlainExcess),
+			allDigits(r.CentralizedLoss), allDigits(r.CentralizedExcess), strconv.FormatFloat(r.Seconds, 'g', 3, 64),
+			string(spec), r.SHA256})
 	}
 	return csv.NewWriter(w).WriteAll(lines)
 }

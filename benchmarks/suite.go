@@ -2,6 +2,7 @@ package benchmarks
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
+	"mafalda/workload"
 )
 
 // Case is a workload to compare strategies on.
@@ -23,22 +25,64 @@ type Case struct {
 	Gram   func(ctx context.Context) (*mat.SymDense, error) // T×T, computed when needed
 }
 
-// Row is one strategy measured on one case. Where batches are drawn in secret there is no sensitivity, and no loss:
-// what it costs depends on the level of privacy.
+// Row is a cell measured: a strategy beside the optimum, or what strategies cost under a workload. Losses are
+// sens(C)²·tr(C⁻ᵀHC⁻¹), which are squared errors at equal privacy. Where batches are drawn in secret there is no
+// sensitivity, and no loss: what a strategy costs depends on the level of privacy.
 type Row struct {
-	Graph        string      `json:"graph"`
-	K            int         `json:"k"`
-	B            int         `json:"b"`
-	Strategy     string      `json:"strategy"`
-	SensSquared  float64     `json:"sens_squared,omitempty"` // of the strategy as it is defined, before scaling
-	SensKind     string      `json:"sens_kind,omitempty"`    // exact or bound
-	Loss         float64     `json:"loss,omitempty"`
-	Ratio        float64     `json:"ratio,omitempty"`       // loss over the dense certified optimum's
-	LowerBound   float64     `json:"lower_bound,omitempty"` // of the loss of any strategy
-	AtPrivacy    []AtPrivacy `json:"at_privacy"`            // at every level
-	MemoryFloats int         `json:"memory_floats"`         // the most at any level
-	Seconds      float64     `json:"seconds"`               // to make the strategy, or those of all levels
-	SHA256       string      `json:"graph_sha256,omitempty"`
+	Graph       string         `json:"graph"`
+	Nodes       int            `json:"nodes,omitempty"`
+	K           int            `json:"k"`
+	B           int            `json:"b"`
+	Strategy    string         `json:"strategy,omitempty"`
+	Workload    string         `json:"workload,omitempty"`
+	Spec        *workload.Spec `json:"workload_spec,omitempty"`
+	SensSquared float64        `json:"sens_squared,omitempty"` // of the strategy as it is defined, before scaling
+	SensKind    string         `json:"sens_kind,omitempty"`    // exact or bound
+	Loss        float64        `json:"loss,omitempty"`         // of the strategy, or of the dense optimum for the workload
+	Ratio       float64        `json:"ratio,omitempty"`        // loss over the dense certified optimum's
+	LowerBound  float64        `json:"lower_bound,omitempty"`  // of the loss of any strategy
+	*WorkloadRow
+	*StrategyRow
+	Seconds float64 `json:"seconds"` // to make the strategy, or those of all levels, or all of the workload
+	SHA256  string  `json:"graph_sha256,omitempty"`
+}
+
+// StrategyRow is what a row says of a strategy alone.
+type StrategyRow struct {
+	AtPrivacy    []AtPrivacy `json:"at_privacy"`    // at every level
+	MemoryFloats int         `json:"memory_floats"` // the most at any level
+}
+
+// WorkloadRow is what a row says of a workload alone: the gap of its dense optimum, and the losses of strategies that
+// know less, with how far they are above the optimum's, relative: below 0 by no more than the gap. One is the dense
+// optimum for the plain workload on this network, the other one the optimum for this optimizer without a network (D-MF).
+// That one is not there, and 0, where noise of some steps costs nothing without a network: no strategy attains it.
+type WorkloadRow struct {
+	Gap               float64 `json:"gap"` // between the loss and its bound, relative, rounded up
+	PlainLoss         float64 `json:"plain_strategy_loss"`
+	PlainExcess       float64 `json:"plain_strategy_excess"`
+	CentralizedLoss   float64 `json:"centralized_loss,omitempty"`
+	CentralizedExcess float64 `json:"centralized_excess,omitempty"`
+}
+
+// UnmarshalJSON reads a row, which then has what applies to it, whatever was left out of the file.
+func (r *Row) UnmarshalJSON(text []byte) error {
+	type fields Row
+	read := fields{WorkloadRow: new(WorkloadRow), StrategyRow: new(StrategyRow)}
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	switch {
+	case read.Strategy != "":
+		read.WorkloadRow = nil
+	case read.Workload != "":
+		read.StrategyRow = nil
+	}
+	if read.WorkloadRow != nil && read.Spec == nil {
+		read.Spec = new(workload.Spec)
+	}
+	*r = Row(read)
+	return nil
 }
 
 // maker makes a strategy for a Gram matrix under a schema. A nil h asks for the network-free prefix workload.
@@ -111,6 +155,15 @@ func makers() []maker {
 			return strategy.AntiPGD(s.Steps()), nil
 		})},
 	}
+}
+
+// WorkloadSuite returns what workloads are compared on by default: built-in graphs, and a schema, T = 128.
+func WorkloadSuite() (graphs []string, schemas []participation.Cyclic) {
+	schema, err := participation.NewCyclic(128, 8, 16)
+	if err != nil {
+		panic("benchmarks: " + err.Error())
+	}
+	return []string{"florentine", "barabasi:100,3"}, []participation.Cyclic{schema}
 }
 
 // completeSearch returns the strategy of a search that its context did not end.

@@ -15,47 +15,6 @@ import (
 	"mafalda/workload"
 )
 
-// WorkloadCell says which row of the table of workloads is meant, with all that it depends on.
-type WorkloadCell struct {
-	Graph    string        `json:"graph"`
-	SHA256   string        `json:"graph_sha256,omitempty"`
-	Digest   string        `json:"network"`
-	K        int           `json:"k"`
-	B        int           `json:"b"`
-	Workload string        `json:"workload"`
-	Spec     workload.Spec `json:"workload_spec"`
-}
-
-// Seconds is about how long the cell takes on one processor, as of Cell.Seconds.
-func (c WorkloadCell) Seconds() float64 { return searchSeconds(c.K * c.B) }
-
-// WorkloadRow is what strategies cost under one workload on one network: losses, sens(C)²·tr(C⁻ᵀHC⁻¹), which are
-// squared errors at equal privacy.
-type WorkloadRow struct {
-	Graph    string        `json:"graph"`
-	Nodes    int           `json:"nodes"`
-	K        int           `json:"k"`
-	B        int           `json:"b"`
-	Workload string        `json:"workload"`
-	Spec     workload.Spec `json:"workload_spec"`
-
-	Loss       float64 `json:"loss"`        // of the dense optimum for this workload on this network
-	LowerBound float64 `json:"lower_bound"` // of the loss of any strategy
-	Gap        float64 `json:"gap"`         // between them, relative, rounded up
-
-	// Of the dense optimum for the plain workload on this network, and of that for this optimizer without a network
-	// (D-MF): losses, and how far they are above Loss, relative. Below 0 by no more than the gap. There is no
-	// centralized one where noise of some steps costs nothing without a network: no strategy attains that optimum. It
-	// is 0 then.
-	PlainLoss         float64 `json:"plain_strategy_loss"`
-	PlainExcess       float64 `json:"plain_strategy_excess"`
-	CentralizedLoss   float64 `json:"centralized_loss,omitempty"`
-	CentralizedExcess float64 `json:"centralized_excess,omitempty"`
-
-	Seconds float64 `json:"seconds"`
-	SHA256  string  `json:"graph_sha256,omitempty"`
-}
-
 // workloadCase is a line of the table on a network.
 type workloadCase struct {
 	Workload
@@ -66,27 +25,41 @@ type workloadCase struct {
 // workloadMeasurer measures cells, and keeps the strategies that they share: of plain training, for every network and
 // schema, and the centralized ones, for every optimizer and schema. It is for one goroutine.
 type workloadMeasurer struct {
+	cases       map[string]workloadCase // by the texts of their cells
 	plain       map[string]strategy.Strategy
 	centralized map[string]strategy.Strategy
 }
 
 func newWorkloadMeasurer() *workloadMeasurer {
-	return &workloadMeasurer{map[string]strategy.Strategy{}, map[string]strategy.Strategy{}}
+	return &workloadMeasurer{map[string]workloadCase{}, map[string]strategy.Strategy{}, map[string]strategy.Strategy{}}
+}
+
+// Measure returns the row of a cell of the cases.
+func (m *workloadMeasurer) Measure(ctx context.Context, c Cell) (Row, error) {
+	at, ok := m.cases[c.text()]
+	if !ok {
+		return Row{}, fmt.Errorf("%s on %s is no cell of these cases", c.Workload, c.Graph)
+	}
+	r, err := m.measure(ctx, c, at)
+	if err != nil {
+		return r, fmt.Errorf("%s, k = %d, b = %d: %s: %w", c.Graph, c.K, c.B, c.Workload, err)
+	}
+	return r, nil
 }
 
 // plainGap is the certified gap of the optimum for plain training: its loss elsewhere is known to about its root.
 const plainGap = 1e-8
 
 // measure returns the row of a case. It fails if a Gram matrix or a search fails, or when ctx ends.
-func (m *workloadMeasurer) measure(ctx context.Context, cell WorkloadCell, c workloadCase) (WorkloadRow, error) {
+func (m *workloadMeasurer) measure(ctx context.Context, cell Cell, c workloadCase) (Row, error) {
 	started := time.Now()
 	o, best, err := optimumFor(ctx, c.network, c.Spec, c.schema)
 	if err != nil {
-		return WorkloadRow{}, err
+		return Row{}, err
 	}
-	r := WorkloadRow{Graph: cell.Graph, SHA256: cell.SHA256, Nodes: c.network.Graph.Nodes(), K: cell.K, B: cell.B,
-		Workload: c.Name, Spec: c.Spec, Loss: best.Loss, LowerBound: best.LowerBound,
-		Gap: rounding.DivUp(best.Loss-best.LowerBound, best.LowerBound)}
+	r := Row{Graph: cell.Graph, SHA256: cell.SHA256, Nodes: c.network.Graph.Nodes(), K: cell.K, B: cell.B,
+		Workload: c.Name, Spec: &c.Spec, Loss: best.Loss, LowerBound: best.LowerBound,
+		WorkloadRow: &WorkloadRow{Gap: rounding.DivUp(best.Loss-best.LowerBound, best.LowerBound)}}
 	if c.Spec.IsPlain() {
 		m.plain[keyOf(cell.Digest, c)] = best.Strategy
 	}

@@ -113,7 +113,7 @@ func TestWorkloadRowsAreTheirDefinition(t *testing.T) {
 	central := map[string]*mat.TriDense{}
 	m := newWorkloadMeasurer()
 	for _, l := range lines {
-		r, err := m.measure(t.Context(), WorkloadCell{}, workloadCase{l, n, schema})
+		r, err := m.measure(t.Context(), Cell{}, workloadCase{l, n, schema})
 		if err != nil {
 			t.Fatalf("%s: %v", l.Name, err)
 		}
@@ -196,7 +196,7 @@ func TestExcessOfPrototype(t *testing.T) {
 // A study measures the cells of its networks, from JSON too, and keeps rows of others behind its own.
 func TestWorkloadStudy(t *testing.T) {
 	networks := []*graph.Network{builtin(t, "complete:3"), builtin(t, "cycle:5"), builtin(t, "cycle:5")}
-	s, err := NewWorkloadStudy(networks, cyclic(t, 8, 2), graph.NetworkOptions{})
+	s, err := NewWorkloadStudy(networks, []participation.Cyclic{cyclic(t, 8, 2)}, graph.NetworkOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,14 +204,14 @@ func TestWorkloadStudy(t *testing.T) {
 	if len(cells) != 34 || len(s.LeftOut) != 0 {
 		t.Fatalf("%d cells, %v", len(cells), s.LeftOut)
 	}
-	entries := []study.Entry[WorkloadCell, WorkloadRow]{{Cell: WorkloadCell{Graph: "another"},
-		Result: WorkloadRow{Graph: "another"}}}
+	entries := []study.Entry[Cell, Row]{{Cell: Cell{Graph: "another"},
+		Result: Row{Graph: "another", Spec: new(workload.Spec), WorkloadRow: new(WorkloadRow)}}}
 	for _, c := range slices.Backward(cells) {
 		if c.Graph == "complete:3" && c.Workload != "plain" {
 			continue
 		}
 		text, _ := json.Marshal(c)
-		var sent WorkloadCell
+		var sent Cell
 		if err := json.Unmarshal(text, &sent); err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +219,7 @@ func TestWorkloadStudy(t *testing.T) {
 		if err != nil || r.Workload != c.Workload || r.Graph != c.Graph || r.K != 2 || r.B != 4 {
 			t.Fatalf("%+v, %v", r, err)
 		}
-		entries = append(entries, study.Entry[WorkloadCell, WorkloadRow]{Cell: c, Result: r})
+		entries = append(entries, study.Entry[Cell, Row]{Cell: c, Result: r})
 	}
 	rows := s.Rows(entries)
 	if len(rows) != 19 || rows[0].Graph != "complete:3" || math.Abs(rows[0].CentralizedExcess) > 1e-6 ||
@@ -247,7 +247,7 @@ func TestWorkloadStudy(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	again, err := NewWorkloadStudy(networks, cyclic(t, 8, 2), graph.NetworkOptions{})
+	again, err := NewWorkloadStudy(networks, []participation.Cyclic{cyclic(t, 8, 2)}, graph.NetworkOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,11 +260,11 @@ func TestWorkloadStudy(t *testing.T) {
 
 // Too few steps and too many are refused; what a network has no nodes or no exact Gram matrix for is left out by name.
 func TestWorkloadsLeftOut(t *testing.T) {
-	if _, err := NewWorkloadStudy([]*graph.Network{builtin(t, "cycle:5")}, cyclic(t, 6, 2),
+	if _, err := NewWorkloadStudy([]*graph.Network{builtin(t, "cycle:5")}, []participation.Cyclic{cyclic(t, 6, 2)},
 		graph.NetworkOptions{}); err == nil || !strings.Contains(err.Error(), "8 local steps") {
 		t.Errorf("6 steps: %v", err)
 	}
-	if _, err := NewWorkloadStudy(nil, cyclic(t, 1e8, 1), graph.NetworkOptions{}); !errors.Is(err, limits.ErrMemory) {
+	if _, err := NewWorkloadStudy(nil, []participation.Cyclic{cyclic(t, 1e8, 1)}, graph.NetworkOptions{}); !errors.Is(err, limits.ErrMemory) {
 		t.Errorf("T = 1e8: %v", err)
 	}
 	uneven, err := graph.LoadNetwork(t.Context(), graph.NetworkOptions{Source: "star:5", Scheme: graph.Metropolis})
@@ -288,13 +288,13 @@ func TestWorkloadsLeftOut(t *testing.T) {
 }
 
 func TestWorkloadSuite(t *testing.T) {
-	graphs, schema := WorkloadSuite()
+	graphs, schemas := WorkloadSuite()
 	for _, source := range graphs {
 		if _, known, err := graph.ByName(source, graph.BuiltinOptions{}); !known || err != nil {
 			t.Errorf("%s: %v", source, err)
 		}
 	}
-	if schema.Steps() != 128 {
-		t.Errorf("%v", schema)
+	if len(schemas) != 1 || schemas[0].Steps() != 128 {
+		t.Errorf("%v", schemas)
 	}
 }

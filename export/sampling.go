@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"mafalda/accounting"
+	"mafalda/accounting/pld"
 	"mafalda/participation"
 )
 
@@ -95,15 +96,15 @@ func (m *Manifest) Schema() (participation.Schema, error) {
 }
 
 // event is what the accountant knows of the sampling.
-func (s *Sampling) event() accounting.SampledRounds {
-	return accounting.SampledRounds{Rounds: s.Rounds, SampledGaussian: accounting.SampledGaussian{
+func (s *Sampling) event() pld.Rounds {
+	return pld.Rounds{Rounds: s.Rounds, Mechanism: pld.Mechanism{
 		Probability: s.Probability, NoiseMultiplier: s.NoiseMultiplier}}
 }
 
-// Bounds computes the accountant's bounds of the least ε under Poisson sampling. It fails as accounting.ComposeSampled
+// Bounds computes the accountant's bounds of the least ε under Poisson sampling. It fails as pld.Compose
 // does.
 func (s *Sampling) Bounds() (upper, lower float64, err error) {
-	d, err := accounting.ComposeSampled(accounting.ZeroOut, s.event())
+	d, err := pld.Compose(accounting.ZeroOut, s.event())
 	if err != nil {
 		return 0, 0, err
 	}
@@ -198,7 +199,7 @@ func (m *Manifest) checkSampling() error {
 	if err != nil {
 		return contradiction("%w", err)
 	}
-	says := accounting.EpsilonBounds{Upper: *s.Epsilon, Lower: *s.EpsilonLower}
+	says := pld.EpsilonBounds{Upper: *s.Epsilon, Lower: *s.EpsilonLower}
 	enough := nearlyEqual(upper, says.Upper) && nearlyEqual(lower, says.Lower)
 	if !says.Accurate() { // more is proven now than by an earlier program
 		enough = upper <= says.Upper*(1+1e-8) && lower >= says.Lower*(1-1e-8)

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/participation"
 )
 
@@ -30,7 +30,7 @@ func (s *Sampling) checkBins() error {
 		return errors.New("sampling bins has an epsilon, and no epsilon_lower")
 	case !(s.Failure > 0 && s.Failure <= 0.5) || s.Samples < 1024 || s.Samples > MaxSamples || s.Seed == nil:
 		return fmt.Errorf("sampling: %d samples, a failure_probability of %v, or no seed", s.Samples, s.Failure)
-	case s.Confirmations < 0 || s.Confirmations > accounting.MostConfirmations:
+	case s.Confirmations < 0 || s.Confirmations > bins.MostConfirmations:
 		return fmt.Errorf("sampling: %d confirmations", s.Confirmations)
 	case !(s.NoiseMultiplierEstimate > 0) || !(s.ConfirmedDelta > 0 && s.ConfirmedDelta <= s.Delta) ||
 		len(s.Candidates) == 0:
@@ -64,8 +64,8 @@ func (m *Manifest) bins() error {
 
 // MonteCarlo returns what the accountant of random bins was asked for. All candidates hold together with a probability
 // of 1 - Failure, so that the choice among them costs nothing more: each has an equal share.
-func (s *Sampling) MonteCarlo() accounting.MonteCarlo {
-	return accounting.MonteCarlo{Samples: s.Samples, Failure: s.Failure / float64(len(s.Candidates)), Seed: *s.Seed}
+func (s *Sampling) MonteCarlo() bins.MonteCarlo {
+	return bins.MonteCarlo{Samples: s.Samples, Failure: s.Failure / float64(len(s.Candidates)), Seed: *s.Seed}
 }
 
 // otherProcessor is what an upper bound by the same samples may differ by.
@@ -76,11 +76,11 @@ const otherProcessor = 1e-10
 // the manifest says, or above what it claims.
 func (m *Manifest) ConfirmBins(ctx context.Context, c mat.Matrix) error {
 	s := m.Sampling
-	b, err := accounting.NewBins(c, s.Groups)
+	b, err := bins.New(c, s.Groups)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrPrivacy, err)
 	}
-	d, err := b.Confirm(ctx, accounting.BinsPrivacy{Epsilon: *s.Epsilon, NoiseMultiplier: s.NoiseMultiplier,
+	d, err := b.Confirm(ctx, bins.Privacy{Epsilon: *s.Epsilon, NoiseMultiplier: s.NoiseMultiplier,
 		Rounds: s.Confirmations}, s.MonteCarlo())
 	if ctx.Err() != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/internal/rounding"
 )
 
@@ -19,7 +19,7 @@ func binnedManifest(t testing.TB) (*Manifest, mat.Matrix) {
 	for i := range 7 {
 		c.Set(i, i, 0.7)
 	}
-	mechanism, err := accounting.NewBins(c, 4)
+	mechanism, err := bins.New(c, 4)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"mafalda/accounting"
+	"mafalda/accounting/pld"
 	"mafalda/internal/rounding"
 )
 
 // sampledManifest is of an export for batches drawn in secret, with the noise that it takes.
 func sampledManifest(t testing.TB) *Manifest {
 	t.Helper()
-	p, err := accounting.CalibrateSampled(accounting.SampledTarget{Probability: 0.5, Rounds: 4, Epsilon: 2,
+	p, err := pld.Calibrate(pld.Target{Probability: 0.5, Rounds: 4, Epsilon: 2,
 		Delta: 1e-5})
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"mafalda/strategy"
 )
 
-// Bins is the class of strategies without negative entries for random bins (accounting.Bins), which nothing is proved
+// Bins is the class of strategies without negative entries for random bins (bins.Mechanism), which nothing is proved
 // for otherwise.
 type Bins struct {
 	Number    int // b, 1 to T

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/internal/fault"
 	"mafalda/participation"
 	"mafalda/workload"
@@ -34,7 +34,7 @@ func TestBinsObjectiveIsItsDefinition(t *testing.T) {
 	}
 	half.Mul(h, &inverse)
 	product.Mul(inverse.T(), &half)
-	mechanism, err := accounting.NewBins(c, number)
+	mechanism, err := bins.New(c, number)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestBinsObjectiveOfTheLargestNorm(t *testing.T) {
 	}
 	value := o.Value(theta)
 	c := o.matrix()
-	mechanism, err := accounting.NewBins(c, number)
+	mechanism, err := bins.New(c, number)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,13 +150,15 @@ func TestStrategiesWithoutNegativeEntries(t *testing.T) {
 
 func TestBinsRefuse(t *testing.T) {
 	h := workload.PrefixGram(4)
-	for field, of := range map[string]Bins{"Number": {}, "Bandwidth": {Number: 2, Bandwidth: 5}, "Objective": {Number: 2}} {
+	for field, of := range map[string]Bins{"Number": {}, "Bandwidth": {Number: 2, Bandwidth: 5},
+		"Objective": {Number: 2}} {
 		gram := h
 		if field == "Objective" {
 			gram = nil
 		}
+		_, _, err := of.Minimize(t.Context(), gram, nil, nil, Options{})
 		var argument *fault.Argument
-		if _, _, err := of.Minimize(t.Context(), gram, nil, nil, Options{}); !errors.As(err, &argument) || argument.Field != field {
+		if !errors.As(err, &argument) || argument.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}

@@ -47,7 +47,7 @@
 // # Under random bins
 //
 // Bins finds strategies without negative entries: for a known draw, and the best at an (ε, δ) when it is secret in which
-// batch a record is (accounting.Bins). These are local optima without a certificate; no sensitivity describes them.
+// batch a record is (bins.Mechanism). These are local optima without a certificate; no sensitivity describes them.
 //
 // # The certificate
 //

@@ -38,7 +38,7 @@ func (s *splitter) grouped(ctx context.Context) (*Split, error) {
 	for {
 		last := math.Inf(1)
 		for moved := true; moved && rounds < mostRounds*s.Groups && ctx.Err() == nil; rounds++ {
-			if parts, err = s.solve(ctx, groups, parts, math.Max(roundGap, s.opts.Gap)); err != nil {
+			if parts, err = s.solve(ctx, groups, parts, math.Max(roundGap, s.opts.Gap)); err != nil || parts == nil {
 				return nil, err
 			}
 			var loss float64
@@ -54,11 +54,11 @@ func (s *splitter) grouped(ctx context.Context) (*Split, error) {
 			break
 		}
 	}
-	if parts, err = s.solve(ctx, groups, parts, s.opts.Gap); err != nil {
+	if parts, err = s.solve(ctx, groups, parts, s.opts.Gap); err != nil || parts == nil {
 		return nil, err
 	}
 	bounds, err := s.nodeBounds(ctx, parts)
-	if err != nil {
+	if err != nil || bounds == nil {
 		return nil, err
 	}
 	return s.split(ctx, parts, rounds, func(i int, _ *part) float64 { return bounds[i] })

@@ -35,10 +35,10 @@ type Found struct {
 
 // Parts computes parts, here by compute or elsewhere by the same Nodes' compute, and returns what each has found. It is
 // called several times where parts need what others found, and may be asked again for known parts. Its error ends
-// Optimize, which returns it.
+// Optimize, which returns it. No results, where others have yet to compute some, end Optimize without a Split.
 type Parts func(ctx context.Context, parts []Part, compute func(context.Context, Part) (Found, error)) ([]Found, error)
 
-// solveParts is solve, with parts.
+// solveParts is solve, with parts; nil where others have yet to compute some.
 func (s *splitter) solveParts(ctx context.Context, groups [][]int, from []*part, gap float64) ([]*part, error) {
 	parts := make([]Part, len(groups))
 	at := map[int]int{} // groups by their first node
@@ -57,7 +57,7 @@ func (s *splitter) solveParts(ctx context.Context, groups [][]int, from []*part,
 		}
 		return Found{triangle(r.Strategy), r.LowerBound, r.Iterations, r.Status}, nil
 	})
-	if err != nil {
+	if err != nil || all == nil {
 		return nil, err
 	}
 	solved := make([]*part, len(groups))
@@ -73,7 +73,7 @@ func (s *splitter) solveParts(ctx context.Context, groups [][]int, from []*part,
 	return solved, nil
 }
 
-// boundParts is nodeBounds, with parts.
+// boundParts is nodeBounds, with parts; nil where others have yet to compute some.
 func (s *splitter) boundParts(ctx context.Context, parts []*part) ([]float64, error) {
 	asked := make([]Part, len(s.Grams))
 	of := make([]*part, len(s.Grams))
@@ -86,7 +86,7 @@ func (s *splitter) boundParts(ctx context.Context, parts []*part) ([]float64, er
 	all, err := s.Parts(ctx, asked, func(_ context.Context, p Part) (Found, error) {
 		return Found{LowerBound: s.nodeBound(of[p.Nodes[0]], p.Nodes[0])}, nil
 	})
-	if err != nil {
+	if err != nil || all == nil {
 		return nil, err
 	}
 	bounds := make([]float64, len(all))

@@ -47,7 +47,7 @@ func handedOn(t rapid.TB, asked map[string]string) Parts {
 
 // Parts that are computed elsewhere make the same split, to the last bit.
 func TestPartsChangeNothing(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	checkFew(t, func(t *rapid.T) {
 		s := drawSchema(t)
 		grams, sum := nodeGrams(t, s.Steps())
 		n := Nodes{Grams: grams, Shared: optimal(t, sum, s).Strategy, Groups: rapid.IntRange(0, len(grams)).Draw(t, "groups")}
@@ -109,4 +109,23 @@ func TestPartsFail(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// Where others have yet to compute their parts, in whichever round, there is no split, and nothing has gone wrong.
+func TestPartsLeftToOthers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSchema(t)
+		grams, sum := nodeGrams(t, s.Steps())
+		n := Nodes{Grams: grams, Shared: optimal(t, sum, s).Strategy, Groups: rapid.IntRange(0, len(grams)).Draw(t, "groups")}
+		here, left := handedOn(t, map[string]string{}), rapid.IntRange(0, 6).Draw(t, "rounds")
+		n.Parts = func(ctx context.Context, parts []Part, compute func(context.Context, Part) (Found, error)) ([]Found, error) {
+			if left--; left < 0 {
+				return nil, nil
+			}
+			return here(ctx, parts, compute)
+		}
+		if split, err := n.Optimize(context.Background(), s, Options{Gap: 1e-6}); err != nil || (split == nil) != (left < 0) {
+			t.Fatalf("%v, %v, %d rounds left", split, err, left)
+		}
+	})
 }

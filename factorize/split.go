@@ -52,7 +52,7 @@ type Split struct {
 // Every strategy is searched to the gap in opts, for its nodes; Options.Start and Options.LowerBound are not for
 // several strategies. The schema's patterns must be a partition of the steps: else the error is ErrUnsupported. When
 // ctx ends first, what there is so far is returned with Status optim.Interrupted. Strategies are optimized in parallel,
-// each with some 35 matrices of T×T.
+// each with some 35 matrices of T×T. Where Parts leaves some of them to others, the result is nil.
 func (n Nodes) Optimize(ctx context.Context, schema participation.Schema, opts Options) (*Split, error) {
 	if err := errors.Join(n.check(schema), opts.check()); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (n Nodes) Optimize(ctx context.Context, schema participation.Schema, opts O
 	}
 	groups := equalGrams(n.Grams)
 	parts, err := s.solve(ctx, groups, nil, s.opts.Gap)
-	if err != nil {
+	if err != nil || parts == nil {
 		return nil, err
 	}
 	return s.split(ctx, parts, 1, func(i int, p *part) float64 {

@@ -3,6 +3,7 @@ package factorize
 import (
 	"context"
 	"errors"
+	"flag"
 	"math"
 	"testing"
 
@@ -39,7 +40,7 @@ func optimal(t rapid.TB, h *mat.SymDense, s participation.Schema) *Result {
 // TestSplitByDefinition checks strategies for single nodes against the optimum of each node alone, and groups between
 // these and the shared strategy; losses follow the definition, and the bounds are below them.
 func TestSplitByDefinition(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	checkFew(t, func(t *rapid.T) {
 		s := drawSchema(t)
 		grams, sum := nodeGrams(t, s.Steps())
 		shared := optimal(t, sum, s)
@@ -148,4 +149,14 @@ func TestStartFromTheOptimum(t *testing.T) {
 	if bad, err := (Dense{}).Optimize(context.Background(), Mean(h), s, Options{Start: mat.NewSymDense(24, nil)}); err != nil || bad.Status != optim.Converged {
 		t.Errorf("start at zero: %v, %v", bad, err)
 	}
+}
+
+// checkFew is rapid.Check with 40 cases, if it is not told another number: each case is several optimizations.
+func checkFew(t *testing.T, property func(*rapid.T)) {
+	t.Helper()
+	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue {
+		defer func() { _ = checks.Value.Set(checks.DefValue) }()
+		_ = checks.Value.Set("40")
+	}
+	rapid.Check(t, property)
 }

@@ -75,7 +75,7 @@ type Demand struct {
 	Workload  workload.Spec
 	Steps     int
 	ExactOnly string // why an estimate would not do, if it would not
-	Long      bool   // there are more steps than matrices of T×T have room for: responses take the place of the Gram matrix
+	Long      bool   // no matrix of T×T has room: responses take the place of the Gram matrix
 }
 
 // Choose returns how the Gram matrix of a network is computed, with all numbers filled in. It fails with a

@@ -20,7 +20,7 @@ const (
 	Poisson
 	// Bins visits b batches in turn into which a node has put every record once, in secret, independently of all others
 	// and uniformly (BinsSampling): batches of random size. A permutation of the records that is cut into equal batches
-	// is another scheme. Strategies have no negative entries (accounting.Bins).
+	// is another scheme. Strategies have no negative entries (bins.Mechanism).
 	Bins
 )
 

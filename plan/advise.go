@@ -57,7 +57,7 @@ type Choice struct {
 // search is to end at some memory, Budget, whose Dim is needed in any case; without a limit its Memory is +Inf. o.Class
 // and o.Sampling are to be left out.
 // For batches in turn it looks at the numbers of memories, for secret ones at every number of bands up to the best,
-// which is proven to be the best. It fails as Check and accounting.CalibrateSampled do.
+// which is proven to be the best. It fails as Check and pld.Calibrate do.
 func Advise(ctx context.Context, p Problem, o Options) (*Advice, error) {
 	s, err := prepareAdvice(p, o)
 	if err != nil {
@@ -101,8 +101,8 @@ func prepareAdvice(p Problem, o Options) (*job, error) {
 	case o.Class != nil || o.Sampling != participation.InTurn:
 		return nil, fault.New("Class", nil, "all classes are looked at, with every sampling that there is an accountant for")
 	case p.Objective != Mean || o.split() || p.Sharing != nil:
-		return nil, fault.New("Objective", nil, "advice is for [Objective] mean, and one strategy for all nodes, whose noise they "+
-			"do not share")
+		return nil, fault.New("Objective", nil, "advice is for [Objective] mean, and one strategy for all nodes, whose "+
+			"noise they do not share")
 	case p.Schema.Steps() > strategy.LongSteps:
 		return nil, fault.New("Steps", p.Schema.Steps(), "must be at most %d", strategy.LongSteps)
 	}

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/factorize"
 	"mafalda/internal/fault"
 	"mafalda/optim"
@@ -16,25 +16,25 @@ import (
 	"mafalda/strategy"
 )
 
-// BinsOptions are what ForBins is asked for.
+// BinsOptions are what OptimizeForBins is asked for.
 type BinsOptions struct {
 	Bandwidth      int // bands; 0 means T: dense
 	Epsilon, Delta float64
-	MonteCarlo     accounting.MonteCarlo // of the final calibration
-	Rounds         int                   // of tangent and descent; 0 means 12, negative is none: blends only
-	Progress       factorize.Progress    // if not nil, sees every round: Loss is the estimated error at this privacy
+	MonteCarlo     bins.MonteCarlo    // of the final calibration
+	Rounds         int                // of tangent and descent; 0 means 12, negative is none: blends only
+	Progress       factorize.Progress // if not nil, sees every round: Loss is the estimated error at this privacy
 }
 
 // BinsResult is the end of a search.
 type BinsResult struct {
-	Strategy       strategy.Strategy      // the largest |m_j| is 1
-	SquaredError   float64                // tr(C⁻ᵀHC⁻¹)
-	Privacy        accounting.BinsPrivacy // noise multiplier included, confirmed
-	ErrorAtPrivacy float64                // ν²·SquaredError, which is what strategies are compared by
-	Blend          float64                // λ of the weights that the search started from
-	Rounds         int                    // of tangent and descent that made it better
-	Iterations     int                    // over all descents
-	Status         optim.Status           // Converged, or IterationLimit of Rounds
+	Strategy       strategy.Strategy // the largest |m_j| is 1
+	SquaredError   float64           // tr(C⁻ᵀHC⁻¹)
+	Privacy        bins.Privacy      // noise multiplier included, confirmed
+	ErrorAtPrivacy float64           // ν²·SquaredError, which is what strategies are compared by
+	Blend          float64           // λ of the weights that the search started from
+	Rounds         int               // of tangent and descent that made it better
+	Iterations     int               // over all descents
+	Status         optim.Status      // Converged, or IterationLimit of Rounds
 }
 
 // What the search does, and when it has enough.
@@ -45,15 +45,17 @@ const (
 	worthwhile  = 1e-3 // relative decrease that another round has to have brought
 )
 
-// ForBins looks for the strategy without negative entries of the least error at the (ε, δ) that random bins give, as many of
-// them as the schema has steps between participations: ν²·tr(C⁻ᵀHC⁻¹), with the noise multiplier ν that accounting.Bins asks
-// for. It descends for weights between two extremes (factorize.Bins.Blend), and then, from the best of these, for the weights of
-// the accountant's own tangent at the strategy that there is (accounting.Bins.Tangent), going only as far as the estimated error
-// falls. The result is a local optimum without a certificate; its privacy is confirmed by samples that had no part in the search.
+// OptimizeForBins looks for the strategy without negative entries of the least error at the (ε, δ) that random bins
+// give, as many of them as the schema has steps between participations: ν²·tr(C⁻ᵀHC⁻¹), with the noise multiplier ν
+// that bins.Mechanism asks for. It descends for weights between two extremes (factorize.Bins.Blend), and then, from
+// the best of these, for the weights of the accountant's own tangent at the strategy that there is
+// (bins.Mechanism.Tangent), going only as far as the estimated error falls. The result is a local optimum without a
+// certificate; its privacy is confirmed by samples that had no part in the search.
 //
 // When ctx ends first the result is nil, since noise needs a calibration, and the error is the context's. It also fails
 // as factorize.Bins.Minimize and CalibrateBins do.
-func ForBins(ctx context.Context, h *mat.SymDense, schema participation.Schema, o BinsOptions) (*BinsResult, error) {
+func OptimizeForBins(ctx context.Context, h *mat.SymDense, schema participation.Schema,
+	o BinsOptions) (*BinsResult, error) {
 	if !(o.Epsilon > 0) || math.IsInf(o.Epsilon, 1) {
 		return nil, fault.New("Epsilon", o.Epsilon, "must be positive and finite")
 	}
@@ -68,15 +70,15 @@ func ForBins(ctx context.Context, h *mat.SymDense, schema participation.Schema, 
 	return s.result(ctx)
 }
 
-// CalibrateBins returns the noise of a strategy for so many random bins. It fails as accounting.NewBins and
-// accounting.Bins.NoiseMultiplier do.
-func CalibrateBins(ctx context.Context, c strategy.Strategy, bins int, epsilon, delta float64,
-	o accounting.MonteCarlo) (accounting.BinsPrivacy, error) {
+// CalibrateBins returns the noise of a strategy for so many random bins. It fails as bins.New and
+// bins.Mechanism.NoiseMultiplier do.
+func CalibrateBins(ctx context.Context, c strategy.Strategy, number int, epsilon, delta float64,
+	o bins.MonteCarlo) (bins.Privacy, error) {
 	var lower mat.TriDense
 	c.StrategyTo(&lower)
-	b, err := accounting.NewBins(&lower, bins)
+	b, err := bins.New(&lower, number)
 	if err != nil {
-		return accounting.BinsPrivacy{}, err
+		return bins.Privacy{}, err
 	}
 	return b.NoiseMultiplier(ctx, epsilon, delta, o)
 }
@@ -98,7 +100,7 @@ type binsDescent struct {
 type candidate struct {
 	c       *mat.TriDense
 	squared float64
-	tangent *accounting.BinsTangent
+	tangent *bins.Tangent
 }
 
 func (c *candidate) error() float64 {
@@ -106,7 +108,8 @@ func (c *candidate) error() float64 {
 }
 
 // descend minimizes for weights, from start.
-func (s *binsDescent) descend(ctx context.Context, weights *mat.SymDense, start mat.Matrix, limit int) (*mat.TriDense, error) {
+func (s *binsDescent) descend(ctx context.Context, weights *mat.SymDense, start mat.Matrix,
+	limit int) (*mat.TriDense, error) {
 	found, ended, err := s.class.Minimize(ctx, s.gram, weights, start, factorize.Options{MaxIterations: limit})
 	s.iterations += ended.Iterations
 	if err == nil {
@@ -130,7 +133,7 @@ func (s *binsDescent) strategy(c *mat.TriDense) (strategy.Strategy, error) {
 
 // measure returns the candidate of c, by samples that all candidates have in common.
 func (s *binsDescent) measure(ctx context.Context, c *mat.TriDense) (*candidate, error) {
-	mechanism, err := accounting.NewBins(c, s.class.Number)
+	mechanism, err := bins.New(c, s.class.Number)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +147,7 @@ func (s *binsDescent) measure(ctx context.Context, c *mat.TriDense) (*candidate,
 	}
 	found := &candidate{c: c, squared: q.SquaredError}
 	found.tangent, err = mechanism.Tangent(ctx, s.options.Epsilon, s.options.Delta,
-		accounting.MonteCarlo{Samples: max(cmp.Or(s.options.MonteCarlo.Samples, 1<<19)/searchShare, 1024),
+		bins.MonteCarlo{Samples: max(cmp.Or(s.options.MonteCarlo.Samples, 1<<19)/searchShare, 1024),
 			Seed: s.options.MonteCarlo.Seed})
 	return found, err
 }

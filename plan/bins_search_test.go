@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/factorize"
 	"mafalda/internal/fault"
 	"mafalda/participation"
@@ -19,8 +20,8 @@ import (
 // the privacy that the accountant confirms.
 func TestBinsSearchIsBetterThanItsStarts(t *testing.T) {
 	ctx, h, schema := t.Context(), workload.PrefixGram(12), must(participation.NewCyclic(12, 3, 4))
-	o := plan.BinsOptions{Epsilon: 2, Delta: 1e-5, Rounds: 1, MonteCarlo: accounting.MonteCarlo{Samples: 1 << 13}}
-	r, err := plan.ForBins(ctx, h, schema, o)
+	o := plan.BinsOptions{Epsilon: 2, Delta: 1e-5, Rounds: 1, MonteCarlo: bins.MonteCarlo{Samples: 1 << 13}}
+	r, err := plan.OptimizeForBins(ctx, h, schema, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,17 +54,17 @@ func TestBinsSearchRefuses(t *testing.T) {
 	for field, o := range map[string]plan.BinsOptions{"Bandwidth": {Bandwidth: 5, Epsilon: 1, Delta: 1e-5},
 		"Epsilon": {Delta: 1e-5}} {
 		var argument *fault.Argument
-		if _, err := plan.ForBins(t.Context(), h, schema, o); !errors.As(err, &argument) || argument.Field != field {
+		if _, err := plan.OptimizeForBins(t.Context(), h, schema, o); !errors.As(err, &argument) || argument.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := plan.ForBins(ctx, h, schema, good); !errors.Is(err, context.Canceled) {
+	if _, err := plan.OptimizeForBins(ctx, h, schema, good); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	good.Delta = 0
-	if _, err := plan.ForBins(t.Context(), h, schema, good); !errors.Is(err, accounting.ErrParameter) {
+	if _, err := plan.OptimizeForBins(t.Context(), h, schema, good); !errors.Is(err, accounting.ErrParameter) {
 		t.Errorf("no delta: %v", err)
 	}
 }

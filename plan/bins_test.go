@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/internal/fault"
@@ -21,7 +22,7 @@ import (
 
 func inBins(epsilon float64, bands int) plan.Options {
 	o := sampled(epsilon, factorize.Banded{Bandwidth: bands})
-	o.Sampling, o.MonteCarlo = participation.Bins, accounting.MonteCarlo{Samples: 2048, Seed: 7}
+	o.Sampling, o.MonteCarlo = participation.Bins, bins.MonteCarlo{Samples: 2048, Seed: 7}
 	return o
 }
 
@@ -64,8 +65,8 @@ func TestBinsCandidates(t *testing.T) {
 // confirm has noise for (2, 1e-6) and four bins confirmed by more samples.
 func confirm(t *testing.T, c mat.Matrix, multiplier float64) {
 	t.Helper()
-	mechanism := must(accounting.NewBins(c, 4))
-	d, err := mechanism.Delta(t.Context(), 2, multiplier, accounting.MonteCarlo{Samples: 1 << 16, Seed: 1})
+	mechanism := must(bins.New(c, 4))
+	d, err := mechanism.Delta(t.Context(), 2, multiplier, bins.MonteCarlo{Samples: 1 << 16, Seed: 1})
 	if err != nil || d.Upper > 1e-6 {
 		t.Errorf("a noise multiplier of %v: %+v, %v", multiplier, d, err)
 	}

@@ -8,19 +8,26 @@
 //	Solution  the strategy, its cost, a lower bound that no strategy is below, baselines, the noise for the privacy
 //
 // A [Problem] has a Key, the SHA-256 of every byte of it. Needs says what solving it takes, and Check what is wrong
-// with it, before anything is computed or allocated. [Solve] runs
+// with it, before anything is computed or allocated. [Solve] prepares once, and then the mode that is asked for
+// solves it; a mode is a file, and mode.go has their list:
 //
-//	H         the Gram matrix of the workload on the network, exact or estimated (package workload);
-//	          for very many steps the response to a single step's noise takes its place
+//	mode_poisson.go   batches drawn in secret by Poisson sampling: the number of bands of least error at the (ε, δ),
+//	                  with its strategy (package factorize/bands)
+//	mode_bins.go      batches drawn in secret by random bins: strategies without negative entries, and the best that
+//	                  is found for the accountant
+//	mode_long.go      very many steps: the response to a single step's noise takes the place of the Gram matrix
+//	mode_sharing.go   nodes share noise, with batches in turn or by Poisson sampling: noise between nodes and a
+//	                  strategy of the class, each the best for the other (package factorize/spacetime)
+//	mode_split.go     strategies of single nodes or of groups
+//	mode_turn.go      what is left: one strategy for all nodes, with batches in turn
+//
+// What modes have in common is in mode.go and mode_turn.go:
+//
+//	H         the Gram matrix of the workload on the network, exact or estimated (package workload)
 //	optimum   the dense strategy of least loss, with its certificate (package factorize); where patterns overlap, the
 //	          certificate of a relaxation of the schema, whose bound holds for the schema
 //	class     the best strategy of another class, if one is asked for, measured against the optimum
-//	split     strategies of single nodes or of groups, if they are asked for
-//	sharing   where nodes share noise, in the place of all that: noise between nodes and a strategy of the class, each the
-//	          best for the other (package factorize/spacetime)
-//	bands     with Sampling Poisson in their place: the number of bands of least error at the (ε, δ), its strategy;
-//	          with Bins: strategies without negative entries, and the best that is found for the accountant
-//	others    DP-D-SGD, AntiPGD and D-MF on the same workload (package benchmarks)
+//	others    DP-D-SGD, AntiPGD and D-MF on the same workload (package baselines)
 //	judged    how far off the loss may be, if H is an estimate
 //
 // [Solution.Export] writes matrices, nodes and manifest; [Solution.Manifest] is the latter alone. What was interrupted,

@@ -21,13 +21,14 @@ import (
 	"mafalda/workload"
 )
 
-// mode is a way to solve problems. All about it is in its file: which problems are its own, what it refuses and needs, how it
-// solves, and what it says in a manifest.
+// mode is a way to solve problems. All about it is in its file: which problems are its own, what it refuses and
+// needs, how it solves, and what it says in a manifest.
 type mode interface {
-	// takes reports whether a problem is solved in this way, if no mode before it in the list takes it.
+	// takes reports whether a problem asks for the mode.
 	takes(p Problem, o Options) bool
 
-	// check refuses all that the mode is not for. The options have their defaults.
+	// check refuses all that the mode is not for, other modes that are asked for among it. The options have their
+	// defaults.
 	check(p Problem, o Options) error
 
 	// exactOnly says why an estimate of the Gram matrix would not do; empty: it would.
@@ -43,12 +44,29 @@ type mode interface {
 	describe(s *Solution, m *export.Manifest)
 }
 
-// modes are all modes. The first that takes a problem solves it; the last one takes what is left.
-var modes = []mode{sharingMode{}, poissonMode{}, binsMode{}, longMode{}, splitMode{}, turnMode{}}
+// ordinary is embedded in modes: of what it has they write only what differs.
+type ordinary struct{}
+
+// exactOnly has a reason for objectives other than the mean.
+func (ordinary) exactOnly(p Problem) string {
+	if p.Objective != Mean {
+		return "its error bound is for [Objective] mean"
+	}
+	return ""
+}
+
+// describe writes nothing.
+func (ordinary) describe(*Solution, *export.Manifest) {}
+
+// modes are all modes but turnMode, which takes what no other does. All that a problem asks for check it, in this
+// order, and the last of them solves it: whoever shares noise may draw batches in secret, and nothing that is asked
+// for is left out silently.
+var modes = []mode{poissonMode{}, binsMode{}, longMode{}, sharingMode{}, splitMode{}}
 
 // job is a solution that is being made.
 type job struct {
 	*Solution
+	asked    []mode // the modes that are asked for; the last one is the solution's
 	kernel   *workload.Kernel
 	gram     *mat.SymDense       // of the mean, T×T
 	estimate workload.Estimate   // that both are of; nil: they are exact
@@ -56,13 +74,16 @@ type job struct {
 	bands    Bands               // that were found to be best, where batches are drawn in secret
 }
 
-// newJob fills in the defaults, chooses the mode and, with it, how the Gram matrix is computed. It does so once, before any
-// check: err says why there is no way to the matrix, which may follow from another fault. There is a job in any case, of a problem
-// that has been checked itself.
+// newJob fills in the defaults, chooses the modes and, with it, how the Gram matrix is computed. It does so once,
+// before any check: err says why there is no way to the matrix, which may follow from another fault. There is a job
+// in any case, of a problem that has been checked itself.
 func newJob(p Problem, o Options) (j *job, err error) {
 	o = o.filled(p)
-	own := slices.IndexFunc(modes, func(m mode) bool { return m.takes(p, o) })
-	j = &job{Solution: &Solution{Problem: p, Options: o, mode: modes[own]}}
+	asked := slices.DeleteFunc(slices.Clone(modes), func(m mode) bool { return !m.takes(p, o) })
+	if len(asked) == 0 {
+		asked = []mode{turnMode{}}
+	}
+	j = &job{Solution: &Solution{Problem: p, Options: o, mode: asked[len(asked)-1]}, asked: asked}
 	g, err := p.method(o, j.mode.exactOnly(p))
 	if err == nil {
 		j.Gram = *g
@@ -70,7 +91,8 @@ func newJob(p Problem, o Options) (j *job, err error) {
 	return j, err
 }
 
-// prepare returns the job for a problem, after looking for all that is wrong with it, before any work and cheapest first.
+// prepare returns the job for a problem, after looking for all that is wrong with it, before any work and cheapest
+// first.
 func prepare(p Problem, o Options) (*job, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -82,8 +104,10 @@ func prepare(p Problem, o Options) (*job, error) {
 	if err := j.needs().Check(); err != nil {
 		return nil, err
 	}
-	if err := j.mode.check(p, j.Options); err != nil {
-		return nil, err
+	for _, m := range j.asked {
+		if err := m.check(p, j.Options); err != nil {
+			return nil, err
+		}
 	}
 	if err := j.Options.check(p); err != nil {
 		return nil, err
@@ -219,15 +243,15 @@ func (s *Solution) best() *factorize.Result {
 	return s.Optimum
 }
 
-// bounded fills in the quality of the solution with a bound that no strategy is below.
-func (s *Solution) bounded(q factorize.Quality, bound float64) {
+// setQuality fills in the quality of the solution with a bound that no strategy is below.
+func (s *Solution) setQuality(q factorize.Quality, bound float64) {
 	if s.Quality, s.LowerBound = q, bound; bound > 0 {
 		s.Gap = rounding.DivUp(q.Loss-bound, bound)
 	}
 }
 
-// ended returns how the first search that did not converge has ended, or the last one.
-func ended(ctx context.Context, searches ...*factorize.Result) Ending {
+// endingOf returns how the first search that did not converge has ended, or the last one.
+func endingOf(ctx context.Context, searches ...*factorize.Result) Ending {
 	var e Ending
 	for _, r := range searches {
 		if e = (Ending{r.Status, r.Iterations, r.Gap}); r.Status != optim.Converged {

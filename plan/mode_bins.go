@@ -5,21 +5,19 @@ import (
 	"fmt"
 	"math"
 
-	"mafalda/accounting"
-	"mafalda/export"
+	"mafalda/accounting/bins"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
 	"mafalda/internal/fault"
-	"mafalda/internal/rounding"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
 
-// binsMode looks for the best strategy for random bins, among those without negative entries: bands and the dense one that
-// are the best for a known draw, and one that is optimized for the accountant itself (ForBins). All are local optima, without a
-// certificate; the optimum, the bound and the loss beside them are those for batches in turn.
-type binsMode struct{}
+// binsMode looks for the best strategy for random bins, among those without negative entries: bands and the dense one
+// that are the best for a known draw, and one that is optimized for the accountant itself (OptimizeForBins). All are
+// local optima, without a certificate; the optimum, the bound and the loss beside them are those for batches in turn.
+type binsMode struct{ ordinary }
 
 func (binsMode) takes(_ Problem, o Options) bool { return o.Sampling == participation.Bins }
 
@@ -36,10 +34,8 @@ func (binsMode) check(p Problem, o Options) error {
 	if err := o.checkDrawnPrivacy(); err != nil {
 		return err
 	}
-	return accounting.CheckBinsDelta(o.Privacy.Delta)
+	return bins.CheckDelta(o.Privacy.Delta)
 }
-
-func (binsMode) exactOnly(p Problem) string { return p.exactObjective() }
 
 func (binsMode) needs(j *job) need {
 	b, samples := float64(j.schema().Separation()), float64(j.Options.MonteCarlo.Filled().Samples)
@@ -72,21 +68,19 @@ func (binsMode) solve(ctx context.Context, s *job) error {
 		}
 	}
 	s.Quality, s.LowerBound = s.OfClass.Quality, s.Optimum.LowerBound // the loss is not what the strategy is for: no gap
-	s.Ending = ended(ctx, s.Optimum)
-	if err := s.privateBins(); err != nil {
+	s.Ending = endingOf(ctx, s.Optimum)
+	if err := s.setBinsNoise(); err != nil {
 		return err
 	}
-	return s.plain(ctx)
+	return s.comparePlain(ctx)
 }
-
-func (binsMode) describe(*Solution, *export.Manifest) {}
 
 // binSearch compares candidates.
 type binSearch struct {
 	*job
-	widths []int                 // of the candidates for a known draw, T for dense
-	share  accounting.MonteCarlo // of a candidate: all hold together with the confidence that was asked for
-	done   int                   // parts of the work
+	widths []int           // of the candidates for a known draw, T for dense
+	share  bins.MonteCarlo // of a candidate: all hold together with the confidence that was asked for
+	done   int             // parts of the work
 	all    []Bands
 	best   *factorize.Result
 	of     Bands // of best
@@ -147,13 +141,14 @@ func (s *binSearch) run(ctx context.Context) error {
 		}
 	}
 	w := s.widths[len(s.widths)-1]
-	found, err := ForBins(ctx, s.gram, s.schema(), BinsOptions{Bandwidth: s.class(w).Bandwidth, Epsilon: target.Epsilon,
-		Delta: target.Delta, MonteCarlo: s.share, Progress: func(factorize.Iteration) { s.progress() }})
+	found, err := OptimizeForBins(ctx, s.gram, s.schema(), BinsOptions{Bandwidth: s.class(w).Bandwidth,
+		Epsilon: target.Epsilon, Delta: target.Delta, MonteCarlo: s.share,
+		Progress: func(factorize.Iteration) { s.progress() }})
 	if err != nil {
 		return err
 	}
-	return s.consider(found.Strategy, Bands{Cost: bands.Cost{Bandwidth: w}, For: participation.Bins, Privacy: found.Privacy},
-		found.Iterations)
+	of := Bands{Cost: bands.Cost{Bandwidth: w}, For: participation.Bins, Privacy: found.Privacy}
+	return s.consider(found.Strategy, of, found.Iterations)
 }
 
 // consider completes a candidate, and takes it if it is the best.
@@ -173,28 +168,23 @@ func (s *binSearch) consider(c strategy.Strategy, of Bands, iterations int) erro
 	return nil
 }
 
-// privateBins is private under random bins.
-func (s *job) privateBins() error {
-	wanted, best := s.Options.Privacy, s.bands
-	clip, seed := wanted.clip(), s.Options.MonteCarlo.Seed
-	epsilon, delta := wanted.Epsilon, wanted.Delta
-	s.Privacy = &export.Privacy{Epsilon: &epsilon, Delta: &delta, Clip: clip, Adjacency: wanted.Adjacency.String(),
-		NoiseStd: rounding.MulUp(best.NoiseMultiplier, clip)}
-	asked := s.Options.MonteCarlo.Filled()
-	s.Sampling = &export.Sampling{Scheme: s.Options.Sampling.String(), Groups: s.schema().Separation(),
-		Probability: best.Probability, Rounds: best.Rounds, NoiseMultiplier: best.NoiseMultiplier, Epsilon: &epsilon,
-		Delta: delta, Failure: asked.Failure, Samples: asked.Samples, Seed: &seed, Confirmations: best.Privacy.Rounds,
-		ConfirmedDelta: math.Min(best.Privacy.Confirmed.Upper, delta), NoiseMultiplierEstimate: best.Privacy.Estimated}
+// setBinsNoise fills in the noise under random bins.
+func (s *job) setBinsNoise() error {
+	s.setDrawnNoise(s.schema().Separation())
+	best, asked := s.bands, s.Options.MonteCarlo.Filled()
+	epsilon, seed := s.Options.Privacy.Epsilon, asked.Seed
+	of := s.Sampling
+	of.Epsilon, of.Failure, of.Samples, of.Seed = &epsilon, asked.Failure, asked.Samples, &seed
+	of.Confirmations, of.NoiseMultiplierEstimate = best.Privacy.Rounds, best.Privacy.Estimated
+	of.ConfirmedDelta = math.Min(best.Privacy.Confirmed.Upper, of.Delta)
 	if planned := len(newBinSearch(s).widths) + 1; len(s.Candidates) < planned { // it was interrupted
-		s.Sampling.Failure *= float64(len(s.Candidates)) / float64(planned)
+		of.Failure *= float64(len(s.Candidates)) / float64(planned)
 	}
-	for _, c := range s.Candidates {
-		s.Sampling.Candidates = append(s.Sampling.Candidates, export.Candidate{Bandwidth: c.Bandwidth,
-			NoiseMultiplier: c.NoiseMultiplier, ErrorAtPrivacy: c.ErrorAtPrivacy, OptimizedFor: c.For.String()})
+	for i, c := range s.Candidates {
+		of.Candidates[i].OptimizedFor = c.For.String()
 	}
-	s.ErrorAtPrivacy = errorAtPrivacy(s.Privacy.NoiseStd, clip, best.SquaredError)
 	s.DPDSGDRatio = s.plainSampled() / s.ErrorAtPrivacy
 	var err error
-	s.CyclicErrorAtPrivacy, err = cyclicError(s.Cyclic, wanted)
+	s.CyclicErrorAtPrivacy, err = cyclicError(s.Cyclic, s.Options.Privacy)
 	return err
 }

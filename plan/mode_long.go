@@ -16,7 +16,7 @@ import (
 
 // longMode computes a strategy of more steps than matrices of T×T have room for: its error follows from how the network
 // responds to a single step's noise. There is no dense optimum to compare with, and no lower bound.
-type longMode struct{}
+type longMode struct{ ordinary }
 
 func (longMode) takes(p Problem, o Options) bool { return p.long(o) }
 
@@ -46,8 +46,6 @@ func (longMode) check(p Problem, o Options) error {
 	return nil
 }
 
-func (longMode) exactOnly(p Problem) string { return p.exactObjective() }
-
 func (longMode) needs(j *job) need { return j.need(0, 1, 1e6*float64(j.schema().Steps())) }
 
 func (longMode) solve(ctx context.Context, s *job) error {
@@ -75,10 +73,8 @@ func (longMode) solve(ctx context.Context, s *job) error {
 		}
 	}
 	s.Quality, s.Ending = s.OfClass.Quality, Ending{Status: optim.Converged}
-	if err := s.private(); err != nil {
+	if err := s.setNoise(); err != nil {
 		return err
 	}
-	return s.plain(ctx)
+	return s.comparePlain(ctx)
 }
-
-func (longMode) describe(*Solution, *export.Manifest) {}

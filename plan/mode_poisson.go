@@ -4,19 +4,17 @@ import (
 	"context"
 	"fmt"
 
-	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
 	"mafalda/internal/fault"
-	"mafalda/internal/rounding"
 	"mafalda/measure"
 	"mafalda/participation"
 )
 
-// poissonMode computes the best strategy for batches that are drawn in secret, by Poisson sampling. Optimum and what is said of
-// it are those under single participation, which is what the privacy of the bands is accounted for with; beside them there is
-// the optimum for batches in turn, to compare with.
-type poissonMode struct{}
+// poissonMode computes the best strategy for batches that are drawn in secret, by Poisson sampling. Optimum and what
+// is said of it are those under single participation, which is what the privacy of the bands is accounted for with;
+// beside them there is the optimum for batches in turn, to compare with.
+type poissonMode struct{ ordinary }
 
 func (poissonMode) takes(_ Problem, o Options) bool { return o.Sampling == participation.Poisson }
 
@@ -32,8 +30,6 @@ func (poissonMode) check(p Problem, o Options) error {
 	}
 	return o.checkDrawnPrivacy()
 }
-
-func (poissonMode) exactOnly(p Problem) string { return p.exactObjective() }
 
 func (poissonMode) needs(j *job) need {
 	return j.need(matricesOfSearch, 1, poissonTime(j.schema().Steps()))
@@ -90,18 +86,16 @@ func (poissonMode) solve(ctx context.Context, s *job) error {
 			return err
 		}
 	}
-	s.bounded(s.OfClass.Quality, s.Optimum.LowerBound)
-	s.Ending = ended(ctx, s.Optimum, s.OfClass)
-	if err := s.privateBands(); err != nil {
+	s.setQuality(s.OfClass.Quality, s.Optimum.LowerBound)
+	s.Ending = endingOf(ctx, s.Optimum, s.OfClass)
+	if err := s.setPoissonNoise(); err != nil {
 		return err
 	}
 	if s.CyclicErrorAtPrivacy, err = cyclicError(s.Cyclic, s.Options.Privacy); err != nil {
 		return err
 	}
-	return s.plain(ctx)
+	return s.comparePlain(ctx)
 }
-
-func (poissonMode) describe(*Solution, *export.Manifest) {}
 
 // bandGap is the gap to which the strategies of candidates are optimized: fine enough for their numbers to be compared
 // with what Verify computes, unless a coarser one was asked for.
@@ -109,8 +103,8 @@ func (s *job) bandGap() float64 {
 	return measure.CandidateGap(s.Options.Tolerance, s.schema().Steps())
 }
 
-// bandSearch returns the search for the number of bands of least error at the privacy, and the table that it fills; bound is
-// one for the squared error of all strategies.
+// bandSearch returns the search for the number of bands of least error at the privacy, and the table that it fills;
+// bound is one for the squared error of all strategies.
 func (s *job) bandSearch(o factorize.Objective, bound float64) (*bands.Search, *bands.Table, error) {
 	t, err := bands.NewTable(o, s.schema(), bands.Options{Gap: s.bandGap()})
 	if err != nil {
@@ -131,27 +125,12 @@ func (s *job) dense(ctx context.Context, schema participation.Schema,
 	return r, nil
 }
 
-// privateBands is private under Poisson sampling.
-func (s *job) privateBands() error {
-	wanted := s.Options.Privacy
-	best := s.bands
-	clip := wanted.clip()
-	epsilon, delta := wanted.Epsilon, wanted.Delta
-	s.Privacy = &export.Privacy{Epsilon: &epsilon, Delta: &delta, Clip: clip, Adjacency: wanted.Adjacency.String(),
-		NoiseStd: rounding.MulUp(best.NoiseMultiplier, clip)}
-	s.Sampling = &export.Sampling{Scheme: s.Options.Sampling.String(), Groups: best.Bandwidth,
-		Probability: best.Probability, Rounds: best.Rounds, NoiseMultiplier: best.NoiseMultiplier, Delta: delta}
+// setPoissonNoise fills in the noise under Poisson sampling.
+func (s *job) setPoissonNoise() error {
+	s.setDrawnNoise(s.bands.Bandwidth)
 	upper, lower, err := s.Sampling.Bounds()
-	if err != nil {
-		return err
-	}
 	s.Sampling.Epsilon, s.Sampling.EpsilonLower = &upper, &lower
-	for _, c := range s.Candidates {
-		s.Sampling.Candidates = append(s.Sampling.Candidates, export.Candidate{Bandwidth: c.Bandwidth,
-			NoiseMultiplier: c.NoiseMultiplier, ErrorAtPrivacy: c.ErrorAtPrivacy})
-	}
-	s.ErrorAtPrivacy = errorAtPrivacy(s.Privacy.NoiseStd, clip, best.SquaredError)
-	return nil
+	return err
 }
 
 // cyclicError is the error at the privacy of an optimum for batches in turn.

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/accounting"
+	"mafalda/accounting/pld"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
@@ -23,23 +23,13 @@ import (
 	"mafalda/workload"
 )
 
-// sharingMode computes the best noise over nodes and steps, where nodes share noise in pairs: noise between nodes and a strategy
-// of the class, in turn.
-type sharingMode struct{}
+// sharingMode computes the best noise over nodes and steps, where nodes share noise in pairs: noise between nodes and
+// a strategy of the class, in turn.
+type sharingMode struct{ ordinary }
 
 func (sharingMode) takes(p Problem, _ Options) bool { return p.Sharing != nil }
 
 func (sharingMode) check(p Problem, o Options) error {
-	var err error
-	switch o.Sampling {
-	case participation.Poisson:
-		err = poissonMode{}.check(p, o)
-	case participation.Bins:
-		err = binsMode{}.check(p, o)
-	}
-	if err != nil {
-		return err
-	}
 	const shared = "is not for noise that nodes share"
 	switch {
 	case p.Workload.Kind == workload.Prefix:
@@ -67,12 +57,12 @@ func (sharingMode) check(p Problem, o Options) error {
 	case p.Sharing.setting.Secrets == nil || p.Sharing.setting.Secrets.Nodes() != p.nodes():
 		return fault.New("Sharing", nil, "is not one of the network's %d nodes: see Sharing.On", p.nodes())
 	}
-	_, err = p.spaceTime()
+	_, err := p.spaceTime()
 	return err
 }
 
-func (sharingMode) exactOnly(p Problem) string {
-	if why := p.exactObjective(); why != "" {
+func (m sharingMode) exactOnly(p Problem) string {
+	if why := m.ordinary.exactOnly(p); why != "" {
 		return why
 	}
 	return "noise that nodes share needs the exact Gram matrices"
@@ -84,7 +74,7 @@ func (sharingMode) needs(j *job) need {
 		took = poissonTime(j.schema().Steps())
 	}
 	n := j.need(matricesOfSearch, 1, took)
-	if !j.sized() || j.Problem.Sharing.setting.Secrets == nil {
+	if !j.hasNetwork() || j.Problem.Sharing.setting.Secrets == nil {
 		return n
 	}
 	n.what += fmt.Sprintf(" with %d pairs that share", len(j.Problem.Sharing.setting.Secrets.Pairs()))
@@ -94,8 +84,8 @@ func (sharingMode) needs(j *job) need {
 	return n
 }
 
-// sharingNeeds returns how many numbers the search for noise between nodes keeps, and about how many nanoseconds it takes:
-// some fifty Newton steps, the proof of what attackers see, and a bound for every node and pair.
+// sharingNeeds returns how many numbers the search for noise between nodes keeps, and about how many nanoseconds it
+// takes: some fifty Newton steps, the proof of what attackers see, and a bound for every node and pair.
 func (p Problem) sharingNeeds() (numbers, ns float64) {
 	s := p.Sharing.setting
 	n, steps := float64(p.nodes()), float64(p.Schema.Steps())
@@ -128,11 +118,11 @@ func (sharingMode) solve(ctx context.Context, s *job) error {
 	if err := s.completeSpace(ctx, p); err != nil {
 		return err
 	}
-	s.Quality, s.Ending = s.best().Quality, s.Space.ending(ctx) // there is a bound for each half, and one for both together
+	s.Quality, s.Ending = s.best().Quality, s.Space.ending(ctx) // bounds are of each half, and one of both together
 	if s.Options.Sampling == participation.Poisson {
-		return s.privateBands()
+		return s.setPoissonNoise()
 	}
-	return s.private()
+	return s.setNoise()
 }
 
 func (sharingMode) describe(s *Solution, m *export.Manifest) {
@@ -217,7 +207,7 @@ func (s *job) sharedBands(ctx context.Context, p *spacetime.Problem) (best *spac
 			break
 		}
 		tried[w] = true
-		rounds, of := accounting.BandRounds(s.schema().Steps(), s.schema().Separation(), w), *p
+		rounds, of := pld.BandRounds(s.schema().Steps(), s.schema().Separation(), w), *p
 		multiplier, err := (bands.Noise{}).Multiplier(s.schema(), w, target.Epsilon, target.Delta)
 		if err != nil {
 			return nil, fmt.Errorf("noise for %d bands: %w", w, err)

@@ -16,7 +16,7 @@ import (
 )
 
 // splitMode computes strategies for single nodes or for groups of them, which start from the one that is best for all.
-type splitMode struct{}
+type splitMode struct{ ordinary }
 
 func (splitMode) takes(_ Problem, o Options) bool { return o.split() }
 
@@ -40,8 +40,8 @@ func (splitMode) check(p Problem, o Options) error {
 	return nil
 }
 
-func (splitMode) exactOnly(p Problem) string {
-	if why := p.exactObjective(); why != "" {
+func (m splitMode) exactOnly(p Problem) string {
+	if why := m.ordinary.exactOnly(p); why != "" {
 		return why
 	}
 	return "strategies of single nodes need the exact Gram matrices"
@@ -53,7 +53,7 @@ func (splitMode) needs(j *job) need {
 		count = float64(j.Problem.nodes())
 	}
 	n := j.need(matricesOfSearch, count, denseTime(j.schema().Steps())*(1+count/2))
-	if !j.sized() {
+	if !j.hasNetwork() {
 		return n
 	}
 	nodes, steps := float64(j.Problem.nodes()), float64(j.schema().Steps())
@@ -65,11 +65,14 @@ func (splitMode) needs(j *job) need {
 }
 
 func (splitMode) solve(ctx context.Context, s *job) error {
-	if err := s.search(ctx, s.several, s.baselines, s.judge); err != nil {
+	if err := s.search(ctx, s.optimizeNodes, s.baselines, s.judge); err != nil {
 		return err
 	}
-	s.bounded(s.Optimum.Quality, s.Optimum.LowerBound)
-	s.Ending = ended(ctx, s.Optimum)
+	s.setQuality(s.Optimum.Quality, s.Optimum.LowerBound)
+	s.Ending = endingOf(ctx, s.Optimum)
+	if s.Split == nil && s.Options.Parts != nil && ctx.Err() == nil { // others compute them, and the rest is for who has them all
+		return nil
+	}
 	if split := s.Split; split != nil {
 		if s.Optimum.Status == optim.Converged {
 			s.Ending.Iterations, s.Ending.Gap = split.Iterations, split.Gap
@@ -78,15 +81,15 @@ func (splitMode) solve(ctx context.Context, s *job) error {
 			}
 		}
 		if split.LowerBound > 0 {
-			s.bounded(split.Quality, split.LowerBound)
+			s.setQuality(split.Quality, split.LowerBound)
 		} else { // there was no time for them
 			s.Split = nil
 		}
 	}
-	if err := s.privateInTurn(); err != nil {
+	if err := s.setNoiseInTurn(); err != nil {
 		return err
 	}
-	return s.plain(ctx)
+	return s.comparePlain(ctx)
 }
 
 func (splitMode) describe(s *Solution, m *export.Manifest) {
@@ -96,8 +99,8 @@ func (splitMode) describe(s *Solution, m *export.Manifest) {
 	}
 }
 
-// several computes strategies for single nodes or groups, starting from the shared one.
-func (s *job) several(ctx context.Context) error {
+// optimizeNodes computes strategies for single nodes or groups, starting from the shared one.
+func (s *job) optimizeNodes(ctx context.Context) error {
 	nodes := factorize.Nodes{Shared: s.Optimum.Strategy, Groups: s.Options.Groups, Parts: s.Options.Parts}
 	err := workload.NodeGrams(ctx, s.Problem.Network.Gossip.Matrix(), s.schema().Steps(),
 		workload.Options{Spec: s.Problem.Workload, Progress: s.counts("Gram matrices of the nodes")},

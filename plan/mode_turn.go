@@ -16,23 +16,13 @@ import (
 	"mafalda/strategy"
 )
 
-// turnMode computes one strategy for all nodes, which take their batches in turn: the dense optimum with its certificate and, if
-// another class is asked for or patterns overlap, the best of the class beside it.
-type turnMode struct{}
+// turnMode computes one strategy for all nodes, which take their batches in turn: the dense optimum with its
+// certificate and, if another class is asked for or patterns overlap, the best of the class beside it.
+type turnMode struct{ ordinary }
 
 func (turnMode) takes(Problem, Options) bool { return true }
 
 func (turnMode) check(p Problem, o Options) error { return o.checkObjective(p) }
-
-func (turnMode) exactOnly(p Problem) string { return p.exactObjective() }
-
-// exactObjective says why an estimate of the Gram matrix would not do for the objective.
-func (p Problem) exactObjective() string {
-	if p.Objective != Mean {
-		return "its error bound is for [Objective] mean"
-	}
-	return ""
-}
 
 func (turnMode) needs(j *job) need { return j.need(matricesOfSearch, 1, j.turnTime()) }
 
@@ -54,19 +44,19 @@ func (j *job) turnTime() float64 {
 }
 
 func (turnMode) solve(ctx context.Context, s *job) error {
-	if err := s.search(ctx, s.ofClass, s.baselines, s.judge); err != nil {
+	if err := s.search(ctx, s.optimizeClass, s.baselines, s.judge); err != nil {
 		return err
 	}
-	s.bounded(s.best().Quality, math.Max(s.Optimum.LowerBound, s.overlapBound))
+	s.setQuality(s.best().Quality, math.Max(s.Optimum.LowerBound, s.overlapBound))
 	if s.OfClass != nil && s.Options.Class.Traits().Certified {
-		s.Ending = ended(ctx, s.Optimum, s.OfClass)
+		s.Ending = endingOf(ctx, s.Optimum, s.OfClass)
 	} else {
-		s.Ending = ended(ctx, s.Optimum)
+		s.Ending = endingOf(ctx, s.Optimum)
 	}
-	if err := s.privateInTurn(); err != nil {
+	if err := s.setNoiseInTurn(); err != nil {
 		return err
 	}
-	return s.plain(ctx)
+	return s.comparePlain(ctx)
 }
 
 func (turnMode) describe(s *Solution, m *export.Manifest) {
@@ -98,7 +88,7 @@ func (s *job) search(ctx context.Context, steps ...func(context.Context) error) 
 	if s.Problem.Objective == Mean {
 		err = s.optimum(ctx)
 	} else {
-		err = s.byObjective(ctx)
+		err = s.optimizeObjective(ctx)
 	}
 	for _, step := range steps {
 		if err != nil || ctx.Err() != nil {
@@ -130,8 +120,9 @@ func (s *job) optimum(ctx context.Context) error {
 	return nil
 }
 
-// byObjective computes the optimum for an objective other than the mean, and what the optimum for the mean costs by it.
-func (s *job) byObjective(ctx context.Context) error {
+// optimizeObjective computes the optimum for an objective other than the mean, and what the optimum for the mean
+// costs by it.
+func (s *job) optimizeObjective(ctx context.Context) error {
 	objective := s.objective()
 	var err error
 	s.Optimum, err = s.Options.Class.Optimize(ctx, objective, s.schema(),
@@ -151,8 +142,8 @@ func (s *job) byObjective(ctx context.Context) error {
 	return err
 }
 
-// ofClass computes the best strategy of a class, and bounds it where patterns overlap.
-func (s *job) ofClass(ctx context.Context) error {
+// optimizeClass computes the best strategy of a class, and bounds it where patterns overlap.
+func (s *job) optimizeClass(ctx context.Context) error {
 	o, partition := s.Options, participation.IsPartition(s.schema())
 	if o.dense() && partition {
 		return nil
@@ -226,8 +217,8 @@ func (s *job) baselines(ctx context.Context) error {
 
 func (s *job) hasDMF() bool { return baselines.HasDMF(s.Problem.Workload, s.schema().Steps()) }
 
-// private fills in the noise for the privacy that is wanted, and what the error is with it.
-func (s *job) private() error {
+// setNoise fills in the noise for the privacy that is wanted, and what the error is with it.
+func (s *job) setNoise() error {
 	o := s.Options
 	var err error
 	if s.Privacy, err = o.Privacy.calibrate(rounding.SqrtUp(s.Quality.Sensitivity.Squared)); err != nil {
@@ -243,10 +234,10 @@ func (s *job) private() error {
 	return nil
 }
 
-// privateInTurn is private with the errors of others at the privacy: of the dense optimum and, with batches that are drawn in
-// secret, of DP-D-SGD.
-func (s *job) privateInTurn() error {
-	if err := s.private(); err != nil || s.Sampling == nil || !participation.IsPartition(s.schema()) {
+// setNoiseInTurn is setNoise with the errors of others at the privacy: of the dense optimum and, with batches that
+// are drawn in secret, of DP-D-SGD.
+func (s *job) setNoiseInTurn() error {
+	if err := s.setNoise(); err != nil || s.Sampling == nil || !participation.IsPartition(s.schema()) {
 		return err
 	}
 	s.CyclicErrorAtPrivacy = s.ErrorAtPrivacy / s.Quality.Loss * s.Optimum.Loss

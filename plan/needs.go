@@ -56,8 +56,8 @@ func (j *job) needs() Resources {
 		Time: time.Duration(math.Min(n.nanoseconds, math.MaxInt64/2))}
 }
 
-// need returns what searches take that keep so many matrices of T×T, for so long, and the way to the Gram matrix. So many strategies
-// are exported as matrices if they are dense, or short.
+// need returns what searches take that keep so many matrices of T×T, for so long, and the way to the Gram matrix. So
+// many strategies are exported as matrices if they are dense, or short.
 func (j *job) need(kept, exported, nanoseconds float64) need {
 	p, steps := j.Problem, float64(j.schema().Steps())
 	n := need{what: fmt.Sprintf("T = %.0f with a %s strategy", steps, j.Options.Class.Name()),
@@ -65,7 +65,7 @@ func (j *job) need(kept, exported, nanoseconds float64) need {
 	if j.Options.dense() || j.schema().Steps() <= denseSteps {
 		n.matrices = exported
 	}
-	if !j.sized() {
+	if !j.hasNetwork() {
 		return n
 	}
 	long := p.long(j.Options)
@@ -75,10 +75,11 @@ func (j *job) need(kept, exported, nanoseconds float64) need {
 	return n
 }
 
-// sized reports whether it is known what the network's part takes.
-func (j *job) sized() bool { return j.Problem.Network != nil && j.Gram.Method != "" }
+// hasNetwork reports whether it is known what the network's part takes.
+func (j *job) hasNetwork() bool { return j.Problem.Network != nil && j.Gram.Method != "" }
 
-// denseTime returns about how many nanoseconds the search for the dense optimum takes, by what it took for some hundred steps.
+// denseTime returns about how many nanoseconds the search for the dense optimum takes, by what it took for some
+// hundred steps.
 func denseTime(steps int) float64 {
 	t := float64(steps)
 	return 20 * t * t * t
@@ -122,8 +123,7 @@ func (p Problem) operations(g *export.Gram, long bool) float64 {
 // CheckExport finds, before any work, what is wrong with an export of the solution to dir: options that do not fit, a
 // place that cannot be written, and a disk that is too small. It is to be called after Check.
 func (p Problem) CheckExport(o Options, dir string, w export.WriteOptions) error {
-	j, _ := newJob(p, o)
-	o = j.Options
+	o = o.filled(p)
 	switch bands := o.Class.Parameters().Bandwidth; {
 	case w.ParametersOnly && o.dense():
 		return fault.New("ParametersOnly", nil, "[ParametersOnly] leaves nothing to export of [Class] dense")
@@ -143,7 +143,7 @@ func (p Problem) CheckExport(o Options, dir string, w export.WriteOptions) error
 	case err != nil:
 		return err
 	}
-	r := j.needs()
+	r := p.Needs(o)
 	if w.ParametersOnly {
 		r.Disk = 0
 	}

@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/factorize"
 	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
@@ -19,15 +19,15 @@ import (
 
 // Options says how a Problem is solved. The zero value asks for the defaults named here.
 type Options struct {
-	Class       factorize.Class       // strategies to choose from; nil means DefaultClass, or what Budget says
-	Budget      *Budget               // class and width are chosen to fit it; nil: Class
-	Sampling    participation.Scheme  // how batches are drawn: in turn, unless it says otherwise
-	PerNode     bool                  // a strategy for every node
-	Groups      int                   // so many strategies that the nodes share; 0: one
-	Tolerance   float64               // certified relative gap to stop at; 0 means Problem.Tolerance
-	MonteCarlo  accounting.MonteCarlo // of the accountant of Sampling Bins
-	Privacy     *Privacy              // the noise is calibrated for it; nil: for none
-	NoBaselines bool                  // leave out DP-D-SGD, AntiPGD and D-MF
+	Class       factorize.Class      // strategies to choose from; nil means DefaultClass, or what Budget says
+	Budget      *Budget              // class and width are chosen to fit it; nil: Class
+	Sampling    participation.Scheme // how batches are drawn: in turn, unless it says otherwise
+	PerNode     bool                 // a strategy for every node
+	Groups      int                  // so many strategies that the nodes share; 0: one
+	Tolerance   float64              // certified relative gap to stop at; 0 means Problem.Tolerance
+	MonteCarlo  bins.MonteCarlo      // of the accountant of Sampling Bins
+	Privacy     *Privacy             // the noise is calibrated for it; nil: for none
+	NoBaselines bool                 // leave out DP-D-SGD, AntiPGD and D-MF
 
 	Start      *mat.SymDense   // X that the search for the dense optimum starts from, T×T; nil: a guess
 	StartFrom  string          // folder of an earlier export whose strategy it starts from, instead, of the same T
@@ -68,7 +68,8 @@ func (o Options) filled(p Problem) Options {
 	return o
 }
 
-// check finds what is wrong with the options in every mode; they have been filled, and the mode has checked what is its own.
+// check finds what is wrong with the options in every mode; they have been filled, and the mode has checked what is
+// its own.
 func (o Options) check(p Problem) error {
 	if !o.Sampling.Known() {
 		return fault.New("Sampling", int(o.Sampling), "is none that there is")

@@ -84,8 +84,8 @@ func (p Problem) check() error {
 	return p.Gram.Check()
 }
 
-// method returns how the Gram matrix is computed; exactOnly says why an estimate would not do, if it would not. It is not known
-// without the network, if there is one.
+// method returns how the Gram matrix is computed; exactOnly says why an estimate would not do, if it would not. It is
+// not known without the network, if there is one.
 func (p Problem) method(o Options, exactOnly string) (*export.Gram, error) {
 	if p.Network == nil {
 		return &export.Gram{Method: GramExact.String()}, nil

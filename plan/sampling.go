@@ -2,10 +2,12 @@ package plan
 
 import (
 	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
 	"mafalda/internal/fault"
+	"mafalda/internal/rounding"
 	"mafalda/participation"
 )
 
@@ -26,7 +28,23 @@ type Bands struct {
 	// Under Bins: what the strategy was optimized for, InTurn (loss, as if the draw were known) or Bins (this error),
 	// and how its noise was found.
 	For     participation.Scheme
-	Privacy accounting.BinsPrivacy
+	Privacy bins.Privacy
+}
+
+// setDrawnNoise fills in the noise of the best bands, with what a manifest says of the candidates and the draw from
+// so many groups.
+func (s *job) setDrawnNoise(groups int) {
+	wanted, best := s.Options.Privacy, s.bands
+	epsilon, delta := wanted.Epsilon, wanted.Delta
+	s.Privacy = &export.Privacy{Epsilon: &epsilon, Delta: &delta, Clip: wanted.clip(),
+		Adjacency: wanted.Adjacency.String(), NoiseStd: rounding.MulUp(best.NoiseMultiplier, wanted.clip())}
+	s.Sampling = &export.Sampling{Scheme: s.Options.Sampling.String(), Groups: groups, Probability: best.Probability,
+		Rounds: best.Rounds, NoiseMultiplier: best.NoiseMultiplier, Delta: delta}
+	for _, c := range s.Candidates {
+		s.Sampling.Candidates = append(s.Sampling.Candidates, export.Candidate{Bandwidth: c.Bandwidth,
+			NoiseMultiplier: c.NoiseMultiplier, ErrorAtPrivacy: c.ErrorAtPrivacy})
+	}
+	s.ErrorAtPrivacy = errorAtPrivacy(s.Privacy.NoiseStd, s.Privacy.Clip, best.SquaredError)
 }
 
 // errorAtPrivacy is a squared error with noise of this standard deviation, in units of the clip.

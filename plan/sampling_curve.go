@@ -22,7 +22,7 @@ type SamplingCurves struct {
 	Levels  benchmarks.Privacies
 	Cyclic  []float64              // of the dense optimum for batches in turn, at every ε
 	Bands   []BandCurve            // with Poisson sampling
-	Best    []benchmarks.AtPrivacy // the best number of bands at every ε: bands.Table.Falling; nil with CurveOptions.Of
+	Best    []benchmarks.AtPrivacy // the best number of bands at every ε: bands.Table.Descend; nil with CurveOptions.Of
 }
 
 // BandCurve is what the best strategy of so many bands costs at every ε.
@@ -160,7 +160,7 @@ func (s *job) bestCurve(ctx context.Context, all *SamplingCurves, table *bands.T
 	done, parts := float64(len(all.Bands)), float64(len(all.Bands)+1)
 	for i, epsilon := range all.Levels.Epsilons {
 		s.show("bands", (done+float64(i)/float64(len(all.Cyclic)))/parts)
-		at, err := table.Falling(ctx, epsilon, all.Levels.Delta)
+		at, err := table.Descend(ctx, epsilon, all.Levels.Delta)
 		if err != nil {
 			return err
 		}

@@ -52,23 +52,6 @@ func (s *Sharing) On(n *graph.Network) (*Sharing, error) {
 	return &on, nil
 }
 
-// SharingOf returns the sharing that an export describes: all pairs of its noise may share, pairs of variance zero
-// included. It fails as export.Coalitions does.
-func SharingOf(e *export.Export) (*Sharing, error) {
-	m := e.Manifest
-	if m.Space == nil || e.Shared == nil {
-		return nil, fault.New("Sharing", nil, "its nodes share no noise")
-	}
-	s := &Sharing{LargestPair: m.Space.LargestPair, secrets: m.Space.Secrets, coalitions: m.Space.Coalitions}
-	s.setting.LargestPair = s.LargestPair
-	var err error
-	if s.setting.Secrets, err = e.Shared.Graph(); err != nil {
-		return nil, err
-	}
-	s.setting.Attackers, err = m.Space.Coalitions.Attackers(e.Shared.Labels)
-	return s, err
-}
-
 // Setting returns who shares secrets and who colludes; empty before On.
 func (s *Sharing) Setting() spacetime.Setting { return s.setting }
 

@@ -143,10 +143,11 @@ func exportOf(t *testing.T, s *plan.Solution) *export.Export {
 		t.Fatal(err)
 	}
 	e := must(export.Load(dir))
-	setting, is := s.Problem.Sharing.Setting(), must(plan.SharingOf(e)).Setting()
-	if !slices.Equal(is.Secrets.Pairs(), setting.Secrets.Pairs()) ||
-		!slices.EqualFunc(is.Attackers.Coalitions(), setting.Attackers.Coalitions(), slices.Equal) {
-		t.Errorf("exported pairs %v, attackers %v", is.Secrets, is.Attackers)
+	setting, pairs := s.Problem.Sharing.Setting(), must(e.Shared.Graph())
+	attackers := must(e.Manifest.Space.Coalitions.Attackers(e.Shared.Labels))
+	if !slices.Equal(pairs.Pairs(), setting.Secrets.Pairs()) ||
+		!slices.EqualFunc(attackers.Coalitions(), setting.Attackers.Coalitions(), slices.Equal) {
+		t.Errorf("exported pairs %v, attackers %v", pairs, attackers)
 	}
 	if !mat.Equal(e.Shared.Covariance(), s.Space.Noise.Covariance()) || e.Manifest.Loss != s.Quality.Loss ||
 		e.Manifest.CheckPrivacy() != nil {

@@ -18,8 +18,6 @@ type Solution struct {
 
 	Optimum *factorize.Result // of all strategies, or of a relaxation where patterns overlap; nil for many steps
 	OfClass *factorize.Result // the best of Options.Class; nil where Optimum is
-	Split   *factorize.Split  // of single nodes or groups, if they were asked for
-	Space   *Space            // where nodes share noise: then Optimum and OfClass are for this noise between nodes
 	Fitting []Fitting         // with Options.Budget: what OfClass was chosen from, and Options.Class is the choice
 
 	Quality    factorize.Quality // of what Export writes
@@ -28,30 +26,37 @@ type Solution struct {
 	// not what the strategy is for.
 	Gap       float64
 	Baselines []baselines.Measured
-	PlainLoss float64         // of the strategy of the class that is best for the plain workload; 0: not measured
-	History   []export.Point  // of the search for Optimum, after every iteration
-	Privacy   *export.Privacy // the noise for the privacy asked for; nil for none
+	PlainLoss float64        // of the strategy of the class that is best for the plain workload; 0: not measured
+	History   []export.Point // of the search for Optimum, after every iteration
 
+	Privacy  *export.Privacy  // the noise for the privacy asked for; nil for none
+	Sampling *export.Sampling // how batches are to be drawn, with an (ε, δ) asked for
 	// With an (ε, δ) asked for: the squared error with the noise for it, in units of the clip, and the same error of
 	// Cyclic, the dense optimum for batches in turn; 0 if unknown. DPDSGDRatio is the error of DP-D-SGD with Poisson
 	// sampling over ErrorAtPrivacy; 0 where it is not known, or not comparable.
 	ErrorAtPrivacy, CyclicErrorAtPrivacy float64
 	DPDSGDRatio                          float64
-	Sampling                             *export.Sampling // how batches are to be drawn
-
-	// Under Poisson sampling Optimum, OfClass, Quality and LowerBound are for a single participation of every record.
-	// Under Bins they are for the schema, as if the draw were known, and OfClass has no certificate.
-	Cyclic     *factorize.Result // the dense optimum for batches in turn
-	Candidates []Bands           // in ascending order; one of them is OfClass
-	Excluded   int               // how many other numbers of bands, up to b, were shown to have no smaller error
 
 	Ending    Ending
 	Took      time.Duration
 	PeakBytes int64             // of memory, of the whole process
 	Files     map[string]string // SHA-256 of what the last Export has written, by name
 
-	mode         mode
+	Split *factorize.Split // strategies of single nodes or groups, if they were asked for; nil where Options.Parts leaves some to others
+	Space *Space           // where nodes share noise: then Optimum and OfClass are for this noise between nodes
+	Drawn                  // where batches are drawn in secret
+
+	mode         mode    // that made it
 	overlapBound float64 // where patterns overlap: what factorize.OverlapBound proves
+}
+
+// Drawn is what a solution has for batches that are drawn in secret. Under Poisson sampling its Optimum, OfClass,
+// Quality and LowerBound are for a single participation of every record. Under Bins they are for the schema, as if
+// the draw were known, and OfClass has no certificate.
+type Drawn struct {
+	Cyclic     *factorize.Result // the dense optimum for batches in turn
+	Candidates []Bands           // in ascending order; one of them is OfClass
+	Excluded   int               // how many other numbers of bands, up to b, were shown to have no smaller error
 }
 
 // Ending says how the first search that did not reach its tolerance ended, or how the last one did.

@@ -37,10 +37,10 @@ func (p Problem) Tolerance() float64 {
 	return p.Objective.Tolerance()
 }
 
-// plain fills in what the strategy costs that is optimal for the plain workload, unless this is it. If the context ends
-// before that is known, there are no baselines either: a manifest has both or neither.
-func (s *job) plain(ctx context.Context) error {
-	if s.Problem.Workload.IsPlain() || s.Options.NoBaselines || s.Space != nil {
+// comparePlain fills in what the strategy costs that is optimal for the plain workload, unless this is it. If the
+// context ends before that is known, there are no baselines either: a manifest has both or neither.
+func (s *job) comparePlain(ctx context.Context) error {
+	if s.Problem.Workload.IsPlain() || s.Options.NoBaselines {
 		return nil
 	}
 	if ctx.Err() != nil {

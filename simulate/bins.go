@@ -57,8 +57,8 @@ func (s *Study) strategyForBins(ctx context.Context, m *method, epsilon float64)
 		if err != nil {
 			return nil, 0, err
 		}
-		r, err := plan.ForBins(ctx, h, s.config.Schema, plan.BinsOptions{Bandwidth: s.options.Bandwidth, Epsilon: epsilon,
-			Delta: s.options.Delta, MonteCarlo: s.options.MonteCarlo})
+		r, err := plan.OptimizeForBins(ctx, h, s.config.Schema, plan.BinsOptions{Bandwidth: s.options.Bandwidth,
+			Epsilon: epsilon, Delta: s.options.Delta, MonteCarlo: s.options.MonteCarlo})
 		if err != nil {
 			return nil, 0, err
 		}

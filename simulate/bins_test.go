@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/graph"
 	"mafalda/participation"
 )
@@ -19,7 +19,7 @@ func TestBinsStudy(t *testing.T) {
 	c := Config{Task: linearTask(t, 300), Schema: cyclic(t, steps, 4, b), Clip: clip}
 	n := network(t, graph.NetworkOptions{Source: "cycle:4"})
 	o := StudyOptions{Methods: []string{None, "dp-d-sgd", Mafalda}, Epsilons: []float64{1}, Delta: delta, Seeds: 1,
-		Sampling: participation.Bins, MonteCarlo: accounting.MonteCarlo{Samples: 1 << 12}}
+		Sampling: participation.Bins, MonteCarlo: bins.MonteCarlo{Samples: 1 << 12}}
 	s, err := NewStudy(n, c, o)
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func TestBinsStudy(t *testing.T) {
 		}
 		var lower mat.TriDense
 		s.methods[s.methodOf(cell)].binned[cell.Epsilon].strategy.StrategyTo(&lower)
-		mechanism, err := accounting.NewBins(&lower, b)
+		mechanism, err := bins.New(&lower, b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestBinsStudy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := mechanism.Delta(t.Context(), cell.Epsilon, 10*std/clip, accounting.MonteCarlo{Samples: 1 << 17, Seed: 3})
+		d, err := mechanism.Delta(t.Context(), cell.Epsilon, 10*std/clip, bins.MonteCarlo{Samples: 1 << 17, Seed: 3})
 		if err != nil || d.Upper > delta || d.Upper < delta/10 {
 			t.Errorf("%s at epsilon %v: delta %+v, %v", cell.Method, cell.Epsilon, d, err)
 		}

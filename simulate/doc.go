@@ -71,7 +71,7 @@
 // is for a rate of 1, that of the run times its rate. With the scheme
 // participation.Poisson levels are ε, batches are drawn in secret, from as many groups as a method's strategy has bands,
 // and the noise is what package accounting calibrates for the rounds of a group; the optimum is that of bands. With
-// participation.Bins every record has one secret batch of b, the noise is that of accounting.Bins, and the optimum a
+// participation.Bins every record has one secret batch of b, the noise is that of bins.Mechanism, and the optimum a
 // strategy without negative entries that is searched for every ε.
 //
 // # Notation

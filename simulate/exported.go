@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/export"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -76,7 +76,7 @@ func (s *Study) methodFrom(e *export.Export) (m method, err error) {
 	}
 	var lower mat.TriDense
 	m.strategy.StrategyTo(&lower)
-	_, err = accounting.NewBins(&lower, s.config.Schema.Separation())
+	_, err = bins.New(&lower, s.config.Schema.Separation())
 	return m, err
 }
 

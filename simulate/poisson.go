@@ -3,7 +3,7 @@ package simulate
 import (
 	"context"
 
-	"mafalda/accounting"
+	"mafalda/accounting/pld"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
 	"mafalda/factorize/baselines"
@@ -29,7 +29,7 @@ func (s *Study) single() (participation.Schema, error) {
 // number of bands, and then rise, so that the search ends behind two that are no better.
 func (s *Study) drawnFrom(ctx context.Context, m *method, epsilon float64) (participation.Sampling, *Noise, error) {
 	made := map[int]*Noise{}
-	groups, err := bands.Falling(s.groupsOf(m), 2, func(groups int) (float64, error) {
+	groups, err := bands.Descend(s.groupsOf(m), 2, func(groups int) (float64, error) {
 		of, err := s.sampledOf(ctx, m, groups)
 		if err != nil {
 			return 0, err
@@ -49,7 +49,7 @@ func (s *Study) drawnFrom(ctx context.Context, m *method, epsilon float64) (part
 
 // poisson draws from so many groups what the schema's batches have in expectation.
 func (s *Study) poisson(groups int) participation.PoissonSampling {
-	rounds := accounting.BandRounds(s.config.Schema.Steps(), s.config.Schema.Separation(), groups)
+	rounds := pld.BandRounds(s.config.Schema.Steps(), s.config.Schema.Separation(), groups)
 	return participation.PoissonSampling{Groups: groups, Probability: rounds.Probability}
 }
 
@@ -108,7 +108,8 @@ func (s *Study) banded(ctx context.Context, w int) (*factorize.Result, error) {
 			return nil, err
 		}
 		gap := gapFor(s.config.trained(), s.config.Schema.Steps())
-		if s.bands, err = bands.NewTable(factorize.Mean(h), s.config.Schema, bands.Options{Gap: gap, Afresh: true}); err != nil {
+		s.bands, err = bands.NewTable(factorize.Mean(h), s.config.Schema, bands.Options{Gap: gap, FromGuess: true})
+		if err != nil {
 			return nil, err
 		}
 	}

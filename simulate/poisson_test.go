@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mafalda/accounting"
+	"mafalda/accounting/pld"
 	"mafalda/graph"
 	"mafalda/internal/fault"
 	"mafalda/participation"
@@ -16,8 +17,8 @@ import (
 // epsilonOf is what the accountant says of a row's noise.
 func epsilonOf(t *testing.T, p participation.PoissonSampling, steps int, multiplier, delta float64) float64 {
 	t.Helper()
-	d, err := accounting.ComposeSampled(accounting.ZeroOut, accounting.SampledRounds{Rounds: p.Rounds(steps),
-		SampledGaussian: accounting.SampledGaussian{Probability: p.Probability, NoiseMultiplier: multiplier}})
+	d, err := pld.Compose(accounting.ZeroOut, pld.Rounds{Rounds: p.Rounds(steps),
+		Mechanism: pld.Mechanism{Probability: p.Probability, NoiseMultiplier: multiplier}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/factorize/bands"
 	"mafalda/factorize/baselines"
 	"mafalda/graph"
@@ -49,7 +50,7 @@ type StudyOptions struct {
 	Sampling  participation.Scheme // in turn unless set; otherwise levels are Epsilons, and neighbours zero-out
 	Bandwidth int                  // of the optimum, where batches are drawn in secret; 0: see MethodsFor
 
-	MonteCarlo accounting.MonteCarlo // of the accountant of bins
+	MonteCarlo bins.MonteCarlo // of the accountant of bins
 }
 
 // Check finds options that make no study, before anything is read but the existence of folders: a fault.Argument that

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/graph"
 	"mafalda/participation"
 	"mafalda/workload"
@@ -304,7 +304,7 @@ func TestNoiseOfOtherKindsIsAsPredicted(t *testing.T) {
 	for name, o := range map[string]StudyOptions{
 		"poisson": {Methods: secret, Epsilons: []float64{2}, Sampling: participation.Poisson},
 		"bins": {Methods: secret, Epsilons: []float64{2}, Sampling: participation.Bins,
-			MonteCarlo: accounting.MonteCarlo{Samples: 1 << 12}},
+			MonteCarlo: bins.MonteCarlo{Samples: 1 << 12}},
 		"per node": {Methods: []string{perNode(t, n, schema)}, Mus: []float64{1}},
 	} {
 		o.Delta, o.Seeds = 1e-3, 30

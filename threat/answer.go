@@ -15,6 +15,7 @@ import (
 	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
 	"mafalda/strategy"
+	"mafalda/threat/internal/contest"
 	"mafalda/threat/reaction"
 )
 
@@ -320,29 +321,15 @@ func tradeoff(without, with []float64, confidence float64) (mu, low, high float6
 	distance := func(under, other float64) float64 {
 		return distuv.UnitNormal.Quantile(under) - distuv.UnitNormal.Quantile(other)
 	}
-	first := contest{slices.Clone(with[:half]), slices.Clone(without[:half])}
-	first.sort()
-	second := contest{with[half:], without[half:]}
-	threshold := first.threshold(share, distance)
-	pLow, qHigh := second.limits(threshold, share)
-	qLow, pHigh := contest{second.q, second.p}.limits(threshold, share)
-	p, q := second.shares(threshold)
+	first := contest.Contest{P: slices.Clone(with[:half]), Q: slices.Clone(without[:half])}
+	first.Sort()
+	second := contest.Contest{P: with[half:], Q: without[half:]}
+	threshold := first.Threshold(share, distance)
+	pLow, qHigh := second.Limits(threshold, share)
+	qLow, pHigh := contest.Contest{P: second.Q, Q: second.P}.Limits(threshold, share)
+	p, q := second.Shares(threshold)
 	if high = distance(pHigh, qLow); math.IsInf(high, 1) {
 		high = 0
 	}
 	return distance(p, q), max(distance(pLow, qHigh), -math.MaxFloat64), high
-}
-
-// shares returns how often the statistic is at least the threshold, never quite 0 or 1.
-func (c contest) shares(threshold float64) (p, q float64) {
-	share := func(all []float64) float64 {
-		count := 0.5
-		for _, x := range all {
-			if x >= threshold {
-				count++
-			}
-		}
-		return count / float64(len(all)+1)
-	}
-	return share(c.p), share(c.q)
 }

@@ -78,18 +78,19 @@ var ErrAudit = errors.New("cannot be audited")
 // view (Explicit, so n and T must be small), and a wrong direction can only make it weaker. A claim that is too small
 // shows as a lower confidence limit above it.
 //
-// With an Answer nodes react to the models that they hold, as in training. The direction is then the best one for linear
-// answers, and the limits are those of a threshold, which hold whatever the distribution is. A claim under PNDP is not for
-// such networks (Condition), and Local is; Reacting has the bound for the class of the answer. For the Worst answers of a
-// class that bound is the claim, and Reachable, which is exact, may not exceed it either. Answers are for plain gradient
-// descent, without a Training; the Worst ones for PNDP and noise that nodes do not share.
+// With an Answer nodes react to the models that they hold, as in training. The direction is then the best one for
+// linear answers, and the limits are those of a threshold, which hold whatever the distribution is. A claim under
+// PNDP is not for such networks (Condition), and Local is; Reacting has the bound for the class of the answer. For
+// the Worst answers of a class that bound is the claim, and Reachable, which is exact, may not exceed it either.
+// Answers are for plain gradient descent, without a Training; the Worst ones for PNDP and noise that nodes do not
+// share.
 //
 // The errors are ErrAudit, ErrAttacker, ErrStrategy, that of limits for
 // what memory does not hold, a fault.Argument that names the field of the options, and the context's, soon after it has
 // ended: an audit that is stopped has not passed.
 func Audit(ctx context.Context, s Scenario, victim int, opts AuditOptions) (AuditResult, error) {
-	opts = opts.withDefaults()
-	if err := opts.check(); err != nil {
+	opts = opts.Filled()
+	if err := opts.Check(); err != nil {
 		return AuditResult{}, err
 	}
 	return parallel.Abandonable(ctx, func(ctx context.Context) (AuditResult, error) {
@@ -97,7 +98,8 @@ func Audit(ctx context.Context, s Scenario, victim int, opts AuditOptions) (Audi
 	})
 }
 
-func (o AuditOptions) withDefaults() AuditOptions {
+// Filled returns the options with the defaults in the place of zeros.
+func (o AuditOptions) Filled() AuditOptions {
 	if o.Runs == 0 {
 		o.Runs = 4000
 	}
@@ -116,7 +118,8 @@ func (o AuditOptions) withDefaults() AuditOptions {
 // minRuns is how many runs it takes for a confidence interval to mean something.
 const minRuns = 10
 
-func (o AuditOptions) check() error {
+// Check rejects options out of range, with a fault.Argument that names the field. Defaults must have been filled in.
+func (o AuditOptions) Check() error {
 	switch {
 	case o.Random == nil:
 		return fault.New("Random", nil, "is needed")
@@ -235,8 +238,8 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 	return out, nil
 }
 
-// judgeReaction fills in what is proven of nodes that react, makes it the claim where the answer says so, and returns the
-// worst answers of all nodes.
+// judgeReaction fills in what is proven of nodes that react, makes it the claim where the answer says so, and returns
+// the worst answers of all nodes.
 func (s Scenario) judgeReaction(ctx context.Context, victim int, o AuditOptions, out *AuditResult) ([][]float64, error) {
 	if s.Algorithm.training != nil {
 		return nil, fmt.Errorf("%w: answers are for plain gradient descent", ErrAudit)

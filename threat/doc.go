@@ -17,12 +17,13 @@
 //
 // # What the numbers hold for
 //
-// Theorem 7 lets gradients depend on what the attacker saw. Under LDP and SecLDP that is everything, so the numbers hold
-// for training. Under PNDP (single messages or secure sums) nodes that the attacker does not see compute gradients at
-// models that it does not see either, and M is for inputs that do not react to what hidden nodes learned (averaging,
-// fixed streams); a network that trains has the local-DP number, or the bound of package reaction for its class of
-// gradients. A Reaction says which of these Assess and Growth report; Report.HoldsFor says it in words, and the number of M
-// stands beside the others as Pair.WithoutReaction. docs/network-privacy.md has the counterexample and the theorem.
+// Theorem 7 lets gradients depend on what the attacker saw. Under LDP and SecLDP that is everything, so the numbers
+// hold for training. Under PNDP (single messages or secure sums) nodes that the attacker does not see compute
+// gradients at models that it does not see either, and M is for inputs that do not react to what hidden nodes learned
+// (averaging, fixed streams); a network that trains has the local-DP number, or the bound of package reaction for its
+// class of gradients. A Reaction says which of these Assess and Growth report; Report.HoldsFor says it in words, and
+// the number of M stands beside the others as Pair.WithoutReaction. docs/network-privacy.md has the counterexample
+// and the theorem.
 //
 // # Two ways to M
 //
@@ -40,16 +41,16 @@
 //
 // # Training
 //
-// A Training, given to an Algorithm by Under, is an optimizer and networks that change. Messages are then sums over what
-// nodes made of many noisy gradients, with matrices that differ from round to round; M is that of the same filter, whose
-// state holds momentum and trackers, too. Networks and absences that are drawn are those of a seed, and what is said is
-// of these alone: only local DP holds whatever is drawn.
+// A Training, given to an Algorithm by Under, is an optimizer and networks that change. Messages are then sums over
+// what nodes made of many noisy gradients, with matrices that differ from round to round; M is that of the same
+// filter, whose state holds momentum and trackers, too. Networks and absences that are drawn are those of a seed, and
+// what is said is of these alone: only local DP holds whatever is drawn.
 //
 // # Secret batches
 //
-// What is seen above is for records whose steps the attacker knows. AuditSampled attacks mechanisms whose batches are
-// drawn in secret, by the exact likelihood ratio of what nodes do, from draws of the samplers of package participation.
-// docs/sampling-audit.md says what it can and cannot find.
+// What is seen above is for records whose steps the attacker knows. Package sampled attacks mechanisms whose batches
+// are drawn in secret, by the exact likelihood ratio of what nodes do, from draws of the samplers of package
+// participation. docs/sampling-audit.md says what it can and cannot find.
 //
 // # Notation
 //

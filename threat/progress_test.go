@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"mafalda/graph"
-	"mafalda/participation"
-	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -38,13 +36,6 @@ func TestProgress(t *testing.T) {
 			c.calls != 16 || c.most != 16 || c.total != 16 {
 			t.Errorf("%s: %v, %+v", a.Name(), err, &c)
 		}
-	}
-	var runs counter
-	sampled := SampledScenario{Strategy: strategy.Identity(4), Actual: participation.PoissonSampling{Groups: 1, Probability: 0.5},
-		NoiseMultiplier: 1, Claim: SampledClaim{Epsilon: 10, Delta: 1e-6}}
-	if _, err := AuditSampled(t.Context(), sampled, SampledOptions{Random: rand.NewPCG(1, 0), Runs: 100, Progress: runs.count}); err != nil ||
-		runs.calls != 4 || runs.most != 200 || runs.total != 200 {
-		t.Errorf("%v, %+v", err, &runs)
 	}
 	g, _, err := graph.ByName("florentine", graph.BuiltinOptions{})
 	if err != nil {

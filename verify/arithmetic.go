@@ -6,14 +6,18 @@ import (
 	"math"
 	"slices"
 
+	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 	"mafalda/optim"
 	"mafalda/participation"
 )
 
-// arithmetic checks what follows from other numbers of the manifest alone.
+// arithmetic checks what follows from other numbers of the manifest alone: in a copy of it all that follows is
+// computed.
 func (v *verification) arithmetic() {
 	m := v.export.Manifest
+	follows := *m
 	nodes, steps := 1, v.spec.Counted(m.Steps)
 	if m.Graph != nil {
 		nodes = m.Graph.Nodes
@@ -21,41 +25,51 @@ func (v *verification) arithmetic() {
 	if m.Objective != "" {
 		steps = 1
 	}
-	q := factorize.Quality{Loss: m.Loss}
-	claims := []claim{{"loss, sens_squared·squared_error,", m.Loss, m.SensSquared * m.SquaredError, sameFormula},
-		{"rmse", m.RMSE, q.RMSE(nodes, steps), sameFormula}}
+	follows.Loss, follows.Gap = m.SensSquared*m.SquaredError, 0
+	follows.RMSE = factorize.Quality{Loss: m.Loss}.RMSE(nodes, steps)
 	if m.LowerBound > 0 && !m.Binned() {
-		claims = append(claims, claim{"gap", m.Gap, (m.Loss - m.LowerBound) / m.LowerBound, sameFormula})
-	} else if m.Gap != 0 {
-		claims = append(claims, claim{"gap", m.Gap, 0, 0})
+		follows.Gap = (m.Loss - m.LowerBound) / m.LowerBound
 	}
-	claims = append(claims, v.atPrivacy()...)
 	if m.SharedLoss > 0 {
-		claims = append(claims, claim{"strategy.ratio", m.Strategy.Ratio, m.Loss / m.SharedLoss, sameFormula})
+		follows.Strategy.Ratio = m.Loss / m.SharedLoss
 	}
+	v.atPrivacy(&follows)
+	follows.Baselines = map[string]export.Baseline{}
 	for _, name := range slices.Sorted(maps.Keys(m.Baselines)) {
 		b := m.Baselines[name]
-		key := "baselines." + name
-		claims = append(claims, claim{key + ".loss", b.Loss, b.SensSquared * b.SquaredError, sameFormula})
-		switch {
-		case m.Space != nil && m.Sampled():
-			claims = append(claims, v.spaceAtPrivacy(name)...)
-		case b.ErrorAtPrivacy != 0 && m.Sampled():
-			claims = append(claims, claim{key + ".error_at_privacy", b.ErrorAtPrivacy, 0, 0})
-		case b.ErrorAtPrivacy != 0:
-			claims = append(claims, claim{key + ".error_at_privacy", b.ErrorAtPrivacy,
-				m.ErrorAtPrivacy / m.Loss * b.Loss, 4 * sameFormula})
-		case m.ErrorAtPrivacy != 0 && !m.Sampled():
-			v.skip(key + ".error_at_privacy")
-		}
+		b.Loss = b.SensSquared * b.SquaredError
+		b.ErrorAtPrivacy = v.baselineAtPrivacy(name)
+		follows.Baselines[name] = b
 	}
-	v.compare("arithmetic", "loss, rmse and gap follow from each other", claims...)
+	v.compareWith(&follows, "arithmetic", "loss, rmse and gap follow from each other")
+}
+
+// baselineAtPrivacy returns the error of a baseline with the noise for the privacy, by other numbers of the manifest:
+// what the manifest says where that is not known.
+func (v *verification) baselineAtPrivacy(name string) float64 {
+	m := v.export.Manifest
+	b := m.Baselines[name]
+	switch {
+	case b.ErrorAtPrivacy == 0 && (m.Space != nil || !m.Sampled()):
+		if m.ErrorAtPrivacy != 0 || m.Sampled() {
+			v.skip("baselines." + name + ".error_at_privacy")
+		}
+		return 0
+	case m.Sampled() && m.Space == nil:
+		return 0
+	case m.Sampled() && name == baselines.DECOR && m.Privacy != nil && m.Privacy.Epsilon != nil && m.Privacy.Delta != nil:
+		noise, err := v.rounds(1).NoiseFor(*m.Privacy.Epsilon, *m.Privacy.Delta) // DECOR has one band
+		if err != nil {
+			return math.NaN()
+		}
+		return errorAtPrivacy(noise, b.SquaredError)
+	}
+	return m.ErrorAtPrivacy / m.Loss * b.Loss
 }
 
 // ending checks what the manifest says of the optimizer's way, as far as it can contradict itself.
 func (v *verification) ending() {
 	m := v.export.Manifest
-	v.skip("tolerance", "iterations", "status", "history")
 	known := false
 	for s := optim.Converged; s <= optim.Stalled; s++ {
 		known = known || s.String() == m.Status

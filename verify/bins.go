@@ -13,7 +13,7 @@ import (
 // candidates are not checked but for their errors, none of which may be smaller.
 func (v *verification) bins(ctx context.Context, c strategy.Strategy) error {
 	m, s := v.export.Manifest, v.export.Manifest.Sampling
-	v.skip("sampling.candidates", "sampling.noise_multiplier_estimate")
+	v.skip("sampling.candidates")
 	if err := v.binCandidates(); err != nil {
 		v.add("sampling", false, "%v", err)
 		return nil

@@ -18,19 +18,14 @@ func (v *verification) fineGap() float64 {
 	return math.Max(math.Min(v.export.Manifest.Tolerance, 1e-7), factorize.MinGap(v.export.Manifest.Steps))
 }
 
-// boundIs checks a bound against an optimum: it must not be above a loss that was reached. A bound that is weaker
-// than what the optimum could prove is one as well, and what it leaves open is its gap.
-func (v *verification) boundIs(name, key string, says float64, best *factorize.Result) {
-	if says > best.Loss {
-		v.add(name, false, "%s is at most %v, a loss that is reached; the manifest says %v", key, best.Loss, says)
-		return
-	}
-	v.add(name, true, "%s is proven, %s is reached; the manifest says %s", textDown(best.Bound()), textUp(best.Loss),
-		textDown(says))
+// boundIs checks a bound, whose place in the manifest is again, against an optimum: it must not be above a loss that
+// was reached. A bound that is weaker than what the optimum could prove is one as well, and what it leaves open is its
+// gap.
+func (v *verification) boundIs(check string, again *float64, says float64, best *factorize.Result) {
+	*again = best.Loss
+	v.compare(check, fmt.Sprintf("%s is proven, %s is reached; the manifest says %s", textDown(best.Bound()),
+		textUp(best.Loss), textDown(says)))
 }
-
-// searched is how far apart the bounds are that searches on different processors prove.
-const searched = 1e-7
 
 // overlapBound checks the lower bound of a strategy that is not the dense optimum, which best is, under the schema or
 // under fewer patterns. Where patterns overlap a search proves more, and what it proves is searched again.
@@ -38,7 +33,7 @@ func (v *verification) overlapBound(ctx context.Context, c strategy.Strategy, h 
 	best *factorize.Result) error {
 	says := v.export.Manifest.LowerBound
 	if participation.IsPartition(v.schema) || says <= best.LowerBound {
-		v.boundIs("lower bound", "lower_bound", says, best)
+		v.boundIs("lower bound", &v.again.LowerBound, says, best)
 		return nil
 	}
 	proven, err := factorize.OverlapBound(ctx, h, strategy.GramOf(c), v.schema)
@@ -46,24 +41,24 @@ func (v *verification) overlapBound(ctx context.Context, c strategy.Strategy, h 
 		return err
 	}
 	proven = math.Max(proven, best.LowerBound)
-	v.add("lower bound", says <= proven*(1+searched), "%s is proven; the manifest says %s", textDown(proven), textDown(says))
+	v.again.LowerBound = proven * (1 + sameSearch)
+	v.compare("lower bound", fmt.Sprintf("%s is proven; the manifest says %s", textDown(proven), textDown(says)))
 	return nil
 }
 
 // denseBound proves the lower bound by the exported strategy or, if that is not enough, by optimizing from there.
 func (v *verification) denseBound(ctx context.Context, c strategy.Strategy, h *mat.SymDense) error {
 	m := v.export.Manifest
-	if m.Strategy.Ratio != 0 || m.Strategy.ClassBound != 0 || m.Strategy.ClassGap != nil {
-		v.add("ratio", false, "strategy.ratio, class_bound and class_gap are not for the dense optimum")
-	}
+	v.refuseRatio()
 	x := strategy.GramOf(c)
 	bound, err := factorize.LowerBound(h, x, v.schema)
 	if err != nil {
 		return err
 	}
 	if m.LowerBound <= bound {
-		v.add("lower bound", true, "%s is proven by the strategy itself; the manifest says %s", textDown(bound),
-			textDown(m.LowerBound))
+		v.again.LowerBound = bound
+		v.compare("lower bound", fmt.Sprintf("%s is proven by the strategy itself; the manifest says %s", textDown(bound),
+			textDown(m.LowerBound)))
 		return nil
 	}
 	best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), v.schema,
@@ -71,8 +66,15 @@ func (v *verification) denseBound(ctx context.Context, c strategy.Strategy, h *m
 	if err != nil {
 		return err
 	}
-	v.boundIs("lower bound", "lower_bound", m.LowerBound, best)
+	v.boundIs("lower bound", &v.again.LowerBound, m.LowerBound, best)
 	return nil
+}
+
+// refuseRatio refuses what only strategies of other classes than dense have.
+func (v *verification) refuseRatio() {
+	if s := v.export.Manifest.Strategy; s.Ratio != 0 || s.ClassBound != 0 || s.ClassGap != nil {
+		v.add("ratio", false, "strategy.ratio, class_bound and class_gap are not for the dense optimum")
+	}
 }
 
 // classBound checks the bound for strategies of the class alone, where there is one.
@@ -102,12 +104,13 @@ func (v *verification) classBound(ctx context.Context, h *mat.SymDense) error {
 		v.skip("strategy.class_bound", "strategy.class_gap")
 		return nil
 	}
-	v.boundIs("class bound", "strategy.class_bound", says, best)
+	v.boundIs("class bound", &v.again.Strategy.ClassBound, says, best)
 	if gap == nil {
 		v.skip("strategy.class_gap")
 		return nil
 	}
-	v.compare("class gap", fmt.Sprintf("the loss is within %s of the bound of the class", rounding.UpText(*gap, 2)),
-		claim{"strategy.class_gap", *gap, (m.Loss - says) / says, sameFormula})
+	is := (m.Loss - says) / says
+	v.again.Strategy.ClassGap = &is
+	v.compare("class gap", fmt.Sprintf("the loss is within %s of the bound of the class", rounding.UpText(*gap, 2)))
 	return nil
 }

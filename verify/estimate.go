@@ -2,7 +2,6 @@ package verify
 
 import (
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -30,36 +29,19 @@ func (v *verification) estimate(h *mat.SymDense, c strategy.Strategy) {
 		v.add("estimate", false, "%v", err)
 		return
 	}
-	claims := v.estimateClaims(v.estimated, again)
 	text := fmt.Sprintf("of the Gram matrix: the loss within %s", rounding.UpText(*again.LossError, 2))
 	if again.ExcessBound != nil {
 		text += fmt.Sprintf(", C within %s of the optimum", rounding.UpText(*again.ExcessBound, 2))
 	}
-	v.compare("estimate", text, claims...)
+	v.estimateIs(v.estimated, &again, text)
 }
 
-// estimateClaims compares what the manifest says of an estimate with what it is. Unit vectors leave no choice to a
-// seed.
-func (v *verification) estimateClaims(s workload.Estimate, is export.Gram) []claim {
-	says := v.export.Manifest.Gram
-	if says.Confidence == 1 {
+// estimateIs compares what the manifest says of an estimate with what it is. Unit vectors leave no choice to a seed.
+func (v *verification) estimateIs(s workload.Estimate, is *export.Gram, text string) {
+	if v.export.Manifest.Gram.Confidence == 1 {
 		v.skip("gram.seed")
 	}
-	claims := optional("gram.loss_error", says.LossError, is.LossError)
-	claims = append(claims, optional("gram.excess_bound", says.ExcessBound, is.ExcessBound)...)
-	return append(claims, claim{"gram.probes", float64(says.Probes), float64(s.Probes()), 0})
-}
-
-// optional compares numbers that may be absent; NaN stands for what is not there.
-func optional(key string, says, is *float64) []claim {
-	if says == nil && is == nil {
-		return nil
-	}
-	value := func(x *float64) float64 {
-		if x == nil {
-			return math.NaN()
-		}
-		return *x
-	}
-	return []claim{{key, value(says), value(is), 1e-7}}
+	is.Probes = s.Probes()
+	v.again.Gram = is
+	v.compare("estimate", text)
 }

@@ -56,7 +56,7 @@ func ExampleVerify() {
 		fmt.Println(c.Name)
 	}
 	// Output:
-	// true [version privacy tolerance iterations status history seconds peak_bytes]
+	// true [version tolerance iterations status history privacy seconds peak_bytes]
 	// sensitivity
 	// privacy
 	// arithmetic

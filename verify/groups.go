@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/export"
 )
 
 // grouping checks who uses which layer: every node its own, or every layer by some node.
@@ -25,9 +27,8 @@ func (v *verification) grouping() bool {
 				return false
 			}
 		}
-		return v.compare("groups", fmt.Sprintf("%d different strategies, a layer for each of %d nodes", distinct,
-			nodes),
-			claim{"per_node.distinct", float64(p.Distinct), float64(distinct), 0})
+		v.again.PerNode = &export.PerNode{Distinct: distinct}
+		return v.compare("groups", fmt.Sprintf("%d different strategies, a layer for each of %d nodes", distinct, nodes))
 	}
 	used := make([]bool, layers)
 	for _, l := range p.Layers {
@@ -41,8 +42,8 @@ func (v *verification) grouping() bool {
 	if p.Groups > layers {
 		v.skip("per_node.groups") // groups that lost all nodes
 	}
-	return v.compare("groups", fmt.Sprintf("%d strategies for %d nodes", layers, nodes), claim{"per_node.distinct",
-		float64(p.Distinct), float64(layers), 0})
+	v.again.PerNode = &export.PerNode{Distinct: layers}
+	return v.compare("groups", fmt.Sprintf("%d strategies for %d nodes", layers, nodes))
 }
 
 // distinctLayers returns how many layers differ.

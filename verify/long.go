@@ -40,8 +40,7 @@ func (v *verification) longLoss(ctx context.Context, n *graph.Network, c strateg
 		if err := measure.JudgeLong(ctx, &again, sketch, c); err != nil {
 			return v.computing("estimate", err)
 		}
-		v.compare("estimate", fmt.Sprintf("of the network: the loss within %s", rounding.UpText(*again.LossError, 2)),
-			v.estimateClaims(sketch, again)...)
+		v.estimateIs(sketch, &again, fmt.Sprintf("of the network: the loss within %s", rounding.UpText(*again.LossError, 2)))
 	}
 	if len(m.Baselines) == 0 {
 		v.skip("baselines")

@@ -2,8 +2,6 @@ package verify
 
 import (
 	"fmt"
-	"math"
-	"strings"
 
 	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
@@ -72,31 +70,3 @@ func (r *Report) skip(keys ...string) { r.NotChecked = append(r.NotChecked, keys
 // textUp and down print a number with twelve digits, rounded to the side on which it claims no more than was computed.
 func textUp(v float64) string   { return rounding.UpText(v, 12) }
 func textDown(v float64) string { return rounding.DownText(v, 12) }
-
-// claim is a number of the manifest, and what it should be.
-type claim struct {
-	key      string
-	says, is float64
-	within   float64 // relative
-}
-
-const (
-	sameFormula = 0x1p-50 // the same operations on the same numbers
-	sameMatrix  = 1e-9    // sums over the same matrices, in another order
-)
-
-// compare adds a check that all claims hold. Its detail is the summary or, where some do not, what the manifest says
-// and what is true instead.
-func (r *Report) compare(name, summary string, claims ...claim) bool {
-	var wrong []string
-	for _, c := range claims {
-		if !(math.Abs(c.says-c.is) <= c.within*math.Abs(c.is)) || math.IsInf(c.is, 0) {
-			wrong = append(wrong, fmt.Sprintf("%s is %v; the manifest says %v", c.key, c.is, c.says))
-		}
-	}
-	if len(wrong) > 0 {
-		summary = strings.Join(wrong, "; ")
-	}
-	r.add(name, len(wrong) == 0, "%s", summary)
-	return len(wrong) == 0
-}

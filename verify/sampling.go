@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
+	"mafalda/accounting/pld"
+	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/internal/rounding"
 	"mafalda/measure"
@@ -43,60 +46,61 @@ func (v *verification) sampling(ctx context.Context, c strategy.Strategy) error 
 // poisson checks what the block says of the groups, and the noise of all candidates.
 func (v *verification) poisson() error {
 	m, s := v.export.Manifest, v.export.Manifest.Sampling
-	claims := []claim{{"sampling.groups", float64(s.Groups), float64(m.Strategy.Bandwidth), 0}}
-	epsilon := *m.Privacy.Epsilon
-	if m.Space != nil && len(s.Candidates) == 0 { // there was no search for a number of bands
-		return v.sharedPoisson(claims, epsilon)
+	if m.Space != nil && len(s.Candidates) == 0 && (s.Groups < 1 || s.Groups > v.asked.Separation()) {
+		return fmt.Errorf("%d groups, of at most b = %d", s.Groups, v.asked.Separation())
 	}
-	listed, before := false, 0
+	rounds := v.rounds(s.Groups)
+	is := &export.Sampling{Groups: m.Strategy.Bandwidth, Probability: rounds.Probability, Rounds: rounds.Rounds}
+	v.again.Sampling, v.again.ErrorAtPrivacy = is, m.ErrorAtPrivacy
+	before, found := 0, -1
 	for i, c := range s.Candidates {
 		if c.Bandwidth <= before || c.Bandwidth > v.asked.Separation() {
 			return fmt.Errorf("sampling.candidates[%d] has %d bands, after %d, of at most b = %d", i, c.Bandwidth,
-				before,
-				v.asked.Separation())
+				before, v.asked.Separation())
 		}
 		before = c.Bandwidth
-		noise, err := v.rounds(c.Bandwidth).NoiseFor(epsilon, s.Delta)
+		noise, err := v.rounds(c.Bandwidth).NoiseFor(*m.Privacy.Epsilon, s.Delta)
 		if err != nil {
 			return err
 		}
-		claims = append(claims, claim{fmt.Sprintf("sampling.candidates[%d].noise_multiplier", i), c.NoiseMultiplier,
-			noise,
-			sameNoise})
+		is.Candidates = append(is.Candidates, export.Candidate{NoiseMultiplier: noise})
 		if c.Bandwidth == s.Groups {
-			listed = true
-			e := v.rounds(s.Groups)
-			claims = append(claims, claim{"sampling.probability", s.Probability, e.Probability, 0},
-				claim{"sampling.rounds", float64(s.Rounds), float64(e.Rounds), 0},
-				claim{"sampling.noise_multiplier", s.NoiseMultiplier, c.NoiseMultiplier, 0},
-				claim{"error_at_privacy", m.ErrorAtPrivacy, c.ErrorAtPrivacy, sameFormula})
+			found = i
 		}
 		if c.ErrorAtPrivacy < m.ErrorAtPrivacy*(1-sameFormula) {
 			return fmt.Errorf("%d bands have an error at this privacy of %v, the exported ones %v", c.Bandwidth,
 				c.ErrorAtPrivacy, m.ErrorAtPrivacy)
 		}
 	}
-	if !listed {
+	switch {
+	case found >= 0:
+		v.again.ErrorAtPrivacy = s.Candidates[found].ErrorAtPrivacy
+		is.NoiseMultiplier = is.Candidates[found].NoiseMultiplier
+		if says := s.Candidates[found].NoiseMultiplier; s.NoiseMultiplier != says {
+			return fmt.Errorf("sampling.noise_multiplier is %v; its candidate has %v", s.NoiseMultiplier, says)
+		}
+	case m.Space != nil && len(s.Candidates) == 0: // there was no search for a number of bands
+		var err error
+		if is.NoiseMultiplier, err = rounds.NoiseFor(*m.Privacy.Epsilon, s.Delta); err != nil {
+			return err
+		}
+	default:
 		return fmt.Errorf("its %d bands are not among sampling.candidates", s.Groups)
 	}
 	v.compare("sampling", fmt.Sprintf("%d groups of %d rounds with probability %.4g take a noise multiplier of %v",
-		s.Groups,
-		s.Rounds, s.Probability, s.NoiseMultiplier), claims...)
+		s.Groups, s.Rounds, s.Probability, s.NoiseMultiplier))
 	return nil
 }
 
 // rounds is what a record of the largest group goes through with so many bands.
-func (v *verification) rounds(bands int) accounting.SampledRounds {
-	return accounting.BandRounds(v.asked.Steps(), v.asked.Separation(), bands)
+func (v *verification) rounds(bands int) pld.Rounds {
+	return pld.BandRounds(v.asked.Steps(), v.asked.Separation(), bands)
 }
 
 // errorAtPrivacy is a squared error with noise of this multiplier, in units of the clip.
 func errorAtPrivacy(multiplier, squaredError float64) float64 {
 	return multiplier * multiplier * squaredError
 }
-
-// sameNoise is how far apart calibrations on different processors are.
-const sameNoise = 1e-7
 
 // candidates computes again what depends on the network: the optimum for batches in turn, and the squared errors.
 func (v *verification) candidates(ctx context.Context, h *mat.SymDense) error {
@@ -109,7 +113,7 @@ func (v *verification) candidates(ctx context.Context, h *mat.SymDense) error {
 		return nil
 	}
 	p := m.Privacy
-	gap := measure.CandidateGap(m.Tolerance, m.Steps)
+	gap := v.candidateGap()
 	cyclic, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), v.asked, factorize.Options{Gap: gap})
 	if err != nil {
 		return err
@@ -119,49 +123,52 @@ func (v *verification) candidates(ctx context.Context, h *mat.SymDense) error {
 	if err != nil {
 		return err
 	}
-	is := errorAtPrivacy(noise.NoiseStd/p.Clip, cyclic.SquaredError)
-	claims := []claim{{"cyclic_error_at_privacy", m.CyclicErrorAtPrivacy, is, 2*gap + sameMatrix}}
+	v.again.CyclicErrorAtPrivacy = errorAtPrivacy(noise.NoiseStd/p.Clip, cyclic.SquaredError)
+	candidates := slices.Clone(m.Sampling.Candidates)
+	v.again.Sampling = &export.Sampling{Candidates: candidates}
 	if m.Binned() { // whose candidates are searched by descents that end elsewhere on other processors
-		v.compare("candidates", "the optimum for batches in turn, computed again", claims...)
+		v.compare("candidates", "the optimum for batches in turn, computed again")
 		return nil
 	}
-	for i, c := range m.Sampling.Candidates {
+	for i, c := range candidates {
 		class := factorize.Banded{Bandwidth: c.Bandwidth}
 		best, err := class.Optimize(ctx, factorize.Mean(h), v.schema, factorize.Options{Gap: gap})
 		if err != nil {
 			return err
 		}
-		claims = append(claims, claim{fmt.Sprintf("sampling.candidates[%d].error_at_privacy", i), c.ErrorAtPrivacy,
-			errorAtPrivacy(c.NoiseMultiplier, best.SquaredError), 2*gap + sameMatrix})
+		candidates[i].ErrorAtPrivacy = errorAtPrivacy(c.NoiseMultiplier, best.SquaredError)
 	}
 	v.compare("candidates", fmt.Sprintf("%d numbers of bands, and the optimum for batches in turn, computed again",
-		len(m.Sampling.Candidates)), claims...)
+		len(candidates)))
 	return nil
 }
 
-// atPrivacy returns what the errors at the privacy should be by other numbers of the manifest.
-func (v *verification) atPrivacy() []claim {
+// candidateGap is the gap to which candidates are searched for.
+func (v *verification) candidateGap() float64 {
+	return measure.CandidateGap(v.export.Manifest.Tolerance, v.export.Manifest.Steps)
+}
+
+// atPrivacy fills in what the errors at the privacy should be by other numbers of the manifest.
+func (v *verification) atPrivacy(follows *export.Manifest) {
 	m, p := v.export.Manifest, v.export.Manifest.Privacy
-	if m.ErrorAtPrivacy == 0 && m.CyclicErrorAtPrivacy == 0 {
+	switch {
+	case m.ErrorAtPrivacy == 0 && m.CyclicErrorAtPrivacy == 0:
 		if p != nil && p.Epsilon != nil {
 			v.skip("error_at_privacy", "cyclic_error_at_privacy")
 		}
-		return nil
+		return
+	case p == nil || p.Epsilon == nil:
+		follows.ErrorAtPrivacy = math.NaN()
+		return
 	}
-	if p == nil || p.Epsilon == nil {
-		return []claim{{"error_at_privacy without an epsilon", m.ErrorAtPrivacy, math.NaN(), 0}}
-	}
-	claims := []claim{{"error_at_privacy", m.ErrorAtPrivacy, errorAtPrivacy(p.NoiseStd/p.Clip, m.SquaredError),
-		2 * sameFormula}}
+	follows.ErrorAtPrivacy = errorAtPrivacy(p.NoiseStd/p.Clip, m.SquaredError)
 	switch {
 	case m.Sampled(): // see candidates
 	case m.CyclicErrorAtPrivacy == 0:
 		v.skip("cyclic_error_at_privacy")
 	default:
-		claims = append(claims, claim{"cyclic_error_at_privacy", m.CyclicErrorAtPrivacy,
-			m.ErrorAtPrivacy * v.optimalLoss() / m.Loss, 4 * sameFormula})
+		follows.CyclicErrorAtPrivacy = m.ErrorAtPrivacy * v.optimalLoss() / m.Loss
 	}
-	return claims
 }
 
 // optimalLoss returns the loss of the dense optimum that the manifest states, or NaN if it states none.

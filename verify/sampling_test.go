@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/graph"
@@ -74,7 +75,7 @@ func TestVerifyBins(t *testing.T) {
 	x := exported{network: graph.NetworkOptions{Source: "florentine"},
 		problem: plan.Problem{Schema: must(participation.NewCyclic(7, 3, 3))},
 		options: plan.Options{Sampling: participation.Bins, Class: factorize.Banded{}, NoBaselines: true,
-			MonteCarlo: accounting.MonteCarlo{Samples: 2048, Seed: 7},
+			MonteCarlo: bins.MonteCarlo{Samples: 2048, Seed: 7},
 			Privacy:    &plan.Privacy{Target: accounting.Target{Epsilon: 2, Delta: 1e-6}}}}
 	x.to(t, dir)
 	text, _ := readGeneric(t, dir)
@@ -141,7 +142,7 @@ func refuseNegativeEntry(t *testing.T, e *export.Export) {
 		t.Error(err)
 	}
 	lower.SetTri(5, 0, -1e-300)
-	if err := m.ConfirmBins(t.Context(), &lower); !errors.Is(err, accounting.ErrDomination) {
+	if err := m.ConfirmBins(t.Context(), &lower); !errors.Is(err, bins.ErrDomination) {
 		t.Errorf("%v", err)
 	}
 }

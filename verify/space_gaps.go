@@ -36,15 +36,12 @@ func (s *spaceCheck) loss(ctx context.Context) error {
 	m := s.export.Manifest
 	switch {
 	case isDense(m.Strategy):
-		if m.Strategy.Ratio != 0 || m.Strategy.ClassBound != 0 || m.Strategy.ClassGap != nil {
-			s.add("ratio", false, "strategy.ratio, class_bound and class_gap are not for the dense optimum")
-		}
+		s.refuseRatio()
 		return nil
 	case m.Strategy.Ratio == 0 || m.Status != optim.Converged.String():
 		s.skip("strategy.ratio")
 	default:
-		s.compare("ratio", fmt.Sprintf("the loss is %v times that of the dense optimum", m.Strategy.Ratio),
-			claim{"strategy.ratio", m.Strategy.Ratio, q.Loss / s.time.Loss, 2 * math.Max(m.Tolerance, 1e-9)})
+		s.ratioIs(q.Loss / s.time.Loss)
 	}
 	s.skip("strategy.ratio") // its last digits
 	return s.classBound(ctx, s.h)
@@ -116,14 +113,12 @@ func (s *spaceCheck) withoutSecrets(ctx context.Context) error {
 	if s.ldp, err = s.p.Class.Optimize(ctx, factorize.Mean(h), s.schema, factorize.Options{}); err != nil {
 		return err
 	}
+	s.again.LDPLoss = s.ldp.Loss
 	s.compare("local DP", fmt.Sprintf("without secrets the class costs %s, %s times as much", textUp(s.ldp.Loss),
-		rounding.UpText(s.ldp.Loss/m.Loss, 4)), claim{"ldp_loss", m.LDPLoss, s.ldp.Loss, s.allowedGap()})
+		rounding.UpText(s.ldp.Loss/m.Loss, 4)))
 	s.skip("ldp_loss") // its last digits
 	return nil
 }
-
-// allowedGap is how far two searches for the same optimum may be apart.
-func (s *spaceCheck) allowedGap() float64 { return 2 * math.Max(s.export.Manifest.Tolerance, 1e-6) }
 
 // joint computes the joint bound again.
 func (s *spaceCheck) joint(ctx context.Context) error {
@@ -138,13 +133,12 @@ func (s *spaceCheck) joint(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	within := 2 * spacetime.JointGap(s.p.Secrets)
+	s.again.JointLowerBound, s.reached["joint_lower_bound"] = joint, spacetime.JointGap(s.p.Secrets)
 	if m.Status == optim.Interrupted.String() && m.JointLowerBound < joint {
-		within = 1 // there was no time for a better one, which this one is below
+		s.again.JointLowerBound = m.JointLowerBound // there was no time for a better one
 	}
 	s.compare("joint bound", fmt.Sprintf("no %s costs less than %s, %s of the loss; the manifest says %s",
-		spacetime.Separable, textDown(joint), rounding.DownText(joint/m.Loss, 4), textDown(m.JointLowerBound)),
-		claim{"joint_lower_bound", m.JointLowerBound, joint, within})
+		spacetime.Separable, textDown(joint), rounding.DownText(joint/m.Loss, 4), textDown(m.JointLowerBound)))
 	s.skip("joint_lower_bound") // its last digits
 	return nil
 }
@@ -161,44 +155,5 @@ func (s *spaceCheck) baselines(ctx context.Context) error {
 	}
 	measured = append(measured, baselines.Measured{Name: baselines.LDPOptimal, Quality: s.ldp.Quality})
 	s.baselinesAre([]string{baselines.LDPOptimal, baselines.DECOR, baselines.DECORInTime}, measured)
-	return nil
-}
-
-// spaceAtPrivacy compares the error at privacy of a baseline under Poisson sampling: baselines.DECOR has one band, the others the
-// bands of the export.
-func (v *verification) spaceAtPrivacy(name string) []claim {
-	m := v.export.Manifest
-	b := m.Baselines[name]
-	if b.ErrorAtPrivacy == 0 {
-		v.skip("baselines." + name + ".error_at_privacy")
-		return nil
-	}
-	is := m.ErrorAtPrivacy / m.Loss * b.Loss
-	if name == baselines.DECOR && m.Privacy != nil && m.Privacy.Epsilon != nil && m.Privacy.Delta != nil {
-		noise, err := v.rounds(1).NoiseFor(*m.Privacy.Epsilon, *m.Privacy.Delta)
-		if err != nil {
-			return []claim{{"baselines." + name + ".error_at_privacy", b.ErrorAtPrivacy, math.NaN(), 0}}
-		}
-		is = errorAtPrivacy(noise, b.SquaredError)
-	}
-	return []claim{{"baselines." + name + ".error_at_privacy", b.ErrorAtPrivacy, is, sameNoise}}
-}
-
-// sharedPoisson checks the draws of an export whose nodes share noise: of the bands that were asked for.
-func (v *verification) sharedPoisson(claims []claim, epsilon float64) error {
-	s := v.export.Manifest.Sampling
-	if s.Groups < 1 || s.Groups > v.asked.Separation() {
-		return fmt.Errorf("%d groups, of at most b = %d", s.Groups, v.asked.Separation())
-	}
-	rounds := v.rounds(s.Groups)
-	noise, err := rounds.NoiseFor(epsilon, s.Delta)
-	if err != nil {
-		return err
-	}
-	v.compare("sampling", fmt.Sprintf("%d groups of %d rounds with probability %.4g take a noise multiplier of %v", s.Groups,
-		s.Rounds, s.Probability, s.NoiseMultiplier), append(claims,
-		claim{"sampling.probability", s.Probability, rounds.Probability, 0},
-		claim{"sampling.rounds", float64(s.Rounds), float64(rounds.Rounds), 0},
-		claim{"sampling.noise_multiplier", s.NoiseMultiplier, noise, sameNoise})...)
 	return nil
 }

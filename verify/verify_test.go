@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/graph"
@@ -112,12 +113,12 @@ func allExports(t testing.TB) map[string]exported {
 			problem: plan.Problem{Gram: lanczos(30, 5)}},
 		"unit vectors": {network: graph.NetworkOptions{Source: "barabasi:20,2", Seed: 5},
 			problem: plan.Problem{Gram: lanczos(4, 4)}},
-		"poisson": {network: path, problem: plan.Problem{Schema: must(participation.NewCyclic(7, 2, 4))},
+		"poisson": {network: path, problem: plan.Problem{Schema: must(participation.NewCyclic(3, 2, 2))},
 			options: private(plan.Options{Sampling: participation.Poisson}, plan.Privacy{
 				Target: accounting.Target{Epsilon: 30, Delta: 1e-5}, Clip: 3})},
 		"bins": {network: path, problem: plan.Problem{Schema: must(participation.NewCyclic(7, 3, 3))},
 			options: private(plan.Options{Sampling: participation.Bins, Class: factorize.Banded{Bandwidth: 3},
-				MonteCarlo: accounting.MonteCarlo{Samples: 1024, Seed: 3}}, plan.Privacy{
+				MonteCarlo: bins.MonteCarlo{Samples: 1024, Seed: 3}}, plan.Privacy{
 				Target: accounting.Target{Epsilon: 2, Delta: 1e-3}, Clip: 3})},
 		"prefix": {problem: plan.Problem{Workload: workload.Spec{Kind: workload.Prefix}}},
 		"momentum": {network: path, problem: trained(workload.Spec{Optimizer: workload.Optimizer{Momentum: 0.9,
@@ -209,7 +210,7 @@ func TestVerifyNoticesEveryLeaf(t *testing.T) {
 		}
 		_, manifest := readGeneric(t, dir)
 		for _, c := range changes("", manifest, nil) {
-			if count++; testing.Short() && count%10 != 0 {
+			if count++; testing.Short() && count%50 != 0 {
 				continue
 			}
 			c.apply()
@@ -226,6 +227,37 @@ func TestVerifyNoticesEveryLeaf(t *testing.T) {
 		}
 	}
 	t.Logf("%d changes", count)
+}
+
+// A number that has no place in an export is noticed there, or listed as not checked.
+func TestVerifyNoticesAddedNumbers(t *testing.T) {
+	for dir, f := range smallExports(t) {
+		_, manifest := readGeneric(t, dir)
+		for _, key := range verify.Keys() {
+			block, name := manifest, key
+			if outer, inner, ok := strings.Cut(key, "."); ok {
+				in, there := manifest[outer].(map[string]any)
+				if !there {
+					continue // no such block
+				}
+				block, name = in, inner
+			}
+			if _, there := block[name]; there || strings.ContainsAny(name, ".[*") {
+				continue
+			}
+			for _, number := range []string{"1", "1000000"} {
+				if number == "1" && strings.HasSuffix(name, "_bound") {
+					continue // true, but weaker than what can be proven
+				}
+				block[name] = json.Number(number)
+				writeGeneric(t, dir, manifest)
+				delete(block, name)
+				if r, err := verified(t, dir, f); !noticed(r, err, key) {
+					t.Errorf("%s: an added %s of %s is not noticed", filepath.Base(dir), key, number)
+				}
+			}
+		}
+	}
 }
 
 // A bound that is not one does not pass because the gap follows from it: above what the optimum reaches, but below the

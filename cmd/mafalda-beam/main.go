@@ -68,5 +68,5 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	beam.Init()
 	slog.SetDefault(slog.New(slog.DiscardHandler)) // what fails is in errors; --verbose shows the rest
-	return terminal.Run(ctx, newRootCmd(), own, stdout, stderr, flags.Explain)
+	return terminal.Run(ctx, newRootCmd(own), own, stdout, stderr, flags.Explain)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/cmd/internal/flags"
+	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/cmd/mafalda-beam/engine"
 	"mafalda/optim"
@@ -63,7 +64,7 @@ func mafaldaBeam(t *testing.T, args ...string) (code int, stdout, stderr string)
 func mafalda(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	root := &cobra.Command{Use: "mafalda", SilenceErrors: true, SilenceUsage: true}
-	root.AddCommand(engine.Commands()...)
+	root.AddCommand(engine.Commands(&grids.Runner{Words: args})...)
 	var out, err bytes.Buffer
 	code = terminal.Run(t.Context(), root, args, &out, &err, flags.Explain)
 	return code, out.String(), err.String()

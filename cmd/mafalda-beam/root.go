@@ -42,7 +42,8 @@ type where struct {
 	warn                               func() // of Prism in this process
 }
 
-func newRootCmd() *cobra.Command {
+// newRootCmd returns the command mafalda-beam for the arguments of the program.
+func newRootCmd(arguments []string) *cobra.Command {
 	w := new(where)
 	root := &cobra.Command{
 		Use:   "mafalda-beam",
@@ -65,7 +66,7 @@ Prism listens on all addresses of the machine while it runs, and does what anybo
 		Args:          terminal.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	for _, cmd := range engine.Commands() {
+	for _, cmd := range engine.Commands(&grids.Runner{Words: arguments, Engine: w}) {
 		w.bind(cmd)
 		root.AddCommand(cmd)
 	}
@@ -80,7 +81,7 @@ func (w *where) names() []string {
 	return []string{"runner", "endpoint", "workers", "address", "jobs", "verbose"}
 }
 
-// bind has the cells of a command computed there.
+// bind adds the flags to a command, and has them checked before it runs.
 func (w *where) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&w.runner, "runner", prism, "of Beam: "+strings.Join(runners(), ", "))
@@ -106,7 +107,6 @@ func (w *where) bind(cmd *cobra.Command) {
 				fmt.Fprint(cmd.ErrOrStderr(), prismWarning)
 			}
 		}
-		cmd.SetContext(grids.On(cmd.Context(), w))
 		return run(cmd, args)
 	}
 }

@@ -12,11 +12,11 @@ import (
 )
 
 // Numbers of bands are looked at in their order, until as many as the patience are no better than the best.
-func TestFallingEndsBehindTheBest(t *testing.T) {
+func TestDescendEndsBehindTheBest(t *testing.T) {
 	errors := map[int]float64{1: 5, 2: 4, 4: 4, 8: 3, 16: 6, 32: 7, 64: 1}
 	for patience, want := range map[int]struct{ best, looked int }{1: {2, 3}, 2: {8, 6}, 9: {64, 7}} {
 		looked := 0
-		best, err := Falling(Powers(64), patience, func(w int) (float64, error) {
+		best, err := Descend(Powers(64), patience, func(w int) (float64, error) {
 			looked++
 			return errors[w], nil
 		})
@@ -29,8 +29,8 @@ func TestFallingEndsBehindTheBest(t *testing.T) {
 	}
 }
 
-// The search by branch and bound, the falling one and looking at all numbers of bands find the same, and what the search has
-// excluded is no better.
+// The search by branch and bound, the one that descends and looking at all numbers of bands find the same, and what
+// the search has excluded is no better.
 func TestSearchesFindTheBestOfAll(t *testing.T) {
 	schema, err := participation.NewCyclic(24, 3, 8)
 	if err != nil {
@@ -45,7 +45,7 @@ func TestSearchesFindTheBestOfAll(t *testing.T) {
 		return x
 	}
 	noise := Noise{}
-	all := table(Options{Gap: 1e-7, Noise: noise, Afresh: true})
+	all := table(Options{Gap: 1e-7, Noise: noise, FromGuess: true})
 	for _, epsilon := range []float64{0.5, 4, 16} {
 		least, at := math.Inf(1), 0
 		for w := 1; w <= all.Most(); w++ {
@@ -62,10 +62,10 @@ func TestSearchesFindTheBestOfAll(t *testing.T) {
 			t.Fatal(err)
 		}
 		proven, r := s.Best()
-		falling, err := table(Options{Gap: 1e-7, Noise: noise}).Falling(ctx, epsilon, 1e-6)
-		if err != nil || proven.Bandwidth != at || falling.Bandwidth != at || r.SquaredError != proven.SquaredError ||
-			math.Abs(proven.ErrorAtPrivacy/least-1) > 1e-6 || math.Abs(falling.ErrorAtPrivacy/least-1) > 1e-6 {
-			t.Errorf("epsilon = %v: %+v and %+v, %v; %d bands have %v", epsilon, proven, falling, err, at, least)
+		descended, err := table(Options{Gap: 1e-7, Noise: noise}).Descend(ctx, epsilon, 1e-6)
+		if err != nil || proven.Bandwidth != at || descended.Bandwidth != at || r.SquaredError != proven.SquaredError ||
+			math.Abs(proven.ErrorAtPrivacy/least-1) > 1e-6 || math.Abs(descended.ErrorAtPrivacy/least-1) > 1e-6 {
+			t.Errorf("epsilon = %v: %+v and %+v, %v; %d bands have %v", epsilon, proven, descended, err, at, least)
 		}
 		if len(s.Candidates())+s.Excluded() != all.Most() {
 			t.Errorf("%d candidates, %d excluded", len(s.Candidates()), s.Excluded())

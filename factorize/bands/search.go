@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"mafalda/accounting"
+	"mafalda/accounting/pld"
 	"mafalda/factorize"
 )
 
@@ -32,8 +33,8 @@ type band struct {
 	bound   float64 // of E, for this class and those of fewer bands
 }
 
-// NewSearch returns the search among all numbers of bands of a table, in which it leaves the strategies that it makes; bound
-// is one for the squared error of all strategies.
+// NewSearch returns the search among all numbers of bands of a table, in which it leaves the strategies that it
+// makes; bound is one for the squared error of all strategies.
 func NewSearch(t *Table, target accounting.Target, bound float64) *Search {
 	s := &Search{table: t, epsilon: target.Epsilon, delta: target.Delta, best: -1, all: make([]band, t.Most())}
 	for i := range s.all {
@@ -190,12 +191,12 @@ func (s *Search) search(ctx context.Context, i int, own, enough float64) error {
 
 // tooLittle reports whether noise of so many clips does not give the privacy. What is out of the accountant's range
 // excludes nothing.
-func (s *Search) tooLittle(e accounting.SampledRounds, multiplier float64) (bool, error) {
-	if multiplier < accounting.MinNoiseMultiplier || multiplier > accounting.MaxNoiseMultiplier {
+func (s *Search) tooLittle(e pld.Rounds, multiplier float64) (bool, error) {
+	if multiplier < pld.MinNoiseMultiplier || multiplier > pld.MaxNoiseMultiplier {
 		return false, nil
 	}
 	e.NoiseMultiplier = multiplier
-	d, err := accounting.ComposeSampled(accounting.ZeroOut, e)
+	d, err := pld.Compose(accounting.ZeroOut, e)
 	if err != nil {
 		return false, err
 	}

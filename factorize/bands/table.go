@@ -1,14 +1,14 @@
-// Package bands finds the best strategies of 1 to b bands for batches that are drawn in secret by Poisson sampling, and the
-// noise that each of them needs: w bands go with w groups, of which records are drawn with probability w/b, so that a batch is
-// as large as the schema's in expectation.
+// Package bands finds the best strategies of 1 to b bands for batches that are drawn in secret by Poisson sampling,
+// and the noise that each of them needs: w bands go with w groups, of which records are drawn with probability w/b,
+// so that a batch is as large as the schema's in expectation.
 //
 //	Table     the strategies and their noise, each made when it is first needed
 //	Search    the number of bands of least error at an (ε, δ), with a proof, by branch and bound
-//	Falling   the least error of some numbers of bands, looked at as long as it falls: no proof, for many (ε, δ)
+//	Descend   the least error of some numbers of bands, looked at as long as it falls: no proof, for many (ε, δ)
 //	Noise     the noise multipliers, which depend on no workload
 //
-// Strategies do not depend on the privacy: columns of a group have no rows in common, so that they are optimized for a single
-// participation of every record.
+// Strategies do not depend on the privacy: columns of a group have no rows in common, so that they are optimized for
+// a single participation of every record.
 package bands
 
 import (
@@ -17,7 +17,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/accounting"
+	"mafalda/accounting/pld"
 	"mafalda/factorize"
 	"mafalda/optim"
 	"mafalda/participation"
@@ -36,9 +36,11 @@ type Cost struct {
 
 // Options says how strategies are made.
 type Options struct {
-	Gap    float64 // certified relative gap to stop at; 0: the default of the objective
-	Noise  Noise   // where noise multipliers are looked up, and added; nil: the table has its own
-	Afresh bool    // searches start from a guess, not from the strategy of fewer bands: what is found depends on no other search
+	Gap   float64 // certified relative gap to stop at; 0: the default of the objective
+	Noise Noise   // where noise multipliers are looked up, and added; nil: the table has its own
+
+	// Searches start from a guess, not from the strategy of fewer bands: what one finds depends on no other.
+	FromGuess bool
 }
 
 // Table has the best strategies of 1 to b bands for a workload, and their noise. It is for one goroutine.
@@ -76,8 +78,8 @@ func (t *Table) Multiplier(bands int, epsilon, delta float64) (float64, error) {
 	return t.options.Noise.Multiplier(t.schema, bands, epsilon, delta)
 }
 
-// Strategy returns the best strategy of so many bands. It fails as factorize.Banded does, and with context.Canceled if ctx
-// ends first.
+// Strategy returns the best strategy of so many bands. It fails as factorize.Banded does, and with context.Canceled
+// if ctx ends first.
 func (t *Table) Strategy(ctx context.Context, bands int) (*factorize.Result, error) {
 	if r := t.found[bands]; r != nil {
 		return r, nil
@@ -101,7 +103,7 @@ func (t *Table) optimize(ctx context.Context, bands int, progress factorize.Prog
 
 // start returns the X of the nearest smaller number of bands, which has the zeros that more bands need, too.
 func (t *Table) start(bands int) *mat.SymDense {
-	for w := bands - 1; w > 0 && !t.options.Afresh; w-- {
+	for w := bands - 1; w > 0 && !t.options.FromGuess; w-- {
 		if r := t.found[w]; r != nil {
 			return strategy.GramOf(r.Strategy)
 		}
@@ -128,14 +130,14 @@ func (t *Table) At(ctx context.Context, bands int, epsilon, delta float64) (Cost
 	return c, nil
 }
 
-// Falling returns the number of bands of least error at (ε, δ) of 1, 2, 4, … and b bands as far as it falls, and then of
-// the numbers of bands beside the best, again as far as it falls. It fails as At does.
-func (t *Table) Falling(ctx context.Context, epsilon, delta float64) (Cost, error) {
+// Descend returns the number of bands of least error at (ε, δ) of 1, 2, 4, … and b bands as far as it falls, and then
+// of the numbers of bands beside the best, again as far as it falls. It fails as At does.
+func (t *Table) Descend(ctx context.Context, epsilon, delta float64) (Cost, error) {
 	errorOf := func(bands int) (float64, error) {
 		c, err := t.At(ctx, bands, epsilon, delta)
 		return c.ErrorAtPrivacy, err
 	}
-	best, err := Falling(append(Powers(t.Most()-1), t.Most()), 1, errorOf)
+	best, err := Descend(append(Powers(t.Most()-1), t.Most()), 1, errorOf)
 	for _, way := range []int{-1, 1} {
 		var beside []int
 		for w := best; w >= 1 && w <= t.Most(); w += way {
@@ -144,7 +146,7 @@ func (t *Table) Falling(ctx context.Context, epsilon, delta float64) (Cost, erro
 		if err != nil {
 			return Cost{}, err
 		}
-		best, err = Falling(beside, 1, errorOf)
+		best, err = Descend(beside, 1, errorOf)
 	}
 	if err != nil {
 		return Cost{}, err
@@ -152,9 +154,9 @@ func (t *Table) Falling(ctx context.Context, epsilon, delta float64) (Cost, erro
 	return t.At(ctx, best, epsilon, delta)
 }
 
-// Falling returns the number of least error of those given, which are looked at in their order until so many one after the
-// other are no better than the best before them. It fails as errorOf does.
-func Falling(numbers []int, patience int, errorOf func(bands int) (float64, error)) (best int, err error) {
+// Descend returns the number of least error of those given, which are looked at in their order until so many one
+// after the other are no better than the best before them. It fails as errorOf does.
+func Descend(numbers []int, patience int, errorOf func(bands int) (float64, error)) (best int, err error) {
 	var least float64
 	worse := 0 // numbers since the best
 	for i, w := range numbers {
@@ -181,8 +183,8 @@ func Powers(most int) []int {
 }
 
 // rounds is what a record of the largest group goes through with so many bands.
-func (t *Table) rounds(bands int) accounting.SampledRounds {
-	return accounting.BandRounds(t.schema.Steps(), t.schema.Separation(), bands)
+func (t *Table) rounds(bands int) pld.Rounds {
+	return pld.BandRounds(t.schema.Steps(), t.schema.Separation(), bands)
 }
 
 func (t *Table) cost(bands int) Cost {
@@ -199,14 +201,14 @@ type level struct {
 	epsilon, delta           float64
 }
 
-// Multiplier returns the noise multiplier with which a strategy of so many bands is (ε, δ)-DP in place of batches in turn
-// under the schema. It fails as accounting.CalibrateSampled does.
+// Multiplier returns the noise multiplier with which a strategy of so many bands is (ε, δ)-DP in place of batches in
+// turn under the schema. It fails as pld.Calibrate does.
 func (n Noise) Multiplier(schema participation.Schema, bands int, epsilon, delta float64) (float64, error) {
 	at := level{schema.Steps(), schema.Separation(), bands, epsilon, delta}
 	if m, known := n[at]; known {
 		return m, nil
 	}
-	m, err := accounting.BandRounds(at.steps, at.separation, bands).NoiseFor(epsilon, delta)
+	m, err := pld.BandRounds(at.steps, at.separation, bands).NoiseFor(epsilon, delta)
 	if err == nil {
 		n[at] = m
 	}

@@ -8,8 +8,8 @@ import (
 	"mafalda/strategy"
 )
 
-// Shared measures noise that nodes share with two variances alone, the best two: DECOR, and DECORInTime with the strategy
-// c. It fails if one cannot be computed, and when the context ends first.
+// Shared measures noise that nodes share with two variances alone, the best two: DECOR, and DECORInTime with the
+// strategy c. It fails if one cannot be computed, and when the context ends first.
 func Shared(ctx context.Context, p spacetime.Problem, c strategy.Strategy) ([]Measured, error) {
 	var all []Measured
 	for _, b := range []struct {

@@ -25,7 +25,8 @@ type Setting struct {
 	direct int // instead of mostDirect, if not 0
 }
 
-// GapBeside returns the gap of noise between nodes that goes with a gap of the strategy over time: thirty times as much.
+// GapBeside returns the gap of noise between nodes that goes with a gap of the strategy over time: thirty times as
+// much.
 func GapBeside(gap float64) float64 { return math.Max(30*gap, 10*MinGap) }
 
 func (s Setting) check() error {

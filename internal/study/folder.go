@@ -51,9 +51,8 @@ type folder struct {
 
 // state is what there is in the place of a folder.
 type state struct {
-	mine   *record  // of this study
-	other  *record  // of another one, which may be replaced
-	former []string // files of a program without studies, which may be replaced
+	mine  *record // of this study
+	other *record // of another one, which may be replaced
 	// none of them: the folder is free
 }
 
@@ -78,32 +77,22 @@ func (f *folder) look() (state, error) {
 	if err != nil {
 		return state{}, err
 	}
-	replace := f.spec.Replace && !f.claimed // once
 	if r != nil {
 		differences := f.compare(r)
 		switch {
 		case differences == nil:
 			return state{mine: r}, nil
-		case replace:
+		case f.spec.Replace && !f.claimed: // once
 			return state{other: r}, nil
 		}
 		return state{}, &InputsError{f.dir, differences}
 	}
-	var names []string
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), ".") {
-			names = append(names, e.Name())
+			return state{}, fmt.Errorf("%s: %w: it holds %s, and no %s", f.dir, ErrForeign, e.Name(), recordName)
 		}
 	}
-	switch {
-	case len(names) == 0:
-		return state{}, nil
-	case f.spec.Former == nil || !f.spec.Former(f.dir, names):
-		return state{}, fmt.Errorf("%s: %w: it holds %s, and no %s", f.dir, ErrForeign, names[0], recordName)
-	case replace:
-		return state{former: names}, nil
-	}
-	return state{}, &InputsError{f.dir, []string{"they are of a version that did not say which"}}
+	return state{}, nil
 }
 
 // compare says how the study of a folder differs from this one; nil if it does not.
@@ -211,7 +200,7 @@ func (f *folder) take() error {
 
 // clear removes the results of other inputs, study.json last.
 func (f *folder) clear(s state) error {
-	remove := s.former
+	var remove []string
 	if s.other != nil {
 		names, err := f.cellFiles()
 		if err != nil {
@@ -257,7 +246,6 @@ func (f *folder) foreign(names []string, s state) error {
 			own = append(own, r.Files...)
 		}
 	}
-	own = append(own, s.former...)
 	for _, name := range names {
 		path := filepath.Join(f.dir, name)
 		if !isSummary(name) {

@@ -205,29 +205,19 @@ func TestSummariesThatAreMadeNoMore(t *testing.T) {
 	}
 }
 
-// Results of a program that knew no studies are of other inputs.
-func TestFormer(t *testing.T) {
+// A folder with files and no study.json is somebody else's, also for --force.
+func TestFolderWithoutStudyIsForeign(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "old.json"), "{}")
-	spec := specOf("x")
-	spec.Former = func(_ string, names []string) bool { return len(names) == 1 && names[0] == "old.json" }
-	var inputs *InputsError
-	if _, err := Open[place, value](dir, spec); !errors.As(err, &inputs) {
-		t.Errorf("%v", err)
+	for _, replace := range []bool{false, true} {
+		spec := specOf("x")
+		spec.Replace = replace
+		if _, err := Open[place, value](dir, spec); !errors.Is(err, ErrForeign) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("replace %v: %v", replace, err)
+		}
 	}
-	spec.Replace = true
-	if err := Run(context.Background(), open(t, dir, spec), places("a", 1), compute, Options{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "old.json")); err == nil {
-		t.Error("old.json is there still")
-	}
-	write(t, filepath.Join(dir, "old.json"), "{}")
-	if err := os.Remove(filepath.Join(dir, "study.json")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open[place, value](dir, spec); !errors.Is(err, ErrForeign) {
-		t.Errorf("with other files: %v", err)
+	if read(t, filepath.Join(dir, "old.json")) != "{}" {
+		t.Error("old.json is another file")
 	}
 }
 

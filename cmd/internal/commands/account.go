@@ -19,6 +19,7 @@ import (
 )
 
 type accountFlags struct {
+	runner             *grids.Runner
 	network            flags.NetworkFlags
 	schema             flags.SchemaFlags
 	threat             flags.ThreatFlags
@@ -32,9 +33,9 @@ type accountFlags struct {
 	shard              grids.ShardFlags
 }
 
-// NewAccount returns mafalda account.
-func NewAccount() *cobra.Command {
-	var f accountFlags
+// NewAccount returns mafalda account, run for a runner.
+func NewAccount(runner *grids.Runner) *cobra.Command {
+	f := accountFlags{runner: runner}
 	cmd := &cobra.Command{
 		Use:   "account",
 		Short: "Compute who learns how much of whom",
@@ -110,7 +111,7 @@ type ledger struct {
 }
 
 func (f *accountFlags) run(cmd *cobra.Command) error {
-	if err := f.shard.Parse(cmd, f.out, f.force); err != nil {
+	if err := f.shard.Parse(cmd, f.runner, f.out, f.force); err != nil {
 		return err
 	}
 	lengths, err := f.lengths(cmd)
@@ -128,9 +129,9 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 	l.progress.At = "attackers"
 	all := grids.Study[threat.Cell, threat.Report]{Dir: f.out, Spec: l.Spec(), Cells: l.Cells(), Cell: "attacker",
 		Do: l.assess(cmd.ErrOrStderr()), Files: l.Files, Workers: l.Study.Workers(), Shard: &f.shard,
-		Cost: l.Study.Seconds, Memory: l.Study.Memory}
-	reports, err := all.Run(cmd.Context(), l.progress)
-	if err != nil || f.shard.On() {
+		Cost: l.Study.Seconds, Memory: l.Study.Memory, Command: cmd}
+	reports, whole, err := all.Run(cmd.Context(), f.runner, l.progress)
+	if err != nil || !whole {
 		return err
 	}
 	for i, a := range l.Attackers {
@@ -192,7 +193,7 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 	}
 	accounts := &results.Accounts{Study: all, Network: n, Scenario: s, Options: o, Attackers: attackers,
 		Exported: f.threat.Exported(), Replace: f.force,
-		Command: grids.CommandOf(cmd), Level: level}
+		Command: f.runner.CommandOf(cmd), Level: level}
 	return &ledger{accounts, f, progress}, nil
 }
 

@@ -47,11 +47,11 @@ func (l *ledger) runGrowth(cmd *cobra.Command, lengths []int) error {
 	l.progress.At = "numbers of steps"
 	all := grids.Study[threat.GrowthCell, threat.GrowthRow]{Dir: l.flags.out, Spec: l.GrowthSpec(), Cells: cells,
 		Cell: "length", Do: l.Study.Growth, Files: l.GrowthFiles, Shard: &l.flags.shard,
-		Cost: l.Study.GrowthSeconds}
-	rows, err := all.Run(cmd.Context(), l.progress)
+		Cost: l.Study.GrowthSeconds, Command: cmd}
+	rows, whole, err := all.Run(cmd.Context(), l.flags.runner, l.progress)
 	w := cmd.OutOrStdout()
 	switch {
-	case err != nil || l.flags.shard.On():
+	case err != nil || !whole:
 		return err
 	case l.flags.json:
 		return terminal.WriteJSON(w, l.GrowthData(rows))

@@ -74,7 +74,7 @@ func TestAccount(t *testing.T) {
 	if s := *pairOf(t, summed, "Ridolfi").SensSquared; s > 1 {
 		t.Errorf("secure summation: %v", s)
 	}
-	for _, args := range [][]string{{"--algorithm", "antipgd"}, {"--algorithm", "muffliato", "--rounds", "2"}, {"--algorithm", "decor", "--shared-noise", "2"}, {"--algorithm", "zip-dl"}} {
+	for _, args := range [][]string{{"--algorithm", "antipgd"}, {"--algorithm", "muffliato", "--gossip-rounds", "2"}, {"--algorithm", "decor", "--shared-noise", "2"}, {"--algorithm", "zip-dl"}} {
 		if a := fixedJSON(t, append([]string{"--T", "4", "--attacker", "Pazzi"}, args...)...); len(a.Pairs) != 15 || a.Algorithm != args[1] {
 			t.Errorf("%v: %+v", args, a)
 		}
@@ -86,7 +86,7 @@ func TestAccountOfAnExport(t *testing.T) {
 	for _, class := range [][]string{nil, {"--strategy", "banded", "--no-dense"}, {"--strategy", "blt", "--buffers", "2"}, {"--per-node"}, {"--groups", "2"}} {
 		dir := filepath.Join(t.TempDir(), "out")
 		optimizeJSON(t, append([]string{"--graph", "florentine", "--T", "20", "-k", "4", "--no-baselines", "-o", dir}, class...)...)
-		run := []string{"--T", "20", "-k", "4", "--algorithm", "mf-d-sgd", "--strategy", dir}
+		run := []string{"--T", "20", "-k", "4", "--algorithm", "mf-d-sgd", "--export", dir}
 		public := accountJSON(t, append([]string{"--trust", "ldp"}, run...)...)
 		if s := *pairOf(t, public, "Medici").SensSquared; math.Abs(s-1) > 1e-4 {
 			t.Errorf("%v: against everybody sens² is %v", class, s)
@@ -210,17 +210,17 @@ func TestBadAccounts(t *testing.T) {
 		"trust":                {on("--attacker", "Medici", "--trust", "none"), "choose ldp, pndp, secldp or eavesdropper"},
 		"secure summation LDP": {on("--trust", "ldp", "--secure-summation"), "--trust pndp"},
 		"algorithm":            {on("--attacker", "Medici", "--algorithm", "sgd"), "unknown algorithm"},
-		"rounds":               {on("--attacker", "Medici", "--rounds", "2"), "muffliato"},
-		"no rounds":            {on("--attacker", "Medici", "--algorithm", "muffliato", "--rounds", "0"), "at least 1"},
+		"an old name":          {on("--attacker", "Medici", "--rounds", "2"), "unknown flag: --rounds"},
+		"no rounds":            {on("--attacker", "Medici", "--algorithm", "muffliato", "--gossip-rounds", "0"), "at least 1"},
 		"decor without noise":  {on("--attacker", "Medici", "--algorithm", "decor", "--own-noise", "0", "--shared-noise", "0"), "not both zero"},
 		"shared noise":         {on("--attacker", "Medici", "--shared-noise", "2"), "decor"},
 		"no strategy":          {on("--attacker", "Medici", "--algorithm", "mf-d-sgd"), "--export DIR"},
-		"strategy of another":  {on("--attacker", "Medici", "--strategy", "x"), "mf-d-sgd"},
-		"no export":            {on("--attacker", "Medici", "--algorithm", "mf-d-sgd", "--strategy", t.TempDir()), "no export here"},
+		"strategy of another":  {on("--attacker", "Medici", "--export", "x"), "mf-d-sgd"},
+		"no export":            {on("--attacker", "Medici", "--algorithm", "mf-d-sgd", "--export", t.TempDir()), "no export here"},
 		"growth":               {[]string{"account", "--graph", "florentine", "--attacker", "Medici", "--growth", "5,x"}, "no number of steps"},
 		"growth and T":         {on("--attacker", "Medici", "--growth", "5"), "leave out --T"},
 		"growth of all":        {[]string{"account", "--graph", "florentine", "--attacker", "all", "--growth", "5"}, "one attacker"},
-		"another graph":        {on("--attacker", "Medici", "--algorithm", "mf-d-sgd", "--strategy", own), "another graph"},
+		"another graph":        {on("--attacker", "Medici", "--algorithm", "mf-d-sgd", "--export", own), "another graph"},
 		"bound":                {on("--attacker", "Medici", "--bound", "tight"), "unknown bound"},
 		"sigma":                {on("--attacker", "Medici", "--sigma", "0"), "--sigma 0"},
 		"delta":                {on("--attacker", "Medici", "--delta", "2"), "--delta 2"},

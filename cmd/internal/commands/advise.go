@@ -19,6 +19,8 @@ import (
 )
 
 type adviseFlags struct {
+	runner *grids.Runner
+
 	network            flags.NetworkFlags
 	workload           flags.WorkloadFlags
 	schema             flags.SchemaFlags
@@ -37,8 +39,8 @@ func (f *adviseFlags) ownFlags() []string {
 	return []string{"memory", "dim", "float32", "output", "force", "json", "quiet", "cpuprofile", "memprofile"}
 }
 
-func newAdviseCmd() *cobra.Command {
-	var f adviseFlags
+func newAdviseCmd(runner *grids.Runner) *cobra.Command {
+	f := adviseFlags{runner: runner}
 	cmd := &cobra.Command{
 		Use:   "advise",
 		Short: "Say which strategy to take: memory at a node against error",
@@ -120,7 +122,7 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	return f.finish(cmd.OutOrStdout(), grids.CommandOf(cmd), a, results.AdviceResultOf(cmd, f.ownFlags(), a))
+	return f.finish(cmd.OutOrStdout(), f.runner.CommandOf(cmd), a, results.AdviceResultOf(cmd, f.ownFlags(), a))
 }
 
 func (f *adviseFlags) checkFolder() error {

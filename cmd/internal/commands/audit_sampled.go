@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"mafalda/cmd/internal/terminal"
-	"mafalda/threat"
+	"mafalda/threat/sampled"
 )
 
 // sampledFlags say which batches are claimed, and which ones the nodes really draw.
@@ -80,9 +80,9 @@ func (f *auditFlags) runSampled(cmd *cobra.Command, bar *terminal.Progress) erro
 	}
 	runs := f.runs
 	if !cmd.Flags().Changed("runs") {
-		runs = threat.DefaultSampledRuns
+		runs = sampled.DefaultRuns
 	}
-	r, err := threat.AuditSampled(cmd.Context(), a.SampledScenario, threat.SampledOptions{
+	r, err := sampled.Audit(cmd.Context(), a.Scenario, sampled.Options{
 		Random: rand.NewPCG(f.auditSeed, 0), Runs: runs, Confidence: f.confidence, NoiseScale: f.noiseScale,
 		Noising: a.noising, Progress: bar.ShowAs("runs")})
 	bar.Clear()
@@ -99,7 +99,7 @@ func (f *auditFlags) runSampled(cmd *cobra.Command, bar *terminal.Progress) erro
 			NoiseMultiplier float64 `json:"noise_multiplier"`
 			NoiseScale      float64 `json:"noise_scale"`
 			Confidence      float64 `json:"confidence"`
-			threat.SampledResult
+			sampled.Result
 		}{a.claimed.String(), a.Actual.String(), a.NoiseMultiplier, f.noiseScale, f.confidence, r})
 	} else {
 		err = f.printSampled(cmd.OutOrStdout(), a, r)
@@ -111,19 +111,19 @@ func (f *auditFlags) runSampled(cmd *cobra.Command, bar *terminal.Progress) erro
 }
 
 // sampledFailure says by how much the claim is exceeded: its epsilon, or else the delta of its curve where that is most.
-func sampledFailure(r threat.SampledResult) error {
+func sampledFailure(r sampled.Result) error {
 	if r.EpsilonLow > r.Epsilon {
 		return fmt.Errorf("the attack proves epsilon of at least %s at delta = %s: more than the claimed %s",
 			terminal.DecimalDown(r.EpsilonLow, 6), terminal.AsGiven(r.Delta), terminal.DecimalUp(r.Epsilon, 6))
 	}
-	worst := slices.MaxFunc(r.Points, func(a, b threat.SampledPoint) int {
+	worst := slices.MaxFunc(r.Points, func(a, b sampled.Point) int {
 		return cmp.Compare(a.DeltaLow-a.Delta, b.DeltaLow-b.Delta)
 	})
 	return fmt.Errorf("the attack proves delta of at least %s at epsilon = %s: more than the claimed %s",
 		terminal.DecimalDown(worst.DeltaLow, 6), terminal.DecimalUp(worst.Epsilon, 6), terminal.DecimalUp(worst.Delta, 6))
 }
 
-func (f *auditFlags) printSampled(w io.Writer, a sampledAudit, r threat.SampledResult) error {
+func (f *auditFlags) printSampled(w io.Writer, a sampledAudit, r sampled.Result) error {
 	class := a.Strategy.Name()
 	if bands := bandsOf(a.Strategy); bands > 1 {
 		class += fmt.Sprintf(", %d bands", bands)

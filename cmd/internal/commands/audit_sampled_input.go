@@ -9,17 +9,18 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/threat"
+	"mafalda/threat/sampled"
 )
 
 // sampledAudit is what is audited.
 type sampledAudit struct {
-	threat.SampledScenario
+	sampled.Scenario
 	claimed participation.Sampling
 	noising mat.Matrix // C⁻¹ as the nodes load it, nil if it follows from the parameters
 }
@@ -60,8 +61,8 @@ func (f *auditFlags) independent(cmd *cobra.Command, a *sampledAudit) error {
 	if !cmd.Flags().Changed("T") {
 		return terminal.Usagef("how many steps? Use --T, for example --T 380, or --export DIR")
 	}
-	if f.schema.Steps < 1 || f.schema.Steps > threat.MaxSampledSteps {
-		return terminal.Usagef("--T %d: must be from 1 to %d", f.schema.Steps, threat.MaxSampledSteps)
+	if f.schema.Steps < 1 || f.schema.Steps > sampled.MaxSteps {
+		return terminal.Usagef("--T %d: must be from 1 to %d", f.schema.Steps, sampled.MaxSteps)
 	}
 	a.Strategy = strategy.Identity(f.schema.Steps)
 	return nil
@@ -191,11 +192,11 @@ func (d *sampledDefaults) claim(ctx context.Context, a *sampledAudit) (err error
 	case !d.given("delta") && d.delta == 0:
 		return terminal.Usagef("at which delta? Use --delta, for example --delta 1e-6")
 	case d.given("epsilon"):
-		a.Claim = threat.SampledClaim{Epsilon: d.epsilon, Delta: d.delta}
+		a.Claim = sampled.Claim{Epsilon: d.epsilon, Delta: d.delta}
 		return nil
 	}
-	a.Claim, err = threat.ClaimSampled(ctx, a.Strategy, a.claimed, d.noiseMultiplier, d.delta)
-	if errors.Is(err, accounting.ErrDomination) {
+	a.Claim, err = sampled.ClaimOf(ctx, a.Strategy, a.claimed, d.noiseMultiplier, d.delta)
+	if errors.Is(err, bins.ErrDomination) {
 		return terminal.Usage(fmt.Errorf("%w; --epsilon attacks a claim without a proof", err))
 	}
 	if d.said > 0 {

@@ -16,7 +16,7 @@ func TestAuditSampled(t *testing.T) {
 		"--epsilon", "4", "--delta", "1e-4", "--bandwidth", "2", "--no-baselines", "-o", dir); code != 0 {
 		t.Fatal(errs)
 	}
-	exported := []string{"--sampling", "poisson", "--strategy", dir}
+	exported := []string{"--sampling", "poisson", "--export", dir}
 	independent := strings.Fields("--sampling poisson --T 40 --probability 0.1 --noise-multiplier 0.8 --delta 1e-4")
 	bins := strings.Fields("--sampling bins --T 40 -b 10 --noise-multiplier 1.5 --delta 1e-2 --epsilon 1.43")
 	for name, tc := range map[string]struct {
@@ -92,12 +92,12 @@ func TestBadSampledAudits(t *testing.T) {
 		"an attacker":        {with("--probability 0.1 --attacker Medici"), "--attacker is not for --sampling"},
 		"without sampling":   {strings.Fields("audit --graph florentine --T 4 --attacker Medici --delta 0.1"), "--delta is for"},
 		"few runs":           {with("--probability 0.1 --runs 3"), "--runs 3: must be"},
-		"no export":          {with("--probability 0.1 --strategy " + t.TempDir()), "no export here"},
-		"steps of an export": {with("--probability 0.1 --strategy " + plain), "--T 20: the strategy is for T = 8"},
-		"own strategies":     {with("--probability 0.1 --T 8 --strategy " + own), "strategies of their own"},
+		"no export":          {with("--probability 0.1 --export " + t.TempDir()), "no export here"},
+		"steps of an export": {with("--probability 0.1 --export " + plain), "--T 20: the strategy is for T = 8"},
+		"own strategies":     {with("--probability 0.1 --T 8 --export " + own), "strategies of their own"},
 		"negative entries": {strings.Fields("audit --sampling bins --noise-multiplier 1 --delta 0.1 --export " + dense),
 			"domination is not proved"},
-		"overlap": {with("--probability 0.1 --T 8 --groups 1 --strategy " + plain), "no epsilon is proved"},
+		"overlap": {with("--probability 0.1 --T 8 --groups 1 --export " + plain), "no epsilon is proved"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out, errs := mafalda(tc.args...)

@@ -9,12 +9,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/cmd/internal/flags"
+	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/protocols/averaging"
 )
 
 type averageFlags struct {
+	runner *grids.Runner
+
 	network            flags.NetworkFlags
 	protocol           string
 	compare, papers    bool
@@ -32,8 +35,8 @@ type averageFlags struct {
 
 var averagingProtocols = []string{"ppac", "dpps", "gossip"}
 
-func newAverageCmd() *cobra.Command {
-	var f averageFlags
+func newAverageCmd(runner *grids.Runner) *cobra.Command {
+	f := averageFlags{runner: runner}
 	cmd := &cobra.Command{
 		Use:   "average",
 		Short: "Average private values with PPAC, DPPS or gossip, and say who learns what",

@@ -64,7 +64,7 @@ func TestAverageRefusesWhatIsTooLarge(t *testing.T) {
 		"deviation": {[]string{"--graph", "path:3", "--value-std", "1e308"}, "at most 1e+150"},
 		"mu": {[]string{"--graph", "path:3", "--protocol", "gossip", "--noise-std", "1e-308"},
 			"beyond all numbers"},
-		"epsilon": {[]string{"--graph", "path:3", "--protocol", "dpps", "--b", "1e200", "--gamma-n", "1e-200"},
+		"epsilon": {[]string{"--graph", "path:3", "--protocol", "dpps", "--laplace-b", "1e200", "--gamma-n", "1e-200"},
 			"beyond all numbers"},
 		"rounds":   {[]string{"--graph", "path:3", "--protocol", "dpps", "--rounds", "1000000000000"}, "GB"},
 		"an empty": {[]string{"--graph", "path:3", "--values", writeFile(t, "empty", "")}, "nothing for node 0"},
@@ -94,7 +94,7 @@ func TestSimulatedProtocolsSaySo(t *testing.T) {
 		{"average", "--graph", "path:3"}, {"average", "--graph", "path:3", "--protocol", "gossip"}, {"average",
 			"--graph", "path:3", "--protocol", "dpps"},
 		{"average", "--graph", "path:3", "--compare"},
-		{"partpsp", "--records", "600", "--features", "6", "--nodes", "4", "--networks", "exp", "--shared", "1", "--b",
+		{"partpsp", "--records", "600", "--features", "6", "--nodes", "4", "--networks", "exp", "--shared", "1", "--laplace-b",
 			"2", "--epochs", "1", "--batch", "30", "--seeds", "1"},
 	} {
 		_, out, _ := mafalda(append(args, "--json")...)
@@ -128,7 +128,7 @@ func TestPartPSPDrawsWhatWasRun(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "part")
 	code, _, errs := mafalda("partpsp", "--records", "600", "--features", "6", "--nodes", "4", "--networks", "exp",
-		"--shared", "1,3", "--b", "1,3", "--epochs", "2",
+		"--shared", "1,3", "--laplace-b", "1,3", "--epochs", "2",
 		"--batch", "30", "--seeds", "1", "-q", "-o", dir)
 	if code != 0 {
 		t.Fatalf("code %d, %s", code, errs)

@@ -51,7 +51,7 @@ func (f *averageFlags) runOne(cmd *cobra.Command, bar *terminal.Progress, note f
 	}
 	var drawing error
 	if f.out != "" {
-		if err := results.WriteResult(f.out, averageName, grids.CommandOf(cmd), a.data, f.force); err != nil {
+		if err := results.WriteResult(f.out, averageName, f.runner.CommandOf(cmd), a.data, f.force); err != nil {
 			return err
 		}
 		if err := results.WriteDocument(f.out, a.says, f.force); err != nil {
@@ -265,13 +265,13 @@ func (f *averageFlags) runCompare(cmd *cobra.Command, bar *terminal.Progress, no
 		return err
 	}
 	spec := figures.ComparisonSpec(c)
-	spec.Replace, spec.Command = f.force, grids.CommandOf(cmd)
+	spec.Replace, spec.Command = f.force, f.runner.CommandOf(cmd)
 	spec.Summaries = append(spec.Summaries, document.FileName)
-	outcomes, err := grids.Study[protocols.Cell, protocols.Outcome]{Dir: f.out, Spec: spec, Cells: c.Cells(),
+	outcomes, _, err := grids.Study[protocols.Cell, protocols.Outcome]{Dir: f.out, Spec: spec, Cells: c.Cells(),
 		Do: func(ctx context.Context, cell protocols.Cell) (protocols.Outcome, error) {
 			return parallel.Abandonable(ctx, func(ctx context.Context) (protocols.Outcome, error) { return c.Do(ctx, cell) })
 		},
-		Files: results.ComparisonFiles(c), Cell: "protocol"}.Run(cmd.Context(), bar)
+		Files: results.ComparisonFiles(c), Cell: "protocol"}.Run(cmd.Context(), new(grids.Runner), bar)
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ type dppsJSON struct {
 }
 
 func TestAverageDPPS(t *testing.T) {
-	r := averageJSON[dppsJSON](t, "--protocol", "dpps", "--graph", "florentine", "--b", "50", "--rounds", "12")
+	r := averageJSON[dppsJSON](t, "--protocol", "dpps", "--graph", "florentine", "--laplace-b", "50", "--rounds", "12")
 	if len(r.Rounds) != 12 || len(r.Errors) != 13 || r.C < 1 || !*r.Sound || r.Per != 50 || !near(r.Basic, 600, 1e-12) {
 		t.Errorf("%+v", r)
 	}
@@ -99,7 +99,7 @@ func TestAverageDPPS(t *testing.T) {
 		t.Errorf("code %d, %s", code, errs)
 	}
 	sequence := writeFile(t, "rounds.txt", "a b\nb a\n\nb c\nc b\n")
-	if r := averageJSON[dppsJSON](t, "--protocol", "dpps", "--sequence", sequence, "--sync", "0", "--b", "1e6", "--rounds", "40"); r.Errors[40] > 1e-2*r.Errors[0] {
+	if r := averageJSON[dppsJSON](t, "--protocol", "dpps", "--sequence", sequence, "--sync", "0", "--laplace-b", "1e6", "--rounds", "40"); r.Errors[40] > 1e-2*r.Errors[0] {
 		t.Errorf("errors %v", r.Errors)
 	}
 	if code, _, errs := mafalda("average", "--protocol", "dpps", "--graph", "exp:4", "--noise-std", "3", "-q"); code != 0 || errs != "" {
@@ -173,26 +173,25 @@ func TestAverageCompareGoesOn(t *testing.T) {
 	if code, out, _ := mafalda(append(args, "--json")...); code != 0 || out != string(written) {
 		t.Errorf("--json is not average.json: code %d", code)
 	}
-	if code, _, errs := mafalda(append(args, "--b", "3")...); code != 2 || !strings.Contains(errs, "b is 50 there and 3 here") ||
+	if code, _, errs := mafalda(append(args, "--laplace-b", "3")...); code != 2 || !strings.Contains(errs, "b is 50 there and 3 here") ||
 		strings.Count(errs, "\n") > 2 {
 		t.Errorf("other noise: code %d, %s", code, errs)
 	}
-	if code, _, errs := mafalda(append(args, "--b", "3", "--force")...); code != 0 {
+	if code, _, errs := mafalda(append(args, "--laplace-b", "3", "--force")...); code != 0 {
 		t.Errorf("other noise, with force: code %d, %s", code, errs)
 	}
-	former := filepath.Join(t.TempDir(), "former") // a folder from before there were studies
-	if err := os.Mkdir(former, 0o777); err != nil {
+	foreign := filepath.Join(t.TempDir(), "foreign") // results without a study.json
+	if err := os.Mkdir(foreign, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(former, "average.json"), written, 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(foreign, "average.json"), written, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	args[len(args)-1] = former
-	if code, _, errs := mafalda(args...); code != 2 || !strings.Contains(errs, "--force") {
-		t.Errorf("a former folder: code %d, %s", code, errs)
-	}
-	if code, _, errs := mafalda(append(args, "--force")...); code != 0 {
-		t.Errorf("a former folder, with force: code %d, %s", code, errs)
+	args[len(args)-1] = foreign
+	for _, flags := range [][]string{nil, {"--force"}} {
+		if code, _, errs := mafalda(append(args, flags...)...); code != 2 || !strings.Contains(errs, "no study.json") {
+			t.Errorf("a folder without a study, %v: code %d, %s", flags, code, errs)
+		}
 	}
 }
 
@@ -243,14 +242,14 @@ func TestAverageBadInput(t *testing.T) {
 		"observer":            {with(ppac, "--observer", "9"), "no such node"},
 		"all observe":         {with(ppac, "--observer", "0,1,2,3,4"), "no victim"},
 		"observer is victim":  {with(ppac, "--observer", "1", "--victim", "1"), "knows its own value"},
-		"b of ppac":           {with(ppac, "--b", "1"), "--protocol dpps"},
+		"b of ppac":           {with(ppac, "--laplace-b", "1"), "--protocol dpps"},
 		"not stochastic":      {with(ppac, "--gossip", "uniform"), "doubly stochastic"},
 		"periodic":            {[]string{"average", "--graph", "cycle:6", "--gossip", "laplacian"}, "no consensus"},
 		"one node":            {[]string{"average", "--graph", "complete:1"}, "nobody to average with"},
 		"disconnected":        {[]string{"average", "--graph", apart, "--strict"}, "not connected"},
 		"no graph":            {[]string{"average"}, "which network"},
-		"b is zero":           {with(dpps, "--b", "0"), "--laplace-b 0"},
-		"b is negative":       {with(dpps, "--b", "-2"), "--laplace-b -2"},
+		"b is zero":           {with(dpps, "--laplace-b", "0"), "--laplace-b 0"},
+		"b is negative":       {with(dpps, "--laplace-b", "-2"), "--laplace-b -2"},
 		"gamma":               {with(dpps, "--gamma-n", "0"), "--gamma-n 0"},
 		"sync":                {with(dpps, "--sync", "-1"), "--sync -1"},
 		"estimate":            {with(dpps, "--estimate", "none"), "choose sound, paper or real"},

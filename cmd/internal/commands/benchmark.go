@@ -17,15 +17,16 @@ import (
 )
 
 type benchmarkFlags struct {
+	runner             *grids.Runner
 	study              flags.BenchmarkFlags
 	out                string
 	force, json, quiet bool
 	shard              grids.ShardFlags
 }
 
-// NewBenchmark returns mafalda benchmark.
-func NewBenchmark() *cobra.Command {
-	var f benchmarkFlags
+// NewBenchmark returns mafalda benchmark, run for a runner.
+func NewBenchmark(runner *grids.Runner) *cobra.Command {
+	f := benchmarkFlags{runner: runner}
 	cmd := &cobra.Command{
 		Use:   "benchmark",
 		Short: "Compare all strategies on a suite of graphs",
@@ -60,7 +61,7 @@ knows both. -o is then a folder of its own, with workloads.csv, workloads.json, 
 }
 
 func (f *benchmarkFlags) run(cmd *cobra.Command) error {
-	if err := f.shard.Parse(cmd, f.out, f.force); err != nil {
+	if err := f.shard.Parse(cmd, f.runner, f.out, f.force); err != nil {
 		return err
 	}
 	note := func(text string) {
@@ -68,26 +69,23 @@ func (f *benchmarkFlags) run(cmd *cobra.Command) error {
 			fmt.Fprintln(cmd.ErrOrStderr(), text)
 		}
 	}
-	if f.study.Workloads {
-		return f.compareWorkloads(cmd, note)
-	}
 	s, err := f.study.Study(cmd, note)
 	if err != nil {
 		return err
 	}
 	spec := figures.BenchmarkSpec(s)
-	spec.Replace, spec.Command = f.force, grids.CommandOf(cmd)
+	spec.Replace, spec.Command = f.force, f.runner.CommandOf(cmd)
 	spec.Summaries = append(spec.Summaries, document.FileName)
 	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
 	measure := func(ctx context.Context, c benchmarks.Cell) (benchmarks.Row, error) {
-		bar.At = fmt.Sprintf("%s, T = %d, %s", c.Graph, c.K*c.B, c.Strategy)
+		bar.At = fmt.Sprintf("%s, T = %d, %s", c.Graph, c.K*c.B, c.What())
 		return s.Do(ctx, c)
 	}
-	rows, err := grids.Study[benchmarks.Cell, benchmarks.Row]{Dir: f.out, Spec: spec, Cells: s.Cells(), Do: measure,
+	rows, whole, err := grids.Study[benchmarks.Cell, benchmarks.Row]{Dir: f.out, Spec: spec, Cells: s.Cells(), Do: measure,
 		Known: s.Know, Files: results.BenchmarkFiles(s), Cell: "row", Shard: &f.shard, Cost: benchmarks.Cell.Seconds,
-		Memory: func(int) float64 { return s.Memory() }}.Run(cmd.Context(), bar)
+		Memory: func(int) float64 { return s.Memory() }, Command: cmd}.Run(cmd.Context(), f.runner, bar)
 	switch {
-	case err != nil || f.shard.On():
+	case err != nil || !whole:
 		return err
 	case f.json:
 		return terminal.WriteJSON(cmd.OutOrStdout(), s.Table(rows))
@@ -95,34 +93,6 @@ func (f *benchmarkFlags) run(cmd *cobra.Command) error {
 		return nil
 	}
 	return f.print(cmd.OutOrStdout(), results.BenchmarkDocument(s, rows))
-}
-
-// compareWorkloads is run with --workloads.
-func (f *benchmarkFlags) compareWorkloads(cmd *cobra.Command, note func(string)) error {
-	s, err := f.study.WorkloadStudy(cmd, note)
-	if err != nil {
-		return err
-	}
-	spec := figures.WorkloadsSpec(s)
-	spec.Replace, spec.Command = f.force, grids.CommandOf(cmd)
-	spec.Summaries = append(spec.Summaries, document.FileName)
-	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
-	measure := func(ctx context.Context, c benchmarks.WorkloadCell) (benchmarks.WorkloadRow, error) {
-		bar.At = fmt.Sprintf("%s, T = %d, %s", c.Graph, c.K*c.B, c.Workload)
-		return s.Do(ctx, c)
-	}
-	rows, err := grids.Study[benchmarks.WorkloadCell, benchmarks.WorkloadRow]{Dir: f.out, Spec: spec, Cells: s.Cells(),
-		Do: measure, Files: results.WorkloadsFiles(s), Cell: "row", Shard: &f.shard,
-		Cost: benchmarks.WorkloadCell.Seconds}.Run(cmd.Context(), bar)
-	switch {
-	case err != nil || f.shard.On():
-		return err
-	case f.json:
-		return terminal.WriteJSON(cmd.OutOrStdout(), s.Table(rows))
-	case f.quiet:
-		return nil
-	}
-	return f.print(cmd.OutOrStdout(), results.WorkloadsDocument(rows))
 }
 
 func (f *benchmarkFlags) print(w io.Writer, d *document.Document) error {

@@ -137,19 +137,3 @@ func TestNothingElseInAnExport(t *testing.T) {
 		t.Errorf("code %d, %s%s", code, out, errs)
 	}
 }
-
-func TestPlotCommand(t *testing.T) {
-	t.Parallel()
-	dir, pictures := filepath.Join(t.TempDir(), "out"), t.TempDir()
-	optimizeJSON(t, "--graph", "cycle:5", "--T", "12", "-k", "3", "--strategy", "blt", "--buffers", "2", "--no-dense", "--no-baselines", "-o", dir)
-	code, out, errs := mafalda("plot", dir, "-o", pictures)
-	if code != 0 || strings.Count(out, "written") != 12 {
-		t.Errorf("code %d, %s%s", code, out, errs)
-	}
-	if code, _, errs = mafalda("plot", dir, "-o", pictures); code != 2 || !strings.Contains(errs, "--force") {
-		t.Errorf("over pictures: code %d, %s", code, errs)
-	}
-	if code, _, errs = mafalda("plot", pictures); code != 2 || !strings.Contains(errs, "no export here") {
-		t.Errorf("of no export: code %d, %s", code, errs)
-	}
-}

@@ -37,7 +37,7 @@ func TestBenchmarkWorkloads(t *testing.T) {
 	}
 	before := modified(t, cells[1])
 	code, out, errs = mafalda(append(args, "--json")...)
-	var again benchmarks.WorkloadTable
+	var again benchmarks.Table
 	if err := json.Unmarshal([]byte(out), &again); code != 0 || err != nil || len(again.Rows) != 17 ||
 		modified(t, cells[1]) != before || again.Rows[0].Workload != "plain" || again.Rows[0].PlainExcess > 1e-6 {
 		t.Errorf("code %d, %v, %s", code, err, errs)

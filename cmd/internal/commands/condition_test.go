@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"mafalda/cmd/internal/grids"
 	"mafalda/threat"
 )
 
@@ -187,7 +188,7 @@ func checkLinear(t *testing.T, name string, outputs map[string]string, of threat
 // The commands that know attackers who are nodes are those that the tests here look at.
 func TestCommandsOfNetworkNumbers(t *testing.T) {
 	var found []string
-	for _, cmd := range newRootCmd().Commands() {
+	for _, cmd := range newRootCmd(new(grids.Runner)).Commands() {
 		if cmd.Flags().Lookup("secure-summation") != nil || cmd.Flags().Lookup("attack") != nil {
 			found = append(found, cmd.Name())
 		}

@@ -44,7 +44,7 @@ func TestPrintedAverageIsOnTheSafeSide(t *testing.T) {
 		}
 		b := 0.1 + 0.37*float64(i)
 		args = append([]string{"average", "--protocol", "dpps", "--graph", "exp:4", "--rounds", "3",
-			"--gamma-n", "0.7"}, flag("b", b)...)
+			"--gamma-n", "0.7"}, flag("laplace-b", b)...)
 		out, d := both[dpps.Result](t, args...)
 		notBelow("ε of a round", d.Epsilon, b, 0.7)
 		least("ε of a round", printed(t, out, "b/gamma-n = "), d.Epsilon)

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/accounting"
+	"mafalda/accounting/pld"
 	"mafalda/cmd/internal/terminal"
 )
 
@@ -34,12 +35,12 @@ type sampledConversion struct {
 	EpsilonLower    float64 `json:"epsilon_lower"` // a lower one
 	Delta           float64 `json:"delta"`
 
-	ProvenBy accounting.Source `json:"proven_by"` // of Epsilon
+	ProvenBy pld.Source `json:"proven_by"` // of Epsilon
 }
 
 // bounds returns those of ε.
-func (c sampledConversion) bounds() accounting.EpsilonBounds {
-	return accounting.EpsilonBounds{Upper: c.Epsilon, Lower: c.EpsilonLower, By: c.ProvenBy}
+func (c sampledConversion) bounds() pld.EpsilonBounds {
+	return pld.EpsilonBounds{Upper: c.Epsilon, Lower: c.EpsilonLower, By: c.ProvenBy}
 }
 
 // check refuses flags that do not go together.
@@ -92,13 +93,13 @@ func (f *epsilonFlags) runSampled(cmd *cobra.Command) error {
 func (f *sampledEpsilonFlags) convert(calibrated bool, epsilon, delta float64) (sampledConversion, error) {
 	c := sampledConversion{NoiseMultiplier: f.noiseMultiplier, Delta: delta}
 	if calibrated {
-		p, err := accounting.CalibrateSampled(accounting.SampledTarget{Probability: f.probability, Rounds: f.rounds,
+		p, err := pld.Calibrate(pld.Target{Probability: f.probability, Rounds: f.rounds,
 			Epsilon: epsilon, Delta: delta})
 		c.NoiseMultiplier, c.Epsilon, c.EpsilonLower, c.ProvenBy = p.NoiseMultiplier, p.Epsilon, p.EpsilonLower, p.By
 		return c, err
 	}
-	d, err := accounting.ComposeSampled(accounting.ZeroOut, accounting.SampledRounds{Rounds: f.rounds,
-		SampledGaussian: accounting.SampledGaussian{Probability: f.probability, NoiseMultiplier: f.noiseMultiplier}})
+	d, err := pld.Compose(accounting.ZeroOut, pld.Rounds{Rounds: f.rounds,
+		Mechanism: pld.Mechanism{Probability: f.probability, NoiseMultiplier: f.noiseMultiplier}})
 	if err != nil {
 		return c, err
 	}

@@ -31,13 +31,6 @@ func TestDidYouMean(t *testing.T) {
 	}
 }
 
-func TestVersionFlag(t *testing.T) {
-	_, want, _ := mafalda("version")
-	if code, out, _ := mafalda("--version"); code != 0 || out != want {
-		t.Errorf("code %d, %q; want %q", code, out, want)
-	}
-}
-
 // Help lists flags in groups.
 func TestHelpInGroups(t *testing.T) {
 	for command, headings := range map[string][]string{

@@ -29,35 +29,6 @@ func writeFile(t testing.TB, name, content string) string {
 	return path
 }
 
-func TestOptimizeExportVerify(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "out")
-	code, out, errs := mafalda("optimize", "--graph", "florentine", "--T", "40", "-k", "4", "--format", "both",
-		"--epsilon", "8", "--delta", "1e-6", "--adjacency", "replace-one", "--clip", "2", "-o", dir)
-	if code != 0 || errs != "" {
-		t.Fatalf("code %d, %s", code, errs)
-	}
-	for _, want := range []string{"15 nodes, 20 undirected edges", "k = 4 times, every b = 10", "mafalda (optimal)", "d-mf",
-		"dp-d-sgd", "antipgd", "replace-one", "(8, 1e-06)-DP", "lower bound", dir} {
-		if !strings.Contains(out, want) {
-			t.Errorf("the table has no %q:\n%s", want, out)
-		}
-	}
-	for _, file := range []string{"C.npy", "C_inv.npy", "C.csv", "C_inv.csv", "nodes.csv", "W.npy", "manifest.json"} {
-		if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
-			t.Error(err)
-		}
-	}
-	if code, out, errs = mafalda("verify", dir); code != 0 || strings.Count(out, "ok  ") != 17 {
-		t.Errorf("code %d\n%s%s", code, out, errs)
-	}
-	if code, _, errs = mafalda("optimize", "--graph", "florentine", "--T", "40", "-k", "4", "-o", dir); code != 2 || !strings.Contains(errs, "--force") {
-		t.Errorf("over an export: code %d, %s", code, errs)
-	}
-	if code, out, errs = mafalda("optimize", "--graph", "cycle:5", "--T", "8", "-k", "1", "-o", dir, "--force", "--quiet"); code != 0 || out+errs != "" {
-		t.Errorf("quiet, with force: code %d, %s%s", code, out, errs)
-	}
-}
-
 func optimizeJSON(t *testing.T, args ...string) export.Manifest {
 	t.Helper()
 	code, out, errs := mafalda(append([]string{"optimize", "--json"}, args...)...)

@@ -57,7 +57,7 @@ func (f *mergeFlags) run(cmd *cobra.Command, dir string) error {
 		return incomplete(dir, o)
 	}
 	for _, words := range o.Commands {
-		if err := grids.CheckRecorded(newRootCmd(), words); err != nil {
+		if err := grids.CheckRecorded(newRootCmd(new(grids.Runner)), words); err != nil {
 			return fmt.Errorf("%s: %w", dir, err)
 		}
 	}
@@ -73,7 +73,8 @@ func (f *mergeFlags) run(cmd *cobra.Command, dir string) error {
 		if f.quiet {
 			words = append(words, "--quiet")
 		}
-		if err := terminal.Nested(grids.Merging(cmd.Context()), newRootCmd(), words, out, cmd.ErrOrStderr(), flags.Explain); err != nil {
+		root := newRootCmd(&grids.Runner{Words: words, Merging: true})
+		if err := terminal.Nested(cmd.Context(), root, words, out, cmd.ErrOrStderr(), flags.Explain); err != nil {
 			return err
 		}
 	}

@@ -59,13 +59,13 @@ func TestMergeRunsNothingForeign(t *testing.T) {
 func TestEveryShardFlagIsDecided(t *testing.T) {
 	t.Parallel()
 	var commands []string
-	for _, cmd := range newRootCmd().Commands() {
+	for _, cmd := range newRootCmd(new(grids.Runner)).Commands() {
 		if cmd.Flags().Lookup("shard") == nil {
 			continue
 		}
 		commands = append(commands, cmd.Name())
 		cmd.Flags().VisitAll(func(fl *pflag.Flag) {
-			err := grids.CheckRecorded(newRootCmd(), []string{cmd.Name(), "--" + fl.Name + "=x"})
+			err := grids.CheckRecorded(newRootCmd(new(grids.Runner)), []string{cmd.Name(), "--" + fl.Name + "=x"})
 			never := slices.Contains([]string{"shard", "output", "json", "verbose", "force", "checkpoint", "resume",
 				"attack", "victim", "runs", "confidence"}, fl.Name)
 			if (err != nil) != never {

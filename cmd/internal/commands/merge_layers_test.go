@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -53,6 +54,22 @@ func TestMergeLayers(t *testing.T) {
 		}
 		if code, report, _ := mafalda("verify", export); code != 0 {
 			t.Errorf("%s: verify: code %d\n%s", kind, code, report)
+		}
+	}
+}
+
+// A shard that is interrupted before it has found anything says so, and not that all is there.
+func TestLayersInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, kind := range [][]string{{"--per-node"}, {"--groups", "2"}} {
+		var out, errs strings.Builder
+		dir := filepath.Join(t.TempDir(), "grid")
+		code := run(ctx, append([]string{"optimize", "--graph", "cycle:5", "--T", "40", "-k", "4", "-o", dir, "--shard", "1/2"},
+			kind...), &out, &errs)
+		if code != 130 || out.String() != "" || errs.String() != "mafalda: interrupted\n" {
+			t.Errorf("%v: code %d, %s%s", kind, code, &out, &errs)
 		}
 	}
 }

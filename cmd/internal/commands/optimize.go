@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -46,8 +45,8 @@ const optimizeExamples = `  mafalda optimize --graph florentine --T 380 -o out
   mafalda optimize --graph florentine --T 64 -k 4 --trust secldp --secrets pairs.edges --coalitions 2
   mafalda optimize --workload prefix --T 380          # centralized: no network`
 
-func newOptimizeCmd() *cobra.Command {
-	var f optimizeFlags
+func newOptimizeCmd(runner *grids.Runner) *cobra.Command {
+	f := optimizeFlags{runner: runner}
 	cmd := &cobra.Command{
 		Use:     "optimize",
 		Short:   "Compute, certify and export the optimal strategy of a network",
@@ -100,12 +99,14 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	s, err := plan.Solve(cmd.Context(), p, o)
 	progress.Clear()
 	switch {
-	case errors.Is(err, grids.ErrShardDone):
-		return nil
 	case err != nil:
 		return err
+	case f.shard.On() && cmd.Context().Err() != nil:
+		return terminal.ErrInterrupted
 	case f.shard.On():
-		layers.Done()
+		if s.Split != nil {
+			layers.Done()
+		}
 		return nil
 	}
 	return f.finish(cmd, s)
@@ -114,11 +115,10 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 // layers returns the grid of the strategies of nodes or groups, where a shard or merge is asked for; else nil. Merge exports into a
 // folder of its own, which it replaces.
 func (f *optimizeFlags) layers(cmd *cobra.Command, o *plan.Options) (*grids.Layers, error) {
-	if err := f.shard.Parse(cmd, f.out, f.write.Force); err != nil {
+	if err := f.shard.Parse(cmd, f.runner, f.out, f.write.Force); err != nil {
 		return nil, err
 	}
-	merging := grids.IsMerging(cmd.Context())
-	if !f.shard.On() && !merging {
+	if !f.shard.On() && !f.runner.Merging {
 		return nil, nil
 	}
 	switch {
@@ -127,8 +127,8 @@ func (f *optimizeFlags) layers(cmd *cobra.Command, o *plan.Options) (*grids.Laye
 	case o.Checkpoint != "":
 		return nil, terminal.Usagef("--shard keeps what it finds in the folder of -o: leave out --checkpoint")
 	}
-	layers := &grids.Layers{Dir: f.out, Shard: &f.shard}
-	if merging {
+	layers := &grids.Layers{Runner: f.runner, Dir: f.out, Shard: &f.shard}
+	if f.runner.Merging {
 		f.out, f.write.Force = layers.ExportDir(), true
 	} else {
 		o.NoBaselines = true // they are of the export
@@ -200,7 +200,7 @@ func of(e plan.Event) string {
 // finish exports and prints what was computed.
 func (f *optimizeFlags) finish(cmd *cobra.Command, s *plan.Solution) error {
 	incomplete := f.incomplete(cmd.Context(), s)
-	f.write.Command = grids.CommandOf(cmd)
+	f.write.Command = f.runner.CommandOf(cmd)
 	if f.out != "" && (incomplete == nil || f.keepPartial) {
 		if err := s.Export(f.out, f.write); err != nil {
 			return err

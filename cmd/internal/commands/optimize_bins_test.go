@@ -98,7 +98,7 @@ func useBins(t *testing.T, dir string, m export.Manifest) {
 		!strings.Contains(out, "but for a chance of 1e-06") {
 		t.Errorf("verify: code %d\n%s%s", code, out, errs)
 	}
-	audit := []string{"audit", "--sampling", "bins", "--strategy", dir, "--runs", "10000"}
+	audit := []string{"audit", "--sampling", "bins", "--export", dir, "--runs", "10000"}
 	if code, out, errs := mafalda(audit...); code != 0 || !strings.Contains(out, "epsilon = 2 at") {
 		t.Errorf("audit: code %d\n%s%s", code, out, errs)
 	}

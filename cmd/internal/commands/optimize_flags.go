@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mafalda/accounting"
+	"mafalda/accounting/bins"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/terminal"
@@ -22,6 +22,7 @@ import (
 
 // optimizeFlags fill a plan.Problem, the plan.Options for it, and the export.WriteOptions of its solution.
 type optimizeFlags struct {
+	runner      *grids.Runner
 	network     flags.NetworkFlags
 	workload    flags.WorkloadFlags
 	objective   string
@@ -172,7 +173,7 @@ func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options,
 	p.SchemaFile = f.schema.File()
 	o.Groups = given(cmd, "groups", f.groups)
 	o.Tolerance = given(cmd, "tolerance", f.tolerance)
-	o.MonteCarlo = accounting.MonteCarlo{Samples: given(cmd, "samples", o.MonteCarlo.Samples),
+	o.MonteCarlo = bins.MonteCarlo{Samples: given(cmd, "samples", o.MonteCarlo.Samples),
 		Failure: given(cmd, "failure", o.MonteCarlo.Failure), Seed: f.network.Seed}
 	if cmd.Flags().Changed("output") && f.out == "" {
 		return p, o, terminal.Usagef("--output is empty: name a folder")

@@ -74,7 +74,7 @@ func usePoisson(t *testing.T, dir string, m export.Manifest) {
 	for name, args := range map[string][]string{
 		"simulate": {"simulate", "--T", "40", "-k", "4", "--methods", dir, "--mu", "1", "--seeds", "1"},
 		"account": {"account", "--graph", "florentine", "--T", "40", "-k", "4", "--attacker", "Medici", "--algorithm",
-			"mf-d-sgd", "--strategy", dir},
+			"mf-d-sgd", "--export", dir},
 	} {
 		code, _, errs := mafalda(args...)
 		if code != 2 || !strings.Contains(errs, "drawn in secret") || strings.Count(errs, "\n") != 1 {
@@ -136,7 +136,7 @@ func auditContradiction(t *testing.T, dir string, probability float64) {
 	if err = errors.Join(err, os.WriteFile(path, []byte(changed), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	code, out, errs := mafalda("audit", "--sampling", "poisson", "--strategy", work, "--runs", "100")
+	code, out, errs := mafalda("audit", "--sampling", "poisson", "--export", work, "--runs", "100")
 	if code != 2 || out != "" || !strings.Contains(errs, "contradicts itself") || strings.Count(errs, "\n") != 1 {
 		t.Errorf("audit: code %d, %s%s", code, out, errs)
 	}

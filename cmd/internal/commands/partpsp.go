@@ -12,7 +12,6 @@ import (
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
-	"mafalda/internal/fault"
 	"mafalda/internal/parallel"
 	"mafalda/protocols/dpps"
 	"mafalda/simulate"
@@ -22,14 +21,16 @@ import (
 const partName = "partpsp.json"
 
 type partFlags struct {
+	runner *grids.Runner
+
 	o                  simulate.PartPSPOptions
 	estimate           string
 	out                string
 	force, json, quiet bool
 }
 
-func newPartPSPCmd() *cobra.Command {
-	f := partFlags{o: simulate.PartPSPOptions{Records: 12000, Features: 64, Nodes: 10, Epochs: 12, Batch: 50, Seeds: 3,
+func newPartPSPCmd(runner *grids.Runner) *cobra.Command {
+	f := partFlags{runner: runner, o: simulate.PartPSPOptions{Records: 12000, Features: 64, Nodes: 10, Epochs: 12, Batch: 50, Seeds: 3,
 		Shared: []int{1, 2, 3}, Plan: dpps.Plan{Sync: 5}}}
 	cmd := &cobra.Command{
 		Use:   "partpsp",
@@ -58,7 +59,6 @@ synthetic needs no data; mnist a folder with four IDX files.`,
 	fl.StringSliceVar(&f.o.Networks, "networks", []string{"exp", "d-out:4", "d-out:6", "d-out:8"},
 		"directed networks: exp, and d-out:d for several d")
 	terminal.NumbersVar(fl, &f.o.Bs, "laplace-b", []float64{1, 2, 3}, "noise levels; training without noise is always there, too")
-	terminal.HiddenAlias(cmd, "b", "laplace-b")
 	fl.Var(&terminal.WholeNumbers{List: &f.o.Shared}, "shared", "how many of the three layers are shared, from the first")
 	fl.Float64Var(&f.o.Plan.NoiseRate, "gamma-n", 0.002, "noise rate; a round has epsilon = b/gamma-n")
 	fl.Var((*terminal.WholeNumber)(&f.o.Plan.Sync), "sync", "all nodes average exactly after so many rounds (0: never)")
@@ -93,17 +93,10 @@ func (f *partFlags) options() (o simulate.PartPSPOptions, err error) {
 	return o, err
 }
 
-// partError marks errors of preparing, but for Ctrl-C, as errors of usage, and names the flags whose fields have other
-// names, or that have lists of which one is wrong.
+// partError marks errors of preparing, but for Ctrl-C, as errors of usage.
 func partError(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
-	}
-	var a *fault.Argument
-	if errors.As(err, &a) {
-		if flag := map[string]string{"NoiseRate": "gamma-n", "B": "laplace-b", "Shared": "shared"}[a.Field]; flag != "" {
-			return terminal.Usagef("--%s %v: %s", flag, a.Value, a.Reason)
-		}
 	}
 	return terminal.Usage(err)
 }
@@ -141,7 +134,7 @@ func (f *partFlags) run(cmd *cobra.Command) (err error) {
 	}
 	var drawing error
 	if f.out != "" {
-		if err := results.WriteResult(f.out, partName, grids.CommandOf(cmd), result, f.force); err != nil {
+		if err := results.WriteResult(f.out, partName, f.runner.CommandOf(cmd), result, f.force); err != nil {
 			return err
 		}
 		pictures, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) ([]figures.Named, error) {

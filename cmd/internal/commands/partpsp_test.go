@@ -16,7 +16,7 @@ func TestPartPSP(t *testing.T) {
 	if testing.Short() {
 		epochs = 2
 	}
-	small := []string{"partpsp", "--records", "1500", "--features", "12", "--nodes", "4", "--networks", "exp,d-out:3", "--shared", "1,3", "--b", "2", "--epochs", strconv.Itoa(epochs),
+	small := []string{"partpsp", "--records", "1500", "--features", "12", "--nodes", "4", "--networks", "exp,d-out:3", "--shared", "1,3", "--laplace-b", "2", "--epochs", strconv.Itoa(epochs),
 		"--batch", "30", "--seeds", "2"}
 	code, out, errs := mafalda(append(small, "--json", "-o", dir)...)
 	var r struct {
@@ -56,7 +56,7 @@ func TestPartPSP(t *testing.T) {
 	}{
 		"network":   {[]string{"--networks", "ring"}, "choose exp"},
 		"d":         {[]string{"--networks", "d-out:1"}, "d-out:4,1"},
-		"b":         {[]string{"--b", "0"}, "--laplace-b 0"},
+		"b":         {[]string{"--laplace-b", "0"}, "--laplace-b 0"},
 		"shared":    {[]string{"--shared", "4"}, "three layers"},
 		"epochs":    {[]string{"--epochs", "0"}, "--epochs 0"},
 		"batch":     {[]string{"--batch", "9999"}, "fewer than a batch"},

@@ -11,13 +11,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/cmd/internal/flags"
+	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/limits"
 	"mafalda/internal/version"
 	"mafalda/optim"
 )
 
-func newRootCmd() *cobra.Command {
+// newRootCmd returns the command mafalda, whose grids are run for a runner.
+func newRootCmd(runner *grids.Runner) *cobra.Command {
 	var asked bool
 	root := &cobra.Command{
 		Use:   "mafalda",
@@ -44,10 +46,10 @@ optimal the result is, and exports it for the nodes to load. Whole numbers may b
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Choose and make a strategy", []*cobra.Command{newAdviseCmd(), newOptimizeCmd(), newVerifyCmd(), newPlotCmd(), newReportCmd()}},
-		{"Privacy", []*cobra.Command{NewAccount(), newAuditCmd(), newSmoothnessCmd(), newEpsilonCmd(), newSamplingCmd()}},
+		{"Choose and make a strategy", []*cobra.Command{newAdviseCmd(runner), newOptimizeCmd(runner), newVerifyCmd(), newPlotCmd(), newReportCmd()}},
+		{"Privacy", []*cobra.Command{NewAccount(runner), newAuditCmd(), newSmoothnessCmd(), newEpsilonCmd(), newSamplingCmd(runner)}},
 		{"At a node", []*cobra.Command{newNoiseCmd(), newKeysCmd()}},
-		{"Experiments", []*cobra.Command{NewSimulate(), NewBenchmark(), newAverageCmd(), newPartPSPCmd(), newGraphCmd()}},
+		{"Experiments", []*cobra.Command{NewSimulate(runner), NewBenchmark(runner), newAverageCmd(runner), newPartPSPCmd(runner), newGraphCmd()}},
 		{"Several processes or machines", []*cobra.Command{newSubmitCmd(), newStatusCmd(), newMergeCmd()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
@@ -73,7 +75,7 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // run executes the command line and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return terminal.Run(ctx, newRootCmd(), args, stdout, stderr, flags.Explain)
+	return terminal.Run(ctx, newRootCmd(&grids.Runner{Words: args}), args, stdout, stderr, flags.Explain)
 }
 
 func newVersionCmd() *cobra.Command {

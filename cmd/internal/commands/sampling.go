@@ -21,6 +21,8 @@ import (
 )
 
 type samplingFlags struct {
+	runner *grids.Runner
+
 	network            flags.NetworkFlags
 	schema             flags.SchemaFlags
 	workload           string
@@ -32,8 +34,8 @@ type samplingFlags struct {
 // samplingFile is the result in a folder; the others have its name, with other endings.
 const samplingName, samplingFile = "sampling", "sampling.json"
 
-func newSamplingCmd() *cobra.Command {
-	var f samplingFlags
+func newSamplingCmd(runner *grids.Runner) *cobra.Command {
+	f := samplingFlags{runner: runner}
 	cmd := &cobra.Command{
 		Use:   "sampling",
 		Short: "Compare secret batches with batches in turn, at equal privacy",
@@ -73,7 +75,7 @@ func (f *samplingFlags) run(cmd *cobra.Command) (err error) {
 		return terminal.Usage(err)
 	}
 	if err := plan.CheckSamplingCurve(p, f.levels); err != nil { // before a large network is read
-		return flags.LevelError(err)
+		return err
 	}
 	if p.Network, err = f.network.Load(); err != nil {
 		return err
@@ -98,9 +100,9 @@ func (f *samplingFlags) run(cmd *cobra.Command) (err error) {
 	}})
 	bar.Clear()
 	if err != nil {
-		return flags.LevelError(err)
+		return err
 	}
-	return f.finish(cmd.OutOrStdout(), grids.CommandOf(cmd), curves)
+	return f.finish(cmd.OutOrStdout(), f.runner.CommandOf(cmd), curves)
 }
 
 func (f *samplingFlags) checkFolder() error {

@@ -24,7 +24,7 @@ func sharedOut(t *testing.T, args ...string) string {
 
 // sharedArgs are those of account and audit for it.
 func sharedArgs(command, dir string, more ...string) []string {
-	return append([]string{command, "--graph", "florentine", "--T", "12", "-k", "3", "--algorithm", "mf-d-sgd", "--strategy", dir,
+	return append([]string{command, "--graph", "florentine", "--T", "12", "-k", "3", "--algorithm", "mf-d-sgd", "--export", dir,
 		"--trust", "secldp"}, more...)
 }
 
@@ -103,7 +103,7 @@ func TestSharedAccount(t *testing.T) {
 		"a negative number": {sharedArgs("account", dir, "--coalitions", "-1"), "--coalitions"},
 		"both":              {sharedArgs("audit", dir, "--coalitions", "1", "--attacker", "Medici"), "only one of them"},
 		"another trust":     {sharedArgs("audit", dir, "--coalitions", "1", "--trust", "pndp"), "is for --trust secldp"},
-		"nobody shares":     {[]string{"audit", "--graph", "florentine", "--T", "16", "-k", "4", "--algorithm", "mf-d-sgd", "--strategy", plain, "--trust", "secldp", "--coalitions", "1"}, "whose nodes share noise"},
+		"nobody shares":     {[]string{"audit", "--graph", "florentine", "--T", "16", "-k", "4", "--algorithm", "mf-d-sgd", "--export", plain, "--trust", "secldp", "--coalitions", "1"}, "whose nodes share noise"},
 		"all nodes":         {sharedArgs("account", dir, "--coalitions", writeFile(t, "all", strings.Join(florentineLabels(t), ","))), "nobody left"},
 		"other nodes":       {sharedArgs("account", dir, "--graph", "cycle:15"), "of another graph"},
 	} {

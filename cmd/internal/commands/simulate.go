@@ -17,6 +17,7 @@ import (
 )
 
 type simulateFlags struct {
+	runner             *grids.Runner
 	study              flags.SimulateFlags
 	out                string
 	force, json, quiet bool
@@ -24,9 +25,9 @@ type simulateFlags struct {
 	attack             flags.SimulateAttackFlags
 }
 
-// NewSimulate returns mafalda simulate.
-func NewSimulate() *cobra.Command {
-	var f simulateFlags
+// NewSimulate returns mafalda simulate, run for a runner.
+func NewSimulate(runner *grids.Runner) *cobra.Command {
+	f := simulateFlags{runner: runner}
 	cmd := &cobra.Command{
 		Use:   "simulate",
 		Short: "Train models with every method, to see what the noise costs",
@@ -69,6 +70,7 @@ https://www.dcc.fc.up.pt/~ltorgo/Regression/cal_housing.tgz), mnist a folder wit
 		Args: terminal.NoArgs,
 		RunE: terminal.UntilInterrupted(f.run),
 	}
+	f.study.Places = runner.Places
 	f.study.Bind(cmd)
 	fl := cmd.Flags()
 	fl.StringVarP(&f.out, "output", "o", "", "write runs, table and figures to this `folder`, and go on with the runs there")
@@ -81,7 +83,7 @@ https://www.dcc.fc.up.pt/~ltorgo/Regression/cal_housing.tgz), mnist a folder wit
 }
 
 func (f *simulateFlags) run(cmd *cobra.Command) error {
-	if err := f.shard.Parse(cmd, f.out, f.force); err != nil {
+	if err := f.shard.Parse(cmd, f.runner, f.out, f.force); err != nil {
 		return err
 	}
 	if cmd.Flags().Changed("output") && f.out == "" {
@@ -103,14 +105,14 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	spec := figures.SimulationSpec(s)
-	spec.Replace, spec.Command = f.force, grids.CommandOf(cmd)
+	spec.Replace, spec.Command = f.force, f.runner.CommandOf(cmd)
 	spec.Summaries = append(spec.Summaries, document.FileName)
 	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
 	cells := s.Cells()
-	runs, err := grids.Study[simulate.Cell, simulate.Kept]{Dir: f.out, Spec: spec, Cells: cells,
+	runs, whole, err := grids.Study[simulate.Cell, simulate.Kept]{Dir: f.out, Spec: spec, Cells: cells,
 		Do: results.Simulating(s, bar, note), Files: results.SimulationFiles(s), Cell: "run", Shard: &f.shard,
-		Cost: s.Seconds, Memory: func(int) float64 { return s.Memory() }}.Run(cmd.Context(), bar)
-	if err != nil || f.shard.On() {
+		Cost: s.Seconds, Memory: func(int) float64 { return s.Memory() }, Command: cmd}.Run(cmd.Context(), f.runner, bar)
+	if err != nil || !whole {
 		return err
 	}
 	g := simulate.NewGrid(cells, runs)

@@ -154,17 +154,11 @@ func (f *smoothnessFlags) column() (int, error) {
 	return column, nil
 }
 
-// smoothnessError says which flag is wrong or missing.
+// smoothnessError says which flag is missing.
 func smoothnessError(err error) error {
-	flags := map[string]string{"Model": "model", "Norms": "norm", "Beta": "beta", "Rate": "rate", "Batch": "batch",
-		"Smallest": "smallest-batch", "Divisor": "divisor", "Clip": "clip", "Curvature": "curvature", "Classes": "classes",
-		"Ridge": "ridge", "Decay": "weight-decay"}
 	var a *fault.Argument
 	if errors.As(err, &a) && a.Field == "Rate" && a.Value == 0.0 {
 		return terminal.Usagef("--rate is missing: the learning rate, the largest")
-	}
-	if errors.As(err, &a) {
-		return terminal.Usagef("%s", a.Text(func(field string) string { return "--" + flags[field] }))
 	}
 	return err
 }

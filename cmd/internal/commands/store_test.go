@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/testscript"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/blas/gonum"
 
@@ -29,7 +30,7 @@ func TestImportChangesNothing(t *testing.T) {
 	}
 }
 
-// TestMain lets processes of the tests be the program (see TestFourAtOnce), with its kernels.
+// TestMain lets processes of the tests be the program, with its kernels: those of TestFourAtOnce, and of scripts.
 func TestMain(m *testing.M) {
 	optim.UseKernels()
 	if os.Getenv("MAFALDA_PROGRAM") != "" {
@@ -40,8 +41,18 @@ func TestMain(m *testing.M) {
 		go terminal.EndOnSignals()
 		os.Exit(run(context.Background(), strings.Split(args, " "), os.Stdout, os.Stderr))
 	}
-	debug.SetGCPercent(400) // a quarter of the time went into collecting little that was there
-	os.Exit(m.Run())
+	testscript.Main(testsOf{m}, map[string]func(){"mafalda": func() {
+		os.Exit(Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+	}})
+}
+
+// testsOf runs the tests, which collect less garbage than the program: a quarter of the time went into collecting little
+// that was there.
+type testsOf struct{ *testing.M }
+
+func (m testsOf) Run() int {
+	debug.SetGCPercent(400)
+	return m.M.Run()
 }
 
 // An account of one export is not taken for that of another one in the same folder.
@@ -52,7 +63,7 @@ func TestAccountOfAReplacedExport(t *testing.T) {
 			bands, "--no-baselines", "-o", out, "--force")
 	}
 	args := []string{"account", "--graph", "florentine", "--T", "20", "-k", "4", "--algorithm", "mf-d-sgd",
-		"--strategy", out, "--attacker", "Medici", "-o", dir}
+		"--export", out, "--attacker", "Medici", "-o", dir}
 	optimize("2")
 	if code, _, errs := mafalda(args...); code != 0 {
 		t.Fatalf("code %d, %s", code, errs)

@@ -185,7 +185,8 @@ func (f *submitFlags) others(engine cluster.Engine) []string {
 
 // plan asks the command what there is to do.
 func (f *submitFlags) plan(cmd *cobra.Command, args []string, plan *grids.GridPlan) error {
-	root := newRootCmd()
+	runner := &grids.Runner{Plan: plan}
+	root := newRootCmd(runner)
 	if len(args) > 0 && args[0] == root.Name() {
 		args = args[1:]
 	}
@@ -200,8 +201,8 @@ func (f *submitFlags) plan(cmd *cobra.Command, args []string, plan *grids.GridPl
 	if slices.ContainsFunc(args, func(w string) bool { return w == "--shard" || strings.HasPrefix(w, "--shard=") }) {
 		return terminal.Usagef("leave out --shard: submit chooses the part of every shard")
 	}
-	line := append(args[:len(args):len(args)], "--shard=1/"+strconv.Itoa(f.shards))
-	err = terminal.Nested(grids.Planning(cmd.Context(), line, plan), root, line, io.Discard, cmd.ErrOrStderr(), flags.Explain)
+	runner.Words = append(args[:len(args):len(args)], "--shard=1/"+strconv.Itoa(f.shards))
+	err = terminal.Nested(cmd.Context(), root, runner.Words, io.Discard, cmd.ErrOrStderr(), flags.Explain)
 	if err == nil && plan.Dir == "" {
 		err = terminal.Usagef("%s: nothing to compute in shards", strings.Join(args, " "))
 	}

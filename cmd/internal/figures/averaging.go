@@ -26,10 +26,6 @@ const comparisonFigure = "error"
 func ComparisonSpec(c *protocols.Comparison) study.Spec {
 	s := c.Spec()
 	s.Summaries = WithFiles(s.Summaries, comparisonFigure)
-	s.Former = study.Formerly(protocols.ComparisonFile, []string{"graph", "protocols"}, func(name string) bool {
-		base, _, _ := strings.Cut(name, ".")
-		return base == comparisonFigure
-	})
 	return s
 }
 

@@ -2,9 +2,7 @@ package figures
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"mafalda/benchmarks"
 	"mafalda/internal/study"
@@ -14,25 +12,30 @@ const excessPrefix = "excess-k"
 
 func excessName(kb benchmarks.KB) string { return fmt.Sprintf("%s%d-b%d", excessPrefix, kb.K, kb.B) }
 
-// BenchmarkSpec is the study's, with its figures among the summaries. A folder of the versions that kept all rows in
-// one file is known, too.
+// benchmarkPicture returns what draws the figure of a schema, and the name of its files.
+func benchmarkPicture(s *benchmarks.Study) (draw func([]benchmarks.Row, benchmarks.KB) (*Figure, error),
+	name func(benchmarks.KB) string) {
+	if s.Workloads {
+		return Workloads, workloadsName
+	}
+	return Excess, excessName
+}
+
+// BenchmarkSpec is the study's, with its figures among the summaries.
 func BenchmarkSpec(s *benchmarks.Study) study.Spec {
 	spec := s.Spec()
+	_, nameOf := benchmarkPicture(s)
 	for _, c := range s.Cells() {
-		if name := excessName(benchmarks.KB{K: c.K, B: c.B}); !slices.Contains(spec.Summaries, name+".png") {
+		if name := nameOf(benchmarks.KB{K: c.K, B: c.B}); !slices.Contains(spec.Summaries, name+".png") {
 			spec.Summaries = WithFiles(spec.Summaries, name)
 		}
 	}
-	spec.Former = study.Formerly("benchmark.json", []string{"version", "gossip", "rows"}, func(name string) bool {
-		base := strings.TrimSuffix(name, filepath.Ext(name))
-		ours := strings.HasPrefix(base, excessPrefix)
-		return name == "benchmark.csv" || ours && slices.Contains(WithFiles(nil, base), name)
-	})
 	return spec
 }
 
-// BenchmarkFiles returns what makes the summaries of all rows in a folder, with figures.
+// BenchmarkFiles returns what makes the summaries of all rows in a folder, with a figure for every schema.
 func BenchmarkFiles(s *benchmarks.Study) func([]study.Entry[benchmarks.Cell, benchmarks.Row]) ([]study.File, error) {
+	draw, nameOf := benchmarkPicture(s)
 	return func(entries []study.Entry[benchmarks.Cell, benchmarks.Row]) ([]study.File, error) {
 		files, err := s.Files(entries)
 		if err != nil {
@@ -40,8 +43,8 @@ func BenchmarkFiles(s *benchmarks.Study) func([]study.Entry[benchmarks.Cell, ben
 		}
 		rows := s.Rows(entries)
 		for _, kb := range benchmarks.Participations(rows) {
-			f, err := Excess(rows, kb)
-			files = append(files, Files(excessName(kb), f, err)...)
+			f, err := draw(rows, kb)
+			files = append(files, Files(nameOf(kb), f, err)...)
 		}
 		return files, nil
 	}

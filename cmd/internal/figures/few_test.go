@@ -123,12 +123,12 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 	// benchmarks
 	kb := benchmarks.KB{K: 2, B: 3}
 	var rows []benchmarks.Row
-	var workloads []benchmarks.WorkloadRow
+	var workloads []benchmarks.Row
 	for i := range points {
 		rows = append(rows, benchmarks.Row{Graph: "path:3", K: 2, B: 3, Strategy: benchmarks.OfLoss()[1+i],
 			Ratio: 1 + value(i)})
-		workloads = append(workloads, benchmarks.WorkloadRow{Graph: "path:3", K: 2, B: 3, Workload: strconv.Itoa(i),
-			PlainExcess: value(i), CentralizedExcess: value(i)})
+		workloads = append(workloads, benchmarks.Row{Graph: "path:3", K: 2, B: 3, Workload: strconv.Itoa(i),
+			WorkloadRow: &benchmarks.WorkloadRow{PlainExcess: value(i), CentralizedExcess: value(i)}})
 	}
 	f, err = Excess(rows, kb)
 	add("excess", f, err)

@@ -5,7 +5,6 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"mafalda/internal/study"
 	"mafalda/simulate"
@@ -13,17 +12,11 @@ import (
 
 const simulationFigure = "privacy-utility"
 
-// SimulationSpec is the study's, with its figures among the summaries. A folder of the versions that kept all results
-// in one file is known, too.
+// SimulationSpec is the study's, with its figures among the summaries.
 func SimulationSpec(s *simulate.Study) study.Spec {
 	spec := s.Spec()
 	spec.Summaries = WithFiles(spec.Summaries, simulationFigure)
 	spec.Summaries = WithFiles(spec.Summaries, levelsOf(s).names(s.Levels())...)
-	spec.Former = study.Formerly("runs.json", []string{"version", "settings", "runs"}, func(name string) bool {
-		base := strings.TrimSuffix(name, filepath.Ext(name))
-		ours := base == simulationFigure || strings.HasPrefix(base, "loss-mu")
-		return name == "simulate.csv" || ours && slices.Contains(WithFiles(nil, base), name)
-	})
 	return spec
 }
 

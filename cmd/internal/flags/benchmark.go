@@ -1,7 +1,6 @@
 package flags
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,13 +8,12 @@ import (
 	"mafalda/benchmarks"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
-	"mafalda/internal/fault"
 	"mafalda/participation"
 )
 
 // BenchmarkFlags say which graphs and schemas strategies are compared on: benchmarks.Study.
 type BenchmarkFlags struct {
-	Workloads             bool // the study is benchmarks.WorkloadStudy, instead
+	workloads             bool // are compared, instead of strategies
 	graphs                []string
 	only                  bool
 	steps, participations int
@@ -30,7 +28,7 @@ func (f *BenchmarkFlags) Bind(cmd *cobra.Command) {
 	fl.StringArrayVarP(&f.graphs, "graph", "g", nil,
 		"a graph besides the suite: a file or "+strings.Join(graph.BuiltinForms(), " ")+"; may be repeated")
 	fl.BoolVar(&f.only, "only", false, "measure the graphs of --graph only")
-	fl.BoolVar(&f.Workloads, "workloads", false,
+	fl.BoolVar(&f.workloads, "workloads", false,
 		"compare strategies over optimizers and networks that change, instead; --graph takes the place of its graphs")
 	fl.VarP((*terminal.WholeNumber)(&f.steps), "T", "T", "measure for this number of steps only")
 	fl.VarP((*terminal.WholeNumber)(&f.participations), "participations", "k",
@@ -41,14 +39,14 @@ func (f *BenchmarkFlags) Bind(cmd *cobra.Command) {
 	}
 }
 
-// Study loads all graphs and returns the study. What a user should know of them is handed to note. Its errors are ones
-// of usage.
+// Study loads all graphs and returns the study. What a user should know of it is handed to note. Its errors are ones of
+// usage.
 func (f *BenchmarkFlags) Study(cmd *cobra.Command, note func(string)) (*benchmarks.Study, error) {
-	graphs, schemas := benchmarks.Suite()
-	if f.only {
-		graphs = nil
+	graphs, schemas, err := f.suite(cmd)
+	if err != nil {
+		return nil, err
 	}
-	if graphs = append(graphs, f.graphs...); len(graphs) == 0 {
+	if len(graphs) == 0 {
 		return nil, terminal.Usagef("--only without --graph leaves nothing to measure")
 	}
 	one, given, err := f.schema(cmd)
@@ -62,6 +60,20 @@ func (f *BenchmarkFlags) Study(cmd *cobra.Command, note func(string)) (*benchmar
 	if err != nil {
 		return nil, err
 	}
+	o, err := f.network.options(graph.Uniform)
+	if err != nil {
+		return nil, terminal.Usage(err)
+	}
+	if f.workloads {
+		s, err := benchmarks.NewWorkloadStudy(networks, schemas, o)
+		if err != nil {
+			return nil, terminal.Usage(err)
+		}
+		for _, text := range s.LeftOut {
+			note(text)
+		}
+		return s, nil
+	}
 	var all []benchmarks.Case
 	for _, n := range networks {
 		cases, err := benchmarks.Cases(n, schemas)
@@ -70,12 +82,28 @@ func (f *BenchmarkFlags) Study(cmd *cobra.Command, note func(string)) (*benchmar
 		}
 		all = append(all, cases...)
 	}
-	o, err := f.network.options(graph.Uniform)
-	if err != nil {
-		return nil, terminal.Usage(err)
+	return benchmarks.NewStudy(all, o, f.levels)
+}
+
+// suite returns the graphs that are asked for, with or without those of the suite, and its schemas.
+func (f *BenchmarkFlags) suite(cmd *cobra.Command) (graphs []string, schemas []participation.Cyclic, err error) {
+	if f.workloads {
+		for _, name := range []string{"epsilon", "delta"} {
+			if cmd.Flags().Changed(name) {
+				return nil, nil, terminal.Usagef("--%s is not for --workloads, whose ratios are the same at any privacy", name)
+			}
+		}
+		graphs, schemas = benchmarks.WorkloadSuite()
+		if len(f.graphs) > 0 {
+			graphs = nil
+		}
+	} else {
+		graphs, schemas = benchmarks.Suite()
 	}
-	s, err := benchmarks.NewStudy(all, o, f.levels)
-	return s, LevelError(err)
+	if f.only {
+		graphs = nil
+	}
+	return append(graphs, f.graphs...), schemas, nil
 }
 
 // schema returns what --T and --participations say, if they are given.
@@ -113,13 +141,4 @@ func BindPrivacies(cmd *cobra.Command, levels *benchmarks.Privacies, byDefault b
 	fl := cmd.Flags()
 	terminal.NumbersVar(fl, &levels.Epsilons, "epsilon", byDefault.Epsilons, "levels of privacy to compare at, with --delta")
 	fl.Float64Var(&levels.Delta, "delta", byDefault.Delta, "of the levels of privacy")
-}
-
-// LevelError makes an error about one of several levels of privacy one of usage that names this level.
-func LevelError(err error) error {
-	var a *fault.Argument
-	if !errors.As(err, &a) {
-		return err
-	}
-	return terminal.Usagef("%s", a.Text(func(field string) string { return "--" + flagOf(field) }))
 }

@@ -6,9 +6,52 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"mafalda/internal/fault"
 )
+
+// fieldFlags is the one table of fields of the libraries' options and the flags that fill them, where a flag is not called
+// like its field, in lower case with hyphens. Of several flags it is the first one that the command has.
+var fieldFlags = map[string][]string{
+	"Attacker":       {"attack", "attacker"},
+	"B":              {"laplace-b"},
+	"Class":          {"strategy"},
+	"Decay":          {"weight-decay"},
+	"Epsilons":       {"epsilon"},
+	"GossipFile":     {"gossip-matrix"},
+	"Method":         {"gram"},
+	"Mus":            {"mu"},
+	"Name":           {"task"},
+	"NoiseRate":      {"gamma-n"},
+	"Norms":          {"norm"},
+	"ParametersOnly": {"no-dense"},
+	"Smallest":       {"smallest-batch"},
+	"StartFrom":      {"start"},
+	"Steps":          {"T"},
+}
+
+// flagFor returns the flag of a command that fills a field; nil if it has none.
+func flagFor(cmd *cobra.Command, field string) *pflag.Flag {
+	for _, name := range append(fieldFlags[field], hyphenated(field)) {
+		if f := cmd.Flags().Lookup(name); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// hyphenated returns the name of a field in lower case, with hyphens.
+func hyphenated(field string) string {
+	var name strings.Builder
+	for i, r := range field {
+		if unicode.IsUpper(r) && i > 0 {
+			name.WriteByte('-')
+		}
+		name.WriteRune(unicode.ToLower(r))
+	}
+	return name.String()
+}
 
 // withFlags returns the text of an error, with the command's flags in the place of the fields that they fill, if it is
 // about a bad argument of a library call.
@@ -18,12 +61,12 @@ func withFlags(text string, err error, cmd *cobra.Command) string {
 		return text
 	}
 	said := *a
-	if f := cmd.Flags().Lookup(flagOf(a.Field)); f != nil && f.Changed && isNumber(a.Value) {
+	if f := flagFor(cmd, a.Field); f != nil && f.Changed && isNumber(a.Value) && !isList(f) {
 		said.Value = f.Value.String() // as it was given: what a library takes for its default is a bad value of a flag
 	}
 	name := func(field string) string {
-		if f := flagOf(field); cmd.Flags().Lookup(f) != nil {
-			return "--" + f
+		if f := flagFor(cmd, field); f != nil {
+			return "--" + f.Name
 		}
 		return field
 	}
@@ -38,28 +81,8 @@ func isNumber(v any) bool {
 	return false
 }
 
-// flagOf returns the name of the flag for a field: the field's in lower case, with hyphens, but for these.
-func flagOf(field string) string {
-	switch field {
-	case "Steps":
-		return "T"
-	case "Class":
-		return "strategy"
-	case "Method":
-		return "gram"
-	case "StartFrom":
-		return "start"
-	case "ParametersOnly":
-		return "no-dense"
-	case "GossipFile":
-		return "gossip-matrix"
-	}
-	var name strings.Builder
-	for i, r := range field {
-		if unicode.IsUpper(r) && i > 0 {
-			name.WriteByte('-')
-		}
-		name.WriteRune(unicode.ToLower(r))
-	}
-	return name.String()
+// isList reports whether a flag has several values, one of which is wrong.
+func isList(f *pflag.Flag) bool {
+	_, list := f.Value.(pflag.SliceValue)
+	return list || f.Value.Type() == "ints"
 }

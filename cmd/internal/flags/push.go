@@ -32,7 +32,6 @@ func (f *PushFlags) Bind(cmd *cobra.Command) {
 	fl.Float64Var(&f.b, "laplace-b", 50,
 		"dpps: noise is Laplace of scale S/b, S the sensitivity of the round. The default leaves an average, under an\n"+
 			"epsilon = b/gamma-n of a round that hides next to nothing; under --laplace-b 5 errors grow on most networks")
-	terminal.HiddenAlias(cmd, "b", "laplace-b")
 	fl.Float64Var(&f.gammaN, "gamma-n", 1, "dpps: the noise rate that it is multiplied by; a round has epsilon = b/gamma-n")
 	f.sync = 5
 	fl.Var((*terminal.WholeNumber)(&f.sync), "sync",

@@ -26,6 +26,8 @@ const (
 
 // SimulateFlags say what is trained, where and how often: simulate.Study.
 type SimulateFlags struct {
+	Places map[string]string // where the folders of methods are, by their paths, as far as they are in other places
+
 	task                              simulate.TaskOptions
 	network                           NetworkFlags
 	workload                          WorkloadFlags
@@ -54,7 +56,6 @@ func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 	fl.VarP((*terminal.WholeNumber)(&f.separation), "separation", "b",
 		"batches of a node: steps between participations (default T/k)")
 	f.workload.Bind(cmd, &f.network)
-	terminal.HiddenAlias(cmd, "rounds", "gossip-rounds")
 	fl.StringSliceVar(&f.methods, "methods", simulate.MethodsFor(participation.InTurn, workload.Spec{}),
 		"what to compare; folders of exports, too; and mafalda-plain, which ignores what is more than plain training\n"+
 			"(there by default if there is more)")
@@ -157,7 +158,7 @@ func (f *SimulateFlags) inputs(schema participation.Schema, spec workload.Spec, 
 func (f *SimulateFlags) options(cmd *cobra.Command, spec workload.Spec) (o simulate.StudyOptions, err error) {
 	given := cmd.Flags().Changed
 	o = simulate.StudyOptions{Methods: f.methods, Delta: f.delta, Seeds: f.seeds, Bandwidth: f.bandwidth,
-		Folders: placesOf(cmd)}
+		Folders: f.Places}
 	if o.Sampling, err = participation.ParseScheme(f.sampling); err != nil {
 		return o, SimulateError(err)
 	}
@@ -225,7 +226,7 @@ func (f *SimulateFlags) checkRoom(steps int, o simulate.StudyOptions, kept bool)
 	return terminal.CheckMemory(what, o.Needs(steps, kept))
 }
 
-// SimulateError makes the errors of a study ones of usage, with the flags that fill what they are about.
+// SimulateError marks the errors of a study as ones of usage, and says what to do about arguments that are not for it.
 func SimulateError(err error) error {
 	var a *fault.Argument
 	if errors.As(err, &a) && a.Value == nil {
@@ -239,8 +240,5 @@ func SimulateError(err error) error {
 				strings.Join(simulate.MethodNames(), ", "))
 		}
 	}
-	return terminal.Usage(terminal.FlagError(err, map[string]string{"Name": "task", "Records": "records", "Seeds": "seeds",
-		"Delta": "delta", "Mus": "mu", "Epsilons": "epsilon", "Methods": "methods", "Adjacency": "adjacency",
-		"Sampling": "sampling", "Bandwidth": "bandwidth", "Attacker": "attack", "Victim": "victim", "Mu": "mu",
-		"Runs": "runs", "Confidence": "confidence"}))
+	return terminal.Usage(err)
 }

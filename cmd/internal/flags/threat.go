@@ -16,7 +16,6 @@ import (
 type ThreatFlags struct {
 	algorithm, strategy, trust string
 	coalitions                 string
-	rounds                     int
 	own, shared                float64
 	secure, forget             bool
 	training                   WorkloadFlags
@@ -33,15 +32,9 @@ func (f *ThreatFlags) Bind(cmd *cobra.Command, network *NetworkFlags) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.algorithm, "algorithm", "dp-d-sgd", "algorithm: "+strings.Join(algorithmNames[:], ", "))
 	fl.StringVar(&f.strategy, "export", "", "the export `folder` whose strategy mf-d-sgd runs, with the noise it was calibrated with")
-	terminal.HiddenAlias(cmd, "strategy", "export")
 	fl.StringVar(&f.trust, "trust", "pndp", "what the attacker sees:\nldp: all messages, and all noise but the victim's own\n"+
 		"pndp: what reaches it (for training see above)\nsecldp: all messages and the attacker's own secrets\n"+
 		"eavesdropper: all messages, and no secrets")
-	f.rounds = 1
-	fl.Var((*terminal.WholeNumber)(&f.rounds), "rounds", "gossip rounds a step of muffliato")
-	if err := fl.MarkHidden("rounds"); err != nil { // --gossip-rounds is that of all algorithms
-		panic(err)
-	}
 	fl.Float64Var(&f.own, "own-noise", 1, "standard deviation of a node's own noise in decor")
 	fl.Float64Var(&f.shared, "shared-noise", 1, "standard deviation of the noise that neighbours share in decor")
 	fl.StringVar(&f.coalitions, "coalitions", "", "who colludes under secldp, where nodes share noise: every `SET` of at most "+
@@ -56,10 +49,6 @@ func (f *ThreatFlags) Bind(cmd *cobra.Command, network *NetworkFlags) {
 func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm, error) {
 	given := cmd.Flags().Changed
 	switch {
-	case given("rounds") && f.algorithm != "muffliato":
-		return threat.Algorithm{}, terminal.Usagef("--rounds is for --algorithm muffliato: use --gossip-rounds")
-	case given("rounds") && given("gossip-rounds"):
-		return threat.Algorithm{}, terminal.Usagef("--rounds and --gossip-rounds are the same: only one of them")
 	case (given("own-noise") || given("shared-noise")) && f.algorithm != "decor":
 		return threat.Algorithm{}, terminal.Usagef("--own-noise and --shared-noise are for --algorithm decor")
 	case f.strategy != "" && f.algorithm != "mf-d-sgd":
@@ -75,10 +64,7 @@ func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm
 	case "antipgd":
 		a = threat.AntiPGD()
 	case "muffliato":
-		if given("gossip-rounds") {
-			f.rounds = f.training.rounds
-		}
-		a, err = threat.Muffliato(f.rounds)
+		a, err = threat.Muffliato(f.training.rounds)
 	case "decor":
 		a, err = threat.DECOR(f.own, f.shared)
 	case "zip-dl":

@@ -26,7 +26,6 @@ func trainCommand(args ...string) (workload.Spec, string, error) {
 			return err
 		}}
 	f.Bind(cmd, &network)
-	terminal.HiddenAlias(cmd, "rounds", "gossip-rounds")
 	cmd.SetArgs(args)
 	cmd.SetOut(&help)
 	terminal.WrapHelp(cmd, &help)
@@ -44,7 +43,7 @@ func TestWorkloadFlags(t *testing.T) {
 		"message": "--workload message --local-steps 1 --gossip-rounds 1 --learning-rates constant --momentum 0",
 		`{"kind":"model","weights":"last:5","learning_rates":"warmup-cosine:0.2","momentum":0.9,"nesterov":true,` +
 			`"weight_decay":0.01,"local_steps":4,"gossip_rounds":2}`: "--average-last 5 --learning-rates " +
-			"warmup-cosine:0.2 --momentum 0.9 --nesterov --weight-decay 0.01 --local-steps 4 --rounds 2",
+			"warmup-cosine:0.2 --momentum 0.9 --nesterov --weight-decay 0.01 --local-steps 4 --gossip-rounds 2",
 		`{"kind":"model","learning_rates":[1,0.5,0],"gradient_tracking":true}`: "--gradient-tracking --learning-rates " +
 			rates,
 		`{"kind":"model","node_failures":0.1,"link_failures":0.2,"missed_steps":0.3,"carry":true}`: "--node-failures " +

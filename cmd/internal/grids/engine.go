@@ -17,7 +17,7 @@ type Engine interface {
 }
 
 // Grid is what an engine is to compute, and how another process makes the same study: it runs the command with the same
-// words and inputs under an engine of its own (see On), whose grid has the same Key; its Do computes the cells.
+// words and inputs for an engine of its own (Runner.Engine), whose grid has the same Key; its Do computes the cells.
 type Grid struct {
 	*study.Work
 	Command  []string // path of the command, without the program
@@ -27,29 +27,18 @@ type Grid struct {
 	Says     io.Writer // for notes about cells
 }
 
-type engineKey struct{}
-
-// On returns a context under which studies have their cells computed by an engine. Cells that have a result already, in
-// the folder of the study, are none of its work.
-func On(ctx context.Context, e Engine) context.Context { return context.WithValue(ctx, engineKey{}, e) }
-
-func engineOf(ctx context.Context) Engine {
-	e, _ := ctx.Value(engineKey{}).(Engine)
-	return e
-}
-
-// elsewhere is study.Run with the cells computed by an engine.
-func (s Study[C, R]) elsewhere(ctx context.Context, store *study.Store[C, R], bar *terminal.Progress) error {
+// runElsewhere is study.Run with the cells computed by the runner's engine. Cells that have a result already, in the
+// folder of the study, are none of its work.
+func (s Study[C, R]) runElsewhere(ctx context.Context, runner *Runner, store *study.Store[C, R], bar *terminal.Progress) error {
 	work, err := store.Work(s.Cells, s.Do)
 	if err != nil || len(work.Cells) == 0 {
 		return err
 	}
-	cmd := terminal.CommandIn(ctx)
-	g := &Grid{Work: work, Workers: max(s.Workers, 1), Progress: bar.ShowAt, Says: cmd.ErrOrStderr()}
-	if g.Command, g.Flags, err = inputsOf(cmd); err != nil {
+	g := &Grid{Work: work, Workers: max(s.Workers, 1), Progress: bar.ShowAt, Says: s.Command.ErrOrStderr()}
+	if g.Command, g.Flags, err = inputsOf(s.Command, runner.Words); err != nil {
 		return err
 	}
-	failed := engineOf(ctx).Compute(ctx, g)
+	failed := runner.Engine.Compute(ctx, g)
 	left, err := store.Work(s.Cells, s.Do)
 	switch {
 	case err != nil:

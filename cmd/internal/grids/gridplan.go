@@ -1,13 +1,10 @@
 package grids
 
-import (
-	"context"
+import "mafalda/internal/study"
 
-	"mafalda/cmd/internal/terminal"
-	"mafalda/internal/study"
-)
-
-// GridPlan is what there is to do for the shards of a grid: what a command finds out under Planning.
+// GridPlan says what is left to do for the shards of a grid. A command line with a shard that is run for a plan
+// (Runner.Plan) reads all of its input and looks at the folder, but computes and writes nothing: it fills in the plan for
+// as many shards as its own part says.
 type GridPlan struct {
 	Processors int // that a shard is to have: what Memory is for
 
@@ -40,15 +37,6 @@ func (p *GridPlan) Shards() []int {
 		}
 	}
 	return all
-}
-
-// planning marks the context of a command that is to be submitted.
-type planning struct{}
-
-// Planning returns a context under which a command line with a shard reads all of its input and looks at what is there,
-// but computes and writes nothing: it fills in the plan for as many shards as its own part says.
-func Planning(ctx context.Context, line []string, p *GridPlan) context.Context {
-	return context.WithValue(terminal.WithWords(ctx, line), planning{}, p)
 }
 
 // planGrid fills in a plan.

@@ -44,10 +44,10 @@ func inputFlags() map[string]func(value string) bool {
 		"export": never, "coalitions": number, "data": never, methodsFlag: form(simulate.MethodNames())}
 }
 
-// inputsOf returns the path of a command and its flags, but for those about where results go, and those of the program.
-func inputsOf(cmd *cobra.Command) (path []string, flags []Flag, err error) {
+// inputsOf returns the path of a command and its flags in the arguments of the program, but for those about where results go, and those of the program.
+func inputsOf(cmd *cobra.Command, arguments []string) (path []string, flags []Flag, err error) {
 	inputs := inputFlags()
-	err = typed(cmd, func(fl *pflag.Flag, value string) error {
+	err = typed(cmd, arguments, func(fl *pflag.Flag, value string) error {
 		if slices.Contains([]string{"output", "json", "force"}, fl.Name) || cmd.InheritedFlags().Lookup(fl.Name) != nil {
 			return nil
 		}
@@ -75,7 +75,7 @@ func inputsOf(cmd *cobra.Command) (path []string, flags []Flag, err error) {
 }
 
 // WordsAt returns the words of a command whose inputs are in other places, by their paths. What a study calls by its
-// path keeps it: see InputsAt.
+// path keeps it: see Runner.Places.
 func WordsAt(command []string, flags []Flag, places map[string]string) []string {
 	words := slices.Clone(command)
 	for _, f := range flags {

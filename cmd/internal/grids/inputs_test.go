@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -20,16 +21,16 @@ import (
 	"mafalda/cmd/internal/terminal"
 )
 
-func gridCommands() *cobra.Command {
+func gridCommands(runner *grids.Runner) *cobra.Command {
 	root := &cobra.Command{Use: "program", SilenceErrors: true, SilenceUsage: true}
-	root.AddCommand(commands.NewAccount(), commands.NewSimulate(), commands.NewBenchmark())
+	root.AddCommand(commands.NewAccount(runner), commands.NewSimulate(runner), commands.NewBenchmark(runner))
 	return root
 }
 
 // Every flag whose value may name something on this machine goes with the command, where its cells are computed.
 func TestInputFlags(t *testing.T) {
 	var paths []string
-	for _, cmd := range gridCommands().Commands() {
+	for _, cmd := range gridCommands(new(grids.Runner)).Commands() {
 		cmd.Flags().VisitAll(func(fl *pflag.Flag) {
 			words := strings.FieldsFunc(strings.ToLower(fl.Usage), func(r rune) bool { return r < 'a' || r > 'z' })
 			for _, word := range []string{"file", "files", "folder", "folders", "path"} {
@@ -44,6 +45,12 @@ func TestInputFlags(t *testing.T) {
 	if want := grids.InputFlags(); !slices.Equal(paths, want) {
 		t.Errorf("%v name files, %v are taken along", paths, want)
 	}
+}
+
+// runOn runs a command line whose cells an engine computes, or this process, and returns the exit code.
+func runOn(t *testing.T, e grids.Engine, stdout, stderr io.Writer, args ...string) int {
+	root := gridCommands(&grids.Runner{Words: args, Engine: e})
+	return terminal.Run(t.Context(), root, args, stdout, stderr, flags.Explain)
 }
 
 // taking is an engine that takes the grid, and computes nothing.
@@ -66,8 +73,8 @@ func TestEngineSeesCommand(t *testing.T) {
 		}
 	}
 	e := new(taking)
-	code := terminal.Run(grids.On(t.Context(), e), gridCommands(), []string{"account", "-g", "g.edges", "--T=4", "--schema",
-		"when", "-q", "--attacker", "all", "-o", "out", "--json", "--force"}, new(bytes.Buffer), new(bytes.Buffer), flags.Explain)
+	code := runOn(t, e, io.Discard, io.Discard, "account", "-g", "g.edges", "--T=4", "--schema", "when", "-q", "--attacker",
+		"all", "-o", "out", "--json", "--force")
 	if code != 1 || e.grid == nil || len(e.grid.Cells) != 3 || e.grid.Workers < 1 {
 		t.Fatalf("code %d, %+v", code, e.grid)
 	}
@@ -85,8 +92,7 @@ func TestEngineSeesCommand(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "out")); !os.IsNotExist(err) {
 		t.Errorf("a folder without results: %v", err)
 	}
-	terminal.Run(grids.On(t.Context(), e), gridCommands(), []string{"account", "-g", "florentine", "--T=4", "--attacker",
-		"Medici"}, new(bytes.Buffer), new(bytes.Buffer), flags.Explain)
+	runOn(t, e, io.Discard, io.Discard, "account", "-g", "florentine", "--T=4", "--attacker", "Medici")
 	if f := e.grid.Flags[0]; f.Paths != nil {
 		t.Errorf("a built-in graph is %v", f.Paths)
 	}
@@ -112,18 +118,17 @@ func (e doing) Compute(ctx context.Context, g *grids.Grid) error {
 func TestEngineComputes(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	account := func(ctx context.Context, out string) (int, string, string) {
+	account := func(e grids.Engine, out string) (int, string, string) {
 		var stdout, stderr bytes.Buffer
-		code := terminal.Run(ctx, gridCommands(), []string{"account", "--graph", "path:4", "--T", "3", "--attacker", "all",
-			"-o", out}, &stdout, &stderr, flags.Explain)
+		code := runOn(t, e, &stdout, &stderr, "account", "--graph", "path:4", "--T", "3", "--attacker", "all", "-o", out)
 		return code, strings.ReplaceAll(stdout.String(), out, "OUT"), stderr.String()
 	}
-	_, want, _ := account(t.Context(), "alone")
-	code, got, errs := account(grids.On(t.Context(), doing{3}), "other")
+	_, want, _ := account(nil, "alone")
+	code, got, errs := account(doing{3}, "other")
 	if code != 1 || got != "" || !strings.Contains(errs, "not computed 3 attackers; 1 of 4 attackers are kept in other") {
 		t.Errorf("code %d, %s%s", code, got, errs)
 	}
-	if code, got, errs = account(grids.On(t.Context(), doing{}), "other"); code != 0 || got != want {
+	if code, got, errs = account(doing{}, "other"); code != 0 || got != want {
 		t.Errorf("code %d, %s%s, alone: %s", code, got, errs, want)
 	}
 	for _, name := range []string{"account.json", "pairs.csv", "study.json", "exposure.svg"} {
@@ -133,11 +138,11 @@ func TestEngineComputes(t *testing.T) {
 			t.Errorf("%s differs: %v, %v", name, err, failed)
 		}
 	}
-	if code, got, _ = account(grids.On(t.Context(), new(taking)), "other"); code != 0 || got != want {
+	if code, got, _ = account(new(taking), "other"); code != 0 || got != want {
 		t.Errorf("an engine is asked for cells that are there: code %d, %s", code, got)
 	}
-	code = terminal.Run(grids.On(t.Context(), doing{}), gridCommands(), []string{"account", "--graph", "path:4", "--T", "3",
-		"--attacker", "all", "-o", "parts", "--shard", "1/2"}, new(bytes.Buffer), new(bytes.Buffer), flags.Explain)
+	code = runOn(t, doing{}, io.Discard, io.Discard, "account", "--graph", "path:4", "--T", "3", "--attacker", "all",
+		"-o", "parts", "--shard", "1/2")
 	if code != 2 {
 		t.Errorf("with --shard: code %d", code)
 	}

@@ -2,7 +2,6 @@ package grids
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -14,12 +13,6 @@ import (
 	"mafalda/plan"
 )
 
-// ErrShardDone ends a command whose shard has done its part, where there is nothing more to do.
-var ErrShardDone = errors.New("the shard is done")
-
-// IsMerging reports whether a command is run by merge.
-func IsMerging(ctx context.Context) bool { return ctx.Value(merging{}) != nil }
-
 // ExportName is the folder of the export that merge makes in that of the shards.
 const ExportName = "export"
 
@@ -27,6 +20,7 @@ const ExportName = "export"
 // are found in rounds, each of which needs the one before: a shard computes its part of a round, and then what others have
 // not yet.
 type Layers struct {
+	Runner   *Runner
 	Dir      string // of the grid
 	Shard    *ShardFlags
 	Problem  plan.Problem // with its network
@@ -36,7 +30,7 @@ type Layers struct {
 	shared string // SHA-256 of the strategy that all searches begin with
 }
 
-// Parts returns what plan.Options takes.
+// Parts returns what plan.Options takes. Where other shards have yet to compute their parts, it has no results.
 func (l *Layers) Parts() factorize.Parts { return l.solve }
 
 // ExportDir returns where the solution is to be exported, when it is merged.
@@ -53,25 +47,27 @@ func (l *Layers) solve(ctx context.Context, parts []factorize.Part,
 		Cost:   func(factorize.Part) float64 { return 2e-8 * math.Pow(steps, 3) },
 		Memory: func(int) float64 { return l.Problem.Needs(l.Options).Memory }}
 	if !l.Shard.On() {
-		return all.Run(ctx, l.Progress)
+		found, _, err := all.Run(ctx, l.Runner, l.Progress)
+		return found, err
 	}
 	mine, shard := all, *l.Shard
 	mine.Shard = &shard
 	if l.Options.Groups > 0 {
 		shard.says = io.Discard // it is one of several rounds
 	}
-	if _, err := mine.Run(ctx, l.Progress); err != nil {
+	if _, _, err := mine.Run(ctx, l.Runner, l.Progress); err != nil {
 		return nil, err
 	}
-	p, planned := ctx.Value(planning{}).(*GridPlan)
+	p := l.Runner.Plan
 	switch {
-	case l.Options.Groups == 0:
-		return nil, ErrShardDone
-	case planned && p.Left() > 0:
+	case l.Options.Groups == 0: // the parts of the others are merge's
+		return nil, nil
+	case p != nil && p.Left() > 0:
 		p.Open = true
-		return nil, ErrShardDone
+		return nil, nil
 	}
-	return all.Run(ctx, l.Progress)
+	found, _, err := all.Run(ctx, l.Runner, l.Progress)
+	return found, err
 }
 
 // spec says whose the folder is. Searches start from the shared strategy, which every shard finds by itself: machines that

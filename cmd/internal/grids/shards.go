@@ -40,12 +40,12 @@ func (f *ShardFlags) Bind(cmd *cobra.Command) {
 func (f *ShardFlags) On() bool { return f != nil && f.shard.Of > 0 }
 
 // Parse reads the flag of a command that writes to dir.
-func (f *ShardFlags) Parse(cmd *cobra.Command, dir string, force bool) (err error) {
+func (f *ShardFlags) Parse(cmd *cobra.Command, runner *Runner, dir string, force bool) (err error) {
 	if !cmd.Flags().Changed("shard") {
 		return nil
 	}
 	switch {
-	case engineOf(cmd.Context()) != nil:
+	case runner.Engine != nil:
 		return terminal.Usagef("--shard is for machines that nobody deals cells to: leave it out")
 	case dir == "":
 		return terminal.Usagef("--shard needs -o: a folder that all shards write to")
@@ -55,7 +55,7 @@ func (f *ShardFlags) Parse(cmd *cobra.Command, dir string, force bool) (err erro
 	if f.shard, err = parseShard(f.part, os.Getenv); err != nil {
 		return err
 	}
-	if f.command, err = commandOf(cmd); err != nil {
+	if f.command, err = commandOf(cmd, runner.Words); err != nil {
 		return err
 	}
 	given := func(name string) bool {
@@ -151,10 +151,10 @@ var ownFlags = []string{"shard", "output", "json", "quiet", "verbose", "force", 
 
 // CommandOf returns the command line of a command, in words, as a folder keeps it with its results: the name and all flags that say
 // what is computed, every value as it was typed.
-func CommandOf(cmd *cobra.Command) []string {
+func (r *Runner) CommandOf(cmd *cobra.Command) []string {
 	command := strings.Fields(cmd.CommandPath())[1:]
-	ofGrid := cmd.Flags().Lookup("shard") != nil // and then there may be flags of an engine
-	_ = typed(cmd, func(fl *pflag.Flag, value string) error { // they have been read before
+	ofGrid := cmd.Flags().Lookup("shard") != nil                       // and then there may be flags of an engine
+	_ = typed(cmd, r.Words, func(fl *pflag.Flag, value string) error { // they have been read before
 		aside := slices.Contains(ownFlags, fl.Name) || fl.Name == "checkpoint" || fl.Name == "resume"
 		switch {
 		case aside || ofGrid && !slices.Contains(recordedFlags, fl.Name):
@@ -170,10 +170,10 @@ func CommandOf(cmd *cobra.Command) []string {
 	return append(command, cmd.Flags().Args()...)
 }
 
-// commandOf returns the words of a command without its own flags, every value as it was typed.
-func commandOf(cmd *cobra.Command) ([]string, error) {
+// commandOf returns the words of a command without ownFlags, every value as it was typed in the arguments of the program.
+func commandOf(cmd *cobra.Command, arguments []string) ([]string, error) {
 	command := strings.Fields(cmd.CommandPath())[1:]
-	err := typed(cmd, func(fl *pflag.Flag, value string) error {
+	err := typed(cmd, arguments, func(fl *pflag.Flag, value string) error {
 		if !slices.Contains(ownFlags, fl.Name) {
 			command = append(command, "--"+fl.Name+"="+value)
 		}
@@ -182,20 +182,14 @@ func commandOf(cmd *cobra.Command) ([]string, error) {
 	return append(command, cmd.Flags().Args()...), err
 }
 
-// typed calls see with every flag of a command, and its value as it was typed.
-func typed(cmd *cobra.Command, see func(fl *pflag.Flag, value string) error) error {
-	_, rest, err := cmd.Root().Find(terminal.Words(cmd.Context()))
+// typed calls see with every flag of a command in the arguments of the program, and its value as it was typed.
+func typed(cmd *cobra.Command, arguments []string, see func(fl *pflag.Flag, value string) error) error {
+	_, rest, err := cmd.Root().Find(arguments)
 	if err != nil {
 		return err
 	}
 	return cmd.Flags().ParseAll(rest, see)
 }
-
-// merging marks the context of a command that merge runs.
-type merging struct{}
-
-// Merging returns a context under which a study computes nothing: all of its cells must be there.
-func Merging(ctx context.Context) context.Context { return context.WithValue(ctx, merging{}, true) }
 
 // costs returns about how many seconds the cells take; all alike where that is not known.
 func (s Study[C, R]) costs() []float64 {
@@ -209,10 +203,10 @@ func (s Study[C, R]) costs() []float64 {
 	return costs
 }
 
-// runShard computes the cells of a shard. Its files are left to merge.
-func (s Study[C, R]) runShard(ctx context.Context, store *study.Store[C, R], bar *terminal.Progress) error {
-	if p, ok := ctx.Value(planning{}).(*GridPlan); ok {
-		return planGrid(p, s, store)
+// runShard computes the cells of a shard, or fills in a plan. The files of the folder are left to merge.
+func (s Study[C, R]) runShard(ctx context.Context, plan *GridPlan, store *study.Store[C, R], bar *terminal.Progress) error {
+	if plan != nil {
+		return planGrid(plan, s, store)
 	}
 	if err := store.Ask(ctx, s.Shard.command, s.Cells); err != nil {
 		return StudyError(err)

@@ -55,10 +55,10 @@ func TestParseShard(t *testing.T) {
 func TestCommandOf(t *testing.T) {
 	var got []string
 	var text string
-	program := func() *cobra.Command {
+	program := func(args []string) *cobra.Command {
 		root := &cobra.Command{Use: "program"}
 		cmd := &cobra.Command{Use: "count", RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			got, err = commandOf(cmd)
+			got, err = commandOf(cmd, args)
 			return err
 		}}
 		fl := cmd.Flags()
@@ -76,7 +76,7 @@ func TestCommandOf(t *testing.T) {
 	want := []string{"count", "--mu=1e-9,0.5", "--graph=a b=c", "--mu=2", "--secure=true"}
 	for _, args := range [][]string{typed, want} { // what is written down means the same
 		var errs strings.Builder
-		if code := terminal.Run(t.Context(), program(), args, &errs, &errs, flags.Explain); code != 0 || !slices.Equal(got, want) || text != "a b=c" {
+		if code := terminal.Run(t.Context(), program(args), args, &errs, &errs, flags.Explain); code != 0 || !slices.Equal(got, want) || text != "a b=c" {
 			t.Errorf("%q: %q, %s", args, got, &errs)
 		}
 		text = ""

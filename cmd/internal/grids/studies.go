@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/spf13/cobra"
+
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/study"
 )
@@ -62,37 +64,39 @@ type Study[C, R any] struct {
 
 	// Memory is about how many bytes computing takes with so many processors, for who asks for machines; nil: not known.
 	Memory func(processors int) float64
+
+	Command *cobra.Command // that makes the study, so that an engine can have it made elsewhere; nil: it never has one
 }
 
 // Run computes the cells that have no results yet, has the files of the folder made anew of all that are there, also
-// after a run that ended early, and returns the results that were asked for, cell by cell; those of a shard it keeps, and
-// returns none.
-func (s Study[C, R]) Run(ctx context.Context, bar *terminal.Progress) ([]R, error) {
+// after a run that ended early, and returns the results that were asked for, cell by cell. Of a shard it keeps the
+// results, and reports that they are not whole: there is nothing to summarize yet.
+func (s Study[C, R]) Run(ctx context.Context, runner *Runner, bar *terminal.Progress) (results []R, whole bool, err error) {
 	store, err := study.Open[C, R](s.Dir, s.Spec)
 	if err != nil {
-		return nil, s.otherInputs(ctx, err)
+		return nil, false, s.otherInputs(err, runner.Merging)
 	}
 	if s.Known != nil {
 		for _, c := range s.Cells {
 			if r, there, err := store.Get(c); err != nil {
-				return nil, StudyError(err)
+				return nil, false, StudyError(err)
 			} else if there {
 				s.Known(c, r)
 			}
 		}
 	}
 	if s.Shard.On() {
-		return nil, s.runShard(ctx, store, bar)
+		return nil, false, s.runShard(ctx, runner.Plan, store, bar)
 	}
-	if IsMerging(ctx) {
+	if runner.Merging {
 		s.Do = func(_ context.Context, c C) (r R, err error) {
 			text, _ := json.Marshal(c) // a cell can be encoded
 			return r, fmt.Errorf("%s; missing: %s (submit it, or have the shards run, again)", s.Dir, text)
 		}
 	}
 	bar.Busy(terminal.Count(len(s.Cells), s.Cell))
-	if engineOf(ctx) != nil {
-		err = s.elsewhere(ctx, store, bar)
+	if runner.Engine != nil {
+		err = s.runElsewhere(ctx, runner, store, bar)
 	} else {
 		err = study.Run(ctx, store, s.Cells, s.Do, study.Options{Workers: s.Workers, Progress: bar.ShowAt})
 	}
@@ -101,21 +105,21 @@ func (s Study[C, R]) Run(ctx context.Context, bar *terminal.Progress) ([]R, erro
 		err = StoppedError(err, s.Dir, s.Cell)
 	}
 	if err := Summarize(ctx, store, err, s.Files); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	results := make([]R, len(s.Cells))
+	results = make([]R, len(s.Cells))
 	for i, c := range s.Cells {
 		if results[i], _, err = store.Get(c); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
-	return results, nil
+	return results, true, nil
 }
 
 // otherInputs returns the error of a folder that cannot be opened. Shards do not replace results.
-func (s Study[C, R]) otherInputs(ctx context.Context, err error) error {
+func (s Study[C, R]) otherInputs(err error, merging bool) error {
 	var other *study.InputsError
-	if errors.As(err, &other) && (s.Shard.On() || IsMerging(ctx)) {
+	if errors.As(err, &other) && (s.Shard.On() || merging) {
 		return terminal.Usagef("%w: all shards, and merge, are of one program with the same flags and files; else choose another folder",
 			err)
 	}

@@ -10,14 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
+	"mafalda/cmd/internal/document"
 
-	"mafalda/internal/study"
-	"mafalda/threat"
+	"pgregory.net/rapid"
 )
 
 const markup = `<script>alert("x")</script>`
@@ -47,30 +45,34 @@ func text(t *testing.T, v any) string {
 	return string(b)
 }
 
-// accountOf is an account of all nodes of a ring.
-func accountOf(labels ...string) *Account {
-	a := &Account{Version: "old", Settings: study.Inputs{{Name: "graph", Value: "x.edges"},
-		{Name: "file of the graph", Value: strings.Repeat("ab", 32)}, {Name: "nodes", Value: fmt.Sprint(len(labels))},
-		{Name: "delta", Value: "1e-06"}, {Name: "sigma", Value: "1"}, {Name: "secure summation", Value: "false"},
-		{Name: "participation", Value: `{"schema":"cyclic","k":2,"b":3}`}}}
+// accountOf is the document of an account of all nodes of a ring.
+func accountOf(labels ...string) *document.Document {
+	d := document.New("account", "What an attacker learns.")
+	d.Version, d.Cells = "old", len(labels)
+	d.Fact("graph", "x.edges")
+	d.Table(document.Table{Caption: "By distance", Header: []string{"distance", "most"}, Rows: [][]string{{"1", "1.2346"}}})
+	m := document.NewMap("account", labels)
 	n := len(labels)
 	for i, attacker := range labels {
-		r := threat.Report{Attacker: attacker, Trust: "pndp", Algorithm: "dp-d-sgd", Local: 4}
+		a := document.Attacker{Name: attacker, Mu: make([]float64, n), Hops: make([]int, n)}
 		for j, victim := range labels {
-			hops := min((i-j+n)%n, (j-i+n)%n)
-			p := threat.Pair{Victim: victim, Distance: &hops, Bound: "best"}
-			if hops == 0 {
-				p.Infinite = true
-			} else {
-				squared := 1.23456789 / float64(hops)
-				mu, epsilon := math.Sqrt(squared), 3.00001
-				p.SensSquared, p.Mu, p.Epsilon = &squared, &mu, &epsilon
+			at, _ := m.Index(victim)
+			a.Hops[at] = min((i-j+n)%n, (j-i+n)%n)
+			a.Mu[at] = 1.5
+			if a.Hops[at] == 0 {
+				a.Self, a.Mu[at] = append(a.Self, at), -1
 			}
-			r.Pairs = append(r.Pairs, p)
 		}
-		a.Attackers = append(a.Attackers, r)
+		m.Attackers = append(m.Attackers, a)
+		u, _ := m.Index(attacker)
+		v, _ := m.Index(labels[(i+1)%n])
+		m.Edges = append(m.Edges, [2]int{u, v})
 	}
-	return a
+	if err := m.Place(); err != nil {
+		panic(err)
+	}
+	d.Map = m
+	return d
 }
 
 func page(t *testing.T, dirs ...string) string {
@@ -89,8 +91,9 @@ func page(t *testing.T, dirs ...string) string {
 // Whatever markup a folder has in labels, names or pictures, the page has two scripts and no handler.
 func TestMarkupIsText(t *testing.T) {
 	a := accountOf(markup, `"onload=alert(1)`, "</script><img src=x onerror=alert(1)>", "b")
-	a.Settings = append(a.Settings, study.Input{Name: markup, Value: markup})
-	account := folder(t, "<b>account", map[string]string{"account.json": text(t, a), "exposure.svg": svgWith(markup)})
+	a.Fact(markup, markup)
+	a.Warn(markup)
+	account := folder(t, "<b>account", map[string]string{"document.json": text(t, a), "account.json": "{}", "exposure.svg": svgWith(markup)})
 	table := folder(t, "table", map[string]string{"x.csv": "a,b\n" + `"` + strings.ReplaceAll(markup, `"`, `""`) + `",2` + "\n",
 		"x.svg": `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)" style="position:fixed"><script>alert(1)</script>` +
 			`<foreignObject><p>hidden</p></foreignObject><a href="javascript:alert(1)"><text>gone</text></a>` +
@@ -127,65 +130,27 @@ func svgWith(label string) string {
 	return b.String()
 }
 
-// The numbers of the map and of the table are never below the account's; an edge joins nodes one hop apart.
-func TestAccountIsRoundedUp(t *testing.T) {
-	source := &Source{Account: accountOf("10", "9", "b", "a", "c"), Dir: t.TempDir()}
-	s := &Section{ID: "s1"}
-	if err := s.account(context.Background(), source, ""); err != nil {
-		t.Fatal(err)
-	}
-	m := s.Map
-	if !slices.Equal(m.Labels, []string{"9", "10", "a", "b", "c"}) {
-		t.Errorf("labels %q", m.Labels)
-	}
-	if len(m.Edges) != 5 || m.Note != "" {
-		t.Errorf("edges %v of a ring of five; %s", m.Edges, m.Note)
-	}
-	for _, r := range source.Account.Attackers {
-		k := slices.IndexFunc(m.Attackers, func(a Attacker) bool { return a.Name == r.Attacker })
-		for _, p := range r.Pairs {
-			i, a := slices.Index(m.Labels, p.Victim), m.Attackers[k]
-			if p.Infinite != (a.Mu[i] == -1) || !p.Infinite && (a.Mu[i] < *p.Mu || a.Epsilon[i] < *p.Epsilon ||
-				a.Mu[i] > 1.001**p.Mu) {
-				t.Errorf("%s of %s: %v, %v for %+v", r.Attacker, p.Victim, a.Mu[i], a.Epsilon[i], p)
-			}
-		}
-	}
-	if row := s.Tables[0].Rows[0]; row[3] != "1.2346" || row[7] != "3.0001" {
-		t.Errorf("the table has %v", row)
-	}
-}
-
-// One attacker of a network that nobody knows: rings by distance, and a note that says so.
-func TestRings(t *testing.T) {
-	a := accountOf("a", "b", "c", "d", "e", "f")
-	a.Attackers = a.Attackers[:1]
-	s := &Section{ID: "s1"}
-	if err := s.account(context.Background(), &Source{Account: a}, ""); err != nil {
-		t.Fatal(err)
-	}
-	if len(s.Map.Edges) != 2 || !strings.Contains(s.Map.Note, "rings") {
-		t.Errorf("edges %v, %q", s.Map.Edges, s.Map.Note)
-	}
-}
-
 // What a folder lacks is said in a line.
 func TestWhatCannotBeReported(t *testing.T) {
-	damaged := accountOf("a", "b")
-	damaged.Attackers[0].Pairs[1].Mu = nil
+	damaged := func(spoil func(d *document.Document)) map[string]string {
+		d := accountOf("a", "b", "c")
+		spoil(d)
+		return map[string]string{"document.json": text(t, d)}
+	}
 	for name, tc := range map[string]struct {
 		files map[string]string
 		say   string
 	}{
-		"nothing of ours": {map[string]string{"notes.txt": "x"}, "nothing to report"},
-		"cut JSON":        {map[string]string{"account.json": `{"version":`}, "damaged"},
-		"another shape":   {map[string]string{"account.json": `{"attackers": 3}`}, "a version that this one does not read"},
-		"no attackers":    {map[string]string{"account.json": `{}`}, "no attackers"},
-		"no number":       {map[string]string{"account.json": text(t, damaged)}, `"a" of "b" has no number`},
-		"stopped early":   {map[string]string{"study.json": `{"study":"mafalda account"}`}, "run it again"},
-		"bad manifest":    {map[string]string{"manifest.json": `{"version":"1","steps":3}`}, "manifest.json"},
-		"no runs":         {map[string]string{"runs.json": `{}`}, "no runs"},
-		"no rows":         {map[string]string{"sampling.json": `{}`}, "no rows"},
+		"nothing of ours":    {map[string]string{"notes.txt": "x"}, "nothing to report"},
+		"cut JSON":           {map[string]string{"document.json": `{"version":`}, "damaged"},
+		"another shape":      {map[string]string{"document.json": `{"blocks": 3}`}, "a version that this one does not read"},
+		"an edge to nowhere": {damaged(func(d *document.Document) { d.Map.Edges[0][1] = 3 }), "damaged"},
+		"no place":           {damaged(func(d *document.Document) { d.Map.X = d.Map.X[:2] }), "damaged"},
+		"a number too few":   {damaged(func(d *document.Document) { d.Map.Attackers[0].Mu = d.Map.Attackers[0].Mu[:1] }), "damaged"},
+		"a node too many":    {damaged(func(d *document.Document) { d.Map.Attackers[0].Self = []int{7} }), "damaged"},
+		"a short row":        {damaged(func(d *document.Document) { d.Blocks[1].Table.Rows[0] = nil }), "damaged"},
+		"stopped early":      {map[string]string{"study.json": `{"study":"mafalda account"}`}, "run it again"},
+		"bad manifest":       {map[string]string{"manifest.json": `{"version":"1","steps":3}`}, "manifest.json"},
 	} {
 		dir := folder(t, "x", tc.files)
 		_, err := Make(context.Background(), []string{dir}, Options{})
@@ -200,52 +165,23 @@ func TestWhatCannotBeReported(t *testing.T) {
 	}
 }
 
-// Grids that are half done, and other versions, are shown with a warning.
+// Grids that are half done, and other versions, are shown with a warning; results without a document as their tables.
 func TestHalfFinished(t *testing.T) {
-	a := accountOf("a", "b", "c", "d")
-	a.Attackers = a.Attackers[:3]
-	files := map[string]string{"account.json": text(t, a), "study.json": `{"study":"mafalda account","inputs":[],"key":"x"}`}
+	d := accountOf("a", "b", "c")
+	files := map[string]string{"document.json": text(t, d), "study.json": `{"study":"mafalda account","inputs":[],"key":"x"}`}
 	for i := range 5 {
 		files[fmt.Sprintf("cells/%d.json", i)] = "{}"
 	}
 	got := page(t, folder(t, "account", files))
-	for _, want := range []string{"3 of 4 nodes have attacked", "3 of the 5 results", "made by version old"} {
+	for _, want := range []string{"3 of the 5 results", "made by version old", "does not say by which command"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
-	runs := `{"version":"devel","settings":[],"runs":[{"method":"none","seed":0},{"method":"a","mu":1,"seed":0},` +
-		`{"method":"a","mu":1,"seed":1},{"method":"b","mu":1,"seed":0}]}`
-	got = page(t, folder(t, "simulation", map[string]string{"runs.json": runs,
-		"simulate.csv": "method,mu,epsilon,mean_last50\nnone,,,0.5\na,1,4.88655,0.7\nb,1,4.88655,0.8\n"}))
-	for _, want := range []string{"b has 1 of 2 runs", "4.8866", "a, ε = 4.8866: loss 0.7"} {
+	got = page(t, folder(t, "simulation", map[string]string{"runs.json": "{}", "simulate.csv": "method,mu\nnone,1\n"}))
+	for _, want := range []string{"earlier version", "simulate.csv", "<td>none</td>"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page does not say %q", want)
-		}
-	}
-}
-
-// No number that is printed up is below what it stands for, and none that is printed down above.
-func TestNumbers(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		v := math.Exp(rapid.Float64Range(-40, 40).Draw(t, "log"))
-		for name, tc := range map[string]struct {
-			text string
-			ok   func(float64) bool
-		}{
-			"up":   {textUp(v), func(got float64) bool { return got >= v && got <= v*1.0002 }},
-			"next": {upExactly(v), func(got float64) bool { return got >= v && got <= v*(1+2e-9) }},
-			"down": {textDown(v), func(got float64) bool { return got <= v && got >= v*(1-2e-9) }},
-		} {
-			var got float64
-			if _, err := fmt.Sscan(tc.text, &got); err != nil || !tc.ok(got) {
-				t.Fatalf("%s of %v is %s", name, v, tc.text)
-			}
-		}
-	})
-	for v, want := range map[float64]string{333200.74: "333201", 0.0012395741: "0.0012396", 20: "20", 1e-7: "1e-07"} {
-		if got := textUp(v); got != want {
-			t.Errorf("%v is printed as %s, not %s", v, got, want)
 		}
 	}
 }
@@ -289,46 +225,35 @@ func TestAxesHaveTwoNumbers(t *testing.T) {
 			}
 		}
 	})
-	rows := []Row{{"method": "a", "epsilon": "2", "mean_last50": "0.757"},
-		{"method": "b", "epsilon": "2", "mean_last50": "0.759"}}
-	p, ok := lossChart(rows, "1e-06").picture()
+	losses := document.Chart{LogX: true, LogY: true, Series: []document.Series{{Name: "a", Points: []document.Point{{X: 2, Y: 0.757}}},
+		{Name: "b", Points: []document.Point{{X: 2, Y: 0.759}}}}}
+	p, ok := draw(losses)
 	if n := strings.Count(string(p.SVG), `class="tick" text-anchor="end"`); !ok || n < 2 {
 		t.Errorf("%d numbers on the axis of losses", n)
 	}
-	zeros := chart{series: []series{{points: []point{{}, {}}}}}
-	if p, ok := zeros.picture(); !ok || strings.Contains(string(p.SVG), "NaN") {
+	zeros := document.Chart{Series: []document.Series{{Points: []document.Point{{}, {}}}}}
+	if p, ok := draw(zeros); !ok || strings.Contains(string(p.SVG), "NaN") {
 		t.Error("points at 0")
 	}
 }
 
-// A page begins with what its folders are, what is promised, and what that does not cover; inputs are words.
+// A page begins with what its folders are, what is promised, and what that does not cover.
 func TestPageBeginsWithASummary(t *testing.T) {
-	a := accountOf("a", "b", "c", "d")
-	a.Settings = append(a.Settings, study.Inputs{{Name: "algorithm", Value: "dp-d-sgd"}, {Name: "trust", Value: "pndp"},
-		{Name: "bound", Value: "best"}, {Name: "alpha", Value: "2"}, {Name: "own noise", Value: "1"},
-		{Name: "T", Value: "6"}}...)
-	runs := `{"version":"devel","settings":[{"name":"delta","value":"1e-06"}],"runs":[{"method":"a","mu":0.23670438066342273,` +
-		`"seed":0}]}`
-	simulation := folder(t, "simulation", map[string]string{"runs.json": runs,
-		"simulate.csv": "method,mu,epsilon,mean_last50\na,0.23670438066342273,1,0.7\nnone,,,0.5\n"})
-	got := page(t, folder(t, "account", map[string]string{"account.json": text(t, a)}), simulation)
+	d := accountOf("a", "b", "c")
+	d.Summarize(document.WhatItIs, "what a node learns")
+	d.Summarize("privacy", "the most exposed of 6 pairs: μ = 1.1112")
+	d.Exclude("coalitions that were not asked about")
+	d.Warn("half of it")
+	got := page(t, folder(t, "account", map[string]string{"document.json": text(t, d)}))
 	summary, rest, _ := strings.Cut(got, "</section>")
-	for _, want := range []string{"In short", "what a node that sees what reaches it learns: dp-d-sgd on x.edges, T = 6",
-		"the most exposed of 12 pairs: μ = 1.1112, ε = 3.0001 for δ = 1e-06", "coalitions that were not asked about",
-		"loss at ε = 1</dt><dd>a 0.7<", "loss without noise</dt><dd>none 0.5<", "simulated, not private"} {
+	for _, want := range []string{"In short", "what a node learns", "μ = 1.1112", "coalitions that were not asked about", "<dd>half of it<"} {
 		if !strings.Contains(summary, want) {
 			t.Errorf("the summary does not say %q", want)
 		}
 	}
-	for _, want := range []string{"<dt>Rényi divergence</dt><dd>of order 2<",
-		"<dt>sensitivity</dt><dd>the smallest proven bound<", "<dt>steps</dt><dd>T = 6<", `<td class="n">0.23671</td>`} {
+	for _, want := range []string{"<dt>graph</dt><dd>x.edges<", `<td class="n">1.2346</td>`} {
 		if !strings.Contains(rest, want) {
 			t.Errorf("the page does not say %q", want)
-		}
-	}
-	for _, never := range []string{"<dt>alpha<", "<dt>bound<", "<dt>own noise<", "0.2367043806", "secure summation"} {
-		if strings.Contains(got, never) {
-			t.Errorf("the page says %q", never)
 		}
 	}
 }

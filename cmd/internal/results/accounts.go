@@ -38,9 +38,6 @@ func (a *Accounts) Spec() study.Spec {
 	a.Study.AddTo(&s.Inputs)
 	a.Study.AddPairsTo(&s.Inputs)
 	s.Summaries = figures.WithFiles([]string{"account.json", "pairs.csv", document.FileName}, "exposure")
-	s.Former = study.Formerly("account.json", []string{"version", "settings", "attackers"}, func(name string) bool {
-		return slices.Contains(figures.WithFiles(slices.Clone(s.Summaries), "growth"), name)
-	})
 	s.Replace, s.Command = a.Replace, a.Command
 	return s
 }

@@ -16,6 +16,9 @@ import (
 // BenchmarkDocument compares strategies: for every schema losses, a line a strategy and a column a graph, and what secret batches cost
 // at levels of privacy.
 func BenchmarkDocument(s *benchmarks.Study, rows []benchmarks.Row) *document.Document {
+	if s.Workloads {
+		return workloadsDocument(rows)
+	}
 	levels := s.Levels()
 	d := document.New("benchmark", "Strategies and baselines on several graphs, compared with the certified optimum.")
 	d.Cells = len(rows)

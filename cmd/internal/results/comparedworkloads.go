@@ -6,17 +6,15 @@ import (
 
 	"mafalda/benchmarks"
 	"mafalda/cmd/internal/document"
-	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/terminal"
-	"mafalda/internal/study"
 )
 
-// WorkloadsDocument compares strategies over optimizers and networks that change: a table for every network and schema, a line a
+// workloadsDocument compares strategies over optimizers and networks that change: a table for every network and schema, a line a
 // workload.
-func WorkloadsDocument(rows []benchmarks.WorkloadRow) *document.Document {
+func workloadsDocument(rows []benchmarks.Row) *document.Document {
 	d := document.New("benchmark --workloads", "Strategies over optimizers and networks that change, compared with the certified optimum.")
 	d.Cells = len(rows)
-	names := benchmarks.WorkloadNamesOf(rows)
+	names := benchmarks.NamesOf(rows)
 	header := []string{"loss above the certified optimum", "optimal for plain training",
 		"centralized, knows the optimizer", "gap of the optimum"}
 	for len(rows) > 0 {
@@ -31,24 +29,14 @@ func WorkloadsDocument(rows []benchmarks.WorkloadRow) *document.Document {
 			t.Rows = append(t.Rows, []string{r.Workload, excess(r.PlainExcess), centralized, terminal.DecimalUp(r.Gap, 2)})
 			rows = rows[1:]
 		}
-		t.Caption = names.OfWorkload(&first)
+		t.Caption = names.Of(&first)
 		d.Line("%s, %d nodes, T = %d, k = %d, b = %d", t.Caption, first.Nodes, first.K*first.B, first.K, first.B)
 		d.Table(t)
 	}
 	return d
 }
 
-// WorkloadsFiles returns what makes the summaries of all rows in a folder.
-func WorkloadsFiles(s *benchmarks.WorkloadStudy) func([]study.Entry[benchmarks.WorkloadCell, benchmarks.WorkloadRow]) ([]study.File,
-	error) {
-	draw := figures.WorkloadsFiles(s)
-	return func(entries []study.Entry[benchmarks.WorkloadCell, benchmarks.WorkloadRow]) ([]study.File, error) {
-		files, err := draw(entries)
-		return append(files, documentFile(WorkloadsDocument(s.Rows(entries)))), err
-	}
-}
-
-func sameTable(a, b *benchmarks.WorkloadRow) bool {
+func sameTable(a, b *benchmarks.Row) bool {
 	return a.Graph == b.Graph && a.SHA256 == b.SHA256 && a.K == b.K && a.B == b.B
 }
 

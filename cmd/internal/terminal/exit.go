@@ -55,7 +55,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	defer endErrors()
 	root.SetErr(stderr)
 	strict(root)
-	cmd, err := root.ExecuteContextC(context.WithValue(ctx, wordsKey{}, args))
+	cmd, err := root.ExecuteContextC(ctx)
 	end()
 	err = errors.Join(err, profiles.stop())
 	if err == nil && out.err != nil {
@@ -105,7 +105,7 @@ func Nested(ctx context.Context, root *cobra.Command, args []string, stdout, std
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	strict(root)
-	cmd, err := root.ExecuteContextC(WithWords(ctx, args))
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil || errors.Is(err, ErrInterrupted) || errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -135,17 +135,4 @@ func (c *CheckedWriter) Write(b []byte) (int, error) {
 		c.err = err
 	}
 	return n, err
-}
-
-type wordsKey struct{}
-
-// Words returns the arguments of the program that runs under a context.
-func Words(ctx context.Context) []string {
-	words, _ := ctx.Value(wordsKey{}).([]string)
-	return words
-}
-
-// WithWords returns a context under which a command has these arguments of the program.
-func WithWords(ctx context.Context, words []string) context.Context {
-	return context.WithValue(ctx, wordsKey{}, words)
 }

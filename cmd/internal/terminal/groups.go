@@ -140,17 +140,6 @@ func flagGroups(cmd *cobra.Command) []flagGroup {
 	return groups
 }
 
-// HiddenAlias makes an old name of a flag mean it. The old one is in no help.
-func HiddenAlias(cmd *cobra.Command, old, flag string) {
-	before := cmd.Flags().GetNormalizeFunc()
-	cmd.Flags().SetNormalizeFunc(func(of *pflag.FlagSet, name string) pflag.NormalizedName {
-		if name == old {
-			name = flag
-		}
-		return before(of, name)
-	})
-}
-
 // NumbersVar is Float64SliceVar whose default help shows in as few digits as it takes.
 func NumbersVar(fl *pflag.FlagSet, p *[]float64, name string, value []float64, usage string) {
 	fl.Float64SliceVar(p, name, value, usage)

@@ -73,15 +73,7 @@ func UntilInterrupted(run func(cmd *cobra.Command) error) func(*cobra.Command, [
 	return func(cmd *cobra.Command, _ []string) error {
 		ctx, stop := Interruptible(cmd.Context())
 		defer stop()
-		cmd.SetContext(context.WithValue(ctx, commandKey{}, cmd))
+		cmd.SetContext(ctx)
 		return run(cmd)
 	}
-}
-
-type commandKey struct{}
-
-// CommandIn returns the command that runs under a context of UntilInterrupted.
-func CommandIn(ctx context.Context) *cobra.Command {
-	cmd, _ := ctx.Value(commandKey{}).(*cobra.Command)
-	return cmd
 }

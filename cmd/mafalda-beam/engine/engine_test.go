@@ -64,12 +64,12 @@ func keyOf(t *testing.T, g *grids.Grid) study.Key {
 	take := takes(func(of *grids.Grid) { key <- of.Key })
 	var out bytes.Buffer
 	args := grids.WordsAt(g.Command, g.Flags, map[string]string{"g.edges": "g.edges"})
-	root := Commands()[0]
+	root := Commands(&grids.Runner{Words: args[1:], Engine: take})[0]
 	root.SetArgs(args[1:])
 	root.SetOut(&out)
 	root.SetErr(&out)
 	root.SilenceErrors, root.SilenceUsage = true, true
-	_ = root.ExecuteContext(grids.On(t.Context(), take)) // ends without results
+	_ = root.ExecuteContext(t.Context()) // ends without results
 	return <-key
 }
 

@@ -24,9 +24,9 @@ func init() {
 	register.Function1x0(forget)
 }
 
-// Commands returns those whose cells an engine can compute.
-func Commands() []*cobra.Command {
-	return []*cobra.Command{commands.NewAccount(), commands.NewSimulate(), commands.NewBenchmark()}
+// Commands returns the commands whose cells an engine can compute, run for a runner.
+func Commands(runner *grids.Runner) []*cobra.Command {
+	return []*cobra.Command{commands.NewAccount(runner), commands.NewSimulate(runner), commands.NewBenchmark(runner)}
 }
 
 // computeFn computes the cells that are its elements, where it runs, and takes the results to the desk. Its fields
@@ -52,7 +52,7 @@ func (f *computeFn) ProcessElement(ctx context.Context, cell string, done func(s
 		return ctx.Err()
 	}
 	if err != nil {
-		a.Error, a.Usage = err.Error(), flags.OfUsage(err)
+		a.Error, a.Usage = w.explain(err)
 	}
 	if err = f.Desk.bring(ctx, a); err == nil {
 		done(cell)
@@ -89,9 +89,10 @@ func (o *opened) of(job string, open func() (*workshop, error)) (*workshop, erro
 
 // workshop is the study of a job, ready to compute cells.
 type workshop struct {
-	grid  *grids.Grid
-	notes *notebook
-	turns chan struct{} // as many as cells may be computed at a time
+	command *cobra.Command // that makes the study
+	grid    *grids.Grid
+	notes   *notebook
+	turns   chan struct{} // as many as cells may be computed at a time
 }
 
 // open fetches the job and makes its study.
@@ -120,15 +121,18 @@ func (j *job) open(ctx context.Context, dir string) (*workshop, error) {
 	}
 	w := &workshop{notes: new(notebook)}
 	root := &cobra.Command{Use: "mafalda", SilenceUsage: true, SilenceErrors: true}
-	root.AddCommand(Commands()...)
 	words := grids.WordsAt(j.Command, j.Flags, places)
+	root.AddCommand(Commands(&grids.Runner{Words: words, Engine: w, Places: places})...)
 	if err := grids.CheckRecorded(root, words); err != nil {
 		return nil, fmt.Errorf("the job: %w", err)
+	}
+	if w.command, _, err = root.Find(words); err != nil {
+		return nil, err
 	}
 	root.SetArgs(words)
 	root.SetOut(io.Discard)
 	root.SetErr(w.notes)
-	err = root.ExecuteContext(flags.InputsAt(grids.On(bare{ctx}, w), places))
+	err = root.ExecuteContext(ctx)
 	switch {
 	case w.grid == nil && err == nil:
 		return nil, fmt.Errorf("%v has no cells to compute", j.Command)
@@ -142,11 +146,6 @@ func (j *job) open(ctx context.Context, dir string) (*workshop, error) {
 	w.turns = make(chan struct{}, w.grid.Workers)
 	return w, nil
 }
-
-// bare is a context without values: in the process with the command, a bundle's context has the command's values.
-type bare struct{ context.Context }
-
-func (bare) Value(any) any { return nil }
 
 var errTaken = errors.New("the study is taken")
 
@@ -166,6 +165,14 @@ func (w *workshop) compute(ctx context.Context, cell json.RawMessage) (result []
 	}
 	result, err = w.grid.Do(ctx, cell)
 	return result, w.notes.take(), err
+}
+
+// explain is flags.Explain for the command of the study; for no command where there is no workshop.
+func (w *workshop) explain(err error) (text string, usage bool) {
+	if w == nil {
+		return flags.Explain(nil, err)
+	}
+	return flags.Explain(w.command, err)
 }
 
 // notebook is where a command writes what it has to say of its cells.

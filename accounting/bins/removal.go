@@ -1,0 +1,82 @@
+package bins
+
+import "math"
+
+// drawer draws samples of a mixture, one after the other.
+type drawer struct {
+	mixture *mixture
+	random  *normals
+	std     float64   // 1/ν
+	noise   []float64 // of b standard normals
+	y       []float64 // log N(m_j, ν²I)/Q at the sample
+	ratios  []float64 // R/P of every component at the sample
+}
+
+func (m *mixture) newDrawer(r *normals) *drawer {
+	n := m.bins.Number()
+	return &drawer{mixture: m, random: r, std: math.Sqrt(m.precision), noise: make([]float64, n), y: make([]float64, n),
+		ratios: make([]float64, len(m.components))}
+}
+
+// removal draws x from the mixture R and returns (1-e^(ε-L))₊ P/R, whose mean is δ(ε) for the removal of a record. It
+// sets ratios where that is not zero.
+func (d *drawer) removal() float64 {
+	m := d.mixture
+	u := d.random.uniform()
+	chosen := m.components[len(m.components)-1]
+	for _, c := range m.components {
+		if u < c.share {
+			chosen = c
+			break
+		}
+		u -= c.share
+	}
+	d.around(chosen.draw(d.random.uniform()), chosen.kappa)
+	n := float64(len(d.y))
+	largest, sum := meanExp(d.y)
+	loss := largest + math.Log(sum/n)
+	if loss <= m.epsilon {
+		return 0
+	}
+	var mixed float64
+	for i, c := range m.components {
+		var powers float64
+		for _, y := range d.y {
+			powers += math.Exp(c.kappa * (y - largest))
+		}
+		d.ratios[i] = math.Exp(float64(c.tuples.size)*(c.kappa*largest+math.Log(powers/n)) - c.logZ - loss)
+		mixed += c.share * d.ratios[i]
+	}
+	return -math.Expm1(m.epsilon-loss) / mixed
+}
+
+// around sets y for an x from N(κ Σ m_j, ν²I), the sum over the tuple.
+func (d *drawer) around(tuple []int32, kappa float64) {
+	b, precision := d.mixture.bins, d.mixture.precision
+	n := len(d.y)
+	d.random.fill(d.noise)
+	for j := range n {
+		sum := -precision * b.diagonal[j] / 2
+		for k, v := range b.lower[j*n : j*n+j+1] {
+			sum += d.std * v * d.noise[k]
+		}
+		d.y[j] = sum
+	}
+	for _, i := range tuple {
+		for j, v := range b.covered[int(i)*n : (int(i)+1)*n] {
+			d.y[j] += kappa * precision * v
+		}
+	}
+}
+
+// meanExp returns the largest y, and Σ e^(y_j-largest).
+func meanExp(y []float64) (largest, sum float64) {
+	largest = math.Inf(-1)
+	for _, v := range y {
+		largest = math.Max(largest, v)
+	}
+	for _, v := range y {
+		sum += math.Exp(v - largest)
+	}
+	return largest, sum
+}

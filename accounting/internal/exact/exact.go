@@ -1,0 +1,173 @@
+// Package exact is arithmetic with 120 digits and more, for tests: what is promised about rounding is held against it.
+package exact
+
+import (
+	"math"
+	"math/big"
+	"sync"
+)
+
+// Bits is the precision of Of.
+const Bits = 400
+
+// Of returns v with Bits bits.
+func Of(v float64) *big.Float { return To(Bits, v) }
+
+// To returns v with so many bits.
+func To(bits uint, v float64) *big.Float { return new(big.Float).SetPrec(bits).SetFloat64(v) }
+
+// Plus returns x + y.
+func Plus(x, y *big.Float) *big.Float { return new(big.Float).Add(x, y) }
+
+// Minus returns x - y.
+func Minus(x, y *big.Float) *big.Float { return new(big.Float).Sub(x, y) }
+
+// Times returns x·y.
+func Times(x, y *big.Float) *big.Float { return new(big.Float).Mul(x, y) }
+
+// Over returns x/y.
+func Over(x, y *big.Float) *big.Float { return new(big.Float).Quo(x, y) }
+
+// negligible reports whether a term of a sum is below its last bit.
+func negligible(term, sum *big.Float) bool {
+	return term.Sign() == 0 || term.MantExp(nil) < sum.MantExp(nil)-int(sum.Prec())-2
+}
+
+// Log returns log x for x > 0: x = 2^e·m, m^(1/2⁸) near 1, and the series of 2·artanh.
+func Log(x *big.Float) *big.Float {
+	bits := x.Prec() + 40
+	m := new(big.Float).SetPrec(bits)
+	e := x.MantExp(m)
+	log := logNear1(m.SetPrec(bits))
+	if e == 0 {
+		return log
+	}
+	return Plus(log, Times(To(bits, float64(-e)), logNear1(To(bits, 0.5))))
+}
+
+func logNear1(m *big.Float) *big.Float {
+	const roots = 8
+	r := new(big.Float).Set(m)
+	for range roots {
+		r.Sqrt(r)
+	}
+	one := To(m.Prec(), 1)
+	y := Over(Minus(r, one), Plus(r, one))
+	square, power := Times(y, y), new(big.Float).Set(y)
+	sum := new(big.Float).Set(y)
+	for n := 3.0; ; n += 2 {
+		power = Times(power, square)
+		term := Over(power, To(m.Prec(), n))
+		if negligible(term, sum) {
+			return new(big.Float).SetMantExp(sum, roots+1)
+		}
+		sum = Plus(sum, term)
+	}
+}
+
+// Exp returns e^x: the Taylor series of e^(x/2^k), squared k times.
+func Exp(x *big.Float) *big.Float {
+	k := max(0, x.MantExp(nil)) + 12
+	bits := x.Prec() + uint(k) + 40
+	y := new(big.Float).SetPrec(bits).SetMantExp(x, -k)
+	sum, term := To(bits, 1), To(bits, 1)
+	for n := 1.0; ; n++ {
+		term = Over(Times(term, y), To(bits, n))
+		if negligible(term, sum) {
+			break
+		}
+		sum = Plus(sum, term)
+	}
+	for range k {
+		sum = Times(sum, sum)
+	}
+	return sum
+}
+
+// Pi is by Machin's formula.
+func Pi(bits uint) *big.Float {
+	arctan := func(inverse float64) *big.Float {
+		power, square := Over(To(bits, 1), To(bits, inverse)), To(bits, -inverse*inverse)
+		sum := new(big.Float).Set(power)
+		for n := 3.0; ; n += 2 {
+			power = Over(power, square)
+			term := Over(power, To(bits, n))
+			if negligible(term, sum) {
+				return sum
+			}
+			sum = Plus(sum, term)
+		}
+	}
+	return Minus(Times(To(bits, 16), arctan(5)), Times(To(bits, 4), arctan(239)))
+}
+
+var pi = sync.OnceValue(func() *big.Float { return Pi(3000) })
+
+// Tail returns 1-Φ(x): for x ≤ 40 by the series Φ(x) = ½ + φ(x)(x + x³/3 + x⁵/15 + ...), with as many bits
+// more as cancel, and above by Laplace's continued fraction.
+func Tail(x *big.Float) *big.Float {
+	if x.Sign() < 0 {
+		return Minus(Of(1), Tail(new(big.Float).Neg(x)))
+	}
+	at, _ := x.Float64()
+	bits := uint(Bits + 40)
+	if at <= 40 {
+		bits += uint(at * at)
+	}
+	x = new(big.Float).SetPrec(bits).Set(x)
+	square := Times(x, x)
+	half := new(big.Float).Neg(square)
+	circle := Times(To(bits, 2), new(big.Float).SetPrec(bits).Set(pi()))
+	density := Over(Exp(half.SetMantExp(half, -1)), circle.Sqrt(circle))
+	if at > 40 {
+		fraction := new(big.Float).Set(x)
+		for k := 300.0; k >= 1; k-- {
+			fraction = Plus(x, Over(To(bits, k), fraction))
+		}
+		return Over(density, fraction)
+	}
+	sum, term := new(big.Float).Set(x), new(big.Float).Set(x)
+	for n := 3.0; !negligible(term, sum); n += 2 {
+		term = Over(Times(term, square), To(bits, n))
+		sum = Plus(sum, term)
+	}
+	return Minus(To(bits, 0.5), Times(density, sum))
+}
+
+// Delta returns δ(ε) of μ-GDP.
+func Delta(mu, epsilon float64) *big.Float {
+	m, e := Of(mu), Of(epsilon)
+	middle, shift := Over(e, m), Over(m, Of(2))
+	return Minus(Tail(Minus(middle, shift)), Times(Exp(e), Tail(Plus(middle, shift))))
+}
+
+// RDPLogDelta returns δ = exp((α-1)(ρ-ε)) (1-1/α)^α / (α-1), or 1 if that is larger, as its logarithm.
+func RDPLogDelta(alpha float64, rho *big.Float, epsilon float64) *big.Float {
+	a := Of(alpha)
+	less := Minus(a, Of(1))
+	l := Minus(Times(less, Plus(Minus(rho, Of(epsilon)), Log(Over(less, a)))), Log(a))
+	if l.Sign() > 0 {
+		return Of(0)
+	}
+	return l
+}
+
+// RDPEpsilon returns ε = ρ + log((α-1)/α) - (log δ + log α)/(α-1), or 0 if that is negative.
+func RDPEpsilon(alpha float64, rho *big.Float, delta float64) *big.Float {
+	a := Of(alpha)
+	less := Minus(a, Of(1))
+	e := Minus(Plus(rho, Log(Over(less, a))), Over(Plus(Log(Of(delta)), Log(a)), less))
+	if e.Sign() < 0 {
+		return Of(0)
+	}
+	return e
+}
+
+// Below reports whether v, which is to be a bound, is less than the exact number.
+func Below(v float64, x *big.Float) bool { return !math.IsInf(v, 1) && To(2000, v).Cmp(x) < 0 }
+
+// Excess returns by how much v is above the exact number, relative to it.
+func Excess(v float64, x *big.Float) float64 {
+	r, _ := Over(Minus(Of(v), x), x).Float64()
+	return r
+}

@@ -1,0 +1,47 @@
+package commands
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// The everyday life of every command: a script of testdata/script each, to read and to copy. A script has lines as a user
+// types them, what they print (stdout and stderr match a regular expression), and files behind the line "-- name --".
+// Besides the words of package testscript there are
+//
+//	exits CODE mafalda ...   the command fails, with this exit code
+//	join TO FILE ...         files, one behind the other, as a file
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: false,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "join": join}})
+}
+
+// exits runs a command that must end with an exit code, and with one line on stderr if that is 2.
+func exits(ts *testscript.TestScript, not bool, args []string) {
+	if not || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND ...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	var ended *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); !errors.As(err, &ended) || ended.ExitCode() != want {
+		ts.Fatalf("%v: %v, not exit code %d\n%s%s", args[1:], err, want, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+	}
+}
+
+// join writes files, one behind the other, as a file.
+func join(ts *testscript.TestScript, not bool, args []string) {
+	if not || len(args) < 2 {
+		ts.Fatalf("usage: join TO FILE ...")
+	}
+	var all string
+	for _, name := range args[1:] {
+		all += ts.ReadFile(name)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(all), 0o666))
+}

@@ -1,0 +1,109 @@
+package sampled
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"mafalda/internal/fault"
+	"mafalda/participation"
+)
+
+// attack is on one record, the best one there is: its statistic is the logarithm of how much likelier C times the
+// messages is with the record than without.
+type attack struct {
+	// draw calls takesPart for the steps of so many records in the attacked one's place, which are drawn with the key.
+	draw     func(key participation.Key, records int, takesPart func(step, record int)) error
+	logRatio func(seen []float64) float64
+}
+
+// attackOn returns the best attack for noise Z of this standard deviation. The error is a fault.Argument that names a
+// field of the sampling, or wraps threat.ErrAudit.
+func attackOn(s participation.Sampling, c columns, std float64) (attack, error) {
+	if _, err := s.Sampler(participation.SamplerOptions{Steps: len(c), Key: participation.SeededKey(0, "")}); err != nil {
+		return attack{}, err
+	}
+	switch s := s.(type) {
+	case participation.PoissonSampling:
+		return onPoisson(s, c, std)
+	case participation.BinsSampling:
+		return onBins(s, c, std), nil
+	case participation.CyclicSampling:
+		return onCyclic(s, c, std), nil
+	}
+	return attack{}, fault.New("Actual", s.Name(), "has no likelihood ratio here: choose poisson, bins or cyclic")
+}
+
+// onBins attacks records in secret batches: the likelihood ratio is the mean of those of all batches.
+func onBins(b participation.BinsSampling, c columns, std float64) attack {
+	tests := make([]shift, b.Bins)
+	for j := range tests {
+		tests[j] = newShift(c.sum(c.every(j, b.Bins)), std)
+	}
+	logs := func(seen []float64) float64 {
+		each := make([]float64, len(tests))
+		for j, test := range tests {
+			each[j] = test.logRatio(seen)
+		}
+		return floats.LogSumExp(each) - math.Log(float64(len(tests)))
+	}
+	draw := func(key participation.Key, records int, takesPart func(step, record int)) error {
+		return drawSteps(b, c.every(0, 1), key, records, takesPart)
+	}
+	return attack{draw, logs}
+}
+
+// onCyclic attacks a record in a batch that the attacker knows, the one that tells most.
+func onCyclic(s participation.CyclicSampling, c columns, std float64) attack {
+	worst := c.worstBatch(s.Batches)
+	draw := func(_ participation.Key, records int, takesPart func(step, record int)) error {
+		for _, step := range worst {
+			for record := range records {
+				takesPart(step, record)
+			}
+		}
+		return nil
+	}
+	return attack{draw, newShift(c.sum(worst), std).logRatio}
+}
+
+// worstBatch returns the steps of the fixed batch that moves the messages most.
+func (c columns) worstBatch(batches int) []int {
+	var worst []int
+	most := math.Inf(-1)
+	for i := range batches {
+		steps := c.every(i, batches)
+		if norm := floats.Norm(c.sum(steps), 2); norm > most {
+			worst, most = steps, norm
+		}
+	}
+	return worst
+}
+
+// drawSteps draws with the sampler that nodes use, over as many steps as there are, which are given in their place.
+func drawSteps(s participation.Sampling, steps []int, key participation.Key, records int,
+	takesPart func(step, record int)) error {
+	sampler, err := s.Sampler(participation.SamplerOptions{Records: records, Steps: len(steps), Key: key})
+	if err != nil {
+		return err
+	}
+	for i, step := range steps {
+		for _, record := range sampler.Batch(i) {
+			takesPart(step, record)
+		}
+	}
+	return nil
+}
+
+// shift is the test for one shift m of independent normal numbers: m·y/ν² - |m|²/2ν².
+type shift struct {
+	weights []float64
+	half    float64
+}
+
+func newShift(m []float64, std float64) shift {
+	scaled := floats.ScaleTo(make([]float64, len(m)), 1/(std*std), m)
+	return shift{scaled, floats.Dot(m, scaled) / 2}
+}
+
+func (s shift) logRatio(seen []float64) float64 { return floats.Dot(s.weights, seen) - s.half }

@@ -1,0 +1,94 @@
+package sampled
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/accounting"
+	"mafalda/accounting/bins"
+	"mafalda/accounting/pld"
+	"mafalda/internal/fault"
+	"mafalda/internal/rounding"
+	"mafalda/participation"
+	"mafalda/strategy"
+)
+
+// ClaimOf returns what the accountant says of a mechanism with secret batches: ε for δ, and the curve it is on.
+// With PoissonSampling the strategy must have no more bands than there are groups, with BinsSampling no negative entry;
+// CyclicSampling has no secret, and is μ-GDP. The errors are a fault.Argument, threat.ErrAudit and those of the
+// accountant.
+func ClaimOf(ctx context.Context, c strategy.Strategy, s participation.Sampling,
+	noiseMultiplier, delta float64) (Claim, error) {
+	switch {
+	case !(noiseMultiplier > 0) || math.IsInf(noiseMultiplier, 1):
+		return Claim{}, fault.New("NoiseMultiplier", noiseMultiplier, "must be positive and finite")
+	case !(delta > 0 && delta < 1):
+		return Claim{}, fault.New("Delta", delta, "must be above 0 and below 1")
+	}
+	cs, err := columnsOf(c)
+	if err != nil {
+		return Claim{}, err
+	}
+	if _, err := s.Sampler(participation.SamplerOptions{Steps: len(cs), Key: participation.SeededKey(0, "")}); err != nil {
+		return Claim{}, err
+	}
+	switch s := s.(type) {
+	case participation.PoissonSampling:
+		return cs.claimPoisson(s, noiseMultiplier, delta)
+	case participation.BinsSampling:
+		return claimBins(ctx, c, s, noiseMultiplier, delta)
+	case participation.CyclicSampling:
+		return cs.claimCyclic(s, noiseMultiplier, delta)
+	}
+	return Claim{}, fault.New("Sampling", s.Name(), "has no accountant here: say which epsilon is claimed")
+}
+
+// claimPoisson is for at most ⌈T/w⌉ rounds of columns with at most the largest norm, which is what the noise protects.
+func (c columns) claimPoisson(p participation.PoissonSampling, noise, delta float64) (Claim, error) {
+	for s, column := range c {
+		if column.end() > s+p.Groups {
+			return Claim{}, fault.New("Groups", p.Groups, "are fewer than the %d bands of the strategy, so that a "+
+				"record's steps overlap, for which no epsilon is proved: say which one is claimed", len(column.entries))
+		}
+	}
+	event := pld.Rounds{Rounds: p.Rounds(len(c)), Mechanism: pld.Mechanism{
+		Probability: p.Probability, NoiseMultiplier: noise / c.largestNorm()}}
+	d, err := pld.Compose(accounting.ZeroOut, event)
+	if err != nil {
+		return Claim{}, err
+	}
+	epsilon, _, err := d.Epsilon(delta)
+	curve := func(epsilon float64) (float64, error) {
+		upper, _, err := d.Delta(epsilon)
+		return upper, err
+	}
+	return Claim{epsilon, delta, curve}, err
+}
+
+// claimBins is by Monte Carlo, from seed 0, with the accountant's own confidence.
+func claimBins(ctx context.Context, c strategy.Strategy, s participation.BinsSampling,
+	noise, delta float64) (Claim, error) {
+	var lower mat.TriDense
+	c.StrategyTo(&lower)
+	b, err := bins.New(&lower, s.Bins)
+	if err != nil {
+		return Claim{}, err
+	}
+	p, err := b.Epsilon(ctx, delta, noise, bins.MonteCarlo{})
+	curve := func(epsilon float64) (float64, error) {
+		d, err := b.Delta(ctx, epsilon, noise, bins.MonteCarlo{Samples: 1 << 16})
+		return d.Upper, err
+	}
+	return Claim{p.Epsilon, delta, curve}, err
+}
+
+// claimCyclic is for the batch whose columns have the largest sum.
+func (c columns) claimCyclic(s participation.CyclicSampling, noise, delta float64) (Claim, error) {
+	mu := rounding.DivUp(rounding.Above(floats.Norm(c.sum(c.worstBatch(s.Batches)), 2)*(1+1e-12)), noise)
+	epsilon, err := accounting.Epsilon(mu, delta)
+	curve := func(epsilon float64) (float64, error) { return accounting.Delta(mu, epsilon) }
+	return Claim{epsilon, delta, curve}, err
+}

@@ -1,0 +1,81 @@
+package sampled
+
+import (
+	"math"
+	"slices"
+
+	"mafalda/internal/rounding"
+	"mafalda/threat/internal/contest"
+)
+
+// evidence is the attacker's statistic in runs with the record and in ones without.
+type evidence struct{ with, without []float64 }
+
+// claimShares are about the points of the claimed curve that are attacked, in parts of the claimed ε, which is one,
+// too.
+var claimShares = [...]float64{0, 0.125, 0.25, 0.5, 0.75}
+
+// points returns what is claimed for several ε, the claimed one last.
+func (c Claim) points() ([]Point, error) {
+	var points []Point
+	if c.Curve != nil {
+		for _, share := range claimShares {
+			epsilon := rounding.Up(share*c.Epsilon, 4)
+			delta, err := c.Curve(epsilon)
+			if err != nil {
+				return nil, err
+			}
+			points = append(points, Point{Epsilon: epsilon, Delta: delta})
+		}
+	}
+	return append(points, Point{Epsilon: c.Epsilon, Delta: c.Delta}), nil
+}
+
+// judge holds the evidence against the points, each in both directions. All limits hold together with this confidence:
+// each of two a test fails with an equal share of what is left.
+func judge(claim Claim, points []Point, e evidence, confidence float64) Result {
+	out := Result{Epsilon: claim.Epsilon, Delta: claim.Delta, Runs: len(e.with), Passed: true}
+	share := (1 - confidence) / float64(4*len(points))
+	for _, direction := range []string{"remove", "add"} {
+		p, q := e.with, e.without
+		if direction == "add" {
+			p, q = negated(e.without), negated(e.with)
+		}
+		half := len(p) / 2
+		first, second := contest.Contest{P: slices.Clone(p[:half]), Q: slices.Clone(q[:half])},
+			contest.Contest{P: p[half:], Q: q[half:]}
+		first.Sort()
+		for i, point := range points {
+			point.Direction = direction
+			measure := point.delta // large δ have more power
+			if i == len(points)-1 {
+				measure = point.epsilon
+			}
+			pLow, qHigh := second.Limits(first.Threshold(share, measure), share)
+			point.DeltaLow, point.EpsilonLow = max(0, point.delta(pLow, qHigh)), max(0, point.epsilon(pLow, qHigh))
+			point.Passed = point.DeltaLow <= point.Delta
+			out.Passed = out.Passed && point.Passed
+			out.Points = append(out.Points, point)
+			if i == len(points)-1 {
+				out.EpsilonLow = max(out.EpsilonLow, point.EpsilonLow)
+			}
+		}
+	}
+	return out
+}
+
+// delta returns the least δ at the point's ε with an event of these probabilities.
+func (p Point) delta(under, other float64) float64 { return under - math.Exp(p.Epsilon)*other }
+
+// epsilon returns the least ε at the point's δ, likewise; -Inf if any will do.
+func (p Point) epsilon(under, other float64) float64 {
+	return math.Log(max(0, under-p.Delta) / other)
+}
+
+func negated(all []float64) []float64 {
+	out := make([]float64, len(all))
+	for i, x := range all {
+		out[i] = -x
+	}
+	return out
+}
