@@ -32,7 +32,7 @@ func TestInterruptedComputations(t *testing.T) {
 		"audit --sampling poisson --T 1000 --probability 0.1 --noise-multiplier 2 --delta 1e-6 --runs 1e7",
 		"account --graph florentine --T 400 --attacker Medici",
 		"account --graph florentine --growth 10,400 --attacker Medici",
-		"simulate --rounds 1e4 --methods none --seeds 1",
+		"simulate --gossip-rounds 1e4 --methods none --seeds 1",
 	} {
 		code, stdout, stderr, took := stopAfter(50*time.Millisecond, strings.Fields(args)...)
 		if code != terminal.ExitInterrupted || strings.Contains(stdout, "passed") || !strings.Contains(stderr, "interrupted") ||
@@ -47,7 +47,7 @@ func TestBeyondTheMemory(t *testing.T) {
 	for _, args := range []string{
 		"account --graph florentine --T 1e7 --attacker Medici",
 		"account --graph florentine --growth 10,1e7 --attacker Medici",
-		"account --graph florentine --T 10 --algorithm muffliato --rounds 1e12 --attacker Medici",
+		"account --graph florentine --T 10 --algorithm muffliato --gossip-rounds 1e12 --attacker Medici",
 		"audit --graph florentine --T 10 --attacker Medici --runs 1e12", "simulate --records 1e13",
 		"audit --sampling poisson --T 10 --probability 0.1 --noise-multiplier 2 --delta 1e-6 --runs 1e12",
 		"simulate --seeds 1e13", "simulate --T 1e8",
@@ -65,7 +65,7 @@ func TestBeyondTheMemory(t *testing.T) {
 	}
 	for _, args := range []string{"graph hypercube:60", "graph complete:1e6", "graph grid:1e6x1e6",
 		"graph erdos:1e9,0.5", "optimize --graph florentine --T 380 --gram lanczos --probes 1e13",
-		"audit --graph florentine --T 10 --algorithm muffliato --rounds 1e12 --attacker Medici",
+		"audit --graph florentine --T 10 --algorithm muffliato --gossip-rounds 1e12 --attacker Medici",
 		"audit --graph florentine --T 1e7 --attacker Medici"} {
 		code, stdout, stderr := mafalda(strings.Fields(args)...)
 		if code != terminal.ExitUsage || strings.Count(stderr, "\n") != 1 {

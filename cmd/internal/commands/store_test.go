@@ -184,19 +184,6 @@ func TestForeignFolders(t *testing.T) {
 	}
 }
 
-// Folders of versions without study.json hold results of nobody knows what: they are refused, and replaced on request.
-func TestFolderOfAnOlderVersion(t *testing.T) {
-	old := writeFile(t, "account.json", `{"version":"devel","settings":"florentine","attackers":[]}`)
-	args := []string{"account", "--graph", "florentine", "--T", "4", "--attacker", "Medici", "-q", "-o", filepath.Dir(old)}
-	if code, _, errs := mafalda(args...); code != 2 || !strings.Contains(errs, "other inputs") ||
-		strings.Count(errs, "\n") != 1 {
-		t.Errorf("code %d, %s", code, errs)
-	}
-	if code, _, errs := mafalda(append(args, "--force")...); code != 0 {
-		t.Errorf("code %d, %s", code, errs)
-	}
-}
-
 // A command that ends early says what is kept, and that is what is there.
 func TestInterruptedStudies(t *testing.T) {
 	for name, args := range map[string][]string{
