@@ -87,7 +87,11 @@ func squaredOf(f *finding) float64 {
 
 // refinePair gives a pair its best bound and, if it is asked for, the attack on it.
 func (a *assessment) refinePair(ctx context.Context, h *hidden, f *finding) error {
-	r, err := h.refine(ctx, a.options.Reaction, f.victim, a.options.Worst)
+	answers, err := a.options.Reaction.in(h.system)
+	if err != nil {
+		return err
+	}
+	r, err := h.refine(ctx, answers, f.victim, a.options.Worst)
 	if err != nil {
 		return err
 	}

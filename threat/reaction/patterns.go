@@ -15,7 +15,7 @@ func (b *bounder) worst(ctx context.Context, v Victim, local localDP) (value flo
 	err error) {
 	patterns, listed := v.patterns()
 	if !listed {
-		_, single, why, err := b.refine(ctx, []int{0})
+		_, single, why, err := b.refine(ctx, []int{0}, 0)
 		if err != nil {
 			return 0, nil, "", err
 		}
@@ -28,6 +28,7 @@ func (b *bounder) worst(ctx context.Context, v Victim, local localDP) (value flo
 	for i, p := range patterns {
 		bounds[i] = local.pattern(b.node, p)
 	}
+	enough := 0.0 // below it a pattern is not the worst
 	for {
 		// the pattern with the largest bound: if nothing better can be said of it, it is the worst
 		top := 0
@@ -42,7 +43,7 @@ func (b *bounder) worst(ctx context.Context, v Victim, local localDP) (value flo
 		if refined[top] || bounds[top] == 0 {
 			return bounds[top], patterns[top], why, nil
 		}
-		best, table, doubt, err := b.refine(ctx, patterns[top])
+		best, table, doubt, err := b.refine(ctx, patterns[top], enough)
 		if err != nil {
 			return 0, nil, "", err
 		}
@@ -51,6 +52,7 @@ func (b *bounder) worst(ctx context.Context, v Victim, local localDP) (value flo
 		}
 		single = lesser(single, table)
 		bounds[top], refined[top] = math.Min(bounds[top], best), true
+		enough = math.Max(enough, bounds[top])
 	}
 }
 
@@ -76,6 +78,14 @@ func (v Victim) check(steps int) error {
 		}
 	}
 	return nil
+}
+
+// first returns a pattern, one that stand-ins for strategies are made for.
+func (v Victim) first() []int {
+	if v.Patterns != nil {
+		return v.Patterns[0]
+	}
+	return Leading(v.Schema)
 }
 
 // patterns returns the patterns of a victim if they can be listed.
@@ -145,8 +155,8 @@ func together(single [][]float64, node int, schema participation.Schema) float64
 	return best[0] * best[0] * (1 + 1e-12)
 }
 
-// leading returns a pattern to attack where a schema lists none: steps b apart from the first one on.
-func leading(schema participation.Schema) []int {
+// Leading returns a pattern of a schema to attack, or to make stand-ins for: steps b apart from the first one on.
+func Leading(schema participation.Schema) []int {
 	var pattern []int
 	for t := 0; t < schema.Steps() && len(pattern) < schema.Participations(); t += schema.Separation() {
 		pattern = append(pattern, t)
