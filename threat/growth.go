@@ -105,7 +105,7 @@ func (s Scenario) growthOf(ctx context.Context, o AssessOptions, local float64) 
 			if err != nil {
 				return nil, nil, err
 			}
-			r, err := h.refine(ctx, answers, v, false)
+			r, err := h.refine(ctx, answers, nil, v, false)
 			if err != nil {
 				return nil, nil, err
 			}

@@ -290,8 +290,11 @@ func (h *hidden) all(ctx context.Context, r Reaction) (squared []float64, why st
 	return squared, why, nil
 }
 
-// stands returns what may stand for the strategy.
+// stands returns what may stand for the strategy, the quickest first: nothing for independent noise.
 func (h *hidden) stands() ([]reaction.Stand, error) {
+	if h.strategy == nil {
+		return nil, nil
+	}
 	find := func() ([]reaction.Stand, error) {
 		return reaction.Strategies(h.strategy, len(h.nodes), reaction.Leading(h.scenario.Schema))
 	}
@@ -301,8 +304,10 @@ func (h *hidden) stands() ([]reaction.Stand, error) {
 	return find()
 }
 
-// refine returns the bound for one node of the network, and the attack on it if that is asked for.
-func (h *hidden) refine(ctx context.Context, answers reaction.Reaction, node int, attack bool) (*reaction.Result, error) {
+// refine returns the bound for one node of the network with these stand-ins, nil for all, and the attack on it if that is
+// asked for.
+func (h *hidden) refine(ctx context.Context, answers reaction.Reaction, stands []reaction.Stand, node int,
+	attack bool) (*reaction.Result, error) {
 	o := reaction.Options{}
 	if !attack {
 		o.Improvements = -1
@@ -311,9 +316,11 @@ func (h *hidden) refine(ctx context.Context, answers reaction.Reaction, node int
 	if h.strategy == nil {
 		return reaction.Bound(ctx, h.system, victim, answers, o)
 	}
-	stands, err := h.stands()
-	if err != nil {
-		return nil, err
+	if stands == nil {
+		var err error
+		if stands, err = h.stands(); err != nil {
+			return nil, err
+		}
 	}
 	return reaction.BoundStrategy(ctx, h.system, h.strategy, stands, victim, answers, o)
 }
@@ -328,7 +335,7 @@ func (s Scenario) reacting(ctx context.Context, victim int, c reaction.Class) (*
 	if err != nil || h.system == nil {
 		return nil, err
 	}
-	r, err := h.refine(ctx, reaction.Everywhere(c), victim, true)
+	r, err := h.refine(ctx, reaction.Everywhere(c), nil, victim, true)
 	if err != nil {
 		return nil, err
 	}
