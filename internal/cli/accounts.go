@@ -133,6 +133,13 @@ func (a *Accounts) BoundText() string {
 	return "the class's (of all victims at once)"
 }
 
+// belowLocal reports whether less is proven of a pair than local DP of the algorithm.
+func belowLocal(r threat.Report) bool {
+	return slices.ContainsFunc(r.Pairs, func(p threat.Pair) bool {
+		return p.Distance != nil && *p.Distance > 0 && p.SensSquared != nil && *p.SensSquared < r.Local*(1-1e-12)
+	})
+}
+
 // HoldsForLines says what numbers of the attackers hold for, and what local DP is then, if reports have it; empty where they
 // hold for all.
 func (a *Accounts) HoldsForLines(reports ...threat.Report) string {
@@ -155,6 +162,9 @@ func (a *Accounts) HoldsForLines(reports ...threat.Report) string {
 	if c == nil {
 		if of.Kind == threat.AnyReaction {
 			text += "               less is proven with --convex, --smooth, ... (see --help), and for inputs that do not react: --fixed-inputs\n"
+			if slices.ContainsFunc(reports, belowLocal) {
+				text += "               rows below that: less what never arrives, such as the last steps of nodes far away\n"
+			}
 		}
 		return text
 	}
