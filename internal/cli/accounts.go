@@ -12,6 +12,7 @@ import (
 	"mafalda/internal/study"
 	"mafalda/internal/version"
 	"mafalda/threat"
+	"mafalda/threat/reaction"
 )
 
 // Accounts are what attackers learn in one network: the studies of pairs and of growth, which another program can run,
@@ -169,6 +170,9 @@ func (a *Accounts) HoldsForLines(reports ...threat.Report) string {
 		return text
 	}
 	text += fmt.Sprintf("class          ρ = %.6g, κ = %.6g\n", c.Rho, c.Kappa)
+	if a.Options.Refine && !reaction.OneByOne(a.Scenario.Schema) {
+		text += "patterns       are too many to look at one by one: what single participations cost is added up, which is loose\n"
+	}
 	var reasons []string
 	screened := 0
 	for _, r := range reports {

@@ -9,11 +9,14 @@ import (
 	"mafalda/participation"
 )
 
-// worst returns the largest over all patterns of the least proven bound for each. Patterns that cannot be listed, as of
+// worst returns the largest over all patterns of the least proven bound for each. Patterns that are too many to list, as of
 // min-sep participation, are bounded together by single participations, and pattern is nil.
 func (b *bounder) worst(ctx context.Context, v Victim, local localDP) (value float64, pattern []int, why string,
 	err error) {
 	patterns, listed := v.patterns()
+	if !listed {
+		patterns, listed = enumerated(v.Schema)
+	}
 	if !listed {
 		_, single, why, err := b.refine(ctx, []int{0}, 0)
 		if err != nil {
@@ -104,6 +107,63 @@ func (v Victim) patterns() ([][]int, bool) {
 		return all, true
 	}
 	return nil, false
+}
+
+// maxPatterns is how many patterns of a schema that lists none are looked at one by one.
+const maxPatterns = 200
+
+// OneByOne reports whether Bound looks at every pattern of a schema. Else participations add up, which is loose.
+func OneByOne(schema participation.Schema) bool {
+	_, listed := Victim{Schema: schema}.patterns()
+	if !listed {
+		_, listed = enumerated(schema)
+	}
+	return listed
+}
+
+// enumerated returns the patterns of at most k steps at least b apart, which all patterns of a schema are, but for those
+// that are a part of others: a record may do nothing in a step, so their bounds are no larger. It returns false if there
+// are more than maxPatterns.
+func enumerated(schema participation.Schema) (all [][]int, few bool) {
+	steps, k, b := schema.Steps(), schema.Participations(), schema.Separation()
+	few = true
+	var extend func(pattern []int)
+	extend = func(pattern []int) {
+		from, to := 0, min(b, steps)
+		if len(pattern) > 0 {
+			from = pattern[len(pattern)-1] + b
+			to = min(from+b, steps)
+		}
+		if left := k - len(pattern); left > 0 && from < steps {
+			// a gap of 2b or more has room for one more, unless there are k anyway
+			if roomy := steps - (left-1)*b; roomy > to {
+				to = roomy
+			}
+			for t := from; t < to && few; t++ {
+				extend(append(slices.Clone(pattern), t))
+			}
+			return
+		}
+		if len(pattern) == k || tight(pattern, b) {
+			all = append(all, pattern)
+			few = few && len(all) <= maxPatterns
+		}
+	}
+	extend(nil)
+	return all, few
+}
+
+// tight reports whether a pattern has no room for one more step before its end.
+func tight(pattern []int, b int) bool {
+	if pattern[0] >= b {
+		return false
+	}
+	for i, t := range pattern[1:] {
+		if t-pattern[i] >= 2*b {
+			return false
+		}
+	}
+	return true
 }
 
 // undominated returns the patterns that are no part of another one that begins earlier, when both begin in step 0:
