@@ -64,8 +64,8 @@ func (f *ReactionFlags) CheckTrust(cmd *cobra.Command, t *ThreatFlags, attacker 
 	if err != nil || len(given) == 0 || attacker == "" || trust != threat.LDP && trust != threat.Eavesdropper {
 		return nil // others check that
 	}
-	return Usagef("under --trust %v everybody sees all messages, and numbers hold however gradients react: leave out --attacker and %s",
-		trust, strings.Join(given, " and "))
+	return Usagef("under --trust %v everybody sees all messages, and numbers hold however gradients react: "+
+		"leave out --attacker and %s", trust, strings.Join(given, " and "))
 }
 
 // Choose puts what the flags say of a scenario to the options.

@@ -351,7 +351,8 @@ func TestDifferencesThatDieOut(t *testing.T) {
 		s := systemOf(t, w, []int{0}, steps, View{Sums: true})
 		got := mustBound(t, s, Victim{Node: 1, Patterns: [][]int{{0, steps / 2}}}, Class{0.95, 0.05}, Options{})
 		if got.Why != "" || got.SensSquared > 1.05*got.WorstAnswer {
-			t.Errorf("T = %d: the bound is %v (%s), an attack reaches %v, local DP %v", steps, got.SensSquared, got.Why, got.WorstAnswer, got.LocalDP)
+			t.Errorf("T = %d: the bound is %v (%s), an attack reaches %v, local DP %v", steps, got.SensSquared, got.Why,
+				got.WorstAnswer, got.LocalDP)
 		}
 	}
 }

@@ -73,8 +73,9 @@
 // filter of a strategy C (Correlated). The state is then (e, memory), the noise shift c that of the white noise, and
 // the theorem the same, with the constraint on messages only. In the memory's directions P may grow without bound, so
 // multipliers get σκ_v Q_vv on top for several σ, and the least bound is taken. A dense C has the state of all its
-// noise, for small m·T; else CᵀC ⪯ γ C'ᵀC' for a C' of little memory gives γ times the bound for C' (Dominate): a BLT that
-// is fitted so that γ times its local DP is small, or C itself cut to a small memory by balanced truncation (Strategies).
+// noise, for small m·T; else CᵀC ⪯ γ C'ᵀC' for a C' of little memory gives γ times the bound for C' (Dominate): a BLT
+// that is fitted so that γ times its local DP is small, or C itself cut to a small memory by balanced truncation
+// (Strategies).
 //
 // # Numerics
 //

@@ -9,8 +9,8 @@ import (
 	"mafalda/participation"
 )
 
-// worst returns the largest over all patterns of the least proven bound for each. Patterns that are too many to list, as of
-// min-sep participation, are bounded together by single participations, and pattern is nil.
+// worst returns the largest over all patterns of the least proven bound for each. Patterns that are too many to list, as
+// of min-sep participation, are bounded together by single participations, and pattern is nil.
 func (b *bounder) worst(ctx context.Context, v Victim, local localDP) (value float64, pattern []int, why string,
 	err error) {
 	patterns, listed := v.patterns()

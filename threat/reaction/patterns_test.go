@@ -55,7 +55,8 @@ func TestEnumeratedPatternsAreAll(t *testing.T) {
 	})
 }
 
-// With min-sep participation the bound is above what every pattern reaches, and not above what participations that add up say.
+// With min-sep participation the bound is above what every pattern reaches, and not above what participations that add
+// up say.
 func TestMinSepIsBoundedByItsPatterns(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 12))

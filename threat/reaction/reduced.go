@@ -55,7 +55,8 @@ func reduce(c strategy.Strategy, memory int) *reduced {
 		keep, enter, read := make([]float64, memory*memory), make([]float64, memory), make([]float64, memory)
 		now := states[t]
 		if now.count > 0 {
-			mat.NewVecDense(now.count, read[:now.count]).MulVec(now.right.T(), full.Slice(t, t+1, 0, t).(*mat.Dense).RowView(0))
+			row := mat.NewVecDense(t, full.RawRowView(t)[:t])
+			mat.NewVecDense(now.count, read[:now.count]).MulVec(now.right.T(), row)
 		}
 		if t+1 < steps && states[t+1].count > 0 {
 			next := states[t+1]

@@ -59,7 +59,8 @@ func TestStandInsHold(t *testing.T) {
 			pattern = append(pattern, 2)
 		}
 		victim, reaction := Victim{Node: r.IntN(s.Nodes), Patterns: [][]int{pattern}}, Everywhere(randomClass(r))
-		own, err := BoundStrategy(context.Background(), s, c, []Stand{{Strategy: c, Factor: 1}}, victim, reaction, Options{})
+		itself := []Stand{{Strategy: c, Factor: 1}}
+		own, err := BoundStrategy(context.Background(), s, c, itself, victim, reaction, Options{})
 		if err != nil {
 			rt.Fatal(err)
 		}
