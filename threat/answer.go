@@ -1,7 +1,6 @@
 package threat
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -13,8 +12,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"mafalda/internal/fault"
-	"mafalda/internal/rounding"
-	"mafalda/strategy"
 	"mafalda/threat/internal/contest"
 	"mafalda/threat/reaction"
 )
@@ -62,16 +59,21 @@ type Linear struct{ Factor float64 }
 
 // Worst stands for the linear answers of a class of steps that let the attacker learn most, as far as package reaction
 // finds them: nodes move from θ to D·θ, with a D in the class for every step and node.
-type Worst struct {
-	From string // how ParseAnswer names the class
-	Of   reaction.Class
-}
+type Worst struct{ Of Reaction }
 
 var _, _, _ Answer = Clip{}, Linear{}, Worst{}
 
 // ParseAnswer is the inverse of String. The error says what an answer looks like.
 func ParseAnswer(text string) (Answer, error) {
 	name, list, _ := strings.Cut(text, ":")
+	var a Answer
+	if slices.Contains(Classes(), Kind(name)) {
+		r, err := ParseReaction(name + " " + list)
+		if err != nil {
+			return nil, answerError(text)
+		}
+		return Worst{r}, nil
+	}
 	var x []float64
 	for _, number := range strings.Split(list, ",") {
 		v, err := strconv.ParseFloat(number, 64)
@@ -80,26 +82,11 @@ func ParseAnswer(text string) (Answer, error) {
 		}
 		x = append(x, v)
 	}
-	var a Answer
-	one := map[string]func(float64) (reaction.Class, error){"smooth": reaction.Smooth, "convex": reaction.Convex,
-		"clipped-convex": reaction.ClippedConvex, "lipschitz": reaction.Lipschitz}[name]
 	switch {
 	case name == "clip" && len(x) == 2:
 		a = Clip{x[0], x[1]}
 	case name == "linear" && len(x) == 1:
 		a = Linear{x[0]}
-	case one != nil && len(x) == 1:
-		class, err := one(x[0])
-		if err != nil {
-			return nil, answerError(text)
-		}
-		a = Worst{text, class}
-	case name == "strongly-convex" && len(x) == 2:
-		class, err := reaction.StronglyConvex(x[0], x[1])
-		if err != nil {
-			return nil, answerError(text)
-		}
-		a = Worst{text, class}
 	default:
 		return nil, answerError(text)
 	}
@@ -182,18 +169,21 @@ func (a Linear) played([][]float64) react {
 	return factors(func(int, int) float64 { return a.Factor })
 }
 
-// String returns the name of the class.
-func (a Worst) String() string { return a.From }
+// String returns the name of the class and its numbers, as in convex:0.1.
+func (a Worst) String() string { return strings.Replace(a.Of.String(), " ", ":", 1) }
 
 func (a Worst) check() error {
-	if c := a.Of; c.Rho-c.Rho != 0 || c.Kappa-c.Kappa != 0 || c.Kappa < 0 {
-		return fault.New("Answer", a, "needs a class of finite numbers, with a Kappa that is not negative")
+	if _, is, err := a.Of.Class(); err != nil || !is {
+		return fault.New("Answer", a, "needs a class of steps")
 	}
 	return nil
 }
 
 // Class returns the class.
-func (a Worst) Class() reaction.Class { return a.Of }
+func (a Worst) Class() reaction.Class {
+	c, _, _ := a.Of.Class() // check has its error
+	return c
+}
 
 func (a Worst) claims() bool { return true }
 func (a Worst) played(worst [][]float64) react {
@@ -254,62 +244,6 @@ func (s Scenario) answered(p *protocol, victim int, change *mat.VecDense, o Audi
 	test.MulVec(weights, change)
 	return answeredAttack{change: change, test: &test,
 		reachable: math.Sqrt(mat.Inner(change, exposure.M, change)) / o.Sigma}, nil
-}
-
-// reacting returns what package reaction says of a scenario in which hidden nodes react as a class allows, with the worst
-// answers for all nodes; nil where that is not covered: where it is nothing but local DP, or the noise is no noise of
-// single nodes with one strategy.
-func (s Scenario) reacting(ctx context.Context, victim int, c reaction.Class) (*reaction.Result, error) {
-	a := s.Algorithm
-	if s.Attacker.Trust != PNDP || a.training != nil || a.zip || a.SharesNoise() || len(a.each) > 0 {
-		return nil, nil
-	}
-	step, hidden, err := reaction.Look(s.Gossip.ToDense(), s.Attacker.Nodes,
-		reaction.View{Sums: s.Attacker.SecureSummation, Rounds: a.rounds})
-	if err != nil {
-		return nil, err
-	}
-	system := &reaction.System{Nodes: len(hidden), Steps: slices.Repeat([]reaction.Step{step}, s.steps())}
-	stands := []reaction.Stand{{Strategy: strategy.Identity(s.steps()), Factor: 1}}
-	switch {
-	case a.of != nil:
-		stands, err = reaction.Strategies(a.of.strategies[0], len(hidden))
-	case a.filter != nil:
-		stands, err = reaction.Strategies(strategy.AntiPGD(s.steps()), len(hidden))
-	}
-	if err != nil {
-		return nil, err
-	}
-	var least *reaction.Result
-	for _, stand := range stands {
-		with, err := system.Correlated(stand.Strategy)
-		if err != nil {
-			return nil, err
-		}
-		r, err := reaction.Bound(ctx, with, reaction.Victim{Node: slices.Index(hidden, victim), Schema: s.Schema},
-			reaction.Everywhere(c), reaction.Options{})
-		if err != nil {
-			return nil, err
-		}
-		if r.SensSquared = rounding.MulUp(r.SensSquared, stand.Factor); least == nil || r.SensSquared < least.SensSquared {
-			least = r
-		}
-	}
-	all := make([][]float64, s.steps())
-	for t := range all {
-		all[t] = make([]float64, s.nodes())
-		for v := range all[t] {
-			all[t][v] = 1
-		}
-		for i, v := range hidden {
-			all[t][v] = c.Nearest()
-			if least.Answers != nil {
-				all[t][v] = least.Answers[t][i]
-			}
-		}
-	}
-	least.Answers = all
-	return least, nil
 }
 
 // tradeoff returns the μ of the least Gaussian trade-off that a threshold of the statistic violates: the difference of

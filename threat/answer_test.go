@@ -11,7 +11,6 @@ import (
 	"mafalda/internal/fault"
 	"mafalda/participation"
 	"mafalda/strategy"
-	"mafalda/threat/reaction"
 )
 
 // The middle of path:3 between an attacker and a victim, T = 2, k = 1.
@@ -192,7 +191,7 @@ func TestAuditOfAClassFailsWithLessNoise(t *testing.T) {
 // The worst answers of a class are for attacks on a network, not for public messages or noise that nodes share.
 func TestAuditOfAClassNeedsANetwork(t *testing.T) {
 	s, victim := middle(t)
-	answer := Worst{"smooth:1", reaction.Class{Rho: 1, Kappa: 1}}
+	answer := Worst{Reaction{Kind: Smooth, X: 1}}
 	decor, err := DECOR(1, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -229,8 +228,8 @@ func TestTradeoff(t *testing.T) {
 
 func TestParseAnswer(t *testing.T) {
 	for text, want := range map[string]Answer{"clip:10,1": Clip{10, 1}, "clip:-0.5,inf": Clip{-0.5, math.Inf(1)},
-		"clip:1e3,2.5": Clip{1000, 2.5}, "linear:-2": Linear{-2}, "convex:0.5": Worst{"convex:0.5", reaction.Class{Rho: 0.75, Kappa: 0.25}},
-		"strongly-convex:0.5,0.1": Worst{"strongly-convex:0.5,0.1", reaction.Class{Rho: 0.7, Kappa: 0.2}}} {
+		"clip:1e3,2.5": Clip{1000, 2.5}, "linear:-2": Linear{-2}, "convex:0.5": Worst{Reaction{Kind: Convex, X: 0.5}},
+		"strongly-convex:0.5,0.1": Worst{Reaction{Kind: StronglyConvex, X: 0.5, Y: 0.1}}} {
 		a, err := ParseAnswer(text)
 		if again, _ := ParseAnswer(a.String()); err != nil || a != want || again != want {
 			t.Errorf("%s: %v, %v", text, a, err)

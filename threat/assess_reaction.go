@@ -3,6 +3,8 @@ package threat
 import (
 	"context"
 	"math"
+
+	"mafalda/threat/reaction"
 )
 
 // react replaces what was found, which is of gradients that do not react to models, by what the options' Reaction lets
@@ -51,9 +53,18 @@ func (a *assessment) bound(f *finding, squared float64) error {
 	return err
 }
 
-// refine looks again, at each distance, at the pair that loses most, until that has its best bound.
+// refine looks again, at each distance, at the pair that loses most, until that has its best bound: first with what stands
+// for a strategy and is quick, if there is more, then with all.
 func (a *assessment) refine(ctx context.Context, h *hidden) error {
-	refined := map[int]bool{} // by victim
+	stands, err := h.stands()
+	if err != nil {
+		return err
+	}
+	class, _, err := a.options.Reaction.Class()
+	if err != nil {
+		return err
+	}
+	looks := map[int]int{} // of each victim
 	for {
 		most := map[int]*finding{} // by distance
 		for i := range a.found {
@@ -64,11 +75,16 @@ func (a *assessment) refine(ctx context.Context, h *hidden) error {
 		}
 		more := false
 		for _, f := range most {
-			if refined[f.victim] || squaredOf(f) == 0 {
+			if looks[f.victim] >= max(1, len(stands)) || squaredOf(f) == 0 || class.Nearest() == 1 && f.exposed(h) && !a.options.Worst {
 				continue
 			}
-			refined[f.victim], more = true, true
-			if err := a.refinePair(ctx, h, f); err != nil {
+			var now []reaction.Stand
+			if look := looks[f.victim]; look < len(stands) {
+				now = stands[look : look+1]
+			}
+			looks[f.victim]++
+			more = true
+			if err := a.refinePair(ctx, h, f, now); err != nil {
 				return err
 			}
 		}
@@ -76,6 +92,12 @@ func (a *assessment) refine(ctx context.Context, h *hidden) error {
 			return nil
 		}
 	}
+}
+
+// exposed reports whether the attacker learns as much as local DP allows even if nobody reacts.
+func (f *finding) exposed(h *hidden) bool {
+	without := f.pair.WithoutReaction
+	return without != nil && *without >= h.local[f.victim]*(1-1e-9)
 }
 
 func squaredOf(f *finding) float64 {
@@ -86,8 +108,12 @@ func squaredOf(f *finding) float64 {
 }
 
 // refinePair gives a pair its best bound and, if it is asked for, the attack on it.
-func (a *assessment) refinePair(ctx context.Context, h *hidden, f *finding) error {
-	r, err := h.refine(ctx, a.options.Reaction, f.victim, a.options.Worst)
+func (a *assessment) refinePair(ctx context.Context, h *hidden, f *finding, stands []reaction.Stand) error {
+	answers, err := a.options.Reaction.in(h.system)
+	if err != nil {
+		return err
+	}
+	r, err := h.refine(ctx, answers, stands, f.victim, a.options.Worst)
 	if err != nil {
 		return err
 	}
@@ -104,7 +130,9 @@ func (a *assessment) refinePair(ctx context.Context, h *hidden, f *finding) erro
 		f.pair.Bound, f.pair.Why = LocalDP, r.Why
 	}
 	if worst := math.Min(r.WorstAnswer, squared); a.options.Worst && worst > 0 {
-		f.pair.Worst = &worst
+		if before := f.pair.Worst; before == nil || *before < worst || *before > squared {
+			f.pair.Worst = &worst
+		}
 	}
 	return nil
 }

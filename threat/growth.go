@@ -101,7 +101,11 @@ func (s Scenario) growthOf(ctx context.Context, o AssessOptions, local float64) 
 			continue
 		}
 		if o.Refine && h.system != nil && x > 0 {
-			r, err := h.refine(ctx, o.Reaction, v, false)
+			answers, err := o.Reaction.in(h.system)
+			if err != nil {
+				return nil, nil, err
+			}
+			r, err := h.refine(ctx, answers, nil, v, false)
 			if err != nil {
 				return nil, nil, err
 			}

@@ -266,9 +266,10 @@ func (h *hidden) all(ctx context.Context, r Reaction) (squared []float64, why st
 	}
 	stands := []reaction.Stand{{Factor: 1}}
 	if h.strategy != nil {
-		if stands, err = reaction.Strategies(h.strategy, len(h.nodes)); err != nil {
+		if stands, err = h.stands(); err != nil {
 			return nil, "", err
 		}
+		stands = stands[:1] // the one whose steps are all alike
 	}
 	for _, stand := range stands {
 		system := h.system
@@ -289,12 +290,24 @@ func (h *hidden) all(ctx context.Context, r Reaction) (squared []float64, why st
 	return squared, why, nil
 }
 
-// refine returns the bound for one node of the network, and the attack on it if that is asked for.
-func (h *hidden) refine(ctx context.Context, r Reaction, node int, attack bool) (*reaction.Result, error) {
-	answers, err := r.in(h.system)
-	if err != nil {
-		return nil, err
+// stands returns what may stand for the strategy, the quickest first: nothing for independent noise.
+func (h *hidden) stands() ([]reaction.Stand, error) {
+	if h.strategy == nil {
+		return nil, nil
 	}
+	find := func() ([]reaction.Stand, error) {
+		return reaction.Strategies(h.strategy, len(h.nodes), reaction.Leading(h.scenario.Schema))
+	}
+	if of := h.scenario.Algorithm.of; of != nil {
+		return of.stands.get(len(h.nodes), h.scenario.Schema, find)
+	}
+	return find()
+}
+
+// refine returns the bound for one node of the network with these stand-ins, nil for all, and the attack on it if that is
+// asked for.
+func (h *hidden) refine(ctx context.Context, answers reaction.Reaction, stands []reaction.Stand, node int,
+	attack bool) (*reaction.Result, error) {
 	o := reaction.Options{}
 	if !attack {
 		o.Improvements = -1
@@ -303,5 +316,39 @@ func (h *hidden) refine(ctx context.Context, r Reaction, node int, attack bool) 
 	if h.strategy == nil {
 		return reaction.Bound(ctx, h.system, victim, answers, o)
 	}
-	return reaction.BoundStrategy(ctx, h.system, h.strategy, victim, answers, o)
+	if stands == nil {
+		var err error
+		if stands, err = h.stands(); err != nil {
+			return nil, err
+		}
+	}
+	return reaction.BoundStrategy(ctx, h.system, h.strategy, stands, victim, answers, o)
+}
+
+// reacting returns what package reaction says of a scenario in which hidden nodes react as a class allows, with the worst
+// answers for all nodes; nil where nothing but local DP is proven, or answers cannot be played.
+func (s Scenario) reacting(ctx context.Context, victim int, c reaction.Class) (*reaction.Result, error) {
+	if s.Attacker.Trust != PNDP || s.Algorithm.training != nil {
+		return nil, nil
+	}
+	h, err := s.hidden(ctx, math.Inf(1))
+	if err != nil || h.system == nil {
+		return nil, err
+	}
+	r, err := h.refine(ctx, reaction.Everywhere(c), nil, victim, true)
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]float64, s.steps())
+	for t := range all {
+		all[t] = slices.Repeat([]float64{1}, s.nodes())
+		for i, v := range h.nodes {
+			all[t][v] = c.Nearest()
+			if r.Answers != nil {
+				all[t][v] = r.Answers[t][i]
+			}
+		}
+	}
+	r.Answers = all
+	return r, nil
 }

@@ -78,7 +78,7 @@ func (s Scenario) stateOfStands() float64 {
 	case nodes*float64(1+memory) <= reaction.MaxExact || memory == 1:
 		return nodes * (own + float64(memory))
 	}
-	return nodes*(own+1) + reaction.MaxExact
+	return math.Max(nodes*(own+2), nodes*(own-1)+reaction.MaxExact)
 }
 
 // memory returns how many rows of noise a node keeps.
@@ -107,6 +107,8 @@ func (s Scenario) RefinesFast() bool {
 	patterns := 1
 	if all, listed := patternsOf(s.Schema); listed {
 		patterns = min(4, len(all)) // of most patterns single participations show that they are not the worst
+	} else if reaction.OneByOne(s.Schema) {
+		patterns = 40 // a pass each, and few have more
 	}
 	return 6*state*state*state*float64(s.steps())*passes*nodes*float64(patterns) <= cheap
 }

@@ -139,8 +139,37 @@ def views():
     svg("views.svg", 835, 200, "What attackers see", body)
 
 
+def reacts():
+    """A node in between that averages, and one that learns: what it sends of the victim's record beside its own noise."""
+    body = []
+    for panel, (title, sends, times) in enumerate(
+        [("averaging: 1 passes on what it holds", "θ + noise", 1), ("learning: 1's gradient answers, 26θ in all", "26θ + noise", 26)]
+    ):
+        left = 20 + 410 * panel
+        body.append(text(left, 25, title, "start"))
+        for x, name, fill in ((30, "0", "white"), (160, "1", "white"), (320, "2", ORANGE)):
+            body.append(f'<circle cx="{left + x}" cy="85" r="15" fill="{fill}" stroke="black"/>')
+            body.append(text(left + x, 90, name))
+        body += [arrow(left + 46, 85, left + 143, 85), arrow(left + 176, 85, left + 303, 85)]
+        body += [text(left + 95, 75, "record"), text(left + 95, 105, "+ noise", colour=GREY), text(left + 240, 75, sends)]
+        body += [text(left + 30, 125, "victim", colour=GREY), text(left + 160, 125, "θ, a third of it", colour=GREY)]
+        body.append(text(left + 320, 125, "attacker", colour=GREY))
+        record, fresh = times / 3, 1
+        for row, (name, size, colour) in enumerate(
+            [("the record", record, ORANGE), ("noise of node 0", record, BLUE), ("noise of node 1", fresh, GREY)]
+        ):
+            y = 150 + 24 * row
+            body.append(text(left + 120, y + 13, name, "end"))
+            body.append(f'<rect x="{left + 130}" y="{y}" width="{20 * size:.1f}" height="16" fill="{colour}"/>')
+            body.append(text(left + 138 + 20 * size, y + 13, f"{size:.2g}", "start"))
+        learned = record**2 / (record**2 + fresh**2)
+        body.append(text(left, 245, f"2 learns {learned:.3f} of what local DP allows (squared, as μ²)", "start"))
+    svg("reacts.svg", 835, 260, "A network that learns leaks more than one that averages", body)
+
+
 if __name__ == "__main__":
     step()
     bells()
     batches()
     views()
+    reacts()

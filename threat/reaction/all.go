@@ -97,7 +97,7 @@ func (all *stages) singles(ctx context.Context, memory bool) (single [][]float64
 		first.back[t-1] = nil
 		sigma = all.linear[t].move.times(runs[t], all.m)
 	}
-	for _, extra := range extras(memory) {
+	for _, extra := range extras(memory, usual) {
 		tr := all.newTrace(0)
 		var p []float64
 		doubt := ""
@@ -128,10 +128,20 @@ func (all *stages) singles(ctx context.Context, memory bool) (single [][]float64
 	return single, why, nil
 }
 
-// extras are what multipliers have on top, in κQ_vv: where nodes keep more than a model the best is not known before.
-func extras(memory bool) []float64 {
+// usual is what multipliers have on top, in κQ_vv, where nothing better is known.
+const usual = 0.3
+
+// extras are what multipliers may have on top, in κQ_vv: where nodes keep more than a model the best is not known
+// before. The first one is tried first.
+func extras(memory bool, first float64) []float64 {
 	if !memory {
 		return []float64{0}
 	}
-	return []float64{0.3, 0, 0.03, 0.1, 1}
+	out := []float64{first}
+	for _, extra := range []float64{usual, 0, 0.03, 0.1, 1} {
+		if extra != first {
+			out = append(out, extra)
+		}
+	}
+	return out
 }

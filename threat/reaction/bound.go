@@ -98,7 +98,7 @@ func Bound(ctx context.Context, s *System, v Victim, reaction Reaction, o Option
 		out.Why = "the rank of what is seen cannot be told in floating point"
 		return out, nil
 	}
-	b := &bounder{stages: all, node: v.Node, options: o, memory: s.rule(0).size() > 1}
+	b := &bounder{stages: all, node: v.Node, options: o, memory: s.rule(0).size() > 1, extra: usual}
 	if b.first, err = all.linearly(ctx, all.linear, rough); err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func Bound(ctx context.Context, s *System, v Victim, reaction Reaction, o Option
 		out.Why, out.Pattern = why, pattern
 	}
 	if pattern == nil {
-		pattern = leading(v.Schema)
+		pattern = Leading(v.Schema)
 	}
 	if err := b.attack(ctx, out, pattern); err != nil {
 		return nil, err
@@ -145,8 +145,9 @@ type bounder struct {
 	*stages
 	node    int
 	options Options
-	memory  bool   // nodes keep more than a model
-	first   *trace // the linear pass
+	memory  bool    // nodes keep more than a model
+	extra   float64 // what multipliers had on top in the best bound so far
+	first   *trace  // the linear pass
 }
 
 // trace is a backward pass: what is needed to go forward.
@@ -226,28 +227,49 @@ func (tr *trace) record(t int, f *feedback, a *answer, n int, keep bool) bool {
 	return true
 }
 
-// refine returns the least proven bound for one pattern, and traces of single participations; why says what kept rounds
-// from proving something.
-func (b *bounder) refine(ctx context.Context, pattern []int) (best float64, single [][]float64, why string, err error) {
+// refine returns the least proven bound for one pattern, or one that is at most enough, and traces of single
+// participations; why says what kept rounds from proving something. Where multipliers may have something on top, all
+// extras have a first round, the one that was best before first, and the best one the others.
+func (b *bounder) refine(ctx context.Context, pattern []int, enough float64) (best float64, single [][]float64,
+	why string, err error) {
 	best = math.Inf(1)
-	for _, sigma := range extras(b.memory) {
-		run := b.forward(b.first, b.linear, pattern, false)
-		for round := range b.options.rounds() {
-			tr, value, doubt, err := b.backward(ctx, run, pattern, sigma)
-			if err != nil {
-				return 0, nil, "", err
-			}
-			if tr == nil {
-				why = doubt
-				break
-			}
-			if value < best {
-				best = value
-			}
-			single = lesser(single, tr.single)
-			if round+1 < b.options.rounds() {
-				run = b.forward(tr, b.answers, pattern, true)
-			}
+	var leader *trace
+	pass := func(run [][]float64, extra float64) (*trace, error) {
+		tr, value, doubt, err := b.backward(ctx, run, pattern, extra)
+		if tr == nil {
+			why = doubt
+			return nil, err
+		}
+		if single = lesser(single, tr.single); value < best {
+			best, b.extra = value, extra
+		}
+		return tr, nil
+	}
+	run := b.forward(b.first, b.linear, pattern, false)
+	for _, extra := range extras(b.memory, b.extra) {
+		before := best
+		tr, err := pass(run, extra)
+		switch {
+		case err != nil:
+			return 0, nil, "", err
+		case tr == nil:
+		case best < before:
+			leader = tr
+		default:
+			tr.release()
+		}
+		if raise(best) <= enough {
+			return raise(best), single, why, nil
+		}
+	}
+	for round := 1; round < b.options.rounds() && leader != nil; round++ {
+		next, err := pass(b.forward(leader, b.answers, pattern, true), b.extra)
+		if err != nil {
+			return 0, nil, "", err
+		}
+		leader.release()
+		if leader = next; raise(best) <= enough {
+			break
 		}
 	}
 	return raise(best), single, why, nil

@@ -337,3 +337,22 @@ func TestMomentumRemembersWhatIsNotSent(t *testing.T) {
 		t.Errorf("local DP %v, bound %v, below %v; %v", r.LocalDP, r.SensSquared, want, err)
 	}
 }
+
+// Where differences have died out before the record comes again the bound is still near an attack: multipliers of next
+// to nothing would lose all digits.
+func TestDifferencesThatDieOut(t *testing.T) {
+	for _, steps := range []int{40, 400} {
+		w := mat.NewDense(5, 5, nil)
+		for i := range 5 {
+			for j := range 5 {
+				w.Set(i, j, []float64{0.2, 0.1, 0.3, 0.15, 0.25}[(i+2*j)%5])
+			}
+		}
+		s := systemOf(t, w, []int{0}, steps, View{Sums: true})
+		got := mustBound(t, s, Victim{Node: 1, Patterns: [][]int{{0, steps / 2}}}, Class{0.95, 0.05}, Options{})
+		if got.Why != "" || got.SensSquared > 1.05*got.WorstAnswer {
+			t.Errorf("T = %d: the bound is %v (%s), an attack reaches %v, local DP %v", steps, got.SensSquared, got.Why,
+				got.WorstAnswer, got.LocalDP)
+		}
+	}
+}

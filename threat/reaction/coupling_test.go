@@ -28,7 +28,7 @@ func TestCoupledRunsShowTheSame(t *testing.T) {
 		if b.first, err = all.linearly(context.Background(), all.linear, rough); err != nil || b.first == nil {
 			rt.Fatal(err)
 		}
-		for _, sigma := range extras(b.memory) {
+		for _, sigma := range extras(b.memory, usual) {
 			run := b.forward(b.first, b.linear, pattern, false)
 			tr, bound, why, err := b.backward(context.Background(), run, pattern, sigma)
 			if err != nil {

@@ -64,8 +64,8 @@
 //
 // Every pattern of a schema is looked at. Where all steps are alike a pattern that begins later is no worse than the
 // same one that begins in step 0, which has more time left; else only bounds count: a pattern is refined until the
-// worst number that is left is refined. Patterns that nobody can list (min-sep) are bounded by (Σ √Q_t[u,u])², one
-// participation after the other.
+// worst number that is left is refined. Patterns that are too many to list (of min-sep) are bounded by (Σ √Q_t[u,u])²,
+// one participation after the other.
 //
 // # More than one number a node
 //
@@ -73,7 +73,9 @@
 // filter of a strategy C (Correlated). The state is then (e, memory), the noise shift c that of the white noise, and
 // the theorem the same, with the constraint on messages only. In the memory's directions P may grow without bound, so
 // multipliers get σκ_v Q_vv on top for several σ, and the least bound is taken. A dense C has the state of all its
-// noise, for small m·T; else CᵀC ⪯ γ C'ᵀC' for a C' of little memory gives γ times the bound for C' (Dominate).
+// noise, for small m·T; else CᵀC ⪯ γ C'ᵀC' for a C' of little memory gives γ times the bound for C' (Dominate): a BLT
+// that is fitted so that γ times its local DP is small, or C itself cut to a small memory by balanced truncation
+// (Strategies).
 //
 // # Numerics
 //
@@ -97,7 +99,7 @@
 // Steps that answer to anything hidden but the node's own model (gradient tracking, private memory that is no linear
 // state, such as Adam's), noise that neighbours share, secret networks (Zip-DL), steps that are missed. Callers have
 // local DP for these. For strategies with C ≠ I and κ from about 0.5 on the bound is loose, as it is for min-sep
-// participation and in All for more than one participation.
+// participation of many patterns and in All for more than one participation.
 //
 // # Notation
 //

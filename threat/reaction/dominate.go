@@ -2,6 +2,7 @@ package reaction
 
 import (
 	"context"
+	"math"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -9,50 +10,88 @@ import (
 
 	"mafalda/internal/fault"
 	"mafalda/internal/gemm"
+	"mafalda/internal/rounding"
 	"mafalda/strategy"
 )
 
 // MaxExact is the largest number m·T for which a dense strategy is bounded with the state of all its noise.
 const MaxExact = 500
 
-// maxMemory is how many numbers, at most, a node of a state keeps for the strategies that Strategies picks.
-const maxMemory = 16
-
 // Stand is a strategy C' with little memory that stands for another one, C: CᵀC ⪯ Factor·C'ᵀC'. Shifts of noise cost at
 // most Factor times as much with C as with C', so a squared sensitivity of C' times Factor is one of C.
 type Stand struct {
 	Strategy strategy.Strategy
 	Factor   float64
+
+	spread float64 // Factor times what the pattern costs in local DP, near 1 for a good one
 }
 
+// worthwhile is how much better a strategy that changes must be than one that does not, of which one pattern is enough.
+const worthwhile = 0.9
+
+// itself reports whether the strategy stands for itself.
+func (s Stand) itself() bool { return s.Factor == 1 }
+
 // Strategies returns what may stand for a strategy among m hidden nodes: itself, Factor 1, where the state is small (a
-// filter of few numbers, or m·T up to MaxExact), and else its first bands, as many as a state of MaxExact numbers or a
-// tenth of it has room for. The error is one of the strategy's own: it has no inverse.
-func Strategies(c strategy.Strategy, m int) ([]Stand, error) {
+// filter of few numbers, or m·T up to MaxExact); and else a BLT of two buffers, all of whose steps are alike, and, where
+// a state of MaxExact numbers has room for it and it is nearer to C, a strategy that changes from step to step. They are
+// made to be good for records that take part as in pattern. The error is one of the strategy's own: it has no inverse,
+// or nothing was found to stand for it.
+func Strategies(c strategy.Strategy, m int, pattern []int) ([]Stand, error) {
 	memory := c.NodeCost().Floats
 	if m*c.Steps() <= MaxExact || m*(1+memory) <= MaxExact || memory <= 1 {
-		return []Stand{{c, 1}}, nil
+		return []Stand{{Strategy: c, Factor: 1}}, nil
 	}
-	whole := mat.DenseCopyOf(lower(c))
 	var out []Stand
-	for bands := 1; bands <= min(maxMemory, c.Steps()) && (bands <= 2 || m*bands <= MaxExact); bands *= 2 {
-		cut := mat.NewDense(c.Steps(), c.Steps(), nil)
-		for t := range c.Steps() {
-			for s := max(0, t-bands+1); s <= t; s++ {
-				cut.Set(t, s, whole.At(t, s))
-			}
+	b := fitted(c, pattern)
+	if b == nil {
+		return nil, fault.New("Strategy", nil, "has no strategy of little memory that stands for it")
+	}
+	stand, err := standing(c, b, pattern)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, stand)
+	room := MaxExact/m - 1
+	if room < 1 {
+		return out, nil
+	}
+	if near := nearest(c, room, pattern); near != nil {
+		if stand, err := standing(c, near, pattern); err == nil && stand.spread < worthwhile*out[0].spread {
+			out = append(out, stand)
 		}
-		banded, err := strategy.NewBanded(cut, bands)
-		if err != nil {
-			return nil, err
-		}
-		factor, err := Dominate(c, banded)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, Stand{banded, factor})
 	}
 	return out, nil
+}
+
+// nearest returns the reduced strategy that stands for C best with a memory of at most room numbers; of several that are
+// as good, within some percent, one of little memory.
+func nearest(c strategy.Strategy, room int, pattern []int) *reduced {
+	most := reduce(c, min(room, c.Steps()))
+	if most == nil {
+		return nil
+	}
+	x := gram(whole(c))
+	best, spreads := math.Inf(1), make([]float64, most.memory+1)
+	for memory := 1; memory <= most.memory; memory++ {
+		cut := most.cut(memory)
+		if spreads[memory] = dominance(x, cut, start(c.Steps())) * spread(cut, pattern); math.IsNaN(spreads[memory]) {
+			spreads[memory] = math.Inf(1)
+		}
+		best = math.Min(best, spreads[memory])
+	}
+	for memory, spread := range spreads {
+		if memory > 0 && spread <= 1.02*best {
+			return most.cut(memory)
+		}
+	}
+	return nil
+}
+
+// standing returns a strategy with its proven factor. The error is Dominate's.
+func standing(c, by strategy.Strategy, pattern []int) (Stand, error) {
+	factor, err := Dominate(c, by)
+	return Stand{by, factor, factor * spread(by, pattern)}, err
 }
 
 // Dominate returns a factor γ, proven and near the least one, with CᵀC ⪯ γ·C'ᵀC'. The error is a fault.Argument for
@@ -66,7 +105,7 @@ func Dominate(c, by strategy.Strategy) (float64, error) {
 	if err := by.NoisingTo(&inverse); err != nil {
 		return 0, err
 	}
-	full, other := mat.DenseCopyOf(lower(c)), mat.DenseCopyOf(lower(by))
+	full, other := whole(c), whole(by)
 	var ratio mat.Dense
 	ratio.Mul(full, &inverse)
 	var svd mat.SVD
@@ -100,6 +139,9 @@ func lower(c strategy.Strategy) *mat.TriDense {
 	return &out
 }
 
+// whole returns C as a square.
+func whole(c strategy.Strategy) *mat.Dense { return mat.DenseCopyOf(lower(c)) }
+
 // gram returns CᵀC.
 func gram(c *mat.Dense) []float64 {
 	n, _ := c.Dims()
@@ -110,17 +152,22 @@ func gram(c *mat.Dense) []float64 {
 }
 
 // BoundStrategy returns Bound's result for nodes that add noise correlated by C to their gradients: of the stand-ins
-// that Strategies returns the one with the least bound. Numbers other than SensSquared are those of C itself where C
-// stands for itself; otherwise only LocalDP is, and there is no attack. The error is a fault.Argument where rules of
-// the system have a memory of noise themselves.
-func BoundStrategy(ctx context.Context, s *System, c strategy.Strategy, v Victim, reaction Reaction,
+// given, those of Strategies if there are none, the one with the least bound. Where C does not stand for itself,
+// WithoutReaction is 0, Answers are the worst that were found for the stand-in, and WorstAnswer is what they reach with C
+// at least. The error is a fault.Argument where rules of the system have a memory of noise themselves.
+func BoundStrategy(ctx context.Context, s *System, c strategy.Strategy, stands []Stand, v Victim, reaction Reaction,
 	o Options) (*Result, error) {
 	if c.Steps() != len(s.Steps) {
 		return nil, fault.New("Strategy", nil, "has %d steps, not %d", c.Steps(), len(s.Steps))
 	}
-	stands, err := Strategies(c, s.Nodes)
-	if err != nil {
+	if err := v.check(c.Steps()); err != nil {
 		return nil, err
+	}
+	if stands == nil {
+		var err error
+		if stands, err = Strategies(c, s.Nodes, v.first()); err != nil {
+			return nil, err
+		}
 	}
 	var best *Result
 	for _, stand := range stands {
@@ -128,16 +175,19 @@ func BoundStrategy(ctx context.Context, s *System, c strategy.Strategy, v Victim
 		if err != nil {
 			return nil, err
 		}
-		itself := stand.Factor == 1
-		options := o
-		if !itself {
-			options.Improvements = -1
-		}
-		r, err := Bound(ctx, correlated, v, reaction, options)
-		if err != nil || itself {
+		r, err := Bound(ctx, correlated, v, reaction, o)
+		if err != nil || stand.itself() {
 			return r, err
 		}
-		r.SensSquared *= stand.Factor * (1 + 1e-15)
+		r.SensSquared = rounding.MulUp(r.SensSquared, stand.Factor)
+		r.WithoutReaction = 0
+		if r.WorstAnswer > 0 { // C'ᵀC' ⪯ factor·CᵀC: what hides a record costs hardly less with C
+			factor, err := Dominate(stand.Strategy, c)
+			if err != nil {
+				factor = math.Inf(1)
+			}
+			r.WorstAnswer /= factor * (1 + 1e-12)
+		}
 		if best == nil || r.SensSquared < best.SensSquared {
 			best = r
 		}
@@ -153,6 +203,8 @@ func BoundStrategy(ctx context.Context, s *System, c strategy.Strategy, v Victim
 		if best.Why == "" {
 			best.Why = "no strategy of little memory that stands for this one says more"
 		}
+	} else {
+		best.Why = ""
 	}
 	return best, nil
 }

@@ -27,7 +27,7 @@ func TestMemoriesOfOneStrategyAgree(t *testing.T) {
 	}
 	var results []*Result
 	for _, c := range []strategy.Strategy{strategy.AntiPGD(4), dense, banded} {
-		r, err := BoundStrategy(context.Background(), s, c, Victim{Node: 1, Patterns: [][]int{{0, 2}, {1, 3}}},
+		r, err := BoundStrategy(context.Background(), s, c, nil, Victim{Node: 1, Patterns: [][]int{{0, 2}, {1, 3}}},
 			Everywhere(Class{0.95, 0.05}), Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -83,7 +83,7 @@ func TestStandInsAreAboveTheStrategy(t *testing.T) {
 		t.Fatal(err)
 	}
 	victim, reaction := Victim{Node: 1, Patterns: [][]int{{0, 3}}}, Everywhere(randomClass(r))
-	own, err := BoundStrategy(context.Background(), s, c, victim, reaction, Options{})
+	own, err := BoundStrategy(context.Background(), s, c, nil, victim, reaction, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestLargeStrategiesHaveStandIns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := BoundStrategy(context.Background(), s, c, Victim{Node: 3, Patterns: [][]int{{0}}},
+	got, err := BoundStrategy(context.Background(), s, c, nil, Victim{Node: 3, Patterns: [][]int{{0}}},
 		Everywhere(Class{0.95, 0.05}), Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ type operator struct {
 }
 
 // denseShare is the share of entries from which on a product of dense matrices is faster.
-const denseShare = 0.05
+const denseShare = 0.1
 
 func newOperator(rows, cols int, data []float64) *operator {
 	o := &operator{rows: rows, cols: cols, start: make([]int, 1, rows+1)}

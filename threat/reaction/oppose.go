@@ -21,6 +21,7 @@ const (
 	slack      = 1e-9 // how far multipliers are above what diagonal dominance asks for
 	thin       = 1e-6 // dominance below which they are raised by as much again: D − BᵀQB is nearly singular there
 	floor      = 1e-3 // of the differences that multipliers are made of, beside the mean one
+	inputFloor = 1e-7 // likewise, beside the record's input: where differences have died out before it comes again
 	largestTau = 1e8  // of a multiplier beside (|ρ|+κ)κQ_vv: beyond it digits are lost
 	largestP   = 1e9  // of P beside Q
 )
@@ -83,7 +84,7 @@ func oppose(a *answer, classes []Class, q, e []float64, width, victim int, sigma
 	tau := make([]float64, n)
 	var steep []float64 // rows of V, VᵀV = QB(D − BᵀQB)⁻¹BᵀQ
 	if count > 0 {
-		lengths := a.lengths(e, local, columns, width)
+		lengths := a.lengths(e, local, columns, width, victim)
 		if input {
 			lengths = append(lengths, 1)
 		}
@@ -197,14 +198,18 @@ func (a *answer) diagonal(row []float64, v int) float64 {
 	return sum
 }
 
-// lengths returns |e_v| for some nodes, and at least floor of what a mean difference would be there.
-func (a *answer) lengths(e, local []float64, columns []int, width int) []float64 {
+// lengths returns |e_v| for some nodes, and at least floor of what a mean difference would be there, or inputFloor of
+// what would cost as much as the record's input of the victim, if one is not -1.
+func (a *answer) lengths(e, local []float64, columns []int, width, victim int) []float64 {
 	m, sum := len(a.kappa), 0.0
 	for v := range m {
 		l := norm(e[v*width : (v+1)*width])
 		sum += math.Max(0, local[v]) * l * l
 	}
 	mean := math.Sqrt(sum / float64(m))
+	if victim >= 0 {
+		mean = math.Max(mean, inputFloor/floor*math.Sqrt(math.Max(0, local[victim])))
+	}
 	if !(mean > 0) {
 		mean = 1 / floor
 	}

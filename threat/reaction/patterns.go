@@ -9,13 +9,16 @@ import (
 	"mafalda/participation"
 )
 
-// worst returns the largest over all patterns of the least proven bound for each. Patterns that cannot be listed, as of
-// min-sep participation, are bounded together by single participations, and pattern is nil.
+// worst returns the largest over all patterns of the least proven bound for each. Patterns that are too many to list, as
+// of min-sep participation, are bounded together by single participations, and pattern is nil.
 func (b *bounder) worst(ctx context.Context, v Victim, local localDP) (value float64, pattern []int, why string,
 	err error) {
 	patterns, listed := v.patterns()
 	if !listed {
-		_, single, why, err := b.refine(ctx, []int{0})
+		patterns, listed = enumerated(v.Schema)
+	}
+	if !listed {
+		_, single, why, err := b.refine(ctx, []int{0}, 0)
 		if err != nil {
 			return 0, nil, "", err
 		}
@@ -28,6 +31,7 @@ func (b *bounder) worst(ctx context.Context, v Victim, local localDP) (value flo
 	for i, p := range patterns {
 		bounds[i] = local.pattern(b.node, p)
 	}
+	enough := 0.0 // below it a pattern is not the worst
 	for {
 		// the pattern with the largest bound: if nothing better can be said of it, it is the worst
 		top := 0
@@ -42,7 +46,7 @@ func (b *bounder) worst(ctx context.Context, v Victim, local localDP) (value flo
 		if refined[top] || bounds[top] == 0 {
 			return bounds[top], patterns[top], why, nil
 		}
-		best, table, doubt, err := b.refine(ctx, patterns[top])
+		best, table, doubt, err := b.refine(ctx, patterns[top], enough)
 		if err != nil {
 			return 0, nil, "", err
 		}
@@ -51,6 +55,7 @@ func (b *bounder) worst(ctx context.Context, v Victim, local localDP) (value flo
 		}
 		single = lesser(single, table)
 		bounds[top], refined[top] = math.Min(bounds[top], best), true
+		enough = math.Max(enough, bounds[top])
 	}
 }
 
@@ -78,6 +83,14 @@ func (v Victim) check(steps int) error {
 	return nil
 }
 
+// first returns a pattern, one that stand-ins for strategies are made for.
+func (v Victim) first() []int {
+	if v.Patterns != nil {
+		return v.Patterns[0]
+	}
+	return Leading(v.Schema)
+}
+
 // patterns returns the patterns of a victim if they can be listed.
 func (v Victim) patterns() ([][]int, bool) {
 	if v.Patterns != nil {
@@ -94,6 +107,63 @@ func (v Victim) patterns() ([][]int, bool) {
 		return all, true
 	}
 	return nil, false
+}
+
+// maxPatterns is how many patterns of a schema that lists none are looked at one by one.
+const maxPatterns = 200
+
+// OneByOne reports whether Bound looks at every pattern of a schema. Else participations add up, which is loose.
+func OneByOne(schema participation.Schema) bool {
+	_, listed := Victim{Schema: schema}.patterns()
+	if !listed {
+		_, listed = enumerated(schema)
+	}
+	return listed
+}
+
+// enumerated returns the patterns of at most k steps at least b apart, which all patterns of a schema are, but for those
+// that are a part of others: a record may do nothing in a step, so their bounds are no larger. It returns false if there
+// are more than maxPatterns.
+func enumerated(schema participation.Schema) (all [][]int, few bool) {
+	steps, k, b := schema.Steps(), schema.Participations(), schema.Separation()
+	few = true
+	var extend func(pattern []int)
+	extend = func(pattern []int) {
+		from, to := 0, min(b, steps)
+		if len(pattern) > 0 {
+			from = pattern[len(pattern)-1] + b
+			to = min(from+b, steps)
+		}
+		if left := k - len(pattern); left > 0 && from < steps {
+			// a gap of 2b or more has room for one more, unless there are k anyway
+			if roomy := steps - (left-1)*b; roomy > to {
+				to = roomy
+			}
+			for t := from; t < to && few; t++ {
+				extend(append(slices.Clone(pattern), t))
+			}
+			return
+		}
+		if len(pattern) == k || tight(pattern, b) {
+			all = append(all, pattern)
+			few = few && len(all) <= maxPatterns
+		}
+	}
+	extend(nil)
+	return all, few
+}
+
+// tight reports whether a pattern has no room for one more step before its end.
+func tight(pattern []int, b int) bool {
+	if pattern[0] >= b {
+		return false
+	}
+	for i, t := range pattern[1:] {
+		if t-pattern[i] >= 2*b {
+			return false
+		}
+	}
+	return true
 }
 
 // undominated returns the patterns that are no part of another one that begins earlier, when both begin in step 0:
@@ -145,8 +215,8 @@ func together(single [][]float64, node int, schema participation.Schema) float64
 	return best[0] * best[0] * (1 + 1e-12)
 }
 
-// leading returns a pattern to attack where a schema lists none: steps b apart from the first one on.
-func leading(schema participation.Schema) []int {
+// Leading returns a pattern of a schema to attack, or to make stand-ins for: steps b apart from the first one on.
+func Leading(schema participation.Schema) []int {
 	var pattern []int
 	for t := 0; t < schema.Steps() && len(pattern) < schema.Participations(); t += schema.Separation() {
 		pattern = append(pattern, t)

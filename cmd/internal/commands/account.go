@@ -174,6 +174,9 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 	if algorithm, err = f.threat.On(algorithm, n, f.network.Seed); err != nil {
 		return nil, err
 	}
+	if err := f.reaction.CheckTrust(cmd, &f.threat, f.attacker); err != nil {
+		return nil, err
+	}
 	attackers, err := f.threat.Attackers(f.attacker, algorithm, n.Graph)
 	if err != nil {
 		return nil, err

@@ -192,6 +192,19 @@ func TestAudit(t *testing.T) {
 	}
 }
 
+// Without a class rows below local DP say why they are: only then.
+func TestRowsBelowLocalDP(t *testing.T) {
+	for steps, want := range map[string]bool{"3": true, "4": false} {
+		code, out, errs := mafalda("account", "--graph", "path:5", "--T", steps, "-k", "1", "--attacker", "4")
+		if code != 0 {
+			t.Fatal(errs)
+		}
+		if got := strings.Contains(out, "what never arrives"); got != want {
+			t.Errorf("T = %s: %v\n%s", steps, got, out)
+		}
+	}
+}
+
 func TestBadAccounts(t *testing.T) {
 	own := filepath.Join(t.TempDir(), "own")
 	optimizeJSON(t, "--graph", "cycle:15", "--T", "8", "-k", "8", "--groups", "2", "--no-baselines", "-o", own)
@@ -207,6 +220,7 @@ func TestBadAccounts(t *testing.T) {
 		"no steps":             {on("--attacker", "Medici", "--T", "0"), "T = 0 must be at least 1"},
 		"attacker twice":       {on("--attacker", "Medici,Medici"), "named twice"},
 		"attacker under LDP":   {on("--attacker", "Medici", "--trust", "ldp"), "leave out --attacker"},
+		"class under LDP":      {on("--attacker", "Medici", "--trust", "ldp", "--convex", "0.1"), "leave out --attacker and --convex"},
 		"trust":                {on("--attacker", "Medici", "--trust", "none"), "choose ldp, pndp, secldp or eavesdropper"},
 		"secure summation LDP": {on("--trust", "ldp", "--secure-summation"), "--trust pndp"},
 		"algorithm":            {on("--attacker", "Medici", "--algorithm", "sgd"), "unknown algorithm"},

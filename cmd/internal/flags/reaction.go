@@ -45,17 +45,33 @@ func (f *ReactionFlags) Bind(cmd *cobra.Command) {
 	terminal.InGroup(cmd, reactionGroup, append(names, "refine", "worst-answer")...)
 }
 
-// Choose puts what the flags say of a scenario to the options.
-func (f *ReactionFlags) Choose(cmd *cobra.Command, s threat.Scenario, o *threat.AssessOptions) error {
-	var given []string
+// given returns the flags that say how gradients react.
+func (f *ReactionFlags) given(cmd *cobra.Command) (flags []string) {
 	if f.fixed {
-		given = append(given, "--"+string(threat.FixedInputs))
+		flags = append(flags, "--"+string(threat.FixedInputs))
 	}
 	for _, kind := range threat.Classes() {
 		if cmd.Flags().Changed(string(kind)) {
-			given = append(given, "--"+string(kind))
+			flags = append(flags, "--"+string(kind))
 		}
 	}
+	return flags
+}
+
+// CheckTrust says at once which flags are for attackers that do not see everything.
+func (f *ReactionFlags) CheckTrust(cmd *cobra.Command, t *ThreatFlags, attacker string) error {
+	given := f.given(cmd)
+	trust, err := threat.ParseTrust(t.trust)
+	if err != nil || len(given) == 0 || attacker == "" || trust != threat.LDP && trust != threat.Eavesdropper {
+		return nil // others check that
+	}
+	return Usagef("under --trust %v everybody sees all messages, and numbers hold however gradients react: "+
+		"leave out --attacker and %s", trust, strings.Join(given, " and "))
+}
+
+// Choose puts what the flags say of a scenario to the options.
+func (f *ReactionFlags) Choose(cmd *cobra.Command, s threat.Scenario, o *threat.AssessOptions) error {
+	given := f.given(cmd)
 	classed := len(given) == 1 && !f.fixed
 	switch {
 	case len(given) > 1:

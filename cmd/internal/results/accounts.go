@@ -15,6 +15,7 @@ import (
 	"mafalda/internal/study"
 	"mafalda/internal/version"
 	"mafalda/threat"
+	"mafalda/threat/reaction"
 )
 
 // Accounts are what attackers learn in one network: the studies of pairs and of growth, which another program can run,
@@ -272,6 +273,13 @@ func attackerOf(r threat.Report, m *document.Map) document.Attacker {
 	return a
 }
 
+// belowLocal reports whether less is proven of a pair than local DP of the algorithm.
+func belowLocal(r threat.Report) bool {
+	return slices.ContainsFunc(r.Pairs, func(p threat.Pair) bool {
+		return p.Distance != nil && *p.Distance > 0 && p.SensSquared != nil && *p.SensSquared < r.Local*(1-1e-12)
+	})
+}
+
 // holdsForFacts says what numbers of the attackers hold for, and what local DP is then, if reports have it; none where they
 // hold for all.
 func (a *Accounts) holdsForFacts(reports ...threat.Report) (facts []document.Fact) {
@@ -295,12 +303,18 @@ func (a *Accounts) holdsForFacts(reports ...threat.Report) (facts []document.Fac
 	c := of.Report()
 	if c == nil && of.Kind == threat.AnyReaction {
 		holds += "\nless is proven with --convex, --smooth, ... (see --help), and for inputs that do not react: --fixed-inputs"
+		if slices.ContainsFunc(reports, belowLocal) {
+			holds += "\nrows below that: less what never arrives, such as the last steps of nodes far away"
+		}
 	}
 	fact("holds for", "%s", holds)
 	if c == nil {
 		return facts
 	}
 	fact("class", "ρ = %.6g, κ = %.6g", c.Rho, c.Kappa)
+	if a.Options.Refine && !reaction.OneByOne(a.Scenario.Schema) {
+		fact("patterns", "are too many to look at one by one: what single participations cost is added up, which is loose")
+	}
 	var reasons []string
 	screened := 0
 	for _, r := range reports {
