@@ -16,10 +16,11 @@ one page: what a node must do, must not do, and what happens if it does.
 
 from . import keys
 from .errors import ExportError, MafaldaError, ParticipationError, ProcessError, ServerError, StepError
+from .export import Pair
 from .ledger import Ledger
 from .mix import flat, set_flat
 from .noise import Noise, Place
-from .plan import Pair, Plan, load
+from .plan import Plan, load
 from .sampler import Sampler
 from .served import noise_at
 from .smoothness import SmoothnessEstimate, estimate_smoothness

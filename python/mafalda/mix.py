@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Mapping
+from typing import Any, Mapping
 
 import numpy as np
 
 from .errors import ExportError
+from .export import Export
 from .watch import known_change, refuse_changed
-
-if TYPE_CHECKING:
-    from .plan import Plan
 
 
 def mix(
-    plan: "Plan", node: str, model: Any, received: Mapping[str, Any], step: int | None = None, missing: str = "self"
+    plan: Export, node: str, model: Any, received: Mapping[str, Any], step: int | None = None, missing: str = "self"
 ) -> Any:
     """Averages a model with those received, by label.
 
