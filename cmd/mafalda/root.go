@@ -52,7 +52,7 @@ optimal the result is, and exports it for the nodes to load. Whole numbers may b
 			root.AddCommand(c)
 		}
 	}
-	root.AddCommand(newBenchSelfCmd(), newVersionCmd(), cli.NewManCmd())
+	root.AddCommand(newBenchSelfCmd(), newVersionCmd(), cli.NewManCmd(), cli.NewDescribeCmd())
 	return root
 }
 

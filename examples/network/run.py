@@ -23,7 +23,7 @@ import time
 import numpy as np
 
 import mafalda
-from mafalda.server import binary
+from mafalda.program import find
 from peers import HEAD
 
 HERE = pathlib.Path(__file__).parent
@@ -35,7 +35,7 @@ def export(folder, options, *strategy):
     graph = f"hypercube:{n.bit_length() - 1}" if n & (n - 1) == 0 and n > 2 else f"cycle:{n}"
     subprocess.run(
         [
-            binary(),
+            find(),
             "optimize",
             "--graph",
             graph,

@@ -44,6 +44,12 @@ var ErrInterrupted = errors.New("interrupted")
 func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	var profiles profiling
 	profiles.bind(root)
+	var from caller
+	from.bind(root)
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		return errors.Join(from.start(cmd), Usage(profiles.start()))
+	}
+	defer from.end()
 	wrapHelp(root, stdout)
 	setArgs(root, args)
 	out := &CheckedWriter{W: stdout}

@@ -108,11 +108,49 @@ class Export:
         """The deviation of a node's own part of Z in units of noise_std; 1 where nodes share nothing."""
         return self._own[self.index(node)] if self._own else 1.0
 
+    @property
+    def C(self) -> np.ndarray:
+        """The strategy, T×T, lower triangular, memory-mapped; layers×T×T where nodes have their own."""
+        return self._dense("C.npy")
+
+    @property
+    def C_inv(self) -> np.ndarray:
+        """C⁻¹, as C: a node adds row t of C⁻¹Z in step t."""
+        return self._dense("C_inv.npy")
+
+    @property
+    def loss(self) -> float:
+        """sens(C)²·‖LC⁻¹‖², what was minimized."""
+        return self._said("loss")
+
+    @property
+    def lower_bound(self) -> float:
+        """No strategy has a smaller loss: the certificate."""
+        return self._said("lower_bound")
+
+    @property
+    def gap(self) -> float:
+        """(loss - lower_bound) / lower_bound, at most."""
+        return self._said("gap")
+
+    @property
+    def baselines(self) -> dict[str, dict[str, float]]:
+        """What other strategies have on the same problem, by name: loss, squared error, and more."""
+        return self.manifest.get("baselines", {})
+
+    def _said(self, key: str) -> Any:
+        if key not in self.manifest:
+            raise ExportError(f"the manifest of this export has no {key}")
+        return self.manifest[key]
+
+    def _dense(self, name: str) -> np.ndarray:
+        if name not in self.manifest["files"]:
+            raise ExportError(f"the export has no {name}: it was made with --no-dense, or as CSV")
+        return self._array(name)
+
     def inverse(self, node: str | None = None) -> np.ndarray:
         """C⁻¹ of a node, T×T, lower triangular, memory-mapped."""
-        if "C_inv.npy" not in self.manifest["files"]:
-            raise ExportError("the export has no C_inv.npy: it was made with --no-dense, or as CSV")
-        inverse = self._array("C_inv.npy")
+        inverse = self._dense("C_inv.npy")
         return inverse[self.manifest["per_node"]["layers"][self.index(node or "")]] if inverse.ndim == 3 else inverse
 
     def check_node(self, node: str | None, needed: bool = False) -> str:

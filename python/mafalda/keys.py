@@ -14,7 +14,7 @@ import subprocess
 
 from .errors import ExportError, ServerError
 from .export import Export
-from .server import binary as find
+from .program import find
 
 Path = str | os.PathLike[str]
 

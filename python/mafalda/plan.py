@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Any, Mapping
 
+import numpy as np
+
 from .errors import ExportError
 from .export import Export
+from .inputs import Inputs
 from .ledger import Ledger
 from .mix import mix as mix_models
 from .noise import Noise
 from .noise_source import open_noise
+from .program import check, run
+from .results import Result, figures_in, report_html, write_report
 from .sampler import Sampler
 from .sampler import make as make_sampler
+from .temporary import Folder
 
 
 def load(directory: str | os.PathLike[str], sha256: str | None = None) -> Plan:
@@ -32,7 +39,59 @@ def load(directory: str | os.PathLike[str], sha256: str | None = None) -> Plan:
 
 
 class Plan(Export):
-    """An export (see Export for its attributes), and the batches, noise and gossip of its nodes."""
+    """An export (see Export for its attributes), what the program says of it, and the batches, noise and gossip of its nodes.
+
+    One that mafalda.optimize made without out= is in a temporary folder, which goes with this object: keep it as long as
+    its noise is used, and say out= for a training that may be interrupted.
+
+    Attributes: origin, the keywords of the network that optimize was called with, by the names of the program's flags.
+    """
+
+    def __init__(self, directory: str) -> None:
+        super().__init__(directory)
+        self.origin: dict[str, Any] = {}
+        self._folder: Folder | None = None
+
+    def verify(self) -> Result:
+        """Checks the export from its bytes alone, as `mafalda verify` does; a ProgramError if a check does not hold."""
+        folder = Folder()
+        words = ["verify", os.path.abspath(self.directory), *Inputs(folder).words("verify", self.network_files), "--json"]
+        return Result("verify", json.loads(check(run(words, folder), "verify")))
+
+    def report(self, out: str | os.PathLike[str], **options: Any) -> str:
+        """Writes one HTML file to look at and to pass on; returns its path. Options: title, force."""
+        return write_report([self.directory], out, **options)
+
+    @property
+    def figures(self) -> dict[str, str]:
+        """Pictures of the export by name, as SVG: matrices, convergence, errors, spectrum."""
+        folder = Folder()
+        words = ["plot", os.path.abspath(self.directory), *Inputs(folder).words("plot", self.network_files)]
+        check(run([*words, f"--output={folder.join('pictures')}"], folder), "plot")
+        return figures_in(folder.join("pictures"))
+
+    @property
+    def network_files(self) -> dict[str, Any]:
+        """What the network was read from, by the names of the program's flags; empty for built-in graphs and loaded plans."""
+        built_in = "sha256" not in self.manifest.get("graph", {})
+        names = ("gossip-matrix", "graph-sequence") + (() if built_in else ("graph",))
+        return {name: self.origin[name] for name in names if name in self.origin}
+
+    @property
+    def table(self) -> dict[str, np.ndarray]:
+        """The strategy and the baselines, by columns: method, loss, and how much that is above the lower bound."""
+        methods = {"mafalda": self.loss, **{name: found["loss"] for name, found in self.baselines.items()}}
+        losses = np.array(list(methods.values()))
+        return {"method": np.array(list(methods)), "loss": losses, "above_bound": losses / self.lower_bound - 1}
+
+    def to_pandas(self) -> Any:
+        """The same table as a pandas DataFrame."""
+        import pandas
+
+        return pandas.DataFrame(self.table)
+
+    def _repr_html_(self) -> str:
+        return report_html(self.directory, self._folder)
 
     def sampler(
         self,
