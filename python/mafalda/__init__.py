@@ -35,7 +35,16 @@ from .commands import (
     simulate,
     verify,
 )
-from .errors import ExportError, MafaldaError, ParticipationError, ProcessError, ProgramError, ServerError, StepError
+from .errors import (
+    ExportError,
+    MafaldaError,
+    ParticipationError,
+    PeersError,
+    ProcessError,
+    ProgramError,
+    ServerError,
+    StepError,
+)
 from .export import Pair
 from .ledger import Ledger
 from .mix import flat, set_flat
@@ -55,6 +64,7 @@ __all__ = [
     "Noise",
     "Pair",
     "ParticipationError",
+    "PeersError",
     "Place",
     "Plan",
     "ProcessError",

@@ -32,6 +32,10 @@ class ServerError(MafaldaError):
         self.code = code
 
 
+class PeersError(MafaldaError):
+    """No neighbour is there, or addresses are missing (mafalda.peers)."""
+
+
 class ProgramError(MafaldaError):
     """A command of the program failed: its own line.
 
