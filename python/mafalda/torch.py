@@ -57,7 +57,8 @@ class PrivateOptimizer(RefusesScaling):
         chunk          records whose gradients are in memory at once; 1 for models that torch.func does not know
 
     Attributes: noise, sampler, size, participation ("sampler" or "mine"), step_number (the step whose gradients are
-    taken now), optimizer.
+    taken now), optimizer, parameters (those that are trained: what mafalda.flat and plan.mix take where most of a model is
+    frozen).
     """
 
     def __init__(
@@ -106,7 +107,9 @@ class PrivateOptimizer(RefusesScaling):
         inputs is a tensor, a tuple or list of the model's arguments, or a mapping of its named ones; in all tensors the
         first dimension are the records. loss(outputs, targets) gets a batch of one record at a time:
         torch.nn.functional.cross_entropy, for example. Returns the mean loss of these records (nan if there are none),
-        which is *not* private: for the eyes of those who may see the records, not for logs that leave the node.
+        which is *not* private: for the eyes of those who may see the records, not for logs that leave the node. Publishing
+        it costs: nothing bounds how far one record moves it, so no ε holds for what is published. A private one needs noise
+        of its own, and its μ is added to the export's as a root of squares: sqrt(μ² + μ_loss²).
 
         After an error or an interruption the gradients of the step's earlier parts are forgotten, too.
         """
