@@ -130,7 +130,7 @@ class Plan(Export):
         says so): then the name is wrong or the state is gone, and a run cannot go on with a new one. new=True says that
         this is a run of its own, and refuses a state that is there; new=False refuses one that is not.
 
-        Other options with state: binary, the program (default: $MAFALDA, or mafalda on the PATH); counter; and for
+        Other options with state: binary, the program (default: $MAFALDA, the wheel's, or mafalda on the PATH); counter; and for
         exports with pairs key, peers and runs (see mafalda.keys). With either: noise_std, not below that of the export.
         """
         return open_noise(self, node, dim, state, seed, **options)
