@@ -70,7 +70,7 @@ def _as_flat(theirs: Any, mine: np.ndarray, label: str) -> np.ndarray:
 
 
 def flat(model: Any) -> np.ndarray:
-    """The parameters of a torch module, or those of a list, one after the other, as a flat array on the CPU: what neighbours exchange.
+    """The parameters of a torch module or of a list, one after the other, as a flat array on the CPU: what neighbours exchange.
 
     Where most of a model is frozen, give private.parameters: the others are the same everywhere.
 
@@ -87,7 +87,7 @@ def flat(model: Any) -> np.ndarray:
 
 
 def set_flat(model: Any, values: np.ndarray) -> None:
-    """Puts a flat array into the parameters of a torch module, or into those of a list."""
+    """Puts a flat array into the parameters of a torch module or of a list."""
     import torch
 
     parameters = _parameters(model)

@@ -6,6 +6,7 @@ import contextlib
 import shutil
 import sys
 import time
+import warnings
 from typing import Any, Callable, Iterator
 
 Progress = bool | Callable[[str, "float | None"], None] | None
@@ -45,7 +46,9 @@ class _Bar:
         self._furthest = max(self._furthest, fraction or 0.0)
         if self._bar is None and not self._plain:
             try:
-                from tqdm.auto import tqdm
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # a notebook without widgets gets a bar of text
+                    from tqdm.auto import tqdm
             except ImportError:
                 self._plain = True
             else:
