@@ -69,7 +69,7 @@ def call(command: str, given: dict[str, Any]) -> Any:
 
 
 def _flags(command: str, given: dict[str, Any]) -> list[str]:
-    """The program's names of the keywords that are given; those of first parameters are left."""
+    """The program's names of the keywords that are given, but for first parameters that are no flags."""
     names = {"steps": "T", "k": "participations", "b": "separation", "attackers": "attacker"}
     taken = FIRST.get(command) if command not in ("optimize", "benchmark", "sampling", "advise") else None
     return [names.get(name, name.replace("_", "-")) for name in given if name != taken]
