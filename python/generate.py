@@ -58,6 +58,11 @@ TYPE_OF = {  # of flags that take more in Python than in the shell
     "output": "Path | None",
     "checkpoint": "Path | None",
     "data": "Path | None",
+    "convex": "float | str | None",
+    "clipped-convex": "float | str | None",
+    "smooth": "float | str | None",
+    "lipschitz": "float | str | None",
+    "strongly-convex": "str | Sequence[float] | None",
 }
 PLAN = "Path | Export | None"
 RETURNS = {"optimize": "Plan", "report": "str"}
