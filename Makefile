@@ -1,6 +1,6 @@
 # The fast loop is "make test"; "make check" is what a change must pass.
 
-.PHONY: build test check bench dist readme-long clean
+.PHONY: build test check bench dist wheel python readme-long clean
 
 build: # the program, without a C compiler
 	CGO_ENABLED=0 go build -o mafalda ./cmd/mafalda
@@ -16,8 +16,15 @@ check: # everything
 bench: # the paper's problem, and the kernels; compare two runs with benchstat
 	go test -run '^$$' -bench . -benchmem ./benchmarks ./internal/gemm
 
-dist: # what is released: programs for all platforms, the wheel, checksums
+python: # the functions of the Python package, of the program's commands
+	go run ./cmd/mafalda describe >python/commands.json
+	cd python && python3 generate.py
+
+dist: # what is released: programs and wheels for all platforms, checksums
 	.ci/dist dist
+
+wheel: # the Python package with the program of this platform inside
+	.ci/dist dist --wheel "$$(go env GOHOSTOS)/$$(go env GOHOSTARCH)"
 
 readme-long: # every command of README.md, also those that take minutes
 	.ci/readme long

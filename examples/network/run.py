@@ -23,39 +23,17 @@ import time
 import numpy as np
 
 import mafalda
-from mafalda.server import binary
-from peers import HEAD
+from mafalda.peers import last_sent
 
 HERE = pathlib.Path(__file__).parent
 
 
-def export(folder, options, *strategy):
-    """Has the program compute an export."""
+def export(folder, options, **strategy):
+    """The best export, or the best of a class."""
     n = options.nodes
     graph = f"hypercube:{n.bit_length() - 1}" if n & (n - 1) == 0 and n > 2 else f"cycle:{n}"
-    subprocess.run(
-        [
-            binary(),
-            "optimize",
-            "--graph",
-            graph,
-            "--T",
-            str(options.steps),
-            "-k",
-            str(options.k),
-            "--epsilon",
-            str(options.epsilon),
-            "--delta",
-            "1e-5",
-            "--no-baselines",
-            "-o",
-            str(folder),
-            *strategy,
-        ],
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
-    return mafalda.load(folder)
+    privacy = {"epsilon": options.epsilon, "delta": 1e-5}
+    return mafalda.optimize(graph, steps=options.steps, k=options.k, **privacy, no_baselines=True, out=folder, **strategy)
 
 
 class Network:
@@ -112,11 +90,7 @@ class Network:
 
     def step(self, label):
         """The step of the last message of a node; -1 before its first."""
-        try:
-            with open(self.work / label / "outbox", "rb") as f:
-                return HEAD.unpack(f.read(HEAD.size))[0]
-        except FileNotFoundError:
-            return -1
+        return last_sent(self.work / label / "outbox")
 
     def crash(self, label, at, away, whole):
         """Kills a node in a step, with its noise server if the whole machine goes, and has it back some steps later."""
@@ -178,7 +152,7 @@ def main():
 
 def run(folder, options):
     best = export(folder / "mafalda", options)
-    independent = export(folder / "dp-d-sgd", options, "--strategy", "banded", "--bandwidth", "1")
+    independent = export(folder / "dp-d-sgd", options, strategy="banded", bandwidth=1)
     print(
         f"{options.nodes} nodes, T = {options.steps}, k = {best.k}, b = {best.b}, epsilon = {options.epsilon:g}, {options.data}, learning rate {options.rate:g}"
     )

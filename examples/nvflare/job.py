@@ -15,7 +15,7 @@ from nvflare.app_opt.p2p.types import Config, Neighbor, Network, Node
 from nvflare.job_config.api import FedJob
 
 import mafalda
-from mafalda.server import binary
+from mafalda.program import find
 from private_dgd import PrivateDGDExecutor
 
 SITES = 4
@@ -57,7 +57,7 @@ def main(work):
     out = os.path.join(work, "out")
     subprocess.run(
         [
-            binary(),
+            find(),
             "optimize",
             "--graph",
             edges,

@@ -1,4 +1,10 @@
-"""What a node does with an export of mafalda: batches, clipping, noise and gossip. numpy is enough; torch and opacus are optional.
+"""Optimal noise correlations for private decentralized learning: plan, account, train. numpy is enough; torch and opacus are optional.
+
+    plan = mafalda.optimize(networkx_graph, steps=380, epsilon=8, delta=1e-6)   # the program does the mathematics
+    plan.loss, plan.lower_bound, plan.C, plan.W, plan.baselines
+    mafalda.account(plan, attackers="all"); plan.verify(); plan.report("out.html")
+
+And what a node does with an export: batches, clipping, noise and gossip.
 
     import mafalda
 
@@ -15,11 +21,36 @@ one page: what a node must do, must not do, and what happens if it does.
 """
 
 from . import keys
-from .errors import ExportError, MafaldaError, ParticipationError, ProcessError, ServerError, StepError
+from .commands import (
+    account,
+    advise,
+    audit,
+    benchmark,
+    epsilon,
+    graph,
+    optimize,
+    plot,
+    report,
+    sampling,
+    simulate,
+    verify,
+)
+from .errors import (
+    ExportError,
+    MafaldaError,
+    ParticipationError,
+    PeersError,
+    ProcessError,
+    ProgramError,
+    ServerError,
+    StepError,
+)
+from .export import Pair
 from .ledger import Ledger
 from .mix import flat, set_flat
 from .noise import Noise, Place
-from .plan import Pair, Plan, load
+from .plan import Plan, load
+from .results import Result
 from .sampler import Sampler
 from .served import noise_at
 from .smoothness import SmoothnessEstimate, estimate_smoothness
@@ -33,17 +64,32 @@ __all__ = [
     "Noise",
     "Pair",
     "ParticipationError",
+    "PeersError",
     "Place",
     "Plan",
     "ProcessError",
+    "ProgramError",
+    "Result",
     "Sampler",
     "ServerError",
     "SmoothnessEstimate",
     "StepError",
+    "account",
+    "advise",
+    "audit",
+    "benchmark",
+    "epsilon",
     "estimate_smoothness",
     "flat",
+    "graph",
     "keys",
     "load",
     "noise_at",
+    "optimize",
+    "plot",
+    "report",
+    "sampling",
     "set_flat",
+    "simulate",
+    "verify",
 ]

@@ -10,16 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import TYPE_CHECKING
 
 from . import durable
 from .errors import ExportError
-
-if TYPE_CHECKING:
-    from .plan import Plan
+from .export import Export
 
 
-def check(plan: "Plan", node: str, state: str, kind: str = "noise") -> None:
+def check(plan: Export, node: str, state: str, kind: str = "noise") -> None:
     """For a state that is not there, or was never used: an ExportError if the node has begun in this folder.
 
     A state that is there may have been noted just before a crash.
@@ -37,7 +34,7 @@ def check(plan: "Plan", node: str, state: str, kind: str = "noise") -> None:
         )
 
 
-def check_place(plan: "Plan", node: str, state: str, kind: str) -> None:
+def check_place(plan: Export, node: str, state: str, kind: str) -> None:
     """An ExportError if a state that was used did not begin in this folder and under this name: then it is a copy."""
     for path in _paths(plan, node, state, kind):
         if set(_names(state)) & set(_states(path) or []):
@@ -48,7 +45,7 @@ def check_place(plan: "Plan", node: str, state: str, kind: str) -> None:
     )
 
 
-def note(plan: "Plan", node: str, state: str, kind: str = "noise") -> None:
+def note(plan: Export, node: str, state: str, kind: str = "noise") -> None:
     """The node is about to have a row, or a batch, of this state."""
     for path in _paths(plan, node, state, kind):
         states = _states(path) or []
@@ -73,12 +70,12 @@ def _names(state: str) -> list[str]:
     return sorted({os.path.basename(state), os.path.basename(os.path.realpath(state))})
 
 
-def _file(plan: "Plan", node: str, kind: str) -> str:
+def _file(plan: Export, node: str, kind: str) -> str:
     of = hashlib.sha256(f"{plan.hash} {node}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return f"{kind}-begun-{of}.json"
 
 
-def _paths(plan: "Plan", node: str, state: str, kind: str) -> list[str]:
+def _paths(plan: Export, node: str, state: str, kind: str) -> list[str]:
     """Of a state that is a link there are two: either end may go."""
     folders = {os.path.dirname(os.path.realpath(state)), os.path.realpath(os.path.dirname(os.path.abspath(state)))}
     return [os.path.join(folder, _file(plan, node, kind)) for folder in sorted(folders)]

@@ -30,3 +30,20 @@ class ServerError(MafaldaError):
     def __init__(self, text: str, code: str = "") -> None:
         super().__init__(text)
         self.code = code
+
+
+class PeersError(MafaldaError):
+    """No neighbour is there, or addresses are missing (mafalda.peers)."""
+
+
+class ProgramError(MafaldaError):
+    """A command of the program failed: its own line.
+
+    Attributes: code, the exit code (1 not computed, not written or a check that does not hold, 2 wrong keywords or input,
+    130 interrupted); command, its name; result, what it printed all the same (an audit that fails), or None.
+    """
+
+    def __init__(self, text: str, code: int = 1, command: str = "") -> None:
+        super().__init__(text)
+        self.code, self.command = code, command
+        self.result: object = None

@@ -11,14 +11,12 @@ import functools
 import inspect
 import types
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from .errors import ExportError, MafaldaError
-
-if TYPE_CHECKING:
-    from .plan import Plan
+from .export import Export
 
 KNOWN = (torch.float64, torch.float32, torch.bfloat16, torch.float16)  # dtypes of parameters that can be trained
 
@@ -127,7 +125,7 @@ def refuse_raw_gradients(parameters: list["torch.nn.Parameter"]) -> None:
         )
 
 
-def warn_of_optimizer(plan: "Plan", optimizer: "torch.optim.Optimizer") -> None:
+def warn_of_optimizer(plan: Export, optimizer: "torch.optim.Optimizer") -> None:
     """Warns where the optimizer does something to noisy gradients that the export was not optimized for.
 
     Privacy is the same; another export would have less error.

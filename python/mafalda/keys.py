@@ -11,13 +11,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-from typing import TYPE_CHECKING
 
 from .errors import ExportError, ServerError
-from .server import binary as find
-
-if TYPE_CHECKING:
-    from .plan import Plan
+from .export import Export
+from .program import find
 
 Path = str | os.PathLike[str]
 
@@ -30,7 +27,7 @@ def new(node: str, private: Path, public: Path, binary: str | None = None) -> st
     return line
 
 
-def announce(plan: "Plan", key: Path, peers: Path, dim: int, out: Path, binary: str | None = None) -> None:
+def announce(plan: Export, key: Path, peers: Path, dim: int, out: Path, binary: str | None = None) -> None:
     """The announcement of a run, which goes to all neighbours; it is no secret."""
     if not plan.pairs:
         raise ExportError("the nodes of this export share no noise: there is nothing to announce")

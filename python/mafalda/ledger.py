@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Iterable
+from typing import Iterable
 
 import numpy as np
 
 from .errors import ParticipationError
-
-if TYPE_CHECKING:
-    from .plan import Plan
+from .export import Export
 
 
 class Ledger:
@@ -19,7 +17,7 @@ class Ledger:
     for plan.sampler only.
     """
 
-    def __init__(self, plan: "Plan", records: int) -> None:
+    def __init__(self, plan: Export, records: int) -> None:
         self._schema, self._k, self._b, self._steps = plan.schema, plan.k, plan.b, plan.steps
         if plan.scheme != "cyclic":  # with groups, records of one group every so many steps; k is how often at most
             sampling = plan.manifest["sampling"]

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Mapping
+from typing import Any, Mapping
 
 import numpy as np
 
 from .errors import ExportError
+from .export import Export
 from .watch import known_change, refuse_changed
-
-if TYPE_CHECKING:
-    from .plan import Plan
 
 
 def mix(
-    plan: "Plan", node: str, model: Any, received: Mapping[str, Any], step: int | None = None, missing: str = "self"
+    plan: Export, node: str, model: Any, received: Mapping[str, Any], step: int | None = None, missing: str = "self"
 ) -> Any:
     """Averages a model with those received, by label.
 
-    model is a flat float array, of which the average is returned as a new one, or a torch module, whose parameters are
-    replaced in place (and which is returned). Those received are flat arrays of as many numbers (see flat), or of bytes of
+    model is a flat float array, of which the average is returned as a new one, or a torch module or a list of parameters
+    (private.parameters: those that are trained), which are replaced in place (and returned). Those received are flat arrays of as many numbers (see flat), or of bytes of
     them in the model's dtype.
 
     missing says what happens with the weight of neighbours whose models did not come:
@@ -39,7 +37,7 @@ def mix(
     if lost and missing == "error":
         raise ExportError(f"no model came of {', '.join(repr(label) for label in weights if label not in received)}")
     own = plan.weight(node, step)
-    if hasattr(model, "parameters"):
+    if hasattr(model, "parameters") or isinstance(model, (list, tuple)) and all(hasattr(p, "requires_grad") for p in model):
         set_flat(model, _average(flat(model), received, weights, own, lost, missing))
         return model
     mine = np.asarray(model)
@@ -72,29 +70,37 @@ def _as_flat(theirs: Any, mine: np.ndarray, label: str) -> np.ndarray:
 
 
 def flat(model: Any) -> np.ndarray:
-    """The parameters of a torch module, one after the other, as a flat array on the CPU: what neighbours exchange.
+    """The parameters of a torch module or of a list, one after the other, as a flat array on the CPU: what neighbours exchange.
+
+    Where most of a model is frozen, give private.parameters: the others are the same everywhere.
 
     Those of half precision (bfloat16, float16) come as float32, in which averages are taken. A MafaldaError if the module
     is in private training, and something else has changed it: no neighbour gets that.
     """
     import torch
 
-    refuse_changed(model.parameters())
+    parameters = _parameters(model)
+    refuse_changed(parameters)
     with torch.no_grad():
-        values = torch.cat([p.detach().reshape(-1) for p in model.parameters()])
+        values = torch.cat([p.detach().reshape(-1) for p in parameters])
         return values.to(torch.promote_types(values.dtype, torch.float32)).cpu().numpy()
 
 
 def set_flat(model: Any, values: np.ndarray) -> None:
-    """Puts a flat array into the parameters of a torch module."""
+    """Puts a flat array into the parameters of a torch module or of a list."""
     import torch
 
+    parameters = _parameters(model)
     source, at = torch.from_numpy(np.array(values)), 0
-    if source.numel() != sum(p.numel() for p in model.parameters()):
+    if source.numel() != sum(p.numel() for p in parameters):
         raise ExportError(
             f"{source.numel()} numbers, for another number of parameters: has the model changed its size?"
         )
-    with torch.no_grad(), known_change(model.parameters()):
-        for p in model.parameters():
+    with torch.no_grad(), known_change(parameters):
+        for p in parameters:
             p.copy_(source[at : at + p.numel()].view_as(p))
             at += p.numel()
+
+
+def _parameters(model: Any) -> list[Any]:
+    return list(model.parameters() if hasattr(model, "parameters") else model)

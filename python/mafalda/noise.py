@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import Any, Iterator
 
 import numpy as np
 
-from .errors import ExportError, StepError
+from .errors import StepError
+from .export import Export
 from .process import Owner
-
-if TYPE_CHECKING:
-    from .plan import Plan
 
 BLOCK = 1 << 20  # numbers, where a row is taken in blocks
 
@@ -46,7 +43,7 @@ class Noise(ABC):
 
     private: bool
 
-    def __init__(self, plan: "Plan", node: str, dim: int, std: float) -> None:
+    def __init__(self, plan: Export, node: str, dim: int, std: float) -> None:
         self._owner = Owner(f"the noise of {node!r}")
         self._lock = threading.RLock()
         self.plan, self.node, self.dim, self.steps, self.std = plan, node, dim, plan.steps, std
@@ -167,44 +164,6 @@ def digest(message: Any) -> str:
     if isinstance(message, np.ndarray):
         message = np.ascontiguousarray(message).data.cast("B") if message.size else b""
     return hashlib.sha256(message).hexdigest()
-
-
-def open_noise(
-    plan: "Plan",
-    node: str,
-    dim: int,
-    state: str | os.PathLike[str] | None,
-    seed: int | None,
-    *,
-    noise_std: float | None = None,
-    **options: Any,
-) -> Noise:
-    """See Plan.noise."""
-    if (state is None) == (seed is None):
-        raise ValueError(
-            "noise needs exactly one of state (a file: real noise) and seed (a number: simulated, not private)"
-        )
-    if isinstance(dim, bool) or not isinstance(dim, (int, np.integer)) or dim < 1:
-        raise ValueError(f"dim is the number of parameters of the model, at least 1, not {dim!r}")
-    std = _level(plan, noise_std)
-    if seed is not None:
-        from .simulated import SimulatedNoise
-
-        if options:
-            raise TypeError(f"simulated noise does not know {', '.join(options)}")
-        return SimulatedNoise(plan, node, int(dim), std, seed)
-    from .served import ServedNoise
-
-    return ServedNoise(plan, node, int(dim), std, os.fspath(state), given_std=noise_std, **options)
-
-
-def _level(plan: "Plan", wanted: float | None) -> float:
-    std = plan.noise_std if wanted is None else float(wanted)
-    if std is None:
-        raise ExportError("the export has no noise level (it was made without --epsilon or --mu): give noise_std")
-    if not 1e-280 <= std <= 1e280 or plan.noise_std is not None and not std >= plan.noise_std:
-        raise ExportError(f"a noise level of {std}, where the export says {plan.noise_std}")
-    return std
 
 
 def check_part(step: int, dim: int, offset: int, length: int | None) -> int:

@@ -16,7 +16,7 @@ it puts a loader of its own and independent noise in the place of these.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable
 
 import torch
 from opacus.optimizers import DPOptimizer
@@ -24,8 +24,11 @@ from opacus.optimizers.optimizer import _check_processed_flag, _mark_as_processe
 
 from .clipping import clip_and_sum
 from .errors import ExportError, MafaldaError, ParticipationError
+from .export import Export
 from .guard import RefusesScaling, StepGuard, check_model, trained_parameters, warn_of_optimizer
 from .noise import Noise
+from .noise_source import open_noise
+from .sampler import Sampler
 from .torch import (
     add_row,
     check_batch,
@@ -42,10 +45,6 @@ from .torch import (
 )
 from .watch import Watch
 
-if TYPE_CHECKING:
-    from .plan import Plan
-    from .sampler import Sampler
-
 
 class MafaldaOptimizer(RefusesScaling, DPOptimizer):
     """A DPOptimizer whose noise in step t is row t of an export, and which divides by the public size of a batch.
@@ -61,12 +60,12 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
         optimizer: "torch.optim.Optimizer",
         *,
         module: "torch.nn.Module",
-        plan: "Plan",
+        plan: Export,
         node: str,
         state: Any = None,
         seed: int | None = None,
         loader: Any = None,
-        sampler: "Sampler | None" = None,
+        sampler: Sampler | None = None,
         max_grad_norm: float | None = None,
         expected_batch_size: float | None = None,
         loss_reduction: str = "mean",
@@ -91,7 +90,7 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
         self._ahead, self._watch = prefetched(loader), Watch()
         self._watch.take_over(parameters)
         self._trained = [id(p) for p in parameters]
-        self.noise: Noise = plan.noise(node, sum(p.numel() for p in parameters), state, seed, **options)
+        self.noise: Noise = open_noise(plan, node, sum(p.numel() for p in parameters), state, seed, **options)
         super().__init__(
             optimizer,
             noise_multiplier=self.noise.std / clip,

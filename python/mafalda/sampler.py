@@ -15,17 +15,15 @@ from __future__ import annotations
 import math
 import os
 import threading
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import Any, Iterator
 
 import numpy as np
 
 from . import begun, draw, durable
 from .errors import ExportError, ParticipationError
+from .export import Export
 from .ledger import Ledger
 from .process import Owner
-
-if TYPE_CHECKING:
-    from .plan import Plan
 
 FORMAT = "mafalda batches 2"
 
@@ -41,7 +39,7 @@ class Sampler:
         handed      the last step whose batch was handed out; -1 if there is none yet
     """
 
-    def __init__(self, plan: "Plan", node: str, batches: draw.Batches, state: "State | None", seeded: bool = False) -> None:
+    def __init__(self, plan: Export, node: str, batches: draw.Batches, state: "State | None", seeded: bool = False) -> None:
         self.plan, self.node, self.steps, self.records = plan, node, plan.steps, batches.records
         self.expected = batches.expected
         self._batches, self._state = batches, state
@@ -156,7 +154,7 @@ class State:
         keyed   whether there is one
     """
 
-    def __init__(self, plan: "Plan", node: str, path: str, record: durable.Record) -> None:
+    def __init__(self, plan: Export, node: str, path: str, record: durable.Record) -> None:
         self._plan, self._node, self._path, self.record = plan, node, path, record
         self.key = bytes.fromhex(record.head["key"] or "")
         self.keyed = bool(self.key)
@@ -184,7 +182,7 @@ class State:
 
 
 def make(
-    plan: "Plan",
+    plan: Export,
     records: int,
     node: str,
     state: str | os.PathLike[str] | None,
@@ -212,7 +210,7 @@ def make(
     return Sampler(plan, node, _batches(plan, records, kept.key), kept)
 
 
-def _open_state(plan: "Plan", records: int, node: str, path: str, secret: bool, new: bool | None) -> State:
+def _open_state(plan: Export, records: int, node: str, path: str, secret: bool, new: bool | None) -> State:
     """The state at path; a new one if there is none, unless this node has begun with another one."""
     head = {
         "format": FORMAT,
@@ -264,7 +262,7 @@ def _same(kept: dict[str, Any], wanted: dict[str, Any], path: str) -> None:
             raise ExportError(f"{path} {says}: {kept.get(name)!r}, not {wanted[name]!r}")
 
 
-def _batches(plan: "Plan", records: int, key: bytes) -> draw.Batches:
+def _batches(plan: Export, records: int, key: bytes) -> draw.Batches:
     if plan.scheme in ("poisson", "bins"):
         s = plan.manifest["sampling"]
         return (

@@ -6,18 +6,16 @@ import os
 import socket
 import time
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, Iterator, TypeVar
+from typing import Any, Callable, Iterator, TypeVar
 
 import numpy as np
 
 from . import begun
 from .errors import ExportError, ServerError, StepError
+from .export import Export
 from .noise import BLOCK, Noise, Place, check_part, digest
 from .protocol import Client
 from .server import Server, listener
-
-if TYPE_CHECKING:
-    from .plan import Plan
 
 T = TypeVar("T")
 
@@ -27,7 +25,7 @@ class RemoteNoise(Noise):
 
     private = True
 
-    def __init__(self, plan: "Plan", node: str, dim: int, std: float, connect: Callable[[], Client]) -> None:
+    def __init__(self, plan: Export, node: str, dim: int, std: float, connect: Callable[[], Client]) -> None:
         super().__init__(plan, node, dim, std)
         self._connect = connect
         self._client: Client | None = None
@@ -138,7 +136,7 @@ class ServedNoise(RemoteNoise):
 
     def __init__(
         self,
-        plan: "Plan",
+        plan: Export,
         node: str,
         dim: int,
         std: float,
@@ -207,7 +205,7 @@ class ServedNoise(RemoteNoise):
 
 
 def noise_at(
-    plan: "Plan",
+    plan: Export,
     node: str,
     dim: int,
     address: str | tuple[str, int],
@@ -253,7 +251,7 @@ def noise_at(
             )
         return sock
 
-    plan._node(node)
+    plan.check_node(node)
     return RemoteNoise(plan, node, dim, plan.noise_std or 0.0, dial)
 
 

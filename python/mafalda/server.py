@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import socket
 import struct
 import subprocess
@@ -15,6 +14,7 @@ from typing import IO
 
 from .errors import ServerError
 from .process import Owner
+from .program import find
 
 _locks: "weakref.WeakSet[IO[bytes]]" = weakref.WeakSet()
 
@@ -27,18 +27,6 @@ def _let_go() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_let_go)
-
-
-def binary(given: str | None = None) -> str:
-    """The program: what is given, $MAFALDA, or mafalda on the PATH."""
-    name = given or os.environ.get("MAFALDA") or "mafalda"
-    found = shutil.which(name)
-    if found is None:
-        raise ServerError(
-            f"the program {name!r} is not there: real noise comes from `mafalda noise serve`. Put mafalda on the PATH, "
-            "name it by $MAFALDA, or by binary=…"
-        )
-    return found
 
 
 class Server:
@@ -55,7 +43,7 @@ class Server:
             )
         name = hashlib.sha256(os.fsencode(os.path.realpath(state))).hexdigest()[:24]
         self.socket = os.path.join(_folder(), name + ".socket")
-        self._command = [binary(program), "noise", "serve", *arguments, "--state", state, "--socket", self.socket]
+        self._command = [find(program), "noise", "serve", *arguments, "--state", state, "--socket", self.socket]
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = Owner("the noise server")
         self._lock = _lock(os.path.join(_folder(), name + ".lock"), state)

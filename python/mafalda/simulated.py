@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import Any, Iterator
 
 import numpy as np
 
 from . import filters
 from .errors import StepError
+from .export import Export
 from .generator import CHUNK, normals, seeded_key, seeded_pair_key
 from .noise import BLOCK, Noise, Place, check_part, digest
-
-if TYPE_CHECKING:
-    from .plan import Plan
 
 PART = 64 * CHUNK  # coordinates that are made at a time
 KEPT = 1 << 26  # numbers of earlier rows of a dense strategy that are kept; beyond, they are made again
@@ -23,7 +21,7 @@ class SimulatedNoise(Noise):
 
     private = False
 
-    def __init__(self, plan: "Plan", node: str, dim: int, std: float, seed: int) -> None:
+    def __init__(self, plan: Export, node: str, dim: int, std: float, seed: int) -> None:
         super().__init__(plan, node, dim, std)
         if isinstance(seed, bool) or not 0 <= seed < 1 << 64:
             raise ValueError(f"a seed is a number from 0 to 2^64-1, not {seed!r}")
@@ -111,7 +109,7 @@ class SimulatedNoise(Noise):
 class _Source:
     """Rows of a node's Z: its own, and those it shares, in ascending order of the neighbours' indices."""
 
-    def __init__(self, plan: "Plan", node: str, seed: int) -> None:
+    def __init__(self, plan: Export, node: str, seed: int) -> None:
         self._key, self._own = seeded_key(seed, node), 1.0
         self._shared: list[tuple[float, bytes]] = []
         if "space" not in plan.manifest:

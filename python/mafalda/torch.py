@@ -14,12 +14,13 @@ then on that one refuses steps of its own: loss.backward() and sgd.step() would 
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import torch
 
 from .clipping import Loss, clipped_sum, zeros
 from .errors import ExportError, MafaldaError, ParticipationError, StepError
+from .export import Export
 from .guard import (
     RefusesScaling,
     StepGuard,
@@ -29,11 +30,9 @@ from .guard import (
     warn_of_optimizer,
 )
 from .noise import BLOCK, Noise
+from .noise_source import open_noise
+from .sampler import Sampler
 from .watch import Watch
-
-if TYPE_CHECKING:
-    from .plan import Plan
-    from .sampler import Sampler
 
 
 class Taken(NamedTuple):
@@ -58,19 +57,20 @@ class PrivateOptimizer(RefusesScaling):
         chunk          records whose gradients are in memory at once; 1 for models that torch.func does not know
 
     Attributes: noise, sampler, size, participation ("sampler" or "mine"), step_number (the step whose gradients are
-    taken now), optimizer.
+    taken now), optimizer, parameters (those that are trained: what mafalda.flat and plan.mix take where most of a model is
+    frozen).
     """
 
     def __init__(
         self,
         optimizer: "torch.optim.Optimizer",
-        plan: "Plan",
+        plan: Export,
         *,
         node: str,
         clip: float | None = None,
         state: Any = None,
         seed: int | None = None,
-        sampler: "Sampler | None" = None,
+        sampler: Sampler | None = None,
         size: float | None = None,
         loader: Any = None,
         participation: str | None = None,
@@ -90,7 +90,7 @@ class PrivateOptimizer(RefusesScaling):
         self._ahead = prefetched(loader)
         warn_of_optimizer(plan, optimizer)
         self._watch.take_over(self.parameters)
-        self.noise: Noise = plan.noise(node, sum(p.numel() for p in self.parameters), state, seed, **options)
+        self.noise: Noise = open_noise(plan, node, sum(p.numel() for p in self.parameters), state, seed, **options)
         if sampler is not None:
             follow(sampler, self.noise)
         optimizer.zero_grad(set_to_none=True)  # what was there has no noise
@@ -107,7 +107,9 @@ class PrivateOptimizer(RefusesScaling):
         inputs is a tensor, a tuple or list of the model's arguments, or a mapping of its named ones; in all tensors the
         first dimension are the records. loss(outputs, targets) gets a batch of one record at a time:
         torch.nn.functional.cross_entropy, for example. Returns the mean loss of these records (nan if there are none),
-        which is *not* private: for the eyes of those who may see the records, not for logs that leave the node.
+        which is *not* private: for the eyes of those who may see the records, not for logs that leave the node. Publishing
+        it costs: nothing bounds how far one record moves it, so no ε holds for what is published. A private one needs noise
+        of its own, and its μ is added to the export's as a root of squares: sqrt(μ² + μ_loss²).
 
         After an error or an interruption the gradients of the step's earlier parts are forgotten, too.
         """
@@ -201,7 +203,7 @@ class PrivateOptimizer(RefusesScaling):
         self.noise.close()
 
 
-def skip_to(noise: Noise, sampler: "Sampler | None", step: int) -> list[int]:
+def skip_to(noise: Noise, sampler: Sampler | None, step: int) -> list[int]:
     """Misses the steps before this one, with their batches; returns them."""
     missed = noise.skip_to(step)
     if sampler is not None:
@@ -277,7 +279,7 @@ def add_row(noise: Noise, step: int, tensors: list["torch.Tensor"], block: int =
                 i += 1
 
 
-def checked_clip(plan: "Plan", clip: float | None, noise_std: float | None) -> float:
+def checked_clip(plan: Export, clip: float | None, noise_std: float | None) -> float:
     """The norm to clip to: the export's noise is for its own, or for less."""
     if plan.noise_std is None and noise_std is None:
         raise ExportError(
@@ -300,7 +302,7 @@ def checked_clip(plan: "Plan", clip: float | None, noise_std: float | None) -> f
     return float(clip)
 
 
-def checked_participation(plan: "Plan", given: str | None, sampler: Any, loader: Any, size: float | None) -> str:
+def checked_participation(plan: Export, given: str | None, sampler: Any, loader: Any, size: float | None) -> str:
     """Who draws the batches: "sampler" (of the package), or "mine", which is warned of."""
     if given not in (None, "sampler", "mine"):
         raise ValueError(f'participation={given!r}: "mine" for batches that you draw, "sampler" (the default) for plan.sampler\'s')
@@ -329,7 +331,7 @@ def checked_participation(plan: "Plan", given: str | None, sampler: Any, loader:
     return "mine"
 
 
-def checked_size(plan: "Plan", sampler: "Sampler | None", size: float | None, node: str) -> float:
+def checked_size(plan: Export, sampler: Sampler | None, size: float | None, node: str) -> float:
     """The public number that sums are divided by."""
     if size is not None and not 0 < size < float("inf"):
         raise ValueError(f"size is the public size of a batch, above 0, not {size!r}")
@@ -377,10 +379,8 @@ def check_batch(sampler: "Sampler", t: int, count: int | None, ahead: int) -> No
         raise ParticipationError(f"gradients of {count} records came in step {t}, whose batch has {wanted}")
 
 
-def check_loader(plan: "Plan", loader: Any, sampler: "Sampler | None") -> None:
+def check_loader(plan: Export, loader: Any, sampler: Sampler | None) -> None:
     """Refuses a DataLoader whose batches are not those of plan.sampler: it shuffles, or cuts batches of its own."""
-    from .sampler import Sampler
-
     batches = getattr(loader, "batch_sampler", None)
     if isinstance(batches, Sampler) and batches.plan.hash == plan.hash and (sampler is None or batches is sampler):
         return

@@ -906,3 +906,59 @@ def test_replicas_are_refused(out):
     sampler.batch(0)
     with pytest.raises(mafalda.MafaldaError, match="every replica"):
         private.backward(DistributedDataParallel(model), cross_entropy, x[::4], y[::4])
+
+
+class Labelled(torch.nn.Module):
+    """As models of Hugging Face: a batch is a mapping with the labels in it, the output has the loss."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.line = torch.nn.Embedding(7, 4), torch.nn.Linear(4, 3)
+
+    def forward(self, input_ids, attention_mask, labels=None):
+        x = self.words(input_ids) * attention_mask[..., None]
+        logits = self.line(x.sum(dim=1) / attention_mask.sum(dim=1, keepdim=True))
+        return {"loss": cross_entropy(logits, labels), "logits": logits}
+
+
+@pytest.mark.parametrize("chunk", [4, 1])
+def test_batches_that_are_mappings(out, chunk):
+    torch.manual_seed(0)
+    model = Labelled()
+    batch = {"input_ids": torch.randint(7, (3, 5)), "attention_mask": torch.ones(3, 5), "labels": torch.randint(3, (3,))}
+    private = own_batches(mafalda.load(out), model, chunk=chunk)
+    got = private.backward(model, lambda output, _: output["loss"], batch)
+    each = [model(**{name: x[i : i + 1] for name, x in batch.items()})["loss"].item() for i in range(3)]
+    assert got.item() == pytest.approx(np.mean(each), rel=1e-5)
+    assert private.step() == 0
+
+
+def test_most_of_a_model_is_frozen(out):
+    """Noise, messages and averages are of the trained parameters alone."""
+    plan = mafalda.load(out)
+    model, x, y = made()
+    model[0].requires_grad_(False)
+    frozen = mafalda.flat(list(model[0].parameters()))
+    private = own_batches(plan, model)
+    assert private.parameters == list(model[2].parameters()) and private.noise.dim == 15
+    private.backward(model, cross_entropy, x[:3], y[:3])
+    private.step()
+    message = mafalda.flat(private.parameters)
+    assert message.shape == (15,)
+    assert plan.mix(private.parameters, {"b": message + 1, "d": message}, node="a") is private.parameters
+    np.testing.assert_allclose(mafalda.flat(private.parameters), message + plan.neighbours("a")["b"], rtol=1e-5)
+    assert np.array_equal(mafalda.flat(list(model[0].parameters())), frozen)
+    private.backward(model, cross_entropy, x[3:6], y[3:6])  # the average was no change that is refused
+    assert private.step() == 1
+
+
+def test_distributed_data_parallel_of_torch_is_refused(out, tmp_path):
+    model, x, y, sampler, _, private = trained(out)
+    torch.distributed.init_process_group("gloo", init_method=f"file://{tmp_path}/group", rank=0, world_size=1)
+    try:
+        sampler.batch(0)
+        with pytest.raises(mafalda.MafaldaError, match="the model is a DistributedDataParallel: every replica") as caught:
+            private.backward(torch.nn.parallel.DistributedDataParallel(model), cross_entropy, x[::4], y[::4])
+        assert "\n" not in str(caught.value)
+    finally:
+        torch.distributed.destroy_process_group()

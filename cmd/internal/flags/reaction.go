@@ -65,7 +65,7 @@ func (f *ReactionFlags) CheckTrust(cmd *cobra.Command, t *ThreatFlags, attacker 
 	if err != nil || len(given) == 0 || attacker == "" || trust != threat.LDP && trust != threat.Eavesdropper {
 		return nil // others check that
 	}
-	return Usagef("under --trust %v everybody sees all messages, and numbers hold however gradients react: "+
+	return terminal.Usagef("under --trust %v everybody sees all messages, and numbers hold however gradients react: "+
 		"leave out --attacker and %s", trust, strings.Join(given, " and "))
 }
 

@@ -147,7 +147,8 @@ func listedShard(list string, s study.Shard) (study.Shard, error) {
 }
 
 // ownFlags are those that say nothing about what is computed, or are given anew by merge.
-var ownFlags = []string{"shard", "output", "json", "quiet", "verbose", "force", "cpuprofile", "memprofile", "help"}
+var ownFlags = []string{"shard", "output", "json", "quiet", "verbose", "force", "cpuprofile", "memprofile", "help", "progress",
+	"lent-folder"}
 
 // CommandOf returns the command line of a command, in words, as a folder keeps it with its results: the name and all flags that say
 // what is computed, every value as it was typed.

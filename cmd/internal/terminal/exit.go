@@ -46,6 +46,12 @@ type Explainer func(cmd *cobra.Command, err error) (text string, usage bool)
 func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer, explain Explainer) int {
 	var profiles profiling
 	profiles.bind(root)
+	var from caller
+	from.bind(root)
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		return errors.Join(from.start(cmd), Usage(profiles.start()))
+	}
+	defer from.end()
 	WrapHelp(root, stdout)
 	setArgs(root, args)
 	out := &CheckedWriter{W: stdout}

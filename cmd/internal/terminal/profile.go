@@ -20,7 +20,6 @@ func (p *profiling) bind(cmd *cobra.Command) {
 	fl := cmd.PersistentFlags()
 	fl.StringVar(&p.cpu, "cpuprofile", "", "write a CPU profile to this new `file`, for go tool pprof")
 	fl.StringVar(&p.memory, "memprofile", "", "write a profile of allocations to this new `file`")
-	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return Usage(p.start()) }
 }
 
 func (p *profiling) start() error {

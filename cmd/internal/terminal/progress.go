@@ -25,8 +25,9 @@ type Progress struct {
 	from     float64   // what was done then
 	At       string    // what ShowAt says is being done
 
-	lines io.Writer // where Stage writes, if w is no terminal
-	stage string    // the last one
+	events *eventWriter // of a caller that reads progress; nil without
+	lines  io.Writer    // where Stage writes, if w is no terminal
+	stage  string       // the last one
 
 	waiting chan struct{} // closed when what Busy shows has to end; nil if it shows nothing
 	width   int           // of what it has written last
@@ -38,9 +39,13 @@ const (
 	progressParts = 1000
 )
 
-// NewProgress draws on w if that is a terminal.
+// NewProgress draws on w if that is a terminal, and tells a caller that reads progress.
 func NewProgress(w io.Writer, quiet bool) *Progress {
 	p := &Progress{since: time.Now()}
+	if events, ok := w.(*eventWriter); ok {
+		p.events = events
+		return p
+	}
 	f, ok := FileOf(w)
 	switch {
 	case quiet:
@@ -58,8 +63,14 @@ func (p *Progress) Stage(what string) {
 	what, _, _ = strings.Cut(what, ":")
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.lines != nil && what != p.stage {
-		p.stage = what
+	if what == p.stage {
+		return
+	}
+	p.stage = what
+	if p.events != nil {
+		p.events.tell(progressEvent{Doing: PlainLine(what)})
+	}
+	if p.lines != nil {
 		fmt.Fprintf(p.lines, "computing: %s\n", PlainLine(what))
 	}
 }
@@ -120,11 +131,15 @@ func (p *Progress) rest() {
 
 // Show moves the bar to a fraction of the work; it never moves back. There is nothing to show on nil.
 func (p *Progress) Show(fraction float64, description string) {
-	if p == nil || p.out == nil {
+	if p == nil || p.out == nil && p.events == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.events != nil {
+		p.tell(fraction, description)
+		return
+	}
 	if p.counted.IsZero() {
 		p.counted, p.from = time.Now(), fraction
 	}
@@ -155,6 +170,14 @@ func (p *Progress) Show(fraction float64, description string) {
 	}
 	_ = p.bar.Set(p.furthest)
 	p.bar.Describe(description + left) // draws the two
+}
+
+// tell reports a fraction of the work to a caller, unless it has just heard of another one.
+func (p *Progress) tell(fraction float64, description string) {
+	if now := time.Now(); now.Sub(p.drawn) >= progressPause {
+		p.drawn = now
+		p.events.tell(progressEvent{Doing: PlainLine(description), Fraction: &fraction})
+	}
 }
 
 // left says how long the rest takes, if it goes on as it has since the work was first counted; nothing while too little

@@ -80,5 +80,3 @@ func TestRunOnATerminal(t *testing.T) {
 		t.Errorf("%s%s", &out, &errs)
 	}
 }
-
-func plainly(_ *cobra.Command, err error) (string, bool) { return err.Error(), IsUsage(err) }

@@ -1,0 +1,147 @@
+"""Calling a command of the program with keywords: mafalda.commands is made of these calls."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from .errors import MafaldaError, ProgramError
+from .export import Export
+from .inputs import Inputs
+from .plan import Plan, load
+from .progress import shown
+from .results import Result
+from .program import check, run
+from .temporary import Folder
+
+COMMANDS = "optimize account audit simulate benchmark sampling advise epsilon graph verify report plot".split()
+KEYWORDS = {"T": "steps", "participations": "k", "separation": "b", "output": "out"}  # of flags that are called otherwise
+OURS = ("json", "quiet", "verbose", "shard")  # flags that are no keywords: the package sets them, or they are for processes
+FIRST = {  # the parameter that needs no keyword
+    "optimize": "graph",
+    "account": "plan",
+    "audit": "plan",
+    "simulate": "plan",
+    "benchmark": "graph",
+    "sampling": "graph",
+    "advise": "graph",
+    "graph": "graph",
+    "verify": "plan",
+    "plot": "plan",
+    "report": "results",
+}
+_NETWORK = ("graph", "gossip-matrix", "gossip", "directed", "seed", "strict", "graph-sequence", "schema")
+
+
+def keyword(command: str, flag: str) -> str:
+    """What a flag is called in Python."""
+    if (command, flag) == ("account", "attacker"):
+        return "attackers"
+    return KEYWORDS.get(flag, flag.replace("-", "_"))
+
+
+def call(command: str, given: dict[str, Any]) -> Any:
+    """Runs a command with keywords; None stands for the program's default. Returns a Plan, a Result, or a path."""
+    progress, binary, out = given.pop("progress"), given.pop("binary"), given.pop("out", None)
+    flags = {flag: given.pop(keyword(command, flag)) for flag in _flags(command, given)}
+    folder = Folder()
+    inputs = Inputs(folder)
+    words = [command, *_first(command, given, flags, inputs)]
+    words += inputs.words(command, flags)
+    if command == "report":
+        words.append(f"--output={os.fspath(out or 'report.html')}")
+    else:
+        words.append("--json")
+    directory = None
+    if command in ("optimize", "account", "simulate", "benchmark", "sampling", "advise", "plot", "graph"):
+        directory = os.path.abspath(os.fspath(out)) if out is not None else folder.join("out")
+        words.append(f"--output={directory}")
+    with shown(progress) as report:
+        done = run(words, folder, report, binary)
+    if command == "report":
+        check(done, command)
+        return os.fspath(out or "report.html")
+    if command == "optimize":
+        check(done, command)
+        return _plan(directory, folder if out is None else None, flags)
+    return _result(command, done, directory, folder if out is None else None)
+
+
+def _flags(command: str, given: dict[str, Any]) -> list[str]:
+    """The program's names of the keywords that are given, but for first parameters that are no flags."""
+    names = {"steps": "T", "k": "participations", "b": "separation", "attackers": "attacker"}
+    taken = FIRST.get(command) if command not in ("optimize", "benchmark", "sampling", "advise") else None
+    return [names.get(name, name.replace("_", "-")) for name in given if name != taken]
+
+
+def _first(command: str, given: dict[str, Any], flags: dict[str, Any], inputs: Inputs) -> list[str]:
+    """The words for the parameter that needs no keyword."""
+    first = given.get(FIRST.get(command, ""))
+    if command in ("verify", "plot"):
+        if isinstance(first, Plan):
+            flags.update({name: value for name, value in first.network_files.items() if flags.get(name) is None})
+        return [_directory(first)]
+    if command == "report":
+        if not first:
+            raise MafaldaError("report needs a result or more: plans, results, or folders")
+        return [_directory(one) for one in first]
+    if command == "graph":
+        (word, *rest) = inputs.network(first, "for a gossip matrix of it say gossip_matrix=")
+        return [word.removeprefix("--graph="), *rest]
+    if command in ("account", "audit", "simulate") and first is not None:
+        _fill(command, first if isinstance(first, Export) else load(first), flags)
+    return []
+
+
+def _fill(command: str, plan: Export, flags: dict[str, Any]) -> None:
+    """The flags that follow from a plan, where they are not given."""
+    manifest = plan.manifest
+    default = {"T": plan.steps, "participations": plan.k, "separation": plan.b}
+    if command == "simulate":
+        default["methods"] = ["none", "dp-d-sgd", plan.directory]
+        privacy = manifest.get("privacy", {})
+        if flags.get("mu") is None and flags.get("epsilon") is None:
+            default.update({"mu": privacy.get("mu"), "clip": privacy.get("clip"), "adjacency": privacy.get("adjacency")})
+    else:
+        default.update({"export": plan.directory, "algorithm": "mf-d-sgd"})
+    network = getattr(plan, "origin", None) or _named_network(manifest)
+    if flags.get("graph") is None and flags.get("gossip-matrix") is None:
+        default.update(network)
+    for name, value in default.items():
+        if name in flags and flags[name] is None:
+            flags[name] = value
+
+
+def _named_network(manifest: dict[str, Any]) -> dict[str, Any]:
+    """The network of an export whose graph is a built-in one; of files the manifest does not say where they are."""
+    network, schema = manifest.get("graph", {}), manifest["participation"]["schema"]
+    found = {} if schema == "patterns" else {"schema": schema}
+    if "source" in network and "sha256" not in network and "gossip_file" not in network:
+        found.update({"graph": network["source"], "gossip": network.get("gossip"), "seed": network.get("seed")})
+    return found
+
+
+def _directory(given: Any) -> str:
+    directory = given.directory if isinstance(given, (Export, Result)) else given
+    if directory is None:
+        raise MafaldaError(f"{given!r:.80} has no folder")
+    return os.path.abspath(os.fspath(directory))
+
+
+def _plan(directory: str, folder: Folder | None, flags: dict[str, Any]) -> Plan:
+    plan = load(directory)
+    plan.origin = {name: flags[name] for name in _NETWORK if flags.get(name) is not None}
+    if hasattr(plan.origin.get("graph"), "shape"):
+        plan.origin["gossip-matrix"] = plan.origin.pop("graph")
+    plan._folder = folder
+    return plan
+
+
+def _result(command: str, done: Any, directory: str | None, folder: Folder | None) -> Result:
+    if not done.code:
+        return Result(command, json.loads(done.output), directory, folder)
+    error = ProgramError(done.error, done.code, command)
+    if done.output.startswith("{"):  # an audit that fails says by how much
+        error.result = Result(command, json.loads(done.output), directory, folder)
+    raise error

@@ -1,0 +1,1317 @@
+"""The commands of the program as functions. Made by generate.py of commands.json: do not change it by hand.
+
+None stands for the program's default. progress: a bar on a terminal and in a notebook (None), always (True), never (False),
+or a function that hears what is being done and how much of it is done. binary: the program.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Sequence
+
+from .call import call
+from .export import Export
+from .plan import Plan
+from .progress import Progress
+from .results import Result
+
+Path = str | os.PathLike[str]
+Graph = Any  # a path, the name of a built-in graph, a networkx graph; where a network is asked for also a gossip matrix W
+Matrix = Any  # a path, a square numpy array or scipy.sparse matrix
+
+
+def optimize(
+    graph: Graph = None,
+    *,
+    steps: int | None = None,
+    adjacency: str | None = None,
+    average_last: int | None = None,
+    bandwidth: int | None = None,
+    buffers: int | None = None,
+    carry: bool | None = None,
+    checkpoint: Path | None = None,
+    clip: float | None = None,
+    coalitions: str | Path | Sequence[Sequence[str]] | None = None,
+    delta: float | None = None,
+    dim: int | None = None,
+    directed: bool | None = None,
+    epsilon: float | None = None,
+    failure: float | None = None,
+    float32: bool | None = None,
+    force: bool | None = None,
+    format: str | None = None,
+    gossip: str | None = None,
+    gossip_matrix: Matrix = None,
+    gossip_rounds: int | None = None,
+    gradient_tracking: bool | None = None,
+    gram: str | None = None,
+    graph_sequence: Path | Sequence[Graph] | None = None,
+    groups: int | None = None,
+    keep_partial: bool | None = None,
+    lanczos_steps: int | None = None,
+    largest_pair: float | None = None,
+    learning_rates: str | Path | Sequence[float] | None = None,
+    link_failures: float | None = None,
+    local_steps: int | None = None,
+    memory: int | str | None = None,
+    missed_steps: float | None = None,
+    momentum: float | None = None,
+    mu: float | None = None,
+    nesterov: bool | None = None,
+    no_baselines: bool | None = None,
+    no_dense: bool | None = None,
+    node_failures: float | None = None,
+    objective: str | None = None,
+    out: Path | None = None,
+    k: int | None = None,
+    per_node: bool | None = None,
+    probes: int | None = None,
+    random_neighbours: int | None = None,
+    resume: bool | None = None,
+    samples: int | None = None,
+    sampling: str | None = None,
+    scale_columns: bool | None = None,
+    schema: str | Path | Sequence[Sequence[int]] | None = None,
+    secrets: str | Path | Sequence[Sequence[str]] | None = None,
+    seed: int | None = None,
+    b: int | None = None,
+    start: Path | Export | None = None,
+    strategy: str | None = None,
+    strict: bool | None = None,
+    tolerance: float | None = None,
+    trust: str | None = None,
+    weight_decay: float | None = None,
+    workload: str | None = None,
+    progress: Progress = None,
+    binary: str | None = None,
+) -> Plan:
+    """Compute, certify and export the optimal strategy of a network.
+
+    Compute the strategy C of least loss sens(C)²·‖LC⁻¹‖² for a network and a number of steps, with a proof of how
+    close to the optimum it is. A node adds row t of C⁻¹Z to its gradients at step t.
+
+    A record takes part at most k times, b steps apart (--schema says otherwise). With --T alone, k = 20 if 20
+    divides T.
+
+    Keywords:
+        steps
+            steps (required)
+        adjacency
+            neighbouring datasets: zero-out (a record or nothing) or replace-one (twice the noise) (default
+            zero-out)
+        average_last
+            count the errors of the last so many steps alone, as of models that are averaged or compared there
+            (default: those of all steps)
+        bandwidth
+            bands or coefficients w of the strategy (default: see --strategy)
+        buffers
+            buffers of --strategy blt, fewer by default where T is no more (default 4)
+        carry
+            the next message has the rows of noise of missed steps; otherwise they are lost
+        checkpoint
+            keep the optimization in this file while it runs, every ten seconds
+        clip
+            norm to which each record's gradient is clipped (default 1)
+        coalitions
+            with --trust secldp, who puts together what they know: 1 (nobody: single curious nodes), 2 (any two
+            nodes), or a file with the labels of a coalition a line (nodes in none are trusted); the eavesdropper
+            is always there (default 1)
+        delta
+            the delta of --epsilon, or to report an epsilon for --mu
+        dim
+            parameters of the model
+        directed
+            edges have a direction: "u v" lets u average over v
+        epsilon
+            privacy wanted, with --delta, instead of --mu
+        failure
+            probability that the accountant of --sampling bins may be wrong with (default 1e-9)
+        float32
+            a node keeps numbers of 4 bytes, not of 8
+        force
+            replace an earlier export
+        format
+            of the matrices: npy, csv or both (default npy)
+        gossip
+            gossip matrix: uniform, metropolis, max-degree, laplacian (default uniform)
+        gossip_matrix
+            read the gossip matrix from this .npy, .mtx or .csv file instead
+        gossip_rounds
+            so many rounds of gossip at a time (default 1)
+        gradient_tracking
+            nodes gossip and follow the mean gradient, too
+        gram
+            Gram matrix: exact, lanczos (estimated from random vectors, with an error bound), sampled (likewise
+            from random runs of networks that change), or auto: exact unless that takes minutes (default auto)
+        graph
+            graph: a file (edge list, .mtx, .npy; .gz too) or florentine complete:n cycle:n path:n star:n grid:RxC
+            hypercube:d regular:n,d erdos:n,p barabasi:n,m watts:n,k,p geometric:n,r
+        graph_sequence
+            FILE of networks that take turns, one a step, over the nodes of --graph: edge lists, separated by
+            empty lines
+        groups
+            so many dense strategies that the nodes share, found by assigning and optimizing in turn
+        keep_partial
+            export the best strategy so far if interrupted or not converged
+        lanczos_steps
+            products with the gossip matrix for each of them (default 40)
+        largest_pair
+            with --trust secldp, the most variance that a pair may share, where a node alone would need 1: larger
+            gains a little, and a node that drops out leaves it behind (docs/secrets-optimum.md) (default 300)
+        learning_rates
+            how the rate changes, times the base rate: constant, cosine, warmup-cosine[:fraction],
+            step:factor,from[,from…], or a FILE with one number a line (default constant)
+        link_failures
+            probability that an edge fails in a round of gossip
+        local_steps
+            gossip follows every so many gradient steps; T counts these (default 1)
+        memory
+            choose class and width of --strategy, the best that keeps no more, such as 4GB; needs --dim (MB is 10⁶
+            bytes, MiB is 2²⁰)
+        missed_steps
+            probability that a node has no gradient in a step, and sends no noise
+        momentum
+            of every node, from 0 to below 1; it is not gossiped
+        mu
+            privacy wanted, as the parameter of Gaussian DP
+        nesterov
+            Nesterov's form of it
+        no_baselines
+            do not compare with DP-D-SGD, AntiPGD and D-MF
+        no_dense
+            export the parameters of a structured strategy only, not its matrices (the default for T > 4096)
+        node_failures
+            probability that a node fails in a round of gossip: it keeps its model
+        objective
+            what is to be small: mean: the squared error of all steps together max: of the worst step last: of the
+            model after the last step (default mean)
+        out
+            folder that keeps the result; without one it goes with the object
+        k
+            how often a record takes part (default 20 if 20 divides T)
+        per_node
+            a dense strategy for every node, exported as one n×T×T array
+        probes
+            random vectors of --gram lanczos, at least 4 (default 800,000 divided by the nodes, a multiple of 4
+            from 4 to 100); all unit vectors, without chance, for as many nodes or for 128 and fewer
+        random_neighbours
+            in every round a node averages over itself and so many others, drawn from all
+        resume
+            go on with the optimization in the file of --checkpoint, if it is there
+        samples
+            of the accountant of --sampling bins, drawn with --seed (default 524288)
+        sampling
+            how nodes draw batches: cyclic (in turn; attackers may know when a record takes part), poisson (in
+            secret, every record with probability w/b in w groups; needs --epsilon and --delta, and finds the best
+            w up to b unless --bandwidth says it), bins (in secret, every record put once into one of b batches of
+            random size, drawn independently and uniformly: not a permutation that is cut into equal batches;
+            needs --epsilon and --delta) (default cyclic)
+        scale_columns
+            fit a scale for every column of --strategy toeplitz
+        schema
+            when a record takes part: cyclic: every b steps, at most k times min-sep: at least b steps apart, at
+            most k times single: once FILE: in the steps of one of its lines, counted from 0 (default cyclic)
+        secrets
+            with --trust secldp, which pairs may share noise: gossip (the edges of the graph), all (up to 500
+            nodes), or a file of edges (default gossip)
+        seed
+            seed of random graphs and random estimates
+        b
+            steps between participations (default T/k)
+        start
+            start from the strategy of this earlier export, of the same T (another network will do)
+        strategy
+            class of strategies: dense: the optimum among all, T rows of noise kept banded: w bands, w-1 rows kept
+            (default 2b; b under min-sep, where it is the default) toeplitz: w coefficients, w-1 rows kept
+            (default b) blt: a rational function, d buffers kept (default 4) banded-inverse: C⁻¹ of w
+            coefficients, w-1 rows kept (default b)
+        strict
+            refuse a disconnected graph instead of keeping its largest component
+        tolerance
+            certified relative gap to stop at (default 1e-3 for --objective max, 1e-2 for last and for noise that
+            counts for nothing)
+        trust
+            against whom: ldp: everybody who sees all messages; every node has its own noise secldp: nodes, too,
+            that know the noise they share; pairs share noise that cancels when they average (docs/secrets.md)
+            (default ldp)
+        weight_decay
+            what models lose in a step, times the rate; decoupled from gradients
+        workload
+            whose error counts: model (after averaging), message (before), prefix (centralized) (default model)
+    """
+    return call("optimize", locals())
+
+
+def account(
+    plan: Path | Export | None = None,
+    *,
+    steps: int | None = None,
+    algorithm: str | None = None,
+    alpha: float | None = None,
+    attackers: str | Sequence[str] | None = None,
+    bound: str | None = None,
+    carry: bool | None = None,
+    clipped_convex: float | str | None = None,
+    coalitions: str | Path | Sequence[Sequence[str]] | None = None,
+    convex: float | str | None = None,
+    delta: float | None = None,
+    directed: bool | None = None,
+    export: Path | Export | None = None,
+    fixed_inputs: bool | None = None,
+    force: bool | None = None,
+    forget_own_noise: bool | None = None,
+    gossip: str | None = None,
+    gossip_matrix: Matrix = None,
+    gossip_rounds: int | None = None,
+    gradient_tracking: bool | None = None,
+    graph: Graph = None,
+    graph_sequence: Path | Sequence[Graph] | None = None,
+    growth: str | None = None,
+    learning_rates: str | Path | Sequence[float] | None = None,
+    link_failures: float | None = None,
+    lipschitz: float | str | None = None,
+    local_steps: int | None = None,
+    missed_steps: float | None = None,
+    momentum: float | None = None,
+    nesterov: bool | None = None,
+    node_failures: float | None = None,
+    out: Path | None = None,
+    own_noise: float | None = None,
+    k: int | None = None,
+    random_neighbours: int | None = None,
+    refine: bool | None = None,
+    schema: str | Path | Sequence[Sequence[int]] | None = None,
+    secure_summation: bool | None = None,
+    seed: int | None = None,
+    b: int | None = None,
+    shared_noise: float | None = None,
+    sigma: float | None = None,
+    smooth: float | str | None = None,
+    strict: bool | None = None,
+    strongly_convex: str | Sequence[float] | None = None,
+    trust: str | None = None,
+    weight_decay: float | None = None,
+    worst_answer: bool | None = None,
+    progress: Progress = None,
+    binary: str | None = None,
+) -> Result:
+    """Compute who learns how much of whom.
+
+    Compute what an attacker learns of every other node: the squared sensitivity of its view, and the privacy that
+    follows.
+
+    Sensitivities are for gradients of norm 1 and noise of standard deviation 1; mu and epsilon are for the real
+    noise: that of --sigma, over what a record can move a sum of gradients by (the clip, or twice the clip where
+    records are replaced), or else what the export of --export was calibrated with. A record takes part in every
+    step unless -k, -b or --schema say otherwise, as in Figure 2 of Bellet et al. Bounds: best is the smallest
+    proven one and never above local DP; abs, spectral and exact are single ones; lower is no bound, but what is
+    certainly lost.
+
+    What a node learns (--trust pndp, with --secure-summation or without) depends on how gradients of other nodes
+    react to models that the attacker does not see. Without a flag about that the guarantee is local DP. With
+    --convex, --smooth, --clipped-convex, --strongly-convex or --lipschitz it is a bound for every training of
+    that class (x = ηβ is the learning rate, of which --learning-rates are multiples, times a Lipschitz constant
+    of the sum of clipped gradients; docs/threat-models.md says which). With --fixed-inputs it is for inputs that
+    do not react to what hidden nodes learned (averaging, fixed streams); a network that trains has the local-DP
+    number; that number is shown beside others as "if gradients do not react", and is no guarantee for a training.
+    What everybody learns (ldp, secldp) holds however nodes react.
+
+    Bounds of a class are of all victims at once. Where it takes seconds, or with --refine, the pairs that lose
+    most at each distance get their best bound, which is several times smaller where a record takes part more than
+    once.
+
+    With an optimizer, or networks that change, the attacker sees other messages; local DP stays. Networks and
+    missed steps that are drawn are those of --seed: what is reported is guaranteed for exactly these, and local
+    DP for all.
+
+    With -o the pairs are written as CSV and JSON, with a figure by distance. The folder belongs to one network,
+    algorithm, export and set of flags; more attackers, or numbers of steps of --growth, can be added to it, also
+    by several processes at once, and an interrupted command goes on where it stopped.
+
+    Keywords:
+        plan
+            of a plan its steps, participation, network and algorithm are taken, where no keyword says otherwise
+        steps
+            steps (required)
+        algorithm
+            algorithm: dp-d-sgd, antipgd, muffliato, decor, zip-dl, mf-d-sgd (default dp-d-sgd)
+        alpha
+            order of the Renyi divergence to report (default 2)
+        attackers
+            LABEL of the attacking node, LABEL,LABEL,... of a coalition, or all: every node in turn; labels with
+            commas in quotes, as in CSV
+        bound
+            of the sensitivity: best, abs, spectral, exact, lower (default best)
+        carry
+            the next message has the rows of noise of missed steps; otherwise they are lost
+        clipped_convex
+            convex losses that are clipped, softmax, say: x = ηβ, β summed up over records before clipping
+        coalitions
+            who colludes under secldp, where nodes share noise: every SET of at most so many nodes, or those of a
+            file (default: as the export says)
+        convex
+            convex losses, never clipped or of linear models with one output: x = ηβ
+        delta
+            report the epsilon of this delta, too
+        directed
+            edges have a direction: "u v" lets u average over v
+        export
+            the export folder whose strategy mf-d-sgd runs, with the noise it was calibrated with
+        fixed_inputs
+            not at all: averaging, streams that are fixed beforehand
+        force
+            replace results of other inputs
+        forget_own_noise
+            the attacker's own noise counts as protection
+        gossip
+            gossip matrix: uniform, metropolis, max-degree, laplacian (default uniform)
+        gossip_matrix
+            read the gossip matrix from this .npy, .mtx or .csv file instead
+        gossip_rounds
+            so many rounds of gossip at a time (default 1)
+        gradient_tracking
+            nodes gossip and follow the mean gradient, too
+        graph
+            graph: a file (edge list, .mtx, .npy; .gz too) or florentine complete:n cycle:n path:n star:n grid:RxC
+            hypercube:d regular:n,d erdos:n,p barabasi:n,m watts:n,k,p geometric:n,r
+        graph_sequence
+            FILE of networks that take turns, one a step, over the nodes of --graph: edge lists, separated by
+            empty lines
+        growth
+            instead of --T: compare these numbers of steps, such as 10,20,50, with the asymptote
+        learning_rates
+            how the rate changes, times the base rate: constant, cosine, warmup-cosine[:fraction],
+            step:factor,from[,from…], or a FILE with one number a line (default constant)
+        link_failures
+            probability that an edge fails in a round of gossip
+        lipschitz
+            steps that move models at most L times as far apart
+        local_steps
+            gossip follows every so many gradient steps; T counts these (default 1)
+        missed_steps
+            probability that a node has no gradient in a step, and sends no noise
+        momentum
+            of every node, from 0 to below 1; it is not gossiped
+        nesterov
+            Nesterov's form of it
+        node_failures
+            probability that a node fails in a round of gossip: it keeps its model
+        out
+            folder that keeps the result; without one it goes with the object
+        own_noise
+            standard deviation of a node's own noise in decor (default 1)
+        k
+            how often a record takes part (default: in every step; with -b, 20 if that fits)
+        random_neighbours
+            in every round a node averages over itself and so many others, drawn from all
+        refine
+            find the best bound for the pairs that lose most at each distance (default: where that takes seconds)
+        schema
+            when a record takes part: cyclic: every b steps, at most k times min-sep: at least b steps apart, at
+            most k times single: once FILE: in the steps of one of its lines, counted from 0 (default cyclic)
+        secure_summation
+            nodes see only weighted sums of messages
+        seed
+            seed of random graphs and random estimates
+        b
+            steps between participations (default T/k)
+        shared_noise
+            standard deviation of the noise that neighbours share in decor (default 1)
+        sigma
+            noise standard deviation over what a record can move a sum by: the clip, or 2·clip (default: that of
+            --export, or 1)
+        smooth
+            smooth losses, convex or not, clipped in any way: x = ηβ, β of the sum of the clipped gradients
+        strict
+            refuse a disconnected graph instead of keeping its largest component
+        strongly_convex
+            strongly convex losses, never clipped: x,y = ηβ,ηλ
+        trust
+            what the attacker sees: ldp: all messages, and all noise but the victim's own pndp: what reaches it
+            (for training see above) secldp: all messages and the attacker's own secrets eavesdropper: all
+            messages, and no secrets (default pndp)
+        weight_decay
+            what models lose in a step, times the rate; decoupled from gradients
+        worst_answer
+            print what the worst answers of the class reach, as far as they are found, of refined pairs
+    """
+    return call("account", locals())
+
+
+def audit(
+    plan: Path | Export | None = None,
+    *,
+    steps: int | None = None,
+    actual: str | None = None,
+    algorithm: str | None = None,
+    answer: str | None = None,
+    attacker: str | Sequence[str] | None = None,
+    audit_seed: int | None = None,
+    carry: bool | None = None,
+    coalitions: str | Path | Sequence[Sequence[str]] | None = None,
+    confidence: float | None = None,
+    delta: float | None = None,
+    directed: bool | None = None,
+    epsilon: float | None = None,
+    export: Path | Export | None = None,
+    forget_own_noise: bool | None = None,
+    gossip: str | None = None,
+    gossip_matrix: Matrix = None,
+    gossip_rounds: int | None = None,
+    gradient_tracking: bool | None = None,
+    graph: Graph = None,
+    graph_sequence: Path | Sequence[Graph] | None = None,
+    groups: int | None = None,
+    learning_rates: str | Path | Sequence[float] | None = None,
+    link_failures: float | None = None,
+    local_steps: int | None = None,
+    missed_steps: float | None = None,
+    momentum: float | None = None,
+    nesterov: bool | None = None,
+    node_failures: float | None = None,
+    noise_multiplier: float | None = None,
+    noise_scale: float | None = None,
+    own_noise: float | None = None,
+    k: int | None = None,
+    probability: float | None = None,
+    random_neighbours: int | None = None,
+    runs: int | None = None,
+    sampling: str | None = None,
+    schema: str | Path | Sequence[Sequence[int]] | None = None,
+    secure_summation: bool | None = None,
+    seed: int | None = None,
+    b: int | None = None,
+    shared_noise: float | None = None,
+    strict: bool | None = None,
+    trust: str | None = None,
+    victim: str | None = None,
+    weight_decay: float | None = None,
+    progress: Progress = None,
+    binary: str | None = None,
+) -> Result:
+    """Attack the simulated protocol, to prove the accounting wrong.
+
+    Run the protocol many times with random noise, with and without a record of the victim, give the attacker what
+    it sees, and apply the best linear test. The mu that the attack reaches, with its confidence interval, stands
+    against the claimed one. With --export the noise is made by C_inv of the export itself, at the level that it
+    was calibrated with. Of an export whose nodes share noise (--trust secldp) the worst coalition that it allows
+    attacks, or that of --coalitions or --attacker, and the claim is the export's.
+
+    The claim of --trust pndp holds for inputs that do not react to what hidden nodes learned (averaging, fixed
+    streams); a network that trains has the local-DP number. With --answer all nodes but the attackers react to
+    the model θ that they hold, in units of what a record can move a sum of gradients by: clip:K,B adds clip(K·θ,
+    B) to what they send, so that B is about how many records react; that is the gradient of a loss that falls as
+    the model grows, the sign that hurts. linear:D sends D·θ in the place of θ. What a threshold of the attack's
+    statistic proves (Clopper and Pearson) stands against the claim, against the bound for nodes that react like
+    that, and against local DP. With the name of a class (convex:X, smooth:X, clipped-convex:X,
+    strongly-convex:X,Y, lipschitz:L, as mafalda smoothness has them) the worst linear answers of the class are
+    played, and the claim is the bound for the class, which they may not exceed.
+
+    With --sampling the privacy of secret batches is attacked: the attacker sees all messages, whatever the
+    network, and applies the likelihood ratio test of what the nodes really do (--actual), at several points of
+    the curve of epsilon and delta that is claimed. The claim is the accountant's, or the export's of --export, or
+    --epsilon. Fixed batches under a Poisson claim fail.
+
+    Keywords:
+        plan
+            of a plan its steps, participation, network and algorithm are taken, where no keyword says otherwise
+        steps
+            steps (required)
+        actual
+            with --sampling: what the nodes really do: poisson, bins or cyclic (default: the same)
+        algorithm
+            algorithm: dp-d-sgd, antipgd, muffliato, decor, zip-dl, mf-d-sgd (default dp-d-sgd)
+        answer
+            let nodes react to their models θ, and HOW: clip:K,B adds clip(K·θ, B) to what they send (B can be
+            inf), linear:D sends D·θ; convex:X, smooth:X, ...: the worst answers of the class, against its bound
+        attacker
+            LABEL of the attacking node, or LABEL,LABEL,... of a coalition; labels with commas in quotes, as in
+            CSV
+        audit_seed
+            seed of the simulated noise (default 1)
+        carry
+            the next message has the rows of noise of missed steps; otherwise they are lost
+        coalitions
+            who colludes under secldp, where nodes share noise: every SET of at most so many nodes, or those of a
+            file (default: as the export says)
+        confidence
+            of the interval (default 0.999)
+        delta
+            with --sampling: the delta of the claim
+        directed
+            edges have a direction: "u v" lets u average over v
+        epsilon
+            with --sampling: the epsilon that is claimed (default: the accountant's)
+        export
+            the export folder whose strategy mf-d-sgd runs, with the noise it was calibrated with
+        forget_own_noise
+            the attacker's own noise counts as protection
+        gossip
+            gossip matrix: uniform, metropolis, max-degree, laplacian (default uniform)
+        gossip_matrix
+            read the gossip matrix from this .npy, .mtx or .csv file instead
+        gossip_rounds
+            so many rounds of gossip at a time (default 1)
+        gradient_tracking
+            nodes gossip and follow the mean gradient, too
+        graph
+            graph: a file (edge list, .mtx, .npy; .gz too) or florentine complete:n cycle:n path:n star:n grid:RxC
+            hypercube:d regular:n,d erdos:n,p barabasi:n,m watts:n,k,p geometric:n,r
+        graph_sequence
+            FILE of networks that take turns, one a step, over the nodes of --graph: edge lists, separated by
+            empty lines
+        groups
+            with --sampling: groups of records (default: the bands of the strategy)
+        learning_rates
+            how the rate changes, times the base rate: constant, cosine, warmup-cosine[:fraction],
+            step:factor,from[,from…], or a FILE with one number a line (default constant)
+        link_failures
+            probability that an edge fails in a round of gossip
+        local_steps
+            gossip follows every so many gradient steps; T counts these (default 1)
+        missed_steps
+            probability that a node has no gradient in a step, and sends no noise
+        momentum
+            of every node, from 0 to below 1; it is not gossiped
+        nesterov
+            Nesterov's form of it
+        node_failures
+            probability that a node fails in a round of gossip: it keeps its model
+        noise_multiplier
+            with --sampling: noise standard deviation over the clip that is claimed
+        noise_scale
+            multiply the nodes' noise, but not the claim: below 1 the audit should fail (default 1)
+        own_noise
+            standard deviation of a node's own noise in decor (default 1)
+        k
+            how often a record takes part (default: in every step; with -b, 20 if that fits)
+        probability
+            with --sampling: of a record in a step of its group (default: groups/b)
+        random_neighbours
+            in every round a node averages over itself and so many others, drawn from all
+        runs
+            runs of the protocol with the record, and as many without (with --answer: 10000, with --sampling:
+            50000) (default 4000)
+        sampling
+            attack the privacy of batches that are drawn in secret: poisson: from --groups in turn, each record
+            with --probability bins: each record in one of -b batches, drawn once cyclic: each record in one of -b
+            fixed batches, and no secret
+        schema
+            when a record takes part: cyclic: every b steps, at most k times min-sep: at least b steps apart, at
+            most k times single: once FILE: in the steps of one of its lines, counted from 0 (default cyclic)
+        secure_summation
+            nodes see only weighted sums of messages
+        seed
+            seed of random graphs and random estimates
+        b
+            steps between participations (default T/k)
+        shared_noise
+            standard deviation of the noise that neighbours share in decor (default 1)
+        strict
+            refuse a disconnected graph instead of keeping its largest component
+        trust
+            what the attacker sees: ldp: all messages, and all noise but the victim's own pndp: what reaches it
+            (for training see above) secldp: all messages and the attacker's own secrets eavesdropper: all
+            messages, and no secrets (default pndp)
+        victim
+            LABEL of the victim (default: the nearest node; where nodes share noise, the one of whom most is
+            learned; with --answer, the nearest one that the attacker does not see)
+        weight_decay
+            what models lose in a step, times the rate; decoupled from gradients
+    """
+    return call("audit", locals())
+
+
+def simulate(
+    plan: Path | Export | None = None,
+    *,
+    steps: int | None = None,
+    adjacency: str | None = None,
+    attack: str | None = None,
+    average_last: int | None = None,
+    bandwidth: int | None = None,
+    carry: bool | None = None,
+    clip: float | None = None,
+    confidence: float | None = None,
+    data: Path | None = None,
+    delta: float | None = None,
+    directed: bool | None = None,
+    epsilon: float | Sequence[float] | None = None,
+    force: bool | None = None,
+    gossip: str | None = None,
+    gossip_matrix: Matrix = None,
+    gossip_rounds: int | None = None,
+    gradient_tracking: bool | None = None,
+    graph: Graph = None,
+    graph_sequence: Path | Sequence[Graph] | None = None,
+    learning_rate: float | None = None,
+    learning_rates: str | Path | Sequence[float] | None = None,
+    link_failures: float | None = None,
+    local_steps: int | None = None,
+    methods: Sequence[str | Path | Export] | None = None,
+    missed_steps: float | None = None,
+    momentum: float | None = None,
+    mu: float | Sequence[float] | None = None,
+    nesterov: bool | None = None,
+    node_failures: float | None = None,
+    out: Path | None = None,
+    k: int | None = None,
+    random_neighbours: int | None = None,
+    records: int | None = None,
+    runs: int | None = None,
+    sampling: str | None = None,
+    seed: int | None = None,
+    seeds: int | None = None,
+    b: int | None = None,
+    strict: bool | None = None,
+    task: str | None = None,
+    test_rows: int | None = None,
+    victim: str | None = None,
+    weight_decay: float | None = None,
+    workload: str | None = None,
+    progress: Progress = None,
+    binary: str | None = None,
+) -> Result:
+    """Train models with every method, to see what the noise costs.
+
+    Train a model on a network with MF-D-SGD, for every method, level of privacy and seed, and compare the test
+    losses. Every node has a part of the records, in b batches that it visits in turn; that no record takes part
+    more often, or sooner again, than a strategy was made for is checked while training. Methods with the same
+    seed have the same data, start and Z.
+
+    Methods: none (no noise), dp-d-sgd, antipgd, d-mf, mafalda (the certified optimum of this network),
+    mafalda-plain, and folders of exports. The noise protects a record against everybody who sees all messages: mu
+    of Gaussian differential privacy.
+
+    With --sampling poisson nodes draw their batches in secret instead, and levels are given by --epsilon and
+    --delta: every record takes part with probability w/b in every w-th step, where w is the number of bands of a
+    method's strategy (1 for dp-d-sgd), so that batches are as large as cyclic ones in expectation. Noise is what
+    the accountant of that asks for. Sums are divided by the expected size, and empty batches take noise and a
+    step.
+
+    Nodes train with momentum, learning rates that change (times --learning-rate), weight decay (times the rate),
+    local steps, rounds of gossip and gradient tracking, over networks that change or fail, and they may miss
+    steps. mafalda and d-mf then know of it, mafalda-plain is the optimum of the network that does not. An export
+    that was made for such training brings it along, and is refused for other flags. The line "noise" compares the
+    squared error that the noise alone makes of the models with the predicted one.
+
+    With --attack NODE that node attacks real training instead, with dp-d-sgd: it is run many times with a record
+    of the victim and without it, and what the attacker's statistic of the messages that it sees reaches stands
+    beside what is proven: the bound for the class that the task is in (see mafalda smoothness; local DP where it
+    is in none), and the number if gradients do not react.
+
+    With -o, write runs, table and figures; runs that are there already are not run again, so an interrupted
+    simulation goes on where it stopped, and more methods, levels and seeds can be added, also by several
+    processes at once. All else, and every byte that is read, has to be the same.
+
+    linear, logistic and perceptron (with tanh; with --data, on images) are synthetic; housing needs
+    cal_housing.data (20,640 lines of 9 numbers, in https://www.dcc.fc.up.pt/~ltorgo/Regression/cal_housing.tgz),
+    mnist a folder with four IDX files.
+
+    Keywords:
+        plan
+            a plan, which is compared with none and dp-d-sgd at its own privacy, where no keyword says otherwise
+        steps
+            steps (default 320)
+        adjacency
+            neighbouring datasets: zero-out (a record or nothing) or replace-one (twice the noise) (default
+            zero-out)
+        attack
+            let the node with this LABEL attack a record of another one, instead of comparing losses
+        average_last
+            count the errors of the last so many steps alone, as of models that are averaged or compared there
+            (default: those of all steps)
+        bandwidth
+            bands of mafalda's strategy with --sampling poisson (default: the best power of 2) or bins (default:
+            all)
+        carry
+            the next message has the rows of noise of missed steps; otherwise they are lost
+        clip
+            norm to which each record's gradient is clipped (default 1)
+        confidence
+            of the interval of an attack (default 0.999)
+        data
+            path of the data of housing (a file), or mnist and perceptron (a folder)
+        delta
+            for which epsilon is reported (default 1e-06)
+        directed
+            edges have a direction: "u v" lets u average over v
+        epsilon
+            levels of privacy as epsilons for --delta, instead of --mu
+        force
+            replace runs of other inputs
+        gossip
+            gossip matrix: uniform, metropolis, max-degree, laplacian (default uniform)
+        gossip_matrix
+            read the gossip matrix from this .npy, .mtx or .csv file instead
+        gossip_rounds
+            so many rounds of gossip at a time (default 1)
+        gradient_tracking
+            nodes gossip and follow the mean gradient, too
+        graph
+            graph: a file (edge list, .mtx, .npy; .gz too) or florentine complete:n cycle:n path:n star:n grid:RxC
+            hypercube:d regular:n,d erdos:n,p barabasi:n,m watts:n,k,p geometric:n,r
+        graph_sequence
+            FILE of networks that take turns, one a step, over the nodes of --graph: edge lists, separated by
+            empty lines
+        learning_rate
+            of the steps (default: one that suits the task)
+        learning_rates
+            how the rate changes, times the base rate: constant, cosine, warmup-cosine[:fraction],
+            step:factor,from[,from…], or a FILE with one number a line (default constant)
+        link_failures
+            probability that an edge fails in a round of gossip
+        local_steps
+            gossip follows every so many gradient steps; T counts these (default 1)
+        methods
+            what to compare; folders of exports, too; and mafalda-plain, which ignores what is more than plain
+            training (there by default if there is more) (default none,dp-d-sgd,antipgd,d-mf,mafalda)
+        missed_steps
+            probability that a node has no gradient in a step, and sends no noise
+        momentum
+            of every node, from 0 to below 1; it is not gossiped
+        mu
+            levels of privacy, of Gaussian DP (default 0.2,0.5,1)
+        nesterov
+            Nesterov's form of it
+        node_failures
+            probability that a node fails in a round of gossip: it keeps its model
+        out
+            folder that keeps the result; without one it goes with the object
+        k
+            epochs: how often a record takes part (default 20 if 20 divides T)
+        random_neighbours
+            in every round a node averages over itself and so many others, drawn from all
+        records
+            records of a synthetic task (default 4000)
+        runs
+            runs of an attacked training with the record, and as many without (default 2000)
+        sampling
+            batches: cyclic (cut once, visited in turn), poisson (drawn in secret, of as many records in
+            expectation) or bins (drawn once, in secret, independently for every record: no permutation cut into
+            equal batches) (default cyclic)
+        seed
+            seed of random graphs and random estimates
+        seeds
+            runs of every method at every level (default 10)
+        b
+            batches of a node: steps between participations (default T/k)
+        strict
+            refuse a disconnected graph instead of keeping its largest component
+        task
+            what is learned: linear, logistic, perceptron, housing or mnist (default linear)
+        test_rows
+            test records that losses are of while training; all of them at the end (0: always all) (default 256)
+        victim
+            LABEL of whose record is attacked (default: the nearest node that the attacker does not see)
+        weight_decay
+            what models lose in a step, times the rate; decoupled from gradients
+        workload
+            whose error counts: model (after averaging), message (before), prefix (centralized) (default model)
+    """
+    return call("simulate", locals())
+
+
+def benchmark(
+    graph: Graph = None,
+    *,
+    steps: int | None = None,
+    delta: float | None = None,
+    directed: bool | None = None,
+    epsilon: float | Sequence[float] | None = None,
+    force: bool | None = None,
+    gossip: str | None = None,
+    gossip_matrix: Matrix = None,
+    only: bool | None = None,
+    out: Path | None = None,
+    k: int | None = None,
+    seed: int | None = None,
+    strict: bool | None = None,
+    workloads: bool | None = None,
+    progress: Progress = None,
+    binary: str | None = None,
+) -> Result:
+    """Compare all strategies on a suite of graphs.
+
+    Measure every class of strategies and every baseline on a suite of graphs, for T = 64 (k = 4, b = 16) and T =
+    380 (k = 20, b = 19), and compare the losses with the certified optimum. Where batches are drawn in secret
+    (--sampling poisson) what a strategy costs depends on the privacy: DP-D-SGD and the best number of bands are
+    compared with the optimum, whose batches are visited in turn, by squared errors with the noise for every
+    --epsilon.
+
+    With -o, write benchmark.csv, benchmark.json and figures of all that is in the folder. What is there already
+    is not measured again: an interrupted benchmark goes on where it stopped, and more graphs and numbers of steps
+    can be added, also by several processes at once. Gossip, --seed, --directed, --epsilon and --delta have to be
+    the same.
+
+    With --workloads, compare strategies over optimizers and networks that change, for T = 128 (k = 8, b = 16):
+    the one that is optimal for plain training on the network, a centralized one (D-MF) that knows the optimizer,
+    and the certified optimum, which knows both. -o is then a folder of its own, with workloads.csv,
+    workloads.json, a figure, and the sequences of networks.
+
+    Keywords:
+        steps
+            measure for this number of steps only
+        delta
+            of the levels of privacy (default 1e-06)
+        directed
+            edges have a direction: "u v" lets u average over v
+        epsilon
+            levels of privacy to compare at, with --delta (default 0.5,2,8)
+        force
+            replace rows of other inputs
+        gossip
+            gossip matrix: uniform, metropolis, max-degree, laplacian (default uniform)
+        gossip_matrix
+            read the gossip matrix from this .npy, .mtx or .csv file instead
+        graph
+            a graph besides the suite: a file or florentine complete:n cycle:n path:n star:n grid:RxC hypercube:d
+            regular:n,d erdos:n,p barabasi:n,m watts:n,k,p geometric:n,r; may be repeated
+        only
+            measure the graphs of --graph only
+        out
+            folder that keeps the result; without one it goes with the object
+        k
+            participations for --T (default 20 if 20 divides T)
+        seed
+            seed of random graphs and random estimates
+        strict
+            refuse a disconnected graph instead of keeping its largest component
+        workloads
+            compare strategies over optimizers and networks that change, instead; --graph takes the place of its
+            graphs
+    """
+    return call("benchmark", locals())
+
+
+def sampling(
+    graph: Graph = None,
+    *,
+    steps: int | None = None,
+    delta: float | None = None,
+    directed: bool | None = None,
+    epsilon: float | Sequence[float] | None = None,
+    force: bool | None = None,
+    gossip: str | None = None,
+    gossip_matrix: Matrix = None,
+    out: Path | None = None,
+    k: int | None = None,
+    schema: str | Path | Sequence[Sequence[int]] | None = None,
+    seed: int | None = None,
+    b: int | None = None,
+    strict: bool | None = None,
+    workload: str | None = None,
+    progress: Progress = None,
+    binary: str | None = None,
+) -> Result:
+    """Compare secret batches with batches in turn, at equal privacy.
+
+    Compare what strategies cost on a network where batches are drawn in secret, by Poisson sampling, with the
+    certified optimum for batches in turn, whose privacy holds against whoever knows when a record takes part. For
+    every --epsilon and numbers of bands w from 1 (DP-D-SGD) to b: the squared error with the noise for (epsilon,
+    delta), over that of the optimum with its own. A batch of w bands is drawn from one of w groups, every record
+    with probability w/b: as many as in turn, on average.
+
+    With -o, write sampling.csv, sampling.json and a picture. "mafalda optimize --sampling poisson" exports the
+    best strategy for an epsilon, and proves that no other number of bands is better.
+
+    Keywords:
+        steps
+            steps (required)
+        delta
+            of the levels of privacy (default 1e-06)
+        directed
+            edges have a direction: "u v" lets u average over v
+        epsilon
+            levels of privacy to compare at, with --delta (default 0.5,1,2,4,8,16)
+        force
+            replace files that are there
+        gossip
+            gossip matrix: uniform, metropolis, max-degree, laplacian (default uniform)
+        gossip_matrix
+            read the gossip matrix from this .npy, .mtx or .csv file instead
+        graph
+            graph: a file (edge list, .mtx, .npy; .gz too) or florentine complete:n cycle:n path:n star:n grid:RxC
+            hypercube:d regular:n,d erdos:n,p barabasi:n,m watts:n,k,p geometric:n,r
+        out
+            folder that keeps the result; without one it goes with the object
+        k
+            how often a record takes part (default 20 if 20 divides T)
+        schema
+            when a record takes part: cyclic: every b steps, at most k times min-sep: at least b steps apart, at
+            most k times single: once FILE: in the steps of one of its lines, counted from 0 (default cyclic)
+        seed
+            seed of random graphs and random estimates
+        b
+            steps between participations (default T/k)
+        strict
+            refuse a disconnected graph instead of keeping its largest component
+        workload
+            whose error counts: model (after averaging) or message (before) (default model)
+    """
+    return call("sampling", locals())
+
+
+def advise(
+    graph: Graph = None,
+    *,
+    steps: int | None = None,
+    adjacency: str | None = None,
+    average_last: int | None = None,
+    carry: bool | None = None,
+    clip: float | None = None,
+    delta: float | None = None,
+    dim: int | None = None,
+    directed: bool | None = None,
+    epsilon: float | None = None,
+    float32: bool | None = None,
+    force: bool | None = None,
+    gossip: str | None = None,
+    gossip_matrix: Matrix = None,
+    gossip_rounds: int | None = None,
+    gradient_tracking: bool | None = None,
+    gram: str | None = None,
+    graph_sequence: Path | Sequence[Graph] | None = None,
+    lanczos_steps: int | None = None,
+    learning_rates: str | Path | Sequence[float] | None = None,
+    link_failures: float | None = None,
+    local_steps: int | None = None,
+    memory: int | str | None = None,
+    missed_steps: float | None = None,
+    momentum: float | None = None,
+    mu: float | None = None,
+    nesterov: bool | None = None,
+    node_failures: float | None = None,
+    out: Path | None = None,
+    k: int | None = None,
+    probes: int | None = None,
+    random_neighbours: int | None = None,
+    schema: str | Path | Sequence[Sequence[int]] | None = None,
+    seed: int | None = None,
+    b: int | None = None,
+    strict: bool | None = None,
+    weight_decay: float | None = None,
+    workload: str | None = None,
+    progress: Progress = None,
+    binary: str | None = None,
+) -> Result:
+    """Say which strategy to take: memory at a node against error.
+
+    Look at strategies of all classes for a network and a privacy, and say which one to take: a table of those
+    that nothing with as little memory at a node is better than, where batches are visited in turn and where they
+    are drawn in secret, and the command that computes and exports the best one. The error is the squared error
+    with the noise for (epsilon, delta), which compares strategies of any sensitivity and sampling. Memory is what
+    a node keeps of its noise from step to step, for a model of --dim parameters; --memory says what there is at
+    most.
+
+    With -o, write advice.csv, advice.json and a picture.
+
+    Keywords:
+        steps
+            steps (required)
+        adjacency
+            neighbouring datasets: zero-out (a record or nothing) or replace-one (twice the noise) (default
+            zero-out)
+        average_last
+            count the errors of the last so many steps alone, as of models that are averaged or compared there
+            (default: those of all steps)
+        carry
+            the next message has the rows of noise of missed steps; otherwise they are lost
+        clip
+            norm to which each record's gradient is clipped (default 1)
+        delta
+            the delta of --epsilon, or to report an epsilon for --mu
+        dim
+            parameters of the model
+        directed
+            edges have a direction: "u v" lets u average over v
+        epsilon
+            privacy wanted, with --delta, instead of --mu
+        float32
+            a node keeps numbers of 4 bytes, not of 8
+        force
+            replace files that are there
+        gossip
+            gossip matrix: uniform, metropolis, max-degree, laplacian (default uniform)
+        gossip_matrix
+            read the gossip matrix from this .npy, .mtx or .csv file instead
+        gossip_rounds
+            so many rounds of gossip at a time (default 1)
+        gradient_tracking
+            nodes gossip and follow the mean gradient, too
+        gram
+            Gram matrix: exact, lanczos (estimated from random vectors, with an error bound), sampled (likewise
+            from random runs of networks that change), or auto: exact unless that takes minutes (default auto)
+        graph
+            graph: a file (edge list, .mtx, .npy; .gz too) or florentine complete:n cycle:n path:n star:n grid:RxC
+            hypercube:d regular:n,d erdos:n,p barabasi:n,m watts:n,k,p geometric:n,r
+        graph_sequence
+            FILE of networks that take turns, one a step, over the nodes of --graph: edge lists, separated by
+            empty lines
+        lanczos_steps
+            products with the gossip matrix for each of them (default 40)
+        learning_rates
+            how the rate changes, times the base rate: constant, cosine, warmup-cosine[:fraction],
+            step:factor,from[,from…], or a FILE with one number a line (default constant)
+        link_failures
+            probability that an edge fails in a round of gossip
+        local_steps
+            gossip follows every so many gradient steps; T counts these (default 1)
+        memory
+            leave out strategies that keep more, such as 4GB (MB is 10⁶ bytes, MiB is 2²⁰)
+        missed_steps
+            probability that a node has no gradient in a step, and sends no noise
+        momentum
+            of every node, from 0 to below 1; it is not gossiped
+        mu
+            privacy wanted, as the parameter of Gaussian DP
+        nesterov
+            Nesterov's form of it
+        node_failures
+            probability that a node fails in a round of gossip: it keeps its model
+        out
+            folder that keeps the result; without one it goes with the object
+        k
+            how often a record takes part (default 20 if 20 divides T)
+        probes
+            random vectors of --gram lanczos, at least 4 (default 800,000 divided by the nodes, a multiple of 4
+            from 4 to 100); all unit vectors, without chance, for as many nodes or for 128 and fewer
+        random_neighbours
+            in every round a node averages over itself and so many others, drawn from all
+        schema
+            when a record takes part: cyclic: every b steps, at most k times min-sep: at least b steps apart, at
+            most k times single: once FILE: in the steps of one of its lines, counted from 0 (default cyclic)
+        seed
+            seed of random graphs and random estimates
+        b
+            steps between participations (default T/k)
+        strict
+            refuse a disconnected graph instead of keeping its largest component
+        weight_decay
+            what models lose in a step, times the rate; decoupled from gradients
+        workload
+            whose error counts: model (after averaging), message (before), prefix (centralized) (default model)
+    """
+    return call("advise", locals())
+
+
+def epsilon(
+    *,
+    alpha: float | None = None,
+    delta: float | None = None,
+    epsilon: float | None = None,
+    mu: float | None = None,
+    noise_multiplier: float | None = None,
+    probability: float | None = None,
+    rdp: float | None = None,
+    rounds: int | None = None,
+    sampling: str | None = None,
+    progress: Progress = None,
+    binary: str | None = None,
+) -> Result:
+    """Convert between mu-GDP, (epsilon, delta) and Renyi DP.
+
+    Convert between the parameters of Gaussian DP, approximate DP and Renyi DP. Give two of --mu, --epsilon and
+    --delta and the third is computed, exactly and rounded to the safe side; --alpha adds the Renyi divergence of
+    that order, and --alpha with --rdp (the divergence of a Gaussian mechanism) stands for --mu.
+
+    With --sampling poisson the mechanism is given: in each of --rounds every record takes part with
+    --probability, independently and in secret (zero-out adjacency). --noise-multiplier gives the epsilon for
+    --delta, or --epsilon the least noise multiplier. The epsilon holds; the least one is known within 0.2 % as a
+    rule (docs/sampling.md), and where it is not the output says so, and what proves the epsilon.
+
+    Keywords:
+        alpha
+            Renyi order
+        delta
+            of (epsilon, delta)-DP
+        epsilon
+            of (epsilon, delta)-DP
+        mu
+            GDP parameter
+        noise_multiplier
+            with --sampling: noise standard deviation over the clip
+        probability
+            with --sampling: of a record to take part in a round
+        rdp
+            Renyi divergence of order alpha
+        rounds
+            with --sampling: rounds that a record can be drawn for
+        sampling
+            batches that are drawn in secret: poisson, each record with --probability
+    """
+    return call("epsilon", locals())
+
+
+def graph(
+    graph: Graph,
+    *,
+    directed: bool | None = None,
+    force: bool | None = None,
+    format: str | None = None,
+    gossip: str | None = None,
+    gossip_matrix: Matrix = None,
+    out: Path | None = None,
+    seed: int | None = None,
+    strict: bool | None = None,
+    progress: Progress = None,
+    binary: str | None = None,
+) -> Result:
+    """Inspect or make a graph and its gossip matrix.
+
+    Inspect a graph, from a file or made, and its gossip matrix; with -o, write edges.tsv, gossip.mtx and
+    nodes.csv.
+
+    Built-in graphs:
+      florentine      marriages of 15 Florentine families (Breiger & Pattison 1986)
+      complete:n      every node with every other
+      cycle:n         a ring of n ≥ 3 nodes
+      path:n          a line
+      star:n          node 0 with n-1 others
+      grid:RxC        R rows of C nodes
+      hypercube:d     2^d nodes
+      regular:n,d     random, every node of degree d
+      erdos:n,p       random, every edge with probability p
+      barabasi:n,m    random, new nodes join m old ones by degree
+      watts:n,k,p     random, a ring of k neighbours rewired with probability p
+      geometric:n,r   random points of the unit square, nearer than r
+
+
+    Keywords:
+        graph
+            a path, the name of a built-in graph, or a networkx graph
+        directed
+            edges have a direction: "u v" lets u average over v
+        force
+            replace files that are there
+        format
+            text, or nvflare: the network as NVFlare's peer-to-peer executors take it, as JSON (default text)
+        gossip
+            gossip matrix: uniform, metropolis, max-degree, laplacian (default uniform)
+        gossip_matrix
+            read the gossip matrix from this .npy, .mtx or .csv file instead
+        out
+            folder that keeps the result; without one it goes with the object
+        seed
+            seed of random graphs and random estimates
+        strict
+            refuse a disconnected graph instead of keeping its largest component
+    """
+    return call("graph", locals())
+
+
+def verify(
+    plan: Path | Export,
+    *,
+    gossip_matrix: Matrix = None,
+    graph: Graph = None,
+    graph_sequence: Path | Sequence[Graph] | None = None,
+    progress: Progress = None,
+    binary: str | None = None,
+) -> Result:
+    """Check an export from its bytes alone.
+
+    Recompute everything that the manifest of an export claims: hashes, shape, C·C⁻¹ = I, parameters, sensitivity,
+    noise level; and, where the network can be had again, squared error, loss, lower bounds and baselines.
+    Built-in graphs and the centralized workload are made again; for a graph or gossip matrix from a file, name
+    that file.
+
+    A manifest that two programs could read differently (a key twice, in another case, or unknown) is refused.
+    What cannot be recomputed is listed as not checked: how the run went and, without the network's file, all that
+    depends on it.
+
+    Keywords:
+        plan
+            a plan, or the folder of an export
+        gossip_matrix
+            the gossip matrix file the export was made for
+        graph
+            the graph file the export was made for
+        graph_sequence
+            the file of networks that take turns the export was made for
+    """
+    return call("verify", locals())
+
+
+def report(
+    *results: Path | Export | Result,
+    force: bool | None = None,
+    graph: Graph = None,
+    out: Path | None = None,
+    title: str | None = None,
+    progress: Progress = None,
+    binary: str | None = None,
+) -> str:
+    """Make one HTML file of results, to look at and to pass on.
+
+    Make one HTML file of folders that were written with -o, in the order given: exports, accounts, simulations,
+    benchmarks, comparisons of secret batches, averages, and pictures of mafalda plot. The file needs nothing but
+    a browser, and asks nobody for anything: pictures, numbers, style and script are inside.
+
+    It says what was asked, what is certified and what that does not cover, and how to make it again, with the
+    SHA-256 of every file. Entries of C and its inverse can be read; on a map of the network an attacker is
+    chosen, with mouse or keyboard, to see who leaks how much to it. Nothing is computed or verified: mafalda
+    verify does that.
+
+    The map of an account has all edges if every node attacked, or the graph is a built-in one; otherwise name its
+    file with --graph.
+
+    Keywords:
+        results
+            plans, results, or their folders
+        force
+            replace a file that is there
+        graph
+            the graph file of accounts, whose edges the map then has
+        out
+            write the report to this file
+        title
+            of the report (default: the names of the folders)
+    """
+    return call("report", locals())
+
+
+def plot(
+    plan: Path | Export,
+    *,
+    force: bool | None = None,
+    gossip_matrix: Matrix = None,
+    graph: Graph = None,
+    graph_sequence: Path | Sequence[Graph] | None = None,
+    node: str | None = None,
+    out: Path | None = None,
+    progress: Progress = None,
+    binary: str | None = None,
+) -> Result:
+    """Draw an export: matrices, convergence, errors, spectrum.
+
+    Draw an export, as .png, .svg and .pdf:
+
+      matrices      C and C⁻¹ side by side, in signed colours
+      convergence   how loss and lower bound approached each other
+      errors        the error of every step, beside those of DP-D-SGD and D-MF
+      spectrum      the eigenvalues of the gossip matrix, which say how fast errors spread
+      sampling      of exports with --sampling poisson: errors at the same privacy, for epsilon from 0.25 to 16
+      sharing       of exports with --trust secldp: who relies on whom, own noise as size and shared noise as width
+
+    Where nodes have strategies of their own, the matrices are those of --node, and the errors those of all nodes
+    together, each with its own. Errors and spectrum need the network. Built-in graphs are made again; for a graph
+    or gossip matrix from a file, name it. Nothing is written before everything is drawn.
+
+    Keywords:
+        plan
+            a plan, or the folder of an export
+        force
+            replace pictures that are there
+        gossip_matrix
+            the gossip matrix file the export was made for
+        graph
+            the graph file the export was made for
+        graph_sequence
+            the file of networks that take turns the export was made for
+        node
+            LABEL of the node whose strategy to draw, if nodes have their own (default: the first)
+        out
+            folder that keeps the result; without one it goes with the object
+    """
+    return call("plot", locals())

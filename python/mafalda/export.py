@@ -1,0 +1,223 @@
+"""An export: its numbers, its network, its matrices, read and checked. plan.Plan adds what a node does with one."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import checks, files
+from . import manifest as manifests
+from .contract import contract
+from .errors import ExportError
+from .gossip import Gossip
+
+
+class Pair(NamedTuple):
+    """Two nodes that share a secret, and the standard deviation of what they share, in units of noise_std."""
+
+    a: str
+    b: str
+    std: float
+
+
+class Export:
+    """What all nodes of a training share: read by load, never changed.
+
+    Attributes:
+        steps       T; steps are counted from 0
+        k, b        a record takes part at most k times, b steps apart; batches are made once, and step t uses batch t mod b
+        pairs       of nodes that share noise, in exports with secrets; empty in all others
+        noise_std   standard deviation of Z, for the *sum* of clipped gradients; None without a privacy level
+        clip        norm to which every record's gradient is clipped; None likewise
+        nodes       labels, in the order of W's rows; empty without a network
+        hash        SHA-256 of the manifest, and so of everything: neighbours compare it before they start
+        manifest    docs/formats.md says what is in it
+    """
+
+    def __init__(self, directory: str) -> None:
+        self.directory = directory
+        self.manifest, self.hash = manifests.read(directory)
+        self.steps: int = self.manifest["steps"]
+        participation = self.manifest["participation"]
+        self.schema: str = participation["schema"]
+        self.k: int = participation["k"]
+        self.b: int = participation["b"]
+        self.noise_std: float | None = self.manifest.get("privacy", {}).get("noise_std")
+        self.clip: float | None = self.manifest.get("privacy", {}).get("clip")
+        self.scheme: str = self.manifest.get("sampling", {}).get("scheme", "cyclic")
+        self.nodes: list[str] = []
+        self._index: dict[str, int] = {}
+        self._own: list[float] = []
+        self.pairs: list[Pair] = []
+        if "graph" in self.manifest:
+            self._read_nodes()
+        if "space" in self.manifest:
+            self._read_pairs()
+        turns = self.manifest.get("workload_spec", {}).get("graph_sequence", {}).get("networks", 1)
+        self._gossip = Gossip(directory, self.manifest["files"], len(self.nodes), turns)
+        self._used: set[str] = set()
+        self._check_matrices()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.directory!r}, {len(self.nodes)} nodes, {self.steps} steps, k={self.k}, b={self.b}, {self.scheme})"
+
+    @cached_property
+    def contract(self) -> str:
+        """What a node must do with this export for its guarantee to hold, in words."""
+        return contract(self.manifest)
+
+    @property
+    def W(self) -> Any:
+        """The gossip matrix: an n×n float64 ndarray, read-only, or a scipy CSR matrix where the export has W.mtx.
+
+        Of m networks that take turns it is m×n×n, and step t has W[t % m]; in CSR, block t mod m on the diagonal.
+        """
+        return self._gossip.matrix()
+
+    def neighbours(self, node: str, step: int | None = None) -> dict[str, float]:
+        """The nodes whose models a node averages, with their weights in its row of W; its own weight is left out.
+
+        step is needed where networks take turns.
+        """
+        i = self.index(node)
+        return {self.nodes[j]: w for j, w in self._gossip.row(i, step).items() if j != i}
+
+    def weight(self, node: str, step: int | None = None) -> float:
+        """The weight of a node's own model in the average, W[i,i]."""
+        i = self.index(node)
+        return self._gossip.row(i, step).get(i, 0.0)
+
+    def receivers(self, node: str, step: int | None = None) -> list[str]:
+        """The nodes that average a node's model: those it sends to. They are its neighbours where links have no direction."""
+        i = self.index(node)
+        return [self.nodes[j] for j in self._gossip.column(i, step) if j != i]
+
+    def index(self, node: str) -> int:
+        """The row of a node in W and in nodes.csv."""
+        if node not in self._index:
+            near = ", ".join(self.nodes[:5]) + (", …" if len(self.nodes) > 5 else "")
+            raise ExportError(
+                f"the export has no node {node!r}; its nodes are {near}" if self.nodes else "the export has no network"
+            )
+        return self._index[node]
+
+    def own_std(self, node: str) -> float:
+        """The deviation of a node's own part of Z in units of noise_std; 1 where nodes share nothing."""
+        return self._own[self.index(node)] if self._own else 1.0
+
+    @property
+    def C(self) -> np.ndarray:
+        """The strategy, T×T, lower triangular, memory-mapped; layers×T×T where nodes have their own."""
+        return self._dense("C.npy")
+
+    @property
+    def C_inv(self) -> np.ndarray:
+        """C⁻¹, as C: a node adds row t of C⁻¹Z in step t."""
+        return self._dense("C_inv.npy")
+
+    @property
+    def loss(self) -> float:
+        """sens(C)²·‖LC⁻¹‖², what was minimized."""
+        return self._said("loss")
+
+    @property
+    def lower_bound(self) -> float:
+        """No strategy has a smaller loss: the certificate."""
+        return self._said("lower_bound")
+
+    @property
+    def gap(self) -> float:
+        """(loss - lower_bound) / lower_bound, at most."""
+        return self._said("gap")
+
+    @property
+    def baselines(self) -> dict[str, dict[str, float]]:
+        """What other strategies have on the same problem, by name: loss, squared error, and more."""
+        return self.manifest.get("baselines", {})
+
+    def _said(self, key: str) -> Any:
+        if key not in self.manifest:
+            raise ExportError(f"the manifest of this export has no {key}")
+        return self.manifest[key]
+
+    def _dense(self, name: str) -> np.ndarray:
+        if name not in self.manifest["files"]:
+            raise ExportError(f"the export has no {name}: it was made with --no-dense, or as CSV")
+        return self._array(name)
+
+    def inverse(self, node: str | None = None) -> np.ndarray:
+        """C⁻¹ of a node, T×T, lower triangular, memory-mapped."""
+        inverse = self._dense("C_inv.npy")
+        return inverse[self.manifest["per_node"]["layers"][self.index(node or "")]] if inverse.ndim == 3 else inverse
+
+    def check_node(self, node: str | None, needed: bool = False) -> str:
+        """The label of a node of the export, checked. If needed and none is given, it is the only one that this export was used for."""
+        if node is None and needed and len(self._used) == 1:
+            return next(iter(self._used))
+        if not self.nodes and not node:
+            return ""
+        if node is None:
+            raise ExportError("which node is this? Say node=…")
+        self.index(node)
+        self._used.add(node)
+        return node
+
+    def _read_nodes(self) -> None:
+        shared = "space" in self.manifest
+        rows = self._table("nodes.csv", ["index", "label", "degree"] + (["own_std"] if shared else []))
+        self.nodes = [row[1] for row in rows]
+        self._index = {label: i for i, label in enumerate(self.nodes)}
+        if len(self._index) != len(self.nodes) or [row[0] for row in rows] != [str(i) for i in range(len(rows))]:
+            raise ExportError("nodes.csv has a label twice, or is out of order")
+        if len(self.nodes) != self.manifest["graph"]["nodes"]:
+            raise ExportError(f"nodes.csv has {len(self.nodes)} nodes, the manifest {self.manifest['graph']['nodes']}")
+        if shared:
+            self._own = [files.number(row[3], "nodes.csv") for row in rows]
+
+    def _read_pairs(self) -> None:
+        """Pairs, and whether they protect what the manifest says: see checks.check_space."""
+        rows = self._table("pairs.csv", ["label", "label", "std"])
+        seen: set[frozenset[str]] = set()
+        for a, b, std in rows:
+            self.index(a), self.index(b)
+            if a == b or frozenset((a, b)) in seen:
+                raise ExportError(f"pairs.csv has the pair of {a!r} and {b!r} twice, or a node with itself")
+            seen.add(frozenset((a, b)))
+            self.pairs.append(Pair(a, b, files.number(std, "pairs.csv")))
+        shares = [(self.index(a), self.index(b), std**2) for a, b, std in self.pairs]
+        checks.check_space(self.manifest["space"], self.nodes, [own**2 for own in self._own], shares)
+
+    def _table(self, name: str, columns: list[str]) -> list[list[str]]:
+        if name not in self.manifest["files"]:
+            raise ExportError(f"the export has no {name}")
+        return files.read_table(os.path.join(self.directory, name), columns)
+
+    def _array(self, name: str) -> np.ndarray:
+        """C.npy or C_inv.npy."""
+        steps, layers = self.steps, ([None] if "per_node" in self.manifest else [])
+        return files.open_array(os.path.join(self.directory, name), (*layers, steps, steps))
+
+    def _check_matrices(self) -> None:
+        """Noise by C⁻¹ protects what C says only if it is the inverse, and C what the manifest says only if it is its own."""
+        names = {"C.npy", "C_inv.npy"} & self.manifest["files"].keys()
+        strategy, per_node = self.manifest["strategy"], self.manifest.get("per_node")
+        if len(names) < 2:
+            if names or per_node or strategy["class"] == "dense" and "C.csv" not in self.manifest["files"]:
+                raise ExportError("the export has not both of C.npy and C_inv.npy")
+            if strategy["class"] != "dense" and self.steps <= checks.LONGEST:
+                checks.check_matrix(self.manifest, checks.matrix(strategy, self.steps))
+            return
+        c, inverse = self._array("C.npy"), self._array("C_inv.npy")
+        if c.shape != inverse.shape:
+            raise ExportError(f"C.npy is {c.shape}, C_inv.npy {inverse.shape}")
+        if per_node:
+            checks.check_layers(per_node, len(c), len(self.nodes))
+        for x, y in zip(c, inverse) if c.ndim == 3 else [(c, inverse)]:
+            with np.errstate(over="ignore", invalid="ignore"):  # what overflows is none
+                error = np.linalg.norm(x @ y - np.eye(self.steps))
+            if not error <= 1e-9 or np.triu(y, 1).any():
+                raise ExportError("C_inv.npy is not the inverse of C.npy")
+            checks.check_matrix(self.manifest, x)

@@ -1,0 +1,184 @@
+"""What Python has instead of files: graphs, matrices, patterns and labels, written for the program as it reads them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+from typing import Any, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from .errors import MafaldaError
+from .export import Export
+from .temporary import Folder
+
+PathLike = str | os.PathLike[str]
+
+
+class Inputs:
+    """Turns values into words of a command line; what must be a file is written to a folder."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+
+    def words(self, command: str, given: Mapping[str, Any]) -> list[str]:
+        """The flags of keywords that are given, by the names of the program's flags."""
+        words = []
+        for name, value in given.items():
+            if value is None:
+                continue
+            if name == "graph" and command != "benchmark":
+                found = self.network(value)
+                words += found[:1] if command in ("verify", "plot", "report") else found  # these know the direction
+            elif name == "graph":
+                several = [value] if isinstance(value, str) or not isinstance(value, Sequence) else value
+                words += [word for one in several for word in self.network(one, "benchmark takes graphs")]
+            elif name == "gossip-matrix":
+                words += [f"--gossip-matrix={self._matrix(value)}"]
+            elif name in _WRITERS and not _is_path(value):
+                words += [f"--{name}={self._write(name, _WRITERS[name](value))}"]
+            else:
+                words += [f"--{name}={text(name, value)}"]
+        return words
+
+    def network(self, value: Any, refuses_matrices: str = "") -> list[str]:
+        """The flags of a graph: a path, the name of a built-in one, a networkx graph, or a gossip matrix."""
+        if _is_path(value):
+            return [f"--graph={os.fspath(value)}"]
+        if hasattr(value, "nodes") and hasattr(value, "edges") and hasattr(value, "is_directed"):
+            path = self._write("graph.edges", edge_list(value))
+            return [f"--graph={path}"] + (["--directed"] if value.is_directed() else [])
+        if hasattr(value, "shape") and not refuses_matrices:
+            return [f"--gossip-matrix={self._matrix(value)}"]
+        raise MafaldaError(
+            f"a graph is a path, the name of a built-in graph or a networkx graph, not a {type(value).__name__}"
+            + (f": {refuses_matrices}" if refuses_matrices else ", or a gossip matrix W (numpy, scipy.sparse)")
+        )
+
+    def _matrix(self, value: Any) -> str:
+        if _is_path(value):
+            return os.fspath(value)
+        if hasattr(value, "tocoo"):
+            return self._write("W.mtx", matrix_market(value))
+        w = np.asarray(value, dtype=np.float64)
+        if w.ndim != 2 or w.shape[0] != w.shape[1]:
+            raise MafaldaError(f"a gossip matrix is square, not {w.shape}")
+        _check_rows(w.sum(axis=1))
+        path = self._folder.join("W.npy")
+        np.save(path, np.ascontiguousarray(w))
+        return path
+
+    def _write(self, name: str, content: str) -> str:
+        stem, dot, end = name.partition(".")
+        path, count = self._folder.join(name), 1
+        while os.path.exists(path):
+            count += 1
+            path = self._folder.join(f"{stem}{count}{dot}{end}")
+        with open(path, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as f:
+            f.write(content)
+        return path
+
+
+def text(name: str, value: Any) -> str:
+    """A value as the program reads it on its command line; a MafaldaError if there is no such form."""
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value))
+    if isinstance(value, (str, os.PathLike)):
+        return os.fspath(value)
+    if isinstance(value, Export):
+        return value.directory
+    if isinstance(value, (Sequence, np.ndarray)) and len(value):
+        line = io.StringIO()
+        csv.writer(line, lineterminator="").writerow([text(name, one) for one in value])
+        return line.getvalue()
+    raise MafaldaError(f"{name.replace('-', '_')}={value!r:.60}: a {type(value).__name__} is no value of it")
+
+
+def edge_list(graph: Any) -> str:
+    """A networkx graph as an edge list. Weights are written where edges have the attribute "weight"; labels are kept."""
+    if graph.is_multigraph():
+        raise MafaldaError("the graph has parallel edges: give nx.Graph(g) or nx.DiGraph(g)")
+    labels = {node: str(node) for node in graph.nodes}
+    if len(set(labels.values())) != len(labels):
+        raise MafaldaError("two nodes of the graph have the same label, as text: use nx.relabel_nodes")
+    for label in labels.values():
+        if not label or label != label.strip() or "," in label or label[0] in "#%" or any(c in label for c in "\t\r\n"):
+            raise MafaldaError(
+                f"the label {label!r} cannot be in an edge list (commas, tabs, # or % in front, spaces at the ends): use "
+                "nx.relabel_nodes"
+            )
+    separator = "," if any(c.isspace() or c == ";" for label in labels.values() for c in label) else "\t"
+    edges = [(labels[u], labels[v], data.get("weight")) for u, v, data in graph.edges(data=True)]
+    weighted = any(weight is not None for _, _, weight in edges)
+    if weighted and any(weight is None for _, _, weight in edges):
+        raise MafaldaError("some edges of the graph have a weight and some have none: give all of them one, or none")
+    touched = {label for u, v, _ in edges for label in (u, v)}
+    edges += [(label, label, 1.0) for label in labels.values() if label not in touched]  # nodes without edges
+    lines = [separator.join([u, v] + ([repr(float(weight))] if weighted else [])) for u, v, weight in edges]
+    return "# of networkx\n" + "".join(line + "\n" for line in lines)
+
+
+def matrix_market(matrix: Any) -> str:
+    """A sparse matrix in MatrixMarket's format, with every bit of its numbers."""
+    w = matrix.tocoo()
+    if w.shape[0] != w.shape[1]:
+        raise MafaldaError(f"a gossip matrix is square, not {w.shape}")
+    _check_rows(np.asarray(w.sum(axis=1)).reshape(-1))
+    entries: dict[tuple[int, int], float] = {}
+    for i, j, value in zip(w.row.tolist(), w.col.tolist(), w.data.tolist()):
+        entries[i, j] = entries.get((i, j), 0.0) + float(value)
+    lines = [f"{i + 1} {j + 1} {value!r}" for (i, j), value in sorted(entries.items()) if value]
+    return "\n".join(["%%MatrixMarket matrix coordinate real general", f"{w.shape[0]} {w.shape[1]} {len(lines)}", *lines, ""])
+
+
+def _check_rows(sums: np.ndarray) -> None:
+    if not np.all(np.abs(sums - 1) <= 1e-9):
+        worst = sums[int(np.argmax(np.abs(np.nan_to_num(sums, nan=math.inf) - 1)))]
+        raise MafaldaError(
+            f"the rows of W sum to 1, and one sums to {worst:.6g}: is this an adjacency matrix? Then give nx.from_numpy_array(A)"
+        )
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, (str, os.PathLike))
+
+
+def _lines(rows: Iterable[Iterable[Any]], between: str) -> str:
+    return "".join(between.join(str(one) for one in row) + "\n" for row in rows)
+
+
+def _patterns(value: Any) -> str:
+    return _lines(([int(step) for step in pattern] for pattern in value), " ")
+
+
+def _rates(value: Any) -> str:
+    return "".join(f"{float(rate)!r}\n" for rate in value)
+
+
+def _coalitions(value: Any) -> str:
+    if isinstance(value, (int, np.integer)):
+        raise MafaldaError(f'coalitions={value}: give "{value}", a text, or a list of lists of labels')
+    return "".join(text("coalitions", list(one)) + "\n" for one in value)
+
+
+def _pairs(value: Any) -> str:
+    return _lines(value, ",")
+
+
+def _sequence(value: Any) -> str:
+    return "\n".join(edge_list(graph) for graph in value)
+
+
+_WRITERS = {
+    "schema": _patterns,
+    "learning-rates": _rates,
+    "coalitions": _coalitions,
+    "secrets": _pairs,
+    "graph-sequence": _sequence,
+}

@@ -1,0 +1,123 @@
+"""Results of commands: what the program printed, with its tables, pictures and report."""
+
+from __future__ import annotations
+
+import csv
+import glob
+import html
+import os
+from typing import Any, Iterator, Mapping
+
+import numpy as np
+
+from .errors import MafaldaError
+from .program import check, run
+from .temporary import Folder
+
+
+class Result(Mapping[str, Any]):
+    """What a command found. Its values are keys, as in the program's JSON, and attributes.
+
+    Attributes:
+        command    the name of the command
+        directory  the folder with tables and pictures; removed with this object unless out= named it; None without
+    """
+
+    def __init__(self, command: str, found: dict[str, Any], directory: str | None = None, folder: Folder | None = None) -> None:
+        self.command, self.directory = command, directory
+        self._found, self._folder = found, folder
+
+    def __getitem__(self, key: str) -> Any:
+        return self._found[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and name in self._found:
+            return self._found[name]
+        raise AttributeError(f"{self.command} found {', '.join(self._found)}, and no {name}")
+
+    def __repr__(self) -> str:
+        shown = {key: value for key, value in self._found.items() if not isinstance(value, (list, dict))}
+        more = [key for key in self._found if key not in shown]
+        return f"<{self.command}: " + ", ".join([*(f"{k}={v!r}" for k, v in shown.items()), *more]) + ">"
+
+    @property
+    def table(self) -> dict[str, np.ndarray]:
+        """The table that the program writes, by columns: numbers where all of a column are, and NaN where one is missing."""
+        with open(self._table_path(), encoding="utf-8", errors="surrogateescape", newline="") as f:
+            head, *rows = csv.reader(f)
+        return {name: _column([row[i] for row in rows]) for i, name in enumerate(head)}
+
+    def to_pandas(self) -> Any:
+        """The same table as a pandas DataFrame."""
+        import pandas
+
+        return pandas.DataFrame(self.table)
+
+    @property
+    def figures(self) -> dict[str, str]:
+        """The pictures by name, as SVG."""
+        return figures_in(self.directory)
+
+    def report(self, out: str | os.PathLike[str], **options: Any) -> str:
+        """Writes one HTML file to look at and to pass on; returns its path. Options: title, force."""
+        if self.directory is None:
+            raise MafaldaError(f"there is no report of {self.command}")
+        return write_report([self.directory], out, **options)
+
+    def _table_path(self) -> str:
+        found = sorted(glob.glob(os.path.join(glob.escape(self.directory or os.devnull), "*.csv")))
+        if len(found) != 1:
+            raise MafaldaError(f"{self.command} has no table: its values are {', '.join(self._found)}")
+        return found[0]
+
+    def _repr_html_(self) -> str:
+        try:
+            return report_html(self.directory, self._folder)
+        except MafaldaError:  # a result that no report shows
+            rows = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(f'{v!r:.200}')}</td></tr>" for k, v in self.items())
+            return f"<table>{rows}</table>"
+
+
+def figures_in(directory: str | None) -> dict[str, str]:
+    """The SVG files of a folder, by name."""
+    found = {}
+    for path in sorted(glob.glob(os.path.join(glob.escape(directory or os.devnull), "*.svg"))):
+        with open(path, encoding="utf-8") as f:
+            found[os.path.splitext(os.path.basename(path))[0]] = f.read()
+    return found
+
+
+def write_report(directories: list[str], out: str | os.PathLike[str], title: str | None = None, force: bool = False) -> str:
+    """The HTML report of folders of results, at out; returns the path."""
+    words = ["report", *(os.path.abspath(path) for path in directories), f"--output={os.fspath(out)}"]
+    words += ([] if title is None else [f"--title={title}"]) + (["--force"] if force else [])
+    check(run(words), "report")
+    return os.fspath(out)
+
+
+def report_html(directory: str | None, folder: Folder | None) -> str:
+    """The report of a folder, as a notebook shows it."""
+    if directory is None:
+        raise MafaldaError("there is no folder to report")
+    place = folder or Folder()
+    path = place.join("shown.html")
+    if not os.path.exists(path):
+        write_report([directory], path)
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    return f'<iframe srcdoc="{html.escape(text)}" style="width: 100%; height: 600px; border: 0"></iframe>'
+
+
+def _column(texts: list[str]) -> np.ndarray:
+    if texts and set(texts) <= {"true", "false"}:
+        return np.array([text == "true" for text in texts])
+    try:
+        return np.array([float(text) if text else np.nan for text in texts])
+    except ValueError:
+        return np.array(texts, dtype=str)

@@ -1,0 +1,293 @@
+"""Commands of the program from Python: the same results, errors in one line, and nothing left behind."""
+
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import mafalda
+from mafalda import commands, program, temporary
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+real = pytest.mark.skipif(not os.environ.get("MAFALDA"), reason="needs the program: $MAFALDA")
+
+
+class Graph:
+    """A graph as networkx has them: what the package uses of one."""
+
+    def __init__(self, edges, nodes=(), directed=False, parallel=False):
+        self._edges = [(*edge, {}) if len(edge) == 2 else (*edge[:2], {"weight": edge[2]}) for edge in edges]
+        self.nodes = list(dict.fromkeys([*nodes, *(node for edge in edges for node in edge[:2])]))
+        self._directed, self._parallel = directed, parallel
+
+    def edges(self, data=False):
+        return self._edges
+
+    def is_directed(self):
+        return self._directed
+
+    def is_multigraph(self):
+        return self._parallel
+
+
+CYCLE = Graph([("a b", "c;d"), ("c;d", "é"), ("é", "a b")])
+
+
+def tool(*arguments):
+    done = subprocess.run([program.find(), *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@real
+def test_functions_are_those_of_the_program():
+    described = HERE.parent / "commands.json"
+    if not described.exists():  # the tests are not beside the source
+        described = pathlib.Path(os.environ["MAFALDA_SOURCE"]) / "commands.json"
+    assert described.read_text(encoding="utf-8") == tool("describe"), "make python"
+    sys.path.insert(0, str(described.parent))
+    import generate
+
+    found = generate.module(json.loads(tool("describe")))
+    assert pathlib.Path(commands.__file__).read_text(encoding="utf-8") == found, "make python"
+
+
+def problem(draw):
+    """Keywords of a small problem, and the flags that say the same."""
+    graph = draw.choice(["florentine", "cycle:6", "star:5", "hypercube:3", "erdos:9,0.5"])
+    steps = draw.choice([8, 12, 16])
+    given = {"steps": steps, "k": draw.choice([1, 2, 4])}
+    if graph.startswith("erdos"):
+        given["seed"] = draw.randrange(100)
+    given.update(draw.choice([{}, {"mu": 0.5}, {"epsilon": 2, "delta": 1e-6, "adjacency": "replace-one"}, {"mu": 1, "clip": 0.25}]))
+    given.update(
+        draw.choice(
+            [
+                {},
+                {"strategy": "banded", "bandwidth": 2},
+                {"strategy": "blt"},
+                {"momentum": 0.9, "learning_rates": [1.0] * (steps - 1) + [0.1]},
+                {"gossip": "metropolis", "objective": "max"},
+                {"workload": "message", "no_baselines": True},
+                {"schema": "min-sep", "b": 2, "strategy": "toeplitz"},
+                {"node_failures": 0.25},
+                {"trust": "secldp", "coalitions": "2"},
+            ]
+        )
+    )
+    return graph, given
+
+
+def flags(given, folder):
+    words = []
+    for name, value in given.items():
+        flag = {"steps": "T", "k": "participations", "b": "separation"}.get(name, name.replace("_", "-"))
+        if name == "learning_rates":
+            path = folder / "learning-rates"
+            path.write_text("".join(f"{rate}\n" for rate in value))
+            value = path
+        words.append(f"--{flag}" if value is True else f"--{flag}={value}")
+    return words
+
+
+def bare(directory):
+    """The manifest without what differs from run to run."""
+    text = (pathlib.Path(directory) / "manifest.json").read_text(encoding="utf-8")
+    lines = [line for line in text.split("\n") if not line.strip().startswith(('"seconds"', '"peak_bytes"', '"command"'))]
+    return "\n".join(lines)
+
+
+@real
+@pytest.mark.parametrize("seed", range(20))
+def test_the_same_manifest_as_the_command(seed, tmp_path):
+    graph, given = problem(random.Random(seed))
+    plan = mafalda.optimize(graph, **given)
+    tool("optimize", f"--graph={graph}", *flags(given, tmp_path), "-q", "-o", str(tmp_path / "out"))
+    assert bare(plan.directory) == bare(tmp_path / "out")
+
+
+@real
+def test_labels_and_weights_of_a_graph_are_kept(tmp_path):
+    plan = mafalda.optimize(CYCLE, steps=8, k=2)
+    assert sorted(plan.nodes) == sorted(CYCLE.nodes)
+    weighted = mafalda.optimize(Graph([(1, 2, 0.1), (2, 3, 0.3)]), steps=8, k=2)
+    assert weighted.nodes == ["1", "2", "3"] and weighted.W[0, 1] != weighted.W[2, 1]
+    directed = mafalda.optimize(Graph([("a", "b"), ("b", "c"), ("c", "a")], directed=True), steps=8, k=2)
+    assert directed.neighbours("a") == {"b": 0.5}
+
+
+@real
+def test_a_gossip_matrix_is_used_to_the_last_bit():
+    w = np.array([[0.5, 0.5, 0], [0.5, 0.1, 0.4], [0, 0.4, 0.6]])
+    plan = mafalda.optimize(w, steps=8, k=2)
+    assert np.array_equal(plan.W, w) and plan.verify().ok
+    sparse = pytest.importorskip("scipy.sparse")
+    assert np.array_equal(mafalda.optimize(gossip_matrix=sparse.csr_array(w), steps=8, k=2).W, w)
+
+
+@real
+def test_results_are_arrays_tables_and_pictures(tmp_path):
+    plan = mafalda.optimize(CYCLE, steps=8, k=2, mu=1, delta=1e-6)
+    assert np.allclose(plan.C @ plan.C_inv, np.eye(8)) and plan.lower_bound <= plan.loss <= plan.lower_bound * (1 + plan.gap) * 1.0001
+    assert plan.table["method"][0] == "mafalda" and set(plan.baselines) < set(plan.table["method"])
+    assert all(picture.lstrip().startswith("<") for picture in plan.figures.values()) and "errors" in plan.figures
+    account = mafalda.account(plan, attackers="all", fixed_inputs=True)
+    assert set(account.table["attacker"]) == set(plan.nodes) and account.sigma == plan.noise_std
+    assert account["attackers"][0]["algorithm"] == "mf-d-sgd" and "exposure" in account.figures
+    single = mafalda.account(plan, attackers=["a b", "é"], fixed_inputs=True)
+    assert single.attacker == "a b,é"
+    assert mafalda.verify(plan).ok and mafalda.audit(plan, attacker="é", runs=200).passed
+    simulated = mafalda.simulate(plan, seeds=1, records=200)
+    assert simulated.table["mu"][2] == pytest.approx(1) and len(simulated.rows) == 3
+    page = mafalda.report(plan, account, out=tmp_path / "report.html")
+    assert pathlib.Path(page).read_text(encoding="utf-8").startswith("<!DOCTYPE html>") or "<html" in pathlib.Path(page).read_text()
+    assert plan._repr_html_().startswith("<iframe") and "<table" in mafalda.epsilon(mu=1, delta=1e-6)._repr_html_()
+    assert mafalda.epsilon(mu=1, delta=1e-6).epsilon == pytest.approx(4.8866, abs=1e-4)
+
+
+WRONG = [
+    (lambda: mafalda.optimize("florentine", steps="many"), mafalda.ProgramError, 'invalid argument "many"'),
+    (lambda: mafalda.optimize("florentine"), mafalda.ProgramError, "how many steps"),
+    (lambda: mafalda.optimize("florentine", steps=20, k=3), mafalda.ProgramError, "k = 3 does not divide"),
+    (lambda: mafalda.optimize("florentine", steps=20, strategy="best"), mafalda.ProgramError, 'unknown strategy "best"'),
+    (lambda: mafalda.optimize("nobody", steps=20), mafalda.ProgramError, "nobody"),
+    (lambda: mafalda.optimize("florentine", steps=20, participations=4), TypeError, "unexpected keyword"),
+    (lambda: mafalda.optimize(3, steps=20), mafalda.MafaldaError, "not a int"),
+    (lambda: mafalda.optimize(2 * np.eye(3), steps=20), mafalda.MafaldaError, "rows of W sum to 1"),
+    (lambda: mafalda.optimize(Graph([("a,b", "c")]), steps=20), mafalda.MafaldaError, "relabel_nodes"),
+    (lambda: mafalda.optimize(Graph([("a", "b", 1), ("b", "c")]), steps=20), mafalda.MafaldaError, "give all of them one"),
+    (lambda: mafalda.optimize(Graph([("a", "b")], parallel=True), steps=20), mafalda.MafaldaError, "parallel edges"),
+    (lambda: mafalda.optimize(Graph([(1, "1")]), steps=20), mafalda.MafaldaError, "same label"),
+    (lambda: mafalda.optimize("florentine", steps=20, mu={1: 2}), mafalda.MafaldaError, "a dict is no value"),
+    (lambda: mafalda.account("nowhere", attackers="all"), mafalda.ExportError, "no export in nowhere"),
+    (lambda: mafalda.epsilon(mu=-1, delta=1e-6), mafalda.ProgramError, "must be positive"),
+]
+
+
+@real
+@pytest.mark.parametrize("wrong, kind, says", WRONG)
+def test_errors_are_one_line(wrong, kind, says):
+    with pytest.raises(kind, match=says) as caught:
+        wrong()
+    assert "\n" not in str(caught.value)
+    assert kind is not mafalda.ProgramError or caught.value.code == 2
+
+
+@real
+def test_a_failing_audit_raises_and_says_by_how_much():
+    with pytest.raises(mafalda.ProgramError) as caught:
+        mafalda.audit(graph="florentine", steps=10, attacker="Medici", noise_scale=0.5)
+    assert caught.value.code == 1 and caught.value.result.passed is False
+
+
+@real
+def test_out_keeps_a_result_and_otherwise_it_goes(tmp_path):
+    plan = mafalda.optimize("cycle:4", steps=8, k=2, out=tmp_path / "kept")
+    gone = mafalda.optimize("cycle:4", steps=8, k=2)
+    folder = pathlib.Path(gone.directory)
+    assert folder.exists() and (tmp_path / "kept" / "manifest.json").exists()
+    del plan, gone
+    assert not folder.parent.exists() and (tmp_path / "kept" / "manifest.json").exists()
+
+
+@real
+def test_warnings_of_the_program_are_warnings():
+    with pytest.warns(UserWarning, match="not connected"):
+        mafalda.optimize(Graph([("a", "b"), ("b", "c"), ("d", "e")]), steps=8, k=2)
+
+
+LONG = """
+import signal, mafalda
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where this is started in the background of a shell
+def said(doing, fraction):
+    print(doing, flush=True)
+mafalda.optimize("watts:600,6,0.1", steps=2000, k=20, progress=said)
+"""
+
+
+def begin(tmp_path):
+    """A process that optimizes something long, once the program says what it does; and the program's process."""
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join([p for p in sys.path if p])}
+    python = subprocess.Popen([sys.executable, "-c", LONG], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    assert python.stdout.readline(), python.stderr.read()
+    children = pathlib.Path(f"/proc/{python.pid}/task/{python.pid}/children").read_text().split()
+    assert len(children) == 1
+    return python, int(children[0])
+
+
+def until(true):
+    """Waits until something holds, a minute at most."""
+    for _ in range(3000):
+        if true():
+            return
+        time.sleep(0.02)
+    raise AssertionError("it does not come to hold")
+
+
+def gone(process):
+    """Whether a process has ended; a zombie counts as one that has not, unless its parent is init's."""
+    try:
+        state = pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    return state[0] == "Z" and state[1] == "1"  # a container whose first process does not wait for others
+
+
+@real
+@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="processes are found in /proc")
+@pytest.mark.parametrize("which", ["ctrl-c", "python", "program", "both"])
+def test_nothing_is_left_of_what_is_killed(which, tmp_path):
+    python, child = begin(tmp_path)
+    if which == "ctrl-c":
+        python.send_signal(signal.SIGINT)
+    if which in ("program", "both"):
+        os.kill(child, signal.SIGKILL)
+    if which in ("python", "both"):
+        python.kill()
+    _, errors = python.communicate()
+    until(lambda: gone(child))
+    if which == "ctrl-c":
+        assert b"KeyboardInterrupt" in errors
+    elif which == "program":
+        assert b"ProgramError: mafalda ended without a word, by -9" in errors
+    if which == "both":  # nobody was left to remove the folder: the next one does
+        (folder,) = tmp_path.iterdir()
+        os.utime(folder, (0, 0))
+        environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join([p for p in sys.path if p])}
+        subprocess.run([sys.executable, "-c", "import mafalda; mafalda.optimize('cycle:4', steps=4, k=2)"], check=True, env=environment)
+    until(lambda: not list(tmp_path.iterdir()))
+
+
+def test_folders_of_the_living_stay(tmp_path, monkeypatch):
+    monkeypatch.setattr(temporary.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(temporary.tempfile, "mkdtemp", lambda prefix: _made(tmp_path / f"{prefix}{len(list(tmp_path.iterdir()))}"))
+    first = temporary.Folder()
+    os.utime(first.path, (0, 0))
+    second = temporary.Folder()
+    assert os.path.isdir(first.path) and os.path.isdir(second.path)
+
+
+def _made(path):
+    path.mkdir()
+    return str(path)
+
+
+def test_a_program_of_another_version_is_named(tmp_path, monkeypatch):
+    stranger = tmp_path / "mafalda"
+    stranger.write_text('#!/bin/sh\necho \'{"version":"v9.9.9"}\'\n')
+    stranger.chmod(0o755)
+    monkeypatch.delenv("MAFALDA", raising=False)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}/bin{os.pathsep}/usr/bin")
+    monkeypatch.setattr(program, "_built", lambda: {"version": "v1.0.0"})
+    with pytest.raises(mafalda.ServerError, match=f"{stranger}, the mafalda on the PATH, has version v9.9.9, and this package is of version v1.0.0"):
+        program.find()
+    monkeypatch.setattr(program, "_built", lambda: {"version": "v9.9.9"})
+    assert program.find() == str(stranger)
