@@ -1236,7 +1236,6 @@ def verify(
 def report(
     *results: Path | Export | Result,
     force: bool | None = None,
-    graph: Graph = None,
     out: Path | None = None,
     title: str | None = None,
     progress: Progress = None,
@@ -1253,16 +1252,11 @@ def report(
     chosen, with mouse or keyboard, to see who leaks how much to it. Nothing is computed or verified: mafalda
     verify does that.
 
-    The map of an account has all edges if every node attacked, or the graph is a built-in one; otherwise name its
-    file with --graph.
-
     Keywords:
         results
             plans, results, or their folders
         force
             replace a file that is there
-        graph
-            the graph file of accounts, whose edges the map then has
         out
             write the report to this file
         title

@@ -66,7 +66,7 @@ func TestCommandEndsWithItsCaller(t *testing.T) {
 func TestCallerAsksForWhatThereIs(t *testing.T) {
 	for _, flag := range []string{"--lent-folder=" + t.TempDir(), "--progress=xml"} {
 		var errs bytes.Buffer
-		if code := Run(context.Background(), waiting(nil), []string{"work", flag}, io.Discard, &errs); code != ExitUsage {
+		if code := Run(context.Background(), waiting(nil), []string{"work", flag}, io.Discard, &errs, plainly); code != ExitUsage {
 			t.Errorf("%s: code %d, %s", flag, code, &errs)
 		}
 	}
