@@ -63,8 +63,8 @@ type Study struct {
 	files   []study.File // of the matchings that networks are sequences of
 }
 
-// NewStudy returns the study of strategies on cases whose networks were all loaded by these options, but for the source.
-// It fails as Privacies.Check does, and as bands.Noise.Multiplier does for levels that no noise meets.
+// NewStudy returns the study of strategies on cases whose networks were all loaded by these options, but for the
+// source. It fails as Privacies.Check does, and as bands.Noise.Multiplier does for levels that no noise meets.
 func NewStudy(cases []Case, options graph.NetworkOptions, levels Privacies) (*Study, error) {
 	if err := levels.Check(); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func NewStudy(cases []Case, options graph.NetworkOptions, levels Privacies) (*St
 
 // NewWorkloadStudy returns the study of workloads on networks, all loaded by these options but for the source: what the
 // strategy costs that is optimal for plain training, what a centralized one costs that knows the optimizer, and the
-// optimum. The errors are those of Workloads, and limits.ErrMemory for steps that memory does not hold.
+// optimum. The errors are Workloads' errors, and limits.ErrMemory for steps that memory does not hold.
 func NewWorkloadStudy(networks []*graph.Network, schemas []participation.Cyclic, options graph.NetworkOptions) (*Study,
 	error) {
 	m := newWorkloadMeasurer()
@@ -182,8 +182,8 @@ func (s *Study) Table(rows []Row) *Table {
 		Epsilons: s.levels.Epsilons, Delta: s.levels.Delta, Rows: rows}
 }
 
-// Files makes the summaries of all rows in a folder, other cases' rows included: as JSON and as CSV, and the matchings of
-// the networks of this study of workloads, as sequences that graph.LoadSequence reads.
+// Files makes the summaries of all rows in a folder, other cases' rows included: as JSON and as CSV, and the matchings
+// of the networks of this study of workloads, as sequences that graph.LoadSequence reads.
 func (s *Study) Files(entries []study.Entry[Cell, Row]) ([]study.File, error) {
 	rows := s.Rows(entries)
 	table := func(w io.Writer) error { return WriteRows(w, rows, s.levels) }
@@ -214,9 +214,9 @@ func (s *Study) Rows(entries []study.Entry[Cell, Row]) []Row {
 	return rows
 }
 
-// WriteRows writes a line of CSV a row, with a header and all digits, but of seconds. For every ε there are columns with
-// the error at that privacy, its ratio to the optimum's, and the bands of the best strategy, if batches are drawn in
-// secret; what a row has nothing to say of is empty.
+// WriteRows writes a line of CSV a row, with a header and all digits, but of seconds. For every ε there are columns
+// with the error at that privacy, its ratio to the optimum's, and the bands of the best strategy, if batches are drawn
+// in secret; what a row has nothing to say of is empty.
 func WriteRows(w io.Writer, rows []Row, levels Privacies) error {
 	header := []string{"graph", "k", "b", "strategy", "sens_squared", "sens_kind", "loss", "ratio", "lower_bound"}
 	for _, epsilon := range levels.Epsilons {

@@ -130,7 +130,7 @@ func TestDescribeSchema(t *testing.T) {
 	}
 }
 
-// Noise that nodes share goes to the nodes of the same labels, whatever their order, and to those of no other network.
+// Noise that nodes share goes to the nodes of the same labels, whatever their order, and to nodes of no other network.
 func TestSharedOn(t *testing.T) {
 	n := line(t, "a", "b", "c")
 	shared, err := NewSharedNoise(n.Graph.Labels(), &secrets.Noise{Own: []float64{1, 2, 3}, Pairs: []secrets.Shared{

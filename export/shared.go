@@ -58,7 +58,7 @@ func NewSharedNoise(labels []string, n *secrets.Noise) (*SharedNoise, error) {
 	return &SharedNoise{slices.Clone(labels), n}, nil
 }
 
-// Graph returns who shares secrets: all pairs, those of variance zero included. It fails as secrets.NewGraph does.
+// Graph returns who shares secrets: all pairs, also the pairs of variance zero. It fails as secrets.NewGraph does.
 func (n *SharedNoise) Graph() (*secrets.Graph, error) {
 	pairs := make([]secrets.Pair, len(n.Pairs))
 	for i, p := range n.Pairs {

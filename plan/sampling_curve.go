@@ -33,8 +33,9 @@ type BandCurve struct {
 
 // CurveOptions tunes SamplingCurve. The zero value computes every curve, of strategies within a certified gap of 1e-5.
 type CurveOptions struct {
-	// Of, if not nil, is an export with Poisson sampling whose picture the curves are for: the candidates of its manifest are
-	// taken from there, other strategies are within 1e-3 of the best, and there is no curve of the best numbers of bands.
+	// Of, if not nil, is an export with Poisson sampling whose picture the curves are for: the candidates of its
+	// manifest are taken from there, other strategies are within 1e-3 of the best, and there is no curve of the best
+	// numbers of bands.
 	Of *export.Export
 
 	Progress func(phase string, fraction float64) // if not nil, sees how far it is, from 0 to 1
@@ -95,7 +96,7 @@ func SamplingCurve(ctx context.Context, p Problem, levels benchmarks.Privacies, 
 	return all, s.bestCurve(ctx, all, table)
 }
 
-// learnCandidates takes the squared errors of all candidates of a manifest, whose unit is that of the exported strategy.
+// learnCandidates takes the squared errors of all candidates of a manifest, whose unit is the exported strategy's.
 func learnCandidates(table *bands.Table, m *export.Manifest) {
 	squared := func(c export.Candidate) float64 { return c.ErrorAtPrivacy / (c.NoiseMultiplier * c.NoiseMultiplier) }
 	for _, own := range m.Sampling.Candidates {

@@ -170,7 +170,8 @@ func TestInterruptedSampling(t *testing.T) {
 	}
 }
 
-// The curves of an export's picture are those of all details, as far as it can be seen, though no candidate is searched for again.
+// The curves of an export's picture equal the curves of all details, as far as it can be seen, though no candidate is
+// searched for again.
 func TestSamplingCurveOfAnExport(t *testing.T) {
 	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(24, 3, 8))}
 	dir := filepath.Join(t.TempDir(), "out")

@@ -11,21 +11,22 @@
 // or, from g and the noise on, whatever else Config.Workload says: workload.State is the recursion, the same code that
 // Gram matrices are defined by.
 //
-// where m is the node's smallest batch, so that a mean over any of its batches is covered, and contribution is how far one
-// record moves a sum of clipped gradients (Δ, or 2Δ if records are replaced: package accounting). Steps are counted from
-// 0 inside, and from 1 in results: Losses[i] is measured after Steps[i] steps.
+// where m is the node's smallest batch, so that a mean over any of its batches is covered, and contribution is how far
+// one record moves a sum of clipped gradients (Δ, or 2Δ if records are replaced: package accounting). Steps are counted
+// from 0 inside, and from 1 in results: Losses[i] is measured after Steps[i] steps.
 //
 // # Participation
 //
-// The records are dealt to the nodes evenly and at random, each node's records into b batches, and step t takes batch
-// t mod b. Whether that is what the strategy's sensitivity was computed for is checked twice: before the run, and in it,
-// where a participation.Ledger notes every record in every step it takes part in and refuses what the schema does not allow.
+// The records are dealt to the nodes evenly and at random, each node's records into b batches, and step t takes batch t
+// mod b. Whether that is what the strategy's sensitivity was computed for is checked twice: before the run, and in it,
+// where a participation.Ledger notes every record in every step it takes part in and refuses what the schema does not
+// allow.
 //
-// Config.Sampling draws batches of varying sizes instead, of which the attackers know nothing. Sums of clipped gradients
-// are then divided by the expected size, which is public, never by the real one; noise of Noise.Multiplier·sens·Δ is added
-// to the sum; an empty batch takes noise and a step as any other. What is checked is the contract of the sampler, and that
-// the strategy is one that its accountant knows: of at most as many bands as Poisson sampling has groups, without negative
-// entries for bins.
+// Config.Sampling draws batches of varying sizes instead, of which the attackers know nothing. Sums of clipped
+// gradients are then divided by the expected size, which is public, never by the real one; noise of
+// Noise.Multiplier·sens·Δ is added to the sum; an empty batch takes noise and a step as any other. What is checked is
+// the contract of the sampler, and that the strategy is one that its accountant knows: of at most as many bands as
+// Poisson sampling has groups, without negative entries for bins.
 //
 // # Missed steps
 //
@@ -39,8 +40,8 @@
 //
 // A Gram matrix H predicts what the noise does to the models: the open-loop response. The gradients of a run depend on
 // the models and answer to the noise in their own way, which is why the difference of runs with and without noise is
-// another number. So every run with noise also runs the recursion on its noise alone, from models of 0, with the rows of
-// at most 16 parameters of the run, over the networks and with the absences of the run. Result.NoiseError is
+// another number. So every run with noise also runs the recursion on its noise alone, from models of 0, with the rows
+// of at most 16 parameters of the run, over the networks and with the absences of the run. Result.NoiseError is
 //
 //	Σ over steps, as they count, and nodes of the squared error of a parameter, mean over the parameters,
 //
@@ -52,8 +53,8 @@
 // # What is fast
 //
 // Numbers are float32, as in training; losses, norms and means are float64. Products over a batch are matrix products.
-// Gradients of single records are never formed: a layer's gradient for one record is an outer product, whose norm is the
-// product of two norms.
+// Gradients of single records are never formed: a layer's gradient for one record is an outer product, whose norm is
+// the product of two norms.
 //
 // # What is reproducible
 //
@@ -64,15 +65,15 @@
 // # Studies
 //
 // A Study is a run for every method, level of privacy and seed, as cells of package study: Study.Do computes one, and
-// whoever makes the same study computes the same. A Grid sums them up in Rows, paired by seed. Methods are no noise, the
-// baselines of package baselines, which know the optimizer, the certified optimum of the network for the training that
-// there is, that for plain training (Ignorant), and exports. An export for more than plain training brings its training
-// along where the configuration has nothing but plain training, and is refused for any other (TrainingError); its decay
-// is for a rate of 1, that of the run times its rate. With the scheme
-// participation.Poisson levels are ε, batches are drawn in secret, from as many groups as a method's strategy has bands,
-// and the noise is what package accounting calibrates for the rounds of a group; the optimum is that of bands. With
-// participation.Bins every record has one secret batch of b, the noise is that of bins.Mechanism, and the optimum a
-// strategy without negative entries that is searched for every ε.
+// whoever makes the same study computes the same. A Grid sums them up in Rows, paired by seed. Methods are no noise,
+// the baselines of package baselines, which know the optimizer, the certified optimum of the network for the training
+// that there is, that for plain training (Ignorant), and exports. An export for more than plain training brings its
+// training along where the configuration has nothing but plain training, and is refused for any other (TrainingError);
+// its decay is for a rate of 1; the run's is times its rate. With the scheme participation.Poisson levels are ε,
+// batches are drawn in secret, from as many groups as a method's strategy has bands, and the noise is what package
+// accounting calibrates for the rounds of a group; the optimum is that of bands. With participation.Bins every record
+// has one secret batch of b, the noise is that of bins.Mechanism, and the optimum a strategy without negative entries
+// that is searched for every ε.
 //
 // # Notation
 //

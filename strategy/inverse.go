@@ -35,5 +35,5 @@ func CheckInverse(c, inverse mat.Matrix) error {
 }
 
 // largestExcess bounds the Frobenius norm of E = C·C⁻¹ - I, whatever rounding explains: who draws noise by the exported
-// C⁻¹ has the strategy (I+E)⁻¹C, whose sensitivity is at most that of C over 1-‖E‖.
+// C⁻¹ has the strategy (I+E)⁻¹C, whose sensitivity is at most C's over 1-‖E‖.
 const largestExcess = 1e-9

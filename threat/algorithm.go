@@ -84,7 +84,7 @@ func MFDSGD(c strategy.Strategy) Algorithm {
 }
 
 // MFDSGDPerNode is MF-D-SGD with the strategy strategies[v] at node v, all of the same number of steps; it goes by the
-// direct method. Local DP is that of the worst of them.
+// direct method. Local DP is taken for the worst of them.
 func MFDSGDPerNode(strategies []strategy.Strategy) Algorithm {
 	return Algorithm{name: "mf-d-sgd", rounds: 1, alone: 1, steps: strategies[0].Steps(), each: strategies,
 		of:    &origin{strategies: strategies},

@@ -73,7 +73,7 @@ type Reacting struct {
 var ErrAudit = errors.New("cannot be audited")
 
 // Audit attacks the real protocol: it runs it with random noise, with and without a record of the victim, gives the
-// attacker what it sees, and applies the best linear test for the worst gradients of a pattern. The claim is that of
+// attacker what it sees, and applies the best linear test for the worst gradients of a pattern. The claim is made by
 // Account and Best for the schema. The attack is on the simulated messages; only its direction is computed from the
 // view (Explicit, so n and T must be small), and a wrong direction can only make it weaker. A claim that is too small
 // shows as a lower confidence limit above it.

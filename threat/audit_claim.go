@@ -13,7 +13,7 @@ import (
 	"mafalda/strategy"
 )
 
-// really returns the scenario with those who really attack; nil: with those of the claim.
+// really returns the scenario with the nodes that really attack; nil: with the attacker of the claim.
 func (s Scenario) really(colluding []int) Scenario {
 	if colluding != nil {
 		s.Attacker.Any, s.Attacker.Nodes = nil, colluding
@@ -21,7 +21,7 @@ func (s Scenario) really(colluding []int) Scenario {
 	return s
 }
 
-// use makes nodes use a C⁻¹, nil: that of the algorithm, as its export has it, which must be the inverse of its C.
+// use makes nodes use a C⁻¹, nil: the algorithm's own, as its export has it, which must be the inverse of its C.
 func (p *protocol) use(noising mat.Matrix) error {
 	if of := p.algorithm.of; noising == nil && of != nil && of.inverse != nil {
 		noising = of.inverse
@@ -43,8 +43,9 @@ func (p *protocol) use(noising mat.Matrix) error {
 	return nil
 }
 
-// claim returns what Account says of the victim, and μ by Best: of the worst victim, where the attackers are any of several
-// coalitions. local is the squared sensitivity of local DP, which the exposure has where the rank of the view is unclear.
+// claim returns what Account says of the victim, and μ by Best: of the worst victim, where the attackers are any of
+// several coalitions. local is the squared sensitivity of local DP, which the exposure has where the rank of the view
+// is unclear.
 func (s Scenario) claim(ctx context.Context, victim int, local float64) (Exposure, float64, error) {
 	var found *Exposure
 	most := 0.0 // with Any, the claim is the same for all

@@ -52,7 +52,7 @@ type pieces struct {
 	covariance *mat.SymDense // of the noise in m, nodes×nodes
 }
 
-// pieces returns those of the attacker's view, without the covariance.
+// pieces returns the pieces of the attacker's view, without the covariance.
 func (s Scenario) pieces() *pieces {
 	if s.Attacker.SecureSummation {
 		return summedView(s.Gossip, s.Attacker)
@@ -138,8 +138,8 @@ func independentRows(a *mat.Dense) *mat.Dense {
 	return mat.NewDense(count, cols, basis)
 }
 
-// covariance returns that of one step's fresh noise in the messages of the nodes. Of the noise that neighbours share,
-// what is on an edge to another node is known to the attacker.
+// covariance returns the covariance of one step's fresh noise in the messages of the nodes. Of the noise that
+// neighbours share, what is on an edge to another node is known to the attacker.
 func (a Algorithm) covariance(w *graph.CSR, nodes []int) *mat.SymDense {
 	if len(nodes) == 0 {
 		return nil

@@ -23,7 +23,7 @@ type round struct {
 	first   bool       // with the gradients of the step
 }
 
-// rounds returns those of the whole run, in order.
+// rounds returns the rounds of the whole run, in order.
 func (c *course) rounds() []round {
 	var all []round
 	for t := range c.steps {
@@ -50,7 +50,7 @@ func (s Scenario) buildTrained() (*system, error) {
 		degenerate: !c.fresh(), scaled: true}, nil
 }
 
-// stage returns that of a round.
+// stage returns the stage of a round.
 func (tr *trained) stage(i int) *stage {
 	r, nodes := tr.rounds[i], tr.sights.nodes
 	n := len(nodes)
@@ -154,7 +154,7 @@ func (b *bank) see(h *mat.Dense) (state, gradients, noise *mat.Dense) {
 	return state, gradients, noise
 }
 
-// entry is that of number p of node j in a row.
+// entry is the place of number p of node j in a row.
 type entry struct {
 	row, p, j int
 	weight    float64

@@ -133,8 +133,8 @@ func TestFarVictimsKeepTheirDigits(t *testing.T) {
 		}
 		before = s
 	}
-	// the message of node 11 takes 10 rounds to node 1, so the first to tell is that of step 11, from the gradient of
-	// step 1: it arrives with the weight (1/3)^9·1/3 against noise that other nodes added
+	// the message of node 11 takes 10 rounds to node 1, so the first to tell is the message of step 11, from the
+	// gradient of step 1: it arrives with the weight (1/3)^9·1/3 against noise that other nodes added
 	if before > 1e-8 || before < 1e-13 {
 		t.Errorf("the last node has %v", before)
 	}

@@ -27,8 +27,8 @@ type origin struct {
 	stands     standIns // for all nodes' strategy
 }
 
-// standIns remembers what stands for a strategy, by the number of hidden nodes and by how often and how far apart records
-// take part.
+// standIns remembers what stands for a strategy, by the number of hidden nodes and by how often and how far apart
+// records take part.
 type standIns struct {
 	lock  sync.Mutex
 	known map[[3]int][]reaction.Stand
@@ -54,8 +54,8 @@ func (s *standIns) get(hidden int, schema participation.Schema, find func() ([]r
 }
 
 // MFDSGDOf is MF-D-SGD with the strategies of an export, which must be for this number of steps, and for batches that
-// attackers may know (ErrStrategy), and have the files of its manifest. It has the Training that the export was made for;
-// networks that take turns are known by their digest alone, so that attackers under PNDP need On first.
+// attackers may know (ErrStrategy), and have the files of its manifest. It has the Training that the export was made
+// for; networks that take turns are known by their digest alone, so that attackers under PNDP need On first.
 func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 	if err := e.CheckHashes(); err != nil {
 		return Algorithm{}, err
@@ -126,7 +126,8 @@ func perNode(e *export.Export) (Algorithm, error) {
 	return a, nil
 }
 
-// CheckNodes refuses an export whose nodes have their own strategies, or share noise, if they are not those of the graph (ErrStrategy).
+// CheckNodes refuses an export whose nodes have their own strategies, or share noise, if they are not the graph's nodes
+// (ErrStrategy).
 func (a Algorithm) CheckNodes(g *graph.Graph) error {
 	if a.of == nil || a.of.nodes == nil {
 		return nil

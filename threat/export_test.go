@@ -13,7 +13,7 @@ import (
 	"mafalda/graph"
 )
 
-// TestMFDSGDOf: the strategy of an export is that of the study and of the audit, which attacks C_inv as it is in the
+// TestMFDSGDOf: the study and the audit have the strategy of the export, which attacks C_inv as it is in the
 // files, if that is the inverse of C.
 func TestMFDSGDOf(t *testing.T) {
 	g, w := gossip(t, "cycle:4", graph.Uniform)

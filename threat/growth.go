@@ -18,7 +18,8 @@ type GrowthRow struct {
 
 	Local *float64 `json:"ldp_sens_squared,omitempty"` // of local DP: what holds where Reaction.HoldsFor does not
 
-	// Means if gradients do not react to models, which those of a training do, where Neighbours and Others are not that.
+	// Means if gradients do not react to models, which those of a training do, where Neighbours and Others are not
+	// that.
 	NeighboursWithoutReaction *float64 `json:"neighbours_without_reaction,omitempty"`
 	OthersWithoutReaction     *float64 `json:"others_without_reaction,omitempty"`
 
@@ -27,12 +28,12 @@ type GrowthRow struct {
 	Asymptote *float64 `json:"asymptote,omitempty"`
 }
 
-// symmetricWithin is up to where the entries of a gossip matrix may differ from those of its transpose.
+// symmetricWithin is by how much the entries of a gossip matrix may differ from its transpose's.
 const symmetricWithin = 1e-12
 
 // Growth computes what an attacker learns in so many steps, with a record in each of them (Koskela & Kulkarni, Figure
 // 1); the schema of s is not looked at. Of the options Measure, Reaction and Refine count; Refine is of every victim.
-// Errors: those of Account, ErrUnclear among them, and the cause of the context, soon after it has ended.
+// Errors: Account's, ErrUnclear among them, and the cause of the context, soon after it has ended.
 func Growth(ctx context.Context, s Scenario, steps int, o AssessOptions) (GrowthRow, error) {
 	schema, err := participation.NewCyclic(steps, steps, 1)
 	if err != nil {
@@ -120,7 +121,7 @@ func (s Scenario) growthOf(ctx context.Context, o AssessOptions, local float64) 
 	return neighbours.value(), others.value(), nil
 }
 
-// mean is that of the numbers that were added.
+// mean is the mean of the numbers that were added.
 type mean struct {
 	sum   float64
 	count int

@@ -6,8 +6,8 @@ import (
 	"mafalda/strategy"
 )
 
-// layout says which numbers a node keeps between two rounds, beside each other: its model; its momentum; its tracker and
-// the last noisy gradient; rows of noise that were not sent; and those of its noise's filter.
+// layout says which numbers a node keeps between two rounds, beside each other: its model; its momentum; its tracker
+// and the last noisy gradient; rows of noise that were not sent; and the memory of its noise's filter.
 type layout struct {
 	course *course
 	filter strategy.Filter // nil: independent noise
@@ -43,7 +43,7 @@ func (l *layout) gossiped() []int {
 }
 
 // step returns what a node makes of its numbers ℓ, its gradient g and its white noise z in step t, before it sends
-// anything: rows of coefficients of (ℓ, g, z). Signs are those of -θ.
+// anything: rows of coefficients of (ℓ, g, z). Signs are as in -θ.
 func (l *layout) step(t int, misses bool) [][]float64 {
 	c, spec, width := l.course, l.course.spec, l.size+2
 	now := make([][]float64, l.size)

@@ -52,8 +52,8 @@ func ParseMeasure(name string) (Measure, error) {
 	return 0, fmt.Errorf("unknown bound %q: choose %s", name, strings.Join(Measures(), ", "))
 }
 
-// Squared returns the squared sensitivity of an exposure under the schema. local is that of local DP, +Inf if there is
-// none; it limits Best only. The error cases are those of participation.
+// Squared returns the squared sensitivity of an exposure under the schema. local is the one of local DP, +Inf if there
+// is none; it limits Best only. The error cases are participation's.
 func (m Measure) Squared(e Exposure, schema participation.Schema, local float64) (float64, error) {
 	if e.Infinite {
 		return math.Inf(1), nil
@@ -112,7 +112,7 @@ func patternsOf(schema participation.Schema) ([][]int, bool) {
 	return schema.Disjoint(), false
 }
 
-// Local returns the squared sensitivity of local DP, which no attacker under PNDP exceeds: that of the worst node, and
+// Local returns the squared sensitivity of local DP, which no attacker under PNDP exceeds: for the worst node, and
 // +Inf where no noise of its own protects a node.
 func (a Algorithm) Local(schema participation.Schema) (float64, error) {
 	worst := math.Inf(-1)

@@ -192,7 +192,7 @@ func (p *protocol) see(w, message, next *mat.Dense, t int) {
 	}
 }
 
-// zipStep is a step of Zip-DL: noise of single messages, less its mean over those of a sender.
+// zipStep is a step of Zip-DL: noise of single messages, less its mean over a sender's messages.
 func (p *protocol) zipStep(message *mat.Dense, t int) *mat.Dense {
 	next := mul(p.w, message)
 	for from := range p.n {

@@ -10,7 +10,7 @@ import (
 	"mafalda/workload"
 )
 
-// runTrained is run with a Training: the recursion is that of workload.State, which simulations run, too.
+// runTrained is run with a Training: the recursion is workload.State, which simulations run, too.
 func (p *protocol) runTrained(ctx context.Context) error {
 	width := p.source.width()
 	state, err := workload.NewState[float64](p.course.spec, p.steps, p.n, width, 1)

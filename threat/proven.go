@@ -21,9 +21,9 @@ type Proven struct {
 	Without float64 // if gradients depend on nothing but what the attacker sees, which holds for no training
 }
 
-// Proven returns what is proven of an attack on a victim for noise of the standard deviation sigma, in units of what a record
-// can move a sum of gradients by, and a class of steps that all hidden nodes are in; nil: nothing is known of them. The
-// errors are those of Account, a fault.Argument for a sigma that is not positive and finite, and the cause of ctx.
+// Proven returns what is proven of an attack on a victim for noise of the standard deviation sigma, in units of what a
+// record can move a sum of gradients by, and a class of steps that all hidden nodes are in; nil: nothing is known of
+// them. The errors are Account's, a fault.Argument for a sigma that is not positive and finite, and the cause of ctx.
 func (s Scenario) Proven(ctx context.Context, victim int, class *reaction.Class, sigma float64) (Proven, error) {
 	if !(sigma > 0) || math.IsInf(sigma, 1) {
 		return Proven{}, fault.New("sigma", sigma, "must be positive and finite")
@@ -58,11 +58,11 @@ type Statistic struct {
 	Mu      float64     // how far the change moves the statistic, in its standard deviations
 }
 
-// Statistic returns the best linear test for a change of the victim's gradients, a number a step in units of what a record
-// can move a sum by, if the noise has the standard deviation sigma and node v moves from θ to answers[t][v]·θ in step t
-// before it adds gradient and noise; with nil answers nobody reacts. The view is written out, so that n and T must be small.
-// The errors are ErrAudit, for attackers that see sums or everything and for noise or training that is not plain, those of
-// Explicit, and the cause of ctx.
+// Statistic returns the best linear test for a change of the victim's gradients, a number a step in units of what a
+// record can move a sum by, if the noise has the standard deviation sigma and node v moves from θ to answers[t][v]·θ in
+// step t before it adds gradient and noise; with nil answers nobody reacts. The view is written out, so that n and T
+// must be small. The errors are ErrAudit, for attackers that see sums or everything and for noise or training that is
+// not plain, those of Explicit, and the cause of ctx.
 func (s Scenario) Statistic(ctx context.Context, victim int, change []float64, answers [][]float64,
 	sigma float64) (*Statistic, error) {
 	a := s.Algorithm
@@ -124,10 +124,10 @@ type Tradeoff struct {
 var ErrRuns = errors.New("too few runs")
 
 // TradeoffOf returns the μ of the least Gaussian trade-off that a threshold of a statistic violates, which was observed
-// without a record and with it: the difference of the normal quantiles of its two probabilities, with limits by Clopper and
-// Pearson. Low is no more than the μ of any claim that holds, whatever the distribution of the statistic is. The threshold is
-// chosen on the first half of the runs and judged on the second. The error is ErrRuns, or a fault.Argument for a confidence
-// that is not between 0 and 1.
+// without a record and with it: the difference of the normal quantiles of its two probabilities, with limits by Clopper
+// and Pearson. Low is no more than the μ of any claim that holds, whatever the distribution of the statistic is. The
+// threshold is chosen on the first half of the runs and judged on the second. The error is ErrRuns, or a fault.Argument
+// for a confidence that is not between 0 and 1.
 func TradeoffOf(without, with []float64, confidence float64) (Tradeoff, error) {
 	switch {
 	case !(confidence > 0 && confidence < 1):

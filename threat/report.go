@@ -25,16 +25,16 @@ type Pair struct {
 	Cyffers     *float64 `json:"cyffers_sens_squared,omitempty"` // see CyffersSquared; of FixedInputs
 
 	// Under PNDP: squared sensitivities of local DP, which holds for every training; of gradients that do not react to
-	// models, which holds for no training, where SensSquared is not that; and of the worst answers of the class that were
-	// found, which no true bound is below.
+	// models, which holds for no training, where SensSquared is not that; and of the worst answers of the class that
+	// were found, which no true bound is below.
 	Local           *float64 `json:"ldp_sens_squared,omitempty"`
 	WithoutReaction *float64 `json:"without_reaction,omitempty"`
 	Worst           *float64 `json:"worst_answer,omitempty"`
 	Why             string   `json:"why,omitempty"` // why SensSquared is local DP though there is a class
 }
 
-// What Pair.Bound says of pairs under PNDP whose gradients may react: local DP, a bound of all victims at once, which can
-// be several times too large where a record takes part more than once, and the best one.
+// What Pair.Bound says of pairs under PNDP whose gradients may react: local DP, a bound of all victims at once, which
+// can be several times too large where a record takes part more than once, and the best one.
 const (
 	LocalDP  = "local-dp"
 	AllPairs = "all-pairs"
@@ -58,8 +58,8 @@ type Report struct {
 
 	Pairs []Pair `json:"pairs"`
 
-	// Workload is what is trained, if it is more than plain gradient descent on a network that stays. Drawn is the seed of
-	// its networks and absences if they are drawn: Pairs are of these alone, Local is of all.
+	// Workload is what is trained, if it is more than plain gradient descent on a network that stays. Drawn is the seed
+	// of its networks and absences if they are drawn: Pairs are of these alone, Local is of all.
 	Workload *workload.Spec `json:"workload_spec,omitempty"`
 	Drawn    *uint64        `json:"drawn_by_seed,omitempty"`
 
@@ -90,7 +90,7 @@ type DistanceRow struct {
 	Local, WithoutReaction, Worst *float64
 }
 
-// ByDistance sums up the pairs of reports, without those of attackers with themselves, from near to far.
+// ByDistance sums up the pairs of reports, without the pairs of attackers with themselves, from near to far.
 func ByDistance(reports []Report) []DistanceRow {
 	pairs := map[int][]*Pair{}
 	for i := range reports {
@@ -146,8 +146,8 @@ func most(a, b *float64) *float64 {
 	return a
 }
 
-// WritePairs writes a line of CSV a pair, with a header and all digits; squared sensitivities can be inf. Every line says
-// what it holds for.
+// WritePairs writes a line of CSV a pair, with a header and all digits; squared sensitivities can be inf. Every line
+// says what it holds for.
 func WritePairs(w io.Writer, reports []Report) error {
 	text := func(v *float64) string {
 		if v == nil {

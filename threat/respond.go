@@ -129,10 +129,10 @@ func newSpan(all []*gains, from, to int) *span {
 	return s
 }
 
-// batch computes M for some victims. Between an early and a late gradient lies a product of many closed matrices. Rounds
-// are halved again and again: where responses to the gradients of the first half have come to its end, and statistics
-// of those of the second half are pulled back to its start, they meet; then all come over the other half by one product.
-// That needs O(T log T m²) operations a victim instead of O(T² m²).
+// batch computes M for some victims. Between an early and a late gradient lies a product of many closed matrices.
+// Rounds are halved again and again: where responses to the gradients of the first half have come to its end, and
+// statistics of those of the second half are pulled back to its start, they meet; then all come over the other half by
+// one product. That needs O(T log T m²) operations a victim instead of O(T² m²).
 type batch struct {
 	steps   int
 	state   int
@@ -246,7 +246,7 @@ func (b *batch) set(data []float64, t int, m *mat.Dense, column func(j int) int)
 	}
 }
 
-// meet sets M for the gradients of the first half of a span against those of the second.
+// meet sets M for the gradients of the first half of a span against the second half's.
 func (b *batch) meet(s *span) {
 	n, first, middle, last := len(b.victims), b.step[s.from], b.step[s.left.to], b.step[s.to]
 	if first == middle || middle == last {

@@ -33,10 +33,10 @@ type GrowthCell struct {
 	Steps int `json:"steps"`
 }
 
-// NewStudy returns the study of a scenario, whose attacker has no nodes: it says what those of the cells see and know.
-// Local DP is computed, for all of them. Errors: a fault.Argument that names the field of the options, strategies that
-// do not fit (ErrStrategy), that of limits for views that memory does not hold, and the cause of the context, soon
-// after it has ended.
+// NewStudy returns the study of a scenario, whose attacker has no nodes: it says what the attackers of the cells see
+// and know. Local DP is computed, for all of them. Errors: a fault.Argument that names the field of the options,
+// strategies that do not fit (ErrStrategy), that of limits for views that memory does not hold, and the cause of the
+// context, soon after it has ended.
 func NewStudy(ctx context.Context, s Scenario, o AssessOptions) (*Study, error) {
 	if err := s.given(); err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (s *Study) AddTo(in *study.Inputs) {
 	}
 }
 
-// AddPairsTo adds what those of Assess depend on, besides that.
+// AddPairsTo adds what the results of Assess depend on, besides that.
 func (s *Study) AddPairsTo(in *study.Inputs) {
 	export.DescribeSchema("", s.scenario.Schema).AddTo(in, s.scenario.steps())
 	in.Add("sigma", s.options.Sigma)

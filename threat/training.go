@@ -16,9 +16,9 @@ type Training struct {
 	Seed uint64        // of networks that are drawn, and of steps that are missed
 }
 
-// Drawn reports whether what an attacker sees depends on chance: networks that are drawn, or steps that are missed. What
-// Account says is then of the networks and absences of the seed. They do not depend on data, so it is a guarantee if
-// exactly these are used, even if the attacker knows them; of others it says nothing, where only local DP holds.
+// Drawn reports whether what an attacker sees depends on chance: networks that are drawn, or steps that are missed.
+// What Account says is then of the networks and absences of the seed. They do not depend on data, so it is a guarantee
+// if exactly these are used, even if the attacker knows them; of others it says nothing, where only local DP holds.
 func (t Training) Drawn() bool {
 	c := t.Spec.Changes
 	return c.NodeFailures > 0 || c.LinkFailures > 0 || c.RandomNeighbours > 0 || t.Spec.MissedSteps > 0
@@ -41,8 +41,8 @@ func (a Algorithm) Under(t Training) (Algorithm, error) {
 }
 
 // On returns the algorithm with the networks that take turns on n, if there are some, and others drawn by the seed. The
-// errors are those of Under, networks that are not those of the training of an export (GraphSequence), and another gossip
-// matrix than its own (ErrStrategy).
+// errors are those of Under, networks that are not those of the training of an export (GraphSequence), and another
+// gossip matrix than its own (ErrStrategy).
 func (a Algorithm) On(n *graph.Network, seed uint64) (Algorithm, error) {
 	if err := a.of.checkGossip(n); err != nil {
 		return a, err
@@ -68,7 +68,7 @@ func (a Algorithm) On(n *graph.Network, seed uint64) (Algorithm, error) {
 	return a.Under(t)
 }
 
-// Training returns that of the algorithm: of Under, or of the export that it was made of.
+// Training returns the training of the algorithm: Under's, or of the export that it was made of.
 func (a Algorithm) Training() Training {
 	if a.training == nil {
 		return Training{}
@@ -89,7 +89,7 @@ type course struct {
 	missed   [][]bool // of every step and node; nil if nobody misses any
 }
 
-// course returns that of the scenario. Errors are those of workload.Spec's Check and Networks.
+// course returns the course of the scenario. Errors come from workload.Spec's Check and Networks.
 func (s Scenario) course() (*course, error) {
 	t, steps := s.Algorithm.Training(), s.steps()
 	if err := t.Spec.Check(steps); err != nil {

@@ -13,8 +13,8 @@ import (
 type comparison string
 
 const (
-	// exactly: equal, to the last bit; within: equal up to a relative difference; atMost: not above what may be claimed;
-	// sameLength: a list of as many entries.
+	// exactly: equal, to the last bit; within: equal up to a relative difference; atMost: not above what may be
+	// claimed; sameLength: a list of as many entries.
 	exactly    comparison = "exactly"
 	within     comparison = "within"
 	atMost     comparison = "at most"
@@ -23,7 +23,8 @@ const (
 	judged comparison = "judged"
 	// given: all else is computed from it. Another one makes other numbers.
 	given comparison = "given"
-	// unchecked: nothing is known of it but from the manifest, and the report says so. A check may find a contradiction.
+	// unchecked: nothing is known of it but from the manifest, and the report says so. A check may find a
+	// contradiction.
 	unchecked comparison = "unchecked"
 	// block: what is in it has rules of its own.
 	block comparison = "block"
@@ -52,7 +53,7 @@ const (
 	sameSearch  = 1e-7    // bounds that searches on different processors prove
 )
 
-// rules are those of all keys that a manifest can have, in its order. Where a key has two, both checks compare it.
+// rules has a rule for every key that a manifest can have, in its order. Where a key has two, both checks compare it.
 func rules() []rule {
 	return []rule{
 		{key: "version", how: unchecked},

@@ -10,8 +10,8 @@ const LeastProbes = 4
 // How many standard errors the mean over so many random vectors is from the truth, at most, with the probability
 // Confidence.
 //
-// What a vector z contributes is a quadratic form zᵀAz, whose shape is between that of a normal variable, where many
-// directions of A count, and that of a squared one, ±Z², where only one does: the star, networks that mix slowly.
+// What a vector z contributes is a quadratic form zᵀAz, whose shape is between a normal variable, where many
+// directions of A count, and a squared one, ±Z², where only one does: the star, networks that mix slowly.
 // Student's factor is for the former and falls short for the latter, whose samples may all lie close together and far
 // from the mean (the star was beyond it in 10 % of the runs with 4 vectors). These are for the latter, where they are
 // larger than for any other mixture of squares that was tried: the 99 % quantiles of |mean|/standard error for Z²-1,

@@ -19,10 +19,10 @@ var ErrTooLarge = errors.New("too large for the explicit construction")
 
 // ExplicitGram returns H = Σ_i H_i (T×T) by its definition, for reading and for testing Gram: the recursion of the spec
 // (State) is run on a unit impulse of noise for every step and node, and the squares of what shows are summed up.
-// Random networks are taken as they were drawn, without an expectation; absences are averaged over all ways to be absent.
-// For the Prefix kind networks is not read and may be nil.
+// Random networks are taken as they were drawn, without an expectation; absences are averaged over all ways to be
+// absent. For the Prefix kind networks is not read and may be nil.
 //
-// It needs (nT)² numbers. The errors are those of Spec.Check, and ErrTooLarge for n·T > 4096, or T > 12 with absences.
+// It needs (nT)² numbers. The errors are Spec.Check's, and ErrTooLarge for n·T > 4096, or T > 12 with absences.
 func ExplicitGram(networks *Networks, steps int, s Spec) (*mat.SymDense, error) {
 	grams, err := ExplicitNodeGrams(networks, steps, s)
 	if err != nil {

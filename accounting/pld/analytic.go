@@ -195,7 +195,7 @@ func (e Mechanism) logMoment(alpha int) float64 {
 }
 
 // oneRoundEpsilon returns bounds of the ε of a single round by a formula, within rounding: with e^ε = 1-q+q·e^ε' the
-// δ of a removed record at ε is q times that of the Gaussian mechanism at ε' (Balle, Barthe & Gaboardi, "Privacy
+// δ of a removed record at ε is q times the Gaussian mechanism's δ at ε' (Balle, Barthe & Gaboardi, "Privacy
 // Amplification by Subsampling", 2018, Theorem 8). That of an added one is no larger: it is c times the Gaussian's
 // for e^ε·q/c, where c = q(1-(1-q)(e^ε'-1)) ≤ q and e^ε·q/c ≥ e^ε'. The bounds are +Inf and 0 of more than one round.
 func (d *Distribution) oneRoundEpsilon(delta float64) (upper, lower float64) {

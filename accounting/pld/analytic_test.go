@@ -19,7 +19,7 @@ func trapezoid(from, to float64, f func(x float64) float64) float64 {
 	return sum * step
 }
 
-// The moments of a round are no less than their integrals, and hardly more; those of an added record are no larger.
+// The moments of a round are no less than their integrals, and hardly more; an added record has no larger moments.
 func TestLogMomentIsTheIntegral(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 1))
 	for range 60 {
@@ -62,8 +62,8 @@ func TestRenyiOfHighOrders(t *testing.T) {
 	}
 }
 
-// What formulas prove of a single round holds by its definition, in arithmetic with more digits, and the formula for one
-// round is that definition.
+// What formulas prove of a single round holds by its definition, in arithmetic with more digits, and the formula for
+// one round is that definition.
 func TestFormulasOfOneRoundHold(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 2))
 	for range 40 {
@@ -131,7 +131,7 @@ func TestSampledEndsEverywhere(t *testing.T) {
 	if err != nil || p.NoiseMultiplier != MinNoiseMultiplier || p.By != Nothing {
 		t.Errorf("%+v, %v", p, err)
 	}
-	// A fallback far below that of every record in every round, which was 5e7, and that of a grid, which was 24.
+	// A fallback far below the one for every record in every round, which was 5e7, and the grid's, which was 24.
 	for _, tc := range []struct {
 		rounds int
 		most   float64

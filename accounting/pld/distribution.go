@@ -123,7 +123,7 @@ func (d *Distribution) upperEpsilon(delta float64, both bool, g *guide) (float64
 	return most, nil
 }
 
-// variation bounds δ(0), the total variation of all rounds: with p = q(2Φ(1/(2s)) - 1) that of one, a round can be
+// variation bounds δ(0), the total variation of all rounds: with p = q(2Φ(1/(2s)) - 1) for one round, a round can be
 // drawn together with and without the record so that it differs with probability p, and all rounds with 1 - Π(1-p).
 func (d *Distribution) variation() float64 {
 	log := 0.0

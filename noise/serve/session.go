@@ -191,7 +191,7 @@ func newOpener(r *bufio.Reader, key []byte) *opener {
 }
 
 // next returns the bytes of the next frame, of which there may be so many at most; they are good until the next
-// call. The errors are ErrFrame, and those of the connection: io.EOF between two frames.
+// call. The errors are ErrFrame, and the connection's own: io.EOF between two frames.
 func (o *opener) next(most int) ([]byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(o.r, head[:]); err != nil {

@@ -206,7 +206,7 @@ func largest(m *mat.SymDense) float64 {
 	return best
 }
 
-// All's bounds are bounds: not below those of the attacks, and equal to Bound's where there is nothing to react with.
+// All's bounds are bounds: not below what the attacks reach, and equal to Bound's where there is nothing to react with.
 func TestAllIsAboveEveryAttack(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 3))

@@ -34,7 +34,7 @@ func attackOn(s participation.Sampling, c columns, std float64) (attack, error) 
 	return attack{}, fault.New("Actual", s.Name(), "has no likelihood ratio here: choose poisson, bins or cyclic")
 }
 
-// onBins attacks records in secret batches: the likelihood ratio is the mean of those of all batches.
+// onBins attacks records in secret batches: the likelihood ratio is the mean over all batches.
 func onBins(b participation.BinsSampling, c columns, std float64) attack {
 	tests := make([]shift, b.Bins)
 	for j := range tests {

@@ -63,7 +63,7 @@ func (c column) within(from, to int) (int, []float64) {
 	return from, c.entries[from-c.at : to-c.at]
 }
 
-// norm returns that of the column, rounded up.
+// norm returns the norm of the column, rounded up.
 func (c column) norm() float64 {
 	var sum rounding.Sum
 	for _, x := range c.entries {
@@ -72,7 +72,7 @@ func (c column) norm() float64 {
 	return rounding.SqrtUp(sum.Up())
 }
 
-// largestNorm returns that of all columns, rounded up.
+// largestNorm returns the largest norm of all columns, rounded up.
 func (c columns) largestNorm() float64 {
 	largest := 0.0
 	for _, column := range c {

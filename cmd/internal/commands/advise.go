@@ -31,10 +31,10 @@ type adviseFlags struct {
 	force, json, quiet bool
 }
 
-// adviceName is that of the results in a folder, with several endings.
+// adviceName names the results in a folder, with several endings.
 const adviceName = "advice"
 
-// ownFlags are those of advise that optimize does without, or has for something else.
+// ownFlags are the flags of advise that optimize does without, or has for something else.
 func (f *adviseFlags) ownFlags() []string {
 	return []string{"memory", "dim", "float32", "output", "force", "json", "quiet", "cpuprofile", "memprofile"}
 }

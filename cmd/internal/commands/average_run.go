@@ -24,7 +24,7 @@ import (
 	"mafalda/protocols/ppac"
 )
 
-// averageName is that of the result in a folder.
+// averageName is the file of the result in a folder.
 const averageName = "average.json"
 
 // averaged is what came of a protocol, ready to be shown.

@@ -88,7 +88,7 @@ func TestAverageDPPS(t *testing.T) {
 	if len(r.Rounds) != 12 || len(r.Errors) != 13 || r.C < 1 || !*r.Sound || r.Per != 50 || !near(r.Basic, 600, 1e-12) {
 		t.Errorf("%+v", r)
 	}
-	// given constants; those of the paper are refused when they fail, and a warning comes first
+	// given constants; the paper's constants are refused when they fail, and a warning comes first
 	r = averageJSON[dppsJSON](t, "--protocol", "dpps", "--graph", "exp:8", "--c-prime", "5", "--lambda", "0.9")
 	if !*r.Sound || r.C != 5 || r.Lambda != 0.9 {
 		t.Errorf("%+v", r)

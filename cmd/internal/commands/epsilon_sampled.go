@@ -38,7 +38,7 @@ type sampledConversion struct {
 	ProvenBy pld.Source `json:"proven_by"` // of Epsilon
 }
 
-// bounds returns those of ε.
+// bounds returns the lower and the upper bound of ε.
 func (c sampledConversion) bounds() pld.EpsilonBounds {
 	return pld.EpsilonBounds{Upper: c.Epsilon, Lower: c.EpsilonLower, By: c.ProvenBy}
 }
@@ -89,7 +89,7 @@ func (f *epsilonFlags) runSampled(cmd *cobra.Command) error {
 	return f.sampled.print(w, c)
 }
 
-// convert returns the epsilon of the noise multiplier, or that of the one it finds for an epsilon.
+// convert returns the epsilon of the noise multiplier; for an epsilon, of the noise multiplier that it finds.
 func (f *sampledEpsilonFlags) convert(calibrated bool, epsilon, delta float64) (sampledConversion, error) {
 	c := sampledConversion{NoiseMultiplier: f.noiseMultiplier, Delta: delta}
 	if calibrated {

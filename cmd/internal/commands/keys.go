@@ -138,7 +138,7 @@ shares and nothing else, those of the one opposite to those of the other in ever
 	return cmd
 }
 
-// joinFlags are those of keys.
+// joinFlags are the flags of keys.
 func joinFlags(cmd *cobra.Command, j *noise.Join) {
 	cmd.Flags().StringVar(&j.Key, "key", "", "private key of the node, a `file` that keys new has made")
 	cmd.Flags().StringVar(&j.Keys, "peers", "", "`file` with the public keys of the node and its neighbours")

@@ -15,7 +15,7 @@ import (
 	"mafalda/internal/study"
 )
 
-// contents returns the files of a folder and below, but for those of shards, by their names.
+// contents returns the files of a folder and below, without the shards' files, by their names.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -34,7 +34,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// Shards and merge make the same bytes as one machine. The times in the cells of simulate are those of the shards.
+// Shards and merge make the same bytes as one machine. The times in the cells of simulate were measured by the shards.
 func TestMerge(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -118,7 +118,7 @@ func (f *noiseFlags) run(cmd *cobra.Command, dir string) error {
 	return errors.Join(err, rows.Close())
 }
 
-// draw prepares the rows, without those of steps that are skipped, which the first one carries.
+// draw prepares the rows of steps that are not skipped; the first one carries the skipped rows.
 func (f *noiseFlags) draw(rows noise.Source, format noise.Format) (*noise.Drawing, error) {
 	if left := rows.Steps() - rows.Step(); f.skip > 0 && f.skip >= left {
 		return nil, fmt.Errorf("--skip %d: %w", f.skip, &noise.LeftError{Left: left, Steps: rows.Steps()})

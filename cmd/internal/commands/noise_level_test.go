@@ -11,8 +11,8 @@ import (
 	"mafalda/threat"
 )
 
-// Account and audit take the noise of an export that was calibrated: against everybody ε is what the export promises, to
-// rounding, and never below it; a noise level that is given goes before it.
+// Account and audit take the noise of an export that was calibrated: against everybody ε is what the export promises,
+// to rounding, and never below it; a noise level that is given goes before it.
 func TestNoiseLevelOfAnExport(t *testing.T) {
 	for name, flags := range map[string][]string{
 		"zero-out":    {"--clip", "3"},
@@ -45,7 +45,7 @@ func TestNoiseLevelOfAnExport(t *testing.T) {
 	}
 }
 
-// Where nodes share noise, its level is that of what coalitions leave: they learn what the export promises, at most.
+// Where nodes share noise, its level counts what coalitions leave: they learn what the export promises, at most.
 func TestNoiseLevelOfSharedNoise(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	optimizeJSON(t, "--graph", "florentine", "--T", "8", "-k", "2", "--no-baselines", "--trust", "secldp", "--epsilon", "2", "--delta", "1e-6",

@@ -109,7 +109,7 @@ func absolute(path string) string {
 	return path
 }
 
-// options are those of the noise.
+// options are the options of the noise.
 func (f *nodeFlags) options(cmd *cobra.Command) noise.Options {
 	opts := noise.Options{NoiseStd: f.std, Grid: f.grid, Regenerate: f.regenerate}
 	if cmd.Flags().Changed("seed") {

@@ -20,7 +20,7 @@ func noisy(t *testing.T, args ...string) string {
 	return dir
 }
 
-// Rows drawn one by one through a state are those of one run, none twice; a seed makes them again.
+// Rows drawn one by one through a state are the rows of one run, none twice; a seed makes them again.
 func TestNoiseCommand(t *testing.T) {
 	dir, work := noisy(t), t.TempDir()
 	state := filepath.Join(work, "state")
@@ -170,8 +170,8 @@ func TestBadNoise(t *testing.T) {
 	}
 }
 
-// The Python package makes the same bytes, for every class of strategies, where there is a Python with NumPy. Without one the golden
-// numbers in package noise, which it made, stand for it.
+// The Python package makes the same bytes, for every class of strategies, where there is a Python with NumPy. Without
+// one the golden numbers in package noise, which it made, stand for it.
 func TestPythonNoise(t *testing.T) {
 	t.Parallel()
 	module := filepath.Join("..", "..", "..", "python", "mafalda", "generator.py")

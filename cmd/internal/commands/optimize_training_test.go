@@ -57,7 +57,7 @@ func explicitLoss(t *testing.T, dir string, n *graph.Network) float64 {
 // trainingSequence is three networks over the nodes of path:5, in one of which a node is alone.
 const trainingSequence = "# by turns\n0 1\n1 2\r\n2 3\n3 4\n\n\n0 4\n4 2\n1 3\n\n3 4\n4 1\n1 2\n\n"
 
-// For everything that can be trained: the loss is that of the definition, the strategy for plain training is no better,
+// For everything that can be trained: the loss is the definition's, the strategy for plain training is no better,
 // D-MF knows the optimizer, and verify confirms all of it.
 func TestOptimizeTraining(t *testing.T) {
 	t.Parallel()

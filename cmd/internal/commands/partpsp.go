@@ -17,7 +17,7 @@ import (
 	"mafalda/simulate"
 )
 
-// partName is that of the result in a folder.
+// partName is the file of the result in a folder.
 const partName = "partpsp.json"
 
 type partFlags struct {

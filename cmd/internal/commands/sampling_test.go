@@ -12,7 +12,7 @@ import (
 	"mafalda/cmd/internal/results"
 )
 
-// The table, the JSON, the CSV and the picture are of the same numbers, which are those of optimize.
+// The table, the JSON, the CSV and the picture are of the same numbers, which optimize finds, too.
 func TestSamplingCommand(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "sampling")

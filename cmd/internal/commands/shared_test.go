@@ -22,7 +22,7 @@ func sharedOut(t *testing.T, args ...string) string {
 	return dir
 }
 
-// sharedArgs are those of account and audit for it.
+// sharedArgs are the arguments of account and audit for it.
 func sharedArgs(command, dir string, more ...string) []string {
 	return append([]string{command, "--graph", "florentine", "--T", "12", "-k", "3", "--algorithm", "mf-d-sgd", "--export", dir,
 		"--trust", "secldp"}, more...)
@@ -156,7 +156,7 @@ func TestSharedSimulate(t *testing.T) {
 	}
 }
 
-// The picture of who relies on whom is among those of such an export, and of no other.
+// The picture of who relies on whom is among the pictures of such an export, and of no other.
 func TestSharedPlot(t *testing.T) {
 	t.Parallel()
 	dir, to := sharedOut(t, "--no-baselines"), t.TempDir()
@@ -236,8 +236,8 @@ func rehash(t *testing.T, dir, name string) {
 	}
 }
 
-// --trust ldp is local DP where nodes share noise, too: the number of the column, of an export and of DECOR. What it said
-// before is the eavesdropper's.
+// --trust ldp is local DP where nodes share noise, too: the number of the column, of an export and of DECOR. What it
+// said before is the eavesdropper's.
 func TestLocalDPTrustsNobody(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	optimizeJSON(t, "--graph", "complete:8", "--T", "16", "-k", "4", "--trust", "secldp", "--mu", "1", "-o", dir)

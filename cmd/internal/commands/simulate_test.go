@@ -118,7 +118,7 @@ func TestSimulateInterrupted(t *testing.T) {
 	}
 }
 
-// Strategies of single nodes are for the nodes of one network: those of another are refused, whatever their
+// Strategies of single nodes are for the nodes of one network: another network's are refused, whatever their
 // number, and the same nodes in another order have theirs by their labels.
 func TestSimulatePerNodeNetworks(t *testing.T) {
 	edges := writeFile(t, "e.edges", "a b\nb c\nc d\nd e\n")
@@ -301,7 +301,8 @@ func TestSimulateDiverges(t *testing.T) {
 	}
 }
 
-// Classifications report their accuracy beside the loss, in the table, the JSON, the CSV and the folder; regressions have none.
+// Classifications report their accuracy beside the loss, in the table, the JSON, the CSV and the folder; regressions
+// have none.
 func TestSimulateAccuracy(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "sim")

@@ -30,7 +30,7 @@ func TestImportChangesNothing(t *testing.T) {
 	}
 }
 
-// TestMain lets processes of the tests be the program, with its kernels: those of TestFourAtOnce, and of scripts.
+// TestMain lets processes of the tests be the program, with its kernels: TestFourAtOnce and the scripts start it.
 func TestMain(m *testing.M) {
 	optim.UseKernels()
 	if os.Getenv("MAFALDA_PROGRAM") != "" {
@@ -46,8 +46,8 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// testsOf runs the tests, which collect less garbage than the program: a quarter of the time went into collecting little
-// that was there.
+// testsOf runs the tests, which collect less garbage than the program: a quarter of the time went into collecting
+// little that was there.
 type testsOf struct{ *testing.M }
 
 func (m testsOf) Run() int {
@@ -55,7 +55,7 @@ func (m testsOf) Run() int {
 	return m.M.Run()
 }
 
-// An account of one export is not taken for that of another one in the same folder.
+// An account of one export is not taken for another export's in the same folder.
 func TestAccountOfAReplacedExport(t *testing.T) {
 	dir, out := filepath.Join(t.TempDir(), "account"), filepath.Join(t.TempDir(), "out")
 	optimize := func(bands string) {

@@ -90,7 +90,7 @@ func TestSubmitAsks(t *testing.T) {
 	}
 }
 
-// A shard, or merge, of another version of the program than that of the folder is refused.
+// A shard, or merge, of another version of the program than the folder's is refused.
 func TestShardOfAnotherVersion(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "grid")

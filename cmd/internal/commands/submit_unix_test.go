@@ -33,7 +33,8 @@ func same(t *testing.T, alone, merged string) {
 	}
 }
 
-// A grid in local processes is that of one process, whatever is in its words; only what is missing is run again.
+// A grid in local processes equals the grid of one process, whatever is in its words; only what is missing is run
+// again.
 func TestSubmitLocal(t *testing.T) {
 	t.Setenv("MAFALDA_PROGRAM", "1") // this program, to its processes
 	dir := t.TempDir()
@@ -95,7 +96,7 @@ func TestSubmitToDash(t *testing.T) {
 	}
 }
 
-// Whichever shard is killed, and when: submitted again, the grid is that of one process, byte for byte.
+// Whichever shard is killed, and when: submitted again, the grid equals the grid of one process, byte for byte.
 func TestSubmitAfterKills(t *testing.T) {
 	t.Setenv("MAFALDA_PROGRAM", "1")
 	dir := t.TempDir()

@@ -85,7 +85,7 @@ func (f *BenchmarkFlags) Study(cmd *cobra.Command, note func(string)) (*benchmar
 	return benchmarks.NewStudy(all, o, f.levels)
 }
 
-// suite returns the graphs that are asked for, with or without those of the suite, and its schemas.
+// suite returns the graphs that are asked for, with or without the suite's own, and its schemas.
 func (f *BenchmarkFlags) suite(cmd *cobra.Command) (graphs []string, schemas []participation.Cyclic, err error) {
 	if f.workloads {
 		for _, name := range []string{"epsilon", "delta"} {

@@ -88,7 +88,7 @@ func BudgetFacts(s *plan.Solution) []document.Fact {
 	return []document.Fact{{Name: "memory", Value: fits}, {Name: "chosen", Value: chosen}}
 }
 
-// nextBest returns the best strategy of a class other than the chosen one, and its loss over that of the chosen one.
+// nextBest returns the best strategy of a class other than the chosen one, and its loss over the chosen strategy's.
 func nextBest(s *plan.Solution) (name string, ratio float64) {
 	for _, f := range s.Fitting {
 		r := f.Result.Loss / s.Quality.Loss

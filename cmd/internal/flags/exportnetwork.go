@@ -24,7 +24,7 @@ func (f *ExportNetworkFlags) Bind(cmd *cobra.Command) {
 		"the `file` of networks that take turns the export was made for")
 }
 
-// Load reads the network that the flags name; nil if they name none, or not all of its files. Its errors are those of
+// Load reads the network that the flags name; nil if they name none, or not all of its files. Its errors come from
 // usage.
 func (f *ExportNetworkFlags) Load(ctx context.Context, e *export.Export) (*graph.Network, error) {
 	if *f == (ExportNetworkFlags{}) {

@@ -44,7 +44,7 @@ func CompleteGraphLabels(cmd *cobra.Command, flag string, network *NetworkFlags)
 	}
 }
 
-// exportedLabels returns those of the nodes of an export that begin like this; none of what is no export.
+// exportedLabels returns the labels of an export's nodes that begin like this; none if the folder is no export.
 func exportedLabels(dir, start string) []string {
 	f, _, err := files.Open(filepath.Join(dir, "nodes.csv"))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"mafalda/protocols/dpps"
 )
 
-// PushFlags are those of push-sum with noise: dpps.Plan, and the graphs of its rounds.
+// PushFlags are the flags of push-sum with noise: dpps.Plan, and the graphs of its rounds.
 type PushFlags struct {
 	sequence  string
 	b, gammaN float64

@@ -154,7 +154,7 @@ func (f *SimulateFlags) inputs(schema participation.Schema, spec workload.Spec, 
 	return n, config, nil
 }
 
-// options are those of the study, but for the adjacency. Defaults are those of the sampling.
+// options returns the options of the study, without the adjacency. Defaults depend on the sampling.
 func (f *SimulateFlags) options(cmd *cobra.Command, spec workload.Spec) (o simulate.StudyOptions, err error) {
 	given := cmd.Flags().Changed
 	o = simulate.StudyOptions{Methods: f.methods, Delta: f.delta, Seeds: f.seeds, Bandwidth: f.bandwidth,
@@ -200,7 +200,7 @@ func (f *SimulateFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// schema returns who takes part when: by default that of the paper's experiment.
+// schema returns who takes part when: by default as in the paper's experiment.
 func (f *SimulateFlags) schema(cmd *cobra.Command) (participation.Schema, error) {
 	steps := f.steps
 	if !cmd.Flags().Changed("T") {

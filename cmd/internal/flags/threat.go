@@ -24,7 +24,7 @@ type ThreatFlags struct {
 
 var algorithmNames = [...]string{"dp-d-sgd", "antipgd", "muffliato", "decor", "zip-dl", "mf-d-sgd"}
 
-// Bind adds the flags to a command; that of networks that take turns fills network.
+// Bind adds the flags to a command; the flag of networks that take turns fills network.
 func (f *ThreatFlags) Bind(cmd *cobra.Command, network *NetworkFlags) {
 	f.training.BindOptimizer(cmd)
 	f.training.BindChanges(cmd, network)
@@ -93,8 +93,8 @@ func (f *ThreatFlags) load(steps int) (threat.Algorithm, error) {
 }
 
 // Attackers returns the attackers that --attacker names: all nodes, one after the other, or one node or coalition.
-// There is at least one. Under SecLDP, where nodes share noise and no attacker is named, it is any of the coalitions that
-// the export withstands, or of --coalitions.
+// There is at least one. Under SecLDP, where nodes share noise and no attacker is named, it is any of the coalitions
+// that the export withstands, or of --coalitions.
 func (f *ThreatFlags) Attackers(names string, a threat.Algorithm, g *graph.Graph) ([]threat.Attacker, error) {
 	trust, err := threat.ParseTrust(f.trust)
 	if err != nil {

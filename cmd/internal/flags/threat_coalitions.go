@@ -13,7 +13,7 @@ import (
 	"mafalda/threat"
 )
 
-// coalitionsOf returns the coalitions that --coalitions names, nil: those of the export of the algorithm.
+// coalitionsOf returns the coalitions that --coalitions names; nil stands for the coalitions of the algorithm's export.
 func (f *ThreatFlags) coalitionsOf(a threat.Algorithm, g *graph.Graph) (*secrets.Attackers, error) {
 	if f.coalitions == "" {
 		return a.Claim(), nil
@@ -50,7 +50,7 @@ type Attack struct {
 }
 
 // Attack returns who attacks: those that --attacker names, or of the noise of an export whose nodes share it the worst
-// of the coalitions of --coalitions, or of the claim. The claim is that of the export, where these are not within it.
+// of the coalitions of --coalitions, or of the claim. The claim is the export's, where these are not within it.
 func (f *ThreatFlags) Attack(ctx context.Context, names string, a threat.Algorithm, g *graph.Graph,
 	victims ...int) (Attack, error) {
 	attackers, err := f.Attackers(names, a, g)
@@ -90,7 +90,7 @@ func (f *ThreatFlags) Attack(ctx context.Context, names string, a threat.Algorit
 	return attack, nil
 }
 
-// Labels returns those of who really attacks, where that is not the attacker of the claim.
+// Labels returns the labels of the nodes that really attack, where they are not the attacker of the claim.
 func (a Attack) Labels(g *graph.Graph) []string {
 	var labels []string
 	for _, v := range a.Colluding {

@@ -18,7 +18,7 @@ type Level struct {
 	without  string // the export that has no noise level, where one was looked for
 }
 
-// Level returns the noise level: sigma if that was given, else that of the export, if Algorithm has loaded one that was
+// Level returns the noise level: sigma if it was given, else the export's level, if Algorithm has loaded one that was
 // calibrated, else 1.
 func (f *ThreatFlags) Level(sigma float64, given bool) (Level, error) {
 	switch {

@@ -18,7 +18,7 @@ type trainingFlag struct {
 	of   func(workload.Spec) workload.Spec
 }
 
-// trainingFlags are all of them, but that of networks that take turns.
+// trainingFlags are all flags about training, but the flag of networks that take turns.
 func trainingFlags() []trainingFlag {
 	optimizer := func(o workload.Optimizer) workload.Spec { return workload.Spec{Optimizer: o} }
 	changes := func(c workload.Changes) workload.Spec { return workload.Spec{Changes: c} }

@@ -35,7 +35,7 @@ const (
 	absenceGroup  = "Nodes that miss steps"
 )
 
-// Bind binds all flags to a command; that of a sequence of networks fills network.
+// Bind binds all flags to a command; the flag of a sequence of networks fills network.
 func (f *WorkloadFlags) Bind(cmd *cobra.Command, network *NetworkFlags) {
 	f.BindKind(cmd)
 	f.BindOptimizer(cmd)

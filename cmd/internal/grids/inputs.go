@@ -44,7 +44,8 @@ func inputFlags() map[string]func(value string) bool {
 		"export": never, "coalitions": number, "data": never, methodsFlag: form(simulate.MethodNames())}
 }
 
-// inputsOf returns the path of a command and its flags in the arguments of the program, but for those about where results go, and those of the program.
+// inputsOf returns the path of a command and its flags in the arguments of the program, without the flags about where
+// results go, and without the program's own.
 func inputsOf(cmd *cobra.Command, arguments []string) (path []string, flags []Flag, err error) {
 	inputs := inputFlags()
 	err = typed(cmd, arguments, func(fl *pflag.Flag, value string) error {

@@ -13,12 +13,12 @@ import (
 	"mafalda/plan"
 )
 
-// ExportName is the folder of the export that merge makes in that of the shards.
+// ExportName is the folder of the export that merge makes inside the shards' folder.
 const ExportName = "export"
 
 // Layers are the strategies of nodes or groups as a grid. Those of nodes are independent of each other. Those of groups
-// are found in rounds, each of which needs the one before: a shard computes its part of a round, and then what others have
-// not yet.
+// are found in rounds, each of which needs the one before: a shard computes its part of a round, and then what others
+// have not yet.
 type Layers struct {
 	Runner   *Runner
 	Dir      string // of the grid
@@ -70,8 +70,8 @@ func (l *Layers) solve(ctx context.Context, parts []factorize.Part,
 	return found, err
 }
 
-// spec says whose the folder is. Searches start from the shared strategy, which every shard finds by itself: machines that
-// round differently do not mix.
+// spec says whose the folder is. Searches start from the shared strategy, which every shard finds by itself: machines
+// that round differently do not mix.
 func (l *Layers) spec() study.Spec {
 	s := study.Of("optimize")
 	s.Inputs.Add("problem", l.Problem.Key())

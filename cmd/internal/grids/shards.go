@@ -88,8 +88,8 @@ func parseShard(part string, env func(string) string) (s study.Shard, err error)
 	return s, nil
 }
 
-// shardOfJob reads what Slurm says of a task of an array, or Kubernetes of a pod of an indexed job, which does not say how
-// many there are.
+// shardOfJob reads what Slurm says of a task of an array, or Kubernetes of a pod of an indexed job, which does not say
+// how many there are.
 func shardOfJob(of string, cut bool, env func(string) string) (s study.Shard, err error) {
 	number := func(name string, otherwise int) int {
 		text := env(name)
@@ -125,7 +125,7 @@ func shardOfJob(of string, cut bool, env func(string) string) (s study.Shard, er
 	return s, err
 }
 
-// listedShard returns the shard of a list such as 1-3,7 that is that of a job's part: s.Index counts in the list.
+// listedShard returns the shard of a list such as 1-3,7 that a job's part stands for: s.Index counts in the list.
 func listedShard(list string, s study.Shard) (study.Shard, error) {
 	at := s.Index
 	for span := range strings.SplitSeq(list, ",") {
@@ -150,8 +150,8 @@ func listedShard(list string, s study.Shard) (study.Shard, error) {
 var ownFlags = []string{"shard", "output", "json", "quiet", "verbose", "force", "cpuprofile", "memprofile", "help", "progress",
 	"lent-folder"}
 
-// CommandOf returns the command line of a command, in words, as a folder keeps it with its results: the name and all flags that say
-// what is computed, every value as it was typed.
+// CommandOf returns the command line of a command, in words, as a folder keeps it with its results: the name and all
+// flags that say what is computed, every value as it was typed.
 func (r *Runner) CommandOf(cmd *cobra.Command) []string {
 	command := strings.Fields(cmd.CommandPath())[1:]
 	ofGrid := cmd.Flags().Lookup("shard") != nil                       // and then there may be flags of an engine
@@ -171,7 +171,8 @@ func (r *Runner) CommandOf(cmd *cobra.Command) []string {
 	return append(command, cmd.Flags().Args()...)
 }
 
-// commandOf returns the words of a command without ownFlags, every value as it was typed in the arguments of the program.
+// commandOf returns the words of a command without ownFlags, every value as it was typed in the arguments of the
+// program.
 func commandOf(cmd *cobra.Command, arguments []string) ([]string, error) {
 	command := strings.Fields(cmd.CommandPath())[1:]
 	err := typed(cmd, arguments, func(fl *pflag.Flag, value string) error {

@@ -88,8 +88,8 @@ func (a axis) ticks() []float64 {
 	return all
 }
 
-// draw draws a chart; false if there is nothing to draw. Values that an axis cannot have are left out. The points say their numbers,
-// and the colours are those of the page.
+// draw draws a chart; false if there is nothing to draw. Values that an axis cannot have are left out. The points say
+// their numbers, and the page has their colours.
 func draw(c document.Chart) (Picture, bool) {
 	var xs, ys []float64
 	all := make([]document.Series, len(c.Series))

@@ -51,7 +51,7 @@ type storedAccounts struct {
 	Attackers []threat.Report `json:"attackers"`
 }
 
-// Cells returns those of the attackers that were asked for.
+// Cells returns the cells of the attackers that were asked for.
 func (a *Accounts) Cells() []threat.Cell {
 	var cells []threat.Cell
 	for _, attacker := range a.Attackers {
@@ -280,8 +280,8 @@ func belowLocal(r threat.Report) bool {
 	})
 }
 
-// holdsForFacts says what numbers of the attackers hold for, and what local DP is then, if reports have it; none where they
-// hold for all.
+// holdsForFacts says what numbers of the attackers hold for, and what local DP is then, if reports have it; none where
+// they hold for all.
 func (a *Accounts) holdsForFacts(reports ...threat.Report) (facts []document.Fact) {
 	fact := func(name, format string, args ...any) {
 		facts = append(facts, document.Fact{Name: name, Value: fmt.Sprintf(format, args...)})

@@ -9,8 +9,8 @@ import (
 	"mafalda/cmd/internal/terminal"
 )
 
-// workloadsDocument compares strategies over optimizers and networks that change: a table for every network and schema, a line a
-// workload.
+// workloadsDocument compares strategies over optimizers and networks that change: a table for every network and schema,
+// a line a workload.
 func workloadsDocument(rows []benchmarks.Row) *document.Document {
 	d := document.New("benchmark --workloads", "Strategies over optimizers and networks that change, compared with the certified optimum.")
 	d.Cells = len(rows)
@@ -40,5 +40,5 @@ func sameTable(a, b *benchmarks.Row) bool {
 	return a.Graph == b.Graph && a.SHA256 == b.SHA256 && a.K == b.K && a.B == b.B
 }
 
-// excess prints by how much a loss is above the optimum's; that of a strategy within the gap of it is 0.
+// excess prints by how much a loss is above the optimum's; 0 for a strategy within the gap.
 func excess(v float64) string { return fmt.Sprintf("%.1f %%", math.Max(100*v, 0)) }

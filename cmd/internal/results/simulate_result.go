@@ -255,7 +255,7 @@ func excessText(p *simulate.Paired) string {
 	return fmt.Sprintf("%.*f ± %.*f", digits, p.Difference, digits, *p.StdErr)
 }
 
-// remark says how a method compares with those of others.
+// remark says how a method compares with the methods of others.
 func remark(r *simulate.Row) string {
 	text := ""
 	if i := r.Improvement; i != nil {

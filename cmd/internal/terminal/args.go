@@ -37,7 +37,7 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 }
 
 // strict makes the commands that cobra adds refuse words that mean nothing to them: shells, and commands that there are
-// not. It comes after SetOut, which that of completion looks at when it is made; its scripts are never wrapped.
+// not. It comes after SetOut, which the completion command looks at when it is made; its scripts are never wrapped.
 func strict(root *cobra.Command) {
 	out := root.OutOrStdout()
 	root.SetOut(Verbatim(out))

@@ -43,7 +43,7 @@ func numberBy(v float64, round func(v float64, digits int) float64) string {
 	return s
 }
 
-// exponentOf returns that of the first significant digit of a finite v, 0 of 0.
+// exponentOf returns the exponent of ten of the first significant digit of v; 0 for 0, NaN and infinities.
 func exponentOf(v float64) int {
 	_, exponent, _ := strings.Cut(strconv.FormatFloat(math.Abs(v), 'e', -1, 64), "e")
 	e, err := strconv.Atoi(exponent)

@@ -23,7 +23,8 @@ func InGroup(cmd *cobra.Command, heading string, flags ...string) {
 	}
 }
 
-// WrapHelp makes help list flags and commands by their groups, and wraps it at the width of the terminal that it goes to.
+// WrapHelp makes help list flags and commands by their groups, and wraps it at the width of the terminal that it goes
+// to.
 func WrapHelp(root *cobra.Command, to io.Writer) {
 	width := terminalWidth(to)
 	if width > 0 {
@@ -74,7 +75,7 @@ func groupedUsage(cmd *cobra.Command, width int) error {
 	return err
 }
 
-// commandGroups returns the groups of the commands below, those of no group last.
+// commandGroups returns the groups of the commands below; commands of no group come last.
 func commandGroups(cmd *cobra.Command) []*cobra.Group {
 	if !cmd.HasAvailableSubCommands() {
 		return nil
@@ -111,7 +112,8 @@ type flagGroup struct {
 	flags   *pflag.FlagSet
 }
 
-// flagGroups returns the flags of a command by their groups, those of no group first, and those of all commands last.
+// flagGroups returns the flags of a command by their groups: flags of no group first, and flags that all commands have
+// last.
 func flagGroups(cmd *cobra.Command) []flagGroup {
 	sets := map[string]*pflag.FlagSet{}
 	order := []string{"Flags"}

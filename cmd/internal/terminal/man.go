@@ -128,7 +128,7 @@ func paragraphs(b *strings.Builder, text string) {
 	}
 }
 
-// roff returns text as it is read as such: no line of it is a request, and hyphens are those of a keyboard.
+// roff returns text that is printed as it is: no line of it is a request, and hyphens are the keyboard's.
 func roff(text string) string {
 	lines := strings.Split(strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text), "\n")
 	for i, l := range lines {

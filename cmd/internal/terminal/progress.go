@@ -57,8 +57,8 @@ func NewProgress(w io.Writer, quiet bool) *Progress {
 	return p
 }
 
-// Stage says in a line what is being done, where there is no terminal to draw on; what follows a colon is a step of a stage,
-// which is said once.
+// Stage says in a line what is being done, where there is no terminal to draw on; what follows a colon is a step of a
+// stage, which is said once.
 func (p *Progress) Stage(what string) {
 	what, _, _ = strings.Cut(what, ":")
 	p.mu.Lock()
@@ -75,8 +75,8 @@ func (p *Progress) Stage(what string) {
 	}
 }
 
-// Busy says every second what is being done and since when, where nobody knows how much of it is left. Show and Clear end
-// that. There is nothing to say on nil.
+// Busy says every second what is being done and since when, where nobody knows how much of it is left. Show and Clear
+// end that. There is nothing to say on nil.
 func (p *Progress) Busy(what string) {
 	if p == nil || p.out == nil {
 		return
@@ -221,7 +221,7 @@ func (p *Progress) count(fraction float64) {
 	}
 }
 
-// Clear takes the bar away, for another phase or for the result. The two seconds are those of the whole work.
+// Clear takes the bar away, for another phase or for the result. The two seconds count for the whole work.
 func (p *Progress) Clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,7 +13,7 @@ func Operand(dir string) string {
 	return dir
 }
 
-// Shown returns the same as a POSIX shell takes it: that of a command to copy.
+// Shown returns the same as a POSIX shell takes it, for a command to copy.
 func Shown(dir string) string { return ShellQuoted(Operand(dir)) }
 
 // ShellQuoted is a word as a POSIX shell takes it.

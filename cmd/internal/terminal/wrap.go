@@ -11,7 +11,7 @@ import (
 	"golang.org/x/term"
 )
 
-// leastWidth is that of terminals in which wrapped text can be read.
+// leastWidth is the least width of a terminal in which wrapped text can be read.
 const leastWidth = 60
 
 // terminalWidth returns the columns of the terminal that a writer writes to; 0 if that is none.
