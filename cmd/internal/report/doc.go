@@ -6,18 +6,16 @@
 //
 // # From a folder to a page
 //
-//	folder ── open ──▶ Source     what was read: a manifest, accounts, runs, …, by the files that are there
-//	Source ── section ──▶ Section  words, tables, charts, a map, matrices; no markup but pictures
-//	Sections ── Write ──▶ HTML     html/template escapes whatever came from a file
+//	folder ── open ──▶ Source     document.json, or of an export its manifest in the words of package results
+//	Source ── fill ──▶ Section    the document with pictures, matrices, commands and hashes; no markup but pictures
+//	Sections ── Write ──▶ HTML    html/template escapes whatever came from a file
 //
-// Nothing is computed that a claim could rest on: numbers come from the folders, rounded to the safe side (what an
-// attacker learns, errors and noise up, lower bounds down). A folder can be from anybody. So labels are text, whatever
+// Nothing is computed that a claim could rest on: what a result says was written by the command that found it, rounded to the
+// safe side. A folder can be from anybody. So documents are checked before they are drawn; labels are text, whatever
 // they hold; pictures are read, and only drawing elements of them are written again; damaged files are errors.
 //
 // # What moves
 //
 // The script draws matrices whose entries can be read, and a map of the network on which an attacker is chosen. Without
 // the script, and on paper, the pictures of the folders are in their place.
-//
-// The package knows no flags: who makes a report hands in how the commands are called.
 package report
