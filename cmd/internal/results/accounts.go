@@ -170,7 +170,7 @@ func (a *Accounts) networkFacts(d *document.Document) {
 
 // summarize says who learns what, and how much the most exposed node leaks.
 func (a *Accounts) summarize(d *document.Document, reports []threat.Report) {
-	d.Summarize(document.WhatItIs, "what %s learns: %s on %s, T = %d", a.Attackers[0].Sees(), a.Scenario.Algorithm.Name(),
+	d.Summarize(document.WhatItIs, "what attackers learn who see %s: %s on %s, T = %d", a.Attackers[0].Sees(), a.Scenario.Algorithm.Name(),
 		a.Network.Origin.Source, a.Scenario.Schema.Steps())
 	first := reports[0]
 	if holds := a.HoldsFor(); holds != "" {
@@ -198,7 +198,7 @@ func (a *Accounts) summarize(d *document.Document, reports []threat.Report) {
 
 // certify says in sentences what is proven, and what is not.
 func (a *Accounts) certify(d *document.Document, first threat.Report) {
-	d.Certify("Each pair: the attacker (%s) learns no more of the victim than μ-GDP with the μ given, for gradients of norm 1 and noise of "+
+	d.Certify("Each pair: attackers, who see %s, learn no more of the victim than μ-GDP with the μ given, for gradients of norm 1 and noise of "+
 		"standard deviation %s. The bound is %s.", a.Attackers[0].Sees(), terminal.NumberUp(a.Options.Sigma), a.boundText())
 	if holds := a.HoldsFor(); holds != "" {
 		d.Certify("This holds for %s.", holds)
