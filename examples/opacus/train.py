@@ -1,7 +1,7 @@
 """Opacus with correlated noise: all nodes of a network, in one process.
 
     pip install ./python opacus scikit-learn            # from the repository
-    python train.py                                     # digits of scikit-learn; --data FOLDER: MNIST, from its four files
+    python train.py                                     # digits of scikit-learn; --data FOLDER: MNIST, from its four files (minutes)
     python train.py --sampling poisson                  # batches that are drawn in secret
 
 It prints the mean accuracy of the nodes on test data. The noise is real: each node has a state in a temporary folder, which a
@@ -40,11 +40,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", default="digits", help="digits, made, or a folder with MNIST")
     parser.add_argument("--sampling", default="cyclic", choices=["cyclic", "poisson"])
-    parser.add_argument("--steps", type=int, default=80)
+    parser.add_argument("--steps", type=int, default=160)
     parser.add_argument("--epsilon", type=float, default=4)
     options = parser.parse_args()
     plan = mafalda.optimize(
-        "cycle:4", steps=options.steps, k=10, epsilon=options.epsilon, delta=1e-5, sampling=options.sampling, no_baselines=True
+        "cycle:4", steps=options.steps, k=5, epsilon=options.epsilon, delta=1e-5, sampling=options.sampling, no_baselines=True
     )
     digits = data.load(options.data)
     with tempfile.TemporaryDirectory() as folder:
