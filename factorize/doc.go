@@ -63,7 +63,7 @@
 // form of r, and a family only maps its parameters to c and gradients back. Their sensitivities are exact where the
 // sum of |X| over a pattern is attained, and that sum, an upper bound, otherwise. For Long nothing of size T×T is
 // made: the search works on a Response, the squared error as a function of r, and a bound of the sensitivity in O(T)
-// (long.go).
+// (long_family.go).
 //
 // # Notation
 //
