@@ -57,6 +57,7 @@ const (
 func rules() []rule {
 	return []rule{
 		{key: "version", how: unchecked},
+		{key: "command", how: unchecked},
 		{key: "graph", how: block, network: true, absent: true},
 		{key: "graph.source", how: exactly, check: "network"},
 		{key: "graph.sha256", how: exactly, check: "network"},

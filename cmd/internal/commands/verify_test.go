@@ -64,7 +64,7 @@ func TestVerifySays(t *testing.T) {
 		return code, v.Checks, v.NotChecked
 	}
 	code, _, not := verdict("--graph", edges)
-	if want := []string{"version", "graph.source", "tolerance", "iterations", "status", "history", "privacy",
+	if want := []string{"version", "command", "graph.source", "tolerance", "iterations", "status", "history", "privacy",
 		"seconds", "peak_bytes"}; code != 0 || !slices.Equal(not, want) {
 		t.Errorf("code %d, not checked: %v, want %v", code, not, want)
 	}
