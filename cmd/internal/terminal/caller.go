@@ -23,6 +23,7 @@ type caller struct {
 	progress string
 	folder   string
 	gone     atomic.Bool
+	ended    atomic.Bool // the command
 }
 
 const (
@@ -73,6 +74,9 @@ func (c *caller) wait(stdin io.Reader) {
 	if interrupt() {
 		time.Sleep(callerPatience)
 	}
+	if c.ended.Load() {
+		return
+	}
 	files.RemoveTemporaries()
 	c.end()
 	os.Exit(ExitInterrupted)
@@ -80,6 +84,7 @@ func (c *caller) wait(stdin io.Reader) {
 
 // end removes the folder of a caller that is gone.
 func (c *caller) end() {
+	c.ended.Store(true)
 	if c.folder != "" && c.gone.Load() {
 		_ = os.RemoveAll(c.folder) // nobody is left to hear of it
 	}

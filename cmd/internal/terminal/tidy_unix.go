@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +24,8 @@ const (
 	tidyName  = "tidy"
 	ownerName = "owner" // a file in the lent folder that the caller has locked as long as it lives
 	lifeline  = 3       // the descriptor of a pipe that closes when the program ends
+
+	patience = 2 * time.Second // until a caller counts as one that lives on
 )
 
 // alive is the other end of the lifeline, which the system closes.
@@ -59,13 +62,13 @@ func NewTidyCmd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, _ = io.Copy(io.Discard, cmd.InOrStdin())
 			_, _ = io.Copy(io.Discard, os.NewFile(lifeline, "lifeline"))
-			return removeUnowned(args[0])
+			return removeUnowned(args[0], patience)
 		},
 	}
 }
 
-// removeUnowned removes a lent folder whose owner is gone.
-func removeUnowned(folder string) error {
+// removeUnowned removes a lent folder whose owner is gone, or goes within some time.
+func removeUnowned(folder string, patience time.Duration) error {
 	if !strings.HasPrefix(filepath.Base(folder), folderPrefix) {
 		return Usagef("%s: the name of a folder that is removed begins with %s", folder, folderPrefix)
 	}
@@ -77,10 +80,15 @@ func removeUnowned(folder string) error {
 		return err
 	}
 	defer f.Close()
-	if err := files.TryLock(f); errors.Is(err, files.ErrLocked) {
-		return nil // the caller lives, and keeps it
-	} else if err != nil {
-		return err
+	for end := time.Now().Add(patience); ; time.Sleep(patience / 40) { // a caller that sees the program die may be killed next
+		err := files.TryLock(f)
+		switch {
+		case err == nil:
+			return os.RemoveAll(folder)
+		case !errors.Is(err, files.ErrLocked):
+			return err
+		case time.Now().After(end):
+			return nil // the caller lives, and keeps it
+		}
 	}
-	return os.RemoveAll(folder)
 }

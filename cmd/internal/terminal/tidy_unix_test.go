@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"mafalda/internal/files"
 )
@@ -34,27 +35,27 @@ func TestUnownedFoldersAreRemoved(t *testing.T) {
 	if err := files.TryLock(f); err != nil {
 		t.Fatal(err)
 	}
-	if err := removeUnowned(dir); err != nil || !there(dir) {
+	if err := removeUnowned(dir, time.Millisecond); err != nil || !there(dir) {
 		t.Errorf("of somebody who lives: %v, there %v", err, there(dir))
 	}
 	f.Close()
-	if err := removeUnowned(dir); err != nil || there(dir) {
+	if err := removeUnowned(dir, time.Millisecond); err != nil || there(dir) {
 		t.Errorf("of nobody: %v, there %v", err, there(dir))
 	}
-	if err := removeUnowned(dir); err != nil {
+	if err := removeUnowned(dir, time.Millisecond); err != nil {
 		t.Errorf("gone: %v", err)
 	}
-	if dir = make("mafalda-python-y", false); removeUnowned(dir) != nil || !there(dir) {
+	if dir = make("mafalda-python-y", false); removeUnowned(dir, time.Millisecond) != nil || !there(dir) {
 		t.Error("a folder that nobody has lent is removed")
 	}
-	if dir = make("mine", true); removeUnowned(dir) == nil || !there(dir) {
+	if dir = make("mine", true); removeUnowned(dir, time.Millisecond) == nil || !there(dir) {
 		t.Error("a folder of another name is removed")
 	}
 	dir = make("mafalda-python-z", false)
 	if err := os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), filepath.Join(dir, ownerName)); err != nil {
 		t.Fatal(err)
 	}
-	if removeUnowned(dir) == nil || !there(dir) {
+	if removeUnowned(dir, time.Millisecond) == nil || !there(dir) {
 		t.Error("a link is followed")
 	}
 }
