@@ -73,7 +73,7 @@ func (s Spec) IsPlain() bool {
 }
 
 func (s Spec) plainOptimizer() bool {
-	return s.LearningRates.constant() && s.Momentum == 0 && s.WeightDecay == 0 && s.localSteps() == 1 &&
+	return s.LearningRates.constant() && s.Momentum == 0 && !s.Nesterov && s.WeightDecay == 0 && s.localSteps() == 1 &&
 		s.gossipRounds() == 1 && !s.GradientTracking
 }
 

@@ -475,15 +475,32 @@ func TestStrangersThatComeBack(t *testing.T) {
 			}
 		}()
 	}
+	tries := 0
 	for range 5 {
-		r.is(r.dial(), 0, 0)
+		r.is(r.dialAgain(&tries), 0, 0)
 	}
 	close(stop)
 	total := 0
 	for range cap(done) {
 		total += <-done
 	}
-	t.Logf("%d connections of strangers", total)
+	t.Logf("%d connections of strangers, %d of the owner", total, tries)
+}
+
+// dialAgain is dial for an owner who tries again: on a busy machine it can lose its place before it has proven the token.
+func (r *running) dialAgain(tries *int) *Client {
+	r.t.Helper()
+	var err error
+	for range 50 {
+		*tries++
+		var c *Client
+		if c, err = Dial(r.network, r.path, r.options.Token, r.identity()); err == nil {
+			r.t.Cleanup(func() { c.conn.Close() })
+			return c
+		}
+	}
+	r.t.Fatal(err)
+	return nil
 }
 
 // A connection that has not proven the token is hung up on, however slowly it speaks.

@@ -88,3 +88,16 @@ func TestAccountOfATrainedExport(t *testing.T) {
 		}
 	}
 }
+
+// An export that was made with momentum is not accounted for as one with Nesterov's.
+func TestNesterovContradictsAnExportWithoutIt(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	optimizeJSON(t, "--graph", "path:3", "--T", "4", "-k", "2", "--momentum", "0.5", "--no-baselines", "-o", dir)
+	args := []string{"account", "--graph", "path:3", "--T", "4", "-k", "2", "--algorithm", "mf-d-sgd", "--export", dir, "--attacker", "0"}
+	if code, _, errs := mafalda(args...); code != 0 {
+		t.Fatalf("code %d, %s", code, errs)
+	}
+	if code, _, errs := mafalda(append(args, "--nesterov")...); code != 2 || !strings.Contains(errs, "made for other training") {
+		t.Errorf("code %d, %s", code, errs)
+	}
+}
