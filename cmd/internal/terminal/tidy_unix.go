@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -28,9 +29,6 @@ const (
 	patience = 2 * time.Second // until a caller counts as one that lives on
 )
 
-// alive is the other end of the lifeline, which the system closes.
-var alive *os.File
-
 // startTidy starts the process that outlives this one. Without it the folder is left to the caller's next process.
 func startTidy(stdin io.Reader, folder string) {
 	pipe, there := stdin.(*os.File)
@@ -43,13 +41,17 @@ func startTidy(stdin io.Reader, folder string) {
 		return
 	}
 	defer read.Close()
-	alive = write
 	cmd := exec.Command(self, tidyName, folder)
 	cmd.Stdin, cmd.ExtraFiles = pipe, []*os.File{read}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // what kills the program by its group does not kill it
-	if cmd.Start() == nil {
-		go func() { _ = cmd.Wait() }()
+	if cmd.Start() != nil {
+		write.Close()
+		return
 	}
+	go func() {
+		_ = cmd.Wait()
+		runtime.KeepAlive(write) // the system closes it when the program ends, however that is
+	}()
 }
 
 // NewTidyCmd returns the hidden command that startTidy runs: it waits until stdin and the lifeline are closed, and then removes the
