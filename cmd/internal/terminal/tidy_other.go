@@ -13,5 +13,5 @@ func startTidy(io.Reader, string) {}
 
 // NewTidyCmd returns a command that does nothing.
 func NewTidyCmd() *cobra.Command {
-	return &cobra.Command{Use: "tidy", Hidden: true, Run: func(*cobra.Command, []string) {}}
+	return &cobra.Command{Use: "tidy", Short: "Do nothing", Example: "  mafalda tidy", Hidden: true, Run: func(*cobra.Command, []string) {}}
 }

@@ -58,9 +58,11 @@ func startTidy(stdin io.Reader, folder string) {
 // folder, unless somebody lives who has locked the file in it.
 func NewTidyCmd() *cobra.Command {
 	return &cobra.Command{
-		Use:    tidyName + " FOLDER",
-		Hidden: true,
-		Args:   ExactArgs(1, "a folder"),
+		Use:     tidyName + " FOLDER",
+		Short:   "Remove a temporary folder when nobody is left who uses it",
+		Example: "  mafalda tidy /tmp/mafalda-python-x",
+		Hidden:  true,
+		Args:    ExactArgs(1, "a folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, _ = io.Copy(io.Discard, cmd.InOrStdin())
 			_, _ = io.Copy(io.Discard, os.NewFile(lifeline, "lifeline"))
