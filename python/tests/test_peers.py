@@ -20,7 +20,7 @@ import mafalda
 from mafalda.peers import Peers, last_sent
 
 HERE = pathlib.Path(__file__).parent
-KILLS = int(os.environ.get("MAFALDA_KILLS", "6"))
+KILLS = int(os.environ.get("MAFALDA_KILLS", "2"))
 
 
 def free(labels):
