@@ -24,6 +24,8 @@ func (m *Manifest) checkRange() error {
 	switch {
 	case m.Steps < 1 || k < 1 || b < 1:
 		return fmt.Errorf("steps %d, k %d, b %d", m.Steps, k, b)
+	case m.Participation.Batches < 0 || (m.Participation.Batches > 0) != (m.Participation.Schema == "people"):
+		return fmt.Errorf("person_batches %d for the schema %s", m.Participation.Batches, m.Participation.Schema)
 	case m.Steps > MaxSteps:
 		return fmt.Errorf("%d steps are more than %d", m.Steps, MaxSteps)
 	case m.Strategy.Class == "" || m.Workload == "":

@@ -58,7 +58,32 @@ func optimizeMasked(ctx context.Context, h *mat.SymDense, k mask, opts Options) 
 	if err != nil || participation.IsPartition(schema) {
 		return result, err
 	}
-	return search.overlapping(ctx, h, x, result)
+	if result, err = search.overlapping(ctx, h, x, result); err != nil {
+		return nil, err
+	}
+	people, ok := schema.(*participation.People)
+	if !ok {
+		return result, nil
+	}
+	alone, err := optimizeMasked(ctx, h, newMask(people.Cycle(), k.bandwidth), Options{Gap: opts.Gap})
+	if err != nil {
+		return nil, err
+	}
+	return result, result.replaceBy(h, alone.Strategy, people)
+}
+
+// replaceBy takes the strategy of one batch a person in the place of a worse one: what more batches cost is m² times as
+// much at most.
+func (r *Result) replaceBy(h *mat.SymDense, alone strategy.Strategy, schema participation.Schema) error {
+	c, err := strategy.Normalize(alone, schema)
+	if err != nil {
+		return err
+	}
+	q, err := Evaluate(c, Mean(h), schema)
+	if err == nil && q.Loss < r.Loss {
+		r.Strategy, r.Quality, r.Gap = c, q, gapOf(q.Loss, r.LowerBound)
+	}
+	return err
 }
 
 // overlapping improves on the optimum x within mask and budgets, where patterns overlap, and bounds it by the

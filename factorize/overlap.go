@@ -77,10 +77,14 @@ func overlapStages() []overlapStage {
 	return []overlapStage{{1000, 1e-3}, {5000, 1e-4}, {20000, 1e-5}, {80000, 1e-5}}
 }
 
-const (
-	overlapIterations = 60   // a stage
-	overlapDecrease   = 1e-7 // of the logarithm of the loss: less ends a stage
-)
+// overlapEffort returns how many iterations a stage has, and the decrease of the logarithm of the loss below which it
+// ends: of persons, whose every two steps are in some pattern, the optimum is far from the start.
+func overlapEffort(schema participation.Schema) (iterations int, decrease float64) {
+	if _, ok := schema.(*participation.People); ok {
+		return 600, 1e-8
+	}
+	return 60, 1e-7
+}
 
 // improveOverlap descends from x, the optimum within mask and budgets, without these, and returns the X of least loss
 // by the schema's own measure, and the number of iterations. Under min-sep X keeps a band of 2b at most, within which
@@ -120,11 +124,12 @@ func improveOverlap(ctx context.Context, o *maskedObjective, start []float64) ([
 	}
 	p := &overlapObjective{maskedObjective: &free}
 	iterations := 0
+	most, decrease := overlapEffort(schema)
 	for _, stage := range overlapStages() {
 		p.beta, p.rounding = stage.beta, stage.rounding*unit
 		m := newMetric(free.mask)
 		ended := optim.Minimize(ctx, p, x, optim.Options{
-			MaxIterations: overlapIterations,
+			MaxIterations: most,
 			Memory:        20,
 			Precondition:  m.solveTo,
 			Done: func(it optim.Iteration) bool {
@@ -134,7 +139,7 @@ func improveOverlap(ctx context.Context, o *maskedObjective, start []float64) ([
 				if it.Step != nil {
 					m.fit(it.Step, it.Change)
 				}
-				return it.Count > 0 && it.Decrease < overlapDecrease
+				return it.Count > 0 && it.Decrease < decrease
 			},
 		})
 		iterations += ended.Iterations

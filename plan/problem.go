@@ -40,6 +40,10 @@ func (p Problem) Key() study.Key {
 			}
 		}
 	}
+	if people, ok := p.Schema.(*participation.People); ok {
+		in.Add("cycle of persons", people.Cycle().String())
+		in.Add("batches of a person", people.Batches())
+	}
 	if s := p.Schema; s != nil {
 		in.Add("schema", s.Name())
 		in.Add("steps", s.Steps())

@@ -89,6 +89,7 @@ func rules() []rule {
 		{key: "participation.b", how: exactly, check: "schema"},
 		{key: "participation.source", how: exactly, check: "schema"}, // but the name of a file
 		{key: "participation.patterns", how: exactly, check: "schema"},
+		{key: "participation.person_batches", how: exactly, check: "schema"},
 		{key: "trust", how: judged, check: "space"},
 		{key: "space.secrets", how: block, network: true},
 		{key: "space.secrets.source", how: judged, check: "secrets"},

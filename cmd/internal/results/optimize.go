@@ -101,9 +101,9 @@ func (r *Summary) partition() bool {
 func (r *Summary) adjacency() string {
 	switch p := r.Manifest.Privacy; {
 	case r.Privacy != nil:
-		return r.Privacy.AdjacencyLine()
+		return r.Privacy.AdjacencyLine(r.Manifest.Participation.Unit())
 	case p != nil:
-		return flags.AdjacencyText(p.Adjacency)
+		return flags.AdjacencyText(p.Adjacency, r.Manifest.Participation.Unit())
 	}
 	return ""
 }
@@ -210,7 +210,7 @@ func (r *Summary) bound() {
 		nobody = "for the estimated Gram matrix " + nobody
 	}
 	r.Fact("lower bound", "%s: %s a smaller loss", terminal.GroupedWords(terminal.DecimalDown(m.LowerBound, 10)), nobody)
-	r.More("where attackers may know when a record takes part (batches in secret: --sampling)")
+	r.More("where attackers may know when a %s takes part (batches in secret: --sampling)", m.Participation.Unit())
 	if ratio := r.dpdsgdRatio(); ratio > 0 && ratio < 1 {
 		r.More("DP-D-SGD with --sampling poisson has %s of this error; see --sampling",
 			terminal.DecimalUp(ratio, 2))
@@ -277,7 +277,8 @@ func gramText(g *export.Gram) string {
 
 // noise says how much noise a guarantee takes.
 func (r *Summary) noise() {
-	contribution := "clip, or 2·clip where records are replaced,"
+	contribution := "clip, or 2·clip where " + map[string]string{"record": "records", "person": "people"}[r.Manifest.Participation.Unit()] +
+		" are replaced,"
 	switch p := r.Manifest.Privacy; {
 	case r.Privacy != nil:
 		contribution = r.Privacy.Contribution()

@@ -18,8 +18,8 @@ func (r *Summary) summarize() {
 		network = fmt.Sprintf("%s (%d nodes)", m.Graph.Source, m.Graph.Nodes)
 	}
 	p := m.Participation
-	r.Summarize(document.WhatItIs, "a strategy of correlated noise (%s) for %s, T = %d steps, in which a record takes part at most "+
-		"k = %d times, b = %d steps apart", classOf(m), network, m.Steps, p.K, p.B)
+	r.Summarize(document.WhatItIs, "a strategy of correlated noise (%s) for %s, T = %d steps, in which a %s takes part at most "+
+		"k = %d times%s, b = %d steps apart", classOf(m), network, m.Steps, p.Unit(), p.K, inBatches(p), p.B)
 	switch {
 	case m.Privacy == nil:
 		r.Summarize("privacy", "not chosen yet: noise of standard deviation clip/μ gives μ-GDP")
@@ -37,6 +37,14 @@ func (r *Summary) summarize() {
 	default:
 		r.Summarize("gap", "%s: so much is left to gain, relatively, and no more", terminal.NumberUp(m.Gap))
 	}
+}
+
+// inBatches says in how many batches a person takes part, if that is more than one.
+func inBatches(p export.Participation) string {
+	if p.Batches < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" with each of up to %d batches", p.Batches)
 }
 
 // classOf names the class of the strategy, with its size.
@@ -63,7 +71,8 @@ func (r *Summary) certify() {
 	if m.Privacy != nil {
 		say("Privacy: %s.", m.Guarantee())
 	} else {
-		say("The noise is not chosen yet: standard deviation clip/μ gives μ-GDP, and twice as much if neighbours replace a record.")
+		say("The noise is not chosen yet: standard deviation clip/μ gives μ-GDP, and twice as much if neighbours replace a %s.",
+			m.Participation.Unit())
 	}
 	say("Sensitivity: sens² = %s, %s.", terminal.NumberUp(m.SensSquared), map[string]string{"exact": "exact",
 		"bound": "an upper bound: the true one may be smaller"}[m.SensKind])
