@@ -18,6 +18,7 @@ min-sep strategies of more than b bands, all that depends on the network (losses
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import re
 from typing import Any, NamedTuple
@@ -96,7 +97,7 @@ _MANIFEST = {
     "objective_weights": List(float),
     "steps": int,
     "gram": dict,
-    "participation": {"schema": str, "k": int, "b": int, "source": str, "patterns": List(List(int))},
+    "participation": {"schema": str, "k": int, "b": int, "source": str, "patterns": List(List(int)), "person_batches": int},
     "trust": str,
     "space": {
         "secrets": {"source": str, "sha256": str, "pairs": int},
@@ -171,8 +172,10 @@ def check(m: dict[str, Any]) -> None:
             _claim(block is None or key in block, f"the manifest has no {key!r}")
     p, k, b, steps = m["participation"], m["participation"]["k"], m["participation"]["b"], m["steps"]
     _claim(1 <= steps <= MOST_STEPS and k >= 1 and b >= 1, f"steps {steps}, k {k}, b {b}")
-    _claim(p["schema"] in ("cyclic", "single", "min-sep", "patterns"), f"the schema {p['schema']!r} is not known")
+    _claim(p["schema"] in ("cyclic", "single", "min-sep", "patterns", "people"), f"the schema {p['schema']!r} is not known")
     _claim((p["schema"] == "patterns") == ("patterns" in p), "patterns belong to the schema of this name")
+    _claim((p["schema"] == "people") == (p.get("person_batches", 0) >= 1), "person_batches belong to the schema people")
+    _claim(p["schema"] != "people" or steps <= k * b and p["person_batches"] <= b, "persons need batches in turn, m of b at most")
     if "patterns" in p:
         _claim(
             p["patterns"] != [] and all(q and 0 <= min(q) and max(q) < steps for q in p["patterns"]),
@@ -442,6 +445,11 @@ def sensitivity(c: np.ndarray, participation: dict[str, Any]) -> Sensitivity:
     """What one record can change, squared: the largest sum of |CᵀC| over a pattern."""
     schema, steps = participation["schema"], len(c)
     k, b = participation["k"], participation["b"]
+    if schema == "people":
+        x, batches = np.abs(c.T @ c), min(b, steps)
+        sums = np.array([[x[i::b, j::b].sum() for j in range(batches)] for i in range(batches)])
+        unions = itertools.combinations(range(batches), participation["person_batches"])
+        return Sensitivity(float(max(sums[np.ix_(u, u)].sum() for u in unions)), True)
     if schema == "patterns":
         sums = (np.abs(c[:, q].T @ c[:, q]).sum() for q in participation["patterns"])
         return Sensitivity(float(max(sums)), True)

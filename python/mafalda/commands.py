@@ -65,6 +65,7 @@ def optimize(
     out: Path | None = None,
     k: int | None = None,
     per_node: bool | None = None,
+    person_batches: int | None = None,
     probes: int | None = None,
     random_neighbours: int | None = None,
     resume: bool | None = None,
@@ -80,6 +81,7 @@ def optimize(
     strict: bool | None = None,
     tolerance: float | None = None,
     trust: str | None = None,
+    unit: str | None = None,
     weight_decay: float | None = None,
     workload: str | None = None,
     progress: Progress = None,
@@ -191,6 +193,8 @@ def optimize(
             how often a record takes part (default 20 if 20 divides T)
         per_node
             a dense strategy for every node, exported as one n×T×T array
+        person_batches
+            with --unit person: in how many of the b batches a person may have records (default 1)
         probes
             random vectors of --gram lanczos, at least 4 (default 800,000 divided by the nodes, a multiple of 4
             from 4 to 100); all unit vectors, without chance, for as many nodes or for 128 and fewer
@@ -234,6 +238,8 @@ def optimize(
             against whom: ldp: everybody who sees all messages; every node has its own noise secldp: nodes, too,
             that know the noise they share; pairs share noise that cancels when they average (docs/secrets.md)
             (default ldp)
+        unit
+            who is protected: record, or person, with all records that are theirs (default record)
         weight_decay
             what models lose in a step, times the rate; decoupled from gradients
         workload
@@ -278,6 +284,7 @@ def account(
     out: Path | None = None,
     own_noise: float | None = None,
     k: int | None = None,
+    person_batches: int | None = None,
     random_neighbours: int | None = None,
     refine: bool | None = None,
     schema: str | Path | Sequence[Sequence[int]] | None = None,
@@ -290,6 +297,7 @@ def account(
     strict: bool | None = None,
     strongly_convex: str | Sequence[float] | None = None,
     trust: str | None = None,
+    unit: str | None = None,
     weight_decay: float | None = None,
     worst_answer: bool | None = None,
     progress: Progress = None,
@@ -402,6 +410,8 @@ def account(
             standard deviation of a node's own noise in decor (default 1)
         k
             how often a record takes part (default: in every step; with -b, 20 if that fits)
+        person_batches
+            with --unit person: in how many of the b batches a person may have records (default 1)
         random_neighbours
             in every round a node averages over itself and so many others, drawn from all
         refine
@@ -430,6 +440,8 @@ def account(
             what the attacker sees: ldp: all messages, and all noise but the victim's own pndp: what reaches it
             (for training see above) secldp: all messages and the attacker's own secrets eavesdropper: all
             messages, and no secrets (default pndp)
+        unit
+            who is protected: record, or person, with all records that are theirs (default record)
         weight_decay
             what models lose in a step, times the rate; decoupled from gradients
         worst_answer
@@ -443,6 +455,7 @@ def audit(
     *,
     steps: int | None = None,
     actual: str | None = None,
+    actual_batches: int | None = None,
     algorithm: str | None = None,
     answer: str | None = None,
     attacker: str | Sequence[str] | None = None,
@@ -473,6 +486,7 @@ def audit(
     noise_scale: float | None = None,
     own_noise: float | None = None,
     k: int | None = None,
+    person_batches: int | None = None,
     probability: float | None = None,
     random_neighbours: int | None = None,
     runs: int | None = None,
@@ -484,6 +498,7 @@ def audit(
     shared_noise: float | None = None,
     strict: bool | None = None,
     trust: str | None = None,
+    unit: str | None = None,
     victim: str | None = None,
     weight_decay: float | None = None,
     progress: Progress = None,
@@ -519,6 +534,8 @@ def audit(
             steps (required)
         actual
             with --sampling: what the nodes really do: poisson, bins or cyclic (default: the same)
+        actual_batches
+            in how many batches of a cycle the victim's records really are (default: as claimed)
         algorithm
             algorithm: dp-d-sgd, antipgd, muffliato, decor, zip-dl, mf-d-sgd (default dp-d-sgd)
         answer
@@ -585,6 +602,8 @@ def audit(
             standard deviation of a node's own noise in decor (default 1)
         k
             how often a record takes part (default: in every step; with -b, 20 if that fits)
+        person_batches
+            with --unit person: in how many of the b batches a person may have records (default 1)
         probability
             with --sampling: of a record in a step of its group (default: groups/b)
         random_neighbours
@@ -613,6 +632,8 @@ def audit(
             what the attacker sees: ldp: all messages, and all noise but the victim's own pndp: what reaches it
             (for training see above) secldp: all messages and the attacker's own secrets eavesdropper: all
             messages, and no secrets (default pndp)
+        unit
+            who is protected: record, or person, with all records that are theirs (default record)
         victim
             LABEL of the victim (default: the nearest node; where nodes share noise, the one of whom most is
             learned; with --answer, the nearest one that the attacker does not see)
@@ -896,10 +917,12 @@ def sampling(
     gossip_matrix: Matrix = None,
     out: Path | None = None,
     k: int | None = None,
+    person_batches: int | None = None,
     schema: str | Path | Sequence[Sequence[int]] | None = None,
     seed: int | None = None,
     b: int | None = None,
     strict: bool | None = None,
+    unit: str | None = None,
     workload: str | None = None,
     progress: Progress = None,
     binary: str | None = None,
@@ -937,6 +960,8 @@ def sampling(
             folder that keeps the result; without one it goes with the object
         k
             how often a record takes part (default 20 if 20 divides T)
+        person_batches
+            with --unit person: in how many of the b batches a person may have records (default 1)
         schema
             when a record takes part: cyclic: every b steps, at most k times min-sep: at least b steps apart, at
             most k times single: once FILE: in the steps of one of its lines, counted from 0 (default cyclic)
@@ -946,6 +971,8 @@ def sampling(
             steps between participations (default T/k)
         strict
             refuse a disconnected graph instead of keeping its largest component
+        unit
+            who is protected: record, or person, with all records that are theirs (default record)
         workload
             whose error counts: model (after averaging) or message (before) (default model)
     """
@@ -984,12 +1011,14 @@ def advise(
     node_failures: float | None = None,
     out: Path | None = None,
     k: int | None = None,
+    person_batches: int | None = None,
     probes: int | None = None,
     random_neighbours: int | None = None,
     schema: str | Path | Sequence[Sequence[int]] | None = None,
     seed: int | None = None,
     b: int | None = None,
     strict: bool | None = None,
+    unit: str | None = None,
     weight_decay: float | None = None,
     workload: str | None = None,
     progress: Progress = None,
@@ -1073,6 +1102,8 @@ def advise(
             folder that keeps the result; without one it goes with the object
         k
             how often a record takes part (default 20 if 20 divides T)
+        person_batches
+            with --unit person: in how many of the b batches a person may have records (default 1)
         probes
             random vectors of --gram lanczos, at least 4 (default 800,000 divided by the nodes, a multiple of 4
             from 4 to 100); all unit vectors, without chance, for as many nodes or for 128 and fewer
@@ -1087,6 +1118,8 @@ def advise(
             steps between participations (default T/k)
         strict
             refuse a disconnected graph instead of keeping its largest component
+        unit
+            who is protected: record, or person, with all records that are theirs (default record)
         weight_decay
             what models lose in a step, times the rate; decoupled from gradients
         workload

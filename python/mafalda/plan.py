@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Mapping
+from typing import Any, Hashable, Iterable, Mapping
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from .noise_source import open_noise
 from .program import check, run
 from .results import Result, figures_in, report_html, write_report
 from .sampler import Sampler
+from .people import owners_of
 from .sampler import make as make_sampler
 from .temporary import Folder
 
@@ -101,6 +102,7 @@ class Plan(Export):
         state: str | os.PathLike[str] | None = None,
         seed: int | None = None,
         new: bool | None = None,
+        owners: Iterable[Hashable] | None = None,
     ) -> Sampler:
         """The batches of a node with so many records: a torch batch_sampler, and an iterator over lists of record numbers.
 
@@ -111,12 +113,15 @@ class Plan(Export):
         A state that is not there is begun, unless the node had a batch of another one in this folder (batches-begun-….json
         says so). new=True says that this is a run of its own, and refuses a state that is there; new=False refuses one
         that is not. One process at a time has a state; sampler.close() lets go of it.
-        """
-        return make_sampler(self, records, self.check_node(node), state, seed, new)
 
-    def ledger(self, records: int) -> Ledger:
+        owners says whose each record is (any hashable values, one a record), for exports that protect persons: then whole
+        persons are dealt to batches, and make_private clips what all records of a person add to a batch together.
+        """
+        return make_sampler(self, records, self.check_node(node), state, seed, new, owners)
+
+    def ledger(self, records: int, owners: Iterable[Hashable] | None = None) -> Ledger:
         """Checks batches of another loader, record by record: ledger.admit(step, indices) raises a ParticipationError."""
-        return Ledger(self, records)
+        return Ledger(self, records, owners_of(self, records, owners))
 
     def noise(
         self, node: str, dim: int, state: str | os.PathLike[str] | None = None, seed: int | None = None, **options: Any

@@ -18,7 +18,7 @@ from typing import Any, Callable, NamedTuple
 
 import torch
 
-from .clipping import Loss, clipped_sum, zeros
+from .clipping import Loss, clipped_sum, count_records, tensors_of, zeros
 from .errors import ExportError, MafaldaError, ParticipationError, StepError
 from .export import Export
 from .guard import (
@@ -115,10 +115,13 @@ class PrivateOptimizer(RefusesScaling):
         """
         before, self._taken = self._taken, None  # whatever happens, no part of a batch is left for another one
         t = self.noise.next_step()
+        persons = persons_of_batch(self.sampler, t, inputs, targets, again=before is not None and before.step == t)
         check_model(model, self.parameters)
         self._watch.check(model)
         refuse_raw_gradients(self.parameters)
-        sums, losses = clipped_sum(model, self.parameters, loss, inputs, targets, self.clip, self._chunk)
+        sums, losses = clipped_sum(
+            model, self.parameters, loss, inputs, targets, self.clip, self._chunk, persons
+        )
         count = len(losses)
         if before is not None and before.step == t:
             count += before.count
@@ -201,6 +204,27 @@ class PrivateOptimizer(RefusesScaling):
     def close(self) -> None:
         """Ends the noise server."""
         self.noise.close()
+
+
+def persons_of_batch(sampler: Sampler | None, t: int, inputs: Any, targets: Any, again: bool) -> list[int] | None:
+    """Whose the records of step t's batch are, in its order; None where the export protects records.
+
+    What a person adds is clipped together, so that a batch comes in one piece, and whole.
+    """
+    if sampler is None or sampler.owners is None:
+        return None
+    if again:
+        raise ParticipationError(
+            f"a part of batch {t} came before: what all records of a person add to a step is clipped together, so give the "
+            "whole batch to one backward (chunk bounds its memory)"
+        )
+    handed = sampler.handed
+    wanted = sampler.owners[sampler.batch(t)]
+    sampler.handed = handed
+    count = count_records(tensors_of((inputs, targets)))
+    if count != len(wanted):
+        raise ParticipationError(f"gradients of {count} records came in step {t}, whose batch has {len(wanted)}: not whole")
+    return wanted.tolist()
 
 
 def skip_to(noise: Noise, sampler: Sampler | None, step: int) -> list[int]:
@@ -315,6 +339,11 @@ def checked_participation(plan: Export, given: str | None, sampler: Any, loader:
                 'draw them, and answer for who takes part when, say participation="mine"'
             )
         return "sampler"
+    if plan.schema == "people":
+        raise ParticipationError(
+            "the export protects persons, whose records are clipped together: make the optimizer with "
+            "sampler=plan.sampler(len(data), owners=…), which knows them"
+        )
     if drawn:
         raise ValueError('participation="mine" is for batches that no sampler of the package draws: leave sampler and loader out')
     if plan.scheme != "cyclic":
