@@ -218,8 +218,14 @@ def refuse_closure(closure: Callable[[], Any] | None) -> None:
 
 
 def checkpoint(noise: Noise, participation: str) -> dict[str, Any]:
-    """What a checkpoint says of the noise, beside the optimizer: no secret."""
-    return {"step": noise.next, "export": noise.plan.hash, "node": noise.node, "participation": participation}
+    """What a checkpoint says of the noise, beside the optimizer: no secret. spent is what has been given away so far."""
+    return {
+        "step": noise.next,
+        "export": noise.plan.hash,
+        "node": noise.node,
+        "participation": participation,
+        "spent": noise.spent,
+    }
 
 
 def check_checkpoint(state: Any, noise: Noise) -> None:
