@@ -52,6 +52,7 @@ var ErrOdometer = errors.New("the export does not say what is spent")
 // what a model shows can claim the plan's guarantee alone.
 type Odometer struct {
 	manifest     *export.Manifest
+	privacy      *export.Privacy  // the node's level
 	growth       *strategy.Growth // nil under Poisson sampling
 	std          float64          // of the node's Z
 	contribution float64          // that one record can move the sum by
@@ -76,30 +77,37 @@ func OpenOdometer(dir, node string, delta float64) (Odometers, error) {
 		}
 	}
 	var all Odometers
-	type kind struct {
-		layer int
-		std   float64
+	if err := e.CheckHashes(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrExport, err)
 	}
-	seen := map[kind]bool{}
+	type kind struct {
+		layer         int
+		std, mu, clip float64
+	}
+	seen, layers := map[kind]bool{}, map[int]strategy.Strategy{}
 	for _, label := range labels {
 		i, err := indexOf(e, label)
 		if err != nil {
 			return nil, err
 		}
-		std, err := level(e.Manifest, Options{})
+		privacy, layer := e.Manifest.PrivacyOf(i), layerOf(e.Manifest, i)
+		std, err := level(privacy, Options{})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w: %w", dir, ErrOdometer, err)
 		}
-		of := kind{layerOf(e.Manifest, i), std}
+		of := kind{layer, std, privacy.Mu, privacy.Clip}
 		if seen[of] {
 			continue
 		}
 		seen[of] = true
-		c, err := strategyOf(e, label)
-		if err != nil {
-			return nil, err
+		c, known := layers[layer]
+		if !known {
+			if c, err = strategyAt(e, i); err != nil {
+				return nil, err
+			}
+			layers[layer] = c
 		}
-		o, err := newOdometer(e.Manifest, c, std, delta)
+		o, err := newOdometer(e.Manifest, privacy, c, odometerOptions{std, delta})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", dir, err)
 		}
@@ -116,13 +124,16 @@ func layerOf(m *export.Manifest, node int) int {
 	return m.PerNode.Layers[node]
 }
 
-// newOdometer returns the odometer of a node that runs c with noise of standard deviation std, at least the manifest's.
-func newOdometer(m *export.Manifest, c strategy.Strategy, std, delta float64) (*Odometer, error) {
-	p := m.Privacy
+// odometerOptions are the standard deviation of a node's Z, at least its level's, and a δ; 0 for its level's.
+type odometerOptions struct{ std, delta float64 }
+
+// newOdometer returns the odometer of a node of level p that runs c.
+func newOdometer(m *export.Manifest, p *export.Privacy, c strategy.Strategy, opts odometerOptions) (*Odometer, error) {
+	std, delta := opts.std, opts.delta
 	if p == nil {
 		return nil, fmt.Errorf("%w: it was made without a privacy level", ErrOdometer)
 	}
-	o := &Odometer{manifest: m, std: std, delta: delta, rounds: map[int]float64{}}
+	o := &Odometer{manifest: m, privacy: p, std: std, delta: delta, rounds: map[int]float64{}}
 	if delta == 0 && p.Delta != nil {
 		o.delta = *p.Delta
 	}
@@ -157,7 +168,7 @@ func newOdometer(m *export.Manifest, c strategy.Strategy, std, delta float64) (*
 
 // checkDelta refuses a δ that is none, or that the export has no numbers for.
 func (o *Odometer) checkDelta() error {
-	p := o.manifest.Privacy
+	p := o.privacy
 	switch {
 	case o.delta != 0 && !(o.delta > 0 && o.delta < 1):
 		return fmt.Errorf("%w: delta %v must be above 0 and below 1", ErrOdometer, o.delta)
@@ -222,7 +233,7 @@ func (o *Odometer) addBlock(s *Spent) error {
 		return nil
 	}
 	epsilon, err := accounting.Epsilon(mu, o.delta)
-	if p := o.manifest.Privacy; p.Delta != nil && o.delta == *p.Delta {
+	if p := o.privacy; p.Delta != nil && o.delta == *p.Delta {
 		epsilon = math.Min(epsilon, *p.Epsilon)
 	}
 	s.Epsilon = &epsilon
@@ -233,8 +244,8 @@ func (o *Odometer) addBlock(s *Spent) error {
 // mixture of pairs of distributions is no easier to tell apart than the pair that is easiest to. Or it is the plan's.
 func (o *Odometer) addKnownDraw(s *Spent, mu float64) error {
 	epsilon, err := accounting.Epsilon(mu, o.delta)
-	if s.By = ByKnownDraw; err != nil || epsilon >= *o.manifest.Privacy.Epsilon {
-		epsilon, s.By = *o.manifest.Privacy.Epsilon, ByPlan
+	if s.By = ByKnownDraw; err != nil || epsilon >= *o.privacy.Epsilon {
+		epsilon, s.By = *o.privacy.Epsilon, ByPlan
 	}
 	s.Epsilon = &epsilon
 	return nil
@@ -246,7 +257,7 @@ func (o *Odometer) addRounds(s *Spent) error {
 	if o.delta == 0 {
 		return fmt.Errorf("%w without a delta", ErrOdometer)
 	}
-	sampling, p := o.manifest.Sampling, o.manifest.Privacy
+	sampling, p := o.manifest.Sampling, o.privacy
 	count := (s.Steps + sampling.Groups - 1) / sampling.Groups
 	epsilon, known := o.rounds[count]
 	if !known {
@@ -369,7 +380,7 @@ func (s *Stream) stopAt(limit *Limit) error {
 
 // odometer returns the odometer of the stream. It is not kept: where T is large it takes as much memory as C.
 func (s *Stream) odometer() (*Odometer, error) {
-	return newOdometer(s.manifest, s.strategy, s.std, 0)
+	return newOdometer(s.manifest, s.privacy, s.strategy, odometerOptions{std: s.std})
 }
 
 // End returns the first row that does not come any more: T, or the row that would pass the node's budget.

@@ -53,6 +53,7 @@ type Stream struct {
 	end    int       // the step whose row would pass the node's budget; T if none would
 
 	manifest *export.Manifest
+	privacy  *export.Privacy // the node's level
 	strategy strategy.Strategy
 
 	carry   []float64 // the sum of rows of skipped steps
@@ -96,11 +97,12 @@ func open(dir, node string, dim int, opts Options) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := strategyOf(e, node)
+	c, index, err := strategyOf(e, node)
 	if err != nil {
 		return nil, err
 	}
-	std, err := level(e.Manifest, opts)
+	privacy := e.Manifest.PrivacyOf(index)
+	std, err := level(privacy, opts)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
@@ -112,7 +114,7 @@ func open(dir, node string, dim int, opts Options) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.export, s.manifest, s.strategy = hash, e.Manifest, c
+	s.export, s.manifest, s.privacy, s.strategy = hash, e.Manifest, privacy, c
 	if err := s.stopAt(opts.Limit); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
@@ -120,10 +122,6 @@ func open(dir, node string, dim int, opts Options) (*Stream, error) {
 		s.drawn = e.Manifest.Sampling
 	}
 	if e.Shared != nil {
-		index, err := indexOf(e, node)
-		if err != nil {
-			return nil, err
-		}
 		s.share = newShare(e, index)
 		if s.seed != nil {
 			s.share.seeded(*s.seed, node)

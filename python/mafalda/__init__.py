@@ -46,7 +46,7 @@ from .errors import (
     ServerError,
     StepError,
 )
-from .export import Pair
+from .export import Level, Pair
 from .ledger import Ledger
 from .mix import flat, set_flat
 from .noise import Noise, Place
@@ -62,6 +62,7 @@ __all__ = [
     "BudgetError",
     "ExportError",
     "Ledger",
+    "Level",
     "MafaldaError",
     "Noise",
     "Pair",

@@ -264,7 +264,7 @@ def noise_at(
         return sock
 
     plan.check_node(node)
-    return RemoteNoise(plan, node, dim, plan.noise_std or 0.0, dial)
+    return RemoteNoise(plan, node, dim, plan.level(node).noise_std or 0.0, dial)
 
 
 def _place(state: dict[str, Any]) -> Place:
