@@ -260,6 +260,13 @@ func TestBadLevels(t *testing.T) {
 		t.Fatal(err)
 	}
 	problem := Problem{Network: network, Schema: schema, Levels: levels}
+	others := problem
+	if others.Levels, err = ReadLevels(strings.NewReader("node,mu\n0,1\n1,1\n2,1\n"), "x"); err == nil {
+		others.Levels, err = others.Levels.On(network)
+	}
+	if plain := (Problem{Network: network, Schema: schema}); err != nil || problem.Key() == plain.Key() || problem.Key() == others.Key() {
+		t.Errorf("checkpoints of other levels are not told apart (%v)", err)
+	}
 	for name, change := range map[string]func(p *Problem, o *Options){
 		"Trust":     func(p *Problem, _ *Options) { p.Sharing = &Sharing{Secrets: "gossip", Coalitions: "1"} },
 		"Sampling":  func(_ *Problem, o *Options) { o.Sampling = participation.Poisson },

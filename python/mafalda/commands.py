@@ -27,6 +27,7 @@ def optimize(
     adjacency: str | None = None,
     average_last: int | None = None,
     bandwidth: int | None = None,
+    budgets: str | None = None,
     buffers: int | None = None,
     carry: bool | None = None,
     checkpoint: Path | None = None,
@@ -104,6 +105,9 @@ def optimize(
             (default: those of all steps)
         bandwidth
             bands or coefficients w of the strategy (default: see --strategy)
+        budgets
+            a privacy level for every node, in the place of --mu, --epsilon, --delta and --clip: CSV file with the
+            columns node, epsilon and delta, or mu, and clip
         buffers
             buffers of --strategy blt, fewer by default where T is no more (default 4)
         carry
