@@ -1,4 +1,4 @@
-package plan
+package plan_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"mafalda/export"
 	"mafalda/graph"
 	"mafalda/participation"
+	"mafalda/plan"
 	"mafalda/strategy"
 	"mafalda/verify"
 	"mafalda/workload"
@@ -120,7 +121,7 @@ func TestLevelsAreOptimal(t *testing.T) {
 				}
 				text += fmt.Sprintf("%s,%s,%g\n", label, level, 0.5+2*r.Float64())
 			}
-			levels, err := ReadLevels(strings.NewReader(text), "levels")
+			levels, err := plan.ReadLevels(strings.NewReader(text), "levels")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,8 +133,8 @@ func TestLevelsAreOptimal(t *testing.T) {
 				t.Fatal(err)
 			}
 			adjacency := accounting.Adjacency(try % 2)
-			s, err := Solve(context.Background(), Problem{Network: network, Schema: schema, Levels: levels},
-				Options{PerNode: perNode, Privacy: &Privacy{Adjacency: adjacency}})
+			s, err := plan.Solve(context.Background(), plan.Problem{Network: network, Schema: schema, Levels: levels},
+				plan.Options{PerNode: perNode, Privacy: &plan.Privacy{Adjacency: adjacency}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -174,7 +175,7 @@ func TestLevelsAreOptimal(t *testing.T) {
 			if math.Abs(s.Quality.Loss-loss) > 1e-8*loss || loss > bound*(1+1e-5) || bound > loss*(1+1e-9) {
 				t.Errorf("the loss is %v, by definition %v, and none is below %v", s.Quality.Loss, loss, bound)
 			}
-			one, err := Solve(context.Background(), Problem{Network: network, Schema: schema}, Options{NoBaselines: true})
+			one, err := plan.Solve(context.Background(), plan.Problem{Network: network, Schema: schema}, plan.Options{NoBaselines: true})
 			if err != nil || math.Abs(s.OneLevelLoss-one.Quality.Loss) > 1e-5*one.Quality.Loss {
 				t.Errorf("at one level the loss is %v, not %v (%v)", one.Quality.Loss, s.OneLevelLoss, err)
 			}
@@ -237,7 +238,7 @@ func TestBadLevels(t *testing.T) {
 		"node,mu,epsilon,delta\n0,1,1,0.1\n": "both mu",
 		"node,mu\n\"0,1\n":                   "x: ",
 	} {
-		levels, err := ReadLevels(strings.NewReader(text), "x")
+		levels, err := plan.ReadLevels(strings.NewReader(text), "x")
 		if err == nil {
 			_, err = levels.On(network)
 		}
@@ -245,36 +246,40 @@ func TestBadLevels(t *testing.T) {
 			t.Errorf("%q: %v; want %q", text, err, say)
 		}
 	}
-	levels, err := ReadLevels(strings.NewReader("\ufeffnode, clip, mu\n# of the board\n1,2,0.5\n0,1,1\n2,1,3\n"), "x")
+	levels, err := plan.ReadLevels(strings.NewReader("\ufeffnode, clip, mu\n# of the board\n1,2,0.5\n0,1,1\n2,1,3\n"), "x")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if levels, err = levels.On(network); err != nil {
 		t.Fatal(err)
 	}
-	if l := levels.levels; l[1].Node != "1" || l[1].Clip != 2 || l[1].Mu != 0.5 || l[0].Mu != 1 {
-		t.Errorf("%+v", l)
-	}
 	schema, err := participation.NewCyclic(8, 2, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	problem := Problem{Network: network, Schema: schema, Levels: levels}
+	problem := plan.Problem{Network: network, Schema: schema, Levels: levels}
+	s, err := plan.Solve(context.Background(), problem, plan.Options{NoBaselines: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := s.Budgets; l[1].Node != "1" || l[1].Clip != 2 || l[1].Mu != 0.5 || l[0].Mu != 1 || s.Privacy.Mu != 0.5 {
+		t.Errorf("%+v", l)
+	}
 	others := problem
-	if others.Levels, err = ReadLevels(strings.NewReader("node,mu\n0,1\n1,1\n2,1\n"), "x"); err == nil {
+	if others.Levels, err = plan.ReadLevels(strings.NewReader("node,mu\n0,1\n1,1\n2,1\n"), "x"); err == nil {
 		others.Levels, err = others.Levels.On(network)
 	}
-	if plain := (Problem{Network: network, Schema: schema}); err != nil || problem.Key() == plain.Key() || problem.Key() == others.Key() {
+	if plain := (plan.Problem{Network: network, Schema: schema}); err != nil || problem.Key() == plain.Key() || problem.Key() == others.Key() {
 		t.Errorf("checkpoints of other levels are not told apart (%v)", err)
 	}
-	for name, change := range map[string]func(p *Problem, o *Options){
-		"Trust":     func(p *Problem, _ *Options) { p.Sharing = &Sharing{Secrets: "gossip", Coalitions: "1"} },
-		"Sampling":  func(_ *Problem, o *Options) { o.Sampling = participation.Poisson },
-		"Objective": func(p *Problem, _ *Options) { p.Objective = Last },
-		"Method":    func(p *Problem, _ *Options) { p.Gram.Method = GramLanczos },
-		"networks":  func(p *Problem, _ *Options) { p.Workload.NodeFailures = 0.1 },
+	for name, change := range map[string]func(p *plan.Problem, o *plan.Options){
+		"Trust":     func(p *plan.Problem, _ *plan.Options) { p.Sharing = &plan.Sharing{Secrets: "gossip", Coalitions: "1"} },
+		"Sampling":  func(_ *plan.Problem, o *plan.Options) { o.Sampling = participation.Poisson },
+		"Objective": func(p *plan.Problem, _ *plan.Options) { p.Objective = plan.Last },
+		"Method":    func(p *plan.Problem, _ *plan.Options) { p.Gram.Method = plan.GramLanczos },
+		"networks":  func(p *plan.Problem, _ *plan.Options) { p.Workload.NodeFailures = 0.1 },
 	} {
-		p, o := problem, Options{}
+		p, o := problem, plan.Options{}
 		change(&p, &o)
 		if err := p.Check(o); err == nil || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
