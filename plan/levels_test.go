@@ -77,8 +77,8 @@ func dualValue(t *testing.T, h, x *mat.SymDense, patterns [][]int) float64 {
 	return sum * sum / total
 }
 
-// errorOf is tr(H X⁻¹) of C, divided by nothing: C has sensitivity one, or sens² is returned, too.
-func errorOf(t *testing.T, h *mat.SymDense, c strategy.Strategy, patterns [][]int) (squared, sens float64) {
+// costOf is tr(H X⁻¹) of C, divided by nothing: C has sensitivity one, or sens² is returned, too.
+func costOf(t *testing.T, h *mat.SymDense, c strategy.Strategy, patterns [][]int) (squared, sens float64) {
 	t.Helper()
 	x := strategy.GramOf(c)
 	var inverse, product mat.Dense
@@ -160,7 +160,7 @@ func TestLevelsAreOptimal(t *testing.T) {
 				h.ScaleSym(weight, h)
 				all.AddSym(all, h)
 				c := strategies[i%len(strategies)]
-				squared, sens := errorOf(t, h, c, schema.Patterns())
+				squared, sens := costOf(t, h, c, schema.Patterns())
 				if sens > 1+1e-12 {
 					t.Errorf("node %d has a strategy of sens² = %v", i, sens)
 				}
