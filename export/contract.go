@@ -85,6 +85,13 @@ func (m *Manifest) describeAdjacency() string {
 		clipped = "What all records of a person add to a sum, in one step, is clipped together"
 	}
 	switch {
+	case m.Budgets != nil:
+		text := "The gradient of every record is clipped to the norm that its node has in budgets (clip), and its noise is of the " +
+			"node's level there. Data sets are neighbours if one record"
+		if p.Adjacency == "replace-one" {
+			return text + fmt.Sprintf(" is replaced by another (%s), which moves a sum by twice the clip.", p.Adjacency)
+		}
+		return text + fmt.Sprintf("'s gradients are zeros in one of them (%s), which moves a sum by the clip.", p.Adjacency)
 	case p == nil:
 		return fmt.Sprintf("No privacy was asked for: whoever draws noise chooses its level, as a multiple of what one %s can "+
 			"move the sum by.", unit)

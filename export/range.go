@@ -53,7 +53,7 @@ func (m *Manifest) checkRange() error {
 		return errors.New("plain_strategy_loss is negative")
 	}
 	return cmp.Or(m.checkSpace(), m.checkSpec(), m.Sampling.checkRange(m.Steps), m.Privacy.checkRange(m.Sampled()),
-		m.Strategy.checkRange(m.Steps),
+		m.checkLevelRange(), m.Strategy.checkRange(m.Steps),
 		m.PerNode.checkRange(), checkOrigin(m.Graph), m.Gram.checkRange())
 }
 

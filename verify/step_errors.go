@@ -120,6 +120,9 @@ func (v *verification) layerErrors(ctx context.Context) ([]float64, error) {
 			if err != nil {
 				return fmt.Errorf("node %d: %w", i, err)
 			}
+			if weights := v.weights(); weights != nil {
+				floats.Scale(weights[i], squared)
+			}
 			floats.Add(total, squared)
 			return nil
 		})

@@ -32,6 +32,17 @@ func (s *SpaceTime) sharedKernel(ctx context.Context, rows mat.Matrix, variances
 	return k, err
 }
 
+// VarianceKernel returns the kernel of noise that nodes do not share, with a variance of its own for each node: of
+// TimeKernel of a diagonal matrix.
+func (s *SpaceTime) VarianceKernel(ctx context.Context, variances []float64) (*Kernel, error) {
+	k, err := s.kernel(ctx, rootsOf(variances))
+	if err != nil {
+		return nil, err
+	}
+	k.absence = s.absence
+	return k, nil
+}
+
 // rootsOf returns a row √v·e_i for every variance that is not 0.
 func rootsOf(variances []float64) *mat.Dense {
 	rows := mat.NewDense(len(variances), len(variances), nil)

@@ -106,9 +106,18 @@ func TestSpaceTimeOfMissedStepsIsTheDefinition(t *testing.T) {
 				t.Fatalf("%s: error %v, want %v", name, got, want)
 			}
 		}
-		b := make([]float64, n)
+		b, variances, diagonal := make([]float64, n), make([]float64, n), mat.NewSymDense(n, nil)
 		for i := range b {
 			b[i] = float64(i%3) - 1 // also zeros
+			variances[i] = m.At(i, i)
+			diagonal.SetSym(i, i, variances[i])
+		}
+		own, err := s.VarianceKernel(ctx, variances)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := inner(own.Gram(), y), inner(of, diagonal); math.Abs(got-want) > 1e-10*want+1e-12 {
+			t.Fatalf("VarianceKernel: error %v, want %v", got, want)
 		}
 		h, err := s.VectorGram(ctx, b)
 		if err != nil {

@@ -36,6 +36,7 @@ from .commands import (
     verify,
 )
 from .errors import (
+    BudgetError,
     ExportError,
     MafaldaError,
     ParticipationError,
@@ -45,11 +46,11 @@ from .errors import (
     ServerError,
     StepError,
 )
-from .export import Pair
+from .export import Level, Pair
 from .ledger import Ledger
 from .mix import flat, set_flat
 from .noise import Noise, Place
-from .plan import Plan, load
+from .plan import Plan, Spent, load
 from .results import Result
 from .sampler import Sampler
 from .served import noise_at
@@ -58,8 +59,10 @@ from .smoothness import SmoothnessEstimate, estimate_smoothness
 __version__ = "0.1.0"
 
 __all__ = [
+    "BudgetError",
     "ExportError",
     "Ledger",
+    "Level",
     "MafaldaError",
     "Noise",
     "Pair",
@@ -73,6 +76,7 @@ __all__ = [
     "Sampler",
     "ServerError",
     "SmoothnessEstimate",
+    "Spent",
     "StepError",
     "account",
     "advise",

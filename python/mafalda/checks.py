@@ -143,6 +143,8 @@ _MANIFEST = {
         "adjacency": str,
         "noise_std": float,
     },
+    "budgets": List({"node": str, "mu": float, "epsilon": float, "delta": float, "clip": float, "noise_std": float}),
+    "one_level_loss": float,
     "error_at_privacy": float,
     "cyclic_error_at_privacy": float,
     "sampling": _SAMPLING,
@@ -193,6 +195,7 @@ def check(m: dict[str, Any]) -> None:
     _claim(all(isinstance(h, str) for h in m["files"].values()), "a file has no SHA-256")
     _check_strategy(m)
     _check_privacy(m)
+    _check_budgets(m)
     _check_contract(m)
 
 
@@ -251,6 +254,16 @@ def _check_privacy(m: dict[str, Any]) -> None:
     if p is None:
         _claim(sampling is None, "there is a sampling without privacy")
         return
+    _check_level(p)
+    if secret:
+        _check_sampling(m, p, sampling)
+        return
+    _claim(sampling is None or sampling == {"scheme": "cyclic"}, "sampling cyclic has nothing but its scheme")
+    _check_noise(m, p)
+
+
+def _check_level(p: dict[str, Any]) -> None:
+    """Ranges of a privacy level."""
     std, clip = p["noise_std"], p["clip"]
     _claim(1e-280 <= std <= 1e280, f"a noise level of {std}")
     _claim(clip > 0, f"privacy.clip is {clip}")
@@ -258,10 +271,34 @@ def _check_privacy(m: dict[str, Any]) -> None:
     _claim(("epsilon" in p) == ("delta" in p), "privacy has one of epsilon and delta, which belong together")
     if "delta" in p:
         _claim(0 < p["delta"] < 1 and p["epsilon"] >= 0, "privacy.delta or privacy.epsilon is out of range")
-    if secret:
-        _check_sampling(m, p, sampling)
+
+
+def _check_budgets(m: dict[str, Any]) -> None:
+    """The levels of single nodes: every noise level follows from its own, and the block privacy is strict enough for all."""
+    levels, p = m.get("budgets"), m.get("privacy")
+    if levels is None:
+        _claim("one_level_loss" not in m, "one_level_loss is for budgets")
         return
-    _claim(sampling is None or sampling == {"scheme": "cyclic"}, "sampling cyclic has nothing but its scheme")
+    nodes = m.get("graph", {}).get("nodes")
+    _claim(p is not None and len(levels) == nodes, f"there are {len(levels)} budgets for {nodes} nodes, and privacy for them all")
+    scheme = m.get("sampling", {}).get("scheme", "cyclic")
+    _claim("space" not in m and scheme == "cyclic", "budgets are for batches in turn, and for nodes that share no noise")
+    for level in levels:
+        for key in ("node", "mu", "clip", "noise_std"):
+            _claim(key in level, f"a budget has no {key!r}")
+        own = {**level, "adjacency": p["adjacency"]}
+        try:
+            _check_level(own)
+            _check_noise(m, own)
+        except ExportError as e:
+            raise ExportError(f"the budget of {level['node']!r}: {e}") from None
+    strictest = (min(level["mu"] for level in levels), max(level["clip"] for level in levels))
+    _claim((p["mu"], p["clip"]) == strictest, "privacy is not the strictest of the budgets")
+
+
+def _check_noise(m: dict[str, Any], p: dict[str, Any]) -> None:
+    """The noise of a Gaussian mechanism, and (epsilon, delta), from mu, clip and adjacency."""
+    std, clip = p["noise_std"], p["clip"]
     _claim("mu" in p, "privacy has no mu")
     mu = p["mu"]
     _claim(mu > 0, f"privacy.mu is {mu}")

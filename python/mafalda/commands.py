@@ -27,6 +27,7 @@ def optimize(
     adjacency: str | None = None,
     average_last: int | None = None,
     bandwidth: int | None = None,
+    budgets: str | None = None,
     buffers: int | None = None,
     carry: bool | None = None,
     checkpoint: Path | None = None,
@@ -106,6 +107,9 @@ def optimize(
             (default: those of all steps)
         bandwidth
             bands or coefficients w of the strategy (default: see --strategy)
+        budgets
+            a privacy level for every node, in the place of --mu, --epsilon, --delta and --clip: CSV file with the
+            columns node, epsilon and delta, or mu, and clip
         buffers
             buffers of --strategy blt, fewer by default where T is no more (default 4)
         carry
@@ -1133,12 +1137,15 @@ def epsilon(
     alpha: float | None = None,
     delta: float | None = None,
     epsilon: float | None = None,
+    export: Path | Export | None = None,
     mu: float | None = None,
+    node: str | None = None,
     noise_multiplier: float | None = None,
     probability: float | None = None,
     rdp: float | None = None,
     rounds: int | None = None,
     sampling: str | None = None,
+    step: int | Sequence[int] | None = None,
     progress: Progress = None,
     binary: str | None = None,
 ) -> Result:
@@ -1153,6 +1160,10 @@ def epsilon(
     --delta, or --epsilon the least noise multiplier. The epsilon holds; the least one is known within 0.2 % as a
     rule (docs/sampling.md), and where it is not the output says so, and what proves the epsilon.
 
+    With --export it is an odometer: what a run has given away after --step steps, to everybody who sees all
+    messages, and not only when it is over. It is never more than the plan's guarantee. It is for a run whose end
+    does not depend on the records.
+
     Keywords:
         alpha
             Renyi order
@@ -1160,8 +1171,12 @@ def epsilon(
             of (epsilon, delta)-DP
         epsilon
             of (epsilon, delta)-DP
+        export
+            what a run of the export in this folder has given away, step by step
         mu
             GDP parameter
+        node
+            with --export: LABEL of the node (default: the node that has spent the most)
         noise_multiplier
             with --sampling: noise standard deviation over the clip
         probability
@@ -1172,6 +1187,8 @@ def epsilon(
             with --sampling: rounds that a record can be drawn for
         sampling
             batches that are drawn in secret: poisson, each record with --probability
+        step
+            with --export: after so many steps, or a list of them (default: 20 steps up to the last)
     """
     return call("epsilon", locals())
 

@@ -82,7 +82,7 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
                 "that sampler"
             )
         parameters = trained_parameters(optimizer)
-        clip = checked_clip(plan, max_grad_norm, options.get("noise_std"))
+        clip = checked_clip(plan, node, max_grad_norm, options.get("noise_std"))
         if loader is not None:
             check_loader(plan, loader, sampler)
             sampler = loader.batch_sampler

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Hashable, Iterable, Mapping
+from typing import Any, Hashable, Iterable, Mapping, NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,16 @@ def load(directory: str | os.PathLike[str], sha256: str | None = None) -> Plan:
     return plan
 
 
+class Spent(NamedTuple):
+    """What is given away after so many steps. mu is None where batches are drawn in secret, epsilon without a delta."""
+
+    steps: int
+    mu: float | None
+    epsilon: float | None
+    delta: float | None
+    by: str
+
+
 class Plan(Export):
     """An export (see Export for its attributes), what the program says of it, and the batches, noise and gossip of its nodes.
 
@@ -52,6 +62,7 @@ class Plan(Export):
         super().__init__(directory)
         self.origin: dict[str, Any] = {}
         self._folder: Folder | None = None
+        self._spent: dict[tuple[int, str | None, float | None], Spent] = {}
 
     def verify(self) -> Result:
         """Checks the export from its bytes alone, as `mafalda verify` does; a ProgramError if a check does not hold."""
@@ -77,6 +88,21 @@ class Plan(Export):
         built_in = "sha256" not in self.manifest.get("graph", {})
         names = ("gossip-matrix", "graph-sequence") + (() if built_in else ("graph",))
         return {name: self.origin[name] for name in names if name in self.origin}
+
+    def spent(self, steps: int, node: str | None = None, delta: float | None = None) -> Spent:
+        """What a run has given away when so many steps are out, to everybody who sees all messages; never more than the plan's.
+
+        node: by default the node that has spent the most. delta: that of the export. It is for a run whose end does not
+        depend on the records: whoever stops because of what a model shows can claim the guarantee of the plan alone.
+        """
+        asked = (steps, node, delta)
+        if asked not in self._spent:
+            words = ["epsilon", "--export", os.path.abspath(self.directory), "--step", str(steps), "--json"]
+            words += ["--node", self.check_node(node)] if node is not None else []
+            words += ["--delta", repr(float(delta))] if delta is not None else []
+            found = json.loads(check(run(words), "epsilon"))["spent"][0]
+            self._spent[asked] = Spent(*(found.get(key) for key in Spent._fields))
+        return self._spent[asked]
 
     @property
     def table(self) -> dict[str, np.ndarray]:
@@ -135,7 +161,9 @@ class Plan(Export):
         says so): then the name is wrong or the state is gone, and a run cannot go on with a new one. new=True says that
         this is a run of its own, and refuses a state that is there; new=False refuses one that is not.
 
-        Other options with state: binary, the program (default: $MAFALDA, the wheel's, or mafalda on the PATH); counter; and for
+        Other options with state: binary, the program (default: $MAFALDA, the wheel's, or mafalda on the PATH); counter; stop_at,
+        the node's own ε (at stop_delta, or the export's δ), below the plan's: the row that would pass it is not drawn, and
+        raises a BudgetError, also after a crash, and also if stop_at is left out then; and for
         exports with pairs key, peers and runs (see mafalda.keys). With either: noise_std, not below that of the export.
         """
         return open_noise(self, node, dim, state, seed, **options)

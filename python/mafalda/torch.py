@@ -79,7 +79,7 @@ class PrivateOptimizer(RefusesScaling):
     ) -> None:
         self.optimizer, self.plan = optimizer, plan
         self.parameters = trained_parameters(optimizer)
-        self.clip = checked_clip(plan, clip, options.get("noise_std"))
+        self.clip = checked_clip(plan, node, clip, options.get("noise_std"))
         self.participation = checked_participation(plan, participation, sampler, loader, size)
         if loader is not None:
             check_loader(plan, loader, sampler)
@@ -242,8 +242,14 @@ def refuse_closure(closure: Callable[[], Any] | None) -> None:
 
 
 def checkpoint(noise: Noise, participation: str) -> dict[str, Any]:
-    """What a checkpoint says of the noise, beside the optimizer: no secret."""
-    return {"step": noise.next, "export": noise.plan.hash, "node": noise.node, "participation": participation}
+    """What a checkpoint says of the noise, beside the optimizer: no secret. spent is what has been given away so far."""
+    return {
+        "step": noise.next,
+        "export": noise.plan.hash,
+        "node": noise.node,
+        "participation": participation,
+        "spent": noise.spent,
+    }
 
 
 def check_checkpoint(state: Any, noise: Noise) -> None:
@@ -303,24 +309,25 @@ def add_row(noise: Noise, step: int, tensors: list["torch.Tensor"], block: int =
                 i += 1
 
 
-def checked_clip(plan: Export, clip: float | None, noise_std: float | None) -> float:
-    """The norm to clip to: the export's noise is for its own, or for less."""
-    if plan.noise_std is None and noise_std is None:
+def checked_clip(plan: Export, node: str, clip: float | None, noise_std: float | None) -> float:
+    """The norm to clip to: the noise of the export, or of its node, is for its own, or for less."""
+    level = plan.level(plan.check_node(node))
+    if level.noise_std is None and noise_std is None:
         raise ExportError(
             "the export has no noise level: it was made without --epsilon or --mu. Make it with one of them, or give "
             "noise_std and clip"
         )
-    if clip is None and plan.clip is None:
+    if clip is None and level.clip is None:
         raise ValueError("the export has no noise level, and so no clip: give clip, the norm of every record's gradient")
-    clip = plan.clip if clip is None else clip
+    clip = level.clip if clip is None else clip
     if not 0 < clip < float("inf"):
         raise ValueError(f"clip is the norm of every record's gradient, above 0, not {clip!r}")
-    if plan.clip is not None and clip > plan.clip:
-        raise ExportError(f"clip={clip}, where the noise of the export is for gradients of norm {plan.clip}")
-    if plan.clip is not None and clip < plan.clip:
+    if level.clip is not None and clip > level.clip:
+        raise ExportError(f"clip={clip}, where the noise of the export is for gradients of norm {level.clip}")
+    if level.clip is not None and clip < level.clip:
         warnings.warn(
-            f"clip={clip:g}, where the noise of the export is for {plan.clip:g} and stays as large: private, with "
-            f"{plan.clip / clip:.3g} times the noise it takes (mafalda optimize --clip)",
+            f"clip={clip:g}, where the noise of the export is for {level.clip:g} and stays as large: private, with "
+            f"{level.clip / clip:.3g} times the noise it takes (mafalda optimize --clip)",
             stacklevel=4,
         )
     return float(clip)

@@ -89,6 +89,9 @@ func (d *sampledDefaults) load(ctx context.Context, folder string, a *sampledAud
 	if err := threat.Withstands(ctx, e); err != nil { // then what coalitions leave is noise of variance 1
 		return terminal.Usage(fmt.Errorf("%s: %w", folder, err))
 	}
+	if e.Manifest.Budgets != nil {
+		return terminal.Usage(fmt.Errorf("%s: %w", folder, export.ErrLevels))
+	}
 	if e.Manifest.PerNode != nil {
 		return terminal.Usagef("--export %s: its nodes have strategies of their own, which --sampling does not audit", folder)
 	}

@@ -45,15 +45,21 @@ func (f *PrivacyFlags) Choose(cmd *cobra.Command) (*plan.Privacy, error) {
 	if !(f.clip > 0) || math.IsInf(f.clip, 1) {
 		return nil, terminal.Usagef("--clip %v: must be positive and finite", f.clip)
 	}
-	adjacency, err := accounting.ParseAdjacency(f.adjacency)
+	adjacency, err := f.Adjacency()
 	if err != nil {
-		return nil, terminal.Usage(err)
+		return nil, err
 	}
 	if !f.wanted() {
 		return nil, nil
 	}
 	return &plan.Privacy{Target: accounting.Target{Mu: f.mu, Epsilon: f.epsilon, Delta: f.delta}, Clip: f.clip,
 		Adjacency: adjacency}, nil
+}
+
+// Adjacency returns what neighbouring data sets are.
+func (f *PrivacyFlags) Adjacency() (accounting.Adjacency, error) {
+	a, err := accounting.ParseAdjacency(f.adjacency)
+	return a, terminal.Usage(err)
 }
 
 // AdjacencyLine says what neighbouring data sets are, in units that are protected.

@@ -13,7 +13,7 @@ import (
 // say what is computed: some name files and folders to read, none a program, or anything to write. Those that are on
 // neither list (--checkpoint, --resume, --attack and its own) do not go together with --shard.
 var recordedFlags = []string{
-	"adjacency", "algorithm", "alpha", "attacker", "average-last", "bandwidth", "bound", "buffers", "carry", "clip",
+	"adjacency", "algorithm", "alpha", "attacker", "average-last", "bandwidth", "bound", "budgets", "buffers", "carry", "clip",
 	"clipped-convex", "convex",
 	"coalitions", "data", "delta", "dim", "directed", "epsilon", "export", "failure", "fixed-inputs", "float32",
 	"forget-own-noise", "format", "gossip",

@@ -285,6 +285,11 @@ func (r *Summary) noise() {
 	case p != nil:
 		contribution = flags.ContributionText(p.Adjacency)
 	}
+	if levels := r.Manifest.Budgets; levels != nil {
+		r.Fact("privacy", "%s", r.Manifest.Guarantee())
+		r.levels(levels, contribution)
+		return
+	}
 	if p := r.Manifest.Privacy; p != nil {
 		r.Fact("privacy", "%s", r.Manifest.Guarantee())
 		if r.Manifest.Sampled() {
@@ -297,4 +302,25 @@ func (r *Summary) noise() {
 		return
 	}
 	r.Fact("noise", "standard deviation %s/mu: give --mu, or --epsilon and --delta, to have it computed", contribution)
+}
+
+// levels says what noise the nodes have, and what one level for all would cost.
+func (r *Summary) levels(levels []export.NodeLevel, contribution string) {
+	least, most := levels[0], levels[0]
+	for _, l := range levels {
+		if l.NoiseStd < least.NoiseStd {
+			least = l
+		}
+		if l.NoiseStd > most.NoiseStd {
+			most = l
+		}
+	}
+	r.Fact("noise", "standard deviation %s/mu per coordinate of Z, with clip and mu of the node: from %s (%s) to %s (%s)", contribution,
+		terminal.DecimalUp(least.NoiseStd, 6), least.Node, terminal.DecimalUp(most.NoiseStd, 6), most.Node)
+	m := r.Manifest
+	r.More("errors and losses are for the strictest: the noise of a node counts by its variance over %s²", terminal.DecimalUp(m.Privacy.NoiseStd, 6))
+	if m.OneLevelLoss > 0 {
+		r.Fact("one level", "the least loss with the strictest level for all nodes is %s; this one is %.4f of it",
+			terminal.NumberUp(m.OneLevelLoss), m.Loss/m.OneLevelLoss)
+	}
 }
