@@ -25,14 +25,17 @@ from .commands import (
     account,
     advise,
     audit,
+    average,
     benchmark,
     epsilon,
     graph,
     optimize,
+    partpsp,
     plot,
     report,
     sampling,
     simulate,
+    smoothness,
     verify,
 )
 from .errors import (
@@ -45,6 +48,7 @@ from .errors import (
     ServerError,
     StepError,
 )
+from .estimated import SmoothnessEstimate, estimate_smoothness
 from .export import Pair
 from .ledger import Ledger
 from .mix import flat, set_flat
@@ -53,7 +57,6 @@ from .plan import Plan, load
 from .results import Result
 from .sampler import Sampler
 from .served import noise_at
-from .smoothness import SmoothnessEstimate, estimate_smoothness
 
 __version__ = "0.1.0"
 
@@ -77,6 +80,7 @@ __all__ = [
     "account",
     "advise",
     "audit",
+    "average",
     "benchmark",
     "epsilon",
     "estimate_smoothness",
@@ -86,10 +90,12 @@ __all__ = [
     "load",
     "noise_at",
     "optimize",
+    "partpsp",
     "plot",
     "report",
     "sampling",
     "set_flat",
     "simulate",
+    "smoothness",
     "verify",
 ]

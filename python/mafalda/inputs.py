@@ -37,6 +37,8 @@ class Inputs:
                 words += [word for one in several for word in self.network(one, "benchmark takes graphs")]
             elif name == "gossip-matrix":
                 words += [f"--gossip-matrix={self._matrix(value)}"]
+            elif name == "data" and isinstance(value, np.ndarray):
+                words += [f"--data={self._array(value)}"]
             elif name in _WRITERS and not _is_path(value):
                 words += [f"--{name}={self._write(name, _WRITERS[name](value))}"]
             else:
@@ -68,6 +70,11 @@ class Inputs:
         _check_rows(w.sum(axis=1))
         path = self._folder.join("W.npy")
         np.save(path, np.ascontiguousarray(w))
+        return path
+
+    def _array(self, value: np.ndarray) -> str:
+        path = self._folder.join("data.npy")
+        np.save(path, np.ascontiguousarray(value, dtype=np.float64))
         return path
 
     def _write(self, name: str, content: str) -> str:
@@ -171,6 +178,16 @@ def _pairs(value: Any) -> str:
     return _lines(value, ",")
 
 
+def _of_nodes(value: Any) -> str:
+    """Lines "label something", for every node of a mapping."""
+    if not isinstance(value, Mapping):
+        raise MafaldaError(f"what nodes have is a path, or a mapping of their labels, not a {type(value).__name__}")
+    for label in value:
+        if any(c in str(label) for c in " \t\r\n,;"):
+            raise MafaldaError(f"the label {str(label)!r} cannot be in such a file (spaces, commas): use nx.relabel_nodes")
+    return _lines(((label, repr(float(x)) if isinstance(x, (float, np.floating)) else x) for label, x in value.items()), " ")
+
+
 def _sequence(value: Any) -> str:
     return "\n".join(edge_list(graph) for graph in value)
 
@@ -181,4 +198,7 @@ _WRITERS = {
     "coalitions": _coalitions,
     "secrets": _pairs,
     "graph-sequence": _sequence,
+    "sequence": _sequence,
+    "values": _of_nodes,
+    "chosen": _of_nodes,
 }

@@ -156,6 +156,24 @@ def test_results_are_arrays_tables_and_pictures(tmp_path):
     assert mafalda.epsilon(mu=1, delta=1e-6).epsilon == pytest.approx(4.8866, abs=1e-4)
 
 
+@real
+def test_averaging_smoothness_and_partial_sharing_are_functions():
+    names = Graph([("a", "b"), ("b", "c"), ("c", "a")])
+    averaged = mafalda.average(names, protocol="gossip", values={"a": 1, "b": 2.5, "c": -3}, noise_std=2, observer=["a", "b"])
+    assert averaged.mean == pytest.approx(0.5 / 3) and "error" in averaged.figures
+    assert mafalda.average("exp:4", protocol="dpps", lambda_=0.9, c_prime=3.0, rounds=3)["b"] == 50  # lambda is a word of Python
+    turns = [Graph([("a", "b"), ("b", "c"), ("c", "a")], directed=True), Graph([("a", "c"), ("c", "b"), ("b", "a")], directed=True)]
+    assert mafalda.average(sequence=turns, protocol="dpps", rounds=2).period == 2
+    found = mafalda.smoothness(model="linear", data=np.array([[3.0, 4.0, 1.0], [0.0, 1.0, 2.0]]), target=-1, rate=0.01)
+    assert found.beta == pytest.approx(52) and found.account.startswith("--convex")
+    trained = mafalda.partpsp(records=300, features=8, nodes=4, epochs=1, seeds=1, networks="exp", laplace_b=1, shared=[1, 3], batch=25)
+    assert len(trained.cells) == 4 and "sensitivity-exp" in trained.figures
+    with pytest.raises(mafalda.MafaldaError, match="relabel_nodes"):
+        mafalda.average(CYCLE, values={"a b": 1})
+    with pytest.raises(mafalda.MafaldaError, match="a mapping of their labels, not a list"):
+        mafalda.average("cycle:3", values=[1, 2, 3])
+
+
 WRONG = [
     (lambda: mafalda.optimize("florentine", steps="many"), mafalda.ProgramError, 'invalid argument "many"'),
     (lambda: mafalda.optimize("florentine"), mafalda.ProgramError, "how many steps"),
@@ -203,8 +221,10 @@ def test_out_keeps_a_result_and_otherwise_it_goes(tmp_path):
 
 @real
 def test_warnings_of_the_program_are_warnings():
-    with pytest.warns(UserWarning, match="not connected"):
-        mafalda.optimize(Graph([("a", "b"), ("b", "c"), ("d", "e")]), steps=8, k=2)
+    with pytest.warns(UserWarning, match="not connected") as caught:
+        plan = mafalda.optimize(Graph([("a", "b"), ("b", "c"), ("d", "e")]), steps=8, k=2)
+    assert caught[0].filename == __file__  # the line that called the package
+    assert plan.verify().ok
 
 
 LONG = """
