@@ -98,6 +98,8 @@ def run(
         process.stdout.close()
     text = output[0].decode("utf-8", "replace")
     code = process.returncode
+    if folder is not None:  # a file in it has no name for the caller
+        lines = [line.replace(folder.path + os.sep, "") for line in lines]
     error = ""
     if code:
         error = lines.pop() if lines else f"mafalda ended without a word, by {code}"

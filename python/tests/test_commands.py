@@ -128,6 +128,13 @@ def test_labels_and_weights_of_a_graph_are_kept(tmp_path):
 
 
 @real
+def test_a_list_of_edges_is_a_graph():
+    plan = mafalda.optimize([("'a\"", "b"), ("b", 3)], steps=8.0, k=2)
+    assert plan.nodes == sorted(["'a\"", "b", "3"]) and plan.steps == 8
+    assert mafalda.optimize([(1, 2, 0.1), (2, 3, 0.3)], steps=8, k=2).W[0, 1] != 0.5
+
+
+@real
 def test_a_gossip_matrix_is_used_to_the_last_bit():
     w = np.array([[0.5, 0.5, 0], [0.5, 0.1, 0.4], [0, 0.4, 0.6]])
     plan = mafalda.optimize(w, steps=8, k=2)
@@ -183,6 +190,15 @@ WRONG = [
     (lambda: mafalda.optimize("florentine", steps=20, participations=4), TypeError, "unexpected keyword"),
     (lambda: mafalda.optimize(3, steps=20), mafalda.MafaldaError, "not a int"),
     (lambda: mafalda.optimize(2 * np.eye(3), steps=20), mafalda.MafaldaError, "rows of W sum to 1"),
+    (lambda: mafalda.optimize(np.eye(3) + 1j, steps=20), mafalda.MafaldaError, "real numbers is needed, not of complex128"),
+    (lambda: mafalda.optimize(np.array([["a"]]), steps=20), mafalda.MafaldaError, "real numbers is needed"),
+    (lambda: mafalda.optimize(np.array([[0.5, 0.5], [np.nan, 1]]), steps=20), mafalda.MafaldaError, "one sums to nan"),
+    (lambda: mafalda.optimize(np.full((3, 3), 1 / 3, np.float32), steps=20), mafalda.MafaldaError, "single precision"),
+    (lambda: mafalda.optimize(np.array([[1.5, -0.5], [0.5, 0.5]]), steps=20), mafalda.ProgramError, r"^W.npy: .* is -0.5"),
+    (lambda: mafalda.optimize([[0.5, 0.5], [0.5, 0.5]], steps=20), mafalda.MafaldaError, "Is this a matrix"),
+    (lambda: mafalda.optimize(Graph([("a", "b", "heavy")]), steps=20), mafalda.MafaldaError, "'heavy', which is no number"),
+    (lambda: mafalda.optimize("florentine", steps=8.5, k=2), mafalda.ProgramError, 'invalid argument "8.5"'),
+    (lambda: mafalda.optimize("florentine", steps=8, k=2, progress=3), TypeError, "None, True, False or a function"),
     (lambda: mafalda.optimize(Graph([("a,b", "c")]), steps=20), mafalda.MafaldaError, "relabel_nodes"),
     (lambda: mafalda.optimize(Graph([("a", "b", 1), ("b", "c")]), steps=20), mafalda.MafaldaError, "give all of them one"),
     (lambda: mafalda.optimize(Graph([("a", "b")], parallel=True), steps=20), mafalda.MafaldaError, "parallel edges"),
