@@ -219,6 +219,16 @@ def test_errors_are_one_line(wrong, kind, says):
 
 
 @real
+def test_without_pandas_there_is_the_table(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    plan = mafalda.optimize("cycle:4", steps=8, k=2)
+    with pytest.raises(mafalda.MafaldaError, match="table has the same columns"):
+        plan.to_pandas()
+    with pytest.raises(mafalda.MafaldaError, match="table has the same columns"):
+        mafalda.account(plan, attackers="0", fixed_inputs=True).to_pandas()
+
+
+@real
 def test_a_failing_audit_raises_and_says_by_how_much():
     with pytest.raises(mafalda.ProgramError) as caught:
         mafalda.audit(graph="florentine", steps=10, attacker="Medici", noise_scale=0.5)
