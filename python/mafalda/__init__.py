@@ -25,14 +25,17 @@ from .commands import (
     account,
     advise,
     audit,
+    average,
     benchmark,
     epsilon,
     graph,
     optimize,
+    partpsp,
     plot,
     report,
     sampling,
     simulate,
+    smoothness,
     verify,
 )
 from .errors import (
@@ -46,6 +49,7 @@ from .errors import (
     ServerError,
     StepError,
 )
+from .estimated import SmoothnessEstimate, estimate_smoothness
 from .export import Level, Pair
 from .ledger import Ledger
 from .mix import flat, set_flat
@@ -54,7 +58,6 @@ from .plan import Plan, Spent, load
 from .results import Result
 from .sampler import Sampler
 from .served import noise_at
-from .smoothness import SmoothnessEstimate, estimate_smoothness
 
 __version__ = "0.1.0"
 
@@ -81,6 +84,7 @@ __all__ = [
     "account",
     "advise",
     "audit",
+    "average",
     "benchmark",
     "epsilon",
     "estimate_smoothness",
@@ -90,10 +94,12 @@ __all__ = [
     "load",
     "noise_at",
     "optimize",
+    "partpsp",
     "plot",
     "report",
     "sampling",
     "set_flat",
     "simulate",
+    "smoothness",
     "verify",
 ]

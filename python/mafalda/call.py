@@ -15,8 +15,8 @@ from .results import Result
 from .program import check, run
 from .temporary import Folder
 
-COMMANDS = "optimize account audit simulate benchmark sampling advise epsilon graph verify report plot".split()
-KEYWORDS = {"T": "steps", "participations": "k", "separation": "b", "output": "out"}  # of flags that are called otherwise
+COMMANDS = "optimize account audit simulate benchmark sampling advise epsilon graph verify report plot average partpsp smoothness".split()
+KEYWORDS = {"T": "steps", "participations": "k", "separation": "b", "output": "out", "lambda": "lambda_"}  # of flags that are called otherwise
 OURS = ("json", "quiet", "verbose", "shard")  # flags that are no keywords: the package sets them, or they are for processes
 FIRST = {  # the parameter that needs no keyword
     "optimize": "graph",
@@ -26,11 +26,13 @@ FIRST = {  # the parameter that needs no keyword
     "benchmark": "graph",
     "sampling": "graph",
     "advise": "graph",
+    "average": "graph",
     "graph": "graph",
     "verify": "plan",
     "plot": "plan",
     "report": "results",
 }
+_WITH_FOLDER = "optimize account simulate benchmark sampling advise plot graph average partpsp".split()  # they have --output
 _NETWORK = ("graph", "gossip-matrix", "gossip", "directed", "seed", "strict", "graph-sequence", "schema")
 
 
@@ -54,7 +56,7 @@ def call(command: str, given: dict[str, Any]) -> Any:
     else:
         words.append("--json")
     directory = None
-    if command in ("optimize", "account", "simulate", "benchmark", "sampling", "advise", "plot", "graph"):
+    if command in _WITH_FOLDER:
         directory = os.path.abspath(os.fspath(out)) if out is not None else folder.join("out")
         words.append(f"--output={directory}")
     with shown(progress) as report:
@@ -70,8 +72,8 @@ def call(command: str, given: dict[str, Any]) -> Any:
 
 def _flags(command: str, given: dict[str, Any]) -> list[str]:
     """The program's names of the keywords that are given, but for first parameters that are no flags."""
-    names = {"steps": "T", "k": "participations", "b": "separation", "attackers": "attacker"}
-    taken = FIRST.get(command) if command not in ("optimize", "benchmark", "sampling", "advise") else None
+    names = {name: flag for flag, name in KEYWORDS.items()} | {"attackers": "attacker"}
+    taken = FIRST.get(command) if command not in ("optimize", "benchmark", "sampling", "advise", "average") else None
     return [names.get(name, name.replace("_", "-")) for name in given if name != taken]
 
 

@@ -16,7 +16,7 @@ from .mix import mix as mix_models
 from .noise import Noise
 from .noise_source import open_noise
 from .program import check, run
-from .results import Result, figures_in, report_html, write_report
+from .results import Result, data_frame, figures_in, report_html, write_report
 from .sampler import Sampler
 from .people import owners_of
 from .sampler import make as make_sampler
@@ -113,9 +113,7 @@ class Plan(Export):
 
     def to_pandas(self) -> Any:
         """The same table as a pandas DataFrame."""
-        import pandas
-
-        return pandas.DataFrame(self.table)
+        return data_frame(self.table)
 
     def _repr_html_(self) -> str:
         return report_html(self.directory, self._folder)

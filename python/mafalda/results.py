@@ -55,9 +55,7 @@ class Result(Mapping[str, Any]):
 
     def to_pandas(self) -> Any:
         """The same table as a pandas DataFrame."""
-        import pandas
-
-        return pandas.DataFrame(self.table)
+        return data_frame(self.table)
 
     @property
     def figures(self) -> dict[str, str]:
@@ -82,6 +80,15 @@ class Result(Mapping[str, Any]):
         except MafaldaError:  # a result that no report shows
             rows = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(f'{v!r:.200}')}</td></tr>" for k, v in self.items())
             return f"<table>{rows}</table>"
+
+
+def data_frame(table: dict[str, np.ndarray]) -> Any:
+    """A table as a pandas DataFrame; a MafaldaError where pandas is not installed."""
+    try:
+        import pandas
+    except ImportError:
+        raise MafaldaError("pandas is not installed, and table has the same columns as numpy arrays") from None
+    return pandas.DataFrame(table)
 
 
 def figures_in(directory: str | None) -> dict[str, str]:
