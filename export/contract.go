@@ -105,10 +105,7 @@ func (m *Manifest) describeAdjacency() string {
 
 // describeGossip says how models are mixed, and by which law where the networks are drawn.
 func (m *Manifest) describeGossip() string {
-	spec, err := m.Spec()
-	if err != nil {
-		return "The workload is unknown."
-	}
+	spec := *m.WorkloadSpec
 	when := "After every step"
 	if spec.LocalSteps > 1 {
 		when = fmt.Sprintf("After steps %d, %d, … (every %d)", spec.LocalSteps-1, 2*spec.LocalSteps-1, spec.LocalSteps)

@@ -16,7 +16,7 @@ type Manifest struct {
 	Command  []string      `json:"command,omitempty"` // that makes the export, in words without the program; names of files are as they were given
 	Graph    *graph.Origin `json:"graph,omitempty"`   // nil for the prefix workload
 	Workload string        `json:"workload"`
-	// WorkloadSpec is the whole of it, of the kind Workload; absent in older manifests: nothing but the kind.
+	// WorkloadSpec is the whole of it, of the kind Workload, without the matrices of networks that take turns.
 	WorkloadSpec *workload.Spec `json:"workload_spec,omitempty"`
 	// Objective is max or last; absent for mean, the sum over all steps.
 	Objective string `json:"objective,omitempty"`
@@ -82,13 +82,12 @@ type Point struct {
 
 // Gram says how the Gram matrix was computed. An estimate is random, but reproducible from the seed.
 type Gram struct {
-	Method       string `json:"method"` // exact, lanczos or sampled
-	Probes       int    `json:"probes,omitempty"`
-	LanczosSteps int    `json:"lanczos_steps,omitempty"`
-	Seed         uint64 `json:"seed,omitempty"`
-	// Confidence is of both that follow; absent: two standard errors (older manifests).
-	Confidence float64  `json:"confidence,omitempty"`
-	LossError  *float64 `json:"loss_error,omitempty"` // relative error that the loss may have
+	Method       string   `json:"method"` // exact, lanczos or sampled
+	Probes       int      `json:"probes,omitempty"`
+	LanczosSteps int      `json:"lanczos_steps,omitempty"`
+	Seed         uint64   `json:"seed,omitempty"`
+	Confidence   float64  `json:"confidence,omitempty"` // of both that follow
+	LossError    *float64 `json:"loss_error,omitempty"` // relative error that the loss may have
 	// ExcessBound is how far above the optimum for the true Gram matrix the strategy may be, relatively.
 	ExcessBound *float64 `json:"excess_bound,omitempty"`
 }

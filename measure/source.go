@@ -81,7 +81,7 @@ func (s Source) sketched(ctx context.Context) (*workload.Sketch, error) {
 		return nil, workload.ErrReversible
 	}
 	return workload.NewSketch(ctx, s.Network.Gossip.Matrix(), pi, workload.SketchOptions{Spec: s.Workload,
-		Probes: g.Probes, LanczosSteps: g.LanczosSteps, Seed: g.Seed, Independent: g.Confidence == 0,
+		Probes: g.Probes, LanczosSteps: g.LanczosSteps, Seed: g.Seed,
 		Progress: s.Progress})
 }
 

@@ -221,10 +221,7 @@ func curveBands(b int) []int {
 // workload.
 func ProblemOf(e *export.Export, n *graph.Network) (Problem, error) {
 	m := e.Manifest
-	spec, err := m.Spec()
-	if err == nil {
-		spec, err = spec.Attached(n)
-	}
+	spec, err := m.WorkloadSpec.Attached(n)
 	if err != nil {
 		return Problem{}, err
 	}

@@ -139,7 +139,7 @@ func writeShared(t *testing.T, n *graph.Network, s participation.Schema, factor 
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &export.Manifest{Version: "test", Workload: "model", Steps: s.Steps(), Graph: &n.Origin, Trust: export.TrustSecLDP,
+	m := &export.Manifest{Version: "test", Workload: "model", WorkloadSpec: new(workload.Spec), Steps: s.Steps(), Graph: &n.Origin, Trust: export.TrustSecLDP,
 		Participation: export.Participation{Schema: "cyclic", K: s.Participations(), B: s.Separation()},
 		Strategy:      export.Strategy{Parameters: strategy.Parameters{Class: "dense"}}, SensSquared: 1, SensKind: "exact",
 		SquaredError: 2, Loss: 2, RMSE: 1, LDPLoss: 3, JointLowerBound: 1, Tolerance: 0.1, Status: "converged",

@@ -26,8 +26,8 @@ func (v *verification) sampling(ctx context.Context, c strategy.Strategy) error 
 	_, cyclic := v.asked.(participation.Cyclic)
 	switch {
 	case s == nil:
-		if p := m.Privacy; p != nil && p.Epsilon != nil {
-			v.skip("sampling") // the first exports did not say
+		if cyclic && m.ErrorAtPrivacy != 0 {
+			v.add("sampling", false, "error_at_privacy is for an epsilon, and nothing says how batches are drawn")
 		}
 	case m.Privacy == nil || m.Privacy.Epsilon == nil || m.Privacy.Delta == nil || !cyclic:
 		v.add("sampling", false,
@@ -152,10 +152,7 @@ func (v *verification) candidateGap() float64 {
 func (v *verification) atPrivacy(follows *export.Manifest) {
 	m, p := v.export.Manifest, v.export.Manifest.Privacy
 	switch {
-	case m.ErrorAtPrivacy == 0 && m.CyclicErrorAtPrivacy == 0:
-		if p != nil && p.Epsilon != nil {
-			v.skip("error_at_privacy", "cyclic_error_at_privacy")
-		}
+	case m.ErrorAtPrivacy == 0 && m.CyclicErrorAtPrivacy == 0 && m.Sampling == nil: // μ was asked for
 		return
 	case p == nil || p.Epsilon == nil:
 		follows.ErrorAtPrivacy = math.NaN()

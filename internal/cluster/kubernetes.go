@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"mafalda/internal/fault"
+	"mafalda/internal/shell"
 )
 
 // Kubernetes runs shards as the pods of an indexed Job. It knows no job that waits for another: who submits merges.
@@ -129,6 +130,6 @@ func (k Kubernetes) Run(ctx context.Context, j *Job, w, complain io.Writer) erro
 			return failed("kubectl", err, complaint.String())
 		}
 	}
-	_, err := fmt.Fprintf(w, "when its pods have completed, where the volume is mounted: %s\n", Line(j.Merge))
+	_, err := fmt.Fprintf(w, "when its pods have completed, where the volume is mounted: %s\n", shell.Line(j.Merge...))
 	return err
 }

@@ -160,7 +160,7 @@ def check(m: dict[str, Any]) -> None:
     """Kinds, ranges, and what can be compared without the matrices."""
     _kind(m, _MANIFEST, "the manifest")
     for block, keys in (
-        (m, ("steps", "strategy", "participation", "files", "sens_squared", "sens_kind")),
+        (m, ("steps", "workload_spec", "strategy", "participation", "files", "sens_squared", "sens_kind", "contract")),
         (m.get("strategy", {}), ("class",)),
         (m.get("participation", {}), ("schema", "k", "b")),
         (m.get("privacy"), ("clip", "adjacency", "noise_std")),
@@ -555,7 +555,7 @@ _SENTENCES = (  # of the contract, and what their numbers are
 def _check_contract(m: dict[str, Any]) -> None:
     """An ExportError if a sentence of the contract has another number than the keys; other sentences are for people."""
     numbers = {**m.get("sampling", {}), **m.get("privacy", {}), **m["participation"], "steps": m["steps"]}
-    for sentence in m.get("contract", []):
+    for sentence in m["contract"]:
         for pattern, keys in _SENTENCES:
             found = re.search(pattern, sentence)
             for key, text in zip(keys, found.groups() if found else ()):

@@ -10,7 +10,6 @@ import numpy as np
 
 from . import checks, files
 from . import manifest as manifests
-from .contract import contract
 from .errors import ExportError
 from .gossip import Gossip
 
@@ -96,7 +95,7 @@ class Export:
     @cached_property
     def contract(self) -> str:
         """What a node must do with this export for its guarantee to hold, in words."""
-        return contract(self.manifest)
+        return "\n".join(self.manifest["contract"])
 
     @property
     def W(self) -> Any:

@@ -142,26 +142,26 @@ func (f *noiseFlags) draw(rows noise.Source, format noise.Format) (*noise.Drawin
 // check finds wrong flags before anything is opened.
 func (f *noiseFlags) check(cmd *cobra.Command, dir string) (noise.Format, error) {
 	if err := f.checkNumbers(cmd); err != nil {
-		return "", err
+		return 0, err
 	}
 	given := cmd.Flags().Changed
 	switch {
 	case given("steps") && f.steps < 1:
-		return "", terminal.Usagef("--steps %d: must be at least 1", f.steps)
+		return 0, terminal.Usagef("--steps %d: must be at least 1", f.steps)
 	case f.skip < 0:
-		return "", terminal.Usagef("--skip %d: must not be negative", f.skip)
+		return 0, terminal.Usagef("--skip %d: must not be negative", f.skip)
 	case f.row < 0:
-		return "", terminal.Usagef("--row %d: rows are counted from 0", f.row)
+		return 0, terminal.Usagef("--row %d: rows are counted from 0", f.row)
 	case !given("seed") && f.state == "":
-		return "", terminal.Usagef("without --state nobody would know which rows have been drawn: name a file, or --seed for a " +
+		return 0, terminal.Usagef("without --state nobody would know which rows have been drawn: name a file, or --seed for a " +
 			"simulation")
 	case f.state == "" && (f.fresh || f.counter != ""):
-		return "", terminal.Usagef("--new and --counter are for a --state")
+		return 0, terminal.Usagef("--new and --counter are for a --state")
 	case f.state == "" && f.row > 0:
-		return "", terminal.Usagef("--row %d: without --state row 0 is next", f.row)
+		return 0, terminal.Usagef("--row %d: without --state row 0 is next", f.row)
 	}
-	if f.withSteps && (f.out != "" || f.format == string(noise.NPY)) {
-		return "", terminal.Usagef("--with-steps is for raw numbers to standard output: -o has the first row in FILE.json")
+	if f.withSteps && (f.out != "" || f.format == noise.NPY.String()) {
+		return 0, terminal.Usagef("--with-steps is for raw numbers to standard output: -o has the first row in FILE.json")
 	}
 	format, err := f.chooseFormat(cmd)
 	if err == nil {
@@ -184,11 +184,11 @@ func (f *noiseFlags) chooseFormat(cmd *cobra.Command) (noise.Format, error) {
 	if f.format != "" {
 		var err error
 		if format, err = noise.ParseFormat(f.format); err != nil {
-			return "", terminal.Usagef("--%w", err)
+			return 0, terminal.Usage(err)
 		}
 	}
 	if file, ok := terminal.FileOf(cmd.OutOrStdout()); ok && f.out == "" && term.IsTerminal(int(file.Fd())) {
-		return "", terminal.Usagef("numbers are not for a terminal: use -o FILE, or a pipe")
+		return 0, terminal.Usagef("numbers are not for a terminal: use -o FILE, or a pipe")
 	}
 	return format, nil
 }

@@ -15,6 +15,7 @@ import (
 	"mafalda/factorize"
 	"mafalda/factorize/spacetime"
 	"mafalda/internal/files"
+	"mafalda/internal/shell"
 	"mafalda/measure"
 	"mafalda/participation"
 	"mafalda/plan"
@@ -313,13 +314,13 @@ func (f *classFlags) choose(cmd *cobra.Command, c factorize.Class) (factorize.Cl
 func (f *optimizeFlags) networkFiles(p plan.Problem) string {
 	var flags []string
 	if n := p.Network; n != nil && n.Origin.SHA256 != "" {
-		flags = append(flags, " --graph "+terminal.ShellQuoted(f.network.Source))
+		flags = append(flags, " --graph "+shell.Quote(f.network.Source))
 	}
 	if n := p.Network; n != nil && n.Origin.GossipFile != "" {
-		flags = append(flags, " --gossip-matrix "+terminal.ShellQuoted(f.network.GossipFile))
+		flags = append(flags, " --gossip-matrix "+shell.Quote(f.network.GossipFile))
 	}
 	if f.network.Sequence != "" {
-		flags = append(flags, " --graph-sequence "+terminal.ShellQuoted(f.network.Sequence))
+		flags = append(flags, " --graph-sequence "+shell.Quote(f.network.Sequence))
 	}
 	return strings.Join(flags, "")
 }

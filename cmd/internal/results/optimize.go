@@ -44,10 +44,7 @@ func (r *Summary) Make() *document.Document {
 		r.Fact("gossip", "%s", g.GossipLine())
 	}
 	r.Fact("workload", "%s, T = %d steps", m.Workload, m.Steps)
-	spec, err := m.Spec()
-	if err == nil {
-		r.Add(flags.WorkloadFacts(spec)...)
-	}
+	r.Add(flags.WorkloadFacts(*m.WorkloadSpec)...)
 	if o := r.objective(); o != measure.Mean {
 		r.Fact("objective", "%v: squared error %s", o, o.About())
 	}
@@ -140,8 +137,7 @@ func (r *Summary) table() {
 	if m.Graph != nil {
 		nodes = m.Graph.Nodes
 	}
-	spec, _ := m.Spec() // one that cannot be read has no weights
-	steps := r.objective().Steps(spec, m.Steps)
+	steps := r.objective().Steps(*m.WorkloadSpec, m.Steps)
 	optimum := m.Loss
 	if m.Strategy.Ratio != 0 {
 		optimum = m.Loss / m.Strategy.Ratio

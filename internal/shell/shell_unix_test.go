@@ -1,6 +1,6 @@
 //go:build unix
 
-package cluster
+package shell
 
 import (
 	"os/exec"
@@ -26,10 +26,10 @@ func read(t interface{ Fatal(...any) }, line string) []string {
 }
 
 func TestQuote(t *testing.T) {
-	if got := read(t, Line(odd)); !slices.Equal(got, odd) {
+	if got := read(t, Line(odd...)); !slices.Equal(got, odd) {
 		t.Errorf("%q\n%q", got, odd)
 	}
-	if got := Line([]string{"mafalda", "account", "--graph=ego.edges", "-o", "who", "a,b"}); strings.Contains(got, "'") &&
+	if got := Line("mafalda", "account", "--graph=ego.edges", "-o", "who", "a,b"); strings.Contains(got, "'") &&
 		!strings.Contains(got, "'--") {
 		t.Errorf("plain words are quoted: %s", got)
 	}
@@ -39,7 +39,7 @@ func TestQuote(t *testing.T) {
 		for _, b := range bytes {
 			words = append(words, string(b))
 		}
-		if got := read(t, Line(words)); !slices.Equal(got, words) {
+		if got := read(t, Line(words...)); !slices.Equal(got, words) {
 			t.Fatalf("%q\n%q", got, words)
 		}
 	})

@@ -1,4 +1,5 @@
-package cluster
+// Package shell writes words as a POSIX shell reads them.
+package shell
 
 import "strings"
 
@@ -15,7 +16,7 @@ func Quote(word string) string {
 }
 
 // Line returns words as a line of a shell.
-func Line(words []string) string {
+func Line(words ...string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
 		quoted[i] = Quote(w)
