@@ -131,6 +131,7 @@ func (r *Summary) strategies() {
 		r.bound()
 	}
 	r.gap()
+	r.secretBound()
 	r.inTurn()
 }
 
