@@ -101,7 +101,7 @@ func TestVerifyBins(t *testing.T) {
 		"a little less noise":        times(1-1e-6, "noise_multiplier", "noise_std"),
 		"less noise for this privacy": times(0.9, "noise_multiplier", "noise_std", "error_at_privacy",
 			"cyclic_error_at_privacy"),
-		"more confidence":     times(0.1, "failure_probability"),
+		"more confidence": times(0.1, "failure_probability"),
 		"a larger lower bound": func(m object) {
 			s := m["sampling"].(object)
 			s["lower_bound"] = must(s["lower_bound"].(json.Number).Float64()) * 1.01
