@@ -170,6 +170,7 @@ func rules() []rule {
 		{key: "sampling.candidates[].noise_multiplier", how: within, check: "sampling", apart: upTo(sameNoise)},
 		{key: "sampling.candidates[].error_at_privacy", how: within, check: "candidates", apart: candidateGap},
 		{key: "sampling.candidates[].optimized_for", how: unchecked},
+		{key: "sampling.lower_bound", how: atMost, check: "secret bound", network: true},
 		{key: "sampling.failure_probability", how: judged, check: "sampling"}, // by samples that are drawn again
 		{key: "sampling.samples", how: judged, check: "sampling"},
 		{key: "sampling.seed", how: judged, check: "sampling"},

@@ -51,6 +51,7 @@ _SAMPLING = {
     "epsilon_lower": float,
     "delta": float,
     "candidates": List({"bandwidth": int, "noise_multiplier": float, "error_at_privacy": float, "optimized_for": str}),
+    "lower_bound": float,
     "failure_probability": float,
     "samples": int,
     "seed": int,
@@ -347,6 +348,8 @@ def _check_sampling(m: dict[str, Any], p: dict[str, Any], s: dict[str, Any]) -> 
         not candidates or any(c.get("noise_multiplier") == noise for c in candidates),
         "the noise multiplier is none of the candidates'",
     )
+    least = s.get("lower_bound", 0)
+    _claim(0 <= least <= m.get("error_at_privacy", 0) * (1 + 1e-9), f"a lower bound of {least} is above the error")
     b, k = m["participation"]["b"], m["participation"]["k"]
     if scheme == "bins":
         _claim(s["probability"] == 1, "a record of a bin is in every batch of it")

@@ -128,6 +128,7 @@ func (r *Summary) strategies() {
 		r.bound()
 	}
 	r.gap()
+	r.secretBound()
 	r.inTurn()
 }
 

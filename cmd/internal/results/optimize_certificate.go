@@ -30,6 +30,9 @@ func (r *Summary) summarize() {
 	switch {
 	case m.Space != nil:
 		r.Summarize("gap", "%s for this strategy, %s for this sharing", terminal.NumberUp(m.Space.GapSpace), terminal.NumberUp(m.Space.GapTime))
+	case m.Binned() && m.Sampling.LowerBound > 0:
+		r.Summarize("gap", "%s: so much is left to gain under random bins, relatively, and no more",
+			terminal.NumberUp(m.ErrorAtPrivacy/m.Sampling.LowerBound-1))
 	case m.Binned():
 		r.Summarize("gap", "nothing is certified of the error under random bins")
 	case m.LowerBound == 0:
@@ -80,8 +83,8 @@ func (r *Summary) certify() {
 	case m.Space != nil:
 		r.certifySpace()
 	case m.Binned():
-		say("Nothing is certified of the error under random bins. The loss %s is for batches whose draw is known.",
-			terminal.NumberUp(m.Loss))
+		r.certifySecret("Nothing is certified of the error under random bins.")
+		say("The loss %s is for batches whose draw is known.", terminal.NumberUp(m.Loss))
 	case m.LowerBound == 0:
 		say("There is no lower bound for strategies this long: nothing is certified of the error.")
 	default:
@@ -109,6 +112,9 @@ func (r *Summary) certifyLoss() {
 	}
 	say("%s a smaller loss than %s; this one has %s. The gap is %s: so much is left to gain, relatively, and no more.",
 		nobody, boundText(m.LowerBound), terminal.DecimalUp(m.Loss, 10), terminal.NumberUp(m.Gap))
+	if m.Sampled() {
+		r.certifySecret("")
+	}
 	if schema, err := m.Schema(); err == nil && !participation.IsPartition(schema) {
 		say("Patterns of participation overlap, so that no strategy need reach the bound.")
 	}
@@ -118,6 +124,18 @@ func (r *Summary) certifyLoss() {
 	}
 	if m.Status != "converged" {
 		say("The search ended early (%s after %d iterations): the gap says how far.", m.Status, m.Iterations)
+	}
+}
+
+// certifySecret says what no strategy is better than where batches are drawn in secret; none, where nothing is proved.
+func (r *Summary) certifySecret(none string) {
+	m := r.Manifest
+	switch {
+	case m.Sampling.LowerBound > 0:
+		r.Certify("No strategy, whatever its class, has a smaller error under this sampling than %s; this one has %s.",
+			boundText(m.Sampling.LowerBound), terminal.DecimalUp(m.ErrorAtPrivacy, 10))
+	case none != "":
+		r.Certify("%s", none)
 	}
 }
 
