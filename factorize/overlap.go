@@ -142,3 +142,37 @@ func improveOverlap(ctx context.Context, o *maskedObjective, start []float64) ([
 	}
 	return best, iterations
 }
+
+// overlapping improves on the optimum x within mask and budgets, where patterns overlap, and bounds it by the
+// relaxation.
+func (s *search) overlapping(ctx context.Context, h *mat.SymDense, x []float64, result *Result) (*Result, error) {
+	k := s.objective.mask
+	improved, iterations := improveOverlap(ctx, s.objective, x)
+	if iterations > 0 {
+		if err := result.measure(h, improved, k.schema); err != nil {
+			return nil, err
+		}
+		result.Iterations += iterations
+	}
+	var err error
+	if result.LowerBound, err = overlapBound(ctx, h, k, s.opts); err != nil {
+		return nil, err
+	}
+	result.Gap = gapOf(result.Loss, result.LowerBound)
+	if ctx.Err() != nil {
+		result.Status = optim.Interrupted
+	}
+	return result, nil
+}
+
+// overlapBound is the lower bound for the mask's strategies that the schema's Relaxation has.
+func overlapBound(ctx context.Context, h *mat.SymDense, k mask, opts Options) (float64, error) {
+	if opts.LowerBound > 0 {
+		return opts.LowerBound, nil
+	}
+	r, err := optimizeMasked(ctx, h, newMask(participation.Relaxation(k.schema), k.bandwidth), Options{Gap: opts.Gap})
+	if err != nil {
+		return 0, err
+	}
+	return r.LowerBound, nil
+}
