@@ -10,6 +10,7 @@ import (
 
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // OverlapSteps is the number of steps up to which optima where patterns overlap are improved without mask and budgets,
@@ -146,4 +147,60 @@ func improveOverlap(ctx context.Context, o *maskedObjective, start []float64) ([
 		try(x)
 	}
 	return best, iterations
+}
+
+// overlapping improves on the optimum x within mask and budgets, where patterns overlap, and bounds it by the
+// relaxation.
+func (s *search) overlapping(ctx context.Context, h *mat.SymDense, x []float64, result *Result) (*Result, error) {
+	k := s.objective.mask
+	improved, iterations := improveOverlap(ctx, s.objective, x)
+	if iterations > 0 {
+		if err := result.measure(h, improved, k.schema); err != nil {
+			return nil, err
+		}
+		result.Iterations += iterations
+	}
+	var err error
+	if result.LowerBound, err = overlapBound(ctx, h, k, s.opts); err != nil {
+		return nil, err
+	}
+	result.Gap = gapOf(result.Loss, result.LowerBound)
+	if ctx.Err() != nil {
+		result.Status = optim.Interrupted
+	}
+	people, ok := k.schema.(*participation.People)
+	if !ok {
+		return result, nil
+	}
+	alone, err := optimizeMasked(ctx, h, newMask(people.Cycle(), k.bandwidth), Options{Gap: s.opts.Gap})
+	if err != nil {
+		return nil, err
+	}
+	return result, result.replaceBy(h, alone.Strategy, people)
+}
+
+// replaceBy takes the strategy for one batch a person in the place of a worse one: what m batches cost with it is m²
+// times as much at most.
+func (r *Result) replaceBy(h *mat.SymDense, alone strategy.Strategy, schema participation.Schema) error {
+	c, err := strategy.Normalize(alone, schema)
+	if err != nil {
+		return err
+	}
+	q, err := Evaluate(c, Mean(h), schema)
+	if err == nil && q.Loss < r.Loss {
+		r.Strategy, r.Quality, r.Gap = c, q, gapOf(q.Loss, r.LowerBound)
+	}
+	return err
+}
+
+// overlapBound is the lower bound for the mask's strategies that the schema's Relaxation has.
+func overlapBound(ctx context.Context, h *mat.SymDense, k mask, opts Options) (float64, error) {
+	if opts.LowerBound > 0 {
+		return opts.LowerBound, nil
+	}
+	r, err := optimizeMasked(ctx, h, newMask(participation.Relaxation(k.schema), k.bandwidth), Options{Gap: opts.Gap})
+	if err != nil {
+		return 0, err
+	}
+	return r.LowerBound, nil
 }

@@ -25,12 +25,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import filters
 from .errors import ExportError
 
 LONGEST = 2048  # steps up to which C is made of its parameters, and sensitivities are computed
 MOST_STEPS = 1 << 20
-
-_CLASSES = ("dense", "banded", "toeplitz", "banded-inverse", "blt")
 
 
 class List(NamedTuple):
@@ -230,7 +229,7 @@ def _claim(true: bool, says: str) -> None:
 def _check_strategy(m: dict[str, Any]) -> None:
     s, steps = m["strategy"], m["steps"]
     kind, width = s["class"], s.get("bandwidth", 0)
-    _claim(kind in _CLASSES, f"the strategy class {kind!r} is not known")
+    _claim(kind in filters.CLASSES, f"the strategy class {kind!r} is not known")
     if kind == "dense":
         _claim(not {"bandwidth", "diagonals", "coefficients", "sections"} & s.keys(), "a dense strategy has parameters")
     elif kind == "blt":
