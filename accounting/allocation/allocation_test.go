@@ -113,7 +113,7 @@ func TestManyBlocksAreAsSampled(t *testing.T) {
 		for range samples { // under P
 			var loss float64
 			for _, b := range []Blocks{first, second} {
-				for range b.Count {
+				for range b.Rounds {
 					drawn, s := rng.IntN(b.Choices), 0.0
 					for j := range b.Choices {
 						x := noise * rng.NormFloat64()
@@ -241,7 +241,7 @@ func TestRefuses(t *testing.T) {
 			t.Errorf("%v: no error", bad)
 		}
 	}
-	if _, err := m.NoiseMultiplier(0, 1e-6); !errors.Is(err, accounting.ErrParameter) {
+	if _, err := m.NoiseMultiplier(0, 1e-6); !errors.As(err, &argument) {
 		t.Error(err)
 	}
 	if _, err := m.Delta(-1, 1); !errors.Is(err, accounting.ErrParameter) {
@@ -255,7 +255,7 @@ func TestCut(t *testing.T) {
 		steps := rapid.IntRange(1, 100).Draw(t, "steps")
 		count := rapid.IntRange(1, steps).Draw(t, "count")
 		all := Cut(steps, count)
-		if all[0].Choices*all[0].Count+all[1].Choices*all[1].Count != steps || all[0].Count+all[1].Count != count {
+		if all[0].Choices*all[0].Rounds+all[1].Choices*all[1].Rounds != steps || all[0].Rounds+all[1].Rounds != count {
 			t.Fatalf("%d steps in %d blocks: %v", steps, count, all)
 		}
 	})

@@ -117,7 +117,7 @@ func (m *Mechanism) compose(noise, delta, fine float64) allLosses {
 	for _, b := range m.blocks {
 		r := block(b.Choices, noise, step, tail)
 		one := r.losses(b.Choices, step)
-		of := both{one.removed.trim(tail).times(b.Count, tail), one.added.trim(tail).times(b.Count, tail)}
+		of := both{one.removed.trim(tail).times(b.Rounds, tail), one.added.trim(tail).times(b.Rounds, tail)}
 		if all != nil {
 			of = both{all.removed.plus(of.removed, tail), all.added.plus(of.added, tail)}
 		}

@@ -10,8 +10,8 @@ import (
 	"mafalda/internal/rounding"
 )
 
-// Blocks are Count blocks of Choices steps each: a record takes part in one step of each.
-type Blocks struct{ Choices, Count int }
+// Blocks are as many blocks as Rounds, of Choices steps each: a record takes part in one step of each.
+type Blocks struct{ Choices, Rounds int }
 
 // Mechanism is what a record goes through. Neighbours differ in a record that one of them does not have
 // (accounting.ZeroOut). Values are immutable.
@@ -27,21 +27,21 @@ const (
 	LeastDelta = 1e-100
 )
 
-// New returns the mechanism. The errors are a fault.Argument of Choices or Count, also if there are no blocks.
+// New returns the mechanism. The errors are a fault.Argument of Choices or Rounds, also if there are no blocks.
 func New(blocks ...Blocks) (*Mechanism, error) {
 	m := &Mechanism{}
 	for _, b := range blocks {
 		switch {
 		case b.Choices < 1 || b.Choices > MaxChoices:
 			return nil, fault.New("Choices", b.Choices, "must be from 1 to %d", MaxChoices)
-		case b.Count < 0 || b.Count > MaxRounds-m.rounds:
-			return nil, fault.New("Count", b.Count, "must not be negative, nor above %d in all", MaxRounds)
-		case b.Count > 0:
-			m.blocks, m.rounds = append(m.blocks, b), m.rounds+b.Count
+		case b.Rounds < 0 || b.Rounds > MaxRounds-m.rounds:
+			return nil, fault.New("Rounds", b.Rounds, "must not be negative, nor above %d in all", MaxRounds)
+		case b.Rounds > 0:
+			m.blocks, m.rounds = append(m.blocks, b), m.rounds+b.Rounds
 		}
 	}
 	if m.rounds == 0 {
-		return nil, fault.New("Count", 0, "there are no blocks")
+		return nil, fault.New("Rounds", 0, "there are no blocks")
 	}
 	return m, nil
 }
@@ -56,8 +56,8 @@ func Cut(steps, count int) []Blocks {
 const fineStep, coarseStep = 0.012, 0.05
 
 // Epsilon returns an ε for which the mechanism is (ε, δ)-DP with this noise multiplier: a little above the least. It is
-// no more than that of noise where the draw is known. It fails with accounting.ErrParameter for numbers out of range, and
-// a fault.Argument of Delta for one below LeastDelta.
+// no more than the ε of noise where the draw is known. The errors are a fault.Argument of Delta, which is LeastDelta at
+// least, or NoiseMultiplier.
 func (m *Mechanism) Epsilon(delta, noiseMultiplier float64) (float64, error) {
 	if err := m.check(delta, noiseMultiplier); err != nil {
 		return 0, err
@@ -66,11 +66,13 @@ func (m *Mechanism) Epsilon(delta, noiseMultiplier float64) (float64, error) {
 }
 
 func (m *Mechanism) check(delta, noiseMultiplier float64) error {
-	if err := cmp.Or(parameter.Probability(delta), parameter.Positive("noise multiplier", noiseMultiplier)); err != nil {
-		return err
-	}
-	if delta < LeastDelta {
+	switch {
+	case !(delta > 0 && delta < 1):
+		return fault.New("Delta", delta, "must be above 0 and below 1")
+	case delta < LeastDelta:
 		return fault.New("Delta", delta, "must be at least %v for random allocation", LeastDelta)
+	case !(noiseMultiplier > 0) || math.IsInf(noiseMultiplier, 1):
+		return fault.New("NoiseMultiplier", noiseMultiplier, "must be positive and finite")
 	}
 	return nil
 }
@@ -131,9 +133,12 @@ func (m *Mechanism) Delta(epsilon, noiseMultiplier float64) (float64, error) {
 }
 
 // NoiseMultiplier returns a noise multiplier, of eight digits, with which the mechanism is (ε, δ)-DP, as Epsilon
-// proves: the least but for 1e-4. It fails as Epsilon does, and for an ε that is not positive.
+// proves: the least but for 1e-4. The errors are a fault.Argument of Epsilon or Delta.
 func (m *Mechanism) NoiseMultiplier(epsilon, delta float64) (float64, error) {
-	if err := cmp.Or(parameter.Positive("epsilon", epsilon), m.check(delta, 1)); err != nil {
+	if !(epsilon > 0) || math.IsInf(epsilon, 1) {
+		return 0, fault.New("Epsilon", epsilon, "must be positive and finite")
+	}
+	if err := m.check(delta, 1); err != nil {
 		return 0, err
 	}
 	mu, err := accounting.MuFromDP(epsilon, delta)
