@@ -281,6 +281,9 @@ def _same(kept: dict[str, Any], wanted: dict[str, Any], path: str) -> None:
 
 
 def _batches(plan: Export, records: int, key: bytes, persons: np.ndarray | None) -> draw.Batches:
+    if plan.scheme == "allocation":
+        s = plan.manifest["sampling"]
+        return draw.Allocation(records, s["groups"], s["rounds"], plan.steps, key)
     if plan.scheme in ("poisson", "bins"):
         s = plan.manifest["sampling"]
         return (

@@ -34,6 +34,9 @@ and in secret (zero-out adjacency). --noise-multiplier gives the epsilon for --d
 The epsilon holds; the least one is known within 0.2 % as a rule (docs/sampling.md), and where it is not the output says
 so, and what proves the epsilon.
 
+With --sampling allocation the steps are cut into --rounds blocks of --choices steps, and every record takes part in exactly
+one step of each block, drawn at random, in secret (docs/sampling-allocation.md).
+
 With --export it is an odometer: what a run has given away after --step steps, to everybody who sees all messages, and not
 only when it is over. It is never more than the plan's guarantee. It is for a run whose end does not depend on the records.`,
 		Example: `  mafalda epsilon --mu 1 --delta 1e-6              # epsilon
@@ -43,6 +46,7 @@ only when it is over. It is never more than the plan's guarantee. It is for a ru
   mafalda epsilon --alpha 8 --rdp 4 --delta 1e-6   # from Renyi DP of a Gaussian mechanism
   mafalda epsilon --sampling poisson --probability 0.05 --rounds 380 --noise-multiplier 1 --delta 1e-6
   mafalda epsilon --sampling poisson --probability 0.05 --rounds 380 --epsilon 8 --delta 1e-6   # noise multiplier
+  mafalda epsilon --sampling allocation --choices 19 --rounds 20 --noise-multiplier 1 --delta 1e-6
   mafalda epsilon --export out --step 12           # what 12 steps of a run have given away
   mafalda epsilon --export out --delta 1e-6        # the whole run, in 20 lines`,
 		Args: terminal.NoArgs,
