@@ -19,7 +19,7 @@ from typing import Any, Callable, NamedTuple
 import torch
 
 from .clipping import Loss, clipped_sum, count_records, tensors_of, zeros
-from .errors import ExportError, MafaldaError, ParticipationError, StepError
+from .errors import ExportError, MafaldaError, ParticipationError, ServerError, StepError
 from .export import Export
 from .guard import (
     RefusesScaling,
@@ -242,13 +242,20 @@ def refuse_closure(closure: Callable[[], Any] | None) -> None:
 
 
 def checkpoint(noise: Noise, participation: str) -> dict[str, Any]:
-    """What a checkpoint says of the noise, beside the optimizer: no secret. spent is what has been given away so far."""
+    """What a checkpoint says of the noise, beside the optimizer: no secret.
+
+    spent is what has been given away so far (Noise.spent); None where that is not known, as of noise that was closed.
+    """
+    try:
+        spent = noise.spent
+    except ServerError:
+        spent = None
     return {
         "step": noise.next,
         "export": noise.plan.hash,
         "node": noise.node,
         "participation": participation,
-        "spent": noise.spent,
+        "spent": spent,
     }
 
 

@@ -81,3 +81,4 @@ def test_checkpoints_say_what_is_spent(plan, tmp_path, monkeypatch):
     assert steps == private.noise.end >= 2 and os.path.exists(tmp_path / "noise")
     private.load_state_dict(private.state_dict())
     private.close()
+    assert private.state_dict()["spent"] is None
