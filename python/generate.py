@@ -66,6 +66,8 @@ TYPE_OF = {  # of flags that take more in Python than in the shell
     "chosen": "Path | Mapping[str, str] | None",
     "sequence": "Path | Sequence[Graph] | None",
     "export": "Path | Export | None",
+    "run": "Path | None",
+    "coins": "Path | None",
     "start": "Path | Export | None",
     "output": "Path | None",
     "checkpoint": "Path | None",

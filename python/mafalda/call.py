@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
-from .errors import MafaldaError, ProgramError
+from .errors import MafaldaError
 from .export import Export
 from .inputs import Inputs
 from .plan import Plan, load
 from .progress import shown
-from .results import Result
+from .results import Result, result_of
 from .program import check, run
 from .temporary import Folder
 
@@ -67,7 +66,7 @@ def call(command: str, given: dict[str, Any]) -> Any:
     if command == "optimize":
         check(done, command)
         return _plan(directory, folder if out is None else None, flags)
-    return _result(command, done, directory, folder if out is None else None)
+    return result_of(command, done, directory, folder if out is None else None)
 
 
 def _flags(command: str, given: dict[str, Any]) -> list[str]:
@@ -99,6 +98,9 @@ def _first(command: str, given: dict[str, Any], flags: dict[str, Any], inputs: I
 def _fill(command: str, plan: Export, flags: dict[str, Any]) -> None:
     """The flags that follow from a plan, where they are not given."""
     manifest = plan.manifest
+    if flags.get("run") is not None:  # what happened is in a folder
+        flags["export"] = plan.directory
+        return
     default = {"T": plan.steps, "participations": plan.k, "separation": plan.b}
     if command == "simulate":
         default["methods"] = ["none", "dp-d-sgd", plan.directory]
@@ -138,12 +140,3 @@ def _plan(directory: str, folder: Folder | None, flags: dict[str, Any]) -> Plan:
         plan.origin["gossip-matrix"] = plan.origin.pop("graph")
     plan._folder = folder
     return plan
-
-
-def _result(command: str, done: Any, directory: str | None, folder: Folder | None) -> Result:
-    if not done.code:
-        return Result(command, json.loads(done.output), directory, folder)
-    error = ProgramError(done.error, done.code, command)
-    if done.output.startswith("{"):  # an audit that fails says by how much
-        error.result = Result(command, json.loads(done.output), directory, folder)
-    raise error

@@ -468,6 +468,7 @@ def audit(
     audit_seed: int | None = None,
     carry: bool | None = None,
     coalitions: str | Path | Sequence[Sequence[str]] | None = None,
+    coins: Path | None = None,
     confidence: float | None = None,
     delta: float | None = None,
     directed: bool | None = None,
@@ -495,6 +496,7 @@ def audit(
     person_batches: int | None = None,
     probability: float | None = None,
     random_neighbours: int | None = None,
+    run: Path | None = None,
     runs: int | None = None,
     sampling: str | None = None,
     schema: str | Path | Sequence[Sequence[int]] | None = None,
@@ -533,6 +535,10 @@ def audit(
     the curve of epsilon and delta that is claimed. The claim is the accountant's, or the export's of --export, or
     --epsilon. Fixed batches under a Poisson claim fail.
 
+    With --run a training that happened is audited, by the messages that a node recorded and by records that were
+    made up for that (docs/auditing.md). It says how much of them arrived, a lower bound for epsilon, and whether
+    the run has one of the faults that people make. With --confidence 0.95, unless it is given.
+
     Keywords:
         plan
             of a plan its steps, participation, network and algorithm are taken, where no keyword says otherwise
@@ -557,6 +563,8 @@ def audit(
         coalitions
             who colludes under secldp, where nodes share noise: every SET of at most so many nodes, or those of a
             file (default: as the export says)
+        coins
+            with --run: the file of its canaries, which says who they are and which of them take part
         confidence
             of the interval (default 0.999)
         delta
@@ -614,6 +622,8 @@ def audit(
             with --sampling: of a record in a step of its group (default: groups/b)
         random_neighbours
             in every round a node averages over itself and so many others, drawn from all
+        run
+            audit a training that happened: the folder in which a node recorded its messages (docs/auditing.md)
         runs
             runs of the protocol with the record, and as many without (with --answer: 10000, with --sampling:
             50000) (default 4000)

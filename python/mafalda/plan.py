@@ -8,6 +8,8 @@ from typing import Any, Hashable, Iterable, Mapping, NamedTuple
 
 import numpy as np
 
+from .canaries import Canaries
+from .canaries import make as make_canaries
 from .errors import ExportError
 from .export import Export
 from .inputs import Inputs
@@ -15,8 +17,9 @@ from .ledger import Ledger
 from .mix import mix as mix_models
 from .noise import Noise
 from .noise_source import open_noise
-from .program import check, run
-from .results import Result, data_frame, figures_in, report_html, write_report
+from .program import check
+from .program import run as run_program
+from .results import Result, data_frame, figures_in, report_html, result_of, write_report
 from .sampler import Sampler
 from .people import owners_of
 from .sampler import make as make_sampler
@@ -68,7 +71,7 @@ class Plan(Export):
         """Checks the export from its bytes alone, as `mafalda verify` does; a ProgramError if a check does not hold."""
         folder = Folder()
         words = ["verify", os.path.abspath(self.directory), *Inputs(folder).words("verify", self.network_files), "--json"]
-        return Result("verify", json.loads(check(run(words, folder), "verify")))
+        return Result("verify", json.loads(check(run_program(words, folder), "verify")))
 
     def report(self, out: str | os.PathLike[str], **options: Any) -> str:
         """Writes one HTML file to look at and to pass on; returns its path. Options: title, force."""
@@ -79,7 +82,7 @@ class Plan(Export):
         """Pictures of the export by name, as SVG: matrices, convergence, errors, spectrum."""
         folder = Folder()
         words = ["plot", os.path.abspath(self.directory), *Inputs(folder).words("plot", self.network_files)]
-        check(run([*words, f"--output={folder.join('pictures')}"], folder), "plot")
+        check(run_program([*words, f"--output={folder.join('pictures')}"], folder), "plot")
         return figures_in(folder.join("pictures"))
 
     @property
@@ -143,6 +146,30 @@ class Plan(Export):
         """
         return make_sampler(self, records, self.check_node(node), state, seed, new, owners)
 
+    def canaries(
+        self,
+        count: int,
+        dim: int,
+        path: str | os.PathLike[str],
+        *,
+        sampler: Sampler,
+        seed: int | None = None,
+        clip: float | None = None,
+    ) -> Canaries:
+        """Records that are made up for an audit of a training: the last count ones of sampler, for a model of dim parameters.
+
+        path is the file for their coins, which is for the auditor and for nobody else; if it is there, the run goes on with it.
+        make_private takes them. They cost accuracy: their gradients go into the sums as all others. seed: for simulations.
+        """
+        return make_canaries(self, count, dim, path, sampler, seed, clip)
+
+    def audit(self, run: str | os.PathLike[str], coins: str | os.PathLike[str], confidence: float | None = None) -> Result:
+        """What the messages of a training that was recorded tell of its canaries; a ProgramError with result if it has a fault."""
+        folder = Folder()
+        words = ["audit", f"--run={os.fspath(run)}", f"--coins={os.fspath(coins)}", f"--export={self.directory}", "--json"]
+        words += [] if confidence is None else [f"--confidence={confidence}"]
+        return result_of("audit", run_program(words, folder))
+
     def ledger(self, records: int, owners: Iterable[Hashable] | None = None) -> Ledger:
         """Checks batches of another loader, record by record: ledger.admit(step, indices) raises a ParticipationError."""
         return Ledger(self, records, owners_of(self, records, owners))
@@ -180,7 +207,7 @@ class Plan(Export):
         """A torch optimizer whose steps are private: see mafalda.torch.PrivateOptimizer.
 
         The batches are those of sampler, or of loader; batches that the package did not draw are declared with
-        participation="mine", and size.
+        participation="mine", and size. canaries=plan.canaries(…) and record="FOLDER" are for an audit of the training.
         """
         from .torch import PrivateOptimizer  # torch is optional
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import glob
 import html
+import json
 import os
 from typing import Any, Iterator, Mapping
 
 import numpy as np
 
-from .errors import MafaldaError
-from .program import check, run
+from .errors import MafaldaError, ProgramError
+from .program import Done, check, run
 from .temporary import Folder
 
 
@@ -80,6 +81,16 @@ class Result(Mapping[str, Any]):
         except MafaldaError:  # a result that no report shows
             rows = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(f'{v!r:.200}')}</td></tr>" for k, v in self.items())
             return f"<table>{rows}</table>"
+
+
+def result_of(command: str, done: Done, directory: str | None = None, folder: Folder | None = None) -> Result:
+    """The result of a command that has ended; a ProgramError if it failed, with the result if it printed one all the same."""
+    if not done.code:
+        return Result(command, json.loads(done.output), directory, folder)
+    error = ProgramError(done.error, done.code, command)
+    if done.output.startswith("{"):  # an audit that fails says by how much
+        error.result = Result(command, json.loads(done.output), directory, folder)
+    raise error
 
 
 def data_frame(table: dict[str, np.ndarray]) -> Any:

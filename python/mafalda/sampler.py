@@ -39,6 +39,7 @@ class Sampler:
         next        the first step that is not over
         handed      the last step whose batch was handed out; -1 if there is none yet
         owners      the person of each record, numbered, where the export protects persons; else None
+        real        numbers from this one on are canaries, and are left out of batches (numbers has them)
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Sampler:
         self._batches, self._state = batches, state
         self.next: int = 0 if state is None else state.next
         self.handed = -1
+        self.real = batches.records
         self._follows = False
         self._seeded = seeded
         self.owners = owners
@@ -82,7 +84,12 @@ class Sampler:
                 self._over(step)  # earlier ones are; this one may be finished after a crash
                 self._admit(step, batch)
             self.handed = step
-        return batch
+        return batch[batch < self.real]
+
+    def numbers(self, step: int) -> np.ndarray:
+        """The numbers of the records that are to take part in a step, canaries too: nothing is handed out."""
+        self._owner.check()
+        return self._batches.of(step)
 
     def __iter__(self) -> Iterator[list[int]]:
         """The batches of all steps that are left, in turn."""
