@@ -19,7 +19,7 @@ type Comparison struct {
 	Problem averaging.Problem // with a number of rounds
 	Gossip  gossip.AverageOptions
 	PPAC    ppac.AverageOptions
-	DPPS    dpps.Problem // its Plan, Delta, Progress and Unsound: the rest is that of Problem, with Metropolis weights
+	DPPS    dpps.Problem // its Plan, Delta, Progress and Unsound: the rest is as in Problem, with Metropolis weights
 }
 
 // ComparedRounds is how many rounds are compared where nobody asks for another number.

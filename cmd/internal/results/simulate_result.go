@@ -163,7 +163,8 @@ func (r Simulation) summarize(d *document.Document) {
 
 // lossChart draws losses against ε, a line a method.
 func lossChart(rows []simulate.Row, delta float64) document.Chart {
-	c := document.Chart{Caption: fmt.Sprintf("Test loss against ε, for δ = %g", delta), X: "ε (local DP)", Y: "test loss", LogX: true, LogY: true}
+	c := document.Chart{Caption: fmt.Sprintf("Test loss against ε, for δ = %g", delta), X: "ε (local DP)", Y: "test loss",
+		LogX: true, LogY: true}
 	at := map[string]int{}
 	var epsilons []float64
 	for _, r := range rows {
