@@ -7,11 +7,11 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/fault"
-	"mafalda/internal/study"
 	"mafalda/protocols/averaging"
 	"mafalda/protocols/dpps"
 	"mafalda/protocols/gossip"
 	"mafalda/protocols/ppac"
+	"mafalda/study"
 )
 
 // Comparison holds the protocols against each other: the same network, values and rounds.

@@ -11,7 +11,7 @@ import (
 	"mafalda/export"
 	"mafalda/internal/limits"
 	"mafalda/internal/parallel"
-	"mafalda/internal/study"
+	"mafalda/study"
 )
 
 // Study is Assess, or Growth, for many attackers of one scenario, as cells of package study: every process that makes

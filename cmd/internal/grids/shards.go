@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"mafalda/cmd/internal/terminal"
-	"mafalda/internal/study"
+	"mafalda/study"
 )
 
 // ShardFlags say which part of its grid a command computes. Parts are computed by several machines into one folder;

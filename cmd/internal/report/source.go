@@ -3,7 +3,7 @@ package report
 import (
 	"mafalda/cmd/internal/document"
 	"mafalda/export"
-	"mafalda/internal/study"
+	"mafalda/study"
 )
 
 // Source is what was read of a folder. What is not there is nil or empty.

@@ -12,8 +12,8 @@ import (
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
-	"mafalda/internal/study"
 	"mafalda/internal/version"
+	"mafalda/study"
 	"mafalda/threat"
 	"mafalda/threat/reaction"
 )

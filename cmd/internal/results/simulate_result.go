@@ -17,10 +17,10 @@ import (
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
 	"mafalda/internal/fault"
-	"mafalda/internal/simulated"
-	"mafalda/internal/study"
 	"mafalda/participation"
 	"mafalda/simulate"
+	"mafalda/simulated"
+	"mafalda/study"
 )
 
 // Simulating is the study's Do: bar says where it is, and note hears of runs that diverged.
