@@ -54,6 +54,11 @@ type Manifest struct {
 	PlainStrategyLoss float64 `json:"plain_strategy_loss,omitempty"`
 
 	Privacy *Privacy `json:"privacy,omitempty"`
+	// Budgets are the levels of the nodes, where every node has its own; Privacy is then strict enough for all of them.
+	// SquaredError, Loss and LowerBound count every node's noise by its level (LevelWeights), and OneLevelLoss is the least
+	// loss at one level for all nodes, that of Privacy.
+	Budgets      []NodeLevel `json:"budgets,omitempty"`
+	OneLevelLoss float64     `json:"one_level_loss,omitempty"`
 	// ErrorAtPrivacy is the squared error with the noise of Privacy, in units of the clip: (noise_std/clip)² times
 	// squared_error. It is there for an (ε, δ) that was asked for, and comparable with all others for the same one.
 	ErrorAtPrivacy float64 `json:"error_at_privacy,omitempty"`

@@ -29,6 +29,9 @@ type Sampling struct {
 	EpsilonLower *float64    `json:"epsilon_lower,omitempty"`
 	Delta        float64     `json:"delta,omitempty"`
 	Candidates   []Candidate `json:"candidates,omitempty"` // in ascending order of their bands
+	// LowerBound is a number that no strategy, whatever its class, has a smaller error than under this sampling, in the
+	// unit of Manifest.ErrorAtPrivacy; 0: none is proved.
+	LowerBound float64 `json:"lower_bound,omitempty"`
 
 	// SchemeBins: the guarantee is one of samples, from this seed, and may be wrong with a probability of Failure.
 	// Confirmations is the number of the confirmation that succeeded, with that upper bound of δ; 0 is the noise of a
@@ -118,7 +121,7 @@ func (s *Sampling) checkRange(steps int) error {
 		return nil
 	case s.Scheme == SchemeCyclic:
 		if s.Groups != 0 || s.Probability != 0 || s.Rounds != 0 || s.NoiseMultiplier != 0 || s.Epsilon != nil ||
-			s.EpsilonLower != nil || s.Delta != 0 || len(s.Candidates) > 0 || s.sampled() {
+			s.EpsilonLower != nil || s.Delta != 0 || len(s.Candidates) > 0 || s.LowerBound != 0 || s.sampled() {
 			return errors.New("sampling: cyclic has nothing but its scheme")
 		}
 		return nil
@@ -133,6 +136,8 @@ func (s *Sampling) checkRange(steps int) error {
 		return fmt.Errorf("sampling.noise_multiplier is %v: must be positive and finite", s.NoiseMultiplier)
 	case !(s.Delta > 0 && s.Delta < 1):
 		return fmt.Errorf("sampling.delta is %v: must be above 0 and below 1", s.Delta)
+	case !(s.LowerBound >= 0) || math.IsInf(s.LowerBound, 1):
+		return fmt.Errorf("sampling.lower_bound is %v: must be positive and finite, or absent", s.LowerBound)
 	}
 	for i, c := range s.Candidates {
 		if c.Bandwidth < 1 || c.Bandwidth > steps || !(c.NoiseMultiplier > 0) || !(c.ErrorAtPrivacy > 0) {
@@ -178,6 +183,8 @@ func (m *Manifest) checkSampling() error {
 		return contradiction("sampling from %d groups takes one strategy of at most as many bands", s.Groups)
 	case s.Rounds != rounds:
 		return contradiction("%d groups have %d rounds in %d steps, not %d", s.Groups, rounds, m.Steps, s.Rounds)
+	case s.LowerBound > m.ErrorAtPrivacy*(1+1e-9):
+		return contradiction("sampling.lower_bound is %v, above error_at_privacy, %v", s.LowerBound, m.ErrorAtPrivacy)
 	case s.Delta != *p.Delta:
 		return contradiction("sampling.delta is %v, privacy.delta %v", s.Delta, *p.Delta)
 	case m.Binned():

@@ -76,6 +76,8 @@ const (
 	forBins                   // who is in which bin
 	forBatches                // who is in which batch of fixed ones
 	forMinSep                 // who takes part in a step, if it may
+	forAllocatedGroups        // of random allocation: who is in which group
+	forAllocation             // which step of a block a record takes part in
 )
 
 // drawn is how many records' numbers come from one generator.

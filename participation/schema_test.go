@@ -29,6 +29,13 @@ func allPatterns(s Schema) [][]int {
 }
 
 func belongs(s Schema, pattern []int) bool {
+	if people, ok := s.(*People); ok {
+		batches := map[int]bool{}
+		for _, step := range pattern {
+			batches[step%people.Cycle().Separation()] = true
+		}
+		return len(batches) <= people.Batches()
+	}
 	if list, ok := s.(*PatternList); ok {
 		return slices.ContainsFunc(list.Patterns(), func(p []int) bool {
 			for _, step := range pattern {

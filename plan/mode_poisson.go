@@ -91,6 +91,14 @@ func (poissonMode) solve(ctx context.Context, s *job) error {
 	if err := s.setPoissonNoise(); err != nil {
 		return err
 	}
+	if ctx.Err() == nil {
+		s.show("lower bound", 0)
+		of := measure.NewSecretBounds(s.gram, s.schema(), s.Cyclic)
+		bound, _, err := of.Poisson(ctx, s.Sampling.Groups, target.Epsilon, target.Delta)
+		if err := s.setSecretBound(bound, err); err != nil {
+			return err
+		}
+	}
 	if s.CyclicErrorAtPrivacy, err = cyclicError(s.Cyclic, s.Options.Privacy); err != nil {
 		return err
 	}

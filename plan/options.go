@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/accounting"
 	"mafalda/accounting/bins"
 	"mafalda/factorize"
 	"mafalda/internal/fault"
@@ -26,7 +27,7 @@ type Options struct {
 	Groups      int                  // so many strategies that the nodes share; 0: one
 	Tolerance   float64              // certified relative gap to stop at; 0 means Problem.Tolerance
 	MonteCarlo  bins.MonteCarlo      // of the accountant of Sampling Bins
-	Privacy     *Privacy             // the noise is calibrated for it; nil: for none
+	Privacy     *Privacy             // the noise is calibrated for it; nil: for none. With Problem.Levels only its Adjacency counts
 	NoBaselines bool                 // leave out DP-D-SGD, AntiPGD and D-MF
 
 	Start      *mat.SymDense   // X that the search for the dense optimum starts from, T×T; nil: a guess
@@ -63,6 +64,13 @@ func (o Options) filled(p Problem) Options {
 		o.Class = o.budgetClass(p.Schema)
 	default:
 		o.Class = DefaultClass(o.Sampling, p.Schema)
+	}
+	if p.Levels != nil {
+		adjacency := accounting.ZeroOut
+		if o.Privacy != nil {
+			adjacency = o.Privacy.Adjacency
+		}
+		o.Privacy = p.Levels.strictest(adjacency)
 	}
 	if o.Tolerance == 0 {
 		o.Tolerance = p.Tolerance()

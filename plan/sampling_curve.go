@@ -23,7 +23,12 @@ type SamplingCurves struct {
 	Cyclic  []float64              // of the dense optimum for batches in turn, at every ε
 	Bands   []BandCurve            // with Poisson sampling
 	Best    []benchmarks.AtPrivacy // the best number of bands at every ε: bands.Table.Descend; nil with CurveOptions.Of
+	Bounds  []SecretBound          // at every ε; nil with CurveOptions.Of
 }
+
+// SecretBound are errors that no strategy, whatever its class, is below where batches are drawn in secret: under
+// Poisson sampling from as many groups as the best bands have, and under random bins. 0: none is proved.
+type SecretBound struct{ Poisson, Bins float64 }
 
 // BandCurve is what the best strategy of so many bands costs at every ε.
 type BandCurve struct {
@@ -93,7 +98,28 @@ func SamplingCurve(ctx context.Context, p Problem, levels benchmarks.Privacies, 
 	if err := s.curves(ctx, all, table); err != nil || o.Of != nil {
 		return all, err
 	}
-	return all, s.bestCurve(ctx, all, table)
+	if err := s.bestCurve(ctx, all, table); err != nil {
+		return all, err
+	}
+	return all, s.boundCurve(ctx, all)
+}
+
+// boundCurve computes what no strategy is below.
+func (s *job) boundCurve(ctx context.Context, all *SamplingCurves) error {
+	bounds := measure.NewSecretBounds(s.gram, s.schema(), s.Cyclic)
+	for i, best := range all.Best {
+		s.show("lower bounds", float64(i)/float64(len(all.Best)))
+		var at SecretBound
+		var err error
+		if at.Poisson, _, err = bounds.Poisson(ctx, best.Bands, best.Epsilon, best.Delta); err != nil {
+			return err
+		}
+		if at.Bins, err = bounds.Bins(best.Epsilon, best.Delta); err != nil {
+			return err
+		}
+		all.Bounds = append(all.Bounds, at)
+	}
+	return ctx.Err()
 }
 
 // learnCandidates takes the squared errors of all candidates of a manifest, whose unit is the exported strategy's.
@@ -196,6 +222,7 @@ func (c *SamplingCurves) Only(epsilons []float64) *SamplingCurves {
 		some.Cyclic = append(some.Cyclic, c.Cyclic[i])
 		if c.Best != nil {
 			some.Best = append(some.Best, c.Best[i])
+			some.Bounds = append(some.Bounds, c.Bounds[i])
 		}
 		for j, b := range c.Bands {
 			some.Bands[j].At = append(some.Bands[j].At, b.At[i])

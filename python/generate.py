@@ -7,9 +7,13 @@ import json
 import pathlib
 import sys
 import textwrap
+import types
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE))
+package = types.ModuleType("mafalda")  # without its __init__, which imports functions that may not be made yet
+package.__path__ = [str(HERE / "mafalda")]
+sys.modules.setdefault("mafalda", package)
 from mafalda.call import COMMANDS, FIRST, OURS, keyword  # noqa: E402
 
 HEAD = '''"""The commands of the program as functions. Made by generate.py of commands.json: do not change it by hand.
@@ -21,7 +25,9 @@ or a function that hears what is being done and how much of it is done. binary: 
 from __future__ import annotations
 
 import os
-from typing import Any, Sequence
+from typing import Any, Mapping, Sequence
+
+import numpy as np
 
 from .call import call
 from .export import Export
@@ -37,11 +43,13 @@ TYPES = {
     "bool": "bool | None",
     "int": "int | None",
     "uint": "int | None",
+    "ints": "int | Sequence[int] | None",
     "float64": "float | None",
     "string": "str | None",
     "float64Slice": "float | Sequence[float] | None",
     "stringSlice": "Sequence[str | Path | Export] | None",
     "stringArray": "Graph | Sequence[Graph]",
+    "ints": "int | Sequence[int] | None",
     "bytes": "int | str | None",
 }
 TYPE_OF = {  # of flags that take more in Python than in the shell
@@ -53,11 +61,17 @@ TYPE_OF = {  # of flags that take more in Python than in the shell
     "secrets": "str | Path | Sequence[Sequence[str]] | None",
     "coalitions": "str | Path | Sequence[Sequence[str]] | None",
     "attacker": "str | Sequence[str] | None",
+    "observer": "str | Sequence[str] | None",
+    "values": "Path | Mapping[str, float] | None",
+    "chosen": "Path | Mapping[str, str] | None",
+    "sequence": "Path | Sequence[Graph] | None",
     "export": "Path | Export | None",
+    "run": "Path | None",
+    "coins": "Path | None",
     "start": "Path | Export | None",
     "output": "Path | None",
     "checkpoint": "Path | None",
-    "data": "Path | None",
+    "data": "Path | np.ndarray | None",
     "convex": "float | str | None",
     "clipped-convex": "float | str | None",
     "smooth": "float | str | None",

@@ -238,20 +238,28 @@ func (f *folder) locked(ctx context.Context, do func() error) error {
 	return errors.Join(do(), unlock())
 }
 
-// foreign returns an error if one of the names belongs to a file that the study has not written.
-func (f *folder) foreign(names []string, s state) error {
+// present returns the names that files in the folder have, and the names that no summary can have.
+func (f *folder) present(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		_, err := os.Lstat(filepath.Join(f.dir, name))
+		return isSummary(name) && err != nil
+	})
+}
+
+// foreign returns an error if one of the files that are present was not written by the study.
+func (f *folder) foreign(present []string, s state) error {
 	var own []string
 	for _, r := range []*record{s.mine, s.other} {
 		if r != nil {
 			own = append(own, r.Files...)
 		}
 	}
-	for _, name := range names {
+	for _, name := range present {
 		path := filepath.Join(f.dir, name)
 		if !isSummary(name) {
 			return fmt.Errorf("%s: %w: no summary can have this name", path, ErrForeign)
 		}
-		if _, err := os.Lstat(path); err == nil && !slices.Contains(own, name) {
+		if !slices.Contains(own, name) {
 			return fmt.Errorf("%s: %w: it was not written by %s, move it away", path, ErrForeign, f.spec.Study)
 		}
 	}

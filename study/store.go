@@ -44,9 +44,10 @@ func Open[C, R any](dir string, spec Spec) (*Store[C, R], error) {
 		return s, nil
 	}
 	s.folder = &folder{dir: dir, spec: spec, key: s.key}
+	there := s.folder.present(spec.Summaries) // before study.json is read: what another process writes is named there first
 	found, err := s.folder.look()
 	if err == nil {
-		err = s.folder.foreign(spec.Summaries, found)
+		err = s.folder.foreign(there, found)
 	}
 	if err == nil {
 		err = checkWritable(dir)
@@ -195,7 +196,7 @@ func (f *folder) summarize(found state, summaries []File) error {
 	for _, s := range summaries {
 		names = append(names, s.Name)
 	}
-	if err := f.foreign(names, found); err != nil {
+	if err := f.foreign(f.present(names), found); err != nil {
 		return err
 	}
 	r := found.mine

@@ -317,3 +317,29 @@ func TestNothingIsWrittenThroughLinksOfCells(t *testing.T) {
 		})
 	}
 }
+
+// A folder that another process is just making is its own, never somebody else's.
+func TestOpenedWhileItIsMade(t *testing.T) {
+	for range 100 {
+		dir, done := filepath.Join(t.TempDir(), "new"), make(chan error, 1)
+		maker := open(t, dir, specOf("x"))
+		go func() {
+			ctx := context.Background()
+			err := Run(ctx, maker, places("a", 1), compute, Options{})
+			done <- errors.Join(err, maker.Summarize(ctx, summary))
+		}()
+		for made := false; !made; {
+			_, err := Open[place, value](dir, specOf("x"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case err := <-done:
+				if made = true; err != nil {
+					t.Fatal(err)
+				}
+			default:
+			}
+		}
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"mafalda/internal/limits"
 	"mafalda/internal/parallel"
 	"mafalda/internal/rounding"
+	"mafalda/participation"
 	"mafalda/threat/reaction"
 )
 
@@ -29,6 +30,9 @@ type AuditOptions struct {
 	Noising    mat.Matrix  // C⁻¹ that the nodes really use, T×T; nil: the algorithm's, as its export has it
 	Answer     Answer      // how hidden nodes react to their models; nil: they do not
 	Colluding  []int       // nodes that really attack; nil: the scenario's, as the claim has it; needed with Any
+
+	// Taking says in which steps the victim's records really take part; nil: as the schema of the claim has it.
+	Taking participation.Schema
 
 	// Progress, if not nil, sees how many steps of all runs have been made, of how many, once the runs have begun.
 	Progress func(done, total int)
@@ -132,6 +136,8 @@ func (o AuditOptions) Check() error {
 		return fault.New("Sigma", o.Sigma, "must be positive and finite")
 	case !(o.NoiseScale > 0) || math.IsInf(o.NoiseScale, 1):
 		return fault.New("NoiseScale", o.NoiseScale, "must be positive and finite")
+	case o.Answer != nil && o.Taking != nil:
+		return fault.New("Taking", o.Taking, "is for nodes that do not answer")
 	case o.Answer != nil:
 		return o.Answer.check()
 	}
@@ -139,6 +145,9 @@ func (o AuditOptions) Check() error {
 }
 
 func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (AuditResult, error) {
+	if opts.Taking != nil && opts.Taking.Steps() != s.steps() {
+		return AuditResult{}, fault.New("Taking", opts.Taking, "is not for %d steps", s.steps())
+	}
 	if s.Attacker.Any != nil && opts.Colluding == nil {
 		return AuditResult{}, fault.New("Colluding", nil, "is needed: which of the coalitions attacks?")
 	}
@@ -159,7 +168,11 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 		return AuditResult{}, fmt.Errorf("%w: a gradient of the victim is seen without noise, so that nothing is claimed",
 			ErrAudit)
 	}
-	change := worstChange(exposure.M, s.Schema)
+	taking := s.Schema
+	if opts.Taking != nil {
+		taking = opts.Taking
+	}
+	change := worstChange(exposure.M, taking)
 	if opts.Colluding != nil {
 		if exposure, _, err = real.claim(ctx, victim, local); err != nil {
 			return AuditResult{}, err

@@ -109,7 +109,7 @@ func (v *verification) candidates(ctx context.Context, h *mat.SymDense) error {
 		return nil
 	}
 	if m.Status != optim.Converged.String() {
-		v.skip("cyclic_error_at_privacy")
+		v.skip("cyclic_error_at_privacy", "sampling.lower_bound")
 		return nil
 	}
 	p := m.Privacy
@@ -126,6 +126,9 @@ func (v *verification) candidates(ctx context.Context, h *mat.SymDense) error {
 	v.again.CyclicErrorAtPrivacy = errorAtPrivacy(noise.NoiseStd/p.Clip, cyclic.SquaredError)
 	candidates := slices.Clone(m.Sampling.Candidates)
 	v.again.Sampling = &export.Sampling{Candidates: candidates}
+	if err := v.secretBound(ctx, h, cyclic); err != nil {
+		return err
+	}
 	if m.Binned() { // whose candidates are searched by descents that end elsewhere on other processors
 		v.compare("candidates", "the optimum for batches in turn, computed again")
 		return nil
@@ -140,6 +143,30 @@ func (v *verification) candidates(ctx context.Context, h *mat.SymDense) error {
 	}
 	v.compare("candidates", fmt.Sprintf("%d numbers of bands, and the optimum for batches in turn, computed again",
 		len(candidates)))
+	return nil
+}
+
+// secretBound proves again what no strategy's error is below under the sampling.
+func (v *verification) secretBound(ctx context.Context, h *mat.SymDense, cyclic *factorize.Result) error {
+	m, s := v.export.Manifest, v.export.Manifest.Sampling
+	if s.LowerBound == 0 {
+		return nil
+	}
+	bounds := measure.NewSecretBounds(h, v.asked, cyclic)
+	var proven, most float64
+	var err error
+	if m.Binned() {
+		proven, err = bounds.Bins(*m.Privacy.Epsilon, s.Delta)
+		most = proven * (1 + 4*v.candidateGap() + sameSearch) // the optimum in turn that it takes is another one
+	} else {
+		proven, most, err = bounds.Poisson(ctx, s.Groups, *m.Privacy.Epsilon, s.Delta)
+	}
+	if err != nil {
+		return err
+	}
+	v.again.Sampling.LowerBound = most
+	v.compare("secret bound", fmt.Sprintf("no strategy has a smaller error under this sampling than %s; the manifest "+
+		"says %s", textDown(proven), textDown(s.LowerBound)))
 	return nil
 }
 

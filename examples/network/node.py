@@ -43,7 +43,7 @@ def train(plan, node, x, y, work, addresses, rate, options, private=True):
         for step in peers.steps():
             if not peers.misses(step):
                 batch = sampler.batch(step)
-                total = clipped_sum(theta.reshape(shape), x[batch], y[batch], plan.clip).ravel() + noise.row(
+                total = clipped_sum(theta.reshape(shape), x[batch], y[batch], plan.level(node).clip).ravel() + noise.row(
                     step, dtype=np.float32
                 )
                 theta = theta - np.float32(rate / sampler.expected) * total

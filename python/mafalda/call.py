@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
-from .errors import MafaldaError, ProgramError
+from .errors import MafaldaError
 from .export import Export
 from .inputs import Inputs
 from .plan import Plan, load
 from .progress import shown
-from .results import Result
+from .results import Result, result_of
 from .program import check, run
 from .temporary import Folder
 
-COMMANDS = "optimize account audit simulate benchmark sampling advise epsilon graph verify report plot".split()
-KEYWORDS = {"T": "steps", "participations": "k", "separation": "b", "output": "out"}  # of flags that are called otherwise
+COMMANDS = "optimize account audit simulate benchmark sampling advise epsilon graph verify report plot average partpsp smoothness".split()
+KEYWORDS = {"T": "steps", "participations": "k", "separation": "b", "output": "out", "lambda": "lambda_"}  # of flags that are called otherwise
 OURS = ("json", "quiet", "verbose", "shard")  # flags that are no keywords: the package sets them, or they are for processes
 FIRST = {  # the parameter that needs no keyword
     "optimize": "graph",
@@ -26,11 +25,13 @@ FIRST = {  # the parameter that needs no keyword
     "benchmark": "graph",
     "sampling": "graph",
     "advise": "graph",
+    "average": "graph",
     "graph": "graph",
     "verify": "plan",
     "plot": "plan",
     "report": "results",
 }
+_WITH_FOLDER = "optimize account simulate benchmark sampling advise plot graph average partpsp".split()  # they have --output
 _NETWORK = ("graph", "gossip-matrix", "gossip", "directed", "seed", "strict", "graph-sequence", "schema")
 
 
@@ -54,7 +55,7 @@ def call(command: str, given: dict[str, Any]) -> Any:
     else:
         words.append("--json")
     directory = None
-    if command in ("optimize", "account", "simulate", "benchmark", "sampling", "advise", "plot", "graph"):
+    if command in _WITH_FOLDER:
         directory = os.path.abspath(os.fspath(out)) if out is not None else folder.join("out")
         words.append(f"--output={directory}")
     with shown(progress) as report:
@@ -65,13 +66,13 @@ def call(command: str, given: dict[str, Any]) -> Any:
     if command == "optimize":
         check(done, command)
         return _plan(directory, folder if out is None else None, flags)
-    return _result(command, done, directory, folder if out is None else None)
+    return result_of(command, done, directory, folder if out is None else None)
 
 
 def _flags(command: str, given: dict[str, Any]) -> list[str]:
     """The program's names of the keywords that are given, but for first parameters that are no flags."""
-    names = {"steps": "T", "k": "participations", "b": "separation", "attackers": "attacker"}
-    taken = FIRST.get(command) if command not in ("optimize", "benchmark", "sampling", "advise") else None
+    names = {name: flag for flag, name in KEYWORDS.items()} | {"attackers": "attacker"}
+    taken = FIRST.get(command) if command not in ("optimize", "benchmark", "sampling", "advise", "average") else None
     return [names.get(name, name.replace("_", "-")) for name in given if name != taken]
 
 
@@ -97,6 +98,9 @@ def _first(command: str, given: dict[str, Any], flags: dict[str, Any], inputs: I
 def _fill(command: str, plan: Export, flags: dict[str, Any]) -> None:
     """The flags that follow from a plan, where they are not given."""
     manifest = plan.manifest
+    if flags.get("run") is not None:  # what happened is in a folder
+        flags["export"] = plan.directory
+        return
     default = {"T": plan.steps, "participations": plan.k, "separation": plan.b}
     if command == "simulate":
         default["methods"] = ["none", "dp-d-sgd", plan.directory]
@@ -136,12 +140,3 @@ def _plan(directory: str, folder: Folder | None, flags: dict[str, Any]) -> Plan:
         plan.origin["gossip-matrix"] = plan.origin.pop("graph")
     plan._folder = folder
     return plan
-
-
-def _result(command: str, done: Any, directory: str | None, folder: Folder | None) -> Result:
-    if not done.code:
-        return Result(command, json.loads(done.output), directory, folder)
-    error = ProgramError(done.error, done.code, command)
-    if done.output.startswith("{"):  # an audit that fails says by how much
-        error.result = Result(command, json.loads(done.output), directory, folder)
-    raise error

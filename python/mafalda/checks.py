@@ -18,6 +18,7 @@ min-sep strategies of more than b bands, all that depends on the network (losses
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import re
 from typing import Any, NamedTuple
@@ -49,6 +50,7 @@ _SAMPLING = {
     "epsilon_lower": float,
     "delta": float,
     "candidates": List({"bandwidth": int, "noise_multiplier": float, "error_at_privacy": float, "optimized_for": str}),
+    "lower_bound": float,
     "failure_probability": float,
     "samples": int,
     "seed": int,
@@ -95,7 +97,7 @@ _MANIFEST = {
     "objective_weights": List(float),
     "steps": int,
     "gram": dict,
-    "participation": {"schema": str, "k": int, "b": int, "source": str, "patterns": List(List(int))},
+    "participation": {"schema": str, "k": int, "b": int, "source": str, "patterns": List(List(int)), "person_batches": int},
     "trust": str,
     "space": {
         "secrets": {"source": str, "sha256": str, "pairs": int},
@@ -141,6 +143,8 @@ _MANIFEST = {
         "adjacency": str,
         "noise_std": float,
     },
+    "budgets": List({"node": str, "mu": float, "epsilon": float, "delta": float, "clip": float, "noise_std": float}),
+    "one_level_loss": float,
     "error_at_privacy": float,
     "cyclic_error_at_privacy": float,
     "sampling": _SAMPLING,
@@ -170,8 +174,10 @@ def check(m: dict[str, Any]) -> None:
             _claim(block is None or key in block, f"the manifest has no {key!r}")
     p, k, b, steps = m["participation"], m["participation"]["k"], m["participation"]["b"], m["steps"]
     _claim(1 <= steps <= MOST_STEPS and k >= 1 and b >= 1, f"steps {steps}, k {k}, b {b}")
-    _claim(p["schema"] in ("cyclic", "single", "min-sep", "patterns"), f"the schema {p['schema']!r} is not known")
+    _claim(p["schema"] in ("cyclic", "single", "min-sep", "patterns", "people"), f"the schema {p['schema']!r} is not known")
     _claim((p["schema"] == "patterns") == ("patterns" in p), "patterns belong to the schema of this name")
+    _claim((p["schema"] == "people") == (p.get("person_batches", 0) >= 1), "person_batches belong to the schema people")
+    _claim(p["schema"] != "people" or steps <= k * b and p["person_batches"] <= b, "persons need batches in turn, m of b at most")
     if "patterns" in p:
         _claim(
             p["patterns"] != [] and all(q and 0 <= min(q) and max(q) < steps for q in p["patterns"]),
@@ -189,6 +195,7 @@ def check(m: dict[str, Any]) -> None:
     _claim(all(isinstance(h, str) for h in m["files"].values()), "a file has no SHA-256")
     _check_strategy(m)
     _check_privacy(m)
+    _check_budgets(m)
     _check_contract(m)
 
 
@@ -247,6 +254,16 @@ def _check_privacy(m: dict[str, Any]) -> None:
     if p is None:
         _claim(sampling is None, "there is a sampling without privacy")
         return
+    _check_level(p)
+    if secret:
+        _check_sampling(m, p, sampling)
+        return
+    _claim(sampling is None or sampling == {"scheme": "cyclic"}, "sampling cyclic has nothing but its scheme")
+    _check_noise(m, p)
+
+
+def _check_level(p: dict[str, Any]) -> None:
+    """Ranges of a privacy level."""
     std, clip = p["noise_std"], p["clip"]
     _claim(1e-280 <= std <= 1e280, f"a noise level of {std}")
     _claim(clip > 0, f"privacy.clip is {clip}")
@@ -254,10 +271,34 @@ def _check_privacy(m: dict[str, Any]) -> None:
     _claim(("epsilon" in p) == ("delta" in p), "privacy has one of epsilon and delta, which belong together")
     if "delta" in p:
         _claim(0 < p["delta"] < 1 and p["epsilon"] >= 0, "privacy.delta or privacy.epsilon is out of range")
-    if secret:
-        _check_sampling(m, p, sampling)
+
+
+def _check_budgets(m: dict[str, Any]) -> None:
+    """The levels of single nodes: every noise level follows from its own, and the block privacy is strict enough for all."""
+    levels, p = m.get("budgets"), m.get("privacy")
+    if levels is None:
+        _claim("one_level_loss" not in m, "one_level_loss is for budgets")
         return
-    _claim(sampling is None or sampling == {"scheme": "cyclic"}, "sampling cyclic has nothing but its scheme")
+    nodes = m.get("graph", {}).get("nodes")
+    _claim(p is not None and len(levels) == nodes, f"there are {len(levels)} budgets for {nodes} nodes, and privacy for them all")
+    scheme = m.get("sampling", {}).get("scheme", "cyclic")
+    _claim("space" not in m and scheme == "cyclic", "budgets are for batches in turn, and for nodes that share no noise")
+    for level in levels:
+        for key in ("node", "mu", "clip", "noise_std"):
+            _claim(key in level, f"a budget has no {key!r}")
+        own = {**level, "adjacency": p["adjacency"]}
+        try:
+            _check_level(own)
+            _check_noise(m, own)
+        except ExportError as e:
+            raise ExportError(f"the budget of {level['node']!r}: {e}") from None
+    strictest = (min(level["mu"] for level in levels), max(level["clip"] for level in levels))
+    _claim((p["mu"], p["clip"]) == strictest, "privacy is not the strictest of the budgets")
+
+
+def _check_noise(m: dict[str, Any], p: dict[str, Any]) -> None:
+    """The noise of a Gaussian mechanism, and (epsilon, delta), from mu, clip and adjacency."""
+    std, clip = p["noise_std"], p["clip"]
     _claim("mu" in p, "privacy has no mu")
     mu = p["mu"]
     _claim(mu > 0, f"privacy.mu is {mu}")
@@ -306,6 +347,8 @@ def _check_sampling(m: dict[str, Any], p: dict[str, Any], s: dict[str, Any]) -> 
         not candidates or any(c.get("noise_multiplier") == noise for c in candidates),
         "the noise multiplier is none of the candidates'",
     )
+    least = s.get("lower_bound", 0)
+    _claim(0 <= least <= m.get("error_at_privacy", 0) * (1 + 1e-9), f"a lower bound of {least} is above the error")
     b, k = m["participation"]["b"], m["participation"]["k"]
     if scheme == "bins":
         _claim(s["probability"] == 1, "a record of a bin is in every batch of it")
@@ -441,6 +484,11 @@ def sensitivity(c: np.ndarray, participation: dict[str, Any]) -> Sensitivity:
     """What one record can change, squared: the largest sum of |CᵀC| over a pattern."""
     schema, steps = participation["schema"], len(c)
     k, b = participation["k"], participation["b"]
+    if schema == "people":
+        x, batches = np.abs(c.T @ c), min(b, steps)
+        sums = np.array([[x[i::b, j::b].sum() for j in range(batches)] for i in range(batches)])
+        unions = itertools.combinations(range(batches), participation["person_batches"])
+        return Sensitivity(float(max(sums[np.ix_(u, u)].sum() for u in unions)), True)
     if schema == "patterns":
         sums = (np.abs(c[:, q].T @ c[:, q]).sum() for q in participation["patterns"])
         return Sensitivity(float(max(sums)), True)

@@ -7,7 +7,9 @@ or a function that hears what is being done and how much of it is done. binary: 
 from __future__ import annotations
 
 import os
-from typing import Any, Sequence
+from typing import Any, Mapping, Sequence
+
+import numpy as np
 
 from .call import call
 from .export import Export
@@ -27,6 +29,7 @@ def optimize(
     adjacency: str | None = None,
     average_last: int | None = None,
     bandwidth: int | None = None,
+    budgets: str | None = None,
     buffers: int | None = None,
     carry: bool | None = None,
     checkpoint: Path | None = None,
@@ -65,6 +68,7 @@ def optimize(
     out: Path | None = None,
     k: int | None = None,
     per_node: bool | None = None,
+    person_batches: int | None = None,
     probes: int | None = None,
     random_neighbours: int | None = None,
     resume: bool | None = None,
@@ -80,6 +84,7 @@ def optimize(
     strict: bool | None = None,
     tolerance: float | None = None,
     trust: str | None = None,
+    unit: str | None = None,
     weight_decay: float | None = None,
     workload: str | None = None,
     progress: Progress = None,
@@ -104,6 +109,9 @@ def optimize(
             (default: those of all steps)
         bandwidth
             bands or coefficients w of the strategy (default: see --strategy)
+        budgets
+            a privacy level for every node, in the place of --mu, --epsilon, --delta and --clip: CSV file with the
+            columns node, epsilon and delta, or mu, and clip
         buffers
             buffers of --strategy blt, fewer by default where T is no more (default 4)
         carry
@@ -191,6 +199,8 @@ def optimize(
             how often a record takes part (default 20 if 20 divides T)
         per_node
             a dense strategy for every node, exported as one n×T×T array
+        person_batches
+            with --unit person: in how many of the b batches a person may have records (default 1)
         probes
             random vectors of --gram lanczos, at least 4 (default 800,000 divided by the nodes, a multiple of 4
             from 4 to 100); all unit vectors, without chance, for as many nodes or for 128 and fewer
@@ -234,6 +244,8 @@ def optimize(
             against whom: ldp: everybody who sees all messages; every node has its own noise secldp: nodes, too,
             that know the noise they share; pairs share noise that cancels when they average (docs/secrets.md)
             (default ldp)
+        unit
+            who is protected: record, or person, with all records that are theirs (default record)
         weight_decay
             what models lose in a step, times the rate; decoupled from gradients
         workload
@@ -278,6 +290,7 @@ def account(
     out: Path | None = None,
     own_noise: float | None = None,
     k: int | None = None,
+    person_batches: int | None = None,
     random_neighbours: int | None = None,
     refine: bool | None = None,
     schema: str | Path | Sequence[Sequence[int]] | None = None,
@@ -290,6 +303,7 @@ def account(
     strict: bool | None = None,
     strongly_convex: str | Sequence[float] | None = None,
     trust: str | None = None,
+    unit: str | None = None,
     weight_decay: float | None = None,
     worst_answer: bool | None = None,
     progress: Progress = None,
@@ -402,6 +416,8 @@ def account(
             standard deviation of a node's own noise in decor (default 1)
         k
             how often a record takes part (default: in every step; with -b, 20 if that fits)
+        person_batches
+            with --unit person: in how many of the b batches a person may have records (default 1)
         random_neighbours
             in every round a node averages over itself and so many others, drawn from all
         refine
@@ -430,6 +446,8 @@ def account(
             what the attacker sees: ldp: all messages, and all noise but the victim's own pndp: what reaches it
             (for training see above) secldp: all messages and the attacker's own secrets eavesdropper: all
             messages, and no secrets (default pndp)
+        unit
+            who is protected: record, or person, with all records that are theirs (default record)
         weight_decay
             what models lose in a step, times the rate; decoupled from gradients
         worst_answer
@@ -443,12 +461,14 @@ def audit(
     *,
     steps: int | None = None,
     actual: str | None = None,
+    actual_batches: int | None = None,
     algorithm: str | None = None,
     answer: str | None = None,
     attacker: str | Sequence[str] | None = None,
     audit_seed: int | None = None,
     carry: bool | None = None,
     coalitions: str | Path | Sequence[Sequence[str]] | None = None,
+    coins: Path | None = None,
     confidence: float | None = None,
     delta: float | None = None,
     directed: bool | None = None,
@@ -473,8 +493,10 @@ def audit(
     noise_scale: float | None = None,
     own_noise: float | None = None,
     k: int | None = None,
+    person_batches: int | None = None,
     probability: float | None = None,
     random_neighbours: int | None = None,
+    run: Path | None = None,
     runs: int | None = None,
     sampling: str | None = None,
     schema: str | Path | Sequence[Sequence[int]] | None = None,
@@ -484,6 +506,7 @@ def audit(
     shared_noise: float | None = None,
     strict: bool | None = None,
     trust: str | None = None,
+    unit: str | None = None,
     victim: str | None = None,
     weight_decay: float | None = None,
     progress: Progress = None,
@@ -512,6 +535,10 @@ def audit(
     the curve of epsilon and delta that is claimed. The claim is the accountant's, or the export's of --export, or
     --epsilon. Fixed batches under a Poisson claim fail.
 
+    With --run a training that happened is audited, by the messages that a node recorded and by records that were
+    made up for that (docs/auditing.md). It says how much of them arrived, a lower bound for epsilon, and whether
+    the run has one of the faults that people make. With --confidence 0.95, unless it is given.
+
     Keywords:
         plan
             of a plan its steps, participation, network and algorithm are taken, where no keyword says otherwise
@@ -519,6 +546,8 @@ def audit(
             steps (required)
         actual
             with --sampling: what the nodes really do: poisson, bins or cyclic (default: the same)
+        actual_batches
+            in how many batches of a cycle the victim's records really are (default: as claimed)
         algorithm
             algorithm: dp-d-sgd, antipgd, muffliato, decor, zip-dl, mf-d-sgd (default dp-d-sgd)
         answer
@@ -534,6 +563,8 @@ def audit(
         coalitions
             who colludes under secldp, where nodes share noise: every SET of at most so many nodes, or those of a
             file (default: as the export says)
+        coins
+            with --run: the file of its canaries, which says who they are and which of them take part
         confidence
             of the interval (default 0.999)
         delta
@@ -585,10 +616,14 @@ def audit(
             standard deviation of a node's own noise in decor (default 1)
         k
             how often a record takes part (default: in every step; with -b, 20 if that fits)
+        person_batches
+            with --unit person: in how many of the b batches a person may have records (default 1)
         probability
             with --sampling: of a record in a step of its group (default: groups/b)
         random_neighbours
             in every round a node averages over itself and so many others, drawn from all
+        run
+            audit a training that happened: the folder in which a node recorded its messages (docs/auditing.md)
         runs
             runs of the protocol with the record, and as many without (with --answer: 10000, with --sampling:
             50000) (default 4000)
@@ -613,6 +648,8 @@ def audit(
             what the attacker sees: ldp: all messages, and all noise but the victim's own pndp: what reaches it
             (for training see above) secldp: all messages and the attacker's own secrets eavesdropper: all
             messages, and no secrets (default pndp)
+        unit
+            who is protected: record, or person, with all records that are theirs (default record)
         victim
             LABEL of the victim (default: the nearest node; where nodes share noise, the one of whom most is
             learned; with --answer, the nearest one that the attacker does not see)
@@ -633,7 +670,7 @@ def simulate(
     carry: bool | None = None,
     clip: float | None = None,
     confidence: float | None = None,
-    data: Path | None = None,
+    data: Path | np.ndarray | None = None,
     delta: float | None = None,
     directed: bool | None = None,
     epsilon: float | Sequence[float] | None = None,
@@ -896,10 +933,12 @@ def sampling(
     gossip_matrix: Matrix = None,
     out: Path | None = None,
     k: int | None = None,
+    person_batches: int | None = None,
     schema: str | Path | Sequence[Sequence[int]] | None = None,
     seed: int | None = None,
     b: int | None = None,
     strict: bool | None = None,
+    unit: str | None = None,
     workload: str | None = None,
     progress: Progress = None,
     binary: str | None = None,
@@ -910,7 +949,8 @@ def sampling(
     certified optimum for batches in turn, whose privacy holds against whoever knows when a record takes part. For
     every --epsilon and numbers of bands w from 1 (DP-D-SGD) to b: the squared error with the noise for (epsilon,
     delta), over that of the optimum with its own. A batch of w bands is drawn from one of w groups, every record
-    with probability w/b: as many as in turn, on average.
+    with probability w/b: as many as in turn, on average. Beside them are two lower bounds: no strategy, whatever
+    its class, has a smaller error under Poisson sampling from the groups of the best bands, or under random bins.
 
     With -o, write sampling.csv, sampling.json and a picture. "mafalda optimize --sampling poisson" exports the
     best strategy for an epsilon, and proves that no other number of bands is better.
@@ -937,6 +977,8 @@ def sampling(
             folder that keeps the result; without one it goes with the object
         k
             how often a record takes part (default 20 if 20 divides T)
+        person_batches
+            with --unit person: in how many of the b batches a person may have records (default 1)
         schema
             when a record takes part: cyclic: every b steps, at most k times min-sep: at least b steps apart, at
             most k times single: once FILE: in the steps of one of its lines, counted from 0 (default cyclic)
@@ -946,6 +988,8 @@ def sampling(
             steps between participations (default T/k)
         strict
             refuse a disconnected graph instead of keeping its largest component
+        unit
+            who is protected: record, or person, with all records that are theirs (default record)
         workload
             whose error counts: model (after averaging) or message (before) (default model)
     """
@@ -984,12 +1028,14 @@ def advise(
     node_failures: float | None = None,
     out: Path | None = None,
     k: int | None = None,
+    person_batches: int | None = None,
     probes: int | None = None,
     random_neighbours: int | None = None,
     schema: str | Path | Sequence[Sequence[int]] | None = None,
     seed: int | None = None,
     b: int | None = None,
     strict: bool | None = None,
+    unit: str | None = None,
     weight_decay: float | None = None,
     workload: str | None = None,
     progress: Progress = None,
@@ -1073,6 +1119,8 @@ def advise(
             folder that keeps the result; without one it goes with the object
         k
             how often a record takes part (default 20 if 20 divides T)
+        person_batches
+            with --unit person: in how many of the b batches a person may have records (default 1)
         probes
             random vectors of --gram lanczos, at least 4 (default 800,000 divided by the nodes, a multiple of 4
             from 4 to 100); all unit vectors, without chance, for as many nodes or for 128 and fewer
@@ -1087,6 +1135,8 @@ def advise(
             steps between participations (default T/k)
         strict
             refuse a disconnected graph instead of keeping its largest component
+        unit
+            who is protected: record, or person, with all records that are theirs (default record)
         weight_decay
             what models lose in a step, times the rate; decoupled from gradients
         workload
@@ -1100,12 +1150,15 @@ def epsilon(
     alpha: float | None = None,
     delta: float | None = None,
     epsilon: float | None = None,
+    export: Path | Export | None = None,
     mu: float | None = None,
+    node: str | None = None,
     noise_multiplier: float | None = None,
     probability: float | None = None,
     rdp: float | None = None,
     rounds: int | None = None,
     sampling: str | None = None,
+    step: int | Sequence[int] | None = None,
     progress: Progress = None,
     binary: str | None = None,
 ) -> Result:
@@ -1120,6 +1173,10 @@ def epsilon(
     --delta, or --epsilon the least noise multiplier. The epsilon holds; the least one is known within 0.2 % as a
     rule (docs/sampling.md), and where it is not the output says so, and what proves the epsilon.
 
+    With --export it is an odometer: what a run has given away after --step steps, to everybody who sees all
+    messages, and not only when it is over. It is never more than the plan's guarantee. It is for a run whose end
+    does not depend on the records.
+
     Keywords:
         alpha
             Renyi order
@@ -1127,8 +1184,12 @@ def epsilon(
             of (epsilon, delta)-DP
         epsilon
             of (epsilon, delta)-DP
+        export
+            what a run of the export in this folder has given away, step by step
         mu
             GDP parameter
+        node
+            with --export: LABEL of the node (default: the node that has spent the most)
         noise_multiplier
             with --sampling: noise standard deviation over the clip
         probability
@@ -1139,6 +1200,8 @@ def epsilon(
             with --sampling: rounds that a record can be drawn for
         sampling
             batches that are drawn in secret: poisson, each record with --probability
+        step
+            with --export: after so many steps, or a list of them (default: 20 steps up to the last)
     """
     return call("epsilon", locals())
 
@@ -1309,3 +1372,284 @@ def plot(
             folder that keeps the result; without one it goes with the object
     """
     return call("plot", locals())
+
+
+def average(
+    graph: Graph = None,
+    *,
+    c_prime: float | None = None,
+    chosen: Path | Mapping[str, str] | None = None,
+    compare: bool | None = None,
+    delta: float | None = None,
+    difference: float | None = None,
+    directed: bool | None = None,
+    estimate: str | None = None,
+    force: bool | None = None,
+    gamma_n: float | None = None,
+    gossip: str | None = None,
+    gossip_matrix: Matrix = None,
+    lambda_: float | None = None,
+    laplace_b: float | None = None,
+    noise_std: float | None = None,
+    observer: str | Sequence[str] | None = None,
+    out: Path | None = None,
+    papers: bool | None = None,
+    protocol: str | None = None,
+    rounds: int | None = None,
+    seed: int | None = None,
+    sequence: Path | Sequence[Graph] | None = None,
+    strict: bool | None = None,
+    sync: int | None = None,
+    value_std: float | None = None,
+    values: Path | Mapping[str, float] | None = None,
+    victim: str | None = None,
+    progress: Progress = None,
+    binary: str | None = None,
+) -> Result:
+    """Average private values with PPAC, DPPS or gossip, and say who learns what.
+
+    Let the nodes of a network average one private value each, and say what the others learn of it.
+
+      ppac    fragments, then consensus: the exact average; leakage in nats for every observer and victim (Gaussian values and noise)
+      dpps    push-sum with Laplace noise in every message of every round; the noise follows an estimate of the sensitivity
+      gossip  Gaussian noise on every value once, then consensus: differential privacy against everybody
+
+    --compare runs all three on the same graph and values; with -o, those that are there are not run again. The
+    promises are different in kind: docs/protocols.md.
+
+    dpps also takes the directed graphs --graph d-out:n,d (in every round node i sends to i+1, ..., i+d-1) and
+    exp:n (in round t to i+2^t), and --sequence FILE: an edge list "u v" (u sends to v) for every round, rounds
+    separated by empty lines.
+
+    Values are drawn, or read with --values FILE (lines "label value"). The noise is that of a simulation: it
+    protects nobody's values.
+
+    Keywords:
+        c_prime
+            dpps: C' of the recursion, instead
+        chosen
+            ppac: read from this file which neighbour completes each node's fragments (lines "node neighbour";
+            default: random)
+        compare
+            all protocols side by side
+        delta
+            of (epsilon, delta)-DP (default 1e-06)
+        difference
+            gossip: values this far apart are to be indistinguishable (default: --value-std)
+        directed
+            edges have a direction: "u v" lets u average over v
+        estimate
+            dpps: where S is from: sound: estimates that are proved to be enough for this network paper: the
+            paper's recursion with its C' = 0.78 and lambda = 0.55, which can be too small real: what nobody in
+            the network knows (default sound)
+        force
+            replace files that are there
+        gamma_n
+            dpps: the noise rate that it is multiplied by; a round has epsilon = b/gamma-n (default 1)
+        gossip
+            consensus matrix: metropolis, max-degree or laplacian (default: laplacian, which is I - (D-A)/d_max;
+            metropolis where that reaches no consensus, and for dpps)
+        gossip_matrix
+            read the gossip matrix from this .npy, .mtx or .csv file instead
+        graph
+            graph: a file (edge list, .mtx, .npy; .gz too) or florentine complete:n cycle:n path:n star:n grid:RxC
+            hypercube:d regular:n,d erdos:n,p barabasi:n,m watts:n,k,p geometric:n,r
+        lambda_
+            dpps: lambda of the recursion, instead
+        laplace_b
+            dpps: noise is Laplace of scale S/b, S the sensitivity of the round. The default leaves an average,
+            under an epsilon = b/gamma-n of a round that hides next to nothing; under --laplace-b 5 errors grow on
+            most networks (default 50)
+        noise_std
+            standard deviation of the noise (default: 15 times --value-std for ppac, --difference for gossip)
+        observer
+            ppac, gossip: LABEL of the observer, or LABEL,LABEL,... of nodes that collude (default: every node,
+            alone)
+        out
+            folder that keeps the result; without one it goes with the object
+        papers
+            draw the figures of the papers that have averaging into --output
+        protocol
+            protocol: ppac, dpps, gossip (default ppac)
+        rounds
+            rounds. ppac and gossip: nodes average t times, and leakage counts the t+1 messages of the rounds 0 to
+            t, v(t) included; dpps: t rounds, with t messages (default: ppac and gossip until all are within 1e-6
+            of the average, with leakage for ever; dpps 10)
+        seed
+            seed of random graphs, values, chosen neighbours and noise
+        sequence
+            dpps: read the directed graphs of the rounds from this file
+        strict
+            refuse a disconnected graph instead of keeping its largest component
+        sync
+            dpps: all nodes average exactly after so many rounds, which resets the sensitivity (0: never) (default
+            5)
+        value_std
+            standard deviation of the values (default 10)
+        values
+            read the values from this file
+        victim
+            ppac, gossip: LABEL of the only victim
+    """
+    return call("average", locals())
+
+
+def partpsp(
+    *,
+    batch: int | None = None,
+    clip: float | None = None,
+    data: Path | np.ndarray | None = None,
+    epochs: int | None = None,
+    estimate: str | None = None,
+    features: int | None = None,
+    force: bool | None = None,
+    gamma_n: float | None = None,
+    laplace_b: float | Sequence[float] | None = None,
+    learning_rate: float | None = None,
+    networks: Sequence[str | Path | Export] | None = None,
+    nodes: int | None = None,
+    out: Path | None = None,
+    records: int | None = None,
+    seeds: int | None = None,
+    shared: int | Sequence[int] | None = None,
+    sync: int | None = None,
+    task: str | None = None,
+    progress: Progress = None,
+    binary: str | None = None,
+) -> Result:
+    """Train with PartPSP: push-sum with Laplace noise, of some layers only.
+
+    Train a perceptron (features-10-features-classes, tanh, no biases) on directed networks with PartPSP (Zhou,
+    Xue & Chen), and print the test accuracy as their Table II has it: rows are how many layers are shared (all of
+    them is SGPDP) and the noise, columns networks.
+
+    The noise of a round is Laplace of scale gamma-n·S/b in every shared parameter, S the sensitivity of the
+    round; the round has epsilon = b/gamma-n, which is printed: b alone is no epsilon. By default S is the real
+    one, as in the paper's table. No node knows it, so this shows the best that can be expected; --estimate sound
+    takes what the nodes can compute.
+
+    synthetic needs no data; mnist a folder with four IDX files.
+
+    Keywords:
+        batch
+            records of a node in a round (default 50)
+        clip
+            sum of magnitudes to which shared gradients are clipped (default 100)
+        data
+            folder with the data of mnist
+        epochs
+            passes over the records (default 12)
+        estimate
+            sensitivity of the rounds: real, sound or paper (see mafalda average) (default real)
+        features
+            features of the synthetic task (784 for a model as large as the paper's) (default 64)
+        force
+            replace files that are there
+        gamma_n
+            noise rate; a round has epsilon = b/gamma-n (default 0.002)
+        laplace_b
+            noise levels; training without noise is always there, too (default 1,2,3)
+        learning_rate
+            of shared and local layers (default 0.3)
+        networks
+            directed networks: exp, and d-out:d for several d (default exp,d-out:4,d-out:6,d-out:8)
+        nodes
+            nodes of the network (default 10)
+        out
+            folder that keeps the result; without one it goes with the object
+        records
+            records of the synthetic task (default 12000)
+        seeds
+            runs of every cell (default 3)
+        shared
+            how many of the three layers are shared, from the first (default 1,2,3)
+        sync
+            all nodes average exactly after so many rounds (0: never) (default 5)
+        task
+            what is learned: synthetic or mnist (default synthetic)
+    """
+    return call("partpsp", locals())
+
+
+def smoothness(
+    *,
+    batch: int | None = None,
+    beta: float | None = None,
+    classes: int | None = None,
+    clip: float | None = None,
+    curvature: float | None = None,
+    data: Path | np.ndarray | None = None,
+    divisor: float | None = None,
+    mean: bool | None = None,
+    model: str | None = None,
+    no_intercept: bool | None = None,
+    norm: float | None = None,
+    per_layer: bool | None = None,
+    rate: float | None = None,
+    ridge: float | None = None,
+    smallest_batch: int | None = None,
+    target: str | None = None,
+    unclipped: bool | None = None,
+    weight_decay: float | None = None,
+    progress: Progress = None,
+    binary: str | None = None,
+) -> Result:
+    """Tell how strongly a training reacts: the class that account asks for.
+
+    Tell which class of steps a training is in, and with which number: what account's --convex, --clipped-convex,
+    --strongly-convex, --smooth and --lipschitz ask for. A network that trains leaks more than its messages show,
+    because hidden nodes answer to models that hold the victim's data, and the class says by how much at most.
+
+    A node's step is theta - eta (decay theta + (1/D) sum over its batch of clip(gradient) + noise). beta is the
+    Lipschitz constant of the SUM of clipped gradients, and the number x is eta beta / D. By default D is 1, and
+    --rate multiplies the sum; with --mean it multiplies the mean over a batch of --batch records. Batches that
+    are drawn in secret can hold all records of a node: --batch is then that, and --divisor what the sum is
+    divided by. If the rate changes, --rate is the largest.
+
+    Models: linear (o - y)^2, logistic (one output, two classes), softmax (an output a class), with o = Wx + b,
+    from a bound on the Euclidean norm of the inputs x; convex and smooth (not convex, such as a network with
+    smooth activations) from --beta, a Lipschitz constant of one record's unclipped gradient. Most networks have
+    none: their class is nothing, and local DP the number to publish.
+
+    --norm is a bound that everybody may know: scale inputs down to it. The largest norm in --data is private
+    information of those who have the records; a privacy statement that is made of it says something about them.
+
+    Keywords:
+        batch
+            records that a batch can have at most (default 1)
+        beta
+            Lipschitz constant of one record's gradient, before clipping: of --model convex and smooth
+        classes
+            of softmax: 2 are as good as logistic (default: more)
+        clip
+            norm that gradients are clipped to: if none is as long, the class is smaller
+        curvature
+            largest second derivative of the loss of an output (default: 2 of linear, 1/4 of logistic)
+        data
+            take the largest norms of this file instead: .npy, or rows of numbers as text
+        divisor
+            the sum of a batch is divided by this number (default 1)
+        mean
+            the rate multiplies the mean over --batch records, not the sum
+        model
+            what is trained: linear, logistic, softmax, convex, smooth
+        no_intercept
+            the model has no parameter b
+        norm
+            a public bound on the norm of every record's inputs, without the 1 of the intercept
+        per_layer
+            weights and intercept are clipped apart, each to --clip
+        rate
+            learning rate, the largest
+        ridge
+            lambda of a term lambda/2 |theta|^2 in every record's loss, clipped with it
+        smallest_batch
+            records that a batch has at least, for --ridge (default: --batch)
+        target
+            column of --data that is no input, counted from 1, or from the end: -1
+        unclipped
+            you can prove that no gradient is ever clipped
+        weight_decay
+            what models lose in a step, times the rate, outside the clip
+    """
+    return call("smoothness", locals())

@@ -37,6 +37,8 @@ class Inputs:
                 words += [word for one in several for word in self.network(one, "benchmark takes graphs")]
             elif name == "gossip-matrix":
                 words += [f"--gossip-matrix={self._matrix(value)}"]
+            elif name == "data" and isinstance(value, np.ndarray):
+                words += [f"--data={self._array(value)}"]
             elif name in _WRITERS and not _is_path(value):
                 words += [f"--{name}={self._write(name, _WRITERS[name](value))}"]
             else:
@@ -52,8 +54,10 @@ class Inputs:
             return [f"--graph={path}"] + (["--directed"] if value.is_directed() else [])
         if hasattr(value, "shape") and not refuses_matrices:
             return [f"--gossip-matrix={self._matrix(value)}"]
+        if isinstance(value, (list, tuple)):
+            return [f"--graph={self._write('graph.edges', edge_list(_Edges(value)))}"]
         raise MafaldaError(
-            f"a graph is a path, the name of a built-in graph or a networkx graph, not a {type(value).__name__}"
+            f"a graph is a path, the name of a built-in graph, a list of edges or a networkx graph, not a {type(value).__name__}"
             + (f": {refuses_matrices}" if refuses_matrices else ", or a gossip matrix W (numpy, scipy.sparse)")
         )
 
@@ -62,12 +66,17 @@ class Inputs:
             return os.fspath(value)
         if hasattr(value, "tocoo"):
             return self._write("W.mtx", matrix_market(value))
-        w = np.asarray(value, dtype=np.float64)
+        w = _numbers(value)
         if w.ndim != 2 or w.shape[0] != w.shape[1]:
             raise MafaldaError(f"a gossip matrix is square, not {w.shape}")
         _check_rows(w.sum(axis=1))
         path = self._folder.join("W.npy")
         np.save(path, np.ascontiguousarray(w))
+        return path
+
+    def _array(self, value: np.ndarray) -> str:
+        path = self._folder.join("data.npy")
+        np.save(path, np.ascontiguousarray(_numbers(value)))
         return path
 
     def _write(self, name: str, content: str) -> str:
@@ -88,7 +97,7 @@ def text(name: str, value: Any) -> str:
     if isinstance(value, (int, np.integer)):
         return str(int(value))
     if isinstance(value, (float, np.floating)):
-        return repr(float(value))
+        return str(int(value)) if abs(value) < 1e15 and value == int(value) else repr(float(value))
     if isinstance(value, (str, os.PathLike)):
         return os.fspath(value)
     if isinstance(value, Export):
@@ -114,14 +123,48 @@ def edge_list(graph: Any) -> str:
                 "nx.relabel_nodes"
             )
     separator = "," if any(c.isspace() or c == ";" for label in labels.values() for c in label) else "\t"
-    edges = [(labels[u], labels[v], data.get("weight")) for u, v, data in graph.edges(data=True)]
+    edges = [(labels[u], labels[v], _weight(labels[u], labels[v], data)) for u, v, data in graph.edges(data=True)]
     weighted = any(weight is not None for _, _, weight in edges)
     if weighted and any(weight is None for _, _, weight in edges):
         raise MafaldaError("some edges of the graph have a weight and some have none: give all of them one, or none")
     touched = {label for u, v, _ in edges for label in (u, v)}
     edges += [(label, label, 1.0) for label in labels.values() if label not in touched]  # nodes without edges
-    lines = [separator.join([u, v] + ([repr(float(weight))] if weighted else [])) for u, v, weight in edges]
+    lines = [separator.join([u, v] + ([repr(weight)] if weighted else [])) for u, v, weight in edges]
     return "# of networkx\n" + "".join(line + "\n" for line in lines)
+
+
+def _weight(u: str, v: str, data: Mapping[str, Any]) -> float | None:
+    weight = data.get("weight")
+    try:
+        return None if weight is None else float(weight)
+    except (TypeError, ValueError):
+        raise MafaldaError(f"the edge from {u!r} to {v!r} has the weight {weight!r:.40}, which is no number") from None
+
+
+class _Edges:
+    """A list of edges (u, v) or (u, v, weight), as networkx has a graph."""
+
+    def __init__(self, edges: Sequence[Any]) -> None:
+        self._edges = []
+        for edge in edges:
+            if not isinstance(edge, (list, tuple)) or len(edge) not in (2, 3) or any(isinstance(x, float) for x in edge[:2]):
+                raise MafaldaError(f"an edge is (u, v) or (u, v, weight), not {edge!r:.60}. Is this a matrix? Then give numpy.array(W)")
+            self._edges.append((edge[0], edge[1], {"weight": edge[2]} if len(edge) == 3 else {}))
+        self.nodes = list(dict.fromkeys(node for edge in self._edges for node in edge[:2]))
+
+    def edges(self, data: bool = True) -> list[tuple[Any, Any, dict[str, Any]]]:
+        return self._edges
+
+    def is_multigraph(self) -> bool:
+        return False
+
+
+def _numbers(value: Any) -> np.ndarray:
+    """An array of real numbers as float64."""
+    found = np.asarray(value)
+    if found.dtype.kind not in "biuf":
+        raise MafaldaError(f"an array of real numbers is needed, not of {found.dtype}")
+    return found.astype(np.float64)
 
 
 def matrix_market(matrix: Any) -> str:
@@ -140,6 +183,11 @@ def matrix_market(matrix: Any) -> str:
 def _check_rows(sums: np.ndarray) -> None:
     if not np.all(np.abs(sums - 1) <= 1e-9):
         worst = sums[int(np.argmax(np.abs(np.nan_to_num(sums, nan=math.inf) - 1)))]
+        if abs(worst - 1) < 1e-3:
+            raise MafaldaError(
+                f"the rows of W sum to 1, and one is off by {worst - 1:.1e}: is it in single precision, or rounded? Then make it "
+                "float64, and divide every row by its sum"
+            )
         raise MafaldaError(
             f"the rows of W sum to 1, and one sums to {worst:.6g}: is this an adjacency matrix? Then give nx.from_numpy_array(A)"
         )
@@ -171,6 +219,16 @@ def _pairs(value: Any) -> str:
     return _lines(value, ",")
 
 
+def _of_nodes(value: Any) -> str:
+    """Lines "label something", for every node of a mapping."""
+    if not isinstance(value, Mapping):
+        raise MafaldaError(f"what nodes have is a path, or a mapping of their labels, not a {type(value).__name__}")
+    for label in value:
+        if any(c in str(label) for c in " \t\r\n,;"):
+            raise MafaldaError(f"the label {str(label)!r} cannot be in such a file (spaces, commas): use nx.relabel_nodes")
+    return _lines(((label, repr(float(x)) if isinstance(x, (float, np.floating)) else x) for label, x in value.items()), " ")
+
+
 def _sequence(value: Any) -> str:
     return "\n".join(edge_list(graph) for graph in value)
 
@@ -181,4 +239,7 @@ _WRITERS = {
     "coalitions": _coalitions,
     "secrets": _pairs,
     "graph-sequence": _sequence,
+    "sequence": _sequence,
+    "values": _of_nodes,
+    "chosen": _of_nodes,
 }

@@ -98,11 +98,13 @@ def run(
         process.stdout.close()
     text = output[0].decode("utf-8", "replace")
     code = process.returncode
+    if folder is not None:  # a file in it has no name for the caller
+        lines = [line.replace(folder.path + os.sep, "") for line in lines]
     error = ""
     if code:
         error = lines.pop() if lines else f"mafalda ended without a word, by {code}"
     for line in lines:
-        warnings.warn(line.removeprefix("warning: "), stacklevel=5)
+        warnings.warn(line.removeprefix("warning: "), stacklevel=_callers_level())
     return Done(code, text, error.removeprefix("mafalda: "))
 
 
@@ -111,6 +113,14 @@ def check(done: Done, command: str) -> str:
     if done.code:
         raise ProgramError(done.error, done.code, command)
     return done.output
+
+
+def _callers_level() -> int:
+    """The level of the frame that called the package, counted from the function that asks."""
+    package, level, frame = os.path.dirname(__file__), 1, sys._getframe(1)
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == package:
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _listen(stream: IO[bytes], report: Report | None) -> list[str]:

@@ -23,6 +23,8 @@ def shown(progress: Progress) -> Iterator[Callable[[str, "float | None"], None] 
     if callable(progress):
         yield progress
         return
+    if progress not in (None, True, False):
+        raise TypeError(f"progress is None, True, False or a function, not {progress!r}")
     if progress is False or progress is None and not (sys.stderr.isatty() or _notebook()):
         yield None
         return

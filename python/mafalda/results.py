@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import glob
 import html
+import json
 import os
 from typing import Any, Iterator, Mapping
 
 import numpy as np
 
-from .errors import MafaldaError
-from .program import check, run
+from .errors import MafaldaError, ProgramError
+from .program import Done, check, run
 from .temporary import Folder
 
 
@@ -55,9 +56,7 @@ class Result(Mapping[str, Any]):
 
     def to_pandas(self) -> Any:
         """The same table as a pandas DataFrame."""
-        import pandas
-
-        return pandas.DataFrame(self.table)
+        return data_frame(self.table)
 
     @property
     def figures(self) -> dict[str, str]:
@@ -82,6 +81,25 @@ class Result(Mapping[str, Any]):
         except MafaldaError:  # a result that no report shows
             rows = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(f'{v!r:.200}')}</td></tr>" for k, v in self.items())
             return f"<table>{rows}</table>"
+
+
+def result_of(command: str, done: Done, directory: str | None = None, folder: Folder | None = None) -> Result:
+    """The result of a command that has ended; a ProgramError if it failed, with the result if it printed one all the same."""
+    if not done.code:
+        return Result(command, json.loads(done.output), directory, folder)
+    error = ProgramError(done.error, done.code, command)
+    if done.output.startswith("{"):  # an audit that fails says by how much
+        error.result = Result(command, json.loads(done.output), directory, folder)
+    raise error
+
+
+def data_frame(table: dict[str, np.ndarray]) -> Any:
+    """A table as a pandas DataFrame; a MafaldaError where pandas is not installed."""
+    try:
+        import pandas
+    except ImportError:
+        raise MafaldaError("pandas is not installed, and table has the same columns as numpy arrays") from None
+    return pandas.DataFrame(table)
 
 
 def figures_in(directory: str | None) -> dict[str, str]:

@@ -18,8 +18,9 @@ from typing import Any, Callable, NamedTuple
 
 import torch
 
-from .clipping import Loss, clipped_sum, zeros
-from .errors import ExportError, MafaldaError, ParticipationError, StepError
+from .canaries import Canaries, Recorder
+from .clipping import Loss, clip_and_sum, clipped_sum, count_records, tensors_of, zeros
+from .errors import ExportError, MafaldaError, ParticipationError, ServerError, StepError
 from .export import Export
 from .guard import (
     RefusesScaling,
@@ -29,6 +30,7 @@ from .guard import (
     trained_parameters,
     warn_of_optimizer,
 )
+from .mix import flat
 from .noise import BLOCK, Noise
 from .noise_source import open_noise
 from .sampler import Sampler
@@ -55,6 +57,8 @@ class PrivateOptimizer(RefusesScaling):
         participation  "mine" says that the caller draws the batches and answers for who takes part when (plan.ledger
                        checks it): without sampler and loader, with size, the public size of a batch. Checkpoints say so
         chunk          records whose gradients are in memory at once; 1 for models that torch.func does not know
+        canaries       of plan.canaries, which contribute in the steps of their batches
+        record         a folder for what an audit needs to know of the messages (mafalda.canaries.Recorder); with SGD alone
 
     Attributes: noise, sampler, size, participation ("sampler" or "mine"), step_number (the step whose gradients are
     taken now), optimizer, parameters (those that are trained: what mafalda.flat and plan.mix take where most of a model is
@@ -75,11 +79,13 @@ class PrivateOptimizer(RefusesScaling):
         loader: Any = None,
         participation: str | None = None,
         chunk: int = 64,
+        canaries: Canaries | None = None,
+        record: Any = None,
         **options: Any,
     ) -> None:
         self.optimizer, self.plan = optimizer, plan
         self.parameters = trained_parameters(optimizer)
-        self.clip = checked_clip(plan, clip, options.get("noise_std"))
+        self.clip = checked_clip(plan, node, clip, options.get("noise_std"))
         self.participation = checked_participation(plan, participation, sampler, loader, size)
         if loader is not None:
             check_loader(plan, loader, sampler)
@@ -89,11 +95,17 @@ class PrivateOptimizer(RefusesScaling):
         self._chunk, self._taken, self._watch = chunk, None, Watch()
         self._ahead = prefetched(loader)
         warn_of_optimizer(plan, optimizer)
+        layers = [p.numel() for p in self.parameters]
+        self.canaries = checked_canaries(canaries, sampler, sum(layers), self.clip)
+        momentum = 0.0 if record is None else recorded_momentum(optimizer)
         self._watch.take_over(self.parameters)
         self.noise: Noise = open_noise(plan, node, sum(p.numel() for p in self.parameters), state, seed, **options)
         if sampler is not None:
             follow(sampler, self.noise)
         optimizer.zero_grad(set_to_none=True)  # what was there has no noise
+        if canaries is not None:
+            sampler.real = canaries.records
+        self._record = None if record is None else Recorder(plan, node, record, layers, self.size, momentum)
         self._guard = StepGuard.of(optimizer)
 
     @property
@@ -115,10 +127,13 @@ class PrivateOptimizer(RefusesScaling):
         """
         before, self._taken = self._taken, None  # whatever happens, no part of a batch is left for another one
         t = self.noise.next_step()
+        persons = persons_of_batch(self.sampler, t, inputs, targets, again=before is not None and before.step == t)
         check_model(model, self.parameters)
         self._watch.check(model)
         refuse_raw_gradients(self.parameters)
-        sums, losses = clipped_sum(model, self.parameters, loss, inputs, targets, self.clip, self._chunk)
+        sums, losses = clipped_sum(
+            model, self.parameters, loss, inputs, targets, self.clip, self._chunk, persons
+        )
         count = len(losses)
         if before is not None and before.step == t:
             count += before.count
@@ -144,6 +159,8 @@ class PrivateOptimizer(RefusesScaling):
         self._watch.check()
         sums = zeros(self.parameters) if taken is None else taken.sums
         check_places(self.parameters, sums)
+        if self.canaries is not None:
+            self._add_canaries(t, sums)
         try:  # the row may be spent from here on
             add_row(self.noise, t, sums)
             self.optimizer.zero_grad(set_to_none=True)  # also of parameters that are not trained
@@ -151,11 +168,27 @@ class PrivateOptimizer(RefusesScaling):
                 p.grad = total.div_(self.size).to(p.dtype)
             if self.sampler is not None:
                 self.sampler.finish(t)
+            before = None if self._record is None else flat(self.parameters)
             with self._watch.changing(), self._guard:
                 self.optimizer.step()
+            if before is not None:
+                self._record.add(t, before, flat(self.parameters), self.optimizer.param_groups[0]["lr"])
         finally:
             self.zero_grad()
         return t
+
+    def _add_canaries(self, step: int, sums: list["torch.Tensor"]) -> None:
+        """The canaries of a step, clipped as records are."""
+        numbers = self.canaries.contributing(self.sampler.numbers(step))
+        for at in range(0, len(numbers), self._chunk):
+            rows = torch.from_numpy(self.canaries.gradients(numbers[at : at + self._chunk]))
+            gradients, start = [], 0
+            for total in sums:
+                part = rows[:, start : start + total.numel()]
+                gradients.append(part.reshape(len(rows), *total.shape).to(total.device, total.dtype))
+                start += total.numel()
+            for total, summed in zip(sums, clip_and_sum(gradients, self.clip)):
+                total.add_(summed)
 
     def skip_to(self, step: int) -> list[int]:
         """Steps before this one were missed, nothing of them left: rows are carried (Noise.skip). Returns them."""
@@ -203,6 +236,51 @@ class PrivateOptimizer(RefusesScaling):
         self.noise.close()
 
 
+def persons_of_batch(sampler: Sampler | None, t: int, inputs: Any, targets: Any, again: bool) -> list[int] | None:
+    """Whose the records of step t's batch are, in its order; None where the export protects records.
+
+    What a person adds is clipped together, so that a batch comes in one piece, and whole.
+    """
+    if sampler is None or sampler.owners is None:
+        return None
+    if again:
+        raise ParticipationError(
+            f"a part of batch {t} came before: what all records of a person add to a step is clipped together, so give the "
+            "whole batch to one backward (chunk bounds its memory)"
+        )
+    handed = sampler.handed
+    wanted = sampler.owners[sampler.batch(t)]
+    sampler.handed = handed
+    count = count_records(tensors_of((inputs, targets)))
+    if count != len(wanted):
+        raise ParticipationError(f"gradients of {count} records came in step {t}, whose batch has {len(wanted)}: not whole")
+    return wanted.tolist()
+
+
+def checked_canaries(canaries: Canaries | None, sampler: Sampler | None, dim: int, clip: float) -> Canaries | None:
+    """The canaries, if they are of this sampler, model and clip."""
+    if canaries is None:
+        return None
+    if sampler is not None and sampler.owners is not None:
+        raise ExportError("canaries are records of their own, and the export protects persons: they audit plans for records")
+    if sampler is None or canaries.sampler is not sampler:
+        raise ParticipationError("the canaries are records of another sampler than the batches: give the sampler they were made with")
+    if canaries.dim != dim or canaries.clip != clip:
+        raise ExportError(
+            f"the canaries are for {canaries.dim} parameters and clip {canaries.clip:g}, the training has {dim} and {clip:g}"
+        )
+    return canaries
+
+
+def recorded_momentum(optimizer: "torch.optim.Optimizer") -> float:
+    """The momentum of an optimizer whose messages can be audited; a MafaldaError for others."""
+    groups = optimizer.param_groups
+    plain = type(optimizer) is torch.optim.SGD and not any(g["nesterov"] or g["dampening"] or g["weight_decay"] for g in groups)
+    if not plain or len({(g["lr"], g["momentum"]) for g in groups}) != 1:
+        raise MafaldaError("record= is for torch.optim.SGD with one rate, without weight decay, dampening and nesterov")
+    return float(groups[0]["momentum"])
+
+
 def skip_to(noise: Noise, sampler: Sampler | None, step: int) -> list[int]:
     """Misses the steps before this one, with their batches; returns them."""
     missed = noise.skip_to(step)
@@ -218,8 +296,21 @@ def refuse_closure(closure: Callable[[], Any] | None) -> None:
 
 
 def checkpoint(noise: Noise, participation: str) -> dict[str, Any]:
-    """What a checkpoint says of the noise, beside the optimizer: no secret."""
-    return {"step": noise.next, "export": noise.plan.hash, "node": noise.node, "participation": participation}
+    """What a checkpoint says of the noise, beside the optimizer: no secret.
+
+    spent is what has been given away so far (Noise.spent); None where that is not known, as of noise that was closed.
+    """
+    try:
+        spent = noise.spent
+    except ServerError:
+        spent = None
+    return {
+        "step": noise.next,
+        "export": noise.plan.hash,
+        "node": noise.node,
+        "participation": participation,
+        "spent": spent,
+    }
 
 
 def check_checkpoint(state: Any, noise: Noise) -> None:
@@ -279,24 +370,25 @@ def add_row(noise: Noise, step: int, tensors: list["torch.Tensor"], block: int =
                 i += 1
 
 
-def checked_clip(plan: Export, clip: float | None, noise_std: float | None) -> float:
-    """The norm to clip to: the export's noise is for its own, or for less."""
-    if plan.noise_std is None and noise_std is None:
+def checked_clip(plan: Export, node: str, clip: float | None, noise_std: float | None) -> float:
+    """The norm to clip to: the noise of the export, or of its node, is for its own, or for less."""
+    level = plan.level(plan.check_node(node))
+    if level.noise_std is None and noise_std is None:
         raise ExportError(
             "the export has no noise level: it was made without --epsilon or --mu. Make it with one of them, or give "
             "noise_std and clip"
         )
-    if clip is None and plan.clip is None:
+    if clip is None and level.clip is None:
         raise ValueError("the export has no noise level, and so no clip: give clip, the norm of every record's gradient")
-    clip = plan.clip if clip is None else clip
+    clip = level.clip if clip is None else clip
     if not 0 < clip < float("inf"):
         raise ValueError(f"clip is the norm of every record's gradient, above 0, not {clip!r}")
-    if plan.clip is not None and clip > plan.clip:
-        raise ExportError(f"clip={clip}, where the noise of the export is for gradients of norm {plan.clip}")
-    if plan.clip is not None and clip < plan.clip:
+    if level.clip is not None and clip > level.clip:
+        raise ExportError(f"clip={clip}, where the noise of the export is for gradients of norm {level.clip}")
+    if level.clip is not None and clip < level.clip:
         warnings.warn(
-            f"clip={clip:g}, where the noise of the export is for {plan.clip:g} and stays as large: private, with "
-            f"{plan.clip / clip:.3g} times the noise it takes (mafalda optimize --clip)",
+            f"clip={clip:g}, where the noise of the export is for {level.clip:g} and stays as large: private, with "
+            f"{level.clip / clip:.3g} times the noise it takes (mafalda optimize --clip)",
             stacklevel=4,
         )
     return float(clip)
@@ -315,6 +407,11 @@ def checked_participation(plan: Export, given: str | None, sampler: Any, loader:
                 'draw them, and answer for who takes part when, say participation="mine"'
             )
         return "sampler"
+    if plan.schema == "people":
+        raise ParticipationError(
+            "the export protects persons, whose records are clipped together: make the optimizer with "
+            "sampler=plan.sampler(len(data), owners=…), which knows them"
+        )
     if drawn:
         raise ValueError('participation="mine" is for batches that no sampler of the package draws: leave sampler and loader out')
     if plan.scheme != "cyclic":

@@ -128,6 +128,13 @@ def test_labels_and_weights_of_a_graph_are_kept(tmp_path):
 
 
 @real
+def test_a_list_of_edges_is_a_graph():
+    plan = mafalda.optimize([("'a\"", "b"), ("b", 3)], steps=8.0, k=2)
+    assert plan.nodes == sorted(["'a\"", "b", "3"]) and plan.steps == 8
+    assert mafalda.optimize([(1, 2, 0.1), (2, 3, 0.3)], steps=8, k=2).W[0, 1] != 0.5
+
+
+@real
 def test_a_gossip_matrix_is_used_to_the_last_bit():
     w = np.array([[0.5, 0.5, 0], [0.5, 0.1, 0.4], [0, 0.4, 0.6]])
     plan = mafalda.optimize(w, steps=8, k=2)
@@ -156,6 +163,24 @@ def test_results_are_arrays_tables_and_pictures(tmp_path):
     assert mafalda.epsilon(mu=1, delta=1e-6).epsilon == pytest.approx(4.8866, abs=1e-4)
 
 
+@real
+def test_averaging_smoothness_and_partial_sharing_are_functions():
+    names = Graph([("a", "b"), ("b", "c"), ("c", "a")])
+    averaged = mafalda.average(names, protocol="gossip", values={"a": 1, "b": 2.5, "c": -3}, noise_std=2, observer=["a", "b"])
+    assert averaged.mean == pytest.approx(0.5 / 3) and "error" in averaged.figures
+    assert mafalda.average("exp:4", protocol="dpps", lambda_=0.9, c_prime=3.0, rounds=3)["b"] == 50  # lambda is a word of Python
+    turns = [Graph([("a", "b"), ("b", "c"), ("c", "a")], directed=True), Graph([("a", "c"), ("c", "b"), ("b", "a")], directed=True)]
+    assert mafalda.average(sequence=turns, protocol="dpps", rounds=2).period == 2
+    found = mafalda.smoothness(model="linear", data=np.array([[3.0, 4.0, 1.0], [0.0, 1.0, 2.0]]), target=-1, rate=0.01)
+    assert found.beta == pytest.approx(52) and found.account.startswith("--convex")
+    trained = mafalda.partpsp(records=300, features=8, nodes=4, epochs=1, seeds=1, networks="exp", laplace_b=1, shared=[1, 3], batch=25)
+    assert len(trained.cells) == 4 and "sensitivity-exp" in trained.figures
+    with pytest.raises(mafalda.MafaldaError, match="relabel_nodes"):
+        mafalda.average(CYCLE, values={"a b": 1})
+    with pytest.raises(mafalda.MafaldaError, match="a mapping of their labels, not a list"):
+        mafalda.average("cycle:3", values=[1, 2, 3])
+
+
 WRONG = [
     (lambda: mafalda.optimize("florentine", steps="many"), mafalda.ProgramError, 'invalid argument "many"'),
     (lambda: mafalda.optimize("florentine"), mafalda.ProgramError, "how many steps"),
@@ -165,6 +190,15 @@ WRONG = [
     (lambda: mafalda.optimize("florentine", steps=20, participations=4), TypeError, "unexpected keyword"),
     (lambda: mafalda.optimize(3, steps=20), mafalda.MafaldaError, "not a int"),
     (lambda: mafalda.optimize(2 * np.eye(3), steps=20), mafalda.MafaldaError, "rows of W sum to 1"),
+    (lambda: mafalda.optimize(np.eye(3) + 1j, steps=20), mafalda.MafaldaError, "real numbers is needed, not of complex128"),
+    (lambda: mafalda.optimize(np.array([["a"]]), steps=20), mafalda.MafaldaError, "real numbers is needed"),
+    (lambda: mafalda.optimize(np.array([[0.5, 0.5], [np.nan, 1]]), steps=20), mafalda.MafaldaError, "one sums to nan"),
+    (lambda: mafalda.optimize(np.full((3, 3), 1 / 3, np.float32), steps=20), mafalda.MafaldaError, "single precision"),
+    (lambda: mafalda.optimize(np.array([[1.5, -0.5], [0.5, 0.5]]), steps=20), mafalda.ProgramError, r"^W.npy: .* is -0.5"),
+    (lambda: mafalda.optimize([[0.5, 0.5], [0.5, 0.5]], steps=20), mafalda.MafaldaError, "Is this a matrix"),
+    (lambda: mafalda.optimize(Graph([("a", "b", "heavy")]), steps=20), mafalda.MafaldaError, "'heavy', which is no number"),
+    (lambda: mafalda.optimize("florentine", steps=8.5, k=2), mafalda.ProgramError, 'invalid argument "8.5"'),
+    (lambda: mafalda.optimize("florentine", steps=8, k=2, progress=3), TypeError, "None, True, False or a function"),
     (lambda: mafalda.optimize(Graph([("a,b", "c")]), steps=20), mafalda.MafaldaError, "relabel_nodes"),
     (lambda: mafalda.optimize(Graph([("a", "b", 1), ("b", "c")]), steps=20), mafalda.MafaldaError, "give all of them one"),
     (lambda: mafalda.optimize(Graph([("a", "b")], parallel=True), steps=20), mafalda.MafaldaError, "parallel edges"),
@@ -182,6 +216,16 @@ def test_errors_are_one_line(wrong, kind, says):
         wrong()
     assert "\n" not in str(caught.value)
     assert kind is not mafalda.ProgramError or caught.value.code == 2
+
+
+@real
+def test_without_pandas_there_is_the_table(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    plan = mafalda.optimize("cycle:4", steps=8, k=2)
+    with pytest.raises(mafalda.MafaldaError, match="table has the same columns"):
+        plan.to_pandas()
+    with pytest.raises(mafalda.MafaldaError, match="table has the same columns"):
+        mafalda.account(plan, attackers="0", fixed_inputs=True).to_pandas()
 
 
 @real
@@ -203,8 +247,10 @@ def test_out_keeps_a_result_and_otherwise_it_goes(tmp_path):
 
 @real
 def test_warnings_of_the_program_are_warnings():
-    with pytest.warns(UserWarning, match="not connected"):
-        mafalda.optimize(Graph([("a", "b"), ("b", "c"), ("d", "e")]), steps=8, k=2)
+    with pytest.warns(UserWarning, match="not connected") as caught:
+        plan = mafalda.optimize(Graph([("a", "b"), ("b", "c"), ("d", "e")]), steps=8, k=2)
+    assert caught[0].filename == __file__  # the line that called the package
+    assert plan.verify().ok
 
 
 LONG = """

@@ -140,15 +140,19 @@ def test_batches_in_parts_and_gradients_that_are_not_finite(out):
     assert optimizer.step_number == 12 and np.isfinite(mafalda.flat(wrapped)).all()
 
 
-def test_the_wrapped_optimizer_makes_no_step_of_its_own(out):
+def test_the_wrapped_optimizer_makes_no_step_of_its_own(out, monkeypatch):
     """A checkpoint of the inner optimizer, its step, a closure, a scaler: what goes around the noise is refused."""
     plan = mafalda.load(out)
     wrapped, _, _, _, loader = made(plan)
     optimizer = private(plan, wrapped, loader)
-    scaler = torch.amp.GradScaler("cpu")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)  # older scalers are for CUDA alone
+    new = hasattr(torch, "amp") and hasattr(torch.amp, "GradScaler")
+    scaler = torch.amp.GradScaler("cpu") if new else torch.cuda.amp.GradScaler()
     a, b = next(iter(loader))
     before = mafalda.flat(wrapped)
-    scaler.scale(cross_entropy(wrapped(a), b)).backward()
+    scaler._lazy_init_scale_growth_tracker(torch.device("cpu"))
+    loss = cross_entropy(wrapped(a), b)
+    (scaler.scale(loss) if new else loss).backward()
     for attempt, says in (
         (optimizer.original_optimizer.step, "without clipping and noise"),
         (lambda: scaler.step(optimizer), "GradScaler skips steps"),
@@ -327,7 +331,8 @@ def test_going_on(tmp_path, out, program):
 
     first = steps(*opened(), 2)
     checkpoint = first.state_dict()
-    assert checkpoint["mafalda"] == {"step": 2, "export": plan.hash, "node": "a", "participation": "sampler"}
+    said = {"step": 2, "export": plan.hash, "node": "a", "participation": "sampler", "spent": first.noise.spent}
+    assert checkpoint["mafalda"] == said
     steps(first.module, *(torch.zeros(12, 5), torch.zeros(12, dtype=torch.int64)), first, 1)
     first.close()
     wrapped, x, y, again = opened()

@@ -66,6 +66,6 @@ def test_wrong_arguments():
         parameter.requires_grad_(False)
     with pytest.raises(ValueError, match="no parameters"):
         mafalda.estimate_smoothness(model, squared, [(x, y)])
-    found = mafalda.smoothness.SmoothnessEstimate(1.0, 1, 1, 0.1, math.inf)
+    found = mafalda.SmoothnessEstimate(1.0, 1, 1, 0.1, math.inf)
     with pytest.raises(ValueError, match="rate"):
         found.x(0.0)

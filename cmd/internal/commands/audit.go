@@ -13,6 +13,7 @@ import (
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
+	"mafalda/participation"
 	"mafalda/threat"
 )
 
@@ -21,8 +22,9 @@ type auditFlags struct {
 	schema           flags.SchemaFlags
 	threat           flags.ThreatFlags
 	sampled          sampledFlags
+	run              runFlags
 	attacker, victim string
-	runs             int
+	runs, batches    int
 	auditSeed        uint64
 	confidence       float64
 	noiseScale       float64
@@ -54,6 +56,10 @@ With --sampling the privacy of secret batches is attacked: the attacker sees all
 likelihood ratio test of what the nodes really do (--actual), at several points of the curve of epsilon and delta that is claimed.
 The claim is the accountant's, or the export's of --export, or --epsilon. Fixed batches under a Poisson claim fail.
 
+With --run a training that happened is audited, by the messages that a node recorded and by records that were made up for that
+(docs/auditing.md). It says how much of them arrived, a lower bound for epsilon, and whether the run has one of the faults that
+people make. With --confidence 0.95, unless it is given.
+
 Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 2 wrong flags or input.`,
 		Example: `  mafalda audit --graph florentine --T 10 --attacker Medici --victim Pazzi
   mafalda audit --graph florentine --T 10 --attacker Medici --noise-scale 0.5      # half the noise: fails
@@ -63,18 +69,21 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
   mafalda audit --graph florentine --T 40 -k 4 --algorithm mf-d-sgd --export out --attacker Medici
   mafalda audit --graph florentine --T 16 -k 4 --algorithm mf-d-sgd --export out --trust secldp    # nodes share noise
   mafalda audit --graph florentine --T 16 -k 4 --algorithm mf-d-sgd --export out --trust secldp --coalitions 2
+  mafalda audit --graph florentine --T 32 -k 4 --trust ldp --actual-batches 2       # a person in two batches, a claim for one: fails
   mafalda audit --sampling poisson --T 380 --probability 0.05 --noise-multiplier 1 --delta 1e-6
+  mafalda audit --run run --coins coins.json --export out                        # a training that happened
   mafalda audit --sampling poisson --export out                                  # as the export says
   mafalda audit --sampling poisson --export out --actual cyclic                  # fixed batches, in truth: fails
   mafalda audit --sampling poisson --export out --noise-scale 0.5                # half the noise: fails`,
 		Args: terminal.NoArgs,
-		RunE: terminal.UntilInterrupted(f.run),
+		RunE: terminal.UntilInterrupted(f.audit),
 	}
 	f.network.BindGraph(cmd)
 	f.network.BindGossip(cmd)
 	f.schema.BindEvery(cmd)
 	f.threat.Bind(cmd, &f.network)
 	f.sampled.bind(cmd)
+	f.run.bind(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.attacker, "attacker", "",
 		"`LABEL` of the attacking node, or LABEL,LABEL,... of a coalition; labels with commas in quotes, as in CSV")
@@ -91,11 +100,31 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 		"multiply the nodes' noise, but not the claim: below 1 the audit should fail")
 	fl.StringVar(&f.answer, "answer", "", "let nodes react to their models θ, and `HOW`: clip:K,B adds clip(K·θ, B) to what they send (B can be inf),\n"+
 		"linear:D sends D·θ; convex:X, smooth:X, ...: the worst answers of the class, against its bound")
+	fl.Var((*terminal.WholeNumber)(&f.batches), "actual-batches", "in how many batches of a cycle the victim's records really are (default: as claimed)")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
 }
 
-func (f *auditFlags) run(cmd *cobra.Command) error {
+// taking returns in which steps the victim really takes part; nil without --actual-batches.
+func (f *auditFlags) taking(cmd *cobra.Command, claimed participation.Schema) (participation.Schema, error) {
+	if !cmd.Flags().Changed("actual-batches") {
+		return nil, nil
+	}
+	cycle, cyclic := claimed.(participation.Cyclic)
+	if people, are := claimed.(*participation.People); are {
+		cycle, cyclic = people.Cycle(), true
+	}
+	if !cyclic {
+		return nil, terminal.Usagef("--actual-batches is for batches in turn: --schema cyclic or single")
+	}
+	taking, err := participation.NewPeople(cycle, f.batches)
+	if err != nil {
+		return nil, terminal.Usagef("--actual-batches: %w", err)
+	}
+	return taking, nil
+}
+
+func (f *auditFlags) audit(cmd *cobra.Command) error {
 	switch { // 0 would ask the library for a default
 	case f.runs == 0:
 		return terminal.Usagef("--runs 0: must be at least 10")
@@ -103,6 +132,11 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 		return terminal.Usagef("--confidence 0: must be between 0 and 1")
 	case f.noiseScale == 0:
 		return terminal.Usagef("--noise-scale 0: must be positive and finite")
+	}
+	if cmd.Flags().Changed("run") || cmd.Flags().Changed("coins") {
+		bar := terminal.NewProgress(cmd.ErrOrStderr(), false)
+		defer bar.Clear()
+		return f.runRecorded(cmd, bar)
 	}
 	if err := f.sampled.check(cmd); err != nil {
 		return err
@@ -157,8 +191,11 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *terminal.Progress) erro
 	if err != nil {
 		return err
 	}
-	r, err := threat.Audit(cmd.Context(), s, victim, threat.AuditOptions{Random: rand.NewPCG(f.auditSeed, 0),
-		Runs: f.runs, Sigma: level.Sigma, Confidence: f.confidence, NoiseScale: f.noiseScale, Colluding: attack.Colluding,
+	taking, err := f.taking(cmd, schema)
+	if err != nil {
+		return err
+	}
+	r, err := threat.Audit(cmd.Context(), s, victim, threat.AuditOptions{Random: rand.NewPCG(f.auditSeed, 0), Taking: taking, Runs: f.runs, Sigma: level.Sigma, Confidence: f.confidence, NoiseScale: f.noiseScale, Colluding: attack.Colluding,
 		Answer: answer, Progress: bar.ShowAs("steps of all runs")})
 	bar.Clear()
 	if cmd.Context().Err() != nil {

@@ -48,6 +48,10 @@ that went before (Linux); 'mafalda noise serve' draws each row when it is asked 
 Where nodes share noise with their neighbours (exports of --trust secldp), a new state begins a run with them: it needs
 --key, --peers and --runs, and then has the keys of all pairs ('mafalda keys --help').
 
+What the rows that are out have given away is said on standard error ('mafalda epsilon --export' says it for any step). With
+--stop-at the node has a budget of its own, smaller than the plan's: the row that would pass it is not drawn. The state keeps
+the budget, also over a crash; it can be made smaller, and not larger.
+
 --grid is for gradients that were rounded towards zero to the same grid, record by record, before they were summed;
 without that it does harm: the digits of the sum below the grid go out without noise.`,
 		Example: `  mafalda noise out --node Medici --dim 99 --state medici.state --new --row 0 --steps 1 -o row0.npy
@@ -55,6 +59,7 @@ without that it does harm: the digits of the sum below the grid go out without n
   mafalda noise out --node Medici --dim 99 --state medici.state --row 2 --skip 1 --steps 1 -o row3.npy   # 2 missed
   mafalda noise out --node Medici --dim 99 --state other.state --new --format raw32 | ./node        # all
   mafalda noise out --node Medici --dim 99 --state medici.state --new --key medici.key --peers keys.csv --runs runs
+  mafalda noise out --node Medici --dim 99 --state medici.state --stop-at 2 --steps 1 -o row4.npy   # halt at epsilon 2
   mafalda noise out --node Medici --dim 99 --seed 1 -o noise.npy                                    # simulated`,
 		Args: terminal.ExactArgs(1, "one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
@@ -113,15 +118,18 @@ func (f *noiseFlags) run(cmd *cobra.Command, dir string) error {
 		fmt.Fprintln(notes, text)
 	}
 	if f.out == "" {
-		err = d.ToStream(f.stream(cmd), f.withSteps)
+		err = errors.Join(err, d.ToStream(f.stream(cmd), f.withSteps))
+	}
+	if err == nil {
+		noteSpent(notes, rows)
 	}
 	return errors.Join(err, rows.Close())
 }
 
 // draw prepares the rows of steps that are not skipped; the first one carries the skipped rows.
 func (f *noiseFlags) draw(rows noise.Source, format noise.Format) (*noise.Drawing, error) {
-	if left := rows.Steps() - rows.Step(); f.skip > 0 && f.skip >= left {
-		return nil, fmt.Errorf("--skip %d: %w", f.skip, &noise.LeftError{Left: left, Steps: rows.Steps()})
+	if left := rows.End() - rows.Step(); f.skip > 0 && f.skip >= left {
+		return nil, fmt.Errorf("--skip %d: %w", f.skip, noise.TooFew(rows))
 	}
 	for range f.skip {
 		if err := rows.Skip(); err != nil {

@@ -43,6 +43,7 @@ const optimizeExamples = `  mafalda optimize --graph florentine --T 380 -o out
   mafalda optimize --graph ego.edges --T 380 -k 20 --sampling bins --epsilon 2 --delta 1e-6 -o out
   mafalda optimize --graph ego.edges --T 380 -k 20 --trust secldp -o out     # neighbours share noise
   mafalda optimize --graph florentine --T 64 -k 4 --trust secldp --secrets pairs.edges --coalitions 2
+  mafalda optimize --graph florentine --T 32 -k 4 --budgets budgets.csv -o out    # a privacy level a node
   mafalda optimize --workload prefix --T 380          # centralized: no network`
 
 func newOptimizeCmd(runner *grids.Runner) *cobra.Command {
@@ -144,6 +145,11 @@ func onNetwork(ctx context.Context, p *plan.Problem, check func() error) (err er
 	if sharing, n := p.Sharing, p.Network; sharing != nil { // which reads files
 		p.Sharing, err = parallel.Abandonable(ctx, func(context.Context) (*plan.Sharing, error) { return sharing.On(n) })
 		if err != nil {
+			return err
+		}
+	}
+	if p.Levels != nil {
+		if p.Levels, err = p.Levels.On(p.Network); err != nil {
 			return err
 		}
 	}

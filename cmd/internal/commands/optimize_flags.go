@@ -14,6 +14,7 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/spacetime"
+	"mafalda/internal/files"
 	"mafalda/internal/shell"
 	"mafalda/measure"
 	"mafalda/participation"
@@ -34,6 +35,7 @@ type optimizeFlags struct {
 	sampling    string
 	trust       string
 	sharing     plan.Sharing
+	budgets     string
 	tolerance   float64
 	groups      int
 	options     plan.Options // what other flags than these bind directly
@@ -81,6 +83,9 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 		"so many dense strategies that the nodes share, found by assigning "+
 			"and optimizing in turn")
 	f.privacy.Bind(cmd)
+	fl.StringVar(&f.budgets, "budgets", "", "a privacy level for every node, in the place of --mu, --epsilon, --delta and --clip: CSV `file`\n"+
+		"with the columns node, epsilon and delta, or mu, and clip")
+	terminal.InGroup(cmd, "Privacy", "budgets")
 	f.bindOutput(cmd)
 }
 
@@ -125,6 +130,29 @@ func (f *optimizeFlags) chooseTrust(cmd *cobra.Command) (*plan.Sharing, error) {
 	return nil, terminal.Usagef("unknown trust model %q: choose ldp or secldp", f.trust)
 }
 
+// chooseLevels returns the privacy levels of single nodes; nil if all have one.
+func (f *optimizeFlags) chooseLevels(cmd *cobra.Command, o *plan.Options) (*plan.Levels, error) {
+	if !cmd.Flags().Changed("budgets") {
+		return nil, nil
+	}
+	for _, name := range []string{"mu", "epsilon", "delta", "clip"} {
+		if cmd.Flags().Changed(name) {
+			return nil, terminal.Usagef("--%s: --budgets says it for every node", name)
+		}
+	}
+	adjacency, err := f.privacy.Adjacency()
+	if err != nil {
+		return nil, err
+	}
+	o.Privacy = &plan.Privacy{Adjacency: adjacency}
+	file, _, err := files.Open(f.budgets)
+	if err != nil {
+		return nil, terminal.Usagef("--budgets: %w", err)
+	}
+	defer file.Close()
+	return plan.ReadLevels(file, f.budgets)
+}
+
 func (f *optimizeFlags) bindOutput(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVarP(&f.out, "output", "o", "", "write C, C⁻¹, nodes and manifest to this `folder`")
@@ -164,6 +192,7 @@ func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options,
 		func() (err error) { p.Objective, err = measure.ParseObjective(f.objective); return terminal.Usage(err) },
 		func() (err error) { f.write.Format, err = export.ParseFormat(f.format); return err },
 		func() (err error) { o.Privacy, err = f.privacy.Choose(cmd); return err },
+		func() (err error) { p.Levels, err = f.chooseLevels(cmd, &o); return err },
 		func() (err error) { p.Sharing, err = f.chooseTrust(cmd); return err },
 		func() (err error) { p.Gram, err = f.gram.choose(cmd, f.network.Seed); return err },
 	} {

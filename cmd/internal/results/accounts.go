@@ -309,6 +309,9 @@ func (a *Accounts) holdsForFacts(reports ...threat.Report) (facts []document.Fac
 		}
 	}
 	fact("holds for", "%s", holds)
+	if len(reports) > 0 && reports[0].Unknown != "" {
+		fact("not known", "numbers if gradients do not react: %s", reports[0].Unknown)
+	}
 	if c == nil {
 		return facts
 	}

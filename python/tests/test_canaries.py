@@ -1,0 +1,136 @@
+"""An audit of a training that happened: canaries, what is recorded, and what the program says of it."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+import mafalda
+from mafalda.canaries import Recorder
+
+real = pytest.mark.skipif(not os.environ.get("MAFALDA"), reason="needs the program: $MAFALDA")
+DIM, RECORDS, COUNT = 3000, 40, 400
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return mafalda.optimize("cycle:4", steps=40, k=10, epsilon=8, delta=1e-6, no_baselines=True)
+
+
+def trained(plan, tmp_path, fault=None, node="1"):
+    """A training whose gradients are a drift and canaries, with numpy alone; the paths of its record and its coins."""
+    sampler = plan.sampler(RECORDS + COUNT, node=node)
+    canaries = plan.canaries(COUNT, DIM, tmp_path / "coins", sampler=sampler, seed=3)
+    noise = plan.noise(node, DIM, seed=4)
+    recorder = Recorder(plan, node, tmp_path / "run", [2000, 990, 10], sampler.expected)
+    draw = np.random.default_rng(5)
+    drift = draw.normal(size=DIM) / np.sqrt(DIM)
+    order = np.arange(RECORDS + COUNT)
+    model = np.zeros(DIM)
+    for t in range(plan.steps):
+        row = noise.row(t) * (0.5 if fault == "half" else 1)
+        if fault == "shuffle" and t % plan.b == 0:
+            order = draw.permutation(order)
+        numbers = order[sampler.numbers(t)] if fault == "shuffle" else sampler.numbers(t)
+        gradients = canaries.gradients(numbers)
+        clipped = gradients / np.maximum(1, np.linalg.norm(gradients, axis=1, keepdims=True) / plan.clip)
+        if fault == "layer":
+            clipped[:, 2000:2990] = gradients[:, 2000:2990]
+        before, model = model, model - 0.5 * (5 * drift + clipped.sum(axis=0) + row) / sampler.expected
+        recorder.add(t, before, model, 0.5)
+    return tmp_path / "run", tmp_path / "coins"
+
+
+@real
+def test_an_honest_training_passes(plan, tmp_path):
+    run, coins = trained(plan, tmp_path)
+    found = plan.audit(run, coins)
+    assert found.passed and found.canaries == COUNT and 140 < found.included < 260
+    assert abs(found.mu - found.claimed_mu) <= 3 * found.mu_error and 0 < found.lower_epsilon < found.claimed_epsilon == 8
+    assert mafalda.audit(plan, run=run, coins=coins, confidence=0.5).lower_epsilon > found.lower_epsilon
+    assert (os.stat(coins).st_mode & 0o077) == 0
+
+
+@real
+@pytest.mark.parametrize("fault, alarm", [("half", "scale"), ("shuffle", "participation"), ("layer", "clipping")])
+def test_a_fault_of_a_training_is_found(plan, tmp_path, fault, alarm):
+    run, coins = trained(plan, tmp_path, fault)
+    with pytest.raises(mafalda.ProgramError, match="the run is not what the plan says") as caught:
+        plan.audit(run, coins)
+    assert caught.value.code == 1 and alarm in [f["name"] for f in caught.value.result.faults if f["alarm"]]
+
+
+@real
+def test_a_private_training_with_canaries(plan, tmp_path):
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(20, 100), torch.nn.Tanh(), torch.nn.Linear(100, 2))
+    dim = sum(p.numel() for p in model.parameters())
+    x, y = torch.randn(RECORDS, 20), torch.randint(2, (RECORDS,))
+    sampler = plan.sampler(RECORDS + COUNT, node="2", state=tmp_path / "batches")
+    canaries = plan.canaries(COUNT, dim, tmp_path / "coins", sampler=sampler)
+    sgd = torch.optim.SGD(model.parameters(), lr=0.5, momentum=0.5)
+    with pytest.warns(UserWarning, match="momentum"):
+        private = plan.make_private(
+            sgd, node="2", state=tmp_path / "noise", sampler=sampler, canaries=canaries, record=tmp_path / "run"
+        )
+    for step, batch in sampler.items():
+        assert (batch < RECORDS).all()
+        private.backward(model, torch.nn.functional.cross_entropy, x[batch], y[batch])
+        private.step()
+        plan.mix(model, {}, node="2")
+    private.close()
+    found = plan.audit(tmp_path / "run", tmp_path / "coins")
+    assert found.passed and found.missed == 0 and found.included == canaries.included.sum()
+    assert abs(found.mu - found.claimed_mu) <= 4 * found.mu_error
+
+
+@real
+def test_canaries_go_on_after_a_restart_and_are_not_taken_for_others(plan, tmp_path):
+    sampler = plan.sampler(RECORDS + COUNT, node="1")
+    first = plan.canaries(COUNT, DIM, tmp_path / "coins", sampler=sampler)
+    again = plan.canaries(COUNT, DIM, tmp_path / "coins", sampler=sampler)
+    assert (first.included == again.included).all() and (first.direction(7) == again.direction(7)).all()
+    assert 0.3 < first.included.mean() < 0.7 and abs(np.linalg.norm(first.direction(0)) - 1) < 1e-6
+    other = plan.canaries(COUNT, DIM, tmp_path / "others", sampler=sampler)
+    assert (first.included != other.included).any()
+    said = json.loads((tmp_path / "coins").read_text())
+    assert said["steps"][3] == [t for t in range(40) if 43 in sampler.numbers(t)]
+    recorder = Recorder(plan, "1", tmp_path / "run", [DIM], 60)
+    recorder.add(0, np.ones(DIM), np.zeros(DIM), 1)
+    kept = Recorder(plan, "1", tmp_path / "run", [DIM], 60)._updates
+    assert (kept[0] == 1).all() and np.isnan(kept[1:]).all()
+    (tmp_path / "else").mkdir()
+    for wrong, says in (
+        (lambda: plan.canaries(COUNT + 1, DIM, tmp_path / "coins", sampler=sampler), "coins of another run"),
+        (lambda: plan.canaries(RECORDS + COUNT, DIM, tmp_path / "x", sampler=sampler), "leave no real one"),
+        (lambda: plan.canaries(COUNT, 0, tmp_path / "x", sampler=sampler), "dim is a whole number"),
+        (lambda: plan.canaries(COUNT, DIM, tmp_path / "x", sampler=None), "are records of a node"),
+        (lambda: Recorder(plan, "1", tmp_path / "run", [DIM], 61), "not the record of this run"),
+        (lambda: Recorder(plan, "1", tmp_path / "else", [DIM], 60), "not the record of this run"),
+        (lambda: plan.audit(tmp_path / "else", tmp_path / "coins"), "no run is recorded"),
+        (lambda: plan.audit(tmp_path / "run", tmp_path / "coins"), "fewer than two messages"),
+        (lambda: mafalda.audit(run=tmp_path / "run"), "--run needs --export"),
+        (lambda: mafalda.audit(plan, run=tmp_path / "run", coins=tmp_path / "coins", runs=7), "--runs is not for --run"),
+    ):
+        with pytest.raises((mafalda.MafaldaError, ValueError), match=says) as caught:
+            wrong()
+        assert "\n" not in str(caught.value)
+
+
+def test_canaries_of_another_training_are_refused(out, tmp_path):
+    torch = pytest.importorskip("torch")
+    plan = mafalda.load(out)
+    model = torch.nn.Linear(3, 2)
+    sampler, another = plan.sampler(20, node="a"), plan.sampler(20, node="a")
+    canaries = plan.canaries(4, 8, tmp_path / "coins", sampler=sampler, seed=1)
+    for given, says in (
+        ({"sampler": another, "canaries": canaries}, "of another sampler"),
+        ({"sampler": sampler, "canaries": plan.canaries(4, 9, tmp_path / "c", sampler=sampler, seed=1)}, "are for 9 parameters"),
+    ):
+        with pytest.raises(mafalda.MafaldaError, match=says):
+            plan.make_private(torch.optim.SGD(model.parameters(), lr=0.1), node="a", seed=1, **given)
+    adam = torch.optim.Adam(model.parameters())
+    with pytest.warns(UserWarning), pytest.raises(mafalda.MafaldaError, match="record= is for torch.optim.SGD"):
+        plan.make_private(adam, node="a", seed=1, sampler=sampler, canaries=canaries, record=tmp_path / "run")

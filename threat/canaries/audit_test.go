@@ -1,0 +1,443 @@
+package canaries
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/export"
+	"mafalda/internal/files"
+)
+
+const (
+	pythonSigns = "-+-+-++++-+-+-+-------++" // of hashlib and numpy, for the key 0…07
+	pythonCoins = "1010011110101110"
+)
+
+const (
+	steps, every, count = 32, 4, 300
+	records             = 40 // that are real
+	mu                  = 2.0
+)
+
+// made is a training that a test makes up: all that is not said of it is as planned.
+type made struct {
+	e       *export.Export
+	c       *Coins
+	layers  []int
+	actual  [][]int     // steps in which canaries really take part; nil: as planned
+	noising *mat.Dense  // in the place of C⁻¹
+	noise   float64     // times the noise
+	loud    int         // layer that escapes the clip, from 1
+	missed  map[int]int // steps without a message; 1: carried, 2: its row is lost
+	twice   bool        // every tenth row is the one before
+}
+
+func newMade(t *testing.T, seed uint64) *made {
+	t.Helper()
+	c, inverse := strategy()
+	dir := t.TempDir()
+	m := &export.Manifest{Steps: steps, Privacy: &export.Privacy{Mu: mu, Clip: 1, NoiseStd: 1 / mu}}
+	text, err := json.Marshal(m)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, export.ManifestName), text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := files.SHA256(filepath.Join(dir, export.ManifestName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], seed)
+	coins := &Coins{Format: coinsFormat, Export: digest, Node: "a", Dim: 4001, Clip: 1, First: records}
+	coins.Key = hex.EncodeToString(key[:])
+	for i := range count {
+		var taken []int
+		for s := i % every; s < steps; s += every {
+			taken = append(taken, s)
+		}
+		coins.Steps = append(coins.Steps, taken)
+	}
+	e := &export.Export{Dir: dir, Manifest: m, C: c, Inverse: inverse}
+	return &made{e: e, c: coins, layers: []int{3001, 700, 300}, noise: 1}
+}
+
+// strategy returns a C whose columns have norm 1 over a pattern, and its inverse.
+func strategy() (c, inverse *mat.Dense) {
+	c = mat.NewDense(steps, steps, nil)
+	for i := range steps {
+		for j := max(0, i-every+1); j <= i; j++ { // columns of one pattern have nothing in common
+			c.Set(i, j, 1/math.Sqrt(float64(1+i-j)))
+		}
+	}
+	worst := 0.0
+	for first := range every {
+		sum := mat.NewVecDense(steps, nil)
+		for j := first; j < steps; j += every {
+			sum.AddVec(sum, c.ColView(j))
+		}
+		worst = math.Max(worst, mat.Norm(sum, 2))
+	}
+	c.Scale(1/worst, c)
+	inverse = new(mat.Dense)
+	if err := inverse.Inverse(c); err != nil {
+		panic(err)
+	}
+	return c, inverse
+}
+
+// run records the training, and returns its folder.
+func (m *made) run(t *testing.T, seed uint64) string {
+	t.Helper()
+	random := rand.New(rand.NewPCG(seed, 1))
+	dim, size := m.c.Dim, float64(records+count)/every
+	o := m.gradients(random)
+	z := mat.NewDense(steps, dim, nil)
+	z.Apply(func(int, int, float64) float64 { return random.NormFloat64() }, z)
+	noising := m.noising
+	if noising == nil {
+		noising = m.e.Inverse
+	}
+	var noise mat.Dense
+	noise.Mul(noising, z)
+	noise.Scale(m.noise/mu, &noise)
+	for s := 10; m.twice && s < steps; s += 10 {
+		noise.SetRow(s, noise.RawRowView(s-1))
+	}
+	o.Add(o, &noise)
+	carried := make([]float64, dim)
+	for s := range steps {
+		switch row := o.RawRowView(s); m.missed[s] {
+		case 0:
+			for j := range row {
+				row[j] += carried[j]
+			}
+			clear(carried)
+		case 1:
+			for j, v := range noise.RawRowView(s) {
+				carried[j] += v
+			}
+		}
+	}
+	updates := make([]float32, 0, steps*dim)
+	for s := range steps {
+		for _, v := range o.RawRowView(s) {
+			if m.missed[s] > 0 {
+				v = math.NaN()
+			}
+			updates = append(updates, float32(v/size))
+		}
+	}
+	dir := t.TempDir()
+	said, _ := json.Marshal(map[string]any{"format": runFormat, "export": m.c.Export, "node": "a", "dim": dim,
+		"steps": steps, "size": size, "momentum": 0, "layers": m.layers})
+	bytes, err := binary.Append(nil, binary.LittleEndian, updates)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, updateName), bytes, 0o600)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, runName), said, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// gradients returns the sums: a drift that real records have in common, and canaries.
+func (m *made) gradients(random *rand.Rand) *mat.Dense {
+	dim := m.c.Dim
+	o := mat.NewDense(steps, dim, nil)
+	drift := make([]float64, dim)
+	for j := range drift {
+		drift[j] = random.NormFloat64() / math.Sqrt(float64(dim)) * records / every / 2
+	}
+	for s := range steps {
+		copy(o.RawRowView(s), drift)
+	}
+	signs := make([]float32, count*dim)
+	newSigns(m.c, count).next(signs, dim)
+	actual := m.actual
+	if actual == nil {
+		actual = m.c.Steps
+	}
+	for i, in := range m.c.Included() {
+		for _, s := range actual[i] {
+			if !in || m.missed[s] > 0 {
+				continue
+			}
+			row, from := o.RawRowView(s), 0
+			for l, n := range m.layers {
+				scale := 1 / math.Sqrt(float64(dim))
+				if l == m.loud-1 {
+					scale *= 10
+				}
+				for j := from; j < from+n; j++ {
+					row[j] += scale * float64(signs[i*dim+j])
+				}
+				from += n
+			}
+		}
+	}
+	for s := range m.missed {
+		clear(o.RawRowView(s))
+	}
+	return o
+}
+
+func (m *made) audit(t *testing.T, seed uint64) *Result {
+	t.Helper()
+	r, err := OpenRun(m.run(t, seed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	found, err := Audit(context.Background(), m.e, r, m.c, Options{Unused: 400})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func (r *Result) alarms() []string {
+	var names []string
+	for _, f := range r.Faults {
+		if f.Alarm {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+func TestHonestRunsPass(t *testing.T) {
+	covered := 0
+	const runs = 20
+	for seed := range uint64(runs) {
+		m := newMade(t, seed)
+		if seed%2 == 1 {
+			m.missed = map[int]int{3: 1, 4: 1, 17: 1}
+		}
+		r := m.audit(t, seed)
+		if !r.Passed || r.LowerMu > mu {
+			t.Errorf("seed %d: alarms %v, lower mu %v", seed, r.alarms(), r.LowerMu)
+		}
+		if math.Abs(r.Mu-mu) <= 2*r.MuError {
+			covered++
+		}
+		if r.LowerMu < 0.3 || r.Missed != len(m.missed) {
+			t.Errorf("seed %d: lower mu %v, %d steps missed", seed, r.LowerMu, r.Missed)
+		}
+	}
+	if covered < runs-3 { // 95 % each
+		t.Errorf("%d of %d estimates cover mu within two standard errors", covered, runs)
+	}
+}
+
+func TestFaultsAreFound(t *testing.T) {
+	c, _ := strategy()
+	var other mat.Dense
+	other.Mul(newMade(t, 0).e.Inverse, eyeWithSubdiagonal(0.5))
+	shuffled := make([][]int, count)
+	random := rand.New(rand.NewPCG(5, 5))
+	for i := range shuffled {
+		for s := 0; s < steps; s += every {
+			shuffled[i] = append(shuffled[i], s+random.IntN(every))
+		}
+	}
+	for name, tc := range map[string]struct {
+		fault func(*made)
+		alarm string
+	}{
+		"half the noise":              {func(m *made) { m.noise = 0.5 }, "scale"},
+		"noise on the mean":           {func(m *made) { m.noise = 85 }, "scale"},
+		"C for its inverse":           {func(m *made) { m.noising = c }, "scale"},
+		"rows used twice":             {func(m *made) { m.twice = true }, "correlation"},
+		"another export":              {func(m *made) { m.noising = &other }, "correlation"},
+		"carried rows are lost":       {func(m *made) { m.missed = map[int]int{3: 2, 9: 2, 17: 2} }, "correlation"},
+		"a loader that shuffles":      {func(m *made) { m.actual = shuffled }, "participation"},
+		"a layer that is not clipped": {func(m *made) { m.loud = 2 }, "clipping"},
+		"records that are left out":   {func(m *made) { m.actual = make([][]int, count) }, "contribution"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMade(t, 7)
+			tc.fault(m)
+			if r := m.audit(t, 7); r.Passed || !slices.Contains(r.alarms(), tc.alarm) || len(r.Failures()) == 0 {
+				t.Errorf("alarms %v, and %s is not among them", r.alarms(), tc.alarm)
+			}
+		})
+	}
+}
+
+func eyeWithSubdiagonal(v float64) *mat.Dense {
+	m := mat.NewDense(steps, steps, nil)
+	for i := range steps {
+		m.Set(i, i, 1)
+		if i > 0 {
+			m.Set(i, i-1, v)
+		}
+	}
+	return m
+}
+
+// Sums in blocks and parts are those of the definition; momentum is taken out.
+func TestProjectIsTheDefinition(t *testing.T) {
+	m := newMade(t, 3)
+	r, err := OpenRun(m.run(t, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	r.Momentum = 0.5
+	sent, err := r.Sent()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const unused = 5
+	sums, err := Project(context.Background(), r, m.c, sent, unused, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := make([]float32, steps*r.Dim)
+	if err := r.read(u, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	o := mat.NewDense(steps, r.Dim, nil)
+	o.Apply(func(i, j int, _ float64) float64 {
+		v := float64(u[i*r.Dim+j])
+		if i > 0 {
+			v -= 0.5 * float64(u[(i-1)*r.Dim+j])
+		}
+		return v * r.Size
+	}, o)
+	signs := make([]float32, (count+unused)*r.Dim)
+	newSigns(m.c, count+unused).next(signs, r.Dim)
+	d := mat.NewDense(count+unused, r.Dim, nil)
+	d.Apply(func(i, j int, _ float64) float64 { return float64(signs[i*r.Dim+j]) }, d)
+	from := 0
+	for i, n := range m.layers {
+		var want mat.Dense
+		want.Mul(o.Slice(0, steps, from, from+n), d.Slice(0, count+unused, from, from+n).T())
+		if !mat.EqualApprox(&want, sums.Projections[i], 1e-3*mat.Norm(&want, 2)/float64(count)) {
+			t.Errorf("projections of part %d differ", i)
+		}
+		from += n
+	}
+	var gram mat.Dense
+	gram.Mul(o, o.T())
+	if !mat.EqualApprox(&gram, sums.Gram, 1e-5*mat.Norm(&gram, 2)) {
+		t.Error("the Gram matrix differs")
+	}
+}
+
+// Directions do not depend on the blocks in which they are made, and are those of the Python package
+// (Canaries.direction).
+func TestDirectionsAreTheSameInBlocksAndInPython(t *testing.T) {
+	c := &Coins{Key: strings.Repeat("00", 31) + "07", Steps: make([][]int, 16)}
+	whole, parts := newSigns(c, 3), newSigns(c, 3)
+	all := make([]float32, 3*100)
+	whole.next(all, 100)
+	from := 0
+	for _, width := range []int{1, 3, 8, 5, 40, 7, 36} {
+		block := make([]float32, 3*width)
+		parts.next(block, width)
+		for i := range 3 {
+			if !slices.Equal(block[i*width:(i+1)*width], all[i*100+from:i*100+from+width]) {
+				t.Fatalf("direction %d differs in columns %d to %d", i, from, from+width)
+			}
+		}
+		from += width
+	}
+	text := ""
+	for _, sign := range all[:24] {
+		text += map[float32]string{1: "+", -1: "-"}[sign]
+	}
+	coins := ""
+	for _, in := range c.Included() {
+		coins += map[bool]string{true: "1", false: "0"}[in]
+	}
+	if text != pythonSigns || coins != pythonCoins {
+		t.Errorf("signs %s, coins %s; Python has %s, %s", text, coins, pythonSigns, pythonCoins)
+	}
+}
+
+func TestWhatIsNoRunAndNoCoins(t *testing.T) {
+	m := newMade(t, 1)
+	dir := m.run(t, 1)
+	write := func(name, old, with string) string {
+		text, err := os.ReadFile(filepath.Join(dir, runName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := t.TempDir()
+		if err := os.Symlink(filepath.Join(dir, updateName), filepath.Join(other, updateName)); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), old) {
+			t.Fatalf("%s is not in %s", old, text)
+		}
+		text = []byte(strings.Replace(string(text), old, with, 1))
+		if err := os.WriteFile(filepath.Join(other, runName), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return other
+	}
+	for says, folder := range map[string]string{
+		"no run is recorded": t.TempDir(),
+		"its format is":      write("format", runFormat, "mafalda run 9"),
+		"bytes, and":         write("steps", `"steps":32`, `"steps":31`),
+		"layers have":        write("layers", "3001", "3000"),
+		"size -1":            write("size", `"size":85`, `"size":-1`),
+		"momentum 1":         write("momentum", `"momentum":0`, `"momentum":1`),
+	} {
+		if r, err := OpenRun(folder); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("OpenRun = %v, %v; want %q", r, err, says)
+		}
+	}
+	r, err := OpenRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for says, change := range map[string]func(c *Coins, e *export.Manifest){
+		`node "b"`:            func(c *Coins, _ *export.Manifest) { c.Node = "b" },
+		"coins are of export": func(c *Coins, _ *export.Manifest) { c.Export = "x" },
+		"no noise level":      func(_ *Coins, e *export.Manifest) { e.Privacy = nil },
+		"share noise":         func(_ *Coins, e *export.Manifest) { e.Space = &export.Space{} },
+		"in step 99 of 32":    func(c *Coins, _ *export.Manifest) { c.Steps = [][]int{{0}, {1, 99}} },
+	} {
+		c, manifest, e := *m.c, *m.e.Manifest, *m.e
+		change(&c, &manifest)
+		e.Manifest = &manifest
+		_, err := Audit(context.Background(), &e, r, &c, Options{})
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("Audit = %v; want %q", err, says)
+		}
+	}
+	for says, text := range map[string]string{
+		"no file of coins": `{"format":"x"}`,
+		"32 bytes":         `{"format":"mafalda canaries 1","key":"00"}`,
+		"do not ascend": `{"format":"mafalda canaries 1","key":"` + strings.Repeat("0", 64) +
+			`","dim":3,"clip":1,"steps":[[1,1],[0]]}`,
+		"from 2 to": `{"format":"mafalda canaries 1","key":"` + strings.Repeat("0", 64) + `","dim":3,"clip":1,"steps":[[1]]}`,
+	} {
+		path := filepath.Join(t.TempDir(), "coins")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if c, err := ReadCoins(path); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("ReadCoins = %v, %v; want %q", c, err, says)
+		}
+	}
+}

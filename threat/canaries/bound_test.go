@@ -1,0 +1,62 @@
+package canaries
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// Values of the same bound by jax_privacy's formula (auditing.py, epsilon_one_run_fdp), evaluated with scipy, in μ.
+func TestBoundIsTheReference(t *testing.T) {
+	for _, tc := range []struct {
+		m, guesses, right int
+		alpha, want       float64
+	}{
+		{1000, 1000, 780, 0.05, 0.5277942421372372},
+		{1000, 500, 420, 0.01, 0.5130592331435594},
+		{1000, 250, 235, 0.05, 0.8881186163710246},
+		{200, 100, 90, 0.01, 0.5965262216586749},
+		{1000, 1000, 500, 0.05, 0},
+		{64, 64, 64, 0.05, 1.5503567761097437},
+	} {
+		if got := muRejected(tc.m, tc.guesses, tc.right, tc.alpha); math.Abs(got-tc.want) > 1e-7*(1+tc.want) {
+			t.Errorf("muRejected(%d, %d, %d, %v) = %v, want %v", tc.m, tc.guesses, tc.right, tc.alpha, got, tc.want)
+		}
+	}
+}
+
+// One canary that is guessed right proves nothing at less than even odds: Φ(μ/2) is at least a half.
+func TestOneCanaryProvesNothing(t *testing.T) {
+	for _, alpha := range []float64{0.01, 0.05, 0.4} {
+		if got := muRejected(1, 1, 1, alpha); got != 0 {
+			t.Errorf("muRejected(1, 1, 1, %v) = %v", alpha, got)
+		}
+	}
+}
+
+// Scores of a Gaussian mechanism: the bound is above its μ no more often than it may be, and not far below it.
+func TestBoundIsBelowMu(t *testing.T) {
+	random := rand.New(rand.NewPCG(2, 3))
+	const m, runs, alpha = 400, 100, 0.05
+	for _, mu := range []float64{0, 0.5, 2} {
+		above, sum := 0, 0.0
+		for range runs {
+			scores, in := make([]float64, m), make([]bool, m)
+			for i := range scores {
+				in[i] = random.IntN(2) == 1
+				scores[i] = random.NormFloat64()
+				if in[i] {
+					scores[i] += mu
+				}
+			}
+			bound := lowerMu(scores, in, alpha)
+			sum += bound
+			if bound > mu {
+				above++
+			}
+		}
+		if above > int(alpha*runs) || mu == 2 && sum/runs < 0.8 {
+			t.Errorf("mu %v: %d of %d bounds are above it, their mean is %v", mu, above, runs, sum/runs)
+		}
+	}
+}

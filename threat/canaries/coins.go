@@ -1,0 +1,126 @@
+package canaries
+
+import (
+	"crypto/sha3"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"os"
+
+	"mafalda/internal/fault"
+	"mafalda/internal/strictjson"
+)
+
+const (
+	coinsFormat = "mafalda canaries 1"
+	maxCanaries = 1 << 20
+)
+
+// Coins says which canaries there are: their directions, the steps in which they are to take part, and, secret, which
+// of them do.
+type Coins struct {
+	Format string  `json:"format"`
+	Export string  `json:"export"` // SHA-256 of the manifest
+	Node   string  `json:"node"`
+	Dim    int     `json:"dim"`
+	Clip   float64 `json:"clip"`
+	Key    string  `json:"key"`   // secret: directions and coins are made of it
+	First  int     `json:"first"` // number of the first canary among the records
+	Steps  [][]int `json:"steps"` // of every canary, ascending
+}
+
+// ReadCoins reads the file of coins that Plan.canaries of the Python package writes.
+func ReadCoins(path string) (*Coins, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var c Coins
+	if err := strictjson.Decode(content, &c); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &c, nil
+}
+
+func (c *Coins) check() error {
+	key, err := hex.DecodeString(c.Key)
+	switch {
+	case c.Format != coinsFormat:
+		return fmt.Errorf("it is no file of coins: its format is %q, not %q", c.Format, coinsFormat)
+	case err != nil || len(key) != 32:
+		return fault.New("Key", nil, "[Key] is not 32 bytes in hexadecimal digits")
+	case c.Dim < 1 || !(c.Clip > 0) || math.IsInf(c.Clip, 0):
+		return fmt.Errorf("dim %d, clip %v: both are above 0", c.Dim, c.Clip)
+	case len(c.Steps) < 2 || len(c.Steps) > maxCanaries:
+		return fmt.Errorf("%d canaries: from 2 to %d", len(c.Steps), maxCanaries)
+	}
+	for i, steps := range c.Steps {
+		for j, t := range steps {
+			if t < 0 || j > 0 && t <= steps[j-1] {
+				return fmt.Errorf("the steps of canary %d do not ascend from 0", i)
+			}
+		}
+	}
+	return nil
+}
+
+// stream returns the random bytes of a number: 0 is for the coins, i+1 for direction i.
+func (c *Coins) stream(number uint64) *sha3.SHAKE {
+	key, _ := hex.DecodeString(c.Key) // checked
+	s := sha3.NewSHAKE128()
+	s.Write([]byte(coinsFormat))
+	s.Write(key)
+	s.Write(binary.LittleEndian.AppendUint64(nil, number))
+	return s
+}
+
+// Included returns the coins: whether each canary takes part.
+func (c *Coins) Included() []bool {
+	in, bits := make([]bool, len(c.Steps)), make([]byte, (len(c.Steps)+7)/8)
+	c.stream(0).Read(bits)
+	for i := range in {
+		in[i] = bits[i/8]>>(i%8)&1 == 1
+	}
+	return in
+}
+
+// signs makes directions, block by block: a direction is its signs over √Dim.
+type signs struct {
+	streams []*sha3.SHAKE
+	last    []byte // of every stream, the byte that was begun
+	used    int    // bits of it that were handed out; 0 if none was begun
+	bits    []byte
+}
+
+// newSigns returns the first count directions of the key; those from len(Steps) on are of no canary.
+func newSigns(c *Coins, count int) *signs {
+	s := &signs{streams: make([]*sha3.SHAKE, count), last: make([]byte, count)}
+	for i := range s.streams {
+		s.streams[i] = c.stream(uint64(i + 1))
+	}
+	return s
+}
+
+// next writes the next signs of every direction, so many columns of them, a direction a row of dst.
+func (s *signs) next(dst []float32, columns int) {
+	bytes := (s.used + columns + 7) / 8
+	if len(s.bits) < bytes {
+		s.bits = make([]byte, bytes)
+	}
+	for i, stream := range s.streams {
+		bits := s.bits[:bytes]
+		bits[0] = s.last[i]
+		stream.Read(bits[min(s.used, 1):])
+		row := dst[i*columns : (i+1)*columns]
+		for j := range row {
+			k := s.used + j
+			row[j] = float32(int(bits[k/8]>>(k%8)&1)*2 - 1)
+		}
+		s.last[i] = bits[bytes-1]
+	}
+	s.used = (s.used + columns) % 8
+}

@@ -1,0 +1,138 @@
+package canaries
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+
+	"mafalda/internal/strictjson"
+)
+
+const (
+	runFormat  = "mafalda run 1"
+	runName    = "run.json"
+	updateName = "updates.f32"
+)
+
+// Run is what a node recorded of a training: how its messages changed the models that it held, which everybody can
+// compute who has all messages.
+type Run struct {
+	Format   string  `json:"format"`
+	Export   string  `json:"export"` // SHA-256 of the manifest
+	Node     string  `json:"node"`
+	Dim      int     `json:"dim"`
+	Steps    int     `json:"steps"`
+	Size     float64 `json:"size"`     // what sums are divided by
+	Momentum float64 `json:"momentum"` // β: updates are u_t = g_t + β u_(t-1)
+	Layers   []int   `json:"layers"`   // parameters of each, Σ = Dim
+
+	file *os.File // updates.f32: T×d float32, little-endian: (model before - message) / rate, NaN where no message left
+}
+
+// OpenRun opens the folder of a run; close it after use. It fails unless the folder is complete.
+func OpenRun(dir string) (*Run, error) {
+	content, err := os.ReadFile(filepath.Join(dir, runName))
+	if err != nil {
+		return nil, fmt.Errorf("no run is recorded in %s: %w", dir, err)
+	}
+	var r Run
+	if err := strictjson.Decode(content, &r); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, runName), err)
+	}
+	if err := r.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, runName), err)
+	}
+	path := filepath.Join(dir, updateName)
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if want := 4 * int64(r.Steps) * int64(r.Dim); err == nil && info.Size() != want {
+		err = fmt.Errorf("%s has %d bytes, and %d steps of %d parameters have %d", path, info.Size(), r.Steps, r.Dim, want)
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	r.file = file
+	return &r, nil
+}
+
+func (r *Run) check() error {
+	sum := 0
+	for _, n := range r.Layers {
+		if n < 1 || n > r.Dim {
+			return fmt.Errorf("a layer has %d parameters of %d", n, r.Dim)
+		}
+		sum += n
+	}
+	switch {
+	case r.Format != runFormat:
+		return fmt.Errorf("it is no run: its format is %q, not %q", r.Format, runFormat)
+	case r.Steps < 1 || r.Dim < 1 || int64(r.Steps) > math.MaxInt64/int64(r.Dim)/8:
+		return fmt.Errorf("steps %d, dim %d: both are at least 1", r.Steps, r.Dim)
+	case !(r.Size > 0) || math.IsInf(r.Size, 0):
+		return fmt.Errorf("size %v: it is above 0", r.Size)
+	case !(r.Momentum >= 0 && r.Momentum < 1):
+		return fmt.Errorf("momentum %v: it is from 0 to below 1", r.Momentum)
+	case sum != r.Dim:
+		return fmt.Errorf("layers have %d parameters, and the model has %d", sum, r.Dim)
+	}
+	return nil
+}
+
+// Close closes the file of updates.
+func (r *Run) Close() error { return r.file.Close() }
+
+// Sent returns the steps in which a message left.
+func (r *Run) Sent() ([]int, error) {
+	var sent []int
+	var first [1]float32
+	for t := range r.Steps {
+		if err := r.read(first[:], t, 0); err != nil {
+			return nil, err
+		}
+		if first[0] == first[0] { // no NaN
+			sent = append(sent, t)
+		}
+	}
+	if r.Momentum > 0 && len(sent) < r.Steps {
+		return nil, fmt.Errorf("%d of %d steps left no message, which with momentum is not audited", r.Steps-len(sent), r.Steps)
+	}
+	return sent, nil
+}
+
+// gradients writes columns from … from+width-1 of O to dst, a row for every step that was sent.
+func (r *Run) gradients(dst []float32, sent []int, from, width int) error {
+	for i, t := range sent {
+		row := dst[i*width : (i+1)*width]
+		if err := r.read(row, t, from); err != nil {
+			return err
+		}
+		for j, v := range row {
+			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+				return fmt.Errorf("%s: parameter %d of step %d is %v", r.file.Name(), from+j, t, v)
+			}
+			row[j] = v * float32(r.Size)
+		}
+	}
+	if r.Momentum > 0 {
+		for i := len(sent) - 1; i > 0; i-- { // from the last: the row before is still u
+			row, before := dst[i*width:(i+1)*width], dst[(i-1)*width:i*width]
+			for j := range row {
+				row[j] -= float32(r.Momentum) * before[j]
+			}
+		}
+	}
+	return nil
+}
+
+// read reads parameters from … of step t.
+func (r *Run) read(dst []float32, t, from int) error {
+	at := 4 * (int64(t)*int64(r.Dim) + int64(from))
+	return binary.Read(io.NewSectionReader(r.file, at, 4*int64(len(dst))), binary.LittleEndian, dst)
+}
