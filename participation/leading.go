@@ -15,6 +15,9 @@ func Leading(s Schema, steps int) (Schema, error) {
 	if steps == s.Steps() {
 		return s, nil
 	}
+	if people, ok := s.(*People); ok {
+		return people.leading(steps)
+	}
 	fit := min(s.Participations(), (steps-1)/s.Separation()+1) // as many steps as a pattern can keep
 	switch s := s.(type) {
 	case Cyclic:

@@ -79,6 +79,16 @@ func (p *People) Cycle() Cyclic { return p.cycle }
 // Batches returns m, in how many batches of the cycle a person may have records.
 func (p *People) Batches() int { return p.batches }
 
+// leading returns the schema of the first steps, as Leading has it.
+func (p *People) leading(steps int) (Schema, error) {
+	cycle, err := Leading(p.cycle, steps)
+	if err != nil {
+		return nil, err
+	}
+	of := cycle.(Cyclic)
+	return NewPeople(of, min(p.batches, len(of.Patterns())))
+}
+
 // Name returns "people".
 func (p *People) Name() string { return "people" }
 

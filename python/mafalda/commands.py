@@ -545,7 +545,7 @@ def audit(
         steps
             steps (required)
         actual
-            with --sampling: what the nodes really do: poisson, bins or cyclic (default: the same)
+            with --sampling: what the nodes really do: poisson, bins, allocation or cyclic (default: the same)
         actual_batches
             in how many batches of a cycle the victim's records really are (default: as claimed)
         algorithm
@@ -629,7 +629,8 @@ def audit(
             50000) (default 4000)
         sampling
             attack the privacy of batches that are drawn in secret: poisson: from --groups in turn, each record
-            with --probability bins: each record in one of -b batches, drawn once cyclic: each record in one of -b
+            with --probability bins: each record in one of -b batches, drawn once allocation: from --groups in
+            turn, each record in one step, drawn at random, of each of T/b blocks cyclic: each record in one of -b
             fixed batches, and no secret
         schema
             when a record takes part: cyclic: every b steps, at most k times min-sep: at least b steps apart, at
@@ -1148,6 +1149,7 @@ def advise(
 def epsilon(
     *,
     alpha: float | None = None,
+    choices: int | None = None,
     delta: float | None = None,
     epsilon: float | None = None,
     export: Path | Export | None = None,
@@ -1173,6 +1175,9 @@ def epsilon(
     --delta, or --epsilon the least noise multiplier. The epsilon holds; the least one is known within 0.2 % as a
     rule (docs/sampling.md), and where it is not the output says so, and what proves the epsilon.
 
+    With --sampling allocation the steps are cut into --rounds blocks of --choices steps, and every record takes
+    part in exactly one step of each block, drawn at random, in secret (docs/sampling-allocation.md).
+
     With --export it is an odometer: what a run has given away after --step steps, to everybody who sees all
     messages, and not only when it is over. It is never more than the plan's guarantee. It is for a run whose end
     does not depend on the records.
@@ -1180,6 +1185,8 @@ def epsilon(
     Keywords:
         alpha
             Renyi order
+        choices
+            with --sampling allocation: steps of a block
         delta
             of (epsilon, delta)-DP
         epsilon
@@ -1197,9 +1204,10 @@ def epsilon(
         rdp
             Renyi divergence of order alpha
         rounds
-            with --sampling: rounds that a record can be drawn for
+            with --sampling: rounds that a record can be drawn for, or blocks
         sampling
-            batches that are drawn in secret: poisson, each record with --probability
+            batches that are drawn in secret: poisson, each record with --probability; allocation, each record in
+            one step, drawn at random, of each block of --choices steps
         step
             with --export: after so many steps, or a list of them (default: 20 steps up to the last)
     """

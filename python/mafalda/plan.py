@@ -17,11 +17,11 @@ from .ledger import Ledger
 from .mix import mix as mix_models
 from .noise import Noise
 from .noise_source import open_noise
+from .people import owners_of
 from .program import check
 from .program import run as run_program
 from .results import Result, data_frame, figures_in, report_html, result_of, write_report
 from .sampler import Sampler
-from .people import owners_of
 from .sampler import make as make_sampler
 from .temporary import Folder
 
