@@ -13,7 +13,7 @@ const ManifestName = "manifest.json"
 // are then left out.
 type Manifest struct {
 	Version  string        `json:"version"`
-	Command  []string      `json:"command,omitempty"` // that makes the export, in words without the program; names of files are as they were given
+	Command  []string      `json:"command,omitempty"` // that makes the export, without the program; files are named as given
 	Graph    *graph.Origin `json:"graph,omitempty"`   // nil for the prefix workload
 	Workload string        `json:"workload"`
 	// WorkloadSpec is the whole of it, of the kind Workload, without the matrices of networks that take turns.
@@ -95,7 +95,7 @@ type Gram struct {
 // Strategy names the class of the strategy, and gives its parameters where it has fewer than T² of them: scaled to
 // sensitivity one, so that a node can make C from them alone.
 type Strategy struct {
-	strategy.Parameters // its keys are those of the block
+	strategy.Parameters // its keys stand in the block
 
 	Ratio        float64  `json:"ratio,omitempty"`       // loss over the dense certified optimum's
 	ClassBound   float64  `json:"class_bound,omitempty"` // banded: no strategy with so many bands has a smaller loss

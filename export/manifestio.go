@@ -50,7 +50,7 @@ func checkFinite(v reflect.Value, path string) error {
 			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
 			if name != "" {
 				name = strings.TrimPrefix(path+"."+name, ".")
-			} else { // embedded: its keys are those of the struct around it
+			} else { // embedded: its keys stand in the struct around it
 				name = path
 			}
 			if err := checkFinite(v.Field(i), name); err != nil {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"mafalda/internal/study"
 	"mafalda/participation"
+	"mafalda/study"
 )
 
 // Participation is the schema.

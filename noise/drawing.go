@@ -12,7 +12,7 @@ import (
 	"io"
 
 	"mafalda/internal/files"
-	"mafalda/internal/simulated"
+	"mafalda/simulated"
 )
 
 // Source is a Stream, or a Durable one.

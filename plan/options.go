@@ -41,11 +41,13 @@ type Options struct {
 
 // Event is what Progress sees: how far a phase is, an iteration of a search, or a note.
 type Event struct {
-	Phase     string               // what is being computed
-	Fraction  float64              // of the phase that is done, from 0 to 1
-	Iteration *factorize.Iteration // of the search, or of a half of one for shared noise (without X), valid during the call; nil in other phases
-	Note      string               // a sentence for the user, and then nothing else
-	Warning   bool                 // the note is about something that went wrong, but not with the result
+	Phase    string  // what is being computed
+	Fraction float64 // of the phase that is done, from 0 to 1
+	// Iteration is of the search, or of a half of one for shared noise (without X); nil in other phases. It is valid
+	// during the call.
+	Iteration *factorize.Iteration
+	Note      string // a sentence for the user, and then nothing else
+	Warning   bool   // the note is about something that went wrong, but not with the result
 }
 
 // split reports whether more than one strategy is asked for.

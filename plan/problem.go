@@ -5,10 +5,10 @@ import (
 	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/internal/fault"
-	"mafalda/internal/study"
 	"mafalda/measure"
 	"mafalda/participation"
 	"mafalda/strategy"
+	"mafalda/study"
 	"mafalda/workload"
 )
 

@@ -74,8 +74,8 @@ func (o AssessOptions) check(s Scenario) error {
 // react, the squared sensitivity of the view; of a class, a bound of package reaction; of any training, local DP. The
 // first one stands beside the others as Pair.WithoutReaction.
 //
-// Errors: a fault.Argument that names the field of the options; those of Account but for ErrUnclear and, where it is no guarantee
-// that is too large, ErrTooLarge; and the cause of the context, soon after it has ended.
+// Errors: a fault.Argument that names the field of the options; the errors of Account but for ErrUnclear and, where it is
+// no guarantee that is too large, ErrTooLarge; and the cause of the context, soon after it has ended.
 func Assess(ctx context.Context, s Scenario, o AssessOptions) (Report, error) {
 	if err := s.check(); err != nil {
 		return Report{}, err
@@ -142,8 +142,8 @@ type finding struct {
 // comparable reports whether the accounting of Cyffers et al. is of this scenario.
 func (a *assessment) comparable() bool {
 	s := a.scenario
-	return s.Attacker.Trust == PNDP && a.options.Reaction.Kind == FixedInputs && !s.Attacker.SecureSummation && s.Algorithm.Name() == DPDSGD().Name() &&
-		s.Algorithm.training == nil && s.Schema.Participations() == s.steps() && !a.options.Graph.Directed()
+	return s.Attacker.Trust == PNDP && a.options.Reaction.Kind == FixedInputs && !s.Attacker.SecureSummation &&
+		s.Algorithm.Name() == DPDSGD().Name() && s.Algorithm.training == nil && s.Schema.Participations() == s.steps() && !a.options.Graph.Directed()
 }
 
 // victims adds the pairs of all nodes that do not attack.

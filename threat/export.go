@@ -9,9 +9,9 @@ import (
 
 	"mafalda/export"
 	"mafalda/graph"
-	"mafalda/internal/study"
 	"mafalda/participation"
 	"mafalda/strategy"
+	"mafalda/study"
 	"mafalda/threat/reaction"
 )
 

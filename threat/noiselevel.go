@@ -11,7 +11,7 @@ type NoiseLevel struct {
 	Std       float64 // standard deviation of each coordinate of Z
 	Clip      float64 // of gradients
 	Adjacency accounting.Adjacency
-	Sigma     float64 // Std over what a record can move a sum by, rounded down: that of AssessOptions and AuditOptions
+	Sigma     float64 // Std over what a record can move a sum by, rounded down: for AssessOptions and AuditOptions
 }
 
 // NoiseOf returns the noise level of an export, nil if it was not calibrated. A level that does not follow from the

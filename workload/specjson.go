@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"mafalda/internal/strictjson"
-	"mafalda/internal/study"
+	"mafalda/study"
 )
 
 // specJSON is a Spec as it stands in manifests: only what differs from the plain workload, and no matrices.

@@ -30,7 +30,7 @@ type Search struct {
 type band struct {
 	Cost
 	settled bool    // it is excluded, or there is a strategy in the table
-	bound   float64 // of E, for this class and those of fewer bands
+	bound   float64 // of E, for this class and classes of fewer bands
 }
 
 // NewSearch returns the search among all numbers of bands of a table, in which it leaves the strategies that it

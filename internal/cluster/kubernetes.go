@@ -16,7 +16,7 @@ import (
 // Kubernetes runs shards as the pods of an indexed Job. It knows no job that waits for another: who submits merges.
 type Kubernetes struct {
 	Image string // of a container with the program
-	Claim string // of a persistent volume that all pods can write to: that of the folder, and of the files of the command
+	Claim string // of a persistent volume that all pods can write to, with the folder and the files of the command
 	Mount string // where pods see it; paths of the command are relative to it
 }
 

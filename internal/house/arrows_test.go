@@ -34,9 +34,9 @@ var rooms = [][]string{
 	{"participation", "secrets"},
 	{"workload"},
 	{"graph"},
-	{"internal/study"},
+	{"study", "simulated"},
 	{"internal/cluster", "internal/dense", "internal/enum", "internal/npy"},
-	{"internal/files", "internal/gemm", "internal/simulated", "internal/version"},
+	{"internal/files", "internal/gemm", "internal/version"},
 	{"internal/fault", "internal/limits", "internal/parallel", "internal/rounding", "internal/rows", "internal/runes", "internal/series",
 		"internal/shell", "internal/strictjson", "internal/house"},
 }

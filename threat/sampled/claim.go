@@ -18,8 +18,9 @@ import (
 )
 
 // ClaimOf returns what the accountant says of a mechanism with secret batches: ε for δ, and the curve it is on.
-// With PoissonSampling and AllocationSampling the strategy must have no more bands than there are groups, with BinsSampling no negative entry;
-// CyclicSampling has no secret, and is μ-GDP. The errors are a fault.Argument, threat.ErrAudit and those of the
+// With PoissonSampling and AllocationSampling the strategy must have no more bands than there are groups, with
+// BinsSampling no negative entry; CyclicSampling has no secret, and is μ-GDP. The errors are a fault.Argument,
+// threat.ErrAudit and the errors of the
 // accountant.
 func ClaimOf(ctx context.Context, c strategy.Strategy, s participation.Sampling,
 	noiseMultiplier, delta float64) (Claim, error) {

@@ -73,7 +73,7 @@ type sampledDefaults struct {
 	sampledFlags
 	separation int
 	given      func(flag string) bool
-	said       float64 // epsilon of the export, if its numbers are those of the claim; or 0
+	said       float64 // epsilon of the export, if its numbers are the claim's; or 0
 	manifest   *export.Manifest
 }
 

@@ -247,7 +247,7 @@ func (f *optimizeFlags) incomplete(ctx context.Context, s *plan.Solution) error 
 		hint = "; nothing exported (use --keep-partial to export the best strategy so far)"
 	}
 	after := fmt.Sprintf("after %d iterations with a gap of %s", end.Iterations, terminal.DecimalUp(end.Gap, 2))
-	if s.Options.Sampling == participation.Bins { // the gap is that of the optimum to compare with
+	if s.Options.Sampling == participation.Bins { // the gap belongs to the optimum to compare with
 		after = fmt.Sprintf("after %s", terminal.Count(len(s.Candidates), "candidate"))
 	}
 	switch {

@@ -28,7 +28,7 @@ type Axes struct {
 	LogX, LogY  bool    // values must be positive
 	Dots        bool    // mark the points, without a line between them
 	Marks       bool    // mark the points on the line
-	MaxY        float64 // 0: that of the highest curve or band; what is above is cut off
+	MaxY        float64 // 0: the highest curve or band; what is above is cut off
 }
 
 // Lines draws curves in one plot; nil if none has a point. A curve without points is left out, and leaves its colour

@@ -27,7 +27,7 @@ func (s *Source) commands() []Command {
 		}
 	}
 	if len(all) == 0 && s.Document.Kind != "pictures" {
-		all = append(all, Command{Note: "The folder does not say by which command it was made: it is of an earlier version."})
+		all = append(all, Command{Note: "The folder does not say by which command it was made."})
 	}
 	if s.Export == nil {
 		return all

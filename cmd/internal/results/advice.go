@@ -193,8 +193,8 @@ func className(c AdviceRow) string {
 	return c.Class
 }
 
-// optimizeCommand returns the command line that computes and exports a choice: the flags of cmd that are given, but for
-// those of its own.
+// optimizeCommand returns the command line that computes and exports a choice: the given flags of cmd, without
+// the flags that only cmd has.
 func optimizeCommand(cmd *cobra.Command, own []string, c plan.Choice) string {
 	words := []string{cmd.Root().Name(), "optimize"}
 	cmd.Flags().Visit(func(f *pflag.Flag) {

@@ -20,7 +20,7 @@ type Store[C, R any] struct {
 
 	mu      sync.Mutex
 	entries map[string]Entry[C, R] // by the names of their files
-	claim   sync.Mutex             // while the folder is made that of the study
+	claim   sync.Mutex             // while the folder is made the study's
 }
 
 // Entry is a cell with its result.
