@@ -41,7 +41,7 @@ func inputFlags() map[string]func(value string) bool {
 	number := func(value string) bool { _, err := strconv.Atoi(value); return err == nil }
 	return map[string]func(string) bool{"graph": form(graph.BuiltinForms()), "gossip-matrix": never,
 		"graph-sequence": never, "learning-rates": form(workload.ScheduleForms()), "schema": form(flags.SchemaNames()),
-		"budgets": never, "export": never, "coalitions": number, "data": never, methodsFlag: form(simulate.MethodNames())}
+		"export": never, "coalitions": number, "data": never, methodsFlag: form(simulate.MethodNames())}
 }
 
 // inputsOf returns the path of a command and its flags in the arguments of the program, without the flags about where
