@@ -30,6 +30,11 @@ def _batches(manifest: dict[str, Any]) -> str:
             f"Batches are drawn in secret: every record is put once into one of {sampling['groups']} groups, and step t takes every record of "
             f"group t mod {sampling['groups']} with probability {sampling['probability']:g}; draws and sizes stay secret, and empty batches count."
         )
+    if scheme == "allocation":
+        return (
+            f"Batches are drawn in secret: every record is put once into one of {sampling['groups']} groups, and takes part in one step, drawn at "
+            f"random, of each of the {sampling['rounds']} blocks of its group's steps; draws and sizes stay secret, and empty batches count."
+        )
     if scheme == "bins":
         return (
             f"Batches are drawn in secret: every record is put once, independently and uniformly, into one of {sampling['groups']} bins, and step t "
