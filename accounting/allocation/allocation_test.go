@@ -1,18 +1,14 @@
 package allocation
 
 import (
-	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
 	"mafalda/accounting"
-	"mafalda/accounting/bins"
-	"mafalda/accounting/pld"
 	"mafalda/internal/fault"
 )
 
@@ -70,29 +66,6 @@ func TestBlocksOfOneStepAreGaussian(t *testing.T) {
 			if got := m.compose(2, want, fineStep).delta(epsilon); err != nil || got < want || got > want*(1+5e-3) {
 				t.Errorf("%d blocks, ε = %v: %v, want %v, %v", count, epsilon, got, want, err)
 			}
-		}
-	}
-}
-
-// One block is what random bins without correlated noise are: an accountant of another kind, by samples.
-func TestOneBlockIsRandomBins(t *testing.T) {
-	for _, choices := range []int{4, 19} {
-		identity := mat.NewDense(choices, choices, nil)
-		for i := range choices {
-			identity.Set(i, i, 1)
-		}
-		b, err := bins.New(identity, choices)
-		if err != nil {
-			t.Fatal(err)
-		}
-		const epsilon, noise = 1.5, 1.0
-		want, err := b.Delta(context.Background(), epsilon, noise, bins.MonteCarlo{Samples: 1 << 16})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := mechanism(t, Blocks{choices, 1}).Delta(epsilon, noise)
-		if err != nil || math.Abs(got/want.Value-1) > 0.02 || got > want.Upper {
-			t.Errorf("%d steps: %v, samples say %+v, %v", choices, got, want, err)
 		}
 	}
 }
@@ -209,23 +182,6 @@ func TestSumsOnGridsAreLargerInConvexOrder(t *testing.T) {
 			}
 		}
 	})
-}
-
-// Less noise than Poisson sampling with the same mean number of participations: up to 5 %, 10 % of the squared error.
-func TestAllocationTakesLessNoiseThanPoisson(t *testing.T) {
-	for _, epsilon := range []float64{1, 8} {
-		noise, err := mechanism(t, Blocks{19, 20}).NoiseMultiplier(epsilon, 1e-6)
-		if err != nil {
-			t.Fatal(err)
-		}
-		poisson, err := pld.BandRounds(380, 19, 1).NoiseFor(epsilon, 1e-6)
-		if err != nil || noise > 0.98*poisson || noise < 0.9*poisson {
-			t.Errorf("ε = %v: %v, Poisson %v, %v", epsilon, noise, poisson, err)
-		}
-		if got, err := mechanism(t, Blocks{19, 20}).Epsilon(1e-6, noise); err != nil || got > epsilon || got < epsilon*(1-1e-3) {
-			t.Errorf("noise %v has ε = %v, not %v, %v", noise, got, epsilon, err)
-		}
-	}
 }
 
 func TestRefuses(t *testing.T) {

@@ -71,6 +71,13 @@ func NewTable(o factorize.Objective, schema participation.Schema, opts Options) 
 		known: map[int]float64{}}, nil
 }
 
+// Allocated returns the table of the same strategies with random allocation in the place of Poisson sampling.
+func (t *Table) Allocated() *Table {
+	other := *t
+	other.options.Allocation = true
+	return &other
+}
+
 // Most returns the most bands: b, or T if that is less.
 func (t *Table) Most() int { return min(t.schema.Separation(), t.schema.Steps()) }
 
