@@ -22,7 +22,7 @@ func mechanism(t interface{ Fatal(...any) }, blocks ...Blocks) *Mechanism {
 
 // exact returns δ of one block of up to three steps in both directions, by integration over all its outcomes.
 func exact(choices int, noise, epsilon float64) (removed, added float64) {
-	step := []float64{0, 0.01, 0.02, 0.12}[choices]
+	step := []float64{0, 0.01, 0.03, 0.16}[choices]
 	var visit func(depth int, mass, ratio float64)
 	visit = func(depth int, mass, ratio float64) {
 		if depth == choices {
@@ -42,7 +42,7 @@ func exact(choices int, noise, epsilon float64) (removed, added float64) {
 // One block of one, two and three steps, by the definition: never below it, and hardly above.
 func TestOneBlockIsAsIntegrated(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for i := range 24 {
+	for i := range 15 {
 		choices := 1 + i%3
 		noise, epsilon := 0.7*math.Exp(1.2*rng.Float64()), 1.5*rng.Float64()
 		want, added := exact(choices, noise, epsilon)
@@ -73,7 +73,7 @@ func TestBlocksOfOneStepAreGaussian(t *testing.T) {
 // 60 random mechanisms of several blocks, against samples of their losses by the definition: never below what these
 // show with confidence, and not far from their mean.
 func TestManyBlocksAreAsSampled(t *testing.T) {
-	const samples = 4000
+	const samples = 2000
 	rng := rand.New(rand.NewPCG(3, 4))
 	var ratio float64
 	for range 60 {
@@ -116,8 +116,8 @@ func TestManyBlocksAreAsSampled(t *testing.T) {
 
 // Half the step changes ε by less than 0.1 %, and never to the larger side: the grid is on the safe side.
 func TestFinerGridsAreBelow(t *testing.T) {
-	for _, noise := range []float64{0.6, 2, 20} {
-		for _, b := range []Blocks{{2, 3}, {19, 20}, {100, 4}} {
+	for _, noise := range []float64{0.6, 5} {
+		for _, b := range []Blocks{{2, 3}, {19, 8}} {
 			m := mechanism(t, b)
 			coarse, err := m.epsilon(1e-6, noise, fineStep)
 			fine, err2 := m.epsilon(1e-6, noise, fineStep/2)
