@@ -203,9 +203,10 @@ def optimize(
         sampling
             how nodes draw batches: cyclic (in turn; attackers may know when a record takes part), poisson (in
             secret, every record with probability w/b in w groups; needs --epsilon and --delta, and finds the best
-            w up to b unless --bandwidth says it), bins (in secret, every record put once into one of b batches of
-            random size, drawn independently and uniformly: not a permutation that is cut into equal batches;
-            needs --epsilon and --delta) (default cyclic)
+            w up to b unless --bandwidth says it), allocation (in secret, every record in one step, drawn at
+            random, of each of k blocks of its group's steps; T = k·b), bins (in secret, every record put once
+            into one of b batches of random size, drawn independently and uniformly: not a permutation that is cut
+            into equal batches; needs --epsilon and --delta) (default cyclic)
         scale_columns
             fit a scale for every column of --strategy toeplitz
         schema
@@ -518,7 +519,7 @@ def audit(
         steps
             steps (required)
         actual
-            with --sampling: what the nodes really do: poisson, bins or cyclic (default: the same)
+            with --sampling: what the nodes really do: poisson, bins, allocation or cyclic (default: the same)
         algorithm
             algorithm: dp-d-sgd, antipgd, muffliato, decor, zip-dl, mf-d-sgd (default dp-d-sgd)
         answer
@@ -594,7 +595,8 @@ def audit(
             50000) (default 4000)
         sampling
             attack the privacy of batches that are drawn in secret: poisson: from --groups in turn, each record
-            with --probability bins: each record in one of -b batches, drawn once cyclic: each record in one of -b
+            with --probability bins: each record in one of -b batches, drawn once allocation: from --groups in
+            turn, each record in one step, drawn at random, of each of T/b blocks cyclic: each record in one of -b
             fixed batches, and no secret
         schema
             when a record takes part: cyclic: every b steps, at most k times min-sep: at least b steps apart, at
@@ -911,7 +913,9 @@ def sampling(
     every --epsilon and numbers of bands w from 1 (DP-D-SGD) to b: the squared error with the noise for (epsilon,
     delta), over that of the optimum with its own. A batch of w bands is drawn from one of w groups, every record
     with probability w/b: as many as in turn, on average. Beside them are two lower bounds: no strategy, whatever
-    its class, has a smaller error under Poisson sampling from the groups of the best bands, or under random bins.
+    its class, has a smaller error under Poisson sampling from the groups of the best bands, or under random bins;
+    and, where T = k·b, the best number of bands with random allocation, where every record takes part exactly k
+    times.
 
     With -o, write sampling.csv, sampling.json and a picture. "mafalda optimize --sampling poisson" exports the
     best strategy for an epsilon, and proves that no other number of bands is better.
@@ -1099,6 +1103,7 @@ def advise(
 def epsilon(
     *,
     alpha: float | None = None,
+    choices: int | None = None,
     delta: float | None = None,
     epsilon: float | None = None,
     mu: float | None = None,
@@ -1121,9 +1126,14 @@ def epsilon(
     --delta, or --epsilon the least noise multiplier. The epsilon holds; the least one is known within 0.2 % as a
     rule (docs/sampling.md), and where it is not the output says so, and what proves the epsilon.
 
+    With --sampling allocation the steps are cut into --rounds blocks of --choices steps, and every record takes
+    part in exactly one step of each block, drawn at random, in secret (docs/sampling-allocation.md).
+
     Keywords:
         alpha
             Renyi order
+        choices
+            with --sampling allocation: steps of a block
         delta
             of (epsilon, delta)-DP
         epsilon
@@ -1137,9 +1147,10 @@ def epsilon(
         rdp
             Renyi divergence of order alpha
         rounds
-            with --sampling: rounds that a record can be drawn for
+            with --sampling: rounds that a record can be drawn for, or blocks
         sampling
-            batches that are drawn in secret: poisson, each record with --probability
+            batches that are drawn in secret: poisson, each record with --probability; allocation, each record in
+            one step, drawn at random, of each block of --choices steps
     """
     return call("epsilon", locals())
 

@@ -44,7 +44,7 @@ func Sampling(c *plan.SamplingCurves) (*Figure, error) {
 		}
 		curves = append(curves, poisson, bins)
 	}
-	title := fmt.Sprintf("Poisson sampling at the same (ε, δ): %s, T = %d, k = %d, b = %d, δ = %s", source,
+	title := fmt.Sprintf("Secret batches at the same (ε, δ): %s, T = %d, k = %d, b = %d, δ = %s", source,
 		p.Schema.Steps(), p.Schema.Participations(), p.Schema.Separation(), printed(c.Levels.Delta))
 	return Lines(Axes{Title: title, X: "ε", Y: "squared error over that of the optimum, batches in turn", LogX: true,
 		MaxY: 2}, curves)
