@@ -87,12 +87,42 @@ def test_a_private_training_with_canaries(plan, tmp_path):
 
 
 @real
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+def test_a_training_with_opacus_and_canaries(plan, tmp_path, reduction):
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("opacus")
+    from opacus import GradSampleModule
+
+    from mafalda.opacus import MafaldaOptimizer
+
+    torch.manual_seed(0)
+    data = torch.utils.data.TensorDataset(torch.randn(RECORDS, 30), torch.randint(2, (RECORDS,)))
+    model = GradSampleModule(torch.nn.Sequential(torch.nn.Linear(30, 60), torch.nn.Tanh(), torch.nn.Linear(60, 2)))
+    dim = sum(p.numel() for p in model.parameters())
+    sampler = plan.sampler(RECORDS + COUNT, node="0", state=tmp_path / "batches")
+    loader = torch.utils.data.DataLoader(data, batch_sampler=sampler)
+    canaries = plan.canaries(COUNT, dim, tmp_path / "coins", sampler=sampler, seed=1)
+    sgd = torch.optim.SGD(model.parameters(), lr=0.5 if reduction == "mean" else 0.01)
+    audit = {"canaries": canaries, "record": tmp_path / "run"}
+    optimizer = MafaldaOptimizer(
+        sgd, module=model, plan=plan, node="0", seed=2, loader=loader, loss_reduction=reduction, **audit
+    )
+    for x, y in loader:
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model(x), y, reduction=reduction).backward()
+        optimizer.step()
+        plan.mix(model, {}, node="0")
+    found = plan.audit(tmp_path / "run", tmp_path / "coins")
+    assert found.passed and abs(found.mu - found.claimed_mu) <= 3 * found.mu_error
+
+
+@real
 def test_canaries_go_on_after_a_restart_and_are_not_taken_for_others(plan, tmp_path):
     sampler = plan.sampler(RECORDS + COUNT, node="1")
     first = plan.canaries(COUNT, DIM, tmp_path / "coins", sampler=sampler)
     again = plan.canaries(COUNT, DIM, tmp_path / "coins", sampler=sampler)
     assert (first.included == again.included).all() and (first.direction(7) == again.direction(7)).all()
-    assert 0.3 < first.included.mean() < 0.7 and abs(np.linalg.norm(first.direction(0)) - 1) < 1e-6
+    assert 0.3 < first.included.mean() < 0.7 and abs(np.linalg.norm(first.direction(0).astype(float)) - 1) < 1e-6
     other = plan.canaries(COUNT, DIM, tmp_path / "others", sampler=sampler)
     assert (first.included != other.included).any()
     said = json.loads((tmp_path / "coins").read_text())
