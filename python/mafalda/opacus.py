@@ -201,6 +201,8 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
         check_places(self.params, sums)
         if self.canaries is not None:
             add_canaries(self.canaries, t, sums)
+        if self._record is not None:
+            self._record.missed(self.noise.place.unsent)
         add_row(self.noise, t, sums)
         for p, total in zip(self.params, sums):
             p.grad = total.to(p.dtype)

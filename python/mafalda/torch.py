@@ -158,6 +158,8 @@ class PrivateOptimizer(RefusesScaling):
         check_places(self.parameters, sums)
         if self.canaries is not None:
             add_canaries(self.canaries, t, sums, self._chunk)
+        if self._record is not None:
+            self._record.missed(self.noise.place.unsent)
         try:  # the row may be spent from here on
             add_row(self.noise, t, sums)
             self.optimizer.zero_grad(set_to_none=True)  # also of parameters that are not trained
