@@ -339,7 +339,7 @@ func (r *Result) inEpsilon(m *export.Manifest, delta float64) (err error) {
 		}
 	}
 	switch {
-	case m.Sampling != nil: // it counts on draws that are secret, and the coins say who takes part when
+	case m.Sampled(): // it counts on draws that are secret, and the coins say who takes part when
 	case p.Epsilon != nil && p.Delta != nil && *p.Delta == delta:
 		r.ClaimedEpsilon = p.Epsilon
 	case p.Mu > 0:

@@ -289,7 +289,11 @@ func TestSecretDrawsAreNoClaimForThoseWhoKnowThem(t *testing.T) {
 	if r := m.audit(t, 2); r.Passed || r.LowerEpsilon <= epsilon {
 		t.Errorf("passed %v with epsilon at least %v, where %v is claimed", r.Passed, r.LowerEpsilon, epsilon)
 	}
-	m.e.Manifest.Sampling = &export.Sampling{}
+	m.e.Manifest.Sampling = &export.Sampling{Scheme: export.SchemeCyclic}
+	if r := m.audit(t, 2); r.Passed {
+		t.Error("batches in turn are no secret")
+	}
+	m.e.Manifest.Sampling.Scheme = export.SchemePoisson
 	if r := m.audit(t, 2); !r.Passed || r.ClaimedEpsilon != nil {
 		t.Errorf("passed %v, claimed %v", r.Passed, r.ClaimedEpsilon)
 	}
