@@ -133,6 +133,11 @@ class Recorder:
         self._updates.flush()
         durable.write_json(name, said)  # last: with it the folder is a record
 
+    def missed(self, steps: Sequence[int]) -> None:
+        """Steps whose message did not leave after all: the next row of noise carries theirs (noise.place.unsent says which)."""
+        for step in steps:
+            self._updates[step] = np.nan
+
     def add(self, step: int, before: np.ndarray, message: np.ndarray, rate: float) -> None:
         """The message of a step, the model that the node held before, and the learning rate in between."""
         steps, dim = self._shape
