@@ -55,7 +55,9 @@ const (
 )
 
 // Samplings returns the names of all of them.
-func Samplings() []string { return []string{nameCyclic, namePoisson, nameBins, nameAllocation, nameMinSep} }
+func Samplings() []string {
+	return []string{nameCyclic, namePoisson, nameBins, nameAllocation, nameMinSep}
+}
 
 // CheckSampler draws all batches and finds those that break the sampler's contract: records that are not ascending
 // numbers of the node's, and what the Schema does not allow. The error wraps ErrViolated.

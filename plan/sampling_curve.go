@@ -24,6 +24,9 @@ type SamplingCurves struct {
 	Bands   []BandCurve            // with Poisson sampling
 	Best    []benchmarks.AtPrivacy // the best number of bands at every ε: bands.Table.Descend; nil with CurveOptions.Of
 	Bounds  []SecretBound          // at every ε; nil with CurveOptions.Of
+
+	// Allocation is the best number of bands with random allocation; nil with CurveOptions.Of, and unless T = k·b.
+	Allocation []benchmarks.AtPrivacy
 }
 
 // SecretBound are errors that no strategy, whatever its class, is below where batches are drawn in secret: under
@@ -98,8 +101,13 @@ func SamplingCurve(ctx context.Context, p Problem, levels benchmarks.Privacies, 
 	if err := s.curves(ctx, all, table); err != nil || o.Of != nil {
 		return all, err
 	}
-	if err := s.bestCurve(ctx, all, table); err != nil {
+	if all.Best, err = s.bestCurve(ctx, all, table, "bands"); err != nil {
 		return all, err
+	}
+	if p.Schema.Steps() == p.Schema.Participations()*p.Schema.Separation() {
+		if all.Allocation, err = s.bestCurve(ctx, all, table.Allocated(), "bands with random allocation"); err != nil {
+			return all, err
+		}
 	}
 	return all, s.boundCurve(ctx, all)
 }
@@ -108,7 +116,7 @@ func SamplingCurve(ctx context.Context, p Problem, levels benchmarks.Privacies, 
 func (s *job) boundCurve(ctx context.Context, all *SamplingCurves) error {
 	bounds := measure.NewSecretBounds(s.gram, s.schema(), s.Cyclic)
 	for i, best := range all.Best {
-		s.show("lower bounds", float64(i)/float64(len(all.Best)))
+		s.show("lower bounds", float64(i+1)/float64(len(all.Best)))
 		var at SecretBound
 		var err error
 		if at.Poisson, _, err = bounds.Poisson(ctx, best.Bands, best.Epsilon, best.Delta); err != nil {
@@ -183,17 +191,19 @@ func (s *job) curves(ctx context.Context, all *SamplingCurves, table *bands.Tabl
 }
 
 // bestCurve computes what the best numbers of bands cost.
-func (s *job) bestCurve(ctx context.Context, all *SamplingCurves, table *bands.Table) error {
+func (s *job) bestCurve(ctx context.Context, all *SamplingCurves, table *bands.Table, phase string) ([]benchmarks.AtPrivacy,
+	error) {
 	done, parts := float64(len(all.Bands)), float64(len(all.Bands)+1)
+	var best []benchmarks.AtPrivacy
 	for i, epsilon := range all.Levels.Epsilons {
-		s.show("bands", (done+float64(i)/float64(len(all.Cyclic)))/parts)
+		s.show(phase, (done+float64(i)/float64(len(all.Cyclic)))/parts)
 		at, err := table.Descend(ctx, epsilon, all.Levels.Delta)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		all.Best = append(all.Best, benchmarks.InSecret(at, epsilon, all.Levels.Delta, all.Cyclic[i]))
+		best = append(best, benchmarks.InSecret(at, epsilon, all.Levels.Delta, all.Cyclic[i]))
 	}
-	return ctx.Err()
+	return best, ctx.Err()
 }
 
 // Finer returns the ε of a smooth picture: three more between neighbours of ascending ones.
@@ -223,6 +233,9 @@ func (c *SamplingCurves) Only(epsilons []float64) *SamplingCurves {
 		if c.Best != nil {
 			some.Best = append(some.Best, c.Best[i])
 			some.Bounds = append(some.Bounds, c.Bounds[i])
+		}
+		if c.Allocation != nil {
+			some.Allocation = append(some.Allocation, c.Allocation[i])
 		}
 		for j, b := range c.Bands {
 			some.Bands[j].At = append(some.Bands[j].At, b.At[i])

@@ -2,7 +2,6 @@ package strategy
 
 import (
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -13,11 +12,12 @@ import (
 // Growth says how the sensitivity of a strategy grows with the steps that were made: after t steps an attacker has seen
 // C[:t,:t]G[:t] + Z[:t], so that the mechanism is the leading block of C, with Gram matrix C[:t,:t]ᵀC[:t,:t] (not
 // X[:t,:t]: off the mask of an optimal X its entries are not zero), and a record has taken part in the steps of a
-// pattern before t. It is immutable.
+// pattern before t. It is for one goroutine.
 type Growth struct {
 	schema     participation.Schema
-	series     []float64  // of a Toeplitz strategy of more than LongSteps steps, of which nothing of size T×T is made
-	transposed *mat.Dense // Cᵀ; nil with series
+	series     []float64                         // of a Toeplitz strategy of more than LongSteps steps, of which nothing of size T×T is made
+	transposed *mat.Dense                        // Cᵀ; nil with series
+	later      map[int]participation.Sensitivity // of the steps that bound earlier ones, as far as they were needed
 }
 
 // NewGrowth returns the growth of c under a schema. It fails where Sensitivity has no bound.
@@ -29,12 +29,12 @@ func NewGrowth(c Strategy, schema participation.Schema) (*Growth, error) {
 	if c.Steps() > LongSteps {
 		if series, ok := SeriesOf(c); ok {
 			_, err := longSensitivity(series, schema)
-			return &Growth{schema: schema, series: series}, err
+			return &Growth{schema: schema, series: series, later: map[int]participation.Sensitivity{}}, err
 		}
 	}
 	var lower mat.TriDense
 	c.StrategyTo(&lower)
-	return &Growth{schema: schema, transposed: mat.DenseCopyOf(lower.T())}, nil
+	return &Growth{schema: schema, transposed: mat.DenseCopyOf(lower.T()), later: map[int]participation.Sensitivity{}}, nil
 }
 
 // Sensitivity returns the sensitivity of the first steps, never rounded down. It grows with the steps, and so the
@@ -42,34 +42,33 @@ func NewGrowth(c Strategy, schema participation.Schema) (*Growth, error) {
 //
 //   - Where patterns can be listed it is the sensitivity for vector contributions (participation.VectorSensitivity):
 //     exact within 10⁻⁶, so that a later step has no smaller one to offer.
-//   - Under min-sep it is the smallest bound of this step and later ones, of as many as laterSteps allows.
+//   - Under min-sep, where it is no more than a bound, it is the smallest one of this step and later ones: of all up to
+//     64 steps, of eight later ones where there are more.
 //   - Of more than LongSteps steps it is ToeplitzMajorant, which grows itself.
 //
 // It fails for steps outside 1..T.
 func (g *Growth) Sensitivity(steps int) (participation.Sensitivity, error) {
 	best, err := g.bound(steps)
-	if _, listed := g.schema.(interface{ Patterns() [][]int }); listed || err != nil {
+	if _, listed := g.schema.(interface{ Patterns() [][]int }); listed || err != nil || best.Exact {
 		return best, err
 	}
-	for later := g.schema.Steps(); later > steps; later -= g.laterSteps() {
-		s, err := g.bound(later)
-		if err != nil {
-			return participation.Sensitivity{}, err
+	apart := 1
+	if all := g.schema.Steps(); all > 64 {
+		apart = all / 8
+	}
+	for later := g.schema.Steps(); later > steps; later -= apart {
+		s, known := g.later[later]
+		if !known {
+			if s, err = g.bound(later); err != nil {
+				return participation.Sensitivity{}, err
+			}
+			g.later[later] = s
 		}
 		if s.Squared < best.Squared { // what is attained later says nothing of now
 			best.Squared, best.Exact = s.Squared, false
 		}
 	}
 	return best, nil
-}
-
-// laterSteps returns the distance of the later steps whose bounds are computed: one, or more where a single bound takes
-// long.
-func (g *Growth) laterSteps() int {
-	const operations = 1e9
-	steps := float64(g.schema.Steps())
-	each := steps * steps * float64(g.schema.Participations())
-	return max(1, int(math.Ceil(steps*each/(3*operations))))
 }
 
 // bound returns the sensitivity of the first steps by these alone.

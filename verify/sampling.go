@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
+	"mafalda/accounting/allocation"
 	"mafalda/accounting/pld"
 	"mafalda/export"
 	"mafalda/factorize"
@@ -50,6 +51,9 @@ func (v *verification) poisson() error {
 		return fmt.Errorf("%d groups, of at most b = %d", s.Groups, v.asked.Separation())
 	}
 	rounds := v.rounds(s.Groups)
+	if m.Allocated() {
+		rounds.Rounds = v.asked.Participations()
+	}
 	is := &export.Sampling{Groups: m.Strategy.Bandwidth, Probability: rounds.Probability, Rounds: rounds.Rounds}
 	v.again.Sampling, v.again.ErrorAtPrivacy = is, m.ErrorAtPrivacy
 	before, found := 0, -1
@@ -59,7 +63,7 @@ func (v *verification) poisson() error {
 				before, v.asked.Separation())
 		}
 		before = c.Bandwidth
-		noise, err := v.rounds(c.Bandwidth).NoiseFor(*m.Privacy.Epsilon, s.Delta)
+		noise, err := v.noiseFor(c.Bandwidth)
 		if err != nil {
 			return err
 		}
@@ -90,6 +94,19 @@ func (v *verification) poisson() error {
 	v.compare("sampling", fmt.Sprintf("%d groups of %d rounds with probability %.4g take a noise multiplier of %v",
 		s.Groups, s.Rounds, s.Probability, s.NoiseMultiplier))
 	return nil
+}
+
+// noiseFor returns the noise multiplier of so many bands for the privacy.
+func (v *verification) noiseFor(bands int) (float64, error) {
+	m := v.export.Manifest
+	if !m.Allocated() {
+		return v.rounds(bands).NoiseFor(*m.Privacy.Epsilon, m.Sampling.Delta)
+	}
+	of, err := allocation.ForBands(v.asked.Steps(), v.asked.Participations(), bands)
+	if err != nil {
+		return 0, err
+	}
+	return of.NoiseMultiplier(*m.Privacy.Epsilon, m.Sampling.Delta)
 }
 
 // rounds is what a record of the largest group goes through with so many bands.

@@ -8,10 +8,9 @@
 //
 //	P = (1/c) Σ_j N(e_j, s²I)     and     Q = N(0, s²I)      (c numbers)
 //
-// dominates (Chua et al. 2024; Choquette-Choo et al. 2024, for any distribution of the steps that a record is in and
-// strategies without negative entries): P, Q for a removed record, Q, P for an added one. Blocks are drawn
-// independently, so that their losses add up. k of T steps without replacement are no worse than k blocks of ⌊T/k⌋:
-// who tells a random partition tells no less (docs/sampling-allocation.md).
+// dominates, also under adaptive gradients: P, Q for a removed record, Q, P for an added one. Blocks are drawn
+// independently, so that their losses add up. docs/sampling-allocation.md has the proof, and why k of T steps without
+// replacement are no worse than k blocks of T/k steps.
 //
 // # The grid
 //

@@ -52,6 +52,12 @@ func Cut(steps, count int) []Blocks {
 	return []Blocks{{short + 1, more}, {short, count - more}}
 }
 
+// ForBands returns what a record goes through that takes part so many times in so many steps, with so many bands, where
+// step t draws from group t mod bands: of the groups of the fewest steps, whose blocks hide least.
+func ForBands(steps, participations, bands int) (*Mechanism, error) {
+	return New(Cut(steps/bands, participations)...)
+}
+
 // fineStep is the step of a grid in standard deviations of a block's loss; coarseStep of a first guess.
 const fineStep, coarseStep = 0.012, 0.05
 

@@ -11,6 +11,7 @@ import numpy as np
 
 import data
 import mafalda
+from mafalda.canaries import Recorder
 from mafalda.simulated import SimulatedNoise
 from peers import Peers
 
@@ -29,10 +30,14 @@ def with_constant(x):
     return np.hstack([x, np.ones((len(x), 1), np.float32)])
 
 
-def train(plan, node, x, y, work, addresses, rate, options, private=True):
-    """The user's code: a private training loop with gossip. Returns the model, and the peers for what they counted."""
-    sampler = plan.sampler(len(x), node=node, state=work / "batches")
+def train(plan, node, x, y, work, addresses, rate, options, private=True, made_up=0):
+    """The user's code: a private training loop with gossip. Returns the model, and the peers for what they counted.
+
+    made_up is how many records are made up for an audit of what really happened, after the node's own.
+    """
+    sampler = plan.sampler(len(x) + made_up, node=node, state=work / "batches")
     shape = (x.shape[1], data.CLASSES)
+    audit = Audit(plan, node, work, sampler, shape[0] * shape[1], made_up) if made_up else None
     noise = (
         plan.noise(node, shape[0] * shape[1], state=work / "noise")
         if private
@@ -42,13 +47,32 @@ def train(plan, node, x, y, work, addresses, rate, options, private=True):
         theta = peers.restore(np.zeros(shape[0] * shape[1], np.float32))
         for step in peers.steps():
             if not peers.misses(step):
-                batch = sampler.batch(step)
-                total = clipped_sum(theta.reshape(shape), x[batch], y[batch], plan.level(node).clip).ravel() + noise.row(
-                    step, dtype=np.float32
-                )
-                theta = theta - np.float32(rate / sampler.expected) * total
+                numbers, clip = sampler.batch(step), plan.level(node).clip
+                batch = numbers[numbers < len(x)]
+                total = clipped_sum(theta.reshape(shape), x[batch], y[batch], clip).ravel()
+                if audit:
+                    total += audit.canaries_of(numbers, clip)
+                    audit.recorder.missed(noise.place.unsent)
+                total += noise.row(step, dtype=np.float32)
+                before, theta = theta, theta - np.float32(rate / sampler.expected) * total
+                if audit:
+                    audit.recorder.add(step, before, theta, rate)
             theta = plan.mix(theta, peers.exchange(step, theta))
     return theta, peers
+
+
+class Audit:
+    """What an audit needs: canaries, and a record of the messages."""
+
+    def __init__(self, plan, node, work, sampler, dim, made_up):
+        self._canaries = plan.canaries(made_up, dim, work / "coins.json", sampler=sampler)
+        self.recorder = Recorder(plan, node, work / "run", [dim], sampler.expected)
+
+    def canaries_of(self, numbers, clip):
+        """The sum of the canaries of a batch, clipped as records are."""
+        gradients = self._canaries.gradients(numbers)
+        norms = np.linalg.norm(gradients, axis=1) * (1 + 1e-5)
+        return (gradients * np.minimum(1, clip / np.maximum(norms, 1e-30))[:, None]).sum(axis=0)
 
 
 class Silent(SimulatedNoise):
@@ -79,7 +103,16 @@ def main(settings, go):
         )
     else:
         theta, peers = train(
-            plan, node, with_constant(x), y, work, addresses, settings["rate"], settings["peers"], settings["private"]
+            plan,
+            node,
+            with_constant(x),
+            y,
+            work,
+            addresses,
+            settings["rate"],
+            settings["peers"],
+            settings["private"],
+            settings["canaries"],
         )
         scores = with_constant(digits.test_x) @ theta.reshape(-1, data.CLASSES)
         accuracy = float((scores.argmax(axis=1) == digits.test_y).mean())

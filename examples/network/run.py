@@ -57,6 +57,7 @@ class Network:
                 "private": private,
                 "torch": options.torch,
                 "rate": options.rate,
+                "canaries": options.canaries if label in spares else 0,
                 "peers": {"pace": pace, "miss": options.missed},
                 "addresses": addresses,
             }
@@ -142,6 +143,7 @@ def main():
     parser.add_argument("--missed", type=float, default=0, help="probability that a node has no gradient in a step")
     parser.add_argument("--data", default="digits", help="digits, made, or a folder with MNIST")
     parser.add_argument("--torch", action="store_true", help="nodes train with torch (a layer of 32)")
+    parser.add_argument("--canaries", type=int, default=0, help="records made up for an audit of the node that crashes (numpy)")
     parser.add_argument("--short", action="store_true", help="4 nodes, 40 steps")
     options = parser.parse_args()
     if options.short:
@@ -167,12 +169,18 @@ def run(folder, options):
             network.crash(label, options.steps // 2, 2, whole=True),
         ]
         results = network.results()
+        audited = best.audit(network.work / label / "run", network.work / label / "coins.json") if options.canaries else None
     report("MAFALDA, a node crashes", results, options.steps)
     print(
         f"node {label} went down after its message of steps {downs[0]} and {downs[1]}, and missed steps {results[label]['skipped']}: their rows were carried"
     )
     if not results[label]["skipped"]:
         raise SystemExit("the node that crashed missed nothing: the crash was not seen")
+    if audited:
+        print(
+            f"audit of node {label}, {audited.missed} steps missed: mu {audited.mu:.2f} ± {audited.mu_error:.2f}, claimed "
+            f"{audited.claimed_mu:.2f}; epsilon at least {audited.lower_epsilon:.2f}; no faults"
+        )
 
 
 if __name__ == "__main__":

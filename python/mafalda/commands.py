@@ -213,9 +213,10 @@ def optimize(
         sampling
             how nodes draw batches: cyclic (in turn; attackers may know when a record takes part), poisson (in
             secret, every record with probability w/b in w groups; needs --epsilon and --delta, and finds the best
-            w up to b unless --bandwidth says it), bins (in secret, every record put once into one of b batches of
-            random size, drawn independently and uniformly: not a permutation that is cut into equal batches;
-            needs --epsilon and --delta) (default cyclic)
+            w up to b unless --bandwidth says it), allocation (in secret, every record in one step, drawn at
+            random, of each of k blocks of its group's steps; T = k·b), bins (in secret, every record put once
+            into one of b batches of random size, drawn independently and uniformly: not a permutation that is cut
+            into equal batches; needs --epsilon and --delta) (default cyclic)
         scale_columns
             fit a scale for every column of --strategy toeplitz
         schema
@@ -951,7 +952,9 @@ def sampling(
     every --epsilon and numbers of bands w from 1 (DP-D-SGD) to b: the squared error with the noise for (epsilon,
     delta), over that of the optimum with its own. A batch of w bands is drawn from one of w groups, every record
     with probability w/b: as many as in turn, on average. Beside them are two lower bounds: no strategy, whatever
-    its class, has a smaller error under Poisson sampling from the groups of the best bands, or under random bins.
+    its class, has a smaller error under Poisson sampling from the groups of the best bands, or under random bins;
+    and, where T = k·b, the best number of bands with random allocation, where every record takes part exactly k
+    times.
 
     With -o, write sampling.csv, sampling.json and a picture. "mafalda optimize --sampling poisson" exports the
     best strategy for an epsilon, and proves that no other number of bands is better.

@@ -22,24 +22,29 @@ import torch
 from opacus.optimizers import DPOptimizer
 from opacus.optimizers.optimizer import _check_processed_flag, _mark_as_processed
 
+from .canaries import Canaries, Recorder
 from .clipping import clip_and_sum
 from .errors import ExportError, MafaldaError, ParticipationError
 from .export import Export
 from .guard import RefusesScaling, StepGuard, check_model, trained_parameters, warn_of_optimizer
+from .mix import flat
 from .noise import Noise
 from .noise_source import open_noise
 from .sampler import Sampler
 from .torch import (
+    add_canaries,
     add_row,
     check_batch,
     check_checkpoint,
     check_loader,
     check_places,
+    checked_canaries,
     checked_clip,
     checked_size,
     checkpoint,
     follow,
     prefetched,
+    recorded_momentum,
     refuse_closure,
     skip_to,
 )
@@ -52,7 +57,8 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
     module is the model: the optimizer must train all of it. loader is the DataLoader, whose batches must be those of
     plan.sampler; for other ways of feeding batches give the sampler itself. Opacus's own Poisson loaders are refused: they
     draw with torch's generator, whose draws are no secret, and nothing says which of their batches belongs to which
-    step. plan.sampler draws Poisson batches with a secret key. state, seed: as Plan.noise has them.
+    step. plan.sampler draws Poisson batches with a secret key. state, seed: as Plan.noise has them. canaries, record: as
+    mafalda.torch.PrivateOptimizer has them.
     """
 
     def __init__(
@@ -69,6 +75,8 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
         max_grad_norm: float | None = None,
         expected_batch_size: float | None = None,
         loss_reduction: str = "mean",
+        canaries: Canaries | None = None,
+        record: Any = None,
         **options: Any,
     ) -> None:
         if plan.schema == "people":
@@ -91,11 +99,14 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
         warn_of_optimizer(plan, optimizer)
         refuse_mixing_layers(module)
         self.plan, self.sampler, self.module = plan, sampler, module
+        layers = [p.numel() for p in parameters]
+        self.canaries = checked_canaries(canaries, sampler, sum(layers), clip)
+        momentum = 0.0 if record is None else recorded_momentum(optimizer)
         self._taken: tuple[int, int] | None = None  # the step that summed gradients are for, and of how many records
         self._ahead, self._watch = prefetched(loader), Watch()
         self._watch.take_over(parameters)
         self._trained = [id(p) for p in parameters]
-        self.noise: Noise = open_noise(plan, node, sum(p.numel() for p in parameters), state, seed, **options)
+        self.noise: Noise = open_noise(plan, node, sum(layers), state, seed, **options)
         super().__init__(
             optimizer,
             noise_multiplier=self.noise.std / clip,
@@ -105,6 +116,10 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
         )
         follow(sampler, self.noise)
         super().zero_grad(set_to_none=True)  # what was there is no gradient of a batch
+        if canaries is not None:
+            sampler.real = canaries.records
+        divisor = size if loss_reduction == "mean" else 1.0
+        self._record = None if record is None else Recorder(plan, node, record, layers, divisor, momentum)
         self._guard = StepGuard.of(optimizer)
         self._begin_watch()
 
@@ -140,8 +155,12 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
             refuse_mixing_layers(self.module)
             self._watch.check(self.module)
             if self.pre_step():
+                t = self.noise.next - 1
+                before = None if self._record is None else flat(self.params)
                 with self._watch.changing(), self._guard:
                     self.original_optimizer.step()
+                if before is not None:
+                    self._record.add(t, before, flat(self.params), self.original_optimizer.param_groups[0]["lr"])
         except BaseException:
             self._forget()
             raise
@@ -185,6 +204,10 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
             raise ParticipationError(f"the gradients were of step {of}, and step {t} is next: they are forgotten")
         check_batch(self.sampler, t, count, self._ahead)
         check_places(self.params, sums)
+        if self.canaries is not None:
+            add_canaries(self.canaries, t, sums)
+        if self._record is not None:
+            self._record.missed(self.noise.place.unsent)
         add_row(self.noise, t, sums)
         for p, total in zip(self.params, sums):
             p.grad = total.to(p.dtype)

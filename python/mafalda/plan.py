@@ -103,7 +103,7 @@ class Plan(Export):
             words = ["epsilon", "--export", os.path.abspath(self.directory), "--step", str(steps), "--json"]
             words += ["--node", self.check_node(node)] if node is not None else []
             words += ["--delta", repr(float(delta))] if delta is not None else []
-            found = json.loads(check(run(words), "epsilon"))["spent"][0]
+            found = json.loads(check(run_program(words), "epsilon"))["spent"][0]
             self._spent[asked] = Spent(*(found.get(key) for key in Spent._fields))
         return self._spent[asked]
 

@@ -160,7 +160,9 @@ class PrivateOptimizer(RefusesScaling):
         sums = zeros(self.parameters) if taken is None else taken.sums
         check_places(self.parameters, sums)
         if self.canaries is not None:
-            self._add_canaries(t, sums)
+            add_canaries(self.canaries, t, sums, self._chunk)
+        if self._record is not None:
+            self._record.missed(self.noise.place.unsent)
         try:  # the row may be spent from here on
             add_row(self.noise, t, sums)
             self.optimizer.zero_grad(set_to_none=True)  # also of parameters that are not trained
@@ -176,19 +178,6 @@ class PrivateOptimizer(RefusesScaling):
         finally:
             self.zero_grad()
         return t
-
-    def _add_canaries(self, step: int, sums: list["torch.Tensor"]) -> None:
-        """The canaries of a step, clipped as records are."""
-        numbers = self.canaries.contributing(self.sampler.numbers(step))
-        for at in range(0, len(numbers), self._chunk):
-            rows = torch.from_numpy(self.canaries.gradients(numbers[at : at + self._chunk]))
-            gradients, start = [], 0
-            for total in sums:
-                part = rows[:, start : start + total.numel()]
-                gradients.append(part.reshape(len(rows), *total.shape).to(total.device, total.dtype))
-                start += total.numel()
-            for total, summed in zip(sums, clip_and_sum(gradients, self.clip)):
-                total.add_(summed)
 
     def skip_to(self, step: int) -> list[int]:
         """Steps before this one were missed, nothing of them left: rows are carried (Noise.skip). Returns them."""
@@ -261,8 +250,6 @@ def checked_canaries(canaries: Canaries | None, sampler: Sampler | None, dim: in
     """The canaries, if they are of this sampler, model and clip."""
     if canaries is None:
         return None
-    if sampler is not None and sampler.owners is not None:
-        raise ExportError("canaries are records of their own, and the export protects persons: they audit plans for records")
     if sampler is None or canaries.sampler is not sampler:
         raise ParticipationError("the canaries are records of another sampler than the batches: give the sampler they were made with")
     if canaries.dim != dim or canaries.clip != clip:
@@ -270,6 +257,20 @@ def checked_canaries(canaries: Canaries | None, sampler: Sampler | None, dim: in
             f"the canaries are for {canaries.dim} parameters and clip {canaries.clip:g}, the training has {dim} and {clip:g}"
         )
     return canaries
+
+
+def add_canaries(canaries: Canaries, step: int, sums: list["torch.Tensor"], chunk: int = 64) -> None:
+    """Adds the canaries of a step to sums of clipped gradients, clipped as records are."""
+    numbers = canaries.contributing(canaries.sampler.numbers(step))
+    for at in range(0, len(numbers), chunk):
+        rows = torch.from_numpy(canaries.gradients(numbers[at : at + chunk]))
+        gradients, start = [], 0
+        for total in sums:
+            part = rows[:, start : start + total.numel()]
+            gradients.append(part.reshape(len(rows), *total.shape).to(total.device, total.dtype))
+            start += total.numel()
+        for total, summed in zip(sums, clip_and_sum(gradients, canaries.clip)):
+            total.add_(summed)
 
 
 def recorded_momentum(optimizer: "torch.optim.Optimizer") -> float:

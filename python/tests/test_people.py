@@ -99,6 +99,13 @@ def test_what_a_person_adds_is_clipped_together(tmp_path):
         private.close()
 
 
+def test_persons_have_no_canaries(tmp_path):
+    plan = people(tmp_path / "out")
+    sampler = plan.sampler(12, node="a", owners=OWNERS)
+    with pytest.raises(ParticipationError, match="protects persons"):
+        plan.canaries(3, 10, tmp_path / "coins.json", sampler=sampler)
+
+
 def test_batches_of_others_know_no_persons(tmp_path):
     torch = pytest.importorskip("torch")
     plan, model = people(tmp_path / "out"), torch.nn.Linear(2, 2)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -46,13 +47,18 @@ type Result struct {
 	ClaimedMu  *float64 `json:"claimed_mu,omitempty"`
 	LowerMu    float64  `json:"lower_mu"` // no μ below it is true, with confidence
 	Confidence float64  `json:"confidence"`
-	// LowerEpsilon is what LowerMu is at Delta, and ClaimedEpsilon the plan's.
+	// LowerEpsilon is what LowerMu is at Delta, and ClaimedEpsilon the plan's, absent where batches are drawn in
+	// secret: the plan then counts on draws that nobody knows, and the coins say them.
 	LowerEpsilon   float64  `json:"lower_epsilon"`
 	Delta          float64  `json:"delta"`
 	ClaimedEpsilon *float64 `json:"claimed_epsilon,omitempty"`
 
 	Faults []Fault `json:"faults"`
 	Passed bool    `json:"passed"`
+
+	// Scores are of the canaries, for other auditors: N(μ_i, 1), or of those with the coin false N(0, 1).
+	Scores []float64 `json:"scores"`
+	Coins  []bool    `json:"coins"`
 }
 
 // Failures lists what is not as planned.
@@ -145,10 +151,8 @@ func whitener(e *export.Export, node string, sent []int, steps int) (*mat.Dense,
 		if err != nil {
 			return nil, err
 		}
-		for at = range labels {
-			if labels[at] == node {
-				break
-			}
+		if at = slices.Index(labels, node); at < 0 {
+			return nil, unfit("the run is of node %q, which the export does not have", node)
 		}
 	}
 	layer, err := e.Node(at)
@@ -278,7 +282,8 @@ func judge(
 		}
 	}
 	s := scores(look.shape, whole)
-	res := &Result{Node: r.Node, Canaries: count, Missed: r.Steps - len(sent), Confidence: o.Confidence}
+	res := &Result{Node: r.Node, Canaries: count, Missed: r.Steps - len(sent), Confidence: o.Confidence,
+		Scores: s[:count], Coins: in}
 	for _, yes := range in {
 		if yes {
 			res.Included++
@@ -334,6 +339,7 @@ func (r *Result) inEpsilon(m *export.Manifest, delta float64) (err error) {
 		}
 	}
 	switch {
+	case m.Sampled(): // it counts on draws that are secret, and the coins say who takes part when
 	case p.Epsilon != nil && p.Delta != nil && *p.Delta == delta:
 		r.ClaimedEpsilon = p.Epsilon
 	case p.Mu > 0:

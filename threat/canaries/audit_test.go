@@ -280,6 +280,25 @@ func TestFaultsAreFound(t *testing.T) {
 	}
 }
 
+// Where batches are drawn in secret, the plan's ε counts on draws that the coins of an audit say: a bound above it is
+// no failure.
+func TestSecretDrawsAreNoClaimForThoseWhoKnowThem(t *testing.T) {
+	m := newMade(t, 2)
+	epsilon, delta := 0.01, 1e-6
+	m.e.Manifest.Privacy = &export.Privacy{Clip: 1, NoiseStd: 1 / mu, Epsilon: &epsilon, Delta: &delta}
+	if r := m.audit(t, 2); r.Passed || r.LowerEpsilon <= epsilon {
+		t.Errorf("passed %v with epsilon at least %v, where %v is claimed", r.Passed, r.LowerEpsilon, epsilon)
+	}
+	m.e.Manifest.Sampling = &export.Sampling{Scheme: export.SchemeCyclic}
+	if r := m.audit(t, 2); r.Passed {
+		t.Error("batches in turn are no secret")
+	}
+	m.e.Manifest.Sampling.Scheme = export.SchemePoisson
+	if r := m.audit(t, 2); !r.Passed || r.ClaimedEpsilon != nil {
+		t.Errorf("passed %v, claimed %v", r.Passed, r.ClaimedEpsilon)
+	}
+}
+
 func eyeWithSubdiagonal(v float64) *mat.Dense {
 	m := mat.NewDense(steps, steps, nil)
 	for i := range steps {

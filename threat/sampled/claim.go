@@ -85,7 +85,7 @@ func (c columns) claimAllocation(a participation.AllocationSampling, noise, delt
 	if err := c.checkBands(a.Groups); err != nil {
 		return Claim{}, err
 	}
-	m, err := allocation.New(allocation.Cut(len(c)/a.Groups, a.Participations)...)
+	m, err := allocation.ForBands(len(c), a.Participations, a.Groups)
 	if err != nil {
 		return Claim{}, err
 	}

@@ -105,7 +105,7 @@ func runDocument(r *canaries.Result) *document.Document {
 		d.Fact("claimed", "mu = %s", terminal.DecimalUp(*r.ClaimedMu, 6))
 	}
 	d.Fact("estimate", "mu = %s, standard error %s", terminal.DecimalUp(r.Mu, 4), terminal.DecimalUp(r.MuError, 2))
-	claimed := ""
+	claimed := "; the plan claims its own for those who do not know the draws"
 	if r.ClaimedEpsilon != nil {
 		claimed = fmt.Sprintf("; claimed are %s", terminal.DecimalUp(*r.ClaimedEpsilon, 6))
 	}

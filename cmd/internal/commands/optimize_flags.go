@@ -70,6 +70,7 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 		"how nodes draw batches: cyclic (in turn; attackers may know when a record takes part),\n"+
 			"poisson (in secret, every record with probability w/b in w groups; needs --epsilon and --delta,\n"+
 			"and finds the best w up to b unless --bandwidth says it),\n"+
+			"allocation (in secret, every record in one step, drawn at random, of each of k blocks of its group's steps; T = k·b),\n"+
 			"bins (in secret, every record put once into one of b batches of random size, drawn independently and\n"+
 			"uniformly: not a permutation that is cut into equal batches; needs --epsilon and --delta)")
 	fl.Var((*terminal.WholeNumber)(&o.MonteCarlo.Samples), "samples", "of the accountant of --sampling bins, drawn with --seed "+

@@ -21,6 +21,13 @@ func (r *Summary) sampling() {
 		r.More("(a permutation that is cut into equal batches is another mechanism)")
 		return
 	}
+	if r.Manifest.Allocated() {
+		r.Fact("sampling", "%s, in secret: the steps of a group are cut into %d blocks, and in each block every record of it",
+			s.Scheme, s.Rounds)
+		r.More("takes part in one step, drawn at random; step t is of group t mod %d, into which records are put once;", s.Groups)
+		r.More("batches count with their expected size, not with the real one")
+		return
+	}
 	from, every := fmt.Sprintf("group t mod %d", s.Groups), "of it"
 	if s.Groups == 1 {
 		from, every = "all records", "of them"

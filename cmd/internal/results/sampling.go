@@ -31,6 +31,7 @@ type SamplingRow struct {
 	Best                 benchmarks.AtPrivacy   `json:"best"`
 	PoissonLowerBound    float64                `json:"poisson_lower_bound,omitempty"` // for the groups of Best
 	BinsLowerBound       float64                `json:"bins_lower_bound,omitempty"`
+	Allocation           *benchmarks.AtPrivacy  `json:"allocation,omitempty"` // the best number of bands with random allocation
 	Bands                []benchmarks.AtPrivacy `json:"bands"`
 }
 
@@ -47,6 +48,9 @@ func SamplingResultOf(c *plan.SamplingCurves) *SamplingResult {
 			PoissonLowerBound: c.Bounds[i].Poisson, BinsLowerBound: c.Bounds[i].Bins}
 		for _, b := range c.Bands {
 			row.Bands = append(row.Bands, b.At[i])
+		}
+		if c.Allocation != nil {
+			row.Allocation = &c.Allocation[i]
 		}
 		r.Rows = append(r.Rows, row)
 	}
@@ -78,6 +82,9 @@ func SamplingDocument(c *plan.SamplingCurves) *document.Document {
 	}
 	t.Header = append(t.Header, "best", "its bands", "noise multiplier", "error at privacy", "optimum in turn",
 		"poisson ≥", "bins ≥")
+	if c.Allocation != nil {
+		t.Header = append(t.Header, "allocation", "its bands")
+	}
 	for i, epsilon := range c.Levels.Epsilons {
 		line := []string{fmt.Sprint(epsilon)}
 		for _, b := range c.Bands {
@@ -87,6 +94,9 @@ func SamplingDocument(c *plan.SamplingCurves) *document.Document {
 		t.Rows = append(t.Rows, append(line, fmt.Sprintf("%.4f", best.Ratio), strconv.Itoa(best.Bands),
 			terminal.NumberUp(best.NoiseMultiplier), terminal.NumberUp(best.Error), terminal.NumberUp(c.Cyclic[i]),
 			terminal.DecimalDown(c.Bounds[i].Poisson/c.Cyclic[i], 4), terminal.DecimalDown(c.Bounds[i].Bins/c.Cyclic[i], 4)))
+		if c.Allocation != nil {
+			t.Rows[i] = append(t.Rows[i], fmt.Sprintf("%.4f", c.Allocation[i].Ratio), strconv.Itoa(c.Allocation[i].Bands))
+		}
 	}
 	d.Table(t)
 	d.Charts = append(d.Charts, samplingChart(c))
@@ -101,6 +111,7 @@ func samplingChart(curves *plan.SamplingCurves) document.Chart {
 	c := document.Chart{Caption: fmt.Sprintf("Error against ε, δ = %g", curves.Levels.Delta), X: "ε", Y: "squared error at (ε, δ)",
 		LogX: true, LogY: true, Series: []document.Series{{Name: "certified optimum, in turn", Method: "mafalda"}}}
 	best := document.Series{Name: "best number of bands", Method: "none"}
+	allocated := document.Series{Name: "best number, allocation"}
 	bounds := []document.Series{{Name: "lower bound, poisson"}, {Name: "lower bound, bins"}}
 	for _, b := range curves.Bands {
 		s := document.Series{Name: terminal.Count(b.Bandwidth, "band")}
@@ -124,9 +135,16 @@ func samplingChart(curves *plan.SamplingCurves) document.Chart {
 					"%s, ε = %g: %s", bounds[j].Name, epsilon, terminal.DecimalDown(value, 6))})
 			}
 		}
+		if curves.Allocation != nil {
+			add(&allocated, curves.Allocation[i].Error, fmt.Sprintf("%s, allocation", terminal.Count(curves.Allocation[i].Bands, "band")))
+		}
 		add(&best, curves.Best[i].Error, fmt.Sprintf("%s, %.4f of the optimum in turn", terminal.Count(curves.Best[i].Bands, "band"),
 			curves.Best[i].Ratio))
 	}
-	c.Series = append(append(c.Series, best), bounds...)
+	c.Series = append(c.Series, best)
+	if curves.Allocation != nil {
+		c.Series = append(c.Series, allocated)
+	}
+	c.Series = append(c.Series, bounds...)
 	return c
 }
