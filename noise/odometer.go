@@ -34,7 +34,11 @@ const (
 )
 
 // Limit is a privacy budget of a node: Epsilon at Delta (0: the δ of the export), or Mu.
-type Limit struct{ Epsilon, Delta, Mu float64 }
+type Limit struct {
+	Epsilon float64 `json:"epsilon,omitempty"`
+	Delta   float64 `json:"delta,omitempty"`
+	Mu      float64 `json:"mu,omitempty"`
+}
 
 // ErrBudget is wrapped by the errors about a row that would pass a Limit.
 var ErrBudget = errors.New("the privacy budget is spent")
@@ -375,8 +379,12 @@ func (s *Stream) stopAt(limit *Limit) error {
 		return err
 	}
 	s.end, err = o.Within(*limit)
+	s.limit = *limit
 	return err
 }
+
+// Limit returns the budget that the stream was opened with; zero: none. A state may have a smaller one, see End.
+func (s *Stream) Limit() Limit { return s.limit }
 
 // odometer returns the odometer of the stream. It is not kept: where T is large it takes as much memory as C.
 func (s *Stream) odometer() (*Odometer, error) {
