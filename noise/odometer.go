@@ -395,15 +395,17 @@ func (s *Stream) odometer() (*Odometer, error) {
 func (s *Stream) End() int { return s.end }
 
 // Spent returns what has been given away by the rows that may have been sent: all that were drawn but those that the next
-// one carries. It fails with ErrOdometer for an export without a privacy level.
-func (s *Stream) Spent() (Spent, error) { return s.spentAfter(s.next - s.carried) }
+// one carries. It fails with ErrOdometer for an export without a privacy level, and for noise that protects nothing.
+func (s *Stream) Spent() (Spent, error) {
+	if !s.Private() {
+		return Spent{}, fmt.Errorf("%w: this noise protects nothing", ErrOdometer)
+	}
+	return s.spentAfter(s.next - s.carried)
+}
 
 // SpentLine says in a line for the node's log what is spent so far, and when the last row is out. It is empty for noise that
 // protects nothing, and for an export without a privacy level.
 func (s *Stream) SpentLine() string {
-	if !s.Private() {
-		return ""
-	}
 	now, err := s.Spent()
 	if errors.Is(err, ErrOdometer) {
 		return ""
@@ -426,7 +428,7 @@ func (s *Stream) spentAfter(rows int) (Spent, error) {
 
 // budgetError says what is spent, and what the next row would make of it.
 func (s *Stream) budgetError() error {
-	now, err := s.Spent()
+	now, err := s.spentAfter(s.next - s.carried)
 	if err != nil {
 		return err
 	}
