@@ -386,9 +386,9 @@ func (s *Stream) stopAt(limit *Limit) error {
 // Limit returns the budget that the stream was opened with; zero: none. A state may have a smaller one, see End.
 func (s *Stream) Limit() Limit { return s.limit }
 
-// odometer returns the odometer of the stream. It is not kept: where T is large it takes as much memory as C.
+// odometer returns the odometer of the stream, at the δ of its limit, if that has one. It is not kept: where T is large it takes as much memory as C.
 func (s *Stream) odometer() (*Odometer, error) {
-	return newOdometer(s.manifest, s.privacy, s.strategy, odometerOptions{std: s.std})
+	return newOdometer(s.manifest, s.privacy, s.strategy, odometerOptions{s.std, s.limit.Delta})
 }
 
 // End returns the first row that does not come any more: T, or the row that would pass the node's budget.
