@@ -34,7 +34,11 @@ const (
 )
 
 // Limit is a privacy budget of a node: Epsilon at Delta (0: the δ of the export), or Mu.
-type Limit struct{ Epsilon, Delta, Mu float64 }
+type Limit struct {
+	Epsilon float64 `json:"epsilon,omitempty"`
+	Delta   float64 `json:"delta,omitempty"`
+	Mu      float64 `json:"mu,omitempty"`
+}
 
 // ErrBudget is wrapped by the errors about a row that would pass a Limit.
 var ErrBudget = errors.New("the privacy budget is spent")
@@ -375,27 +379,33 @@ func (s *Stream) stopAt(limit *Limit) error {
 		return err
 	}
 	s.end, err = o.Within(*limit)
+	s.limit = *limit
 	return err
 }
 
-// odometer returns the odometer of the stream. It is not kept: where T is large it takes as much memory as C.
+// Limit returns the budget that the stream was opened with; zero: none. A state may have a smaller one, see End.
+func (s *Stream) Limit() Limit { return s.limit }
+
+// odometer returns the odometer of the stream, at the δ of its limit, if that has one. It is not kept: where T is large it takes as much memory as C.
 func (s *Stream) odometer() (*Odometer, error) {
-	return newOdometer(s.manifest, s.privacy, s.strategy, odometerOptions{std: s.std})
+	return newOdometer(s.manifest, s.privacy, s.strategy, odometerOptions{s.std, s.limit.Delta})
 }
 
 // End returns the first row that does not come any more: T, or the row that would pass the node's budget.
 func (s *Stream) End() int { return s.end }
 
 // Spent returns what has been given away by the rows that may have been sent: all that were drawn but those that the next
-// one carries. It fails with ErrOdometer for an export without a privacy level.
-func (s *Stream) Spent() (Spent, error) { return s.spentAfter(s.next - s.carried) }
+// one carries. It fails with ErrOdometer for an export without a privacy level, and for noise that protects nothing.
+func (s *Stream) Spent() (Spent, error) {
+	if !s.Private() {
+		return Spent{}, fmt.Errorf("%w: this noise protects nothing", ErrOdometer)
+	}
+	return s.spentAfter(s.next - s.carried)
+}
 
 // SpentLine says in a line for the node's log what is spent so far, and when the last row is out. It is empty for noise that
 // protects nothing, and for an export without a privacy level.
 func (s *Stream) SpentLine() string {
-	if !s.Private() {
-		return ""
-	}
 	now, err := s.Spent()
 	if errors.Is(err, ErrOdometer) {
 		return ""
@@ -418,7 +428,7 @@ func (s *Stream) spentAfter(rows int) (Spent, error) {
 
 // budgetError says what is spent, and what the next row would make of it.
 func (s *Stream) budgetError() error {
-	now, err := s.Spent()
+	now, err := s.spentAfter(s.next - s.carried)
 	if err != nil {
 		return err
 	}
