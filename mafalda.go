@@ -134,7 +134,7 @@ type AccountOptions struct {
 
 	Delta           float64 // report the ε of this δ, too; 0: none
 	SecureSummation bool    // nodes see only weighted sums of messages
-	Sigma           float64 // noise over what a record can move a sum by; 0: that of the export, which needs one then
+	Sigma           float64 // noise over what a record can move a sum by; 0: the export's, which needs one then
 	Seed            uint64  // of networks and absences that are drawn, if the export was made for such
 }
 

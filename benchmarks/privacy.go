@@ -42,7 +42,7 @@ type AtPrivacy struct {
 	Epsilon float64 `json:"epsilon"`
 	Delta   float64 `json:"delta"`
 	Error   float64 `json:"error_at_privacy"` // (noise std/clip)²·tr(C⁻ᵀHC⁻¹)
-	Ratio   float64 `json:"ratio"`            // over that of the dense optimum for batches in turn
+	Ratio   float64 `json:"ratio"`            // over the dense optimum's, for batches in turn
 	// Bands and NoiseMultiplier are of the best strategy, where batches are drawn in secret; else 0.
 	Bands           int     `json:"bandwidth,omitempty"`
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // noise std/clip for columns of norm one

@@ -13,9 +13,9 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/limits"
-	"mafalda/internal/study"
 	"mafalda/internal/version"
 	"mafalda/participation"
+	"mafalda/study"
 	"mafalda/workload"
 )
 

@@ -13,8 +13,8 @@ import (
 	"mafalda/export"
 	"mafalda/graph"
 	"mafalda/internal/limits"
-	"mafalda/internal/study"
 	"mafalda/participation"
+	"mafalda/study"
 )
 
 // A study measures the cells of its networks, from JSON too, and writes rows of others behind its own.

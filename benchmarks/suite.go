@@ -43,7 +43,7 @@ type Row struct {
 	LowerBound  float64        `json:"lower_bound,omitempty"`  // of the loss of any strategy
 	*WorkloadRow
 	*StrategyRow
-	Seconds float64 `json:"seconds"` // to make the strategy, or those of all levels, or all of the workload
+	Seconds float64 `json:"seconds"` // to make the strategy, or all levels' strategies, or all of the workload
 	SHA256  string  `json:"graph_sha256,omitempty"`
 }
 

@@ -15,8 +15,8 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/limits"
-	"mafalda/internal/study"
 	"mafalda/participation"
+	"mafalda/study"
 	"mafalda/workload"
 )
 

@@ -14,8 +14,8 @@ func (m *Manifest) DescribeContract() []string {
 	all := []string{fmt.Sprintf("T = %d steps, counted from 0: in step t a node adds row t of its noise to its sum of "+
 		"clipped gradients of step t, that row and no other, to one gradient only.", m.Steps),
 		m.describeBatches(), m.describeAdjacency(),
-		"The sum with its noise is divided by a public number, never by how many records were drawn. Whatever happens to " +
-			"it then (momentum, Adam, rates) is free.",
+		"The sum with its noise is divided by a public number, never by how many " + m.units() + " were drawn. Whatever " +
+			"happens to it then (momentum, Adam, rates) is free.",
 		"A missed step takes its batch and its row with it; nothing moves to another step. If its message was certainly " +
 			"never sent, the row is added to the next one that is sent; if it may have been sent, the same bytes are sent " +
 			"again, or nothing."}
@@ -30,6 +30,27 @@ func (m *Manifest) DescribeContract() []string {
 		"hear it: all hold the same export.")
 }
 
+// units returns what is protected, in the plural.
+func (m *Manifest) units() string {
+	if m.Participation.Unit() == "person" {
+		return "people"
+	}
+	return "records"
+}
+
+// describePeople says which people a step may use.
+func (p Participation) describePeople() string {
+	in := "a person is in one batch, with all records"
+	if p.Batches > 1 {
+		in = fmt.Sprintf("a person is in at most %d batches, whichever records are in which", p.Batches)
+	}
+	if p.K == 1 {
+		return fmt.Sprintf("Every step has a batch of its own, used once; %s. Which does not depend on what is in them.", in)
+	}
+	return fmt.Sprintf("A node deals its people to %d batches before step 0, without looking at what is in their records, and "+
+		"keeps them: step t uses batch t mod %[1]d, and %s. Nothing is shuffled or drawn anew.", p.B, in)
+}
+
 // describeBatches says which records a step may use.
 func (m *Manifest) describeBatches() string {
 	if m.Sampled() {
@@ -41,6 +62,8 @@ func (m *Manifest) describeBatches() string {
 		"them: step t uses batch t mod %[1]d, so that a record is in %d steps at most, %[1]d apart. Nothing is shuffled or " +
 		"drawn anew."
 	switch {
+	case p.Schema == "people":
+		return p.describePeople()
 	case p.Schema == "patterns":
 		return fmt.Sprintf("A record takes part in steps of one of the %d patterns of participation.patterns, and in no "+
 			"others. Which pattern does not depend on what is in it.", len(p.Patterns))
@@ -57,25 +80,32 @@ func (m *Manifest) describeBatches() string {
 
 // describeAdjacency says whose difference the guarantee is about.
 func (m *Manifest) describeAdjacency() string {
-	p := m.Privacy
-	switch {
-	case p == nil:
-		return "No privacy was asked for: whoever draws noise chooses its level, as a multiple of what one record can move " +
-			"the sum by."
-	case p.Adjacency == "replace-one":
-		return fmt.Sprintf("The gradient of every record is clipped to norm %v. Data sets are neighbours if one record is "+
-			"replaced by another (%s), which moves a sum by twice that.", p.Clip, p.Adjacency)
+	p, unit, clipped := m.Privacy, m.Participation.Unit(), "The gradient of every record is clipped"
+	if unit == "person" {
+		clipped = "What all records of a person add to a sum, in one step, is clipped together"
 	}
-	return fmt.Sprintf("The gradient of every record is clipped to norm %v. Data sets are neighbours if one record's "+
-		"gradients are zeros in one of them (%s), which moves a sum by that.", p.Clip, p.Adjacency)
+	switch {
+	case m.Budgets != nil:
+		text := "The gradient of every record is clipped to the norm that its node has in budgets (clip), and its noise is of the " +
+			"node's level there. Data sets are neighbours if one record"
+		if p.Adjacency == "replace-one" {
+			return text + fmt.Sprintf(" is replaced by another (%s), which moves a sum by twice the clip.", p.Adjacency)
+		}
+		return text + fmt.Sprintf("'s gradients are zeros in one of them (%s), which moves a sum by the clip.", p.Adjacency)
+	case p == nil:
+		return fmt.Sprintf("No privacy was asked for: whoever draws noise chooses its level, as a multiple of what one %s can "+
+			"move the sum by.", unit)
+	case p.Adjacency == "replace-one":
+		return fmt.Sprintf("%s to norm %v. Data sets are neighbours if one %s is replaced by another (%s), which moves a sum by "+
+			"twice that.", clipped, p.Clip, unit, p.Adjacency)
+	}
+	return fmt.Sprintf("%s to norm %v. Data sets are neighbours if one %s's gradients are zeros in one of them (%s), which moves "+
+		"a sum by that.", clipped, p.Clip, unit, p.Adjacency)
 }
 
 // describeGossip says how models are mixed, and by which law where the networks are drawn.
 func (m *Manifest) describeGossip() string {
-	spec, err := m.Spec()
-	if err != nil {
-		return "The workload is unknown."
-	}
+	spec := *m.WorkloadSpec
 	when := "After every step"
 	if spec.LocalSteps > 1 {
 		when = fmt.Sprintf("After steps %d, %d, … (every %d)", spec.LocalSteps-1, 2*spec.LocalSteps-1, spec.LocalSteps)

@@ -3,7 +3,7 @@ package export
 import (
 	"encoding/json"
 
-	"mafalda/internal/study"
+	"mafalda/study"
 )
 
 // Digest returns the SHA-256 of the manifest as it was read. Of an export that passes CheckHashes it stands for every

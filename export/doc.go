@@ -17,8 +17,8 @@
 // interrupted run leaves the old export, or the new one, never half. A run that is killed may leave a folder named
 // .mafalda-* beside the target. The next one that writes an export there removes it, if it was made on the same host,
 // nobody holds the lock that its maker had, and it holds nothing but files of an export; without locks (Windows, some
-// network file systems) it stays, and can be removed by hand, as can what older versions have left. A program that a
-// signal ends removes its own by RemoveTemporaries of internal/files, which has what is atomic here.
+// network file systems) it stays, and can be removed by hand. A program that a signal ends removes its own by
+// RemoveTemporaries of internal/files, which has what is atomic here.
 //
 // # Nobody else's files
 //

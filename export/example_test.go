@@ -12,6 +12,7 @@ import (
 	"mafalda/export"
 	"mafalda/participation"
 	"mafalda/strategy"
+	"mafalda/workload"
 )
 
 func ExampleWriteDir() { // a strategy of two steps, for a record that takes part once
@@ -28,7 +29,7 @@ func ExampleWriteDir() { // a strategy of two steps, for a record that takes par
 	if err := c.NoisingTo(&inverse); err != nil {
 		log.Fatal(err)
 	}
-	m := &export.Manifest{Version: "example", Workload: "prefix", Steps: 2, Strategy: export.Describe(c),
+	m := &export.Manifest{Version: "example", Workload: "prefix", WorkloadSpec: &workload.Spec{Kind: workload.Prefix}, Steps: 2, Strategy: export.Describe(c),
 		Participation: export.DescribeSchema("", schema), SensSquared: 1, SensKind: "exact", Loss: 3, LowerBound: 2.9}
 	base, err := os.MkdirTemp("", "mafalda")
 	if err != nil {

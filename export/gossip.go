@@ -57,20 +57,19 @@ func (m *Manifest) HasGossip() bool { return m.Files[gossipNPY] != "" || m.Files
 
 // TooLargeForGossip reports whether the gossip matrix was left out of the files that are listed, for its size.
 func (m *Manifest) TooLargeForGossip() bool {
-	return m.Graph != nil && m.Files != nil && !m.HasGossip() &&
-		(m.WorkloadSpec == nil || m.WorkloadSpec.RandomNeighbours == 0)
+	return m.Graph != nil && m.Files != nil && !m.HasGossip() && m.WorkloadSpec.RandomNeighbours == 0
 }
 
 // networks returns how many matrices there are to be.
 func (m *Manifest) networks() int {
-	if m.WorkloadSpec != nil && m.WorkloadSpec.GraphSequence != nil {
+	if m.WorkloadSpec.GraphSequence != nil {
 		return m.WorkloadSpec.GraphSequence.Len()
 	}
 	return 1
 }
 
-// Gossip reads the gossip matrix of an export, or the several that take turns; nil if it has none, as exports of older
-// versions and exports of very large networks. The file is read now. It fails if the file's SHA-256 is not in the
+// Gossip reads the gossip matrix of an export, or the several that take turns; nil if it has none, as exports of very
+// large networks. The file is read now. It fails if the file's SHA-256 is not in the
 // manifest, for matrices of another number of nodes than the manifest says, and with graph.ErrGossip.
 func (e *Export) Gossip() ([]*graph.CSR, error) {
 	m := e.Manifest

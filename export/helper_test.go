@@ -12,12 +12,13 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/npy"
 	"mafalda/strategy"
+	"mafalda/workload"
 )
 
 // What the tests of this package share.
 
 func manifest(steps int) *Manifest {
-	return &Manifest{Version: "test", Workload: "model", Steps: steps, Participation: Participation{Schema: "single", K: 1, B: steps},
+	return &Manifest{Version: "test", Workload: "model", WorkloadSpec: new(workload.Spec), Steps: steps, Participation: Participation{Schema: "single", K: 1, B: steps},
 		Strategy: Strategy{Parameters: strategy.Parameters{Class: "dense"}}, SensSquared: 1, SensKind: "exact", SquaredError: 2, Loss: 2, RMSE: 1, LowerBound: 1.9,
 		Gap: 0.1, Tolerance: 0.1, Status: "converged", Graph: &graph.Origin{Source: "cycle:5", Nodes: 5, Edges: 5, Gossip: "uniform"}}
 }

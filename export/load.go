@@ -63,6 +63,9 @@ func Load(dir string) (*Export, error) {
 			return nil, err
 		}
 	}
+	if err := e.checkLevelNodes(); err != nil {
+		return nil, err
+	}
 	if !e.lists("C") && !e.lists("C_inv") && m.Strategy.Class != "dense" {
 		return e, nil // parameters only
 	}

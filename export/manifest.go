@@ -13,10 +13,10 @@ const ManifestName = "manifest.json"
 // are then left out.
 type Manifest struct {
 	Version  string        `json:"version"`
-	Command  []string      `json:"command,omitempty"` // that makes the export, in words without the program; names of files are as they were given
+	Command  []string      `json:"command,omitempty"` // that makes the export, without the program; files are named as given
 	Graph    *graph.Origin `json:"graph,omitempty"`   // nil for the prefix workload
 	Workload string        `json:"workload"`
-	// WorkloadSpec is the whole of it, of the kind Workload; absent in older manifests: nothing but the kind.
+	// WorkloadSpec is the whole of it, of the kind Workload, without the matrices of networks that take turns.
 	WorkloadSpec *workload.Spec `json:"workload_spec,omitempty"`
 	// Objective is max or last; absent for mean, the sum over all steps.
 	Objective string `json:"objective,omitempty"`
@@ -54,6 +54,11 @@ type Manifest struct {
 	PlainStrategyLoss float64 `json:"plain_strategy_loss,omitempty"`
 
 	Privacy *Privacy `json:"privacy,omitempty"`
+	// Budgets are the levels of the nodes, where every node has its own; Privacy is then strict enough for all of them.
+	// SquaredError, Loss and LowerBound count every node's noise by its level (LevelWeights), and OneLevelLoss is the least
+	// loss at one level for all nodes, that of Privacy.
+	Budgets      []NodeLevel `json:"budgets,omitempty"`
+	OneLevelLoss float64     `json:"one_level_loss,omitempty"`
 	// ErrorAtPrivacy is the squared error with the noise of Privacy, in units of the clip: (noise_std/clip)² times
 	// squared_error. It is there for an (ε, δ) that was asked for, and comparable with all others for the same one.
 	ErrorAtPrivacy float64 `json:"error_at_privacy,omitempty"`
@@ -77,13 +82,12 @@ type Point struct {
 
 // Gram says how the Gram matrix was computed. An estimate is random, but reproducible from the seed.
 type Gram struct {
-	Method       string `json:"method"` // exact, lanczos or sampled
-	Probes       int    `json:"probes,omitempty"`
-	LanczosSteps int    `json:"lanczos_steps,omitempty"`
-	Seed         uint64 `json:"seed,omitempty"`
-	// Confidence is of both that follow; absent: two standard errors (older manifests).
-	Confidence float64  `json:"confidence,omitempty"`
-	LossError  *float64 `json:"loss_error,omitempty"` // relative error that the loss may have
+	Method       string   `json:"method"` // exact, lanczos or sampled
+	Probes       int      `json:"probes,omitempty"`
+	LanczosSteps int      `json:"lanczos_steps,omitempty"`
+	Seed         uint64   `json:"seed,omitempty"`
+	Confidence   float64  `json:"confidence,omitempty"` // of both that follow
+	LossError    *float64 `json:"loss_error,omitempty"` // relative error that the loss may have
 	// ExcessBound is how far above the optimum for the true Gram matrix the strategy may be, relatively.
 	ExcessBound *float64 `json:"excess_bound,omitempty"`
 }
@@ -91,7 +95,7 @@ type Gram struct {
 // Strategy names the class of the strategy, and gives its parameters where it has fewer than T² of them: scaled to
 // sensitivity one, so that a node can make C from them alone.
 type Strategy struct {
-	strategy.Parameters // its keys are those of the block
+	strategy.Parameters // its keys stand in the block
 
 	Ratio        float64  `json:"ratio,omitempty"`       // loss over the dense certified optimum's
 	ClassBound   float64  `json:"class_bound,omitempty"` // banded: no strategy with so many bands has a smaller loss

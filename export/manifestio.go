@@ -50,7 +50,7 @@ func checkFinite(v reflect.Value, path string) error {
 			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
 			if name != "" {
 				name = strings.TrimPrefix(path+"."+name, ".")
-			} else { // embedded: its keys are those of the struct around it
+			} else { // embedded: its keys stand in the struct around it
 				name = path
 			}
 			if err := checkFinite(v.Field(i), name); err != nil {
@@ -85,7 +85,7 @@ const maxManifest = 1 << 29
 
 // ReadManifest reads a manifest: JSON that all readers read alike (package strictjson), with the keys of this package
 // alone, and the fields that every export needs plausible. Keys of later versions are refused, by name: what they say
-// could change what the others mean. Keys that older versions did not write may be missing.
+// could change what the others mean.
 func ReadManifest(r io.Reader) (*Manifest, error) {
 	content, err := io.ReadAll(io.LimitReader(r, maxManifest+1))
 	if err != nil {

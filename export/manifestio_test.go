@@ -58,24 +58,24 @@ func TestManifestJSON(t *testing.T) {
 // A manifest that two readers may read differently is not one: with noise_std and NOISE_STD, encoding/json takes the
 // one that comes last, Python the first. Keys that nobody knows are named.
 func TestAmbiguousManifest(t *testing.T) {
-	good := `{"version":"test","workload":"model","steps":3,"participation":{"schema":"cyclic","k":1,"b":3},"strategy":{"class":"dense"},
+	good := `{"version":"test","workload":"model","workload_spec":{"kind":"model"},"steps":3,"participation":{"schema":"cyclic","k":1,"b":3},"strategy":{"class":"dense"},
 		"loss":1,"sens_squared":1,"lower_bound":1,"privacy":{"mu":1,"sigma":1,"clip":1,"adjacency":"zero-out","noise_std":2},
 		"baselines":{"d-mf":{"loss":1}},"files":{"x":"00"}}`
 	if _, err := ReadManifest(strings.NewReader(good)); err != nil {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct{ old, new, say string }{
-		"noise by case":    {`"noise_std":2`, `"noise_std": 0.001, "NOISE_STD": 2.000000000000001`, "differ in case only"},
+		"noise by case":    {`"noise_std":2`, `"noise_std": 0.001, "NOISE_STD": 2.000000000000001`, `unknown key "privacy.NOISE_STD"`},
 		"noise twice":      {`"noise_std":2`, `"noise_std":0.001,"noise_std":2`, `"privacy.noise_std" is there twice`},
-		"wrong case":       {`"noise_std"`, `"Noise_std"`, `it is written "noise_std"`},
+		"wrong case":       {`"noise_std"`, `"Noise_std"`, `unknown key "privacy.Noise_std"`},
 		"mistyped":         {`"noise_std"`, `"noise_sd"`, `unknown key "privacy.noise_sd"`},
 		"of later":         {`"steps"`, `"tracking":{"q":0.1},"steps"`, `unknown key "tracking"`},
 		"file twice":       {`"x":"00"`, `"x":"00","x":"01"`, `"files.x" is there twice`},
-		"baseline by case": {`"d-mf":{"loss":1}`, `"d-mf":{"loss":1},"D-MF":{"loss":2}`, "differ in case only"},
-		"trailing":         {`"00"}}`, `"00"}}{}`, "something follows"},
+		"baseline by case": {`"d-mf":{"loss":1}`, `"d-mf":{"loss":1},"D-MF":{"loss":2}`, "differs in case only"},
+		"trailing":         {`"00"}}`, `"00"}}{}`, "after top-level value"},
 		"huge":             {`"loss":1,"sens`, `"loss":1e400,"sens`, "loss is 1e400"},
 		"NaN":              {`"loss":1,"sens`, `"loss":NaN,"sens`, "invalid character"},
-		"null":             {`"lower_bound":1`, `"lower_bound":null`, "lower_bound is null"},
+		"null":             {`"lower_bound":1`, `"lower_bound":null`, "lower_bound: it is null"},
 	} {
 		text := strings.Replace(good, tc.old, tc.new, 1)
 		_, err := ReadManifest(strings.NewReader(text))

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"mafalda/graph"
-	"mafalda/internal/study"
 	"mafalda/participation"
 	"mafalda/secrets"
 	"mafalda/strategy"
+	"mafalda/study"
 )
 
 // line is a path of nodes with these labels.

@@ -5,17 +5,18 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"mafalda/internal/study"
 	"mafalda/participation"
+	"mafalda/study"
 )
 
 // Participation is the schema.
 type Participation struct {
-	Schema   string  `json:"schema"` // cyclic, min-sep, single or patterns
+	Schema   string  `json:"schema"` // cyclic, min-sep, single, patterns or people
 	K        int     `json:"k"`
 	B        int     `json:"b"`
-	Source   string  `json:"source,omitempty"`   // the file of patterns
-	Patterns [][]int `json:"patterns,omitempty"` // what was in it, steps counted from 0
+	Source   string  `json:"source,omitempty"`         // the file of patterns
+	Patterns [][]int `json:"patterns,omitempty"`       // what was in it, steps counted from 0
+	Batches  int     `json:"person_batches,omitempty"` // of people: in how many of the b batches a person may have records
 }
 
 // Of returns the schema over T = steps. It fails for a name that package participation does not know, and as that
@@ -28,6 +29,12 @@ func (p Participation) Of(steps int) (participation.Schema, error) {
 		return participation.NewMinSep(steps, p.K, p.B)
 	case "patterns":
 		return participation.NewPatternList(steps, p.Patterns)
+	case "people":
+		cycle, err := participation.NewCyclic(steps, p.K, p.B)
+		if err != nil {
+			return nil, err
+		}
+		return participation.NewPeople(cycle, p.Batches)
 	}
 	return nil, fmt.Errorf("%w: unknown schema %q", participation.ErrSchema, p.Schema)
 }
@@ -36,6 +43,9 @@ func (p Participation) Of(steps int) (participation.Schema, error) {
 // which the name is kept; empty if they came from none.
 func DescribeSchema(source string, s participation.Schema) Participation {
 	p := Participation{Schema: s.Name(), K: s.Participations(), B: s.Separation()}
+	if people, ok := s.(*participation.People); ok {
+		p.K, p.B, p.Batches = people.Cycle().Participations(), people.Cycle().Separation(), people.Batches()
+	}
 	if list, ok := s.(*participation.PatternList); ok {
 		p.Patterns = list.Patterns()
 		if source != "" {
@@ -43,6 +53,14 @@ func DescribeSchema(source string, s participation.Schema) Participation {
 		}
 	}
 	return p
+}
+
+// Unit returns who is protected: "person", or "record".
+func (p Participation) Unit() string {
+	if p.Schema == "people" {
+		return "person"
+	}
+	return "record"
 }
 
 // AddTo adds who takes part when, over so many steps, to the inputs of a study: of patterns themselves, not the name of

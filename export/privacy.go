@@ -41,6 +41,14 @@ func (m *Manifest) CheckPrivacy() error {
 	if m.Sampled() {
 		return m.checkSampling()
 	}
+	if err := m.checkLevel(p); err != nil {
+		return err
+	}
+	return m.checkLevels()
+}
+
+// checkLevel reports whether the noise of a level follows from its guarantee.
+func (m *Manifest) checkLevel(p *Privacy) error {
 	if math.Abs(p.Sigma*p.Mu-1) > 0x1p-50 {
 		return fmt.Errorf("%w: sigma is %v, but 1/mu is %v", ErrPrivacy, p.Sigma, 1/p.Mu)
 	}
@@ -138,6 +146,9 @@ func (m *Manifest) Guarantee() string {
 			against = "everybody who sees all messages and, as a coalition of space or a part of one, knows the secrets of " +
 				"its own pairs (SecLDP), but not against nodes in none of them"
 		}
+	}
+	if m.Budgets != nil {
+		return m.levelsText() + ", against " + against
 	}
 	if p.Mu == 0 {
 		s := fmt.Sprintf("(%s, %g)-DP against %s, if nodes draw their batches in secret, as sampling says",

@@ -24,6 +24,8 @@ func (m *Manifest) checkRange() error {
 	switch {
 	case m.Steps < 1 || k < 1 || b < 1:
 		return fmt.Errorf("steps %d, k %d, b %d", m.Steps, k, b)
+	case m.Participation.Batches < 0 || (m.Participation.Batches > 0) != (m.Participation.Schema == "people"):
+		return fmt.Errorf("person_batches %d for the schema %s", m.Participation.Batches, m.Participation.Schema)
 	case m.Steps > MaxSteps:
 		return fmt.Errorf("%d steps are more than %d", m.Steps, MaxSteps)
 	case m.Strategy.Class == "" || m.Workload == "":
@@ -51,7 +53,7 @@ func (m *Manifest) checkRange() error {
 		return errors.New("plain_strategy_loss is negative")
 	}
 	return cmp.Or(m.checkSpace(), m.checkSpec(), m.Sampling.checkRange(m.Steps), m.Privacy.checkRange(m.Sampled()),
-		m.Strategy.checkRange(m.Steps),
+		m.checkLevelRange(), m.Strategy.checkRange(m.Steps),
 		m.PerNode.checkRange(), checkOrigin(m.Graph), m.Gram.checkRange())
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"mafalda/accounting"
+	"mafalda/accounting/allocation"
 	"mafalda/accounting/pld"
 	"mafalda/participation"
 )
@@ -29,6 +30,9 @@ type Sampling struct {
 	EpsilonLower *float64    `json:"epsilon_lower,omitempty"`
 	Delta        float64     `json:"delta,omitempty"`
 	Candidates   []Candidate `json:"candidates,omitempty"` // in ascending order of their bands
+	// LowerBound is a number that no strategy, whatever its class, has a smaller error than under this sampling, in the
+	// unit of Manifest.ErrorAtPrivacy; 0: none is proved.
+	LowerBound float64 `json:"lower_bound,omitempty"`
 
 	// SchemeBins: the guarantee is one of samples, from this seed, and may be wrong with a probability of Failure.
 	// Confirmations is the number of the confirmation that succeeded, with that upper bound of δ; 0 is the noise of a
@@ -56,6 +60,8 @@ const (
 	SchemeCyclic  = "cyclic"  // attackers may know when a record takes part
 	SchemePoisson = "poisson" // in secret, every record independently
 	SchemeBins    = "bins"    // every record once, in secret, into one of the batches, which are visited in turn
+	// SchemeAllocation: in secret, every record in one step of each of Rounds blocks of its group's steps.
+	SchemeAllocation = "allocation"
 )
 
 // Sampled reports whether the privacy that is claimed holds only for batches that are drawn in secret.
@@ -64,12 +70,25 @@ func (m *Manifest) Sampled() bool { return m.Sampling != nil && m.Sampling.Schem
 // Binned reports whether that is so, and the batches are random bins.
 func (m *Manifest) Binned() bool { return m.Sampled() && m.Sampling.Scheme == SchemeBins }
 
+// Allocated reports whether that is so, and records take part once in every block of steps.
+func (m *Manifest) Allocated() bool { return m.Sampled() && m.Sampling.Scheme == SchemeAllocation }
+
 // Condition says in words what else a guarantee takes whose batches are drawn in secret: how a node draws them.
 func (s *Sampling) Condition() string {
 	if s.Scheme == SchemeBins {
 		return fmt.Sprintf("private only with batches drawn in secret (%s): every record is once put into one of %d batches "+
 			"at random, independently; step t takes all of batch t mod %[2]d; sums are divided by the expected size",
 			s.Scheme, s.Groups)
+	}
+	if s.Scheme == SchemeAllocation {
+		groups, steps := "", "the steps"
+		if s.Groups > 1 {
+			groups = fmt.Sprintf("every record is once put into one of %d groups at random; ", s.Groups)
+			steps = fmt.Sprintf("the steps t of each group t mod %d", s.Groups)
+		}
+		return fmt.Sprintf("private only with batches drawn in secret (%s): %s%s are cut into %d blocks, and in each block a record "+
+			"takes part in one step, drawn at random, independently; sums are divided by the expected size", s.Scheme, groups,
+			steps, s.Rounds)
 	}
 	groups, from := "", "every record"
 	if s.Groups > 1 {
@@ -118,12 +137,12 @@ func (s *Sampling) checkRange(steps int) error {
 		return nil
 	case s.Scheme == SchemeCyclic:
 		if s.Groups != 0 || s.Probability != 0 || s.Rounds != 0 || s.NoiseMultiplier != 0 || s.Epsilon != nil ||
-			s.EpsilonLower != nil || s.Delta != 0 || len(s.Candidates) > 0 || s.sampled() {
+			s.EpsilonLower != nil || s.Delta != 0 || len(s.Candidates) > 0 || s.LowerBound != 0 || s.sampled() {
 			return errors.New("sampling: cyclic has nothing but its scheme")
 		}
 		return nil
-	case s.Scheme != SchemePoisson && s.Scheme != SchemeBins:
-		return fmt.Errorf("sampling.scheme %q: must be cyclic, poisson or bins", s.Scheme)
+	case s.Scheme != SchemePoisson && s.Scheme != SchemeBins && s.Scheme != SchemeAllocation:
+		return fmt.Errorf("sampling.scheme %q: must be cyclic, poisson, bins or allocation", s.Scheme)
 	case s.Groups < 1 || s.Groups > steps || s.Rounds < 1 || s.Rounds > steps || len(s.Candidates) > steps+2:
 		return fmt.Errorf("sampling: %d groups, %d rounds, %d candidates, for %d steps", s.Groups, s.Rounds,
 			len(s.Candidates), steps)
@@ -133,16 +152,45 @@ func (s *Sampling) checkRange(steps int) error {
 		return fmt.Errorf("sampling.noise_multiplier is %v: must be positive and finite", s.NoiseMultiplier)
 	case !(s.Delta > 0 && s.Delta < 1):
 		return fmt.Errorf("sampling.delta is %v: must be above 0 and below 1", s.Delta)
+	case !(s.LowerBound >= 0) || math.IsInf(s.LowerBound, 1):
+		return fmt.Errorf("sampling.lower_bound is %v: must be positive and finite, or absent", s.LowerBound)
 	}
 	for i, c := range s.Candidates {
 		if c.Bandwidth < 1 || c.Bandwidth > steps || !(c.NoiseMultiplier > 0) || !(c.ErrorAtPrivacy > 0) {
 			return fmt.Errorf("sampling.candidates[%d] has numbers that are not positive, or too many bands", i)
 		}
 	}
-	if s.Scheme == SchemeBins {
+	switch s.Scheme {
+	case SchemeBins:
 		return s.checkBins()
+	case SchemeAllocation:
+		return s.checkAllocation()
 	}
 	return s.checkPoisson()
+}
+
+// checkAllocation refuses numbers that random allocation does not have.
+func (s *Sampling) checkAllocation() error {
+	switch {
+	case s.Epsilon == nil || !(*s.Epsilon >= 0) || s.EpsilonLower != nil:
+		return errors.New("sampling allocation has an epsilon, and no epsilon_lower")
+	case s.LowerBound != 0:
+		return errors.New("sampling allocation has no lower_bound")
+	case s.Groups*s.Rounds == 0 || s.sampled() ||
+		slices.ContainsFunc(s.Candidates, func(c Candidate) bool { return c.OptimizedFor != "" }):
+		return errors.New("sampling allocation has neither samples nor candidates that are optimized for something else")
+	}
+	return nil
+}
+
+// Allocation computes the accountant's ε under random allocation in so many steps. It fails as allocation.ForBands and
+// allocation.Mechanism.Epsilon do.
+func (s *Sampling) Allocation(steps int) (float64, error) {
+	m, err := allocation.ForBands(steps, s.Rounds, s.Groups)
+	if err != nil {
+		return 0, err
+	}
+	return m.Epsilon(s.Delta, s.NoiseMultiplier)
 }
 
 // checkPoisson refuses numbers that Poisson sampling does not have.
@@ -165,6 +213,9 @@ func (m *Manifest) checkSampling() error {
 		return fmt.Errorf("%w: %w", ErrPrivacy, fmt.Errorf(format, args...))
 	}
 	rounds := (m.Steps + s.Groups - 1) / s.Groups
+	if m.Allocated() {
+		rounds = m.Participation.K
+	}
 	switch {
 	case p == nil || p.Epsilon == nil || p.Delta == nil:
 		return contradiction("there is no epsilon, or no delta, for sampling %s", s.Scheme)
@@ -178,6 +229,8 @@ func (m *Manifest) checkSampling() error {
 		return contradiction("sampling from %d groups takes one strategy of at most as many bands", s.Groups)
 	case s.Rounds != rounds:
 		return contradiction("%d groups have %d rounds in %d steps, not %d", s.Groups, rounds, m.Steps, s.Rounds)
+	case s.LowerBound > m.ErrorAtPrivacy*(1+1e-9):
+		return contradiction("sampling.lower_bound is %v, above error_at_privacy, %v", s.LowerBound, m.ErrorAtPrivacy)
 	case s.Delta != *p.Delta:
 		return contradiction("sampling.delta is %v, privacy.delta %v", s.Delta, *p.Delta)
 	case m.Binned():
@@ -192,7 +245,20 @@ func (m *Manifest) checkSampling() error {
 		return contradiction("noise_std is %v, but a noise multiplier of %v with clip %v takes %v", p.NoiseStd,
 			s.NoiseMultiplier, p.Clip, s.NoiseMultiplier*p.Clip)
 	}
-	if m.Binned() {
+	switch {
+	case m.Binned():
+		return nil
+	case m.Allocated():
+		if m.Participation.K*m.Participation.B != m.Steps {
+			return contradiction("sampling allocation takes T = k·b")
+		}
+		epsilon, err := s.Allocation(m.Steps)
+		if err != nil {
+			return contradiction("%w", err)
+		}
+		if !nearlyEqual(epsilon, *s.Epsilon) || *s.Epsilon > *p.Epsilon {
+			return contradiction("epsilon is %v; sampling says %v, privacy %v", epsilon, *s.Epsilon, *p.Epsilon)
+		}
 		return nil
 	}
 	upper, lower, err := s.Bounds()

@@ -2,7 +2,6 @@ package export
 
 import (
 	"bytes"
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -68,9 +67,9 @@ func TestSpecRoundTrip(t *testing.T) {
 		if err != nil {
 			r.Fatalf("%v in\n%s", err, text.String())
 		}
-		got, err := m.Spec()
-		if err != nil || got.Digest() != s.Digest() || got.String() != s.String() || m.IsPlain() != s.IsPlain() {
-			r.Fatalf("%v, %v; want %v", got, err, s)
+		got := *m.WorkloadSpec
+		if got.Digest() != s.Digest() || got.String() != s.String() || m.IsPlain() != s.IsPlain() {
+			r.Fatalf("%v; want %v", got, s)
 		}
 		if err := m.WriteJSON(&again); err != nil || again.String() != text.String() {
 			r.Fatalf("%v:\n%s\n%s", err, again.String(), text.String())
@@ -78,18 +77,22 @@ func TestSpecRoundTrip(t *testing.T) {
 	})
 }
 
-// Manifests without a description are of the plain workload; those with a wrong one are refused.
+// Manifests without a description of the workload, or with a wrong one, are refused.
 func TestSpecOfManifests(t *testing.T) {
 	m := trained(workload.Spec{Kind: workload.Message}, 3)
 	m.WorkloadSpec = nil
-	if s, err := m.Spec(); err != nil || s.Kind != workload.Message || !s.IsPlain() || !m.IsPlain() {
-		t.Errorf("%v, %v", s, err)
+	var none bytes.Buffer
+	if err := m.WriteJSON(&none); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadManifest(&none); err == nil || !strings.Contains(err.Error(), "workload_spec is missing") {
+		t.Errorf("no description: %v", err)
 	}
 	spec := workload.Spec{Optimizer: workload.Optimizer{Momentum: 0.5}}
 	for name, tc := range map[string]struct{ was, is, say string }{
 		"kind":     {`"kind": "model"`, `"kind": "message"`, `workload_spec.kind is "message"`},
 		"unknown":  {`"momentum": 0.5`, `"momentun": 0.5`, `unknown key "workload_spec.momentun"`},
-		"case":     {`"momentum": 0.5`, `"Momentum": 0.5`, `it is written "momentum"`},
+		"case":     {`"momentum": 0.5`, `"Momentum": 0.5`, `unknown key "workload_spec.Momentum"`},
 		"twice":    {`"momentum": 0.5`, `"momentum": 0.5, "momentum": 0.6`, "is there twice"},
 		"range":    {`"momentum": 0.5`, `"momentum": 1`, "must be at least 0 and below 1"},
 		"text":     {`"momentum": 0.5`, `"momentum": "0.5"`, "must be a number"},
@@ -109,13 +112,5 @@ func TestSpecOfManifests(t *testing.T) {
 			!strings.Contains(err.Error(), tc.say) {
 			t.Errorf("%s: %v, want %q", name, err, tc.say)
 		}
-	}
-	m.PlainStrategyLoss = 3
-	text, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ReadManifest(bytes.NewReader(text)); err == nil || !strings.Contains(err.Error(), "without a workload_spec") {
-		t.Errorf("%v", err)
 	}
 }

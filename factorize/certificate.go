@@ -1,6 +1,8 @@
 package factorize
 
 import (
+	"errors"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -10,7 +12,314 @@ import (
 
 	"mafalda/internal/dense"
 	"mafalda/internal/gemm"
+	"mafalda/internal/rounding"
+	"mafalda/participation"
+	"mafalda/strategy"
 )
+
+// LowerBound returns a number that the loss sens(C)²·tr(C⁻ᵀHC⁻¹) of no strategy C can be below, for the T×T Gram
+// matrix h under the schema. It is good if the guess x is close to an optimal X = CᵀC, but valid for every positive
+// definite x.
+//
+// The argument: let Λ be PSD and block diagonal over the patterns, with diagonal entries of at most y_i on block i.
+// Then ⟨Λ, CᵀC⟩ ≤ sens(C)² Σ y_i for every C, and by the Cauchy-Schwarz inequality for the nuclear norm
+//
+//	loss(C) ≥ ‖R F‖_*² / Σ_i y_i,       H = RᵀR,  Λ = F Fᵀ.
+//
+// Λ is made of x⁻¹hx⁻¹, which at the optimum has that form itself, by dropping what is outside the blocks and scaling
+// each block to a constant diagonal. Its factor F is what is kept, so that rounding cannot make Λ indefinite, and each
+// y_i is the largest squared row norm in the block, rounded up. The singular values count with the error bound of
+// their computation subtracted. The cost is O(T³).
+//
+// Where patterns overlap, the schema's Relaxation takes its place. A matrix h that is singular in floating point is
+// replaced by one below it, and Λ made with a share of the identity in h.
+func LowerBound(h, x *mat.SymDense, schema participation.Schema) (float64, error) {
+	steps := schema.Steps()
+	if h.SymmetricDim() != steps || x.SymmetricDim() != steps {
+		return 0, fmt.Errorf("lower bound of %d steps from matrices of %d and %d", steps, h.SymmetricDim(),
+			x.SymmetricDim())
+	}
+	k := denseMask(participation.Relaxation(schema))
+	full := mat.DenseCopyOf(x).RawMatrix().Data
+	root, lambda, err := dualOf(h, full, k)
+	if errors.Is(err, errSingular) {
+		return lowerBoundSingular(h, x, k)
+	}
+	if err != nil {
+		return 0, err
+	}
+	near := newCertificate(root, k)
+	bound, err := near.bound(full, lambda)
+	if err != nil || near.excessNorm < tightExcess {
+		return bound, err
+	}
+	far, err := singularValueBound(root, lambda, k)
+	return math.Max(bound, far), err
+}
+
+// dualOf returns R with h = RᵀR, and Λ = x⁻¹hx⁻¹.
+func dualOf(h *mat.SymDense, x []float64, k mask) (*mat.TriDense, []float64, error) {
+	var chol dense.Cholesky
+	if !chol.Factorize(h) {
+		return nil, nil, fmt.Errorf("%w: %w", ErrGram, errSingular)
+	}
+	var root mat.TriDense
+	chol.UTo(&root)
+	o := newMaskedObjective(h, &root, k)
+	if math.IsInf(o.Value(x), 0) {
+		return nil, nil, fmt.Errorf("lower bound from X: %w", strategy.ErrNotPositiveDefinite)
+	}
+	o.GradientTo(make([]float64, len(x)))
+	return &root, o.lambda, nil
+}
+
+// tightExcess is the norm of the certificate's E up to which it gives away, being of second order, less than 1e-6 of
+// the bound.
+const tightExcess = 1e-3
+
+// factor is F of a dual variable Λ = F Fᵀ, T×T.
+type factor interface {
+	mulTo(dst, a []float64) // a·F, both T×T row by row
+	dense() *mat.Dense
+}
+
+// dualFactor makes F of lambda (T×T, row by row; symmetric with a positive diagonal) and returns it with Σ_i y_i,
+// rounded up, where y_i is what a budget can pay: the largest sum of diagonal entries of F Fᵀ over one of its groups,
+// divided by its cost. Entries of lambda that would meet entries of X that are free are dropped; what remains is
+// scaled by congruence to equal sums over the groups of each budget, and mixed with the identity until it is
+// numerically positive definite. If the patterns are a partition and there is no band, F is block diagonal over them.
+func dualFactor(lambda []float64, k mask) (factor, float64, error) {
+	if k.partition() {
+		return newBlockFactor(lambda, k)
+	}
+	return newMaskFactor(lambda, k)
+}
+
+// blockFactor is a block-diagonal F: for every pattern a lower-triangular k×k matrix.
+type blockFactor struct {
+	steps    int
+	patterns [][]int
+	blocks   []*mat.TriDense
+}
+
+func newBlockFactor(lambda []float64, k mask) (*blockFactor, float64, error) {
+	steps := k.schema.Steps()
+	f := &blockFactor{steps: steps, patterns: k.schema.Disjoint()}
+	var total rounding.Sum
+	for _, pattern := range f.patterns {
+		scale, y, err := unitScale(lambda, steps, pattern)
+		if err != nil {
+			return nil, 0, err
+		}
+		block := mat.NewSymDense(len(pattern), nil)
+		for i, s := range pattern {
+			block.SetSym(i, i, 1)
+			for j := i + 1; j < len(pattern); j++ {
+				block.SetSym(i, j, lambda[s*steps+pattern[j]]*scale[i]*scale[j])
+			}
+		}
+		chol := factorOf(block)
+		var lower mat.TriDense
+		chol.LTo(&lower)
+		lower.ScaleTri(math.Sqrt(y), &lower)
+		f.blocks = append(f.blocks, &lower)
+		var largest float64
+		for i := range pattern {
+			largest = math.Max(largest, squaredNormUp(lower.RawTriangular().Data[i*len(pattern):i*len(pattern)+i+1]))
+		}
+		total.Add(largest)
+	}
+	return f, total.Up(), nil
+}
+
+// unitScale returns the factors that scale the pattern's diagonal entries to one, and the mean of these entries.
+func unitScale(lambda []float64, steps int, pattern []int) (scale []float64, mean float64, err error) {
+	scale = make([]float64, len(pattern))
+	for i, s := range pattern {
+		d := lambda[s*steps+s]
+		if !(d > 0) || math.IsInf(d, 1) {
+			return nil, 0, fmt.Errorf("dual variable has the diagonal entry %v", d)
+		}
+		scale[i] = 1 / math.Sqrt(d)
+		mean += d / float64(len(pattern))
+	}
+	return scale, mean, nil
+}
+
+func squaredNormUp(row []float64) float64 {
+	var sum rounding.Sum
+	for _, v := range row {
+		sum.AddProduct(v, v)
+	}
+	return sum.Up()
+}
+
+// factorOf returns the Cholesky factorization of the unit-diagonal block, after shrinking its off-diagonal as much as
+// it takes to have one.
+func factorOf(block *mat.SymDense) *dense.Cholesky {
+	var chol dense.Cholesky
+	k := block.SymmetricDim()
+	for mix := 1e-14; !chol.Factorize(block); mix = math.Min(8*mix, 1) {
+		for i := range k {
+			for j := i + 1; j < k; j++ {
+				block.SetSym(i, j, (1-mix)*block.At(i, j))
+			}
+		}
+	}
+	return &chol
+}
+
+// dense returns F as a T×T matrix whose columns are sorted by pattern; the order changes no nuclear norm.
+func (f *blockFactor) dense() *mat.Dense {
+	steps := f.steps
+	d := mat.NewDense(steps, steps, nil)
+	column := 0
+	for i, pattern := range f.patterns {
+		for j := range pattern {
+			for r := j; r < len(pattern); r++ {
+				d.Set(pattern[r], column, f.blocks[i].At(r, j))
+			}
+			column++
+		}
+	}
+	return d
+}
+
+// mulTo works pattern by pattern, O(T²k); the columns of the result are sorted by pattern.
+func (f *blockFactor) mulTo(dst, a []float64) {
+	steps := f.steps
+	gathered := make([]float64, steps)
+	for t := range steps {
+		row, out, column := a[t*steps:(t+1)*steps], dst[t*steps:(t+1)*steps], 0
+		for i, pattern := range f.patterns {
+			for r, s := range pattern {
+				gathered[r] = row[s]
+			}
+			block := f.blocks[i].RawTriangular()
+			result := out[column : column+len(pattern)]
+			column += len(pattern)
+			clear(result)
+			for r, v := range gathered[:len(pattern)] {
+				for j, x := range block.Data[r*block.Stride : r*block.Stride+r+1] {
+					result[j] += v * x
+				}
+			}
+		}
+	}
+}
+
+// maskFactor is F for any other mask: Λ is zero where X is free, and otherwise arbitrary, since there X is zero.
+type maskFactor struct {
+	steps int
+	upper []float64 // Fᵀ
+}
+
+func newMaskFactor(lambda []float64, k mask) (*maskFactor, float64, error) {
+	steps := k.schema.Steps()
+	scale, back, err := groupScales(lambda, k)
+	if err != nil {
+		return nil, 0, err
+	}
+	unit := mat.NewSymDense(steps, nil)
+	for s := range steps {
+		unit.SetSym(s, s, 1)
+		for t := s + 1; t < steps; t++ {
+			if !k.free(s, t) {
+				unit.SetSym(s, t, lambda[s*steps+t]*scale[s]*scale[t])
+			}
+		}
+	}
+	f := &maskFactor{steps: steps, upper: mat.DenseCopyOf(factorOf(unit).RawU()).RawMatrix().Data}
+	column := make([]float64, steps)
+	norms := make([]float64, steps)
+	for s := range steps { // row s of F is column s of Fᵀ
+		for t := range s + 1 {
+			f.upper[t*steps+s] *= back[s]
+			column[t] = f.upper[t*steps+s]
+		}
+		norms[s] = squaredNormUp(column[:s+1])
+	}
+	var total rounding.Sum
+	for _, budget := range k.budgets {
+		var largest float64
+		for _, group := range budget.Groups {
+			var sum rounding.Sum
+			for _, s := range group {
+				sum.Add(norms[s])
+			}
+			largest = math.Max(largest, sum.Up())
+		}
+		total.Add(math.Nextafter(largest/budget.Cost, math.Inf(1)))
+	}
+	return f, total.Up(), nil
+}
+
+// groupScales returns the factors that scale the diagonal of lambda to one, and those that scale it back to diagonals
+// of equal sums over the groups of each budget.
+func groupScales(lambda []float64, k mask) (scale, back []float64, err error) {
+	steps := k.schema.Steps()
+	scale, back = make([]float64, steps), make([]float64, steps)
+	for _, budget := range k.budgets {
+		var total float64
+		sums := make([]float64, len(budget.Groups))
+		for i, group := range budget.Groups {
+			one, mean, err := unitScale(lambda, steps, group)
+			if err != nil {
+				return nil, nil, err
+			}
+			sums[i] = mean * float64(len(group))
+			total += sums[i]
+			for j, s := range group {
+				scale[s] = one[j]
+			}
+		}
+		for i, group := range budget.Groups {
+			for _, s := range group {
+				back[s] = math.Sqrt(total/float64(len(sums))/sums[i]) / scale[s]
+			}
+		}
+	}
+	return scale, back, nil
+}
+
+func (f *maskFactor) dense() *mat.Dense {
+	return mat.DenseCopyOf(mat.NewDense(f.steps, f.steps, f.upper).T())
+}
+
+func (f *maskFactor) mulTo(dst, a []float64) { dense.MulUpperTo(dst, a, f.upper, f.steps) }
+
+// singularValueBound is the bound by the singular values of R F themselves: slower, and good far from the optimum.
+func singularValueBound(root mat.Matrix, lambda []float64, k mask) (float64, error) {
+	factor, total, err := dualFactor(lambda, k)
+	if err != nil {
+		return 0, err
+	}
+	var n mat.Dense
+	dense.Mul(&n, root, factor.dense())
+	var svd mat.SVD
+	if !svd.Factorize(&n, mat.SVDNone) {
+		return 0, errors.New("singular values for the lower bound did not converge")
+	}
+	values := svd.Values(nil)
+	var nuclear float64
+	backward := 8 * float64(k.schema.Steps()) * 0x1p-53 * values[0] // of the product and of each singular value
+	for _, v := range values {
+		nuclear += math.Max(v-backward, 0)
+	}
+	return finiteBound(nuclear, total, 1e-12)
+}
+
+// finiteBound returns nuclear²/total·(1-slack).
+func finiteBound(nuclear, total, slack float64) (float64, error) {
+	bound := nuclear * nuclear / total * (1 - slack)
+	if nuclear <= 0 {
+		return 0, nil
+	}
+	if math.IsNaN(bound) || math.IsInf(bound, 0) {
+		return 0, errors.New("lower bound is not finite: the Gram matrix is out of range")
+	}
+	return bound, nil
+}
 
 // certificate computes the bound of LowerBound again and again, near the optimum, without singular values. For N = R F
 // and every matrix U of spectral norm at most one ‖N‖_* ≥ ⟨N, U⟩, with equality for the polar factor of N. At the

@@ -13,7 +13,7 @@ import (
 // A Class is a set of strategies with a search for its best. Its value holds the parameters of the class; those that
 // are zero have the defaults of Traits. Values are immutable, and equal (==) if class and parameters are.
 type Class interface {
-	Name() string   // that of its strategies
+	Name() string   // its strategies' name
 	Traits() Traits // the same for all parameters
 
 	// With returns the class with other parameters. The error is ErrUnsupported for parameters that it does not have.

@@ -1,222 +1,141 @@
 package factorize
 
 import (
-	"fmt"
+	"errors"
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
-	"mafalda/internal/rounding"
+	"mafalda/internal/gemm"
+	"mafalda/participation"
 )
 
-// factor is F of a dual variable Λ = F Fᵀ, T×T.
-type factor interface {
-	mulTo(dst, a []float64) // a·F, both T×T row by row
-	dense() *mat.Dense
+// Dual is a feasible point Λ = FFᵀ of the dual problem: it bounds the loss of every strategy on every workload, and well
+// on those that it fits.
+type Dual struct {
+	factor  *mat.Dense // F, or FV for many steps, V the eigenvectors of Fᵀh₀F for the h₀ that it was made for
+	squared float64    // ‖F‖_F², rounded up
+	total   float64    // Σ y_i, rounded up
 }
 
-// dualFactor makes F of lambda (T×T, row by row; symmetric with a positive diagonal) and returns it with Σ_i y_i,
-// rounded up, where y_i is what a budget can pay: the largest sum of diagonal entries of F Fᵀ over one of its groups,
-// divided by its cost. Entries of lambda that would meet entries of X that are free are dropped; what remains is
-// scaled by congruence to equal sums over the groups of each budget, and mixed with the identity until it is
-// numerically positive definite. If the patterns are a partition and there is no band, F is block diagonal over them.
-func dualFactor(lambda []float64, k mask) (factor, float64, error) {
-	if k.partition() {
-		return newBlockFactor(lambda, k)
-	}
-	return newMaskFactor(lambda, k)
-}
+// manyEigenvalues are more than are worth computing where nearly all of a nuclear norm can be had for less.
+const manyEigenvalues = 128
 
-// blockFactor is a block-diagonal F: for every pattern a lower-triangular k×k matrix.
-type blockFactor struct {
-	steps    int
-	patterns [][]int
-	blocks   []*mat.TriDense
-}
-
-func newBlockFactor(lambda []float64, k mask) (*blockFactor, float64, error) {
-	steps := k.schema.Steps()
-	f := &blockFactor{steps: steps, patterns: k.schema.Disjoint()}
-	var total rounding.Sum
-	for _, pattern := range f.patterns {
-		scale, y, err := unitScale(lambda, steps, pattern)
-		if err != nil {
-			return nil, 0, err
-		}
-		block := mat.NewSymDense(len(pattern), nil)
-		for i, s := range pattern {
-			block.SetSym(i, i, 1)
-			for j := i + 1; j < len(pattern); j++ {
-				block.SetSym(i, j, lambda[s*steps+pattern[j]]*scale[i]*scale[j])
-			}
-		}
-		chol := factorOf(block)
-		var lower mat.TriDense
-		chol.LTo(&lower)
-		lower.ScaleTri(math.Sqrt(y), &lower)
-		f.blocks = append(f.blocks, &lower)
-		var largest float64
-		for i := range pattern {
-			largest = math.Max(largest, squaredNormUp(lower.RawTriangular().Data[i*len(pattern):i*len(pattern)+i+1]))
-		}
-		total.Add(largest)
-	}
-	return f, total.Up(), nil
-}
-
-// unitScale returns the factors that scale the pattern's diagonal entries to one, and the mean of these entries.
-func unitScale(lambda []float64, steps int, pattern []int) (scale []float64, mean float64, err error) {
-	scale = make([]float64, len(pattern))
-	for i, s := range pattern {
-		d := lambda[s*steps+s]
-		if !(d > 0) || math.IsInf(d, 1) {
-			return nil, 0, fmt.Errorf("dual variable has the diagonal entry %v", d)
-		}
-		scale[i] = 1 / math.Sqrt(d)
-		mean += d / float64(len(pattern))
-	}
-	return scale, mean, nil
-}
-
-func squaredNormUp(row []float64) float64 {
-	var sum rounding.Sum
-	for _, v := range row {
-		sum.AddProduct(v, v)
-	}
-	return sum.Up()
-}
-
-// factorOf returns the Cholesky factorization of the unit-diagonal block, after shrinking its off-diagonal as much as
-// it takes to have one.
-func factorOf(block *mat.SymDense) *dense.Cholesky {
-	var chol dense.Cholesky
-	k := block.SymmetricDim()
-	for mix := 1e-14; !chol.Factorize(block); mix = math.Min(8*mix, 1) {
-		for i := range k {
-			for j := i + 1; j < k; j++ {
-				block.SetSym(i, j, (1-mix)*block.At(i, j))
-			}
-		}
-	}
-	return &chol
-}
-
-// dense returns F as a T×T matrix whose columns are sorted by pattern; the order changes no nuclear norm.
-func (f *blockFactor) dense() *mat.Dense {
-	steps := f.steps
-	d := mat.NewDense(steps, steps, nil)
-	column := 0
-	for i, pattern := range f.patterns {
-		for j := range pattern {
-			for r := j; r < len(pattern); r++ {
-				d.Set(pattern[r], column, f.blocks[i].At(r, j))
-			}
-			column++
-		}
-	}
-	return d
-}
-
-// mulTo works pattern by pattern, O(T²k); the columns of the result are sorted by pattern.
-func (f *blockFactor) mulTo(dst, a []float64) {
-	steps := f.steps
-	gathered := make([]float64, steps)
-	for t := range steps {
-		row, out, column := a[t*steps:(t+1)*steps], dst[t*steps:(t+1)*steps], 0
-		for i, pattern := range f.patterns {
-			for r, s := range pattern {
-				gathered[r] = row[s]
-			}
-			block := f.blocks[i].RawTriangular()
-			result := out[column : column+len(pattern)]
-			column += len(pattern)
-			clear(result)
-			for r, v := range gathered[:len(pattern)] {
-				for j, x := range block.Data[r*block.Stride : r*block.Stride+r+1] {
-					result[j] += v * x
-				}
-			}
-		}
-	}
-}
-
-// maskFactor is F for any other mask: Λ is zero where X is free, and otherwise arbitrary, since there X is zero.
-type maskFactor struct {
-	steps int
-	upper []float64 // Fᵀ
-}
-
-func newMaskFactor(lambda []float64, k mask) (*maskFactor, float64, error) {
-	steps := k.schema.Steps()
-	scale, back, err := groupScales(lambda, k)
+// NewDual returns the dual point that x makes for the Gram matrix h, both T×T, as LowerBound uses it. It fits workloads
+// like h if x is close to its optimal X.
+func NewDual(h, x *mat.SymDense, schema participation.Schema) (*Dual, error) {
+	k := denseMask(participation.Relaxation(schema))
+	_, lambda, err := dualOf(h, mat.DenseCopyOf(x).RawMatrix().Data, k)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	unit := mat.NewSymDense(steps, nil)
-	for s := range steps {
-		unit.SetSym(s, s, 1)
-		for t := s + 1; t < steps; t++ {
-			if !k.free(s, t) {
-				unit.SetSym(s, t, lambda[s*steps+t]*scale[s]*scale[t])
-			}
-		}
+	f, total, err := dualFactor(lambda, k)
+	if err != nil {
+		return nil, err
 	}
-	f := &maskFactor{steps: steps, upper: mat.DenseCopyOf(factorOf(unit).RawU()).RawMatrix().Data}
-	column := make([]float64, steps)
-	norms := make([]float64, steps)
-	for s := range steps { // row s of F is column s of Fᵀ
-		for t := range s + 1 {
-			f.upper[t*steps+s] *= back[s]
-			column[t] = f.upper[t*steps+s]
-		}
-		norms[s] = squaredNormUp(column[:s+1])
+	d := &Dual{factor: f.dense(), total: total}
+	norm := mat.Norm(d.factor, 2)
+	d.squared = norm * norm * (1 + 1e-9) // of FV, too
+	if k.schema.Steps() > manyEigenvalues {
+		return d, d.rotate(h)
 	}
-	var total rounding.Sum
-	for _, budget := range k.budgets {
-		var largest float64
-		for _, group := range budget.Groups {
-			var sum rounding.Sum
-			for _, s := range group {
-				sum.Add(norms[s])
-			}
-			largest = math.Max(largest, sum.Up())
-		}
-		total.Add(math.Nextafter(largest/budget.Cost, math.Inf(1)))
-	}
-	return f, total.Up(), nil
+	return d, nil
 }
 
-// groupScales returns the factors that scale the diagonal of lambda to one, and those that scale it back to diagonals
-// of equal sums over the groups of each budget.
-func groupScales(lambda []float64, k mask) (scale, back []float64, err error) {
-	steps := k.schema.Steps()
-	scale, back = make([]float64, steps), make([]float64, steps)
-	for _, budget := range k.budgets {
-		var total float64
-		sums := make([]float64, len(budget.Groups))
-		for i, group := range budget.Groups {
-			one, mean, err := unitScale(lambda, steps, group)
-			if err != nil {
-				return nil, nil, err
-			}
-			sums[i] = mean * float64(len(group))
-			total += sums[i]
-			for j, s := range group {
-				scale[s] = one[j]
-			}
-		}
-		for i, group := range budget.Groups {
-			for _, s := range group {
-				back[s] = math.Sqrt(total/float64(len(sums))/sums[i]) / scale[s]
-			}
+// rotate replaces F by FV, largest eigenvalues first. As V is orthogonal but for rounding, nuclear norms change by no
+// more than that.
+func (d *Dual) rotate(h *mat.SymDense) error {
+	var eigen mat.EigenSym
+	if !eigen.Factorize(d.product(h), true) {
+		return errors.New("eigenvectors for the lower bound did not converge")
+	}
+	var v, rotated mat.Dense
+	eigen.VectorsTo(&v)
+	steps := h.SymmetricDim()
+	for i := range steps {
+		slices.Reverse(v.RawRowView(i))
+	}
+	dense.Mul(&rotated, d.factor, &v)
+	d.factor = &rotated
+	return nil
+}
+
+// product returns FᵀhF. It is off by γ_2T |Fᵀ||h||F|, whose norm is at most ‖F‖_F² tr(h): see wrong.
+func (d *Dual) product(h *mat.SymDense) *mat.SymDense {
+	steps := h.SymmetricDim()
+	var half, product mat.Dense
+	dense.Mul(&half, d.factor.T(), h)
+	dense.Mul(&product, &half, d.factor)
+	s := mat.NewSymDense(steps, nil)
+	for i := range steps {
+		for j := i; j < steps; j++ {
+			s.SetSym(i, j, (product.At(i, j)+product.At(j, i))/2)
 		}
 	}
-	return scale, back, nil
+	return s
 }
 
-func (f *maskFactor) dense() *mat.Dense {
-	return mat.DenseCopyOf(mat.NewDense(f.steps, f.steps, f.upper).T())
+// wrong bounds the error of a product, and so of its eigenvalues, with the rounding of what is done with it after that.
+func (d *Dual) wrong(h *mat.SymDense) float64 {
+	return 8 * float64(h.SymmetricDim()) * 0x1p-53 * d.squared * mat.Trace(h)
 }
 
-func (f *maskFactor) mulTo(dst, a []float64) { dense.MulUpperTo(dst, a, f.upper, f.steps) }
+// LowerBound returns a number that the loss of no strategy can be below on a workload with the positive semidefinite
+// Gram matrix h, which may be singular: ‖h^½ F‖_*²/Σ y_i, by the eigenvalues of FᵀhF, with the error of their computation
+// subtracted. O(T³). Of many steps it is a fraction of that bound, nearly all of it for workloads that are like that
+// which the point was made for.
+func (d *Dual) LowerBound(h *mat.SymDense) (float64, error) {
+	s, wrong := d.product(h), d.wrong(h)
+	if h.SymmetricDim() > manyEigenvalues {
+		return d.byBlocks(s, wrong)
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(s, false) {
+		return 0, errors.New("eigenvalues for the lower bound did not converge")
+	}
+	var nuclear float64
+	for _, v := range eigen.Values(nil) {
+		nuclear += math.Sqrt(math.Max(0, v-wrong))
+	}
+	return finiteBound(nuclear, d.total, 1e-12)
+}
+
+// byBlocks is LowerBound by a Cholesky factor L of s, known but for wrong: the nuclear norm of L is at least the sum of
+// its diagonal blocks' nuclear norms (pinching), and where s is nearly diagonal, that is nearly all of it. With s shifted to
+// be positive definite beyond rounding,
+//
+//	LLᵀ ≤ FᵀhF + shift·I,    ‖L‖_* ≤ ‖h^½ F‖_* + T √shift.
+func (d *Dual) byBlocks(s *mat.SymDense, wrong float64) (float64, error) {
+	const block = 48
+	steps := s.SymmetricDim()
+	lower := blas64.Symmetric{Uplo: blas.Lower, N: steps, Stride: steps, Data: make([]float64, steps*steps)}
+	for i := range steps {
+		for j := range i + 1 {
+			lower.Data[i*steps+j] = s.At(j, i)
+		}
+		lower.Data[i*steps+i] += 2 * wrong
+	}
+	factor, ok := gemm.Potrf(lower)
+	if !ok {
+		return 0, nil
+	}
+	nuclear := -float64(steps) * math.Sqrt(4*wrong)
+	for from := 0; from < steps; from += block {
+		size := min(block, steps-from)
+		diagonal := mat.NewDense(size, size, nil)
+		for i := range size {
+			copy(diagonal.RawRowView(i)[:i+1], factor.Data[(from+i)*factor.Stride+from:])
+		}
+		var svd mat.SVD
+		if !svd.Factorize(diagonal, mat.SVDNone) {
+			return 0, errors.New("singular values for the lower bound did not converge")
+		}
+		nuclear += floats.Sum(svd.Values(nil))
+	}
+	return finiteBound(math.Max(nuclear, 0), d.total, 1e-7) // which is more than what rotate has rounded
+}

@@ -2,15 +2,18 @@ package factorize
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
+	"mafalda/internal/gemm"
 	"mafalda/internal/parallel"
 )
 
@@ -69,13 +72,37 @@ func newDualSearch(o *maskedObjective) *dualSearch {
 	return n
 }
 
-// unknowns calls visit for every pattern with where its unknowns start.
-func (n *dualSearch) unknowns(visit func(pattern []int, at int)) {
-	at := 0
-	for _, p := range n.patterns {
-		visit(p, at)
-		at += 1 + len(p)*(len(p)-1)/2
+// search looks for an X within the mask whose error is within a relative gap of D, from start(near). It calls step
+// before every iteration and returns the best X, row by row; nil if there is none.
+func (n *dualSearch) search(
+	ctx context.Context, o *maskedObjective, near []float64, gap float64, step func(),
+) []float64 {
+	var best []float64
+	var ok bool
+	if n.point, ok = n.start(near); !ok {
+		return nil
 	}
+	least := math.Inf(1)
+	for range newtonSteps {
+		if ctx.Err() != nil {
+			return best
+		}
+		step()
+		predicted, ok := n.advance()
+		if predicted > 1e-3*math.Abs(n.point.value) && ok {
+			continue
+		}
+		x := make([]float64, n.steps*n.steps)
+		dense.MulSymTo(x, n.point.s, n.point.s, n.steps)
+		o.mask.feasible(x)
+		if value := o.Value(x); value < least {
+			best, least = x, value
+		}
+		if !ok || least-n.point.value <= gap*n.point.value {
+			return best
+		}
+	}
+	return best
 }
 
 // start returns the Λ that is optimal for what is stationary, or the given Λ = X⁻¹HX⁻¹, for an X that is close to
@@ -101,139 +128,26 @@ func (n *dualSearch) start(given []float64) (p dualPoint, ok bool) {
 	return p, ok
 }
 
-// unknownsOf returns the unknowns of the Λ with such entries, the same on the diagonal of a block.
-func (n *dualSearch) unknownsOf(entry func(s, t int) float64) []float64 {
-	theta := make([]float64, n.size)
-	n.unknowns(func(pattern []int, at int) {
-		theta[at] = entry(pattern[0], pattern[0])
-		next := at + 1
-		for r, s := range pattern {
-			for _, t := range pattern[:r] {
-				theta[next] = entry(s, t)
-				next++
-			}
+// advance makes a step that increases D, and returns by how much a quadratic model would; not ok if it found none.
+func (n *dualSearch) advance() (predicted float64, ok bool) {
+	step := n.direction(&n.point)
+	slope := floats.Dot(step, n.point.gradient)
+	for length := 1.0; length > newtonShortest; length /= 2 {
+		theta, ok := n.stepTo(step, length)
+		if !ok {
+			continue
 		}
-	})
-	return theta
+		next, ok := n.evaluate(theta)
+		if ok && next.value >= n.point.value+newtonIncrease*length*slope-valueNoise*math.Abs(n.point.value) {
+			n.point = next
+			return slope / 2, true
+		}
+	}
+	return slope / 2, false
 }
 
-// lambda returns the Λ that was found, T×T.
-func (n *dualSearch) lambda() []float64 {
-	out := make([]float64, n.steps*n.steps)
-	n.unknowns(func(pattern []int, at int) {
-		next := at + 1
-		for r, s := range pattern {
-			out[s*n.steps+s] = n.point.theta[at]
-			for _, t := range pattern[:r] {
-				out[s*n.steps+t], out[t*n.steps+s] = n.point.theta[next], n.point.theta[next]
-				next++
-			}
-		}
-	})
-	return out
-}
-
-// factors returns F, block by block, and Σ y_i; not ok if Λ is not positive definite.
-func (n *dualSearch) factors(theta []float64) (blocks []*mat.TriDense, total float64, ok bool) {
-	ok = true
-	n.unknowns(func(pattern []int, at int) {
-		block := mat.NewSymDense(len(pattern), nil)
-		next := at + 1
-		for r := range pattern {
-			block.SetSym(r, r, theta[at])
-			for j := range r {
-				block.SetSym(j, r, theta[next])
-				next++
-			}
-		}
-		var chol dense.Cholesky
-		if ok = ok && chol.Factorize(block); !ok {
-			return
-		}
-		var lower mat.TriDense
-		chol.LTo(&lower)
-		blocks = append(blocks, &lower)
-		total += theta[at]
-	})
-	return blocks, total, ok
-}
-
-// evaluate computes all that is known at the multiple of a Λ for which D is largest, which is tr((FᵀHF)^½)²/Σ_i y_i;
-// not ok where Λ is not positive definite, or its eigenvalues are not found.
-func (n *dualSearch) evaluate(theta []float64) (p dualPoint, ok bool) {
-	blocks, total, ok := n.factors(theta)
-	if !ok {
-		return p, false
-	}
-	f := &blockFactor{steps: n.steps, patterns: n.patterns, blocks: blocks}
-	half := make([]float64, n.steps*n.steps)
-	f.mulTo(half, n.root) // RF
-	d, q, ok := dense.Singular(half, n.steps)
-	if !ok {
-		return p, false
-	}
-	for i, v := range d {
-		d[i] = math.Max(v, 0x1p-53*d[0])
-	}
-	dense.Transpose(q, n.steps)
-	root := floats.Sum(d) / total // of the best factor of Λ
-	p.theta, p.d, p.value = slices.Clone(theta), d, root*floats.Sum(d)
-	floats.Scale(root*root, p.theta)
-	floats.Scale(root, p.d)
-	p.factors = blocks
-	for _, block := range blocks {
-		block.ScaleTri(root, block)
-	}
-	p.s = q
-	for r := range n.steps {
-		row := p.s[r*n.steps : (r+1)*n.steps]
-		for j := range row {
-			row[j] *= math.Sqrt(p.d[j])
-		}
-	}
-	p.s = n.spread(blocks, p.s)
-	p.st = append([]float64(nil), p.s...)
-	dense.Transpose(p.st, n.steps)
-	p.gradient = n.blocksOf(p.s, p.s)
-	n.unknowns(func(_ []int, at int) { p.gradient[at]-- })
-	return p, p.value-p.value == 0
-}
-
-// spread returns F⁻ᵀb, of which the rows are sorted by pattern in b, and by step in the result.
-func (n *dualSearch) spread(blocks []*mat.TriDense, b []float64) []float64 {
-	out := make([]float64, len(b))
-	from := 0
-	for i, pattern := range n.patterns {
-		rows := blas64.General{Rows: len(pattern), Cols: n.steps, Stride: n.steps, Data: b[from*n.steps:]}
-		blas64.Trsm(blas.Left, blas.Trans, 1, blocks[i].RawTriangular(), rows)
-		for r, s := range pattern {
-			copy(out[s*n.steps:(s+1)*n.steps], b[(from+r)*n.steps:(from+r+1)*n.steps])
-		}
-		from += len(pattern)
-	}
-	return out
-}
-
-// blocksOf returns the derivatives by the unknowns of ⟨Λ, abᵀ⟩ for a symmetric abᵀ: traces of blocks, and twice the
-// entries below diagonals.
-func (n *dualSearch) blocksOf(a, b []float64) []float64 {
-	out := make([]float64, n.size)
-	row := func(m []float64, s int) []float64 { return m[s*n.steps : (s+1)*n.steps] }
-	starts := make([]int, 0, len(n.patterns))
-	n.unknowns(func(_ []int, at int) { starts = append(starts, at) })
-	parallel.For(len(n.patterns), func(i int) {
-		at := starts[i]
-		next := at + 1
-		for r, s := range n.patterns[i] {
-			out[at] += floats.Dot(row(a, s), row(b, s))
-			for _, t := range n.patterns[i][:r] {
-				out[next] = 2 * floats.Dot(row(a, s), row(b, t))
-				next++
-			}
-		}
-	})
-	return out
-}
+// valueNoise is about the rounding of D, relatively.
+const valueNoise = 1e-13
 
 // direction returns about Newton's step, by conjugate gradients.
 func (n *dualSearch) direction(p *dualPoint) []float64 {
@@ -264,24 +178,6 @@ func (n *dualSearch) direction(p *dualPoint) []float64 {
 		floats.Add(v, z)
 	}
 	return x
-}
-
-// advance makes a step that increases D, and returns by how much a quadratic model would; not ok if it found none.
-func (n *dualSearch) advance() (predicted float64, ok bool) {
-	step := n.direction(&n.point)
-	slope := floats.Dot(step, n.point.gradient)
-	for length := 1.0; length > newtonShortest; length /= 2 {
-		theta, ok := n.stepTo(step, length)
-		if !ok {
-			continue
-		}
-		next, ok := n.evaluate(theta)
-		if ok && next.value >= n.point.value+newtonIncrease*length*slope-valueNoise*math.Abs(n.point.value) {
-			n.point = next
-			return slope / 2, true
-		}
-	}
-	return slope / 2, false
 }
 
 // stepTo returns the unknowns of the Λ that a step leads to: Λ + A to first order in the step, but always positive
@@ -349,38 +245,463 @@ func (n *dualSearch) setBlock(theta []float64, at int, q *mat.Dense) {
 	}
 }
 
-// valueNoise is about the rounding of D, relatively.
-const valueNoise = 1e-13
-
-// search looks for an X within the mask whose error is within a relative gap of D, from start(near). It calls step
-// before every iteration and returns the best X, row by row; nil if there is none.
-func (n *dualSearch) search(
-	ctx context.Context, o *maskedObjective, near []float64, gap float64, step func(),
-) []float64 {
-	var best []float64
-	var ok bool
-	if n.point, ok = n.start(near); !ok {
-		return nil
+// evaluate computes all that is known at the multiple of a Λ for which D is largest, which is tr((FᵀHF)^½)²/Σ_i y_i;
+// not ok where Λ is not positive definite, or its eigenvalues are not found.
+func (n *dualSearch) evaluate(theta []float64) (p dualPoint, ok bool) {
+	blocks, total, ok := n.factors(theta)
+	if !ok {
+		return p, false
 	}
-	least := math.Inf(1)
-	for range newtonSteps {
-		if ctx.Err() != nil {
-			return best
+	f := &blockFactor{steps: n.steps, patterns: n.patterns, blocks: blocks}
+	half := make([]float64, n.steps*n.steps)
+	f.mulTo(half, n.root) // RF
+	d, q, ok := dense.Singular(half, n.steps)
+	if !ok {
+		return p, false
+	}
+	for i, v := range d {
+		d[i] = math.Max(v, 0x1p-53*d[0])
+	}
+	dense.Transpose(q, n.steps)
+	root := floats.Sum(d) / total // of the best factor of Λ
+	p.theta, p.d, p.value = slices.Clone(theta), d, root*floats.Sum(d)
+	floats.Scale(root*root, p.theta)
+	floats.Scale(root, p.d)
+	p.factors = blocks
+	for _, block := range blocks {
+		block.ScaleTri(root, block)
+	}
+	p.s = q
+	for r := range n.steps {
+		row := p.s[r*n.steps : (r+1)*n.steps]
+		for j := range row {
+			row[j] *= math.Sqrt(p.d[j])
 		}
-		step()
-		predicted, ok := n.advance()
-		if predicted > 1e-3*math.Abs(n.point.value) && ok {
+	}
+	p.s = n.spread(blocks, p.s)
+	p.st = append([]float64(nil), p.s...)
+	dense.Transpose(p.st, n.steps)
+	p.gradient = n.blocksOf(p.s, p.s)
+	n.unknowns(func(_ []int, at int) { p.gradient[at]-- })
+	return p, p.value-p.value == 0
+}
+
+// factors returns F, block by block, and Σ y_i; not ok if Λ is not positive definite.
+func (n *dualSearch) factors(theta []float64) (blocks []*mat.TriDense, total float64, ok bool) {
+	ok = true
+	n.unknowns(func(pattern []int, at int) {
+		block := mat.NewSymDense(len(pattern), nil)
+		next := at + 1
+		for r := range pattern {
+			block.SetSym(r, r, theta[at])
+			for j := range r {
+				block.SetSym(j, r, theta[next])
+				next++
+			}
+		}
+		var chol dense.Cholesky
+		if ok = ok && chol.Factorize(block); !ok {
+			return
+		}
+		var lower mat.TriDense
+		chol.LTo(&lower)
+		blocks = append(blocks, &lower)
+		total += theta[at]
+	})
+	return blocks, total, ok
+}
+
+// spread returns F⁻ᵀb, of which the rows are sorted by pattern in b, and by step in the result.
+func (n *dualSearch) spread(blocks []*mat.TriDense, b []float64) []float64 {
+	out := make([]float64, len(b))
+	from := 0
+	for i, pattern := range n.patterns {
+		rows := blas64.General{Rows: len(pattern), Cols: n.steps, Stride: n.steps, Data: b[from*n.steps:]}
+		blas64.Trsm(blas.Left, blas.Trans, 1, blocks[i].RawTriangular(), rows)
+		for r, s := range pattern {
+			copy(out[s*n.steps:(s+1)*n.steps], b[(from+r)*n.steps:(from+r+1)*n.steps])
+		}
+		from += len(pattern)
+	}
+	return out
+}
+
+// blocksOf returns the derivatives by the unknowns of ⟨Λ, abᵀ⟩ for a symmetric abᵀ: traces of blocks, and twice the
+// entries below diagonals.
+func (n *dualSearch) blocksOf(a, b []float64) []float64 {
+	out := make([]float64, n.size)
+	row := func(m []float64, s int) []float64 { return m[s*n.steps : (s+1)*n.steps] }
+	starts := make([]int, 0, len(n.patterns))
+	n.unknowns(func(_ []int, at int) { starts = append(starts, at) })
+	parallel.For(len(n.patterns), func(i int) {
+		at := starts[i]
+		next := at + 1
+		for r, s := range n.patterns[i] {
+			out[at] += floats.Dot(row(a, s), row(b, s))
+			for _, t := range n.patterns[i][:r] {
+				out[next] = 2 * floats.Dot(row(a, s), row(b, t))
+				next++
+			}
+		}
+	})
+	return out
+}
+
+// unknowns calls visit for every pattern with where its unknowns start.
+func (n *dualSearch) unknowns(visit func(pattern []int, at int)) {
+	at := 0
+	for _, p := range n.patterns {
+		visit(p, at)
+		at += 1 + len(p)*(len(p)-1)/2
+	}
+}
+
+// unknownsOf returns the unknowns of the Λ with such entries, the same on the diagonal of a block.
+func (n *dualSearch) unknownsOf(entry func(s, t int) float64) []float64 {
+	theta := make([]float64, n.size)
+	n.unknowns(func(pattern []int, at int) {
+		theta[at] = entry(pattern[0], pattern[0])
+		next := at + 1
+		for r, s := range pattern {
+			for _, t := range pattern[:r] {
+				theta[next] = entry(s, t)
+				next++
+			}
+		}
+	})
+	return theta
+}
+
+// lambda returns the Λ that was found, T×T.
+func (n *dualSearch) lambda() []float64 {
+	out := make([]float64, n.steps*n.steps)
+	n.unknowns(func(pattern []int, at int) {
+		next := at + 1
+		for r, s := range pattern {
+			out[s*n.steps+s] = n.point.theta[at]
+			for _, t := range pattern[:r] {
+				out[s*n.steps+t], out[t*n.steps+s] = n.point.theta[next], n.point.theta[next]
+				next++
+			}
+		}
+	})
+	return out
+}
+
+// dualMetric is about the inverse of -∇²D, pattern by pattern. With B such that Λ = BBᵀ and BᵀXB is diagonal on the
+// pattern, the directions b_p b_qᵀ + b_q b_pᵀ are nearly eigenvectors, the more so the smoother time is:
+//
+//	⟨A, -∇²D A⟩ ≈ Σ_pq E_pq² c_pq,     A = BEBᵀ,     c_pq = Σ_ij (BᵀS)²_pi (BᵀS)²_qj/(d_i + d_j).
+//
+// That A has a constant diagonal takes one multiplier a step. O(T³) to make.
+type dualMetric struct {
+	search *dualSearch
+	blocks []metricBlock
+}
+
+type metricBlock struct {
+	at, size  int
+	basis     *mat.Dense    // B
+	curvature *mat.Dense    // c
+	diagonals mat.Cholesky  // of K
+	ones      *mat.VecDense // K⁻¹1
+}
+
+func newDualMetric(n *dualSearch, p *dualPoint) *dualMetric {
+	m := &dualMetric{search: n}
+	squares, weights, half := make([]float64, len(p.s)), make([]float64, len(p.s)), make([]float64, len(p.s))
+	n.unknowns(func(pattern []int, at int) {
+		m.blocks = append(m.blocks, metricBlock{at: at, size: len(pattern)})
+	})
+	rows := func(a []float64, i int) *mat.Dense { // of a pattern, in a matrix whose rows are sorted by it
+		from := 0
+		for _, pattern := range n.patterns[:i] {
+			from += len(pattern)
+		}
+		k := len(n.patterns[i])
+		return mat.NewDense(k, n.steps, a[from*n.steps:(from+k)*n.steps])
+	}
+	parallel.For(len(m.blocks), func(i int) {
+		to := rows(squares, i)
+		m.blocks[i].rotate(to, n, p, n.patterns[i], p.factors[i])
+		to.MulElem(to, to)
+	})
+	for i, di := range p.d {
+		for j, dj := range p.d {
+			weights[i*n.steps+j] = 1 / (di + dj)
+		}
+	}
+	dense.MulTo(half, squares, weights, n.steps)
+	parallel.For(len(m.blocks), func(i int) {
+		b := &m.blocks[i]
+		b.curvature = mat.NewDense(b.size, b.size, nil)
+		b.curvature.Mul(rows(half, i), rows(squares, i).T())
+		b.hold()
+	})
+	return m
+}
+
+// rotate finds B and writes BᵀS to dst.
+func (b *metricBlock) rotate(dst *mat.Dense, n *dualSearch, p *dualPoint, pattern []int, factor *mat.TriDense) {
+	for r, s := range pattern {
+		dst.SetRow(r, p.s[s*n.steps:(s+1)*n.steps])
+	}
+	blas64.Trmm(blas.Left, blas.Trans, 1, factor.RawTriangular(), dst.RawMatrix()) // FᵀS
+	var x mat.SymDense
+	x.SymOuterK(1, dst)
+	var eigen mat.EigenSym
+	b.basis = mat.NewDense(b.size, b.size, nil)
+	if eigen.Factorize(&x, true) {
+		eigen.VectorsTo(b.basis)
+	} else {
+		for r := range b.size {
+			b.basis.Set(r, r, 1)
+		}
+	}
+	var rotated mat.Dense
+	rotated.Mul(b.basis.T(), dst)
+	dst.Copy(&rotated)
+	blas64.Trmm(blas.Left, blas.NoTrans, 1, factor.RawTriangular(), b.basis.RawMatrix())
+}
+
+// hold computes what multipliers of diagonal entries do to the diagonal,
+//
+//	K[s,t] = Σ_pq B_sp B_sq B_tp B_tq / c_pq = Σ_l σ_l M_l[s,t]²,     M_l = B diag(g u_l) Bᵀ,
+//
+// with g_p = c_pp^(-½) and the few eigenvalues σ_l of 1/(g_p c_pq g_q), which is smooth, that matter.
+func (b *metricBlock) hold() {
+	k := b.size
+	g, smooth := make([]float64, k), mat.NewSymDense(k, nil)
+	for p := range k {
+		g[p] = 1 / math.Sqrt(b.curvature.At(p, p))
+	}
+	for p := range k {
+		for q := p; q < k; q++ {
+			smooth.SetSym(p, q, 2/(g[p]*g[q]*(b.curvature.At(p, q)+b.curvature.At(q, p))))
+		}
+	}
+	if !b.diagonals.Factorize(b.multipliers(g, smooth)) { // out of range: none of these numbers is of use
+		identity := mat.NewSymDense(k, nil)
+		for s := range k {
+			identity.SetSym(s, s, 1)
+		}
+		b.diagonals.Factorize(identity)
+	}
+	one := mat.NewVecDense(k, nil)
+	for s := range k {
+		one.SetVec(s, 1)
+	}
+	b.ones = mat.NewVecDense(k, nil)
+	b.solve(b.ones, one)
+}
+
+// multipliers returns K, with so much on its diagonal that it is positive definite if its numbers are in range.
+func (b *metricBlock) multipliers(g []float64, smooth *mat.SymDense) *mat.SymDense {
+	k := b.size
+	all := mat.NewSymDense(k, nil)
+	if norm := mat.Norm(smooth, 1); norm-norm != 0 {
+		return all
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(smooth, true) {
+		return all
+	}
+	var u, scaled, m mat.Dense
+	eigen.VectorsTo(&u)
+	for l, sigma := range eigen.Values(nil) {
+		if math.Abs(sigma) < negligible*float64(k) {
 			continue
 		}
-		x := make([]float64, n.steps*n.steps)
-		dense.MulSymTo(x, n.point.s, n.point.s, n.steps)
-		o.mask.feasible(x)
-		if value := o.Value(x); value < least {
-			best, least = x, value
-		}
-		if !ok || least-n.point.value <= gap*n.point.value {
-			return best
+		scaled.Apply(func(_, p int, v float64) float64 { return v * g[p] * u.At(p, l) }, b.basis)
+		m.Mul(&scaled, b.basis.T())
+		m.MulElem(&m, &m)
+		for s := range k {
+			for t := s; t < k; t++ {
+				all.SetSym(s, t, all.At(s, t)+sigma*m.At(s, t))
+			}
 		}
 	}
-	return best
+	var chol mat.Cholesky
+	for shift := 1e-12; shift < 1 && !chol.Factorize(all); shift *= 8 {
+		for s := range k {
+			all.SetSym(s, s, all.At(s, s)*(1+shift))
+		}
+	}
+	return all
+}
+
+// negligible is what eigenvalues may be left out by, relatively.
+const negligible = 1e-10
+
+// solve applies the inverse of K, whose condition is no matter: it is about right.
+func (b *metricBlock) solve(dst, a *mat.VecDense) {
+	if err := b.diagonals.SolveVecTo(dst, a); err != nil {
+		var ill mat.Condition
+		if !errors.As(err, &ill) {
+			panic(err) // of shapes
+		}
+	}
+}
+
+// solveTo writes about the Newton step for a gradient to dst.
+func (m *dualMetric) solveTo(dst, g []float64) {
+	parallel.For(len(m.blocks), func(i int) { m.blocks[i].solveTo(dst, g) })
+}
+
+func (b *metricBlock) solveTo(dst, g []float64) {
+	k := b.size
+	a := mat.NewDense(k, k, nil)
+	next := b.at + 1
+	for r := range k {
+		a.Set(r, r, g[b.at]/float64(k))
+		for j := range r {
+			a.Set(r, j, g[next]/2)
+			a.Set(j, r, g[next]/2)
+			next++
+		}
+	}
+	b.invert(a)
+	diagonal, held := mat.NewVecDense(k, nil), mat.NewVecDense(k, nil)
+	for r := range k {
+		diagonal.SetVec(r, a.At(r, r))
+	}
+	b.solve(held, diagonal)
+	level := mat.Sum(held) / mat.Sum(b.ones)
+	held.AddScaledVec(held, -level, b.ones)
+	hold := mat.NewDense(k, k, nil)
+	for r := range k {
+		hold.Set(r, r, held.AtVec(r))
+	}
+	b.invert(hold)
+	dst[b.at] = level
+	next = b.at + 1
+	for r := range k {
+		for j := range r {
+			dst[next] = (a.At(r, j) + a.At(j, r) - hold.At(r, j) - hold.At(j, r)) / 2
+			next++
+		}
+	}
+}
+
+// invert makes B((BᵀaB)/c)Bᵀ of a.
+func (b *metricBlock) invert(a *mat.Dense) {
+	var half mat.Dense
+	half.Mul(b.basis.T(), a)
+	a.Mul(&half, b.basis)
+	a.DivElem(a, b.curvature)
+	half.Mul(b.basis, a)
+	a.Mul(&half, b.basis.T())
+}
+
+// dualCurvature is -∇²D at a point, in single precision: conjugate gradients that stop at some percent of the residual
+// need no more, and the step that they find is tried in double precision. As the rows of S have about unit norm and a
+// direction is scaled, nothing leaves the range of numbers.
+type dualCurvature struct {
+	search *dualSearch
+	s, d   []float32
+
+	product, weighted []float32 // scratch
+}
+
+func newDualCurvature(n *dualSearch, p *dualPoint) *dualCurvature {
+	c := &dualCurvature{search: n, s: make([]float32, len(p.s)), d: make([]float32, len(p.d)),
+		product: make([]float32, len(p.s)), weighted: make([]float32, len(p.s))}
+	for i, v := range p.s {
+		c.s[i] = float32(v)
+	}
+	for i, v := range p.d {
+		c.d[i] = float32(v)
+	}
+	return c
+}
+
+// row returns a row of a T×T matrix.
+func (c *dualCurvature) row(m []float32, s int) []float32 {
+	return m[s*c.search.steps : (s+1)*c.search.steps]
+}
+
+// hessianTimes returns what -∇²D makes of a direction.
+func (c *dualCurvature) hessianTimes(direction []float64) []float64 {
+	var largest float64
+	for _, v := range direction {
+		largest = math.Max(largest, math.Abs(v))
+	}
+	out := make([]float64, len(direction))
+	if largest == 0 {
+		return out
+	}
+	c.multiply(direction, 1/largest)
+	c.weigh()
+	steps := c.search.steps
+	square := func(m []float32) blas32.General {
+		return blas32.General{Rows: steps, Cols: steps, Stride: steps, Data: m}
+	}
+	gemm.Gemm32(blas.NoTrans, blas.NoTrans, 1, square(c.s), square(c.weighted), 0, square(c.product))
+	c.blocksTo(out, largest)
+	return out
+}
+
+// multiply sets product to AS, for the A of a direction times scale.
+func (c *dualCurvature) multiply(direction []float64, scale float64) {
+	clear(c.product)
+	c.search.unknowns(func(pattern []int, at int) {
+		next := at + 1
+		add := func(to, from int, by float64) {
+			blas32.Axpy(float32(scale*by), c.vector(c.s, from), c.vector(c.product, to))
+		}
+		for r, s := range pattern {
+			add(s, s, direction[at])
+			for _, t := range pattern[:r] {
+				add(s, t, direction[next])
+				add(t, s, direction[next])
+				next++
+			}
+		}
+	})
+}
+
+func (c *dualCurvature) vector(m []float32, s int) blas32.Vector {
+	return blas32.Vector{N: c.search.steps, Data: c.row(m, s), Inc: 1}
+}
+
+// weigh sets weighted to W, W[i,j] = (SᵀAS)[i,j]/(d_i + d_j): the rows of its lower triangle, in strips, and these
+// mirrored.
+func (c *dualCurvature) weigh() {
+	const strips = 6
+	steps := c.search.steps
+	size := (steps + strips - 1) / strips
+	for from := 0; from < steps; from += size {
+		rows, cols := min(size, steps-from), min(from+size, steps)
+		gemm.Gemm32(blas.Trans, blas.NoTrans, 1,
+			blas32.General{Rows: steps, Cols: rows, Stride: steps, Data: c.s[from:]},
+			blas32.General{Rows: steps, Cols: cols, Stride: steps, Data: c.product}, 0,
+			blas32.General{Rows: rows, Cols: cols, Stride: steps, Data: c.weighted[from*steps:]})
+	}
+	for i, di := range c.d {
+		row := c.row(c.weighted, i)
+		for j, dj := range c.d[:i+1] {
+			row[j] /= di + dj
+			c.weighted[j*steps+i] = row[j]
+		}
+	}
+}
+
+// blocksTo writes the derivatives by the unknowns of ⟨Λ, product·Sᵀ⟩, times scale.
+func (c *dualCurvature) blocksTo(out []float64, scale float64) {
+	starts := make([]int, 0, len(c.search.patterns))
+	c.search.unknowns(func(_ []int, at int) { starts = append(starts, at) })
+	parallel.For(len(starts), func(i int) {
+		at := starts[i]
+		next := at + 1
+		dot := func(s, t int) float64 {
+			return scale * float64(blas32.Dot(c.vector(c.product, s), c.vector(c.s, t)))
+		}
+		for r, s := range c.search.patterns[i] {
+			out[at] += dot(s, s)
+			for _, t := range c.search.patterns[i][:r] {
+				out[next] = 2 * dot(s, t)
+				next++
+			}
+		}
+	})
 }

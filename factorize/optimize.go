@@ -16,19 +16,20 @@ import (
 	"mafalda/strategy"
 )
 
-// overlapBound is the lower bound for the mask's strategies that the schema's Relaxation has.
-func overlapBound(ctx context.Context, h *mat.SymDense, k mask, opts Options) (float64, error) {
-	if opts.LowerBound > 0 {
-		return opts.LowerBound, nil
-	}
-	r, err := optimizeMasked(ctx, h, newMask(participation.Relaxation(k.schema), k.bandwidth), Options{Gap: opts.Gap})
-	if err != nil {
-		return 0, err
-	}
-	return r.LowerBound, nil
-}
-
-// optimizeMasked finds the X of least loss within the mask, and what Dense says of overlapping patterns.
+// optimizeMasked minimizes f(X) = tr(HX⁻¹) over the X within the mask, as docs/mathematics.md derives it:
+//
+//	H = RᵀR, scaled to a mean diagonal of one               section 2
+//	X ← the best of three closed forms                      section 6, chooseStart
+//	repeat
+//	    G ← -P(Λ), Λ = X⁻¹HX⁻¹                              section 4, maskedObjective
+//	    bound ← ‖RF‖_*²/Σy_i, FFᵀ the blocks of Λ           section 5, certificate
+//	    stop if f(X)/bound - 1 ≤ Gap
+//	    X ← X + α·(L-BFGS's step for G from M),             section 6, optim.Minimize
+//	        M = V ↦ P(U((UᵀVU)∘D)Uᵀ)                        section 6, metric
+//	    if that is slow, once: X ← X(Λ) at the maximum of D section 6, Newton's method in the dual: dualSearch
+//	C with CᵀC = X, scaled to sens(C) = 1                   section 7, measure
+//
+// Where patterns overlap, what follows is in section 4: see overlapping. An H without R is optimizeSingular's.
 func optimizeMasked(ctx context.Context, h *mat.SymDense, k mask, opts Options) (*Result, error) {
 	schema := k.schema
 	if opts.Gap == 0 {
@@ -41,46 +42,24 @@ func optimizeMasked(ctx context.Context, h *mat.SymDense, k mask, opts Options) 
 	if err != nil {
 		return nil, err
 	}
-	search, err := newSearch(scaled, k, opts)
+	s, err := newSearch(scaled, k, opts)
 	if errors.Is(err, errSingular) {
 		return optimizeSingular(ctx, h, k, opts)
 	}
 	if err != nil {
 		return nil, err
 	}
-	search.unit = unit
-	x, err := chooseStart(scaled, search.objective, opts.Start)
+	s.unit = unit
+	x, err := chooseStart(scaled, s.objective, opts.Start)
 	if err != nil {
 		return nil, err
 	}
-	ended := search.minimize(ctx, x)
-	result, err := search.finish(h, x, ended)
+	ended := s.minimize(ctx, x)
+	result, err := s.finish(h, x, ended)
 	if err != nil || participation.IsPartition(schema) {
 		return result, err
 	}
-	return search.overlapping(ctx, h, x, result)
-}
-
-// overlapping improves on the optimum x within mask and budgets, where patterns overlap, and bounds it by the
-// relaxation.
-func (s *search) overlapping(ctx context.Context, h *mat.SymDense, x []float64, result *Result) (*Result, error) {
-	k := s.objective.mask
-	improved, iterations := improveOverlap(ctx, s.objective, x)
-	if iterations > 0 {
-		if err := result.measure(h, improved, k.schema); err != nil {
-			return nil, err
-		}
-		result.Iterations += iterations
-	}
-	var err error
-	if result.LowerBound, err = overlapBound(ctx, h, k, s.opts); err != nil {
-		return nil, err
-	}
-	result.Gap = gapOf(result.Loss, result.LowerBound)
-	if ctx.Err() != nil {
-		result.Status = optim.Interrupted
-	}
-	return result, nil
+	return s.overlapping(ctx, h, x, result)
 }
 
 // scaleToUnit divides h by its mean diagonal, so that no power of ten in it matters.
@@ -111,6 +90,18 @@ type search struct {
 	descents int  // begun: at most two
 	before   int  // iterations before this descent
 	slow     bool // the first one ended since it was
+}
+
+// newSearch makes R; errSingular is wrapped where h has none in floating point.
+func newSearch(h *mat.SymDense, k mask, opts Options) (*search, error) {
+	var chol dense.Cholesky
+	if !chol.Factorize(h) {
+		return nil, fmt.Errorf("%w: %w", ErrGram, errSingular)
+	}
+	var root mat.TriDense
+	chol.UTo(&root)
+	return &search{objective: newMaskedObjective(h, &root, k), metric: newMetric(k), certificate: newCertificate(&root, k),
+		opts: opts, gapFactor: 4}, nil
 }
 
 const (
@@ -167,31 +158,13 @@ func (s *search) descend(ctx context.Context, x []float64, limit int) optim.Resu
 	})
 }
 
-// report tells Progress how far the search is.
-func (s *search) report(it optim.Iteration) {
-	if s.opts.Progress != nil {
-		s.opts.Progress(Iteration{Count: s.before + it.Count, Loss: it.Value * s.unit, LowerBound: s.bound * s.unit,
-			Gap: s.gap(it.Value), X: it.X})
-	}
-}
-
-func newSearch(h *mat.SymDense, k mask, opts Options) (*search, error) {
-	var chol dense.Cholesky
-	if !chol.Factorize(h) {
-		return nil, fmt.Errorf("%w: %w", ErrGram, errSingular)
-	}
-	var root mat.TriDense
-	chol.UTo(&root)
-	return &search{objective: newMaskedObjective(h, &root, k), metric: newMetric(k), certificate: newCertificate(&root, k),
-		opts: opts, gapFactor: 4}, nil
-}
-
 const (
 	refreshEvery = 5  // iterations between refreshes of the metric
 	checkEvery   = 12 // iterations between certificates at the latest
 )
 
-// checkDone is optim.Options.Done: it keeps the metric fresh and certifies when a certificate may be close enough.
+// checkDone is optim.Options.Done: it keeps the metric fresh, and improves the lower bound where the certificate may be
+// close enough. From a bound it learns how the gap relates to the decrease that the next step predicts.
 func (s *search) checkDone(it optim.Iteration) bool {
 	if it.Count%refreshEvery == 0 {
 		s.metric.refresh(s.objective.inverse.RawSymmetric().Data, s.objective.lambda)
@@ -199,13 +172,20 @@ func (s *search) checkDone(it optim.Iteration) bool {
 	if it.Step != nil {
 		s.metric.fit(it.Step, it.Change)
 	}
-	due := it.Count == 0 || s.gapFactor*it.Decrease/it.Value <= s.opts.Gap || it.Count-s.checkedAt >= checkEvery
-	if due {
-		s.check(it)
+	if it.Count == 0 || s.gapFactor*it.Decrease/it.Value <= s.opts.Gap || it.Count-s.checkedAt >= checkEvery {
+		bound, err := s.certificate.bound(it.X, s.objective.lambda)
+		if err != nil {
+			s.err = err
+			return true
+		}
+		s.bound, s.checkedAt = math.Max(s.bound, bound), it.Count
+		if gap := gapOf(it.Value, s.bound); it.Decrease > 0 && gap > 0 {
+			s.gapFactor = math.Min(math.Max(gap*it.Value/it.Decrease, 0.1), 1e4)
+		}
 	}
-	gap := s.gap(it.Value)
 	s.report(it)
-	if s.err != nil || gap <= s.opts.Gap {
+	gap := gapOf(it.Value, s.bound)
+	if gap <= s.opts.Gap {
 		return true
 	}
 	s.slow = s.descents == 1 && s.objective.mask.partition() &&
@@ -214,22 +194,12 @@ func (s *search) checkDone(it optim.Iteration) bool {
 	return s.slow
 }
 
-// check improves the lower bound and learns how the gap relates to the decrease that the next step predicts.
-func (s *search) check(it optim.Iteration) {
-	bound, err := s.certificate.bound(it.X, s.objective.lambda)
-	if err != nil {
-		s.err = err
-		return
+// report tells Progress how far the search is.
+func (s *search) report(it optim.Iteration) {
+	if s.opts.Progress != nil {
+		s.opts.Progress(Iteration{Count: s.before + it.Count, Loss: it.Value * s.unit, LowerBound: s.bound * s.unit,
+			Gap: gapOf(it.Value, s.bound), X: it.X})
 	}
-	s.bound = math.Max(s.bound, bound)
-	s.checkedAt = it.Count
-	if gap := s.gap(it.Value); it.Decrease > 0 && gap > 0 {
-		s.gapFactor = math.Min(math.Max(gap*it.Value/it.Decrease, 0.1), 1e4)
-	}
-}
-
-func (s *search) gap(value float64) float64 {
-	return gapOf(value, s.bound)
 }
 
 // finish turns the last X into a strategy and measures it on the unscaled h. A run that ended early gets the bound

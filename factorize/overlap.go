@@ -10,6 +10,7 @@ import (
 
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // OverlapSteps is the number of steps up to which optima where patterns overlap are improved without mask and budgets,
@@ -77,10 +78,14 @@ func overlapStages() []overlapStage {
 	return []overlapStage{{1000, 1e-3}, {5000, 1e-4}, {20000, 1e-5}, {80000, 1e-5}}
 }
 
-const (
-	overlapIterations = 60   // a stage
-	overlapDecrease   = 1e-7 // of the logarithm of the loss: less ends a stage
-)
+// overlapEffort returns how many iterations a stage has, and the decrease of the logarithm of the loss below which it
+// ends: of persons, whose every two steps are in some pattern, the optimum is far from the start.
+func overlapEffort(schema participation.Schema) (iterations int, decrease float64) {
+	if _, ok := schema.(*participation.People); ok {
+		return 600, 1e-8
+	}
+	return 60, 1e-7
+}
 
 // improveOverlap descends from x, the optimum within mask and budgets, without these, and returns the X of least loss
 // by the schema's own measure, and the number of iterations. Under min-sep X keeps a band of 2b at most, within which
@@ -120,11 +125,12 @@ func improveOverlap(ctx context.Context, o *maskedObjective, start []float64) ([
 	}
 	p := &overlapObjective{maskedObjective: &free}
 	iterations := 0
+	most, decrease := overlapEffort(schema)
 	for _, stage := range overlapStages() {
 		p.beta, p.rounding = stage.beta, stage.rounding*unit
 		m := newMetric(free.mask)
 		ended := optim.Minimize(ctx, p, x, optim.Options{
-			MaxIterations: overlapIterations,
+			MaxIterations: most,
 			Memory:        20,
 			Precondition:  m.solveTo,
 			Done: func(it optim.Iteration) bool {
@@ -134,11 +140,67 @@ func improveOverlap(ctx context.Context, o *maskedObjective, start []float64) ([
 				if it.Step != nil {
 					m.fit(it.Step, it.Change)
 				}
-				return it.Count > 0 && it.Decrease < overlapDecrease
+				return it.Count > 0 && it.Decrease < decrease
 			},
 		})
 		iterations += ended.Iterations
 		try(x)
 	}
 	return best, iterations
+}
+
+// overlapping improves on the optimum x within mask and budgets, where patterns overlap, and bounds it by the
+// relaxation.
+func (s *search) overlapping(ctx context.Context, h *mat.SymDense, x []float64, result *Result) (*Result, error) {
+	k := s.objective.mask
+	improved, iterations := improveOverlap(ctx, s.objective, x)
+	if iterations > 0 {
+		if err := result.measure(h, improved, k.schema); err != nil {
+			return nil, err
+		}
+		result.Iterations += iterations
+	}
+	var err error
+	if result.LowerBound, err = overlapBound(ctx, h, k, s.opts); err != nil {
+		return nil, err
+	}
+	result.Gap = gapOf(result.Loss, result.LowerBound)
+	if ctx.Err() != nil {
+		result.Status = optim.Interrupted
+	}
+	people, ok := k.schema.(*participation.People)
+	if !ok {
+		return result, nil
+	}
+	alone, err := optimizeMasked(ctx, h, newMask(people.Cycle(), k.bandwidth), Options{Gap: s.opts.Gap})
+	if err != nil {
+		return nil, err
+	}
+	return result, result.replaceBy(h, alone.Strategy, people)
+}
+
+// replaceBy takes the strategy for one batch a person in the place of a worse one: what m batches cost with it is m²
+// times as much at most.
+func (r *Result) replaceBy(h *mat.SymDense, alone strategy.Strategy, schema participation.Schema) error {
+	c, err := strategy.Normalize(alone, schema)
+	if err != nil {
+		return err
+	}
+	q, err := Evaluate(c, Mean(h), schema)
+	if err == nil && q.Loss < r.Loss {
+		r.Strategy, r.Quality, r.Gap = c, q, gapOf(q.Loss, r.LowerBound)
+	}
+	return err
+}
+
+// overlapBound is the lower bound for the mask's strategies that the schema's Relaxation has.
+func overlapBound(ctx context.Context, h *mat.SymDense, k mask, opts Options) (float64, error) {
+	if opts.LowerBound > 0 {
+		return opts.LowerBound, nil
+	}
+	r, err := optimizeMasked(ctx, h, newMask(participation.Relaxation(k.schema), k.bandwidth), Options{Gap: opts.Gap})
+	if err != nil {
+		return 0, err
+	}
+	return r.LowerBound, nil
 }

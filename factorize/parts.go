@@ -8,9 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/internal/study"
 	"mafalda/optim"
 	"mafalda/strategy"
+	"mafalda/study"
 )
 
 // Part is a piece of the work of Nodes.Optimize as plain data, and all that its result depends on besides those: the search for the best

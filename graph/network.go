@@ -19,7 +19,7 @@ type Network struct {
 	Origin Origin
 	Notes  []string // what a user should know of it, a sentence each
 
-	Sequence   *Sequence // matrices that take turns in the place of that of Gossip; nil: there are none
+	Sequence   *Sequence // matrices that take turns in the place of Gossip's; nil: there are none
 	Components int       // of the graph before all but the largest were dropped
 }
 

@@ -3,7 +3,7 @@ package graph
 import (
 	"fmt"
 
-	"mafalda/internal/study"
+	"mafalda/study"
 )
 
 // Origin says where a network came from, for a manifest: names, and hashes of files.

@@ -14,9 +14,8 @@ import (
 	"mafalda/workload"
 )
 
-const (
-	estimateRounding = 1e-10 // what rounding may add to the relative error of an estimate, amply
-)
+// estimateRounding is what rounding may add to the relative error of an estimate, amply.
+const estimateRounding = 1e-10
 
 // ErrEstimate is returned for an estimate that says nothing of the optimum: it takes more probes and Lanczos steps.
 var ErrEstimate = errors.New("the estimate of the Gram matrix is too far off to say anything")
@@ -67,7 +66,7 @@ func Judge(g *export.Gram, s workload.Estimate, h *mat.SymDense, c strategy.Stra
 	}
 	factor := s.Factor()
 	d.random = factor * factor * second
-	loss := lossError(g, factor*math.Sqrt(first), math.Abs(d.truncated.First))
+	loss := lossError(factor*math.Sqrt(first), math.Abs(d.truncated.First))
 	g.LossError = &loss
 	return d, nil
 }
@@ -75,7 +74,7 @@ func Judge(g *export.Gram, s workload.Estimate, h *mat.SymDense, c strategy.Stra
 // Optimum fills in how far above the true optimum the strategy may be, if it is the optimum for the estimate but for
 // the gap. It is not for strategies of other classes: their loss does not change with the optimum's.
 func (d *Deviation) Optimum(gap float64) error {
-	worst := (1+excess(d.gram, d.random, d.truncated.Second, *d.gram.LossError))*(1+gap) - 1
+	worst := (1+excess(d.random, d.truncated.Second))*(1+gap) - 1
 	d.gram.ExcessBound = &worst
 	if math.IsInf(worst, 1) {
 		return ErrEstimate
@@ -83,26 +82,15 @@ func (d *Deviation) Optimum(gap float64) error {
 	return nil
 }
 
-// lossError adds up the errors of chance, of few Lanczos steps and of rounding, which manifests without a confidence
-// left out.
-func lossError(g *export.Gram, random, truncated float64) float64 {
-	if g.Confidence == 0 {
-		return random + truncated
-	}
-	return random + truncated + estimateRounding
-}
+// lossError adds up the errors of chance, of few Lanczos steps and of rounding.
+func lossError(random, truncated float64) float64 { return random + truncated + estimateRounding }
 
 // excess bounds how far above the optimum for the true H the one for the estimate is, given bounds b = tr(EĤ⁻¹EX⁻¹)/f
 // for the random part E of its error and for the truncated part. √b is a norm of E, which makes the b of both
-// (√b+√b')², and |a| = |tr(EX⁻¹)|/f is at most √b: one event with one probability. In manifests without a confidence
-// it is 2(b+b'), and the error of the loss bounds |a|.
-func excess(g *export.Gram, random, truncated, loss float64) float64 {
+// (√b+√b')², and |a| = |tr(EX⁻¹)|/f is at most √b: one event with one probability.
+func excess(random, truncated float64) float64 {
 	root := math.Sqrt(random) + math.Sqrt(truncated)
-	both, along := root*root, root
-	if g.Confidence == 0 {
-		both, along = 2*(random+truncated), loss
-	}
-	up, down := factorize.Perturbation{First: along, Second: both}, factorize.Perturbation{First: -along, Second: both}
+	up, down := factorize.Perturbation{First: root, Second: root * root}, factorize.Perturbation{First: -root, Second: root * root}
 	return math.Max(up.Excess(), down.Excess())
 }
 
@@ -119,7 +107,7 @@ func JudgeLong(ctx context.Context, g *export.Gram, s *workload.Sketch, c strate
 	if err != nil {
 		return err
 	}
-	both := lossError(g, s.Factor()*standard, truncation)
+	both := lossError(s.Factor()*standard, truncation)
 	g.LossError = &both
 	return nil
 }

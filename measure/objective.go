@@ -1,11 +1,9 @@
 package measure
 
 import (
-	"fmt"
-	"strings"
-
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/internal/enum"
 	"mafalda/workload"
 )
 
@@ -21,30 +19,16 @@ const (
 	Last
 )
 
-// objectives says what the objectives are for the optimizers, and for people.
-var objectives = [...]struct {
-	kind  factorize.Kind
-	about string
-}{
-	Mean:  {factorize.MeanError, "the squared error of all steps together"},
-	Worst: {factorize.WorstStep, "of the worst step"},
-	Last:  {factorize.LastStep, "of the model after the last step"},
-}
+// kinds are what the objectives are for the optimizers.
+var kinds = [...]factorize.Kind{factorize.MeanError, factorize.WorstStep, factorize.LastStep}
+
+var objectives = enum.Of[Objective]("objective", kinds[Mean].String(), kinds[Worst].String(), kinds[Last].String())
 
 // Objectives returns all objectives.
 func Objectives() []Objective { return []Objective{Mean, Worst, Last} }
 
 // ParseObjective returns the objective of this name.
-func ParseObjective(name string) (Objective, error) {
-	var names []string
-	for _, o := range Objectives() {
-		if o.String() == name {
-			return o, nil
-		}
-		names = append(names, o.String())
-	}
-	return 0, fmt.Errorf("unknown objective %q: choose %s", name, strings.Join(names, ", "))
-}
+func ParseObjective(name string) (Objective, error) { return objectives.Parse(name) }
 
 // ObjectiveOf returns the objective of a manifest: Mean if it names none. It fails as ParseObjective does.
 func ObjectiveOf(m *export.Manifest) (Objective, error) {
@@ -55,13 +39,15 @@ func ObjectiveOf(m *export.Manifest) (Objective, error) {
 }
 
 // String returns "mean", "max" or "last".
-func (o Objective) String() string { return objectives[o].kind.String() }
+func (o Objective) String() string { return objectives.Name(o) }
 
 // About says in a few words whose squared error it is.
-func (o Objective) About() string { return objectives[o].about }
+func (o Objective) About() string {
+	return [...]string{"the squared error of all steps together", "of the worst step", "of the model after the last step"}[o]
+}
 
 // Tolerance is the certified relative gap that a search stops at if none is asked for.
-func (o Objective) Tolerance() float64 { return objectives[o].kind.DefaultGap() }
+func (o Objective) Tolerance() float64 { return kinds[o].DefaultGap() }
 
 // ForKernel returns the objective of a workload.
 func (o Objective) ForKernel(k *workload.Kernel) factorize.Objective {

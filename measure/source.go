@@ -18,6 +18,8 @@ type Source struct {
 	Progress func(done, total int) // may be nil
 	Sketch   *workload.Sketch      // of the network, where there is one already
 	Known    *workload.Kernel      // of another workload on it, or nil
+	// Weights are of the nodes: how much the noise of each counts, for the exact method; nil: all alike.
+	Weights []float64
 }
 
 // Kernel computes what the errors of so many steps depend on, and what it comes from, if it is an estimate.
@@ -30,6 +32,10 @@ func (s Source) Kernel(ctx context.Context, steps int) (*workload.Kernel, worklo
 		if k := s.Known.Under(s.Workload); k != nil {
 			return k, nil, nil
 		}
+	}
+	if s.Weights != nil {
+		k, err := s.weighted(ctx, w, steps)
+		return k, nil, err
 	}
 	if s.Gram == nil || s.Gram.Method == GramExact.String() || s.Network == nil {
 		k, err := workload.NewKernel(ctx, w, steps, workload.Options{Spec: s.Workload, Progress: s.Progress})
@@ -49,6 +55,18 @@ func (s Source) Kernel(ctx context.Context, steps int) (*workload.Kernel, worklo
 	return of.Kernel(steps), of, nil
 }
 
+// weighted computes the kernel of Σ Weights_i H_i: what noise makes whose variance differs from node to node.
+func (s Source) weighted(ctx context.Context, w *graph.CSR, steps int) (*workload.Kernel, error) {
+	of, err := workload.NewSpaceTime(w, steps, workload.Options{Spec: s.Workload})
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Weights) != of.Nodes() {
+		return nil, fmt.Errorf("%d weights for %d nodes", len(s.Weights), of.Nodes())
+	}
+	return of.VarianceKernel(ctx, s.Weights)
+}
+
 // sketched returns the sketch of the network for the workload.
 func (s Source) sketched(ctx context.Context) (*workload.Sketch, error) {
 	if s.Sketch != nil {
@@ -63,7 +81,7 @@ func (s Source) sketched(ctx context.Context) (*workload.Sketch, error) {
 		return nil, workload.ErrReversible
 	}
 	return workload.NewSketch(ctx, s.Network.Gossip.Matrix(), pi, workload.SketchOptions{Spec: s.Workload,
-		Probes: g.Probes, LanczosSteps: g.LanczosSteps, Seed: g.Seed, Independent: g.Confidence == 0,
+		Probes: g.Probes, LanczosSteps: g.LanczosSteps, Seed: g.Seed,
 		Progress: s.Progress})
 }
 

@@ -1,6 +1,7 @@
 package noise
 
 import (
+	"errors"
 	"io"
 	"math"
 	"sync/atomic"
@@ -83,7 +84,7 @@ func (s *Stream) replay(p place) error {
 
 // valid reports whether a place can be one.
 func (p place) valid() bool {
-	if p.Issued < 0 || p.Unsent < 0 || p.Unsent > p.Issued || p.Carried < 0 {
+	if p.End < 0 || p.Issued < 0 || p.Unsent < 0 || p.Unsent > p.Issued || p.Carried < 0 {
 		return false
 	}
 	if p.Again {
@@ -118,7 +119,7 @@ func (d *Durable) Skip() error {
 
 // endIfFailed ends the stream if drawing failed: what was in its row before is gone.
 func (d *Durable) endIfFailed(err error) error {
-	if err != nil && err != io.EOF {
+	if err != nil && err != io.EOF && !errors.Is(err, ErrBudget) {
 		d.err = err
 	}
 	return err

@@ -42,6 +42,9 @@ func (d *Durable) openCounter(at State, p *place) error {
 		return fmt.Errorf("%w: %s is the counter of another", ErrState, at.Counter)
 	}
 	p.Counter = true
+	if end := d.counter.place.End; end > 0 && (p.End == 0 || end < p.End) { // a copy from before there was a budget
+		p.End = end
+	}
 	switch ahead := d.counter.place.Issued; {
 	case ahead == p.Issued && d.counter.place.Sending != "":
 		p.Sending = d.counter.place.Sending // a copy that is older than the message, or as it was

@@ -12,14 +12,17 @@ import (
 	"io"
 
 	"mafalda/internal/files"
-	"mafalda/internal/simulated"
+	"mafalda/simulated"
 )
 
 // Source is a Stream, or a Durable one.
 type Source interface {
 	Steps() int // T
 	Step() int  // the next row
+	End() int   // the first row that does not come any more: see Stream.End
 
+	// SpentLine says what is spent so far and in all: see Stream.SpentLine.
+	SpentLine() string
 	// Skip adds the next row to the one after it: see Stream.Skip.
 	Skip() error
 	// Batch hands out rows together, and only when they are safe: see Durable.Batch.
@@ -55,16 +58,37 @@ type Drawing struct {
 }
 
 // LeftError is about more rows than there are.
-type LeftError struct{ Left, Steps int }
+type LeftError struct {
+	Left, Steps int
+	Budget      error // wraps ErrBudget; nil: the node's budget has room for all rows
+}
 
-func (e *LeftError) Error() string { return fmt.Sprintf("%d of %d rows are left", e.Left, e.Steps) }
+func (e *LeftError) Error() string {
+	text := fmt.Sprintf("%d of %d rows are left", e.Left, e.Steps)
+	if e.Budget != nil {
+		text += fmt.Sprintf(": %v", e.Budget)
+	}
+	return text
+}
 
-// Draw returns the next count rows of a source, all that are left if count is 0. Nothing is drawn yet. The error is a
-// LeftError.
+// Unwrap returns why there are no more, if it is the node's budget.
+func (e *LeftError) Unwrap() error { return e.Budget }
+
+// TooFew returns the error about more rows than are left.
+func TooFew(s Source) *LeftError {
+	e := &LeftError{Left: max(s.End()-s.Step(), 0), Steps: s.Steps()}
+	if s.End() < s.Steps() {
+		e.Budget = s.stream().endError()
+	}
+	return e
+}
+
+// Draw returns the next count rows of a source, all that are left if count is 0: up to the last step, or to the row that
+// would pass the node's budget. Nothing is drawn yet. The error is a LeftError.
 func Draw(s Source, count int, f Format) (*Drawing, error) {
-	left := s.Steps() - s.Step()
-	if count > left || left == 0 {
-		return nil, &LeftError{left, s.Steps()}
+	left := s.End() - s.Step()
+	if count > left || left <= 0 {
+		return nil, TooFew(s)
 	}
 	if count == 0 {
 		count = left
@@ -138,6 +162,9 @@ type About struct {
 	// SharedWith are the neighbours that noise is shared with; a Check has nothing but that in its rows.
 	SharedWith []string `json:"shared_with,omitempty"`
 	Check      bool     `json:"check,omitempty"`
+	// Spent is what is given away when the last of these rows is out; nil for noise that protects nothing, and without
+	// a privacy level.
+	Spent *Spent `json:"spent,omitempty"`
 }
 
 func (d *Drawing) describe(path string, sum hash.Hash) About {
@@ -147,6 +174,9 @@ func (d *Drawing) describe(path string, sum hash.Hash) About {
 		SharedWith: s.Neighbours(), Check: s.Check()}
 	if s.drawn != nil {
 		a.Sampling, a.Note = s.drawn.Scheme, s.Condition()
+	}
+	if spent, err := s.Spent(); err == nil && s.Private() {
+		a.Spent = &spent
 	}
 	if a.Check {
 		a.Note = "rows to compare with a neighbour's: without the node's own noise, they protect nothing"

@@ -24,6 +24,7 @@ type Durable struct {
 	counter *record       // nil: none
 	meeting *keys.Meeting // of a new state of noise that is shared
 	began   int           // rows that were out when it was opened
+	end     int           // the step whose row would pass the budget that it was opened with
 	cut     bool          // how the run before ended
 	err     error         // why nothing more is handed out
 }
@@ -65,7 +66,8 @@ func OpenDurable(dir, node string, dim int, at State, opts Options) (*Durable, e
 	if err != nil {
 		return nil, err
 	}
-	d := &Durable{Stream: s}
+	d := &Durable{Stream: s, end: s.end}
+	s.end = s.steps // rows before the place are made again, whatever the budget
 	if at.New {
 		err = d.start(at)
 	} else {
@@ -73,6 +75,9 @@ func OpenDurable(dir, node string, dim int, at State, opts Options) (*Durable, e
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.release())
+	}
+	if p := d.state.place; p.End > 0 {
+		s.end = p.End
 	}
 	return d, nil
 }
@@ -132,9 +137,29 @@ func (d *Durable) take(at State) error {
 	if at.Row != nil && *at.Row != p.Issued {
 		return fmt.Errorf("%w: row %d is wanted, row %d is next", ErrRow, *at.Row, p.Issued)
 	}
+	if err := d.takeEnd(&p); err != nil {
+		return fmt.Errorf("%s: %w", at.Path, err)
+	}
 	d.began, d.cut = p.Issued, p.Open
 	p.Start = rand.Text()
 	return d.writePlace(p)
+}
+
+// takeEnd notes in the place where the rows end, if a budget was given. A budget that the state has is not raised: what
+// was promised with it would not hold any more. A smaller one is refused where more is out already.
+func (d *Durable) takeEnd(p *place) error {
+	switch {
+	case d.end == d.steps: // no budget, or one that is not smaller than the plan's
+	case p.End > 0 && d.end > p.End:
+		return fmt.Errorf("%w: it was opened with a smaller budget, which ends before row %d, not %d, and stays", ErrState,
+			p.End, d.end)
+	default:
+		p.End = d.end
+	}
+	if sent := p.Issued - p.Unsent; p.End > 0 && sent > p.End {
+		return fmt.Errorf("%w: %d rows are out, and the budget is for %d", ErrBudget, sent, p.End)
+	}
+	return nil
 }
 
 // writePlace writes the state, and then its counter: a crash in between leaves the state ahead, which loses rows and
@@ -142,7 +167,7 @@ func (d *Durable) take(at State) error {
 func (d *Durable) writePlace(p place) error {
 	err := d.state.writePlace(p)
 	if err == nil && d.counter != nil {
-		err = d.counter.writePlace(place{Issued: p.Issued, Start: p.Start, Sending: p.Sending})
+		err = d.counter.writePlace(place{Issued: p.Issued, Start: p.Start, Sending: p.Sending, End: p.End})
 	}
 	return err
 }

@@ -45,16 +45,22 @@ func hashOf(dir string) (string, error) {
 	return hex.EncodeToString(hash[:]), err
 }
 
-// strategyOf returns the strategy of a node after all checks.
-func strategyOf(e *export.Export, node string) (strategy.Strategy, error) {
+// strategyOf returns the strategy of a node, and the node's index, after all checks.
+func strategyOf(e *export.Export, node string) (strategy.Strategy, int, error) {
 	if err := e.CheckHashes(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrExport, err)
+		return nil, 0, fmt.Errorf("%w: %w", ErrExport, err)
 	}
-	m := e.Manifest
 	index, err := indexOf(e, node)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
+	c, err := strategyAt(e, index)
+	return c, index, err
+}
+
+// strategyAt returns the strategy of the node of an index, after all checks but hashes.
+func strategyAt(e *export.Export, index int) (strategy.Strategy, error) {
+	m := e.Manifest
 	layer, err := e.Node(index)
 	if err != nil {
 		return nil, err
@@ -90,10 +96,11 @@ func strategyOf(e *export.Export, node string) (strategy.Strategy, error) {
 	return c, nil
 }
 
-// level returns the standard deviation of Z, after checks of it and of the grid.
-func level(m *export.Manifest, opts Options) (float64, error) {
+// level returns the standard deviation of Z of a node with a privacy level, nil for none, after checks of it and of the
+// grid.
+func level(p *export.Privacy, opts Options) (float64, error) {
 	std := opts.NoiseStd
-	switch p := m.Privacy; {
+	switch {
 	case std == 0 && p == nil:
 		return 0, errors.New("it says no noise level, for it was made without a privacy target, and none is given")
 	case std == 0:

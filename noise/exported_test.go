@@ -48,7 +48,7 @@ func TestLevels(t *testing.T) {
 		"infinite grid":           {promising, Options{Grid: math.Inf(1)}, "power of two"},
 		"tiny grid":               {promising, Options{Grid: 1e-320}, "power of two"},
 	} {
-		std, err := level(tc.m, tc.opts)
+		std, err := level(tc.m.Privacy, tc.opts)
 		if (err == nil) != (tc.say == "") || err != nil && !strings.Contains(err.Error(), tc.say) || err == nil &&
 			std < 2 {
 			t.Errorf("%s: %v, %v; want %q", name, std, err, tc.say)

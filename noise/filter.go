@@ -11,7 +11,7 @@ type mixer struct {
 	dim    int
 	filter strategy.Filter
 	kept   [][][]float64 // the rows kept, of every part
-	pieces [][]float64   // the memory that those of a part lie in
+	pieces [][]float64   // the memory that the pieces of a part lie in
 
 	fetches    bool                // the filter brings half of the next piece into the cache
 	recombine  strategy.Recombiner // not nil: kept are rows of Z, of every chunk

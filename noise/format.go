@@ -2,37 +2,33 @@ package noise
 
 import (
 	"encoding/binary"
-	"fmt"
 	"io"
-	"slices"
-	"strings"
 
+	"mafalda/internal/enum"
 	"mafalda/internal/npy"
 	"mafalda/internal/rows"
 )
 
 // Format is how rows are written: little-endian numbers, row after row.
-type Format string
+type Format int
 
 // The formats.
 const (
-	NPY   Format = "npy"   // a .npy file of float64
-	Raw64 Format = "raw64" // float64, and nothing else
-	Raw32 Format = "raw32" // float32, and nothing else
+	NPY   Format = iota // a .npy file of float64
+	Raw64               // float64, and nothing else
+	Raw32               // float32, and nothing else
 )
 
-// Formats returns the names of all of them.
-func Formats() []string { return []string{string(NPY), string(Raw64), string(Raw32)} }
+var formats = enum.Of[Format]("format", "npy", "raw64", "raw32")
 
-// ParseFormat returns the format of this name.
-func ParseFormat(name string) (Format, error) {
-	names := Formats()
-	if slices.Contains(names, name) {
-		return Format(name), nil
-	}
-	last := len(names) - 1
-	return "", fmt.Errorf("format %q: must be %s or %s", name, strings.Join(names[:last], ", "), names[last])
-}
+// Formats returns the names of all of them.
+func Formats() []string { return formats.All() }
+
+// String returns the name of the format.
+func (f Format) String() string { return formats.Name(f) }
+
+// ParseFormat is the inverse of String. The error is a fault.Argument about Format.
+func ParseFormat(name string) (Format, error) { return formats.ParseField("Format", name) }
 
 // header writes what is before rows×dim numbers.
 func (f Format) header(w io.Writer, rows, dim int) error {

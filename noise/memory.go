@@ -13,7 +13,8 @@ import (
 // schema, for sens(C) ≤ 1. It fails
 //   - if the sensitivity of c under the schema, computed again, is above 1 (strategy.Normalize scales c);
 //   - for a dense c whose computed inverse is another matrix;
-//   - for a noise level or a grid that is missing or out of range.
+//   - for a noise level or a grid that is missing or out of range;
+//   - for an Options.Limit, which takes the level of an export.
 //
 // The stream has no state on disk. A node that may crash and go on needs an export and OpenDurable.
 func New(c strategy.Strategy, schema participation.Schema, node string, dim int, opts Options) (*Stream, error) {
@@ -29,6 +30,9 @@ func New(c strategy.Strategy, schema participation.Schema, node string, dim int,
 	}
 	if !(sens.Squared <= 1+1e-12) {
 		return nil, fmt.Errorf("sens² of the strategy is %v: it must be at most 1 for noise of contribution/μ", sens.Squared)
+	}
+	if opts.Limit != nil {
+		return nil, fmt.Errorf("%w: a strategy in memory has no privacy level to limit", ErrOdometer)
 	}
 	if opts.NoiseStd == 0 {
 		return nil, errors.New("the standard deviation of the noise is missing: it is contribution/μ")

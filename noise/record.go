@@ -49,6 +49,8 @@ type place struct {
 	Carried int    `json:"carried,omitempty"`
 	Sending string `json:"sending,omitempty"`
 	Unsent  int    `json:"unsent,omitempty"`
+
+	End int `json:"end,omitempty"` // the row that would pass the node's budget; 0: none would
 }
 
 const (

@@ -17,6 +17,7 @@ import (
 	"mafalda/noise/keys"
 	"mafalda/secrets"
 	"mafalda/strategy"
+	"mafalda/workload"
 )
 
 // ring is four nodes in a ring of secrets, and one that shares with nobody; own and pairs' variances differ.
@@ -78,7 +79,7 @@ func sharedExport(t *testing.T, c strategy.Strategy, n *secrets.Noise) string {
 	for _, a := range worst.Attacker {
 		attacker = append(attacker, g.Label(a))
 	}
-	m := &export.Manifest{Version: "test", Workload: "model", Steps: steps, Trust: export.TrustSecLDP,
+	m := &export.Manifest{Version: "test", Workload: "model", WorkloadSpec: new(workload.Spec), Steps: steps, Trust: export.TrustSecLDP,
 		Space: &export.Space{LargestPair: 1000, Secrets: export.Secrets{Source: export.SecretsGossip, Pairs: len(n.Pairs)},
 			Coalitions: export.Coalitions{Size: 1}, Worst: export.Worst{Attacker: attacker, Victim: victim, Value: worst.Value}},
 		Participation: export.Participation{Schema: "cyclic", K: 2, B: 6}, Strategy: export.Describe(c),

@@ -27,6 +27,9 @@ type Options struct {
 	// Grid, if not 0, rounds every number to a multiple of it: a power of two, at most an eighth of the standard
 	// deviation and at least 2⁻⁴⁰ of it. The gradients must be on the same grid (see the package's documentation).
 	Grid float64
+	// Limit is the node's own privacy budget, smaller than the plan's: the row that would pass it is not drawn (ErrBudget).
+	// The state of a Durable stream keeps it. nil: the plan's.
+	Limit *Limit
 }
 
 // Stream is the noise of one node: row after row of C⁻¹Z, where Z is its own, and, in exports whose nodes share noise,
@@ -47,6 +50,11 @@ type Stream struct {
 	next   int       // the next step
 	row    []float64 // room for a row that is not handed out as it is; nil until there is one
 	err    error     // why there are no more rows
+	end    int       // the step whose row would pass the node's budget; T if none would
+
+	manifest *export.Manifest
+	privacy  *export.Privacy // the node's level
+	strategy strategy.Strategy
 
 	carry   []float64 // the sum of rows of skipped steps
 	carried int       // how many there are in it, that the next row has in it
@@ -89,11 +97,12 @@ func open(dir, node string, dim int, opts Options) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := strategyOf(e, node)
+	c, index, err := strategyOf(e, node)
 	if err != nil {
 		return nil, err
 	}
-	std, err := level(e.Manifest, opts)
+	privacy := e.Manifest.PrivacyOf(index)
+	std, err := level(privacy, opts)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
@@ -105,15 +114,14 @@ func open(dir, node string, dim int, opts Options) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.export = hash
+	s.export, s.manifest, s.privacy, s.strategy = hash, e.Manifest, privacy, c
+	if err := s.stopAt(opts.Limit); err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
 	if e.Manifest.Sampled() {
 		s.drawn = e.Manifest.Sampling
 	}
 	if e.Shared != nil {
-		index, err := indexOf(e, node)
-		if err != nil {
-			return nil, err
-		}
 		s.share = newShare(e, index)
 		if s.seed != nil {
 			s.share.seeded(*s.seed, node)
@@ -142,7 +150,7 @@ type gaussian struct {
 }
 
 func newStream(c strategy.Strategy, z gaussian, dim int, opts Options) (*Stream, error) {
-	s := &Stream{node: z.node, key: z.key, dim: dim, steps: c.Steps(), std: z.std,
+	s := &Stream{node: z.node, key: z.key, dim: dim, steps: c.Steps(), end: c.Steps(), std: z.std,
 		grid: opts.Grid, rooms: newRooms()}
 	if opts.Seed != nil {
 		seed := *opts.Seed
@@ -204,7 +212,7 @@ func (s *Stream) Export() string { return s.export }
 func (s *Stream) Floats() int { return s.mix.floats() }
 
 // Next writes the noise of the next step to dst, which has a number for each parameter: row t of C⁻¹Z, Z of the noise's
-// standard deviation. After T steps it returns io.EOF. A row is handed out once: a node that has sent a message and
+// standard deviation. After T steps it returns io.EOF, and before a row that would pass the node's budget ErrBudget. A row is handed out once: a node that has sent a message and
 // crashed must go on with the next step. Rows that are not finite are ErrNumbers, and the end of the stream; dst is then
 // zero.
 func (s *Stream) Next(dst []float64) error { return s.advance(dst) }
@@ -240,6 +248,9 @@ func (s *Stream) advance(dst []float64) error {
 	}
 	if s.next == s.steps {
 		return io.EOF
+	}
+	if s.next >= s.end {
+		return s.budgetError()
 	}
 	var spoiled atomic.Bool
 	level := func(dst, part []float64) {

@@ -154,7 +154,7 @@ func TestCovariance(t *testing.T) {
 func exported(t testing.TB, c strategy.Strategy) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
-	m := &export.Manifest{Version: "test", Workload: "prefix", Steps: steps,
+	m := &export.Manifest{Version: "test", Workload: "prefix", WorkloadSpec: &workload.Spec{Kind: workload.Prefix}, Steps: steps,
 		Participation: export.Participation{Schema: "cyclic", K: 2, B: 6}, Strategy: export.Describe(c),
 		SensSquared: 1, SensKind: "exact", SquaredError: 2, Loss: 2, RMSE: 1, LowerBound: 1.9, Gap: 0.1,
 		Tolerance: 0.1, Status: "converged",

@@ -89,7 +89,7 @@ func (p *interior) step(mu float64) (primal, dual float64) {
 	if !chol.Factorize(p.z) {
 		return 0, 0
 	}
-	_ = chol.InverseTo(p.inverse) // a bad condition is that of the scales of X, and harmless, here and below
+	_ = chol.InverseTo(p.inverse) // a bad condition comes from the scales of X, and is harmless, here and below
 	weights := mat.NewSymDense(p.k, nil)
 	right := mat.NewDense(p.k, 1, nil)
 	for i := range p.k {

@@ -71,11 +71,13 @@ func keyOf(secret *[KeySize]byte) Key { return Key{func() *[KeySize]byte { retur
 type purpose uint64
 
 const (
-	forGroups  purpose = iota // of Poisson sampling: who is in which group
-	forPoisson                // who takes part in a step
-	forBins                   // who is in which bin
-	forBatches                // who is in which batch of fixed ones
-	forMinSep                 // who takes part in a step, if it may
+	forGroups          purpose = iota // of Poisson sampling: who is in which group
+	forPoisson                        // who takes part in a step
+	forBins                           // who is in which bin
+	forBatches                        // who is in which batch of fixed ones
+	forMinSep                         // who takes part in a step, if it may
+	forAllocatedGroups                // of random allocation: who is in which group
+	forAllocation                     // which step of a block a record takes part in
 )
 
 // drawn is how many records' numbers come from one generator.

@@ -74,7 +74,7 @@ func (m MinSep) Disjoint() [][]int { return chop(m.steps, m.participations, m.se
 //   - Every row: r_s is the largest Σ_t |X[s,t]| over the patterns that hold s, and the bound the largest Σ r_s over a
 //     pattern, both by dynamic programs over the steps. It is exact for X with bands, X[s,t] = 0 for |s-t| ≥ b.
 //   - Neighbours: entries of steps that follow one another in the pattern are counted as they are, by a dynamic program
-//     over pairs, and only those of steps further apart, which are at least 2b apart, as in the bound by rows. It is
+//     over pairs, and only entries of steps further apart, by at least 2b, as in the bound by rows. It is
 //     exact for X with X[s,t] = 0 for |s-t| ≥ 2b.
 //   - A majorant of |X| that decreases along diagonals and away from the diagonal: of such a matrix the pattern
 //     {0, b, 2b, ...} has the largest sum. It is exact for non-negative decreasing Toeplitz strategies (Kalinin and

@@ -47,14 +47,17 @@ type Sampler interface {
 
 // The names of samplings.
 const (
-	nameCyclic  = "cyclic"
-	namePoisson = "poisson"
-	nameBins    = "bins"
-	nameMinSep  = "min-sep"
+	nameCyclic     = "cyclic"
+	namePoisson    = "poisson"
+	nameBins       = "bins"
+	nameAllocation = "allocation"
+	nameMinSep     = "min-sep"
 )
 
 // Samplings returns the names of all of them.
-func Samplings() []string { return []string{nameCyclic, namePoisson, nameBins, nameMinSep} }
+func Samplings() []string {
+	return []string{nameCyclic, namePoisson, nameBins, nameAllocation, nameMinSep}
+}
 
 // CheckSampler draws all batches and finds those that break the sampler's contract: records that are not ascending
 // numbers of the node's, and what the Schema does not allow. The error wraps ErrViolated.

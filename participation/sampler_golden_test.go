@@ -23,6 +23,13 @@ func TestGoldenDraws(t *testing.T) {
 	if got := poisson.Batch(4); !slices.Equal(got, want) {
 		t.Errorf("step 4 draws %v, want %v", got, want)
 	}
+	allocation, err := AllocationSampling{Groups: 2, Participations: 2}.Sampler(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := allocation.Batch(9)[:8]; !slices.Equal(got, []int{3, 6, 13, 20, 24, 29, 34, 40}) {
+		t.Errorf("step 9 begins with %v", got)
+	}
 	bins, err := BinsSampling{Bins: 7}.Sampler(o)
 	if err != nil {
 		t.Fatal(err)

@@ -34,6 +34,7 @@ var (
 	_ Schema = Cyclic{}
 	_ Schema = MinSep{}
 	_ Schema = (*PatternList)(nil)
+	_ Schema = (*People)(nil)
 )
 
 // Budget is a condition on the diagonal of a strategy's Gram matrix: constant on each group of steps, with values δ_g

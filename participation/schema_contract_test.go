@@ -26,7 +26,20 @@ func contractSchemas(t testing.TB) map[string]Schema {
 		s, err := NewPatternList(steps, patterns)
 		return of(s, err)
 	}
+	people := func(steps, k, b, m int) Schema {
+		cycle, err := NewCyclic(steps, k, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := NewPeople(cycle, m)
+		return of(s, err)
+	}
 	return map[string]Schema{
+		"people":                people(8, 2, 4, 2),
+		"people, one batch":     people(8, 2, 4, 1),
+		"people, all batches":   people(6, 2, 3, 3),
+		"people, cut short":     people(7, 3, 3, 2),
+		"people, single":        people(5, 1, 5, 2),
 		"one step":              cyclic(1, 1, 1),
 		"cyclic":                cyclic(8, 2, 4),
 		"cyclic, cut short":     cyclic(7, 3, 3),

@@ -29,6 +29,13 @@ func allPatterns(s Schema) [][]int {
 }
 
 func belongs(s Schema, pattern []int) bool {
+	if people, ok := s.(*People); ok {
+		batches := map[int]bool{}
+		for _, step := range pattern {
+			batches[step%people.Cycle().Separation()] = true
+		}
+		return len(batches) <= people.Batches()
+	}
 	if list, ok := s.(*PatternList); ok {
 		return slices.ContainsFunc(list.Patterns(), func(p []int) bool {
 			for _, step := range pattern {
@@ -59,7 +66,13 @@ func drawSchema(t *rapid.T) Schema {
 	k := rapid.IntRange(1, (steps-1)/b+1).Draw(t, "k")
 	var s Schema
 	var err error
-	switch rapid.SampledFrom([]string{"cyclic", "min-sep", "patterns"}).Draw(t, "schema") {
+	switch rapid.SampledFrom([]string{"cyclic", "min-sep", "people", "patterns"}).Draw(t, "schema") {
+	case "people":
+		cycle, failed := NewCyclic(steps, (steps-1)/b+1, b) // whole residue classes
+		if failed != nil {
+			t.Fatal(failed)
+		}
+		s, err = NewPeople(cycle, rapid.IntRange(1, len(cycle.Patterns())).Draw(t, "batches"))
 	case "cyclic":
 		s, err = NewCyclic(steps, k, b)
 	case "min-sep":

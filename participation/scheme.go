@@ -22,14 +22,18 @@ const (
 	// and uniformly (BinsSampling): batches of random size. A permutation of the records that is cut into equal batches
 	// is another scheme. Strategies have no negative entries (bins.Mechanism).
 	Bins
+	// Allocation draws batches in secret in which every record takes part exactly k times (AllocationSampling): a node
+	// puts every record once into one of w groups, and cuts the steps of a group, t mod w, into k blocks; in each the
+	// record takes part in one step at random. Strategies have at most w bands, as for Poisson.
+	Allocation
 )
 
-var schemes = enum.Of[Scheme]("sampling", nameCyclic, namePoisson, nameBins)
+var schemes = enum.Of[Scheme]("sampling", nameCyclic, namePoisson, nameBins, nameAllocation)
 
 // Schemes returns the names that ParseScheme knows.
 func Schemes() []string { return schemes.All() }
 
-// String returns the name of the scheme's Sampling: "cyclic", "poisson" or "bins".
+// String returns the name of the scheme's Sampling: "cyclic", "poisson", "bins" or "allocation".
 func (s Scheme) String() string { return schemes.Name(s) }
 
 // Known reports whether s is one of the schemes.

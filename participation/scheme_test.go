@@ -10,7 +10,7 @@ import (
 
 // Schemes are named as the samplings that they use.
 func TestSchemes(t *testing.T) {
-	for _, s := range []Scheme{InTurn, Poisson, Bins} {
+	for _, s := range []Scheme{InTurn, Poisson, Bins, Allocation} {
 		if got, err := ParseScheme(s.String()); got != s || err != nil || !slices.Contains(Samplings(), s.String()) {
 			t.Errorf("%v: %v, %v", s, got, err)
 		}
@@ -19,7 +19,7 @@ func TestSchemes(t *testing.T) {
 	if _, err := ParseScheme("shuffled"); !errors.As(err, &a) || a.Field != "Sampling" {
 		t.Errorf("%v", err)
 	}
-	if Scheme(3).Known() || Scheme(-1).Known() || Scheme(3).String() != "Scheme(3)" {
+	if Scheme(4).Known() || Scheme(-1).Known() || Scheme(4).String() != "Scheme(4)" {
 		t.Error("unknown schemes have names")
 	}
 }

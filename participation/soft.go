@@ -16,6 +16,9 @@ func SoftMaximum(s Schema, x *mat.SymDense, beta float64, gradient []float64) fl
 	if m, ok := s.(MinSep); ok && m.participations > 1 {
 		return newSoftChain(m, x, beta).addTo(gradient)
 	}
+	if p, ok := s.(*People); ok {
+		return p.softMaximum(x, beta, gradient)
+	}
 	patterns := s.Disjoint()
 	if listed, ok := s.(interface{ Patterns() [][]int }); ok {
 		patterns = listed.Patterns()

@@ -39,7 +39,7 @@ type BinsResult struct {
 
 // What the search does, and when it has enough.
 const (
-	searchShare = 4    // samples of a tangent are those of the calibration over this
+	searchShare = 4    // samples of a tangent: the calibration's over this
 	descent     = 60   // iterations of L-BFGS a round
 	binsRounds  = 12   // unless others are asked for
 	worthwhile  = 1e-3 // relative decrease that another round has to have brought

@@ -13,8 +13,8 @@ import (
 
 	"mafalda/internal/files"
 	"mafalda/internal/npy"
-	"mafalda/internal/study"
 	"mafalda/internal/version"
+	"mafalda/study"
 )
 
 // checkpointEvery is the time after which an iterate is kept.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"mafalda/internal/study"
+	"mafalda/study"
 )
 
 // A checkpoint that cannot be written is said once, and once more at the end; one that is written later mends it.

@@ -34,8 +34,8 @@ const MaxBuffers = 24
 //     bands. A search for bands ends as soon as its bound says so;
 //   - a banded inverse of w coefficients, with zeros within the unit circle, is a rational function (BLT) of w-1 poles.
 //
-// Where patterns do not overlap fewer bands are never better than more, so that the best strategy for a budget has as many as fit, or is a rational
-// function. For these the search is one without a certificate, and a smaller one may turn out to be the better.
+// Where patterns do not overlap fewer bands are never better than more, so that the best strategy for a budget has as many as
+// fit, or is a rational function. For these the search is one without a certificate, and a smaller one may turn out to be the better.
 type classSearch struct {
 	objective factorize.Objective
 	schema    participation.Schema
@@ -45,7 +45,7 @@ type classSearch struct {
 	progress  func(phase string, fraction float64)
 
 	found []Fitting     // in the order of the search
-	bands *mat.SymDense // where patterns do not overlap: X of the last bands, whose zeros are those of more bands, too
+	bands *mat.SymDense // where patterns do not overlap: X of the last bands, whose zeros more bands have, too
 }
 
 // least returns the least loss so far of strategies that keep no more numbers; +Inf before there is one.

@@ -104,6 +104,9 @@ func prepare(p Problem, o Options) (*job, error) {
 	if err := j.needs().Check(); err != nil {
 		return nil, err
 	}
+	if err := p.checkLevels(j.Options); err != nil {
+		return nil, err
+	}
 	for _, m := range j.asked {
 		if err := m.check(p, j.Options); err != nil {
 			return nil, err
@@ -169,7 +172,7 @@ func (s *job) counts(phase string) func(done, total int) {
 // source returns what errors depend on; computing it is a phase.
 func (s *job) source(phase string) measure.Source {
 	return measure.Source{Gram: &s.Gram, Network: s.Problem.Network, Workload: s.Problem.Workload,
-		Progress: s.counts(phase)}
+		Progress: s.counts(phase), Weights: s.Problem.Levels.weights()}
 }
 
 func (s *job) note(warning bool, format string, args ...any) {

@@ -9,6 +9,7 @@ import (
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
 	"mafalda/internal/fault"
+	"mafalda/measure"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -71,6 +72,14 @@ func (binsMode) solve(ctx context.Context, s *job) error {
 	s.Ending = endingOf(ctx, s.Optimum)
 	if err := s.setBinsNoise(); err != nil {
 		return err
+	}
+	if ctx.Err() == nil {
+		s.show("lower bound", 0)
+		target := s.Options.Privacy.Target
+		bound, err := measure.NewSecretBounds(s.gram, s.schema(), s.Cyclic).Bins(target.Epsilon, target.Delta)
+		if err := s.setSecretBound(bound, err); err != nil {
+			return err
+		}
 	}
 	return s.comparePlain(ctx)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"mafalda/accounting"
+	"mafalda/accounting/allocation"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
 	"mafalda/internal/fault"
@@ -11,12 +13,15 @@ import (
 	"mafalda/participation"
 )
 
-// poissonMode computes the best strategy for batches that are drawn in secret, by Poisson sampling. Optimum and what
+// poissonMode computes the best strategy for batches that are drawn in secret, by Poisson sampling or random
+// allocation, which differ in the noise that bands take. Optimum and what
 // is said of it are those under single participation, which is what the privacy of the bands is accounted for with;
 // beside them there is the optimum for batches in turn, to compare with.
 type poissonMode struct{ ordinary }
 
-func (poissonMode) takes(_ Problem, o Options) bool { return o.Sampling == participation.Poisson }
+func (poissonMode) takes(_ Problem, o Options) bool {
+	return o.Sampling == participation.Poisson || o.Sampling == participation.Allocation
+}
 
 func (poissonMode) check(p Problem, o Options) error {
 	if err := o.checkMonteCarlo(); err != nil {
@@ -27,6 +32,16 @@ func (poissonMode) check(p Problem, o Options) error {
 	}
 	if w, b := o.Class.Parameters().Bandwidth, p.Schema.Separation(); w < 0 || w > b {
 		return fault.New("Bandwidth", w, "must be from 1 to b = %d with [Sampling] %v", b, o.Sampling)
+	}
+	if k, b := p.Schema.Participations(), p.Schema.Separation(); o.Sampling == participation.Allocation {
+		switch steps := p.Schema.Steps(); {
+		case steps != k*b:
+			return fault.New("Participations", k, "[Sampling] %v has every record take part exactly k times: T must be k·b = %d, "+
+				"not %d", o.Sampling, k*b, steps)
+		case k > allocation.MaxRounds || b > allocation.MaxChoices:
+			return fault.New("Participations", k, "[Sampling] %v is for k up to %d, and b up to %d", o.Sampling,
+				allocation.MaxRounds, allocation.MaxChoices)
+		}
 	}
 	return o.checkDrawnPrivacy()
 }
@@ -41,7 +56,7 @@ func (poissonMode) solve(ctx context.Context, s *job) error {
 	target := s.Options.Privacy.Target
 	asked := s.Options.Class.Parameters().Bandwidth
 	first := max(asked, 1)
-	if _, err := (bands.Noise{}).Multiplier(s.schema(), first, target.Epsilon, target.Delta); err != nil {
+	if _, err := s.drawnNoise(first, target); err != nil {
 		return fmt.Errorf("noise for %d bands: %w", first, err) // before a large network's Gram matrix is computed
 	}
 	if err := s.measures(ctx); err != nil {
@@ -91,6 +106,14 @@ func (poissonMode) solve(ctx context.Context, s *job) error {
 	if err := s.setPoissonNoise(); err != nil {
 		return err
 	}
+	if ctx.Err() == nil && s.Options.Sampling == participation.Poisson {
+		s.show("lower bound", 0)
+		of := measure.NewSecretBounds(s.gram, s.schema(), s.Cyclic)
+		bound, _, err := of.Poisson(ctx, s.Sampling.Groups, target.Epsilon, target.Delta)
+		if err := s.setSecretBound(bound, err); err != nil {
+			return err
+		}
+	}
 	if s.CyclicErrorAtPrivacy, err = cyclicError(s.Cyclic, s.Options.Privacy); err != nil {
 		return err
 	}
@@ -106,7 +129,8 @@ func (s *job) bandGap() float64 {
 // bandSearch returns the search for the number of bands of least error at the privacy, and the table that it fills;
 // bound is one for the squared error of all strategies.
 func (s *job) bandSearch(o factorize.Objective, bound float64) (*bands.Search, *bands.Table, error) {
-	t, err := bands.NewTable(o, s.schema(), bands.Options{Gap: s.bandGap()})
+	t, err := bands.NewTable(o, s.schema(), bands.Options{Gap: s.bandGap(),
+		Allocation: s.Options.Sampling == participation.Allocation})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -125,9 +149,23 @@ func (s *job) dense(ctx context.Context, schema participation.Schema,
 	return r, nil
 }
 
-// setPoissonNoise fills in the noise under Poisson sampling.
+// drawnNoise returns the noise multiplier of so many bands.
+func (s *job) drawnNoise(w int, target accounting.Target) (float64, error) {
+	if s.Options.Sampling == participation.Allocation {
+		return bands.Noise{}.Allocated(s.schema(), w, target.Epsilon, target.Delta)
+	}
+	return bands.Noise{}.Multiplier(s.schema(), w, target.Epsilon, target.Delta)
+}
+
+// setPoissonNoise fills in the noise under Poisson sampling, or random allocation.
 func (s *job) setPoissonNoise() error {
 	s.setDrawnNoise(s.bands.Bandwidth)
+	if s.Options.Sampling == participation.Allocation {
+		epsilon, err := s.Sampling.Allocation(s.schema().Steps())
+		s.Sampling.Epsilon = &epsilon
+		s.DPDSGDRatio = s.plainSampled() / s.ErrorAtPrivacy
+		return err
+	}
 	upper, lower, err := s.Sampling.Bounds()
 	s.Sampling.Epsilon, s.Sampling.EpsilonLower = &upper, &lower
 	return err

@@ -89,6 +89,9 @@ func (splitMode) solve(ctx context.Context, s *job) error {
 	if err := s.setNoiseInTurn(); err != nil {
 		return err
 	}
+	if err := s.compareOneLevel(ctx); err != nil {
+		return err
+	}
 	return s.comparePlain(ctx)
 }
 
@@ -101,10 +104,14 @@ func (splitMode) describe(s *Solution, m *export.Manifest) {
 
 // optimizeNodes computes strategies for single nodes or groups, starting from the shared one.
 func (s *job) optimizeNodes(ctx context.Context) error {
+	weights := s.Problem.Levels.weights()
 	nodes := factorize.Nodes{Shared: s.Optimum.Strategy, Groups: s.Options.Groups, Parts: s.Options.Parts}
 	err := workload.NodeGrams(ctx, s.Problem.Network.Gossip.Matrix(), s.schema().Steps(),
 		workload.Options{Spec: s.Problem.Workload, Progress: s.counts("Gram matrices of the nodes")},
-		func(_ int, h *mat.SymDense) error {
+		func(i int, h *mat.SymDense) error {
+			if weights != nil {
+				h.ScaleSym(weights[i], h)
+			}
 			nodes.Grams = append(nodes.Grams, h)
 			return nil
 		})

@@ -56,6 +56,9 @@ func (turnMode) solve(ctx context.Context, s *job) error {
 	if err := s.setNoiseInTurn(); err != nil {
 		return err
 	}
+	if err := s.compareOneLevel(ctx); err != nil {
+		return err
+	}
 	return s.comparePlain(ctx)
 }
 
@@ -224,8 +227,11 @@ func (s *job) setNoise() error {
 	if s.Privacy, err = o.Privacy.calibrate(rounding.SqrtUp(s.Quality.Sensitivity.Squared)); err != nil {
 		return err
 	}
-	if o.Privacy == nil || o.Privacy.Epsilon == 0 {
-		return nil
+	if s.Problem.Levels != nil {
+		s.Budgets, err = s.Problem.Levels.calibrate(rounding.SqrtUp(s.Quality.Sensitivity.Squared), o.Privacy.Adjacency)
+	}
+	if err != nil || o.Privacy == nil || o.Privacy.Epsilon == 0 {
+		return err
 	}
 	s.ErrorAtPrivacy = errorAtPrivacy(s.Privacy.NoiseStd, s.Privacy.Clip, s.Quality.SquaredError)
 	if _, cyclic := s.schema().(participation.Cyclic); cyclic {
@@ -241,7 +247,7 @@ func (s *job) setNoiseInTurn() error {
 		return err
 	}
 	s.CyclicErrorAtPrivacy = s.ErrorAtPrivacy / s.Quality.Loss * s.Optimum.Loss
-	if s.Problem.Objective == Mean && s.Options.Privacy.Adjacency == accounting.ZeroOut {
+	if s.Problem.Objective == Mean && s.Problem.Levels == nil && s.Options.Privacy.Adjacency == accounting.ZeroOut {
 		s.DPDSGDRatio = s.plainSampled() / s.ErrorAtPrivacy
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/accounting"
 	"mafalda/accounting/bins"
 	"mafalda/factorize"
 	"mafalda/internal/fault"
@@ -26,7 +27,7 @@ type Options struct {
 	Groups      int                  // so many strategies that the nodes share; 0: one
 	Tolerance   float64              // certified relative gap to stop at; 0 means Problem.Tolerance
 	MonteCarlo  bins.MonteCarlo      // of the accountant of Sampling Bins
-	Privacy     *Privacy             // the noise is calibrated for it; nil: for none
+	Privacy     *Privacy             // the noise is calibrated for it; nil: for none. With Problem.Levels only its Adjacency counts
 	NoBaselines bool                 // leave out DP-D-SGD, AntiPGD and D-MF
 
 	Start      *mat.SymDense   // X that the search for the dense optimum starts from, T×T; nil: a guess
@@ -40,11 +41,13 @@ type Options struct {
 
 // Event is what Progress sees: how far a phase is, an iteration of a search, or a note.
 type Event struct {
-	Phase     string               // what is being computed
-	Fraction  float64              // of the phase that is done, from 0 to 1
-	Iteration *factorize.Iteration // of the search, or of a half of one for shared noise (without X), valid during the call; nil in other phases
-	Note      string               // a sentence for the user, and then nothing else
-	Warning   bool                 // the note is about something that went wrong, but not with the result
+	Phase    string  // what is being computed
+	Fraction float64 // of the phase that is done, from 0 to 1
+	// Iteration is of the search, or of a half of one for shared noise (without X); nil in other phases. It is valid
+	// during the call.
+	Iteration *factorize.Iteration
+	Note      string // a sentence for the user, and then nothing else
+	Warning   bool   // the note is about something that went wrong, but not with the result
 }
 
 // split reports whether more than one strategy is asked for.
@@ -61,6 +64,13 @@ func (o Options) filled(p Problem) Options {
 		o.Class = o.budgetClass(p.Schema)
 	default:
 		o.Class = DefaultClass(o.Sampling, p.Schema)
+	}
+	if p.Levels != nil {
+		adjacency := accounting.ZeroOut
+		if o.Privacy != nil {
+			adjacency = o.Privacy.Adjacency
+		}
+		o.Privacy = p.Levels.strictest(adjacency)
 	}
 	if o.Tolerance == 0 {
 		o.Tolerance = p.Tolerance()

@@ -5,10 +5,10 @@ import (
 	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/internal/fault"
-	"mafalda/internal/study"
 	"mafalda/measure"
 	"mafalda/participation"
 	"mafalda/strategy"
+	"mafalda/study"
 	"mafalda/workload"
 )
 
@@ -20,6 +20,7 @@ type Problem struct {
 	SchemaFile string    // name of the file that a participation.PatternList comes from, for the manifest
 	Objective  Objective // which errors count: the mean over all steps, unless it says otherwise
 	Sharing    *Sharing  // nodes share noise in pairs (SecLDP); nil: every node has its own alone (LDP)
+	Levels     *Levels   // privacy levels of the nodes, in the place of Options.Privacy.Target; nil: one for all
 	Gram       Gram      // how the Gram matrix is computed: chosen by the network, unless it says otherwise
 }
 
@@ -40,6 +41,10 @@ func (p Problem) Key() study.Key {
 			}
 		}
 	}
+	if people, ok := p.Schema.(*participation.People); ok {
+		in.Add("cycle of persons", people.Cycle().String())
+		in.Add("batches of a person", people.Batches())
+	}
 	if s := p.Schema; s != nil {
 		in.Add("schema", s.Name())
 		in.Add("steps", s.Steps())
@@ -50,6 +55,7 @@ func (p Problem) Key() study.Key {
 	in.Add("file of the patterns", p.SchemaFile)
 	in.Add("objective", p.Objective)
 	p.Sharing.addTo(&in)
+	p.Levels.addTo(&in)
 	in.Add("gram", p.Gram.Method)
 	in.Add("probes", p.Gram.Probes)
 	in.Add("lanczos steps", p.Gram.LanczosSteps)
@@ -89,6 +95,9 @@ func (p Problem) check() error {
 func (p Problem) method(o Options, exactOnly string) (*export.Gram, error) {
 	if p.Network == nil {
 		return &export.Gram{Method: GramExact.String()}, nil
+	}
+	if exactOnly == "" && p.Levels != nil {
+		exactOnly = "privacy levels of single nodes need the exact Gram matrix"
 	}
 	if exactOnly == "" && p.Workload.HasFreeNoise(p.Schema.Steps()) && !p.long(o) {
 		exactOnly = "the error of an estimate is not known where the noise of some steps costs nothing"

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"mafalda/graph"
-	"mafalda/internal/study"
 	"mafalda/participation"
 	"mafalda/plan"
+	"mafalda/study"
 	"mafalda/workload"
 )
 

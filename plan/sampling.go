@@ -47,6 +47,15 @@ func (s *job) setDrawnNoise(groups int) {
 	s.ErrorAtPrivacy = errorAtPrivacy(s.Privacy.NoiseStd, s.Privacy.Clip, best.SquaredError)
 }
 
+// setSecretBound takes a lower bound of the error under the sampling; of an interrupted search for it there is none.
+func (s *job) setSecretBound(bound float64, err error) error {
+	if isEnd(err) {
+		return nil
+	}
+	s.Sampling.LowerBound = bound
+	return err
+}
+
 // errorAtPrivacy is a squared error with noise of this standard deviation, in units of the clip.
 func errorAtPrivacy(noiseStd, clip, squaredError float64) float64 {
 	return noiseStd / clip * (noiseStd / clip) * squaredError

@@ -23,7 +23,15 @@ type SamplingCurves struct {
 	Cyclic  []float64              // of the dense optimum for batches in turn, at every ε
 	Bands   []BandCurve            // with Poisson sampling
 	Best    []benchmarks.AtPrivacy // the best number of bands at every ε: bands.Table.Descend; nil with CurveOptions.Of
+	Bounds  []SecretBound          // at every ε; nil with CurveOptions.Of
+
+	// Allocation is the best number of bands with random allocation; nil with CurveOptions.Of, and unless T = k·b.
+	Allocation []benchmarks.AtPrivacy
 }
+
+// SecretBound are errors that no strategy, whatever its class, is below where batches are drawn in secret: under
+// Poisson sampling from as many groups as the best bands have, and under random bins. 0: none is proved.
+type SecretBound struct{ Poisson, Bins float64 }
 
 // BandCurve is what the best strategy of so many bands costs at every ε.
 type BandCurve struct {
@@ -93,7 +101,33 @@ func SamplingCurve(ctx context.Context, p Problem, levels benchmarks.Privacies, 
 	if err := s.curves(ctx, all, table); err != nil || o.Of != nil {
 		return all, err
 	}
-	return all, s.bestCurve(ctx, all, table)
+	if all.Best, err = s.bestCurve(ctx, all, table, "bands"); err != nil {
+		return all, err
+	}
+	if p.Schema.Steps() == p.Schema.Participations()*p.Schema.Separation() {
+		if all.Allocation, err = s.bestCurve(ctx, all, table.Allocated(), "bands with random allocation"); err != nil {
+			return all, err
+		}
+	}
+	return all, s.boundCurve(ctx, all)
+}
+
+// boundCurve computes what no strategy is below.
+func (s *job) boundCurve(ctx context.Context, all *SamplingCurves) error {
+	bounds := measure.NewSecretBounds(s.gram, s.schema(), s.Cyclic)
+	for i, best := range all.Best {
+		s.show("lower bounds", float64(i+1)/float64(len(all.Best)))
+		var at SecretBound
+		var err error
+		if at.Poisson, _, err = bounds.Poisson(ctx, best.Bands, best.Epsilon, best.Delta); err != nil {
+			return err
+		}
+		if at.Bins, err = bounds.Bins(best.Epsilon, best.Delta); err != nil {
+			return err
+		}
+		all.Bounds = append(all.Bounds, at)
+	}
+	return ctx.Err()
 }
 
 // learnCandidates takes the squared errors of all candidates of a manifest, whose unit is the exported strategy's.
@@ -157,17 +191,19 @@ func (s *job) curves(ctx context.Context, all *SamplingCurves, table *bands.Tabl
 }
 
 // bestCurve computes what the best numbers of bands cost.
-func (s *job) bestCurve(ctx context.Context, all *SamplingCurves, table *bands.Table) error {
+func (s *job) bestCurve(ctx context.Context, all *SamplingCurves, table *bands.Table, phase string) ([]benchmarks.AtPrivacy,
+	error) {
 	done, parts := float64(len(all.Bands)), float64(len(all.Bands)+1)
+	var best []benchmarks.AtPrivacy
 	for i, epsilon := range all.Levels.Epsilons {
-		s.show("bands", (done+float64(i)/float64(len(all.Cyclic)))/parts)
+		s.show(phase, (done+float64(i)/float64(len(all.Cyclic)))/parts)
 		at, err := table.Descend(ctx, epsilon, all.Levels.Delta)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		all.Best = append(all.Best, benchmarks.InSecret(at, epsilon, all.Levels.Delta, all.Cyclic[i]))
+		best = append(best, benchmarks.InSecret(at, epsilon, all.Levels.Delta, all.Cyclic[i]))
 	}
-	return ctx.Err()
+	return best, ctx.Err()
 }
 
 // Finer returns the ε of a smooth picture: three more between neighbours of ascending ones.
@@ -196,6 +232,10 @@ func (c *SamplingCurves) Only(epsilons []float64) *SamplingCurves {
 		some.Cyclic = append(some.Cyclic, c.Cyclic[i])
 		if c.Best != nil {
 			some.Best = append(some.Best, c.Best[i])
+			some.Bounds = append(some.Bounds, c.Bounds[i])
+		}
+		if c.Allocation != nil {
+			some.Allocation = append(some.Allocation, c.Allocation[i])
 		}
 		for j, b := range c.Bands {
 			some.Bands[j].At = append(some.Bands[j].At, b.At[i])
@@ -221,10 +261,7 @@ func curveBands(b int) []int {
 // workload.
 func ProblemOf(e *export.Export, n *graph.Network) (Problem, error) {
 	m := e.Manifest
-	spec, err := m.Spec()
-	if err == nil {
-		spec, err = spec.Attached(n)
-	}
+	spec, err := m.WorkloadSpec.Attached(n)
 	if err != nil {
 		return Problem{}, err
 	}

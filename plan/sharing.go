@@ -12,9 +12,9 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/fault"
 	"mafalda/internal/files"
-	"mafalda/internal/study"
 	"mafalda/participation"
 	"mafalda/secrets"
+	"mafalda/study"
 	"mafalda/workload"
 )
 

@@ -359,7 +359,6 @@ func TestBadSharing(t *testing.T) {
 		"start":       func(_ *plan.Problem, o *plan.Options) { o.Start = mat.NewSymDense(4, nil) },
 		"estimate":    func(p *plan.Problem, _ *plan.Options) { p.Gram.Method = plan.GramLanczos },
 		"prefix":      func(p *plan.Problem, _ *plan.Options) { p.Workload.Kind, p.Network = workload.Prefix, nil },
-		"missed":      func(p *plan.Problem, _ *plan.Options) { p.Workload.MissedSteps = 0.1 },
 		"failures":    func(p *plan.Problem, _ *plan.Options) { p.Workload.NodeFailures = 0.1 },
 		"many steps":  func(p *plan.Problem, _ *plan.Options) { p.Schema = must(participation.NewCyclic(5000, 1, 5000)) },
 		"overlap":     func(p *plan.Problem, _ *plan.Options) { p.Schema = must(participation.NewCyclic(5, 2, 2)) },
@@ -371,6 +370,32 @@ func TestBadSharing(t *testing.T) {
 		var argument *fault.Argument
 		if err := p.Check(o); !errors.As(err, &argument) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Noise that is optimized for nodes that miss steps has a smaller expected error then than noise that is not, both as
+// private, and no certificate of it contradicts what the other reaches; complete graphs need no bound of what pairs share.
+func TestSharedNoiseForMissedSteps(t *testing.T) {
+	for source, gain := range map[string]float64{"complete:6": 20, "florentine": 1.001} {
+		for _, absence := range []workload.Absence{{MissedSteps: 0.05}, {MissedSteps: 0.05, Carry: true}} {
+			p := sharedOn(t, networkOf(t, source), 2, 3, plan.Sharing{})
+			ignorant := must(plan.Solve(t.Context(), p, plan.Options{NoBaselines: true}))
+			p.Workload.Absence = absence
+			aware := must(plan.Solve(t.Context(), p, plan.Options{NoBaselines: true}))
+			w := must(workload.NewSpaceTime(p.Network.Gossip.Matrix(), 6, workload.Options{Spec: p.Workload}))
+			expected := func(s *plan.Solution) float64 {
+				h := must(w.TimeGram(t.Context(), s.Space.Covariance()))
+				return must(factorize.Evaluate(s.Strategy(), factorize.Mean(h), p.Schema)).Loss
+			}
+			at, of := expected(ignorant), expected(aware)
+			if !(of <= at*(1+1e-4)) || math.Abs(of-aware.Quality.Loss) > 1e-9*of || aware.Space.JointLowerBound > of {
+				t.Errorf("%s, %+v: expected loss %v, says %v, bound %v; of noise that does not know %v", source, absence, of,
+					aware.Quality.Loss, aware.Space.JointLowerBound, at)
+			}
+			if !absence.Carry && at/of < gain {
+				t.Errorf("%s: knowing gains a factor %v, want %v", source, at/of, gain)
+			}
 		}
 	}
 }

@@ -29,8 +29,11 @@ type Solution struct {
 	PlainLoss float64        // of the strategy of the class that is best for the plain workload; 0: not measured
 	History   []export.Point // of the search for Optimum, after every iteration
 
-	Privacy  *export.Privacy  // the noise for the privacy asked for; nil for none
-	Sampling *export.Sampling // how batches are to be drawn, with an (ε, δ) asked for
+	Privacy *export.Privacy    // the noise for the privacy asked for; nil for none. With Problem.Levels, strict enough for every node
+	Budgets []export.NodeLevel // with Problem.Levels: of every node, with its noise
+	// OneLevelLoss is, with Problem.Levels, the least loss where all nodes have the level of Privacy; 0 if unknown.
+	OneLevelLoss float64
+	Sampling     *export.Sampling // how batches are to be drawn, with an (ε, δ) asked for
 	// With an (ε, δ) asked for: the squared error with the noise for it, in units of the clip, and the same error of
 	// Cyclic, the dense optimum for batches in turn; 0 if unknown. DPDSGDRatio is the error of DP-D-SGD with Poisson
 	// sampling over ErrorAtPrivacy; 0 where it is not known, or not comparable.

@@ -7,11 +7,11 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/fault"
-	"mafalda/internal/study"
 	"mafalda/protocols/averaging"
 	"mafalda/protocols/dpps"
 	"mafalda/protocols/gossip"
 	"mafalda/protocols/ppac"
+	"mafalda/study"
 )
 
 // Comparison holds the protocols against each other: the same network, values and rounds.
@@ -19,7 +19,7 @@ type Comparison struct {
 	Problem averaging.Problem // with a number of rounds
 	Gossip  gossip.AverageOptions
 	PPAC    ppac.AverageOptions
-	DPPS    dpps.Problem // its Plan, Delta, Progress and Unsound: the rest is that of Problem, with Metropolis weights
+	DPPS    dpps.Problem // its Plan, Delta, Progress and Unsound: the rest is as in Problem, with Metropolis weights
 }
 
 // ComparedRounds is how many rounds are compared where nobody asks for another number.

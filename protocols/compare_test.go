@@ -8,11 +8,11 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/fault"
-	"mafalda/internal/study"
 	"mafalda/protocols"
 	"mafalda/protocols/averaging"
 	"mafalda/protocols/dpps"
 	"mafalda/protocols/gossip"
+	"mafalda/study"
 )
 
 func comparison(t *testing.T) *protocols.Comparison {

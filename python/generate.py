@@ -43,6 +43,7 @@ TYPES = {
     "bool": "bool | None",
     "int": "int | None",
     "uint": "int | None",
+    "ints": "int | Sequence[int] | None",
     "float64": "float | None",
     "string": "str | None",
     "float64Slice": "float | Sequence[float] | None",

@@ -24,7 +24,7 @@
 //
 // The messages of all victims are a Gaussian mechanism; for a change of v's gradients it is as good as one with noise of
 // variance 1/[M_A⁻¹]_vv at v alone. So with max [M_A⁻¹]_vv = 1 over all attackers and victims, every node is protected
-// as if it had drawn noise of its own of variance one, and the guarantee is that of local differential privacy:
+// as if it had drawn noise of its own of variance one, and the guarantee is local differential privacy:
 // μ = contribution · sens(C) / ν. The empty coalition is the eavesdropper, who shares no secret. A part of a
 // coalition is an attacker, too, of its other members as well. A larger coalition learns more: attackers within others
 // need no check (Attackers.Threats). A node that is in no coalition is trusted.
@@ -39,7 +39,7 @@
 // # Notation
 //
 //	n       nodes
-//	s, e    variances of own noise, and of that of pairs
+//	s, e    variances of own noise, and of the noise of pairs
 //	M, M_A  covariance of a step's noise; what of it an attacker does not know
 //
 // The package knows nothing of gossip, time, or how good noise is found (package factorize/spacetime). Source: Allouah,

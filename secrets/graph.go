@@ -83,13 +83,3 @@ func (g *Graph) Nodes() int { return g.nodes }
 
 // Pairs returns the pairs in ascending order. The slice must not be changed.
 func (g *Graph) Pairs() []Pair { return g.pairs }
-
-// Degrees returns how many secrets every node has.
-func (g *Graph) Degrees() []int {
-	d := make([]int, g.nodes)
-	for _, p := range g.pairs {
-		d[p.U]++
-		d[p.V]++
-	}
-	return d
-}

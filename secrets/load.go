@@ -44,8 +44,9 @@ func numbers(g *graph.Graph) map[string]int {
 }
 
 // LoadAttackers reads coalitions from a text file: a coalition a line, labels of the network's graph g between commas
-// or, where a line has none, white space. Empty lines and lines that start with # do not count. Nodes that
-// it does not name are trusted. Errors name file and line: a label that g does not have or that is there twice, a coalition of all nodes, a file without coalitions.
+// or, where a line has none, white space. Empty lines and lines that start with # do not count. Nodes that it does not
+// name are trusted. Errors name file and line: a label that g does not have or that is there twice, a coalition of all
+// nodes, a file without coalitions.
 func LoadAttackers(path string, g *graph.Graph) (*Attackers, error) {
 	f, _, err := files.Open(path)
 	if err != nil {

@@ -269,7 +269,7 @@ type factor struct {
 	rounding float64        // of them
 	size     float64        // their norm
 	away     float64        // norm of all other rows, their rounding included
-	norm     float64        // that of F
+	norm     float64        // of F
 }
 
 func (o *outside) product(x blas64.General) factor {

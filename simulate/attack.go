@@ -69,7 +69,7 @@ const noClass = "none"
 // the one of the victim's first batch whose gradient is longest at the start, so that it takes part in every b-th step, from
 // the first. Data are cut so that all batches have the same size.
 //
-// The errors are those of Run and of package threat, and a fault.Argument that names a field of the options, or Sampling or
+// It fails as Run and package threat do, and with a fault.Argument that names a field of the options, or Sampling or
 // Workload for what is not attacked: batches drawn in secret, and training that is not plain.
 func Attack(ctx context.Context, c Config, o AttackOptions) (*Attacked, error) {
 	a, err := newAttack(ctx, c, o)

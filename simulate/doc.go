@@ -71,8 +71,8 @@
 // training along where the configuration has nothing but plain training, and is refused for any other (TrainingError);
 // its decay is for a rate of 1; the run's is times its rate. With the scheme participation.Poisson levels are ε,
 // batches are drawn in secret, from as many groups as a method's strategy has bands, and the noise is what package
-// accounting calibrates for the rounds of a group; the optimum is that of bands. With participation.Bins every record
-// has one secret batch of b, the noise is that of bins.Mechanism, and the optimum a strategy without negative entries
+// accounting calibrates for the rounds of a group; the optimum is the best banded strategy. With participation.Bins every record
+// has one secret batch of b, the noise is what bins.Mechanism needs, and the optimum a strategy without negative entries
 // that is searched for every ε.
 //
 // # Notation

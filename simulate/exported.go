@@ -33,6 +33,9 @@ func (s *Study) exported(dir string, e *export.Export) (m method, err error) {
 	if e.Manifest.Steps != schema.Steps() {
 		return m, &StepsError{dir, e.Manifest.Steps, schema.Steps()}
 	}
+	if e.Manifest.Budgets != nil {
+		return m, fmt.Errorf("%s: %w, and simulations compare methods at one", dir, export.ErrLevels)
+	}
 	note, err := s.checkTraining(dir, e.Manifest)
 	if err != nil {
 		return m, err

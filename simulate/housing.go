@@ -40,7 +40,9 @@ func Housing(path string) (Task, error) {
 	if err != nil {
 		return Task{}, fmt.Errorf("%s: %w", path, err)
 	}
-	return Task{Name: "housing", Model: NewMLP(housingFeatures, housingHidden), LearningRate: 0.1, Split: func(seed uint64) (train, test Dataset) {
+	return Task{Name: "housing", Model: NewMLP(housingFeatures, housingHidden), LearningRate: 0.1, Split: func(
+		seed uint64,
+	) (train, test Dataset) {
 		order := random(seed, forSplit, 0).Perm(all.Len())
 		at := int(math.Ceil(housingTest * float64(all.Len())))
 		return all.Pick(order[at:]), all.Pick(order[:at])
@@ -69,7 +71,8 @@ func parseHousing(r io.Reader) (Dataset, error) {
 			return Dataset{}, fmt.Errorf("%w: line %d: %w", ErrData, number, err)
 		}
 		longitude, latitude, age, rooms, bedrooms, population, households, income := v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]
-		for j, x := range []float64{income, age, rooms / households, bedrooms / households, population, population / households, latitude, longitude} {
+		for j, x := range []float64{income, age, rooms / households, bedrooms / households, population,
+			population / households, latitude, longitude} {
 			columns[j] = append(columns[j], x)
 		}
 		all.Targets = append(all.Targets, float32(v[8]/housingUnit))

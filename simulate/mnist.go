@@ -20,10 +20,10 @@ const (
 	idxLabels   = 0x801
 	idxMost     = 1 << 30 // bytes of a file after decompression
 	maxPixel    = 255
-	mnistRate   = 1 // half of the gradients are still clipped at the end; at a tenth of it nearly all are, and models hardly learn
+	mnistRate   = 1 // half of the gradients are still clipped at the end; at 0.1 nearly all are, and models hardly learn
 	minClasses  = 2
-	mnistSource = "the four files train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte (.gz or not), " +
-		"which are at https://ossci-datasets.s3.amazonaws.com/mnist/"
+	mnistSource = "the four files train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and " +
+		"t10k-labels-idx1-ubyte (.gz or not), which are at https://ossci-datasets.s3.amazonaws.com/mnist/"
 )
 
 // MNISTFiles are the names of the files of MNIST and of what has its format: training images and labels, test images and

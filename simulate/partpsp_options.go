@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"mafalda/internal/fault"
-	"mafalda/internal/simulated"
 	"mafalda/protocols/dpps"
+	"mafalda/simulated"
 )
 
 // PartPSPOptions say what a table of trainings with PartPSP is of: a perceptron of three layers, features-10-features-

@@ -94,7 +94,8 @@ func (w *PerceptronWorker) forward(theta []float32, batch Dataset) {
 	rows, below := batch.Len(), batch.Inputs
 	for l := range w.Layers() {
 		in, out := w.widths[l], w.widths[l+1]
-		gemm.Gemm32(blas.NoTrans, blas.NoTrans, 1, general(rows, in, below), general(in, out, w.layer(theta, l)), 0, general(rows, out, w.units[l]))
+		gemm.Gemm32(blas.NoTrans, blas.NoTrans, 1, general(rows, in, below), general(in, out, w.layer(theta, l)), 0,
+			general(rows, out, w.units[l]))
 		below = w.units[l]
 		if l < w.Layers()-1 {
 			for i, v := range below[:rows*out] {
@@ -163,7 +164,8 @@ func (w *PerceptronWorker) ClippedSumTo(dst, theta []float32, batch Dataset, cli
 func (w *PerceptronWorker) backward(theta []float32, rows int) {
 	for l := w.Layers() - 1; l > 0; l-- {
 		in, out := w.widths[l], w.widths[l+1]
-		gemm.Gemm32(blas.NoTrans, blas.Trans, 1, general(rows, out, w.deltas[l]), general(in, out, w.layer(theta, l)), 0, general(rows, in, w.deltas[l-1]))
+		gemm.Gemm32(blas.NoTrans, blas.Trans, 1, general(rows, out, w.deltas[l]), general(in, out, w.layer(theta, l)), 0,
+			general(rows, in, w.deltas[l-1]))
 		for i, h := range w.units[l-1][:rows*in] {
 			w.deltas[l-1][i] *= 1 - h*h
 		}

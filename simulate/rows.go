@@ -8,7 +8,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/factorize/baselines"
-	"mafalda/internal/simulated"
+	"mafalda/simulated"
 )
 
 // Row sums up the runs of a method at a level. Numbers that do not exist are absent.

@@ -152,8 +152,7 @@ func (s *Study) sharedMethod(ctx context.Context, name string) (*Correlation, er
 	return made.WithShared(noise)
 }
 
-// spaceTime returns the workload over nodes and steps. The error is a fault.Argument of networks that change and steps
-// that are missed.
+// spaceTime returns the workload over nodes and steps. The error is a fault.Argument of networks that change.
 func (s *Study) spaceTime() (*workload.SpaceTime, error) {
 	return workload.NewSpaceTime(s.config.Gossip, s.config.Schema.Steps(), workload.Options{Spec: s.config.trained()})
 }

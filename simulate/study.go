@@ -64,6 +64,9 @@ func (o StudyOptions) Check() error {
 	case len(o.Methods) == 0:
 		return fault.New("Methods", nil, "is empty")
 	}
+	if o.Sampling == participation.Allocation {
+		return fault.New("Sampling", o.Sampling, "is not simulated: choose cyclic, poisson or bins")
+	}
 	if err := o.checkScheme(); err != nil {
 		return err
 	}

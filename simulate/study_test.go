@@ -238,7 +238,7 @@ func perNode(t *testing.T, n *graph.Network, s participation.Cyclic) string {
 		degree, _ := json.Marshal(n.Graph.Degree(i))
 		lines += string(text) + "," + n.Graph.Label(i) + "," + string(degree) + "\n"
 	}
-	m := &export.Manifest{Version: "test", Workload: "model", Steps: steps, Graph: &n.Origin, PerNode: p,
+	m := &export.Manifest{Version: "test", Workload: "model", WorkloadSpec: new(workload.Spec), Steps: steps, Graph: &n.Origin, PerNode: p,
 		Participation: export.Participation{Schema: "cyclic", K: s.Participations(), B: s.Separation()},
 		Strategy:      export.Strategy{Parameters: strategy.Parameters{Class: "dense"}}, SensSquared: 1, SensKind: "exact",
 		SquaredError: 2, Loss: 2, RMSE: 1, LowerBound: 1.9, Gap: 0.1, Tolerance: 0.1, Status: "converged"}

@@ -6,10 +6,10 @@ import (
 	"io"
 	"slices"
 
-	"mafalda/internal/simulated"
-	"mafalda/internal/study"
 	"mafalda/internal/version"
 	"mafalda/participation"
+	"mafalda/simulated"
+	"mafalda/study"
 	"mafalda/workload"
 )
 

@@ -54,7 +54,8 @@ func (o TaskOptions) Check() error {
 func (o TaskOptions) Needs() float64 { return 3 * 4 * float64(taskFeatures+1) * float64(o.Records) }
 
 // LoadTask makes a synthetic task, of 20 features and, unless it is linear, 4 classes, or reads the data of another one.
-// A perceptron has a layer of 16 hidden units, on the records of logistic or, with Data, of mnist. LoadTask fails as Check, Housing and MNIST do.
+// A perceptron has a layer of 16 hidden units, on the records of logistic or, with Data, of mnist. It fails as Check,
+// Housing and MNIST do.
 func LoadTask(o TaskOptions) (Task, error) {
 	if err := o.Check(); err != nil {
 		return Task{}, err

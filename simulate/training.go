@@ -44,11 +44,7 @@ func (s *Study) adopt(exports map[string]*export.Export) error {
 		if e == nil || e.Manifest.IsPlain() {
 			continue
 		}
-		made, err := e.Manifest.Spec()
-		if err != nil {
-			return err
-		}
-		made = atBase(made, s.config.LearningRate)
+		made := atBase(*e.Manifest.WorkloadSpec, s.config.LearningRate)
 		made.GraphSequence = s.config.Workload.GraphSequence
 		made.Kind, made.Weights = s.config.Workload.Kind, s.config.Workload.Weights
 		s.config.Workload = made
@@ -63,10 +59,6 @@ func (s *Study) adopt(exports map[string]*export.Export) error {
 // checkTraining refuses an export for other training than the run's. One for plain training is as private, and no
 // optimum: the note says so. Centralized strategies know the optimizer, and no network.
 func (s *Study) checkTraining(dir string, m *export.Manifest) (note string, err error) {
-	made, err := m.Spec()
-	if err != nil {
-		return "", err
-	}
 	run := training(s.config.Workload)
 	if m.IsPlain() {
 		if !run.IsPlain() {
@@ -74,7 +66,7 @@ func (s *Study) checkTraining(dir string, m *export.Manifest) (note string, err 
 		}
 		return note, nil
 	}
-	made = atBase(made, s.config.LearningRate)
+	made := atBase(*m.WorkloadSpec, s.config.LearningRate)
 	if made.Kind == workload.Prefix {
 		run = training(run.Centralized())
 	}

@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/internal/rounding"
 	"mafalda/participation"
 )
 
@@ -27,28 +26,7 @@ func Sensitivity(c Strategy, schema participation.Schema) (participation.Sensiti
 	}
 	var lower mat.TriDense
 	c.StrategyTo(&lower)
-	return schema.Sensitivity(gramUp{mat.DenseCopyOf(lower.T())})
-}
-
-// gramUp is CᵀC, entry by entry on demand and rounded away from zero. It holds Cᵀ, so that columns of C are contiguous.
-type gramUp struct{ transposed *mat.Dense }
-
-var _ mat.Symmetric = gramUp{}
-
-func (g gramUp) Dims() (r, c int)  { return g.transposed.Dims() }
-func (g gramUp) SymmetricDim() int { n, _ := g.transposed.Dims(); return n }
-func (g gramUp) T() mat.Matrix     { return g }
-
-func (g gramUp) At(s, t int) float64 {
-	cs, ct := g.transposed.RawRowView(s), g.transposed.RawRowView(t)
-	var dot rounding.Sum
-	for i := max(s, t); i < len(cs); i++ { // above the diagonal C is zero
-		dot.AddProduct(cs[i], ct[i])
-	}
-	if dot.Value() < 0 {
-		return dot.Down()
-	}
-	return dot.Up()
+	return schema.Sensitivity(leadingGram{mat.DenseCopyOf(lower.T()), c.Steps()})
 }
 
 // Normalize returns c divided by its sensitivity: sens² of the result, rounded up, is at most 1, and less by rounding

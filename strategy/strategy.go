@@ -16,7 +16,7 @@ type Strategy interface {
 	NoisingTo(dst *mat.TriDense) error // C⁻¹; a mat.Condition error leaves a result of low accuracy in dst
 	Scaled(by float64) Strategy        // by·C, of the same structure
 	NodeCost() NodeCost                // of running it by its Filter
-	Filter() (Filter, error)           // the rows of C⁻¹Z, one after the other; the errors are those of NoisingTo
+	Filter() (Filter, error)           // the rows of C⁻¹Z, one after the other; it fails as NoisingTo does
 	Parameters() Parameters            // what Build makes the same C of; of Dense there is the name of the class only
 }
 

@@ -39,7 +39,7 @@ type Exposure struct {
 //
 // Under PNDP it is for gradients that do not react to what hidden nodes learned: see Condition.
 //
-// With a Training, what is seen under PNDP is that of its messages. Under LDP and SecLDP, M is that of the noisy
+// With a Training, an attacker under PNDP sees its messages. Under LDP and SecLDP, M is the matrix for the noisy
 // gradients themselves, of which all messages are made: what they say where it is less is not looked at.
 //
 // Errors: an attacker that does not exist (ErrAttacker), a strategy of other length (ErrStrategy), the context's, those

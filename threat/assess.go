@@ -67,14 +67,15 @@ func (o AssessOptions) check(s Scenario) error {
 // Assess says what one attacker learns of every node, under the schema: the squared sensitivity of its view of each
 // victim, and the privacy that follows, with the accounting of Cyffers et al. beside it where that applies. All numbers
 // are rounded up, so that none promises more privacy than there is (but for Certain, which promises none). Attackers
-// know their own gradients: their pairs are infinite. Where the rank of the view is unclear, everybody has local DP.
+// know their own gradients: their pairs are infinite. Where the rank of the view is unclear, everybody has local DP. Where
+// the view is too large (ErrTooLarge), Pair.WithoutReaction is absent if that number is no guarantee, and an error if it is.
 //
 // Under PNDP, where hidden nodes may react, what is learned is what Options.Reaction lets be proven: of inputs that do not
 // react, the squared sensitivity of the view; of a class, a bound of package reaction; of any training, local DP. The
 // first one stands beside the others as Pair.WithoutReaction.
 //
-// Errors: a fault.Argument that names the field of the options; those of Account but for ErrUnclear; and the cause of
-// the context, soon after it has ended.
+// Errors: a fault.Argument that names the field of the options; the errors of Account but for ErrUnclear and, where it is
+// no guarantee that is too large, ErrTooLarge; and the cause of the context, soon after it has ended.
 func Assess(ctx context.Context, s Scenario, o AssessOptions) (Report, error) {
 	if err := s.check(); err != nil {
 		return Report{}, err
@@ -97,7 +98,10 @@ func Assess(ctx context.Context, s Scenario, o AssessOptions) (Report, error) {
 	}
 	err := a.victims(ctx)
 	unclear := errors.Is(err, ErrUnclear)
-	if unclear {
+	if s.Attacker.Trust == PNDP && o.Reaction.Kind != FixedInputs && errors.Is(err, ErrTooLarge) {
+		a.unknown = err.Error() // only what holds for no training
+	}
+	if unclear || a.unknown != "" {
 		err = a.fallBack()
 	}
 	if err == nil && s.Attacker.Trust == PNDP {
@@ -123,6 +127,7 @@ type assessment struct {
 	hops     []int
 	cyffers  []float64 // of every node; nil where their accounting does not apply
 	why      string    // why a class of reactions is not used
+	unknown  string    // why Pair.WithoutReaction is absent
 
 	mu    sync.Mutex
 	found []finding
@@ -137,8 +142,8 @@ type finding struct {
 // comparable reports whether the accounting of Cyffers et al. is of this scenario.
 func (a *assessment) comparable() bool {
 	s := a.scenario
-	return s.Attacker.Trust == PNDP && a.options.Reaction.Kind == FixedInputs && !s.Attacker.SecureSummation && s.Algorithm.Name() == DPDSGD().Name() &&
-		s.Algorithm.training == nil && s.Schema.Participations() == s.steps() && !a.options.Graph.Directed()
+	return s.Attacker.Trust == PNDP && a.options.Reaction.Kind == FixedInputs && !s.Attacker.SecureSummation &&
+		s.Algorithm.Name() == DPDSGD().Name() && s.Algorithm.training == nil && s.Schema.Participations() == s.steps() && !a.options.Graph.Directed()
 }
 
 // victims adds the pairs of all nodes that do not attack.
@@ -249,7 +254,7 @@ func (a *assessment) report() (Report, error) {
 	s := a.scenario
 	r := Report{Attacker: s.Attacker.Name(a.options.Graph), Trust: s.Attacker.Trust.String(),
 		HoldsFor: a.options.Reaction.HoldsFor(s.Attacker.Trust), Algorithm: s.Algorithm.Name(),
-		Reaction: a.options.Reaction.Report(), Why: a.why, Delta: a.options.Delta}
+		Reaction: a.options.Reaction.Report(), Why: a.why, Unknown: a.unknown, Delta: a.options.Delta}
 	if !math.IsInf(a.options.Local, 1) {
 		local, err := a.options.guarantee(a.options.Local)
 		if err != nil {

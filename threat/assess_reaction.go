@@ -31,7 +31,9 @@ func (a *assessment) react(ctx context.Context) error {
 			if err := a.bound(f, bounds[f.victim]); err != nil {
 				return err
 			}
-			f.pair.WithoutReaction = linear.SensSquared
+			if a.unknown == "" {
+				f.pair.WithoutReaction = linear.SensSquared
+			}
 			if bounds[f.victim] < h.local[f.victim] {
 				f.pair.Bound = AllPairs
 			}

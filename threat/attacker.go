@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mafalda/graph"
+	"mafalda/internal/enum"
 	"mafalda/secrets"
 )
 
@@ -29,28 +30,16 @@ const (
 	Eavesdropper
 )
 
-var trustNames = [...]string{LDP: "ldp", PNDP: "pndp", SecLDP: "secldp", Eavesdropper: "eavesdropper"}
+var trusts = enum.Of[Trust]("trust model", "ldp", "pndp", "secldp", "eavesdropper")
 
 // Trusts lists the names ParseTrust accepts.
-func Trusts() []string { return trustNames[:] }
+func Trusts() []string { return trusts.All() }
 
 // String returns the name used in flags and files.
-func (t Trust) String() string {
-	if t < 0 || int(t) >= len(trustNames) {
-		return fmt.Sprintf("Trust(%d)", int(t))
-	}
-	return trustNames[t]
-}
+func (t Trust) String() string { return trusts.Name(t) }
 
 // ParseTrust is the inverse of String.
-func ParseTrust(name string) (Trust, error) {
-	for t, n := range trustNames {
-		if n == name {
-			return Trust(t), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown trust model %q: choose ldp, pndp, secldp or eavesdropper", name)
-}
+func ParseTrust(name string) (Trust, error) { return trusts.Parse(name) }
 
 // Attacker is who learns, and what. The zero value is the LDP attacker.
 type Attacker struct {

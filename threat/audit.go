@@ -16,6 +16,7 @@ import (
 	"mafalda/internal/limits"
 	"mafalda/internal/parallel"
 	"mafalda/internal/rounding"
+	"mafalda/participation"
 	"mafalda/threat/reaction"
 )
 
@@ -26,9 +27,12 @@ type AuditOptions struct {
 	Confidence float64     // of the interval, two-sided; 0 means 0.999
 	Sigma      float64     // standard deviation of the noise over what a record moves a sum by; 0 means 1
 	NoiseScale float64     // what the nodes really multiply their noise by; 0 means 1, as the claim has it
-	Noising    mat.Matrix  // C⁻¹ that the nodes really use, T×T; nil: that of the algorithm, as its export has it
+	Noising    mat.Matrix  // C⁻¹ that the nodes really use, T×T; nil: the algorithm's, as its export has it
 	Answer     Answer      // how hidden nodes react to their models; nil: they do not
-	Colluding  []int       // nodes that really attack; nil: those of the scenario, as the claim has it; needed with Any
+	Colluding  []int       // nodes that really attack; nil: the scenario's, as the claim has it; needed with Any
+
+	// Taking says in which steps the victim's records really take part; nil: as the schema of the claim has it.
+	Taking participation.Schema
 
 	// Progress, if not nil, sees how many steps of all runs have been made, of how many, once the runs have begun.
 	Progress func(done, total int)
@@ -44,7 +48,8 @@ type AuditResult struct {
 	Empirical float64 `json:"empirical_mu"` // μ of the attack: distance of its statistic's two means, in standard deviations
 	Low       float64 `json:"ci_low"`       // confidence interval of Empirical
 	High      float64 `json:"ci_high"`
-	Reachable float64 `json:"reachable_mu"`      // μ of this attack if the algebra is right: Claimed, or less if that is a bound; 0 of answers that are clipped
+	// Reachable is μ of this attack if the algebra is right: Claimed, or less if that is a bound; 0 of clipped answers.
+	Reachable float64 `json:"reachable_mu"`
 	Exposed   bool    `json:"exposed,omitempty"` // it sees a gradient without noise, and Reachable is no limit, but 0
 	Runs      int     `json:"runs"`
 	Passed    bool    `json:"passed"` // Low is not above Claimed
@@ -79,13 +84,13 @@ var ErrAudit = errors.New("cannot be audited")
 // shows as a lower confidence limit above it.
 //
 // With an Answer nodes react to the models that they hold, as in training. The direction is then the best one for
-// linear answers, and the limits are those of a threshold, which hold whatever the distribution is. A claim under
+// linear answers, and the limits hold for a threshold, which hold whatever the distribution is. A claim under
 // PNDP is not for such networks (Condition), and Local is; Reacting has the bound for the class of the answer. For
 // the Worst answers of a class that bound is the claim, and Reachable, which is exact, may not exceed it either.
 // Answers are for plain gradient descent, without a Training; the Worst ones for PNDP and noise that nodes do not
 // share.
 //
-// The errors are ErrAudit, ErrAttacker, ErrStrategy, that of limits for
+// The errors are ErrAudit, ErrAttacker, ErrStrategy, limits.ErrMemory for
 // what memory does not hold, a fault.Argument that names the field of the options, and the context's, soon after it has
 // ended: an audit that is stopped has not passed.
 func Audit(ctx context.Context, s Scenario, victim int, opts AuditOptions) (AuditResult, error) {
@@ -131,6 +136,8 @@ func (o AuditOptions) Check() error {
 		return fault.New("Sigma", o.Sigma, "must be positive and finite")
 	case !(o.NoiseScale > 0) || math.IsInf(o.NoiseScale, 1):
 		return fault.New("NoiseScale", o.NoiseScale, "must be positive and finite")
+	case o.Answer != nil && o.Taking != nil:
+		return fault.New("Taking", o.Taking, "is for nodes that do not answer")
 	case o.Answer != nil:
 		return o.Answer.check()
 	}
@@ -138,6 +145,9 @@ func (o AuditOptions) Check() error {
 }
 
 func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (AuditResult, error) {
+	if opts.Taking != nil && opts.Taking.Steps() != s.steps() {
+		return AuditResult{}, fault.New("Taking", opts.Taking, "is not for %d steps", s.steps())
+	}
 	if s.Attacker.Any != nil && opts.Colluding == nil {
 		return AuditResult{}, fault.New("Colluding", nil, "is needed: which of the coalitions attacks?")
 	}
@@ -158,7 +168,11 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 		return AuditResult{}, fmt.Errorf("%w: a gradient of the victim is seen without noise, so that nothing is claimed",
 			ErrAudit)
 	}
-	change := worstChange(exposure.M, s.Schema)
+	taking := s.Schema
+	if opts.Taking != nil {
+		taking = opts.Taking
+	}
+	change := worstChange(exposure.M, taking)
 	if opts.Colluding != nil {
 		if exposure, _, err = real.claim(ctx, victim, local); err != nil {
 			return AuditResult{}, err

@@ -42,9 +42,9 @@
 // # Training
 //
 // A Training, given to an Algorithm by Under, is an optimizer and networks that change. Messages are then sums over
-// what nodes made of many noisy gradients, with matrices that differ from round to round; M is that of the same
-// filter, whose state holds momentum and trackers, too. Networks and absences that are drawn are those of a seed, and
-// what is said is of these alone: only local DP holds whatever is drawn.
+// what nodes made of many noisy gradients, with matrices that differ from round to round; M belongs to the same
+// filter, whose state holds momentum and trackers, too. Networks and absences that are drawn come from a seed, and
+// what is said holds for these alone: only local DP holds whatever is drawn.
 //
 // # Secret batches
 //

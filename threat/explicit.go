@@ -55,7 +55,7 @@ func (p *protocol) written() (*View, error) {
 	return v, nil
 }
 
-// symbols are unit rows: gradients "time, then node", then the nodes' own noise in the same order, then that of edges
+// symbols are unit rows: gradients "time, then node", then the nodes' own noise in the same order, then the noise of edges
 // or messages.
 type symbols struct{ p *protocol }
 
@@ -91,8 +91,8 @@ func (v *View) Reduce() *View {
 	return &View{v.Nodes, v.Steps, a, v.B, v.Learned, nil}
 }
 
-// SelectRows returns the view without rows whose noise is a combination of that of earlier rows (Algorithm 3): B then
-// has full row rank.
+// SelectRows returns the view without rows whose noise is a combination of earlier rows (Algorithm 3): B then has
+// full row rank.
 func (v *View) SelectRows() *View {
 	rows, cols := v.B.Dims()
 	var basis []*mat.VecDense

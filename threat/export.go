@@ -9,9 +9,9 @@ import (
 
 	"mafalda/export"
 	"mafalda/graph"
-	"mafalda/internal/study"
 	"mafalda/participation"
 	"mafalda/strategy"
+	"mafalda/study"
 	"mafalda/threat/reaction"
 )
 
@@ -63,6 +63,10 @@ func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 	m := e.Manifest
 	if m.Sampled() {
 		return Algorithm{}, &misfit{fmt.Sprintf("%s: %v, which is not accounted for here", e.Dir, export.ErrSampled)}
+	}
+	if m.Budgets != nil {
+		return Algorithm{}, &misfit{fmt.Sprintf("%s: %v, which is not accounted for here: each has its own number under local DP",
+			e.Dir, export.ErrLevels)}
 	}
 	if m.Steps != steps {
 		return Algorithm{}, &misfit{fmt.Sprintf("%s is for T = %d, not %d", e.Dir, m.Steps, steps)}

@@ -11,6 +11,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/graph"
+	"mafalda/workload"
 )
 
 // TestMFDSGDOf: the study and the audit have the strategy of the export, which attacks C_inv as it is in the
@@ -24,7 +25,7 @@ func TestMFDSGDOf(t *testing.T) {
 			z.SetTri(i, i, inverse)
 		}
 		return &export.Export{Dir: filepath.Join("some", "folder"), C: mat.DenseCopyOf(c), Inverse: mat.DenseCopyOf(z),
-			Manifest: &export.Manifest{Steps: 4, SensSquared: diagonal * diagonal}}
+			Manifest: &export.Manifest{WorkloadSpec: new(workload.Spec), Steps: 4, SensSquared: diagonal * diagonal}}
 	}
 	e := load(2, 0.5)
 	e.Manifest.Strategy.Class = "dense"

@@ -18,8 +18,7 @@ type GrowthRow struct {
 
 	Local *float64 `json:"ldp_sens_squared,omitempty"` // of local DP: what holds where Reaction.HoldsFor does not
 
-	// Means if gradients do not react to models, which those of a training do, where Neighbours and Others are not
-	// that.
+	// Means if gradients do not react to models. In training they do; Neighbours and Others are then no such means.
 	NeighboursWithoutReaction *float64 `json:"neighbours_without_reaction,omitempty"`
 	OthersWithoutReaction     *float64 `json:"others_without_reaction,omitempty"`
 

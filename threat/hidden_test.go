@@ -2,6 +2,7 @@ package threat
 
 import (
 	"context"
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -149,7 +150,7 @@ func TestReactingPairs(t *testing.T) {
 				p.Bound == Refined && a.Name() == "dp-d-sgd" {
 				t.Fatalf("%s: %v, and %v without reaction, which is in the class", v, *p.SensSquared, *p.WithoutReaction)
 			}
-			if d := p.hops(); *p.SensSquared > most[d] {
+			if d := p.hops(); *p.SensSquared > most[d] || *p.SensSquared == most[d] && p.Bound != AllPairs { // any that loses most
 				most[d], which[d] = *p.SensSquared, p.Bound
 			}
 		}
@@ -221,6 +222,39 @@ func TestUncoveredAlgorithmsHaveLocalDP(t *testing.T) {
 		for _, p := range r.Pairs[1:] {
 			if p.Bound != LocalDP || p.Infinite != a.zip || !p.Infinite && *p.SensSquared != r.Local {
 				t.Errorf("%s: %+v", want, p)
+			}
+		}
+	}
+}
+
+// Where a dense strategy is seen through too many messages for the number that holds for no training, what does hold is
+// reported, and why the other number is not.
+func TestBoundsOfViewsThatAreTooLarge(t *testing.T) {
+	const steps = 420
+	g, w := gossip(t, "star:13", graph.Uniform)
+	one := mat.NewDense(steps, steps, nil)
+	for i := range steps {
+		one.Set(i, i, 1)
+	}
+	c, err := strategy.NewDense(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Scenario{w, MFDSGD(c), Attacker{Trust: PNDP, Nodes: []int{0}}, every(t, steps)}
+	for _, of := range []Reaction{{}, {Kind: Convex, X: 0.1}, {Kind: FixedInputs}} {
+		r, err := Assess(context.Background(), s, AssessOptions{Graph: g, Sigma: 1, Alpha: 2, Reaction: of})
+		if of.Kind == FixedInputs {
+			if !errors.Is(err, ErrTooLarge) {
+				t.Errorf("the number itself: %v", err)
+			}
+			continue
+		}
+		if err != nil || !strings.Contains(r.Unknown, "too large") || len(r.Pairs) != 13 {
+			t.Fatalf("%v: %v, %+v", of, err, r)
+		}
+		for _, p := range r.Pairs[1:] {
+			if p.WithoutReaction != nil || p.SensSquared == nil || *p.SensSquared > r.Local || *p.SensSquared < 1 {
+				t.Errorf("%v: %+v", of, p)
 			}
 		}
 	}

@@ -1,12 +1,11 @@
 package threat
 
 import (
-	"fmt"
 	"math"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/enum"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
@@ -29,28 +28,16 @@ const (
 	Certain
 )
 
-var measureNames = [...]string{Best: "best", Absolute: "abs", Spectral: "spectral", Exact: "exact", Certain: "lower"}
+var measures = enum.Of[Measure]("bound", "best", "abs", "spectral", "exact", "lower")
 
 // Measures lists the names ParseMeasure accepts.
-func Measures() []string { return measureNames[:] }
+func Measures() []string { return measures.All() }
 
 // String returns the name used in flags and files.
-func (m Measure) String() string {
-	if m < 0 || int(m) >= len(measureNames) {
-		return fmt.Sprintf("Measure(%d)", int(m))
-	}
-	return measureNames[m]
-}
+func (m Measure) String() string { return measures.Name(m) }
 
 // ParseMeasure is the inverse of String.
-func ParseMeasure(name string) (Measure, error) {
-	for m, n := range measureNames {
-		if n == name {
-			return Measure(m), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown bound %q: choose %s", name, strings.Join(Measures(), ", "))
-}
+func ParseMeasure(name string) (Measure, error) { return measures.Parse(name) }
 
 // Squared returns the squared sensitivity of an exposure under the schema. local is the one of local DP, +Inf if there
 // is none; it limits Best only. The error cases are participation's.

@@ -11,12 +11,12 @@ type NoiseLevel struct {
 	Std       float64 // standard deviation of each coordinate of Z
 	Clip      float64 // of gradients
 	Adjacency accounting.Adjacency
-	Sigma     float64 // Std over what a record can move a sum by, rounded down: that of AssessOptions and AuditOptions
+	Sigma     float64 // Std over what a record can move a sum by, rounded down: for AssessOptions and AuditOptions
 }
 
 // NoiseOf returns the noise level of an export, nil if it was not calibrated. A level that does not follow from the
 // guarantee that it is stated with is refused (export.ErrPrivacy), as are batches that are drawn in secret
-// (export.ErrSampled), whose noise is not for attackers who know them.
+// (export.ErrSampled), whose noise is not for attackers who know them, and levels of single nodes (export.ErrLevels).
 func NoiseOf(m *export.Manifest) (*NoiseLevel, error) {
 	if m.Sampled() {
 		return nil, export.ErrSampled
@@ -26,6 +26,9 @@ func NoiseOf(m *export.Manifest) (*NoiseLevel, error) {
 	}
 	if err := m.CheckPrivacy(); err != nil {
 		return nil, err
+	}
+	if m.Budgets != nil {
+		return nil, export.ErrLevels
 	}
 	p := m.Privacy
 	adjacency, err := accounting.ParseAdjacency(p.Adjacency)

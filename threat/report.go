@@ -55,6 +55,7 @@ type Report struct {
 
 	Reaction *ReactionReport `json:"reaction,omitempty"` // the class that Pairs are for, if it is one
 	Why      string          `json:"why,omitempty"`      // why it is not used for any pair
+	Unknown  string          `json:"unknown,omitempty"`  // why no pair has WithoutReaction
 
 	Pairs []Pair `json:"pairs"`
 

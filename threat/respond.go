@@ -131,7 +131,7 @@ func newSpan(all []*gains, from, to int) *span {
 
 // batch computes M for some victims. Between an early and a late gradient lies a product of many closed matrices.
 // Rounds are halved again and again: where responses to the gradients of the first half have come to its end, and
-// statistics of those of the second half are pulled back to its start, they meet; then all come over the other half by
+// statistics of responses to the second half are pulled back to its start, they meet; then all come over the other half by
 // one product. That needs O(T log T m²) operations a victim instead of O(T² m²).
 type batch struct {
 	steps   int

@@ -35,7 +35,7 @@ func (sys *system) weigh(wrong *mat.Dense, s *mat.SymDense, st *stage) (float64,
 }
 
 // round returns how wrong the state's covariance p can be after a round, as a multiple of the rounding error of a
-// number. An error E before it is closed E closedᵀ afterwards; those of S count K S Kᵀ, and those of sums as much as
+// number. An error E before it is closed E closedᵀ afterwards; errors of S count K S Kᵀ, and errors of sums as much as
 // their terms.
 func (sys *system) round(wrong *mat.Dense, g *gains, p *mat.SymDense, cross *mat.Dense) *mat.Dense {
 	if !sys.scaled || p == nil {

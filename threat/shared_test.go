@@ -17,6 +17,7 @@ import (
 	"mafalda/internal/fault"
 	"mafalda/secrets"
 	"mafalda/strategy"
+	"mafalda/workload"
 )
 
 // sharedBy is MF-D-SGD with noise that nodes share.
@@ -26,7 +27,7 @@ func sharedBy(t rapid.TB, c strategy.Strategy, noise *secrets.Noise, claim *secr
 		labels[i] = string(rune('a' + i))
 	}
 	a, err := MFDSGD(c).withShared(&export.Export{Shared: &export.SharedNoise{Labels: labels, Noise: noise},
-		Manifest: &export.Manifest{Space: &export.Space{Coalitions: export.Coalitions{Size: 1}}}})
+		Manifest: &export.Manifest{WorkloadSpec: new(workload.Spec), Space: &export.Space{Coalitions: export.Coalitions{Size: 1}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

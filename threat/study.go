@@ -11,7 +11,7 @@ import (
 	"mafalda/export"
 	"mafalda/internal/limits"
 	"mafalda/internal/parallel"
-	"mafalda/internal/study"
+	"mafalda/study"
 )
 
 // Study is Assess, or Growth, for many attackers of one scenario, as cells of package study: every process that makes
@@ -35,7 +35,7 @@ type GrowthCell struct {
 
 // NewStudy returns the study of a scenario, whose attacker has no nodes: it says what the attackers of the cells see
 // and know. Local DP is computed, for all of them. Errors: a fault.Argument that names the field of the options,
-// strategies that do not fit (ErrStrategy), that of limits for views that memory does not hold, and the cause of the
+// strategies that do not fit (ErrStrategy), limits.ErrMemory for views that memory does not hold, and the cause of the
 // context, soon after it has ended.
 func NewStudy(ctx context.Context, s Scenario, o AssessOptions) (*Study, error) {
 	if err := s.given(); err != nil {

@@ -8,8 +8,8 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/limits"
-	"mafalda/internal/study"
 	"mafalda/strategy"
+	"mafalda/study"
 )
 
 func mustStudy(t *testing.T, s Scenario, o AssessOptions) *Study {

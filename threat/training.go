@@ -40,9 +40,9 @@ func (a Algorithm) Under(t Training) (Algorithm, error) {
 	return a, nil
 }
 
-// On returns the algorithm with the networks that take turns on n, if there are some, and others drawn by the seed. The
-// errors are those of Under, networks that are not those of the training of an export (GraphSequence), and another
-// gossip matrix than its own (ErrStrategy).
+// On returns the algorithm with the networks that take turns on n, if there are some, and others drawn by the seed. It
+// fails as Under does, for other networks than an export was trained on (GraphSequence), and for another gossip matrix
+// than its own (ErrStrategy).
 func (a Algorithm) On(n *graph.Network, seed uint64) (Algorithm, error) {
 	if err := a.of.checkGossip(n); err != nil {
 		return a, err

@@ -168,7 +168,7 @@ func TestMessagesAreTheOperator(t *testing.T) {
 			}
 			view.Known = append(view.Known, i*n+at)
 		}
-		view.B = mat.DenseCopyOf(view.Reduce().A) // independent noise, that of the attacker known
+		view.B = mat.DenseCopyOf(view.Reduce().A) // independent noise, the attacker's known
 		got, err := account(t, w, under(t, DPDSGD(), spec), Attacker{Trust: PNDP, Nodes: []int{at}}, steps)
 		if err != nil {
 			t.Fatal(err)

@@ -43,7 +43,7 @@ func buildZip(w *graph.CSR, a Attacker, steps int) *system {
 type zipped struct {
 	nodes      []int         // that are not attackers
 	at         map[int]int   // their positions
-	messages   [][2]int      // sender, recipient; those of a sender lie together
+	messages   [][2]int      // sender, recipient; a sender's lie together
 	covariance *mat.SymDense // of the noise in the messages
 }
 

@@ -117,7 +117,7 @@ func (v *verification) history(converged bool) error {
 	} else if m.Strategy.Ratio > 0 {
 		optimum = m.Loss / m.Strategy.Ratio
 	} else if !participation.IsPartition(v.schema) {
-		return nil // the history is that of a relaxation
+		return nil // the history belongs to a relaxation
 	}
 	if math.Abs(end.Loss-optimum) > 1e-7*optimum {
 		return fmt.Errorf("the history ends with a loss of %v, the optimum has %v", end.Loss, optimum)

@@ -36,11 +36,12 @@ func TestVerifyManySteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &export.Manifest{Workload: "prefix", Steps: steps, Gram: gram,
+	m := &export.Manifest{Workload: "prefix", WorkloadSpec: &workload.Spec{Kind: workload.Prefix}, Steps: steps, Gram: gram,
 		Participation: export.DescribeSchema("", schema), Strategy: export.Describe(c),
 		SensSquared: q.Sensitivity.Squared, SensKind: q.Sensitivity.Kind(), SquaredError: q.SquaredError,
 		Loss: q.Loss, RMSE: q.RMSE(1, steps),
 		Status: "converged"}
+	m.Contract = m.DescribeContract()
 	dir := filepath.Join(t.TempDir(), "out")
 	if err := export.WriteDir(dir, m, nil, export.WriteOptions{}); err != nil {
 		t.Fatal(err)

@@ -54,9 +54,17 @@ func (v *verification) kernel(ctx context.Context, n *graph.Network) (*workload.
 	if err := v.checkSketch(n); err != nil {
 		return nil, err
 	}
-	k, s, err := measure.Source{Gram: m.Gram, Network: n, Workload: v.spec}.Kernel(ctx, m.Steps)
+	k, s, err := measure.Source{Gram: m.Gram, Network: n, Workload: v.spec, Weights: v.weights()}.Kernel(ctx, m.Steps)
 	v.estimated = s
 	return k, err
+}
+
+// weights returns how much the noise of every node counts; nil where all have one level.
+func (v *verification) weights() []float64 {
+	if v.export.Manifest.Budgets == nil {
+		return nil
+	}
+	return export.LevelWeights(v.export.Manifest.Budgets)
 }
 
 // checkSketch refuses estimates that the machine has no room for, and notes what of them has no effect.

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
+	"mafalda/accounting/allocation"
 	"mafalda/accounting/pld"
 	"mafalda/export"
 	"mafalda/factorize"
@@ -26,8 +27,8 @@ func (v *verification) sampling(ctx context.Context, c strategy.Strategy) error 
 	_, cyclic := v.asked.(participation.Cyclic)
 	switch {
 	case s == nil:
-		if p := m.Privacy; p != nil && p.Epsilon != nil {
-			v.skip("sampling") // the first exports did not say
+		if cyclic && m.ErrorAtPrivacy != 0 {
+			v.add("sampling", false, "error_at_privacy is for an epsilon, and nothing says how batches are drawn")
 		}
 	case m.Privacy == nil || m.Privacy.Epsilon == nil || m.Privacy.Delta == nil || !cyclic:
 		v.add("sampling", false,
@@ -50,6 +51,9 @@ func (v *verification) poisson() error {
 		return fmt.Errorf("%d groups, of at most b = %d", s.Groups, v.asked.Separation())
 	}
 	rounds := v.rounds(s.Groups)
+	if m.Allocated() {
+		rounds.Rounds = v.asked.Participations()
+	}
 	is := &export.Sampling{Groups: m.Strategy.Bandwidth, Probability: rounds.Probability, Rounds: rounds.Rounds}
 	v.again.Sampling, v.again.ErrorAtPrivacy = is, m.ErrorAtPrivacy
 	before, found := 0, -1
@@ -59,7 +63,7 @@ func (v *verification) poisson() error {
 				before, v.asked.Separation())
 		}
 		before = c.Bandwidth
-		noise, err := v.rounds(c.Bandwidth).NoiseFor(*m.Privacy.Epsilon, s.Delta)
+		noise, err := v.noiseFor(c.Bandwidth)
 		if err != nil {
 			return err
 		}
@@ -92,6 +96,19 @@ func (v *verification) poisson() error {
 	return nil
 }
 
+// noiseFor returns the noise multiplier of so many bands for the privacy.
+func (v *verification) noiseFor(bands int) (float64, error) {
+	m := v.export.Manifest
+	if !m.Allocated() {
+		return v.rounds(bands).NoiseFor(*m.Privacy.Epsilon, m.Sampling.Delta)
+	}
+	of, err := allocation.ForBands(v.asked.Steps(), v.asked.Participations(), bands)
+	if err != nil {
+		return 0, err
+	}
+	return of.NoiseMultiplier(*m.Privacy.Epsilon, m.Sampling.Delta)
+}
+
 // rounds is what a record of the largest group goes through with so many bands.
 func (v *verification) rounds(bands int) pld.Rounds {
 	return pld.BandRounds(v.asked.Steps(), v.asked.Separation(), bands)
@@ -109,7 +126,7 @@ func (v *verification) candidates(ctx context.Context, h *mat.SymDense) error {
 		return nil
 	}
 	if m.Status != optim.Converged.String() {
-		v.skip("cyclic_error_at_privacy")
+		v.skip("cyclic_error_at_privacy", "sampling.lower_bound")
 		return nil
 	}
 	p := m.Privacy
@@ -126,6 +143,9 @@ func (v *verification) candidates(ctx context.Context, h *mat.SymDense) error {
 	v.again.CyclicErrorAtPrivacy = errorAtPrivacy(noise.NoiseStd/p.Clip, cyclic.SquaredError)
 	candidates := slices.Clone(m.Sampling.Candidates)
 	v.again.Sampling = &export.Sampling{Candidates: candidates}
+	if err := v.secretBound(ctx, h, cyclic); err != nil {
+		return err
+	}
 	if m.Binned() { // whose candidates are searched by descents that end elsewhere on other processors
 		v.compare("candidates", "the optimum for batches in turn, computed again")
 		return nil
@@ -143,6 +163,30 @@ func (v *verification) candidates(ctx context.Context, h *mat.SymDense) error {
 	return nil
 }
 
+// secretBound proves again what no strategy's error is below under the sampling.
+func (v *verification) secretBound(ctx context.Context, h *mat.SymDense, cyclic *factorize.Result) error {
+	m, s := v.export.Manifest, v.export.Manifest.Sampling
+	if s.LowerBound == 0 {
+		return nil
+	}
+	bounds := measure.NewSecretBounds(h, v.asked, cyclic)
+	var proven, most float64
+	var err error
+	if m.Binned() {
+		proven, err = bounds.Bins(*m.Privacy.Epsilon, s.Delta)
+		most = proven * (1 + 4*v.candidateGap() + sameSearch) // the optimum in turn that it takes is another one
+	} else {
+		proven, most, err = bounds.Poisson(ctx, s.Groups, *m.Privacy.Epsilon, s.Delta)
+	}
+	if err != nil {
+		return err
+	}
+	v.again.Sampling.LowerBound = most
+	v.compare("secret bound", fmt.Sprintf("no strategy has a smaller error under this sampling than %s; the manifest "+
+		"says %s", textDown(proven), textDown(s.LowerBound)))
+	return nil
+}
+
 // candidateGap is the gap to which candidates are searched for.
 func (v *verification) candidateGap() float64 {
 	return measure.CandidateGap(v.export.Manifest.Tolerance, v.export.Manifest.Steps)
@@ -152,10 +196,7 @@ func (v *verification) candidateGap() float64 {
 func (v *verification) atPrivacy(follows *export.Manifest) {
 	m, p := v.export.Manifest, v.export.Manifest.Privacy
 	switch {
-	case m.ErrorAtPrivacy == 0 && m.CyclicErrorAtPrivacy == 0:
-		if p != nil && p.Epsilon != nil {
-			v.skip("error_at_privacy", "cyclic_error_at_privacy")
-		}
+	case m.ErrorAtPrivacy == 0 && m.CyclicErrorAtPrivacy == 0 && m.Sampling == nil: // μ was asked for
 		return
 	case p == nil || p.Epsilon == nil:
 		follows.ErrorAtPrivacy = math.NaN()

@@ -45,6 +45,7 @@ func TestVerifySampling(t *testing.T) {
 		"another error of it":        times(candidate, "error_at_privacy", 1+1e-6),
 		"a better one was left":      times(candidate, "error_at_privacy", 0.01),
 		"less noise":                 times(sampling, "noise_multiplier", 1-1e-6),
+		"a larger lower bound":       times(sampling, "lower_bound", 1.01),
 		"smaller probability":        times(sampling, "probability", 0.5),
 		"fewer rounds":               times(sampling, "rounds", 0.5),
 		"more groups":                times(sampling, "groups", 2),
@@ -100,7 +101,11 @@ func TestVerifyBins(t *testing.T) {
 		"a little less noise":        times(1-1e-6, "noise_multiplier", "noise_std"),
 		"less noise for this privacy": times(0.9, "noise_multiplier", "noise_std", "error_at_privacy",
 			"cyclic_error_at_privacy"),
-		"more confidence":     times(0.1, "failure_probability"),
+		"more confidence": times(0.1, "failure_probability"),
+		"a larger lower bound": func(m object) {
+			s := m["sampling"].(object)
+			s["lower_bound"] = must(s["lower_bound"].(json.Number).Float64()) * 1.01
+		},
 		"more samples":        times(2, "samples"),
 		"another seed":        func(m object) { m["sampling"].(object)["seed"] = 8 },
 		"another trial":       func(m object) { m["sampling"].(object)["confirmations"] = 5 },
@@ -144,5 +149,45 @@ func refuseNegativeEntry(t *testing.T, e *export.Export) {
 	lower.SetTri(5, 0, -1e-300)
 	if err := m.ConfirmBins(t.Context(), &lower); !errors.Is(err, bins.ErrDomination) {
 		t.Errorf("%v", err)
+	}
+}
+
+// Random allocation is checked as Poisson sampling is, by its own accountant.
+func TestVerifyAllocation(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	x := exported{network: graph.NetworkOptions{Source: "florentine"},
+		problem: plan.Problem{Schema: must(participation.NewCyclic(24, 4, 6))},
+		options: plan.Options{Sampling: participation.Allocation, NoBaselines: true,
+			Privacy: &plan.Privacy{Target: accounting.Target{Epsilon: 8, Delta: 1e-6}}}}
+	x.to(t, dir)
+	if r, err := verified(t, dir, verify.NetworkFiles{}); err != nil || !r.OK() {
+		t.Fatal(r, err)
+	}
+	text, _ := readGeneric(t, dir)
+	type object = map[string]any
+	times := func(key string, by float64) func(m, block object) {
+		return func(m, block object) { block[key] = must(block[key].(json.Number).Float64()) * by }
+	}
+	for name, spoil := range map[string]func(m, block object){
+		"less noise":           times("noise_multiplier", 1-1e-5),
+		"a smaller epsilon":    times("epsilon", 0.999),
+		"fewer rounds":         times("rounds", 0.5),
+		"a smaller chance":     times("probability", 0.5),
+		"poisson":              func(_, block object) { block["scheme"] = export.SchemePoisson },
+		"a lower bound":        func(_, block object) { block["lower_bound"] = 1.0 },
+		"a lower epsilon":      func(_, block object) { block["epsilon_lower"] = block["epsilon"] },
+		"samples":              func(_, block object) { block["samples"] = 4096 },
+		"no candidates":        func(_, block object) { delete(block, "candidates") },
+		"participations apart": func(m, _ object) { m["participation"].(object)["b"] = 5 },
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, manifest := readGeneric(t, dir)
+		spoil(manifest, manifest["sampling"].(object))
+		writeGeneric(t, dir, manifest)
+		if r, err := verified(t, dir, verify.NetworkFiles{}); err == nil && r.OK() {
+			t.Errorf("%s: not noticed", name)
+		}
 	}
 }

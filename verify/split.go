@@ -83,7 +83,10 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 	sums := make([]*mat.SymDense, len(strategies)) // of the nodes of a layer
 	var losses []float64
 	var bound float64
+	plain := mat.NewSymDense(m.Steps, nil) // of all nodes at one level
 	err := workload.NodeGrams(ctx, w, m.Steps, workload.Options{Spec: v.spec}, func(i int, h *mat.SymDense) error {
+		plain.AddSym(plain, h)
+		v.weigh(h, i)
 		layer := m.PerNode.Layers[i]
 		c := strategies[layer]
 		q, err := factorize.Evaluate(c, factorize.Mean(h), v.schema)
@@ -121,7 +124,17 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 	v.again.SharedLoss, v.reached["shared_loss"] = shared.Loss, shared.Gap
 	v.compare("shared loss", fmt.Sprintf("the best shared strategy has %s, the manifest says %s", textUp(shared.Loss),
 		textUp(m.SharedLoss)))
+	if err := v.oneLevel(ctx, plain); err != nil {
+		return err
+	}
 	return v.baselines(ctx, measure.Mean, all, nil)
+}
+
+// weigh scales a node's Gram matrix by how much its noise counts.
+func (v *verification) weigh(h *mat.SymDense, node int) {
+	if weights := v.weights(); weights != nil {
+		h.ScaleSym(weights[node], h)
+	}
 }
 
 // nodeBound checks the lower bound: it is proven by the nodes' strategies, or else not above losses that optima for
@@ -136,6 +149,7 @@ func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, strategies [
 	}
 	var reached float64
 	err := workload.NodeGrams(ctx, w, m.Steps, workload.Options{Spec: v.spec}, func(i int, h *mat.SymDense) error {
+		v.weigh(h, i)
 		c := strategies[m.PerNode.Layers[i]]
 		best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), v.schema, factorize.Options{Gap: v.fineGap(),
 			Start: strategy.GramOf(c)})

@@ -81,15 +81,17 @@ func (v *verification) ownErrors(ctx context.Context, k *workload.Kernel) ([]flo
 		if err != nil {
 			return nil, err
 		}
-		if k, err = w.TimeKernel(ctx, shared.Covariance()); err != nil {
+		of, err := w.TimeKernel(ctx, shared.Covariance())
+		if err != nil {
 			return nil, err
 		}
+		return v.scaledErrors(c, of)
 	}
 	return v.scaledErrors(c, k)
 }
 
 // scaledErrors returns sens² times the squared error of every step of a strategy that all nodes run.
-func (v *verification) scaledErrors(c strategy.Strategy, k *workload.Kernel) ([]float64, error) {
+func (v *verification) scaledErrors(c strategy.Strategy, k factorize.StepErrors) ([]float64, error) {
 	sens, squared, err := factorize.EvaluateSteps(c, k, v.schema)
 	for t := range squared {
 		squared[t] *= sens.Squared
@@ -117,6 +119,9 @@ func (v *verification) layerErrors(ctx context.Context) ([]float64, error) {
 			squared, err := v.scaledErrors(c, k)
 			if err != nil {
 				return fmt.Errorf("node %d: %w", i, err)
+			}
+			if weights := v.weights(); weights != nil {
+				floats.Scale(weights[i], squared)
 			}
 			floats.Add(total, squared)
 			return nil

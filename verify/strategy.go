@@ -59,24 +59,11 @@ func (v *verification) parameters(made strategy.Strategy) {
 		v.export.CFile, worst)
 }
 
-// description compares what the manifest says of the strategy beside its parameters with the strategy. The first
-// exports did not say what it costs, nor its poles, which follow from the sections.
+// description compares what the manifest says of the strategy beside its parameters with the strategy.
 func (v *verification) description(c strategy.Strategy) {
-	says, is := v.export.Manifest.Strategy, export.Describe(c)
+	is := export.Describe(c)
 	summary := fmt.Sprintf("a node keeps %d numbers for each model parameter and makes %d operations a step",
 		is.MemoryFloats, is.FlopsPerStep)
-	if says.MemoryFloats == 0 && is.MemoryFloats != 0 {
-		is.MemoryFloats = 0
-		v.skip("strategy.memory_floats")
-	}
-	if says.FlopsPerStep == 0 && is.FlopsPerStep != 0 {
-		is.FlopsPerStep = 0
-		v.skip("strategy.flops_per_step")
-	}
-	if says.Theta == nil && says.Omega == nil && is.Theta != nil {
-		is.Theta, is.Omega = nil, nil
-		v.skip("strategy.theta", "strategy.omega")
-	}
 	v.again.Strategy = is
 	v.compare("cost", summary)
 }

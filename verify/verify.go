@@ -43,9 +43,6 @@ func VerifyWatched(ctx context.Context, e *export.Export, network *graph.Network
 		return Report{}, err
 	}
 	v.watch = watch
-	if e.Manifest.WorkloadSpec == nil {
-		v.skip("workload_spec") // the plain one; whatever else it was shows in the loss
-	}
 	v.files()
 	v.participation()
 	v.contract()
@@ -87,11 +84,7 @@ func newVerification(e *export.Export, network *graph.Network) (*verification, e
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Dir, err)
 	}
-	spec, err := e.Manifest.Spec()
-	if err != nil {
-		spec = workload.Spec{} // no check needs it: there is no network for it
-	}
-	return &verification{export: e, given: network, schema: schema, asked: asked, spec: spec,
+	return &verification{export: e, given: network, schema: schema, asked: asked, spec: *e.Manifest.WorkloadSpec,
 		reached: map[string]float64{}}, nil
 }
 
@@ -153,6 +146,9 @@ func (v *verification) costs(ctx context.Context, c strategy.Strategy) error {
 	}
 	if err != nil {
 		return v.computing("loss", err)
+	}
+	if err := v.computing("one level", v.oneLevelOn(ctx, n)); err != nil {
+		return err
 	}
 	if err := v.computing("baselines", v.baselines(ctx, o, k.Gram(), k)); err != nil {
 		return err

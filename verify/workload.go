@@ -57,7 +57,7 @@ func (v *verification) plain(ctx context.Context, n *graph.Network, by func() fa
 		v.skip("plain_strategy_loss")
 		return nil
 	}
-	on := measure.Source{Gram: m.Gram, Network: n, Workload: v.spec}
+	on := measure.Source{Gram: m.Gram, Network: n, Workload: v.spec, Weights: v.weights()}
 	on.Sketch, _ = v.estimated.(*workload.Sketch)
 	is, err := measure.PlainLoss(ctx, m, on, by)
 	if err != nil {

@@ -86,3 +86,45 @@ func (a Absence) lose(h *mat.SymDense) {
 		}
 	}
 }
+
+// gramApart replaces h by ĀᵀhĀ, Ā = E[M]: what gram is of two nodes, each of which misses steps for itself. With rows
+// that are carried, Ā[t,s] = (1-p) p^(t-s).
+func (a Absence) gramApart(h *mat.SymDense) {
+	a.apart(h, func(row []float64) {
+		for s := len(row) - 2; s >= 0; s-- {
+			row[s] += a.MissedSteps * row[s+1]
+		}
+	})
+}
+
+// spreadApart returns ĀyĀᵀ, such that ⟨gramApart(h), y⟩ = ⟨h, spreadApart(y)⟩.
+func (a Absence) spreadApart(y mat.Symmetric) *mat.SymDense {
+	out := mat.NewSymDense(y.SymmetricDim(), nil)
+	out.CopySym(y)
+	a.apart(out, func(row []float64) {
+		for t := 1; t < len(row); t++ {
+			row[t] += a.MissedSteps * row[t-1]
+		}
+	})
+	return out
+}
+
+// apart applies Ā to both sides of h; carry adds up the rows that wait, without the factor 1-p.
+func (a Absence) apart(h *mat.SymDense, carry func(row []float64)) {
+	steps, sent := h.SymmetricDim(), 1-a.MissedSteps
+	if a.Carry {
+		full := mat.DenseCopyOf(h)
+		for range 2 { // columns after rows, by the transposed matrix
+			for s := range steps {
+				carry(full.RawRowView(s))
+			}
+			full.CloneFrom(full.T())
+		}
+		for s := range steps {
+			for t := s; t < steps; t++ {
+				h.SetSym(s, t, (full.At(s, t)+full.At(t, s))/2)
+			}
+		}
+	}
+	h.ScaleSym(sent*sent, h)
+}

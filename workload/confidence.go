@@ -40,30 +40,19 @@ func errorFactor(probes int) float64 {
 	return f
 }
 
-// independentFactor is what was taken before: about 95 % for many probes of normal shape, and nothing for few.
-const independentFactor = 2
-
 // Factor returns how many standard errors (Deviations, LossError) the estimate is from the truth, at most, with the
-// probability Confidence(); what few Lanczos steps may cost comes in addition. It is 0 for unit vectors, and 2 for
-// independent ones.
+// probability Confidence(); what few Lanczos steps may cost comes in addition. It is 0 for unit vectors.
 func (s *Sketch) Factor() float64 {
-	switch {
-	case s.unit:
+	if s.unit {
 		return 0
-	case s.independent:
-		return independentFactor
 	}
 	return errorFactor(len(s.probes))
 }
 
-// Confidence returns the probability of Factor: 1 for unit vectors, which leave nothing to chance, and 0 for
-// independent ones, for which none is stated.
+// Confidence returns the probability of Factor: 1 for unit vectors, which leave nothing to chance.
 func (s *Sketch) Confidence() float64 {
-	switch {
-	case s.unit:
+	if s.unit {
 		return 1
-	case s.independent:
-		return 0
 	}
 	return Confidence
 }

@@ -92,8 +92,8 @@ func TestSketchResponse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, pi := reversible(t)
 		steps := rapid.IntRange(1, 30).Draw(t, "T")
-		s, err := NewSketch(context.Background(), w, pi, SketchOptions{Spec: drawInvariant(t, steps), Probes: 3, LanczosSteps: 4,
-			Seed: rapid.Uint64().Draw(t, "seed"), Independent: true})
+		s, err := NewSketch(context.Background(), w, pi, SketchOptions{Spec: drawInvariant(t, steps), Probes: 4, LanczosSteps: 4,
+			Seed: rapid.Uint64().Draw(t, "seed")})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,8 +3,6 @@ package workload
 import (
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // spectrum is the end of the interval where eigenvalues of S are, and a little more than rounding makes of them.
@@ -16,20 +14,16 @@ const spectrum = 1 + 1e-12
 // Lanczos' method is Gauss quadrature, and rough is Gauss-Lobatto quadrature, with two eigenvalues of T moved to ±1,
 // the ends of the spectrum. For symmetric W and errors that are sums of even powers of W, with positive coefficients,
 // the truth is between the two; elsewhere that is an assumption, which held wherever the truth could be computed.
-// (The difference that the last quarter of the steps makes, which independent sketches have, was too small by up to a
-// factor of 27 where many more steps than there are Lanczos steps matter: long paths and cycles.)
+// (The difference that the last quarter of the steps makes is too small by up to a factor of 27 where many more steps
+// than there are Lanczos steps matter: long paths and cycles.)
 func (s *Sketch) rough() *Sketch {
 	other := *s
 	other.probes = nil
-	change := (*run).pinned
-	if s.independent {
-		change = (*run).threeQuarters
-	}
 	for _, p := range s.probes {
-		other.probes = append(other.probes, change(p))
+		other.probes = append(other.probes, p.pinned())
 	}
 	if s.cross != nil {
-		other.cross = change(s.cross)
+		other.cross = s.cross.pinned()
 	}
 	return &other
 }
@@ -58,17 +52,4 @@ func (r *run) pinned() *run {
 	}
 	p.alpha[m-1] = square*low - spectrum
 	return &p
-}
-
-// threeQuarters returns the run after three quarters of its steps.
-func (r *run) threeQuarters() *run {
-	m := max(1, int(math.Ceil(0.75*float64(len(r.alpha)))))
-	p := &run{alpha: r.alpha[:m], beta: r.beta[:m], scale: r.scale}
-	if r.metric != nil {
-		p.metric = r.metric.SliceSym(0, m).(*mat.SymDense)
-	}
-	if r.left != nil {
-		p.left = r.left[:m]
-	}
-	return p
 }

@@ -6,7 +6,7 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/fault"
-	"mafalda/internal/study"
+	"mafalda/study"
 )
 
 // Sequence is gossip matrices that take turns: step t has the matrix t mod their number. In JSON it is their number and

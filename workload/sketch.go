@@ -32,8 +32,7 @@ type Sketch struct {
 	cross      *run    // of c_q; nil for symmetric W
 	probes     []*run
 
-	unit        bool // the probes are the unit vectors
-	independent bool
+	unit bool // the probes are the unit vectors
 }
 
 // SketchOptions tunes NewSketch.
@@ -44,10 +43,6 @@ type SketchOptions struct {
 	Seed         uint64
 	// if not nil, called from the caller's goroutine; the unit is matrix-vector products
 	Progress func(done, total int)
-
-	// Independent asks for independent random signs, at least 2 vectors however few nodes there are, as they were
-	// made before errors had a confidence.
-	Independent bool
 }
 
 // ErrReversible is returned for gossip matrices that are not in detailed balance with any distribution: directed ones,
@@ -73,13 +68,13 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 	case opts.Probes < 2 || opts.LanczosSteps < 2:
 		return nil, fmt.Errorf("%d probes and %d Lanczos steps: at least 2 of both are needed", opts.Probes,
 			opts.LanczosSteps)
-	case opts.Probes < min(LeastProbes, n) && !opts.Independent:
+	case opts.Probes < min(LeastProbes, n):
 		return nil, fmt.Errorf("%d probes: at least %d are needed to know how far off they are",
 			opts.Probes, LeastProbes)
 	}
 	l := newLanczos(w, pi)
-	s := &Sketch{nodes: n, spec: opts.Spec, stationary: l.stationary(), independent: opts.Independent}
-	if opts.Probes >= n && !opts.Independent {
+	s := &Sketch{nodes: n, spec: opts.Spec, stationary: l.stationary()}
+	if opts.Probes >= n {
 		s.unit, opts.Probes = true, n
 	}
 	total := (opts.Probes + 1) * opts.LanczosSteps
@@ -101,7 +96,7 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 		}
 		s.cross = runs[0]
 	}
-	starts := newVectors(l, s.unit, opts.Independent, opts.Seed)
+	starts := newVectors(l, s.unit, opts.Seed)
 	width := opts.Probes
 	if !l.symmetric {
 		width = max(1, min(width, int(basisFloats)/(n*opts.LanczosSteps)))

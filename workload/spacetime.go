@@ -26,15 +26,18 @@ import (
 //
 //	H(M)[s,s'] = Σ_t tr((W^(t-s+e))ᵀ W^(t-s'+e) M),
 //	K(Y) = Σ_ss' Y[s,s'] Σ_t (W^(t-s+e))ᵀ W^(t-s'+e).
+//
+// Where nodes miss steps, each for itself, it is the expected error: see [Absence] and SharedKernel.
 type SpaceTime struct {
-	w     *graph.CSR
-	steps int
-	spec  Spec
+	w       *graph.CSR
+	steps   int
+	spec    Spec // with all nodes in every step
+	absence Absence
 }
 
 // NewSpaceTime returns the workload of T = steps over the n×n gossip matrix w. It fails as Gram does, and for
 //   - the Prefix kind, which has no nodes;
-//   - networks that change, and missed steps (fault.Argument): noise that should cancel between nodes would stay.
+//   - networks that change (fault.Argument): noise that should cancel between nodes would stay.
 //
 // Progress is not used.
 func NewSpaceTime(w *graph.CSR, steps int, opts Options) (*SpaceTime, error) {
@@ -51,14 +54,15 @@ func NewSpaceTime(w *graph.CSR, steps int, opts Options) (*SpaceTime, error) {
 	if err := checkSquare(w); err != nil {
 		return nil, err
 	}
-	return &SpaceTime{w, steps, s}, nil
+	absence := s.Absence
+	s.Absence = Absence{}
+	return &SpaceTime{w, steps, s, absence}, nil
 }
 
-// checkTogether refuses what single nodes do when others do not.
+// checkTogether refuses networks that change.
 func (s Spec) checkTogether() error {
 	refuse := func(field string) error {
-		return fault.New(field, nil, "noise that nodes share needs the same network and all nodes in every step: leave out [%s]",
-			field)
+		return fault.New(field, nil, "noise that nodes share needs the same network in every step: leave out [%s]", field)
 	}
 	switch {
 	case s.GraphSequence != nil:
@@ -69,8 +73,6 @@ func (s Spec) checkTogether() error {
 		return refuse("LinkFailures")
 	case s.RandomNeighbours > 0:
 		return refuse("RandomNeighbours")
-	case s.MissedSteps > 0:
-		return refuse("MissedSteps")
 	}
 	return nil
 }
@@ -82,7 +84,8 @@ func (s *SpaceTime) Nodes() int { n, _ := s.w.Dims(); return n }
 func (s *SpaceTime) Steps() int { return s.steps }
 
 // TimeGram returns H(M), T×T, for a positive definite M, n×n: with M = LLᵀ the sequences of Gram start with the columns
-// of L instead of unit vectors. It costs as much time and memory as Gram does for W that is not symmetric.
+// of L instead of unit vectors. It costs as much time and memory as Gram does for W that is not symmetric, and twice the
+// time where nodes miss steps.
 func (s *SpaceTime) TimeGram(ctx context.Context, m *mat.SymDense) (*mat.SymDense, error) {
 	k, err := s.TimeKernel(ctx, m)
 	if err != nil {
@@ -92,7 +95,7 @@ func (s *SpaceTime) TimeGram(ctx context.Context, m *mat.SymDense) (*mat.SymDens
 }
 
 // TimeKernel returns what TimeGram is the sum of: the errors of single steps, too, of noise of covariance M.
-func (s *SpaceTime) TimeKernel(ctx context.Context, m *mat.SymDense) (*Kernel, error) {
+func (s *SpaceTime) TimeKernel(ctx context.Context, m *mat.SymDense) (*SharedKernel, error) {
 	if m.SymmetricDim() != s.Nodes() {
 		panic(mat.ErrShape)
 	}
@@ -100,12 +103,20 @@ func (s *SpaceTime) TimeKernel(ctx context.Context, m *mat.SymDense) (*Kernel, e
 	if !root.Factorize(m) {
 		return nil, errors.New("covariance of the noise is not positive definite in floating point")
 	}
-	return s.kernel(ctx, root.RawU())
+	variances := make([]float64, s.Nodes())
+	for i := range variances {
+		variances[i] = m.At(i, i)
+	}
+	return s.sharedKernel(ctx, root.RawU(), variances)
 }
 
 // VectorGram returns H(bbᵀ), T×T, for a vector b over the nodes: of H(M) what one source of noise makes of it.
 func (s *SpaceTime) VectorGram(ctx context.Context, b []float64) (*mat.SymDense, error) {
-	k, err := s.kernel(ctx, mat.NewDense(1, s.Nodes(), b))
+	variances := make([]float64, len(b))
+	for i, v := range b {
+		variances[i] = v * v
+	}
+	k, err := s.sharedKernel(ctx, mat.NewDense(1, s.Nodes(), b), variances)
 	if err != nil {
 		return nil, err
 	}
@@ -129,13 +140,33 @@ func (s *SpaceTime) kernel(ctx context.Context, starts mat.Matrix) (*Kernel, err
 	return newKernel(s.spec, s.steps, k), nil
 }
 
-// SpaceGram returns K(Y), n×n, for a symmetric Y, T×T. With R_τ the response to a gradient of row τ of the kernel, and
-// c[τ,τ'] how often ⟨R_τ, R_τ'⟩ counts in ⟨Gram, Y⟩, it is Σ c[τ,τ'] R_τᵀR_τ', which is made column by column: by products
-// with c, and then by Horner's rule in Wᵀ. It costs twice the time and memory of TimeGram.
+// SpaceGram returns K(Y), n×n, for a symmetric Y, T×T, at twice the cost of TimeGram. Where nodes miss steps its entries between
+// nodes are of ĀYĀᵀ in the place of Y, and its diagonal of E[AYAᵀ]: see SharedKernel.
 func (s *SpaceTime) SpaceGram(ctx context.Context, y *mat.SymDense) (*mat.SymDense, error) {
 	if y.SymmetricDim() != s.steps {
 		panic(mat.ErrShape)
 	}
+	if s.absence.MissedSteps == 0 {
+		return s.spaceGram(ctx, y)
+	}
+	k, err := s.spaceGram(ctx, s.absence.spreadApart(y))
+	if err != nil {
+		return nil, err
+	}
+	own, err := s.spaceGram(ctx, s.absence.spread(y))
+	if err != nil {
+		return nil, err
+	}
+	for i := range s.Nodes() {
+		k.SetSym(i, i, own.At(i, i))
+	}
+	return k, nil
+}
+
+// spaceGram is SpaceGram where nobody misses a step. With R_τ the response to a gradient of row τ of the kernel, and
+// c[τ,τ'] how often ⟨R_τ, R_τ'⟩ counts in ⟨Gram, Y⟩, it is Σ c[τ,τ'] R_τᵀR_τ', which is made column by column: by products
+// with c, and then by Horner's rule in Wᵀ.
+func (s *SpaceTime) spaceGram(ctx context.Context, y *mat.SymDense) (*mat.SymDense, error) {
 	n := s.Nodes()
 	p, q := s.panel(n), s.panel(n)
 	rows := p.lags.count
@@ -170,7 +201,7 @@ func (s *SpaceTime) panel(count int) *panel {
 	return newPanel(s.w, l, min(count, max(1, panelFloats/(l.count*s.Nodes()))))
 }
 
-// counts returns c of SpaceGram, symmetric.
+// counts returns c of spaceGram, symmetric.
 func (s *SpaceTime) counts(y *mat.SymDense) []float64 {
 	rows := s.spec.lags(s.steps).count
 	k := newKernel(s.spec, s.steps, make([]float64, rows*rows))

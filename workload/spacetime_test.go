@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
@@ -60,6 +61,107 @@ func TestSpaceTimeIsTheDefinition(t *testing.T) {
 }
 
 func explicitError(t *rapid.T, w *graph.CSR, spec Spec, m, y *mat.SymDense) float64 {
+	return errorOf(t, w, spec, m, y, Absence{}.sent(0, m.SymmetricDim(), y.SymmetricDim()))
+}
+
+// Where nodes miss steps the error is expected: the definition is the mean over all ways to miss them, each node for
+// itself, of the explicit workload with the rows of noise that are sent.
+func TestSpaceTimeOfMissedStepsIsTheDefinition(t *testing.T) {
+	ctx := context.Background()
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 4).Draw(t, "n")
+		w := randomGossip(t, n, rapid.Bool().Draw(t, "symmetric"))
+		steps := rapid.IntRange(1, 8/n).Draw(t, "T")
+		spec := drawSpec(t, steps)
+		if spec.Kind == Prefix {
+			spec.Kind = Message
+		}
+		absence := Absence{MissedSteps: rapid.Float64Range(0.01, 0.9).Draw(t, "p"), Carry: rapid.Bool().Draw(t, "carry")}
+		m, y := drawCovariance(t, n), drawCovariance(t, steps)
+		var want float64
+		for missed := range 1 << (n * steps) { // bit u·T + t: node u misses step t
+			want += absence.probability(missed, n*steps) * errorOf(t, w, spec, m, y, absence.sent(missed, n, steps))
+		}
+
+		spec.Absence = absence
+		s, err := NewSpaceTime(w, steps, Options{Spec: spec})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := s.TimeKernel(ctx, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of, err := s.SpaceGram(ctx, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ones := make([]float64, steps)
+		for i := range ones {
+			ones[i] = 1
+		}
+		for name, got := range map[string]float64{"TimeGram": inner(k.Gram(), y), "WeightedGram": inner(k.WeightedGram(ones), y),
+			"SpaceGram": inner(of, m), "StepErrors": floats.Sum(k.StepErrors(y))} {
+			if math.Abs(got-want) > 1e-10*want+1e-12 {
+				t.Fatalf("%s: error %v, want %v", name, got, want)
+			}
+		}
+		b, variances, diagonal := make([]float64, n), make([]float64, n), mat.NewSymDense(n, nil)
+		for i := range b {
+			b[i] = float64(i%3) - 1 // also zeros
+			variances[i] = m.At(i, i)
+			diagonal.SetSym(i, i, variances[i])
+		}
+		own, err := s.VarianceKernel(ctx, variances)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := inner(own.Gram(), y), inner(of, diagonal); math.Abs(got-want) > 1e-10*want+1e-12 {
+			t.Fatalf("VarianceKernel: error %v, want %v", got, want)
+		}
+		h, err := s.VectorGram(ctx, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		outer := mat.NewSymDense(n, nil)
+		outer.SymOuterK(1, mat.NewVecDense(n, b))
+		if got, want := inner(h, y), inner(of, outer); math.Abs(got-want) > 1e-10*math.Abs(want)+1e-10 {
+			t.Fatalf("VectorGram: error %v, want %v", got, want)
+		}
+	})
+}
+
+func (a Absence) probability(missed, bits int) float64 {
+	p := 1.0
+	for bit := range bits {
+		if missed>>bit&1 == 1 {
+			p *= a.MissedSteps
+		} else {
+			p *= 1 - a.MissedSteps
+		}
+	}
+	return p
+}
+
+// sent returns which rows of noise are sent when: rows and columns are "time, then node".
+func (a Absence) sent(missed, n, steps int) *mat.Dense {
+	s := mat.NewDense(n*steps, n*steps, nil)
+	for u := range n {
+		next := -1 // the first step from t on that is not missed
+		for t := steps - 1; t >= 0; t-- {
+			if missed>>(u*steps+t)&1 == 0 {
+				next = t
+			}
+			if next == t || a.Carry && next >= 0 {
+				s.Set(next*n+u, t*n+u, 1)
+			}
+		}
+	}
+	return s
+}
+
+// errorOf is the error of the definition for noise that is sent as a matrix says.
+func errorOf(t *rapid.T, w *graph.CSR, spec Spec, m, y *mat.SymDense, sent *mat.Dense) float64 {
 	n, steps := m.SymmetricDim(), y.SymmetricDim()
 	networks, err := spec.Networks(w, 1)
 	if err != nil {
@@ -69,10 +171,11 @@ func explicitError(t *rapid.T, w *graph.CSR, spec Spec, m, y *mat.SymDense) floa
 	if err != nil {
 		t.Fatal(err)
 	}
-	var both, half, whole mat.Dense
+	var both, messages, half, whole mat.Dense
 	both.Kronecker(y, m)
-	half.Mul(a, &both)
-	whole.Mul(&half, a.T())
+	messages.Mul(a, sent)
+	half.Mul(&messages, &both)
+	whole.Mul(&half, messages.T())
 	weights, err := spec.Weights.Vector(steps)
 	if err != nil {
 		t.Fatal(err)
@@ -119,12 +222,12 @@ func TestSpaceTimeRefuses(t *testing.T) {
 		steps int
 		spec  Spec
 	}{
-		"no steps":         {0, Spec{}},
-		"prefix":           {3, Spec{Kind: Prefix}},
-		"failures":         {3, Spec{Changes: Changes{NodeFailures: 0.1}}},
-		"links that fail":  {3, Spec{Changes: Changes{LinkFailures: 0.1}}},
-		"random gossip":    {3, Spec{Changes: Changes{RandomNeighbours: 2}}},
-		"missed steps":     {3, Spec{Absence: Absence{MissedSteps: 0.1}}},
+		"no steps":        {0, Spec{}},
+		"prefix":          {3, Spec{Kind: Prefix}},
+		"failures":        {3, Spec{Changes: Changes{NodeFailures: 0.1}}},
+		"links that fail": {3, Spec{Changes: Changes{LinkFailures: 0.1}}},
+		"random gossip":   {3, Spec{Changes: Changes{RandomNeighbours: 2}}},
+
 		"networks in turn": {3, Spec{Changes: Changes{GraphSequence: &Sequence{}}}},
 	} {
 		if _, err := NewSpaceTime(w, tc.steps, Options{Spec: tc.spec}); err == nil {

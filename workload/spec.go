@@ -28,7 +28,7 @@ import (
 // response to the noise, whatever the gradients are. A step after which there is no gossip has its model as message.
 type Spec struct {
 	Kind    Kind    // whose errors count
-	Weights Weights // how much those of every step count
+	Weights Weights // how much every step counts
 	Optimizer
 	Changes
 	Absence

@@ -1,10 +1,10 @@
 package workload
 
 import (
-	"bytes"
 	"encoding/json"
 
-	"mafalda/internal/study"
+	"mafalda/internal/strictjson"
+	"mafalda/study"
 )
 
 // specJSON is a Spec as it stands in manifests: only what differs from the plain workload, and no matrices.
@@ -60,8 +60,15 @@ func (s Spec) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// JSONShape is for package strictjson: what MarshalJSON writes.
-func (Spec) JSONShape() any { return specJSON{} }
+// JSONShape is for package strictjson: what MarshalJSON writes, and what makes a spec of it. A sequence comes without
+// its matrices.
+func (s *Spec) JSONShape() (any, func() error) {
+	in := new(specJSON)
+	return in, func() error { return s.take(in) }
+}
+
+// UnmarshalJSON reads what MarshalJSON writes, and refuses unknown names.
+func (s *Spec) UnmarshalJSON(data []byte) error { return strictjson.Decode(data, s) }
 
 func nameOrList(name string, list []float64) (json.RawMessage, error) {
 	if list != nil {
@@ -70,15 +77,7 @@ func nameOrList(name string, list []float64) (json.RawMessage, error) {
 	return json.Marshal(name)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, and refuses unknown names. A sequence comes without its matrices.
-func (s *Spec) UnmarshalJSON(data []byte) error {
-	var in specJSON
-	strict := json.NewDecoder(bytes.NewReader(data))
-	strict.DisallowUnknownFields()
-	err := strict.Decode(&in)
-	if err != nil {
-		return err
-	}
+func (s *Spec) take(in *specJSON) (err error) {
 	out := Spec{
 		Optimizer: Optimizer{Momentum: in.Momentum, Nesterov: in.Nesterov, WeightDecay: in.WeightDecay,
 			LocalSteps: in.LocalSteps, GossipRounds: in.GossipRounds, GradientTracking: in.GradientTracking},

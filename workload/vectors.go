@@ -20,15 +20,15 @@ type vectors struct {
 // hadamard holds rows of ±1 of length 4, orthogonal to each other: the bit p says that the entry p is -1.
 var hadamard = [4]uint64{0b0000, 0b1010, 0b1100, 0b0110}
 
-// newVectors returns random signs, or unit vectors, or the random signs of older versions (independent).
+// newVectors returns random signs, or unit vectors.
 //
 // Where π is not uniform, few nodes that many others average over can make up all that random signs are wrong about:
 // zᵀAz = trA + Σ 2A_ij z_i z_j. Two such hubs give it two values, and four samples are often the same one. The signs
 // of the four nodes of the largest π are therefore made such that Σ z_i z_j over every four vectors is 0 for any two
 // of them: then that part of the error is not there. Every single vector is as random as before.
-func newVectors(l *lanczos, unit, independent bool, seed uint64) *vectors {
+func newVectors(l *lanczos, unit bool, seed uint64) *vectors {
 	v := &vectors{l: l, unit: unit, signs: rand.New(rand.NewPCG(seed, 0x6d6166616c6461))}
-	if independent || unit || l.symmetric {
+	if unit || l.symmetric {
 		return v
 	}
 	v.flips = rand.New(rand.NewPCG(seed, 0x68756273))

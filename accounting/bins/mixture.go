@@ -56,7 +56,7 @@ func newMixture(b *Mechanism, noiseMultiplier, epsilon float64, seed uint64) *mi
 
 // fit sets the shares to those that samples ask for.
 func (m *mixture) fit(s stream) {
-	densities := make([][]float64, adaptationChunks) // of every component over that of P, a row a sample
+	densities := make([][]float64, adaptationChunks) // of every component over P's, a row a sample
 	values := make([][]float64, adaptationChunks)    // of the samples
 	parallel.For(adaptationChunks, func(i int) {
 		d := m.newDrawer(s.chunk(i))

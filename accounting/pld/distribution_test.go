@@ -191,7 +191,7 @@ func TestSampledExtremes(t *testing.T) {
 					}
 				}
 				if rounds > 1 && (q == MinProbability || s == smallest) || q == MinProbability && s == 0.3 {
-					continue // δ of the finest grids: those of one round and the least noise are as fine
+					continue // δ of the finest grids: one round and the least noise have grids as fine
 				}
 				if upper, lower, err := d.Delta(typical); err != nil || !(0 <= lower && lower <= upper && upper <= 1) {
 					t.Errorf("q = %v, s = %v, %d rounds: δ(%v) %v to %v, %v", q, s, rounds, typical, lower, upper, err)

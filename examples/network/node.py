@@ -47,11 +47,11 @@ def train(plan, node, x, y, work, addresses, rate, options, private=True, made_u
         theta = peers.restore(np.zeros(shape[0] * shape[1], np.float32))
         for step in peers.steps():
             if not peers.misses(step):
-                numbers = sampler.batch(step)
+                numbers, clip = sampler.batch(step), plan.level(node).clip
                 batch = numbers[numbers < len(x)]
-                total = clipped_sum(theta.reshape(shape), x[batch], y[batch], plan.clip).ravel()
+                total = clipped_sum(theta.reshape(shape), x[batch], y[batch], clip).ravel()
                 if audit:
-                    total += audit.canaries_of(numbers, plan.clip)
+                    total += audit.canaries_of(numbers, clip)
                     audit.recorder.missed(noise.place.unsent)
                 total += noise.row(step, dtype=np.float32)
                 before, theta = theta, theta - np.float32(rate / sampler.expected) * total

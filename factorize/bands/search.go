@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"mafalda/accounting"
-	"mafalda/accounting/pld"
 	"mafalda/factorize"
 )
 
@@ -30,7 +29,7 @@ type Search struct {
 type band struct {
 	Cost
 	settled bool    // it is excluded, or there is a strategy in the table
-	bound   float64 // of E, for this class and those of fewer bands
+	bound   float64 // of E, for this class and classes of fewer bands
 }
 
 // NewSearch returns the search among all numbers of bands of a table, in which it leaves the strategies that it
@@ -145,7 +144,7 @@ func (s *Search) settle(ctx context.Context, i int, enough float64) error {
 	b.settled = true
 	if s.best >= 0 && b.NoiseMultiplier == 0 {
 		least := math.Sqrt(s.all[s.best].ErrorAtPrivacy / b.bound)
-		if excluded, err := s.tooLittle(s.table.rounds(i+1), least); excluded || err != nil {
+		if excluded, err := s.table.tooLittle(i+1, least, s.epsilon, s.delta); excluded || err != nil {
 			return err
 		}
 	}
@@ -187,21 +186,6 @@ func (s *Search) search(ctx context.Context, i int, own, enough float64) error {
 		s.best = i
 	}
 	return nil
-}
-
-// tooLittle reports whether noise of so many clips does not give the privacy. What is out of the accountant's range
-// excludes nothing.
-func (s *Search) tooLittle(e pld.Rounds, multiplier float64) (bool, error) {
-	if multiplier < pld.MinNoiseMultiplier || multiplier > pld.MaxNoiseMultiplier {
-		return false, nil
-	}
-	e.NoiseMultiplier = multiplier
-	d, err := pld.Compose(accounting.ZeroOut, e)
-	if err != nil {
-		return false, err
-	}
-	upper, _, err := d.Epsilon(s.delta)
-	return upper > s.epsilon, err
 }
 
 func (s *Search) calibrate(i int) error {

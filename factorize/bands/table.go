@@ -1,5 +1,5 @@
 // Package bands finds the best strategies of 1 to b bands for batches that are drawn in secret by Poisson sampling,
-// and the noise that each of them needs: w bands go with w groups, of which records are drawn with probability w/b,
+// or random allocation, and the noise that each of them needs: w bands go with w groups, of which records are drawn with probability w/b,
 // so that a batch is as large as the schema's in expectation.
 //
 //	Table     the strategies and their noise, each made when it is first needed
@@ -17,6 +17,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/accounting"
+	"mafalda/accounting/allocation"
 	"mafalda/accounting/pld"
 	"mafalda/factorize"
 	"mafalda/optim"
@@ -38,6 +40,8 @@ type Cost struct {
 type Options struct {
 	Gap   float64 // certified relative gap to stop at; 0: the default of the objective
 	Noise Noise   // where noise multipliers are looked up, and added; nil: the table has its own
+
+	Allocation bool // batches are drawn by random allocation (participation.Allocation), not by Poisson sampling
 
 	// Searches start from a guess, not from the strategy of fewer bands: what one finds depends on no other.
 	FromGuess bool
@@ -67,6 +71,13 @@ func NewTable(o factorize.Objective, schema participation.Schema, opts Options) 
 		known: map[int]float64{}}, nil
 }
 
+// Allocated returns the table of the same strategies with random allocation in the place of Poisson sampling.
+func (t *Table) Allocated() *Table {
+	other := *t
+	other.options.Allocation = true
+	return &other
+}
+
 // Most returns the most bands: b, or T if that is less.
 func (t *Table) Most() int { return min(t.schema.Separation(), t.schema.Steps()) }
 
@@ -75,6 +86,9 @@ func (t *Table) Know(bands int, squaredError float64) { t.known[bands] = squared
 
 // Multiplier returns the noise multiplier of so many bands. It fails as Noise.Multiplier does.
 func (t *Table) Multiplier(bands int, epsilon, delta float64) (float64, error) {
+	if t.options.Allocation {
+		return t.options.Noise.Allocated(t.schema, bands, epsilon, delta)
+	}
 	return t.options.Noise.Multiplier(t.schema, bands, epsilon, delta)
 }
 
@@ -189,26 +203,72 @@ func (t *Table) rounds(bands int) pld.Rounds {
 
 func (t *Table) cost(bands int) Cost {
 	e := t.rounds(bands)
+	if t.options.Allocation {
+		e.Rounds = t.schema.Participations()
+	}
 	return Cost{Bandwidth: bands, Probability: e.Probability, Rounds: e.Rounds}
 }
 
-// Noise keeps the noise multipliers for bands with Poisson sampling.
+// tooLittle reports whether a noise multiplier does not give so many bands the privacy. What is out of the accountant's
+// range excludes nothing.
+func (t *Table) tooLittle(bands int, multiplier, epsilon, delta float64) (bool, error) {
+	if multiplier < pld.MinNoiseMultiplier || multiplier > pld.MaxNoiseMultiplier {
+		return false, nil
+	}
+	if t.options.Allocation {
+		m, err := allocation.ForBands(t.schema.Steps(), t.schema.Participations(), bands)
+		if err != nil {
+			return false, err
+		}
+		upper, err := m.Epsilon(delta, multiplier)
+		return upper > epsilon, err
+	}
+	e := t.rounds(bands)
+	e.NoiseMultiplier = multiplier
+	d, err := pld.Compose(accounting.ZeroOut, e)
+	if err != nil {
+		return false, err
+	}
+	upper, _, err := d.Epsilon(delta)
+	return upper > epsilon, err
+}
+
+// Noise keeps the noise multipliers for bands with Poisson sampling, and with random allocation.
 type Noise map[level]float64
 
 // level is what a noise multiplier depends on.
 type level struct {
 	steps, separation, bands int
 	epsilon, delta           float64
+	allocated                bool
 }
 
 // Multiplier returns the noise multiplier with which a strategy of so many bands is (ε, δ)-DP in place of batches in
 // turn under the schema. It fails as pld.Calibrate does.
 func (n Noise) Multiplier(schema participation.Schema, bands int, epsilon, delta float64) (float64, error) {
-	at := level{schema.Steps(), schema.Separation(), bands, epsilon, delta}
+	at := level{schema.Steps(), schema.Separation(), bands, epsilon, delta, false}
 	if m, known := n[at]; known {
 		return m, nil
 	}
 	m, err := pld.BandRounds(at.steps, at.separation, bands).NoiseFor(epsilon, delta)
+	if err == nil {
+		n[at] = m
+	}
+	return m, err
+}
+
+// Allocated is Multiplier for random allocation. It is for T = k·b. It
+// fails as allocation.ForBands and allocation.Mechanism.NoiseMultiplier do.
+func (n Noise) Allocated(schema participation.Schema, bands int, epsilon, delta float64) (float64, error) {
+	at := level{schema.Steps(), schema.Separation(), bands, epsilon, delta, true}
+	if m, known := n[at]; known {
+		return m, nil
+	}
+	of, err := allocation.ForBands(at.steps, schema.Participations(), bands)
+	if err != nil {
+		return 0, err
+	}
+	m, err := of.NoiseMultiplier(epsilon, delta)
 	if err == nil {
 		n[at] = m
 	}

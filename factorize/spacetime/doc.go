@@ -14,8 +14,8 @@
 //
 // Space solves that one, with a certificate. Optimize alternates between the two until neither gains: the pair (M, C) is
 // then stationary, and each half is certified to be the best for the other. That no other pair is better is not proven:
-// what is proven of all pairs is the joint lower bound. Noise that is no such pair, since the noise of a node and that of a
-// pair differ in their correlation over time, can have a smaller loss (docs/secrets-optimum.md).
+// what is proven of all pairs is the joint lower bound. Noise that is no such pair, since the noise of a node and the
+// noise of a pair differ in their correlation over time, can have a smaller loss (docs/secrets-optimum.md).
 //
 // # How Space works
 //

@@ -103,7 +103,7 @@ type Result struct {
 	Noise *secrets.Noise
 	Worst secrets.Worst // Value ≤ 1
 
-	Time       *factorize.Result // the strategy, for H(M): its bound and gap are those of the time half
+	Time       *factorize.Result // the strategy, for H(M): its bound and gap belong to the time half
 	Loss       float64           // Time.Loss: with sens ≤ 1 and max [M_A⁻¹]_vv ≤ 1
 	SpaceBound float64           // no noise has a smaller loss with this strategy, with variances up to LargestPair
 	SpaceGap   float64           // (Loss - SpaceBound)/SpaceBound

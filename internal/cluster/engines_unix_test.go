@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +15,18 @@ import (
 	"time"
 
 	"mafalda/internal/fault"
+	"mafalda/internal/shell"
 )
+
+// read returns the words that a shell reads in a line.
+func read(t interface{ Fatal(...any) }, line string) []string {
+	out, err := exec.Command("sh", "-c", `printf '%s\0' `+line).Output()
+	if err != nil {
+		t.Fatal(line, err)
+	}
+	words := strings.Split(string(out), "\x00")
+	return words[:len(words)-1]
+}
 
 // put puts a program, a script, first in the path.
 func put(t *testing.T, name, script string) {
@@ -31,7 +43,7 @@ func noting(t *testing.T) (j *Job, notes func() []string) {
 	t.Helper()
 	dir := t.TempDir()
 	path, program := filepath.Join(dir, "no'tes"), filepath.Join(dir, "a program")
-	script := "#!/bin/sh\n{ printf '%s ' \"$GOMAXPROCS\"; printf '[%s]' \"$@\"; echo; } >>" + Quote(path) + "\n"
+	script := "#!/bin/sh\n{ printf '%s ' \"$GOMAXPROCS\"; printf '[%s]' \"$@\"; echo; } >>" + shell.Quote(path) + "\n"
 	if err := os.WriteFile(program, []byte(script), 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +96,7 @@ func TestLocal(t *testing.T) {
 // A shard that fails is named, and nothing is merged; one that goes on is interrupted with the context.
 func TestLocalFails(t *testing.T) {
 	j, notes := noting(t)
-	shell := `case "$2" in 2/5) echo broken >&2; exit 3;; esac; [ "$1" != --shard ] || echo "$2" >>` + Quote(filepath.Join(j.Logs, "..", "no'tes"))
+	shell := `case "$2" in 2/5) echo broken >&2; exit 3;; esac; [ "$1" != --shard ] || echo "$2" >>` + shell.Quote(filepath.Join(j.Logs, "..", "no'tes"))
 	j.Command = []string{"sh", "-c", shell, "sh", "--shard"}
 	var out, errs bytes.Buffer
 	err := (Local{}).Run(t.Context(), j, &out, &errs)
@@ -224,7 +236,7 @@ func kubernetes() Kubernetes { return Kubernetes{Image: "me/mafalda:1", Claim: "
 func TestKubernetes(t *testing.T) {
 	j, _ := noting(t)
 	dir := t.TempDir()
-	put(t, "kubectl", "echo \"$@\"; cat >"+Quote(filepath.Join(dir, "manifest"))+"\n")
+	put(t, "kubectl", "echo \"$@\"; cat >"+shell.Quote(filepath.Join(dir, "manifest"))+"\n")
 	var shown, out bytes.Buffer
 	k := kubernetes()
 	if err := errors.Join(k.Check(j), k.Write(&shown, j), k.Run(t.Context(), j, &out, &out)); err != nil {

@@ -10,12 +10,13 @@ import (
 	"unicode/utf8"
 
 	"mafalda/internal/fault"
+	"mafalda/internal/shell"
 )
 
 // Kubernetes runs shards as the pods of an indexed Job. It knows no job that waits for another: who submits merges.
 type Kubernetes struct {
 	Image string // of a container with the program
-	Claim string // of a persistent volume that all pods can write to: that of the folder, and of the files of the command
+	Claim string // of a persistent volume that all pods can write to, with the folder and the files of the command
 	Mount string // where pods see it; paths of the command are relative to it
 }
 
@@ -129,6 +130,6 @@ func (k Kubernetes) Run(ctx context.Context, j *Job, w, complain io.Writer) erro
 			return failed("kubectl", err, complaint.String())
 		}
 	}
-	_, err := fmt.Fprintf(w, "when its pods have completed, where the volume is mounted: %s\n", Line(j.Merge))
+	_, err := fmt.Fprintf(w, "when its pods have completed, where the volume is mounted: %s\n", shell.Line(j.Merge...))
 	return err
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"mafalda/internal/shell"
 )
 
 // Local runs shards as processes of this machine, all at once, waits for them, and merges.
@@ -28,12 +30,12 @@ const processors = "GOMAXPROCS"
 func (Local) Write(w io.Writer, j *Job) error {
 	text := "#!/bin/sh\n"
 	for _, i := range j.Shards {
-		text += fmt.Sprintf("%s=%d %s &\n", processors, j.Processors, Line(j.shardCommand(j.part(fmt.Sprint(i)))))
+		text += fmt.Sprintf("%s=%d %s &\n", processors, j.Processors, shell.Line(j.shardCommand(j.part(fmt.Sprint(i)))...))
 	}
 	if len(j.Shards) > 0 {
 		text += "wait\n"
 	}
-	_, err := io.WriteString(w, text+Line(j.Merge)+"\n")
+	_, err := io.WriteString(w, text+shell.Line(j.Merge...)+"\n")
 	return err
 }
 

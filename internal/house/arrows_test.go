@@ -28,17 +28,17 @@ var rooms = [][]string{
 	{"export"},
 	{"factorize"},
 	{"strategy"},
-	{"accounting/bins", "accounting/pld"},
+	{"accounting/allocation", "accounting/bins", "accounting/pld"},
 	{"accounting"},
 	{"optim"},
 	{"participation", "secrets"},
 	{"workload"},
 	{"graph"},
-	{"internal/study"},
+	{"study", "simulated"},
 	{"internal/cluster", "internal/dense", "internal/enum", "internal/npy"},
-	{"internal/files", "internal/gemm", "internal/simulated", "internal/version"},
+	{"internal/files", "internal/gemm", "internal/version"},
 	{"internal/fault", "internal/limits", "internal/parallel", "internal/rounding", "internal/rows", "internal/runes", "internal/series",
-		"internal/strictjson", "internal/house"},
+		"internal/shell", "internal/strictjson", "internal/house"},
 }
 
 // floor returns the line of a package of this module, counted from the top; -1 if it has none.

@@ -35,18 +35,6 @@ func (s *Sum) AddProduct(x, y float64) {
 	s.correct(math.FMA(x, y, -p))
 }
 
-// AddAbs adds the magnitude of another sum, with its uncertainty.
-func (s *Sum) AddAbs(o Sum) {
-	sign := 1.0
-	if o.hi+o.lo < 0 {
-		sign = -1
-	}
-	s.Add(sign * o.hi)
-	s.correct(sign * o.lo)
-	s.err += o.err
-	s.terms += o.terms
-}
-
 func (s *Sum) correct(e float64) {
 	if e != 0 {
 		s.lo += e

@@ -28,6 +28,6 @@ var table = func() (t [60][8]float64) {
 		0.5, 1, 1-0x1p-53, 0.5-0x1p-54, 0.180625, 0.425,
 		math.Float64frombits(1<<63), math.Float64frombits(1<<63-1<<52), // where the sign is, and the eleven unused bits
 		math.Sqrt2/2, -math.Ln2, 1.6, 5,
-		0x1p52, 0x1p52+1023) // a number with an integer for its fraction, and that of an exponent of 0
+		0x1p52, 0x1p52+1023) // a number with an integer for its fraction, and a number with an exponent of 0
 	return t
 }()

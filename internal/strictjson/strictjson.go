@@ -9,262 +9,116 @@
 // What Decode accepts is UTF-8 without a byte order mark, one value with nothing after it, and exactly the keys of
 // the struct it is read into. Numbers must fit: 1e400 is no float64, 1.0 no int. A missing key leaves its field as it
 // is.
-//
-// encoding/json/v2 would do most of this, but exists under an experiment only.
 package strictjson
 
 import (
 	"bytes"
-	"encoding/json"
+	"cmp"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"reflect"
-	"strconv"
+	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Decode reads content into the struct that into points to, which must be made of structs with json tags (those that
-// are embedded have none, and no key is theirs and of the struct around them), maps with string keys, slices, arrays,
-// pointers, strings, booleans, integers and floats. The error names the place and the key.
-func Decode(content []byte, into any) error {
-	switch {
-	case !utf8.Valid(content):
-		return errors.New("it is not UTF-8")
-	case bytes.HasPrefix(content, []byte("\ufeff")):
-		return errors.New("it starts with a byte order mark")
-	case !json.Valid(content):
-		return syntaxError(content)
-	case loneSurrogate(content):
-		return errors.New("a string has half of a surrogate pair")
-	}
-	w := walker{json.NewDecoder(bytes.NewReader(content))}
-	w.d.UseNumber()
-	if err := w.value(reflect.TypeOf(into).Elem(), ""); err != nil {
-		return err
-	}
-	return json.Unmarshal(content, into)
-}
-
-// syntaxError says where JSON ends to be JSON.
-func syntaxError(content []byte) error {
-	var v json.RawMessage
-	d := json.NewDecoder(bytes.NewReader(content))
-	err := d.Decode(&v)
-	var syntax *json.SyntaxError
-	switch {
-	case err == nil:
-		return errors.New("something follows the JSON value")
-	case errors.As(err, &syntax):
-		return fmt.Errorf("line %d: %w", 1+bytes.Count(content[:min(max(syntax.Offset-1, 0), int64(len(content)))],
-			[]byte("\n")), err)
-	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("the JSON ends too early")
-	}
-	return err
-}
-
-// loneSurrogate reports whether valid JSON has an escape \ud800 to \udfff that is not half of a pair.
-func loneSurrogate(content []byte) bool {
-	for i := bytes.IndexByte(content, '\\'); i >= 0 && i+1 < len(content); {
-		step := 2
-		if content[i+1] == 'u' {
-			step = 6
-			switch c := codeUnit(content[i:]); {
-			case c >= 0xdc00 && c < 0xe000:
-				return true
-			case c >= 0xd800 && c < 0xdc00:
-				if low := codeUnit(content[i+6:]); low < 0xdc00 || low >= 0xe000 {
-					return true
-				}
-				step = 12
-			}
-		}
-		next := bytes.IndexByte(content[i+step:], '\\')
-		if next < 0 {
-			return false
-		}
-		i += step + next
-	}
-	return false
-}
-
-// codeUnit returns the number of an escape \uXXXX at the start of b, or -1.
-func codeUnit(b []byte) int {
-	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
-		return -1
-	}
-	v, err := strconv.ParseUint(string(b[2:6]), 16, 16)
-	if err != nil {
-		return -1
-	}
-	return int(v)
-}
-
-// Shaped is a type whose JSON is not made of its own fields, but by its methods MarshalJSON and UnmarshalJSON.
+// Shaped is a type whose JSON is made of another type than its own fields.
 type Shaped interface {
-	JSONShape() any // a value of what it is made of, a struct as Decode takes it
+	// JSONShape returns what to read the JSON into, and what then takes it over.
+	JSONShape() (shape any, take func() error)
 }
 
-// shapeOf returns what the JSON of a type is made of.
-func shapeOf(t reflect.Type) reflect.Type {
-	if s, ok := reflect.Zero(t).Interface().(Shaped); ok {
-		return reflect.TypeOf(s.JSONShape())
+// Decode reads content into the struct that into points to, which must be made of structs with json tags, Shaped
+// types, maps with string keys, slices, arrays, pointers, strings, booleans, integers and floats; a RawMessage takes a
+// string or an array of numbers. The error names the place and the key.
+func Decode(content []byte, into any) error {
+	if bytes.HasPrefix(content, []byte("\ufeff")) {
+		return errors.New("it starts with a byte order mark")
 	}
-	return t
+	err := json.Unmarshal(content, into, json.RejectUnknownMembers(true),
+		json.WithUnmarshalers(json.UnmarshalFromFunc(reader{}.read)))
+	var syntax *jsontext.SyntacticError
+	var semantic *json.SemanticError
+	switch {
+	case errors.As(err, &syntax) && errors.Is(err, jsontext.ErrDuplicateName):
+		return fmt.Errorf("the key %q is there twice", place(syntax.JSONPointer))
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("the JSON ends too early")
+	case errors.As(err, &syntax):
+		before := content[:min(syntax.ByteOffset, int64(len(content)))]
+		return fmt.Errorf("line %d: %w", 1+bytes.Count(before, []byte("\n")), syntax.Err)
+	case errors.As(err, &semantic) && errors.Is(err, json.ErrUnknownName):
+		return fmt.Errorf("unknown key %q: mistyped, or of a later version", place(semantic.JSONPointer))
+	case errors.As(err, &semantic) && semantic.JSONValue.Kind() == '0':
+		return fmt.Errorf("%s is %.40s: must be %s", place(semantic.JSONPointer), semantic.JSONValue, words(semantic.GoType))
+	case errors.As(err, &semantic) && semantic.Err != nil:
+		return fmt.Errorf("%s: %w", place(semantic.JSONPointer), semantic.Err)
+	case errors.As(err, &semantic):
+		return fmt.Errorf("%s must be %s", place(semantic.JSONPointer), words(semantic.GoType))
+	}
+	return err
 }
 
-// walker compares valid JSON, token by token, with a type. Its depth is the type's.
-type walker struct{ d *json.Decoder }
+// reader sees every value before it is read. It holds where the values of objects stand, by the same in one case.
+type reader map[string]string
 
-func (w walker) value(t reflect.Type, path string) error {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
+// read reads what package json reads less strictly, and leaves the rest to it.
+func (r reader) read(d *jsontext.Decoder, into any) error {
+	if container, _ := d.StackIndex(d.StackDepth()); container == '{' {
+		at := string(d.StackPointer())
+		folded := strings.ToLower(strings.ToUpper(at)) // as simple folding has it: ſ is s
+		if other, there := r[folded]; there && other != at {
+			return fmt.Errorf("it differs in case only from the key %q", place(jsontext.Pointer(other)))
+		}
+		r[folded] = at
 	}
-	t = shapeOf(t)
-	token, err := w.d.Token()
-	if err != nil {
+	kind, value := d.PeekKind(), reflect.ValueOf(into).Elem()
+	if kind == 'n' {
+		return errors.New("it is null: what does not apply must be absent")
+	}
+	switch v := into.(type) {
+	case Shaped:
+		shape, take := v.JSONShape()
+		if err := json.UnmarshalDecode(d, shape); err != nil {
+			return err
+		}
+		return take()
+	case *stdjson.RawMessage:
+		var part any = new(string)
+		switch kind {
+		case '[':
+			part = new([]float64)
+		case '"':
+		default:
+			return errors.New("it must be a string or an array")
+		}
+		if err := json.UnmarshalDecode(d, part); err != nil {
+			return err
+		}
+		text, err := json.Marshal(part)
+		*v = text
 		return err
 	}
-	if t == reflect.TypeFor[json.RawMessage]() {
-		return w.raw(token, path)
+	if kind != '0' || !value.CanInt() {
+		return errors.ErrUnsupported
 	}
-	switch v := token.(type) {
-	case nil:
-		return fmt.Errorf("%s is null: what does not apply must be absent", name(path))
-	case json.Delim:
-		switch {
-		case v == '{' && t.Kind() == reflect.Struct:
-			return w.object(path, fieldsOf(t))
-		case v == '{' && t.Kind() == reflect.Map:
-			return w.object(path, func(string) (reflect.Type, string) { return t.Elem(), "" })
-		case v == '[' && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array):
-			return w.array(t, path)
-		}
-	case string:
-		if t.Kind() == reflect.String {
-			return nil
-		}
-	case bool:
-		if t.Kind() == reflect.Bool {
-			return nil
-		}
-	case json.Number:
-		return number(string(v), t, path)
+	text, err := d.ReadValue()
+	if string(text) == "-0" {
+		return errors.New("it is -0: it must be a whole number")
 	}
-	return fmt.Errorf("%s must be %s", name(path), words(t))
+	return cmp.Or(err, json.Unmarshal(text, into))
 }
 
-// object reads the rest of an object. Of a key, typeOf returns the type of the value, or nil and the key that may
-// have been meant.
-func (w walker) object(path string, typeOf func(key string) (reflect.Type, string)) error {
-	seen := map[string]string{}
-	for w.d.More() {
-		token, err := w.d.Token()
-		if err != nil {
-			return err
-		}
-		key := token.(string)
-		at := strings.TrimPrefix(path+"."+key, ".")
-		t, meant := typeOf(key)
-		switch earlier, twice := seen[fold(key)]; {
-		case twice && earlier == key:
-			return fmt.Errorf("the key %q is there twice", at)
-		case twice:
-			return fmt.Errorf("the keys %q and %q differ in case only", strings.TrimPrefix(path+"."+earlier, "."), at)
-		case t == nil && meant != "":
-			return fmt.Errorf("unknown key %q: it is written %q", at, meant)
-		case t == nil:
-			return fmt.Errorf("unknown key %q: mistyped, or of a later version", at)
-		}
-		seen[fold(key)] = key
-		if err := w.value(t, at); err != nil {
-			return err
-		}
-	}
-	_, err := w.d.Token()
-	return err
-}
-
-func (w walker) array(t reflect.Type, path string) error {
-	count := 0
-	for ; w.d.More(); count++ {
-		if err := w.value(t.Elem(), fmt.Sprintf("%s[%d]", path, count)); err != nil {
-			return err
-		}
-	}
-	if t.Kind() == reflect.Array && count != t.Len() {
-		return fmt.Errorf("%s must have %d entries, not %d", name(path), t.Len(), count)
-	}
-	_, err := w.d.Token()
-	return err
-}
-
-// raw reads the rest of what a json.RawMessage takes: a text, or an array of numbers.
-func (w walker) raw(token json.Token, path string) error {
-	switch v := token.(type) {
-	case string:
-		return nil
-	case json.Delim:
-		if v == '[' {
-			return w.array(reflect.TypeFor[[]float64](), path)
-		}
-	}
-	return fmt.Errorf("%s must be a string or an array", name(path))
-}
-
-// number refuses what does not fit the type.
-func number(text string, t reflect.Type, path string) error {
-	switch t.Kind() {
-	case reflect.Float32, reflect.Float64:
-		if f, err := strconv.ParseFloat(text, t.Bits()); err != nil || math.IsInf(f, 0) {
-			return fmt.Errorf("%s is %.40s, which is too large for a number", name(path), text)
-		}
-		return nil
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		if _, err := strconv.ParseInt(text, 10, t.Bits()); err != nil || text == "-0" {
-			return fmt.Errorf("%s is %.40s: must be %s", name(path), text, words(t))
-		}
-		return nil
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		if _, err := strconv.ParseUint(text, 10, t.Bits()); err != nil {
-			return fmt.Errorf("%s is %.40s: must be %s", name(path), text, words(t))
-		}
-		return nil
-	}
-	return fmt.Errorf("%s must be %s, not a number", name(path), words(t))
-}
-
-// fieldsOf returns what object needs to know of the keys of a struct.
-func fieldsOf(t reflect.Type) func(key string) (reflect.Type, string) {
-	types, exact := map[string]reflect.Type{}, map[string]string{}
-	var collect func(t reflect.Type)
-	collect = func(t reflect.Type) {
-		for i := range t.NumField() {
-			f := t.Field(i)
-			key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			switch {
-			case key == "" && f.Anonymous && f.Type.Kind() == reflect.Struct:
-				collect(f.Type)
-			case key != "" && key != "-":
-				types[key], exact[fold(key)] = f.Type, key
-			}
-		}
-	}
-	collect(t)
-	return func(key string) (reflect.Type, string) { return types[key], exact[fold(key)] }
-}
-
-// fold returns the same for keys that differ in case only: as simple folding has it, so ſ is s and K (Kelvin) is k.
-func fold(key string) string { return strings.ToLower(strings.ToUpper(key)) }
-
-func name(path string) string {
-	if path == "" {
+// place names a place as a program would: list.0.noise_std.
+func place(p jsontext.Pointer) string {
+	if p == "" {
 		return "the JSON value"
 	}
-	return path
+	return strings.Join(slices.Collect(p.Tokens()), ".")
 }
 
 func words(t reflect.Type) string {
@@ -278,7 +132,7 @@ func words(t reflect.Type) string {
 	case reflect.Bool:
 		return "true or false"
 	case reflect.Float32, reflect.Float64:
-		return "a number"
+		return "a number in the range of float64"
 	}
 	return "a whole number"
 }

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"time"
 	"unicode"
+
+	"mafalda/noise"
 )
 
 // Client is a connection to a server: what a trainer in Go draws its noise by. Goroutines that use it take turns.
@@ -157,6 +159,26 @@ func (c *Client) State() (Info, error) {
 		return Info{}, err
 	}
 	return c.info("state")
+}
+
+// Spent returns what the rows that may have been sent have given away; nil where the export has no privacy level.
+func (c *Client) Spent() (*noise.Spent, error) {
+	c.one.Lock()
+	defer c.one.Unlock()
+	if err := c.send("spent"); err != nil {
+		return nil, err
+	}
+	answer, err := c.hear()
+	if err != nil {
+		return nil, err
+	}
+	text, ok := strings.CutPrefix(answer, "spent ")
+	if !ok {
+		return nil, fmt.Errorf("the server answered %.80q, not %q", answer, "spent")
+	}
+	var s *noise.Spent
+	err = json.Unmarshal([]byte(text), &s)
+	return s, err
 }
 
 // Row reads numbers offset, offset+1, … of the row of step t into dst, as many as it has.

@@ -28,6 +28,7 @@
 //	unsent T                                gets the same
 //	sending T DIGEST                        gets "sending T"
 //	state                                   gets "state " and an Info as JSON
+//	spent                                   gets "spent " and a noise.Spent as JSON, or null without a privacy level
 //	close                                   is hung up on
 //
 // or is told "error CODE text", with one of the codes below; before the proofs that is a line. What T may be, and

@@ -23,7 +23,9 @@ type Info struct {
 	Sending  *string `json:"sending"`
 	Unsent   []int   `json:"unsent"`
 	// Condition says how batches are to be drawn in secret, where privacy depends on that.
-	Condition  string   `json:"condition,omitempty"`
+	Condition string `json:"condition,omitempty"`
+	// End is the step whose row would pass the node's budget; absent where none would.
+	End        *int     `json:"end,omitempty"`
 	SharedWith []string `json:"shared_with,omitempty"` // neighbours that noise is shared with
 }
 
@@ -38,6 +40,9 @@ func infoOf(i *noise.Issuer) Info {
 	if at.Sending != "" {
 		info.Sending = &at.Sending
 	}
+	if end := s.End(); end < s.Steps() {
+		info.End = &end
+	}
 	return info
 }
 
@@ -49,6 +54,7 @@ const (
 	CodeSent      = "sent"      // noise.ErrSent
 	CodeRange     = "range"     // numbers outside of the row, or that single precision cannot hold
 	CodeExhausted = "exhausted" // there are no more steps
+	CodeBudget    = "budget"    // noise.ErrBudget: the row would pass the node's budget
 	CodeIO        = "io"        // the state cannot be written, or is not the same any more: the server ends
 	CodeInternal  = "internal"  // noise that does not fit its numbers: the server ends
 )

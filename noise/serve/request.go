@@ -3,6 +3,7 @@ package serve
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -51,8 +52,24 @@ func (c *connection) answer(line string) error {
 		return c.done(err, "sending %d", step)
 	case line == "state":
 		return c.say("state")
+	case line == "spent":
+		return c.spent()
 	}
 	return malformed("%.80q is no request", line)
+}
+
+// spent answers what the rows that may have been sent have given away; null where the export has no privacy level.
+func (c *connection) spent() error {
+	var answer any
+	spent, err := c.issuer.Stream().Spent()
+	switch {
+	case err == nil:
+		answer = spent
+	case !errors.Is(err, noise.ErrOdometer):
+		return &Error{CodeRange, err.Error()}
+	}
+	text, err := json.Marshal(answer)
+	return c.done(err, "spent %s", text)
 }
 
 // done makes a reply unless there is an error.
@@ -85,6 +102,8 @@ func (c *connection) refusal(err error) error {
 		return nil
 	case errors.Is(err, io.EOF):
 		return &Error{CodeExhausted, fmt.Sprintf("all %d rows were handed out", c.issuer.Stream().Steps())}
+	case errors.Is(err, noise.ErrBudget):
+		return &Error{CodeBudget, err.Error()}
 	case errors.Is(err, noise.ErrOrder):
 		return &Error{CodeOrder, err.Error()}
 	case errors.Is(err, noise.ErrSent):

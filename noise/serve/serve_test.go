@@ -23,6 +23,7 @@ import (
 	"mafalda/graph"
 	"mafalda/noise"
 	"mafalda/strategy"
+	"mafalda/workload"
 )
 
 const steps, dim = 6, 5000
@@ -42,7 +43,7 @@ func exported(t testing.TB, steps int) string {
 	}
 	scaled := c.Scaled(1 / norm)
 	dir := filepath.Join(t.TempDir(), "out")
-	m := &export.Manifest{Version: "test", Workload: "prefix", Steps: steps,
+	m := &export.Manifest{Version: "test", Workload: "prefix", WorkloadSpec: &workload.Spec{Kind: workload.Prefix}, Steps: steps,
 		Participation: export.Participation{Schema: "single", K: 1, B: steps}, Strategy: export.Describe(scaled),
 		SensSquared: 1, SensKind: "exact", SquaredError: 2, Loss: 2, RMSE: 1, LowerBound: 1.9, Gap: 0.1, Tolerance: 0.1,
 		Status: "converged", Graph: &graph.Origin{Source: "path:2", Nodes: 2, Edges: 1, Gossip: "uniform"},

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"mafalda/internal/simulated"
+	"mafalda/simulated"
 )
 
 // Run is the head of a result: what was averaged, and how far it came.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"mafalda/accounting"
-	"mafalda/internal/simulated"
 	"mafalda/protocols/averaging"
 	"mafalda/protocols/internal/seeds"
+	"mafalda/simulated"
 )
 
 // Problem is a network whose nodes average their values with DPPS.

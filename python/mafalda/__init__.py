@@ -39,6 +39,7 @@ from .commands import (
     verify,
 )
 from .errors import (
+    BudgetError,
     ExportError,
     MafaldaError,
     ParticipationError,
@@ -49,11 +50,11 @@ from .errors import (
     StepError,
 )
 from .estimated import SmoothnessEstimate, estimate_smoothness
-from .export import Pair
+from .export import Level, Pair
 from .ledger import Ledger
 from .mix import flat, set_flat
 from .noise import Noise, Place
-from .plan import Plan, load
+from .plan import Plan, Spent, load
 from .results import Result
 from .sampler import Sampler
 from .served import noise_at
@@ -61,8 +62,10 @@ from .served import noise_at
 __version__ = "0.1.0"
 
 __all__ = [
+    "BudgetError",
     "ExportError",
     "Ledger",
+    "Level",
     "MafaldaError",
     "Noise",
     "Pair",
@@ -76,6 +79,7 @@ __all__ = [
     "Sampler",
     "ServerError",
     "SmoothnessEstimate",
+    "Spent",
     "StepError",
     "account",
     "advise",

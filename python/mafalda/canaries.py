@@ -81,6 +81,8 @@ def make(plan: Export, count: int, dim: int, path: Any, sampler: Sampler, seed: 
     """See Plan.canaries."""
     if not isinstance(sampler, Sampler) or sampler.plan.hash != plan.hash:
         raise ParticipationError(f"canaries are records of a node: give sampler=plan.sampler(len(data) + {count}, …) of this plan")
+    if sampler.owners is not None:
+        raise ParticipationError("canaries are records of their own, and the export protects persons: they audit plans for records")
     for name, value, least in (("count", count, 2), ("dim", dim, 1)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
             raise ValueError(f"{name} is a whole number, at least {least}, not {value!r}")

@@ -18,18 +18,18 @@ min-sep strategies of more than b bands, all that depends on the network (losses
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import re
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import filters
 from .errors import ExportError
 
 LONGEST = 2048  # steps up to which C is made of its parameters, and sensitivities are computed
 MOST_STEPS = 1 << 20
-
-_CLASSES = ("dense", "banded", "toeplitz", "banded-inverse", "blt")
 
 
 class List(NamedTuple):
@@ -50,6 +50,7 @@ _SAMPLING = {
     "epsilon_lower": float,
     "delta": float,
     "candidates": List({"bandwidth": int, "noise_multiplier": float, "error_at_privacy": float, "optimized_for": str}),
+    "lower_bound": float,
     "failure_probability": float,
     "samples": int,
     "seed": int,
@@ -96,7 +97,7 @@ _MANIFEST = {
     "objective_weights": List(float),
     "steps": int,
     "gram": dict,
-    "participation": {"schema": str, "k": int, "b": int, "source": str, "patterns": List(List(int))},
+    "participation": {"schema": str, "k": int, "b": int, "source": str, "patterns": List(List(int)), "person_batches": int},
     "trust": str,
     "space": {
         "secrets": {"source": str, "sha256": str, "pairs": int},
@@ -142,6 +143,8 @@ _MANIFEST = {
         "adjacency": str,
         "noise_std": float,
     },
+    "budgets": List({"node": str, "mu": float, "epsilon": float, "delta": float, "clip": float, "noise_std": float}),
+    "one_level_loss": float,
     "error_at_privacy": float,
     "cyclic_error_at_privacy": float,
     "sampling": _SAMPLING,
@@ -157,7 +160,7 @@ def check(m: dict[str, Any]) -> None:
     """Kinds, ranges, and what can be compared without the matrices."""
     _kind(m, _MANIFEST, "the manifest")
     for block, keys in (
-        (m, ("steps", "strategy", "participation", "files", "sens_squared", "sens_kind")),
+        (m, ("steps", "workload_spec", "strategy", "participation", "files", "sens_squared", "sens_kind", "contract")),
         (m.get("strategy", {}), ("class",)),
         (m.get("participation", {}), ("schema", "k", "b")),
         (m.get("privacy"), ("clip", "adjacency", "noise_std")),
@@ -171,8 +174,10 @@ def check(m: dict[str, Any]) -> None:
             _claim(block is None or key in block, f"the manifest has no {key!r}")
     p, k, b, steps = m["participation"], m["participation"]["k"], m["participation"]["b"], m["steps"]
     _claim(1 <= steps <= MOST_STEPS and k >= 1 and b >= 1, f"steps {steps}, k {k}, b {b}")
-    _claim(p["schema"] in ("cyclic", "single", "min-sep", "patterns"), f"the schema {p['schema']!r} is not known")
+    _claim(p["schema"] in ("cyclic", "single", "min-sep", "patterns", "people"), f"the schema {p['schema']!r} is not known")
     _claim((p["schema"] == "patterns") == ("patterns" in p), "patterns belong to the schema of this name")
+    _claim((p["schema"] == "people") == (p.get("person_batches", 0) >= 1), "person_batches belong to the schema people")
+    _claim(p["schema"] != "people" or steps <= k * b and p["person_batches"] <= b, "persons need batches in turn, m of b at most")
     if "patterns" in p:
         _claim(
             p["patterns"] != [] and all(q and 0 <= min(q) and max(q) < steps for q in p["patterns"]),
@@ -190,6 +195,7 @@ def check(m: dict[str, Any]) -> None:
     _claim(all(isinstance(h, str) for h in m["files"].values()), "a file has no SHA-256")
     _check_strategy(m)
     _check_privacy(m)
+    _check_budgets(m)
     _check_contract(m)
 
 
@@ -223,7 +229,7 @@ def _claim(true: bool, says: str) -> None:
 def _check_strategy(m: dict[str, Any]) -> None:
     s, steps = m["strategy"], m["steps"]
     kind, width = s["class"], s.get("bandwidth", 0)
-    _claim(kind in _CLASSES, f"the strategy class {kind!r} is not known")
+    _claim(kind in filters.CLASSES, f"the strategy class {kind!r} is not known")
     if kind == "dense":
         _claim(not {"bandwidth", "diagonals", "coefficients", "sections"} & s.keys(), "a dense strategy has parameters")
     elif kind == "blt":
@@ -248,6 +254,16 @@ def _check_privacy(m: dict[str, Any]) -> None:
     if p is None:
         _claim(sampling is None, "there is a sampling without privacy")
         return
+    _check_level(p)
+    if secret:
+        _check_sampling(m, p, sampling)
+        return
+    _claim(sampling is None or sampling == {"scheme": "cyclic"}, "sampling cyclic has nothing but its scheme")
+    _check_noise(m, p)
+
+
+def _check_level(p: dict[str, Any]) -> None:
+    """Ranges of a privacy level."""
     std, clip = p["noise_std"], p["clip"]
     _claim(1e-280 <= std <= 1e280, f"a noise level of {std}")
     _claim(clip > 0, f"privacy.clip is {clip}")
@@ -255,10 +271,34 @@ def _check_privacy(m: dict[str, Any]) -> None:
     _claim(("epsilon" in p) == ("delta" in p), "privacy has one of epsilon and delta, which belong together")
     if "delta" in p:
         _claim(0 < p["delta"] < 1 and p["epsilon"] >= 0, "privacy.delta or privacy.epsilon is out of range")
-    if secret:
-        _check_sampling(m, p, sampling)
+
+
+def _check_budgets(m: dict[str, Any]) -> None:
+    """The levels of single nodes: every noise level follows from its own, and the block privacy is strict enough for all."""
+    levels, p = m.get("budgets"), m.get("privacy")
+    if levels is None:
+        _claim("one_level_loss" not in m, "one_level_loss is for budgets")
         return
-    _claim(sampling is None or sampling == {"scheme": "cyclic"}, "sampling cyclic has nothing but its scheme")
+    nodes = m.get("graph", {}).get("nodes")
+    _claim(p is not None and len(levels) == nodes, f"there are {len(levels)} budgets for {nodes} nodes, and privacy for them all")
+    scheme = m.get("sampling", {}).get("scheme", "cyclic")
+    _claim("space" not in m and scheme == "cyclic", "budgets are for batches in turn, and for nodes that share no noise")
+    for level in levels:
+        for key in ("node", "mu", "clip", "noise_std"):
+            _claim(key in level, f"a budget has no {key!r}")
+        own = {**level, "adjacency": p["adjacency"]}
+        try:
+            _check_level(own)
+            _check_noise(m, own)
+        except ExportError as e:
+            raise ExportError(f"the budget of {level['node']!r}: {e}") from None
+    strictest = (min(level["mu"] for level in levels), max(level["clip"] for level in levels))
+    _claim((p["mu"], p["clip"]) == strictest, "privacy is not the strictest of the budgets")
+
+
+def _check_noise(m: dict[str, Any], p: dict[str, Any]) -> None:
+    """The noise of a Gaussian mechanism, and (epsilon, delta), from mu, clip and adjacency."""
+    std, clip = p["noise_std"], p["clip"]
     _claim("mu" in p, "privacy has no mu")
     mu = p["mu"]
     _claim(mu > 0, f"privacy.mu is {mu}")
@@ -284,7 +324,7 @@ def _gaussian_delta(mu: float, epsilon: float) -> float:
 
 def _check_sampling(m: dict[str, Any], p: dict[str, Any], s: dict[str, Any]) -> None:
     steps, scheme = m["steps"], s["scheme"]
-    _claim(scheme in ("poisson", "bins"), f"the sampling {scheme!r} is not known to this version")
+    _claim(scheme in ("poisson", "bins", "allocation"), f"the sampling {scheme!r} is not known to this version")
     for key in ("groups", "probability", "rounds", "noise_multiplier", "epsilon", "delta"):
         _claim(key in s, f"sampling has no {key}")
     _claim("delta" in p and "mu" not in p and "sigma" not in p, f"sampling {scheme} has epsilon and delta, not mu")
@@ -292,7 +332,8 @@ def _check_sampling(m: dict[str, Any], p: dict[str, Any], s: dict[str, Any]) -> 
     _claim("per_node" not in m, f"sampling {scheme} takes one strategy")
     _claim(m["participation"]["schema"] == "cyclic", f"sampling {scheme} takes cyclic participation")
     groups, rounds, noise = s["groups"], s["rounds"], s["noise_multiplier"]
-    _claim(1 <= groups <= steps and rounds == -(-steps // groups), f"{groups} groups have no {rounds} rounds")
+    wanted = m["participation"]["k"] if scheme == "allocation" else -(-steps // groups)
+    _claim(1 <= groups <= steps and rounds == wanted, f"{groups} groups have no {rounds} rounds")
     _claim(0 < s["probability"] <= 1, f"sampling.probability is {s['probability']}")
     _claim(noise > 0, f"sampling.noise_multiplier is {noise}")
     _claim(s["delta"] == p["delta"], f"sampling.delta is {s['delta']}, privacy.delta {p['delta']}")
@@ -307,6 +348,8 @@ def _check_sampling(m: dict[str, Any], p: dict[str, Any], s: dict[str, Any]) -> 
         not candidates or any(c.get("noise_multiplier") == noise for c in candidates),
         "the noise multiplier is none of the candidates'",
     )
+    least = s.get("lower_bound", 0)
+    _claim(0 <= least <= m.get("error_at_privacy", 0) * (1 + 1e-9), f"a lower bound of {least} is above the error")
     b, k = m["participation"]["b"], m["participation"]["k"]
     if scheme == "bins":
         _claim(s["probability"] == 1, "a record of a bin is in every batch of it")
@@ -317,6 +360,9 @@ def _check_sampling(m: dict[str, Any], p: dict[str, Any], s: dict[str, Any]) -> 
     _claim(m["strategy"]["class"] == "banded" and width <= groups, f"{groups} groups take as many bands at most")
     _claim(m["sens_squared"] <= 1, f"columns have a squared norm of {m['sens_squared']}, above 1")
     _claim(s["probability"] == groups / b, f"{groups} of {b} batches are not a probability of {s['probability']}")
+    if scheme == "allocation":
+        _claim(k * b == steps and "epsilon_lower" not in s, "a record takes part exactly k times in T = k·b steps")
+        return
     _claim(s.get("epsilon_lower", 0) <= s["epsilon"], "sampling.epsilon_lower is above epsilon")
     least = poisson_delta(s["probability"], noise, rounds, s["epsilon"])
     _claim(
@@ -442,6 +488,11 @@ def sensitivity(c: np.ndarray, participation: dict[str, Any]) -> Sensitivity:
     """What one record can change, squared: the largest sum of |CᵀC| over a pattern."""
     schema, steps = participation["schema"], len(c)
     k, b = participation["k"], participation["b"]
+    if schema == "people":
+        x, batches = np.abs(c.T @ c), min(b, steps)
+        sums = np.array([[x[i::b, j::b].sum() for j in range(batches)] for i in range(batches)])
+        unions = itertools.combinations(range(batches), participation["person_batches"])
+        return Sensitivity(float(max(sums[np.ix_(u, u)].sum() for u in unions)), True)
     if schema == "patterns":
         sums = (np.abs(c[:, q].T @ c[:, q]).sum() for q in participation["patterns"])
         return Sensitivity(float(max(sums)), True)
@@ -487,7 +538,7 @@ def _check_matrix(m: dict[str, Any], c: np.ndarray) -> None:
         _claim(difference <= 1e-9 * float(np.linalg.norm(c)), "the parameters of the strategy make another matrix than C")
     scheme = m.get("sampling", {}).get("scheme", "cyclic")
     participation = m["participation"]
-    if scheme == "poisson":
+    if scheme in ("poisson", "allocation"):
         participation = {"schema": "single", "k": 1, "b": steps}
     if scheme == "bins":
         check_bins(m, c)
@@ -510,7 +561,7 @@ _SENTENCES = (  # of the contract, and what their numbers are
 def _check_contract(m: dict[str, Any]) -> None:
     """An ExportError if a sentence of the contract has another number than the keys; other sentences are for people."""
     numbers = {**m.get("sampling", {}), **m.get("privacy", {}), **m["participation"], "steps": m["steps"]}
-    for sentence in m.get("contract", []):
+    for sentence in m["contract"]:
         for pattern, keys in _SENTENCES:
             found = re.search(pattern, sentence)
             for key, text in zip(keys, found.groups() if found else ()):

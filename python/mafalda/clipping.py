@@ -33,6 +33,7 @@ def clipped_sum(
     targets: Any,
     clip: float,
     chunk: int = 64,
+    persons: Any = None,
 ) -> tuple[list["torch.Tensor"], "torch.Tensor"]:
     """Σ of the records' gradients of loss(model(input), target), each clipped to norm clip, one tensor for each parameter (see
     zeros); and the losses of the records, which are as secret as they are.
@@ -40,6 +41,7 @@ def clipped_sum(
     inputs is a tensor, a tuple or list of arguments, or a mapping of named arguments of the model; targets is whatever
     loss takes. Each tensor in them has the records as its first dimension. loss gets outputs and targets of a batch of one,
     and may use the model's parameters (a proximal term, a tied weight).
+    With persons, a number for each record, what counts is the mean of each person's gradients, clipped to norm clip.
     Gradients that are not finite, or 10³⁰ times the clip, count as zero: they must not move more than others. chunk is
     how many records' gradients are in memory at once; with 1, records go through autograd one after the other, as they do
     before torch 2, which takes models that torch.func does not (GRU, hooks of backward passes, checkpointing). A model that changes itself when it sees a record, as batch
@@ -56,15 +58,38 @@ def clipped_sum(
     versions = [x._version for _, x in kept]
     batch = (inputs, targets)
     tensors = tensors_of(batch)
-    for at in range(0, count_records(tensors), chunk):
-        gradients, part = take(model, parameters, loss, batch, [x[at : at + chunk] for x in tensors])
-        losses.append(part.detach())
-        for total, summed in zip(totals, clip_and_sum(gradients, clip)):
-            total.add_(summed)
+    for rows in _groups(count_records(tensors), persons):
+        mean = None if persons is None else zeros(parameters)
+        for at in range(0, len(rows), chunk):
+            gradients, part = take(model, parameters, loss, batch, [_rows(x, rows[at : at + chunk]) for x in tensors])
+            losses.append(part.detach())
+            if mean is not None:
+                for total, g in zip(mean, gradients):
+                    total.add_(g.detach().to(total.dtype).sum(dim=0), alpha=1 / len(rows))
+                continue
+            for total, summed in zip(totals, clip_and_sum(gradients, clip)):
+                total.add_(summed)
+        if mean is not None:
+            for total, clipped in zip(totals, clip_and_sum([g.unsqueeze(0) for g in mean], clip)):
+                total.add_(clipped)
     for (name, x), version in zip(kept, versions):
         if x._version != version:
             raise _keeps(name)
     return totals, torch.cat(losses) if losses else torch.zeros(0)
+
+
+def _groups(count: int, persons: Any) -> list[Any]:
+    """The rows of each person; all of them, in one piece, where records are clipped one by one."""
+    if persons is None:
+        return [range(count)]
+    rows = [[] for _ in range(max(persons, default=-1) + 1)]
+    for row, person in enumerate(persons):
+        rows[person].append(row)
+    return [mine for mine in rows if mine]
+
+
+def _rows(x: "torch.Tensor", rows: Any) -> "torch.Tensor":
+    return x[rows.start : rows.stop] if isinstance(rows, range) else x[rows]
 
 
 def _attributes(model: Any) -> list[tuple[str, "torch.Tensor"]]:

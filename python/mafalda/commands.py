@@ -29,6 +29,7 @@ def optimize(
     adjacency: str | None = None,
     average_last: int | None = None,
     bandwidth: int | None = None,
+    budgets: str | None = None,
     buffers: int | None = None,
     carry: bool | None = None,
     checkpoint: Path | None = None,
@@ -67,6 +68,7 @@ def optimize(
     out: Path | None = None,
     k: int | None = None,
     per_node: bool | None = None,
+    person_batches: int | None = None,
     probes: int | None = None,
     random_neighbours: int | None = None,
     resume: bool | None = None,
@@ -82,6 +84,7 @@ def optimize(
     strict: bool | None = None,
     tolerance: float | None = None,
     trust: str | None = None,
+    unit: str | None = None,
     weight_decay: float | None = None,
     workload: str | None = None,
     progress: Progress = None,
@@ -106,6 +109,9 @@ def optimize(
             (default: those of all steps)
         bandwidth
             bands or coefficients w of the strategy (default: see --strategy)
+        budgets
+            a privacy level for every node, in the place of --mu, --epsilon, --delta and --clip: CSV file with the
+            columns node, epsilon and delta, or mu, and clip
         buffers
             buffers of --strategy blt, fewer by default where T is no more (default 4)
         carry
@@ -193,6 +199,8 @@ def optimize(
             how often a record takes part (default 20 if 20 divides T)
         per_node
             a dense strategy for every node, exported as one n×T×T array
+        person_batches
+            with --unit person: in how many of the b batches a person may have records (default 1)
         probes
             random vectors of --gram lanczos, at least 4 (default 800,000 divided by the nodes, a multiple of 4
             from 4 to 100); all unit vectors, without chance, for as many nodes or for 128 and fewer
@@ -205,9 +213,10 @@ def optimize(
         sampling
             how nodes draw batches: cyclic (in turn; attackers may know when a record takes part), poisson (in
             secret, every record with probability w/b in w groups; needs --epsilon and --delta, and finds the best
-            w up to b unless --bandwidth says it), bins (in secret, every record put once into one of b batches of
-            random size, drawn independently and uniformly: not a permutation that is cut into equal batches;
-            needs --epsilon and --delta) (default cyclic)
+            w up to b unless --bandwidth says it), allocation (in secret, every record in one step, drawn at
+            random, of each of k blocks of its group's steps; T = k·b), bins (in secret, every record put once
+            into one of b batches of random size, drawn independently and uniformly: not a permutation that is cut
+            into equal batches; needs --epsilon and --delta) (default cyclic)
         scale_columns
             fit a scale for every column of --strategy toeplitz
         schema
@@ -236,6 +245,8 @@ def optimize(
             against whom: ldp: everybody who sees all messages; every node has its own noise secldp: nodes, too,
             that know the noise they share; pairs share noise that cancels when they average (docs/secrets.md)
             (default ldp)
+        unit
+            who is protected: record, or person, with all records that are theirs (default record)
         weight_decay
             what models lose in a step, times the rate; decoupled from gradients
         workload
@@ -280,6 +291,7 @@ def account(
     out: Path | None = None,
     own_noise: float | None = None,
     k: int | None = None,
+    person_batches: int | None = None,
     random_neighbours: int | None = None,
     refine: bool | None = None,
     schema: str | Path | Sequence[Sequence[int]] | None = None,
@@ -292,6 +304,7 @@ def account(
     strict: bool | None = None,
     strongly_convex: str | Sequence[float] | None = None,
     trust: str | None = None,
+    unit: str | None = None,
     weight_decay: float | None = None,
     worst_answer: bool | None = None,
     progress: Progress = None,
@@ -404,6 +417,8 @@ def account(
             standard deviation of a node's own noise in decor (default 1)
         k
             how often a record takes part (default: in every step; with -b, 20 if that fits)
+        person_batches
+            with --unit person: in how many of the b batches a person may have records (default 1)
         random_neighbours
             in every round a node averages over itself and so many others, drawn from all
         refine
@@ -432,6 +447,8 @@ def account(
             what the attacker sees: ldp: all messages, and all noise but the victim's own pndp: what reaches it
             (for training see above) secldp: all messages and the attacker's own secrets eavesdropper: all
             messages, and no secrets (default pndp)
+        unit
+            who is protected: record, or person, with all records that are theirs (default record)
         weight_decay
             what models lose in a step, times the rate; decoupled from gradients
         worst_answer
@@ -445,6 +462,7 @@ def audit(
     *,
     steps: int | None = None,
     actual: str | None = None,
+    actual_batches: int | None = None,
     algorithm: str | None = None,
     answer: str | None = None,
     attacker: str | Sequence[str] | None = None,
@@ -476,6 +494,7 @@ def audit(
     noise_scale: float | None = None,
     own_noise: float | None = None,
     k: int | None = None,
+    person_batches: int | None = None,
     probability: float | None = None,
     random_neighbours: int | None = None,
     run: Path | None = None,
@@ -488,6 +507,7 @@ def audit(
     shared_noise: float | None = None,
     strict: bool | None = None,
     trust: str | None = None,
+    unit: str | None = None,
     victim: str | None = None,
     weight_decay: float | None = None,
     progress: Progress = None,
@@ -526,7 +546,9 @@ def audit(
         steps
             steps (required)
         actual
-            with --sampling: what the nodes really do: poisson, bins or cyclic (default: the same)
+            with --sampling: what the nodes really do: poisson, bins, allocation or cyclic (default: the same)
+        actual_batches
+            in how many batches of a cycle the victim's records really are (default: as claimed)
         algorithm
             algorithm: dp-d-sgd, antipgd, muffliato, decor, zip-dl, mf-d-sgd (default dp-d-sgd)
         answer
@@ -595,6 +617,8 @@ def audit(
             standard deviation of a node's own noise in decor (default 1)
         k
             how often a record takes part (default: in every step; with -b, 20 if that fits)
+        person_batches
+            with --unit person: in how many of the b batches a person may have records (default 1)
         probability
             with --sampling: of a record in a step of its group (default: groups/b)
         random_neighbours
@@ -606,7 +630,8 @@ def audit(
             50000) (default 4000)
         sampling
             attack the privacy of batches that are drawn in secret: poisson: from --groups in turn, each record
-            with --probability bins: each record in one of -b batches, drawn once cyclic: each record in one of -b
+            with --probability bins: each record in one of -b batches, drawn once allocation: from --groups in
+            turn, each record in one step, drawn at random, of each of T/b blocks cyclic: each record in one of -b
             fixed batches, and no secret
         schema
             when a record takes part: cyclic: every b steps, at most k times min-sep: at least b steps apart, at
@@ -625,6 +650,8 @@ def audit(
             what the attacker sees: ldp: all messages, and all noise but the victim's own pndp: what reaches it
             (for training see above) secldp: all messages and the attacker's own secrets eavesdropper: all
             messages, and no secrets (default pndp)
+        unit
+            who is protected: record, or person, with all records that are theirs (default record)
         victim
             LABEL of the victim (default: the nearest node; where nodes share noise, the one of whom most is
             learned; with --answer, the nearest one that the attacker does not see)
@@ -908,10 +935,12 @@ def sampling(
     gossip_matrix: Matrix = None,
     out: Path | None = None,
     k: int | None = None,
+    person_batches: int | None = None,
     schema: str | Path | Sequence[Sequence[int]] | None = None,
     seed: int | None = None,
     b: int | None = None,
     strict: bool | None = None,
+    unit: str | None = None,
     workload: str | None = None,
     progress: Progress = None,
     binary: str | None = None,
@@ -922,7 +951,10 @@ def sampling(
     certified optimum for batches in turn, whose privacy holds against whoever knows when a record takes part. For
     every --epsilon and numbers of bands w from 1 (DP-D-SGD) to b: the squared error with the noise for (epsilon,
     delta), over that of the optimum with its own. A batch of w bands is drawn from one of w groups, every record
-    with probability w/b: as many as in turn, on average.
+    with probability w/b: as many as in turn, on average. Beside them are two lower bounds: no strategy, whatever
+    its class, has a smaller error under Poisson sampling from the groups of the best bands, or under random bins;
+    and, where T = k·b, the best number of bands with random allocation, where every record takes part exactly k
+    times.
 
     With -o, write sampling.csv, sampling.json and a picture. "mafalda optimize --sampling poisson" exports the
     best strategy for an epsilon, and proves that no other number of bands is better.
@@ -949,6 +981,8 @@ def sampling(
             folder that keeps the result; without one it goes with the object
         k
             how often a record takes part (default 20 if 20 divides T)
+        person_batches
+            with --unit person: in how many of the b batches a person may have records (default 1)
         schema
             when a record takes part: cyclic: every b steps, at most k times min-sep: at least b steps apart, at
             most k times single: once FILE: in the steps of one of its lines, counted from 0 (default cyclic)
@@ -958,6 +992,8 @@ def sampling(
             steps between participations (default T/k)
         strict
             refuse a disconnected graph instead of keeping its largest component
+        unit
+            who is protected: record, or person, with all records that are theirs (default record)
         workload
             whose error counts: model (after averaging) or message (before) (default model)
     """
@@ -996,12 +1032,14 @@ def advise(
     node_failures: float | None = None,
     out: Path | None = None,
     k: int | None = None,
+    person_batches: int | None = None,
     probes: int | None = None,
     random_neighbours: int | None = None,
     schema: str | Path | Sequence[Sequence[int]] | None = None,
     seed: int | None = None,
     b: int | None = None,
     strict: bool | None = None,
+    unit: str | None = None,
     weight_decay: float | None = None,
     workload: str | None = None,
     progress: Progress = None,
@@ -1085,6 +1123,8 @@ def advise(
             folder that keeps the result; without one it goes with the object
         k
             how often a record takes part (default 20 if 20 divides T)
+        person_batches
+            with --unit person: in how many of the b batches a person may have records (default 1)
         probes
             random vectors of --gram lanczos, at least 4 (default 800,000 divided by the nodes, a multiple of 4
             from 4 to 100); all unit vectors, without chance, for as many nodes or for 128 and fewer
@@ -1099,6 +1139,8 @@ def advise(
             steps between participations (default T/k)
         strict
             refuse a disconnected graph instead of keeping its largest component
+        unit
+            who is protected: record, or person, with all records that are theirs (default record)
         weight_decay
             what models lose in a step, times the rate; decoupled from gradients
         workload
@@ -1110,14 +1152,18 @@ def advise(
 def epsilon(
     *,
     alpha: float | None = None,
+    choices: int | None = None,
     delta: float | None = None,
     epsilon: float | None = None,
+    export: Path | Export | None = None,
     mu: float | None = None,
+    node: str | None = None,
     noise_multiplier: float | None = None,
     probability: float | None = None,
     rdp: float | None = None,
     rounds: int | None = None,
     sampling: str | None = None,
+    step: int | Sequence[int] | None = None,
     progress: Progress = None,
     binary: str | None = None,
 ) -> Result:
@@ -1132,15 +1178,28 @@ def epsilon(
     --delta, or --epsilon the least noise multiplier. The epsilon holds; the least one is known within 0.2 % as a
     rule (docs/sampling.md), and where it is not the output says so, and what proves the epsilon.
 
+    With --sampling allocation the steps are cut into --rounds blocks of --choices steps, and every record takes
+    part in exactly one step of each block, drawn at random, in secret (docs/sampling-allocation.md).
+
+    With --export it is an odometer: what a run has given away after --step steps, to everybody who sees all
+    messages, and not only when it is over. It is never more than the plan's guarantee. It is for a run whose end
+    does not depend on the records.
+
     Keywords:
         alpha
             Renyi order
+        choices
+            with --sampling allocation: steps of a block
         delta
             of (epsilon, delta)-DP
         epsilon
             of (epsilon, delta)-DP
+        export
+            what a run of the export in this folder has given away, step by step
         mu
             GDP parameter
+        node
+            with --export: LABEL of the node (default: the node that has spent the most)
         noise_multiplier
             with --sampling: noise standard deviation over the clip
         probability
@@ -1148,9 +1207,12 @@ def epsilon(
         rdp
             Renyi divergence of order alpha
         rounds
-            with --sampling: rounds that a record can be drawn for
+            with --sampling: rounds that a record can be drawn for, or blocks
         sampling
-            batches that are drawn in secret: poisson, each record with --probability
+            batches that are drawn in secret: poisson, each record with --probability; allocation, each record in
+            one step, drawn at random, of each block of --choices steps
+        step
+            with --export: after so many steps, or a list of them (default: 20 steps up to the last)
     """
     return call("epsilon", locals())
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from .generator import label_bytes, uniform_bits
 
-FOR_GROUPS, FOR_POISSON, FOR_BINS = 0, 1, 2  # purposes of random numbers
+FOR_GROUPS, FOR_POISSON, FOR_BINS, FOR_ALLOCATED_GROUPS, FOR_ALLOCATION = 0, 1, 2, 5, 6  # purposes of random numbers
 
 
 def new_key() -> bytes:
@@ -93,14 +93,38 @@ class Bins:
         return np.flatnonzero(self._of == step % self._bins)
 
 
-def assign(key: bytes, purpose: int, records: int, m: int) -> np.ndarray:
-    """One of 0, …, m-1 for every record, independently and exactly uniformly: by rejection, int64."""
+class Allocation:
+    """Every record in one of w groups, and in one step, drawn at random, of each of the k blocks of its group's steps."""
+
+    def __init__(self, records: int, groups: int, participations: int, steps: int, key: bytes) -> None:
+        self.records, self.expected = records, records * participations / steps
+        self._groups, self._k, self._steps, self._key = groups, participations, steps, key
+        self._of = assign(key, FOR_ALLOCATED_GROUPS, records, groups)
+
+    def block(self, step: int) -> tuple[int, int, int]:
+        """Which block of its group a step is in, the place in it, and the number of the group's steps in it."""
+        n, at = (self._steps - step % self._groups - 1) // self._groups + 1, step // self._groups
+        block = ((at + 1) * self._k - 1) // n
+        first = block * n // self._k
+        return block, at - first, (block + 1) * n // self._k - first
+
+    def of(self, step: int) -> np.ndarray:
+        block, place, size = self.block(step)
+        chosen = assign(self._key, FOR_ALLOCATION, self.records, size, block, self._k)
+        return np.flatnonzero((self._of == step % self._groups) & (chosen == place))
+
+
+def assign(key: bytes, purpose: int, records: int, m: int, first: int = 0, apart: int = 1) -> np.ndarray:
+    """One of 0, …, m-1 for every record, independently and exactly uniformly: by rejection, int64.
+
+    Attempts take the numbers of the rounds first, first + apart, …
+    """
     of = np.full(records, -1, dtype=np.int64)
-    attempt, left = 0, np.arange(records)
+    attempt, left = first, np.arange(records)
     whole = np.uint64((1 << 64) // m * m - 1)  # numbers up to here are taken
     while left.size:
         numbers = np.concatenate(list(uniform_bits(key, purpose, attempt, int(left[-1]) + 1)))[left]
         ok = numbers <= whole
         of[left[ok]] = (numbers[ok] % np.uint64(m)).astype(np.int64)
-        attempt, left = attempt + 1, left[~ok]
+        attempt, left = attempt + apart, left[~ok]
     return of

@@ -17,6 +17,10 @@ class StepError(MafaldaError):
     """A row of noise was asked for in another step than its own, or a second time with another gradient."""
 
 
+class BudgetError(StepError):
+    """The next row would pass the node's own privacy budget (stop_at): it was not drawn, and the run of this node is over."""
+
+
 class ProcessError(MafaldaError):
     """Noise or batches were used in another process than the one that opened them, as in a fork, or were to be copied."""
 

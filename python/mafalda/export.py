@@ -10,7 +10,6 @@ import numpy as np
 
 from . import checks, files
 from . import manifest as manifests
-from .contract import contract
 from .errors import ExportError
 from .gossip import Gossip
 
@@ -23,6 +22,16 @@ class Pair(NamedTuple):
     std: float
 
 
+class Level(NamedTuple):
+    """A privacy level: what gradients are clipped to, and the noise that their sum gets; what does not apply is None."""
+
+    mu: float | None
+    epsilon: float | None
+    delta: float | None
+    clip: float | None
+    noise_std: float | None
+
+
 class Export:
     """What all nodes of a training share: read by load, never changed.
 
@@ -31,7 +40,8 @@ class Export:
         k, b        a record takes part at most k times, b steps apart; batches are made once, and step t uses batch t mod b
         pairs       of nodes that share noise, in exports with secrets; empty in all others
         noise_std   standard deviation of Z, for the *sum* of clipped gradients; None without a privacy level
-        clip        norm to which every record's gradient is clipped; None likewise
+        clip        norm to which every record's gradient is clipped; None likewise. Where nodes have budgets of their own both
+                    are of a node: level(node)
         nodes       labels, in the order of W's rows; empty without a network
         hash        SHA-256 of the manifest, and so of everything: neighbours compare it before they start
         manifest    docs/formats.md says what is in it
@@ -45,8 +55,6 @@ class Export:
         self.schema: str = participation["schema"]
         self.k: int = participation["k"]
         self.b: int = participation["b"]
-        self.noise_std: float | None = self.manifest.get("privacy", {}).get("noise_std")
-        self.clip: float | None = self.manifest.get("privacy", {}).get("clip")
         self.scheme: str = self.manifest.get("sampling", {}).get("scheme", "cyclic")
         self.nodes: list[str] = []
         self._index: dict[str, int] = {}
@@ -64,10 +72,30 @@ class Export:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.directory!r}, {len(self.nodes)} nodes, {self.steps} steps, k={self.k}, b={self.b}, {self.scheme})"
 
+    @property
+    def noise_std(self) -> float | None:
+        return self._one_level().noise_std
+
+    @property
+    def clip(self) -> float | None:
+        return self._one_level().clip
+
+    def _one_level(self) -> Level:
+        if "budgets" in self.manifest:
+            raise ExportError("every node has its own clip and noise in this export: level(node) has them")
+        return self.level()
+
+    def level(self, node: str | None = None) -> Level:
+        """The privacy level of a node: its own where nodes have budgets, and else the one of all; Nones if there is none."""
+        found = self.manifest.get("privacy", {})
+        if "budgets" in self.manifest:
+            found = self.manifest["budgets"][self.index(node or "")]
+        return Level(*(found.get(key) for key in Level._fields))
+
     @cached_property
     def contract(self) -> str:
         """What a node must do with this export for its guarantee to hold, in words."""
-        return contract(self.manifest)
+        return "\n".join(self.manifest["contract"])
 
     @property
     def W(self) -> Any:
@@ -174,6 +202,8 @@ class Export:
             raise ExportError("nodes.csv has a label twice, or is out of order")
         if len(self.nodes) != self.manifest["graph"]["nodes"]:
             raise ExportError(f"nodes.csv has {len(self.nodes)} nodes, the manifest {self.manifest['graph']['nodes']}")
+        if [level["node"] for level in self.manifest.get("budgets", [])] not in ([], self.nodes):
+            raise ExportError("budgets are of other nodes than nodes.csv has")
         if shared:
             self._own = [files.number(row[3], "nodes.csv") for row in rows]
 

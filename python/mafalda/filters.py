@@ -15,10 +15,14 @@ Filter = Generator[np.ndarray, np.ndarray, None]
 
 def start(strategy: dict[str, Any], steps: int, inverse: np.ndarray | None) -> Filter:
     """The filter of a manifest's strategy; inverse is C⁻¹ (T×T), which dense strategies need."""
-    make = {"banded": _banded, "toeplitz": _toeplitz, "banded-inverse": _banded_inverse, "blt": _blt}
-    f = make[strategy["class"]](strategy, steps) if strategy["class"] in make else _dense(inverse, steps)
+    f = _dense(inverse, steps) if is_dense(strategy) else _STRUCTURED[strategy["class"]](strategy, steps)
     next(f)
     return f
+
+
+def is_dense(strategy: dict[str, Any]) -> bool:
+    """Whether rows of noise need C⁻¹."""
+    return strategy["class"] not in _STRUCTURED
 
 
 def _dense(inverse: np.ndarray, steps: int) -> Filter:
@@ -80,3 +84,7 @@ def _blt(s: dict[str, Any], steps: int) -> Filter:
             state[1] = b * row - q * y
             row = y
     yield row
+
+
+_STRUCTURED = {"banded": _banded, "toeplitz": _toeplitz, "banded-inverse": _banded_inverse, "blt": _blt}
+CLASSES = ("dense", *_STRUCTURED)

@@ -67,7 +67,7 @@ class Gossip:
     def _file(self) -> str:
         if self._name is None:
             raise ExportError(
-                "the export has no W: it was made by an older version, without a network, for random neighbours, or is too large"
+                "the export has no W: it was made without a network, for random neighbours, or is too large"
             )
         return self._name
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from .errors import ParticipationError
 from .export import Export
+from .people import PersonLedger
 
 
 class Ledger:
@@ -17,7 +18,7 @@ class Ledger:
     for plan.sampler only.
     """
 
-    def __init__(self, plan: Export, records: int) -> None:
+    def __init__(self, plan: Export, records: int, owners: np.ndarray | None = None) -> None:
         self._schema, self._k, self._b, self._steps = plan.schema, plan.k, plan.b, plan.steps
         if plan.scheme != "cyclic":  # with groups, records of one group every so many steps; k is how often at most
             sampling = plan.manifest["sampling"]
@@ -27,6 +28,9 @@ class Ledger:
         self._last = np.full(records, -1, dtype=np.int64)
         self._times = np.zeros(records, dtype=np.int64)
         self._now = -1
+        self._persons = None if owners is None else PersonLedger(plan, owners)
+        if self._persons is not None:
+            self._schema = "cyclic"
         self._patterns = [set(p) for p in plan.manifest["participation"].get("patterns", [])]
         self._open: dict[int, list[int]] = {}  # of a record: the patterns that have all its steps
 
@@ -47,6 +51,8 @@ class Ledger:
             self._admit_patterns(step, who)
         else:
             self._check(step, who)
+        if self._persons is not None:
+            self._persons.admit(step, who)
         self._first[who] = np.where(self._times[who] == 0, step, self._first[who])
         self._last[who] = step
         self._times[who] += 1

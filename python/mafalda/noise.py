@@ -10,7 +10,7 @@ from typing import Any, Iterator
 
 import numpy as np
 
-from .errors import StepError
+from .errors import BudgetError, StepError
 from .export import Export
 from .process import Owner
 
@@ -36,7 +36,8 @@ class Place:
 class Noise(ABC):
     """Rows of C⁻¹Z times noise_std, for the sum of clipped gradients; row t is for step t and for no other.
 
-    Attributes: plan, node, dim (d, numbers of a row), steps (T), std (of Z), private (False for simulated noise).
+    Attributes: plan, node, dim (d, numbers of a row), steps (T), end (the step whose row would pass the node's own budget; T
+    if none would), std (of Z), private (False for simulated noise).
     Usable in a with statement, which closes it. Threads take turns: each row() and each step of an iteration is another row.
     Other processes, as after a fork, are refused with a ProcessError.
     """
@@ -47,6 +48,7 @@ class Noise(ABC):
         self._owner = Owner(f"the noise of {node!r}")
         self._lock = threading.RLock()
         self.plan, self.node, self.dim, self.steps, self.std = plan, node, dim, plan.steps, std
+        self.end = plan.steps
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
@@ -65,9 +67,20 @@ class Noise(ABC):
         """The step whose row comes next; T if none is left."""
         return self.place.next
 
+    @property
+    def spent(self) -> dict[str, Any] | None:
+        """What the rows that may have been sent have given away: steps, mu, epsilon, delta, and by which proof.
+
+        A row that was drawn and skipped counts when a later one carries it. None where noise is simulated, and without a
+        privacy level. For a run whose end does not depend on the records: see docs/noise.md.
+        """
+        return None
+
     def next_step(self) -> int:
-        """The step whose row comes next; a StepError if all are done."""
+        """The step whose row comes next; a StepError if all are done, a BudgetError if its row would pass the node's budget."""
         step = self.next
+        if self.end <= step < self.steps:
+            raise BudgetError(f"row {step} would pass the budget of {self.node!r}: its run ends before step {self.end}")
         if step >= self.steps:
             raise StepError(f"all {self.steps} steps are done: the training is finished, and more would need another export")
         return step

@@ -25,14 +25,14 @@ def open_noise(
     **options: Any,
 ) -> Noise:
     """The noise of a node: real where there is a state, simulated where there is a seed. See Plan.noise."""
-    plan.check_node(node)
+    node = plan.check_node(node)
     if (state is None) == (seed is None):
         raise ValueError(
             "noise needs exactly one of state (a file: real noise) and seed (a number: simulated, not private)"
         )
     if isinstance(dim, bool) or not isinstance(dim, (int, np.integer)) or dim < 1:
         raise ValueError(f"dim is the number of parameters of the model, at least 1, not {dim!r}")
-    std = _level(plan, noise_std)
+    std = _level(plan, node, noise_std)
     if seed is not None:
         if options:
             raise TypeError(f"simulated noise does not know {', '.join(options)}")
@@ -40,10 +40,11 @@ def open_noise(
     return ServedNoise(plan, node, int(dim), std, os.fspath(state), given_std=noise_std, **options)
 
 
-def _level(plan: Export, wanted: float | None) -> float:
-    std = plan.noise_std if wanted is None else float(wanted)
+def _level(plan: Export, node: str, wanted: float | None) -> float:
+    said = plan.level(node).noise_std
+    std = said if wanted is None else float(wanted)
     if std is None:
         raise ExportError("the export has no noise level (it was made without --epsilon or --mu): give noise_std")
-    if not 1e-280 <= std <= 1e280 or plan.noise_std is not None and not std >= plan.noise_std:
-        raise ExportError(f"a noise level of {std}, where the export says {plan.noise_std}")
+    if not 1e-280 <= std <= 1e280 or said is not None and not std >= said:
+        raise ExportError(f"a noise level of {std}, where the export says {said}")
     return std

@@ -79,13 +79,18 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
         record: Any = None,
         **options: Any,
     ) -> None:
+        if plan.schema == "people":
+            raise ExportError(
+                "the export protects persons, whose records are clipped together, and Opacus clips each record: use "
+                "plan.make_private"
+            )
         if loader is None and sampler is None:
             raise ParticipationError(
                 "where do the batches come from? Give loader=DataLoader(data, batch_sampler=plan.sampler(len(data), …)), or "
                 "that sampler"
             )
         parameters = trained_parameters(optimizer)
-        clip = checked_clip(plan, max_grad_norm, options.get("noise_std"))
+        clip = checked_clip(plan, node, max_grad_norm, options.get("noise_std"))
         if loader is not None:
             check_loader(plan, loader, sampler)
             sampler = loader.batch_sampler

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Mapping
+from typing import Any, Hashable, Iterable, Mapping, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from .ledger import Ledger
 from .mix import mix as mix_models
 from .noise import Noise
 from .noise_source import open_noise
+from .people import owners_of
 from .program import check
 from .program import run as run_program
 from .results import Result, data_frame, figures_in, report_html, result_of, write_report
@@ -41,6 +42,16 @@ def load(directory: str | os.PathLike[str], sha256: str | None = None) -> Plan:
     return plan
 
 
+class Spent(NamedTuple):
+    """What is given away after so many steps. mu is None where batches are drawn in secret, epsilon without a delta."""
+
+    steps: int
+    mu: float | None
+    epsilon: float | None
+    delta: float | None
+    by: str
+
+
 class Plan(Export):
     """An export (see Export for its attributes), what the program says of it, and the batches, noise and gossip of its nodes.
 
@@ -54,6 +65,7 @@ class Plan(Export):
         super().__init__(directory)
         self.origin: dict[str, Any] = {}
         self._folder: Folder | None = None
+        self._spent: dict[tuple[int, str | None, float | None], Spent] = {}
 
     def verify(self) -> Result:
         """Checks the export from its bytes alone, as `mafalda verify` does; a ProgramError if a check does not hold."""
@@ -80,6 +92,21 @@ class Plan(Export):
         names = ("gossip-matrix", "graph-sequence") + (() if built_in else ("graph",))
         return {name: self.origin[name] for name in names if name in self.origin}
 
+    def spent(self, steps: int, node: str | None = None, delta: float | None = None) -> Spent:
+        """What a run has given away when so many steps are out, to everybody who sees all messages; never more than the plan's.
+
+        node: by default the node that has spent the most. delta: that of the export. It is for a run whose end does not
+        depend on the records: whoever stops because of what a model shows can claim the guarantee of the plan alone.
+        """
+        asked = (steps, node, delta)
+        if asked not in self._spent:
+            words = ["epsilon", "--export", os.path.abspath(self.directory), "--step", str(steps), "--json"]
+            words += ["--node", self.check_node(node)] if node is not None else []
+            words += ["--delta", repr(float(delta))] if delta is not None else []
+            found = json.loads(check(run_program(words), "epsilon"))["spent"][0]
+            self._spent[asked] = Spent(*(found.get(key) for key in Spent._fields))
+        return self._spent[asked]
+
     @property
     def table(self) -> dict[str, np.ndarray]:
         """The strategy and the baselines, by columns: method, loss, and how much that is above the lower bound."""
@@ -102,6 +129,7 @@ class Plan(Export):
         state: str | os.PathLike[str] | None = None,
         seed: int | None = None,
         new: bool | None = None,
+        owners: Iterable[Hashable] | None = None,
     ) -> Sampler:
         """The batches of a node with so many records: a torch batch_sampler, and an iterator over lists of record numbers.
 
@@ -112,8 +140,11 @@ class Plan(Export):
         A state that is not there is begun, unless the node had a batch of another one in this folder (batches-begun-….json
         says so). new=True says that this is a run of its own, and refuses a state that is there; new=False refuses one
         that is not. One process at a time has a state; sampler.close() lets go of it.
+
+        owners says whose each record is (any hashable values, one a record), for exports that protect persons: then whole
+        persons are dealt to batches, and make_private clips what all records of a person add to a batch together.
         """
-        return make_sampler(self, records, self.check_node(node), state, seed, new)
+        return make_sampler(self, records, self.check_node(node), state, seed, new, owners)
 
     def canaries(
         self,
@@ -139,9 +170,9 @@ class Plan(Export):
         words += [] if confidence is None else [f"--confidence={confidence}"]
         return result_of("audit", run_program(words, folder))
 
-    def ledger(self, records: int) -> Ledger:
+    def ledger(self, records: int, owners: Iterable[Hashable] | None = None) -> Ledger:
         """Checks batches of another loader, record by record: ledger.admit(step, indices) raises a ParticipationError."""
-        return Ledger(self, records)
+        return Ledger(self, records, owners_of(self, records, owners))
 
     def noise(
         self, node: str, dim: int, state: str | os.PathLike[str] | None = None, seed: int | None = None, **options: Any
@@ -155,7 +186,9 @@ class Plan(Export):
         says so): then the name is wrong or the state is gone, and a run cannot go on with a new one. new=True says that
         this is a run of its own, and refuses a state that is there; new=False refuses one that is not.
 
-        Other options with state: binary, the program (default: $MAFALDA, the wheel's, or mafalda on the PATH); counter; and for
+        Other options with state: binary, the program (default: $MAFALDA, the wheel's, or mafalda on the PATH); counter; stop_at,
+        the node's own ε (at stop_delta, or the export's δ), below the plan's: the row that would pass it is not drawn, and
+        raises a BudgetError, also after a crash, and also if stop_at is left out then; and for
         exports with pairs key, peers and runs (see mafalda.keys). With either: noise_std, not below that of the export.
         """
         return open_noise(self, node, dim, state, seed, **options)

@@ -18,7 +18,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from .errors import ServerError, StepError
+from .errors import BudgetError, ServerError, StepError
 
 VERSION = 2
 GREETING = f"mafalda {VERSION} "
@@ -207,6 +207,10 @@ class Client:
         """The place, as in hello."""
         return json.loads(self._ask("state").partition(" ")[2])
 
+    def spent(self) -> dict[str, Any] | None:
+        """See Noise.spent."""
+        return json.loads(self._ask("spent").partition(" ")[2])
+
     def check_idle(self) -> None:
         """A ServerError with the code `busy` between a request and the end of its answer."""
         if not self.idle:
@@ -247,6 +251,8 @@ class Client:
         self.idle = not more or refused is not None
         if refused is None:
             return answer
+        if refused.code == "budget":
+            raise BudgetError(str(refused))
         if refused.code in ("order", "sent", "exhausted"):
             raise StepError(str(refused))
         raise refused

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import os
 import threading
-from typing import Any, Iterator
+from typing import Any, Hashable, Iterable, Iterator
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from . import begun, draw, durable
 from .errors import ExportError, ParticipationError
 from .export import Export
 from .ledger import Ledger
+from .people import Dealt, digest_of, owners_of
 from .process import Owner
 
 FORMAT = "mafalda batches 2"
@@ -37,10 +38,19 @@ class Sampler:
         expected    the public size of a batch, on average: sums are divided by it, never by the size of what was drawn
         next        the first step that is not over
         handed      the last step whose batch was handed out; -1 if there is none yet
+        owners      the person of each record, numbered, where the export protects persons; else None
         real        numbers from this one on are canaries, and are left out of batches (numbers has them)
     """
 
-    def __init__(self, plan: Export, node: str, batches: draw.Batches, state: "State | None", seeded: bool = False) -> None:
+    def __init__(
+        self,
+        plan: Export,
+        node: str,
+        batches: draw.Batches,
+        state: "State | None",
+        seeded: bool = False,
+        owners: np.ndarray | None = None,
+    ) -> None:
         self.plan, self.node, self.steps, self.records = plan, node, plan.steps, batches.records
         self.expected = batches.expected
         self._batches, self._state = batches, state
@@ -49,7 +59,8 @@ class Sampler:
         self.real = batches.records
         self._follows = False
         self._seeded = seeded
-        self._ledger = Ledger(plan, self.records)
+        self.owners = owners
+        self._ledger = Ledger(plan, self.records, owners)
         self._admitted = self.next - 1
         self._owner = Owner("this sampler")
         self._mutex = threading.RLock()
@@ -195,6 +206,7 @@ def make(
     state: str | os.PathLike[str] | None,
     seed: int | None,
     new: bool | None = None,
+    owners: Iterable[Hashable] | None = None,
 ) -> Sampler:
     """See Plan.sampler."""
     if isinstance(records, bool) or not isinstance(records, (int, np.integer)) or records < 1:
@@ -204,6 +216,7 @@ def make(
     if new is not None and state is None:
         raise ValueError("new is about a state, and there is none")
     records = int(records)
+    persons = owners_of(plan, records, owners)
     secret = plan.scheme != "cyclic"
     if secret and state is None and seed is None:
         raise ValueError(
@@ -211,13 +224,15 @@ def make(
         )
     if state is None:
         key = draw.seeded_key(seed, node) if secret and seed is not None else b""
-        return Sampler(plan, node, _batches(plan, records, key), None, secret)
-    _batches(plan, records, bytes(32))  # before there is a file: that there can be batches
-    kept = _open_state(plan, records, node, os.path.abspath(os.fspath(state)), secret, new)
-    return Sampler(plan, node, _batches(plan, records, kept.key), kept)
+        return Sampler(plan, node, _batches(plan, records, key, persons), None, secret, persons)
+    _batches(plan, records, bytes(32), persons)  # before there is a file: that there can be batches
+    kept = _open_state(plan, records, node, os.path.abspath(os.fspath(state)), secret, new, persons)
+    return Sampler(plan, node, _batches(plan, records, kept.key, persons), kept, owners=persons)
 
 
-def _open_state(plan: Export, records: int, node: str, path: str, secret: bool, new: bool | None) -> State:
+def _open_state(
+    plan: Export, records: int, node: str, path: str, secret: bool, new: bool | None, persons: np.ndarray | None
+) -> State:
     """The state at path; a new one if there is none, unless this node has begun with another one."""
     head = {
         "format": FORMAT,
@@ -227,6 +242,8 @@ def _open_state(plan: Export, records: int, node: str, path: str, secret: bool, 
         "scheme": plan.scheme,
         "key": draw.new_key().hex() if secret else None,
     }
+    if persons is not None:
+        head["owners"] = digest_of(persons)
 
     def newer(place: dict[str, Any]) -> tuple[int, bool]:
         return place["next"], place["begun"]
@@ -264,12 +281,16 @@ def _same(kept: dict[str, Any], wanted: dict[str, Any], path: str) -> None:
         ("node", "is another node's"),
         ("scheme", "is of another export"),
         ("records", "is for another number of records"),
+        ("owners", "is for other owners of the records, whose persons would change their batches"),
     ):
-        if kept.get(name) != wanted[name]:
-            raise ExportError(f"{path} {says}: {kept.get(name)!r}, not {wanted[name]!r}")
+        if kept.get(name) != wanted.get(name):
+            raise ExportError(f"{path} {says}: {kept.get(name)!r}, not {wanted.get(name)!r}")
 
 
-def _batches(plan: Export, records: int, key: bytes) -> draw.Batches:
+def _batches(plan: Export, records: int, key: bytes, persons: np.ndarray | None) -> draw.Batches:
+    if plan.scheme == "allocation":
+        s = plan.manifest["sampling"]
+        return draw.Allocation(records, s["groups"], s["rounds"], plan.steps, key)
     if plan.scheme in ("poisson", "bins"):
         s = plan.manifest["sampling"]
         return (
@@ -279,6 +300,14 @@ def _batches(plan: Export, records: int, key: bytes) -> draw.Batches:
         )
     if plan.scheme != "cyclic":
         raise ExportError(f"the sampling {plan.scheme!r} is not known to this version")
+    if plan.schema == "people":
+        dealt = Dealt(persons, plan.b if plan.k > 1 else plan.steps, plan.manifest["participation"]["person_batches"])
+        if dealt.persons < dealt.batches:
+            raise ParticipationError(
+                f"{dealt.persons} persons cannot be dealt to {dealt.batches} batches that are never empty: make an export "
+                "with a smaller b"
+            )
+        return dealt
     if plan.schema == "patterns":
         return draw.Patterns(records, plan.manifest["participation"]["patterns"], plan.steps)
     if plan.schema == "cyclic":

@@ -29,17 +29,25 @@ class RemoteNoise(Noise):
         super().__init__(plan, node, dim, std)
         self._connect = connect
         self._client: Client | None = None
-        self._place = _place(self._try(lambda c: c.hello))
+        self._note(self._try(lambda c: c.hello))
 
     @property
     def place(self) -> Place:
         return self._place
 
+    @property
+    def spent(self) -> dict[str, Any] | None:
+        with self._turn():
+            return self._try(lambda c: c.spent())
+
     def resume(self) -> Place:
         """Asks the server; see Noise.resume."""
         with self._turn():
-            self._place = _place(self._try(lambda c: c.state()))
+            self._note(self._try(lambda c: c.state()))
             return self._place
+
+    def _note(self, state: dict[str, Any]) -> None:
+        self._place, self.end = _place(state), state.get("end", self.steps)
 
     def blocks(
         self, step: int, size: int = BLOCK, dtype: Any = np.float64, offset: int = 0, length: int | None = None
@@ -146,6 +154,8 @@ class ServedNoise(RemoteNoise):
         binary: str | None = None,
         new: bool | None = None,
         counter: str | os.PathLike[str] | None = None,
+        stop_at: float | None = None,
+        stop_delta: float | None = None,
         key: str | os.PathLike[str] | None = None,
         peers: str | os.PathLike[str] | None = None,
         runs: str | os.PathLike[str] | None = None,
@@ -163,6 +173,8 @@ class ServedNoise(RemoteNoise):
         self._new, self._state, self._noted = not there, state, False
         arguments = [plan.directory, "--node", node] if node else [plan.directory]
         arguments += ["--dim", str(dim)] + (["--noise-std", repr(given_std)] if given_std is not None else [])
+        for flag, number in (("--stop-at", stop_at), ("--stop-delta", stop_delta)):
+            arguments += [flag, repr(float(number))] if number is not None else []
         for flag, value in (("--counter", counter), ("--key", key), ("--peers", peers), ("--runs", runs)):
             if value is not None:
                 arguments += [flag, os.fspath(value)]
@@ -252,7 +264,7 @@ def noise_at(
         return sock
 
     plan.check_node(node)
-    return RemoteNoise(plan, node, dim, plan.noise_std or 0.0, dial)
+    return RemoteNoise(plan, node, dim, plan.level(node).noise_std or 0.0, dial)
 
 
 def _place(state: dict[str, Any]) -> Place:

@@ -27,7 +27,7 @@ class SimulatedNoise(Noise):
             raise ValueError(f"a seed is a number from 0 to 2^64-1, not {seed!r}")
         self._z = _Source(plan, node, seed)
         strategy = plan.manifest["strategy"]
-        dense = strategy["class"] not in ("banded", "toeplitz", "banded-inverse", "blt")
+        dense = filters.is_dense(strategy)
         self._inverse = plan.inverse(node) if dense else None
         self._again = dense and dim * plan.steps > KEPT
         starts = range(0, dim, PART)

@@ -19,8 +19,8 @@ from typing import Any, Callable, NamedTuple
 import torch
 
 from .canaries import Canaries, Recorder
-from .clipping import Loss, clip_and_sum, clipped_sum, zeros
-from .errors import ExportError, MafaldaError, ParticipationError, StepError
+from .clipping import Loss, clip_and_sum, clipped_sum, count_records, tensors_of, zeros
+from .errors import ExportError, MafaldaError, ParticipationError, ServerError, StepError
 from .export import Export
 from .guard import (
     RefusesScaling,
@@ -85,7 +85,7 @@ class PrivateOptimizer(RefusesScaling):
     ) -> None:
         self.optimizer, self.plan = optimizer, plan
         self.parameters = trained_parameters(optimizer)
-        self.clip = checked_clip(plan, clip, options.get("noise_std"))
+        self.clip = checked_clip(plan, node, clip, options.get("noise_std"))
         self.participation = checked_participation(plan, participation, sampler, loader, size)
         if loader is not None:
             check_loader(plan, loader, sampler)
@@ -127,10 +127,13 @@ class PrivateOptimizer(RefusesScaling):
         """
         before, self._taken = self._taken, None  # whatever happens, no part of a batch is left for another one
         t = self.noise.next_step()
+        persons = persons_of_batch(self.sampler, t, inputs, targets, again=before is not None and before.step == t)
         check_model(model, self.parameters)
         self._watch.check(model)
         refuse_raw_gradients(self.parameters)
-        sums, losses = clipped_sum(model, self.parameters, loss, inputs, targets, self.clip, self._chunk)
+        sums, losses = clipped_sum(
+            model, self.parameters, loss, inputs, targets, self.clip, self._chunk, persons
+        )
         count = len(losses)
         if before is not None and before.step == t:
             count += before.count
@@ -222,6 +225,27 @@ class PrivateOptimizer(RefusesScaling):
         self.noise.close()
 
 
+def persons_of_batch(sampler: Sampler | None, t: int, inputs: Any, targets: Any, again: bool) -> list[int] | None:
+    """Whose the records of step t's batch are, in its order; None where the export protects records.
+
+    What a person adds is clipped together, so that a batch comes in one piece, and whole.
+    """
+    if sampler is None or sampler.owners is None:
+        return None
+    if again:
+        raise ParticipationError(
+            f"a part of batch {t} came before: what all records of a person add to a step is clipped together, so give the "
+            "whole batch to one backward (chunk bounds its memory)"
+        )
+    handed = sampler.handed
+    wanted = sampler.owners[sampler.batch(t)]
+    sampler.handed = handed
+    count = count_records(tensors_of((inputs, targets)))
+    if count != len(wanted):
+        raise ParticipationError(f"gradients of {count} records came in step {t}, whose batch has {len(wanted)}: not whole")
+    return wanted.tolist()
+
+
 def checked_canaries(canaries: Canaries | None, sampler: Sampler | None, dim: int, clip: float) -> Canaries | None:
     """The canaries, if they are of this sampler, model and clip."""
     if canaries is None:
@@ -273,8 +297,21 @@ def refuse_closure(closure: Callable[[], Any] | None) -> None:
 
 
 def checkpoint(noise: Noise, participation: str) -> dict[str, Any]:
-    """What a checkpoint says of the noise, beside the optimizer: no secret."""
-    return {"step": noise.next, "export": noise.plan.hash, "node": noise.node, "participation": participation}
+    """What a checkpoint says of the noise, beside the optimizer: no secret.
+
+    spent is what has been given away so far (Noise.spent); None where that is not known, as of noise that was closed.
+    """
+    try:
+        spent = noise.spent
+    except ServerError:
+        spent = None
+    return {
+        "step": noise.next,
+        "export": noise.plan.hash,
+        "node": noise.node,
+        "participation": participation,
+        "spent": spent,
+    }
 
 
 def check_checkpoint(state: Any, noise: Noise) -> None:
@@ -334,24 +371,25 @@ def add_row(noise: Noise, step: int, tensors: list["torch.Tensor"], block: int =
                 i += 1
 
 
-def checked_clip(plan: Export, clip: float | None, noise_std: float | None) -> float:
-    """The norm to clip to: the export's noise is for its own, or for less."""
-    if plan.noise_std is None and noise_std is None:
+def checked_clip(plan: Export, node: str, clip: float | None, noise_std: float | None) -> float:
+    """The norm to clip to: the noise of the export, or of its node, is for its own, or for less."""
+    level = plan.level(plan.check_node(node))
+    if level.noise_std is None and noise_std is None:
         raise ExportError(
             "the export has no noise level: it was made without --epsilon or --mu. Make it with one of them, or give "
             "noise_std and clip"
         )
-    if clip is None and plan.clip is None:
+    if clip is None and level.clip is None:
         raise ValueError("the export has no noise level, and so no clip: give clip, the norm of every record's gradient")
-    clip = plan.clip if clip is None else clip
+    clip = level.clip if clip is None else clip
     if not 0 < clip < float("inf"):
         raise ValueError(f"clip is the norm of every record's gradient, above 0, not {clip!r}")
-    if plan.clip is not None and clip > plan.clip:
-        raise ExportError(f"clip={clip}, where the noise of the export is for gradients of norm {plan.clip}")
-    if plan.clip is not None and clip < plan.clip:
+    if level.clip is not None and clip > level.clip:
+        raise ExportError(f"clip={clip}, where the noise of the export is for gradients of norm {level.clip}")
+    if level.clip is not None and clip < level.clip:
         warnings.warn(
-            f"clip={clip:g}, where the noise of the export is for {plan.clip:g} and stays as large: private, with "
-            f"{plan.clip / clip:.3g} times the noise it takes (mafalda optimize --clip)",
+            f"clip={clip:g}, where the noise of the export is for {level.clip:g} and stays as large: private, with "
+            f"{level.clip / clip:.3g} times the noise it takes (mafalda optimize --clip)",
             stacklevel=4,
         )
     return float(clip)
@@ -370,6 +408,11 @@ def checked_participation(plan: Export, given: str | None, sampler: Any, loader:
                 'draw them, and answer for who takes part when, say participation="mine"'
             )
         return "sampler"
+    if plan.schema == "people":
+        raise ParticipationError(
+            "the export protects persons, whose records are clipped together: make the optimizer with "
+            "sampler=plan.sampler(len(data), owners=…), which knows them"
+        )
     if drawn:
         raise ValueError('participation="mine" is for batches that no sampler of the package draws: leave sampler and loader out')
     if plan.scheme != "cyclic":

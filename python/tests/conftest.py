@@ -40,11 +40,13 @@ def write(folder, kind="dense", steps=12, k=3, b=4, nodes=NODES, w=W, **changes)
         "version": "test",
         "graph": {"nodes": len(nodes)},
         "workload": "model",
+        "workload_spec": {"kind": "model"},
         "steps": steps,
         "strategy": said,
         "participation": {"schema": "cyclic", "k": k, "b": b},
         "sens_squared": 1.0,
         "sens_kind": "exact",
+        "contract": [f"T = {steps} steps."],
         "privacy": {"mu": 1.0, "clip": 1.0, "adjacency": "zero-out", "noise_std": 1.0},
         **changes,
     }
@@ -56,6 +58,10 @@ def write(folder, kind="dense", steps=12, k=3, b=4, nodes=NODES, w=W, **changes)
         privacy.pop("mu", None)
         noise = {"noise_multiplier": privacy["noise_std"] / privacy["clip"], "delta": privacy["delta"]}
         manifest["sampling"] = {**sampling, **noise, "epsilon": 300.0}
+    p = manifest["participation"]
+    if scheme == p["schema"] == "cyclic":
+        times = f"so that a record is in {p['k']} steps at most, {p['b']} apart"
+        manifest["contract"].append(f"A node's step t uses batch t mod {p['b']}, {times}.")
     if scheme == "poisson":
         said.update({"class": "banded", "bandwidth": 1, "diagonals": [[1.0] * steps]})
         single = {"schema": "single", "k": 1, "b": steps}

@@ -80,6 +80,8 @@ class Fake:
             self.keep()
         elif words[0] == "state":
             return f"state {self.place()}", b""
+        elif words[0] == "spent":
+            return "spent null", b""
         return f"{words[0]} {t}", b""
 
 

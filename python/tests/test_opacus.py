@@ -331,7 +331,8 @@ def test_going_on(tmp_path, out, program):
 
     first = steps(*opened(), 2)
     checkpoint = first.state_dict()
-    assert checkpoint["mafalda"] == {"step": 2, "export": plan.hash, "node": "a", "participation": "sampler"}
+    said = {"step": 2, "export": plan.hash, "node": "a", "participation": "sampler", "spent": first.noise.spent}
+    assert checkpoint["mafalda"] == said
     steps(first.module, *(torch.zeros(12, 5), torch.zeros(12, dtype=torch.int64)), first, 1)
     first.close()
     wrapped, x, y, again = opened()

@@ -123,10 +123,24 @@ def test_the_draws_of_the_go_program():
     batch = draw.Poisson(5000, 3, 0.01, key).of(4)
     assert batch.tolist() == GO_POISSON
     assert draw.Bins(5000, 7, key).of(9)[:8].tolist() == GO_BINS
+    assert draw.Allocation(5000, 2, 2, 12, key).of(9)[:8].tolist() == GO_ALLOCATION
+
+
+def test_allocation_is_once_a_block():
+    """Every record takes part in exactly one step of each block of its group, whatever T and w."""
+    for steps, groups, k in ((30, 1, 7), (30, 4, 3), (12, 2, 6), (13, 3, 4)):
+        batches = draw.Allocation(100, groups, k, steps, bytes(range(32)))
+        seen = [[] for _ in range(100)]
+        for step in range(steps):
+            for record in batches.of(step):
+                seen[record].append((step % groups, batches.block(step)[0]))
+        for of in seen:
+            assert len({group for group, _ in of}) == 1 and [block for _, block in of] == list(range(k))
 
 
 GO_GROUPS = [2, 1, 1, 2, 1, 1, 0, 0]
 GO_POISSON = [595, 940, 984, 996, 1251, 1902, 1923, 2046, 2707, 3109, 3240, 3244, 3344, 3821, 3874, 4154]
+GO_ALLOCATION = [3, 6, 13, 20, 24, 29, 34, 40]
 GO_BINS = [5, 11, 14, 18, 19, 35, 50, 56]
 
 

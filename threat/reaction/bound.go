@@ -196,7 +196,7 @@ func (all *stages) newTrace(from int) *trace {
 		single: make([][]float64, steps), alpha: make([]float64, steps)}
 }
 
-// shift lowers the cost of each single participation to that of the same one in an earlier step, if all steps are
+// shift lowers the cost of each single participation to the cost of the same one in an earlier step, if all steps are
 // alike.
 func (all *stages) shift(tr *trace) {
 	if !all.constant() {

@@ -40,7 +40,7 @@
 // Then, t0 the first step of π, the view is μ-GDP with μ² = Q_{t0}[u,u] + Σ α_t over the later steps of π, for models
 // of any dimension and every nonlinear, time-varying, adversarial answer of the class.
 //
-// Proof. One run has noise z, the other z + c. With e the difference of the models and s that of the steps before
+// Proof. One run has noise z, the other z + c. With e the difference of the models and s the difference of the steps before
 // noise, known before z_t is drawn, choose r = Θs and c = s − r. The messages differ by r, Hr = 0, so both runs show
 // the same, and e_{t+1} = W r. Now s = Re + Kδ + a e_u with |δ_v| ≤ |e_v| and |a| ≤ 1. Let V_t(e) = tr eᵀP_t e + the
 // later α. What is paid from step t on, Σ|c|², is at most tr sᵀQ_t s + later α; completing the square in (δ, a) bounds
@@ -70,7 +70,7 @@
 // # More than one number a node
 //
 // A Rule says what a node makes of the numbers it keeps, its gradient and fresh noise: momentum, decay, rates, and the
-// filter of a strategy C (Correlated). The state is then (e, memory), the noise shift c that of the white noise, and
+// filter of a strategy C (Correlated). The state is then (e, memory), the noise shift c the shift of the white noise, and
 // the theorem the same, with the constraint on messages only. In the memory's directions P may grow without bound, so
 // multipliers get σκ_v Q_vv on top for several σ, and the least bound is taken. A dense C has the state of all its
 // noise, for small m·T; else CᵀC ⪯ γ C'ᵀC' for a C' of little memory gives γ times the bound for C' (Dominate): a BLT

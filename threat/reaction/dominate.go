@@ -152,7 +152,7 @@ func gram(c *mat.Dense) []float64 {
 }
 
 // BoundStrategy returns Bound's result for nodes that add noise correlated by C to their gradients: of the stand-ins
-// given, those of Strategies if there are none, the one with the least bound. Where C does not stand for itself,
+// given, which are Strategies' if there are none, the one with the least bound. Where C does not stand for itself,
 // WithoutReaction is 0, Answers are the worst that were found for the stand-in, and WorstAnswer is what they reach with C
 // at least. The error is a fault.Argument where rules of the system have a memory of noise themselves.
 func BoundStrategy(ctx context.Context, s *System, c strategy.Strategy, stands []Stand, v Victim, reaction Reaction,

@@ -27,7 +27,7 @@ var _ strategy.Strategy = (*reduced)(nil)
 // wider is by how many directions more than it keeps the search for a reduced strategy looks.
 const wider = 4
 
-// reduce returns C with a memory of at most so many numbers, by balanced truncation: what past inputs, those of white
+// reduce returns C with a memory of at most so many numbers, by balanced truncation: what past inputs, white
 // noise z, do to later outputs of C is cut to its largest singular values, step by step. It is one of many that are like
 // C; how well it stands for C is for Dominate to say. It returns nil for a C without an inverse.
 func reduce(c strategy.Strategy, memory int) *reduced {
@@ -85,7 +85,7 @@ type state struct {
 // balance returns the state before step t, and directions to begin with in the next step.
 func balance(ahead *mat.Dense, outputs, white mat.Matrix, full, before *mat.Dense, t, memory int) (state, *mat.Dense) {
 	rows, _ := ahead.Dims()
-	var start [][]float64 // directions of what is ahead: those of the last step, and what its input does
+	var start [][]float64 // directions of what is ahead: the last step's, and what its input does
 	start = append(start, mat.Col(nil, t-1, full)[t:])
 	if before != nil {
 		_, cols := before.Dims()

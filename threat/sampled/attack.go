@@ -28,10 +28,12 @@ func attackOn(s participation.Sampling, c columns, std float64) (attack, error) 
 		return onPoisson(s, c, std)
 	case participation.BinsSampling:
 		return onBins(s, c, std), nil
+	case participation.AllocationSampling:
+		return onAllocation(s, c, std)
 	case participation.CyclicSampling:
 		return onCyclic(s, c, std), nil
 	}
-	return attack{}, fault.New("Actual", s.Name(), "has no likelihood ratio here: choose poisson, bins or cyclic")
+	return attack{}, fault.New("Actual", s.Name(), "has no likelihood ratio here: choose poisson, bins, allocation or cyclic")
 }
 
 // onBins attacks records in secret batches: the likelihood ratio is the mean over all batches.

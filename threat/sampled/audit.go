@@ -79,7 +79,7 @@ type Point struct {
 // limits of δ and ε (Clopper-Pearson; thresholds are chosen on one half of the runs and judged on the other), at
 // several points of the claimed curve and in both directions. The messages are made by the strategy's filter; only
 // the test comes from formulas, and a wrong test can only make the attack weaker. The errors are threat.ErrAudit,
-// threat.ErrStrategy, that of limits for what memory does not hold, a fault.Argument that names the field, what
+// threat.ErrStrategy, limits.ErrMemory for what memory does not hold, a fault.Argument that names the field, what
 // Claim.Curve returns, and the context's, soon after it has ended: an audit that is stopped has not passed.
 func Audit(ctx context.Context, s Scenario, opts Options) (Result, error) {
 	opts = opts.withDefaults()

@@ -88,21 +88,42 @@ func TestSampledRatios(t *testing.T) {
 		}
 		return patterns
 	}
+	allocated := func(blocks ...[]int) map[*[]int]float64 {
+		patterns := map[*[]int]float64{}
+		all := [][]int{{}}
+		probability := 1.0
+		for _, block := range blocks {
+			var longer [][]int
+			for _, chosen := range all {
+				for _, step := range block {
+					longer = append(longer, append(append([]int(nil), chosen...), step))
+				}
+			}
+			all, probability = longer, probability/float64(len(block))
+		}
+		for _, chosen := range all {
+			patterns[&chosen] = probability
+		}
+		return patterns
+	}
 	for name, tc := range map[string]struct {
 		sampling participation.Sampling
 		bands    int
 		patterns map[*[]int]float64
 	}{
-		"poisson, one band":          {participation.PoissonSampling{Groups: 1, Probability: 0.3}, 1, poisson(1, 0.3)},
-		"poisson, bands and groups":  {participation.PoissonSampling{Groups: 3, Probability: 0.2}, 3, poisson(3, 0.2)},
-		"poisson, fewer groups":      {participation.PoissonSampling{Groups: 2, Probability: 0.4}, 3, poisson(2, 0.4)},
-		"poisson, three at a time":   {participation.PoissonSampling{Groups: 1, Probability: 0.4}, 3, poisson(1, 0.4)},
-		"poisson, all at a time":     {participation.PoissonSampling{Groups: 1, Probability: 0.4}, 7, poisson(1, 0.4)},
-		"poisson, all, two a time":   {participation.PoissonSampling{Groups: 1, Probability: 1}, 2, poisson(1, 1)},
-		"poisson, no secret":         {participation.PoissonSampling{Groups: 2, Probability: 1}, 2, poisson(2, 1)},
-		"bins, disjoint":             {participation.BinsSampling{Bins: 3}, 2, bins(3)},
-		"bins, overlapping":          {participation.BinsSampling{Bins: 3}, 5, bins(3)},
-		"bins, one":                  {participation.BinsSampling{Bins: 1}, 2, bins(1)},
+		"poisson, one band":         {participation.PoissonSampling{Groups: 1, Probability: 0.3}, 1, poisson(1, 0.3)},
+		"poisson, bands and groups": {participation.PoissonSampling{Groups: 3, Probability: 0.2}, 3, poisson(3, 0.2)},
+		"poisson, fewer groups":     {participation.PoissonSampling{Groups: 2, Probability: 0.4}, 3, poisson(2, 0.4)},
+		"poisson, three at a time":  {participation.PoissonSampling{Groups: 1, Probability: 0.4}, 3, poisson(1, 0.4)},
+		"poisson, all at a time":    {participation.PoissonSampling{Groups: 1, Probability: 0.4}, 7, poisson(1, 0.4)},
+		"poisson, all, two a time":  {participation.PoissonSampling{Groups: 1, Probability: 1}, 2, poisson(1, 1)},
+		"poisson, no secret":        {participation.PoissonSampling{Groups: 2, Probability: 1}, 2, poisson(2, 1)},
+		"bins, disjoint":            {participation.BinsSampling{Bins: 3}, 2, bins(3)},
+		"bins, overlapping":         {participation.BinsSampling{Bins: 3}, 5, bins(3)},
+		"bins, one":                 {participation.BinsSampling{Bins: 1}, 2, bins(1)},
+		"allocation, one band": {participation.AllocationSampling{Groups: 1, Participations: 3}, 1,
+			allocated([]int{0, 1}, []int{2, 3}, []int{4, 5, 6})},
+		"allocation, groups":         {participation.AllocationSampling{Groups: 3, Participations: 1}, 3, allocated([]int{1, 4})},
 		"cyclic, the worst of three": {participation.CyclicSampling{Batches: 3}, 2, map[*[]int]float64{ptr(every(0, 3)): 1}},
 	} {
 		t.Run(name, func(t *testing.T) {

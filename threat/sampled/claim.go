@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
+	"mafalda/accounting/allocation"
 	"mafalda/accounting/bins"
 	"mafalda/accounting/pld"
 	"mafalda/internal/fault"
@@ -17,8 +18,9 @@ import (
 )
 
 // ClaimOf returns what the accountant says of a mechanism with secret batches: ε for δ, and the curve it is on.
-// With PoissonSampling the strategy must have no more bands than there are groups, with BinsSampling no negative entry;
-// CyclicSampling has no secret, and is μ-GDP. The errors are a fault.Argument, threat.ErrAudit and those of the
+// With PoissonSampling and AllocationSampling the strategy must have no more bands than there are groups, with
+// BinsSampling no negative entry; CyclicSampling has no secret, and is μ-GDP. The errors are a fault.Argument,
+// threat.ErrAudit and the errors of the
 // accountant.
 func ClaimOf(ctx context.Context, c strategy.Strategy, s participation.Sampling,
 	noiseMultiplier, delta float64) (Claim, error) {
@@ -40,6 +42,8 @@ func ClaimOf(ctx context.Context, c strategy.Strategy, s participation.Sampling,
 		return cs.claimPoisson(s, noiseMultiplier, delta)
 	case participation.BinsSampling:
 		return claimBins(ctx, c, s, noiseMultiplier, delta)
+	case participation.AllocationSampling:
+		return cs.claimAllocation(s, noiseMultiplier, delta)
 	case participation.CyclicSampling:
 		return cs.claimCyclic(s, noiseMultiplier, delta)
 	}
@@ -48,11 +52,8 @@ func ClaimOf(ctx context.Context, c strategy.Strategy, s participation.Sampling,
 
 // claimPoisson is for at most ⌈T/w⌉ rounds of columns with at most the largest norm, which is what the noise protects.
 func (c columns) claimPoisson(p participation.PoissonSampling, noise, delta float64) (Claim, error) {
-	for s, column := range c {
-		if column.end() > s+p.Groups {
-			return Claim{}, fault.New("Groups", p.Groups, "are fewer than the %d bands of the strategy, so that a "+
-				"record's steps overlap, for which no epsilon is proved: say which one is claimed", len(column.entries))
-		}
+	if err := c.checkBands(p.Groups); err != nil {
+		return Claim{}, err
 	}
 	event := pld.Rounds{Rounds: p.Rounds(len(c)), Mechanism: pld.Mechanism{
 		Probability: p.Probability, NoiseMultiplier: noise / c.largestNorm()}}
@@ -65,6 +66,32 @@ func (c columns) claimPoisson(p participation.PoissonSampling, noise, delta floa
 		upper, _, err := d.Delta(epsilon)
 		return upper, err
 	}
+	return Claim{epsilon, delta, curve}, err
+}
+
+// checkBands refuses columns of one group that overlap.
+func (c columns) checkBands(groups int) error {
+	for s, column := range c {
+		if column.end() > s+groups {
+			return fault.New("Groups", groups, "are fewer than the %d bands of the strategy, so that a "+
+				"record's steps overlap, for which no epsilon is proved: say which one is claimed", len(column.entries))
+		}
+	}
+	return nil
+}
+
+// claimAllocation is for the blocks of the group of the fewest steps, whose columns have at most the largest norm.
+func (c columns) claimAllocation(a participation.AllocationSampling, noise, delta float64) (Claim, error) {
+	if err := c.checkBands(a.Groups); err != nil {
+		return Claim{}, err
+	}
+	m, err := allocation.ForBands(len(c), a.Participations, a.Groups)
+	if err != nil {
+		return Claim{}, err
+	}
+	noise /= c.largestNorm()
+	epsilon, err := m.Epsilon(delta, noise)
+	curve := func(epsilon float64) (float64, error) { return m.Delta(epsilon, noise) }
 	return Claim{epsilon, delta, curve}, err
 }
 

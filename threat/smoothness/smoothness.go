@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mafalda/internal/enum"
 	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
 	"mafalda/threat/reaction"
@@ -22,25 +23,20 @@ const (
 	Smooth                    // any loss whose gradients are Lipschitz, convex or not
 )
 
-var modelNames = [...]string{Linear: "linear", Logistic: "logistic", Softmax: "softmax", Convex: "convex", Smooth: "smooth"}
+var models = enum.Of[Model]("model", "", "linear", "logistic", "softmax", "convex", "smooth")
 
 // Models lists the names that ParseModel accepts.
-func Models() []string { return modelNames[1:] }
+func Models() []string { return models.All()[1:] }
 
-// String returns the name that ParseModel accepts.
-func (m Model) String() string {
-	if m < Linear || m > Smooth {
-		return fmt.Sprintf("Model(%d)", int(m))
-	}
-	return modelNames[m]
-}
+// String returns the name that ParseModel accepts; empty for the zero value.
+func (m Model) String() string { return models.Name(m) }
 
 // ParseModel is the inverse of String. The error is a fault.Argument.
 func ParseModel(name string) (Model, error) {
-	if at := slices.Index(Models(), name); at >= 0 {
-		return Model(at + 1), nil
+	if !slices.Contains(Models(), name) {
+		return 0, fault.New("Model", fmt.Sprintf("%q", name), "must be %s", strings.Join(Models(), ", "))
 	}
-	return 0, fault.New("Model", fmt.Sprintf("%q", name), "must be %s", strings.Join(Models(), ", "))
+	return models.Parse(name)
 }
 
 // regression reports whether the model is one whose curvature is known.

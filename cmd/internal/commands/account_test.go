@@ -224,7 +224,6 @@ func TestBadAccounts(t *testing.T) {
 		"trust":                {on("--attacker", "Medici", "--trust", "none"), "choose ldp, pndp, secldp or eavesdropper"},
 		"secure summation LDP": {on("--trust", "ldp", "--secure-summation"), "--trust pndp"},
 		"algorithm":            {on("--attacker", "Medici", "--algorithm", "sgd"), "unknown algorithm"},
-		"an old name":          {on("--attacker", "Medici", "--rounds", "2"), "unknown flag: --rounds"},
 		"no rounds":            {on("--attacker", "Medici", "--algorithm", "muffliato", "--gossip-rounds", "0"), "at least 1"},
 		"decor without noise":  {on("--attacker", "Medici", "--algorithm", "decor", "--own-noise", "0", "--shared-noise", "0"), "not both zero"},
 		"shared noise":         {on("--attacker", "Medici", "--shared-noise", "2"), "decor"},

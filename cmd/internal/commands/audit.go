@@ -13,6 +13,7 @@ import (
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
+	"mafalda/participation"
 	"mafalda/threat"
 )
 
@@ -23,7 +24,7 @@ type auditFlags struct {
 	sampled          sampledFlags
 	run              runFlags
 	attacker, victim string
-	runs             int
+	runs, batches    int
 	auditSeed        uint64
 	confidence       float64
 	noiseScale       float64
@@ -68,6 +69,7 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
   mafalda audit --graph florentine --T 40 -k 4 --algorithm mf-d-sgd --export out --attacker Medici
   mafalda audit --graph florentine --T 16 -k 4 --algorithm mf-d-sgd --export out --trust secldp    # nodes share noise
   mafalda audit --graph florentine --T 16 -k 4 --algorithm mf-d-sgd --export out --trust secldp --coalitions 2
+  mafalda audit --graph florentine --T 32 -k 4 --trust ldp --actual-batches 2       # a person in two batches, a claim for one: fails
   mafalda audit --sampling poisson --T 380 --probability 0.05 --noise-multiplier 1 --delta 1e-6
   mafalda audit --run run --coins coins.json --export out                        # a training that happened
   mafalda audit --sampling poisson --export out                                  # as the export says
@@ -98,8 +100,28 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 		"multiply the nodes' noise, but not the claim: below 1 the audit should fail")
 	fl.StringVar(&f.answer, "answer", "", "let nodes react to their models θ, and `HOW`: clip:K,B adds clip(K·θ, B) to what they send (B can be inf),\n"+
 		"linear:D sends D·θ; convex:X, smooth:X, ...: the worst answers of the class, against its bound")
+	fl.Var((*terminal.WholeNumber)(&f.batches), "actual-batches", "in how many batches of a cycle the victim's records really are (default: as claimed)")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
+}
+
+// taking returns in which steps the victim really takes part; nil without --actual-batches.
+func (f *auditFlags) taking(cmd *cobra.Command, claimed participation.Schema) (participation.Schema, error) {
+	if !cmd.Flags().Changed("actual-batches") {
+		return nil, nil
+	}
+	cycle, cyclic := claimed.(participation.Cyclic)
+	if people, are := claimed.(*participation.People); are {
+		cycle, cyclic = people.Cycle(), true
+	}
+	if !cyclic {
+		return nil, terminal.Usagef("--actual-batches is for batches in turn: --schema cyclic or single")
+	}
+	taking, err := participation.NewPeople(cycle, f.batches)
+	if err != nil {
+		return nil, terminal.Usagef("--actual-batches: %w", err)
+	}
+	return taking, nil
 }
 
 func (f *auditFlags) audit(cmd *cobra.Command) error {
@@ -169,8 +191,11 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *terminal.Progress) erro
 	if err != nil {
 		return err
 	}
-	r, err := threat.Audit(cmd.Context(), s, victim, threat.AuditOptions{Random: rand.NewPCG(f.auditSeed, 0),
-		Runs: f.runs, Sigma: level.Sigma, Confidence: f.confidence, NoiseScale: f.noiseScale, Colluding: attack.Colluding,
+	taking, err := f.taking(cmd, schema)
+	if err != nil {
+		return err
+	}
+	r, err := threat.Audit(cmd.Context(), s, victim, threat.AuditOptions{Random: rand.NewPCG(f.auditSeed, 0), Taking: taking, Runs: f.runs, Sigma: level.Sigma, Confidence: f.confidence, NoiseScale: f.noiseScale, Colluding: attack.Colluding,
 		Answer: answer, Progress: bar.ShowAs("steps of all runs")})
 	bar.Clear()
 	if cmd.Context().Err() != nil {

@@ -24,16 +24,17 @@ type sampledFlags struct {
 	epsilon, delta   float64
 }
 
-var auditedSamplings = []string{"poisson", "bins", "cyclic"}
+var auditedSamplings = []string{"poisson", "bins", "allocation", "cyclic"}
 
 func (f *sampledFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.sampling, "sampling", "", "attack the privacy of batches that are drawn in secret:\n"+
 		"poisson: from --groups in turn, each record with --probability\n"+
 		"bins: each record in one of -b batches, drawn once\n"+
+		"allocation: from --groups in turn, each record in one step, drawn at random, of each of T/b blocks\n"+
 		"cyclic: each record in one of -b fixed batches, and no secret")
 	fl.StringVar(&f.actual, "actual", "",
-		"with --sampling: what the nodes really do: poisson, bins or cyclic (default: the same)")
+		"with --sampling: what the nodes really do: poisson, bins, allocation or cyclic (default: the same)")
 	fl.Float64Var(&f.probability, "probability", 0,
 		"with --sampling: of a record in a step of its group (default: groups/b)")
 	fl.Var((*terminal.WholeNumber)(&f.groups), "groups",

@@ -73,7 +73,7 @@ type sampledDefaults struct {
 	sampledFlags
 	separation int
 	given      func(flag string) bool
-	said       float64 // epsilon of the export, if its numbers are those of the claim; or 0
+	said       float64 // epsilon of the export, if its numbers are the claim's; or 0
 	manifest   *export.Manifest
 }
 
@@ -88,6 +88,9 @@ func (d *sampledDefaults) load(ctx context.Context, folder string, a *sampledAud
 	}
 	if err := threat.Withstands(ctx, e); err != nil { // then what coalitions leave is noise of variance 1
 		return terminal.Usage(fmt.Errorf("%s: %w", folder, err))
+	}
+	if e.Manifest.Budgets != nil {
+		return terminal.Usage(fmt.Errorf("%s: %w", folder, export.ErrLevels))
 	}
 	if e.Manifest.PerNode != nil {
 		return terminal.Usagef("--export %s: its nodes have strategies of their own, which --sampling does not audit", folder)
@@ -152,6 +155,16 @@ func (d *sampledDefaults) named(flag, name string, steps int) (participation.Sam
 			return nil, terminal.Usagef("--%s poisson: how likely does a record take part? Use --probability, or -b", flag)
 		}
 		return participation.PoissonSampling{Groups: d.groups, Probability: q}, nil
+	case "allocation":
+		b, err := d.batches(flag+" "+name, steps)
+		if err != nil {
+			return nil, err
+		}
+		if steps%b != 0 {
+			return nil, terminal.Usagef("--%s allocation: a record takes part T/b times, but b = %d does not divide T = %d", flag, b,
+				steps)
+		}
+		return participation.AllocationSampling{Groups: d.groups, Participations: steps / b}, nil
 	case "bins", "cyclic":
 		b, err := d.batches(flag+" "+name, steps)
 		if err != nil {
@@ -162,7 +175,7 @@ func (d *sampledDefaults) named(flag, name string, steps int) (participation.Sam
 		}
 		return participation.CyclicSampling{Batches: b}, nil
 	}
-	return nil, terminal.Usagef("--%s %s: choose poisson, bins or cyclic", flag, name)
+	return nil, terminal.Usagef("--%s %s: choose poisson, bins, allocation or cyclic", flag, name)
 }
 
 // batches returns -b, or how many batches have as many records as a step of the Poisson sampling expects.

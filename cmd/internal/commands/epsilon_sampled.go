@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/accounting"
+	"mafalda/accounting/allocation"
 	"mafalda/accounting/pld"
 	"mafalda/cmd/internal/terminal"
 )
@@ -15,27 +16,30 @@ import (
 type sampledEpsilonFlags struct {
 	sampling        string
 	probability     float64
+	choices         int
 	rounds          int
 	noiseMultiplier float64
 }
 
 func (f *sampledEpsilonFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.sampling, "sampling", "", "batches that are drawn in secret: poisson, each record with --probability")
+	fl.StringVar(&f.sampling, "sampling", "", "batches that are drawn in secret: poisson, each record with --probability;\n"+
+		"allocation, each record in one step, drawn at random, of each block of --choices steps")
 	fl.Float64Var(&f.probability, "probability", 0, "with --sampling: of a record to take part in a round")
-	fl.Var((*terminal.WholeNumber)(&f.rounds), "rounds", "with --sampling: rounds that a record can be drawn for")
+	fl.Var((*terminal.WholeNumber)(&f.choices), "choices", "with --sampling allocation: steps of a block")
+	fl.Var((*terminal.WholeNumber)(&f.rounds), "rounds", "with --sampling: rounds that a record can be drawn for, or blocks")
 	fl.Float64Var(&f.noiseMultiplier, "noise-multiplier", 0, "with --sampling: noise standard deviation over the clip")
-	terminal.CompleteWith(cmd, "sampling", []string{"poisson"})
+	terminal.CompleteWith(cmd, "sampling", []string{"poisson", "allocation"})
 }
 
 // sampledConversion is what epsilon --sampling prints.
 type sampledConversion struct {
 	NoiseMultiplier float64 `json:"noise_multiplier"`
-	Epsilon         float64 `json:"epsilon"`       // of NoiseMultiplier, an upper bound
-	EpsilonLower    float64 `json:"epsilon_lower"` // a lower one
+	Epsilon         float64 `json:"epsilon"`                 // of NoiseMultiplier, an upper bound
+	EpsilonLower    float64 `json:"epsilon_lower,omitempty"` // a lower one; of allocation there is none
 	Delta           float64 `json:"delta"`
 
-	ProvenBy pld.Source `json:"proven_by"` // of Epsilon
+	ProvenBy pld.Source `json:"proven_by,omitempty"` // of Epsilon
 }
 
 // bounds returns the lower and the upper bound of ε.
@@ -46,32 +50,40 @@ func (c sampledConversion) bounds() pld.EpsilonBounds {
 // check refuses flags that do not go together.
 func (f *sampledEpsilonFlags) check(given func(flag string) bool) error {
 	if !given("sampling") {
-		for _, name := range []string{"probability", "rounds", "noise-multiplier"} {
+		for _, name := range []string{"probability", "choices", "rounds", "noise-multiplier"} {
 			if given(name) {
-				return terminal.Usagef("--%s is for --sampling poisson", name)
+				return terminal.Usagef("--%s is for --sampling", name)
 			}
 		}
 		return nil
 	}
-	if f.sampling != "poisson" {
-		return terminal.Usagef("--sampling %s: choose poisson", f.sampling)
+	needed, other := "probability", "choices"
+	switch f.sampling {
+	case "poisson":
+	case "allocation":
+		needed, other = other, needed
+	default:
+		return terminal.Usagef("--sampling %s: choose poisson or allocation", f.sampling)
+	}
+	if given(other) {
+		return terminal.Usagef("--%s is not for --sampling %s", other, f.sampling)
 	}
 	for _, name := range []string{"mu", "alpha", "rdp"} {
 		if given(name) {
 			return terminal.Usagef("--%s is not for --sampling: Gaussian DP does not describe these mechanisms", name)
 		}
 	}
-	for _, name := range []string{"probability", "rounds", "delta"} {
+	for _, name := range []string{needed, "rounds", "delta"} {
 		if !given(name) {
-			return terminal.Usagef("--sampling poisson needs --probability, --rounds, --delta and --noise-multiplier or --epsilon: "+
-				"--%s is missing", name)
+			return terminal.Usagef("--sampling %s needs --%s, --rounds, --delta and --noise-multiplier or --epsilon: "+
+				"--%s is missing", f.sampling, needed, name)
 		}
 	}
 	switch {
 	case given("noise-multiplier") && given("epsilon"):
 		return terminal.Usagef("give --noise-multiplier, or --epsilon to compute it, not both")
 	case !given("noise-multiplier") && !given("epsilon"):
-		return terminal.Usagef("--sampling poisson needs --noise-multiplier, or --epsilon to compute it")
+		return terminal.Usagef("--sampling %s needs --noise-multiplier, or --epsilon to compute it", f.sampling)
 	}
 	return nil
 }
@@ -92,6 +104,16 @@ func (f *epsilonFlags) runSampled(cmd *cobra.Command) error {
 // convert returns the epsilon of the noise multiplier; for an epsilon, of the noise multiplier that it finds.
 func (f *sampledEpsilonFlags) convert(calibrated bool, epsilon, delta float64) (sampledConversion, error) {
 	c := sampledConversion{NoiseMultiplier: f.noiseMultiplier, Delta: delta}
+	if f.sampling == "allocation" {
+		m, err := allocation.New(allocation.Blocks{Choices: f.choices, Rounds: f.rounds})
+		if err == nil && calibrated {
+			c.NoiseMultiplier, err = m.NoiseMultiplier(epsilon, delta)
+		}
+		if err == nil {
+			c.Epsilon, err = m.Epsilon(delta, c.NoiseMultiplier)
+		}
+		return c, err
+	}
 	if calibrated {
 		p, err := pld.Calibrate(pld.Target{Probability: f.probability, Rounds: f.rounds,
 			Epsilon: epsilon, Delta: delta})
@@ -110,6 +132,14 @@ func (f *sampledEpsilonFlags) convert(calibrated bool, epsilon, delta float64) (
 
 func (f *sampledEpsilonFlags) print(w io.Writer, c sampledConversion) error {
 	const digits = 8
+	if f.sampling == "allocation" {
+		fmt.Fprintf(w, "mechanism         %d blocks of %d steps, each record in one of each, drawn at random, in secret\n", f.rounds,
+			f.choices)
+		fmt.Fprintf(w, "noise multiplier  %s\n", terminal.AsGiven(c.NoiseMultiplier))
+		fmt.Fprintf(w, "epsilon           %s\n", terminal.DecimalUp(c.Epsilon, digits))
+		_, err := fmt.Fprintf(w, "delta             %s\n", terminal.AsGiven(c.Delta))
+		return err
+	}
 	fmt.Fprintf(w, "mechanism         %d rounds, each record in each with probability %s, in secret\n", f.rounds,
 		terminal.AsGiven(f.probability))
 	fmt.Fprintf(w, "noise multiplier  %s\n", terminal.AsGiven(c.NoiseMultiplier))

@@ -3,6 +3,7 @@ package commands
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 )
@@ -57,9 +58,39 @@ func TestSampledEpsilonSaysWhatItIs(t *testing.T) {
 	}
 }
 
+// Random allocation has a smaller ε than Poisson sampling with as many participations on average, and the noise for it
+// is found again.
+func TestAllocationEpsilon(t *testing.T) {
+	convert := func(flags string) (r struct {
+		NoiseMultiplier float64 `json:"noise_multiplier"`
+		Epsilon         float64
+	}) {
+		t.Helper()
+		code, out, errs := mafalda(strings.Fields("epsilon --sampling allocation --choices 19 --rounds 20 --delta 1e-6 --json " + flags)...)
+		if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil || strings.Contains(out, "lower") {
+			t.Fatalf("%s: code %d, %v, %s%s", flags, code, err, out, errs)
+		}
+		return r
+	}
+	r := convert("--noise-multiplier 1") // of Poisson sampling: 7.8
+	if r.Epsilon < 7.0 || r.Epsilon > 7.1 {
+		t.Errorf("%+v", r)
+	}
+	if back := convert(fmt.Sprintf("--epsilon %v", r.Epsilon)); math.Abs(back.NoiseMultiplier-1) > 1e-3 || back.Epsilon > r.Epsilon {
+		t.Errorf("%+v", back)
+	}
+}
+
 func TestBadSampledEpsilon(t *testing.T) {
 	for flags, say := range map[string]string{
 		"--sampling bins": "choose poisson",
+		"--sampling allocation --choices 0 --rounds 3 --noise-multiplier 1 --delta 0.1":                "--choices 0: must be",
+		"--sampling allocation --choices 3 --rounds 0 --noise-multiplier 1 --delta 0.1":                "there are no blocks",
+		"--sampling allocation --choices 3 --rounds 3 --noise-multiplier NaN --delta 0.1":              "--noise-multiplier NaN: must",
+		"--sampling allocation --choices 3 --rounds 3 --epsilon -1 --delta 0.1":                        "--epsilon -1: must be",
+		"--sampling allocation --choices 3 --rounds 3 --epsilon 1 --delta 1e-200":                      "--delta 1e-200: must be",
+		"--sampling allocation --rounds 3 --epsilon 1 --delta 0.1":                                     "--choices is missing",
+		"--sampling allocation --probability 0.1 --rounds 3 --epsilon 1 --delta 0.1":                   "--probability is not for",
 		"--sampling poisson --probability 0.1 --rounds 3 --noise-multiplier 1":                         "--delta is missing",
 		"--sampling poisson --rounds 3 --noise-multiplier 1 --delta 0.1":                               "--probability is missing",
 		"--sampling poisson --probability 0.1 --noise-multiplier 1 --delta 0.1":                        "--rounds is missing",

@@ -44,7 +44,7 @@ func TestBadInput(t *testing.T) {
 		"pattern out of range":   {with("--schema", file("p", "0 1\n2 40\n")), "line 2: step 40 is not one of 0..39"},
 		"pattern with twins":     {with("--schema", file("p", "0 1 0\n")), "line 1: step 0 is there twice"},
 		"step without pattern":   {with("--schema", file("p", "0 1\n")), "step 2 of 0..39 is in no pattern"},
-		"objective":              {with("--objective", "median"), "choose mean, max, last"},
+		"objective":              {with("--objective", "median"), "choose mean, max or last"},
 		"objective of banded":    {with("--objective", "max", "--strategy", "banded"), "one dense strategy"},
 		"objective of groups":    {with("--objective", "last", "--groups", "2"), "one dense strategy"},
 		"per node and groups":    {with("--per-node", "--groups", "2"), "not both"},

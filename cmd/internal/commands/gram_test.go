@@ -86,17 +86,6 @@ func TestEstimateFromUnitVectors(t *testing.T) {
 	}
 }
 
-// Manifests from before errors had a confidence hold by the rule of then: two standard errors of independent random
-// signs, even for as many as there are nodes, and the difference that a quarter of the Lanczos steps makes.
-func TestEstimatesWithoutConfidence(t *testing.T) {
-	for _, name := range []string{"dense", "long"} {
-		code, out, errs := mafalda("verify", filepath.Join("testdata", "estimates", name))
-		if code != 0 || !strings.Contains(out, "ok      estimate") {
-			t.Errorf("%s: code %d, %s%s", name, code, out, errs)
-		}
-	}
-}
-
 // Only the dense optimum is near the optimum because its Gram matrix is nearly right: of other strategies the loss alone is judged.
 func TestEstimateOfOtherStrategies(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"mafalda/cmd/internal/grids"
-	"mafalda/internal/study"
+	"mafalda/study"
 )
 
 // A folder from somebody else has no program run and nothing written: merge refuses every command line that shards do not

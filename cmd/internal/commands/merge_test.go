@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"mafalda/internal/runes"
-	"mafalda/internal/study"
+	"mafalda/study"
 )
 
 // contents returns the files of a folder and below, without the shards' files, by their names.

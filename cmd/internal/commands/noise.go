@@ -48,6 +48,10 @@ that went before (Linux); 'mafalda noise serve' draws each row when it is asked 
 Where nodes share noise with their neighbours (exports of --trust secldp), a new state begins a run with them: it needs
 --key, --peers and --runs, and then has the keys of all pairs ('mafalda keys --help').
 
+What the rows that are out have given away is said on standard error ('mafalda epsilon --export' says it for any step). With
+--stop-at the node has a budget of its own, smaller than the plan's: the row that would pass it is not drawn. The state keeps
+the budget, also over a crash; it can be made smaller, and not larger.
+
 --grid is for gradients that were rounded towards zero to the same grid, record by record, before they were summed;
 without that it does harm: the digits of the sum below the grid go out without noise.`,
 		Example: `  mafalda noise out --node Medici --dim 99 --state medici.state --new --row 0 --steps 1 -o row0.npy
@@ -55,6 +59,7 @@ without that it does harm: the digits of the sum below the grid go out without n
   mafalda noise out --node Medici --dim 99 --state medici.state --row 2 --skip 1 --steps 1 -o row3.npy   # 2 missed
   mafalda noise out --node Medici --dim 99 --state other.state --new --format raw32 | ./node        # all
   mafalda noise out --node Medici --dim 99 --state medici.state --new --key medici.key --peers keys.csv --runs runs
+  mafalda noise out --node Medici --dim 99 --state medici.state --stop-at 2 --steps 1 -o row4.npy   # halt at epsilon 2
   mafalda noise out --node Medici --dim 99 --seed 1 -o noise.npy                                    # simulated`,
 		Args: terminal.ExactArgs(1, "one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
@@ -113,15 +118,18 @@ func (f *noiseFlags) run(cmd *cobra.Command, dir string) error {
 		fmt.Fprintln(notes, text)
 	}
 	if f.out == "" {
-		err = d.ToStream(f.stream(cmd), f.withSteps)
+		err = errors.Join(err, d.ToStream(f.stream(cmd), f.withSteps))
+	}
+	if err == nil {
+		noteSpent(notes, rows)
 	}
 	return errors.Join(err, rows.Close())
 }
 
 // draw prepares the rows of steps that are not skipped; the first one carries the skipped rows.
 func (f *noiseFlags) draw(rows noise.Source, format noise.Format) (*noise.Drawing, error) {
-	if left := rows.Steps() - rows.Step(); f.skip > 0 && f.skip >= left {
-		return nil, fmt.Errorf("--skip %d: %w", f.skip, &noise.LeftError{Left: left, Steps: rows.Steps()})
+	if left := rows.End() - rows.Step(); f.skip > 0 && f.skip >= left {
+		return nil, fmt.Errorf("--skip %d: %w", f.skip, noise.TooFew(rows))
 	}
 	for range f.skip {
 		if err := rows.Skip(); err != nil {
@@ -134,26 +142,26 @@ func (f *noiseFlags) draw(rows noise.Source, format noise.Format) (*noise.Drawin
 // check finds wrong flags before anything is opened.
 func (f *noiseFlags) check(cmd *cobra.Command, dir string) (noise.Format, error) {
 	if err := f.checkNumbers(cmd); err != nil {
-		return "", err
+		return 0, err
 	}
 	given := cmd.Flags().Changed
 	switch {
 	case given("steps") && f.steps < 1:
-		return "", terminal.Usagef("--steps %d: must be at least 1", f.steps)
+		return 0, terminal.Usagef("--steps %d: must be at least 1", f.steps)
 	case f.skip < 0:
-		return "", terminal.Usagef("--skip %d: must not be negative", f.skip)
+		return 0, terminal.Usagef("--skip %d: must not be negative", f.skip)
 	case f.row < 0:
-		return "", terminal.Usagef("--row %d: rows are counted from 0", f.row)
+		return 0, terminal.Usagef("--row %d: rows are counted from 0", f.row)
 	case !given("seed") && f.state == "":
-		return "", terminal.Usagef("without --state nobody would know which rows have been drawn: name a file, or --seed for a " +
+		return 0, terminal.Usagef("without --state nobody would know which rows have been drawn: name a file, or --seed for a " +
 			"simulation")
 	case f.state == "" && (f.fresh || f.counter != ""):
-		return "", terminal.Usagef("--new and --counter are for a --state")
+		return 0, terminal.Usagef("--new and --counter are for a --state")
 	case f.state == "" && f.row > 0:
-		return "", terminal.Usagef("--row %d: without --state row 0 is next", f.row)
+		return 0, terminal.Usagef("--row %d: without --state row 0 is next", f.row)
 	}
-	if f.withSteps && (f.out != "" || f.format == string(noise.NPY)) {
-		return "", terminal.Usagef("--with-steps is for raw numbers to standard output: -o has the first row in FILE.json")
+	if f.withSteps && (f.out != "" || f.format == noise.NPY.String()) {
+		return 0, terminal.Usagef("--with-steps is for raw numbers to standard output: -o has the first row in FILE.json")
 	}
 	format, err := f.chooseFormat(cmd)
 	if err == nil {
@@ -176,11 +184,11 @@ func (f *noiseFlags) chooseFormat(cmd *cobra.Command) (noise.Format, error) {
 	if f.format != "" {
 		var err error
 		if format, err = noise.ParseFormat(f.format); err != nil {
-			return "", terminal.Usagef("--%w", err)
+			return 0, terminal.Usage(err)
 		}
 	}
 	if file, ok := terminal.FileOf(cmd.OutOrStdout()); ok && f.out == "" && term.IsTerminal(int(file.Fd())) {
-		return "", terminal.Usagef("numbers are not for a terminal: use -o FILE, or a pipe")
+		return 0, terminal.Usagef("numbers are not for a terminal: use -o FILE, or a pipe")
 	}
 	return format, nil
 }

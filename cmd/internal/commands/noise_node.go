@@ -24,6 +24,7 @@ type nodeFlags struct {
 	seed                 uint64
 	std, grid            float64
 	regenerate, fresh    bool
+	stopAt, stopDelta    float64
 	join                 noise.Join
 }
 
@@ -44,6 +45,9 @@ func (f *nodeFlags) bind(cmd *cobra.Command) {
 	fl.Float64Var(&f.std, "noise-std", 0, "standard deviation of Z, not below that of the manifest (default: that)")
 	fl.Float64Var(&f.grid, "grid", 0,
 		"round every number to a multiple of this power of two, on which the gradients are too")
+	fl.Float64Var(&f.stopAt, "stop-at", 0,
+		"`EPSILON` of the node, below the plan's: the row that would pass it is not drawn, in this run of the state and in all later ones")
+	fl.Float64Var(&f.stopDelta, "stop-delta", 0, "with --stop-at: its delta (default: the export's)")
 	fl.BoolVar(&f.regenerate, "regenerate", false, "make earlier rows of Z again instead of keeping them (dense strategies)")
 }
 
@@ -59,6 +63,12 @@ func (f *nodeFlags) checkNumbers(cmd *cobra.Command) error {
 		return terminal.Usagef("--noise-std %v: must be positive and finite", f.std)
 	case given("grid") && (!(f.grid > 0) || math.IsInf(f.grid, 1)):
 		return terminal.Usagef("--grid %v: must be positive and finite", f.grid)
+	case given("stop-at") && (!(f.stopAt > 0) || math.IsInf(f.stopAt, 1)):
+		return terminal.Usagef("--stop-at %v: must be positive and finite", f.stopAt)
+	case given("stop-delta") && !(f.stopDelta > 0 && f.stopDelta < 1):
+		return terminal.Usagef("--stop-delta %v: must be above 0 and below 1", f.stopDelta)
+	case given("stop-delta") && !given("stop-at"):
+		return terminal.Usagef("--stop-delta is for --stop-at")
 	case f.join != noise.Join{} && !f.fresh:
 		return terminal.Usagef("--key, --peers and --runs are for --new: a state has the keys of its run")
 	case f.join != noise.Join{} && (f.join.Key == "" || f.join.Keys == "" || f.join.Runs == ""):
@@ -114,6 +124,9 @@ func (f *nodeFlags) options(cmd *cobra.Command) noise.Options {
 	opts := noise.Options{NoiseStd: f.std, Grid: f.grid, Regenerate: f.regenerate}
 	if cmd.Flags().Changed("seed") {
 		opts.Seed = &f.seed
+	}
+	if f.stopAt != 0 {
+		opts.Limit = &noise.Limit{Epsilon: f.stopAt, Delta: f.stopDelta}
 	}
 	return opts
 }

@@ -3,6 +3,7 @@ package commands
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 
 	"github.com/spf13/cobra"
@@ -81,6 +82,7 @@ func (f *noiseServeFlags) run(cmd *cobra.Command, dir string) (err error) {
 		fmt.Fprintln(notes, s.Condition())
 	}
 	fmt.Fprintf(notes, "%q, step %d of 0..%d is next\n", s.Node(), issuer.Standing().Next, s.Steps()-1)
+	noteSpent(notes, s)
 	if _, err := fmt.Fprintf(terminal.Verbatim(cmd.OutOrStdout()), "listening on %s\n", serve.Address(l)); err != nil {
 		return err
 	}
@@ -88,7 +90,15 @@ func (f *noiseServeFlags) run(cmd *cobra.Command, dir string) (err error) {
 		return fmt.Errorf("serving ended: %w", err)
 	}
 	fmt.Fprintf(notes, "ended; step %d is next\n", issuer.Standing().Next)
+	noteSpent(notes, s)
 	return nil
+}
+
+// noteSpent writes what is spent to a log, unless the noise protects nothing.
+func noteSpent(notes io.Writer, s interface{ SpentLine() string }) {
+	if line := s.SpentLine(); line != "" {
+		fmt.Fprintln(notes, line)
+	}
 }
 
 // check finds wrong flags before anything is opened.

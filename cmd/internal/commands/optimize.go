@@ -43,6 +43,7 @@ const optimizeExamples = `  mafalda optimize --graph florentine --T 380 -o out
   mafalda optimize --graph ego.edges --T 380 -k 20 --sampling bins --epsilon 2 --delta 1e-6 -o out
   mafalda optimize --graph ego.edges --T 380 -k 20 --trust secldp -o out     # neighbours share noise
   mafalda optimize --graph florentine --T 64 -k 4 --trust secldp --secrets pairs.edges --coalitions 2
+  mafalda optimize --graph florentine --T 32 -k 4 --budgets budgets.csv -o out    # a privacy level a node
   mafalda optimize --workload prefix --T 380          # centralized: no network`
 
 func newOptimizeCmd(runner *grids.Runner) *cobra.Command {
@@ -147,6 +148,11 @@ func onNetwork(ctx context.Context, p *plan.Problem, check func() error) (err er
 			return err
 		}
 	}
+	if p.Levels != nil {
+		if p.Levels, err = p.Levels.On(p.Network); err != nil {
+			return err
+		}
+	}
 	return check()
 }
 
@@ -241,7 +247,7 @@ func (f *optimizeFlags) incomplete(ctx context.Context, s *plan.Solution) error 
 		hint = "; nothing exported (use --keep-partial to export the best strategy so far)"
 	}
 	after := fmt.Sprintf("after %d iterations with a gap of %s", end.Iterations, terminal.DecimalUp(end.Gap, 2))
-	if s.Options.Sampling == participation.Bins { // the gap is that of the optimum to compare with
+	if s.Options.Sampling == participation.Bins { // the gap belongs to the optimum to compare with
 		after = fmt.Sprintf("after %s", terminal.Count(len(s.Candidates), "candidate"))
 	}
 	switch {

@@ -14,6 +14,8 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/spacetime"
+	"mafalda/internal/files"
+	"mafalda/internal/shell"
 	"mafalda/measure"
 	"mafalda/participation"
 	"mafalda/plan"
@@ -33,6 +35,7 @@ type optimizeFlags struct {
 	sampling    string
 	trust       string
 	sharing     plan.Sharing
+	budgets     string
 	tolerance   float64
 	groups      int
 	options     plan.Options // what other flags than these bind directly
@@ -67,6 +70,7 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 		"how nodes draw batches: cyclic (in turn; attackers may know when a record takes part),\n"+
 			"poisson (in secret, every record with probability w/b in w groups; needs --epsilon and --delta,\n"+
 			"and finds the best w up to b unless --bandwidth says it),\n"+
+			"allocation (in secret, every record in one step, drawn at random, of each of k blocks of its group's steps; T = k·b),\n"+
 			"bins (in secret, every record put once into one of b batches of random size, drawn independently and\n"+
 			"uniformly: not a permutation that is cut into equal batches; needs --epsilon and --delta)")
 	fl.Var((*terminal.WholeNumber)(&o.MonteCarlo.Samples), "samples", "of the accountant of --sampling bins, drawn with --seed "+
@@ -80,6 +84,9 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 		"so many dense strategies that the nodes share, found by assigning "+
 			"and optimizing in turn")
 	f.privacy.Bind(cmd)
+	fl.StringVar(&f.budgets, "budgets", "", "a privacy level for every node, in the place of --mu, --epsilon, --delta and --clip: CSV `file`\n"+
+		"with the columns node, epsilon and delta, or mu, and clip")
+	terminal.InGroup(cmd, "Privacy", "budgets")
 	f.bindOutput(cmd)
 }
 
@@ -124,6 +131,29 @@ func (f *optimizeFlags) chooseTrust(cmd *cobra.Command) (*plan.Sharing, error) {
 	return nil, terminal.Usagef("unknown trust model %q: choose ldp or secldp", f.trust)
 }
 
+// chooseLevels returns the privacy levels of single nodes; nil if all have one.
+func (f *optimizeFlags) chooseLevels(cmd *cobra.Command, o *plan.Options) (*plan.Levels, error) {
+	if !cmd.Flags().Changed("budgets") {
+		return nil, nil
+	}
+	for _, name := range []string{"mu", "epsilon", "delta", "clip"} {
+		if cmd.Flags().Changed(name) {
+			return nil, terminal.Usagef("--%s: --budgets says it for every node", name)
+		}
+	}
+	adjacency, err := f.privacy.Adjacency()
+	if err != nil {
+		return nil, err
+	}
+	o.Privacy = &plan.Privacy{Adjacency: adjacency}
+	file, _, err := files.Open(f.budgets)
+	if err != nil {
+		return nil, terminal.Usagef("--budgets: %w", err)
+	}
+	defer file.Close()
+	return plan.ReadLevels(file, f.budgets)
+}
+
 func (f *optimizeFlags) bindOutput(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVarP(&f.out, "output", "o", "", "write C, C⁻¹, nodes and manifest to this `folder`")
@@ -163,6 +193,7 @@ func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options,
 		func() (err error) { p.Objective, err = measure.ParseObjective(f.objective); return terminal.Usage(err) },
 		func() (err error) { f.write.Format, err = export.ParseFormat(f.format); return err },
 		func() (err error) { o.Privacy, err = f.privacy.Choose(cmd); return err },
+		func() (err error) { p.Levels, err = f.chooseLevels(cmd, &o); return err },
 		func() (err error) { p.Sharing, err = f.chooseTrust(cmd); return err },
 		func() (err error) { p.Gram, err = f.gram.choose(cmd, f.network.Seed); return err },
 	} {
@@ -284,13 +315,13 @@ func (f *classFlags) choose(cmd *cobra.Command, c factorize.Class) (factorize.Cl
 func (f *optimizeFlags) networkFiles(p plan.Problem) string {
 	var flags []string
 	if n := p.Network; n != nil && n.Origin.SHA256 != "" {
-		flags = append(flags, " --graph "+terminal.ShellQuoted(f.network.Source))
+		flags = append(flags, " --graph "+shell.Quote(f.network.Source))
 	}
 	if n := p.Network; n != nil && n.Origin.GossipFile != "" {
-		flags = append(flags, " --gossip-matrix "+terminal.ShellQuoted(f.network.GossipFile))
+		flags = append(flags, " --gossip-matrix "+shell.Quote(f.network.GossipFile))
 	}
 	if f.network.Sequence != "" {
-		flags = append(flags, " --graph-sequence "+terminal.ShellQuoted(f.network.Sequence))
+		flags = append(flags, " --graph-sequence "+shell.Quote(f.network.Sequence))
 	}
 	return strings.Join(flags, "")
 }

@@ -79,7 +79,7 @@ func TestBadSharedNoise(t *testing.T) {
 		{"--trust secldp --secrets " + unknown, `no node "Rossi"`},
 		{"--trust secldp --coalitions 0", "must be 1, 2, or a file"},
 		{"--trust secldp --secrets=", "--secrets is empty"},
-		{"--trust secldp --missed-steps 0.1", "leave out --missed-steps"},
+		{"--trust secldp --node-failures 0.1", "leave out --node-failures"},
 	} {
 		args := append([]string{"optimize", "--graph", "florentine", "--T", "8", "-k", "2"}, strings.Fields(tc.args)...)
 		code, out, errs := mafalda(args...)

@@ -24,10 +24,7 @@ func explicitLoss(t *testing.T, dir string, n *graph.Network) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := e.Manifest.Spec()
-	if err == nil {
-		s, err = s.On(n)
-	}
+	s, err := e.Manifest.WorkloadSpec.On(n)
 	if err != nil {
 		t.Fatal(err)
 	}

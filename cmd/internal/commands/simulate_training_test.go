@@ -40,10 +40,6 @@ func TestSimulateTraining(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "momentum 0.5") || !strings.Contains(out, "measured / predicted: dp-d-sgd") {
 		t.Errorf("code %d, %s%s", code, out, errs)
 	}
-	code, _, errs = mafalda("simulate", "--graph", "cycle:4", "--rounds", "3")
-	if code != 2 || !strings.Contains(errs, "unknown flag: --rounds") {
-		t.Errorf("an old name of --gossip-rounds: code %d, %s", code, errs)
-	}
 }
 
 // Runs of other training are of another study.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"mafalda/internal/study"
+	"mafalda/study"
 )
 
 func TestSubmitRefuses(t *testing.T) {

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"mafalda/internal/study"
 	"mafalda/protocols"
 	"mafalda/protocols/gossip"
+	"mafalda/study"
 )
 
 // GossipErrors shows the distance from the average over the rounds of gossip.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"mafalda/benchmarks"
-	"mafalda/internal/study"
+	"mafalda/study"
 )
 
 const excessPrefix = "excess-k"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"mafalda/internal/study"
+	"mafalda/study"
 )
 
 // Files returns a figure in every format, or nothing if the figure is nil. A figure that could not be made fails only when

@@ -42,12 +42,6 @@ func (l levels) requestedLevel(level float64) (letter string, value float64) {
 	return "epsilon", short
 }
 
-// LevelAsked returns the letter, mu or epsilon, and the number that a level of a study was asked for with: a μ that is
-// the one of a short ε, for this δ, was asked for by that ε.
-func LevelAsked(mu, delta float64) (letter string, value float64) {
-	return levels{delta: delta}.requestedLevel(mu)
-}
-
 // text is what a picture calls a level.
 func (l levels) text(level float64) string {
 	letter, value := l.requestedLevel(level)

@@ -28,7 +28,7 @@ type Axes struct {
 	LogX, LogY  bool    // values must be positive
 	Dots        bool    // mark the points, without a line between them
 	Marks       bool    // mark the points on the line
-	MaxY        float64 // 0: that of the highest curve or band; what is above is cut off
+	MaxY        float64 // 0: the highest curve or band; what is above is cut off
 }
 
 // Lines draws curves in one plot; nil if none has a point. A curve without points is left out, and leaves its colour
@@ -42,7 +42,7 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 	first, last := math.Inf(1), math.Inf(-1)
 	low, high := math.Inf(1), math.Inf(-1)
 	var names []string
-	colour := colours(curves)
+	colour := Colours(curves)
 	for i, c := range curves {
 		if len(c.X) == 0 && len(c.Y) == 0 {
 			continue
@@ -140,21 +140,43 @@ func (a Axes) scaleX(p *plot.Plot, first, last float64) {
 
 // scaleY sets range and ticks of the vertical axis, for values from low to high.
 func (a Axes) scaleY(p *plot.Plot, low, high float64) {
-	const room = 0.05 // above the highest curve
+	s := NewScale(low, high, a.LogY)
+	p.Y.Min, p.Y.Max, p.Y.Tick.Marker = s.Low, s.High, plot.ConstantTicks(s.Ticks)
 	if a.LogY {
+		p.Y.Scale = plot.LogScale{}
+	}
+}
+
+// Scale is the range of an axis with its ticks.
+type Scale struct {
+	Low, High float64
+	Log       bool
+	Ticks     []plot.Tick // those without a label are minor
+}
+
+// NewScale returns the scale for values from low to high, with some room above, and from zero if it is not logarithmic.
+func NewScale(low, high float64, log bool) Scale {
+	const room = 0.05 // above the highest value
+	if log {
 		margin := math.Pow(math.Max(high/low, 1.5), room)
 		low = math.Max(low/math.Min(margin, 1.2), math.SmallestNonzeroFloat64)
 		high = math.Min(high*margin, math.MaxFloat64)
-		p.Y.Scale = plot.LogScale{}
-		p.Y.Tick.Marker = plot.ConstantTicks(logLabels(low, high))
-	} else {
-		low, high = math.Min(low, 0), math.Max(high, 0)
-		if low == high {
-			high = 1
-		}
-		high += room * (high - low)
+		return Scale{low, high, true, logLabels(low, high)}
 	}
-	p.Y.Min, p.Y.Max = low, high
+	low, high = math.Min(low, 0), math.Max(high, 0)
+	if low == high {
+		high = 1
+	}
+	high += room * (high - low)
+	return Scale{low, high, false, roundTicks(low, high)}
+}
+
+// Share returns where on the axis a value is, from 0 to 1.
+func (s Scale) Share(v float64) float64 {
+	if s.Log {
+		return math.Log(v/s.Low) / math.Log(s.High/s.Low)
+	}
+	return (v - s.Low) / (s.High - s.Low)
 }
 
 // clampY returns y, or the largest value that there is room for.

@@ -2,7 +2,8 @@ package figures
 
 // A method whose line is in several pictures has one colour in all of them.
 
-// methodColour returns the place of a method's colour in the palette; it has none if it is not known.
+// methodColour returns the place of a method's colour in the palette: blue, vermilion, green, purple, orange, sky blue,
+// black. It has none if it is not known.
 func methodColour(name string) (index int, known bool) {
 	switch name {
 	case "mafalda":
@@ -23,9 +24,9 @@ func methodColour(name string) (index int, known bool) {
 	return 0, false
 }
 
-// colours returns the places of the curves' colours in the palette: the method's colour, or the colour of the curve that
+// Colours returns the places of the curves' colours in the palette: the method's colour, or the colour of the curve that
 // it is to look like, and for the others, in order, what is left.
-func colours(curves []Curve) []int {
+func Colours(curves []Curve) []int {
 	taken := map[int]bool{}
 	at := make([]int, len(curves))
 	for i, c := range curves {
@@ -51,7 +52,3 @@ func colours(curves []Curve) []int {
 	}
 	return at
 }
-
-// MethodColour returns the place of a method's colour in the palette of Okabe & Ito; known is false for an unknown
-// method. The palette: blue, vermilion, green, purple, orange, sky blue, black.
-func MethodColour(name string) (index int, known bool) { return methodColour(name) }

@@ -33,7 +33,18 @@ func Sampling(c *plan.SamplingCurves) (*Figure, error) {
 	if c.Best != nil {
 		curves = append(curves, Curve{Name: "best number of bands", Method: "none", X: epsilons, Y: ratios(c.Best), Dashed: true})
 	}
-	title := fmt.Sprintf("Poisson sampling at the same (ε, δ): %s, T = %d, k = %d, b = %d, δ = %s", source,
+	if c.Allocation != nil {
+		curves = append(curves, Curve{Name: "best number, allocation", X: epsilons, Y: ratios(c.Allocation), Dashed: true})
+	}
+	if c.Bounds != nil {
+		poisson, bins := Curve{Name: "lower bound, poisson", X: epsilons, Dashed: true}, Curve{Name: "lower bound, bins", X: epsilons,
+			Dashed: true}
+		for i, b := range c.Bounds {
+			poisson.Y, bins.Y = append(poisson.Y, b.Poisson/c.Cyclic[i]), append(bins.Y, b.Bins/c.Cyclic[i])
+		}
+		curves = append(curves, poisson, bins)
+	}
+	title := fmt.Sprintf("Secret batches at the same (ε, δ): %s, T = %d, k = %d, b = %d, δ = %s", source,
 		p.Schema.Steps(), p.Schema.Participations(), p.Schema.Separation(), printed(c.Levels.Delta))
 	return Lines(Axes{Title: title, X: "ε", Y: "squared error over that of the optimum, batches in turn", LogX: true,
 		MaxY: 2}, curves)
@@ -51,14 +62,19 @@ func ratios(at []benchmarks.AtPrivacy) []float64 {
 // all digits.
 func WriteSampling(w io.Writer, c *plan.SamplingCurves) error {
 	lines := [][]string{{"epsilon", "delta", "bands", "noise_multiplier", "error_at_privacy",
-		"cyclic_error_at_privacy", "ratio", "best"}}
+		"cyclic_error_at_privacy", "ratio", "best", "poisson_lower_bound", "bins_lower_bound",
+		"allocation_bands", "allocation_error_at_privacy"}}
 	float := func(v float64) string { return strconv.FormatFloat(v, 'g', 17, 64) }
 	for i, epsilon := range c.Levels.Epsilons {
 		best, listed := c.Best[i], false
+		bands, allocated := "", ""
+		if c.Allocation != nil {
+			bands, allocated = strconv.Itoa(c.Allocation[i].Bands), float(c.Allocation[i].Error)
+		}
 		add := func(at benchmarks.AtPrivacy) {
 			lines = append(lines, []string{float(epsilon), float(at.Delta), strconv.Itoa(at.Bands),
 				float(at.NoiseMultiplier), float(at.Error), float(c.Cyclic[i]), float(at.Ratio),
-				strconv.FormatBool(at.Bands == best.Bands)})
+				strconv.FormatBool(at.Bands == best.Bands), float(c.Bounds[i].Poisson), float(c.Bounds[i].Bins), bands, allocated})
 		}
 		for _, b := range c.Bands {
 			if !listed && b.Bandwidth >= best.Bands {

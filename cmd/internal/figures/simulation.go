@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"mafalda/internal/study"
 	"mafalda/simulate"
+	"mafalda/study"
 )
 
 const simulationFigure = "privacy-utility"

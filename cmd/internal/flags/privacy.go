@@ -45,9 +45,9 @@ func (f *PrivacyFlags) Choose(cmd *cobra.Command) (*plan.Privacy, error) {
 	if !(f.clip > 0) || math.IsInf(f.clip, 1) {
 		return nil, terminal.Usagef("--clip %v: must be positive and finite", f.clip)
 	}
-	adjacency, err := accounting.ParseAdjacency(f.adjacency)
+	adjacency, err := f.Adjacency()
 	if err != nil {
-		return nil, terminal.Usage(err)
+		return nil, err
 	}
 	if !f.wanted() {
 		return nil, nil
@@ -56,19 +56,25 @@ func (f *PrivacyFlags) Choose(cmd *cobra.Command) (*plan.Privacy, error) {
 		Adjacency: adjacency}, nil
 }
 
-// AdjacencyLine says what neighbouring data sets are.
-func (f *PrivacyFlags) AdjacencyLine() string { return AdjacencyText(f.adjacency) }
+// Adjacency returns what neighbouring data sets are.
+func (f *PrivacyFlags) Adjacency() (accounting.Adjacency, error) {
+	a, err := accounting.ParseAdjacency(f.adjacency)
+	return a, terminal.Usage(err)
+}
+
+// AdjacencyLine says what neighbouring data sets are, in units that are protected.
+func (f *PrivacyFlags) AdjacencyLine(unit string) string { return AdjacencyText(f.adjacency, unit) }
 
 // Contribution says how far one record can move a sum of gradients.
 func (f *PrivacyFlags) Contribution() string { return ContributionText(f.adjacency) }
 
-// AdjacencyText says what an adjacency is, by its name.
-func AdjacencyText(name string) string {
+// AdjacencyText says what an adjacency is, by its name, of units that are protected: a record or a person.
+func AdjacencyText(name, unit string) string {
 	a, err := accounting.ParseAdjacency(name)
 	if err != nil {
 		return err.Error()
 	}
-	return fmt.Sprintf("%v: one record moves a sum of gradients by at most %s", a, ContributionText(name))
+	return fmt.Sprintf("%v: one %s moves a sum of gradients by at most %s", a, unit, ContributionText(name))
 }
 
 // ContributionText says how far one record can move a sum of gradients, by accounting.Adjacency.Contribution.

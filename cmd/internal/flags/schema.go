@@ -16,11 +16,18 @@ import (
 
 // SchemaFlags say who may take part when.
 type SchemaFlags struct {
-	schema                            string
+	schema, unit                      string
+	batches                           int // that a person has records in
 	Steps, participations, separation int
 }
 
 const schemaGroup = "Who takes part when"
+
+// Who is protected.
+const (
+	unitRecord = "record"
+	unitPerson = "person"
+)
 
 // SchemaNames returns the names of schemas that are no files.
 func SchemaNames() []string { return []string{"cyclic", "min-sep", "single"} }
@@ -34,7 +41,10 @@ func (f *SchemaFlags) Bind(cmd *cobra.Command) {
 	fl.StringVar(&f.schema, "schema", "cyclic", "when a record takes part:\ncyclic: every b steps, at most k times\n"+
 		"min-sep: at least b steps apart, at most k times\nsingle: once\n`FILE`: in the steps of one of its lines, counted from 0")
 	terminal.CompleteWithFiles(cmd, "schema", SchemaNames())
-	terminal.InGroup(cmd, schemaGroup, "T", "participations", "separation", "schema")
+	fl.StringVar(&f.unit, "unit", unitRecord, "who is protected: `record`, or person, with all records that are theirs")
+	fl.Var((*terminal.WholeNumber)(&f.batches), "person-batches", "with --unit person: in how many of the b batches a person may have records (default 1)")
+	terminal.CompleteWith(cmd, "unit", []string{unitRecord, unitPerson})
+	terminal.InGroup(cmd, schemaGroup, "T", "participations", "separation", "schema", "unit", "person-batches")
 }
 
 // BindEvery is Bind for ChooseEvery.
@@ -46,6 +56,38 @@ func (f *SchemaFlags) BindEvery(cmd *cobra.Command) {
 
 // Choose returns the schema that the flags describe.
 func (f *SchemaFlags) Choose(cmd *cobra.Command) (participation.Schema, error) {
+	s, err := f.chooseForRecords(cmd)
+	if err != nil {
+		return nil, err
+	}
+	return f.protect(cmd, s)
+}
+
+// protect returns the schema for who is protected, given the one for a record.
+func (f *SchemaFlags) protect(cmd *cobra.Command, s participation.Schema) (participation.Schema, error) {
+	given := cmd.Flags().Changed("person-batches")
+	cycle, cyclic := s.(participation.Cyclic)
+	switch {
+	case f.unit != unitRecord && f.unit != unitPerson:
+		return nil, terminal.Usagef("--unit %s: choose %s or %s", f.unit, unitRecord, unitPerson)
+	case f.unit == unitRecord && given:
+		return nil, terminal.Usagef("--person-batches is for --unit person")
+	case f.unit == unitRecord:
+		return s, nil
+	case !cyclic:
+		return nil, terminal.Usagef("--unit person needs batches in turn: --schema cyclic or single")
+	case given && f.batches < 1:
+		return nil, terminal.Usagef("--person-batches %d: must be at least 1", f.batches)
+	}
+	people, err := participation.NewPeople(cycle, max(1, f.batches))
+	if err != nil {
+		return nil, terminal.Usage(err)
+	}
+	return people, nil
+}
+
+// chooseForRecords returns the schema of a record.
+func (f *SchemaFlags) chooseForRecords(cmd *cobra.Command) (participation.Schema, error) {
 	if !cmd.Flags().Changed("T") {
 		return nil, terminal.Usagef("how many steps? Use --T, for example --T 380")
 	}
@@ -89,7 +131,7 @@ func (f *SchemaFlags) ChooseEvery(cmd *cobra.Command) (participation.Schema, err
 		if err != nil {
 			return nil, terminal.Usage(err)
 		}
-		return s, nil
+		return f.protect(cmd, s)
 	}
 	return f.Choose(cmd)
 }

@@ -13,9 +13,9 @@ import (
 	"mafalda/cmd/internal/terminal"
 	"mafalda/factorize/baselines"
 	"mafalda/graph"
-	"mafalda/internal/simulated"
 	"mafalda/participation"
 	"mafalda/simulate"
+	"mafalda/simulated"
 	"mafalda/threat"
 )
 

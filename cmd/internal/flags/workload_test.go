@@ -83,7 +83,7 @@ func TestBadWorkloadFlags(t *testing.T) {
 	}
 }
 
-// Help has the flags under headings, and not the old names.
+// Help has the flags under headings.
 func TestFlagsInGroups(t *testing.T) {
 	_, help, err := trainCommand("--help")
 	if err != nil {
@@ -97,9 +97,6 @@ func TestFlagsInGroups(t *testing.T) {
 			t.Fatalf("no %q after the first %d bytes of\n%s", want, at, help)
 		}
 		at += next
-	}
-	if strings.Contains(help, "--rounds") {
-		t.Errorf("old names in\n%s", help)
 	}
 }
 

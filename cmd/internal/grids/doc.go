@@ -1,4 +1,4 @@
-// Package grids runs the commands whose work is a grid of independent cells (internal/study): in this process, as one of several
+// Package grids runs the commands whose work is a grid of independent cells (study): in this process, as one of several
 // shards, on an engine elsewhere, or not at all, for who asks what there is to do.
 //
 //	Runner     what a command line is run for: its own results, a merge, a plan, an engine; commands get it when they are made

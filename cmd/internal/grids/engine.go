@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"mafalda/cmd/internal/terminal"
-	"mafalda/internal/study"
+	"mafalda/study"
 )
 
 // Engine computes the cells of a grid somewhere else: on machines that need not have the files of this one.

@@ -1,6 +1,6 @@
 package grids
 
-import "mafalda/internal/study"
+import "mafalda/study"
 
 // GridPlan says what is left to do for the shards of a grid. A command line with a shard that is run for a plan
 // (Runner.Plan) reads all of its input and looks at the folder, but computes and writes nothing: it fills in the plan for

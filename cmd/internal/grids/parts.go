@@ -9,8 +9,8 @@ import (
 
 	"mafalda/cmd/internal/terminal"
 	"mafalda/factorize"
-	"mafalda/internal/study"
 	"mafalda/plan"
+	"mafalda/study"
 )
 
 // ExportName is the folder of the export that merge makes inside the shards' folder.

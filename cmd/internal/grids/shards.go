@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"mafalda/cmd/internal/terminal"
-	"mafalda/internal/study"
+	"mafalda/study"
 )
 
 // ShardFlags say which part of its grid a command computes. Parts are computed by several machines into one folder;
@@ -112,7 +112,7 @@ func shardOfJob(of string, cut bool, env func(string) string) (s study.Shard, er
 	case env("JOB_COMPLETION_INDEX") != "" && !cut:
 		return s, terminal.Usagef("--shard auto: Kubernetes does not say how many pods there are: use --shard auto/N")
 	case env("JOB_COMPLETION_INDEX") != "":
-		s.Index = number("JOB_COMPLETION_INDEX", -1) + 1 // of those of a list, if there is one
+		s.Index = number("JOB_COMPLETION_INDEX", -1) + 1 // of the listed shards, if there is a list
 		if s.Of, err = strconv.Atoi(of); err != nil {
 			return s, terminal.Usagef("--shard auto/%s: N must be a whole number", of)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/cmd/internal/terminal"
-	"mafalda/internal/study"
+	"mafalda/study"
 )
 
 // StudyError makes errors about a folder that was named errors of usage.

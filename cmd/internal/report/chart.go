@@ -3,15 +3,13 @@ package report
 import (
 	"fmt"
 	"html/template"
-	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/figures"
 )
-
-const colours = 7 // of the page, c0 to c6
 
 // Sizes of a chart, in its own units.
 const (
@@ -20,73 +18,21 @@ const (
 	top, bottom             = 10.0, 44.0
 )
 
-// axis maps values to places.
+// axis is a scale with its place in the chart.
 type axis struct {
-	low, high float64
-	log       bool
-	from, to  float64
+	figures.Scale
+	from, to float64
 }
 
 func newAxis(values []float64, log bool, from, to float64) axis {
-	a := axis{math.Inf(1), math.Inf(-1), log, from, to}
-	for _, v := range values {
-		a.low, a.high = math.Min(a.low, v), math.Max(a.high, v)
+	low, high := slices.Min(values), slices.Max(values)
+	if log { // room for points at the edge
+		low, high = low/1.12, high*1.12
 	}
-	switch {
-	case log:
-		a.low, a.high = a.low/1.12, a.high*1.12
-	default:
-		a.low, a.high = math.Min(a.low, 0), math.Max(a.high, 0)
-		if a.low == a.high {
-			a.high = 1
-		}
-		a.high += 0.05 * (a.high - a.low)
-	}
-	return a
+	return axis{figures.NewScale(low, high, log), from, to}
 }
 
-func (a axis) position(v float64) float64 {
-	share := (v - a.low) / (a.high - a.low)
-	if a.log {
-		share = math.Log(v/a.low) / math.Log(a.high/a.low)
-	}
-	return a.from + share*(a.to-a.from)
-}
-
-// ticks are at 1, 2 and 5 times powers of ten, or at powers alone if there would be too many; at equal distances where
-// that is fewer than two.
-func (a axis) ticks() []float64 {
-	var all []float64
-	if a.log {
-		factors := []float64{1, 2, 5}
-		if a.high/a.low > 3000 {
-			factors = factors[:1]
-		}
-		for e := math.Floor(math.Log10(a.low)); e <= math.Log10(a.high); e++ {
-			for _, f := range factors {
-				if v := f * math.Pow(10, e); v >= a.low && v <= a.high {
-					all = append(all, v)
-				}
-			}
-		}
-		if len(all) > 1 {
-			return all
-		}
-		all = nil
-	}
-	rough := (a.high - a.low) / 5
-	unit := math.Pow(10, math.Floor(math.Log10(rough)))
-	step := unit
-	for _, f := range []float64{2, 5, 10} {
-		if step < rough {
-			step = f * unit
-		}
-	}
-	for i := math.Ceil(a.low / step); i*step <= a.high; i++ {
-		all = append(all, i*step)
-	}
-	return all
-}
+func (a axis) position(v float64) float64 { return a.from + a.Share(v)*(a.to-a.from) }
 
 // draw draws a chart; false if there is nothing to draw. Values that an axis cannot have are left out. The points say
 // their numbers, and the page has their colours.
@@ -121,42 +67,29 @@ func draw(c document.Chart) (Picture, bool) {
 	return Picture{Caption: c.Caption, SVG: template.HTML(b.String()), Legend: legend}, true
 }
 
-// colour returns the methods' colours, and for other series what is left.
+// colour returns the colours of series, as all pictures have them.
 func colour(all []document.Series) []Mark {
-	taken := map[int]bool{}
-	var legend []Mark
+	var curves []figures.Curve
 	for _, s := range all {
-		at, known := figures.MethodColour(s.Method)
-		if !known {
-			at = -1
-		}
-		taken[at] = true
-		legend = append(legend, Mark{s.Name, at})
+		curves = append(curves, figures.Curve{Name: s.Name, Method: s.Method})
 	}
-	next := 0
-	for i := range legend {
-		if legend[i].Colour >= 0 {
-			continue
-		}
-		for len(taken) <= colours && taken[next%colours] {
-			next++
-		}
-		legend[i].Colour = next % colours
-		next++
+	var legend []Mark
+	for i, at := range figures.Colours(curves) {
+		legend = append(legend, Mark{all[i].Name, at % 7}) // c0 to c6 of the page
 	}
 	return legend
 }
 
 func drawGrid(b *strings.Builder, c document.Chart, x, y axis) {
-	for _, v := range x.ticks() {
-		fmt.Fprintf(b, `<path class="grid" d="M%.1f,%gV%g"/>`+
-			`<text class="tick" text-anchor="middle" x="%.1f" y="%g">%s</text>`,
-			x.position(v), top, chartHeight-bottom, x.position(v), chartHeight-bottom+15, textNearest(v))
+	for _, t := range x.Ticks {
+		at := x.position(t.Value)
+		fmt.Fprintf(b, `<path class="grid" d="M%.1f,%gV%g"/><text class="tick" text-anchor="middle" x="%.1f" y="%g">%s</text>`,
+			at, top, chartHeight-bottom, at, chartHeight-bottom+15, t.Label)
 	}
-	for _, v := range y.ticks() {
-		fmt.Fprintf(b, `<path class="grid" d="M%g,%.1fH%g"/>`+
-			`<text class="tick" text-anchor="end" x="%g" y="%.1f">%s</text>`,
-			left, y.position(v), chartWidth-right, left-6, y.position(v)+4, textNearest(v))
+	for _, t := range y.Ticks {
+		at := y.position(t.Value)
+		fmt.Fprintf(b, `<path class="grid" d="M%g,%.1fH%g"/><text class="tick" text-anchor="end" x="%g" y="%.1f">%s</text>`,
+			left, at, chartWidth-right, left-6, at+4, t.Label)
 	}
 	middle := (top + chartHeight - bottom) / 2
 	fmt.Fprintf(b, `<text class="axis" text-anchor="middle" x="%g" y="%g">%s</text>`, (left+chartWidth-right)/2,

@@ -5,6 +5,7 @@ import (
 	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/results"
 	"mafalda/export"
+	"mafalda/noise"
 	"mafalda/strategy"
 )
 
@@ -15,6 +16,7 @@ func (s *Source) describeExport() error {
 	if err := s.Export.CheckHashes(); err != nil {
 		d.Warn("These are not the files that were written: %v. Do not use them.", err)
 	}
+	s.addSpent()
 	if s.Export.Shared == nil {
 		return nil
 	}
@@ -25,6 +27,24 @@ func (s *Source) describeExport() error {
 	var err error
 	d.Map, err = sharedMap(s.Export.Shared)
 	return err
+}
+
+// addSpent adds what a run gives away from step to step, if the export has a privacy level and is as it was written.
+func (s *Source) addSpent() {
+	if s.Export.Manifest.Privacy == nil {
+		return
+	}
+	const points = 24
+	all, err := noise.OpenOdometer(s.Dir, "", 0)
+	if err == nil {
+		var spent []noise.Spent
+		if spent, err = all.Curve(results.SpentSteps(all.Steps(), points), nil); err == nil {
+			results.AddSpent(s.Document, spent)
+		}
+	}
+	if err != nil {
+		s.Document.Warn("What is spent from step to step is not shown: %v", err)
+	}
 }
 
 // sharedMap shows who relies on whom.

@@ -49,14 +49,13 @@ func open(dir string) (*Source, error) {
 			return nil, err
 		}
 	}
-	has := slices.ContainsFunc(resultNames(), s.hasFile)
+	made := slices.IndexFunc(resultNames(), s.hasFile)
 	switch {
 	case s.hasFile(document.FileName):
 		return s, s.readDocument()
-	case has:
-		s.describeTables()
-		s.Document.Warn("made by an earlier version, which did not keep what its results say: run its command again for more than tables")
-		return s, nil
+	case made >= 0:
+		return nil, fmt.Errorf("%s: %w: it has %s, but no %s, which says what its results mean; run its command again", dir, ErrNothing,
+			resultNames()[made], document.FileName)
 	case s.Study == nil && len(s.ending(".svg")) == 0:
 		return nil, fmt.Errorf("%s: %w: it is no folder of an export, account, simulation, benchmark, comparison of "+
 			"batches, average, or of pictures", dir, ErrNothing)

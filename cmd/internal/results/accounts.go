@@ -12,8 +12,8 @@ import (
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
-	"mafalda/internal/study"
 	"mafalda/internal/version"
+	"mafalda/study"
 	"mafalda/threat"
 	"mafalda/threat/reaction"
 )
@@ -72,7 +72,8 @@ func (a *Accounts) Files(entries []study.Entry[threat.Cell, threat.Report]) ([]s
 		Local: a.Study.Local(), Sigma: a.Options.Sigma, Alpha: a.Options.Alpha,
 	})
 	pairs := func(w io.Writer) error { return threat.WritePairs(w, stored.Attackers) }
-	results := []study.File{study.JSONFile("account.json", stored), {Name: "pairs.csv", Write: pairs}, documentFile(a.Document(stored.Attackers))}
+	results := []study.File{study.JSONFile("account.json", stored), {Name: "pairs.csv", Write: pairs},
+		documentFile(a.Document(stored.Attackers))}
 	return append(results, figures.Files("exposure", f, err)...), nil
 }
 
@@ -198,8 +199,8 @@ func (a *Accounts) summarize(d *document.Document, reports []threat.Report) {
 
 // certify says in sentences what is proven, and what is not.
 func (a *Accounts) certify(d *document.Document, first threat.Report) {
-	d.Certify("Each pair: attackers, who see %s, learn no more of the victim than μ-GDP with the μ given, for gradients of norm 1 and noise of "+
-		"standard deviation %s. The bound is %s.", a.Attackers[0].Sees(), terminal.NumberUp(a.Options.Sigma), a.boundText())
+	d.Certify("Each pair: attackers, who see %s, learn no more of the victim than μ-GDP with the μ given, for gradients of norm 1 "+
+		"and noise of standard deviation %s. The bound is %s.", a.Attackers[0].Sees(), terminal.NumberUp(a.Options.Sigma), a.boundText())
 	if holds := a.HoldsFor(); holds != "" {
 		d.Certify("This holds for %s.", holds)
 	}
@@ -241,7 +242,7 @@ func (a *Accounts) drawMap(d *document.Document, reports []threat.Report) {
 	for _, r := range reports {
 		m.Attackers = append(m.Attackers, attackerOf(r, m))
 	}
-	if m.Join(a.Network.Graph) == nil { // the labels are those of a graph
+	if m.Join(a.Network.Graph) == nil { // the labels are a graph's
 		d.Map = m
 	}
 }
@@ -308,6 +309,9 @@ func (a *Accounts) holdsForFacts(reports ...threat.Report) (facts []document.Fac
 		}
 	}
 	fact("holds for", "%s", holds)
+	if len(reports) > 0 && reports[0].Unknown != "" {
+		fact("not known", "numbers if gradients do not react: %s", reports[0].Unknown)
+	}
 	if c == nil {
 		return facts
 	}
@@ -411,7 +415,8 @@ func (a *Accounts) GrowthDocument(rows []threat.GrowthRow) *document.Document {
 
 // growthTable has a line a number of steps.
 func growthTable(rows []threat.GrowthRow) document.Table {
-	t := document.Table{Caption: "Squared sensitivity over T", Header: []string{"T", "neighbours", "others", "equal gradients, T → ∞", "local DP"}}
+	t := document.Table{Caption: "Squared sensitivity over T",
+		Header: []string{"T", "neighbours", "others", "equal gradients, T → ∞", "local DP"}}
 	apart := false
 	for _, r := range rows {
 		apart = apart || r.NeighboursWithoutReaction != nil || r.OthersWithoutReaction != nil

@@ -15,6 +15,7 @@ import (
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
+	"mafalda/internal/shell"
 	"mafalda/internal/version"
 	"mafalda/participation"
 	"mafalda/plan"
@@ -192,8 +193,8 @@ func className(c AdviceRow) string {
 	return c.Class
 }
 
-// optimizeCommand returns the command line that computes and exports a choice: the flags of cmd that are given, but for
-// those of its own.
+// optimizeCommand returns the command line that computes and exports a choice: the given flags of cmd, without
+// the flags that only cmd has.
 func optimizeCommand(cmd *cobra.Command, own []string, c plan.Choice) string {
 	words := []string{cmd.Root().Name(), "optimize"}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -202,7 +203,7 @@ func optimizeCommand(cmd *cobra.Command, own []string, c plan.Choice) string {
 		case f.Value.Type() == "bool":
 			words = append(words, "--"+f.Name+"="+f.Value.String())
 		default:
-			words = append(words, "--"+f.Name, quoted(f.Value.String()))
+			words = append(words, "--"+f.Name, shell.Quote(f.Value.String()))
 		}
 	})
 	if c.Sampling == participation.Poisson {
@@ -215,14 +216,4 @@ func optimizeCommand(cmd *cobra.Command, own []string, c plan.Choice) string {
 		words = append(words, "--bandwidth", strconv.Itoa(p.Bandwidth))
 	}
 	return strings.ReplaceAll(strings.Join(append(words, "-o", "out"), " "), "=true", "")
-}
-
-// quoted quotes a word for a shell if that is needed.
-func quoted(word string) string {
-	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
-		return !strings.ContainsRune("-_./,:=+@%", r) && !('0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z')
-	}) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

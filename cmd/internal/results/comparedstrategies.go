@@ -10,7 +10,7 @@ import (
 	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/terminal"
-	"mafalda/internal/study"
+	"mafalda/study"
 )
 
 // BenchmarkDocument compares strategies: for every schema losses, a line a strategy and a column a graph, and what secret batches cost

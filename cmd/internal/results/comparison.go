@@ -6,12 +6,12 @@ import (
 	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/terminal"
-	"mafalda/internal/simulated"
-	"mafalda/internal/study"
 	"mafalda/protocols"
 	"mafalda/protocols/dpps"
 	"mafalda/protocols/gossip"
 	"mafalda/protocols/ppac"
+	"mafalda/simulated"
+	"mafalda/study"
 )
 
 // Compared is a protocol beside the others. Its promise is words and numbers of its own kind.

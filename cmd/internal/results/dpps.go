@@ -29,7 +29,8 @@ func DPPSDocument(r *dpps.Result, source dpps.Source) *document.Document {
 	d.Fact("broadcast", "max-consensus takes %s%s of %s, before every round", atMost, terminal.Count(r.Broadcast, "round"),
 		terminal.Count(numbers, "number"))
 	d.Fact("average", "%.10g; %s", r.Mean, roundsText(r.Errors))
-	t := document.Table{Caption: "Rounds", Header: []string{"round", "estimated S", "real", "real/estimated", "synchronized", "error after it"}}
+	t := document.Table{Caption: "Rounds",
+		Header: []string{"round", "estimated S", "real", "real/estimated", "synchronized", "error after it"}}
 	for i, p := range r.Rounds {
 		if i >= shownPairs && i < len(r.Rounds)-1 {
 			continue

@@ -14,7 +14,7 @@ import (
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
 	"mafalda/internal/files"
-	"mafalda/internal/study"
+	"mafalda/study"
 )
 
 // CheckFolder finds out, before anything is computed, whether a result can be written to the folder. An empty name of a folder is none.

@@ -44,10 +44,7 @@ func (r *Summary) Make() *document.Document {
 		r.Fact("gossip", "%s", g.GossipLine())
 	}
 	r.Fact("workload", "%s, T = %d steps", m.Workload, m.Steps)
-	spec, err := m.Spec()
-	if err == nil {
-		r.Add(flags.WorkloadFacts(spec)...)
-	}
+	r.Add(flags.WorkloadFacts(*m.WorkloadSpec)...)
 	if o := r.objective(); o != measure.Mean {
 		r.Fact("objective", "%v: squared error %s", o, o.About())
 	}
@@ -101,9 +98,9 @@ func (r *Summary) partition() bool {
 func (r *Summary) adjacency() string {
 	switch p := r.Manifest.Privacy; {
 	case r.Privacy != nil:
-		return r.Privacy.AdjacencyLine()
+		return r.Privacy.AdjacencyLine(r.Manifest.Participation.Unit())
 	case p != nil:
-		return flags.AdjacencyText(p.Adjacency)
+		return flags.AdjacencyText(p.Adjacency, r.Manifest.Participation.Unit())
 	}
 	return ""
 }
@@ -131,6 +128,7 @@ func (r *Summary) strategies() {
 		r.bound()
 	}
 	r.gap()
+	r.secretBound()
 	r.inTurn()
 }
 
@@ -140,8 +138,7 @@ func (r *Summary) table() {
 	if m.Graph != nil {
 		nodes = m.Graph.Nodes
 	}
-	spec, _ := m.Spec() // one that cannot be read has no weights
-	steps := r.objective().Steps(spec, m.Steps)
+	steps := r.objective().Steps(*m.WorkloadSpec, m.Steps)
 	optimum := m.Loss
 	if m.Strategy.Ratio != 0 {
 		optimum = m.Loss / m.Strategy.Ratio
@@ -210,7 +207,7 @@ func (r *Summary) bound() {
 		nobody = "for the estimated Gram matrix " + nobody
 	}
 	r.Fact("lower bound", "%s: %s a smaller loss", terminal.GroupedWords(terminal.DecimalDown(m.LowerBound, 10)), nobody)
-	r.More("where attackers may know when a record takes part (batches in secret: --sampling)")
+	r.More("where attackers may know when a %s takes part (batches in secret: --sampling)", m.Participation.Unit())
 	if ratio := r.dpdsgdRatio(); ratio > 0 && ratio < 1 {
 		r.More("DP-D-SGD with --sampling poisson has %s of this error; see --sampling",
 			terminal.DecimalUp(ratio, 2))
@@ -277,12 +274,18 @@ func gramText(g *export.Gram) string {
 
 // noise says how much noise a guarantee takes.
 func (r *Summary) noise() {
-	contribution := "clip, or 2·clip where records are replaced,"
+	contribution := "clip, or 2·clip where " + map[string]string{"record": "records", "person": "people"}[r.Manifest.Participation.Unit()] +
+		" are replaced,"
 	switch p := r.Manifest.Privacy; {
 	case r.Privacy != nil:
 		contribution = r.Privacy.Contribution()
 	case p != nil:
 		contribution = flags.ContributionText(p.Adjacency)
+	}
+	if levels := r.Manifest.Budgets; levels != nil {
+		r.Fact("privacy", "%s", r.Manifest.Guarantee())
+		r.levels(levels, contribution)
+		return
 	}
 	if p := r.Manifest.Privacy; p != nil {
 		r.Fact("privacy", "%s", r.Manifest.Guarantee())
@@ -296,4 +299,25 @@ func (r *Summary) noise() {
 		return
 	}
 	r.Fact("noise", "standard deviation %s/mu: give --mu, or --epsilon and --delta, to have it computed", contribution)
+}
+
+// levels says what noise the nodes have, and what one level for all would cost.
+func (r *Summary) levels(levels []export.NodeLevel, contribution string) {
+	least, most := levels[0], levels[0]
+	for _, l := range levels {
+		if l.NoiseStd < least.NoiseStd {
+			least = l
+		}
+		if l.NoiseStd > most.NoiseStd {
+			most = l
+		}
+	}
+	r.Fact("noise", "standard deviation %s/mu per coordinate of Z, with clip and mu of the node: from %s (%s) to %s (%s)", contribution,
+		terminal.DecimalUp(least.NoiseStd, 6), least.Node, terminal.DecimalUp(most.NoiseStd, 6), most.Node)
+	m := r.Manifest
+	r.More("errors and losses are for the strictest: the noise of a node counts by its variance over %s²", terminal.DecimalUp(m.Privacy.NoiseStd, 6))
+	if m.OneLevelLoss > 0 {
+		r.Fact("one level", "the least loss with the strictest level for all nodes is %s; this one is %.4f of it",
+			terminal.NumberUp(m.OneLevelLoss), m.Loss/m.OneLevelLoss)
+	}
 }

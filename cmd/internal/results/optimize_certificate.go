@@ -18,8 +18,8 @@ func (r *Summary) summarize() {
 		network = fmt.Sprintf("%s (%d nodes)", m.Graph.Source, m.Graph.Nodes)
 	}
 	p := m.Participation
-	r.Summarize(document.WhatItIs, "a strategy of correlated noise (%s) for %s, T = %d steps, in which a record takes part at most "+
-		"k = %d times, b = %d steps apart", classOf(m), network, m.Steps, p.K, p.B)
+	r.Summarize(document.WhatItIs, "a strategy of correlated noise (%s) for %s, T = %d steps, in which a %s takes part at most "+
+		"k = %d times%s, b = %d steps apart", classOf(m), network, m.Steps, p.Unit(), p.K, inBatches(p), p.B)
 	switch {
 	case m.Privacy == nil:
 		r.Summarize("privacy", "not chosen yet: noise of standard deviation clip/μ gives μ-GDP")
@@ -30,6 +30,9 @@ func (r *Summary) summarize() {
 	switch {
 	case m.Space != nil:
 		r.Summarize("gap", "%s for this strategy, %s for this sharing", terminal.NumberUp(m.Space.GapSpace), terminal.NumberUp(m.Space.GapTime))
+	case m.Binned() && m.Sampling.LowerBound > 0:
+		r.Summarize("gap", "%s: so much is left to gain under random bins, relatively, and no more",
+			terminal.NumberUp(m.ErrorAtPrivacy/m.Sampling.LowerBound-1))
 	case m.Binned():
 		r.Summarize("gap", "nothing is certified of the error under random bins")
 	case m.LowerBound == 0:
@@ -37,6 +40,14 @@ func (r *Summary) summarize() {
 	default:
 		r.Summarize("gap", "%s: so much is left to gain, relatively, and no more", terminal.NumberUp(m.Gap))
 	}
+}
+
+// inBatches says in how many batches a person takes part, if that is more than one.
+func inBatches(p export.Participation) string {
+	if p.Batches < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" with each of up to %d batches", p.Batches)
 }
 
 // classOf names the class of the strategy, with its size.
@@ -63,7 +74,8 @@ func (r *Summary) certify() {
 	if m.Privacy != nil {
 		say("Privacy: %s.", m.Guarantee())
 	} else {
-		say("The noise is not chosen yet: standard deviation clip/μ gives μ-GDP, and twice as much if neighbours replace a record.")
+		say("The noise is not chosen yet: standard deviation clip/μ gives μ-GDP, and twice as much if neighbours replace a %s.",
+			m.Participation.Unit())
 	}
 	say("Sensitivity: sens² = %s, %s.", terminal.NumberUp(m.SensSquared), map[string]string{"exact": "exact",
 		"bound": "an upper bound: the true one may be smaller"}[m.SensKind])
@@ -71,8 +83,8 @@ func (r *Summary) certify() {
 	case m.Space != nil:
 		r.certifySpace()
 	case m.Binned():
-		say("Nothing is certified of the error under random bins. The loss %s is for batches whose draw is known.",
-			terminal.NumberUp(m.Loss))
+		r.certifySecret("Nothing is certified of the error under random bins.")
+		say("The loss %s is for batches whose draw is known.", terminal.NumberUp(m.Loss))
 	case m.LowerBound == 0:
 		say("There is no lower bound for strategies this long: nothing is certified of the error.")
 	default:
@@ -100,6 +112,9 @@ func (r *Summary) certifyLoss() {
 	}
 	say("%s a smaller loss than %s; this one has %s. The gap is %s: so much is left to gain, relatively, and no more.",
 		nobody, boundText(m.LowerBound), terminal.DecimalUp(m.Loss, 10), terminal.NumberUp(m.Gap))
+	if m.Sampled() {
+		r.certifySecret("")
+	}
 	if schema, err := m.Schema(); err == nil && !participation.IsPartition(schema) {
 		say("Patterns of participation overlap, so that no strategy need reach the bound.")
 	}
@@ -109,6 +124,18 @@ func (r *Summary) certifyLoss() {
 	}
 	if m.Status != "converged" {
 		say("The search ended early (%s after %d iterations): the gap says how far.", m.Status, m.Iterations)
+	}
+}
+
+// certifySecret says what no strategy is better than where batches are drawn in secret; none, where nothing is proved.
+func (r *Summary) certifySecret(none string) {
+	m := r.Manifest
+	switch {
+	case m.Sampling.LowerBound > 0:
+		r.Certify("No strategy, whatever its class, has a smaller error under this sampling than %s; this one has %s.",
+			boundText(m.Sampling.LowerBound), terminal.DecimalUp(m.ErrorAtPrivacy, 10))
+	case none != "":
+		r.Certify("%s", none)
 	}
 }
 

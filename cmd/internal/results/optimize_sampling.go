@@ -21,6 +21,13 @@ func (r *Summary) sampling() {
 		r.More("(a permutation that is cut into equal batches is another mechanism)")
 		return
 	}
+	if r.Manifest.Allocated() {
+		r.Fact("sampling", "%s, in secret: the steps of a group are cut into %d blocks, and in each block every record of it",
+			s.Scheme, s.Rounds)
+		r.More("takes part in one step, drawn at random; step t is of group t mod %d, into which records are put once;", s.Groups)
+		r.More("batches count with their expected size, not with the real one")
+		return
+	}
 	from, every := fmt.Sprintf("group t mod %d", s.Groups), "of it"
 	if s.Groups == 1 {
 		from, every = "all records", "of them"
@@ -99,10 +106,21 @@ func (r *Summary) compared() {
 	}
 }
 
+// secretBound says what no strategy is better than under the sampling.
+func (r *Summary) secretBound() {
+	m := r.Manifest
+	if !m.Sampled() || m.Sampling.LowerBound == 0 {
+		return
+	}
+	r.Fact("lower bound", "no strategy, whatever its class, has a smaller error under this sampling than %s,",
+		terminal.DecimalDown(m.Sampling.LowerBound, 6))
+	r.More("%s of the error of this one", terminal.DecimalDown(m.Sampling.LowerBound/m.ErrorAtPrivacy, 3))
+}
+
 // uncertified says what strategies without negative entries are known to be, and what the sign costs.
 func (r *Summary) uncertified() {
 	m := r.Manifest
-	r.Fact("certificate", "none for this error: the strategies are local optima among those without negative entries,")
+	r.Fact("certificate", "the strategies are local optima among those without negative entries,")
 	r.More("the only ones whose privacy is proved for bins")
 	for _, c := range r.candidates() {
 		if c.Bandwidth == m.Steps && c.For == participation.InTurn {

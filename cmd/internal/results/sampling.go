@@ -29,6 +29,9 @@ type SamplingRow struct {
 	Epsilon              float64                `json:"epsilon"`
 	CyclicErrorAtPrivacy float64                `json:"cyclic_error_at_privacy"`
 	Best                 benchmarks.AtPrivacy   `json:"best"`
+	PoissonLowerBound    float64                `json:"poisson_lower_bound,omitempty"` // for the groups of Best
+	BinsLowerBound       float64                `json:"bins_lower_bound,omitempty"`
+	Allocation           *benchmarks.AtPrivacy  `json:"allocation,omitempty"` // the best number of bands with random allocation
 	Bands                []benchmarks.AtPrivacy `json:"bands"`
 }
 
@@ -41,9 +44,13 @@ func SamplingResultOf(c *plan.SamplingCurves) *SamplingResult {
 		r.Graph = &p.Network.Origin
 	}
 	for i, epsilon := range c.Levels.Epsilons {
-		row := SamplingRow{Epsilon: epsilon, CyclicErrorAtPrivacy: c.Cyclic[i], Best: c.Best[i]}
+		row := SamplingRow{Epsilon: epsilon, CyclicErrorAtPrivacy: c.Cyclic[i], Best: c.Best[i],
+			PoissonLowerBound: c.Bounds[i].Poisson, BinsLowerBound: c.Bounds[i].Bins}
 		for _, b := range c.Bands {
 			row.Bands = append(row.Bands, b.At[i])
+		}
+		if c.Allocation != nil {
+			row.Allocation = &c.Allocation[i]
 		}
 		r.Rows = append(r.Rows, row)
 	}
@@ -62,6 +69,8 @@ func SamplingDocument(c *plan.SamplingCurves) *document.Document {
 	d.Fact("participation", "%v", p.Schema)
 	d.Fact("privacy", "(ε, %v)-DP, local and zero-out: in turn whoever knows when a record takes part, in secret only if nobody does",
 		c.Levels.Delta)
+	d.Fact("bounds", "no strategy, whatever its class, has a smaller error under this sampling: poisson from the groups of the best bands, "+
+		"or bins")
 	d.Line("squared error with Poisson sampling / that of the certified optimum for batches in turn, by bands")
 	t := document.Table{Caption: "Squared error at the same privacy", Header: []string{"ε"}}
 	for _, b := range c.Bands {
@@ -71,7 +80,11 @@ func SamplingDocument(c *plan.SamplingCurves) *document.Document {
 		}
 		t.Header = append(t.Header, name)
 	}
-	t.Header = append(t.Header, "best", "its bands", "noise multiplier", "error at privacy", "optimum in turn")
+	t.Header = append(t.Header, "best", "its bands", "noise multiplier", "error at privacy", "optimum in turn",
+		"poisson ≥", "bins ≥")
+	if c.Allocation != nil {
+		t.Header = append(t.Header, "allocation", "its bands")
+	}
 	for i, epsilon := range c.Levels.Epsilons {
 		line := []string{fmt.Sprint(epsilon)}
 		for _, b := range c.Bands {
@@ -79,12 +92,16 @@ func SamplingDocument(c *plan.SamplingCurves) *document.Document {
 		}
 		best := c.Best[i]
 		t.Rows = append(t.Rows, append(line, fmt.Sprintf("%.4f", best.Ratio), strconv.Itoa(best.Bands),
-			terminal.NumberUp(best.NoiseMultiplier), terminal.NumberUp(best.Error), terminal.NumberUp(c.Cyclic[i])))
+			terminal.NumberUp(best.NoiseMultiplier), terminal.NumberUp(best.Error), terminal.NumberUp(c.Cyclic[i]),
+			terminal.DecimalDown(c.Bounds[i].Poisson/c.Cyclic[i], 4), terminal.DecimalDown(c.Bounds[i].Bins/c.Cyclic[i], 4)))
+		if c.Allocation != nil {
+			t.Rows[i] = append(t.Rows[i], fmt.Sprintf("%.4f", c.Allocation[i].Ratio), strconv.Itoa(c.Allocation[i].Bands))
+		}
 	}
 	d.Table(t)
 	d.Charts = append(d.Charts, samplingChart(c))
 	d.Certify("The optimum in turn is certified. For secret batches the strategy of each number of bands is the best with so many, and " +
-		"ε is what the accountant bounds.")
+		"ε is what the accountant bounds. The lower bounds hold for every strategy under the same sampling.")
 	d.Exclude("nodes whose draws, batch sizes or empty batches become known: they need the optimum in turn", "replace-one adjacency")
 	return d
 }
@@ -94,6 +111,8 @@ func samplingChart(curves *plan.SamplingCurves) document.Chart {
 	c := document.Chart{Caption: fmt.Sprintf("Error against ε, δ = %g", curves.Levels.Delta), X: "ε", Y: "squared error at (ε, δ)",
 		LogX: true, LogY: true, Series: []document.Series{{Name: "certified optimum, in turn", Method: "mafalda"}}}
 	best := document.Series{Name: "best number of bands", Method: "none"}
+	allocated := document.Series{Name: "best number, allocation"}
+	bounds := []document.Series{{Name: "lower bound, poisson"}, {Name: "lower bound, bins"}}
 	for _, b := range curves.Bands {
 		s := document.Series{Name: terminal.Count(b.Bandwidth, "band")}
 		if b.Bandwidth == 1 {
@@ -110,9 +129,22 @@ func samplingChart(curves *plan.SamplingCurves) document.Chart {
 		for j, b := range curves.Bands {
 			add(&c.Series[j+1], b.At[i].Error, c.Series[j+1].Name)
 		}
+		if b := curves.Bounds[i]; b.Poisson > 0 && b.Bins > 0 {
+			for j, value := range []float64{b.Poisson, b.Bins} {
+				bounds[j].Points = append(bounds[j].Points, document.Point{X: epsilon, Y: value, Says: fmt.Sprintf(
+					"%s, ε = %g: %s", bounds[j].Name, epsilon, terminal.DecimalDown(value, 6))})
+			}
+		}
+		if curves.Allocation != nil {
+			add(&allocated, curves.Allocation[i].Error, fmt.Sprintf("%s, allocation", terminal.Count(curves.Allocation[i].Bands, "band")))
+		}
 		add(&best, curves.Best[i].Error, fmt.Sprintf("%s, %.4f of the optimum in turn", terminal.Count(curves.Best[i].Bands, "band"),
 			curves.Best[i].Ratio))
 	}
 	c.Series = append(c.Series, best)
+	if curves.Allocation != nil {
+		c.Series = append(c.Series, allocated)
+	}
+	c.Series = append(c.Series, bounds...)
 	return c
 }

@@ -17,10 +17,10 @@ import (
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
 	"mafalda/internal/fault"
-	"mafalda/internal/simulated"
-	"mafalda/internal/study"
 	"mafalda/participation"
 	"mafalda/simulate"
+	"mafalda/simulated"
+	"mafalda/study"
 )
 
 // Simulating is the study's Do: bar says where it is, and note hears of runs that diverged.
@@ -163,7 +163,8 @@ func (r Simulation) summarize(d *document.Document) {
 
 // lossChart draws losses against ε, a line a method.
 func lossChart(rows []simulate.Row, delta float64) document.Chart {
-	c := document.Chart{Caption: fmt.Sprintf("Test loss against ε, for δ = %g", delta), X: "ε (local DP)", Y: "test loss", LogX: true, LogY: true}
+	c := document.Chart{Caption: fmt.Sprintf("Test loss against ε, for δ = %g", delta), X: "ε (local DP)", Y: "test loss",
+		LogX: true, LogY: true}
 	at := map[string]int{}
 	var epsilons []float64
 	for _, r := range rows {

@@ -24,9 +24,6 @@ import (
 // NumberUp prints a number like number, not below v.
 func NumberUp(v float64) string { return numberBy(v, rounding.Up) }
 
-// numberDown prints a number like number, not above v.
-func numberDown(v float64) string { return numberBy(v, rounding.Down) }
-
 // Number prints up to eight significant digits, without an exponent where that is short.
 func Number(v float64) string { return numberBy(v, func(v float64, _ int) float64 { return v }) }
 

@@ -9,7 +9,7 @@ import (
 
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/terminal"
-	"mafalda/internal/study"
+	"mafalda/study"
 )
 
 // Engine runs grids as Beam pipelines: it is a grids.Engine.

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"mafalda/cmd/internal/grids"
-	"mafalda/internal/study"
+	"mafalda/study"
 )
 
 // gridOf returns a grid of cells that an account of four nodes has, which keeps results in a map, and its folder.

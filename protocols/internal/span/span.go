@@ -23,7 +23,7 @@ type Span struct {
 	Hidden   []int     // the nodes whose v(0) is not known beforehand, ascending
 	Place    []int     // of a node in Hidden, or -1
 	Basis    []float64 // Rank()×len(Hidden), orthonormal rows
-	Blur     float64   // how far entries of Basis may be from the truth; 0 if the basis is that of all coordinates
+	Blur     float64   // how far entries of Basis may be from the truth; 0 if the basis is all coordinates
 	Messages []Message // the informative sequence (Definition 6.1), up to the round
 	Ceiling  bool      // too much precision would be needed: the coalition is assumed to know all of v(0)
 

@@ -1,0 +1,155 @@
+package allocation
+
+import "math"
+
+// losses are privacy losses of all blocks in one direction: mass[i] at (low+i)h, under the measure that the direction
+// averages over, and infinite, the mass without bound.
+type losses struct {
+	step     float64
+	low      int
+	mass     []float64
+	infinite float64
+}
+
+// delta returns E (1 - e^{ε-loss})₊.
+func (l losses) delta(epsilon float64) float64 {
+	sum := l.infinite
+	for i := len(l.mass) - 1; i >= 0; i-- {
+		loss := float64(l.low+i) * l.step
+		if loss <= epsilon {
+			break
+		}
+		sum += l.mass[i] * -math.Expm1(epsilon-loss)
+	}
+	return sum
+}
+
+// plus convolves, and trims what is less than the mass tail at either end: large losses count as infinite, small ones
+// are rounded up.
+func (l losses) plus(o losses, tail float64) losses {
+	if len(l.mass) < len(o.mass) {
+		l, o = o, l
+	}
+	sum := losses{l.step, l.low + o.low, make([]float64, len(l.mass)+len(o.mass)-1),
+		l.infinite + o.infinite - l.infinite*o.infinite}
+	for j, v := range o.mass {
+		if v == 0 {
+			continue
+		}
+		to := sum.mass[j : j+len(l.mass)]
+		for i, m := range l.mass {
+			to[i] += v * m
+		}
+	}
+	return sum.trim(tail)
+}
+
+func (l losses) trim(tail float64) losses {
+	last, above := len(l.mass)-1, 0.0
+	for last > 0 && above+l.mass[last] < tail {
+		above += l.mass[last]
+		last--
+	}
+	first, below := 0, 0.0
+	for first < last && below+l.mass[first] < tail {
+		below += l.mass[first]
+		first++
+	}
+	t := losses{l.step, l.low + first, l.mass[first : last+1], l.infinite + above}
+	t.mass[0] += below
+	return t
+}
+
+// times convolves the losses with themselves.
+func (l losses) times(count int, tail float64) losses {
+	var all *losses
+	for power := l; ; power = power.plus(power, tail) {
+		if count&1 == 1 {
+			next := power
+			if all != nil {
+				next = all.plus(power, tail)
+			}
+			all = &next
+		}
+		if count >>= 1; count == 0 {
+			return *all
+		}
+	}
+}
+
+// both are the losses of a removed and of an added record.
+type both struct{ removed, added losses }
+
+// roundedLoss is what all losses of a block may be too small by: positions on the grid are known to some units of the
+// last place of numbers up to 1e3, in each of some dozen sums.
+const roundedLoss = 1e-11
+
+// roundedMass is the relative error of masses: of a block, from differences of error functions and sums of positive
+// terms; of k blocks, k times it.
+const roundedMass = 1e-9
+
+// allLosses has what delta takes from both directions.
+type allLosses struct {
+	both
+	shift, slack float64
+}
+
+// delta returns the larger δ, rounded up.
+func (l allLosses) delta(epsilon float64) float64 {
+	at := math.Max(epsilon-l.shift, 0)
+	return math.Min(math.Max(l.removed.delta(at), l.added.delta(at))*(1+l.slack), 1)
+}
+
+// compose returns the losses of all blocks, for δ of about this size.
+func (m *Mechanism) compose(noise, delta, fine float64) allLosses {
+	rounds := float64(m.rounds)
+	std := math.Inf(1) // of the loss of a block
+	for _, b := range m.blocks {
+		variance := 1 / (noise * noise)
+		if variance < 500 {
+			variance = math.Log1p(math.Expm1(variance) / float64(b.Choices))
+		}
+		std = math.Min(std, math.Sqrt(variance))
+	}
+	step := few(fine * std)
+	tail := 1e-5 * delta / rounds
+	var all *both
+	for _, b := range m.blocks {
+		r := block(b.Choices, noise, step, tail)
+		one := r.losses(b.Choices, step)
+		of := both{one.removed.trim(tail).times(b.Rounds, tail), one.added.trim(tail).times(b.Rounds, tail)}
+		if all != nil {
+			of = both{all.removed.plus(of.removed, tail), all.added.plus(of.added, tail)}
+		}
+		all = &of
+	}
+	return allLosses{*all, rounds * roundedLoss, rounds * roundedMass}
+}
+
+// few rounds a step down to so few bits that multiples of it are exact.
+func few(step float64) float64 {
+	fraction, exponent := math.Frexp(step)
+	return math.Ldexp(math.Floor(fraction*(1<<12)), exponent-12)
+}
+
+// losses returns the losses log(S/c) of a sum S of c ratios, on a grid: log c lies between two points, so that e^L is
+// divided between its neighbours once more, without a change of its mean.
+func (r ratio) losses(choices int, step float64) both {
+	shift := math.Log(float64(choices)) / step
+	whole := math.Ceil(shift)
+	part := math.Expm1((whole-shift)*step) / math.Expm1(step) // of the mass, one point higher
+	n := len(r.mass) + 1
+	low := r.low - int(whole)
+	under := make([]float64, n) // Q
+	for i, m := range r.mass {
+		under[i] += m * (1 - part)
+		under[i+1] += m * part
+	}
+	removed := losses{step, low, make([]float64, n), r.beyond / float64(choices)}
+	added := losses{step, -(low + n - 1), make([]float64, n), r.zero}
+	for i, q := range under {
+		removed.mass[i] = q * math.Exp(float64(low+i)*step)
+		added.mass[n-1-i] = q
+	}
+	return both{removed, added}
+}

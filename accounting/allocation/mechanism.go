@@ -1,0 +1,195 @@
+package allocation
+
+import (
+	"cmp"
+	"math"
+
+	"mafalda/accounting"
+	"mafalda/accounting/internal/parameter"
+	"mafalda/internal/fault"
+	"mafalda/internal/rounding"
+)
+
+// Blocks are as many blocks as Rounds, of Choices steps each: a record takes part in one step of each.
+type Blocks struct{ Choices, Rounds int }
+
+// Mechanism is what a record goes through. Neighbours differ in a record that one of them does not have
+// (accounting.ZeroOut). Values are immutable.
+type Mechanism struct {
+	blocks []Blocks
+	rounds int // of all blocks
+}
+
+// Limits of what is accounted for.
+const (
+	MaxChoices = 1 << 14
+	MaxRounds  = 1 << 11
+	LeastDelta = 1e-100
+)
+
+// New returns the mechanism. The errors are a fault.Argument of Choices or Rounds, also if there are no blocks.
+func New(blocks ...Blocks) (*Mechanism, error) {
+	m := &Mechanism{}
+	for _, b := range blocks {
+		switch {
+		case b.Choices < 1 || b.Choices > MaxChoices:
+			return nil, fault.New("Choices", b.Choices, "must be from 1 to %d", MaxChoices)
+		case b.Rounds < 0 || b.Rounds > MaxRounds-m.rounds:
+			return nil, fault.New("Rounds", b.Rounds, "must not be negative, nor above %d in all", MaxRounds)
+		case b.Rounds > 0:
+			m.blocks, m.rounds = append(m.blocks, b), m.rounds+b.Rounds
+		}
+	}
+	if m.rounds == 0 {
+		return nil, fault.New("Rounds", 0, "there are no blocks")
+	}
+	return m, nil
+}
+
+// Cut returns the blocks of steps that are cut into so many, as even as can be.
+func Cut(steps, count int) []Blocks {
+	short, more := steps/count, steps%count
+	return []Blocks{{short + 1, more}, {short, count - more}}
+}
+
+// ForBands returns what a record goes through that takes part so many times in so many steps, with so many bands, where
+// step t draws from group t mod bands: of the groups of the fewest steps, whose blocks hide least.
+func ForBands(steps, participations, bands int) (*Mechanism, error) {
+	return New(Cut(steps/bands, participations)...)
+}
+
+// fineStep is the step of a grid in standard deviations of a block's loss; coarseStep of a first guess.
+const fineStep, coarseStep = 0.012, 0.05
+
+// Epsilon returns an ε for which the mechanism is (ε, δ)-DP with this noise multiplier: a little above the least. It is
+// no more than the ε of noise where the draw is known. The errors are a fault.Argument of Delta, which is LeastDelta at
+// least, or NoiseMultiplier.
+func (m *Mechanism) Epsilon(delta, noiseMultiplier float64) (float64, error) {
+	if err := m.check(delta, noiseMultiplier); err != nil {
+		return 0, err
+	}
+	return m.epsilon(delta, noiseMultiplier, fineStep)
+}
+
+func (m *Mechanism) check(delta, noiseMultiplier float64) error {
+	switch {
+	case !(delta > 0 && delta < 1):
+		return fault.New("Delta", delta, "must be above 0 and below 1")
+	case delta < LeastDelta:
+		return fault.New("Delta", delta, "must be at least %v for random allocation", LeastDelta)
+	case !(noiseMultiplier > 0) || math.IsInf(noiseMultiplier, 1):
+		return fault.New("NoiseMultiplier", noiseMultiplier, "must be positive and finite")
+	}
+	return nil
+}
+
+// knownDraw returns the μ where the step of every block is known.
+func (m *Mechanism) knownDraw(noise float64) float64 {
+	return math.Sqrt(float64(m.rounds)) / noise * (1 + 0x1p-50)
+}
+
+// largestMu is the μ of a known draw from which on the draw hides nothing that is worth a grid.
+const largestMu = 60
+
+func (m *Mechanism) epsilon(delta, noise, fine float64) (float64, error) {
+	known, err := accounting.Epsilon(m.knownDraw(noise), delta)
+	if err != nil || m.knownDraw(noise) > largestMu || m.secretless() {
+		return known, err
+	}
+	l := m.compose(noise, delta, fine)
+	if l.delta(0) <= delta {
+		return 0, nil
+	}
+	low, high := 0.0, known
+	if l.delta(high) > delta {
+		return known, nil
+	}
+	for high-low > 1e-9*high {
+		if middle := (low + high) / 2; l.delta(middle) <= delta {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high, nil
+}
+
+func (m *Mechanism) secretless() bool {
+	for _, b := range m.blocks {
+		if b.Choices > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// Delta returns a δ for which the mechanism is (ε, δ)-DP with this noise multiplier: a little above the least. It fails
+// with accounting.ErrParameter for numbers out of range.
+func (m *Mechanism) Delta(epsilon, noiseMultiplier float64) (float64, error) {
+	if err := cmp.Or(parameter.NonNegative("epsilon", epsilon),
+		parameter.Positive("noise multiplier", noiseMultiplier)); err != nil {
+		return 0, err
+	}
+	known, err := accounting.Delta(m.knownDraw(noiseMultiplier), epsilon)
+	if err != nil || m.knownDraw(noiseMultiplier) > largestMu || m.secretless() {
+		return known, err
+	}
+	l := m.compose(noiseMultiplier, math.Max(known*1e-3, 1e-25), fineStep)
+	return math.Min(known, l.delta(epsilon)), nil
+}
+
+// NoiseMultiplier returns a noise multiplier, of eight digits, with which the mechanism is (ε, δ)-DP, as Epsilon
+// proves: the least but for 1e-4. The errors are a fault.Argument of Epsilon or Delta.
+func (m *Mechanism) NoiseMultiplier(epsilon, delta float64) (float64, error) {
+	if !(epsilon > 0) || math.IsInf(epsilon, 1) {
+		return 0, fault.New("Epsilon", epsilon, "must be positive and finite")
+	}
+	if err := m.check(delta, 1); err != nil {
+		return 0, err
+	}
+	mu, err := accounting.MuFromDP(epsilon, delta)
+	if err != nil {
+		return 0, err
+	}
+	most := rounding.Up(m.knownDraw(1)/mu, 8) // the draw is known
+	guess := most
+	for _, fine := range []float64{coarseStep, fineStep} {
+		if guess, err = m.root(epsilon, delta, guess, most, fine); err != nil {
+			return 0, err
+		}
+	}
+	return guess, nil
+}
+
+// root returns the least noise whose ε is at most the one asked for, up to most, from a guess.
+func (m *Mechanism) root(epsilon, delta, guess, most, fine float64) (float64, error) {
+	low, high := 0.0, most
+	slope := -1.0 // of log ε over log noise
+	lastX, lastY := math.NaN(), 0.0
+	for range 60 {
+		guess = math.Min(rounding.Up(guess, 8), most)
+		found, err := m.epsilon(delta, guess, fine)
+		if err != nil {
+			return 0, err
+		}
+		x, y := math.Log(guess), math.Log(math.Max(found, 1e-3*epsilon)/epsilon)
+		if found <= epsilon {
+			if high = math.Min(high, guess); y > -5e-5 {
+				break
+			}
+		} else {
+			low = math.Max(low, guess)
+		}
+		if high <= low*(1+2e-5) {
+			break
+		}
+		if d := (y - lastY) / (x - lastX); d < -0.1 && d > -20 {
+			slope = d
+		}
+		lastX, lastY = x, y
+		if guess *= math.Exp(-(y + 2e-5) / slope); !(guess > low && guess < high) {
+			guess = math.Sqrt(math.Max(low, high/4) * high)
+		}
+	}
+	return high, nil
+}

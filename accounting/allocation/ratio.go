@@ -1,0 +1,173 @@
+package allocation
+
+import "math"
+
+// ratio is the distribution under Q of a likelihood ratio, or of a sum of some: mass[i] at e^{(low+i)h}, zero at 0, and
+// beyond, what is at infinity: its mean under Q, since its mass is 0.
+type ratio struct {
+	step   float64
+	low    int
+	mass   []float64
+	zero   float64
+	beyond float64
+}
+
+// single returns the ratio of one step, on a grid from about low to high standard deviations.
+func single(noise, step, sigmas float64) ratio {
+	std := 1 / noise
+	mean := std * std / 2
+	low := int(math.Floor((-mean - sigmas*std) / step))
+	high := int(math.Ceil((mean + sigmas*std) / step))
+	r := ratio{step: step, low: low, mass: make([]float64, high-low+1)}
+	// between returns Q, and the mean of W under Q, of from < log W < to.
+	between := func(from, to float64) (q, p float64) {
+		return normal(from+mean, to+mean, std), normal(from-mean, to-mean, std)
+	}
+	for i := range high - low {
+		q, p := between(float64(low+i)*step, float64(low+i+1)*step)
+		up := (p*math.Exp(-float64(low+i)*step) - q) / math.Expm1(step)
+		up = math.Min(math.Max(up, 0), q)
+		r.mass[i] += q - up
+		r.mass[i+1] += up
+	}
+	q, p := between(math.Inf(-1), float64(low)*step)
+	up := math.Min(p*math.Exp(-float64(low)*step), q)
+	r.mass[0] += up
+	r.zero = q - up
+	q, p = between(float64(high)*step, math.Inf(1))
+	r.mass[high-low] += q
+	r.beyond = math.Max(p-q*math.Exp(float64(high)*step), 0)
+	return r
+}
+
+// normal returns the probability of from < x < to for a normal x of mean 0.
+func normal(from, to, std float64) float64 {
+	a, b := from/(std*math.Sqrt2), to/(std*math.Sqrt2)
+	if a > 0 {
+		return (math.Erfc(a) - math.Erfc(b)) / 2
+	}
+	return (math.Erfc(-b) - math.Erfc(-a)) / 2
+}
+
+// finer returns the same distribution on a grid of half the step.
+func (r ratio) finer() ratio {
+	f := ratio{step: r.step / 2, low: 2 * r.low, mass: make([]float64, 2*len(r.mass)-1), zero: r.zero, beyond: r.beyond}
+	for i, m := range r.mass {
+		f.mass[2*i] = m
+	}
+	return f
+}
+
+// plus returns the distribution of the sum of two independent ratios on the same grid, on this grid: e^{ih} + e^{jh} lies
+// d = i - j ≥ 0 steps and log(1 + e^{-dh}) above i.
+func (r ratio) plus(o ratio) ratio {
+	low, high := min(r.low, o.low), max(r.low+len(r.mass), o.low+len(o.mass))+int(math.Ln2/r.step)+2
+	sum := ratio{step: r.step, low: low, mass: make([]float64, high-low), zero: r.zero * o.zero, beyond: r.beyond + o.beyond}
+	for i, m := range r.mass {
+		sum.mass[r.low-low+i] += m * o.zero
+	}
+	for i, m := range o.mass {
+		sum.mass[o.low-low+i] += m * r.zero
+	}
+	// Of either order of the two, the larger one is at i.
+	type place struct {
+		above int
+		up    float64 // part of the mass that goes to the point above that
+	}
+	places := make([]place, high-low)
+	for d := range places {
+		rise := math.Log1p(math.Exp(-float64(d)*r.step)) / r.step
+		whole := math.Floor(rise)
+		places[d] = place{int(whole), math.Expm1((rise-whole)*r.step) / math.Expm1(r.step)}
+	}
+	gather := func(larger, smaller ratio, equal bool) {
+		for i, m := range larger.mass {
+			if m == 0 {
+				continue
+			}
+			at := larger.low + i
+			last := at - smaller.low // of the smaller ones below at
+			if !equal {
+				last--
+			}
+			for j := 0; j <= last && j < len(smaller.mass); j++ {
+				p := places[at-smaller.low-j]
+				v := m * smaller.mass[j]
+				to := at - low + p.above
+				sum.mass[to] += v * (1 - p.up)
+				sum.mass[to+1] += v * p.up
+			}
+		}
+	}
+	gather(r, o, true)
+	gather(o, r, false)
+	return sum
+}
+
+// trim takes the points away below which there is less than the mass low, and above which the mean is less than high.
+func (r ratio) trim(low, high float64) ratio {
+	first, below, mean := 0, 0.0, 0.0
+	for first < len(r.mass)-1 && below+r.mass[first] < low {
+		below += r.mass[first]
+		mean += r.mass[first] * r.value(first)
+		first++
+	}
+	last, above, far := len(r.mass)-1, 0.0, 0.0
+	for last > first && far+r.mass[last]*r.value(last) < high {
+		above += r.mass[last]
+		far += r.mass[last] * r.value(last)
+		last--
+	}
+	t := ratio{r.step, r.low + first, append([]float64(nil), r.mass[first:last+1]...), r.zero, r.beyond}
+	up := math.Min(mean/r.value(first), below)
+	t.mass[0] += up
+	t.zero += below - up
+	t.mass[len(t.mass)-1] += above
+	t.beyond += math.Max(far-above*r.value(last), 0)
+	return t
+}
+
+// value returns what point i stands for.
+func (r ratio) value(i int) float64 { return math.Exp(float64(r.low+i) * r.step) }
+
+// block returns the ratio of a block of so many steps, on a grid of a step h, with tails of so little mass.
+func block(choices int, noise, h, tail float64) ratio {
+	sigmas := math.Sqrt(-2*math.Log(tail)) + 1
+	halvings := 0 // sums of m steps are on a grid of h·√(c/m), nearly
+	for n := choices; n >= 4; n /= 4 {
+		halvings++
+	}
+	power := single(noise, math.Ldexp(h, halvings), sigmas) // of 1, 2, 4, ... steps
+	size, done := 1, 0
+	var sum *ratio
+	for {
+		if choices&size != 0 {
+			next := power
+			if sum != nil {
+				for sum.step > power.step {
+					finer := sum.finer()
+					sum = &finer
+				}
+				next = sum.plus(power).trim(tail, tail)
+			}
+			sum = &next
+			done += size
+		}
+		if done == choices {
+			break
+		}
+		if size *= 2; size >= 4 && halvings > 0 && bits(size) {
+			power, halvings = power.finer(), halvings-1
+		}
+		power = power.plus(power).trim(tail, tail)
+	}
+	return *sum
+}
+
+// bits reports whether a power of two is one of four.
+func bits(size int) bool {
+	for size >= 4 {
+		size /= 4
+	}
+	return size == 1
+}

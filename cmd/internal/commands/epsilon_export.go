@@ -1,0 +1,93 @@
+package commands
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/cmd/internal/flags"
+	"mafalda/cmd/internal/results"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/export"
+	"mafalda/noise"
+)
+
+// spentFlags ask what a run of an export has given away after some of its steps.
+type spentFlags struct {
+	export, node string
+	steps        []int
+}
+
+// shownSteps is how many steps are printed if none is named.
+const shownSteps = 20
+
+func (f *spentFlags) bind(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.export, "export", "", "what a run of the export in this `folder` has given away, step by step")
+	fl.Var(&terminal.WholeNumbers{List: &f.steps}, "step",
+		"with --export: after so many steps, or a list of them (default: 20 steps up to the last)")
+	fl.StringVar(&f.node, "node", "", "with --export: `LABEL` of the node (default: the node that has spent the most)")
+	flags.CompleteLabels(cmd, "node")
+}
+
+// check refuses flags that do not go together.
+func (f *spentFlags) check(given func(flag string) bool) error {
+	if !given("export") {
+		for _, name := range []string{"step", "node"} {
+			if given(name) {
+				return terminal.Usagef("--%s is for --export", name)
+			}
+		}
+		return nil
+	}
+	for _, name := range []string{"mu", "epsilon", "alpha", "rdp", "sampling", "probability", "rounds", "noise-multiplier"} {
+		if given(name) {
+			return terminal.Usagef("--%s is not for --export, whose manifest says all but --delta", name)
+		}
+	}
+	return nil
+}
+
+// run prints what is spent after the steps.
+func (f *spentFlags) run(cmd *cobra.Command, delta float64, json bool) error {
+	if cmd.Flags().Changed("delta") && !(delta > 0 && delta < 1) {
+		return terminal.Usagef("--delta %v: must be above 0 and below 1", delta)
+	}
+	if f.node != "" {
+		e, err := export.Load(f.export)
+		if err == nil {
+			_, f.node, err = flags.ExportedNode("node", f.node, e)
+		}
+		if err != nil {
+			return terminal.Usage(err)
+		}
+	}
+	all, err := noise.OpenOdometer(f.export, f.node, delta)
+	if err != nil {
+		return terminal.Usage(err)
+	}
+	steps := f.steps
+	if !cmd.Flags().Changed("step") {
+		steps = results.SpentSteps(all.Steps(), shownSteps)
+	}
+	for _, t := range steps {
+		if t < 0 || t > all.Steps() {
+			return terminal.Usagef("--step %d: %s has the steps 0 to %d", t, f.export, all.Steps())
+		}
+	}
+	bar := terminal.NewProgress(cmd.ErrOrStderr(), false)
+	defer bar.Clear()
+	spent, err := all.Curve(steps, bar.ShowAs("steps"))
+	bar.Clear()
+	if errors.Is(err, noise.ErrOdometer) {
+		err = terminal.Usage(err)
+	}
+	if err != nil {
+		return err
+	}
+	r := &results.SpentResult{Export: f.export, Node: f.node, Steps: all.Steps(), Spent: spent}
+	if json {
+		return terminal.WriteJSONLine(cmd.OutOrStdout(), r)
+	}
+	return results.SpentDocument(r).Text(cmd.OutOrStdout())
+}

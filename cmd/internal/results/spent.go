@@ -1,0 +1,86 @@
+package results
+
+import (
+	"fmt"
+	"strconv"
+
+	"mafalda/cmd/internal/document"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/noise"
+)
+
+// SpentResult is what an odometer prints as JSON.
+type SpentResult struct {
+	Export string        `json:"export"`         // the folder, as it was named
+	Node   string        `json:"node,omitempty"` // absent: the numbers are of the node that has spent the most
+	Steps  int           `json:"T"`
+	Spent  []noise.Spent `json:"spent"`
+}
+
+// SpentSteps returns at most so many steps of T, evenly spread, the last one among them.
+func SpentSteps(steps, count int) []int {
+	count = min(count, steps)
+	all := make([]int, count)
+	for i := range all {
+		all[i] = (i + 1) * steps / count
+	}
+	return all
+}
+
+// SpentDocument says what is spent after steps: a line each.
+func SpentDocument(r *SpentResult) *document.Document {
+	d := document.New("odometer", "What has been given away after so many steps of a run, and not only when it is over.")
+	d.Fact("export", "%s, T = %d steps", r.Export, r.Steps)
+	if r.Node != "" {
+		d.Fact("node", "%s", r.Node)
+	}
+	if delta := r.Spent[0].Delta; delta != nil {
+		d.Fact("delta", "%s", terminal.AsGiven(*delta))
+	}
+	d.Table(spentTable(r.Spent))
+	d.Line("%s", spentFor)
+	return d
+}
+
+// spentFor says what the numbers are for.
+const spentFor = "After so many steps: the rows before are out, the next ones are not. For a run whose end does not depend on the " +
+	"records; whoever stops because of what a model shows can claim the guarantee of the whole plan alone."
+
+// spentTable has a line a step.
+func spentTable(spent []noise.Spent) document.Table {
+	t := document.Table{Caption: "Spent after so many steps", Header: []string{"steps"}, Words: 0}
+	if spent[0].Mu != nil {
+		t.Header = append(t.Header, "mu")
+	}
+	if spent[0].Epsilon != nil {
+		t.Header = append(t.Header, "epsilon")
+	}
+	t.Header = append(t.Header, "by")
+	for _, s := range spent {
+		row := []string{strconv.Itoa(s.Steps)}
+		if s.Mu != nil {
+			row = append(row, terminal.NumberUp(*s.Mu))
+		}
+		if s.Epsilon != nil {
+			row = append(row, terminal.NumberUp(*s.Epsilon))
+		}
+		t.Rows = append(t.Rows, append(row, string(s.By)))
+	}
+	return t
+}
+
+// AddSpent adds to the document of an export a curve of what is spent from step to step.
+func AddSpent(d *document.Document, spent []noise.Spent) {
+	name, value := "mu", func(s noise.Spent) *float64 { return s.Mu }
+	if spent[0].Epsilon != nil {
+		name, value = "epsilon", func(s noise.Spent) *float64 { return s.Epsilon }
+	}
+	line := document.Series{Name: "spent", Method: "mafalda"}
+	for _, s := range spent {
+		v := *value(s)
+		line.Points = append(line.Points, document.Point{X: float64(s.Steps), Y: v,
+			Says: fmt.Sprintf("after %d steps: %s %s", s.Steps, name, terminal.NumberUp(v))})
+	}
+	d.Charts = append(d.Charts, document.Chart{Caption: "Spent from step to step (a run that ends for a reason other than the records)",
+		X: "steps", Y: name, Series: []document.Series{line}})
+}

@@ -1,0 +1,215 @@
+package factorize
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/dense"
+	"mafalda/internal/fault"
+	"mafalda/internal/rounding"
+	"mafalda/participation"
+)
+
+// SecretSteps is the number of steps up to which a SecretBound is computed.
+const SecretSteps = 1024
+
+// Cells are disjoint sets of steps with weights. For a strategy C, X = CᵀC, they stand for the number
+//
+//	Σ_i Weights[i]·(the largest ⟨Γ, X[c,c]⟩ for c = Steps[i]),
+//
+// over the inner products Γ of contributions of unit norm: what a record can change in these steps together. What
+// privacy leaves to it, over ν², is a limit of the cells.
+type Cells struct {
+	Steps   [][]int
+	Weights []float64     // positive
+	Guess   *mat.SymDense // positive definite, T×T: like the X that is best under such a limit alone
+}
+
+// SecretBound knows, for a Gram matrix h, what error ν²·tr(C⁻ᵀHC⁻¹) no strategy C and no noise ν can be below that
+// keep the limits of two kinds of cells.
+//
+// For each kind let Λ_i be block diagonal, with blocks of a constant diagonal Weights[i]: those of Guess⁻¹hGuess⁻¹,
+// scaled to it. Then ⟨Λ_i, X⟩ ≤ ν²·limit_i. As for LowerBound, with h = RᵀR and any share s from 0 to 1,
+//
+//	ν²·tr(HX⁻¹) ≥ S(s) / ((1-s)·limit_1 + s·limit_2),    S(s) = (tr (R((1-s)Λ_1 + sΛ_2)Rᵀ)^(1/2))²,
+//
+// and the largest of some shares is taken. S depends on no limit, and is computed once.
+type SecretBound struct {
+	shares  []float64
+	squares []float64 // S, rounded down
+}
+
+// secretShares are the shares s: s/(1-s) is a power of two from 2⁻¹⁰ to 2¹⁰ over the ratio of S(1) to S(0).
+const secretShares = 10
+
+// NewSecretBound returns the bound for the T×T Gram matrix h. The errors are a fault.Argument of Steps for more than
+// SecretSteps or for cells that are not disjoint, and ErrGram for an h that leaves no finite error.
+func NewSecretBound(h *mat.SymDense, first, second Cells) (*SecretBound, error) {
+	steps := h.SymmetricDim()
+	if steps > SecretSteps {
+		return nil, fault.New("Steps", steps, "must be at most %d for a lower bound under secret batches", SecretSteps)
+	}
+	scaled, unit, err := scaleToUnit(h)
+	if err != nil {
+		return nil, err
+	}
+	root, err := secretRoot(scaled)
+	if err != nil {
+		return nil, err
+	}
+	var products [2]*mat.SymDense
+	var lost [2]float64 // of any eigenvalue
+	for i, cells := range []Cells{first, second} {
+		factor, err := cells.factor(scaled)
+		if err != nil {
+			return nil, err
+		}
+		var n mat.Dense
+		dense.Mul(&n, root, factor)
+		norm := mat.Norm(&n, 2)
+		product := make([]float64, steps*steps)
+		dense.MulSymTo(product, n.RawMatrix().Data, n.RawMatrix().Data, steps)
+		products[i] = mat.NewSymDense(steps, product)
+		rootNorm, factorNorm := mat.Norm(root, 2), mat.Norm(factor, 2)
+		lost[i] = 40 * float64(steps) * 0x1p-53 * (norm*norm + rootNorm*factorNorm*norm)
+	}
+	b := &SecretBound{}
+	at := func(s float64) (float64, error) {
+		mixed := mat.NewSymDense(steps, nil)
+		for i := range steps {
+			for j := i; j < steps; j++ {
+				mixed.SetSym(i, j, (1-s)*products[0].At(i, j)+s*products[1].At(i, j))
+			}
+		}
+		var eigen mat.EigenSym
+		if !eigen.Factorize(mixed, false) {
+			return 0, errors.New("eigenvalues for the lower bound did not converge")
+		}
+		var nuclear rounding.Sum
+		for _, v := range eigen.Values(nil) {
+			nuclear.Add(math.Sqrt(math.Max(v-(1-s)*lost[0]-s*lost[1], 0)))
+		}
+		square, err := finiteBound(math.Max(nuclear.Down(), 0), 1, 1e-12)
+		b.shares, b.squares = append(b.shares, s), append(b.squares, square*unit*(1-1e-12))
+		return square, err
+	}
+	alone, err := at(0)
+	if err != nil {
+		return nil, err
+	}
+	both, err := at(1)
+	if err != nil {
+		return nil, err
+	}
+	for i := -secretShares; i <= secretShares; i++ {
+		odds := math.Ldexp(1, i) * alone / both
+		if !(odds > 0) || math.IsInf(odds, 1) {
+			continue
+		}
+		if _, err := at(odds / (1 + odds)); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// Error returns the bound for the limits of the cells, +Inf for none: 0, which bounds everything, if both are infinite.
+func (b *SecretBound) Error(first, second float64) float64 {
+	best := 0.0
+	for i, s := range b.shares {
+		var limit float64
+		if s < 1 {
+			limit = (1 - s) * first
+		}
+		if s > 0 {
+			limit += s * second
+		}
+		best = math.Max(best, b.squares[i]/limit*(1-1e-15))
+	}
+	return best
+}
+
+// secretRoot returns R with RᵀR ≤ h, T×T.
+func secretRoot(h *mat.SymDense) (*mat.Dense, error) {
+	var chol dense.Cholesky
+	if !chol.Factorize(h) {
+		return rootBelow(h)
+	}
+	var root mat.TriDense
+	chol.UTo(&root)
+	return mat.DenseCopyOf(&root), nil
+}
+
+// factor returns F of Λ = FFᵀ: no diagonal entry of a block is above its weight.
+func (c Cells) factor(h *mat.SymDense) (*mat.Dense, error) {
+	steps := h.SymmetricDim()
+	lambda, err := c.lambda(h)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Weights) != len(c.Steps) {
+		return nil, fault.New("Weights", len(c.Weights), "of %d cells", len(c.Steps))
+	}
+	factor := mat.NewDense(steps, steps, nil)
+	taken := make([]bool, steps)
+	for i, cell := range c.Steps {
+		for _, s := range cell {
+			if s < 0 || s >= steps || taken[s] {
+				return nil, fault.New("Steps", s, "is twice in the cells, or beyond T = %d", steps)
+			}
+			taken[s] = true
+		}
+		scale, _, err := unitScale(lambda, steps, cell)
+		if err != nil {
+			return nil, err
+		}
+		block := mat.NewSymDense(len(cell), nil)
+		for j, s := range cell {
+			block.SetSym(j, j, 1)
+			for l := j + 1; l < len(cell); l++ {
+				block.SetSym(j, l, lambda[s*steps+cell[l]]*scale[j]*scale[l])
+			}
+		}
+		var lower mat.TriDense
+		factorOf(block).LTo(&lower)
+		for j, s := range cell {
+			row := lower.RawTriangular().Data[j*len(cell) : j*len(cell)+j+1]
+			most := math.Sqrt(c.Weights[i]/squaredNormUp(row)) * (1 - 0x1p-50)
+			for l, v := range row {
+				factor.Set(s, cell[l], most*v)
+			}
+		}
+	}
+	return factor, nil
+}
+
+// lambda returns Guess⁻¹hGuess⁻¹: for an h that is singular in floating point, of one a little above.
+func (c Cells) lambda(h *mat.SymDense) ([]float64, error) {
+	steps := h.SymmetricDim()
+	single, err := participation.NewCyclic(steps, 1, steps)
+	if err != nil {
+		return nil, err
+	}
+	x, free := mat.DenseCopyOf(c.Guess).RawMatrix().Data, freeMask(single, steps)
+	_, lambda, err := dualOf(h, x, free)
+	if errors.Is(err, errSingular) {
+		_, lambda, err = dualOf(withShare(h, 1e-6), x, free)
+	}
+	return lambda, err
+}
+
+// AllTogether returns the cells of a record that can change all steps together, with the best Guess for them.
+func AllTogether(h *mat.SymDense, cells [][]int, weight float64) Cells {
+	steps := h.SymmetricDim()
+	c := Cells{Steps: cells, Guess: mat.NewSymDense(steps, nil)}
+	for range cells {
+		c.Weights = append(c.Weights, weight)
+	}
+	mean := mat.Trace(h) / float64(steps)
+	for t := range steps {
+		c.Guess.SetSym(t, t, math.Sqrt(math.Max(h.At(t, t), 1e-12*mean)))
+	}
+	return c
+}

@@ -1,0 +1,25 @@
+// Package shell writes words as a POSIX shell reads them.
+package shell
+
+import "strings"
+
+// plain are the characters that no shell looks at twice, inside a word that does not begin with one of several.
+const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,@%+="
+
+// Quote returns a word as a POSIX shell reads it back, whatever it holds but NUL, which no argument can hold.
+func Quote(word string) string {
+	assigns := strings.Contains(word, "=") && !strings.HasPrefix(word, "-")
+	if word != "" && !assigns && strings.Trim(word, plain) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// Line returns words as a line of a shell.
+func Line(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = Quote(w)
+	}
+	return strings.Join(quoted, " ")
+}

@@ -1,0 +1,110 @@
+package measure
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/accounting/pld"
+	"mafalda/accounting/secrecy"
+	"mafalda/factorize"
+	"mafalda/internal/fault"
+	"mafalda/internal/rounding"
+	"mafalda/participation"
+	"mafalda/strategy"
+)
+
+// SecretBounds are lower bounds of errors at (ε, δ), as of Solution.ErrorAtPrivacy, where batches are drawn in secret:
+// no strategy, whatever its class, has a smaller error under the sampling. What does not depend on ε and δ is computed
+// once.
+type SecretBounds struct {
+	gram   *mat.SymDense
+	schema participation.Schema
+	cyclic *factorize.Result
+
+	bins    *factorize.SecretBound // made when it is first needed
+	poisson map[int]*factorize.Result
+}
+
+// NewSecretBounds returns the bounds for the Gram matrix h of a network and the cyclic participation that batches in
+// turn would have; cyclic is the dense optimum for it.
+func NewSecretBounds(h *mat.SymDense, schema participation.Schema, cyclic *factorize.Result) *SecretBounds {
+	return &SecretBounds{gram: h, schema: schema, cyclic: cyclic, poisson: map[int]*factorize.Result{}}
+}
+
+// Bins returns the bound under random bins, as many as the schema has steps between participations: 0, which bounds
+// everything, where nothing is proved, as for more than factorize.SecretSteps steps. It fails as
+// factorize.NewSecretBound and secrecy.NewBins do.
+//
+// A record of bin j takes part in the steps j, j+b, ... The attacks are on the bins apart from each other, for which
+// the optimum for batches in turn is the best guess, and on all of them together (secrecy.Bins.MeanSquare).
+func (b *SecretBounds) Bins(epsilon, delta float64) (float64, error) {
+	steps, number := b.schema.Steps(), b.schema.Separation()
+	if steps > factorize.SecretSteps {
+		return 0, nil
+	}
+	private, err := secrecy.NewBins(number, epsilon, delta)
+	if err != nil {
+		return 0, err
+	}
+	if b.bins == nil {
+		apart := factorize.Cells{Steps: everyOf(steps, number), Guess: strategy.GramOf(b.cyclic.Strategy)}
+		for range apart.Steps {
+			apart.Weights = append(apart.Weights, 1/float64(number))
+		}
+		together := factorize.AllTogether(b.gram, everyOf(steps, 1), 1/float64(number*number))
+		if b.bins, err = factorize.NewSecretBound(b.gram, apart, together); err != nil {
+			return 0, err
+		}
+	}
+	return b.bins.Error(private.MeanSquare(1), private.MeanSquare(number)), nil
+}
+
+// Poisson returns the bound under Poisson sampling from so many groups, of records whose group is known, and what the
+// optimum that proves it reaches: no bound of this kind is above that. Both are 0 where nothing is proved. It fails with
+// a fault.Argument of Groups, and as factorize.Dense.Optimize and secrecy.NewPoisson do.
+//
+// Privacy leaves to the record what it can change in all steps of its group together (secrecy.Poisson.SquaredSum), and
+// that is the sensitivity of a record that takes part in all of them.
+func (b *SecretBounds) Poisson(ctx context.Context, groups int, epsilon, delta float64) (bound, reached float64,
+	err error) {
+	steps := b.schema.Steps()
+	if groups < 1 || groups > b.schema.Separation() {
+		return 0, 0, fault.New("Groups", groups, "must be from 1 to b = %d", b.schema.Separation())
+	}
+	rounds := pld.BandRounds(steps, b.schema.Separation(), groups)
+	private, err := secrecy.NewPoisson(rounds.Probability, rounds.Rounds, epsilon, delta)
+	if err != nil {
+		return 0, 0, err
+	}
+	most := private.SquaredSum()
+	if math.IsInf(most, 1) {
+		return 0, 0, nil
+	}
+	if b.poisson[groups] == nil {
+		all, err := participation.NewCyclic(steps, rounds.Rounds, groups)
+		if err != nil {
+			return 0, 0, err
+		}
+		best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(b.gram), all, factorize.Options{Gap: secretGap(steps)})
+		if err != nil {
+			return 0, 0, err
+		}
+		b.poisson[groups] = best
+	}
+	best := b.poisson[groups]
+	return best.LowerBound / most * (1 - 1e-15), rounding.DivUp(best.Loss, most), ctx.Err()
+}
+
+// secretGap is the gap to which the optimum for a bound is searched for.
+func secretGap(steps int) float64 { return math.Max(1e-4, factorize.MinGap(steps)) }
+
+// everyOf returns the steps j, j+b, j+2b, ... for every j < b.
+func everyOf(steps, b int) [][]int {
+	all := make([][]int, min(b, steps))
+	for t := range steps {
+		all[t%b] = append(all[t%b], t)
+	}
+	return all
+}

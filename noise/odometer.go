@@ -1,0 +1,475 @@
+package noise
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"mafalda/accounting"
+	"mafalda/accounting/pld"
+	"mafalda/export"
+	"mafalda/internal/rounding"
+	"mafalda/strategy"
+)
+
+// Spent is what a node has given away when the rows 0..Steps-1 are out. Its numbers are rounded up.
+type Spent struct {
+	Steps   int      `json:"steps"`
+	Mu      *float64 `json:"mu,omitempty"` // nil where batches are drawn in secret
+	Epsilon *float64 `json:"epsilon,omitempty"`
+	Delta   *float64 `json:"delta,omitempty"`
+	By      Proof    `json:"by"`
+}
+
+// Proof says where the numbers of a Spent come from.
+type Proof string
+
+// The proofs of Spent.
+const (
+	ByBlock     Proof = "leading block"        // sensitivity of C[:t,:t], exact for vector contributions
+	ByBound     Proof = "leading block, bound" // the same, where only a bound of the sensitivity is known
+	ByRounds    Proof = "rounds"               // of Poisson sampling up to the step, composed by the accountant
+	ByKnownDraw Proof = "known draw"           // leading block, as if everybody knew the draw of random bins
+	ByPlan      Proof = "plan"                 // the guarantee of the whole plan, which holds after every step
+)
+
+// Limit is a privacy budget of a node: Epsilon at Delta (0: the δ of the export), or Mu.
+type Limit struct{ Epsilon, Delta, Mu float64 }
+
+// ErrBudget is wrapped by the errors about a row that would pass a Limit.
+var ErrBudget = errors.New("the privacy budget is spent")
+
+// ErrOdometer is wrapped by the errors of an export that says too little for an odometer.
+var ErrOdometer = errors.New("the export does not say what is spent")
+
+// Odometer says what a node gives away from row to row. After t rows the mechanism is the leading block C[:t,:t] with
+// patterns cut at t (strategy.Growth), against everybody who sees all messages, and with shared noise against everybody
+// in the export's coalitions, for whom the rows of a pair before t are independent of its later ones. Under Poisson
+// sampling the accountant composes the rounds before t. For random bins no number of a single step is proven but that
+// for a draw that is known, and the whole plan's.
+//
+// No number is above the plan's. A number is for a run whose end does not depend on the records: whoever stops because of
+// what a model shows can claim the plan's guarantee alone.
+type Odometer struct {
+	manifest     *export.Manifest
+	privacy      *export.Privacy  // the node's level
+	growth       *strategy.Growth // nil under Poisson sampling
+	std          float64          // of the node's Z
+	contribution float64          // that one record can move the sum by
+	mu           float64          // of the plan with this noise; 0 where batches are drawn in secret
+	delta        float64          // 0: none
+	multiplier   float64          // noise multiplier of Poisson sampling
+	rounds       map[int]float64  // ε of so many rounds of Poisson sampling, as far as it was needed
+}
+
+// OpenOdometer reads an export, checks it as Open does, and returns the odometer of a node, named by its label, or, for an
+// empty label, of all nodes: the largest numbers of any. delta is for ε; 0 takes the export's. It fails as Open does, and
+// with ErrOdometer for an export without a privacy level, and for a delta that its numbers do not hold for.
+func OpenOdometer(dir, node string, delta float64) (Odometers, error) {
+	e, _, err := load(dir)
+	if err != nil {
+		return nil, err
+	}
+	labels := []string{node}
+	if node == "" && e.Manifest.Graph != nil {
+		if labels, err = e.NodeLabels(); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrExport, err)
+		}
+	}
+	var all Odometers
+	if err := e.CheckHashes(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrExport, err)
+	}
+	type kind struct {
+		layer         int
+		std, mu, clip float64
+	}
+	seen, layers := map[kind]bool{}, map[int]strategy.Strategy{}
+	for _, label := range labels {
+		i, err := indexOf(e, label)
+		if err != nil {
+			return nil, err
+		}
+		privacy, layer := e.Manifest.PrivacyOf(i), layerOf(e.Manifest, i)
+		std, err := level(privacy, Options{})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w: %w", dir, ErrOdometer, err)
+		}
+		of := kind{layer, std, privacy.Mu, privacy.Clip}
+		if seen[of] {
+			continue
+		}
+		seen[of] = true
+		c, known := layers[layer]
+		if !known {
+			if c, err = strategyAt(e, i); err != nil {
+				return nil, err
+			}
+			layers[layer] = c
+		}
+		o, err := newOdometer(e.Manifest, privacy, c, odometerOptions{std, delta})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", dir, err)
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+// layerOf returns the number of the strategy that a node runs.
+func layerOf(m *export.Manifest, node int) int {
+	if m.PerNode == nil {
+		return 0
+	}
+	return m.PerNode.Layers[node]
+}
+
+// odometerOptions are the standard deviation of a node's Z, at least its level's, and a δ; 0 for its level's.
+type odometerOptions struct{ std, delta float64 }
+
+// newOdometer returns the odometer of a node of level p that runs c.
+func newOdometer(m *export.Manifest, p *export.Privacy, c strategy.Strategy, opts odometerOptions) (*Odometer, error) {
+	std, delta := opts.std, opts.delta
+	if p == nil {
+		return nil, fmt.Errorf("%w: it was made without a privacy level", ErrOdometer)
+	}
+	o := &Odometer{manifest: m, privacy: p, std: std, delta: delta, rounds: map[int]float64{}}
+	if delta == 0 && p.Delta != nil {
+		o.delta = *p.Delta
+	}
+	if err := o.checkDelta(); err != nil {
+		return nil, err
+	}
+	adjacency, err := accounting.ParseAdjacency(p.Adjacency)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrExport, err)
+	}
+	o.contribution = adjacency.Contribution(p.Clip)
+	switch {
+	case m.Sampled() && !m.Binned():
+		o.multiplier = m.Sampling.NoiseMultiplier
+		if std > p.NoiseStd {
+			o.multiplier = math.Max(o.multiplier, rounding.Below(std/o.contribution))
+		}
+		return o, nil
+	case !m.Sampled():
+		if o.mu, err = accounting.MuFromNoise(std, rounding.SqrtUp(m.SensSquared), o.contribution); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrOdometer, err)
+		}
+		o.mu = math.Min(o.mu, p.Mu)
+	}
+	schema, err := m.Schema()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrExport, err)
+	}
+	o.growth, err = strategy.NewGrowth(c, schema)
+	return o, err
+}
+
+// checkDelta refuses a δ that is none, or that the export has no numbers for.
+func (o *Odometer) checkDelta() error {
+	p := o.privacy
+	switch {
+	case o.delta != 0 && !(o.delta > 0 && o.delta < 1):
+		return fmt.Errorf("%w: delta %v must be above 0 and below 1", ErrOdometer, o.delta)
+	case o.manifest.Binned() && o.delta != *p.Delta:
+		return fmt.Errorf("%w for delta %v: with random bins its guarantee is for delta %v alone", ErrOdometer, o.delta,
+			*p.Delta)
+	}
+	return nil
+}
+
+// Steps returns T.
+func (o *Odometer) Steps() int { return o.manifest.Steps }
+
+// After returns what is spent when the rows before step t are out. It fails for t outside 0..T, and as the accountant does.
+func (o *Odometer) After(t int) (Spent, error) {
+	s := Spent{Steps: t, By: ByBlock}
+	if o.delta != 0 {
+		s.Delta = &o.delta
+	}
+	switch sampled := o.manifest.Sampled(); {
+	case t < 0 || t > o.Steps():
+		return Spent{}, fmt.Errorf("step %d is not one of 0..%d", t, o.Steps())
+	case t == 0:
+		nothing := 0.0
+		if !sampled {
+			s.Mu = &nothing
+		}
+		if o.delta != 0 {
+			s.Epsilon = &nothing
+		}
+		return s, nil
+	case sampled && !o.manifest.Binned():
+		return s, o.addRounds(&s)
+	}
+	return s, o.addBlock(&s)
+}
+
+// addBlock fills in what the leading block of the strategy gives away.
+func (o *Odometer) addBlock(s *Spent) error {
+	sens, err := o.growth.Sensitivity(s.Steps)
+	if err != nil {
+		return err
+	}
+	mu, err := accounting.MuFromNoise(o.std, rounding.SqrtUp(sens.Squared), o.contribution)
+	if err != nil {
+		return err
+	}
+	if !sens.Exact {
+		s.By = ByBound
+	}
+	if o.manifest.Binned() {
+		return o.addKnownDraw(s, mu)
+	}
+	if mu >= o.mu {
+		mu = o.mu
+		if s.By == ByBound {
+			s.By = ByPlan
+		}
+	}
+	s.Mu = &mu
+	if o.delta == 0 {
+		return nil
+	}
+	epsilon, err := accounting.Epsilon(mu, o.delta)
+	if p := o.privacy; p.Delta != nil && o.delta == *p.Delta {
+		epsilon = math.Min(epsilon, *p.Epsilon)
+	}
+	s.Epsilon = &epsilon
+	return err
+}
+
+// addKnownDraw fills in ε as if the draw of random bins were known, which gives away no less than a secret one: a
+// mixture of pairs of distributions is no easier to tell apart than the pair that is easiest to. Or it is the plan's.
+func (o *Odometer) addKnownDraw(s *Spent, mu float64) error {
+	epsilon, err := accounting.Epsilon(mu, o.delta)
+	if s.By = ByKnownDraw; err != nil || epsilon >= *o.privacy.Epsilon {
+		epsilon, s.By = *o.privacy.Epsilon, ByPlan
+	}
+	s.Epsilon = &epsilon
+	return nil
+}
+
+// addRounds fills in ε of the rounds of Poisson sampling that a record can have been drawn for: those of the group
+// of step 0, which has the most.
+func (o *Odometer) addRounds(s *Spent) error {
+	if o.delta == 0 {
+		return fmt.Errorf("%w without a delta", ErrOdometer)
+	}
+	sampling, p := o.manifest.Sampling, o.privacy
+	count := (s.Steps + sampling.Groups - 1) / sampling.Groups
+	epsilon, known := o.rounds[count]
+	if !known {
+		d, err := pld.Compose(accounting.ZeroOut, pld.Rounds{Rounds: count, Mechanism: pld.Mechanism{
+			Probability: sampling.Probability, NoiseMultiplier: o.multiplier}})
+		if err != nil {
+			return err
+		}
+		if epsilon, _, err = d.Epsilon(o.delta); err != nil {
+			return err
+		}
+		o.rounds[count] = epsilon
+	}
+	if s.By = ByRounds; o.delta == *p.Delta && epsilon >= *p.Epsilon {
+		epsilon = *p.Epsilon
+		if count < sampling.Rounds {
+			s.By = ByPlan
+		}
+	}
+	s.Epsilon = &epsilon
+	return nil
+}
+
+// Within returns how many rows may go out within a limit, T if all of them, with what they spend. The row after them
+// would pass the limit. It fails with ErrBudget if the first row does, and with ErrOdometer for a limit that is none, or
+// that the export has no numbers for.
+func (o *Odometer) Within(limit Limit) (rows int, err error) {
+	if err := o.checkLimit(limit); err != nil {
+		return 0, err
+	}
+	if limit.Delta != 0 && limit.Delta != o.delta {
+		other := *o
+		other.delta, other.rounds = limit.Delta, map[int]float64{}
+		if err := other.checkDelta(); err != nil {
+			return 0, err
+		}
+		o = &other
+	}
+	low, high := 0, o.Steps()+1 // low rows are within the limit, high rows are not
+	for try := o.Steps(); high-low > 1; try = low + (high-low)/2 {
+		s, err := o.After(try)
+		if err != nil {
+			return 0, err
+		}
+		if limit.holds(s) {
+			low = try
+		} else {
+			high = try
+		}
+	}
+	if low == 0 {
+		first, err := o.After(1)
+		if err != nil {
+			return 0, err
+		}
+		return 0, fmt.Errorf("%w: row 0 alone gives away %v, more than %v", ErrBudget, first, limit)
+	}
+	return low, nil
+}
+
+// checkLimit refuses limits that say nothing, or that the export has no numbers for.
+func (o *Odometer) checkLimit(l Limit) error {
+	number := l.Epsilon + l.Mu
+	switch {
+	case (l.Epsilon != 0) == (l.Mu != 0):
+		return fmt.Errorf("%w: a limit has an epsilon or a mu", ErrOdometer)
+	case !(number > 0) || math.IsInf(number, 1):
+		return fmt.Errorf("%w: a limit of %v must be positive and finite", ErrOdometer, number)
+	case l.Mu != 0 && o.manifest.Sampled():
+		return fmt.Errorf("%w as a mu: its batches are drawn in secret", ErrOdometer)
+	case l.Epsilon != 0 && l.Delta == 0 && o.delta == 0:
+		return fmt.Errorf("%w as an epsilon: it has no delta, and none is given", ErrOdometer)
+	}
+	return nil
+}
+
+// holds reports whether so much is within the limit.
+func (l Limit) holds(s Spent) bool {
+	if l.Mu != 0 {
+		return *s.Mu <= l.Mu
+	}
+	return *s.Epsilon <= l.Epsilon
+}
+
+// String says the limit as it was given.
+func (l Limit) String() string {
+	if l.Mu != 0 {
+		return fmt.Sprintf("mu = %v", l.Mu)
+	}
+	return fmt.Sprintf("epsilon = %v", l.Epsilon)
+}
+
+// String says the numbers, rounded up.
+func (s Spent) String() string {
+	text := ""
+	if s.Mu != nil {
+		text = "mu = " + rounding.UpText(*s.Mu, 6)
+	}
+	if s.Epsilon != nil {
+		if text != "" {
+			text += ", "
+		}
+		text += fmt.Sprintf("epsilon = %s at delta = %g", rounding.UpText(*s.Epsilon, 6), *s.Delta)
+	}
+	return text
+}
+
+// stopAt sets the row that would pass a limit, if there is one.
+func (s *Stream) stopAt(limit *Limit) error {
+	if limit == nil {
+		return nil
+	}
+	o, err := s.odometer()
+	if err != nil {
+		return err
+	}
+	s.end, err = o.Within(*limit)
+	return err
+}
+
+// odometer returns the odometer of the stream. It is not kept: where T is large it takes as much memory as C.
+func (s *Stream) odometer() (*Odometer, error) {
+	return newOdometer(s.manifest, s.privacy, s.strategy, odometerOptions{std: s.std})
+}
+
+// End returns the first row that does not come any more: T, or the row that would pass the node's budget.
+func (s *Stream) End() int { return s.end }
+
+// Spent returns what has been given away by the rows that may have been sent: all that were drawn but those that the next
+// one carries. It fails with ErrOdometer for an export without a privacy level.
+func (s *Stream) Spent() (Spent, error) { return s.spentAfter(s.next - s.carried) }
+
+// SpentLine says in a line for the node's log what is spent so far, and when the last row is out. It is empty for noise that
+// protects nothing, and for an export without a privacy level.
+func (s *Stream) SpentLine() string {
+	if !s.Private() {
+		return ""
+	}
+	now, err := s.Spent()
+	if errors.Is(err, ErrOdometer) {
+		return ""
+	}
+	all, err := s.spentAfter(s.end)
+	if err != nil {
+		return fmt.Sprintf("spent: unknown, %v", err)
+	}
+	return fmt.Sprintf("spent after %d of %d steps: %v; after step %d in all: %v", now.Steps, s.steps, now, all.Steps, all)
+}
+
+// spentAfter returns what is spent when so many rows are out.
+func (s *Stream) spentAfter(rows int) (Spent, error) {
+	o, err := s.odometer()
+	if err != nil {
+		return Spent{}, err
+	}
+	return o.After(rows)
+}
+
+// budgetError says what is spent, and what the next row would make of it.
+func (s *Stream) budgetError() error {
+	now, err := s.Spent()
+	if err != nil {
+		return err
+	}
+	next, err := s.spentAfter(s.next + 1)
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: %v so far, and row %d would make it %v", ErrBudget, now, s.next, next)
+}
+
+// endError says which row would pass the budget.
+func (s *Stream) endError() error {
+	next, err := s.spentAfter(s.end + 1)
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%w before row %d, which would make it %v", ErrBudget, s.end, next)
+}
+
+// Odometers are the odometers of several nodes of one export.
+type Odometers []*Odometer
+
+// Steps returns T.
+func (all Odometers) Steps() int { return all[0].Steps() }
+
+// After returns what the node has spent that has spent the most: see Odometer.After.
+func (all Odometers) After(t int) (worst Spent, err error) {
+	for i, o := range all {
+		s, err := o.After(t)
+		if err != nil {
+			return Spent{}, err
+		}
+		if i == 0 || s.Mu != nil && *s.Mu > *worst.Mu || s.Mu == nil && *s.Epsilon > *worst.Epsilon {
+			worst = s
+		}
+	}
+	return worst, nil
+}
+
+// Curve returns what is spent after every step of a list. The numbers never fall from step to step, but for what the
+// proofs of two of them differ by, 10⁻⁶.
+func (all Odometers) Curve(steps []int, progress func(done, total int)) ([]Spent, error) {
+	curve := make([]Spent, len(steps))
+	for i, t := range steps {
+		var err error
+		if curve[i], err = all.After(t); err != nil {
+			return nil, err
+		}
+		if progress != nil {
+			progress(i+1, len(steps))
+		}
+	}
+	return curve, nil
+}

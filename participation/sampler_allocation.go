@@ -1,0 +1,90 @@
+package participation
+
+import (
+	"fmt"
+
+	"mafalda/internal/fault"
+)
+
+// AllocationSampling has every record take part a fixed number of times: every record is put once, independently and
+// uniformly, into one of w groups; the steps t of group t mod w are cut into k blocks, as even as can be, and in each
+// block the record takes part in one step, drawn independently of all others and uniformly. Batches have random sizes.
+// It is not a permutation that is cut into batches. w = 1 is the random allocation of Chua et al. 2024 and Feldman &
+// Shenfeld 2025.
+type AllocationSampling struct {
+	Groups         int // w
+	Participations int // k, at most ⌊T/w⌋
+}
+
+var _ Sampling = AllocationSampling{}
+
+// Name returns "allocation".
+func (AllocationSampling) Name() string { return nameAllocation }
+
+// String describes the sampling in a line.
+func (a AllocationSampling) String() string {
+	if a.Groups == 1 {
+		return fmt.Sprintf("allocation: every record in one step, drawn at random, of each of k = %d blocks", a.Participations)
+	}
+	return fmt.Sprintf("allocation: w = %d groups, drawn once, in turn; every record of one in one step, drawn at random, of "+
+		"each of its k = %d blocks", a.Groups, a.Participations)
+}
+
+// Block returns which block of its group a step is in, the place in it and the number of the group's steps in it.
+func (a AllocationSampling) Block(step, steps int) (block, place, size int) {
+	own := (steps - step%a.Groups - 1) / a.Groups // steps of the group, less one
+	at, n := step/a.Groups, own+1
+	block = ((at+1)*a.Participations - 1) / n
+	first := block * n / a.Participations
+	return block, at - first, (block+1)*n/a.Participations - first
+}
+
+// Sampler returns what draws the batches. Batch takes the time of a random number for every record of all groups.
+func (a AllocationSampling) Sampler(o SamplerOptions) (Sampler, error) {
+	if err := o.check(true); err != nil {
+		return nil, err
+	}
+	if err := o.checkTurns("Groups", a.Groups); err != nil {
+		return nil, err
+	}
+	if most := o.Steps / a.Groups; a.Participations < 1 || a.Participations > most {
+		return nil, fault.New("Participations", a.Participations, "must be from 1 to %d, the steps of a group", most)
+	}
+	return &allocationSampler{a, everyTurn(o.Steps, a.Groups), o.Key, o.Key.assign(forAllocatedGroups, o.Records, a.Groups)},
+		nil
+}
+
+type allocationSampler struct {
+	sampling AllocationSampling
+	schema   Schema
+	key      Key
+	groups   []int // by record
+}
+
+func (s *allocationSampler) Sampling() Sampling { return s.sampling }
+func (s *allocationSampler) Records() int       { return len(s.groups) }
+func (s *allocationSampler) Schema() Schema     { return s.schema }
+
+func (s *allocationSampler) Expected() float64 {
+	return float64(len(s.groups)) * float64(s.sampling.Participations) / float64(s.schema.Steps())
+}
+
+func (s *allocationSampler) Batch(step int) []int {
+	checkStep(s, step)
+	group := step % s.sampling.Groups
+	block, place, size := s.sampling.Block(step, s.schema.Steps())
+	var batch []int
+	taken := func(record int, v uint64) {
+		if s.groups[record] == group && int(v) == place {
+			batch = append(batch, record)
+		}
+	}
+	s.key.eachNumber(forAllocation, block, len(s.groups), func(record int, number uint64) {
+		v, ok := uniform(number, uint64(size))
+		for attempt := 1; !ok; attempt++ {
+			v, ok = uniform(s.key.number(forAllocation, block+attempt*s.sampling.Participations, record), uint64(size))
+		}
+		taken(record, v)
+	})
+	return batch
+}

@@ -1,0 +1,254 @@
+package plan
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mafalda/accounting"
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/graph"
+	"mafalda/internal/fault"
+	"mafalda/measure"
+	"mafalda/participation"
+	"mafalda/strategy"
+	"mafalda/study"
+	"mafalda/workload"
+)
+
+// Levels are privacy levels of single nodes. Under local DP the constraints separate: what a node's own noise protects are
+// its own records. So the best strategies of single nodes stay the best, and only their noise is scaled, by
+// contribution_i/μ_i; one strategy for all nodes is best for H_w = Σ (clip_i/μ_i)² H_i.
+type Levels struct {
+	listed []listedLevel
+	levels []export.NodeLevel // of the nodes of a network, in their order; without noise; nil before On
+}
+
+// listedLevel is a line of a file of levels.
+type listedLevel struct {
+	line   int
+	node   string
+	target accounting.Target
+	clip   float64
+}
+
+// ReadLevels reads privacy levels: CSV with a header line of the columns node, mu or epsilon and delta, and clip (1 if there is no
+// such column), a line a node; lines that start with # are skipped. The errors are a fault.Argument about Budgets, and
+// name the line.
+func ReadLevels(r io.Reader, name string) (*Levels, error) {
+	lines := csv.NewReader(r)
+	lines.Comment, lines.FieldsPerRecord, lines.TrimLeadingSpace = '#', -1, true
+	wrong := func(format string, args ...any) error {
+		line, _ := lines.FieldPos(0)
+		return fault.New("Budgets", nil, "%s:%d: %s", name, line, fmt.Sprintf(format, args...))
+	}
+	header, err := lines.Read()
+	if err != nil {
+		return nil, fault.New("Budgets", nil, "%s: it has no header line (node,epsilon,delta,clip or node,mu,clip): %v", name, err)
+	}
+	header[0] = strings.TrimPrefix(header[0], "\ufeff")
+	known := []string{"node", "mu", "epsilon", "delta", "clip"}
+	for i, column := range header {
+		switch column = strings.TrimSpace(column); {
+		case !slices.Contains(known, column):
+			return nil, wrong("the column %.40q is none of %s", column, strings.Join(known, ", "))
+		case slices.Contains(header[:i], column):
+			return nil, wrong("the column %s is there twice", column)
+		}
+		header[i] = column
+	}
+	if !slices.Contains(header, "node") {
+		return nil, wrong("there is no column node")
+	}
+	l := &Levels{}
+	at := map[string]int{}
+	for {
+		fields, err := lines.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fault.New("Budgets", nil, "%s: %v", name, err)
+		}
+		if len(fields) != len(header) {
+			return nil, wrong("%d fields, where the header has %d", len(fields), len(header))
+		}
+		level, err := parseLevel(header, fields)
+		if err != nil {
+			return nil, wrong("%v", err)
+		}
+		level.line, _ = lines.FieldPos(0)
+		if before, twice := at[level.node]; twice {
+			return nil, wrong("node %q is there twice: it is in line %d, too", level.node, before)
+		}
+		at[level.node] = level.line
+		l.listed = append(l.listed, level)
+	}
+	if len(l.listed) == 0 {
+		return nil, fault.New("Budgets", nil, "%s: no node has a line", name)
+	}
+	return l, nil
+}
+
+// parseLevel reads the fields of a line.
+func parseLevel(header, fields []string) (l listedLevel, err error) {
+	l.clip = 1
+	numbers := map[string]*float64{"mu": &l.target.Mu, "epsilon": &l.target.Epsilon, "delta": &l.target.Delta, "clip": &l.clip}
+	for i, column := range header {
+		text := strings.TrimSpace(fields[i])
+		number := numbers[column]
+		switch {
+		case column == "node":
+			l.node = fields[i]
+			continue
+		case text == "":
+			if column == "clip" {
+				return l, fmt.Errorf("node %q has no clip", l.node)
+			}
+			continue
+		}
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(v > 0) || math.IsInf(v, 1) {
+			return l, fmt.Errorf("%s %.40q must be a number above 0", column, text)
+		}
+		*number = v
+	}
+	_, err = accounting.Calibrate(l.target, 1, l.clip, accounting.ZeroOut)
+	if err != nil {
+		return l, fmt.Errorf("node %q: %w", l.node, err)
+	}
+	return l, nil
+}
+
+// On returns the levels of the nodes of a network. The errors are a fault.Argument: a node without a level, and a level of
+// a node that is not there.
+func (l *Levels) On(n *graph.Network) (*Levels, error) {
+	labels := n.Graph.Labels()
+	number := make(map[string]int, len(labels))
+	for i, label := range labels {
+		number[label] = i
+	}
+	on := &Levels{listed: l.listed, levels: make([]export.NodeLevel, len(labels))}
+	for _, level := range l.listed {
+		i, ok := number[level.node]
+		if !ok {
+			return nil, fault.New("Budgets", nil, "[Budgets] line %d: the network has no node %q", level.line, level.node)
+		}
+		c, err := accounting.Calibrate(level.target, 1, level.clip, accounting.ZeroOut)
+		if err != nil {
+			return nil, fault.New("Budgets", nil, "[Budgets] line %d: %v", level.line, err)
+		}
+		on.levels[i] = export.NodeLevel{Node: level.node, Mu: c.Mu, Clip: level.clip}
+		if c.Delta != 0 {
+			on.levels[i].Epsilon, on.levels[i].Delta = &c.Epsilon, &c.Delta
+		}
+	}
+	for i, level := range on.levels {
+		if level.Mu == 0 {
+			return nil, fault.New("Budgets", nil, "[Budgets]: node %q has no level; there are %d for %d nodes", labels[i],
+				len(l.listed), len(labels))
+		}
+	}
+	return on, nil
+}
+
+// strictest returns a level that is strict enough for every node: the least μ, with the largest clip.
+func (l *Levels) strictest(adjacency accounting.Adjacency) *Privacy {
+	p := &Privacy{Adjacency: adjacency}
+	least := math.Inf(1)
+	for _, level := range l.listed {
+		c, err := accounting.Calibrate(level.target, 1, level.clip, accounting.ZeroOut)
+		if p.Clip = math.Max(p.Clip, level.clip); err == nil && c.Mu < least {
+			least, p.Target = c.Mu, level.target
+		}
+	}
+	return p
+}
+
+// weights returns how much the noise of every node counts; nil where all have one level.
+func (l *Levels) weights() []float64 {
+	if l == nil || l.levels == nil {
+		return nil
+	}
+	return export.LevelWeights(l.levels)
+}
+
+// calibrate returns the levels with the noise that a strategy of sensitivity sens needs.
+func (l *Levels) calibrate(sens float64, adjacency accounting.Adjacency) ([]export.NodeLevel, error) {
+	levels := slices.Clone(l.levels)
+	for i, level := range levels {
+		var err error
+		if levels[i].NoiseStd, err = accounting.NoiseStd(level.Mu, sens, adjacency.Contribution(level.Clip)); err != nil {
+			return nil, fault.Because("Budgets", err)
+		}
+	}
+	return levels, nil
+}
+
+// addTo adds everything that the best strategy depends on.
+func (l *Levels) addTo(in *study.Inputs) {
+	if l == nil {
+		return
+	}
+	d := study.NewDigest()
+	for _, w := range l.weights() {
+		d.Int(int(math.Float64bits(w)))
+	}
+	in.Add("levels of the nodes", d.Sum())
+}
+
+// checkLevels refuses what levels of single nodes are not for.
+func (p Problem) checkLevels(o Options) error {
+	if p.Levels == nil {
+		return nil
+	}
+	const single = "is not for [Budgets], privacy levels of single nodes"
+	switch {
+	case p.Workload.Kind == workload.Prefix:
+		return fault.New("Budgets", nil, "[Budgets] needs nodes, which the prefix workload has none of")
+	case p.Sharing != nil:
+		return fault.New("Trust", export.TrustSecLDP, single)
+	case o.Sampling != participation.InTurn:
+		return fault.New("Sampling", o.Sampling, single+": batches in turn only")
+	case p.Objective != Mean:
+		return fault.New("Objective", p.Objective, single+": only mean")
+	case p.long(o):
+		return fault.New("Steps", p.Schema.Steps(), "must be at most %d for [Budgets]", strategy.LongSteps)
+	case p.Gram.Method > GramExact:
+		return fault.New("Method", p.Gram.Method, single+": only exact")
+	case !p.Workload.IsStatic() || p.Workload.MissedSteps > 0:
+		return fault.New("Budgets", nil, "[Budgets] is for networks that stay as they are, with all nodes in every step")
+	case p.Network != nil && len(p.Levels.levels) != p.nodes():
+		return fault.New("Levels", nil, "are not those of the network's %d nodes: see Levels.On", p.nodes())
+	}
+	return nil
+}
+
+// compareOneLevel fills in the least loss at one level for all nodes, the strictest, unless nothing is to be compared or
+// patterns overlap.
+func (s *job) compareOneLevel(ctx context.Context) error {
+	if s.Problem.Levels == nil || s.Options.NoBaselines || ctx.Err() != nil || !participation.IsPartition(s.schema()) {
+		return nil
+	}
+	s.show("one level for all nodes", 0)
+	on := measure.Source{Gram: &s.Gram, Network: s.Problem.Network, Workload: s.Problem.Workload}
+	k, _, err := on.Kernel(ctx, s.schema().Steps())
+	if err == nil {
+		var r *factorize.Result
+		if r, err = (factorize.Dense{}).Optimize(ctx, factorize.Mean(k.Gram()), s.schema(),
+			factorize.Options{Gap: s.Options.Tolerance}); err == nil && ctx.Err() == nil {
+			s.OneLevelLoss = r.Loss
+		}
+	}
+	if isEnd(err) {
+		return nil
+	}
+	return err
+}

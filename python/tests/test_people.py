@@ -1,0 +1,114 @@
+"""Persons with many records: whole persons are dealt to batches, and what they add to a step is clipped together."""
+
+import numpy as np
+import pytest
+from conftest import write
+
+import mafalda
+from mafalda.errors import ExportError, ParticipationError
+
+OWNERS = ["ada", "bob", "ada", "eve", "bob", "ada", "dan", "fay", "gus", "ada", "bob", "hal"]
+
+
+def people(folder, m=1):
+    participation = {"schema": "people", "k": 3, "b": 4, "person_batches": m}
+    return mafalda.load(write(folder, participation=participation))
+
+
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_a_person_is_in_few_batches(tmp_path, m):
+    plan = people(tmp_path / "out", m)
+    sampler = plan.sampler(len(OWNERS), node="a", owners=OWNERS)
+    batches, taken = list(sampler), []
+    for person in set(OWNERS):
+        mine = {i for i, owner in enumerate(OWNERS) if owner == person}
+        classes = {t % 4 for t, batch in enumerate(batches) if mine & set(batch)}
+        taken.append(len(classes))
+        assert 1 <= len(classes) <= m
+    assert sampler.expected == sum(taken) / 4
+    assert sorted(i for batch in batches for i in batch) == sorted(3 * list(range(len(OWNERS))))  # each record in every cycle
+    ledger = plan.ledger(len(OWNERS), OWNERS)
+    for t, batch in enumerate(batches):
+        ledger.admit(t, batch)
+
+
+def test_owners_are_asked_for_and_kept(tmp_path):
+    plan, state = people(tmp_path / "out"), tmp_path / "batches"
+    with pytest.raises(ParticipationError, match="whose are the records"):
+        plan.sampler(12, node="a")
+    with pytest.raises(ValueError, match="12 records"):
+        plan.sampler(12, node="a", owners=OWNERS[1:])
+    for nobody in (None, float("nan")):
+        with pytest.raises(ValueError, match="no owner"):
+            plan.sampler(12, node="a", owners=[*OWNERS[1:], nobody])
+    with pytest.raises(ParticipationError, match="3 persons cannot be dealt to 4"):
+        plan.sampler(12, node="a", owners=[0, 1, 2] * 4)
+    with pytest.raises(ValueError, match="protects records"):
+        mafalda.load(write(tmp_path / "records")).sampler(12, node="a", owners=OWNERS)
+    whole = list(plan.sampler(12, node="a", owners=OWNERS))
+    first = plan.sampler(12, node="a", state=state, owners=np.array(OWNERS))
+    assert [first.batch(t).tolist() for t in range(5)] == whole[:5]
+    first.close()
+    with pytest.raises(ExportError, match="other owners"):
+        plan.sampler(12, node="a", state=state, owners=OWNERS[::-1])
+    again = plan.sampler(12, node="a", state=state, owners=OWNERS)
+    assert [batch.tolist() for _, batch in again.items()] == whole[4:]
+
+
+def test_a_person_in_another_batch_is_refused(tmp_path):
+    plan = people(tmp_path / "out")
+    ledger = plan.ledger(12, OWNERS)
+    ledger.admit(0, [0, 2])  # two records of ada
+    with pytest.raises(ParticipationError, match="at most 1 of 4 batches"):
+        ledger.admit(1, [1, 5])
+    ledger.admit(4, [0, 5, 9])
+
+
+def test_what_a_person_adds_is_clipped_together(tmp_path):
+    torch = pytest.importorskip("torch")
+    plan, loss = people(tmp_path / "out"), torch.nn.functional.cross_entropy
+    torch.manual_seed(0)
+    x, y = torch.randn(12, 5) * 10, torch.randint(3, (12,))
+
+    def fresh():
+        torch.manual_seed(1)
+        return torch.nn.Linear(5, 3)
+
+    for chunk in (1, 2, 64):
+        model = fresh()
+        sampler = plan.sampler(12, node="a", owners=OWNERS)
+        sgd = torch.optim.SGD(model.parameters(), lr=1.0)
+        private = plan.make_private(sgd, node="a", seed=1, sampler=sampler, chunk=chunk)
+        batch = next(iter(sampler))
+        total = 0
+        for person in {OWNERS[i] for i in batch}:
+            mine = [i for i in batch if OWNERS[i] == person]
+            twin = fresh()
+            found = torch.autograd.grad(loss(twin(x[mine]), y[mine]), list(twin.parameters()))
+            flat = torch.cat([g.reshape(-1) for g in found])
+            total = total + flat * min(1.0, 1.0 / flat.norm().item())
+        private.backward(model, loss, x[batch], y[batch])
+        got = torch.cat([s.reshape(-1) for s in private._taken.sums])
+        assert torch.allclose(got, total, atol=1e-4)
+        with pytest.raises(ParticipationError, match="whole batch"):
+            private.backward(model, loss, x[batch], y[batch])
+        with pytest.raises(ParticipationError, match="not whole"):
+            private.backward(model, loss, x[batch][1:], y[batch][1:])
+        private.backward(model, loss, x[batch], y[batch])
+        private.step()
+        private.close()
+
+
+def test_persons_have_no_canaries(tmp_path):
+    plan = people(tmp_path / "out")
+    sampler = plan.sampler(12, node="a", owners=OWNERS)
+    with pytest.raises(ParticipationError, match="protects persons"):
+        plan.canaries(3, 10, tmp_path / "coins.json", sampler=sampler)
+
+
+def test_batches_of_others_know_no_persons(tmp_path):
+    torch = pytest.importorskip("torch")
+    plan, model = people(tmp_path / "out"), torch.nn.Linear(2, 2)
+    sgd = torch.optim.SGD(model.parameters(), lr=1.0)
+    with pytest.raises(ParticipationError, match="owners="):
+        plan.make_private(sgd, node="a", seed=1, size=3, participation="mine")

@@ -1,0 +1,113 @@
+package strategy
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/rounding"
+	"mafalda/participation"
+)
+
+// Growth says how the sensitivity of a strategy grows with the steps that were made: after t steps an attacker has seen
+// C[:t,:t]G[:t] + Z[:t], so that the mechanism is the leading block of C, with Gram matrix C[:t,:t]ᵀC[:t,:t] (not
+// X[:t,:t]: off the mask of an optimal X its entries are not zero), and a record has taken part in the steps of a
+// pattern before t. It is for one goroutine.
+type Growth struct {
+	schema     participation.Schema
+	series     []float64                         // of a Toeplitz strategy of more than LongSteps steps, of which nothing of size T×T is made
+	transposed *mat.Dense                        // Cᵀ; nil with series
+	later      map[int]participation.Sensitivity // of the steps that bound earlier ones, as far as they were needed
+}
+
+// NewGrowth returns the growth of c under a schema. It fails where Sensitivity has no bound.
+func NewGrowth(c Strategy, schema participation.Schema) (*Growth, error) {
+	if c.Steps() != schema.Steps() {
+		return nil, fmt.Errorf("%w: a strategy of %d steps under a schema of %d", participation.ErrSchema, c.Steps(),
+			schema.Steps())
+	}
+	if c.Steps() > LongSteps {
+		if series, ok := SeriesOf(c); ok {
+			_, err := longSensitivity(series, schema)
+			return &Growth{schema: schema, series: series, later: map[int]participation.Sensitivity{}}, err
+		}
+	}
+	var lower mat.TriDense
+	c.StrategyTo(&lower)
+	return &Growth{schema: schema, transposed: mat.DenseCopyOf(lower.T()), later: map[int]participation.Sensitivity{}}, nil
+}
+
+// Sensitivity returns the sensitivity of the first steps, never rounded down. It grows with the steps, and so the
+// smallest bound of any later step bounds it, too.
+//
+//   - Where patterns can be listed it is the sensitivity for vector contributions (participation.VectorSensitivity):
+//     exact within 10⁻⁶, so that a later step has no smaller one to offer.
+//   - Under min-sep, where it is no more than a bound, it is the smallest one of this step and later ones: of all up to
+//     64 steps, of eight later ones where there are more.
+//   - Of more than LongSteps steps it is ToeplitzMajorant, which grows itself.
+//
+// It fails for steps outside 1..T.
+func (g *Growth) Sensitivity(steps int) (participation.Sensitivity, error) {
+	best, err := g.bound(steps)
+	if _, listed := g.schema.(interface{ Patterns() [][]int }); listed || err != nil || best.Exact {
+		return best, err
+	}
+	apart := 1
+	if all := g.schema.Steps(); all > 64 {
+		apart = all / 8
+	}
+	for later := g.schema.Steps(); later > steps; later -= apart {
+		s, known := g.later[later]
+		if !known {
+			if s, err = g.bound(later); err != nil {
+				return participation.Sensitivity{}, err
+			}
+			g.later[later] = s
+		}
+		if s.Squared < best.Squared { // what is attained later says nothing of now
+			best.Squared, best.Exact = s.Squared, false
+		}
+	}
+	return best, nil
+}
+
+// bound returns the sensitivity of the first steps by these alone.
+func (g *Growth) bound(steps int) (participation.Sensitivity, error) {
+	cut, err := participation.Leading(g.schema, steps)
+	if err != nil {
+		return participation.Sensitivity{}, err
+	}
+	if g.series != nil {
+		return longSensitivity(g.series[:min(steps, len(g.series))], cut)
+	}
+	x := leadingGram{g.transposed, steps}
+	listed, ok := cut.(interface{ Patterns() [][]int })
+	if !ok {
+		return cut.Sensitivity(x)
+	}
+	return participation.VectorSensitivity(x, listed.Patterns(), participation.VectorOptions{})
+}
+
+// leadingGram is C[:t,:t]ᵀC[:t,:t], entry by entry on demand and rounded away from zero. It holds Cᵀ.
+type leadingGram struct {
+	transposed *mat.Dense
+	steps      int
+}
+
+var _ mat.Symmetric = leadingGram{}
+
+func (g leadingGram) Dims() (r, c int)  { return g.steps, g.steps }
+func (g leadingGram) SymmetricDim() int { return g.steps }
+func (g leadingGram) T() mat.Matrix     { return g }
+
+func (g leadingGram) At(s, t int) float64 {
+	cs, ct := g.transposed.RawRowView(s), g.transposed.RawRowView(t)
+	var dot rounding.Sum
+	for i := max(s, t); i < g.steps; i++ { // above the diagonal C is zero
+		dot.AddProduct(cs[i], ct[i])
+	}
+	if dot.Value() < 0 {
+		return dot.Down()
+	}
+	return dot.Up()
+}

@@ -1,0 +1,121 @@
+package strategy
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/participation"
+)
+
+// C = [1 0; -1 1]·[…] such that X = CᵀC vanishes off the diagonal, and the leading block's does not: what a block of X would
+// say is too little.
+func TestLeadingBlockIsNotABlockOfX(t *testing.T) {
+	c, err := NewDense(mat.NewDense(3, 3, []float64{
+		1, 0, 0,
+		1, 1, 0,
+		-1, 1, 1,
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := participation.NewCyclic(3, 3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := NewGrowth(c, schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := GramOf(c); x.At(0, 1) != 0 {
+		t.Fatalf("X[0,1] is %v", x.At(0, 1))
+	}
+	for steps, want := range map[int]float64{1: 1, 2: 2 + 1 + 2} { // ‖c_0 + c_1‖² of two rows
+		if s, err := g.Sensitivity(steps); err != nil || math.Abs(s.Squared-want) > 1e-12 {
+			t.Errorf("%d steps: %v, %v; want %v", steps, s.Squared, err, want)
+		}
+	}
+}
+
+// Of very many steps the sensitivity of the first ones is that of the coefficients before them, row by row.
+func TestGrowthOfManySteps(t *testing.T) {
+	const steps = LongSteps + 100
+	coefficients := make([]float64, 40)
+	for j := range coefficients {
+		coefficients[j] = 1 / float64(1+j)
+		if j%5 == 4 {
+			coefficients[j] = -coefficients[j] // a bound then
+		}
+	}
+	for _, tc := range []struct {
+		k, b int
+		c    []float64
+	}{{3, 50, coefficients}, {5, 7, coefficients[:4]}, {600, 7, coefficients[:4]}, {1, steps, coefficients}} {
+		c, err := Parameters{Class: "toeplitz", Bandwidth: len(tc.c), Coefficients: tc.c}.Build(steps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema, err := participation.NewCyclic(steps, tc.k, tc.b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := NewGrowth(c, schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sum, before float64
+		for at := range steps {
+			var row float64
+			for i := 0; i < tc.k && i*tc.b <= at; i++ {
+				if lag := at - i*tc.b; lag < len(tc.c) {
+					row += math.Abs(tc.c[lag])
+				}
+			}
+			sum += row * row
+			if at%311 != 0 && at != steps-1 {
+				continue
+			}
+			s, err := g.Sensitivity(at + 1)
+			if err != nil || s.Squared < sum*(1-1e-12) || s.Squared > sum*(1+1e-11) || s.Squared < before {
+				t.Fatalf("k = %d, b = %d, %d steps: %v, %v; want %v", tc.k, tc.b, at+1, s.Squared, err, sum)
+			}
+			before = s.Squared
+		}
+	}
+}
+
+// Under min-sep a later step's bound may be the smaller one; none is below what some signs reach.
+func TestGrowthUnderMinSep(t *testing.T) {
+	schema, err := participation.NewMinSep(10, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lower := mat.NewDense(10, 10, nil)
+	for i := range 10 {
+		for j := range i + 1 {
+			lower.Set(i, j, math.Cos(float64(3*i+j*j)))
+		}
+		lower.Set(i, i, 1)
+	}
+	c, err := NewDense(lower)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := NewGrowth(c, schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := 0.0
+	for steps := 1; steps <= 10; steps++ {
+		s, err := g.Sensitivity(steps)
+		if err != nil || s.Squared < last || s.Attained > s.Squared {
+			t.Fatalf("%d steps: %+v, %v", steps, s, err)
+		}
+		last = s.Squared
+	}
+	whole, err := Sensitivity(c, schema)
+	if err != nil || last > whole.Squared {
+		t.Errorf("all steps: %v, then %v, %v", last, whole.Squared, err)
+	}
+}
