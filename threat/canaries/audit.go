@@ -17,6 +17,9 @@ import (
 	"mafalda/internal/rounding"
 )
 
+// ErrNoNoise is returned for messages that have a thousandth of the noise that the plan says, or none.
+var ErrNoNoise = errors.New("the messages have no noise: they give everything away")
+
 // Options tunes Audit. The zero value asks for the defaults named here.
 type Options struct {
 	Unused     int     // directions that nobody used; 0 means 2000
@@ -295,6 +298,9 @@ func judge(
 	arrived, wrong := arrival(s, look.mu, in, 1)
 	rows := whitened(whitening, sums.Gram, nu*nu*d)
 	spread := math.Sqrt(medianEigenvalue(rows))
+	if !(spread > 1e-3) { // NaN, too: of rounding
+		return nil, ErrNoNoise
+	}
 	claim := m.Privacy.Mu
 	if claim == 0 { // no μ describes secret batches: that of the canaries
 		for _, mu := range look.mu {

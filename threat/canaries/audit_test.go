@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -296,6 +297,19 @@ func TestSecretDrawsAreNoClaimForThoseWhoKnowThem(t *testing.T) {
 	m.e.Manifest.Sampling.Scheme = export.SchemePoisson
 	if r := m.audit(t, 2); !r.Passed || r.ClaimedEpsilon != nil {
 		t.Errorf("passed %v, claimed %v", r.Passed, r.ClaimedEpsilon)
+	}
+}
+
+func TestMessagesWithoutNoise(t *testing.T) {
+	m := newMade(t, 4)
+	m.noise = 0
+	r, err := OpenRun(m.run(t, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if found, err := Audit(context.Background(), m.e, r, m.c, Options{Unused: 100}); !errors.Is(err, ErrNoNoise) {
+		t.Errorf("Audit = %v, %v", found, err)
 	}
 }
 
