@@ -43,7 +43,6 @@ func twoBins(first, along, across, epsilon float64) float64 {
 
 // attacked is a strategy of few steps under two bins. Contributions are of unit norm; each attack fixes them.
 type attacked struct {
-	gram  *mat.SymDense
 	shape [][3]float64 // of every attack: first, along, across for ν = 1
 	error float64
 }
