@@ -72,3 +72,19 @@ func TestAllocationRefusesWhatItCannotDo(t *testing.T) {
 		}
 	}
 }
+
+// What is found is above what no strategy is below, under both samplings that have a bound.
+func TestSolutionsAreAboveTheirSecretBound(t *testing.T) {
+	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(24, 4, 6))}
+	for _, epsilon := range []float64{1, 8} {
+		drawn := sampled(epsilon, nil)
+		binned := drawn
+		binned.Sampling, binned.MonteCarlo.Samples = participation.Bins, 2048
+		for _, o := range []plan.Options{drawn, binned} {
+			s := solved(t, p, o)
+			if bound := s.Sampling.LowerBound; !(bound > 0.3*s.ErrorAtPrivacy) || bound > s.ErrorAtPrivacy {
+				t.Errorf("%v, ε = %v: bound %v, error %v", o.Sampling, epsilon, bound, s.ErrorAtPrivacy)
+			}
+		}
+	}
+}

@@ -118,7 +118,7 @@ func allExports(t testing.TB) map[string]exported {
 				Target: accounting.Target{Epsilon: 30, Delta: 1e-5}, Clip: 3})},
 		"allocation": {network: path,
 			problem: plan.Problem{Schema: must(participation.NewCyclic(6, 2, 3))},
-			options: private(plan.Options{Sampling: participation.Allocation}, plan.Privacy{
+			options: private(plan.Options{Sampling: participation.Allocation, Class: factorize.Banded{Bandwidth: 2}}, plan.Privacy{
 				Target: accounting.Target{Epsilon: 30, Delta: 1e-5}, Clip: 3})},
 		"bins": {network: path, problem: plan.Problem{Schema: must(participation.NewCyclic(7, 3, 3))},
 			options: private(plan.Options{Sampling: participation.Bins, Class: factorize.Banded{Bandwidth: 3},

@@ -6,6 +6,7 @@ from typing import Iterable
 
 import numpy as np
 
+from .draw import Allocation
 from .errors import ParticipationError
 from .export import Export
 from .people import PersonLedger
@@ -23,6 +24,9 @@ class Ledger:
         if plan.scheme != "cyclic":  # with groups, records of one group every so many steps; k is how often at most
             sampling = plan.manifest["sampling"]
             self._schema, self._b, self._k = "cyclic", sampling["groups"], sampling["rounds"]
+        self._blocks = None  # of random allocation: in which block of its group a step is
+        if plan.scheme == "allocation":
+            self._blocks = Allocation(0, self._b, self._k, self._steps, bytes(32)).block
         self._records = records
         self._first = np.full(records, -1, dtype=np.int64)
         self._last = np.full(records, -1, dtype=np.int64)
@@ -69,6 +73,15 @@ class Ledger:
                 f"record {r} took part in step {self._last[r]} and would in step {step}: the export is private for "
                 f"records whose steps are {how} {self._b} apart (is the loader shuffling? use plan.sampler)"
             )
+        if self._blocks is not None:
+            block = self._blocks(step)[0]
+            again = [int(r) for r in before if self._blocks(int(self._last[r]))[0] == block]
+            if again:
+                raise ParticipationError(
+                    f"record {again[0]} took part in step {self._last[again[0]]} and would in step {step}: both are of one block, "
+                    f"and the export is private for one step a block"
+                )
+            return
         often = before[self._times[before] >= self._k]
         if self._schema == "cyclic":  # k turns in a row, some of which may be missed
             often = before[step - self._first[before] > (self._k - 1) * self._b]

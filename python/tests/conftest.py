@@ -35,7 +35,8 @@ def write(folder, kind="dense", steps=12, k=3, b=4, nodes=NODES, w=W, **changes)
     """
     os.makedirs(folder, exist_ok=True)
     scheme = changes.get("sampling", {}).get("scheme", "cyclic")
-    c, said = strategy("identity" if scheme == "poisson" else kind, steps)
+    banded = scheme in ("poisson", "allocation")  # of one band, for a single participation
+    c, said = strategy("identity" if banded else kind, steps)
     manifest = {
         "version": "test",
         "graph": {"nodes": len(nodes)},
@@ -53,19 +54,25 @@ def write(folder, kind="dense", steps=12, k=3, b=4, nodes=NODES, w=W, **changes)
     if scheme != "cyclic":
         sampling = changes["sampling"]
         of = round(sampling["groups"] / sampling["probability"]) if scheme == "poisson" else sampling["groups"]
+        if scheme == "allocation":
+            of = b
         manifest["participation"] = {"schema": "cyclic", "k": -(-steps // of), "b": of}
         privacy = manifest["privacy"] = {"delta": 1e-6, **manifest["privacy"], "epsilon": 300.0}
         privacy.pop("mu", None)
         noise = {"noise_multiplier": privacy["noise_std"] / privacy["clip"], "delta": privacy["delta"]}
         manifest["sampling"] = {**sampling, **noise, "epsilon": 300.0}
+<<<<<<< HEAD
     p = manifest["participation"]
     if scheme == p["schema"] == "cyclic":
         times = f"so that a record is in {p['k']} steps at most, {p['b']} apart"
         manifest["contract"].append(f"A node's step t uses batch t mod {p['b']}, {times}.")
     if scheme == "poisson":
+=======
+    if banded:
+>>>>>>> secrecy
         said.update({"class": "banded", "bandwidth": 1, "diagonals": [[1.0] * steps]})
         single = {"schema": "single", "k": 1, "b": steps}
-    scale = checks.sensitivity(c, single if scheme == "poisson" else manifest["participation"]).squared ** -0.5
+    scale = checks.sensitivity(c, single if banded else manifest["participation"]).squared ** -0.5
     c = c * scale
     if "diagonals" in said:
         said["diagonals"] = [(scale * np.array(d)).tolist() for d in said["diagonals"]]

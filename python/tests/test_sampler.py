@@ -126,6 +126,24 @@ def test_the_draws_of_the_go_program():
     assert draw.Allocation(5000, 2, 2, 12, key).of(9)[:8].tolist() == GO_ALLOCATION
 
 
+def test_the_ledger_knows_the_blocks_of_random_allocation(tmp_path):
+    """Every draw is admitted, whichever steps it has; a second step of one block, and a step of another group, are not."""
+    sampling = {"scheme": "allocation", "groups": 2, "rounds": 3, "probability": 0.5}
+    plan = mafalda.load(write(tmp_path / "out", sampling=sampling, k=3, b=4))
+    batches, ledger, times = draw.Allocation(50, 2, 3, 12, bytes(range(32))), plan.ledger(50), np.zeros(50)
+    for step in range(12):
+        ledger.admit(step, batches.of(step))
+        times[batches.of(step)] += 1
+    assert (times == 3).all()
+    ledger = plan.ledger(2)
+    ledger.admit(0, [0])
+    with pytest.raises(mafalda.ParticipationError, match="one block"):
+        ledger.admit(2, [0])
+    with pytest.raises(mafalda.ParticipationError, match="a multiple of 2 apart"):
+        ledger.admit(5, [0])
+    ledger.admit(4, [0])
+
+
 def test_allocation_is_once_a_block():
     """Every record takes part in exactly one step of each block of its group, whatever T and w."""
     for steps, groups, k in ((30, 1, 7), (30, 4, 3), (12, 2, 6), (13, 3, 4)):
