@@ -61,15 +61,11 @@ def write(folder, kind="dense", steps=12, k=3, b=4, nodes=NODES, w=W, **changes)
         privacy.pop("mu", None)
         noise = {"noise_multiplier": privacy["noise_std"] / privacy["clip"], "delta": privacy["delta"]}
         manifest["sampling"] = {**sampling, **noise, "epsilon": 300.0}
-<<<<<<< HEAD
     p = manifest["participation"]
     if scheme == p["schema"] == "cyclic":
         times = f"so that a record is in {p['k']} steps at most, {p['b']} apart"
         manifest["contract"].append(f"A node's step t uses batch t mod {p['b']}, {times}.")
-    if scheme == "poisson":
-=======
     if banded:
->>>>>>> secrecy
         said.update({"class": "banded", "bandwidth": 1, "diagonals": [[1.0] * steps]})
         single = {"schema": "single", "k": 1, "b": steps}
     scale = checks.sensitivity(c, single if banded else manifest["participation"]).squared ** -0.5
