@@ -4,7 +4,6 @@ go 1.26.0
 
 require (
 	codeberg.org/go-pdf/fpdf v0.12.0
-	github.com/agext/levenshtein v1.2.3
 	github.com/clipperhouse/displaywidth v0.11.0
 	github.com/go-json-experiment/json v1.27.2
 	github.com/olekukonko/tablewriter v1.1.5

@@ -224,6 +224,10 @@ func (s *search) finish(h *mat.SymDense, x []float64, ended optim.Result) (*Resu
 	result.LowerBound, result.Gap = bound, gapOf(result.Loss, bound)
 	if result.Gap <= s.opts.Gap {
 		result.Status = optim.Converged
+		if bound > s.bound*s.unit { // a search that has converged ends with what proves it
+			s.bound = bound / s.unit
+			s.report(optim.Iteration{Count: ended.Iterations - s.before + 1, Value: ended.Value, X: x})
+		}
 	}
 	return result, nil
 }

@@ -10,7 +10,6 @@ import (
 	"mafalda/accounting/secrecy"
 	"mafalda/factorize"
 	"mafalda/internal/fault"
-	"mafalda/internal/rounding"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
@@ -22,15 +21,17 @@ type SecretBounds struct {
 	gram   *mat.SymDense
 	schema participation.Schema
 	cyclic *factorize.Result
+	gap    float64
 
 	bins    *factorize.SecretBound // made when it is first needed
 	poisson map[int]*factorize.Result
 }
 
 // NewSecretBounds returns the bounds for the Gram matrix h of a network and the cyclic participation that batches in
-// turn would have; cyclic is the dense optimum for it.
-func NewSecretBounds(h *mat.SymDense, schema participation.Schema, cyclic *factorize.Result) *SecretBounds {
-	return &SecretBounds{gram: h, schema: schema, cyclic: cyclic, poisson: map[int]*factorize.Result{}}
+// turn would have; cyclic is the dense optimum for it. Other optima that bounds are
+// made of are searched for to a relative gap.
+func NewSecretBounds(h *mat.SymDense, schema participation.Schema, cyclic *factorize.Result, gap float64) *SecretBounds {
+	return &SecretBounds{gram: h, schema: schema, cyclic: cyclic, gap: gap, poisson: map[int]*factorize.Result{}}
 }
 
 // Bins returns the bound under random bins, as many as the schema has steps between participations: 0, which bounds
@@ -61,44 +62,39 @@ func (b *SecretBounds) Bins(epsilon, delta float64) (float64, error) {
 	return b.bins.Error(private.MeanSquare(1), private.MeanSquare(number)), nil
 }
 
-// Poisson returns the bound under Poisson sampling from so many groups, of records whose group is known, and what the
-// optimum that proves it reaches: no bound of this kind is above that. Both are 0 where nothing is proved. It fails with
-// a fault.Argument of Groups, and as factorize.Dense.Optimize and secrecy.NewPoisson do.
+// Poisson returns the bound under Poisson sampling from so many groups, of records whose group is known: 0, which bounds
+// everything, where nothing is proved. It fails with a fault.Argument of Groups, and as factorize.Dense.Optimize and
+// secrecy.NewPoisson do.
 //
 // Privacy leaves to the record what it can change in all steps of its group together (secrecy.Poisson.SquaredSum), and
 // that is the sensitivity of a record that takes part in all of them.
-func (b *SecretBounds) Poisson(ctx context.Context, groups int, epsilon, delta float64) (bound, reached float64,
-	err error) {
+func (b *SecretBounds) Poisson(ctx context.Context, groups int, epsilon, delta float64) (float64, error) {
 	steps := b.schema.Steps()
 	if groups < 1 || groups > b.schema.Separation() {
-		return 0, 0, fault.New("Groups", groups, "must be from 1 to b = %d", b.schema.Separation())
+		return 0, fault.New("Groups", groups, "must be from 1 to b = %d", b.schema.Separation())
 	}
 	rounds := pld.BandRounds(steps, b.schema.Separation(), groups)
 	private, err := secrecy.NewPoisson(rounds.Probability, rounds.Rounds, epsilon, delta)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	most := private.SquaredSum()
 	if math.IsInf(most, 1) {
-		return 0, 0, nil
+		return 0, nil
 	}
 	if b.poisson[groups] == nil {
 		all, err := participation.NewCyclic(steps, rounds.Rounds, groups)
 		if err != nil {
-			return 0, 0, err
+			return 0, err
 		}
-		best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(b.gram), all, factorize.Options{Gap: secretGap(steps)})
+		best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(b.gram), all, factorize.Options{Gap: b.gap})
 		if err != nil {
-			return 0, 0, err
+			return 0, err
 		}
 		b.poisson[groups] = best
 	}
-	best := b.poisson[groups]
-	return best.LowerBound / most * (1 - 1e-15), rounding.DivUp(best.Loss, most), ctx.Err()
+	return b.poisson[groups].LowerBound / most * (1 - 1e-15), ctx.Err()
 }
-
-// secretGap is the gap to which the optimum for a bound is searched for.
-func secretGap(steps int) float64 { return math.Max(1e-4, factorize.MinGap(steps)) }
 
 // everyOf returns the steps j, j+b, j+2b, ... for every j < b.
 func everyOf(steps, b int) [][]int {

@@ -45,6 +45,13 @@
 // the next is asked for. What was certainly never sent is carried: Skip, and Issuer.Unsent, add the row of a step to that
 // of the next one. Package serve is an Issuer behind a socket.
 //
+// # What is spent
+//
+// An Odometer says what is given away from row to row, of the leading block of C, and a Stream what its rows have given away
+// (Spent). Options.Limit is a budget of the node's own, smaller than the plan's: the row that would pass it is not drawn.
+//
+// # Where rows go
+//
 // A Drawing writes rows to a file, which appears when all of them are safe, or one by one to a stream of bytes; to a Pipe
 // when its reader has taken the one before.
 //

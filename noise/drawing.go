@@ -175,7 +175,7 @@ func (d *Drawing) describe(path string, sum hash.Hash) About {
 	if s.drawn != nil {
 		a.Sampling, a.Note = s.drawn.Scheme, s.Condition()
 	}
-	if spent, err := s.Spent(); err == nil && s.Private() {
+	if spent, err := s.Spent(); err == nil {
 		a.Spent = &spent
 	}
 	if a.Check {

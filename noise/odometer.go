@@ -6,9 +6,11 @@ import (
 	"math"
 
 	"mafalda/accounting"
+	"mafalda/accounting/allocation"
 	"mafalda/accounting/pld"
 	"mafalda/export"
 	"mafalda/internal/rounding"
+	"mafalda/participation"
 	"mafalda/strategy"
 )
 
@@ -29,12 +31,17 @@ const (
 	ByBlock     Proof = "leading block"        // sensitivity of C[:t,:t], exact for vector contributions
 	ByBound     Proof = "leading block, bound" // the same, where only a bound of the sensitivity is known
 	ByRounds    Proof = "rounds"               // of Poisson sampling up to the step, composed by the accountant
+	ByBlocks    Proof = "blocks"               // of random allocation that have begun, each counted as a whole
 	ByKnownDraw Proof = "known draw"           // leading block, as if everybody knew the draw of random bins
 	ByPlan      Proof = "plan"                 // the guarantee of the whole plan, which holds after every step
 )
 
 // Limit is a privacy budget of a node: Epsilon at Delta (0: the δ of the export), or Mu.
-type Limit struct{ Epsilon, Delta, Mu float64 }
+type Limit struct {
+	Epsilon float64 `json:"epsilon,omitempty"`
+	Delta   float64 `json:"delta,omitempty"`
+	Mu      float64 `json:"mu,omitempty"`
+}
 
 // ErrBudget is wrapped by the errors about a row that would pass a Limit.
 var ErrBudget = errors.New("the privacy budget is spent")
@@ -45,21 +52,32 @@ var ErrOdometer = errors.New("the export does not say what is spent")
 // Odometer says what a node gives away from row to row. After t rows the mechanism is the leading block C[:t,:t] with
 // patterns cut at t (strategy.Growth), against everybody who sees all messages, and with shared noise against everybody
 // in the export's coalitions, for whom the rows of a pair before t are independent of its later ones. Under Poisson
-// sampling the accountant composes the rounds before t. For random bins no number of a single step is proven but that
-// for a draw that is known, and the whole plan's.
+// sampling the accountant composes the rounds before t, under random allocation the blocks that have begun. For random
+// bins no number of a single step is proven but that for a draw that is known, and the whole plan's.
 //
 // No number is above the plan's. A number is for a run whose end does not depend on the records: whoever stops because of
 // what a model shows can claim the plan's guarantee alone.
 type Odometer struct {
 	manifest     *export.Manifest
 	privacy      *export.Privacy  // the node's level
-	growth       *strategy.Growth // nil under Poisson sampling
+	growth       *strategy.Growth // nil under Poisson sampling and random allocation
 	std          float64          // of the node's Z
 	contribution float64          // that one record can move the sum by
 	mu           float64          // of the plan with this noise; 0 where batches are drawn in secret
 	delta        float64          // 0: none
-	multiplier   float64          // noise multiplier of Poisson sampling
-	rounds       map[int]float64  // ε of so many rounds of Poisson sampling, as far as it was needed
+	multiplier   float64          // noise multiplier of Poisson sampling and of random allocation
+	known        knownEpsilons
+}
+
+// knownEpsilons are ε under Poisson sampling and random allocation, as far as they were needed: of so many rounds, and of
+// so many blocks of each size.
+type knownEpsilons struct {
+	rounds map[int]float64
+	blocks map[[2]allocation.Blocks]float64
+}
+
+func newKnownEpsilons() knownEpsilons {
+	return knownEpsilons{map[int]float64{}, map[[2]allocation.Blocks]float64{}}
 }
 
 // OpenOdometer reads an export, checks it as Open does, and returns the odometer of a node, named by its label, or, for an
@@ -133,7 +151,7 @@ func newOdometer(m *export.Manifest, p *export.Privacy, c strategy.Strategy, opt
 	if p == nil {
 		return nil, fmt.Errorf("%w: it was made without a privacy level", ErrOdometer)
 	}
-	o := &Odometer{manifest: m, privacy: p, std: std, delta: delta, rounds: map[int]float64{}}
+	o := &Odometer{manifest: m, privacy: p, std: std, delta: delta, known: newKnownEpsilons()}
 	if delta == 0 && p.Delta != nil {
 		o.delta = *p.Delta
 	}
@@ -200,6 +218,8 @@ func (o *Odometer) After(t int) (Spent, error) {
 			s.Epsilon = &nothing
 		}
 		return s, nil
+	case o.manifest.Allocated():
+		return s, o.addBlocks(&s)
 	case sampled && !o.manifest.Binned():
 		return s, o.addRounds(&s)
 	}
@@ -259,7 +279,7 @@ func (o *Odometer) addRounds(s *Spent) error {
 	}
 	sampling, p := o.manifest.Sampling, o.privacy
 	count := (s.Steps + sampling.Groups - 1) / sampling.Groups
-	epsilon, known := o.rounds[count]
+	epsilon, known := o.known.rounds[count]
 	if !known {
 		d, err := pld.Compose(accounting.ZeroOut, pld.Rounds{Rounds: count, Mechanism: pld.Mechanism{
 			Probability: sampling.Probability, NoiseMultiplier: o.multiplier}})
@@ -269,7 +289,7 @@ func (o *Odometer) addRounds(s *Spent) error {
 		if epsilon, _, err = d.Epsilon(o.delta); err != nil {
 			return err
 		}
-		o.rounds[count] = epsilon
+		o.known.rounds[count] = epsilon
 	}
 	if s.By = ByRounds; o.delta == *p.Delta && epsilon >= *p.Epsilon {
 		epsilon = *p.Epsilon
@@ -281,6 +301,48 @@ func (o *Odometer) addRounds(s *Spent) error {
 	return nil
 }
 
+// addBlocks fills in ε of the blocks of random allocation that have begun, as if they were over: a run that ends in the
+// middle of a block is the beginning of one that ends with it. A record's group is known, and the worst one counts.
+func (o *Odometer) addBlocks(s *Spent) error {
+	if o.delta == 0 {
+		return fmt.Errorf("%w without a delta", ErrOdometer)
+	}
+	p, worst := o.privacy, 0.0
+	for group := range min(o.manifest.Sampling.Groups, s.Steps) {
+		begun := o.blocksBegun(group, s.Steps)
+		epsilon, known := o.known.blocks[begun]
+		if !known {
+			m, err := allocation.New(begun[:]...)
+			if err != nil {
+				return err
+			}
+			if epsilon, err = m.Epsilon(o.delta, o.multiplier); err != nil {
+				return err
+			}
+			o.known.blocks[begun] = epsilon
+		}
+		worst = math.Max(worst, epsilon)
+	}
+	if s.By = ByBlocks; o.delta == *p.Delta && worst > *p.Epsilon {
+		worst, s.By = *p.Epsilon, ByPlan
+	}
+	s.Epsilon = &worst
+	return nil
+}
+
+// blocksBegun returns the blocks of a group that have steps before t, the smaller ones first.
+func (o *Odometer) blocksBegun(group, t int) [2]allocation.Blocks {
+	of := participation.AllocationSampling{Groups: o.manifest.Sampling.Groups, Participations: o.manifest.Sampling.Rounds}
+	smallest := (o.Steps() - group - 1 + of.Groups) / of.Groups / of.Participations
+	begun := [2]allocation.Blocks{{Choices: smallest}, {Choices: smallest + 1}}
+	for step := group; step < t; step += of.Groups {
+		if _, place, size := of.Block(step, o.Steps()); place == 0 {
+			begun[size-smallest].Rounds++
+		}
+	}
+	return begun
+}
+
 // Within returns how many rows may go out within a limit, T if all of them, with what they spend. The row after them
 // would pass the limit. It fails with ErrBudget if the first row does, and with ErrOdometer for a limit that is none, or
 // that the export has no numbers for.
@@ -290,7 +352,7 @@ func (o *Odometer) Within(limit Limit) (rows int, err error) {
 	}
 	if limit.Delta != 0 && limit.Delta != o.delta {
 		other := *o
-		other.delta, other.rounds = limit.Delta, map[int]float64{}
+		other.delta, other.known = limit.Delta, newKnownEpsilons()
 		if err := other.checkDelta(); err != nil {
 			return 0, err
 		}
@@ -375,27 +437,33 @@ func (s *Stream) stopAt(limit *Limit) error {
 		return err
 	}
 	s.end, err = o.Within(*limit)
+	s.limit = *limit
 	return err
 }
 
-// odometer returns the odometer of the stream. It is not kept: where T is large it takes as much memory as C.
+// Limit returns the budget that the stream was opened with; zero: none. A state may have a smaller one, see End.
+func (s *Stream) Limit() Limit { return s.limit }
+
+// odometer returns the odometer of the stream, at the δ of its limit, if that has one. It is not kept: where T is large it takes as much memory as C.
 func (s *Stream) odometer() (*Odometer, error) {
-	return newOdometer(s.manifest, s.privacy, s.strategy, odometerOptions{std: s.std})
+	return newOdometer(s.manifest, s.privacy, s.strategy, odometerOptions{s.std, s.limit.Delta})
 }
 
 // End returns the first row that does not come any more: T, or the row that would pass the node's budget.
 func (s *Stream) End() int { return s.end }
 
 // Spent returns what has been given away by the rows that may have been sent: all that were drawn but those that the next
-// one carries. It fails with ErrOdometer for an export without a privacy level.
-func (s *Stream) Spent() (Spent, error) { return s.spentAfter(s.next - s.carried) }
+// one carries. It fails with ErrOdometer for an export without a privacy level, and for noise that protects nothing.
+func (s *Stream) Spent() (Spent, error) {
+	if !s.Private() {
+		return Spent{}, fmt.Errorf("%w: this noise protects nothing", ErrOdometer)
+	}
+	return s.spentAfter(s.next - s.carried)
+}
 
 // SpentLine says in a line for the node's log what is spent so far, and when the last row is out. It is empty for noise that
 // protects nothing, and for an export without a privacy level.
 func (s *Stream) SpentLine() string {
-	if !s.Private() {
-		return ""
-	}
 	now, err := s.Spent()
 	if errors.Is(err, ErrOdometer) {
 		return ""
@@ -418,7 +486,7 @@ func (s *Stream) spentAfter(rows int) (Spent, error) {
 
 // budgetError says what is spent, and what the next row would make of it.
 func (s *Stream) budgetError() error {
-	now, err := s.Spent()
+	now, err := s.spentAfter(s.next - s.carried)
 	if err != nil {
 		return err
 	}

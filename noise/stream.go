@@ -50,6 +50,7 @@ type Stream struct {
 	next   int       // the next step
 	row    []float64 // room for a row that is not handed out as it is; nil until there is one
 	err    error     // why there are no more rows
+	limit  Limit     // that it was opened with; zero: none
 	end    int       // the step whose row would pass the node's budget; T if none would
 
 	manifest *export.Manifest

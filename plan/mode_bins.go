@@ -76,7 +76,7 @@ func (binsMode) solve(ctx context.Context, s *job) error {
 	if ctx.Err() == nil {
 		s.show("lower bound", 0)
 		target := s.Options.Privacy.Target
-		bound, err := measure.NewSecretBounds(s.gram, s.schema(), s.Cyclic).Bins(target.Epsilon, target.Delta)
+		bound, err := measure.NewSecretBounds(s.gram, s.schema(), s.Cyclic, s.bandGap()).Bins(target.Epsilon, target.Delta)
 		if err := s.setSecretBound(bound, err); err != nil {
 			return err
 		}

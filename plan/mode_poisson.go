@@ -108,8 +108,8 @@ func (poissonMode) solve(ctx context.Context, s *job) error {
 	}
 	if ctx.Err() == nil && s.Options.Sampling == participation.Poisson {
 		s.show("lower bound", 0)
-		of := measure.NewSecretBounds(s.gram, s.schema(), s.Cyclic)
-		bound, _, err := of.Poisson(ctx, s.Sampling.Groups, target.Epsilon, target.Delta)
+		of := measure.NewSecretBounds(s.gram, s.schema(), s.Cyclic, s.bandGap())
+		bound, err := of.Poisson(ctx, s.Sampling.Groups, target.Epsilon, target.Delta)
 		if err := s.setSecretBound(bound, err); err != nil {
 			return err
 		}

@@ -114,12 +114,12 @@ func SamplingCurve(ctx context.Context, p Problem, levels benchmarks.Privacies, 
 
 // boundCurve computes what no strategy is below.
 func (s *job) boundCurve(ctx context.Context, all *SamplingCurves) error {
-	bounds := measure.NewSecretBounds(s.gram, s.schema(), s.Cyclic)
+	bounds := measure.NewSecretBounds(s.gram, s.schema(), s.Cyclic, 10*curveGap)
 	for i, best := range all.Best {
 		s.show("lower bounds", float64(i+1)/float64(len(all.Best)))
 		var at SecretBound
 		var err error
-		if at.Poisson, _, err = bounds.Poisson(ctx, best.Bands, best.Epsilon, best.Delta); err != nil {
+		if at.Poisson, err = bounds.Poisson(ctx, best.Bands, best.Epsilon, best.Delta); err != nil {
 			return err
 		}
 		if at.Bins, err = bounds.Bins(best.Epsilon, best.Delta); err != nil {

@@ -2,6 +2,8 @@ package strategy
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -118,4 +120,91 @@ func TestGrowthUnderMinSep(t *testing.T) {
 	if err != nil || last > whole.Squared {
 		t.Errorf("all steps: %v, then %v, %v", last, whole.Squared, err)
 	}
+}
+
+// Of any strategy, whatever its signs, the first steps have the sensitivity that the best vectors reach, found by ascent from
+// random ones; never less, and no more than the proof's gap above it.
+func TestGrowthIsWhatVectorsReach(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 12 {
+		steps := 2 + r.IntN(7)
+		lower := mat.NewDense(steps, steps, nil)
+		for i := range steps {
+			for j := range i {
+				lower.Set(i, j, r.NormFloat64())
+			}
+			lower.Set(i, i, 0.5+r.Float64())
+		}
+		c, err := NewDense(lower)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := 1 + r.IntN(2)
+		schema, err := participation.NewCyclic(steps, 1+r.IntN((steps-1)/b+1), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := NewGrowth(c, schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s := 1; s <= steps; s++ {
+			got, err := g.Sensitivity(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want float64
+			for _, pattern := range schema.Patterns() {
+				if end := slices.IndexFunc(pattern, func(u int) bool { return u >= s }); end >= 0 {
+					pattern = pattern[:end]
+				}
+				want = math.Max(want, reached(lower, pattern, s, r))
+			}
+			if got.Squared < want*(1-1e-12) || got.Squared > want*(1+2e-6) {
+				t.Fatalf("%v after %d steps: %v, vectors reach %v", schema, s, got.Squared, want)
+			}
+		}
+	}
+}
+
+// reached returns ‖Σ c_s g_sᵀ‖² of the first rows of the columns of a pattern, for unit vectors g found by ascent.
+func reached(c *mat.Dense, pattern []int, steps int, r *rand.Rand) (best float64) {
+	k := len(pattern)
+	for range 3 {
+		g := mat.NewDense(max(k, 1), max(k, 1), nil)
+		for i := range k {
+			for j := range k {
+				g.Set(i, j, r.NormFloat64())
+			}
+		}
+		columns := mat.NewDense(steps, max(k, 1), nil)
+		for i, s := range pattern {
+			for t := range steps {
+				columns.Set(t, i, c.At(t, s))
+			}
+		}
+		var x, sum mat.Dense
+		x.Mul(columns.T(), columns)
+		for range 600 {
+			for i := range k {
+				pull := mat.NewVecDense(k, nil)
+				for j := range k {
+					if j != i {
+						pull.AddScaledVec(pull, x.At(i, j), g.RowView(j))
+					}
+				}
+				if norm := pull.Norm(2); norm > 0 {
+					pull.ScaleVec(1/norm, pull)
+				} else {
+					pull.SetVec(0, 1)
+				}
+				g.SetRow(i, pull.RawVector().Data)
+			}
+		}
+		if k > 0 {
+			sum.Mul(columns, g)
+			best = math.Max(best, math.Pow(mat.Norm(&sum, 2), 2))
+		}
+	}
+	return best
 }

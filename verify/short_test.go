@@ -11,6 +11,7 @@ import (
 	"mafalda/participation"
 	"mafalda/plan"
 	"mafalda/verify"
+	"mafalda/workload"
 )
 
 // Fresh exports of one to three steps are what they claim to be: searches of so few steps reach their bound to the
@@ -80,4 +81,21 @@ func verifyFresh(t *testing.T, name string, x exported) {
 	if err != nil || !r.OK() {
 		t.Errorf("%s: %v, %+v", name, err, r.Failures())
 	}
+}
+
+// Where few of the last steps count, the bound comes from the end of a search, and its history ends with it; and a plan
+// for persons verifies, whose patterns overlap.
+func TestFreshExportsVerify(t *testing.T) {
+	cycle, err := participation.NewCyclic(16, 4, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	people, err := participation.NewPeople(cycle, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	florentine := graph.NetworkOptions{Source: "florentine"}
+	verifyFresh(t, "the mean of the last four", exported{network: florentine,
+		problem: plan.Problem{Schema: cycle, Workload: workload.Spec{Weights: workload.LastSteps(4)}}})
+	verifyFresh(t, "people", exported{network: florentine, problem: plan.Problem{Schema: people}})
 }

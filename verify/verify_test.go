@@ -116,6 +116,10 @@ func allExports(t testing.TB) map[string]exported {
 		"poisson": {network: path, problem: plan.Problem{Schema: must(participation.NewCyclic(3, 2, 2))},
 			options: private(plan.Options{Sampling: participation.Poisson}, plan.Privacy{
 				Target: accounting.Target{Epsilon: 30, Delta: 1e-5}, Clip: 3})},
+		"allocation": {network: path,
+			problem: plan.Problem{Schema: must(participation.NewCyclic(6, 2, 3))},
+			options: private(plan.Options{Sampling: participation.Allocation}, plan.Privacy{
+				Target: accounting.Target{Epsilon: 30, Delta: 1e-5}, Clip: 3})},
 		"bins": {network: path, problem: plan.Problem{Schema: must(participation.NewCyclic(7, 3, 3))},
 			options: private(plan.Options{Sampling: participation.Bins, Class: factorize.Banded{Bandwidth: 3},
 				MonteCarlo: bins.MonteCarlo{Samples: 1024, Seed: 3}}, plan.Privacy{

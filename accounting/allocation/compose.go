@@ -116,7 +116,7 @@ func (m *Mechanism) compose(noise, delta, fine float64) allLosses {
 	var all *both
 	for _, b := range m.blocks {
 		r := block(b.Choices, noise, step, tail)
-		one := r.losses(b.Choices, step)
+		one := r.losses()
 		of := both{one.removed.trim(tail).times(b.Rounds, tail), one.added.trim(tail).times(b.Rounds, tail)}
 		if all != nil {
 			of = both{all.removed.plus(of.removed, tail), all.added.plus(of.added, tail)}
@@ -132,23 +132,13 @@ func few(step float64) float64 {
 	return math.Ldexp(math.Floor(fraction*(1<<12)), exponent-12)
 }
 
-// losses returns the losses log(S/c) of a sum S of c ratios, on a grid: log c lies between two points, so that e^L is
-// divided between its neighbours once more, without a change of its mean.
-func (r ratio) losses(choices int, step float64) both {
-	shift := math.Log(float64(choices)) / step
-	whole := math.Ceil(shift)
-	part := math.Expm1((whole-shift)*step) / math.Expm1(step) // of the mass, one point higher
-	n := len(r.mass) + 1
-	low := r.low - int(whole)
-	under := make([]float64, n) // Q
-	for i, m := range r.mass {
-		under[i] += m * (1 - part)
-		under[i+1] += m * part
-	}
-	removed := losses{step, low, make([]float64, n), r.beyond / float64(choices)}
-	added := losses{step, -(low + n - 1), make([]float64, n), r.zero}
-	for i, q := range under {
-		removed.mass[i] = q * math.Exp(float64(low+i)*step)
+// losses returns the losses of a block.
+func (r ratio) losses() both {
+	n := len(r.mass)
+	removed := losses{r.step, r.low, make([]float64, n), r.beyond}
+	added := losses{r.step, -(r.low + n - 1), make([]float64, n), r.zero}
+	for i, q := range r.mass {
+		removed.mass[i] = q * r.value(i)
 		added.mass[n-1-i] = q
 	}
 	return both{removed, added}

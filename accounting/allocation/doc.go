@@ -15,7 +15,7 @@
 // # The grid
 //
 // dP/dQ = (W_1 + ... + W_c)/c with independent lognormal W_j of mean one under Q. A pair of the same form whose dP/dQ
-// is larger in convex order dominates, in both directions and in compositions (Blackwell). So every W_j, and every sum,
+// is larger in convex order dominates, in both directions and in compositions (Blackwell). So every W_j, and every mean of some,
 // is put on a grid of logarithms by dividing its mass between the neighbours above and below it without a change of
 // the mean. What lies below the grid is divided between its lowest point and 0, what lies above between its highest
 // point and infinity. The error is of second order in the step. All terms are positive, and their rounding is added.

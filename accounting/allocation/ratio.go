@@ -2,8 +2,8 @@ package allocation
 
 import "math"
 
-// ratio is the distribution under Q of a likelihood ratio, or of a sum of some: mass[i] at e^{(low+i)h}, zero at 0, and
-// beyond, what is at infinity: its mean under Q, since its mass is 0.
+// ratio is the distribution under Q of a likelihood ratio, or of a mean of some, with mean one: mass[i] at e^{(low+i)h},
+// zero at 0, and beyond, what is at infinity: its mean under Q, since its mass is 0.
 type ratio struct {
 	step   float64
 	low    int
@@ -58,50 +58,63 @@ func (r ratio) finer() ratio {
 	return f
 }
 
-// plus returns the distribution of the sum of two independent ratios on the same grid, on this grid: e^{ih} + e^{jh} lies
-// d = i - j ≥ 0 steps and log(1 + e^{-dh}) above i.
-func (r ratio) plus(o ratio) ratio {
-	low, high := min(r.low, o.low), max(r.low+len(r.mass), o.low+len(o.mass))+int(math.Ln2/r.step)+2
-	sum := ratio{step: r.step, low: low, mass: make([]float64, high-low), zero: r.zero * o.zero, beyond: r.beyond + o.beyond}
-	for i, m := range r.mass {
-		sum.mass[r.low-low+i] += m * o.zero
+// mean returns the distribution of own·R + (1-own)·O for independent ratios R and O on the same grid, on this grid: the
+// mean of e^{ih} and e^{jh} lies between them, log(1 + (1-own)(e^{-dh} - 1)) above the larger one, i, for d = i - j ≥ 0.
+func (r ratio) mean(o ratio, own float64) ratio {
+	low, high := min(r.low, o.low), max(r.low+len(r.mass), o.low+len(o.mass))
+	m := ratio{step: r.step, low: low, mass: make([]float64, high-low+1), zero: r.zero * o.zero,
+		beyond: own*r.beyond + (1-own)*o.beyond}
+	// put divides a mass at log(ratio) = (low+at)h between the neighbours of at.
+	put := func(at, v float64) {
+		if at <= 0 { // between the lowest point and 0
+			up := math.Exp(at * r.step)
+			m.mass[0] += v * up
+			m.zero += v * (1 - up)
+			return
+		}
+		whole := math.Floor(at)
+		up := math.Expm1((at-whole)*r.step) / math.Expm1(r.step)
+		m.mass[int(whole)] += v * (1 - up)
+		m.mass[int(whole)+1] += v * up
 	}
-	for i, m := range o.mass {
-		sum.mass[o.low-low+i] += m * r.zero
+	for i, v := range r.mass {
+		put(float64(r.low-low+i)+math.Log(own)/r.step, v*o.zero)
 	}
-	// Of either order of the two, the larger one is at i.
+	for i, v := range o.mass {
+		put(float64(o.low-low+i)+math.Log1p(-own)/r.step, v*r.zero)
+	}
 	type place struct {
-		above int
+		below int     // steps from the larger one down
 		up    float64 // part of the mass that goes to the point above that
 	}
-	places := make([]place, high-low)
-	for d := range places {
-		rise := math.Log1p(math.Exp(-float64(d)*r.step)) / r.step
-		whole := math.Floor(rise)
-		places[d] = place{int(whole), math.Expm1((rise-whole)*r.step) / math.Expm1(r.step)}
-	}
-	gather := func(larger, smaller ratio, equal bool) {
-		for i, m := range larger.mass {
-			if m == 0 {
+	gather := func(larger, smaller ratio, share float64, equal bool) { // share is the smaller one's in the mean
+		places := make([]place, high-low)
+		for d := range places {
+			rise := math.Log1p(share*math.Expm1(-float64(d)*r.step)) / r.step
+			whole := math.Floor(rise)
+			places[d] = place{int(-whole), math.Expm1((rise-whole)*r.step) / math.Expm1(r.step)}
+		}
+		for i, v := range larger.mass {
+			if v == 0 {
 				continue
 			}
 			at := larger.low + i
-			last := at - smaller.low // of the smaller ones below at
+			last := at - smaller.low // of the smaller ones up to at
 			if !equal {
 				last--
 			}
 			for j := 0; j <= last && j < len(smaller.mass); j++ {
 				p := places[at-smaller.low-j]
-				v := m * smaller.mass[j]
-				to := at - low + p.above
-				sum.mass[to] += v * (1 - p.up)
-				sum.mass[to+1] += v * p.up
+				w := v * smaller.mass[j]
+				to := at - low - p.below
+				m.mass[to] += w * (1 - p.up)
+				m.mass[to+1] += w * p.up
 			}
 		}
 	}
-	gather(r, o, true)
-	gather(o, r, false)
-	return sum
+	gather(r, o, 1-own, true)
+	gather(o, r, own, false)
+	return m
 }
 
 // trim takes the points away below which there is less than the mass low, and above which the mean is less than high.
@@ -133,8 +146,8 @@ func (r ratio) value(i int) float64 { return math.Exp(float64(r.low+i) * r.step)
 // block returns the ratio of a block of so many steps, on a grid of a step h, with tails of so little mass.
 func block(choices int, noise, h, tail float64) ratio {
 	sigmas := math.Sqrt(-2*math.Log(tail)) + 1
-	halvings := 0 // sums of m steps are on a grid of h·√(c/m), nearly
-	for n := choices; n >= 4; n /= 4 {
+	halvings := 0 // means of m steps are on a grid of h·√(c/m), nearly
+	for n := choices; n >= 4 && math.Ldexp(h, halvings+1) < 0.03/noise; n /= 4 {
 		halvings++
 	}
 	power := single(noise, math.Ldexp(h, halvings), sigmas) // of 1, 2, 4, ... steps
@@ -148,7 +161,7 @@ func block(choices int, noise, h, tail float64) ratio {
 					finer := sum.finer()
 					sum = &finer
 				}
-				next = sum.plus(power).trim(tail, tail)
+				next = sum.mean(power, float64(done)/float64(done+size)).trim(tail, tail)
 			}
 			sum = &next
 			done += size
@@ -159,7 +172,7 @@ func block(choices int, noise, h, tail float64) ratio {
 		if size *= 2; size >= 4 && halvings > 0 && bits(size) {
 			power, halvings = power.finer(), halvings-1
 		}
-		power = power.plus(power).trim(tail, tail)
+		power = power.mean(power, 0.5).trim(tail, tail)
 	}
 	return *sum
 }

@@ -25,8 +25,10 @@ type Info struct {
 	// Condition says how batches are to be drawn in secret, where privacy depends on that.
 	Condition string `json:"condition,omitempty"`
 	// End is the step whose row would pass the node's budget; absent where none would.
-	End        *int     `json:"end,omitempty"`
-	SharedWith []string `json:"shared_with,omitempty"` // neighbours that noise is shared with
+	End *int `json:"end,omitempty"`
+	// Limit is the node's budget that the server was started with; absent: none, and End is from the state.
+	Limit      *noise.Limit `json:"limit,omitempty"`
+	SharedWith []string     `json:"shared_with,omitempty"` // neighbours that noise is shared with
 }
 
 func infoOf(i *noise.Issuer) Info {
@@ -39,6 +41,9 @@ func infoOf(i *noise.Issuer) Info {
 	}
 	if at.Sending != "" {
 		info.Sending = &at.Sending
+	}
+	if limit := s.Limit(); limit != (noise.Limit{}) {
+		info.Limit = &limit
 	}
 	if end := s.End(); end < s.Steps() {
 		info.End = &end

@@ -497,3 +497,61 @@ func (o *once) Close() (err error) {
 	return nil
 }
 func (o *once) Addr() net.Addr { return &net.UnixAddr{Name: "once"} }
+
+// A client hears what is spent, and of the row that would pass the node's budget, which is not drawn; the server goes on.
+func TestServeBudget(t *testing.T) {
+	dir, folder := exported(t, steps), t.TempDir()
+	at := noise.State{Path: filepath.Join(folder, "state"), New: true}
+	limit := noise.Limit{Mu: 0.45} // of 0.5
+	i, err := noise.OpenIssuer(dir, "ann", dim, at, noise.Options{Limit: &limit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := i.Stream().End()
+	if end < 1 || end >= steps {
+		t.Fatalf("a budget for %d of %d rows says nothing", end, steps)
+	}
+	l, err := ListenUnix(filepath.Join(folder, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- Serve(ctx, l, i, Options{}) }()
+	c, err := Dial("unix", Address(l), "", Identity{i.Stream().Export(), "ann", dim})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := c.Hello(); h.End == nil || *h.End != end || h.Limit == nil || *h.Limit != limit {
+		t.Errorf("hello: %+v", h)
+	}
+	row := make([]float64, dim)
+	for step := range end {
+		if s, err := c.Spent(); err != nil || s.Steps != step || *s.Mu > limit.Mu {
+			t.Fatalf("before row %d: %v, %v", step, s, err)
+		}
+		if err := c.Row(step, 0, row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		refused(t, c.Row(end, 0, row), CodeBudget)
+		refused(t, c.Unsent(end), CodeBudget)
+	}
+	if s, err := c.Spent(); err != nil || s.Steps != end || *s.Mu > limit.Mu {
+		t.Errorf("at the end: %v, %v", s, err)
+	}
+	if err := c.Row(end-1, 0, row); err != nil { // the same again
+		t.Error(err)
+	}
+	if err := c.Unsent(end - 1); err != nil {
+		t.Error(err)
+	}
+	if s, err := c.Spent(); err != nil || s.Steps != end-1 {
+		t.Errorf("after a message that was never sent: %v, %v", s, err)
+	}
+	cancel()
+	if err := errors.Join(<-done, i.Close()); err != nil {
+		t.Error(err)
+	}
+}

@@ -64,7 +64,7 @@ class Export:
             self._read_nodes()
         if "space" in self.manifest:
             self._read_pairs()
-        turns = self.manifest.get("workload_spec", {}).get("graph_sequence", {}).get("networks", 1)
+        turns = self.manifest["workload_spec"].get("graph_sequence", {}).get("networks", 1)
         self._gossip = Gossip(directory, self.manifest["files"], len(self.nodes), turns)
         self._used: set[str] = set()
         self._check_matrices()

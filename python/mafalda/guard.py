@@ -132,7 +132,7 @@ def warn_of_optimizer(plan: Export, optimizer: "torch.optim.Optimizer") -> None:
     """
     if "workload" not in plan.manifest:
         return
-    said = plan.manifest.get("workload_spec", {})
+    said = plan.manifest["workload_spec"]
     if not isinstance(optimizer, torch.optim.SGD):
         _warn(
             f"{type(optimizer).__name__} is not gradient descent, which the export was optimized for: no workload "

@@ -24,7 +24,7 @@ def owners_of(plan: Export, records: int, owners: Iterable[Hashable] | None) -> 
             "whose are the records? The export protects persons: give owners, the person of each record, as "
             "plan.sampler(len(data), owners=patients, …)"
         )
-    given = owners.tolist() if hasattr(owners, "tolist") else list(owners)  # numbers of numpy and torch are equal as Python's
+    given = [_plain(owner) for owner in (owners.tolist() if hasattr(owners, "tolist") else owners)]
     if len(given) != records:
         raise ValueError(f"owners has {len(given)} persons, one for each record, and there are {records} records")
     numbers: dict[Any, int] = {}
@@ -33,6 +33,25 @@ def owners_of(plan: Export, records: int, owners: Iterable[Hashable] | None) -> 
             raise ValueError("a record has no owner (None or nan): whose is it? Leave it out, or give it to somebody")
         numbers.setdefault(owner, len(numbers))
     return np.array([numbers[owner] for owner in given], dtype=np.int64)
+
+
+def _plain(owner: Any) -> Hashable:
+    """An owner that is equal to itself in another record: a tensor or array of one number is that number.
+
+    A TypeError for what has no name to be known by again: each record would be a person of its own.
+    """
+    if hasattr(owner, "tolist"):  # numbers of numpy and torch are equal as Python's
+        owner = owner.tolist()
+        while isinstance(owner, list) and len(owner) == 1:
+            owner = owner[0]
+    if isinstance(owner, tuple):
+        return tuple(_plain(part) for part in owner)
+    if owner is not None and type(owner).__hash__ in (None, object.__hash__):
+        raise TypeError(
+            f"an owner is a {type(owner).__name__}, which is equal to nothing but itself, or has no hash: name persons by "
+            "numbers or strings, the same for all records of a person"
+        )
+    return owner
 
 
 def digest_of(owners: np.ndarray) -> str:

@@ -171,6 +171,7 @@ class ServedNoise(RemoteNoise):
         if new is None and not there:
             begun.check(plan, node, state)
         self._new, self._state, self._noted = not there, state, False
+        self._limit = {k: float(v) for k, v in (("epsilon", stop_at), ("delta", stop_delta)) if v is not None}
         arguments = [plan.directory, "--node", node] if node else [plan.directory]
         arguments += ["--dim", str(dim)] + (["--noise-std", repr(given_std)] if given_std is not None else [])
         for flag, number in (("--stop-at", stop_at), ("--stop-delta", stop_delta)):
@@ -180,6 +181,8 @@ class ServedNoise(RemoteNoise):
                 arguments += [flag, os.fspath(value)]
         self._server = Server(binary, arguments, state)
         self._end = weakref.finalize(self, self._server.stop)
+        if self._limit:
+            self._server.retire()  # one that a crashed process has left may know no budget
         try:
             super().__init__(plan, node, dim, std, self._dial)
         except BaseException:
@@ -195,6 +198,13 @@ class ServedNoise(RemoteNoise):
     def skip(self, step: int | None = None) -> None:
         self._begin()
         super().skip(step)
+
+    def _check(self, hello: dict[str, Any]) -> None:
+        super()._check(hello)
+        if self._limit and hello.get("limit") != self._limit:
+            raise ServerError(
+                f"the noise server that runs has the budget {hello.get('limit')}, not {self._limit}: end it (mafalda noise serve)", "use"
+            )
 
     def _begin(self) -> None:
         """Says, before there is a row, that the run has begun: see begun."""

@@ -72,6 +72,12 @@ class Server:
                 _terminate(sock, self.socket)
         self._lock.close()
 
+    def retire(self) -> None:
+        """Ends a server that another process has left, which was started in other words."""
+        sock = self._reach()
+        if sock is not None:
+            _terminate(sock, self.socket)
+
     def _reach(self) -> socket.socket | None:
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:

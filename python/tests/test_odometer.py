@@ -60,6 +60,21 @@ def test_a_budget_ends_the_run(plan, tmp_path, monkeypatch):
         plan.noise("0", 50, seed=1, stop_at=1.0)
 
 
+def test_a_server_that_was_left_behind_learns_the_budget(plan, tmp_path, monkeypatch):
+    monkeypatch.setenv("MAFALDA", REAL)
+    first = plan.noise("0", 50, state=tmp_path / "state")
+    first.row()
+    first._client.close()  # its process is gone, and the server goes on
+    first._server._lock.close()
+    stop = plan.spent(2).epsilon * 1.0001
+    with plan.noise("0", 50, state=tmp_path / "state", stop_at=stop) as again:
+        assert again.end < 12 and again.next == 1
+        with pytest.raises(mafalda.BudgetError):
+            while True:
+                again.row()
+        assert again.spent["epsilon"] <= stop
+
+
 def test_checkpoints_say_what_is_spent(plan, tmp_path, monkeypatch):
     torch = pytest.importorskip("torch")
     monkeypatch.setenv("MAFALDA", REAL)

@@ -55,6 +55,38 @@ def test_owners_are_asked_for_and_kept(tmp_path):
     assert [batch.tolist() for _, batch in again.items()] == whole[4:]
 
 
+class Patient:
+    """What a data set may make anew for every record."""
+
+
+class Tensor:
+    """As torch's: equal to nothing by its hash."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def tolist(self):
+        return self.number
+
+
+def test_owners_are_the_same_in_every_record(tmp_path):
+    """A tensor a record has another hash in each: taken as it is, a person with five records would be five persons."""
+    plan, numbers = people(tmp_path / "out"), [0, 1, 0, 2, 3, 0]
+    for named in (
+        np.array(numbers),
+        [np.array(i) for i in numbers],
+        [Tensor(i) for i in numbers],
+        [Tensor([i]) for i in numbers],
+        [("site", Tensor(i)) for i in numbers],
+    ):
+        assert plan.sampler(6, node="a", owners=named).owners.tolist() == numbers
+    for nobody in (Patient, list):
+        with pytest.raises(TypeError, match="name persons by numbers or strings"):
+            plan.sampler(6, node="a", owners=[nobody() for _ in numbers])
+        with pytest.raises(TypeError, match=nobody.__name__):
+            plan.ledger(6, [nobody() for _ in numbers])
+
+
 def test_a_person_in_another_batch_is_refused(tmp_path):
     plan = people(tmp_path / "out")
     ledger = plan.ledger(12, OWNERS)

@@ -150,7 +150,7 @@ func TestBinsAreNamedHonestly(t *testing.T) {
 		t.Errorf("code %d\n%s%s", code, out, errs)
 	}
 	for _, want := range []string{"sampling       bins, in secret", "a permutation that is cut into equal batches is another",
-		"certificate    the strategies are local optima", "no strategy, whatever its class, has a smaller error under this sampling",
+		"certificate    the strategies are local optima", "lower bound    no strategy, whatever its class",
 		"but for a chance of 1e-09", "dense, in turn", "noise multiplier·clip"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)

@@ -180,7 +180,7 @@ func TestBadPoisson(t *testing.T) {
 		args []string
 		say  string
 	}{
-		"shuffled":   {[]string{"--sampling", "shuffled"}, "--sampling \"shuffled\": must be cyclic, poisson or bins"},
+		"shuffled":   {[]string{"--sampling", "shuffled"}, "--sampling \"shuffled\": must be cyclic, poisson, bins or allocation"},
 		"no epsilon": {[]string{"--sampling", "poisson"}, "--sampling poisson needs --epsilon and --delta"},
 		"no delta":   {[]string{"--sampling", "poisson", "--epsilon", "2"}, "without a delta"},
 		"mu":         {[]string{"--sampling", "poisson", "--mu", "2"}, "--mu is not for --sampling poisson"},

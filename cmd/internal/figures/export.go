@@ -65,6 +65,8 @@ func Setting(m *export.Manifest) string {
 	switch p := m.Privacy; {
 	case p == nil:
 		return text
+	case m.Budgets != nil:
+		return text + ", a privacy level a node"
 	case p.Epsilon != nil && p.Delta != nil:
 		return fmt.Sprintf("%s, (ε, δ) = (%s, %s)", text, printed(*p.Epsilon), printed(*p.Delta))
 	case p.Mu > 0:

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agext/levenshtein"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -49,7 +48,7 @@ func valueMeant(cmd *cobra.Command, text string) (question string) {
 func DidYouMean(text string, names []string) string {
 	best, least := "", max(2, len(text)/3)+1
 	for _, name := range names {
-		d := levenshtein.Distance(text, name, nil)
+		d := editDistance(text, name)
 		if len(text) > 2 && strings.HasPrefix(name, text) {
 			d = 1
 		}
@@ -61,4 +60,28 @@ func DidYouMean(text string, names []string) string {
 		return ""
 	}
 	return "; did you mean " + best + "?"
+}
+
+// editDistance counts the bytes to insert, to delete, to change or to swap with the next one that make b of a.
+func editDistance(a, b string) int {
+	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		next[0] = i + 1
+		for j := range len(b) {
+			d := row[j]
+			if a[i] != b[j] {
+				d++
+			}
+			d = min(d, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				d = min(d, before[j-1]+1)
+			}
+			next[j+1] = d
+		}
+		before, row, next = row, next, before
+	}
+	return row[len(b)]
 }
