@@ -332,8 +332,9 @@ def _check_sampling(m: dict[str, Any], p: dict[str, Any], s: dict[str, Any]) -> 
     _claim("per_node" not in m, f"sampling {scheme} takes one strategy")
     _claim(m["participation"]["schema"] == "cyclic", f"sampling {scheme} takes cyclic participation")
     groups, rounds, noise = s["groups"], s["rounds"], s["noise_multiplier"]
+    _claim(1 <= groups <= steps, f"sampling.groups is {groups}, of {steps} steps")
     wanted = m["participation"]["k"] if scheme == "allocation" else -(-steps // groups)
-    _claim(1 <= groups <= steps and rounds == wanted, f"{groups} groups have no {rounds} rounds")
+    _claim(rounds == wanted, f"{groups} groups have no {rounds} rounds")
     _claim(0 < s["probability"] <= 1, f"sampling.probability is {s['probability']}")
     _claim(noise > 0, f"sampling.noise_multiplier is {noise}")
     _claim(s["delta"] == p["delta"], f"sampling.delta is {s['delta']}, privacy.delta {p['delta']}")
