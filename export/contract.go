@@ -86,8 +86,8 @@ func (m *Manifest) describeAdjacency() string {
 	}
 	switch {
 	case m.Budgets != nil:
-		text := "The gradient of every record is clipped to the norm that its node has in budgets (clip), and its noise is of the " +
-			"node's level there. Data sets are neighbours if one record"
+		text := fmt.Sprintf("%s to the norm that its node has in budgets (clip), and its noise is of the node's level there. Data "+
+			"sets are neighbours if one %s", clipped, unit)
 		if p.Adjacency == "replace-one" {
 			return text + fmt.Sprintf(" is replaced by another (%s), which moves a sum by twice the clip.", p.Adjacency)
 		}

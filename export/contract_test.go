@@ -24,6 +24,13 @@ func TestDescribeContract(t *testing.T) {
 		"no privacy":  {Participation{Schema: "single", K: 1, B: 12}, nil, "No privacy was asked for"},
 		"zero-out":    {Participation{Schema: "single", K: 1, B: 12}, func(m *Manifest) { m.Privacy = &Privacy{Clip: 2, Adjacency: "zero-out"} }, "norm 2. Data sets are neighbours if one record's"},
 		"replace-one": {Participation{Schema: "single", K: 1, B: 12}, func(m *Manifest) { m.Privacy = &Privacy{Clip: 2, Adjacency: "replace-one"} }, "twice that"},
+		"budgets of records": {Participation{Schema: "cyclic", K: 3, B: 4}, func(m *Manifest) {
+			m.Privacy, m.Budgets = &Privacy{Clip: 2, Adjacency: "zero-out"}, []NodeLevel{{Node: "a"}}
+		}, "The gradient of every record is clipped to the norm that its node has"},
+		"budgets of people": {Participation{Schema: "people", K: 3, B: 4, Batches: 2}, func(m *Manifest) {
+			m.Privacy, m.Budgets = &Privacy{Clip: 2, Adjacency: "replace-one"}, []NodeLevel{{Node: "a"}}
+		}, "What all records of a person add to a sum, in one step, is clipped together to the norm that its node has in budgets (clip), " +
+			"and its noise is of the node's level there. Data sets are neighbours if one person is replaced by another"},
 		"poisson": {Participation{Schema: "cyclic", K: 3, B: 4}, func(m *Manifest) {
 			m.Sampling = &Sampling{Scheme: SchemePoisson, Groups: 2, Probability: 0.5, Epsilon: &epsilon}
 		}, "with probability 0.5"},

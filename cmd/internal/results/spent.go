@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"mafalda/cmd/internal/document"
@@ -34,8 +35,8 @@ func SpentDocument(r *SpentResult) *document.Document {
 	if r.Node != "" {
 		d.Fact("node", "%s", r.Node)
 	}
-	if delta := r.Spent[0].Delta; delta != nil {
-		d.Fact("delta", "%s", terminal.AsGiven(*delta))
+	if delta, one := oneDelta(r.Spent); one && delta != 0 {
+		d.Fact("delta", "%s", terminal.AsGiven(delta))
 	}
 	d.Table(spentTable(r.Spent))
 	d.Line("%s", spentFor)
@@ -46,14 +47,36 @@ func SpentDocument(r *SpentResult) *document.Document {
 const spentFor = "After so many steps: the rows before are out, the next ones are not. For a run whose end does not depend on the " +
 	"records; whoever stops because of what a model shows can claim the guarantee of the whole plan alone."
 
-// spentTable has a line a step.
+// oneDelta returns the δ of all numbers, 0 for none, and whether they have the same: nodes with budgets of their own may have
+// different ones, and from step to step another node may have spent the most.
+func oneDelta(spent []noise.Spent) (delta float64, one bool) {
+	of := func(s noise.Spent) float64 {
+		if s.Delta == nil {
+			return 0
+		}
+		return *s.Delta
+	}
+	return of(spent[0]), !slices.ContainsFunc(spent, func(s noise.Spent) bool { return of(s) != of(spent[0]) })
+}
+
+// spentTable has a line a step, and a column of deltas where they differ.
 func spentTable(spent []noise.Spent) document.Table {
 	t := document.Table{Caption: "Spent after so many steps", Header: []string{"steps"}, Words: 0}
+	number := func(v *float64, text func(float64) string) string {
+		if v == nil {
+			return "-"
+		}
+		return text(*v)
+	}
+	_, one := oneDelta(spent)
 	if spent[0].Mu != nil {
 		t.Header = append(t.Header, "mu")
 	}
-	if spent[0].Epsilon != nil {
+	if !one || spent[0].Epsilon != nil {
 		t.Header = append(t.Header, "epsilon")
+	}
+	if !one {
+		t.Header = append(t.Header, "delta")
 	}
 	t.Header = append(t.Header, "by")
 	for _, s := range spent {
@@ -61,8 +84,11 @@ func spentTable(spent []noise.Spent) document.Table {
 		if s.Mu != nil {
 			row = append(row, terminal.NumberUp(*s.Mu))
 		}
-		if s.Epsilon != nil {
-			row = append(row, terminal.NumberUp(*s.Epsilon))
+		if !one || s.Epsilon != nil {
+			row = append(row, number(s.Epsilon, terminal.NumberUp))
+		}
+		if !one {
+			row = append(row, number(s.Delta, terminal.AsGiven))
 		}
 		t.Rows = append(t.Rows, append(row, string(s.By)))
 	}
@@ -72,7 +98,7 @@ func spentTable(spent []noise.Spent) document.Table {
 // AddSpent adds to the document of an export a curve of what is spent from step to step.
 func AddSpent(d *document.Document, spent []noise.Spent) {
 	name, value := "mu", func(s noise.Spent) *float64 { return s.Mu }
-	if spent[0].Epsilon != nil {
+	if _, one := oneDelta(spent); one && spent[0].Epsilon != nil {
 		name, value = "epsilon", func(s noise.Spent) *float64 { return s.Epsilon }
 	}
 	line := document.Series{Name: "spent", Method: "mafalda"}
