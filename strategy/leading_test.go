@@ -40,7 +40,7 @@ func TestLeadingBlockIsNotABlockOfX(t *testing.T) {
 	}
 }
 
-// Of very many steps the sensitivity of the first ones is that of the coefficients before them, row by row.
+// Of very many steps the first ones have the sensitivity of a strategy with the coefficients before them, row by row.
 func TestGrowthOfManySteps(t *testing.T) {
 	const steps = LongSteps + 100
 	coefficients := make([]float64, 40)

@@ -57,7 +57,7 @@ func TestOneBlockIsAsIntegrated(t *testing.T) {
 	}
 }
 
-// A single step hides nothing: then the grid is that of Gaussian noise, for any number of blocks.
+// A single step hides nothing: the grid is then the Gaussian mechanism's, for any number of blocks.
 func TestBlocksOfOneStepAreGaussian(t *testing.T) {
 	for _, count := range []int{1, 2, 7} {
 		m := mechanism(t, Blocks{1, count})
@@ -134,15 +134,12 @@ func TestMeansOnGridsAreLargerInConvexOrder(t *testing.T) {
 		draw := func(name string) ratio {
 			r := ratio{step: 0.25, low: rapid.IntRange(-8, 4).Draw(t, name)}
 			for range rapid.IntRange(1, 6).Draw(t, name) {
-				r.mass = append(r.mass, rapid.Float64Range(0, 1).Draw(t, name))
+				r.mass = append(r.mass, rapid.Float64Range(0.001, 1).Draw(t, name))
 			}
 			r.zero = rapid.Float64Range(0, 0.3).Draw(t, name)
 			total := r.zero
 			for _, m := range r.mass {
 				total += m
-			}
-			if total == 0 {
-				t.Skip()
 			}
 			for i := range r.mass {
 				r.mass[i] /= total
