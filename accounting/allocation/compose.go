@@ -27,20 +27,7 @@ func (l losses) delta(epsilon float64) float64 {
 // plus convolves, and trims what is less than the mass tail at either end: large losses count as infinite, small ones
 // are rounded up.
 func (l losses) plus(o losses, tail float64) losses {
-	if len(l.mass) < len(o.mass) {
-		l, o = o, l
-	}
-	sum := losses{l.step, l.low + o.low, make([]float64, len(l.mass)+len(o.mass)-1),
-		l.infinite + o.infinite - l.infinite*o.infinite}
-	for j, v := range o.mass {
-		if v == 0 {
-			continue
-		}
-		to := sum.mass[j : j+len(l.mass)]
-		for i, m := range l.mass {
-			to[i] += v * m
-		}
-	}
+	sum := losses{l.step, l.low + o.low, convolve(l.mass, o.mass), l.infinite + o.infinite - l.infinite*o.infinite}
 	return sum.trim(tail)
 }
 

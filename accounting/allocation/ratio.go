@@ -83,37 +83,47 @@ func (r ratio) mean(o ratio, own float64) ratio {
 	for i, v := range o.mass {
 		put(float64(o.low-low+i)+math.Log1p(-own)/r.step, v*r.zero)
 	}
-	type place struct {
-		below int     // steps from the larger one down
-		up    float64 // part of the mass that goes to the point above that
-	}
-	gather := func(larger, smaller ratio, share float64, equal bool) { // share is the smaller one's in the mean
-		places := make([]place, high-low)
-		for d := range places {
+	// gather adds the means of pairs whose larger point is at least so many steps above the smaller one, which has this
+	// share in the mean, times a weight. Pairs d steps apart have their mean at a fixed distance below the larger point:
+	// for all d whose means are between the same two points, the masses of smaller points are convolved with a kernel.
+	gather := func(larger, smaller ratio, share float64, least int, weight float64) {
+		var kernels []kernel // a pair each: parts of the mass that go to the point below, and above
+		var below []int      // steps from the larger point down to the one below
+		for d := least; d <= larger.low+len(larger.mass)-1-smaller.low; d++ {
 			rise := math.Log1p(share*math.Expm1(-float64(d)*r.step)) / r.step
 			whole := math.Floor(rise)
-			places[d] = place{int(-whole), math.Expm1((rise-whole)*r.step) / math.Expm1(r.step)}
-		}
-		for i, v := range larger.mass {
-			if v == 0 {
-				continue
+			up := math.Expm1((rise-whole)*r.step) / math.Expm1(r.step)
+			last := len(below) - 1
+			if last < 0 || below[last] != int(-whole) || len(kernels[2*last].terms) == chunk {
+				kernels, below = append(kernels, kernel{from: d}, kernel{from: d}), append(below, int(-whole))
+				last++
 			}
-			at := larger.low + i
-			last := at - smaller.low // of the smaller ones up to at
-			if !equal {
-				last--
-			}
-			for j := 0; j <= last && j < len(smaller.mass); j++ {
-				p := places[at-smaller.low-j]
-				w := v * smaller.mass[j]
-				to := at - low - p.below
-				m.mass[to] += w * (1 - p.up)
-				m.mass[to+1] += w * p.up
+			for i, part := range []float64{weight * (1 - up), weight * up} {
+				kernels[2*last+i].terms = append(kernels[2*last+i].terms, part)
 			}
 		}
+		convolutions(smaller.mass, kernels, func(c int, row []float64) {
+			// element s of the row is of the smaller point that is s + from steps below the larger one
+			shift := smaller.low + kernels[c].from - larger.low
+			first, last := max(0, shift), min(len(larger.mass), len(row)+shift)
+			if first >= last {
+				return
+			}
+			to := m.mass[larger.low+first-low-below[c/2]+c%2:]
+			for i, v := range larger.mass[first:last] {
+				to[i] += v * row[first-shift+i]
+			}
+		})
 	}
-	gather(r, o, 1-own, true)
-	gather(o, r, own, false)
+	if own == 0.5 && r.low == o.low && &r.mass[0] == &o.mass[0] { // every pair is there twice, but for equal points
+		gather(r, r, 0.5, 1, 2)
+		for i, v := range r.mass {
+			m.mass[r.low+i-low] += v * v
+		}
+		return m
+	}
+	gather(r, o, 1-own, 0, 1)
+	gather(o, r, own, 1, 1)
 	return m
 }
 
