@@ -1,0 +1,396 @@
+package factorize
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/dense"
+	"mafalda/internal/gemm"
+	"mafalda/participation"
+)
+
+// LongBound returns a number that the loss sens(C)²·tr(C⁻ᵀHC⁻¹) of no strategy C can be below, for very many steps. The
+// Gram matrix is given by the impulse responses of a time-invariant workload, T numbers each: H = Σ_j R_jᵀR_j with the
+// lower-triangular Toeplitz matrices R_j[t,s] = responses[j][t-s]. Kernels that are left out make the bound smaller.
+//
+// As for LowerBound, for every Λ = FFᵀ that is block diagonal over the residue classes modulo b, with a diagonal of at
+// most y_i on block i, and every U with ‖U‖ ≤ 1,
+//
+//	loss(C) ≥ ‖RF‖_*² / Σ_i y_i,    ‖RF‖_* ≥ ⟨RF, U⟩,    R = [R_0; R_1; …].
+//
+// A period of b steps is cut into c pieces of ℓ steps. All residues of piece i have the same k×k block F_i, so that F
+// moves whole pieces. Let P be the polynomials of degree below p on each piece, and Q = I - P. Then
+//
+//	U = P A P + Q (V ⊗ B_i) Q,    ‖A‖, ‖V‖, ‖B_i‖ ≤ 1,
+//
+// has norm at most one, since its two parts have orthogonal ranges and orthogonal domains. The first sees what is slow,
+// all pieces at once; the second, which is made of ℓ×ℓ matrices, what is fast, within a piece. With the best A and B_i
+//
+//	⟨RF, U⟩ = ‖PRP F‖_* + Σ_i ‖M F_i‖_*,    M[m,m'] = τ_{m-m'},    τ_e = ⟨Q R(eb) Q, V⟩,
+//
+// where R(eb) is the block of R that is e periods below the diagonal, and V the polar factor of Q R(0) Q. Both norms are
+// of small matrices: kcp×kcp and k×k. For fixed A and B_i this is linear in F, and its rows the best F: the ascent is
+// over after two steps. mathematics.md has measured how near it is.
+//
+// Patterns beyond whole periods of the first k·b steps are left out, which makes the bound smaller. The errors are
+// ErrTooManyPeriods, responses of fewer than T numbers, and the context's.
+func LongBound(ctx context.Context, responses [][]float64, schema participation.Cyclic) (float64, error) {
+	for _, r := range responses {
+		if len(r) < schema.Steps() {
+			return 0, errors.New("a response is shorter than the schema")
+		}
+	}
+	k, b := schema.Participations(), schema.Separation()
+	if k = min(k, schema.Steps()/b); k <= 1 {
+		k, b = 1, min(b, schema.Steps())
+	}
+	p := newPieces(responses, k, b)
+	if k*p.c > largestCoarse {
+		return 0, ErrTooManyPeriods
+	}
+	return p.bound(ctx, largestCoarse/(k*p.c))
+}
+
+// ErrTooManyPeriods is returned by LongBound for a schema of more than 640 periods, or pieces of 1,024 steps.
+var ErrTooManyPeriods = errors.New("too many periods for a lower bound")
+
+// What the dense matrices of LongBound are at most, ℓ×ℓ and kcp×kcp, and p; and kc at least.
+const (
+	largestPiece    = 1024
+	largestCoarse   = 640
+	mostPolynomials = 12
+	fewestPieces    = 24   // of all periods: Λ changes with time
+	longSlack       = 1e-9 // of bases that are orthonormal, and of sums of T numbers, but for rounding
+)
+
+func identity(n int) *mat.Dense {
+	m := mat.NewDense(n, n, nil)
+	for i := range n {
+		m.Set(i, i, 1)
+	}
+	return m
+}
+
+// pieces are k periods of b steps, of c pieces of this length each; a period's remainder, less than c steps, is left out.
+type pieces struct {
+	responses       [][]float64
+	k, b, c, length int
+}
+
+// newPieces cuts small problems into single steps, others into few pieces with a short remainder.
+func newPieces(responses [][]float64, k, b int) pieces {
+	if k*b <= largestCoarse {
+		return pieces{responses, k, b, b, 1}
+	}
+	least := max((b+largestPiece-1)/largestPiece, (fewestPieces+k-1)/k)
+	best := least
+	for c := least; c <= 2*least; c++ {
+		if b%c < b%best {
+			best = c
+		}
+	}
+	return pieces{responses, k, b, best, b / best}
+}
+
+// bound returns the bound with so many polynomials, or as many as pieces have steps.
+func (p pieces) bound(ctx context.Context, count int) (best float64, err error) {
+	var f []*mat.Dense
+	for range p.c {
+		f = append(f, identity(p.k))
+	}
+	count = min(count, mostPolynomials, p.length)
+	for _, count := range []int{min(2, count), count} { // the first finds F, cheaply
+		coarse, err := p.coarsen(count)
+		if err != nil {
+			return 0, err
+		}
+		for range 3 {
+			if ctx.Err() != nil {
+				return 0, context.Cause(ctx)
+			}
+			bound, next, err := coarse.evaluate(f)
+			if err != nil {
+				return 0, err
+			}
+			best, f = math.Max(best, bound), next
+		}
+	}
+	return best, nil
+}
+
+// offset returns the first step of a piece.
+func (p pieces) offset(piece int) int { return piece/p.c*p.b + piece%p.c*p.length }
+
+// legendre returns an orthonormal basis of polynomials of degree below count on a piece, a column each.
+func (p pieces) legendre(count int) *mat.Dense {
+	basis := mat.NewDense(p.length, count, nil)
+	for t := range p.length {
+		x := float64(2*t+1)/float64(p.length) - 1
+		before, value := 0.0, 1.0
+		for q := range count {
+			basis.Set(t, q, value)
+			before, value = value, (float64(2*q+1)*x*value-float64(q)*before)/float64(q+1)
+		}
+	}
+	var qr mat.QR
+	qr.Factorize(basis)
+	var full mat.Dense
+	qr.QTo(&full)
+	return mat.DenseCopyOf(full.Slice(0, p.length, 0, count))
+}
+
+// windows returns responses[j][lag+z] for |z| < ℓ, 0 before the response, a row each.
+func (p pieces) windows(lag int) *mat.Dense {
+	w := mat.NewDense(len(p.responses), 2*p.length-1, nil)
+	for j, r := range p.responses {
+		from := lag - p.length + 1
+		copy(w.RawRowView(j)[max(0, -from):], r[max(0, from):max(0, min(len(r), from+2*p.length-1))])
+	}
+	return w
+}
+
+// coarse is what the bound depends on besides F.
+type coarse struct {
+	pieces
+	count    int           // p
+	low      *mat.SymDense // (PRP)ᵀ(PRP), kcp×kcp
+	lowError float64       // by which its eigenvalues may be too large
+	high     *mat.Dense    // M
+}
+
+func (p pieces) coarsen(count int) (*coarse, error) {
+	basis := p.legendre(count)
+	c := &coarse{pieces: p, count: count}
+	c.setLow(basis)
+	return c, c.setHigh(basis)
+}
+
+// setLow computes PRP a response at a time: its p×p blocks depend on how far two pieces are from each other.
+func (c *coarse) setLow(basis *mat.Dense) {
+	all, n := c.k*c.c, c.k*c.c*c.count
+	products := c.products(basis)
+	blocks := map[int]*mat.Dense{} // by lag: a response a row, of p² numbers
+	for to := range all {
+		for from := range to + 1 {
+			if lag := c.offset(to) - c.offset(from); blocks[lag] == nil {
+				blocks[lag] = &mat.Dense{}
+				dense.Mul(blocks[lag], c.windows(lag), products)
+			}
+		}
+	}
+	c.low = mat.NewSymDense(n, nil)
+	part := mat.NewDense(n, n, nil)
+	for j := range c.responses {
+		for to := range all {
+			for from := range to + 1 {
+				block := blocks[c.offset(to)-c.offset(from)].RawRowView(j)
+				for q := range c.count {
+					copy(part.RawRowView(to*c.count + q)[from*c.count:], block[q*c.count:(q+1)*c.count])
+				}
+			}
+		}
+		gemm.Syrk(blas.Trans, 1, part.RawMatrix(), 1, c.low.RawSymmetric())
+	}
+	c.lowError = 16 * float64((len(c.responses)+4)*n+8*c.length*c.count) * 0x1p-53 * mat.Trace(c.low)
+}
+
+// products returns the sums Σ_x P[x,q] P[x-z,q'], |z| < ℓ, one z a row: a Toeplitz block in the basis is its window of
+// the response times this.
+func (c *coarse) products(basis *mat.Dense) *mat.Dense {
+	s := mat.NewDense(2*c.length-1, c.count*c.count, nil)
+	for z := 1 - c.length; z < c.length; z++ {
+		row := s.RawRowView(z + c.length - 1)
+		for x := max(0, z); x < min(c.length, c.length+z); x++ {
+			left, right := basis.RawRowView(x), basis.RawRowView(x-z)
+			for q, l := range left {
+				for r, v := range right {
+					row[q*c.count+r] += l * v
+				}
+			}
+		}
+	}
+	return s
+}
+
+// setHigh computes V and M. The singular values of V are at most one whatever rounding did to the eigenvalues that it is
+// made of.
+func (c *coarse) setHigh(basis *mat.Dense) error {
+	length := c.length
+	gram := mat.NewSymDense(length, nil)
+	fast := make([]*mat.Dense, len(c.responses)) // Q R_j(0) Q
+	for j, r := range c.responses {
+		fast[j] = mat.NewDense(length, length, nil)
+		for t := range length {
+			for s := range t + 1 {
+				fast[j].Set(t, s, r[t-s])
+			}
+		}
+		remove(fast[j], basis)
+		gemm.Syrk(blas.Trans, 1, fast[j].RawMatrix(), 1, gram.RawSymmetric())
+	}
+	slack := 16 * float64((len(c.responses)+4)*length) * 0x1p-53 * mat.Trace(gram)
+	values, vectors, err := eigen(gram)
+	if err != nil {
+		return err
+	}
+	var inverse mat.Dense // W diag(1/√(λ+slack)) Wᵀ
+	inverse.Apply(func(_, i int, v float64) float64 {
+		return v / math.Sqrt(math.Max(values[i], 0)+slack+math.SmallestNonzeroFloat64)
+	}, vectors)
+	dense.Mul(&inverse, mat.DenseCopyOf(&inverse), vectors.T())
+	sums := mat.NewDense(len(c.responses), 2*length-1, nil) // of the diagonals of Q V_j Q
+	var v mat.Dense
+	for j := range fast {
+		dense.Mul(&v, fast[j], &inverse)
+		remove(&v, basis)
+		for x := range length {
+			for y, value := range v.RawRowView(x) {
+				sums.RawRowView(j)[x-y+length-1] += value
+			}
+		}
+		v.Reset()
+	}
+	c.high = mat.NewDense(c.k, c.k, nil)
+	for e := range c.k {
+		var tau float64
+		window := c.windows(e * c.b)
+		for j := range c.responses {
+			tau += mat.Dot(window.RowView(j), sums.RowView(j))
+		}
+		for m := e; m < c.k; m++ {
+			c.high.Set(m, m-e, tau)
+		}
+	}
+	return nil
+}
+
+// remove replaces a by QaQ.
+func remove(a, basis *mat.Dense) {
+	var left, right mat.Dense
+	dense.Mul(&left, basis.T(), a)
+	dense.Mul(&right, basis, &left)
+	a.Sub(a, &right)
+	left.Reset()
+	right.Reset()
+	dense.Mul(&left, a, basis)
+	dense.Mul(&right, &left, basis.T())
+	a.Sub(a, &right)
+}
+
+func eigen(a *mat.SymDense) ([]float64, *mat.Dense, error) {
+	var e mat.EigenSym
+	if !e.Factorize(a, true) {
+		return nil, nil, errors.New("eigenvalues for the lower bound did not converge")
+	}
+	var vectors mat.Dense
+	e.VectorsTo(&vectors)
+	return e.Values(nil), &vectors, nil
+}
+
+// evaluate returns the bound of F, and the F that is best for the A and B_i that are best for this one: with Z the
+// derivative of ⟨RF, U⟩, a row of F_i has the direction of the row of Z_i, and its norm √y_i is Σ_m ‖Z_i[m]‖ but for scale.
+func (c *coarse) evaluate(f []*mat.Dense) (bound float64, next []*mat.Dense, err error) {
+	n := c.k * c.c * c.count
+	whole := mat.NewDense(n, n, nil)
+	c.spread(func(row, column, i, m, o int) { whole.Set(row, column, f[i].At(m, o)) })
+	var moved, square mat.Dense // H F and FᵀHF
+	dense.Mul(&moved, c.low, whole)
+	dense.Mul(&square, whole.T(), &moved)
+	symmetric := mat.NewSymDense(n, nil)
+	for s := range n {
+		for t := s; t < n; t++ {
+			symmetric.SetSym(s, t, (square.At(s, t)+square.At(t, s))/2)
+		}
+	}
+	values, vectors, err := eigen(symmetric)
+	if err != nil {
+		return 0, nil, err
+	}
+	var total, budget float64
+	slack := c.lowError * mat.Norm(whole, 1) * mat.Norm(whole, math.Inf(1))
+	var root mat.Dense // (FᵀHF)^(-½)
+	root.Apply(func(_, i int, v float64) float64 { return v / math.Sqrt(math.Max(values[i], slack)) }, vectors)
+	dense.Mul(&root, mat.DenseCopyOf(&root), vectors.T())
+	for _, v := range values {
+		total += math.Sqrt(math.Max(v-slack, 0))
+	}
+	var z mat.Dense
+	dense.Mul(&z, &moved, &root)
+	for range c.c {
+		next = append(next, mat.NewDense(c.k, c.k, nil))
+	}
+	c.spread(func(row, column, i, m, o int) { next[i].Set(m, o, next[i].At(m, o)+z.At(row, column)) })
+	for i, own := range f {
+		nuclear, gradient, err := c.fast(own)
+		if err != nil {
+			return 0, nil, err
+		}
+		total += nuclear
+		next[i].Add(next[i], gradient)
+		var largest, sum float64
+		for m := range c.k {
+			largest = math.Max(largest, blas64.Nrm2(vectorOf(own.RawRowView(m))))
+			sum += blas64.Nrm2(vectorOf(next[i].RawRowView(m)))
+		}
+		budget += largest * largest
+		for m := range c.k {
+			row := vectorOf(next[i].RawRowView(m))
+			blas64.Scal(sum/blas64.Nrm2(row), row)
+		}
+	}
+	bound, err = finiteBound(total, budget*float64(c.length), longSlack)
+	rescale(next)
+	return bound, next, err
+}
+
+// spread calls visit for every entry of F ⊗ I_p on whose place F has one: row and column of F ⊗ I_p, and F_i[m,o].
+func (c *coarse) spread(visit func(row, column, i, m, o int)) {
+	for i := range c.c {
+		for m := range c.k {
+			for o := range c.k {
+				for q := range c.count {
+					visit((m*c.c+i)*c.count+q, (o*c.c+i)*c.count+q, i, m, o)
+				}
+			}
+		}
+	}
+}
+
+// fast returns ‖M F_i‖_*, rounded down, and its derivative by F_i.
+func (c *coarse) fast(f *mat.Dense) (float64, *mat.Dense, error) {
+	var product, polar, gradient mat.Dense
+	product.Mul(c.high, f)
+	var svd mat.SVD
+	if !svd.Factorize(&product, mat.SVDThin) {
+		return 0, nil, errors.New("singular values for the lower bound did not converge")
+	}
+	values := svd.Values(nil)
+	var nuclear float64
+	for _, v := range values {
+		nuclear += math.Max(v-64*float64(c.k)*0x1p-53*values[0], 0)
+	}
+	var u, v mat.Dense
+	svd.UTo(&u)
+	svd.VTo(&v)
+	polar.Mul(&u, v.T())
+	gradient.Mul(c.high.T(), &polar)
+	return nuclear, &gradient, nil
+}
+
+// rescale divides all F_i by the largest norm: scale means nothing.
+func rescale(f []*mat.Dense) {
+	var largest float64
+	for _, m := range f {
+		largest = math.Max(largest, mat.Norm(m, 2))
+	}
+	for _, m := range f {
+		m.Scale(1/largest, m)
+	}
+}
+
+func vectorOf(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }

@@ -1,0 +1,177 @@
+package factorize
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"mafalda/internal/dense"
+	"mafalda/participation"
+)
+
+// drawResponses draws modes that decay, and mostly one that does not.
+func drawResponses(t *rapid.T, steps int) [][]float64 {
+	var all [][]float64
+	for range rapid.IntRange(1, 4).Draw(t, "responses") {
+		theta := rapid.SampledFrom([]float64{1, 0.98, 0.7, 0.3, -0.2, -0.9}).Draw(t, "theta")
+		r, v := make([]float64, steps), rapid.Float64Range(0.2, 3).Draw(t, "size")
+		for i := range r {
+			r[i], v = v, v*theta
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// stacked returns R_0, R_1, … one below the other.
+func stacked(responses [][]float64, steps int) *mat.Dense {
+	all := mat.NewDense(len(responses)*steps, steps, nil)
+	for j, r := range responses {
+		for t := range steps {
+			for s := range t + 1 {
+				all.Set(j*steps+t, s, r[t-s])
+			}
+		}
+	}
+	return all
+}
+
+func gramOf(r *mat.Dense) *mat.SymDense {
+	_, steps := r.Dims()
+	h := mat.NewSymDense(steps, nil)
+	dense.SymOuterK(h, 1, r.T())
+	return h
+}
+
+func completeSchema(t *rapid.T, most int) participation.Cyclic {
+	k := rapid.IntRange(1, 6).Draw(t, "k")
+	b := rapid.IntRange(1, most/k).Draw(t, "b")
+	schema, err := participation.NewCyclic(k*b, k, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+// The definition: for any F with blocks of any numbers, what the small matrices show is at most the nuclear norm of
+// R F, and all of it where every piece has as many polynomials as steps.
+func TestLongBoundIsBelowTheNuclearNorm(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		schema := completeSchema(t, 48)
+		k, b, steps := schema.Participations(), schema.Separation(), schema.Steps()
+		responses := drawResponses(t, steps)
+		p := pieces{responses: responses, k: k, b: b, c: rapid.IntRange(1, b).Draw(t, "c")}
+		p.length = b / p.c
+		var f []*mat.Dense
+		whole := mat.NewDense(steps, steps, nil)
+		var budget float64
+		for i := range p.c {
+			own := mat.NewDense(k, k, nil)
+			var largest float64
+			for m := range k {
+				var square float64
+				for o := range k {
+					v := rapid.Float64Range(-1, 1).Draw(t, "F")
+					own.Set(m, o, v)
+					square += v * v
+					for x := range p.length {
+						whole.Set(m*b+i*p.length+x, o*b+i*p.length+x, v)
+					}
+				}
+				largest = math.Max(largest, square)
+			}
+			f = append(f, own)
+			budget += largest * float64(p.length)
+		}
+		if budget < 1e-3 {
+			return
+		}
+		count := rapid.IntRange(1, p.length).Draw(t, "p")
+		c, err := p.coarsen(count)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bound, _, err := c.evaluate(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var product mat.Dense
+		product.Mul(stacked(responses, steps), whole)
+		var svd mat.SVD
+		svd.Factorize(&product, mat.SVDNone)
+		var nuclear float64
+		for _, v := range svd.Values(nil) {
+			nuclear += v
+		}
+		exact := nuclear * nuclear / budget
+		if bound > exact*(1+1e-12) || count == p.length && b%p.c == 0 && bound < exact*(1-1e-4) {
+			t.Fatalf("T = %d, k = %d, %d pieces, %d polynomials: bound %v, ‖RF‖²/Σy = %v", steps, k, p.c, count, bound, exact)
+		}
+	})
+}
+
+// No bound is above the optimum, whatever the responses, nor above the loss of the strategy that the certificate of the
+// optimum is made with; with one residue it is the optimum.
+func TestLongBoundIsBelowTheOptimum(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		schema := completeSchema(t, 40)
+		responses := drawResponses(t, schema.Steps())
+		h := gramOf(stacked(responses, schema.Steps()))
+		bound, err := LongBound(context.Background(), responses, schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		best, err := Dense{}.Optimize(context.Background(), Mean(h), schema, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		least := 0.95
+		if schema.Separation() == 1 {
+			least = 0.9999
+		}
+		if loss := best.Quality.Loss; bound > loss || bound < least*best.LowerBound {
+			t.Fatalf("%v: bound %v, the optimum's loss %v", schema, bound, loss)
+		}
+	})
+}
+
+// Steps beyond whole periods are left out; more periods than matrices have room for are an error.
+func TestLongBoundOfOtherSchemas(t *testing.T) {
+	of := func(steps, k, b int) (float64, error) {
+		schema, err := participation.NewCyclic(steps, k, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ones := make([]float64, steps)
+		for i := range ones {
+			ones[i] = 1
+		}
+		return LongBound(context.Background(), [][]float64{ones}, schema)
+	}
+	whole, err := of(60, 3, 20)
+	longer, err2 := of(70, 4, 20)
+	if err != nil || err2 != nil || whole != longer || !(whole > 0) {
+		t.Errorf("%v, %v, with ten steps more %v, %v", whole, err, longer, err2)
+	}
+	if _, err := of(2000, 1000, 2); !errors.Is(err, ErrTooManyPeriods) {
+		t.Errorf("a thousand periods: %v", err)
+	}
+	pieces, err := of(1100, 1, 1100) // two pieces
+	least := math.Pow(math.Log(1100)/math.Pi, 2) * 1100
+	if err != nil || pieces < least {
+		t.Errorf("a single participation in 1,100 steps: %v, %v, at least %v", pieces, err, least)
+	}
+	canceled, cancel := context.WithCancel(context.Background())
+	cancel()
+	schema, _ := participation.NewCyclic(4, 2, 2)
+	if _, err := LongBound(canceled, [][]float64{{1, 1, 1, 1}}, schema); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, err := LongBound(context.Background(), [][]float64{{1, 1}}, schema); err == nil {
+		t.Error("a response of two of four steps is accepted")
+	}
+}
