@@ -2,11 +2,13 @@ package measure
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/graph"
+	"mafalda/participation"
 	"mafalda/workload"
 )
 
@@ -111,6 +113,30 @@ func (s Source) Responses(ctx context.Context) (factorize.Responses, *workload.S
 		}
 		return whole.For(steps), nil
 	}, sketch, err
+}
+
+// LongBound returns a number that no strategy's loss is below, for the responses of Responses, with 0 where none is
+// known: the errors of some steps count more than others, or there are too many periods.
+func LongBound(ctx context.Context, of factorize.Responses, schema participation.Cyclic) (float64, error) {
+	response, err := of(schema.Steps(), false)
+	if err != nil {
+		return 0, err
+	}
+	network, ok := response.(*workload.Response)
+	if !ok {
+		return 0, fmt.Errorf("a lower bound from a %T", response)
+	}
+	impulses, err := network.Impulses()
+	if err == nil {
+		var bound float64
+		if bound, err = factorize.LongBound(ctx, impulses, schema); err == nil {
+			return bound, nil
+		}
+	}
+	if errors.Is(err, workload.ErrWeighted) || errors.Is(err, factorize.ErrTooManyPeriods) {
+		return 0, nil
+	}
+	return 0, err
 }
 
 func (s Source) exactResponse() (*workload.Response, error) {

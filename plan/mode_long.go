@@ -15,7 +15,7 @@ import (
 )
 
 // longMode computes a strategy of more steps than matrices of T×T have room for: its error follows from how the network
-// responds to a single step's noise. There is no dense optimum to compare with, and no lower bound.
+// responds to a single step's noise. There is no dense optimum to compare with, but a lower bound.
 type longMode struct{ ordinary }
 
 func (longMode) takes(p Problem, o Options) bool { return p.long(o) }
@@ -72,7 +72,15 @@ func (longMode) solve(ctx context.Context, s *job) error {
 			return err
 		}
 	}
-	s.Quality, s.Ending = s.OfClass.Quality, Ending{Status: optim.Converged}
+	s.show("lower bound", 0)
+	bound, err := runAbandonable(ctx, s, func(ctx context.Context) (float64, error) {
+		return measure.LongBound(ctx, responses, s.schema().(participation.Cyclic))
+	})
+	if err != nil {
+		return fmt.Errorf("bounding the loss: %w", err)
+	}
+	s.setQuality(s.OfClass.Quality, bound)
+	s.Ending = Ending{Status: optim.Converged}
 	if err := s.setNoise(); err != nil {
 		return err
 	}

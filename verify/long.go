@@ -9,6 +9,7 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/rounding"
 	"mafalda/measure"
+	"mafalda/participation"
 	"mafalda/strategy"
 )
 
@@ -31,9 +32,17 @@ func (v *verification) longLoss(ctx context.Context, n *graph.Network, c strateg
 		return v.computing("loss", err)
 	}
 	v.lossIs(q)
-	if m.LowerBound != 0 || m.Strategy.Ratio != 0 || m.Strategy.ClassBound != 0 || m.Strategy.ClassGap != nil ||
+	if m.Strategy.Ratio != 0 || m.Strategy.ClassBound != 0 || m.Strategy.ClassGap != nil ||
 		m.Objective != "" || m.Weights != nil {
-		v.add("lower bound", false, "there is none for so many steps, and no other objective")
+		v.add("lower bound", false, "there is none of a class for so many steps, no dense optimum, and no other objective")
+	}
+	if m.LowerBound != 0 {
+		bound, err := measure.LongBound(ctx, responses, v.schema.(participation.Cyclic))
+		if err != nil {
+			return v.computing("lower bound", err)
+		}
+		v.again.LowerBound = bound * (1 + sameSearch)
+		v.compare("lower bound", fmt.Sprintf("%s is proven; the manifest says %s", textDown(bound), textDown(m.LowerBound)))
 	}
 	if sketch != nil {
 		again := *m.Gram

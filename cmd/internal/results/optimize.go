@@ -197,7 +197,7 @@ func (r *Summary) name() string {
 func (r *Summary) bound() {
 	m, nobody := r.Manifest, "no strategy has"
 	if m.LowerBound == 0 {
-		r.Fact("lower bound", "none for more than %d steps", strategy.LongSteps)
+		r.Fact("lower bound", "none for more than %d steps with weights, or so many periods", strategy.LongSteps)
 		return
 	}
 	if m.PerNode != nil {
@@ -226,6 +226,8 @@ func (r *Summary) gap() {
 			terminal.DecimalDown(m.PerNode.GroupBound, 10), terminal.DecimalUp((m.Loss-m.PerNode.GroupBound)/m.PerNode.GroupBound,
 				2))
 	case m.Sampled():
+	case m.Steps > strategy.LongSteps:
+		r.Fact("gap", "%s: so much is left to gain, and no more", terminal.DecimalUp(m.Gap, 4))
 	case s.Ratio != 0:
 		r.Fact("gap", "%s: the loss is %.4f of the dense optimum's", terminal.DecimalUp(m.Gap, 4), s.Ratio)
 	case !r.partition():

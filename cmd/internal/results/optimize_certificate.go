@@ -36,7 +36,7 @@ func (r *Summary) summarize() {
 	case m.Binned():
 		r.Summarize("gap", "nothing is certified of the error under random bins")
 	case m.LowerBound == 0:
-		r.Summarize("gap", "nothing is certified: there is no lower bound for strategies this long")
+		r.Summarize("gap", "nothing is certified: there is no lower bound for so many periods, or weights of steps")
 	default:
 		r.Summarize("gap", "%s: so much is left to gain, relatively, and no more", terminal.NumberUp(m.Gap))
 	}
@@ -86,7 +86,7 @@ func (r *Summary) certify() {
 		r.certifySecret("Nothing is certified of the error under random bins.")
 		say("The loss %s is for batches whose draw is known.", terminal.NumberUp(m.Loss))
 	case m.LowerBound == 0:
-		say("There is no lower bound for strategies this long: nothing is certified of the error.")
+		say("There is no lower bound for so many periods, or weights of steps: nothing is certified of the error.")
 	default:
 		r.certifyLoss()
 	}
