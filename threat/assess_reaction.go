@@ -55,45 +55,72 @@ func (a *assessment) bound(f *finding, squared float64) error {
 	return err
 }
 
-// refine looks again, at each distance, at the pair that loses most, until that has its best bound: first with what stands
-// for a strategy and is quick, if there is more, then with all.
+// refine looks again, at each distance, at the pair that loses most, until that has its best bound: first in the quickest
+// way, then in all. Then it looks for attacks on these pairs, if they are asked for.
 func (a *assessment) refine(ctx context.Context, h *hidden) error {
-	stands, err := h.stands()
-	if err != nil {
-		return err
-	}
 	class, _, err := a.options.Reaction.Class()
 	if err != nil {
 		return err
 	}
-	looks := map[int]int{} // of each victim
-	for {
-		most := map[int]*finding{} // by distance
+	answers, err := a.options.Reaction.in(h.system)
+	if err != nil {
+		return err
+	}
+	all, err := h.victims(answers)
+	if err != nil {
+		return err
+	}
+	looks, best := map[int]int{}, map[int]*reaction.Result{} // of each victim
+	worst := func() map[int]*finding {                       // by distance
+		most := map[int]*finding{}
 		for i := range a.found {
 			f := &a.found[i]
 			if best := most[f.pair.hops()]; best == nil || squaredOf(f) > squaredOf(best) {
 				most[f.pair.hops()] = f
 			}
 		}
-		more := false
-		for _, f := range most {
-			if looks[f.victim] >= max(1, len(stands)) || squaredOf(f) == 0 || class.Nearest() == 1 && f.exposed(h) && !a.options.Worst {
+		return most
+	}
+	for more := true; more; {
+		more = false
+		for hops, f := range worst() {
+			if looks[f.victim] >= all.Looks() || squaredOf(f) == 0 || class.Nearest() == 1 && f.exposed(h) && !a.options.Worst {
 				continue
 			}
-			var now []reaction.Stand
-			if look := looks[f.victim]; look < len(stands) {
-				now = stands[look : look+1]
+			enough := 0.0 // of pairs that are not the worst
+			for i := range a.found {
+				if g := &a.found[i]; g.pair.hops() == hops && looks[g.victim] >= all.Looks() {
+					enough = math.Max(enough, squaredOf(g))
+				}
+			}
+			r, err := all.refine(ctx, f.victim, looks[f.victim], enough)
+			if err != nil {
+				return err
 			}
 			looks[f.victim]++
 			more = true
-			if err := a.refinePair(ctx, h, f, now); err != nil {
+			if before := best[f.victim]; before == nil || r.SensSquared < before.SensSquared {
+				best[f.victim] = r
+			}
+			if err := a.refined(f, r, h.local[f.victim]); err != nil {
 				return err
 			}
 		}
-		if !more {
-			return nil
+	}
+	if !a.options.Worst {
+		return nil
+	}
+	for _, f := range worst() {
+		if r := best[f.victim]; r != nil {
+			if err := all.attack(ctx, f.victim, r); err != nil {
+				return err
+			}
+			if err := a.refined(f, r, h.local[f.victim]); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // exposed reports whether the attacker learns as much as local DP allows even if nobody reacts.
@@ -109,18 +136,9 @@ func squaredOf(f *finding) float64 {
 	return *f.pair.SensSquared
 }
 
-// refinePair gives a pair its best bound and, if it is asked for, the attack on it.
-func (a *assessment) refinePair(ctx context.Context, h *hidden, f *finding, stands []reaction.Stand) error {
-	answers, err := a.options.Reaction.in(h.system)
-	if err != nil {
-		return err
-	}
-	r, err := h.refine(ctx, answers, stands, f.victim, a.options.Worst)
-	if err != nil {
-		return err
-	}
-	before, local := squaredOf(f), h.local[f.victim]
-	squared := math.Min(before, r.SensSquared)
+// refined gives a pair a better bound and, if it is asked for, the attack on it.
+func (a *assessment) refined(f *finding, r *reaction.Result, local float64) error {
+	squared := math.Min(squaredOf(f), r.SensSquared)
 	if r.WorstAnswer > squared*(1+1e-9) {
 		squared = local // an attack reaches more than rounding lets a bound say
 	}
