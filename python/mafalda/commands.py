@@ -452,7 +452,8 @@ def account(
         weight_decay
             what models lose in a step, times the rate; decoupled from gradients
         worst_answer
-            print what the worst answers of the class reach, as far as they are found, of refined pairs
+            print what the worst answers of the class reach, as far as they are found, of the pairs that lose most
+            at each distance
     """
     return call("account", locals())
 

@@ -41,7 +41,8 @@ func (f *ReactionFlags) Bind(cmd *cobra.Command) {
 		names = append(names, string(of.kind))
 	}
 	fl.BoolVar(&f.refine, "refine", false, "find the best bound for the pairs that lose most at each distance (default: where that takes seconds)")
-	fl.BoolVar(&f.worst, "worst-answer", false, "print what the worst answers of the class reach, as far as they are found, of refined pairs")
+	fl.BoolVar(&f.worst, "worst-answer", false,
+		"print what the worst answers of the class reach, as far as they are found, of the pairs that lose most at each distance")
 	terminal.InGroup(cmd, reactionGroup, append(names, "refine", "worst-answer")...)
 }
 
