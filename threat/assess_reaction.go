@@ -42,7 +42,7 @@ func (a *assessment) react(ctx context.Context) error {
 			f.pair.Local = &local
 		}
 	}
-	if o.Refine && h.system != nil {
+	if (o.Refine || o.Worst) && h.system != nil {
 		return a.refine(ctx, h)
 	}
 	return nil
@@ -56,7 +56,7 @@ func (a *assessment) bound(f *finding, squared float64) error {
 }
 
 // refine looks again, at each distance, at the pair that loses most, until that has its best bound: first in the quickest
-// way, then in all. Then it looks for attacks on these pairs, if they are asked for.
+// way, then in all. Then it looks for attacks on these pairs. Either is left out if it is not asked for.
 func (a *assessment) refine(ctx context.Context, h *hidden) error {
 	class, _, err := a.options.Reaction.Class()
 	if err != nil {
@@ -71,19 +71,9 @@ func (a *assessment) refine(ctx context.Context, h *hidden) error {
 		return err
 	}
 	looks, best := map[int]int{}, map[int]*reaction.Result{} // of each victim
-	worst := func() map[int]*finding {                       // by distance
-		most := map[int]*finding{}
-		for i := range a.found {
-			f := &a.found[i]
-			if best := most[f.pair.hops()]; best == nil || squaredOf(f) > squaredOf(best) {
-				most[f.pair.hops()] = f
-			}
-		}
-		return most
-	}
-	for more := true; more; {
+	for more := a.options.Refine; more; {
 		more = false
-		for hops, f := range worst() {
+		for hops, f := range a.worst() {
 			if looks[f.victim] >= all.Looks() || squaredOf(f) == 0 || class.Nearest() == 1 && f.exposed(h) && !a.options.Worst {
 				continue
 			}
@@ -110,17 +100,34 @@ func (a *assessment) refine(ctx context.Context, h *hidden) error {
 	if !a.options.Worst {
 		return nil
 	}
-	for _, f := range worst() {
-		if r := best[f.victim]; r != nil {
-			if err := all.attack(ctx, f.victim, r); err != nil {
-				return err
-			}
-			if err := a.refined(f, r, h.local[f.victim]); err != nil {
-				return err
-			}
+	for _, f := range a.worst() {
+		r, local := best[f.victim], h.local[f.victim]
+		if squaredOf(f) == 0 {
+			continue
+		}
+		if r == nil {
+			r = &reaction.Result{SensSquared: squaredOf(f), LocalDP: local}
+		}
+		if err := all.attack(ctx, f.victim, r); err != nil {
+			return err
+		}
+		if err := a.attacked(f, r, local); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// worst returns the pair that loses most at each distance.
+func (a *assessment) worst() map[int]*finding {
+	most := map[int]*finding{}
+	for i := range a.found {
+		f := &a.found[i]
+		if best := most[f.pair.hops()]; best == nil || squaredOf(f) > squaredOf(best) {
+			most[f.pair.hops()] = f
+		}
+	}
+	return most
 }
 
 // exposed reports whether the attacker learns as much as local DP allows even if nobody reacts.
@@ -136,23 +143,27 @@ func squaredOf(f *finding) float64 {
 	return *f.pair.SensSquared
 }
 
-// refined gives a pair a better bound and, if it is asked for, the attack on it.
+// refined gives a pair a better bound.
 func (a *assessment) refined(f *finding, r *reaction.Result, local float64) error {
 	squared := math.Min(squaredOf(f), r.SensSquared)
-	if r.WorstAnswer > squared*(1+1e-9) {
-		squared = local // an attack reaches more than rounding lets a bound say
-	}
-	if err := a.bound(f, squared); err != nil {
-		return err
-	}
 	f.pair.Bound = Refined
 	if squared >= local {
 		f.pair.Bound, f.pair.Why = LocalDP, r.Why
 	}
-	if worst := math.Min(r.WorstAnswer, squared); a.options.Worst && worst > 0 {
-		if before := f.pair.Worst; before == nil || *before < worst || *before > squared {
-			f.pair.Worst = &worst
+	return a.bound(f, squared)
+}
+
+// attacked gives a pair the attack on it, and local DP where that reaches more than rounding lets a bound say.
+func (a *assessment) attacked(f *finding, r *reaction.Result, local float64) error {
+	squared := squaredOf(f)
+	if r.WorstAnswer > squared*(1+1e-9) {
+		squared, f.pair.Bound, f.pair.Why = local, LocalDP, r.Why
+		if err := a.bound(f, squared); err != nil {
+			return err
 		}
+	}
+	if worst := math.Min(r.WorstAnswer, squared); worst > 0 {
+		f.pair.Worst = &worst
 	}
 	return nil
 }

@@ -131,12 +131,9 @@ func (g *ground) bound(ctx context.Context, v Victim, o Options) (*Result, error
 	case g.unclear:
 		out.Why = "the rank of what is seen cannot be told in floating point"
 		return out, nil
-	case !g.passed:
-		var err error
-		if g.first, err = g.linearly(ctx, g.linear, rough); err != nil {
-			return nil, err
-		}
-		g.passed = true
+	}
+	if err := g.pass(ctx); err != nil {
+		return nil, err
 	}
 	if g.first == nil {
 		out.Why = "numbers are too large for a float64"
@@ -156,16 +153,28 @@ func (g *ground) bound(ctx context.Context, v Victim, o Options) (*Result, error
 	return out, nil
 }
 
+// pass makes the linear pass, once.
+func (g *ground) pass(ctx context.Context) (err error) {
+	if !g.passed {
+		g.first, err = g.linearly(ctx, g.linear, rough)
+		g.passed = err == nil
+	}
+	return err
+}
+
 // bounder returns what bounds one victim.
 func (g *ground) bounder(v Victim, o Options) *bounder {
 	return &bounder{stages: g.stages, node: v.Node, options: o, memory: g.system.rule(0).size() > 1, extra: g.extra,
 		first: g.first}
 }
 
-// attack puts the attack on a victim to the result of bound.
+// attack puts the attack on a victim to a result that has a bound.
 func (g *ground) attack(ctx context.Context, v Victim, out *Result, o Options) error {
-	if g.first == nil {
+	if g.stages == nil || g.unclear || o.improvements() == 0 {
 		return nil
+	}
+	if err := g.pass(ctx); err != nil || g.first == nil {
+		return err
 	}
 	if err := g.bounder(v, o).attack(ctx, out, v.attacked(out)); err != nil {
 		return err

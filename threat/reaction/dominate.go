@@ -220,21 +220,16 @@ func (a *Victims) Looks() int { return len(a.stands) }
 
 // Bound returns BoundStrategy's result by one stand-in, by its place, without an attack.
 func (a *Victims) Bound(ctx context.Context, v Victim, stand int, o Options) (*Result, error) {
-	by := a.stands[stand]
-	if a.grounds[stand] == nil {
-		correlated, err := a.system.Correlated(by.Strategy)
-		if err != nil {
-			return nil, err
-		}
-		if a.grounds[stand], err = newGround(correlated, a.reaction); err != nil {
-			return nil, err
-		}
+	g, err := a.ground(stand)
+	if err != nil {
+		return nil, err
 	}
+	by := a.stands[stand]
 	if by.itself() {
-		return a.grounds[stand].bound(ctx, v, o)
+		return g.bound(ctx, v, o)
 	}
 	o.Enough /= by.Factor
-	r, err := a.grounds[stand].bound(ctx, v, o)
+	r, err := g.bound(ctx, v, o)
 	if err != nil {
 		return nil, err
 	}
@@ -250,11 +245,29 @@ func (a *Victims) Bound(ctx context.Context, v Victim, stand int, o Options) (*R
 	return r, nil
 }
 
-// Attack puts to a result of Bound what linear answers reach: exactly where C stands for itself, else at least.
+// ground returns the system of one stand-in.
+func (a *Victims) ground(stand int) (*ground, error) {
+	if a.grounds[stand] == nil {
+		correlated, err := a.system.Correlated(a.stands[stand].Strategy)
+		if err != nil {
+			return nil, err
+		}
+		if a.grounds[stand], err = newGround(correlated, a.reaction); err != nil {
+			return nil, err
+		}
+	}
+	return a.grounds[stand], nil
+}
+
+// Attack puts to a result of Bound, or of All, what linear answers reach: exactly where C stands for itself, else at least.
 func (a *Victims) Attack(ctx context.Context, v Victim, r *Result, o Options) error {
 	for i, stand := range a.stands {
-		if stand.itself() && a.grounds[i] != nil {
-			return a.grounds[i].attack(ctx, v, r, o)
+		if stand.itself() {
+			g, err := a.ground(i)
+			if err != nil {
+				return err
+			}
+			return g.attack(ctx, v, r, o)
 		}
 	}
 	if a.reaction == nil || o.improvements() == 0 {

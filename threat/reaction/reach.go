@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/gemm"
@@ -18,9 +19,9 @@ import (
 // a run forward and one back, in which V and C⁻¹ are applied and never written down.
 type played struct {
 	*stages
-	mix, seen []*operator // of each step; nil where nothing is mixed or seen; independent rows of what is seen
-	noise     []*operator // n×m: where noise enters
-	inverse   *mat.Dense  // C⁻¹
+	mix, seen []*operator       // of each step; nil where nothing is mixed or seen; independent rows of what is seen
+	noise     []*operator       // n×m: where noise enters
+	inverse   blas64.Triangular // C⁻¹
 	node      int
 }
 
@@ -34,7 +35,7 @@ func playedOn(s *System, c strategy.Strategy, node int, reaction Reaction) (*pla
 	if err := c.NoisingTo(&inverse); err != nil {
 		return nil, err
 	}
-	p := &played{stages: all, inverse: mat.DenseCopyOf(&inverse), node: node}
+	p := &played{stages: all, inverse: inverse.RawTriangular(), node: node}
 	mixed, seen := map[*mat.Dense]*operator{nil: nil}, map[*mat.Dense]*operator{nil: nil}
 	for t, step := range s.Steps {
 		if _, there := mixed[step.Mix]; !there {
@@ -115,9 +116,8 @@ func (p *played) pull(linear []*answer, statistic []float64) (inputs, noise []fl
 
 // correlate returns C⁻¹x, or C⁻ᵀx, for numbers of all steps and nodes.
 func (p *played) correlate(x []float64, transposed blas.Transpose) []float64 {
-	steps := len(p.gates)
-	out := make([]float64, len(x))
-	gemm.Gemm(transposed, blas.NoTrans, 1, p.inverse.RawMatrix(), general(steps, p.m, x), 0, general(steps, p.m, out))
+	out := slices.Clone(x)
+	gemm.Trmm(blas.Left, transposed, 1, p.inverse, general(len(p.gates), p.m, out))
 	return out
 }
 

@@ -18,6 +18,7 @@ import (
 // What an attack on noise of any memory is said to reach is what the definition says of its answers, and it finds nearly
 // what the attack finds that knows the noise's state.
 func TestAttacksOnCorrelatedNoise(t *testing.T) {
+	good, cases := 0.0, 0.0
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 12))
 		s, pattern := randomCase(t, r)
@@ -49,10 +50,16 @@ func TestAttacksOnCorrelatedNoise(t *testing.T) {
 		if value > own.SensSquared*(1+1e-9)+1e-11 {
 			rt.Fatalf("%v is reached, the bound is %v", value, own.SensSquared)
 		}
-		if len(pattern) == 1 && value < 0.8*own.WorstAnswer-1e-10 {
-			rt.Fatalf("%v is reached, by the attack on the noise's state %v", value, own.WorstAnswer)
+		if len(pattern) == 1 {
+			cases++
+			if value > 0.99*own.WorstAnswer-1e-10 {
+				good++
+			}
 		}
 	})
+	if good < 0.9*cases {
+		t.Errorf("of %v attacks %v find what the attack on the noise's state finds", cases, good)
+	}
 }
 
 // Nonlinear answers of a class, played with noise many times with the record and without: what a threshold of the
