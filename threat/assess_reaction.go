@@ -1,8 +1,10 @@
 package threat
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"mafalda/threat/reaction"
 )
@@ -100,10 +102,30 @@ func (a *assessment) refine(ctx context.Context, h *hidden) error {
 	if !a.options.Worst {
 		return nil
 	}
-	for _, f := range a.worst() {
+	for hops, f := range a.worst() {
+		if err := a.attack(ctx, h, all, best, hops, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// attack attacks the pair that loses most at a distance, and, where attacks are quick, all that were refined, those with
+// larger bounds first, until no bound is above what attacks reach.
+func (a *assessment) attack(ctx context.Context, h *hidden, all victims, best map[int]*reaction.Result, hops int,
+	worst *finding) error {
+	pairs := []*finding{worst}
+	for i := range a.found {
+		if f := &a.found[i]; f != worst && f.pair.hops() == hops && best[f.victim] != nil && all.Exact() {
+			pairs = append(pairs, f)
+		}
+	}
+	slices.SortStableFunc(pairs, func(f, g *finding) int { return cmp.Compare(squaredOf(g), squaredOf(f)) })
+	reached := 0.0
+	for _, f := range pairs {
 		r, local := best[f.victim], h.local[f.victim]
-		if squaredOf(f) == 0 {
-			continue
+		if squaredOf(f) <= reached {
+			return nil
 		}
 		if r == nil {
 			r = &reaction.Result{SensSquared: squaredOf(f), LocalDP: local}
@@ -114,20 +136,31 @@ func (a *assessment) refine(ctx context.Context, h *hidden) error {
 		if err := a.attacked(f, r, local); err != nil {
 			return err
 		}
+		reached = math.Max(reached, r.WorstAnswer)
 	}
 	return nil
 }
 
-// worst returns the pair that loses most at each distance.
+// worst returns the pair that loses most at each distance; of pairs that lose as much, as do all with local DP, the one
+// that loses most if gradients do not react.
 func (a *assessment) worst() map[int]*finding {
 	most := map[int]*finding{}
 	for i := range a.found {
 		f := &a.found[i]
-		if best := most[f.pair.hops()]; best == nil || squaredOf(f) > squaredOf(best) {
+		best := most[f.pair.hops()]
+		if best == nil || squaredOf(f) > squaredOf(best) || squaredOf(f) == squaredOf(best) && f.linear() > best.linear() {
 			most[f.pair.hops()] = f
 		}
 	}
 	return most
+}
+
+// linear returns what is learned if gradients do not react, 0 where that is not known.
+func (f *finding) linear() float64 {
+	if f.pair.WithoutReaction == nil {
+		return 0
+	}
+	return *f.pair.WithoutReaction
 }
 
 // exposed reports whether the attacker learns as much as local DP allows even if nobody reacts.

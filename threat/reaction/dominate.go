@@ -3,6 +3,7 @@ package reaction
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -217,6 +218,9 @@ func NewVictims(s *System, c strategy.Strategy, stands []Stand, reaction Reactio
 
 // Looks returns how many stand-ins there are, the quickest first.
 func (a *Victims) Looks() int { return len(a.stands) }
+
+// Exact reports whether attacks know the noise's state: the strategy stands for itself, or there is none.
+func (a *Victims) Exact() bool { return slices.ContainsFunc(a.stands, Stand.itself) }
 
 // Bound returns BoundStrategy's result by one stand-in, by its place, without an attack.
 func (a *Victims) Bound(ctx context.Context, v Victim, stand int, o Options) (*Result, error) {

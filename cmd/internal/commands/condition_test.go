@@ -21,7 +21,7 @@ var reactions = map[string]struct {
 	"training": {nil, threat.Reaction{}},
 	"fixed":    {[]string{"--fixed-inputs"}, threat.Reaction{Kind: threat.FixedInputs}},
 	"class":    {[]string{"--smooth", "0.3"}, threat.Reaction{Kind: threat.Smooth, X: 0.3}},
-	"screened": {[]string{"--convex", "0.3", "--refine=false", "--worst-answer"}, threat.Reaction{Kind: threat.Convex, X: 0.3}},
+	"screened": {[]string{"--convex", "0.3", "--refine=false"}, threat.Reaction{Kind: threat.Convex, X: 0.3}},
 	"attacked": {[]string{"--lipschitz", "1.1", "--refine=true", "--worst-answer"}, threat.Reaction{Kind: threat.Lipschitz, X: 1.1}},
 }
 
