@@ -26,7 +26,7 @@ type AssessOptions struct {
 	Local   float64      // what Algorithm.Local says of the scenario, if the caller has it already; 0: it is computed
 
 	// Reaction says how gradients answer to models, under PNDP. Where it is a class, Refine asks for the best bound of the
-	// pairs that lose most at each distance, until the one that loses most has it; Worst, with it, for an attack on these.
+	// pairs that lose most at each distance, until the one that loses most has it; Worst asks for an attack on these pairs.
 	Reaction Reaction
 	Refine   bool
 	Worst    bool
@@ -56,8 +56,6 @@ func (o AssessOptions) check(s Scenario) error {
 		return fault.New("Reaction", o.Reaction.String(), "is for attackers under PNDP: otherwise all messages are public")
 	case o.Measure != Best && s.Attacker.Trust == PNDP && o.Reaction.Kind != FixedInputs:
 		return fault.New("Measure", o.Measure, "is of gradients that do not react to models")
-	case o.Worst && !o.Refine:
-		return fault.New("Worst", nil, "is found with refined bounds only")
 	case (o.Refine || o.Worst) && !o.Reaction.classed():
 		return fault.New("Refine", nil, "is for a class of reactions")
 	}

@@ -1,8 +1,10 @@
 package threat
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"mafalda/threat/reaction"
 )
@@ -42,7 +44,7 @@ func (a *assessment) react(ctx context.Context) error {
 			f.pair.Local = &local
 		}
 	}
-	if o.Refine && h.system != nil {
+	if (o.Refine || o.Worst) && h.system != nil {
 		return a.refine(ctx, h)
 	}
 	return nil
@@ -55,45 +57,110 @@ func (a *assessment) bound(f *finding, squared float64) error {
 	return err
 }
 
-// refine looks again, at each distance, at the pair that loses most, until that has its best bound: first with what stands
-// for a strategy and is quick, if there is more, then with all.
+// refine looks again, at each distance, at the pair that loses most, until that has its best bound: first in the quickest
+// way, then in all. Then it looks for attacks on these pairs. Either is left out if it is not asked for.
 func (a *assessment) refine(ctx context.Context, h *hidden) error {
-	stands, err := h.stands()
-	if err != nil {
-		return err
-	}
 	class, _, err := a.options.Reaction.Class()
 	if err != nil {
 		return err
 	}
-	looks := map[int]int{} // of each victim
-	for {
-		most := map[int]*finding{} // by distance
-		for i := range a.found {
-			f := &a.found[i]
-			if best := most[f.pair.hops()]; best == nil || squaredOf(f) > squaredOf(best) {
-				most[f.pair.hops()] = f
-			}
-		}
-		more := false
-		for _, f := range most {
-			if looks[f.victim] >= max(1, len(stands)) || squaredOf(f) == 0 || class.Nearest() == 1 && f.exposed(h) && !a.options.Worst {
+	answers, err := a.options.Reaction.in(h.system)
+	if err != nil {
+		return err
+	}
+	all, err := h.victims(answers)
+	if err != nil {
+		return err
+	}
+	looks, best := map[int]int{}, map[int]*reaction.Result{} // of each victim
+	for more := a.options.Refine; more; {
+		more = false
+		for hops, f := range a.worst() {
+			if looks[f.victim] >= all.Looks() || squaredOf(f) == 0 || class.Nearest() == 1 && f.exposed(h) && !a.options.Worst {
 				continue
 			}
-			var now []reaction.Stand
-			if look := looks[f.victim]; look < len(stands) {
-				now = stands[look : look+1]
+			enough := 0.0 // of pairs that are not the worst
+			for i := range a.found {
+				if g := &a.found[i]; g.pair.hops() == hops && looks[g.victim] >= all.Looks() {
+					enough = math.Max(enough, squaredOf(g))
+				}
+			}
+			r, err := all.refine(ctx, f.victim, looks[f.victim], enough)
+			if err != nil {
+				return err
 			}
 			looks[f.victim]++
 			more = true
-			if err := a.refinePair(ctx, h, f, now); err != nil {
+			if before := best[f.victim]; before == nil || r.SensSquared < before.SensSquared {
+				best[f.victim] = r
+			}
+			if err := a.refined(f, r, h.local[f.victim]); err != nil {
 				return err
 			}
 		}
-		if !more {
-			return nil
+	}
+	if !a.options.Worst {
+		return nil
+	}
+	for hops, f := range a.worst() {
+		if err := a.attack(ctx, h, all, best, hops, f); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// attack attacks the pair that loses most at a distance, and, where attacks are quick, all that were refined, those with
+// larger bounds first, until no bound is above what attacks reach.
+func (a *assessment) attack(ctx context.Context, h *hidden, all victims, best map[int]*reaction.Result, hops int,
+	worst *finding) error {
+	pairs := []*finding{worst}
+	for i := range a.found {
+		if f := &a.found[i]; f != worst && f.pair.hops() == hops && best[f.victim] != nil && all.Exact() {
+			pairs = append(pairs, f)
+		}
+	}
+	slices.SortStableFunc(pairs, func(f, g *finding) int { return cmp.Compare(squaredOf(g), squaredOf(f)) })
+	reached := 0.0
+	for _, f := range pairs {
+		r, local := best[f.victim], h.local[f.victim]
+		if squaredOf(f) <= reached {
+			return nil
+		}
+		if r == nil {
+			r = &reaction.Result{SensSquared: squaredOf(f), LocalDP: local}
+		}
+		if err := all.attack(ctx, f.victim, r); err != nil {
+			return err
+		}
+		if err := a.attacked(f, r, local); err != nil {
+			return err
+		}
+		reached = math.Max(reached, r.WorstAnswer)
+	}
+	return nil
+}
+
+// worst returns the pair that loses most at each distance; of pairs that lose as much, as do all with local DP, the one
+// that loses most if gradients do not react.
+func (a *assessment) worst() map[int]*finding {
+	most := map[int]*finding{}
+	for i := range a.found {
+		f := &a.found[i]
+		best := most[f.pair.hops()]
+		if best == nil || squaredOf(f) > squaredOf(best) || squaredOf(f) == squaredOf(best) && f.linear() > best.linear() {
+			most[f.pair.hops()] = f
+		}
+	}
+	return most
+}
+
+// linear returns what is learned if gradients do not react, 0 where that is not known.
+func (f *finding) linear() float64 {
+	if f.pair.WithoutReaction == nil {
+		return 0
+	}
+	return *f.pair.WithoutReaction
 }
 
 // exposed reports whether the attacker learns as much as local DP allows even if nobody reacts.
@@ -109,32 +176,27 @@ func squaredOf(f *finding) float64 {
 	return *f.pair.SensSquared
 }
 
-// refinePair gives a pair its best bound and, if it is asked for, the attack on it.
-func (a *assessment) refinePair(ctx context.Context, h *hidden, f *finding, stands []reaction.Stand) error {
-	answers, err := a.options.Reaction.in(h.system)
-	if err != nil {
-		return err
-	}
-	r, err := h.refine(ctx, answers, stands, f.victim, a.options.Worst)
-	if err != nil {
-		return err
-	}
-	before, local := squaredOf(f), h.local[f.victim]
-	squared := math.Min(before, r.SensSquared)
-	if r.WorstAnswer > squared*(1+1e-9) {
-		squared = local // an attack reaches more than rounding lets a bound say
-	}
-	if err := a.bound(f, squared); err != nil {
-		return err
-	}
+// refined gives a pair a better bound.
+func (a *assessment) refined(f *finding, r *reaction.Result, local float64) error {
+	squared := math.Min(squaredOf(f), r.SensSquared)
 	f.pair.Bound = Refined
 	if squared >= local {
 		f.pair.Bound, f.pair.Why = LocalDP, r.Why
 	}
-	if worst := math.Min(r.WorstAnswer, squared); a.options.Worst && worst > 0 {
-		if before := f.pair.Worst; before == nil || *before < worst || *before > squared {
-			f.pair.Worst = &worst
+	return a.bound(f, squared)
+}
+
+// attacked gives a pair the attack on it, and local DP where that reaches more than rounding lets a bound say.
+func (a *assessment) attacked(f *finding, r *reaction.Result, local float64) error {
+	squared := squaredOf(f)
+	if r.WorstAnswer > squared*(1+1e-9) {
+		squared, f.pair.Bound, f.pair.Why = local, LocalDP, r.Why
+		if err := a.bound(f, squared); err != nil {
+			return err
 		}
+	}
+	if worst := math.Min(r.WorstAnswer, squared); worst > 0 {
+		f.pair.Worst = &worst
 	}
 	return nil
 }

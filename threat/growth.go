@@ -94,18 +94,25 @@ func (s Scenario) growthOf(ctx context.Context, o AssessOptions, local float64) 
 			return nil, nil, err
 		}
 	}
+	var all victims
+	refine := o.Refine && h.system != nil
+	if refine {
+		answers, err := o.Reaction.in(h.system)
+		if err != nil {
+			return nil, nil, err
+		}
+		if all, err = h.victims(answers); err != nil {
+			return nil, nil, err
+		}
+	}
 	hops := s.hops()
 	var neighbours, others mean
 	for v, x := range squared {
 		if slices.Contains(s.Attacker.Nodes, v) {
 			continue
 		}
-		if o.Refine && h.system != nil && x > 0 {
-			answers, err := o.Reaction.in(h.system)
-			if err != nil {
-				return nil, nil, err
-			}
-			r, err := h.refine(ctx, answers, nil, v, false)
+		if refine && x > 0 {
+			r, err := all.best(ctx, v)
 			if err != nil {
 				return nil, nil, err
 			}

@@ -304,25 +304,49 @@ func (h *hidden) stands() ([]reaction.Stand, error) {
 	return find()
 }
 
-// refine returns the bound for one node of the network with these stand-ins, nil for all, and the attack on it if that is
-// asked for.
-func (h *hidden) refine(ctx context.Context, answers reaction.Reaction, stands []reaction.Stand, node int,
-	attack bool) (*reaction.Result, error) {
-	o := reaction.Options{}
-	if !attack {
-		o.Improvements = -1
+// victims bounds what is learned of single nodes of a network, one after the other.
+type victims struct {
+	*hidden
+	*reaction.Victims
+}
+
+// victims returns it for nodes that answer like this. There must be a system.
+func (h *hidden) victims(answers reaction.Reaction) (victims, error) {
+	stands, err := h.stands()
+	if err != nil {
+		return victims{}, err
 	}
-	victim := reaction.Victim{Node: slices.Index(h.nodes, node), Schema: h.scenario.Schema}
-	if h.strategy == nil {
-		return reaction.Bound(ctx, h.system, victim, answers, o)
-	}
-	if stands == nil {
-		var err error
-		if stands, err = h.stands(); err != nil {
+	all, err := reaction.NewVictims(h.system, h.strategy, stands, answers)
+	return victims{h, all}, err
+}
+
+// refine returns the bound for one node of the network by one look. A bound of at most enough need not be the best one.
+func (v victims) refine(ctx context.Context, node, look int, enough float64) (*reaction.Result, error) {
+	return v.Bound(ctx, v.of(node), look, reaction.Options{Enough: enough})
+}
+
+// attack puts the attack on a node of the network to a result of refine.
+func (v victims) attack(ctx context.Context, node int, r *reaction.Result) error {
+	return v.Attack(ctx, v.of(node), r, reaction.Options{})
+}
+
+// of returns a node of the network as a victim.
+func (v victims) of(node int) reaction.Victim {
+	return reaction.Victim{Node: slices.Index(v.nodes, node), Schema: v.scenario.Schema}
+}
+
+// best returns the least bound of all looks at a node of the network.
+func (v victims) best(ctx context.Context, node int) (best *reaction.Result, err error) {
+	for look := range v.Looks() {
+		r, err := v.refine(ctx, node, look, 0)
+		if err != nil {
 			return nil, err
 		}
+		if best == nil || r.SensSquared < best.SensSquared {
+			best = r
+		}
 	}
-	return reaction.BoundStrategy(ctx, h.system, h.strategy, stands, victim, answers, o)
+	return best, nil
 }
 
 // reacting returns what package reaction says of a scenario in which hidden nodes react as a class allows, with the worst
@@ -335,8 +359,15 @@ func (s Scenario) reacting(ctx context.Context, victim int, c reaction.Class) (*
 	if err != nil || h.system == nil {
 		return nil, err
 	}
-	r, err := h.refine(ctx, reaction.Everywhere(c), nil, victim, true)
+	v, err := h.victims(reaction.Everywhere(c))
 	if err != nil {
+		return nil, err
+	}
+	r, err := v.best(ctx, victim)
+	if err != nil {
+		return nil, err
+	}
+	if err := v.attack(ctx, victim, r); err != nil {
 		return nil, err
 	}
 	all := make([][]float64, s.steps())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -122,7 +123,7 @@ func TestReactingPairs(t *testing.T) {
 		x := rapid.Float64Range(0, 2).Draw(t, "x")
 		kind := rapid.SampledFrom([]Kind{Convex, Smooth, ClippedConvex, Lipschitz}).Draw(t, "class")
 		of := func(r Reaction, refine bool) map[string]Pair {
-			o := AssessOptions{Graph: g, Sigma: 1, Alpha: 2, Reaction: r, Refine: refine, Worst: refine}
+			o := AssessOptions{Graph: g, Sigma: 1, Alpha: 2, Reaction: r, Refine: refine, Worst: r.classed()}
 			report, err := Assess(context.Background(), s, o)
 			if err != nil {
 				t.Fatal(err)
@@ -134,6 +135,14 @@ func TestReactingPairs(t *testing.T) {
 			return pairs
 		}
 		any, all, refined := of(Reaction{}, false), of(Reaction{Kind: kind, X: x}, false), of(Reaction{Kind: kind, X: x}, true)
+		for v, p := range all { // attacks are on the pairs that lose most
+			for u, q := range all {
+				if same := *q.SensSquared == *p.SensSquared; p.Worst != nil && q.hops() == p.hops() &&
+					(*q.SensSquared > *p.SensSquared || same && *q.WithoutReaction > *p.WithoutReaction || *p.Worst > *p.SensSquared) {
+					t.Fatalf("an attack on %s, which loses %v, not on %s, which loses %v", v, *p.SensSquared, u, *q.SensSquared)
+				}
+			}
+		}
 		most, which := map[int]float64{}, map[int]string{}
 		for v, p := range refined {
 			local := *any[v].SensSquared
@@ -160,6 +169,32 @@ func TestReactingPairs(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Attacks are on all refined pairs that may lose more: the one with the largest bound is not always the one of which
+// most is reached. On florentine under secure sums, 1.2-Lipschitz steps, it is another neighbour of Medici.
+func TestAttacksAreOnAllRefinedPairs(t *testing.T) {
+	g, w := gossip(t, "florentine", graph.Uniform)
+	single, err := participation.NewCyclic(10, 1, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	medici := slices.Index(g.Labels(), "Medici")
+	s := Scenario{w, DPDSGD(), Attacker{Trust: PNDP, Nodes: []int{medici}, SecureSummation: true}, single}
+	report, err := Assess(context.Background(), s, AssessOptions{Graph: g, Sigma: 1, Alpha: 2,
+		Reaction: Reaction{Kind: Lipschitz, X: 1.2}, Refine: true, Worst: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	most := 0.0
+	for _, p := range report.Pairs {
+		if p.Worst != nil && p.hops() == 1 {
+			most = math.Max(most, *p.Worst)
+		}
+	}
+	if most < 0.2935 {
+		t.Errorf("attacks on neighbours reach %v", most)
+	}
 }
 
 // On a path of three nodes, in two steps, the middle node hears a third of the far end's message and passes on up to d

@@ -422,7 +422,8 @@ def account(
         random_neighbours
             in every round a node averages over itself and so many others, drawn from all
         refine
-            find the best bound for the pairs that lose most at each distance (default: where that takes seconds)
+            find the best bound for the pairs that lose most at each distance (default: where that takes seconds,
+            or with --worst-answer)
         schema
             when a record takes part: cyclic: every b steps, at most k times min-sep: at least b steps apart, at
             most k times single: once FILE: in the steps of one of its lines, counted from 0 (default cyclic)
@@ -452,7 +453,8 @@ def account(
         weight_decay
             what models lose in a step, times the rate; decoupled from gradients
         worst_answer
-            print what the worst answers of the class reach, as far as they are found, of refined pairs
+            print what the worst answers of the class reach, as far as they are found, of the pairs that lose most
+            at each distance
     """
     return call("account", locals())
 

@@ -2,12 +2,16 @@ package reaction
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/npy"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // large returns a random network of 148 nodes and about 10 neighbours each, with one attacker.
@@ -67,4 +71,68 @@ func BenchmarkBound(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkStandIns reports how well strategies C' of little memory stand for C if a record takes part every 19 steps: the
+// proven factor γ, and γ times the local DP of C' over the local DP of C, 1 at best. C is the matrix in the file that the
+// variable STRATEGY names, such as the C.npy of an export, or else the square root of the prefix sum.
+func BenchmarkStandIns(b *testing.B) {
+	c := toStandFor(b)
+	var pattern []int
+	for t := 0; t < c.Steps(); t += 19 {
+		pattern = append(pattern, t)
+	}
+	report := func(name string, make func() (strategy.Strategy, error)) {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				by, err := make()
+				if err != nil {
+					b.Fatal(err)
+				}
+				stand, err := standing(c, by, pattern)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(stand.Factor, "γ")
+				b.ReportMetric(stand.spread/spread(c, pattern), "γ·localDP")
+			}
+		})
+	}
+	for _, bands := range []int{8, 16, 64} {
+		report(fmt.Sprintf("bands=%d", bands), func() (strategy.Strategy, error) {
+			first, full := mat.NewDense(c.Steps(), c.Steps(), nil), whole(c)
+			for i := range c.Steps() {
+				for j := max(0, i-bands+1); j <= i; j++ {
+					first.Set(i, j, full.At(i, j))
+				}
+			}
+			return strategy.NewBanded(first, bands)
+		})
+	}
+	report("BLT", func() (strategy.Strategy, error) { return fitted(c, pattern), nil })
+	for _, memory := range []int{8, 19, 20, 21} {
+		report(fmt.Sprintf("memory=%d", memory), func() (strategy.Strategy, error) { return reduce(c, 21).cut(memory), nil })
+	}
+}
+
+// toStandFor returns the strategy of the variable STRATEGY.
+func toStandFor(b *testing.B) strategy.Strategy {
+	b.Helper()
+	c, err := strategy.SquareRoot(96, 96)
+	if err != nil {
+		b.Fatal(err)
+	}
+	matrix := whole(c)
+	if path := os.Getenv("STRATEGY"); path != "" {
+		a, err := npy.ReadFile(path)
+		if err != nil || len(a.Shape) != 2 || a.Shape[0] != a.Shape[1] {
+			b.Fatal(a.Shape, err)
+		}
+		matrix = mat.NewDense(a.Shape[0], a.Shape[1], a.Data)
+	}
+	full, err := strategy.NewDense(matrix)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return full
 }

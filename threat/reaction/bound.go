@@ -25,6 +25,10 @@ type Options struct {
 	// Improvements is how many times attacking answers are improved, from each of three starts, at the price of a pass
 	// backward; 0 means 6. Negative means that no attack is tried: WorstAnswer and WithoutReaction are 0.
 	Improvements int
+
+	// Enough is a squared sensitivity below which a bound need not be the best one: where only the largest of several
+	// victims counts. 0 asks for the best.
+	Enough float64
 }
 
 func (o Options) rounds() int {
@@ -74,60 +78,125 @@ type Result struct {
 //
 // Memory is 16·T·m·n bytes and as much again, n the numbers in the state of all nodes.
 func Bound(ctx context.Context, s *System, v Victim, reaction Reaction, o Options) (*Result, error) {
+	g, err := newGround(s, reaction)
+	if err != nil {
+		return nil, err
+	}
+	out, err := g.bound(ctx, v, o)
+	if err != nil {
+		return nil, err
+	}
+	return out, g.attack(ctx, v, out, o)
+}
+
+// ground is a system whose nodes answer as a reaction says. Its victims share the linear pass, and what multipliers of the
+// last one had on top.
+type ground struct {
+	*stages // nil without a reaction
+	system  *System
+	local   localDP
+	first   *trace // nil before it is needed, or if numbers are too large
+	passed  bool   // first has been made
+	extra   float64
+}
+
+// newGround returns an error for what is no system or no class.
+func newGround(s *System, reaction Reaction) (*ground, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	if v.Node < 0 || v.Node >= s.Nodes {
-		return nil, fault.New("Victim", v.Node, "is not one of %d hidden nodes", s.Nodes)
+	g := &ground{system: s, local: localOf(s), extra: usual}
+	if reaction == nil {
+		return g, nil
 	}
-	if err := v.check(len(s.Steps)); err != nil {
+	var err error
+	g.stages, err = stagesOf(s, reaction)
+	return g, err
+}
+
+// bound is Bound without an attack.
+func (g *ground) bound(ctx context.Context, v Victim, o Options) (*Result, error) {
+	if v.Node < 0 || v.Node >= g.system.Nodes {
+		return nil, fault.New("Victim", v.Node, "is not one of %d hidden nodes", g.system.Nodes)
+	}
+	if err := v.check(len(g.system.Steps)); err != nil {
 		return nil, err
 	}
-	local := localOf(s)
-	out := &Result{LocalDP: local.squared(v)}
+	out := &Result{LocalDP: g.local.squared(v)}
 	out.SensSquared = out.LocalDP
-	if reaction == nil {
+	switch {
+	case g.stages == nil:
 		out.Why = "nothing is known of how gradients react"
 		return out, nil
-	}
-	all, err := stagesOf(s, reaction)
-	if err != nil {
-		return nil, err
-	}
-	if all.unclear {
+	case g.unclear:
 		out.Why = "the rank of what is seen cannot be told in floating point"
 		return out, nil
 	}
-	b := &bounder{stages: all, node: v.Node, options: o, memory: s.rule(0).size() > 1, extra: usual}
-	if b.first, err = all.linearly(ctx, all.linear, rough); err != nil {
+	if err := g.pass(ctx); err != nil {
 		return nil, err
 	}
-	if b.first == nil {
+	if g.first == nil {
 		out.Why = "numbers are too large for a float64"
 		return out, nil
 	}
-	value, pattern, why, err := b.worst(ctx, v, local)
+	b := g.bounder(v, o)
+	value, pattern, why, err := b.worst(ctx, v, g.local)
 	if err != nil {
 		return nil, err
 	}
+	g.extra = b.extra
 	if value < out.SensSquared {
 		out.SensSquared, out.Pattern = value, pattern
 	} else {
 		out.Why, out.Pattern = why, pattern
 	}
-	if pattern == nil {
-		pattern = Leading(v.Schema)
-	}
-	if err := b.attack(ctx, out, pattern); err != nil {
-		return nil, err
-	}
-	if out.WorstAnswer > out.SensSquared {
-		if out.WorstAnswer > out.SensSquared*(1+1e-9) {
-			out.SensSquared, out.Why = out.LocalDP, "an attack reaches more than rounding lets the bound say"
-		}
-		out.WorstAnswer = math.Min(out.WorstAnswer, out.SensSquared)
-	}
 	return out, nil
+}
+
+// pass makes the linear pass, once.
+func (g *ground) pass(ctx context.Context) (err error) {
+	if !g.passed {
+		g.first, err = g.linearly(ctx, g.linear, rough)
+		g.passed = err == nil
+	}
+	return err
+}
+
+// bounder returns what bounds one victim.
+func (g *ground) bounder(v Victim, o Options) *bounder {
+	return &bounder{stages: g.stages, node: v.Node, options: o, memory: g.system.rule(0).size() > 1, extra: g.extra,
+		first: g.first}
+}
+
+// attack puts the attack on a victim to a result that has a bound.
+func (g *ground) attack(ctx context.Context, v Victim, out *Result, o Options) error {
+	if g.stages == nil || g.unclear || o.improvements() == 0 {
+		return nil
+	}
+	if err := g.pass(ctx); err != nil || g.first == nil {
+		return err
+	}
+	if err := g.bounder(v, o).attack(ctx, out, v.attacked(out)); err != nil {
+		return err
+	}
+	out.believe()
+	return nil
+}
+
+// attacked returns the pattern of a victim to attack: the one that the bound is for, if it is for one.
+func (v Victim) attacked(r *Result) []int {
+	if r.Pattern != nil {
+		return r.Pattern
+	}
+	return v.first()
+}
+
+// believe keeps a bound unless an attack reaches more: rounding lets neither say the last digits.
+func (r *Result) believe() {
+	if r.WorstAnswer > r.SensSquared*(1+1e-9) {
+		r.SensSquared, r.Why = r.LocalDP, "an attack reaches more than rounding lets the bound say"
+	}
+	r.WorstAnswer = math.Min(r.WorstAnswer, r.SensSquared)
 }
 
 // raise returns a squared sensitivity raised by more than all rounding that led to it, and +Inf for what rounding has

@@ -75,7 +75,8 @@
 // multipliers get σκ_v Q_vv on top for several σ, and the least bound is taken. A dense C has the state of all its
 // noise, for small m·T; else CᵀC ⪯ γ C'ᵀC' for a C' of little memory gives γ times the bound for C' (Dominate): a BLT
 // that is fitted so that γ times its local DP is small, or C itself cut to a small memory by balanced truncation
-// (Strategies).
+// (Strategies). Attacks need no stand-in: whatever C is, a statistic of what linear answers show reaches what it reaches,
+// and conjugate gradients find a good one (reach.go).
 //
 // # Numerics
 //

@@ -3,6 +3,7 @@ package reaction
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -153,13 +154,10 @@ func gram(c *mat.Dense) []float64 {
 
 // BoundStrategy returns Bound's result for nodes that add noise correlated by C to their gradients: of the stand-ins
 // given, which are Strategies' if there are none, the one with the least bound. Where C does not stand for itself,
-// WithoutReaction is 0, Answers are the worst that were found for the stand-in, and WorstAnswer is what they reach with C
-// at least. The error is a fault.Argument where rules of the system have a memory of noise themselves.
+// WithoutReaction is 0, and the attack is on C with answers that are found otherwise. The error is a fault.Argument where
+// rules of the system have a memory of noise themselves.
 func BoundStrategy(ctx context.Context, s *System, c strategy.Strategy, stands []Stand, v Victim, reaction Reaction,
 	o Options) (*Result, error) {
-	if c.Steps() != len(s.Steps) {
-		return nil, fault.New("Strategy", nil, "has %d steps, not %d", c.Steps(), len(s.Steps))
-	}
 	if err := v.check(c.Steps()); err != nil {
 		return nil, err
 	}
@@ -169,42 +167,123 @@ func BoundStrategy(ctx context.Context, s *System, c strategy.Strategy, stands [
 			return nil, err
 		}
 	}
+	all, err := NewVictims(s, c, stands, reaction)
+	if err != nil {
+		return nil, err
+	}
 	var best *Result
-	for _, stand := range stands {
-		correlated, err := s.Correlated(stand.Strategy)
+	for i := range stands {
+		r, err := all.Bound(ctx, v, i, o)
 		if err != nil {
 			return nil, err
-		}
-		r, err := Bound(ctx, correlated, v, reaction, o)
-		if err != nil || stand.itself() {
-			return r, err
-		}
-		r.SensSquared = rounding.MulUp(r.SensSquared, stand.Factor)
-		r.WithoutReaction = 0
-		if r.WorstAnswer > 0 { // C'ᵀC' ⪯ factor·CᵀC: what hides a record costs hardly less with C
-			factor, err := Dominate(stand.Strategy, c)
-			if err != nil {
-				factor = math.Inf(1)
-			}
-			r.WorstAnswer /= factor * (1 + 1e-12)
 		}
 		if best == nil || r.SensSquared < best.SensSquared {
 			best = r
 		}
 	}
-	local := localOf(s)
-	if local.gram != nil {
+	return best, all.Attack(ctx, v, best, o)
+}
+
+// Victims bounds what is learned of several victims of a system: what they share is done once. It is for one goroutine.
+type Victims struct {
+	system   *System
+	strategy strategy.Strategy // nil for independent noise
+	reaction Reaction
+	stands   []Stand
+	grounds  []*ground // of each stand-in, nil before it is needed
+	local    localDP   // of C
+}
+
+// NewVictims returns it for stand-ins of C, of Strategies, say; a nil C without any is for independent noise. The error
+// is a fault.Argument for a strategy of another length, or rules of the system that have a memory of noise themselves.
+func NewVictims(s *System, c strategy.Strategy, stands []Stand, reaction Reaction) (*Victims, error) {
+	a := &Victims{system: s, strategy: c, reaction: reaction, stands: stands}
+	if c == nil {
+		own, err := newGround(s, reaction)
+		a.stands, a.grounds = []Stand{{Factor: 1}}, []*ground{own}
+		return a, err
+	}
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if c.Steps() != len(s.Steps) {
+		return nil, fault.New("Strategy", nil, "has %d steps, not %d", c.Steps(), len(s.Steps))
+	}
+	if a.local = localOf(s); a.local.gram != nil {
 		return nil, fault.New("Strategy", nil, "is for nodes whose rules have no memory of noise")
 	}
-	local.gram = strategy.GramOf(c)
-	best.LocalDP = local.squared(v)
-	if !(best.SensSquared < best.LocalDP) {
-		best.SensSquared, best.Pattern = best.LocalDP, nil
-		if best.Why == "" {
-			best.Why = "no strategy of little memory that stands for this one says more"
-		}
-	} else {
-		best.Why = ""
+	a.local.gram, a.grounds = strategy.GramOf(c), make([]*ground, len(stands))
+	return a, nil
+}
+
+// Looks returns how many stand-ins there are, the quickest first.
+func (a *Victims) Looks() int { return len(a.stands) }
+
+// Exact reports whether attacks know the noise's state: the strategy stands for itself, or there is none.
+func (a *Victims) Exact() bool { return slices.ContainsFunc(a.stands, Stand.itself) }
+
+// Bound returns BoundStrategy's result by one stand-in, by its place, without an attack.
+func (a *Victims) Bound(ctx context.Context, v Victim, stand int, o Options) (*Result, error) {
+	g, err := a.ground(stand)
+	if err != nil {
+		return nil, err
 	}
-	return best, nil
+	by := a.stands[stand]
+	if by.itself() {
+		return g.bound(ctx, v, o)
+	}
+	o.Enough /= by.Factor
+	r, err := g.bound(ctx, v, o)
+	if err != nil {
+		return nil, err
+	}
+	r.SensSquared = rounding.MulUp(r.SensSquared, by.Factor)
+	if r.LocalDP = a.local.squared(v); r.SensSquared < r.LocalDP {
+		r.Why = ""
+		return r, nil
+	}
+	r.SensSquared, r.Pattern = r.LocalDP, nil
+	if r.Why == "" {
+		r.Why = "no strategy of little memory that stands for this one says more"
+	}
+	return r, nil
+}
+
+// ground returns the system of one stand-in.
+func (a *Victims) ground(stand int) (*ground, error) {
+	if a.grounds[stand] == nil {
+		correlated, err := a.system.Correlated(a.stands[stand].Strategy)
+		if err != nil {
+			return nil, err
+		}
+		if a.grounds[stand], err = newGround(correlated, a.reaction); err != nil {
+			return nil, err
+		}
+	}
+	return a.grounds[stand], nil
+}
+
+// Attack puts to a result of Bound, or of All, what linear answers reach: exactly where C stands for itself, else at least.
+func (a *Victims) Attack(ctx context.Context, v Victim, r *Result, o Options) error {
+	for i, stand := range a.stands {
+		if stand.itself() {
+			g, err := a.ground(i)
+			if err != nil {
+				return err
+			}
+			return g.attack(ctx, v, r, o)
+		}
+	}
+	if a.reaction == nil || o.improvements() == 0 {
+		return nil
+	}
+	p, err := playedOn(a.system, a.strategy, v.Node, a.reaction)
+	if err != nil || p.unclear {
+		return err
+	}
+	if r.WorstAnswer, r.Answers, err = p.reach(ctx, v.attacked(r), o.improvements()); err != nil {
+		return err
+	}
+	r.believe()
+	return nil
 }

@@ -128,7 +128,7 @@ func steer(f, y []float64, h, k int, weight float64) bool {
 	if _, ok = gemm.Potri(factor); !ok {
 		return false
 	}
-	mirror(z, h)
+	dense.Mirror(z, h)
 	for i := range h {
 		for j := range h {
 			f[i*k+j] = weight * z[i*h+j]
@@ -179,17 +179,8 @@ func joseph(f, y []float64, h, k int, weight float64, how care) []float64 {
 		symmetrize(cost, k)
 	}
 	gemm.Syrk(blas.Trans, weight, general(h, k, rest), 1, lower)
-	mirror(cost, k)
+	dense.Mirror(cost, k)
 	return cost
-}
-
-// mirror copies the lower triangle to the upper one.
-func mirror(a []float64, n int) {
-	for i := range n {
-		for j := range i {
-			a[j*n+i] = a[i*n+j]
-		}
-	}
 }
 
 // next returns the difference χ' after a step that starts with σ, each of width columns.

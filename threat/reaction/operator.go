@@ -54,11 +54,23 @@ func (o *operator) each(i int, f func(j int, v float64)) {
 
 // times returns O·x for a matrix x of cols rows and width columns.
 func (o *operator) times(x []float64, width int) []float64 {
-	dst := borrowZeros(o.rows * width)
-	if o.full.Data != nil && width > 1 {
+	switch {
+	case width == 1:
+		dst := borrow(o.rows)
+		for i := range o.rows {
+			sum, values := 0.0, o.value[o.start[i]:o.start[i+1]]
+			for k, j := range o.at[o.start[i]:o.start[i+1]] {
+				sum += values[k] * x[j]
+			}
+			dst[i] = sum
+		}
+		return dst
+	case o.full.Data != nil:
+		dst := borrow(o.rows * width)
 		gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, o.full, general(o.cols, width, x), 0, general(o.rows, width, dst))
 		return dst
 	}
+	dst := borrowZeros(o.rows * width)
 	for i := range o.rows {
 		row := dst[i*width : (i+1)*width]
 		for k := o.start[i]; k < o.start[i+1]; k++ {
@@ -70,9 +82,19 @@ func (o *operator) times(x []float64, width int) []float64 {
 
 // transposeTimes returns Oᵀ·x for a matrix x of rows rows and width columns.
 func (o *operator) transposeTimes(x []float64, width int) []float64 {
-	dst := borrowZeros(o.cols * width)
 	if o.full.Data != nil && width > 1 {
+		dst := borrow(o.cols * width)
 		gemm.Gemm(blas.Trans, blas.NoTrans, 1, o.full, general(o.rows, width, x), 0, general(o.cols, width, dst))
+		return dst
+	}
+	dst := borrowZeros(o.cols * width)
+	if width == 1 {
+		for i, from := range x[:o.rows] {
+			values := o.value[o.start[i]:o.start[i+1]]
+			for k, j := range o.at[o.start[i]:o.start[i+1]] {
+				dst[j] += values[k] * from
+			}
+		}
 		return dst
 	}
 	for i := range o.rows {
@@ -105,21 +127,32 @@ func add(y []float64, a float64, x []float64) { floats.AddScaled(y, a, x) }
 
 func dot(x, y []float64) float64 { return floats.Dot(x, y) }
 
+// tile is the side of the squares in which matrices are turned: both of them stay in the cache.
+const tile = 16
+
 // transposeTo writes the transpose of x, rows×cols, to dst.
 func transposeTo(dst, x []float64, rows, cols int) {
-	for i := range rows {
-		for j, v := range x[i*cols : (i+1)*cols] {
-			dst[j*rows+i] = v
+	for i0 := 0; i0 < rows; i0 += tile {
+		for j0 := 0; j0 < cols; j0 += tile {
+			for i := i0; i < min(i0+tile, rows); i++ {
+				for j := j0; j < min(j0+tile, cols); j++ {
+					dst[j*rows+i] = x[i*cols+j]
+				}
+			}
 		}
 	}
 }
 
 // symmetrize replaces a by (a + aᵀ)/2.
 func symmetrize(a []float64, n int) {
-	for i := range n {
-		for j := range i {
-			mean := (a[i*n+j] + a[j*n+i]) / 2
-			a[i*n+j], a[j*n+i] = mean, mean
+	for i0 := 0; i0 < n; i0 += tile {
+		for j0 := 0; j0 <= i0; j0 += tile {
+			for i := i0; i < min(i0+tile, n); i++ {
+				for j := j0; j < min(j0+tile, i); j++ {
+					mean := (a[i*n+j] + a[j*n+i]) / 2
+					a[i*n+j], a[j*n+i] = mean, mean
+				}
+			}
 		}
 	}
 }

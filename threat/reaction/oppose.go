@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"mafalda/internal/dense"
 	"mafalda/internal/gemm"
 )
 
@@ -136,7 +137,7 @@ func oppose(a *answer, classes []Class, q, e []float64, width, victim int, sigma
 			add(raised, above, q)
 			gemm.Syrk(blas.Trans, above, general(count, n, steep), 1,
 				blas64.Symmetric{N: n, Stride: n, Data: raised, Uplo: blas.Lower})
-			mirror(raised, n)
+			dense.Mirror(raised, n)
 			q = raised
 		}
 	}

@@ -31,7 +31,7 @@ func (b *bounder) worst(ctx context.Context, v Victim, local localDP) (value flo
 	for i, p := range patterns {
 		bounds[i] = local.pattern(b.node, p)
 	}
-	enough := 0.0 // below it a pattern is not the worst
+	enough := b.options.Enough // below it a pattern is not the worst
 	for {
 		// the pattern with the largest bound: if nothing better can be said of it, it is the worst
 		top := 0

@@ -269,7 +269,6 @@ func TestBadReactions(t *testing.T) {
 		"order":          {append(node, "--strongly-convex", "0.1,0.2"), "the second not above the first"},
 		"two for one":    {append(node, "--convex", "0.1,0.2"), "must be a number"},
 		"nothing to do":  {append(node, "--refine"), "are for a class"},
-		"not refined":    {append(node, "--convex", "0.1", "--worst-answer", "--refine=false"), "leave out --refine=false"},
 		"bound":          {append(node, "--bound", "lower"), "--fixed-inputs"},
 		"steps":          {append(node, "--lipschitz", "1", "--momentum", "0.9"), "--lipschitz is of whole steps"},
 		"growth attacks": {[]string{"--worst-answer", "--convex", "0.1", "--attacker", "Medici", "--growth", "4"}, "--worst-answer"},

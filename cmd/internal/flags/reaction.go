@@ -40,8 +40,11 @@ func (f *ReactionFlags) Bind(cmd *cobra.Command) {
 		f.classes[of.kind] = fl.String(string(of.kind), "", of.usage)
 		names = append(names, string(of.kind))
 	}
-	fl.BoolVar(&f.refine, "refine", false, "find the best bound for the pairs that lose most at each distance (default: where that takes seconds)")
-	fl.BoolVar(&f.worst, "worst-answer", false, "print what the worst answers of the class reach, as far as they are found, of refined pairs")
+	fl.BoolVar(&f.refine, "refine", false,
+		"find the best bound for the pairs that lose most at each distance\n"+
+			"(default: where that takes seconds, or with --worst-answer)")
+	fl.BoolVar(&f.worst, "worst-answer", false,
+		"print what the worst answers of the class reach, as far as they are found, of the pairs that lose most at each distance")
 	terminal.InGroup(cmd, reactionGroup, append(names, "refine", "worst-answer")...)
 }
 
@@ -80,8 +83,6 @@ func (f *ReactionFlags) Choose(cmd *cobra.Command, s threat.Scenario, o *threat.
 		return terminal.Usagef("%s is for --trust pndp: where all messages are public, numbers hold however gradients react", given[0])
 	case (f.refine || f.worst) && !classed:
 		return terminal.Usagef("--refine and --worst-answer are for a class: --convex, --smooth, --clipped-convex, --strongly-convex or --lipschitz")
-	case f.worst && cmd.Flags().Changed("refine") && !f.refine:
-		return terminal.Usagef("--worst-answer is of refined pairs: leave out --refine=false")
 	}
 	if f.fixed {
 		o.Reaction.Kind = threat.FixedInputs
@@ -100,7 +101,7 @@ func (f *ReactionFlags) Choose(cmd *cobra.Command, s threat.Scenario, o *threat.
 			return terminal.Usagef("--lipschitz is of whole steps: with --momentum say how gradients react, with --smooth or --convex")
 		}
 		o.Reaction, o.Worst = r, f.worst
-		o.Refine = f.refine || f.worst || !cmd.Flags().Changed("refine") && s.RefinesFast()
+		o.Refine = f.refine || !cmd.Flags().Changed("refine") && (f.worst || s.RefinesFast())
 	}
 	if o.Measure != threat.Best && s.Attacker.Trust == threat.PNDP && o.Reaction.Kind != threat.FixedInputs {
 		return terminal.Usagef("--bound %v is of gradients that do not react to models: use it with --fixed-inputs", o.Measure)
