@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import signal
 import traceback
 import types
@@ -33,8 +34,7 @@ def opened(plan, folder, node="a", **options):
     """A silo with a model of three parameters and twelve records."""
     os.makedirs(folder, exist_ok=True)
     model = torch.nn.Linear(2, 1)
-    sampler = plan.sampler(12, node=node, state=folder / "batches" if not options else None)
-    options = options or {"state": folder / "noise"}
+    sampler = plan.sampler(12, node=node, state=folder / "batches" if "state" in options else None)
     private = plan.make_private(torch.optim.SGD(model.parameters(), lr=0.5), node=node, sampler=sampler, **options)
     silo = Silo(private, folder / "outbox")
     silo.model = model
@@ -139,11 +139,35 @@ def test_an_export_for_gossip_is_refused(out, tmp_path):
         opened(mafalda.load(out), tmp_path / "a", seed=1)
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """An export of the program, whose nodes 0, 1, 2 and 3 share noise, with their keys and what they announce of a run."""
+    if REAL is None:
+        pytest.skip("the program is not there")
+    folder = tmp_path_factory.mktemp("shared")
+    plan = mafalda.optimize(
+        "complete:4", steps=12, k=3, epsilon=2, delta=1e-6, trust="secldp", no_baselines=True, out=folder / "out", binary=REAL
+    )
+    os.mkdir(folder / "runs")
+    (folder / "keys.csv").write_text("".join(mafalda.keys.new(v, folder / v, folder / f"{v}.pub", REAL) for v in plan.nodes))
+    for v in plan.nodes:
+        mafalda.keys.announce(plan, folder / v, folder / "keys.csv", 3, folder / "runs" / f"{v}.run", REAL)
+    return folder
+
+
 @pytest.fixture
-def real(tmp_path, monkeypatch):
-    """An export of the program, whose nodes are 0, 1, 2 and 3."""
+def real(shared, tmp_path, monkeypatch):
+    """A run of its own: node 0 has the states in tmp_path / "a"."""
     monkeypatch.setenv("MAFALDA", REAL)
-    return mafalda.optimize("complete:4", steps=12, k=3, epsilon=2, delta=1e-6, no_baselines=True, out=tmp_path / "out")
+    shutil.copytree(shared, tmp_path, dirs_exist_ok=True)
+    plan = mafalda.load(tmp_path / "out")
+    keys = {"key": tmp_path / "0", "peers": tmp_path / "keys.csv", "runs": tmp_path / "runs"}
+
+    def begin(**options):
+        return opened(plan, tmp_path / "a", "0", state=tmp_path / "a" / "noise", **keys, **options)
+
+    begin.plan = plan
+    return begin
 
 
 def killed(work):
@@ -157,11 +181,10 @@ def killed(work):
     assert os.waitpid(child, 0)[1] == signal.SIGKILL
 
 
-@pytest.mark.skipif(REAL is None, reason="the program is not there")
 @pytest.mark.parametrize("moment, answered", [("drawn", False), ("written", False), ("declared", True), ("answered", True)])
-def test_a_silo_that_is_killed_comes_back(real, tmp_path, moment, answered):
+def test_a_silo_that_is_killed_comes_back(real, moment, answered):
     def work(die):
-        silo = opened(real, tmp_path / "a", "0")
+        silo = real()
         train(silo, 0)
         if moment == "drawn":
             durable.write = die
@@ -173,7 +196,7 @@ def test_a_silo_that_is_killed_comes_back(real, tmp_path, moment, answered):
         die()
 
     killed(work)
-    with opened(real, tmp_path / "a", "0") as silo:
+    with real() as silo:
         if answered:  # the same bytes, whatever the server's weights are now
             place = silo.private.noise.place
             kept = train(silo, 1, START + 7)
@@ -182,21 +205,22 @@ def test_a_silo_that_is_killed_comes_back(real, tmp_path, moment, answered):
             with pytest.raises(mafalda.StepError, match="round 1 is over for '0'"):
                 train(silo, 1)
             assert silo.private.noise.place.unsent == (1,)  # carried by round 2
+        silo.private.noise._server.retire()  # the server of its noise went on, and is gone now, too
         train(silo, 2)
         with pytest.raises(mafalda.StepError, match="round 1 is over"):
             train(silo, 1)
         if moment == "drawn":  # a second silo of the same label: its batches, its noise
             child = os.fork()
             if child == 0:
-                os._exit(7 if refused(real, tmp_path / "a") else 1)
+                os._exit(7 if refused(real) else 1)
             assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
             train(silo, 3)
 
 
-def refused(plan, folder):
+def refused(begin):
     """Whether a silo that is open in another process cannot be opened here."""
     try:
-        opened(plan, folder, "0")
+        begin()
     except mafalda.MafaldaError as e:
         return "use" in str(e)
     except BaseException:
@@ -204,11 +228,10 @@ def refused(plan, folder):
     return False
 
 
-@pytest.mark.skipif(REAL is None, reason="the program is not there")
-def test_the_budget_ends_the_rounds_of_a_silo(real, tmp_path):
-    stop = real.spent(2).epsilon * 1.0001
+def test_the_budget_ends_the_rounds_of_a_silo(real):
+    stop = real.plan.spent(2).epsilon * 1.0001
     for attempt in range(2):  # it is not asked for round 2, and it is after a restart
-        with opened(real, tmp_path / "a", "0", state=tmp_path / "noise", stop_at=stop) as silo:
+        with real(stop_at=stop) as silo:
             end = silo.private.noise.end
             if attempt == 0:
                 for t in range(end):
