@@ -6,7 +6,6 @@
 A run that was interrupted or killed goes on with the same WORK. docs/cross-silo.md says who learns what.
 """
 
-import argparse
 import logging
 import os
 import pathlib
@@ -28,7 +27,7 @@ OPTIONS = "MAFALDA_SILOS"  # how the simulation's processes know what simulate.p
 
 
 def options(words=None):
-    return silos.arguments(argparse.ArgumentParser(description=__doc__)).parse_args(words)
+    return silos.arguments(__doc__).parse_args(words)
 
 
 class PrivateRounds:
@@ -79,7 +78,7 @@ def train(msg, context):
 def main(grid, context):
     asked = options(os.environ[OPTIONS].split("\n"))
     state = silos.Server(asked.work)
-    lost, _, since = asked.lost.partition(":")
+    lost, _, since = (asked.lost or "").partition(":")
     while state.round < state.plan.steps:
         content = RecordDict({"arrays": ArrayRecord([state.weights]), "config": ConfigRecord({"server-round": state.round})})
         nodes = list(grid.get_node_ids())

@@ -6,7 +6,6 @@
 A run that was interrupted or killed goes on with the same WORK. docs/cross-silo.md says who learns what.
 """
 
-import argparse
 import os
 import pathlib
 import sys
@@ -23,11 +22,11 @@ from private_rounds import Average, OneAnswerARound, Train
 
 
 def main():
-    asked = silos.arguments(argparse.ArgumentParser(description=__doc__)).parse_args()
+    asked = silos.arguments(__doc__).parse_args()
     asked.work = asked.work.resolve()
     silos.prepare(asked)
     job = FedJob(name="silos")
-    job.to_server(Average(str(asked.work), asked.lost))
+    job.to_server(Average(str(asked.work), asked.lost or ""))
     for silo in silos.SILOS:
         job.to(Train(str(asked.work), asked.rate, asked.stop_at or 0), silo, tasks=["train"])
         job.to(OneAnswerARound(), silo, tasks=["train"], filter_type=FilterType.TASK_RESULT)

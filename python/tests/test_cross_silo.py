@@ -3,7 +3,6 @@
 import importlib
 import os
 import pathlib
-import shutil
 import sys
 import types
 
@@ -117,7 +116,7 @@ def asked(frameworks, tmp_path, monkeypatch):
     silos = importlib.import_module("silos")
     monkeypatch.setattr(silos, "SILOS", silos.SILOS[:3])
     words = [str(tmp_path / "work"), "--rounds=8", "--data=made"]
-    asked = silos.arguments(__import__("argparse").ArgumentParser()).parse_args(words)
+    asked = silos.arguments("").parse_args([*words, "--lost=site-3:9"])
     silos.prepare(asked)
     return asked, words
 
@@ -224,9 +223,15 @@ def test_the_nvflare_filter_lets_out_the_private_step_alone(asked, monkeypatch):
     assert state.round == 1 and server.said[-1] == state.says()
 
 
-def test_the_examples_share_a_plan_that_goes_on(asked):
+def test_a_run_goes_on_with_what_it_was_asked_for(asked, tmp_path):
     asked, _ = asked
     silos = importlib.import_module("silos")
     key = (asked.work / "site-1" / "key").read_bytes()
-    assert silos.prepare(asked).hash == mafalda.load(asked.work / "plan").hash and (asked.work / "site-1" / "key").read_bytes() == key
-    shutil.rmtree(asked.work)
+    assert silos.prepare(asked).hash == mafalda.load(asked.work / "plan").hash
+    asked.noise = "own"
+    with pytest.raises(SystemExit, match="has a run with --noise shared --epsilon 1 --rounds 8 --data made"):
+        silos.prepare(asked)
+    assert (asked.work / "site-1" / "key").read_bytes() == key
+    (asked.work / "start.npz").unlink()  # it was interrupted there, or the folder is somebody else's
+    with pytest.raises(SystemExit, match="is not empty, and no run that could go on"):
+        silos.prepare(asked)
