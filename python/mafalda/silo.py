@@ -23,7 +23,7 @@ import numpy as np
 
 from .errors import ExportError, MafaldaError, StepError
 from .export import Export
-from .mix import flat, set_flat
+from .mix import flat
 from .outbox import Outbox
 
 
@@ -61,9 +61,7 @@ class Silo:
             )
         if not np.isfinite(weights).all():
             raise MafaldaError(f"round {step} of {self.node!r}: the server's weights are not finite numbers; no row was drawn")
-        self.private.zero_grad()  # of a round that was begun and left
-        set_flat(self.private.parameters, weights)
-        self.private.accept_changes()  # whatever else was in them is gone
+        self.private.start_from(weights)
         self.private.skip_to(min(int(step), noise.end))
         noise.next_step()
         return True
@@ -122,6 +120,8 @@ def average(plan: Export, weights: np.ndarray, answers: Mapping[str, np.ndarray]
     for node, answer in answers.items():
         if np.shape(answer) != np.shape(weights):
             raise ExportError(f"the answer of {node!r} has {np.size(answer)} numbers, the server's weights {np.size(weights)}")
+        if not np.isfinite(answer).all():
+            raise MafaldaError(f"the answer of {node!r} is not finite numbers: leave it out")
         total += shares[plan.index(node)] * (np.asarray(answer, dtype=np.float64) - weights)
     return total.astype(np.asarray(weights).dtype)
 

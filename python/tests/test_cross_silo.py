@@ -229,7 +229,7 @@ def test_a_run_goes_on_with_what_it_was_asked_for(asked, tmp_path):
     key = (asked.work / "site-1" / "key").read_bytes()
     assert silos.prepare(asked).hash == mafalda.load(asked.work / "plan").hash
     asked.noise = "own"
-    with pytest.raises(SystemExit, match="has a run with --noise shared --epsilon 1 --rounds 8 --data made"):
+    with pytest.raises(SystemExit, match="has a run with --noise=shared --missed_steps=0.01 --epsilon=1 --rounds=8 --data=made"):
         silos.prepare(asked)
     assert (asked.work / "site-1" / "key").read_bytes() == key
     (asked.work / "start.npz").unlink()  # it was interrupted there, or the folder is somebody else's

@@ -84,6 +84,8 @@ def test_a_server_with_silos_is_the_complete_graph(plan, tmp_path):
         average(plan, weights, {"x": START})
     with pytest.raises(mafalda.ExportError, match="'a' has 2 numbers"):
         average(plan, weights, {"a": START[:2]})
+    with pytest.raises(mafalda.MafaldaError, match="the answer of 'a' is not finite numbers: leave it out"):
+        average(plan, weights, {"a": START + np.nan})
 
 
 def test_a_round_has_one_answer(plan, tmp_path):
@@ -115,9 +117,14 @@ def test_nothing_leaves_that_no_private_step_has_made(plan, tmp_path):
     assert silo.begin(0, START)
     with pytest.raises(mafalda.StepError, match="no private step was made in round 0"):
         silo.answer(0)
+    with torch.no_grad():
+        silo.model.bias.add_(1)  # by a trainer of its own, before the private step
+    with pytest.raises(mafalda.MafaldaError, match="'parameter 1' was changed, and not by a private step"):
+        gradient(silo, 0)
+    assert silo.begin(0, START)
     gradient(silo, 0)
     with torch.no_grad():
-        silo.model.weight.add_(1)  # by a trainer of its own
+        silo.model.weight.add_(1)  # and after it
     with pytest.raises(mafalda.MafaldaError, match="changed"):
         silo.answer(0)
     with pytest.raises(mafalda.StepError, match="round 0 is over"):  # its row is carried
