@@ -6,6 +6,7 @@ import os
 import struct
 
 from . import durable, files
+from .errors import MafaldaError
 from .noise import Noise, digest
 
 HEAD = struct.Struct("<qq")  # step, bytes
@@ -19,6 +20,8 @@ class Outbox:
 
     def __init__(self, path: str | os.PathLike[str], noise: Noise) -> None:
         self.path, self._noise = os.fspath(path), noise
+        if not os.path.isdir(os.path.dirname(os.path.abspath(self.path))):
+            raise MafaldaError(f"the outbox {self.path} is in no folder that is there")
         self.settle()
 
     def settle(self) -> int | None:

@@ -35,6 +35,8 @@ class Silo:
     """
 
     def __init__(self, private: Any, outbox: str | os.PathLike[str]) -> None:
+        if not hasattr(private, "start_from"):
+            raise MafaldaError(f"a silo takes what plan.make_private(…) makes, and not a {type(private).__name__}")
         check_server(private.plan)
         self.private, self.plan, self.node = private, private.plan, private.noise.node
         self._outbox = Outbox(outbox, private.noise)
@@ -59,7 +61,8 @@ class Silo:
                 f"round {step} is over for {self.node!r}: it was answered with other bytes, missed or lost in a crash, and its row "
                 f"of noise does not come twice. Go on with round {noise.next}"
             )
-        if not np.isfinite(weights).all():
+        weights = np.asarray(weights)
+        if weights.dtype.kind not in "fiu" or not np.isfinite(weights).all():
             raise MafaldaError(f"round {step} of {self.node!r}: the server's weights are not finite numbers; no row was drawn")
         self.private.start_from(weights)
         self.private.skip_to(min(int(step), noise.end))
@@ -123,7 +126,7 @@ def average(plan: Export, weights: np.ndarray, answers: Mapping[str, np.ndarray]
         if not np.isfinite(answer).all():
             raise MafaldaError(f"the answer of {node!r} is not finite numbers: leave it out")
         total += shares[plan.index(node)] * (np.asarray(answer, dtype=np.float64) - weights)
-    return total.astype(np.asarray(weights).dtype)
+    return total.astype(np.result_type(weights, np.float32))
 
 
 def check_server(plan: Export) -> np.ndarray:

@@ -110,8 +110,15 @@ def test_a_round_has_one_answer(plan, tmp_path):
 
 def test_nothing_leaves_that_no_private_step_has_made(plan, tmp_path):
     silo = opened(plan, tmp_path / "a", seed=1)
-    with pytest.raises(mafalda.MafaldaError, match="not finite numbers; no row was drawn"):
-        silo.begin(0, START + np.inf)
+    for private, outbox_file, says in (
+        (silo.private.noise, "outbox", "takes what plan.make_private"),
+        (silo.private, "no folder/outbox", "in no folder that is there"),
+    ):
+        with pytest.raises(mafalda.MafaldaError, match=says):
+            Silo(private, tmp_path / outbox_file)
+    for weights in (START + np.inf, "weights", None):
+        with pytest.raises(mafalda.MafaldaError, match="not finite numbers; no row was drawn"):
+            silo.begin(0, weights)
     with pytest.raises(mafalda.ExportError, match="another number of parameters"):
         silo.begin(0, START[:2])
     assert silo.begin(0, START)
