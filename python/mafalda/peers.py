@@ -29,12 +29,11 @@ from typing import Any, Callable, Iterator, Mapping
 
 import numpy as np
 
-from . import durable, files
 from .errors import ExportError, PeersError
 from .export import Export
-from .noise import Noise, digest
+from .noise import Noise
+from .outbox import HEAD, Outbox, read
 
-HEAD = struct.Struct("<qq")  # step, bytes
 RETRY = 1.0  # seconds before a neighbour that was not there is tried again, at least
 CONNECT = 5.0  # seconds that a connection may take, at most, in the middle of a training
 
@@ -66,7 +65,7 @@ class Peers:
         self.plan, self.node, self.missing = plan, node, 0
         self._noise: Noise = getattr(noise, "noise", noise)
         self._skip_to = noise.skip_to
-        self._outbox, self._patience, self._tls = os.fspath(outbox), patience, tls
+        self._patience, self._tls = patience, tls
         self._addresses = {label: tuple(address) for label, address in addresses.items()}
         self._inbox: dict[str, dict[int, bytes]] = {label: {} for label in plan.neighbours(node)}
         absent = {node, *self._inbox, *plan.receivers(node)} - self._addresses.keys()
@@ -78,13 +77,15 @@ class Peers:
         self._later: dict[str, float] = {}  # when to try again one that was not there
         self._in: set[socket.socket] = set()
         self._changed = threading.Condition()
-        self._settle()
+        self._outbox = Outbox(outbox, self._noise)
+        if self._outbox.carried is not None:
+            self.note_skipped([self._outbox.carried])
         self._listener = socket.create_server(self._addresses[node], backlog=64)
         threading.Thread(target=self._accept, daemon=True).start()
 
     def restore(self, start: np.ndarray) -> np.ndarray:
         """The model that was sent last, or start."""
-        kept = _read(self._outbox)
+        kept = self._outbox.last
         return start if kept is None else np.frombuffer(kept[1], dtype=start.dtype).copy()
 
     def steps(self) -> Iterator[int]:
@@ -104,10 +105,7 @@ class Peers:
     def exchange(self, step: int, model: np.ndarray) -> dict[str, np.ndarray]:
         """Sends a model, and returns those that came of the same step, by label."""
         message = np.ascontiguousarray(model).tobytes()
-        durable.write(self._outbox + ".new", HEAD.pack(step, len(message)) + message)
-        if step == self._noise.place.issued:  # otherwise nothing new is in it: it is made of messages that were sent
-            self._noise.sending(step, digest(message))
-        os.replace(self._outbox + ".new", self._outbox)
+        self._outbox.put(step, message)
         self._send(step, message)
         self._wait(lambda: not any(self._awaited(label, step) for label in self._inbox))
         with self._changed:
@@ -121,14 +119,14 @@ class Peers:
     def note_skipped(self, steps: list[int]) -> None:
         """Notes steps that this node missed."""
         if steps:
-            with open(self._outbox + ".skipped", "a") as f:
+            with open(self._outbox.path + ".skipped", "a") as f:
                 f.writelines(f"{step}\n" for step in steps)
 
     @property
     def skipped(self) -> list[int]:
         """The steps that were missed, also before a crash."""
         try:
-            with open(self._outbox + ".skipped") as f:
+            with open(self._outbox.path + ".skipped") as f:
                 return [int(line) for line in f]
         except FileNotFoundError:
             return []
@@ -147,26 +145,9 @@ class Peers:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _settle(self) -> None:
-        """After a crash: a message that was declared may have left, and is the one of its step; one that was not never left, and goes."""
-        new = self._outbox + ".new"
-        if os.path.exists(new):
-            written = _read(new)
-            if written is not None and digest(written[1]) == self._noise.resume().sending:
-                os.replace(new, self._outbox)
-            else:
-                os.unlink(new)
-        carried = self._noise.recover()
-        if carried is not None:
-            self.note_skipped([carried])
-
     def _resend(self) -> None:
         """The message that may have left is sent again; without one, a word that this node is there."""
-        place, kept = self._noise.place, _read(self._outbox)
-        if kept is not None and kept[0] == place.issued and digest(kept[1]) == place.sending:
-            self._send(*kept)
-        else:
-            self._send(-1, b"")
+        self._send(*(self._outbox.declared or (-1, b"")))
 
     def _check(self) -> None:
         """Waits for somebody to be there; a PeersError if nobody comes."""
@@ -313,7 +294,7 @@ class Peers:
 
 def last_sent(outbox: str | os.PathLike[str]) -> int:
     """The step of the last message in an outbox; -1 before the first."""
-    kept = _read(os.fspath(outbox))
+    kept = read(os.fspath(outbox))
     return -1 if kept is None else kept[0]
 
 
@@ -330,15 +311,3 @@ def _hang_up(sock: socket.socket) -> None:
     except OSError:  # it has hung up
         pass
     sock.close()
-
-
-def _read(path: str) -> tuple[int, bytes] | None:
-    """The step and the message in a file, if it is there."""
-    try:
-        with files.open_regular(path) as f:
-            content = f.read()
-    except FileNotFoundError:
-        return None
-    if len(content) < HEAD.size:
-        return None
-    return HEAD.unpack(content[: HEAD.size])[0], content[HEAD.size :]

@@ -189,7 +189,7 @@ class Plan(Export):
         Other options with state: binary, the program (default: $MAFALDA, the wheel's, or mafalda on the PATH); counter; stop_at,
         the node's own ε (at stop_delta, or the export's δ), below the plan's: the row that would pass it is not drawn, and
         raises a BudgetError, also after a crash, and also if stop_at is left out then; and for
-        exports with pairs key, peers and runs (see mafalda.keys). With either: noise_std, not below that of the export.
+        exports with pairs key, peers and runs (see mafalda.keys), which a state that is there needs no more. With either: noise_std, not below that of the export.
         """
         return open_noise(self, node, dim, state, seed, **options)
 

@@ -176,10 +176,10 @@ class ServedNoise(RemoteNoise):
         arguments += ["--dim", str(dim)] + (["--noise-std", repr(given_std)] if given_std is not None else [])
         for flag, number in (("--stop-at", stop_at), ("--stop-delta", stop_delta)):
             arguments += [flag, repr(float(number))] if number is not None else []
-        for flag, value in (("--counter", counter), ("--key", key), ("--peers", peers), ("--runs", runs)):
-            if value is not None:
-                arguments += [flag, os.fspath(value)]
-        self._server = Server(binary, arguments, state)
+        arguments += ["--counter", os.fspath(counter)] if counter is not None else []
+        shared = (("--key", key), ("--peers", peers), ("--runs", runs))  # a state has the keys of its run
+        first = [word for flag, value in shared if value is not None for word in (flag, os.fspath(value))]
+        self._server = Server(binary, arguments, state, first)
         self._end = weakref.finalize(self, self._server.stop)
         if self._limit:
             self._server.retire()  # one that a crashed process has left may know no budget

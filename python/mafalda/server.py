@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 import weakref
-from typing import IO
+from typing import IO, Sequence
 
 from .errors import ServerError
 from .process import Owner
@@ -33,10 +33,10 @@ class Server:
     """`mafalda noise serve` on a state, at a Unix socket that only the user can reach.
 
     One process at a time has a state's server: another one is refused. If the process dies without closing, its server goes
-    on, and the next process that has the same state takes it over.
+    on, and the next process that has the same state takes it over. first are words for the start with a new state alone.
     """
 
-    def __init__(self, program: str | None, arguments: list[str], state: str) -> None:
+    def __init__(self, program: str | None, arguments: list[str], state: str, first: Sequence[str] = ()) -> None:
         if not hasattr(socket, "AF_UNIX"):
             raise ServerError(
                 "there are no Unix sockets here: start `mafalda noise serve --listen 127.0.0.1:PORT` and use mafalda.noise_at"
@@ -44,6 +44,7 @@ class Server:
         name = hashlib.sha256(os.fsencode(os.path.realpath(state))).hexdigest()[:24]
         self.socket = os.path.join(_folder(), name + ".socket")
         self._command = [find(program), "noise", "serve", *arguments, "--state", state, "--socket", self.socket]
+        self._first = ["--new", *first]
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = Owner("the noise server")
         self._lock = _lock(os.path.join(_folder(), name + ".lock"), state)
@@ -92,7 +93,7 @@ class Server:
             self._process.kill()
             self._process.wait()
         errors = tempfile.TemporaryFile()
-        command = self._command + (["--new"] if new else [])
+        command = self._command + (self._first if new else [])
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors)
         self._process = process  # a signal handler may put another one there while this one is waited for
         line = process.stdout.readline()

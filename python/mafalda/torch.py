@@ -30,7 +30,7 @@ from .guard import (
     trained_parameters,
     warn_of_optimizer,
 )
-from .mix import flat
+from .mix import flat, set_flat
 from .noise import BLOCK, Noise
 from .noise_source import open_noise
 from .sampler import Sampler
@@ -189,6 +189,17 @@ class PrivateOptimizer(RefusesScaling):
         self.optimizer.zero_grad(set_to_none=set_to_none)
         if self.sampler is not None:
             self.sampler.follow(self.noise.next)
+
+    def start_from(self, weights: Any) -> None:
+        """Puts a flat array of weights into the parameters, whatever was there: those of a server, before a step.
+
+        From then on nothing but private steps, mafalda.set_flat and plan.mix may change them. What an earlier backward left is
+        forgotten.
+        """
+        self.zero_grad()
+        self._watch.clear()
+        set_flat(self.parameters, weights)
+        self._watch.begin(self.parameters)
 
     def accept_changes(self) -> None:
         """Says that what changed the parameters outside of private steps holds nothing of the records but what noise covers.

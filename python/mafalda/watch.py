@@ -52,6 +52,11 @@ class Watch:
         """A watched tensor is as it should be."""
         self._seen[id(p)] = (self._seen[id(p)][0], p, fingerprint(p))
 
+    def begin(self, parameters: Iterable[Any]) -> None:
+        """Watches these parameters as they are now."""
+        for i, p in enumerate(parameters):
+            self._seen[id(p)] = (f"parameter {i}", p, fingerprint(p))
+
     def clear(self) -> None:
         """Watches nothing until the next check."""
         self._seen = {}
