@@ -51,6 +51,7 @@ func Account(ctx context.Context, s Scenario, visit func(Exposure) error) error 
 	if len(s.Attacker.Nodes) == s.nodes() {
 		return nil // nobody is left
 	}
+	s = s.inOwnUnits()
 	switch {
 	case s.Attacker.Trust == LDP && s.Algorithm.SharesNoise():
 		return s.alone(visit)
@@ -112,6 +113,9 @@ func (s Scenario) direct(ctx context.Context, visit func(Exposure) error) error 
 	steps, p := s.steps(), s.pieces()
 	if p.h == nil {
 		return nothing(p.victims, steps, visit)
+	}
+	if s.Algorithm.tooWide() {
+		return ErrUnclear
 	}
 	seen, _ := p.h.Dims()
 	size := seen * steps

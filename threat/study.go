@@ -123,6 +123,9 @@ func (s *Study) AddTo(in *study.Inputs) {
 	in.Add("strategy", a.digest())
 	in.Add("rounds", a.rounds)
 	in.Add("own noise", a.alone)
+	if a.levels != nil {
+		in.Add("levels of nodes", a.levels)
+	}
 	in.Add("shared noise", a.shared)
 	in.Add("trust", attacker.Trust)
 	if attacker.Any != nil {
