@@ -151,6 +151,7 @@ func newOdometer(m *export.Manifest, p *export.Privacy, c strategy.Strategy, opt
 	if p == nil {
 		return nil, fmt.Errorf("%w: it was made without a privacy level", ErrOdometer)
 	}
+	std *= m.Part(p)
 	o := &Odometer{manifest: m, privacy: p, std: std, delta: delta, known: newKnownEpsilons()}
 	if delta == 0 && p.Delta != nil {
 		o.delta = *p.Delta

@@ -163,7 +163,8 @@ func (s Scenario) seenNoise(ctx context.Context, nodes []int, responses []*mat.D
 		b := mul(toeplitz(responses, i, s.steps()), z)
 		variance := 1.0
 		if n := s.Algorithm.space; n != nil {
-			variance = n.noise.Own[v] * n.noise.Own[v]
+			own := n.noise.Own[v] / s.Algorithm.part(v)
+			variance = own * own
 		}
 		gemm.Syrk(blas.NoTrans, variance, b.RawMatrix(), 1, covariance)
 	}
@@ -256,7 +257,7 @@ func (a Algorithm) LocalMatrix(node, steps int) (*mat.SymDense, error) {
 	if a.dense != nil {
 		m := strategy.GramOf(a.dense(node))
 		if a.space != nil {
-			own := a.space.noise.Own[node]
+			own := a.space.noise.Own[node] / a.part(node)
 			m.ScaleSym((1+0x1p-50)/(own*own), m)
 		}
 		return m, nil

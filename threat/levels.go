@@ -18,7 +18,7 @@ import (
 //	m'_v = x'_v + g_v/w_v + ξ_v,     x' = D⁻¹WD m',     D = diag(w),
 //
 // with noise ξ of one variance at all nodes: the same run over the mixing matrix D⁻¹WD, whose attackers see and know the
-// same. A class of steps |Δstep − ρΔθ| ≤ κ|Δθ| of single nodes stays the same class, and nothing in the accounting or in
+// same. Where nodes share noise, Part is of the noise that would protect a node alone; what it shares is divided likewise. A class of steps |Δstep − ρΔθ| ≤ κ|Δθ| of single nodes stays the same class, and nothing in the accounting or in
 // package reaction needs rows of a mixing matrix to sum to one. So M of the scaled run is M in units of the victim's own
 // noise, and μ = √sens² / Sigma of the victim.
 type OwnLevel struct {
@@ -44,9 +44,9 @@ func (a Algorithm) withLevels(e *export.Export) (Algorithm, error) {
 		return a, err
 	}
 	for i, weight := range export.LevelWeights(m.Budgets) {
-		l := m.Budgets[i]
+		l := m.PrivacyOf(i)
 		a.levels = append(a.levels, OwnLevel{Part: math.Sqrt(weight),
-			Sigma: -rounding.DivUp(-l.NoiseStd, adjacency.Contribution(l.Clip))})
+			Sigma: -rounding.DivUp(-l.NoiseStd*m.Part(l), adjacency.Contribution(l.Clip))})
 	}
 	a.of.nodes, err = e.Read("nodes.csv")
 	return a, err

@@ -150,7 +150,7 @@ func (p *protocol) knowThemselves() {
 // addNoise adds the noise of node v's message in step t.
 func (p *protocol) addNoise(message []float64, t, v int) {
 	noising := p.noising(v)
-	if p.algorithm.space != nil {
+	if p.algorithm.space != nil { // its proportions are for the nodes' levels
 		p.addShared(message, t, v)
 		return
 	}

@@ -2,6 +2,7 @@ package flags
 
 import (
 	"fmt"
+	"slices"
 
 	"mafalda/accounting"
 	"mafalda/cmd/internal/document"
@@ -16,6 +17,7 @@ type Level struct {
 	From  string  `json:"sigma_from,omitempty"` // the export that it is from; empty: it was given, or is the default
 
 	Own      []export.NodeLevel `json:"-"` // of the nodes, where they have levels of their own
+	shared   bool               // what these have is worth as much as noise of their own
 	exported *threat.NoiseLevel
 	without  string // the export that has no noise level, where one was looked for
 }
@@ -27,7 +29,11 @@ func (f *ThreatFlags) Level(sigma float64, given bool) (Level, error) {
 	case f.exported != nil && f.exported.Budgets != nil && given:
 		return Level{}, terminal.Usagef("--sigma: the nodes of %s have privacy levels, and noise, of their own: leave it out", f.strategy)
 	case f.exported != nil && f.exported.Budgets != nil:
-		return Level{From: f.strategy, Own: f.exported.Budgets}, nil
+		own := slices.Clone(f.exported.Budgets)
+		for i := range own {
+			own[i].NoiseStd *= f.exported.Part(f.exported.PrivacyOf(i))
+		}
+		return Level{From: f.strategy, Own: own, shared: f.exported.Space != nil}, nil
 	case given:
 		return Level{Sigma: sigma}, nil
 	case f.exported == nil:
@@ -53,7 +59,11 @@ func (l Level) text() string {
 		for _, of := range l.Own {
 			least, most = min(least, of.NoiseStd), max(most, of.NoiseStd)
 		}
-		return fmt.Sprintf("of every node its own, standard deviations from %s to %s in sums of clipped gradients, from %s (budgets)",
+		shared := ""
+		if l.shared {
+			shared = " what they share is worth as much as noise of its own would be,"
+		}
+		return fmt.Sprintf("of every node its own,%s standard deviations from %s to %s in sums of clipped gradients, from %s (budgets)", shared,
 			terminal.DecimalUp(least, 6), terminal.DecimalUp(most, 6), l.From)
 	case l.without != "":
 		return fmt.Sprintf("standard deviation 1, in units of what a record can move a sum of gradients by: %s was not calibrated",

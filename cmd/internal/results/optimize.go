@@ -303,6 +303,11 @@ func (r *Summary) noise() {
 
 // levels says what noise the nodes have, and what one level for all would cost.
 func (r *Summary) levels(levels []export.NodeLevel, contribution string) {
+	if r.Manifest.Space != nil {
+		r.Fact("noise", "standard deviation %s per coordinate of Z (%s/mu of the strictest), times own_std of nodes.csv and std of pairs.csv, "+
+			"which are less at a node whose mu is larger, or whose clip is less", terminal.DecimalUp(levels[0].NoiseStd, 6), contribution)
+		return
+	}
 	least, most := levels[0], levels[0]
 	for _, l := range levels {
 		if l.NoiseStd < least.NoiseStd {
