@@ -59,6 +59,9 @@ func (turnMode) solve(ctx context.Context, s *job) error {
 	if err := s.compareOneLevel(ctx); err != nil {
 		return err
 	}
+	if err := s.compareOneBatch(ctx); err != nil {
+		return err
+	}
 	return s.comparePlain(ctx)
 }
 

@@ -145,6 +145,7 @@ _MANIFEST = {
     },
     "budgets": List({"node": str, "mu": float, "epsilon": float, "delta": float, "clip": float, "noise_std": float}),
     "one_level_loss": float,
+    "one_batch_loss": float,
     "error_at_privacy": float,
     "cyclic_error_at_privacy": float,
     "sampling": _SAMPLING,
@@ -177,6 +178,7 @@ def check(m: dict[str, Any]) -> None:
     _claim(p["schema"] in ("cyclic", "single", "min-sep", "patterns", "people"), f"the schema {p['schema']!r} is not known")
     _claim((p["schema"] == "patterns") == ("patterns" in p), "patterns belong to the schema of this name")
     _claim((p["schema"] == "people") == (p.get("person_batches", 0) >= 1), "person_batches belong to the schema people")
+    _claim("one_batch_loss" not in m or p.get("person_batches", 0) >= 2, "one_batch_loss is of people in several batches")
     _claim(p["schema"] != "people" or steps <= k * b and p["person_batches"] <= b, "persons need batches in turn, m of b at most")
     if "patterns" in p:
         _claim(

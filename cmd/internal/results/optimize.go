@@ -282,6 +282,7 @@ func (r *Summary) noise() {
 	case p != nil:
 		contribution = flags.ContributionText(p.Adjacency)
 	}
+	r.people()
 	if levels := r.Manifest.Budgets; levels != nil {
 		r.Fact("privacy", "%s", r.Manifest.Guarantee())
 		r.levels(levels, contribution)
@@ -299,6 +300,17 @@ func (r *Summary) noise() {
 		return
 	}
 	r.Fact("noise", "standard deviation %s/mu: give --mu, or --epsilon and --delta, to have it computed", contribution)
+}
+
+// people says what it costs that a person may be in several batches.
+func (r *Summary) people() {
+	m := r.Manifest
+	if m.OneBatchLoss == 0 {
+		return
+	}
+	batches := float64(m.Participation.Batches)
+	r.Fact("people", "%d batches a person cost %.4g times the least loss in one batch (%s), where %d times the noise would cost %g times",
+		m.Participation.Batches, m.Loss/m.OneBatchLoss, terminal.NumberUp(m.OneBatchLoss), m.Participation.Batches, batches*batches)
 }
 
 // levels says what noise the nodes have, and what one level for all would cost.
