@@ -43,13 +43,17 @@ def load(directory: str | os.PathLike[str], sha256: str | None = None) -> Plan:
 
 
 class Spent(NamedTuple):
-    """What is given away after so many steps. mu is None where batches are drawn in secret, epsilon without a delta."""
+    """What is given away after so many steps. mu is None where batches are drawn in secret, epsilon without a delta.
+
+    node is who has spent so much, where nodes differ and none was asked for.
+    """
 
     steps: int
     mu: float | None
     epsilon: float | None
     delta: float | None
     by: str
+    node: str | None = None
 
 
 class Plan(Export):

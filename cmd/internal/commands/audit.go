@@ -164,6 +164,9 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *terminal.Progress) erro
 	if err != nil {
 		return err
 	}
+	if err := f.schema.CheckUnit(cmd, f.threat.Exported(), f.threat.Manifest()); err != nil {
+		return err
+	}
 	n, err := f.network.Load()
 	if err != nil {
 		return err
