@@ -11,11 +11,11 @@ import (
 	"mafalda/secrets"
 )
 
-// NodeLevel is the privacy level of one node, where every node has its own. Its noise has standard deviation NoiseStd, for
-// sums of gradients clipped to Clip, and is Mu-GDP. Where nodes share noise NoiseStd is that of all nodes, in units of which
-// they have own rows and pairs' rows: these are what makes one node's noise larger than another's. The block "privacy" of the manifest is then a level that is
-// strict enough for every node: the least μ with the largest clip, and so no less noise than any node's. Whoever
-// reads that block alone protects every node.
+// NodeLevel is the privacy level of one node, where every node has its own. Its noise has standard deviation NoiseStd,
+// for sums of gradients clipped to Clip, and is Mu-GDP. Where nodes share noise NoiseStd is that of all nodes, in units
+// of which they have own rows and pairs' rows: these are what makes one node's noise larger than another's. The block
+// "privacy" of the manifest is then a level that is strict enough for every node: the least μ with the largest clip,
+// and so no less noise than any node's. Whoever reads that block alone protects every node.
 type NodeLevel struct {
 	Node     string   `json:"node"` // its label; in the order of nodes.csv
 	Mu       float64  `json:"mu"`
@@ -56,8 +56,8 @@ func (m *Manifest) PrivacyOf(i int) *Privacy {
 		Adjacency: m.Privacy.Adjacency, NoiseStd: l.NoiseStd}
 }
 
-// Part returns which part of a node's noise_std would protect it as well if the node shared no noise, for its level p, rounded
-// down: 1 but where nodes share noise and have levels of their own.
+// Part returns which part of a node's noise_std would protect it as well if the node shared no noise, for its level p,
+// rounded down: 1 but where nodes share noise and have levels of their own.
 func (m *Manifest) Part(p *Privacy) float64 {
 	if m.Space == nil || m.Budgets == nil {
 		return 1
@@ -65,8 +65,9 @@ func (m *Manifest) Part(p *Privacy) float64 {
 	return math.Min(p.Clip/m.Privacy.Clip*(m.Privacy.Mu/p.Mu), 1) * (1 - 0x1p-48)
 }
 
-// Attackers returns the coalitions of a space for nodes with these labels, in the order of nodes.csv. What they learn of a node
-// is weighed by its budget, where nodes have their own: LevelWeights, rounded up. It fails as Coalitions.Attackers does.
+// Attackers returns the coalitions of a space for nodes with these labels, in the order of nodes.csv. What they learn
+// of a node is weighed by its budget, where nodes have their own: LevelWeights, rounded up. It fails as
+// Coalitions.Attackers does.
 func (m *Manifest) Attackers(labels []string) (*secrets.Attackers, error) {
 	a, err := m.Space.Coalitions.Attackers(labels)
 	if err != nil || m.Budgets == nil {

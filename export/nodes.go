@@ -103,8 +103,8 @@ func (e *Export) SharedOn(n *graph.Network) (*secrets.Noise, error) {
 	return on, nil
 }
 
-// LevelsOn returns the privacy levels of the nodes of an export with Budgets, in the order of the nodes of n. The error is
-// ErrOtherNetwork.
+// LevelsOn returns the privacy levels of the nodes of an export with Budgets, in the order of the nodes of n. The error
+// is ErrOtherNetwork.
 func (e *Export) LevelsOn(n *graph.Network) ([]NodeLevel, error) {
 	at, err := e.sameNodes(n)
 	if err != nil {
@@ -137,8 +137,8 @@ func (e *Export) NodeLabels() ([]string, error) {
 	return labels, nil
 }
 
-// nodes returns the nodes of an export whose nodes have strategies or privacy levels of their own, or share noise, by their
-// labels.
+// nodes returns the nodes of an export whose nodes have strategies or privacy levels of their own, or share noise, by
+// their labels.
 func (e *Export) nodes() (map[string]exportedNode, error) {
 	text, err := e.Read("nodes.csv")
 	if err != nil {

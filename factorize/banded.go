@@ -30,8 +30,8 @@ func (Banded) Traits() Traits {
 	}
 }
 
-// defaultBands returns 2b, or b under min-sep. Patterns of people in several batches have steps next to each other, but what
-// pays are the bands of the cycle.
+// defaultBands returns 2b, or b under min-sep. Patterns of people in several batches have steps next to each other, but
+// what pays are the bands of the cycle.
 func defaultBands(s participation.Schema) int {
 	if minSep(s) {
 		return s.Separation()

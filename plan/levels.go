@@ -23,10 +23,10 @@ import (
 	"mafalda/workload"
 )
 
-// Levels are privacy levels of single nodes. Under local DP the constraints separate: what a node's own noise protects are
-// its own records. So the best strategies of single nodes stay the best, and only their noise is scaled, by
-// contribution_i/μ_i; one strategy for all nodes is best for H_w = Σ (clip_i/μ_i)² H_i. Where nodes share noise, what may be
-// learned of node i in a step is [M_A⁻¹]_ii ≤ (μ_i/clip_i)², relative to the plan's.
+// Levels are privacy levels of single nodes. Under local DP the constraints separate: what a node's own noise protects
+// are its own records. So the best strategies of single nodes stay the best, and only their noise is scaled, by
+// contribution_i/μ_i; one strategy for all nodes is best for H_w = Σ (clip_i/μ_i)² H_i. Where nodes share noise, what
+// may be learned of node i in a step is [M_A⁻¹]_ii ≤ (μ_i/clip_i)², relative to the plan's.
 type Levels struct {
 	listed []listedLevel
 	levels []export.NodeLevel // of the nodes of a network, in their order; without noise; nil before On

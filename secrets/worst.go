@@ -17,8 +17,9 @@ type Worst struct {
 	Value    float64 // not below Attackers.Weight·[M_A⁻¹]_vv: the squared sensitivity of the step for noise of variance one
 }
 
-// Worst returns a proven bound of max [M_A⁻¹]_vv over all attackers and victims, by their weights, and where it is attained. It is +Inf
-// where a covariance is not positive definite, or not so beyond rounding: the attacker then knows some message.
+// Worst returns a proven bound of max [M_A⁻¹]_vv over all attackers and victims, by their weights, and where it is
+// attained. It is +Inf where a covariance is not positive definite, or not so beyond rounding: the attacker then knows
+// some message.
 //
 // It is proven by Cholesky factors of every M_A (learned), 2n³/3 multiplications an attacker, or by updates of one M⁻¹
 // (updates), n(|A|+|N|)² and (n+m)(|A|+|N|) for an attacker with |N| neighbours, where that is less. Both give away the

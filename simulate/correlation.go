@@ -151,8 +151,8 @@ type Noise struct {
 	Multiplier float64
 }
 
-// std returns the standard deviation of the node's Z, for sums of gradients of norm clip, or its own level's share of that,
-// that are divided by at least divisor, rounded up.
+// std returns the standard deviation of the node's Z, for sums of gradients of norm clip, or its own level's share of
+// that, that are divided by at least divisor, rounded up.
 func (n *Noise) std(node int, divisor, clip float64) (float64, error) {
 	sens, mu := n.Correlation.Sensitivity(node), n.Mu
 	if n.Correlation.shared == nil {

@@ -200,8 +200,8 @@ func (f factors) addSymbols(message, model []float64, t, v, _ int, _ float64) {
 }
 
 // reactTo makes the hidden nodes of a run answer: in symbols with a linear answer for noise of the standard deviation
-// sigma, else as they do. Where nodes have levels of their own, sigma is the victim's, and every node's answer is in units of
-// what a record of its own can move its sum by.
+// sigma, else as they do. Where nodes have levels of their own, sigma is the victim's, and every node's answer is in
+// units of what a record of its own can move its sum by.
 func (p *protocol) reactTo(answer react, sigma float64) {
 	p.react = func(message, model []float64, t, v int) {
 		if slices.Contains(p.attacker.Nodes, v) {

@@ -145,7 +145,8 @@ type finding struct {
 func (a *assessment) comparable() bool {
 	s := a.scenario
 	return s.Attacker.Trust == PNDP && a.options.Reaction.Kind == FixedInputs && !s.Attacker.SecureSummation &&
-		s.Algorithm.Name() == DPDSGD().Name() && s.Algorithm.levels == nil && s.Algorithm.training == nil && s.Schema.Participations() == s.steps() && !a.options.Graph.Directed()
+		s.Algorithm.Name() == DPDSGD().Name() && s.Algorithm.levels == nil &&
+		s.Algorithm.training == nil && s.Schema.Participations() == s.steps() && !a.options.Graph.Directed()
 }
 
 // victims adds the pairs of all nodes that do not attack.

@@ -226,7 +226,8 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 		done := 0
 		p.stepped = func() { done++; opts.Progress(done, 2*p.steps) }
 	}
-	drawn := samples{rng: rand.New(opts.Random), runs: opts.Runs, scale: opts.Sigma, victim: victim, other: opts.NoiseScale, scaled: opts.Scaled}
+	drawn := samples{rng: rand.New(opts.Random), runs: opts.Runs, scale: opts.Sigma, victim: victim,
+		other: opts.NoiseScale, scaled: opts.Scaled}
 	without, err := p.attack(ctx, drawn, test)
 	if err != nil {
 		return AuditResult{}, err

@@ -54,9 +54,9 @@ func (s *standIns) get(hidden int, schema participation.Schema, find func() ([]r
 }
 
 // MFDSGDOf is MF-D-SGD with the strategies of an export, which must be for this number of steps, and for batches that
-// attackers may know (ErrStrategy), and have the files of its manifest. Nodes have the privacy levels of the export, if these
-// are their own: Levels. It has the Training that the export was made
-// for; networks that take turns are known by their digest alone, so that attackers under PNDP need On first.
+// attackers may know (ErrStrategy), and have the files of its manifest. Nodes have the privacy levels of the export, if
+// these are their own: Levels. It has the Training that the export was made for; networks that take turns are known by
+// their digest alone, so that attackers under PNDP need On first.
 func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 	if err := e.CheckHashes(); err != nil {
 		return Algorithm{}, err
@@ -130,8 +130,8 @@ func perNode(e *export.Export) (Algorithm, error) {
 	return a, nil
 }
 
-// CheckNodes refuses an export whose nodes have their own strategies or levels, or share noise, if they are not the graph's nodes
-// (ErrStrategy).
+// CheckNodes refuses an export whose nodes have their own strategies or levels, or share noise, if they are not the
+// graph's nodes (ErrStrategy).
 func (a Algorithm) CheckNodes(g *graph.Graph) error {
 	if a.of == nil || a.of.nodes == nil {
 		return nil

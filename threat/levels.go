@@ -17,10 +17,11 @@ import (
 //
 //	m'_v = x'_v + g_v/w_v + ξ_v,     x' = D⁻¹WD m',     D = diag(w),
 //
-// with noise ξ of one variance at all nodes: the same run over the mixing matrix D⁻¹WD, whose attackers see and know the
-// same. Where nodes share noise, Part is of the noise that would protect a node alone; what it shares is divided likewise. A class of steps |Δstep − ρΔθ| ≤ κ|Δθ| of single nodes stays the same class, and nothing in the accounting or in
-// package reaction needs rows of a mixing matrix to sum to one. So M of the scaled run is M in units of the victim's own
-// noise, and μ = √sens² / Sigma of the victim.
+// with noise ξ of one variance at all nodes: the same run over the mixing matrix D⁻¹WD, whose attackers see and know
+// the same. Where nodes share noise, Part is of the noise that would protect a node alone; what it shares is divided
+// likewise. A class of steps |Δstep − ρΔθ| ≤ κ|Δθ| of single nodes stays the same class, and nothing in the accounting
+// or in package reaction needs rows of a mixing matrix to sum to one. So M of the scaled run is M in units of the
+// victim's own noise, and μ = √sens² / Sigma of the victim.
 type OwnLevel struct {
 	Sigma float64 // standard deviation of the node's noise over what one of its records can move its sum by, rounded down
 	Part  float64 // standard deviation of the node's noise over the largest, at most 1

@@ -63,9 +63,9 @@ func (a Algorithm) Claim() *secrets.Attackers {
 	return a.space.claim
 }
 
-// Worst returns whichever of the attackers learns most of a step's noise, and of whom, by its level: [M_A⁻¹]_vv. The victim is one
-// among those given, or any if there are none. The errors are ErrAttacker of an algorithm whose nodes share no noise,
-// or of other nodes, and the context's.
+// Worst returns whichever of the attackers learns most of a step's noise, and of whom, by its level: [M_A⁻¹]_vv. The
+// victim is one among those given, or any if there are none. The errors are ErrAttacker of an algorithm whose nodes
+// share no noise, or of other nodes, and the context's.
 func (a Algorithm) Worst(ctx context.Context, attackers *secrets.Attackers, victims ...int) (secrets.Worst, error) {
 	if a.space == nil || attackers.Nodes() != len(a.space.noise.Own) {
 		return secrets.Worst{}, fmt.Errorf("%w: coalitions are for noise that these nodes share in pairs", ErrAttacker)

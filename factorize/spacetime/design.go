@@ -78,7 +78,8 @@ func (d *design) touch() {
 // part returns the problem with some of the pairs, ascending indices.
 func (d *design) part(kept []int) *design {
 	n := d.nodes
-	p := &design{nodes: n, threats: d.threats, unit: d.unit, weight: d.weight, cost: slices.Clone(d.cost[:n]), limit: slices.Clone(d.limit[:n])}
+	p := &design{nodes: n, threats: d.threats, unit: d.unit, weight: d.weight,
+		cost: slices.Clone(d.cost[:n]), limit: slices.Clone(d.limit[:n])}
 	for _, i := range kept {
 		p.pairs = append(p.pairs, d.pairs[i])
 		p.cost = append(p.cost, d.cost[n+i])

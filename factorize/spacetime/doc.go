@@ -22,8 +22,8 @@
 //
 // # How Space works
 //
-// With reach_Av = 1/(ω_v [M_A⁻¹]_vv) the constraints are reach ≥ 1, of functions that are concave and homogeneous of degree
-// one in the variances x, with the derivatives
+// With reach_Av = 1/(ω_v [M_A⁻¹]_vv) the constraints are reach ≥ 1, of functions that are concave and homogeneous of
+// degree one in the variances x, with the derivatives
 //
 //	∂reach_Av/∂x_i = (b_iᵀz)²,    z = M_A⁻¹d_v/([M_A⁻¹]_vv √ω_v),
 //

@@ -29,9 +29,9 @@ const Separable = "noise that is one covariance between nodes times one strategy
 // solves it, with costs φ(H(b_ib_iᵀ)), or lower bounds of these, and that problem's certificate is the bound. The bounds
 // come from two dual points (factorize.Dual), the result's and the one for M = Ω: O(T³) for every node and pair.
 //
-// The other bound takes all nodes together: where every coalition of c nodes is an attacker, M_A ≥ ω_v d_vd_vᵀ, averaged
-// over A and v, leaves out a share c/n of tr(KM), so that loss ≥ φ(H(Ω))/(n-c), Ω = diag(ω). It is the better one only on graphs like
-// the complete one. When ctx ends first, it is the bound that is returned.
+// The other bound takes all nodes together: where every coalition of c nodes is an attacker, M_A ≥ ω_v d_vd_vᵀ,
+// averaged over A and v, leaves out a share c/n of tr(KM), so that loss ≥ φ(H(Ω))/(n-c), Ω = diag(ω). It is the better
+// one only on graphs like the complete one. When ctx ends first, it is the bound that is returned.
 func JointLowerBound(ctx context.Context, p Problem, r *Result) (float64, error) {
 	if err := p.check(); err != nil {
 		return 0, err

@@ -108,8 +108,9 @@ type SpaceResult struct {
 // ErrSpace is wrapped by errors about a K that no search can work with.
 var ErrSpace = errors.New("noise over the nodes")
 
-// Space returns the noise of least tr(KM) on the pairs of the secret graph with max ω_v [M_A⁻¹]_vv ≤ 1 for all attackers A
-// and victims v, for an n×n positive semidefinite K. ω_v is Attackers.Weight, 1 where all nodes have one privacy level.
+// Space returns the noise of least tr(KM) on the pairs of the secret graph with max ω_v [M_A⁻¹]_vv ≤ 1 for all
+// attackers A and victims v, for an n×n positive semidefinite K. ω_v is Attackers.Weight, 1 where all nodes have one
+// privacy level.
 //
 // It is a primal-dual interior method: a Newton step factors a matrix of as many rows as there are variables, nodes and
 // pairs, and needs, of every attacker, M_A⁻¹, which is an update of M⁻¹ of a rank that is the number of its neighbours.
@@ -265,7 +266,8 @@ func (d *design) checkPoint(p *Point) error {
 	return nil
 }
 
-// guess returns own variances that are enough alone, and such of pairs that gain what they cost: little where cancelling them is dear.
+// guess returns own variances that are enough alone, and such of pairs that gain what they cost: little where
+// cancelling them is dear.
 func (d *design) guess() []float64 {
 	x := make([]float64, d.size())
 	degrees := make([]float64, d.nodes)

@@ -165,7 +165,8 @@ func TestDualBoundIsABound(t *testing.T) {
 		}
 		for _, g := range w.of {
 			for k := g.from; k < g.to; k++ {
-				w.row(k)[d.threats[g.threat].Victims[g.at[k-g.from]]] = 1 / math.Sqrt(d.weight[d.threats[g.threat].Victims[g.at[k-g.from]]])
+				victim := d.threats[g.threat].Victims[g.at[k-g.from]]
+				w.row(k)[victim] = 1 / math.Sqrt(d.weight[victim])
 			}
 		}
 		y := drawPoint(rt, d)

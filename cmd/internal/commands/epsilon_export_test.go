@@ -239,8 +239,8 @@ func TestOdometerIsTheDefinition(t *testing.T) {
 	}
 }
 
-// A node with a budget of its own has spent its μ times the sensitivity of the leading block, also where nodes share noise,
-// whose Z has one standard deviation at all of them.
+// A node with a budget of its own has spent its μ times the sensitivity of the leading block, also where nodes share
+// noise, whose Z has one standard deviation at all of them.
 func TestOdometerOfBudgets(t *testing.T) {
 	levels := writeFile(t, "levels.csv", "node,mu,clip\n0,0.5,1\n1,2,1.5\n2,1,0.2\n")
 	for _, flags := range [][]string{nil, {"--trust", "secldp"}} {

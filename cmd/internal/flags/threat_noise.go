@@ -22,8 +22,8 @@ type Level struct {
 	without  string // the export that has no noise level, where one was looked for
 }
 
-// Level returns the noise level: the levels of the nodes, if Algorithm has loaded an export of such, sigma if it was given, else the export's level, if Algorithm has loaded one that was
-// calibrated, else 1.
+// Level returns the noise level: the levels of the nodes, if Algorithm has loaded an export of such, sigma if it was
+// given, else the export's level, if Algorithm has loaded one that was calibrated, else 1.
 func (f *ThreatFlags) Level(sigma float64, given bool) (Level, error) {
 	switch {
 	case f.exported != nil && f.exported.Budgets != nil && given:

@@ -412,8 +412,8 @@ func (a *Accounts) table(reports []threat.Report) document.Table {
 	return t
 }
 
-// nodeTable has the nodes with their own levels, and what is learned of each by whoever learns most. A node's own level is
-// what local DP holds it to, whoever attacks.
+// nodeTable has the nodes with their own levels, and what is learned of each by whoever learns most. A node's own level
+// is what local DP holds it to, whoever attacks.
 func (a *Accounts) nodeTable(reports []threat.Report) document.Table {
 	t := document.Table{Caption: "By node", Header: []string{"node", "clip", "noise", "budget, mu", "mu (most)"}}
 	if a.Options.Delta > 0 {
