@@ -62,7 +62,7 @@ func (s *Study) leveled(e *export.Export, c *Correlation) (*Correlation, error) 
 	if err != nil {
 		return nil, err
 	}
-	s.notes = append(s.notes, fmt.Sprintf("%s: every node has a privacy level and a clip of its own; --mu and --clip are the strictest "+
-		"node's, the others' are in proportion", e.Dir))
+	s.notes = append(s.notes, fmt.Sprintf("%s: every node has a privacy level and a clip of its own: mu and the clip of a run are the "+
+		"strictest, and the others are in proportion", e.Dir))
 	return c.WithLevels(levels)
 }

@@ -29,7 +29,11 @@ func (a *networkAudit) runAll(cmd *cobra.Command, bar *terminal.Progress) error 
 	g := a.network.Graph
 	var attackers, victims []int
 	var err error
-	if a.flags.attacker != "" {
+	switch a.flags.attacker {
+	case "":
+	case "all":
+		return terminal.Usagef("--attacker all: audit one attacker at a time")
+	default:
 		if attackers, err = flags.NodesNamed("attacker", a.flags.attacker, g); err != nil {
 			return err
 		}
