@@ -44,6 +44,8 @@ func (p Participation) describePeople() string {
 	if p.Batches > 1 {
 		in = fmt.Sprintf("a person is in at most %d batches, whichever records are in which", p.Batches)
 	}
+	in += "; where records have several owners this holds for every one of them, nobody has records with different owners in " +
+		"one batch, and records that do not fit are left out"
 	if p.K == 1 {
 		return fmt.Sprintf("Every step has a batch of its own, used once; %s. Which does not depend on what is in them.", in)
 	}

@@ -8,12 +8,14 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/internal/rounding"
+	"mafalda/secrets"
 )
 
-// NodeLevel is the privacy level of one node, where every node has its own. Its noise has standard deviation NoiseStd, for
-// sums of gradients clipped to Clip, and is Mu-GDP. The block "privacy" of the manifest is then a level that is
-// strict enough for every node: the least μ with the largest clip, and so no less noise than any node's. Whoever
-// reads that block alone protects every node.
+// NodeLevel is the privacy level of one node, where every node has its own. Its noise has standard deviation NoiseStd,
+// for sums of gradients clipped to Clip, and is Mu-GDP. Where nodes share noise NoiseStd is that of all nodes, in units
+// of which they have own rows and pairs' rows: these are what makes one node's noise larger than another's. The block
+// "privacy" of the manifest is then a level that is strict enough for every node: the least μ with the largest clip,
+// and so no less noise than any node's. Whoever reads that block alone protects every node.
 type NodeLevel struct {
 	Node     string   `json:"node"` // its label; in the order of nodes.csv
 	Mu       float64  `json:"mu"`
@@ -54,6 +56,35 @@ func (m *Manifest) PrivacyOf(i int) *Privacy {
 		Adjacency: m.Privacy.Adjacency, NoiseStd: l.NoiseStd}
 }
 
+// Part returns which part of a node's noise_std would protect it as well if the node shared no noise, for its level p,
+// rounded down: 1 but where nodes share noise and have levels of their own.
+func (m *Manifest) Part(p *Privacy) float64 {
+	if m.Space == nil || m.Budgets == nil {
+		return 1
+	}
+	return math.Min(p.Clip/m.Privacy.Clip*(m.Privacy.Mu/p.Mu), 1) * (1 - 0x1p-48)
+}
+
+// Attackers returns the coalitions of a space for nodes with these labels, in the order of nodes.csv. What they learn
+// of a node is weighed by its budget, where nodes have their own: LevelWeights, rounded up. It fails as
+// Coalitions.Attackers does.
+func (m *Manifest) Attackers(labels []string) (*secrets.Attackers, error) {
+	a, err := m.Space.Coalitions.Attackers(labels)
+	if err != nil || m.Budgets == nil {
+		return a, err
+	}
+	return a.Weighing(SharedWeights(m.Budgets))
+}
+
+// SharedWeights returns LevelWeights rounded up, for noise that nodes share.
+func SharedWeights(levels []NodeLevel) []float64 {
+	weights := LevelWeights(levels)
+	for i := range weights {
+		weights[i] *= 1 + 0x1p-48
+	}
+	return weights
+}
+
 // ErrLevels is wrapped by the errors of those who know one privacy level for all nodes alone.
 var ErrLevels = errors.New("every node has a privacy level of its own")
 
@@ -66,8 +97,10 @@ func (m *Manifest) checkLevelRange() error {
 		return nil
 	case m.Privacy == nil || m.Graph == nil || len(m.Budgets) != m.Graph.Nodes:
 		return fmt.Errorf("there are %d budgets, which need a privacy block and a graph of as many nodes", len(m.Budgets))
-	case m.Sampled() || m.Space != nil || m.OneLevelLoss < 0:
-		return errors.New("budgets are for batches in turn, and for nodes that share no noise")
+	case m.Sampled() || m.OneLevelLoss < 0:
+		return errors.New("budgets are for batches in turn")
+	case m.Space != nil && m.OneLevelLoss != 0:
+		return errors.New("one_level_loss is for nodes that share no noise")
 	}
 	for i, l := range m.Budgets {
 		if err := m.PrivacyOf(i).checkRange(false); err != nil {
@@ -87,7 +120,16 @@ func (m *Manifest) checkLevels() error {
 			m.Privacy.Clip, m.Privacy.Mu, clip, mu)
 	}
 	for i, l := range m.Budgets {
-		if err := m.checkLevel(m.PrivacyOf(i)); err != nil {
+		var err error
+		switch {
+		case m.Space == nil:
+			err = m.checkLevel(m.PrivacyOf(i))
+		case l.NoiseStd != m.Privacy.NoiseStd: // pairs have the same rows at both ends
+			err = fmt.Errorf("%w: noise_std is %v, and all nodes' %v", ErrPrivacy, l.NoiseStd, m.Privacy.NoiseStd)
+		default:
+			err = m.PrivacyOf(i).checkEpsilon()
+		}
+		if err != nil {
 			return fmt.Errorf("node %q: %w", l.Node, err)
 		}
 	}

@@ -59,6 +59,7 @@ type Manifest struct {
 	// loss at one level for all nodes, that of Privacy.
 	Budgets      []NodeLevel `json:"budgets,omitempty"`
 	OneLevelLoss float64     `json:"one_level_loss,omitempty"`
+	OneBatchLoss float64     `json:"one_batch_loss,omitempty"` // of people in several batches: the least loss where they are in one
 	// ErrorAtPrivacy is the squared error with the noise of Privacy, in units of the clip: (noise_std/clip)² times
 	// squared_error. It is there for an (ε, δ) that was asked for, and comparable with all others for the same one.
 	ErrorAtPrivacy float64 `json:"error_at_privacy,omitempty"`

@@ -40,7 +40,7 @@ func (e *Export) StrategiesOn(n *graph.Network) ([]strategy.Strategy, error) {
 
 // ErrOtherNetwork is wrapped by the errors of StrategiesOn and SharedOn about strategies, or noise, of the nodes of another
 // network.
-var ErrOtherNetwork = errors.New("its nodes have strategies of their own, or share noise, for another network")
+var ErrOtherNetwork = errors.New("its nodes have strategies or privacy levels of their own, or share noise, for another network")
 
 // sameNodes returns for every node of the network the index of the one with its label in the export. The networks
 // must be the same: gossip, labels, degrees, and for graphs that are made what they are made of. The order of the
@@ -103,6 +103,20 @@ func (e *Export) SharedOn(n *graph.Network) (*secrets.Noise, error) {
 	return on, nil
 }
 
+// LevelsOn returns the privacy levels of the nodes of an export with Budgets, in the order of the nodes of n. The error
+// is ErrOtherNetwork.
+func (e *Export) LevelsOn(n *graph.Network) ([]NodeLevel, error) {
+	at, err := e.sameNodes(n)
+	if err != nil {
+		return nil, err
+	}
+	levels := make([]NodeLevel, len(at))
+	for u, v := range at {
+		levels[u] = e.Manifest.Budgets[v]
+	}
+	return levels, nil
+}
+
 // NodeLabels returns the labels of the nodes, by index; none of an export without a network.
 func (e *Export) NodeLabels() ([]string, error) {
 	if e.Manifest.Graph == nil {
@@ -123,17 +137,21 @@ func (e *Export) NodeLabels() ([]string, error) {
 	return labels, nil
 }
 
-// nodes returns the nodes of an export whose nodes have strategies of their own, or share noise, by their labels.
+// nodes returns the nodes of an export whose nodes have strategies or privacy levels of their own, or share noise, by
+// their labels.
 func (e *Export) nodes() (map[string]exportedNode, error) {
 	text, err := e.Read("nodes.csv")
 	if err != nil {
 		return nil, err
 	}
 	count, columns := 0, 3
-	if e.Shared != nil {
+	switch {
+	case e.Shared != nil:
 		count, columns = len(e.Shared.Labels), len(nodesHeader())
-	} else {
+	case e.Manifest.PerNode != nil:
 		count = len(e.Manifest.PerNode.Layers)
+	default:
+		count = len(e.Manifest.Budgets)
 	}
 	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
 	if err != nil {
@@ -152,7 +170,7 @@ func (e *Export) nodes() (map[string]exportedNode, error) {
 		nodes[line[1]] = exportedNode{index, degree}
 	}
 	if len(nodes) != count {
-		return nil, fmt.Errorf("nodes.csv: %d nodes, where %d have strategies", len(nodes), count)
+		return nil, fmt.Errorf("nodes.csv: %d nodes, where there are %d", len(nodes), count)
 	}
 	return nodes, nil
 }

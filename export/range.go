@@ -49,6 +49,9 @@ func (m *Manifest) checkRange() error {
 	if m.ErrorAtPrivacy < 0 || m.CyclicErrorAtPrivacy < 0 {
 		return errors.New("error_at_privacy or cyclic_error_at_privacy is negative")
 	}
+	if m.OneBatchLoss < 0 || m.OneBatchLoss != 0 && m.Participation.Batches < 2 {
+		return errors.New("one_batch_loss is negative, or not of people in several batches")
+	}
 	if m.PlainStrategyLoss < 0 {
 		return errors.New("plain_strategy_loss is negative")
 	}

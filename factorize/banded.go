@@ -30,11 +30,17 @@ func (Banded) Traits() Traits {
 	}
 }
 
+// defaultBands returns 2b, or b under min-sep. Patterns of people in several batches have steps next to each other, but
+// what pays are the bands of the cycle.
 func defaultBands(s participation.Schema) int {
 	if minSep(s) {
 		return s.Separation()
 	}
-	return min(2*s.Separation(), s.Steps())
+	b := s.Separation()
+	if people, are := s.(*participation.People); are {
+		b = people.Cycle().Separation()
+	}
+	return min(2*b, s.Steps())
 }
 
 // With returns the class of another bandwidth.

@@ -21,6 +21,7 @@ type Spent struct {
 	Epsilon *float64 `json:"epsilon,omitempty"`
 	Delta   *float64 `json:"delta,omitempty"`
 	By      Proof    `json:"by"`
+	Node    string   `json:"node,omitempty"` // of several nodes whose numbers differ: the one that has spent so much
 }
 
 // Proof says where the numbers of a Spent come from.
@@ -58,6 +59,7 @@ var ErrOdometer = errors.New("the export does not say what is spent")
 // No number is above the plan's. A number is for a run whose end does not depend on the records: whoever stops because of
 // what a model shows can claim the plan's guarantee alone.
 type Odometer struct {
+	node         string // a label, of several that have the same numbers the first
 	manifest     *export.Manifest
 	privacy      *export.Privacy  // the node's level
 	growth       *strategy.Growth // nil under Poisson sampling and random allocation
@@ -129,6 +131,7 @@ func OpenOdometer(dir, node string, delta float64) (Odometers, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", dir, err)
 		}
+		o.node = label
 		all = append(all, o)
 	}
 	return all, nil
@@ -151,6 +154,7 @@ func newOdometer(m *export.Manifest, p *export.Privacy, c strategy.Strategy, opt
 	if p == nil {
 		return nil, fmt.Errorf("%w: it was made without a privacy level", ErrOdometer)
 	}
+	std *= m.Part(p)
 	o := &Odometer{manifest: m, privacy: p, std: std, delta: delta, known: newKnownEpsilons()}
 	if delta == 0 && p.Delta != nil {
 		o.delta = *p.Delta
@@ -521,6 +525,9 @@ func (all Odometers) After(t int) (worst Spent, err error) {
 		}
 		if i == 0 || s.Mu != nil && *s.Mu > *worst.Mu || s.Mu == nil && *s.Epsilon > *worst.Epsilon {
 			worst = s
+			if len(all) > 1 {
+				worst.Node = o.node
+			}
 		}
 	}
 	return worst, nil

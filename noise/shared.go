@@ -49,7 +49,7 @@ func newShare(e *export.Export, i int) *share {
 // would protect less than claimed.
 func (s *share) checkWorst() error {
 	space := s.export.Manifest.Space
-	attackers, err := space.Coalitions.Attackers(s.export.Shared.Labels)
+	attackers, err := s.export.Manifest.Attackers(s.export.Shared.Labels)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrExport, err)
 	}

@@ -23,9 +23,10 @@ import (
 	"mafalda/workload"
 )
 
-// Levels are privacy levels of single nodes. Under local DP the constraints separate: what a node's own noise protects are
-// its own records. So the best strategies of single nodes stay the best, and only their noise is scaled, by
-// contribution_i/μ_i; one strategy for all nodes is best for H_w = Σ (clip_i/μ_i)² H_i.
+// Levels are privacy levels of single nodes. Under local DP the constraints separate: what a node's own noise protects
+// are its own records. So the best strategies of single nodes stay the best, and only their noise is scaled, by
+// contribution_i/μ_i; one strategy for all nodes is best for H_w = Σ (clip_i/μ_i)² H_i. Where nodes share noise, what
+// may be learned of node i in a step is [M_A⁻¹]_ii ≤ (μ_i/clip_i)², relative to the plan's.
 type Levels struct {
 	listed []listedLevel
 	levels []export.NodeLevel // of the nodes of a network, in their order; without noise; nil before On
@@ -180,6 +181,15 @@ func (l *Levels) weights() []float64 {
 	return export.LevelWeights(l.levels)
 }
 
+// calibrateShared returns the levels for noise that nodes share, whose Z has the standard deviation std at all nodes.
+func (l *Levels) calibrateShared(std float64) []export.NodeLevel {
+	levels := slices.Clone(l.levels)
+	for i := range levels {
+		levels[i].NoiseStd = std
+	}
+	return levels
+}
+
 // calibrate returns the levels with the noise that a strategy of sensitivity sens needs.
 func (l *Levels) calibrate(sens float64, adjacency accounting.Adjacency) ([]export.NodeLevel, error) {
 	levels := slices.Clone(l.levels)
@@ -213,8 +223,6 @@ func (p Problem) checkLevels(o Options) error {
 	switch {
 	case p.Workload.Kind == workload.Prefix:
 		return fault.New("Budgets", nil, "[Budgets] needs nodes, which the prefix workload has none of")
-	case p.Sharing != nil:
-		return fault.New("Trust", export.TrustSecLDP, single)
 	case o.Sampling != participation.InTurn:
 		return fault.New("Sampling", o.Sampling, single+": batches in turn only")
 	case p.Objective != Mean:

@@ -273,7 +273,6 @@ func TestBadLevels(t *testing.T) {
 		t.Errorf("checkpoints of other levels are not told apart (%v)", err)
 	}
 	for name, change := range map[string]func(p *plan.Problem, o *plan.Options){
-		"Trust":     func(p *plan.Problem, _ *plan.Options) { p.Sharing = &plan.Sharing{Secrets: "gossip", Coalitions: "1"} },
 		"Sampling":  func(_ *plan.Problem, o *plan.Options) { o.Sampling = participation.Poisson },
 		"Objective": func(p *plan.Problem, _ *plan.Options) { p.Objective = plan.Last },
 		"Method":    func(p *plan.Problem, _ *plan.Options) { p.Gram.Method = plan.GramLanczos },

@@ -48,6 +48,8 @@ func (sharingMode) check(p Problem, o Options) error {
 		return fault.New("Method", p.Gram.Method, shared+": only exact")
 	case p.Schema.Steps() > strategy.LongSteps:
 		return fault.New("Steps", p.Schema.Steps(), "must be at most %d for noise that nodes share", strategy.LongSteps)
+	case !participation.IsPartition(p.Schema) && p.Schema.Name() == "people":
+		return fault.New("Unit", "person", shared+": with records in several batches its patterns overlap")
 	case !participation.IsPartition(p.Schema):
 		return fault.New("Schema", p.Schema.Name(), shared+": its patterns overlap")
 	case p.Workload.HasFreeNoise(p.Schema.Steps()):

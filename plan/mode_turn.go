@@ -59,6 +59,9 @@ func (turnMode) solve(ctx context.Context, s *job) error {
 	if err := s.compareOneLevel(ctx); err != nil {
 		return err
 	}
+	if err := s.compareOneBatch(ctx); err != nil {
+		return err
+	}
 	return s.comparePlain(ctx)
 }
 
@@ -227,7 +230,11 @@ func (s *job) setNoise() error {
 	if s.Privacy, err = o.Privacy.calibrate(rounding.SqrtUp(s.Quality.Sensitivity.Squared)); err != nil {
 		return err
 	}
-	if s.Problem.Levels != nil {
+	switch {
+	case s.Problem.Levels == nil:
+	case s.Problem.Sharing != nil:
+		s.Budgets = s.Problem.Levels.calibrateShared(s.Privacy.NoiseStd)
+	default:
 		s.Budgets, err = s.Problem.Levels.calibrate(rounding.SqrtUp(s.Quality.Sensitivity.Squared), o.Privacy.Adjacency)
 	}
 	if err != nil || o.Privacy == nil || o.Privacy.Epsilon == 0 {

@@ -167,5 +167,9 @@ func (p Problem) spaceProblem(o Options) (spacetime.Problem, error) {
 		return spacetime.Problem{}, fmt.Errorf("the workload over nodes and steps: %w", err)
 	}
 	schema, err := p.spaceSchema(o)
-	return spacetime.Problem{Workload: w, Schema: schema, Class: o.Class, Setting: p.Sharing.setting}, err
+	setting := p.Sharing.setting
+	if err == nil && p.Levels != nil {
+		setting.Attackers, err = setting.Attackers.Weighing(export.SharedWeights(p.Levels.levels))
+	}
+	return spacetime.Problem{Workload: w, Schema: schema, Class: o.Class, Setting: setting}, err
 }

@@ -33,6 +33,7 @@ type Solution struct {
 	Budgets []export.NodeLevel // with Problem.Levels: of every node, with its noise
 	// OneLevelLoss is, with Problem.Levels, the least loss where all nodes have the level of Privacy; 0 if unknown.
 	OneLevelLoss float64
+	OneBatchLoss float64          // of people in several batches: the least loss where they are in one; 0 if unknown
 	Sampling     *export.Sampling // how batches are to be drawn, with an (ε, δ) asked for
 	// With an (ε, δ) asked for: the squared error with the noise for it, in units of the clip, and the same error of
 	// Cyclic, the dense optimum for batches in turn; 0 if unknown. DPDSGDRatio is the error of DP-D-SGD with Poisson

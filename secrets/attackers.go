@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"mafalda/internal/fault"
@@ -12,6 +13,32 @@ import (
 type Attackers struct {
 	nodes      int
 	coalitions [][]int // distinct, ascending nodes each, by size and then by nodes; the first is empty
+	weights    []float64
+}
+
+// Weighing returns the same attackers where what is learned of node v counts weights[v] times: where nodes have privacy
+// levels of their own, [M_A⁻¹]_vv may be 1/weights[v]. The error is another number of weights, or one that is not
+// positive and finite.
+func (a *Attackers) Weighing(weights []float64) (*Attackers, error) {
+	if len(weights) != a.nodes {
+		return nil, fault.New("Weights", len(weights), "must be %d, of all nodes", a.nodes)
+	}
+	for _, w := range weights {
+		if !(w > 0) || math.IsInf(w, 1) {
+			return nil, fault.New("Weights", w, "must be positive and finite")
+		}
+	}
+	weighing := *a
+	weighing.weights = slices.Clone(weights)
+	return &weighing, nil
+}
+
+// Weight returns how much it counts what is learned of a node: 1 unless Weighing says otherwise.
+func (a *Attackers) Weight(node int) float64 {
+	if a.weights == nil {
+		return 1
+	}
+	return a.weights[node]
 }
 
 // Colluding returns all coalitions of at most so many of n nodes, and with them the eavesdropper: with a size of one

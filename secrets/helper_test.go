@@ -82,13 +82,18 @@ func unknown(noise *Noise, coalition []int) (*mat.Dense, []int) {
 	return &m, others
 }
 
-// exactWorst is max [M_A⁻¹]_vv over all who are allowed and all nodes outside, in rational numbers.
+// exactWorst is max [M_A⁻¹]_vv over all who are allowed and all nodes outside, by their weights, in rational numbers.
 func exactWorst(noise *Noise, a *Attackers) *big.Rat {
 	worst := new(big.Rat)
 	for _, coalition := range allowed(a) {
-		for _, v := range exactDiagonal(noise, coalition) {
-			if v.Cmp(worst) > 0 {
-				worst = v
+		exact := exactDiagonal(noise, coalition)
+		for v := range noise.Own {
+			if slices.Contains(coalition, v) {
+				continue
+			}
+			value := new(big.Rat).Mul(exact[0], new(big.Rat).SetFloat64(a.Weight(v)))
+			if exact = exact[1:]; value.Cmp(worst) > 0 {
+				worst = value
 			}
 		}
 	}

@@ -95,8 +95,8 @@ func (n *Noise) parts(coalition []int) [][]int {
 	return parts
 }
 
-// Exposed returns for every node the attacker who learns most of it, and how much, as Learned says. It costs as much as
-// Worst, and has its errors.
+// Exposed returns for every node the attacker who learns most of it, and how much, as Learned says, times the node's
+// weight. It costs as much as Worst, and has its errors.
 func (n *Noise) Exposed(ctx context.Context, attackers *Attackers) ([]Worst, error) {
 	if err := n.Check(); err != nil {
 		return nil, err
@@ -106,14 +106,14 @@ func (n *Noise) Exposed(ctx context.Context, attackers *Attackers) ([]Worst, err
 	}
 	threats := attackers.Threats()
 	learned := make([][]float64, len(threats)) // of the victims of each
-	p := newProver(n)
+	p := newProver(n, attackers)
 	parallel.For(len(threats), func(i int) {
 		if ctx.Err() != nil {
 			return
 		}
 		all := p.exposed(threats[i].Attacker)
 		for _, v := range threats[i].Victims {
-			learned[i] = append(learned[i], all[v])
+			learned[i] = append(learned[i], attackers.weighed(v, all[v]))
 		}
 	})
 	if ctx.Err() != nil {

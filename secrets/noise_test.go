@@ -37,6 +37,13 @@ func TestWorstBoundsTheExactValue(t *testing.T) {
 			}
 		}
 		attackers := drawAttackers(t, n)
+		if rapid.Bool().Draw(t, "levels") {
+			weights := rapid.SliceOfN(rapid.Float64Range(0.01, 1), n, n).Draw(t, "weights")
+			var err error
+			if attackers, err = attackers.Weighing(weights); err != nil {
+				t.Fatal(err)
+			}
+		}
 		worst, err := noise.Worst(context.Background(), attackers)
 		if err != nil {
 			t.Fatal(err)
@@ -47,7 +54,10 @@ func TestWorstBoundsTheExactValue(t *testing.T) {
 			exact, _ := want.Float64()
 			t.Fatalf("%v is below %v", worst.Value, exact)
 		}
-		if exact, _ := want.Float64(); worst.Value > exact*(1+given(noise, exact)) {
+		unweighted := *attackers
+		unweighted.weights = nil
+		most, _ := exactWorst(noise, &unweighted).Float64()
+		if exact, _ := want.Float64(); worst.Value > exact*(1+given(noise, most)) {
 			t.Fatalf("%v is far above %v", worst.Value, exact)
 		}
 	})

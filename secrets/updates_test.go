@@ -120,7 +120,7 @@ func TestWorstIsTheSameBothWays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := newProver(noise)
+		p := newProver(noise, attackers)
 		updated := 0
 		for _, threat := range attackers.Threats() {
 			if _, _, ok := p.updated(threat.Attacker); ok {
@@ -172,7 +172,7 @@ func TestWithinWhatFactorsProve(t *testing.T) {
 				}
 			}
 		}
-		p := newProver(noise)
+		p := newProver(noise, single)
 		p.updates = nil
 		var limit float64
 		for _, threat := range single.Threats() {

@@ -7,17 +7,19 @@ import (
 	"sync"
 
 	"mafalda/internal/parallel"
+	"mafalda/internal/rounding"
 )
 
 // Worst is the attacker who learns most, and of whom.
 type Worst struct {
 	Attacker []int   // ascending; empty: the eavesdropper
 	Victim   int     // outside of Attacker
-	Value    float64 // not below [M_A⁻¹]_vv: the squared sensitivity of the step for noise of variance one
+	Value    float64 // not below Attackers.Weight·[M_A⁻¹]_vv: the squared sensitivity of the step for noise of variance one
 }
 
-// Worst returns a proven bound of max [M_A⁻¹]_vv over all attackers and victims, and where it is attained. It is +Inf
-// where a covariance is not positive definite, or not so beyond rounding: the attacker then knows some message.
+// Worst returns a proven bound of max [M_A⁻¹]_vv over all attackers and victims, by their weights, and where it is
+// attained. It is +Inf where a covariance is not positive definite, or not so beyond rounding: the attacker then knows
+// some message.
 //
 // It is proven by Cholesky factors of every M_A (learned), 2n³/3 multiplications an attacker, or by updates of one M⁻¹
 // (updates), n(|A|+|N|)² and (n+m)(|A|+|N|) for an attacker with |N| neighbours, where that is less. Both give away the
@@ -40,7 +42,7 @@ func (n *Noise) Within(ctx context.Context, attackers *Attackers, limit float64)
 	}
 	threats := attackers.Threats()
 	values, victims := make([]float64, len(threats)), make([]int, len(threats))
-	p := newProver(n)
+	p := newProver(n, attackers)
 	parallel.For(len(threats), func(i int) {
 		if ctx.Err() == nil {
 			values[i], victims[i] = p.threat(threats[i], limit)
@@ -61,12 +63,13 @@ func (n *Noise) Within(ctx context.Context, attackers *Attackers, limit float64)
 // prover proves what attackers learn of one noise: the faster way, or the one that comes to something.
 type prover struct {
 	noise   *Noise
+	by      *Attackers
 	updates *updates // nil: there is no such way
 	buffers sync.Pool
 }
 
-func newProver(n *Noise) *prover {
-	return &prover{noise: n, updates: newUpdates(n), buffers: sync.Pool{New: func() any { return new([2][]float64) }}}
+func newProver(n *Noise, by *Attackers) *prover {
+	return &prover{noise: n, by: by, updates: newUpdates(n), buffers: sync.Pool{New: func() any { return new([2][]float64) }}}
 }
 
 // factored returns the nodes outside of a coalition, and a bound of [M_A⁻¹]_vv for each of them, by factors.
@@ -88,7 +91,7 @@ func (p *prover) updated(coalition []int) (others []int, bounds []float64, ok bo
 func (p *prover) threat(t Threat, limit float64) (value float64, victim int) {
 	others, bounds, ok := p.updated(t.Attacker)
 	if ok {
-		value, victim = t.largest(others, bounds)
+		value, victim = p.largest(t, others, bounds)
 		if value <= limit {
 			return value, victim
 		}
@@ -97,19 +100,27 @@ func (p *prover) threat(t Threat, limit float64) (value float64, victim int) {
 	for i, b := range bounds {
 		factored[i] = math.Min(b, factored[i])
 	}
-	return t.largest(others, factored)
+	return p.largest(t, others, factored)
 }
 
-// largest returns the largest bound of a victim, and who that is.
-func (t Threat) largest(others []int, bounds []float64) (value float64, victim int) {
+// largest returns the largest bound of a victim by its weight, and who that is.
+func (p *prover) largest(t Threat, others []int, bounds []float64) (value float64, victim int) {
 	at := 0
 	for _, v := range t.Victims {
 		for others[at] != v {
 			at++
 		}
-		if !(bounds[at] <= value) {
-			value, victim = bounds[at], v
+		if bound := p.by.weighed(v, bounds[at]); !(bound <= value) {
+			value, victim = bound, v
 		}
 	}
 	return value, victim
+}
+
+// weighed returns a bound times a node's weight, rounded up.
+func (a *Attackers) weighed(node int, bound float64) float64 {
+	if a.weights == nil || math.IsInf(bound, 1) {
+		return bound
+	}
+	return rounding.MulUp(bound, a.weights[node])
 }

@@ -12,7 +12,7 @@ type alone struct {
 	*trainer
 	state   *workload.State[float64]
 	columns int
-	scales  []float64 // 1 over the standard deviation of every node's Z
+	scales  []float64 // 1 over the standard deviation of every node's Z; times its part, where nodes have levels of their own
 	rows    []float64 // n×columns
 	weights []float64 // of the steps
 	at      int
@@ -27,8 +27,12 @@ func newAlone(t *trainer, stds []float64) (*alone, error) {
 		return nil, err
 	}
 	a.state, err = workload.NewState[float64](t.Workload, steps, t.nodes, a.columns, t.LearningRate)
-	for _, std := range stds {
-		a.scales = append(a.scales, 1/std)
+	for u, std := range stds {
+		scale := 1 / std
+		if c := t.noise.Correlation; c.shared == nil {
+			scale *= c.level(u).part
+		}
+		a.scales = append(a.scales, scale)
 	}
 	a.rows = make([]float64, t.nodes*a.columns)
 	return a, err

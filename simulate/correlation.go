@@ -24,6 +24,7 @@ type Correlation struct {
 	of     []int          // node → layer
 	shared *secrets.Noise // standard deviations of own rows and pairs' rows, in units of the Z of the others; nil: own ones
 	by     [][]neighbour  // of every node, if noise is shared
+	levels []level        // of every node, nil: all have one
 }
 
 // layer is what nodes with the same strategy share.
@@ -150,14 +151,19 @@ type Noise struct {
 	Multiplier float64
 }
 
-// std returns the standard deviation of the node's Z, for sums of gradients of norm clip that are divided by at least
-// divisor, rounded up.
+// std returns the standard deviation of the node's Z, for sums of gradients of norm clip, or its own level's share of
+// that, that are divided by at least divisor, rounded up.
 func (n *Noise) std(node int, divisor, clip float64) (float64, error) {
-	sens, contribution := n.Correlation.Sensitivity(node), n.Adjacency.Contribution(clip)
+	sens, mu := n.Correlation.Sensitivity(node), n.Mu
+	if n.Correlation.shared == nil {
+		own := n.Correlation.level(node)
+		mu, clip = mu*own.mu, clip*own.clip
+	}
+	contribution := n.Adjacency.Contribution(clip)
 	if n.Multiplier > 0 {
 		return rounding.DivUp(rounding.MulUp(n.Multiplier, rounding.MulUp(sens, contribution)), divisor), nil
 	}
-	std, err := accounting.NoiseStd(n.Mu, sens, contribution)
+	std, err := accounting.NoiseStd(mu, sens, contribution)
 	return rounding.DivUp(std, divisor), err
 }
 

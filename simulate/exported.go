@@ -33,9 +33,6 @@ func (s *Study) exported(dir string, e *export.Export) (m method, err error) {
 	if e.Manifest.Steps != schema.Steps() {
 		return m, &StepsError{dir, e.Manifest.Steps, schema.Steps()}
 	}
-	if e.Manifest.Budgets != nil {
-		return m, fmt.Errorf("%s: %w, and simulations compare methods at one", dir, export.ErrLevels)
-	}
 	note, err := s.checkTraining(dir, e.Manifest)
 	if err != nil {
 		return m, err
@@ -74,6 +71,9 @@ func (s *Study) methodFrom(e *export.Export) (m method, err error) {
 	if e.Shared != nil {
 		return m, fmt.Errorf("%w: %w, which bins are not accounted for", participation.ErrViolated, export.ErrShared)
 	}
+	if e.Manifest.Budgets != nil {
+		return m, fmt.Errorf("%w: %w, which bins are not accounted for", participation.ErrViolated, export.ErrLevels)
+	}
 	if m.strategy, err = e.SharedStrategy(); err != nil {
 		return m, err
 	}
@@ -97,6 +97,9 @@ func (s *Study) correlationOf(e *export.Export) (*Correlation, error) {
 	c, err := NewCorrelation(len(strategies), func(u int) strategy.Strategy { return strategies[u] }, of)
 	if err == nil && e.Shared != nil {
 		c, err = s.sharedBy(e, c)
+	}
+	if err == nil {
+		c, err = s.leveled(e, c)
 	}
 	if b := s.config.Schema.Separation(); err == nil && s.options.Sampling != participation.InTurn && c.Bands() > b {
 		return nil, fmt.Errorf("%w: it has %d bands, more than a node has batches (%d), so that its columns meet in every "+

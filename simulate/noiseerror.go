@@ -6,9 +6,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// NoiseError is the squared error of the models that the noise alone makes, summed over steps and nodes, of one parameter,
-// for noise of standard deviation one and a learning rate of one: measured, as a mean over the runs, and predicted by the
-// Gram matrix, which is the squared error of the strategy.
+// NoiseError is the squared error of the models that the noise alone makes, summed over steps and nodes, of one
+// parameter, for noise of standard deviation one (at the strictest node, where nodes have levels of their own) and a
+// learning rate of one: measured, as a mean over the runs, and predicted by the Gram matrix, which is the squared error
+// of the strategy.
 type NoiseError struct {
 	Measured  float64  `json:"measured"`
 	StdErr    *float64 `json:"standard_error,omitempty"`

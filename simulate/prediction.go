@@ -81,7 +81,7 @@ func (s *Study) foreseeable(c *Correlation) bool {
 	nodes, steps := float64(len(c.of)), float64(s.config.Schema.Steps())
 	static := s.config.Workload.IsStatic()
 	switch {
-	case len(c.layers) > 1:
+	case len(c.layers) > 1 || c.levels != nil && c.shared == nil:
 		return nodes*steps*steps*steps <= freeNodeGrams && (static || nodes*steps <= freeChanging)
 	case c.shared != nil:
 		return static && nodes*steps <= freeGram
@@ -93,12 +93,12 @@ func (s *Study) foreseeable(c *Correlation) bool {
 	return nodes*steps <= freeChanging
 }
 
-// squaredError returns Σ_u tr(C_u⁻ᵀ H_u C_u⁻¹).
+// squaredError returns Σ_u tr(C_u⁻ᵀ H_u C_u⁻¹), times the squared part of node u, where nodes have levels of their own.
 func (s *Study) squaredError(ctx context.Context, c *Correlation) (float64, error) {
 	if c.shared != nil {
 		return s.sharedError(ctx, c)
 	}
-	if len(c.layers) == 1 {
+	if len(c.layers) == 1 && c.levels == nil {
 		h, err := s.gram(ctx)
 		if err != nil {
 			return 0, err
@@ -108,7 +108,8 @@ func (s *Study) squaredError(ctx context.Context, c *Correlation) (float64, erro
 	var sum float64
 	err := workload.NodeGrams(ctx, s.config.Gossip, s.config.Schema.Steps(), workload.Options{Spec: s.config.trained()},
 		func(u int, h *mat.SymDense) error {
-			sum += c.layers[c.of[u]].squaredError(h)
+			part := c.level(u).part
+			sum += part * part * c.layers[c.of[u]].squaredError(h)
 			return ctx.Err()
 		})
 	return sum, err

@@ -193,6 +193,24 @@ func TestSharedExport(t *testing.T) {
 	}
 }
 
+// What rows that are lost leave of shared noise is foreseen on sparse, odd and complete graphs, seldom or often.
+func TestLostSharedRowsAreForeseen(t *testing.T) {
+	c := Config{Task: linearTask(t, 120), Schema: cyclic(t, 8, 2, 4)}
+	for _, name := range []string{"cycle:6", "star:5", "complete:5"} {
+		n := network(t, graph.NetworkOptions{Source: name})
+		dir := writeShared(t, n, c.Schema, 1)
+		for _, p := range []float64{0.01, 0.1} {
+			c.Workload = workload.Spec{Absence: workload.Absence{MissedSteps: p}}
+			by := rows(t, n, c, StudyOptions{Methods: []string{dir}, Mus: []float64{1}, Delta: 1e-6, Seeds: 100})
+			for cell, r := range by {
+				if e := r.NoiseError; cell.Mu == 1 && (e == nil || e.Predicted == nil || e.Off()) {
+					t.Errorf("%s, %v missed: %+v", name, p, e)
+				}
+			}
+		}
+	}
+}
+
 // A node that leaves its rows out does not take away what its neighbours have added for it: the noise grows.
 func TestSharedNoiseOfAbsentNodes(t *testing.T) {
 	n := network(t, graph.NetworkOptions{Source: "complete:6"})

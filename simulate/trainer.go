@@ -200,7 +200,7 @@ func (t *trainer) descend(step int) error {
 			t.errs[u] = err
 			return
 		}
-		t.clipped[u] += t.workers[worker].ClippedSumTo(gradient, t.state.Model(u), batch, t.Clip)
+		t.clipped[u] += t.workers[worker].ClippedSumTo(gradient, t.state.Model(u), batch, t.noise.clip(u, t.Clip))
 		blas32.Scal(float32(1/divisor), vector(gradient))
 		if t.noises != nil {
 			blas32.Axpy(1, vector(t.row(u, step)), vector(gradient))

@@ -51,6 +51,7 @@ func Account(ctx context.Context, s Scenario, visit func(Exposure) error) error 
 	if len(s.Attacker.Nodes) == s.nodes() {
 		return nil // nobody is left
 	}
+	s = s.inOwnUnits()
 	switch {
 	case s.Attacker.Trust == LDP && s.Algorithm.SharesNoise():
 		return s.alone(visit)
@@ -113,6 +114,9 @@ func (s Scenario) direct(ctx context.Context, visit func(Exposure) error) error 
 	if p.h == nil {
 		return nothing(p.victims, steps, visit)
 	}
+	if s.Algorithm.tooWide() {
+		return ErrUnclear
+	}
 	seen, _ := p.h.Dims()
 	size := seen * steps
 	if size > MaxDirect {
@@ -159,7 +163,8 @@ func (s Scenario) seenNoise(ctx context.Context, nodes []int, responses []*mat.D
 		b := mul(toeplitz(responses, i, s.steps()), z)
 		variance := 1.0
 		if n := s.Algorithm.space; n != nil {
-			variance = n.noise.Own[v] * n.noise.Own[v]
+			own := n.noise.Own[v] / s.Algorithm.part(v)
+			variance = own * own
 		}
 		gemm.Syrk(blas.NoTrans, variance, b.RawMatrix(), 1, covariance)
 	}
@@ -252,7 +257,7 @@ func (a Algorithm) LocalMatrix(node, steps int) (*mat.SymDense, error) {
 	if a.dense != nil {
 		m := strategy.GramOf(a.dense(node))
 		if a.space != nil {
-			own := a.space.noise.Own[node]
+			own := a.space.noise.Own[node] / a.part(node)
 			m.ScaleSym((1+0x1p-50)/(own*own), m)
 		}
 		return m, nil

@@ -22,6 +22,9 @@ type Algorithm struct {
 	zip    bool                             // noise of single messages
 	of     *origin                          // of the strategies
 	space  *sharing                         // noise that nodes share in pairs, C⁻¹ and all; nil for none
+	levels []OwnLevel                       // of every node, nil where all have one
+
+	inUnits bool // the gossip matrix is in units of every node's own noise: Scenario.inOwnUnits
 
 	training *Training // nil: plain gradient descent, and a network that stays
 }

@@ -200,17 +200,24 @@ func (f factors) addSymbols(message, model []float64, t, v, _ int, _ float64) {
 }
 
 // reactTo makes the hidden nodes of a run answer: in symbols with a linear answer for noise of the standard deviation
-// sigma, else as they do.
+// sigma, else as they do. Where nodes have levels of their own, sigma is the victim's, and every node's answer is in
+// units of what a record of its own can move its sum by.
 func (p *protocol) reactTo(answer react, sigma float64) {
 	p.react = func(message, model []float64, t, v int) {
 		if slices.Contains(p.attacker.Nodes, v) {
 			return
 		}
+		unit, to := p.algorithm.part(v)*sigma/p.algorithm.Sigma(v, sigma), message
+		if unit != 1 {
+			to = make([]float64, len(message))
+			model = floats.ScaleTo(make([]float64, len(model)), 1/unit, model)
+			defer func() { floats.AddScaled(message, unit, to) }()
+		}
 		if s, written := p.source.(symbols); written {
-			answer.addSymbols(message, model, t, v, s.p.n*s.p.steps, sigma)
+			answer.addSymbols(to, model, t, v, s.p.n*s.p.steps, sigma)
 			return
 		}
-		answer.add(message, model, t, v)
+		answer.add(to, model, t, v)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 type AssessOptions struct {
 	Graph   *graph.Graph // names the nodes, and says whether edges have directions; needed
 	Measure Measure      // of the squared sensitivities; the zero value is Best
-	Sigma   float64      // standard deviation of the noise over what a record moves a sum by; needed
+	Sigma   float64      // standard deviation of the noise over what a record moves a sum by; needed, unless nodes have levels of their own
 	Alpha   float64      // order of the Rényi divergence, above 1; needed
 	Delta   float64      // report the ε of this δ, too; 0: none
 	Local   float64      // what Algorithm.Local says of the scenario, if the caller has it already; 0: it is computed
@@ -44,7 +44,9 @@ func (o AssessOptions) check(s Scenario) error {
 		return fault.New("Graph", nil, "it has %d nodes, the gossip matrix %d", o.Graph.Nodes(), s.nodes())
 	case o.Measure < Best || o.Measure > Certain:
 		return fault.New("Measure", o.Measure, "choose %s", strings.Join(Measures(), ", "))
-	case !(o.Sigma > 0) || math.IsInf(o.Sigma, 1):
+	case s.Algorithm.levels != nil && o.Sigma != 0:
+		return fault.New("Sigma", o.Sigma, "is for nodes of one level, and these have their own")
+	case s.Algorithm.levels == nil && (!(o.Sigma > 0) || math.IsInf(o.Sigma, 1)):
 		return fault.New("Sigma", o.Sigma, "must be positive and finite")
 	case !(o.Alpha > 1) || math.IsInf(o.Alpha, 1):
 		return fault.New("Alpha", o.Alpha, "must be above 1 and finite")
@@ -141,7 +143,8 @@ type finding struct {
 func (a *assessment) comparable() bool {
 	s := a.scenario
 	return s.Attacker.Trust == PNDP && a.options.Reaction.Kind == FixedInputs && !s.Attacker.SecureSummation &&
-		s.Algorithm.Name() == DPDSGD().Name() && s.Algorithm.training == nil && s.Schema.Participations() == s.steps() && !a.options.Graph.Directed()
+		s.Algorithm.Name() == DPDSGD().Name() && s.Algorithm.levels == nil &&
+		s.Algorithm.training == nil && s.Schema.Participations() == s.steps() && !a.options.Graph.Directed()
 }
 
 // victims adds the pairs of all nodes that do not attack.
@@ -209,7 +212,11 @@ func (a *assessment) fallBack() error {
 
 // pair converts a squared sensitivity.
 func (a *assessment) pair(victim int, squared float64) (Pair, error) {
-	p, err := a.options.guarantee(squared)
+	sigma := a.scenario.Algorithm.Sigma(victim, a.options.Sigma)
+	p, err := a.options.guarantee(squared, sigma)
+	if a.scenario.Algorithm.levels != nil {
+		p.Sigma = &sigma
+	}
 	p.Victim, p.Bound = a.options.Graph.Label(victim), a.options.Measure.String()
 	if a.scenario.Attacker.Trust == PNDP && a.options.Reaction.Kind != FixedInputs {
 		p.Bound = LocalDP // until react has found more
@@ -217,14 +224,14 @@ func (a *assessment) pair(victim int, squared float64) (Pair, error) {
 	return p, err
 }
 
-// guarantee returns the privacy that follows from a squared sensitivity, of nobody in particular.
-func (o AssessOptions) guarantee(squared float64) (p Pair, err error) {
+// guarantee returns the privacy that follows from a squared sensitivity and the victim's noise, of nobody in particular.
+func (o AssessOptions) guarantee(squared, sigma float64) (p Pair, err error) {
 	if math.IsInf(squared, 1) {
 		p.Infinite = true
 		return p, nil
 	}
 	squared = math.Max(squared, 0)
-	mu, err := accounting.MuFromNoise(o.Sigma, rounding.SqrtUp(squared), 1)
+	mu, err := accounting.MuFromNoise(sigma, rounding.SqrtUp(squared), 1)
 	if err != nil {
 		return p, err
 	}
@@ -254,7 +261,7 @@ func (a *assessment) report() (Report, error) {
 		HoldsFor: a.options.Reaction.HoldsFor(s.Attacker.Trust), Algorithm: s.Algorithm.Name(),
 		Reaction: a.options.Reaction.Report(), Why: a.why, Unknown: a.unknown, Delta: a.options.Delta}
 	if !math.IsInf(a.options.Local, 1) {
-		local, err := a.options.guarantee(a.options.Local)
+		local, err := a.options.guarantee(a.options.Local, s.Algorithm.leastSigma(a.options.Sigma))
 		if err != nil {
 			return r, err
 		}

@@ -52,7 +52,7 @@ func (a *assessment) react(ctx context.Context) error {
 
 // bound gives a pair another squared sensitivity, and the privacy that follows.
 func (a *assessment) bound(f *finding, squared float64) error {
-	p, err := a.options.guarantee(squared)
+	p, err := a.options.guarantee(squared, a.scenario.Algorithm.Sigma(f.victim, a.options.Sigma))
 	f.pair.SensSquared, f.pair.Infinite, f.pair.Mu, f.pair.RDP, f.pair.Epsilon = p.SensSquared, p.Infinite, p.Mu, p.RDP, p.Epsilon
 	return err
 }

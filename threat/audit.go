@@ -25,8 +25,9 @@ type AuditOptions struct {
 	Random     rand.Source // of the simulated noise
 	Runs       int         // of the protocol, without and with the victim's record each; 0 means 4000
 	Confidence float64     // of the interval, two-sided; 0 means 0.999
-	Sigma      float64     // standard deviation of the noise over what a record moves a sum by; 0 means 1
+	Sigma      float64     // standard deviation of the noise over what a record moves a sum by; 0: the victim's, where nodes have levels of their own, else 1
 	NoiseScale float64     // what the nodes really multiply their noise by; 0 means 1, as the claim has it
+	Scaled     []int       // the nodes whose own noise NoiseScale is for; nil: all noise of all nodes
 	Noising    mat.Matrix  // C⁻¹ that the nodes really use, T×T; nil: the algorithm's, as its export has it
 	Answer     Answer      // how hidden nodes react to their models; nil: they do not
 	Colluding  []int       // nodes that really attack; nil: the scenario's, as the claim has it; needed with Any
@@ -94,6 +95,12 @@ var ErrAudit = errors.New("cannot be audited")
 // what memory does not hold, a fault.Argument that names the field of the options, and the context's, soon after it has
 // ended: an audit that is stopped has not passed.
 func Audit(ctx context.Context, s Scenario, victim int, opts AuditOptions) (AuditResult, error) {
+	if s.Algorithm.levels != nil && victim >= 0 && victim < len(s.Algorithm.levels) {
+		if opts.Sigma != 0 {
+			return AuditResult{}, fault.New("Sigma", opts.Sigma, "is for nodes of one level, and these have their own")
+		}
+		opts.Sigma = s.Algorithm.levels[victim].Sigma
+	}
 	opts = opts.Filled()
 	if err := opts.Check(); err != nil {
 		return AuditResult{}, err
@@ -219,7 +226,8 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 		done := 0
 		p.stepped = func() { done++; opts.Progress(done, 2*p.steps) }
 	}
-	drawn := samples{rng: rand.New(opts.Random), runs: opts.Runs, scale: opts.Sigma * opts.NoiseScale, victim: victim}
+	drawn := samples{rng: rand.New(opts.Random), runs: opts.Runs, scale: opts.Sigma, victim: victim,
+		other: opts.NoiseScale, scaled: opts.Scaled}
 	without, err := p.attack(ctx, drawn, test)
 	if err != nil {
 		return AuditResult{}, err

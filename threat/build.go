@@ -25,7 +25,8 @@ func (s Scenario) build() (*system, error) {
 	}
 	p := s.pieces()
 	p.covariance = a.covariance(s.Gossip, p.nodes)
-	sys := &system{steps: steps, rounds: steps * a.rounds, victims: p.victims, degenerate: a.rounds > 1 || a.alone == 0}
+	sys := &system{steps: steps, rounds: steps * a.rounds, victims: p.victims, degenerate: a.rounds > 1 || a.alone == 0,
+		scaled: a.levels != nil}
 	if a.filter != nil {
 		sys.stage = func(i int) *stage { return p.stage(a.filter, i) }
 		return sys, nil

@@ -35,6 +35,9 @@ func (s Scenario) directTrained(ctx context.Context, visit func(Exposure) error)
 			d.size += seen
 		}
 	}
+	if s.Algorithm.tooWide() {
+		return ErrUnclear
+	}
 	if d.size == 0 {
 		return nothing(d.sights.victims, c.steps, visit)
 	}

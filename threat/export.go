@@ -22,7 +22,7 @@ type origin struct {
 	digest     string
 	inverse    mat.Matrix // C⁻¹ that all nodes share, nil if the export has parameters only
 	trained    bool       // it says what is trained: more than the plain workload
-	nodes      []byte     // nodes.csv, if nodes have their own strategies or share noise
+	nodes      []byte     // nodes.csv, if nodes have their own strategies or levels, or share noise
 	network    *graph.Origin
 	stands     standIns // for all nodes' strategy
 }
@@ -54,8 +54,9 @@ func (s *standIns) get(hidden int, schema participation.Schema, find func() ([]r
 }
 
 // MFDSGDOf is MF-D-SGD with the strategies of an export, which must be for this number of steps, and for batches that
-// attackers may know (ErrStrategy), and have the files of its manifest. It has the Training that the export was made
-// for; networks that take turns are known by their digest alone, so that attackers under PNDP need On first.
+// attackers may know (ErrStrategy), and have the files of its manifest. Nodes have the privacy levels of the export, if
+// these are their own: Levels. It has the Training that the export was made for; networks that take turns are known by
+// their digest alone, so that attackers under PNDP need On first.
 func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 	if err := e.CheckHashes(); err != nil {
 		return Algorithm{}, err
@@ -63,10 +64,6 @@ func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 	m := e.Manifest
 	if m.Sampled() {
 		return Algorithm{}, &misfit{fmt.Sprintf("%s: %v, which is not accounted for here", e.Dir, export.ErrSampled)}
-	}
-	if m.Budgets != nil {
-		return Algorithm{}, &misfit{fmt.Sprintf("%s: %v, which is not accounted for here: each has its own number under local DP",
-			e.Dir, export.ErrLevels)}
 	}
 	if m.Steps != steps {
 		return Algorithm{}, &misfit{fmt.Sprintf("%s is for T = %d, not %d", e.Dir, m.Steps, steps)}
@@ -92,6 +89,9 @@ func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 		return Algorithm{}, err
 	}
 	a.of.dir, a.of.digest, a.of.inverse, a.of.network = e.Dir, digest, inverse, m.Graph
+	if a, err = a.withLevels(e); err != nil {
+		return Algorithm{}, err
+	}
 	if m.Space != nil {
 		if a, err = a.withShared(e); err != nil {
 			return Algorithm{}, err
@@ -130,8 +130,8 @@ func perNode(e *export.Export) (Algorithm, error) {
 	return a, nil
 }
 
-// CheckNodes refuses an export whose nodes have their own strategies, or share noise, if they are not the graph's nodes
-// (ErrStrategy).
+// CheckNodes refuses an export whose nodes have their own strategies or levels, or share noise, if they are not the
+// graph's nodes (ErrStrategy).
 func (a Algorithm) CheckNodes(g *graph.Graph) error {
 	if a.of == nil || a.of.nodes == nil {
 		return nil
@@ -148,7 +148,7 @@ func (a Algorithm) CheckNodes(g *graph.Graph) error {
 		return err
 	}
 	if !bytes.Equal(a.of.nodes, want.Bytes()) {
-		return &misfit{a.of.dir + " has strategies, or noise, for the nodes of another graph"}
+		return &misfit{a.of.dir + " has strategies, levels or noise for the nodes of another graph"}
 	}
 	return nil
 }

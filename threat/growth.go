@@ -74,7 +74,8 @@ func (s Scenario) growth(ctx context.Context, o AssessOptions) (GrowthRow, error
 		row.Local = &local
 	}
 	attackers, n := len(s.Attacker.Nodes), s.nodes()
-	if s.Attacker.SecureSummation && o.Reaction.Kind == FixedInputs && s.Algorithm.training == nil && attackers < n &&
+	if s.Attacker.SecureSummation && o.Reaction.Kind == FixedInputs && s.Algorithm.training == nil &&
+		s.Algorithm.levels == nil && attackers < n &&
 		s.Gossip.Symmetric(symmetricWithin) {
 		limit := AsymptoteSquared(attackers, n, row.Steps, s.Attacker.ForgetOwnNoise) / float64(row.Steps)
 		row.Asymptote = &limit

@@ -27,6 +27,7 @@ type hidden struct {
 
 // hidden returns it for an attacker under PNDP, with local DP of the algorithm.
 func (s Scenario) hidden(ctx context.Context, local float64) (*hidden, error) {
+	s = s.inOwnUnits()
 	h := &hidden{scenario: s, why: s.Algorithm.unbounded()}
 	h.local = make([]float64, s.nodes())
 	for v, hops := range s.hops() {

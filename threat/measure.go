@@ -106,7 +106,7 @@ func (a Algorithm) Local(schema participation.Schema) (float64, error) {
 	seen := map[strategy.Strategy]bool{}
 	first := 0
 	if a.space != nil {
-		first = a.space.exposed()
+		first = a.exposed()
 	}
 	for node := first; node < max(len(a.each), first+1); node++ {
 		if a.each != nil {

@@ -16,7 +16,8 @@ type NoiseLevel struct {
 
 // NoiseOf returns the noise level of an export, nil if it was not calibrated. A level that does not follow from the
 // guarantee that it is stated with is refused (export.ErrPrivacy), as are batches that are drawn in secret
-// (export.ErrSampled), whose noise is not for attackers who know them, and levels of single nodes (export.ErrLevels).
+// (export.ErrSampled), whose noise is not for attackers who know them, and levels of single nodes (export.ErrLevels),
+// which the Algorithm of MFDSGDOf has.
 func NoiseOf(m *export.Manifest) (*NoiseLevel, error) {
 	if m.Sampled() {
 		return nil, export.ErrSampled

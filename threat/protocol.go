@@ -12,10 +12,10 @@ import (
 // audit random numbers. Rows must not be changed.
 type source interface {
 	width() int
-	gradient(t, v int) []float64
-	own(t, v int) []float64     // unit noise of node v's own, step t
-	edge(t, e int) []float64    // unit noise that the ends of edge e share
-	message(t, m int) []float64 // unit noise of message m of Zip-DL
+	gradient(t, v int) []float64 // in units of node v's own noise
+	own(t, v int) []float64      // unit noise of node v's own, step t
+	edge(t, e int) []float64     // unit noise that the ends of edge e share
+	message(t, m int) []float64  // unit noise of message m of Zip-DL
 }
 
 // protocol runs an algorithm as its nodes do, and notes what an attacker learns.
@@ -98,7 +98,7 @@ func (p *protocol) run(ctx context.Context, s source) error {
 			if p.react != nil {
 				p.react(message.RawRowView(v), theta.RawRowView(v), t, v)
 			}
-			floats.Add(message.RawRowView(v), s.gradient(t, v))
+			floats.AddScaled(message.RawRowView(v), p.algorithm.part(v), s.gradient(t, v))
 		}
 		if p.algorithm.zip {
 			theta = p.zipStep(message, t)
@@ -150,12 +150,12 @@ func (p *protocol) knowThemselves() {
 // addNoise adds the noise of node v's message in step t.
 func (p *protocol) addNoise(message []float64, t, v int) {
 	noising := p.noising(v)
-	if p.algorithm.space != nil {
+	if p.algorithm.space != nil { // its proportions are for the nodes' levels
 		p.addShared(message, t, v)
 		return
 	}
 	for s := range t + 1 {
-		if c := p.algorithm.alone * noising.At(t, s); c != 0 {
+		if c := p.algorithm.alone * p.algorithm.part(v) * noising.At(t, s); c != 0 {
 			floats.AddScaled(message, c, p.source.own(s, v))
 		}
 	}

@@ -64,6 +64,6 @@ func (p *protocol) noisyGradient(t, v int, waiting [][]float64) []float64 {
 		clear(row)
 		return row
 	}
-	floats.Add(row, p.source.gradient(t, v))
+	floats.AddScaled(row, p.algorithm.part(v), p.source.gradient(t, v))
 	return row
 }

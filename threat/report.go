@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"mafalda/internal/rounding"
 	"mafalda/workload"
 )
 
@@ -17,6 +18,7 @@ type Pair struct {
 	Distance    *int     `json:"distance,omitempty"`             // hops of its messages to the attacker; absent without a path
 	SensSquared *float64 `json:"sens_squared,omitempty"`         // for gradients of norm 1 and unit noise
 	Bound       string   `json:"bound"`                          // what SensSquared is: a Measure, LocalDP, AllPairs or Refined
+	Sigma       *float64 `json:"sigma,omitempty"`                // OwnLevel.Sigma of the victim, where nodes have levels of their own
 	Infinite    bool     `json:"infinite,omitempty"`             // a gradient is seen without noise
 	Mu          *float64 `json:"mu,omitempty"`                   // of μ-GDP
 	RDP         *float64 `json:"rdp,omitempty"`                  // Rényi divergence of the order that was asked for
@@ -49,7 +51,7 @@ type Report struct {
 	HoldsFor  string  `json:"holds_for,omitempty"`        // what Pairs are for: Reaction.HoldsFor; for all else Local is
 	Local     float64 `json:"ldp_sens_squared,omitempty"` // of local DP, squared; absent where that is infinite
 
-	LocalMu      *float64 `json:"ldp_mu,omitempty"`      // μ of local DP
+	LocalMu      *float64 `json:"ldp_mu,omitempty"`      // μ of local DP: of the least private node, where nodes have levels of their own
 	LocalEpsilon *float64 `json:"ldp_epsilon,omitempty"` // ε of local DP for Delta
 	Delta        float64  `json:"delta,omitempty"`       // the δ of every ε; 0 if no ε was asked for
 
@@ -167,8 +169,13 @@ func WritePairs(w io.Writer, reports []Report) error {
 			if p.Infinite {
 				squared = "inf"
 			}
+			localMu := r.LocalMu
+			if p.Sigma != nil && r.Local > 0 {
+				mu := rounding.DivUp(rounding.SqrtUp(r.Local), *p.Sigma)
+				localMu = &mu
+			}
 			rows = append(rows, []string{r.Attacker, p.Victim, distance, squared, text(p.Mu), text(p.RDP),
-				text(p.Epsilon), text(p.Cyffers), text(r.LocalMu), p.Bound, text(p.Local), text(p.WithoutReaction),
+				text(p.Epsilon), text(p.Cyffers), text(localMu), p.Bound, text(p.Local), text(p.WithoutReaction),
 				text(p.Worst), r.HoldsFor})
 		}
 	}

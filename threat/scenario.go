@@ -98,6 +98,9 @@ func (s Scenario) check() error {
 			return err
 		}
 	}
+	if err := s.checkLevels(); err != nil {
+		return err
+	}
 	if each := len(s.Algorithm.each); each > 0 && each != n {
 		return fmt.Errorf("%w: %d strategies for %d nodes", ErrStrategy, each, n)
 	}

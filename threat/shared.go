@@ -26,7 +26,7 @@ type sharing struct {
 // row, and of one that a pair shares, is in units of the export's noise_std: a node with noise of its own alone would
 // have 1.
 func (a Algorithm) withShared(e *export.Export) (Algorithm, error) {
-	claim, err := e.Manifest.Space.Coalitions.Attackers(e.Shared.Labels)
+	claim, err := e.Manifest.Attackers(e.Shared.Labels)
 	if err != nil {
 		return a, err
 	}
@@ -43,7 +43,7 @@ func Withstands(ctx context.Context, e *export.Export) error {
 	if e.Shared == nil {
 		return nil
 	}
-	attackers, err := e.Manifest.Space.Coalitions.Attackers(e.Shared.Labels)
+	attackers, err := e.Manifest.Attackers(e.Shared.Labels)
 	if err != nil {
 		return err
 	}
@@ -63,14 +63,14 @@ func (a Algorithm) Claim() *secrets.Attackers {
 	return a.space.claim
 }
 
-// Worst returns whichever of the attackers learns most of a step's noise, and of whom: [M_A⁻¹]_vv. The victim is one
-// among those given, or any if there are none. The errors are ErrAttacker of an algorithm whose nodes share no noise,
-// or of other nodes, and the context's.
+// Worst returns whichever of the attackers learns most of a step's noise, and of whom, by its level: [M_A⁻¹]_vv. The
+// victim is one among those given, or any if there are none. The errors are ErrAttacker of an algorithm whose nodes
+// share no noise, or of other nodes, and the context's.
 func (a Algorithm) Worst(ctx context.Context, attackers *secrets.Attackers, victims ...int) (secrets.Worst, error) {
 	if a.space == nil || attackers.Nodes() != len(a.space.noise.Own) {
 		return secrets.Worst{}, fmt.Errorf("%w: coalitions are for noise that these nodes share in pairs", ErrAttacker)
 	}
-	most, err := a.space.noise.Exposed(ctx, attackers)
+	most, err := a.exposedTo(ctx, attackers)
 	if err != nil {
 		return secrets.Worst{}, err
 	}
@@ -116,19 +116,35 @@ func (s Scenario) checkShared() error {
 	return nil
 }
 
-// exposures returns what is learned of every node in a step, rounded up: by the attacking nodes or by the coalition that
-// learns most of it.
+// exposures returns what is learned of every node in a step, rounded up, by its level: by the attacking nodes or by the
+// coalition that learns most of it.
 func (s Scenario) exposures(ctx context.Context) ([]secrets.Worst, error) {
 	noise := s.Algorithm.space.noise
 	if s.Attacker.Any != nil {
-		return noise.Exposed(ctx, s.Attacker.Any)
+		return s.Algorithm.exposedTo(ctx, s.Attacker.Any)
 	}
 	learned, err := noise.Learned(s.Attacker.Nodes)
 	all := make([]secrets.Worst, len(learned))
 	for v, l := range learned {
-		all[v] = secrets.Worst{Victim: v, Value: l}
+		part := s.Algorithm.part(v)
+		all[v] = secrets.Worst{Victim: v, Value: l * (part * part) * (1 + 0x1p-48)}
 	}
 	return all, err
+}
+
+// exposedTo is secrets.Noise.Exposed, by the levels of the nodes.
+func (a Algorithm) exposedTo(ctx context.Context, attackers *secrets.Attackers) ([]secrets.Worst, error) {
+	if a.levels != nil {
+		weights := make([]float64, len(a.levels))
+		for v, l := range a.levels {
+			weights[v] = l.Part * l.Part * (1 + 0x1p-48)
+		}
+		var err error
+		if attackers, err = attackers.Weighing(weights); err != nil {
+			return nil, err
+		}
+	}
+	return a.space.noise.Exposed(ctx, attackers)
 }
 
 // publicShared is the view of all messages, by attackers who know their own secrets, of noise of the covariance
@@ -174,8 +190,10 @@ func (s Scenario) addPairs(ctx context.Context, nodes []int, responses []*mat.De
 		return err
 	}
 	return n.unknownPairs(s.Attacker.Nodes, func(p secrets.Shared) error {
-		difference := toeplitz(responses, at[p.U], s.steps())
-		difference.Sub(difference, toeplitz(responses, at[p.V], s.steps()))
+		difference, other := toeplitz(responses, at[p.U], s.steps()), toeplitz(responses, at[p.V], s.steps())
+		difference.Scale(1/s.Algorithm.part(p.U), difference)
+		other.Scale(1/s.Algorithm.part(p.V), other)
+		difference.Sub(difference, other)
 		gemm.Syrk(blas.NoTrans, p.Deviation*p.Deviation, mul(difference, z).RawMatrix(), 1, covariance)
 		return ctx.Err()
 	})
@@ -202,12 +220,12 @@ func (p *protocol) addShared(message []float64, t, v int) {
 	}
 }
 
-// exposed returns the node with the least noise of its own, which is all that is left of noise whose other parts are
-// known to somebody.
-func (n *sharing) exposed() int {
+// exposed returns the node with the least noise of its own, beside its level, which is all that is left of noise whose
+// other parts are known to somebody.
+func (a Algorithm) exposed() int {
 	least := 0
-	for i, d := range n.noise.Own {
-		if d < n.noise.Own[least] {
+	for i, d := range a.space.noise.Own {
+		if d/a.part(i) < a.space.noise.Own[least]/a.part(least) {
 			least = i
 		}
 	}

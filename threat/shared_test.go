@@ -37,6 +37,14 @@ func sharedBy(t rapid.TB, c strategy.Strategy, noise *secrets.Noise, claim *secr
 	return a
 }
 
+// leveled is the algorithm with a privacy level for every node, or as it is.
+func leveled(t *rapid.T, a Algorithm, n int) Algorithm {
+	if rapid.Bool().Draw(t, "levels") {
+		a.levels = drawLevels(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "of"), 1)), n)
+	}
+	return a
+}
+
 func drawShared(t *rapid.T, n int) *secrets.Noise {
 	noise := &secrets.Noise{}
 	deviation := rapid.Float64Range(0.2, 2)
@@ -147,7 +155,7 @@ func TestSharedAccountIsTheDefinition(t *testing.T) {
 		steps := rapid.IntRange(1, 3).Draw(t, "T")
 		noise, c := drawShared(t, n), drawStrategy(t, steps)
 		attackers := rapid.SliceOfNDistinct(rapid.IntRange(0, n-1), 0, n-1, rapid.ID).Draw(t, "attackers")
-		a := sharedBy(t, c, noise, nil)
+		a := leveled(t, sharedBy(t, c, noise, nil), n)
 		by := Attacker{Trust: SecLDP, Nodes: attackers}
 		found, err := account(t, w, a, by, steps)
 		if err != nil || len(found) != n-len(attackers) {
@@ -161,6 +169,7 @@ func TestSharedAccountIsTheDefinition(t *testing.T) {
 		c.StrategyTo(&lower)
 		for v, e := range found {
 			want := jointly(w.ToDense(), &lower, noise, attackers, v)
+			want.ScaleSym(a.part(v)*a.part(v), want)
 			size := 1 + mat.Max(want)
 			if !mat.EqualApprox(e.M, want, 1e-7*size) {
 				t.Fatalf("of %d %v, want %v", v, mat.Formatted(e.M), mat.Formatted(want))
@@ -186,6 +195,8 @@ func TestLocalDPTrustsNobody(t *testing.T) {
 				t.Fatal(err)
 			}
 			c, own = strategy.Identity(steps), func(int) float64 { return 0.5 }
+		} else {
+			a = leveled(t, a, n)
 		}
 		found, err := account(t, w, a, Attacker{}, steps)
 		if err != nil || len(found) != n {
@@ -206,7 +217,7 @@ func TestLocalDPTrustsNobody(t *testing.T) {
 		worst := 0.0
 		for v, e := range found {
 			want := strategy.GramOf(c)
-			want.ScaleSym(1/(own(v)*own(v)), want)
+			want.ScaleSym(a.part(v)*a.part(v)/(own(v)*own(v)), want)
 			defined, err := view.Exposure(v)
 			if err != nil || !mat.EqualApprox(e.M, want, 1e-9*(1+mat.Max(want))) ||
 				!mat.EqualApprox(defined.M, want, 1e-6*(1+mat.Max(want))) {
@@ -235,7 +246,7 @@ func TestSharedAccountOfSomeMessages(t *testing.T) {
 		}
 		steps := rapid.IntRange(1, 3).Draw(t, "T")
 		noise, c := drawShared(t, n), drawStrategy(t, steps)
-		a := sharedBy(t, c, noise, nil)
+		a := leveled(t, sharedBy(t, c, noise, nil), n)
 		by := Attacker{Trust: PNDP, Nodes: rapid.SliceOfNDistinct(rapid.IntRange(0, n-1), 1, n-1, rapid.ID).Draw(t, "attackers"),
 			SecureSummation: rapid.Bool().Draw(t, "sums")}
 		by.ForgetOwnNoise = by.SecureSummation && rapid.Bool().Draw(t, "forget")

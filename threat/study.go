@@ -123,6 +123,14 @@ func (s *Study) AddTo(in *study.Inputs) {
 	in.Add("strategy", a.digest())
 	in.Add("rounds", a.rounds)
 	in.Add("own noise", a.alone)
+	if a.levels != nil {
+		d := study.NewDigest()
+		for _, l := range a.levels {
+			d.Float(l.Sigma)
+			d.Float(l.Part)
+		}
+		in.Add("levels of nodes", d.Sum())
+	}
 	in.Add("shared noise", a.shared)
 	in.Add("trust", attacker.Trust)
 	if attacker.Any != nil {

@@ -153,6 +153,7 @@ func rules() []rule {
 		{key: "budgets[].delta", how: judged, check: "privacy"},
 		{key: "budgets[].clip", how: judged, check: "privacy"},
 		{key: "budgets[].noise_std", how: judged, check: "privacy"},
+		{key: "one_batch_loss", how: within, check: "one batch", apart: twoSearches(0), network: true},
 		{key: "one_level_loss", how: within, check: "one level", apart: twoSearches(0), network: true},
 		{key: "error_at_privacy", how: within, check: "arithmetic", apart: upTo(2 * sameFormula), network: true},
 		{key: "error_at_privacy", how: within, check: "sampling", apart: upTo(sameFormula), network: true},

@@ -24,7 +24,7 @@ func (v *verification) space(ctx context.Context) error {
 	if m.Space == nil {
 		return nil
 	}
-	attackers, err := m.Space.Coalitions.Attackers(n.Labels)
+	attackers, err := m.Attackers(n.Labels)
 	if err != nil {
 		v.add("space", false, "%v", err)
 		return nil
@@ -41,7 +41,7 @@ func (v *verification) space(ctx context.Context) error {
 		return v.computing("space", err)
 	}
 	says := m.Space.Worst
-	of, err := v.learned(says)
+	of, err := v.learned(says, attackers)
 	switch {
 	case err != nil:
 		v.add("space", false, "%v", err)
@@ -76,8 +76,8 @@ func (v *verification) matches(w export.Worst) func(secrets.Threat) bool {
 	}
 }
 
-// learned returns what the attacker of the manifest learns of the victim that it names.
-func (v *verification) learned(w export.Worst) (float64, error) {
+// learned returns what the attacker of the manifest learns of the victim that it names, by the victim's weight.
+func (v *verification) learned(w export.Worst, attackers *secrets.Attackers) (float64, error) {
 	attacker := v.indices(w.Attacker)
 	if len(slices.Compact(slices.Clone(attacker))) != len(attacker) {
 		return 0, fmt.Errorf("the attacker %q of the manifest has a node twice", w.Attacker)
@@ -86,7 +86,8 @@ func (v *verification) learned(w export.Worst) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return all[slices.Index(v.export.Shared.Labels, w.Victim)], nil
+	victim := slices.Index(v.export.Shared.Labels, w.Victim)
+	return all[victim] * attackers.Weight(victim), nil
 }
 
 // indices returns the indices of labels, which export.Load has found to exist.
@@ -158,7 +159,7 @@ func (s *spaceCheck) problem(n *graph.Network) error {
 	if setting.Secrets, err = s.export.Shared.Graph(); err != nil {
 		return err
 	}
-	if setting.Attackers, err = m.Space.Coalitions.Attackers(s.export.Shared.Labels); err != nil {
+	if setting.Attackers, err = m.Attackers(s.export.Shared.Labels); err != nil {
 		return err
 	}
 	if !s.secretsAre(setting.Secrets, n) {

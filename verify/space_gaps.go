@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"mafalda/factorize"
 	"mafalda/factorize/baselines"
 	"mafalda/factorize/spacetime"
@@ -102,11 +100,8 @@ func (v *verification) gapIs(name string, c gapClaim, provenReached [2]float64) 
 
 // withoutSecrets computes again what the class costs without secrets.
 func (s *spaceCheck) withoutSecrets(ctx context.Context) error {
-	m, one := s.export.Manifest, mat.NewSymDense(s.p.Workload.Nodes(), nil)
-	for i := range one.SymmetricDim() {
-		one.SetSym(i, i, 1)
-	}
-	h, err := s.p.Workload.TimeGram(ctx, one)
+	m := s.export.Manifest
+	h, err := s.p.Workload.TimeGram(ctx, s.p.Alone())
 	if err != nil {
 		return err
 	}

@@ -150,6 +150,9 @@ func (v *verification) costs(ctx context.Context, c strategy.Strategy) error {
 	if err := v.computing("one level", v.oneLevelOn(ctx, n)); err != nil {
 		return err
 	}
+	if err := v.computing("one batch", v.oneBatch(ctx, k.Gram())); err != nil {
+		return err
+	}
 	if err := v.computing("baselines", v.baselines(ctx, o, k.Gram(), k)); err != nil {
 		return err
 	}

@@ -83,8 +83,9 @@ func (d *design) complete() bool { return 2*len(d.pairs) == d.nodes*(d.nodes-1) 
 func (d *design) leastOfAll(e float64) float64 {
 	least := math.Inf(1)
 	for _, t := range d.threats {
-		if rest := float64(d.nodes - len(t.Attacker)); len(t.Victims) > 0 {
-			least = math.Min(least, (1+rest*e)/(1+e))
+		rest := float64(d.nodes - len(t.Attacker))
+		for _, v := range t.Victims {
+			least = math.Min(least, (1+rest*e)/(1+e)/d.weight[v])
 		}
 	}
 	return least

@@ -20,6 +20,7 @@ type design struct {
 	cost    []float64 // tr(KM) = costᵀx
 	unit    float64   // what K was divided by
 	limit   []float64 // of every variable: the most that it can be
+	weight  []float64 // of every node: [M_A⁻¹]_vv may be 1/weight
 }
 
 // newDesign returns the problem of minimizing tr(KM).
@@ -41,6 +42,9 @@ func newDesignOf(costs []float64, s Setting) *design {
 	d := &design{nodes: n, pairs: s.Secrets.Pairs(), threats: s.Attackers.Threats(), cost: costs,
 		unit: floats.Sum(costs[:n]) / float64(n), limit: make([]float64, len(costs))}
 	floats.Scale(1/d.unit, d.cost)
+	for v := range n {
+		d.weight = append(d.weight, s.Attackers.Weight(v))
+	}
 	for i := range d.limit {
 		switch cost := d.cost[i]; {
 		case i >= n:
@@ -74,7 +78,8 @@ func (d *design) touch() {
 // part returns the problem with some of the pairs, ascending indices.
 func (d *design) part(kept []int) *design {
 	n := d.nodes
-	p := &design{nodes: n, threats: d.threats, unit: d.unit, cost: slices.Clone(d.cost[:n]), limit: slices.Clone(d.limit[:n])}
+	p := &design{nodes: n, threats: d.threats, unit: d.unit, weight: d.weight,
+		cost: slices.Clone(d.cost[:n]), limit: slices.Clone(d.limit[:n])}
 	for _, i := range kept {
 		p.pairs = append(p.pairs, d.pairs[i])
 		p.cost = append(p.cost, d.cost[n+i])
@@ -88,7 +93,7 @@ func (d *design) part(kept []int) *design {
 func (d *design) size() int { return len(d.cost) }
 
 // rowTo writes (b_iᵀz)² to dst for every variable i that the threat's attacker does not know: the derivative by x of
-// 1/[M_A⁻¹]_vv, for z = M_A⁻¹d_v/[M_A⁻¹]_vv, which is zero on A.
+// reach = 1/(ω_v [M_A⁻¹]_vv), for z = M_A⁻¹d_v/([M_A⁻¹]_vv √ω_v), which is zero on A.
 func (d *design) rowTo(dst, z []float64, threat int) {
 	for i, v := range z {
 		dst[i] = v * v

@@ -6,11 +6,14 @@
 // Noise of covariance M ⊗ (CᵀC)⁻¹ has the squared error ⟨H(M), (CᵀC)⁻¹⟩ = ⟨K, M⟩, linear in M and in (CᵀC)⁻¹ alone, and
 // costs privacy by the sensitivity of C and by what the worst attacker learns in one step:
 //
-//	loss(M, C) = max_{A,v} [M_A⁻¹]_vv · sens(C)² · tr(H(M) (CᵀC)⁻¹).
+//	loss(M, C) = max_{A,v} ω_v [M_A⁻¹]_vv · sens(C)² · tr(H(M) (CᵀC)⁻¹).
 //
 // For a fixed M this is the problem of package factorize, with the Gram matrix H(M). For a fixed C it is convex, too:
 //
-//	minimize tr(KM) over own variances s ≥ 0 and pair variances e ≥ 0, subject to [M_A⁻¹]_vv ≤ 1 for all A and v ∉ A.
+//	minimize tr(KM) over own variances s ≥ 0 and pair variances e ≥ 0, subject to ω_v [M_A⁻¹]_vv ≤ 1 for all A and v ∉ A.
+//
+// The weights ω are 1 where all nodes have one privacy level. A node of μ_v and clip_v of its own has the weight
+// ((clip_v/μ_v)/(clip/μ))², μ the least and clip the largest: it is protected as it should be where [M_A⁻¹]_vv is 1/ω_v.
 //
 // Space solves that one, with a certificate. Optimize alternates between the two until neither gains: the pair (M, C) is
 // then stationary, and each half is certified to be the best for the other. That no other pair is better is not proven:
@@ -19,10 +22,10 @@
 //
 // # How Space works
 //
-// With reach_Av = 1/[M_A⁻¹]_vv the constraints are reach ≥ 1, of functions that are concave and homogeneous of degree
-// one in the variances x, with the derivatives
+// With reach_Av = 1/(ω_v [M_A⁻¹]_vv) the constraints are reach ≥ 1, of functions that are concave and homogeneous of
+// degree one in the variances x, with the derivatives
 //
-//	∂reach_Av/∂x_i = (b_iᵀz)²,    z = M_A⁻¹d_v/[M_A⁻¹]_vv,
+//	∂reach_Av/∂x_i = (b_iᵀz)²,    z = M_A⁻¹d_v/([M_A⁻¹]_vv √ω_v),
 //
 // b_i = d_i for own variances, d_i - d_j for pairs that do not touch A. So the problem is nearly a linear program, and an
 // interior method needs about 15 steps. The same vectors z, weighted by the multipliers, are the dual point of the

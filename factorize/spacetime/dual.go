@@ -9,8 +9,8 @@ import (
 
 // bound returns what the working constraints, as a dual point, prove of a design's costs, rounded down.
 //
-// A dual point is weights y_k ≥ 0 and vectors z_k, zero on the attacker A and one at the victim v. For every M_A with
-// [M_A⁻¹]_vv ≤ 1 the Cauchy-Schwarz inequality says z_kᵀM_Az_k ≥ 1, and z_kᵀM_Az_k is rowTo's row a_k times x. So for
+// A dual point is weights y_k ≥ 0 and vectors z_k, zero on the attacker A and 1/√ω_v at the victim v. For every M_A with
+// ω_v [M_A⁻¹]_vv ≤ 1 the Cauchy-Schwarz inequality says z_kᵀM_Az_k ≥ 1, and z_kᵀM_Az_k is rowTo's row a_k times x. So for
 // every x that is allowed, 0 ≤ x ≤ limit, and every scale ρ ≥ 0 of the weights,
 //
 //	costᵀx ≥ Σ_k ρy_k a_kᵀx - Σ_i x_i max(0, Σ_k ρy_k a_ki - cost_i)

@@ -34,7 +34,7 @@ func drawSetting(t *rapid.T, n int) Setting {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Setting{Secrets: g, Attackers: a}
+		return Setting{Secrets: g, Attackers: drawWeights(t, a)}
 	}
 	var list [][]int
 	for range rapid.IntRange(0, 5).Draw(t, "coalitions") {
@@ -44,7 +44,23 @@ func drawSetting(t *rapid.T, n int) Setting {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Setting{Secrets: g, Attackers: a}
+	return Setting{Secrets: g, Attackers: drawWeights(t, a)}
+}
+
+// drawWeights draws privacy levels of nodes, or one for all.
+func drawWeights(t *rapid.T, a *secrets.Attackers) *secrets.Attackers {
+	if rapid.Bool().Draw(t, "one level") {
+		return a
+	}
+	weights := make([]float64, a.Nodes())
+	for v := range weights {
+		weights[v] = rapid.SampledFrom([]float64{1, 0.3, 0.02}).Draw(t, "weight")
+	}
+	weighing, err := a.Weighing(weights)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return weighing
 }
 
 // drawGram draws a positive definite K.
@@ -104,7 +120,7 @@ func slowLeast(noise *secrets.Noise, a *secrets.Attackers) float64 {
 			return math.NaN()
 		}
 		for i := range others {
-			least = math.Min(least, 1/inverse.At(i, i))
+			least = math.Min(least, 1/inverse.At(i, i)/a.Weight(others[i]))
 		}
 	}
 	return least
@@ -141,7 +157,14 @@ func problem(t testing.TB, name string, steps, k int) Problem {
 	return Problem{w, schema, factorize.Dense{}, single(t, n.Graph, 1)}
 }
 
-func ones(n int) *mat.SymDense { return identity(n) }
+// ones returns the identity.
+func ones(n int) *mat.SymDense {
+	m := mat.NewSymDense(n, nil)
+	for i := range n {
+		m.SetSym(i, i, 1)
+	}
+	return m
+}
 
 // allowed returns every coalition, and every part of one: who may put together what they know.
 func allowed(a *secrets.Attackers) [][]int {

@@ -27,11 +27,11 @@ const Separable = "noise that is one covariance between nodes times one strategy
 //
 // The right-hand side is linear in the variances: its minimum over those that protect every node is a problem as Space
 // solves it, with costs φ(H(b_ib_iᵀ)), or lower bounds of these, and that problem's certificate is the bound. The bounds
-// come from two dual points (factorize.Dual), the result's and the one for M = I: O(T³) for every node and pair.
+// come from two dual points (factorize.Dual), the result's and the one for M = Ω: O(T³) for every node and pair.
 //
-// The other bound takes all nodes together: where every coalition of c nodes is an attacker, M_A ≥ d_vd_vᵀ, averaged
-// over A and v, leaves out a share c/n of tr(KM), so that loss ≥ φ(H(I))/(n-c). It is the better one only on graphs like
-// the complete one. When ctx ends first, it is the bound that is returned.
+// The other bound takes all nodes together: where every coalition of c nodes is an attacker, M_A ≥ ω_v d_vd_vᵀ,
+// averaged over A and v, leaves out a share c/n of tr(KM), so that loss ≥ φ(H(Ω))/(n-c), Ω = diag(ω). It is the better
+// one only on graphs like the complete one. When ctx ends first, it is the bound that is returned.
 func JointLowerBound(ctx context.Context, p Problem, r *Result) (float64, error) {
 	if err := p.check(); err != nil {
 		return 0, err
@@ -72,13 +72,13 @@ func JointGap(g *secrets.Graph) float64 {
 	return 1e-4
 }
 
-// duals returns the dual points of the result and of M = I, and the bound of all nodes together, rounded down.
+// duals returns the dual points of the result and of M = Ω, and the bound of all nodes together, rounded down.
 func (p Problem) duals(ctx context.Context, r *Result) (all []*factorize.Dual, together float64, err error) {
 	n := p.Workload.Nodes()
 	for _, at := range []struct {
 		m *mat.SymDense
 		c strategy.Strategy
-	}{{r.Noise.Covariance(), r.Time.Strategy}, {identity(n), r.LDP.Strategy}} {
+	}{{r.Noise.Covariance(), r.Time.Strategy}, {p.Alone(), r.LDP.Strategy}} {
 		h, err := p.Workload.TimeGram(ctx, at.m)
 		if err != nil {
 			return nil, 0, err
@@ -88,7 +88,7 @@ func (p Problem) duals(ctx context.Context, r *Result) (all []*factorize.Dual, t
 			return nil, 0, err
 		}
 		all = append(all, dual)
-		if together, err = dual.LowerBound(h); err != nil { // at last of H(I)
+		if together, err = dual.LowerBound(h); err != nil { // at last of H(Ω)
 			return nil, 0, err
 		}
 	}

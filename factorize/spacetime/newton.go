@@ -20,7 +20,7 @@ func dot(x, y []float64) float64 { return floats.Dot(x, y) }
 //
 //	Σ_k y_k (-∇²reach_k) + Σ_k (y_k/t_k) ∇reach_k ∇reach_kᵀ + diagonal,
 //
-// and its Cholesky factor. With z_k = M_A⁻¹d_v·reach_k, the dual vectors, and b_i the variables' directions,
+// and its Cholesky factor. With z_k = √ω_v M_A⁻¹d_v·reach_k, the dual vectors, and b_i the variables' directions,
 //
 //	∇reach_k[i] = (b_iᵀz_k)²
 //	-∇²reach_k[i,j] = 2 (b_iᵀz_k)(b_jᵀz_k) b_iᵀM_A⁻¹b_j - 2 ∇reach_k[i] ∇reach_k[j]/reach_k.

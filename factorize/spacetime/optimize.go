@@ -63,7 +63,7 @@ type alternation struct {
 // begin finds the strategy for noise that is not shared, or takes up a state.
 func (a *alternation) begin(ctx context.Context) (err error) {
 	a.round = 1
-	a.result.LDP, err = a.problem.timeStrategy(ctx, identity(a.problem.Workload.Nodes()), a.timeOptions(0))
+	a.result.LDP, err = a.problem.timeStrategy(ctx, a.problem.Alone(), a.timeOptions(0))
 	if err != nil {
 		return err
 	}

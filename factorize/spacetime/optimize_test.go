@@ -195,7 +195,7 @@ func TestOptimizeRefuses(t *testing.T) {
 	}
 }
 
-func eye(n int) []float64 { return mat.DenseCopyOf(identity(n)).RawMatrix().Data }
+func eye(n int) []float64 { return mat.DenseCopyOf(ones(n)).RawMatrix().Data }
 
 // The best two variances are what a grid finds, and are no better than different ones for all; on a complete graph they
 // are as good.
@@ -271,6 +271,16 @@ func TestJointBoundIsABound(t *testing.T) {
 	ctx := context.Background()
 	for _, name := range []string{"path:4", "star:4", "cycle:5", "complete:3"} {
 		p := problem(t, name, 6, 2)
+		if name != "path:4" { // privacy levels of single nodes
+			weights := make([]float64, p.Workload.Nodes())
+			for v := range weights {
+				weights[v] = []float64{1, 0.1, 0.4}[v%3]
+			}
+			var err error
+			if p.Attackers, err = p.Attackers.Weighing(weights); err != nil {
+				t.Fatal(err)
+			}
+		}
 		r := optimize(t, p, Options{})
 		joint, err := JointLowerBound(ctx, p, r)
 		if err != nil {

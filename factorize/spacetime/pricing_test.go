@@ -227,7 +227,7 @@ func TestNoPairIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	search, err := newSpaceSearch(identity(n), Setting{Secrets: g, Attackers: a, direct: 1}, SpaceOptions{Gap: MinGap})
+	search, err := newSpaceSearch(ones(n), Setting{Secrets: g, Attackers: a, direct: 1}, SpaceOptions{Gap: MinGap})
 	if err != nil {
 		t.Fatal(err)
 	}

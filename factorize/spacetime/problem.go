@@ -108,7 +108,7 @@ type Result struct {
 	SpaceBound float64           // no noise has a smaller loss with this strategy, with variances up to LargestPair
 	SpaceGap   float64           // (Loss - SpaceBound)/SpaceBound
 
-	LDP    *factorize.Result // the same class without secrets: M = I
+	LDP    *factorize.Result // the same class without secrets: M = Alone()
 	Rounds []Round
 	Status optim.Status // Converged if SpaceGap is at most the one asked for and the time half of a certified class converged
 }
@@ -140,10 +140,12 @@ func (p Problem) spaceGram(ctx context.Context, c strategy.Strategy) (*mat.SymDe
 	return p.Workload.SpaceGram(ctx, y)
 }
 
-func identity(n int) *mat.SymDense {
-	m := mat.NewSymDense(n, nil)
-	for i := range n {
-		m.SetSym(i, i, 1)
+// Alone returns the covariance Ω of noise that nodes do not share: what every node needs by itself, 1 where all have one
+// privacy level.
+func (s Setting) Alone() *mat.SymDense {
+	m := mat.NewSymDense(s.Attackers.Nodes(), nil)
+	for i := range s.Attackers.Nodes() {
+		m.SetSym(i, i, s.Attackers.Weight(i))
 	}
 	return m
 }

@@ -108,8 +108,9 @@ type SpaceResult struct {
 // ErrSpace is wrapped by errors about a K that no search can work with.
 var ErrSpace = errors.New("noise over the nodes")
 
-// Space returns the noise of least tr(KM) on the pairs of the secret graph with max [M_A⁻¹]_vv ≤ 1 for all attackers A
-// and victims v, for an n×n positive semidefinite K.
+// Space returns the noise of least tr(KM) on the pairs of the secret graph with max ω_v [M_A⁻¹]_vv ≤ 1 for all
+// attackers A and victims v, for an n×n positive semidefinite K. ω_v is Attackers.Weight, 1 where all nodes have one
+// privacy level.
 //
 // It is a primal-dual interior method: a Newton step factors a matrix of as many rows as there are variables, nodes and
 // pairs, and needs, of every attacker, M_A⁻¹, which is an update of M⁻¹ of a rank that is the number of its neighbours.
@@ -265,7 +266,8 @@ func (d *design) checkPoint(p *Point) error {
 	return nil
 }
 
-// guess returns own variances of 1, and such of pairs that gain what they cost: little where cancelling them is dear.
+// guess returns own variances that are enough alone, and such of pairs that gain what they cost: little where
+// cancelling them is dear.
 func (d *design) guess() []float64 {
 	x := make([]float64, d.size())
 	degrees := make([]float64, d.nodes)
@@ -274,12 +276,12 @@ func (d *design) guess() []float64 {
 		degrees[p.V]++
 	}
 	for i := range d.nodes {
-		x[i] = 1
+		x[i] = d.weight[i]
 	}
 	for i, p := range d.pairs {
 		share := 0.3 / math.Max(degrees[p.U], degrees[p.V])
 		dear := d.cost[d.nodes+i] / (d.cost[p.U] + d.cost[p.V])
-		x[d.nodes+i] = math.Min(share/(dear+1e-9), d.limit[d.nodes+i]/2)
+		x[d.nodes+i] = math.Min(share/(dear+1e-9)*math.Min(d.weight[p.U], d.weight[p.V]), d.limit[d.nodes+i]/2)
 	}
 	return x
 }
@@ -368,7 +370,7 @@ func (s *spaceSearch) look() *working {
 }
 
 // allowed returns the position itself if pairs keep their limit once it is scaled to protect everybody. If they do not,
-// it is one nearby that protects everybody: as much of x as leaves that to own variances of 2, since reach is concave.
+// it is one nearby that protects everybody: as much of x as leaves that to own variances of 2ω, since reach is concave.
 // It is nil where arithmetic finds none.
 func (p *position) allowed() *position {
 	d, least := p.design, p.least()
@@ -385,7 +387,7 @@ func (p *position) allowed() *position {
 	for i, v := range p.x {
 		x[i] = (1 - share) * v
 		if i < d.nodes {
-			x[i] += share * own
+			x[i] += share * own * d.weight[i]
 		}
 	}
 	if near := newPosition(d, x); near != nil && near.least() > 1-1e-9 {

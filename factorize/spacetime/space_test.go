@@ -52,7 +52,7 @@ func (f *soft) Value(l []float64) float64 {
 			return math.Inf(1)
 		}
 		for i := range others {
-			sum += math.Pow(inverse.At(i, i), f.sharp)
+			sum += math.Pow(inverse.At(i, i)*f.s.Attackers.Weight(others[i]), f.sharp)
 		}
 	}
 	f.at = append(f.at[:0], l...)
@@ -165,7 +165,8 @@ func TestDualBoundIsABound(t *testing.T) {
 		}
 		for _, g := range w.of {
 			for k := g.from; k < g.to; k++ {
-				w.row(k)[d.threats[g.threat].Victims[g.at[k-g.from]]] = 1
+				victim := d.threats[g.threat].Victims[g.at[k-g.from]]
+				w.row(k)[victim] = 1 / math.Sqrt(d.weight[victim])
 			}
 		}
 		y := drawPoint(rt, d)

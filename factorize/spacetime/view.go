@@ -17,7 +17,7 @@ type position struct {
 	design  *design
 	x       []float64
 	inverse []float64   // P = M⁻¹, n×n
-	reach   [][]float64 // 1/[M_A⁻¹]_vv of every threat and victim: what the constraints want to be at least 1
+	reach   [][]float64 // 1/(ω_v [M_A⁻¹]_vv) of every threat and victim: what the constraints want to be at least 1
 }
 
 // newPosition returns the position of x > 0; nil if M or an M_A is not positive definite in floating point.
@@ -159,7 +159,7 @@ func (v *view) neighbourVariances() (nodes []int, variances []float64) {
 	return nodes, variances
 }
 
-// reaches returns 1/[M_A⁻¹]_vv of every victim, and whether all are positive.
+// reaches returns 1/(ω_v [M_A⁻¹]_vv) of every victim, and whether all are positive.
 func (v *view) reaches() ([]float64, bool) {
 	p := v.position
 	n := p.design.nodes
@@ -174,7 +174,7 @@ func (v *view) reaches() ([]float64, bool) {
 		for _, x := range dense.Row(v.G, u) {
 			value += x * x
 		}
-		out[at] = 1 / value
+		out[at] = 1 / (value * p.design.weight[u])
 		good = good && value > 0
 	}
 	return out, good

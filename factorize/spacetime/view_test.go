@@ -36,7 +36,7 @@ func TestViewIsTheDefinition(t *testing.T) {
 			block := v.block(all)
 			for i, victim := range threat.Victims {
 				want := slowReach(noise, threat.Attacker, victim)
-				if got := p.reach[at][i]; math.Abs(got-want) > 1e-10*want {
+				if got := p.reach[at][i] * s.Attackers.Weight(victim); math.Abs(got-want) > 1e-10*want {
 					rt.Fatalf("reach of %v against %d is %v, want %v", threat.Attacker, victim, got, want)
 				}
 				row := solutions.Data[i*n : (i+1)*n]

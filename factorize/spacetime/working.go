@@ -17,7 +17,7 @@ import (
 type working struct {
 	design *design
 	of     []group
-	z      blas64.General // row k: M_A⁻¹d_v/[M_A⁻¹]_vv, zero on A
+	z      blas64.General // row k: M_A⁻¹d_v/([M_A⁻¹]_vv √ω_v), zero on A and 1/√ω_v at v
 	reach  []float64
 	slack  []float64
 	weight []float64
@@ -64,11 +64,12 @@ func gather(p *position, active [][]constraint) *working {
 		}
 		v.solutionsTo(w.rows(g), nodes)
 		for k := g.from; k < g.to; k++ {
-			z := w.row(k)
+			z, victim := w.row(k), nodes[k-g.from]
+			root := math.Sqrt(p.design.weight[victim])
 			for j := range z {
-				z[j] *= w.reach[k]
+				z[j] *= w.reach[k] * root
 			}
-			z[nodes[k-g.from]] = 1 // as it is up to rounding
+			z[victim] = 1 / root // as it is up to rounding
 		}
 	})
 	return w

@@ -145,6 +145,7 @@ _MANIFEST = {
     },
     "budgets": List({"node": str, "mu": float, "epsilon": float, "delta": float, "clip": float, "noise_std": float}),
     "one_level_loss": float,
+    "one_batch_loss": float,
     "error_at_privacy": float,
     "cyclic_error_at_privacy": float,
     "sampling": _SAMPLING,
@@ -177,6 +178,7 @@ def check(m: dict[str, Any]) -> None:
     _claim(p["schema"] in ("cyclic", "single", "min-sep", "patterns", "people"), f"the schema {p['schema']!r} is not known")
     _claim((p["schema"] == "patterns") == ("patterns" in p), "patterns belong to the schema of this name")
     _claim((p["schema"] == "people") == (p.get("person_batches", 0) >= 1), "person_batches belong to the schema people")
+    _claim("one_batch_loss" not in m or p.get("person_batches", 0) >= 2, "one_batch_loss is of people in several batches")
     _claim(p["schema"] != "people" or steps <= k * b and p["person_batches"] <= b, "persons need batches in turn, m of b at most")
     if "patterns" in p:
         _claim(
@@ -282,18 +284,28 @@ def _check_budgets(m: dict[str, Any]) -> None:
     nodes = m.get("graph", {}).get("nodes")
     _claim(p is not None and len(levels) == nodes, f"there are {len(levels)} budgets for {nodes} nodes, and privacy for them all")
     scheme = m.get("sampling", {}).get("scheme", "cyclic")
-    _claim("space" not in m and scheme == "cyclic", "budgets are for batches in turn, and for nodes that share no noise")
+    _claim(scheme == "cyclic", "budgets are for batches in turn")
+    _claim("space" not in m or "one_level_loss" not in m, "one_level_loss is for nodes that share no noise")
     for level in levels:
         for key in ("node", "mu", "clip", "noise_std"):
             _claim(key in level, f"a budget has no {key!r}")
         own = {**level, "adjacency": p["adjacency"]}
         try:
             _check_level(own)
+            if "space" in m:  # all nodes have one Z, of which nodes.csv and pairs.csv have the shares: check_space
+                _claim(own["noise_std"] == p["noise_std"], f"noise_std is {own['noise_std']}, and {p['noise_std']} at all nodes")
+                own["noise_std"] *= math.sqrt(budget_weight(m, level))
             _check_noise(m, own)
         except ExportError as e:
             raise ExportError(f"the budget of {level['node']!r}: {e}") from None
     strictest = (min(level["mu"] for level in levels), max(level["clip"] for level in levels))
     _claim((p["mu"], p["clip"]) == strictest, "privacy is not the strictest of the budgets")
+
+
+def budget_weight(m: dict[str, Any], level: dict[str, Any]) -> float:
+    """How much it counts what is learned of a node of this level: at a strict node 1, and less at others."""
+    p = m["privacy"]
+    return float(min(1.0, level["clip"] / p["clip"] * (p["mu"] / level["mu"])) ** 2)
 
 
 def _check_noise(m: dict[str, Any], p: dict[str, Any]) -> None:
@@ -579,13 +591,14 @@ def check_layers(per_node: dict[str, Any], layers: int, nodes: int) -> None:
     _claim("groups" in per_node or used == list(range(nodes)), "without groups node i has layer i")
 
 
-def check_space(space: dict[str, Any], labels: list[str], own: list[float], shares: list[tuple[int, int, float]]) -> None:
+def check_space(m: dict[str, Any], labels: list[str], own: list[float], shares: list[tuple[int, int, float]]) -> None:
     """An ExportError if shared noise of these variances protects less than space.worst says, or the worst is another.
 
     Of coalitions, single nodes are looked at (of 100 nodes at most), the listed sets, and the one that is said to be the
     worst; `mafalda verify` looks at all.
     """
-    said, n = space["worst"], len(labels)
+    space, n = m["space"], len(labels)
+    said, weights = space["worst"], np.array([budget_weight(m, level) for level in m.get("budgets", [])] or [1.0] * n)
     number = {label: i for i, label in enumerate(labels)}
     sets = [[], *space["coalitions"].get("sets", []), said["attacker"]]
     _claim(all(label in number for label in [*sum(sets, []), said["victim"]]), "space names a node that there is not")
@@ -594,13 +607,13 @@ def check_space(space: dict[str, Any], labels: list[str], own: list[float], shar
     if "size" in space["coalitions"] and n <= 100:
         attackers |= {frozenset([i]) for i in range(n)}
     for attacker in sorted(attackers, key=sorted):
-        m = np.diag(np.array(own))
+        noise = np.diag(np.array(own))
         for u, v, variance in shares:
             if not {u, v} & attacker:
-                m[[u, v, u, v], [u, v, v, u]] += [variance, variance, -variance, -variance]
+                noise[[u, v, u, v], [u, v, v, u]] += [variance, variance, -variance, -variance]
         honest = [i for i in range(n) if i not in attacker]
         try:
-            seen = np.diagonal(np.linalg.inv(m[np.ix_(honest, honest)]))
+            seen = np.diagonal(np.linalg.inv(noise[np.ix_(honest, honest)])) * weights[honest]
         except np.linalg.LinAlgError:
             raise ExportError("the noise that nodes share hides nothing from somebody") from None
         worst = float(seen.max())

@@ -502,6 +502,7 @@ def audit(
     run: Path | None = None,
     runs: int | None = None,
     sampling: str | None = None,
+    scaled_nodes: str | None = None,
     schema: str | Path | Sequence[Sequence[int]] | None = None,
     secure_summation: bool | None = None,
     seed: int | None = None,
@@ -635,6 +636,8 @@ def audit(
             with --probability bins: each record in one of -b batches, drawn once allocation: from --groups in
             turn, each record in one step, drawn at random, of each of T/b blocks cyclic: each record in one of -b
             fixed batches, and no secret
+        scaled_nodes
+            LABEL,LABEL,... of the nodes whose own noise --noise-scale multiplies (default: all noise)
         schema
             when a record takes part: cyclic: every b steps, at most k times min-sep: at least b steps apart, at
             most k times single: once FILE: in the steps of one of its lines, counted from 0 (default cyclic)
@@ -655,8 +658,9 @@ def audit(
         unit
             who is protected: record, or person, with all records that are theirs (default record)
         victim
-            LABEL of the victim (default: the nearest node; where nodes share noise, the one of whom most is
-            learned; with --answer, the nearest one that the attacker does not see)
+            LABEL of the victim, or all: every node that does not attack, one after the other (default: the
+            nearest node; where nodes share noise, the one of whom most is learned; with --answer, the nearest one
+            that the attacker does not see)
         weight_decay
             what models lose in a step, times the rate; decoupled from gradients
     """

@@ -74,22 +74,19 @@ class Export:
 
     @property
     def noise_std(self) -> float | None:
-        return self._one_level().noise_std
+        return self.level().noise_std
 
     @property
     def clip(self) -> float | None:
-        return self._one_level().clip
-
-    def _one_level(self) -> Level:
-        if "budgets" in self.manifest:
-            raise ExportError("every node has its own clip and noise in this export: level(node) has them")
-        return self.level()
+        return self.level().clip
 
     def level(self, node: str | None = None) -> Level:
         """The privacy level of a node: its own where nodes have budgets, and else the one of all; Nones if there is none."""
         found = self.manifest.get("privacy", {})
         if "budgets" in self.manifest:
-            found = self.manifest["budgets"][self.index(node or "")]
+            if node is None:
+                raise ExportError("every node has its own clip and noise in this export: level(node) has them")
+            found = self.manifest["budgets"][self.index(node)]
         return Level(*(found.get(key) for key in Level._fields))
 
     @cached_property
@@ -218,7 +215,7 @@ class Export:
             seen.add(frozenset((a, b)))
             self.pairs.append(Pair(a, b, files.number(std, "pairs.csv")))
         shares = [(self.index(a), self.index(b), std**2) for a, b, std in self.pairs]
-        checks.check_space(self.manifest["space"], self.nodes, [own**2 for own in self._own], shares)
+        checks.check_space(self.manifest, self.nodes, [own**2 for own in self._own], shares)
 
     def _table(self, name: str, columns: list[str]) -> list[list[str]]:
         if name not in self.manifest["files"]:

@@ -9,7 +9,7 @@ import numpy as np
 from .draw import Allocation
 from .errors import ParticipationError
 from .export import Export
-from .people import PersonLedger
+from .people import Owners, PersonLedger
 
 
 class Ledger:
@@ -19,7 +19,7 @@ class Ledger:
     for plan.sampler only.
     """
 
-    def __init__(self, plan: Export, records: int, owners: np.ndarray | None = None) -> None:
+    def __init__(self, plan: Export, records: int, owners: Owners | None = None) -> None:
         self._schema, self._k, self._b, self._steps = plan.schema, plan.k, plan.b, plan.steps
         if plan.scheme != "cyclic":  # with groups, records of one group every so many steps; k is how often at most
             sampling = plan.manifest["sampling"]

@@ -11,8 +11,41 @@ from .errors import ParticipationError
 from .export import Export
 
 
-def owners_of(plan: Export, records: int, owners: Iterable[Hashable] | None) -> np.ndarray | None:
-    """The number of each record's person, 0, 1, … in the order in which they come; None for an export that protects records."""
+class Owners:
+    """Whose each record is: records of the same owners are a group, and what a group adds to a step is clipped together.
+
+    Where every record has one owner, groups are persons.
+
+    Attributes:
+        groups      the number of each record's group, 0, 1, … in the order in which they come
+        persons     of every group, the numbers of its owners, likewise
+    """
+
+    def __init__(self, names: Sequence[frozenset[Hashable]]) -> None:
+        people: dict[Any, int] = {}
+        numbers: dict[frozenset[Hashable], int] = {}
+        for owners in names:
+            numbers.setdefault(owners, len(numbers))
+            for owner in owners:
+                people.setdefault(owner, len(people))
+        self.groups = np.array([numbers[owners] for owners in names], dtype=np.int64)
+        self.persons = [frozenset(people[owner] for owner in owners) for owners in numbers]
+        self.shared = any(len(owners) > 1 for owners in self.persons)
+
+    def digest(self) -> str:
+        """What a state keeps of them, so that it does not go on with others."""
+        text = self.groups.astype("<i8").tobytes()
+        if self.shared:  # in no order that a hash makes: of every person the groups
+            of: dict[int, list[int]] = {}
+            for g, owners in enumerate(self.persons):
+                for p in owners:
+                    of.setdefault(p, []).append(g)
+            text += repr(sorted(of.values())).encode()
+        return hashlib.sha256(text).hexdigest()
+
+
+def owners_of(plan: Export, records: int, owners: Iterable[Any] | None) -> Owners | None:
+    """Whose each record is: a name, or a list or a set of several; None for an export that protects records."""
     if plan.schema != "people":
         if owners is not None:
             raise ValueError(
@@ -24,15 +57,26 @@ def owners_of(plan: Export, records: int, owners: Iterable[Hashable] | None) -> 
             "whose are the records? The export protects persons: give owners, the person of each record, as "
             "plan.sampler(len(data), owners=patients, …)"
         )
-    given = [_plain(owner) for owner in (owners.tolist() if hasattr(owners, "tolist") else owners)]
+    given = [_names(owner) for owner in (owners.tolist() if hasattr(owners, "tolist") else owners)]
     if len(given) != records:
         raise ValueError(f"owners has {len(given)} persons, one for each record, and there are {records} records")
-    numbers: dict[Any, int] = {}
-    for owner in given:
-        if owner is None or owner != owner:
-            raise ValueError("a record has no owner (None or nan): whose is it? Leave it out, or give it to somebody")
-        numbers.setdefault(owner, len(numbers))
-    return np.array([numbers[owner] for owner in given], dtype=np.int64)
+    everybody = frozenset().union(*given)
+    for owner in everybody:
+        if isinstance(owner, tuple) and everybody & {part for part in owner if part is not None}:
+            raise ValueError(
+                f"{owner!r} is one name, and a part of it is another person's: for a record with several owners give a list"
+            )
+    return Owners(given)
+
+
+def _names(owner: Any) -> frozenset[Hashable]:
+    """The owners of one record: of a list or a set all that are in it, of anything else itself."""
+    if hasattr(owner, "tolist"):
+        owner = owner.tolist()
+    names = frozenset(_plain(one) for one in (owner if isinstance(owner, (list, set, frozenset)) else [owner]))
+    if not names or any(name is None or name != name for name in names):
+        raise ValueError("a record has no owner (None, nan or an empty list): whose is it? Leave it out, or give it to somebody")
+    return names
 
 
 def _plain(owner: Any) -> Hashable:
@@ -54,23 +98,48 @@ def _plain(owner: Any) -> Hashable:
     return owner
 
 
-def digest_of(owners: np.ndarray) -> str:
-    """What a state keeps of them, so that it does not go on with others."""
-    return hashlib.sha256(owners.astype("<i8").tobytes()).hexdigest()
-
-
 class Dealt:
     """Batches of whole persons: person p is in batch p mod b; with records in up to m batches, its j-th record is in batch
-    (p + j mod m) mod b. Step t uses batch t mod b."""
+    (p + j mod m) mod b. Step t uses batch t mod b.
 
-    def __init__(self, owners: np.ndarray, b: int, m: int) -> None:
-        self.records, self.batches, self.persons = len(owners), b, int(owners.max()) + 1
-        seen = np.zeros(self.persons, dtype=np.int64)
-        self._of = np.empty(len(owners), dtype=np.int64)
-        for i, p in enumerate(owners):
-            self._of[i] = (p + seen[p] % m) % b
-            seen[p] += 1
-        self.expected = float(np.minimum(seen, m).sum()) / b
+    Where records have several owners, groups are chosen greedily, those of the fewest owners first, then those of the most
+    records: a group goes into the smallest of the batches in which none of its owners is, if each of these is in fewer than
+    m so far, and is left out where there is none. So a person has one group in a batch at most, and is in m batches at most.
+    """
+
+    def __init__(self, owners: Owners, b: int, m: int) -> None:
+        self.records, self.batches = len(owners.groups), b
+        if owners.shared:
+            of = self._greedy(owners, b, m)
+            self._of = of[owners.groups]
+            self.expected = float((of >= 0).sum()) / b
+            self.groups = int((of >= 0).sum())
+        else:
+            self.groups = len(owners.persons)
+            seen = np.zeros(self.groups, dtype=np.int64)
+            self._of = np.empty(self.records, dtype=np.int64)
+            for i, p in enumerate(owners.groups):
+                self._of[i] = (p + seen[p] % m) % b
+                seen[p] += 1
+            self.expected = float(np.minimum(seen, m).sum()) / b
+        self.left_out = np.flatnonzero(self._of < 0)
+
+    @staticmethod
+    def _greedy(owners: Owners, b: int, m: int) -> np.ndarray:
+        """The batch of every group, -1 for those that are left out."""
+        sizes = np.bincount(owners.groups)
+        of, filled = np.full(len(sizes), -1, dtype=np.int64), [0] * b
+        taken: dict[int, set[int]] = {}  # of persons: their batches
+        for g in sorted(range(len(sizes)), key=lambda g: (len(owners.persons[g]), -sizes[g], g)):
+            mine = [taken.setdefault(p, set()) for p in owners.persons[g]]
+            free = [c for c in range(b) if not any(c in batches for batches in mine)]
+            if not free or any(len(batches) >= m for batches in mine):
+                continue
+            of[g] = min(free, key=lambda c: filled[c])
+            filled[of[g]] += 1
+            for batches in mine:
+                batches.add(int(of[g]))
+        return of
 
     def of(self, step: int) -> np.ndarray:
         return np.flatnonzero(self._of == step % self.batches)
@@ -79,19 +148,30 @@ class Dealt:
 class PersonLedger:
     """In which batches of a cycle persons have been."""
 
-    def __init__(self, plan: Export, owners: np.ndarray) -> None:
+    def __init__(self, plan: Export, owners: Owners) -> None:
         self._owners, self._b = owners, plan.b
         self._most = plan.manifest["participation"]["person_batches"]
         self._in: dict[int, set[int]] = {}
 
     def admit(self, step: int, who: Sequence[int] | np.ndarray) -> None:
-        """A ParticipationError, and nothing noted, if a person would be in more batches than the export allows."""
-        batch, persons = step % self._b, set(self._owners[np.asarray(who, dtype=np.int64)].tolist())
-        for p in persons:
-            if len(self._in.get(p, set()) | {batch}) > self._most:
-                raise ParticipationError(
-                    f"person {p} (records {np.flatnonzero(self._owners == p)[:5].tolist()}…) would be in batch {batch} besides "
-                    f"{sorted(self._in[p])}: the export is private for persons in at most {self._most} of {self._b} batches"
-                )
-        for p in persons:
+        """A ParticipationError, and nothing noted, if a person would be in more batches than the export allows, or twice in one."""
+        batch, groups = step % self._b, np.unique(self._owners.groups[np.asarray(who, dtype=np.int64)]).tolist()
+        group_of: dict[int, int] = {}
+        for g in groups:
+            for p in self._owners.persons[g]:
+                if p in group_of:
+                    raise ParticipationError(
+                        f"person {p} would be in batch {batch} with records of different owners {self._records(group_of[p], g)}: "
+                        "what a person adds to a step is clipped together, so take records of the same owners only"
+                    )
+                group_of[p] = g
+                if len(self._in.get(p, set()) | {batch}) > self._most:
+                    raise ParticipationError(
+                        f"person {p} (records {self._records(g)}…) would be in batch {batch} besides "
+                        f"{sorted(self._in[p])}: the export is private for persons in at most {self._most} of {self._b} batches"
+                    )
+        for p in group_of:
             self._in.setdefault(p, set()).add(batch)
+
+    def _records(self, *groups: int) -> list[int]:
+        return np.flatnonzero(np.isin(self._owners.groups, groups))[:5].tolist()

@@ -43,13 +43,17 @@ def load(directory: str | os.PathLike[str], sha256: str | None = None) -> Plan:
 
 
 class Spent(NamedTuple):
-    """What is given away after so many steps. mu is None where batches are drawn in secret, epsilon without a delta."""
+    """What is given away after so many steps. mu is None where batches are drawn in secret, epsilon without a delta.
+
+    node is who has spent so much, where nodes differ and none was asked for.
+    """
 
     steps: int
     mu: float | None
     epsilon: float | None
     delta: float | None
     by: str
+    node: str | None = None
 
 
 class Plan(Export):
@@ -129,7 +133,7 @@ class Plan(Export):
         state: str | os.PathLike[str] | None = None,
         seed: int | None = None,
         new: bool | None = None,
-        owners: Iterable[Hashable] | None = None,
+        owners: Iterable[Any] | None = None,
     ) -> Sampler:
         """The batches of a node with so many records: a torch batch_sampler, and an iterator over lists of record numbers.
 
@@ -142,7 +146,10 @@ class Plan(Export):
         that is not. One process at a time has a state; sampler.close() lets go of it.
 
         owners says whose each record is (any hashable values, one a record), for exports that protect persons: then whole
-        persons are dealt to batches, and make_private clips what all records of a person add to a batch together.
+        persons are dealt to batches, and make_private clips what all records of a person add to a batch together. A list or
+        a set is for a record with several owners, each of whom is protected with it: records are then chosen so that nobody
+        is in more batches, or with more in one, than the export allows, and sampler.left_out has those that are in none.
+        Whose a record is must not be a secret: the guarantee is for what records hold.
         """
         return make_sampler(self, records, self.check_node(node), state, seed, new, owners)
 
@@ -170,7 +177,7 @@ class Plan(Export):
         words += [] if confidence is None else [f"--confidence={confidence}"]
         return result_of("audit", run_program(words, folder))
 
-    def ledger(self, records: int, owners: Iterable[Hashable] | None = None) -> Ledger:
+    def ledger(self, records: int, owners: Iterable[Any] | None = None) -> Ledger:
         """Checks batches of another loader, record by record: ledger.admit(step, indices) raises a ParticipationError."""
         return Ledger(self, records, owners_of(self, records, owners))
 

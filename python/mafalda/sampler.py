@@ -23,7 +23,7 @@ from . import begun, draw, durable
 from .errors import ExportError, ParticipationError
 from .export import Export
 from .ledger import Ledger
-from .people import Dealt, digest_of, owners_of
+from .people import Dealt, Owners, owners_of
 from .process import Owner
 
 FORMAT = "mafalda batches 2"
@@ -38,7 +38,9 @@ class Sampler:
         expected    the public size of a batch, on average: sums are divided by it, never by the size of what was drawn
         next        the first step that is not over
         handed      the last step whose batch was handed out; -1 if there is none yet
-        owners      the person of each record, numbered, where the export protects persons; else None
+        owners      the person of each record, numbered, where the export protects persons; else None. Where records have
+                    several owners, the group of records with the same owners
+        left_out    the records that are in no batch, since one of their owners has no room for them, int64
         real        numbers from this one on are canaries, and are left out of batches (numbers has them)
     """
 
@@ -49,7 +51,7 @@ class Sampler:
         batches: draw.Batches,
         state: "State | None",
         seeded: bool = False,
-        owners: np.ndarray | None = None,
+        owners: Owners | None = None,
     ) -> None:
         self.plan, self.node, self.steps, self.records = plan, node, plan.steps, batches.records
         self.expected = batches.expected
@@ -59,7 +61,8 @@ class Sampler:
         self.real = batches.records
         self._follows = False
         self._seeded = seeded
-        self.owners = owners
+        self.owners = None if owners is None else owners.groups
+        self.left_out = batches.left_out if isinstance(batches, Dealt) else np.empty(0, dtype=np.int64)
         self._ledger = Ledger(plan, self.records, owners)
         self._admitted = self.next - 1
         self._owner = Owner("this sampler")
@@ -206,7 +209,7 @@ def make(
     state: str | os.PathLike[str] | None,
     seed: int | None,
     new: bool | None = None,
-    owners: Iterable[Hashable] | None = None,
+    owners: Iterable[Any] | None = None,
 ) -> Sampler:
     """See Plan.sampler."""
     if isinstance(records, bool) or not isinstance(records, (int, np.integer)) or records < 1:
@@ -231,7 +234,7 @@ def make(
 
 
 def _open_state(
-    plan: Export, records: int, node: str, path: str, secret: bool, new: bool | None, persons: np.ndarray | None
+    plan: Export, records: int, node: str, path: str, secret: bool, new: bool | None, persons: Owners | None
 ) -> State:
     """The state at path; a new one if there is none, unless this node has begun with another one."""
     head = {
@@ -243,7 +246,7 @@ def _open_state(
         "key": draw.new_key().hex() if secret else None,
     }
     if persons is not None:
-        head["owners"] = digest_of(persons)
+        head["owners"] = persons.digest()
 
     def newer(place: dict[str, Any]) -> tuple[int, bool]:
         return place["next"], place["begun"]
@@ -287,7 +290,7 @@ def _same(kept: dict[str, Any], wanted: dict[str, Any], path: str) -> None:
             raise ExportError(f"{path} {says}: {kept.get(name)!r}, not {wanted.get(name)!r}")
 
 
-def _batches(plan: Export, records: int, key: bytes, persons: np.ndarray | None) -> draw.Batches:
+def _batches(plan: Export, records: int, key: bytes, persons: Owners | None) -> draw.Batches:
     if plan.scheme == "allocation":
         s = plan.manifest["sampling"]
         return draw.Allocation(records, s["groups"], s["rounds"], plan.steps, key)
@@ -302,9 +305,9 @@ def _batches(plan: Export, records: int, key: bytes, persons: np.ndarray | None)
         raise ExportError(f"the sampling {plan.scheme!r} is not known to this version")
     if plan.schema == "people":
         dealt = Dealt(persons, plan.b if plan.k > 1 else plan.steps, plan.manifest["participation"]["person_batches"])
-        if dealt.persons < dealt.batches:
+        if dealt.groups < dealt.batches:
             raise ParticipationError(
-                f"{dealt.persons} persons cannot be dealt to {dealt.batches} batches that are never empty: make an export "
+                f"{dealt.groups} persons cannot be dealt to {dealt.batches} batches that are never empty: make an export "
                 "with a smaller b"
             )
         return dealt

@@ -1,7 +1,9 @@
 """Exports whose nodes have privacy levels of their own."""
 
+import json
+
 import pytest
-from conftest import NODES, write
+from conftest import NODES, OWN, seal, write
 
 import mafalda
 
@@ -25,12 +27,34 @@ def test_every_node_has_its_own_noise_and_clip(tmp_path):
     assert [plan.level(node).noise_std for node in NODES] == [0.5, 1.0, 2.0, 2.0]
     assert [plan.level(node).clip for node in NODES] == [1, 1, 1, 2]
     assert [plan.noise(node, 5, seed=1).std for node in NODES] == [0.5, 1.0, 2.0, 2.0]
+    with pytest.raises(mafalda.ExportError, match=r"level\(node\)"):
+        plan.level()
     for number in ("clip", "noise_std"):
         with pytest.raises(mafalda.ExportError, match=r"level\(node\)"):
             getattr(plan, number)
     with pytest.raises(mafalda.ExportError, match="where the export says 2.0"):
         plan.noise("c", 5, seed=1, noise_std=1.0)
     assert mafalda.load(write(tmp_path / "one")).level("a") == mafalda.load(tmp_path / "one").level()
+
+
+def test_shared_noise_is_weighed_by_the_levels(tmp_path):
+    """All nodes have one Z; what is seen of a node counts by its level, most of c and d, a quarter."""
+    path = write(tmp_path / "out", privacy=PRIVACY, budgets=[{**level, "noise_std": 4.0} for level in levels()], space={})
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+
+    def load(value, **level):
+        manifest["space"]["worst"]["value"] = value
+        manifest["budgets"][2].update(level)
+        seal(path, manifest)
+        return mafalda.load(path)
+
+    plan = load(OWN**-2 / 4)
+    assert plan.level("a").noise_std == plan.noise("c", 5, seed=1).std == 4.0 and plan.level("a").mu == 2.0
+    for value, says in ((OWN**-2, "space.worst is"), (OWN**-2 / 8, "lets .* be seen")):
+        with pytest.raises(mafalda.ExportError, match=says):
+            load(value)
+    with pytest.raises(mafalda.ExportError, match="4.0 at all nodes"):
+        load(OWN**-2 / 4, noise_std=2.0)
 
 
 def test_the_optimizer_clips_as_its_node_does(tmp_path):

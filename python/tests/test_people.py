@@ -38,7 +38,7 @@ def test_owners_are_asked_for_and_kept(tmp_path):
         plan.sampler(12, node="a")
     with pytest.raises(ValueError, match="12 records"):
         plan.sampler(12, node="a", owners=OWNERS[1:])
-    for nobody in (None, float("nan")):
+    for nobody in (None, float("nan"), [], ["ada", None]):
         with pytest.raises(ValueError, match="no owner"):
             plan.sampler(12, node="a", owners=[*OWNERS[1:], nobody])
     with pytest.raises(ParticipationError, match="3 persons cannot be dealt to 4"):
@@ -80,11 +80,50 @@ def test_owners_are_the_same_in_every_record(tmp_path):
         [("site", Tensor(i)) for i in numbers],
     ):
         assert plan.sampler(6, node="a", owners=named).owners.tolist() == numbers
-    for nobody in (Patient, list):
+    for nobody in (Patient, lambda: [Patient()]):
         with pytest.raises(TypeError, match="name persons by numbers or strings"):
             plan.sampler(6, node="a", owners=[nobody() for _ in numbers])
-        with pytest.raises(TypeError, match=nobody.__name__):
+        with pytest.raises(TypeError, match="Patient"):
             plan.ledger(6, [nobody() for _ in numbers])
+
+
+@pytest.mark.parametrize("m", [1, 2])
+def test_records_with_several_owners(tmp_path, m):
+    """Nobody is in more batches than the export allows, nor with other records in one, whoever else owns these."""
+    plan, random = people(tmp_path / "out", m), np.random.default_rng(m)
+    owners = [set(random.choice(20, 1 + i % 3, replace=False).tolist()) for i in range(60)] + [[0]] * 3
+    sampler = plan.sampler(len(owners), node="a", owners=owners)
+    batches, ledger = list(sampler), plan.ledger(len(owners), owners)
+    for p in range(20):
+        mine = [{tuple(sorted(owners[i])) for i in batch if p in owners[i]} for batch in batches[:4]]
+        assert max(map(len, mine)) <= 1 and sum(map(len, mine)) <= m
+    for t, batch in enumerate(batches):
+        ledger.admit(t, batch)
+    left = set(range(len(owners))) - {i for batch in batches for i in batch}
+    assert 0 < len(left) < len(owners) - 20 and sampler.left_out.tolist() == sorted(left)
+    assert sampler.expected == sum(len({tuple(sorted(owners[i])) for i in batch}) for batch in batches[:4]) / 4
+    for i in sorted(left)[:10]:  # none of them has room
+        with pytest.raises(ParticipationError):
+            full = plan.ledger(len(owners), owners)
+            for t, batch in enumerate(batches[:4]):
+                full.admit(t, [*batch, i])
+    again = plan.ledger(4, [["a", "b"], ["b", "c"], ["a", "b"], "d"])
+    again.admit(0, [0, 2, 3])
+    with pytest.raises(ParticipationError, match="records of different owners"):
+        again.admit(4, [0, 1])
+    with pytest.raises(ValueError, match="for a record with several owners give a list"):
+        plan.ledger(2, [("a", "b"), "a"])
+
+
+def test_several_owners_are_kept(tmp_path):
+    plan, state = people(tmp_path / "out"), tmp_path / "batches"
+    owners = [["a", "b"], ["b", "a"], "c", "d", "e", ["f", "c"]]
+    plan.sampler(6, node="a", state=state, owners=owners).close()
+    plan.sampler(6, node="a", state=state, owners=[["b", "a"], *owners[1:]]).close()
+    names = str.maketrans("abcdef", "xyzuvw")  # as strings are hashed otherwise in another process
+    plan.sampler(6, node="a", state=state, owners=[[o.translate(names) for o in owner] for owner in owners]).close()
+    with pytest.raises(ExportError, match="other owners"):
+        plan.sampler(6, node="a", state=state, owners=[*owners[:5], ["f", "d"]])
 
 
 def test_a_person_in_another_batch_is_refused(tmp_path):

@@ -157,6 +157,9 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 	if err != nil {
 		return nil, err
 	}
+	if err := f.schema.CheckUnit(cmd, f.threat.Exported(), f.threat.Manifest()); err != nil {
+		return nil, err
+	}
 	level, err := f.threat.Level(f.sigma, cmd.Flags().Changed("sigma"))
 	if err != nil {
 		return nil, err

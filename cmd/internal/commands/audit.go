@@ -24,6 +24,7 @@ type auditFlags struct {
 	sampled          sampledFlags
 	run              runFlags
 	attacker, victim string
+	scaledNodes      string
 	runs, batches    int
 	auditSeed        uint64
 	confidence       float64
@@ -69,6 +70,7 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
   mafalda audit --graph florentine --T 40 -k 4 --algorithm mf-d-sgd --export out --attacker Medici
   mafalda audit --graph florentine --T 16 -k 4 --algorithm mf-d-sgd --export out --trust secldp    # nodes share noise
   mafalda audit --graph florentine --T 16 -k 4 --algorithm mf-d-sgd --export out --trust secldp --coalitions 2
+  mafalda audit --graph florentine --T 16 -k 4 --algorithm mf-d-sgd --export out --trust ldp --victim all     # each node's own claim
   mafalda audit --graph florentine --T 32 -k 4 --trust ldp --actual-batches 2       # a person in two batches, a claim for one: fails
   mafalda audit --sampling poisson --T 380 --probability 0.05 --noise-multiplier 1 --delta 1e-6
   mafalda audit --run run --coins coins.json --export out                        # a training that happened
@@ -87,8 +89,8 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 	fl := cmd.Flags()
 	fl.StringVar(&f.attacker, "attacker", "",
 		"`LABEL` of the attacking node, or LABEL,LABEL,... of a coalition; labels with commas in quotes, as in CSV")
-	fl.StringVar(&f.victim, "victim", "", "`LABEL` of the victim (default: the nearest node; where nodes share noise, the one of whom most is learned;\n"+
-		"with --answer, the nearest one that the attacker does not see)")
+	fl.StringVar(&f.victim, "victim", "", "`LABEL` of the victim, or all: every node that does not attack, one after the other (default: the nearest node;\n"+
+		"where nodes share noise, the one of whom most is learned; with --answer, the nearest one that the attacker does not see)")
 	flags.CompleteGraphLabels(cmd, "attacker", &f.network)
 	flags.CompleteGraphLabels(cmd, "victim", &f.network)
 	f.runs = 4000
@@ -98,6 +100,8 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 	fl.Float64Var(&f.confidence, "confidence", 0.999, "of the interval")
 	fl.Float64Var(&f.noiseScale, "noise-scale", 1,
 		"multiply the nodes' noise, but not the claim: below 1 the audit should fail")
+	fl.StringVar(&f.scaledNodes, "scaled-nodes", "", "`LABEL,LABEL,...` of the nodes whose own noise --noise-scale multiplies (default: all noise)")
+	flags.CompleteGraphLabels(cmd, "scaled-nodes", &f.network)
 	fl.StringVar(&f.answer, "answer", "", "let nodes react to their models θ, and `HOW`: clip:K,B adds clip(K·θ, B) to what they send (B can be inf),\n"+
 		"linear:D sends D·θ; convex:X, smooth:X, ...: the worst answers of the class, against its bound")
 	fl.Var((*terminal.WholeNumber)(&f.batches), "actual-batches", "in how many batches of a cycle the victim's records really are (default: as claimed)")
@@ -160,6 +164,9 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *terminal.Progress) erro
 	if err != nil {
 		return err
 	}
+	if err := f.schema.CheckUnit(cmd, f.threat.Exported(), f.threat.Manifest()); err != nil {
+		return err
+	}
 	n, err := f.network.Load()
 	if err != nil {
 		return err
@@ -178,38 +185,75 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *terminal.Progress) erro
 	if err != nil {
 		return err
 	}
-	victims, err := f.namedVictim(n.Graph)
-	if err != nil {
-		return err
-	}
-	attack, err := f.threat.Attack(cmd.Context(), f.attacker, algorithm, n.Graph, victims...)
-	if err != nil {
-		return err
-	}
-	s := threat.Scenario{Gossip: n.Gossip.Matrix(), Algorithm: algorithm, Attacker: attack.Attacker, Schema: schema}
-	victim, err := f.chooseVictim(s, attack, victims)
-	if err != nil {
-		return err
-	}
 	taking, err := f.taking(cmd, schema)
 	if err != nil {
 		return err
 	}
-	r, err := threat.Audit(cmd.Context(), s, victim, threat.AuditOptions{Random: rand.NewPCG(f.auditSeed, 0), Taking: taking, Runs: f.runs, Sigma: level.Sigma, Confidence: f.confidence, NoiseScale: f.noiseScale, Colluding: attack.Colluding,
-		Answer: answer, Progress: bar.ShowAs("steps of all runs")})
-	bar.Clear()
-	if cmd.Context().Err() != nil {
-		return context.Cause(cmd.Context())
-	}
+	scaled, err := f.chooseScaled(cmd, n.Graph)
 	if err != nil {
 		return err
 	}
-	err = f.print(cmd.OutOrStdout(), n, s, attacked{attack, victim, r, level})
-	if err == nil && !r.Passed {
+	a := networkAudit{flags: f, network: n, level: level, options: threat.AuditOptions{Taking: taking, Runs: f.runs, Sigma: level.Sigma,
+		Confidence: f.confidence, NoiseScale: f.noiseScale, Scaled: scaled, Answer: answer, Progress: bar.ShowAs("steps of all runs")},
+		scenario: threat.Scenario{Gossip: n.Gossip.Matrix(), Algorithm: algorithm, Schema: schema}}
+	if f.victim == everyVictim {
+		return a.runAll(cmd, bar)
+	}
+	victims, err := f.namedVictim(n.Graph)
+	if err != nil {
+		return err
+	}
+	of, err := a.attack(cmd.Context(), victims)
+	bar.Clear()
+	if err != nil {
+		return err
+	}
+	err = f.print(cmd.OutOrStdout(), n, a.scenario, of)
+	if r := of.result; err == nil && !r.Passed {
 		err = fmt.Errorf("the attack reaches mu = %.6g, at least %s: more than the claimed %s%s", r.Empirical,
 			terminal.DecimalDown(max(r.Low, exactly(r)), 6), terminal.DecimalUp(r.Claimed, 6), otherVerdicts(r))
 	}
 	return err
+}
+
+// chooseScaled returns the nodes whose own noise is multiplied; nil for all noise.
+func (f *auditFlags) chooseScaled(cmd *cobra.Command, g *graph.Graph) ([]int, error) {
+	switch {
+	case !cmd.Flags().Changed("scaled-nodes"):
+		return nil, nil
+	case f.noiseScale == 1:
+		return nil, terminal.Usagef("--scaled-nodes: by how much? Use --noise-scale, too")
+	}
+	return flags.NodesNamed("scaled-nodes", f.scaledNodes, g)
+}
+
+// networkAudit is an audit of what a node, or everybody, sees of a network, but for its attacker and victim.
+type networkAudit struct {
+	flags    *auditFlags
+	network  *graph.Network
+	level    flags.Level
+	scenario threat.Scenario
+	options  threat.AuditOptions
+}
+
+// attack attacks the victim that is named, or the one that the attack is best at. The scenario has then its attacker.
+func (a *networkAudit) attack(ctx context.Context, named []int) (attacked, error) {
+	f, s, o := a.flags, &a.scenario, a.options
+	by, err := f.threat.Attack(ctx, f.attacker, s.Algorithm, a.network.Graph, named...)
+	if err != nil {
+		return attacked{}, err
+	}
+	s.Attacker = by.Attacker
+	victim, err := f.chooseVictim(*s, by, named)
+	if err != nil {
+		return attacked{}, err
+	}
+	o.Random, o.Colluding = rand.NewPCG(f.auditSeed, 0), by.Colluding
+	r, err := threat.Audit(ctx, *s, victim, o)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return attacked{by, victim, r, a.level}, err
 }
 
 // chooseAnswer returns how nodes react; nil without --answer. It then sets as many runs as that takes.
@@ -235,11 +279,11 @@ func (f *auditFlags) namedVictim(g *graph.Graph) ([]int, error) {
 	if f.victim == "" {
 		return nil, nil
 	}
-	v := slices.Index(g.Labels(), f.victim)
-	if v < 0 {
-		return nil, terminal.Usagef("--victim %s: the graph has no such node", f.victim)
+	victims, err := flags.NodesNamed("victim", f.victim, g)
+	if err == nil && len(victims) > 1 {
+		err = terminal.Usagef("--victim %s: one node, or all", f.victim)
 	}
-	return []int{v}, nil
+	return victims, err
 }
 
 // chooseVictim returns the named victim, the one that the attack is best at, or the nearest node.

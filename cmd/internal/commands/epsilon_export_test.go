@@ -63,6 +63,18 @@ func patternsBefore(p export.Participation, steps, t int) (all [][]int) {
 			}
 		}
 		grow(nil, 0)
+	case "people": // unions of two batches
+		for first := range p.B {
+			for second := range first {
+				var union []int
+				for s := range steps {
+					if s%p.B == first || s%p.B == second {
+						union = append(union, s)
+					}
+				}
+				add(union)
+			}
+		}
 	default: // cyclic, single
 		for first := range steps {
 			var pattern []int
@@ -167,7 +179,7 @@ func TestOdometerIsTheDefinition(t *testing.T) {
 		"--strategy toeplitz --bandwidth 4", "--strategy toeplitz --scale-columns", "--strategy blt --buffers 2",
 		"--strategy banded-inverse --bandwidth 3", "--momentum 0.9 --learning-rates cosine", "--objective last",
 		"--schema min-sep -b 3", "--schema min-sep -b 4 --strategy banded --bandwidth 4", "--schema " + patterns,
-		"--trust secldp", "--per-node", "--groups 2", "--workload message",
+		"--trust secldp", "--per-node", "--groups 2", "--workload message", "--unit person --person-batches 2",
 	} {
 		t.Run(flags, func(t *testing.T) {
 			t.Parallel()
@@ -224,6 +236,33 @@ func TestOdometerIsTheDefinition(t *testing.T) {
 				t.Error("it says the plan's number from the first step on")
 			}
 		})
+	}
+}
+
+// A node with a budget of its own has spent its μ times the sensitivity of the leading block, also where nodes share
+// noise, whose Z has one standard deviation at all of them.
+func TestOdometerOfBudgets(t *testing.T) {
+	levels := writeFile(t, "levels.csv", "node,mu,clip\n0,0.5,1\n1,2,1.5\n2,1,0.2\n")
+	for _, flags := range [][]string{nil, {"--trust", "secldp"}} {
+		dir := filepath.Join(t.TempDir(), "out")
+		optimizeJSON(t, append(flags, "--graph", "path:3", "--T", "8", "-k", "2", "--no-baselines", "--budgets", levels, "-o", dir)...)
+		a, err := npy.ReadFile(filepath.Join(dir, "C.npy"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		squared := definition(a.Data, 8, export.Participation{Schema: "cyclic", K: 2, B: 4})
+		for node, mu := range map[string]float64{"0": 0.5, "1": 2, "2": 1} {
+			for s, got := range spent(t, dir, "--node", node) {
+				if want := mu * math.Sqrt(squared[s]); *got.Mu < math.Min(want*(1-1e-12), mu) || *got.Mu > want*(1+2e-6) {
+					t.Errorf("%v: node %s after %d steps: mu %v, not %v", flags, node, s, *got.Mu, want)
+				}
+			}
+		}
+		for s, got := range spent(t, dir)[1:] {
+			if got.Node != "1" || *got.Mu > 2 {
+				t.Errorf("%v: after %d steps %+v, where node 1 has spent the most", flags, s+1, got)
+			}
+		}
 	}
 }
 

@@ -17,13 +17,16 @@ type ExposureOptions struct {
 	Graph        string // where it comes from
 	Schema       participation.Schema
 	Local        float64 // squared sensitivity of local DP
-	Sigma, Alpha float64 // as of threat.AssessOptions
+	Sigma, Alpha float64 // as of threat.AssessOptions; Sigma is 0 where nodes have levels of their own
 }
 
 // Exposure draws what attackers learn by distance, as in Figure 2 of Bellet et al.: the Rényi divergence. It is nil if
 // no distance has finite pairs only.
 func Exposure(reports []threat.Report, o ExposureOptions) (*Figure, error) {
-	scale := o.Alpha / 2 / (o.Sigma * o.Sigma)
+	scale := o.Alpha / 2
+	if o.Sigma > 0 {
+		scale /= o.Sigma * o.Sigma
+	}
 	curves := []Curve{{Name: "mean"}, {Name: "most"}, {Name: "least"},
 		{Name: "Cyffers et al. 2022 (mean)", Dashed: true}, {Name: "local DP", Dashed: true}}
 	put := func(i, distance int, v float64) {
@@ -33,6 +36,11 @@ func Exposure(reports []threat.Report, o ExposureOptions) (*Figure, error) {
 	}
 	for _, r := range threat.ByDistance(reports) {
 		if r.Distance == threat.NoPath || r.Infinite > 0 {
+			continue
+		}
+		if o.Sigma == 0 { // sensitivities of nodes with different noise say nothing beside each other
+			put(1, r.Distance, r.Mu*r.Mu)
+			put(4, r.Distance, *reports[0].LocalMu**reports[0].LocalMu)
 			continue
 		}
 		put(0, r.Distance, r.Mean)

@@ -86,6 +86,25 @@ func (f *SchemaFlags) protect(cmd *cobra.Command, s participation.Schema) (parti
 	return people, nil
 }
 
+// CheckUnit refuses to account for an export that protects people as if it protected records, unless --unit says so.
+func (f *SchemaFlags) CheckUnit(cmd *cobra.Command, dir string, m *export.Manifest) error {
+	if m == nil || m.Participation.Batches == 0 {
+		return nil
+	}
+	batches := ""
+	if m.Participation.Batches > 1 {
+		batches = fmt.Sprintf(" --person-batches %d", m.Participation.Batches)
+	}
+	switch given := cmd.Flags().Changed; {
+	case !given("unit"):
+		return terminal.Usagef("%s protects people, and this would be of a record: give --unit person%s, or --unit record", dir, batches)
+	case f.unit == unitPerson && batches != "" && !given("person-batches"):
+		return terminal.Usagef("%s is for people in up to %d batches: give%s, or fewer for people in no more than these", dir,
+			m.Participation.Batches, batches)
+	}
+	return nil
+}
+
 // chooseForRecords returns the schema of a record.
 func (f *SchemaFlags) chooseForRecords(cmd *cobra.Command) (participation.Schema, error) {
 	if !cmd.Flags().Changed("T") {

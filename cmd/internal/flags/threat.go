@@ -80,6 +80,9 @@ func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm
 	return a, terminal.Usage(err)
 }
 
+// Manifest returns the manifest of --export, once Algorithm has loaded it; nil if there is none.
+func (f *ThreatFlags) Manifest() *export.Manifest { return f.exported }
+
 // Exported returns the folder of --export, empty if there is none.
 func (f *ThreatFlags) Exported() string { return f.strategy }
 

@@ -2,26 +2,38 @@ package flags
 
 import (
 	"fmt"
+	"slices"
 
 	"mafalda/accounting"
 	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/terminal"
+	"mafalda/export"
 	"mafalda/threat"
 )
 
 // Level is the standard deviation of the noise that is accounted for.
 type Level struct {
-	Sigma float64 `json:"sigma"`                // over what a record can move a sum of gradients by
+	Sigma float64 `json:"sigma,omitempty"`      // over what a record can move a sum of gradients by; 0: nodes have levels of their own
 	From  string  `json:"sigma_from,omitempty"` // the export that it is from; empty: it was given, or is the default
 
+	Own      []export.NodeLevel `json:"-"` // of the nodes, where they have levels of their own
+	shared   bool               // what these have is worth as much as noise of their own
 	exported *threat.NoiseLevel
 	without  string // the export that has no noise level, where one was looked for
 }
 
-// Level returns the noise level: sigma if it was given, else the export's level, if Algorithm has loaded one that was
-// calibrated, else 1.
+// Level returns the noise level: the levels of the nodes, if Algorithm has loaded an export of such, sigma if it was
+// given, else the export's level, if Algorithm has loaded one that was calibrated, else 1.
 func (f *ThreatFlags) Level(sigma float64, given bool) (Level, error) {
 	switch {
+	case f.exported != nil && f.exported.Budgets != nil && given:
+		return Level{}, terminal.Usagef("--sigma: the nodes of %s have privacy levels, and noise, of their own: leave it out", f.strategy)
+	case f.exported != nil && f.exported.Budgets != nil:
+		own := slices.Clone(f.exported.Budgets)
+		for i := range own {
+			own[i].NoiseStd *= f.exported.Part(f.exported.PrivacyOf(i))
+		}
+		return Level{From: f.strategy, Own: own, shared: f.exported.Space != nil}, nil
 	case given:
 		return Level{Sigma: sigma}, nil
 	case f.exported == nil:
@@ -42,6 +54,17 @@ func (l Level) Fact() document.Fact { return document.Fact{Name: "noise", Value:
 
 func (l Level) text() string {
 	switch {
+	case l.Own != nil:
+		least, most := l.Own[0].NoiseStd, l.Own[0].NoiseStd
+		for _, of := range l.Own {
+			least, most = min(least, of.NoiseStd), max(most, of.NoiseStd)
+		}
+		shared := ""
+		if l.shared {
+			shared = " what they share is worth as much as noise of its own would be,"
+		}
+		return fmt.Sprintf("of every node its own,%s standard deviations from %s to %s in sums of clipped gradients, from %s (budgets)", shared,
+			terminal.DecimalUp(least, 6), terminal.DecimalUp(most, 6), l.From)
 	case l.without != "":
 		return fmt.Sprintf("standard deviation 1, in units of what a record can move a sum of gradients by: %s was not calibrated",
 			l.without)

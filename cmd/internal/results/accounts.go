@@ -149,9 +149,16 @@ func (a *Accounts) Document(reports []threat.Report) *document.Document {
 	d.Fact("participation", "%v", a.Scenario.Schema)
 	d.Fact("attackers", "%s", a.attackersText())
 	d.Add(a.Level.Fact())
-	d.Fact("bound", "%s of sens², for gradients of norm 1 and noise of standard deviation 1", a.boundText())
+	unit := ""
+	if a.Level.Own != nil {
+		unit = " at the victim"
+	}
+	d.Fact("bound", "%s of sens², for gradients of norm 1 and noise of standard deviation 1%s", a.boundText(), unit)
 	d.Add(a.holdsForFacts(reports...)...)
 	d.Table(a.table(reports))
+	if a.Level.Own != nil {
+		d.Table(a.nodeTable(reports))
+	}
 	a.summarize(d, reports)
 	a.certify(d, first)
 	if a.Options.Measure == threat.Certain {
@@ -199,8 +206,12 @@ func (a *Accounts) summarize(d *document.Document, reports []threat.Report) {
 
 // certify says in sentences what is proven, and what is not.
 func (a *Accounts) certify(d *document.Document, first threat.Report) {
+	noise := "noise of standard deviation " + terminal.NumberUp(a.Options.Sigma)
+	if a.Level.Own != nil {
+		noise = "the victim's own noise over its own clip"
+	}
 	d.Certify("Each pair: attackers, who see %s, learn no more of the victim than μ-GDP with the μ given, for gradients of norm 1 "+
-		"and noise of standard deviation %s. The bound is %s.", a.Attackers[0].Sees(), terminal.NumberUp(a.Options.Sigma), a.boundText())
+		"and %s. The bound is %s.", a.Attackers[0].Sees(), noise, a.boundText())
 	if holds := a.HoldsFor(); holds != "" {
 		d.Certify("This holds for %s.", holds)
 	}
@@ -211,6 +222,9 @@ func (a *Accounts) certify(d *document.Document, first threat.Report) {
 		mu := ""
 		if first.LocalMu != nil {
 			mu = ", μ = " + terminal.NumberUp(*first.LocalMu)
+			if a.Level.Own != nil {
+				mu += " of the node with the loosest level"
+			}
 		}
 		d.Certify("Whoever sees all messages, and knows all noise but the victim's own (local DP), learns at most sens² = %s%s.",
 			terminal.NumberUp(first.Local), mu)
@@ -287,7 +301,10 @@ func (a *Accounts) holdsForFacts(reports ...threat.Report) (facts []document.Fac
 	fact := func(name, format string, args ...any) {
 		facts = append(facts, document.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
 	}
-	holds := a.HoldsFor()
+	holds, of := a.HoldsFor(), ""
+	if a.Level.Own != nil {
+		of = " at the node with the loosest budget"
+	}
 	switch {
 	case holds == "":
 		return nil
@@ -295,14 +312,13 @@ func (a *Accounts) holdsForFacts(reports ...threat.Report) (facts []document.Fac
 	case reports[0].LocalMu == nil:
 		holds += " (infinite)"
 	case reports[0].LocalEpsilon == nil:
-		holds += fmt.Sprintf(" (mu = %s)", terminal.NumberUp(*reports[0].LocalMu))
+		holds += fmt.Sprintf(" (mu = %s%s)", terminal.NumberUp(*reports[0].LocalMu), of)
 	default:
-		holds += fmt.Sprintf(" (mu = %s, epsilon = %s for delta = %s)", terminal.NumberUp(*reports[0].LocalMu),
-			terminal.NumberUp(*reports[0].LocalEpsilon), terminal.AsGiven(a.Options.Delta))
+		holds += fmt.Sprintf(" (mu = %s, epsilon = %s for delta = %s%s)", terminal.NumberUp(*reports[0].LocalMu),
+			terminal.NumberUp(*reports[0].LocalEpsilon), terminal.AsGiven(a.Options.Delta), of)
 	}
-	of := a.Options.Reaction
-	c := of.Report()
-	if c == nil && of.Kind == threat.AnyReaction {
+	c := a.Options.Reaction.Report()
+	if c == nil && a.Options.Reaction.Kind == threat.AnyReaction {
 		holds += "\nless is proven with --convex, --smooth, ... (see --help), and for inputs that do not react: --fixed-inputs"
 		if slices.ContainsFunc(reports, belowLocal) {
 			holds += "\nrows below that: less what never arrives, such as the last steps of nodes far away"
@@ -392,6 +408,40 @@ func (a *Accounts) table(reports []threat.Report) document.Table {
 			row = append(row, numberOrDash(r.WithoutReaction))
 		}
 		t.Rows = append(t.Rows, append(row, number(local, !math.IsInf(local, 1))))
+	}
+	return t
+}
+
+// nodeTable has the nodes with their own levels, and what is learned of each by whoever learns most. A node's own level
+// is what local DP holds it to, whoever attacks.
+func (a *Accounts) nodeTable(reports []threat.Report) document.Table {
+	t := document.Table{Caption: "By node", Header: []string{"node", "clip", "noise", "budget, mu", "mu (most)"}}
+	if a.Options.Delta > 0 {
+		t.Header = append(t.Header, "epsilon (most)")
+	}
+	worst := map[string]threat.Pair{}
+	for _, r := range reports {
+		for _, p := range r.Pairs {
+			attacks := p.Distance != nil && *p.Distance == 0
+			if of, there := worst[p.Victim]; !attacks && (!there || p.Mu == nil || of.Mu != nil && *p.Mu > *of.Mu) {
+				worst[p.Victim] = p
+			}
+		}
+	}
+	for _, l := range a.Level.Own {
+		row := []string{l.Node, terminal.AsGiven(l.Clip), terminal.NumberUp(l.NoiseStd), terminal.NumberUp(l.Mu)}
+		p, there := worst[l.Node]
+		for _, v := range []*float64{p.Mu, p.Epsilon}[:len(t.Header)-len(row)] {
+			switch {
+			case !there:
+				row = append(row, "attacks")
+			case v == nil:
+				row = append(row, "infinite")
+			default:
+				row = append(row, terminal.NumberUp(*v))
+			}
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }

@@ -284,6 +284,7 @@ func (r *Summary) noise() {
 	case p != nil:
 		contribution = flags.ContributionText(p.Adjacency)
 	}
+	r.people()
 	if levels := r.Manifest.Budgets; levels != nil {
 		r.Fact("privacy", "%s", r.Manifest.Guarantee())
 		r.levels(levels, contribution)
@@ -303,8 +304,24 @@ func (r *Summary) noise() {
 	r.Fact("noise", "standard deviation %s/mu: give --mu, or --epsilon and --delta, to have it computed", contribution)
 }
 
+// people says what it costs that a person may be in several batches.
+func (r *Summary) people() {
+	m := r.Manifest
+	if m.OneBatchLoss == 0 {
+		return
+	}
+	batches := float64(m.Participation.Batches)
+	r.Fact("people", "%d batches a person cost %.4g times the least loss in one batch (%s), where %d times the noise would cost %g times",
+		m.Participation.Batches, m.Loss/m.OneBatchLoss, terminal.NumberUp(m.OneBatchLoss), m.Participation.Batches, batches*batches)
+}
+
 // levels says what noise the nodes have, and what one level for all would cost.
 func (r *Summary) levels(levels []export.NodeLevel, contribution string) {
+	if r.Manifest.Space != nil {
+		r.Fact("noise", "standard deviation %s per coordinate of Z (%s/mu of the strictest), times own_std of nodes.csv and std of pairs.csv, "+
+			"which are less at a node whose mu is larger, or whose clip is less", terminal.DecimalUp(levels[0].NoiseStd, 6), contribution)
+		return
+	}
 	least, most := levels[0], levels[0]
 	for _, l := range levels {
 		if l.NoiseStd < least.NoiseStd {

@@ -79,6 +79,10 @@ func spentTable(spent []noise.Spent) document.Table {
 		t.Header = append(t.Header, "delta")
 	}
 	t.Header = append(t.Header, "by")
+	several := slices.ContainsFunc(spent, func(s noise.Spent) bool { return s.Node != "" })
+	if several {
+		t.Header = append(t.Header, "node")
+	}
 	for _, s := range spent {
 		row := []string{strconv.Itoa(s.Steps)}
 		if s.Mu != nil {
@@ -90,7 +94,10 @@ func spentTable(spent []noise.Spent) document.Table {
 		if !one {
 			row = append(row, number(s.Delta, terminal.AsGiven))
 		}
-		t.Rows = append(t.Rows, append(row, string(s.By)))
+		if row = append(row, string(s.By)); several {
+			row = append(row, s.Node)
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
