@@ -106,7 +106,7 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 	// batches
 	curves := &plan.SamplingCurves{Problem: plan.Problem{Network: n, Schema: schema},
 		Levels: benchmarks.Privacies{Epsilons: values, Delta: 1e-6}}
-	advice := &plan.Advice{Problem: curves.Problem, Budget: plan.Budget{Dim: 10, Memory: math.Inf(1)},
+	advice := &plan.MemoryFront{Problem: curves.Problem, Budget: plan.Budget{Dim: 10, Memory: math.Inf(1)},
 		Options: plan.Options{Privacy: &plan.Privacy{}}}
 	for i := range points {
 		curves.Cyclic = append(curves.Cyclic, 1)
@@ -117,7 +117,7 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 	curves.Bands = []plan.BandCurve{{Bandwidth: 1, At: curves.Best}, {Bandwidth: 2, At: curves.Best}}
 	f, err = Sampling(curves)
 	add("sampling", f, err)
-	f, err = Advice(advice)
+	f, err = MemoryFront(advice)
 	add("advice", f, err)
 
 	// benchmarks
