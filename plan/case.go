@@ -192,6 +192,9 @@ func (s *comparing) long() bool { return s.Case.Problem.Schema.Steps() > strateg
 func (s *comparing) candidates() []Way {
 	steps := s.Case.Problem.Schema.Steps()
 	small := factorize.BLT{Buffers: min(factorize.BLT{}.Traits().Buffers, steps-1)}
+	if s.limited() {
+		small.Buffers = min(small.Buffers, s.Case.Options.Budget.Floats())
+	}
 	independent := factorize.Class(factorize.Banded{Bandwidth: 1})
 	if s.long() {
 		independent = factorize.Toeplitz{Bandwidth: 1}
@@ -200,7 +203,7 @@ func (s *comparing) candidates() []Way {
 	if !s.long() {
 		ways = append(ways, Way{})
 	}
-	if small.Buffers > 0 && (s.long() || !s.limited()) && s.fits(small.Buffers) {
+	if small.Buffers > 0 && (s.long() || !s.limited()) {
 		ways = append(ways, Way{Class: small})
 	}
 	ways = append(ways, Way{Class: independent})
@@ -224,9 +227,6 @@ func (s *comparing) candidates() []Way {
 	}
 	return ways
 }
-
-// fits reports whether there is room for so many numbers for each parameter.
-func (s *comparing) fits(numbers int) bool { return !s.limited() || s.Case.Options.Budget.Floats() >= numbers }
 
 // look solves the case in one way, or says why not. It fails where ctx ends.
 func (s *comparing) look(ctx context.Context, w Way) error {
@@ -286,6 +286,9 @@ func (s *comparing) take(w Way, of *Solution) error {
 	w.Cost, w.SquaredError = of.Strategy().NodeCost(), of.Quality.SquaredError
 	w.NoiseStd = of.Privacy.NoiseStd / of.Privacy.Clip
 	w.ErrorAtPrivacy = errorAtPrivacy(of.Privacy.NoiseStd, of.Privacy.Clip, w.SquaredError)
+	if s.limited() && w.Cost.Floats > s.Case.Options.Budget.Floats() {
+		return fmt.Errorf("keeps %d numbers for each parameter: %d fit", w.Cost.Floats, s.Case.Options.Budget.Floats())
+	}
 	w.Guarantee = of.Manifest().Guarantee()
 	if e := of.Gram.LossError; e != nil {
 		w.LossError = *e
@@ -325,14 +328,13 @@ func (s *comparing) options(w Way) Options {
 	case !s.limited() || w.Class != nil && !w.PerNode:
 		o.Budget = nil
 	case w.Shared || w.Sampling == participation.Bins: // which have no search for what fits
-		o.Budget = nil
-		o.Class = s.fitting(w)
+		o.Budget, o.Class = nil, s.fitting(w)
 	}
 	return o
 }
 
-// fitting returns the class of a way that has no search for what fits the budget: bands, or the class that is the best one for
-// own noise with batches in turn.
+// fitting returns the class of a way that has no search for what fits the budget: as many bands as fit under Bins, the class that is
+// best for own noise where batches are in turn, and nil, for the best number of bands, under Poisson sampling.
 func (s *comparing) fitting(w Way) factorize.Class {
 	if w.Sampling == participation.Bins {
 		return factorize.Banded{Bandwidth: min(s.Case.Options.Budget.Floats()+1, s.Case.Problem.Schema.Steps())}

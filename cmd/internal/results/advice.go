@@ -91,7 +91,7 @@ type AdviceInput struct {
 // AdviceOf returns the result of a comparison.
 func AdviceOf(in AdviceInput, c *plan.Comparison) *Advice {
 	p := c.Case.Problem
-	r := &Advice{Version: version.String(), Workload: p.Workload.String(), WorkloadSpec: &p.Workload, Steps: p.Schema.Steps(),
+	r := &Advice{Version: version.String(), Workload: p.Workload.Kind.String(), WorkloadSpec: &p.Workload, Steps: p.Schema.Steps(),
 		Participation: in.Schema, Adjacency: in.Adjacency, Budgets: in.Budgets, LeftOut: []LeftOutWay{}}
 	if p.Network != nil {
 		r.Graph = &p.Network.Origin
@@ -127,7 +127,11 @@ func AdviceOf(in AdviceInput, c *plan.Comparison) *Advice {
 		r.Ways = append(r.Ways, row)
 	}
 	for _, l := range c.LeftOut {
-		r.LeftOut = append(r.LeftOut, LeftOutWay{l.Way, flags.Hinted(in.Optimize, l.Reason)})
+		of := in.Optimize
+		if l.IsLimit() {
+			of = in.Command
+		}
+		r.LeftOut = append(r.LeftOut, LeftOutWay{l.Way, flags.Hinted(of, l.Reason)})
 	}
 	return r
 }
@@ -272,14 +276,14 @@ func (r *Advice) Document(c *plan.Comparison) *document.Document {
 		d.Fact("graph", "%s", n.Line())
 		d.Fact("gossip", "%s", n.Origin.GossipLine())
 	}
-	d.Fact("workload", "%v, T = %d steps", p.Workload, r.Steps)
+	d.Fact("workload", "%s, T = %d steps", r.Workload, r.Steps)
 	d.Add(flags.WorkloadFacts(p.Workload)...)
 	d.Fact("participation", "%v", p.Schema)
 	d.Fact("privacy", "%s of a %s, %s", r.wanted(), r.Participation.Unit(), r.Adjacency)
 	if r.Dim > 0 {
 		d.Fact("memory", "of the noise at a node, for %s parameters, %d bytes a number%s", terminal.Grouped(r.Dim), r.NumberBytes, r.limit())
 	}
-	d.Line("\nways, by their squared error with the noise for the privacy, in units of the clip")
+	d.Line("ways, by their squared error with the noise for the privacy, in units of the clip")
 	d.Table(r.table())
 	best := r.Ways[0]
 	d.Fact("take", "%s: %s", best.Name, best.Guarantee)
