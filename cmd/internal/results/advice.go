@@ -173,7 +173,7 @@ func breaksBy(w plan.Way, p plan.Problem) []string {
 		all = append(all, "reshuffled batches")
 	}
 	if p.Workload.Carry {
-		all = append(all, "a missed message that was seen")
+		all = append(all, "a missed message was seen")
 	}
 	return all
 }
