@@ -125,7 +125,7 @@ func Compare(ctx context.Context, c Case) (*Comparison, error) {
 		}
 	}
 	if len(s.Ways) == 0 || !s.Ways[0].Ranked {
-		return nil, s.LeftOut[0].Reason
+		return nil, fmt.Errorf("%s: %w", s.LeftOut[0].Way, s.LeftOut[0].Reason)
 	}
 	slices.SortStableFunc(s.Ways, func(a, b Way) int {
 		switch {
@@ -249,7 +249,7 @@ func (s *comparing) look(ctx context.Context, w Way) error {
 	if err := p.Check(o); err != nil {
 		return leave(err)
 	}
-	tooLong := fault.New("Limit", nil, "takes longer than [Limit] %v", s.Case.Limit)
+	tooLong := fault.New("Limit", nil, "takes longer to compute than [Limit] %v", s.Case.Limit)
 	const rough = 3 // how far off a guess may be
 	if p.Needs(o).Time > rough*s.Case.Limit {
 		return leave(tooLong)
@@ -293,7 +293,7 @@ func (s *comparing) take(w Way, of *Solution) error {
 	if e := of.Gram.LossError; e != nil {
 		w.LossError = *e
 	}
-	if w.PerNode && s.Ways[0].ErrorAtPrivacy*perNodeGain < w.ErrorAtPrivacy {
+	if w.PerNode && len(s.Ways) > 0 && s.Ways[0].ErrorAtPrivacy*perNodeGain < w.ErrorAtPrivacy {
 		return fmt.Errorf("has %.4f of the error of one strategy for all, which is not worth it", w.ErrorAtPrivacy/s.Ways[0].ErrorAtPrivacy)
 	}
 	s.Ways = append(s.Ways, w)

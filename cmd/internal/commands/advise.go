@@ -52,8 +52,7 @@ const samplingSecret = "secret"
 
 // ownFlags are the flags of advise that optimize does without, or has for something else.
 func (f *adviseFlags) ownFlags() []string {
-	return []string{"trust", "sampling", "memory", "dim", "float32", "limit", "memory-front", "output", "force", "json", "quiet",
-		"cpuprofile", "memprofile"}
+	return []string{"trust", "sampling", "memory", "dim", "float32", "limit", "memory-front", "output", "force", "json", "quiet"}
 }
 
 func newAdviseCmd(runner *grids.Runner) *cobra.Command {

@@ -44,7 +44,7 @@ func (f *adviseFlags) questions(cmd *cobra.Command, q *terminal.Questions, out i
 			if given("graph") || given("gossip-matrix") || cmd.Flags().Lookup("workload").Value.String() == workload.Prefix.String() {
 				return nil
 			}
-			return askNetwork(cmd, q)
+			return f.askNetwork(cmd, q)
 		},
 		func() error { return askFor(cmd, q, "T", "How many steps does training take?", "200") },
 		func() error { return f.askParticipations(cmd, q) },
@@ -114,39 +114,58 @@ func askYes(cmd *cobra.Command, q *terminal.Questions, flag, yes, no, question s
 	return cmd.Flags().Set(flag, no)
 }
 
+// mostThatAllTalk is the most nodes whose complete graph is offered: it has an edge for every pair.
+const mostThatAllTalk = 5000
+
 // askNetwork asks who talks to whom.
-func askNetwork(cmd *cobra.Command, q *terminal.Questions) error {
-	answer, err := q.Ask("How many nodes train? Or which graph: a file of edges, or a built-in one such as florentine?", "16", anything)
-	if err != nil {
+func (f *adviseFlags) askNetwork(cmd *cobra.Command, q *terminal.Questions) error {
+	nodes := 0
+	_, err := q.Ask("How many nodes train? Or which graph: a file of edges, or a built-in one such as florentine?", "16", func(answer string) error {
+		if v, err := strconv.ParseFloat(answer, 64); err == nil {
+			if nodes = int(v); float64(nodes) != v || nodes < 2 {
+				return errors.New("a whole number, at least 2?")
+			}
+			return nil
+		}
+		if err := cmd.Flags().Set("graph", answer); err != nil {
+			return err
+		}
+		_, err := f.network.Load()
+		return err
+	})
+	if err != nil || nodes == 0 {
 		return err
 	}
-	nodes, err := strconv.ParseFloat(answer, 64)
-	if err != nil {
-		return cmd.Flags().Set("graph", answer)
-	}
-	n := strconv.FormatFloat(nodes, 'f', -1, 64)
-	kinds := map[string]string{"all": "complete:" + n, "few": "", "ring": "cycle:" + n}
+	graph := ""
 	kind, err := q.Ask("Who talks to whom: all (everybody, or a server averages), few (each with some neighbours), ring?", "all",
 		func(answer string) error {
-			if _, known := kinds[answer]; !known {
+			switch {
+			case answer == "all" && nodes > mostThatAllTalk:
+				return fmt.Errorf("the graph of all is for at most %d nodes: few or ring?", mostThatAllTalk)
+			case answer == "all":
+				graph = fmt.Sprintf("complete:%d", nodes)
+			case answer == "ring":
+				graph = fmt.Sprintf("cycle:%d", nodes)
+			case answer != "few":
 				return errors.New("all, few or ring?")
 			}
 			return nil
 		})
+	if err == nil && kind == "few" {
+		_, err = q.Ask("How many neighbours has a node?", strconv.Itoa(min(4, nodes-1)), func(answer string) error {
+			degree, err := strconv.Atoi(answer)
+			if err != nil || degree < 1 || degree >= nodes || nodes*degree%2 != 0 {
+				return fmt.Errorf("a whole number below %d, and even if the number of nodes is odd?", nodes)
+			}
+			graph = fmt.Sprintf("regular:%d,%d", nodes, degree)
+			return nil
+		})
+	}
 	if err != nil {
 		return err
 	}
-	if kind == "few" {
-		degree, err := q.Ask("How many neighbours has a node?", "4", anything)
-		if err != nil {
-			return err
-		}
-		kinds[kind] = "regular:" + n + "," + degree
-	}
-	return cmd.Flags().Set("graph", kinds[kind])
+	return cmd.Flags().Set("graph", graph)
 }
-
-func anything(string) error { return nil }
 
 // askParticipations asks how often a record takes part.
 func (f *adviseFlags) askParticipations(cmd *cobra.Command, q *terminal.Questions) error {

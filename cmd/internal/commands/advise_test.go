@@ -117,11 +117,14 @@ var adviseCase = strings.Fields("--graph cycle:5 --T 8 -k 2 --epsilon 8 --delta 
 func TestAdviceKeepsItsWord(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "advice")
 	r := advised(t, append(adviseCase, "--dim", "1e6", "--missed-steps", "0.1", "--carry", "--trust", "secldp", "--sampling", "secret",
-		"--memory-front", "-o", dir)...)
+		"--memory-front", "-o", dir, "--memprofile", filepath.Join(t.TempDir(), "profile"))...)
 	if r.Dim != 1e6 || len(r.Ways) != 7 || len(r.LeftOut) != 1 {
 		t.Fatalf("%d ways, %+v left out", len(r.Ways), r.LeftOut)
 	}
 	for i, w := range r.Ways {
+		if strings.Contains(w.Command, "profile") {
+			t.Fatalf("%s: a flag of every command", w.Command)
+		}
 		m := made(t, w.Command)
 		noise := m.Privacy.NoiseStd / m.Privacy.Clip
 		if w.Rank != i+1 || !near(m.ErrorAtPrivacy, w.ErrorAtPrivacy, 1e-4) || !near(noise, w.NoiseStd, 1e-4) ||
@@ -276,14 +279,14 @@ func TestAdviseAsks(t *testing.T) {
 	var asked bytes.Buffer
 	f := adviseFlags{runner: &grids.Runner{}}
 	cmd := newAdviseCmdOf(&f)
-	answers := "6\nsome\nfew\n2\nmany\n8\n3\n2\n\n1e-5\nmaybe\ny\nn\n1.5\n0.1\ny\nyes\n2\n3QB\n1GB\n1e6\n"
+	answers := "1\n6\nsome\nfew\n6\n2\nmany\n8\n3\n2\n\n1e-5\nmaybe\ny\nn\n1.5\n0.1\ny\nyes\n2\n3QB\n1GB\n1e6\n"
 	q := terminal.NewQuestions(t.Context(), strings.NewReader(answers), &asked)
 	if err := f.questions(cmd, q, &asked); err != nil {
 		t.Fatalf("%v\n%s", err, &asked)
 	}
 	want := "advise --T 8 --carry --delta 1e-05 --dim 1000000 --epsilon 2 --graph regular:6,2 --memory '1 GB' --missed-steps 0.1 " +
 		"--participations 2 --person-batches 2 --sampling cyclic --trust secldp --unit person"
-	if got := asked.String(); !strings.Contains(got, want) || strings.Count(got, "How many steps") != 2 ||
+	if got := asked.String(); !strings.Contains(got, want) || strings.Count(got, "How many steps") != 2 || strings.Count(got, "How many n") != 4 ||
 		!strings.Contains(got, "k = 3 does not divide T = 8") {
 		t.Errorf("no %q in\n%s", want, got)
 	}
@@ -291,8 +294,11 @@ func TestAdviseAsks(t *testing.T) {
 		t.Error("something is still missing")
 	}
 	f = adviseFlags{runner: &grids.Runner{}}
-	q = terminal.NewQuestions(t.Context(), strings.NewReader("florentine\n"), &asked)
+	q = terminal.NewQuestions(t.Context(), strings.NewReader("florentin\nflorentine\n"), &asked)
 	if err := f.questions(newAdviseCmdOf(&f), q, &asked); !errors.Is(err, terminal.ErrNoAnswer) || !terminal.IsUsage(err) {
 		t.Errorf("the end of the input: %v", err)
+	}
+	if f.network.Source != "florentine" || !strings.Contains(asked.String(), `graph "florentin" is neither a file`) {
+		t.Errorf("%s\n%s", f.network.Source, &asked)
 	}
 }

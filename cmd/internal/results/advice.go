@@ -239,12 +239,13 @@ func optimizeCommand(cmd *cobra.Command, own []string, more ...string) string {
 	return strings.Join(append(append(words, more...), "-o", "out"), " ")
 }
 
-// FlagWords returns the flags that are given to a command, but for some, as words of a command line.
+// FlagWords returns the flags that are given to a command, but for some and those of every command, as words of a command line.
 func FlagWords(cmd *cobra.Command, but []string) []string {
 	var words []string
+	everywhere := cmd.InheritedFlags()
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		switch {
-		case slices.Contains(but, f.Name):
+		case slices.Contains(but, f.Name) || everywhere.Lookup(f.Name) != nil:
 		case f.Value.Type() == "bool":
 			words = append(words, strings.TrimSuffix("--"+f.Name+"="+f.Value.String(), "=true"))
 		default:
