@@ -101,6 +101,9 @@ type Comparison struct {
 // Best returns the way of least error that relies on nothing but what the case says.
 func (c *Comparison) Best() Way { return c.Ways[0] }
 
+// errKnownDraws is why batches in secret are left out where a case denies them.
+var errKnownDraws = fault.New("Sampling", nil, "[Sampling] cyclic: others may know which records are drawn")
+
 // perNodeGain is how much less error, relatively, a strategy for every node must have for it to be worth n times the matrices.
 const perNodeGain = 0.99
 
@@ -237,7 +240,7 @@ func (s *comparing) look(ctx context.Context, w Way) error {
 	}
 	switch {
 	case w.Sampling != participation.InTurn && s.Case.Secret == No:
-		return leave(fault.New("Sampling", nil, "[Sampling] cyclic: others may know which records are drawn"))
+		return leave(errKnownDraws)
 	case w.Shared && s.Case.Collude == Yes:
 		return leave(fault.New("Trust", nil, "[Trust] ldp: nodes may tell others the secrets that they share"))
 	}
@@ -250,8 +253,7 @@ func (s *comparing) look(ctx context.Context, w Way) error {
 		return leave(err)
 	}
 	tooLong := fault.New("Limit", nil, "takes longer to compute than [Limit] %v", s.Case.Limit)
-	const rough = 3 // how far off a guess may be
-	if p.Needs(o).Time > rough*s.Case.Limit {
+	if p.Needs(o).Time > s.Case.Limit {
 		return leave(tooLong)
 	}
 	limited, stop := context.WithTimeoutCause(ctx, s.Case.Limit, tooLong)

@@ -53,12 +53,12 @@ type Choice struct {
 	Front bool
 }
 
-// FindMemoryFront measures strategies of all classes for a problem and a privacy target (ε, δ): o holds Privacy and, if the
-// search is to end at some memory, Budget, whose Dim is needed in any case; without a limit its Memory is +Inf. o.Class
-// and o.Sampling are to be left out.
+// FindMemoryFront measures strategies of all classes for a case with a privacy target (ε, δ) and a Budget, whose Dim is needed in
+// any case; without a limit its Memory is +Inf. Secret batches are left out where the case denies them.
 // For batches in turn it looks at the numbers of memories, for secret ones at every number of bands up to the best,
 // which is proven to be the best. It fails as Check and pld.Calibrate do.
-func FindMemoryFront(ctx context.Context, p Problem, o Options) (*MemoryFront, error) {
+func FindMemoryFront(ctx context.Context, c Case) (*MemoryFront, error) {
+	p, o := c.Problem, c.Options
 	s, err := prepareFront(p, o)
 	if err != nil {
 		return nil, err
@@ -69,7 +69,9 @@ func FindMemoryFront(ctx context.Context, p Problem, o Options) (*MemoryFront, e
 	a := &MemoryFront{Problem: p, Options: o, Budget: *o.Budget}
 	secret := o
 	secret.Sampling, secret.Budget = participation.Poisson, nil
-	a.NoPoisson = p.Check(secret)
+	if a.NoPoisson = p.Check(secret); c.Secret == No {
+		a.NoPoisson = errKnownDraws
+	}
 	if err := s.measures(ctx); err != nil {
 		return nil, err
 	}
@@ -83,8 +85,8 @@ func FindMemoryFront(ctx context.Context, p Problem, o Options) (*MemoryFront, e
 }
 
 // CheckMemoryFront refuses, before any work, what FindMemoryFront refuses; a network may be missing.
-func CheckMemoryFront(p Problem, o Options) error {
-	_, err := prepareFront(p, o)
+func CheckMemoryFront(c Case) error {
+	_, err := prepareFront(c.Problem, c.Options)
 	return err
 }
 
@@ -94,6 +96,8 @@ func prepareFront(p Problem, o Options) (*job, error) {
 		return nil, err
 	}
 	switch w := o.Privacy; {
+	case p.Levels != nil:
+		return nil, fault.New("Budgets", nil, "[Budgets] is not for what memory buys, which is found for one level")
 	case w == nil || w.Epsilon == 0 || w.Delta == 0:
 		return nil, fault.New("Epsilon", nil, "errors are compared at a privacy: [Epsilon] and [Delta] are needed")
 	case o.Budget == nil:

@@ -165,7 +165,7 @@ func TestMemoryFront(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(8, 2, 4))}
 			options := plan.Options{Privacy: asked(tc.epsilon), Budget: &tc.budget}
-			a := must(plan.FindMemoryFront(t.Context(), p, options))
+			a := must(plan.FindMemoryFront(t.Context(), plan.Case{Problem: p, Options: options}))
 			if a.NoPoisson != nil || options.Budget.Dim != 10 {
 				t.Fatal(a.NoPoisson)
 			}
@@ -240,7 +240,7 @@ func TestBudgetOfBands(t *testing.T) {
 func TestMemoryFrontWithoutPoisson(t *testing.T) {
 	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewMinSep(8, 2, 4))}
 	budget := plan.Budget{Dim: 1, Memory: math.Inf(1)}
-	a := must(plan.FindMemoryFront(t.Context(), p, plan.Options{Privacy: asked(2), Budget: &budget}))
+	a := must(plan.FindMemoryFront(t.Context(), plan.Case{Problem: p, Options: plan.Options{Privacy: asked(2), Budget: &budget}}))
 	if a.NoPoisson == nil || a.Best.Sampling != participation.InTurn || a.Optimum != 0 {
 		t.Errorf("%+v", a)
 	}
@@ -258,9 +258,9 @@ func TestBudgetsThatAreNone(t *testing.T) {
 	}
 	refused(t, "Memory", p.Check(plan.Options{Budget: &good, Class: factorize.BLT{}}))
 	refused(t, "Memory", p.Check(plan.Options{Budget: &good, Groups: 2}))
-	refused(t, "Epsilon", plan.CheckMemoryFront(p, plan.Options{Budget: &good}))
-	refused(t, "Dim", plan.CheckMemoryFront(p, plan.Options{Privacy: asked(1)}))
-	refused(t, "Class", plan.CheckMemoryFront(p, plan.Options{Privacy: asked(1), Budget: &good, Class: factorize.BLT{}}))
+	refused(t, "Epsilon", plan.CheckMemoryFront(plan.Case{Problem: p, Options: plan.Options{Budget: &good}}))
+	refused(t, "Dim", plan.CheckMemoryFront(plan.Case{Problem: p, Options: plan.Options{Privacy: asked(1)}}))
+	refused(t, "Class", plan.CheckMemoryFront(plan.Case{Problem: p, Options: plan.Options{Privacy: asked(1), Budget: &good, Class: factorize.BLT{}}}))
 }
 
 func refused(t *testing.T, field string, err error) {

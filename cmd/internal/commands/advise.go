@@ -132,7 +132,7 @@ func (f *adviseFlags) chooseCase(cmd *cobra.Command) (c plan.Case, err error) {
 			if !f.front {
 				return nil
 			}
-			return plan.CheckMemoryFront(c.Problem, c.Options)
+			return plan.CheckMemoryFront(c)
 		},
 	} {
 		if err := choose(); err != nil {
@@ -218,7 +218,7 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 	advice := results.AdviceOf(f.input(cmd, c), compared)
 	var front *plan.MemoryFront
 	if f.front {
-		front, err = plan.FindMemoryFront(cmd.Context(), c.Problem, c.Options)
+		front, err = plan.FindMemoryFront(cmd.Context(), c)
 		bar.Clear()
 		if err != nil {
 			return err

@@ -264,7 +264,7 @@ func TestAdviseSaysItsStages(t *testing.T) {
 			t.Errorf("no %q in %q", want, errs)
 		}
 	}
-	for _, want := range []string{"│ 1 │ own noise, in turn, ", "│ - │ shared noise, poisson, ", "\ntake ", "\nwithout rank "} {
+	for _, want := range []string{"│ 1    │ own noise, in turn, ", "│ -    │ shared noise, poisson, ", "\ntake ", "\nwithout rank "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -146,7 +146,7 @@ func reliesOn(w plan.Way, sharing plan.Sharing) []string {
 		case "2":
 			all = append(all, "no 3 nodes collude")
 		default:
-			all = append(all, "only listed coalitions collude")
+			all = append(all, "only listed coalitions collude, others are trusted")
 		}
 	}
 	if w.Sampling != participation.InTurn {
@@ -335,7 +335,7 @@ func (r *Advice) unsaid(c plan.Case) []string {
 
 // table lists the ways.
 func (r *Advice) table() document.Table {
-	t := document.Table{Caption: "Ways to make noise, by error", Header: []string{"", "way", "error", "of first", "relies on",
+	t := document.Table{Caption: "Ways to make noise, by error", Header: []string{"rank", "way", "error", "of first", "relies on",
 		"a node keeps", "breaks by"}}
 	t.Words = len(t.Header)
 	for _, w := range r.Ways {
