@@ -200,8 +200,10 @@ func (s *job) fraction(gap float64) float64 {
 
 // measures computes what strategies are measured by.
 func (s *job) measures(ctx context.Context) error {
-	var err error
-	s.kernel, s.estimate, err = s.source("Gram matrix").Kernel(ctx, s.schema().Steps())
+	err := s.Options.known.fill(s, func() (err error) {
+		s.kernel, s.estimate, err = s.source("Gram matrix").Kernel(ctx, s.schema().Steps())
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("computing the Gram matrix: %w", err)
 	}

@@ -51,6 +51,7 @@ TYPES = {
     "stringArray": "Graph | Sequence[Graph]",
     "ints": "int | Sequence[int] | None",
     "bytes": "int | str | None",
+    "duration": "str | None",
 }
 TYPE_OF = {  # of flags that take more in Python than in the shell
     "graph": "Graph",

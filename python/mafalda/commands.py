@@ -1012,8 +1012,10 @@ def advise(
     steps: int | None = None,
     adjacency: str | None = None,
     average_last: int | None = None,
+    budgets: str | None = None,
     carry: bool | None = None,
     clip: float | None = None,
+    coalitions: str | Path | Sequence[Sequence[str]] | None = None,
     delta: float | None = None,
     dim: int | None = None,
     directed: bool | None = None,
@@ -1027,10 +1029,13 @@ def advise(
     gram: str | None = None,
     graph_sequence: Path | Sequence[Graph] | None = None,
     lanczos_steps: int | None = None,
+    largest_pair: float | None = None,
     learning_rates: str | Path | Sequence[float] | None = None,
+    limit: str | None = None,
     link_failures: float | None = None,
     local_steps: int | None = None,
     memory: int | str | None = None,
+    memory_front: bool | None = None,
     missed_steps: float | None = None,
     momentum: float | None = None,
     mu: float | None = None,
@@ -1041,26 +1046,35 @@ def advise(
     person_batches: int | None = None,
     probes: int | None = None,
     random_neighbours: int | None = None,
+    sampling: str | None = None,
     schema: str | Path | Sequence[Sequence[int]] | None = None,
+    secrets: str | Path | Sequence[Sequence[str]] | None = None,
     seed: int | None = None,
     b: int | None = None,
     strict: bool | None = None,
+    trust: str | None = None,
     unit: str | None = None,
     weight_decay: float | None = None,
     workload: str | None = None,
     progress: Progress = None,
     binary: str | None = None,
 ) -> Result:
-    """Say which strategy to take: memory at a node against error.
+    """Say how to make noise in your case: what to take, and what it relies on.
 
-    Look at strategies of all classes for a network and a privacy, and say which one to take: a table of those
-    that nothing with as little memory at a node is better than, where batches are visited in turn and where they
-    are drawn in secret, and the command that computes and exports the best one. The error is the squared error
-    with the noise for (epsilon, delta), which compares strategies of any sensitivity and sampling. Memory is what
-    a node keeps of its noise from step to step, for a model of --dim parameters; --memory says what there is at
-    most.
+    Compare the ways to make noise for a case, and say which one to take: noise of every node's own (local DP) or
+    shared by pairs, batches in turn or drawn in secret, correlated or independent, one strategy for all nodes or
+    one a node. The table is ranked by the squared error with the noise for the privacy, in units of the clip, and
+    says of every way what it relies on, what a node keeps, and what breaks it. Then comes the command that
+    computes and exports the first.
 
-    With -o, write advice.csv, advice.json and a picture.
+    Say what may be relied on: --trust, and --sampling secret if nodes can keep secret which records they draw.
+    What you say nothing of is compared, too, but has no rank: a way whose promise is weaker than you think is no
+    advice. What cannot be combined is left out, with the reason.
+
+    On a terminal, what is missing is asked.
+
+    With --memory-front a second table says what memory at a node buys. With -o, write advice.csv, advice.json and
+    pictures.
 
     Keywords:
         steps
@@ -1071,10 +1085,17 @@ def advise(
         average_last
             count the errors of the last so many steps alone, as of models that are averaged or compared there
             (default: those of all steps)
+        budgets
+            a privacy level for every node, in the place of --mu, --epsilon, --delta and --clip: CSV file with the
+            columns node, epsilon and delta, or mu, and clip
         carry
             the next message has the rows of noise of missed steps; otherwise they are lost
         clip
             norm to which each record's gradient is clipped (default 1)
+        coalitions
+            with --trust secldp, who puts together what they know: 1 (nobody: single curious nodes), 2 (any two
+            nodes), or a file with the labels of a coalition a line (nodes in none are trusted); the eavesdropper
+            is always there (default 1)
         delta
             the delta of --epsilon, or to report an epsilon for --mu
         dim
@@ -1106,15 +1127,22 @@ def advise(
             empty lines
         lanczos_steps
             products with the gossip matrix for each of them (default 40)
+        largest_pair
+            with --trust secldp, the most variance that a pair may share, where a node alone would need 1: larger
+            gains a little, and a node that drops out leaves it behind (docs/secrets-optimum.md) (default 300)
         learning_rates
             how the rate changes, times the base rate: constant, cosine, warmup-cosine[:fraction],
             step:factor,from[,from…], or a FILE with one number a line (default constant)
+        limit
+            leave out ways that take longer to compute (default 1m0s)
         link_failures
             probability that an edge fails in a round of gossip
         local_steps
             gossip follows every so many gradient steps; T counts these (default 1)
         memory
-            leave out strategies that keep more, such as 4GB (MB is 10⁶ bytes, MiB is 2²⁰)
+            leave out strategies that keep more, such as 4GB; needs --dim (MB is 10⁶ bytes, MiB is 2²⁰)
+        memory_front
+            a second table: what memory at a node buys; needs --dim, and takes minutes for hundreds of steps
         missed_steps
             probability that a node has no gradient in a step, and sends no noise
         momentum
@@ -1136,15 +1164,25 @@ def advise(
             from 4 to 100); all unit vectors, without chance, for as many nodes or for 128 and fewer
         random_neighbours
             in every round a node averages over itself and so many others, drawn from all
+        sampling
+            can nodes keep secret which records they draw? cyclic: no, batches are visited in turn secret: yes;
+            compares poisson and allocation poisson, allocation, bins: yes, in this way (default: as secret, but
+            only batches in turn are ranked)
         schema
             when a record takes part: cyclic: every b steps, at most k times min-sep: at least b steps apart, at
             most k times single: once FILE: in the steps of one of its lines, counted from 0 (default cyclic)
+        secrets
+            with --trust secldp, which pairs may share noise: gossip (the edges of the graph), all (up to 500
+            nodes), or a file of edges (default gossip)
         seed
             seed of random graphs and random estimates
         b
             steps between participations (default T/k)
         strict
             refuse a disconnected graph instead of keeping its largest component
+        trust
+            who is trusted: ldp: nobody; every node has its own noise secldp: nodes keep to themselves the secrets
+            that they share with neighbours (default: both are compared, and ldp alone is ranked)
         unit
             who is protected: record, or person, with all records that are theirs (default record)
         weight_decay

@@ -189,7 +189,7 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 		return nil, err
 	}
 	s.Attacker.Nodes, o.Graph = nil, n.Graph
-	progress := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet || f.json)
+	progress := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
 	if len(attackers) == 1 && lengths == nil {
 		o.Progress = progress.ShowAs("victims")
 	}

@@ -2,9 +2,11 @@ package commands
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +16,10 @@ import (
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/files"
+	"mafalda/internal/parallel"
+	"mafalda/participation"
 	"mafalda/plan"
+	"mafalda/threat"
 	"mafalda/workload"
 )
 
@@ -25,35 +30,58 @@ type adviseFlags struct {
 	workload           flags.WorkloadFlags
 	schema             flags.SchemaFlags
 	gram               gramFlags
+	trust              trustFlags
+	sampling           string
 	privacy            flags.PrivacyFlags
+	budgets            levelFlags
 	budget             flags.BudgetFlags
+	limit              time.Duration
+	front              bool
 	out                string
 	force, json, quiet bool
 }
 
-// adviceName names the results in a folder, with several endings.
-const adviceName = "advice"
+// Names of results in a folder, with several endings.
+const (
+	adviceName = "advice"
+	frontName  = "memory"
+)
+
+// samplingSecret stands for all ways to draw in secret that take seconds.
+const samplingSecret = "secret"
 
 // ownFlags are the flags of advise that optimize does without, or has for something else.
 func (f *adviseFlags) ownFlags() []string {
-	return []string{"memory", "dim", "float32", "output", "force", "json", "quiet", "cpuprofile", "memprofile"}
+	return []string{"trust", "sampling", "memory", "dim", "float32", "limit", "memory-front", "output", "force", "json", "quiet"}
 }
 
 func newAdviseCmd(runner *grids.Runner) *cobra.Command {
-	f := adviseFlags{runner: runner}
+	return newAdviseCmdOf(&adviseFlags{runner: runner})
+}
+
+// newAdviseCmdOf returns the command whose flags fill f.
+func newAdviseCmdOf(f *adviseFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "advise",
-		Short: "Say which strategy to take: memory at a node against error",
-		Long: `Look at strategies of all classes for a network and a privacy, and say which one to take: a table of those that nothing with
-as little memory at a node is better than, where batches are visited in turn and where they are drawn in secret, and the
-command that computes and exports the best one. The error is the squared error with the noise for (epsilon, delta), which
-compares strategies of any sensitivity and sampling. Memory is what a node keeps of its noise from step to step, for a
-model of --dim parameters; --memory says what there is at most.
+		Short: "Say how to make noise in your case: what to take, and what it relies on",
+		Long: `Compare the ways to make noise for a case, and say which one to take: noise of every node's own (local DP) or shared by
+pairs, batches in turn or drawn in secret, correlated or independent, one strategy for all nodes or one a node. The table
+is ranked by the squared error with the noise for the privacy, in units of the clip, and says of every way what it relies
+on, what a node keeps, and what breaks it. Then comes the command that computes and exports the first.
 
-With -o, write advice.csv, advice.json and a picture.`,
-		Example: `  mafalda advise --graph florentine --T 64 -k 4 --epsilon 8 --delta 1e-6 --dim 1e6
-  mafalda advise --graph ego.edges --T 380 --epsilon 2 --delta 1e-6 --dim 1e6 --memory 100MB
-  mafalda advise --graph ego.edges --T 380 --epsilon 2 --delta 1e-6 --dim 1e9 --float32 -o advice`,
+Say what may be relied on: --trust, and --sampling secret if nodes can keep secret which records they draw. What you say
+nothing of is compared, too, but has no rank: a way whose promise is weaker than you think is no advice. What cannot be combined is
+left out, with the reason.
+
+On a terminal, what is missing is asked.
+
+With --memory-front a second table says what memory at a node buys. With -o, write advice.csv, advice.json and pictures.`,
+		Example: `  mafalda advise                                                               # asks
+  mafalda advise --graph florentine --T 64 -k 4 --epsilon 2 --delta 1e-6
+  mafalda advise --graph complete:50 --T 100 -k 10 --epsilon 2 --delta 1e-6 --trust secldp --missed-steps 0.02 --carry
+  mafalda advise --graph regular:1e6,8 --T 512 -k 8 --epsilon 2 --delta 1e-6 --sampling secret --missed-steps 0.2 --dim 1e6 --memory 40MB
+  mafalda advise --graph florentine --T 32 -k 4 --budgets budgets.csv
+  mafalda advise --graph ego.edges --T 380 --epsilon 2 --delta 1e-6 --dim 1e6 --memory-front -o advice`,
 		Args: terminal.NoArgs,
 		RunE: terminal.UntilInterrupted(f.run),
 	}
@@ -62,43 +90,108 @@ With -o, write advice.csv, advice.json and a picture.`,
 	f.workload.Bind(cmd, &f.network)
 	f.schema.Bind(cmd)
 	f.gram.bind(cmd)
-	f.privacy.Bind(cmd)
-	f.budget.Bind(cmd, "leave out strategies that keep more, such as 4GB")
+	f.trust.bind(cmd, "", "who is trusted:\nldp: nobody; every node has its own noise\nsecldp: nodes keep to themselves the secrets that they "+
+		"share with neighbours\n(default: both are compared, and ldp alone is ranked)")
 	fl := cmd.Flags()
-	fl.StringVarP(&f.out, "output", "o", "", "write table and picture to this `folder`")
+	fl.StringVar(&f.sampling, "sampling", "", "can nodes keep secret which records they draw?\ncyclic: no, batches are visited in turn\n"+
+		"secret: yes; compares poisson and allocation\npoisson, allocation, bins: yes, in this way\n"+
+		"(default: as secret, but only batches in turn are ranked)")
+	terminal.CompleteWith(cmd, "sampling", append(participation.Schemes(), samplingSecret))
+	f.privacy.Bind(cmd)
+	f.budgets.bind(cmd)
+	f.budget.Bind(cmd, "leave out strategies that keep more, such as 4GB; needs --dim")
+	fl.DurationVar(&f.limit, "limit", time.Minute, "leave out ways that take longer to compute")
+	fl.BoolVar(&f.front, "memory-front", false, "a second table: what memory at a node buys; needs --dim, and takes minutes for hundreds of steps")
+	fl.StringVarP(&f.out, "output", "o", "", "write tables and pictures to this `folder`")
 	fl.BoolVar(&f.force, "force", false, "replace files that are there")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
 	return cmd
 }
 
-// problem returns what the flags ask for, but for the network.
-func (f *adviseFlags) problem(cmd *cobra.Command) (p plan.Problem, o plan.Options, err error) {
+// chooseCase returns what the flags say, but for the network.
+func (f *adviseFlags) chooseCase(cmd *cobra.Command) (c plan.Case, err error) {
+	p, o := &c.Problem, &c.Options
+	c.Limit = f.limit
 	for _, choose := range []func() error{
 		func() (err error) { p.Schema, err = f.schema.Choose(cmd); return err },
 		func() (err error) { p.Workload, err = f.workload.Spec(cmd); return err },
 		func() (err error) { p.Gram, err = f.gram.choose(cmd, f.network.Seed); return err },
 		func() (err error) { o.Privacy, err = f.privacy.Choose(cmd); return err },
-		func() (err error) { o.Budget, err = f.budget.ChooseAny(cmd); return err },
-		func() error { return plan.CheckAdvice(p, o) },
+		func() (err error) { p.Levels, err = f.budgets.choose(cmd, &f.privacy, o); return err },
+		func() (err error) {
+			if given := cmd.Flags().Changed; given("dim") || given("memory") || given("float32") || f.front {
+				o.Budget, err = f.budget.ChooseAny(cmd)
+			}
+			return err
+		},
+		func() error { return f.chooseTrust(cmd, &c) },
+		func() error { return f.chooseSampling(cmd, &c) },
+		func() error { return plan.CheckCase(c) },
+		func() error {
+			if !f.front {
+				return nil
+			}
+			return plan.CheckMemoryFront(c)
+		},
 	} {
 		if err := choose(); err != nil {
-			return p, o, err
+			return c, err
 		}
 	}
 	p.SchemaFile = f.schema.File()
-	return p, o, nil
+	return c, nil
+}
+
+// chooseTrust says whether pairs may share noise.
+func (f *adviseFlags) chooseTrust(cmd *cobra.Command, c *plan.Case) error {
+	said := *f
+	if !cmd.Flags().Changed("trust") {
+		said.trust.trust = threat.SecLDP.String()
+	} else if c.Collude = plan.Yes; f.trust.trust == threat.SecLDP.String() {
+		c.Collude = plan.No
+	}
+	sharing, err := said.trust.choose(cmd)
+	if sharing != nil {
+		c.Sharing = *sharing
+	}
+	return err
+}
+
+// chooseSampling says whether batches may be drawn in secret, and how.
+func (f *adviseFlags) chooseSampling(cmd *cobra.Command, c *plan.Case) error {
+	c.Schemes = []participation.Scheme{participation.Poisson, participation.Allocation}
+	switch {
+	case !cmd.Flags().Changed("sampling"):
+		return nil
+	case f.sampling == samplingSecret:
+		c.Secret = plan.Yes
+		return nil
+	}
+	scheme, err := participation.ParseScheme(f.sampling)
+	if err != nil {
+		return terminal.Usagef("--sampling %s: choose %s, cyclic, poisson, allocation or bins", f.sampling, samplingSecret)
+	}
+	if c.Secret = plan.Yes; scheme == participation.InTurn {
+		c.Secret = plan.No
+		return nil
+	}
+	c.Schemes = []participation.Scheme{scheme}
+	return nil
 }
 
 func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
-	p, o, err := f.problem(cmd)
+	if err := f.ask(cmd); err != nil {
+		return err
+	}
+	c, err := f.chooseCase(cmd)
 	if err != nil {
 		return err
 	}
-	if p.Workload.Kind == workload.Prefix {
+	if c.Problem.Workload.Kind == workload.Prefix {
 		err = refuseNetwork(cmd, false)
-	} else if p.Network, err = f.network.Load(); err == nil {
-		p.Workload, err = p.Workload.On(p.Network)
+	} else if c.Problem.Network, err = f.network.Load(); err == nil {
+		err = onNetwork(cmd.Context(), &c.Problem, func() error { return plan.CheckCase(c) })
 	}
 	if err != nil {
 		return err
@@ -107,54 +200,112 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer func() { results.RemoveIfEmpty(f.out, err) }()
-	if n := p.Network; n != nil && !f.quiet {
+	if n := c.Problem.Network; n != nil && !f.quiet {
 		for _, note := range n.Notes {
 			fmt.Fprintln(cmd.ErrOrStderr(), note)
 		}
 	}
 	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
-	o.Progress = func(e plan.Event) {
+	c.Options.Progress = func(e plan.Event) {
 		bar.Stage(e.Phase)
 		bar.Show(e.Fraction, e.Phase)
 	}
-	a, err := plan.Advise(cmd.Context(), p, o)
+	compared, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) (*plan.Comparison, error) { return plan.Compare(ctx, c) })
 	bar.Clear()
 	if err != nil {
 		return err
 	}
-	return f.finish(cmd.OutOrStdout(), f.runner.CommandOf(cmd), a, results.AdviceResultOf(cmd, f.ownFlags(), a))
+	advice := results.AdviceOf(f.input(cmd, c), compared)
+	var front *plan.MemoryFront
+	if f.front {
+		front, err = plan.FindMemoryFront(cmd.Context(), c)
+		bar.Clear()
+		if err != nil {
+			return err
+		}
+		advice.MemoryFront = results.MemoryFrontOf(cmd, f.ownFlags(), front)
+	}
+	return f.finish(cmd, advice, compared, front)
+}
+
+// input is what the result is told of the command.
+func (f *adviseFlags) input(cmd *cobra.Command, c plan.Case) results.AdviceInput {
+	adjacency, _ := f.privacy.Adjacency() // which has been parsed before
+	return results.AdviceInput{Command: cmd, Optimize: newOptimizeCmd(f.runner), Own: f.ownFlags(),
+		Schema: f.schema.Describe(c.Problem.Schema), Adjacency: adjacency.String(), Budgets: f.budgets.file}
 }
 
 func (f *adviseFlags) checkFolder() error {
 	if f.out == "" {
 		return nil
 	}
-	if err := results.CheckPictures(f.out, []string{adviceName}, f.force); err != nil {
+	names := []string{adviceName}
+	if f.front {
+		names = append(names, frontName)
+	}
+	if err := results.CheckPictures(f.out, names, f.force); err != nil {
 		return err
 	}
 	return results.CheckFolder(f.out, adviceName+".json", f.force)
 }
 
 // finish writes and prints the advice.
-func (f *adviseFlags) finish(w io.Writer, command []string, a *plan.Advice, r *results.AdviceResult) error {
+func (f *adviseFlags) finish(cmd *cobra.Command, r *results.Advice, c *plan.Comparison, front *plan.MemoryFront) error {
 	var drawing error
 	if f.out != "" {
-		table := func(w io.Writer) error { return results.WriteAdviceCSV(w, r) }
-		if err := files.WriteFile(filepath.Join(f.out, adviceName+".csv"), table, f.force); err != nil {
-			return terminal.UsageIfExists(err)
-		}
-		if err := results.WriteResult(f.out, adviceName+".json", command, r, f.force); err != nil {
+		if err := f.writeTables(r); err != nil {
 			return err
 		}
-		picture, err := figures.Advice(a)
-		drawing = results.WritePictures(f.out, []figures.Named{{Name: adviceName, Figure: picture}}, err, f.force)
+		if err := results.WriteResult(f.out, adviceName+".json", f.runner.CommandOf(cmd), r, f.force); err != nil {
+			return err
+		}
+		drawing = f.draw(c, front)
 	}
+	w := cmd.OutOrStdout()
 	var err error
 	switch {
 	case f.json:
 		err = terminal.WriteJSON(w, r)
 	case !f.quiet:
-		err = results.WriteAdvice(w, a, r, f.out)
+		err = f.print(w, r, c, front)
 	}
 	return cmp.Or(err, drawing)
+}
+
+// writeTables writes the tables as CSV.
+func (f *adviseFlags) writeTables(r *results.Advice) error {
+	write := func(name string, table func(w io.Writer) error) error {
+		return terminal.UsageIfExists(files.WriteFile(filepath.Join(f.out, name+".csv"), table, f.force))
+	}
+	err := write(adviceName, func(w io.Writer) error { return results.WriteAdviceCSV(w, r) })
+	if err == nil && r.MemoryFront != nil {
+		err = write(frontName, func(w io.Writer) error { return results.WriteFrontCSV(w, r.MemoryFront) })
+	}
+	return err
+}
+
+// draw draws the tables.
+func (f *adviseFlags) draw(c *plan.Comparison, front *plan.MemoryFront) error {
+	picture, err := figures.Advice(c)
+	pictures := []figures.Named{{Name: adviceName, Figure: picture}}
+	if front != nil && err == nil {
+		picture, err = figures.MemoryFront(front)
+		pictures = append(pictures, figures.Named{Name: frontName, Figure: picture})
+	}
+	return results.WritePictures(f.out, pictures, err, f.force)
+}
+
+func (f *adviseFlags) print(w io.Writer, r *results.Advice, c *plan.Comparison, front *plan.MemoryFront) error {
+	if err := r.Document(c).Text(w); err != nil {
+		return err
+	}
+	if front != nil {
+		if err := results.WriteFront(w, front, r.MemoryFront); err != nil {
+			return err
+		}
+	}
+	if f.out != "" {
+		fmt.Fprintf(w, "written        %s\n", f.out)
+	}
+	return nil
 }

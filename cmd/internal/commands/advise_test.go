@@ -1,17 +1,21 @@
 package commands
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 	"testing"
 
+	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
+	"mafalda/export"
 )
 
 // The JSON has the choice under strategy, and the numbers that it keeps fit the memory.
@@ -86,65 +90,162 @@ func TestByteSizes(t *testing.T) {
 	}
 }
 
-// Table, JSON, CSV and pictures have the same choices, and the commands make what they say.
-func TestAdviseCommand(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "advice")
-	args := []string{"advise", "--graph", "cycle:5", "--T", "8", "-k", "2", "--epsilon", "8", "--delta", "1e-5", "--dim", "1e6"}
-	code, out, errs := mafalda(append(args, "-o", dir, "--json")...)
-	var r results.AdviceResult
-	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil || len(r.Choices) < 4 || r.Dim != 1e6 {
-		t.Fatalf("code %d, %v: %s%s", code, err, out, errs)
+// advised returns the advice of a command line.
+func advised(t *testing.T, args ...string) *results.Advice {
+	t.Helper()
+	code, out, errs := mafalda(append(append([]string{"advise"}, args...), "--json")...)
+	r := &results.Advice{}
+	if err := json.Unmarshal([]byte(out), r); code != 0 || err != nil || len(r.Ways) == 0 {
+		t.Fatalf("%v: code %d, %v: %s%s", args, code, err, out, errs)
 	}
-	for _, c := range []results.AdviceRow{r.Best, r.BestInTurn} {
-		words := strings.Fields(strings.Replace(c.Command, " -o out", "", 1))
-		code, out, errs := mafalda(append(words[1:], "--json")...)
-		var m struct {
-			Error    float64 `json:"error_at_privacy"`
-			Strategy struct {
-				MemoryFloats int `json:"memory_floats"`
+	return r
+}
+
+// made runs a command of advice without exporting, and returns what its manifest says.
+func made(t *testing.T, command string) export.Manifest {
+	t.Helper()
+	words := strings.Fields(strings.TrimSuffix(command, " -o out"))
+	if words[0] != "mafalda" || words[1] != "optimize" || !strings.HasSuffix(command, " -o out") {
+		t.Fatalf("not a command: %s", command)
+	}
+	return optimizeJSON(t, append(words[2:], "--no-baselines")...)
+}
+
+var adviseCase = strings.Fields("--graph cycle:5 --T 8 -k 2 --epsilon 8 --delta 1e-5")
+
+// The commands make what the rows say: their error, with the noise and the memory, at the promise that stands beside it.
+func TestAdviceKeepsItsWord(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "advice")
+	r := advised(t, append(adviseCase, "--dim", "1e6", "--missed-steps", "0.1", "--carry", "--trust", "secldp", "--sampling", "secret",
+		"--memory-front", "-o", dir, "--memprofile", filepath.Join(t.TempDir(), "profile"))...)
+	if r.Dim != 1e6 || len(r.Ways) != 7 || len(r.LeftOut) != 1 {
+		t.Fatalf("%d ways, %+v left out", len(r.Ways), r.LeftOut)
+	}
+	for i, w := range r.Ways {
+		if strings.Contains(w.Command, "profile") {
+			t.Fatalf("%s: a flag of every command", w.Command)
+		}
+		m := made(t, w.Command)
+		noise := m.Privacy.NoiseStd / m.Privacy.Clip
+		if w.Rank != i+1 || !near(m.ErrorAtPrivacy, w.ErrorAtPrivacy, 1e-4) || !near(noise, w.NoiseStd, 1e-4) ||
+			m.Strategy.MemoryFloats != w.MemoryFloats || m.Guarantee() != w.Guarantee || i > 0 && w.Ratio < r.Ways[i-1].Ratio {
+			t.Errorf("%s: error %v, noise %v, keeps %d, %s; want %+v", w.Command, m.ErrorAtPrivacy, noise, m.Strategy.MemoryFloats,
+				m.Guarantee(), w)
+		}
+	}
+	for _, c := range []results.FrontRow{r.MemoryFront.Best, r.MemoryFront.BestInTurn} {
+		if m := made(t, c.Command); !near(m.ErrorAtPrivacy, c.ErrorAtPrivacy, 1e-4) || m.Strategy.MemoryFloats != c.MemoryFloats {
+			t.Errorf("%s: error %v, keeps %d; want %+v", c.Command, m.ErrorAtPrivacy, m.Strategy.MemoryFloats, c)
+		}
+	}
+	for name, want := range map[string]int{"advice": len(r.Ways), "memory": len(r.MemoryFront.Choices)} {
+		for _, ending := range []string{".png", ".svg", ".pdf"} {
+			if info, err := os.Stat(filepath.Join(dir, name+ending)); err != nil || info.Size() == 0 {
+				t.Errorf("%s%s: %v", name, ending, err)
 			}
 		}
-		if err := json.Unmarshal([]byte(out), &m); code != 0 || err != nil || m.Strategy.MemoryFloats != c.MemoryFloats ||
-			math.Abs(m.Error-c.ErrorAtPrivacy) > 1e-4*m.Error {
-			t.Errorf("%s: code %d, %v, %+v %s; want %+v", c.Command, code, err, m, errs, c)
+		text, err := os.ReadFile(filepath.Join(dir, name+".csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll(); err != nil || len(lines) != want+1 {
+			t.Errorf("%s.csv: %v, %d lines for %d rows", name, err, len(lines), want)
 		}
 	}
-	for _, ending := range []string{".png", ".svg", ".json", ".csv"} {
-		if info, err := os.Stat(filepath.Join(dir, "advice"+ending)); err != nil || info.Size() == 0 {
-			t.Errorf("%s: %v", ending, err)
-		}
-	}
-	f, err := os.Open(filepath.Join(dir, "advice.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	lines, err := csv.NewReader(f).ReadAll()
-	if err != nil || len(lines) != len(r.Choices)+1 {
-		t.Fatalf("%v: %d lines for %d choices", err, len(lines), len(r.Choices))
-	}
-	for i, c := range r.Choices {
-		if v, err := strconv.ParseFloat(lines[i+1][9], 64); err != nil || v != c.ErrorAtPrivacy {
-			t.Errorf("line %d: %v, want %+v", i+1, lines[i+1], c)
-		}
-	}
-	if code, _, errs := mafalda(append(args, "-o", dir)...); code != 2 || !strings.Contains(errs, "--force") {
+	code, _, errs := mafalda(append(append([]string{"advise"}, adviseCase...), "-o", dir)...)
+	if code != 2 || !strings.Contains(errs, "--force") {
 		t.Errorf("over files: code %d, %s", code, errs)
 	}
-	code, out, _ = mafalda(append(args, "--memory", "24MB", "--adjacency", "replace-one")...)
-	for _, want := range []string{"at most 24 MB", "in secret      not looked at: --adjacency", "take  ", "mafalda optimize"} {
-		if code != 0 || !strings.Contains(out, want) {
-			t.Errorf("code %d, no %q in\n%s", code, want, out)
+}
+
+// A way has a rank only if the case says all that it relies on; what the case denies is left out, with the flag that does.
+func TestAdviceRanksWhatWasSaid(t *testing.T) {
+	base := append(adviseCase, "--limit", "30s")
+	of := func(args ...string) (ranked, unranked, leftOut []string) {
+		r := advised(t, append(base, args...)...)
+		for _, w := range r.Ways {
+			what := w.Trust + " " + w.Sampling
+			if into := &unranked; w.Rank == 0 {
+				*into = append(*into, what)
+			} else {
+				ranked = append(ranked, what)
+			}
 		}
+		for _, l := range r.LeftOut {
+			leftOut = append(leftOut, l.Reason)
+		}
+		return ranked, unranked, leftOut
+	}
+	has := func(list []string, part string) bool {
+		return slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, part) })
+	}
+	ranked, unranked, _ := of()
+	if has(ranked, "secldp") || has(ranked, "poisson") || has(ranked, "allocation") || !has(unranked, "secldp cyclic") ||
+		!has(unranked, "secldp poisson") || !has(unranked, "ldp poisson") {
+		t.Errorf("nothing said: %q, without rank %q", ranked, unranked)
+	}
+	ranked, unranked, leftOut := of("--trust", "ldp", "--sampling", "cyclic")
+	if has(ranked, "secldp") || has(ranked, "poisson") || unranked != nil || !has(leftOut, "--trust ldp: ") ||
+		!has(leftOut, "--sampling cyclic: ") {
+		t.Errorf("all denied: %q, without rank %q, left out %q", ranked, unranked, leftOut)
+	}
+	ranked, unranked, _ = of("--sampling", "poisson")
+	if !has(ranked, "ldp poisson") || has(ranked, "secldp") || has(append(ranked, unranked...), "allocation") ||
+		!has(unranked, "secldp poisson") {
+		t.Errorf("draws in secret: %q, without rank %q", ranked, unranked)
+	}
+}
+
+// What cannot be combined is left out with its reason: levels of nodes, persons, and memory that is too little.
+func TestAdviceLeavesOut(t *testing.T) {
+	levels := writeFile(t, "levels.csv", "node,epsilon,delta,clip\n0,8,1e-6,1\n1,1,1e-6,1\n2,4,1e-6,2\n")
+	path := strings.Fields("--graph path:3 --T 8 -k 2")
+	r := advised(t, append(path, "--budgets", levels, "--sampling", "secret", "--trust", "secldp")...)
+	last := r.Ways[len(r.Ways)-1]
+	for _, w := range r.Ways {
+		m := made(t, w.Command)
+		if m.Budgets == nil != w.OneLevel || !near(w.ErrorAtPrivacy, math.Pow(m.Privacy.NoiseStd/m.Privacy.Clip, 2)*m.SquaredError, 1e-5) {
+			t.Errorf("%s: %v", w.Command, w.ErrorAtPrivacy)
+		}
+		if w.OneLevel {
+			last = w
+		}
+	}
+	if !last.OneLevel || !strings.Contains(last.Guarantee, "(1, 1e-06)-DP") || len(r.LeftOut) < 4 ||
+		!strings.Contains(r.LeftOut[len(r.LeftOut)-1].Reason, "--trust secldp is not for --budgets") {
+		t.Errorf("%+v\n%+v", last, r.LeftOut)
+	}
+	r = advised(t, append(path, "--epsilon", "2", "--delta", "1e-6", "--unit", "person", "--memory", "20MB", "--dim", "1e6")...)
+	for _, w := range r.Ways {
+		if w.MemoryFloats > 2 || w.MemoryBytes > 2e7 || w.Sampling != "cyclic" {
+			t.Errorf("%+v", w)
+		}
+	}
+	if first := r.Ways[0]; !slices.Contains(first.BreaksBy, "a person in 2 batches") || first.Class == "dense" ||
+		strings.Contains(first.Command, "--memory") {
+		t.Errorf("%+v", first)
 	}
 }
 
 func TestAdviseRefuses(t *testing.T) {
 	base := []string{"advise", "--graph", "cycle:5", "--T", "8", "-k", "2"}
+	private := []string{"--epsilon", "8", "--delta", "1e-5"}
 	for want, args := range map[string][]string{
-		"Use --dim":                    {"--epsilon", "8", "--delta", "1e-5"},
-		"--epsilon and --delta are ne": {"--dim", "5"},
-		"--dim 0: must be at least 1":  {"--dim", "0", "--epsilon", "8", "--delta", "1e-5"},
+		"--epsilon and --delta are ne":       {"--dim", "5"},
+		"use --delta":                        {"--epsilon", "2"},
+		"--epsilon NaN: must be positive":    {"--epsilon", "NaN", "--delta", "1e-5"},
+		"--dim 0: must be at least 1":        append(private, "--dim", "0"),
+		"Use --dim":                          append(private, "--memory", "3MB"),
+		"choose ldp or secldp":               append(private, "--trust", "nobody"),
+		"choose secret, cyclic, poisson":     append(private, "--sampling", "shuffle"),
+		"--coalitions is for --trust secldp": append(private, "--trust", "ldp", "--coalitions", "2"),
+		"--limit 0s: must be positive":       append(private, "--limit", "0s"),
+		"k = 3 does not divide T = 8":        append(private, "-k", "3"),
+		"budgets says it for every node":     append(private, "--budgets", "none.csv"),
+		"NaN":                                append(private, "--missed-steps", "NaN"),
+		"which network? Use --graph":         append(private, "--graph", ""),
+		"in 9 batches, of which there are 4": append(private, "--unit", "person", "--person-batches", "9"),
+		"--largest-pair":                     append(private, "--largest-pair", "-1"),
 	} {
 		if code, _, errs := mafalda(append(base, args...)...); code != 2 || !strings.Contains(errs, want) ||
 			strings.Count(errs, "\n") != 1 {
@@ -153,19 +254,51 @@ func TestAdviseRefuses(t *testing.T) {
 	}
 }
 
-// Where there is no terminal, advise says what it computes, a line a stage, and nothing with --quiet.
+// Where there is no terminal, advise says what it computes, a line a way, and nothing with --quiet.
 func TestAdviseSaysItsStages(t *testing.T) {
 	t.Parallel()
-	args := []string{"advise", "--graph", "cycle:5", "--T", "8", "-k", "2", "--epsilon", "2", "--delta", "1e-6", "--dim", "1e6"}
-	_, _, errs := mafalda(args...)
-	lines := strings.Split(strings.TrimPrefix(strings.TrimSuffix(errs, "\n"), "computing: Gram matrix\n"), "\n")
-	for i, want := range []string{"optimum in turn", "strategies by memory", "optimum in secret",
-		"numbers of bands, in secret", "fewer bands, in secret"} {
-		if i >= len(lines) || lines[i] != "computing: "+want {
-			t.Fatalf("line %d is not %q: %q", i, want, lines)
+	args := append([]string{"advise"}, adviseCase...)
+	_, out, errs := mafalda(args...)
+	for _, want := range []string{"computing: own noise, in turn\n", "computing: own noise, poisson\n", "computing: shared noise, in turn\n"} {
+		if strings.Count(errs, want) != 1 {
+			t.Errorf("no %q in %q", want, errs)
 		}
 	}
-	if code, out, errs := mafalda(append(args, "--quiet")...); code != 0 || out+errs != "" {
+	for _, want := range []string{"│ 1    │ own noise, in turn, ", "│ -    │ shared noise, poisson, ", "\ntake ", "\nwithout rank "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if code, out, errs := mafalda(append(args, "--quiet", "--trust", "ldp", "--sampling", "cyclic")...); code != 0 || out+errs != "" {
 		t.Errorf("code %d, %s%s", code, out, errs)
+	}
+}
+
+// On a terminal what is missing is asked; every answer is a flag, and what is no answer is asked again.
+func TestAdviseAsks(t *testing.T) {
+	var asked bytes.Buffer
+	f := adviseFlags{runner: &grids.Runner{}}
+	cmd := newAdviseCmdOf(&f)
+	answers := "1\n6\nsome\nfew\n6\n2\nmany\n8\n3\n2\n\n1e-5\nmaybe\ny\nn\n1.5\n0.1\ny\nyes\n2\n3QB\n1GB\n1e6\n"
+	q := terminal.NewQuestions(t.Context(), strings.NewReader(answers), &asked)
+	if err := f.questions(cmd, q, &asked); err != nil {
+		t.Fatalf("%v\n%s", err, &asked)
+	}
+	want := "advise --T 8 --carry --delta 1e-05 --dim 1000000 --epsilon 2 --graph regular:6,2 --memory '1 GB' --missed-steps 0.1 " +
+		"--participations 2 --person-batches 2 --sampling cyclic --trust secldp --unit person"
+	if got := asked.String(); !strings.Contains(got, want) || strings.Count(got, "How many steps") != 2 || strings.Count(got, "How many n") != 4 ||
+		!strings.Contains(got, "k = 3 does not divide T = 8") {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+	if f.incomplete(cmd) {
+		t.Error("something is still missing")
+	}
+	f = adviseFlags{runner: &grids.Runner{}}
+	q = terminal.NewQuestions(t.Context(), strings.NewReader("florentin\nflorentine\n"), &asked)
+	if err := f.questions(newAdviseCmdOf(&f), q, &asked); !errors.Is(err, terminal.ErrNoAnswer) || !terminal.IsUsage(err) {
+		t.Errorf("the end of the input: %v", err)
+	}
+	if f.network.Source != "florentine" || !strings.Contains(asked.String(), `graph "florentin" is neither a file`) {
+		t.Errorf("%s\n%s", f.network.Source, &asked)
 	}
 }

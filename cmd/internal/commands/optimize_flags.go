@@ -13,8 +13,6 @@ import (
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
 	"mafalda/factorize"
-	"mafalda/factorize/spacetime"
-	"mafalda/internal/files"
 	"mafalda/internal/shell"
 	"mafalda/measure"
 	"mafalda/participation"
@@ -33,9 +31,8 @@ type optimizeFlags struct {
 	class       classFlags
 	budget      flags.BudgetFlags
 	sampling    string
-	trust       string
-	sharing     plan.Sharing
-	budgets     string
+	trust       trustFlags
+	budgets     levelFlags
 	tolerance   float64
 	groups      int
 	options     plan.Options // what other flags than these bind directly
@@ -78,80 +75,16 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 	fl.Float64Var(&o.MonteCarlo.Failure, "failure", 0, "probability that the accountant of --sampling bins may be wrong "+
 		"with (default 1e-9)")
 	terminal.CompleteWith(cmd, "sampling", participation.Schemes())
-	f.bindTrust(cmd)
+	f.trust.bind(cmd, threat.LDP.String(), "against whom:\nldp: everybody who sees all messages; every node has its own "+
+		"noise\nsecldp: nodes, too, that know the noise they share; pairs share noise that cancels when they average\n"+
+		"(docs/secrets.md)")
 	fl.BoolVar(&o.PerNode, "per-node", false, "a dense strategy for every node, exported as one n×T×T array")
 	fl.Var((*terminal.WholeNumber)(&f.groups), "groups",
 		"so many dense strategies that the nodes share, found by assigning "+
 			"and optimizing in turn")
 	f.privacy.Bind(cmd)
-	fl.StringVar(&f.budgets, "budgets", "", "a privacy level for every node, in the place of --mu, --epsilon, --delta and --clip: CSV `file`\n"+
-		"with the columns node, epsilon and delta, or mu, and clip")
-	terminal.InGroup(cmd, "Privacy", "budgets")
+	f.budgets.bind(cmd)
 	f.bindOutput(cmd)
-}
-
-func (f *optimizeFlags) bindTrust(cmd *cobra.Command) {
-	fl, trusts := cmd.Flags(), []string{threat.LDP.String(), threat.SecLDP.String()}
-	fl.StringVar(&f.trust, "trust", trusts[0], "against whom:\nldp: everybody who sees all messages; every node has its own "+
-		"noise\nsecldp: nodes, too, that know the noise they share; pairs share noise that cancels when they average\n"+
-		"(docs/secrets.md)")
-	fl.StringVar(&f.sharing.Secrets, "secrets", export.SecretsGossip, "with --trust secldp, which pairs may share noise: "+
-		"gossip (the edges of the graph), all (up to 500 nodes),\nor a `file` of edges")
-	fl.StringVar(&f.sharing.Coalitions, "coalitions", "1", "with --trust secldp, who puts together what they know: 1 (nobody: "+
-		"single curious nodes),\n2 (any two nodes), or a `file` with the labels of a coalition a line (nodes in none are "+
-		"trusted); the eavesdropper is always there")
-	fl.Float64Var(&f.sharing.LargestPair, "largest-pair", spacetime.DefaultLargestPair, "with --trust secldp, the most "+
-		"variance that a pair may share, where a node alone would need 1:\nlarger gains a little, and a node that drops out "+
-		"leaves it behind (docs/secrets-optimum.md)")
-	terminal.CompleteWith(cmd, "trust", trusts)
-	terminal.CompleteWith(cmd, "secrets", []string{export.SecretsGossip, export.SecretsAll})
-	terminal.CompleteWith(cmd, "coalitions", []string{"1", "2"})
-}
-
-// chooseTrust returns who shares noise; nil if nobody does.
-func (f *optimizeFlags) chooseTrust(cmd *cobra.Command) (*plan.Sharing, error) {
-	switch f.trust {
-	case threat.LDP.String():
-		for _, name := range []string{"secrets", "coalitions", "largest-pair"} {
-			if cmd.Flags().Changed(name) {
-				return nil, terminal.Usagef("--%s is for --trust secldp", name)
-			}
-		}
-		return nil, nil
-	case threat.SecLDP.String():
-		for _, name := range []string{"secrets", "coalitions"} {
-			if cmd.Flags().Lookup(name).Value.String() == "" {
-				return nil, terminal.Usagef("--%s is empty", name)
-			}
-		}
-		sharing := f.sharing
-		sharing.LargestPair = given(cmd, "largest-pair", f.sharing.LargestPair)
-		return &sharing, nil
-	}
-	return nil, terminal.Usagef("unknown trust model %q: choose ldp or secldp", f.trust)
-}
-
-// chooseLevels returns the privacy levels of single nodes; nil if all have one.
-func (f *optimizeFlags) chooseLevels(cmd *cobra.Command, o *plan.Options) (*plan.Levels, error) {
-	if !cmd.Flags().Changed("budgets") {
-		return nil, nil
-	}
-	for _, name := range []string{"mu", "epsilon", "delta", "clip"} {
-		if cmd.Flags().Changed(name) {
-			return nil, terminal.Usagef("--%s: --budgets says it for every node", name)
-		}
-	}
-	adjacency, err := f.privacy.Adjacency()
-	if err != nil {
-		return nil, err
-	}
-	o.Privacy = &plan.Privacy{Adjacency: adjacency}
-	file, _, err := files.Open(f.budgets)
-	if err != nil {
-		return nil, terminal.Usagef("--budgets: %w", err)
-	}
-	defer file.Close()
-	return plan.ReadLevels(file, f.budgets)
 }
 
 func (f *optimizeFlags) bindOutput(cmd *cobra.Command) {
@@ -193,8 +126,8 @@ func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options,
 		func() (err error) { p.Objective, err = measure.ParseObjective(f.objective); return terminal.Usage(err) },
 		func() (err error) { f.write.Format, err = export.ParseFormat(f.format); return err },
 		func() (err error) { o.Privacy, err = f.privacy.Choose(cmd); return err },
-		func() (err error) { p.Levels, err = f.chooseLevels(cmd, &o); return err },
-		func() (err error) { p.Sharing, err = f.chooseTrust(cmd); return err },
+		func() (err error) { p.Levels, err = f.budgets.choose(cmd, &f.privacy, &o); return err },
+		func() (err error) { p.Sharing, err = f.trust.choose(cmd); return err },
 		func() (err error) { p.Gram, err = f.gram.choose(cmd, f.network.Seed); return err },
 	} {
 		if err := choose(); err != nil {

@@ -106,18 +106,22 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 	// batches
 	curves := &plan.SamplingCurves{Problem: plan.Problem{Network: n, Schema: schema},
 		Levels: benchmarks.Privacies{Epsilons: values, Delta: 1e-6}}
-	advice := &plan.Advice{Problem: curves.Problem, Budget: plan.Budget{Dim: 10, Memory: math.Inf(1)},
+	front := &plan.MemoryFront{Problem: curves.Problem, Budget: plan.Budget{Dim: 10, Memory: math.Inf(1)},
 		Options: plan.Options{Privacy: &plan.Privacy{}}}
+	compared := &plan.Comparison{Case: plan.Case{Problem: curves.Problem}}
 	for i := range points {
 		curves.Cyclic = append(curves.Cyclic, 1)
 		curves.Best = append(curves.Best, benchmarks.AtPrivacy{Ratio: 0.5})
-		advice.Choices = append(advice.Choices, plan.Choice{Front: true, Cost: strategy.NodeCost{Floats: i},
+		compared.Ways = append(compared.Ways, plan.Way{PerNode: i == 1, Ranked: i == 0, ErrorAtPrivacy: value(i)})
+		front.Choices = append(front.Choices, plan.Choice{Front: true, Cost: strategy.NodeCost{Floats: i},
 			ErrorAtPrivacy: value(i)})
 	}
 	curves.Bands = []plan.BandCurve{{Bandwidth: 1, At: curves.Best}, {Bandwidth: 2, At: curves.Best}}
 	f, err = Sampling(curves)
 	add("sampling", f, err)
-	f, err = Advice(advice)
+	f, err = MemoryFront(front)
+	add("memory", f, err)
+	f, err = Advice(compared)
 	add("advice", f, err)
 
 	// benchmarks

@@ -12,208 +12,346 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
+	"mafalda/export"
+	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/internal/shell"
 	"mafalda/internal/version"
 	"mafalda/participation"
 	"mafalda/plan"
+	"mafalda/threat"
+	"mafalda/workload"
 )
 
-// AdviceResult is what advice prints as JSON.
-type AdviceResult struct {
-	Version        string        `json:"version"`
-	Graph          *graph.Origin `json:"graph,omitempty"`
-	Workload       string        `json:"workload"`
-	Steps          int           `json:"T"`
-	Participations int           `json:"k"`
-	Separation     int           `json:"b"`
-	Epsilon        float64       `json:"epsilon"`
-	Delta          float64       `json:"delta"`
-	Adjacency      string        `json:"adjacency"`
-	Dim            int           `json:"dim"`
-	NumberBytes    int           `json:"number_bytes"`
-	MemoryBytes    float64       `json:"memory_bytes,omitempty"` // the limit; absent: none
-	Choices        []AdviceRow   `json:"choices"`
-	Best           AdviceRow     `json:"best"`
-	BestInTurn     AdviceRow     `json:"best_in_turn"`
-	NoPoisson      string        `json:"no_poisson,omitempty"` // why nothing is known of secret batches
+// Advice is what advise prints as JSON.
+type Advice struct {
+	Version       string               `json:"version"`
+	Graph         *graph.Origin        `json:"graph,omitempty"`
+	Workload      string               `json:"workload"`
+	WorkloadSpec  *workload.Spec       `json:"workload_spec"`
+	Steps         int                  `json:"T"`
+	Participation export.Participation `json:"participation"`
+	Mu            float64              `json:"mu,omitempty"`
+	Epsilon       float64              `json:"epsilon,omitempty"`
+	Delta         float64              `json:"delta,omitempty"`
+	Budgets       string               `json:"budgets,omitempty"` // file of the privacy levels of the nodes
+	Adjacency     string               `json:"adjacency"`
+	Dim           int                  `json:"dim,omitempty"`
+	NumberBytes   int                  `json:"number_bytes,omitempty"`
+	MemoryBytes   float64              `json:"memory_bytes,omitempty"` // the limit; absent: none
+	Ways          []AdvisedWay         `json:"ways"`
+	LeftOut       []LeftOutWay         `json:"left_out"`
+	MemoryFront   *MemoryFront         `json:"memory_front,omitempty"`
 }
 
-// AdviceRow is a strategy, the memory that it takes and the error that it makes.
-type AdviceRow struct {
-	Sampling       string  `json:"sampling"`
-	Class          string  `json:"class"`
-	Bandwidth      int     `json:"bandwidth,omitempty"`
-	Buffers        int     `json:"buffers,omitempty"`
-	MemoryFloats   int     `json:"memory_floats"`
-	MemoryBytes    float64 `json:"memory_bytes"`
-	FlopsPerStep   int     `json:"flops_per_step"`
-	NoiseStd       float64 `json:"noise_std"` // in units of the clip
-	SquaredError   float64 `json:"squared_error"`
-	ErrorAtPrivacy float64 `json:"error_at_privacy"`
-	Ratio          float64 `json:"ratio,omitempty"` // of the dense optimum's in turn
-	Front          bool    `json:"front"`
-	Command        string  `json:"command"`
+// AdvisedWay is a way to make noise, what it costs, and what it relies on.
+type AdvisedWay struct {
+	Rank           int      `json:"rank,omitempty"` // from 1; absent: it relies on what was not said
+	Name           string   `json:"name"`
+	Trust          string   `json:"trust"` // ldp or secldp
+	Sampling       string   `json:"sampling"`
+	Class          string   `json:"class,omitempty"` // absent: optimize finds it
+	Bandwidth      int      `json:"bandwidth,omitempty"`
+	Buffers        int      `json:"buffers,omitempty"`
+	PerNode        bool     `json:"per_node,omitempty"`
+	OneLevel       bool     `json:"one_level,omitempty"`
+	MemoryFloats   int      `json:"memory_floats"`
+	MemoryBytes    float64  `json:"memory_bytes,omitempty"`
+	FlopsPerStep   int      `json:"flops_per_step"`
+	NoiseStd       float64  `json:"noise_std"` // in units of the clip
+	SquaredError   float64  `json:"squared_error"`
+	ErrorAtPrivacy float64  `json:"error_at_privacy"`
+	LossError      float64  `json:"loss_error,omitempty"` // relative error of the two before; absent: they are exact
+	Ratio          float64  `json:"ratio"`                // of the first way's error
+	Guarantee      string   `json:"guarantee"`
+	ReliesOn       []string `json:"relies_on"`
+	BreaksBy       []string `json:"breaks_by"`
+	Command        string   `json:"command"`
 }
 
-// AdviceResultOf returns the result of advice that a command gives, whose own flags optimize does not have.
-func AdviceResultOf(cmd *cobra.Command, own []string, a *plan.Advice) *AdviceResult {
-	p, w := a.Problem, a.Options.Privacy
-	r := &AdviceResult{Version: version.String(), Workload: p.Workload.String(), Steps: p.Schema.Steps(),
-		Participations: p.Schema.Participations(), Separation: p.Schema.Separation(), Epsilon: w.Epsilon, Delta: w.Delta,
-		Adjacency: w.Adjacency.String(), Dim: a.Budget.Dim, NumberBytes: a.Budget.NumberBytes()}
+// LeftOutWay is a way that could not be compared.
+type LeftOutWay struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+}
+
+// AdviceInput is what a command knows beside a comparison.
+type AdviceInput struct {
+	Command   *cobra.Command // advise
+	Optimize  *cobra.Command // whose flags errors name
+	Own       []string       // flags that optimize does without, or has for something else
+	Schema    export.Participation
+	Adjacency string
+	Budgets   string
+}
+
+// AdviceOf returns the result of a comparison.
+func AdviceOf(in AdviceInput, c *plan.Comparison) *Advice {
+	p := c.Case.Problem
+	r := &Advice{Version: version.String(), Workload: p.Workload.Kind.String(), WorkloadSpec: &p.Workload, Steps: p.Schema.Steps(),
+		Participation: in.Schema, Adjacency: in.Adjacency, Budgets: in.Budgets, LeftOut: []LeftOutWay{}}
 	if p.Network != nil {
 		r.Graph = &p.Network.Origin
 	}
-	if !math.IsInf(a.Budget.Memory, 1) {
-		r.MemoryBytes = a.Budget.Memory
+	if w := c.Case.Options.Privacy; w != nil && p.Levels == nil {
+		r.Mu, r.Epsilon, r.Delta = w.Mu, w.Epsilon, w.Delta
 	}
-	if a.NoPoisson != nil {
-		r.NoPoisson = strings.ReplaceAll(flags.Hinted(cmd, a.NoPoisson), "Sampling poisson", "Poisson sampling")
-	}
-	row := func(c plan.Choice) AdviceRow {
-		of := AdviceRow{Sampling: c.Sampling.String(), Class: c.Class.Name(), Bandwidth: c.Class.Parameters().Bandwidth,
-			Buffers: c.Class.Parameters().Buffers, MemoryFloats: c.Cost.Floats, MemoryBytes: a.Budget.Bytes(c.Cost.Floats),
-			FlopsPerStep: c.Cost.Flops, NoiseStd: c.NoiseStd, SquaredError: c.SquaredError, ErrorAtPrivacy: c.ErrorAtPrivacy,
-			Front: c.Front, Command: optimizeCommand(cmd, own, c)}
-		if a.Optimum > 0 {
-			of.Ratio = c.ErrorAtPrivacy / a.Optimum
+	b := c.Case.Options.Budget
+	if b != nil {
+		r.Dim, r.NumberBytes = b.Dim, b.NumberBytes()
+		if !math.IsInf(b.Memory, 1) {
+			r.MemoryBytes = b.Memory
 		}
-		return of
 	}
-	for _, c := range a.Choices {
-		r.Choices = append(r.Choices, row(c))
+	for i, w := range c.Ways {
+		row := AdvisedWay{Name: w.Name(), Trust: threat.LDP.String(), Sampling: w.Sampling.String(), PerNode: w.PerNode,
+			OneLevel: w.OneLevel, MemoryFloats: w.Cost.Floats, FlopsPerStep: w.Cost.Flops, NoiseStd: w.NoiseStd,
+			SquaredError: w.SquaredError, ErrorAtPrivacy: w.ErrorAtPrivacy, LossError: w.LossError,
+			Ratio: w.ErrorAtPrivacy / c.Best().ErrorAtPrivacy, Guarantee: w.Guarantee, ReliesOn: reliesOn(w, c.Case.Sharing),
+			BreaksBy: breaksBy(w, p), Command: in.command(w)}
+		if w.Shared {
+			row.Trust = threat.SecLDP.String()
+		}
+		if w.Class != nil {
+			row.Class, row.Bandwidth, row.Buffers = w.Class.Name(), w.Class.Parameters().Bandwidth, w.Class.Parameters().Buffers
+		}
+		if w.Ranked {
+			row.Rank = i + 1
+		}
+		if b != nil {
+			row.MemoryBytes = b.Bytes(w.Cost.Floats)
+		}
+		r.Ways = append(r.Ways, row)
 	}
-	r.Best, r.BestInTurn = row(a.Best), row(a.BestInTurn)
+	for _, l := range c.LeftOut {
+		of := in.Optimize
+		if l.IsLimit() {
+			of = in.Command
+		}
+		r.LeftOut = append(r.LeftOut, LeftOutWay{l.Way, flags.Hinted(of, l.Reason)})
+	}
 	return r
 }
 
-// WriteAdviceCSV writes a line of CSV for every choice, with all digits.
-func WriteAdviceCSV(w io.Writer, r *AdviceResult) error {
-	lines := [][]string{{"sampling", "class", "bandwidth", "buffers", "memory_floats", "memory_bytes", "flops_per_step",
-		"noise_std", "squared_error", "error_at_privacy", "ratio", "front"}}
-	float := func(v float64) string { return strconv.FormatFloat(v, 'g', 17, 64) }
-	for _, c := range r.Choices {
-		lines = append(lines, []string{c.Sampling, c.Class, strconv.Itoa(c.Bandwidth), strconv.Itoa(c.Buffers),
-			strconv.Itoa(c.MemoryFloats), strconv.FormatFloat(c.MemoryBytes, 'f', -1, 64), strconv.Itoa(c.FlopsPerStep),
-			float(c.NoiseStd), float(c.SquaredError), float(c.ErrorAtPrivacy), float(c.Ratio), strconv.FormatBool(c.Front)})
-	}
-	return csv.NewWriter(w).WriteAll(lines)
-}
-
-// WriteAdvice prints the fronts as a table, and which choice to take; dir is where they are kept, if anywhere.
-func WriteAdvice(w io.Writer, a *plan.Advice, r *AdviceResult, dir string) error {
-	p := a.Problem
-	if n := p.Network; n != nil {
-		fmt.Fprintf(w, "graph          %s\ngossip         %s\n", n.Line(), n.Origin.GossipLine())
-	}
-	fmt.Fprintf(w, "workload       %v, T = %d steps\n", p.Workload, p.Schema.Steps())
-	fmt.Fprintf(w, "participation  %v\n", p.Schema)
-	fmt.Fprintf(w, "privacy        (%v, %v)-DP, local and %s: in turn whoever knows when a record takes part, in secret "+
-		"only if nobody does\n", r.Epsilon, r.Delta, r.Adjacency)
-	fmt.Fprintf(w, "memory         of the noise at a node, for %s parameters, %d bytes a number", terminal.Grouped(r.Dim), r.NumberBytes)
-	if r.MemoryBytes > 0 {
-		fmt.Fprintf(w, "; at most %s", terminal.BytesText(r.MemoryBytes))
-	}
-	fmt.Fprintf(w, "\n\nstrategies that nothing with as little memory is better than; the error is squared, with the noise "+
-		"for the privacy\n")
-	header := []string{"batches", "strategy", "numbers kept", "memory", "operations a step", "error at privacy"}
-	if a.Optimum > 0 {
-		header = append(header, "of optimum in turn")
-	}
-	var rows [][]string
-	for i, c := range a.Choices {
-		if !c.Front {
-			continue
-		}
-		row := []string{samplingText(c.Sampling), plan.ClassText(c.Class) + marked(a, c), strconv.Itoa(c.Cost.Floats),
-			terminal.BytesText(r.Choices[i].MemoryBytes), strconv.Itoa(c.Cost.Flops), terminal.NumberUp(c.ErrorAtPrivacy)}
-		if a.Optimum > 0 {
-			row = append(row, fmt.Sprintf("%.4f", r.Choices[i].Ratio))
-		}
-		rows = append(rows, row)
-	}
-	if err := terminal.Table(w, header, rows); err != nil {
-		return err
-	}
-	writeTake(w, a, r)
-	if dir != "" {
-		fmt.Fprintf(w, "written        %s\n", dir)
-	}
-	return nil
-}
-
-// marked marks the choices to take.
-func marked(a *plan.Advice, c plan.Choice) string {
-	if c == a.Best || c == a.BestInTurn {
-		return " *"
-	}
-	return ""
-}
-
-func samplingText(s participation.Scheme) string {
-	if s == participation.Poisson {
-		return "in secret (poisson)"
-	}
-	return "in turn"
-}
-
-// writeTake says which strategies to take, and what is not in the table.
-func writeTake(w io.Writer, a *plan.Advice, r *AdviceResult) {
-	say := func(label string, c AdviceRow, why string) {
-		fmt.Fprintf(w, "%-14s %s: %s, %s%s\n               %s\n", label, className(c), terminal.BytesText(c.MemoryBytes),
-			"error "+terminal.NumberUp(c.ErrorAtPrivacy), why, c.Command)
-	}
-	fmt.Fprintf(w, "\n* the least memory for an error at most %.0f %% above the least\n", 100*(plan.Near-1))
-	if a.Best.Sampling == participation.Poisson {
-		say("take", r.Best, ", if a node can keep secret which records it draws")
-		say("otherwise", r.BestInTurn, ", in turn")
-	} else {
-		say("take", r.BestInTurn, ", in turn")
-	}
-	if a.NoPoisson != nil {
-		fmt.Fprintf(w, "in secret      not looked at: %s\n", r.NoPoisson)
-	}
-	fmt.Fprintf(w, "not here       blt beyond %d buffers, and more memory where the error is within 0.1 %% of the optimum's;\n"+
-		"               dense takes none if a node makes earlier noise again in every step, about T/2 times as much to\n"+
-		"               draw (mafalda noise --regenerate)\n", plan.MaxBuffers)
-}
-
-func className(c AdviceRow) string {
-	switch {
-	case c.Bandwidth == 1 && c.Sampling == participation.Poisson.String():
-		return "DP-D-SGD (banded, w = 1)"
-	case c.Buffers > 0:
-		return fmt.Sprintf("%s, d = %d", c.Class, c.Buffers)
-	case c.Bandwidth > 0:
-		return fmt.Sprintf("%s, w = %d", c.Class, c.Bandwidth)
-	}
-	return c.Class
-}
-
-// optimizeCommand returns the command line that computes and exports a choice: the given flags of cmd, without
-// the flags that only cmd has.
-func optimizeCommand(cmd *cobra.Command, own []string, c plan.Choice) string {
-	words := []string{cmd.Root().Name(), "optimize"}
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		switch {
-		case slices.Contains(own, f.Name):
-		case f.Value.Type() == "bool":
-			words = append(words, "--"+f.Name+"="+f.Value.String())
+// reliesOn says what has to be true of others for the privacy of a way.
+func reliesOn(w plan.Way, sharing plan.Sharing) []string {
+	all := []string{}
+	if w.Shared {
+		switch sharing.Coalitions {
+		case "", "1":
+			all = append(all, "no 2 nodes collude")
+		case "2":
+			all = append(all, "no 3 nodes collude")
 		default:
-			words = append(words, "--"+f.Name, shell.Quote(f.Value.String()))
+			all = append(all, "only listed coalitions collude, others are trusted")
 		}
-	})
-	if c.Sampling == participation.Poisson {
-		words = append(words, "--sampling", c.Sampling.String())
 	}
-	words = append(words, "--strategy", c.Class.Name())
-	if p := c.Class.Parameters(); p.Buffers > 0 {
+	if w.Sampling != participation.InTurn {
+		all = append(all, "secret draws")
+	}
+	return all
+}
+
+// breaksBy says what a node must not do, or suffer, for the privacy of a way; docs/choosing.md explains each.
+func breaksBy(w plan.Way, p plan.Problem) []string {
+	var all []string
+	if w.Shared {
+		all = append(all, "a leaked pair secret")
+	}
+	people, protected := p.Schema.(*participation.People)
+	switch {
+	case w.Sampling == participation.Bins:
+		all = append(all, "a leaked draw")
+	case w.Sampling != participation.InTurn:
+		all = append(all, "a leaked draw")
+	case protected:
+		all = append(all, fmt.Sprintf("a person in %d batches", people.Batches()+1))
+	default:
+		all = append(all, "reshuffled batches")
+	}
+	if p.Workload.Carry {
+		all = append(all, "a missed message was seen")
+	}
+	return all
+}
+
+// command returns the command line that computes and exports a way.
+func (in AdviceInput) command(w plan.Way) string {
+	own, words := slices.Clone(in.Own), []string(nil)
+	if !w.Shared {
+		own = append(own, "secrets", "coalitions", "largest-pair")
+	} else {
+		words = append(words, "--trust", threat.SecLDP.String())
+	}
+	words = append(words, samplingFlags(w.Sampling)...)
+	if w.OneLevel {
+		own = append(own, "budgets")
+		words = append(words, privacyWords(w.Privacy)...)
+	}
+	if w.PerNode {
+		words = append(words, "--per-node")
+	} else if w.Class != nil {
+		words = append(words, classWords(w.Class)...)
+	}
+	return optimizeCommand(in.Command, own, words...)
+}
+
+func samplingFlags(s participation.Scheme) []string {
+	if s == participation.InTurn {
+		return nil
+	}
+	return []string{"--sampling", s.String()}
+}
+
+// privacyWords are the flags of one level for all nodes.
+func privacyWords(p *plan.Privacy) []string {
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	words := []string{"--clip", number(p.Clip)}
+	if p.Mu != 0 {
+		words = append(words, "--mu", number(p.Mu))
+	} else {
+		words = append(words, "--epsilon", number(p.Epsilon))
+	}
+	if p.Delta != 0 {
+		words = append(words, "--delta", number(p.Delta))
+	}
+	return words
+}
+
+// classWords are the flags of a class with its parameters.
+func classWords(c factorize.Class) []string {
+	words := []string{"--strategy", c.Name()}
+	if p := c.Parameters(); p.Buffers > 0 {
 		words = append(words, "--buffers", strconv.Itoa(p.Buffers))
 	} else if p.Bandwidth > 0 {
 		words = append(words, "--bandwidth", strconv.Itoa(p.Bandwidth))
 	}
-	return strings.ReplaceAll(strings.Join(append(words, "-o", "out"), " "), "=true", "")
+	return words
+}
+
+// optimizeCommand returns a command line of optimize: the given flags of cmd, without the flags that only cmd has, and more
+// words.
+func optimizeCommand(cmd *cobra.Command, own []string, more ...string) string {
+	words := append([]string{cmd.Root().Name(), "optimize"}, FlagWords(cmd, own)...)
+	return strings.Join(append(append(words, more...), "-o", "out"), " ")
+}
+
+// FlagWords returns the flags that are given to a command, but for some and those of every command, as words of a command line.
+func FlagWords(cmd *cobra.Command, but []string) []string {
+	var words []string
+	everywhere := cmd.InheritedFlags()
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		switch {
+		case slices.Contains(but, f.Name) || everywhere.Lookup(f.Name) != nil:
+		case f.Value.Type() == "bool":
+			words = append(words, strings.TrimSuffix("--"+f.Name+"="+f.Value.String(), "=true"))
+		default:
+			words = append(words, "--"+f.Name, shell.Quote(f.Value.String()))
+		}
+	})
+	return words
+}
+
+// WriteAdviceCSV writes a line of CSV for every way, with all digits.
+func WriteAdviceCSV(w io.Writer, r *Advice) error {
+	lines := [][]string{{"rank", "name", "trust", "sampling", "class", "bandwidth", "buffers", "memory_floats", "memory_bytes",
+		"flops_per_step", "noise_std", "squared_error", "error_at_privacy", "loss_error", "ratio", "command"}}
+	float := func(v float64) string { return strconv.FormatFloat(v, 'g', 17, 64) }
+	for _, c := range r.Ways {
+		lines = append(lines, []string{strconv.Itoa(c.Rank), c.Name, c.Trust, c.Sampling, c.Class, strconv.Itoa(c.Bandwidth),
+			strconv.Itoa(c.Buffers), strconv.Itoa(c.MemoryFloats), strconv.FormatFloat(c.MemoryBytes, 'f', -1, 64),
+			strconv.Itoa(c.FlopsPerStep), float(c.NoiseStd), float(c.SquaredError), float(c.ErrorAtPrivacy), float(c.LossError),
+			float(c.Ratio), c.Command})
+	}
+	return csv.NewWriter(w).WriteAll(lines)
+}
+
+// Document says what is advised.
+func (r *Advice) Document(c *plan.Comparison) *document.Document {
+	p := c.Case.Problem
+	d := document.New("advice", "Ways to make noise for a case, by their error at the privacy that is wanted.")
+	if n := p.Network; n != nil {
+		d.Fact("graph", "%s", n.Line())
+		d.Fact("gossip", "%s", n.Origin.GossipLine())
+	}
+	d.Fact("workload", "%s, T = %d steps", r.Workload, r.Steps)
+	d.Add(flags.WorkloadFacts(p.Workload)...)
+	d.Fact("participation", "%v", p.Schema)
+	d.Fact("privacy", "%s of a %s, %s", r.wanted(), r.Participation.Unit(), r.Adjacency)
+	if r.Dim > 0 {
+		d.Fact("memory", "of the noise at a node, for %s parameters, %d bytes a number%s", terminal.Grouped(r.Dim), r.NumberBytes, r.limit())
+	}
+	d.Line("ways, by their squared error with the noise for the privacy, in units of the clip")
+	d.Table(r.table())
+	best := r.Ways[0]
+	d.Fact("take", "%s: %s", best.Name, best.Guarantee)
+	d.More("%s", best.Command)
+	if i := slices.IndexFunc(r.Ways, func(w AdvisedWay) bool { return w.Rank == 0 }); i >= 0 {
+		d.Fact("without rank", "what relies on more than you said: %s", strings.Join(r.unsaid(c.Case), "; "))
+	}
+	if r.Ways[0].LossError > 0 {
+		d.Fact("estimated", "errors are within %s of the true ones, all by the same factor or nearly", percent(r.Ways[0].LossError))
+	}
+	for _, l := range r.LeftOut {
+		d.Fact("left out", "%s: %s", l.Name, l.Reason)
+	}
+	return d
+}
+
+func percent(v float64) string { return terminal.DecimalUp(100*v, 2) + " %" }
+
+// wanted says the privacy.
+func (r *Advice) wanted() string {
+	switch {
+	case r.Budgets != "":
+		return "levels of the nodes (" + r.Budgets + ")"
+	case r.Epsilon > 0:
+		return fmt.Sprintf("(%v, %v)-DP", r.Epsilon, r.Delta)
+	}
+	return fmt.Sprintf("%v-GDP", r.Mu)
+}
+
+func (r *Advice) limit() string {
+	if r.MemoryBytes == 0 {
+		return ""
+	}
+	return "; at most " + terminal.BytesText(r.MemoryBytes)
+}
+
+// unsaid says by which flags ways get a rank.
+func (r *Advice) unsaid(c plan.Case) []string {
+	var all []string
+	if c.Secret == plan.Unsaid && slices.ContainsFunc(r.Ways, func(w AdvisedWay) bool { return w.Sampling != participation.InTurn.String() }) {
+		all = append(all, "--sampling secret, if nodes can keep secret which records they draw")
+	}
+	if c.Collude == plan.Unsaid && slices.ContainsFunc(r.Ways, func(w AdvisedWay) bool { return w.Trust == threat.SecLDP.String() }) {
+		all = append(all, "--trust secldp, if neighbours keep to themselves what they share")
+	}
+	return all
+}
+
+// table lists the ways.
+func (r *Advice) table() document.Table {
+	t := document.Table{Caption: "Ways to make noise, by error", Header: []string{"rank", "way", "error", "of first", "relies on",
+		"a node keeps", "breaks by"}}
+	t.Words = len(t.Header)
+	for _, w := range r.Ways {
+		rank, relies := "-", "nobody"
+		if w.Rank > 0 {
+			rank = strconv.Itoa(w.Rank)
+		}
+		if len(w.ReliesOn) > 0 {
+			relies = strings.Join(w.ReliesOn, ", ")
+		}
+		keeps := terminal.Count(w.MemoryFloats, "number")
+		if r.Dim > 0 {
+			keeps = fmt.Sprintf("%d: %s", w.MemoryFloats, terminal.BytesText(w.MemoryBytes))
+		}
+		t.Rows = append(t.Rows, []string{rank, w.Name, terminal.GroupedWords(terminal.NumberUp(w.ErrorAtPrivacy)),
+			fmt.Sprintf("%.4f", w.Ratio), relies, keeps, strings.Join(w.BreaksBy, ", ")})
+	}
+	return t
 }

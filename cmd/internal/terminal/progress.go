@@ -13,7 +13,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Progress draws a bar with an ETA on a terminal, once the work has taken two seconds.
+// Progress draws a bar with an ETA on a terminal, once the work has taken two seconds. Elsewhere it writes a line every half
+// minute, so that a log shows that long work goes on.
 type Progress struct {
 	mu       sync.Mutex // work that was left behind may still report
 	out      io.Writer  // nil: draw nothing
@@ -26,8 +27,9 @@ type Progress struct {
 	At       string    // what ShowAt says is being done
 
 	events *eventWriter // of a caller that reads progress; nil without
-	lines  io.Writer    // where Stage writes, if w is no terminal
+	lines  io.Writer    // where lines are written, if w is no terminal
 	stage  string       // the last one
+	told   time.Time    // when the last line with a fraction was written
 
 	waiting chan struct{} // closed when what Busy shows has to end; nil if it shows nothing
 	width   int           // of what it has written last
@@ -36,6 +38,7 @@ type Progress struct {
 const (
 	progressDelay = 2 * time.Second
 	progressPause = 100 * time.Millisecond // between two pictures
+	linePause     = 30 * time.Second       // between two lines, and before the first
 	progressParts = 1000
 )
 
@@ -75,11 +78,15 @@ func (p *Progress) Stage(what string) {
 	}
 }
 
-// Busy says every second what is being done and since when, where nobody knows how much of it is left. Show and Clear
-// end that. There is nothing to say on nil.
+// Busy says every second what is being done and since when, where nobody knows how much of it is left; where there is no
+// terminal, every half minute. Show and Clear end that. There is nothing to say on nil.
 func (p *Progress) Busy(what string) {
-	if p == nil || p.out == nil {
+	if p == nil || p.out == nil && p.lines == nil {
 		return
+	}
+	pause := time.Second
+	if p.out == nil {
+		pause = linePause
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +95,7 @@ func (p *Progress) Busy(what string) {
 	ended := make(chan struct{})
 	p.waiting = ended
 	go func() {
-		tick := time.NewTicker(time.Second)
+		tick := time.NewTicker(pause)
 		defer tick.Stop()
 		for {
 			select {
@@ -105,7 +112,11 @@ func (p *Progress) Busy(what string) {
 func (p *Progress) say(ended chan struct{}, what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if took := time.Since(p.since); p.waiting == ended && took >= progressDelay {
+	switch took := time.Since(p.since); {
+	case p.waiting != ended || took < progressDelay:
+	case p.lines != nil:
+		fmt.Fprintf(p.lines, "computing: %s … %d s\n", what, int(took.Seconds()))
+	default:
 		since := fmt.Sprintf(" … %d s", int(took.Seconds()))
 		text := what + since
 		if width := terminalWidth(p.out); width > 0 {
@@ -131,7 +142,7 @@ func (p *Progress) rest() {
 
 // Show moves the bar to a fraction of the work; it never moves back. There is nothing to show on nil.
 func (p *Progress) Show(fraction float64, description string) {
-	if p == nil || p.out == nil && p.events == nil {
+	if p == nil || p.out == nil && p.events == nil && p.lines == nil {
 		return
 	}
 	p.mu.Lock()
@@ -142,6 +153,10 @@ func (p *Progress) Show(fraction float64, description string) {
 	}
 	if p.counted.IsZero() {
 		p.counted, p.from = time.Now(), fraction
+	}
+	if p.lines != nil {
+		p.log(fraction, description)
+		return
 	}
 	if time.Since(p.since) < progressDelay {
 		return
@@ -180,6 +195,15 @@ func (p *Progress) tell(fraction float64, description string) {
 	}
 }
 
+// log writes a line about a fraction of the work, unless it has written one in the last half minute.
+func (p *Progress) log(fraction float64, description string) {
+	if time.Since(p.since) < linePause || time.Since(p.told) < linePause {
+		return
+	}
+	p.told = time.Now()
+	fmt.Fprintf(p.lines, "computing: %s, %.0f %%%s\n", PlainLine(description), math.Floor(100*fraction), p.left(fraction))
+}
+
 // left says how long the rest takes, if it goes on as it has since the work was first counted; nothing while too little
 // has been.
 func (p *Progress) left(fraction float64) string {
@@ -214,7 +238,7 @@ func (p *Progress) ShowAs(what string) func(done, total int) {
 
 // count begins to count the work.
 func (p *Progress) count(fraction float64) {
-	if p != nil && p.out != nil {
+	if p != nil && (p.out != nil || p.lines != nil) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.counted, p.from = time.Now(), fraction

@@ -83,6 +83,33 @@ func TestBarIsUpToDate(t *testing.T) {
 	}
 }
 
+// Where there is no terminal, long work writes a line every half minute, and short or quiet work none.
+func TestProgressInALog(t *testing.T) {
+	var out bytes.Buffer
+	p := NewProgress(&out, false)
+	if p.Show(0.5, "rows"); out.Len() > 0 {
+		t.Errorf("at once: %q", out.String())
+	}
+	p.since, p.counted, p.from = time.Now().Add(-time.Minute), time.Now().Add(-9500*time.Millisecond), 0
+	p.Show(0.5, "rows")
+	p.Clear()
+	p.Show(0.6, "rows") // too soon, also in another phase
+	if text := out.String(); text != "computing: rows, 50 %, about 10s left\n" {
+		t.Errorf("%q", text)
+	}
+	out.Reset()
+	p.told = time.Now().Add(-linePause)
+	if p.Show(0.999, "rows"); out.String() != "computing: rows, 99 %\n" {
+		t.Errorf("%q", out.String())
+	}
+	out.Reset()
+	p = NewProgress(&out, true)
+	p.since = time.Now().Add(-time.Minute)
+	if p.Show(0.5, "rows"); out.Len() > 0 {
+		t.Errorf("quiet: %q", out.String())
+	}
+}
+
 func TestCut(t *testing.T) {
 	for text, want := range map[string]string{"a label": "a label", "a label of µ": "a label…", "ab": "ab", "東京都庁": "東京都庁", "東京都庁舎": "東京都…"} {
 		if got := cut(text, 8); got != want {

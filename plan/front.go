@@ -14,9 +14,9 @@ import (
 	"mafalda/strategy"
 )
 
-// Advice is what memory at a node buys: errors at an (ε, δ) of strategies that keep more or fewer numbers, with batches
+// MemoryFront is what memory at a node buys: errors at an (ε, δ) of strategies that keep more or fewer numbers, with batches
 // in turn and, where it can be accounted for, with batches drawn in secret by Poisson sampling.
-type Advice struct {
+type MemoryFront struct {
 	Problem Problem
 	Options Options
 	Budget  Budget   // its Memory is +Inf if there is no limit
@@ -53,23 +53,25 @@ type Choice struct {
 	Front bool
 }
 
-// Advise measures strategies of all classes for a problem and a privacy target (ε, δ): o holds Privacy and, if the
-// search is to end at some memory, Budget, whose Dim is needed in any case; without a limit its Memory is +Inf. o.Class
-// and o.Sampling are to be left out.
+// FindMemoryFront measures strategies of all classes for a case with a privacy target (ε, δ) and a Budget, whose Dim is needed in
+// any case; without a limit its Memory is +Inf. Secret batches are left out where the case denies them.
 // For batches in turn it looks at the numbers of memories, for secret ones at every number of bands up to the best,
 // which is proven to be the best. It fails as Check and pld.Calibrate do.
-func Advise(ctx context.Context, p Problem, o Options) (*Advice, error) {
-	s, err := prepareAdvice(p, o)
+func FindMemoryFront(ctx context.Context, c Case) (*MemoryFront, error) {
+	p, o := c.Problem, c.Options
+	s, err := prepareFront(p, o)
 	if err != nil {
 		return nil, err
 	}
 	if err := p.checkNetwork(); err != nil {
 		return nil, err
 	}
-	a := &Advice{Problem: p, Options: o, Budget: *o.Budget}
+	a := &MemoryFront{Problem: p, Options: o, Budget: *o.Budget}
 	secret := o
 	secret.Sampling, secret.Budget = participation.Poisson, nil
-	a.NoPoisson = p.Check(secret)
+	if a.NoPoisson = p.Check(secret); c.Secret == No {
+		a.NoPoisson = errKnownDraws
+	}
 	if err := s.measures(ctx); err != nil {
 		return nil, err
 	}
@@ -82,18 +84,20 @@ func Advise(ctx context.Context, p Problem, o Options) (*Advice, error) {
 	return a, a.choose()
 }
 
-// CheckAdvice refuses, before any work, what Advise refuses; a network may be missing.
-func CheckAdvice(p Problem, o Options) error {
-	_, err := prepareAdvice(p, o)
+// CheckMemoryFront refuses, before any work, what FindMemoryFront refuses; a network may be missing.
+func CheckMemoryFront(c Case) error {
+	_, err := prepareFront(c.Problem, c.Options)
 	return err
 }
 
-// prepareAdvice returns the job of a problem and options that Advise takes.
-func prepareAdvice(p Problem, o Options) (*job, error) {
+// prepareFront returns the job of a problem and options that FindMemoryFront takes.
+func prepareFront(p Problem, o Options) (*job, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
 	switch w := o.Privacy; {
+	case p.Levels != nil:
+		return nil, fault.New("Budgets", nil, "[Budgets] is not for what memory buys, which is found for one level")
 	case w == nil || w.Epsilon == 0 || w.Delta == 0:
 		return nil, fault.New("Epsilon", nil, "errors are compared at a privacy: [Epsilon] and [Delta] are needed")
 	case o.Budget == nil:
@@ -101,7 +105,7 @@ func prepareAdvice(p Problem, o Options) (*job, error) {
 	case o.Class != nil || o.Sampling != participation.InTurn:
 		return nil, fault.New("Class", nil, "all classes are looked at, with every sampling that there is an accountant for")
 	case p.Objective != Mean || o.split() || p.Sharing != nil:
-		return nil, fault.New("Objective", nil, "advice is for [Objective] mean, and one strategy for all nodes, whose "+
+		return nil, fault.New("Objective", nil, "memory is weighed for [Objective] mean, and one strategy for all nodes, whose "+
 			"noise they do not share")
 	case p.Schema.Steps() > strategy.LongSteps:
 		return nil, fault.New("Steps", p.Schema.Steps(), "must be at most %d", strategy.LongSteps)
@@ -118,7 +122,7 @@ func prepareAdvice(p Problem, o Options) (*job, error) {
 }
 
 // advise finds the choices.
-func (s *job) advise(ctx context.Context, a *Advice) error {
+func (s *job) advise(ctx context.Context, a *MemoryFront) error {
 	most := s.schema().Steps()
 	if b := a.Budget; !math.IsInf(b.Memory, 1) {
 		most = b.Floats()
@@ -136,7 +140,7 @@ func (s *job) advise(ctx context.Context, a *Advice) error {
 }
 
 // inTurn adds the choices for batches in turn.
-func (s *job) inTurn(ctx context.Context, a *Advice, optimum *factorize.Result, most int) error {
+func (s *job) inTurn(ctx context.Context, a *MemoryFront, optimum *factorize.Result, most int) error {
 	search := &classSearch{objective: s.objective(), schema: s.schema(), bound: optimum.LowerBound,
 		gap: s.Options.Tolerance, enough: nearOptimum, progress: s.show}
 	if err := search.front(ctx, most); err != nil {
@@ -176,7 +180,7 @@ func cyclicNoise(of *factorize.Result, wanted *Privacy) (float64, error) {
 }
 
 // inSecret adds the choices with Poisson sampling: all numbers of bands up to the best.
-func (s *job) inSecret(ctx context.Context, a *Advice, most int) error {
+func (s *job) inSecret(ctx context.Context, a *MemoryFront, most int) error {
 	steps := s.schema().Steps()
 	single, err := participation.NewCyclic(steps, 1, steps)
 	if err != nil {
@@ -235,7 +239,7 @@ func front(choices []Choice) []Choice {
 }
 
 // choose says which choices are best.
-func (a *Advice) choose() error {
+func (a *MemoryFront) choose() error {
 	var found bool
 	if a.BestInTurn, found = a.nearest(participation.InTurn); !found {
 		return fmt.Errorf("no strategy fits %.0f bytes", a.Budget.Memory)
@@ -248,7 +252,7 @@ func (a *Advice) choose() error {
 }
 
 // nearest returns the choice of least memory that is nearly the best for a sampling.
-func (a *Advice) nearest(sampling participation.Scheme) (best Choice, found bool) {
+func (a *MemoryFront) nearest(sampling participation.Scheme) (best Choice, found bool) {
 	least := math.Inf(1)
 	for _, c := range a.Choices {
 		if c.Sampling == sampling {

@@ -13,7 +13,7 @@ import (
 )
 
 // The picture has both lines, the optimum, and memory as numbers and bytes; nothing in secret is no line.
-func TestAdviceFigure(t *testing.T) {
+func TestMemoryFrontFigure(t *testing.T) {
 	schema, err := participation.NewCyclic(16, 4, 4)
 	if err != nil {
 		t.Fatal(err)
@@ -21,12 +21,12 @@ func TestAdviceFigure(t *testing.T) {
 	choice := func(s participation.Scheme, floats int, e float64, front bool) plan.Choice {
 		return plan.Choice{Sampling: s, Cost: strategy.NodeCost{Floats: floats}, ErrorAtPrivacy: e, Front: front}
 	}
-	a := &plan.Advice{Problem: plan.Problem{Schema: schema}, Budget: plan.Budget{Dim: 1e6, Memory: math.Inf(1)}, Optimum: 50,
+	a := &plan.MemoryFront{Problem: plan.Problem{Schema: schema}, Budget: plan.Budget{Dim: 1e6, Memory: math.Inf(1)}, Optimum: 50,
 		Options: plan.Options{Privacy: &plan.Privacy{Target: accounting.Target{Epsilon: 2, Delta: 1e-6}}},
 		Choices: []plan.Choice{choice(participation.InTurn, 0, 200, true), choice(participation.InTurn, 3, 100, true),
 			choice(participation.InTurn, 4, 150, false), choice(participation.Poisson, 0, 40, true)}}
 	draw := func() string {
-		f, err := Advice(a)
+		f, err := MemoryFront(a)
 		if err != nil {
 			t.Fatal(err)
 		}

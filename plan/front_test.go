@@ -152,7 +152,7 @@ func asked(epsilon float64) *plan.Privacy {
 
 // Every choice costs what Solve says of its class and sampling; on the front nothing with as little memory is better,
 // neither among the choices nor among all classes with all widths; and the best is nearly the least error of all.
-func TestAdvice(t *testing.T) {
+func TestMemoryFront(t *testing.T) {
 	for name, tc := range map[string]struct {
 		epsilon float64
 		budget  plan.Budget
@@ -165,7 +165,7 @@ func TestAdvice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(8, 2, 4))}
 			options := plan.Options{Privacy: asked(tc.epsilon), Budget: &tc.budget}
-			a := must(plan.Advise(t.Context(), p, options))
+			a := must(plan.FindMemoryFront(t.Context(), plan.Case{Problem: p, Options: options}))
 			if a.NoPoisson != nil || options.Budget.Dim != 10 {
 				t.Fatal(a.NoPoisson)
 			}
@@ -237,10 +237,10 @@ func TestBudgetOfBands(t *testing.T) {
 }
 
 // Where secret batches have no accountant, advice is about batches in turn and says why.
-func TestAdviceWithoutPoisson(t *testing.T) {
+func TestMemoryFrontWithoutPoisson(t *testing.T) {
 	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewMinSep(8, 2, 4))}
 	budget := plan.Budget{Dim: 1, Memory: math.Inf(1)}
-	a := must(plan.Advise(t.Context(), p, plan.Options{Privacy: asked(2), Budget: &budget}))
+	a := must(plan.FindMemoryFront(t.Context(), plan.Case{Problem: p, Options: plan.Options{Privacy: asked(2), Budget: &budget}}))
 	if a.NoPoisson == nil || a.Best.Sampling != participation.InTurn || a.Optimum != 0 {
 		t.Errorf("%+v", a)
 	}
@@ -258,9 +258,9 @@ func TestBudgetsThatAreNone(t *testing.T) {
 	}
 	refused(t, "Memory", p.Check(plan.Options{Budget: &good, Class: factorize.BLT{}}))
 	refused(t, "Memory", p.Check(plan.Options{Budget: &good, Groups: 2}))
-	refused(t, "Epsilon", plan.CheckAdvice(p, plan.Options{Budget: &good}))
-	refused(t, "Dim", plan.CheckAdvice(p, plan.Options{Privacy: asked(1)}))
-	refused(t, "Class", plan.CheckAdvice(p, plan.Options{Privacy: asked(1), Budget: &good, Class: factorize.BLT{}}))
+	refused(t, "Epsilon", plan.CheckMemoryFront(plan.Case{Problem: p, Options: plan.Options{Budget: &good}}))
+	refused(t, "Dim", plan.CheckMemoryFront(plan.Case{Problem: p, Options: plan.Options{Privacy: asked(1)}}))
+	refused(t, "Class", plan.CheckMemoryFront(plan.Case{Problem: p, Options: plan.Options{Privacy: asked(1), Budget: &good, Class: factorize.BLT{}}}))
 }
 
 func refused(t *testing.T, field string, err error) {

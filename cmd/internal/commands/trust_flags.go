@@ -1,0 +1,91 @@
+package commands
+
+import (
+	"github.com/spf13/cobra"
+
+	"mafalda/cmd/internal/flags"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/export"
+	"mafalda/factorize/spacetime"
+	"mafalda/internal/files"
+	"mafalda/plan"
+	"mafalda/threat"
+)
+
+// trustFlags say against whom noise protects: a plan.Sharing where pairs of nodes share some.
+type trustFlags struct {
+	trust   string
+	sharing plan.Sharing
+}
+
+// bind binds --trust, whose meaning about says, --secrets, --coalitions and --largest-pair.
+func (f *trustFlags) bind(cmd *cobra.Command, byDefault, about string) {
+	fl, trusts := cmd.Flags(), []string{threat.LDP.String(), threat.SecLDP.String()}
+	fl.StringVar(&f.trust, "trust", byDefault, about)
+	fl.StringVar(&f.sharing.Secrets, "secrets", export.SecretsGossip, "with --trust secldp, which pairs may share noise: "+
+		"gossip (the edges of the graph), all (up to 500 nodes),\nor a `file` of edges")
+	fl.StringVar(&f.sharing.Coalitions, "coalitions", "1", "with --trust secldp, who puts together what they know: 1 (nobody: "+
+		"single curious nodes),\n2 (any two nodes), or a `file` with the labels of a coalition a line (nodes in none are "+
+		"trusted); the eavesdropper is always there")
+	fl.Float64Var(&f.sharing.LargestPair, "largest-pair", spacetime.DefaultLargestPair, "with --trust secldp, the most "+
+		"variance that a pair may share, where a node alone would need 1:\nlarger gains a little, and a node that drops out "+
+		"leaves it behind (docs/secrets-optimum.md)")
+	terminal.CompleteWith(cmd, "trust", trusts)
+	terminal.CompleteWith(cmd, "secrets", []string{export.SecretsGossip, export.SecretsAll})
+	terminal.CompleteWith(cmd, "coalitions", []string{"1", "2"})
+}
+
+// choose returns who shares noise; nil if nobody does.
+func (f *trustFlags) choose(cmd *cobra.Command) (*plan.Sharing, error) {
+	switch f.trust {
+	case threat.LDP.String():
+		for _, name := range []string{"secrets", "coalitions", "largest-pair"} {
+			if cmd.Flags().Changed(name) {
+				return nil, terminal.Usagef("--%s is for --trust secldp", name)
+			}
+		}
+		return nil, nil
+	case threat.SecLDP.String():
+		for _, name := range []string{"secrets", "coalitions"} {
+			if cmd.Flags().Lookup(name).Value.String() == "" {
+				return nil, terminal.Usagef("--%s is empty", name)
+			}
+		}
+		sharing := f.sharing
+		sharing.LargestPair = given(cmd, "largest-pair", f.sharing.LargestPair)
+		return &sharing, nil
+	}
+	return nil, terminal.Usagef("unknown trust model %q: choose ldp or secldp", f.trust)
+}
+
+// levelFlags name a file of privacy levels of single nodes.
+type levelFlags struct{ file string }
+
+func (f *levelFlags) bind(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.file, "budgets", "", "a privacy level for every node, in the place of --mu, --epsilon, --delta and --clip: CSV `file`\n"+
+		"with the columns node, epsilon and delta, or mu, and clip")
+	terminal.InGroup(cmd, "Privacy", "budgets")
+}
+
+// choose returns the privacy levels of single nodes, and puts their adjacency into the options; nil if all have one level.
+func (f *levelFlags) choose(cmd *cobra.Command, privacy *flags.PrivacyFlags, o *plan.Options) (*plan.Levels, error) {
+	if !cmd.Flags().Changed("budgets") {
+		return nil, nil
+	}
+	for _, name := range []string{"mu", "epsilon", "delta", "clip"} {
+		if cmd.Flags().Changed(name) {
+			return nil, terminal.Usagef("--%s: --budgets says it for every node", name)
+		}
+	}
+	adjacency, err := privacy.Adjacency()
+	if err != nil {
+		return nil, err
+	}
+	o.Privacy = &plan.Privacy{Adjacency: adjacency}
+	file, _, err := files.Open(f.file)
+	if err != nil {
+		return nil, terminal.Usagef("--budgets: %w", err)
+	}
+	defer file.Close()
+	return plan.ReadLevels(file, f.file)
+}

@@ -1,0 +1,151 @@
+package results
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/cmd/internal/flags"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/participation"
+	"mafalda/plan"
+)
+
+// MemoryFront is what memory at a node buys, as JSON.
+type MemoryFront struct {
+	Choices    []FrontRow `json:"choices"`
+	Best       FrontRow   `json:"best"`
+	BestInTurn FrontRow   `json:"best_in_turn"`
+	NoPoisson  string     `json:"no_poisson,omitempty"` // why nothing is known of secret batches
+}
+
+// FrontRow is a strategy, the memory that it takes and the error that it makes.
+type FrontRow struct {
+	Sampling       string  `json:"sampling"`
+	Class          string  `json:"class"`
+	Bandwidth      int     `json:"bandwidth,omitempty"`
+	Buffers        int     `json:"buffers,omitempty"`
+	MemoryFloats   int     `json:"memory_floats"`
+	MemoryBytes    float64 `json:"memory_bytes"`
+	FlopsPerStep   int     `json:"flops_per_step"`
+	NoiseStd       float64 `json:"noise_std"` // in units of the clip
+	SquaredError   float64 `json:"squared_error"`
+	ErrorAtPrivacy float64 `json:"error_at_privacy"`
+	Ratio          float64 `json:"ratio,omitempty"` // of the dense optimum's in turn
+	Front          bool    `json:"front"`
+	Command        string  `json:"command"`
+}
+
+// MemoryFrontOf returns the result of a front that a command finds, whose own flags optimize does not have.
+func MemoryFrontOf(cmd *cobra.Command, own []string, a *plan.MemoryFront) *MemoryFront {
+	r := &MemoryFront{}
+	if a.NoPoisson != nil {
+		r.NoPoisson = strings.ReplaceAll(flags.Hinted(cmd, a.NoPoisson), "Sampling poisson", "Poisson sampling")
+	}
+	row := func(c plan.Choice) FrontRow {
+		of := FrontRow{Sampling: c.Sampling.String(), Class: c.Class.Name(), Bandwidth: c.Class.Parameters().Bandwidth,
+			Buffers: c.Class.Parameters().Buffers, MemoryFloats: c.Cost.Floats, MemoryBytes: a.Budget.Bytes(c.Cost.Floats),
+			FlopsPerStep: c.Cost.Flops, NoiseStd: c.NoiseStd, SquaredError: c.SquaredError, ErrorAtPrivacy: c.ErrorAtPrivacy,
+			Front: c.Front, Command: optimizeCommand(cmd, own, append(samplingFlags(c.Sampling), classWords(c.Class)...)...)}
+		if a.Optimum > 0 {
+			of.Ratio = c.ErrorAtPrivacy / a.Optimum
+		}
+		return of
+	}
+	for _, c := range a.Choices {
+		r.Choices = append(r.Choices, row(c))
+	}
+	r.Best, r.BestInTurn = row(a.Best), row(a.BestInTurn)
+	return r
+}
+
+// WriteFrontCSV writes a line of CSV for every choice, with all digits.
+func WriteFrontCSV(w io.Writer, r *MemoryFront) error {
+	lines := [][]string{{"sampling", "class", "bandwidth", "buffers", "memory_floats", "memory_bytes", "flops_per_step",
+		"noise_std", "squared_error", "error_at_privacy", "ratio", "front"}}
+	float := func(v float64) string { return strconv.FormatFloat(v, 'g', 17, 64) }
+	for _, c := range r.Choices {
+		lines = append(lines, []string{c.Sampling, c.Class, strconv.Itoa(c.Bandwidth), strconv.Itoa(c.Buffers),
+			strconv.Itoa(c.MemoryFloats), strconv.FormatFloat(c.MemoryBytes, 'f', -1, 64), strconv.Itoa(c.FlopsPerStep),
+			float(c.NoiseStd), float(c.SquaredError), float(c.ErrorAtPrivacy), float(c.Ratio), strconv.FormatBool(c.Front)})
+	}
+	return csv.NewWriter(w).WriteAll(lines)
+}
+
+// WriteFront prints the fronts as a table, and which choice to take.
+func WriteFront(w io.Writer, a *plan.MemoryFront, r *MemoryFront) error {
+	fmt.Fprintf(w, "\nwhat memory buys: strategies that nothing with as little memory is better than\n")
+	header := []string{"batches", "strategy", "numbers kept", "memory", "operations a step", "error at privacy"}
+	if a.Optimum > 0 {
+		header = append(header, "of optimum in turn")
+	}
+	var rows [][]string
+	for i, c := range a.Choices {
+		if !c.Front {
+			continue
+		}
+		row := []string{samplingText(c.Sampling), plan.ClassText(c.Class) + marked(a, c), strconv.Itoa(c.Cost.Floats),
+			terminal.BytesText(r.Choices[i].MemoryBytes), strconv.Itoa(c.Cost.Flops), terminal.NumberUp(c.ErrorAtPrivacy)}
+		if a.Optimum > 0 {
+			row = append(row, fmt.Sprintf("%.4f", r.Choices[i].Ratio))
+		}
+		rows = append(rows, row)
+	}
+	if err := terminal.Table(w, header, rows); err != nil {
+		return err
+	}
+	writeTake(w, a, r)
+	return nil
+}
+
+// marked marks the choices to take.
+func marked(a *plan.MemoryFront, c plan.Choice) string {
+	if c == a.Best || c == a.BestInTurn {
+		return " *"
+	}
+	return ""
+}
+
+func samplingText(s participation.Scheme) string {
+	if s == participation.Poisson {
+		return "in secret (poisson)"
+	}
+	return "in turn"
+}
+
+// writeTake says which strategies to take, and what is not in the table.
+func writeTake(w io.Writer, a *plan.MemoryFront, r *MemoryFront) {
+	say := func(label string, c FrontRow, why string) {
+		fmt.Fprintf(w, "%-14s %s: %s, %s%s\n               %s\n", label, className(c), terminal.BytesText(c.MemoryBytes),
+			"error "+terminal.NumberUp(c.ErrorAtPrivacy), why, c.Command)
+	}
+	fmt.Fprintf(w, "\n* the least memory for an error at most %.0f %% above the least\n", 100*(plan.Near-1))
+	if a.Best.Sampling == participation.Poisson {
+		say("take", r.Best, ", if a node can keep secret which records it draws")
+		say("otherwise", r.BestInTurn, ", in turn")
+	} else {
+		say("take", r.BestInTurn, ", in turn")
+	}
+	if a.NoPoisson != nil {
+		fmt.Fprintf(w, "in secret      not looked at: %s\n", r.NoPoisson)
+	}
+	fmt.Fprintf(w, "not here       blt beyond %d buffers, and more memory where the error is within 0.1 %% of the optimum's;\n"+
+		"               dense takes none if a node makes earlier noise again in every step, about T/2 times as much to\n"+
+		"               draw (mafalda noise --regenerate)\n", plan.MaxBuffers)
+}
+
+func className(c FrontRow) string {
+	switch {
+	case c.Bandwidth == 1 && c.Sampling == participation.Poisson.String():
+		return "DP-D-SGD (banded, w = 1)"
+	case c.Buffers > 0:
+		return fmt.Sprintf("%s, d = %d", c.Class, c.Buffers)
+	case c.Bandwidth > 0:
+		return fmt.Sprintf("%s, w = %d", c.Class, c.Bandwidth)
+	}
+	return c.Class
+}

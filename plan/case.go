@@ -1,0 +1,417 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"mafalda/accounting"
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/internal/fault"
+	"mafalda/participation"
+	"mafalda/strategy"
+	"mafalda/workload"
+)
+
+// Case is what somebody knows who has to choose how to make noise.
+type Case struct {
+	Problem Problem // without Sharing
+	// Options holds Privacy (with an ε and δ for batches in secret, and left out with Problem.Levels) and, where memory counts,
+	// Budget, whose Memory is +Inf for no limit. What chooses a strategy is left out.
+	Options Options
+
+	Secret  Answer                 // can nodes keep secret which records they draw?
+	Schemes []participation.Scheme // ways to draw in secret that are looked at
+
+	Collude Answer  // may nodes tell others the secrets that they share with neighbours? No: pairs may share noise
+	Sharing Sharing // who shares secrets, and who colludes, unless Collude is Yes
+
+	Limit time.Duration // a way that takes longer to compute is left out
+}
+
+// Answer is an answer to a question of a case.
+type Answer int
+
+// The answers. What nothing was said of is not relied on: ways that would rely on it have no rank.
+const (
+	Unsaid Answer = iota
+	Yes
+	No
+)
+
+// Way is a way to make noise for a case, and what it costs at the privacy that is wanted.
+type Way struct {
+	Shared   bool                 // pairs of nodes share noise (SecLDP); false: every node has its own (LDP)
+	Sampling participation.Scheme // how batches are drawn
+	Class    factorize.Class      // with its parameters
+	PerNode  bool                 // a strategy for every node
+	OneLevel bool                 // the strictest of Problem.Levels for all nodes, in their place
+
+	Ranked         bool // it relies on nothing but what the case says
+	Privacy        *Privacy
+	Cost           strategy.NodeCost
+	NoiseStd       float64 // of a coordinate of Z, in units of the clip
+	SquaredError   float64 // tr(C⁻ᵀHC⁻¹), of noise that is shared tr(H(M)(CᵀC)⁻¹)
+	ErrorAtPrivacy float64 // NoiseStd² · SquaredError
+	Guarantee      string  // what is promised, and against whom
+	LossError      float64 // how far off that may be, relatively, because the Gram matrix is an estimate; 0: it is exact
+}
+
+// Name says what a way is.
+func (w Way) Name() string {
+	parts := []string{"own noise", "in turn"}
+	if w.Shared {
+		parts[0] = "shared noise"
+	}
+	if w.Sampling != participation.InTurn {
+		parts[1] = w.Sampling.String()
+	}
+	switch c := w.Class; {
+	case w.PerNode:
+		parts = append(parts, "a strategy a node")
+	case c != nil && c.Parameters().Bandwidth == 1:
+		parts = append(parts, "independent")
+	case c != nil:
+		parts = append(parts, ClassText(c))
+	}
+	if w.OneLevel {
+		parts = append(parts, "one level for all")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// LeftOut is a way that cannot be compared, with the reason.
+type LeftOut struct {
+	Way    string
+	Reason error
+}
+
+// Comparison is what can be said of a case.
+type Comparison struct {
+	Case    Case
+	Ways    []Way // those with a rank first; both kinds in ascending order of error
+	LeftOut []LeftOut
+}
+
+// Best returns the way of least error that relies on nothing but what the case says.
+func (c *Comparison) Best() Way { return c.Ways[0] }
+
+// errKnownDraws is why batches in secret are left out where a case denies them.
+var errKnownDraws = fault.New("Sampling", nil, "[Sampling] cyclic: others may know which records are drawn")
+
+// perNodeGain is how much less error, relatively, a strategy for every node must have for it to be worth n times the matrices.
+const perNodeGain = 0.99
+
+// Compare solves a case in all ways that are supported together. It fails where the simplest way, own noise with batches in turn,
+// fails: as Check and Solve do.
+func Compare(ctx context.Context, c Case) (*Comparison, error) {
+	if err := CheckCase(c); err != nil {
+		return nil, err
+	}
+	if err := c.Problem.checkNetwork(); err != nil {
+		return nil, err
+	}
+	s := &comparing{Comparison: Comparison{Case: c}, known: &knownGrams{}}
+	if err := s.share(); err != nil {
+		return nil, err
+	}
+	ways := s.candidates()
+	for i, w := range ways {
+		s.done, s.all = i, len(ways)
+		if err := s.look(ctx, w); err != nil {
+			return nil, err
+		}
+	}
+	if len(s.Ways) == 0 || !s.Ways[0].Ranked {
+		return nil, fmt.Errorf("%s: %w", s.LeftOut[0].Way, s.LeftOut[0].Reason)
+	}
+	slices.SortStableFunc(s.Ways, func(a, b Way) int {
+		switch {
+		case a.Ranked != b.Ranked && a.Ranked:
+			return -1
+		case a.Ranked != b.Ranked:
+			return 1
+		case a.ErrorAtPrivacy < b.ErrorAtPrivacy:
+			return -1
+		case a.ErrorAtPrivacy > b.ErrorAtPrivacy:
+			return 1
+		}
+		return 0
+	})
+	return &s.Comparison, nil
+}
+
+// CheckCase refuses, before any work, what Compare refuses; a network may be missing.
+func CheckCase(c Case) error {
+	p, o := c.Problem, c.Options
+	if err := p.check(); err != nil {
+		return err
+	}
+	switch {
+	case o.Privacy == nil && p.Levels == nil:
+		return fault.New("Epsilon", nil, "errors are compared at a privacy: [Epsilon] and [Delta] are needed")
+	case p.Sharing != nil || o.Class != nil || o.Sampling != participation.InTurn || o.split():
+		return fault.New("Class", nil, "all ways are compared: which one is not asked for")
+	case !(c.Limit > 0):
+		return fault.New("Limit", c.Limit, "must be positive")
+	}
+	if b := o.Budget; b != nil {
+		check := *b
+		if math.IsInf(check.Memory, 1) {
+			check.Memory = 0
+		}
+		if err := check.Check(); err != nil {
+			return err
+		}
+	}
+	s := comparing{Comparison: Comparison{Case: c}}
+	first := s.candidates()[0]
+	return s.problem(first).Check(s.options(first))
+}
+
+// comparing is a comparison that is being made.
+type comparing struct {
+	Comparison
+	known     *knownGrams
+	sharing   *Sharing // on the network, once it is needed
+	done, all int      // ways
+}
+
+// limited reports whether memory has a limit.
+func (s *comparing) limited() bool {
+	b := s.Case.Options.Budget
+	return b != nil && !math.IsInf(b.Memory, 1)
+}
+
+// long reports whether there are more steps than dense strategies have room for.
+func (s *comparing) long() bool { return s.Case.Problem.Schema.Steps() > strategy.LongSteps }
+
+// candidates returns the ways to look at, own noise with batches in turn first. Their class is nil where it is to be found.
+func (s *comparing) candidates() []Way {
+	steps := s.Case.Problem.Schema.Steps()
+	small := factorize.BLT{Buffers: min(factorize.BLT{}.Traits().Buffers, steps-1)}
+	if s.limited() {
+		small.Buffers = min(small.Buffers, s.Case.Options.Budget.Floats())
+	}
+	independent := factorize.Class(factorize.Banded{Bandwidth: 1})
+	if s.long() {
+		independent = factorize.Toeplitz{Bandwidth: 1}
+	}
+	var ways []Way
+	if !s.long() {
+		ways = append(ways, Way{})
+	}
+	if small.Buffers > 0 && (s.long() || !s.limited()) {
+		ways = append(ways, Way{Class: small})
+	}
+	ways = append(ways, Way{Class: independent})
+	if s.Case.Problem.Network != nil {
+		ways = append(ways, Way{PerNode: true, Class: factorize.Dense{}})
+	}
+	for _, scheme := range s.Case.Schemes {
+		ways = append(ways, Way{Sampling: scheme})
+	}
+	if s.Case.Problem.Network != nil {
+		ways = append(ways, Way{Shared: true})
+		if slices.Contains(s.Case.Schemes, participation.Poisson) {
+			ways = append(ways, Way{Shared: true, Sampling: participation.Poisson})
+		}
+	}
+	if s.Case.Problem.Levels != nil {
+		ways = append(ways, Way{OneLevel: true})
+	}
+	for i, w := range ways {
+		ways[i].Ranked = (w.Sampling == participation.InTurn || s.Case.Secret == Yes) && (!w.Shared || s.Case.Collude == No)
+	}
+	return ways
+}
+
+// look solves the case in one way, or says why not. It fails where ctx ends.
+func (s *comparing) look(ctx context.Context, w Way) error {
+	name := w.Name()
+	leave := func(reason error) error {
+		s.LeftOut = append(s.LeftOut, LeftOut{name, reason})
+		return ctx.Err()
+	}
+	switch {
+	case w.Sampling != participation.InTurn && s.Case.Secret == No:
+		return leave(errKnownDraws)
+	case w.Shared && s.Case.Collude == Yes:
+		return leave(fault.New("Trust", nil, "[Trust] ldp: nodes may tell others the secrets that they share"))
+	}
+	if nodes := s.Case.Problem.nodes(); w.Shared && nodes > mostThatShare {
+		return leave(fault.New("Network", nil, "the best noise between nodes is looked for on at most %d nodes, not %d", mostThatShare,
+			nodes))
+	}
+	p, o := s.problem(w), s.options(w)
+	if err := p.Check(o); err != nil {
+		return leave(err)
+	}
+	tooLong := fault.New("Limit", nil, "takes longer to compute than [Limit] %v", s.Case.Limit)
+	if p.Needs(o).Time > s.Case.Limit {
+		return leave(tooLong)
+	}
+	limited, stop := context.WithTimeoutCause(ctx, s.Case.Limit, tooLong)
+	defer stop()
+	o.Progress = s.progress(name)
+	solved, err := Solve(limited, p, o)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case limited.Err() != nil:
+		return leave(tooLong)
+	case err != nil && s.done == 0:
+		return err
+	case err != nil:
+		return leave(err)
+	}
+	if err := s.take(w, solved); err != nil {
+		return leave(err)
+	}
+	return nil
+}
+
+// take completes a way by its solution; the error says why it is not worth it.
+func (s *comparing) take(w Way, of *Solution) error {
+	w.Privacy = of.Options.Privacy
+	switch w.Sampling {
+	case participation.InTurn:
+		w.Class = of.Options.Class
+	case participation.Poisson, participation.Allocation:
+		w.Class = factorize.Banded{Bandwidth: of.Strategy().Parameters().Bandwidth}
+	}
+	w.Cost, w.SquaredError = of.Strategy().NodeCost(), of.Quality.SquaredError
+	w.NoiseStd = of.Privacy.NoiseStd / of.Privacy.Clip
+	w.ErrorAtPrivacy = errorAtPrivacy(of.Privacy.NoiseStd, of.Privacy.Clip, w.SquaredError)
+	if s.limited() && w.Cost.Floats > s.Case.Options.Budget.Floats() {
+		return fmt.Errorf("keeps %d numbers for each parameter: %d fit", w.Cost.Floats, s.Case.Options.Budget.Floats())
+	}
+	w.Guarantee = of.Manifest().Guarantee()
+	if e := of.Gram.LossError; e != nil {
+		w.LossError = *e
+	}
+	if w.PerNode && len(s.Ways) > 0 && s.Ways[0].ErrorAtPrivacy*perNodeGain < w.ErrorAtPrivacy {
+		return fmt.Errorf("has %.4f of the error of one strategy for all, which is not worth it", w.ErrorAtPrivacy/s.Ways[0].ErrorAtPrivacy)
+	}
+	s.Ways = append(s.Ways, w)
+	return nil
+}
+
+// problem returns what is solved for a way.
+func (s *comparing) problem(w Way) Problem {
+	p := s.Case.Problem
+	if w.Shared {
+		p.Sharing = s.sharing
+	}
+	if w.OneLevel {
+		p.Levels = nil
+	}
+	return p
+}
+
+// options returns what a way is solved with.
+func (s *comparing) options(w Way) Options {
+	o := s.Case.Options
+	o.NoBaselines, o.known = true, s.known
+	o.Sampling, o.PerNode, o.Class = w.Sampling, w.PerNode, w.Class
+	if w.PerNode {
+		o.Class = nil
+	}
+	if w.OneLevel {
+		adjacency := o.Privacy.adjacency()
+		o.Privacy = s.Case.Problem.Levels.strictest(adjacency)
+	}
+	switch {
+	case !s.limited() || w.Class != nil && !w.PerNode:
+		o.Budget = nil
+	case w.Shared || w.Sampling == participation.Bins: // which have no search for what fits
+		o.Budget, o.Class = nil, s.fitting(w)
+	}
+	return o
+}
+
+// fitting returns the class of a way that has no search for what fits the budget: as many bands as fit under Bins, the class that is
+// best for own noise where batches are in turn, and nil, for the best number of bands, under Poisson sampling.
+func (s *comparing) fitting(w Way) factorize.Class {
+	if w.Sampling == participation.Bins {
+		return factorize.Banded{Bandwidth: min(s.Case.Options.Budget.Floats()+1, s.Case.Problem.Schema.Steps())}
+	}
+	if w.Sampling == participation.InTurn && len(s.Ways) > 0 {
+		return s.Ways[0].Class
+	}
+	return nil
+}
+
+// mostThatShare is the most nodes for which it is found out which pairs may share noise: what follows takes a matrix of a row a pair.
+const mostThatShare = 5000
+
+// share finds out which pairs of the network may share noise, unless none may.
+func (s *comparing) share() (err error) {
+	n := s.Case.Problem.Network
+	if n == nil || s.Case.Collude == Yes || n.Graph.Nodes() > mostThatShare {
+		return nil
+	}
+	s.sharing, err = s.Case.Sharing.On(n)
+	return err
+}
+
+// progress passes on how far a way is, as a part of all.
+func (s *comparing) progress(name string) func(Event) {
+	report := s.Case.Options.Progress
+	return func(e Event) {
+		if report == nil || e.Note != "" {
+			return
+		}
+		report(Event{Phase: name + ": " + e.Phase, Fraction: (float64(s.done) + e.Fraction) / float64(s.all)})
+	}
+}
+
+// adjacency returns what neighbouring data sets are, zero-out for no privacy.
+func (p *Privacy) adjacency() (a accounting.Adjacency) {
+	if p != nil {
+		a = p.Adjacency
+	}
+	return a
+}
+
+// IsLimit reports whether a way was left out because it takes long.
+func (l LeftOut) IsLimit() bool {
+	var a *fault.Argument
+	return errors.As(l.Reason, &a) && a.Field == "Limit"
+}
+
+// knownGrams are Gram matrices of one network, workload and number of steps, which several solutions share.
+type knownGrams struct{ found []knownGram }
+
+type knownGram struct {
+	gram     export.Gram // how it was computed
+	weighted bool        // by the levels of the nodes
+	kernel   *workload.Kernel
+	estimate workload.Estimate
+}
+
+// fill fills in the Gram matrix of a job that is known, or computes it and keeps it. A nil receiver knows and keeps none.
+func (k *knownGrams) fill(s *job, compute func() error) error {
+	if k == nil {
+		return compute()
+	}
+	weighted := s.Problem.Levels != nil
+	for _, g := range k.found {
+		if g.gram == s.Gram && g.weighted == weighted {
+			s.kernel, s.estimate = g.kernel, g.estimate
+			return nil
+		}
+	}
+	g := knownGram{gram: s.Gram, weighted: weighted}
+	if err := compute(); err != nil {
+		return err
+	}
+	g.kernel, g.estimate = s.kernel, s.estimate
+	k.found = append(k.found, g)
+	return nil
+}
