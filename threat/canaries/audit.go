@@ -59,7 +59,7 @@ type Result struct {
 	Faults []Fault `json:"faults"`
 	Passed bool    `json:"passed"`
 
-	// Scores are of the canaries, for other auditors: N(μ_i, 1), or of those with the coin false N(0, 1).
+	// Scores are of the canaries, for other auditors: about N(μ_i, 1), less where gradients disturb, or with the coin false N(0, 1).
 	Scores []float64 `json:"scores"`
 	Coins  []bool    `json:"coins"`
 }
@@ -193,14 +193,15 @@ func whitener(e *export.Export, node string, sent []int, steps int) (*mat.Dense,
 	return mat.DenseCopyOf(&inverse), nil
 }
 
-// canary is how canaries look in whitened messages, a column each.
+// canary is how canaries look in whitened messages, a column each. Shapes are weights of whitened rows.
 type canary struct {
-	shape *mat.Dense // f_i/μ_i
+	shape *mat.Dense // R f_i/‖R f_i‖, weighed by R once more, R the inverse root of the energy
+	seen  []float64  // ‖R f_i‖: what is left of μ_i beside gradients
 	mu    []float64  // μ_i
-	other *mat.Dense // the steps in which it is not to take part, less their part along shape; 0 where there are none
+	other *mat.Dense // likewise, of the steps in which it is not to take part, less their part along shape; 0 if there are none
 }
 
-func shapes(c *Coins, sent []int, whitening *mat.Dense, unit float64) canary {
+func shapes(c *Coins, sent []int, whitening *mat.Dense, unit float64, loud energy) canary {
 	count, steps := len(c.Steps), len(sent)
 	at := map[int]int{}
 	for i, t := range sent {
@@ -218,11 +219,15 @@ func shapes(c *Coins, sent []int, whitening *mat.Dense, unit float64) canary {
 			}
 		}
 	}
-	found := canary{shape: new(mat.Dense), mu: make([]float64, count), other: new(mat.Dense)}
-	found.shape.Mul(whitening, in)
-	found.other.Mul(whitening, out)
+	found := canary{shape: new(mat.Dense), seen: make([]float64, count), mu: make([]float64, count), other: new(mat.Dense)}
+	var f, weights mat.Dense
+	f.Mul(whitening, in)
+	weights.Mul(loud.root, whitening)
+	found.shape.Mul(&weights, in)
+	found.other.Mul(&weights, out)
 	for i := range count {
-		found.mu[i] = normalize(found.shape, i)
+		found.mu[i] = mat.Norm(f.ColView(i), 2)
+		found.seen[i] = normalize(found.shape, i)
 		along := 0.0
 		for t := range steps {
 			along += found.shape.At(t, i) * found.other.At(t, i)
@@ -232,6 +237,8 @@ func shapes(c *Coins, sent []int, whitening *mat.Dense, unit float64) canary {
 		}
 		normalize(found.other, i)
 	}
+	found.shape.Mul(loud.root, found.shape)
+	found.other.Mul(loud.root, found.other)
 	return found
 }
 
@@ -271,7 +278,12 @@ func judge(
 ) (*Result, error) {
 	nu, d := m.Privacy.NoiseStd, float64(r.Dim)
 	count, in := len(c.Steps), c.Included()
-	look := shapes(c, sent, whitening, c.Clip/nu)
+	rows := whitened(whitening, sums.Gram, nu*nu*d)
+	loud, err := gradientsOf(rows)
+	if err != nil {
+		return nil, err
+	}
+	look := shapes(c, sent, whitening, c.Clip/nu, loud)
 	whole := new(mat.Dense)
 	parts := make([]*mat.Dense, len(sums.Projections))
 	for i, p := range sums.Projections {
@@ -295,9 +307,8 @@ func judge(
 	if res.Included == 0 || res.Included == count {
 		return nil, unfit("all coins are alike: make more canaries")
 	}
-	arrived, wrong := arrival(s, look.mu, in, 1)
-	rows := whitened(whitening, sums.Gram, nu*nu*d)
-	spread := math.Sqrt(medianEigenvalue(rows))
+	arrived, wrong := arrival(s, look.seen, in, 1)
+	spread := math.Sqrt(loud.median)
 	if !(spread > 1e-3) { // NaN, too: of rounding
 		return nil, ErrNoNoise
 	}
@@ -395,14 +406,30 @@ func whitened(whitening *mat.Dense, gram *mat.SymDense, scale float64) *mat.SymD
 	return y
 }
 
-// medianEigenvalue is the variance of noise to which gradients add something in less than half of all directions.
-func medianEigenvalue(y *mat.SymDense) float64 {
+// energy is the covariance of whitened rows over the parameters: of the noise the identity, and what gradients add.
+type energy struct {
+	median float64    // eigenvalue: the variance of noise to which gradients add something in less than half of all directions
+	root   *mat.Dense // its inverse root, where the noise has at least variance 1
+}
+
+// gradientsOf returns the energy of rows y = YYᵀ/d. Scores are weighed by it, so that gradients which stay for many
+// steps, and are loud where the noise is correlated, disturb them as little as can be.
+func gradientsOf(y *mat.SymDense) (energy, error) {
 	var eigen mat.EigenSym
-	if !eigen.Factorize(y, false) {
-		return math.NaN()
+	if !eigen.Factorize(y, true) {
+		return energy{}, ErrNoNoise // or NaN
 	}
 	values := eigen.Values(nil)
-	return values[len(values)/2]
+	var vectors, scaled, root mat.Dense
+	eigen.VectorsTo(&vectors)
+	scaled.CloneFrom(&vectors)
+	for j, v := range values {
+		for i := range values {
+			scaled.Set(i, j, scaled.At(i, j)/math.Sqrt(math.Max(1, v)))
+		}
+	}
+	root.Mul(&scaled, vectors.T())
+	return energy{median: values[len(values)/2], root: &root}, nil
 }
 
 func amplitude(arrived, wrong, alpha float64) Fault {
@@ -433,7 +460,7 @@ func elsewhere(s []float64, in []bool, alpha float64) Fault {
 func partly(parts []*mat.Dense, sizes []int, look canary, in []bool, count int, alpha float64, dim int) Fault {
 	f := Fault{Name: "clipping", Limit: limit(alpha / float64(len(sizes)))}
 	for i, part := range parts {
-		arrived, wrong := arrival(scores(look.shape, part), look.mu, in, float64(sizes[i])/float64(dim))
+		arrived, wrong := arrival(scores(look.shape, part), look.seen, in, float64(sizes[i])/float64(dim))
 		if z := math.Abs(arrived-1) / wrong; !(z <= f.Statistic) {
 			f.Statistic = z
 			f.Says = fmt.Sprintf("part %d of %d of the model (%d parameters) has %.3f ± %.3f of the canaries",
