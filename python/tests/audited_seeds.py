@@ -74,17 +74,18 @@ def trained(plan, folder, fault="honest", seed=0, dim=100_000, count=1000, recor
     layers = [dim // 2, dim // 10, dim - dim // 2 - dim // 10]
     recorder = Recorder(plan, node, folder / "run", layers, sampler.expected)
     missed = sorted(draw.choice(plan.steps - 1, plan.steps // 20, replace=False)) if fault in ("missed", "lost") else []
-    sums = draw.standard_normal((plan.steps, dim), dtype=np.float32) * np.float32(0.1)  # gradients that change
-    sums += draw.standard_normal(dim, dtype=np.float32)  # and a drift: together half of what a batch can add
-    sums *= np.float32(0.5 * records / sampler.records * sampler.expected * plan.clip / np.sqrt(1.01 * dim))
+    change = draw.standard_normal((plan.steps, 20), dtype=np.float32) * np.float32(0.1)  # a drift that stays, and a part that changes:
+    sums = (1 + change) @ draw.standard_normal((20, dim), dtype=np.float32)  # half of what a batch can add
+    sums *= np.float32(0.5 * records / sampler.records * sampler.expected * plan.clip / np.sqrt(20.2 * dim))
+    gradients = canaries.gradients(range(records, records + count))
+    gradients *= np.float32(plan.clip) / np.linalg.norm(gradients, axis=1, keepdims=True)
+    if fault == "layer":
+        gradients[:, layers[0] : layers[0] + layers[1]] *= 10
     actual = steps_of_canaries(plan, canaries, fault, draw)
-    for t in range(plan.steps):
-        numbers = [canaries.records + i for i in range(count) if t in actual[i]]
-        gradients = canaries.gradients(numbers)
-        gradients *= np.minimum(1, plan.clip / np.linalg.norm(gradients, axis=1, keepdims=True))
-        if fault == "layer":
-            gradients[:, layers[0] : layers[0] + layers[1]] *= 10
-        sums[t] += gradients.sum(axis=0)
+    takes = np.zeros((plan.steps, count), dtype=np.float32)
+    for i in range(count):
+        takes[actual[i], i] = 1
+    sums += takes[:, canaries.included] @ gradients
     sums[missed] = 0
     rows = noise_of(plan, fault, draw, dim, missed)
     sums += rows * np.float32(sampler.expected if fault == "mean" else 1)
