@@ -63,7 +63,7 @@ def main():
     parser.add_argument("--trainings", type=int, default=13)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--canaries", type=int, default=1000)
-    parser.add_argument("--records", type=int, default=80, help="that are real, of a node")
+    parser.add_argument("--records", type=int, default=40, help="that are real, of a node")
     parser.add_argument("--rate", type=float, default=0.5)
     options = parser.parse_args()
     import data
