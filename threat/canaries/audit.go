@@ -66,8 +66,10 @@ type Result struct {
 	Passed bool    `json:"passed"`
 
 	// Scores are of the canaries, for other auditors: about N(μ_i, 1), less where gradients disturb, or with the coin false N(0, 1).
-	Scores []float64 `json:"scores"`
-	Coins  []bool    `json:"coins"`
+	Scores []float64 `json:"scores,omitempty"`
+	Coins  []bool    `json:"coins,omitempty"`
+
+	Gradients bool `json:"gradients,omitempty"` // the record is of what an optimizer was given
 }
 
 // Failures lists what is not as planned.
@@ -362,7 +364,7 @@ func judge(
 	shape, other := sums[0], total(sums[1])
 	s := total(shape)
 	res := &Result{Node: c.Node, Canaries: count, Missed: r.Steps - len(sent), Confidence: options.Confidence,
-		Scores: s[:count], Coins: in}
+		Scores: s[:count], Coins: in, Gradients: r.Gradients}
 	for _, yes := range in {
 		if yes {
 			res.Included++

@@ -14,7 +14,7 @@ import (
 
 const (
 	coinsFormat = "mafalda canaries 1"
-	maxCanaries = 1 << 20
+	maxCanaries = 1 << 16
 )
 
 // Coins says which canaries there are: their directions, the steps in which they are to take part, and, secret, which
