@@ -167,6 +167,8 @@ func fit(e *export.Export, r *Run, c *Coins) error {
 		return unfit("the run has %d steps, and the export %d", r.Steps, e.Manifest.Steps)
 	case e.Manifest.Privacy == nil:
 		return unfit("the export has no noise level: there is nothing to compare a run with")
+	case c.Clip > e.Manifest.Privacy.Clip: // which is the largest of all nodes
+		return unfit("the coins are for clip %v, and the noise of the export for at most %v", c.Clip, e.Manifest.Privacy.Clip)
 	}
 	for i, steps := range c.Steps {
 		if n := len(steps); n > 0 && steps[n-1] >= r.Steps {
@@ -374,18 +376,19 @@ func judge(
 		return nil, unfit("all coins are alike: make more canaries")
 	}
 	if floats.Sum(look.mu) == 0 {
-		return nil, unfit("nothing of the canaries of node %q reaches node %q in these steps", c.Node, r.Node)
+		return nil, unfit("nothing of the canaries of node %q is in the messages: they take part in none of their steps", c.Node)
 	}
 	arrived, wrong := arrival(s, look.seen, in, 1)
 	spread := math.Sqrt(loud.median)
 	if !(spread > 1e-3) { // NaN, too: of rounding
 		return nil, ErrNoNoise
 	}
-	claim := res.claim(m, r, floats.Max(look.mu))
+	level := levelOf(m, c.Node)
+	claim := res.claim(m, r, level, c.Clip, floats.Max(look.mu))
 	res.Mu = arrived * claim / spread
 	res.MuError = wrong * claim / spread
 	res.LowerMu = lowerMu(s[:count], in, 1-options.Confidence)
-	if err := res.inEpsilon(m, options.Delta); err != nil {
+	if err := res.inEpsilon(m, level, options.Delta); err != nil {
 		return nil, err
 	}
 	if !r.Attacker() { // in the view of an attacker hidden nodes answer to what they hear, as they should
@@ -404,26 +407,29 @@ func judge(
 	return res, nil
 }
 
-// claim says what the estimate of μ is to be compared with, and returns it. largest is the most that the rows tell of a canary.
-func (r *Result) claim(m *export.Manifest, run *Run, largest float64) float64 {
+// claim says what the estimate of μ is to be compared with, and returns what it is if all of the canaries, of gradients of norm
+// clip, arrived. largest is the most that the rows tell of a canary.
+func (r *Result) claim(m *export.Manifest, run *Run, level *export.Privacy, clip, largest float64) float64 {
 	switch {
 	case run.Attacker():
 		r.Attacker, r.LinearMu = run.Node, &largest
 	case m.Space != nil:
 		r.AloneMu = &largest // whoever has all messages sees more
-	case m.Privacy.Mu > 0: // 0: no μ describes secret batches
-		claim := m.Privacy.Mu
-		if m.Budgets != nil { // by label
-			for _, l := range m.Budgets {
-				if l.Node == run.Node {
-					claim = l.Mu
-				}
-			}
-		}
-		r.ClaimedMu = &claim
-		return claim
+	case level.Mu > 0: // 0: no μ describes secret batches
+		r.ClaimedMu = &level.Mu
+		return level.Mu * min(1, clip/level.Clip)
 	}
 	return largest
+}
+
+// levelOf returns the level of a node's records: its own, or the one that all have.
+func levelOf(m *export.Manifest, node string) *export.Privacy {
+	for i, l := range m.Budgets {
+		if l.Node == node {
+			return m.PrivacyOf(i)
+		}
+	}
+	return m.Privacy
 }
 
 // total adds up parts of the model.
@@ -436,8 +442,7 @@ func total(parts [][]float64) []float64 {
 }
 
 // inEpsilon says what LowerMu is, and what was claimed.
-func (r *Result) inEpsilon(m *export.Manifest, delta float64) (err error) {
-	p := m.Privacy
+func (r *Result) inEpsilon(m *export.Manifest, p *export.Privacy, delta float64) (err error) {
 	if delta == 0 && p.Delta != nil {
 		delta = *p.Delta
 	}

@@ -300,6 +300,20 @@ func TestSecretDrawsAreNoClaimForThoseWhoKnowThem(t *testing.T) {
 	}
 }
 
+// Where every node has a level of its own, a node is held to its own, and not to the strictest of all.
+func TestNodesAreHeldToTheirOwnLevels(t *testing.T) {
+	m := newMade(t, 2)
+	strict, delta := 0.01, 1e-6
+	m.e.Manifest.Privacy = &export.Privacy{Mu: 0.1, Clip: 1, NoiseStd: 10, Epsilon: &strict, Delta: &delta}
+	if r := m.audit(t, 2); r.Passed {
+		t.Error("the strictest level has more noise, and passed")
+	}
+	m.e.Manifest.Budgets = []export.NodeLevel{{Node: "a", Mu: mu, Clip: 1, NoiseStd: 1 / mu}}
+	if r := m.audit(t, 2); !r.Passed || r.ClaimedMu == nil || *r.ClaimedMu != mu || *r.ClaimedEpsilon < 5 {
+		t.Errorf("passed %v, alarms %v, claimed %v", r.Passed, r.alarms(), r.ClaimedMu)
+	}
+}
+
 func TestMessagesWithoutNoise(t *testing.T) {
 	m := newMade(t, 4)
 	m.noise = 0

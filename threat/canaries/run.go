@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"unicode"
 
 	"mafalda/internal/strictjson"
 )
@@ -100,6 +102,8 @@ func (r *Run) check() error {
 		sum += n
 	}
 	switch {
+	case strings.ContainsFunc(r.Node, unicode.IsControl):
+		return fmt.Errorf("the node's label %q has control characters", r.Node)
 	case r.Format != runFormat && r.Format != viewFormat:
 		return fmt.Errorf("it is no run: its format is %q, not %q", r.Format, runFormat)
 	case r.Steps < 1 || r.Dim < 1 || int64(r.rows()) > math.MaxInt64/int64(r.Dim)/8:

@@ -39,6 +39,9 @@ func (f *runFlags) bind(cmd *cobra.Command) {
 
 // check refuses flags of the other kinds of audit.
 func (f *auditFlags) checkRun(cmd *cobra.Command) error {
+	if f.run.run == "" {
+		return terminal.Usagef("--coins, -o and --force are for --run")
+	}
 	var err error
 	cmd.Flags().Visit(func(given *pflag.Flag) {
 		if cmd.InheritedFlags().Lookup(given.Name) == nil && !slices.Contains(flagsOfRun[:], given.Name) {
@@ -48,8 +51,6 @@ func (f *auditFlags) checkRun(cmd *cobra.Command) error {
 	switch {
 	case err != nil:
 		return err
-	case f.run.run == "":
-		return terminal.Usagef("--coins, -o and --force are for --run")
 	case f.run.coins == "" || f.threat.Exported() == "":
 		return terminal.Usagef("--run needs --export, the folder of the plan, and --coins, the file of the canaries")
 	case cmd.Flags().Changed("delta") && !(f.sampled.delta > 0 && f.sampled.delta < 1):
