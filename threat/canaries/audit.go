@@ -59,13 +59,14 @@ type Result struct {
 	ClaimedEpsilon *float64 `json:"claimed_epsilon,omitempty"`
 
 	Attacker string   `json:"attacker,omitempty"`  // who received the messages; absent: everybody
-	LinearMu *float64 `json:"linear_mu,omitempty"` // of the canaries for Attacker, if gradients do not react: no guarantee
-	AloneMu  *float64 `json:"alone_mu,omitempty"`  // of the canaries for who has these messages alone, where nodes share noise
+	LinearMu *float64 `json:"linear_mu,omitempty"` // for Attacker, if gradients do not react: no guarantee
+	AloneMu  *float64 `json:"alone_mu,omitempty"`  // where nodes share noise: for who has these messages alone
 
 	Faults []Fault `json:"faults"`
 	Passed bool    `json:"passed"`
 
-	// Scores are of the canaries, for other auditors: about N(μ_i, 1), less where gradients disturb, or with the coin false N(0, 1).
+	// Scores are of the canaries, for other auditors: about N(μ_i, 1), less where gradients disturb, or with the coin
+	// false N(0, 1).
 	Scores []float64 `json:"scores,omitempty"`
 	Coins  []bool    `json:"coins,omitempty"`
 
@@ -94,8 +95,8 @@ func (e *UnfitError) Error() string { return e.Why }
 
 func unfit(format string, args ...any) error { return &UnfitError{fmt.Sprintf(format, args...)} }
 
-// Audit compares a run with the export it was made by. The coins and the run must be of this export and the same node; of what
-// an attacker received (Run.Attacker), the coins are of another node, which it attacks.
+// Audit compares a run with the export it was made by. The coins and the run must be of this export and the same
+// node; of what an attacker received (Run.Attacker), the coins are of another node, which it attacks.
 func Audit(ctx context.Context, e *export.Export, r *Run, c *Coins, o Options) (*Result, error) {
 	if o.Unused == 0 {
 		o.Unused = 2000
@@ -141,7 +142,18 @@ func Audit(ctx context.Context, e *export.Export, r *Run, c *Coins, o Options) (
 	if err != nil {
 		return nil, err
 	}
-	return judge(e.Manifest, r, c, seen, rows, loud, look, sums, sizes, sent, o)
+	return judge(e.Manifest, r, c, &evidence{seen, sent, rows, loud, look, sums, sizes}, o)
+}
+
+// evidence is what was computed of a run.
+type evidence struct {
+	*observed
+	sent  []int         // steps whose message left
+	white *mat.SymDense // YYᵀ/d of the whitened rows Y
+	loud  energy
+	look  canary
+	sums  [][][]float64 // along shape and other: of every part of the model and direction
+	sizes []int         // of the parts
 }
 
 // maxRows bounds the messages of an audit: it takes time by the third power of them.
@@ -168,7 +180,8 @@ func fit(e *export.Export, r *Run, c *Coins) error {
 	case e.Manifest.Privacy == nil:
 		return unfit("the export has no noise level: there is nothing to compare a run with")
 	case c.Clip > e.Manifest.Privacy.Clip: // which is the largest of all nodes
-		return unfit("the coins are for clip %v, and the noise of the export for at most %v", c.Clip, e.Manifest.Privacy.Clip)
+		return unfit("the coins are for clip %v, and the noise of the export for at most %v", c.Clip,
+			e.Manifest.Privacy.Clip)
 	}
 	for i, steps := range c.Steps {
 		if n := len(steps); n > 0 && steps[n-1] >= r.Steps {
@@ -270,11 +283,12 @@ func inverseRoot(a *mat.Dense) (*mat.Dense, error) {
 	return mat.DenseCopyOf(&inverse), nil
 }
 
-// canary is how canaries look in whitened rows. Those that take part in the same steps have one pattern, a column each.
+// canary is how canaries look in whitened rows. Those that take part in the same steps have one pattern, a column
+// each.
 type canary struct {
 	pattern []int      // of every canary
 	shape   *mat.Dense // R f/‖R f‖, weighed by R once more, R the inverse root of the energy
-	other   *mat.Dense // likewise, of the steps in which it is not to take part, less their part along shape; 0 if there are none
+	other   *mat.Dense // likewise, of the steps in which it is not to take part, less their part along shape, or 0
 	seen    []float64  // ‖R f_i‖ of every canary: what is left of μ_i beside gradients
 	mu      []float64  // μ_i of every canary
 }
@@ -330,7 +344,8 @@ func without(all, taken []int) (rest []int) {
 	return rest
 }
 
-// weights returns the weights of rows that make scores of directions, whose signs have norm √d: of shape and of other.
+// weights returns the weights of rows that make scores of directions, whose signs have norm √d: of shape and of
+// other.
 func (c *canary) weights(o *observed) []*mat.Dense {
 	var all []*mat.Dense
 	for _, m := range []*mat.Dense{c.shape, c.other} {
@@ -357,15 +372,12 @@ func normalize(m *mat.Dense, column int) float64 {
 // limit returns z with Pr[|N(0,1)| > z] = alpha.
 func limit(alpha float64) float64 { return distuv.UnitNormal.Quantile(1 - alpha/2) }
 
-// judge says what the sums mean.
-func judge(
-	m *export.Manifest, r *Run, c *Coins, o *observed, rows *mat.SymDense, loud energy, look canary, sums [][][]float64,
-	sizes, sent []int, options Options,
-) (*Result, error) {
-	count, in := len(c.Steps), c.Included()
-	shape, other := sums[0], total(sums[1])
+// judge says what the evidence means.
+func judge(m *export.Manifest, r *Run, c *Coins, e *evidence, options Options) (*Result, error) {
+	count, in, look := len(c.Steps), c.Included(), e.look
+	shape, other := e.sums[0], total(e.sums[1])
 	s := total(shape)
-	res := &Result{Node: c.Node, Canaries: count, Missed: r.Steps - len(sent), Confidence: options.Confidence,
+	res := &Result{Node: c.Node, Canaries: count, Missed: r.Steps - len(e.sent), Confidence: options.Confidence,
 		Scores: s[:count], Coins: in, Gradients: r.Gradients}
 	for _, yes := range in {
 		if yes {
@@ -376,10 +388,11 @@ func judge(
 		return nil, unfit("all coins are alike: make more canaries")
 	}
 	if floats.Sum(look.mu) == 0 {
-		return nil, unfit("nothing of the canaries of node %q is in the messages: they take part in none of their steps", c.Node)
+		return nil, unfit("nothing of the canaries of node %q is in the messages: they take part in none of their steps",
+			c.Node)
 	}
 	arrived, wrong := arrival(s, look.seen, in, 1)
-	spread := math.Sqrt(loud.median)
+	spread := math.Sqrt(e.loud.median)
 	if !(spread > 1e-3) { // NaN, too: of rounding
 		return nil, ErrNoNoise
 	}
@@ -396,9 +409,9 @@ func judge(
 		res.Faults = []Fault{
 			amplitude(arrived, wrong, each),
 			elsewhere(other, in, each),
-			partly(shape, sizes, look, in, each, r.Dim),
+			partly(shape, e.sizes, look, in, each, r.Dim),
 		}
-		res.Faults = append(res.Faults, noiseFaults(r, c, o.whitening, rows, each)...)
+		res.Faults = append(res.Faults, noiseFaults(r, c, e.whitening, e.white, each)...)
 	}
 	res.Passed = res.ClaimedEpsilon == nil || res.LowerEpsilon <= *res.ClaimedEpsilon
 	for _, f := range res.Faults {
@@ -407,8 +420,8 @@ func judge(
 	return res, nil
 }
 
-// claim says what the estimate of μ is to be compared with, and returns what it is if all of the canaries, of gradients of norm
-// clip, arrived. largest is the most that the rows tell of a canary.
+// claim says what the estimate of μ is to be compared with, and returns what it is if all of the canaries, of
+// gradients of norm clip, arrived. largest is the most that the rows tell of a canary.
 func (r *Result) claim(m *export.Manifest, run *Run, level *export.Privacy, clip, largest float64) float64 {
 	switch {
 	case run.Attacker():
@@ -508,7 +521,7 @@ func whitened(whitening *mat.Dense, gram *mat.SymDense, scale float64) *mat.SymD
 
 // energy is the covariance of whitened rows over the parameters: of the noise the identity, and what gradients add.
 type energy struct {
-	median float64    // eigenvalue: the variance of noise to which gradients add something in less than half of all directions
+	median float64    // eigenvalue: the variance of noise, if gradients add to less than half of all directions
 	root   *mat.Dense // its inverse root, where the noise has at least variance 1
 }
 
@@ -571,8 +584,8 @@ func partly(parts [][]float64, sizes []int, look canary, in []bool, alpha float6
 	return f
 }
 
-// noiseFaults looks at the scale of the noise, and at what rows have in common. Gradients add energy, which is bounded
-// by what a batch can have; beyond that it is noise.
+// noiseFaults looks at the scale of the noise, and at what rows have in common. Gradients add energy, which is
+// bounded by what a batch can have; beyond that it is noise.
 func noiseFaults(r *Run, c *Coins, whitening *mat.Dense, y *mat.SymDense, alpha float64) []Fault {
 	steps, d := y.SymmetricDim(), float64(r.Dim)
 	zScale, zPair := limit(alpha/float64(steps)), limit(alpha/(float64(steps*(steps-1)/2)))
@@ -598,7 +611,8 @@ func noiseFaults(r *Run, c *Coins, whitening *mat.Dense, y *mat.SymDense, alpha 
 		mean += y.At(t, t) / float64(steps)
 	}
 	low.Alarm = !(low.Statistic >= low.Limit) || high.Statistic > 0
-	low.Says = fmt.Sprintf("whitened rows have %.4f times the energy of the plan's noise, the least %.4f", mean, low.Statistic)
+	low.Says = fmt.Sprintf("whitened rows have %.4f times the energy of the plan's noise, the least %.4f", mean,
+		low.Statistic)
 	pair := Fault{Name: "correlation", Says: "whitened rows have nothing in common"}
 	worst := math.Inf(-1)
 	for t := range steps {

@@ -18,11 +18,13 @@ const (
 // observed is what an audit looks at: rows of noise and gradients over the parameters.
 type observed struct {
 	rows      int
-	whitening *mat.Dense                                          // L⁻¹, rows×rows: the noise of L⁻¹O is independent, with deviation 1
-	design    func(row []float64, taken []int)                    // how a gradient of norm 1 in these steps moves the rows
-	read      func(dst []float32, from, width int) (failed error) // columns from … of O, row by row
-	layers    []int                                               // parameters of each
-	dim       int
+	whitening *mat.Dense // L⁻¹, rows×rows: the noise of L⁻¹O is independent, with deviation 1
+	layers    []int      // parameters of each
+
+	design func(row []float64, taken []int)           // adds to the rows what a gradient of norm 1 in these steps does
+	read   func(dst []float32, from, width int) error // columns from … of O, row by row
+
+	dim int
 }
 
 // Gram returns G = OOᵀ. Time is O(rows²·dim).
@@ -49,9 +51,10 @@ func (o *observed) Gram(ctx context.Context, progress func(done int)) (*mat.SymD
 	return total, nil
 }
 
-// Along returns, for every matrix of weights, part of the model and direction, ⟨w, O c⟩, where c are the signs of the direction
-// and w is its row of the weights: that of its number in pattern, in turn. Directions behind pattern are of no canary. Parts are
-// layers, or several next to each other where there are many. Time is O(dim·(directions + rows·weights)).
+// Along returns, for every matrix of weights, part of the model and direction, ⟨w, O c⟩, where c are the signs of the
+// direction and w is its row of the weights: that of its number in pattern, in turn. Directions behind pattern are of
+// no canary. Parts are layers, or several next to each other where there are many. Time is O(dim·(directions +
+// rows·weights)).
 func (o *observed) Along(
 	ctx context.Context, c *Coins, weights []*mat.Dense, pattern []int, unused int, progress func(done int),
 ) (sums [][][]float64, sizes []int, err error) {

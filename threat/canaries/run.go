@@ -35,8 +35,8 @@ type Run struct {
 	Momentum float64 `json:"momentum"` // β: updates are u_t = g_t + β u_(t-1)
 	Layers   []int   `json:"layers"`   // parameters of each, Σ = Dim
 
-	// Of records of the gradients that an optimizer was given, for optimizers that cannot be undone: what happened to models
-	// beside them is not in it.
+	// Of records of the gradients that an optimizer was given, for optimizers that cannot be undone: what happened to
+	// models beside them is not in it.
 	Gradients bool `json:"gradients,omitempty"`
 
 	// Of what an attacker received (viewFormat), which is Node then.
@@ -144,7 +144,8 @@ func (r *Run) Sent() ([]int, error) {
 		}
 	}
 	if r.Momentum > 0 && len(sent) < r.Steps {
-		return nil, fmt.Errorf("%d of %d steps left no message, which with momentum is not audited", r.Steps-len(sent), r.Steps)
+		return nil, fmt.Errorf("%d of %d steps left no message, which with momentum is not audited",
+			r.Steps-len(sent), r.Steps)
 	}
 	return sent, nil
 }

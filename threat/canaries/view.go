@@ -8,13 +8,14 @@ import (
 	"mafalda/export"
 )
 
-// view returns what an attacker received, less what it knows: its own messages and what they became. With r_t the difference
-// between the messages of the other nodes and what they would be if nobody else had gradients or noise,
+// view returns what an attacker received, less what it knows: its own messages and what they became. With r_t the
+// difference between the messages of the other nodes and what they would be if nobody else had gradients or noise,
 //
 //	r_t = W' r_(t-1) - η_t D⁻¹ u_t,   u_t = g_t + ν C⁻¹Z_t + β u_(t-1),   r_(-1) = 0
 //
-// W' the gossip matrix without the attacker, D the sizes that sums are divided by. The attacker sees rows of r_t, one for each
-// node that it hears. As in an account, hidden nodes are taken to give gradients that do not depend on models.
+// W' the gossip matrix without the attacker, D the sizes that sums are divided by. The attacker sees rows of r_t, one
+// for each node that it hears. As in an account, hidden nodes are taken to give gradients that do not depend on
+// models.
 func view(e *export.Export, r *Run, victim string) (*observed, error) {
 	spec := e.Manifest.WorkloadSpec
 	matrices, err := e.Gossip()
@@ -23,9 +24,10 @@ func view(e *export.Export, r *Run, victim string) (*observed, error) {
 		return nil, err
 	case e.Manifest.Space != nil:
 		return nil, unfit("the nodes share noise: views of single attackers are audited where every node has its own")
-	case spec != nil && !(spec.IsStatic() && max(spec.LocalSteps, 1) == 1 && max(spec.GossipRounds, 1) == 1 && !spec.GradientTracking &&
-		spec.MissedSteps == 0):
-		return nil, unfit("views of attackers are audited on a network that stays, with one round of gossip after every step")
+	case spec != nil && !(spec.IsStatic() && spec.MissedSteps == 0 && max(spec.LocalSteps, 1) == 1 &&
+		max(spec.GossipRounds, 1) == 1 && !spec.GradientTracking && !spec.Nesterov && spec.WeightDecay == 0):
+		return nil, unfit("views of attackers are audited of SGD, with momentum or without, on a network that stays, " +
+			"with one round of gossip after every step")
 	case len(matrices) != 1:
 		return nil, unfit("the export has no gossip matrix: what reaches an attacker is not known")
 	}

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The matched filter of a view is the account's: on a path of three nodes, where the last one attacks the first, a record of step 0
-// has sens² = 0.1 after two steps (docs/network-privacy.md), and a record of step 1 has not arrived.
+// The matched filter of a view is the account's: on a path of three nodes, where the last one attacks the first, a
+// record of step 0 has sens² = 0.1 after two steps (docs/network-privacy.md), and a record of step 1 has not arrived.
 func TestViewsAreWeighedAsAccountsAre(t *testing.T) {
 	third := 1.0 / 3
 	around := mat.NewDense(3, 3, []float64{0.5, 0.5, 0, third, third, 0, 0, 0, 0}) // without node 2

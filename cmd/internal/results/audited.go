@@ -12,8 +12,8 @@ import (
 // AuditedDocument says what the audit of a run found. There is no score and no coin in it.
 func AuditedDocument(r *canaries.Result) *document.Document {
 	d := document.New("audit", "What the messages of a training tell of canaries, beside what is claimed.")
-	d.Fact("run", "of node %s: %d canaries, of which %d took part by their coins; %d steps without a message", r.Node, r.Canaries,
-		r.Included, r.Missed)
+	d.Fact("run", "of node %s: %d canaries, of which %d took part by their coins; %d steps without a message", r.Node,
+		r.Canaries, r.Included, r.Missed)
 	d.FactIf("attacker", r.Attacker)
 	if r.ClaimedMu != nil {
 		d.Fact("claimed", "mu = %s", terminal.DecimalUp(*r.ClaimedMu, 6))
@@ -48,8 +48,8 @@ func AuditedDocument(r *canaries.Result) *document.Document {
 		verdict = "FAILED: " + strings.Join(r.Failures(), "; ")
 	}
 	d.Fact("verdict", "%s", verdict)
-	d.Summarize(document.WhatItIs, "The audit of a training that happened, by %d canaries of node %s. It is no proof of privacy.",
-		r.Canaries, r.Node)
+	d.Summarize(document.WhatItIs, "The audit of a training that happened, by %d canaries of node %s. It is no proof of "+
+		"privacy.", r.Canaries, r.Node)
 	d.Summarize("verdict", "%s", verdict)
 	if r.Gradients {
 		d.Warn("the record is of the gradients that the optimizer was given: what else happened to the models is not in it")
