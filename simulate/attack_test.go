@@ -156,6 +156,33 @@ func TestAttackBreaksTheNumberWithoutReaction(t *testing.T) {
 	}
 }
 
+// So does training that is not convex: a perceptron of tanh, whose records agree on nothing, on the path whose middle node
+// hears the victim and is heard by the attacker. Local DP, which is all that is claimed of it, holds.
+func TestAttackOnAPerceptronBreaksTheNumberWithoutReaction(t *testing.T) {
+	c := attackedConfig(t, Task{})
+	g, _, err := graph.ByName("path:3", graph.BuiltinOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := graph.NewGossip(g, graph.Uniform)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Schema, err = participation.NewCyclic(2, 1, 2); err != nil {
+		t.Fatal(err)
+	}
+	data := Dataset{Features: 1}
+	for i := range 240 {
+		data.Inputs, data.Targets = append(data.Inputs, 2), append(data.Targets, float32(i%2))
+	}
+	c.Task = Task{Name: "noise", Model: NewPerceptron(1, 4, 2), Split: func(uint64) (train, test Dataset) { return data, data }}
+	c.Gossip, c.Clip, c.LearningRate = w.Matrix(), 1, 10
+	r, err := Attack(context.Background(), c, AttackOptions{Attacker: 2, Mu: 3, Runs: 300})
+	if err != nil || r.Row != noClass || r.Victim != 0 || !r.Broken || !r.Passed || r.Low < 1.2*r.Without || r.Bound > 3*(1+1e-6) {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 // An attack is the same for any number of goroutines.
 func TestAttackIsReproducible(t *testing.T) {
 	c := attackedConfig(t, LogisticTask(100, 3, 3))

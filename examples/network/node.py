@@ -99,7 +99,7 @@ def main(settings, go):
     addresses = {label: tuple(address) for label, address in settings["addresses"].items()}
     if settings["torch"]:
         accuracy, loss, peers = train_torch(
-            plan, node, x, y, work, addresses, settings["rate"], settings["peers"], digits
+            plan, node, x, y, work, addresses, settings["rate"], settings["peers"], digits, settings["canaries"]
         )
     else:
         theta, peers = train(

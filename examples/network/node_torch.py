@@ -6,13 +6,16 @@ import mafalda
 from peers import Peers
 
 
-def train(plan, node, x, y, work, addresses, rate, options, digits):
+def train(plan, node, x, y, work, addresses, rate, options, digits, made_up=0):
     x, y = torch.from_numpy(x), torch.from_numpy(y)
     torch.manual_seed(0)  # all nodes start with the same model
     model = torch.nn.Sequential(torch.nn.Linear(x.shape[1], 32), torch.nn.Tanh(), torch.nn.Linear(32, 10))
-    sampler = plan.sampler(len(x), node=node, state=work / "batches")
-    sgd = torch.optim.SGD(model.parameters(), lr=rate)
-    private = plan.make_private(sgd, node=node, state=work / "noise", sampler=sampler)
+    sampler = plan.sampler(len(x) + made_up, node=node, state=work / "batches")
+    sgd, audit = torch.optim.SGD(model.parameters(), lr=rate), {}
+    if made_up:
+        dim = sum(p.numel() for p in model.parameters())
+        audit = {"canaries": plan.canaries(made_up, dim, work / "coins.json", sampler=sampler), "record": work / "run"}
+    private = plan.make_private(sgd, node=node, state=work / "noise", sampler=sampler, **audit)
     with Peers(plan, node, addresses, work / "outbox", private, **options) as peers:
         mafalda.set_flat(model, peers.restore(mafalda.flat(model)))
         for step in peers.steps():

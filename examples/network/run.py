@@ -143,7 +143,7 @@ def main():
     parser.add_argument("--missed", type=float, default=0, help="probability that a node has no gradient in a step")
     parser.add_argument("--data", default="digits", help="digits, made, or a folder with MNIST")
     parser.add_argument("--torch", action="store_true", help="nodes train with torch (a layer of 32)")
-    parser.add_argument("--canaries", type=int, default=0, help="records made up for an audit of the node that crashes (numpy)")
+    parser.add_argument("--canaries", type=int, default=0, help="records made up for an audit of the node that crashes")
     parser.add_argument("--short", action="store_true", help="4 nodes, 40 steps")
     options = parser.parse_args()
     if options.short:

@@ -17,7 +17,7 @@ import hashlib
 import json
 import os
 import secrets
-from typing import Any, Sequence
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from .errors import ExportError, MafaldaError, ParticipationError
 from .export import Export
 from .sampler import Sampler
 
-FORMAT, RUN_FORMAT = "mafalda canaries 1", "mafalda run 1"
+FORMAT, RUN_FORMAT, VIEW_FORMAT = "mafalda canaries 1", "mafalda run 1", "mafalda view 1"
 LOUD = 10.0  # gradients of canaries are so many times the clip: a clip that is not applied, or not to all layers, is seen
 
 
@@ -112,28 +112,25 @@ class Recorder:
     """Writes down how the message of every step changed the model that the node held: what everybody knows who has all messages.
 
     It makes a folder, or goes on with the one of this run: run.json, and updates.f32 with a row of dim numbers for each step, NaN
-    where no message left. layers are the parameters of each layer, size is what sums are divided by, momentum that of the optimizer.
+    where no message left. layers are the parameters of each layer, size is what sums are divided by, momentum that of SGD; None
+    for another optimizer, which nobody undoes: then the gradients that it is given are recorded (add_gradients).
     """
 
     def __init__(
-        self, plan: Export, node: str, folder: str | os.PathLike[str], layers: Sequence[int], size: float, momentum: float = 0.0
+        self,
+        plan: Export,
+        node: str,
+        folder: str | os.PathLike[str],
+        layers: Sequence[int],
+        size: float,
+        momentum: float | None = 0.0,
     ) -> None:
-        self._shape = (plan.steps, sum(layers))
-        folder = os.fspath(folder)
-        said = {"format": RUN_FORMAT, "export": plan.hash, "node": node, "dim": self._shape[1], "steps": plan.steps}
-        said |= {"size": float(size), "momentum": float(momentum), "layers": [int(n) for n in layers]}
-        name, path = os.path.join(folder, "run.json"), os.path.join(folder, "updates.f32")
-        if os.path.lexists(folder):
-            if not os.path.isdir(folder) or durable.read_json(name) != said:
-                raise MafaldaError(f"{folder} is there already, and is not the record of this run: give another name")
-            self._updates = np.memmap(path, dtype="<f4", mode="r+", shape=self._shape)
-            return
-        os.makedirs(folder)
-        self._updates = np.memmap(path, dtype="<f4", mode="w+", shape=self._shape)
-        for row in self._updates:
-            row[:] = np.nan
-        self._updates.flush()
-        durable.write_json(name, said)  # last: with it the folder is a record
+        self.gradients = momentum is None
+        shape = (plan.steps, sum(layers))
+        said = {"format": RUN_FORMAT, "export": plan.hash, "node": node, "dim": shape[1], "steps": plan.steps}
+        said |= {"size": float(size), "momentum": float(momentum or 0), "layers": [int(n) for n in layers]}
+        said |= {"gradients": True} if self.gradients else {}
+        self._updates, _ = _opened(folder, said, "updates.f32", shape)
 
     def missed(self, steps: Sequence[int]) -> None:
         """Steps whose message did not leave after all: the next row of noise carries theirs (noise.place.unsent says which)."""
@@ -142,8 +139,73 @@ class Recorder:
 
     def add(self, step: int, before: np.ndarray, message: np.ndarray, rate: float) -> None:
         """The message of a step, the model that the node held before, and the learning rate in between."""
-        steps, dim = self._shape
+        steps, dim = self._updates.shape
         if not 0 <= step < steps or len(before) != dim or len(message) != dim or not rate > 0:
             raise ExportError(f"step {step} of {steps}, models of {len(before)} and {len(message)} numbers (not {dim}), rate {rate}")
         self._updates[step] = (np.asarray(before, dtype=np.float64) - np.asarray(message, dtype=np.float64)) / rate
         self._updates.flush()
+
+    def add_gradients(self, step: int, gradients: np.ndarray) -> None:
+        """The gradients with their noise, divided by the size, that an optimizer was given in a step."""
+        self._updates[step] = gradients
+        self._updates.flush()
+
+
+class View:
+    """Writes down what a node received, for an audit of what it learns of another one (plan.audit with attacker=node).
+
+    start is the model that all nodes begin with, sizes says what each node divides its sums by, by label, and rates are the learning
+    rates: one number, or one a step. It makes a folder, or goes on with the one of this run.
+    """
+
+    def __init__(
+        self,
+        plan: Export,
+        node: str,
+        folder: str | os.PathLike[str],
+        start: np.ndarray,
+        *,
+        sizes: Mapping[str, float],
+        rates: float | Sequence[float],
+        momentum: float = 0.0,
+        layers: Sequence[int] | None = None,
+    ) -> None:
+        order = {label: i for i, label in enumerate(plan.nodes)}
+        self._seen = sorted(plan.neighbours(plan.check_node(node, needed=True)), key=order.__getitem__)
+        rates = np.broadcast_to(np.asarray(rates, dtype=np.float64), plan.steps).tolist()
+        said = {"format": VIEW_FORMAT, "export": plan.hash, "node": node, "dim": len(start), "steps": plan.steps, "size": 0.0}
+        said |= {"momentum": float(momentum), "layers": [int(n) for n in layers or [len(start)]], "seen": self._seen}
+        said |= {"sizes": {label: float(sizes[label]) for label in plan.nodes if label != node}, "rates": rates}
+        shape = (1 + plan.steps * (1 + len(self._seen)), len(start))
+        self._messages, new = _opened(folder, said, "messages.f32", shape)
+        if new:
+            self._messages[0] = start
+            self._messages.flush()
+        elif not np.array_equal(self._messages[0], np.asarray(start, dtype=np.float32)):
+            raise MafaldaError(f"{folder} is there already, and is not the record of this run: give another name")
+
+    def add(self, step: int, own: np.ndarray, received: Mapping[str, np.ndarray]) -> None:
+        """The messages of a step: the node's own, and those that it received, by label."""
+        if set(received) != set(self._seen):
+            raise ExportError(f"step {step} has messages of {sorted(received)}, and the node hears {self._seen}")
+        first = 1 + step * (1 + len(self._seen))
+        for i, message in enumerate([own, *(received[label] for label in self._seen)]):
+            self._messages[first + i] = message
+        self._messages.flush()
+
+
+def _opened(folder: Any, said: dict[str, Any], name: str, shape: tuple[int, int]) -> tuple[np.ndarray, bool]:
+    """The rows of a record, and whether they are new: NaN. A MafaldaError if the folder is another one."""
+    folder = os.fspath(folder)
+    run, path = os.path.join(folder, "run.json"), os.path.join(folder, name)
+    if os.path.lexists(folder):
+        if not os.path.isdir(folder) or durable.read_json(run) != said:
+            raise MafaldaError(f"{folder} is there already, and is not the record of this run: give another name")
+        return np.memmap(path, dtype="<f4", mode="r+", shape=shape), False
+    os.makedirs(folder)
+    rows = np.memmap(path, dtype="<f4", mode="w+", shape=shape)
+    for row in rows:
+        row[:] = np.nan
+    rows.flush()
+    durable.write_json(run, said)  # last: with it the folder is a record
+    return rows, True

@@ -477,6 +477,7 @@ def audit(
     directed: bool | None = None,
     epsilon: float | None = None,
     export: Path | Export | None = None,
+    force: bool | None = None,
     forget_own_noise: bool | None = None,
     gossip: str | None = None,
     gossip_matrix: Matrix = None,
@@ -494,6 +495,7 @@ def audit(
     node_failures: float | None = None,
     noise_multiplier: float | None = None,
     noise_scale: float | None = None,
+    out: Path | None = None,
     own_noise: float | None = None,
     k: int | None = None,
     person_batches: int | None = None,
@@ -541,7 +543,9 @@ def audit(
 
     With --run a training that happened is audited, by the messages that a node recorded and by records that were
     made up for that (docs/auditing.md). It says how much of them arrived, a lower bound for epsilon, and whether
-    the run has one of the faults that people make. With --confidence 0.95, unless it is given.
+    the run has one of the faults that people make. With --confidence 0.95, unless it is given. What a node
+    received of the others is audited with --attacker and its label: by the matched filter of mafalda account, for
+    canaries of a node that it attacks.
 
     Keywords:
         plan
@@ -579,6 +583,8 @@ def audit(
             with --sampling: the epsilon that is claimed (default: the accountant's)
         export
             the export folder whose strategy mf-d-sgd runs, with the noise it was calibrated with
+        force
+            with -o: replace a result that is there
         forget_own_noise
             the attacker's own noise counts as protection
         gossip
@@ -616,6 +622,8 @@ def audit(
             with --sampling: noise standard deviation over the clip that is claimed
         noise_scale
             multiply the nodes' noise, but not the claim: below 1 the audit should fail (default 1)
+        out
+            folder that keeps the result; without one it goes with the object
         own_noise
             standard deviation of a node's own noise in decor (default 1)
         k
@@ -1362,8 +1370,9 @@ def report(
     """Make one HTML file of results, to look at and to pass on.
 
     Make one HTML file of folders that were written with -o, in the order given: exports, accounts, simulations,
-    benchmarks, comparisons of secret batches, averages, and pictures of mafalda plot. The file needs nothing but
-    a browser, and asks nobody for anything: pictures, numbers, style and script are inside.
+    benchmarks, comparisons of secret batches, averages, audits of trainings, and pictures of mafalda plot. The
+    file needs nothing but a browser, and asks nobody for anything: pictures, numbers, style and script are
+    inside.
 
     It says what was asked, what is certified and what that does not cover, and how to make it again, with the
     SHA-256 of every file. Entries of C and its inverse can be read; on a map of the network an attacker is

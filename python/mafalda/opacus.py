@@ -27,7 +27,6 @@ from .clipping import clip_and_sum
 from .errors import ExportError, MafaldaError, ParticipationError
 from .export import Export
 from .guard import RefusesScaling, StepGuard, check_model, trained_parameters, warn_of_optimizer
-from .mix import flat
 from .noise import Noise
 from .noise_source import open_noise
 from .sampler import Sampler
@@ -45,6 +44,7 @@ from .torch import (
     follow,
     prefetched,
     recorded_momentum,
+    recording,
     refuse_closure,
     skip_to,
 )
@@ -101,7 +101,7 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
         self.plan, self.sampler, self.module = plan, sampler, module
         layers = [p.numel() for p in parameters]
         self.canaries = checked_canaries(canaries, sampler, sum(layers), clip)
-        momentum = 0.0 if record is None else recorded_momentum(optimizer)
+        momentum = recorded_momentum(optimizer)
         self._taken: tuple[int, int] | None = None  # the step that summed gradients are for, and of how many records
         self._ahead, self._watch = prefetched(loader), Watch()
         self._watch.take_over(parameters)
@@ -156,11 +156,8 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
             self._watch.check(self.module)
             if self.pre_step():
                 t = self.noise.next - 1
-                before = None if self._record is None else flat(self.params)
-                with self._watch.changing(), self._guard:
+                with recording(self._record, t, self.params, self.original_optimizer), self._watch.changing(), self._guard:
                     self.original_optimizer.step()
-                if before is not None:
-                    self._record.add(t, before, flat(self.params), self.original_optimizer.param_groups[0]["lr"])
         except BaseException:
             self._forget()
             raise

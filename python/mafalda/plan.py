@@ -170,11 +170,23 @@ class Plan(Export):
         """
         return make_canaries(self, count, dim, path, sampler, seed, clip)
 
-    def audit(self, run: str | os.PathLike[str], coins: str | os.PathLike[str], confidence: float | None = None) -> Result:
-        """What the messages of a training that was recorded tell of its canaries; a ProgramError with result if it has a fault."""
+    def audit(
+        self,
+        run: str | os.PathLike[str],
+        coins: str | os.PathLike[str],
+        confidence: float | None = None,
+        attacker: str | None = None,
+        out: str | os.PathLike[str] | None = None,
+    ) -> Result:
+        """What the messages of a training that was recorded tell of its canaries; a ProgramError with result if it has a fault.
+
+        attacker: the node whose mafalda.canaries.View the run is. out: a folder for the result, which mafalda report shows.
+        """
         folder = Folder()
         words = ["audit", f"--run={os.fspath(run)}", f"--coins={os.fspath(coins)}", f"--export={self.directory}", "--json"]
         words += [] if confidence is None else [f"--confidence={confidence}"]
+        words += [] if attacker is None else [f"--attacker={attacker}"]
+        words += [] if out is None else [f"--output={os.fspath(out)}"]
         return result_of("audit", run_program(words, folder))
 
     def ledger(self, records: int, owners: Iterable[Any] | None = None) -> Ledger:

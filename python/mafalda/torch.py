@@ -14,7 +14,8 @@ then on that one refuses steps of its own: loss.backward() and sgd.step() would 
 from __future__ import annotations
 
 import warnings
-from typing import Any, Callable, NamedTuple
+from contextlib import contextmanager
+from typing import Any, Callable, Iterator, NamedTuple
 
 import torch
 
@@ -58,7 +59,8 @@ class PrivateOptimizer(RefusesScaling):
                        checks it): without sampler and loader, with size, the public size of a batch. Checkpoints say so
         chunk          records whose gradients are in memory at once; 1 for models that torch.func does not know
         canaries       of plan.canaries, which contribute in the steps of their batches
-        record         a folder for what an audit needs to know of the messages (mafalda.canaries.Recorder); with SGD alone
+        record         a folder for what an audit needs to know of the messages (mafalda.canaries.Recorder); of optimizers
+                       other than SGD, of the gradients that they are given
 
     Attributes: noise, sampler, size, participation ("sampler" or "mine"), step_number (the step whose gradients are
     taken now), optimizer, parameters (those that are trained: what mafalda.flat and plan.mix take where most of a model is
@@ -97,7 +99,7 @@ class PrivateOptimizer(RefusesScaling):
         warn_of_optimizer(plan, optimizer)
         layers = [p.numel() for p in self.parameters]
         self.canaries = checked_canaries(canaries, sampler, sum(layers), self.clip)
-        momentum = 0.0 if record is None else recorded_momentum(optimizer)
+        momentum = recorded_momentum(optimizer)
         self._watch.take_over(self.parameters)
         self.noise: Noise = open_noise(plan, node, sum(p.numel() for p in self.parameters), state, seed, **options)
         if sampler is not None:
@@ -170,11 +172,8 @@ class PrivateOptimizer(RefusesScaling):
                 p.grad = total.div_(self.size).to(p.dtype)
             if self.sampler is not None:
                 self.sampler.finish(t)
-            before = None if self._record is None else flat(self.parameters)
-            with self._watch.changing(), self._guard:
+            with recording(self._record, t, self.parameters, self.optimizer), self._watch.changing(), self._guard:
                 self.optimizer.step()
-            if before is not None:
-                self._record.add(t, before, flat(self.parameters), self.optimizer.param_groups[0]["lr"])
         finally:
             self.zero_grad()
         return t
@@ -284,13 +283,30 @@ def add_canaries(canaries: Canaries, step: int, sums: list["torch.Tensor"], chun
             total.add_(summed)
 
 
-def recorded_momentum(optimizer: "torch.optim.Optimizer") -> float:
-    """The momentum of an optimizer whose messages can be audited; a MafaldaError for others."""
+def recorded_momentum(optimizer: "torch.optim.Optimizer") -> float | None:
+    """The momentum of an optimizer that an audit can undo; None for others."""
     groups = optimizer.param_groups
-    plain = type(optimizer) is torch.optim.SGD and not any(g["nesterov"] or g["dampening"] or g["weight_decay"] for g in groups)
-    if not plain or len({(g["lr"], g["momentum"]) for g in groups}) != 1:
-        raise MafaldaError("record= is for torch.optim.SGD with one rate, without weight decay, dampening and nesterov")
+    if type(optimizer) is not torch.optim.SGD or len({(g["lr"], g["momentum"]) for g in groups}) != 1:
+        return None
+    if any(g["nesterov"] or g["dampening"] or g["weight_decay"] or g["maximize"] for g in groups):
+        return None
     return float(groups[0]["momentum"])
+
+
+@contextmanager
+def recording(
+    record: Recorder | None, step: int, parameters: list["torch.Tensor"], optimizer: "torch.optim.Optimizer"
+) -> Iterator[None]:
+    """Records what an optimizer's step inside makes of the parameters, or, of one that cannot be undone, what it is given."""
+    if record is None:
+        yield
+    elif record.gradients:
+        record.add_gradients(step, torch.cat([p.grad.detach().reshape(-1).float() for p in parameters]).cpu().numpy())
+        yield
+    else:
+        before = flat(parameters)
+        yield
+        record.add(step, before, flat(parameters), optimizer.param_groups[0]["lr"])
 
 
 def skip_to(noise: Noise, sampler: Sampler | None, step: int) -> list[int]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mafalda
-from mafalda.canaries import Recorder
+from mafalda.canaries import Recorder, View
 
 real = pytest.mark.skipif(not os.environ.get("MAFALDA"), reason="needs the program: $MAFALDA")
 DIM, RECORDS, COUNT = 3000, 40, 400
@@ -63,7 +63,7 @@ def test_a_fault_of_a_training_is_found(plan, tmp_path, fault, alarm):
 
 
 @real
-@pytest.mark.parametrize("momentum, missed", [(0.5, ()), (0.0, (6, 7, 21))])
+@pytest.mark.parametrize("momentum, missed", [(0.5, ()), (0.0, (6, 7, 21)), ("adam", ())])
 def test_a_private_training_with_canaries(plan, tmp_path, momentum, missed):
     torch = pytest.importorskip("torch")
     torch.manual_seed(0)
@@ -72,7 +72,10 @@ def test_a_private_training_with_canaries(plan, tmp_path, momentum, missed):
     x, y = torch.randn(RECORDS, 20), torch.randint(2, (RECORDS,))
     sampler = plan.sampler(RECORDS + COUNT, node="2", state=tmp_path / "batches")
     canaries = plan.canaries(COUNT, dim, tmp_path / "coins", sampler=sampler, seed=6)
-    sgd = torch.optim.SGD(model.parameters(), lr=0.5, momentum=momentum)
+    if momentum == "adam":  # cannot be undone: what it is given is recorded
+        sgd = torch.optim.Adam(model.parameters(), lr=0.01)
+    else:
+        sgd = torch.optim.SGD(model.parameters(), lr=0.5, momentum=momentum)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of momentum, which the export was not made for
         private = plan.make_private(
@@ -89,7 +92,58 @@ def test_a_private_training_with_canaries(plan, tmp_path, momentum, missed):
     private.close()
     found = plan.audit(tmp_path / "run", tmp_path / "coins")
     assert found.passed and found.missed == len(missed) and found.included == canaries.included.sum()
+    assert getattr(found, "gradients", False) == (momentum == "adam")
     assert abs(found.mu - found.claimed_mu) <= 4 * found.mu_error
+
+
+@real
+def test_an_attacker_is_audited_by_what_it_received(plan, tmp_path):
+    """Node 3 of a cycle of four attacks node 1, which it does not hear; all nodes have gradients of their own."""
+    draw = np.random.default_rng(8)
+    sampler = plan.sampler(RECORDS + COUNT, node="1", seed=2)
+    canaries = plan.canaries(COUNT, DIM, tmp_path / "coins", sampler=sampler, seed=9)
+    noises = {node: plan.noise(node, DIM, seed=5) for node in plan.nodes}
+    models = {node: np.full(DIM, 0.5) for node in plan.nodes}
+    drift = {node: draw.normal(size=DIM) / np.sqrt(DIM) for node in plan.nodes}
+    sizes = {node: sampler.expected for node in plan.nodes}
+    view = View(plan, "3", tmp_path / "view", models["3"], sizes=sizes, rates=0.5)
+    for t in range(plan.steps):
+        sent = {}
+        for node, model in models.items():
+            sums = 5 * drift[node] + noises[node].row(t)
+            if node == "1":
+                sums = sums + canaries.gradients(sampler.numbers(t)).sum(axis=0) / 10  # 10 times the clip
+            sent[node] = model - 0.5 * sums / sampler.expected
+        view.add(t, sent["3"], {node: sent[node] for node in plan.neighbours("3")})
+        models = {node: plan.mix(sent[node], {v: sent[v] for v in plan.neighbours(node)}, node=node, step=t) for node in models}
+    found = plan.audit(tmp_path / "view", tmp_path / "coins", attacker="3", out=tmp_path / "audited")
+    assert found.passed and found.attacker == "3" and not found.faults and found.lower_epsilon < found.claimed_epsilon
+    assert 0.2 < found.linear_mu < 1.2 and abs(found.mu - found.linear_mu) < 3 * found.mu_error
+    stored = json.loads((tmp_path / "audited" / "audit.json").read_text())
+    assert stored["linear_mu"] == found.linear_mu and "coins" not in stored and "scores" not in stored
+    mafalda.report(tmp_path / "audited", out=tmp_path / "report.html")
+    assert "no proof of privacy" in (tmp_path / "report.html").read_text()
+    again = View(plan, "3", tmp_path / "view", np.full(DIM, 0.5), sizes=sizes, rates=0.5)
+    for wrong, says in (
+        (lambda: plan.audit(tmp_path / "view", tmp_path / "coins"), "node .*3.* received"),
+        (lambda: plan.audit(tmp_path / "view", tmp_path / "coins", attacker="1"), "node .*3.* received"),
+        (lambda: again.add(0, sent["3"], {}), "hears"),
+        (lambda: View(plan, "3", tmp_path / "view", np.zeros(DIM), sizes=sizes, rates=0.5), "not the record of this run"),
+        (lambda: View(plan, "3", tmp_path / "view", np.zeros(DIM), sizes=sizes, rates=0.4), "not the record of this run"),
+    ):
+        with pytest.raises(mafalda.MafaldaError, match=says):
+            wrong()
+    again._messages[7] = np.nan
+    with pytest.raises(mafalda.MafaldaError, match="row 7 is NaN"):
+        plan.audit(tmp_path / "view", tmp_path / "coins", attacker="3")
+
+
+@real
+def test_nodes_that_share_noise_are_audited(tmp_path):
+    shared = mafalda.optimize("cycle:4", steps=16, k=4, mu=2, trust="secldp", no_baselines=True, out=tmp_path / "plan")
+    run, coins = trained(shared, tmp_path)
+    found = shared.audit(run, coins)
+    assert found.passed and abs(found.mu - found.alone_mu) <= 4 * found.mu_error and found.alone_mu < 2
 
 
 @real
@@ -169,6 +223,3 @@ def test_canaries_of_another_training_are_refused(out, tmp_path):
     ):
         with pytest.raises(mafalda.MafaldaError, match=says):
             plan.make_private(torch.optim.SGD(model.parameters(), lr=0.1), node="a", seed=1, **given)
-    adam = torch.optim.Adam(model.parameters())
-    with pytest.warns(UserWarning), pytest.raises(mafalda.MafaldaError, match="record= is for torch.optim.SGD"):
-        plan.make_private(adam, node="a", seed=1, sampler=sampler, canaries=canaries, record=tmp_path / "run")

@@ -46,7 +46,7 @@ type made struct {
 
 func newMade(t *testing.T, seed uint64) *made {
 	t.Helper()
-	c, inverse := strategy()
+	c, inverse := bandedStrategy()
 	dir := t.TempDir()
 	m := &export.Manifest{Steps: steps, Privacy: &export.Privacy{Mu: mu, Clip: 1, NoiseStd: 1 / mu}}
 	text, err := json.Marshal(m)
@@ -75,8 +75,8 @@ func newMade(t *testing.T, seed uint64) *made {
 	return &made{e: e, c: coins, layers: []int{3001, 700, 300}, noise: 1}
 }
 
-// strategy returns a C whose columns have norm 1 over a pattern, and its inverse.
-func strategy() (c, inverse *mat.Dense) {
+// bandedStrategy returns a C whose columns have norm 1 over a pattern, and its inverse.
+func bandedStrategy() (c, inverse *mat.Dense) {
 	c = mat.NewDense(steps, steps, nil)
 	for i := range steps {
 		for j := max(0, i-every+1); j <= i; j++ { // columns of one pattern have nothing in common
@@ -247,7 +247,7 @@ func TestHonestRunsPass(t *testing.T) {
 }
 
 func TestFaultsAreFound(t *testing.T) {
-	c, _ := strategy()
+	c, _ := bandedStrategy()
 	var other mat.Dense
 	other.Mul(newMade(t, 0).e.Inverse, eyeWithSubdiagonal(0.5))
 	shuffled := make([][]int, count)
@@ -300,6 +300,20 @@ func TestSecretDrawsAreNoClaimForThoseWhoKnowThem(t *testing.T) {
 	}
 }
 
+// Where every node has a level of its own, a node is held to its own, and not to the strictest of all.
+func TestNodesAreHeldToTheirOwnLevels(t *testing.T) {
+	m := newMade(t, 2)
+	strict, delta := 0.01, 1e-6
+	m.e.Manifest.Privacy = &export.Privacy{Mu: 0.1, Clip: 1, NoiseStd: 10, Epsilon: &strict, Delta: &delta}
+	if r := m.audit(t, 2); r.Passed {
+		t.Error("the strictest level has more noise, and passed")
+	}
+	m.e.Manifest.Budgets = []export.NodeLevel{{Node: "a", Mu: mu, Clip: 1, NoiseStd: 1 / mu}}
+	if r := m.audit(t, 2); !r.Passed || r.ClaimedMu == nil || *r.ClaimedMu != mu || *r.ClaimedEpsilon < 5 {
+		t.Errorf("passed %v, alarms %v, claimed %v", r.Passed, r.alarms(), r.ClaimedMu)
+	}
+}
+
 func TestMessagesWithoutNoise(t *testing.T) {
 	m := newMade(t, 4)
 	m.noise = 0
@@ -338,38 +352,62 @@ func TestProjectIsTheDefinition(t *testing.T) {
 		t.Fatal(err)
 	}
 	const unused = 5
-	sums, err := Project(context.Background(), r, m.c, sent, unused, nil)
+	o, err := messages(m.e, r, sent)
 	if err != nil {
 		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(9, 9))
+	weights := []*mat.Dense{mat.NewDense(3, steps, nil), mat.NewDense(3, steps, nil)}
+	pattern := make([]int, count)
+	for _, w := range weights {
+		w.Apply(func(int, int, float64) float64 { return random.NormFloat64() }, w)
+	}
+	for i := range pattern {
+		pattern[i] = random.IntN(3)
+	}
+	gram, err := o.Gram(context.Background(), func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, sizes, err := o.Along(context.Background(), m.c, weights, pattern, unused, func(int) {})
+	if err != nil || !slices.Equal(sizes, m.layers) {
+		t.Fatal(sizes, err)
 	}
 	u := make([]float32, steps*r.Dim)
 	if err := r.read(u, 0, 0); err != nil {
 		t.Fatal(err)
 	}
-	o := mat.NewDense(steps, r.Dim, nil)
-	o.Apply(func(i, j int, _ float64) float64 {
+	said := mat.NewDense(steps, r.Dim, nil)
+	said.Apply(func(i, j int, _ float64) float64 {
 		v := float64(u[i*r.Dim+j])
 		if i > 0 {
 			v -= 0.5 * float64(u[(i-1)*r.Dim+j])
 		}
 		return v * r.Size
-	}, o)
+	}, said)
 	signs := make([]float32, (count+unused)*r.Dim)
 	newSigns(m.c, count+unused).next(signs, r.Dim)
 	d := mat.NewDense(count+unused, r.Dim, nil)
 	d.Apply(func(i, j int, _ float64) float64 { return float64(signs[i*r.Dim+j]) }, d)
 	from := 0
-	for i, n := range m.layers {
-		var want mat.Dense
-		want.Mul(o.Slice(0, steps, from, from+n), d.Slice(0, count+unused, from, from+n).T())
-		if !mat.EqualApprox(&want, sums.Projections[i], 1e-3*mat.Norm(&want, 2)/float64(count)) {
-			t.Errorf("projections of part %d differ", i)
+	for part, n := range m.layers {
+		var projections mat.Dense
+		projections.Mul(said.Slice(0, steps, from, from+n), d.Slice(0, count+unused, from, from+n).T())
+		for kind, w := range weights {
+			var want mat.Dense
+			want.Mul(w, &projections)
+			scale := mat.Norm(&want, 2) / math.Sqrt(3*(count+unused))
+			for i, got := range sums[kind][part] {
+				if math.Abs(got-want.At(pattern[i%count], i)) > 1e-4*scale {
+					t.Fatalf("kind %d, part %d, direction %d: %v, want %v", kind, part, i, got, want.At(pattern[i%count], i))
+				}
+			}
 		}
 		from += n
 	}
-	var gram mat.Dense
-	gram.Mul(o, o.T())
-	if !mat.EqualApprox(&gram, sums.Gram, 1e-5*mat.Norm(&gram, 2)) {
+	var want mat.Dense
+	want.Mul(said, said.T())
+	if !mat.EqualApprox(&want, gram, 1e-5*mat.Norm(&want, 2)) {
 		t.Error("the Gram matrix differs")
 	}
 }
@@ -445,9 +483,9 @@ func TestWhatIsNoRunAndNoCoins(t *testing.T) {
 	defer r.Close()
 	for says, change := range map[string]func(c *Coins, e *export.Manifest){
 		`node "b"`:            func(c *Coins, _ *export.Manifest) { c.Node = "b" },
+		"for 7 parameters":    func(c *Coins, _ *export.Manifest) { c.Dim = 7 },
 		"coins are of export": func(c *Coins, _ *export.Manifest) { c.Export = "x" },
 		"no noise level":      func(_ *Coins, e *export.Manifest) { e.Privacy = nil },
-		"share noise":         func(_ *Coins, e *export.Manifest) { e.Space = &export.Space{} },
 		"in step 99 of 32":    func(c *Coins, _ *export.Manifest) { c.Steps = [][]int{{0}, {1, 99}} },
 	} {
 		c, manifest, e := *m.c, *m.e.Manifest, *m.e

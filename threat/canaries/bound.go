@@ -9,8 +9,8 @@ import (
 
 // lowerMu returns the largest μ such that no μ-GDP mechanism guesses the coins as well as the scores do, but with the
 // probability alpha; 0 if there is none. It guesses "in" for the highest scores and "out" for the lowest, for several
-// numbers of guesses, which share alpha. Source: Mahloujifar, Melis & Chaudhuri 2024, "Auditing f-differential privacy
-// in one run", Theorem 9 and Algorithm 3: the scores may depend on each other, as they do in one run.
+// numbers of guesses, which share alpha. Source: Mahloujifar, Melis & Chaudhuri 2024, "Auditing f-differential
+// privacy in one run", Theorem 9 and Algorithm 3: the scores may depend on each other, as they do in one run.
 func lowerMu(scores []float64, in []bool, alpha float64) float64 {
 	m := len(scores)
 	order := make([]int, m)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strings"
+	"unicode"
 
 	"mafalda/internal/fault"
 	"mafalda/internal/strictjson"
@@ -14,7 +16,7 @@ import (
 
 const (
 	coinsFormat = "mafalda canaries 1"
-	maxCanaries = 1 << 20
+	maxCanaries = 1 << 16
 )
 
 // Coins says which canaries there are: their directions, the steps in which they are to take part, and, secret, which
@@ -49,6 +51,8 @@ func ReadCoins(path string) (*Coins, error) {
 func (c *Coins) check() error {
 	key, err := hex.DecodeString(c.Key)
 	switch {
+	case strings.ContainsFunc(c.Node, unicode.IsControl):
+		return fmt.Errorf("the node's label %q has control characters", c.Node)
 	case c.Format != coinsFormat:
 		return fmt.Errorf("it is no file of coins: its format is %q, not %q", c.Format, coinsFormat)
 	case err != nil || len(key) != 32:

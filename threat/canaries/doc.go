@@ -4,25 +4,31 @@
 // # Canaries
 //
 // A canary is a record whose clipped gradient is clip·c, c a random direction of norm 1, in the steps in which its
-// place among the records has it take part. A secret coin says whether it really does. What the messages tell about the
-// coins is a lower bound for what they tell about any record, and everything that moves it away from the plan is a
-// fault of the run.
+// place among the records has it take part. A secret coin says whether it really does. What the messages tell about
+// the coins is a lower bound for what they tell about any record, and everything that moves it away from the plan is
+// a fault of the run.
 //
 // # Notation
 //
 //	T, d    steps; parameters of the model
 //	O       T×d: what the messages say of the clipped sums: rows S_t + ν (C⁻¹Z)_t
-//	L       root of the covariance of the noise in the steps whose message left: C⁻¹, or with missed steps the Cholesky factor
-//	        of A C⁻¹ C⁻ᵀ Aᵀ, A the matrix that carries rows of missed steps into the next message
+//	L       root of the covariance of the noise in the steps whose message left: C⁻¹, or with missed steps the Cholesky
+//	        factor of A C⁻¹ C⁻ᵀ Aᵀ, A the matrix that carries rows of missed steps into the next message
 //	Y       L⁻¹O/ν, whitened: independent noise of deviation 1, plus gradients
 //	1_i     0 or 1 for every step: whether canary i is to take part
 //	f_i     L⁻¹ 1_i clip/ν; its norm μ_i is what an attacker who knows all else gets of canary i
-//	s_i     ⟨f_i/μ_i, Y c_i⟩: N(coin·μ_i, 1) up to what gradients and other canaries add, which directions that nobody used show
+//	K       YYᵀ/d: the identity of the noise, and what gradients add; eigenvalues below 1 are taken for 1
+//	s_i     ⟨K⁻¹f_i, Y c_i⟩/√(f_iᵀK⁻¹f_i), of least variance: about N(coin·μ_i, 1), up to what gradients and other
+//	        canaries add
 //
 // # What is computed
 //
-// Everything is a function of G = OOᵀ (T×T) and of the projections O·c of canaries and of unused directions, layer by
-// layer, which are summed up in one pass over the messages (Project). Audit then says: how much of a canary arrived, as
-// μ with its standard error; a lower bound of ε that holds with a confidence (bound.go); and whether one of the
-// statistics of Fault is out of what an honest run has. That none is proves nothing.
+// One pass over the messages makes G = OOᵀ (T×T), and so K and the weights of scores; a second one the scores of
+// canaries and of directions that nobody used, layer by layer, which show what disturbs them (observed). Audit then
+// says: how much of a canary arrived, as μ with its standard error; a lower bound of ε that holds with a confidence
+// (bound.go); and whether one of the statistics of Fault is out of what an honest run has. That none is proves
+// nothing.
+//
+// What an attacker received is audited alike (view.go): its rows are the messages of the nodes that it hears, less
+// what it knows.
 package canaries

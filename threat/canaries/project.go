@@ -15,57 +15,91 @@ const (
 	width    = 2048 // columns of O at a time, a multiple of 8
 )
 
-// Sums is all that an audit needs of the messages.
-type Sums struct {
-	Gram        *mat.SymDense // G = OOᵀ over the steps that were sent
-	Projections []*mat.Dense  // of every part of the model: steps sent × directions, of canaries first
-	Sizes       []int         // parameters of every part
+// observed is what an audit looks at: rows of noise and gradients over the parameters.
+type observed struct {
+	rows      int
+	whitening *mat.Dense // L⁻¹, rows×rows: the noise of L⁻¹O is independent, with deviation 1
+	layers    []int      // parameters of each
+
+	design func(row []float64, taken []int)           // adds to the rows what a gradient of norm 1 in these steps does
+	read   func(dst []float32, from, width int) error // columns from … of O, row by row
+
+	dim int
 }
 
-// Project reads the messages once. Directions are those of the canaries, and unused ones behind them. Time is
-// O(T·d·directions), memory O(T·directions) for every part: a layer, or several next to each other where there are
-// many.
-func Project(
-	ctx context.Context, r *Run, c *Coins, sent []int, unused int, progress func(done, all int),
-) (*Sums, error) {
-	sizes := parts(r.Layers)
-	count, steps := len(c.Steps)+unused, len(sent)
-	s := &Sums{Gram: mat.NewSymDense(steps, nil), Sizes: sizes}
-	o, d := make([]float32, steps*width), make([]float32, count*width)
-	product, gram := make([]float32, steps*count), make([]float32, steps*steps)
+// Gram returns G = OOᵀ. Time is O(rows²·dim).
+func (o *observed) Gram(ctx context.Context, progress func(done int)) (*mat.SymDense, error) {
+	total := mat.NewSymDense(o.rows, nil)
+	block, gram := make([]float32, o.rows*width), make([]float32, o.rows*o.rows)
+	for from := 0; from < o.dim; from += width {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		w := min(width, o.dim-from)
+		if err := o.read(block, from, w); err != nil {
+			return nil, err
+		}
+		a := general(block, o.rows, w)
+		gemm.Gemm32(blas.NoTrans, blas.Trans, 1, a, a, 0, general(gram, o.rows, o.rows))
+		for i := range o.rows {
+			for j := i; j < o.rows; j++ {
+				total.SetSym(i, j, total.At(i, j)+float64(gram[i*o.rows+j]))
+			}
+		}
+		progress(from + w)
+	}
+	return total, nil
+}
+
+// Along returns, for every matrix of weights, part of the model and direction, ⟨w, O c⟩, where c are the signs of the
+// direction and w is its row of the weights: that of its number in pattern, in turn. Directions behind pattern are of
+// no canary. Parts are layers, or several next to each other where there are many. Time is O(dim·(directions +
+// rows·weights)).
+func (o *observed) Along(
+	ctx context.Context, c *Coins, weights []*mat.Dense, pattern []int, unused int, progress func(done int),
+) (sums [][][]float64, sizes []int, err error) {
+	sizes = parts(o.layers)
+	count, kinds := len(pattern)+unused, len(weights)
+	each, _ := weights[0].Dims()
+	left := make([]float32, kinds*each*o.rows)
+	for k, m := range weights {
+		for i := range each {
+			for j := range o.rows {
+				left[(k*each+i)*o.rows+j] = float32(m.At(i, j))
+			}
+		}
+		sums = append(sums, make([][]float64, len(sizes)))
+	}
+	block, product, d := make([]float32, o.rows*width), make([]float32, kinds*each*width), make([]float32, count*width)
 	signs := newSigns(c, count)
 	from := 0
-	for _, size := range sizes {
-		total := mat.NewDense(steps, count, nil)
+	for part, size := range sizes {
+		for k := range kinds {
+			sums[k][part] = make([]float64, count)
+		}
 		for end := from + size; from < end; {
 			if ctx.Err() != nil {
-				return nil, context.Cause(ctx)
+				return nil, nil, context.Cause(ctx)
 			}
 			w := min(width, end-from)
-			if err := r.gradients(o, sent, from, w); err != nil {
-				return nil, err
+			if err := o.read(block, from, w); err != nil {
+				return nil, nil, err
 			}
 			signs.next(d, w)
-			a, b := general(o, steps, w), general(d, count, w)
-			gemm.Gemm32(blas.NoTrans, blas.Trans, 1, a, b, 0, general(product, steps, count))
-			gemm.Gemm32(blas.NoTrans, blas.Trans, 1, a, a, 0, general(gram, steps, steps))
-			for i := range steps {
-				row := total.RawRowView(i)
-				for j := range row {
-					row[j] += float64(product[i*count+j])
-				}
-				for j := i; j < steps; j++ {
-					s.Gram.SetSym(i, j, s.Gram.At(i, j)+float64(gram[i*steps+j]))
+			gemm.Gemm32(blas.NoTrans, blas.NoTrans, 1, general(left, kinds*each, o.rows), general(block, o.rows, w), 0,
+				general(product, kinds*each, w))
+			for i := range count {
+				c := blas32.Vector{N: w, Inc: 1, Data: d[i*w : (i+1)*w]}
+				for k := range kinds {
+					row := (k*each + pattern[i%len(pattern)]) * w
+					sums[k][part][i] += float64(blas32.Dot(c, blas32.Vector{N: w, Inc: 1, Data: product[row : row+w]}))
 				}
 			}
 			from += w
-			if progress != nil {
-				progress(from, r.Dim)
-			}
+			progress(from)
 		}
-		s.Projections = append(s.Projections, total)
 	}
-	return s, nil
+	return sums, sizes, nil
 }
 
 // parts joins layers next to each other until there are at most maxParts.

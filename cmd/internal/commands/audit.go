@@ -11,6 +11,7 @@ import (
 
 	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/flags"
+	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
 	"mafalda/participation"
@@ -33,8 +34,8 @@ type auditFlags struct {
 	json             bool
 }
 
-func newAuditCmd() *cobra.Command {
-	var f auditFlags
+func newAuditCmd(runner *grids.Runner) *cobra.Command {
+	f := auditFlags{run: runFlags{runner: runner}}
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Attack the simulated protocol, to prove the accounting wrong",
@@ -59,7 +60,8 @@ The claim is the accountant's, or the export's of --export, or --epsilon. Fixed 
 
 With --run a training that happened is audited, by the messages that a node recorded and by records that were made up for that
 (docs/auditing.md). It says how much of them arrived, a lower bound for epsilon, and whether the run has one of the faults that
-people make. With --confidence 0.95, unless it is given.
+people make. With --confidence 0.95, unless it is given. What a node received of the others is audited with --attacker and its label:
+by the matched filter of mafalda account, for canaries of a node that it attacks.
 
 Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 2 wrong flags or input.`,
 		Example: `  mafalda audit --graph florentine --T 10 --attacker Medici --victim Pazzi
@@ -74,6 +76,8 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
   mafalda audit --graph florentine --T 32 -k 4 --trust ldp --actual-batches 2       # a person in two batches, a claim for one: fails
   mafalda audit --sampling poisson --T 380 --probability 0.05 --noise-multiplier 1 --delta 1e-6
   mafalda audit --run run --coins coins.json --export out                        # a training that happened
+  mafalda audit --run view --coins coins.json --export out --attacker 3          # by what node 3 received
+  mafalda audit --run run --coins coins.json --export out -o audited && mafalda report out audited
   mafalda audit --sampling poisson --export out                                  # as the export says
   mafalda audit --sampling poisson --export out --actual cyclic                  # fixed batches, in truth: fails
   mafalda audit --sampling poisson --export out --noise-scale 0.5                # half the noise: fails`,
@@ -137,7 +141,7 @@ func (f *auditFlags) audit(cmd *cobra.Command) error {
 	case f.noiseScale == 0:
 		return terminal.Usagef("--noise-scale 0: must be positive and finite")
 	}
-	if cmd.Flags().Changed("run") || cmd.Flags().Changed("coins") {
+	if cmd.Flags().Changed("run") || cmd.Flags().Changed("coins") || cmd.Flags().Changed("output") || f.run.force {
 		bar := terminal.NewProgress(cmd.ErrOrStderr(), false)
 		defer bar.Clear()
 		return f.runRecorded(cmd, bar)

@@ -9,26 +9,39 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"mafalda/cmd/internal/document"
+	"mafalda/cmd/internal/grids"
+	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
 	"mafalda/threat/canaries"
 )
 
 // runFlags name a training that happened.
-type runFlags struct{ run, coins string }
+type runFlags struct {
+	runner          *grids.Runner
+	run, coins, out string
+	force           bool
+}
+
+// auditedName is the result in a folder of -o: without scores and coins.
+const auditedName = "audit.json"
 
 // flagsOfRun go together with --run.
-var flagsOfRun = [...]string{"run", "coins", "export", "confidence", "delta", "json"}
+var flagsOfRun = [...]string{"run", "coins", "export", "attacker", "confidence", "delta", "json", "output", "force"}
 
 func (f *runFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.run, "run", "", "audit a training that happened: the `folder` in which a node recorded its messages\n(docs/auditing.md)")
 	fl.StringVar(&f.coins, "coins", "", "with --run: the `file` of its canaries, which says who they are and which of them take part")
+	fl.StringVarP(&f.out, "output", "o", "", "with --run: write what was found to this `folder`, for mafalda report")
+	fl.BoolVar(&f.force, "force", false, "with -o: replace a result that is there")
 }
 
 // check refuses flags of the other kinds of audit.
 func (f *auditFlags) checkRun(cmd *cobra.Command) error {
+	if f.run.run == "" {
+		return terminal.Usagef("--coins, -o and --force are for --run")
+	}
 	var err error
 	cmd.Flags().Visit(func(given *pflag.Flag) {
 		if cmd.InheritedFlags().Lookup(given.Name) == nil && !slices.Contains(flagsOfRun[:], given.Name) {
@@ -38,8 +51,6 @@ func (f *auditFlags) checkRun(cmd *cobra.Command) error {
 	switch {
 	case err != nil:
 		return err
-	case f.run.run == "":
-		return terminal.Usagef("--coins is for --run")
 	case f.run.coins == "" || f.threat.Exported() == "":
 		return terminal.Usagef("--run needs --export, the folder of the plan, and --coins, the file of the canaries")
 	case cmd.Flags().Changed("delta") && !(f.sampled.delta > 0 && f.sampled.delta < 1):
@@ -51,7 +62,7 @@ func (f *auditFlags) checkRun(cmd *cobra.Command) error {
 }
 
 // runRecorded audits a training that happened.
-func (f *auditFlags) runRecorded(cmd *cobra.Command, bar *terminal.Progress) error {
+func (f *auditFlags) runRecorded(cmd *cobra.Command, bar *terminal.Progress) (err error) {
 	if err := f.checkRun(cmd); err != nil {
 		return err
 	}
@@ -71,6 +82,16 @@ func (f *auditFlags) runRecorded(cmd *cobra.Command, bar *terminal.Progress) err
 		return terminal.Usage(err)
 	}
 	defer run.Close()
+	switch {
+	case run.Attacker() && f.attacker != run.Node:
+		return terminal.Usagef("the run is what node %q received: say so with --attacker, and its label", run.Node)
+	case !run.Attacker() && f.attacker != "":
+		return terminal.Usagef("--attacker %s: the run is what node %q sent, which everybody sees", f.attacker, run.Node)
+	}
+	if err := results.CheckFolder(f.run.out, auditedName, f.run.force); err != nil {
+		return err
+	}
+	defer func() { results.RemoveIfEmpty(f.run.out, err) }()
 	confidence := f.confidence
 	if !cmd.Flags().Changed("confidence") {
 		confidence = 0 // the library's default: a bound that always holds says nothing
@@ -88,7 +109,10 @@ func (f *auditFlags) runRecorded(cmd *cobra.Command, bar *terminal.Progress) err
 	if f.json {
 		err = terminal.WriteJSON(cmd.OutOrStdout(), r)
 	} else {
-		err = runDocument(r).Text(cmd.OutOrStdout())
+		err = results.AuditedDocument(r).Text(cmd.OutOrStdout())
+	}
+	if err == nil && f.run.out != "" {
+		err = f.writeAudited(cmd, r)
 	}
 	if err == nil && !r.Passed {
 		err = fmt.Errorf("the run is not what the plan says: %s", strings.Join(r.Failures(), "; "))
@@ -96,34 +120,12 @@ func (f *auditFlags) runRecorded(cmd *cobra.Command, bar *terminal.Progress) err
 	return err
 }
 
-// runDocument says what the audit of a run found.
-func runDocument(r *canaries.Result) *document.Document {
-	d := document.New("audit", "What the messages of a training tell of canaries, beside what is claimed.")
-	d.Fact("run", "of node %s: %d canaries, of which %d took part by their coins; %d steps without a message", r.Node, r.Canaries,
-		r.Included, r.Missed)
-	if r.ClaimedMu != nil {
-		d.Fact("claimed", "mu = %s", terminal.DecimalUp(*r.ClaimedMu, 6))
+// writeAudited writes the result and what it says to a folder.
+func (f *auditFlags) writeAudited(cmd *cobra.Command, r *canaries.Result) error {
+	shown := *r
+	shown.Scores, shown.Coins = nil, nil // secret while the training goes on
+	if err := results.WriteResult(f.run.out, auditedName, f.run.runner.CommandOf(cmd), shown, f.run.force); err != nil {
+		return err
 	}
-	d.Fact("estimate", "mu = %s, standard error %s", terminal.DecimalUp(r.Mu, 4), terminal.DecimalUp(r.MuError, 2))
-	claimed := "; the plan claims its own for those who do not know the draws"
-	if r.ClaimedEpsilon != nil {
-		claimed = fmt.Sprintf("; claimed are %s", terminal.DecimalUp(*r.ClaimedEpsilon, 6))
-	}
-	d.Fact("proved", "epsilon is at least %s at delta = %g, with confidence %g, as of a Gaussian mechanism%s",
-		terminal.DecimalDown(r.LowerEpsilon, 4), r.Delta, r.Confidence, claimed)
-	d.Gap()
-	for _, f := range r.Faults {
-		alarm := "no alarm"
-		if f.Alarm {
-			alarm = "ALARM"
-		}
-		d.Fact(f.Name, "%s (%.4g, limit %.4g): %s", alarm, f.Statistic, f.Limit, f.Says)
-	}
-	d.Gap()
-	verdict := "passed: no fault was found, and no more than is claimed (which proves nothing)"
-	if !r.Passed {
-		verdict = "FAILED: " + strings.Join(r.Failures(), "; ")
-	}
-	d.Fact("verdict", "%s", verdict)
-	return d
+	return results.WriteDocument(f.run.out, results.AuditedDocument(r), f.run.force)
 }

@@ -25,8 +25,8 @@ func newReportCmd() *cobra.Command {
 		Use:   "report DIR...",
 		Short: "Make one HTML file of results, to look at and to pass on",
 		Long: `Make one HTML file of folders that were written with -o, in the order given: exports, accounts, simulations,
-benchmarks, comparisons of secret batches, averages, and pictures of mafalda plot. The file needs nothing but a browser, and
-asks nobody for anything: pictures, numbers, style and script are inside.
+benchmarks, comparisons of secret batches, averages, audits of trainings, and pictures of mafalda plot. The file needs nothing but a
+browser, and asks nobody for anything: pictures, numbers, style and script are inside.
 
 It says what was asked, what is certified and what that does not cover, and how to make it again, with the SHA-256 of every
 file. Entries of C and its inverse can be read; on a map of the network an attacker is chosen, with mouse or keyboard, to see

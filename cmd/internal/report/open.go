@@ -24,7 +24,7 @@ const maxFile = 1 << 29 // bytes
 // resultNames are the files of results, each beside what it says.
 func resultNames() []string {
 	return []string{"account.json", "growth.json", "runs.json", "benchmark.json", "workloads.json", "sampling.json", "average.json",
-		"compare.json", "advice.json"}
+		"compare.json", "advice.json", "audit.json"}
 }
 
 // open reads a folder.
@@ -58,7 +58,7 @@ func open(dir string) (*Source, error) {
 			resultNames()[made], document.FileName)
 	case s.Study == nil && len(s.ending(".svg")) == 0:
 		return nil, fmt.Errorf("%s: %w: it is no folder of an export, account, simulation, benchmark, comparison of "+
-			"batches, average, or of pictures", dir, ErrNothing)
+			"batches, average, audit, or of pictures", dir, ErrNothing)
 	case s.Study != nil && len(s.ending(".svg")) == 0 && len(s.ending(".csv")) == 0:
 		return nil, fmt.Errorf("%s: %w: its command ended before the first result; run it again", dir, ErrNothing)
 	}

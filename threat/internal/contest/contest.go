@@ -61,7 +61,7 @@ func wilson(k, n int, z float64) (low, high float64) {
 	p := float64(k) / N
 	middle := p + z*z/(2*N)
 	margin := z * math.Sqrt(p*(1-p)/N+z*z/(4*N*N))
-	return (middle - margin) / (1 + z*z/N), (middle + margin) / (1 + z*z/N)
+	return max(0, (middle-margin)/(1+z*z/N)), min(1, (middle+margin)/(1+z*z/N)) // but for rounding
 }
 
 // binomialLow returns the lower limit of Clopper and Pearson for the probability of what happened k times of n: it is

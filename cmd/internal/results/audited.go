@@ -1,0 +1,60 @@
+package results
+
+import (
+	"fmt"
+	"strings"
+
+	"mafalda/cmd/internal/document"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/threat/canaries"
+)
+
+// AuditedDocument says what the audit of a run found. There is no score and no coin in it.
+func AuditedDocument(r *canaries.Result) *document.Document {
+	d := document.New("audit", "What the messages of a training tell of canaries, beside what is claimed.")
+	d.Fact("run", "of node %s: %d canaries, of which %d took part by their coins; %d steps without a message", r.Node,
+		r.Canaries, r.Included, r.Missed)
+	d.FactIf("attacker", r.Attacker)
+	if r.ClaimedMu != nil {
+		d.Fact("claimed", "mu = %s", terminal.DecimalUp(*r.ClaimedMu, 6))
+	}
+	if r.LinearMu != nil {
+		d.Fact("no guarantee", "mu = %s, if gradients do not react", terminal.DecimalUp(*r.LinearMu, 6))
+	}
+	if r.AloneMu != nil {
+		d.Fact("expected", "mu = %s of these messages alone; who has the neighbours' and their secrets sees more",
+			terminal.DecimalUp(*r.AloneMu, 6))
+	}
+	d.Fact("estimate", "mu = %s, standard error %s", terminal.DecimalUp(r.Mu, 4), terminal.DecimalUp(r.MuError, 2))
+	claimed := "; the plan claims its own for those who do not know the draws"
+	if r.ClaimedEpsilon != nil {
+		claimed = fmt.Sprintf("; claimed are %s", terminal.DecimalUp(*r.ClaimedEpsilon, 6))
+	}
+	d.Fact("proved", "epsilon is at least %s at delta = %g, with confidence %g, as of a Gaussian mechanism%s",
+		terminal.DecimalDown(r.LowerEpsilon, 4), r.Delta, r.Confidence, claimed)
+	d.Gap()
+	for _, f := range r.Faults {
+		alarm := "no alarm"
+		if f.Alarm {
+			alarm = "ALARM"
+		}
+		d.Fact(f.Name, "%s (%.4g, limit %.4g): %s", alarm, f.Statistic, f.Limit, f.Says)
+	}
+	if len(r.Faults) > 0 {
+		d.Gap()
+	}
+	verdict := "passed: no fault was found, and no more than is claimed (which proves nothing)"
+	if !r.Passed {
+		verdict = "FAILED: " + strings.Join(r.Failures(), "; ")
+	}
+	d.Fact("verdict", "%s", verdict)
+	d.Summarize(document.WhatItIs, "The audit of a training that happened, by %d canaries of node %s. It is no proof of "+
+		"privacy.", r.Canaries, r.Node)
+	d.Summarize("verdict", "%s", verdict)
+	if r.Gradients {
+		d.Warn("the record is of the gradients that the optimizer was given: what else happened to the models is not in it")
+	}
+	d.Exclude("what no message shows: losses or batch sizes that are published beside them, keys of noise that are known",
+		"records that go another way than canaries do", "faults that so many canaries do not show")
+	return d
+}

@@ -1,0 +1,164 @@
+package canaries
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/export"
+)
+
+// view returns what an attacker received, less what it knows: its own messages and what they became. With r_t the
+// difference between the messages of the other nodes and what they would be if nobody else had gradients or noise,
+//
+//	r_t = W' r_(t-1) - η_t D⁻¹ u_t,   u_t = g_t + ν C⁻¹Z_t + β u_(t-1),   r_(-1) = 0
+//
+// W' the gossip matrix without the attacker, D the sizes that sums are divided by. The attacker sees rows of r_t, one
+// for each node that it hears. As in an account, hidden nodes are taken to give gradients that do not depend on
+// models.
+func view(e *export.Export, r *Run, victim string) (*observed, error) {
+	spec := e.Manifest.WorkloadSpec
+	matrices, err := e.Gossip()
+	switch {
+	case err != nil:
+		return nil, err
+	case e.Manifest.Space != nil:
+		return nil, unfit("the nodes share noise: views of single attackers are audited where every node has its own")
+	case spec != nil && !(spec.IsStatic() && spec.MissedSteps == 0 && max(spec.LocalSteps, 1) == 1 &&
+		max(spec.GossipRounds, 1) == 1 && !spec.GradientTracking && !spec.Nesterov && spec.WeightDecay == 0):
+		return nil, unfit("views of attackers are audited of SGD, with momentum or without, on a network that stays, " +
+			"with one round of gossip after every step")
+	case len(matrices) != 1:
+		return nil, unfit("the export has no gossip matrix: what reaches an attacker is not known")
+	}
+	labels, err := e.NodeLabels()
+	if err != nil {
+		return nil, err
+	}
+	nodes, attacker, at := len(labels), slices.Index(labels, r.Node), slices.Index(labels, victim)
+	if attacker < 0 || at < 0 {
+		return nil, unfit("the run is of node %q and the coins of node %q, and the export has not both", r.Node, victim)
+	}
+	var seen []int
+	w := mat.NewDense(nodes, nodes, nil)
+	matrices[0].DoNonZero(func(i, j int, v float64) {
+		w.Set(i, j, v)
+		if i == attacker && j != attacker {
+			seen = append(seen, j)
+		}
+	})
+	heard := make([]string, len(seen))
+	for i, v := range seen {
+		heard[i] = labels[v]
+	}
+	switch {
+	case !slices.Equal(heard, r.Seen):
+		return nil, unfit("node %q hears %q, and the run has messages of %q", r.Node, heard, r.Seen)
+	case r.Steps*len(seen) > maxRows:
+		return nil, unfit("%d messages: views of up to %d are audited", r.Steps*len(seen), maxRows)
+	}
+	for i, l := range labels {
+		if i != attacker && !(r.Sizes[l] > 0) {
+			return nil, unfit("the run does not say what node %q divides its sums by", l)
+		}
+	}
+	around := mat.DenseCopyOf(w)
+	for i := range nodes {
+		around.Set(i, attacker, 0)
+		around.Set(attacker, i, 0)
+	}
+	rows := r.Steps * len(seen)
+	noise := mat.NewDense(rows, r.Steps*nodes, nil) // of every node in turn
+	var moved *mat.Dense
+	for v := range nodes {
+		if v == attacker {
+			continue
+		}
+		response := r.response(around, seen, v, r.Sizes[labels[v]])
+		inverse, deviation, err := noiseOf(e, labels[v])
+		if err != nil {
+			return nil, err
+		}
+		part := noise.Slice(0, rows, v*r.Steps, (v+1)*r.Steps).(*mat.Dense)
+		part.Mul(response, inverse)
+		part.Scale(deviation, part)
+		if v == at {
+			moved = response
+		}
+	}
+	whitening, err := inverseRoot(noise)
+	if err != nil {
+		return nil, err
+	}
+	return &observed{
+		rows: rows, whitening: whitening, layers: r.Layers, dim: r.Dim,
+		design: func(row []float64, taken []int) {
+			for _, t := range taken {
+				for i := range row {
+					row[i] += moved.At(i, t)
+				}
+			}
+		},
+		read: func(dst []float32, from, width int) error { return r.received(dst, w, attacker, seen, from, width) },
+	}, nil
+}
+
+// response returns how the messages of seen nodes, step by step, move with the sums of node v in each step.
+func (r *Run) response(around *mat.Dense, seen []int, v int, size float64) *mat.Dense {
+	nodes, _ := around.Dims()
+	m := mat.NewDense(r.Steps*len(seen), r.Steps, nil)
+	for s := range r.Steps {
+		now, momentum := mat.NewVecDense(nodes, nil), 1.0
+		for t := s; t < r.Steps; t++ {
+			next := mat.NewVecDense(nodes, nil)
+			next.MulVec(around, now)
+			next.SetVec(v, next.AtVec(v)-r.Rates[t]*momentum/size)
+			now, momentum = next, momentum*r.Momentum
+			for i, u := range seen {
+				m.Set(t*len(seen)+i, s, now.AtVec(u))
+			}
+		}
+	}
+	return m
+}
+
+// received writes columns from … of r_t to dst: a row for every step and seen node.
+func (r *Run) received(dst []float32, w *mat.Dense, attacker int, seen []int, from, width int) error {
+	nodes, _ := w.Dims()
+	known, next := mat.NewDense(nodes, width, nil), mat.NewDense(nodes, width, nil)
+	row := make([]float32, width)
+	read := func(number int) error {
+		if err := r.read(row, number, from); err != nil {
+			return err
+		}
+		return r.finite(row, number, from)
+	}
+	if err := read(0); err != nil {
+		return err
+	}
+	for i := range nodes {
+		for j, v := range row {
+			known.Set(i, j, float64(v))
+		}
+	}
+	for t := range r.Steps { // known are models now, and messages if nobody else had a gradient
+		first := 1 + t*(1+len(seen))
+		if err := read(first); err != nil {
+			return err
+		}
+		for j, v := range row {
+			known.Set(attacker, j, float64(v))
+		}
+		for i, u := range seen {
+			if err := read(first + 1 + i); err != nil {
+				return err
+			}
+			for j, v := range row {
+				dst[(t*len(seen)+i)*width+j] = float32(float64(v) - known.At(u, j))
+			}
+		}
+		next.Mul(w, known)
+		known, next = next, known
+	}
+	return nil
+}
