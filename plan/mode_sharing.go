@@ -40,7 +40,7 @@ func (sharingMode) check(p Problem, o Options) error {
 		return fault.New("PerNode", nil, shared+", whose strategy is the same everywhere")
 	case o.Groups > 0:
 		return fault.New("Groups", nil, shared+", whose strategy is the same everywhere")
-	case o.Sampling == participation.Bins || o.Sampling == participation.Allocation:
+	case o.Sampling != participation.InTurn && o.Sampling != participation.Poisson:
 		return fault.New("Sampling", o.Sampling, shared+": cyclic or poisson")
 	case o.Start != nil || o.StartFrom != "":
 		return fault.New("StartFrom", nil, shared)

@@ -20,6 +20,7 @@ import (
 	"mafalda/accounting"
 	"mafalda/accounting/allocation"
 	"mafalda/accounting/pld"
+	"mafalda/accounting/truncation"
 	"mafalda/factorize"
 	"mafalda/optim"
 	"mafalda/participation"
@@ -42,6 +43,8 @@ type Options struct {
 	Noise Noise   // where noise multipliers are looked up, and added; nil: the table has its own
 
 	Allocation bool // batches are drawn by random allocation (participation.Allocation), not by Poisson sampling
+
+	Truncation truncation.Batches // under Poisson sampling, the largest batch; the zero value: any size
 
 	// Searches start from a guess, not from the strategy of fewer bands: what one finds depends on no other.
 	FromGuess bool
@@ -89,7 +92,11 @@ func (t *Table) Multiplier(bands int, epsilon, delta float64) (float64, error) {
 	if t.options.Allocation {
 		return t.options.Noise.Allocated(t.schema, bands, epsilon, delta)
 	}
-	return t.options.Noise.Multiplier(t.schema, bands, epsilon, delta)
+	left, err := t.options.Truncation.Left(delta, t.rounds(bands), bands)
+	if err != nil {
+		return 0, err
+	}
+	return t.options.Noise.Multiplier(t.schema, bands, epsilon, left)
 }
 
 // Strategy returns the best strategy of so many bands. It fails as factorize.Banded does, and with context.Canceled
@@ -225,11 +232,15 @@ func (t *Table) tooLittle(bands int, multiplier, epsilon, delta float64) (bool, 
 	}
 	e := t.rounds(bands)
 	e.NoiseMultiplier = multiplier
+	left, err := t.options.Truncation.Left(delta, e, bands)
+	if err != nil {
+		return false, err
+	}
 	d, err := pld.Compose(accounting.ZeroOut, e)
 	if err != nil {
 		return false, err
 	}
-	upper, _, err := d.Epsilon(delta)
+	upper, _, err := d.Epsilon(left)
 	return upper > epsilon, err
 }
 

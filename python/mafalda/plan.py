@@ -130,6 +130,7 @@ class Plan(Export):
         seed: int | None = None,
         new: bool | None = None,
         owners: Iterable[Hashable] | None = None,
+        pad: bool = False,
     ) -> Sampler:
         """The batches of a node with so many records: a torch batch_sampler, and an iterator over lists of record numbers.
 
@@ -143,8 +144,11 @@ class Plan(Export):
 
         owners says whose each record is (any hashable values, one a record), for exports that protect persons: then whole
         persons are dealt to batches, and make_private clips what all records of a person add to a batch together.
+
+        pad=True, for exports with --sampling truncated, makes all batches of the iterator of one size, the largest, with
+        record 0 in free places: static shapes. make_private gives those rows weight zero.
         """
-        return make_sampler(self, records, self.check_node(node), state, seed, new, owners)
+        return make_sampler(self, records, self.check_node(node), state, seed, new, owners, pad)
 
     def canaries(
         self,

@@ -40,6 +40,7 @@ class Sampler:
         handed      the last step whose batch was handed out; -1 if there is none yet
         owners      the person of each record, numbered, where the export protects persons; else None
         real        numbers from this one on are canaries, and are left out of batches (numbers has them)
+        shape       how many numbers every batch of the iterator has, padded; None where batches have the size of the draw
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Sampler:
         state: "State | None",
         seeded: bool = False,
         owners: np.ndarray | None = None,
+        shape: int | None = None,
     ) -> None:
         self.plan, self.node, self.steps, self.records = plan, node, plan.steps, batches.records
         self.expected = batches.expected
@@ -60,6 +62,7 @@ class Sampler:
         self._follows = False
         self._seeded = seeded
         self.owners = owners
+        self.shape = shape
         self._ledger = Ledger(plan, self.records, owners)
         self._admitted = self.next - 1
         self._owner = Owner("this sampler")
@@ -92,9 +95,22 @@ class Sampler:
         return self._batches.of(step)
 
     def __iter__(self) -> Iterator[list[int]]:
-        """The batches of all steps that are left, in turn."""
+        """The batches of all steps that are left, in turn; padded ones end with record 0, which weights says not to count."""
         for _, batch in self.items():
-            yield batch.tolist()
+            padding = [] if self.shape is None else [0] * (self.shape - batch.size)
+            yield batch.tolist() + padding
+
+    def weights(self, step: int, first: int = 0, count: int | None = None) -> np.ndarray | None:
+        """Which rows of a padded batch count: bool, from row first on; None where batches are not padded.
+
+        As secret as the batch. The sum of a step is over the gradients of rows that count, each clipped; plan.make_private
+        and plan.opacus do that themselves.
+        """
+        if self.shape is None:
+            return None
+        numbers = self.numbers(step)
+        rows = np.arange(first, self.shape if count is None else first + count)
+        return rows < np.count_nonzero(numbers < self.real)
 
     def items(self, start: int | None = None) -> Iterator[tuple[int, np.ndarray]]:
         """Steps and their batches, from a step on (default: the first that is left)."""
@@ -207,8 +223,12 @@ def make(
     seed: int | None,
     new: bool | None = None,
     owners: Iterable[Hashable] | None = None,
+    pad: bool = False,
 ) -> Sampler:
     """See Plan.sampler."""
+    if pad and plan.scheme != "truncated":
+        raise ValueError("pad is for exports whose batches have a largest size: mafalda optimize --sampling truncated")
+    shape = plan.manifest["sampling"]["max_batch"] if pad else None
     if isinstance(records, bool) or not isinstance(records, (int, np.integer)) or records < 1:
         raise ValueError(f"a sampler is for a number of records, at least 1, not {records!r}: use len(dataset)")
     if state is not None and seed is not None:
@@ -224,10 +244,10 @@ def make(
         )
     if state is None:
         key = draw.seeded_key(seed, node) if secret and seed is not None else b""
-        return Sampler(plan, node, _batches(plan, records, key, persons), None, secret, persons)
+        return Sampler(plan, node, _batches(plan, records, key, persons), None, secret, persons, shape)
     _batches(plan, records, bytes(32), persons)  # before there is a file: that there can be batches
     kept = _open_state(plan, records, node, os.path.abspath(os.fspath(state)), secret, new, persons)
-    return Sampler(plan, node, _batches(plan, records, kept.key, persons), kept, owners=persons)
+    return Sampler(plan, node, _batches(plan, records, kept.key, persons), kept, owners=persons, shape=shape)
 
 
 def _open_state(
@@ -291,6 +311,14 @@ def _batches(plan: Export, records: int, key: bytes, persons: np.ndarray | None)
     if plan.scheme == "allocation":
         s = plan.manifest["sampling"]
         return draw.Allocation(records, s["groups"], s["rounds"], plan.steps, key)
+    if plan.scheme == "truncated":
+        s = plan.manifest["sampling"]
+        if records > s["records"]:
+            raise ParticipationError(
+                f"{records} records are more than the {s['records']} that batches of at most {s['max_batch']} are private "
+                "for: make an export with more --records"
+            )
+        return draw.Truncated(records, s["groups"], s["probability"], s["max_batch"], key)
     if plan.scheme in ("poisson", "bins"):
         s = plan.manifest["sampling"]
         return (

@@ -27,7 +27,7 @@ func ExportNames(m *export.Manifest, network bool) []string {
 	if network && m.Space != nil {
 		names = append(names, "sharing")
 	}
-	if network && m.Sampled() && !m.Binned() && !m.Allocated() && m.Space == nil {
+	if network && m.Sampled() && m.Sampling.Scheme == export.SchemePoisson && m.Space == nil {
 		names = append(names, "sampling")
 	}
 	return names
