@@ -95,6 +95,9 @@ func (d *Distribution) EpsilonBounds(delta float64) (EpsilonBounds, error) {
 	}
 	b.Lower = math.Min(b.Lower, b.Upper)
 	if !b.Accurate() {
+		b.Lower = math.Min(math.Max(b.Lower, d.drawnLower(delta)), b.Upper)
+	}
+	if !b.Accurate() {
 		b = d.improved(b, delta)
 	}
 	return b, nil
