@@ -111,7 +111,7 @@ func (d *Distribution) drawsEpsilon(delta float64) float64 {
 		return 0
 	}
 	within := math.Nextafter(math.Exp(share)*(1-1e-12), 0) // of δ, for the Gaussian mechanism
-	mu := math.Sqrt(high) / e.NoiseMultiplier * (1 + 0x1p-50)
+	mu := d.apart() * math.Sqrt(high) / e.NoiseMultiplier * (1 + 0x1p-50)
 	if !(within > 0) || !(mu > 0) {
 		return math.Inf(1)
 	}
@@ -128,7 +128,12 @@ func (d *Distribution) drawsEpsilon(delta float64) float64 {
 //
 // and of an added one are no larger (Mironov, Talwar & Zhang, "Rényi Differential Privacy of the Sampled Gaussian
 // Mechanism", 2019, Theorem 5 and Section 3.3).
+//
+// There is no such form here for a replaced record: it is +Inf.
 func (d *Distribution) renyiEpsilon(delta float64) float64 {
+	if d.replace {
+		return math.Inf(1)
+	}
 	best := math.Inf(1)
 	for alpha := 2; alpha <= mostOrder; alpha += max(1, alpha/8-15) {
 		var log rounding.Sum
@@ -203,7 +208,7 @@ func (e Mechanism) logMoment(alpha int) float64 {
 // Amplification by Subsampling", 2018, Theorem 8). That of an added one is no larger: it is c times the Gaussian's
 // for e^ε·q/c, where c = q(1-(1-q)(e^ε'-1)) ≤ q and e^ε·q/c ≥ e^ε'. The bounds are +Inf and 0 of more than one round.
 func (d *Distribution) oneRoundEpsilon(delta float64) (upper, lower float64) {
-	if d.rounds != 1 {
+	if d.rounds != 1 || d.replace {
 		return math.Inf(1), 0
 	}
 	q, s := d.events[0].Probability, d.events[0].NoiseMultiplier

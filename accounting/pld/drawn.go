@@ -18,7 +18,7 @@ const mostDraws = 1 << 12
 //
 // for every g > 0. It is 0 where that shows nothing.
 func (d *Distribution) drawnLower(delta float64) float64 {
-	if len(d.events) != 1 || !d.sampled() {
+	if len(d.events) != 1 || !d.sampled() || d.replace {
 		return 0
 	}
 	e := d.events[0]

@@ -19,7 +19,7 @@ import (
 // Moments of independent rounds multiply, and δ follows from them as from Rényi divergences, of any measure. It is +Inf where that
 // proves nothing.
 func (d *Distribution) jumpsEpsilon(delta float64) float64 {
-	if len(d.events) != 1 || !d.sampled() {
+	if len(d.events) != 1 || !d.sampled() || d.replace {
 		return math.Inf(1)
 	}
 	e := d.events[0]
