@@ -139,10 +139,10 @@ func (s *Sampling) event() pld.Rounds {
 		Probability: s.Probability, NoiseMultiplier: s.NoiseMultiplier}}
 }
 
-// Bounds computes the accountant's bounds of the least ε under Poisson sampling. It fails as pld.Compose
-// does.
-func (s *Sampling) Bounds() (upper, lower float64, err error) {
-	d, err := pld.Compose(accounting.ZeroOut, s.event())
+// Bounds computes the accountant's bounds of the least ε under Poisson sampling, for neighbours of this kind. It fails as
+// pld.Compose does.
+func (s *Sampling) Bounds(adjacency accounting.Adjacency) (upper, lower float64, err error) {
+	d, err := pld.Compose(adjacency, s.event())
 	if err != nil {
 		return 0, 0, err
 	}
@@ -230,20 +230,21 @@ func (s *Sampling) batches() truncation.Batches {
 
 // Truncated computes the accountant's ε under Poisson sampling with truncated batches, and bounds how likely it is that a
 // record is drawn for a step that drops. It fails as truncation.Batches.Left and pld.Compose do.
-func (s *Sampling) Truncated() (epsilon, overflow float64, err error) {
+func (s *Sampling) Truncated(adjacency accounting.Adjacency) (epsilon, overflow float64, err error) {
 	overflow = s.batches().Overflow(s.event(), s.Groups)
-	epsilon, err = s.TruncatedEpsilon(s.Rounds, s.NoiseMultiplier, s.Delta)
+	epsilon, err = s.TruncatedEpsilon(adjacency, s.Rounds, s.NoiseMultiplier, s.Delta)
 	return epsilon, overflow, err
 }
 
 // TruncatedEpsilon is the ε of Truncated after some of the rounds only, or with other noise or another δ: what all rounds
 // may drop is counted in any case.
-func (s *Sampling) TruncatedEpsilon(rounds int, noiseMultiplier, delta float64) (float64, error) {
+func (s *Sampling) TruncatedEpsilon(adjacency accounting.Adjacency, rounds int, noiseMultiplier, delta float64) (float64,
+	error) {
 	left, err := s.batches().Left(delta, s.event(), s.Groups)
 	if err != nil {
 		return 0, err
 	}
-	d, err := pld.Compose(accounting.ZeroOut, pld.Rounds{Rounds: rounds, Mechanism: pld.Mechanism{
+	d, err := pld.Compose(adjacency, pld.Rounds{Rounds: rounds, Mechanism: pld.Mechanism{
 		Probability: s.Probability, NoiseMultiplier: noiseMultiplier}})
 	if err != nil {
 		return 0, err
@@ -290,7 +291,7 @@ func (m *Manifest) checkSampling() error {
 		return contradiction("there is no epsilon, or no delta, for sampling %s", s.Scheme)
 	case p.Mu != 0 || p.Sigma != 0:
 		return contradiction("mu and sigma are not for sampling %s", s.Scheme)
-	case p.Adjacency != accounting.ZeroOut.String():
+	case p.Adjacency != accounting.ZeroOut.String() && (m.Space != nil || s.Scheme != SchemePoisson && !m.Truncated()):
 		return contradiction("sampling %s is accounted for under %v, not %s", s.Scheme, accounting.ZeroOut, p.Adjacency)
 	case m.PerNode != nil:
 		return contradiction("sampling %s takes one strategy", s.Scheme)
@@ -308,6 +309,10 @@ func (m *Manifest) checkSampling() error {
 		}
 	case m.SensSquared > 1:
 		return contradiction("columns have a squared norm of %v, above 1", m.SensSquared)
+	}
+	adjacency, err := accounting.ParseAdjacency(p.Adjacency)
+	if err != nil {
+		return contradiction("%w", err)
 	}
 	have, need := product(p.NoiseStd), product(s.NoiseMultiplier, p.Clip)
 	if have.Cmp(need) < 0 || have.Cmp(times(need, 1+1e-9)) > 0 {
@@ -330,7 +335,7 @@ func (m *Manifest) checkSampling() error {
 		}
 		return nil
 	case m.Truncated():
-		epsilon, overflow, err := s.Truncated()
+		epsilon, overflow, err := s.Truncated(adjacency)
 		switch {
 		case err != nil:
 			return contradiction("%w", err)
@@ -342,7 +347,7 @@ func (m *Manifest) checkSampling() error {
 		}
 		return nil
 	}
-	upper, lower, err := s.Bounds()
+	upper, lower, err := s.Bounds(adjacency)
 	if err != nil {
 		return contradiction("%w", err)
 	}

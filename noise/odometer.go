@@ -274,10 +274,14 @@ func (o *Odometer) addKnownDraw(s *Spent, mu float64) error {
 // roundsEpsilon returns the ε of so many rounds of Poisson sampling.
 func (o *Odometer) roundsEpsilon(count int) (float64, error) {
 	sampling := o.manifest.Sampling
-	if o.manifest.Truncated() {
-		return sampling.TruncatedEpsilon(count, o.multiplier, o.delta)
+	adjacency, err := accounting.ParseAdjacency(o.privacy.Adjacency)
+	if err != nil {
+		return 0, err
 	}
-	d, err := pld.Compose(accounting.ZeroOut, pld.Rounds{Rounds: count, Mechanism: pld.Mechanism{
+	if o.manifest.Truncated() {
+		return sampling.TruncatedEpsilon(adjacency, count, o.multiplier, o.delta)
+	}
+	d, err := pld.Compose(adjacency, pld.Rounds{Rounds: count, Mechanism: pld.Mechanism{
 		Probability: sampling.Probability, NoiseMultiplier: o.multiplier}})
 	if err != nil {
 		return 0, err

@@ -133,7 +133,8 @@ func (s *job) bandGap() float64 {
 // bound is one for the squared error of all strategies.
 func (s *job) bandSearch(o factorize.Objective, bound float64) (*bands.Search, *bands.Table, error) {
 	t, err := bands.NewTable(o, s.schema(), bands.Options{Gap: s.bandGap(),
-		Allocation: s.Options.Sampling == participation.Allocation, Truncation: s.Options.Batches})
+		Allocation: s.Options.Sampling == participation.Allocation, Truncation: s.Options.Batches,
+		Adjacency: s.Options.Privacy.Adjacency})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -162,7 +163,7 @@ func (s *job) drawnNoise(w int, target accounting.Target) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return bands.Noise{}.Multiplier(s.schema(), w, target.Epsilon, left)
+	return bands.Noise{}.MultiplierUnder(s.Options.Privacy.Adjacency, s.schema(), w, target.Epsilon, left)
 }
 
 // setPoissonNoise fills in the noise under Poisson sampling, or random allocation.
@@ -175,11 +176,11 @@ func (s *job) setPoissonNoise() error {
 		return err
 	}
 	if s.Options.Sampling == participation.Truncated {
-		epsilon, overflow, err := s.Sampling.Truncated()
+		epsilon, overflow, err := s.Sampling.Truncated(s.Options.Privacy.Adjacency)
 		s.Sampling.Epsilon, s.Sampling.Overflow = &epsilon, overflow
 		return err
 	}
-	upper, lower, err := s.Sampling.Bounds()
+	upper, lower, err := s.Sampling.Bounds(s.Options.Privacy.Adjacency)
 	s.Sampling.Epsilon, s.Sampling.EpsilonLower = &upper, &lower
 	return err
 }

@@ -99,9 +99,9 @@ func (o Options) checkDrawnPrivacy() error {
 	case p == nil || p.Epsilon == 0 || p.Delta == 0:
 		return fault.New("Sampling", nil, "[Sampling] %v needs [Epsilon] and [Delta]: its noise depends on them",
 			o.Sampling)
-	case p.Adjacency != accounting.ZeroOut:
+	case p.Adjacency != accounting.ZeroOut && o.Sampling != participation.Poisson && o.Sampling != participation.Truncated:
 		return fault.New("Adjacency", nil,
-			"[Adjacency] %v is not for [Sampling] %v, whose privacy is proved for %v only",
+			"[Adjacency] %v is not for [Sampling] %v, whose privacy is accounted for under %v only: choose poisson or truncated",
 			p.Adjacency, o.Sampling, accounting.ZeroOut)
 	}
 	return nil

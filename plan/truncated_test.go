@@ -71,3 +71,52 @@ func TestTruncatedRefusesWhatItCannotDo(t *testing.T) {
 		}
 	}
 }
+
+// A record that is replaced takes more noise than one that is zeroed, exactly what its own pair takes; the export says which
+// neighbours it is for, and other samplings refuse it.
+func TestReplacedRecordsUnderPoissonSampling(t *testing.T) {
+	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(24, 4, 6))}
+	zeroed := sampled(8, nil)
+	replace := zeroed
+	privacy := *zeroed.Privacy
+	privacy.Adjacency = accounting.ReplaceOne
+	replace.Privacy = &privacy
+	cut := replace
+	cut.Sampling, cut.Batches = participation.Truncated, truncation.Batches{Records: 300}
+	before := solved(t, p, zeroed)
+	for _, o := range []plan.Options{replace, cut} {
+		s := solved(t, p, o)
+		d, err := pld.Compose(accounting.ReplaceOne, pld.Rounds{Rounds: s.Sampling.Rounds,
+			Mechanism: pld.Mechanism{Probability: s.Sampling.Probability, NoiseMultiplier: s.Sampling.NoiseMultiplier}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		delta, _, err := d.Delta(8)
+		if delta += s.Sampling.Overflow; err != nil || delta > 1e-6*(1+1e-9) || delta < 1e-6*(1-5e-3) {
+			t.Errorf("%v: δ = %v, %v", o.Sampling, delta, err)
+		}
+		if s.Privacy.Adjacency != "replace-one" || s.ErrorAtPrivacy < 1.2*before.ErrorAtPrivacy ||
+			s.ErrorAtPrivacy > s.CyclicErrorAtPrivacy {
+			t.Errorf("%v: %+v, error %v, zeroed %v, in turn %v", o.Sampling, s.Privacy, s.ErrorAtPrivacy, before.ErrorAtPrivacy,
+				s.CyclicErrorAtPrivacy)
+		}
+		if err := s.Manifest().CheckPrivacy(); err != nil {
+			t.Error(err)
+		}
+		as := s.Manifest()
+		lighter := *as.Privacy
+		lighter.Adjacency = "zero-out"
+		as.Privacy = &lighter
+		if err := as.CheckPrivacy(); err == nil && o.Sampling == participation.Poisson {
+			t.Error("ε of replacement passes for the ε of zero-out")
+		}
+	}
+	for _, scheme := range []participation.Scheme{participation.Bins, participation.Allocation} {
+		o := replace
+		o.Sampling = scheme
+		var a *fault.Argument
+		if _, err := plan.Solve(context.Background(), p, o); !errors.As(err, &a) || a.Field != "Adjacency" {
+			t.Errorf("%v: %v", scheme, err)
+		}
+	}
+}

@@ -105,13 +105,19 @@ func (v *verification) noiseFor(bands int) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		return v.rounds(bands).NoiseFor(*m.Privacy.Epsilon, left)
+		return v.rounds(bands).NoiseUnder(v.adjacency(), *m.Privacy.Epsilon, left)
 	}
 	of, err := allocation.ForBands(v.asked.Steps(), v.asked.Participations(), bands)
 	if err != nil {
 		return 0, err
 	}
 	return of.NoiseMultiplier(*m.Privacy.Epsilon, m.Sampling.Delta)
+}
+
+// adjacency is the one of the manifest, which its privacy is checked with.
+func (v *verification) adjacency() accounting.Adjacency {
+	a, _ := accounting.ParseAdjacency(v.export.Manifest.Privacy.Adjacency) // CheckPrivacy has seen it
+	return a
 }
 
 // batches are the largest ones that the manifest says; none if it says nothing.
@@ -147,7 +153,7 @@ func (v *verification) candidates(ctx context.Context, h *mat.SymDense) error {
 		return err
 	}
 	noise, err := accounting.Calibrate(accounting.Target{Epsilon: *p.Epsilon, Delta: *p.Delta},
-		rounding.SqrtUp(cyclic.Sensitivity.Squared), p.Clip, accounting.ZeroOut)
+		rounding.SqrtUp(cyclic.Sensitivity.Squared), p.Clip, v.adjacency())
 	if err != nil {
 		return err
 	}

@@ -44,6 +44,8 @@ type Options struct {
 
 	Allocation bool // batches are drawn by random allocation (participation.Allocation), not by Poisson sampling
 
+	Adjacency accounting.Adjacency // of neighbours, under Poisson sampling
+
 	Truncation truncation.Batches // under Poisson sampling, the largest batch; the zero value: any size
 
 	// Searches start from a guess, not from the strategy of fewer bands: what one finds depends on no other.
@@ -96,7 +98,7 @@ func (t *Table) Multiplier(bands int, epsilon, delta float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return t.options.Noise.Multiplier(t.schema, bands, epsilon, left)
+	return t.options.Noise.MultiplierUnder(t.options.Adjacency, t.schema, bands, epsilon, left)
 }
 
 // Strategy returns the best strategy of so many bands. It fails as factorize.Banded does, and with context.Canceled
@@ -236,7 +238,7 @@ func (t *Table) tooLittle(bands int, multiplier, epsilon, delta float64) (bool, 
 	if err != nil {
 		return false, err
 	}
-	d, err := pld.Compose(accounting.ZeroOut, e)
+	d, err := pld.Compose(t.options.Adjacency, e)
 	if err != nil {
 		return false, err
 	}
@@ -252,16 +254,23 @@ type level struct {
 	steps, separation, bands int
 	epsilon, delta           float64
 	allocated                bool
+	adjacency                accounting.Adjacency
 }
 
 // Multiplier returns the noise multiplier with which a strategy of so many bands is (ε, δ)-DP in place of batches in
-// turn under the schema. It fails as pld.Calibrate does.
+// turn under the schema, and zero-out adjacency. It fails as pld.Calibrate does.
 func (n Noise) Multiplier(schema participation.Schema, bands int, epsilon, delta float64) (float64, error) {
-	at := level{schema.Steps(), schema.Separation(), bands, epsilon, delta, false}
+	return n.MultiplierUnder(accounting.ZeroOut, schema, bands, epsilon, delta)
+}
+
+// MultiplierUnder is Multiplier under any adjacency.
+func (n Noise) MultiplierUnder(adjacency accounting.Adjacency, schema participation.Schema, bands int,
+	epsilon, delta float64) (float64, error) {
+	at := level{schema.Steps(), schema.Separation(), bands, epsilon, delta, false, adjacency}
 	if m, known := n[at]; known {
 		return m, nil
 	}
-	m, err := pld.BandRounds(at.steps, at.separation, bands).NoiseFor(epsilon, delta)
+	m, err := pld.BandRounds(at.steps, at.separation, bands).NoiseUnder(adjacency, epsilon, delta)
 	if err == nil {
 		n[at] = m
 	}
@@ -271,7 +280,7 @@ func (n Noise) Multiplier(schema participation.Schema, bands int, epsilon, delta
 // Allocated is Multiplier for random allocation. It is for T = k·b. It
 // fails as allocation.ForBands and allocation.Mechanism.NoiseMultiplier do.
 func (n Noise) Allocated(schema participation.Schema, bands int, epsilon, delta float64) (float64, error) {
-	at := level{schema.Steps(), schema.Separation(), bands, epsilon, delta, true}
+	at := level{schema.Steps(), schema.Separation(), bands, epsilon, delta, true, accounting.ZeroOut}
 	if m, known := n[at]; known {
 		return m, nil
 	}

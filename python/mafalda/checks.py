@@ -331,7 +331,8 @@ def _check_sampling(m: dict[str, Any], p: dict[str, Any], s: dict[str, Any]) -> 
     for key in ("groups", "probability", "rounds", "noise_multiplier", "epsilon", "delta"):
         _claim(key in s, f"sampling has no {key}")
     _claim("delta" in p and "mu" not in p and "sigma" not in p, f"sampling {scheme} has epsilon and delta, not mu")
-    _claim(p["adjacency"] == "zero-out", f"sampling {scheme} is accounted for under zero-out")
+    known = p["adjacency"] == "zero-out" or scheme in ("poisson", "truncated") and "space" not in m
+    _claim(known, f"sampling {scheme} is accounted for under zero-out")
     _claim("per_node" not in m, f"sampling {scheme} takes one strategy")
     _claim(m["participation"]["schema"] == "cyclic", f"sampling {scheme} takes cyclic participation")
     groups, rounds, noise = s["groups"], s["rounds"], s["noise_multiplier"]

@@ -1170,6 +1170,7 @@ def advise(
 
 def epsilon(
     *,
+    adjacency: str | None = None,
     alpha: float | None = None,
     choices: int | None = None,
     delta: float | None = None,
@@ -1195,18 +1196,24 @@ def epsilon(
     that order, and --alpha with --rdp (the divergence of a Gaussian mechanism) stands for --mu.
 
     With --sampling poisson the mechanism is given: in each of --rounds every record takes part with
-    --probability, independently and in secret (zero-out adjacency). --noise-multiplier gives the epsilon for
-    --delta, or --epsilon the least noise multiplier. The epsilon holds; the least one is known within 0.2 % as a
-    rule (docs/sampling.md), and where it is not the output says so, and what proves the epsilon.
+    --probability, independently and in secret (--adjacency). --noise-multiplier gives the epsilon for --delta, or
+    --epsilon the least noise multiplier. The epsilon holds; the least one is known within 0.2 % as a rule
+    (docs/sampling.md), and where it is not the output says so, and what proves the epsilon.
 
     With --sampling allocation the steps are cut into --rounds blocks of --choices steps, and every record takes
     part in exactly one step of each block, drawn at random, in secret (docs/sampling-allocation.md).
+
+    With --sampling truncated a round takes at most --max-batch of up to --records records; the chance that some
+    are dropped is counted in --delta (docs/sampling-truncated.md).
 
     With --export it is an odometer: what a run has given away after --step steps, to everybody who sees all
     messages, and not only when it is over. It is never more than the plan's guarantee. It is for a run whose end
     does not depend on the records.
 
     Keywords:
+        adjacency
+            with --sampling: neighbours differ in a record that is there or zero (zero-out), or, not with
+            allocation, in a record that is another one (replace-one) (default zero-out)
         alpha
             Renyi order
         choices

@@ -22,6 +22,7 @@ type sampledEpsilonFlags struct {
 	rounds          int
 	noiseMultiplier float64
 	batches         truncation.Batches
+	adjacency       string
 }
 
 func (f *sampledEpsilonFlags) bind(cmd *cobra.Command) {
@@ -36,7 +37,10 @@ func (f *sampledEpsilonFlags) bind(cmd *cobra.Command) {
 	fl.Var((*terminal.WholeNumber)(&f.batches.Records), "records", "with --sampling truncated: at least as many as there are")
 	fl.Var((*terminal.WholeNumber)(&f.batches.Most), "max-batch", "with --sampling truncated: records in a round; of more that are "+
 		"drawn, some are dropped")
+	fl.StringVar(&f.adjacency, "adjacency", accounting.ZeroOut.String(), "with --sampling: neighbours differ in a record that is "+
+		"there or zero (zero-out),\nor, not with allocation, in a record that is another one (replace-one)")
 	terminal.CompleteWith(cmd, "sampling", []string{"poisson", "allocation", "truncated"})
+	terminal.CompleteWith(cmd, "adjacency", accounting.Adjacencies())
 }
 
 // sampledConversion is what epsilon --sampling prints.
@@ -58,7 +62,7 @@ func (c sampledConversion) bounds() pld.EpsilonBounds {
 // check refuses flags that do not go together.
 func (f *sampledEpsilonFlags) check(given func(flag string) bool) error {
 	if !given("sampling") {
-		for _, name := range []string{"probability", "choices", "rounds", "noise-multiplier", "records", "max-batch"} {
+		for _, name := range []string{"probability", "choices", "rounds", "noise-multiplier", "records", "max-batch", "adjacency"} {
 			if given(name) {
 				return terminal.Usagef("--%s is for --sampling", name)
 			}
@@ -79,6 +83,12 @@ func (f *sampledEpsilonFlags) check(given func(flag string) bool) error {
 		if given(other) {
 			return terminal.Usagef("--%s is not for --sampling %s", other, f.sampling)
 		}
+	}
+	if a, err := accounting.ParseAdjacency(f.adjacency); err != nil {
+		return terminal.Usagef("--adjacency: %w", err)
+	} else if a != accounting.ZeroOut && f.sampling == "allocation" {
+		return terminal.Usagef("--adjacency %s is not for --sampling allocation, which is accounted for under %v only", f.adjacency,
+			accounting.ZeroOut)
 	}
 	for _, name := range []string{"mu", "alpha", "rdp"} {
 		if given(name) {
@@ -129,13 +139,17 @@ func (f *sampledEpsilonFlags) convert(calibrated bool, epsilon, delta float64) (
 	if f.sampling == "truncated" {
 		return f.convertTruncated(c, calibrated, epsilon)
 	}
+	adjacency, err := accounting.ParseAdjacency(f.adjacency)
+	if err != nil {
+		return c, err
+	}
 	if calibrated {
 		p, err := pld.Calibrate(pld.Target{Probability: f.probability, Rounds: f.rounds,
-			Epsilon: epsilon, Delta: delta})
+			Epsilon: epsilon, Delta: delta, Adjacency: adjacency})
 		c.NoiseMultiplier, c.Epsilon, c.EpsilonLower, c.ProvenBy = p.NoiseMultiplier, p.Epsilon, p.EpsilonLower, p.By
 		return c, err
 	}
-	d, err := pld.Compose(accounting.ZeroOut, pld.Rounds{Rounds: f.rounds,
+	d, err := pld.Compose(adjacency, pld.Rounds{Rounds: f.rounds,
 		Mechanism: pld.Mechanism{Probability: f.probability, NoiseMultiplier: f.noiseMultiplier}})
 	if err != nil {
 		return c, err
@@ -179,6 +193,9 @@ func (f *sampledEpsilonFlags) print(w io.Writer, c sampledConversion) error {
 	}
 	fmt.Fprintf(w, "mechanism         %d rounds, each record in each with probability %s, in secret\n", f.rounds,
 		terminal.AsGiven(f.probability))
+	if f.adjacency != accounting.ZeroOut.String() {
+		fmt.Fprintf(w, "adjacency         %s: a record is replaced by another\n", f.adjacency)
+	}
 	fmt.Fprintf(w, "noise multiplier  %s\n", terminal.AsGiven(c.NoiseMultiplier))
 	if f.sampling == "truncated" {
 		fmt.Fprintf(w, "batches           of at most %d records, of up to %d\n", f.batches.Most, f.batches.Records)
