@@ -16,6 +16,7 @@ const (
 	Draws      Source = "draws"        // how often a record is drawn, as if the attacker saw it
 	Renyi      Source = "renyi"        // Rényi divergences of the rounds
 	Jumps      Source = "rare jumps"   // large single losses as lost, and two moments of all others
+	Removed    Source = "removed"      // a removed record, and the most that an added one can show beside
 	EveryRound Source = "every round"  // the same noise with every record in every round
 	OneRound   Source = "one round"    // the formula for a single round, which is exact
 	NoSampling Source = "no sampling"  // the formula for noise alone, which is exact
@@ -33,6 +34,8 @@ func (s Source) About() string {
 		return "Rényi divergences of the rounds: a fallback"
 	case Jumps:
 		return "the chance of one large loss, and two moments of all others: a fallback"
+	case Removed:
+		return "what a removed record shows, and the most that an added one can show: a fallback"
 	case EveryRound:
 		return "the same noise with every record in every round: a fallback"
 	case OneRound:
@@ -58,7 +61,7 @@ func (b EpsilonBounds) Accurate() bool { return b.Upper-b.Lower <= 2e-3*b.Upper 
 // improved returns bounds that are the better ones of those given and of the formulas of this file, without a grid.
 func (d *Distribution) improved(b EpsilonBounds, delta float64) EpsilonBounds {
 	for _, other := range []EpsilonBounds{{d.drawsEpsilon(delta), 0, Draws}, {d.renyiEpsilon(delta), 0, Renyi},
-		{d.jumpsEpsilon(delta), 0, Jumps}} {
+		{d.jumpsEpsilon(delta), 0, Jumps}, {d.removedEpsilon(delta), 0, Removed}} {
 		if other.Upper < b.Upper {
 			b.Upper, b.By = other.Upper, other.By
 		}

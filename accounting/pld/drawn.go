@@ -11,14 +11,14 @@ import (
 const mostDraws = 1 << 12
 
 // drawnLower bounds ε from below, for rounds that are all alike, where the grid cannot: few draws that tell much, or a
-// very small δ. A loss is at least log(1-q), and log q + z with z ~ N(1/2s², 1/s²) in a round that draws the record, so
+// very small δ; of a replaced record, for one that is replaced by zeros. A loss is at least log(1-q), and log q + z with z ~ N(1/2s², 1/s²) in a round that draws the record, so
 // that with J draws in n rounds
 //
 //	δ(ε) ≥ (1-e^-g) P(loss ≥ ε+g) ≥ (1-e^-g) Σ_j P(J = j) (1-Φ((ε+g - j log q - (n-j) log(1-q) - j/2s²) s/√j))
 //
 // for every g > 0. It is 0 where that shows nothing.
 func (d *Distribution) drawnLower(delta float64) float64 {
-	if len(d.events) != 1 || !d.sampled() || d.replace {
+	if len(d.events) != 1 || !d.sampled() {
 		return 0
 	}
 	e := d.events[0]

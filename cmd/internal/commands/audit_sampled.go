@@ -78,6 +78,11 @@ func (f *sampledFlags) check(cmd *cobra.Command) error {
 		return nil
 	}
 	var err error
+	for _, name := range []string{"records", "max-batch"} {
+		if cmd.Flags().Changed(name) && f.sampling != "truncated" && f.actual != "truncated" {
+			return terminal.Usagef("--%s is for --sampling truncated", name)
+		}
+	}
 	cmd.Flags().Visit(func(given *pflag.Flag) {
 		ofAll := cmd.InheritedFlags().Lookup(given.Name) != nil
 		if !ofAll && !slices.Contains(flagsOfSampling[:], given.Name) && !slices.Contains(flagsOfBoth[:], given.Name) {
