@@ -135,8 +135,8 @@ func (d *Distribution) apart() float64 {
 	return 1
 }
 
-// variation bounds δ(0), the total variation of all rounds: with p = q(2Φ(a/(2s)) - 1) for one round, a apart, a round can be
-// drawn together with and without the record so that it differs with probability p, and all rounds with 1 - Π(1-p).
+// variation bounds δ(0), the total variation of all rounds: with p = q(2Φ(a/(2s)) - 1) for one round, a apart, a round
+// can be drawn together with and without the record so that it differs with probability p, and all rounds with 1 - Π(1-p).
 func (d *Distribution) variation() float64 {
 	log := 0.0
 	for _, e := range d.events {

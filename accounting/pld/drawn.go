@@ -11,8 +11,8 @@ import (
 const mostDraws = 1 << 12
 
 // drawnLower bounds ε from below, for rounds that are all alike, where the grid cannot: few draws that tell much, or a
-// very small δ; of a replaced record, for one that is replaced by zeros. A loss is at least log(1-q), and log q + z with z ~ N(1/2s², 1/s²) in a round that draws the record, so
-// that with J draws in n rounds
+// very small δ; of a replaced record, for one that is replaced by zeros. A loss is at least log(1-q), and log q + z with
+// z ~ N(1/2s², 1/s²) in a round that draws the record, so that with J draws in n rounds
 //
 //	δ(ε) ≥ (1-e^-g) P(loss ≥ ε+g) ≥ (1-e^-g) Σ_j P(J = j) (1-Φ((ε+g - j log q - (n-j) log(1-q) - j/2s²) s/√j))
 //

@@ -16,8 +16,8 @@ import (
 //
 //	E_Q (1+u)^{-β} ≤ 1 + βq(1-Φ((t-1)/s)) + β(β+1)/2·q²·V·(1-q)^{-β-2}.
 //
-// Moments of independent rounds multiply, and δ follows from them as from Rényi divergences, of any measure. It is +Inf where that
-// proves nothing.
+// Moments of independent rounds multiply, and δ follows from them as from Rényi divergences, of any measure. It is +Inf
+// where that proves nothing.
 func (d *Distribution) jumpsEpsilon(delta float64) float64 {
 	if len(d.events) != 1 || !d.sampled() || d.replace {
 		return math.Inf(1)

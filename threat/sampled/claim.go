@@ -19,7 +19,7 @@ import (
 )
 
 // ClaimOf returns what the accountant says of a mechanism with secret batches: ε for δ, and the curve it is on.
-// With PoissonSampling, TruncatedSampling and AllocationSampling the strategy must have no more bands than there are groups, with
+// With PoissonSampling, TruncatedSampling and AllocationSampling the strategy must have no more bands than groups, with
 // BinsSampling no negative entry; CyclicSampling has no secret, and is μ-GDP. The errors are a fault.Argument,
 // threat.ErrAudit and the errors of the
 // accountant.
