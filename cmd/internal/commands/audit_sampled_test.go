@@ -85,8 +85,8 @@ func TestBadSampledAudits(t *testing.T) {
 		args []string
 		say  string
 	}{
-		"no such sampling":    {strings.Fields("audit --sampling shuffled --T 4 --noise-multiplier 1 --delta 0.1"), "choose one of poisson"},
-		"a permutation":       {strings.Fields("audit --sampling permutation --T 4 -b 2 --noise-multiplier 1 --delta 0.1"),
+		"no such sampling": {strings.Fields("audit --sampling shuffled --T 4 --noise-multiplier 1 --delta 0.1"), "choose one of poisson"},
+		"a permutation": {strings.Fields("audit --sampling permutation --T 4 -b 2 --noise-multiplier 1 --delta 0.1"),
 			"no more is proved"},
 		"no largest batch":    {strings.Fields("audit --sampling truncated --T 4 -b 2 --noise-multiplier 1 --delta 0.1"), "--max-batch"},
 		"a batch of any size": {with("--probability 0.1 --max-batch 5"), "--max-batch is for --sampling truncated"},
