@@ -9,12 +9,13 @@ import (
 	"mafalda/accounting"
 	"mafalda/accounting/allocation"
 	"mafalda/accounting/pld"
+	"mafalda/accounting/truncation"
 	"mafalda/participation"
 )
 
 // Sampling says how nodes draw the batches of their steps.
 type Sampling struct {
-	Scheme string `json:"scheme"` // SchemeCyclic, and then there is nothing else, SchemePoisson or SchemeBins
+	Scheme string `json:"scheme"` // SchemeCyclic, and then there is nothing else, or one of the others below
 
 	// Groups is w of SchemePoisson, b of SchemeBins: a node puts every record once, independently of all others, into
 	// one of so many groups; step t draws from group t mod w, every record independently with Probability, in at most
@@ -22,6 +23,12 @@ type Sampling struct {
 	Groups      int     `json:"groups,omitempty"`
 	Probability float64 `json:"probability,omitempty"`
 	Rounds      int     `json:"rounds,omitempty"`
+
+	// MaxBatch and Records, of SchemeTruncated, are the most records in a step, what exceeds them being dropped, and the
+	// most that a node may have. Overflow bounds how likely it is that a record is drawn for a step that drops.
+	MaxBatch int     `json:"max_batch,omitempty"`
+	Records  int     `json:"records,omitempty"`
+	Overflow float64 `json:"overflow,omitempty"`
 
 	// NoiseMultiplier is the standard deviation of Z over the clip.
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"`
@@ -62,7 +69,11 @@ const (
 	SchemeBins    = "bins"    // every record once, in secret, into one of the batches, which are visited in turn
 	// SchemeAllocation: in secret, every record in one step of each of Rounds blocks of its group's steps.
 	SchemeAllocation = "allocation"
+	SchemeTruncated  = "truncated" // SchemePoisson with batches of at most MaxBatch records
 )
+
+// secretSchemes are all but SchemeCyclic.
+var secretSchemes = []string{SchemePoisson, SchemeBins, SchemeAllocation, SchemeTruncated}
 
 // Sampled reports whether the privacy that is claimed holds only for batches that are drawn in secret.
 func (m *Manifest) Sampled() bool { return m.Sampling != nil && m.Sampling.Scheme != SchemeCyclic }
@@ -72,6 +83,9 @@ func (m *Manifest) Binned() bool { return m.Sampled() && m.Sampling.Scheme == Sc
 
 // Allocated reports whether that is so, and records take part once in every block of steps.
 func (m *Manifest) Allocated() bool { return m.Sampled() && m.Sampling.Scheme == SchemeAllocation }
+
+// Truncated reports whether that is so, and batches have a largest size.
+func (m *Manifest) Truncated() bool { return m.Sampled() && m.Sampling.Scheme == SchemeTruncated }
 
 // Condition says in words what else a guarantee takes whose batches are drawn in secret: how a node draws them.
 func (s *Sampling) Condition() string {
@@ -95,8 +109,13 @@ func (s *Sampling) Condition() string {
 		groups = fmt.Sprintf("every record is once put into one of %d groups at random; ", s.Groups)
 		from = fmt.Sprintf("every one of group t mod %d", s.Groups)
 	}
+	dropped := ""
+	if s.Scheme == SchemeTruncated {
+		dropped = fmt.Sprintf(", and of more than %d those that other random numbers say are dropped, for nodes of at most %d "+
+			"records", s.MaxBatch, s.Records)
+	}
 	return fmt.Sprintf("private only with batches drawn in secret (%s): %sin step t %s takes part with probability %.6g, "+
-		"independently; sums are divided by the expected size", s.Scheme, groups, from, s.Probability)
+		"independently%s; sums are divided by the expected size", s.Scheme, groups, from, s.Probability, dropped)
 }
 
 // ErrSampled is wrapped by the errors of those who cannot run, or judge, an export that is private for batches drawn in
@@ -120,10 +139,10 @@ func (s *Sampling) event() pld.Rounds {
 		Probability: s.Probability, NoiseMultiplier: s.NoiseMultiplier}}
 }
 
-// Bounds computes the accountant's bounds of the least ε under Poisson sampling. It fails as pld.Compose
-// does.
-func (s *Sampling) Bounds() (upper, lower float64, err error) {
-	d, err := pld.Compose(accounting.ZeroOut, s.event())
+// Bounds computes the accountant's bounds of the least ε under Poisson sampling, for neighbours of this kind. It fails as
+// pld.Compose does.
+func (s *Sampling) Bounds(adjacency accounting.Adjacency) (upper, lower float64, err error) {
+	d, err := pld.Compose(adjacency, s.event())
 	if err != nil {
 		return 0, 0, err
 	}
@@ -137,12 +156,15 @@ func (s *Sampling) checkRange(steps int) error {
 		return nil
 	case s.Scheme == SchemeCyclic:
 		if s.Groups != 0 || s.Probability != 0 || s.Rounds != 0 || s.NoiseMultiplier != 0 || s.Epsilon != nil ||
-			s.EpsilonLower != nil || s.Delta != 0 || len(s.Candidates) > 0 || s.LowerBound != 0 || s.sampled() {
+			s.EpsilonLower != nil || s.Delta != 0 || len(s.Candidates) > 0 || s.LowerBound != 0 || s.sampled() ||
+			s.Records != 0 || s.MaxBatch != 0 || s.Overflow != 0 {
 			return errors.New("sampling: cyclic has nothing but its scheme")
 		}
 		return nil
-	case s.Scheme != SchemePoisson && s.Scheme != SchemeBins && s.Scheme != SchemeAllocation:
-		return fmt.Errorf("sampling.scheme %q: must be cyclic, poisson, bins or allocation", s.Scheme)
+	case !slices.Contains(secretSchemes, s.Scheme):
+		return fmt.Errorf("sampling.scheme %q: must be cyclic, poisson, bins, allocation or truncated", s.Scheme)
+	case s.Scheme != SchemeTruncated && (s.Records != 0 || s.MaxBatch != 0 || s.Overflow != 0):
+		return fmt.Errorf("sampling: records, max_batch and overflow are not for %s", s.Scheme)
 	case s.Groups < 1 || s.Groups > steps || s.Rounds < 1 || s.Rounds > steps || len(s.Candidates) > steps+2:
 		return fmt.Errorf("sampling: %d groups, %d rounds, %d candidates, for %d steps", s.Groups, s.Rounds,
 			len(s.Candidates), steps)
@@ -165,6 +187,8 @@ func (s *Sampling) checkRange(steps int) error {
 		return s.checkBins()
 	case SchemeAllocation:
 		return s.checkAllocation()
+	case SchemeTruncated:
+		return s.checkTruncated()
 	}
 	return s.checkPoisson()
 }
@@ -181,6 +205,52 @@ func (s *Sampling) checkAllocation() error {
 		return errors.New("sampling allocation has neither samples nor candidates that are optimized for something else")
 	}
 	return nil
+}
+
+// checkTruncated refuses numbers that truncated batches do not have.
+func (s *Sampling) checkTruncated() error {
+	switch err := s.batches().Check(); {
+	case err != nil:
+		return fmt.Errorf("sampling truncated: %w", err)
+	case s.Records == 0:
+		return errors.New("sampling truncated has max_batch and records")
+	case s.Epsilon == nil || !(*s.Epsilon >= 0) || s.EpsilonLower != nil:
+		return errors.New("sampling truncated has an epsilon, and no epsilon_lower")
+	case !(s.Overflow >= 0 && s.Overflow < s.Delta):
+		return fmt.Errorf("sampling.overflow is %v: must be below delta", s.Overflow)
+	case s.sampled() || slices.ContainsFunc(s.Candidates, func(c Candidate) bool { return c.OptimizedFor != "" }):
+		return errors.New("sampling truncated has neither samples nor candidates that are optimized for something else")
+	}
+	return nil
+}
+
+func (s *Sampling) batches() truncation.Batches {
+	return truncation.Batches{Records: s.Records, Most: s.MaxBatch}
+}
+
+// Truncated computes the accountant's ε under Poisson sampling with truncated batches, and bounds how likely it is that a
+// record is drawn for a step that drops. It fails as truncation.Batches.Left and pld.Compose do.
+func (s *Sampling) Truncated(adjacency accounting.Adjacency) (epsilon, overflow float64, err error) {
+	overflow = s.batches().Overflow(s.event(), s.Groups)
+	epsilon, err = s.TruncatedEpsilon(adjacency, s.Rounds, s.NoiseMultiplier, s.Delta)
+	return epsilon, overflow, err
+}
+
+// TruncatedEpsilon is the ε of Truncated after some of the rounds only, or with other noise or another δ: what all rounds
+// may drop is counted in any case.
+func (s *Sampling) TruncatedEpsilon(adjacency accounting.Adjacency, rounds int, noiseMultiplier, delta float64) (float64,
+	error) {
+	left, err := s.batches().Left(delta, s.event(), s.Groups)
+	if err != nil {
+		return 0, err
+	}
+	d, err := pld.Compose(adjacency, pld.Rounds{Rounds: rounds, Mechanism: pld.Mechanism{
+		Probability: s.Probability, NoiseMultiplier: noiseMultiplier}})
+	if err != nil {
+		return 0, err
+	}
+	epsilon, _, err := d.Epsilon(left)
+	return epsilon, err
 }
 
 // Allocation computes the accountant's ε under random allocation in so many steps. It fails as allocation.ForBands and
@@ -221,7 +291,7 @@ func (m *Manifest) checkSampling() error {
 		return contradiction("there is no epsilon, or no delta, for sampling %s", s.Scheme)
 	case p.Mu != 0 || p.Sigma != 0:
 		return contradiction("mu and sigma are not for sampling %s", s.Scheme)
-	case p.Adjacency != accounting.ZeroOut.String():
+	case p.Adjacency != accounting.ZeroOut.String() && (m.Space != nil || s.Scheme != SchemePoisson && !m.Truncated()):
 		return contradiction("sampling %s is accounted for under %v, not %s", s.Scheme, accounting.ZeroOut, p.Adjacency)
 	case m.PerNode != nil:
 		return contradiction("sampling %s takes one strategy", s.Scheme)
@@ -239,6 +309,10 @@ func (m *Manifest) checkSampling() error {
 		}
 	case m.SensSquared > 1:
 		return contradiction("columns have a squared norm of %v, above 1", m.SensSquared)
+	}
+	adjacency, err := accounting.ParseAdjacency(p.Adjacency)
+	if err != nil {
+		return contradiction("%w", err)
 	}
 	have, need := product(p.NoiseStd), product(s.NoiseMultiplier, p.Clip)
 	if have.Cmp(need) < 0 || have.Cmp(times(need, 1+1e-9)) > 0 {
@@ -260,8 +334,20 @@ func (m *Manifest) checkSampling() error {
 			return contradiction("epsilon is %v; sampling says %v, privacy %v", epsilon, *s.Epsilon, *p.Epsilon)
 		}
 		return nil
+	case m.Truncated():
+		epsilon, overflow, err := s.Truncated(adjacency)
+		switch {
+		case err != nil:
+			return contradiction("%w", err)
+		case math.Abs(overflow-s.Overflow) > 1e-6*overflow:
+			return contradiction("a record is drawn for a step that drops with a probability of %v; sampling.overflow is %v", overflow,
+				s.Overflow)
+		case epsilon > *s.Epsilon*(1+1e-8) || epsilon < *s.Epsilon*(1-1e-3) || *s.Epsilon > *p.Epsilon:
+			return contradiction("epsilon is %v; sampling says %v, privacy %v", epsilon, *s.Epsilon, *p.Epsilon)
+		}
+		return nil
 	}
-	upper, lower, err := s.Bounds()
+	upper, lower, err := s.Bounds(adjacency)
 	if err != nil {
 		return contradiction("%w", err)
 	}

@@ -22,7 +22,7 @@ func sampledManifest(t testing.TB) *Manifest {
 	m.Strategy.Class, m.Strategy.Bandwidth = "banded", 2
 	m.Sampling = &Sampling{Scheme: SchemePoisson, Groups: 2, Probability: 0.5, Rounds: 4, Delta: 1e-5,
 		NoiseMultiplier: p.NoiseMultiplier}
-	upper, lower, err := m.Sampling.Bounds()
+	upper, lower, err := m.Sampling.Bounds(accounting.ZeroOut)
 	if err != nil {
 		t.Fatal(err)
 	}

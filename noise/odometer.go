@@ -275,6 +275,25 @@ func (o *Odometer) addKnownDraw(s *Spent, mu float64) error {
 	return nil
 }
 
+// roundsEpsilon returns the ε of so many rounds of Poisson sampling.
+func (o *Odometer) roundsEpsilon(count int) (float64, error) {
+	sampling := o.manifest.Sampling
+	adjacency, err := accounting.ParseAdjacency(o.privacy.Adjacency)
+	if err != nil {
+		return 0, err
+	}
+	if o.manifest.Truncated() {
+		return sampling.TruncatedEpsilon(adjacency, count, o.multiplier, o.delta)
+	}
+	d, err := pld.Compose(adjacency, pld.Rounds{Rounds: count, Mechanism: pld.Mechanism{
+		Probability: sampling.Probability, NoiseMultiplier: o.multiplier}})
+	if err != nil {
+		return 0, err
+	}
+	epsilon, _, err := d.Epsilon(o.delta)
+	return epsilon, err
+}
+
 // addRounds fills in ε of the rounds of Poisson sampling that a record can have been drawn for: those of the group
 // of step 0, which has the most.
 func (o *Odometer) addRounds(s *Spent) error {
@@ -285,12 +304,8 @@ func (o *Odometer) addRounds(s *Spent) error {
 	count := (s.Steps + sampling.Groups - 1) / sampling.Groups
 	epsilon, known := o.known.rounds[count]
 	if !known {
-		d, err := pld.Compose(accounting.ZeroOut, pld.Rounds{Rounds: count, Mechanism: pld.Mechanism{
-			Probability: sampling.Probability, NoiseMultiplier: o.multiplier}})
-		if err != nil {
-			return err
-		}
-		if epsilon, _, err = d.Epsilon(o.delta); err != nil {
+		var err error
+		if epsilon, err = o.roundsEpsilon(count); err != nil {
 			return err
 		}
 		o.known.rounds[count] = epsilon

@@ -51,12 +51,13 @@ const (
 	namePoisson    = "poisson"
 	nameBins       = "bins"
 	nameAllocation = "allocation"
+	nameTruncated  = "truncated"
 	nameMinSep     = "min-sep"
 )
 
 // Samplings returns the names of all of them.
 func Samplings() []string {
-	return []string{nameCyclic, namePoisson, nameBins, nameAllocation, nameMinSep}
+	return []string{nameCyclic, namePoisson, nameBins, nameAllocation, nameTruncated, nameMinSep}
 }
 
 // CheckSampler draws all batches and finds those that break the sampler's contract: records that are not ascending

@@ -25,6 +25,8 @@ func contractSamplings() map[string]Sampling {
 		"allocation":                 AllocationSampling{Groups: 1, Participations: 7},
 		"allocation, groups":         AllocationSampling{Groups: 4, Participations: 3},
 		"allocation, single":         AllocationSampling{Groups: 30, Participations: 1},
+		"truncated":                  TruncatedSampling{PoissonSampling{Groups: 1, Probability: 0.15}, 4000, 20000},
+		"truncated, groups":          TruncatedSampling{PoissonSampling{Groups: 4, Probability: 0.3}, 2000, 20000},
 		"min-sep":                    MinSepSampling{Participations: 3, Separation: 5, Probability: 0.3},
 		"min-sep, single":            MinSepSampling{Participations: 1, Separation: 1, Probability: 0.1},
 		"min-sep, as soon as it may": MinSepSampling{Participations: 6, Separation: 5, Probability: 1},

@@ -23,6 +23,13 @@ func TestGoldenDraws(t *testing.T) {
 	if got := poisson.Batch(4); !slices.Equal(got, want) {
 		t.Errorf("step 4 draws %v, want %v", got, want)
 	}
+	truncated, err := TruncatedSampling{PoissonSampling{Groups: 3, Probability: 0.01}, 10, 5000}.Sampler(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := truncated.Batch(4), []int{595, 996, 1923, 2046, 2707, 3109, 3240, 3244, 3821, 4154}; !slices.Equal(got, want) {
+		t.Errorf("step 4 keeps %v, want %v", got, want)
+	}
 	allocation, err := AllocationSampling{Groups: 2, Participations: 2}.Sampler(o)
 	if err != nil {
 		t.Fatal(err)

@@ -26,14 +26,18 @@ const (
 	// puts every record once into one of w groups, and cuts the steps of a group, t mod w, into k blocks; in each the
 	// record takes part in one step at random. Strategies have at most w bands, as for Poisson.
 	Allocation
+	// Truncated draws batches as Poisson does, of a largest size (TruncatedSampling): what exceeds it is dropped. How
+	// likely that is with a record in it is added to δ.
+	Truncated
 )
 
-var schemes = enum.Of[Scheme]("sampling", nameCyclic, namePoisson, nameBins, nameAllocation)
+var schemes = enum.Of[Scheme]("sampling", nameCyclic, namePoisson, nameBins, nameAllocation, nameTruncated)
 
 // Schemes returns the names that ParseScheme knows.
 func Schemes() []string { return schemes.All() }
 
-// String returns the name of the scheme's Sampling: "cyclic", "poisson", "bins" or "allocation".
+// String returns the name of the scheme's Sampling: "cyclic", "poisson", "bins", "allocation" or
+// "truncated".
 func (s Scheme) String() string { return schemes.Name(s) }
 
 // Known reports whether s is one of the schemes.

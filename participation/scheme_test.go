@@ -10,7 +10,7 @@ import (
 
 // Schemes are named as the samplings that they use.
 func TestSchemes(t *testing.T) {
-	for _, s := range []Scheme{InTurn, Poisson, Bins, Allocation} {
+	for _, s := range []Scheme{InTurn, Poisson, Bins, Allocation, Truncated} {
 		if got, err := ParseScheme(s.String()); got != s || err != nil || !slices.Contains(Samplings(), s.String()) {
 			t.Errorf("%v: %v, %v", s, got, err)
 		}
@@ -19,7 +19,7 @@ func TestSchemes(t *testing.T) {
 	if _, err := ParseScheme("shuffled"); !errors.As(err, &a) || a.Field != "Sampling" {
 		t.Errorf("%v", err)
 	}
-	if Scheme(4).Known() || Scheme(-1).Known() || Scheme(4).String() != "Scheme(4)" {
+	if Scheme(5).Known() || Scheme(-1).Known() || Scheme(5).String() != "Scheme(5)" {
 		t.Error("unknown schemes have names")
 	}
 }

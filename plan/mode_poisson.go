@@ -1,11 +1,13 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"mafalda/accounting"
 	"mafalda/accounting/allocation"
+	"mafalda/accounting/pld"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
 	"mafalda/internal/fault"
@@ -13,21 +15,22 @@ import (
 	"mafalda/participation"
 )
 
-// poissonMode computes the best strategy for batches that are drawn in secret, by Poisson sampling or random
-// allocation, which differ in the noise that bands take. Optimum and what
+// poissonMode computes the best strategy for batches that are drawn in secret, by Poisson sampling, of any size or
+// truncated, or random allocation, which differ in the noise that bands take. Optimum and what
 // is said of it are those under single participation, which is what the privacy of the bands is accounted for with;
 // beside them there is the optimum for batches in turn, to compare with.
 type poissonMode struct{ ordinary }
 
 func (poissonMode) takes(_ Problem, o Options) bool {
-	return o.Sampling == participation.Poisson || o.Sampling == participation.Allocation
+	return o.Sampling == participation.Poisson || o.Sampling == participation.Allocation ||
+		o.Sampling == participation.Truncated
 }
 
 func (poissonMode) check(p Problem, o Options) error {
 	if err := o.checkMonteCarlo(); err != nil {
 		return err
 	}
-	if err := o.checkDrawn(p); err != nil {
+	if err := cmp.Or(o.checkDrawn(p), o.checkBatches()); err != nil {
 		return err
 	}
 	if w, b := o.Class.Parameters().Bandwidth, p.Schema.Separation(); w < 0 || w > b {
@@ -106,10 +109,10 @@ func (poissonMode) solve(ctx context.Context, s *job) error {
 	if err := s.setPoissonNoise(); err != nil {
 		return err
 	}
-	if ctx.Err() == nil && s.Options.Sampling == participation.Poisson {
+	if ctx.Err() == nil && s.Options.Sampling != participation.Allocation {
 		s.show("lower bound", 0)
 		of := measure.NewSecretBounds(s.gram, s.schema(), s.Cyclic, s.bandGap())
-		bound, err := of.Poisson(ctx, s.Sampling.Groups, target.Epsilon, target.Delta)
+		bound, err := of.Poisson(ctx, s.Sampling.Groups, target.Epsilon, target.Delta+s.Sampling.Overflow)
 		if err := s.setSecretBound(bound, err); err != nil {
 			return err
 		}
@@ -130,7 +133,8 @@ func (s *job) bandGap() float64 {
 // bound is one for the squared error of all strategies.
 func (s *job) bandSearch(o factorize.Objective, bound float64) (*bands.Search, *bands.Table, error) {
 	t, err := bands.NewTable(o, s.schema(), bands.Options{Gap: s.bandGap(),
-		Allocation: s.Options.Sampling == participation.Allocation})
+		Allocation: s.Options.Sampling == participation.Allocation, Truncation: s.Options.Batches,
+		Adjacency: s.Options.Privacy.Adjacency})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -154,7 +158,12 @@ func (s *job) drawnNoise(w int, target accounting.Target) (float64, error) {
 	if s.Options.Sampling == participation.Allocation {
 		return bands.Noise{}.Allocated(s.schema(), w, target.Epsilon, target.Delta)
 	}
-	return bands.Noise{}.Multiplier(s.schema(), w, target.Epsilon, target.Delta)
+	rounds := pld.BandRounds(s.schema().Steps(), s.schema().Separation(), w)
+	left, err := s.Options.Batches.Left(target.Delta, rounds, w)
+	if err != nil {
+		return 0, err
+	}
+	return bands.Noise{}.MultiplierUnder(s.Options.Privacy.Adjacency, s.schema(), w, target.Epsilon, left)
 }
 
 // setPoissonNoise fills in the noise under Poisson sampling, or random allocation.
@@ -166,7 +175,12 @@ func (s *job) setPoissonNoise() error {
 		s.DPDSGDRatio = s.plainSampled() / s.ErrorAtPrivacy
 		return err
 	}
-	upper, lower, err := s.Sampling.Bounds()
+	if s.Options.Sampling == participation.Truncated {
+		epsilon, overflow, err := s.Sampling.Truncated(s.Options.Privacy.Adjacency)
+		s.Sampling.Epsilon, s.Sampling.Overflow = &epsilon, overflow
+		return err
+	}
+	upper, lower, err := s.Sampling.Bounds(s.Options.Privacy.Adjacency)
 	s.Sampling.Epsilon, s.Sampling.EpsilonLower = &upper, &lower
 	return err
 }

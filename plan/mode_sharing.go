@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/accounting"
 	"mafalda/accounting/pld"
 	"mafalda/export"
 	"mafalda/factorize"
@@ -40,8 +41,10 @@ func (sharingMode) check(p Problem, o Options) error {
 		return fault.New("PerNode", nil, shared+", whose strategy is the same everywhere")
 	case o.Groups > 0:
 		return fault.New("Groups", nil, shared+", whose strategy is the same everywhere")
-	case o.Sampling == participation.Bins || o.Sampling == participation.Allocation:
+	case o.Sampling != participation.InTurn && o.Sampling != participation.Poisson:
 		return fault.New("Sampling", o.Sampling, shared+": cyclic or poisson")
+	case o.Sampling == participation.Poisson && o.Privacy != nil && o.Privacy.Adjacency != accounting.ZeroOut:
+		return fault.New("Adjacency", o.Privacy.Adjacency, "with [Sampling] %v "+shared, o.Sampling)
 	case o.Start != nil || o.StartFrom != "":
 		return fault.New("StartFrom", nil, shared)
 	case p.Gram.Method > GramExact:

@@ -12,6 +12,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/accounting/bins"
+	"mafalda/accounting/truncation"
 	"mafalda/factorize"
 	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
@@ -23,6 +24,7 @@ type Options struct {
 	Class       factorize.Class      // strategies to choose from; nil means DefaultClass, or what Budget says
 	Budget      *Budget              // class and width are chosen to fit it; nil: Class
 	Sampling    participation.Scheme // how batches are drawn: in turn, unless it says otherwise
+	Batches     truncation.Batches   // of Sampling Truncated; Most 0: truncation.Enough
 	PerNode     bool                 // a strategy for every node
 	Groups      int                  // so many strategies that the nodes share; 0: one
 	Tolerance   float64              // certified relative gap to stop at; 0 means Problem.Tolerance
@@ -74,6 +76,10 @@ func (o Options) filled(p Problem) Options {
 		}
 		o.Privacy = p.Levels.strictest(adjacency)
 	}
+	if n := o.Batches.Records; o.Sampling == participation.Truncated && o.Batches.Most == 0 && o.Privacy != nil &&
+		n > 0 && n <= truncation.MaxRecords {
+		o.Batches = o.enoughBatches(p.Schema)
+	}
 	if o.Tolerance == 0 {
 		o.Tolerance = p.Tolerance()
 	}
@@ -87,6 +93,9 @@ func (o Options) check(p Problem) error {
 		return fault.New("Sampling", int(o.Sampling), "is none that there is")
 	}
 	if err := o.checkMonteCarlo(); err != nil {
+		return err
+	}
+	if err := o.checkBatches(); err != nil {
 		return err
 	}
 	if err := o.checkClass(p); err != nil {

@@ -3,6 +3,8 @@ package plan
 import (
 	"mafalda/accounting"
 	"mafalda/accounting/bins"
+	"mafalda/accounting/pld"
+	"mafalda/accounting/truncation"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
@@ -39,7 +41,8 @@ func (s *job) setDrawnNoise(groups int) {
 	s.Privacy = &export.Privacy{Epsilon: &epsilon, Delta: &delta, Clip: wanted.clip(),
 		Adjacency: wanted.Adjacency.String(), NoiseStd: rounding.MulUp(best.NoiseMultiplier, wanted.clip())}
 	s.Sampling = &export.Sampling{Scheme: s.Options.Sampling.String(), Groups: groups, Probability: best.Probability,
-		Rounds: best.Rounds, NoiseMultiplier: best.NoiseMultiplier, Delta: delta}
+		Rounds: best.Rounds, NoiseMultiplier: best.NoiseMultiplier, Delta: delta, Records: s.Options.Batches.Records,
+		MaxBatch: s.Options.Batches.Most}
 	for _, c := range s.Candidates {
 		s.Sampling.Candidates = append(s.Sampling.Candidates, export.Candidate{Bandwidth: c.Bandwidth,
 			NoiseMultiplier: c.NoiseMultiplier, ErrorAtPrivacy: c.ErrorAtPrivacy})
@@ -96,10 +99,32 @@ func (o Options) checkDrawnPrivacy() error {
 	case p == nil || p.Epsilon == 0 || p.Delta == 0:
 		return fault.New("Sampling", nil, "[Sampling] %v needs [Epsilon] and [Delta]: its noise depends on them",
 			o.Sampling)
-	case p.Adjacency != accounting.ZeroOut:
+	case p.Adjacency != accounting.ZeroOut && o.Sampling != participation.Poisson && o.Sampling != participation.Truncated:
 		return fault.New("Adjacency", nil,
-			"[Adjacency] %v is not for [Sampling] %v, whose privacy is proved for %v only",
+			"[Adjacency] %v is not for [Sampling] %v, whose privacy is accounted for under %v only: choose poisson or truncated",
 			p.Adjacency, o.Sampling, accounting.ZeroOut)
+	}
+	return nil
+}
+
+// enoughBatches returns the least batches that cost nearly nothing, whatever the number of bands: with w of them a group has
+// at most (T+w)/w rounds, with probability w/b each.
+func (o Options) enoughBatches(schema participation.Schema) truncation.Batches {
+	steps, b := schema.Steps(), schema.Separation()
+	all := pld.Rounds{Rounds: steps + b, Mechanism: pld.Mechanism{Probability: 1 / float64(b)}}
+	return truncation.Enough(o.Batches.Records, all, 1, o.Privacy.Delta)
+}
+
+// checkBatches refuses largest batches where batches are of any size, and such as are none.
+func (o Options) checkBatches() error {
+	switch b := o.Batches; {
+	case o.Sampling == participation.Truncated && b.Records == 0:
+		return fault.New("Records", nil, "[Sampling] %v needs [Records], at least as many as any node has: they are public, and "+
+			"say how likely a batch is to be too large", o.Sampling)
+	case o.Sampling == participation.Truncated:
+		return b.Check()
+	case !b.None():
+		return fault.New("Records", nil, "[Records] and [MaxBatch] are for [Sampling] %v", participation.Truncated)
 	}
 	return nil
 }

@@ -121,13 +121,16 @@ func TestBadSampling(t *testing.T) {
 			"Participations", "3 times on average"},
 		"no privacy": {func(_ *plan.Problem, o *plan.Options) { o.Privacy = nil }, "Sampling",
 			"needs Epsilon and Delta"},
-		"no delta":  {privacy(accounting.Target{Epsilon: 2}, 0), "Sampling", "needs Epsilon and Delta"},
-		"mu":        {privacy(accounting.Target{Mu: 1}, 0), "Mu", "is not for Sampling poisson"},
-		"delta":     {privacy(accounting.Target{Epsilon: 2, Delta: 1}, 0), "Privacy", "delta = 1"},
-		"epsilon":   {privacy(accounting.Target{Epsilon: -2, Delta: 1e-6}, 0), "Privacy", "epsilon = -2"},
-		"adjacency": {privacy(good, accounting.ReplaceOne), "Adjacency", "replace-one is not for"},
-		"per node":  {func(_ *plan.Problem, o *plan.Options) { o.PerNode = true }, "Groups", "not for Sampling"},
-		"groups":    {func(_ *plan.Problem, o *plan.Options) { o.Groups = 2 }, "Groups", "not for Sampling"},
+		"no delta": {privacy(accounting.Target{Epsilon: 2}, 0), "Sampling", "needs Epsilon and Delta"},
+		"mu":       {privacy(accounting.Target{Mu: 1}, 0), "Mu", "is not for Sampling poisson"},
+		"delta":    {privacy(accounting.Target{Epsilon: 2, Delta: 1}, 0), "Privacy", "delta = 1"},
+		"epsilon":  {privacy(accounting.Target{Epsilon: -2, Delta: 1e-6}, 0), "Privacy", "epsilon = -2"},
+		"adjacency": {func(p *plan.Problem, o *plan.Options) {
+			privacy(good, accounting.ReplaceOne)(p, o)
+			o.Sampling = participation.Bins
+		}, "Adjacency", "replace-one is not for"},
+		"per node": {func(_ *plan.Problem, o *plan.Options) { o.PerNode = true }, "Groups", "not for Sampling"},
+		"groups":   {func(_ *plan.Problem, o *plan.Options) { o.Groups = 2 }, "Groups", "not for Sampling"},
 		"objective": {func(p *plan.Problem, _ *plan.Options) { p.Objective = plan.Last }, "Objective",
 			"last is not for"},
 		"class": {func(_ *plan.Problem, o *plan.Options) { o.Class = factorize.Dense{} }, "Class",

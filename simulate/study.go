@@ -64,7 +64,7 @@ func (o StudyOptions) Check() error {
 	case len(o.Methods) == 0:
 		return fault.New("Methods", nil, "is empty")
 	}
-	if o.Sampling == participation.Allocation {
+	if o.Sampling == participation.Allocation || o.Sampling == participation.Truncated {
 		return fault.New("Sampling", o.Sampling, "is not simulated: choose cyclic, poisson or bins")
 	}
 	if err := o.checkScheme(); err != nil {

@@ -11,6 +11,7 @@ import (
 	"mafalda/accounting"
 	"mafalda/accounting/allocation"
 	"mafalda/accounting/pld"
+	"mafalda/accounting/truncation"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/internal/rounding"
@@ -100,13 +101,29 @@ func (v *verification) poisson() error {
 func (v *verification) noiseFor(bands int) (float64, error) {
 	m := v.export.Manifest
 	if !m.Allocated() {
-		return v.rounds(bands).NoiseFor(*m.Privacy.Epsilon, m.Sampling.Delta)
+		left, err := v.batches().Left(m.Sampling.Delta, v.rounds(bands), bands)
+		if err != nil {
+			return 0, err
+		}
+		return v.rounds(bands).NoiseUnder(v.adjacency(), *m.Privacy.Epsilon, left)
 	}
 	of, err := allocation.ForBands(v.asked.Steps(), v.asked.Participations(), bands)
 	if err != nil {
 		return 0, err
 	}
 	return of.NoiseMultiplier(*m.Privacy.Epsilon, m.Sampling.Delta)
+}
+
+// adjacency is the one of the manifest, which its privacy is checked with.
+func (v *verification) adjacency() accounting.Adjacency {
+	a, _ := accounting.ParseAdjacency(v.export.Manifest.Privacy.Adjacency) // CheckPrivacy has seen it
+	return a
+}
+
+// batches are the largest ones that the manifest says; none if it says nothing.
+func (v *verification) batches() truncation.Batches {
+	s := v.export.Manifest.Sampling
+	return truncation.Batches{Records: s.Records, Most: s.MaxBatch}
 }
 
 // rounds is what a record of the largest group goes through with so many bands.
@@ -136,7 +153,7 @@ func (v *verification) candidates(ctx context.Context, h *mat.SymDense) error {
 		return err
 	}
 	noise, err := accounting.Calibrate(accounting.Target{Epsilon: *p.Epsilon, Delta: *p.Delta},
-		rounding.SqrtUp(cyclic.Sensitivity.Squared), p.Clip, accounting.ZeroOut)
+		rounding.SqrtUp(cyclic.Sensitivity.Squared), p.Clip, v.adjacency())
 	if err != nil {
 		return err
 	}
@@ -179,7 +196,7 @@ func (v *verification) secretBound(ctx context.Context, h *mat.SymDense, cyclic 
 	if m.Binned() {
 		proven, err = bounds.Bins(*m.Privacy.Epsilon, s.Delta)
 	} else {
-		proven, err = bounds.Poisson(ctx, s.Groups, *m.Privacy.Epsilon, s.Delta)
+		proven, err = bounds.Poisson(ctx, s.Groups, *m.Privacy.Epsilon, s.Delta+s.Overflow)
 	}
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/accounting/bins"
+	"mafalda/accounting/truncation"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/graph"
@@ -185,6 +186,43 @@ func TestVerifyAllocation(t *testing.T) {
 		}
 		_, manifest := readGeneric(t, dir)
 		spoil(manifest, manifest["sampling"].(object))
+		writeGeneric(t, dir, manifest)
+		if r, err := verified(t, dir, verify.NetworkFiles{}); err == nil && r.OK() {
+			t.Errorf("%s: not noticed", name)
+		}
+	}
+}
+
+// The largest batch, the number of records and what is dropped belong to ε: none can be changed alone.
+func TestVerifyTruncated(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	x := exported{network: graph.NetworkOptions{Source: "florentine"},
+		problem: plan.Problem{Schema: must(participation.NewCyclic(13, 4, 4))},
+		options: plan.Options{Sampling: participation.Truncated, Batches: truncation.Batches{Records: 200, Most: 85},
+			NoBaselines: true, Privacy: &plan.Privacy{Target: accounting.Target{Epsilon: 12, Delta: 1e-6}}}}
+	x.to(t, dir)
+	text, _ := readGeneric(t, dir)
+	if r, err := verified(t, dir, verify.NetworkFiles{}); err != nil || !r.OK() {
+		t.Fatalf("%v, %+v", err, r)
+	}
+	for name, spoil := range map[string]func(s map[string]any){
+		"smaller batches":    func(s map[string]any) { s["max_batch"] = 84 },
+		"more records":       func(s map[string]any) { s["records"] = 201 },
+		"nothing is dropped": func(s map[string]any) { delete(s, "overflow") },
+		"less is dropped":    func(s map[string]any) { s["overflow"] = must(s["overflow"].(json.Number).Float64()) / 2 },
+		"smaller epsilon":    func(s map[string]any) { s["epsilon"] = 11.9 },
+		"a lower epsilon":    func(s map[string]any) { s["epsilon_lower"] = 11.9 },
+		"no largest batch":   func(s map[string]any) { delete(s, "max_batch") },
+		"poisson": func(s map[string]any) {
+			s["scheme"], s["epsilon_lower"] = export.SchemePoisson, s["epsilon"]
+		},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, manifest := readGeneric(t, dir)
+		spoil(manifest["sampling"].(map[string]any))
+		delete(manifest, "contract")
 		writeGeneric(t, dir, manifest)
 		if r, err := verified(t, dir, verify.NetworkFiles{}); err == nil && r.OK() {
 			t.Errorf("%s: not noticed", name)

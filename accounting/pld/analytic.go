@@ -15,6 +15,8 @@ const (
 	Losses     Source = "losses"       // the distribution of the privacy loss, on a grid
 	Draws      Source = "draws"        // how often a record is drawn, as if the attacker saw it
 	Renyi      Source = "renyi"        // Rényi divergences of the rounds
+	Jumps      Source = "rare jumps"   // large single losses as lost, and two moments of all others
+	Removed    Source = "removed"      // a removed record, and the most that an added one can show beside
 	EveryRound Source = "every round"  // the same noise with every record in every round
 	OneRound   Source = "one round"    // the formula for a single round, which is exact
 	NoSampling Source = "no sampling"  // the formula for noise alone, which is exact
@@ -30,6 +32,10 @@ func (s Source) About() string {
 		return "how often a record is drawn, as if attackers saw it: a fallback"
 	case Renyi:
 		return "Rényi divergences of the rounds: a fallback"
+	case Jumps:
+		return "the chance of one large loss, and two moments of all others: a fallback"
+	case Removed:
+		return "what a removed record shows, and the most that an added one can show: a fallback"
 	case EveryRound:
 		return "the same noise with every record in every round: a fallback"
 	case OneRound:
@@ -54,7 +60,8 @@ func (b EpsilonBounds) Accurate() bool { return b.Upper-b.Lower <= 2e-3*b.Upper 
 
 // improved returns bounds that are the better ones of those given and of the formulas of this file, without a grid.
 func (d *Distribution) improved(b EpsilonBounds, delta float64) EpsilonBounds {
-	for _, other := range []EpsilonBounds{{d.drawsEpsilon(delta), 0, Draws}, {d.renyiEpsilon(delta), 0, Renyi}} {
+	for _, other := range []EpsilonBounds{{d.drawsEpsilon(delta), 0, Draws}, {d.renyiEpsilon(delta), 0, Renyi},
+		{d.jumpsEpsilon(delta), 0, Jumps}, {d.removedEpsilon(delta), 0, Removed}} {
 		if other.Upper < b.Upper {
 			b.Upper, b.By = other.Upper, other.By
 		}
@@ -107,7 +114,7 @@ func (d *Distribution) drawsEpsilon(delta float64) float64 {
 		return 0
 	}
 	within := math.Nextafter(math.Exp(share)*(1-1e-12), 0) // of δ, for the Gaussian mechanism
-	mu := math.Sqrt(high) / e.NoiseMultiplier * (1 + 0x1p-50)
+	mu := d.apart() * math.Sqrt(high) / e.NoiseMultiplier * (1 + 0x1p-50)
 	if !(within > 0) || !(mu > 0) {
 		return math.Inf(1)
 	}
@@ -124,7 +131,12 @@ func (d *Distribution) drawsEpsilon(delta float64) float64 {
 //
 // and of an added one are no larger (Mironov, Talwar & Zhang, "Rényi Differential Privacy of the Sampled Gaussian
 // Mechanism", 2019, Theorem 5 and Section 3.3).
+//
+// There is no such form here for a replaced record: it is +Inf.
 func (d *Distribution) renyiEpsilon(delta float64) float64 {
+	if d.replace {
+		return math.Inf(1)
+	}
 	best := math.Inf(1)
 	for alpha := 2; alpha <= mostOrder; alpha += max(1, alpha/8-15) {
 		var log rounding.Sum
@@ -199,7 +211,7 @@ func (e Mechanism) logMoment(alpha int) float64 {
 // Amplification by Subsampling", 2018, Theorem 8). That of an added one is no larger: it is c times the Gaussian's
 // for e^ε·q/c, where c = q(1-(1-q)(e^ε'-1)) ≤ q and e^ε·q/c ≥ e^ε'. The bounds are +Inf and 0 of more than one round.
 func (d *Distribution) oneRoundEpsilon(delta float64) (upper, lower float64) {
-	if d.rounds != 1 {
+	if d.rounds != 1 || d.replace {
 		return math.Inf(1), 0
 	}
 	q, s := d.events[0].Probability, d.events[0].NoiseMultiplier

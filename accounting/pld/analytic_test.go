@@ -80,12 +80,12 @@ func TestFormulasOfOneRoundHold(t *testing.T) {
 				continue
 			}
 			for _, add := range []bool{false, true} {
-				if exactSampledDelta(lossPair{q, s, add}, epsilon).Cmp(exact.Of(delta)) > 0 {
+				if exactSampledDelta(lossPair{q: q, s: s, add: add}, epsilon).Cmp(exact.Of(delta)) > 0 {
 					t.Errorf("%s, q = %v, s = %v, δ = %v: ε = %v does not hold", name, q, s, delta, epsilon)
 				}
 			}
 		}
-		if lower > 0 && exactSampledDelta(lossPair{q, s, false}, lower).Cmp(exact.Of(delta)) <= 0 || lower < 0.999*upper-1e-9 {
+		if lower > 0 && exactSampledDelta(lossPair{q: q, s: s}, lower).Cmp(exact.Of(delta)) <= 0 || lower < 0.999*upper-1e-9 {
 			t.Errorf("q = %v, s = %v, δ = %v: ε from %v to %v", q, s, delta, lower, upper)
 		}
 	}
@@ -167,8 +167,8 @@ func TestCalibratedNoiseOfOneRoundIsEnough(t *testing.T) {
 					continue
 				}
 				holds := func(multiplier float64) bool {
-					return exactSampledDelta(lossPair{q, multiplier, false}, epsilon).Cmp(exact.Of(delta)) <= 0 &&
-						exactSampledDelta(lossPair{q, multiplier, true}, epsilon).Cmp(exact.Of(delta)) <= 0
+					return exactSampledDelta(lossPair{q: q, s: multiplier}, epsilon).Cmp(exact.Of(delta)) <= 0 &&
+						exactSampledDelta(lossPair{q: q, s: multiplier, add: true}, epsilon).Cmp(exact.Of(delta)) <= 0
 				}
 				if !holds(p.NoiseMultiplier) || p.Epsilon > epsilon {
 					t.Errorf("q = %v, δ = %v, ε = %v: %+v does not hold", q, delta, epsilon, p)

@@ -65,7 +65,7 @@ func TestCalibrateSampledRefuses(t *testing.T) {
 		"Rounds":      func(s *Target) { s.Rounds = -1 },
 		"Epsilon":     func(s *Target) { s.Epsilon, s.Delta = 1e-9, 1e-12 }, // out of reach
 		"Delta":       func(s *Target) { s.Delta = 1 },
-		"Adjacency":   func(s *Target) { s.Adjacency = accounting.ReplaceOne },
+		"Adjacency":   func(s *Target) { s.Adjacency = 7 },
 	} {
 		bad := good
 		change(&bad)

@@ -13,17 +13,15 @@ import (
 
 // A Distribution is what Poisson-subsampled Gaussian mechanisms, run one after the other, adaptively or not, tell
 // about a record: the distribution of the privacy loss of their dominating pairs, of a removed and of an added
-// record. It is immutable.
+// record, or of a replaced one. It is immutable.
 type Distribution struct {
-	events []Rounds
-	rounds int // of all events
+	events  []Rounds
+	rounds  int  // of all events
+	replace bool // neighbours replace a record
 }
 
 // Compose returns the privacy loss of events run one after the other. The errors are a fault.Argument of the
-// field Probability, NoiseMultiplier or Rounds of an event, of Events if there are none, and of Adjacency for
-// replace-one: a record that is replaced moves between two mixtures, (1-q)N(0,s²I) + qN(g,s²I) and the same with
-// another g, for which no dominating pair is proved here. It is not the pair of twice the clipping norm, which knows
-// one mixture only.
+// field Probability, NoiseMultiplier or Rounds of an event, of Events if there are none, and of Adjacency.
 func Compose(adjacency accounting.Adjacency, events ...Rounds) (*Distribution, error) {
 	if err := checkAdjacency(adjacency); err != nil {
 		return nil, err
@@ -31,7 +29,7 @@ func Compose(adjacency accounting.Adjacency, events ...Rounds) (*Distribution, e
 	if len(events) == 0 {
 		return nil, fault.New("Events", nil, "there are none")
 	}
-	d := &Distribution{}
+	d := &Distribution{replace: adjacency == accounting.ReplaceOne}
 	for _, e := range events {
 		if err := e.check(); err != nil {
 			return nil, err
@@ -85,15 +83,21 @@ func (d *Distribution) EpsilonBounds(delta float64) (EpsilonBounds, error) {
 	}
 	removed, lower := d.direction(false, delta).epsilon(delta)
 	added := d.largestLoss()
-	if added > lower && d.sampled() {
+	if added > lower && d.sampled() && !d.replace {
 		u, l := d.direction(true, delta).epsilon(delta)
 		added, lower = math.Min(added, u), math.Max(lower, l)
+	}
+	if d.replace { // one direction is as the other
+		added = 0
 	}
 	b := EpsilonBounds{upper, lower, EveryRound}
 	if grid := math.Max(removed, added); grid <= upper {
 		b.Upper, b.By = grid, Losses
 	}
 	b.Lower = math.Min(b.Lower, b.Upper)
+	if !b.Accurate() {
+		b.Lower = math.Min(math.Max(b.Lower, d.drawnLower(delta)), b.Upper)
+	}
 	if !b.Accurate() {
 		b = d.improved(b, delta)
 	}
@@ -114,7 +118,7 @@ func (d *Distribution) upperEpsilon(delta float64, both bool, g *guide) (float64
 		return one, nil
 	}
 	most := d.direction(false, delta).upperEpsilon(delta, g)
-	if added := d.largestLoss(); both && added > most {
+	if added := d.largestLoss(); both && added > most && !d.replace {
 		most = math.Max(most, math.Min(added, d.direction(true, delta).upperEpsilon(delta, &guide{})))
 	}
 	if most >= upper {
@@ -123,12 +127,20 @@ func (d *Distribution) upperEpsilon(delta float64, both bool, g *guide) (float64
 	return most, nil
 }
 
-// variation bounds δ(0), the total variation of all rounds: with p = q(2Φ(1/(2s)) - 1) for one round, a round can be
-// drawn together with and without the record so that it differs with probability p, and all rounds with 1 - Π(1-p).
+// apart is the distance of two neighbours' contributions in clipping norms.
+func (d *Distribution) apart() float64 {
+	if d.replace {
+		return 2
+	}
+	return 1
+}
+
+// variation bounds δ(0), the total variation of all rounds: with p = q(2Φ(a/(2s)) - 1) for one round, a apart, a round
+// can be drawn together with and without the record so that it differs with probability p, and all rounds with 1 - Π(1-p).
 func (d *Distribution) variation() float64 {
 	log := 0.0
 	for _, e := range d.events {
-		one := e.Probability * math.Erf(1/(2*math.Sqrt2*e.NoiseMultiplier))
+		one := e.Probability * math.Erf(d.apart()/(2*math.Sqrt2*e.NoiseMultiplier))
 		log += float64(e.Rounds) * math.Log1p(-math.Min(one*(1+1e-14), 1))
 	}
 	return -math.Expm1(log * (1 + 1e-9))
@@ -159,7 +171,7 @@ func (d *Distribution) Delta(epsilon float64) (upper, lower float64, err error) 
 	}
 	upper = math.Min(upper, d.variation())
 	removed, lower := d.direction(false, leastDelta).delta(epsilon)
-	if d.largestLoss() > epsilon && d.sampled() {
+	if d.largestLoss() > epsilon && d.sampled() && !d.replace {
 		u, l := d.direction(true, leastDelta).delta(epsilon)
 		removed, lower = math.Max(removed, u), math.Max(lower, l)
 	}
@@ -177,7 +189,7 @@ type unsampled float64
 func (d *Distribution) unsampled() unsampled {
 	mus := make([]float64, len(d.events))
 	for i, e := range d.events {
-		mus[i] = math.Sqrt(float64(e.Rounds)) / e.NoiseMultiplier * (1 + 0x1p-50)
+		mus[i] = d.apart() * math.Sqrt(float64(e.Rounds)) / e.NoiseMultiplier * (1 + 0x1p-50)
 	}
 	mu, err := accounting.Compose(mus...)
 	if err != nil {
@@ -223,7 +235,7 @@ type direction struct {
 func (d *Distribution) direction(add bool, delta float64) *direction {
 	r := &direction{total: float64(d.rounds)}
 	for _, e := range d.events {
-		p := lossPair{q: e.Probability, s: e.NoiseMultiplier, add: add}
+		p := lossPair{q: e.Probability, s: e.NoiseMultiplier, add: add, replace: d.replace}
 		from, to := p.support(cutOff*delta/r.total, cutOffLow/r.total)
 		r.pairs, r.rounds = append(r.pairs, p), append(r.rounds, e.Rounds)
 		r.from, r.to = append(r.from, from), append(r.to, to)

@@ -214,7 +214,7 @@ func TestComposeSampledRefuses(t *testing.T) {
 		"NoiseMultiplier": compose(accounting.ZeroOut, sampledRounds(0.5, 0, 10)),
 		"Rounds":          compose(accounting.ZeroOut, good, sampledRounds(0.5, 1, 0)),
 		"Events":          compose(accounting.ZeroOut),
-		"Adjacency":       compose(accounting.ReplaceOne, good),
+		"Adjacency":       compose(7, good),
 		"Delta":           noDelta,
 		"Epsilon":         noEpsilon,
 	} {

@@ -21,7 +21,8 @@
 // looser ε, and EpsilonBounds says which.
 //
 // The pair needs that the draw stays secret, batch sizes included, and that a sum is divided by the expected batch
-// size. It does not describe batches that are shuffled, or cut by position, or a record that is replaced by another.
+// size. It does not describe batches that are shuffled, or cut by position. A record that is replaced by another has a pair
+// of its own, with its proof in replaced.go.
 //
 // # Notation
 //

@@ -36,9 +36,16 @@ func BandRounds(steps, separation, bands int) Rounds {
 		Mechanism: Mechanism{Probability: float64(bands) / float64(separation)}}
 }
 
-// NoiseFor returns the noise multiplier with which these rounds are (ε, δ)-DP. It fails as Calibrate does.
+// NoiseFor returns the noise multiplier with which these rounds are (ε, δ)-DP under zero-out adjacency. It fails as
+// Calibrate does.
 func (e Rounds) NoiseFor(epsilon, delta float64) (float64, error) {
-	p, err := Calibrate(Target{Probability: e.Probability, Rounds: e.Rounds, Epsilon: epsilon, Delta: delta})
+	return e.NoiseUnder(accounting.ZeroOut, epsilon, delta)
+}
+
+// NoiseUnder is NoiseFor under any adjacency.
+func (e Rounds) NoiseUnder(adjacency accounting.Adjacency, epsilon, delta float64) (float64, error) {
+	p, err := Calibrate(Target{Probability: e.Probability, Rounds: e.Rounds, Epsilon: epsilon, Delta: delta,
+		Adjacency: adjacency})
 	return p.NoiseMultiplier, err
 }
 
@@ -59,14 +66,10 @@ func (e Rounds) check() error {
 	return nil
 }
 
-// checkAdjacency rejects an adjacency for which no dominating pair is proved here.
+// checkAdjacency rejects adjacencies that are none.
 func checkAdjacency(a accounting.Adjacency) error {
 	if err := a.Check(); err != nil {
 		return fault.New("Adjacency", nil, "%v", err)
-	}
-	if a == accounting.ReplaceOne {
-		return fault.New("Adjacency", a, "has no proved dominating pair under secret sampling "+
-			"(twice the clipping norm is none): choose zero-out")
 	}
 	return nil
 }

@@ -11,8 +11,9 @@ import "math"
 // (Zhu, Dong & Wang 2022, Theorem 11; the worst case is a contribution of norm clip, and what is orthogonal to it says
 // nothing.)
 type lossPair struct {
-	q, s float64
-	add  bool
+	q, s    float64
+	add     bool
+	replace bool // a replaced record: see replaced.go
 }
 
 // direction is the sign of the loss in L.
@@ -26,8 +27,12 @@ func (p lossPair) direction() float64 {
 // far is where e^-L is below the last bit of 1.
 const far = 40.0
 
-// logRatio returns L(x) = log(1-q + q e^z), z = (2x-1)/(2s²).
+// logRatio returns L(x) = log(1-q + q e^z), z = (2x-1)/(2s²), or L(x) - L(-x) of a replaced record.
 func (p lossPair) logRatio(x float64) float64 {
+	if p.replace {
+		one := p.one()
+		return one.logRatio(x) - one.logRatio(-x)
+	}
 	z := (x - 0.5) / (p.s * p.s)
 	switch {
 	case p.q == 1:
@@ -46,6 +51,8 @@ func (p lossPair) loss(x float64) float64 { return p.direction() * p.logRatio(x)
 // outcome is the inverse of logRatio, -Inf at log(1-q) and below.
 func (p lossPair) outcome(l float64) float64 {
 	switch {
+	case p.replace:
+		return p.replacedOutcome(l)
 	case p.q == 1:
 		return p.s*p.s*l + 0.5
 	case l > far:
@@ -61,6 +68,8 @@ func (p lossPair) outcome(l float64) float64 {
 // stretch returns dx/dL / s² = e^L/(e^L - (1-q)), which is 1 for q = 1 and for large L, and +Inf at log(1-q) and below.
 func (p lossPair) stretch(l float64) float64 {
 	switch {
+	case p.replace:
+		return p.replacedStretch(l)
 	case p.q == 1:
 		return 1
 	case l > far:
@@ -85,6 +94,8 @@ func (p lossPair) density(x float64) float64 {
 func (p lossPair) lossDensity(l float64) float64 {
 	x, g := p.outcome(l), p.stretch(l)
 	switch {
+	case p.replace:
+		return p.density(x) * p.s * p.s * g
 	case p.add:
 		return normalDensity(x/p.s) * p.s * g
 	case x > 0.5:
@@ -115,14 +126,17 @@ const leastMass = 1e-300
 // panels cuts [from, to] into pieces on which P's density and the loss are smooth: short against s, and against the
 // distance to the poles of L, which are at a height of πs² above the outcome where both parts of m are equal.
 func (p lossPair) panels(from, to float64) []float64 {
-	bend := math.Inf(-1)
+	var bends []float64
 	if p.q < 1 {
-		bend = 0.5 + p.s*p.s*math.Log((1-p.q)/p.q)
+		bends = append(bends, 0.5+p.s*p.s*math.Log((1-p.q)/p.q))
+	}
+	if p.q < 1 && p.replace {
+		bends = append(bends, -bends[0])
 	}
 	cuts := []float64{from}
 	for x := from; x < to; {
 		width := p.s / 4
-		if p.q < 1 {
+		for _, bend := range bends {
 			distance := math.Abs(bend - x)
 			if x < bend {
 				distance /= 1.25 // what is left after such a step

@@ -59,7 +59,7 @@ func TestFewRoundsEncloseTheDefinition(t *testing.T) {
 		for _, add := range []bool{false, true} {
 			var pairs []lossPair
 			for _, e := range events {
-				pairs = append(pairs, lossPair{e.Probability, e.NoiseMultiplier, add})
+				pairs = append(pairs, lossPair{q: e.Probability, s: e.NoiseMultiplier, add: add})
 			}
 			delta := between(r, 1e-7, 1e-3)
 			upper, lower := d.direction(add, delta).epsilon(delta)

@@ -20,6 +20,7 @@ import (
 	"mafalda/accounting"
 	"mafalda/accounting/allocation"
 	"mafalda/accounting/pld"
+	"mafalda/accounting/truncation"
 	"mafalda/factorize"
 	"mafalda/optim"
 	"mafalda/participation"
@@ -42,6 +43,10 @@ type Options struct {
 	Noise Noise   // where noise multipliers are looked up, and added; nil: the table has its own
 
 	Allocation bool // batches are drawn by random allocation (participation.Allocation), not by Poisson sampling
+
+	Adjacency accounting.Adjacency // of neighbours, under Poisson sampling
+
+	Truncation truncation.Batches // under Poisson sampling, the largest batch; the zero value: any size
 
 	// Searches start from a guess, not from the strategy of fewer bands: what one finds depends on no other.
 	FromGuess bool
@@ -89,7 +94,11 @@ func (t *Table) Multiplier(bands int, epsilon, delta float64) (float64, error) {
 	if t.options.Allocation {
 		return t.options.Noise.Allocated(t.schema, bands, epsilon, delta)
 	}
-	return t.options.Noise.Multiplier(t.schema, bands, epsilon, delta)
+	left, err := t.options.Truncation.Left(delta, t.rounds(bands), bands)
+	if err != nil {
+		return 0, err
+	}
+	return t.options.Noise.MultiplierUnder(t.options.Adjacency, t.schema, bands, epsilon, left)
 }
 
 // Strategy returns the best strategy of so many bands. It fails as factorize.Banded does, and with context.Canceled
@@ -225,11 +234,15 @@ func (t *Table) tooLittle(bands int, multiplier, epsilon, delta float64) (bool, 
 	}
 	e := t.rounds(bands)
 	e.NoiseMultiplier = multiplier
-	d, err := pld.Compose(accounting.ZeroOut, e)
+	left, err := t.options.Truncation.Left(delta, e, bands)
 	if err != nil {
 		return false, err
 	}
-	upper, _, err := d.Epsilon(delta)
+	d, err := pld.Compose(t.options.Adjacency, e)
+	if err != nil {
+		return false, err
+	}
+	upper, _, err := d.Epsilon(left)
 	return upper > epsilon, err
 }
 
@@ -241,16 +254,23 @@ type level struct {
 	steps, separation, bands int
 	epsilon, delta           float64
 	allocated                bool
+	adjacency                accounting.Adjacency
 }
 
 // Multiplier returns the noise multiplier with which a strategy of so many bands is (ε, δ)-DP in place of batches in
-// turn under the schema. It fails as pld.Calibrate does.
+// turn under the schema, and zero-out adjacency. It fails as pld.Calibrate does.
 func (n Noise) Multiplier(schema participation.Schema, bands int, epsilon, delta float64) (float64, error) {
-	at := level{schema.Steps(), schema.Separation(), bands, epsilon, delta, false}
+	return n.MultiplierUnder(accounting.ZeroOut, schema, bands, epsilon, delta)
+}
+
+// MultiplierUnder is Multiplier under any adjacency.
+func (n Noise) MultiplierUnder(adjacency accounting.Adjacency, schema participation.Schema, bands int,
+	epsilon, delta float64) (float64, error) {
+	at := level{schema.Steps(), schema.Separation(), bands, epsilon, delta, false, adjacency}
 	if m, known := n[at]; known {
 		return m, nil
 	}
-	m, err := pld.BandRounds(at.steps, at.separation, bands).NoiseFor(epsilon, delta)
+	m, err := pld.BandRounds(at.steps, at.separation, bands).NoiseUnder(adjacency, epsilon, delta)
 	if err == nil {
 		n[at] = m
 	}
@@ -260,7 +280,7 @@ func (n Noise) Multiplier(schema participation.Schema, bands int, epsilon, delta
 // Allocated is Multiplier for random allocation. It is for T = k·b. It
 // fails as allocation.ForBands and allocation.Mechanism.NoiseMultiplier do.
 func (n Noise) Allocated(schema participation.Schema, bands int, epsilon, delta float64) (float64, error) {
-	at := level{schema.Steps(), schema.Separation(), bands, epsilon, delta, true}
+	at := level{schema.Steps(), schema.Separation(), bands, epsilon, delta, true, accounting.ZeroOut}
 	if m, known := n[at]; known {
 		return m, nil
 	}

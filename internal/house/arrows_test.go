@@ -28,6 +28,7 @@ var rooms = [][]string{
 	{"export"},
 	{"factorize"},
 	{"strategy"},
+	{"accounting/truncation"},
 	{"accounting/allocation", "accounting/bins", "accounting/pld"},
 	{"accounting"},
 	{"optim"},

@@ -45,6 +45,9 @@ _SAMPLING = {
     "groups": int,
     "probability": float,
     "rounds": int,
+    "max_batch": int,
+    "records": int,
+    "overflow": float,
     "noise_multiplier": float,
     "epsilon": float,
     "epsilon_lower": float,
@@ -336,11 +339,12 @@ def _gaussian_delta(mu: float, epsilon: float) -> float:
 
 def _check_sampling(m: dict[str, Any], p: dict[str, Any], s: dict[str, Any]) -> None:
     steps, scheme = m["steps"], s["scheme"]
-    _claim(scheme in ("poisson", "bins", "allocation"), f"the sampling {scheme!r} is not known to this version")
+    _claim(scheme in ("poisson", "bins", "allocation", "truncated"), f"the sampling {scheme!r} is not known to this version")
     for key in ("groups", "probability", "rounds", "noise_multiplier", "epsilon", "delta"):
         _claim(key in s, f"sampling has no {key}")
     _claim("delta" in p and "mu" not in p and "sigma" not in p, f"sampling {scheme} has epsilon and delta, not mu")
-    _claim(p["adjacency"] == "zero-out", f"sampling {scheme} is accounted for under zero-out")
+    known = p["adjacency"] == "zero-out" or scheme in ("poisson", "truncated") and "space" not in m
+    _claim(known, f"sampling {scheme} is accounted for under zero-out")
     _claim("per_node" not in m, f"sampling {scheme} takes one strategy")
     _claim(m["participation"]["schema"] == "cyclic", f"sampling {scheme} takes cyclic participation")
     groups, rounds, noise = s["groups"], s["rounds"], s["noise_multiplier"]
@@ -377,11 +381,34 @@ def _check_sampling(m: dict[str, Any], p: dict[str, Any], s: dict[str, Any]) -> 
         _claim(k * b == steps and "epsilon_lower" not in s, "a record takes part exactly k times in T = k·b steps")
         return
     _claim(s.get("epsilon_lower", 0) <= s["epsilon"], "sampling.epsilon_lower is above epsilon")
+    delta = s["delta"]
+    if scheme == "truncated":
+        for key in ("max_batch", "records", "overflow"):
+            _claim(key in s and s[key] >= (0 if key == "overflow" else 1), f"sampling has no {key}")
+        dropped = rounds * s["probability"] * binomial_tail(s["records"] - 1, s["max_batch"], s["probability"] / groups)
+        _claim(dropped * (1 - 1e-6) <= s["overflow"] < delta, f"records are dropped with a probability of {dropped:.3g}")
+        delta -= s["overflow"]
     least = poisson_delta(s["probability"], noise, rounds, s["epsilon"])
     _claim(
-        least <= s["delta"] * 1.001 + 1e-12,
-        f"with a noise multiplier of {noise} delta is at least {least:.3g} for epsilon = {s['epsilon']}, not {s['delta']}",
+        least <= delta * 1.001 + 1e-12,
+        f"with a noise multiplier of {noise} delta is at least {least:.3g} for epsilon = {s['epsilon']}, not {delta}",
     )
+
+
+def binomial_tail(n: int, k: int, p: float) -> float:
+    """P(Bin(n, p) ≥ k)."""
+    if k > n or p >= 1:
+        return float(k <= n)
+    if k <= n * p:
+        return 1 - binomial_tail(n, n - k + 1, 1 - p) if k > 0 else 1.0
+    term = math.exp(
+        math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) + k * math.log(p) + (n - k) * math.log1p(-p)
+    )
+    total = term
+    while k < n and term > 1e-17 * total:
+        term *= (n - k) / (k + 1) * p / (1 - p)
+        total, k = total + term, k + 1
+    return total
 
 
 def _erfc(x: np.ndarray) -> np.ndarray:
@@ -551,7 +578,7 @@ def _check_matrix(m: dict[str, Any], c: np.ndarray) -> None:
         _claim(difference <= 1e-9 * float(np.linalg.norm(c)), "the parameters of the strategy make another matrix than C")
     scheme = m.get("sampling", {}).get("scheme", "cyclic")
     participation = m["participation"]
-    if scheme in ("poisson", "allocation"):
+    if scheme in ("poisson", "allocation", "truncated"):
         participation = {"schema": "single", "k": 1, "b": steps}
     if scheme == "bins":
         check_bins(m, c)
@@ -568,6 +595,7 @@ _SENTENCES = (  # of the contract, and what their numbers are
     (r"^A record may take part in every step, (\d+) in all", ("k",)),
     (r"clipped to norm (\S+)\. ", ("clip",)),
     (r"into one of (\d+) (?:groups|batches) at random", ("groups",)),
+    (r"of more than (\d+) those .* for nodes of at most (\d+) records", ("max_batch", "records")),
 )
 
 

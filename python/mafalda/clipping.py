@@ -34,6 +34,7 @@ def clipped_sum(
     clip: float,
     chunk: int = 64,
     persons: Any = None,
+    counts: Any = None,
 ) -> tuple[list["torch.Tensor"], "torch.Tensor"]:
     """Σ of the records' gradients of loss(model(input), target), each clipped to norm clip, one tensor for each parameter (see
     zeros); and the losses of the records, which are as secret as they are.
@@ -41,6 +42,7 @@ def clipped_sum(
     inputs is a tensor, a tuple or list of arguments, or a mapping of named arguments of the model; targets is whatever
     loss takes. Each tensor in them has the records as its first dimension. loss gets outputs and targets of a batch of one,
     and may use the model's parameters (a proximal term, a tied weight).
+    With counts, a bool for each record, those that do not count add nothing: rows that pad a batch (not with persons).
     With persons, a number for each record, what counts is the mean of each person's gradients, clipped to norm clip.
     Gradients that are not finite, or 10³⁰ times the clip, count as zero: they must not move more than others. chunk is
     how many records' gradients are in memory at once; with 1, records go through autograd one after the other, as they do
@@ -67,7 +69,8 @@ def clipped_sum(
                 for total, g in zip(mean, gradients):
                     total.add_(g.detach().to(total.dtype).sum(dim=0), alpha=1 / len(rows))
                 continue
-            for total, summed in zip(totals, clip_and_sum(gradients, clip)):
+            weights = None if counts is None else counts[at : at + chunk]
+            for total, summed in zip(totals, clip_and_sum(gradients, clip, weights)):
                 total.add_(summed)
         if mean is not None:
             for total, clipped in zip(totals, clip_and_sum([g.unsqueeze(0) for g in mean], clip)):
@@ -169,8 +172,8 @@ def _precise(dtype: "torch.dtype") -> "torch.dtype":
     return torch.promote_types(dtype, torch.float32)
 
 
-def clip_and_sum(given: Sequence["torch.Tensor"], clip: float) -> list["torch.Tensor"]:
-    """Gradients of B records, a tensor B×… for each parameter: clipped together, and summed over the records.
+def clip_and_sum(given: Sequence["torch.Tensor"], clip: float, counts: Any = None) -> list["torch.Tensor"]:
+    """Gradients of B records, a tensor B×… for each parameter: clipped together, and summed over the records that count (all).
 
     No products of matrices: under autocast, or with TF32 allowed, they round to 8 or 11 bits, which would exceed the clip.
     """
@@ -182,6 +185,8 @@ def clip_and_sum(given: Sequence["torch.Tensor"], clip: float) -> list["torch.Te
     factors = torch.where(
         sound, torch.clamp(clip / norms.clamp(min=1e-300), max=1.0), torch.zeros_like(norms)
     )
+    if counts is not None:
+        factors = factors * torch.as_tensor(counts, dtype=factors.dtype, device=factors.device)
     sums = []
     for g, shape in zip(gradients, shapes):
         finite = torch.nan_to_num(g, nan=0.0, posinf=0.0, neginf=0.0)

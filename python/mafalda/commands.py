@@ -56,6 +56,7 @@ def optimize(
     learning_rates: str | Path | Sequence[float] | None = None,
     link_failures: float | None = None,
     local_steps: int | None = None,
+    max_batch: int | None = None,
     memory: int | str | None = None,
     missed_steps: float | None = None,
     momentum: float | None = None,
@@ -71,6 +72,7 @@ def optimize(
     person_batches: int | None = None,
     probes: int | None = None,
     random_neighbours: int | None = None,
+    records: int | None = None,
     resume: bool | None = None,
     samples: int | None = None,
     sampling: str | None = None,
@@ -173,6 +175,9 @@ def optimize(
             probability that an edge fails in a round of gossip
         local_steps
             gossip follows every so many gradient steps; T counts these (default 1)
+        max_batch
+            with --sampling truncated: records in a step; of more that are drawn, some are dropped, and the chance
+            of that is added to --delta (default: the least that costs nearly nothing)
         memory
             choose class and width of --strategy, the best that keeps no more, such as 4GB; needs --dim (MB is 10⁶
             bytes, MiB is 2²⁰)
@@ -206,6 +211,8 @@ def optimize(
             from 4 to 100); all unit vectors, without chance, for as many nodes or for 128 and fewer
         random_neighbours
             in every round a node averages over itself and so many others, drawn from all
+        records
+            with --sampling truncated: at least as many records as any node has
         resume
             go on with the optimization in the file of --checkpoint, if it is there
         samples
@@ -214,9 +221,10 @@ def optimize(
             how nodes draw batches: cyclic (in turn; attackers may know when a record takes part), poisson (in
             secret, every record with probability w/b in w groups; needs --epsilon and --delta, and finds the best
             w up to b unless --bandwidth says it), allocation (in secret, every record in one step, drawn at
-            random, of each of k blocks of its group's steps; T = k·b), bins (in secret, every record put once
-            into one of b batches of random size, drawn independently and uniformly: not a permutation that is cut
-            into equal batches; needs --epsilon and --delta) (default cyclic)
+            random, of each of k blocks of its group's steps; T = k·b), truncated (poisson with batches of at most
+            --max-batch records, for static shapes; needs --records), bins (in secret, every record put once into
+            one of b batches of random size, drawn independently and uniformly: not a permutation that is cut into
+            equal batches; needs --epsilon and --delta) (default cyclic)
         scale_columns
             fit a scale for every column of --strategy toeplitz
         schema
@@ -486,9 +494,11 @@ def audit(
     graph: Graph = None,
     graph_sequence: Path | Sequence[Graph] | None = None,
     groups: int | None = None,
+    known_seed: bool | None = None,
     learning_rates: str | Path | Sequence[float] | None = None,
     link_failures: float | None = None,
     local_steps: int | None = None,
+    max_batch: int | None = None,
     missed_steps: float | None = None,
     momentum: float | None = None,
     nesterov: bool | None = None,
@@ -501,6 +511,7 @@ def audit(
     person_batches: int | None = None,
     probability: float | None = None,
     random_neighbours: int | None = None,
+    records: int | None = None,
     run: Path | None = None,
     runs: int | None = None,
     sampling: str | None = None,
@@ -553,7 +564,8 @@ def audit(
         steps
             steps (required)
         actual
-            with --sampling: what the nodes really do: poisson, bins, allocation or cyclic (default: the same)
+            with --sampling: what the nodes really do: one of these, or permutation: records shuffled and cut into
+            equal batches (default: the same)
         actual_batches
             in how many batches of a cycle the victim's records really are (default: as claimed)
         algorithm
@@ -603,6 +615,8 @@ def audit(
             empty lines
         groups
             with --sampling: groups of records (default: the bands of the strategy)
+        known_seed
+            with --sampling: the attacker knows the seed that batches are drawn from
         learning_rates
             how the rate changes, times the base rate: constant, cosine, warmup-cosine[:fraction],
             step:factor,from[,from…], or a FILE with one number a line (default constant)
@@ -610,6 +624,8 @@ def audit(
             probability that an edge fails in a round of gossip
         local_steps
             gossip follows every so many gradient steps; T counts these (default 1)
+        max_batch
+            with --sampling truncated: records in a step; of more, some are dropped
         missed_steps
             probability that a node has no gradient in a step, and sends no noise
         momentum
@@ -634,6 +650,8 @@ def audit(
             with --sampling: of a record in a step of its group (default: groups/b)
         random_neighbours
             in every round a node averages over itself and so many others, drawn from all
+        records
+            with --sampling truncated: at least as many as a node has
         run
             audit a training that happened: the folder in which a node recorded its messages (docs/auditing.md)
         runs
@@ -642,8 +660,9 @@ def audit(
         sampling
             attack the privacy of batches that are drawn in secret: poisson: from --groups in turn, each record
             with --probability bins: each record in one of -b batches, drawn once allocation: from --groups in
-            turn, each record in one step, drawn at random, of each of T/b blocks cyclic: each record in one of -b
-            fixed batches, and no secret
+            turn, each record in one step, drawn at random, of each of T/b blocks truncated: poisson with at most
+            --max-batch of up to --records records a step cyclic: each record in one of -b fixed batches, and no
+            secret
         scaled_nodes
             LABEL,LABEL,... of the nodes whose own noise --noise-scale multiplies (default: all noise)
         schema
@@ -1203,16 +1222,19 @@ def advise(
 
 def epsilon(
     *,
+    adjacency: str | None = None,
     alpha: float | None = None,
     choices: int | None = None,
     delta: float | None = None,
     epsilon: float | None = None,
     export: Path | Export | None = None,
+    max_batch: int | None = None,
     mu: float | None = None,
     node: str | None = None,
     noise_multiplier: float | None = None,
     probability: float | None = None,
     rdp: float | None = None,
+    records: int | None = None,
     rounds: int | None = None,
     sampling: str | None = None,
     step: int | Sequence[int] | None = None,
@@ -1226,18 +1248,24 @@ def epsilon(
     that order, and --alpha with --rdp (the divergence of a Gaussian mechanism) stands for --mu.
 
     With --sampling poisson the mechanism is given: in each of --rounds every record takes part with
-    --probability, independently and in secret (zero-out adjacency). --noise-multiplier gives the epsilon for
-    --delta, or --epsilon the least noise multiplier. The epsilon holds; the least one is known within 0.2 % as a
-    rule (docs/sampling.md), and where it is not the output says so, and what proves the epsilon.
+    --probability, independently and in secret (--adjacency). --noise-multiplier gives the epsilon for --delta, or
+    --epsilon the least noise multiplier. The epsilon holds; the least one is known within 0.2 % as a rule
+    (docs/sampling.md), and where it is not the output says so, and what proves the epsilon.
 
     With --sampling allocation the steps are cut into --rounds blocks of --choices steps, and every record takes
     part in exactly one step of each block, drawn at random, in secret (docs/sampling-allocation.md).
+
+    With --sampling truncated a round takes at most --max-batch of up to --records records; the chance that some
+    are dropped is counted in --delta (docs/sampling-truncated.md).
 
     With --export it is an odometer: what a run has given away after --step steps, to everybody who sees all
     messages, and not only when it is over. It is never more than the plan's guarantee. It is for a run whose end
     does not depend on the records.
 
     Keywords:
+        adjacency
+            with --sampling: neighbours differ in a record that is there or zero (zero-out), or, not with
+            allocation, in a record that is another one (replace-one) (default zero-out)
         alpha
             Renyi order
         choices
@@ -1248,6 +1276,8 @@ def epsilon(
             of (epsilon, delta)-DP
         export
             what a run of the export in this folder has given away, step by step
+        max_batch
+            with --sampling truncated: records in a round; of more that are drawn, some are dropped
         mu
             GDP parameter
         node
@@ -1258,11 +1288,14 @@ def epsilon(
             with --sampling: of a record to take part in a round
         rdp
             Renyi divergence of order alpha
+        records
+            with --sampling truncated: at least as many as there are
         rounds
             with --sampling: rounds that a record can be drawn for, or blocks
         sampling
             batches that are drawn in secret: poisson, each record with --probability; allocation, each record in
-            one step, drawn at random, of each block of --choices steps
+            one step, drawn at random, of each block of --choices steps; truncated, poisson with at most
+            --max-batch of up to --records records a round
         step
             with --export: after so many steps, or a list of them (default: 20 steps up to the last)
     """

@@ -82,6 +82,21 @@ class Poisson:
         return np.flatnonzero(mine)
 
 
+class Truncated(Poisson):
+    """Poisson's batches of at most so many records: of more, those with the largest random numbers are dropped."""
+
+    def __init__(self, records: int, groups: int, probability: float, most: int, key: bytes) -> None:
+        super().__init__(records, groups, probability, key)
+        self.most = most
+
+    def of(self, step: int) -> np.ndarray:
+        drawn = super().of(step)
+        if drawn.size <= self.most:
+            return drawn
+        numbers = np.concatenate(list(uniform_bits(self._key, FOR_POISSON, step, self.records)))[drawn]
+        return np.sort(drawn[np.argsort(numbers, kind="stable")[: self.most]])
+
+
 class Bins:
     """Every record in one of b bins; step t takes all of bin t mod b."""
 

@@ -173,7 +173,8 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
         for p in self.params:
             _check_processed_flag(p.grad_sample)
         t, count = self._taken or (self.step_number, 0)
-        for p, total in zip(self.params, clip_and_sum(samples, self.max_grad_norm)):
+        counts = self.sampler.weights(t, count, len(samples[0]))
+        for p, total in zip(self.params, clip_and_sum(samples, self.max_grad_norm, counts)):
             p.summed_grad = total if p.summed_grad is None else p.summed_grad + total
             _mark_as_processed(p.grad_sample)
         self._taken = t, count + len(samples[0])

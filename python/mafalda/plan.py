@@ -134,6 +134,7 @@ class Plan(Export):
         seed: int | None = None,
         new: bool | None = None,
         owners: Iterable[Any] | None = None,
+        pad: bool = False,
     ) -> Sampler:
         """The batches of a node with so many records: a torch batch_sampler, and an iterator over lists of record numbers.
 
@@ -150,8 +151,11 @@ class Plan(Export):
         a set is for a record with several owners, each of whom is protected with it: records are then chosen so that nobody
         is in more batches, or with more in one, than the export allows, and sampler.left_out has those that are in none.
         Whose a record is must not be a secret: the guarantee is for what records hold.
+
+        pad=True, for exports with --sampling truncated, makes all batches of the iterator of one size, the largest, with
+        record 0 in free places: static shapes. make_private gives those rows weight zero.
         """
-        return make_sampler(self, records, self.check_node(node), state, seed, new, owners)
+        return make_sampler(self, records, self.check_node(node), state, seed, new, owners, pad)
 
     def canaries(
         self,

@@ -42,6 +42,7 @@ class Sampler:
                     several owners, the group of records with the same owners
         left_out    the records that are in no batch, since one of their owners has no room for them, int64
         real        numbers from this one on are canaries, and are left out of batches (numbers has them)
+        shape       how many numbers every batch of the iterator has, padded; None where batches have the size of the draw
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Sampler:
         state: "State | None",
         seeded: bool = False,
         owners: Owners | None = None,
+        shape: int | None = None,
     ) -> None:
         self.plan, self.node, self.steps, self.records = plan, node, plan.steps, batches.records
         self.expected = batches.expected
@@ -63,6 +65,7 @@ class Sampler:
         self._seeded = seeded
         self.owners = None if owners is None else owners.groups
         self.left_out = batches.left_out if isinstance(batches, Dealt) else np.empty(0, dtype=np.int64)
+        self.shape = shape
         self._ledger = Ledger(plan, self.records, owners)
         self._admitted = self.next - 1
         self._owner = Owner("this sampler")
@@ -95,9 +98,22 @@ class Sampler:
         return self._batches.of(step)
 
     def __iter__(self) -> Iterator[list[int]]:
-        """The batches of all steps that are left, in turn."""
+        """The batches of all steps that are left, in turn; padded ones end with record 0, which weights says not to count."""
         for _, batch in self.items():
-            yield batch.tolist()
+            padding = [] if self.shape is None else [0] * (self.shape - batch.size)
+            yield batch.tolist() + padding
+
+    def weights(self, step: int, first: int = 0, count: int | None = None) -> np.ndarray | None:
+        """Which rows of a padded batch count: bool, from row first on; None where batches are not padded.
+
+        As secret as the batch. The sum of a step is over the gradients of rows that count, each clipped; plan.make_private
+        and plan.opacus do that themselves.
+        """
+        if self.shape is None:
+            return None
+        numbers = self.numbers(step)
+        rows = np.arange(first, self.shape if count is None else first + count)
+        return rows < np.count_nonzero(numbers < self.real)
 
     def items(self, start: int | None = None) -> Iterator[tuple[int, np.ndarray]]:
         """Steps and their batches, from a step on (default: the first that is left)."""
@@ -210,8 +226,12 @@ def make(
     seed: int | None,
     new: bool | None = None,
     owners: Iterable[Any] | None = None,
+    pad: bool = False,
 ) -> Sampler:
     """See Plan.sampler."""
+    if pad and plan.scheme != "truncated":
+        raise ValueError("pad is for exports whose batches have a largest size: mafalda optimize --sampling truncated")
+    shape = plan.manifest["sampling"]["max_batch"] if pad else None
     if isinstance(records, bool) or not isinstance(records, (int, np.integer)) or records < 1:
         raise ValueError(f"a sampler is for a number of records, at least 1, not {records!r}: use len(dataset)")
     if state is not None and seed is not None:
@@ -227,10 +247,10 @@ def make(
         )
     if state is None:
         key = draw.seeded_key(seed, node) if secret and seed is not None else b""
-        return Sampler(plan, node, _batches(plan, records, key, persons), None, secret, persons)
+        return Sampler(plan, node, _batches(plan, records, key, persons), None, secret, persons, shape)
     _batches(plan, records, bytes(32), persons)  # before there is a file: that there can be batches
     kept = _open_state(plan, records, node, os.path.abspath(os.fspath(state)), secret, new, persons)
-    return Sampler(plan, node, _batches(plan, records, kept.key, persons), kept, owners=persons)
+    return Sampler(plan, node, _batches(plan, records, kept.key, persons), kept, owners=persons, shape=shape)
 
 
 def _open_state(
@@ -294,6 +314,14 @@ def _batches(plan: Export, records: int, key: bytes, persons: Owners | None) -> 
     if plan.scheme == "allocation":
         s = plan.manifest["sampling"]
         return draw.Allocation(records, s["groups"], s["rounds"], plan.steps, key)
+    if plan.scheme == "truncated":
+        s = plan.manifest["sampling"]
+        if records > s["records"]:
+            raise ParticipationError(
+                f"{records} records are more than the {s['records']} that batches of at most {s['max_batch']} are private "
+                "for: make an export with more --records"
+            )
+        return draw.Truncated(records, s["groups"], s["probability"], s["max_batch"], key)
     if plan.scheme in ("poisson", "bins"):
         s = plan.manifest["sampling"]
         return (

@@ -133,15 +133,20 @@ class PrivateOptimizer(RefusesScaling):
         check_model(model, self.parameters)
         self._watch.check(model)
         refuse_raw_gradients(self.parameters)
+        counts, rest = None, before if before is not None and before.step == t else None
+        if self.sampler is not None and self.sampler.shape is not None:
+            counts = self.sampler.weights(t, 0 if rest is None else rest.count, count_records(tensors_of((inputs, targets))))
         sums, losses = clipped_sum(
-            model, self.parameters, loss, inputs, targets, self.clip, self._chunk, persons
+            model, self.parameters, loss, inputs, targets, self.clip, self._chunk, persons, counts
         )
         count = len(losses)
-        if before is not None and before.step == t:
+        if rest is not None:
             count += before.count
             for total, part in zip(sums, before.sums):
                 total.add_(part)
         self._taken = Taken(t, count, sums)
+        if counts is not None:
+            losses = losses[torch.as_tensor(counts)]
         return losses.float().mean()
 
     def step(self, closure: Callable[[], Any] | None = None) -> int:
@@ -485,7 +490,7 @@ def prefetched(loader: Any) -> int:
 def check_batch(sampler: "Sampler", t: int, count: int | None, ahead: int) -> None:
     """The gradients of count records (None: no backward came) must be of the sampler's batch t, as far as that can be seen."""
     handed = sampler.handed
-    wanted = len(sampler.batch(t))
+    wanted = len(sampler.batch(t)) if sampler.shape is None else sampler.shape
     sampler.handed = handed
     if count is None and t <= handed and wanted:
         raise ParticipationError(

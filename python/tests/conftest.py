@@ -35,7 +35,7 @@ def write(folder, kind="dense", steps=12, k=3, b=4, nodes=NODES, w=W, **changes)
     """
     os.makedirs(folder, exist_ok=True)
     scheme = changes.get("sampling", {}).get("scheme", "cyclic")
-    banded = scheme in ("poisson", "allocation")  # of one band, for a single participation
+    banded = scheme in ("poisson", "allocation", "truncated")  # of one band, for a single participation
     c, said = strategy("identity" if banded else kind, steps)
     manifest = {
         "version": "test",
@@ -53,7 +53,7 @@ def write(folder, kind="dense", steps=12, k=3, b=4, nodes=NODES, w=W, **changes)
     }
     if scheme != "cyclic":
         sampling = changes["sampling"]
-        of = round(sampling["groups"] / sampling["probability"]) if scheme == "poisson" else sampling["groups"]
+        of = round(sampling["groups"] / sampling["probability"]) if scheme in ("poisson", "truncated") else sampling["groups"]
         if scheme == "allocation":
             of = b
         manifest["participation"] = {"schema": "cyclic", "k": -(-steps // of), "b": of}

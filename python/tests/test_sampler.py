@@ -1,13 +1,14 @@
 """Batches, and what the export is not private for."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
 from conftest import write
 
 import mafalda
-from mafalda import draw
+from mafalda import checks, draw
 
 SECRET = {"privacy": {"epsilon": 2, "delta": 1e-6, "clip": 1.0, "adjacency": "zero-out", "noise_std": 1.0}}
 
@@ -122,6 +123,7 @@ def test_the_draws_of_the_go_program():
     assert draw.assign(key, draw.FOR_GROUPS, 5000, 3)[[0, 1, 2, 3, 4, 4095, 4096, 4999]].tolist() == GO_GROUPS
     batch = draw.Poisson(5000, 3, 0.01, key).of(4)
     assert batch.tolist() == GO_POISSON
+    assert draw.Truncated(5000, 3, 0.01, 10, key).of(4).tolist() == GO_TRUNCATED
     assert draw.Bins(5000, 7, key).of(9)[:8].tolist() == GO_BINS
     assert draw.Allocation(5000, 2, 2, 12, key).of(9)[:8].tolist() == GO_ALLOCATION
 
@@ -144,6 +146,45 @@ def test_the_ledger_knows_the_blocks_of_random_allocation(tmp_path):
     ledger.admit(4, [0])
 
 
+def truncated(folder, **changes):
+    """An export for batches of at most 5 of up to 14 records, which 3 are drawn for on average."""
+    sampling = {"scheme": "truncated", "groups": 1, "rounds": 12, "probability": 0.25, "max_batch": 5, "records": 14}
+    overflow = 12 * 0.25 * checks.binomial_tail(13, 5, 0.25)
+    privacy = {"clip": 1.0, "adjacency": "zero-out", "noise_std": 1.0, "delta": 0.9999}
+    return write(folder, sampling={**sampling, "overflow": overflow, **changes}, privacy=privacy)
+
+
+def test_padded_batches_have_one_size_and_count_what_was_drawn(tmp_path):
+    """Every batch of the iterator is of the largest size; rows that count are those of the draw, in its order."""
+    plan = mafalda.load(truncated(tmp_path / "out"))
+    drawn, padded = plan.sampler(12, seed=3, node="a"), plan.sampler(12, seed=3, node="a", pad=True)
+    plain = draw.Poisson(12, 1, 0.25, draw.seeded_key(3, "a"))
+    dropped = 0
+    for t, numbers in enumerate(padded):
+        counts = padded.weights(t)
+        assert len(numbers) == len(counts) == 5
+        assert np.array(numbers)[counts].tolist() == drawn.batch(t).tolist()
+        assert padded.weights(t, 1, 2).tolist() == counts[1:3].tolist()
+        dropped += len(plain.of(t)) - len(drawn.batch(t))
+    assert t == 11 and drawn.weights(0) is None and dropped > 0
+    with pytest.raises(mafalda.ParticipationError, match="15 records are more than the 14"):
+        plan.sampler(15, seed=3, node="a")
+    with pytest.raises(ValueError, match="--sampling truncated"):
+        mafalda.load(write(tmp_path / "cyclic")).sampler(12, node="a", pad=True)
+
+
+def test_truncated_exports_count_what_they_drop(tmp_path):
+    """A manifest that drops more than it says is refused, and one that counts nothing."""
+    for name, changes in {"a": {"overflow": 1e-6}, "b": {"max_batch": 0}, "c": {"max_batch": 2}, "d": {"records": 40}}.items():
+        with pytest.raises(mafalda.ExportError):
+            mafalda.load(truncated(tmp_path / name, **changes))
+    assert checks.binomial_tail(13, 4, 0.25) == pytest.approx(1 - sum(
+        math.comb(13, i) * 0.25**i * 0.75 ** (13 - i) for i in range(4)
+    ))
+    assert checks.binomial_tail(13, 2, 0.25) == pytest.approx(1 - 0.75**13 - 13 * 0.25 * 0.75**12)
+    assert checks.binomial_tail(13, 14, 0.25) == 0 and checks.binomial_tail(3, 0, 0.25) == 1
+
+
 def test_allocation_is_once_a_block():
     """Every record takes part in exactly one step of each block of its group, whatever T and w."""
     for steps, groups, k in ((30, 1, 7), (30, 4, 3), (12, 2, 6), (13, 3, 4)):
@@ -158,6 +199,7 @@ def test_allocation_is_once_a_block():
 
 GO_GROUPS = [2, 1, 1, 2, 1, 1, 0, 0]
 GO_POISSON = [595, 940, 984, 996, 1251, 1902, 1923, 2046, 2707, 3109, 3240, 3244, 3344, 3821, 3874, 4154]
+GO_TRUNCATED = [595, 996, 1923, 2046, 2707, 3109, 3240, 3244, 3821, 4154]
 GO_ALLOCATION = [3, 6, 13, 20, 24, 29, 34, 40]
 GO_BINS = [5, 11, 14, 18, 19, 35, 50, 56]
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from conftest import interrupt, program_of, write
+from test_sampler import truncated
 
 import mafalda
 
@@ -88,6 +89,28 @@ def test_steps_are_the_definition(out):
     assert t == 11
     with pytest.raises(mafalda.StepError, match="all 12 steps"):
         private.step()
+
+
+def test_padded_steps_are_those_without_padding(tmp_path):
+    """Rows that pad a batch add nothing to its step, in parts or whole; batches without a record are steps, too."""
+    plan = mafalda.load(truncated(tmp_path / "out"))
+    models, sizes = [], set()
+    for pad in (False, True):
+        model, x, y = made()
+        x[0] = float("nan")  # what pads a batch may be anything
+        sampler = plan.sampler(12, node="a", seed=3, pad=pad)
+        private = plan.make_private(torch.optim.SGD(model.parameters(), lr=0.1), node="a", seed=1, sampler=sampler, chunk=3)
+        for step, batch in enumerate(sampler):
+            sizes.add((pad, len(batch)))
+            if pad and step % 2:
+                private.backward(model, cross_entropy, x[batch[:1]], y[batch[:1]])
+                private.backward(model, cross_entropy, x[batch[1:]], y[batch[1:]])
+            elif batch:
+                private.backward(model, cross_entropy, x[batch], y[batch])
+            private.step()
+        models.append(mafalda.flat(model))
+    assert np.allclose(*models, atol=1e-6) and {size for pad, size in sizes if pad} == {5}
+    assert len(sizes) > 2
 
 
 def test_what_is_refused(tmp_path, out):

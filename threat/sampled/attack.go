@@ -15,6 +15,16 @@ type attack struct {
 	// draw calls takesPart for the steps of so many records in the attacked one's place, which are drawn with the key.
 	draw     func(key participation.Key, records int, takesPart func(step, record int)) error
 	logRatio func(seen []float64) float64
+	// knownRatio, if not nil, is what counts in the place of logRatio: the attacker knows the steps that were drawn.
+	knownRatio func(seen []float64, steps []int) float64
+	base       float64 // what other records add in the attacked one's steps, with it and without it
+}
+
+// knowing returns the attack of one who knows what is drawn, with the record and without: its statistic is the likelihood
+// ratio for the steps that were drawn, whatever the sampling and the bands.
+func (a attack) knowing(c columns, std float64) attack {
+	a.knownRatio = func(seen []float64, steps []int) float64 { return newShift(c.sum(steps), std).logRatio(seen) }
+	return a
 }
 
 // attackOn returns the best attack for noise Z of this standard deviation. The error is a fault.Argument that names a
@@ -30,10 +40,15 @@ func attackOn(s participation.Sampling, c columns, std float64) (attack, error) 
 		return onBins(s, c, std), nil
 	case participation.AllocationSampling:
 		return onAllocation(s, c, std)
+	case Permutation:
+		return onPermutation(s, c, std)
+	case participation.TruncatedSampling: // what is dropped only makes the attack weaker
+		return onPoisson(s.PoissonSampling, c, std)
 	case participation.CyclicSampling:
 		return onCyclic(s, c, std), nil
 	}
-	return attack{}, fault.New("Actual", s.Name(), "has no likelihood ratio here: choose poisson, bins, allocation or cyclic")
+	return attack{}, fault.New("Actual", s.Name(), "has no likelihood ratio here: choose poisson, bins, allocation, truncated, "+
+		"permutation or cyclic")
 }
 
 // onBins attacks records in secret batches: the likelihood ratio is the mean over all batches.
@@ -52,7 +67,7 @@ func onBins(b participation.BinsSampling, c columns, std float64) attack {
 	draw := func(key participation.Key, records int, takesPart func(step, record int)) error {
 		return drawSteps(b, c.every(0, 1), key, records, takesPart)
 	}
-	return attack{draw, logs}
+	return attack{draw: draw, logRatio: logs}
 }
 
 // onCyclic attacks a record in a batch that the attacker knows, the one that tells most.
@@ -66,7 +81,7 @@ func onCyclic(s participation.CyclicSampling, c columns, std float64) attack {
 		}
 		return nil
 	}
-	return attack{draw, newShift(c.sum(worst), std).logRatio}
+	return attack{draw: draw, logRatio: newShift(c.sum(worst), std).logRatio}
 }
 
 // worstBatch returns the steps of the fixed batch that moves the messages most.

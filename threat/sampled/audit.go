@@ -42,6 +42,7 @@ type Options struct {
 	Confidence float64     // that no right claim fails; 0 means 0.999
 	NoiseScale float64     // what the nodes really multiply their noise by; 0 means 1, as the claim has it
 	Noising    mat.Matrix  // C⁻¹ that the nodes really use, T×T; nil: the strategy's own filter
+	KnownDraw  bool        // the attacker knows what is drawn, as from a seed that is published
 
 	// Progress, if not nil, sees how many runs have been made, of how many, with and without the record; from several
 	// goroutines.
@@ -136,6 +137,9 @@ func (s Scenario) audit(ctx context.Context, opts Options) (Result, error) {
 	attack, err := attackOn(s.Actual, c, s.NoiseMultiplier*opts.NoiseScale)
 	if err != nil {
 		return Result{}, err
+	}
+	if opts.KnownDraw {
+		attack = attack.knowing(c, s.NoiseMultiplier*opts.NoiseScale)
 	}
 	points, err := s.Claim.points()
 	if err != nil {

@@ -178,7 +178,7 @@ func TestSampledMessages(t *testing.T) {
 		}
 		r := sampledRun{columns: cs, filter: filter, attack: a, std: 0.5}
 		seen := rows(steps, runs)
-		messages, err := r.messages([2]uint64{1, 1}, runs, true)
+		messages, _, err := r.messages([2]uint64{1, 1}, runs, true)
 		if err != nil {
 			t.Fatal(err)
 		}

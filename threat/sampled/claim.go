@@ -11,6 +11,7 @@ import (
 	"mafalda/accounting/allocation"
 	"mafalda/accounting/bins"
 	"mafalda/accounting/pld"
+	"mafalda/accounting/truncation"
 	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
@@ -18,7 +19,7 @@ import (
 )
 
 // ClaimOf returns what the accountant says of a mechanism with secret batches: ε for δ, and the curve it is on.
-// With PoissonSampling and AllocationSampling the strategy must have no more bands than there are groups, with
+// With PoissonSampling, TruncatedSampling and AllocationSampling the strategy must have no more bands than groups, with
 // BinsSampling no negative entry; CyclicSampling has no secret, and is μ-GDP. The errors are a fault.Argument,
 // threat.ErrAudit and the errors of the
 // accountant.
@@ -44,6 +45,8 @@ func ClaimOf(ctx context.Context, c strategy.Strategy, s participation.Sampling,
 		return claimBins(ctx, c, s, noiseMultiplier, delta)
 	case participation.AllocationSampling:
 		return cs.claimAllocation(s, noiseMultiplier, delta)
+	case participation.TruncatedSampling:
+		return cs.claimTruncated(s, noiseMultiplier, delta)
 	case participation.CyclicSampling:
 		return cs.claimCyclic(s, noiseMultiplier, delta)
 	}
@@ -67,6 +70,27 @@ func (c columns) claimPoisson(p participation.PoissonSampling, noise, delta floa
 		return upper, err
 	}
 	return Claim{epsilon, delta, curve}, err
+}
+
+// claimTruncated is for Poisson sampling, with what is dropped counted in δ.
+func (c columns) claimTruncated(t participation.TruncatedSampling, noise, delta float64) (Claim, error) {
+	batches := truncation.Batches{Records: t.Most, Most: t.MaxBatch}
+	if err := batches.Check(); err != nil {
+		return Claim{}, err
+	}
+	rounds := pld.Rounds{Rounds: t.Rounds(len(c)), Mechanism: pld.Mechanism{Probability: t.Probability}}
+	left, err := batches.Left(delta, rounds, t.Groups)
+	if err != nil {
+		return Claim{}, err
+	}
+	claim, err := c.claimPoisson(t.PoissonSampling, noise, left)
+	overflow, curve := batches.Overflow(rounds, t.Groups), claim.Curve
+	claim.Delta = delta
+	claim.Curve = func(epsilon float64) (float64, error) {
+		d, err := curve(epsilon)
+		return math.Min(d+overflow, 1), err
+	}
+	return claim, err
 }
 
 // checkBands refuses columns of one group that overlap.

@@ -53,7 +53,7 @@ func (r *sampledRun) logRatios(ctx context.Context, with bool) ([]float64, error
 
 // logRatiosTo makes as many runs as dst has places.
 func (r *sampledRun) logRatiosTo(dst []float64, seed [2]uint64, with bool) error {
-	messages, err := r.messages(seed, len(dst), with)
+	messages, steps, err := r.messages(seed, len(dst), with)
 	if err != nil {
 		return err
 	}
@@ -64,16 +64,21 @@ func (r *sampledRun) logRatiosTo(dst []float64, seed [2]uint64, with bool) error
 		for t := range seen {
 			of[t] = seen[t][i]
 		}
-		dst[i] = r.attack.logRatio(of)
+		if r.attack.knownRatio != nil {
+			dst[i] = r.attack.knownRatio(of, steps[i])
+		} else {
+			dst[i] = r.attack.logRatio(of)
+		}
 	}
 	return nil
 }
 
-// messages returns what the nodes send, a row a step and a column a run: the record's contribution, if it takes part,
-// and the noise. What else there is the attacker knows.
-func (r *sampledRun) messages(seed [2]uint64, width int, with bool) ([][]float64, error) {
+// messages returns what the nodes send, a row a step and a column a run: the record's contribution, if it takes part, what
+// others add then, and the noise; and, if the attacker knows them, the steps that are drawn in every run. What else there
+// is the attacker knows.
+func (r *sampledRun) messages(seed [2]uint64, width int, with bool) (messages [][]float64, steps [][]int, err error) {
 	rng := rand.New(rand.NewPCG(seed[0], seed[1]))
-	messages := rows(len(r.columns), width)
+	messages = rows(len(r.columns), width)
 	kept := make([][]float64, r.filter.Memory())
 	z := make([]float64, width)
 	for t := range messages {
@@ -82,11 +87,22 @@ func (r *sampledRun) messages(seed [2]uint64, width int, with bool) ([][]float64
 		}
 		r.filter.StepTo(messages[t], z, kept, t)
 	}
-	if !with {
-		return messages, nil
+	contributed, known := r.attack.base, r.attack.knownRatio != nil
+	if with {
+		contributed++
 	}
+	if contributed == 0 && !known {
+		return messages, nil, nil
+	}
+	steps = make([][]int, width)
 	key := participation.SeededKey(seed[0], strconv.FormatUint(seed[1], 16))
-	return messages, r.attack.draw(key, width, func(step, run int) { messages[step][run]++ })
+	err = r.attack.draw(key, width, func(step, run int) {
+		messages[step][run] += contributed
+		if known {
+			steps[run] = append(steps[run], step)
+		}
+	})
+	return messages, steps, err
 }
 
 func rows(count, width int) [][]float64 {

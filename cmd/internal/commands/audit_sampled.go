@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"mafalda/accounting/truncation"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/threat/sampled"
 )
@@ -22,9 +23,14 @@ type sampledFlags struct {
 	groups           int
 	noiseMultiplier  float64
 	epsilon, delta   float64
+	largest          truncation.Batches
+	knownSeed        bool
 }
 
-var auditedSamplings = []string{"poisson", "bins", "allocation", "cyclic"}
+var (
+	auditedSamplings = []string{"poisson", "bins", "allocation", "truncated", "cyclic"}
+	actualSamplings  = append([]string{"permutation"}, auditedSamplings...)
+)
 
 func (f *sampledFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
@@ -32,9 +38,15 @@ func (f *sampledFlags) bind(cmd *cobra.Command) {
 		"poisson: from --groups in turn, each record with --probability\n"+
 		"bins: each record in one of -b batches, drawn once\n"+
 		"allocation: from --groups in turn, each record in one step, drawn at random, of each of T/b blocks\n"+
+		"truncated: poisson with at most --max-batch of up to --records records a step\n"+
 		"cyclic: each record in one of -b fixed batches, and no secret")
 	fl.StringVar(&f.actual, "actual", "",
-		"with --sampling: what the nodes really do: poisson, bins, allocation or cyclic (default: the same)")
+		"with --sampling: what the nodes really do: one of these, or permutation: records shuffled and cut into equal batches\n"+
+			"(default: the same)")
+	fl.BoolVar(&f.knownSeed, "known-seed", false, "with --sampling: the attacker knows the seed that batches are drawn from")
+	fl.Var((*terminal.WholeNumber)(&f.largest.Records), "records", "with --sampling truncated: at least as many as a node has")
+	fl.Var((*terminal.WholeNumber)(&f.largest.Most), "max-batch", "with --sampling truncated: records in a step; of more, some "+
+		"are dropped")
 	fl.Float64Var(&f.probability, "probability", 0,
 		"with --sampling: of a record in a step of its group (default: groups/b)")
 	fl.Var((*terminal.WholeNumber)(&f.groups), "groups",
@@ -44,13 +56,14 @@ func (f *sampledFlags) bind(cmd *cobra.Command) {
 	fl.Float64Var(&f.epsilon, "epsilon", 0, "with --sampling: the epsilon that is claimed (default: the accountant's)")
 	fl.Float64Var(&f.delta, "delta", 0, "with --sampling: the delta of the claim")
 	terminal.CompleteWith(cmd, "sampling", auditedSamplings)
-	terminal.CompleteWith(cmd, "actual", auditedSamplings)
+	terminal.CompleteWith(cmd, "actual", actualSamplings)
 }
 
 // Other flags are for audits without --sampling.
 var (
-	flagsOfSampling = [...]string{"actual", "probability", "groups", "noise-multiplier", "epsilon", "delta"}
-	flagsOfBoth     = [...]string{"sampling", "T", "separation", "export", "runs", "audit-seed", "confidence",
+	flagsOfSampling = [...]string{"actual", "probability", "groups", "noise-multiplier", "epsilon", "delta",
+		"known-seed", "records", "max-batch"}
+	flagsOfBoth = [...]string{"sampling", "T", "separation", "export", "runs", "audit-seed", "confidence",
 		"noise-scale", "json"}
 )
 
@@ -65,6 +78,11 @@ func (f *sampledFlags) check(cmd *cobra.Command) error {
 		return nil
 	}
 	var err error
+	for _, name := range []string{"records", "max-batch"} {
+		if cmd.Flags().Changed(name) && f.sampling != "truncated" && f.actual != "truncated" {
+			return terminal.Usagef("--%s is for --sampling truncated", name)
+		}
+	}
 	cmd.Flags().Visit(func(given *pflag.Flag) {
 		ofAll := cmd.InheritedFlags().Lookup(given.Name) != nil
 		if !ofAll && !slices.Contains(flagsOfSampling[:], given.Name) && !slices.Contains(flagsOfBoth[:], given.Name) {
@@ -85,7 +103,7 @@ func (f *auditFlags) runSampled(cmd *cobra.Command, bar *terminal.Progress) erro
 	}
 	r, err := sampled.Audit(cmd.Context(), a.Scenario, sampled.Options{
 		Random: rand.NewPCG(f.auditSeed, 0), Runs: runs, Confidence: f.confidence, NoiseScale: f.noiseScale,
-		Noising: a.noising, Progress: bar.ShowAs("runs")})
+		Noising: a.noising, KnownDraw: f.sampled.knownSeed, Progress: bar.ShowAs("runs")})
 	bar.Clear()
 	if cmd.Context().Err() != nil {
 		return context.Cause(cmd.Context())
@@ -97,11 +115,12 @@ func (f *auditFlags) runSampled(cmd *cobra.Command, bar *terminal.Progress) erro
 		err = terminal.WriteJSON(cmd.OutOrStdout(), struct {
 			Sampling        string  `json:"sampling"`
 			Actual          string  `json:"actual"`
+			KnownSeed       bool    `json:"known_seed,omitempty"`
 			NoiseMultiplier float64 `json:"noise_multiplier"`
 			NoiseScale      float64 `json:"noise_scale"`
 			Confidence      float64 `json:"confidence"`
 			sampled.Result
-		}{a.claimed.String(), a.Actual.String(), a.NoiseMultiplier, f.noiseScale, f.confidence, r})
+		}{a.claimed.String(), a.Actual.String(), f.sampled.knownSeed, a.NoiseMultiplier, f.noiseScale, f.confidence, r})
 	} else {
 		err = f.printSampled(cmd.OutOrStdout(), a, r)
 	}
@@ -134,6 +153,9 @@ func (f *auditFlags) printSampled(w io.Writer, a sampledAudit, r sampled.Result)
 	fmt.Fprintf(w, "               noise multiplier %s: epsilon = %s at delta = %s\n", terminal.AsGiven(a.NoiseMultiplier),
 		terminal.DecimalUp(r.Epsilon, 6), terminal.AsGiven(r.Delta))
 	fmt.Fprintf(w, "attacked       %v\n", a.Actual)
+	if f.sampled.knownSeed {
+		fmt.Fprintf(w, "               by one who knows the seed of the draw\n")
+	}
 	if f.noiseScale != 1 {
 		fmt.Fprintf(w, "               noise multiplied by %s\n", terminal.AsGiven(f.noiseScale))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
@@ -132,10 +133,16 @@ func (d *sampledDefaults) load(ctx context.Context, folder string, a *sampledAud
 			d.said = 0
 		}
 	}
-	if !d.given("groups") {
-		d.groups = s.Groups
-	} else {
-		d.said = 0
+	for _, from := range []struct {
+		flag string
+		to   *int
+		by   int
+	}{{"groups", &d.groups, s.Groups}, {"records", &d.largest.Records, s.Records}, {"max-batch", &d.largest.Most, s.MaxBatch}} {
+		if !d.given(from.flag) {
+			*from.to = from.by
+		} else {
+			d.said = 0
+		}
 	}
 	if s.Scheme == export.SchemeBins && d.separation != s.Groups {
 		d.said = 0
@@ -155,6 +162,27 @@ func (d *sampledDefaults) named(flag, name string, steps int) (participation.Sam
 			return nil, terminal.Usagef("--%s poisson: how likely does a record take part? Use --probability, or -b", flag)
 		}
 		return participation.PoissonSampling{Groups: d.groups, Probability: q}, nil
+	case "truncated":
+		if d.largest.Records == 0 || d.largest.Most == 0 {
+			return nil, terminal.Usagef("--%s truncated: how large may batches be, of how many records? Use --max-batch and --records",
+				flag)
+		}
+		plain, err := d.named(flag, "poisson", steps)
+		if err != nil {
+			return nil, err
+		}
+		return participation.TruncatedSampling{PoissonSampling: plain.(participation.PoissonSampling),
+			MaxBatch: d.largest.Most, Most: d.largest.Records}, nil
+	case "permutation":
+		if flag == "sampling" {
+			return nil, terminal.Usagef("--sampling permutation: for a permutation that is cut into batches no more is proved than " +
+				"for batches that are known: --sampling cyclic")
+		}
+		a, err := d.named(flag, "allocation", steps)
+		if err != nil {
+			return nil, err
+		}
+		return sampled.Permutation{AllocationSampling: a.(participation.AllocationSampling)}, nil
 	case "allocation":
 		b, err := d.batches(flag+" "+name, steps)
 		if err != nil {
@@ -175,7 +203,11 @@ func (d *sampledDefaults) named(flag, name string, steps int) (participation.Sam
 		}
 		return participation.CyclicSampling{Batches: b}, nil
 	}
-	return nil, terminal.Usagef("--%s %s: choose poisson, bins, allocation or cyclic", flag, name)
+	choices := auditedSamplings
+	if flag == "actual" {
+		choices = actualSamplings
+	}
+	return nil, terminal.Usagef("--%s %s: choose one of %s", flag, name, strings.Join(choices, ", "))
 }
 
 // batches returns -b, or how many batches have as many records as a step of the Poisson sampling expects.

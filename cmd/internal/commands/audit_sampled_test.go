@@ -18,6 +18,10 @@ func TestAuditSampled(t *testing.T) {
 	}
 	exported := []string{"--sampling", "poisson", "--export", dir}
 	independent := strings.Fields("--sampling poisson --T 40 --probability 0.1 --noise-multiplier 0.8 --delta 1e-4")
+	allocation := strings.Fields("--sampling allocation --T 20 -b 10 --noise-multiplier 0.8 --delta 1e-4")
+	truncated := strings.Fields("--sampling truncated --T 20 -b 10 --noise-multiplier 0.8 --delta 1e-4 --max-batch 40 " +
+		"--records 100")
+	inTurn := strings.Fields("--sampling cyclic --T 20 -b 20 --noise-multiplier 1 --delta 1e-3")
 	bins := strings.Fields("--sampling bins --T 40 -b 10 --noise-multiplier 1.5 --delta 1e-2 --epsilon 1.43")
 	for name, tc := range map[string]struct {
 		flags []string
@@ -33,6 +37,14 @@ func TestAuditSampled(t *testing.T) {
 		"bins":                   {bins, "", 0},
 		"bins that are known":    {bins, "--actual cyclic", 1},
 		"bins with little noise": {bins, "--noise-scale 0.5", 1},
+		"allocation":             {allocation, "", 0},
+		"allocation, shuffled":   {allocation, "--actual permutation", 1},
+		"allocation, known":      {allocation, "--known-seed", 1},
+		"truncated":              {truncated, "", 0},
+		"truncated, in turn":     {truncated, "--actual cyclic", 1},
+		"truncated, shuffled":    {truncated, "--actual permutation", 1},
+		"truncated, known":       {truncated, "--known-seed", 1},
+		"in turn, shuffled":      {inTurn, "--actual permutation", 0},
 		"no secret":              {strings.Fields("--sampling cyclic --T 20 -b 5 --noise-multiplier 2 --delta 1e-3"), "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +85,13 @@ func TestBadSampledAudits(t *testing.T) {
 		args []string
 		say  string
 	}{
-		"no such sampling":   {strings.Fields("audit --sampling shuffled --T 4 --noise-multiplier 1 --delta 0.1"), "choose poisson"},
+		"no such sampling": {strings.Fields("audit --sampling shuffled --T 4 --noise-multiplier 1 --delta 0.1"), "choose one of poisson"},
+		"a permutation": {strings.Fields("audit --sampling permutation --T 4 -b 2 --noise-multiplier 1 --delta 0.1"),
+			"no more is proved"},
+		"no largest batch":    {strings.Fields("audit --sampling truncated --T 4 -b 2 --noise-multiplier 1 --delta 0.1"), "--max-batch"},
+		"a batch of any size": {with("--probability 0.1 --max-batch 5"), "--max-batch is for --sampling truncated"},
+		"a small batch": {strings.Fields("audit --sampling truncated --T 4 -b 2 --noise-multiplier 1 --delta 0.1 --max-batch 5 " +
+			"--records 20"), "18 or more"},
 		"no such batches":    {with("--probability 0.1 --actual shuffled"), "--actual shuffled: choose"},
 		"no probability":     {with(""), "--probability"},
 		"probability":        {with("--probability 1.5"), "--probability 1.5: must be"},

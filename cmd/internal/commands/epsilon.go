@@ -30,12 +30,15 @@ and the third is computed, exactly and rounded to the safe side; --alpha adds th
 --alpha with --rdp (the divergence of a Gaussian mechanism) stands for --mu.
 
 With --sampling poisson the mechanism is given: in each of --rounds every record takes part with --probability, independently
-and in secret (zero-out adjacency). --noise-multiplier gives the epsilon for --delta, or --epsilon the least noise multiplier.
+and in secret (--adjacency). --noise-multiplier gives the epsilon for --delta, or --epsilon the least noise multiplier.
 The epsilon holds; the least one is known within 0.2 % as a rule (docs/sampling.md), and where it is not the output says
 so, and what proves the epsilon.
 
 With --sampling allocation the steps are cut into --rounds blocks of --choices steps, and every record takes part in exactly
 one step of each block, drawn at random, in secret (docs/sampling-allocation.md).
+
+With --sampling truncated a round takes at most --max-batch of up to --records records; the chance that some are dropped
+is counted in --delta (docs/sampling-truncated.md).
 
 With --export it is an odometer: what a run has given away after --step steps, to everybody who sees all messages, and not
 only when it is over. It is never more than the plan's guarantee. It is for a run whose end does not depend on the records.`,
@@ -47,6 +50,7 @@ only when it is over. It is never more than the plan's guarantee. It is for a ru
   mafalda epsilon --sampling poisson --probability 0.05 --rounds 380 --noise-multiplier 1 --delta 1e-6
   mafalda epsilon --sampling poisson --probability 0.05 --rounds 380 --epsilon 8 --delta 1e-6   # noise multiplier
   mafalda epsilon --sampling allocation --choices 19 --rounds 20 --noise-multiplier 1 --delta 1e-6
+  mafalda epsilon --sampling truncated --probability 0.05 --rounds 380 --noise-multiplier 1 --delta 1e-6 --records 1000 --max-batch 100
   mafalda epsilon --export out --step 12           # what 12 steps of a run have given away
   mafalda epsilon --export out --delta 1e-6        # the whole run, in 20 lines`,
 		Args: terminal.NoArgs,

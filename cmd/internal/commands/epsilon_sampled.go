@@ -3,12 +3,14 @@ package commands
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mafalda/accounting"
 	"mafalda/accounting/allocation"
 	"mafalda/accounting/pld"
+	"mafalda/accounting/truncation"
 	"mafalda/cmd/internal/terminal"
 )
 
@@ -19,25 +21,35 @@ type sampledEpsilonFlags struct {
 	choices         int
 	rounds          int
 	noiseMultiplier float64
+	batches         truncation.Batches
+	adjacency       string
 }
 
 func (f *sampledEpsilonFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.sampling, "sampling", "", "batches that are drawn in secret: poisson, each record with --probability;\n"+
-		"allocation, each record in one step, drawn at random, of each block of --choices steps")
+		"allocation, each record in one step, drawn at random, of each block of --choices steps;\n"+
+		"truncated, poisson with at most --max-batch of up to --records records a round")
 	fl.Float64Var(&f.probability, "probability", 0, "with --sampling: of a record to take part in a round")
 	fl.Var((*terminal.WholeNumber)(&f.choices), "choices", "with --sampling allocation: steps of a block")
 	fl.Var((*terminal.WholeNumber)(&f.rounds), "rounds", "with --sampling: rounds that a record can be drawn for, or blocks")
 	fl.Float64Var(&f.noiseMultiplier, "noise-multiplier", 0, "with --sampling: noise standard deviation over the clip")
-	terminal.CompleteWith(cmd, "sampling", []string{"poisson", "allocation"})
+	fl.Var((*terminal.WholeNumber)(&f.batches.Records), "records", "with --sampling truncated: at least as many as there are")
+	fl.Var((*terminal.WholeNumber)(&f.batches.Most), "max-batch", "with --sampling truncated: records in a round; of more that are "+
+		"drawn, some are dropped")
+	fl.StringVar(&f.adjacency, "adjacency", accounting.ZeroOut.String(), "with --sampling: neighbours differ in a record that is "+
+		"there or zero (zero-out),\nor, not with allocation, in a record that is another one (replace-one)")
+	terminal.CompleteWith(cmd, "sampling", []string{"poisson", "allocation", "truncated"})
+	terminal.CompleteWith(cmd, "adjacency", accounting.Adjacencies())
 }
 
 // sampledConversion is what epsilon --sampling prints.
 type sampledConversion struct {
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 	Epsilon         float64 `json:"epsilon"`                 // of NoiseMultiplier, an upper bound
-	EpsilonLower    float64 `json:"epsilon_lower,omitempty"` // a lower one; of allocation there is none
+	EpsilonLower    float64 `json:"epsilon_lower,omitempty"` // a lower one; of allocation and truncated there is none
 	Delta           float64 `json:"delta"`
+	Overflow        float64 `json:"overflow,omitempty"` // what truncated takes of Delta
 
 	ProvenBy pld.Source `json:"proven_by,omitempty"` // of Epsilon
 }
@@ -50,33 +62,43 @@ func (c sampledConversion) bounds() pld.EpsilonBounds {
 // check refuses flags that do not go together.
 func (f *sampledEpsilonFlags) check(given func(flag string) bool) error {
 	if !given("sampling") {
-		for _, name := range []string{"probability", "choices", "rounds", "noise-multiplier"} {
+		for _, name := range []string{"probability", "choices", "rounds", "noise-multiplier", "records", "max-batch", "adjacency"} {
 			if given(name) {
 				return terminal.Usagef("--%s is for --sampling", name)
 			}
 		}
 		return nil
 	}
-	needed, other := "probability", "choices"
+	needed, others := []string{"probability"}, []string{"choices", "records", "max-batch"}
 	switch f.sampling {
 	case "poisson":
 	case "allocation":
-		needed, other = other, needed
+		needed, others = []string{"choices"}, []string{"probability", "records", "max-batch"}
+	case "truncated":
+		needed, others = []string{"probability", "records", "max-batch"}, []string{"choices"}
 	default:
-		return terminal.Usagef("--sampling %s: choose poisson or allocation", f.sampling)
+		return terminal.Usagef("--sampling %s: choose poisson, allocation or truncated", f.sampling)
 	}
-	if given(other) {
-		return terminal.Usagef("--%s is not for --sampling %s", other, f.sampling)
+	for _, other := range others {
+		if given(other) {
+			return terminal.Usagef("--%s is not for --sampling %s", other, f.sampling)
+		}
+	}
+	if a, err := accounting.ParseAdjacency(f.adjacency); err != nil {
+		return terminal.Usagef("--adjacency: %w", err)
+	} else if a != accounting.ZeroOut && f.sampling == "allocation" {
+		return terminal.Usagef("--adjacency %s is not for --sampling allocation, which is accounted for under %v only", f.adjacency,
+			accounting.ZeroOut)
 	}
 	for _, name := range []string{"mu", "alpha", "rdp"} {
 		if given(name) {
 			return terminal.Usagef("--%s is not for --sampling: Gaussian DP does not describe these mechanisms", name)
 		}
 	}
-	for _, name := range []string{needed, "rounds", "delta"} {
+	for _, name := range append(needed, "rounds", "delta") {
 		if !given(name) {
 			return terminal.Usagef("--sampling %s needs --%s, --rounds, --delta and --noise-multiplier or --epsilon: "+
-				"--%s is missing", f.sampling, needed, name)
+				"--%s is missing", f.sampling, strings.Join(needed, ", --"), name)
 		}
 	}
 	switch {
@@ -114,19 +136,48 @@ func (f *sampledEpsilonFlags) convert(calibrated bool, epsilon, delta float64) (
 		}
 		return c, err
 	}
+	if f.sampling == "truncated" {
+		return f.convertTruncated(c, calibrated, epsilon)
+	}
+	adjacency, err := accounting.ParseAdjacency(f.adjacency)
+	if err != nil {
+		return c, err
+	}
 	if calibrated {
 		p, err := pld.Calibrate(pld.Target{Probability: f.probability, Rounds: f.rounds,
-			Epsilon: epsilon, Delta: delta})
+			Epsilon: epsilon, Delta: delta, Adjacency: adjacency})
 		c.NoiseMultiplier, c.Epsilon, c.EpsilonLower, c.ProvenBy = p.NoiseMultiplier, p.Epsilon, p.EpsilonLower, p.By
 		return c, err
 	}
-	d, err := pld.Compose(accounting.ZeroOut, pld.Rounds{Rounds: f.rounds,
+	d, err := pld.Compose(adjacency, pld.Rounds{Rounds: f.rounds,
 		Mechanism: pld.Mechanism{Probability: f.probability, NoiseMultiplier: f.noiseMultiplier}})
 	if err != nil {
 		return c, err
 	}
 	b, err := d.EpsilonBounds(delta)
 	c.Epsilon, c.EpsilonLower, c.ProvenBy = b.Upper, b.Lower, b.By
+	return c, err
+}
+
+// convertTruncated fills in the epsilon, or the noise multiplier, of Poisson sampling with what overflows leave of delta.
+func (f *sampledEpsilonFlags) convertTruncated(c sampledConversion, calibrated bool, epsilon float64) (sampledConversion, error) {
+	if err := f.batches.Check(); err != nil {
+		return c, err
+	}
+	rounds := pld.Rounds{Rounds: f.rounds, Mechanism: pld.Mechanism{Probability: f.probability,
+		NoiseMultiplier: f.noiseMultiplier}}
+	if !(f.probability > 0 && f.probability <= 1) {
+		return c, terminal.Usagef("--probability %v: must be above 0 and at most 1", f.probability)
+	}
+	left, err := f.batches.Left(c.Delta, rounds, 1)
+	if err != nil {
+		return c, err
+	}
+	plain := *f
+	plain.sampling = "poisson"
+	overflow, delta := f.batches.Overflow(rounds, 1), c.Delta
+	c, err = plain.convert(calibrated, epsilon, left)
+	c.Delta, c.Overflow, c.EpsilonLower, c.ProvenBy = delta, overflow, 0, ""
 	return c, err
 }
 
@@ -142,7 +193,17 @@ func (f *sampledEpsilonFlags) print(w io.Writer, c sampledConversion) error {
 	}
 	fmt.Fprintf(w, "mechanism         %d rounds, each record in each with probability %s, in secret\n", f.rounds,
 		terminal.AsGiven(f.probability))
+	if f.adjacency != accounting.ZeroOut.String() {
+		fmt.Fprintf(w, "adjacency         %s: a record is replaced by another\n", f.adjacency)
+	}
 	fmt.Fprintf(w, "noise multiplier  %s\n", terminal.AsGiven(c.NoiseMultiplier))
+	if f.sampling == "truncated" {
+		fmt.Fprintf(w, "batches           of at most %d records, of up to %d\n", f.batches.Most, f.batches.Records)
+		fmt.Fprintf(w, "epsilon           %s\n", terminal.DecimalUp(c.Epsilon, digits))
+		_, err := fmt.Fprintf(w, "delta             %s, of which %s is for records that are dropped\n", terminal.AsGiven(c.Delta),
+			terminal.DecimalUp(c.Overflow, 3))
+		return err
+	}
 	fmt.Fprintf(w, "epsilon           %s (the least one is not below %s)\n", terminal.DecimalUp(c.Epsilon, digits),
 		terminal.DecimalDown(c.EpsilonLower, digits))
 	_, err := fmt.Fprintf(w, "delta             %s\n", terminal.AsGiven(c.Delta))

@@ -68,8 +68,13 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 			"poisson (in secret, every record with probability w/b in w groups; needs --epsilon and --delta,\n"+
 			"and finds the best w up to b unless --bandwidth says it),\n"+
 			"allocation (in secret, every record in one step, drawn at random, of each of k blocks of its group's steps; T = k·b),\n"+
+			"truncated (poisson with batches of at most --max-batch records, for static shapes; needs --records),\n"+
 			"bins (in secret, every record put once into one of b batches of random size, drawn independently and\n"+
 			"uniformly: not a permutation that is cut into equal batches; needs --epsilon and --delta)")
+	fl.Var((*terminal.WholeNumber)(&o.Batches.Records), "records", "with --sampling truncated: at least as many records as any "+
+		"node has")
+	fl.Var((*terminal.WholeNumber)(&o.Batches.Most), "max-batch", "with --sampling truncated: records in a step; of more that are "+
+		"drawn, some are dropped,\nand the chance of that is added to --delta (default: the least that costs nearly nothing)")
 	fl.Var((*terminal.WholeNumber)(&o.MonteCarlo.Samples), "samples", "of the accountant of --sampling bins, drawn with --seed "+
 		"(default 524288)")
 	fl.Float64Var(&o.MonteCarlo.Failure, "failure", 0, "probability that the accountant of --sampling bins may be wrong "+
@@ -137,6 +142,8 @@ func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options,
 	p.SchemaFile = f.schema.File()
 	o.Groups = given(cmd, "groups", f.groups)
 	o.Tolerance = given(cmd, "tolerance", f.tolerance)
+	o.Batches.Records = given(cmd, "records", o.Batches.Records)
+	o.Batches.Most = given(cmd, "max-batch", o.Batches.Most)
 	o.MonteCarlo = bins.MonteCarlo{Samples: given(cmd, "samples", o.MonteCarlo.Samples),
 		Failure: given(cmd, "failure", o.MonteCarlo.Failure), Seed: f.network.Seed}
 	if cmd.Flags().Changed("output") && f.out == "" {

@@ -180,12 +180,11 @@ func TestBadPoisson(t *testing.T) {
 		args []string
 		say  string
 	}{
-		"shuffled":   {[]string{"--sampling", "shuffled"}, "--sampling \"shuffled\": must be cyclic, poisson, bins or allocation"},
+		"shuffled":   {[]string{"--sampling", "shuffled"}, "--sampling \"shuffled\": must be cyclic, poisson, bins, allocation or truncated"},
 		"no epsilon": {[]string{"--sampling", "poisson"}, "--sampling poisson needs --epsilon and --delta"},
 		"no delta":   {[]string{"--sampling", "poisson", "--epsilon", "2"}, "without a delta"},
 		"mu":         {[]string{"--sampling", "poisson", "--mu", "2"}, "--mu is not for --sampling poisson"},
-		"replace-one": {append(poisson[6:], "--adjacency", "replace-one"),
-			"--adjacency replace-one is not for --sampling poisson"},
+		"records":    {append(poisson[6:], "--records", "100"), "--records and --max-batch are for --sampling truncated"},
 		"min-sep":    {append(poisson[6:], "--schema", "min-sep"), "--sampling poisson is not for min-sep"},
 		"per node":   {append(poisson[6:], "--per-node"), "--per-node and --groups are not for --sampling poisson"},
 		"groups":     {append(poisson[6:], "--groups", "2"), "--per-node and --groups are not for --sampling poisson"},

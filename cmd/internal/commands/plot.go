@@ -162,7 +162,7 @@ func (d *drawing) ofNetwork(ctx context.Context, e *export.Export, n *graph.Netw
 		if err := add("sharing", f, err); err != nil {
 			return err
 		}
-	} else if e.Manifest.Sampled() && !e.Manifest.Binned() && !e.Manifest.Allocated() {
+	} else if e.Manifest.Sampled() && figures.Comparable(e.Manifest) {
 		f, err := samplingFigure(ctx, e, n)
 		if err := add("sampling", f, err); err != nil {
 			return err

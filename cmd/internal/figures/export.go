@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/internal/rounding"
 	"mafalda/strategy"
@@ -27,10 +28,16 @@ func ExportNames(m *export.Manifest, network bool) []string {
 	if network && m.Space != nil {
 		names = append(names, "sharing")
 	}
-	if network && m.Sampled() && !m.Binned() && !m.Allocated() && m.Space == nil {
+	if network && m.Sampled() && Comparable(m) && m.Space == nil {
 		names = append(names, "sampling")
 	}
 	return names
+}
+
+// Comparable reports whether the noise of an export can stand beside those of other numbers of bands, which are for Poisson
+// sampling under zero-out adjacency.
+func Comparable(m *export.Manifest) bool {
+	return m.Sampling.Scheme == export.SchemePoisson && m.Privacy != nil && m.Privacy.Adjacency == accounting.ZeroOut.String()
 }
 
 // Export draws what an export alone has: the strategy of a node, whose label counts where nodes have their own, and how the

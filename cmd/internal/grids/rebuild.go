@@ -20,7 +20,7 @@ var recordedFlags = []string{
 	"gossip-matrix", "gossip-rounds", "gradient-tracking", "gram", "graph", "graph-sequence", "groups", "growth",
 	"keep-partial", "lanczos-steps", "largest-pair", "learning-rate", "learning-rates",
 	"link-failures", "lipschitz", "local-steps",
-	"memory", "methods", "missed-steps", "momentum", "mu", "nesterov", "no-baselines", "no-dense", "node-failures",
+	"max-batch", "memory", "methods", "missed-steps", "momentum", "mu", "nesterov", "no-baselines", "no-dense", "node-failures",
 	"objective", "only", "own-noise", "participations", "per-node", "person-batches", "probes", "quiet", "random-neighbours", "records",
 	"refine", "rounds",
 	"samples", "sampling", "scale-columns", "schema", "secrets", "secure-summation", "seed", "seeds", "separation",

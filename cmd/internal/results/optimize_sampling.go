@@ -34,6 +34,10 @@ func (r *Summary) sampling() {
 	}
 	r.Fact("sampling", "%s, in secret: step t draws from %s, every record %s with probability %.6g;", s.Scheme,
 		from, every, s.Probability)
+	if r.Manifest.Truncated() {
+		r.More("of more than %d records some are dropped, as happens with a given one in the batch, in any step, with a", s.MaxBatch)
+		r.More("probability of at most %s, for nodes of at most %s;", terminal.NumberUp(s.Overflow), terminal.Count(s.Records, "record"))
+	}
 	r.More("batches count with their expected size, not with the real one")
 	if s.Groups > 1 {
 		r.More("a node once puts every record into one of %d groups, independently of all others", s.Groups)

@@ -1,0 +1,22 @@
+// Package truncation accounts for Poisson sampling into batches of a largest size, so that all steps have the same shape:
+// of more records than that, some are dropped. Overflow returns how likely a record is to be drawn for a step that drops,
+// and Left what remains of δ for the rounds themselves, which package pld accounts for.
+//
+// # Why the probability of an overflow is added to δ
+//
+// Call a step full if at least Most other records are drawn for it: full steps, and which of them draw the record
+// itself, depend on draws alone, which have the same distribution with the record as without, or with zeros in its
+// place. Fix all draws of the others, and the record's own draws for full steps. If it is drawn for no full step, no
+// step drops anything on its account: the other steps are rounds of Poisson sampling, of which there are no more than
+// without truncation, and full steps tell nothing of it. If it is drawn for one, δ is 1 at most. The divergence that δ is
+// made of is jointly convex, so that the mean over what was fixed bounds it:
+//
+//	δ(ε) ≤ δ_Poisson(ε) + P(the record is drawn for a full step) ≤ δ_Poisson(ε) + rounds·q·P(Bin(n-1, q/w) ≥ Most).
+//
+// It takes that who is dropped depends on draws alone. docs/sampling-truncated.md has the long form.
+//
+// # Notation
+//
+//	n      Records, at most so many at a node: public
+//	w, q   groups that records are put into, and the probability of a record of the step's group to be drawn
+package truncation

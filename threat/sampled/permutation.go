@@ -1,0 +1,58 @@
+package sampled
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"mafalda/participation"
+)
+
+// Permutation shuffles the records of a group anew for every block of its steps, and cuts them into batches of equal
+// sizes: what loaders do. A record's steps are distributed as under random allocation, but batches are not independent:
+// a record that takes part moves another one out.
+type Permutation struct {
+	participation.AllocationSampling
+}
+
+var _ participation.Sampling = Permutation{}
+
+// Name returns "permutation".
+func (Permutation) Name() string { return "permutation" }
+
+// String describes the sampling in a line.
+func (p Permutation) String() string {
+	if p.Groups == 1 {
+		return fmt.Sprintf("permutation: all records shuffled and cut into equal batches, k = %d times", p.Participations)
+	}
+	return fmt.Sprintf("permutation: w = %d groups, drawn once, in turn; each shuffled and cut into equal batches, k = %d times",
+		p.Groups, p.Participations)
+}
+
+// onPermutation attacks a record whose neighbours in the data contribute the opposite of it: in its batch their sum lacks
+// one of them, in the data with the record and in the data with zeros in its place, so that the messages are moved by two
+// contributions or by one. Where noise is small the batch is then seen in both, and nothing is secret.
+func onPermutation(p Permutation, c columns, std float64) (attack, error) {
+	a, err := onAllocation(p.AllocationSampling, c, std)
+	if err != nil {
+		return attack{}, err
+	}
+	doubled := make(columns, len(c))
+	for s, of := range c {
+		doubled[s] = column{of.at, floats.ScaleTo(make([]float64, len(of.entries)), 2, of.entries)}
+	}
+	twice, err := onAllocation(p.AllocationSampling, doubled, std)
+	if err != nil {
+		return attack{}, err
+	}
+	a.base = 1
+	once := a.logRatio
+	a.logRatio = func(seen []float64) float64 {
+		if d := twice.logRatio(seen) - once(seen); !math.IsNaN(d) {
+			return d
+		}
+		return 0
+	}
+	return a, nil
+}
