@@ -58,8 +58,8 @@ class Silo:
             raise StepError(f"round {step!r} of {self.node!r}: the export has the rounds 0 to {noise.steps - 1}")
         if step < noise.next:
             raise StepError(
-                f"round {step} is over for {self.node!r}: it was answered with other bytes, missed or lost in a crash, and its row "
-                f"of noise does not come twice. Go on with round {noise.next}"
+                f"round {step} is over for {self.node!r}: it was answered, missed or lost in a crash, and its row of noise does not "
+                + (f"come twice. Go on with round {noise.next}" if noise.next < noise.steps else "come twice. So are all rounds")
             )
         weights = np.asarray(weights)
         if weights.dtype.kind not in "fiu" or not np.isfinite(weights).all():

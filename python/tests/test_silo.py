@@ -80,6 +80,8 @@ def test_a_server_with_silos_is_the_complete_graph(plan, tmp_path):
     assert silos["a"].says() == "a: 6 of 6 rounds are over"
     with pytest.raises(mafalda.StepError, match="the export has the rounds 0 to 5"):
         train(silos["a"], 6)
+    with pytest.raises(mafalda.StepError, match="round 4 is over for 'a'.* So are all rounds"):
+        train(silos["a"], 4)
     with pytest.raises(mafalda.ExportError, match="no node 'x'"):
         average(plan, weights, {"x": START})
     with pytest.raises(mafalda.ExportError, match="'a' has 2 numbers"):
