@@ -21,8 +21,8 @@ import (
 // Case is what somebody knows who has to choose how to make noise.
 type Case struct {
 	Problem Problem // without Sharing
-	// Options holds Privacy (with an ε and δ for batches in secret, and left out with Problem.Levels) and, where memory counts,
-	// Budget, whose Memory is +Inf for no limit. What chooses a strategy is left out.
+	// Options holds Privacy (with an ε and δ for batches in secret, and left out with Problem.Levels) and, where
+	// memory counts, Budget, whose Memory is +Inf for no limit. What chooses a strategy is left out.
 	Options Options
 
 	Secret  Answer                 // can nodes keep secret which records they draw?
@@ -104,11 +104,12 @@ func (c *Comparison) Best() Way { return c.Ways[0] }
 // errKnownDraws is why batches in secret are left out where a case denies them.
 var errKnownDraws = fault.New("Sampling", nil, "[Sampling] cyclic: others may know which records are drawn")
 
-// perNodeGain is how much less error, relatively, a strategy for every node must have for it to be worth n times the matrices.
+// perNodeGain is how much less error, relatively, a strategy for every node must have for it to be worth n times the
+// matrices.
 const perNodeGain = 0.99
 
-// Compare solves a case in all ways that are supported together. It fails where the simplest way, own noise with batches in turn,
-// fails: as Check and Solve do.
+// Compare solves a case in all ways that are supported together. It fails where the simplest way, own noise with
+// batches in turn, fails: as Check and Solve do.
 func Compare(ctx context.Context, c Case) (*Comparison, error) {
 	if err := CheckCase(c); err != nil {
 		return nil, err
@@ -191,7 +192,8 @@ func (s *comparing) limited() bool {
 // long reports whether there are more steps than dense strategies have room for.
 func (s *comparing) long() bool { return s.Case.Problem.Schema.Steps() > strategy.LongSteps }
 
-// candidates returns the ways to look at, own noise with batches in turn first. Their class is nil where it is to be found.
+// candidates returns the ways to look at, own noise with batches in turn first. Their class is nil where it is to be
+// found.
 func (s *comparing) candidates() []Way {
 	steps := s.Case.Problem.Schema.Steps()
 	small := factorize.BLT{Buffers: min(factorize.BLT{}.Traits().Buffers, steps-1)}
@@ -245,15 +247,16 @@ func (s *comparing) look(ctx context.Context, w Way) error {
 		return leave(fault.New("Trust", nil, "[Trust] ldp: nodes may tell others the secrets that they share"))
 	}
 	if nodes := s.Case.Problem.nodes(); w.Shared && nodes > mostThatShare {
-		return leave(fault.New("Network", nil, "the best noise between nodes is looked for on at most %d nodes, not %d", mostThatShare,
-			nodes))
+		return leave(fault.New("Network", nil, "the best noise between nodes is looked for on at most %d nodes, not %d",
+			mostThatShare, nodes))
 	}
 	p, o := s.problem(w), s.options(w)
 	if err := p.Check(o); err != nil {
 		return leave(err)
 	}
 	tooLong := fault.New("Limit", nil, "takes longer to compute than [Limit] %v", s.Case.Limit)
-	if p.Needs(o).Time > s.Case.Limit {
+	const rough = 2 // how far off a guess may be
+	if p.Needs(o).Time > rough*s.Case.Limit {
 		return leave(tooLong)
 	}
 	limited, stop := context.WithTimeoutCause(ctx, s.Case.Limit, tooLong)
@@ -296,7 +299,8 @@ func (s *comparing) take(w Way, of *Solution) error {
 		w.LossError = *e
 	}
 	if w.PerNode && len(s.Ways) > 0 && s.Ways[0].ErrorAtPrivacy*perNodeGain < w.ErrorAtPrivacy {
-		return fmt.Errorf("has %.4f of the error of one strategy for all, which is not worth it", w.ErrorAtPrivacy/s.Ways[0].ErrorAtPrivacy)
+		return fmt.Errorf("has %.4f of the error of one strategy for all, which is not worth it",
+			w.ErrorAtPrivacy/s.Ways[0].ErrorAtPrivacy)
 	}
 	s.Ways = append(s.Ways, w)
 	return nil
@@ -335,8 +339,9 @@ func (s *comparing) options(w Way) Options {
 	return o
 }
 
-// fitting returns the class of a way that has no search for what fits the budget: as many bands as fit under Bins, the class that is
-// best for own noise where batches are in turn, and nil, for the best number of bands, under Poisson sampling.
+// fitting returns the class of a way that has no search for what fits the budget: as many bands as fit under Bins, the
+// class that is best for own noise where batches are in turn, and nil, for the best number of bands, under Poisson
+// sampling.
 func (s *comparing) fitting(w Way) factorize.Class {
 	if w.Sampling == participation.Bins {
 		return factorize.Banded{Bandwidth: min(s.Case.Options.Budget.Floats()+1, s.Case.Problem.Schema.Steps())}
@@ -347,7 +352,8 @@ func (s *comparing) fitting(w Way) factorize.Class {
 	return nil
 }
 
-// mostThatShare is the most nodes for which it is found out which pairs may share noise: what follows takes a matrix of a row a pair.
+// mostThatShare is the most nodes for which it is found out which pairs may share noise: what follows takes a matrix
+// of a row a pair.
 const mostThatShare = 5000
 
 // share finds out which pairs of the network may share noise, unless none may.
@@ -395,7 +401,8 @@ type knownGram struct {
 	estimate workload.Estimate
 }
 
-// fill fills in the Gram matrix of a job that is known, or computes it and keeps it. A nil receiver knows and keeps none.
+// fill fills in the Gram matrix of a job that is known, or computes it and keeps it. A nil receiver knows and keeps
+// none.
 func (k *knownGrams) fill(s *job, compute func() error) error {
 	if k == nil {
 		return compute()

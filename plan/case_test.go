@@ -21,8 +21,8 @@ func caseOf(t *testing.T) plan.Case {
 		Schemes: []participation.Scheme{participation.Poisson, participation.Allocation}}
 }
 
-// What a way costs is what Solve says of the problem and the options that it stands for, and the first one is the best of those
-// that rely on nothing but what the case says.
+// What a way costs is what Solve says of the problem and the options that it stands for, and the first one is the best
+// of those that rely on nothing but what the case says.
 func TestCompareIsSolve(t *testing.T) {
 	c := caseOf(t)
 	c.Secret, c.Options.Budget = plan.Yes, &plan.Budget{Dim: 10, Memory: 3 * 80}
@@ -37,8 +37,10 @@ func TestCompareIsSolve(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if math.Abs(s.ErrorAtPrivacy-w.ErrorAtPrivacy) > 1e-5*s.ErrorAtPrivacy || w.Cost.Floats > 3 || s.Manifest().Guarantee() != w.Guarantee {
-			t.Errorf("%s: error %v, want %v; keeps %d; %s", w.Name(), w.ErrorAtPrivacy, s.ErrorAtPrivacy, w.Cost.Floats, w.Guarantee)
+		if math.Abs(s.ErrorAtPrivacy-w.ErrorAtPrivacy) > 1e-5*s.ErrorAtPrivacy || w.Cost.Floats > 3 ||
+			s.Manifest().Guarantee() != w.Guarantee {
+			t.Errorf("%s: error %v, want %v; keeps %d; %s", w.Name(), w.ErrorAtPrivacy, s.ErrorAtPrivacy, w.Cost.Floats,
+				w.Guarantee)
 		}
 		if w.Ranked == w.Shared || !ranked && w.Ranked {
 			t.Errorf("%d: %s has a rank: %v", i, w.Name(), w.Ranked)
@@ -54,7 +56,8 @@ func TestCompareIsSolve(t *testing.T) {
 	}
 }
 
-// Every way that is left out has a reason: the case denies what it relies on, it takes too long, or it is not supported.
+// Every way that is left out has a reason: the case denies what it relies on, it takes too long, or it is not
+// supported.
 func TestCompareLeavesOut(t *testing.T) {
 	reasons := func(c plan.Case) map[string]string {
 		compared, err := plan.Compare(t.Context(), c)
@@ -73,7 +76,8 @@ func TestCompareLeavesOut(t *testing.T) {
 	c := caseOf(t)
 	c.Secret, c.Collude = plan.No, plan.Yes
 	of := reasons(c)
-	for way, part := range map[string]string{"own noise, poisson": "may know which records", "shared noise, in turn": "may tell others",
+	for way, part := range map[string]string{"own noise, poisson": "may know which records",
+		"shared noise, in turn": "may tell others",
 		"shared noise, poisson": "may know which records", "own noise, in turn, dense": ""} {
 		if reason, there := of[way]; !there || !strings.Contains(reason, part) {
 			t.Errorf("%s: %q", way, of)

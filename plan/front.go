@@ -14,8 +14,8 @@ import (
 	"mafalda/strategy"
 )
 
-// MemoryFront is what memory at a node buys: errors at an (ε, δ) of strategies that keep more or fewer numbers, with batches
-// in turn and, where it can be accounted for, with batches drawn in secret by Poisson sampling.
+// MemoryFront is what memory at a node buys: errors at an (ε, δ) of strategies that keep more or fewer numbers, with
+// batches in turn and, where it can be accounted for, with batches drawn in secret by Poisson sampling.
 type MemoryFront struct {
 	Problem Problem
 	Options Options
@@ -53,8 +53,8 @@ type Choice struct {
 	Front bool
 }
 
-// FindMemoryFront measures strategies of all classes for a case with a privacy target (ε, δ) and a Budget, whose Dim is needed in
-// any case; without a limit its Memory is +Inf. Secret batches are left out where the case denies them.
+// FindMemoryFront measures strategies of all classes for a case with a privacy target (ε, δ) and a Budget, whose Dim
+// is needed in any case; without a limit its Memory is +Inf. Secret batches are left out where the case denies them.
 // For batches in turn it looks at the numbers of memories, for secret ones at every number of bands up to the best,
 // which is proven to be the best. It fails as Check and pld.Calibrate do.
 func FindMemoryFront(ctx context.Context, c Case) (*MemoryFront, error) {

@@ -1096,7 +1096,7 @@ def advise(
 
     Say what may be relied on: --trust, and --sampling secret if nodes can keep secret which records they draw.
     What you say nothing of is compared, too, but has no rank: a way whose promise is weaker than you think is no
-    advice. What cannot be combined is left out, with the reason.
+    advice. What cannot be combined is left out, with the reason. docs/choosing.md has three cases.
 
     On a terminal, what is missing is asked.
 

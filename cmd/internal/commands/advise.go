@@ -52,7 +52,8 @@ const samplingSecret = "secret"
 
 // ownFlags are the flags of advise that optimize does without, or has for something else.
 func (f *adviseFlags) ownFlags() []string {
-	return []string{"trust", "sampling", "memory", "dim", "float32", "limit", "memory-front", "output", "force", "json", "quiet"}
+	return []string{"trust", "sampling", "memory", "dim", "float32", "limit", "memory-front", "output", "force",
+		"json", "quiet"}
 }
 
 func newAdviseCmd(runner *grids.Runner) *cobra.Command {
@@ -64,14 +65,14 @@ func newAdviseCmdOf(f *adviseFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "advise",
 		Short: "Say how to make noise in your case: what to take, and what it relies on",
-		Long: `Compare the ways to make noise for a case, and say which one to take: noise of every node's own (local DP) or shared by
-pairs, batches in turn or drawn in secret, correlated or independent, one strategy for all nodes or one a node. The table
-is ranked by the squared error with the noise for the privacy, in units of the clip, and says of every way what it relies
-on, what a node keeps, and what breaks it. Then comes the command that computes and exports the first.
+		Long: `Compare the ways to make noise for a case, and say which one to take: noise of every node's own (local DP) or
+shared by pairs, batches in turn or drawn in secret, correlated or independent, one strategy for all nodes or one a node.
+The table is ranked by the squared error with the noise for the privacy, in units of the clip, and says of every way what
+it relies on, what a node keeps, and what breaks it. Then comes the command that computes and exports the first.
 
 Say what may be relied on: --trust, and --sampling secret if nodes can keep secret which records they draw. What you say
-nothing of is compared, too, but has no rank: a way whose promise is weaker than you think is no advice. What cannot be combined is
-left out, with the reason.
+nothing of is compared, too, but has no rank: a way whose promise is weaker than you think is no advice. What cannot be
+combined is left out, with the reason. docs/choosing.md has three cases.
 
 On a terminal, what is missing is asked.
 
@@ -79,7 +80,7 @@ With --memory-front a second table says what memory at a node buys. With -o, wri
 		Example: `  mafalda advise                                                               # asks
   mafalda advise --graph florentine --T 64 -k 4 --epsilon 2 --delta 1e-6
   mafalda advise --graph complete:50 --T 100 -k 10 --epsilon 2 --delta 1e-6 --trust secldp --missed-steps 0.02 --carry
-  mafalda advise --graph regular:1e6,8 --T 512 -k 8 --epsilon 2 --delta 1e-6 --sampling secret --missed-steps 0.2 --dim 1e6 --memory 40MB
+  mafalda advise --graph regular:1e6,8 --T 256 -k 8 --epsilon 2 --delta 1e-8 --sampling secret --missed-steps 0.2
   mafalda advise --graph florentine --T 32 -k 4 --budgets budgets.csv
   mafalda advise --graph ego.edges --T 380 --epsilon 2 --delta 1e-6 --dim 1e6 --memory-front -o advice`,
 		Args: terminal.NoArgs,
@@ -90,18 +91,21 @@ With --memory-front a second table says what memory at a node buys. With -o, wri
 	f.workload.Bind(cmd, &f.network)
 	f.schema.Bind(cmd)
 	f.gram.bind(cmd)
-	f.trust.bind(cmd, "", "who is trusted:\nldp: nobody; every node has its own noise\nsecldp: nodes keep to themselves the secrets that they "+
-		"share with neighbours\n(default: both are compared, and ldp alone is ranked)")
+	f.trust.bind(cmd, "", "who is trusted:\nldp: nobody; every node has its own noise\n"+
+		"secldp: nodes keep to themselves the secrets that they share with neighbours\n"+
+		"(default: both are compared, and ldp alone is ranked)")
 	fl := cmd.Flags()
-	fl.StringVar(&f.sampling, "sampling", "", "can nodes keep secret which records they draw?\ncyclic: no, batches are visited in turn\n"+
-		"secret: yes; compares poisson and allocation\npoisson, allocation, bins: yes, in this way\n"+
-		"(default: as secret, but only batches in turn are ranked)")
+	fl.StringVar(&f.sampling, "sampling", "",
+		"can nodes keep secret which records they draw?\ncyclic: no, batches are visited in turn\n"+
+			"secret: yes; compares poisson and allocation\npoisson, allocation, bins: yes, in this way\n"+
+			"(default: as secret, but only batches in turn are ranked)")
 	terminal.CompleteWith(cmd, "sampling", append(participation.Schemes(), samplingSecret))
 	f.privacy.Bind(cmd)
 	f.budgets.bind(cmd)
 	f.budget.Bind(cmd, "leave out strategies that keep more, such as 4GB; needs --dim")
 	fl.DurationVar(&f.limit, "limit", time.Minute, "leave out ways that take longer to compute")
-	fl.BoolVar(&f.front, "memory-front", false, "a second table: what memory at a node buys; needs --dim, and takes minutes for hundreds of steps")
+	fl.BoolVar(&f.front, "memory-front", false,
+		"a second table: what memory at a node buys; needs --dim, and takes minutes for hundreds of steps")
 	fl.StringVarP(&f.out, "output", "o", "", "write tables and pictures to this `folder`")
 	fl.BoolVar(&f.force, "force", false, "replace files that are there")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
@@ -210,7 +214,8 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 		bar.Stage(e.Phase)
 		bar.Show(e.Fraction, e.Phase)
 	}
-	compared, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) (*plan.Comparison, error) { return plan.Compare(ctx, c) })
+	compare := func(ctx context.Context) (*plan.Comparison, error) { return plan.Compare(ctx, c) }
+	compared, err := parallel.Abandonable(cmd.Context(), compare)
 	bar.Clear()
 	if err != nil {
 		return err

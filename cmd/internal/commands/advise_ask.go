@@ -16,8 +16,8 @@ import (
 	"mafalda/workload"
 )
 
-// ask asks for what is missing, if somebody sits at the terminal: every answer is a flag, as if it had been given. Nothing is asked
-// with --json or --quiet, nor where nothing that is needed is missing.
+// ask asks for what is missing, if somebody sits at the terminal: every answer is a flag, as if it had been given.
+// Nothing is asked with --json or --quiet, nor where nothing that is needed is missing.
 func (f *adviseFlags) ask(cmd *cobra.Command) error {
 	in, out := cmd.InOrStdin(), cmd.ErrOrStderr()
 	if f.json || f.quiet || !terminal.CanAsk(in, out) || !f.incomplete(cmd) {
@@ -41,7 +41,8 @@ func (f *adviseFlags) questions(cmd *cobra.Command, q *terminal.Questions, out i
 	fmt.Fprintln(out, "What is your case? Enter takes what is in brackets; Ctrl-C ends.")
 	for _, ask := range []func() error{
 		func() error {
-			if given("graph") || given("gossip-matrix") || cmd.Flags().Lookup("workload").Value.String() == workload.Prefix.String() {
+			if given("graph") || given("gossip-matrix") ||
+				cmd.Flags().Lookup("workload").Value.String() == workload.Prefix.String() {
 				return nil
 			}
 			return f.askNetwork(cmd, q)
@@ -63,7 +64,8 @@ func (f *adviseFlags) questions(cmd *cobra.Command, q *terminal.Questions, out i
 				"Do nodes keep to themselves the secrets that they share with a neighbour, whoever asks?")
 		},
 		func() error {
-			return askYes(cmd, q, "sampling", samplingSecret, participation.InTurn.String(), "Can a node keep secret which records it draws in a step?")
+			return askYes(cmd, q, "sampling", samplingSecret, participation.InTurn.String(),
+				"Can a node keep secret which records it draws in a step?")
 		},
 		func() error { return f.askAbsence(cmd, q) },
 		func() error { return f.askUnit(cmd, q) },
@@ -73,7 +75,8 @@ func (f *adviseFlags) questions(cmd *cobra.Command, q *terminal.Questions, out i
 			return err
 		}
 	}
-	fmt.Fprintf(out, "\nThe same without questions:\n  %s %s\n\n", cmd.CommandPath(), strings.Join(results.FlagWords(cmd, nil), " "))
+	fmt.Fprintf(out, "\nThe same without questions:\n  %s %s\n\n", cmd.CommandPath(),
+		strings.Join(results.FlagWords(cmd, nil), " "))
 	return nil
 }
 
@@ -120,19 +123,20 @@ const mostThatAllTalk = 5000
 // askNetwork asks who talks to whom.
 func (f *adviseFlags) askNetwork(cmd *cobra.Command, q *terminal.Questions) error {
 	nodes := 0
-	_, err := q.Ask("How many nodes train? Or which graph: a file of edges, or a built-in one such as florentine?", "16", func(answer string) error {
-		if v, err := strconv.ParseFloat(answer, 64); err == nil {
-			if nodes = int(v); float64(nodes) != v || nodes < 2 {
-				return errors.New("a whole number, at least 2?")
+	_, err := q.Ask("How many nodes train? Or which graph: a file of edges, or a built-in one such as florentine?",
+		"16", func(answer string) error {
+			if v, err := strconv.ParseFloat(answer, 64); err == nil {
+				if nodes = int(v); float64(nodes) != v || nodes < 2 {
+					return errors.New("a whole number, at least 2?")
+				}
+				return nil
 			}
-			return nil
-		}
-		if err := cmd.Flags().Set("graph", answer); err != nil {
+			if err := cmd.Flags().Set("graph", answer); err != nil {
+				return err
+			}
+			_, err := f.network.Load()
 			return err
-		}
-		_, err := f.network.Load()
-		return err
-	})
+		})
 	if err != nil || nodes == 0 {
 		return err
 	}
@@ -179,13 +183,14 @@ func (f *adviseFlags) askParticipations(cmd *cobra.Command, q *terminal.Question
 			byDefault = k
 		}
 	}
-	_, err := q.Ask("How often is a record used, in all steps (epochs)?", strconv.Itoa(byDefault), func(answer string) error {
-		if err := set(cmd, "participations", answer); err != nil {
+	_, err := q.Ask("How often is a record used, in all steps (epochs)?", strconv.Itoa(byDefault),
+		func(answer string) error {
+			if err := set(cmd, "participations", answer); err != nil {
+				return err
+			}
+			_, err := f.schema.Choose(cmd)
 			return err
-		}
-		_, err := f.schema.Choose(cmd)
-		return err
-	})
+		})
 	return err
 }
 
@@ -206,7 +211,8 @@ func (f *adviseFlags) askAbsence(cmd *cobra.Command, q *terminal.Questions) erro
 	if err := cmd.Flags().Set("missed-steps", answer); err != nil || cmd.Flags().Changed("carry") {
 		return err
 	}
-	return askYes(cmd, q, "carry", "true", "false", "Does a node know for certain that a message was not seen, so that the next one can have its noise?")
+	return askYes(cmd, q, "carry", "true", "false",
+		"Does a node know for certain that a message was not seen, so that the next one can have its noise?")
 }
 
 // askUnit asks who is protected.
@@ -229,16 +235,17 @@ func (f *adviseFlags) askMemory(cmd *cobra.Command, q *terminal.Questions) error
 	if cmd.Flags().Changed("dim") || cmd.Flags().Changed("memory") {
 		return nil
 	}
-	answer, err := q.Ask("How much memory has a node for noise, such as 4GB? all: as much as it takes", "all", func(answer string) error {
-		if answer == "all" {
+	answer, err := q.Ask("How much memory has a node for noise, such as 4GB? all: as much as it takes", "all",
+		func(answer string) error {
+			if answer == "all" {
+				return nil
+			}
+			if err := cmd.Flags().Set("memory", answer); err != nil {
+				cmd.Flags().Lookup("memory").Changed = false
+				return err
+			}
 			return nil
-		}
-		if err := cmd.Flags().Set("memory", answer); err != nil {
-			cmd.Flags().Lookup("memory").Changed = false
-			return err
-		}
-		return nil
-	})
+		})
 	if err != nil || answer == "all" {
 		return err
 	}

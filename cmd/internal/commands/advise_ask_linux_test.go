@@ -62,16 +62,19 @@ func atTerminal(t *testing.T, ctx context.Context, typed string, args ...string)
 func TestAdviseAtATerminal(t *testing.T) {
 	args := strings.Fields("advise --T 8 --trust ldp --sampling cyclic")
 	code, screen := atTerminal(t, t.Context(), "3\nall\n2\n\n1e-5\n0\nn\nall\n", args...)
-	for _, want := range []string{"How many nodes train?", "How much memory", "mafalda advise --T 8 --delta 1e-05 --epsilon 2 --graph complete:3",
+	for _, want := range []string{"How many nodes train?", "How much memory",
+		"mafalda advise --T 8 --delta 1e-05 --epsilon 2 --graph complete:3",
 		"own noise, in turn, dense", "take "} {
 		if code != 0 || strings.Count(screen, want) == 0 {
 			t.Errorf("code %d, no %q in\n%s", code, want, screen)
 		}
 	}
-	if code, screen = atTerminal(t, t.Context(), "3\n\x04", args...); code != 2 || !strings.Contains(screen, "mafalda: no answer") {
+	if code, screen = atTerminal(t, t.Context(), "3\n\x04", args...); code != 2 || !strings.Contains(screen,
+		"mafalda: no answer") {
 		t.Errorf("at the end of the input: code %d\n%s", code, screen)
 	}
-	if code, screen = atTerminal(t, t.Context(), "", append(args, "--json")...); code != 2 || strings.Contains(screen, "How many nodes") {
+	if code, screen = atTerminal(t, t.Context(), "", append(args, "--json")...); code != 2 ||
+		strings.Contains(screen, "How many nodes") {
 		t.Errorf("with --json: code %d\n%s", code, screen)
 	}
 	ctx, stop := context.WithCancel(t.Context())

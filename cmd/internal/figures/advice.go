@@ -24,6 +24,7 @@ func Advice(c *plan.Comparison) (*Figure, error) {
 		source = n.Origin.Source
 	}
 	s := c.Case.Problem.Schema
-	title := fmt.Sprintf("Ways to make noise: %s, T = %d, k = %d, b = %d", source, s.Steps(), s.Participations(), s.Separation())
+	title := fmt.Sprintf("Ways to make noise: %s, T = %d, k = %d, b = %d", source, s.Steps(), s.Participations(),
+		s.Separation())
 	return Dots(title, "squared error at the privacy, for clip 1", rows, []Series{ranked, others})
 }

@@ -91,7 +91,8 @@ type AdviceInput struct {
 // AdviceOf returns the result of a comparison.
 func AdviceOf(in AdviceInput, c *plan.Comparison) *Advice {
 	p := c.Case.Problem
-	r := &Advice{Version: version.String(), Workload: p.Workload.Kind.String(), WorkloadSpec: &p.Workload, Steps: p.Schema.Steps(),
+	r := &Advice{Version: version.String(), Workload: p.Workload.Kind.String(), WorkloadSpec: &p.Workload,
+		Steps:         p.Schema.Steps(),
 		Participation: in.Schema, Adjacency: in.Adjacency, Budgets: in.Budgets, LeftOut: []LeftOutWay{}}
 	if p.Network != nil {
 		r.Graph = &p.Network.Origin
@@ -232,14 +233,15 @@ func classWords(c factorize.Class) []string {
 	return words
 }
 
-// optimizeCommand returns a command line of optimize: the given flags of cmd, without the flags that only cmd has, and more
-// words.
+// optimizeCommand returns a command line of optimize: the given flags of cmd, without the flags that only cmd has, and
+// more words.
 func optimizeCommand(cmd *cobra.Command, own []string, more ...string) string {
 	words := append([]string{cmd.Root().Name(), "optimize"}, FlagWords(cmd, own)...)
 	return strings.Join(append(append(words, more...), "-o", "out"), " ")
 }
 
-// FlagWords returns the flags that are given to a command, but for some and those of every command, as words of a command line.
+// FlagWords returns the flags that are given to a command, but for some and those of every command, as words of a
+// command line.
 func FlagWords(cmd *cobra.Command, but []string) []string {
 	var words []string
 	everywhere := cmd.InheritedFlags()
@@ -257,7 +259,8 @@ func FlagWords(cmd *cobra.Command, but []string) []string {
 
 // WriteAdviceCSV writes a line of CSV for every way, with all digits.
 func WriteAdviceCSV(w io.Writer, r *Advice) error {
-	lines := [][]string{{"rank", "name", "trust", "sampling", "class", "bandwidth", "buffers", "memory_floats", "memory_bytes",
+	lines := [][]string{{"rank", "name", "trust", "sampling", "class", "bandwidth", "buffers", "memory_floats",
+		"memory_bytes",
 		"flops_per_step", "noise_std", "squared_error", "error_at_privacy", "loss_error", "ratio", "command"}}
 	float := func(v float64) string { return strconv.FormatFloat(v, 'g', 17, 64) }
 	for _, c := range r.Ways {
@@ -282,7 +285,8 @@ func (r *Advice) Document(c *plan.Comparison) *document.Document {
 	d.Fact("participation", "%v", p.Schema)
 	d.Fact("privacy", "%s of a %s, %s", r.wanted(), r.Participation.Unit(), r.Adjacency)
 	if r.Dim > 0 {
-		d.Fact("memory", "of the noise at a node, for %s parameters, %d bytes a number%s", terminal.Grouped(r.Dim), r.NumberBytes, r.limit())
+		d.Fact("memory", "of the noise at a node, for %s parameters, %d bytes a number%s", terminal.Grouped(r.Dim),
+			r.NumberBytes, r.limit())
 	}
 	d.Line("ways, by their squared error with the noise for the privacy, in units of the clip")
 	d.Table(r.table())
@@ -293,7 +297,8 @@ func (r *Advice) Document(c *plan.Comparison) *document.Document {
 		d.Fact("without rank", "what relies on more than you said: %s", strings.Join(r.unsaid(c.Case), "; "))
 	}
 	if r.Ways[0].LossError > 0 {
-		d.Fact("estimated", "errors are within %s of the true ones, all by the same factor or nearly", percent(r.Ways[0].LossError))
+		d.Fact("estimated", "errors are within %s of the true ones, all by the same factor or nearly",
+			percent(r.Ways[0].LossError))
 	}
 	for _, l := range r.LeftOut {
 		d.Fact("left out", "%s: %s", l.Name, l.Reason)
@@ -324,10 +329,12 @@ func (r *Advice) limit() string {
 // unsaid says by which flags ways get a rank.
 func (r *Advice) unsaid(c plan.Case) []string {
 	var all []string
-	if c.Secret == plan.Unsaid && slices.ContainsFunc(r.Ways, func(w AdvisedWay) bool { return w.Sampling != participation.InTurn.String() }) {
+	if c.Secret == plan.Unsaid && slices.ContainsFunc(r.Ways,
+		func(w AdvisedWay) bool { return w.Sampling != participation.InTurn.String() }) {
 		all = append(all, "--sampling secret, if nodes can keep secret which records they draw")
 	}
-	if c.Collude == plan.Unsaid && slices.ContainsFunc(r.Ways, func(w AdvisedWay) bool { return w.Trust == threat.SecLDP.String() }) {
+	if c.Collude == plan.Unsaid && slices.ContainsFunc(r.Ways,
+		func(w AdvisedWay) bool { return w.Trust == threat.SecLDP.String() }) {
 		all = append(all, "--trust secldp, if neighbours keep to themselves what they share")
 	}
 	return all
@@ -335,7 +342,8 @@ func (r *Advice) unsaid(c plan.Case) []string {
 
 // table lists the ways.
 func (r *Advice) table() document.Table {
-	t := document.Table{Caption: "Ways to make noise, by error", Header: []string{"rank", "way", "error", "of first", "relies on",
+	t := document.Table{Caption: "Ways to make noise, by error", Header: []string{"rank", "way", "error",
+		"of first", "relies on",
 		"a node keeps", "breaks by"}}
 	t.Words = len(t.Header)
 	for _, w := range r.Ways {

@@ -36,8 +36,8 @@ func CanAsk(in io.Reader, out io.Writer) bool {
 	return readable && writable && term.IsTerminal(int(reader.Fd())) && term.IsTerminal(int(writer.Fd()))
 }
 
-// Ask returns the answer to a question, the default for an empty line. What check refuses is asked again, with the reason. It
-// fails with ErrNoAnswer at the end of the input, and with the cause of the context when that ends.
+// Ask returns the answer to a question, the default for an empty line. What check refuses is asked again, with the
+// reason. It fails with ErrNoAnswer at the end of the input, and with the cause of the context when that ends.
 func (q *Questions) Ask(question, byDefault string, check func(answer string) error) (string, error) {
 	for {
 		fmt.Fprintf(q.out, "%s [%s] ", question, byDefault)
