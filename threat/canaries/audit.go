@@ -115,7 +115,23 @@ func Audit(ctx context.Context, e *export.Export, r *Run, c *Coins, o Options) (
 	if err != nil {
 		return nil, err
 	}
-	return judge(e.Manifest, r, c, sent, whitening, sums, o)
+	level, err := levelOf(e, r.Node)
+	if err != nil {
+		return nil, err
+	}
+	return judge(level, r, c, sent, whitening, sums, o)
+}
+
+// levelOf returns the privacy level of a node: its own, where nodes have budgets.
+func levelOf(e *export.Export, node string) (*export.Privacy, error) {
+	if e.Manifest.Budgets == nil {
+		return e.Manifest.Privacy, nil
+	}
+	i := slices.IndexFunc(e.Manifest.Budgets, func(l export.NodeLevel) bool { return l.Node == node })
+	if i < 0 {
+		return nil, unfit("the run is of node %q, which the export has not", node)
+	}
+	return e.Manifest.PrivacyOf(i), nil
 }
 
 // fit refuses what is not of one training.
@@ -267,9 +283,9 @@ func limit(alpha float64) float64 { return distuv.UnitNormal.Quantile(1 - alpha/
 
 // judge says what the sums mean.
 func judge(
-	m *export.Manifest, r *Run, c *Coins, sent []int, whitening *mat.Dense, sums *Sums, o Options,
+	level *export.Privacy, r *Run, c *Coins, sent []int, whitening *mat.Dense, sums *Sums, o Options,
 ) (*Result, error) {
-	nu, d := m.Privacy.NoiseStd, float64(r.Dim)
+	nu, d := level.NoiseStd, float64(r.Dim)
 	count, in := len(c.Steps), c.Included()
 	look := shapes(c, sent, whitening, c.Clip/nu)
 	whole := new(mat.Dense)
@@ -301,7 +317,7 @@ func judge(
 	if !(spread > 1e-3) { // NaN, too: of rounding
 		return nil, ErrNoNoise
 	}
-	claim := m.Privacy.Mu
+	claim := level.Mu
 	if claim == 0 { // no μ describes secret batches: that of the canaries
 		for _, mu := range look.mu {
 			claim = math.Max(claim, mu)
@@ -312,7 +328,7 @@ func judge(
 	res.Mu = arrived * claim / spread
 	res.MuError = wrong * claim / spread
 	res.LowerMu = lowerMu(s[:count], in, 1-o.Confidence)
-	if err := res.inEpsilon(m, o.Delta); err != nil {
+	if err := res.inEpsilon(level, o.Delta); err != nil {
 		return nil, err
 	}
 	each := o.FalseAlarm / 5
@@ -330,8 +346,7 @@ func judge(
 }
 
 // inEpsilon says what LowerMu is, and what was claimed.
-func (r *Result) inEpsilon(m *export.Manifest, delta float64) (err error) {
-	p := m.Privacy
+func (r *Result) inEpsilon(p *export.Privacy, delta float64) (err error) {
 	if delta == 0 && p.Delta != nil {
 		delta = *p.Delta
 	}
@@ -345,7 +360,7 @@ func (r *Result) inEpsilon(m *export.Manifest, delta float64) (err error) {
 		}
 	}
 	switch {
-	case m.Sampled(): // it counts on draws that are secret, and the coins say who takes part when
+	case p.Mu == 0: // it counts on draws that are secret, and the coins say who takes part when
 	case p.Epsilon != nil && p.Delta != nil && *p.Delta == delta:
 		r.ClaimedEpsilon = p.Epsilon
 	case p.Mu > 0:
