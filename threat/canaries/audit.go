@@ -119,7 +119,7 @@ func Audit(ctx context.Context, e *export.Export, r *Run, c *Coins, o Options) (
 	if err != nil {
 		return nil, err
 	}
-	return judge(level, r, c, sent, whitening, sums, o)
+	return judge(e.Manifest.Sampled(), level, r, c, sent, whitening, sums, o)
 }
 
 // levelOf returns the privacy level of a node: its own, where nodes have budgets.
@@ -283,7 +283,7 @@ func limit(alpha float64) float64 { return distuv.UnitNormal.Quantile(1 - alpha/
 
 // judge says what the sums mean.
 func judge(
-	level *export.Privacy, r *Run, c *Coins, sent []int, whitening *mat.Dense, sums *Sums, o Options,
+	secret bool, level *export.Privacy, r *Run, c *Coins, sent []int, whitening *mat.Dense, sums *Sums, o Options,
 ) (*Result, error) {
 	nu, d := level.NoiseStd, float64(r.Dim)
 	count, in := len(c.Steps), c.Included()
@@ -328,7 +328,7 @@ func judge(
 	res.Mu = arrived * claim / spread
 	res.MuError = wrong * claim / spread
 	res.LowerMu = lowerMu(s[:count], in, 1-o.Confidence)
-	if err := res.inEpsilon(level, o.Delta); err != nil {
+	if err := res.inEpsilon(secret, level, o.Delta); err != nil {
 		return nil, err
 	}
 	each := o.FalseAlarm / 5
@@ -346,7 +346,7 @@ func judge(
 }
 
 // inEpsilon says what LowerMu is, and what was claimed.
-func (r *Result) inEpsilon(p *export.Privacy, delta float64) (err error) {
+func (r *Result) inEpsilon(secret bool, p *export.Privacy, delta float64) (err error) {
 	if delta == 0 && p.Delta != nil {
 		delta = *p.Delta
 	}
@@ -360,7 +360,7 @@ func (r *Result) inEpsilon(p *export.Privacy, delta float64) (err error) {
 		}
 	}
 	switch {
-	case p.Mu == 0: // it counts on draws that are secret, and the coins say who takes part when
+	case secret: // it counts on draws that are secret, and the coins say who takes part when
 	case p.Epsilon != nil && p.Delta != nil && *p.Delta == delta:
 		r.ClaimedEpsilon = p.Epsilon
 	case p.Mu > 0:
