@@ -90,7 +90,7 @@ def make(plan: Export, count: int, dim: int, path: Any, sampler: Sampler, seed: 
         raise ParticipationError(
             f"{count} canaries among {sampler.records} records leave no real one: make the sampler with len(data) + {count}"
         )
-    clip = plan.clip if clip is None else clip
+    clip = plan.level(sampler.node or None).clip if clip is None else clip
     if clip is None or not 0 < clip < float("inf"):
         raise ValueError(f"clip is the norm of every record's gradient, above 0, not {clip!r}")
     path = os.fspath(path)

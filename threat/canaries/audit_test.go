@@ -230,6 +230,11 @@ func TestHonestRunsPass(t *testing.T) {
 		if seed%2 == 1 {
 			m.missed = map[int]int{3: 1, 4: 1, 17: 1}
 		}
+		if seed%4 == 0 { // the node has a level of its own, and another one is stricter
+			m.e.Manifest.Budgets = []export.NodeLevel{{Node: "b", Mu: mu / 4, Clip: 2, NoiseStd: 8 / mu},
+				{Node: "a", Mu: mu, Clip: 1, NoiseStd: 1 / mu}}
+			m.e.Manifest.Privacy = &export.Privacy{Mu: mu / 4, Clip: 2, NoiseStd: 8 / mu}
+		}
 		r := m.audit(t, seed)
 		if !r.Passed || r.LowerMu > mu {
 			t.Errorf("seed %d: alarms %v, lower mu %v", seed, r.alarms(), r.LowerMu)
