@@ -1,6 +1,7 @@
 """Audits of real trainings of a network, with make_private: what docs/auditing.md says was measured.
 
     MAFALDA=… python audited_trainings.py --trainings 13         # 8 nodes, T = 160, 105,546 parameters; needs torch and scikit-learn
+    MAFALDA=… python audited_trainings.py --trainings 2 --steps 40 --hidden 60 --canaries 400
 
 Every node has canaries and is audited: so many nodes, so many audits of a training, each with noise and coins of its own.
 """
@@ -65,15 +66,18 @@ def main():
     parser.add_argument("--canaries", type=int, default=1000)
     parser.add_argument("--records", type=int, default=40, help="that are real, of a node")
     parser.add_argument("--rate", type=float, default=0.5)
+    parser.add_argument("--steps", type=int, default=160)
+    parser.add_argument("--hidden", type=int, nargs="+", default=[320, 256], help="units of the layers")
     options = parser.parse_args()
     import data
 
     torch.set_num_threads(1)
     digits = data.load("digits")
-    widths = (digits.x.shape[1], 320, 256, data.CLASSES)
+    widths = (digits.x.shape[1], *options.hidden, data.CLASSES)
     audits = covered = alarmed = above = 0
     with tempfile.TemporaryDirectory() as work:
-        plan = mafalda.optimize("hypercube:3", steps=160, k=20, epsilon=8, delta=1e-5, no_baselines=True, out=os.path.join(work, "plan"))
+        privacy = {"k": options.steps // 8, "epsilon": 8, "delta": 1e-5, "no_baselines": True}
+        plan = mafalda.optimize("hypercube:3", steps=options.steps, **privacy, out=os.path.join(work, "plan"))
         shards = [data.shard(digits, i, len(plan.nodes)) for i in range(len(plan.nodes))]
         shards = [(x[: options.records], y[: options.records]) for x, y in shards]
         for seed in range(options.first, options.first + options.trainings):

@@ -4,6 +4,7 @@ import json
 import os
 import warnings
 
+import audited_seeds
 import numpy as np
 import pytest
 
@@ -60,6 +61,13 @@ def test_a_fault_of_a_training_is_found(plan, tmp_path, fault, alarm):
     with pytest.raises(mafalda.ProgramError, match="the run is not what the plan says") as caught:
         plan.audit(run, coins)
     assert caught.value.code == 1 and alarm in [f["name"] for f in caught.value.result.faults if f["alarm"]]
+
+
+@real
+def test_measured_seeds_are_audits(plan):
+    """What docs/auditing.md has numbers of."""
+    fault, _, alarms, mu, wrong, claimed, *_ = audited_seeds.line((plan.directory, "twice", 0, DIM, COUNT))
+    assert fault == "twice" and "correlation" in alarms and abs(mu - claimed) < 4 * wrong
 
 
 @real
@@ -140,7 +148,7 @@ def test_an_attacker_is_audited_by_what_it_received(plan, tmp_path):
 
 @real
 def test_nodes_that_share_noise_are_audited(tmp_path):
-    shared = mafalda.optimize("cycle:4", steps=16, k=4, mu=2, trust="secldp", no_baselines=True, out=tmp_path / "plan")
+    shared = mafalda.optimize("cycle:4", steps=8, k=2, mu=2, trust="secldp", no_baselines=True, out=tmp_path / "plan")
     run, coins = trained(shared, tmp_path)
     found = shared.audit(run, coins)
     assert found.passed and abs(found.mu - found.alone_mu) <= 4 * found.mu_error and found.alone_mu < 2

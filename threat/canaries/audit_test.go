@@ -18,6 +18,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/internal/files"
+	"mafalda/strategy"
 )
 
 const (
@@ -316,6 +317,21 @@ func TestNodesAreHeldToTheirOwnLevels(t *testing.T) {
 	m.e.Manifest.Budgets = []export.NodeLevel{{Node: "a", Mu: mu, Clip: 1, NoiseStd: 1 / mu}}
 	if r := m.audit(t, 2); !r.Passed || r.ClaimedMu == nil || *r.ClaimedMu != mu || *r.ClaimedEpsilon < 5 {
 		t.Errorf("passed %v, alarms %v, claimed %v", r.Passed, r.alarms(), r.ClaimedMu)
+	}
+}
+
+// A strategy that is exported without its matrices is made again from its parameters.
+func TestExportsWithoutMatrices(t *testing.T) {
+	m := newMade(t, 2)
+	m.e.Manifest.Strategy = export.Describe(strategy.Identity(steps))
+	m.e.C = nil
+	if m.e.Manifest.Strategy.Class == "dense" {
+		t.Fatal("the class has no parameters")
+	}
+	m.noising = eyeWithSubdiagonal(0)
+	m.e.Inverse = nil
+	if r := m.audit(t, 2); slices.Contains(r.alarms(), "scale") || slices.Contains(r.alarms(), "correlation") {
+		t.Errorf("alarms %v", r.alarms())
 	}
 }
 
