@@ -44,11 +44,14 @@ type said struct {
 	manifest *export.Manifest
 }
 
-// saidBy returns nil for exports for other batches or another δ: their noise is calibrated anew. The errors are those
+// saidBy returns nil for exports for other batches, neighbours or another δ: their noise is calibrated anew. The errors are those
 // of Manifest.CheckPrivacy.
 func (s *Study) saidBy(m *export.Manifest) (*said, error) {
 	of, b := m.Sampling, float64(s.config.Schema.Separation())
 	if !m.Sampled() || of.Scheme != s.options.Sampling.String() || of.Delta != s.options.Delta {
+		return nil, nil
+	}
+	if m.Privacy != nil && m.Privacy.Adjacency != s.options.Adjacency.String() {
 		return nil, nil
 	}
 	if !m.Binned() && of.Probability != float64(of.Groups)/b || m.Binned() && float64(of.Groups) != b {

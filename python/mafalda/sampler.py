@@ -100,8 +100,14 @@ class Sampler:
     def __iter__(self) -> Iterator[list[int]]:
         """The batches of all steps that are left, in turn; padded ones end with record 0, which weights says not to count."""
         for _, batch in self.items():
-            padding = [] if self.shape is None else [0] * (self.shape - batch.size)
-            yield batch.tolist() + padding
+            yield self._pad(batch).tolist()
+
+    def padded(self, step: int) -> np.ndarray:
+        """The batch of a step, padded as those of the iterator are."""
+        return self._pad(self.batch(step))
+
+    def _pad(self, batch: np.ndarray) -> np.ndarray:
+        return batch if self.shape is None else np.append(batch, np.zeros(self.shape - batch.size, dtype=np.int64))
 
     def weights(self, step: int, first: int = 0, count: int | None = None) -> np.ndarray | None:
         """Which rows of a padded batch count: bool, from row first on; None where batches are not padded.
