@@ -12,6 +12,7 @@ import (
 	"mafalda/accounting"
 	"mafalda/graph"
 	"mafalda/internal/fault"
+	"mafalda/internal/parallel"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/threat"
@@ -82,7 +83,7 @@ func Attack(ctx context.Context, c Config, o AttackOptions) (*Attacked, error) {
 	var done atomic.Int64
 	workers := a.config.Workers
 	a.config.Workers = 1 // one goroutine a run
-	parallel(workers, 2*runs, func(worker, i int) {
+	parallel.Workers(workers, 2*runs, func(worker, i int) {
 		if errs[worker] != nil || ctx.Err() != nil {
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"mafalda/internal/parallel"
 	"mafalda/participation"
 )
 
@@ -67,7 +68,7 @@ func Run(ctx context.Context, c Config, noise *Noise, seed uint64) (*Result, err
 
 // loss returns the mean over the nodes of their models' losses.
 func (t *trainer) loss(data Dataset) float64 {
-	parallel(t.Workers, t.nodes, func(worker, u int) { t.losses[u] = t.workers[worker].Loss(t.state.Model(u), data) })
+	parallel.Workers(t.Workers, t.nodes, func(worker, u int) { t.losses[u] = t.workers[worker].Loss(t.state.Model(u), data) })
 	var sum float64
 	for _, v := range t.losses {
 		sum += v
@@ -130,7 +131,7 @@ func (t *trainer) accuracy() *float64 {
 		return nil
 	}
 	right := make([]int, t.nodes)
-	parallel(t.Workers, t.nodes, func(worker, u int) {
+	parallel.Workers(t.Workers, t.nodes, func(worker, u int) {
 		right[u] = t.workers[worker].(Classifier).Correct(t.state.Model(u), t.test)
 	})
 	sum := 0

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mafalda/internal/parallel"
 	"mafalda/participation"
 	"mafalda/workload"
 )
@@ -145,7 +146,7 @@ func (t *trainer) drawNoise(ctx context.Context, seed uint64) error {
 	}
 	length := t.Schema.Steps() * t.size
 	t.noises = make([]float32, t.nodes*length)
-	parallel(t.Workers, t.nodes, func(_, u int) {
+	parallel.Workers(t.Workers, t.nodes, func(_, u int) {
 		if ctx.Err() != nil {
 			return
 		}
@@ -189,7 +190,7 @@ func (t *trainer) row(u, step int) []float32 {
 // descend takes the gradient step of all nodes. The batch of a missed step is skipped: the next step has the batch that
 // it would have had.
 func (t *trainer) descend(step int) error {
-	parallel(t.Workers, t.nodes, func(worker, u int) {
+	parallel.Workers(t.Workers, t.nodes, func(worker, u int) {
 		gradient := t.gradients[u*t.size : (u+1)*t.size]
 		if t.misses(u, step) {
 			clear(gradient)

@@ -47,3 +47,23 @@ func Sum(n int, f func(from, to int) float64) float64 {
 	}
 	return total
 }
+
+// Workers calls f for every i < n, from so many goroutines, each with a number of its own.
+func Workers(workers, n int, f func(worker, i int)) {
+	if workers = min(workers, n); workers <= 1 {
+		for i := range n {
+			f(0, i)
+		}
+		return
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(w, i)
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -33,3 +33,22 @@ func TestEverythingOnce(t *testing.T) {
 		}
 	}
 }
+
+// Every number is worked on once, and no two goroutines have the same place.
+func TestWorkers(t *testing.T) {
+	for _, workers := range []int{0, 1, 3, 20} {
+		count, busy := make([]int, 10), make([]atomic.Int32, 20)
+		Workers(workers, len(count), func(worker, i int) {
+			if busy[worker].Add(1) > 1 {
+				t.Errorf("two at place %d", worker)
+			}
+			count[i]++
+			busy[worker].Add(-1)
+		})
+		for i, n := range count {
+			if n != 1 {
+				t.Errorf("%d workers: %d was worked on %d times", workers, i, n)
+			}
+		}
+	}
+}
