@@ -155,6 +155,7 @@ func (a Attacker) view(w *graph.CSR) (seen, unseen []int) {
 	}
 	return seen, unseen
 }
+
 // Condition is what every number under PNDP, of single messages or of sums, holds for. It is a sentence for a reader, and
 // the same wherever such a number is printed, stored or drawn. docs/mathematics.md has the counterexample for the rest.
 const Condition = "inputs that do not react to what hidden nodes learned (averaging, fixed streams); " +
