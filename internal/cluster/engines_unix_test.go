@@ -43,7 +43,7 @@ func noting(t *testing.T) (j *Job, notes func() []string) {
 	t.Helper()
 	dir := t.TempDir()
 	path, program := filepath.Join(dir, "no'tes"), filepath.Join(dir, "a program")
-	script := "#!/bin/sh\n{ printf '%s ' \"$GOMAXPROCS\"; printf '[%s]' \"$@\"; echo; } >>" + shell.Quote(path) + "\n"
+	script := "#!/bin/sh\nprintf '%s\\n' \"$GOMAXPROCS $(printf '[%s]' \"$@\")\" >>" + shell.Quote(path) + "\n" // one write a line
 	if err := os.WriteFile(program, []byte(script), 0o777); err != nil {
 		t.Fatal(err)
 	}

@@ -207,7 +207,7 @@ func noiseOf(e *export.Export, node string) (inverse *mat.Dense, deviation float
 	if m.Steps > maxRows {
 		return nil, 0, unfit("T = %d: runs of up to %d steps are audited", m.Steps, maxRows)
 	}
-	deviation = m.PrivacyOf(at).NoiseStd
+	deviation = levelOf(m, node).NoiseStd
 	if e.Shared != nil { // own noise and the parts that neighbours know are independent of each other
 		own := e.Shared.Own[at]
 		sum := own * own

@@ -12,7 +12,7 @@ func TestLongRun(t *testing.T) {
 	dir, steps := filepath.Join(t.TempDir(), "out"), "4200" // more than 4096 are long
 	args := []string{"--graph", "cycle:5", "--gossip", "metropolis", "--T", steps, "-k", "3", "--mu", "1"}
 	m := optimizeJSON(t, append(args, "--strategy", "blt", "--buffers", "2", "-o", dir)...)
-	if m.LowerBound != 0 || m.Gap != 0 || m.Gram.Method != "exact" || m.SensSquared > 1 || m.Baselines["dp-d-sgd"].SensSquared < 3 || m.Loss >= m.Baselines["dp-d-sgd"].Loss {
+	if !(m.Gap > 0 && m.Gap < 0.3) || m.Gram.Method != "exact" || m.SensSquared > 1 || m.Baselines["dp-d-sgd"].SensSquared < 3 || m.Loss >= m.Baselines["dp-d-sgd"].Loss {
 		t.Errorf("%+v", m)
 	}
 	if code, out, errs := mafalda("verify", dir); code != 0 || strings.Count(out, "ok  ") < 6 || !strings.Contains(out, "loss") {

@@ -215,7 +215,7 @@ func TestSimulateBadInput(t *testing.T) {
 		"huge":              {[]string{"--T", "2000000", "-k", "20"}, "memory"},
 		"no graph":          {[]string{"--graph", "nowhere"}, "neither a file"},
 		"rate":              {[]string{"--learning-rate", "0"}, "--learning-rate 0"},
-		"sampling":          {[]string{"--sampling", "bernoulli"}, "must be cyclic, poisson, bins or allocation"},
+		"sampling":          {[]string{"--sampling", "bernoulli"}, "must be cyclic, poisson, bins, allocation or truncated"},
 		"poisson without":   {[]string{"--sampling", "poisson"}, "--epsilon is missing"},
 		"poisson with mu":   {[]string{"--sampling", "poisson", "--mu", "1"}, "--mu 1: does not describe"},
 		"poisson, dense":    {[]string{"--sampling", "poisson", "--epsilon", "1", "--methods", "d-mf"}, "more bands"},
