@@ -12,8 +12,8 @@ import (
 )
 
 // NodeLevel is the privacy level of one node, where every node has its own. Its noise has standard deviation NoiseStd,
-// for sums of gradients clipped to Clip, and is Mu-GDP. Where nodes share noise NoiseStd is that of all nodes, in units
-// of which they have own rows and pairs' rows: these are what makes one node's noise larger than another's. The block
+// for sums of gradients clipped to Clip, and is Mu-GDP. Where nodes share noise all have one NoiseStd, the unit of
+// own rows and pairs' rows: these are what makes one node's noise larger than another's. The block
 // "privacy" of the manifest is then a level that is strict enough for every node: the least μ with the largest clip,
 // and so no less noise than any node's. Whoever reads that block alone protects every node.
 type NodeLevel struct {

@@ -33,9 +33,9 @@ import (
 //
 //	⟨RF, U⟩ = ‖PRP F‖_* + Σ_i ‖M F_i‖_*,    M[m,m'] = τ_{m-m'},    τ_e = ⟨Q R(eb) Q, V⟩,
 //
-// where R(eb) is the block of R that is e periods below the diagonal, and V the polar factor of Q R(0) Q. Both norms are
-// of small matrices: kcp×kcp and k×k. For fixed A and B_i this is linear in F, and its rows the best F: the ascent is
-// over after two steps. mathematics.md has measured how near it is.
+// where R(eb) is the block of R that is e periods below the diagonal, and V the polar factor of Q R(0) Q. Both norms
+// are of small matrices: kcp×kcp and k×k. For fixed A and B_i this is linear in F, and its rows the best F: the
+// ascent is over after two steps. mathematics.md has measured how near it is.
 //
 // Patterns beyond whole periods of the first k·b steps are left out, which makes the bound smaller. The errors are
 // ErrTooManyPeriods, responses of fewer than T numbers, and the context's.
@@ -76,7 +76,8 @@ func identity(n int) *mat.Dense {
 	return m
 }
 
-// pieces are k periods of b steps, of c pieces of this length each; a period's remainder, less than c steps, is left out.
+// pieces are k periods of b steps, of c pieces of this length each; a period's remainder, less than c steps, is left
+// out.
 type pieces struct {
 	responses       [][]float64
 	k, b, c, length int
@@ -217,8 +218,8 @@ func (c *coarse) products(basis *mat.Dense) *mat.Dense {
 	return s
 }
 
-// setHigh computes V and M. The singular values of V are at most one whatever rounding did to the eigenvalues that it is
-// made of.
+// setHigh computes V and M. The singular values of V are at most one whatever rounding did to the eigenvalues that
+// it is made of.
 func (c *coarse) setHigh(basis *mat.Dense) error {
 	length := c.length
 	gram := mat.NewSymDense(length, nil)
@@ -293,7 +294,8 @@ func eigen(a *mat.SymDense) ([]float64, *mat.Dense, error) {
 }
 
 // evaluate returns the bound of F, and the F that is best for the A and B_i that are best for this one: with Z the
-// derivative of ⟨RF, U⟩, a row of F_i has the direction of the row of Z_i, and its norm √y_i is Σ_m ‖Z_i[m]‖ but for scale.
+// derivative of ⟨RF, U⟩, a row of F_i has the direction of the row of Z_i, and its norm √y_i is Σ_m ‖Z_i[m]‖ but for
+// scale.
 func (c *coarse) evaluate(f []*mat.Dense) (bound float64, next []*mat.Dense, err error) {
 	n := c.k * c.c * c.count
 	whole := mat.NewDense(n, n, nil)

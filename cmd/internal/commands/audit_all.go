@@ -23,8 +23,8 @@ type victimAudit struct {
 	threat.AuditResult
 }
 
-// runAll attacks every node that does not attack, each against the claim for itself. The confidence is that of all
-// intervals together.
+// runAll attacks every node that does not attack, each against the claim for itself. All intervals hold together
+// with the confidence asked for.
 func (a *networkAudit) runAll(cmd *cobra.Command, bar *terminal.Progress) error {
 	g := a.network.Graph
 	var attackers, victims []int
