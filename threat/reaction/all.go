@@ -111,8 +111,9 @@ func (all *stages) singles(ctx context.Context, memory bool) (single [][]float64
 			} else if t > 0 {
 				var priced price
 				release(p)
-				priced, doubt = oppose(all.answers[t], all.classes[t], f.q, runs[t], all.m, -1, extra)
+				priced, doubt = all.oppose(t, f.q, -1, alongRuns(runs, all.m, extra))
 				p = priced.p
+				priced.release()
 			}
 			if f != nil {
 				release(f.q, f.f)
@@ -138,7 +139,7 @@ func extras(memory bool, first float64) []float64 {
 		return []float64{0}
 	}
 	out := []float64{first}
-	for _, extra := range []float64{usual, 0, 0.03, 0.1, 1} {
+	for _, extra := range []float64{usual, 0, 0.03, 0.1, 1, 3} {
 		if extra != first {
 			out = append(out, extra)
 		}

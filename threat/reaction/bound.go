@@ -22,6 +22,9 @@ type Options struct {
 	// forward; 0 means 3. A bound of fewer is as true, and may be larger.
 	Rounds int
 
+	// Descents is how many passes backward the multipliers are improved with in the end; 0 means 60. Negative means none.
+	Descents int
+
 	// Improvements is how many times attacking answers are improved, from each of three starts, at the price of a pass
 	// backward; 0 means 6. Negative means that no attack is tried: WorstAnswer and WithoutReaction are 0.
 	Improvements int
@@ -36,6 +39,13 @@ func (o Options) rounds() int {
 		return 3
 	}
 	return o.Rounds
+}
+
+func (o Options) descents() int {
+	if o.Descents == 0 {
+		return 60
+	}
+	return max(0, o.Descents)
 }
 
 func (o Options) improvements() int {
@@ -225,7 +235,8 @@ type trace struct {
 	back   []*feedback // of each step; their Q is gone
 	pull   [][]float64 // injectᵀQ, m×n, of each step
 	single [][]float64 // of each step, for each node: Q of its record's input, the cost of one participation then
-	alpha  []float64   // of each step
+	prices []price     // of each step; their P are gone
+	bound  float64     // on what all steps of a pattern cost
 }
 
 // linearly goes backward with linear answers. It returns nil without an error if numbers are too large.
@@ -250,19 +261,25 @@ func (all *stages) linearly(ctx context.Context, answers []*answer, how care) (*
 	return tr, nil
 }
 
-// release gives the matrices of a trace back.
+// release gives the matrices of a trace back. No trace has none.
 func (tr *trace) release() {
+	if tr == nil {
+		return
+	}
 	for t, f := range tr.back {
 		if f != nil {
 			release(f.f, tr.pull[t])
 		}
+	}
+	for _, p := range tr.prices {
+		p.release()
 	}
 }
 
 func (all *stages) newTrace(from int) *trace {
 	steps := len(all.gates)
 	return &trace{from: from, back: make([]*feedback, steps), pull: make([][]float64, steps),
-		single: make([][]float64, steps), alpha: make([]float64, steps)}
+		single: make([][]float64, steps)}
 }
 
 // shift lowers the cost of each single participation to the cost of the same one in an earlier step, if all steps are
@@ -296,90 +313,49 @@ func (tr *trace) record(t int, f *feedback, a *answer, n int, keep bool) bool {
 	return true
 }
 
-// refine returns the least proven bound for one pattern, or one that is at most enough, and traces of single
-// participations; why says what kept rounds from proving something. Where multipliers may have something on top, all
-// extras have a first round, the one that was best before first, and the best one the others.
-func (b *bounder) refine(ctx context.Context, pattern []int, enough float64) (best float64, single [][]float64,
-	why string, err error) {
-	best = math.Inf(1)
-	var leader *trace
-	pass := func(run [][]float64, extra float64) (*trace, error) {
-		tr, value, doubt, err := b.backward(ctx, run, pattern, extra)
-		if tr == nil {
-			why = doubt
-			return nil, err
-		}
-		if single = lesser(single, tr.single); value < best {
-			best, b.extra = value, extra
-		}
-		return tr, nil
-	}
-	run := b.forward(b.first, b.linear, pattern, false)
-	for _, extra := range extras(b.memory, b.extra) {
-		before := best
-		tr, err := pass(run, extra)
-		switch {
-		case err != nil:
-			return 0, nil, "", err
-		case tr == nil:
-		case best < before:
-			leader = tr
-		default:
-			tr.release()
-		}
-		if raise(best) <= enough {
-			return raise(best), single, why, nil
-		}
-	}
-	for round := 1; round < b.options.rounds() && leader != nil; round++ {
-		next, err := pass(b.forward(leader, b.answers, pattern, true), b.extra)
-		if err != nil {
-			return 0, nil, "", err
-		}
-		leader.release()
-		if leader = next; raise(best) <= enough {
-			break
-		}
-	}
-	return raise(best), single, why, nil
-}
-
-// backward is the recursion of the theorem for a pattern, with multipliers that are made of a run: the trace, and the
-// bound Q[u,u] in the pattern's first step and the later α.
-func (b *bounder) backward(ctx context.Context, run [][]float64, pattern []int, sigma float64) (tr *trace,
-	value float64, why string, err error) {
+// backward is the recursion of the theorem for a pattern, with multipliers as chosen: a trace with the bound, Q[u,u] in the
+// pattern's first step and the later α; nil, and why, if nothing is proven.
+func (b *bounder) backward(ctx context.Context, pattern []int, choose chooser) (tr *trace, why string, err error) {
 	tr = b.newTrace(pattern[0])
-	part := make([]bool, len(b.gates))
-	for _, t := range pattern {
-		part[t] = true
-	}
+	tr.prices = make([]price, len(b.gates))
+	part := parts(pattern, len(b.gates))
 	var p []float64
 	for t := len(b.gates) - 1; t >= tr.from; t-- {
 		if err := context.Cause(ctx); err != nil {
-			return nil, 0, "", err
+			return nil, "", err
 		}
 		f := look(b.gates[t], b.m, p, proven)
 		if f == nil || !tr.record(t, f, b.answers[t], b.n, true) {
-			return nil, 0, "numbers are too large for a float64", nil
+			return nil, "numbers are too large for a float64", nil
 		}
 		if t > tr.from {
 			victim := -1
 			if part[t] {
 				victim = b.node
 			}
-			priced, why := oppose(b.answers[t], b.classes[t], f.q, run[t], 1, victim, sigma)
-			if why != "" {
-				return nil, 0, why, nil
-			}
-			value += priced.alpha
 			release(p)
-			p, tr.alpha[t] = priced.p, priced.alpha
+			tr.prices[t], why = b.oppose(t, f.q, victim, choose)
+			if why != "" {
+				return nil, why, nil
+			}
+			p, tr.prices[t].p = tr.prices[t].p, nil
+			tr.bound += tr.prices[t].alpha
 		}
 		release(f.q)
 		f.q = nil
 	}
 	b.shift(tr)
-	return tr, value + tr.single[tr.from][b.node], "", nil
+	tr.bound += tr.single[tr.from][b.node]
+	return tr, "", nil
+}
+
+// parts reports for each of some steps whether it is one of a pattern.
+func parts(pattern []int, steps int) []bool {
+	out := make([]bool, steps)
+	for _, t := range pattern {
+		out[t] = true
+	}
+	return out
 }
 
 // powerSteps is how many times the worst answer of a step is improved.
@@ -389,10 +365,7 @@ const powerSteps = 8
 // a trace: χ of each step. Nodes answer by the centre of their class, or, worst, as the steepest power steps find.
 func (b *bounder) forward(tr *trace, answers []*answer, pattern []int, worst bool) [][]float64 {
 	run := make([][]float64, len(b.gates))
-	part := make([]bool, len(b.gates))
-	for _, t := range pattern {
-		part[t] = true
-	}
+	part := parts(pattern, len(b.gates))
 	var chi []float64
 	for t := pattern[0]; t < len(b.gates); t++ {
 		a := answers[t]

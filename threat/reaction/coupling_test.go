@@ -28,23 +28,35 @@ func TestCoupledRunsShowTheSame(t *testing.T) {
 		if b.first, err = all.linearly(context.Background(), all.linear, rough); err != nil || b.first == nil {
 			rt.Fatal(err)
 		}
-		for _, sigma := range extras(b.memory, usual) {
-			run := b.forward(b.first, b.linear, pattern, false)
-			tr, bound, why, err := b.backward(context.Background(), run, pattern, sigma)
-			if err != nil {
-				rt.Fatal(err)
-			}
-			if why != "" {
-				continue
-			}
+		check := func(rt *rapid.T, tr *trace) {
 			for range 10 {
 				paid, difference := couple(s, tr, class, node, pattern, 1+r.IntN(3), r)
-				if paid > bound*(1+1e-9)+1e-20 {
-					rt.Fatalf("shifts cost %v, more than %v", paid, bound)
+				if paid > tr.bound*(1+1e-9)+1e-20 {
+					rt.Fatalf("shifts cost %v, more than %v", paid, tr.bound)
 				}
 				if difference > 1e-10 {
 					rt.Fatalf("views differ by %v", difference)
 				}
+			}
+		}
+		for _, sigma := range extras(b.memory, usual) {
+			run := b.forward(b.first, b.linear, pattern, false)
+			tr, _, err := b.backward(context.Background(), pattern, alongRuns(run, 1, sigma))
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if tr == nil {
+				continue
+			}
+			check(rt, tr)
+			run = b.play(tr, pattern)
+			tr, _, err = b.backward(context.Background(), pattern,
+				func(t int, s *stakes) multipliers { return s.balanced(run[t], sigma) })
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if tr != nil {
+				check(rt, tr)
 			}
 		}
 	})

@@ -62,6 +62,12 @@
 // D − BᵀQB is diagonally dominant in the scale n, and the bound is proven. Two more rounds go forward with the new Θ
 // and the worst answer (eight power steps), and backward. The least number is taken, and never more than local DP.
 //
+// Closed-form multipliers bound |BᵀQBδ| by sums of absolute values, which is loose where κ is large. Two more stages remedy
+// that. Balanced multipliers, D_j n_j = |(BᵀQ(Re + Bδ))_j|, are made of the answers δ that cost the most in each step; they
+// are found in six dimensions, answer by answer, and D(1 − 10⁻⁶) ≻ BᵀQB is proven afterwards (saddle.go). And for a fixed
+// feedback the bound is a maximum, over runs, of numbers linear in the multipliers: its slope in τ_v is |e_v|² − |δ_v|² in
+// the worst run, and a quasi-Newton method goes down until passes gain little (descend.go). Every pass is a proof.
+//
 // Every pattern of a schema is looked at. Where all steps are alike a pattern that begins later is no worse than the
 // same one that begins in step 0, which has more time left; else only bounds count: a pattern is refined until the
 // worst number that is left is refined. Patterns that are too many to list (of min-sep) are bounded by (Σ √Q_t[u,u])²,
@@ -99,8 +105,8 @@
 //
 // Steps that answer to anything hidden but the node's own model (gradient tracking, private memory that is no linear
 // state, such as Adam's), noise that neighbours share, secret networks (Zip-DL), steps that are missed. Callers have
-// local DP for these. For strategies with C ≠ I and κ from about 0.5 on the bound is loose, as it is for min-sep
-// participation of many patterns and in All for more than one participation.
+// local DP for these. The bound is loose for min-sep participation of many patterns, and in All for more than one
+// participation or large κ.
 //
 // # Notation
 //

@@ -27,122 +27,195 @@ const (
 	largestP   = 1e9  // of P beside Q
 )
 
-// price is P of the theorem with the multipliers that closed form makes of a difference, and α of the record's input.
-type price struct {
-	p     []float64
-	alpha float64
+// stakes is what is at stake in one step before nodes answer: what answers and the record's input cost.
+type stakes struct {
+	answer  *answer
+	classes []Class
+	q       []float64 // Q, n×n
+	local   []float64 // Q_vv of a unit of each node's answer
+	columns []int     // nodes of the columns of B
+	input   bool      // the record's input is the last column
+	count   int       // columns, and the input
+	bq      []float64 // BᵀQ, count×n
+	bqb     []float64 // BᵀQB
 }
 
-// oppose returns the price before the worst answer in the class, proven for any difference e (χ, n rows of width
-// columns) that multipliers are made of: a good one makes it small. victim is the node whose record has a part in this
-// step, -1 for none. sigma is what is added to every multiplier, in κQ_vv. why is empty unless the price cannot be
-// given.
-func oppose(a *answer, classes []Class, q, e []float64, width, victim int, sigma float64) (out price, why string) {
+// stakesOf returns what is at stake before what costs Q. victim is the node whose record has a part in this step, -1 for
+// none. why is empty unless rounding hides it.
+func stakesOf(a *answer, classes []Class, q []float64, victim int) (s *stakes, why string) {
 	m, n := len(a.kappa), a.move.rows
-
-	// columns of B with something to pay for, the record's input last
+	s = &stakes{answer: a, classes: classes, q: q, local: make([]float64, m)}
 	unitQ := a.inject.transposeTimes(q, n) // m×n: (Q·inject)ᵀ
 	defer release(unitQ)
-	var columns []int
-	local := make([]float64, m) // Q_vv
 	for v := range m {
 		row := unitQ[v*n : (v+1)*n]
-		if local[v] = a.diagonal(row, v); !(local[v] > 0) && norm(row) > 0 {
-			return price{}, "what a node's answer costs is lost in rounding"
+		if s.local[v] = a.diagonal(row, v); !(s.local[v] > 0) && norm(row) > 0 {
+			return nil, "what a node's answer costs is lost in rounding"
 		}
-		if a.kappa[v] > 0 && local[v] > 0 {
-			columns = append(columns, v)
+		if a.kappa[v] > 0 && s.local[v] > 0 {
+			s.columns = append(s.columns, v)
 		}
 	}
-	input := victim >= 0 && local[victim] > 0
-	count := len(columns)
-	if input {
-		count++
+	s.input = victim >= 0 && s.local[victim] > 0
+	s.count = len(s.columns)
+	if s.input {
+		s.count++
 	}
-	bq := borrowZeros(count * n) // (QB)ᵀ
-	defer release(bq)
-	for j, v := range columns {
-		add(bq[j*n:(j+1)*n], a.kappa[v], unitQ[v*n:(v+1)*n])
+	s.bq = borrowZeros(s.count * n)
+	for j, v := range s.columns {
+		add(s.bq[j*n:(j+1)*n], a.kappa[v], unitQ[v*n:(v+1)*n])
 	}
-	if input {
-		copy(bq[(count-1)*n:], unitQ[victim*n:(victim+1)*n])
+	if s.input {
+		copy(s.bq[(s.count-1)*n:], unitQ[victim*n:(victim+1)*n])
 	}
-	bqb := borrow(count * count)
-	defer release(bqb)
-	for j := range count {
-		across := a.inject.transposeTimes(bq[j*n:(j+1)*n], 1)
-		for l, v := range columns {
-			bqb[j*count+l] = a.kappa[v] * across[v]
+	s.bqb = borrow(s.count * s.count)
+	for j := range s.count {
+		across := a.inject.transposeTimes(s.bq[j*n:(j+1)*n], 1)
+		for l, v := range s.columns {
+			s.bqb[j*s.count+l] = a.kappa[v] * across[v]
 		}
-		if input {
-			bqb[j*count+count-1] = across[victim]
+		if s.input {
+			s.bqb[j*s.count+s.count-1] = across[victim]
 		}
 		release(across)
 	}
-	symmetrize(bqb, count)
+	symmetrize(s.bqb, s.count)
+	return s, ""
+}
 
-	// multipliers, and how dominant the diagonal is
-	tau := make([]float64, n)
-	var steep []float64 // rows of V, VᵀV = QB(D − BᵀQB)⁻¹BᵀQ
-	if count > 0 {
-		lengths := a.lengths(e, local, columns, width, victim)
-		if input {
-			lengths = append(lengths, 1)
+// release gives the matrices back.
+func (s *stakes) release() { release(s.bq, s.bqb) }
+
+// pull returns BᵀQRe for a difference e of width columns.
+func (s *stakes) pull(e []float64, width int) []float64 {
+	n := s.answer.move.rows
+	moved, pulled := s.answer.move.times(e, width), borrow(s.count*width)
+	defer release(moved)
+	gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, general(s.count, n, s.bq), general(n, width, moved), 0,
+		general(s.count, width, pulled))
+	return pulled
+}
+
+// multipliers are D of the theorem.
+type multipliers struct {
+	d         []float64 // of the columns of B
+	dominance float64   // D − BᵀQB ⪰ dominance·D up to rounding
+	margin    float64   // D(1 − margin) ≻ BᵀQB must be proven
+	fixed     bool      // they must not be raised for it
+}
+
+// chooser returns multipliers for what is at stake in step t.
+type chooser func(t int, s *stakes) multipliers
+
+// oppose returns the price in step t of a difference before nodes answer, if Q is what it costs after. victim is the node
+// whose record has a part in this step, -1 for none. why is empty unless the price cannot be given.
+func (all *stages) oppose(t int, q []float64, victim int, choose chooser) (out price, why string) {
+	s, why := stakesOf(all.answers[t], all.classes[t], q, victim)
+	if why != "" {
+		return price{}, why
+	}
+	defer s.release()
+	return s.price(choose(t, s))
+}
+
+// alongRuns returns a chooser of multipliers in closed form, made of differences of width columns in all steps.
+func alongRuns(runs [][]float64, width int, sigma float64) chooser {
+	return func(t int, s *stakes) multipliers { return s.dominant(runs[t], width, sigma) }
+}
+
+// dominant returns multipliers in closed form: D − BᵀQB is diagonally dominant in the scale of a difference e of width
+// columns. sigma is what is added to every one, in κQ_vv.
+func (s *stakes) dominant(e []float64, width int, sigma float64) multipliers {
+	lengths, pulled := s.lengths(e, width), s.pull(e, width)
+	defer release(pulled)
+	out := multipliers{d: make([]float64, s.count), dominance: 1, margin: proofMargin(s.count)}
+	for j := range out.d {
+		pull, sum := norm(pulled[j*width:(j+1)*width]), 0.0
+		for l, length := range lengths {
+			sum += math.Abs(s.bqb[j*s.count+l]) * length
 		}
-		moved := a.move.times(e, width)
-		pulled := borrow(count * width)
-		defer release(moved, pulled)
-		gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, general(count, n, bq), general(n, width, moved), 0,
-			general(count, width, pulled))
-		d, least, dominance := make([]float64, count), proofMargin(count), 1.0
-		for j := range d {
-			pull, sum := norm(pulled[j*width:(j+1)*width]), 0.0
-			for l, length := range lengths {
-				sum += math.Abs(bqb[j*count+l]) * length
-			}
-			above := math.Max(slack, 10*least)
-			if pull < thin*sum && !a.move.empty() {
-				above = math.Max(above, thin)
-			}
-			dominance = math.Min(dominance, (pull+above*sum)/(pull+sum))
-			d[j] = (1 + above) * (pull + sum) / lengths[j]
-			if j < len(columns) {
-				d[j] += sigma * a.kappa[columns[j]] * local[columns[j]]
-			}
-			if !finite(d[j]) {
+		above := math.Max(slack, 10*out.margin)
+		if pull < thin*sum && !s.answer.move.empty() {
+			above = math.Max(above, thin)
+		}
+		out.dominance = math.Min(out.dominance, (pull+above*sum)/(pull+sum))
+		out.d[j] = (1 + above) * (pull + sum) / lengths[j]
+	}
+	s.extra(out.d, sigma)
+	return out
+}
+
+// extra adds what multipliers have on top.
+func (s *stakes) extra(d []float64, sigma float64) {
+	for j, v := range s.columns {
+		d[j] += sigma * s.answer.kappa[v] * s.local[v]
+	}
+}
+
+// price is P of the theorem, and α of the record's input, with the multipliers that made them.
+type price struct {
+	p       []float64
+	alpha   float64
+	columns []int             // nodes of the columns of B
+	d       []float64         // D, of the columns and of the record's input
+	factor  blas64.Triangular // of D − BᵀQB
+}
+
+// scale returns what an answer of length 1 is multiplied with in column j of B.
+func (p *price) scale(a *answer, j int) float64 {
+	if j < len(p.columns) {
+		return a.kappa[p.columns[j]]
+	}
+	return 1
+}
+
+// release gives the factor back.
+func (p *price) release() { release(p.factor.Data) }
+
+// price returns what a difference costs before the worst answer in the class, proven for any multipliers: good ones make
+// it small. why is empty unless the price cannot be given.
+func (s *stakes) price(by multipliers) (out price, why string) {
+	a, n := s.answer, s.answer.move.rows
+	tau, q := make([]float64, n), s.q
+	var steep []float64 // rows of V, VᵀV = QB(D − BᵀQB)⁻¹BᵀQ
+	if len(by.d) != s.count {
+		return price{}, "what answers cost is lost in rounding"
+	}
+	if s.count > 0 {
+		for _, d := range by.d {
+			if !finite(d) {
 				return price{}, "a multiplier is not finite"
 			}
 		}
-		factor, ok := prove(d, bqb, least)
-		defer release(factor.Data)
-		if !ok {
+		var ok bool
+		if out.factor, ok = by.prove(s.bqb); !ok {
 			return price{}, "no multipliers were proven"
 		}
-		for j, v := range columns {
-			tau[v] = d[j]
-			c := classes[v]
-			if d[j] > largestTau*c.Lipschitz()*c.Kappa*local[v] {
+		out.columns, out.d = s.columns, by.d
+		for j, v := range s.columns {
+			tau[v] = by.d[j]
+			if c := s.classes[v]; by.d[j] > largestTau*c.Lipschitz()*c.Kappa*s.local[v] {
 				return price{}, "multipliers are too large for the digits of a float64"
 			}
 		}
-		if input {
-			out.alpha = d[count-1]
+		if s.input {
+			out.alpha = by.d[s.count-1]
 		}
 		if !a.move.empty() {
-			gemm.Trsm(blas.Left, blas.NoTrans, 1, factor, general(count, n, bq))
-			steep = bq
+			gemm.Trsm(blas.Left, blas.NoTrans, 1, out.factor, general(s.count, n, s.bq))
+			steep = s.bq
 			raised := borrowZeros(len(q))
 			defer release(raised)
-			above := 1 + a.lost(q, local, dominance)
+			above := 1 + a.lost(q, s.local, by.dominance)
 			add(raised, above, q)
-			gemm.Syrk(blas.Trans, above, general(count, n, steep), 1,
+			gemm.Syrk(blas.Trans, above, general(s.count, n, steep), 1,
 				blas64.Symmetric{N: n, Stride: n, Data: raised, Uplo: blas.Lower})
 			dense.Mirror(raised, n)
 			q = raised
 		}
 	}
 	out.p = follow(a, q)
-	a.makeUp(out.p, q, steep, count)
+	a.makeUp(out.p, q, steep, s.count)
 	largest, largestQ := 0.0, 0.0
 	for v, t := range tau {
 		out.p[v*n+v] += t * (1 + 4*unit)
@@ -199,25 +272,28 @@ func (a *answer) diagonal(row []float64, v int) float64 {
 	return sum
 }
 
-// lengths returns |e_v| for some nodes, and at least floor of what a mean difference would be there, or inputFloor of
-// what would cost as much as the record's input of the victim, if one is not -1.
-func (a *answer) lengths(e, local []float64, columns []int, width, victim int) []float64 {
-	m, sum := len(a.kappa), 0.0
+// lengths returns |e_v| for the columns of B, at least floor of what a mean difference would be there, or inputFloor of
+// what would cost as much as the record's input, and 1 for the input.
+func (s *stakes) lengths(e []float64, width int) []float64 {
+	m, sum := len(s.local), 0.0
 	for v := range m {
 		l := norm(e[v*width : (v+1)*width])
-		sum += math.Max(0, local[v]) * l * l
+		sum += math.Max(0, s.local[v]) * l * l
 	}
 	mean := math.Sqrt(sum / float64(m))
-	if victim >= 0 {
-		mean = math.Max(mean, inputFloor/floor*math.Sqrt(math.Max(0, local[victim])))
+	if s.input {
+		mean = math.Max(mean, inputFloor/floor*math.Sqrt(s.bqb[len(s.bqb)-1]))
 	}
 	if !(mean > 0) {
 		mean = 1 / floor
 	}
-	out := make([]float64, 0, len(columns)+1)
-	for _, v := range columns {
+	out := make([]float64, 0, s.count)
+	for _, v := range s.columns {
 		l := norm(e[v*width : (v+1)*width])
-		out = append(out, math.Max(l, floor*mean/math.Sqrt(local[v])))
+		out = append(out, math.Max(l, floor*mean/math.Sqrt(s.local[v])))
+	}
+	if s.input {
+		out = append(out, 1)
 	}
 	return out
 }
@@ -230,26 +306,39 @@ func proofMargin(n int) float64 {
 	return 8 * float64(n+2) * float64(n+2) * unit
 }
 
-// prove returns the Cholesky factor L of D(1 − margin) − BᵀQB, which proves D ≻ BᵀQB. Where it does not exist, D is
-// raised, up to twice as much.
-func prove(d, bqb []float64, margin float64) (factor blas64.Triangular, ok bool) {
-	count := len(d)
+// prove returns a Cholesky factor of D − BᵀQB, and proves that D(1 − margin) is above BᵀQB. Where it is not, D is raised,
+// up to twice as much.
+func (m *multipliers) prove(bqb []float64) (factor blas64.Triangular, ok bool) {
+	least := proofMargin(len(m.d))
 	for raise := slack; raise < 2; raise *= 10 {
-		a := borrow(len(bqb))
-		for i, v := range bqb {
-			a[i] = -v
+		if factor, ok = m.factor(bqb, m.margin); ok {
+			if m.margin == least {
+				return factor, true
+			}
+			release(factor.Data)
+			return m.factor(bqb, least)
 		}
-		for j, v := range d {
-			a[j*count+j] += v * (1 - margin)
+		if m.fixed {
+			break
 		}
-		factor, ok = gemm.Potrf(blas64.Symmetric{N: count, Stride: count, Data: a, Uplo: blas.Lower})
-		if ok {
-			return factor, true
-		}
-		release(a)
-		for j := range d {
-			d[j] *= 1 + raise
+		for j := range m.d {
+			m.d[j] *= 1 + raise
 		}
 	}
 	return blas64.Triangular{}, false
+}
+
+// factor returns the Cholesky factor of D(1 − margin) − BᵀQB.
+func (m *multipliers) factor(bqb []float64, margin float64) (factor blas64.Triangular, ok bool) {
+	count, a := len(m.d), borrow(len(bqb))
+	for i, v := range bqb {
+		a[i] = -v
+	}
+	for j, v := range m.d {
+		a[j*count+j] += v * (1 - margin)
+	}
+	if factor, ok = gemm.Potrf(blas64.Symmetric{N: count, Stride: count, Data: a, Uplo: blas.Lower}); !ok {
+		release(a)
+	}
+	return factor, ok
 }

@@ -1,0 +1,100 @@
+package reaction
+
+import (
+	"context"
+	"math"
+)
+
+// search looks for multipliers that make the bound for one pattern small.
+type search struct {
+	*bounder
+	pattern []int
+	enough  float64 // a bound that is small enough
+	bound   float64 // the least so far
+	single  [][]float64
+	why     string
+	leader  *trace      // whose feedback the next run follows
+	best    [][]float64 // multipliers of the least bound
+}
+
+// refine returns the least proven bound for one pattern that is found, or one that is at most enough, and what single
+// participations cost; why says what kept rounds from proving something. Every stage goes on from what was best before it.
+func (b *bounder) refine(ctx context.Context, pattern []int, enough float64) (bound float64, single [][]float64,
+	why string, err error) {
+	s := &search{bounder: b, pattern: pattern, enough: enough, bound: math.Inf(1)}
+	for _, stage := range []func(context.Context) error{s.begin, s.follow, s.balance, s.descend} {
+		if err = stage(ctx); err != nil || s.best == nil || raise(s.bound) <= enough {
+			break
+		}
+	}
+	s.leader.release()
+	return raise(s.bound), s.single, s.why, err
+}
+
+// try goes backward with multipliers as chosen. It returns nil if they prove nothing.
+func (s *search) try(ctx context.Context, choose chooser) (*trace, error) {
+	tr, why, err := s.backward(ctx, s.pattern, choose)
+	if tr == nil {
+		s.why = why
+		return nil, err
+	}
+	s.single = lesser(s.single, tr.single)
+	if tr.bound < s.bound {
+		s.bound, s.best = tr.bound, make([][]float64, len(tr.prices))
+		for t, p := range tr.prices {
+			s.best[t] = p.d
+		}
+	}
+	return tr, nil
+}
+
+// begin makes multipliers in closed form of a run with linear answers. Where they may have something on top, all extras
+// are tried, first the one that was best for the victim before.
+func (s *search) begin(ctx context.Context) error {
+	run := s.forward(s.first, s.linear, s.pattern, false)
+	for _, extra := range extras(s.memory, s.extra) {
+		before := s.bound
+		tr, err := s.try(ctx, alongRuns(run, 1, extra))
+		if err != nil {
+			return err
+		}
+		if s.bound < before {
+			s.extra, s.leader, tr = extra, tr, s.leader
+		}
+		if tr.release(); raise(s.bound) <= s.enough {
+			break
+		}
+	}
+	return nil
+}
+
+// follow makes multipliers in closed form of worse and worse runs.
+func (s *search) follow(ctx context.Context) error {
+	for round := 1; round < s.options.rounds() && raise(s.bound) > s.enough; round++ {
+		run := s.forward(s.leader, s.answers, s.pattern, true)
+		tr, err := s.try(ctx, alongRuns(run, 1, s.extra))
+		if tr == nil {
+			return err
+		}
+		s.leader.release()
+		s.leader = tr
+	}
+	return nil
+}
+
+// balance makes balanced multipliers of worse and worse runs while they gain.
+func (s *search) balance(ctx context.Context) error {
+	for gained := true; gained && raise(s.bound) > s.enough; {
+		before, run := s.bound, s.play(s.leader, s.pattern)
+		tr, err := s.try(ctx, func(t int, at *stakes) multipliers { return at.balanced(run[t], s.extra) })
+		if tr == nil {
+			return err
+		}
+		s.leader.release()
+		s.leader, gained = tr, s.bound < before*(1-worthGoingOn)
+	}
+	return nil
+}
+
+// worthGoingOn is what a round must gain for another one.
+const worthGoingOn = 1e-4
