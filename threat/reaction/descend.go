@@ -62,11 +62,12 @@ func (s *search) descend(ctx context.Context) error {
 	if d.last == nil {
 		return context.Cause(ctx)
 	}
-	gains := make([]float64, 0, d.left)
+	var values []float64
 	optim.Minimize(ctx, d, x, optim.Options{Precondition: d.precondition, Done: func(i optim.Iteration) bool {
-		gains = append(gains, i.Value)
-		n := len(gains)
-		return raise(s.bound) <= s.enough || n > 2 && gains[n-3]-gains[n-1] < worthGoingOn
+		values = append(values, i.Value)
+		n := len(values)
+		return raise(s.bound) <= s.enough || d.promise(i.Gradient) < worthGoingOn ||
+			n > 2 && values[n-3]-values[n-1] < worthGoingOn
 	}})
 	return context.Cause(ctx)
 }
@@ -82,6 +83,7 @@ func (d *descent) Value(x []float64) float64 {
 	for i, p := range d.places {
 		given[p.step] = append(given[p.step], math.Exp(x[i]))
 	}
+	defer func(why string) { d.why = why }(d.why) // a step too far says nothing of the bound
 	tr, err := d.try(d.ctx, func(t int, s *stakes) multipliers {
 		return multipliers{d: slices.Clone(given[t]), dominance: thin / 2, margin: thin, fixed: true}
 	})
@@ -130,6 +132,13 @@ func (d *descent) GradientTo(dst []float64) {
 			chi = tr.back[t].next(sigma, 1)
 		}
 	}
+}
+
+// promise returns what a step along a slope would gain if multipliers did not know of each other.
+func (d *descent) promise(slope []float64) float64 {
+	step := make([]float64, len(slope))
+	d.precondition(step, slope)
+	return dot(step, slope) / 2
 }
 
 // precondition divides a slope by how fast it changes.
