@@ -240,7 +240,11 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 	if opts.Answer == nil {
 		out.Empirical, out.Low, out.High = separation(without, with, opts.Confidence)
 	} else {
-		out.Empirical, out.Low, out.High = tradeoff(without, with, opts.Confidence)
+		shown, err := TradeoffOf(without, with, opts.Confidence)
+		if err != nil {
+			return AuditResult{}, err
+		}
+		out.Empirical, out.Low, out.High = shown.Mu, shown.Low, shown.High
 		if c, clips := opts.Answer.(Clip); clips && !c.linear() {
 			out.Reachable = 0
 		}
