@@ -66,17 +66,15 @@ func Judge(g *export.Gram, s workload.Estimate, h *mat.SymDense, c strategy.Stra
 	}
 	factor := s.Factor()
 	d.random = factor * factor * second
-	loss := lossError(factor*math.Sqrt(first), math.Abs(d.truncated.First))
-	g.LossError = &loss
+	g.LossError = new(lossError(factor*math.Sqrt(first), math.Abs(d.truncated.First)))
 	return d, nil
 }
 
 // Optimum fills in how far above the true optimum the strategy may be, if it is the optimum for the estimate but for
 // the gap. It is not for strategies of other classes: their loss does not change with the optimum's.
 func (d *Deviation) Optimum(gap float64) error {
-	worst := (1+excess(d.random, d.truncated.Second))*(1+gap) - 1
-	d.gram.ExcessBound = &worst
-	if math.IsInf(worst, 1) {
+	d.gram.ExcessBound = new((1+excess(d.random, d.truncated.Second))*(1+gap) - 1)
+	if math.IsInf(*d.gram.ExcessBound, 1) {
 		return ErrEstimate
 	}
 	return nil
@@ -107,7 +105,6 @@ func JudgeLong(ctx context.Context, g *export.Gram, s *workload.Sketch, c strate
 	if err != nil {
 		return err
 	}
-	both := lossError(s.Factor()*standard, truncation)
-	g.LossError = &both
+	g.LossError = new(lossError(s.Factor()*standard, truncation))
 	return nil
 }

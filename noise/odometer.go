@@ -51,13 +51,13 @@ var ErrBudget = errors.New("the privacy budget is spent")
 var ErrOdometer = errors.New("the export does not say what is spent")
 
 // Odometer says what a node gives away from row to row. After t rows the mechanism is the leading block C[:t,:t] with
-// patterns cut at t (strategy.Growth), against everybody who sees all messages, and with shared noise against everybody
-// in the export's coalitions, for whom the rows of a pair before t are independent of its later ones. Under Poisson
-// sampling the accountant composes the rounds before t, under random allocation the blocks that have begun. For random
-// bins no number of a single step is proven but that for a draw that is known, and the whole plan's.
+// patterns cut at t (strategy.Growth), against everybody who sees all messages, and with shared noise against
+// everybody in the export's coalitions, for whom the rows of a pair before t are independent of its later ones. Under
+// Poisson sampling the accountant composes the rounds before t, under random allocation the blocks that have begun.
+// For random bins no number of a single step is proven but that for a draw that is known, and the whole plan's.
 //
-// No number is above the plan's. A number is for a run whose end does not depend on the records: whoever stops because of
-// what a model shows can claim the plan's guarantee alone.
+// No number is above the plan's. A number is for a run whose end does not depend on the records: whoever stops
+// because of what a model shows can claim the plan's guarantee alone.
 type Odometer struct {
 	node         string // a label, of several that have the same numbers the first
 	manifest     *export.Manifest
@@ -71,8 +71,8 @@ type Odometer struct {
 	known        knownEpsilons
 }
 
-// knownEpsilons are ε under Poisson sampling and random allocation, as far as they were needed: of so many rounds, and of
-// so many blocks of each size.
+// knownEpsilons are ε under Poisson sampling and random allocation, as far as they were needed: of so many rounds,
+// and of so many blocks of each size.
 type knownEpsilons struct {
 	rounds map[int]float64
 	blocks map[[2]allocation.Blocks]float64
@@ -82,9 +82,10 @@ func newKnownEpsilons() knownEpsilons {
 	return knownEpsilons{map[int]float64{}, map[[2]allocation.Blocks]float64{}}
 }
 
-// OpenOdometer reads an export, checks it as Open does, and returns the odometer of a node, named by its label, or, for an
-// empty label, of all nodes: the largest numbers of any. delta is for ε; 0 takes the export's. It fails as Open does, and
-// with ErrOdometer for an export without a privacy level, and for a delta that its numbers do not hold for.
+// OpenOdometer reads an export, checks it as Open does, and returns the odometer of a node, named by its label, or,
+// for an empty label, of all nodes: the largest numbers of any. delta is for ε; 0 takes the export's. It fails as
+// Open does, and with ErrOdometer for an export without a privacy level, and for a delta that its numbers do not hold
+// for.
 func OpenOdometer(dir, node string, delta float64) (Odometers, error) {
 	e, _, err := load(dir)
 	if err != nil {
@@ -204,7 +205,8 @@ func (o *Odometer) checkDelta() error {
 // Steps returns T.
 func (o *Odometer) Steps() int { return o.manifest.Steps }
 
-// After returns what is spent when the rows before step t are out. It fails for t outside 0..T, and as the accountant does.
+// After returns what is spent when the rows before step t are out. It fails for t outside 0..T, and as the accountant
+// does.
 func (o *Odometer) After(t int) (Spent, error) {
 	s := Spent{Steps: t, By: ByBlock}
 	if o.delta != 0 {
@@ -351,7 +353,8 @@ func (o *Odometer) addBlocks(s *Spent) error {
 
 // blocksBegun returns the blocks of a group that have steps before t, the smaller ones first.
 func (o *Odometer) blocksBegun(group, t int) [2]allocation.Blocks {
-	of := participation.AllocationSampling{Groups: o.manifest.Sampling.Groups, Participations: o.manifest.Sampling.Rounds}
+	of := participation.AllocationSampling{Groups: o.manifest.Sampling.Groups,
+		Participations: o.manifest.Sampling.Rounds}
 	smallest := (o.Steps() - group - 1 + of.Groups) / of.Groups / of.Participations
 	begun := [2]allocation.Blocks{{Choices: smallest}, {Choices: smallest + 1}}
 	for step := group; step < t; step += of.Groups {
@@ -363,8 +366,8 @@ func (o *Odometer) blocksBegun(group, t int) [2]allocation.Blocks {
 }
 
 // Within returns how many rows may go out within a limit, T if all of them, with what they spend. The row after them
-// would pass the limit. It fails with ErrBudget if the first row does, and with ErrOdometer for a limit that is none, or
-// that the export has no numbers for.
+// would pass the limit. It fails with ErrBudget if the first row does, and with ErrOdometer for a limit that is none,
+// or that the export has no numbers for.
 func (o *Odometer) Within(limit Limit) (rows int, err error) {
 	if err := o.checkLimit(limit); err != nil {
 		return 0, err
@@ -463,7 +466,8 @@ func (s *Stream) stopAt(limit *Limit) error {
 // Limit returns the budget that the stream was opened with; zero: none. A state may have a smaller one, see End.
 func (s *Stream) Limit() Limit { return s.limit }
 
-// odometer returns the odometer of the stream, at the δ of its limit, if that has one. It is not kept: where T is large it takes as much memory as C.
+// odometer returns the odometer of the stream, at the δ of its limit, if that has one. It is not kept: where T is
+// large it takes as much memory as C.
 func (s *Stream) odometer() (*Odometer, error) {
 	return newOdometer(s.manifest, s.privacy, s.strategy, odometerOptions{s.std, s.limit.Delta})
 }
@@ -471,8 +475,9 @@ func (s *Stream) odometer() (*Odometer, error) {
 // End returns the first row that does not come any more: T, or the row that would pass the node's budget.
 func (s *Stream) End() int { return s.end }
 
-// Spent returns what has been given away by the rows that may have been sent: all that were drawn but those that the next
-// one carries. It fails with ErrOdometer for an export without a privacy level, and for noise that protects nothing.
+// Spent returns what has been given away by the rows that may have been sent: all that were drawn but those that the
+// next one carries. It fails with ErrOdometer for an export without a privacy level, and for noise that protects
+// nothing.
 func (s *Stream) Spent() (Spent, error) {
 	if !s.Private() {
 		return Spent{}, fmt.Errorf("%w: this noise protects nothing", ErrOdometer)
@@ -480,8 +485,8 @@ func (s *Stream) Spent() (Spent, error) {
 	return s.spentAfter(s.next - s.carried)
 }
 
-// SpentLine says in a line for the node's log what is spent so far, and when the last row is out. It is empty for noise that
-// protects nothing, and for an export without a privacy level.
+// SpentLine says in a line for the node's log what is spent so far, and when the last row is out. It is empty for
+// noise that protects nothing, and for an export without a privacy level.
 func (s *Stream) SpentLine() string {
 	now, err := s.Spent()
 	if errors.Is(err, ErrOdometer) {
@@ -491,7 +496,8 @@ func (s *Stream) SpentLine() string {
 	if err != nil {
 		return fmt.Sprintf("spent: unknown, %v", err)
 	}
-	return fmt.Sprintf("spent after %d of %d steps: %v; after step %d in all: %v", now.Steps, s.steps, now, all.Steps, all)
+	return fmt.Sprintf("spent after %d of %d steps: %v; after step %d in all: %v", now.Steps, s.steps, now,
+		all.Steps, all)
 }
 
 // spentAfter returns what is spent when so many rows are out.

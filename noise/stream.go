@@ -154,8 +154,7 @@ func newStream(c strategy.Strategy, z gaussian, dim int, opts Options) (*Stream,
 	s := &Stream{node: z.node, key: z.key, dim: dim, steps: c.Steps(), end: c.Steps(), std: z.std,
 		grid: opts.Grid, rooms: newRooms()}
 	if opts.Seed != nil {
-		seed := *opts.Seed
-		s.seed = &seed
+		s.seed = new(*opts.Seed)
 	}
 	var err error
 	if s.mix, err = newMixer(c, dim, s.draw, opts.Regenerate); err != nil {

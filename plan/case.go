@@ -387,8 +387,8 @@ func (p *Privacy) adjacency() (a accounting.Adjacency) {
 
 // IsLimit reports whether a way was left out because it takes long.
 func (l LeftOut) IsLimit() bool {
-	var a *fault.Argument
-	return errors.As(l.Reason, &a) && a.Field == "Limit"
+	a, is := errors.AsType[*fault.Argument](l.Reason)
+	return is && a.Field == "Limit"
 }
 
 // knownGrams are Gram matrices of one network, workload and number of steps, which several solutions share.

@@ -31,8 +31,7 @@ func (s *Solution) Manifest() *export.Manifest {
 		m.Iterations = s.OfClass.Iterations
 	}
 	if p.Network != nil {
-		origin := p.Network.Origin
-		m.Graph = &origin
+		m.Graph = new(p.Network.Origin)
 	}
 	for _, b := range s.Baselines {
 		if m.Baselines == nil {

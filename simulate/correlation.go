@@ -117,9 +117,6 @@ func (c *Correlation) Bands() int {
 	return bands
 }
 
-// Schema returns what the sensitivities are for.
-func (c *Correlation) Schema() participation.Schema { return c.schema }
-
 // Sensitivity returns sens(C) of the node's strategy.
 func (c *Correlation) Sensitivity(node int) float64 { return c.layers[c.of[node]].sens }
 

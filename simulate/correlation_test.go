@@ -89,8 +89,8 @@ func TestCorrelationShares(t *testing.T) {
 	schema := cyclic(t, 6, 2, 3)
 	a, b := drawStrategy(6, rand.New(rand.NewPCG(1, 1))), drawStrategy(6, rand.New(rand.NewPCG(2, 1)))
 	c := correlation(t, 5, func(u int) strategy.Strategy { return []strategy.Strategy{a, b}[u%2] }, schema)
-	if len(c.layers) != 2 || c.Schema() != schema {
-		t.Errorf("%d layers for two strategies under %v", len(c.layers), c.Schema())
+	if len(c.layers) != 2 || c.schema != schema {
+		t.Errorf("%d layers for two strategies under %v", len(c.layers), c.schema)
 	}
 	for u := range 5 {
 		sens, err := strategy.Sensitivity([]strategy.Strategy{a, b}[u%2], schema)

@@ -201,8 +201,7 @@ func (p *PartPSP) cell(network string, shared int, b float64, runs []*partpsp.Re
 		squares += (r.Accuracy - c.Accuracy) * (r.Accuracy - c.Accuracy)
 	}
 	if n > 1 {
-		std := math.Sqrt(squares / (n - 1))
-		c.Std = &std
+		c.Std = new(math.Sqrt(squares / (n - 1)))
 	}
 	if b > 0 && p.PushSum.Estimate != dpps.Real && counted > 0 {
 		ratio /= float64(counted)

@@ -138,6 +138,5 @@ func (t *trainer) accuracy() *float64 {
 	for _, v := range right {
 		sum += v
 	}
-	share := float64(sum) / float64(t.nodes*t.test.Len())
-	return &share
+	return new(float64(sum) / float64(t.nodes*t.test.Len()))
 }

@@ -136,7 +136,7 @@ func slowRun(c Config, m twins, strategies []strategy.Strategy, noise *Noise, se
 		if noise == nil {
 			continue
 		}
-		sens, err := strategy.Sensitivity(strategies[u], noise.Correlation.Schema())
+		sens, err := strategy.Sensitivity(strategies[u], noise.Correlation.schema)
 		if err != nil {
 			panic(err)
 		}

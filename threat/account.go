@@ -266,8 +266,7 @@ func (a Algorithm) LocalMatrix(node, steps int) (*mat.SymDense, error) {
 	noising := a.noising(steps)
 	var inverse, c mat.Dense
 	if err := inverse.Inverse(noising); err != nil {
-		var condition mat.Condition
-		if !errors.As(err, &condition) || math.IsInf(float64(condition), 1) {
+		if condition, is := errors.AsType[mat.Condition](err); !is || math.IsInf(float64(condition), 1) {
 			return nil, fmt.Errorf("inverting the noise: %w", err)
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"mafalda/internal/fault"
-	"mafalda/threat/internal/contest"
 	"mafalda/threat/reaction"
 )
 
@@ -102,15 +101,13 @@ func answerError(text string) error {
 		"with numbers that are not negative", text)
 }
 
-func short(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
 // String returns clip:Gain,Bound.
 func (a Clip) String() string {
 	bound := "inf"
 	if !math.IsInf(a.Bound, 1) {
-		bound = short(a.Bound)
+		bound = number(a.Bound)
 	}
-	return "clip:" + short(a.Gain) + "," + bound
+	return "clip:" + number(a.Gain) + "," + bound
 }
 
 func (a Clip) check() error {
@@ -152,7 +149,7 @@ func (a Clip) addSymbols(message, model []float64, _, _, gradients int, sigma fl
 }
 
 // String returns linear:Factor.
-func (a Linear) String() string { return "linear:" + short(a.Factor) }
+func (a Linear) String() string { return "linear:" + number(a.Factor) }
 
 func (a Linear) check() error {
 	if a.Factor-a.Factor != 0 {
@@ -251,26 +248,4 @@ func (s Scenario) answered(p *protocol, victim int, change *mat.VecDense, o Audi
 	test.MulVec(weights, change)
 	return answeredAttack{change: change, test: &test,
 		reachable: math.Sqrt(mat.Inner(change, exposure.M, change)) / o.Sigma}, nil
-}
-
-// tradeoff returns the μ of the least Gaussian trade-off that a threshold of the statistic violates: the difference of
-// the normal quantiles of its two probabilities, with limits by Clopper and Pearson. It is no more than the μ of any
-// claim that holds, whatever the distribution of the statistic is. The threshold is chosen on the first half of the runs
-// and judged on the second. high is 0 where no limit is known.
-func tradeoff(without, with []float64, confidence float64) (mu, low, high float64) {
-	share, half := (1-confidence)/4, len(with)/2
-	distance := func(under, other float64) float64 {
-		return distuv.UnitNormal.Quantile(under) - distuv.UnitNormal.Quantile(other)
-	}
-	first := contest.Contest{P: slices.Clone(with[:half]), Q: slices.Clone(without[:half])}
-	first.Sort()
-	second := contest.Contest{P: with[half:], Q: without[half:]}
-	threshold := first.Threshold(share, distance)
-	pLow, qHigh := second.Limits(threshold, share)
-	qLow, pHigh := contest.Contest{P: second.Q, Q: second.P}.Limits(threshold, share)
-	p, q := second.Shares(threshold)
-	if high = distance(pHigh, qLow); math.IsInf(high, 1) {
-		high = 0
-	}
-	return distance(p, q), max(distance(pLow, qHigh), -math.MaxFloat64), high
 }

@@ -219,8 +219,9 @@ func TestTradeoff(t *testing.T) {
 		for i := range with {
 			without[i], with[i] = rng.NormFloat64(), rng.NormFloat64()+mu
 		}
-		got, low, high := tradeoff(without, with, 0.999)
-		if low > mu || high != 0 && high < mu || mu < 5 && math.Abs(got-mu) > 0.2 || low < mu/2-0.2 {
+		shown, err := TradeoffOf(without, with, 0.999)
+		got, low, high := shown.Mu, shown.Low, shown.High
+		if err != nil || low > mu || high != 0 && high < mu || mu < 5 && math.Abs(got-mu) > 0.2 || low < mu/2-0.2 {
 			t.Errorf("of %v: %v, from %v to %v", mu, got, low, high)
 		}
 	}

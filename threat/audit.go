@@ -188,8 +188,7 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 	out := AuditResult{Claimed: rounding.DivUp(claimed, opts.Sigma), Runs: opts.Runs, Exposed: exposure.Infinite,
 		HoldsFor: s.Attacker.Trust.HoldsFor()}
 	if !math.IsInf(local, 1) {
-		mu := rounding.DivUp(rounding.SqrtUp(local), opts.Sigma)
-		out.Local = &mu
+		out.Local = new(rounding.DivUp(rounding.SqrtUp(local), opts.Sigma))
 	}
 	if !out.Exposed {
 		out.Reachable = math.Sqrt(mat.Inner(change, exposure.M, change)) / opts.Sigma
@@ -240,7 +239,11 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 	if opts.Answer == nil {
 		out.Empirical, out.Low, out.High = separation(without, with, opts.Confidence)
 	} else {
-		out.Empirical, out.Low, out.High = tradeoff(without, with, opts.Confidence)
+		shown, err := TradeoffOf(without, with, opts.Confidence)
+		if err != nil {
+			return AuditResult{}, err
+		}
+		out.Empirical, out.Low, out.High = shown.Mu, shown.Low, shown.High
 		if c, clips := opts.Answer.(Clip); clips && !c.linear() {
 			out.Reachable = 0
 		}
@@ -249,8 +252,7 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 			r.Holds, r.Broken = reached <= r.Bound, reached > r.Without
 		}
 		if out.Local != nil {
-			holds := out.Low <= *out.Local
-			out.LocalHolds = &holds
+			out.LocalHolds = new(out.Low <= *out.Local)
 		}
 	}
 	out.Passed = out.Low <= out.Claimed
@@ -337,8 +339,7 @@ func (v *View) test(victim int, change *mat.VecDense) (*mat.VecDense, error) {
 	}
 	var weights mat.VecDense
 	err := chol.SolveVecTo(&weights, moved)
-	var condition mat.Condition
-	if errors.As(err, &condition) {
+	if _, is := errors.AsType[mat.Condition](err); is {
 		err = nil // the ridge makes it a large one, which is harmless: a worse direction is a weaker test
 	}
 	return &weights, err

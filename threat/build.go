@@ -83,28 +83,11 @@ func plainView(w *graph.CSR, a Attacker) *pieces {
 // messages.
 func summedView(w *graph.CSR, a Attacker) *pieces {
 	n, _ := w.Dims()
-	p := &pieces{}
-	for v := range n {
-		attacker := slices.Contains(a.Nodes, v)
-		if !attacker {
-			p.victims = append(p.victims, v)
-		}
-		if !attacker || a.ForgetOwnNoise {
-			p.nodes = append(p.nodes, v)
-		}
-	}
-	p.j = zeros(len(p.nodes), len(p.nodes))
+	all := newSights(n, a)
+	view := all.at(w)
+	p := &pieces{nodes: all.nodes, victims: all.victims, h: view.h, g: view.after, j: zeros(len(all.nodes), len(all.nodes))}
 	for i := range p.nodes {
 		p.j.Set(i, i, 1)
-	}
-	p.g = part(w, p.nodes, p.nodes)
-	if !a.ForgetOwnNoise {
-		p.h = independentRows(part(w, a.Nodes, p.nodes))
-		return p
-	}
-	p.h = zeros(len(a.Nodes), n)
-	for i, v := range a.Nodes {
-		p.h.Set(i, v, 1)
 	}
 	return p
 }

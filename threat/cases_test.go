@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -328,8 +329,8 @@ func TestExplicitIsAFactorization(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reduced := view.Reduce().SelectRows()
-		if !reduced.Echelon() {
+		reduced := view.Reduce().selectRows()
+		if !reduced.echelon() {
 			t.Fatal("gradients of later steps are in earlier rows")
 		}
 		if reduced.B == nil {
@@ -357,4 +358,46 @@ func finiteBoundSquared(observers, nodes, steps int, rho float64) float64 {
 	first := float64(observers) * float64(steps) / float64(nodes)
 	gap := (1 - rho) * (1 - rho)
 	return first + 2*math.Sqrt(first)/gap + 2/(gap*gap)
+}
+
+// selectRows returns the view without rows whose noise is a combination of earlier rows (Algorithm 3): B then has
+// full row rank.
+func (v *View) selectRows() *View {
+	rows, cols := v.B.Dims()
+	var basis []*mat.VecDense
+	var kept []int
+	for i := range rows {
+		x := mat.NewVecDense(cols, slices.Clone(v.B.RawRowView(i)))
+		before := mat.Norm(x, 2)
+		for range 2 {
+			for _, b := range basis {
+				x.AddScaledVec(x, -mat.Dot(b, x), b)
+			}
+		}
+		if after := mat.Norm(x, 2); before > 0 && after > 1e-10*before {
+			x.ScaleVec(1/after, x)
+			basis, kept = append(basis, x), append(kept, i)
+		}
+	}
+	_, gradients := v.A.Dims()
+	out := &View{Nodes: v.Nodes, Steps: v.Steps, A: zeros(len(kept), gradients), B: zeros(len(kept), cols)}
+	for at, i := range kept {
+		out.A.SetRow(at, v.A.RawRowView(i))
+		out.B.SetRow(at, v.B.RawRowView(i))
+		out.Learned = append(out.Learned, v.Learned[i])
+	}
+	return out
+}
+
+// echelon reports whether A is a column-echelon matrix by steps: what is learned in a step depends on gradients up to
+// that step only, as Theorem 7 asks for gradients that depend on what was learned before.
+func (v *View) echelon() bool {
+	for i, learned := range v.Learned {
+		for j, x := range v.A.RawRowView(i) {
+			if x != 0 && j/v.Nodes > learned {
+				return false
+			}
+		}
+	}
+	return true
 }

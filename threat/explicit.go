@@ -91,48 +91,6 @@ func (v *View) Reduce() *View {
 	return &View{v.Nodes, v.Steps, a, v.B, v.Learned, nil}
 }
 
-// SelectRows returns the view without rows whose noise is a combination of earlier rows (Algorithm 3): B then has
-// full row rank.
-func (v *View) SelectRows() *View {
-	rows, cols := v.B.Dims()
-	var basis []*mat.VecDense
-	var kept []int
-	for i := range rows {
-		x := mat.NewVecDense(cols, slices.Clone(v.B.RawRowView(i)))
-		before := mat.Norm(x, 2)
-		for range 2 {
-			for _, b := range basis {
-				x.AddScaledVec(x, -mat.Dot(b, x), b)
-			}
-		}
-		if after := mat.Norm(x, 2); before > 0 && after > 1e-10*before {
-			x.ScaleVec(1/after, x)
-			basis, kept = append(basis, x), append(kept, i)
-		}
-	}
-	_, gradients := v.A.Dims()
-	out := &View{Nodes: v.Nodes, Steps: v.Steps, A: zeros(len(kept), gradients), B: zeros(len(kept), cols)}
-	for at, i := range kept {
-		out.A.SetRow(at, v.A.RawRowView(i))
-		out.B.SetRow(at, v.B.RawRowView(i))
-		out.Learned = append(out.Learned, v.Learned[i])
-	}
-	return out
-}
-
-// Echelon reports whether A is a column-echelon matrix by steps: what is learned in a step depends on gradients up to
-// that step only, as Theorem 7 asks for gradients that depend on what was learned before.
-func (v *View) Echelon() bool {
-	for i, learned := range v.Learned {
-		for j, x := range v.A.RawRowView(i) {
-			if x != 0 && j/v.Nodes > learned {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // Exposure returns M of a victim by pseudo-inverses: A_uᵀ(BBᵀ)⁺A_u of the reduced view, infinite if A_u ≠ BB⁺A_u.
 func (v *View) Exposure(victim int) (Exposure, error) {
 	e, _, err := v.directions(victim)

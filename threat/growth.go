@@ -77,8 +77,7 @@ func (s Scenario) growth(ctx context.Context, o AssessOptions) (GrowthRow, error
 	if s.Attacker.SecureSummation && o.Reaction.Kind == FixedInputs && s.Algorithm.training == nil &&
 		s.Algorithm.levels == nil && attackers < n &&
 		s.Gossip.Symmetric(symmetricWithin) {
-		limit := AsymptoteSquared(attackers, n, row.Steps, s.Attacker.ForgetOwnNoise) / float64(row.Steps)
-		row.Asymptote = &limit
+		row.Asymptote = new(AsymptoteSquared(attackers, n, row.Steps, s.Attacker.ForgetOwnNoise) / float64(row.Steps))
 	}
 	return row, nil
 }

@@ -90,9 +90,6 @@ func (h *hidden) look() error {
 	seen := map[*graph.CSR]int{}
 	for t := range h.system.Steps {
 		exchanges := c.exchanges(t)
-		if s.Algorithm.rounds > 1 {
-			exchanges = slices.Repeat(exchanges, s.Algorithm.rounds)
-		}
 		key := ""
 		for _, w := range exchanges {
 			if _, there := seen[w]; !there {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"mafalda/workload"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
@@ -21,14 +23,13 @@ type source interface {
 // protocol runs an algorithm as its nodes do, and notes what an attacker learns.
 type protocol struct {
 	source    source
-	w         *mat.Dense
 	algorithm Algorithm
 	attacker  Attacker
 	n, steps  int
 	edges     [][2]int               // of DECOR, in any orientation
 	messages  [][2]int               // of Zip-DL: sender and recipient
 	noising   func(v int) mat.Matrix // C⁻¹ of a node, T×T
-	course    *course                // of training; nil without
+	course    *course
 
 	rows    [][]float64
 	learned []int  // the step of every row
@@ -42,14 +43,12 @@ func (s Scenario) protocol() (*protocol, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	w, a, steps := s.Gossip, s.Algorithm, s.steps()
-	p := &protocol{w: w.ToDense(), algorithm: a, attacker: s.Attacker, n: s.nodes(), steps: steps}
-	if a.training != nil {
-		var err error
-		if p.course, err = s.course(); err != nil {
-			return nil, err
-		}
+	c, err := s.course()
+	if err != nil {
+		return nil, err
 	}
+	w, a, steps := s.Gossip, s.Algorithm, s.steps()
+	p := &protocol{algorithm: a, attacker: s.Attacker, n: s.nodes(), steps: steps, course: c}
 	if a.shared > 0 {
 		p.edges = edges(w)
 	}
@@ -82,55 +81,76 @@ func (s Scenario) protocol() (*protocol, error) {
 	return p, nil
 }
 
-// run runs all steps, unless the context ends before.
+// run runs all steps, unless the context ends before. The recursion is workload.State, which simulations run, too: its
+// models go down, so that what is sent has the other sign.
 func (p *protocol) run(ctx context.Context, s source) error {
 	p.source, p.rows, p.learned = s, nil, nil
-	if p.course != nil {
-		return p.runTrained(ctx)
+	width := s.width()
+	state, err := workload.NewState[float64](p.course.spec, p.steps, p.n, width, 1)
+	if err != nil {
+		return err
 	}
-	theta := mat.NewDense(p.n, s.width(), nil)
+	waiting := make([][]float64, p.n) // rows of noise that were not sent
 	for t := range p.steps {
-		message := mat.DenseCopyOf(theta)
+		noisy := make([]float64, 0, p.n*width)
 		for v := range p.n {
 			if err := ctx.Err(); err != nil {
 				return context.Cause(ctx)
 			}
-			if p.react != nil {
-				p.react(message.RawRowView(v), theta.RawRowView(v), t, v)
-			}
-			floats.AddScaled(message.RawRowView(v), p.algorithm.part(v), s.gradient(t, v))
+			noisy = append(noisy, p.noisyGradient(t, v, state.Model(v), waiting)...)
+		}
+		state.Descend(noisy, p.course.networks)
+		messages := []*mat.Dense{mat.NewDense(p.n, width, nil)}
+		messages[0].Scale(-1, mat.NewDense(p.n, width, state.Models()))
+		if y := state.Trackers(); y != nil {
+			messages = append(messages, mat.DenseCopyOf(mat.NewDense(p.n, width, y)))
 		}
 		if p.algorithm.zip {
-			theta = p.zipStep(message, t)
-			p.ended()
-			continue
-		}
-		for v := range p.n {
-			if err := ctx.Err(); err != nil {
-				return context.Cause(ctx)
+			state.Gossip(p.course.networks)
+			p.zipStep(messages[0], mat.NewDense(p.n, width, state.Models()), t)
+		} else {
+			for _, network := range p.course.exchanges(t) {
+				if err := ctx.Err(); err != nil {
+					return context.Cause(ctx)
+				}
+				w := network.ToDense()
+				for i, m := range messages {
+					next := mul(w, m)
+					p.see(w, m, next, t)
+					messages[i] = next
+				}
 			}
-			p.addNoise(message.RawRowView(v), t, v)
+			state.Gossip(p.course.networks)
 		}
-		for range p.algorithm.rounds {
-			if err := ctx.Err(); err != nil {
-				return context.Cause(ctx)
-			}
-			next := mul(p.w, message)
-			p.see(p.w, message, next, t)
-			message = next
+		if p.stepped != nil {
+			p.stepped()
 		}
-		theta = message
-		p.ended()
 	}
 	p.knowThemselves()
 	return nil
 }
 
-// ended says that a step has been made.
-func (p *protocol) ended() {
-	if p.stepped != nil {
-		p.stepped()
+// noisyGradient returns what node v takes for its gradient in step t, with its reaction to its model: nothing if it misses
+// the step.
+func (p *protocol) noisyGradient(t, v int, model []float64, waiting [][]float64) []float64 {
+	row := make([]float64, p.source.width())
+	p.addNoise(row, t, v)
+	if waiting[v] != nil {
+		floats.Add(row, waiting[v])
+		waiting[v] = nil
 	}
+	if p.course.misses(t, v) {
+		if p.course.spec.Carry {
+			waiting[v] = slices.Clone(row)
+		}
+		clear(row)
+		return row
+	}
+	floats.AddScaled(row, p.algorithm.part(v), p.source.gradient(t, v))
+	if p.react != nil {
+		p.react(row, floats.ScaleTo(make([]float64, len(model)), -1, model), t, v)
+	}
+	return row
 }
 
 // knowThemselves notes what the attackers know: of themselves, and under LDP all noise that nodes share.
@@ -192,9 +212,10 @@ func (p *protocol) see(w, message, next *mat.Dense, t int) {
 	}
 }
 
-// zipStep is a step of Zip-DL: noise of single messages, less its mean over a sender's messages.
-func (p *protocol) zipStep(message *mat.Dense, t int) *mat.Dense {
-	next := mul(p.w, message)
+// zipStep adds the noise of Zip-DL to the averages of a step, which is of single messages, less its mean over a sender's
+// messages, and notes what the attacker learns.
+func (p *protocol) zipStep(message, next *mat.Dense, t int) {
+	w := p.course.networks.At(t, 0)
 	for from := range p.n {
 		var mine []int
 		for m, ends := range p.messages {
@@ -208,7 +229,7 @@ func (p *protocol) zipStep(message *mat.Dense, t int) *mat.Dense {
 				floats.AddScaled(noise, -1/float64(len(mine)), p.source.message(t, other))
 			}
 			to := p.messages[m][1]
-			floats.AddScaled(next.RawRowView(to), p.w.At(to, from), noise)
+			floats.AddScaled(next.RawRowView(to), -w.At(to, from), noise)
 			if !p.attacker.SecureSummation && (p.attacker.Trust != PNDP || slices.Contains(p.attacker.Nodes, to)) {
 				floats.Add(noise, message.RawRowView(from))
 				p.learn(noise, t)
@@ -220,7 +241,6 @@ func (p *protocol) zipStep(message *mat.Dense, t int) *mat.Dense {
 			p.learn(next.RawRowView(a), t)
 		}
 	}
-	return next
 }
 
 // knowItself notes an attacker's own gradients and noise.

@@ -8,9 +8,11 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
+	"mafalda/threat/internal/contest"
 	"mafalda/threat/reaction"
 )
 
@@ -136,6 +138,20 @@ func TradeoffOf(without, with []float64, confidence float64) (Tradeoff, error) {
 		return Tradeoff{}, fmt.Errorf("%w: %d without and %d with the record, not the same number, at least %d", ErrRuns,
 			len(without), len(with), minRuns)
 	}
-	mu, low, high := tradeoff(without, with, confidence)
-	return Tradeoff{mu, low, high}, nil
+	share, half := (1-confidence)/4, len(with)/2
+	distance := func(under, other float64) float64 {
+		return distuv.UnitNormal.Quantile(under) - distuv.UnitNormal.Quantile(other)
+	}
+	first := contest.Contest{P: slices.Clone(with[:half]), Q: slices.Clone(without[:half])}
+	first.Sort()
+	second := contest.Contest{P: with[half:], Q: without[half:]}
+	threshold := first.Threshold(share, distance)
+	pLow, qHigh := second.Limits(threshold, share)
+	qLow, pHigh := contest.Contest{P: second.Q, Q: second.P}.Limits(threshold, share)
+	high := distance(pHigh, qLow)
+	if math.IsInf(high, 1) {
+		high = 0
+	}
+	p, q := second.Shares(threshold)
+	return Tradeoff{Mu: distance(p, q), Low: max(distance(pLow, qHigh), -math.MaxFloat64), High: high}, nil
 }

@@ -19,7 +19,10 @@ func TestStatisticOfAnswers(t *testing.T) {
 	answers := [][]float64{{1, 1, 1}, {1, 26, 1}}
 	r, err := s.Statistic(context.Background(), victim, []float64{1, 0}, answers, 1)
 	if err != nil || math.Abs(r.Mu-math.Sqrt(676./685)) > 1e-6 {
-		t.Errorf("%+v, %v", r, err)
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if mean := mat.Sum(mat.NewVecDense(len(r.Weights[1]), r.Weights[1])); mean <= 0 {
+		t.Errorf("a change upwards lowers the statistic: weights %v", r.Weights)
 	}
 }
 

@@ -135,8 +135,7 @@ func sumUp(distance int, pairs []*Pair) DistanceRow {
 	}
 	r.Mean = sum / float64(max(r.Pairs-r.Infinite, 1))
 	if compared > 0 {
-		mean := cyffers / float64(compared)
-		r.Cyffers = &mean
+		r.Cyffers = new(cyffers / float64(compared))
 	}
 	return r
 }
@@ -171,8 +170,7 @@ func WritePairs(w io.Writer, reports []Report) error {
 			}
 			localMu := r.LocalMu
 			if p.Sigma != nil && r.Local > 0 {
-				mu := rounding.DivUp(rounding.SqrtUp(r.Local), *p.Sigma)
-				localMu = &mu
+				localMu = new(rounding.DivUp(rounding.SqrtUp(r.Local), *p.Sigma))
 			}
 			rows = append(rows, []string{r.Attacker, p.Victim, distance, squared, text(p.Mu), text(p.RDP),
 				text(p.Epsilon), text(p.Cyffers), text(localMu), p.Bound, text(p.Local), text(p.WithoutReaction),

@@ -79,7 +79,8 @@ func (a Algorithm) Training() Training {
 // rounds returns how many rounds of gossip there are in a step.
 func (t Training) rounds() float64 { return float64(max(1, t.Spec.GossipRounds)) }
 
-// course is a run of training as everybody knows it, the attacker included: rates, networks, and who misses what.
+// course is a run as everybody knows it, the attacker included: rates, networks, and who misses what. Plain gradient
+// descent has the course of the zero Training.
 type course struct {
 	spec     workload.Spec
 	steps    int
@@ -100,6 +101,7 @@ func (s Scenario) course() (*course, error) {
 		return nil, err
 	}
 	c := &course{spec: t.Spec, steps: steps, networks: networks}
+	c.spec.GossipRounds = max(c.spec.GossipRounds, s.Algorithm.rounds)
 	if c.rates, err = t.Spec.LearningRates.Rates(steps); err != nil {
 		return nil, err
 	}

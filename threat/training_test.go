@@ -156,7 +156,7 @@ func TestTrainedIsDefinition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !view.Echelon() {
+		if !view.echelon() {
 			t.Fatal("something is seen before it happens")
 		}
 		for victim, got := range found {

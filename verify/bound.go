@@ -109,8 +109,7 @@ func (v *verification) classBound(ctx context.Context, h *mat.SymDense) error {
 		v.skip("strategy.class_gap")
 		return nil
 	}
-	is := (m.Loss - says) / says
-	v.again.Strategy.ClassGap = &is
+	v.again.Strategy.ClassGap = new((m.Loss - says) / says)
 	v.compare("class gap", fmt.Sprintf("the loss is within %s of the bound of the class", rounding.UpText(*gap, 2)))
 	return nil
 }

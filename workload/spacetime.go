@@ -48,8 +48,8 @@ func NewSpaceTime(w *graph.CSR, steps int, opts Options) (*SpaceTime, error) {
 	if s.Kind == Prefix {
 		return nil, fmt.Errorf("the %v workload has no nodes", s.Kind)
 	}
-	if err := s.checkTogether(); err != nil {
-		return nil, err
+	if field := s.Changes.given(); field != "" {
+		return nil, fault.New(field, nil, "noise that nodes share needs the same network in every step: leave out [%s]", field)
 	}
 	if err := checkSquare(w); err != nil {
 		return nil, err
@@ -57,24 +57,6 @@ func NewSpaceTime(w *graph.CSR, steps int, opts Options) (*SpaceTime, error) {
 	absence := s.Absence
 	s.Absence = Absence{}
 	return &SpaceTime{w, steps, s, absence}, nil
-}
-
-// checkTogether refuses networks that change.
-func (s Spec) checkTogether() error {
-	refuse := func(field string) error {
-		return fault.New(field, nil, "noise that nodes share needs the same network in every step: leave out [%s]", field)
-	}
-	switch {
-	case s.GraphSequence != nil:
-		return refuse("GraphSequence")
-	case s.NodeFailures > 0:
-		return refuse("NodeFailures")
-	case s.LinkFailures > 0:
-		return refuse("LinkFailures")
-	case s.RandomNeighbours > 0:
-		return refuse("RandomNeighbours")
-	}
-	return nil
 }
 
 // Nodes returns n.

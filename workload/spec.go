@@ -79,7 +79,7 @@ func (s Spec) plainOptimizer() bool {
 		s.gossipRounds() == 1 && !s.GradientTracking
 }
 
-func (c Changes) none() bool { return c.GraphSequence == nil && !c.random() }
+func (c Changes) none() bool { return c.given() == "" }
 
 // random reports whether the network is drawn.
 func (c Changes) random() bool {
@@ -97,24 +97,34 @@ func (s Spec) IsTimeInvariant() bool { return s.checkInvariant() == nil }
 // checkInvariant refuses what is not time-invariant.
 func (s Spec) checkInvariant() error {
 	const reason = "structured strategies for very many steps need the same recursion in every step: leave out [%s]"
-	refuse := func(field string) error { return fault.New(field, nil, reason, field) }
+	field := s.Changes.given()
 	switch {
 	case !s.LearningRates.constant():
-		return refuse("LearningRates")
+		field = "LearningRates"
 	case s.localSteps() > 1:
-		return refuse("LocalSteps")
-	case s.GraphSequence != nil:
-		return refuse("GraphSequence")
-	case s.NodeFailures > 0:
-		return refuse("NodeFailures")
-	case s.LinkFailures > 0:
-		return refuse("LinkFailures")
-	case s.RandomNeighbours > 0:
-		return refuse("RandomNeighbours")
-	case s.MissedSteps > 0:
-		return refuse("MissedSteps")
+		field = "LocalSteps"
+	case field == "" && s.MissedSteps > 0:
+		field = "MissedSteps"
 	}
-	return nil
+	if field == "" {
+		return nil
+	}
+	return fault.New(field, nil, reason, field)
+}
+
+// given returns the first field by which the network changes, empty if it stays.
+func (c Changes) given() string {
+	switch {
+	case c.GraphSequence != nil:
+		return "GraphSequence"
+	case c.NodeFailures > 0:
+		return "NodeFailures"
+	case c.LinkFailures > 0:
+		return "LinkFailures"
+	case c.RandomNeighbours > 0:
+		return "RandomNeighbours"
+	}
+	return ""
 }
 
 func (s Spec) localSteps() int { return max(1, s.LocalSteps) }

@@ -59,9 +59,6 @@ func NewState[F Float](s Spec, steps, nodes, size int, rate float64) (*State[F],
 	return st, nil
 }
 
-// Step returns how many steps there have been.
-func (s *State[F]) Step() int { return s.step }
-
 // Models returns the models (n×d), to be read and, before the first step, written, until the next call of a method.
 func (s *State[F]) Models() []F { return s.models }
 

@@ -66,8 +66,8 @@ func Key(field string) string {
 // Keyed returns the text of an error about what stands in JSON: with keys in the place of fields, if it is one of a bad
 // argument.
 func Keyed(err error) string {
-	var a *Argument
-	if !errors.As(err, &a) {
+	a, is := errors.AsType[*Argument](err)
+	if !is {
 		return err.Error()
 	}
 	return strings.Replace(err.Error(), a.Error(), a.Text(Key), 1)

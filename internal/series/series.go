@@ -2,8 +2,6 @@
 // for: the Toeplitz matrices of series multiply as the series do.
 package series
 
-import "math"
-
 // Invert returns the first count coefficients of the power series 1/c, O(count·len(c)).
 func Invert(c []float64, count int) []float64 {
 	r := make([]float64, count)
@@ -32,23 +30,6 @@ func Square(c []float64) []float64 {
 		}
 	}
 	return square
-}
-
-// Root returns the first count coefficients of the power series √c, for c_0 > 0, O(count²).
-func Root(c []float64, count int) []float64 {
-	r := make([]float64, count)
-	r[0] = math.Sqrt(c[0])
-	for i := 1; i < count; i++ {
-		var sum float64
-		if i < len(c) {
-			sum = c[i]
-		}
-		for j := 1; j < i; j++ {
-			sum -= r[j] * r[i-j]
-		}
-		r[i] = sum / (2 * r[0])
-	}
-	return r
 }
 
 // Divide divides the series c by 1 - a x + b x².

@@ -61,17 +61,3 @@ func TestArithmeticIsDefinition(t *testing.T) {
 		}
 	})
 }
-
-// The square of a root is what it is the root of.
-func TestRoot(t *testing.T) {
-	c := []float64{4, 2, -1, 0.5, 3}
-	if got := Square(Root(c, len(c))); !near(got, c) {
-		t.Errorf("%v, want %v", got, c)
-	}
-	if got := Root([]float64{1}, 4); !near(got, []float64{1, 0, 0, 0}) {
-		t.Errorf("root of one: %v", got)
-	}
-	if got := Root([]float64{1, 1, 1, 1, 1}, 5); !near(got, PrefixRoot(5)) {
-		t.Errorf("root of prefix sums: %v", got)
-	}
-}

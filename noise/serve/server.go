@@ -191,8 +191,7 @@ func (c *connection) line() (string, error) {
 
 // refuse tells a client that has not proven the token why it is hung up on.
 func (c *connection) refuse(err error) {
-	var refused *Error
-	if errors.As(err, &refused) {
+	if refused, is := errors.AsType[*Error](err); is {
 		_, _ = io.WriteString(c.conn, refused.line()+"\n")
 	}
 }

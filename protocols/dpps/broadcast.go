@@ -2,28 +2,11 @@ package dpps
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"mafalda/graph"
 	"mafalda/protocols/internal/consensus"
 )
-
-// MaxConsensus returns what every node holds after so many rounds, from round t on, in which all keep the largest
-// number they hear.
-func (s *Sequence) MaxConsensus(values []float64, t, rounds int) []float64 {
-	held := append([]float64(nil), values...)
-	for r := range rounds {
-		next := append([]float64(nil), held...)
-		s.Weights(t + r).DoNonZero(func(i, j int, v float64) {
-			if v > 0 {
-				next[i] = math.Max(next[i], held[j])
-			}
-		})
-		held = next
-	}
-	return held
-}
 
 // MostFlooded is the largest number of nodes for which BroadcastRounds follows who has heard from whom.
 const MostFlooded = 4096

@@ -19,12 +19,12 @@ func TestMaxConsensus(t *testing.T) {
 		for winner := range s.Nodes() {
 			values := make([]float64, s.Nodes())
 			values[winner] = 1
-			for _, v := range s.MaxConsensus(values, start, rounds) {
+			for _, v := range s.maxConsensus(values, start, rounds) {
 				if v != 1 {
 					t.Fatalf("after %d rounds somebody holds %g", rounds, v)
 				}
 			}
-			for _, v := range s.MaxConsensus(values, start, rounds-1) {
+			for _, v := range s.maxConsensus(values, start, rounds-1) {
 				short = short && v == 1
 			}
 		}
@@ -107,4 +107,20 @@ func TestBroadcastsBreakComposition(t *testing.T) {
 		t.Errorf("of %d runs S fits node 0's noise %d times when it has answered, %d times when node 1 has", runs,
 			hits[0], hits[1])
 	}
+}
+
+// maxConsensus returns what every node holds after so many rounds, from round t on, in which all keep the largest
+// number they hear.
+func (s *Sequence) maxConsensus(values []float64, t, rounds int) []float64 {
+	held := append([]float64(nil), values...)
+	for r := range rounds {
+		next := append([]float64(nil), held...)
+		s.Weights(t + r).DoNonZero(func(i, j int, v float64) {
+			if v > 0 {
+				next[i] = math.Max(next[i], held[j])
+			}
+		})
+		held = next
+	}
+	return held
 }

@@ -78,7 +78,7 @@ func TestViewIsItsDefinition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := v.Informative(); !slices.Equal(got, exact.informative) {
+		if got := v.informative(); !slices.Equal(got, exact.informative) {
 			t.Fatalf("informative %v, must be %v", got, exact.informative)
 		}
 		if v.Ceiling() {
@@ -213,8 +213,8 @@ func TestFlorentineIsItsDefinition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(v.Informative(), exact.informative) {
-			t.Errorf("%s: informative %v, must be %v", g.Label(observer), v.Informative(), exact.informative)
+		if !slices.Equal(v.informative(), exact.informative) {
+			t.Errorf("%s: informative %v, must be %v", g.Label(observer), v.informative(), exact.informative)
 		}
 		leaks, err := v.Leakages(context.Background(), d)
 		if err != nil {

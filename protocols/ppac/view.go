@@ -1,7 +1,6 @@
 package ppac
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -51,18 +50,6 @@ func (p *Protocol) View(ctx context.Context, observers []int, rounds int) (*View
 		return nil, err
 	}
 	return &View{p, slices.Clone(observers), rounds, s}, nil
-}
-
-// Informative returns the informative sequence (Definition 6.1): the messages that tell the observers something new,
-// by round and then sender. All others are combinations of these, of what they knew, and of what they received in
-// preparation.
-func (v *View) Informative() []Message {
-	m := make([]Message, len(v.span.Messages))
-	for i, seen := range v.span.Messages {
-		m[i] = Message(seen)
-	}
-	slices.SortFunc(m, func(a, b Message) int { return cmp.Or(a.Round-b.Round, a.From-b.From) })
-	return m
 }
 
 // Ceiling reports that it would have taken too much precision to say what the observers see: they are assumed to know

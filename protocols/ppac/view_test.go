@@ -1,6 +1,7 @@
 package ppac
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -24,7 +25,7 @@ func TestInformativeSequenceEnds(t *testing.T) {
 				t.Fatal(err)
 			}
 			last := 0
-			if m := v.Informative(); len(m) > 0 {
+			if m := v.informative(); len(m) > 0 {
 				last = m[len(m)-1].Round
 			}
 			if eccentricity := slices.Max(distances(p, i)); last > degree-1 || last < eccentricity-2 {
@@ -97,4 +98,16 @@ func TestFewRoundsOfLargeNetworks(t *testing.T) {
 	if _, err := leaks(Forever); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("for ever: %v", err)
 	}
+}
+
+// informative returns the informative sequence (Definition 6.1): the messages that tell the observers something new,
+// by round and then sender. All others are combinations of these, of what they knew, and of what they received in
+// preparation.
+func (v *View) informative() []Message {
+	m := make([]Message, len(v.span.Messages))
+	for i, seen := range v.span.Messages {
+		m[i] = Message(seen)
+	}
+	slices.SortFunc(m, func(a, b Message) int { return cmp.Or(a.Round-b.Round, a.From-b.From) })
+	return m
 }

@@ -345,7 +345,7 @@ func TestLocalDPOfMomentumIsWhole(t *testing.T) {
 	star := mat.NewDense(3, 3, []float64{0.5, 0.25, 0.25, 1, 0, 0, 1, 0, 0})
 	seen := mat.NewDense(1, 3, []float64{1, 0, 0})
 	all := mat.NewDense(2, 3, []float64{0, 1, 0, 0, 0, 1})
-	rule := Momentum(0.9, 1, 1)
+	rule := momentumRule(0.9, 1, 1)
 	s := &System{Nodes: 3, Steps: []Step{{Mix: star, Seen: seen, Rule: rule}, {Mix: star, Seen: seen, Rule: rule},
 		{Mix: star, Seen: all, Rule: rule}}}
 	got := mustBound(t, s, Victim{Node: 1, Patterns: [][]int{{0}}}, Class{0, 1e6}, Options{})
@@ -357,7 +357,7 @@ func TestLocalDPOfMomentumIsWhole(t *testing.T) {
 // A gradient whose message nobody uses, not even the node itself, stays in the node's momentum, and shows later.
 func TestMomentumRemembersWhatIsNotSent(t *testing.T) {
 	nothing, all := mat.NewDense(1, 1, nil), mat.NewDense(1, 1, []float64{1})
-	rule := Momentum(0.9, 1, 1)
+	rule := momentumRule(0.9, 1, 1)
 	s := &System{Nodes: 1, Steps: []Step{{Mix: nothing, Rule: rule}, {Mix: nothing, Seen: all, Rule: rule}}}
 	r, err := Bound(context.Background(), s, Victim{Patterns: [][]int{{0}}}, Everywhere(NoReaction()), Options{})
 	want := 0.81 / 1.81 // seen: 0.9·(gradient + noise) + noise

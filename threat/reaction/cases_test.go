@@ -120,7 +120,7 @@ func randomCase(t *testing.T, r *rand.Rand) (s *System, pattern []int) {
 		}
 		switch {
 		case momentum:
-			s.Steps[i].Rule = Momentum(0.5, rate, keep)
+			s.Steps[i].Rule = momentumRule(0.5, rate, keep)
 		case rates:
 			s.Steps[i].Rule = Descent(rate, keep)
 		}

@@ -119,7 +119,7 @@ func TestSystemsThatDoNotFitAreRejected(t *testing.T) {
 		"no number":     bad(func(s *System) { s.Steps[0].Mix = mat.NewDense(2, 2, []float64{math.NaN(), 0, 0, 0}) }),
 		"no noise":      bad(func(s *System) { s.Steps[0].Rule = Rule{{1, 1, 0}} }),
 		"short rule":    bad(func(s *System) { s.Steps[0].Rule = Rule{{1, 1}} }),
-		"rules differ":  bad(func(s *System) { s.Steps[0].Rule = Momentum(0.9, 1, 1) }),
+		"rules differ":  bad(func(s *System) { s.Steps[0].Rule = momentumRule(0.9, 1, 1) }),
 	} {
 		var argument *fault.Argument
 		if _, err := Bound(t.Context(), s, Victim{Node: 0, Patterns: [][]int{{0}}}, Everywhere(NoReaction()),

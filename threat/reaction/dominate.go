@@ -152,38 +152,6 @@ func gram(c *mat.Dense) []float64 {
 	return out
 }
 
-// BoundStrategy returns Bound's result for nodes that add noise correlated by C to their gradients: of the stand-ins
-// given, which are Strategies' if there are none, the one with the least bound. Where C does not stand for itself,
-// WithoutReaction is 0, and the attack is on C with answers that are found otherwise. The error is a fault.Argument where
-// rules of the system have a memory of noise themselves.
-func BoundStrategy(ctx context.Context, s *System, c strategy.Strategy, stands []Stand, v Victim, reaction Reaction,
-	o Options) (*Result, error) {
-	if err := v.check(c.Steps()); err != nil {
-		return nil, err
-	}
-	if stands == nil {
-		var err error
-		if stands, err = Strategies(c, s.Nodes, v.first()); err != nil {
-			return nil, err
-		}
-	}
-	all, err := NewVictims(s, c, stands, reaction)
-	if err != nil {
-		return nil, err
-	}
-	var best *Result
-	for i := range stands {
-		r, err := all.Bound(ctx, v, i, o)
-		if err != nil {
-			return nil, err
-		}
-		if best == nil || r.SensSquared < best.SensSquared {
-			best = r
-		}
-	}
-	return best, all.Attack(ctx, v, best, o)
-}
-
 // Victims bounds what is learned of several victims of a system: what they share is done once. It is for one goroutine.
 type Victims struct {
 	system   *System
@@ -222,7 +190,7 @@ func (a *Victims) Looks() int { return len(a.stands) }
 // Exact reports whether attacks know the noise's state: the strategy stands for itself, or there is none.
 func (a *Victims) Exact() bool { return slices.ContainsFunc(a.stands, Stand.itself) }
 
-// Bound returns BoundStrategy's result by one stand-in, by its place, without an attack.
+// Bound returns the bound of one victim by one stand-in, by its place, without an attack.
 func (a *Victims) Bound(ctx context.Context, v Victim, stand int, o Options) (*Result, error) {
 	g, err := a.ground(stand)
 	if err != nil {

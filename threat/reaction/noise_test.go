@@ -27,7 +27,7 @@ func TestMemoriesOfOneStrategyAgree(t *testing.T) {
 	}
 	var results []*Result
 	for _, c := range []strategy.Strategy{strategy.AntiPGD(4), dense, banded} {
-		r, err := BoundStrategy(context.Background(), s, c, nil, Victim{Node: 1, Patterns: [][]int{{0, 2}, {1, 3}}},
+		r, err := boundStrategy(context.Background(), s, c, nil, Victim{Node: 1, Patterns: [][]int{{0, 2}, {1, 3}}},
 			Everywhere(Class{0.95, 0.05}), Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -83,7 +83,7 @@ func TestStandInsAreAboveTheStrategy(t *testing.T) {
 		t.Fatal(err)
 	}
 	victim, reaction := Victim{Node: 1, Patterns: [][]int{{0, 3}}}, Everywhere(randomClass(r))
-	own, err := BoundStrategy(context.Background(), s, c, nil, victim, reaction, Options{})
+	own, err := boundStrategy(context.Background(), s, c, nil, victim, reaction, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestLargeStrategiesHaveStandIns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := BoundStrategy(context.Background(), s, c, nil, Victim{Node: 3, Patterns: [][]int{{0}}},
+	got, err := boundStrategy(context.Background(), s, c, nil, Victim{Node: 3, Patterns: [][]int{{0}}},
 		Everywhere(Class{0.95, 0.05}), Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -176,4 +176,41 @@ func TestLargeStrategiesHaveStandIns(t *testing.T) {
 	if got.Why != "" || !(got.SensSquared < local/2) || math.Abs(got.LocalDP-local) > 1e-9 {
 		t.Errorf("%v of local DP %v, %v (%s)", got.SensSquared, got.LocalDP, local, got.Why)
 	}
+}
+
+// boundStrategy returns Bound's result for nodes that add noise correlated by C to their gradients: of the stand-ins
+// given, which are Strategies' if there are none, the one with the least bound. Where C does not stand for itself,
+// WithoutReaction is 0, and the attack is on C with answers that are found otherwise. The error is a fault.Argument where
+// rules of the system have a memory of noise themselves.
+func boundStrategy(ctx context.Context, s *System, c strategy.Strategy, stands []Stand, v Victim, reaction Reaction,
+	o Options) (*Result, error) {
+	if err := v.check(c.Steps()); err != nil {
+		return nil, err
+	}
+	if stands == nil {
+		var err error
+		if stands, err = Strategies(c, s.Nodes, v.first()); err != nil {
+			return nil, err
+		}
+	}
+	all, err := NewVictims(s, c, stands, reaction)
+	if err != nil {
+		return nil, err
+	}
+	var best *Result
+	for i := range stands {
+		r, err := all.Bound(ctx, v, i, o)
+		if err != nil {
+			return nil, err
+		}
+		if best == nil || r.SensSquared < best.SensSquared {
+			best = r
+		}
+	}
+	return best, all.Attack(ctx, v, best, o)
+}
+
+// momentumRule returns the rule of a model x and a momentum p: p becomes momentum·p + g + z, and x becomes keep·x + rate·p.
+func momentumRule(momentum, rate, keep float64) Rule {
+	return Rule{{keep, rate * momentum, rate, rate}, {0, momentum, 1, 1}}
 }

@@ -35,11 +35,6 @@ type Rule [][]float64
 // Descent returns the rule of a model that becomes keep·x + rate·(g + z): keep is 1 − rate·decay.
 func Descent(rate, keep float64) Rule { return Rule{{keep, rate, rate}} }
 
-// Momentum returns the rule of a model x and a momentum p: p becomes momentum·p + g + z, and x becomes keep·x + rate·p.
-func Momentum(momentum, rate, keep float64) Rule {
-	return Rule{{keep, rate * momentum, rate, rate}, {0, momentum, 1, 1}}
-}
-
 // plain is the rule of models that are divided by their rate.
 var plain = Descent(1, 1)
 

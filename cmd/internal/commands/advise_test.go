@@ -31,8 +31,10 @@ func TestOptimizeForMemory(t *testing.T) {
 		"everything":    {"4GB", "", 500},
 		"a number less": {"23999999", "", 2},
 	} {
-		dim := map[bool]string{true: "1e6", false: "125000"}[name == "single" || name == "a number less" || name == "everything"]
-		args := []string{"optimize", "--graph", "cycle:5", "--T", "8", "-k", "2", "--memory", tc.memory, "--dim", dim, "--json",
+		dim := map[bool]string{true: "1e6", false: "125000"}[name == "single" || name == "a number less" ||
+			name == "everything"]
+		args := []string{"optimize", "--graph", "cycle:5", "--T", "8", "-k", "2", "--memory", tc.memory, "--dim",
+			dim, "--json",
 			"--no-baselines"}
 		if tc.number != "" {
 			args = append(args, tc.number)
@@ -53,7 +55,8 @@ func TestOptimizeForMemory(t *testing.T) {
 		}
 	}
 	_, out, _ := mafalda("optimize", "--graph", "cycle:5", "--T", "8", "-k", "2", "--memory", "3MB", "--dim", "125000")
-	for _, want := range []string{"3 MB are 3 numbers of 8 bytes for each of 125,000 parameters; dense needs 8, 8 MB", "chosen "} {
+	for _, want := range []string{"3 MB are 3 numbers of 8 bytes for each of 125,000 parameters; dense needs 8, 8 MB",
+		"chosen "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -63,13 +66,14 @@ func TestOptimizeForMemory(t *testing.T) {
 func TestMemoryThatIsNone(t *testing.T) {
 	base := []string{"optimize", "--graph", "cycle:5", "--T", "8", "-k", "2"}
 	for want, args := range map[string][]string{
-		"--memory needs --dim":                  {"--memory", "3MB"},
-		"must be an amount of memory":           {"--memory", "3QB", "--dim", "5"},
-		"such as 4GB":                           {"--memory", "-3MB", "--dim", "5"},
-		"--dim 0: must be at least 1":           {"--memory", "3MB", "--dim", "0"},
-		"--dim and --float32 are for --memory":  {"--dim", "5"},
-		"leave out --strategy":                  {"--memory", "3MB", "--dim", "5", "--strategy", "blt"},
-		"--memory is not for --sampling bins":   {"--memory", "3MB", "--dim", "5", "--sampling", "bins", "--epsilon", "1", "--delta", "1e-5"},
+		"--memory needs --dim":                 {"--memory", "3MB"},
+		"must be an amount of memory":          {"--memory", "3QB", "--dim", "5"},
+		"such as 4GB":                          {"--memory", "-3MB", "--dim", "5"},
+		"--dim 0: must be at least 1":          {"--memory", "3MB", "--dim", "0"},
+		"--dim and --float32 are for --memory": {"--dim", "5"},
+		"leave out --strategy":                 {"--memory", "3MB", "--dim", "5", "--strategy", "blt"},
+		"--memory is not for --sampling bins": {"--memory", "3MB", "--dim", "5", "--sampling", "bins",
+			"--epsilon", "1", "--delta", "1e-5"},
 		"strategies of nodes are dense, which ": {"--memory", "1", "--dim", "5", "--groups", "2"},
 	} {
 		if code, _, errs := mafalda(append(base, args...)...); code != 2 || !strings.Contains(errs, want) ||
@@ -80,8 +84,9 @@ func TestMemoryThatIsNone(t *testing.T) {
 }
 
 func TestByteSizes(t *testing.T) {
-	for text, want := range map[string]float64{"0": 0, "12": 12, "2e9": 2e9, "1.5kB": 1500, "4GB": 4e9, "512MiB": 512 << 20,
-		"1 TiB": 1 << 40, "3m": 3e6, "7B": 7, "-1": -1, "": -1, "GB": -1, "1 2MB": -1, "nan": -1, "inf": -1, "1e400": -1,
+	for text, want := range map[string]float64{"0": 0, "12": 12, "2e9": 2e9, "1.5kB": 1500, "4GB": 4e9,
+		"512MiB": 512 << 20, "1 TiB": 1 << 40, "3m": 3e6, "7B": 7, "-1": -1, "": -1, "GB": -1, "1 2MB": -1, "nan": -1,
+		"inf": -1, "1e400": -1,
 		"0x10": -1, "3 Bi": -1} {
 		var b terminal.ByteSize
 		if err := b.Set(text); (err == nil) != (want >= 0) || err == nil && float64(b) != want {
@@ -113,10 +118,12 @@ func made(t *testing.T, command string) export.Manifest {
 
 var adviseCase = strings.Fields("--graph cycle:5 --T 8 -k 2 --epsilon 8 --delta 1e-5")
 
-// The commands make what the rows say: their error, with the noise and the memory, at the promise that stands beside it.
+// The commands make what the rows say: their error, with the noise and the memory, at the promise that stands beside
+// it.
 func TestAdviceKeepsItsWord(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "advice")
-	r := advised(t, append(adviseCase, "--dim", "1e6", "--missed-steps", "0.1", "--carry", "--trust", "secldp", "--sampling", "secret",
+	r := advised(t, append(adviseCase, "--dim", "1e6", "--missed-steps", "0.1", "--carry", "--trust", "secldp",
+		"--sampling", "secret",
 		"--memory-front", "-o", dir, "--memprofile", filepath.Join(t.TempDir(), "profile"))...)
 	if r.Dim != 1e6 || len(r.Ways) != 7 || len(r.LeftOut) != 1 {
 		t.Fatalf("%d ways, %+v left out", len(r.Ways), r.LeftOut)
@@ -128,13 +135,16 @@ func TestAdviceKeepsItsWord(t *testing.T) {
 		m := made(t, w.Command)
 		noise := m.Privacy.NoiseStd / m.Privacy.Clip
 		if w.Rank != i+1 || !near(m.ErrorAtPrivacy, w.ErrorAtPrivacy, 1e-4) || !near(noise, w.NoiseStd, 1e-4) ||
-			m.Strategy.MemoryFloats != w.MemoryFloats || m.Guarantee() != w.Guarantee || i > 0 && w.Ratio < r.Ways[i-1].Ratio {
-			t.Errorf("%s: error %v, noise %v, keeps %d, %s; want %+v", w.Command, m.ErrorAtPrivacy, noise, m.Strategy.MemoryFloats,
+			m.Strategy.MemoryFloats != w.MemoryFloats || m.Guarantee() != w.Guarantee ||
+			i > 0 && w.Ratio < r.Ways[i-1].Ratio {
+			t.Errorf("%s: error %v, noise %v, keeps %d, %s; want %+v", w.Command, m.ErrorAtPrivacy, noise,
+				m.Strategy.MemoryFloats,
 				m.Guarantee(), w)
 		}
 	}
 	for _, c := range []results.FrontRow{r.MemoryFront.Best, r.MemoryFront.BestInTurn} {
-		if m := made(t, c.Command); !near(m.ErrorAtPrivacy, c.ErrorAtPrivacy, 1e-4) || m.Strategy.MemoryFloats != c.MemoryFloats {
+		if m := made(t, c.Command); !near(m.ErrorAtPrivacy, c.ErrorAtPrivacy, 1e-4) ||
+			m.Strategy.MemoryFloats != c.MemoryFloats {
 			t.Errorf("%s: error %v, keeps %d; want %+v", c.Command, m.ErrorAtPrivacy, m.Strategy.MemoryFloats, c)
 		}
 	}
@@ -158,7 +168,8 @@ func TestAdviceKeepsItsWord(t *testing.T) {
 	}
 }
 
-// A way has a rank only if the case says all that it relies on; what the case denies is left out, with the flag that does.
+// A way has a rank only if the case says all that it relies on; what the case denies is left out, with the flag that
+// does.
 func TestAdviceRanksWhatWasSaid(t *testing.T) {
 	base := append(adviseCase, "--limit", "30s")
 	of := func(args ...string) (ranked, unranked, leftOut []string) {
@@ -180,7 +191,8 @@ func TestAdviceRanksWhatWasSaid(t *testing.T) {
 		return slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, part) })
 	}
 	ranked, unranked, _ := of()
-	if has(ranked, "secldp") || has(ranked, "poisson") || has(ranked, "allocation") || !has(unranked, "secldp cyclic") ||
+	if has(ranked, "secldp") || has(ranked, "poisson") || has(ranked, "allocation") ||
+		!has(unranked, "secldp cyclic") ||
 		!has(unranked, "secldp poisson") || !has(unranked, "ldp poisson") {
 		t.Errorf("nothing said: %q, without rank %q", ranked, unranked)
 	}
@@ -204,7 +216,8 @@ func TestAdviceLeavesOut(t *testing.T) {
 	last := r.Ways[len(r.Ways)-1]
 	for _, w := range r.Ways {
 		m := made(t, w.Command)
-		if m.Budgets == nil != w.OneLevel || !near(w.ErrorAtPrivacy, math.Pow(m.Privacy.NoiseStd/m.Privacy.Clip, 2)*m.SquaredError, 1e-5) {
+		error := math.Pow(m.Privacy.NoiseStd/m.Privacy.Clip, 2) * m.SquaredError
+		if m.Budgets == nil != w.OneLevel || !near(w.ErrorAtPrivacy, error, 1e-5) {
 			t.Errorf("%s: %v", w.Command, w.ErrorAtPrivacy)
 		}
 		if w.OneLevel {
@@ -216,7 +229,8 @@ func TestAdviceLeavesOut(t *testing.T) {
 		!slices.ContainsFunc(r.Ways, func(w results.AdvisedWay) bool { return w.Trust == "secldp" && !w.OneLevel }) {
 		t.Errorf("%+v\n%+v", last, r.LeftOut)
 	}
-	r = advised(t, append(path, "--epsilon", "2", "--delta", "1e-6", "--unit", "person", "--memory", "20MB", "--dim", "1e6")...)
+	r = advised(t, append(path, "--epsilon", "2", "--delta", "1e-6", "--unit", "person", "--memory", "20MB",
+		"--dim", "1e6")...)
 	for _, w := range r.Ways {
 		if w.MemoryFloats > 2 || w.MemoryBytes > 2e7 || w.Sampling != "cyclic" {
 			t.Errorf("%+v", w)
@@ -260,17 +274,20 @@ func TestAdviseSaysItsStages(t *testing.T) {
 	t.Parallel()
 	args := append([]string{"advise"}, adviseCase...)
 	_, out, errs := mafalda(args...)
-	for _, want := range []string{"computing: own noise, in turn\n", "computing: own noise, poisson\n", "computing: shared noise, in turn\n"} {
+	for _, want := range []string{"computing: own noise, in turn\n", "computing: own noise, poisson\n",
+		"computing: shared noise, in turn\n"} {
 		if strings.Count(errs, want) != 1 {
 			t.Errorf("no %q in %q", want, errs)
 		}
 	}
-	for _, want := range []string{"│ 1    │ own noise, in turn, ", "│ -    │ shared noise, poisson, ", "\ntake ", "\nwithout rank "} {
+	for _, want := range []string{"│ 1    │ own noise, in turn, ", "│ -    │ shared noise, poisson, ", "\ntake ",
+		"\nwithout rank "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	if code, out, errs := mafalda(append(args, "--quiet", "--trust", "ldp", "--sampling", "cyclic")...); code != 0 || out+errs != "" {
+	args = append(args, "--quiet", "--trust", "ldp", "--sampling", "cyclic")
+	if code, out, errs := mafalda(args...); code != 0 || out+errs != "" {
 		t.Errorf("code %d, %s%s", code, out, errs)
 	}
 }
@@ -285,9 +302,10 @@ func TestAdviseAsks(t *testing.T) {
 	if err := f.questions(cmd, q, &asked); err != nil {
 		t.Fatalf("%v\n%s", err, &asked)
 	}
-	want := "advise --T 8 --carry --delta 1e-05 --dim 1000000 --epsilon 2 --graph regular:6,2 --memory '1 GB' --missed-steps 0.1 " +
-		"--participations 2 --person-batches 2 --sampling cyclic --trust secldp --unit person"
-	if got := asked.String(); !strings.Contains(got, want) || strings.Count(got, "How many steps") != 2 || strings.Count(got, "How many n") != 4 ||
+	want := "advise --T 8 --carry --delta 1e-05 --dim 1000000 --epsilon 2 --graph regular:6,2 --memory '1 GB' " +
+		"--missed-steps 0.1 --participations 2 --person-batches 2 --sampling cyclic --trust secldp --unit person"
+	if got := asked.String(); !strings.Contains(got, want) || strings.Count(got, "How many steps") != 2 ||
+		strings.Count(got, "How many n") != 4 ||
 		!strings.Contains(got, "k = 3 does not divide T = 8") {
 		t.Errorf("no %q in\n%s", want, got)
 	}
@@ -296,7 +314,8 @@ func TestAdviseAsks(t *testing.T) {
 	}
 	f = adviseFlags{runner: &grids.Runner{}}
 	q = terminal.NewQuestions(t.Context(), strings.NewReader("florentin\nflorentine\n"), &asked)
-	if err := f.questions(newAdviseCmdOf(&f), q, &asked); !errors.Is(err, terminal.ErrNoAnswer) || !terminal.IsUsage(err) {
+	if err := f.questions(newAdviseCmdOf(&f), q, &asked); !errors.Is(err, terminal.ErrNoAnswer) ||
+		!terminal.IsUsage(err) {
 		t.Errorf("the end of the input: %v", err)
 	}
 	if f.network.Source != "florentine" || !strings.Contains(asked.String(), `graph "florentin" is neither a file`) {

@@ -103,8 +103,8 @@ func (f *epsilonFlags) run(cmd *cobra.Command) error {
 
 // conversionError says which flags are missing or too many.
 func conversionError(err error) error {
-	var a *fault.Argument
-	if !errors.As(err, &a) {
+	a, is := errors.AsType[*fault.Argument](err)
+	if !is {
 		return err
 	}
 	switch a.Field {

@@ -150,8 +150,7 @@ func statusJSON(o *study.Overview) map[string]any {
 	}
 	var eta *float64 // null where it is not known
 	if left, known := o.Remaining(time.Now()); known {
-		seconds := left.Seconds()
-		eta = &seconds
+		eta = new(left.Seconds())
 	}
 	return map[string]any{"study": o.Study, "cells": o.Cells, "done": o.Done, "failed": len(o.Failed), "left": len(o.Left),
 		"eta_seconds": eta, "failures": failures, "missing": missing}

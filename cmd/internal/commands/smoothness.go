@@ -156,8 +156,7 @@ func (f *smoothnessFlags) column() (int, error) {
 
 // smoothnessError says which flag is missing.
 func smoothnessError(err error) error {
-	var a *fault.Argument
-	if errors.As(err, &a) && a.Field == "Rate" && a.Value == 0.0 {
+	if a, is := errors.AsType[*fault.Argument](err); is && a.Field == "Rate" && a.Value == 0.0 {
 		return terminal.Usagef("--rate is missing: the learning rate, the largest")
 	}
 	return err
@@ -185,8 +184,7 @@ func (f *smoothnessFlags) printJSON(w io.Writer, t smoothness.Training, found sm
 	}
 	var decay *float64
 	if t.Decay > 0 {
-		v := t.Rate * t.Decay
-		decay = &v
+		decay = new(t.Rate * t.Decay)
 	}
 	var y *float64
 	if found.Row == smoothness.RowStronglyConvex {

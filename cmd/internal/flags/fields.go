@@ -56,8 +56,8 @@ func hyphenated(field string) string {
 // withFlags returns the text of an error, with the command's flags in the place of the fields that they fill, if it is
 // about a bad argument of a library call.
 func withFlags(text string, err error, cmd *cobra.Command) string {
-	var a *fault.Argument
-	if !errors.As(err, &a) || cmd == nil {
+	a, is := errors.AsType[*fault.Argument](err)
+	if !is || cmd == nil {
 		return text
 	}
 	said := *a

@@ -48,45 +48,29 @@ func Hinted(cmd *cobra.Command, err error) string {
 	if errors.Is(err, plan.ErrEstimate) {
 		hint(plan.ErrEstimate, ": use more --probes and --lanczos-steps")
 	}
-	var (
-		exists       *files.ExistsError
-		draw         *graph.DrawError
-		disconnected *graph.DisconnectedError
-		steps        *simulate.StepsError
-		training     *simulate.TrainingError
-		lost         *noise.LostError
-		unread       *noise.UnreadError
-		pairs        *averaging.PairsError
-		size         *dpps.SizeError
-	)
-	if errors.As(err, &pairs) {
-		hint(pairs, " (--observer and --victim name some)")
-	}
-	if errors.As(err, &size) {
-		hint(size, calibrationHint(cmd, size))
-	}
-	if errors.As(err, &exists) {
-		hint(exists, " (use --force to replace it)")
-	}
-	if errors.As(err, &draw) {
-		hint(draw, ", or another --seed")
-	}
-	if errors.As(err, &disconnected) {
-		hint(disconnected, " (leave out --strict to use it)")
-	}
-	if errors.As(err, &steps) {
-		hint(steps, fmt.Sprintf(" (use --T %d)", steps.Steps))
-	}
-	if errors.As(err, &training) {
-		hint(training, " (without flags of what is trained, it is what the export was made for)")
-	}
-	if errors.As(err, &unread) {
-		hint(unread, fmt.Sprintf(", and go on with row %d in step %[1]d (docs/noise.md)", unread.Row+1))
-	}
-	if errors.As(err, &lost) {
-		hint(lost, fmt.Sprintf(", and go on with --row %d in step %[1]d (docs/noise.md)", lost.Last+1))
-	}
+	hintOn(&text, err, func(*averaging.PairsError) string { return " (--observer and --victim name some)" })
+	hintOn(&text, err, func(e *dpps.SizeError) string { return calibrationHint(cmd, e) })
+	hintOn(&text, err, func(*files.ExistsError) string { return " (use --force to replace it)" })
+	hintOn(&text, err, func(*graph.DrawError) string { return ", or another --seed" })
+	hintOn(&text, err, func(*graph.DisconnectedError) string { return " (leave out --strict to use it)" })
+	hintOn(&text, err, func(e *simulate.StepsError) string { return fmt.Sprintf(" (use --T %d)", e.Steps) })
+	hintOn(&text, err, func(*simulate.TrainingError) string {
+		return " (without flags of what is trained, it is what the export was made for)"
+	})
+	hintOn(&text, err, func(e *noise.UnreadError) string {
+		return fmt.Sprintf(", and go on with row %d in step %[1]d (docs/noise.md)", e.Row+1)
+	})
+	hintOn(&text, err, func(e *noise.LostError) string {
+		return fmt.Sprintf(", and go on with --row %d in step %[1]d (docs/noise.md)", e.Last+1)
+	})
 	return withFlags(text, err, cmd)
+}
+
+// hintOn puts what can be done about errors of a type behind the words of such an error, if there is one.
+func hintOn[E error](text *string, err error, what func(E) string) {
+	if e, is := errors.AsType[E](err); is {
+		*text = strings.Replace(*text, e.Error(), e.Error()+what(e), 1)
+	}
 }
 
 // calibrationHint says what to do where constants of DPPS cannot be found.

@@ -113,8 +113,8 @@ func (f *NetworkFlags) LoadBy(scheme graph.Scheme) (*graph.Network, error) {
 
 // NetworkError names the flags that fill the fields of graph.NetworkOptions.
 func NetworkError(err error) error {
-	var a *fault.Argument
-	if !errors.As(err, &a) {
+	a, is := errors.AsType[*fault.Argument](err)
+	if !is {
 		return err
 	}
 	switch {

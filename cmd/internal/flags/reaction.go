@@ -91,7 +91,7 @@ func (f *ReactionFlags) Choose(cmd *cobra.Command, s threat.Scenario, o *threat.
 		text := strings.TrimPrefix(given[0], "--")
 		value := *f.classes[threat.Kind(text)]
 		r, err := threat.ParseReaction(text + " " + value)
-		if wrong := (*fault.Argument)(nil); errors.As(err, &wrong) {
+		if wrong, is := errors.AsType[*fault.Argument](err); is {
 			return terminal.Usagef("%s %s: %s", given[0], value, wrong.Reason)
 		}
 		if err != nil {

@@ -228,8 +228,7 @@ func (f *SimulateFlags) checkRoom(steps int, o simulate.StudyOptions, kept bool)
 
 // SimulateError marks the errors of a study as ones of usage, and says what to do about arguments that are not for it.
 func SimulateError(err error) error {
-	var a *fault.Argument
-	if errors.As(err, &a) && a.Value == nil {
+	if a, is := errors.AsType[*fault.Argument](err); is && a.Value == nil {
 		switch a.Field {
 		case "Data":
 			return terminal.Usagef("--%s: leave out --data", a.Reason)

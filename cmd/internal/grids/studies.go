@@ -26,8 +26,8 @@ func StudyError(err error) error {
 
 // StoppedError says what is kept of a study that ended early.
 func StoppedError(err error, dir, what string) error {
-	var stopped *study.StoppedError
-	if !errors.As(err, &stopped) {
+	stopped, is := errors.AsType[*study.StoppedError](err)
+	if !is {
 		return StudyError(err)
 	}
 	if errors.Is(err, context.Canceled) {
@@ -118,8 +118,7 @@ func (s Study[C, R]) Run(ctx context.Context, runner *Runner, bar *terminal.Prog
 
 // otherInputs returns the error of a folder that cannot be opened. Shards do not replace results.
 func (s Study[C, R]) otherInputs(err error, merging bool) error {
-	var other *study.InputsError
-	if errors.As(err, &other) && (s.Shard.On() || merging) {
+	if _, is := errors.AsType[*study.InputsError](err); is && (s.Shard.On() || merging) {
 		return terminal.Usagef("%w: all shards, and merge, are of one program with the same flags and files; else choose another folder",
 			err)
 	}

@@ -12,8 +12,8 @@ import (
 
 // flagMeant asks for the flag that may have been meant, if the error is about one that there is not.
 func flagMeant(cmd *cobra.Command, err error) string {
-	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) || len(unknown.GetSpecifiedName()) < 2 {
+	unknown, is := errors.AsType[*pflag.NotExistError](err)
+	if !is || len(unknown.GetSpecifiedName()) < 2 {
 		return ""
 	}
 	var names []string
