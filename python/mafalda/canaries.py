@@ -43,6 +43,7 @@ class Canaries:
     def __init__(self, sampler: Sampler, dim: int, count: int, clip: float, key: bytes) -> None:
         self.sampler, self.dim, self.count, self.clip = sampler, dim, count, clip
         self.records = sampler.records - count
+        self.kept: dict[tuple[int, ...], list[Any]] = {}  # by numbers, their clipped sum, of batches that come again
         self._key = key
         self.steps: list[list[int]] = [[] for _ in range(count)]
         for t in range(sampler.steps):
@@ -55,8 +56,11 @@ class Canaries:
     def direction(self, i: int) -> np.ndarray:
         """The direction of canary i: dim numbers ±1/√dim, float32."""
         bits = np.frombuffer(self._stream(i + 1, (self.dim + 7) // 8), dtype=np.uint8)
+        value = np.float32(1) / np.float32(np.sqrt(self.dim))
         signs = np.unpackbits(bits, bitorder="little")[: self.dim].astype(np.float32)
-        return (signs * 2 - 1) / np.float32(np.sqrt(self.dim))
+        signs *= 2 * value  # 0 or twice the value, of which the value is taken, exactly
+        signs -= value
+        return signs
 
     def contributing(self, numbers: Sequence[int]) -> list[int]:
         """The numbers of canaries among those of a batch whose coin has them contribute."""
@@ -64,8 +68,11 @@ class Canaries:
 
     def gradients(self, numbers: Sequence[int]) -> np.ndarray:
         """The gradients, before the clip, of the canaries among numbers that contribute: a row each, float32."""
-        rows = [self.direction(i - self.records) * np.float32(LOUD * self.clip) for i in self.contributing(numbers)]
-        return np.stack(rows) if rows else np.zeros((0, self.dim), dtype=np.float32)
+        taken = self.contributing(numbers)
+        rows = np.empty((len(taken), self.dim), dtype=np.float32)
+        for row, i in zip(rows, taken):
+            np.multiply(self.direction(i - self.records), np.float32(LOUD * self.clip), out=row)
+        return rows
 
     def said(self) -> dict[str, Any]:
         """What the file of coins has."""
