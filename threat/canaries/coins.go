@@ -109,6 +109,16 @@ func newSigns(c *Coins, count int) *signs {
 	return s
 }
 
+// signsOf has the signs of the bits of every byte, 1 or -1, from the lowest bit on.
+var signsOf = func() (all [256][8]float32) {
+	for b := range all {
+		for k := range all[b] {
+			all[b][k] = float32(b>>k&1*2 - 1)
+		}
+	}
+	return all
+}()
+
 // next writes the next signs of every direction, so many columns of them, a direction a row of dst.
 func (s *signs) next(dst []float32, columns int) {
 	bytes := (s.used + columns + 7) / 8
@@ -119,10 +129,12 @@ func (s *signs) next(dst []float32, columns int) {
 		bits := s.bits[:bytes]
 		bits[0] = s.last[i]
 		stream.Read(bits[min(s.used, 1):])
-		row := dst[i*columns : (i+1)*columns]
-		for j := range row {
-			k := s.used + j
-			row[j] = float32(int(bits[k/8]>>(k%8)&1)*2 - 1)
+		row, at := dst[i*columns:(i+1)*columns], s.used // of the bits
+		for ; len(row) > 0 && at%8 != 0; at++ {
+			row[0], row = signsOf[bits[at/8]][at%8], row[1:]
+		}
+		for ; len(row) > 0; at += 8 {
+			row = row[copy(row, signsOf[bits[at/8]][:]):]
 		}
 		s.last[i] = bits[bytes-1]
 	}
