@@ -30,6 +30,10 @@ type Coins struct {
 	Key    string  `json:"key"`   // secret: directions and coins are made of it
 	First  int     `json:"first"` // number of the first canary among the records
 	Steps  [][]int `json:"steps"` // of every canary, ascending
+
+	// Replaced says that a canary whose coin is false is replaced by its opposite, as one record by another; else it is
+	// left out.
+	Replaced bool `json:"replaced,omitempty"`
 }
 
 // ReadCoins reads the file of coins that Plan.canaries of the Python package writes.
@@ -82,7 +86,7 @@ func (c *Coins) stream(number uint64) *sha3.SHAKE {
 	return s
 }
 
-// Included returns the coins: whether each canary takes part.
+// Included returns the coins: whether each canary takes part, and not its opposite or nothing.
 func (c *Coins) Included() []bool {
 	in, bits := make([]bool, len(c.Steps)), make([]byte, (len(c.Steps)+7)/8)
 	c.stream(0).Read(bits)
@@ -90,6 +94,19 @@ func (c *Coins) Included() []bool {
 		in[i] = bits[i/8]>>(i%8)&1 == 1
 	}
 	return in
+}
+
+// contributions returns how often the direction of each canary is in the sums: 1, or 0, or -1 of one that is replaced.
+func (c *Coins) contributions() []float64 {
+	all := make([]float64, len(c.Steps))
+	for i, yes := range c.Included() {
+		if yes {
+			all[i] = 1
+		} else if c.Replaced {
+			all[i] = -1
+		}
+	}
+	return all
 }
 
 // signs makes directions, block by block: a direction is its signs over √Dim.
