@@ -7,7 +7,8 @@
     plan.audit("run", "coins.json")
 
 The clipped gradient of canary i is clip·c, c a random direction of norm 1, and its number is in batches as any record's is. A
-secret coin says whether it contributes: what the messages tell of the coins they tell of records. Who has the file of coins can
+secret coin says whether it contributes; in exports for records that are replaced (replace-one), whether it does or its opposite,
+-clip·c: what the messages tell of the coins they tell of records. Who has the file of coins can
 tell canaries from noise: it is for the auditor.
 """
 
@@ -38,11 +39,13 @@ class Canaries:
         count     how many canaries there are
         steps     of each canary, the steps in which it is to take part
         included  the coins: whether each contributes. Secret
+        replaced  whether the opposites of all others do, as where one record replaces another; else nothing does
     """
 
-    def __init__(self, sampler: Sampler, dim: int, count: int, clip: float, key: bytes) -> None:
-        self.sampler, self.dim, self.count, self.clip = sampler, dim, count, clip
+    def __init__(self, sampler: Sampler, dim: int, count: int, clip: float, key: bytes, replaced: bool = False) -> None:
+        self.sampler, self.dim, self.count, self.clip, self.replaced = sampler, dim, count, clip, replaced
         self.records = sampler.records - count
+        self.kept: dict[tuple[int, ...], list[Any]] = {}  # by numbers, their clipped sum, of batches that come again
         self._key = key
         self.steps: list[list[int]] = [[] for _ in range(count)]
         for t in range(sampler.steps):
@@ -55,22 +58,30 @@ class Canaries:
     def direction(self, i: int) -> np.ndarray:
         """The direction of canary i: dim numbers ±1/√dim, float32."""
         bits = np.frombuffer(self._stream(i + 1, (self.dim + 7) // 8), dtype=np.uint8)
+        value = np.float32(1) / np.float32(np.sqrt(self.dim))
         signs = np.unpackbits(bits, bitorder="little")[: self.dim].astype(np.float32)
-        return (signs * 2 - 1) / np.float32(np.sqrt(self.dim))
+        signs *= 2 * value  # 0 or twice the value, of which the value is taken, exactly
+        signs -= value
+        return signs
 
     def contributing(self, numbers: Sequence[int]) -> list[int]:
-        """The numbers of canaries among those of a batch whose coin has them contribute."""
-        return [int(i) for i in numbers if i >= self.records and self.included[int(i) - self.records]]
+        """The numbers of canaries among those of a batch that contribute: by their coins or, with replaced, all."""
+        return [int(i) for i in numbers if i >= self.records and (self.replaced or self.included[int(i) - self.records])]
 
     def gradients(self, numbers: Sequence[int]) -> np.ndarray:
         """The gradients, before the clip, of the canaries among numbers that contribute: a row each, float32."""
-        rows = [self.direction(i - self.records) * np.float32(LOUD * self.clip) for i in self.contributing(numbers)]
-        return np.stack(rows) if rows else np.zeros((0, self.dim), dtype=np.float32)
+        taken = self.contributing(numbers)
+        rows = np.empty((len(taken), self.dim), dtype=np.float32)
+        for row, i in zip(rows, taken):
+            sign = 1 if self.included[i - self.records] else -1
+            np.multiply(self.direction(i - self.records), np.float32(sign * LOUD * self.clip), out=row)
+        return rows
 
     def said(self) -> dict[str, Any]:
         """What the file of coins has."""
         sampler = self.sampler
         found = {"format": FORMAT, "export": sampler.plan.hash, "node": sampler.node, "dim": self.dim, "clip": self.clip}
+        found |= {"replaced": True} if self.replaced else {}
         return {**found, "key": self._key.hex(), "first": self.records, "steps": self.steps}
 
     def _stream(self, number: int, length: int) -> bytes:
@@ -96,14 +107,16 @@ def make(plan: Export, count: int, dim: int, path: Any, sampler: Sampler, seed: 
     path = os.fspath(path)
     kept = durable.read_json(path)
     if kept is not None:  # a run that goes on
-        made = Canaries(sampler, int(dim), int(count), float(clip), bytes.fromhex(str(kept.get("key", ""))))
+        key = bytes.fromhex(str(kept.get("key", "")))
+        made = Canaries(sampler, int(dim), int(count), float(clip), key, kept.get("replaced") is True)
         if kept != made.said():
             raise MafaldaError(f"{path} has the coins of another run: give another name")
         return made
     key = secrets.token_bytes(32)
     if seed is not None:
         key = hashlib.sha256(b"mafalda canaries seed 1" + int(seed).to_bytes(8, "little")).digest()
-    made = Canaries(sampler, int(dim), int(count), float(clip), key)
+    replaced = plan.manifest.get("privacy", {}).get("adjacency") == "replace-one"
+    made = Canaries(sampler, int(dim), int(count), float(clip), key, replaced)
     durable.write_json(path, made.said())
     return made
 

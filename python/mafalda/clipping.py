@@ -17,6 +17,7 @@ from .errors import ExportError
 
 Loss = Callable[[Any, Any], "torch.Tensor"]
 
+CACHED = 1 << 16  # numbers that a processor works on at a time
 MARGIN = 1e-5  # norms are taken for so much larger, relatively: rounding of single precision must not exceed the clip
 
 
@@ -177,9 +178,8 @@ def clip_and_sum(given: Sequence["torch.Tensor"], clip: float, counts: Any = Non
 
     No products of matrices: under autocast, or with TF32 allowed, they round to 8 or 11 bits, which would exceed the clip.
     """
-    gradients = [g.detach().to(_precise(g.dtype)).reshape(len(g), math.prod(g.shape[1:])) for g in given]
-    shapes = [g.shape[1:] for g in given]
-    squares = sum(g.double().square().sum(dim=1) for g in gradients)
+    gradients = [g.detach().reshape(len(g), math.prod(g.shape[1:])) for g in given]
+    squares = sum(part.double().square().sum(dim=1) for g in gradients for _, part in _columns(g))
     norms = squares.sqrt() * (1 + MARGIN)
     sound = torch.isfinite(norms) & (norms < 1e30 * clip)  # smaller factors lose their digits in single precision
     factors = torch.where(
@@ -188,10 +188,20 @@ def clip_and_sum(given: Sequence["torch.Tensor"], clip: float, counts: Any = Non
     if counts is not None:
         factors = factors * torch.as_tensor(counts, dtype=factors.dtype, device=factors.device)
     sums = []
-    for g, shape in zip(gradients, shapes):
-        finite = torch.nan_to_num(g, nan=0.0, posinf=0.0, neginf=0.0)
-        sums.append(finite.mul_(factors.to(g.dtype)[:, None]).sum(dim=0).view(shape))
+    for g, shape in zip(gradients, [g.shape[1:] for g in given]):
+        total = torch.empty(g.shape[1], dtype=_precise(g.dtype), device=g.device)
+        for at, part in _columns(g):
+            finite = torch.nan_to_num(part.to(total.dtype), nan=0.0, posinf=0.0, neginf=0.0)
+            total[at : at + part.shape[1]] = finite.mul_(factors.to(total.dtype)[:, None]).sum(dim=0)
+        sums.append(total.view(shape))
     return sums
+
+
+def _columns(g: "torch.Tensor") -> Iterator[tuple[int, "torch.Tensor"]]:
+    """The columns of a matrix, as many at a time as stay in a processor's cache, with the number of their first; all on a GPU."""
+    width = max(1, CACHED // max(1, len(g))) if g.device.type == "cpu" else max(1, g.shape[1])
+    for at in range(0, g.shape[1], width):
+        yield at, g[:, at : at + width]
 
 
 class _Losses(torch.nn.Module):

@@ -473,6 +473,7 @@ def audit(
     steps: int | None = None,
     actual: str | None = None,
     actual_batches: int | None = None,
+    adjacency: str | None = None,
     algorithm: str | None = None,
     answer: str | None = None,
     attacker: str | Sequence[str] | None = None,
@@ -568,6 +569,9 @@ def audit(
             equal batches (default: the same)
         actual_batches
             in how many batches of a cycle the victim's records really are (default: as claimed)
+        adjacency
+            with --sampling: data sets differ in a record that is there or not (zero-out), or in one that is
+            replaced (replace-one); with --export as it says (default zero-out)
         algorithm
             algorithm: dp-d-sgd, antipgd, muffliato, decor, zip-dl, mf-d-sgd (default dp-d-sgd)
         answer

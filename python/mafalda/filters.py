@@ -1,6 +1,6 @@
 """C⁻¹Z row by row, for every class of strategies, in the order of operations that docs/noise.md gives (the same bits).
 
-A filter is a generator: it is sent row t of Z (float64, any shape) and answers with row t of C⁻¹Z. It keeps what later
+A filter is a generator: it is sent row t of Z (float64, one dimension at least) and answers with row t of C⁻¹Z. It keeps what later
 rows need: all rows of Z for a dense strategy, w-1 rows for one of w bands, two buffers a section for BLT.
 """
 
@@ -11,6 +11,7 @@ from typing import Any, Generator
 import numpy as np
 
 Filter = Generator[np.ndarray, np.ndarray, None]
+CACHED = 8192  # numbers that a processor works on at a time
 
 
 def start(strategy: dict[str, Any], steps: int, inverse: np.ndarray | None) -> Filter:
@@ -31,9 +32,13 @@ def _dense(inverse: np.ndarray, steps: int) -> Filter:
     for t in range(steps):
         z = yield row
         row = inverse[t, t] * z
-        for s in range(t):
-            if inverse[t, s] != 0:
-                row = row + inverse[t, s] * past[s]
+        terms = [(inverse[t, s], past[s]) for s in range(t) if inverse[t, s] != 0]
+        for at in range(0, len(row), CACHED):
+            part = row[at : at + CACHED]
+            term = np.empty_like(part)
+            for factor, earlier in terms:
+                np.multiply(factor, earlier[at : at + CACHED], out=term)
+                part += term
         past.append(z)
     yield row
 

@@ -14,6 +14,7 @@ from typing import Iterator
 import numpy as np
 
 CHUNK = 4096  # numbers that one generator makes
+CACHED = 8192  # numbers that a processor works on at a time
 
 
 def seeded_key(seed: int, node: str) -> bytes:
@@ -57,16 +58,19 @@ def uniform_bits(key: bytes, purpose: int, round_: int, count: int) -> Iterator[
         yield chacha8(seeds, min(CHUNK, part)).reshape(-1)[:part]
 
 
-def _rotate(x: np.ndarray, bits: int) -> np.ndarray:
-    return (x << np.uint32(bits)) | (x >> np.uint32(32 - bits))
+def _rotate(x: np.ndarray, bits: int, left: np.ndarray) -> None:
+    np.left_shift(x, np.uint32(bits), out=left)
+    x >>= np.uint32(32 - bits)
+    x |= left
 
 
 # fmt: off
-def _quarter(s: list[np.ndarray], a: int, b: int, c: int, d: int) -> None:
-    s[a] += s[b]; s[d] = _rotate(s[d] ^ s[a], 16)
-    s[c] += s[d]; s[b] = _rotate(s[b] ^ s[c], 12)
-    s[a] += s[b]; s[d] = _rotate(s[d] ^ s[a], 8)
-    s[c] += s[d]; s[b] = _rotate(s[b] ^ s[c], 7)
+def _quarters(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray, work: np.ndarray) -> None:
+    """Quarter rounds of ChaCha, in place, one for each row."""
+    a += b; d ^= a; _rotate(d, 16, work)
+    c += d; b ^= c; _rotate(b, 12, work)
+    a += b; d ^= a; _rotate(d, 8, work)
+    c += d; b ^= c; _rotate(b, 7, work)
 
 
 # fmt: on
@@ -75,24 +79,25 @@ def chacha8(seeds: list[bytes], count: int) -> np.ndarray:
     n = len(seeds)
     key = np.frombuffer(b"".join(seeds), dtype="<u4").reshape(n, 8).T.astype(np.uint32)  # 8×n
     out: list[np.ndarray] = []
-    while sum(o.shape[1] for o in out) < count:
+    a, b, c, d, turned, work = np.empty((6, 4, n, 16), dtype=np.uint32)  # four words of the state each: word, seed, block
+    constants = np.array((0x61707865, 0x3320646E, 0x79622D32, 0x6B206574), dtype=np.uint32)
+    while len(out) * 124 < count:
         # 16 blocks with the counters 0..15, of which four at a time are interleaved word by word
-        state = np.zeros((16, n, 16), dtype=np.uint32)  # word, seed, block
-        for i, c in enumerate((0x61707865, 0x3320646E, 0x79622D32, 0x6B206574)):
-            state[i] = c
-        state[4:12] = key[:, :, None]
-        state[12] = np.arange(16, dtype=np.uint32)
-        s = [state[i].copy() for i in range(16)]
+        a[:], b[:], c[:] = constants[:, None, None], key[:4, :, None], key[4:, :, None]
+        d[0], d[1:] = np.arange(16, dtype=np.uint32), 0
         for _ in range(4):
-            for a in range(4):  # columns
-                _quarter(s, a, a + 4, a + 8, a + 12)
-            for a in range(4):  # diagonals
-                _quarter(s, a, 4 + (a + 1) % 4, 8 + (a + 2) % 4, 12 + (a + 3) % 4)
-        for i in range(4, 12):  # only the key is added
-            s[i] = s[i] + state[i]
-        words = np.stack(s).reshape(16, n, 4, 4)  # word, seed, group, block of the group
+            _quarters(a, b, c, d, work)  # columns
+            for ahead, back in ((1, 3), (3, 1)):  # diagonals are columns of turned rows, which are turned back
+                for row, by in ((b, ahead), (c, 2), (d, back)):
+                    turned[: 4 - by], turned[4 - by :] = row[by:], row[:by]
+                    row[:] = turned
+                if ahead == 1:
+                    _quarters(a, b, c, d, work)
+        b += key[:4, :, None]  # only the key is added
+        c += key[4:, :, None]
+        words = np.concatenate([a, b, c, d]).reshape(16, n, 4, 4)  # word, seed, group, block of the group
         words = words.transpose(1, 2, 0, 3).reshape(n, 256)  # seed; group, word, block
-        numbers = np.ascontiguousarray(words.astype("<u4")).view("<u8")  # n×128
+        numbers = np.ascontiguousarray(words.astype("<u4", copy=False)).view("<u8")  # n×128
         out.append(numbers[:, :124])
         key = (
             np.ascontiguousarray(numbers[:, 124:]).view("<u4").reshape(n, 8).T.astype(np.uint32)
@@ -119,7 +124,8 @@ _F = (1, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.487536129085061
 def _polynomial(c: tuple[float, ...], r: np.ndarray) -> np.ndarray:
     v = np.full_like(r, c[7])
     for x in c[6::-1]:
-        v = v * r + x
+        v *= r
+        v += x
     return v
 
 
@@ -132,12 +138,20 @@ def _logarithm(x: np.ndarray) -> np.ndarray:
     w = s * s
     v = np.full_like(w, 1.0 / 25)
     for k in range(23, 0, -2):
-        v = v * w + 1 / float(k)
+        v *= w
+        v += 1 / float(k)
     return e * 0.6931471805599453 + 2 * (s * v)
 
 
 def normal(bits: np.ndarray) -> np.ndarray:
     """Standard normal numbers of 64 random bits each: Wichura's AS 241, the operations in the order of the Go program."""
+    z = np.empty(bits.shape)
+    for at in range(0, bits.size, CACHED):
+        z.reshape(-1)[at : at + CACHED] = _normal(bits.reshape(-1)[at : at + CACHED])
+    return z
+
+
+def _normal(bits: np.ndarray) -> np.ndarray:
     p = ((bits & np.uint64((1 << 52) - 1)).astype(np.float64) + 0.5) * 2.0**-53
     q = p - 0.5
     central = q >= -0.425

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator, NamedTuple
+from typing import Any, Callable, Iterator, NamedTuple, Sequence
 
 import torch
 
@@ -36,6 +36,9 @@ from .noise import BLOCK, Noise
 from .noise_source import open_noise
 from .sampler import Sampler
 from .watch import Watch
+
+
+KEPT = 1 << 24  # numbers of sums of canaries that are kept
 
 
 class Taken(NamedTuple):
@@ -275,17 +278,30 @@ def checked_canaries(canaries: Canaries | None, sampler: Sampler | None, dim: in
 
 
 def add_canaries(canaries: Canaries, step: int, sums: list["torch.Tensor"], chunk: int = 64) -> None:
-    """Adds the canaries of a step to sums of clipped gradients, clipped as records are."""
-    numbers = canaries.contributing(canaries.sampler.numbers(step))
+    """Adds the canaries of a step to sums of clipped gradients, clipped as records are; what batches in turn add is kept."""
+    numbers = tuple(canaries.contributing(canaries.sampler.numbers(step)))
+    clipped = canaries.kept.get(numbers)
+    if clipped is None:
+        clipped = clipped_canaries(canaries, numbers, sums, chunk)
+        if canaries.sampler.plan.scheme in ("cyclic", "bins") and (len(canaries.kept) + 1) * canaries.dim <= KEPT:
+            canaries.kept[numbers] = clipped
+    for total, summed in zip(sums, clipped):
+        total.add_(summed.to(total.device, total.dtype))
+
+
+def clipped_canaries(canaries: Canaries, numbers: Sequence[int], like: list["torch.Tensor"], chunk: int) -> list["torch.Tensor"]:
+    """The sum of the clipped gradients of canaries, in tensors like these."""
+    clipped = [torch.zeros_like(total) for total in like]
     for at in range(0, len(numbers), chunk):
         rows = torch.from_numpy(canaries.gradients(numbers[at : at + chunk]))
         gradients, start = [], 0
-        for total in sums:
+        for total in like:
             part = rows[:, start : start + total.numel()]
             gradients.append(part.reshape(len(rows), *total.shape).to(total.device, total.dtype))
             start += total.numel()
-        for total, summed in zip(sums, clip_and_sum(gradients, canaries.clip)):
+        for total, summed in zip(clipped, clip_and_sum(gradients, canaries.clip)):
             total.add_(summed)
+    return clipped
 
 
 def recorded_momentum(optimizer: "torch.optim.Optimizer") -> float | None:

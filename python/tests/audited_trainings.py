@@ -42,7 +42,8 @@ def train(plan, folder, seed, shards, widths, count, rate):
         canaries = plan.canaries(count, dim, place / "coins", sampler=sampler, seed=1000 * seed + nodes.index(node))
         size = sampler.records / len(x)  # what canaries add to the size of batches
         sgd = torch.optim.SGD(model.parameters(), lr=rate * size)
-        private = plan.make_private(sgd, node=node, seed=seed, sampler=sampler, canaries=canaries, record=place / "run")
+        audited = {"sampler": sampler, "canaries": canaries, "record": place / "run"}
+        private = plan.make_private(sgd, node=node, state=place / "noise", **audited)
         real[node] = model, sampler.items(), private, torch.from_numpy(x), torch.from_numpy(y)
         paths[node] = place / "run", place / "coins"
     for t in range(plan.steps):

@@ -185,6 +185,44 @@ def test_a_training_with_opacus_and_canaries(plan, tmp_path, reduction):
 
 
 @real
+def test_replaced_records_have_canaries_that_are_replaced(tmp_path):
+    """In half of them another record is in the place of a canary, with the opposite of it: coins tell what neighbours do."""
+    plan = mafalda.optimize("cycle:4", steps=16, k=4, mu=4, adjacency="replace-one", no_baselines=True)
+    run, coins = trained(plan, tmp_path)
+    found = plan.audit(run, coins)
+    assert found.passed and found.replaced and json.loads(coins.read_text())["replaced"] is True
+    assert abs(found.mu - found.claimed_mu) <= 3 * found.mu_error and found.claimed_mu == 4
+    gained = np.corrcoef(found.scores, found.coins)[0, 1]  # means ±μ/2, of deviation 1: μ/2 / √(1 + μ²/4)
+    assert 0.85 < gained < 0.94
+    sampler = plan.sampler(RECORDS + COUNT, node="1")
+    canaries = plan.canaries(COUNT, DIM, coins, sampler=sampler, seed=3)
+    rows = canaries.gradients(range(RECORDS, RECORDS + 20))
+    signs = np.where(canaries.included[:20], 10, -10) * plan.clip
+    assert len(rows) == 20 and np.allclose(rows, [x * canaries.direction(i) for i, x in enumerate(signs)])
+
+
+@real
+def test_canaries_of_batches_in_turn_are_summed_once(plan, tmp_path, monkeypatch):
+    torch = pytest.importorskip("torch")
+    from mafalda import torch as private
+
+    sampler = plan.sampler(30, node="1")
+    canaries = plan.canaries(20, 8, tmp_path / "coins", sampler=sampler, seed=2)
+    clips, clip = [], private.clip_and_sum
+    monkeypatch.setattr(private, "clip_and_sum", lambda *given: clips.append(1) or clip(*given))
+    for t in range(3 * plan.b):
+        sums = [torch.ones(3, 2), torch.zeros(2, dtype=torch.float64)]
+        private.add_canaries(canaries, t, sums)
+        want = 0.1 * canaries.gradients(sampler.numbers(t)).sum(axis=0)
+        assert np.allclose(sums[0].reshape(-1), 1 + want[:6], atol=1e-4) and np.allclose(sums[1], want[6:], atol=1e-4)
+    assert len(clips) <= plan.b and len(canaries.kept) == len({tuple(canaries.contributing(sampler.numbers(t))) for t in range(plan.b)})
+    monkeypatch.setattr(private, "KEPT", 0)
+    canaries.kept.clear()
+    private.add_canaries(canaries, 0, [torch.zeros(8)])
+    assert not canaries.kept
+
+
+@real
 def test_canaries_go_on_after_a_restart_and_are_not_taken_for_others(plan, tmp_path):
     sampler = plan.sampler(RECORDS + COUNT, node="1")
     first = plan.canaries(COUNT, DIM, tmp_path / "coins", sampler=sampler)

@@ -10,7 +10,7 @@ import pytest
 from conftest import PROGRAMS, program_of, strategy, write
 
 import mafalda
-from mafalda import generator, simulated
+from mafalda import filters, generator, simulated
 from mafalda.noise import digest
 
 
@@ -355,3 +355,24 @@ def test_a_server_of_another_container_is_left_alone(monkeypatch):
     monkeypatch.setattr(os, "kill", lambda *a: told.append(a))
     server._terminate(far, "path")
     assert far.closed and not told
+
+
+def test_rows_a_part_at_a_time_have_the_same_bits(monkeypatch):
+    """What stays in a processor's cache at a time is no matter of the numbers."""
+    draw = np.random.default_rng(4)
+    inverse = np.tril(draw.normal(size=(6, 6)))
+    inverse[4, 2] = 0
+    z = draw.normal(size=(6, 50))
+    kept, bits = z.copy(), draw.integers(0, 1 << 64, size=(2, 25), dtype=np.uint64)
+    whole = generator.normal(bits)
+    for cached in (7, 8192):
+        for module in (filters, generator):
+            monkeypatch.setattr(module, "CACHED", cached)
+        row = filters.start({"class": "dense"}, 6, inverse)
+        for t in range(6):
+            want = inverse[t, t] * z[t]
+            for s in range(t):
+                want = want + inverse[t, s] * z[s]
+            assert np.array_equal(row.send(z[t]), want)
+        assert np.array_equal(generator.normal(bits), whole)
+    assert np.array_equal(z, kept)

@@ -66,6 +66,22 @@ def test_gradients_that_are_not_finite_move_nothing():
     assert (total == 0).all()
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64])
+def test_clips_a_part_of_the_columns_at_a_time_are_clips_of_all(monkeypatch, dtype):
+    """Parts that a processor keeps in its cache have all the norms and sums, and no gradient is changed."""
+    torch.manual_seed(3)
+    gradients = [torch.randn(6, 5, 4).to(dtype), torch.randn(6, 0).to(dtype), (9 * torch.randn(6, 7)).to(dtype)]
+    kept = [g.clone() for g in gradients]
+    rows = torch.cat([g.reshape(6, -1).double() for g in gradients], dim=1)
+    want = (rows * torch.clamp(2 / rows.norm(dim=1), max=1)[:, None]).sum(dim=0)
+    for cached in (1, 12, 50, 1 << 16):
+        monkeypatch.setattr(clipping, "CACHED", cached)
+        sums = clipping.clip_and_sum(gradients, 2.0)
+        assert [s.shape for s in sums] == [g.shape[1:] for g in gradients]
+        assert torch.allclose(torch.cat([s.reshape(-1) for s in sums]).double(), want, atol=2e-4)
+    assert all(torch.equal(g, k) for g, k in zip(gradients, kept))
+
+
 def test_steps_are_the_definition(out):
     plan = mafalda.load(out)
     model, x, y = made()

@@ -44,8 +44,9 @@ type Fault struct {
 type Result struct {
 	Node     string `json:"node"`
 	Canaries int    `json:"canaries"`
-	Included int    `json:"included"` // by their coins
-	Missed   int    `json:"missed"`   // steps without a message
+	Included int    `json:"included"`           // by their coins
+	Replaced bool   `json:"replaced,omitempty"` // all others by their opposite; else they are left out
+	Missed   int    `json:"missed"`             // steps without a message
 
 	Mu         float64  `json:"mu"`       // estimate
 	MuError    float64  `json:"mu_error"` // its standard error
@@ -179,6 +180,8 @@ func fit(e *export.Export, r *Run, c *Coins) error {
 		return unfit("the run has %d steps, and the export %d", r.Steps, e.Manifest.Steps)
 	case e.Manifest.Privacy == nil:
 		return unfit("the export has no noise level: there is nothing to compare a run with")
+	case c.Replaced && e.Manifest.Privacy.Adjacency != accounting.ReplaceOne.String():
+		return unfit("the coins replace records, and the export is for records that are there or not")
 	case c.Clip > e.Manifest.Privacy.Clip: // which is the largest of all nodes
 		return unfit("the coins are for clip %v, and the noise of the export for at most %v", c.Clip,
 			e.Manifest.Privacy.Clip)
@@ -374,11 +377,11 @@ func limit(alpha float64) float64 { return distuv.UnitNormal.Quantile(1 - alpha/
 
 // judge says what the evidence means.
 func judge(m *export.Manifest, r *Run, c *Coins, e *evidence, options Options) (*Result, error) {
-	count, in, look := len(c.Steps), c.Included(), e.look
+	count, in, took, look := len(c.Steps), c.Included(), c.contributions(), e.look
 	shape, other := e.sums[0], total(e.sums[1])
 	s := total(shape)
 	res := &Result{Node: c.Node, Canaries: count, Missed: r.Steps - len(e.sent), Confidence: options.Confidence,
-		Scores: s[:count], Coins: in, Gradients: r.Gradients}
+		Replaced: c.Replaced, Scores: s[:count], Coins: in, Gradients: r.Gradients}
 	for _, yes := range in {
 		if yes {
 			res.Included++
@@ -391,13 +394,17 @@ func judge(m *export.Manifest, r *Run, c *Coins, e *evidence, options Options) (
 		return nil, unfit("nothing of the canaries of node %q is in the messages: they take part in none of their steps",
 			c.Node)
 	}
-	arrived, wrong := arrival(s, look.seen, in, 1)
+	arrived, wrong := arrival(s, look.seen, took, 1)
 	spread := math.Sqrt(e.loud.median)
 	if !(spread > 1e-3) { // NaN, too: of rounding
 		return nil, ErrNoNoise
 	}
 	level := levelOf(m, c.Node)
-	claim := res.claim(m, r, level, c.Clip, floats.Max(look.mu))
+	largest := floats.Max(look.mu)
+	if c.Replaced {
+		largest *= 2
+	}
+	claim := res.claim(m, r, level, c.Clip, largest)
 	res.Mu = arrived * claim / spread
 	res.MuError = wrong * claim / spread
 	res.LowerMu = lowerMu(s[:count], in, 1-options.Confidence)
@@ -408,8 +415,8 @@ func judge(m *export.Manifest, r *Run, c *Coins, e *evidence, options Options) (
 		each := options.FalseAlarm / 5
 		res.Faults = []Fault{
 			amplitude(arrived, wrong, each),
-			elsewhere(other, in, each),
-			partly(shape, e.sizes, look, in, each, r.Dim),
+			elsewhere(other, took, each),
+			partly(shape, e.sizes, look, took, each, r.Dim),
 		}
 		res.Faults = append(res.Faults, noiseFaults(r, c, e.whitening, e.white, each)...)
 	}
@@ -421,7 +428,7 @@ func judge(m *export.Manifest, r *Run, c *Coins, e *evidence, options Options) (
 }
 
 // claim says what the estimate of μ is to be compared with, and returns what it is if all of the canaries, of
-// gradients of norm clip, arrived. largest is the most that the rows tell of a canary.
+// gradients of norm clip, arrived. largest is the most that the rows tell of a canary's coin.
 func (r *Result) claim(m *export.Manifest, run *Run, level *export.Privacy, clip, largest float64) float64 {
 	switch {
 	case run.Attacker():
@@ -482,17 +489,15 @@ func (r *Result) inEpsilon(m *export.Manifest, p *export.Privacy, delta float64)
 	return nil
 }
 
-// arrival returns how much of the canaries that take part arrived, 1 for all, with its standard error, in which share
-// of the model.
-func arrival(s, mu []float64, in []bool, share float64) (arrived, wrong float64) {
+// arrival returns how much of the canaries' contributions (took) arrived, 1 for all, with its standard error, in which
+// share of the model.
+func arrival(s, mu, took []float64, share float64) (arrived, wrong float64) {
 	sum, squares := 0.0, 0.0
-	for i, yes := range in {
-		if yes {
-			sum += s[i] * mu[i]
-			squares += mu[i] * mu[i]
-		}
+	for i, x := range took {
+		sum += x * s[i] * mu[i]
+		squares += x * x * mu[i] * mu[i]
 	}
-	return sum / squares / share, spreadOf(s[len(in):]) / math.Sqrt(squares) / share
+	return sum / squares / share, spreadOf(s[len(took):]) / math.Sqrt(squares) / share
 }
 
 // spreadOf returns the deviation of numbers whose mean is 0.
@@ -553,16 +558,14 @@ func amplitude(arrived, wrong, alpha float64) Fault {
 	return f
 }
 
-func elsewhere(s []float64, in []bool, alpha float64) Fault {
+func elsewhere(s, took []float64, alpha float64) Fault {
 	sum, n := 0.0, 0.0
-	for i, yes := range in {
-		if yes {
-			sum += s[i]
-			n++
-		}
+	for i, x := range took {
+		sum += x * s[i]
+		n += x * x
 	}
 	f := Fault{Name: "participation", Limit: limit(alpha), Says: "canaries in steps in which they are not to take part"}
-	if spread := spreadOf(s[len(in):]); spread > 0 {
+	if spread := spreadOf(s[len(took):]); spread > 0 {
 		f.Statistic = math.Abs(sum) / math.Sqrt(n) / spread
 	}
 	f.Alarm = !(f.Statistic <= f.Limit)
@@ -570,10 +573,10 @@ func elsewhere(s []float64, in []bool, alpha float64) Fault {
 }
 
 // partly compares how much of the canaries arrived in every part of the model.
-func partly(parts [][]float64, sizes []int, look canary, in []bool, alpha float64, dim int) Fault {
+func partly(parts [][]float64, sizes []int, look canary, took []float64, alpha float64, dim int) Fault {
 	f := Fault{Name: "clipping", Limit: limit(alpha / float64(len(sizes)))}
 	for i, part := range parts {
-		arrived, wrong := arrival(part, look.seen, in, float64(sizes[i])/float64(dim))
+		arrived, wrong := arrival(part, look.seen, took, float64(sizes[i])/float64(dim))
 		if z := math.Abs(arrived-1) / wrong; !(z <= f.Statistic) {
 			f.Statistic = z
 			f.Says = fmt.Sprintf("part %d of %d of the model (%d parameters) has %.3f ± %.3f of the canaries",

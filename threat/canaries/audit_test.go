@@ -175,14 +175,14 @@ func (m *made) gradients(random *rand.Rand) *mat.Dense {
 	if actual == nil {
 		actual = m.c.Steps
 	}
-	for i, in := range m.c.Included() {
+	for i, took := range m.c.contributions() {
 		for _, s := range actual[i] {
-			if !in || m.missed[s] > 0 {
+			if took == 0 || m.missed[s] > 0 {
 				continue
 			}
 			row, from := o.RawRowView(s), 0
 			for l, n := range m.layers {
-				scale := 1 / math.Sqrt(float64(dim))
+				scale := took / math.Sqrt(float64(dim))
 				if l == m.loud-1 {
 					scale *= 10
 				}
@@ -249,6 +249,52 @@ func TestHonestRunsPass(t *testing.T) {
 	}
 	if covered < runs-3 { // 95 % each
 		t.Errorf("%d of %d estimates cover mu within two standard errors", covered, runs)
+	}
+}
+
+// Where neighbours replace a record, canaries are replaced by their opposites: their coins tell as much as the plan claims,
+// and more than those of canaries that are left out; faults are found as before.
+func TestReplacedRecordsAreReplaced(t *testing.T) {
+	const runs = 6
+	covered, low, lowLeftOut := 0, 0.0, 0.0
+	for seed := range uint64(runs) {
+		m := newMade(t, seed)
+		m.e.Manifest.Privacy = &export.Privacy{Mu: 2 * mu, Clip: 1, NoiseStd: 1 / mu, Adjacency: "replace-one"} // as much noise
+		leftOut := m.audit(t, seed)
+		m.c.Replaced = true
+		r := m.audit(t, seed)
+		if !r.Passed || !r.Replaced || r.LowerMu > 2*mu || math.Abs(r.Mu-2*mu) > 4*r.MuError || r.MuError > 0.9*leftOut.MuError {
+			t.Errorf("seed %d: %v, alarms %v, mu %v ± %v, at least %v", seed, r.Passed, r.alarms(), r.Mu, r.MuError, r.LowerMu)
+		}
+		if math.Abs(r.Mu-2*mu) <= 2*r.MuError {
+			covered++
+		}
+		low, lowLeftOut = low+r.LowerMu/runs, lowLeftOut+leftOut.LowerMu/runs
+	}
+	if covered < runs-2 || low < 1.3*lowLeftOut {
+		t.Errorf("%d of %d cover; mu of at least %v, with canaries that are left out %v", covered, runs, low, lowLeftOut)
+	}
+	for name, fault := range map[string]func(*made){
+		"contribution": func(m *made) { m.actual = make([][]int, count) },
+		"clipping":     func(m *made) { m.loud = 2 },
+	} {
+		m := newMade(t, 7)
+		m.e.Manifest.Privacy = &export.Privacy{Mu: 2 * mu, Clip: 1, NoiseStd: 1 / mu, Adjacency: "replace-one"}
+		m.c.Replaced = true
+		if fault(m); !slices.Contains(m.audit(t, 7).alarms(), name) {
+			t.Errorf("no alarm of %s", name)
+		}
+	}
+	m := newMade(t, 1)
+	m.c.Replaced = true
+	r, err := OpenRun(m.run(t, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var unlike *UnfitError
+	if _, err := Audit(t.Context(), m.e, r, m.c, Options{}); !errors.As(err, &unlike) {
+		t.Errorf("coins that replace records, for records that are there or not: %v", err)
 	}
 }
 

@@ -30,6 +30,10 @@ type Coins struct {
 	Key    string  `json:"key"`   // secret: directions and coins are made of it
 	First  int     `json:"first"` // number of the first canary among the records
 	Steps  [][]int `json:"steps"` // of every canary, ascending
+
+	// Replaced says that a canary whose coin is false is replaced by its opposite, as one record by another; else it is
+	// left out.
+	Replaced bool `json:"replaced,omitempty"`
 }
 
 // ReadCoins reads the file of coins that Plan.canaries of the Python package writes.
@@ -82,7 +86,7 @@ func (c *Coins) stream(number uint64) *sha3.SHAKE {
 	return s
 }
 
-// Included returns the coins: whether each canary takes part.
+// Included returns the coins: whether each canary takes part, and not its opposite or nothing.
 func (c *Coins) Included() []bool {
 	in, bits := make([]bool, len(c.Steps)), make([]byte, (len(c.Steps)+7)/8)
 	c.stream(0).Read(bits)
@@ -90,6 +94,19 @@ func (c *Coins) Included() []bool {
 		in[i] = bits[i/8]>>(i%8)&1 == 1
 	}
 	return in
+}
+
+// contributions returns how often the direction of each canary is in the sums: 1, or 0, or -1 of one that is replaced.
+func (c *Coins) contributions() []float64 {
+	all := make([]float64, len(c.Steps))
+	for i, yes := range c.Included() {
+		if yes {
+			all[i] = 1
+		} else if c.Replaced {
+			all[i] = -1
+		}
+	}
+	return all
 }
 
 // signs makes directions, block by block: a direction is its signs over √Dim.
@@ -109,6 +126,16 @@ func newSigns(c *Coins, count int) *signs {
 	return s
 }
 
+// signsOf has the signs of the bits of every byte, 1 or -1, from the lowest bit on.
+var signsOf = func() (all [256][8]float32) {
+	for b := range all {
+		for k := range all[b] {
+			all[b][k] = float32(b>>k&1*2 - 1)
+		}
+	}
+	return all
+}()
+
 // next writes the next signs of every direction, so many columns of them, a direction a row of dst.
 func (s *signs) next(dst []float32, columns int) {
 	bytes := (s.used + columns + 7) / 8
@@ -119,10 +146,12 @@ func (s *signs) next(dst []float32, columns int) {
 		bits := s.bits[:bytes]
 		bits[0] = s.last[i]
 		stream.Read(bits[min(s.used, 1):])
-		row := dst[i*columns : (i+1)*columns]
-		for j := range row {
-			k := s.used + j
-			row[j] = float32(int(bits[k/8]>>(k%8)&1)*2 - 1)
+		row, at := dst[i*columns:(i+1)*columns], s.used // of the bits
+		for ; len(row) > 0 && at%8 != 0; at++ {
+			row[0], row = signsOf[bits[at/8]][at%8], row[1:]
+		}
+		for ; len(row) > 0; at += 8 {
+			row = row[copy(row, signsOf[bits[at/8]][:]):]
 		}
 		s.last[i] = bits[bytes-1]
 	}

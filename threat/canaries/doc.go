@@ -4,7 +4,8 @@
 // # Canaries
 //
 // A canary is a record whose clipped gradient is clip·c, c a random direction of norm 1, in the steps in which its
-// place among the records has it take part. A secret coin says whether it really does. What the messages tell about
+// place among the records has it take part. A secret coin says whether it really does; where neighbours replace a
+// record, whether it does or its opposite. What the messages tell about
 // the coins is a lower bound for what they tell about any record, and everything that moves it away from the plan is
 // a fault of the run.
 //
@@ -19,7 +20,7 @@
 //	f_i     L⁻¹ 1_i clip/ν; its norm μ_i is what an attacker who knows all else gets of canary i
 //	K       YYᵀ/d: the identity of the noise, and what gradients add; eigenvalues below 1 are taken for 1
 //	s_i     ⟨K⁻¹f_i, Y c_i⟩/√(f_iᵀK⁻¹f_i), of least variance: about N(coin·μ_i, 1), up to what gradients and other
-//	        canaries add
+//	        canaries add; of a canary that its opposite replaced N(-μ_i, 1)
 //
 // # What is computed
 //

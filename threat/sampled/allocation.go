@@ -39,7 +39,7 @@ func onAllocation(a participation.AllocationSampling, c columns, std float64) (a
 	draw := func(key participation.Key, records int, takesPart func(step, record int)) error {
 		return drawSteps(within, steps, key, records, takesPart)
 	}
-	return attack{draw: draw, logRatio: logs}, nil
+	return attack{draw: draw, logRatio: logs, with: 1}, nil
 }
 
 // smallestGroup returns the steps of the group that has the fewest, and of these of the largest columns.

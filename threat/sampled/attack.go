@@ -5,30 +5,68 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"mafalda/accounting"
 	"mafalda/internal/fault"
 	"mafalda/participation"
 )
 
 // attack is on one record, the best one there is: its statistic is the logarithm of how much likelier C times the
-// messages is with the record than without.
+// messages is with the record than without, or with another record in its place.
 type attack struct {
 	// draw calls takesPart for the steps of so many records in the attacked one's place, which are drawn with the key.
 	draw     func(key participation.Key, records int, takesPart func(step, record int)) error
 	logRatio func(seen []float64) float64
 	// knownRatio, if not nil, is what counts in the place of logRatio: the attacker knows the steps that were drawn.
 	knownRatio func(seen []float64, steps []int) float64
-	base       float64 // what other records add in the attacked one's steps, with it and without it
+	with       float64 // the sum of all that is not known in the attacked record's steps, with it
+	without    float64 // and without it, or with the other record
 }
 
 // knowing returns the attack of one who knows what is drawn, with the record and without: its statistic is the likelihood
 // ratio for the steps that were drawn, whatever the sampling and the bands.
 func (a attack) knowing(c columns, std float64) attack {
-	a.knownRatio = func(seen []float64, steps []int) float64 { return newShift(c.sum(steps), std).logRatio(seen) }
+	a.knownRatio = func(seen []float64, steps []int) float64 {
+		moved := newShift(c.sum(steps), std) // by one contribution
+		return (a.with-a.without)*floats.Dot(moved.weights, seen) - (a.with*a.with-a.without*a.without)*moved.half
+	}
 	return a
 }
 
-// attackOn returns the best attack for noise Z of this standard deviation. The error is a fault.Argument that names a
-// field of the sampling, or wraps threat.ErrAudit.
+// replacing returns the attack where another record is in the place of the attacked one, with the opposite
+// contribution: no other one is farther away. The attack a must be on a record that is there or not.
+func (a attack) replacing() attack {
+	against := a.logRatio
+	a.with, a.without = 1, -1
+	a.logRatio = func(seen []float64) float64 {
+		opposite := floats.ScaleTo(make([]float64, len(seen)), -1, seen)
+		return difference(against(seen), against(opposite))
+	}
+	return a
+}
+
+// difference returns a - b, or 0 where both are infinite.
+func difference(a, b float64) float64 {
+	if d := a - b; !math.IsNaN(d) {
+		return d
+	}
+	return 0
+}
+
+// attackUnder returns the best attack on neighbours of this kind, for noise Z of this standard deviation. It fails as
+// attackOn does.
+func attackUnder(a accounting.Adjacency, s participation.Sampling, c columns, std float64) (attack, error) {
+	found, err := attackOn(s, c, std)
+	if a == accounting.ZeroOut || err != nil {
+		return found, err
+	}
+	if p, shuffled := s.(Permutation); shuffled {
+		return onReplaced(p, c, std)
+	}
+	return found.replacing(), nil
+}
+
+// attackOn returns the best attack on a record that is there or not, for noise Z of this standard deviation. The error
+// is a fault.Argument that names a field of the sampling, or wraps threat.ErrAudit.
 func attackOn(s participation.Sampling, c columns, std float64) (attack, error) {
 	if _, err := s.Sampler(participation.SamplerOptions{Steps: len(c), Key: participation.SeededKey(0, "")}); err != nil {
 		return attack{}, err
@@ -67,7 +105,7 @@ func onBins(b participation.BinsSampling, c columns, std float64) attack {
 	draw := func(key participation.Key, records int, takesPart func(step, record int)) error {
 		return drawSteps(b, c.every(0, 1), key, records, takesPart)
 	}
-	return attack{draw: draw, logRatio: logs}
+	return attack{draw: draw, logRatio: logs, with: 1}
 }
 
 // onCyclic attacks a record in a batch that the attacker knows, the one that tells most.
@@ -81,7 +119,7 @@ func onCyclic(s participation.CyclicSampling, c columns, std float64) attack {
 		}
 		return nil
 	}
-	return attack{draw: draw, logRatio: newShift(c.sum(worst), std).logRatio}
+	return attack{draw: draw, logRatio: newShift(c.sum(worst), std).logRatio, with: 1}
 }
 
 // worstBatch returns the steps of the fixed batch that moves the messages most.

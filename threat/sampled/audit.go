@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/accounting"
 	"mafalda/internal/fault"
 	"mafalda/internal/limits"
 	"mafalda/internal/parallel"
@@ -30,6 +31,7 @@ type Scenario struct {
 // Claim is what is said of the privacy of a mechanism.
 type Claim struct {
 	Epsilon, Delta float64
+	Adjacency      accounting.Adjacency // of the data sets: a record is there or not, or another one is in its place
 	// Curve returns an upper bound of δ for other ε, so that these are attacked, too, where an attack of few runs has
 	// more power than at a small δ. Nil: nothing else is claimed.
 	Curve func(epsilon float64) (delta float64, err error)
@@ -66,7 +68,9 @@ type Result struct {
 
 // Point is one (ε, δ) of the claim, attacked in one direction.
 type Point struct {
-	Direction  string  `json:"direction"` // remove: a run with the record is to be told from ones without; or add
+	// Direction is remove: a run with the record is to be told from ones without; or add; or, where another record takes
+	// its place, replace and replace back.
+	Direction  string  `json:"direction"`
 	Epsilon    float64 `json:"epsilon"`
 	Delta      float64 `json:"delta"`       // claimed for Epsilon
 	DeltaLow   float64 `json:"delta_low"`   // lower confidence limit of the real one
@@ -75,13 +79,14 @@ type Point struct {
 }
 
 // Audit attacks a mechanism with secret batches: it runs it with random noise, with and without a record that
-// contributes one clipping norm in one direction whenever it takes part, and applies to the messages the likelihood
-// ratio test of what the nodes really do, which no test is better than. From how often its events happen follow lower
-// limits of δ and ε (Clopper-Pearson; thresholds are chosen on one half of the runs and judged on the other), at
-// several points of the claimed curve and in both directions. The messages are made by the strategy's filter; only
-// the test comes from formulas, and a wrong test can only make the attack weaker. The errors are threat.ErrAudit,
-// threat.ErrStrategy, limits.ErrMemory for what memory does not hold, a fault.Argument that names the field, what
-// Claim.Curve returns, and the context's, soon after it has ended: an audit that is stopped has not passed.
+// contributes one clipping norm in one direction whenever it takes part, or with one and with another in its place,
+// which contributes the opposite (Claim.Adjacency), and applies to the messages the likelihood ratio test of what the
+// nodes really do, which no test is better than. From how often its events happen follow lower limits of δ and ε
+// (Clopper-Pearson; thresholds are chosen on one half of the runs and judged on the other), at several points of the
+// claimed curve and in both directions. The messages are made by the strategy's filter; only the test comes from
+// formulas, and a wrong test can only make the attack weaker. The errors are threat.ErrAudit, threat.ErrStrategy,
+// limits.ErrMemory for what memory does not hold, a fault.Argument that names the field, what Claim.Curve returns, and
+// the context's, soon after it has ended: an audit that is stopped has not passed.
 func Audit(ctx context.Context, s Scenario, opts Options) (Result, error) {
 	opts = opts.withDefaults()
 	if err := errors.Join(s.check(), opts.check(s.Strategy)); err != nil {
@@ -126,7 +131,7 @@ func (s Scenario) check() error {
 	case !(c.Delta >= 0 && c.Delta < 1):
 		return fault.New("Delta", c.Delta, "must be at least 0 and below 1")
 	}
-	return nil
+	return s.Claim.Adjacency.Check()
 }
 
 func (s Scenario) audit(ctx context.Context, opts Options) (Result, error) {
@@ -134,7 +139,7 @@ func (s Scenario) audit(ctx context.Context, opts Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	attack, err := attackOn(s.Actual, c, s.NoiseMultiplier*opts.NoiseScale)
+	attack, err := attackUnder(s.Claim.Adjacency, s.Actual, c, s.NoiseMultiplier*opts.NoiseScale)
 	if err != nil {
 		return Result{}, err
 	}

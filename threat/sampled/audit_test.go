@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/accounting"
 	"mafalda/internal/fault"
 	"mafalda/internal/limits"
 	"mafalda/participation"
@@ -53,8 +54,8 @@ func ratioByDefinition(c columns, y []float64, std float64, patterns map[*[]int]
 	return math.Log(sum)
 }
 
-// The statistics are the likelihood ratios by definition: a sum over all patterns. With fewer groups than bands the
-// participations of a record overlap.
+// The statistics are the likelihood ratios by definition: a sum over all patterns, of the data with the record and of
+// those without it, or with another one. With fewer groups than bands the participations of a record overlap.
 func TestSampledRatios(t *testing.T) {
 	const steps, std = 7, 0.7
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -106,6 +107,7 @@ func TestSampledRatios(t *testing.T) {
 		}
 		return patterns
 	}
+	shuffled := Permutation{participation.AllocationSampling{Groups: 1, Participations: 3}}
 	for name, tc := range map[string]struct {
 		sampling participation.Sampling
 		bands    int
@@ -123,7 +125,12 @@ func TestSampledRatios(t *testing.T) {
 		"bins, one":                 {participation.BinsSampling{Bins: 1}, 2, bins(1)},
 		"allocation, one band": {participation.AllocationSampling{Groups: 1, Participations: 3}, 1,
 			allocated([]int{0, 1}, []int{2, 3}, []int{4, 5, 6})},
-		"allocation, groups":         {participation.AllocationSampling{Groups: 3, Participations: 1}, 3, allocated([]int{1, 4})},
+		"allocation, groups": {participation.AllocationSampling{Groups: 3, Participations: 1}, 3, allocated([]int{1, 4})},
+		"truncated: as poisson": {participation.TruncatedSampling{MaxBatch: 4, Most: 9,
+			PoissonSampling: participation.PoissonSampling{Groups: 2, Probability: 0.4}}, 3, poisson(2, 0.4)},
+		"permutation, one band": {shuffled, 1, allocated([]int{0, 1}, []int{2, 3}, []int{4, 5, 6})},
+		"permutation, groups": {Permutation{participation.AllocationSampling{Groups: 3, Participations: 1}}, 3,
+			allocated([]int{1, 4})},
 		"cyclic, the worst of three": {participation.CyclicSampling{Batches: 3}, 2, map[*[]int]float64{ptr(every(0, 3)): 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -131,18 +138,35 @@ func TestSampledRatios(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := attackOn(tc.sampling, c, std)
-			if err != nil {
-				t.Fatal(err)
+			without := map[accounting.Adjacency][2]float64{accounting.ZeroOut: {1, 0}, accounting.ReplaceOne: {1, -1}}
+			if _, shuffles := tc.sampling.(Permutation); shuffles { // one of its neighbours, with the opposite, lacks
+				without = map[accounting.Adjacency][2]float64{accounting.ZeroOut: {2, 1}, accounting.ReplaceOne: {2, 0}}
 			}
-			for range 20 {
-				y := make([]float64, steps)
-				for i := range y {
-					y[i] = 1.5 * rng.NormFloat64()
+			for adjacency, moved := range without {
+				a, err := attackUnder(adjacency, tc.sampling, c, std)
+				if err != nil {
+					t.Fatal(err)
 				}
-				want := ratioByDefinition(c, y, std, tc.patterns)
-				if got := a.logRatio(y); math.Abs(got-want) > 1e-12*(1+math.Abs(want)) {
-					t.Fatalf("%v, want %v", got, want)
+				if a.with != moved[0] || a.without != moved[1] {
+					t.Errorf("%v: messages are moved by %v and %v, want %v", adjacency, a.with, a.without, moved)
+				}
+				known := a.knowing(c, std)
+				for range 20 {
+					y := make([]float64, steps)
+					for i := range y {
+						y[i] = 1.5 * rng.NormFloat64()
+					}
+					want := ratioByDefinition(c.times(moved[0]), y, std, tc.patterns)
+					want -= ratioByDefinition(c.times(moved[1]), y, std, tc.patterns)
+					if got := a.logRatio(y); math.Abs(got-want) > 1e-12*(1+math.Abs(want)) {
+						t.Fatalf("%v: %v, want %v", adjacency, got, want)
+					}
+					drawn := map[*[]int]float64{ptr([]int{0, 4}): 1}
+					want = ratioByDefinition(c.times(moved[0]), y, std, drawn)
+					want -= ratioByDefinition(c.times(moved[1]), y, std, drawn)
+					if got := known.knownRatio(y, []int{0, 4}); math.Abs(got-want) > 1e-12*(1+math.Abs(want)) {
+						t.Fatalf("%v, steps known: %v, want %v", adjacency, got, want)
+					}
 				}
 			}
 		})

@@ -25,6 +25,23 @@ import (
 // accountant.
 func ClaimOf(ctx context.Context, c strategy.Strategy, s participation.Sampling,
 	noiseMultiplier, delta float64) (Claim, error) {
+	return ClaimUnder(ctx, accounting.ZeroOut, c, s, noiseMultiplier, delta)
+}
+
+// ClaimUnder is ClaimOf for other neighbours. Of records that are replaced nothing is proved for BinsSampling and
+// AllocationSampling, which it refuses with a fault.Argument of the field Adjacency.
+func ClaimUnder(ctx context.Context, a accounting.Adjacency, c strategy.Strategy, s participation.Sampling,
+	noiseMultiplier, delta float64) (Claim, error) {
+	claim, err := claimUnder(ctx, a, c, s, noiseMultiplier, delta)
+	claim.Adjacency = a
+	return claim, err
+}
+
+func claimUnder(ctx context.Context, a accounting.Adjacency, c strategy.Strategy, s participation.Sampling,
+	noiseMultiplier, delta float64) (Claim, error) {
+	if err := a.Check(); err != nil {
+		return Claim{}, err
+	}
 	switch {
 	case !(noiseMultiplier > 0) || math.IsInf(noiseMultiplier, 1):
 		return Claim{}, fault.New("NoiseMultiplier", noiseMultiplier, "must be positive and finite")
@@ -40,27 +57,33 @@ func ClaimOf(ctx context.Context, c strategy.Strategy, s participation.Sampling,
 	}
 	switch s := s.(type) {
 	case participation.PoissonSampling:
-		return cs.claimPoisson(s, noiseMultiplier, delta)
+		return cs.claimPoisson(a, s, noiseMultiplier, delta)
+	case participation.TruncatedSampling:
+		return cs.claimTruncated(a, s, noiseMultiplier, delta)
+	case participation.CyclicSampling:
+		return cs.claimCyclic(a, s, noiseMultiplier, delta)
+	}
+	if a == accounting.ReplaceOne {
+		return Claim{}, fault.New("Adjacency", a, "has no accountant under %s: say which epsilon is claimed", s.Name())
+	}
+	switch s := s.(type) {
 	case participation.BinsSampling:
 		return claimBins(ctx, c, s, noiseMultiplier, delta)
 	case participation.AllocationSampling:
 		return cs.claimAllocation(s, noiseMultiplier, delta)
-	case participation.TruncatedSampling:
-		return cs.claimTruncated(s, noiseMultiplier, delta)
-	case participation.CyclicSampling:
-		return cs.claimCyclic(s, noiseMultiplier, delta)
 	}
 	return Claim{}, fault.New("Sampling", s.Name(), "has no accountant here: say which epsilon is claimed")
 }
 
 // claimPoisson is for at most ⌈T/w⌉ rounds of columns with at most the largest norm, which is what the noise protects.
-func (c columns) claimPoisson(p participation.PoissonSampling, noise, delta float64) (Claim, error) {
+func (c columns) claimPoisson(a accounting.Adjacency, p participation.PoissonSampling,
+	noise, delta float64) (Claim, error) {
 	if err := c.checkBands(p.Groups); err != nil {
 		return Claim{}, err
 	}
 	event := pld.Rounds{Rounds: p.Rounds(len(c)), Mechanism: pld.Mechanism{
 		Probability: p.Probability, NoiseMultiplier: noise / c.largestNorm()}}
-	d, err := pld.Compose(accounting.ZeroOut, event)
+	d, err := pld.Compose(a, event)
 	if err != nil {
 		return Claim{}, err
 	}
@@ -69,11 +92,12 @@ func (c columns) claimPoisson(p participation.PoissonSampling, noise, delta floa
 		upper, _, err := d.Delta(epsilon)
 		return upper, err
 	}
-	return Claim{epsilon, delta, curve}, err
+	return Claim{Epsilon: epsilon, Delta: delta, Curve: curve}, err
 }
 
 // claimTruncated is for Poisson sampling, with what is dropped counted in δ.
-func (c columns) claimTruncated(t participation.TruncatedSampling, noise, delta float64) (Claim, error) {
+func (c columns) claimTruncated(a accounting.Adjacency, t participation.TruncatedSampling,
+	noise, delta float64) (Claim, error) {
 	batches := truncation.Batches{Records: t.Most, Most: t.MaxBatch}
 	if err := batches.Check(); err != nil {
 		return Claim{}, err
@@ -83,7 +107,7 @@ func (c columns) claimTruncated(t participation.TruncatedSampling, noise, delta 
 	if err != nil {
 		return Claim{}, err
 	}
-	claim, err := c.claimPoisson(t.PoissonSampling, noise, left)
+	claim, err := c.claimPoisson(a, t.PoissonSampling, noise, left)
 	overflow, curve := batches.Overflow(rounds, t.Groups), claim.Curve
 	claim.Delta = delta
 	claim.Curve = func(epsilon float64) (float64, error) {
@@ -116,7 +140,7 @@ func (c columns) claimAllocation(a participation.AllocationSampling, noise, delt
 	noise /= c.largestNorm()
 	epsilon, err := m.Epsilon(delta, noise)
 	curve := func(epsilon float64) (float64, error) { return m.Delta(epsilon, noise) }
-	return Claim{epsilon, delta, curve}, err
+	return Claim{Epsilon: epsilon, Delta: delta, Curve: curve}, err
 }
 
 // claimBins is by Monte Carlo, from seed 0, with the accountant's own confidence.
@@ -133,13 +157,15 @@ func claimBins(ctx context.Context, c strategy.Strategy, s participation.BinsSam
 		d, err := b.Delta(ctx, epsilon, noise, bins.MonteCarlo{Samples: 1 << 16})
 		return d.Upper, err
 	}
-	return Claim{p.Epsilon, delta, curve}, err
+	return Claim{Epsilon: p.Epsilon, Delta: delta, Curve: curve}, err
 }
 
 // claimCyclic is for the batch whose columns have the largest sum.
-func (c columns) claimCyclic(s participation.CyclicSampling, noise, delta float64) (Claim, error) {
-	mu := rounding.DivUp(rounding.Above(floats.Norm(c.sum(c.worstBatch(s.Batches)), 2)*(1+1e-12)), noise)
+func (c columns) claimCyclic(a accounting.Adjacency, s participation.CyclicSampling,
+	noise, delta float64) (Claim, error) {
+	moved := a.Contribution(floats.Norm(c.sum(c.worstBatch(s.Batches)), 2))
+	mu := rounding.DivUp(rounding.Above(moved*(1+1e-12)), noise)
 	epsilon, err := accounting.Epsilon(mu, delta)
 	curve := func(epsilon float64) (float64, error) { return accounting.Delta(mu, epsilon) }
-	return Claim{epsilon, delta, curve}, err
+	return Claim{Epsilon: epsilon, Delta: delta, Curve: curve}, err
 }

@@ -39,7 +39,7 @@ func binsOfTwo(t *testing.T, std, epsilon float64) Claim {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Claim{epsilon, at, delta}
+	return Claim{Epsilon: epsilon, Delta: at, Curve: delta}
 }
 
 // What is claimed of a mechanism holds for it, and not for half its noise, nor for batches that are fixed.
@@ -94,6 +94,44 @@ func TestAuditSampled(t *testing.T) {
 				t.Errorf("%v passes for %v: %+v", tc.not, tc.as, r)
 			}
 		})
+	}
+}
+
+// A record that is replaced is attacked as one: what is claimed for it holds, and nearly all of it is reached, which is
+// more than is claimed of a record that is there or not; nothing is proved for bins and allocation.
+func TestAuditOfAReplacedRecord(t *testing.T) {
+	c, runs := banded(t, 30, 3, 0.6), Options{Random: rand.NewPCG(1, 2), Runs: 16000}
+	replaced := accounting.ReplaceOne
+	for _, s := range []participation.Sampling{participation.PoissonSampling{Groups: 3, Probability: 0.3},
+		participation.TruncatedSampling{PoissonSampling: participation.PoissonSampling{Groups: 3, Probability: 0.3},
+			MaxBatch: 60, Most: 60},
+		participation.CyclicSampling{Batches: 10}} {
+		claim, err := ClaimUnder(t.Context(), replaced, c, s, 1.5, 1e-2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Audit(t.Context(), Scenario{c, 1.5, claim, s}, runs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := r.Points[0]; !r.Passed || p.DeltaLow < 0.85*p.Delta || p.Direction != "replace" {
+			t.Errorf("%v: %+v", s, r)
+		}
+		less, err := ClaimOf(t.Context(), c, s, 1.5, 1e-2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		less.Adjacency = replaced
+		if r, err = Audit(t.Context(), Scenario{c, 1.5, less, s}, runs); err != nil || r.Passed {
+			t.Errorf("%v: the claim for a record that is there or not passes for a replaced one: %v, %+v", s, err, r)
+		}
+	}
+	for _, s := range []participation.Sampling{participation.BinsSampling{Bins: 3},
+		participation.AllocationSampling{Groups: 3, Participations: 2}} {
+		var a *fault.Argument
+		if _, err := ClaimUnder(t.Context(), replaced, c, s, 1, 0.1); !errors.As(err, &a) || a.Field != "Adjacency" {
+			t.Errorf("%v: %v", s, err)
+		}
 	}
 }
 

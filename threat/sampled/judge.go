@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"mafalda/accounting"
 	"mafalda/internal/rounding"
 	"mafalda/threat/internal/contest"
 )
@@ -36,9 +37,13 @@ func (c Claim) points() ([]Point, error) {
 func judge(claim Claim, points []Point, e evidence, confidence float64) Result {
 	out := Result{Epsilon: claim.Epsilon, Delta: claim.Delta, Runs: len(e.with), Passed: true}
 	share := (1 - confidence) / float64(4*len(points))
-	for _, direction := range []string{"remove", "add"} {
+	directions := [...]string{"remove", "add"}
+	if claim.Adjacency == accounting.ReplaceOne {
+		directions = [...]string{"replace", "replace back"}
+	}
+	for _, direction := range directions {
 		p, q := e.with, e.without
-		if direction == "add" {
+		if direction == directions[1] {
 			p, q = negated(e.without), negated(e.with)
 		}
 		half := len(p) / 2

@@ -13,7 +13,8 @@ func claimOf(t *testing.T, mu, delta float64) Claim {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Claim{epsilon, delta, func(e float64) (float64, error) { return accounting.Delta(mu, e) }}
+	return Claim{Epsilon: epsilon, Delta: delta,
+		Curve: func(e float64) (float64, error) { return accounting.Delta(mu, e) }}
 }
 
 // A right claim fails as rarely as the confidence says, and one that is a little too small is found: on the pair of

@@ -2,7 +2,6 @@ package sampled
 
 import (
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -38,21 +37,29 @@ func onPermutation(p Permutation, c columns, std float64) (attack, error) {
 	if err != nil {
 		return attack{}, err
 	}
-	doubled := make(columns, len(c))
-	for s, of := range c {
-		doubled[s] = column{of.at, floats.ScaleTo(make([]float64, len(of.entries)), 2, of.entries)}
-	}
-	twice, err := onAllocation(p.AllocationSampling, doubled, std)
+	twice, err := onAllocation(p.AllocationSampling, c.times(2), std)
 	if err != nil {
 		return attack{}, err
 	}
-	a.base = 1
+	a.with, a.without = 2, 1
 	once := a.logRatio
-	a.logRatio = func(seen []float64) float64 {
-		if d := twice.logRatio(seen) - once(seen); !math.IsNaN(d) {
-			return d
-		}
-		return 0
-	}
+	a.logRatio = func(seen []float64) float64 { return difference(twice.logRatio(seen), once(seen)) }
 	return a, nil
+}
+
+// onReplaced is the same attack where the record's place is taken by one that contributes as its neighbours do, so that
+// its batch is as all others.
+func onReplaced(p Permutation, c columns, std float64) (attack, error) {
+	a, err := onAllocation(p.AllocationSampling, c.times(2), std)
+	a.with, a.without = 2, 0
+	return a, err
+}
+
+// times returns the columns times a factor.
+func (c columns) times(factor float64) columns {
+	out := make(columns, len(c))
+	for s, of := range c {
+		out[s] = column{of.at, floats.ScaleTo(make([]float64, len(of.entries)), factor, of.entries)}
+	}
+	return out
 }

@@ -24,7 +24,7 @@ func onPoisson(p participation.PoissonSampling, c columns, std float64) (attack,
 	draw := func(key participation.Key, records int, takesPart func(step, record int)) error {
 		return drawSteps(within, steps, key, records, takesPart)
 	}
-	return attack{draw: draw, logRatio: test.logRatio}, nil
+	return attack{draw: draw, logRatio: test.logRatio, with: 1}, nil
 }
 
 // worstGroup returns the steps of the group whose columns have the largest norms.

@@ -73,9 +73,9 @@ func (r *sampledRun) logRatiosTo(dst []float64, seed [2]uint64, with bool) error
 	return nil
 }
 
-// messages returns what the nodes send, a row a step and a column a run: the record's contribution, if it takes part, what
-// others add then, and the noise; and, if the attacker knows them, the steps that are drawn in every run. What else there
-// is the attacker knows.
+// messages returns what the nodes send, a row a step and a column a run: what the record, or the one in its place, and
+// others contribute if it takes part, and the noise; and, if the attacker knows them, the steps that are drawn in every
+// run. All else is known to the attacker.
 func (r *sampledRun) messages(seed [2]uint64, width int, with bool) (messages [][]float64, steps [][]int, err error) {
 	rng := rand.New(rand.NewPCG(seed[0], seed[1]))
 	messages = rows(len(r.columns), width)
@@ -87,9 +87,9 @@ func (r *sampledRun) messages(seed [2]uint64, width int, with bool) (messages []
 		}
 		r.filter.StepTo(messages[t], z, kept, t)
 	}
-	contributed, known := r.attack.base, r.attack.knownRatio != nil
+	contributed, known := r.attack.without, r.attack.knownRatio != nil
 	if with {
-		contributed++
+		contributed = r.attack.with
 	}
 	if contributed == 0 && !known {
 		return messages, nil, nil

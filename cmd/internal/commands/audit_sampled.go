@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"mafalda/accounting"
 	"mafalda/accounting/truncation"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/threat/sampled"
@@ -19,6 +20,7 @@ import (
 // sampledFlags say which batches are claimed, and which ones the nodes really draw.
 type sampledFlags struct {
 	sampling, actual string
+	adjacency        string
 	probability      float64
 	groups           int
 	noiseMultiplier  float64
@@ -43,6 +45,9 @@ func (f *sampledFlags) bind(cmd *cobra.Command) {
 	fl.StringVar(&f.actual, "actual", "",
 		"with --sampling: what the nodes really do: one of these, or permutation: records shuffled and cut into equal batches\n"+
 			"(default: the same)")
+	fl.StringVar(&f.adjacency, "adjacency", accounting.ZeroOut.String(), "with --sampling: data sets differ in a record that "+
+		"is there or not (zero-out),\nor in one that is replaced (replace-one); with --export as it says")
+	terminal.CompleteWith(cmd, "adjacency", accounting.Adjacencies())
 	fl.BoolVar(&f.knownSeed, "known-seed", false, "with --sampling: the attacker knows the seed that batches are drawn from")
 	fl.Var((*terminal.WholeNumber)(&f.largest.Records), "records", "with --sampling truncated: at least as many as a node has")
 	fl.Var((*terminal.WholeNumber)(&f.largest.Most), "max-batch", "with --sampling truncated: records in a step; of more, some "+
@@ -62,7 +67,7 @@ func (f *sampledFlags) bind(cmd *cobra.Command) {
 // Other flags are for audits without --sampling.
 var (
 	flagsOfSampling = [...]string{"actual", "probability", "groups", "noise-multiplier", "epsilon", "delta",
-		"known-seed", "records", "max-batch"}
+		"known-seed", "records", "max-batch", "adjacency"}
 	flagsOfBoth = [...]string{"sampling", "T", "separation", "export", "runs", "audit-seed", "confidence",
 		"noise-scale", "json"}
 )
@@ -115,12 +120,14 @@ func (f *auditFlags) runSampled(cmd *cobra.Command, bar *terminal.Progress) erro
 		err = terminal.WriteJSON(cmd.OutOrStdout(), struct {
 			Sampling        string  `json:"sampling"`
 			Actual          string  `json:"actual"`
+			Adjacency       string  `json:"adjacency"`
 			KnownSeed       bool    `json:"known_seed,omitempty"`
 			NoiseMultiplier float64 `json:"noise_multiplier"`
 			NoiseScale      float64 `json:"noise_scale"`
 			Confidence      float64 `json:"confidence"`
 			sampled.Result
-		}{a.claimed.String(), a.Actual.String(), f.sampled.knownSeed, a.NoiseMultiplier, f.noiseScale, f.confidence, r})
+		}{a.claimed.String(), a.Actual.String(), a.Claim.Adjacency.String(), f.sampled.knownSeed, a.NoiseMultiplier,
+			f.noiseScale, f.confidence, r})
 	} else {
 		err = f.printSampled(cmd.OutOrStdout(), a, r)
 	}
@@ -153,6 +160,10 @@ func (f *auditFlags) printSampled(w io.Writer, a sampledAudit, r sampled.Result)
 	fmt.Fprintf(w, "               noise multiplier %s: epsilon = %s at delta = %s\n", terminal.AsGiven(a.NoiseMultiplier),
 		terminal.DecimalUp(r.Epsilon, 6), terminal.AsGiven(r.Delta))
 	fmt.Fprintf(w, "attacked       %v\n", a.Actual)
+	if a.Claim.Adjacency == accounting.ReplaceOne {
+		fmt.Fprintf(w, "               %v: a record, or another one in its place that contributes the opposite\n",
+			a.Claim.Adjacency)
+	}
 	if f.sampled.knownSeed {
 		fmt.Fprintf(w, "               by one who knows the seed of the draw\n")
 	}

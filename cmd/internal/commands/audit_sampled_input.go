@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/accounting"
 	"mafalda/accounting/bins"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
@@ -110,6 +111,9 @@ func (d *sampledDefaults) load(ctx context.Context, folder string, a *sampledAud
 	if !d.given("separation") {
 		d.separation = e.Manifest.Participation.B
 	}
+	if p := e.Manifest.Privacy; p != nil && !d.given("adjacency") {
+		d.adjacency = p.Adjacency
+	}
 	s := e.Manifest.Sampling
 	if e.Manifest.Sampled() && s.Scheme != d.sampling {
 		return terminal.Usagef("--sampling %s: %s is for --sampling %s", d.sampling, folder, s.Scheme)
@@ -121,6 +125,9 @@ func (d *sampledDefaults) load(ctx context.Context, folder string, a *sampledAud
 		return terminal.Usage(fmt.Errorf("%s: %w", folder, err))
 	}
 	d.said, d.manifest = *s.Epsilon, e.Manifest
+	if d.adjacency != e.Manifest.Privacy.Adjacency {
+		d.said = 0
+	}
 	for _, from := range []struct {
 		flag string
 		to   *float64
@@ -231,16 +238,20 @@ func (d *sampledDefaults) batches(flag string, steps int) (int, error) {
 // claim completes what is attacked: an epsilon that was given, or the accountant's, and what an export says.
 func (d *sampledDefaults) claim(ctx context.Context, a *sampledAudit) (err error) {
 	a.NoiseMultiplier = d.noiseMultiplier
+	adjacency, err := accounting.ParseAdjacency(d.adjacency)
+	if err != nil {
+		return terminal.Usagef("--adjacency: %w", err)
+	}
 	switch {
 	case !d.given("noise-multiplier") && d.noiseMultiplier == 0:
 		return terminal.Usagef("how much noise is there? Use --noise-multiplier, the standard deviation over the clip")
 	case !d.given("delta") && d.delta == 0:
 		return terminal.Usagef("at which delta? Use --delta, for example --delta 1e-6")
 	case d.given("epsilon"):
-		a.Claim = sampled.Claim{Epsilon: d.epsilon, Delta: d.delta}
+		a.Claim = sampled.Claim{Epsilon: d.epsilon, Delta: d.delta, Adjacency: adjacency}
 		return nil
 	}
-	a.Claim, err = sampled.ClaimOf(ctx, a.Strategy, a.claimed, d.noiseMultiplier, d.delta)
+	a.Claim, err = sampled.ClaimUnder(ctx, adjacency, a.Strategy, a.claimed, d.noiseMultiplier, d.delta)
 	if errors.Is(err, bins.ErrDomination) {
 		return terminal.Usage(fmt.Errorf("%w; --epsilon attacks a claim without a proof", err))
 	}

@@ -17,6 +17,10 @@ func TestAuditSampled(t *testing.T) {
 		t.Fatal(errs)
 	}
 	exported := []string{"--sampling", "poisson", "--export", dir}
+	replaced := filepath.Join(t.TempDir(), "replaced")
+	optimizeJSON(t, "--graph", "cycle:4", "--T", "12", "-k", "3", "--sampling", "poisson", "--epsilon", "4", "--delta", "1e-4",
+		"--adjacency", "replace-one", "--bandwidth", "1", "--no-baselines", "-o", replaced)
+	another := []string{"--sampling", "poisson", "--export", replaced}
 	independent := strings.Fields("--sampling poisson --T 40 --probability 0.1 --noise-multiplier 0.8 --delta 1e-4")
 	allocation := strings.Fields("--sampling allocation --T 20 -b 10 --noise-multiplier 0.8 --delta 1e-4")
 	truncated := strings.Fields("--sampling truncated --T 20 -b 10 --noise-multiplier 0.8 --delta 1e-4 --max-batch 40 " +
@@ -34,6 +38,10 @@ func TestAuditSampled(t *testing.T) {
 		"a small epsilon":        {exported, "--epsilon 0.5", 1},
 		"dp-d-sgd":               {independent, "", 0},
 		"dp-d-sgd, ten batches":  {independent, "--actual cyclic", 1},
+		"replaced":               {another, "", 0},
+		"replaced, half noise":   {another, "--noise-scale 0.5", 1},
+		"there or not":           {another, "--adjacency zero-out", 0},
+		"replaced, shuffled":     {independent, "--adjacency replace-one --actual permutation", 1},
 		"bins":                   {bins, "", 0},
 		"bins that are known":    {bins, "--actual cyclic", 1},
 		"bins with little noise": {bins, "--noise-scale 0.5", 1},
@@ -51,7 +59,9 @@ func TestAuditSampled(t *testing.T) {
 			args := slices.Concat([]string{"audit", "--runs", "12000"}, tc.flags, strings.Fields(tc.more))
 			code, out, errs := mafalda(args...)
 			verdict := map[int]string{0: "verdict        passed", 1: "verdict        FAILED"}[tc.code]
-			if code != tc.code || !strings.Contains(out, verdict) || strings.Count(errs, "\n") != tc.code {
+			replaces := strings.HasPrefix(name, "replaced")
+			if code != tc.code || !strings.Contains(out, verdict) || strings.Count(errs, "\n") != tc.code ||
+				strings.Contains(out, "another one in its place") != replaces {
 				t.Errorf("code %d, want %d\n%s%s", code, tc.code, out, errs)
 			}
 		})
@@ -92,23 +102,27 @@ func TestBadSampledAudits(t *testing.T) {
 		"a batch of any size": {with("--probability 0.1 --max-batch 5"), "--max-batch is for --sampling truncated"},
 		"a small batch": {strings.Fields("audit --sampling truncated --T 4 -b 2 --noise-multiplier 1 --delta 0.1 --max-batch 5 " +
 			"--records 20"), "18 or more"},
-		"no such batches":    {with("--probability 0.1 --actual shuffled"), "--actual shuffled: choose"},
-		"no probability":     {with(""), "--probability"},
-		"probability":        {with("--probability 1.5"), "--probability 1.5: must be"},
-		"zero probability":   {with("--probability 0"), "--probability 0: must be"},
-		"groups":             {with("--probability 0.1 --groups 21"), "--groups 21: must be"},
-		"batches":            {with("--probability 0.1 --actual cyclic -b 21"), "--separation 21: there must be"},
-		"how many batches":   {with("--probability 0.3 --actual cyclic"), "Use -b"},
-		"no noise":           {strings.Fields("audit --sampling poisson --T 9 --probability 0.1 --delta 0.1"), "--noise-multiplier"},
-		"no noise at all":    {with("--probability 0.1 --noise-multiplier 0"), "--noise-multiplier 0: must be"},
-		"no delta":           {strings.Fields("audit --sampling poisson --T 9 --probability 0.1 --noise-multiplier 1"), "--delta"},
-		"delta":              {with("--probability 0.1 --delta 1"), "--delta 1: must be"},
-		"epsilon":            {with("--probability 0.1 --epsilon -1"), "--epsilon -1: must be"},
-		"no steps":           {strings.Fields("audit --sampling poisson --noise-multiplier 1 --delta 0.1"), "--T"},
-		"many steps":         {with("--T 1e6 --probability 0.1"), "--T 1000000: must be"},
-		"a network":          {with("--probability 0.1 --graph florentine"), "--graph is not for --sampling"},
-		"an attacker":        {with("--probability 0.1 --attacker Medici"), "--attacker is not for --sampling"},
-		"without sampling":   {strings.Fields("audit --graph florentine --T 4 --attacker Medici --delta 0.1"), "--delta is for"},
+		"no such batches":  {with("--probability 0.1 --actual shuffled"), "--actual shuffled: choose"},
+		"no probability":   {with(""), "--probability"},
+		"probability":      {with("--probability 1.5"), "--probability 1.5: must be"},
+		"zero probability": {with("--probability 0"), "--probability 0: must be"},
+		"groups":           {with("--probability 0.1 --groups 21"), "--groups 21: must be"},
+		"batches":          {with("--probability 0.1 --actual cyclic -b 21"), "--separation 21: there must be"},
+		"how many batches": {with("--probability 0.3 --actual cyclic"), "Use -b"},
+		"no noise":         {strings.Fields("audit --sampling poisson --T 9 --probability 0.1 --delta 0.1"), "--noise-multiplier"},
+		"no noise at all":  {with("--probability 0.1 --noise-multiplier 0"), "--noise-multiplier 0: must be"},
+		"no delta":         {strings.Fields("audit --sampling poisson --T 9 --probability 0.1 --noise-multiplier 1"), "--delta"},
+		"delta":            {with("--probability 0.1 --delta 1"), "--delta 1: must be"},
+		"epsilon":          {with("--probability 0.1 --epsilon -1"), "--epsilon -1: must be"},
+		"no steps":         {strings.Fields("audit --sampling poisson --noise-multiplier 1 --delta 0.1"), "--T"},
+		"many steps":       {with("--T 1e6 --probability 0.1"), "--T 1000000: must be"},
+		"a network":        {with("--probability 0.1 --graph florentine"), "--graph is not for --sampling"},
+		"an attacker":      {with("--probability 0.1 --attacker Medici"), "--attacker is not for --sampling"},
+		"without sampling": {strings.Fields("audit --graph florentine --T 4 --attacker Medici --delta 0.1"), "--delta is for"},
+		"no neighbours":    {with("--probability 0.1 --adjacency none"), "--adjacency: unknown adjacency"},
+		"replaced in bins": {strings.Fields("audit --sampling bins --T 4 -b 2 --noise-multiplier 1 --delta 0.1 --adjacency replace-one"),
+			"no accountant under bins"},
+		"a replaced record":  {strings.Fields("audit --graph florentine --T 4 --attacker Medici --adjacency replace-one"), "is for --sampling"},
 		"few runs":           {with("--probability 0.1 --runs 3"), "--runs 3: must be"},
 		"no export":          {with("--probability 0.1 --export " + t.TempDir()), "no export here"},
 		"steps of an export": {with("--probability 0.1 --export " + plain), "--T 20: the strategy is for T = 8"},

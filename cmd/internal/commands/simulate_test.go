@@ -285,6 +285,27 @@ func TestSimulatePoisson(t *testing.T) {
 	}
 }
 
+// Noise of an export for records that are replaced is no noise of a study of records that are there or not: it is
+// calibrated anew, to what an export for them has.
+func TestSimulateOfAnExportForOtherNeighbours(t *testing.T) {
+	t.Parallel()
+	network := []string{"--graph", "cycle:4", "--T", "12", "-k", "3", "--sampling", "poisson", "--epsilon", "4"}
+	said, used := map[string]float64{}, map[string]float64{}
+	for _, adjacency := range []string{"zero-out", "replace-one"} {
+		dir := filepath.Join(t.TempDir(), adjacency)
+		made := optimizeJSON(t, append(network, "--delta", "1e-6", "--adjacency", adjacency, "--bandwidth", "1", "--no-baselines", "-o", dir)...)
+		code, out, errs := mafalda(append([]string{"simulate", "--json", "--records", "200", "--seeds", "1", "--methods", dir}, network...)...)
+		var got struct{ Rows []simulate.Row }
+		if err := json.Unmarshal([]byte(out), &got); code != 0 || err != nil || len(got.Rows) != 1 {
+			t.Fatal(code, err, out, errs)
+		}
+		said[adjacency], used[adjacency] = made.Sampling.NoiseMultiplier, got.Rows[0].Multiplier
+	}
+	if !(said["replace-one"] > 1.1*said["zero-out"]) || used["zero-out"] != said["zero-out"] || used["replace-one"] != said["zero-out"] {
+		t.Errorf("noise %v of the exports, %v in the study", said, used)
+	}
+}
+
 // A run whose loss is not finite is reported with its step, kept, and left out of the means.
 func TestSimulateDiverges(t *testing.T) {
 	t.Parallel()

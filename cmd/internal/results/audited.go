@@ -12,8 +12,12 @@ import (
 // AuditedDocument says what the audit of a run found. There is no score and no coin in it.
 func AuditedDocument(r *canaries.Result) *document.Document {
 	d := document.New("audit", "What the messages of a training tell of canaries, beside what is claimed.")
-	d.Fact("run", "of node %s: %d canaries, of which %d took part by their coins; %d steps without a message", r.Node,
-		r.Canaries, r.Included, r.Missed)
+	others := ""
+	if r.Replaced {
+		others = ", and of all others the opposite"
+	}
+	d.Fact("run", "of node %s: %d canaries, of which %d took part by their coins%s; %d steps without a message", r.Node,
+		r.Canaries, r.Included, others, r.Missed)
 	d.FactIf("attacker", r.Attacker)
 	if r.ClaimedMu != nil {
 		d.Fact("claimed", "mu = %s", terminal.DecimalUp(*r.ClaimedMu, 6))
