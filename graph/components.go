@@ -93,7 +93,7 @@ func distances(a *CSR, source int) []int {
 	for i := 0; i < len(queue); i++ {
 		u := queue[i]
 		for p := a.indptr[u]; p < a.indptr[u+1]; p++ {
-			if v := a.indices[p]; d[v] < 0 {
+			if v := int(a.indices[p]); d[v] < 0 {
 				d[v] = d[u] + 1
 				queue = append(queue, v)
 			}
