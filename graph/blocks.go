@@ -1,6 +1,9 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Blocks returns the block diagonal matrix of square matrices, in their order. One alone is returned as it is.
 func Blocks(matrices []*CSR) *CSR {
@@ -72,15 +75,6 @@ func (m *CSR) Equal(other *CSR) bool {
 	if m.rows != other.rows || m.cols != other.cols || m.NNZ() != other.NNZ() {
 		return false
 	}
-	for i, p := range m.indptr {
-		if p != other.indptr[i] {
-			return false
-		}
-	}
-	for i, j := range m.indices {
-		if j != other.indices[i] || m.data[i] != other.data[i] {
-			return false
-		}
-	}
-	return true
+	return slices.Equal(m.indptr, other.indptr) && slices.Equal(m.indices, other.indices) && slices.Equal(m.data, other.data) &&
+		slices.Equal(m.each, other.each)
 }

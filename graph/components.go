@@ -9,28 +9,37 @@ func (g *Graph) Components() [][]int {
 	if g.directed {
 		reverse = g.adjacency.Transpose()
 	}
-	seen := make([]bool, g.Nodes())
-	var components [][]int
-	for s := range seen {
-		if seen[s] {
+	number := make([]int32, g.Nodes()) // of a node's component, from 1
+	var sizes []int
+	var queue []int32
+	for s := range number {
+		if number[s] != 0 {
 			continue
 		}
-		seen[s] = true
-		component := []int{s}
-		for i := 0; i < len(component); i++ {
-			visit := func(_, v int, _ float64) {
-				if !seen[v] {
-					seen[v] = true
-					component = append(component, v)
+		id := int32(len(sizes) + 1)
+		number[s] = id
+		queue = append(queue[:0], int32(s))
+		for i := 0; i < len(queue); i++ {
+			visit := func(a *CSR) {
+				for _, v := range a.indices[a.indptr[queue[i]]:a.indptr[queue[i]+1]] {
+					if number[v] == 0 {
+						number[v] = id
+						queue = append(queue, v)
+					}
 				}
 			}
-			g.adjacency.DoRowNonZero(component[i], visit)
-			if g.directed {
-				reverse.DoRowNonZero(component[i], visit)
+			if visit(g.adjacency); g.directed {
+				visit(reverse)
 			}
 		}
-		slices.Sort(component)
-		components = append(components, component)
+		sizes = append(sizes, len(queue))
+	}
+	components := make([][]int, len(sizes))
+	for c, size := range sizes {
+		components[c] = make([]int, 0, size)
+	}
+	for u, c := range number {
+		components[c-1] = append(components[c-1], u)
 	}
 	slices.SortStableFunc(components, func(a, b []int) int { return len(b) - len(a) })
 	return components
@@ -38,12 +47,14 @@ func (g *Graph) Components() [][]int {
 
 // LargestComponent returns the graph on the largest component and the nodes of g that are in it. It is g itself if g is
 // connected.
-func (g *Graph) LargestComponent() (*Graph, []int) {
-	kept := g.Components()[0]
-	if len(kept) == g.Nodes() {
-		return g, kept
+func (g *Graph) LargestComponent() (*Graph, []int) { return g.on(g.Components()[0]) }
+
+// on returns the graph on a component, and its nodes.
+func (g *Graph) on(component []int) (*Graph, []int) {
+	if len(component) == len(g.labels) {
+		return g, component
 	}
-	return g.Subgraph(kept), kept
+	return g.Subgraph(component), component
 }
 
 // StronglyConnected reports whether every node is reached from every other along directed edges. An undirected graph is
@@ -93,7 +104,7 @@ func distances(a *CSR, source int) []int {
 	for i := 0; i < len(queue); i++ {
 		u := queue[i]
 		for p := a.indptr[u]; p < a.indptr[u+1]; p++ {
-			if v := a.indices[p]; d[v] < 0 {
+			if v := int(a.indices[p]); d[v] < 0 {
 				d[v] = d[u] + 1
 				queue = append(queue, v)
 			}

@@ -2,7 +2,9 @@ package graph
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 
 	"mafalda/internal/limits"
 )
@@ -46,48 +48,58 @@ func (c *crowd) meet(i, j int) {
 // makeRoom drops duplicates if most edges seem to be some, and refuses edges that cannot be held in memory.
 func (b *builder) makeRoom() error {
 	c := &b.crowd
-	if len(b.edges) >= c.sort {
-		if different := len(c.sampled) << sampledShare; different < len(b.edges)/2 {
+	if len(b.pairs) >= c.sort {
+		if different := len(c.sampled) << sampledShare; different < len(b.pairs)/2 {
 			b.dropDuplicates()
 		}
-		c.sort = max(2*len(b.edges), c.step)
+		c.sort = max(2*len(b.pairs), c.step)
 	}
-	c.full = len(b.edges) + c.step
+	c.full = len(b.pairs) + c.step
 	return b.checkRoom()
 }
 
 // checkRoom refuses what cannot be held in memory.
 func (b *builder) checkRoom() error {
-	what := fmt.Sprintf("a graph of more than %d edges and %d nodes", len(b.edges), len(b.labels))
-	return limits.Fits(what, float64(len(b.edges))*edgeBytes+float64(b.text))
+	if uint64(len(b.pairs))+uint64(b.crowd.step) > math.MaxUint32 {
+		return errManyEdges
+	}
+	what := fmt.Sprintf("a graph of more than %d edges and %d nodes", len(b.pairs), len(b.labels))
+	return limits.Fits(what, float64(len(b.pairs))*edgeBytes+float64(b.text))
 }
 
 // dropDuplicates keeps, for each pair of nodes, the edge of the first line, and one edge of another weight if there is
 // one: graph says what is wrong with it.
 func (b *builder) dropDuplicates() {
-	if !b.directed {
-		for i := range b.edges {
-			if e := &b.edges[i]; e.U > e.V {
-				e.U, e.V = e.V, e.U
+	oriented := make([]pair, len(b.pairs))
+	for i, p := range b.pairs {
+		oriented[i] = b.oriented(p.u, p.v)
+	}
+	starts, sorted := sortPairs(oriented, len(b.labels))
+	keep := make([]bool, len(b.pairs))
+	for u := range b.labels {
+		first, conflict := -1, false // of the pair at hand
+		var node int32
+		for _, e := range sorted[starts[u]:starts[u+1]] {
+			i := e.place()
+			switch {
+			case first < 0 || e.node() != node:
+				first, node, conflict = i, e.node(), false
+				keep[i] = true
+			case b.plain || b.marks[i].weight == b.marks[first].weight:
+				b.duplicates++
+			case !conflict:
+				conflict, keep[i] = true, true
 			}
 		}
 	}
-	b.edges = sortLines(b.edges, len(b.labels))
-	kept := b.edges[:0]
-	first, conflict := lineEdge{}, false // of the pair at hand
-	for _, e := range b.edges {
-		switch {
-		case len(kept) == 0 || e.U != first.U || e.V != first.V:
-			first, conflict = e, false
-		case e.Weight == first.Weight:
-			b.duplicates++
-			continue
-		case conflict:
-			continue
-		default:
-			conflict = true
+	pairs, marks := make([]pair, 0, len(b.pairs)/2), b.marks[:0]
+	for i, p := range b.pairs {
+		if keep[i] {
+			pairs = append(pairs, p)
+			if !b.plain {
+				marks = append(marks, b.marks[i])
+			}
 		}
-		kept = append(kept, e)
 	}
-	b.edges = append(make([]lineEdge, 0, len(kept)+b.crowd.step), kept...)
+	b.pairs, b.marks = pairs, slices.Clone(marks)
 }

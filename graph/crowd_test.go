@@ -67,8 +67,8 @@ func TestRepeatedEdgesTakeNoMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if cap(b.edges) > 5000 {
-			t.Errorf("%d different edges are kept in %d places", different, cap(b.edges))
+		if cap(b.pairs) > 5000 {
+			t.Errorf("%d different edges are kept in %d places", different, cap(b.pairs))
 		}
 		if g, err := b.graph("g"); err != nil || g.Edges() != different || b.duplicates != 100_000-different {
 			t.Errorf("%d edges and %d duplicates, %v", g.Edges(), b.duplicates, err)

@@ -3,7 +3,6 @@ package graph
 import (
 	"fmt"
 	"math"
-	"sort"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -13,57 +12,136 @@ import (
 // CSR is a sparse matrix in compressed row storage:
 //
 //	row i holds the columns indices[indptr[i]:indptr[i+1]], ascending and distinct,
-//	with the values data[indptr[i]:indptr[i+1]]
+//	with the values data[indptr[i]:indptr[i+1]], or each[i] for all of them
 //
-// Its method names follow github.com/james-bowman/sparse, so that the type can be replaced by that library's. A CSR is
+// Columns are numbers of 32 bits, and values that are equal along every row, as in graphs without weights and their
+// uniform gossip, are stored once a row: products are bound by memory. Its method names follow github.com/james-bowman/sparse, so that the type can be replaced by that library's. A CSR is
 // immutable once built; it may be read from many goroutines.
 type CSR struct {
 	rows, cols int
 	indptr     []int
-	indices    []int
-	data       []float64
+	indices    []int32
+	data       []float64 // nil if the values are equal along every row
+	each       []float64 // then the value of every row, 0 of an empty one; else nil
 }
 
 var _ mat.Matrix = (*CSR)(nil)
 
-// NewCSR makes an r×c matrix of the three slices of the layout above. The slices are kept, not copied. It panics if
+// NewCSR makes an r×c matrix of the three slices of the layout above. indptr and data are kept, not copied. It panics if
 // they do not describe an r×c matrix: that is a mistake of the program, not of its input.
 func NewCSR(r, c int, indptr, indices []int, data []float64) *CSR {
-	if r < 0 || c < 0 || len(indptr) != r+1 || indptr[0] != 0 || indptr[r] != len(indices) ||
-		len(indices) != len(data) {
-		panic(fmt.Sprintf("graph: NewCSR: %d row pointers, %d indices and %d values are not a %d×%d matrix",
-			len(indptr), len(indices), len(data), r, c))
+	narrow := make([]int32, len(indices))
+	for p, j := range indices {
+		narrow[p] = int32(min(max(j, -1), math.MaxInt32))
+	}
+	return newCSR(r, c, indptr, narrow, data)
+}
+
+// newCSR is NewCSR for columns of 32 bits, which are kept, too.
+func newCSR(r, c int, indptr []int, indices []int32, data []float64) *CSR {
+	m := &CSR{rows: r, cols: c, indptr: indptr, indices: indices, data: data}
+	if len(indices) != len(data) {
+		panic(fmt.Sprintf("graph: NewCSR: %d indices and %d values", len(indices), len(data)))
+	}
+	m.check()
+	if each := m.equalRows(); each != nil {
+		m.data, m.each = nil, each
+	}
+	return m
+}
+
+// newEachCSR is newCSR for values that are equal along every row, which each holds: 0 for an empty row.
+func newEachCSR(r, c int, indptr []int, indices []int32, each []float64) *CSR {
+	m := &CSR{rows: r, cols: c, indptr: indptr, indices: indices, each: each}
+	if len(each) != r {
+		panic(fmt.Sprintf("graph: NewCSR: %d values of %d rows", len(each), r))
+	}
+	m.check()
+	return m
+}
+
+// check panics unless the slices are of the layout above.
+func (m *CSR) check() {
+	r, c, indptr := m.rows, m.cols, m.indptr
+	if r < 0 || c < 0 || c > math.MaxInt32 || len(indptr) != r+1 || indptr[0] != 0 || indptr[r] != len(m.indices) {
+		panic(fmt.Sprintf("graph: NewCSR: %d row pointers and %d indices are not a %d×%d matrix", len(indptr),
+			len(m.indices), r, c))
 	}
 	for i := range r {
 		if indptr[i] > indptr[i+1] {
 			panic(fmt.Sprintf("graph: NewCSR: row pointers decrease at row %d", i))
 		}
-		row := indices[indptr[i]:indptr[i+1]]
-		for p, j := range row {
-			if j < 0 || j >= c || (p > 0 && j <= row[p-1]) {
-				panic(fmt.Sprintf("graph: NewCSR: columns of row %d are not ascending within %d columns", i, c))
+	}
+	if bad := firstOf(r, func(i int) bool {
+		last := int32(-1)
+		for _, j := range m.indices[indptr[i]:indptr[i+1]] {
+			if j <= last || int(j) >= c {
+				return true
+			}
+			last = j
+		}
+		return false
+	}); bad >= 0 {
+		panic(fmt.Sprintf("graph: NewCSR: columns of row %d are not ascending within %d columns", bad, c))
+	}
+}
+
+// equalRows returns the value of every row, or nil if values of a row differ.
+func (m *CSR) equalRows() []float64 {
+	each := make([]float64, m.rows)
+	if differ := firstOf(m.rows, func(i int) bool {
+		row := m.data[m.indptr[i]:m.indptr[i+1]]
+		if len(row) > 0 {
+			each[i] = row[0]
+		}
+		for _, v := range row {
+			if math.Float64bits(v) != math.Float64bits(each[i]) {
+				return true
 			}
 		}
+		return false
+	}); differ >= 0 {
+		return nil
 	}
-	return &CSR{rows: r, cols: c, indptr: indptr, indices: indices, data: data}
+	return each
+}
+
+// firstOf returns the smallest number below n with a property, or -1, asking on all processors.
+func firstOf(n int, has func(i int) bool) int {
+	found := make([]int, (n+parallel.Part-1)/parallel.Part)
+	parallel.Chunks(n, func(chunk, from, to int) {
+		found[chunk] = -1
+		for i := from; i < to; i++ {
+			if has(i) {
+				found[chunk] = i
+				return
+			}
+		}
+	})
+	for _, i := range found {
+		if i >= 0 {
+			return i
+		}
+	}
+	return -1
 }
 
 // NewCSRFromDense keeps the nonzero entries of m.
 func NewCSRFromDense(m mat.Matrix) *CSR {
 	r, c := m.Dims()
 	indptr := make([]int, 1, r+1)
-	var indices []int
+	var indices []int32
 	var data []float64
 	for i := range r {
 		for j := range c {
 			if v := m.At(i, j); v != 0 {
-				indices = append(indices, j)
+				indices = append(indices, int32(j))
 				data = append(data, v)
 			}
 		}
 		indptr = append(indptr, len(indices))
 	}
-	return NewCSR(r, c, indptr, indices, data)
+	return newCSR(r, c, indptr, indices, data)
 }
 
 // Dims returns the number of rows and columns.
@@ -74,19 +152,46 @@ func (m *CSR) At(i, j int) float64 {
 	if i < 0 || i >= m.rows || j < 0 || j >= m.cols {
 		panic(mat.ErrIndexOutOfRange)
 	}
-	lo, hi := m.indptr[i], m.indptr[i+1]
-	p := lo + sort.SearchInts(m.indices[lo:hi], j)
-	if p < hi && m.indices[p] == j {
-		return m.data[p]
+	lo := m.indptr[i]
+	if p, ok := search(m.indices[lo:m.indptr[i+1]], int32(j)); ok {
+		return m.value(i, lo+p)
 	}
 	return 0
+}
+
+// search returns the place of j in an ascending row, and whether it is there.
+func search(row []int32, j int32) (int, bool) {
+	const short = 32 // numbers that are sooner looked at one by one
+	from := 0
+	for to := len(row); to-from > short; {
+		if middle := (from + to) / 2; row[middle] <= j {
+			from = middle
+		} else {
+			to = middle
+		}
+		row = row[:to]
+	}
+	for p, column := range row[from:] {
+		if column >= j {
+			return from + p, column == j
+		}
+	}
+	return len(row), false
+}
+
+// value returns the value of the stored entry p, which is in row i.
+func (m *CSR) value(i, p int) float64 {
+	if m.data == nil {
+		return m.each[i]
+	}
+	return m.data[p]
 }
 
 // T returns the transpose as a view.
 func (m *CSR) T() mat.Matrix { return mat.Transpose{Matrix: m} }
 
 // NNZ returns the number of stored entries.
-func (m *CSR) NNZ() int { return len(m.data) }
+func (m *CSR) NNZ() int { return len(m.indices) }
 
 // RowNNZ returns the number of stored entries of row i.
 func (m *CSR) RowNNZ(i int) int { return m.indptr[i+1] - m.indptr[i] }
@@ -101,7 +206,7 @@ func (m *CSR) DoNonZero(fn func(i, j int, v float64)) {
 // DoRowNonZero calls fn for every stored entry of row i, with ascending columns.
 func (m *CSR) DoRowNonZero(i int, fn func(i, j int, v float64)) {
 	for p := m.indptr[i]; p < m.indptr[i+1]; p++ {
-		fn(i, m.indices[p], m.data[p])
+		fn(i, int(m.indices[p]), m.value(i, p))
 	}
 }
 
@@ -115,7 +220,7 @@ func (m *CSR) MulVecTo(dst []float64, trans bool, src []float64) {
 		clear(dst)
 		for i, x := range src {
 			for p := m.indptr[i]; p < m.indptr[i+1]; p++ {
-				dst[m.indices[p]] += m.data[p] * x
+				dst[m.indices[p]] += m.value(i, p) * x
 			}
 		}
 		return
@@ -123,10 +228,23 @@ func (m *CSR) MulVecTo(dst []float64, trans bool, src []float64) {
 	if len(dst) != m.rows || len(src) != m.cols {
 		panic(mat.ErrShape)
 	}
-	for i := range dst {
+	m.mulRows(dst, src, 0, m.rows)
+}
+
+// mulRows writes the numbers from..to-1 of m·src to dst.
+func (m *CSR) mulRows(dst, src []float64, from, to int) {
+	for i := from; i < to; i++ {
 		var sum float64
-		for p := m.indptr[i]; p < m.indptr[i+1]; p++ {
-			sum += m.data[p] * src[m.indices[p]]
+		columns := m.indices[m.indptr[i]:m.indptr[i+1]]
+		if m.data == nil {
+			v := m.each[i]
+			for _, j := range columns {
+				sum += v * src[j]
+			}
+		} else {
+			for p, v := range m.data[m.indptr[i]:m.indptr[i+1]] {
+				sum += v * src[columns[p]]
+			}
 		}
 		dst[i] = sum
 	}
@@ -137,14 +255,14 @@ func (m *CSR) Symmetric(tolerance float64) bool {
 	if m.rows != m.cols {
 		return false
 	}
-	for i := range m.rows {
+	return firstOf(m.rows, func(i int) bool {
 		for p := m.indptr[i]; p < m.indptr[i+1]; p++ {
-			if j := m.indices[p]; j != i && !(math.Abs(m.At(j, i)-m.data[p]) <= tolerance) {
-				return false
+			if j := int(m.indices[p]); j != i && !(math.Abs(m.At(j, i)-m.value(i, p)) <= tolerance) {
+				return true
 			}
 		}
-	}
-	return true
+		return false
+	}) < 0
 }
 
 // ToDense returns a dense copy.
@@ -164,13 +282,13 @@ func (m *CSR) Transpose() *CSR {
 		indptr[j+1] += indptr[j]
 	}
 	next := append([]int(nil), indptr[:m.cols]...)
-	indices := make([]int, len(m.indices))
-	data := make([]float64, len(m.data))
+	indices := make([]int32, m.NNZ())
+	data := make([]float64, m.NNZ())
 	m.DoNonZero(func(i, j int, v float64) {
-		indices[next[j]], data[next[j]] = i, v
+		indices[next[j]], data[next[j]] = int32(i), v
 		next[j]++
 	})
-	return NewCSR(m.cols, m.rows, indptr, indices, data)
+	return newCSR(m.cols, m.rows, indptr, indices, data)
 }
 
 // MulMatTo writes m·src to dst, for width vectors at once, on all processors: src holds cols×width numbers and dst
@@ -180,23 +298,49 @@ func (m *CSR) MulMatTo(dst, src []float64, width int) {
 		panic(mat.ErrShape)
 	}
 	parallel.Chunks(m.rows, func(_, from, to int) {
-		for i := from; i < to; i++ {
-			row := dst[i*width : (i+1)*width]
-			if width == 1 {
-				var sum float64
-				for p := m.indptr[i]; p < m.indptr[i+1]; p++ {
-					sum += m.data[p] * src[m.indices[p]]
-				}
-				row[0] = sum
-				continue
-			}
-			clear(row)
-			for p := m.indptr[i]; p < m.indptr[i+1]; p++ {
-				v := m.data[p]
-				for c, x := range src[m.indices[p]*width:][:width] {
-					row[c] += v * x
-				}
-			}
+		switch width {
+		case 1:
+			m.mulRows(dst, src, from, to)
+		case 4:
+			m.mulFours(dst, src, from, to)
+		default:
+			m.mulWide(dst, src, width, from, to)
 		}
 	})
+}
+
+// mulWide writes the rows from..to-1 of m·src to dst, for width vectors at once.
+func (m *CSR) mulWide(dst, src []float64, width, from, to int) {
+	for i := from; i < to; i++ {
+		row := dst[i*width : (i+1)*width]
+		clear(row)
+		for p := m.indptr[i]; p < m.indptr[i+1]; p++ {
+			v := m.value(i, p)
+			for c, x := range src[int(m.indices[p])*width:][:width] {
+				row[c] += v * x
+			}
+		}
+	}
+}
+
+// mulFours is mulWide for four vectors, whose sums stay in registers.
+func (m *CSR) mulFours(dst, src []float64, from, to int) {
+	for i := from; i < to; i++ {
+		var a, b, c, d float64
+		columns := m.indices[m.indptr[i]:m.indptr[i+1]]
+		if m.data == nil {
+			v := m.each[i]
+			for _, j := range columns {
+				x := src[4*int(j):][:4]
+				a, b, c, d = a+v*x[0], b+v*x[1], c+v*x[2], d+v*x[3]
+			}
+		} else {
+			for p, v := range m.data[m.indptr[i]:m.indptr[i+1]] {
+				x := src[4*int(columns[p]):][:4]
+				a, b, c, d = a+v*x[0], b+v*x[1], c+v*x[2], d+v*x[3]
+			}
+		}
+		row := dst[4*i:][:4]
+		row[0], row[1], row[2], row[3] = a, b, c, d
+	}
 }

@@ -11,23 +11,6 @@ import (
 	"unicode/utf8"
 )
 
-// readEdgeList reads lines of two labels and perhaps, all or none of them, a weight, separated by white space, commas
-// or semicolons; empty lines and lines that start with # or % do not count. Line ends may be Windows'.
-func readEdgeList(r io.Reader, source string, b *builder) (err error) {
-	var e edgeLines
-	b.lines, err = lines(r, source, func(line string, number int) error {
-		if isComment(line) {
-			return nil
-		}
-		u, v, weight, err := e.parse(line, number)
-		if err != nil {
-			return err
-		}
-		return b.add(u, v, weight, number)
-	})
-	return err
-}
-
 // edgeLines reads the lines of an edge list.
 type edgeLines struct {
 	fields    []string
@@ -37,29 +20,44 @@ type edgeLines struct {
 
 // parse reads a line that is no comment.
 func (e *edgeLines) parse(line string, number int) (u, v string, weight float64, err error) {
+	u, v, weight, plain, err := e.split(line)
+	if err == nil {
+		err = e.same(plain, number)
+	}
+	return u, v, weight, err
+}
+
+// split reads a line that is no comment, and reports whether it has no weight.
+func (e *edgeLines) split(line string) (u, v string, weight float64, plain bool, err error) {
 	if strings.IndexByte(line, 0) >= 0 || !utf8.ValidString(line) {
-		return "", "", 0, errors.New("not text; an edge list has lines like \"17 42\"")
+		return "", "", 0, false, errors.New("not text; an edge list has lines like \"17 42\"")
 	}
 	if e.fields, err = splitEdge(line, e.fields[:0]); err != nil {
-		return "", "", 0, err
+		return "", "", 0, false, err
 	}
 	weight = 1.0
 	switch len(e.fields) {
 	case 2:
 	case 3:
 		if weight, err = parseWeight(e.fields[2]); err != nil {
-			return "", "", 0, err
+			return "", "", 0, false, err
 		}
 	default:
-		return "", "", 0, fmt.Errorf("%.60q is no edge, which has two nodes and perhaps a weight", line)
+		return "", "", 0, false, fmt.Errorf("%.60q is no edge, which has two nodes and perhaps a weight", line)
 	}
-	if weightless := len(e.fields) == 2; e.firstLine == 0 {
-		e.firstLine, e.plain = number, weightless
-	} else if weightless != e.plain {
-		return "", "", 0, fmt.Errorf("this edge has %s, that of line %d has %s: give all edges a weight, or none",
-			weights(weightless), e.firstLine, weights(e.plain))
+	return e.fields[0], e.fields[1], weight, len(e.fields) == 2, nil
+}
+
+// same refuses an edge with a weight after one without, and one without after one with a weight.
+func (e *edgeLines) same(plain bool, number int) error {
+	if e.firstLine == 0 {
+		e.firstLine, e.plain = number, plain
 	}
-	return e.fields[0], e.fields[1], weight, nil
+	if plain != e.plain {
+		return fmt.Errorf("this edge has %s, that of line %d has %s: give all edges a weight, or none",
+			weights(plain), e.firstLine, weights(e.plain))
+	}
+	return nil
 }
 
 func weights(none bool) string {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"mafalda/internal/enum"
+	"mafalda/internal/parallel"
 )
 
 // Scheme is a way to make a gossip matrix of a graph; see the package comment.
@@ -54,28 +55,71 @@ func NewGossip(g *Graph, s Scheme) (*Gossip, error) {
 	if err != nil {
 		return nil, err
 	}
-	var entries, row []Edge
-	for u := range g.Nodes() {
-		row = row[:0]
+	n, a := g.Nodes(), g.adjacency
+	self := make([]float64, n) // the diagonal
+	if bad := firstOf(n, func(u int) bool {
 		var sum float64
 		usable := !math.IsInf(strength[u], 1)
-		g.adjacency.DoRowNonZero(u, func(_, v int, w float64) {
-			x := share(u, v, w)
+		for p := a.indptr[u]; p < a.indptr[u+1]; p++ {
+			x := share(u, int(a.indices[p]), a.value(u, p))
 			usable = usable && x > 0
 			sum += x
-			row = append(row, Edge{u, v, x})
-		})
-		self := 1 / (1 + strength[u])
-		if s != Uniform {
-			self = rest(sum, len(row))
 		}
-		if !usable || s == Uniform && self == 0 {
-			return nil, fmt.Errorf("gossip scheme %v: the edge weights around node %s are too large or too far apart",
-				s, g.Label(u))
+		if self[u] = 1 / (1 + strength[u]); s != Uniform {
+			self[u] = rest(sum, a.RowNNZ(u))
 		}
-		entries = appendRow(entries, row, Edge{u, u, self})
+		return !usable || s == Uniform && self[u] == 0
+	}); bad >= 0 {
+		return nil, fmt.Errorf("gossip scheme %v: the edge weights around node %s are too large or too far apart", s,
+			g.Label(bad))
 	}
-	return &Gossip{w: csrFromSorted(g.Nodes(), entries)}, nil
+	indptr := make([]int, n+1)
+	for u := range n {
+		indptr[u+1] = indptr[u] + a.RowNNZ(u)
+		if self[u] > 0 {
+			indptr[u+1]++
+		}
+	}
+	indices := make([]int32, indptr[n])
+	if s == Uniform && !g.weighted { // 1/(1+s_u) everywhere
+		parallel.Chunks(n, func(_, from, to int) {
+			for u := from; u < to; u++ {
+				withDiagonal(indices[indptr[u]:indptr[u+1]], a.indices[a.indptr[u]:a.indptr[u+1]], int32(u))
+			}
+		})
+		return &Gossip{w: newEachCSR(n, n, indptr, indices, self)}, nil
+	}
+	data := make([]float64, len(indices))
+	parallel.Chunks(n, func(_, from, to int) {
+		for u := from; u < to; u++ {
+			columns, values := indices[indptr[u]:indptr[u+1]], data[indptr[u]:indptr[u+1]]
+			diagonal := -1
+			if row := a.indices[a.indptr[u]:a.indptr[u+1]]; len(columns) == len(row) {
+				copy(columns, row)
+			} else {
+				diagonal = withDiagonal(columns, row, int32(u))
+			}
+			p := a.indptr[u]
+			for i, v := range columns {
+				if i == diagonal {
+					values[i] = self[u]
+				} else {
+					values[i] = share(u, int(v), a.value(u, p))
+					p++
+				}
+			}
+		}
+	})
+	return &Gossip{w: newCSR(n, n, indptr, indices, data)}, nil
+}
+
+// withDiagonal writes a row with ascending columns and the column u among them to dst, and returns its place.
+func withDiagonal(dst, row []int32, u int32) int {
+	at, _ := search(row, u)
+	copy(dst, row[:at])
+	dst[at] = u
+	copy(dst[at+1:], row[at:])
+	return at
 }
 
 // share returns the scheme's W[u,v], v ≠ u, as a function of the weight w of the edge.
@@ -104,21 +148,6 @@ func rest(sum float64, shares int) float64 {
 		return left
 	}
 	return 0
-}
-
-// appendRow appends a row with ascending columns and, where its column belongs, the diagonal entry if it is not zero.
-func appendRow(entries, row []Edge, self Edge) []Edge {
-	for _, e := range row {
-		if e.V > self.V && self.Weight > 0 {
-			entries = append(entries, self)
-			self.Weight = 0
-		}
-		entries = append(entries, e)
-	}
-	if self.Weight > 0 {
-		entries = append(entries, self)
-	}
-	return entries
 }
 
 // Matrix returns W (n×n).
@@ -153,27 +182,26 @@ func (g *Gossip) detailedBalance() ([]float64, bool) {
 	n, _ := g.w.Dims()
 	pi := make([]float64, n)
 	pi[0] = 1
+	queue := make([]int32, 1, n)
 	reached := make([]bool, n)
 	reached[0] = true
-	queue := []int{0}
-	balanced := true
 	for i := 0; i < len(queue); i++ {
-		g.w.DoRowNonZero(queue[i], func(u, v int, w float64) {
-			back := g.w.At(v, u)
-			switch {
-			case back == 0:
-				balanced = false
-			case !reached[v]:
-				reached[v] = true
-				pi[v] = pi[u] * (w / back)
-				queue = append(queue, v)
-				balanced = balanced && pi[v] > 0 && !math.IsInf(pi[v], 1)
-			case math.Abs(pi[u]*w-pi[v]*back) > 1e-9*pi[u]*w:
-				balanced = false
+		u := int(queue[i])
+		for p := g.w.indptr[u]; p < g.w.indptr[u+1]; p++ {
+			v := int(g.w.indices[p])
+			if reached[v] {
+				continue
 			}
-		})
+			back := g.w.At(v, u)
+			pi[v] = pi[u] * (g.w.value(u, p) / back) // no number if there is no way back
+			if !(pi[v] > 0) || math.IsInf(pi[v], 1) {
+				return nil, false
+			}
+			reached[v] = true
+			queue = append(queue, int32(v))
+		}
 	}
-	if !balanced || len(queue) < n {
+	if len(queue) < n || !g.balances(pi) {
 		return nil, false
 	}
 	var sum float64
@@ -187,6 +215,20 @@ func (g *Gossip) detailedBalance() ([]float64, bool) {
 		}
 	}
 	return pi, true
+}
+
+// balances reports whether every entry of W is in balance with the one across the diagonal, and neither is 0.
+func (g *Gossip) balances(pi []float64) bool {
+	return firstOf(len(pi), func(u int) bool {
+		for p := g.w.indptr[u]; p < g.w.indptr[u+1]; p++ {
+			v, w := int(g.w.indices[p]), g.w.value(u, p)
+			back := g.w.At(v, u)
+			if back == 0 || math.Abs(pi[u]*w-pi[v]*back) > 1e-9*pi[u]*w {
+				return true
+			}
+		}
+		return false
+	}) < 0
 }
 
 // Restrict returns W on a connected component: the rows and columns kept, which must be ascending. It is an error if

@@ -76,9 +76,9 @@ func newGraph(labels []string, edges []Edge, directed bool) (*Graph, error) {
 
 // wrap makes a graph of its adjacency matrix.
 func wrap(adjacency *CSR, labels []string, directed bool) *Graph {
-	weighted := false
-	for _, w := range adjacency.data {
-		weighted = weighted || w != 1
+	weighted := adjacency.data != nil
+	for i, w := range adjacency.each {
+		weighted = weighted || w != 1 && adjacency.RowNNZ(i) > 0
 	}
 	return &Graph{adjacency: adjacency, labels: labels, directed: directed, weighted: weighted}
 }
@@ -117,16 +117,16 @@ func sortRows[E any](edges []E, n int, row func(e *E) int, compare func(a, b E) 
 
 func csrFromSorted(n int, entries []Edge) *CSR {
 	indptr := make([]int, n+1)
-	indices := make([]int, len(entries))
+	indices := make([]int32, len(entries))
 	data := make([]float64, len(entries))
 	for i, e := range entries {
 		indptr[e.U+1]++
-		indices[i], data[i] = e.V, e.Weight
+		indices[i], data[i] = int32(e.V), e.Weight
 	}
 	for i := range n {
 		indptr[i+1] += indptr[i]
 	}
-	return NewCSR(n, n, indptr, indices, data)
+	return newCSR(n, n, indptr, indices, data)
 }
 
 // numberLabels returns the labels "0", "1", ..., for graphs that come without.

@@ -159,15 +159,22 @@ func lines(r io.Reader, source string, fn func(line string, number int) error) (
 			return number, fmt.Errorf("%s:%d: %w", source, number, err)
 		}
 	}
-	err := s.Err()
-	if errors.Is(err, bufio.ErrTooLong) {
-		err = errors.New("a line of more than a megabyte")
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errors.New("truncated: the compressed data end in the middle")
-	}
-	if err != nil {
-		return number, fmt.Errorf("%s:%d: %w", source, number+1, err)
+	if err := s.Err(); err != nil {
+		return number, fmt.Errorf("%s:%d: %w", source, number+1, readError(err))
 	}
 	return number, nil
+}
+
+// errLongLine is about a line of maxLine bytes or more.
+var errLongLine = errors.New("a line of more than a megabyte")
+
+// readError says in plain words what is wrong with the bytes of a file.
+func readError(err error) error {
+	switch {
+	case errors.Is(err, bufio.ErrTooLong):
+		return errLongLine
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("truncated: the compressed data end in the middle")
+	}
+	return err
 }

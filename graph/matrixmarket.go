@@ -198,9 +198,10 @@ func readMatrixGraph(r io.Reader, source string, b *builder) error {
 		return err
 	}
 	if b.directed && header.symmetric {
-		for _, e := range b.edges {
-			b.edges = append(b.edges, lineEdge{Edge{e.V, e.U, e.Weight}, e.line})
+		for _, p := range b.pairs {
+			b.pairs = append(b.pairs, pair{p.v, p.u})
 		}
+		b.marks = append(b.marks, b.marks...)
 	}
 	if i, j, differ := both.asymmetric(); differ {
 		return fmt.Errorf("%s: entries (%d,%d) and (%d,%d) differ, so %w", source,

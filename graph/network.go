@@ -134,8 +134,9 @@ func (n *Network) loadGossip(o NetworkOptions) (err error) {
 
 // connect keeps the largest component.
 func (n *Network) connect(o NetworkOptions) error {
-	n.Components = len(n.Graph.Components())
-	largest, kept := n.Graph.LargestComponent()
+	components := n.Graph.Components()
+	n.Components = len(components)
+	largest, kept := n.Graph.on(components[0])
 	dropped := n.Graph.Nodes() - len(kept)
 	switch {
 	case dropped == 0:

@@ -144,6 +144,42 @@ func (b *sequenceBuilder) checkRoom() error {
 	return limits.Fits(what, b.bytes+edgeBytes*float64(len(b.edges)+len(b.union)))
 }
 
+// lineEdge is an edge with the line it came from.
+type lineEdge struct {
+	Edge
+	line int
+}
+
+// distinct returns sorted edges without repetitions, and how many these were. A repeated edge of another weight is an
+// error.
+func distinct(source string, labels []string, sorted []lineEdge) (edges []Edge, duplicates int, err error) {
+	edges = make([]Edge, 0, len(sorted))
+	first := 0 // line of the edge last kept
+	for _, e := range sorted {
+		if last := len(edges) - 1; last >= 0 && edges[last].U == e.U && edges[last].V == e.V {
+			if edges[last].Weight != e.Weight {
+				return nil, 0, fmt.Errorf("%s:%d: edge %s %s has the weight %v, but %v in line %d", source, e.line,
+					labels[e.U], labels[e.V], e.Weight, edges[last].Weight, first)
+			}
+			duplicates++
+			continue
+		}
+		edges = append(edges, e.Edge)
+		first = e.line
+	}
+	return edges, duplicates, nil
+}
+
+// sortLines orders edges by their nodes, of which there are so many, and then by line.
+func sortLines(edges []lineEdge, nodes int) []lineEdge {
+	return sortRows(edges, nodes, func(e *lineEdge) int { return e.U }, func(x, y lineEdge) int {
+		if c := compareEdges(x.Edge, y.Edge); c != 0 {
+			return c
+		}
+		return x.line - y.line
+	})
+}
+
 // loadSequence reads the networks that take turns.
 func (n *Network) loadSequence(o NetworkOptions) error {
 	switch {

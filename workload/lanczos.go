@@ -82,7 +82,8 @@ func (l *lanczos) runs(start []float64, width, m int, left []float64, tick func(
 	var basis [][]float64
 	for step := range min(m, max(l.nodes-1, 1)) {
 		if left == nil && !l.symmetric {
-			basis = append(basis, append([]float64(nil), s.x...))
+			basis = append(basis, s.x)
+			s.keep = true
 		}
 		if left != nil {
 			for c, v := range l.dotsWith(left, s.x, width) {
@@ -95,8 +96,8 @@ func (l *lanczos) runs(start []float64, width, m int, left []float64, tick func(
 		}
 	}
 	if basis != nil {
-		for c, r := range s.runs {
-			r.metric = l.metric(basis, c, width)
+		for c, metric := range l.metrics(basis, width) {
+			s.runs[c].metric = metric
 		}
 	}
 	return s.runs, nil
@@ -107,6 +108,7 @@ type recurrence struct {
 	*lanczos
 	width                    int
 	before, x, next, scratch []float64
+	keep                     bool   // vectors are not overwritten once they are in a basis
 	alive                    []bool // the others have seen all dimensions that their start has
 	runs                     []*run
 }
@@ -147,9 +149,11 @@ func (s *recurrence) step(step int) {
 		}
 	}
 	parallel.Chunks(s.nodes, func(_, from, to int) {
-		for i := from * width; i < to*width; i++ {
-			c := i % width
-			next[i] -= alpha[c]*x[i] + last[c]*before[i]
+		for i := from; i < to; i++ {
+			n, x, b := next[i*width:][:width], x[i*width:][:width], before[i*width:][:width]
+			for c := range n {
+				n[c] -= alpha[c]*x[c] + last[c]*b[c]
+			}
 		}
 	})
 	s.deflate(next, width)
@@ -162,7 +166,9 @@ func (s *recurrence) step(step int) {
 		r.beta = append(r.beta, beta[c])
 	}
 	s.divide(next, beta, s.alive, width)
-	s.before, s.x, s.next = x, next, before
+	if s.before, s.x, s.next = x, next, before; s.keep {
+		s.next = make([]float64, len(next))
+	}
 }
 
 // apply writes S·x to dst.
@@ -172,14 +178,20 @@ func (l *lanczos) apply(dst, x, scratch []float64, width int) {
 		return
 	}
 	parallel.Chunks(l.nodes, func(_, from, to int) {
-		for i := from * width; i < to*width; i++ {
-			scratch[i] = x[i] / l.root[i/width]
+		for i, root := range l.root[from:to] {
+			row := x[(from+i)*width:][:width]
+			for c, v := range row {
+				scratch[(from+i)*width+c] = v / root
+			}
 		}
 	})
 	l.w.MulMatTo(dst, scratch, width)
 	parallel.Chunks(l.nodes, func(_, from, to int) {
-		for i := from * width; i < to*width; i++ {
-			dst[i] *= l.root[i/width]
+		for i, root := range l.root[from:to] {
+			row := dst[(from+i)*width:][:width]
+			for c := range row {
+				row[c] *= root
+			}
 		}
 	})
 }
@@ -187,32 +199,50 @@ func (l *lanczos) apply(dst, x, scratch []float64, width int) {
 // deflate takes the component along D^½1 out of every vector.
 func (l *lanczos) deflate(x []float64, width int) {
 	along := l.dotsWith(l.root, x, width)
+	for c := range along {
+		along[c] /= float64(l.nodes)
+	}
 	parallel.Chunks(l.nodes, func(_, from, to int) {
-		for i := from * width; i < to*width; i++ {
-			x[i] -= along[i%width] / float64(l.nodes) * l.root[i/width]
+		for i, root := range l.root[from:to] {
+			row := x[(from+i)*width:][:width]
+			for c := range row {
+				row[c] -= along[c] * root
+			}
 		}
 	})
 }
 
 // dots returns the inner products of vectors with vectors, column by column.
 func (l *lanczos) dots(x, y []float64, width int) []float64 {
-	return l.columns(width, func(i, c int) float64 { return x[i*width+c] * y[i*width+c] })
+	return l.columns(width, func(sums []float64, from, to int) {
+		for i := from; i < to; i++ {
+			a, b := x[i*width:][:width], y[i*width:][:width]
+			for c := range sums {
+				sums[c] += a[c] * b[c]
+			}
+		}
+	})
 }
 
 // dotsWith returns the inner products of one vector with many.
 func (l *lanczos) dotsWith(v, x []float64, width int) []float64 {
-	return l.columns(width, func(i, c int) float64 { return v[i] * x[i*width+c] })
+	return l.columns(width, func(sums []float64, from, to int) {
+		for i, v := range v[from:to] {
+			row := x[(from+i)*width:][:width]
+			for c := range sums {
+				sums[c] += v * row[c]
+			}
+		}
+	})
 }
 
-func (l *lanczos) columns(width int, at func(i, c int) float64) []float64 {
+// columns adds up, column by column and in the order of the nodes, what add adds to sums for ranges of nodes.
+func (l *lanczos) columns(width int, add func(sums []float64, from, to int)) []float64 {
+	parts := make([]float64, (l.nodes+parallel.Part-1)/parallel.Part*width)
+	parallel.Chunks(l.nodes, func(chunk, from, to int) { add(parts[chunk*width:][:width:width], from, to) })
 	sums := make([]float64, width)
-	for c := range sums {
-		sums[c] = parallel.Sum(l.nodes, func(from, to int) (sum float64) {
-			for i := from; i < to; i++ {
-				sum += at(i, c)
-			}
-			return sum
-		})
+	for i, v := range parts {
+		sums[i%width] += v
 	}
 	return sums
 }
@@ -220,41 +250,53 @@ func (l *lanczos) columns(width int, at func(i, c int) float64) []float64 {
 // divide divides every living vector by its norm, and clears the others.
 func (l *lanczos) divide(x, norms []float64, alive []bool, width int) {
 	parallel.Chunks(l.nodes, func(_, from, to int) {
-		for i := from * width; i < to*width; i++ {
-			if c := i % width; alive[c] {
-				x[i] /= norms[c]
-			} else {
-				x[i] = 0
+		for i := from; i < to; i++ {
+			row := x[i*width:][:width]
+			for c := range row {
+				if alive[c] {
+					row[c] /= norms[c]
+				} else {
+					row[c] = 0
+				}
 			}
 		}
 	})
 }
 
-// metric returns QᵀD⁻¹Q of one column.
-func (l *lanczos) metric(basis [][]float64, c, width int) *mat.SymDense {
+// metrics returns QᵀD⁻¹Q of every column.
+func (l *lanczos) metrics(basis [][]float64, width int) []*mat.SymDense {
 	m := len(basis)
-	g := mat.NewSymDense(m, nil)
-	const rows = 1 << 10
+	sums := make([]*mat.SymDense, width)
+	for c := range sums {
+		sums[c] = mat.NewSymDense(m, nil)
+	}
+	const rows = 1 << 10 // of all vectors fit into a cache
 	chunks := (l.nodes + rows - 1) / rows
-	parts := make([]*mat.SymDense, 0, 64)
+	parts := make([][]*mat.SymDense, 0, 64)
 	for from := 0; from < chunks; from += cap(parts) {
 		parts = parts[:min(cap(parts), chunks-from)]
 		parallel.For(len(parts), func(p int) {
 			first := (from + p) * rows
 			count := min(rows, l.nodes-first)
 			block := mat.NewDense(m, count, nil) // columns of D^(-½)Q, as rows
-			for j, q := range basis {
-				row := block.RawRowView(j)
-				for i := range row {
-					row[i] = q[(first+i)*width+c] / l.root[first+i]
+			parts[p] = make([]*mat.SymDense, width)
+			for c := range width {
+				for j, q := range basis {
+					row := block.RawRowView(j)
+					q := q[first*width:]
+					for i, root := range l.root[first:][:count] {
+						row[i] = q[i*width+c] / root
+					}
 				}
+				parts[p][c] = mat.NewSymDense(m, nil)
+				dense.SymOuterK(parts[p][c], 1, block)
 			}
-			parts[p] = mat.NewSymDense(m, nil)
-			dense.SymOuterK(parts[p], 1, block)
 		})
 		for _, part := range parts {
-			g.AddSym(g, part)
+			for c, sum := range sums {
+				sum.AddSym(sum, part[c])
+			}
 		}
 	}
-	return g
+	return sums
 }

@@ -49,8 +49,8 @@ type SketchOptions struct {
 // mostly.
 var ErrReversible = errors.New("estimates are for gossip matrices in detailed balance only")
 
-// basisFloats is the room for the Lanczos bases of several vectors that are worked on at a time, 640 MB.
-const basisFloats = 8e7
+// basisFloats is the room for the Lanczos bases of several vectors that are worked on at a time, 1.3 GB.
+const basisFloats = 1.6e8
 
 // NewSketch sketches the row-stochastic w (n×n), in detailed balance with pi (positive, Σ = 1), such as
 // graph.Gossip.Stationary returns. It costs probes·m products with w, and m·n numbers of memory for every probe that is
