@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"context"
+	"fmt"
 
 	"mafalda/accounting/pld"
 	"mafalda/accounting/truncation"
@@ -48,6 +49,10 @@ func (s *Study) drawnFrom(ctx context.Context, m *method, epsilon float64) (part
 	}
 	sampling := s.fromGroups(groups)
 	if cut, truncated := sampling.(participation.TruncatedSampling); truncated && m.said.holds(epsilon) {
+		if cut.Most > m.said.Records {
+			return nil, nil, fmt.Errorf("%w: a node has %d records, more than the %d that the privacy of %s is for",
+				participation.ErrViolated, cut.Most, m.said.Records, m.name)
+		}
 		cut.MaxBatch, cut.Most = m.said.MaxBatch, m.said.Records
 		sampling = cut
 	}
