@@ -3,7 +3,6 @@ package plan
 import (
 	"mafalda/accounting"
 	"mafalda/accounting/bins"
-	"mafalda/accounting/pld"
 	"mafalda/accounting/truncation"
 	"mafalda/export"
 	"mafalda/factorize"
@@ -107,12 +106,9 @@ func (o Options) checkDrawnPrivacy() error {
 	return nil
 }
 
-// enoughBatches returns the least batches that cost nearly nothing, whatever the number of bands: with w of them a group has
-// at most (T+w)/w rounds, with probability w/b each.
+// enoughBatches returns the least batches that cost nearly nothing, whatever the number of bands.
 func (o Options) enoughBatches(schema participation.Schema) truncation.Batches {
-	steps, b := schema.Steps(), schema.Separation()
-	all := pld.Rounds{Rounds: steps + b, Mechanism: pld.Mechanism{Probability: 1 / float64(b)}}
-	return truncation.Enough(o.Batches.Records, all, 1, o.Privacy.Delta)
+	return truncation.EnoughForBands(o.Batches.Records, schema.Steps(), schema.Separation(), o.Privacy.Delta)
 }
 
 // checkBatches refuses largest batches where batches are of any size, and such as are none.

@@ -27,6 +27,8 @@ type SamplingCurves struct {
 
 	// Allocation is the best number of bands with random allocation; nil with CurveOptions.Of, and unless T = k·b.
 	Allocation []benchmarks.AtPrivacy
+
+	Bins []BinsPoint // what random bins reach at CurveOptions.Bins; nil for problems of too many steps or bins
 }
 
 // SecretBound are errors that no strategy, whatever its class, is below where batches are drawn in secret: under
@@ -45,6 +47,9 @@ type CurveOptions struct {
 	// manifest are taken from there, other strategies are within 1e-3 of the best, and there is no curve of the best
 	// numbers of bands.
 	Of *export.Export
+
+	// Bins are those of the ε at which random bins are computed, too: some seconds each.
+	Bins []float64
 
 	Progress func(phase string, fraction float64) // if not nil, sees how far it is, from 0 to 1
 }
@@ -108,6 +113,9 @@ func SamplingCurve(ctx context.Context, p Problem, levels benchmarks.Privacies, 
 		if all.Allocation, err = s.bestCurve(ctx, all, table.Allocated(), "bands with random allocation"); err != nil {
 			return all, err
 		}
+	}
+	if err := s.binsCurve(ctx, all, o.Bins); err != nil {
+		return all, err
 	}
 	return all, s.boundCurve(ctx, all)
 }
@@ -221,6 +229,11 @@ func Finer(epsilons []float64) []float64 {
 // Only returns the curves at some of their ε.
 func (c *SamplingCurves) Only(epsilons []float64) *SamplingCurves {
 	some := &SamplingCurves{Problem: c.Problem, Levels: benchmarks.Privacies{Delta: c.Levels.Delta}}
+	for _, b := range c.Bins {
+		if slices.Contains(epsilons, b.Epsilon) {
+			some.Bins = append(some.Bins, b)
+		}
+	}
 	for _, b := range c.Bands {
 		some.Bands = append(some.Bands, BandCurve{Bandwidth: b.Bandwidth})
 	}

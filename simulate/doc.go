@@ -26,7 +26,7 @@
 // gradients are then divided by the expected size, which is public, never by the real one; noise of
 // Noise.Multiplier·sens·Δ is added to the sum; an empty batch takes noise and a step as any other. What is checked is
 // the contract of the sampler, and that the strategy is one that its accountant knows: of at most as many bands as
-// Poisson sampling has groups, without negative entries for bins.
+// there are groups to draw from, without negative entries for bins.
 //
 // # Missed steps
 //
@@ -69,7 +69,7 @@
 // the baselines of package baselines, which know the optimizer, the certified optimum of the network for the training
 // that there is, that for plain training (Ignorant), and exports. An export for more than plain training brings its
 // training along where the configuration has nothing but plain training, and is refused for any other (TrainingError);
-// its decay is for a rate of 1; the run's is times its rate. With the scheme participation.Poisson levels are ε,
+// its decay is for a rate of 1; the run's is times its rate. With the schemes participation.Poisson, Truncated and Allocation levels are ε,
 // batches are drawn in secret, from as many groups as a method's strategy has bands, and the noise is what package
 // accounting calibrates for the rounds of a group; the optimum is the best banded strategy. With participation.Bins every record
 // has one secret batch of b, the noise is what bins.Mechanism needs, and the optimum a strategy without negative entries

@@ -55,7 +55,8 @@ func (d *draws) divisor(node int) float64 { return d.samplers[node].Expected() }
 func (n *Noise) checkSampling(c Config) error {
 	secret := false
 	switch c.Sampling.(type) {
-	case participation.PoissonSampling, participation.BinsSampling:
+	case participation.PoissonSampling, participation.TruncatedSampling, participation.AllocationSampling,
+		participation.BinsSampling:
 		secret = true
 	}
 	level := n.Mu
@@ -76,15 +77,25 @@ func (n *Noise) checkSampling(c Config) error {
 	return n.Correlation.checkSampling(c)
 }
 
+// checkGroups refuses strategies of more bands than there are groups to draw from. Columns of a group have disjoint
+// supports otherwise: the largest norm is what is accounted for.
+func (c *Correlation) checkGroups(groups int) error {
+	if bands := c.Bands(); bands > groups {
+		return fmt.Errorf("%w: a strategy of %d bands, drawn from %d groups: columns of one group would meet",
+			participation.ErrViolated, bands, groups)
+	}
+	return nil
+}
+
 // checkSampling refuses strategies that the sensitivity and the sampling's accountant do not fit.
 func (c *Correlation) checkSampling(run Config) error {
 	switch s := run.Sampling.(type) {
 	case participation.PoissonSampling:
-		if bands := c.Bands(); bands > s.Groups {
-			return fmt.Errorf("%w: a strategy of %d bands, drawn from %d groups: columns of one group would meet",
-				participation.ErrViolated, bands, s.Groups)
-		}
-		return nil // columns of a group have disjoint supports: the largest norm is what is accounted for
+		return c.checkGroups(s.Groups)
+	case participation.TruncatedSampling:
+		return c.checkGroups(s.Groups)
+	case participation.AllocationSampling:
+		return c.checkGroups(s.Groups)
 	case participation.BinsSampling:
 		if slices.ContainsFunc(c.layers, func(l layer) bool { return !l.nonNegative }) {
 			return fmt.Errorf("%w: a strategy with negative entries: bins are accounted for without them", ErrData)

@@ -2,8 +2,10 @@ package simulate
 
 import (
 	"context"
+	"fmt"
 
 	"mafalda/accounting/pld"
+	"mafalda/accounting/truncation"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
 	"mafalda/factorize/baselines"
@@ -34,23 +36,54 @@ func (s *Study) drawnFrom(ctx context.Context, m *method, epsilon float64) (part
 		if err != nil {
 			return 0, err
 		}
-		multiplier, err := s.multiplier(groups, epsilon)
 		if m.said.holds(epsilon) {
-			multiplier, err = m.said.NoiseMultiplier, nil
+			made[groups] = &Noise{Correlation: of.correlation, Multiplier: m.said.NoiseMultiplier}
+			return 0, nil // an export has one strategy
 		}
+		multiplier, err := s.multiplier(groups, epsilon)
 		made[groups] = &Noise{Correlation: of.correlation, Multiplier: multiplier}
 		return multiplier * multiplier * of.squaredError, err
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	return s.poisson(groups), made[groups], nil
+	sampling := s.fromGroups(groups)
+	if cut, truncated := sampling.(participation.TruncatedSampling); truncated && m.said.holds(epsilon) {
+		if cut.Most > m.said.Records {
+			return nil, nil, fmt.Errorf("%w: a node has %d records, more than the %d that the privacy of %s is for",
+				participation.ErrViolated, cut.Most, m.said.Records, m.name)
+		}
+		cut.MaxBatch, cut.Most = m.said.MaxBatch, m.said.Records
+		sampling = cut
+	}
+	return sampling, made[groups], nil
 }
 
-// poisson draws from so many groups what the schema's batches have in expectation.
-func (s *Study) poisson(groups int) participation.PoissonSampling {
-	rounds := pld.BandRounds(s.config.Schema.Steps(), s.config.Schema.Separation(), groups)
-	return participation.PoissonSampling{Groups: groups, Probability: rounds.Probability}
+// fromGroups draws from so many groups what the schema's batches have in expectation.
+func (s *Study) fromGroups(groups int) participation.Sampling {
+	poisson := participation.PoissonSampling{Groups: groups, Probability: s.rounds(groups).Probability}
+	switch s.options.Sampling {
+	case participation.Allocation:
+		return participation.AllocationSampling{Groups: groups, Participations: s.config.Schema.Participations()}
+	case participation.Truncated:
+		cut := s.largestBatches()
+		return participation.TruncatedSampling{PoissonSampling: poisson, MaxBatch: cut.Most, Most: cut.Records}
+	}
+	return poisson
+}
+
+func (s *Study) rounds(groups int) pld.Rounds {
+	return pld.BandRounds(s.config.Schema.Steps(), s.config.Schema.Separation(), groups)
+}
+
+// largestBatches returns the batches whose truncation costs nearly nothing of δ, of the largest node.
+func (s *Study) largestBatches() truncation.Batches {
+	schema, nodes := s.config.Schema, s.network.Graph.Nodes()
+	if s.records == 0 {
+		train, _ := s.config.Task.Split(0)
+		s.records = (train.Len() + nodes - 1) / nodes
+	}
+	return truncation.EnoughForBands(s.records, schema.Steps(), schema.Separation(), s.options.Delta)
 }
 
 // groupsOf are the numbers of groups, and of bands, that a method has a strategy for: of an export that was made for
@@ -126,7 +159,20 @@ func (s *Study) multiplier(groups int, epsilon float64) (float64, error) {
 	if s.multipliers == nil {
 		s.multipliers = bands.Noise{}
 	}
-	found, err := s.multipliers.Multiplier(s.config.Schema, groups, epsilon, s.options.Delta)
+	schema, delta := s.config.Schema, s.options.Delta
+	var found float64
+	var err error
+	switch s.options.Sampling {
+	case participation.Allocation:
+		found, err = s.multipliers.Allocated(schema, groups, epsilon, delta)
+	case participation.Truncated:
+		if delta, err = s.largestBatches().Left(delta, s.rounds(groups), groups); err != nil {
+			return 0, err
+		}
+		fallthrough
+	default:
+		found, err = s.multipliers.Multiplier(schema, groups, epsilon, delta)
+	}
 	if err != nil {
 		return 0, fault.New("Epsilons", epsilon, "no noise meets it for delta %v: %v", s.options.Delta, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mafalda/accounting"
+	"mafalda/accounting/allocation"
 	"mafalda/accounting/pld"
 	"mafalda/graph"
 	"mafalda/internal/fault"
@@ -131,5 +132,51 @@ func TestPoissonInputs(t *testing.T) {
 	var a *fault.Argument
 	if err := o.Check(); !errors.As(err, &a) || a.Field != "Bandwidth" {
 		t.Errorf("a bandwidth of batches in turn: %v", err)
+	}
+}
+
+// Random allocation and batches of a largest size are trained with what their accountants ask for: at the same ε, the first
+// with less noise than Poisson sampling, the second with a little more.
+func TestAllocationAndTruncatedStudies(t *testing.T) {
+	const steps, k, b, epsilon, delta = 12, 3, 4, 4.0, 1e-6
+	c := Config{Task: linearTask(t, 200), Schema: cyclic(t, steps, k, b)}
+	n := network(t, graph.NetworkOptions{Source: "cycle:4"})
+	noise := map[participation.Scheme]float64{}
+	for _, scheme := range []participation.Scheme{participation.Poisson, participation.Allocation, participation.Truncated} {
+		o := StudyOptions{Methods: []string{None, Mafalda}, Epsilons: []float64{epsilon}, Delta: delta, Seeds: 1, Sampling: scheme,
+			Bandwidth: 2}
+		s, err := NewStudy(n, c, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, cell := range s.Cells() {
+			kept, err := s.Do(t.Context(), cell)
+			if err != nil || kept.Groups != map[string]int{None: 1, Mafalda: 2}[cell.Method] || cell.Sampling != scheme.String() {
+				t.Fatalf("%v: %+v, %v", scheme, kept, err)
+			}
+			noise[scheme] = kept.Multiplier
+		}
+		if cut, truncated := s.fromGroups(2).(participation.TruncatedSampling); truncated &&
+			(cut.Most != 40 || cut.MaxBatch < 20 || cut.MaxBatch > 40) {
+			t.Errorf("%+v", cut) // 160 of the 200 records are for training, on 4 nodes
+		}
+	}
+	of, err := allocation.ForBands(steps, k, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := of.Epsilon(delta, noise[participation.Allocation])
+	if err != nil || got > epsilon || got < epsilon*(1-1e-3) {
+		t.Errorf("noise of allocation is for epsilon %v, %v", got, err)
+	}
+	plain, less, more := noise[participation.Poisson], noise[participation.Allocation], noise[participation.Truncated]
+	if !(less < plain && plain < more && more < 1.001*plain) {
+		t.Errorf("noise %v, of allocation %v, of truncated batches %v", plain, less, more)
+	}
+	c.Schema = cyclic(t, steps-1, k, b)
+	var a *fault.Argument
+	if _, err := NewStudy(n, c, StudyOptions{Methods: []string{Mafalda}, Epsilons: []float64{epsilon}, Delta: delta, Seeds: 1,
+		Sampling: participation.Allocation}); !errors.As(err, &a) || a.Field != "Sampling" {
+		t.Errorf("a step less: %v", err)
 	}
 }

@@ -21,7 +21,7 @@ type Result struct {
 	Diverged int       // the first step whose loss is not finite, where the run ended: Mean, Final and Full are NaN; 0 if none
 	Seconds  float64
 
-	Groups     int     // w of participation.PoissonSampling, b of BinsSampling
+	Groups     int     // w that batches are drawn from, or b of participation.BinsSampling
 	Multiplier float64 // of the noise, where they are drawn in secret
 
 	NoiseError *float64 // measured: what the noise alone does to the models (see the package comment); nil without noise
@@ -92,6 +92,10 @@ func (t *trainer) finish() {
 	r := t.result
 	switch s := t.Sampling.(type) {
 	case participation.PoissonSampling:
+		r.Groups = s.Groups
+	case participation.TruncatedSampling:
+		r.Groups = s.Groups
+	case participation.AllocationSampling:
 		r.Groups = s.Groups
 	case participation.BinsSampling:
 		r.Groups = s.Bins

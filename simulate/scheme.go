@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mafalda/accounting"
+	"mafalda/accounting/allocation"
 	"mafalda/factorize/baselines"
 	"mafalda/internal/fault"
 	"mafalda/participation"
@@ -16,8 +17,8 @@ import (
 // and every method for which the scheme has an accountant.
 //
 // In turn, levels are μ, against whoever knows who is in which batch. Under the others they are ε, and batches have as
-// many records in expectation. Under Poisson a method has groups for its bands: one for independent noise, so that its
-// probability is 1/b; the optimum has the power of two that is best at the level. Under Bins it is the strategy that
+// many records in expectation. Under Poisson, Truncated and Allocation a method has groups for its bands: one for independent
+// noise, so that its probability is 1/b; the optimum has the power of two that is best at the level. Under Bins it is the strategy that
 // factorize.Bins finds for the level, of all bands, unless it is to have fewer.
 func MethodsFor(s participation.Scheme, w workload.Spec) []string {
 	switch {
@@ -27,6 +28,17 @@ func MethodsFor(s participation.Scheme, w workload.Spec) []string {
 		return append(append([]string{None}, baselines.Names()...), Mafalda)
 	}
 	return append(append([]string{None}, baselines.Names()...), Ignorant, Mafalda)
+}
+
+// checkAllocation refuses random allocation where records cannot take part exactly k times.
+func (s *Study) checkAllocation() error {
+	c := s.config.Schema
+	k, b, steps := c.Participations(), c.Separation(), c.Steps()
+	if s.options.Sampling != participation.Allocation || steps == k*b && k <= allocation.MaxRounds && b <= allocation.MaxChoices {
+		return nil
+	}
+	return fault.New("Sampling", s.options.Sampling, "has every record take part exactly k times: T = %d must be k·b = %d, with k up to "+
+		"%d and b up to %d", steps, k*b, allocation.MaxRounds, allocation.MaxChoices)
 }
 
 // checkScheme finds options that batches drawn in secret do not go with.

@@ -20,7 +20,7 @@ func (s *Study) drawn(ctx context.Context, c Cell) (participation.Sampling, *Noi
 	case c.Method == None && isBins:
 		return bins, nil, nil
 	case c.Method == None:
-		return s.poisson(1), nil, nil
+		return s.fromGroups(1), nil, nil
 	}
 	s.making.Lock()
 	defer s.making.Unlock()

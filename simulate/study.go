@@ -32,8 +32,9 @@ type Study struct {
 	making      sync.Mutex // of a strategy, or a noise multiplier
 	methods     []*method
 	multipliers bands.Noise   // as far as they were needed
-	bands       *bands.Table  // for Poisson sampling; nil until it is needed
+	bands       *bands.Table  // for batches from groups; nil until it is needed
 	made        *mat.SymDense // the Gram matrix of the run's workload
+	records     int           // of the largest node, for batches of a largest size; 0 until they are counted
 	predictions map[*Correlation]*float64
 }
 
@@ -63,9 +64,6 @@ func (o StudyOptions) Check() error {
 		return fault.New("Delta", o.Delta, "must be between 0 and 1")
 	case len(o.Methods) == 0:
 		return fault.New("Methods", nil, "is empty")
-	}
-	if o.Sampling == participation.Allocation || o.Sampling == participation.Truncated {
-		return fault.New("Sampling", o.Sampling, "is not simulated: choose cyclic, poisson or bins")
 	}
 	if err := o.checkScheme(); err != nil {
 		return err
@@ -142,6 +140,9 @@ func NewStudy(n *graph.Network, c Config, o StudyOptions) (*Study, error) {
 		return nil, err
 	}
 	s := &Study{network: n, config: c, options: o, levels: levels}
+	if err := s.checkAllocation(); err != nil {
+		return nil, err
+	}
 	if err := s.chooseMethods(); err != nil {
 		return nil, err
 	}

@@ -77,6 +77,13 @@ func Enough(records int, rounds pld.Rounds, groups int, delta float64) Batches {
 	return Batches{records, high}
 }
 
+// EnoughForBands is Enough for so many steps in which records are drawn with probability 1/b on average, whatever the number
+// of bands: with w of them a group has at most (T+w)/w rounds, with probability w/b each.
+func EnoughForBands(records, steps, b int, delta float64) Batches {
+	all := pld.Rounds{Rounds: steps + b, Mechanism: pld.Mechanism{Probability: 1 / float64(b)}}
+	return Enough(records, all, 1, delta)
+}
+
 // binomialTail bounds P(Bin(n, p) ≥ k) from above, closely for k above the mean; below that it is 1.
 //
 // Terms after the k-th are products of ratios that fall, so that what is left of them is less than a geometric series.

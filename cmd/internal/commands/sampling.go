@@ -45,7 +45,8 @@ bands w from 1 (DP-D-SGD) to b: the squared error with the noise for (epsilon, d
 A batch of w bands is drawn from one of w groups, every record with probability w/b: as many as in turn, on average.
 Beside them are two lower bounds: no strategy, whatever its class, has a smaller error under Poisson sampling from the groups
 of the best bands, or under random bins; and, where T = k·b, the best number of bands with random allocation, where every record
-takes part exactly k times.
+takes part exactly k times, and, up to 512 steps and 64 batches, what strategies without negative entries reach under random
+bins, with noise that a confirmation by samples says is enough, but for a chance of 1e-9 each.
 
 With -o, write sampling.csv, sampling.json and a picture. "mafalda optimize --sampling poisson" exports the best strategy for an
 epsilon, and proves that no other number of bands is better.`,
@@ -98,9 +99,8 @@ func (f *samplingFlags) run(cmd *cobra.Command) (err error) {
 		levels.Epsilons = plan.Finer(levels.Epsilons)
 	}
 	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
-	curves, err := plan.SamplingCurve(cmd.Context(), p, levels, plan.CurveOptions{Progress: func(phase string, fraction float64) {
-		bar.Show(fraction, phase)
-	}})
+	curves, err := plan.SamplingCurve(cmd.Context(), p, levels, plan.CurveOptions{Bins: f.levels.Epsilons,
+		Progress: func(phase string, fraction float64) { bar.Show(fraction, phase) }})
 	bar.Clear()
 	if err != nil {
 		return err

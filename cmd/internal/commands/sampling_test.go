@@ -38,6 +38,9 @@ func TestSamplingCommand(t *testing.T) {
 			math.Abs(row.CyclicErrorAtPrivacy-m.CyclicErrorAtPrivacy) > 2e-6*m.CyclicErrorAtPrivacy {
 			t.Errorf("%+v, optimize: %+v", row, m.Sampling)
 		}
+		if b := row.Bins; b == nil || b.Error < row.BinsLowerBound || b.Failure != 1e-9 || b.Ratio != b.Error/row.CyclicErrorAtPrivacy {
+			t.Errorf("random bins: %+v, bound %v", b, row.BinsLowerBound)
+		}
 		for _, at := range row.Bands {
 			if at.Ratio != at.Error/row.CyclicErrorAtPrivacy || at.Error < row.Best.Error {
 				t.Errorf("%+v, best %+v", at, row.Best)
@@ -61,6 +64,12 @@ func TestSamplingCommand(t *testing.T) {
 	for _, name := range []string{"sampling.png", "sampling.svg"} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() < 1000 || info.Size() > 200_000 {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+	picture, err := os.ReadFile(filepath.Join(dir, "sampling.svg"))
+	for _, curve := range []string{"best number of bands", "best number, allocation", "reached, bins", "lower bound, bins"} {
+		if err != nil || !strings.Contains(string(picture), curve) {
+			t.Errorf("no curve %q in the picture, %v", curve, err)
 		}
 	}
 	if code, _, errs := mafalda(append(args, "-o", dir)...); code != 2 || !strings.Contains(errs, "--force") {

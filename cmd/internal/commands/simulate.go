@@ -42,7 +42,8 @@ The noise protects a record against everybody who sees all messages: mu of Gauss
 With --sampling poisson nodes draw their batches in secret instead, and levels are given by --epsilon and --delta: every record
 takes part with probability w/b in every w-th step, where w is the number of bands of a method's strategy (1 for dp-d-sgd), so that
 batches are as large as cyclic ones in expectation. Noise is what the accountant of that asks for. Sums are divided by the expected
-size, and empty batches take noise and a step.
+size, and empty batches take noise and a step. --sampling truncated is the same with batches of at most so many records that what
+is dropped costs a thousandth of delta; with allocation every record takes part exactly k times, in steps drawn in secret.
 
 Nodes train with momentum, learning rates that change (times --learning-rate), weight decay (times the rate), local steps, rounds
 of gossip and gradient tracking, over networks that change or fail, and they may miss steps. mafalda and d-mf then know of it,

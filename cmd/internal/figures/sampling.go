@@ -11,7 +11,8 @@ import (
 )
 
 // Sampling shows the squared error at the same privacy, over ε: a line a number of bands with Poisson sampling, and the
-// best number at every ε, all relative to the dense optimum for batches in turn.
+// best number at every ε, that with random allocation, what random bins reach, and lower bounds, all relative to the dense
+// optimum for batches in turn.
 func Sampling(c *plan.SamplingCurves) (*Figure, error) {
 	p, epsilons := c.Problem, c.Levels.Epsilons
 	source := "no network"
@@ -35,6 +36,13 @@ func Sampling(c *plan.SamplingCurves) (*Figure, error) {
 	}
 	if c.Allocation != nil {
 		curves = append(curves, Curve{Name: "best number, allocation", X: epsilons, Y: ratios(c.Allocation), Dashed: true})
+	}
+	if c.Bins != nil {
+		reached := Curve{Name: "reached, bins", Dashed: true}
+		for _, b := range c.Bins {
+			reached.X, reached.Y = append(reached.X, b.Epsilon), append(reached.Y, b.Ratio)
+		}
+		curves = append(curves, reached)
 	}
 	if c.Bounds != nil {
 		poisson, bins := Curve{Name: "lower bound, poisson", X: epsilons, Dashed: true}, Curve{Name: "lower bound, bins", X: epsilons,
@@ -63,7 +71,7 @@ func ratios(at []benchmarks.AtPrivacy) []float64 {
 func WriteSampling(w io.Writer, c *plan.SamplingCurves) error {
 	lines := [][]string{{"epsilon", "delta", "bands", "noise_multiplier", "error_at_privacy",
 		"cyclic_error_at_privacy", "ratio", "best", "poisson_lower_bound", "bins_lower_bound",
-		"allocation_bands", "allocation_error_at_privacy"}}
+		"allocation_bands", "allocation_error_at_privacy", "bins_noise_multiplier", "bins_error_at_privacy"}}
 	float := func(v float64) string { return strconv.FormatFloat(v, 'g', 17, 64) }
 	for i, epsilon := range c.Levels.Epsilons {
 		best, listed := c.Best[i], false
@@ -71,10 +79,15 @@ func WriteSampling(w io.Writer, c *plan.SamplingCurves) error {
 		if c.Allocation != nil {
 			bands, allocated = strconv.Itoa(c.Allocation[i].Bands), float(c.Allocation[i].Error)
 		}
+		noise, reached := "", ""
+		if b := c.BinsAt(epsilon); b != nil {
+			noise, reached = float(b.NoiseMultiplier), float(b.Error)
+		}
 		add := func(at benchmarks.AtPrivacy) {
 			lines = append(lines, []string{float(epsilon), float(at.Delta), strconv.Itoa(at.Bands),
 				float(at.NoiseMultiplier), float(at.Error), float(c.Cyclic[i]), float(at.Ratio),
-				strconv.FormatBool(at.Bands == best.Bands), float(c.Bounds[i].Poisson), float(c.Bounds[i].Bins), bands, allocated})
+				strconv.FormatBool(at.Bands == best.Bands), float(c.Bounds[i].Poisson), float(c.Bounds[i].Bins), bands, allocated,
+				noise, reached})
 		}
 		for _, b := range c.Bands {
 			if !listed && b.Bandwidth >= best.Bands {

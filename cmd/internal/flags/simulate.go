@@ -65,8 +65,9 @@ func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 	fl.StringVar(&f.adjacency, "adjacency", "zero-out",
 		"neighbouring datasets: zero-out (a record or nothing) or replace-one (twice the noise)")
 	fl.StringVar(&f.sampling, "sampling", participation.InTurn.String(),
-		"batches: cyclic (cut once, visited in turn), poisson (drawn in secret, of as many records in expectation) or\n"+
-			"bins (drawn once, in secret, independently for every record: no permutation cut into equal batches)")
+		"batches: cyclic (cut once, visited in turn), poisson (drawn in secret, of as many records in expectation),\n"+
+			"truncated (poisson with a largest batch), allocation (exactly k times, in steps drawn in secret) or bins (drawn once,\n"+
+			"in secret, independently for every record: no permutation cut into equal batches)")
 	fl.Var((*terminal.WholeNumber)(&f.bandwidth), "bandwidth",
 		"bands of mafalda's strategy with --sampling poisson (default: the best power of 2) or bins (default: all)")
 	f.seeds = 10

@@ -32,6 +32,7 @@ type SamplingRow struct {
 	PoissonLowerBound    float64                `json:"poisson_lower_bound,omitempty"` // for the groups of Best
 	BinsLowerBound       float64                `json:"bins_lower_bound,omitempty"`
 	Allocation           *benchmarks.AtPrivacy  `json:"allocation,omitempty"` // the best number of bands with random allocation
+	Bins                 *plan.BinsPoint        `json:"bins,omitempty"`       // what random bins reach
 	Bands                []benchmarks.AtPrivacy `json:"bands"`
 }
 
@@ -52,6 +53,7 @@ func SamplingResultOf(c *plan.SamplingCurves) *SamplingResult {
 		if c.Allocation != nil {
 			row.Allocation = &c.Allocation[i]
 		}
+		row.Bins = c.BinsAt(epsilon)
 		r.Rows = append(r.Rows, row)
 	}
 	return r
@@ -85,6 +87,9 @@ func SamplingDocument(c *plan.SamplingCurves) *document.Document {
 	if c.Allocation != nil {
 		t.Header = append(t.Header, "allocation", "its bands")
 	}
+	if c.Bins != nil {
+		t.Header = append(t.Header, "bins")
+	}
 	for i, epsilon := range c.Levels.Epsilons {
 		line := []string{fmt.Sprint(epsilon)}
 		for _, b := range c.Bands {
@@ -97,13 +102,32 @@ func SamplingDocument(c *plan.SamplingCurves) *document.Document {
 		if c.Allocation != nil {
 			t.Rows[i] = append(t.Rows[i], fmt.Sprintf("%.4f", c.Allocation[i].Ratio), strconv.Itoa(c.Allocation[i].Bands))
 		}
+		if b := c.BinsAt(epsilon); b != nil {
+			t.Rows[i] = append(t.Rows[i], fmt.Sprintf("%.4f", b.Ratio))
+		}
 	}
 	d.Table(t)
+	if c.Bins != nil {
+		d.Line("%s", binsLine(c))
+	}
 	d.Charts = append(d.Charts, samplingChart(c))
 	d.Certify("The optimum in turn is certified. For secret batches the strategy of each number of bands is the best with so many, and " +
 		"ε is what the accountant bounds. The lower bounds hold for every strategy under the same sampling.")
 	d.Exclude("nodes whose draws, batch sizes or empty batches become known: they need the optimum in turn", "replace-one adjacency")
 	return d
+}
+
+// binsLine says what the column of random bins is.
+func binsLine(c *plan.SamplingCurves) string {
+	var failure float64
+	for _, b := range c.Bins {
+		failure = max(failure, b.Failure)
+	}
+	line := "bins: the best of some strategies without negative entries; \"mafalda optimize --sampling bins\" finds a little better ones"
+	if failure > 0 {
+		line += fmt.Sprintf(", and what they reach is confirmed by samples, but for a chance of %g at each ε", failure)
+	}
+	return line
 }
 
 // samplingChart draws errors against ε: in turn, for every number of bands, and for the best number.
@@ -112,6 +136,7 @@ func samplingChart(curves *plan.SamplingCurves) document.Chart {
 		LogX: true, LogY: true, Series: []document.Series{{Name: "certified optimum, in turn", Method: "mafalda"}}}
 	best := document.Series{Name: "best number of bands", Method: "none"}
 	allocated := document.Series{Name: "best number, allocation"}
+	reached := document.Series{Name: "reached, bins"}
 	bounds := []document.Series{{Name: "lower bound, poisson"}, {Name: "lower bound, bins"}}
 	for _, b := range curves.Bands {
 		s := document.Series{Name: terminal.Count(b.Bandwidth, "band")}
@@ -138,12 +163,18 @@ func samplingChart(curves *plan.SamplingCurves) document.Chart {
 		if curves.Allocation != nil {
 			add(&allocated, curves.Allocation[i].Error, fmt.Sprintf("%s, allocation", terminal.Count(curves.Allocation[i].Bands, "band")))
 		}
+		if b := curves.BinsAt(epsilon); b != nil {
+			add(&reached, b.Error, "bins")
+		}
 		add(&best, curves.Best[i].Error, fmt.Sprintf("%s, %.4f of the optimum in turn", terminal.Count(curves.Best[i].Bands, "band"),
 			curves.Best[i].Ratio))
 	}
 	c.Series = append(c.Series, best)
 	if curves.Allocation != nil {
 		c.Series = append(c.Series, allocated)
+	}
+	if curves.Bins != nil {
+		c.Series = append(c.Series, reached)
 	}
 	c.Series = append(c.Series, bounds...)
 	return c

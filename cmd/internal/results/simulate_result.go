@@ -98,6 +98,9 @@ func (r Simulation) Document() *document.Document {
 	case participation.Bins:
 		d.Fact("sampling", "%v: every record once, in secret, into one of %d batches, which are visited in turn", o.Sampling,
 			c.Schema.Separation())
+	case participation.Allocation:
+		d.Fact("sampling", "%v: every record once, in secret, into one of as many groups as a strategy has bands, and exactly k = %d "+
+			"times into a batch, one of each block of the group's steps", o.Sampling, c.Schema.Participations())
 	default:
 		d.Fact("sampling", "%v: drawn in secret from as many groups as a strategy has bands, T/b = %.4g times in expectation", o.Sampling,
 			float64(c.Schema.Steps())/float64(c.Schema.Separation()))

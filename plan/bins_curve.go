@@ -1,0 +1,150 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/accounting/bins"
+	"mafalda/benchmarks"
+	"mafalda/factorize"
+)
+
+// BinsPoint is what a strategy reaches under random bins at one ε: the best of some strategies without negative entries
+// that do not depend on ε. Its privacy is confirmed, but for a chance of Failure; OptimizeForBins finds a little better ones.
+type BinsPoint struct {
+	benchmarks.AtPrivacy
+	Blend   float64 `json:"blend"`             // λ of factorize.Bins.Blend
+	Failure float64 `json:"failure,omitempty"` // of the accountant's samples
+	Samples int     `json:"samples,omitempty"` // for each direction; 0 if none were needed
+}
+
+// curveBlends are the strategies that a curve is the least of.
+var curveBlends = []float64{0, 0.4, 0.7, 0.85, 0.93, 0.97, 0.99, 0.997}
+
+// curveSamples is how many samples confirm a point of a curve, and estimate which strategy is the best there.
+const curveSamples = 1 << 17
+
+// Limits of curves under random bins: beyond, they take minutes, and are left out.
+const (
+	curveSteps = 512
+	curveBins  = 64
+)
+
+// binsStrategy is one of the strategies of a curve.
+type binsStrategy struct {
+	blend     float64
+	mechanism *bins.Mechanism
+	squared   float64 // tr(C⁻ᵀHC⁻¹)
+}
+
+// binsCurve computes what random bins reach at some of the levels.
+func (s *job) binsCurve(ctx context.Context, all *SamplingCurves, epsilons []float64) error {
+	number := s.schema().Separation()
+	if len(epsilons) == 0 || number > curveBins || s.schema().Steps() > curveSteps {
+		return nil
+	}
+	strategies, err := s.binsStrategies(ctx)
+	if err != nil {
+		return err
+	}
+	o := bins.MonteCarlo{Samples: curveSamples}.Filled()
+	near := 0
+	for i, epsilon := range all.Levels.Epsilons {
+		if !slices.Contains(epsilons, epsilon) {
+			continue
+		}
+		s.show("random bins", float64(i)/float64(len(all.Levels.Epsilons)))
+		best, err := s.bestForBins(ctx, strategies, near, epsilon, all.Levels.Delta)
+		if err != nil {
+			return err
+		}
+		near = slices.Index(strategies, best)
+		p, err := best.mechanism.NoiseMultiplier(ctx, epsilon, all.Levels.Delta, o)
+		if err != nil {
+			return err
+		}
+		error := errorAtPrivacy(p.NoiseMultiplier, 1, best.squared)
+		all.Bins = append(all.Bins, BinsPoint{AtPrivacy: benchmarks.AtPrivacy{Epsilon: epsilon, Delta: all.Levels.Delta, Error: error,
+			Ratio: error / all.Cyclic[i], NoiseMultiplier: p.NoiseMultiplier}, Blend: best.blend, Failure: p.Failure,
+			Samples: p.Confirmed.Samples})
+	}
+	return ctx.Err()
+}
+
+// bestForBins returns the strategy of the least estimated error, from one near it on as far as errors fall: they are in
+// the order of their blends, and the less ε, the more of the blend.
+func (s *job) bestForBins(ctx context.Context, all []*binsStrategy, near int, epsilon, delta float64) (*binsStrategy, error) {
+	costs := map[int]float64{}
+	cost := func(i int) (float64, error) {
+		if known, there := costs[i]; there || i < 0 || i >= len(all) {
+			return cmp.Or(known, math.Inf(1)), nil
+		}
+		t, err := all[i].mechanism.Tangent(ctx, epsilon, delta, bins.MonteCarlo{Samples: curveSamples / 8})
+		if err != nil {
+			return 0, err
+		}
+		costs[i] = errorAtPrivacy(t.NoiseMultiplier, 1, all[i].squared)
+		return costs[i], nil
+	}
+	for {
+		here, err1 := cost(near)
+		below, err2 := cost(near - 1)
+		above, err3 := cost(near + 1)
+		switch err := cmp.Or(err1, err2, err3); {
+		case err != nil:
+			return nil, err
+		case above < here && above <= below:
+			near++
+		case below < here:
+			near--
+		default:
+			return all[near], nil
+		}
+	}
+}
+
+// binsStrategies returns the strategies of a curve, each searched for from the one before, and scaled to columns of
+// patterns of norm at most one.
+func (s *job) binsStrategies(ctx context.Context) ([]*binsStrategy, error) {
+	d := &binsDescent{class: factorize.Bins{Number: s.schema().Separation()}, gram: s.gram, schema: s.schema()}
+	var all []*binsStrategy
+	var start mat.Matrix
+	for i, lambda := range curveBlends {
+		s.show("strategies without negative entries", float64(i)/float64(len(curveBlends)))
+		c, err := d.descend(ctx, d.class.Blend(lambda), start, 0)
+		if err != nil {
+			return nil, err
+		}
+		start = c
+		of, err := d.strategy(d.normalized(c))
+		if err != nil {
+			return nil, err
+		}
+		quality, err := factorize.Evaluate(of, factorize.Mean(s.gram), s.schema())
+		if err != nil {
+			return nil, err
+		}
+		var lower mat.TriDense
+		of.StrategyTo(&lower)
+		mechanism, err := bins.New(&lower, d.class.Number)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, &binsStrategy{lambda, mechanism, quality.SquaredError})
+	}
+	return all, nil
+}
+
+// BinsAt returns what random bins reach at an ε; nil if that was not computed.
+func (c *SamplingCurves) BinsAt(epsilon float64) *BinsPoint {
+	for i, b := range c.Bins {
+		if b.Epsilon == epsilon {
+			return &c.Bins[i]
+		}
+	}
+	return nil
+}
