@@ -48,12 +48,9 @@ func (c BLT) Optimize(
 	if err := accepts(c, o, schema, opts); err != nil {
 		return nil, err
 	}
-	buffers, least := c.Buffers, max(schema.Steps(), 2)
-	if buffers == 0 {
-		buffers = min(defaultBuffers, least-1)
-	}
-	if buffers < 1 || buffers >= least {
-		return nil, fault.New("Buffers", buffers, "must be at least 1 and less than T = %d", schema.Steps())
+	buffers, err := buffersFor(c.Buffers, schema)
+	if err != nil {
+		return nil, err
 	}
 	f := &rationalSeries{buffers: buffers}
 	s := &seriesSearch{
@@ -67,6 +64,18 @@ func (c BLT) Optimize(
 		},
 	}
 	return s.optimize(ctx, o)
+}
+
+// buffersFor returns so many buffers, or the default for 0, if T steps have room for them.
+func buffersFor(buffers int, schema participation.Schema) (int, error) {
+	least := max(schema.Steps(), 2)
+	if buffers == 0 {
+		buffers = min(defaultBuffers, least-1)
+	}
+	if buffers < 1 || buffers >= least {
+		return 0, fault.New("Buffers", buffers, "must be at least 1 and less than T = %d", schema.Steps())
+	}
+	return buffers, nil
 }
 
 // rationalSeries is the family of products of sections. A pair of poles within the unit circle is b = tanh u and a =

@@ -39,11 +39,12 @@ var (
 	_ Class = Toeplitz{}
 	_ Class = BLT{}
 	_ Class = BandedInverse{}
+	_ Class = Comb{}
 )
 
 // Parameters are those that classes may have. Zero asks for the default of the class.
 type Parameters struct {
-	Bandwidth    int  // bands or coefficients w, 1 to T
+	Bandwidth    int  // bands, coefficients or period w, 1 to T
 	Buffers      int  // poles d, 1 to T-1
 	ScaleColumns bool // fit a scale for every column
 }
@@ -62,7 +63,7 @@ type Traits struct {
 func (t Traits) Has(k Kind) bool { return slices.Contains(t.Kinds, k) }
 
 // Classes returns all classes, with their defaults: this is the registry.
-func Classes() []Class { return []Class{Dense{}, Banded{}, Toeplitz{}, BLT{}, BandedInverse{}} }
+func Classes() []Class { return []Class{Dense{}, Banded{}, Toeplitz{}, BLT{}, BandedInverse{}, Comb{}} }
 
 // ClassOf returns the class of this name, with its defaults.
 func ClassOf(name string) (Class, error) {

@@ -159,6 +159,11 @@ func isOfClass(t *testing.T, r *Result, c Class, s participation.Schema) {
 		}
 	case BandedInverse:
 		want[0] = width(c.Bandwidth)
+	case Comb:
+		want[0] = width(c.Period)
+		if want[1] = c.Buffers; want[1] == 0 {
+			want[1] = c.Traits().Buffers
+		}
 	}
 	if is != want {
 		t.Errorf("bandwidth, buffers and columns %v, not %v", is, want)

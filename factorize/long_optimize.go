@@ -22,7 +22,11 @@ type Response interface {
 // measured with one that is not.
 type Responses func(steps int, rough bool) (Response, error)
 
-// longObjective is the logarithm of majorant times error.
+// mostSearchProducts is how many products of coefficients a step of a search is worth; for more it makes the majorant
+// small.
+const mostSearchProducts = 5e7
+
+// longObjective is the logarithm of a bound of sens² times error.
 type longObjective struct {
 	schema      participation.Cyclic
 	response    Response
@@ -30,6 +34,7 @@ type longObjective struct {
 	c, r        []float64
 	gc, gr      []float64
 	sens, error float64
+	first       int // step of the pattern whose sum of magnitudes sens is; -1: it is the majorant
 }
 
 func newLongObjective(schema participation.Cyclic, response Response, f longFamily) *longObjective {
@@ -45,7 +50,11 @@ func (o *longObjective) Value(x []float64) float64 {
 	if !o.family.seriesTo(o.c, o.r, x) {
 		return math.Inf(1)
 	}
-	o.sens = strategy.ToeplitzMajorant(o.c, o.schema, nil)
+	if o.first = -1; strategy.SumProducts(o.c, o.schema) <= mostSearchProducts {
+		o.sens, o.first = strategy.ToeplitzSum(o.c, o.schema)
+	} else {
+		o.sens = strategy.ToeplitzMajorant(o.c, o.schema, nil)
+	}
 	o.error = o.response.Error(o.gr, o.r)
 	if !(o.error > 0) || !(o.sens > 0) || math.IsInf(o.error*o.sens, 1) {
 		return math.Inf(1)
@@ -56,7 +65,11 @@ func (o *longObjective) Value(x []float64) float64 {
 // GradientTo writes the gradient of Value at its last point.
 func (o *longObjective) GradientTo(dst []float64) {
 	clear(o.gc)
-	strategy.ToeplitzMajorant(o.c, o.schema, o.gc)
+	if o.first >= 0 {
+		strategy.ToeplitzSumGradient(o.c, o.schema, o.first, o.gc)
+	} else {
+		strategy.ToeplitzMajorant(o.c, o.schema, o.gc)
+	}
 	for t := range o.gc {
 		o.gc[t] /= o.sens
 		o.gr[t] /= o.error

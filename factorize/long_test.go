@@ -105,7 +105,7 @@ func TestLongGradients(t *testing.T) {
 			return
 		}
 		buffers := rapid.IntRange(1, 5).Draw(t, "buffers")
-		for _, f := range []longFamily{&longRational{rational: rationalSeries{buffers: buffers}}, &longFree{bands: min(4, s.Steps())}, &longFree{bands: min(4, s.Steps()), inverse: true}} {
+		for _, f := range []longFamily{&longComb{combSeries: newCombSeries(buffers, 3)}, &longRational{rational: rationalSeries{buffers: buffers}}, &longFree{bands: min(4, s.Steps())}, &longFree{bands: min(4, s.Steps()), inverse: true}} {
 			response, _ := responsesOf(randomGram(t, s.Steps()))(s.Steps(), true)
 			o := newLongObjective(s, response, f)
 			rng := random(t)
@@ -144,7 +144,7 @@ func TestLongOptimaAreTheDenseOnes(t *testing.T) {
 	}
 	h := prefixLike(96)
 	responses := responsesOf(h)
-	for _, c := range []Class{BLT{3}, Toeplitz{Bandwidth: 16}, BandedInverse{4}} {
+	for _, c := range []Class{BLT{3}, Toeplitz{Bandwidth: 16}, BandedInverse{4}, Comb{Buffers: 2}} {
 		want, err := c.Optimize(ctx, Mean(h), s, Options{})
 		if err != nil {
 			t.Fatal(err)

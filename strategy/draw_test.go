@@ -22,6 +22,13 @@ func draws() map[string]func(t *rapid.T, steps int) strategy.Strategy {
 		"banded-inverse": func(t *rapid.T, steps int) strategy.Strategy {
 			return must(strategy.NewBandedInverse(steps, drawToeplitz(t, steps, false).Coefficients()))
 		},
+		"comb": func(t *rapid.T, steps int) strategy.Strategy {
+			if steps == 1 {
+				return drawBLT(t, steps) // there is no comb
+			}
+			teeth := strategy.Teeth{P: rapid.Float64Range(-0.9, 0.9).Draw(t, "P"), A: rapid.Float64Range(-0.9, 0.9).Draw(t, "A")}
+			return must(strategy.NewComb(drawBLT(t, steps), rapid.IntRange(1, steps-1).Draw(t, "period"), teeth))
+		},
 		"dp-d-sgd": func(_ *rapid.T, steps int) strategy.Strategy { return strategy.Identity(steps) },
 		"antipgd":  func(_ *rapid.T, steps int) strategy.Strategy { return strategy.AntiPGD(steps) },
 		"tree":     func(_ *rapid.T, steps int) strategy.Strategy { return must(strategy.Tree(steps)) },

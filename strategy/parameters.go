@@ -5,17 +5,17 @@ import "fmt"
 // Parameters say which strategy of its class one is, in plain data, where that takes fewer than T² numbers: what a
 // node needs to make C again.
 type Parameters struct {
-	Class     string `json:"class"`               // dense, banded, toeplitz, blt or banded-inverse
-	Bandwidth int    `json:"bandwidth,omitempty"` // w of banded, toeplitz and banded-inverse
-	Buffers   int    `json:"buffers,omitempty"`   // d of blt
+	Class     string `json:"class"`               // dense, banded, toeplitz, blt, banded-inverse or comb
+	Bandwidth int    `json:"bandwidth,omitempty"` // w of banded, toeplitz and banded-inverse; the period of comb
+	Buffers   int    `json:"buffers,omitempty"`   // d of blt and comb
 
 	Diagonals [][]float64 `json:"diagonals,omitempty"` // banded: diagonals[d][s] = C[s+d, s]
-	// toeplitz: C[t,s] = coefficients[t-s]·column_scales[s]; banded-inverse: of C⁻¹
+	// toeplitz: C[t,s] = coefficients[t-s]·column_scales[s]; banded-inverse: of C⁻¹; comb: p and a of (1 - p x^w)/(1 - a x^w)
 	Coefficients []float64 `json:"coefficients,omitempty"`
 	Columns      []float64 `json:"column_scales,omitempty"` // toeplitz
-	// blt: c(x) = scale · Π (1 - p x + q x²)/(1 - a x + b x²)
+	// blt and comb, whose c is this times the comb: c(x) = scale · Π (1 - p x + q x²)/(1 - a x + b x²)
 	Scale    float64      `json:"scale,omitempty"`
-	Sections [][4]float64 `json:"sections,omitempty"` // blt: p, q, a, b
+	Sections [][4]float64 `json:"sections,omitempty"` // p, q, a, b
 	Theta    [][2]float64 `json:"theta,omitempty"`    // blt: poles, real and imaginary part
 	// blt: c_j = Σ omega·theta^(j-1) for j ≥ 1, where poles are distinct
 	Omega [][2]float64 `json:"omega,omitempty"`
@@ -35,6 +35,7 @@ func classes() []class {
 		classEntry(buildToeplitz),
 		classEntry(buildBLT),
 		classEntry(buildBandedInverse),
+		classEntry(buildComb),
 	}
 }
 

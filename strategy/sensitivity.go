@@ -16,7 +16,7 @@ import (
 var ErrUnsupported = errors.New("not supported")
 
 // Sensitivity returns the sensitivity of c under the schema, from its entries and rounded up. For Toeplitz strategies
-// of more than LongSteps steps it is a bound in O(T), exact where no coefficient is negative, under cyclic
+// of more than LongSteps steps it is a bound in O(kT), exact where no coefficient is negative, under cyclic
 // participation only.
 func Sensitivity(c Strategy, schema participation.Schema) (participation.Sensitivity, error) {
 	if c.Steps() > LongSteps {
@@ -101,31 +101,39 @@ func windows(x []float64, schema participation.Cyclic) []float64 {
 	return sums
 }
 
-// longSensitivity returns the sensitivity of a Toeplitz strategy with coefficients c, in O(T): ToeplitzMajorant, rounded
-// up. It is exact if no coefficient is negative. It fails for a schema that is not cyclic.
+// mostProducts is how many products of coefficients a sensitivity is worth.
+const mostProducts = 2e9
+
+// longSensitivity returns the sensitivity of a Toeplitz strategy with coefficients c: ToeplitzMajorant, exact if no
+// coefficient is negative, or ToeplitzSum where that is less, both rounded up. It fails for a schema that is not cyclic.
 func longSensitivity(c []float64, schema participation.Schema) (participation.Sensitivity, error) {
 	cyclic, ok := schema.(participation.Cyclic)
 	if !ok {
 		return participation.Sensitivity{}, fmt.Errorf("more than %d steps under %s participation: %w", LongSteps,
 			schema.Name(), ErrUnsupported)
 	}
-	squared := ToeplitzMajorant(c, cyclic, nil)
-	if !(squared > 0) || math.IsInf(squared, 1) {
+	steps, k, b := cyclic.Steps(), cyclic.Participations(), cyclic.Separation()
+	majorant := ToeplitzMajorant(c, cyclic, nil)
+	if !(majorant > 0) || math.IsInf(majorant, 1) {
 		return participation.Sensitivity{}, fmt.Errorf(
-			"sensitivity² of the strategy is %v: its coefficients are out of range", squared)
+			"sensitivity² of the strategy is %v: its coefficients are out of range", majorant)
 	}
-	exact := true
-	var pattern []int
-	for _, v := range c {
-		exact = exact && v >= 0
+	up := 1 + 8*float64(steps)*0x1p-53
+	s := participation.Sensitivity{Squared: majorant * up}
+	first := 0
+	if s.Exact = !slices.ContainsFunc(c, func(v float64) bool { return v < 0 }); s.Exact {
+		s.Attained = majorant
+	} else if SumProducts(c, cyclic) <= mostProducts {
+		sum, worst := ToeplitzSum(c, cyclic)
+		// A partial sum is wrong by less than T roundings of the sum of its magnitudes. Those of a pattern add up to
+		// the majorant at most, and in a class, whose sums are subtracted, to three of every k steps.
+		windows := float64(2 + steps/(k*b))
+		if sum += (up - 1) * windows * majorant; sum*up < s.Squared {
+			s.Squared, first = sum*up, worst
+		}
 	}
-	for i := range cyclic.Participations() {
-		pattern = append(pattern, i*cyclic.Separation())
-	}
-	up := 1 + 8*float64(cyclic.Steps())*0x1p-53
-	s := participation.Sensitivity{Squared: squared * up, Exact: exact, Pattern: pattern}
-	if exact {
-		s.Attained = squared
+	for t := first; t <= lastStep(first, cyclic); t += b {
+		s.Pattern = append(s.Pattern, t)
 	}
 	return s, nil
 }

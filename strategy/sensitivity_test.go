@@ -11,9 +11,9 @@ import (
 	"mafalda/participation"
 )
 
-// The majorant bounds the squared sensitivity, and equals it without negative coefficients; its derivative agrees with
-// differences.
-func TestMajorant(t *testing.T) {
+// The majorant bounds the squared sensitivity, and equals it without negative coefficients; the sum of magnitudes is the
+// one of all entries of X. Derivatives agree with differences.
+func TestSensitivityOfManySteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		steps := rapid.IntRange(1, 40).Draw(t, "T")
 		b := rapid.IntRange(1, steps).Draw(t, "b")
@@ -44,6 +44,12 @@ func TestMajorant(t *testing.T) {
 		if slices.Min(c) >= 0 && (!got.Exact || math.Abs(got.Squared-want.Squared) > 1e-12*want.Squared) {
 			t.Fatalf("%+v, must be %+v", got, want)
 		}
+		sum, first := ToeplitzSum(c, s)
+		if math.Abs(sum-want.Squared) > 1e-12*want.Squared || got.Squared < sum || got.Squared > sum*(1+1e-10) {
+			t.Fatalf("the sum %v, with rounding %v, must be %v", sum, got.Squared, want.Squared)
+		}
+		ofSum := make([]float64, len(c))
+		ToeplitzSumGradient(c, s, first, ofSum)
 		pull := make([]float64, len(c))
 		ToeplitzMajorant(c, s, pull)
 		at := rng.IntN(len(c))
@@ -53,6 +59,13 @@ func TestMajorant(t *testing.T) {
 		c[at] -= 2 * h
 		if slope := (up - ToeplitzMajorant(c, s, nil)) / (2 * h); math.Abs(slope-pull[at]) > 1e-6*(1+math.Abs(slope)) {
 			t.Fatalf("derivative %d is %v, must be %v", at, pull[at], slope)
+		}
+		below, also := ToeplitzSum(c, s)
+		c[at] += 2 * h
+		above, too := ToeplitzSum(c, s)
+		slope := (above - below) / (2 * h)
+		if also == first && too == first && math.Abs(slope-ofSum[at]) > 1e-6*(1+math.Abs(slope)) {
+			t.Fatalf("derivative %d of the sum is %v, must be %v", at, ofSum[at], slope)
 		}
 	})
 }

@@ -12,6 +12,7 @@ var (
 	_ Stationary = (*Toeplitz)(nil)
 	_ Stationary = (*BLT)(nil)
 	_ Stationary = (*BandedInverse)(nil)
+	_ Stationary = (*Comb)(nil)
 	_ Stationary = Identity(0)
 	_ Stationary = AntiPGD(0)
 )

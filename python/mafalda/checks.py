@@ -237,11 +237,15 @@ def _check_strategy(m: dict[str, Any]) -> None:
     _claim(kind in filters.CLASSES, f"the strategy class {kind!r} is not known")
     if kind == "dense":
         _claim(not {"bandwidth", "diagonals", "coefficients", "sections"} & s.keys(), "a dense strategy has parameters")
-    elif kind == "blt":
-        _claim(s.get("scale", 0) > 0 and "sections" in s, "a blt strategy has no scale, or no sections")
+    elif kind in ("blt", "comb"):
+        s = {"sections": [], **s} if kind == "comb" else s  # a comb alone has none
+        _claim(s.get("scale", 0) > 0 and "sections" in s, f"a {kind} strategy has no scale, or no sections")
         _claim(len(s["sections"]) <= steps and all(len(q) == 4 for q in s["sections"]), "a section has 4 numbers")
         buffers = sum(1 if q[1] == q[3] == 0 else 2 for q in s["sections"])
-        _claim(s.get("buffers", buffers) <= steps, "a blt strategy of more buffers than steps")
+        _claim(s.get("buffers", buffers) <= steps, f"a {kind} strategy of more buffers than steps")
+        if kind == "comb":
+            _claim(1 <= width < steps, "a comb has a period below T")
+            _claim(len(s.get("coefficients", [])) == 2, "a comb has two coefficients")
     elif kind == "banded":
         d = s.get("diagonals", [])
         _claim(1 <= width == len(d) <= steps, "a banded strategy has as many diagonals as bands")
@@ -502,6 +506,11 @@ def matrix(strategy: dict[str, Any], steps: int) -> np.ndarray:
         column[0] = strategy["scale"]
         for p, q, a, b in strategy["sections"]:
             column = _divide(np.convolve(column, [1, -p, q])[:steps], [1, -a, b], steps)
+        if kind == "comb":
+            for root, sign in zip(strategy["coefficients"], (-1, 1)):
+                tooth = np.zeros(strategy["bandwidth"] + 1)
+                tooth[0], tooth[-1] = 1, -root
+                column = np.convolve(column, tooth)[:steps] if sign < 0 else _divide(column, list(tooth), steps)
     for lag in range(steps):
         c[at[lag:], at[: steps - lag]] = column[lag]
     return c * np.asarray(strategy.get("column_scales", 1.0))

@@ -1,7 +1,7 @@
 """C⁻¹Z row by row, for every class of strategies, in the order of operations that docs/noise.md gives (the same bits).
 
 A filter is a generator: it is sent row t of Z (float64, one dimension at least) and answers with row t of C⁻¹Z. It keeps what later
-rows need: all rows of Z for a dense strategy, w-1 rows for one of w bands, two buffers a section for BLT.
+rows need: all rows of Z for a dense strategy, w-1 rows for one of w bands, two buffers a section for BLT, and a period's rows for a comb.
 """
 
 from __future__ import annotations
@@ -91,5 +91,22 @@ def _blt(s: dict[str, Any], steps: int) -> Filter:
     yield row
 
 
-_STRUCTURED = {"banded": _banded, "toeplitz": _toeplitz, "banded-inverse": _banded_inverse, "blt": _blt}
+def _comb(s: dict[str, Any], steps: int) -> Filter:
+    p, a = s["coefficients"]
+    past: list[Any] = [0.0] * s["bandwidth"]  # newest first
+    blt = _blt(s, steps)
+    row = next(blt)
+    for _ in range(steps):
+        row = blt.send((yield row)) + past[-1]
+        past = [a * past[-1] + (p - a) * row] + past[:-1]
+    yield row
+
+
+_STRUCTURED = {
+    "banded": _banded,
+    "toeplitz": _toeplitz,
+    "banded-inverse": _banded_inverse,
+    "blt": _blt,
+    "comb": _comb,
+}
 CLASSES = ("dense", *_STRUCTURED)

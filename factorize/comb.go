@@ -1,0 +1,193 @@
+package factorize
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"mafalda/internal/fault"
+	"mafalda/participation"
+	"mafalda/strategy"
+)
+
+// Comb is the class of buffered linear Toeplitz strategies with a comb.
+type Comb struct {
+	Buffers int // poles d; 0 means 4, or T-1 if that is less
+	Period  int // rows l that the comb keeps; 0 means b
+}
+
+// Name returns "comb".
+func (Comb) Name() string { return (*strategy.Comb)(nil).Name() }
+
+// Traits says that there are buffers and a period.
+func (Comb) Traits() Traits {
+	return Traits{
+		About:     "blt of d buffers (default 4) times a comb of period w, d+w rows kept (default b)",
+		Bandwidth: participation.Schema.Separation,
+		Buffers:   defaultBuffers,
+		Kinds:     []Kind{MeanError, ManySteps},
+	}
+}
+
+// With returns the class of another number of buffers and another period.
+func (c Comb) With(p Parameters) (Class, error) { return Comb{p.Buffers, p.Bandwidth}, refuse(c, p) }
+
+// Parameters lists the parameters of combs; the period is the bandwidth.
+func (c Comb) Parameters() Parameters {
+	return Parameters{Buffers: c.Buffers, Bandwidth: c.Period}
+}
+
+// Supports refuses WorstStep and LastStep, ManySteps under all but cyclic participation, and records that take part
+// once unless a period is given.
+func (c Comb) Supports(k Kind, schema participation.Schema) error {
+	if c.Period == 0 && schema.Separation() >= schema.Steps() {
+		return fmt.Errorf("%s strategies for records that take part once: %w", c.Name(), ErrUnsupported)
+	}
+	return supports(c, k, schema)
+}
+
+// Optimize minimizes the loss from starts of BLT and weak and strong combs. There is no certificate. For Long see
+// Toeplitz. It fails as Supports does, for fewer than one buffer or more than T-1, for a period of T or more, and with
+// ErrGram.
+func (c Comb) Optimize(
+	ctx context.Context, o Objective, schema participation.Schema, opts Options,
+) (*Result, error) {
+	if err := accepts(c, o, schema, opts); err != nil {
+		return nil, err
+	}
+	buffers, err := buffersFor(c.Buffers, schema)
+	if err != nil {
+		return nil, err
+	}
+	period := c.Period
+	if period == 0 {
+		period = schema.Separation()
+	}
+	if period < 1 || period >= schema.Steps() {
+		return nil, fault.New("Bandwidth", period, "must be at least 1 and less than T = %d", schema.Steps())
+	}
+	f := newCombSeries(buffers, period)
+	s := &seriesSearch{
+		schema:  schema,
+		family:  f,
+		long:    func() longFamily { return &longComb{combSeries: newCombSeries(buffers, period)} },
+		starts:  f.starts(schema.Separation()),
+		options: opts,
+		strategy: func(x, _ []float64) (strategy.Strategy, error) {
+			own, teeth := f.split(x)
+			blt, err := strategy.NewBLT(schema.Steps(), 1, f.rational.sectionsOf(own))
+			if err != nil {
+				return nil, err
+			}
+			return strategy.NewComb(blt, period, teeth)
+		},
+	}
+	return s.optimize(ctx, o)
+}
+
+// combSeries is the family of products of a rational series and a comb, both within the unit circle: the parameters
+// are the series' and (artanh p, artanh a).
+type combSeries struct {
+	rational *rationalSeries
+	period   int
+	x, c     []float64
+}
+
+func newCombSeries(buffers, period int) *combSeries {
+	return &combSeries{rational: &rationalSeries{buffers: buffers}, period: period}
+}
+
+func (f *combSeries) dimension() int { return f.rational.dimension() + 2 }
+
+func (f *combSeries) fresh() family { return newCombSeries(f.rational.buffers, f.period) }
+
+func (f *combSeries) split(x []float64) ([]float64, strategy.Teeth) {
+	n := f.rational.dimension()
+	return x[:n], strategy.Teeth{P: math.Tanh(x[n]), A: math.Tanh(x[n+1])}
+}
+
+func (f *combSeries) seriesTo(c, x []float64) bool {
+	own, teeth := f.split(x)
+	if !f.rational.seriesTo(c, own) {
+		return false
+	}
+	teeth.Multiply(c, f.period)
+	f.x = append(f.x[:0], x...)
+	f.c = append(f.c[:0], c...)
+	return allFinite(c)
+}
+
+func (f *combSeries) inverseTo(r []float64) {
+	f.rational.inverseTo(r)
+	_, teeth := f.split(f.x)
+	teeth.Inverse().Multiply(r, f.period)
+}
+
+func (f *combSeries) pullTo(dst, gc []float64) {
+	n := f.rational.dimension()
+	_, teeth := f.split(f.x)
+	p, a := teethGradient(f.c, gc, f.period, teeth)
+	dst[n], dst[n+1] = p*(1-teeth.P*teeth.P), a*(1-teeth.A*teeth.A)
+	g := slices.Clone(gc)
+	teeth.MultiplyBack(g, f.period)
+	f.rational.pullTo(dst[:n], g)
+}
+
+// teethGradient returns the derivatives by P and A of a series with the comb, given the one by the series:
+// ∂c/∂P = -x^l·c/(1 - P x^l) and ∂c/∂A = x^l·c/(1 - A x^l).
+func teethGradient(c, gc []float64, period int, teeth strategy.Teeth) (p, a float64) {
+	by := func(root float64) (sum float64) {
+		y := slices.Clone(c)
+		strategy.Teeth{A: root}.Multiply(y, period)
+		for t := period; t < len(gc); t++ {
+			sum += gc[t] * y[t-period]
+		}
+		return sum
+	}
+	return -by(teeth.P), by(teeth.A)
+}
+
+// starts are those of the rational series, a quarter of them, with weak and strong combs.
+func (f *combSeries) starts(separation int) [][]float64 {
+	var points [][]float64
+	for i, x := range f.rational.starts(separation)[:12] {
+		strength := [][2]float64{{0.1, 0.3}, {0.6, 0.3}, {1.2, 0.6}}[i%3]
+		points = append(points, append(x, strength[0], strength[1]))
+	}
+	return points
+}
+
+// longComb is combSeries with 1/c.
+type longComb struct {
+	*combSeries
+	r []float64
+}
+
+func (f *longComb) seriesTo(c, r, x []float64) bool {
+	if !f.combSeries.seriesTo(c, x) {
+		return false
+	}
+	f.inverseTo(r)
+	f.r = append(f.r[:0], r...)
+	return allFinite(r)
+}
+
+// pullTo uses that 1/c is of the family, too, with poles and zeros exchanged.
+func (f *longComb) pullTo(dst, gc, gr []float64) {
+	f.combSeries.pullTo(dst, gc)
+	n := f.rational.dimension()
+	_, teeth := f.split(f.x)
+	a, p := teethGradient(f.r, gr, f.period, teeth.Inverse())
+	dst[n] += p * (1 - teeth.P*teeth.P)
+	dst[n+1] += a * (1 - teeth.A*teeth.A)
+	teeth.Inverse().MultiplyBack(gr, f.period)
+	plain := slices.Clone(f.r) // 1/b
+	teeth.Multiply(plain, f.period)
+	inverse := rationalSeries{buffers: f.rational.buffers, x: swapRoots(f.rational.x), c: plain}
+	other := make([]float64, n)
+	inverse.pullTo(other, gr)
+	for i, v := range swapRoots(other) {
+		dst[i] += v
+	}
+}
