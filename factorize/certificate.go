@@ -48,7 +48,7 @@ func LowerBound(h, x *mat.SymDense, schema participation.Schema) (float64, error
 	if err != nil {
 		return 0, err
 	}
-	near := newCertificate(root, k)
+	near := newCertificate(root, k, newScratch(steps))
 	bound, err := near.bound(full, lambda)
 	if err != nil || near.excessNorm < tightExcess {
 		return bound, err
@@ -335,20 +335,17 @@ type certificate struct {
 	mask       mask
 	rootSource *mat.TriDense
 	root       []float64
-	n, q       []float64 // Nᵀ and Qᵀ, T×T
-	e, b, e2   []float64 // E, NᵀQ, E²
+	scratch    *scratch
+	n, q       []float64 // Nᵀ and Qᵀ, T×T: from scratch, as E, for the time of a bound
+	e          []float64 // E
 	excessNorm float64   // ‖E‖_F at the last bound
 }
 
 // largestExcess bounds the Frobenius norm of E; beyond it Q is shrunk.
 const largestExcess = 1.6
 
-func newCertificate(root *mat.TriDense, k mask) *certificate {
-	c := &certificate{mask: k, rootSource: root, root: mat.DenseCopyOf(root).RawMatrix().Data}
-	for _, m := range []*[]float64{&c.n, &c.q, &c.e, &c.b, &c.e2} {
-		*m = make([]float64, len(c.root))
-	}
-	return c
+func newCertificate(root *mat.TriDense, k mask, s *scratch) *certificate {
+	return &certificate{mask: k, rootSource: root, root: upperOf(root), scratch: s}
 }
 
 // certificateSlack is the relative rounding that the bound gives away: E is known up to γ‖Q‖_F² with ‖Q‖_F² = T (which
@@ -366,6 +363,9 @@ func (c *certificate) bound(x, lambda []float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+	c.n, c.q, c.e = c.scratch.take(), c.scratch.take(), c.scratch.take()
+	b, e2 := c.scratch.take(), c.scratch.take() // NᵀQ, E²
+	defer c.scratch.giveBack(c.n, c.q, c.e, b, e2)
 	factor.mulTo(c.n, c.root)
 	dense.Transpose(c.n, steps)
 	factor.mulTo(c.q, x)
@@ -375,15 +375,15 @@ func (c *certificate) bound(x, lambda []float64) (float64, error) {
 	c.normalize()
 	c.excessNorm = floats.Norm(c.e, 2)
 
-	dense.MulTo(c.b, c.n, c.q, steps)
-	dense.MulSymTo(c.e2, c.e, c.e, steps)
+	dense.MulTo(b, c.n, c.q, steps)
+	dense.MulSymTo(e2, c.e, c.e, steps)
 	be := c.n
-	dense.MulTo(be, c.b, c.e, steps)
+	dense.MulTo(be, b, c.e, steps)
 	var trace float64
 	for i := range steps {
-		trace += c.b[i*steps+i]
+		trace += b[i*steps+i]
 	}
-	nuclear := trace - floats.Dot(c.b, c.e)/2 + 3*floats.Dot(c.b, c.e2)/8 - 5*floats.Dot(be, c.e2)/16
+	nuclear := trace - floats.Dot(b, c.e)/2 + 3*floats.Dot(b, e2)/8 - 5*floats.Dot(be, e2)/16
 	return finiteBound(math.Max(nuclear, 0), total, certificateSlack(steps))
 }
 

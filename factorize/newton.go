@@ -48,7 +48,7 @@ type dualPoint struct {
 	theta    []float64
 	factors  []*mat.TriDense // F, block by block
 	value    float64
-	s, st    []float64 // S and Sᵀ
+	s        []float64 // S
 	d        []float64
 	gradient []float64
 }
@@ -279,8 +279,6 @@ func (n *dualSearch) evaluate(theta []float64) (p dualPoint, ok bool) {
 		}
 	}
 	p.s = n.spread(blocks, p.s)
-	p.st = append([]float64(nil), p.s...)
-	dense.Transpose(p.st, n.steps)
 	p.gradient = n.blocksOf(p.s, p.s)
 	n.unknowns(func(_ []int, at int) { p.gradient[at]-- })
 	return p, p.value-p.value == 0
