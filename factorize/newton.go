@@ -39,6 +39,8 @@ type dualSearch struct {
 	h, root    []float64 // RᵀR = H
 	patterns   [][]int
 	size       int // unknowns
+	scratch    *scratch
+	graded     bool // RF is: its singular values are not to be had from its Gram matrix
 
 	point dualPoint
 }
@@ -65,7 +67,7 @@ const (
 
 func newDualSearch(o *maskedObjective) *dualSearch {
 	n := &dualSearch{steps: o.steps, separation: o.mask.schema.Separation(), h: o.h, root: o.root,
-		patterns: o.mask.schema.Disjoint()}
+		patterns: o.mask.schema.Disjoint(), scratch: o.scratch}
 	for _, p := range n.patterns {
 		n.size += 1 + len(p)*(len(p)-1)/2
 	}
@@ -122,8 +124,13 @@ func (n *dualSearch) start(given []float64) (p dualPoint, ok bool) {
 		}
 		floats.Scale(mean, theta[at:at+1+len(pattern)*(len(pattern)-1)/2])
 	})
-	if near, positive := n.evaluate(theta); positive && (!ok || near.value > p.value) {
-		return near, true
+	near, positive := n.evaluate(theta)
+	if positive && (!ok || near.value > p.value) {
+		p, near = near, p
+		ok = true
+	}
+	if near.s != nil {
+		n.scratch.giveBack(near.s)
 	}
 	return p, ok
 }
@@ -139,8 +146,12 @@ func (n *dualSearch) advance() (predicted float64, ok bool) {
 		}
 		next, ok := n.evaluate(theta)
 		if ok && next.value >= n.point.value+newtonIncrease*length*slope-valueNoise*math.Abs(n.point.value) {
+			n.scratch.giveBack(n.point.s)
 			n.point = next
 			return slope / 2, true
+		}
+		if ok {
+			n.scratch.giveBack(next.s)
 		}
 	}
 	return slope / 2, false
@@ -252,17 +263,10 @@ func (n *dualSearch) evaluate(theta []float64) (p dualPoint, ok bool) {
 	if !ok {
 		return p, false
 	}
-	f := &blockFactor{steps: n.steps, patterns: n.patterns, blocks: blocks}
-	half := make([]float64, n.steps*n.steps)
-	f.mulTo(half, n.root) // RF
-	d, q, ok := dense.Singular(half, n.steps)
+	d, q, ok := n.singular(&blockFactor{steps: n.steps, patterns: n.patterns, blocks: blocks})
 	if !ok {
 		return p, false
 	}
-	for i, v := range d {
-		d[i] = math.Max(v, 0x1p-53*d[0])
-	}
-	dense.Transpose(q, n.steps)
 	root := floats.Sum(d) / total // of the best factor of Λ
 	p.theta, p.d, p.value = slices.Clone(theta), d, root*floats.Sum(d)
 	floats.Scale(root*root, p.theta)
@@ -271,17 +275,72 @@ func (n *dualSearch) evaluate(theta []float64) (p dualPoint, ok bool) {
 	for _, block := range blocks {
 		block.ScaleTri(root, block)
 	}
-	p.s = q
-	for r := range n.steps {
-		row := p.s[r*n.steps : (r+1)*n.steps]
-		for j := range row {
-			row[j] *= math.Sqrt(p.d[j])
-		}
+	for j, v := range p.d {
+		floats.Scale(math.Sqrt(v), q[j*n.steps:(j+1)*n.steps])
 	}
-	p.s = n.spread(blocks, p.s)
+	dense.Transpose(q, n.steps)
+	p.s = n.spread(blocks, q)
+	n.scratch.giveBack(q)
 	p.gradient = n.blocksOf(p.s, p.s)
 	n.unknowns(func(_ []int, at int) { p.gradient[at]-- })
 	return p, p.value-p.value == 0
+}
+
+// singular returns the singular values d of RF and its right singular vectors, a row each. Of many steps they are the
+// eigenvectors of (RF)ᵀRF, where that is well enough conditioned: where the vectors that RF makes of them, of length d,
+// are orthogonal enough, so that they are what they must be up to second order.
+func (n *dualSearch) singular(f *blockFactor) (d, vectors []float64, ok bool) {
+	product := n.scratch.take()
+	defer func() { n.scratch.giveBack(product) }()
+	f.mulTo(product, n.root)
+	if n.steps > gramSteps && !n.graded {
+		if d, vectors, ok = n.singularByGram(product); ok {
+			return d, vectors, true
+		}
+		n.graded = true
+	}
+	vectors = n.scratch.take()
+	d, ok = dense.Singular(vectors, product, n.steps)
+	for i, v := range d {
+		d[i] = math.Max(v, 0x1p-53*d[0])
+	}
+	return d, vectors, ok
+}
+
+const (
+	gramSteps  = 512  // up to which the bidiagonal form is as fast
+	gramExcess = 1e-6 // of W, at most
+)
+
+// singularByGram is singular for a well-conditioned N = RF: V from the eigenvectors of NᵀN, d and W from NV = W diag(d).
+// Not ok if W is further from orthogonal than gramExcess.
+func (n *dualSearch) singularByGram(product []float64) (d, vectors []float64, ok bool) {
+	steps := n.steps
+	w, gram, vectors := n.scratch.take(), n.scratch.take(), n.scratch.take()
+	defer func() {
+		n.scratch.giveBack(w, gram)
+		if !ok {
+			n.scratch.giveBack(vectors)
+		}
+	}()
+	copy(w, product)
+	dense.Transpose(w, steps)
+	dense.MulSymTo(gram, w, w, steps)
+	if d, ok = dense.Eigen(vectors, gram, steps); !ok {
+		return nil, nil, false
+	}
+	dense.MulTo(w, vectors, product, steps)
+	for i := range d {
+		row := w[i*steps : (i+1)*steps]
+		d[i] = floats.Norm(row, 2)
+		floats.Scale(1/d[i], row)
+	}
+	dense.MulSymTo(gram, w, w, steps)
+	for i := range d {
+		gram[i*steps+i]--
+	}
+	ok = floats.Norm(gram, 2) <= gramExcess
+	return d, vectors, ok
 }
 
 // factors returns F, block by block, and Σ y_i; not ok if Λ is not positive definite.
@@ -311,7 +370,7 @@ func (n *dualSearch) factors(theta []float64) (blocks []*mat.TriDense, total flo
 
 // spread returns F⁻ᵀb, of which the rows are sorted by pattern in b, and by step in the result.
 func (n *dualSearch) spread(blocks []*mat.TriDense, b []float64) []float64 {
-	out := make([]float64, len(b))
+	out := n.scratch.take()
 	from := 0
 	for i, pattern := range n.patterns {
 		rows := blas64.General{Rows: len(pattern), Cols: n.steps, Stride: n.steps, Data: b[from*n.steps:]}
@@ -407,7 +466,8 @@ type metricBlock struct {
 
 func newDualMetric(n *dualSearch, p *dualPoint) *dualMetric {
 	m := &dualMetric{search: n}
-	squares, weights, half := make([]float64, len(p.s)), make([]float64, len(p.s)), make([]float64, len(p.s))
+	squares, weights, half := n.scratch.take(), n.scratch.take(), n.scratch.take()
+	defer n.scratch.giveBack(squares, weights, half)
 	n.unknowns(func(pattern []int, at int) {
 		m.blocks = append(m.blocks, metricBlock{at: at, size: len(pattern)})
 	})
@@ -424,11 +484,11 @@ func newDualMetric(n *dualSearch, p *dualPoint) *dualMetric {
 		m.blocks[i].rotate(to, n, p, n.patterns[i], p.factors[i])
 		to.MulElem(to, to)
 	})
-	for i, di := range p.d {
+	parallel.For(n.steps, func(i int) {
 		for j, dj := range p.d {
-			weights[i*n.steps+j] = 1 / (di + dj)
+			weights[i*n.steps+j] = 1 / (p.d[i] + dj)
 		}
-	}
+	})
 	dense.MulTo(half, squares, weights, n.steps)
 	parallel.For(len(m.blocks), func(i int) {
 		b := &m.blocks[i]
