@@ -83,7 +83,7 @@ func TestBandedBoundFarFromOptimum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		slow, err := singularValueBound(root, o.lambda, k)
+		slow, err := singularValueBound(root, o.lambda, k, o.scratch)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -286,9 +286,8 @@ func (n *dualSearch) evaluate(theta []float64) (p dualPoint, ok bool) {
 	return p, p.value-p.value == 0
 }
 
-// singular returns the singular values d of RF and its right singular vectors, a row each. Of many steps they are the
-// eigenvectors of (RF)ᵀRF, where that is well enough conditioned: where the vectors that RF makes of them, of length d,
-// are orthogonal enough, so that they are what they must be up to second order.
+// singular returns the singular values d of RF and its right singular vectors, a row each. Of many steps they are
+// newPolar's, if RF makes of the vectors what is orthogonal enough for d to be right up to second order.
 func (n *dualSearch) singular(f *blockFactor) (d, vectors []float64, ok bool) {
 	product := n.scratch.take()
 	defer func() { n.scratch.giveBack(product) }()
@@ -307,40 +306,21 @@ func (n *dualSearch) singular(f *blockFactor) (d, vectors []float64, ok bool) {
 	return d, vectors, ok
 }
 
-const (
-	gramSteps  = 512  // up to which the bidiagonal form is as fast
-	gramExcess = 1e-6 // of W, at most
-)
-
-// singularByGram is singular for a well-conditioned N = RF: V from the eigenvectors of NᵀN, d and W from NV = W diag(d).
-// Not ok if W is further from orthogonal than gramExcess.
+// singularByGram is singular for a well-conditioned RF; not ok if it is not.
 func (n *dualSearch) singularByGram(product []float64) (d, vectors []float64, ok bool) {
-	steps := n.steps
-	w, gram, vectors := n.scratch.take(), n.scratch.take(), n.scratch.take()
-	defer func() {
-		n.scratch.giveBack(w, gram)
-		if !ok {
-			n.scratch.giveBack(vectors)
-		}
-	}()
-	copy(w, product)
-	dense.Transpose(w, steps)
-	dense.MulSymTo(gram, w, w, steps)
-	if d, ok = dense.Eigen(vectors, gram, steps); !ok {
+	p, ok := newPolar(product, n.steps, n.scratch)
+	if !ok {
 		return nil, nil, false
 	}
-	dense.MulTo(w, vectors, product, steps)
-	for i := range d {
-		row := w[i*steps : (i+1)*steps]
-		d[i] = floats.Norm(row, 2)
-		floats.Scale(1/d[i], row)
+	e := n.scratch.take()
+	excess, _ := p.excess(e, p.w)
+	n.scratch.giveBack(e)
+	if floats.Min(p.d) <= gramGrade*floats.Max(p.d) || !(excess <= gramExcess) {
+		p.release()
+		return nil, nil, false
 	}
-	dense.MulSymTo(gram, w, w, steps)
-	for i := range d {
-		gram[i*steps+i]--
-	}
-	ok = floats.Norm(gram, 2) <= gramExcess
-	return d, vectors, ok
+	n.scratch.giveBack(p.w)
+	return p.d, p.v, true
 }
 
 // factors returns F, block by block, and Σ y_i; not ok if Λ is not positive definite.

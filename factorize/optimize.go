@@ -137,7 +137,8 @@ func (s *search) minimize(ctx context.Context, x []float64) optim.Result {
 	})
 	if better != nil && s.objective.Value(better) < ended.Value {
 		copy(x, better)
-		bound, err := singularValueBound(s.certificate.rootSource, dual.lambda(), s.objective.mask)
+		bound, err := singularValueBound(s.certificate.rootSource, dual.lambda(), s.objective.mask,
+			s.objective.scratch)
 		if err == nil {
 			s.bound = math.Max(s.bound, bound)
 		}
@@ -219,7 +220,8 @@ func (s *search) finish(h *mat.SymDense, x []float64, ended optim.Result) (*Resu
 	}
 	bound := s.bound * s.unit * (1 - 0x1p-50)
 	if ended.Status != optim.Converged {
-		far, err := singularValueBound(s.certificate.rootSource, s.objective.lambda, s.objective.mask)
+		far, err := singularValueBound(s.certificate.rootSource, s.objective.lambda, s.objective.mask,
+			s.objective.scratch)
 		if err != nil {
 			return nil, err
 		}
