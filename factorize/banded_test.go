@@ -79,11 +79,11 @@ func TestBandedBoundFarFromOptimum(t *testing.T) {
 			t.Fatal("X is not positive definite")
 		}
 		o.GradientTo(make([]float64, len(x)))
-		fast, err := newCertificate(root, k).bound(x, o.lambda)
+		fast, err := newCertificate(root, k, newScratch(k.schema.Steps())).bound(x, o.lambda)
 		if err != nil {
 			t.Fatal(err)
 		}
-		slow, err := singularValueBound(root, o.lambda, k)
+		slow, err := singularValueBound(root, o.lambda, k, o.scratch)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -46,7 +46,7 @@ func certificateBound(t *rapid.T, h, x *mat.SymDense, patterns [][]int) float64 
 		t.Fatal("X is not positive definite")
 	}
 	o.GradientTo(make([]float64, len(full)))
-	bound, err := newCertificate(root, denseMask(s)).bound(full, o.lambda)
+	bound, err := newCertificate(root, denseMask(s), newScratch(s.Steps())).bound(full, o.lambda)
 	if err != nil {
 		t.Fatal(err)
 	}

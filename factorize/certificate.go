@@ -12,6 +12,7 @@ import (
 
 	"mafalda/internal/dense"
 	"mafalda/internal/gemm"
+	"mafalda/internal/parallel"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -48,12 +49,12 @@ func LowerBound(h, x *mat.SymDense, schema participation.Schema) (float64, error
 	if err != nil {
 		return 0, err
 	}
-	near := newCertificate(root, k)
+	near := newCertificate(root, k, newScratch(steps))
 	bound, err := near.bound(full, lambda)
 	if err != nil || near.excessNorm < tightExcess {
 		return bound, err
 	}
-	far, err := singularValueBound(root, lambda, k)
+	far, err := singularValueBound(root, lambda, k, near.scratch)
 	return math.Max(bound, far), err
 }
 
@@ -80,6 +81,7 @@ const tightExcess = 1e-3
 // factor is F of a dual variable Λ = F Fᵀ, T×T.
 type factor interface {
 	mulTo(dst, a []float64) // a·F, both T×T row by row
+	norm() float64          // ‖F‖_F
 	dense() *mat.Dense
 }
 
@@ -185,11 +187,23 @@ func (f *blockFactor) dense() *mat.Dense {
 	return d
 }
 
+func (f *blockFactor) norm() float64 {
+	var sum float64
+	for _, block := range f.blocks {
+		norm := mat.Norm(block, 2)
+		sum += norm * norm
+	}
+	return math.Sqrt(sum)
+}
+
 // mulTo works pattern by pattern, O(T²k); the columns of the result are sorted by pattern.
 func (f *blockFactor) mulTo(dst, a []float64) {
-	steps := f.steps
-	gathered := make([]float64, steps)
-	for t := range steps {
+	steps, longest := f.steps, 0
+	for _, pattern := range f.patterns {
+		longest = max(longest, len(pattern))
+	}
+	parallel.For(steps, func(t int) {
+		gathered := make([]float64, longest)
 		row, out, column := a[t*steps:(t+1)*steps], dst[t*steps:(t+1)*steps], 0
 		for i, pattern := range f.patterns {
 			for r, s := range pattern {
@@ -205,7 +219,7 @@ func (f *blockFactor) mulTo(dst, a []float64) {
 				}
 			}
 		}
-	}
+	})
 }
 
 // maskFactor is F for any other mask: Λ is zero where X is free, and otherwise arbitrary, since there X is zero.
@@ -286,13 +300,21 @@ func (f *maskFactor) dense() *mat.Dense {
 	return mat.DenseCopyOf(mat.NewDense(f.steps, f.steps, f.upper).T())
 }
 
+func (f *maskFactor) norm() float64 { return floats.Norm(f.upper, 2) }
+
 func (f *maskFactor) mulTo(dst, a []float64) { dense.MulUpperTo(dst, a, f.upper, f.steps) }
 
-// singularValueBound is the bound by the singular values of R F themselves: slower, and good far from the optimum.
-func singularValueBound(root mat.Matrix, lambda []float64, k mask) (float64, error) {
+// singularValueBound is the bound by the singular values of R F themselves, or of many steps by its polar factor: slower,
+// and good far from the optimum.
+func singularValueBound(root mat.Matrix, lambda []float64, k mask, s *scratch) (float64, error) {
 	factor, total, err := dualFactor(lambda, k)
 	if err != nil {
 		return 0, err
+	}
+	if k.schema.Steps() > gramSteps {
+		if bound, ok := polarBound(root, factor, total, s); ok {
+			return bound, nil
+		}
 	}
 	var n mat.Dense
 	dense.Mul(&n, root, factor.dense())
@@ -307,6 +329,36 @@ func singularValueBound(root mat.Matrix, lambda []float64, k mask) (float64, err
 		nuclear += math.Max(v-backward, 0)
 	}
 	return finiteBound(nuclear, total, 1e-12)
+}
+
+// polarBound is the bound by the polar factor of R F; not ok if that is not known well.
+func polarBound(root mat.Matrix, f factor, total float64, s *scratch) (bound float64, ok bool) {
+	var r []float64
+	switch root := root.(type) {
+	case *mat.TriDense:
+		r = upperOf(root)
+	case *mat.Dense:
+		r = root.RawMatrix().Data
+	}
+	steps, _ := root.Dims()
+	if len(r) != steps*steps {
+		return 0, false
+	}
+	product := s.take()
+	defer s.giveBack(product)
+	f.mulTo(product, r)
+	p, ok := newPolar(product, steps, s)
+	if !ok {
+		return 0, false
+	}
+	defer p.release()
+	wrong := rounded(steps) * floats.Norm(r, 2) * f.norm()
+	nuclear, ok := p.nuclear(product, wrong)
+	if !ok {
+		return 0, false
+	}
+	bound, err := finiteBound(nuclear, total, 1e-12)
+	return bound, err == nil
 }
 
 // finiteBound returns nuclear²/total·(1-slack).
@@ -335,20 +387,17 @@ type certificate struct {
 	mask       mask
 	rootSource *mat.TriDense
 	root       []float64
-	n, q       []float64 // Nᵀ and Qᵀ, T×T
-	e, b, e2   []float64 // E, NᵀQ, E²
+	scratch    *scratch
+	n, q       []float64 // Nᵀ and Qᵀ, T×T: from scratch, as E, for the time of a bound
+	e          []float64 // E
 	excessNorm float64   // ‖E‖_F at the last bound
 }
 
 // largestExcess bounds the Frobenius norm of E; beyond it Q is shrunk.
 const largestExcess = 1.6
 
-func newCertificate(root *mat.TriDense, k mask) *certificate {
-	c := &certificate{mask: k, rootSource: root, root: mat.DenseCopyOf(root).RawMatrix().Data}
-	for _, m := range []*[]float64{&c.n, &c.q, &c.e, &c.b, &c.e2} {
-		*m = make([]float64, len(c.root))
-	}
-	return c
+func newCertificate(root *mat.TriDense, k mask, s *scratch) *certificate {
+	return &certificate{mask: k, rootSource: root, root: upperOf(root), scratch: s}
 }
 
 // certificateSlack is the relative rounding that the bound gives away: E is known up to γ‖Q‖_F² with ‖Q‖_F² = T (which
@@ -366,6 +415,9 @@ func (c *certificate) bound(x, lambda []float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+	c.n, c.q, c.e = c.scratch.take(), c.scratch.take(), c.scratch.take()
+	b, e2 := c.scratch.take(), c.scratch.take() // NᵀQ, E²
+	defer c.scratch.giveBack(c.n, c.q, c.e, b, e2)
 	factor.mulTo(c.n, c.root)
 	dense.Transpose(c.n, steps)
 	factor.mulTo(c.q, x)
@@ -375,15 +427,15 @@ func (c *certificate) bound(x, lambda []float64) (float64, error) {
 	c.normalize()
 	c.excessNorm = floats.Norm(c.e, 2)
 
-	dense.MulTo(c.b, c.n, c.q, steps)
-	dense.MulSymTo(c.e2, c.e, c.e, steps)
+	dense.MulTo(b, c.n, c.q, steps)
+	dense.MulSymTo(e2, c.e, c.e, steps)
 	be := c.n
-	dense.MulTo(be, c.b, c.e, steps)
+	dense.MulTo(be, b, c.e, steps)
 	var trace float64
 	for i := range steps {
-		trace += c.b[i*steps+i]
+		trace += b[i*steps+i]
 	}
-	nuclear := trace - floats.Dot(c.b, c.e)/2 + 3*floats.Dot(c.b, c.e2)/8 - 5*floats.Dot(be, c.e2)/16
+	nuclear := trace - floats.Dot(b, c.e)/2 + 3*floats.Dot(b, e2)/8 - 5*floats.Dot(be, e2)/16
 	return finiteBound(math.Max(nuclear, 0), total, certificateSlack(steps))
 }
 

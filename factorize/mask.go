@@ -3,6 +3,7 @@ package factorize
 import (
 	"math"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -120,16 +121,26 @@ type maskedObjective struct {
 	root    []float64 // R
 	mask    mask
 	inverse *mat.SymDense // X⁻¹ of the last X, both triangles filled after a gradient
-	half    []float64     // X⁻¹ Rᵀ
 	lambda  []float64     // Λ = X⁻¹ H X⁻¹ of the last gradient
+	scratch *scratch
 }
 
 func newMaskedObjective(h *mat.SymDense, root *mat.TriDense, k mask) *maskedObjective {
 	steps := k.schema.Steps()
-	return &maskedObjective{steps: steps,
-		h: mat.DenseCopyOf(h).RawMatrix().Data, root: mat.DenseCopyOf(root).RawMatrix().Data,
-		mask: k, inverse: mat.NewSymDense(steps, nil),
-		half: make([]float64, steps*steps), lambda: make([]float64, steps*steps)}
+	return &maskedObjective{steps: steps, h: mat.DenseCopyOf(h).RawMatrix().Data, root: upperOf(root), mask: k,
+		inverse: mat.NewSymDense(steps, nil), lambda: make([]float64, steps*steps), scratch: newScratch(steps)}
+}
+
+// upperOf returns the numbers of an upper triangle row by row, zeros below the diagonal among them: root's own.
+func upperOf(root *mat.TriDense) []float64 {
+	raw := root.RawTriangular()
+	if raw.Stride != raw.N || raw.Uplo != blas.Upper {
+		return mat.DenseCopyOf(root).RawMatrix().Data
+	}
+	for i := range raw.N {
+		clear(raw.Data[i*raw.Stride : i*raw.Stride+i])
+	}
+	return raw.Data
 }
 
 // Value returns tr(H X⁻¹), or +Inf if X is not positive definite. It reads the upper triangle of x.
@@ -160,8 +171,10 @@ func (o *maskedObjective) GradientTo(dst []float64) {
 			inverse[t*o.steps+s] = inverse[s*o.steps+t]
 		}
 	}
-	dense.MulUpperTo(o.half, inverse, o.root, o.steps)
-	dense.MulSymTo(o.lambda, o.half, o.half, o.steps)
+	half := o.scratch.take() // X⁻¹Rᵀ
+	dense.MulUpperTo(half, inverse, o.root, o.steps)
+	dense.MulSymTo(o.lambda, half, half, o.steps)
+	o.scratch.giveBack(half)
 	for i, l := range o.lambda {
 		dst[i] = -l
 	}

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"mafalda/internal/dense"
+	"mafalda/internal/parallel"
 )
 
 // metric approximates the inverse Hessian of the objective. The Hessian takes a direction V to the projection of
@@ -17,38 +18,39 @@ import (
 // nearly inverts the Hessian, and the projection on the mask comes last. The metric is symmetric and positive definite
 // on the mask's space.
 type metric struct {
-	mask     mask
-	cosine   *cosine
-	quotient []float64 // T×T: D_ij = 1/(λ_i ξ_j + ξ_i λ_j)
-	gain     float64
-	work     []float64
+	mask    mask
+	cosine  *cosine
+	inverse []float64 // ξ, and λ: D_ij = 1/(λ_i ξ_j + ξ_i λ_j)
+	lambda  []float64
+	gain    float64
+	scratch *scratch
 }
 
-func newMetric(k mask) *metric {
+func newMetric(k mask, s *scratch) *metric {
 	steps := k.schema.Steps()
-	return &metric{mask: k, cosine: newCosine(steps), gain: 1,
-		quotient: make([]float64, steps*steps), work: make([]float64, steps*steps)}
+	return &metric{mask: k, cosine: newCosine(steps, s), gain: 1, inverse: make([]float64, steps),
+		lambda: make([]float64, steps), scratch: s}
 }
 
 // refresh adapts the metric to the current X⁻¹ and Λ.
 func (m *metric) refresh(inverse, lambda []float64) {
-	x, l := m.cosine.diagonal(inverse), m.cosine.diagonal(lambda)
-	n := len(l)
-	for i := range n {
-		for j := range n {
-			m.quotient[i*n+j] = 1 / (l[i]*x[j] + x[i]*l[j])
-		}
-	}
+	m.inverse, m.lambda = m.cosine.diagonal(inverse), m.cosine.diagonal(lambda)
 }
 
 // fit sets the gain so that the metric M maps the change of gradient y, in the mask's space, to a step as long as the
 // step s that caused it: sᵀy = yᵀMy.
 func (m *metric) fit(s, y []float64) {
-	copy(m.work, y)
-	m.cosine.forward(m.work)
+	work := m.scratch.take()
+	defer m.scratch.giveBack(work)
+	copy(work, y)
+	m.cosine.forward(work)
 	var yMy float64
-	for at, v := range m.work {
-		yMy += v * v * m.quotient[at]
+	n := len(m.lambda)
+	for i, l := range m.lambda {
+		x := m.inverse[i]
+		for j, v := range work[i*n : (i+1)*n] {
+			yMy += v * v * (1 / (l*m.inverse[j] + x*m.lambda[j]))
+		}
 	}
 	sy := floats.Dot(s, y)
 	if gain := sy / yMy; gain > 1e-3 && gain < 1e3 {
@@ -60,9 +62,13 @@ func (m *metric) fit(s, y []float64) {
 func (m *metric) solveTo(dst, g []float64) {
 	copy(dst, g)
 	m.cosine.forward(dst)
-	for i, q := range m.quotient {
-		dst[i] *= q * m.gain
-	}
+	n := len(m.lambda)
+	parallel.For(n, func(i int) {
+		l, x, row := m.lambda[i], m.inverse[i], dst[i*n:(i+1)*n]
+		for j := range row {
+			row[j] *= 1 / (l*m.inverse[j] + x*m.lambda[j]) * m.gain
+		}
+	})
 	m.cosine.backward(dst)
 	m.mask.project(dst)
 }
@@ -71,46 +77,56 @@ func (m *metric) solveTo(dst, g []float64) {
 // orthogonal matrix U[t,j] ∝ cos(π(t+½)j/n), forward computes Uᵀ m U and backward U m Uᵀ. Both are matrix products,
 // which are faster than fast transforms up to n of a few thousand, whatever the factors of n.
 type cosine struct {
-	n    int
-	u    []float64 // U
-	t    []float64 // Uᵀ
-	half []float64
+	n       int
+	u       []float64 // U
+	t       []float64 // Uᵀ
+	scratch *scratch
 }
 
-func newCosine(n int) *cosine {
-	c := &cosine{n: n, u: make([]float64, n*n), t: make([]float64, n*n), half: make([]float64, n*n)}
-	for j := range n {
+func newCosine(n int, s *scratch) *cosine {
+	c := &cosine{n: n, u: make([]float64, n*n), t: make([]float64, n*n), scratch: s}
+	cosines := make([]float64, 4*n) // of angles in units of π/2n
+	for angle := range cosines {
+		cosines[angle] = math.Cos(math.Pi * float64(angle) / float64(2*n))
+	}
+	parallel.For(n, func(j int) {
 		norm := math.Sqrt(2 / float64(n))
 		if j == 0 {
 			norm = math.Sqrt(1 / float64(n))
 		}
 		for t := range n {
-			angle := (2*t + 1) * j % (4 * n) // in units of π/2n
-			v := norm * math.Cos(math.Pi*float64(angle)/float64(2*n))
-			c.u[t*n+j], c.t[j*n+t] = v, v
+			c.t[j*n+t] = norm * cosines[(2*t+1)*j%(4*n)]
 		}
-	}
+	})
+	copy(c.u, c.t)
+	dense.Transpose(c.u, n)
 	return c
 }
 
 // forward transforms the symmetric m in place; the result is symmetric.
 func (c *cosine) forward(m []float64) {
-	dense.MulTo(c.half, c.t, m, c.n)
-	dense.MulSymTo(m, c.t, c.half, c.n)
+	half := c.scratch.take()
+	defer c.scratch.giveBack(half)
+	dense.MulTo(half, c.t, m, c.n)
+	dense.MulSymTo(m, c.t, half, c.n)
 }
 
 // backward inverts forward.
 func (c *cosine) backward(m []float64) {
-	dense.MulTo(c.half, c.u, m, c.n)
-	dense.MulSymTo(m, c.u, c.half, c.n)
+	half := c.scratch.take()
+	defer c.scratch.giveBack(half)
+	dense.MulTo(half, c.u, m, c.n)
+	dense.MulSymTo(m, c.u, half, c.n)
 }
 
 // diagonal returns u_jᵀ m u_j for every cosine, m symmetric.
 func (c *cosine) diagonal(m []float64) []float64 {
-	dense.MulTo(c.half, c.t, m, c.n)
+	half := c.scratch.take()
+	defer c.scratch.giveBack(half)
+	dense.MulTo(half, c.t, m, c.n)
 	d := make([]float64, c.n)
 	for j := range d {
-		d[j] = floats.Dot(c.half[j*c.n:(j+1)*c.n], c.t[j*c.n:(j+1)*c.n])
+		d[j] = floats.Dot(half[j*c.n:(j+1)*c.n], c.t[j*c.n:(j+1)*c.n])
 	}
 	return d
 }

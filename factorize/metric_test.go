@@ -45,7 +45,7 @@ func TestCosineIsDefinition(t *testing.T) {
 		var half, want mat.Dense
 		half.Mul(u.T(), m)
 		want.Mul(&half, u)
-		c := newCosine(n)
+		c := newCosine(n, newScratch(n))
 		got := mat.DenseCopyOf(m).RawMatrix().Data
 		c.forward(got)
 		if !mat.EqualApprox(mat.NewDense(n, n, got), &want, 1e-12*float64(n)) {
@@ -69,7 +69,7 @@ func TestMetricContract(t *testing.T) {
 		s := drawSchema(t)
 		n := s.Steps()
 		k := denseMask(s)
-		m := newMetric(k)
+		m := newMetric(k, newScratch(n))
 		full := func(x *mat.SymDense) []float64 { return mat.DenseCopyOf(x).RawMatrix().Data }
 		m.refresh(full(strategy.GramOf(randomStrategy(t, n))), full(strategy.GramOf(randomStrategy(t, n))))
 		rng := random(t)

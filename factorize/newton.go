@@ -39,6 +39,8 @@ type dualSearch struct {
 	h, root    []float64 // RᵀR = H
 	patterns   [][]int
 	size       int // unknowns
+	scratch    *scratch
+	graded     bool // RF is: its singular values are not to be had from its Gram matrix
 
 	point dualPoint
 }
@@ -48,7 +50,7 @@ type dualPoint struct {
 	theta    []float64
 	factors  []*mat.TriDense // F, block by block
 	value    float64
-	s, st    []float64 // S and Sᵀ
+	s        []float64 // S
 	d        []float64
 	gradient []float64
 }
@@ -65,7 +67,7 @@ const (
 
 func newDualSearch(o *maskedObjective) *dualSearch {
 	n := &dualSearch{steps: o.steps, separation: o.mask.schema.Separation(), h: o.h, root: o.root,
-		patterns: o.mask.schema.Disjoint()}
+		patterns: o.mask.schema.Disjoint(), scratch: o.scratch}
 	for _, p := range n.patterns {
 		n.size += 1 + len(p)*(len(p)-1)/2
 	}
@@ -122,8 +124,13 @@ func (n *dualSearch) start(given []float64) (p dualPoint, ok bool) {
 		}
 		floats.Scale(mean, theta[at:at+1+len(pattern)*(len(pattern)-1)/2])
 	})
-	if near, positive := n.evaluate(theta); positive && (!ok || near.value > p.value) {
-		return near, true
+	near, positive := n.evaluate(theta)
+	if positive && (!ok || near.value > p.value) {
+		p, near = near, p
+		ok = true
+	}
+	if near.s != nil {
+		n.scratch.giveBack(near.s)
 	}
 	return p, ok
 }
@@ -139,8 +146,12 @@ func (n *dualSearch) advance() (predicted float64, ok bool) {
 		}
 		next, ok := n.evaluate(theta)
 		if ok && next.value >= n.point.value+newtonIncrease*length*slope-valueNoise*math.Abs(n.point.value) {
+			n.scratch.giveBack(n.point.s)
 			n.point = next
 			return slope / 2, true
+		}
+		if ok {
+			n.scratch.giveBack(next.s)
 		}
 	}
 	return slope / 2, false
@@ -252,17 +263,10 @@ func (n *dualSearch) evaluate(theta []float64) (p dualPoint, ok bool) {
 	if !ok {
 		return p, false
 	}
-	f := &blockFactor{steps: n.steps, patterns: n.patterns, blocks: blocks}
-	half := make([]float64, n.steps*n.steps)
-	f.mulTo(half, n.root) // RF
-	d, q, ok := dense.Singular(half, n.steps)
+	d, q, ok := n.singular(&blockFactor{steps: n.steps, patterns: n.patterns, blocks: blocks})
 	if !ok {
 		return p, false
 	}
-	for i, v := range d {
-		d[i] = math.Max(v, 0x1p-53*d[0])
-	}
-	dense.Transpose(q, n.steps)
 	root := floats.Sum(d) / total // of the best factor of Λ
 	p.theta, p.d, p.value = slices.Clone(theta), d, root*floats.Sum(d)
 	floats.Scale(root*root, p.theta)
@@ -271,19 +275,52 @@ func (n *dualSearch) evaluate(theta []float64) (p dualPoint, ok bool) {
 	for _, block := range blocks {
 		block.ScaleTri(root, block)
 	}
-	p.s = q
-	for r := range n.steps {
-		row := p.s[r*n.steps : (r+1)*n.steps]
-		for j := range row {
-			row[j] *= math.Sqrt(p.d[j])
-		}
+	for j, v := range p.d {
+		floats.Scale(math.Sqrt(v), q[j*n.steps:(j+1)*n.steps])
 	}
-	p.s = n.spread(blocks, p.s)
-	p.st = append([]float64(nil), p.s...)
-	dense.Transpose(p.st, n.steps)
+	dense.Transpose(q, n.steps)
+	p.s = n.spread(blocks, q)
+	n.scratch.giveBack(q)
 	p.gradient = n.blocksOf(p.s, p.s)
 	n.unknowns(func(_ []int, at int) { p.gradient[at]-- })
 	return p, p.value-p.value == 0
+}
+
+// singular returns the singular values d of RF and its right singular vectors, a row each. Of many steps they are
+// newPolar's, if RF makes of the vectors what is orthogonal enough for d to be right up to second order.
+func (n *dualSearch) singular(f *blockFactor) (d, vectors []float64, ok bool) {
+	product := n.scratch.take()
+	defer func() { n.scratch.giveBack(product) }()
+	f.mulTo(product, n.root)
+	if n.steps > gramSteps && !n.graded {
+		if d, vectors, ok = n.singularByGram(product); ok {
+			return d, vectors, true
+		}
+		n.graded = true
+	}
+	vectors = n.scratch.take()
+	d, ok = dense.Singular(vectors, product, n.steps)
+	for i, v := range d {
+		d[i] = math.Max(v, 0x1p-53*d[0])
+	}
+	return d, vectors, ok
+}
+
+// singularByGram is singular for a well-conditioned RF; not ok if it is not.
+func (n *dualSearch) singularByGram(product []float64) (d, vectors []float64, ok bool) {
+	p, ok := newPolar(product, n.steps, n.scratch)
+	if !ok {
+		return nil, nil, false
+	}
+	e := n.scratch.take()
+	excess, _ := p.excess(e, p.w)
+	n.scratch.giveBack(e)
+	if floats.Min(p.d) <= gramGrade*floats.Max(p.d) || !(excess <= gramExcess) {
+		p.release()
+		return nil, nil, false
+	}
+	n.scratch.giveBack(p.w)
+	return p.d, p.v, true
 }
 
 // factors returns F, block by block, and Σ y_i; not ok if Λ is not positive definite.
@@ -313,7 +350,7 @@ func (n *dualSearch) factors(theta []float64) (blocks []*mat.TriDense, total flo
 
 // spread returns F⁻ᵀb, of which the rows are sorted by pattern in b, and by step in the result.
 func (n *dualSearch) spread(blocks []*mat.TriDense, b []float64) []float64 {
-	out := make([]float64, len(b))
+	out := n.scratch.take()
 	from := 0
 	for i, pattern := range n.patterns {
 		rows := blas64.General{Rows: len(pattern), Cols: n.steps, Stride: n.steps, Data: b[from*n.steps:]}
@@ -409,7 +446,8 @@ type metricBlock struct {
 
 func newDualMetric(n *dualSearch, p *dualPoint) *dualMetric {
 	m := &dualMetric{search: n}
-	squares, weights, half := make([]float64, len(p.s)), make([]float64, len(p.s)), make([]float64, len(p.s))
+	squares, weights, half := n.scratch.take(), n.scratch.take(), n.scratch.take()
+	defer n.scratch.giveBack(squares, weights, half)
 	n.unknowns(func(pattern []int, at int) {
 		m.blocks = append(m.blocks, metricBlock{at: at, size: len(pattern)})
 	})
@@ -426,11 +464,11 @@ func newDualMetric(n *dualSearch, p *dualPoint) *dualMetric {
 		m.blocks[i].rotate(to, n, p, n.patterns[i], p.factors[i])
 		to.MulElem(to, to)
 	})
-	for i, di := range p.d {
+	parallel.For(n.steps, func(i int) {
 		for j, dj := range p.d {
-			weights[i*n.steps+j] = 1 / (di + dj)
+			weights[i*n.steps+j] = 1 / (p.d[i] + dj)
 		}
-	}
+	})
 	dense.MulTo(half, squares, weights, n.steps)
 	parallel.For(len(m.blocks), func(i int) {
 		b := &m.blocks[i]

@@ -54,6 +54,7 @@ func optimizeMasked(ctx context.Context, h *mat.SymDense, k mask, opts Options) 
 	if err != nil {
 		return nil, err
 	}
+	scaled = nil // its numbers are the objective's now
 	ended := s.minimize(ctx, x)
 	result, err := s.finish(h, x, ended)
 	if err != nil || participation.IsPartition(schema) {
@@ -77,7 +78,8 @@ func scaleToUnit(h *mat.SymDense) (*mat.SymDense, float64, error) {
 // search is the state of one search over X around the minimizer: metric, certificate and their schedule.
 type search struct {
 	objective   *maskedObjective
-	metric      *metric
+	metric      *metric // of this descent
+	gain        float64 // its metric's, at the end of the last descent
 	certificate *certificate
 	opts        Options
 	unit        float64 // what H was divided by
@@ -98,10 +100,9 @@ func newSearch(h *mat.SymDense, k mask, opts Options) (*search, error) {
 	if !chol.Factorize(h) {
 		return nil, fmt.Errorf("%w: %w", ErrGram, errSingular)
 	}
-	var root mat.TriDense
-	chol.UTo(&root)
-	return &search{objective: newMaskedObjective(h, &root, k), metric: newMetric(k), certificate: newCertificate(&root, k),
-		opts: opts, gapFactor: 4}, nil
+	root := chol.RawU()
+	o := newMaskedObjective(h, root, k)
+	return &search{objective: o, certificate: newCertificate(root, k, o.scratch), opts: opts, gapFactor: 4, gain: 1}, nil
 }
 
 const (
@@ -136,7 +137,8 @@ func (s *search) minimize(ctx context.Context, x []float64) optim.Result {
 	})
 	if better != nil && s.objective.Value(better) < ended.Value {
 		copy(x, better)
-		bound, err := singularValueBound(s.certificate.rootSource, dual.lambda(), s.objective.mask)
+		bound, err := singularValueBound(s.certificate.rootSource, dual.lambda(), s.objective.mask,
+			s.objective.scratch)
 		if err == nil {
 			s.bound = math.Max(s.bound, bound)
 		}
@@ -151,6 +153,9 @@ const mostIterations = 2000
 
 func (s *search) descend(ctx context.Context, x []float64, limit int) optim.Result {
 	s.descents++
+	s.metric = newMetric(s.objective.mask, s.objective.scratch)
+	s.metric.gain = s.gain
+	defer func() { s.gain, s.metric = s.metric.gain, nil }() // not kept beside the search in the dual
 	return optim.Minimize(ctx, s.objective, x, optim.Options{
 		MaxIterations: limit,
 		Precondition:  s.metric.solveTo,
@@ -215,7 +220,8 @@ func (s *search) finish(h *mat.SymDense, x []float64, ended optim.Result) (*Resu
 	}
 	bound := s.bound * s.unit * (1 - 0x1p-50)
 	if ended.Status != optim.Converged {
-		far, err := singularValueBound(s.certificate.rootSource, s.objective.lambda, s.objective.mask)
+		far, err := singularValueBound(s.certificate.rootSource, s.objective.lambda, s.objective.mask,
+			s.objective.scratch)
 		if err != nil {
 			return nil, err
 		}

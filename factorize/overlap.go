@@ -128,7 +128,7 @@ func improveOverlap(ctx context.Context, o *maskedObjective, start []float64) ([
 	most, decrease := overlapEffort(schema)
 	for _, stage := range overlapStages() {
 		p.beta, p.rounding = stage.beta, stage.rounding*unit
-		m := newMetric(free.mask)
+		m := newMetric(free.mask, free.scratch)
 		ended := optim.Minimize(ctx, p, x, optim.Options{
 			MaxIterations: most,
 			Memory:        20,

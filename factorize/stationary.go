@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/parallel"
 )
 
 // stationary is the optimum for a Gram matrix that is alike at all times but for its scale, over very many steps: where
@@ -26,13 +28,13 @@ func newStationary(h *mat.SymDense, b int) *stationary {
 	steps := h.SymmetricDim()
 	s := &stationary{primal: make([]float64, steps), dual: make([]float64, steps), weight: make([]float64, steps)}
 	scaled := make([]float64, steps*steps)
-	for t := range steps {
+	parallel.For(steps, func(t int) {
 		s.weight[t] = math.Pow(h.At(t, t), 0.25)
 		for u := range steps {
 			scaled[t*steps+u] = h.At(t, u) / math.Sqrt(h.At(t, t)*h.At(u, u))
 		}
-	}
-	root := logInterpolation(newCosine(steps).diagonal(scaled))
+	})
+	root := logInterpolation(newCosine(steps, newScratch(steps)).diagonal(scaled))
 	period := (stationaryFineness*steps + b - 1) / b
 	n := period * b
 	x, lambda := make([]float64, n), make([]float64, n)
@@ -47,13 +49,17 @@ func newStationary(h *mat.SymDense, b int) *stationary {
 			lambda[j] = mean * mean
 		}
 	}
-	for lag := range steps {
+	cosines := make([]float64, n)
+	for j := range cosines {
+		cosines[j] = math.Cos(2*math.Pi*float64(j)/float64(n)) / float64(n)
+	}
+	parallel.For(steps, func(lag int) {
 		for j := range n {
-			c := math.Cos(2*math.Pi*float64(j*lag%n)/float64(n)) / float64(n)
+			c := cosines[j*lag%n]
 			s.primal[lag] += x[j] * c
 			s.dual[lag] += lambda[j] * c
 		}
-	}
+	})
 	return s
 }
 

@@ -241,5 +241,5 @@ func boundBelow(root *mat.Dense, h, x *mat.SymDense, k mask) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return singularValueBound(root, lambda, k)
+	return singularValueBound(root, lambda, k, newScratch(k.schema.Steps()))
 }

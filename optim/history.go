@@ -9,8 +9,10 @@ import (
 // minCurvature is the least cosine between a step and its change of gradient for the pair to be kept.
 const minCurvature = 1e-10
 
-// history is the memory of L-BFGS: the last steps s and changes of gradient y, in a ring.
+// history is the memory of L-BFGS: the last steps s and changes of gradient y, in a ring whose places are made when
+// they are first needed.
 type history struct {
+	n     int
 	s, y  [][]float64
 	rho   []float64 // 1/(sᵀy)
 	alpha []float64
@@ -19,12 +21,9 @@ type history struct {
 }
 
 func newHistory(memory, n int) *history {
-	h := &history{rho: make([]float64, memory+1), alpha: make([]float64, memory+1)}
-	for range memory + 1 { // one more to compute the next pair in
-		h.s = append(h.s, make([]float64, n))
-		h.y = append(h.y, make([]float64, n))
-	}
-	return h
+	places := memory + 1 // one more to compute the next pair in
+	return &history{n: n, s: make([][]float64, places), y: make([][]float64, places), rho: make([]float64, places),
+		alpha: make([]float64, places)}
 }
 
 func (h *history) empty() bool    { return h.count == 0 }
@@ -34,6 +33,9 @@ func (h *history) slot(i int) int { return (h.first + i) % len(h.s) }
 // nextSlot returns the free place for the next pair.
 func (h *history) nextSlot() (s, y []float64) {
 	i := h.slot(h.count)
+	if h.s[i] == nil {
+		h.s[i], h.y[i] = make([]float64, h.n), make([]float64, h.n)
+	}
 	return h.s[i], h.y[i]
 }
 

@@ -118,8 +118,7 @@ type run struct {
 
 func newRun(f Objective, x []float64, opts Options) *run {
 	n := len(x)
-	r := &run{f: f, opts: opts, pairs: newHistory(opts.Memory, n), x: x, gradient: make([]float64, n),
-		direction: make([]float64, n), trial: make([]float64, n), trialGradient: make([]float64, n)}
+	r := &run{f: f, opts: opts, pairs: newHistory(opts.Memory, n), x: x, gradient: make([]float64, n)}
 	r.value = f.Value(x)
 	r.evaluations = 1
 	if !math.IsNaN(r.value) && !math.IsInf(r.value, 0) {
@@ -140,6 +139,10 @@ func (r *run) result(s Status) Result {
 // advance makes one iteration and reports whether it could. If the memory leads nowhere it is dropped once and the
 // plain (preconditioned) gradient tried.
 func (r *run) advance() bool {
+	if r.direction == nil { // a run that Done ends at once has no need of these
+		n := len(r.x)
+		r.direction, r.trial, r.trialGradient = make([]float64, n), make([]float64, n), make([]float64, n)
+	}
 	for {
 		r.pairs.solveTo(r.direction, r.gradient, r.opts.Precondition)
 		floats.Scale(-1, r.direction)

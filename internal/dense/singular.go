@@ -9,16 +9,16 @@ import (
 	"mafalda/internal/gemm"
 )
 
-// Singular returns the singular values of an n×n matrix, largest first, and its right singular vectors, a row each:
-// what gonum's mat.SVD computes with SVDThinV, several times faster. Both have errors of some n ulps of the largest
-// value. The matrix is overwritten. Not ok are numbers that are not finite.
-func Singular(a []float64, n int) (values, vectors []float64, ok bool) {
+// Singular returns the singular values of an n×n matrix, largest first, and writes its right singular vectors to
+// vectors, a row each: what gonum's mat.SVD computes with SVDThinV, several times faster. Both have errors of some n
+// ulps of the largest value. The matrix is overwritten. Not ok are numbers that are not finite.
+func Singular(vectors, a []float64, n int) (values []float64, ok bool) {
 	if n == 0 {
-		return nil, nil, true
+		return nil, true
 	}
 	for _, v := range a[:n*n] {
 		if v-v != 0 {
-			return nil, nil, false
+			return nil, false
 		}
 	}
 	d, e := make([]float64, n), make([]float64, n-1)
@@ -30,7 +30,7 @@ func Singular(a []float64, n int) (values, vectors []float64, ok bool) {
 	lapack.Dgebrd(n, n, a, n, d, e, tauQ, tauP, work, len(work))
 	sweeps, ok := bidiagonal(d, e)
 	if !ok {
-		return nil, nil, false
+		return nil, false
 	}
 	rows := gemm.Reflected(a, n, tauP)
 	Transpose(rows, n)
@@ -48,12 +48,12 @@ func Singular(a []float64, n int) (values, vectors []float64, ok bool) {
 		}
 		return 0
 	})
-	values, vectors = make([]float64, n), make([]float64, n*n)
+	values = make([]float64, n)
 	for to, from := range order {
 		values[to] = math.Abs(d[from])
 		copy(vectors[to*n:(to+1)*n], rows[from*n:(from+1)*n])
 	}
-	return values, vectors, true
+	return values, true
 }
 
 // bidiagonalSweeps is how many sweeps are made for a singular value, at most.

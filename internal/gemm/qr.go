@@ -36,8 +36,16 @@ func Triangularize(m, n int, a []float64, lda int) {
 //
 // It is here because gonum's Dorgbr, by its Dlarft, is wrong for some matrices, as Dgeqrf is.
 func Reflected(a []float64, n int, tau []float64) []float64 {
-	check(n, n, a, n)
 	out := make([]float64, n*n)
+	ReflectedTo(out, a, n, tau)
+	return out
+}
+
+// ReflectedTo writes what Reflected returns to out, which must not overlap a.
+func ReflectedTo(out, a []float64, n int, tau []float64) {
+	check(n, n, a, n)
+	check(n, n, out, n)
+	clear(out[:n*n])
 	for i := range n {
 		out[i*n+i] = 1
 	}
@@ -57,7 +65,6 @@ func Reflected(a []float64, n int, tau []float64) []float64 {
 		applyBlock(blas.NoTrans, v, blockFactor(v, rows, width, tau[from:]), blas64.General{Rows: rows, Cols: rows,
 			Stride: n, Data: out[(from+1)*n+from+1:]})
 	}
-	return out
 }
 
 // reflect applies the reflectors of a panel to the columns behind it: C ← C - V Tᵀ VᵀC, with V unit lower trapezoidal.

@@ -89,7 +89,8 @@ func shares(step Step, later []byte, m int, exact bool) []float64 {
 	for i := range m {
 		copy(r[i*m+i:(i+1)*m], a[i*m+i:(i+1)*m])
 	}
-	values, vectors, ok := dense.Singular(r, m)
+	vectors := make([]float64, m*m)
+	values, ok := dense.Singular(vectors, r, m)
 	if !ok {
 		return out
 	}

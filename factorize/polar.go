@@ -1,0 +1,111 @@
+package factorize
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"mafalda/internal/dense"
+	"mafalda/internal/gemm"
+	"mafalda/internal/parallel"
+)
+
+// polar is a matrix U = Σ w_i v_iᵀ that is about orthogonal, and about the polar factor of N = Σ d_i w_i v_iᵀ: the v_i
+// are the eigenvectors of NᵀN, and N v_i = d_i w_i. All of it are products, but for the eigenvectors. Where N is graded,
+// with singular values a million times less than the largest, the w_i of these are not known, and zero here.
+type polar struct {
+	steps   int
+	scratch *scratch
+	d       []float64
+	w, v    []float64 // a vector each row
+}
+
+const (
+	gramSteps  = 512  // up to which singular values by the bidiagonal form are as fast
+	gramGrade  = 1e-6 // of a d_i, relative to the largest, to know its w_i
+	gramExcess = 1e-6 // of WᵀW - I in Frobenius norm, for U to be the polar factor up to 1e-12
+	gramLoss   = 1e-9 // of the nuclear norm, which the d_i of unknown w_i may be, relatively
+)
+
+// newPolar returns the polar factor of N, T×T row by row. Its matrices are from scratch, for release to give back. It
+// is not ok, and nothing is to be released, where numbers are out of range.
+func newPolar(n []float64, steps int, s *scratch) (p *polar, ok bool) {
+	p = &polar{steps: steps, scratch: s, w: s.take(), v: s.take()}
+	gram := s.take()
+	defer s.giveBack(gram)
+	copy(p.w, n)
+	dense.Transpose(p.w, steps)
+	dense.MulSymTo(gram, p.w, p.w, steps)
+	if p.d, ok = dense.Eigen(p.v, gram, steps); !ok {
+		p.release()
+		return nil, false
+	}
+	dense.MulTo(p.w, p.v, n, steps)
+	parallel.For(steps, func(i int) { p.d[i] = floats.Norm(p.row(p.w, i), 2) })
+	least := gramGrade * floats.Max(p.d)
+	parallel.For(steps, func(i int) {
+		if p.d[i] > least {
+			floats.Scale(1/p.d[i], p.row(p.w, i))
+		} else {
+			clear(p.row(p.w, i))
+		}
+	})
+	return p, true
+}
+
+func (p *polar) release() { p.scratch.giveBack(p.w, p.v) }
+
+func (p *polar) row(m []float64, i int) []float64 { return m[i*p.steps : (i+1)*p.steps] }
+
+// excess writes E = MMᵀ - I for the rows of M, W or V, that are not zero, and returns ‖E‖_F, rounded up, and how far E
+// may be off by the rounding γ‖M‖_F² of the product.
+func (p *polar) excess(e, m []float64) (norm, wrong float64) {
+	dense.MulSymTo(e, m, m, p.steps)
+	var trace float64
+	for i := range p.steps {
+		if d := &e[i*p.steps+i]; *d != 0 {
+			trace += *d
+			*d--
+		}
+	}
+	wrong = 2 * rounded(p.steps) * trace
+	return 1.001*floats.Norm(e, 2) + wrong, wrong
+}
+
+// rounded is more than the relative error of a sum of so many products, for each of the terms.
+func rounded(terms int) float64 { return 1.01 * float64(terms+2) * 0x1p-53 }
+
+// nuclear returns a number that the nuclear norm of N is not below, by ‖N‖_* ≥ ⟨N, U⟩/‖U‖, which holds for every U: for
+// W(I - E/2)Vᵀ, in columns, with E = WᵀW - I. As (1+e)(1 - e/2)² = 1 - e²(3-e)/4, its norm is at most that of V where
+// ‖E‖ ≤ 3, and where E is small it is the polar factor up to second order. n is N but for an error of such a Frobenius
+// norm. The bound is tight if all of the polar factor is known.
+func (p *polar) nuclear(n []float64, wrong float64) (nuclear float64, tight bool) {
+	e, near := p.scratch.take(), p.scratch.take()
+	defer p.scratch.giveBack(e, near)
+	v, _ := p.excess(e, p.v)
+	w, off := p.excess(e, p.w)
+	if !(w <= 3) {
+		return 0, false
+	}
+	norm := (1 + 4*(off+rounded(p.steps))) * math.Sqrt(1+v)
+	square := func(m []float64) blas64.General {
+		return blas64.General{Rows: p.steps, Cols: p.steps, Stride: p.steps, Data: m}
+	}
+	copy(near, p.w)
+	gemm.Gemm(blas.NoTrans, blas.NoTrans, -0.5, square(e), square(p.w), 1, square(near))
+	dense.MulTo(e, p.v, n, p.steps) // NV
+	inner := make([]float64, p.steps)
+	parallel.For(p.steps, func(i int) { inner[i] = floats.Dot(p.row(near, i), p.row(e, i)) })
+	// γ‖w_i‖‖N‖_F‖v_i‖ is the rounding of each, twice, and of their sum
+	sum := floats.Sum(inner)
+	sum -= norm * (4*rounded(p.steps)*float64(p.steps)*floats.Norm(n, 2) + math.Sqrt(float64(p.steps))*wrong)
+	var unknown, all float64
+	for i, d := range p.d {
+		if all += d; floats.Norm(p.row(p.w, i), 2) == 0 {
+			unknown += d
+		}
+	}
+	return math.Max(sum/norm, 0) * (1 - 1e-15), w <= gramExcess && v <= gramLoss && unknown <= gramLoss*all
+}

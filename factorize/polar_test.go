@@ -1,0 +1,158 @@
+package factorize
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"mafalda/internal/dense"
+)
+
+// polarNuclear is the bound on ‖N‖_*, with what it is of.
+func polarNuclear(t testing.TB, n []float64, steps int) (nuclear float64, tight bool) {
+	t.Helper()
+	p, ok := newPolar(n, steps, newScratch(steps))
+	if !ok {
+		t.Fatal("no polar factor")
+	}
+	return p.nuclear(n, 0)
+}
+
+// Of matrices of any rank and grading the bound is never above the sum of the singular values, which it nearly is
+// where it says so.
+func TestPolarIsBelowTheNuclearNorm(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 40).Draw(t, "T")
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 33))
+		powers, rank := rapid.Float64Range(0, 18).Draw(t, "powers"), rapid.IntRange(0, n).Draw(t, "rank")
+		left, right := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+		for i := range n {
+			scale := math.Pow(10, -powers*rng.Float64())
+			if i >= rank {
+				scale = 0
+			}
+			for j := range n {
+				left.Set(j, i, rng.NormFloat64()*scale)
+				right.Set(i, j, rng.NormFloat64())
+			}
+		}
+		var product mat.Dense
+		product.Mul(left, right)
+		var svd mat.SVD
+		if !svd.Factorize(&product, mat.SVDNone) {
+			t.Fatal("no singular values")
+		}
+		want := floats.Sum(svd.Values(nil))
+		p, ok := newPolar(product.RawMatrix().Data, n, newScratch(n))
+		if !ok {
+			t.Fatal("no polar factor")
+		}
+		got, tight := p.nuclear(product.RawMatrix().Data, 0)
+		if got > want*(1+1e-14*float64(n)) {
+			t.Fatalf("bound %v, singular values %v", got, want)
+		}
+		if tight && got < want*(1-1e-8) {
+			t.Fatalf("bound %v is not tight: singular values %v", got, want)
+		}
+		if powers < 2 && rank == n && n < 10 && !tight {
+			t.Fatalf("not tight for singular values %v", svd.Values(nil))
+		}
+		p.w[rng.IntN(n*n)] += rng.NormFloat64() // whatever U is
+		p.v[rng.IntN(n*n)] += rng.NormFloat64()
+		if got, _ := p.nuclear(product.RawMatrix().Data, 0); got > want*(1+1e-14*float64(n)) {
+			t.Fatalf("bound %v by some U, singular values %v", got, want)
+		}
+	})
+}
+
+func TestPolarOfExactCases(t *testing.T) {
+	for _, c := range []struct {
+		n    []float64
+		want float64
+	}{
+		{[]float64{-3}, 3},
+		{[]float64{0}, 0},
+		{[]float64{0, 2, -5, 0}, 7},
+		{[]float64{1, 1, 1, 1}, 2},
+		{[]float64{4, 0, 0, 0, 0, 0, 0, 0, 9}, 13},
+	} {
+		steps := int(math.Sqrt(float64(len(c.n))))
+		got, _ := polarNuclear(t, c.n, steps)
+		if got > c.want || got < c.want*(1-1e-12) {
+			t.Errorf("%v: %v, want %v", c.n, got, c.want)
+		}
+	}
+	if _, ok := newPolar([]float64{math.NaN()}, 1, newScratch(1)); ok {
+		t.Error("a polar factor of NaN")
+	}
+}
+
+// The bound of a Λ by its polar factor is the bound by singular values, but for rounding, and not above it.
+func TestPolarBoundIsTheSingularValueBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSchema(t)
+		steps, k := s.Steps(), denseMask(s)
+		h := randomGram(t, steps)
+		o, root := objectiveOf(t, h, k)
+		x := mat.DenseCopyOf(randomGram(t, steps)).RawMatrix().Data
+		if math.IsInf(o.Value(x), 0) {
+			t.Skip("X is not positive definite")
+		}
+		o.GradientTo(make([]float64, len(x)))
+		want, err := singularValueBound(root, o.lambda, k, o.scratch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, total, err := dualFactor(o.lambda, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := polarBound(root, f, total, o.scratch); ok && (got > want*(1+1e-11) || got < want*(1-1e-7)) {
+			t.Fatalf("bound %v, by singular values %v", got, want)
+		}
+	})
+}
+
+// The singular vectors by the Gram matrix, which are for many steps, are the ones of the bidiagonal form.
+func TestSingularByGram(t *testing.T) {
+	n := dualOfSteps(t, momentumGram(t, 40), 4, 10)
+	theta := definiteUnknowns(rand.New(rand.NewPCG(5, 6)), n)
+	blocks, _, ok := n.factors(theta)
+	if !ok {
+		t.Fatal("Λ is not positive definite")
+	}
+	product := make([]float64, n.steps*n.steps)
+	(&blockFactor{steps: n.steps, patterns: n.patterns, blocks: blocks}).mulTo(product, n.root)
+	d, v, ok := n.singularByGram(product)
+	if !ok {
+		t.Fatal("not well conditioned")
+	}
+	polarFactor := func(d, v []float64) *mat.SymDense { // (NᵀN)^½
+		var sum mat.SymDense
+		scaled := mat.DenseCopyOf(mat.NewDense(n.steps, n.steps, v).T())
+		scaled.Apply(func(_, j int, x float64) float64 { return x * math.Sqrt(d[j]) }, scaled)
+		sum.SymOuterK(1, scaled)
+		return &sum
+	}
+	want := make([]float64, len(v))
+	values, ok := dense.Singular(want, append([]float64(nil), product...), n.steps)
+	if !ok {
+		t.Fatal("no singular values")
+	}
+	if !mat.EqualApprox(polarFactor(d, v), polarFactor(values, want), 1e-9*values[0]) {
+		t.Error("another polar factor")
+	}
+	if sum := floats.Sum(values); math.Abs(floats.Sum(d)-sum) > 1e-12*sum {
+		t.Errorf("nuclear norm %v, want %v", floats.Sum(d), sum)
+	}
+	for i := range n.steps { // two columns nearly the same
+		product[i*n.steps+1] = product[i*n.steps] * (1 + 1e-9*float64(i%3))
+	}
+	if _, _, ok := n.singularByGram(product); ok {
+		t.Error("a graded matrix is well conditioned")
+	}
+}

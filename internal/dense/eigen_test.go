@@ -1,0 +1,70 @@
+package dense
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+)
+
+// The values are gonum's, the vectors are orthogonal, and each is what the matrix makes of it but for its value.
+func TestEigen(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		data, n := graded(t)
+		sign := float64(rapid.IntRange(-1, 1).Draw(t, "sign")) // of the transpose: 0 is of a triangle
+		a := mat.NewSymDense(n, nil)
+		for i := range n {
+			for j := i; j < n; j++ {
+				a.SetSym(i, j, data[i*n+j]+sign*sign*data[j*n+i])
+			}
+		}
+		var eigen mat.EigenSym
+		if !eigen.Factorize(a, false) {
+			t.Fatal("gonum finds none")
+		}
+		want := eigen.Values(nil)
+		vectors := make([]float64, n*n)
+		values, ok := Eigen(vectors, mat.DenseCopyOf(a).RawMatrix().Data, n)
+		if !ok {
+			t.Fatal("not ok")
+		}
+		largest := math.Max(math.Abs(want[0]), math.Abs(want[n-1]))
+		noise := 1e-14 * float64(n) * math.Max(largest, math.SmallestNonzeroFloat64)
+		sorted := append([]float64(nil), values...)
+		floats.Argsort(sorted, make([]int, n))
+		if !floats.EqualApprox(sorted, want, noise) {
+			t.Fatalf("values %v, want %v", sorted, want)
+		}
+		v := mat.NewDense(n, n, vectors)
+		var unit, av mat.Dense
+		unit.Mul(v, v.T())
+		av.Mul(v, a)
+		for i := range n {
+			for j := range n {
+				is := 0.0
+				if i == j {
+					is = 1
+				}
+				if math.Abs(unit.At(i, j)-is) > 1e-14*float64(n) {
+					t.Fatalf("vectors %d and %d: %v", i, j, unit.At(i, j))
+				}
+				if math.Abs(av.At(i, j)-values[i]*v.At(i, j)) > 2*noise {
+					t.Fatalf("A makes %v of vector %d's number %d, %v times %v", av.At(i, j), i, j, values[i], v.At(i, j))
+				}
+			}
+		}
+	})
+}
+
+func TestEigenOfWhatIsNotFinite(t *testing.T) {
+	for _, v := range []float64{math.NaN(), math.Inf(1)} {
+		if _, ok := Eigen(make([]float64, 4), []float64{1, v, v, 1}, 2); ok {
+			t.Errorf("%v is ok", v)
+		}
+	}
+	if values, ok := Eigen(nil, nil, 0); !ok || len(values) != 0 {
+		t.Errorf("%v of nothing, %v", values, ok)
+	}
+}
