@@ -7,9 +7,6 @@ import (
 	"mafalda/internal/fault"
 )
 
-// ErrTrained is about exports whose strategy is for a workload other than the plain one, where that matters.
-var ErrTrained = errors.New("the strategy is for training with more than plain gradient descent on a network that stays")
-
 // IsPlain reports whether the workload is the plain one of its kind.
 func (m *Manifest) IsPlain() bool { return m.WorkloadSpec.IsPlain() }
 

@@ -32,7 +32,6 @@ type Options struct {
 // Iteration describes the current iterate.
 type Iteration struct {
 	Count       int       // iterations made
-	Evaluations int       // values computed
 	Value       float64   // f(X)
 	Decrease    float64   // -½ slope of the last search direction: the decrease a quadratic model predicts; 0 at first
 	X, Gradient []float64 // read only
@@ -62,10 +61,9 @@ func (s Status) String() string { return statusNames[s] }
 
 // Result is the end of a run. The minimizer itself is written to the x given to Minimize.
 type Result struct {
-	Value       float64
-	Iterations  int
-	Evaluations int
-	Status      Status
+	Value      float64
+	Iterations int
+	Status     Status
 }
 
 const (
@@ -112,7 +110,7 @@ type run struct {
 	trial, trialGradient   []float64
 	step, change           []float64 // of the last iteration
 	value, slope           float64
-	count, evaluations     int
+	count                  int
 	idle                   int // iterations since the value decreased
 }
 
@@ -120,7 +118,6 @@ func newRun(f Objective, x []float64, opts Options) *run {
 	n := len(x)
 	r := &run{f: f, opts: opts, pairs: newHistory(opts.Memory, n), x: x, gradient: make([]float64, n)}
 	r.value = f.Value(x)
-	r.evaluations = 1
 	if !math.IsNaN(r.value) && !math.IsInf(r.value, 0) {
 		f.GradientTo(r.gradient)
 	}
@@ -128,12 +125,12 @@ func newRun(f Objective, x []float64, opts Options) *run {
 }
 
 func (r *run) iteration() Iteration {
-	return Iteration{Count: r.count, Evaluations: r.evaluations, Value: r.value, Decrease: -r.slope / 2,
+	return Iteration{Count: r.count, Value: r.value, Decrease: -r.slope / 2,
 		X: r.x, Gradient: r.gradient, Step: r.step, Change: r.change}
 }
 
 func (r *run) result(s Status) Result {
-	return Result{Value: r.value, Iterations: r.count, Evaluations: r.evaluations, Status: s}
+	return Result{Value: r.value, Iterations: r.count, Status: s}
 }
 
 // advance makes one iteration and reports whether it could. If the memory leads nowhere it is dropped once and the
@@ -171,7 +168,6 @@ func (r *run) search() bool {
 		copy(r.trial, r.x)
 		addScaled(r.trial, step, r.direction)
 		value := r.f.Value(r.trial)
-		r.evaluations++
 		if math.IsNaN(value) || math.IsInf(value, 0) {
 			step /= 2
 			continue

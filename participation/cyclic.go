@@ -3,6 +3,7 @@ package participation
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -160,10 +161,8 @@ func divisors(steps int) []int {
 			}
 		}
 	}
-	for i := len(high) - 1; i >= 0; i-- {
-		low = append(low, high[i])
-	}
-	return low
+	slices.Reverse(high)
+	return append(low, high...)
 }
 
 func listDivisors(steps int) string {

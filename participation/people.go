@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/combin"
 
 	"mafalda/internal/rounding"
 )
@@ -39,8 +40,7 @@ func NewPeople(cycle Cyclic, batches int) (*People, error) {
 		return nil, fmt.Errorf("%w: there are %.4g ways to choose %d of %d batches, more than %d", ErrSchema, count, batches,
 			len(classes), MostUnions)
 	}
-	p := &People{cycle: cycle, batches: batches, classes: classes}
-	p.choose(nil, 0)
+	p := &People{cycle: cycle, batches: batches, classes: classes, unions: combin.Combinations(len(classes), batches)}
 	var patterns [][]int
 	for _, union := range p.unions {
 		var pattern []int
@@ -52,17 +52,6 @@ func NewPeople(cycle Cyclic, batches int) (*People, error) {
 	var err error
 	p.PatternList, err = NewPatternList(cycle.Steps(), patterns)
 	return p, err
-}
-
-// choose appends all unions that begin with the classes chosen.
-func (p *People) choose(chosen []int, next int) {
-	if len(chosen) == p.batches {
-		p.unions = append(p.unions, append([]int(nil), chosen...))
-		return
-	}
-	for c := next; c < len(p.classes); c++ {
-		p.choose(append(chosen, c), c+1)
-	}
 }
 
 func binomial(n, k int) float64 {

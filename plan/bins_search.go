@@ -11,7 +11,6 @@ import (
 	"mafalda/accounting/bins"
 	"mafalda/factorize"
 	"mafalda/internal/fault"
-	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
@@ -31,10 +30,7 @@ type BinsResult struct {
 	SquaredError   float64           // tr(C⁻ᵀHC⁻¹)
 	Privacy        bins.Privacy      // noise multiplier included, confirmed
 	ErrorAtPrivacy float64           // ν²·SquaredError, which is what strategies are compared by
-	Blend          float64           // λ of the weights that the search started from
-	Rounds         int               // of tangent and descent that made it better
 	Iterations     int               // over all descents
-	Status         optim.Status      // Converged, or IterationLimit of Rounds
 }
 
 // What the search does, and when it has enough.
@@ -90,10 +86,7 @@ type binsDescent struct {
 	schema     participation.Schema
 	options    BinsOptions
 	best       *candidate
-	blend      float64
-	rounds     int
 	iterations int
-	status     optim.Status
 }
 
 // candidate is a strategy with what it costs, by estimate.
@@ -153,15 +146,13 @@ func (s *binsDescent) measure(ctx context.Context, c *mat.TriDense) (*candidate,
 }
 
 // consider takes a candidate if it is the best, and reports it.
-func (s *binsDescent) consider(c *candidate) bool {
-	better := s.best == nil || c.error() < s.best.error()
-	if better {
+func (s *binsDescent) consider(c *candidate) {
+	if s.best == nil || c.error() < s.best.error() {
 		s.best = c
 	}
 	if s.options.Progress != nil {
 		s.options.Progress(factorize.Iteration{Count: s.iterations, Loss: s.best.error(), Gap: math.Inf(1)})
 	}
-	return better
 }
 
 // blends starts the search from the best of some Blends, each started from the one before.
@@ -176,9 +167,7 @@ func (s *binsDescent) blends(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if s.consider(found) {
-			s.blend = lambda
-		}
+		s.consider(found)
 		start = c
 	}
 	return nil
@@ -190,7 +179,7 @@ func (s *binsDescent) improve(ctx context.Context) error {
 	if limit == 0 {
 		limit = binsRounds
 	}
-	for s.status = optim.IterationLimit; s.rounds < limit; s.rounds++ {
+	for range limit {
 		before := s.best
 		c, err := s.descend(ctx, before.tangent.Weights, before.c, descent)
 		if err != nil {
@@ -211,7 +200,6 @@ func (s *binsDescent) improve(ctx context.Context) error {
 			s.consider(found)
 		}
 		if s.best.error() > before.error()*(1-worthwhile) {
-			s.status = optim.Converged
 			return nil
 		}
 	}
@@ -249,8 +237,7 @@ func (s *binsDescent) result(ctx context.Context) (*BinsResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &BinsResult{Strategy: c, SquaredError: q.SquaredError, Blend: s.blend, Rounds: s.rounds, Iterations: s.iterations,
-		Status: s.status}
+	r := &BinsResult{Strategy: c, SquaredError: q.SquaredError, Iterations: s.iterations}
 	r.Privacy, err = CalibrateBins(ctx, c, s.class.Number, s.options.Epsilon, s.options.Delta, s.options.MonteCarlo)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat/combin"
+
 	"mafalda/internal/fault"
 )
 
@@ -52,20 +54,9 @@ func Colluding(nodes, size int) (*Attackers, error) {
 	if count := coalitions(nodes, size); count > MostCoalitions {
 		return nil, fault.New("Coalitions", size, "is too large for %d nodes: at most %d coalitions", nodes, MostCoalitions)
 	}
-	all := [][]int{{}}
-	last := all // of the size before
-	for range size {
-		var next [][]int
-		for _, c := range last {
-			from := 0
-			if len(c) > 0 {
-				from = c[len(c)-1] + 1
-			}
-			for v := from; v < nodes; v++ {
-				next = append(next, append(slices.Clone(c), v))
-			}
-		}
-		all, last = append(all, next...), next
+	var all [][]int
+	for c := range size + 1 {
+		all = append(all, combin.Combinations(nodes, c)...)
 	}
 	return &Attackers{nodes: nodes, coalitions: all}, nil
 }

@@ -3,6 +3,7 @@ package simulate
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -59,24 +60,15 @@ func (g *Grid) bySeed(v Variant, level float64) map[uint64]*Result {
 func (g *Grid) Runs(v Variant, level float64) []*Result {
 	runs := g.bySeed(v, level)
 	var all []*Result
-	for _, seed := range seedsOf(runs) {
+	for _, seed := range slices.Sorted(maps.Keys(runs)) {
 		all = append(all, runs[seed])
 	}
 	return all
 }
 
-func seedsOf(runs map[uint64]*Result) []uint64 {
-	var seeds []uint64
-	for seed := range runs {
-		seeds = append(seeds, seed)
-	}
-	slices.Sort(seeds)
-	return seeds
-}
-
 // inPairs returns the runs of the seeds that both have.
 func inPairs(a, b map[uint64]*Result) (of, and []*Result) {
-	for _, seed := range seedsOf(a) {
+	for _, seed := range slices.Sorted(maps.Keys(a)) {
 		if other, both := b[seed]; both {
 			of, and = append(of, a[seed]), append(and, other)
 		}

@@ -128,16 +128,15 @@ func crossEntropy(o []float32, y float32) float64 {
 	return loss
 }
 
+// each calls f with o and the target of every record, chunk by chunk, and after(part) behind every chunk.
+func (w *linearWorker) each(theta []float32, batch Dataset, f func(i int, o []float32, y float32), after func(part Dataset)) {
+	forEach(batch, w.out, func(part Dataset) { w.forward(theta, part) }, f, after)
+}
+
 // Loss returns the mean squared error, or the mean cross-entropy in nats.
 func (w *linearWorker) Loss(theta []float32, batch Dataset) float64 {
 	var sum float64
-	for from := 0; from < batch.Len(); from += chunk {
-		part := batch.Slice(from, min(from+chunk, batch.Len()))
-		w.forward(theta, part)
-		for i, y := range part.Targets {
-			sum += w.lossAndDelta(w.out[i*w.outputs:(i+1)*w.outputs], y)
-		}
-	}
+	w.each(theta, batch, func(_ int, o []float32, y float32) { sum += w.lossAndDelta(o, y) }, nil)
 	return sum / float64(batch.Len())
 }
 
@@ -147,17 +146,8 @@ type logisticWorker struct{ *linearWorker }
 var _ Classifier = logisticWorker{}
 
 // Correct returns how many records have their class's output above all others.
-func (w logisticWorker) Correct(theta []float32, batch Dataset) int {
-	correct := 0
-	for from := 0; from < batch.Len(); from += chunk {
-		part := batch.Slice(from, min(from+chunk, batch.Len()))
-		w.forward(theta, part)
-		for i, y := range part.Targets {
-			if isRight(w.out[i*w.outputs:(i+1)*w.outputs], y) {
-				correct++
-			}
-		}
-	}
+func (w logisticWorker) Correct(theta []float32, batch Dataset) (correct int) {
+	w.each(theta, batch, countRight(&correct), nil)
 	return correct
 }
 
@@ -165,22 +155,20 @@ func (w logisticWorker) Correct(theta []float32, batch Dataset) int {
 func (w *linearWorker) ClippedSumTo(dst, theta []float32, batch Dataset, clip float64) (clipped int) {
 	clear(dst)
 	weights, biases := dst[:w.outputs*w.features], dst[w.outputs*w.features:]
-	for from := 0; from < batch.Len(); from += chunk {
-		part := batch.Slice(from, min(from+chunk, batch.Len()))
-		w.forward(theta, part)
-		for i, y := range part.Targets {
-			delta := w.out[i*w.outputs : (i+1)*w.outputs]
-			w.lossAndDelta(delta, y)
-			factor, over := clipFactor(squaredNorm(delta)*(squaredNorm(part.Inputs[i*w.features:(i+1)*w.features])+1), clip)
-			if over {
-				clipped++
-			}
-			blas32.Scal(float32(factor), vector(delta))
-			blas32.Axpy(1, vector(delta), vector(biases))
+	record := 0
+	w.each(theta, batch, func(_ int, delta []float32, y float32) {
+		w.lossAndDelta(delta, y)
+		factor, over := clipFactor(squaredNorm(delta)*(squaredNorm(batch.Slice(record, record+1).Inputs)+1), clip)
+		if over {
+			clipped++
 		}
+		blas32.Scal(float32(factor), vector(delta))
+		blas32.Axpy(1, vector(delta), vector(biases))
+		record++
+	}, func(part Dataset) {
 		rows := part.Len()
 		gemm.Gemm32(blas.Trans, blas.NoTrans, 1, general(rows, w.outputs, w.out), general(rows, w.features, part.Inputs), 1,
 			general(w.outputs, w.features, weights))
-	}
+	})
 	return clipped
 }

@@ -83,14 +83,10 @@ func (w *mlpWorker) forward(theta []float32, batch Dataset) {
 // Loss returns the mean squared error.
 func (w *mlpWorker) Loss(theta []float32, batch Dataset) float64 {
 	var sum float64
-	for from := 0; from < batch.Len(); from += chunk {
-		part := batch.Slice(from, min(from+chunk, batch.Len()))
-		w.forward(theta, part)
-		for i, y := range part.Targets {
-			e := float64(w.out[i]) - float64(y)
-			sum += e * e
-		}
-	}
+	forEach(batch, w.out, func(part Dataset) { w.forward(theta, part) }, func(_ int, out []float32, y float32) {
+		e := float64(out[0]) - float64(y)
+		sum += e * e
+	}, nil)
 	return sum / float64(batch.Len())
 }
 

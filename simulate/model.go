@@ -34,18 +34,37 @@ type Classifier interface {
 	Correct(theta []float32, batch Dataset) int
 }
 
-// isRight reports whether the output of class y is above all others.
-func isRight(out []float32, y float32) bool {
-	for c, v := range out {
-		if c != int(y) && !(v < out[int(y)]) {
-			return false
+// countRight counts the records whose class's output is above all others.
+func countRight(count *int) func(i int, out []float32, y float32) {
+	return func(_ int, out []float32, y float32) {
+		for c, v := range out {
+			if c != int(y) && !(v < out[int(y)]) {
+				return
+			}
 		}
+		*count++
 	}
-	return true
 }
 
 // chunk is how many examples are multiplied at once: few enough for the cache, and for gonum not to start goroutines.
 const chunk = 64
+
+// forEach calls forward with the chunks of a batch, then f with the outputs that it has made of every record and the
+// record's target, and after, if not nil, behind every chunk. out has room for the outputs of a chunk.
+func forEach(batch Dataset, out []float32, forward func(part Dataset), f func(i int, out []float32, y float32),
+	after func(part Dataset)) {
+	width := len(out) / chunk
+	for from := 0; from < batch.Len(); from += chunk {
+		part := batch.Slice(from, min(from+chunk, batch.Len()))
+		forward(part)
+		for i, y := range part.Targets {
+			f(i, out[i*width:(i+1)*width], y)
+		}
+		if after != nil {
+			after(part)
+		}
+	}
+}
 
 // clipFactor returns min(1, clip/norm) for a squared norm: 1 where nothing is to be clipped, NaN for NaN.
 func clipFactor(squared, clip float64) (factor float64, clipped bool) {

@@ -115,17 +115,7 @@ func (w *PerceptronWorker) forward(theta []float32, batch Dataset) {
 
 // each calls f with the outputs and the class of every record, chunk by chunk, and after(part) behind every chunk.
 func (w *PerceptronWorker) each(theta []float32, batch Dataset, f func(i int, out []float32, y float32), after func(part Dataset)) {
-	outputs := w.units[w.Layers()-1]
-	for from := 0; from < batch.Len(); from += chunk {
-		part := batch.Slice(from, min(from+chunk, batch.Len()))
-		w.forward(theta, part)
-		for i, y := range part.Targets {
-			f(i, outputs[i*w.classes():(i+1)*w.classes()], y)
-		}
-		if after != nil {
-			after(part)
-		}
-	}
+	forEach(batch, w.units[w.Layers()-1], func(part Dataset) { w.forward(theta, part) }, f, after)
 }
 
 // Loss returns the mean cross-entropy.
@@ -136,13 +126,8 @@ func (w *PerceptronWorker) Loss(theta []float32, batch Dataset) float64 {
 }
 
 // Correct returns how many records have their class's output above all others.
-func (w *PerceptronWorker) Correct(theta []float32, batch Dataset) int {
-	correct := 0
-	w.each(theta, batch, func(_ int, out []float32, y float32) {
-		if isRight(out, y) {
-			correct++
-		}
-	}, nil)
+func (w *PerceptronWorker) Correct(theta []float32, batch Dataset) (correct int) {
+	w.each(theta, batch, countRight(&correct), nil)
 	return correct
 }
 

@@ -3,8 +3,9 @@ package simulate
 import (
 	"errors"
 	"fmt"
-	"mafalda/participation"
 	"math/rand/v2"
+
+	"mafalda/participation"
 )
 
 // ErrData is wrapped by errors about data that do not fit a task or a run.

@@ -79,14 +79,12 @@ func (p Parameters) Build(steps int) (Strategy, error) {
 // Count is how many there are of one of the parameters.
 type Count struct {
 	Key    string // of the parameter
-	List   bool   // else the parameter is itself a number of something
 	Number int
 }
 
 // Counts lists all parameters that are lists or numbers of something: T steps have room for T of each.
 func (p Parameters) Counts() []Count {
-	return []Count{{"bandwidth", false, p.Bandwidth}, {"buffers", false, p.Buffers},
-		{"diagonals", true, len(p.Diagonals)}, {"coefficients", true, len(p.Coefficients)},
-		{"column_scales", true, len(p.Columns)}, {"sections", true, len(p.Sections)},
-		{"theta", true, len(p.Theta)}, {"omega", true, len(p.Omega)}}
+	return []Count{{"bandwidth", p.Bandwidth}, {"buffers", p.Buffers}, {"diagonals", len(p.Diagonals)},
+		{"coefficients", len(p.Coefficients)}, {"column_scales", len(p.Columns)}, {"sections", len(p.Sections)},
+		{"theta", len(p.Theta)}, {"omega", len(p.Omega)}}
 }

@@ -134,7 +134,6 @@ func newSpan(all []*gains, from, to int) *span {
 // statistics of responses to the second half are pulled back to its start, they meet; then all come over the other half by
 // one product. That needs O(T log T m²) operations a victim instead of O(T² m²).
 type batch struct {
-	steps   int
 	state   int
 	victims []int // positions
 	all     []*gains
@@ -148,7 +147,7 @@ type batch struct {
 }
 
 func newBatch(sys *system, all []*gains, stats []statistics, victims []int, state int) *batch {
-	b := &batch{steps: sys.steps, state: state, victims: victims, all: all, stats: stats, step: make([]int, len(all)+1)}
+	b := &batch{state: state, victims: victims, all: all, stats: stats, step: make([]int, len(all)+1)}
 	for range victims {
 		b.m = append(b.m, mat.NewSymDense(sys.steps, nil))
 	}

@@ -38,14 +38,14 @@ type Spec struct {
 
 // Optimizer is what a node does with its gradients. The zero value is plain gradient descent.
 type Optimizer struct {
-	LearningRates Schedule // η_t, multiples of the base learning rate, which is 1 unless Spec.At says otherwise
-	Momentum      float64  // β, in [0, 1)
-	Nesterov      bool     // u = g + βm instead of m, for m with g in it
-	WeightDecay   float64  // λ, in [0, 1), decoupled; η_t λ must be below 1, too
-	LocalSteps    int      // gossip follows every so many steps: the last of them; 0 means 1
-	GossipRounds  int      // so many rounds of gossip at a time; 0 means 1
+	LearningRates Schedule `json:"-"`                       // η_t, multiples of the base rate: 1, unless Spec.At says another
+	Momentum      float64  `json:"momentum,omitempty"`      // β, in [0, 1)
+	Nesterov      bool     `json:"nesterov,omitempty"`      // u = g + βm instead of m, for m with g in it
+	WeightDecay   float64  `json:"weight_decay,omitempty"`  // λ, in [0, 1), decoupled; η_t λ must be below 1, too
+	LocalSteps    int      `json:"local_steps,omitempty"`   // gossip follows every so many steps; 0 means 1
+	GossipRounds  int      `json:"gossip_rounds,omitempty"` // so many rounds of gossip at a time; 0 means 1
 
-	GradientTracking bool
+	GradientTracking bool `json:"gradient_tracking,omitempty"`
 }
 
 // MaxGossipRounds is a limit for GossipRounds: every round takes its time, and the manifest of an export could ask for
@@ -57,16 +57,16 @@ const MaxGossipRounds = 10_000
 // All that fails does so independently of everything else, and anew in every round of gossip. What is left of a row of
 // W is divided by its sum; a node with nobody left, itself included, keeps its model.
 type Changes struct {
-	GraphSequence    *Sequence // its matrices take turns, one a step; nil: W stays
-	NodeFailures     float64   // probability that a node keeps its model, and nobody hears from it
-	LinkFailures     float64   // probability that two nodes do not hear from each other
-	RandomNeighbours int       // every node averages over itself and so many others drawn from all; 0: over its own
+	GraphSequence    *Sequence `json:"-"`                           // its matrices take turns, one a step; nil: W stays
+	NodeFailures     float64   `json:"node_failures,omitempty"`     // probability that a node keeps its model, unheard
+	LinkFailures     float64   `json:"link_failures,omitempty"`     // probability that two nodes do not hear each other
+	RandomNeighbours int       `json:"random_neighbours,omitempty"` // so many others, drawn from all, that a node averages over; 0: its own
 }
 
 // Absence says that nodes may miss steps: they have no gradient then and send no row of noise with it, but gossip.
 type Absence struct {
-	MissedSteps float64 // probability, for every node and step
-	Carry       bool    // the next message has the rows that were not sent; otherwise they are lost
+	MissedSteps float64 `json:"missed_steps,omitempty"` // probability, for every node and step
+	Carry       bool    `json:"carry,omitempty"`        // the next message has the rows that were not sent; otherwise they are lost
 }
 
 // IsPlain reports whether nothing but the Kind differs from the zero value: what there was before optimizers.

@@ -7,23 +7,16 @@ import (
 	"mafalda/study"
 )
 
-// specJSON is a Spec as it stands in manifests: only what differs from the plain workload, and no matrices.
+// specJSON is a Spec as it stands in manifests: only what differs from the plain workload, and no matrices. Its keys are in
+// the order of its fields.
 type specJSON struct {
-	Kind             string          `json:"kind"`
-	Weights          json.RawMessage `json:"weights,omitempty"`        // "last:5", or one number a step
-	LearningRates    json.RawMessage `json:"learning_rates,omitempty"` // "cosine", or one number a step
-	Momentum         float64         `json:"momentum,omitempty"`
-	Nesterov         bool            `json:"nesterov,omitempty"`
-	WeightDecay      float64         `json:"weight_decay,omitempty"`
-	LocalSteps       int             `json:"local_steps,omitempty"`
-	GossipRounds     int             `json:"gossip_rounds,omitempty"`
-	GradientTracking bool            `json:"gradient_tracking,omitempty"`
-	GraphSequence    *sequenceJSON   `json:"graph_sequence,omitempty"`
-	NodeFailures     float64         `json:"node_failures,omitempty"`
-	LinkFailures     float64         `json:"link_failures,omitempty"`
-	RandomNeighbours int             `json:"random_neighbours,omitempty"`
-	MissedSteps      float64         `json:"missed_steps,omitempty"`
-	Carry            bool            `json:"carry,omitempty"`
+	Kind          string          `json:"kind"`
+	Weights       json.RawMessage `json:"weights,omitempty"`        // "last:5", or one number a step
+	LearningRates json.RawMessage `json:"learning_rates,omitempty"` // "cosine", or one number a step
+	Optimizer
+	GraphSequence *sequenceJSON `json:"graph_sequence,omitempty"`
+	Changes
+	Absence
 }
 
 type sequenceJSON struct {
@@ -34,14 +27,11 @@ type sequenceJSON struct {
 
 // MarshalJSON writes the spec without what is as in the plain workload.
 func (s Spec) MarshalJSON() ([]byte, error) {
-	out := specJSON{Kind: s.Kind.String(), Momentum: s.Momentum, Nesterov: s.Nesterov, WeightDecay: s.WeightDecay,
-		GradientTracking: s.GradientTracking, NodeFailures: s.NodeFailures, LinkFailures: s.LinkFailures,
-		RandomNeighbours: s.RandomNeighbours, MissedSteps: s.MissedSteps, Carry: s.Carry}
-	if s.LocalSteps != 1 {
-		out.LocalSteps = s.LocalSteps
-	}
-	if s.GossipRounds != 1 {
-		out.GossipRounds = s.GossipRounds
+	out := specJSON{Kind: s.Kind.String(), Optimizer: s.Optimizer, Changes: s.Changes, Absence: s.Absence}
+	for _, count := range []*int{&out.LocalSteps, &out.GossipRounds} {
+		if *count == 1 {
+			*count = 0
+		}
 	}
 	var err error
 	if !s.Weights.allOne() {
@@ -78,13 +68,7 @@ func nameOrList(name string, list []float64) (json.RawMessage, error) {
 }
 
 func (s *Spec) take(in *specJSON) (err error) {
-	out := Spec{
-		Optimizer: Optimizer{Momentum: in.Momentum, Nesterov: in.Nesterov, WeightDecay: in.WeightDecay,
-			LocalSteps: in.LocalSteps, GossipRounds: in.GossipRounds, GradientTracking: in.GradientTracking},
-		Changes: Changes{NodeFailures: in.NodeFailures, LinkFailures: in.LinkFailures,
-			RandomNeighbours: in.RandomNeighbours},
-		Absence: Absence{MissedSteps: in.MissedSteps, Carry: in.Carry},
-	}
+	out := Spec{Optimizer: in.Optimizer, Changes: in.Changes, Absence: in.Absence}
 	if out.Kind, err = ParseKind(in.Kind); err != nil {
 		return err
 	}

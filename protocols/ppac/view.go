@@ -21,7 +21,6 @@ const Forever = span.Forever
 type View struct {
 	protocol  *Protocol
 	coalition []int
-	rounds    int
 	span      *span.Span
 }
 
@@ -49,7 +48,7 @@ func (p *Protocol) View(ctx context.Context, observers []int, rounds int) (*View
 	if err != nil {
 		return nil, err
 	}
-	return &View{p, slices.Clone(observers), rounds, s}, nil
+	return &View{p, slices.Clone(observers), s}, nil
 }
 
 // Ceiling reports that it would have taken too much precision to say what the observers see: they are assumed to know

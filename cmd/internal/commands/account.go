@@ -19,18 +19,17 @@ import (
 )
 
 type accountFlags struct {
-	runner             *grids.Runner
-	network            flags.NetworkFlags
-	schema             flags.SchemaFlags
-	threat             flags.ThreatFlags
-	reaction           flags.ReactionFlags
-	attacker, bound    string
-	sigma, delta       float64
-	alpha              float64
-	growth             string
-	out                string
-	force, json, quiet bool
-	shard              grids.ShardFlags
+	runner          *grids.Runner
+	network         flags.NetworkFlags
+	schema          flags.SchemaFlags
+	threat          flags.ThreatFlags
+	reaction        flags.ReactionFlags
+	attacker, bound string
+	sigma, delta    float64
+	alpha           float64
+	growth          string
+	terminal.Output
+	shard grids.ShardFlags
 }
 
 // NewAccount returns mafalda account, run for a runner.
@@ -94,10 +93,8 @@ at once, and an interrupted command goes on where it stopped.`,
 	fl.Float64Var(&f.alpha, "alpha", 2, "order of the Renyi divergence to report")
 	fl.StringVar(&f.growth, "growth", "",
 		"instead of --T: compare these numbers of steps, such as 10,20,50, with the asymptote")
-	fl.StringVarP(&f.out, "output", "o", "", "write pairs and figure to this `folder`")
-	fl.BoolVar(&f.force, "force", false, "replace results of other inputs")
-	fl.BoolVar(&f.json, "json", false, "print JSON instead of the table")
-	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
+	f.Output.Bind(cmd, "write pairs and figure to this `folder`", "replace results of other inputs",
+		"print JSON instead of the table")
 	f.shard.Bind(cmd)
 	terminal.CompleteWith(cmd, "bound", threat.Measures())
 	return cmd
@@ -111,7 +108,7 @@ type ledger struct {
 }
 
 func (f *accountFlags) run(cmd *cobra.Command) error {
-	if err := f.shard.Parse(cmd, f.runner, f.out, f.force); err != nil {
+	if err := f.shard.Parse(cmd, f.runner, f.Dir, f.Force); err != nil {
 		return err
 	}
 	lengths, err := f.lengths(cmd)
@@ -127,7 +124,7 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(15)) // large matrices live long, and much garbage beside them
 	l.progress.At = "attackers"
-	all := grids.Study[threat.Cell, threat.Report]{Dir: f.out, Spec: l.Spec(), Cells: l.Cells(), Cell: "attacker",
+	all := grids.Study[threat.Cell, threat.Report]{Dir: f.Dir, Spec: l.Spec(), Cells: l.Cells(), Cell: "attacker",
 		Do: l.assess(cmd.ErrOrStderr()), Files: l.Files, Workers: l.Study.Workers(), Shard: &f.shard,
 		Cost: l.Study.Seconds, Memory: l.Study.Memory, Command: cmd}
 	reports, whole, err := all.Run(cmd.Context(), f.runner, l.progress)
@@ -137,7 +134,12 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 	for i, a := range l.Attackers {
 		reports[i].Attacker = a.Name(l.Network.Graph) // a coalition may have been named in another order
 	}
-	return l.print(cmd.OutOrStdout(), reports)
+	return l.flags.Show(cmd, l.data(reports), func(w io.Writer) error {
+		if err := l.Document(reports).Text(w); err != nil || l.flags.Dir == "" {
+			return err
+		}
+		return results.Written(w, l.flags.Dir, "account.json", "pairs.csv", "exposure.png", "exposure.svg", "exposure.pdf")
+	})
 }
 
 // prepare checks flags and input. With lengths, of --growth, they say how many steps there are.
@@ -169,10 +171,8 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 	if err != nil {
 		return nil, err
 	}
-	if !f.quiet {
-		for _, note := range n.Notes {
-			fmt.Fprintln(cmd.ErrOrStderr(), note)
-		}
+	for _, text := range n.Notes {
+		f.Note(cmd)(text)
 	}
 	if algorithm, err = f.threat.On(algorithm, n, f.network.Seed); err != nil {
 		return nil, err
@@ -189,7 +189,7 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 		return nil, err
 	}
 	s.Attacker.Nodes, o.Graph = nil, n.Graph
-	progress := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
+	progress := f.Progress(cmd)
 	if len(attackers) == 1 && lengths == nil {
 		o.Progress = progress.ShowAs("victims")
 	}
@@ -198,7 +198,7 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 		return nil, err
 	}
 	accounts := &results.Accounts{Study: all, Network: n, Scenario: s, Options: o, Attackers: attackers,
-		Exported: f.threat.Exported(), Replace: f.force,
+		Exported: f.threat.Exported(), Replace: f.Force,
 		Command: f.runner.CommandOf(cmd), Level: level}
 	return &ledger{accounts, f, progress}, nil
 }
@@ -224,31 +224,16 @@ func (l *ledger) assess(w io.Writer) func(context.Context, threat.Cell) (threat.
 	}
 }
 
-// print writes the table by distance, or JSON.
-func (l *ledger) print(w io.Writer, reports []threat.Report) error {
-	switch {
-	case l.flags.json:
-		return l.writeJSON(w, reports)
-	case l.flags.quiet:
-		return nil
-	}
-	if err := l.Document(reports).Text(w); err != nil || l.flags.out == "" {
-		return err
-	}
-	return results.Written(w, l.flags.out, "account.json", "pairs.csv", "exposure.png", "exposure.svg",
-		"exposure.pdf")
-}
-
-// writeJSON writes the report of the one attacker, or the reports of all, with the noise level.
-func (l *ledger) writeJSON(w io.Writer, reports []threat.Report) error {
+// data is the report of the one attacker, or the reports of all, with the noise level.
+func (l *ledger) data(reports []threat.Report) any {
 	if len(reports) == 1 {
-		return terminal.WriteJSON(w, struct {
+		return struct {
 			threat.Report
 			flags.Level
-		}{reports[0], l.Level})
+		}{reports[0], l.Level}
 	}
-	return terminal.WriteJSON(w, struct {
+	return struct {
 		Attackers []threat.Report `json:"attackers"`
 		flags.Level
-	}{reports, l.Level})
+	}{reports, l.Level}
 }

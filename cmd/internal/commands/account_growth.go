@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"io"
 	"slices"
 	"strings"
 
@@ -45,21 +46,17 @@ func (l *ledger) runGrowth(cmd *cobra.Command, lengths []int) error {
 		cells = append(cells, threat.GrowthCell{Cell: l.Cells()[0], Steps: steps})
 	}
 	l.progress.At = "numbers of steps"
-	all := grids.Study[threat.GrowthCell, threat.GrowthRow]{Dir: l.flags.out, Spec: l.GrowthSpec(), Cells: cells,
+	all := grids.Study[threat.GrowthCell, threat.GrowthRow]{Dir: l.flags.Dir, Spec: l.GrowthSpec(), Cells: cells,
 		Cell: "length", Do: l.Study.Growth, Files: l.GrowthFiles, Shard: &l.flags.shard,
 		Cost: l.Study.GrowthSeconds, Command: cmd}
 	rows, whole, err := all.Run(cmd.Context(), l.flags.runner, l.progress)
-	w := cmd.OutOrStdout()
-	switch {
-	case err != nil || !whole:
-		return err
-	case l.flags.json:
-		return terminal.WriteJSON(w, l.GrowthData(rows))
-	case l.flags.quiet:
-		return nil
-	}
-	if err := l.GrowthDocument(rows).Text(w); err != nil || l.flags.out == "" {
+	if err != nil || !whole {
 		return err
 	}
-	return results.Written(w, l.flags.out, "growth.json", "growth.png", "growth.svg", "growth.pdf")
+	return l.flags.Show(cmd, l.GrowthData(rows), func(w io.Writer) error {
+		if err := l.GrowthDocument(rows).Text(w); err != nil || l.flags.Dir == "" {
+			return err
+		}
+		return results.Written(w, l.flags.Dir, "growth.json", "growth.png", "growth.svg", "growth.pdf")
+	})
 }

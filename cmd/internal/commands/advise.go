@@ -26,19 +26,18 @@ import (
 type adviseFlags struct {
 	runner *grids.Runner
 
-	network            flags.NetworkFlags
-	workload           flags.WorkloadFlags
-	schema             flags.SchemaFlags
-	gram               gramFlags
-	trust              trustFlags
-	sampling           string
-	privacy            flags.PrivacyFlags
-	budgets            levelFlags
-	budget             flags.BudgetFlags
-	limit              time.Duration
-	front              bool
-	out                string
-	force, json, quiet bool
+	network  flags.NetworkFlags
+	workload flags.WorkloadFlags
+	schema   flags.SchemaFlags
+	gram     gramFlags
+	trust    trustFlags
+	sampling string
+	privacy  flags.PrivacyFlags
+	budgets  levelFlags
+	budget   flags.BudgetFlags
+	limit    time.Duration
+	front    bool
+	terminal.Output
 }
 
 // Names of results in a folder, with several endings.
@@ -106,10 +105,8 @@ With --memory-front a second table says what memory at a node buys. With -o, wri
 	fl.DurationVar(&f.limit, "limit", time.Minute, "leave out ways that take longer to compute")
 	fl.BoolVar(&f.front, "memory-front", false,
 		"a second table: what memory at a node buys; needs --dim, and takes minutes for hundreds of steps")
-	fl.StringVarP(&f.out, "output", "o", "", "write tables and pictures to this `folder`")
-	fl.BoolVar(&f.force, "force", false, "replace files that are there")
-	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
-	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
+	f.Output.Bind(cmd, "write tables and pictures to this `folder`", "replace files that are there",
+		"print one JSON object instead of the table")
 	return cmd
 }
 
@@ -203,13 +200,13 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 	if err := f.checkFolder(); err != nil {
 		return err
 	}
-	defer func() { results.RemoveIfEmpty(f.out, err) }()
-	if n := c.Problem.Network; n != nil && !f.quiet {
-		for _, note := range n.Notes {
-			fmt.Fprintln(cmd.ErrOrStderr(), note)
+	defer func() { results.RemoveIfEmpty(f.Dir, err) }()
+	if n := c.Problem.Network; n != nil {
+		for _, text := range n.Notes {
+			f.Note(cmd)(text)
 		}
 	}
-	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
+	bar := f.Progress(cmd)
 	c.Options.Progress = func(e plan.Event) {
 		bar.Stage(e.Phase)
 		bar.Show(e.Fraction, e.Phase)
@@ -241,46 +238,38 @@ func (f *adviseFlags) input(cmd *cobra.Command, c plan.Case) results.AdviceInput
 }
 
 func (f *adviseFlags) checkFolder() error {
-	if f.out == "" {
+	if f.Dir == "" {
 		return nil
 	}
 	names := []string{adviceName}
 	if f.front {
 		names = append(names, frontName)
 	}
-	if err := results.CheckPictures(f.out, names, f.force); err != nil {
+	if err := results.CheckPictures(f.Dir, names, f.Force); err != nil {
 		return err
 	}
-	return results.CheckFolder(f.out, adviceName+".json", f.force)
+	return results.CheckFolder(f.Dir, adviceName+".json", f.Force)
 }
 
 // finish writes and prints the advice.
 func (f *adviseFlags) finish(cmd *cobra.Command, r *results.Advice, c *plan.Comparison, front *plan.MemoryFront) error {
 	var drawing error
-	if f.out != "" {
+	if f.Dir != "" {
 		if err := f.writeTables(r); err != nil {
 			return err
 		}
-		if err := results.WriteResult(f.out, adviceName+".json", f.runner.CommandOf(cmd), r, f.force); err != nil {
+		if err := results.WriteResult(f.Dir, adviceName+".json", f.runner.CommandOf(cmd), r, f.Force); err != nil {
 			return err
 		}
 		drawing = f.draw(c, front)
 	}
-	w := cmd.OutOrStdout()
-	var err error
-	switch {
-	case f.json:
-		err = terminal.WriteJSON(w, r)
-	case !f.quiet:
-		err = f.print(w, r, c, front)
-	}
-	return cmp.Or(err, drawing)
+	return cmp.Or(f.Show(cmd, r, func(w io.Writer) error { return f.print(w, r, c, front) }), drawing)
 }
 
 // writeTables writes the tables as CSV.
 func (f *adviseFlags) writeTables(r *results.Advice) error {
 	write := func(name string, table func(w io.Writer) error) error {
-		return terminal.UsageIfExists(files.WriteFile(filepath.Join(f.out, name+".csv"), table, f.force))
+		return terminal.UsageIfExists(files.WriteFile(filepath.Join(f.Dir, name+".csv"), table, f.Force))
 	}
 	err := write(adviceName, func(w io.Writer) error { return results.WriteAdviceCSV(w, r) })
 	if err == nil && r.MemoryFront != nil {
@@ -297,7 +286,7 @@ func (f *adviseFlags) draw(c *plan.Comparison, front *plan.MemoryFront) error {
 		picture, err = figures.MemoryFront(front)
 		pictures = append(pictures, figures.Named{Name: frontName, Figure: picture})
 	}
-	return results.WritePictures(f.out, pictures, err, f.force)
+	return results.WritePictures(f.Dir, pictures, err, f.Force)
 }
 
 func (f *adviseFlags) print(w io.Writer, r *results.Advice, c *plan.Comparison, front *plan.MemoryFront) error {
@@ -309,8 +298,8 @@ func (f *adviseFlags) print(w io.Writer, r *results.Advice, c *plan.Comparison, 
 			return err
 		}
 	}
-	if f.out != "" {
-		fmt.Fprintf(w, "written        %s\n", f.out)
+	if f.Dir != "" {
+		fmt.Fprintf(w, "written        %s\n", f.Dir)
 	}
 	return nil
 }

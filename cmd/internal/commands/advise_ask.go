@@ -20,7 +20,7 @@ import (
 // Nothing is asked with --json or --quiet, nor where nothing that is needed is missing.
 func (f *adviseFlags) ask(cmd *cobra.Command) error {
 	in, out := cmd.InOrStdin(), cmd.ErrOrStderr()
-	if f.json || f.quiet || !terminal.CanAsk(in, out) || !f.incomplete(cmd) {
+	if f.JSON || f.Quiet || !terminal.CanAsk(in, out) || !f.incomplete(cmd) {
 		return nil
 	}
 	return f.questions(cmd, terminal.NewQuestions(cmd.Context(), in, out), out)

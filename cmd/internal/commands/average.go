@@ -27,8 +27,7 @@ type averageFlags struct {
 	observer, victim   string
 	difference, delta  float64
 	push               flags.PushFlags
-	out                string
-	force, json, quiet bool
+	terminal.Output
 
 	given func(string) bool
 }
@@ -99,10 +98,7 @@ func (f *averageFlags) bind(cmd *cobra.Command) {
 		"gossip: values this far apart are to be indistinguishable (default: --value-std)")
 	fl.Float64Var(&f.delta, "delta", 1e-6, "of (epsilon, delta)-DP")
 	f.push.Bind(cmd)
-	fl.StringVarP(&f.out, "output", "o", "", "write result and figures to this `folder`")
-	fl.BoolVar(&f.force, "force", false, "replace files that are there")
-	fl.BoolVar(&f.json, "json", false, "print one JSON object")
-	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
+	f.Output.Bind(cmd, "write result and figures to this `folder`", "replace files that are there", "print one JSON object")
 	terminal.CompleteWith(cmd, "protocol", averagingProtocols)
 }
 
@@ -110,12 +106,8 @@ func (f *averageFlags) run(cmd *cobra.Command) error {
 	if err := f.check(); err != nil {
 		return terminal.Usage(err)
 	}
-	note := func(format string, args ...any) {
-		if !f.quiet {
-			fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", args...)
-		}
-	}
-	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
+	note := func(format string, args ...any) { f.Note(cmd)(fmt.Sprintf(format, args...)) }
+	bar := f.Progress(cmd)
 	switch {
 	case f.papers:
 		return results.AveragingError(f.drawPapers(cmd))
@@ -131,7 +123,7 @@ func (f *averageFlags) check() error {
 		return fmt.Errorf("unknown protocol %q: choose %s", f.protocol, strings.Join(averagingProtocols, ", "))
 	case f.compare && f.given("protocol"):
 		return errors.New("--compare runs all protocols: leave out --protocol")
-	case f.papers && f.out == "":
+	case f.papers && f.Dir == "":
 		return errors.New("--papers: where to? Use -o FOLDER")
 	case f.given("rounds") && f.rounds < 0:
 		return fmt.Errorf("--rounds %d: must not be negative", f.rounds)

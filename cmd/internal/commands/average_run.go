@@ -36,10 +36,10 @@ type averaged struct {
 
 // runOne runs a protocol and shows what came of it.
 func (f *averageFlags) runOne(cmd *cobra.Command, bar *terminal.Progress, note func(string, ...any)) (err error) {
-	if err := results.CheckFolder(f.out, averageName, f.force); err != nil {
+	if err := results.CheckFolder(f.Dir, averageName, f.Force); err != nil {
 		return err
 	}
-	defer func() { results.RemoveIfEmpty(f.out, err) }()
+	defer func() { results.RemoveIfEmpty(f.Dir, err) }()
 	choose := map[string]func(context.Context, *terminal.Progress, func(string, ...any)) (averaged, error){
 		"ppac": f.runPPAC, "dpps": f.runDPPS, "gossip": f.runGossip}[f.protocol]
 	a, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) (averaged, error) {
@@ -50,33 +50,29 @@ func (f *averageFlags) runOne(cmd *cobra.Command, bar *terminal.Progress, note f
 		return results.AveragingError(err)
 	}
 	var drawing error
-	if f.out != "" {
-		if err := results.WriteResult(f.out, averageName, f.runner.CommandOf(cmd), a.data, f.force); err != nil {
+	if f.Dir != "" {
+		if err := results.WriteResult(f.Dir, averageName, f.runner.CommandOf(cmd), a.data, f.Force); err != nil {
 			return err
 		}
-		if err := results.WriteDocument(f.out, a.says, f.force); err != nil {
+		if err := results.WriteDocument(f.Dir, a.says, f.Force); err != nil {
 			return err
 		}
 		pictures, err := parallel.Abandonable(cmd.Context(), a.figures)
 		bar.Clear()
-		drawing = results.AveragingError(results.WritePictures(f.out, pictures, err, f.force))
+		drawing = results.AveragingError(results.WritePictures(f.Dir, pictures, err, f.Force))
 	}
-	return cmp.Or(f.show(cmd.OutOrStdout(), a.data, a.says), drawing)
+	return cmp.Or(f.show(cmd, a.data, a.says), drawing)
 }
 
 // show prints a result.
-func (f *averageFlags) show(w io.Writer, data any, says *document.Document) error {
-	switch {
-	case f.json:
-		return terminal.WriteJSON(w, data)
-	case f.quiet:
-		return nil
-	}
-	if err := says.Text(w); err != nil || f.out == "" {
+func (f *averageFlags) show(cmd *cobra.Command, data any, says *document.Document) error {
+	return f.Show(cmd, data, func(w io.Writer) error {
+		if err := says.Text(w); err != nil || f.Dir == "" {
+			return err
+		}
+		_, err := fmt.Fprintf(w, "\nwritten        %s\n", f.Dir)
 		return err
-	}
-	_, err := fmt.Fprintf(w, "\nwritten        %s\n", f.out)
-	return err
+	})
 }
 
 // problem loads a connected graph with a consensus matrix, its nodes' values and those who look on.
@@ -265,9 +261,9 @@ func (f *averageFlags) runCompare(cmd *cobra.Command, bar *terminal.Progress, no
 		return err
 	}
 	spec := figures.ComparisonSpec(c)
-	spec.Replace, spec.Command = f.force, f.runner.CommandOf(cmd)
+	spec.Replace, spec.Command = f.Force, f.runner.CommandOf(cmd)
 	spec.Summaries = append(spec.Summaries, document.FileName)
-	outcomes, _, err := grids.Study[protocols.Cell, protocols.Outcome]{Dir: f.out, Spec: spec, Cells: c.Cells(),
+	outcomes, _, err := grids.Study[protocols.Cell, protocols.Outcome]{Dir: f.Dir, Spec: spec, Cells: c.Cells(),
 		Do: func(ctx context.Context, cell protocols.Cell) (protocols.Outcome, error) {
 			return parallel.Abandonable(ctx, func(ctx context.Context) (protocols.Outcome, error) { return c.Do(ctx, cell) })
 		},
@@ -276,12 +272,12 @@ func (f *averageFlags) runCompare(cmd *cobra.Command, bar *terminal.Progress, no
 		return err
 	}
 	r := results.CompareProtocols(c, outcomes)
-	return f.show(cmd.OutOrStdout(), r, r.Document(p.Network.Line()))
+	return f.show(cmd, r, r.Document(p.Network.Line()))
 }
 
 // drawPapers draws the figures of the papers that have averaging.
 func (f *averageFlags) drawPapers(cmd *cobra.Command) error {
-	if err := results.CheckFolder(f.out, "ppac-figure-3.png", f.force); err != nil {
+	if err := results.CheckFolder(f.Dir, "ppac-figure-3.png", f.Force); err != nil {
 		return err
 	}
 	p, err := protocols.RunPapers(cmd.Context(), f.network.Seed)
@@ -293,11 +289,11 @@ func (f *averageFlags) drawPapers(cmd *cobra.Command) error {
 		return err
 	}
 	w := cmd.OutOrStdout()
-	if f.quiet {
+	if f.Quiet {
 		w = io.Discard
 	}
 	for _, g := range list {
-		if err := results.WriteFigure(w, f.out, g.Name, g.Figure, f.force); err != nil {
+		if err := results.WriteFigure(w, f.Dir, g.Name, g.Figure, f.Force); err != nil {
 			return err
 		}
 	}

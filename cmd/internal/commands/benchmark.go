@@ -17,11 +17,10 @@ import (
 )
 
 type benchmarkFlags struct {
-	runner             *grids.Runner
-	study              flags.BenchmarkFlags
-	out                string
-	force, json, quiet bool
-	shard              grids.ShardFlags
+	runner *grids.Runner
+	study  flags.BenchmarkFlags
+	terminal.Output
+	shard grids.ShardFlags
 }
 
 // NewBenchmark returns mafalda benchmark, run for a runner.
@@ -51,57 +50,42 @@ knows both. -o is then a folder of its own, with workloads.csv, workloads.json, 
 		RunE: terminal.UntilInterrupted(f.run),
 	}
 	f.study.Bind(cmd)
-	fl := cmd.Flags()
-	fl.StringVarP(&f.out, "output", "o", "", "write table and figures to this `folder`, and go on with what is there")
-	fl.BoolVar(&f.force, "force", false, "replace rows of other inputs")
-	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
-	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
+	f.Output.Bind(cmd, "write table and figures to this `folder`, and go on with what is there", "replace rows of other inputs",
+		"print one JSON object instead of the table")
 	f.shard.Bind(cmd)
 	return cmd
 }
 
 func (f *benchmarkFlags) run(cmd *cobra.Command) error {
-	if err := f.shard.Parse(cmd, f.runner, f.out, f.force); err != nil {
+	if err := f.shard.Parse(cmd, f.runner, f.Dir, f.Force); err != nil {
 		return err
 	}
-	note := func(text string) {
-		if !f.quiet {
-			fmt.Fprintln(cmd.ErrOrStderr(), text)
-		}
-	}
-	s, err := f.study.Study(cmd, note)
+	s, err := f.study.Study(cmd, f.Note(cmd))
 	if err != nil {
 		return err
 	}
 	spec := figures.BenchmarkSpec(s)
-	spec.Replace, spec.Command = f.force, f.runner.CommandOf(cmd)
+	spec.Replace, spec.Command = f.Force, f.runner.CommandOf(cmd)
 	spec.Summaries = append(spec.Summaries, document.FileName)
-	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
+	bar := f.Progress(cmd)
 	measure := func(ctx context.Context, c benchmarks.Cell) (benchmarks.Row, error) {
 		bar.At = fmt.Sprintf("%s, T = %d, %s", c.Graph, c.K*c.B, c.What())
 		return s.Do(ctx, c)
 	}
-	rows, whole, err := grids.Study[benchmarks.Cell, benchmarks.Row]{Dir: f.out, Spec: spec, Cells: s.Cells(), Do: measure,
+	rows, whole, err := grids.Study[benchmarks.Cell, benchmarks.Row]{Dir: f.Dir, Spec: spec, Cells: s.Cells(), Do: measure,
 		Known: s.Know, Files: results.BenchmarkFiles(s), Cell: "row", Shard: &f.shard, Cost: benchmarks.Cell.Seconds,
 		Memory: func(int) float64 { return s.Memory() }, Command: cmd}.Run(cmd.Context(), f.runner, bar)
-	switch {
-	case err != nil || !whole:
+	if err != nil || !whole {
 		return err
-	case f.json:
-		return terminal.WriteJSON(cmd.OutOrStdout(), s.Table(rows))
-	case f.quiet:
+	}
+	return f.Show(cmd, s.Table(rows), func(w io.Writer) error {
+		if err := results.BenchmarkDocument(s, rows).Text(w); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+		if f.Dir != "" {
+			fmt.Fprintf(w, "written  %s\n", f.Dir)
+		}
 		return nil
-	}
-	return f.print(cmd.OutOrStdout(), results.BenchmarkDocument(s, rows))
-}
-
-func (f *benchmarkFlags) print(w io.Writer, d *document.Document) error {
-	if err := d.Text(w); err != nil {
-		return err
-	}
-	fmt.Fprintln(w)
-	if f.out != "" {
-		fmt.Fprintf(w, "written  %s\n", f.out)
-	}
-	return nil
+	})
 }

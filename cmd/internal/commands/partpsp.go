@@ -23,10 +23,9 @@ const partName = "partpsp.json"
 type partFlags struct {
 	runner *grids.Runner
 
-	o                  simulate.PartPSPOptions
-	estimate           string
-	out                string
-	force, json, quiet bool
+	o        simulate.PartPSPOptions
+	estimate string
+	terminal.Output
 }
 
 func newPartPSPCmd(runner *grids.Runner) *cobra.Command {
@@ -69,12 +68,9 @@ synthetic needs no data; mnist a folder with four IDX files.`,
 	fl.Float64Var(&f.o.LearningRate, "learning-rate", 0.3, "of shared and local layers")
 	fl.Float64Var(&f.o.Clip, "clip", 100, "sum of magnitudes to which shared gradients are clipped")
 	fl.Var((*terminal.WholeNumber)(&f.o.Seeds), "seeds", "runs of every cell")
-	fl.StringVarP(&f.out, "output", "o", "",
-		"write to this `folder` the result, and figures of real and estimated sensitivity in the first rounds, for\n"+
-			"every --laplace-b and --shared (with --estimate real in runs of their own, with sound estimates)")
-	fl.BoolVar(&f.force, "force", false, "replace files that are there")
-	fl.BoolVar(&f.json, "json", false, "print one JSON object")
-	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
+	f.Output.Bind(cmd, "write to this `folder` the result, and figures of real and estimated sensitivity in the first rounds, for\n"+
+		"every --laplace-b and --shared (with --estimate real in runs of their own, with sound estimates)",
+		"replace files that are there", "print one JSON object")
 	terminal.CompleteWith(cmd, "task", simulate.PartPSPTasks())
 	terminal.CompleteWith(cmd, "estimate", dpps.Sources())
 	return cmd
@@ -112,11 +108,11 @@ func (f *partFlags) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return partError(err)
 	}
-	if err := results.CheckFolder(f.out, partName, f.force); err != nil {
+	if err := results.CheckFolder(f.Dir, partName, f.Force); err != nil {
 		return err
 	}
-	defer func() { results.RemoveIfEmpty(f.out, err) }()
-	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
+	defer func() { results.RemoveIfEmpty(f.Dir, err) }()
+	bar := f.Progress(cmd)
 	p.Progress = showing(bar, "runs")
 	result, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) (*simulate.PartPSPResult, error) {
 		cells, err := p.Train(ctx)
@@ -133,8 +129,8 @@ func (f *partFlags) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	var drawing error
-	if f.out != "" {
-		if err := results.WriteResult(f.out, partName, f.runner.CommandOf(cmd), result, f.force); err != nil {
+	if f.Dir != "" {
+		if err := results.WriteResult(f.Dir, partName, f.runner.CommandOf(cmd), result, f.Force); err != nil {
 			return err
 		}
 		pictures, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) ([]figures.Named, error) {
@@ -145,22 +141,8 @@ func (f *partFlags) run(cmd *cobra.Command) (err error) {
 			return figures.PartPSP(curves)
 		})
 		bar.Clear()
-		drawing = results.WritePictures(f.out, pictures, err, f.force)
+		drawing = results.WritePictures(f.Dir, pictures, err, f.Force)
 	}
-	return cmp.Or(f.show(cmd.OutOrStdout(), p, result), drawing)
-}
-
-// show prints a table.
-func (f *partFlags) show(w io.Writer, p *simulate.PartPSP, r *simulate.PartPSPResult) error {
-	switch {
-	case f.json:
-		return terminal.WriteJSON(w, r)
-	case f.quiet:
-		return nil
-	}
-	source, err := dpps.ParseSource(f.estimate)
-	if err != nil {
-		return err
-	}
-	return results.WritePartPSP(w, p, r, source)
+	shown := f.Show(cmd, result, func(w io.Writer) error { return results.WritePartPSP(w, p, result, o.Plan.Source) })
+	return cmp.Or(shown, drawing)
 }

@@ -17,12 +17,11 @@ import (
 )
 
 type simulateFlags struct {
-	runner             *grids.Runner
-	study              flags.SimulateFlags
-	out                string
-	force, json, quiet bool
-	shard              grids.ShardFlags
-	attack             flags.SimulateAttackFlags
+	runner *grids.Runner
+	study  flags.SimulateFlags
+	terminal.Output
+	shard  grids.ShardFlags
+	attack flags.SimulateAttackFlags
 }
 
 // NewSimulate returns mafalda simulate, run for a runner.
@@ -73,44 +72,37 @@ https://www.dcc.fc.up.pt/~ltorgo/Regression/cal_housing.tgz), mnist a folder wit
 	}
 	f.study.Places = runner.Places
 	f.study.Bind(cmd)
-	fl := cmd.Flags()
-	fl.StringVarP(&f.out, "output", "o", "", "write runs, table and figures to this `folder`, and go on with the runs there")
-	fl.BoolVar(&f.force, "force", false, "replace runs of other inputs")
-	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
-	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
+	f.Output.Bind(cmd, "write runs, table and figures to this `folder`, and go on with the runs there",
+		"replace runs of other inputs", "print one JSON object instead of the table")
 	f.shard.Bind(cmd)
 	f.attack.Bind(cmd, &f.study)
 	return cmd
 }
 
 func (f *simulateFlags) run(cmd *cobra.Command) error {
-	if err := f.shard.Parse(cmd, f.runner, f.out, f.force); err != nil {
+	if err := f.shard.Parse(cmd, f.runner, f.Dir, f.Force); err != nil {
 		return err
 	}
-	if cmd.Flags().Changed("output") && f.out == "" {
+	if cmd.Flags().Changed("output") && f.Dir == "" {
 		return terminal.Usagef("--output is empty: name a folder")
 	}
-	note := func(text string) {
-		if !f.quiet {
-			fmt.Fprintln(cmd.ErrOrStderr(), text)
-		}
-	}
+	note := f.Note(cmd)
 	if cmd.Flags().Changed("attack") {
-		return f.attack.Run(cmd, &f.study, f.json, f.quiet, note)
+		return f.attack.Run(cmd, &f.study, f.JSON, f.Quiet, note)
 	}
 	if err := f.attack.Unused(cmd); err != nil {
 		return err
 	}
-	s, err := f.study.Study(cmd, f.out != "", note)
+	s, err := f.study.Study(cmd, f.Dir != "", note)
 	if err != nil {
 		return err
 	}
 	spec := figures.SimulationSpec(s)
-	spec.Replace, spec.Command = f.force, f.runner.CommandOf(cmd)
+	spec.Replace, spec.Command = f.Force, f.runner.CommandOf(cmd)
 	spec.Summaries = append(spec.Summaries, document.FileName)
-	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
+	bar := f.Progress(cmd)
 	cells := s.Cells()
-	runs, whole, err := grids.Study[simulate.Cell, simulate.Kept]{Dir: f.out, Spec: spec, Cells: cells,
+	runs, whole, err := grids.Study[simulate.Cell, simulate.Kept]{Dir: f.Dir, Spec: spec, Cells: cells,
 		Do: results.Simulating(s, bar, note), Files: results.SimulationFiles(s), Cell: "run", Shard: &f.shard,
 		Cost: s.Seconds, Memory: func(int) float64 { return s.Memory() }, Command: cmd}.Run(cmd.Context(), f.runner, bar)
 	if err != nil || !whole {
@@ -121,9 +113,9 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 	switch {
 	case err != nil:
 		return err
-	case f.json:
+	case f.JSON:
 		return results.WriteSimulationJSON(cmd.OutOrStdout(), rows)
-	case f.quiet:
+	case f.Quiet:
 		return nil
 	}
 	return f.print(cmd.OutOrStdout(), results.Simulation{Study: s, Grid: g, Rows: rows})
@@ -138,7 +130,7 @@ func (f *simulateFlags) print(w io.Writer, r results.Simulation) error {
 		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "cost           %.3g s a run\n", r.Seconds())
-	written := cmp.Or(f.out, "nothing: use -o FOLDER to keep runs, table and figures")
+	written := cmp.Or(f.Dir, "nothing: use -o FOLDER to keep runs, table and figures")
 	_, err := fmt.Fprintf(w, "written        %s\n", written)
 	return err
 }

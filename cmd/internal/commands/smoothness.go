@@ -103,12 +103,10 @@ func (f *smoothnessFlags) run(cmd *cobra.Command) error {
 			return terminal.Usagef("--%s %v: must be positive and finite", name, v)
 		}
 	}
-	for name, v := range map[string]int{"batch": t.Batch, "smallest-batch": t.Smallest, "classes": t.Classes} {
-		if given(name) && v < 1 {
-			return terminal.Usagef("--%s %d: must be at least 1", name, v)
-		}
+	err := terminal.AtLeastOne(cmd, "batch", "smallest-batch", "classes")
+	if err != nil {
+		return err
 	}
-	var err error
 	if t.Model, err = smoothness.ParseModel(f.model); err != nil {
 		return smoothnessError(err)
 	}

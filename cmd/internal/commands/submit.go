@@ -155,10 +155,8 @@ func (f *submitFlags) choose(cmd *cobra.Command) (cluster.Engine, error) {
 	if !cmd.Flags().Changed("cpus") {
 		f.processors = most["cpus"]
 	}
-	for _, name := range f.others(engine) {
-		if cmd.Flags().Changed(name) {
-			return nil, terminal.Usagef("--%s is not for --engine %s", name, f.engine)
-		}
+	if err := terminal.Refuse(cmd, "--%s is not for --engine "+f.engine, f.others(engine)...); err != nil {
+		return nil, err
 	}
 	switch {
 	case f.shards < 1 || f.shards > mostShards:

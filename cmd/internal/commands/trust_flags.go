@@ -39,12 +39,7 @@ func (f *trustFlags) bind(cmd *cobra.Command, byDefault, about string) {
 func (f *trustFlags) choose(cmd *cobra.Command) (*plan.Sharing, error) {
 	switch f.trust {
 	case threat.LDP.String():
-		for _, name := range []string{"secrets", "coalitions", "largest-pair"} {
-			if cmd.Flags().Changed(name) {
-				return nil, terminal.Usagef("--%s is for --trust secldp", name)
-			}
-		}
-		return nil, nil
+		return nil, terminal.Refuse(cmd, "--%s is for --trust secldp", "secrets", "coalitions", "largest-pair")
 	case threat.SecLDP.String():
 		for _, name := range []string{"secrets", "coalitions"} {
 			if cmd.Flags().Lookup(name).Value.String() == "" {
@@ -72,10 +67,8 @@ func (f *levelFlags) choose(cmd *cobra.Command, privacy *flags.PrivacyFlags, o *
 	if !cmd.Flags().Changed("budgets") {
 		return nil, nil
 	}
-	for _, name := range []string{"mu", "epsilon", "delta", "clip"} {
-		if cmd.Flags().Changed(name) {
-			return nil, terminal.Usagef("--%s: --budgets says it for every node", name)
-		}
+	if err := terminal.Refuse(cmd, "--%s: --budgets says it for every node", "mu", "epsilon", "delta", "clip"); err != nil {
+		return nil, err
 	}
 	adjacency, err := privacy.Adjacency()
 	if err != nil {

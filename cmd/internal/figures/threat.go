@@ -93,9 +93,5 @@ func Growth(rows []threat.GrowthRow, holdsFor string) (*Figure, error) {
 
 // linesOf draws the curves that have points; nil if none has.
 func linesOf(axes Axes, curves []Curve) (*Figure, error) {
-	curves = slices.DeleteFunc(curves, func(c Curve) bool { return len(c.X) == 0 })
-	if len(curves) == 0 {
-		return nil, nil
-	}
-	return Lines(axes, curves)
+	return Lines(axes, slices.DeleteFunc(curves, func(c Curve) bool { return len(c.X) == 0 }))
 }

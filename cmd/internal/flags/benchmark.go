@@ -34,9 +34,7 @@ func (f *BenchmarkFlags) Bind(cmd *cobra.Command) {
 	fl.VarP((*terminal.WholeNumber)(&f.participations), "participations", "k",
 		"participations for --T (default 20 if 20 divides T)")
 	BindPrivacies(cmd, &f.levels, benchmarks.SuitePrivacies())
-	if err := cmd.RegisterFlagCompletionFunc("graph", CompleteGraph); err != nil {
-		panic(err)
-	}
+	terminal.Complete(cmd, "graph", CompleteGraph)
 }
 
 // Study loads all graphs and returns the study. What a user should know of it is handed to note. Its errors are ones of
@@ -88,10 +86,9 @@ func (f *BenchmarkFlags) Study(cmd *cobra.Command, note func(string)) (*benchmar
 // suite returns the graphs that are asked for, with or without the suite's own, and its schemas.
 func (f *BenchmarkFlags) suite(cmd *cobra.Command) (graphs []string, schemas []participation.Cyclic, err error) {
 	if f.workloads {
-		for _, name := range []string{"epsilon", "delta"} {
-			if cmd.Flags().Changed(name) {
-				return nil, nil, terminal.Usagef("--%s is not for --workloads, whose ratios are the same at any privacy", name)
-			}
+		if err := terminal.Refuse(cmd, "--%s is not for --workloads, whose ratios are the same at any privacy", "epsilon",
+			"delta"); err != nil {
+			return nil, nil, err
 		}
 		graphs, schemas = benchmarks.WorkloadSuite()
 		if len(f.graphs) > 0 {

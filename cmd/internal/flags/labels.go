@@ -8,26 +8,24 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/files"
 )
 
 // CompleteLabels offers the labels of the nodes of an export, the command's first argument, for the value of a flag.
 func CompleteLabels(cmd *cobra.Command, flag string) {
-	labels := func(_ *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
+	terminal.Complete(cmd, flag, func(_ *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return exportedLabels(args[0], start), cobra.ShellCompDirectiveNoFileComp
-	}
-	if err := cmd.RegisterFlagCompletionFunc(flag, labels); err != nil {
-		panic(err) // a flag that does not exist
-	}
+	})
 }
 
 // CompleteGraphLabels offers the labels of the nodes of a graph, for the value of a flag: of a file that --graph names,
 // or of a built-in graph.
 func CompleteGraphLabels(cmd *cobra.Command, flag string, network *NetworkFlags) {
-	labels := func(_ *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
+	terminal.Complete(cmd, flag, func(_ *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
 		n, err := network.Load()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -38,10 +36,7 @@ func CompleteGraphLabels(cmd *cobra.Command, flag string, network *NetworkFlags)
 			labels[i] = before + labels[i]
 		}
 		return labels, cobra.ShellCompDirectiveNoFileComp
-	}
-	if err := cmd.RegisterFlagCompletionFunc(flag, labels); err != nil {
-		panic(err) // a flag that does not exist
-	}
+	})
 }
 
 // exportedLabels returns the labels of an export's nodes that begin like this; none if the folder is no export.

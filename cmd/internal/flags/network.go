@@ -47,10 +47,7 @@ func (f *NetworkFlags) BindGossip(cmd *cobra.Command) {
 func (f *NetworkFlags) BindGraph(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.Source, "graph", "g", "", "graph: a file (edge list, .mtx, .npy; .gz too) or "+strings.Join(graph.BuiltinForms(), " "))
 	terminal.InGroup(cmd, graphGroup, "graph")
-	err := cmd.RegisterFlagCompletionFunc("graph", CompleteGraph)
-	if err != nil {
-		panic(err)
-	}
+	terminal.Complete(cmd, "graph", CompleteGraph)
 }
 
 // CompleteGraph offers the built-in graphs.

@@ -110,13 +110,11 @@ func (f *SchemaFlags) chooseForRecords(cmd *cobra.Command) (participation.Schema
 	if !cmd.Flags().Changed("T") {
 		return nil, terminal.Usagef("how many steps? Use --T, for example --T 380")
 	}
-	for name, v := range map[string]int{"participations": f.participations, "separation": f.separation} {
-		if cmd.Flags().Changed(name) && v < 1 {
-			return nil, terminal.Usagef("--%s %d: must be at least 1", name, v)
-		}
+	err := terminal.AtLeastOne(cmd, "participations", "separation")
+	if err != nil {
+		return nil, err
 	}
 	var s participation.Schema
-	var err error
 	switch f.schema {
 	case "cyclic":
 		s, err = participation.Complete(f.Steps, f.participations, f.separation)

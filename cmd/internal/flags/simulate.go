@@ -181,11 +181,8 @@ func (f *SimulateFlags) options(cmd *cobra.Command, spec workload.Spec) (o simul
 // check finds wrong values of flags that stand for defaults in the library, and flags that do not go together.
 func (f *SimulateFlags) check(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
-	for name, v := range map[string]int{"T": f.steps, "participations": f.participations, "separation": f.separation,
-		"bandwidth": f.bandwidth, "records": f.task.Records, "seeds": f.seeds} {
-		if given(name) && v < 1 {
-			return terminal.Usagef("--%s %d: must be at least 1", name, v)
-		}
+	if err := terminal.AtLeastOne(cmd, "T", "participations", "separation", "bandwidth", "records", "seeds"); err != nil {
+		return err
 	}
 	for name, v := range map[string]float64{"clip": f.clip, "learning-rate": f.learningRate} {
 		if given(name) && (!(v > 0) || math.IsInf(v, 1)) {

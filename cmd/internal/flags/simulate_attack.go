@@ -40,21 +40,15 @@ func (f *SimulateAttackFlags) Bind(cmd *cobra.Command, study *SimulateFlags) {
 
 // Unused rejects flags of an attack where nobody attacks.
 func (f *SimulateAttackFlags) Unused(cmd *cobra.Command) error {
-	for _, name := range []string{"victim", "runs", "confidence"} {
-		if cmd.Flags().Changed(name) {
-			return terminal.Usagef("--%s: is for --attack", name)
-		}
-	}
-	return nil
+	return terminal.Refuse(cmd, "--%s: is for --attack", "victim", "runs", "confidence")
 }
 
 // check rejects flags that are not for attacks.
 func (f *SimulateAttackFlags) check(cmd *cobra.Command, study *SimulateFlags) error {
 	given := cmd.Flags().Changed
-	for _, name := range []string{"output", "force", "shard", "epsilon", "delta", "adjacency", "sampling", "bandwidth", "seeds", "test-rows"} {
-		if given(name) {
-			return terminal.Usagef("--%s: is not for --attack", name)
-		}
+	if err := terminal.Refuse(cmd, "--%s: is not for --attack", "output", "force", "shard", "epsilon", "delta", "adjacency", "sampling",
+		"bandwidth", "seeds", "test-rows"); err != nil {
+		return err
 	}
 	switch {
 	case f.attacker == "":

@@ -78,10 +78,7 @@ func (f *WorkloadFlags) BindOptimizer(cmd *cobra.Command) {
 	fl.Var((*terminal.WholeNumber)(&f.localSteps), "local-steps", "gossip follows every so many gradient steps; T counts these")
 	fl.Var((*terminal.WholeNumber)(&f.rounds), "gossip-rounds", "so many rounds of gossip at a time")
 	fl.BoolVar(&f.tracking, "gradient-tracking", false, "nodes gossip and follow the mean gradient, too")
-	err := cmd.RegisterFlagCompletionFunc("learning-rates", completeRates)
-	if err != nil {
-		panic(err) // a flag that does not exist
-	}
+	terminal.Complete(cmd, "learning-rates", completeRates)
 	terminal.InGroup(cmd, trainingGroup, "momentum", "nesterov", "learning-rates", "weight-decay", "local-steps", "gossip-rounds",
 		"gradient-tracking")
 }

@@ -403,7 +403,7 @@ func (a *Accounts) table(reports []threat.Report) document.Table {
 		case !apart:
 			row = append(row, numberOrDash(r.Cyffers))
 		case a.Options.Worst:
-			row = append(row, downOrDash(r.Worst), numberOrDash(r.WithoutReaction))
+			row = append(row, orDash(r.Worst, func(v float64) string { return terminal.DecimalDown(v, 6) }), numberOrDash(r.WithoutReaction))
 		default:
 			row = append(row, numberOrDash(r.WithoutReaction))
 		}
@@ -486,18 +486,13 @@ func growthTable(rows []threat.GrowthRow) document.Table {
 	return t
 }
 
-// downOrDash rounds down what is there.
-func downOrDash(v *float64) string {
-	if v == nil {
-		return "-"
-	}
-	return terminal.DecimalDown(*v, 6)
-}
-
 // numberOrDash rounds up what is there.
-func numberOrDash(v *float64) string {
+func numberOrDash(v *float64) string { return orDash(v, terminal.NumberUp) }
+
+// orDash is the text of what is there.
+func orDash[T any](v *T, text func(T) string) string {
 	if v == nil {
 		return "-"
 	}
-	return terminal.NumberUp(*v)
+	return text(*v)
 }

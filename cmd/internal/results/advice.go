@@ -164,8 +164,6 @@ func breaksBy(w plan.Way, p plan.Problem) []string {
 	}
 	people, protected := p.Schema.(*participation.People)
 	switch {
-	case w.Sampling == participation.Bins:
-		all = append(all, "a leaked draw")
 	case w.Sampling != participation.InTurn:
 		all = append(all, "a leaked draw")
 	case protected:

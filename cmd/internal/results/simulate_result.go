@@ -224,34 +224,23 @@ func simulationTable(rows []simulate.Row) document.Table {
 		case drawn && r.Epsilon != nil:
 			level = strconv.Itoa(r.Groups)
 		}
-		line := []string{r.Method, level, epsilon, lossText(r.Mean), lossText(r.Std), excessText(r.Excess), lossText(r.Full)}
+		line := []string{r.Method, level, epsilon, lossText(r.Mean), lossText(r.Std), orDash(r.Excess, excessText), lossText(r.Full)}
 		if classes {
-			line = append(line, percentText(r.Accuracy))
+			line = append(line, orDash(r.Accuracy, percentText))
 		}
 		lines = append(lines, append(line, remark(&r)))
 	}
 	return document.Table{Caption: "Test losses", Header: append(header, ""), Words: 1, Rows: lines}
 }
 
-func percentText(v *float64) string {
-	if v == nil {
-		return "-"
-	}
-	return fmt.Sprintf("%.1f %%", 100**v)
-}
+func percentText(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }
 
 func lossText(v *float64) string {
-	if v == nil {
-		return "-"
-	}
-	return fmt.Sprintf("%.5g", *v)
+	return orDash(v, func(v float64) string { return fmt.Sprintf("%.5g", v) })
 }
 
 // excessText is what the noise costs, with its standard error.
-func excessText(p *simulate.Paired) string {
-	if p == nil {
-		return "-"
-	}
+func excessText(p simulate.Paired) string {
 	if p.StdErr == nil {
 		return fmt.Sprintf("%.3g", p.Difference)
 	}

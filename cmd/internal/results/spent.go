@@ -62,12 +62,6 @@ func oneDelta(spent []noise.Spent) (delta float64, one bool) {
 // spentTable has a line a step, and a column of deltas where they differ.
 func spentTable(spent []noise.Spent) document.Table {
 	t := document.Table{Caption: "Spent after so many steps", Header: []string{"steps"}, Words: 0}
-	number := func(v *float64, text func(float64) string) string {
-		if v == nil {
-			return "-"
-		}
-		return text(*v)
-	}
 	_, one := oneDelta(spent)
 	if spent[0].Mu != nil {
 		t.Header = append(t.Header, "mu")
@@ -89,10 +83,10 @@ func spentTable(spent []noise.Spent) document.Table {
 			row = append(row, terminal.NumberUp(*s.Mu))
 		}
 		if !one || s.Epsilon != nil {
-			row = append(row, number(s.Epsilon, terminal.NumberUp))
+			row = append(row, numberOrDash(s.Epsilon))
 		}
 		if !one {
-			row = append(row, number(s.Delta, terminal.AsGiven))
+			row = append(row, orDash(s.Delta, terminal.AsGiven))
 		}
 		if row = append(row, string(s.By)); several {
 			row = append(row, s.Node)

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -91,6 +92,32 @@ func SomeArgs(what string) cobra.PositionalArgs {
 	}
 }
 
+// Refuse fails for the first of these flags that is given. The message has a %s for its name.
+func Refuse(cmd *cobra.Command, message string, flags ...string) error {
+	if i := slices.IndexFunc(flags, cmd.Flags().Changed); i >= 0 {
+		return Usagef(message, flags[i])
+	}
+	return nil
+}
+
+// AtLeastOne fails for the first of these flags that is given a WholeNumber below 1, which may stand for a default in a
+// library.
+func AtLeastOne(cmd *cobra.Command, flags ...string) error {
+	for _, name := range flags {
+		if f := cmd.Flags().Lookup(name); f.Changed && *f.Value.(*WholeNumber) < 1 {
+			return Usagef("--%s %v: must be at least 1", name, f.Value)
+		}
+	}
+	return nil
+}
+
+// Complete offers words for the value of a flag.
+func Complete(cmd *cobra.Command, flag string, words cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, words); err != nil {
+		panic(err) // a flag that does not exist
+	}
+}
+
 // CompleteWith offers fixed words for the value of a flag, and remembers them for valueMeant.
 func CompleteWith(cmd *cobra.Command, flag string, words []string) {
 	completeWith(cmd, flag, words, cobra.ShellCompDirectiveNoFileComp)
@@ -102,11 +129,6 @@ func CompleteWithFiles(cmd *cobra.Command, flag string, words []string) {
 }
 
 func completeWith(cmd *cobra.Command, flag string, words []string, files cobra.ShellCompDirective) {
-	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, files))
-	if err == nil {
-		err = cmd.Flags().SetAnnotation(flag, wordsAnnotation, words)
-	}
-	if err != nil {
-		panic(err) // a flag that does not exist
-	}
+	Complete(cmd, flag, cobra.FixedCompletions(words, files))
+	_ = cmd.Flags().SetAnnotation(flag, wordsAnnotation, words) // of a flag that exists
 }
