@@ -144,6 +144,7 @@ def main():
     parser.add_argument("--data", default="digits", help="digits, made, or a folder with MNIST")
     parser.add_argument("--torch", action="store_true", help="nodes train with torch (a layer of 32)")
     parser.add_argument("--canaries", type=int, default=0, help="records made up for an audit of the node that crashes")
+    parser.add_argument("--pace", type=float, help="seconds that a step takes at least where a node crashes: more on a busy machine")
     parser.add_argument("--short", action="store_true", help="4 nodes, 40 steps")
     options = parser.parse_args()
     if options.short:
@@ -163,7 +164,8 @@ def run(folder, options):
             with Network(plan, folder / "runs" / name, options, private) as network:
                 report(name, network.results(), options.steps)
     label = best.nodes[1]
-    with Network(best, folder / "runs" / "crash", options, pace=max(0.05, 8 / options.steps), spares=(label, label)) as network:
+    pace = max(0.05, 8 / options.steps) if options.pace is None else options.pace
+    with Network(best, folder / "runs" / "crash", options, pace=pace, spares=(label, label)) as network:
         downs = [
             network.crash(label, options.steps // 4, 2, whole=False),
             network.crash(label, options.steps // 2, 2, whole=True),

@@ -3,7 +3,8 @@
     MAFALDA=… python audited_trainings.py --trainings 13         # 8 nodes, T = 160, 105,546 parameters; needs torch and scikit-learn
     MAFALDA=… python audited_trainings.py --trainings 2 --steps 40 --hidden 60 --canaries 400
 
-Every node has canaries and is audited: so many nodes, so many audits of a training, each with noise and coins of its own.
+Every node has canaries and is audited: so many nodes, so many audits of a training, each with noise and coins of its own. The noise
+is of the operating system's keys: numbers are others in every run.
 """
 
 from __future__ import annotations

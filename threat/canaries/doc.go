@@ -5,9 +5,8 @@
 //
 // A canary is a record whose clipped gradient is clip·c, c a random direction of norm 1, in the steps in which its
 // place among the records has it take part. A secret coin says whether it really does; where neighbours replace a
-// record, whether it does or its opposite. What the messages tell about
-// the coins is a lower bound for what they tell about any record, and everything that moves it away from the plan is
-// a fault of the run.
+// record, whether it does or its opposite. What the messages tell about the coins is a lower bound for what they tell
+// about any record, and everything that moves it away from the plan is a fault of the run.
 //
 // # Notation
 //
