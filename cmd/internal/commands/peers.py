@@ -41,18 +41,31 @@ def with_jax_privacy(gram, steps, participations, folder):
     return time.perf_counter() - started, importlib.metadata.version("jax_privacy"), c
 
 
+class Unused(types.ModuleType):
+    """Stands for a module that is not installed and not used."""
+
+    __path__ = []
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return type(name, (), {})
+
+
 def with_mfdl(gram, steps, participations, folder):
-    for name, attribute in (("fedivertex", "GraphLoader"), ("networkx", "Graph")):  # which its optimizer does not use
-        try:
-            __import__(name)
-        except ImportError:
-            sys.modules[name] = types.ModuleType(name)
-            setattr(sys.modules[name], attribute, object)
     sys.path.insert(0, folder)
-    try:
-        from MFDL.simulations import optimal_factorization
-    except ImportError as error:
-        missing(error)
+    while True:
+        try:
+            from MFDL.simulations import optimal_factorization
+
+            break
+        except ModuleNotFoundError as error:
+            name = error.name or ""
+            if name.split(".")[0] in ("", "MFDL", "numpy", "scipy") or name in sys.modules:
+                missing(error)
+            sys.modules[name] = Unused(name)  # graphs, models, figures: its optimizer uses none of them
+        except (ImportError, SyntaxError) as error:
+            missing(error)
     workload = factor(gram)
     started = time.perf_counter()
     c = optimal_factorization.get_optimal_factorization(workload, steps, participations)
