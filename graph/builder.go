@@ -49,7 +49,8 @@ type mark struct {
 }
 
 func newBuilder(directed bool) *builder {
-	return &builder{directed: directed, direct: 1 << 22, far: map[int32]int32{}, number: map[string]int{}, crowd: newCrowd()}
+	return &builder{directed: directed, direct: 1 << 22, far: map[int32]int32{}, number: map[string]int{},
+		crowd: newCrowd()}
 }
 
 // node returns the number of the node with a label.

@@ -213,7 +213,8 @@ func (f *benchSelfFlags) runPeer(ctx context.Context, script string, p *peerProb
 }
 
 // python runs peers.py. The error wraps errMissingPeer if there is no such peer.
-func (f *benchSelfFlags) python(ctx context.Context, script string, p *peerProblem, name, out string) ([]float64, string, error) {
+func (f *benchSelfFlags) python(ctx context.Context, script string, p *peerProblem, name, out string) (
+	seconds []float64, version string, err error) {
 	c := exec.CommandContext(ctx, f.pythonProgram, script, name, p.file("gram.npy"), strconv.Itoa(p.steps),
 		strconv.Itoa(peerParticipations), out)
 	if name == "mfdl" {
@@ -225,7 +226,7 @@ func (f *benchSelfFlags) python(ctx context.Context, script string, p *peerProbl
 	}
 	var said, complaint bytes.Buffer
 	c.Stdout, c.Stderr = &said, &complaint
-	err := c.Run()
+	err = c.Run()
 	last := bytes.TrimSpace(complaint.Bytes())
 	last = last[bytes.LastIndexByte(last, '\n')+1:]
 	var exit *exec.ExitError
