@@ -17,6 +17,7 @@ type builder struct {
 	plain    bool // no edge has a weight: marks are not kept
 
 	table  []int32         // by the value of a label that is a small integer: its number plus one
+	direct int             // below which values are in the table, however few labels there are
 	far    map[int32]int32 // the same for values that were too large for the table when they came
 	number map[string]int  // numbers of all other labels
 	labels []string
@@ -48,7 +49,8 @@ type mark struct {
 }
 
 func newBuilder(directed bool) *builder {
-	return &builder{directed: directed, far: map[int32]int32{}, number: map[string]int{}, crowd: newCrowd()}
+	return &builder{directed: directed, direct: 1 << 22, far: map[int32]int32{}, number: map[string]int{},
+		crowd: newCrowd()}
 }
 
 // node returns the number of the node with a label.
@@ -71,18 +73,18 @@ func (b *builder) valued(value int32) int {
 			return int(i - 1)
 		}
 	}
-	i, ok := b.far[value]
-	if !ok {
+	i, isFar := b.far[value]
+	if i == 0 {
 		i = int32(b.append(strconv.Itoa(int(value)), value) + 1)
 	}
-	if int(value) >= 8*len(b.labels)+1<<16 {
+	if int(value) < 8*len(b.labels)+b.direct {
+		for int(value) >= len(b.table) {
+			b.table = append(b.table, make([]int32, max(1<<16, len(b.table)))...)
+		}
+		b.table[value] = i
+	} else if !isFar {
 		b.far[value] = i
-		return int(i - 1)
 	}
-	for int(value) >= len(b.table) {
-		b.table = append(b.table, make([]int32, max(1<<16, len(b.table)))...)
-	}
-	b.table[value] = i
 	return int(i - 1)
 }
 
@@ -154,6 +156,9 @@ func (b *builder) link(i, j int, weight float64, line int) error {
 		b.headless = true
 	}
 	b.added++
+	if len(b.pairs) == cap(b.pairs) {
+		b.pairs = slices.Grow(b.pairs, max(1<<12, len(b.pairs)))
+	}
 	b.pairs = append(b.pairs, p)
 	if !b.plain {
 		b.marks = append(b.marks, mark{weight, line})

@@ -3,12 +3,13 @@ package graph
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
+
+	"github.com/klauspost/compress/gzip"
 
 	"mafalda/internal/files"
 	"mafalda/internal/limits"

@@ -117,6 +117,7 @@ func TestIntegerLabels(t *testing.T) {
 			rapid.Map(rapid.IntRange(0, 200000), strconv.Itoa))
 		labels := rapid.SliceOfN(label, 0, 300).Draw(t, "labels")
 		b, number := newBuilder(false), map[string]int{}
+		b.direct = rapid.SampledFrom([]int{1 << 22, 1 << 16, 10}).Draw(t, "direct")
 		for i, l := range labels {
 			want, ok := number[l]
 			if !ok {

@@ -3,6 +3,7 @@ package workload
 import (
 	"math"
 	"math/rand/v2"
+	"runtime"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -98,6 +99,10 @@ func (l *lanczos) runs(start []float64, width, m int, left []float64, tick func(
 	if basis != nil {
 		for c, metric := range l.metrics(basis, width) {
 			s.runs[c].metric = metric
+		}
+		if len(basis)*len(start) > basisFloats/4 {
+			basis = nil
+			runtime.GC() // what follows takes the room of the basis, not more
 		}
 	}
 	return s.runs, nil

@@ -52,6 +52,9 @@ var ErrReversible = errors.New("estimates are for gossip matrices in detailed ba
 // basisFloats is the room for the Lanczos bases of several vectors that are worked on at a time, 1.3 GB.
 const basisFloats = 1.6e8
 
+// drawnFloats says how many vectors of random signs are drawn side by side: an estimate is the same as long as it stays.
+const drawnFloats = 8e7
+
 // NewSketch sketches the row-stochastic w (n×n), in detailed balance with pi (positive, Σ = 1), such as
 // graph.Gossip.Stationary returns. It costs probes·m products with w, and m·n numbers of memory for every probe that is
 // worked on at a time unless w is symmetric. The errors are the prefix workload, too few probes or steps, lengths
@@ -96,13 +99,13 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 		}
 		s.cross = runs[0]
 	}
-	starts := newVectors(l, s.unit, opts.Seed)
-	width := opts.Probes
-	if !l.symmetric {
-		width = max(1, min(width, int(basisFloats)/(n*opts.LanczosSteps)))
-	} else {
-		width = max(1, min(width, int(basisFloats)/(4*n)))
+	vector := n * opts.LanczosSteps
+	if l.symmetric {
+		vector = 4 * n
 	}
+	starts := newVectors(l, s.unit, max(1, min(opts.Probes, int(drawnFloats)/vector)), opts.Seed)
+	width := max(1, min(opts.Probes, int(basisFloats)/vector))
+	width -= width % min(starts.drawn, width) // all of what is drawn together
 	for len(s.probes) < opts.Probes {
 		count := min(width, opts.Probes-len(s.probes))
 		runs, err := l.runs(starts.nextBlock(count), count, opts.LanczosSteps, nil, tick)

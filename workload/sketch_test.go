@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -186,5 +187,38 @@ func TestSketchRefuses(t *testing.T) {
 	cancel()
 	if _, err := NewSketch(ctx, w.Matrix(), pi, good); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// The random vectors of a sketch, and what it makes of them, do not depend on how many are worked on at a time.
+func TestSketchDoesNotDependOnItsWidth(t *testing.T) {
+	g, _, err := graph.ByName("barabasi:60,3", graph.BuiltinOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := graph.NewGossip(g, graph.Uniform)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pi, _ := w.Stationary()
+	l := newLanczos(w.Matrix(), pi)
+	for _, drawn := range []int{1, 2, 3, 4} {
+		narrow, wide := newVectors(l, false, drawn, 5), newVectors(l, false, drawn, 5)
+		var one []*run
+		for left := 4; left > 0; {
+			width := min(drawn, left)
+			runs, err := l.runs(narrow.nextBlock(width), width, 10, nil, func(int) error { return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			one, left = append(one, runs...), left-width
+		}
+		four, err := l.runs(wide.nextBlock(4), 4, 10, nil, func(int) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(one, four) {
+			t.Errorf("vectors drawn by %d and worked on by four give other runs", drawn)
+		}
 	}
 }

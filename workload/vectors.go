@@ -12,6 +12,7 @@ type vectors struct {
 	unit  bool // z = √n·e_i instead of random signs
 	made  int
 	signs *rand.Rand
+	drawn int   // how many are drawn side by side: the signs depend on it
 	hubs  []int // of which every four vectors have orthogonal signs
 	flips *rand.Rand
 	flip  uint64 // a bit for every hub
@@ -20,14 +21,14 @@ type vectors struct {
 // hadamard holds rows of ±1 of length 4, orthogonal to each other: the bit p says that the entry p is -1.
 var hadamard = [4]uint64{0b0000, 0b1010, 0b1100, 0b0110}
 
-// newVectors returns random signs, or unit vectors.
+// newVectors returns random signs, drawn for so many vectors side by side, or unit vectors.
 //
 // Where π is not uniform, few nodes that many others average over can make up all that random signs are wrong about:
 // zᵀAz = trA + Σ 2A_ij z_i z_j. Two such hubs give it two values, and four samples are often the same one. The signs
 // of the four nodes of the largest π are therefore made such that Σ z_i z_j over every four vectors is 0 for any two
 // of them: then that part of the error is not there. Every single vector is as random as before.
-func newVectors(l *lanczos, unit bool, seed uint64) *vectors {
-	v := &vectors{l: l, unit: unit, signs: rand.New(rand.NewPCG(seed, 0x6d6166616c6461))}
+func newVectors(l *lanczos, unit bool, drawn int, seed uint64) *vectors {
+	v := &vectors{l: l, unit: unit, drawn: drawn, signs: rand.New(rand.NewPCG(seed, 0x6d6166616c6461))}
 	if unit || l.symmetric {
 		return v
 	}
@@ -57,6 +58,23 @@ func (v *vectors) nextBlock(width int) []float64 {
 		}
 		return y
 	}
+	if width <= v.drawn {
+		return v.draw(width)
+	}
+	y := make([]float64, v.l.nodes*width)
+	for from := 0; from < width; from += v.drawn {
+		part := min(v.drawn, width-from)
+		for i, x := range v.draw(part) {
+			y[i/part*width+from+i%part] = x
+		}
+		v.made += part
+	}
+	v.made -= width
+	return y
+}
+
+// draw returns so many vectors of random signs side by side, for the places after made.
+func (v *vectors) draw(width int) []float64 {
 	y := v.l.signs(v.signs, width)
 	for c := range width {
 		p := (v.made + c) % len(hadamard)
