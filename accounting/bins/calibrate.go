@@ -139,7 +139,7 @@ func (c *calibration) solve(ctx context.Context) (Privacy, error) {
 			proposed *= 1 + step
 		}
 	}
-	found.Failure, found.Rounds = 0, 0
+	found.Failure, found.Rounds, found.Estimated = 0, 0, c.largest
 	var err error
 	found.Confirmed, err = c.bins.confirm(ctx, c.at(c.largest), c.options, 0)
 	return found, err
