@@ -30,5 +30,5 @@ func ExampleMechanism_NoiseMultiplier() {
 	fmt.Printf("noise multiplier %.2f instead of %.2f, but for a chance of %v\n", secret.NoiseMultiplier, known.NoiseStd,
 		secret.Failure)
 	// Output:
-	// noise multiplier 5.13 instead of 9.92, but for a chance of 0
+	// noise multiplier 5.08 instead of 9.94, but for a chance of 0
 }
