@@ -59,36 +59,33 @@ const leastScale = LeastDelta / 10
 // mostMu is the μ of a known draw from which on a grid of losses shows nothing that is worth it.
 const mostMu = 60
 
+// near is how far log δ may be below the target's where a search ends.
+const near = 1e-3
+
 // withoutSamples returns about the least argument at which the δ without samples is at most the target, at most largest.
 func (c *calibration) withoutSamples() (float64, error) {
-	enough := func(argument float64) (bool, error) {
+	excess := func(argument float64) (float64, error) { // of log δ; decreasing
 		at := c.at(argument)
 		delta, err := c.bins.WithoutSamples(at.epsilon, at.noiseMultiplier)
-		return delta <= c.target, err
+		return math.Log(math.Max(delta, 1e-300) / c.target), err
 	}
-	high, low := c.largest, c.largest
-	for range 40 {
-		low *= 0.8
-		is, err := enough(low)
-		if err != nil {
-			return 0, err
+	high, low, lowY := c.largest, 0.0, 0.0
+	highY, err := excess(high)
+	slope := -20.0 // of log δ over the logarithm of the argument
+	for tries := 0; err == nil && highY < -near && high > low*(1+1e-4) && tries < 40; tries++ {
+		var y float64
+		step := math.Max((highY+near/2)/-slope, -1) // down from high, to a little below the target
+		if low > 0 {
+			width := math.Log(high / low)
+			step = -width * math.Min(math.Max((highY+near/2)/(highY-lowY), 0.02), 0.98)
 		}
-		if !is {
-			break
-		}
-		high = low
-	}
-	for high > low*(1+1e-4) {
-		middle := math.Sqrt(low * high)
-		is, err := enough(middle)
-		if err != nil {
-			return 0, err
-		}
-		if is {
-			high = middle
+		argument := high * math.Exp(step)
+		if y, err = excess(argument); y <= 0 {
+			slope = math.Min((y-highY)/step, -0.1)
+			high, highY = argument, y
 		} else {
-			low = middle
+			low, lowY = argument, y
 		}
 	}
-	return high, nil
+	return high, err
 }
