@@ -21,7 +21,8 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr
 
 
-INTEGRAL = 1e-5  # relative error of an epsilon by integration: halving the distances of its points changes it by less
+# relative error of an epsilon by integration: twice the distances change it by up to 1.3e-5 (three steps), in second order
+INTEGRAL = 1e-5
 
 
 def option(mean, sigma, strike):
