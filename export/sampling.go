@@ -42,8 +42,9 @@ type Sampling struct {
 	LowerBound float64 `json:"lower_bound,omitempty"`
 
 	// SchemeBins: the guarantee is one of samples, from this seed, and may be wrong with a probability of Failure.
-	// Confirmations is the number of the confirmation that succeeded, with that upper bound of δ; 0 is the noise of a
-	// known draw, which takes none. NoiseMultiplierEstimate is what the samples say without confidence.
+	// Confirmations is the number of the confirmation that succeeded, with that upper bound of δ; 0 is a bound that takes
+	// no samples: then there is nothing here but ConfirmedDelta. NoiseMultiplierEstimate is what the samples say without
+	// confidence.
 	Failure                 float64 `json:"failure_probability,omitempty"`
 	Samples                 int     `json:"samples,omitempty"`
 	Seed                    *uint64 `json:"seed,omitempty"`

@@ -21,6 +21,9 @@ func (s *Sampling) sampled() bool {
 		s.NoiseMultiplierEstimate != 0
 }
 
+// unsampled reports whether the guarantee of bins is one that takes no samples, and none are said.
+func (s *Sampling) unsampled() bool { return s.Confirmations == 0 && s.Samples == 0 }
+
 // checkBins refuses numbers that say nothing of random bins.
 func (s *Sampling) checkBins() error {
 	switch {
@@ -28,14 +31,18 @@ func (s *Sampling) checkBins() error {
 		return fmt.Errorf("sampling.probability is %v: a record of a bin is in every batch of it", s.Probability)
 	case s.Epsilon == nil || !(*s.Epsilon >= 0) || s.EpsilonLower != nil:
 		return errors.New("sampling bins has an epsilon, and no epsilon_lower")
+	case s.Confirmations == 0 && s.Samples == 0 && (s.Failure != 0 || s.Seed != nil || s.NoiseMultiplierEstimate != 0):
+		return errors.New("sampling: no samples, but a failure_probability, a seed, or a noise_multiplier_estimate")
+	case s.unsampled():
 	case !(s.Failure > 0 && s.Failure <= 0.5) || s.Samples < 1024 || s.Samples > MaxSamples || s.Seed == nil:
 		return fmt.Errorf("sampling: %d samples, a failure_probability of %v, or no seed", s.Samples, s.Failure)
 	case s.Confirmations < 0 || s.Confirmations > bins.MostConfirmations:
 		return fmt.Errorf("sampling: %d confirmations", s.Confirmations)
-	case !(s.NoiseMultiplierEstimate > 0) || !(s.ConfirmedDelta > 0 && s.ConfirmedDelta <= s.Delta) ||
-		len(s.Candidates) == 0:
-		return errors.New("sampling: no noise_multiplier_estimate, no candidates, or a confirmed_delta that is not from " +
-			"0 to delta")
+	case !(s.NoiseMultiplierEstimate > 0):
+		return errors.New("sampling: no noise_multiplier_estimate")
+	}
+	if !(s.ConfirmedDelta > 0 && s.ConfirmedDelta <= s.Delta) || len(s.Candidates) == 0 {
+		return errors.New("sampling: no candidates, or a confirmed_delta that is not from 0 to delta")
 	}
 	for i, c := range s.Candidates {
 		if c.OptimizedFor != SchemeCyclic && c.OptimizedFor != SchemeBins {
@@ -63,8 +70,12 @@ func (m *Manifest) bins() error {
 }
 
 // MonteCarlo returns what the accountant of random bins was asked for. All candidates hold together with a probability
-// of 1 - Failure, so that the choice among them costs nothing more: each has an equal share.
+// of 1 - Failure, so that the choice among them costs nothing more: each has an equal share. It is the zero value for a
+// guarantee without samples.
 func (s *Sampling) MonteCarlo() bins.MonteCarlo {
+	if s.unsampled() {
+		return bins.MonteCarlo{}
+	}
 	return bins.MonteCarlo{Samples: s.Samples, Failure: s.Failure / float64(len(s.Candidates)), Seed: *s.Seed}
 }
 
@@ -88,7 +99,11 @@ func (m *Manifest) ConfirmBins(ctx context.Context, c mat.Matrix) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrPrivacy, err)
 	}
-	if !(math.Abs(d.Upper-s.ConfirmedDelta) <= otherProcessor*d.Upper) || d.Upper > s.Delta*(1+otherProcessor) {
+	apart := math.Abs(d.Upper - s.ConfirmedDelta)
+	if s.Confirmations == 0 && s.Samples > 0 { // by an older accountant, which said what a known draw has
+		apart = d.Upper - s.ConfirmedDelta
+	}
+	if !(apart <= otherProcessor*d.Upper) || d.Upper > s.Delta*(1+otherProcessor) {
 		return fmt.Errorf("%w: with a noise multiplier of %v delta is at most %v for epsilon = %v; sampling says %v, "+
 			"claimed are %v", ErrPrivacy, s.NoiseMultiplier, d.Upper, *s.Epsilon, s.ConfirmedDelta, s.Delta)
 	}

@@ -11,7 +11,8 @@ import (
 	"mafalda/internal/rounding"
 )
 
-// binnedManifest is of an export for random bins, with the noise that its strategy, 0.7 of the identity, takes.
+// binnedManifest is of an export for random bins, with the noise that its strategy takes: two of its patterns are alike, so that
+// samples ask for less of it than the bound without them.
 func binnedManifest(t testing.TB) (*Manifest, mat.Matrix) {
 	t.Helper()
 	m := sampledManifest(t)
@@ -19,6 +20,8 @@ func binnedManifest(t testing.TB) (*Manifest, mat.Matrix) {
 	for i := range 7 {
 		c.Set(i, i, 0.7)
 	}
+	c.Set(1, 0, 0.6)
+	c.Set(5, 4, 0.6)
 	mechanism, err := bins.New(c, 4)
 	if err != nil {
 		t.Fatal(err)

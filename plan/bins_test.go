@@ -62,13 +62,14 @@ func TestBinsCandidates(t *testing.T) {
 	confirm(t, &lower, s.Sampling.NoiseMultiplier)
 }
 
-// confirm has noise for (2, 1e-6) and four bins confirmed by more samples.
+// confirm has noise for (2, 1e-6) and four bins confirmed by more samples, or without any.
 func confirm(t *testing.T, c mat.Matrix, multiplier float64) {
 	t.Helper()
 	mechanism := must(bins.New(c, 4))
 	d, err := mechanism.Delta(t.Context(), 2, multiplier, bins.MonteCarlo{Samples: 1 << 16, Seed: 1})
-	if err != nil || d.Upper > 1e-6 {
-		t.Errorf("a noise multiplier of %v: %+v, %v", multiplier, d, err)
+	without := must(mechanism.WithoutSamples(2, multiplier))
+	if err != nil || math.Min(d.Upper, without) > 1e-6 || d.Value > 1.05e-6 {
+		t.Errorf("a noise multiplier of %v: %+v, without samples %v, %v", multiplier, d, without, err)
 	}
 }
 

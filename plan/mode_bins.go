@@ -186,6 +186,9 @@ func (s *job) setBinsNoise() error {
 	of.Epsilon, of.Failure, of.Samples, of.Seed = &epsilon, asked.Failure, asked.Samples, &seed
 	of.Confirmations, of.NoiseMultiplierEstimate = best.Privacy.Rounds, best.Privacy.Estimated
 	of.ConfirmedDelta = math.Min(best.Privacy.Confirmed.Upper, of.Delta)
+	if of.Confirmations == 0 { // no samples were needed
+		of.Failure, of.Samples, of.Seed, of.NoiseMultiplierEstimate = 0, 0, nil, 0
+	}
 	if planned := len(newBinSearch(s).widths) + 1; len(s.Candidates) < planned { // it was interrupted
 		of.Failure *= float64(len(s.Candidates)) / float64(planned)
 	}

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 
@@ -49,8 +50,12 @@ func TestBinsStudy(t *testing.T) {
 			t.Fatal(err)
 		}
 		d, err := mechanism.Delta(t.Context(), cell.Epsilon, 10*std/clip, bins.MonteCarlo{Samples: 1 << 17, Seed: 3})
-		if err != nil || d.Upper > delta || d.Upper < delta/10 {
-			t.Errorf("%s at epsilon %v: delta %+v, %v", cell.Method, cell.Epsilon, d, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		without, err := mechanism.WithoutSamples(cell.Epsilon, 10*std/clip)
+		if least := math.Min(d.Upper, without); err != nil || least > delta || least < delta/10 || d.Value > 1.05*delta {
+			t.Errorf("%s at epsilon %v: delta %+v, without samples %v, %v", cell.Method, cell.Epsilon, d, without, err)
 		}
 	}
 	rows, err := NewGrid(s.Cells(), runs).Rows(delta)

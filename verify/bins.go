@@ -9,7 +9,8 @@ import (
 	"mafalda/strategy"
 )
 
-// bins checks the exported candidate, and has the accountant of random bins draw its samples again. The other
+// bins checks the exported candidate, and has the accountant of random bins bound δ again, by the same samples if it
+// took any. The other
 // candidates are not checked but for their errors, none of which may be smaller.
 func (v *verification) bins(ctx context.Context, c strategy.Strategy) error {
 	m, s := v.export.Manifest, v.export.Manifest.Sampling
@@ -22,6 +23,11 @@ func (v *verification) bins(ctx context.Context, c strategy.Strategy) error {
 	c.StrategyTo(&lower)
 	if err := m.ConfirmBins(ctx, &lower); err != nil {
 		return v.computing("sampling", err)
+	}
+	if s.Samples == 0 {
+		v.add("sampling", true, "%d bins take a noise multiplier of %v: delta is at most %s for epsilon = %v, without samples",
+			s.Groups, s.NoiseMultiplier, textUp(s.ConfirmedDelta), *s.Epsilon)
+		return nil
 	}
 	v.add("sampling", true, "%d bins take a noise multiplier of %v: delta is at most %s for epsilon = %v, by %d samples "+
 		"of seed %d, but for a chance of %.2g", s.Groups, s.NoiseMultiplier, textUp(s.ConfirmedDelta), *s.Epsilon, s.Samples,

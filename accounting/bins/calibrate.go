@@ -68,7 +68,8 @@ func (b *Mechanism) Epsilon(
 //
 // It is proposed by samples that have no part in the bound, and then confirmed by fresh ones, as by Delta. A
 // confirmation that fails is followed by one of a larger proposal, with half the failure probability: Failure/2,
-// Failure/4, ... add up to Failure. The noise without any secret is where this ends.
+// Failure/4, ... add up to Failure. The noise that WithoutSamples asks for is where this ends, and where it begins if
+// samples would ask for at most a percent less.
 //
 // It fails with accounting.ErrParameter for numbers out of range, with a fault.Argument about Samples or Failure, as
 // CheckDelta does, and when ctx ends.
@@ -98,7 +99,7 @@ type calibration struct {
 	bins    *Mechanism
 	options MonteCarlo
 	target  float64
-	largest float64 // an argument that is enough if the draw is known
+	largest float64 // an argument that is enough without samples: at first, if the draw is known
 	at      func(argument float64) point
 	chosen  float64
 }
@@ -106,9 +107,18 @@ type calibration struct {
 // MostConfirmations is how often a calibration tries before it takes the noise of a known draw.
 const MostConfirmations = 12
 
+// asGood is by how much samples have to ask for less than what is known without them, to be drawn.
+const asGood = 0.01
+
 // solve sets chosen.
 func (c *calibration) solve(ctx context.Context) (Privacy, error) {
 	found := Privacy{Delta: c.target, Failure: c.options.Failure}
+	if c.largest > 0 {
+		var err error
+		if c.largest, err = c.withoutSamples(); err != nil {
+			return found, err
+		}
+	}
 	c.chosen, found.Estimated = c.largest, c.largest
 	if c.largest > 0 && c.bins.Number() > 1 && c.bins.gaussianMu(c.at(c.largest).noiseMultiplier) <= largestMu {
 		proposed, estimated, err := c.propose(ctx)
@@ -116,7 +126,7 @@ func (c *calibration) solve(ctx context.Context) (Privacy, error) {
 			return found, err
 		}
 		found.Estimated = estimated
-		for step := 0.003; found.Rounds < MostConfirmations && proposed < c.largest; step *= 1.7 {
+		for step := 0.003; found.Rounds < MostConfirmations && proposed < c.largest*(1-asGood); step *= 1.7 {
 			found.Rounds++
 			found.Confirmed, err = c.bins.confirm(ctx, c.at(proposed), c.options, found.Rounds)
 			if err != nil {
@@ -129,18 +139,22 @@ func (c *calibration) solve(ctx context.Context) (Privacy, error) {
 			proposed *= 1 + step
 		}
 	}
-	found.Failure, found.Rounds = 0, 0
+	found.Failure, found.Rounds, found.Estimated = 0, 0, c.largest
 	var err error
 	found.Confirmed, err = c.bins.confirm(ctx, c.at(c.largest), c.options, 0)
 	return found, err
 }
 
 // confirm is confirmation number round, with its samples and its share of the failure probability; 0 is that without
-// samples, for a known draw.
+// samples.
 func (b *Mechanism) confirm(ctx context.Context, at point, o MonteCarlo, round int) (Delta, error) {
 	if round == 0 {
 		known, err := b.knownDraw(at)
-		e := Estimate{known, known}
+		if err != nil {
+			return Delta{}, err
+		}
+		delta, err := b.WithoutSamples(at.epsilon, at.noiseMultiplier)
+		e := Estimate{delta, delta}
 		return Delta{Estimate: e, Removal: e, Addition: e, KnownDraw: known}, err
 	}
 	o.Failure = math.Ldexp(o.Failure, -round)

@@ -86,7 +86,9 @@ func TestMoreBinsNeedLessNoise(t *testing.T) {
 
 // ε and noise multiplier invert each other, up to the price of confidence, and both are confirmed.
 func TestEpsilonOfTheCalibratedNoise(t *testing.T) {
-	b := binsOf(t, 4, alike(4, 0.7)...)
+	gram := alike(4, 0.1)
+	gram[1], gram[4] = 0.9, 0.9 // two patterns are more alike than others: samples ask for less noise
+	b := binsOf(t, 4, gram...)
 	o := MonteCarlo{Samples: 1 << 13, Seed: 5}
 	noise, err := b.NoiseMultiplier(t.Context(), 1, 1e-6, o)
 	if err != nil {
@@ -105,8 +107,8 @@ func TestEpsilonOfTheCalibratedNoise(t *testing.T) {
 		t.Errorf("half the noise: %+v, %v", again, err)
 	}
 	mu, _ := accounting.MuFromDP(1, 1e-6)
-	if gain := noise.NoiseMultiplier * noise.NoiseMultiplier * mu * mu; gain > 0.86 || gain < 0.74 {
-		t.Errorf("squared noise %v of that without the secret; the mean entry of the Gram matrix is 0.775", gain)
+	if gain := noise.NoiseMultiplier * noise.NoiseMultiplier * mu * mu; gain > 0.55 || gain < 0.4 {
+		t.Errorf("squared noise %v of that without the secret; the mean entry of the Gram matrix is 0.425", gain)
 	}
 	if none, err := b.Epsilon(t.Context(), 0.9, 5, o); err != nil || none.Epsilon > 1e-3 {
 		t.Errorf("a δ that needs no ε: %+v, %v", none, err)

@@ -2,7 +2,9 @@
 // independently and uniformly, and the bins are visited in turn. New makes the Mechanism of a strategy without
 // negative entries; its Delta, Epsilon and NoiseMultiplier say what it gives away.
 //
-// The numbers are by importance sampling: an estimate, and an upper bound with the probability that it fails
+// WithoutSamples is a bound by the distribution of a privacy loss, exact but for its grid where all patterns have the same
+// norm and the same inner products, as orthogonal ones have; calibrations take its noise wherever samples would ask for at
+// most a percent less. Else the numbers are by importance sampling: an estimate, and an upper bound with the probability that it fails
 // (MonteCarlo.Failure), over seeds that were chosen before any result was seen. Samples are drawn where the loss is
 // large, so that each is proven to be at most some multiple of δ, and a bound for means of bounded variables applies.
 // Rounding is added. What the bounds cost, and which source proves domination, is said at Mechanism and at Delta.

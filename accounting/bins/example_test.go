@@ -27,8 +27,8 @@ func ExampleMechanism_NoiseMultiplier() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("noise multiplier %.1f instead of %.1f, but for a chance of %.0e\n", secret.NoiseMultiplier,
-		known.NoiseStd, secret.Failure)
+	fmt.Printf("noise multiplier %.2f instead of %.2f, but for a chance of %v\n", secret.NoiseMultiplier, known.NoiseStd,
+		secret.Failure)
 	// Output:
-	// noise multiplier 5.2 instead of 9.9, but for a chance of 1e-09
+	// noise multiplier 5.08 instead of 9.94, but for a chance of 0
 }

@@ -16,7 +16,7 @@ import (
 var inBins = []string{"--graph", "florentine", "--T", "12", "-k", "6", "--sampling", "bins", "--epsilon", "2", "--delta",
 	"1e-5"}
 
-// Keys that scripts rely on, and what belongs together; what others do with the export.
+// Keys that scripts rely on, and what belongs together; what others do with the export. Two bins take no samples.
 func TestOptimizeBins(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "out")
@@ -24,7 +24,7 @@ func TestOptimizeBins(t *testing.T) {
 		dir)...)
 	s, p := m.Sampling, m.Privacy
 	if s == nil || s.Scheme != "bins" || s.Groups != 2 || s.Probability != 1 || s.Rounds != 6 || *s.Epsilon != 2 ||
-		s.EpsilonLower != nil || s.Delta != 1e-5 || s.Failure != 1e-6 || s.Samples != 4096 || *s.Seed != 5 ||
+		s.EpsilonLower != nil || s.Delta != 1e-5 || s.Failure != 0 || s.Samples != 0 || s.Seed != nil ||
 		s.ConfirmedDelta > 1e-5 || m.Baselines != nil || m.Gap != 0 || m.Strategy.ClassBound != 0 {
 		t.Fatalf("%+v", s)
 	}
@@ -95,7 +95,7 @@ func noiseOfUnconfirmedBins(t *testing.T, dir string, m export.Manifest) {
 func useBins(t *testing.T, dir string, m export.Manifest) {
 	t.Helper()
 	if code, out, errs := mafalda("verify", dir); code != 0 || !strings.Contains(out, "ok      sampling     2 bins") ||
-		!strings.Contains(out, "but for a chance of 1e-06") {
+		!strings.Contains(out, "for epsilon = 2, without samples") {
 		t.Errorf("verify: code %d\n%s%s", code, out, errs)
 	}
 	audit := []string{"audit", "--sampling", "bins", "--export", dir, "--runs", "10000"}
@@ -151,7 +151,7 @@ func TestBinsAreNamedHonestly(t *testing.T) {
 	}
 	for _, want := range []string{"sampling       bins, in secret", "a permutation that is cut into equal batches is another",
 		"certificate    the strategies are local optima", "lower bound    no strategy, whatever its class",
-		"but for a chance of 1e-09", "dense, in turn", "noise multiplier·clip"} {
+		"confidence     none is needed", "dense, in turn", "noise multiplier·clip"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -18,7 +18,7 @@ func TestSamplingCommand(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "sampling")
 	args := []string{"sampling", "--graph", "florentine", "--T", "24", "-k", "3", "--epsilon", "16,1"}
 	code, out, errs := mafalda(append(args, "-o", dir)...)
-	if code != 0 || errs != "" || !strings.Contains(out, "1 (DP-D-SGD)") || !strings.Contains(out, "│ 16 │") {
+	if code != 0 || strings.Contains(errs, "mafalda:") || !strings.Contains(out, "1 (DP-D-SGD)") || !strings.Contains(out, "│ 16 │") {
 		t.Fatalf("code %d, %s%s", code, out, errs)
 	}
 	var r results.SamplingResult
@@ -38,7 +38,7 @@ func TestSamplingCommand(t *testing.T) {
 			math.Abs(row.CyclicErrorAtPrivacy-m.CyclicErrorAtPrivacy) > 2e-6*m.CyclicErrorAtPrivacy {
 			t.Errorf("%+v, optimize: %+v", row, m.Sampling)
 		}
-		if b := row.Bins; b == nil || b.Error < row.BinsLowerBound || b.Failure != 1e-9 || b.Ratio != b.Error/row.CyclicErrorAtPrivacy {
+		if b := row.Bins; b == nil || b.Error < row.BinsLowerBound || b.Failure > 1e-9 || b.Ratio != b.Error/row.CyclicErrorAtPrivacy {
 			t.Errorf("random bins: %+v, bound %v", b, row.BinsLowerBound)
 		}
 		for _, at := range row.Bands {
@@ -113,7 +113,7 @@ func TestSamplingOfOneEpsilon(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "s")
 	code, out, errs := mafalda("sampling", "--graph", "path:5", "--T", "12", "-k", "3", "--epsilon", "1", "-o", dir)
-	if code != 0 || errs != "" || !strings.Contains(out, "│ 1 │") {
+	if code != 0 || strings.Contains(errs, "mafalda:") || !strings.Contains(out, "│ 1 │") {
 		t.Fatalf("code %d, %s%s", code, out, errs)
 	}
 	for _, name := range []string{"sampling.csv", "sampling.json", "sampling.png", "sampling.svg", "sampling.pdf"} {
