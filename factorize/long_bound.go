@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
@@ -37,19 +38,18 @@ import (
 // are of small matrices: kcp×kcp and k×k. For fixed A and B_i this is linear in F, and its rows the best F: the
 // ascent is over after two steps. mathematics.md has measured how near it is.
 //
-// Patterns beyond whole periods of the first k·b steps are left out, which makes the bound smaller. The errors are
-// ErrTooManyPeriods, responses of fewer than T numbers, and the context's.
+// Of more than k periods every k ones have blocks of their own in F_i. Steps beyond whole periods are left out, which
+// makes the bound smaller. The errors are ErrTooManyPeriods, responses of fewer than T numbers, and the context's.
 func LongBound(ctx context.Context, responses [][]float64, schema participation.Cyclic) (float64, error) {
 	for _, r := range responses {
 		if len(r) < schema.Steps() {
 			return 0, errors.New("a response is shorter than the schema")
 		}
 	}
-	k, b := schema.Participations(), schema.Separation()
-	if k = min(k, schema.Steps()/b); k <= 1 {
-		k, b = 1, min(b, schema.Steps())
-	}
+	b := schema.Separation()
+	k := schema.Steps() / b
 	p := newPieces(responses, k, b)
+	p.window = schema.Participations()
 	if k*p.c > largestCoarse {
 		return 0, ErrTooManyPeriods
 	}
@@ -77,16 +77,17 @@ func identity(n int) *mat.Dense {
 }
 
 // pieces are k periods of b steps, of c pieces of this length each; a period's remainder, less than c steps, is left
-// out.
+// out. A pattern has so many neighbouring periods as the window.
 type pieces struct {
 	responses       [][]float64
 	k, b, c, length int
+	window          int
 }
 
 // newPieces cuts small problems into single steps, others into few pieces with a short remainder.
 func newPieces(responses [][]float64, k, b int) pieces {
 	if k*b <= largestCoarse {
-		return pieces{responses, k, b, b, 1}
+		return pieces{responses: responses, k: k, b: b, c: b, length: 1}
 	}
 	least := max((b+largestPiece-1)/largestPiece, (fewestPieces+k-1)/k)
 	best := least
@@ -95,7 +96,7 @@ func newPieces(responses [][]float64, k, b int) pieces {
 			best = c
 		}
 	}
-	return pieces{responses, k, b, best, b / best}
+	return pieces{responses: responses, k: k, b: b, c: best, length: b / best}
 }
 
 // bound returns the bound with so many polynomials, or as many as pieces have steps.
@@ -283,14 +284,22 @@ func remove(a, basis *mat.Dense) {
 	a.Sub(a, &right)
 }
 
+var errEigen = errors.New("eigenvalues for the lower bound did not converge")
+
+// eigen fails, too, if the squares of the values do not add up to the matrix's: gonum 0.17.0 says that it converged with
+// values of 1e125 for matrices with entries from 1e-215 to 80.
 func eigen(a *mat.SymDense) ([]float64, *mat.Dense, error) {
 	var e mat.EigenSym
 	if !e.Factorize(a, true) {
-		return nil, nil, errors.New("eigenvalues for the lower bound did not converge")
+		return nil, nil, errEigen
+	}
+	values, size := e.Values(nil), mat.Norm(a, 2)
+	if !(math.Abs(floats.Norm(values, 2)-size) <= 1e-8*size) {
+		return nil, nil, errEigen
 	}
 	var vectors mat.Dense
 	e.VectorsTo(&vectors)
-	return e.Values(nil), &vectors, nil
+	return values, &vectors, nil
 }
 
 // evaluate returns the bound of F, and the F that is best for the A and B_i that are best for this one: with Z the
@@ -334,20 +343,30 @@ func (c *coarse) evaluate(f []*mat.Dense) (bound float64, next []*mat.Dense, err
 		}
 		total += nuclear
 		next[i].Add(next[i], gradient)
-		var largest, sum float64
-		for m := range c.k {
-			largest = math.Max(largest, blas64.Nrm2(vectorOf(own.RawRowView(m))))
-			sum += blas64.Nrm2(vectorOf(next[i].RawRowView(m)))
-		}
-		budget += largest * largest
-		for m := range c.k {
-			row := vectorOf(next[i].RawRowView(m))
-			blas64.Scal(sum/blas64.Nrm2(row), row)
+		for from := 0; from < c.k; from += c.window {
+			budget += c.scaleRows(own, next[i], from, min(from+c.window, c.k))
 		}
 	}
 	bound, err = finiteBound(total, budget*float64(c.length), longSlack)
 	rescale(next)
 	return bound, next, err
+}
+
+// scaleRows gives the rows of a block of F_i the norms √y that they should have, and returns y of the block that was.
+func (c *coarse) scaleRows(own, next *mat.Dense, from, to int) float64 {
+	var largest, sum float64
+	for m := from; m < to; m++ {
+		row := next.RawRowView(m)
+		clear(row[:from])
+		clear(row[to:])
+		largest = math.Max(largest, blas64.Nrm2(vectorOf(own.RawRowView(m))))
+		sum += blas64.Nrm2(vectorOf(row))
+	}
+	for m := from; m < to; m++ {
+		row := vectorOf(next.RawRowView(m))
+		blas64.Scal(sum/blas64.Nrm2(row), row)
+	}
+	return largest * largest
 }
 
 // spread calls visit for every entry of F ⊗ I_p on whose place F has one: row and column of F ⊗ I_p, and F_i[m,o].
