@@ -67,7 +67,7 @@ type Problem struct {
 
 // Options says what Solve searches for. The zero value asks for the optimum of all strategies, without a noise level.
 type Options struct {
-	Class string // "dense" (the default), "banded", "toeplitz", "blt" or "banded-inverse"
+	Class string // "dense" (the default), "banded", "toeplitz", "blt", "banded-inverse" or "comb"
 
 	// The privacy of one record against everybody who sees all messages (local DP): Epsilon with Delta, or Mu for
 	// μ-GDP. All 0: no noise level is computed.

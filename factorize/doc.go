@@ -31,6 +31,7 @@
 //	Toeplitz{Bandwidth: w}       w coefficients, scaled columns      none
 //	BLT{Buffers: d}              d poles of a rational function      none
 //	BandedInverse{Bandwidth: w}  C⁻¹ of w coefficients               none
+//	Comb{Buffers: d}             BLT times a comb of period b        none
 //
 // An Objective is the error to be made small: Mean of all steps, by H; Worst or Last of single ones; or Long, the mean
 // of more steps than matrices of T×T have room for. All searches take the same Options, tell the same Progress and

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
@@ -37,23 +38,20 @@ import (
 // are of small matrices: kcp×kcp and k×k. For fixed A and B_i this is linear in F, and its rows the best F: the
 // ascent is over after two steps. mathematics.md has measured how near it is.
 //
-// Patterns beyond whole periods of the first k·b steps are left out, which makes the bound smaller. The errors are
-// ErrTooManyPeriods, responses of fewer than T numbers, and the context's.
+// Of more than k periods every k ones have blocks of their own in F_i. The first pieces have a row more in F_i if the
+// last period ends behind them; what is left are less steps than pieces have, and makes the bound smaller. The errors are ErrTooManyPeriods, responses of fewer than T numbers, and the context's.
 func LongBound(ctx context.Context, responses [][]float64, schema participation.Cyclic) (float64, error) {
 	for _, r := range responses {
 		if len(r) < schema.Steps() {
 			return 0, errors.New("a response is shorter than the schema")
 		}
 	}
-	k, b := schema.Participations(), schema.Separation()
-	if k = min(k, schema.Steps()/b); k <= 1 {
-		k, b = 1, min(b, schema.Steps())
-	}
-	p := newPieces(responses, k, b)
-	if k*p.c > largestCoarse {
+	p := newPieces(responses, schema.Steps(), schema.Separation())
+	p.window = schema.Participations()
+	if p.all() > largestCoarse {
 		return 0, ErrTooManyPeriods
 	}
-	return p.bound(ctx, largestCoarse/(k*p.c))
+	return p.bound(ctx, largestCoarse/p.all())
 }
 
 // ErrTooManyPeriods is returned by LongBound for a schema of more than 640 periods, or pieces of 1,024 steps.
@@ -76,17 +74,19 @@ func identity(n int) *mat.Dense {
 	return m
 }
 
-// pieces are k periods of b steps, of c pieces of this length each; a period's remainder, less than c steps, is left
-// out.
+// pieces are k periods of b steps, of c pieces of this length each, and some pieces more of one that is not whole; a
+// period's remainder, less than c steps, is left out. A pattern has so many neighbouring periods as the window.
 type pieces struct {
 	responses       [][]float64
 	k, b, c, length int
+	more, window    int
 }
 
 // newPieces cuts small problems into single steps, others into few pieces with a short remainder.
-func newPieces(responses [][]float64, k, b int) pieces {
-	if k*b <= largestCoarse {
-		return pieces{responses, k, b, b, 1}
+func newPieces(responses [][]float64, steps, b int) pieces {
+	k := steps / b
+	if steps <= largestCoarse {
+		return pieces{responses: responses, k: k, b: b, c: b, length: 1, more: steps - k*b}
 	}
 	least := max((b+largestPiece-1)/largestPiece, (fewestPieces+k-1)/k)
 	best := least
@@ -95,14 +95,26 @@ func newPieces(responses [][]float64, k, b int) pieces {
 			best = c
 		}
 	}
-	return pieces{responses, k, b, best, b / best}
+	length := b / best
+	return pieces{responses: responses, k: k, b: b, c: best, length: length, more: min(best, (steps-k*b)/length)}
+}
+
+// all returns how many pieces there are.
+func (p pieces) all() int { return p.k*p.c + p.more }
+
+// periods returns how many periods have the piece.
+func (p pieces) periods(piece int) int {
+	if piece < p.more {
+		return p.k + 1
+	}
+	return p.k
 }
 
 // bound returns the bound with so many polynomials, or as many as pieces have steps.
 func (p pieces) bound(ctx context.Context, count int) (best float64, err error) {
 	var f []*mat.Dense
-	for range p.c {
-		f = append(f, identity(p.k))
+	for i := range p.c {
+		f = append(f, identity(p.periods(i)))
 	}
 	count = min(count, mostPolynomials, p.length)
 	for _, count := range []int{min(2, count), count} { // the first finds F, cheaply
@@ -173,7 +185,7 @@ func (p pieces) coarsen(count int) (*coarse, error) {
 
 // setLow computes PRP a response at a time: its p×p blocks depend on how far two pieces are from each other.
 func (c *coarse) setLow(basis *mat.Dense) {
-	all, n := c.k*c.c, c.k*c.c*c.count
+	all, n := c.all(), c.all()*c.count
 	products := c.products(basis)
 	blocks := map[int]*mat.Dense{} // by lag: a response a row, of p² numbers
 	for to := range all {
@@ -256,14 +268,15 @@ func (c *coarse) setHigh(basis *mat.Dense) error {
 		}
 		v.Reset()
 	}
-	c.high = mat.NewDense(c.k, c.k, nil)
-	for e := range c.k {
+	most := c.periods(0)
+	c.high = mat.NewDense(most, most, nil)
+	for e := range most {
 		var tau float64
 		window := c.windows(e * c.b)
 		for j := range c.responses {
 			tau += mat.Dot(window.RowView(j), sums.RowView(j))
 		}
-		for m := e; m < c.k; m++ {
+		for m := e; m < most; m++ {
 			c.high.Set(m, m-e, tau)
 		}
 	}
@@ -283,21 +296,29 @@ func remove(a, basis *mat.Dense) {
 	a.Sub(a, &right)
 }
 
+var errEigen = errors.New("eigenvalues for the lower bound did not converge")
+
+// eigen fails, too, if the squares of the values do not add up to the matrix's: gonum 0.17.0 says that it converged with
+// values of 1e125 for matrices with entries from 1e-215 to 80.
 func eigen(a *mat.SymDense) ([]float64, *mat.Dense, error) {
 	var e mat.EigenSym
 	if !e.Factorize(a, true) {
-		return nil, nil, errors.New("eigenvalues for the lower bound did not converge")
+		return nil, nil, errEigen
+	}
+	values, size := e.Values(nil), mat.Norm(a, 2)
+	if !(math.Abs(floats.Norm(values, 2)-size) <= 1e-8*size) {
+		return nil, nil, errEigen
 	}
 	var vectors mat.Dense
 	e.VectorsTo(&vectors)
-	return e.Values(nil), &vectors, nil
+	return values, &vectors, nil
 }
 
 // evaluate returns the bound of F, and the F that is best for the A and B_i that are best for this one: with Z the
 // derivative of ⟨RF, U⟩, a row of F_i has the direction of the row of Z_i, and its norm √y_i is Σ_m ‖Z_i[m]‖ but for
 // scale.
 func (c *coarse) evaluate(f []*mat.Dense) (bound float64, next []*mat.Dense, err error) {
-	n := c.k * c.c * c.count
+	n := c.all() * c.count
 	whole := mat.NewDense(n, n, nil)
 	c.spread(func(row, column, i, m, o int) { whole.Set(row, column, f[i].At(m, o)) })
 	var moved, square mat.Dense // H F and FᵀHF
@@ -323,8 +344,8 @@ func (c *coarse) evaluate(f []*mat.Dense) (bound float64, next []*mat.Dense, err
 	}
 	var z mat.Dense
 	dense.Mul(&z, &moved, &root)
-	for range c.c {
-		next = append(next, mat.NewDense(c.k, c.k, nil))
+	for i := range c.c {
+		next = append(next, mat.NewDense(c.periods(i), c.periods(i), nil))
 	}
 	c.spread(func(row, column, i, m, o int) { next[i].Set(m, o, next[i].At(m, o)+z.At(row, column)) })
 	for i, own := range f {
@@ -334,15 +355,8 @@ func (c *coarse) evaluate(f []*mat.Dense) (bound float64, next []*mat.Dense, err
 		}
 		total += nuclear
 		next[i].Add(next[i], gradient)
-		var largest, sum float64
-		for m := range c.k {
-			largest = math.Max(largest, blas64.Nrm2(vectorOf(own.RawRowView(m))))
-			sum += blas64.Nrm2(vectorOf(next[i].RawRowView(m)))
-		}
-		budget += largest * largest
-		for m := range c.k {
-			row := vectorOf(next[i].RawRowView(m))
-			blas64.Scal(sum/blas64.Nrm2(row), row)
+		for from := 0; from < c.periods(i); from += c.window {
+			budget += scaleRows(own, next[i], from, min(from+c.window, c.periods(i)))
 		}
 	}
 	bound, err = finiteBound(total, budget*float64(c.length), longSlack)
@@ -350,11 +364,28 @@ func (c *coarse) evaluate(f []*mat.Dense) (bound float64, next []*mat.Dense, err
 	return bound, next, err
 }
 
+// scaleRows gives the rows of a block of F_i the norms √y that they should have, and returns y of the block that was.
+func scaleRows(own, next *mat.Dense, from, to int) float64 {
+	var largest, sum float64
+	for m := from; m < to; m++ {
+		row := next.RawRowView(m)
+		clear(row[:from])
+		clear(row[to:])
+		largest = math.Max(largest, blas64.Nrm2(vectorOf(own.RawRowView(m))))
+		sum += blas64.Nrm2(vectorOf(row))
+	}
+	for m := from; m < to; m++ {
+		row := vectorOf(next.RawRowView(m))
+		blas64.Scal(sum/blas64.Nrm2(row), row)
+	}
+	return largest * largest
+}
+
 // spread calls visit for every entry of F ⊗ I_p on whose place F has one: row and column of F ⊗ I_p, and F_i[m,o].
 func (c *coarse) spread(visit func(row, column, i, m, o int)) {
 	for i := range c.c {
-		for m := range c.k {
-			for o := range c.k {
+		for m := range c.periods(i) {
+			for o := range c.periods(i) {
 				for q := range c.count {
 					visit((m*c.c+i)*c.count+q, (o*c.c+i)*c.count+q, i, m, o)
 				}
@@ -366,7 +397,9 @@ func (c *coarse) spread(visit func(row, column, i, m, o int)) {
 // fast returns ‖M F_i‖_*, rounded down, and its derivative by F_i.
 func (c *coarse) fast(f *mat.Dense) (float64, *mat.Dense, error) {
 	var product, polar, gradient mat.Dense
-	product.Mul(c.high, f)
+	size, _ := f.Dims()
+	high := c.high.Slice(0, size, 0, size)
+	product.Mul(high, f)
 	var svd mat.SVD
 	if !svd.Factorize(&product, mat.SVDThin) {
 		return 0, nil, errors.New("singular values for the lower bound did not converge")
@@ -374,13 +407,13 @@ func (c *coarse) fast(f *mat.Dense) (float64, *mat.Dense, error) {
 	values := svd.Values(nil)
 	var nuclear float64
 	for _, v := range values {
-		nuclear += math.Max(v-64*float64(c.k)*0x1p-53*values[0], 0)
+		nuclear += math.Max(v-64*float64(size)*0x1p-53*values[0], 0)
 	}
 	var u, v mat.Dense
 	svd.UTo(&u)
 	svd.VTo(&v)
 	polar.Mul(&u, v.T())
-	gradient.Mul(c.high.T(), &polar)
+	gradient.Mul(high.T(), &polar)
 	return nuclear, &gradient, nil
 }
 

@@ -60,8 +60,8 @@ func (c Toeplitz) Supports(k Kind, schema participation.Schema) error {
 // worst for it, at a cost of O(T²) memory and O(T² + Tbk) time an evaluation, and with b, 2b, 4b, ... coefficients no
 // worse than with fewer.
 //
-// For Long the loss takes the majorant of the sensitivity, which is exact where no coefficient of C is negative, at O(Tw)
-// an evaluation. It fails as Supports does, for a bandwidth outside 1..T, and with ErrGram.
+// For Long an evaluation costs O(Tw + Tk); where Tk is above 5·10⁷ the loss takes the majorant of the sensitivity, which is
+// exact where no coefficient of C is negative. It fails as Supports does, for a bandwidth outside 1..T, and with ErrGram.
 func (c Toeplitz) Optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
 ) (*Result, error) {

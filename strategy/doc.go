@@ -45,7 +45,7 @@
 // # Sensitivity
 //
 // Sensitivity is what C costs in privacy under a participation schema, rounded up, from the entries of CᵀC; for Toeplitz
-// strategies of more than LongSteps steps a bound in O(T). Normalize scales C to sensitivity 1.
+// strategies of more than LongSteps steps a bound in O(kT). Normalize scales C to sensitivity 1.
 //
 // # Parameters and the registry
 //

@@ -44,16 +44,18 @@ func NewGrowth(c Strategy, schema participation.Schema) (*Growth, error) {
 //     exact within 10⁻⁶, so that a later step has no smaller one to offer.
 //   - Under min-sep, where it is no more than a bound, it is the smallest one of this step and later ones: of all up to
 //     64 steps, of eight later ones where there are more.
-//   - Of more than LongSteps steps it is ToeplitzMajorant, which grows itself.
+//   - Of more than LongSteps steps it is the smaller bound of these steps and of all.
 //
 // It fails for steps outside 1..T.
 func (g *Growth) Sensitivity(steps int) (participation.Sensitivity, error) {
 	best, err := g.bound(steps)
-	if _, listed := g.schema.(interface{ Patterns() [][]int }); listed || err != nil || best.Exact {
+	if _, listed := g.schema.(interface{ Patterns() [][]int }); listed && g.series == nil || err != nil || best.Exact {
 		return best, err
 	}
 	apart := 1
-	if all := g.schema.Steps(); all > 64 {
+	if all := g.schema.Steps(); g.series != nil {
+		apart = all
+	} else if all > 64 {
 		apart = all / 8
 	}
 	for later := g.schema.Steps(); later > steps; later -= apart {

@@ -101,7 +101,8 @@ func drawStrategy(t *rapid.T, steps int) strategy.Strategy {
 	}
 	var c strategy.Strategy
 	var err error
-	switch rapid.SampledFrom([]string{"dense", "banded", "toeplitz", "scaled", "blt", "banded-inverse"}).Draw(t, "class") {
+	class := rapid.SampledFrom([]string{"dense", "banded", "toeplitz", "scaled", "blt", "comb", "banded-inverse"}).Draw(t, "class")
+	switch class {
 	case "dense":
 		c, err = strategy.NewDense(lower)
 	case "banded":
@@ -110,9 +111,13 @@ func drawStrategy(t *rapid.T, steps int) strategy.Strategy {
 		c, err = strategy.NewToeplitz(steps, coefficients, nil)
 	case "scaled":
 		c, err = strategy.NewToeplitz(steps, coefficients, columns)
-	case "blt":
-		c, err = strategy.NewBLT(steps, 0.5+rng.Float64(), []strategy.Section{
+	case "blt", "comb":
+		var blt *strategy.BLT
+		blt, err = strategy.NewBLT(steps, 0.5+rng.Float64(), []strategy.Section{
 			{P: rng.Float64(), Q: 0.2 * rng.Float64(), A: rng.Float64() / 2, B: 0.3 * rng.Float64()}, {P: rng.Float64() / 2, A: rng.Float64() / 3}})
+		if c = blt; err == nil && class == "comb" && steps > 1 {
+			c, err = strategy.NewComb(blt, 1+rng.IntN(steps-1), strategy.Teeth{P: 0.8, A: rng.Float64() / 2})
+		}
 	default:
 		c, err = strategy.NewBandedInverse(steps, coefficients)
 	}

@@ -243,7 +243,8 @@ def optimize(
             class of strategies: dense: the optimum among all, T rows of noise kept banded: w bands, w-1 rows kept
             (default 2b; b under min-sep, where it is the default) toeplitz: w coefficients, w-1 rows kept
             (default b) blt: a rational function, d buffers kept (default 4) banded-inverse: C⁻¹ of w
-            coefficients, w-1 rows kept (default b)
+            coefficients, w-1 rows kept (default b) comb: blt of d buffers (default 4) times a comb of period w,
+            d+w rows kept (default b)
         strict
             refuse a disconnected graph instead of keeping its largest component
         tolerance

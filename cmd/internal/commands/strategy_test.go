@@ -24,6 +24,7 @@ func TestStrategies(t *testing.T) {
 		"toeplitz":       {[]string{"--strategy", "toeplitz"}, 1.2, 9},
 		"scaled":         {[]string{"--strategy", "toeplitz", "--scale-columns"}, 1.15, 9},
 		"blt":            {[]string{"--strategy", "blt", "--buffers", "3"}, 1.2, 3},
+		"comb":           {[]string{"--strategy", "comb"}, 1.06, 14},
 		"banded-inverse": {[]string{"--strategy", "banded-inverse", "--bandwidth", "3"}, 1.3, 2},
 	} {
 		t.Run(name, func(t *testing.T) {

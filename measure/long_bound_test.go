@@ -1,0 +1,69 @@
+package measure
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/graph"
+	"mafalda/participation"
+	"mafalda/workload"
+)
+
+// longProblem draws a network, a training and who takes part when, of at most so many steps.
+func longProblem(t *rapid.T, most int) (*graph.Network, workload.Spec, participation.Cyclic) {
+	n, err := graph.LoadNetwork(t.Context(), graph.NetworkOptions{
+		Source: rapid.SampledFrom([]string{"florentine", "path:2", "path:5", "star:6", "cycle:6", "complete:4", "grid:3x4"}).
+			Draw(t, "graph"),
+		Scheme: rapid.SampledFrom([]graph.Scheme{graph.Uniform, graph.Metropolis, graph.Laplacian}).Draw(t, "gossip")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := workload.Spec{Kind: rapid.SampledFrom([]workload.Kind{workload.Model, workload.Message}).Draw(t, "workload")}
+	s.GossipRounds = rapid.IntRange(1, 2).Draw(t, "rounds")
+	if s.GradientTracking = rapid.IntRange(0, 4).Draw(t, "tracking") == 0; !s.GradientTracking {
+		s.Momentum = rapid.SampledFrom([]float64{0, 0.5, 0.9}).Draw(t, "momentum")
+		s.WeightDecay = rapid.SampledFrom([]float64{0, 0.01, 0.2}).Draw(t, "decay")
+	}
+	steps := rapid.IntRange(1, most).Draw(t, "T")
+	b := rapid.IntRange(1, steps).Draw(t, "b")
+	schema, err := participation.NewCyclic(steps, rapid.IntRange(1, (steps-1)/b+1).Draw(t, "k"), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n, s, schema
+}
+
+// No bound of many steps is above the loss of the dense optimum of a workload, and where patterns do not overlap it is
+// near.
+func TestLongBoundIsBelowTheDenseOptimum(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, spec, schema := longProblem(t, 24)
+		steps := schema.Steps()
+		h, err := workload.Gram(t.Context(), n.Gossip.Matrix(), steps, workload.Options{Spec: spec})
+		if err != nil {
+			t.Fatal(err)
+		}
+		responses, _, err := Source{Gram: &export.Gram{Method: GramExact.String()}, Network: n, Workload: spec}.Responses(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		bound, err := LongBound(t.Context(), responses, schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		best, err := factorize.Dense{}.Optimize(t.Context(), factorize.Mean(h), schema, factorize.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		least := 0.
+		if participation.IsPartition(schema) {
+			least = 0.97 * best.LowerBound
+		}
+		if bound > best.Loss || bound < least {
+			t.Fatalf("%v: bound %v, the optimum's loss %v and bound %v", schema, bound, best.Loss, best.LowerBound)
+		}
+	})
+}
