@@ -312,10 +312,7 @@ func (n *dualSearch) singularByGram(product []float64) (d, vectors []float64, ok
 	if !ok {
 		return nil, nil, false
 	}
-	e := n.scratch.take()
-	excess, _ := p.excess(e, p.w)
-	n.scratch.giveBack(e)
-	if floats.Min(p.d) <= gramGrade*floats.Max(p.d) || !(excess <= gramExcess) {
+	if floats.Min(p.d) <= gramGrade*floats.Max(p.d) || !(p.excessAbout() <= gramExcess/4) {
 		p.release()
 		return nil, nil, false
 	}
