@@ -40,7 +40,7 @@ type dualSearch struct {
 	patterns   [][]int
 	size       int // unknowns
 	scratch    *scratch
-	graded     bool // RF is: its singular values are not to be had from its Gram matrix
+	bidiagonal bool // singular values are by that form: of few steps, and of a graded RF
 
 	point dualPoint
 }
@@ -67,7 +67,7 @@ const (
 
 func newDualSearch(o *maskedObjective) *dualSearch {
 	n := &dualSearch{steps: o.steps, separation: o.mask.schema.Separation(), h: o.h, root: o.root,
-		patterns: o.mask.schema.Disjoint(), scratch: o.scratch}
+		patterns: o.mask.schema.Disjoint(), scratch: o.scratch, bidiagonal: o.steps <= gramSteps}
 	for _, p := range n.patterns {
 		n.size += 1 + len(p)*(len(p)-1)/2
 	}
@@ -292,11 +292,11 @@ func (n *dualSearch) singular(f *blockFactor) (d, vectors []float64, ok bool) {
 	product := n.scratch.take()
 	defer func() { n.scratch.giveBack(product) }()
 	f.mulTo(product, n.root)
-	if n.steps > gramSteps && !n.graded {
+	if !n.bidiagonal {
 		if d, vectors, ok = n.singularByGram(product); ok {
 			return d, vectors, true
 		}
-		n.graded = true
+		n.bidiagonal = true
 	}
 	vectors = n.scratch.take()
 	d, ok = dense.Singular(vectors, product, n.steps)
