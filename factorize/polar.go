@@ -24,7 +24,7 @@ type polar struct {
 }
 
 const (
-	gramSteps  = 512  // up to which singular values by the bidiagonal form are as fast
+	gramSteps  = 512  // up to which the bidiagonal form takes milliseconds, and its digits are kept
 	gramGrade  = 1e-6 // of a d_i, relative to the largest, to know its w_i
 	gramExcess = 1e-6 // of WᵀW - I in Frobenius norm, for U to be the polar factor up to 1e-12
 	gramLoss   = 1e-9 // of the nuclear norm, which the d_i of unknown w_i may be, relatively
