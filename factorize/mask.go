@@ -50,15 +50,15 @@ func (k mask) free(s, t int) bool { return k.keep[s*k.schema.Steps()+t] }
 // project writes the orthogonal projection of the T×T matrix m on the space over m, rounding away any asymmetry.
 func (k mask) project(m []float64) {
 	steps := k.schema.Steps()
-	for s := range steps {
-		for t := range s {
+	dense.Below(steps, func(s, from, to int) {
+		for t := from; t < to; t++ {
 			v := 0.0
 			if k.keep[s*steps+t] {
 				v = (m[s*steps+t] + m[t*steps+s]) / 2
 			}
 			m[s*steps+t], m[t*steps+s] = v, v
 		}
-	}
+	})
 	for _, budget := range k.budgets {
 		var sum, weight float64 // of the group means, and of the groups' 1/size
 		for _, group := range budget.Groups {
@@ -166,12 +166,8 @@ func (o *maskedObjective) Value(x []float64) float64 {
 // GradientTo writes the gradient -Λ, projected on the directions that keep mask and budgets, to dst.
 func (o *maskedObjective) GradientTo(dst []float64) {
 	inverse := o.inverse.RawSymmetric().Data
-	for s := range o.steps { // the lower triangle, which gonum leaves alone
-		for t := s + 1; t < o.steps; t++ {
-			inverse[t*o.steps+s] = inverse[s*o.steps+t]
-		}
-	}
-	half := o.scratch.take() // X⁻¹Rᵀ
+	dense.MirrorUpper(inverse, o.steps) // which the factorization leaves alone
+	half := o.scratch.take()            // X⁻¹Rᵀ
 	dense.MulUpperTo(half, inverse, o.root, o.steps)
 	dense.MulSymTo(o.lambda, half, half, o.steps)
 	o.scratch.giveBack(half)

@@ -40,7 +40,7 @@ type dualSearch struct {
 	patterns   [][]int
 	size       int // unknowns
 	scratch    *scratch
-	graded     bool // RF is: its singular values are not to be had from its Gram matrix
+	bidiagonal bool // singular values are by that form: of few steps, and of a graded RF
 
 	point dualPoint
 }
@@ -67,7 +67,7 @@ const (
 
 func newDualSearch(o *maskedObjective) *dualSearch {
 	n := &dualSearch{steps: o.steps, separation: o.mask.schema.Separation(), h: o.h, root: o.root,
-		patterns: o.mask.schema.Disjoint(), scratch: o.scratch}
+		patterns: o.mask.schema.Disjoint(), scratch: o.scratch, bidiagonal: o.steps <= gramSteps}
 	for _, p := range n.patterns {
 		n.size += 1 + len(p)*(len(p)-1)/2
 	}
@@ -292,11 +292,11 @@ func (n *dualSearch) singular(f *blockFactor) (d, vectors []float64, ok bool) {
 	product := n.scratch.take()
 	defer func() { n.scratch.giveBack(product) }()
 	f.mulTo(product, n.root)
-	if n.steps > gramSteps && !n.graded {
+	if !n.bidiagonal {
 		if d, vectors, ok = n.singularByGram(product); ok {
 			return d, vectors, true
 		}
-		n.graded = true
+		n.bidiagonal = true
 	}
 	vectors = n.scratch.take()
 	d, ok = dense.Singular(vectors, product, n.steps)
@@ -312,10 +312,7 @@ func (n *dualSearch) singularByGram(product []float64) (d, vectors []float64, ok
 	if !ok {
 		return nil, nil, false
 	}
-	e := n.scratch.take()
-	excess, _ := p.excess(e, p.w)
-	n.scratch.giveBack(e)
-	if floats.Min(p.d) <= gramGrade*floats.Max(p.d) || !(excess <= gramExcess) {
+	if floats.Min(p.d) <= gramGrade*floats.Max(p.d) || !(p.excessAbout() <= gramExcess/4) {
 		p.release()
 		return nil, nil, false
 	}
@@ -368,8 +365,7 @@ func (n *dualSearch) spread(blocks []*mat.TriDense, b []float64) []float64 {
 func (n *dualSearch) blocksOf(a, b []float64) []float64 {
 	out := make([]float64, n.size)
 	row := func(m []float64, s int) []float64 { return m[s*n.steps : (s+1)*n.steps] }
-	starts := make([]int, 0, len(n.patterns))
-	n.unknowns(func(_ []int, at int) { starts = append(starts, at) })
+	starts := n.starts()
 	parallel.For(len(n.patterns), func(i int) {
 		at := starts[i]
 		next := at + 1
@@ -391,6 +387,13 @@ func (n *dualSearch) unknowns(visit func(pattern []int, at int)) {
 		visit(p, at)
 		at += 1 + len(p)*(len(p)-1)/2
 	}
+}
+
+// starts returns where the unknowns of every pattern start.
+func (n *dualSearch) starts() []int {
+	all := make([]int, 0, len(n.patterns))
+	n.unknowns(func(_ []int, at int) { all = append(all, at) })
+	return all
 }
 
 // unknownsOf returns the unknowns of the Λ with such entries, the same on the diagonal of a block.
@@ -681,11 +684,15 @@ func (c *dualCurvature) hessianTimes(direction []float64) []float64 {
 
 // multiply sets product to AS, for the A of a direction times scale.
 func (c *dualCurvature) multiply(direction []float64, scale float64) {
-	clear(c.product)
-	c.search.unknowns(func(pattern []int, at int) {
+	starts := c.search.starts()
+	parallel.For(len(starts), func(i int) {
+		at, pattern := starts[i], c.search.patterns[i]
 		next := at + 1
 		add := func(to, from int, by float64) {
 			blas32.Axpy(float32(scale*by), c.vector(c.s, from), c.vector(c.product, to))
+		}
+		for _, s := range pattern {
+			clear(c.row(c.product, s))
 		}
 		for r, s := range pattern {
 			add(s, s, direction[at])
@@ -715,19 +722,21 @@ func (c *dualCurvature) weigh() {
 			blas32.General{Rows: steps, Cols: cols, Stride: steps, Data: c.product}, 0,
 			blas32.General{Rows: rows, Cols: cols, Stride: steps, Data: c.weighted[from*steps:]})
 	}
-	for i, di := range c.d {
+	for i, d := range c.d {
+		c.weighted[i*steps+i] /= 2 * d
+	}
+	dense.Below(steps, func(i, from, to int) {
 		row := c.row(c.weighted, i)
-		for j, dj := range c.d[:i+1] {
-			row[j] /= di + dj
+		for j := from; j < to; j++ {
+			row[j] /= c.d[i] + c.d[j]
 			c.weighted[j*steps+i] = row[j]
 		}
-	}
+	})
 }
 
 // blocksTo writes the derivatives by the unknowns of ⟨Λ, product·Sᵀ⟩, times scale.
 func (c *dualCurvature) blocksTo(out []float64, scale float64) {
-	starts := make([]int, 0, len(c.search.patterns))
-	c.search.unknowns(func(_ []int, at int) { starts = append(starts, at) })
+	starts := c.search.starts()
 	parallel.For(len(starts), func(i int) {
 		at := starts[i]
 		next := at + 1

@@ -2,6 +2,7 @@ package factorize
 
 import (
 	"math"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -23,7 +24,7 @@ type polar struct {
 }
 
 const (
-	gramSteps  = 512  // up to which singular values by the bidiagonal form are as fast
+	gramSteps  = 512  // up to which the bidiagonal form takes milliseconds, and its digits are kept
 	gramGrade  = 1e-6 // of a d_i, relative to the largest, to know its w_i
 	gramExcess = 1e-6 // of WᵀW - I in Frobenius norm, for U to be the polar factor up to 1e-12
 	gramLoss   = 1e-9 // of the nuclear norm, which the d_i of unknown w_i may be, relatively
@@ -72,6 +73,19 @@ func (p *polar) excess(e, m []float64) (norm, wrong float64) {
 	}
 	wrong = 2 * rounded(p.steps) * trace
 	return 1.001*floats.Norm(e, 2) + wrong, wrong
+}
+
+// excessAbout estimates ‖WᵀW - I‖_F by what the matrix makes of a vector of random signs, whose square has the mean
+// ‖E‖_F²: for a choice, not for a bound.
+func (p *polar) excessAbout() float64 {
+	x, y := make([]float64, p.steps), make([]float64, p.steps)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range x {
+		x[i] = float64(2*rng.IntN(2) - 1)
+		floats.AddScaled(y, x[i], p.row(p.w, i))
+	}
+	parallel.For(p.steps, func(i int) { x[i] -= floats.Dot(p.row(p.w, i), y) })
+	return floats.Norm(x, 2)
 }
 
 // rounded is more than the relative error of a sum of so many products, for each of the terms.

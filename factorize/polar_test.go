@@ -1,6 +1,7 @@
 package factorize
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -115,6 +116,42 @@ func TestPolarBoundIsTheSingularValueBound(t *testing.T) {
 			t.Fatalf("bound %v, by singular values %v", got, want)
 		}
 	})
+}
+
+// The search in the dual by the Gram matrix, which is for many steps, makes as many steps as by the bidiagonal form, to
+// the same maximum, and the bound there by the polar factor is the one by singular values.
+func TestDualSearchByGram(t *testing.T) {
+	const steps = 48
+	k := denseMask(schema(t, 4, 12))
+	var searches [2]*dualSearch
+	var counts [2]int
+	for i := range searches {
+		n := dualOfSteps(t, prefixGram(steps), 4, 12)
+		n.bidiagonal = i == 0
+		o := newMaskedObjective(mat.NewSymDense(steps, n.h), mat.NewTriDense(steps, mat.Upper, n.root), k)
+		if n.search(context.Background(), o, nil, 1e-9, func() { counts[i]++ }) == nil || n.bidiagonal != (i == 0) {
+			t.Fatal("no maximum, or by another form")
+		}
+		searches[i] = n
+	}
+	a, b := searches[0].point.value, searches[1].point.value
+	if counts[0] != counts[1] || math.Abs(a-b) > 1e-11*a {
+		t.Errorf("%v after %d steps, by the Gram matrix %v after %d", a, counts[0], b, counts[1])
+	}
+	n := searches[1]
+	root := mat.NewTriDense(steps, mat.Upper, n.root)
+	want, err := singularValueBound(root, n.lambda(), k, n.scratch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, total, err := dualFactor(n.lambda(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, ok := polarBound(root, f, total, n.scratch)
+	if !ok || got > want*(1+1e-12) || got < want*(1-1e-10) {
+		t.Errorf("bound by the polar factor %v (%v), by singular values %v", got, ok, want)
+	}
 }
 
 // The singular vectors by the Gram matrix, which are for many steps, are the ones of the bidiagonal form.

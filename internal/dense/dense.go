@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"mafalda/internal/gemm"
+	"mafalda/internal/parallel"
 )
 
 // tile is the number of rows that are multiplied at once; what lies beyond the diagonal within a tile is wasted.
@@ -52,28 +53,41 @@ func MulSymTo(dst, a, b []float64, n int) {
 
 // Mirror copies the lower triangle of m to the upper one.
 func Mirror(m []float64, n int) {
+	Below(n, func(i, from, to int) {
+		for j := from; j < to; j++ {
+			m[j*n+i] = m[i*n+j]
+		}
+	})
+}
+
+// MirrorUpper copies the upper triangle of m to the lower one.
+func MirrorUpper(m []float64, n int) {
+	Below(n, func(i, from, to int) {
+		for j := from; j < to; j++ {
+			m[i*n+j] = m[j*n+i]
+		}
+	})
+}
+
+// Below calls f, from several goroutines, for the rows of tiles that together are the triangle below the diagonal: columns from to to, without to.
+func Below(n int, f func(i, from, to int)) {
 	const size = 32
-	for i0 := 0; i0 < n; i0 += size {
+	tiles := (n + size - 1) / size
+	parallel.For(tiles, func(job int) {
+		i0 := (tiles - 1 - job) * size // the longest rows first
 		for j0 := 0; j0 <= i0; j0 += size {
 			for i := i0; i < min(i0+size, n); i++ {
-				for j := j0; j < min(j0+size, i); j++ {
-					m[j*n+i] = m[i*n+j]
-				}
+				f(i, j0, min(j0+size, i))
 			}
 		}
-	}
+	})
 }
 
 // Transpose swaps the triangles of m in place.
 func Transpose(m []float64, n int) {
-	const size = 32
-	for i0 := 0; i0 < n; i0 += size {
-		for j0 := 0; j0 <= i0; j0 += size {
-			for i := i0; i < min(i0+size, n); i++ {
-				for j := j0; j < min(j0+size, i); j++ {
-					m[j*n+i], m[i*n+j] = m[i*n+j], m[j*n+i]
-				}
-			}
+	Below(n, func(i, from, to int) {
+		for j := from; j < to; j++ {
+			m[j*n+i], m[i*n+j] = m[i*n+j], m[j*n+i]
 		}
-	}
+	})
 }

@@ -2,6 +2,9 @@ package dense
 
 import (
 	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -66,5 +69,30 @@ func TestEigenOfWhatIsNotFinite(t *testing.T) {
 	}
 	if values, ok := Eigen(nil, nil, 0); !ok || len(values) != 0 {
 		t.Errorf("%v of nothing, %v", values, ok)
+	}
+}
+
+// Sums are of strips of rows, whatever the number of processors.
+func TestEigenDoesNotDependOnProcessors(t *testing.T) {
+	const n = 300
+	rng := rand.New(rand.NewPCG(7, 8))
+	a := make([]float64, n*n)
+	for i := range a {
+		a[i] = rng.NormFloat64()
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var want []float64
+	for _, processors := range []int{1, 3} {
+		runtime.GOMAXPROCS(processors)
+		vectors := make([]float64, n*n)
+		values, ok := Eigen(vectors, slices.Clone(a), n)
+		if !ok {
+			t.Fatal("not ok")
+		}
+		if all := append(values, vectors...); want == nil {
+			want = all
+		} else if !slices.Equal(all, want) {
+			t.Errorf("%d processors make other numbers", processors)
+		}
 	}
 }

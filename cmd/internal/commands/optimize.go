@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -97,6 +98,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 		layers.Problem, layers.Options, layers.Progress = p, o, progress
 		o.Parts = layers.Parts()
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(25)) // few objects, nearly all of them matrices: cheap to look through
 	s, err := plan.Solve(cmd.Context(), p, o)
 	progress.Clear()
 	switch {
