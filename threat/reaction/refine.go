@@ -31,8 +31,20 @@ func (b *bounder) refine(ctx context.Context, pattern []int, enough float64) (bo
 	return raise(s.bound), s.single, s.why, err
 }
 
-// try goes backward with multipliers as chosen. It returns nil if they prove nothing.
-func (s *search) try(ctx context.Context, choose chooser) (*trace, error) {
+// try goes backward with multipliers as chosen, and keeps the trace as the leader if the bound is the least so far.
+func (s *search) try(ctx context.Context, choose chooser) (better bool, err error) {
+	tr, err := s.pass(ctx, choose)
+	if tr == nil || tr.bound > s.bound {
+		tr.release()
+		return false, err
+	}
+	s.leader.release()
+	s.leader = tr
+	return true, nil
+}
+
+// pass goes backward with multipliers as chosen. It returns nil if they prove nothing.
+func (s *search) pass(ctx context.Context, choose chooser) (*trace, error) {
 	tr, why, err := s.backward(ctx, s.pattern, choose)
 	if tr == nil {
 		s.why = why
@@ -52,17 +64,18 @@ func (s *search) try(ctx context.Context, choose chooser) (*trace, error) {
 // are tried, first the one that was best for the victim before.
 func (s *search) begin(ctx context.Context) error {
 	run := s.forward(s.first, s.linear, s.pattern, false)
+	return s.extras(ctx, func(extra float64) chooser { return alongRuns(run, 1, extra) })
+}
+
+// extras tries multipliers with all extras, and keeps the best one.
+func (s *search) extras(ctx context.Context, choose func(extra float64) chooser) error {
 	for _, extra := range extras(s.memory, s.extra) {
-		before := s.bound
-		tr, err := s.try(ctx, alongRuns(run, 1, extra))
-		if err != nil {
+		better, err := s.try(ctx, choose(extra))
+		if err != nil || raise(s.bound) <= s.enough {
 			return err
 		}
-		if s.bound < before {
-			s.extra, s.leader, tr = extra, tr, s.leader
-		}
-		if tr.release(); raise(s.bound) <= s.enough {
-			break
+		if better {
+			s.extra = extra
 		}
 	}
 	return nil
@@ -70,28 +83,33 @@ func (s *search) begin(ctx context.Context) error {
 
 // follow makes multipliers in closed form of worse and worse runs.
 func (s *search) follow(ctx context.Context) error {
+	run := s.forward(s.leader, s.answers, s.pattern, true)
 	for round := 1; round < s.options.rounds() && raise(s.bound) > s.enough; round++ {
-		run := s.forward(s.leader, s.answers, s.pattern, true)
-		tr, err := s.try(ctx, alongRuns(run, 1, s.extra))
+		tr, err := s.pass(ctx, alongRuns(run, 1, s.extra))
 		if tr == nil {
 			return err
 		}
-		s.leader.release()
-		s.leader = tr
+		run = s.forward(tr, s.answers, s.pattern, true)
+		if tr.bound == s.bound {
+			s.leader, tr = tr, s.leader
+		}
+		tr.release()
 	}
 	return nil
 }
 
 // balance makes balanced multipliers of worse and worse runs while they gain.
 func (s *search) balance(ctx context.Context) error {
-	for gained := true; gained && raise(s.bound) > s.enough; {
-		before, run := s.bound, s.play(s.leader, s.pattern)
-		tr, err := s.try(ctx, func(t int, at *stakes) multipliers { return at.balanced(run[t], s.extra) })
-		if tr == nil {
+	run := s.play(s.leader, s.pattern)
+	choose := func(extra float64) chooser {
+		return func(t int, at *stakes) multipliers { return at.balanced(run[t], extra) }
+	}
+	for before := math.Inf(1); s.bound < before*(1-worthGoingOn) && raise(s.bound) > s.enough; {
+		before = s.bound
+		if err := s.extras(ctx, choose); err != nil {
 			return err
 		}
-		s.leader.release()
-		s.leader, gained = tr, s.bound < before*(1-worthGoingOn)
+		run = s.play(s.leader, s.pattern)
 	}
 	return nil
 }
