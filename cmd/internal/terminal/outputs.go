@@ -32,7 +32,9 @@ func (o *Output) Note(cmd *cobra.Command) func(text string) {
 }
 
 // Progress returns a bar, which shows nothing where nothing is to be printed.
-func (o *Output) Progress(cmd *cobra.Command) *Progress { return NewProgress(cmd.ErrOrStderr(), o.Quiet) }
+func (o *Output) Progress(cmd *cobra.Command) *Progress {
+	return NewProgress(cmd.ErrOrStderr(), o.Quiet)
+}
 
 // Show prints a result: as JSON, as its text, or not at all.
 func (o *Output) Show(cmd *cobra.Command, data any, text func(w io.Writer) error) error {
