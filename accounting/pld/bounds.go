@@ -5,18 +5,29 @@ import "math"
 // rounded is what an ε or δ found on a curve may be off by its own arithmetic.
 const rounded = 1e-12
 
-// epsilon returns bounds of ε for this direction: in the worst case +Inf and 0.
-func (r *direction) epsilon(delta float64) (upper, lower float64) {
+// epsilon returns bounds of ε for this direction: in the worst case +Inf and 0. Grids are made finer until the bounds are
+// close, or an upper one is not above enough, or a finer one is none that shows more.
+func (r *direction) epsilon(delta, enough float64) (upper, lower float64) {
 	s := r.saddleFor(math.Log(delta))
 	slope, finer := s.tilt, 1.0
 	upper = math.Inf(1)
+	last := math.Inf(1) // step
 	for try := range tries {
-		u, l, err := r.bounds(s, r.step(s, slope, accuracy/finer), true)
+		step := r.step(s, slope, accuracy/finer)
+		if try > 1 && step > 0.9*last {
+			break
+		}
+		last = step
+		u, l, err := r.bounds(s, r.wider(step, s, slope, accuracy/finer), true)
 		if err != nil {
 			break
 		}
-		upper, lower = math.Min(upper, u.upperEpsilon(delta)), math.Max(lower, l.lowerEpsilon(delta))
-		if upper-lower <= goodEnough*upper || math.IsInf(upper, 1) {
+		upper = math.Min(upper, u.upperEpsilon(delta))
+		if l != nil {
+			lower = math.Max(lower, l.lowerEpsilon(delta))
+		}
+		if upper-lower <= goodEnough*upper || math.IsInf(upper, 1) || upper <= enough ||
+			l == nil && try > 0 {
 			break
 		}
 		// The approximation was poor. Now ε and the slope are known.
@@ -43,7 +54,8 @@ func (r *direction) upperEpsilon(delta float64, g *guide) float64 {
 	}
 	for range tries {
 		step := r.step(s, slope, accuracy)
-		u, _, err := r.bounds(s, step, false)
+		u, _, err := r.bounds(s, r.wider(step, s, slope, accuracy), false)
+
 		if err == nil {
 			upper = math.Min(upper, u.upperEpsilon(delta))
 		}
@@ -103,15 +115,17 @@ func (r *direction) delta(epsilon float64) (upper, lower float64) {
 	upper = 1
 	step := r.step(s, s.tilt, accuracy)
 	for range tries {
-		u, l, err := r.bounds(s, step, true)
+		u, l, err := r.bounds(s, grid{step, step}, true)
 		if err != nil {
 			break
 		}
 		if v, ok := u.at(epsilon); ok {
 			upper = math.Min(upper, math.Nextafter(v*(1+rounded), 2))
 		}
-		if v, ok := l.at(epsilon + l.composed.shift); ok {
-			lower = math.Max(lower, v*(1-rounded))
+		if l != nil {
+			if v, ok := l.at(epsilon + l.composed.shift); ok {
+				lower = math.Max(lower, v*(1-rounded))
+			}
 		}
 		slope := u.slope(epsilon)
 		if upper-lower <= goodEnough*upper*math.Max(1, slope*epsilon) || upper < leastDelta {

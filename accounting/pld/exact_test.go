@@ -65,7 +65,7 @@ func TestOneRoundEnclosesTheDefinition(t *testing.T) {
 			t.Fatal(err)
 		}
 		delta := between(r, 1e-12, 1e-2)
-		upper, lower := d.direction(p.add, delta).epsilon(delta)
+		upper, lower := d.direction(p.add, delta).epsilon(delta, 0)
 		if most := d.largestLoss(); p.add && upper > most { // as Epsilon knows
 			upper = most
 		}
@@ -104,7 +104,7 @@ func TestHistogramIsExact(t *testing.T) {
 			step = 0.5
 		}
 		at := saddle{tilt: r.Float64() * 3, epsilon: mean}
-		nodes, ok := c.grade([2]float64{p.loss(from), p.loss(to)}, step, 100, at)
+		nodes, ok := c.grade([2]float64{p.loss(from), p.loss(to)}, grid{step, step}, 100, at)
 		if !ok {
 			t.Fatal(p, step)
 		}
@@ -165,7 +165,7 @@ func TestLatticesEncloseTheDefinition(t *testing.T) {
 		step := math.Ldexp(1, int(math.Floor(math.Log2(math.Sqrt(variance)*between(r, 0.03, 2)))))
 		step = math.Min(step, 0.5)
 		at := saddle{tilt: r.Float64() * 3, epsilon: mean}
-		nodes, ok := c.grade([2]float64{p.loss(from), p.loss(to)}, step, 100, at)
+		nodes, ok := c.grade([2]float64{p.loss(from), p.loss(to)}, grid{step, step}, 100, at)
 		if !ok {
 			t.Fatal(p, step)
 		}
