@@ -190,7 +190,7 @@ func (t Target) narrow(guess, low, high float64, both bool) (float64, error) {
 	var near guide
 	for range most {
 		if math.Abs(math.Log(near.epsilon/t.Epsilon)) > 0.1 {
-			near = guide{} // the noise is another one
+			near.forget() // the noise is another one
 		}
 		s := math.Min(rounding.Up(math.Exp(guess), multiplierDigits), MaxNoiseMultiplier)
 		epsilon, err := t.upper(math.Max(s, MinNoiseMultiplier), both, &near)
@@ -208,6 +208,9 @@ func (t Target) narrow(guess, low, high float64, both bool) (float64, error) {
 			if s >= MaxNoiseMultiplier {
 				break
 			}
+		}
+		if !math.IsInf(best, 1) && near.points > manyPoints && (high-low < 1e-3 || near.points > manyPoints*3/2) {
+			break
 		}
 		if high-low < close {
 			break

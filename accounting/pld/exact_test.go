@@ -12,6 +12,9 @@ import (
 
 // exactMixture returns the masses of outcomes above x under φ and under m, for N(0, s²) and (1-q)N(0, s²) + qN(1, s²).
 func exactMixture(q, s float64, x *big.Float) (plain, mixture *big.Float) {
+	if x == nil { // below all outcomes
+		return exact.Of(1), exact.Of(1)
+	}
 	plain = exact.Tail(exact.Over(x, exact.Of(s)))
 	shifted := exact.Tail(exact.Over(exact.Minus(x, exact.Of(1)), exact.Of(s)))
 	return plain, exact.Plus(exact.Times(exact.Minus(exact.Of(1), exact.Of(q)), plain), exact.Times(exact.Of(q), shifted))
@@ -132,6 +135,23 @@ func TestHistogramIsExact(t *testing.T) {
 		}
 	}
 	t.Logf("largest relative error %.2g", worst)
+}
+
+// The masses on both sides of 0 are right where all losses but few are a millionth of the step.
+func TestHistogramIsExactBesideZero(t *testing.T) {
+	for _, add := range []bool{false, true} {
+		p := lossPair{q: 1e-9, s: 0.2, add: add}
+		from, to := p.support(1e-30, 1e-30)
+		const step = 0x1p-8
+		h := p.histogram(from, to, step, []int{-400, -1, 0, 1, 6000})
+		for i := 1; i <= 2; i++ {
+			lower, upper := exactBin(p, float64(h.nodes[i])*step, step)
+			a, b := math.Abs(exact.Excess(h.lower[i], lower)), math.Abs(exact.Excess(h.upper[i], upper))
+			if a > massError || b > massError {
+				t.Errorf("add %v: the bin at %v is off by %g, %g", add, h.nodes[i], a, b)
+			}
+		}
+	}
 }
 
 // exactBin returns the two parts of the mass of losses between node and node + width.
