@@ -30,7 +30,7 @@ const multiplierDigits = 8
 // proves. It is the least such one but for the accuracy of that, and 1e-4: or MinNoiseMultiplier, if that is enough.
 // The errors are a fault.Argument of the field that cannot be, or of Epsilon if MaxNoiseMultiplier is not enough.
 func Calibrate(target Target) (Privacy, error) {
-	found, err := target.byLosses()
+	found, err := byLosses(target)
 	if err != nil || (EpsilonBounds{Upper: found.Epsilon, Lower: found.EpsilonLower}).Accurate() {
 		return found, err
 	}
@@ -38,7 +38,7 @@ func Calibrate(target Target) (Privacy, error) {
 }
 
 // byLosses returns the least multiplier that grids of losses show, and formulas where grids show nothing.
-func (target Target) byLosses() (Privacy, error) {
+func byLosses(target Target) (Privacy, error) {
 	switch e, d := target.Epsilon, target.Delta; {
 	case !(e > 0) || math.IsInf(e, 1):
 		return Privacy{}, fault.New("Epsilon", e, "must be positive and finite")
