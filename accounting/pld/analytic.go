@@ -58,13 +58,22 @@ type EpsilonBounds struct {
 // Accurate reports whether the bounds differ by no more than 0.2 % of the upper one.
 func (b EpsilonBounds) Accurate() bool { return b.Upper-b.Lower <= 2e-3*b.Upper }
 
-// improved returns bounds that are the better ones of those given and of the formulas of this file, without a grid.
+// improved returns bounds that are the better ones of those given and of the formulas of this package, without a grid
+// but for replaced records.
 func (d *Distribution) improved(b EpsilonBounds, delta float64) EpsilonBounds {
-	for _, other := range []EpsilonBounds{{d.drawsEpsilon(delta), 0, Draws}, {d.renyiEpsilon(delta), 0, Renyi},
-		{d.jumpsEpsilon(delta), 0, Jumps}, {d.removedEpsilon(delta), 0, Removed}} {
-		if other.Upper < b.Upper {
-			b.Upper, b.By = other.Upper, other.By
-		}
+	return d.byFormulas(b, delta).or(EpsilonBounds{d.removedEpsilon(delta), 0, Removed})
+}
+
+// byFormulas returns bounds that are the better ones of those given and of the formulas of this file and of jumps.go.
+func (d *Distribution) byFormulas(b EpsilonBounds, delta float64) EpsilonBounds {
+	return b.or(EpsilonBounds{d.drawsEpsilon(delta), 0, Draws}).or(EpsilonBounds{d.renyiEpsilon(delta), 0, Renyi}).
+		or(EpsilonBounds{d.jumpsEpsilon(delta), 0, Jumps})
+}
+
+// or returns the bounds with the other's upper one, if it is less.
+func (b EpsilonBounds) or(other EpsilonBounds) EpsilonBounds {
+	if other.Upper < b.Upper {
+		b.Upper, b.By = other.Upper, other.By
 	}
 	b.Lower = math.Min(b.Lower, b.Upper)
 	return b

@@ -5,18 +5,31 @@ import "math"
 // rounded is what an ε or δ found on a curve may be off by its own arithmetic.
 const rounded = 1e-12
 
-// epsilon returns bounds of ε for this direction: in the worst case +Inf and 0.
-func (r *direction) epsilon(delta float64) (upper, lower float64) {
+// epsilon returns bounds of ε for this direction: in the worst case +Inf and 0. Grids are made finer until the bounds are
+// close, or an upper one is not above enough, or a finer one would show no more or take too many points.
+func (r *direction) epsilon(delta, enough float64) (upper, lower float64) {
 	s := r.saddleFor(math.Log(delta))
 	slope, finer := s.tilt, 1.0
 	upper = math.Inf(1)
+	last, points := math.Inf(1), 0 // step; points of grids
 	for try := range tries {
-		u, l, err := r.bounds(s, r.step(s, slope, accuracy/finer), true)
+		step := r.step(s, slope, accuracy/finer)
+		if try > 1 && (step > 0.9*last || points > manyPoints) {
+			break
+		}
+		last = step
+		u, l, err := r.bounds(s, r.wider(step, s, slope, accuracy/finer), true)
 		if err != nil {
 			break
 		}
-		upper, lower = math.Min(upper, u.upperEpsilon(delta)), math.Max(lower, l.lowerEpsilon(delta))
-		if upper-lower <= goodEnough*upper || math.IsInf(upper, 1) {
+		upper = math.Min(upper, u.upperEpsilon(delta))
+		points += len(u.delta)
+		if l != nil {
+			lower = math.Max(lower, l.lowerEpsilon(delta))
+			points += len(l.delta)
+		}
+		if upper-lower <= goodEnough*upper || math.IsInf(upper, 1) || upper <= enough ||
+			l == nil && try > 0 {
 			break
 		}
 		// The approximation was poor. Now ε and the slope are known.
@@ -29,8 +42,18 @@ func (r *direction) epsilon(delta float64) (upper, lower float64) {
 	return upper, lower
 }
 
-// A guide is what is known of the curve near an ε, from noise that is nearly the same. It decides on grids only.
-type guide struct{ epsilon, slope float64 }
+// manyPoints are a second's work, or two: after so many bounds are what they are.
+const manyPoints = 1 << 23
+
+// A guide is what is known of the curve near an ε, from noise that is nearly the same. It decides on grids only, and
+// counts their points.
+type guide struct {
+	epsilon, slope float64
+	points         int
+}
+
+// forget leaves a guide that knows nothing.
+func (g *guide) forget() { g.epsilon, g.slope = 0, 0 }
 
 // upperEpsilon returns the upper bound that epsilon returns, without the lower one: the grid is made a second time if
 // the approximation was poor. A guide with an ε above 0 stands for the approximation, and learns of a better one.
@@ -43,12 +66,13 @@ func (r *direction) upperEpsilon(delta float64, g *guide) float64 {
 	}
 	for range tries {
 		step := r.step(s, slope, accuracy)
-		u, _, err := r.bounds(s, step, false)
+		u, _, err := r.bounds(s, r.wider(step, s, slope, accuracy), false)
 		if err == nil {
 			upper = math.Min(upper, u.upperEpsilon(delta))
+			g.points += len(u.delta)
 		}
 		if math.IsInf(upper, 1) && g.epsilon > 0 { // misled
-			*g = guide{}
+			g.forget()
 			return r.upperEpsilon(delta, g)
 		}
 		if err != nil || math.IsInf(upper, 1) {
@@ -56,7 +80,7 @@ func (r *direction) upperEpsilon(delta float64, g *guide) float64 {
 		}
 		s, slope = r.saddleAt(upper), u.slope(upper)
 		s.epsilon, s.logDelta = upper, math.Log(delta)
-		*g = guide{upper, slope}
+		g.epsilon, g.slope = upper, slope
 		if step < 1.3*r.step(s, slope, accuracy) {
 			break
 		}
@@ -103,15 +127,17 @@ func (r *direction) delta(epsilon float64) (upper, lower float64) {
 	upper = 1
 	step := r.step(s, s.tilt, accuracy)
 	for range tries {
-		u, l, err := r.bounds(s, step, true)
+		u, l, err := r.bounds(s, grid{step, step}, true)
 		if err != nil {
 			break
 		}
 		if v, ok := u.at(epsilon); ok {
 			upper = math.Min(upper, math.Nextafter(v*(1+rounded), 2))
 		}
-		if v, ok := l.at(epsilon + l.composed.shift); ok {
-			lower = math.Max(lower, v*(1-rounded))
+		if l != nil {
+			if v, ok := l.at(epsilon + l.composed.shift); ok {
+				lower = math.Max(lower, v*(1-rounded))
+			}
 		}
 		slope := u.slope(epsilon)
 		if upper-lower <= goodEnough*upper*math.Max(1, slope*epsilon) || upper < leastDelta {

@@ -30,6 +30,15 @@ const multiplierDigits = 8
 // proves. It is the least such one but for the accuracy of that, and 1e-4: or MinNoiseMultiplier, if that is enough.
 // The errors are a fault.Argument of the field that cannot be, or of Epsilon if MaxNoiseMultiplier is not enough.
 func Calibrate(target Target) (Privacy, error) {
+	found, err := byLosses(target)
+	if err != nil || (EpsilonBounds{Upper: found.Epsilon, Lower: found.EpsilonLower}).Accurate() {
+		return found, err
+	}
+	return target.byFormulas(found)
+}
+
+// byLosses returns the least multiplier that grids of losses show, and formulas where grids show nothing.
+func byLosses(target Target) (Privacy, error) {
 	switch e, d := target.Epsilon, target.Delta; {
 	case !(e > 0) || math.IsInf(e, 1):
 		return Privacy{}, fault.New("Epsilon", e, "must be positive and finite")
@@ -65,6 +74,39 @@ func Calibrate(target Target) (Privacy, error) {
 		}
 	}
 	return found, nil
+}
+
+// byFormulas returns less noise than what was found, if formulas that need no grid show that it is enough, to 1e-4.
+func (t Target) byFormulas(found Privacy) (Privacy, error) {
+	low, high := math.Log(MinNoiseMultiplier), math.Log(found.NoiseMultiplier)
+	enough := func(multiplier float64) (bool, error) {
+		d, err := t.with(multiplier)
+		if err != nil {
+			return false, err
+		}
+		return d.byFormulas(EpsilonBounds{Upper: math.Inf(1)}, t.Delta).Upper <= t.Epsilon, nil
+	}
+	for high-low > 1e-4 {
+		middle := (low + high) / 2
+		ok, err := enough(rounding.Up(math.Exp(middle), multiplierDigits))
+		if err != nil {
+			return found, err
+		}
+		if ok {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	s := rounding.Up(math.Exp(high), multiplierDigits)
+	if s >= found.NoiseMultiplier*(1-1e-4) {
+		return found, nil
+	}
+	less, err := t.privacy(s)
+	if err != nil || less.Epsilon > t.Epsilon {
+		return found, err
+	}
+	return less, nil
 }
 
 // privacy returns what a noise multiplier gives.
@@ -148,7 +190,7 @@ func (t Target) narrow(guess, low, high float64, both bool) (float64, error) {
 	var near guide
 	for range most {
 		if math.Abs(math.Log(near.epsilon/t.Epsilon)) > 0.1 {
-			near = guide{} // the noise is another one
+			near.forget() // the noise is another one
 		}
 		s := math.Min(rounding.Up(math.Exp(guess), multiplierDigits), MaxNoiseMultiplier)
 		epsilon, err := t.upper(math.Max(s, MinNoiseMultiplier), both, &near)
@@ -166,6 +208,9 @@ func (t Target) narrow(guess, low, high float64, both bool) (float64, error) {
 			if s >= MaxNoiseMultiplier {
 				break
 			}
+		}
+		if !math.IsInf(best, 1) && near.points > manyPoints && (high-low < 1e-3 || near.points > manyPoints*3/2) {
+			break
 		}
 		if high-low < close {
 			break

@@ -1,6 +1,7 @@
 package pld
 
 import (
+	"errors"
 	"math"
 
 	"mafalda/internal/fault"
@@ -38,7 +39,6 @@ func compose(parts []lossLattice, rounds []int, c composition, w window) (*compo
 	d := &composedLoss{step: step, bottom: first*step + offset, tilt: w.tilt}
 	d.zone = max(0, int(math.Floor((w.zone-d.bottom)/step)))
 	d.centre = d.bottom + float64(d.zone)*step
-	s := newSpectrum(points)
 	var circles []circle
 	var all tiltedMoments
 	longest := 0
@@ -46,14 +46,11 @@ func compose(parts []lossLattice, rounds []int, c composition, w window) (*compo
 		log, _, _ := c[i].at(w.tilt)
 		log /= float64(rounds[i]) // any number would do: what is taken away here is put back by scale
 		c, m := p.tiltTo(points, w, log)
-		s.include(c, rounds[i])
 		circles = append(circles, c)
 		all.add(m, float64(rounds[i]))
 		d.lost += float64(rounds[i]) * p.lost
 		longest = max(longest, len(p.mass))
 	}
-	s.turn(int64(first))
-	d.tilted, d.err = s.invert()
 	length := float64(points) * step
 	d.scale = math.Exp(all.log - w.tilt*d.centre)
 	if !(d.scale > 1e-290 && !math.IsInf(d.scale, 1)) {
@@ -61,15 +58,33 @@ func compose(parts []lossLattice, rounds []int, c composition, w window) (*compo
 	}
 	d.slack = math.Expm1(total*(2*massError+8*unit*(all.largest+4)) + 8*unit*(all.size+math.Abs(w.tilt*d.centre)+
 		float64(points)+math.Abs(w.tilt)*length))
-	if w.sharpen != 0 && d.blurred(w) {
-		d.sharp = sharpened(circles, rounds, int(first), w.sharpen)
-	}
-	d.shift = total * (8*massError*step + 64*unit)
 	sums := total * (unit*float64(2*longest) + 4*massError) // relative error of moments
 	around, below := all.around-w.around.tilt*(d.centre+length), all.below-w.below.tilt*d.bottom
 	d.outside = math.Exp(around+sums) + math.Exp(below+sums)
 	d.lost += math.Exp(all.above - w.above.tilt*(d.bottom+length-step) + sums)
+	if w.sharpen < 0 && d.drowned(points) {
+		return nil, errDrowned
+	}
+	s := newSpectrum(points)
+	for i, c := range circles {
+		s.include(c, rounds[i])
+	}
+	s.turn(int64(first))
+	d.tilted, d.err = s.invert()
+	if w.sharpen != 0 && d.blurred(w) {
+		d.sharp = sharpened(circles, rounds, int(first), w.sharpen)
+	}
+	d.shift = total * (8*massError*step + 64*unit)
 	return d, nil
+}
+
+// errDrowned is why there is no lower curve.
+var errDrowned = errors.New("pld: what may have come around the circle is more than all mass at every loss")
+
+// drowned reports whether a lower curve would be below 0 everywhere: no δ is above 1.
+func (d *composedLoss) drowned(points int) bool {
+	end := float64(points-d.zone) * d.step
+	return math.Log(d.scale)+math.Log(d.outside)+math.Log(d.largestWeight(points))-math.Max(d.tilt*end, 0) > 1
 }
 
 // tiltedMoments are logarithms of moments of a lattice's measure with a window's additional tilts.

@@ -14,7 +14,7 @@ func TestBoundsOfCornersAreBounds(t *testing.T) {
 		q, s := math.Pow(10, -0.3-3*r.Float64()), between(r, 0.15, 3)
 		d := composeSampled(t, sampledRounds(q, s, 1+r.IntN(200)))
 		delta := math.Pow(10, -2-6*r.Float64())
-		upper, lower := d.direction(false, delta).epsilon(delta)
+		upper, lower := d.direction(false, delta).epsilon(delta, 0)
 		if jumps := d.jumpsEpsilon(delta); jumps < lower {
 			t.Errorf("%+v, δ = %v: ε = %v by jumps, at least %v", d.events[0], delta, jumps, lower)
 		} else if lower > 0.01 {

@@ -25,7 +25,7 @@ func (d *composedLoss) upper() privacyCurve {
 func (d *composedLoss) lower() privacyCurve {
 	scale := d.scale / (1 + d.slack)
 	c := d.curve(-d.err, scale)
-	most := scale * d.outside * d.largestWeight()
+	most := scale * d.outside * d.largestWeight(len(d.tilted))
 	for k := range c.delta {
 		c.delta[k] -= most * d.untilt(k)
 	}
@@ -62,11 +62,11 @@ func (d *composedLoss) curve(err, scale float64) privacyCurve {
 func (d *composedLoss) untilt(k int) float64 { return math.Exp(-d.tilt * float64(k-d.zone) * d.step) }
 
 // largestWeight bounds e^{-tilt·y}(1 - e^{-y}) for y ≥ 0 up to the window's length.
-func (d *composedLoss) largestWeight() float64 {
+func (d *composedLoss) largestWeight(points int) float64 {
 	if t := d.tilt; t > 0 {
 		return math.Exp(t*math.Log(t/(1+t))) / (1 + t) * (1 + 1e-9)
 	}
-	return math.Exp(-d.tilt * d.step * float64(len(d.tilted)))
+	return math.Exp(-d.tilt * d.step * float64(points))
 }
 
 // loss returns what point k stands for.

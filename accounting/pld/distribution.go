@@ -1,7 +1,7 @@
 package pld
 
 import (
-	"cmp"
+	"errors"
 	"math"
 	"slices"
 
@@ -81,10 +81,13 @@ func (d *Distribution) EpsilonBounds(delta float64) (EpsilonBounds, error) {
 	if one, least := d.oneRoundEpsilon(delta); one <= upper {
 		return EpsilonBounds{one, math.Min(least, one), OneRound}, nil
 	}
-	removed, lower := d.direction(false, delta).epsilon(delta)
+	removed, lower := d.direction(false, delta).epsilon(delta, 0)
+	if b := (EpsilonBounds{Upper: math.Min(removed, upper), Lower: lower}); !b.Accurate() {
+		lower = math.Max(lower, d.drawnLower(delta))
+	}
 	added := d.largestLoss()
 	if added > lower && d.sampled() && !d.replace {
-		u, l := d.direction(true, delta).epsilon(delta)
+		u, l := d.direction(true, delta).epsilon(delta, removed)
 		added, lower = math.Min(added, u), math.Max(lower, l)
 	}
 	if d.replace { // one direction is as the other
@@ -95,9 +98,6 @@ func (d *Distribution) EpsilonBounds(delta float64) (EpsilonBounds, error) {
 		b.Upper, b.By = grid, Losses
 	}
 	b.Lower = math.Min(b.Lower, b.Upper)
-	if !b.Accurate() {
-		b.Lower = math.Min(math.Max(b.Lower, d.drawnLower(delta)), b.Upper)
-	}
 	if !b.Accurate() {
 		b = d.improved(b, delta)
 	}
@@ -264,6 +264,19 @@ func (r *direction) step(s saddle, slope, accuracy float64) float64 {
 	return few(math.Max(math.Min(step, 0.5), math.Sqrt(variance)*3e-5))
 }
 
+// wider returns a grid that shows from above about what a fine one shows, with fewer points where nearly all losses are
+// far below a step: divided between the two nodes beside 0, a loss l adds |l|·(step-|l|) to the variance.
+func (r *direction) wider(step float64, s saddle, slope, accuracy float64) grid {
+	_, _, variance := r.at(math.Max(s.tilt, 0) * restraint)
+	reach := math.Max(s.epsilon, 16*math.Sqrt(variance))
+	goal := accuracy * math.Max(s.epsilon, 0.05*math.Sqrt(s.variance)) / (math.Max(slope, 0) + 1)
+	g := grid{step, step}
+	for next := 2 * step; next <= math.Min(0.5, reach/smallGrid) && r.spread(next, s.tilt) <= goal; next *= 2 {
+		g.step = next
+	}
+	return g
+}
+
 // few rounds a step down to so few bits that multiples of it are exact.
 func few(step float64) float64 {
 	fraction, exponent := math.Frexp(step)
@@ -273,33 +286,32 @@ func few(step float64) float64 {
 // smallGrid is a number of points that costs little.
 const smallGrid = 1 << 12
 
-// lattices returns the events' losses on a grid: pessimistic ones and, if asked for, optimistic ones.
-func (r *direction) lattices(step float64, s saddle, both bool) (upper, lower []lossLattice, err error) {
+// lattices returns the events' losses on a grid, from above or from below.
+func (r *direction) lattices(g grid, s saddle, above bool) ([]lossLattice, error) {
+	var all []lossLattice
 	for i, p := range r.pairs {
-		nodes, ok := r.composition[i].grade([2]float64{p.loss(r.from[i]), p.loss(r.to[i])}, step, r.total, s)
+		nodes, ok := r.composition[i].grade([2]float64{p.loss(r.from[i]), p.loss(r.to[i])}, g, r.total, s)
 		if !ok {
-			return nil, nil, fault.New("NoiseMultiplier", p.s, "is too small for a grid of at most %d losses", maxNodes)
+			return nil, fault.New("NoiseMultiplier", p.s, "is too small for a grid of at most %d losses", maxNodes)
 		}
-		h := p.histogram(r.from[i], r.to[i], step, nodes)
-		upper = append(upper, h.pessimistic())
-		if both {
-			lower = append(lower, h.optimistic(r.rounds[i]))
+		h := p.histogram(r.from[i], r.to[i], g.step, nodes)
+		if above {
+			all = append(all, h.pessimistic())
+		} else {
+			all = append(all, h.optimistic(r.rounds[i]))
 		}
 	}
-	return upper, lower, nil
+	return all, nil
 }
 
-// bounds returns the two curves around a saddle; the lower one is nil if not asked for.
-func (r *direction) bounds(s saddle, step float64, both bool) (upper, lower *privacyCurve, err error) {
-	up, down, err := r.lattices(step, s, both)
-	if err != nil {
-		return nil, nil, err
-	}
-	w := r.window(s, step)
+// bounds returns the two curves around a saddle, the lower one with steps of the grid's width; it is nil if not asked
+// for, and where it would show nothing.
+func (r *direction) bounds(s saddle, g grid, both bool) (upper, lower *privacyCurve, err error) {
+	sharpen := 0.0
 	if both {
-		w.sharpen = 1
+		sharpen = 1
 	}
-	u, err := compose(up, r.rounds, r.composition, w)
+	u, err := r.side(s, g, true, sharpen)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -307,11 +319,24 @@ func (r *direction) bounds(s saddle, step float64, both bool) (upper, lower *pri
 	if !both {
 		return &c, nil, nil
 	}
-	w.sharpen = -1
-	l, err2 := compose(down, r.rounds, r.composition, w)
-	if err := cmp.Or(err, err2); err != nil {
+	l, err := r.side(s, grid{g.width, g.width}, false, -1)
+	if errors.Is(err, errDrowned) {
+		return &c, nil, nil
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	o := l.lower()
 	return &c, &o, nil
+}
+
+// side composes the losses from above or from below.
+func (r *direction) side(s saddle, g grid, above bool, sharpen float64) (*composedLoss, error) {
+	parts, err := r.lattices(g, s, above)
+	if err != nil {
+		return nil, err
+	}
+	w := r.window(s, g.step)
+	w.sharpen = sharpen
+	return compose(parts, r.rounds, r.composition, w)
 }

@@ -94,7 +94,7 @@ func TestEverybodyInEveryRoundIsGaussian(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		upper, lower := d.direction(false, delta).epsilon(delta)
+		upper, lower := d.direction(false, delta).epsilon(delta, 0)
 		if upper < want*(1-1e-10) || lower > want || upper-lower > 2e-3*want {
 			t.Errorf("s = %v, %d rounds, δ = %v: %v to %v, want %v", s, rounds, delta, lower, upper, want)
 		}

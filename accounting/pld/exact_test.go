@@ -12,6 +12,9 @@ import (
 
 // exactMixture returns the masses of outcomes above x under φ and under m, for N(0, s²) and (1-q)N(0, s²) + qN(1, s²).
 func exactMixture(q, s float64, x *big.Float) (plain, mixture *big.Float) {
+	if x == nil { // below all outcomes
+		return exact.Of(1), exact.Of(1)
+	}
 	plain = exact.Tail(exact.Over(x, exact.Of(s)))
 	shifted := exact.Tail(exact.Over(exact.Minus(x, exact.Of(1)), exact.Of(s)))
 	return plain, exact.Plus(exact.Times(exact.Minus(exact.Of(1), exact.Of(q)), plain), exact.Times(exact.Of(q), shifted))
@@ -65,7 +68,7 @@ func TestOneRoundEnclosesTheDefinition(t *testing.T) {
 			t.Fatal(err)
 		}
 		delta := between(r, 1e-12, 1e-2)
-		upper, lower := d.direction(p.add, delta).epsilon(delta)
+		upper, lower := d.direction(p.add, delta).epsilon(delta, 0)
 		if most := d.largestLoss(); p.add && upper > most { // as Epsilon knows
 			upper = most
 		}
@@ -104,7 +107,7 @@ func TestHistogramIsExact(t *testing.T) {
 			step = 0.5
 		}
 		at := saddle{tilt: r.Float64() * 3, epsilon: mean}
-		nodes, ok := c.grade([2]float64{p.loss(from), p.loss(to)}, step, 100, at)
+		nodes, ok := c.grade([2]float64{p.loss(from), p.loss(to)}, grid{step, step}, 100, at)
 		if !ok {
 			t.Fatal(p, step)
 		}
@@ -132,6 +135,23 @@ func TestHistogramIsExact(t *testing.T) {
 		}
 	}
 	t.Logf("largest relative error %.2g", worst)
+}
+
+// The masses on both sides of 0 are right where all losses but few are a millionth of the step.
+func TestHistogramIsExactBesideZero(t *testing.T) {
+	for _, add := range []bool{false, true} {
+		p := lossPair{q: 1e-9, s: 0.2, add: add}
+		from, to := p.support(1e-30, 1e-30)
+		const step = 0x1p-8
+		h := p.histogram(from, to, step, []int{-400, -1, 0, 1, 6000})
+		for i := 1; i <= 2; i++ {
+			lower, upper := exactBin(p, float64(h.nodes[i])*step, step)
+			a, b := math.Abs(exact.Excess(h.lower[i], lower)), math.Abs(exact.Excess(h.upper[i], upper))
+			if a > massError || b > massError {
+				t.Errorf("add %v: the bin at %v is off by %g, %g", add, h.nodes[i], a, b)
+			}
+		}
+	}
 }
 
 // exactBin returns the two parts of the mass of losses between node and node + width.
@@ -165,7 +185,7 @@ func TestLatticesEncloseTheDefinition(t *testing.T) {
 		step := math.Ldexp(1, int(math.Floor(math.Log2(math.Sqrt(variance)*between(r, 0.03, 2)))))
 		step = math.Min(step, 0.5)
 		at := saddle{tilt: r.Float64() * 3, epsilon: mean}
-		nodes, ok := c.grade([2]float64{p.loss(from), p.loss(to)}, step, 100, at)
+		nodes, ok := c.grade([2]float64{p.loss(from), p.loss(to)}, grid{step, step}, 100, at)
 		if !ok {
 			t.Fatal(p, step)
 		}

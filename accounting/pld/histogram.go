@@ -60,7 +60,7 @@ func (p lossPair) histogram(from, to, step float64, nodes []int) lossHistogram {
 		case inside && bent < 1./4 && wide < 0.4:
 			h.lower[i], h.upper[i] = more.byLoss(p, least, width)
 		case x < end:
-			h.lower[i], h.upper[i] = panel.byOutcome(p, [2]float64{x, end}, node, width)
+			h.lower[i], h.upper[i] = panel.byOutcome(p, [2]float64{x, end}, [2]float64{node, float64(nodes[i+1]) * step})
 		}
 	}
 	return h
@@ -78,10 +78,11 @@ func newBinRule(points int) binRule {
 	return r
 }
 
-// share returns the fractions of a mass at loss t above the lower node of a bin.
-func share(t, width float64) (lower, upper float64) {
-	t = math.Min(math.Max(t, 0), width)
-	return math.Expm1(width-t) / math.Expm1(width), math.Expm1(-t) / math.Expm1(-width)
+// share returns the fractions of a mass at a loss above the lower node of a bin, and so far below the upper one: both
+// are given, as next to a node that is 0 the other one knows few digits of the distance.
+func share(above, below, width float64) (lower, upper float64) {
+	above, below = math.Min(math.Max(above, 0), width), math.Min(math.Max(below, 0), width)
+	return math.Expm1(below) / math.Expm1(width), math.Expm1(-above) / math.Expm1(-width)
 }
 
 // byLoss integrates the density of L over the bin of L that begins at least.
@@ -92,22 +93,23 @@ func (r binRule) byLoss(p lossPair, least, width float64) (lower, upper float64)
 		if p.add {
 			t = width - t // the loss falls with L
 		}
-		a, b := share(t, width)
+		a, b := share(t, width-t, width)
 		lower += v * a
 		upper += v * b
 	}
 	return lower, upper
 }
 
-// byOutcome integrates over an interval of outcomes, whose losses lie in the bin above node.
-func (r binRule) byOutcome(p lossPair, x [2]float64, node, width float64) (lower, upper float64) {
+// byOutcome integrates over an interval of outcomes, whose losses lie in the bin between two nodes.
+func (r binRule) byOutcome(p lossPair, x, nodes [2]float64) (lower, upper float64) {
 	cuts := p.panels(x[0], x[1])
 	for i := range len(cuts) - 1 {
 		length := cuts[i+1] - cuts[i]
 		for k, t := range r.at {
 			at := cuts[i] + t*length
 			v := p.density(at) * r.weight[k] * length
-			a, b := share(p.loss(at)-node, width)
+			loss := p.loss(at)
+			a, b := share(loss-nodes[0], nodes[1]-loss, nodes[1]-nodes[0])
 			lower += v * a
 			upper += v * b
 		}

@@ -62,7 +62,7 @@ func TestFewRoundsEncloseTheDefinition(t *testing.T) {
 				pairs = append(pairs, lossPair{q: e.Probability, s: e.NoiseMultiplier, add: add})
 			}
 			delta := between(r, 1e-7, 1e-3)
-			upper, lower := d.direction(add, delta).epsilon(delta)
+			upper, lower := d.direction(add, delta).epsilon(delta, 0)
 			if add {
 				upper = math.Min(upper, d.largestLoss())
 			}
