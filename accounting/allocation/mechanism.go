@@ -135,7 +135,10 @@ func (m *Mechanism) Delta(epsilon, noiseMultiplier float64) (float64, error) {
 		return known, err
 	}
 	l := m.compose(noiseMultiplier, math.Max(known*1e-3, 1e-25), fineStep)
-	return math.Min(known, l.delta(epsilon)), nil
+	if delta := l.delta(epsilon); delta < known { // which nothing is on a grid of losses that floating point cannot hold
+		return delta, nil
+	}
+	return known, nil
 }
 
 // NoiseMultiplier returns a noise multiplier, of eight digits, with which the mechanism is (ε, δ)-DP, as Epsilon

@@ -46,8 +46,11 @@ func (b *Mechanism) WithoutSamples(epsilon, noiseMultiplier float64) (float64, e
 	of, scale := b.together(), math.Max(known*1e-3, leastScale)
 	for {
 		delta := of.Delta(epsilon, noiseMultiplier, scale)
-		if delta >= 0.01*scale || scale == leastScale {
-			return math.Min(known, delta), nil
+		if !(delta < 0.01*scale) || scale == leastScale {
+			if delta < known { // which nothing is on a grid of losses that floating point cannot hold
+				return delta, nil
+			}
+			return known, nil
 		}
 		scale = math.Max(delta/10, leastScale) // tails that are cut off count as lost, and must be small against δ
 	}

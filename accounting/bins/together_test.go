@@ -81,3 +81,21 @@ func TestOrthogonalPatternsNeedNoSamples(t *testing.T) {
 		t.Errorf("%+v, at first %+v, %v", again, p.Confirmed, err)
 	}
 }
+
+// Where losses are larger than floating point holds, what a known draw gives away is the answer, and at once.
+func TestWithoutSamplesEndsWhereLossesAreLarge(t *testing.T) {
+	for _, mu := range []float64{30, 40, 59} {
+		for _, inner := range []float64{0, 0.9} {
+			b := binsOf(t, 2, mu*mu, inner*mu*mu, inner*mu*mu, mu*mu)
+			for _, epsilon := range []float64{1, 1000} {
+				known, err := b.knownDraw(point{epsilon, 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, err := b.WithoutSamples(epsilon, 1); err != nil || !(got <= known) {
+					t.Errorf("μ = %v, ε = %v: %v, by a known draw %v, %v", mu, epsilon, got, known, err)
+				}
+			}
+		}
+	}
+}

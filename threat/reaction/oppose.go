@@ -215,7 +215,7 @@ func (s *stakes) price(by multipliers) (out price, why string) {
 		}
 	}
 	out.p = follow(a, q)
-	a.makeUp(out.p, q, steep, s.count)
+	a.makeUp(out.p, q, steep, s.count, by.dominance)
 	largest, largestQ := 0.0, 0.0
 	for v, t := range tau {
 		out.p[v*n+v] += t * (1 + 4*unit)
@@ -251,14 +251,15 @@ func (a *answer) lost(q, local []float64, dominance float64) float64 {
 	return 2 * float64(m+1) * gamma(m+1) * largest / math.Sqrt(dominance)
 }
 
-// makeUp adds to P = moveᵀ(Q + VᵀV)move what rounding may have taken from it.
-func (a *answer) makeUp(p, q, steep []float64, count int) {
+// makeUp adds to P = moveᵀ(Q + VᵀV)move what rounding may have taken from it, also in solving for V, which the dominance
+// of D − BᵀQB says how well is done.
+func (a *answer) makeUp(p, q, steep []float64, count int, dominance float64) {
 	n := a.move.rows
 	weights := weightsOf(p, n)
 	moved := a.move.absTimes(weights)
 	lost := absTimes(q, n, n, moved)
 	if steep != nil {
-		add(lost, 1, absTransposeTimes(steep, count, n, absTimes(steep, count, n, moved)))
+		add(lost, 1/math.Sqrt(dominance), absTransposeTimes(steep, count, n, absTimes(steep, count, n, moved)))
 	}
 	raiseBy(p, n, scaled(a.move.absTransposeTimes(lost), gamma(2*n+count)), weights)
 }
