@@ -359,7 +359,7 @@ func (c *coarse) evaluate(f []*mat.Dense) (bound float64, next []*mat.Dense, err
 			budget += scaleRows(own, next[i], from, min(from+c.window, c.periods(i)))
 		}
 	}
-	bound, err = finiteBound(total, budget*float64(c.length), longSlack)
+	bound, err = finiteBound(total, budget*float64(c.length), c.slack())
 	rescale(next)
 	return bound, next, err
 }
@@ -392,6 +392,12 @@ func (c *coarse) spread(visit func(row, column, i, m, o int)) {
 			}
 		}
 	}
+}
+
+// slack returns what is left out of a bound, which is a square, for V that are longer than 1 by rounding: entries of the
+// inverse root are at most 1/√slack of setHigh, and so are errors of its products in units of ℓ·2⁻⁵³·√(ℓ·trace).
+func (c *coarse) slack() float64 {
+	return longSlack + 2*float64(c.length)*0x1p-26/(4*math.Sqrt(float64(len(c.responses)+4)))
 }
 
 // fast returns ‖M F_i‖_*, rounded down, and its derivative by F_i.
