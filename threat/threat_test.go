@@ -27,11 +27,11 @@ func TestMain(m *testing.M) {
 
 // drawGossip draws a row-stochastic matrix of up to 7 nodes, directed or with a symmetric support, some of them without
 // a weight for themselves.
-func drawGossip(t *rapid.T) *graph.CSR { return drawGossipOf(t, 7) }
+func drawGossip(t *rapid.T) *graph.CSR { return drawGossipOf(t, 1, 7) }
 
 // drawGossipOf draws a gossip matrix of at most so many nodes.
-func drawGossipOf(t *rapid.T, most int) *graph.CSR {
-	n := rapid.IntRange(1, most).Draw(t, "n")
+func drawGossipOf(t *rapid.T, least, most int) *graph.CSR {
+	n := rapid.IntRange(least, most).Draw(t, "n")
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 	directed := rapid.Bool().Draw(t, "directed")
 	selfless := rapid.Bool().Draw(t, "selfless")

@@ -40,8 +40,8 @@ type stakes struct {
 	bqb     []float64 // BᵀQB
 }
 
-// stakesOf returns what is at stake before what costs Q. victim is the node whose record has a part in this step, -1 for
-// none. why is empty unless rounding hides it.
+// stakesOf returns what is at stake before what costs Q. victim is the node whose record has a part in this step, -1
+// for none. why is empty unless rounding hides it.
 func stakesOf(a *answer, classes []Class, q []float64, victim int) (s *stakes, why string) {
 	m, n := len(a.kappa), a.move.rows
 	s = &stakes{answer: a, classes: classes, q: q, local: make([]float64, m)}
