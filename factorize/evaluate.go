@@ -80,8 +80,8 @@ func (o Objective) squaredError(c strategy.Strategy) (float64, error) {
 		return 0, fmt.Errorf("inverting the strategy: %w", err)
 	}
 	var product mat.Dense // H C⁻¹
-	z := mat.DenseCopyOf(&noising)
-	dense.Mul(&product, mat.DenseCopyOf(o.gram), z)
+	z := dense.Full(&noising)
+	dense.Mul(&product, o.gram, z)
 	return blas64.Dot(asVector(z), asVector(&product)), nil // ⟨C⁻¹, H C⁻¹⟩
 }
 

@@ -141,7 +141,7 @@ func (s *splitter) whitened() ([][]float64, []float64, error) {
 	if err := s.Shared.NoisingTo(&noising); err != nil {
 		return nil, nil, err
 	}
-	transposed := mat.DenseCopyOf(noising.T()).RawMatrix().Data
+	transposed := dense.FullTransposed(&noising).RawMatrix().Data
 	all := make([][]float64, len(s.Grams))
 	weights := make([]float64, len(s.Grams))
 	half := make([]float64, n*n)

@@ -89,9 +89,10 @@ type search struct {
 	checkedAt int     // iteration of the last check
 	err       error   // of a check
 
-	descents int  // begun: at most two
-	before   int  // iterations before this descent
-	slow     bool // the first one ended since it was
+	dual     []float64 // Λ at the maximum of the dual, until it is known whether the certificate's is enough
+	descents int       // begun: at most two
+	before   int       // iterations before this descent
+	slow     bool      // the first one ended since it was
 }
 
 // newSearch makes R; errSingular is wrapped where h has none in floating point.
@@ -137,11 +138,7 @@ func (s *search) minimize(ctx context.Context, x []float64) optim.Result {
 	})
 	if better != nil && s.objective.Value(better) < ended.Value {
 		copy(x, better)
-		bound, err := singularValueBound(s.certificate.rootSource, dual.lambda(), s.objective.mask,
-			s.objective.scratch)
-		if err == nil {
-			s.bound = math.Max(s.bound, bound)
-		}
+		s.dual = dual.lambda()
 	}
 	s.checkedAt = 0
 	again := s.descend(ctx, x, max(limit-s.before, 1))
@@ -184,6 +181,13 @@ func (s *search) checkDone(it optim.Iteration) bool {
 			return true
 		}
 		s.bound, s.checkedAt = math.Max(s.bound, bound), it.Count
+		if s.dual != nil && gapOf(it.Value, s.bound) > s.opts.Gap {
+			if bound, err := singularValueBound(s.certificate.rootSource, s.dual, s.objective.mask,
+				s.objective.scratch); err == nil {
+				s.bound = math.Max(s.bound, bound)
+			}
+			s.dual = nil
+		}
 		if gap := gapOf(it.Value, s.bound); it.Decrease > 0 && gap > 0 {
 			s.gapFactor = math.Min(math.Max(gap*it.Value/it.Decrease, 0.1), 1e4)
 		}

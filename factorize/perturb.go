@@ -58,7 +58,7 @@ func NewPerturber(c strategy.Strategy, h *mat.SymDense) (*Perturber, error) {
 	if err := c.NoisingTo(&noising); err != nil {
 		return nil, fmt.Errorf("inverting the strategy: %w", err)
 	}
-	p.noising = mat.DenseCopyOf(&noising)
+	p.noising = dense.Full(&noising)
 	p.original = p.innerProduct(h)
 	return p, nil
 }

@@ -26,7 +26,7 @@ type polar struct {
 const (
 	gramSteps  = 512  // up to which the bidiagonal form takes milliseconds, and its digits are kept
 	gramGrade  = 1e-6 // of a d_i, relative to the largest, to know its w_i
-	gramExcess = 1e-6 // of WᵀW - I in Frobenius norm, for U to be the polar factor up to 1e-12
+	gramExcess = 4e-5 // of WᵀW - I in Frobenius norm, for U to be the polar factor up to 1e-9
 	gramLoss   = 1e-9 // of the nuclear norm, which the d_i of unknown w_i may be, relatively
 )
 
@@ -34,12 +34,12 @@ const (
 // is not ok, and nothing is to be released, where numbers are out of range.
 func newPolar(n []float64, steps int, s *scratch) (p *polar, ok bool) {
 	p = &polar{steps: steps, scratch: s, w: s.take(), v: s.take()}
-	gram := s.take()
-	defer s.giveBack(gram)
+	gram, more := s.take(), s.take()
+	defer s.giveBack(gram, more)
 	copy(p.w, n)
 	dense.Transpose(p.w, steps)
 	dense.MulSymTo(gram, p.w, p.w, steps)
-	if p.d, ok = dense.Eigen(p.v, gram, steps); !ok {
+	if p.d, ok = dense.Eigen(p.v, gram, [2][]float64{p.w, more}, steps); !ok {
 		p.release()
 		return nil, false
 	}

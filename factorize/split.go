@@ -248,7 +248,7 @@ func inverseGram(c strategy.Strategy) ([]float64, error) {
 		return nil, fmt.Errorf("inverting a strategy: %w", err)
 	}
 	n := c.Steps()
-	z := mat.DenseCopyOf(&noising).RawMatrix().Data
+	z := dense.Full(&noising).RawMatrix().Data
 	y := make([]float64, n*n)
 	dense.MulSymTo(y, z, z, n)
 	return y, nil

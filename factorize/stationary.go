@@ -3,6 +3,7 @@ package factorize
 import (
 	"math"
 
+	"gonum.org/v1/gonum/dsp/fourier"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/parallel"
@@ -49,17 +50,13 @@ func newStationary(h *mat.SymDense, b int) *stationary {
 			lambda[j] = mean * mean
 		}
 	}
-	cosines := make([]float64, n)
-	for j := range cosines {
-		cosines[j] = math.Cos(2*math.Pi*float64(j)/float64(n)) / float64(n)
+	fft := fourier.NewFFT(n)
+	for lag, c := range fft.Coefficients(nil, x)[:steps] {
+		s.primal[lag] = real(c) / float64(n)
 	}
-	parallel.For(steps, func(lag int) {
-		for j := range n {
-			c := cosines[j*lag%n]
-			s.primal[lag] += x[j] * c
-			s.dual[lag] += lambda[j] * c
-		}
-	})
+	for lag, c := range fft.Coefficients(nil, lambda)[:steps] {
+		s.dual[lag] = real(c) / float64(n)
+	}
 	return s
 }
 

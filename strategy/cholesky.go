@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
+	"mafalda/internal/parallel"
 )
 
 // ErrNotPositiveDefinite is returned where a matrix has no Cholesky factor in floating point.
@@ -18,21 +19,21 @@ var ErrNotPositiveDefinite = errors.New("matrix is not positive definite")
 func FromGram(x *mat.SymDense) (*Dense, error) {
 	n := x.SymmetricDim()
 	flipped := mat.NewSymDense(n, nil)
-	for i := range n {
+	parallel.For(n, func(i int) {
 		for j := i; j < n; j++ {
 			flipped.SetSym(i, j, x.At(n-1-i, n-1-j))
 		}
-	}
+	})
 	var chol dense.Cholesky
 	if !chol.Factorize(flipped) {
 		return nil, ErrNotPositiveDefinite
 	}
 	upper := chol.RawU() // Mᵀ
 	c := mat.NewTriDense(n, mat.Lower, nil)
-	for i := range n {
+	parallel.For(n, func(i int) {
 		for j := range i + 1 {
 			c.SetTri(i, j, upper.At(n-1-i, n-1-j))
 		}
-	}
+	})
 	return &Dense{c}, nil
 }

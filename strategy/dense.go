@@ -73,7 +73,7 @@ func (d *Dense) Filter() (Filter, error) {
 	if err := d.NoisingTo(&noising); err != nil {
 		return nil, err
 	}
-	return recombining{mat.DenseCopyOf(&noising)}, nil
+	return recombining{dense.Full(&noising)}, nil
 }
 
 // Parameters returns the class alone: what makes the strategy again is C itself.

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/dense"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
 )
@@ -34,7 +35,7 @@ func NewGrowth(c Strategy, schema participation.Schema) (*Growth, error) {
 	}
 	var lower mat.TriDense
 	c.StrategyTo(&lower)
-	return &Growth{schema: schema, transposed: mat.DenseCopyOf(lower.T()), later: map[int]participation.Sensitivity{}}, nil
+	return &Growth{schema: schema, transposed: dense.FullTransposed(&lower), later: map[int]participation.Sensitivity{}}, nil
 }
 
 // Sensitivity returns the sensitivity of the first steps, never rounded down. It grows with the steps, and so the

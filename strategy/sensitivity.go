@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/dense"
 	"mafalda/participation"
 )
 
@@ -26,7 +27,7 @@ func Sensitivity(c Strategy, schema participation.Schema) (participation.Sensiti
 	}
 	var lower mat.TriDense
 	c.StrategyTo(&lower)
-	return schema.Sensitivity(leadingGram{mat.DenseCopyOf(lower.T()), c.Steps()})
+	return schema.Sensitivity(leadingGram{dense.FullTransposed(&lower), c.Steps()})
 }
 
 // Normalize returns c divided by its sensitivity: sens² of the result, rounded up, is at most 1, and less by rounding

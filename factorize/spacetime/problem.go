@@ -136,7 +136,7 @@ func (p Problem) spaceGram(ctx context.Context, c strategy.Strategy) (*mat.SymDe
 		return nil, err
 	}
 	y := mat.NewSymDense(c.Steps(), nil)
-	dense.SymOuterK(y, 1, mat.DenseCopyOf(&noising))
+	dense.SymOuterK(y, 1, dense.Full(&noising))
 	return p.Workload.SpaceGram(ctx, y)
 }
 

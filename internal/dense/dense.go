@@ -9,6 +9,7 @@ package dense
 import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/gemm"
 	"mafalda/internal/parallel"
@@ -67,6 +68,21 @@ func MirrorUpper(m []float64, n int) {
 			m[i*n+j] = m[j*n+i]
 		}
 	})
+}
+
+// Full returns a lower triangular matrix with its zeros.
+func Full(lower *mat.TriDense) *mat.Dense {
+	raw := lower.RawTriangular()
+	full := mat.NewDense(raw.N, raw.N, nil)
+	parallel.For(raw.N, func(i int) { copy(full.RawRowView(i)[:i+1], raw.Data[i*raw.Stride:]) })
+	return full
+}
+
+// FullTransposed returns the transpose of a lower triangular matrix, with its zeros.
+func FullTransposed(lower *mat.TriDense) *mat.Dense {
+	full := Full(lower)
+	Transpose(full.RawMatrix().Data, full.RawMatrix().Rows)
+	return full
 }
 
 // Below calls f, from several goroutines, for the rows of tiles that together are the triangle below the diagonal: columns from to to, without to.

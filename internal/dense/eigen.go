@@ -8,8 +8,9 @@ import (
 
 // Eigen returns the eigenvalues of a symmetric n×n matrix, of which the upper triangle is used, in no order, and writes
 // its eigenvectors to vectors, a row each: what gonum's mat.EigenSym computes, several times faster, with errors of
-// some n ulps of the largest value. The matrix is overwritten. Not ok are numbers that are not finite.
-func Eigen(vectors, a []float64, n int) (values []float64, ok bool) {
+// some n ulps of the largest value. The matrix is overwritten, and so are two more for scratch. Not ok are numbers that
+// are not finite.
+func Eigen(vectors, a []float64, scratch [2][]float64, n int) (values []float64, ok bool) {
 	if n == 0 {
 		return nil, true
 	}
@@ -19,28 +20,22 @@ func Eigen(vectors, a []float64, n int) (values []float64, ok bool) {
 		}
 	}
 	d, e, tau := gemm.Tridiagonalize(a, n)
-	gemm.ReflectedTo(vectors, a, n, tau)
-	Transpose(vectors, n)
-	apply := func(sweeps []gemm.Sweep) { gemm.Rotate(vectors, n, sweeps) }
-	t := tridiagonal{d: d, e: e, apply: apply, most: n * n / 4}
-	return d, t.diagonalize()
+	if !diagonalizeByHalves(d, e, vectors, scratch[0], scratch[1]) {
+		return nil, false
+	}
+	gemm.ReflectRows(vectors, a, n, tau)
+	return d, true
 }
 
-// tridiagonal has a diagonal and the numbers beside it. What is done to its rows is given to apply, sweep by sweep, in
-// batches of about so many rotations.
+// tridiagonal has a diagonal and the numbers beside it, and what was done to its rows.
 type tridiagonal struct {
-	d, e  []float64
-	apply func(sweeps []gemm.Sweep)
-	most  int
-
+	d, e   []float64
 	sweeps []gemm.Sweep
-	turns  int
 }
 
 // diagonalize replaces d by the eigenvalues, by the implicit QR iteration with Wilkinson's shift (Golub & Van Loan,
 // Algorithm 8.3.3); errors are small relative to the largest. Not ok if it does not end.
 func (t *tridiagonal) diagonalize() (ok bool) {
-	const ulp = 0x1p-53
 	d, e := t.d, t.e
 	var largest float64
 	for i, v := range d {
@@ -66,18 +61,9 @@ func (t *tridiagonal) diagonalize() (ok bool) {
 			last--
 			continue
 		}
-		t.add(gemm.Sweep{First: first, Turns: chaseSymmetric(d[first:last+1], e[first:last])})
+		t.sweeps = append(t.sweeps, gemm.Sweep{First: first, Turns: chaseSymmetric(d[first:last+1], e[first:last])})
 	}
-	t.apply(t.sweeps)
 	return true
-}
-
-func (t *tridiagonal) add(s gemm.Sweep) {
-	t.sweeps = append(t.sweeps, s)
-	if t.turns += len(s.Turns) / 2; t.turns >= t.most {
-		t.apply(t.sweeps)
-		t.sweeps, t.turns = t.sweeps[:0], 0
-	}
 }
 
 // chaseSymmetric is a step of QR. It returns the rotations of rows and columns.

@@ -29,7 +29,7 @@ func TestEigen(t *testing.T) {
 		}
 		want := eigen.Values(nil)
 		vectors := make([]float64, n*n)
-		values, ok := Eigen(vectors, mat.DenseCopyOf(a).RawMatrix().Data, n)
+		values, ok := Eigen(vectors, mat.DenseCopyOf(a).RawMatrix().Data, twoMatrices(n), n)
 		if !ok {
 			t.Fatal("not ok")
 		}
@@ -63,11 +63,11 @@ func TestEigen(t *testing.T) {
 
 func TestEigenOfWhatIsNotFinite(t *testing.T) {
 	for _, v := range []float64{math.NaN(), math.Inf(1)} {
-		if _, ok := Eigen(make([]float64, 4), []float64{1, v, v, 1}, 2); ok {
+		if _, ok := Eigen(make([]float64, 4), []float64{1, v, v, 1}, twoMatrices(2), 2); ok {
 			t.Errorf("%v is ok", v)
 		}
 	}
-	if values, ok := Eigen(nil, nil, 0); !ok || len(values) != 0 {
+	if values, ok := Eigen(nil, nil, twoMatrices(0), 0); !ok || len(values) != 0 {
 		t.Errorf("%v of nothing, %v", values, ok)
 	}
 }
@@ -85,7 +85,7 @@ func TestEigenDoesNotDependOnProcessors(t *testing.T) {
 	for _, processors := range []int{1, 3} {
 		runtime.GOMAXPROCS(processors)
 		vectors := make([]float64, n*n)
-		values, ok := Eigen(vectors, slices.Clone(a), n)
+		values, ok := Eigen(vectors, slices.Clone(a), twoMatrices(n), n)
 		if !ok {
 			t.Fatal("not ok")
 		}
@@ -96,3 +96,5 @@ func TestEigenDoesNotDependOnProcessors(t *testing.T) {
 		}
 	}
 }
+
+func twoMatrices(n int) [2][]float64 { return [2][]float64{make([]float64, n*n), make([]float64, n*n)} }

@@ -36,35 +36,52 @@ func Triangularize(m, n int, a []float64, lda int) {
 //
 // It is here because gonum's Dorgbr, by its Dlarft, is wrong for some matrices, as Dgeqrf is.
 func Reflected(a []float64, n int, tau []float64) []float64 {
-	out := make([]float64, n*n)
-	ReflectedTo(out, a, n, tau)
-	return out
-}
-
-// ReflectedTo writes what Reflected returns to out, which must not overlap a.
-func ReflectedTo(out, a []float64, n int, tau []float64) {
 	check(n, n, a, n)
-	check(n, n, out, n)
-	clear(out[:n*n])
+	out := make([]float64, n*n)
 	for i := range n {
 		out[i*n+i] = 1
 	}
 	for from := (n - 1) / reflected * reflected; from >= 0; from -= reflected {
-		width := min(reflected, n-1-from)
+		if v, width := reflectors(a, n, from, reflected); width > 0 {
+			applyBlock(blas.NoTrans, v, blockFactor(v, n-from-1, width, tau[from:]), blas64.General{Rows: n - from - 1,
+				Cols: n - from - 1, Stride: n, Data: out[(from+1)*n+from+1:]})
+		}
+	}
+	return out
+}
+
+// ReflectRows replaces the rows of an n×n matrix by what Qᵀ makes of them from the right, for the Q that Reflected
+// returns.
+func ReflectRows(rows, a []float64, n int, tau []float64) {
+	const together = 4 * reflected
+	check(n, n, rows, n)
+	check(n, n, a, n)
+	for from := (n - 1) / together * together; from >= 0; from -= together {
+		v, width := reflectors(a, n, from, together)
 		if width <= 0 {
 			continue
 		}
-		rows := n - from - 1
-		v := make([]float64, rows*width)
-		for j := range width {
-			v[j*width+j] = 1
-			for i := j + 1; i < rows; i++ {
-				v[i*width+j] = a[(from+j)*n+from+1+i]
-			}
-		}
-		applyBlock(blas.NoTrans, v, blockFactor(v, rows, width, tau[from:]), blas64.General{Rows: rows, Cols: rows,
-			Stride: n, Data: out[(from+1)*n+from+1:]})
+		behind := n - from - 1
+		along := make([]float64, n*width)
+		BLAS{}.Dgemm(blas.NoTrans, blas.NoTrans, n, width, behind, 1, rows[from+1:], n, v, width, 0, along, width)
+		BLAS{}.Dtrmm(blas.Right, blas.Upper, blas.Trans, blas.NonUnit, n, width, 1,
+			blockFactor(v, behind, width, tau[from:]), width, along, width)
+		BLAS{}.Dgemm(blas.NoTrans, blas.Trans, n, behind, width, -1, along, width, v, width, 1, rows[from+1:], n)
 	}
+}
+
+// reflectors returns the vectors v of up to so many reflectors from the given one on, a column each, without the zeros
+// that all of them have.
+func reflectors(a []float64, n, from, most int) (v []float64, width int) {
+	width = max(min(most, n-1-from), 0)
+	v = make([]float64, (n-from-1)*width)
+	for j := range width {
+		v[j*width+j] = 1
+		for i := j + 1; i < n-from-1; i++ {
+			v[i*width+j] = a[(from+j)*n+from+1+i]
+		}
+	}
+	return v, width
 }
 
 // reflect applies the reflectors of a panel to the columns behind it: C ← C - V Tᵀ VᵀC, with V unit lower trapezoidal.
