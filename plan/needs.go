@@ -12,6 +12,7 @@ import (
 	"mafalda/internal/limits"
 	"mafalda/measure"
 	"mafalda/participation"
+	"mafalda/workload"
 )
 
 // Resources is what solving a problem needs, known before any work.
@@ -94,8 +95,7 @@ func (p Problem) panel(g *export.Gram, long bool) float64 {
 	panel := math.Max(n*steps, 1e6)
 	if g.Method == GramLanczos.String() {
 		products = float64(g.LanczosSteps)
-		kept := math.Min(products, n) // numbers of a probe, and their squares
-		panel = n*(products+6) + float64(g.Probes)*(kept*kept+4*kept+32)
+		panel = workload.SketchFloats(p.nodes(), workload.SketchOptions{Probes: g.Probes, LanczosSteps: g.LanczosSteps})
 	}
 	if long {
 		panel += steps * (2*products + 100)

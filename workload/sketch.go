@@ -50,10 +50,10 @@ type SketchOptions struct {
 var ErrReversible = errors.New("estimates are for gossip matrices in detailed balance only")
 
 // basisFloats is the room for the Lanczos bases of several vectors that are worked on at a time, 1.3 GB.
-const basisFloats = 1.6e8
+const basisFloats = 160_000_000
 
 // drawnFloats says how many vectors of random signs are drawn side by side: an estimate is the same as long as it stays.
-const drawnFloats = 8e7
+const drawnFloats = 80_000_000
 
 // NewSketch sketches the row-stochastic w (n×n), in detailed balance with pi (positive, Σ = 1), such as
 // graph.Gossip.Stationary returns. It costs probes·m products with w, and m·n numbers of memory for every probe that is
@@ -103,8 +103,8 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 	if l.symmetric {
 		vector = 4 * n
 	}
-	starts := newVectors(l, s.unit, max(1, min(opts.Probes, int(drawnFloats)/vector)), opts.Seed)
-	width := max(1, min(opts.Probes, int(basisFloats)/vector))
+	starts := newVectors(l, s.unit, max(1, min(opts.Probes, drawnFloats/vector)), opts.Seed)
+	width := sideBySide(opts.Probes, vector)
 	width -= width % min(starts.drawn, width) // all of what is drawn together
 	for len(s.probes) < opts.Probes {
 		count := min(width, opts.Probes-len(s.probes))
@@ -115,6 +115,18 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 		s.probes = append(s.probes, runs...)
 	}
 	return s, nil
+}
+
+// sideBySide returns how many probes are worked on at a time, if each has a basis of so many numbers.
+func sideBySide(probes, basis int) int { return max(1, min(probes, basisFloats/basis)) }
+
+// SketchFloats returns how many numbers NewSketch keeps at most, about: the bases of the vectors that are worked on at a
+// time, some vectors beside them, and what is known of every probe.
+func SketchFloats(nodes int, opts SketchOptions) float64 {
+	n, basis := float64(nodes), float64(nodes*opts.LanczosSteps)
+	kept := math.Min(float64(opts.LanczosSteps), n)
+	width := float64(sideBySide(opts.Probes, nodes*opts.LanczosSteps))
+	return width*(basis+4*n) + 2*n + float64(opts.Probes)*(kept*kept+4*kept+32)
 }
 
 // Nodes returns n.
