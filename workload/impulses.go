@@ -53,7 +53,7 @@ func (r *Response) Impulses() ([][]float64, error) {
 		y := make([]float64, r.steps)
 		state := r.cross.bank()
 		for l, v := range into {
-			for j, x := range state.advance(v) {
+			for j, x := range state.advance(l, v) {
 				y[l] += r.cross.left[j] * x * r.cross.weight / math.Sqrt(r.stationary)
 			}
 		}
@@ -121,10 +121,7 @@ func (m *modes) impulses(into []float64, most int) ([][]float64, error) {
 func (m *modes) run(into []float64, visit func(l int, x []float64)) {
 	state := m.bank()
 	for l, v := range into {
-		if l%rowsAtOnce == 0 {
-			state.vanish()
-		}
-		visit(l, state.advance(v))
+		visit(l, state.advance(l, v))
 	}
 }
 

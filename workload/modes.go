@@ -2,6 +2,7 @@ package workload
 
 import (
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -51,19 +52,14 @@ func (m *modes) quadratic(grad, rs, counts []float64) float64 {
 	if grad == nil {
 		kept = min(steps, rowsAtOnce*blocksAtOnce)
 	}
-	states := make([]float64, kept*size)
-	state := m.bank()
+	lent := borrowStates(kept * size)
+	defer returnStates(lent)
+	states, state := *lent, m.bank()
 	energies := make([]float64, (steps+rowsAtOnce-1)/rowsAtOnce)
 	for first := 0; first < steps; first += kept {
 		count := min(kept, steps-first)
 		for l, r := range rs[first : first+count] {
-			if l%rowsAtOnce == 0 {
-				state.vanish()
-			}
-			if math.Abs(r) < faint {
-				r = 0
-			}
-			copy(states[l*size:], state.advance(r))
+			copy(states[l*size:], state.advance(l, r))
 		}
 		parallel.For((count+rowsAtOnce-1)/rowsAtOnce, func(i int) {
 			from := i * rowsAtOnce
@@ -80,6 +76,21 @@ func (m *modes) quadratic(grad, rs, counts []float64) float64 {
 	}
 	return total
 }
+
+// statesPool has what quadratic has kept states in: many numbers, again and again.
+var statesPool sync.Pool
+
+// borrowStates returns so many numbers of any values.
+func borrowStates(count int) *[]float64 {
+	if s, ok := statesPool.Get().(*[]float64); ok && cap(*s) >= count {
+		*s = (*s)[:count]
+		return s
+	}
+	s := make([]float64, count)
+	return &s
+}
+
+func returnStates(s *[]float64) { statesPool.Put(s) }
 
 // faint is what has died down so far that its square is 0.
 const faint = 1e-200
@@ -98,8 +109,12 @@ func (m *modes) bank() bank {
 	return b
 }
 
-// advance is one step of all filters. It returns the x, which are the bank's.
-func (b bank) advance(r float64) []float64 {
+// advance is step l of all filters. It returns the x, which are the bank's.
+func (b bank) advance(l int, r float64) []float64 {
+	b.vanish(l)
+	if math.Abs(r) < faint {
+		r = 0
+	}
 	x := b.x
 	input, theta := b.input[:len(x)], b.theta[:len(x)]
 	if b.inner == nil {
@@ -116,9 +131,13 @@ func (b bank) advance(r float64) []float64 {
 	return x
 }
 
-// backpropagate is the adjoint of next: given f_j, factor times the derivative by the x, and the derivative of later
+// backpropagate is the adjoint of step l: given f_j, factor times the derivative by the x, and the derivative of later
 // steps in the bank, it returns the derivative by r.
-func (b bank) backpropagate(f []float64, factor float64) (g float64) {
+func (b bank) backpropagate(l int, f []float64, factor float64) (g float64) {
+	b.vanish(l)
+	if math.Abs(factor) < faint {
+		factor = 0
+	}
 	for j, v := range f {
 		b.x[j] = b.theta[j]*b.x[j] + factor*v
 		if b.inner == nil {
@@ -131,8 +150,11 @@ func (b bank) backpropagate(f []float64, factor float64) (g float64) {
 	return g
 }
 
-// vanish sets to 0 what is faint: before it becomes subnormal, which is slow.
-func (b bank) vanish() {
+// vanish sets to 0 what is faint, every so many steps: before it becomes subnormal, which is slow.
+func (b bank) vanish(l int) {
+	if l%rowsAtOnce != 0 {
+		return
+	}
 	for _, state := range [][]float64{b.x, b.y} {
 		for j, x := range state {
 			if math.Abs(x) < faint {
@@ -171,7 +193,7 @@ func (m *modes) linear(grad, rs, counts, sums, force []float64) float64 {
 	var total float64
 	for l, v := range rs {
 		var y float64
-		for j, x := range state.advance(v) {
+		for j, x := range state.advance(l, v) {
 			y += m.left[j] * x
 		}
 		w := counts[l] * m.weight
@@ -183,7 +205,7 @@ func (m *modes) linear(grad, rs, counts, sums, force []float64) float64 {
 	}
 	state = m.bank()
 	for l := len(rs) - 1; l >= 0; l-- {
-		grad[l] = state.backpropagate(m.left, 2*counts[l]*m.weight*sums[l])
+		grad[l] = state.backpropagate(l, m.left, 2*counts[l]*m.weight*sums[l])
 	}
 	return total
 }
@@ -193,6 +215,6 @@ func (m *modes) pull(grad, forces []float64, factor float64) {
 	size := len(m.theta)
 	state := m.bank()
 	for l := len(grad) - 1; l >= 0; l-- {
-		grad[l] = factor * state.backpropagate(forces[l*size:(l+1)*size], 1)
+		grad[l] = factor * state.backpropagate(l, forces[l*size:(l+1)*size], 1)
 	}
 }

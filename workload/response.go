@@ -134,11 +134,15 @@ func (r *Response) Error(grad, rs []float64) float64 {
 			grads[i] = make([]float64, r.steps)
 		}
 	}
-	if r.cross != nil {
-		total += r.cross.linear(grads[len(r.groups)], into, counts, sums, force)
-	}
-	energies := make([]float64, len(r.groups))
-	parallel.For(len(r.groups), func(i int) { energies[i] = r.groups[i].quadratic(grads[i], into, counts) })
+	energies := make([]float64, len(r.groups)+1)
+	parallel.For(len(energies), func(i int) {
+		switch {
+		case i < len(r.groups):
+			energies[i] = r.groups[i].quadratic(grads[i], into, counts)
+		case r.cross != nil:
+			energies[i] = r.cross.linear(grads[i], into, counts, sums, force)
+		}
+	})
 	for _, e := range energies {
 		total += e
 	}
