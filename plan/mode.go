@@ -18,6 +18,7 @@ import (
 	"mafalda/measure"
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -68,10 +69,11 @@ type job struct {
 	*Solution
 	asked    []mode // the modes that are asked for; the last one is the solution's
 	kernel   *workload.Kernel
-	gram     *mat.SymDense       // of the mean, T×T
-	estimate workload.Estimate   // that both are of; nil: they are exact
-	many     factorize.Objective // of very many steps, in the place of the kernel
-	bands    Bands               // that were found to be best, where batches are drawn in secret
+	gram     *mat.SymDense                     // of the mean, T×T
+	estimate workload.Estimate                 // that both are of; nil: they are exact
+	many     factorize.Objective               // of very many steps, in the place of the kernel
+	bands    Bands                             // that were found to be best, where batches are drawn in secret
+	dmf      func() (strategy.Strategy, error) // the baseline that is looked for beside the optimum; nil: after it
 }
 
 // newJob fills in the defaults, chooses the modes and, with it, how the Gram matrix is computed. It does so once,

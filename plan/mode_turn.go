@@ -87,6 +87,11 @@ func (o Options) checkObjective(p Problem) error {
 
 // search computes the optimum, and then makes the steps that there is time for.
 func (s *job) search(ctx context.Context, steps ...func(context.Context) error) error {
+	if !s.Options.NoBaselines && s.hasDMF() && s.schema().Steps() <= stepsBeside {
+		beside, stop := context.WithCancel(ctx)
+		defer stop()
+		s.dmf = s.startDMF(beside)
+	}
 	err := s.measures(ctx)
 	if err != nil {
 		return err
@@ -208,8 +213,10 @@ func (s *job) baselines(ctx context.Context) error {
 		s.Baselines = append(s.Baselines, measured...)
 		return err
 	}
-	// After all other searches, and not beside them: it keeps as many matrices.
-	dmf, err := baselines.NewFor(ctx, baselines.DMF, s.Problem.Workload, s.schema())
+	if s.dmf == nil {
+		s.dmf = s.startDMF(ctx)
+	}
+	dmf, err := s.dmf()
 	if isEnd(err) {
 		return nil
 	}
@@ -219,6 +226,27 @@ func (s *job) baselines(ctx context.Context) error {
 	measured, err := baselines.All(dmf, measure)
 	s.Baselines = append(s.Baselines, measured...)
 	return err
+}
+
+// stepsBeside is up to how many steps D-MF is looked for beside other strategies, not after them: it keeps as many
+// matrices, and uses the cores better than a single search the shorter the steps are.
+const stepsBeside = 512
+
+// startDMF looks for D-MF, and returns what waits for it.
+func (s *job) startDMF(ctx context.Context) (wait func() (strategy.Strategy, error)) {
+	type outcome struct {
+		c   strategy.Strategy
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		c, err := baselines.NewFor(ctx, baselines.DMF, s.Problem.Workload, s.schema())
+		done <- outcome{c, err}
+	}()
+	return func() (strategy.Strategy, error) {
+		o := <-done
+		return o.c, o.err
+	}
 }
 
 func (s *job) hasDMF() bool { return baselines.HasDMF(s.Problem.Workload, s.schema().Steps()) }
