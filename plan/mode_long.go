@@ -32,6 +32,8 @@ func (longMode) check(p Problem, o Options) error {
 	case !p.Workload.IsTimeInvariant():
 		return fault.New("Steps", nil, many+"every step must be like the others: the same rate, gossip, a network that "+
 			"stays, and no missed steps", strategy.LongSteps)
+	case p.Schema.Name() == "people":
+		return fault.New("Unit", nil, many+"only [Unit] record", strategy.LongSteps)
 	case !cyclic:
 		return fault.New("Schema", nil, many+"only [Schema] cyclic and single", strategy.LongSteps)
 	case p.Objective != Mean || o.split():
