@@ -128,6 +128,9 @@ func (p pieces) bound(ctx context.Context, count int) (best float64, err error) 
 				return 0, context.Cause(ctx)
 			}
 			bound, next, err := coarse.evaluate(f)
+			if best > 0 && errors.Is(err, errEigen) {
+				return best, nil
+			}
 			if err != nil {
 				return 0, err
 			}

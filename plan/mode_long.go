@@ -78,8 +78,11 @@ func (longMode) solve(ctx context.Context, s *job) error {
 	bound, err := runAbandonable(ctx, s, func(ctx context.Context) (float64, error) {
 		return measure.LongBound(ctx, responses, s.schema().(participation.Cyclic))
 	})
-	if err != nil {
+	if err != nil && ctx.Err() != nil {
 		return fmt.Errorf("bounding the loss: %w", err)
+	}
+	if err != nil { // the strategy is as good without
+		s.note(true, "there is no lower bound: %v", err)
 	}
 	s.setQuality(s.OfClass.Quality, bound)
 	s.Ending = Ending{Status: optim.Converged}

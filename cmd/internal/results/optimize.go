@@ -220,7 +220,7 @@ func unbounded(m *export.Manifest) string {
 	if m.WorkloadSpec.Weights.String() != "all" {
 		return fmt.Sprintf("for more than %d steps, some of which count more than others", strategy.LongSteps)
 	}
-	return fmt.Sprintf("for more than %d steps in so many periods", strategy.LongSteps)
+	return fmt.Sprintf("for more than %d steps in so many periods, or of such numbers", strategy.LongSteps)
 }
 
 // ofEstimate says whether bound and gap rest on an estimate.
