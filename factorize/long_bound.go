@@ -406,9 +406,10 @@ func (c *coarse) spread(visit func(row, column, i, m, o int)) {
 }
 
 // slack returns what is left out of a bound, which is a square, for V that are longer than 1 by rounding: entries of the
-// inverse root are at most 1/√slack of setHigh, and so are errors of its products in units of ℓ·2⁻⁵³·√(ℓ·trace).
+// inverse root are at most 1/√slack of setHigh, and so are errors of its products in units of ℓ·2⁻⁵³·√(ℓ·trace). And
+// what responses of T steps are too large for, if their eigenvalues are known to 2⁻⁴⁷: their squares, by 2⁻⁴⁶T.
 func (c *coarse) slack() float64 {
-	return longSlack + 2*float64(c.length)*0x1p-26/(4*math.Sqrt(float64(len(c.responses)+4)))
+	return longSlack + 0x1p-46*float64(len(c.responses[0])) + 2*float64(c.length)*0x1p-26/(4*math.Sqrt(float64(len(c.responses)+4)))
 }
 
 // fast returns ‖M F_i‖_*, rounded down, and its derivative by F_i.
