@@ -36,6 +36,9 @@ func (m *Manifest) checkRange() error {
 	case m.SquaredError < 0 || m.RMSE < 0 || m.SharedLoss < 0 || m.Tolerance < 0 || m.Iterations < 0 ||
 		m.Seconds < 0 || m.PeakBytes < 0:
 		return errors.New("squared_error, rmse, shared_loss, tolerance, iterations, seconds or peak_bytes is negative")
+	case m.LowerBoundOf != "" && (m.LowerBoundOf != OfEstimate || m.LowerBound == 0 || !m.Gram.IsEstimate()):
+		return fmt.Errorf("lower_bound_of is %q: must be %s, of a lower_bound for a gram that is estimated, or absent",
+			m.LowerBoundOf, OfEstimate)
 	case len(m.Weights) > m.Steps:
 		return fmt.Errorf("%d objective_weights for %d steps", len(m.Weights), m.Steps)
 	case len(m.Files) == 0 && (m.Strategy.Class == "dense" || m.Graph != nil):
@@ -94,6 +97,12 @@ func checkOrigin(g *graph.Origin) error {
 	}
 	return nil
 }
+
+// OfEstimate is the LowerBoundOf of a bound for an estimated Gram matrix.
+const OfEstimate = "estimate"
+
+// IsEstimate reports whether losses and bounds are for an estimate of the Gram matrix.
+func (g *Gram) IsEstimate() bool { return g != nil && g.Method != "exact" }
 
 func (g *Gram) checkRange() error {
 	switch {

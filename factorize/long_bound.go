@@ -64,6 +64,7 @@ const (
 	mostPolynomials = 12
 	fewestPieces    = 24   // of all periods: Λ changes with time
 	longSlack       = 1e-9 // of bases that are orthonormal, and of sums of T numbers, but for rounding
+	largestScale    = 1e12 // of a row of F: what is smaller beside the others is left out
 )
 
 func identity(n int) *mat.Dense {
@@ -127,6 +128,9 @@ func (p pieces) bound(ctx context.Context, count int) (best float64, err error) 
 				return 0, context.Cause(ctx)
 			}
 			bound, next, err := coarse.evaluate(f)
+			if best > 0 && errors.Is(err, errEigen) {
+				return best, nil
+			}
 			if err != nil {
 				return 0, err
 			}
@@ -337,7 +341,9 @@ func (c *coarse) evaluate(f []*mat.Dense) (bound float64, next []*mat.Dense, err
 	var total, budget float64
 	slack := c.lowError * mat.Norm(whole, 1) * mat.Norm(whole, math.Inf(1))
 	var root mat.Dense // (FᵀHF)^(-½)
-	root.Apply(func(_, i int, v float64) float64 { return v / math.Sqrt(math.Max(values[i], slack)) }, vectors)
+	root.Apply(func(_, i int, v float64) float64 {
+		return v / math.Sqrt(math.Max(values[i], slack)+math.SmallestNonzeroFloat64)
+	}, vectors)
 	dense.Mul(&root, mat.DenseCopyOf(&root), vectors.T())
 	for _, v := range values {
 		total += math.Sqrt(math.Max(v-slack, 0))
@@ -365,6 +371,7 @@ func (c *coarse) evaluate(f []*mat.Dense) (bound float64, next []*mat.Dense, err
 }
 
 // scaleRows gives the rows of a block of F_i the norms √y that they should have, and returns y of the block that was.
+// Rows without a direction are steps whose noise costs nothing: they stay zero.
 func scaleRows(own, next *mat.Dense, from, to int) float64 {
 	var largest, sum float64
 	for m := from; m < to; m++ {
@@ -376,7 +383,11 @@ func scaleRows(own, next *mat.Dense, from, to int) float64 {
 	}
 	for m := from; m < to; m++ {
 		row := vectorOf(next.RawRowView(m))
-		blas64.Scal(sum/blas64.Nrm2(row), row)
+		if scale := sum / blas64.Nrm2(row); scale < largestScale {
+			blas64.Scal(scale, row)
+		} else {
+			clear(row.Data)
+		}
 	}
 	return largest * largest
 }
@@ -395,9 +406,10 @@ func (c *coarse) spread(visit func(row, column, i, m, o int)) {
 }
 
 // slack returns what is left out of a bound, which is a square, for V that are longer than 1 by rounding: entries of the
-// inverse root are at most 1/√slack of setHigh, and so are errors of its products in units of ℓ·2⁻⁵³·√(ℓ·trace).
+// inverse root are at most 1/√slack of setHigh, and so are errors of its products in units of ℓ·2⁻⁵³·√(ℓ·trace). And
+// what responses of T steps are too large for, if their eigenvalues are known to 2⁻⁴⁷: their squares, by 2⁻⁴⁶T.
 func (c *coarse) slack() float64 {
-	return longSlack + 2*float64(c.length)*0x1p-26/(4*math.Sqrt(float64(len(c.responses)+4)))
+	return longSlack + 0x1p-46*float64(len(c.responses[0])) + 2*float64(c.length)*0x1p-26/(4*math.Sqrt(float64(len(c.responses)+4)))
 }
 
 // fast returns ‖M F_i‖_*, rounded down, and its derivative by F_i.
@@ -428,6 +440,9 @@ func rescale(f []*mat.Dense) {
 	var largest float64
 	for _, m := range f {
 		largest = math.Max(largest, mat.Norm(m, 2))
+	}
+	if !(largest > 0) {
+		return
 	}
 	for _, m := range f {
 		m.Scale(1/largest, m)

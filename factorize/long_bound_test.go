@@ -172,6 +172,33 @@ func TestLongBoundIsBelowTheOptimum(t *testing.T) {
 	})
 }
 
+// Steps whose noise costs nothing change no bound: the last one of a response that begins a step later, and all of one
+// that is zero.
+func TestStepsThatCostNothingChangeNoBound(t *testing.T) {
+	const steps = 12
+	later := make([]float64, steps+1)
+	for i := range steps {
+		later[i+1] = math.Pow(0.9, float64(i))
+	}
+	of := func(response []float64) float64 {
+		schema, err := participation.NewCyclic(len(response), 1, len(response))
+		if err != nil {
+			t.Fatal(err)
+		}
+		bound, err := LongBound(context.Background(), [][]float64{response}, schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bound
+	}
+	if got, want := of(later), of(later[1:]); math.Abs(got/want-1) > 1e-8 {
+		t.Errorf("with a step that costs nothing %v, without %v", got, want)
+	}
+	if got := of(make([]float64, steps)); got != 0 {
+		t.Errorf("where nothing costs anything, %v", got)
+	}
+}
+
 // Steps beyond whole periods count, too; more periods than matrices have room for are an error.
 func TestLongBoundOfOtherSchemas(t *testing.T) {
 	of := func(steps, k, b int) (float64, error) {

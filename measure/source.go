@@ -116,7 +116,7 @@ func (s Source) Responses(ctx context.Context) (factorize.Responses, *workload.S
 }
 
 // LongBound returns a number that no strategy's loss is below, for the responses of Responses, with 0 where none is
-// known: the errors of some steps count more than others, or there are too many periods.
+// known: the errors of some steps count more than others, there are too many periods, or an estimate is indefinite.
 func LongBound(ctx context.Context, of factorize.Responses, schema participation.Cyclic) (float64, error) {
 	response, err := of(schema.Steps(), false)
 	if err != nil {
@@ -133,7 +133,8 @@ func LongBound(ctx context.Context, of factorize.Responses, schema participation
 			return bound, nil
 		}
 	}
-	if errors.Is(err, workload.ErrWeighted) || errors.Is(err, factorize.ErrTooManyPeriods) {
+	if errors.Is(err, workload.ErrWeighted) || errors.Is(err, workload.ErrIndefinite) ||
+		errors.Is(err, factorize.ErrTooManyPeriods) {
 		return 0, nil
 	}
 	return 0, err

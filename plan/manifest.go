@@ -41,6 +41,9 @@ func (s *Solution) Manifest() *export.Manifest {
 			ErrorAtPrivacy: m.ErrorAtPrivacy / m.Loss * b.Loss}
 	}
 	s.mode.describe(s, m)
+	if m.LowerBound > 0 && m.Gram.IsEstimate() {
+		m.LowerBoundOf = export.OfEstimate
+	}
 	m.Contract = m.DescribeContract()
 	return m
 }

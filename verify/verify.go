@@ -9,6 +9,7 @@ import (
 	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/internal/limits"
+	"mafalda/internal/version"
 	"mafalda/measure"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -85,7 +86,15 @@ func newVerification(e *export.Export, network *graph.Network) (*verification, e
 		return nil, fmt.Errorf("%s: %w", e.Dir, err)
 	}
 	return &verification{export: e, given: network, schema: schema, asked: asked, spec: *e.Manifest.WorkloadSpec,
-		reached: map[string]float64{}}, nil
+		again: export.Manifest{LowerBoundOf: boundOf(e.Manifest)}, reached: map[string]float64{}}, nil
+}
+
+// boundOf returns what a manifest has to say its lower bound is of. Earlier versions did not say it.
+func boundOf(m *export.Manifest) string {
+	if m.LowerBound == 0 || !m.Gram.IsEstimate() || m.LowerBoundOf == "" && m.Version != version.String() {
+		return ""
+	}
+	return export.OfEstimate
 }
 
 // strategies checks what is exported to be run, and what it costs.

@@ -13,7 +13,7 @@ import (
 // Impulses returns few sequences of T numbers each, such that the Gram matrix is, but for what is below 1e-7 of the
 // largest, the sum of RᵀR over their lower-triangular Toeplitz matrices R[t,s] = impulse[t-s], and never below that sum:
 // they are what the network answers to a single step's noise, seen by orthonormal functions of its state. For a response
-// that is an estimate, so are they. The errors are ErrWeighted, and eigenvalues that do not converge.
+// that is an estimate, so are they. The errors are ErrWeighted, ErrIndefinite, and eigenvalues that do not converge.
 func (r *Response) Impulses() ([][]float64, error) {
 	if !r.spec.Weights.allOne() {
 		return nil, ErrWeighted
@@ -67,6 +67,9 @@ func (r *Response) Impulses() ([][]float64, error) {
 
 // ErrWeighted is returned by Response.Impulses if errors of some steps count more than others.
 var ErrWeighted = errors.New("impulses are for errors of all steps alike")
+
+// ErrIndefinite is returned by Response.Impulses for an estimate by which some noise has a negative squared error.
+var ErrIndefinite = errors.New("by the estimate of the network's response some noise has a negative squared error")
 
 // mostImpulses is how many sequences a network is reduced to, and impulseFloats the room for those of all groups.
 const (
@@ -195,7 +198,7 @@ func subtractProducts(all [][]float64, y []float64) error {
 	}
 	square := mat.Dot(&a, &a)
 	if !(square < 1) {
-		return errors.New("the estimate of the network's response is not positive")
+		return ErrIndefinite
 	}
 	if square == 0 {
 		return nil

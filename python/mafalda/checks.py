@@ -132,6 +132,7 @@ _MANIFEST = {
     "sens_kind": str,
     **dict.fromkeys(("squared_error", "loss", "rmse", "shared_loss", "ldp_loss", "joint_lower_bound"), float),
     **dict.fromkeys(("lower_bound", "gap", "tolerance"), float),
+    "lower_bound_of": str,
     "iterations": int,
     "status": str,
     "history": list,

@@ -150,7 +150,7 @@ class Export:
 
     @property
     def lower_bound(self) -> float:
-        """No strategy has a smaller loss: the certificate."""
+        """No strategy has a smaller loss: the certificate. manifest["lower_bound_of"] says if it is for an estimate."""
         return self._said("lower_bound")
 
     @property

@@ -34,17 +34,19 @@ type stakes struct {
 	q       []float64 // Q, n×n
 	local   []float64 // Q_vv of a unit of each node's answer
 	columns []int     // nodes of the columns of B
+	victim  int       // whose record has a part in this step; -1: none
 	input   bool      // the record's input is the last column
 	count   int       // columns, and the input
 	bq      []float64 // BᵀQ, count×n
 	bqb     []float64 // BᵀQB
+	margin  float64   // of proofs that D is above BᵀQB
 }
 
 // stakesOf returns what is at stake before what costs Q. victim is the node whose record has a part in this step, -1
 // for none. why is empty unless rounding hides it.
 func stakesOf(a *answer, classes []Class, q []float64, victim int) (s *stakes, why string) {
 	m, n := len(a.kappa), a.move.rows
-	s = &stakes{answer: a, classes: classes, q: q, local: make([]float64, m)}
+	s = &stakes{answer: a, classes: classes, q: q, victim: victim, local: make([]float64, m)}
 	unitQ := a.inject.transposeTimes(q, n) // m×n: (Q·inject)ᵀ
 	defer release(unitQ)
 	for v := range m {
@@ -80,7 +82,32 @@ func stakesOf(a *answer, classes []Class, q []float64, victim int) (s *stakes, w
 		release(across)
 	}
 	symmetrize(s.bqb, s.count)
+	s.margin = proofMargin(s.count) + s.cancelled()
 	return s, ""
+}
+
+// cancelled returns what BᵀQB may have lost in rounding, in norm and in the scale of its diagonal, where gradients enter
+// several numbers with opposite signs. With a_j = Σ_i |B_ij|√Q_ii, computed entries are wrong by at most
+//
+//	γ(|B|ᵀ|Q||B|)_jl ≤ γ a_j a_l ≤ γ max_v(a_v²/(BᵀQB)_vv) √((BᵀQB)_jj (BᵀQB)_ll),
+//
+// since Q is positive semidefinite, and in norm by as many times that as there are columns. A proof that D is above the
+// computed matrix has D above its diagonal.
+func (s *stakes) cancelled() float64 {
+	m, n := len(s.local), s.answer.move.rows
+	sums, worst := make([]float64, m), 0.0 // of |inject|ᵀ√Q
+	for i := range n {
+		root := math.Sqrt(math.Max(0, s.q[i*n+i]))
+		s.answer.inject.each(i, func(v int, x float64) { sums[v] += math.Abs(x) * root })
+	}
+	for j, v := range s.columns {
+		sum := s.answer.kappa[v] * sums[v]
+		worst = math.Max(worst, sum*sum/s.bqb[j*s.count+j])
+	}
+	if s.input {
+		worst = math.Max(worst, sums[s.victim]*sums[s.victim]/s.bqb[len(s.bqb)-1])
+	}
+	return gamma(n/m) * float64(s.count) * worst
 }
 
 // release gives the matrices back.
@@ -128,7 +155,7 @@ func alongRuns(runs [][]float64, width int, sigma float64) chooser {
 func (s *stakes) dominant(e []float64, width int, sigma float64) multipliers {
 	lengths, pulled := s.lengths(e, width), s.pull(e, width)
 	defer release(pulled)
-	out := multipliers{d: make([]float64, s.count), dominance: 1, margin: proofMargin(s.count)}
+	out := multipliers{d: make([]float64, s.count), dominance: 1, margin: s.margin}
 	for j := range out.d {
 		pull, sum := norm(pulled[j*width:(j+1)*width]), 0.0
 		for l, length := range lengths {
@@ -188,7 +215,7 @@ func (s *stakes) price(by multipliers) (out price, why string) {
 			}
 		}
 		var ok bool
-		if out.factor, ok = by.prove(s.bqb); !ok {
+		if out.factor, ok = by.prove(s.bqb, s.margin); !ok {
 			return price{}, "no multipliers were proven"
 		}
 		out.columns, out.d = s.columns, by.d
@@ -219,7 +246,7 @@ func (s *stakes) price(by multipliers) (out price, why string) {
 	largest, largestQ := 0.0, 0.0
 	for v, t := range tau {
 		out.p[v*n+v] += t * (1 + 4*unit)
-		largest, largestQ = math.Max(largest, out.p[v*n+v]), math.Max(largestQ, q[v*n+v])
+		largest, largestQ = math.Max(largest, out.p[v*n+v]), math.Max(largestQ, s.q[v*n+v])
 	}
 	if !(largest <= largestP*largestQ) || !finite(largest) {
 		return price{}, "what differences cost is too large for the digits of a float64"
@@ -308,12 +335,15 @@ func proofMargin(n int) float64 {
 }
 
 // prove returns a Cholesky factor of D − BᵀQB, and proves that D(1 − margin) is above BᵀQB. Where it is not, D is raised,
-// up to twice as much.
-func (m *multipliers) prove(bqb []float64) (factor blas64.Triangular, ok bool) {
-	least := proofMargin(len(m.d))
+// up to twice as much. What is left of a larger margin beyond the least one is dominance.
+func (m *multipliers) prove(bqb []float64, least float64) (factor blas64.Triangular, ok bool) {
+	margin := m.margin
+	if margin != least {
+		margin = math.Max(margin, 2*least)
+	}
 	for raise := slack; raise < 2; raise *= 10 {
-		if factor, ok = m.factor(bqb, m.margin); ok {
-			if m.margin == least {
+		if factor, ok = m.factor(bqb, margin); ok {
+			if margin == least {
 				return factor, true
 			}
 			release(factor.Data)

@@ -245,12 +245,15 @@ func problemTable(rows []benchmarks.SelfRow) (title []string, lines [][]string) 
 		return terminal.DecimalUp(*v, 2)
 	}
 	for _, r := range rows {
-		excess := "exact"
+		excess, gap := "exact", short(r.Gap, "-")
 		if r.LossError != nil {
 			excess = "-"
+			if r.Gap != nil {
+				gap += " of the estimate"
+			}
 		}
 		lines = append(lines, []string{r.Problem, strconv.Itoa(r.Runs), secondsText(r.Seconds),
-			terminal.BytesText(float64(r.PeakBytes)), short(r.Gap, "-"), short(r.Excess, excess)})
+			terminal.BytesText(float64(r.PeakBytes)), gap, short(r.Excess, excess)})
 	}
 	return []string{"problem", "runs", "time", "memory", "gap", "excess bound"}, lines
 }

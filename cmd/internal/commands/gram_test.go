@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mafalda/export"
 )
 
 // An estimated Gram matrix says how far off it may be; the strategy it leads to is that near the true optimum; verify makes
@@ -18,6 +20,9 @@ func TestEstimatedGram(t *testing.T) {
 	m := optimizeJSON(t, append(args, "--gram", "lanczos", "--probes", "40", "-o", dir)...)
 	if exact.Gram.Method != "exact" || exact.Gram.ExcessBound != nil || m.Gram.Method != "lanczos" || m.Gram.Probes != 40 || m.Gram.LanczosSteps != 40 {
 		t.Fatalf("%+v, %+v", exact.Gram, m.Gram)
+	}
+	if m.LowerBoundOf != export.OfEstimate || exact.LowerBoundOf != "" {
+		t.Errorf("lower bounds of %q and, exactly, of %q", m.LowerBoundOf, exact.LowerBoundOf)
 	}
 	if m.Gram.Confidence != 0.99 {
 		t.Errorf("a confidence of %v", m.Gram.Confidence)
@@ -76,7 +81,8 @@ func TestEstimateFromUnitVectors(t *testing.T) {
 		t.Errorf("verify: code %d, %s%s", code, out, errs)
 	}
 	code, out, _ := mafalda(append([]string{"optimize"}, args...)...)
-	if code != 0 || !strings.Contains(out, "15 unit vectors, 40 steps each: nothing is left to chance, the loss is known") {
+	if code != 0 || !strings.Contains(out, "15 unit vectors, 40 steps each: nothing is left to chance, the loss is known") ||
+		strings.Count(out, "for the estimated Gram matrix") != 2 { // bound and gap
 		t.Errorf("code %d, %s", code, out)
 	}
 	code, out, _ = mafalda("optimize", "--graph", "star:140", "--T", "24", "-k", "4", "--no-baselines", "--gram", "lanczos",

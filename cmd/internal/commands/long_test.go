@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mafalda/export"
 )
 
 // More steps than matrices have room for: exported, verified and drawn from like any other strategy.
@@ -29,6 +31,14 @@ func TestLongRun(t *testing.T) {
 		"--bandwidth", "3", "--no-baselines"); uneven.Gram.Method != "exact" {
 		t.Errorf("uniform gossip of 15 nodes: %+v", uneven.Gram)
 	}
+	code, out, _ := mafalda("optimize", "--graph", "cycle:5", "--T", steps, "-k", "3", "--strategy", "toeplitz", "--bandwidth", "2",
+		"--no-baselines", "--average-last", "10")
+	if code != 0 || !strings.Contains(out, "none is known for more than 4096 steps, some of which count more than others") {
+		t.Errorf("errors of the last ten steps: code %d, %s", code, out)
+	}
+	if estimated.LowerBoundOf != export.OfEstimate || m.LowerBoundOf != "" {
+		t.Errorf("lower bounds of %q and, exactly, of %q", estimated.LowerBoundOf, m.LowerBoundOf)
+	}
 	if estimated.Gram.LossError == nil || *estimated.Gram.LossError > 0.5 || estimated.Gram.ExcessBound != nil {
 		t.Errorf("%+v", estimated.Gram)
 	}
@@ -40,6 +50,7 @@ func TestLongRun(t *testing.T) {
 		args []string
 		say  string
 	}{
+		"persons":    {[]string{"-k", "3", "--strategy", "blt", "--unit", "person"}, "only --unit record"},
 		"min-sep":    {[]string{"--schema", "min-sep", "-b", "2000", "--strategy", "blt"}, "only --schema cyclic"},
 		"worst step": {[]string{"-k", "3", "--strategy", "blt", "--objective", "max"}, "one dense strategy"},
 		"too long":   {[]string{"--T", "2000000", "-k", "4", "--strategy", "blt"}, "at most 1048576"},

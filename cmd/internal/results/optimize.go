@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"mafalda/cmd/internal/document"
@@ -197,14 +198,14 @@ func (r *Summary) name() string {
 func (r *Summary) bound() {
 	m, nobody := r.Manifest, "no strategy has"
 	if m.LowerBound == 0 {
-		r.Fact("lower bound", "none for more than %d steps with weights, or so many periods", strategy.LongSteps)
+		r.Fact("lower bound", "none is known %s", unbounded(m))
 		return
 	}
 	if m.PerNode != nil {
 		nobody = "no strategies, one a node, have"
 	}
-	if m.Gram.Method != plan.GramExact.String() {
-		nobody = "for the estimated Gram matrix " + nobody
+	if m.Gram.IsEstimate() {
+		nobody = strings.TrimSpace(ofEstimate(m)) + " " + nobody
 	}
 	r.Fact("lower bound", "%s: %s a smaller loss", terminal.GroupedWords(terminal.DecimalDown(m.LowerBound, 10)), nobody)
 	r.More("where attackers may know when a %s takes part (batches in secret: --sampling)", m.Participation.Unit())
@@ -214,28 +215,44 @@ func (r *Summary) bound() {
 	}
 }
 
+// unbounded says where there is no lower bound: of a manifest without one.
+func unbounded(m *export.Manifest) string {
+	if m.WorkloadSpec.Weights.String() != "all" {
+		return fmt.Sprintf("for more than %d steps, some of which count more than others", strategy.LongSteps)
+	}
+	return fmt.Sprintf("for more than %d steps in so many periods, or of such numbers", strategy.LongSteps)
+}
+
+// ofEstimate says whether bound and gap rest on an estimate.
+func ofEstimate(m *export.Manifest) string {
+	if m.Gram.IsEstimate() {
+		return " for the estimated Gram matrix"
+	}
+	return ""
+}
+
 // gap says how far from the optimum the strategy is, and what it costs a node.
 func (r *Summary) gap() {
 	m, s := r.Manifest, r.Manifest.Strategy
 	switch {
 	case m.LowerBound == 0:
 	case m.PerNode != nil:
-		r.Fact("gap", "%s to one strategy a node; the loss is %.4f of the best shared one's",
-			terminal.DecimalUp(m.Gap, 2), s.Ratio)
+		r.Fact("gap", "%s%s to one strategy a node; the loss is %.4f of the best shared one's",
+			terminal.DecimalUp(m.Gap, 2), ofEstimate(m), s.Ratio)
 		r.Fact("group bound", "%s: no strategies of these groups of nodes have a smaller loss (gap %s)",
 			terminal.DecimalDown(m.PerNode.GroupBound, 10), terminal.DecimalUp((m.Loss-m.PerNode.GroupBound)/m.PerNode.GroupBound,
 				2))
 	case m.Sampled():
 	case m.Steps > strategy.LongSteps:
-		r.Fact("gap", "%s: so much is left to gain, and no more", terminal.DecimalUp(m.Gap, 4))
+		r.Fact("gap", "%s%s: so much is left to gain, and no more", terminal.DecimalUp(m.Gap, 4), ofEstimate(m))
 	case s.Ratio != 0:
-		r.Fact("gap", "%s: the loss is %.4f of the dense optimum's", terminal.DecimalUp(m.Gap, 4), s.Ratio)
+		r.Fact("gap", "%s%s: the loss is %.4f of the dense optimum's", terminal.DecimalUp(m.Gap, 4), ofEstimate(m), s.Ratio)
 	case !r.partition():
-		r.Fact("gap", "%s: patterns overlap, and no strategy need reach the bound", terminal.DecimalUp(m.Gap, 4))
+		r.Fact("gap", "%s%s: patterns overlap, and no strategy need reach the bound", terminal.DecimalUp(m.Gap, 4),
+			ofEstimate(m))
 	default:
-		r.Fact("gap", "%s certified (tolerance %g), %s after %d iterations", terminal.DecimalUp(m.Gap, 2),
-			m.Tolerance,
-			m.Status, m.Iterations)
+		r.Fact("gap", "%s certified%s (tolerance %g), %s after %d iterations", terminal.DecimalUp(m.Gap, 2), ofEstimate(m),
+			m.Tolerance, m.Status, m.Iterations)
 	}
 	if s.ClassGap != nil {
 		r.Fact("class bound", "%s: no %s strategy with %d bands has a smaller loss (gap %s)",
@@ -244,7 +261,7 @@ func (r *Summary) gap() {
 	}
 	kinds := map[string]string{"exact": "exact", "bound": "an upper bound: the true one may be smaller"}
 	r.Fact("sensitivity", "%s", kinds[m.SensKind])
-	if m.Gram.Method != plan.GramExact.String() {
+	if m.Gram.IsEstimate() {
 		r.Fact("Gram matrix", "%s", gramText(m.Gram))
 	}
 	if r.Solution != nil {

@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"strings"
 
 	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/terminal"
@@ -36,7 +37,9 @@ func (r *Summary) summarize() {
 	case m.Binned():
 		r.Summarize("gap", "nothing is certified of the error under random bins")
 	case m.LowerBound == 0:
-		r.Summarize("gap", "nothing is certified: there is no lower bound for so many periods, or weights of steps")
+		r.Summarize("gap", "nothing is certified: no lower bound is known %s", unbounded(m))
+	case m.Gram.IsEstimate():
+		r.Summarize("gap", "%s: so much is left to gain for the estimated Gram matrix, relatively, and no more", terminal.NumberUp(m.Gap))
 	default:
 		r.Summarize("gap", "%s: so much is left to gain, relatively, and no more", terminal.NumberUp(m.Gap))
 	}
@@ -86,12 +89,12 @@ func (r *Summary) certify() {
 		r.certifySecret("Nothing is certified of the error under random bins.")
 		say("The loss %s is for batches whose draw is known.", terminal.NumberUp(m.Loss))
 	case m.LowerBound == 0:
-		say("There is no lower bound for so many periods, or weights of steps: nothing is certified of the error.")
+		say("No lower bound is known %s: nothing is certified of the error.", unbounded(m))
 	default:
 		r.certifyLoss()
 	}
-	if g := m.Gram; g != nil && g.Method != "exact" {
-		text := "The Gram matrix is an estimate, and so are loss and bound"
+	if g := m.Gram; g.IsEstimate() {
+		text := "The Gram matrix is an estimate, and so are loss, bound and gap"
 		if g.LossError != nil {
 			text += fmt.Sprintf(": with probability %s the loss is known within %s", terminal.AsGiven(g.Confidence), terminal.NumberUp(*g.LossError))
 		}
@@ -109,6 +112,9 @@ func (r *Summary) certifyLoss() {
 	}
 	if m.Sampled() {
 		nobody = "Where a record takes part once, no strategy for this graph, T and optimizer has"
+	}
+	if m.Gram.IsEstimate() {
+		nobody = "For the estimated Gram matrix: " + strings.ToLower(nobody[:1]) + nobody[1:]
 	}
 	say("%s a smaller loss than %s; this one has %s. The gap is %s: so much is left to gain, relatively, and no more.",
 		nobody, boundText(m.LowerBound), terminal.DecimalUp(m.Loss, 10), terminal.NumberUp(m.Gap))
