@@ -232,9 +232,7 @@ func (r *record) writePlace(p place) error {
 	return nil
 }
 
-func (r *record) headBlock() []byte {
-	return block(checksum(nil, r.head), r.head)
-}
+func (r *record) headBlock() []byte { return block(checksum(nil, r.head), r.head) }
 
 func (r *record) placeBlock(p place) []byte {
 	text, err := json.Marshal(p)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mafalda/export"
+	"mafalda/internal/lists"
 	"mafalda/internal/rows"
 	"mafalda/noise/keys"
 )
@@ -84,11 +85,7 @@ func (s *share) draw(r *room, own Key, t, c, n int) {
 }
 
 func (s *share) labels() []string {
-	var all []string
-	for _, n := range s.neighbours {
-		all = append(all, n.label)
-	}
-	return all
+	return lists.Map(s.neighbours, func(n shared) string { return n.label })
 }
 
 // seeded gives every pair its key for a seed.

@@ -1,6 +1,10 @@
 package participation
 
-import "fmt"
+import (
+	"fmt"
+
+	"mafalda/internal/lists"
+)
 
 // CyclicSampling visits b batches in turn that were made once and never change: step t has batch t mod b. Nothing is
 // gained from how they were made: every record keeps to cyclic participation, b apart, against whoever knows its batch.
@@ -38,9 +42,6 @@ func (c CyclicSampling) Sampler(o SamplerOptions) (Sampler, error) {
 	if c.Drawn {
 		return newInTurn(c, o.Steps, c.Batches, o.Key.assign(forBatches, o.Records, c.Batches)), nil
 	}
-	of := make([]int, o.Records)
-	for record := range of {
-		of[record] = record % c.Batches
-	}
+	of := lists.Make(o.Records, func(record int) int { return record % c.Batches })
 	return newInTurn(c, o.Steps, c.Batches, of), nil
 }

@@ -125,9 +125,7 @@ func (poissonMode) solve(ctx context.Context, s *job) error {
 
 // bandGap is the gap to which the strategies of candidates are optimized: fine enough for their numbers to be compared
 // with what Verify computes, unless a coarser one was asked for.
-func (s *job) bandGap() float64 {
-	return measure.CandidateGap(s.Options.Tolerance, s.schema().Steps())
-}
+func (s *job) bandGap() float64 { return measure.CandidateGap(s.Options.Tolerance, s.schema().Steps()) }
 
 // bandSearch returns the search for the number of bands of least error at the privacy, and the table that it fills;
 // bound is one for the squared error of all strategies.

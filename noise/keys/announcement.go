@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"mafalda/internal/files"
+	"mafalda/internal/lists"
 	"mafalda/internal/strictjson"
 )
 
@@ -181,10 +182,7 @@ func (a Announcement) check() error {
 
 // To says for whom it is.
 func (a Announcement) To() string {
-	var to []string
-	for _, t := range a.Tags {
-		to = append(to, t.Node)
-	}
+	to := lists.Map(a.Tags, func(t Tag) string { return t.Node })
 	if len(to) == 0 {
 		return "nobody: the node shares no noise"
 	}

@@ -17,6 +17,7 @@ import (
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
 	"mafalda/graph"
+	"mafalda/internal/lists"
 	"mafalda/plan"
 	"mafalda/strategy"
 	"mafalda/verify"
@@ -186,10 +187,7 @@ func samplingFigure(ctx context.Context, e *export.Export, n *graph.Network) (*f
 	if err != nil {
 		return nil, err
 	}
-	var epsilons []float64
-	for i := range 13 {
-		epsilons = append(epsilons, 0.25*math.Pow(2, float64(i)/2))
-	}
+	epsilons := lists.Make(13, func(i int) float64 { return 0.25 * math.Pow(2, float64(i)/2) })
 	levels := benchmarks.Privacies{Epsilons: epsilons, Delta: e.Manifest.Sampling.Delta}
 	curves, err := plan.SamplingCurve(ctx, p, levels, plan.CurveOptions{Of: e})
 	if err != nil {

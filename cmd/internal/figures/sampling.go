@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"mafalda/benchmarks"
+	"mafalda/internal/lists"
 	"mafalda/plan"
 )
 
@@ -59,11 +60,7 @@ func Sampling(c *plan.SamplingCurves) (*Figure, error) {
 }
 
 func ratios(at []benchmarks.AtPrivacy) []float64 {
-	var all []float64
-	for _, a := range at {
-		all = append(all, a.Ratio)
-	}
-	return all
+	return lists.Map(at, func(a benchmarks.AtPrivacy) float64 { return a.Ratio })
 }
 
 // WriteSampling writes a line of CSV for every ε and every number of bands in the picture, and for the best number, with

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"mafalda/internal/lists"
 	"mafalda/protocols/internal/consensus"
 	"mafalda/protocols/internal/doubledouble"
 	"mafalda/protocols/internal/modular"
@@ -154,11 +155,7 @@ func (s *Span) pursue(ctx context.Context, p *Observation, senders []int, horizo
 
 // restrict returns the entries of the hidden nodes.
 func (s *Span) restrict(row []uint64) []uint64 {
-	short := make([]uint64, len(s.Hidden))
-	for at, v := range s.Hidden {
-		short[at] = row[v]
-	}
-	return short
+	return lists.Map(s.Hidden, func(v int) uint64 { return row[v] })
 }
 
 // Determines decides, exactly, whether what is seen determines the sum of v(0) over some nodes.
