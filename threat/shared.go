@@ -179,10 +179,7 @@ func (s Scenario) addPairs(ctx context.Context, nodes []int, responses []*mat.De
 	if n == nil {
 		return nil
 	}
-	at := map[int]int{}
-	for i, v := range nodes {
-		at[v] = i
-	}
+	at := lists.Places(nodes)
 	z, err := noisingOf(s.Algorithm.dense(0))
 	if err != nil {
 		return err

@@ -21,3 +21,12 @@ func Make[T any](n int, f func(i int) T) []T {
 
 // UpTo returns 0, …, n-1.
 func UpTo(n int) []int { return Make(n, func(i int) int { return i }) }
+
+// Places returns where every element stands; of equal ones the last.
+func Places[E comparable](list []E) map[E]int {
+	places := make(map[E]int, len(list))
+	for i, e := range list {
+		places[e] = i
+	}
+	return places
+}

@@ -60,14 +60,11 @@ func (c sampledConversion) bounds() pld.EpsilonBounds {
 }
 
 // check refuses flags that do not go together.
-func (f *sampledEpsilonFlags) check(given func(flag string) bool) error {
+func (f *sampledEpsilonFlags) check(cmd *cobra.Command) error {
+	given := cmd.Flags().Changed
 	if !given("sampling") {
-		for _, name := range []string{"probability", "choices", "rounds", "noise-multiplier", "records", "max-batch", "adjacency"} {
-			if given(name) {
-				return terminal.Usagef("--%s is for --sampling", name)
-			}
-		}
-		return nil
+		return terminal.Refuse(cmd, "--%s is for --sampling", "probability", "choices", "rounds", "noise-multiplier", "records",
+			"max-batch", "adjacency")
 	}
 	needed, others := []string{"probability"}, []string{"choices", "records", "max-batch"}
 	switch f.sampling {
@@ -79,10 +76,8 @@ func (f *sampledEpsilonFlags) check(given func(flag string) bool) error {
 	default:
 		return terminal.Usagef("--sampling %s: choose poisson, allocation or truncated", f.sampling)
 	}
-	for _, other := range others {
-		if given(other) {
-			return terminal.Usagef("--%s is not for --sampling %s", other, f.sampling)
-		}
+	if err := terminal.Refuse(cmd, "--%s is not for --sampling "+f.sampling, others...); err != nil {
+		return err
 	}
 	if a, err := accounting.ParseAdjacency(f.adjacency); err != nil {
 		return terminal.Usagef("--adjacency: %w", err)
@@ -90,10 +85,9 @@ func (f *sampledEpsilonFlags) check(given func(flag string) bool) error {
 		return terminal.Usagef("--adjacency %s is not for --sampling allocation, which is accounted for under %v only", f.adjacency,
 			accounting.ZeroOut)
 	}
-	for _, name := range []string{"mu", "alpha", "rdp"} {
-		if given(name) {
-			return terminal.Usagef("--%s is not for --sampling: Gaussian DP does not describe these mechanisms", name)
-		}
+	err := terminal.Refuse(cmd, "--%s is not for --sampling: Gaussian DP does not describe these mechanisms", "mu", "alpha", "rdp")
+	if err != nil {
+		return err
 	}
 	for _, name := range append(needed, "rounds", "delta") {
 		if !given(name) {
