@@ -49,7 +49,7 @@ func NewPushSum(s *Sequence, values [][]float64, o Options, r *rand.Rand) (*Push
 	}
 	p := &PushSum{sequence: s, options: o, random: r, local: make([]float64, n), noise: make([]float64, n),
 		added: make([]float64, n), mixed: make([]float64, n)}
-	if tau := o.Calibration.Ergodicity; len(tau) > 1 && o.Estimate == Recursion {
+	if tau := o.Calibration.Ergodicity; len(tau) > 1 && o.Source != Omniscient {
 		p.window = &window{tau: tau}
 	}
 	for i, v := range values {
@@ -85,14 +85,14 @@ func (p *PushSum) Round(perturbations [][]float64) (Report, error) {
 	if p.window != nil {
 		report.Estimated = math.Min(report.Estimated, p.window.estimate(p.agree(p.added)))
 	}
-	if p.options.Estimate == Real {
+	if p.options.Source == Omniscient {
 		report.Estimated = report.Real
 	}
 	if report.Real-report.Real != 0 || report.Estimated-report.Estimated != 0 {
 		return report, fmt.Errorf("%w: round %d: noise and sensitivity have grown beyond all numbers (more b, "+
 			"a smaller noise rate, or synchronizing more often helps)", ErrDiverged, p.round)
 	}
-	if report.Estimated < report.Real && p.options.Estimate == Recursion {
+	if report.Estimated < report.Real && p.options.Source != Omniscient {
 		return report, fmt.Errorf("%w: round %d: messages are %.6g apart in L1, the estimate is %.6g", ErrSensitivity,
 			p.round,
 			report.Real, report.Estimated)

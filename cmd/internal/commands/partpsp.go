@@ -119,7 +119,7 @@ func (f *partFlags) run(cmd *cobra.Command) (err error) {
 		if err != nil {
 			return nil, err
 		}
-		return o.Result(p, cells), nil
+		return p.Result(cells), nil
 	})
 	bar.Clear()
 	switch {
