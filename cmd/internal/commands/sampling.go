@@ -134,8 +134,9 @@ func (f *samplingFlags) finish(w io.Writer, command []string, curves *plan.Sampl
 		if err := results.WriteDocument(f.out, d, f.force); err != nil {
 			return err
 		}
-		picture, err := figures.Sampling(curves)
-		drawing = results.WritePictures(f.out, []figures.Named{{Name: samplingName, Figure: picture}}, err, f.force)
+		var pictures figures.Pictures
+		pictures.Add(samplingName)(figures.Sampling(curves))
+		drawing = results.WritePictures(f.out, pictures, nil, f.force)
 	}
 	var err error
 	switch {
