@@ -1,6 +1,7 @@
 package participation
 
 import (
+	"cmp"
 	"fmt"
 
 	"mafalda/internal/lists"
@@ -33,10 +34,7 @@ func (c CyclicSampling) String() string {
 
 // Sampler returns what visits the batches. The key is not used, but for Drawn.
 func (c CyclicSampling) Sampler(o SamplerOptions) (Sampler, error) {
-	if err := o.check(c.Drawn); err != nil {
-		return nil, err
-	}
-	if err := o.checkTurns("Batches", c.Batches); err != nil {
+	if err := cmp.Or(o.check(c.Drawn), o.checkTurns("Batches", c.Batches)); err != nil {
 		return nil, err
 	}
 	if c.Drawn {

@@ -27,10 +27,7 @@ func (poissonMode) takes(_ Problem, o Options) bool {
 }
 
 func (poissonMode) check(p Problem, o Options) error {
-	if err := o.checkMonteCarlo(); err != nil {
-		return err
-	}
-	if err := cmp.Or(o.checkDrawn(p), o.checkBatches()); err != nil {
+	if err := cmp.Or(o.checkMonteCarlo(), o.checkDrawn(p), o.checkBatches()); err != nil {
 		return err
 	}
 	if w, b := o.Class.Parameters().Bandwidth, p.Schema.Separation(); w < 0 || w > b {

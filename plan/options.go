@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -92,10 +93,7 @@ func (o Options) check(p Problem) error {
 	if !o.Sampling.Known() {
 		return fault.New("Sampling", int(o.Sampling), "is none that there is")
 	}
-	if err := o.checkMonteCarlo(); err != nil {
-		return err
-	}
-	if err := o.checkBatches(); err != nil {
+	if err := cmp.Or(o.checkMonteCarlo(), o.checkBatches()); err != nil {
 		return err
 	}
 	if err := o.checkClass(p); err != nil {

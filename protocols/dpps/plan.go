@@ -1,6 +1,7 @@
 package dpps
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -52,10 +53,7 @@ type Plan struct {
 
 // Check refuses what makes no sense: a *fault.Argument.
 func (p *Plan) Check() error {
-	if err := fault.Positive("B", p.B); err != nil {
-		return err
-	}
-	if err := fault.Positive("NoiseRate", p.NoiseRate); err != nil {
+	if err := cmp.Or(fault.Positive("B", p.B), fault.Positive("NoiseRate", p.NoiseRate)); err != nil {
 		return err
 	}
 	switch {
