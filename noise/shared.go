@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"mafalda/export"
-	"mafalda/internal/lists"
 	"mafalda/internal/rows"
 	"mafalda/noise/keys"
 )
@@ -82,10 +81,6 @@ func (s *share) draw(r *room, own Key, t, c, n int) {
 		}
 	}
 	r.sum = z
-}
-
-func (s *share) labels() []string {
-	return lists.Map(s.neighbours, func(n shared) string { return n.label })
 }
 
 // seeded gives every pair its key for a seed.

@@ -203,7 +203,7 @@ func (s *job) baselines(ctx context.Context) error {
 	}
 	s.show("baselines", 0)
 	measure := baselines.On(s.objective(), s.schema())
-	if !s.hasDMF() {
+	if !baselines.HasDMF(s.Problem.Workload, s.schema().Steps()) {
 		measured, err := baselines.Plain(s.schema().Steps(), measure)
 		s.Baselines = append(s.Baselines, measured...)
 		return err
@@ -220,8 +220,6 @@ func (s *job) baselines(ctx context.Context) error {
 	s.Baselines = append(s.Baselines, measured...)
 	return err
 }
-
-func (s *job) hasDMF() bool { return baselines.HasDMF(s.Problem.Workload, s.schema().Steps()) }
 
 // setNoise fills in the noise for the privacy that is wanted, and what the error is with it.
 func (s *job) setNoise() error {

@@ -79,7 +79,8 @@ func (o Options) filled(p Problem) Options {
 	}
 	if n := o.Batches.Records; o.Sampling == participation.Truncated && o.Batches.Most == 0 && o.Privacy != nil &&
 		n > 0 && n <= truncation.MaxRecords {
-		o.Batches = o.enoughBatches(p.Schema)
+		s := p.Schema // the least that cost nearly nothing, whatever the number of bands
+		o.Batches = truncation.EnoughForBands(n, s.Steps(), s.Separation(), o.Privacy.Delta)
 	}
 	if o.Tolerance == 0 {
 		o.Tolerance = p.Tolerance()

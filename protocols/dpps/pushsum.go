@@ -111,6 +111,7 @@ func (p *PushSum) Round(perturbations [][]float64) (Report, error) {
 
 // take adds the perturbations to what is shared, and brings the nodes' estimates up to date.
 func (p *PushSum) take(perturbations [][]float64) {
+	c, lambda := p.options.Calibration.C, p.options.Calibration.Lambda
 	for i, s := range p.shared {
 		added := 0.0
 		if p.first {
@@ -123,15 +124,9 @@ func (p *PushSum) take(perturbations [][]float64) {
 		// messages and weights are floating-point numbers
 		added += p.sequence.slack * math.Max(floats.Norm(s, 1), p.mixed[i])
 		p.added[i] = added
-		p.estimate(i, added)
+		p.local[i] = (lambda*p.local[i] + 2*c*(added+lambda*p.noise[i])) * (1 + lost) // Equation 22
 	}
 	p.first = false
-}
-
-// estimate is Equation 22 for node i, which has added a vector of this norm.
-func (p *PushSum) estimate(i int, added float64) {
-	c, lambda := p.options.Calibration.C, p.options.Calibration.Lambda
-	p.local[i] = (lambda*p.local[i] + 2*c*(added+lambda*p.noise[i])) * (1 + lost)
 }
 
 // agree is the broadcast: everybody learns the largest of the nodes' numbers, by max-consensus over the rounds' own

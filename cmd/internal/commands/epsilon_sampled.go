@@ -54,11 +54,6 @@ type sampledConversion struct {
 	ProvenBy pld.Source `json:"proven_by,omitempty"` // of Epsilon
 }
 
-// bounds returns the lower and the upper bound of ε.
-func (c sampledConversion) bounds() pld.EpsilonBounds {
-	return pld.EpsilonBounds{Upper: c.Epsilon, Lower: c.EpsilonLower, By: c.ProvenBy}
-}
-
 // check refuses flags that do not go together.
 func (f *sampledEpsilonFlags) check(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
@@ -201,7 +196,7 @@ func (f *sampledEpsilonFlags) print(w io.Writer, c sampledConversion) error {
 	fmt.Fprintf(w, "epsilon           %s (the least one is not below %s)\n", terminal.DecimalUp(c.Epsilon, digits),
 		terminal.DecimalDown(c.EpsilonLower, digits))
 	_, err := fmt.Fprintf(w, "delta             %s\n", terminal.AsGiven(c.Delta))
-	if err == nil && !c.bounds().Accurate() {
+	if known := (pld.EpsilonBounds{Upper: c.Epsilon, Lower: c.EpsilonLower}); err == nil && !known.Accurate() {
 		_, err = fmt.Fprintf(w, "proven by         %s\n"+
 			"                  the bounds are more than 0.2 %% apart here: this epsilon holds, and may be larger than need be\n",
 			c.ProvenBy.About())

@@ -88,12 +88,8 @@ func TrainingFacts(s threat.Scenario) []document.Fact {
 	t := s.Algorithm.Training()
 	facts := WorkloadFacts(t.Spec)
 	if t.Drawn() && s.Attacker.Trust == threat.PNDP {
-		facts = append(facts, document.Fact{Name: "drawn", Value: drawnText(t)})
+		facts = append(facts, document.Fact{Name: "drawn", Value: "by --seed " + (*terminal.SeedNumber)(&t.Seed).String() +
+			": a guarantee for exactly these networks and absences; for others only local DP is"})
 	}
 	return facts
-}
-
-func drawnText(t threat.Training) string {
-	return "by --seed " + (*terminal.SeedNumber)(&t.Seed).String() +
-		": a guarantee for exactly these networks and absences; for others only local DP is"
 }
