@@ -38,10 +38,7 @@ func (c Cell) text() string {
 }
 
 // Seconds is about how long the cell takes on one processor, without what the graph asks for, within a factor of ten.
-func (c Cell) Seconds() float64 { return searchSeconds(c.K * c.B) }
-
-// searchSeconds is about how long the search for a strategy of so many steps takes.
-func searchSeconds(steps int) float64 { return 5e-8 * math.Pow(float64(steps), 3) }
+func (c Cell) Seconds() float64 { return 5e-8 * math.Pow(float64(c.K*c.B), 3) }
 
 // searchBytes is about how much memory it takes: 60 matrices of T×T.
 func searchBytes(steps int) float64 { return 60 * 8 * float64(steps) * float64(steps) }

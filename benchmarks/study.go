@@ -13,6 +13,7 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/limits"
+	"mafalda/internal/lists"
 	"mafalda/internal/version"
 	"mafalda/participation"
 	"mafalda/study"
@@ -207,11 +208,7 @@ func (s *Study) Rows(entries []study.Entry[Cell, Row]) []Row {
 			cmp.Compare(x.Digest, y.Digest), x.K-y.K, x.B-y.B,
 			slices.Index(strategies, x.Strategy)-slices.Index(strategies, y.Strategy), cmp.Compare(x.Workload, y.Workload))
 	})
-	var rows []Row
-	for _, e := range sorted {
-		rows = append(rows, e.Result)
-	}
-	return rows
+	return lists.Map(sorted, func(e study.Entry[Cell, Row]) Row { return e.Result })
 }
 
 // WriteRows writes a line of CSV a row, with a header and all digits, but of seconds. For every ε there are columns

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"mafalda/graph"
+	"mafalda/internal/lists"
 	"mafalda/secrets"
 	"mafalda/strategy"
 )
@@ -110,11 +111,7 @@ func (e *Export) LevelsOn(n *graph.Network) ([]NodeLevel, error) {
 	if err != nil {
 		return nil, err
 	}
-	levels := make([]NodeLevel, len(at))
-	for u, v := range at {
-		levels[u] = e.Manifest.Budgets[v]
-	}
-	return levels, nil
+	return lists.Map(at, func(v int) NodeLevel { return e.Manifest.Budgets[v] }), nil
 }
 
 // NodeLabels returns the labels of the nodes, by index; none of an export without a network.
@@ -130,11 +127,7 @@ func (e *Export) NodeLabels() ([]string, error) {
 	if err != nil || len(lines) == 0 || len(lines[0]) < 2 {
 		return nil, fmt.Errorf("%s: nodes.csv lists no nodes", e.Dir)
 	}
-	var labels []string
-	for _, line := range lines[1:] {
-		labels = append(labels, line[1])
-	}
-	return labels, nil
+	return lists.Map(lines[1:], func(line []string) string { return line[1] }), nil
 }
 
 // nodes returns the nodes of an export whose nodes have strategies or privacy levels of their own, or share noise, by

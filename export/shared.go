@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"mafalda/graph"
+	"mafalda/internal/lists"
 	"mafalda/secrets"
 )
 
@@ -60,11 +61,7 @@ func NewSharedNoise(labels []string, n *secrets.Noise) (*SharedNoise, error) {
 
 // Graph returns who shares secrets: all pairs, also the pairs of variance zero. It fails as secrets.NewGraph does.
 func (n *SharedNoise) Graph() (*secrets.Graph, error) {
-	pairs := make([]secrets.Pair, len(n.Pairs))
-	for i, p := range n.Pairs {
-		pairs[i] = p.Pair
-	}
-	return secrets.NewGraph(len(n.Labels), pairs)
+	return secrets.NewGraph(len(n.Labels), lists.Map(n.Pairs, func(p secrets.Shared) secrets.Pair { return p.Pair }))
 }
 
 // Neighbour is a node that another one shares noise with.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mafalda/internal/limits"
+	"mafalda/internal/lists"
 )
 
 // BuiltinOptions tunes ByName.
@@ -52,11 +53,7 @@ func Builtins() []Builtin {
 
 // BuiltinForms returns the forms of the specifications that ByName knows.
 func BuiltinForms() []string {
-	var forms []string
-	for _, b := range Builtins() {
-		forms = append(forms, b.Form)
-	}
-	return forms
+	return lists.Map(Builtins(), func(b Builtin) string { return b.Form })
 }
 
 // maxDraws limits how often a random graph is drawn again because it was not connected.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"mafalda/internal/limits"
+	"mafalda/internal/lists"
 )
 
 // What a file takes while its graph is made, in bytes: an edge, a label beside its text, and after how much text or how
@@ -70,10 +71,7 @@ func (b *builder) checkRoom() error {
 // dropDuplicates keeps, for each pair of nodes, the edge of the first line, and one edge of another weight if there is
 // one: graph says what is wrong with it.
 func (b *builder) dropDuplicates() {
-	oriented := make([]pair, len(b.pairs))
-	for i, p := range b.pairs {
-		oriented[i] = b.oriented(p.u, p.v)
-	}
+	oriented := lists.Map(b.pairs, func(p pair) pair { return b.oriented(p.u, p.v) })
 	starts, sorted := sortPairs(oriented, len(b.labels))
 	keep := make([]bool, len(b.pairs))
 	for u := range b.labels {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"mafalda/internal/lists"
 )
 
 // unweighted makes a graph on n numbered nodes.
@@ -56,11 +58,7 @@ func star(p []float64, _ *rand.Rand) (*Graph, error) {
 	if err := checkSize(p[0], p[0]); err != nil {
 		return nil, err
 	}
-	edges := make([]Edge, int(p[0])-1)
-	for v := range edges {
-		edges[v] = Edge{U: 0, V: v + 1}
-	}
-	return unweighted(int(p[0]), edges)
+	return unweighted(int(p[0]), lists.Make(int(p[0])-1, func(v int) Edge { return Edge{U: 0, V: v + 1} }))
 }
 
 func grid(p []float64, _ *rand.Rand) (*Graph, error) {

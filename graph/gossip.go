@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"mafalda/internal/enum"
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 )
 
@@ -235,10 +236,7 @@ func (g *Gossip) balances(pi []float64) bool {
 // kept nodes average over others.
 func (g *Gossip) Restrict(kept []int) (*Gossip, error) {
 	w := &Gossip{w: g.w.principal(kept)}
-	labels := make([]string, len(kept))
-	for i, u := range kept {
-		labels[i] = strconv.Itoa(u)
-	}
+	labels := lists.Map(kept, strconv.Itoa)
 	if err := w.validate(labels); err != nil {
 		return nil, fmt.Errorf("gossip matrix on %d of its nodes: %w", len(kept), err)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 )
 
@@ -130,13 +131,7 @@ func csrFromSorted(n int, entries []Edge) *CSR {
 }
 
 // numberLabels returns the labels "0", "1", ..., for graphs that come without.
-func numberLabels(n int) []string {
-	labels := make([]string, n)
-	for i := range labels {
-		labels[i] = strconv.Itoa(i)
-	}
-	return labels
-}
+func numberLabels(n int) []string { return lists.Make(n, strconv.Itoa) }
 
 // Nodes returns n.
 func (g *Graph) Nodes() int { return len(g.labels) }
@@ -176,19 +171,12 @@ func (g *Graph) strengths() []float64 {
 
 // Subgraph returns the graph on the nodes kept, which must be ascending, with their labels.
 func (g *Graph) Subgraph(kept []int) *Graph {
-	labels := make([]string, len(kept))
-	for i, u := range kept {
-		labels[i] = g.labels[u]
-	}
-	return wrap(g.adjacency.principal(kept), labels, g.directed)
+	return wrap(g.adjacency.principal(kept), lists.Map(kept, func(u int) string { return g.labels[u] }), g.directed)
 }
 
 // principal returns the rows and columns kept (ascending) of a square matrix.
 func (m *CSR) principal(kept []int) *CSR {
-	number := make([]int, m.rows)
-	for i := range number {
-		number[i] = -1
-	}
+	number := slices.Repeat([]int{-1}, m.rows)
 	for i, u := range kept {
 		number[u] = i
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+
+	"mafalda/internal/lists"
 )
 
 // Matchings draws matchings of the pairs of nodes that hear each other, independently: no node is in two pairs of a
@@ -35,10 +37,7 @@ func Matchings(g *Graph, count int, seed uint64) [][]Edge {
 // PairGossip returns the gossip matrix over n nodes of a matching: every pair takes its mean, and who is in none keeps
 // its model. That is the uniform gossip of the graph with these edges.
 func PairGossip(n int, matching []Edge) *CSR {
-	partner := make([]int, n)
-	for u := range partner {
-		partner[u] = u
-	}
+	partner := lists.UpTo(n)
 	for _, e := range matching {
 		partner[e.U], partner[e.V] = e.V, e.U
 	}

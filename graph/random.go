@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"mafalda/internal/lists"
 )
 
 // regular draws sparse graphs by pairing and dense ones, where pairing runs into dead ends, as complements of sparse
@@ -133,10 +135,7 @@ func barabasi(p []float64, rng *rand.Rand) (*Graph, error) {
 	}
 	edges := make([]Edge, 0, (n-m)*m)
 	var ends []int // every node as often as its degree
-	targets := make([]int, m)
-	for i := range targets {
-		targets[i] = i
-	}
+	targets := lists.UpTo(m)
 	for v := m; v < n; v++ {
 		for _, u := range targets {
 			edges = append(edges, Edge{U: u, V: v})

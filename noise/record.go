@@ -107,7 +107,7 @@ func initialized(path string, f *os.File, head any, at place) (*record, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	r.place = at
-	r.content = append(r.headBlock(), r.placeBlock(at)...)
+	r.content = append(block(checksum(nil, r.head), r.head), r.placeBlock(at)...)
 	r.content = append(r.content, r.placeBlock(at)...)
 	if len(r.content) > recordSize {
 		return nil, errors.Join(fmt.Errorf("%s: %w: too many neighbours, or too long a label", path, ErrState), f.Close())
@@ -230,10 +230,6 @@ func (r *record) writePlace(p place) error {
 	}
 	r.place = p
 	return nil
-}
-
-func (r *record) headBlock() []byte {
-	return block(checksum(nil, r.head), r.head)
 }
 
 func (r *record) placeBlock(p place) []byte {

@@ -1,8 +1,6 @@
 package noise
 
 import (
-	"sync"
-
 	"mafalda/internal/rows"
 )
 
@@ -20,9 +18,6 @@ type room struct {
 	sampler rows.Sampler
 	sum     []float64 // of z, what is left of it; nil: the sampler has it
 }
-
-// newRooms returns a pool of rooms.
-func newRooms() *sync.Pool { return &sync.Pool{New: func() any { return new(room) }} }
 
 // drawer has a room hold chunk c of row t of Z, n numbers.
 type drawer func(r *room, t, c, n int)

@@ -83,14 +83,6 @@ func (s *share) draw(r *room, own Key, t, c, n int) {
 	r.sum = z
 }
 
-func (s *share) labels() []string {
-	var all []string
-	for _, n := range s.neighbours {
-		all = append(all, n.label)
-	}
-	return all
-}
-
 // seeded gives every pair its key for a seed.
 func (s *share) seeded(seed uint64, node string) {
 	for i, n := range s.neighbours {

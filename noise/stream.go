@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"mafalda/export"
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 	"mafalda/internal/rows"
 	"mafalda/strategy"
@@ -152,7 +153,7 @@ type gaussian struct {
 
 func newStream(c strategy.Strategy, z gaussian, dim int, opts Options) (*Stream, error) {
 	s := &Stream{node: z.node, key: z.key, dim: dim, steps: c.Steps(), end: c.Steps(), std: z.std,
-		grid: opts.Grid, rooms: newRooms()}
+		grid: opts.Grid, rooms: &sync.Pool{New: func() any { return new(room) }}}
 	if opts.Seed != nil {
 		s.seed = new(*opts.Seed)
 	}
@@ -187,7 +188,7 @@ func (s *Stream) Neighbours() []string {
 	if s.share == nil {
 		return nil
 	}
-	return s.share.labels()
+	return lists.Map(s.share.neighbours, func(n shared) string { return n.label })
 }
 
 // Condition says how batches have to be drawn in secret for the noise to be as private as its export says. It is empty

@@ -129,9 +129,7 @@ func (r *run) iteration() Iteration {
 		X: r.x, Gradient: r.gradient, Step: r.step, Change: r.change}
 }
 
-func (r *run) result(s Status) Result {
-	return Result{Value: r.value, Iterations: r.count, Status: s}
-}
+func (r *run) result(s Status) Result { return Result{Value: r.value, Iterations: r.count, Status: s} }
 
 // advance makes one iteration and reports whether it could. If the memory leads nowhere it is dropped once and the
 // plain (preconditioned) gradient tried.

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/lists"
 )
 
 // ErrSchema is wrapped by every error about steps, participations and separation that do not fit together.
@@ -167,10 +169,7 @@ func divisors(steps int) []int {
 
 func listDivisors(steps int) string {
 	divisors := divisors(steps)
-	words := make([]string, len(divisors))
-	for i, d := range divisors {
-		words[i] = strconv.Itoa(d)
-	}
+	words := lists.Map(divisors, strconv.Itoa)
 	if len(words) == 1 {
 		return words[0]
 	}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"mafalda/internal/lists"
+
 	"gonum.org/v1/gonum/floats"
 	"pgregory.net/rapid"
 )
@@ -47,7 +49,7 @@ func TestVectorSensitivityIsReached(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 7).Draw(t, "n")
 		x := randomPSD(t, n)
-		got, err := VectorSensitivity(x, [][]int{upTo(n)}, VectorOptions{})
+		got, err := VectorSensitivity(x, [][]int{lists.UpTo(n)}, VectorOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,9 +17,7 @@ type Ledger struct {
 }
 
 // NewLedger returns an empty ledger for so many records.
-func NewLedger(records int, schema Schema) *Ledger {
-	return &Ledger{schema, make([][]int, records)}
-}
+func NewLedger(records int, schema Schema) *Ledger { return &Ledger{schema, make([][]int, records)} }
 
 // Admit notes that the record takes part in the step, which must be later than its earlier ones. An error, which wraps
 // ErrViolated, means that it may not, and that nothing was noted.

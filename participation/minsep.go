@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/lists"
 )
 
 // MinSep is b-min-separation over T steps: a record takes part at most k times, in any steps that are at least b
@@ -40,9 +42,7 @@ func (m MinSep) String() string {
 func (m MinSep) Cyclic() Cyclic { return Cyclic(m) }
 
 // Together reports whether the steps are at least b apart.
-func (m MinSep) Together(s, t int) bool {
-	return max(s-t, t-s) >= m.separation
-}
+func (m MinSep) Together(s, t int) bool { return max(s-t, t-s) >= m.separation }
 
 // Budgets returns diagonals that are constant on blocks of b neighbouring steps, of which a pattern meets each at most
 // once, if k patterns' steps can be that many (k ≥ T/b), and columns of equal norms otherwise.
@@ -60,7 +60,7 @@ func (m MinSep) Budgets() []Budget {
 	}
 	blocks := Budget{Cost: 1}
 	for first := 0; first < m.steps; first += m.separation {
-		blocks.Groups = append(blocks.Groups, upTo(m.steps)[first:min(first+m.separation, m.steps)])
+		blocks.Groups = append(blocks.Groups, lists.UpTo(m.steps)[first:min(first+m.separation, m.steps)])
 	}
 	return []Budget{blocks}
 }
@@ -86,7 +86,7 @@ func (m MinSep) Sensitivity(x mat.Symmetric) (Sensitivity, error) {
 	if err := checkSize(x, m.steps); err != nil {
 		return Sensitivity{}, err
 	}
-	full, err := restrict(x, upTo(m.steps), m.steps)
+	full, err := restrict(x, lists.UpTo(m.steps), m.steps)
 	if err != nil {
 		return Sensitivity{}, err
 	}
@@ -111,11 +111,7 @@ func (m MinSep) Sensitivity(x mat.Symmetric) (Sensitivity, error) {
 
 // earliest is the pattern {0, b, ..., (k-1)b}.
 func (m MinSep) earliest() []int {
-	pattern := make([]int, m.participations)
-	for j := range pattern {
-		pattern[j] = j * m.separation
-	}
-	return pattern
+	return lists.Make(m.participations, func(j int) int { return j * m.separation })
 }
 
 // majorant returns the smallest matrix above |x| that decreases along its diagonals and, right of the main diagonal,

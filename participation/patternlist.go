@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/lists"
 )
 
 // PatternList is a schema given by its patterns, one by one.
@@ -174,11 +176,7 @@ func (l *PatternList) Budgets() []Budget {
 	if !isPartition(l.patterns, l.steps) {
 		return equalNorms(l.steps, l.Participations())
 	}
-	var budgets []Budget
-	for _, pattern := range l.patterns {
-		budgets = append(budgets, singletons(pattern))
-	}
-	return budgets
+	return lists.Map(l.patterns, singletons)
 }
 
 // Disjoint takes the patterns from the largest on, each without the steps already taken.

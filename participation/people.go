@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/combin"
 
+	"mafalda/internal/lists"
 	"mafalda/internal/rounding"
 )
 
@@ -96,7 +97,7 @@ func (p *People) Sensitivity(x mat.Symmetric) (Sensitivity, error) {
 	if err := checkSize(x, p.Steps()); err != nil {
 		return Sensitivity{}, err
 	}
-	if _, err := restrict(x, upTo(p.Steps()), p.Steps()); err != nil { // NaN and infinite entries
+	if _, err := restrict(x, lists.UpTo(p.Steps()), p.Steps()); err != nil { // NaN and infinite entries
 		return Sensitivity{}, err
 	}
 	sums := p.sums(func(s, t int) float64 { return math.Abs(x.At(s, t)) })

@@ -1,6 +1,7 @@
 package participation
 
 import (
+	"cmp"
 	"fmt"
 
 	"mafalda/internal/fault"
@@ -41,10 +42,7 @@ func (a AllocationSampling) Block(step, steps int) (block, place, size int) {
 
 // Sampler returns what draws the batches. Batch takes the time of a random number for every record of all groups.
 func (a AllocationSampling) Sampler(o SamplerOptions) (Sampler, error) {
-	if err := o.check(true); err != nil {
-		return nil, err
-	}
-	if err := o.checkTurns("Groups", a.Groups); err != nil {
+	if err := cmp.Or(o.check(true), o.checkTurns("Groups", a.Groups)); err != nil {
 		return nil, err
 	}
 	if most := o.Steps / a.Groups; a.Participations < 1 || a.Participations > most {

@@ -1,6 +1,9 @@
 package participation
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // BinsSampling is balls in bins: every record is put once, independently and uniformly, into one of b batches, whose
 // sizes are random and secret, and which are visited in turn: step t has batch t mod b (Chua et al. 2024;
@@ -22,10 +25,7 @@ func (b BinsSampling) String() string {
 
 // Sampler returns what draws the bins.
 func (b BinsSampling) Sampler(o SamplerOptions) (Sampler, error) {
-	if err := o.check(true); err != nil {
-		return nil, err
-	}
-	if err := o.checkTurns("Bins", b.Bins); err != nil {
+	if err := cmp.Or(o.check(true), o.checkTurns("Bins", b.Bins)); err != nil {
 		return nil, err
 	}
 	return newInTurn(b, o.Steps, b.Bins, o.Key.assign(forBins, o.Records, b.Bins)), nil

@@ -1,6 +1,11 @@
 package participation
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+
+	"mafalda/internal/lists"
+)
 
 // CyclicSampling visits b batches in turn that were made once and never change: step t has batch t mod b. Nothing is
 // gained from how they were made: every record keeps to cyclic participation, b apart, against whoever knows its batch.
@@ -29,18 +34,12 @@ func (c CyclicSampling) String() string {
 
 // Sampler returns what visits the batches. The key is not used, but for Drawn.
 func (c CyclicSampling) Sampler(o SamplerOptions) (Sampler, error) {
-	if err := o.check(c.Drawn); err != nil {
-		return nil, err
-	}
-	if err := o.checkTurns("Batches", c.Batches); err != nil {
+	if err := cmp.Or(o.check(c.Drawn), o.checkTurns("Batches", c.Batches)); err != nil {
 		return nil, err
 	}
 	if c.Drawn {
 		return newInTurn(c, o.Steps, c.Batches, o.Key.assign(forBatches, o.Records, c.Batches)), nil
 	}
-	of := make([]int, o.Records)
-	for record := range of {
-		of[record] = record % c.Batches
-	}
+	of := lists.Make(o.Records, func(record int) int { return record % c.Batches })
 	return newInTurn(c, o.Steps, c.Batches, of), nil
 }

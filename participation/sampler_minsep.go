@@ -1,6 +1,7 @@
 package participation
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -29,10 +30,7 @@ func (m MinSepSampling) String() string {
 
 // Sampler draws all batches, in the time of T random numbers for every record, and keeps them.
 func (m MinSepSampling) Sampler(o SamplerOptions) (Sampler, error) {
-	if err := o.check(true); err != nil {
-		return nil, err
-	}
-	if err := checkProbability(m.Probability); err != nil {
+	if err := cmp.Or(o.check(true), checkProbability(m.Probability)); err != nil {
 		return nil, err
 	}
 	schema, err := NewMinSep(o.Steps, m.Participations, m.Separation)

@@ -1,6 +1,9 @@
 package participation
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // PoissonSampling draws from one group of the records after the other: every record is put once, independently and
 // uniformly, into one of w groups, and step t takes every record of group t mod w independently with probability q.
@@ -31,13 +34,7 @@ func (p PoissonSampling) Rounds(steps int) int { return (steps-1)/p.Groups + 1 }
 
 // Sampler returns what draws the batches. Batch takes the time of a random number for every record of all groups.
 func (p PoissonSampling) Sampler(o SamplerOptions) (Sampler, error) {
-	if err := o.check(true); err != nil {
-		return nil, err
-	}
-	if err := o.checkTurns("Groups", p.Groups); err != nil {
-		return nil, err
-	}
-	if err := checkProbability(p.Probability); err != nil {
+	if err := cmp.Or(o.check(true), o.checkTurns("Groups", p.Groups), checkProbability(p.Probability)); err != nil {
 		return nil, err
 	}
 	return &poissonSampler{p, everyTurn(o.Steps, p.Groups), o.Key, newCoin(p.Probability),

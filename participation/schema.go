@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/lists"
 )
 
 // A Schema says which sets of steps (patterns) one record may take part in. Implementations are immutable.
@@ -95,15 +97,7 @@ func singletons(pattern []int) Budget {
 
 // equalNorms is the budget of columns of one norm.
 func equalNorms(steps, participations int) []Budget {
-	return []Budget{{Groups: [][]int{upTo(steps)}, Cost: float64(participations)}}
-}
-
-func upTo(steps int) []int {
-	all := make([]int, steps)
-	for s := range all {
-		all[s] = s
-	}
-	return all
+	return []Budget{{Groups: [][]int{lists.UpTo(steps)}, Cost: float64(participations)}}
 }
 
 // chop cuts the residue classes of the steps modulo b into runs of at most k.

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"mafalda/internal/lists"
+
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 )
@@ -32,7 +34,7 @@ func TestVectorBoundsContributions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "n")
 		x := randomPSD(t, n)
-		all := [][]int{upTo(n)}
+		all := [][]int{lists.UpTo(n)}
 		got, err := VectorSensitivity(x, all, VectorOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -94,7 +96,7 @@ func TestVectorKnownValues(t *testing.T) {
 			1 + 4e-9},
 		"a small margin": {mat.NewSymDense(3, []float64{1, -0.5, -0.5, -0.5, 1, 0, -0.5, 0, 1}), 5},
 	} {
-		got, err := VectorSensitivity(tc.x, [][]int{upTo(tc.x.SymmetricDim())}, VectorOptions{Gap: 1e-9})
+		got, err := VectorSensitivity(tc.x, [][]int{lists.UpTo(tc.x.SymmetricDim())}, VectorOptions{Gap: 1e-9})
 		if err != nil || math.Abs(got.Squared-tc.want) > 1e-8*tc.want || got.Squared < tc.want*(1-1e-15) {
 			t.Errorf("%s: %+v (%v), want %v", name, got, err, tc.want)
 		}

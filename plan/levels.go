@@ -16,6 +16,7 @@ import (
 	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/internal/fault"
+	"mafalda/internal/lists"
 	"mafalda/measure"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -132,10 +133,7 @@ func parseLevel(header, fields []string) (l listedLevel, err error) {
 // a node that is not there.
 func (l *Levels) On(n *graph.Network) (*Levels, error) {
 	labels := n.Graph.Labels()
-	number := make(map[string]int, len(labels))
-	for i, label := range labels {
-		number[label] = i
-	}
+	number := lists.Places(labels)
 	on := &Levels{listed: l.listed, levels: make([]export.NodeLevel, len(labels))}
 	for _, level := range l.listed {
 		i, ok := number[level.node]

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -23,10 +24,7 @@ type binsMode struct{ ordinary }
 func (binsMode) takes(_ Problem, o Options) bool { return o.Sampling == participation.Bins }
 
 func (binsMode) check(p Problem, o Options) error {
-	if err := o.checkMonteCarlo(); err != nil {
-		return err
-	}
-	if err := o.checkDrawn(p); err != nil {
+	if err := cmp.Or(o.checkMonteCarlo(), o.checkDrawn(p)); err != nil {
 		return err
 	}
 	if steps := p.Schema.Steps(); steps > strategy.LongSteps {

@@ -27,10 +27,7 @@ func (poissonMode) takes(_ Problem, o Options) bool {
 }
 
 func (poissonMode) check(p Problem, o Options) error {
-	if err := o.checkMonteCarlo(); err != nil {
-		return err
-	}
-	if err := cmp.Or(o.checkDrawn(p), o.checkBatches()); err != nil {
+	if err := cmp.Or(o.checkMonteCarlo(), o.checkDrawn(p), o.checkBatches()); err != nil {
 		return err
 	}
 	if w, b := o.Class.Parameters().Bandwidth, p.Schema.Separation(); w < 0 || w > b {
@@ -125,9 +122,7 @@ func (poissonMode) solve(ctx context.Context, s *job) error {
 
 // bandGap is the gap to which the strategies of candidates are optimized: fine enough for their numbers to be compared
 // with what Verify computes, unless a coarser one was asked for.
-func (s *job) bandGap() float64 {
-	return measure.CandidateGap(s.Options.Tolerance, s.schema().Steps())
-}
+func (s *job) bandGap() float64 { return measure.CandidateGap(s.Options.Tolerance, s.schema().Steps()) }
 
 // bandSearch returns the search for the number of bands of least error at the privacy, and the table that it fills;
 // bound is one for the squared error of all strategies.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -78,7 +79,8 @@ func (o Options) filled(p Problem) Options {
 	}
 	if n := o.Batches.Records; o.Sampling == participation.Truncated && o.Batches.Most == 0 && o.Privacy != nil &&
 		n > 0 && n <= truncation.MaxRecords {
-		o.Batches = o.enoughBatches(p.Schema)
+		s := p.Schema // the least that cost nearly nothing, whatever the number of bands
+		o.Batches = truncation.EnoughForBands(n, s.Steps(), s.Separation(), o.Privacy.Delta)
 	}
 	if o.Tolerance == 0 {
 		o.Tolerance = p.Tolerance()
@@ -92,10 +94,7 @@ func (o Options) check(p Problem) error {
 	if !o.Sampling.Known() {
 		return fault.New("Sampling", int(o.Sampling), "is none that there is")
 	}
-	if err := o.checkMonteCarlo(); err != nil {
-		return err
-	}
-	if err := o.checkBatches(); err != nil {
+	if err := cmp.Or(o.checkMonteCarlo(), o.checkBatches()); err != nil {
 		return err
 	}
 	if err := o.checkClass(p); err != nil {

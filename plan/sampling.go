@@ -3,7 +3,6 @@ package plan
 import (
 	"mafalda/accounting"
 	"mafalda/accounting/bins"
-	"mafalda/accounting/truncation"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
@@ -104,11 +103,6 @@ func (o Options) checkDrawnPrivacy() error {
 			p.Adjacency, o.Sampling, accounting.ZeroOut)
 	}
 	return nil
-}
-
-// enoughBatches returns the least batches that cost nearly nothing, whatever the number of bands.
-func (o Options) enoughBatches(schema participation.Schema) truncation.Batches {
-	return truncation.EnoughForBands(o.Batches.Records, schema.Steps(), schema.Separation(), o.Privacy.Delta)
 }
 
 // checkBatches refuses largest batches where batches are of any size, and such as are none.

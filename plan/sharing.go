@@ -12,6 +12,7 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/fault"
 	"mafalda/internal/files"
+	"mafalda/internal/lists"
 	"mafalda/participation"
 	"mafalda/secrets"
 	"mafalda/study"
@@ -118,11 +119,7 @@ func hashOf(field, path, wanted string) (string, error) {
 }
 
 func labelsOf(labels []string, nodes []int) []string {
-	all := make([]string, len(nodes))
-	for i, v := range nodes {
-		all[i] = labels[v]
-	}
-	return all
+	return lists.Map(nodes, func(v int) string { return labels[v] })
 }
 
 // addTo adds everything that the best noise depends on.

@@ -6,6 +6,7 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/baselines"
+	"mafalda/internal/lists"
 	"mafalda/optim"
 	"mafalda/strategy"
 )
@@ -82,9 +83,5 @@ func (s *Solution) Strategies() []strategy.Strategy {
 	if !s.Options.PerNode {
 		return s.Split.Strategies
 	}
-	all := make([]strategy.Strategy, len(s.Split.Of))
-	for i, g := range s.Split.Of {
-		all[i] = s.Split.Strategies[g]
-	}
-	return all
+	return lists.Map(s.Split.Of, func(g int) strategy.Strategy { return s.Split.Strategies[g] })
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"mafalda/internal/parallel"
 )
@@ -22,16 +23,10 @@ func (n *Noise) Learned(coalition []int) ([]float64, error) {
 			return nil, fmt.Errorf("coalition with node %d of %d", v, len(n.Own))
 		}
 	}
-	learned := make([]float64, len(n.Own))
-	for i := range learned {
-		learned[i] = math.Inf(1)
-	}
+	learned := slices.Repeat([]float64{math.Inf(1)}, len(n.Own))
 	var buffers [2][]float64
 	for _, part := range n.parts(coalition) {
-		rest := make([]bool, len(n.Own))
-		for i := range rest {
-			rest[i] = true
-		}
+		rest := slices.Repeat([]bool{true}, len(n.Own))
 		for _, v := range part {
 			rest[v] = false
 		}
@@ -62,10 +57,7 @@ func (p *prover) exposed(coalition []int) []float64 {
 // parts returns the nodes outside of a coalition, as sets that share no noise with each other.
 func (n *Noise) parts(coalition []int) [][]int {
 	const nowhere, unseen = -1, -2
-	at := make([]int, len(n.Own))
-	for i := range at {
-		at[i] = unseen
-	}
+	at := slices.Repeat([]int{unseen}, len(n.Own))
 	for _, a := range coalition {
 		at[a] = nowhere
 	}

@@ -8,6 +8,7 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/files"
+	"mafalda/internal/lists"
 )
 
 // LoadGraph reads the pairs that share a secret from a file as graph.Load reads graphs: an edge list of labels of the
@@ -36,11 +37,7 @@ func LoadGraph(path string, g *graph.Graph) (*Graph, error) {
 }
 
 func numbers(g *graph.Graph) map[string]int {
-	number := make(map[string]int, g.Nodes())
-	for i, label := range g.Labels() {
-		number[label] = i
-	}
-	return number
+	return lists.Places(g.Labels())
 }
 
 // LoadAttackers reads coalitions from a text file: a coalition a line, labels of the network's graph g between commas

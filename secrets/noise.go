@@ -91,10 +91,7 @@ func (n *Noise) Covariance() *mat.SymDense {
 // Unknown returns M_A, the covariance of what the coalition does not know of the others' noise, and the others, ascending.
 // It is empty if there are no others.
 func (n *Noise) Unknown(coalition []int) (*mat.SymDense, []int) {
-	outside := make([]bool, len(n.Own))
-	for i := range outside {
-		outside[i] = true
-	}
+	outside := slices.Repeat([]bool{true}, len(n.Own))
 	for _, a := range coalition {
 		outside[a] = false
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"mafalda/factorize/baselines"
+	"mafalda/internal/lists"
 )
 
 // Variant is a method as runs know it: exports of one name may be several.
@@ -59,11 +60,7 @@ func (g *Grid) bySeed(v Variant, level float64) map[uint64]*Result {
 // Runs returns the runs of a method at a level in the order of their seeds; those without noise are of every level.
 func (g *Grid) Runs(v Variant, level float64) []*Result {
 	runs := g.bySeed(v, level)
-	var all []*Result
-	for _, seed := range slices.Sorted(maps.Keys(runs)) {
-		all = append(all, runs[seed])
-	}
-	return all
+	return lists.Map(slices.Sorted(maps.Keys(runs)), func(seed uint64) *Result { return runs[seed] })
 }
 
 // inPairs returns the runs of the seeds that both have.

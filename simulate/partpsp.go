@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"mafalda/protocols/dpps"
 	"mafalda/protocols/partpsp"
@@ -69,17 +70,10 @@ type PartPSPNetwork struct {
 // PartPSP is a table of trainings as in Zhou et al., Table II: how many layers are shared, and the noise, on some
 // networks.
 type PartPSP struct {
+	Options  PartPSPOptions
 	Task     Task
 	Model    Perceptron
 	Networks []PartPSPNetwork
-	Shared   []int     // numbers of layers
-	Bs       []float64 // noise levels; training without noise is always there, too
-	Seeds    int       // runs of every cell
-	Epochs   int
-	Batch    int                    // records of a node in a round
-	Rate     float64                // of shared and local layers
-	Clip     float64                // of the sum of magnitudes of the shared gradient
-	PushSum  dpps.Options           // of trainings with noise; B and Calibration are filled in
 	Progress func(fraction float64) // called after every run, if not nil
 }
 
@@ -110,34 +104,34 @@ func (p *PartPSP) MethodOf(shared int) string {
 func (p *PartPSP) training(n PartPSPNetwork, shared int, b float64, seed uint64) (partpsp.Training, error) {
 	task := PartPSPTask{Perceptron: p.Model}
 	task.Train, task.Test = p.Task.Split(seed)
-	if records, nodes := task.Records(), n.Sequence.Nodes(); records/nodes < p.Batch {
+	o := &p.Options
+	if records, nodes := task.Records(), n.Sequence.Nodes(); records/nodes < o.Batch {
 		return partpsp.Training{}, fmt.Errorf("%w: %d training records are fewer than a batch of %d for each of %d nodes",
-			ErrData, records, p.Batch, nodes)
+			ErrData, records, o.Batch, nodes)
 	}
 	if err := task.Check(); err != nil {
 		return partpsp.Training{}, err
 	}
-	push := p.PushSum
-	push.B, push.Calibration = b, n.Calibration
-	if b == 0 {
-		push = dpps.Options{NoNoise: true, Estimate: dpps.Real, Sync: p.PushSum.Sync}
+	push := dpps.Options{Plan: o.Plan, Calibration: n.Calibration, NoNoise: b == 0}
+	if push.B = b; push.NoNoise {
+		push.Source = dpps.Omniscient
 	}
-	return partpsp.Training{Task: task, Sequence: n.Sequence, Shared: shared, Epochs: p.Epochs, Batch: p.Batch,
-		LocalRate: p.Rate, SharedRate: p.Rate, Clip: p.Clip, PushSum: push}, nil
+	return partpsp.Training{Task: task, Sequence: n.Sequence, Shared: shared, Epochs: o.Epochs, Batch: o.Batch,
+		LocalRate: o.LearningRate, SharedRate: o.LearningRate, Clip: o.Clip, PushSum: push}, nil
 }
 
 // Train fills the table: by shared layers, then noise (none at last), then network. The errors are data that do not fit
 // (ErrData), a sensitivity that was underestimated (dpps.ErrSensitivity), and the context's.
 func (p *PartPSP) Train(ctx context.Context) ([]PartPSPCell, error) {
-	levels := append(append([]float64(nil), p.Bs...), 0)
-	runs := len(p.Networks) * len(p.Shared) * len(levels) * p.Seeds
+	levels := append(slices.Clone(p.Options.Bs), 0)
+	runs := len(p.Networks) * len(p.Options.Shared) * len(levels) * p.Options.Seeds
 	var cells []PartPSPCell
-	for _, shared := range p.Shared {
+	for _, shared := range p.Options.Shared {
 		for _, b := range levels {
 			for _, n := range p.Networks {
 				results, err := p.trainCell(ctx, n, shared, b, func(seed int) {
 					if p.Progress != nil {
-						p.Progress(float64(len(cells)*p.Seeds+seed+1) / float64(runs))
+						p.Progress(float64(len(cells)*p.Options.Seeds+seed+1) / float64(runs))
 					}
 				})
 				if errors.Is(err, ErrData) {
@@ -157,7 +151,7 @@ func (p *PartPSP) Train(ctx context.Context) ([]PartPSPCell, error) {
 func (p *PartPSP) trainCell(ctx context.Context, n PartPSPNetwork, shared int, b float64,
 	done func(seed int)) ([]*partpsp.Result, error) {
 	var results []*partpsp.Result
-	for seed := range p.Seeds {
+	for seed := range p.Options.Seeds {
 		t, err := p.training(n, shared, b, uint64(seed))
 		if err != nil {
 			return nil, err
@@ -176,8 +170,9 @@ func (p *PartPSP) trainCell(ctx context.Context, n PartPSPNetwork, shared int, b
 func (p *PartPSP) cell(network string, shared int, b float64, runs []*partpsp.Result) PartPSPCell {
 	c := PartPSPCell{Network: network, Shared: shared}
 	if b > 0 {
-		epsilon := dpps.Options{B: b, NoiseRate: p.PushSum.NoiseRate}.Epsilon()
-		c.B, c.Epsilon = &b, &epsilon
+		plan := p.Options.Plan
+		plan.B = b
+		c.B, c.Epsilon = &b, new(plan.Epsilon())
 	}
 	n := float64(len(runs))
 	var ratio, squares float64
@@ -203,7 +198,7 @@ func (p *PartPSP) cell(network string, shared int, b float64, runs []*partpsp.Re
 	if n > 1 {
 		c.Std = new(math.Sqrt(squares / (n - 1)))
 	}
-	if b > 0 && p.PushSum.Estimate != dpps.Real && counted > 0 {
+	if b > 0 && p.Options.Plan.Source != dpps.Omniscient && counted > 0 {
 		ratio /= float64(counted)
 		c.Ratio = &ratio
 	}

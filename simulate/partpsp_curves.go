@@ -27,19 +27,19 @@ func (p *PartPSP) Curves(ctx context.Context, plan dpps.Plan, progress func(frac
 		plan.Source = dpps.Sound
 	}
 	grid := *p
-	grid.PushSum = plan.Options(dpps.Calibration{})
+	grid.Options.Plan = plan
 	var all []PartPSPCurves
 	for _, n := range p.Networks {
 		var err error
 		if n.Calibration, err = plan.Calibrate(ctx, n.Sequence, nil); err != nil {
 			return nil, err
 		}
-		for _, b := range p.Bs {
+		for _, b := range p.Options.Bs {
 			if progress != nil {
-				progress(float64(len(all)) / float64(len(p.Networks)*len(p.Bs)))
+				progress(float64(len(all)) / float64(len(p.Networks)*len(p.Options.Bs)))
 			}
 			c := PartPSPCurves{Network: n.Name, B: b, Plan: plan}
-			for _, shared := range p.Shared {
+			for _, shared := range p.Options.Shared {
 				rounds, err := grid.Sensitivities(ctx, n, shared, b, PartPSPRounds)
 				if err != nil {
 					return nil, err

@@ -53,7 +53,8 @@ type PartPSPResult struct {
 }
 
 // Result puts a head before the cells of a table.
-func (o *PartPSPOptions) Result(p *PartPSP, cells []PartPSPCell) *PartPSPResult {
+func (p *PartPSP) Result(cells []PartPSPCell) *PartPSPResult {
+	o := &p.Options
 	return &PartPSPResult{Mark: simulated.Noise(), Task: o.Task, Widths: slices.Clone(p.Model.widths), Nodes: o.Nodes,
 		Seeds: o.Seeds, GammaN: o.Plan.NoiseRate, Estimate: o.Plan.Source.String(), Sync: o.Plan.Sync, Cells: cells}
 }
@@ -105,9 +106,7 @@ func NewPartPSP(ctx context.Context, o PartPSPOptions) (*PartPSP, error) {
 		return nil, err
 	}
 	features := task.Model.Features()
-	p := &PartPSP{Task: task, Model: NewPerceptron(features, partPSPHidden, features, classes), Shared: o.Shared,
-		Bs: o.Bs, Seeds: o.Seeds, Epochs: o.Epochs, Batch: o.Batch, Rate: o.LearningRate, Clip: o.Clip,
-		PushSum: o.Plan.Options(dpps.Calibration{})}
+	p := &PartPSP{Options: o, Task: task, Model: NewPerceptron(features, partPSPHidden, features, classes)}
 	for _, name := range o.Networks {
 		n, err := o.network(ctx, name)
 		if err != nil {

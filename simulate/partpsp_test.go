@@ -23,7 +23,7 @@ func classes(t *testing.T, nodes int) partpsp.Training {
 	task := PartPSPTask{Perceptron: NewPerceptron(6, 8, 6, 3), Train: train, Test: test}
 	return partpsp.Training{Task: task, Sequence: s, Shared: 1, Epochs: 12, Batch: 20, LocalRate: 0.3, SharedRate: 0.3,
 		Clip:    100,
-		PushSum: dpps.Options{NoNoise: true, Estimate: dpps.Real}}
+		PushSum: dpps.Options{Plan: dpps.Plan{Source: dpps.Omniscient}, NoNoise: true}}
 }
 
 func TestPartPSPLearns(t *testing.T) {
@@ -61,7 +61,7 @@ func TestPartPSPWithNoise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.PushSum = dpps.Options{Calibration: c, B: 5, NoiseRate: 1e-3, Sync: 5}
+	p.PushSum = dpps.Options{Plan: dpps.Plan{B: 5, NoiseRate: 1e-3, Sync: 5}, Calibration: c}
 	r, err := p.Run(context.Background(), 1)
 	if err != nil {
 		t.Fatal(err)
@@ -92,10 +92,9 @@ func TestPartPSPWithNoise(t *testing.T) {
 // table is a small one.
 func table(t *testing.T) *PartPSP {
 	t.Helper()
-	p := &PartPSP{Task: LogisticTask(1500, 6, 3), Model: NewPerceptron(6, 8, 6, 3), Shared: []int{1, 3},
-		Bs: []float64{2}, Seeds: 2,
-		Epochs: 2, Batch: 20, Rate: 0.3, Clip: 100, PushSum: dpps.Options{NoiseRate: 1e-3, Sync: 5,
-			Estimate: dpps.Real}}
+	p := &PartPSP{Task: LogisticTask(1500, 6, 3), Model: NewPerceptron(6, 8, 6, 3),
+		Options: PartPSPOptions{Shared: []int{1, 3}, Bs: []float64{2}, Seeds: 2, Epochs: 2, Batch: 20, LearningRate: 0.3,
+			Clip: 100, Plan: dpps.Plan{NoiseRate: 1e-3, Sync: 5, Source: dpps.Omniscient}}}
 	for _, n := range []int{4, 5} {
 		s, err := dpps.Exponential(n)
 		if err != nil {
@@ -150,7 +149,7 @@ func TestPartPSPTable(t *testing.T) {
 
 func TestPartPSPRefuses(t *testing.T) {
 	for name, change := range map[string]func(p *PartPSP){
-		"batch": func(p *PartPSP) { p.Batch = 1000 }, "model": func(p *PartPSP) { p.Model = NewPerceptron(5, 3) },
+		"batch": func(p *PartPSP) { p.Options.Batch = 1000 }, "model": func(p *PartPSP) { p.Model = NewPerceptron(5, 3) },
 		"classes": func(p *PartPSP) { p.Model = NewPerceptron(6, 2) },
 	} {
 		p := table(t)
@@ -160,10 +159,10 @@ func TestPartPSPRefuses(t *testing.T) {
 		}
 	}
 	for name, change := range map[string]func(p *PartPSP){
-		"no layer":        func(p *PartPSP) { p.Shared = []int{0} },
-		"too many layers": func(p *PartPSP) { p.Shared = []int{4} },
-		"rate":            func(p *PartPSP) { p.Rate = math.NaN() }, "clip": func(p *PartPSP) { p.Clip = 0 },
-		"b": func(p *PartPSP) { p.Bs = []float64{-1} },
+		"no layer":        func(p *PartPSP) { p.Options.Shared = []int{0} },
+		"too many layers": func(p *PartPSP) { p.Options.Shared = []int{4} },
+		"rate":            func(p *PartPSP) { p.Options.LearningRate = math.NaN() }, "clip": func(p *PartPSP) { p.Options.Clip = 0 },
+		"b": func(p *PartPSP) { p.Options.Bs = []float64{-1} },
 	} {
 		p := table(t)
 		change(p)

@@ -179,9 +179,7 @@ func (s *Study) needs() float64 {
 }
 
 // Memory is about how many bytes the study takes while it runs.
-func (s *Study) Memory() float64 {
-	return s.needs() + s.options.Needs(s.config.Schema.Steps(), true)
-}
+func (s *Study) Memory() float64 { return s.needs() + s.options.Needs(s.config.Schema.Steps(), true) }
 
 // Seconds is about how long a run takes on one processor, within a factor of ten: gradients, losses, and noise, of
 // which every row is a sum of all rows before it but for dp-d-sgd.

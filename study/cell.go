@@ -73,7 +73,7 @@ func (f *folder) writeCell(name string, cell, result []byte) error {
 		return err
 	})
 	if err == nil {
-		f.forgive(name)
+		_ = os.Remove(filepath.Join(f.dir, failedName, name)) // a failure of a cell that is there does not count
 	}
 	return err
 }

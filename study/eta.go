@@ -3,6 +3,8 @@ package study
 import (
 	"slices"
 	"time"
+
+	"mafalda/internal/lists"
 )
 
 // Remaining returns about how long the cells that are left will take, at the pace of the last ones that were finished; not
@@ -13,10 +15,7 @@ func (o *Overview) Remaining(now time.Time) (left time.Duration, known bool) {
 	if len(last) < 2 {
 		return 0, false
 	}
-	gaps := make([]time.Duration, len(last)-1)
-	for i := range gaps {
-		gaps[i] = last[i+1].Sub(last[i])
-	}
+	gaps := lists.Make(len(last)-1, func(i int) time.Duration { return last[i+1].Sub(last[i]) })
 	ordered := slices.Sorted(slices.Values(gaps))
 	pause := max(time.Minute, 20*ordered[len(ordered)/2]) // somebody has stopped, and perhaps begun again
 	end := last[len(last)-1]

@@ -86,11 +86,6 @@ func (f *folder) keep(in, name string, content []byte) error {
 	})
 }
 
-// forgive removes the failure of a cell that has a result now.
-func (f *folder) forgive(name string) {
-	_ = os.Remove(filepath.Join(f.dir, failedName, name)) // a failure of a cell that is there does not count
-}
-
 func nameOf(content []byte) string {
 	d := NewDigest()
 	d.Bytes(content)

@@ -5,6 +5,8 @@ import (
 	"container/heap"
 	"fmt"
 	"slices"
+
+	"mafalda/internal/lists"
 )
 
 // Shard is one of the parts that a grid is cut into, for machines that do not talk to each other. The zero value is no
@@ -29,10 +31,7 @@ func (s Shard) Deal(costs []float64) []int {
 // Deal returns the shard, counted from 1, that every cell goes to, by their costs, which must not be negative: the
 // dearest cell first, each goes to the shard that has least. All shards deal alike, whatever has been computed already.
 func Deal(costs []float64, shards int) []int {
-	order := make([]int, len(costs))
-	for i := range order {
-		order[i] = i
-	}
+	order := lists.UpTo(len(costs))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(costs[b], costs[a]) })
 	loads := make(hands, min(shards, len(costs))) // later ones would get nothing
 	for i := range loads {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"mafalda/internal/lists"
 )
 
 // A Store keeps the results of cells: in memory, and in a folder if it has one. Its methods may be called from
@@ -182,20 +184,13 @@ func (s *Store[C, R]) allEntries() []Entry[C, R] {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	all := make([]Entry[C, R], len(names))
-	for i, name := range names {
-		all[i] = s.entries[name]
-	}
-	return all
+	return lists.Map(names, func(name string) Entry[C, R] { return s.entries[name] })
 }
 
 // summarize writes summaries, after study.json says that they may be replaced, and removes earlier summaries that are
 // not made any more.
 func (f *folder) summarize(found state, summaries []File) error {
-	var names []string
-	for _, s := range summaries {
-		names = append(names, s.Name)
-	}
+	names := lists.Map(summaries, func(s File) string { return s.Name })
 	if err := f.foreign(f.present(names), found); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"mafalda/internal/dense"
 	"mafalda/internal/gemm"
+	"mafalda/internal/lists"
 	"mafalda/strategy"
 )
 
@@ -128,10 +129,7 @@ func (s Scenario) direct(ctx context.Context, visit func(Exposure) error) error 
 	if err != nil {
 		return err
 	}
-	column := map[int]int{}
-	for i, v := range p.nodes {
-		column[v] = i
-	}
+	column := lists.Places(p.nodes)
 	for _, victim := range p.victims {
 		if err := ctx.Err(); err != nil {
 			return err

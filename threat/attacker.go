@@ -8,6 +8,7 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/enum"
+	"mafalda/internal/lists"
 	"mafalda/secrets"
 )
 
@@ -76,11 +77,7 @@ func (a Attacker) Name(g *graph.Graph) string {
 	case len(a.Nodes) == 0:
 		return "everybody"
 	}
-	var labels []string
-	for _, v := range a.Nodes {
-		labels = append(labels, g.Label(v))
-	}
-	return strings.Join(labels, ",")
+	return strings.Join(lists.Map(a.Nodes, g.Label), ",")
 }
 
 // Sees says in a few words what the attacker sees and knows.

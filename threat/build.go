@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
+	"mafalda/internal/lists"
 	"mafalda/strategy"
 )
 
@@ -128,10 +129,7 @@ func (a Algorithm) covariance(w *graph.CSR, nodes []int) *mat.SymDense {
 	if len(nodes) == 0 {
 		return nil
 	}
-	at := map[int]int{}
-	for i, v := range nodes {
-		at[v] = i
-	}
+	at := lists.Places(nodes)
 	s := mat.NewSymDense(len(nodes), nil)
 	for i := range nodes {
 		s.SetSym(i, i, a.alone*a.alone)
@@ -256,10 +254,7 @@ func part(w *graph.CSR, rows, cols []int) *mat.Dense {
 	if m == nil {
 		return nil
 	}
-	at := map[int]int{}
-	for j, v := range cols {
-		at[v] = j
-	}
+	at := lists.Places(cols)
 	for i, u := range rows {
 		w.DoRowNonZero(u, func(_, v int, x float64) {
 			if j, ok := at[v]; ok {

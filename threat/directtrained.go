@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/gemm"
+	"mafalda/internal/lists"
 	"mafalda/workload"
 )
 
@@ -175,10 +176,7 @@ func (d *directView) factorize(ctx context.Context) error {
 			d.factor.Set(i, j, d.factor.At(j, i))
 		}
 	}
-	before := make([]float64, d.size)
-	for i := range before {
-		before[i] = d.factor.At(i, i)
-	}
+	before := lists.Make(d.size, func(i int) float64 { return d.factor.At(i, i) })
 	for _, b := range d.seen {
 		if err := ctx.Err(); err != nil {
 			return err

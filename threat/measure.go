@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/enum"
+	"mafalda/internal/lists"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
@@ -81,10 +82,7 @@ func spectral(m *mat.SymDense, schema participation.Schema, patterns [][]int, li
 	if listed {
 		return participation.SpectralBound(m, patterns)
 	}
-	all := make([]int, schema.Steps())
-	for s := range all {
-		all[s] = s
-	}
+	all := lists.UpTo(schema.Steps())
 	top, err := participation.SpectralBound(m, [][]int{all})
 	return top / float64(schema.Steps()) * float64(schema.Participations()) * (1 + 1e-15), err
 }

@@ -12,6 +12,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/internal/gemm"
+	"mafalda/internal/lists"
 	"mafalda/secrets"
 	"mafalda/strategy"
 )
@@ -135,10 +136,7 @@ func (s Scenario) exposures(ctx context.Context) ([]secrets.Worst, error) {
 // exposedTo is secrets.Noise.Exposed, by the levels of the nodes.
 func (a Algorithm) exposedTo(ctx context.Context, attackers *secrets.Attackers) ([]secrets.Worst, error) {
 	if a.levels != nil {
-		weights := make([]float64, len(a.levels))
-		for v, l := range a.levels {
-			weights[v] = l.Part * l.Part * (1 + 0x1p-48)
-		}
+		weights := lists.Map(a.levels, func(l OwnLevel) float64 { return l.Part * l.Part * (1 + 0x1p-48) })
 		var err error
 		if attackers, err = attackers.Weighing(weights); err != nil {
 			return nil, err
@@ -181,10 +179,7 @@ func (s Scenario) addPairs(ctx context.Context, nodes []int, responses []*mat.De
 	if n == nil {
 		return nil
 	}
-	at := map[int]int{}
-	for i, v := range nodes {
-		at[v] = i
-	}
+	at := lists.Places(nodes)
 	z, err := noisingOf(s.Algorithm.dense(0))
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/fault"
+	"mafalda/internal/lists"
 	"mafalda/workload"
 )
 
@@ -155,11 +156,7 @@ func (c *course) exchanges(t int) []*graph.CSR {
 	if c.spec.GradientTracking {
 		t++
 	}
-	var all []*graph.CSR
-	for round := range max(1, c.spec.GossipRounds) {
-		all = append(all, c.networks.At(t, round))
-	}
-	return all
+	return lists.Make(max(1, c.spec.GossipRounds), func(round int) *graph.CSR { return c.networks.At(t, round) })
 }
 
 // fresh reports whether every message that is sent has noise of its own step, of which no other message before it has

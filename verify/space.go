@@ -11,6 +11,7 @@ import (
 	"mafalda/factorize"
 	"mafalda/factorize/spacetime"
 	"mafalda/graph"
+	"mafalda/internal/lists"
 	"mafalda/measure"
 	"mafalda/secrets"
 	"mafalda/strategy"
@@ -92,10 +93,7 @@ func (v *verification) learned(w export.Worst, attackers *secrets.Attackers) (fl
 
 // indices returns the indices of labels, which export.Load has found to exist.
 func (v *verification) indices(labels []string) []int {
-	var all []int
-	for _, l := range labels {
-		all = append(all, slices.Index(v.export.Shared.Labels, l))
-	}
+	all := lists.Map(labels, func(l string) int { return slices.Index(v.export.Shared.Labels, l) })
 	slices.Sort(all)
 	return all
 }

@@ -62,9 +62,7 @@ func NewKernel(ctx context.Context, w *graph.CSR, steps int, opts Options) (*Ker
 
 // newKernel returns the kernel of s, which must be checked, given the inner products (lower triangle) of the rows that
 // Spec.lags asks for.
-func newKernel(s Spec, steps int, k []float64) *Kernel {
-	return kernelOf(s, steps, packed(k))
-}
+func newKernel(s Spec, steps int, k []float64) *Kernel { return kernelOf(s, steps, packed(k)) }
 
 func kernelOf(s Spec, steps int, products *diagonals) *Kernel {
 	kernel := &Kernel{steps: steps, filter: s.filter(steps), absence: s.Absence, network: s.Kind != Prefix,

@@ -96,10 +96,7 @@ func (l lags) filterBack(row func(tau int) []float64) {
 
 // stationary returns what the rows make of the eigenvalue 1 of W: ρ^τ.
 func (l lags) stationary() []float64 {
-	ones := make([]float64, l.count)
-	for tau := range ones {
-		ones[tau] = 1
-	}
+	ones := slices.Repeat([]float64{1}, l.count)
 	if l.now != nil {
 		copy(ones, l.now)
 	}

@@ -1,6 +1,11 @@
 package workload
 
-import "mafalda/workload/randomgossip"
+import (
+	"slices"
+
+	"mafalda/internal/lists"
+	"mafalda/workload/randomgossip"
+)
 
 // pairs is the algebra of matrices u I + v J by two eigenvalues, along the vector of ones and across.
 type pairs struct{ law randomgossip.Neighbours }
@@ -37,10 +42,7 @@ func (p pairs) descend(y [][]float64, path []crossing) {
 
 // descendWith knows that all nodes are alike.
 func (p pairs) descendWith(y [][]float64, _, width int, path []crossing, visit func(l int, diagonals [][]float64)) {
-	own := make([][]float64, len(y))
-	for k, x := range y {
-		own[k] = append([]float64(nil), x...)
-	}
+	own := lists.Map(y, slices.Clone[[]float64])
 	p.descend(own, path)
 	diagonals := make([][]float64, len(y))
 	for l, c := range path {

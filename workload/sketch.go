@@ -144,9 +144,7 @@ func (s *Sketch) random() []*run {
 }
 
 // Kernel returns the estimate for T = steps, which the spec must have been checked for.
-func (s *Sketch) Kernel(steps int) *Kernel {
-	return s.kernel(steps, s.probes)
-}
+func (s *Sketch) Kernel(steps int) *Kernel { return s.kernel(steps, s.probes) }
 
 // Deviations calls visit with the errors that the estimate of H (T×T) may have: for every probe, unless these are the
 // unit vectors, how far H from this probe alone is from the estimate; and last how far H is that few Lanczos steps

@@ -14,6 +14,7 @@ import (
 	"mafalda/internal/dense"
 	"mafalda/internal/fault"
 	"mafalda/internal/gemm"
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 )
 
@@ -85,19 +86,12 @@ func (s *SpaceTime) TimeKernel(ctx context.Context, m *mat.SymDense) (*SharedKer
 	if !root.Factorize(m) {
 		return nil, errors.New("covariance of the noise is not positive definite in floating point")
 	}
-	variances := make([]float64, s.Nodes())
-	for i := range variances {
-		variances[i] = m.At(i, i)
-	}
-	return s.sharedKernel(ctx, root.RawU(), variances)
+	return s.sharedKernel(ctx, root.RawU(), lists.Make(s.Nodes(), func(i int) float64 { return m.At(i, i) }))
 }
 
 // VectorGram returns H(bbᵀ), T×T, for a vector b over the nodes: of H(M) what one source of noise makes of it.
 func (s *SpaceTime) VectorGram(ctx context.Context, b []float64) (*mat.SymDense, error) {
-	variances := make([]float64, len(b))
-	for i, v := range b {
-		variances[i] = v * v
-	}
+	variances := lists.Map(b, func(v float64) float64 { return v * v })
 	k, err := s.sharedKernel(ctx, mat.NewDense(1, s.Nodes(), b), variances)
 	if err != nil {
 		return nil, err

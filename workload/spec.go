@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mafalda/internal/enum"
+	"mafalda/internal/lists"
 
 	"mafalda/internal/fault"
 )
@@ -243,11 +244,7 @@ func (s Spec) rates(steps int) []float64 {
 
 // keeps returns 1 - η_t λ, what decay leaves of a model in step t.
 func (s Spec) keeps(rates []float64) []float64 {
-	keep := make([]float64, len(rates))
-	for t, r := range rates {
-		keep[t] = math.Max(0, 1-r*s.WeightDecay)
-	}
-	return keep
+	return lists.Map(rates, func(r float64) float64 { return math.Max(0, 1-r*s.WeightDecay) })
 }
 
 // Kind says whose error the Gram matrix measures.

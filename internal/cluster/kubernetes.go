@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"mafalda/internal/fault"
+	"mafalda/internal/lists"
 	"mafalda/internal/shell"
 )
 
@@ -72,10 +73,7 @@ func argument(word string) string { return scalar(strings.ReplaceAll(word, "$", 
 
 // manifest returns the Job. Kubernetes chooses the end of its name, so that it can be handed in again.
 func (k Kubernetes) manifest(j *Job) string {
-	var words []string
-	for _, w := range j.shardCommand(k.part(j)) {
-		words = append(words, argument(w))
-	}
+	words := lists.Map(j.shardCommand(k.part(j)), argument)
 	resources := "cpu: " + scalar(fmt.Sprint(j.Processors))
 	limits := ""
 	if j.Memory > 0 {

@@ -64,6 +64,4 @@ func (s *Sum) Down() float64 {
 
 // slack bounds |exact - Value()|: the rounding of lo, of hi + lo, and twice the uncertainty of a magnitude whose
 // sign was misjudged. Its factors cover its own rounding.
-func (s *Sum) slack() float64 {
-	return 4*float64(s.terms)*unit*s.err + 2*unit*math.Abs(s.Value())
-}
+func (s *Sum) slack() float64 { return 4*float64(s.terms)*unit*s.err + 2*unit*math.Abs(s.Value()) }

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"mafalda/internal/files"
+	"mafalda/internal/lists"
 	"mafalda/internal/strictjson"
 )
 
@@ -59,10 +60,7 @@ const (
 // Announce makes an announcement with a fresh nonce for these neighbours, of which it needs the public keys; the own
 // one must be among them, too.
 func (p Private) Announce(neighbours []string, d Directory, t Terms) (Announcement, error) {
-	if err := p.listed(d); err != nil {
-		return Announcement{}, err
-	}
-	if err := d.missing(neighbours); err != nil {
+	if err := cmp.Or(p.listed(d), d.missing(neighbours)); err != nil {
 		return Announcement{}, err
 	}
 	nonce := make([]byte, size)
@@ -181,10 +179,7 @@ func (a Announcement) check() error {
 
 // To says for whom it is.
 func (a Announcement) To() string {
-	var to []string
-	for _, t := range a.Tags {
-		to = append(to, t.Node)
-	}
+	to := lists.Map(a.Tags, func(t Tag) string { return t.Node })
 	if len(to) == 0 {
 		return "nobody: the node shares no noise"
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"mafalda/internal/files"
+	"mafalda/internal/lists"
 )
 
 // Public is the public key of a node.
@@ -88,11 +89,7 @@ func Read(path string) ([]Public, error) {
 		return []Public{own.Public()}, nil
 	}
 	d, err := ReadDirectory(path)
-	var all []Public
-	for _, node := range slices.Sorted(maps.Keys(d)) {
-		all = append(all, d[node])
-	}
-	return all, err
+	return lists.Map(slices.Sorted(maps.Keys(d)), func(node string) Public { return d[node] }), err
 }
 
 func parsePublic(f []string) (p Public, err error) {

@@ -114,7 +114,7 @@ func (c *Client) greet(token string, of Identity) error {
 	}
 	_ = c.conn.SetDeadline(time.Time{})
 	c.from, c.to = newOpener(in, keys.key(serverFrames)), newSealer(c.conn, keys.key(clientFrames))
-	if c.hello, err = c.info("hello"); err != nil {
+	if c.hello, err = hear[Info](c, "hello"); err != nil {
 		return err
 	}
 	if found := (Identity{c.hello.Export, c.hello.Node, c.hello.Dim}); found != of {
@@ -152,34 +152,10 @@ func refusal(answer string) error {
 func (c *Client) Hello() Info { return c.hello }
 
 // State returns what may be asked for now.
-func (c *Client) State() (Info, error) {
-	c.one.Lock()
-	defer c.one.Unlock()
-	if err := c.send("state"); err != nil {
-		return Info{}, err
-	}
-	return c.info("state")
-}
+func (c *Client) State() (Info, error) { return ask[Info](c, "state") }
 
 // Spent returns what the rows that may have been sent have given away; nil where the export has no privacy level.
-func (c *Client) Spent() (*noise.Spent, error) {
-	c.one.Lock()
-	defer c.one.Unlock()
-	if err := c.send("spent"); err != nil {
-		return nil, err
-	}
-	answer, err := c.hear()
-	if err != nil {
-		return nil, err
-	}
-	text, ok := strings.CutPrefix(answer, "spent ")
-	if !ok {
-		return nil, fmt.Errorf("the server answered %.80q, not %q", answer, "spent")
-	}
-	var s *noise.Spent
-	err = json.Unmarshal([]byte(text), &s)
-	return s, err
-}
+func (c *Client) Spent() (*noise.Spent, error) { return ask[*noise.Spent](c, "spent") }
 
 // Row reads numbers offset, offset+1, … of the row of step t into dst, as many as it has.
 func (c *Client) Row(t, offset int, dst []float64) error {
@@ -197,16 +173,12 @@ func (c *Client) RowFloat32(t, offset int, dst []float32) error {
 
 // Unsent declares that the message of step t never left, nor ever will: its row is in the next one.
 func (c *Client) Unsent(t int) error {
-	c.one.Lock()
-	defer c.one.Unlock()
-	return c.command(fmt.Sprintf("unsent %d", t), fmt.Sprintf("unsent %d", t))
+	return c.declare("unsent", t, "")
 }
 
 // Sending declares the SHA-256 of the message of step t, in hexadecimal digits, before it is sent.
 func (c *Client) Sending(t int, digest string) error {
-	c.one.Lock()
-	defer c.one.Unlock()
-	return c.command(fmt.Sprintf("sending %d %s", t, digest), fmt.Sprintf("sending %d", t))
+	return c.declare("sending", t, " "+digest)
 }
 
 // Close ends the connection. It waits for nobody: a request that is being answered fails.
@@ -249,6 +221,14 @@ func (c *Client) frame(most int) ([]byte, error) {
 	return frame, err
 }
 
+// declare tells the server something of a step.
+func (c *Client) declare(word string, t int, more string) error {
+	c.one.Lock()
+	defer c.one.Unlock()
+	said := fmt.Sprintf("%s %d", word, t)
+	return c.command(said+more, said)
+}
+
 func (c *Client) command(request, want string) error {
 	err := c.send(request)
 	if err != nil {
@@ -261,16 +241,27 @@ func (c *Client) command(request, want string) error {
 	return err
 }
 
-func (c *Client) info(word string) (i Info, err error) {
+// ask sends a word, and returns what the server answers.
+func ask[V any](c *Client, word string) (v V, err error) {
+	c.one.Lock()
+	defer c.one.Unlock()
+	if err := c.send(word); err != nil {
+		return v, err
+	}
+	return hear[V](c, word)
+}
+
+// hear returns the answer that is a word and JSON.
+func hear[V any](c *Client, word string) (v V, err error) {
 	answer, err := c.hear()
 	if err != nil {
-		return i, err
+		return v, err
 	}
 	text, ok := strings.CutPrefix(answer, word+" ")
 	if !ok {
-		return i, fmt.Errorf("the server answered %.80q, not %q", answer, word)
+		return v, fmt.Errorf("the server answered %.80q, not %q", answer, word)
 	}
-	return i, json.Unmarshal([]byte(text), &i)
+	return v, json.Unmarshal([]byte(text), &v)
 }
 
 // row asks for numbers of so many bytes each, and hands them out one by one when they are known to be the server's.

@@ -9,6 +9,7 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/fault"
 	"mafalda/internal/limits"
+	"mafalda/internal/lists"
 	"mafalda/protocols/internal/consensus"
 	"mafalda/protocols/internal/span"
 )
@@ -122,11 +123,7 @@ func (p *Problem) Coalitions() [][]int {
 	if p.Observers != nil {
 		return p.Observers
 	}
-	each := make([][]int, p.Network.Graph.Nodes())
-	for v := range each {
-		each[v] = []int{v}
-	}
-	return each
+	return lists.Make(p.Network.Graph.Nodes(), func(v int) []int { return []int{v} })
 }
 
 // Asked reports whether observers are after the value of a node.
@@ -134,11 +131,7 @@ func (p *Problem) Asked(v int) bool { return p.Victims == nil || slices.Contains
 
 // Label names a coalition by the labels of its nodes, with commas between them.
 func (p *Problem) Label(coalition []int) string {
-	labels := make([]string, len(coalition))
-	for i, v := range coalition {
-		labels[i] = p.Network.Graph.Label(v)
-	}
-	return strings.Join(labels, ",")
+	return strings.Join(lists.Map(coalition, p.Network.Graph.Label), ",")
 }
 
 // Floor is I(average; value) in nats, which nothing that averages Gaussian values of one variance can avoid.

@@ -3,6 +3,7 @@ package dpps
 import (
 	"context"
 
+	"mafalda/internal/lists"
 	"mafalda/protocols/internal/consensus"
 )
 
@@ -15,11 +16,7 @@ type Averaging struct {
 
 // Scalars makes vectors of one coordinate, for NewPushSum.
 func Scalars(u []float64) [][]float64 {
-	values := make([][]float64, len(u))
-	for i, v := range u {
-		values[i] = []float64{v}
-	}
-	return values
+	return lists.Map(u, func(v float64) []float64 { return []float64{v} })
 }
 
 // Average runs the given number of rounds without perturbations and says how far the nodes' first coordinates are from
@@ -44,9 +41,5 @@ func (p *PushSum) Average(ctx context.Context, rounds int) (*Averaging, error) {
 
 // firsts returns the first coordinates of y.
 func (p *PushSum) firsts() []float64 {
-	values := make([]float64, len(p.corrected))
-	for i, y := range p.corrected {
-		values[i] = y[0]
-	}
-	return values
+	return lists.Map(p.corrected, func(y []float64) float64 { return y[0] })
 }

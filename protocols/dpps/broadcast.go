@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mafalda/graph"
+	"mafalda/internal/lists"
 	"mafalda/protocols/internal/consensus"
 )
 
@@ -85,10 +86,7 @@ func (s *Sequence) floodRounds(t int) int {
 		if allHeard(heard, n) {
 			return r
 		}
-		next := make([][]uint64, n)
-		for i := range next {
-			next[i] = append([]uint64(nil), heard[i]...)
-		}
+		next := lists.Map(heard, slices.Clone[[]uint64])
 		hear(next, heard, s.Weights(t+r))
 		heard = next
 	}

@@ -73,7 +73,7 @@ func TestBroadcastsBreakComposition(t *testing.T) {
 		values = append(values, []float64{float64(i%2)*2 - 1})
 	}
 	const runs = 2000
-	o := Options{Calibration: c, B: 0.25, NoiseRate: 1, Sync: 5}
+	o := Options{Plan: Plan{B: 0.25, NoiseRate: 1, Sync: 5}, Calibration: c}
 	var hits [2]int // by who has answered
 	for seed := range uint64(runs) {
 		p, err := NewPushSum(s, values, o, rand.New(rand.NewPCG(seed, 5)))

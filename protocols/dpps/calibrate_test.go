@@ -27,8 +27,8 @@ func TestCalibratedEstimateHolds(t *testing.T) {
 		}
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "run"), 5))
 		d := rapid.IntRange(1, 3).Draw(t, "d")
-		o := Options{Calibration: Calibration{Constants: c.Constants}, B: rapid.Float64Range(5, 500).Draw(t, "b"),
-			NoiseRate: 1, Sync: sync, NoNoise: rapid.Bool().Draw(t, "quiet")}
+		o := Options{Plan: Plan{B: rapid.Float64Range(5, 500).Draw(t, "b"), NoiseRate: 1, Sync: sync},
+			Calibration: Calibration{Constants: c.Constants}, NoNoise: rapid.Bool().Draw(t, "quiet")}
 		switch rapid.IntRange(0, 2).Draw(t, "estimate") {
 		case 0:
 			o.Calibration = c
@@ -159,8 +159,8 @@ func TestPaperConstantsFailOnTwoNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(1, 1))
-	p, err := NewPushSum(s, [][]float64{{1}, {-1}}, Options{Calibration: Calibration{Constants: PaperConstants()}, B: 5,
-		NoiseRate: 1}, r)
+	p, err := NewPushSum(s, [][]float64{{1}, {-1}}, Options{Plan: Plan{B: 5, NoiseRate: 1},
+		Calibration: Calibration{Constants: PaperConstants()}}, r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,15 +8,10 @@ import (
 	"strings"
 
 	"mafalda/graph"
+	"mafalda/internal/lists"
 )
 
-func numbers(n int) []string {
-	labels := make([]string, n)
-	for i := range labels {
-		labels[i] = strconv.Itoa(i)
-	}
-	return labels
-}
+func numbers(n int) []string { return lists.Make(n, strconv.Itoa) }
 
 // maxCirculant is the largest number of nodes of DOut and Exponential: calibration has n³ steps.
 const maxCirculant = 1 << 14
@@ -48,10 +43,7 @@ func DOut(n, d int) (*Sequence, error) {
 		return nil, fmt.Errorf("%w: d-out:%d,%d: must have from 2 to %d nodes, and 2 ≤ d ≤ n "+
 			"(one of the d is the node itself)", ErrNetwork, n, d, maxCirculant)
 	}
-	offsets := make([]int, d)
-	for o := range offsets {
-		offsets[o] = o
-	}
+	offsets := lists.UpTo(d)
 	return NewSequence(numbers(n), []*graph.CSR{circulant(n, offsets)})
 }
 
@@ -63,10 +55,7 @@ func Exponential(n int) (*Sequence, error) {
 	if n < 2 || n > maxCirculant {
 		return nil, fmt.Errorf("%w: exp:%d: must have from 2 to %d nodes", ErrNetwork, n, maxCirculant)
 	}
-	var weights []*graph.CSR
-	for o := range bits.Len(uint(n - 1)) {
-		weights = append(weights, circulant(n, []int{0, 1 << o}))
-	}
+	weights := lists.Make(bits.Len(uint(n-1)), func(o int) *graph.CSR { return circulant(n, []int{0, 1 << o}) })
 	return NewSequence(numbers(n), weights)
 }
 
@@ -74,10 +63,7 @@ func Exponential(n int) (*Sequence, error) {
 // for a name of another form.
 func ByName(spec string) (s *Sequence, known bool, err error) {
 	name, arguments, _ := strings.Cut(spec, ":")
-	var p []int
-	for _, field := range strings.Split(arguments, ",") {
-		p = append(p, whole(strings.TrimSpace(field)))
-	}
+	p := lists.Map(strings.Split(arguments, ","), func(field string) int { return whole(strings.TrimSpace(field)) })
 	switch {
 	case name == "d-out" && len(p) == 2:
 		s, err = DOut(p[0], p[1])

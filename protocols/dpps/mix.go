@@ -34,7 +34,7 @@ func (p *PushSum) mix(synchronize bool) {
 			p.local[i], p.noise[i], p.mixed[i] = 0, 0, 0
 		}
 		if p.window != nil {
-			p.window.reset()
+			p.window.added, p.window.sums = nil, nil
 		}
 		p.correct()
 		return

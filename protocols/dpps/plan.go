@@ -1,11 +1,13 @@
 package dpps
 
 import (
+	"cmp"
 	"context"
 	"math"
 
 	"mafalda/internal/enum"
 	"mafalda/internal/fault"
+	"mafalda/internal/rounding"
 )
 
 // Source says where the sensitivity of a round is from.
@@ -16,7 +18,8 @@ const (
 	Sound Source = iota
 	// Paper takes the constants of the paper, which can be too small.
 	Paper
-	// Omniscient takes the real one, which no node knows.
+	// Omniscient takes the real one, the largest distance of two messages. No node knows it: it shows what an ideal
+	// estimate would do, as in the paper's Table II.
 	Omniscient
 	// Given takes the constants of a Plan.
 	Given
@@ -43,17 +46,14 @@ func ParseSource(name string) (Source, error) { return sources.Parse(name) }
 type Plan struct {
 	B         float64   // b > 0 of the Laplace scale S/b
 	NoiseRate float64   // γ_n > 0
-	Sync      int       // all nodes average exactly in every Sync-th round; 0: never
+	Sync      int       // all nodes average exactly in every Sync-th round, after which S is 0; 0: never
 	Source    Source    // of the sensitivity
 	Constants Constants // of Given
 }
 
 // Check refuses what makes no sense: a *fault.Argument.
 func (p *Plan) Check() error {
-	if err := fault.Positive("B", p.B); err != nil {
-		return err
-	}
-	if err := fault.Positive("NoiseRate", p.NoiseRate); err != nil {
+	if err := cmp.Or(fault.Positive("B", p.B), fault.Positive("NoiseRate", p.NoiseRate)); err != nil {
 		return err
 	}
 	switch {
@@ -82,11 +82,6 @@ func (p *Plan) Calibrate(ctx context.Context, s *Sequence, progress func(fractio
 	return s.Calibrate(ctx, CalibrateOptions{Horizon: p.Sync, Progress: progress})
 }
 
-// Options returns the options of a run with this calibration.
-func (p *Plan) Options(c Calibration) Options {
-	o := Options{Calibration: c, B: p.B, NoiseRate: p.NoiseRate, Sync: p.Sync}
-	if p.Source == Omniscient {
-		o.Estimate = Real
-	}
-	return o
-}
+// Epsilon returns b/γ_n, rounded up, for which a round is differentially private (Theorem 1): it hides, given S, whose
+// message an answer is.
+func (p *Plan) Epsilon() float64 { return rounding.DivUp(p.B, p.NoiseRate) }

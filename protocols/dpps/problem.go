@@ -77,7 +77,7 @@ func (p *Problem) check() error {
 	if err := averaging.CheckRounds(p.Sequence.Nodes(), p.Rounds); err != nil {
 		return err
 	}
-	_, err := accounting.ComposeAdvanced(p.Options(Calibration{}).Epsilon(), p.Rounds, p.Delta)
+	_, err := accounting.ComposeAdvanced(p.Epsilon(), p.Rounds, p.Delta)
 	return err
 }
 
@@ -102,8 +102,7 @@ func Average(ctx context.Context, p Problem) (*Result, error) {
 	if err := r.judge(ctx, p, c.Constants); err != nil {
 		return nil, err
 	}
-	options := p.Options(c)
-	sum, err := NewPushSum(s, Scalars(p.Values), options, seeds.Noise.Random(p.Seed))
+	sum, err := NewPushSum(s, Scalars(p.Values), Options{Plan: p.Plan, Calibration: c}, seeds.Noise.Random(p.Seed))
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +112,7 @@ func Average(ctx context.Context, p Problem) (*Result, error) {
 	}
 	r.Mean, r.Errors = run.Mean, run.Errors
 	r.addRounds(run.Rounds)
-	return r, r.account(options.Epsilon(), p.Rounds)
+	return r, r.account(p.Epsilon(), p.Rounds)
 }
 
 // judge says whether constants are sound.

@@ -49,7 +49,7 @@ func NewPushSum(s *Sequence, values [][]float64, o Options, r *rand.Rand) (*Push
 	}
 	p := &PushSum{sequence: s, options: o, random: r, local: make([]float64, n), noise: make([]float64, n),
 		added: make([]float64, n), mixed: make([]float64, n)}
-	if tau := o.Calibration.Ergodicity; len(tau) > 1 && o.Estimate == Recursion {
+	if tau := o.Calibration.Ergodicity; len(tau) > 1 && o.Source != Omniscient {
 		p.window = &window{tau: tau}
 	}
 	for i, v := range values {
@@ -85,14 +85,14 @@ func (p *PushSum) Round(perturbations [][]float64) (Report, error) {
 	if p.window != nil {
 		report.Estimated = math.Min(report.Estimated, p.window.estimate(p.agree(p.added)))
 	}
-	if p.options.Estimate == Real {
+	if p.options.Source == Omniscient {
 		report.Estimated = report.Real
 	}
 	if report.Real-report.Real != 0 || report.Estimated-report.Estimated != 0 {
 		return report, fmt.Errorf("%w: round %d: noise and sensitivity have grown beyond all numbers (more b, "+
 			"a smaller noise rate, or synchronizing more often helps)", ErrDiverged, p.round)
 	}
-	if report.Estimated < report.Real && p.options.Estimate == Recursion {
+	if report.Estimated < report.Real && p.options.Source != Omniscient {
 		return report, fmt.Errorf("%w: round %d: messages are %.6g apart in L1, the estimate is %.6g", ErrSensitivity,
 			p.round,
 			report.Real, report.Estimated)
@@ -111,6 +111,7 @@ func (p *PushSum) Round(perturbations [][]float64) (Report, error) {
 
 // take adds the perturbations to what is shared, and brings the nodes' estimates up to date.
 func (p *PushSum) take(perturbations [][]float64) {
+	c, lambda := p.options.Calibration.C, p.options.Calibration.Lambda
 	for i, s := range p.shared {
 		added := 0.0
 		if p.first {
@@ -123,15 +124,9 @@ func (p *PushSum) take(perturbations [][]float64) {
 		// messages and weights are floating-point numbers
 		added += p.sequence.slack * math.Max(floats.Norm(s, 1), p.mixed[i])
 		p.added[i] = added
-		p.estimate(i, added)
+		p.local[i] = (lambda*p.local[i] + 2*c*(added+lambda*p.noise[i])) * (1 + lost) // Equation 22
 	}
 	p.first = false
-}
-
-// estimate is Equation 22 for node i, which has added a vector of this norm.
-func (p *PushSum) estimate(i int, added float64) {
-	c, lambda := p.options.Calibration.C, p.options.Calibration.Lambda
-	p.local[i] = (lambda*p.local[i] + 2*c*(added+lambda*p.noise[i])) * (1 + lost)
 }
 
 // agree is the broadcast: everybody learns the largest of the nodes' numbers, by max-consensus over the rounds' own

@@ -31,7 +31,7 @@ func TestPushSumAverages(t *testing.T) {
 	}
 	values := [][]float64{{1, 8}, {2, 7}, {3, 6}, {4, 5}, {5, 4}, {6, 3}, {7, 2}, {8, 1}}
 	p, err := NewPushSum(s, values, Options{Calibration: Calibration{Constants: Constants{1, 0.9}}, NoNoise: true,
-		Estimate: Real}, nil)
+		Plan: Plan{Source: Omniscient}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,8 +58,8 @@ func TestLaplaceNoise(t *testing.T) {
 	}
 	const d = 200_000
 	r := rand.New(rand.NewPCG(7, 7))
-	p, err := NewPushSum(s, [][]float64{make([]float64, d), make([]float64, d)}, Options{Estimate: Real, B: 4,
-		NoiseRate: 3}, r)
+	p, err := NewPushSum(s, [][]float64{make([]float64, d), make([]float64, d)}, Options{Plan: Plan{Source: Omniscient, B: 4,
+		NoiseRate: 3}}, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestPushSumRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := Options{Calibration: Calibration{Constants: Constants{1, 0.5}}, B: 1, NoiseRate: 1}
+	good := Options{Plan: Plan{B: 1, NoiseRate: 1}, Calibration: Calibration{Constants: Constants{1, 0.5}}}
 	for name, change := range map[string]func(o *Options){
 		"b = 0": func(o *Options) { o.B = 0 }, "b < 0": func(o *Options) { o.B = -1 },
 		"b NaN":      func(o *Options) { o.B = math.NaN() },

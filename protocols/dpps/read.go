@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mafalda/graph"
+	"mafalda/internal/lists"
 )
 
 // Weighting makes a weight matrix of the edges of a round, "u sends to v".
@@ -75,10 +76,7 @@ func ReadSequence(r io.Reader, source string, weighting Weighting) (*Sequence, e
 	if len(rounds) == 0 {
 		return nil, fmt.Errorf("%w: %s: no edges", ErrNetwork, source)
 	}
-	var weights []*graph.CSR
-	for _, edges := range rounds {
-		weights = append(weights, weighting.matrix(len(labels), edges))
-	}
+	weights := lists.Map(rounds, func(edges [][2]int) *graph.CSR { return weighting.matrix(len(labels), edges) })
 	s, err := NewSequence(labels, weights)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", source, err)

@@ -33,6 +33,3 @@ func (w *window) finish(added float64) {
 	w.sums = append(w.sums, w.sum(added))
 	w.added = append(w.added, added)
 }
-
-// reset forgets what was before a synchronization.
-func (w *window) reset() { w.added, w.sums = nil, nil }

@@ -1,6 +1,7 @@
 package gossip
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -49,10 +50,9 @@ func (o *AverageOptions) fill(p *averaging.Problem) error {
 	if o.NoiseStd == 0 {
 		o.NoiseStd = o.Difference
 	}
-	if err := averaging.CheckDeviation("NoiseStd", o.NoiseStd); err != nil {
-		return err
-	}
-	if err := averaging.CheckDeviation("Difference", o.Difference); err != nil {
+	err := cmp.Or(averaging.CheckDeviation("NoiseStd", o.NoiseStd),
+		averaging.CheckDeviation("Difference", o.Difference))
+	if err != nil {
 		return err
 	}
 	if math.IsInf(o.Difference/o.NoiseStd, 1) {

@@ -54,7 +54,7 @@ func ExampleTraining() {
 		task.records[i] = float32(1 + i%3)
 	}
 	t := partpsp.Training{Task: task, Sequence: sequence, Shared: 1, Epochs: 60, Batch: 20, LocalRate: 0.02, SharedRate: 0.02,
-		Clip: 100, PushSum: dpps.Options{Estimate: dpps.Real, B: 2, NoiseRate: 0.002}}
+		Clip: 100, PushSum: dpps.Options{Plan: dpps.Plan{Source: dpps.Omniscient, B: 2, NoiseRate: 0.002}}}
 	r, err := t.Run(context.Background(), 7)
 	if err != nil {
 		log.Fatal(err)

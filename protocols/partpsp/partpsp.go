@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"mafalda/internal/fault"
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 	"mafalda/protocols/dpps"
 )
@@ -115,10 +116,7 @@ func (t Training) start(seed uint64) (*run, error) {
 	r := &run{Training: t, parameters: t.Task.Prefix(t.Shared), result: &Result{}}
 	start := make([]float32, size)
 	t.Task.Init(start, stream(0))
-	shared := make([]float64, r.parameters)
-	for c := range shared {
-		shared[c] = float64(start[c])
-	}
+	shared := lists.Make(r.parameters, func(c int) float64 { return float64(start[c]) })
 	deal := stream(1).Perm(t.Task.Records())
 	values := make([][]float64, n)
 	for i := range n {

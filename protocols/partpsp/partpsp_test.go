@@ -63,7 +63,7 @@ func mean(t *testing.T) Training {
 	}
 	return Training{Task: task, Sequence: s, Shared: 1, Epochs: 20, Batch: 20, LocalRate: 0.2, SharedRate: 0.2,
 		Clip:    100,
-		PushSum: dpps.Options{NoNoise: true, Estimate: dpps.Real}}
+		PushSum: dpps.Options{Plan: dpps.Plan{Source: dpps.Omniscient}, NoNoise: true}}
 }
 
 // Shared or not, parameters get near the mean of the records, by the same rounds for the same seed.
@@ -113,7 +113,7 @@ func TestRunRefuses(t *testing.T) {
 		"LocalRate": func(p *Training) { p.LocalRate = math.Inf(1) }, "Clip": func(p *Training) { p.Clip = 0 },
 		"Epochs": func(p *Training) { p.Epochs = 0 }, "Batch": func(p *Training) { p.Batch = 1000 },
 		"Task.Tests": func(p *Training) { p.Task = means{train: p.Task.(means).train} },
-		"B":          func(p *Training) { p.PushSum = dpps.Options{Estimate: dpps.Real, NoiseRate: 1} },
+		"B":          func(p *Training) { p.PushSum = dpps.Options{Plan: dpps.Plan{Source: dpps.Omniscient, NoiseRate: 1}} },
 	} {
 		p := mean(t)
 		change(&p)

@@ -14,17 +14,13 @@ type Pair struct{ Head, Tail int }
 // GeneralizedLeaves lists the generalized leaves of a graph (Fereydounian et al., Definition 6.7) by head, then tail:
 // all neighbours of the head but the tail have two neighbours, the head and the tail. The tail recovers the value of
 // the head from the messages of round 0. It takes time linear in the number of edges, but for sorting the result.
-func GeneralizedLeaves(g *graph.Graph) []Pair {
-	return scanPairs(g, false)
-}
+func GeneralizedLeaves(g *graph.Graph) []Pair { return scanPairs(g, false) }
 
 // Recoverable lists the pairs in which the tail alone recovers the value of the head, if W has a positive weight on
 // every edge of the connected graph: all neighbours of the head but the tail have no neighbour besides the two. These
 // are the generalized leaves, and the neighbours of leaves: on the path a-b-c, node c recovers the value of b,
 // although (b, c) is no generalized leaf (docs/protocols.md). Linear in edges and result.
-func Recoverable(g *graph.Graph) []Pair {
-	return scanPairs(g, true)
-}
+func Recoverable(g *graph.Graph) []Pair { return scanPairs(g, true) }
 
 // scanPairs finds the pairs in which each neighbour of the head but the tail has degree two and the tail as its other
 // neighbour, or, with leaves, degree one.

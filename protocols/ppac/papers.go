@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"mafalda/graph"
+	"mafalda/internal/lists"
 	"mafalda/protocols/averaging"
 )
 
@@ -78,10 +79,7 @@ func onCycle(ctx context.Context, n int) (c CycleLeakage, err error) {
 	if err != nil {
 		return c, err
 	}
-	next := make([]int, n)
-	for i := range next {
-		next[i] = (i + 1) % n
-	}
+	next := lists.Make(n, func(i int) int { return (i + 1) % n })
 	p, err := New(g, w, next)
 	if err != nil {
 		return c, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"math/rand/v2"
 
 	"mafalda/internal/parallel"
 	"mafalda/protocols/averaging"
@@ -52,14 +51,11 @@ func (a *Averaging) forNoises(s *Sweep, f func(i int, start func() (*Run, error)
 	errs := make([]error, len(s.Noises))
 	parallel.For(len(errs), func(i int) {
 		r := (seeds.Sweep + seeds.Purpose(i)).Random(a.Problem.Seed)
-		errs[i] = f(i, func() (*Run, error) { return a.prepare(s.Noises[i], r) })
+		errs[i] = f(i, func() (*Run, error) {
+			return a.protocol.Prepare(a.Problem.Values, Uniform(a.Problem.ValueStd, s.Noises[i]), r)
+		})
 	})
 	return errors.Join(errs...)
-}
-
-// prepare starts a run with other noise.
-func (a *Averaging) prepare(noise float64, r *rand.Rand) (*Run, error) {
-	return a.protocol.Prepare(a.Problem.Values, Uniform(a.Problem.ValueStd, noise), r)
 }
 
 func (a *Averaging) sweepErrors(ctx context.Context, s *Sweep) error {

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"mafalda/internal/lists"
 )
 
 // lowerMu returns the largest μ such that no μ-GDP mechanism guesses the coins as well as the scores do, but with the
@@ -13,10 +15,7 @@ import (
 // privacy in one run", Theorem 9 and Algorithm 3: the scores may depend on each other, as they do in one run.
 func lowerMu(scores []float64, in []bool, alpha float64) float64 {
 	m := len(scores)
-	order := make([]int, m)
-	for i := range order {
-		order[i] = i
-	}
+	order := lists.UpTo(m)
 	slices.SortFunc(order, func(a, b int) int {
 		switch {
 		case scores[a] < scores[b]:

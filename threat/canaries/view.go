@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/export"
+	"mafalda/internal/lists"
 )
 
 // view returns what an attacker received, less what it knows: its own messages and what they became. With r_t the
@@ -47,10 +48,7 @@ func view(e *export.Export, r *Run, victim string) (*observed, error) {
 			seen = append(seen, j)
 		}
 	})
-	heard := make([]string, len(seen))
-	for i, v := range seen {
-		heard[i] = labels[v]
-	}
+	heard := lists.Map(seen, func(v int) string { return labels[v] })
 	switch {
 	case !slices.Equal(heard, r.Seen):
 		return nil, unfit("node %q hears %q, and the run has messages of %q", r.Node, heard, r.Seen)

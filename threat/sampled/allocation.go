@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"mafalda/internal/lists"
 	"mafalda/participation"
 	"mafalda/threat"
 )
@@ -28,10 +29,7 @@ func onAllocation(a participation.AllocationSampling, c columns, std float64) (a
 	logs := func(seen []float64) float64 {
 		var sum float64
 		for _, block := range blocks {
-			each := make([]float64, len(block))
-			for i, step := range block {
-				each[i] = step.logRatio(seen)
-			}
+			each := lists.Map(block, func(step shift) float64 { return step.logRatio(seen) })
 			sum += floats.LogSumExp(each) - math.Log(float64(len(block)))
 		}
 		return sum

@@ -7,6 +7,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/internal/fault"
+	"mafalda/internal/lists"
 	"mafalda/participation"
 )
 
@@ -91,15 +92,9 @@ func attackOn(s participation.Sampling, c columns, std float64) (attack, error) 
 
 // onBins attacks records in secret batches: the likelihood ratio is the mean over all batches.
 func onBins(b participation.BinsSampling, c columns, std float64) attack {
-	tests := make([]shift, b.Bins)
-	for j := range tests {
-		tests[j] = newShift(c.sum(c.every(j, b.Bins)), std)
-	}
+	tests := lists.Make(b.Bins, func(j int) shift { return newShift(c.sum(c.every(j, b.Bins)), std) })
 	logs := func(seen []float64) float64 {
-		each := make([]float64, len(tests))
-		for j, test := range tests {
-			each[j] = test.logRatio(seen)
-		}
+		each := lists.Map(tests, func(test shift) float64 { return test.logRatio(seen) })
 		return floats.LogSumExp(each) - math.Log(float64(len(tests)))
 	}
 	draw := func(key participation.Key, records int, takesPart func(step, record int)) error {

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/limits"
+	"mafalda/internal/lists"
 	"mafalda/internal/rounding"
 	"mafalda/strategy"
 	"mafalda/threat"
@@ -42,10 +43,7 @@ func columnsOf(c strategy.Strategy) (columns, error) {
 				last = t
 			}
 		}
-		entries := make([]float64, last+1-s)
-		for i := range entries {
-			entries[i] = lower.At(s+i, s)
-		}
+		entries := lists.Make(last+1-s, func(i int) float64 { return lower.At(s+i, s) })
 		out[s] = column{s, entries}
 	}
 	return out, nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mafalda/accounting"
+	"mafalda/internal/lists"
 	"mafalda/internal/rounding"
 	"mafalda/threat/internal/contest"
 )
@@ -73,14 +74,8 @@ func judge(claim Claim, points []Point, e evidence, confidence float64) Result {
 func (p Point) delta(under, other float64) float64 { return under - math.Exp(p.Epsilon)*other }
 
 // epsilon returns the least ε at the point's δ, likewise; -Inf if any will do.
-func (p Point) epsilon(under, other float64) float64 {
-	return math.Log(max(0, under-p.Delta) / other)
-}
+func (p Point) epsilon(under, other float64) float64 { return math.Log(max(0, under-p.Delta) / other) }
 
 func negated(all []float64) []float64 {
-	out := make([]float64, len(all))
-	for i, x := range all {
-		out[i] = -x
-	}
-	return out
+	return lists.Map(all, func(x float64) float64 { return -x })
 }

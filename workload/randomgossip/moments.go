@@ -10,9 +10,7 @@ type moments struct {
 	known map[[3]int]float64
 }
 
-func newMoments(q float64) *moments {
-	return &moments{q, map[int][]float64{}, map[[3]int]float64{}}
-}
+func newMoments(q float64) *moments { return &moments{q, map[int][]float64{}, map[[3]int]float64{}} }
 
 // distribution returns P(B = z) for z = 0 … m, by multiplication from the mode, where nothing underflows.
 func (e *moments) distribution(m int) []float64 {

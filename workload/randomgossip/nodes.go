@@ -174,7 +174,7 @@ func (l *nodes) covary(dst, m []float64) {
 	upper, lower := make([][]float64, parts), make([][]float64, parts)
 	parallel.For(parts, func(part int) {
 		upper[part], lower[part] = make([]float64, n*n), make([]float64, n*n)
-		v := newVisitor(l)
+		v := &visitor{nodes: l, near: make([]bool, n), far: make([]bool, n)}
 		for i := part; i < n; i += parts {
 			v.visit(i, m, upper[part], lower[part])
 		}
@@ -196,11 +196,6 @@ type visitor struct {
 	*nodes
 	near, far []bool // neighbours of i, and of j
 	weights   [classes][]float64
-}
-
-func newVisitor(l *nodes) *visitor {
-	n := len(l.neighbours)
-	return &visitor{nodes: l, near: make([]bool, n), far: make([]bool, n)}
 }
 
 // visit adds M[i,j]·Cov(w_i, w_j) to upper and M[j,i]·Cov(w_i, w_j) to lower, for all j > i.

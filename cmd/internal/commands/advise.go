@@ -280,13 +280,12 @@ func (f *adviseFlags) writeTables(r *results.Advice) error {
 
 // draw draws the tables.
 func (f *adviseFlags) draw(c *plan.Comparison, front *plan.MemoryFront) error {
-	picture, err := figures.Advice(c)
-	pictures := []figures.Named{{Name: adviceName, Figure: picture}}
-	if front != nil && err == nil {
-		picture, err = figures.MemoryFront(front)
-		pictures = append(pictures, figures.Named{Name: frontName, Figure: picture})
+	var pictures figures.Pictures
+	pictures.Add(adviceName)(figures.Advice(c))
+	if front != nil {
+		pictures.Add(frontName)(figures.MemoryFront(front))
 	}
-	return results.WritePictures(f.Dir, pictures, err, f.Force)
+	return results.WritePictures(f.Dir, pictures, nil, f.Force)
 }
 
 func (f *adviseFlags) print(w io.Writer, r *results.Advice, c *plan.Comparison, front *plan.MemoryFront) error {

@@ -75,22 +75,15 @@ var (
 // check refuses flags of the other kind of audit.
 func (f *sampledFlags) check(cmd *cobra.Command) error {
 	if !cmd.Flags().Changed("sampling") {
-		for _, name := range flagsOfSampling {
-			if cmd.Flags().Changed(name) {
-				return terminal.Usagef("--%s is for --sampling", name)
-			}
-		}
-		return nil
+		return terminal.Refuse(cmd, "--%s is for --sampling", flagsOfSampling[:]...)
 	}
 	var err error
-	for _, name := range []string{"records", "max-batch"} {
-		if cmd.Flags().Changed(name) && f.sampling != "truncated" && f.actual != "truncated" {
-			return terminal.Usagef("--%s is for --sampling truncated", name)
-		}
+	if f.sampling != "truncated" && f.actual != "truncated" {
+		err = terminal.Refuse(cmd, "--%s is for --sampling truncated", "records", "max-batch")
 	}
 	cmd.Flags().Visit(func(given *pflag.Flag) {
 		ofAll := cmd.InheritedFlags().Lookup(given.Name) != nil
-		if !ofAll && !slices.Contains(flagsOfSampling[:], given.Name) && !slices.Contains(flagsOfBoth[:], given.Name) {
+		if err == nil && !ofAll && !slices.Contains(flagsOfSampling[:], given.Name) && !slices.Contains(flagsOfBoth[:], given.Name) {
 			err = terminal.Usagef("--%s is not for --sampling: who attacks sees all messages of all nodes", given.Name)
 		}
 	})

@@ -128,33 +128,25 @@ func (d *sampledDefaults) load(ctx context.Context, folder string, a *sampledAud
 	if d.adjacency != e.Manifest.Privacy.Adjacency {
 		d.said = 0
 	}
-	for _, from := range []struct {
-		flag string
-		to   *float64
-		by   float64
-	}{{"probability", &d.probability, s.Probability}, {"noise-multiplier", &d.noiseMultiplier, s.NoiseMultiplier},
-		{"delta", &d.delta, s.Delta}} {
-		if !d.given(from.flag) {
-			*from.to = from.by
-		} else {
-			d.said = 0
-		}
-	}
-	for _, from := range []struct {
-		flag string
-		to   *int
-		by   int
-	}{{"groups", &d.groups, s.Groups}, {"records", &d.largest.Records, s.Records}, {"max-batch", &d.largest.Most, s.MaxBatch}} {
-		if !d.given(from.flag) {
-			*from.to = from.by
-		} else {
-			d.said = 0
-		}
-	}
+	take(d, "probability", &d.probability, s.Probability)
+	take(d, "noise-multiplier", &d.noiseMultiplier, s.NoiseMultiplier)
+	take(d, "delta", &d.delta, s.Delta)
+	take(d, "groups", &d.groups, s.Groups)
+	take(d, "records", &d.largest.Records, s.Records)
+	take(d, "max-batch", &d.largest.Most, s.MaxBatch)
 	if s.Scheme == export.SchemeBins && d.separation != s.Groups {
 		d.said = 0
 	}
 	return nil
+}
+
+// take takes what the export says where a flag does not. With the flag, the export's epsilon is not the claim's.
+func take[V any](d *sampledDefaults, flag string, to *V, said V) {
+	if d.given(flag) {
+		d.said = 0
+	} else {
+		*to = said
+	}
 }
 
 // named returns what a flag names.

@@ -31,7 +31,7 @@ const averageName = "average.json"
 type averaged struct {
 	data    any // for JSON
 	says    *document.Document
-	figures func(ctx context.Context) ([]figures.Named, error) // for -o
+	figures func(ctx context.Context) (figures.Pictures, error) // for -o
 }
 
 // runOne runs a protocol and shows what came of it.
@@ -185,12 +185,12 @@ func (f *averageFlags) runPPAC(ctx context.Context, bar *terminal.Progress, note
 		return r, err
 	}
 	return averaged{a.Result, results.PPACDocument(a),
-		func(ctx context.Context) ([]figures.Named, error) {
+		func(ctx context.Context) (p figures.Pictures, err error) {
 			s, err := a.Sweep(ctx, showing(bar, "leakage by noise"))
-			if err != nil {
-				return nil, err
+			if err == nil {
+				p = figures.PPAC(a, s)
 			}
-			return figures.PPAC(a, s)
+			return p, err
 		}}, nil
 }
 
@@ -205,9 +205,9 @@ func (f *averageFlags) runGossip(ctx context.Context, bar *terminal.Progress, no
 		return r, err
 	}
 	return averaged{g, results.GossipDocument(p.Network, g),
-		func(context.Context) ([]figures.Named, error) {
-			drawn, err := figures.GossipErrors(g)
-			return []figures.Named{{Name: "error", Figure: drawn}}, err
+		func(context.Context) (p figures.Pictures, err error) {
+			p.Add("error")(figures.GossipErrors(g))
+			return p, nil
 		}}, nil
 }
 
@@ -238,7 +238,7 @@ func (f *averageFlags) runDPPS(ctx context.Context, bar *terminal.Progress, note
 		return r, err
 	}
 	return averaged{d, results.DPPSDocument(d, p.Source),
-		func(context.Context) ([]figures.Named, error) { return figures.DPPS(d) }}, nil
+		func(context.Context) (figures.Pictures, error) { return figures.DPPS(d), nil }}, nil
 }
 
 // runCompare runs all protocols; with a folder, those that are not there yet.
@@ -284,15 +284,15 @@ func (f *averageFlags) drawPapers(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	list, err := figures.Papers(p)
-	if err != nil {
-		return err
+	drawn := figures.Papers(p)
+	if drawn.Err != nil {
+		return drawn.Err
 	}
 	w := cmd.OutOrStdout()
 	if f.Quiet {
 		w = io.Discard
 	}
-	for _, g := range list {
+	for _, g := range drawn.All {
 		if err := results.WriteFigure(w, f.Dir, g.Name, g.Figure, f.Force); err != nil {
 			return err
 		}

@@ -127,9 +127,9 @@ func (f *benchSelfFlags) run(cmd *cobra.Command) error {
 
 // check refuses flags that do not fit together, and files that have no place for a table, before any work.
 func (f *benchSelfFlags) check(cmd *cobra.Command) error {
-	for _, name := range []string{"python", "mfdl", "T"} {
-		if cmd.Flags().Changed(name) && !f.against {
-			return terminal.Usagef("--%s is for --against", name)
+	if !f.against {
+		if err := terminal.Refuse(cmd, "--%s is for --against", "python", "mfdl", "T"); err != nil {
+			return err
 		}
 	}
 	switch {

@@ -70,13 +70,13 @@ only when it is over. It is never more than the plan's guarantee. It is for a ru
 
 func (f *epsilonFlags) run(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
-	if err := f.spent.check(given); err != nil {
+	if err := f.spent.check(cmd); err != nil {
 		return err
 	}
 	if given("export") {
 		return f.spent.run(cmd, f.delta, f.json)
 	}
-	if err := f.sampled.check(given); err != nil {
+	if err := f.sampled.check(cmd); err != nil {
 		return err
 	}
 	if given("sampling") {

@@ -31,21 +31,12 @@ func (f *spentFlags) bind(cmd *cobra.Command) {
 }
 
 // check refuses flags that do not go together.
-func (f *spentFlags) check(given func(flag string) bool) error {
-	if !given("export") {
-		for _, name := range []string{"step", "node"} {
-			if given(name) {
-				return terminal.Usagef("--%s is for --export", name)
-			}
-		}
-		return nil
+func (f *spentFlags) check(cmd *cobra.Command) error {
+	if !cmd.Flags().Changed("export") {
+		return terminal.Refuse(cmd, "--%s is for --export", "step", "node")
 	}
-	for _, name := range []string{"mu", "epsilon", "alpha", "rdp", "sampling", "probability", "rounds", "noise-multiplier"} {
-		if given(name) {
-			return terminal.Usagef("--%s is not for --export, whose manifest says all but --delta", name)
-		}
-	}
-	return nil
+	return terminal.Refuse(cmd, "--%s is not for --export, whose manifest says all but --delta", "mu", "epsilon", "alpha",
+		"rdp", "sampling", "probability", "rounds", "noise-multiplier")
 }
 
 // run prints what is spent after the steps.

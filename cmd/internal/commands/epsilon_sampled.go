@@ -54,20 +54,12 @@ type sampledConversion struct {
 	ProvenBy pld.Source `json:"proven_by,omitempty"` // of Epsilon
 }
 
-// bounds returns the lower and the upper bound of ε.
-func (c sampledConversion) bounds() pld.EpsilonBounds {
-	return pld.EpsilonBounds{Upper: c.Epsilon, Lower: c.EpsilonLower, By: c.ProvenBy}
-}
-
 // check refuses flags that do not go together.
-func (f *sampledEpsilonFlags) check(given func(flag string) bool) error {
+func (f *sampledEpsilonFlags) check(cmd *cobra.Command) error {
+	given := cmd.Flags().Changed
 	if !given("sampling") {
-		for _, name := range []string{"probability", "choices", "rounds", "noise-multiplier", "records", "max-batch", "adjacency"} {
-			if given(name) {
-				return terminal.Usagef("--%s is for --sampling", name)
-			}
-		}
-		return nil
+		return terminal.Refuse(cmd, "--%s is for --sampling", "probability", "choices", "rounds", "noise-multiplier", "records",
+			"max-batch", "adjacency")
 	}
 	needed, others := []string{"probability"}, []string{"choices", "records", "max-batch"}
 	switch f.sampling {
@@ -79,10 +71,8 @@ func (f *sampledEpsilonFlags) check(given func(flag string) bool) error {
 	default:
 		return terminal.Usagef("--sampling %s: choose poisson, allocation or truncated", f.sampling)
 	}
-	for _, other := range others {
-		if given(other) {
-			return terminal.Usagef("--%s is not for --sampling %s", other, f.sampling)
-		}
+	if err := terminal.Refuse(cmd, "--%s is not for --sampling "+f.sampling, others...); err != nil {
+		return err
 	}
 	if a, err := accounting.ParseAdjacency(f.adjacency); err != nil {
 		return terminal.Usagef("--adjacency: %w", err)
@@ -90,10 +80,9 @@ func (f *sampledEpsilonFlags) check(given func(flag string) bool) error {
 		return terminal.Usagef("--adjacency %s is not for --sampling allocation, which is accounted for under %v only", f.adjacency,
 			accounting.ZeroOut)
 	}
-	for _, name := range []string{"mu", "alpha", "rdp"} {
-		if given(name) {
-			return terminal.Usagef("--%s is not for --sampling: Gaussian DP does not describe these mechanisms", name)
-		}
+	err := terminal.Refuse(cmd, "--%s is not for --sampling: Gaussian DP does not describe these mechanisms", "mu", "alpha", "rdp")
+	if err != nil {
+		return err
 	}
 	for _, name := range append(needed, "rounds", "delta") {
 		if !given(name) {
@@ -207,7 +196,7 @@ func (f *sampledEpsilonFlags) print(w io.Writer, c sampledConversion) error {
 	fmt.Fprintf(w, "epsilon           %s (the least one is not below %s)\n", terminal.DecimalUp(c.Epsilon, digits),
 		terminal.DecimalDown(c.EpsilonLower, digits))
 	_, err := fmt.Fprintf(w, "delta             %s\n", terminal.AsGiven(c.Delta))
-	if err == nil && !c.bounds().Accurate() {
+	if known := (pld.EpsilonBounds{Upper: c.Epsilon, Lower: c.EpsilonLower}); err == nil && !known.Accurate() {
 		_, err = fmt.Fprintf(w, "proven by         %s\n"+
 			"                  the bounds are more than 0.2 %% apart here: this epsilon holds, and may be larger than need be\n",
 			c.ProvenBy.About())

@@ -160,13 +160,11 @@ func onNetwork(ctx context.Context, p *plan.Problem, check func() error) (err er
 
 // refuseNetwork refuses flags about a network that there is not. The seed may be one of samples.
 func refuseNetwork(cmd *cobra.Command, sampled bool) error {
-	for _, name := range []string{"graph", "gossip", "gossip-matrix", "directed", "strict", "seed",
-		"graph-sequence"} {
-		if cmd.Flags().Changed(name) && !(sampled && name == "seed") {
-			return terminal.Usagef("the prefix workload has no network: leave out --%s", name)
-		}
+	names := []string{"graph", "gossip", "gossip-matrix", "directed", "strict", "graph-sequence"}
+	if !sampled {
+		names = append(names, "seed")
 	}
-	return nil
+	return terminal.Refuse(cmd, "the prefix workload has no network: leave out --%s", names...)
 }
 
 // progress returns what shows how far it is.

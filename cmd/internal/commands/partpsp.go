@@ -119,7 +119,7 @@ func (f *partFlags) run(cmd *cobra.Command) (err error) {
 		if err != nil {
 			return nil, err
 		}
-		return o.Result(p, cells), nil
+		return p.Result(cells), nil
 	})
 	bar.Clear()
 	switch {
@@ -133,12 +133,9 @@ func (f *partFlags) run(cmd *cobra.Command) (err error) {
 		if err := results.WriteResult(f.Dir, partName, f.runner.CommandOf(cmd), result, f.Force); err != nil {
 			return err
 		}
-		pictures, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) ([]figures.Named, error) {
+		pictures, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) (figures.Pictures, error) {
 			curves, err := p.Curves(ctx, o.Plan, showing(bar, "figures"))
-			if err != nil {
-				return nil, err
-			}
-			return figures.PartPSP(curves)
+			return figures.PartPSP(curves), err
 		})
 		bar.Clear()
 		drawing = results.WritePictures(f.Dir, pictures, err, f.Force)

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
 	"mafalda/graph"
+	"mafalda/internal/lists"
 	"mafalda/plan"
 	"mafalda/strategy"
 	"mafalda/verify"
@@ -92,20 +94,18 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 	if err := results.CheckPictures(f.out, figures.ExportNames(e.Manifest, n != nil), f.force); err != nil {
 		return err
 	}
-	d := drawing{NotDrawn: map[string]string{}}
+	d := drawing{NotDrawn: map[string]string{}, pictures: figures.Export(e.Manifest, c, label)}
 	if note != "" {
 		d.NotDrawn["errors"], d.NotDrawn["spectrum"] = note, note
 	}
-	if d.pictures, err = figures.Export(e.Manifest, c, label); err != nil {
-		return err
+	if n != nil && d.pictures.Err == nil {
+		d.pictures.Err = cmp.Or(d.ofNetwork(ctx, e, n), d.pictures.Err)
 	}
-	if n != nil {
-		if err := d.ofNetwork(ctx, e, n); err != nil {
-			return err
-		}
+	if d.pictures.Err != nil {
+		return d.pictures.Err
 	}
-	for i, g := range d.pictures { // all are made before the first is written
-		bar.Show(float64(i)/float64(len(d.pictures)), "drawing "+g.Name)
+	for i, g := range d.pictures.All { // all are made before the first is written
+		bar.Show(float64(i)/float64(len(d.pictures.All)), "drawing "+g.Name)
 		written, err := results.SaveFigure(f.out, g.Name, g.Figure, f.force)
 		d.Written = append(d.Written, written...)
 		if err != nil {
@@ -120,7 +120,7 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 type drawing struct {
 	Written  []string          `json:"written"`             // paths
 	NotDrawn map[string]string `json:"not_drawn,omitempty"` // why, by the picture's name
-	pictures []figures.Named
+	pictures figures.Pictures
 }
 
 func (f *plotFlags) print(cmd *cobra.Command, d *drawing) error {
@@ -139,12 +139,7 @@ func (f *plotFlags) print(cmd *cobra.Command, d *drawing) error {
 
 // ofNetwork draws what needs the network.
 func (d *drawing) ofNetwork(ctx context.Context, e *export.Export, n *graph.Network) error {
-	add := func(name string, f *figures.Figure, err error) error {
-		if err == nil {
-			d.pictures = append(d.pictures, figures.Named{Name: name, Figure: f})
-		}
-		return err
-	}
+	add := d.pictures.Add
 	methods, err := verify.StepErrors(ctx, e, n)
 	switch {
 	case errors.Is(err, verify.ErrNoSteps):
@@ -152,21 +147,12 @@ func (d *drawing) ofNetwork(ctx context.Context, e *export.Export, n *graph.Netw
 	case err != nil:
 		return err
 	default:
-		f, err := figures.StepErrors(e.Manifest, n.Graph.Nodes(), methods)
-		if err := add("errors", f, err); err != nil {
-			return err
-		}
+		add("errors")(figures.StepErrors(e.Manifest, n.Graph.Nodes(), methods))
 	}
 	if e.Shared != nil {
-		f, err := figures.Sharing(n.Graph, e.Shared.Noise)
-		if err := add("sharing", f, err); err != nil {
-			return err
-		}
+		add("sharing")(figures.Sharing(n.Graph, e.Shared.Noise))
 	} else if e.Manifest.Sampled() && figures.Comparable(e.Manifest) {
-		f, err := samplingFigure(ctx, e, n)
-		if err := add("sampling", f, err); err != nil {
-			return err
-		}
+		add("sampling")(samplingFigure(ctx, e, n))
 	}
 	values, err := n.Gossip.Eigenvalues()
 	if errors.Is(err, graph.ErrSpectrum) {
@@ -176,8 +162,8 @@ func (d *drawing) ofNetwork(ctx context.Context, e *export.Export, n *graph.Netw
 	if err != nil {
 		return err
 	}
-	f, err := figures.Spectrum(e.Manifest, values)
-	return add("spectrum", f, err)
+	add("spectrum")(figures.Spectrum(e.Manifest, values))
+	return nil
 }
 
 // samplingFigure draws errors at the delta of an export, over the epsilon.
@@ -186,10 +172,7 @@ func samplingFigure(ctx context.Context, e *export.Export, n *graph.Network) (*f
 	if err != nil {
 		return nil, err
 	}
-	var epsilons []float64
-	for i := range 13 {
-		epsilons = append(epsilons, 0.25*math.Pow(2, float64(i)/2))
-	}
+	epsilons := lists.Make(13, func(i int) float64 { return 0.25 * math.Pow(2, float64(i)/2) })
 	levels := benchmarks.Privacies{Epsilons: epsilons, Delta: e.Manifest.Sampling.Delta}
 	curves, err := plan.SamplingCurve(ctx, p, levels, plan.CurveOptions{Of: e})
 	if err != nil {

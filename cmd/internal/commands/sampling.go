@@ -23,12 +23,11 @@ import (
 type samplingFlags struct {
 	runner *grids.Runner
 
-	network            flags.NetworkFlags
-	schema             flags.SchemaFlags
-	workload           string
-	levels             benchmarks.Privacies
-	out                string
-	force, json, quiet bool
+	network  flags.NetworkFlags
+	schema   flags.SchemaFlags
+	workload string
+	levels   benchmarks.Privacies
+	terminal.Output
 }
 
 // samplingFile is the result in a folder; the others have its name, with other endings.
@@ -59,13 +58,10 @@ epsilon, and proves that no other number of bands is better.`,
 	f.network.BindGraph(cmd)
 	f.network.BindGossip(cmd)
 	f.schema.Bind(cmd)
-	fl := cmd.Flags()
-	fl.StringVar(&f.workload, "workload", "model", "whose error counts: model (after averaging) or message (before)")
+	cmd.Flags().StringVar(&f.workload, "workload", "model", "whose error counts: model (after averaging) or message (before)")
 	flags.BindPrivacies(cmd, &f.levels, benchmarks.Privacies{Epsilons: []float64{0.5, 1, 2, 4, 8, 16}, Delta: 1e-6})
-	fl.StringVarP(&f.out, "output", "o", "", "write table and picture to this `folder`")
-	fl.BoolVar(&f.force, "force", false, "replace files that are there")
-	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
-	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
+	f.Output.Bind(cmd, "write table and picture to this `folder`", "replace files that are there",
+		"print one JSON object instead of the table")
 	terminal.CompleteWith(cmd, "workload", []string{workload.Model.String(), workload.Message.String()})
 	return cmd
 }
@@ -84,67 +80,64 @@ func (f *samplingFlags) run(cmd *cobra.Command) (err error) {
 	if p.Network, err = f.network.Load(); err != nil {
 		return err
 	}
-	for _, note := range p.Network.Notes {
-		if !f.quiet {
-			fmt.Fprintln(cmd.ErrOrStderr(), note)
-		}
+	for _, text := range p.Network.Notes {
+		f.Note(cmd)(text)
 	}
 	if err := f.checkFolder(); err != nil {
 		return err
 	}
-	defer func() { results.RemoveIfEmpty(f.out, err) }()
+	defer func() { results.RemoveIfEmpty(f.Dir, err) }()
 	slices.Sort(f.levels.Epsilons)
 	levels := f.levels
-	if f.out != "" { // for the picture
+	if f.Dir != "" { // for the picture
 		levels.Epsilons = plan.Finer(levels.Epsilons)
 	}
-	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
+	bar := f.Progress(cmd)
 	curves, err := plan.SamplingCurve(cmd.Context(), p, levels, plan.CurveOptions{Bins: f.levels.Epsilons,
 		Progress: func(phase string, fraction float64) { bar.Show(fraction, phase) }})
 	bar.Clear()
 	if err != nil {
 		return err
 	}
-	return f.finish(cmd.OutOrStdout(), f.runner.CommandOf(cmd), curves)
+	return f.finish(cmd, curves)
 }
 
 func (f *samplingFlags) checkFolder() error {
-	if f.out == "" {
+	if f.Dir == "" {
 		return nil
 	}
-	if err := results.CheckPictures(f.out, []string{samplingName}, f.force); err != nil {
+	if err := results.CheckPictures(f.Dir, []string{samplingName}, f.Force); err != nil {
 		return err
 	}
-	return results.CheckFolder(f.out, samplingFile, f.force)
+	return results.CheckFolder(f.Dir, samplingFile, f.Force)
 }
 
 // finish writes and prints the errors at the ε that were asked for.
-func (f *samplingFlags) finish(w io.Writer, command []string, curves *plan.SamplingCurves) error {
+func (f *samplingFlags) finish(cmd *cobra.Command, curves *plan.SamplingCurves) error {
 	asked := curves.Only(f.levels.Epsilons)
 	d := results.SamplingDocument(asked)
 	var drawing error
-	if f.out != "" {
+	if f.Dir != "" {
 		table := func(w io.Writer) error { return figures.WriteSampling(w, asked) }
-		if err := files.WriteFile(filepath.Join(f.out, samplingName+".csv"), table, f.force); err != nil {
+		if err := files.WriteFile(filepath.Join(f.Dir, samplingName+".csv"), table, f.Force); err != nil {
 			return terminal.UsageIfExists(err)
 		}
-		if err := results.WriteResult(f.out, samplingFile, command, results.SamplingResultOf(asked), f.force); err != nil {
+		if err := results.WriteResult(f.Dir, samplingFile, f.runner.CommandOf(cmd), results.SamplingResultOf(asked), f.Force); err != nil {
 			return err
 		}
-		if err := results.WriteDocument(f.out, d, f.force); err != nil {
+		if err := results.WriteDocument(f.Dir, d, f.Force); err != nil {
 			return err
 		}
-		picture, err := figures.Sampling(curves)
-		drawing = results.WritePictures(f.out, []figures.Named{{Name: samplingName, Figure: picture}}, err, f.force)
+		var pictures figures.Pictures
+		pictures.Add(samplingName)(figures.Sampling(curves))
+		drawing = results.WritePictures(f.Dir, pictures, nil, f.Force)
 	}
-	var err error
-	switch {
-	case f.json:
-		err = terminal.WriteJSON(w, results.SamplingResultOf(asked))
-	case !f.quiet:
-		if err = d.Text(w); err == nil && f.out != "" {
-			_, err = fmt.Fprintf(w, "\nwritten        %s\n", f.out)
+	err := f.Show(cmd, results.SamplingResultOf(asked), func(w io.Writer) error {
+		err := d.Text(w)
+		if err == nil && f.Dir != "" {
+			_, err = fmt.Fprintf(w, "\nwritten        %s\n", f.Dir)
 		}
-	}
+		return err
+	})
 	return cmp.Or(err, drawing)
 }

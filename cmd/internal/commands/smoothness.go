@@ -180,11 +180,11 @@ func (f *smoothnessFlags) printJSON(w io.Writer, t smoothness.Training, found sm
 		Rho   float64 `json:"rho"`
 		Kappa float64 `json:"kappa"`
 	}
-	var decay *float64
+	var decay, y *float64
+	var step *class // of the whole step, where it is another one than the gradient's
 	if t.Decay > 0 {
-		decay = new(t.Rate * t.Decay)
+		decay, step = new(t.Rate*t.Decay), &class{found.Step.Rho, found.Step.Kappa}
 	}
-	var y *float64
 	if found.Row == smoothness.RowStronglyConvex {
 		y = &found.Y
 	}
@@ -202,17 +202,7 @@ func (f *smoothnessFlags) printJSON(w io.Writer, t smoothness.Training, found sm
 		Why       string   `json:"why"`
 		Private   bool     `json:"from_private_norms,omitempty"`
 	}{t.Model.String(), string(found.Row), found.Beta, found.X, y, class{found.Class.Rho, found.Class.Kappa}, decay,
-		stepOf(t, func() class { return class{found.Step.Rho, found.Step.Kappa} }), found.Step.Lipschitz(),
-		accountFlag(found) + decayFlag(t), found.Why, f.data != ""})
-}
-
-// stepOf returns the class of the whole step where it is another one than the gradient's, else nil.
-func stepOf[C any](t smoothness.Training, class func() C) *C {
-	if t.Decay == 0 {
-		return nil
-	}
-	c := class()
-	return &c
+		step, found.Step.Lipschitz(), accountFlag(found) + decayFlag(t), found.Why, f.data != ""})
 }
 
 // decayFlag is what account needs beside the class: models that are divided by the rate lose the rate times the decay.

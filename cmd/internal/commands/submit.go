@@ -17,6 +17,7 @@ import (
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/cluster"
+	"mafalda/internal/lists"
 )
 
 type submitFlags struct {
@@ -67,10 +68,7 @@ number of shards or another. 'mafalda status FOLDER' says how far they are.`,
 			return f.run(cmd, args)
 		},
 	}
-	var names []string
-	for _, e := range f.engines() {
-		names = append(names, e.Name())
-	}
+	names := lists.Map(f.engines(), func(e cluster.Engine) string { return e.Name() })
 	fl := cmd.Flags()
 	fl.StringVar(&f.engine, "engine", "", "where shards run: "+strings.Join(names, ", "))
 	terminal.CompleteWith(cmd, "engine", names)
@@ -131,10 +129,7 @@ func (f *submitFlags) run(cmd *cobra.Command, args []string) error {
 func (f *submitFlags) choose(cmd *cobra.Command) (cluster.Engine, error) {
 	at := slices.IndexFunc(f.engines(), func(e cluster.Engine) bool { return e.Name() == f.engine })
 	if at < 0 {
-		var names []string
-		for _, e := range f.engines() {
-			names = append(names, e.Name())
-		}
+		names := lists.Map(f.engines(), func(e cluster.Engine) string { return e.Name() })
 		if f.engine == "" {
 			return nil, terminal.Usagef("submit needs --engine: %s", strings.Join(names, ", "))
 		}

@@ -12,6 +12,7 @@ import (
 
 	"mafalda/cmd/internal/figures"
 	"mafalda/graph"
+	"mafalda/internal/lists"
 	"mafalda/internal/rounding"
 )
 
@@ -96,10 +97,7 @@ func MapNumber(v *float64) float64 {
 
 // graph is the network without its weights.
 func (m *Map) graph() (*graph.Graph, error) {
-	var edges []graph.Edge
-	for _, e := range m.Edges {
-		edges = append(edges, graph.Edge{U: e[0], V: e[1], Weight: 1})
-	}
+	edges := lists.Map(m.Edges, func(e [2]int) graph.Edge { return graph.Edge{U: e[0], V: e[1], Weight: 1} })
 	return graph.New(m.Labels, edges, false)
 }
 

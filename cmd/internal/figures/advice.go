@@ -1,8 +1,6 @@
 package figures
 
 import (
-	"fmt"
-
 	"mafalda/plan"
 )
 
@@ -19,12 +17,5 @@ func Advice(c *plan.Comparison) (*Figure, error) {
 		of.Values[w.Name()] = w.ErrorAtPrivacy
 		rows = append(rows, w.Name())
 	}
-	source := "no network"
-	if n := c.Case.Problem.Network; n != nil {
-		source = n.Origin.Source
-	}
-	s := c.Case.Problem.Schema
-	title := fmt.Sprintf("Ways to make noise: %s, T = %d, k = %d, b = %d", source, s.Steps(), s.Participations(),
-		s.Separation())
-	return Dots(title, "squared error at the privacy, for clip 1", rows, []Series{ranked, others})
+	return Dots("Ways to make noise: "+problemText(c.Case.Problem), "squared error at the privacy, for clip 1", rows, []Series{ranked, others})
 }

@@ -11,11 +11,9 @@ import (
 
 // GossipErrors shows the distance from the average over the rounds of gossip.
 func GossipErrors(r *gossip.Result) (*Figure, error) {
-	const shown = 200
-	c := Curve{Name: "error"}
-	for t, v := range r.Errors[:min(len(r.Errors), shown)] {
-		c.X, c.Y = append(c.X, float64(t)), append(c.Y, v)
-	}
+	const most = 200
+	shown := r.Errors[:min(len(r.Errors), most)]
+	c := Curve{Name: "error", X: rounds(len(shown)), Y: shown}
 	title := fmt.Sprintf("Gossip on %s with noise %g: error", r.Graph, r.NoiseStd)
 	return Lines(Axes{Title: title, X: "round", Y: "‖v(t) - average‖₂"}, []Curve{c})
 }
@@ -47,26 +45,15 @@ func Compared(c *protocols.Comparison, outcomes []protocols.Outcome) (*Figure, e
 }
 
 // Papers are the figures of the papers that have averaging.
-func Papers(p *protocols.Papers) ([]Named, error) {
-	list, err := PPAC(p.Example, p.Swept)
-	if err != nil {
-		return nil, err
-	}
+func Papers(p *protocols.Papers) Pictures {
+	swept := PPAC(p.Example, p.Swept)
 	names := map[string]string{"values": "figure-3", "error": "figure-4", "leakage": "figure-5", "time": "time"}
-	for i := range list {
-		list[i].Name = "ppac-" + names[list[i].Name]
+	for i, f := range swept.All {
+		swept.All[i].Name = "ppac-" + names[f.Name]
 	}
-	cycles, err := PPACCycles(p.Cycles)
-	if err != nil {
-		return nil, err
-	}
-	list = append(list, Named{Name: "ppac-figure-7", Figure: cycles})
+	swept.Add("ppac-figure-7")(PPACCycles(p.Cycles))
 	for _, r := range p.Sensitivity {
-		f, err := DPPSSensitivity(r)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, Named{Name: "dpps-" + strings.NewReplacer(":", "-", ",", "-").Replace(r.Graph), Figure: f})
+		swept.Add("dpps-" + strings.NewReplacer(":", "-", ",", "-").Replace(r.Graph))(DPPSSensitivity(r))
 	}
-	return list, nil
+	return swept
 }

@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"mafalda/internal/lists"
 )
 
 // band fills the inside of an outline, as far as it is in the plot.
@@ -36,9 +38,6 @@ func newBand(c Curve, index int, axes Axes) (band, error) {
 // Plot draws the band.
 func (b band) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	points := make([]vg.Point, len(b.outline))
-	for i, v := range b.outline {
-		points[i] = vg.Point{X: x(v.X), Y: y(v.Y)}
-	}
+	points := lists.Map(b.outline, func(v plotter.XY) vg.Point { return vg.Point{X: x(v.X), Y: y(v.Y)} })
 	c.FillPolygon(b.fill, c.ClipPolygonXY(points))
 }

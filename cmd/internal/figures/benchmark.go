@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mafalda/benchmarks"
+	"mafalda/internal/lists"
 	"mafalda/study"
 )
 
@@ -69,10 +70,7 @@ func Excess(rows []benchmarks.Row, kb benchmarks.KB) (*Figure, error) {
 	if len(series) == 0 {
 		return nil, nil
 	}
-	var lines []string
-	for _, name := range benchmarks.OfLoss()[1:] {
-		lines = append(lines, benchmarks.Spelled(name))
-	}
+	lines := lists.Map(benchmarks.OfLoss()[1:], benchmarks.Spelled)
 	title := fmt.Sprintf("Loss of strategies, T = %d, k = %d, b = %d", kb.Steps(), kb.K, kb.B)
 	return Dots(title, "loss above the certified optimum, in percent", lines, series)
 }

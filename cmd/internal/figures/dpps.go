@@ -7,20 +7,12 @@ import (
 )
 
 // DPPS are the sensitivity of a run, if it has any, and the error.
-func DPPS(r *dpps.Result) ([]Named, error) {
-	if len(r.Rounds) == 0 {
-		return nil, nil
+func DPPS(r *dpps.Result) (p Pictures) {
+	if len(r.Rounds) > 0 {
+		p.Add("sensitivity")(DPPSSensitivity(r))
+		p.Add("error")(DPPSErrors(r))
 	}
-	var list []Named
-	sensitivity, err := DPPSSensitivity(r)
-	if err != nil {
-		return nil, err
-	}
-	if sensitivity != nil {
-		list = append(list, Named{Name: "sensitivity", Figure: sensitivity})
-	}
-	errors, err := DPPSErrors(r)
-	return append(list, Named{Name: "error", Figure: errors}), err
+	return p
 }
 
 // DPPSSensitivity is the counterpart of Figure 2 of Zhou et al.: real and estimated sensitivity over the rounds. It is
@@ -43,10 +35,7 @@ func DPPSSensitivity(r *dpps.Result) (*Figure, error) {
 
 // DPPSErrors shows the distance from the average before and after every round.
 func DPPSErrors(r *dpps.Result) (*Figure, error) {
-	c := Curve{Name: "error", Y: r.Errors}
-	for t := range r.Errors {
-		c.X = append(c.X, float64(t))
-	}
+	c := Curve{Name: "error", X: rounds(len(r.Errors)), Y: r.Errors}
 	title := fmt.Sprintf("DPPS on %s, b = %g: error", r.Graph, r.B)
 	return Lines(Axes{Title: title, X: "round", Y: "‖y(t) - average‖₂", Marks: true}, []Curve{c})
 }

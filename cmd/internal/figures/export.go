@@ -11,6 +11,7 @@ import (
 	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/internal/rounding"
+	"mafalda/plan"
 	"mafalda/strategy"
 	"mafalda/verify"
 )
@@ -42,24 +43,17 @@ func Comparable(m *export.Manifest) bool {
 
 // Export draws what an export alone has: the strategy of a node, whose label counts where nodes have their own, and how the
 // search went.
-func Export(m *export.Manifest, c strategy.Strategy, node string) ([]Named, error) {
+func Export(m *export.Manifest, c strategy.Strategy, node string) Pictures {
 	whose := ""
 	if m.PerNode != nil {
 		whose = " of node " + node
 	}
-	matrices, err := Strategy(c, Setting(m), whose)
-	if err != nil {
-		return nil, err
-	}
-	all := []Named{{Name: "matrices", Figure: matrices}}
+	var p Pictures
+	p.Add("matrices")(Strategy(c, Setting(m), whose))
 	if len(m.History) > 1 {
-		convergence, err := Convergence(m.History, Setting(m))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, Named{Name: "convergence", Figure: convergence})
+		p.Add("convergence")(Convergence(m.History, Setting(m)))
 	}
-	return all, nil
+	return p
 }
 
 // Setting says in one line what an export is for: its graph, T, k, b and, if it has one, its level of privacy.
@@ -84,6 +78,15 @@ func Setting(m *export.Manifest) string {
 
 // printed is how pictures print ε, μ and δ.
 func printed(v float64) string { return rounding.UpText(v, 4) }
+
+// problemText names a problem's graph, its number of steps and who takes part.
+func problemText(p plan.Problem) string {
+	source := "no network"
+	if p.Network != nil {
+		source = p.Network.Origin.Source
+	}
+	return schemaText(source, p.Schema.Steps(), p.Schema.Participations(), p.Schema.Separation())
+}
 
 // schemaText names a graph, a number of steps and who takes part.
 func schemaText(source string, steps, k, b int) string {

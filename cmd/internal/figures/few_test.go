@@ -43,11 +43,11 @@ type made struct {
 func everyFigure(t *testing.T, points int, value func(i int) float64) (all []made) {
 	t.Helper()
 	add := func(name string, f *Figure, err error) { all = append(all, made{name, f, err}) }
-	addAll := func(list []Named, err error) {
-		if err != nil || len(list) == 0 {
-			add("a list", nil, err)
+	addAll := func(p Pictures) {
+		if p.Err != nil || len(p.All) == 0 {
+			add("a list", nil, p.Err)
 		}
-		for _, of := range list {
+		for _, of := range p.All {
 			add(of.Name, of.Figure, nil)
 		}
 	}

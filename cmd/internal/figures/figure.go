@@ -2,6 +2,7 @@
 package figures
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"io"
@@ -36,6 +37,21 @@ type column struct {
 type Named struct {
 	Name   string
 	Figure *Figure
+}
+
+// Pictures are figures with their names, as far as they could be made.
+type Pictures struct {
+	All []Named
+	Err error // the first one of making a figure
+}
+
+// Add returns what adds a figure of this name, unless it is nil, or its error.
+func (p *Pictures) Add(name string) func(*Figure, error) {
+	return func(f *Figure, err error) {
+		if p.Err = cmp.Or(p.Err, err); err == nil && f != nil {
+			p.All = append(p.All, Named{name, f})
+		}
+	}
 }
 
 // Formats are the file endings that WriteAs knows.

@@ -38,13 +38,8 @@ func MemoryFront(a *plan.MemoryFront) (*Figure, error) {
 		curves = append(curves, Curve{Name: "dense optimum, in turn", Method: "none", Dashed: true,
 			X: []float64{1, float64(most + 1)}, Y: []float64{a.Optimum, a.Optimum}})
 	}
-	source := "no network"
-	if n := a.Problem.Network; n != nil {
-		source = n.Origin.Source
-	}
-	s, w := a.Problem.Schema, a.Options.Privacy
-	title := fmt.Sprintf("What memory buys: %s, T = %d, k = %d, b = %d, (ε, δ) = (%s, %s)", source, s.Steps(),
-		s.Participations(), s.Separation(), printed(w.Epsilon), printed(w.Delta))
+	w := a.Options.Privacy
+	title := fmt.Sprintf("What memory buys: %s, (ε, δ) = (%s, %s)", problemText(a.Problem), printed(w.Epsilon), printed(w.Delta))
 	f, err := Lines(Axes{Title: title, X: fmt.Sprintf("numbers that a node keeps for each parameter (one is %s)",
 		limits.Text(a.Budget.Bytes(1))), Y: "squared error at the privacy, for clip 1", LogX: true, LogY: true}, curves)
 	if f == nil {

@@ -9,26 +9,19 @@ import (
 
 // PartPSP are a picture of sensitivities for every network and level of noise whose rounds have any. The level is in the
 // names if there are several.
-func PartPSP(all []simulate.PartPSPCurves) ([]Named, error) {
+func PartPSP(all []simulate.PartPSPCurves) (p Pictures) {
 	several := false
 	for _, c := range all {
 		several = several || c.B != all[0].B
 	}
-	var list []Named
 	for _, c := range all {
-		f, err := PartPSPSensitivity(c)
-		if err != nil {
-			return nil, err
-		}
 		name := "sensitivity-" + strings.ReplaceAll(c.Network, ":", "-")
 		if several {
 			name += fmt.Sprintf("-b-%g", c.B)
 		}
-		if f != nil {
-			list = append(list, Named{Name: name, Figure: f})
-		}
+		p.Add(name)(PartPSPSensitivity(c))
 	}
-	return list, nil
+	return p
 }
 
 // PartPSPSensitivity shows real and estimated sensitivity in training, for all that is shared. It is nil if no round

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"mafalda/internal/lists"
 	"mafalda/protocols/ppac"
 )
 
@@ -12,52 +13,33 @@ import (
 const shownNodes = 6 // as many as there are colours beside black, which is the average's
 
 // PPAC are the counterparts of Figures 3, 4 and 5 of Fereydounian et al. for a run and what other noise makes of it.
-func PPAC(a *ppac.Averaging, s *ppac.Sweep) ([]Named, error) {
-	var list []Named
-	for _, f := range []struct {
-		name string
-		draw func(*ppac.Averaging, *ppac.Sweep) (*Figure, error)
-	}{
-		{"values", func(a *ppac.Averaging, _ *ppac.Sweep) (*Figure, error) { return PPACValues(a) }},
-		{"error", PPACErrors}, {"time", PPACRounds}, {"leakage", PPACLeakages},
-	} {
-		drawn, err := f.draw(a, s)
-		if err != nil {
-			return nil, err
-		}
-		if drawn != nil {
-			list = append(list, Named{Name: f.name, Figure: drawn})
-		}
-	}
-	return list, nil
+func PPAC(a *ppac.Averaging, s *ppac.Sweep) (p Pictures) {
+	p.Add("values")(PPACValues(a))
+	p.Add("error")(PPACErrors(a, s))
+	p.Add("time")(PPACRounds(a, s))
+	p.Add("leakage")(PPACLeakages(a, s))
+	return p
 }
 
 // PPACValues is Figure 3: the values of the first nodes over the rounds.
 func PPACValues(a *ppac.Averaging) (*Figure, error) {
 	r, values, labels := &a.Result, a.Run.Values, a.Problem.Network.Graph.Labels()
-	rounds := 1
-	for rounds < min(len(values), len(r.Errors)) && r.Errors[rounds-1] > 0.01*r.Errors[0] {
-		rounds++
+	n := 1
+	for n < min(len(values), len(r.Errors)) && r.Errors[n-1] > 0.01*r.Errors[0] {
+		n++
 	}
-	rounds = min(rounds, len(values))
+	n = min(n, len(values))
 	title := fmt.Sprintf("PPAC on %s, noise %g: values of the nodes", r.Graph, r.NoiseStd)
 	if len(labels) > shownNodes {
 		title = fmt.Sprintf("PPAC on %s, noise %g: values of %d of %d nodes", r.Graph, r.NoiseStd, shownNodes,
 			len(labels))
 	}
 	var curves []Curve
-	mean := Curve{Name: "average", Method: "none", Dashed: true}
-	for i := range min(len(labels), shownNodes) {
-		c := Curve{Name: labels[i]}
-		for t := range rounds {
-			c.X, c.Y = append(c.X, float64(t)), append(c.Y, values[t][i])
-		}
-		mean.X = c.X
-		curves = append(curves, c)
+	for i, label := range labels[:min(len(labels), shownNodes)] {
+		curves = append(curves, Curve{Name: label, X: rounds(n),
+			Y: lists.Map(values[:n], func(v []float64) float64 { return v[i] })})
 	}
-	for range mean.X {
-		mean.Y = append(mean.Y, r.Mean)
-	}
+	mean := Curve{Name: "average", Method: "none", Dashed: true, X: rounds(n), Y: slices.Repeat([]float64{r.Mean}, n)}
 	return Lines(Axes{Title: title, X: "round t", Y: "v(t)"}, append(curves, mean))
 }
 
@@ -70,6 +52,9 @@ func PPACErrors(a *ppac.Averaging, s *ppac.Sweep) (*Figure, error) {
 	title := fmt.Sprintf("PPAC on %s: error, mean of %d runs", a.Result.Graph, ppac.Realizations)
 	return Lines(Axes{Title: title, X: "round t", Y: "‖v(t) - average‖₂", LogY: true}, curves)
 }
+
+// rounds returns 0, 1, …, n-1.
+func rounds(n int) []float64 { return lists.Make(n, func(t int) float64 { return float64(t) }) }
 
 // positive adds what a logarithmic axis can show of the values of rounds.
 func positive(c Curve, values []float64) Curve {

@@ -4,9 +4,11 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"mafalda/benchmarks"
+	"mafalda/internal/lists"
 	"mafalda/plan"
 )
 
@@ -15,15 +17,8 @@ import (
 // optimum for batches in turn.
 func Sampling(c *plan.SamplingCurves) (*Figure, error) {
 	p, epsilons := c.Problem, c.Levels.Epsilons
-	source := "no network"
-	if p.Network != nil {
-		source = p.Network.Origin.Source
-	}
-	optimum := Curve{Name: "certified optimum, in turn", Method: "mafalda", X: epsilons}
-	for range epsilons {
-		optimum.Y = append(optimum.Y, 1)
-	}
-	curves := []Curve{optimum}
+	curves := []Curve{{Name: "certified optimum, in turn", Method: "mafalda", X: epsilons,
+		Y: slices.Repeat([]float64{1}, len(epsilons))}}
 	for _, b := range c.Bands {
 		curve := Curve{Name: fmt.Sprintf("%d bands", b.Bandwidth), X: epsilons, Y: ratios(b.At)}
 		if b.Bandwidth == 1 {
@@ -52,18 +47,13 @@ func Sampling(c *plan.SamplingCurves) (*Figure, error) {
 		}
 		curves = append(curves, poisson, bins)
 	}
-	title := fmt.Sprintf("Secret batches at the same (ε, δ): %s, T = %d, k = %d, b = %d, δ = %s", source,
-		p.Schema.Steps(), p.Schema.Participations(), p.Schema.Separation(), printed(c.Levels.Delta))
+	title := fmt.Sprintf("Secret batches at the same (ε, δ): %s, δ = %s", problemText(p), printed(c.Levels.Delta))
 	return Lines(Axes{Title: title, X: "ε", Y: "squared error over that of the optimum, batches in turn", LogX: true,
 		MaxY: 2}, curves)
 }
 
 func ratios(at []benchmarks.AtPrivacy) []float64 {
-	var all []float64
-	for _, a := range at {
-		all = append(all, a.Ratio)
-	}
-	return all
+	return lists.Map(at, func(a benchmarks.AtPrivacy) float64 { return a.Ratio })
 }
 
 // WriteSampling writes a line of CSV for every ε and every number of bands in the picture, and for the best number, with

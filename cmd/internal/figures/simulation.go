@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"mafalda/internal/lists"
 	"mafalda/simulate"
 	"mafalda/study"
 )
@@ -186,11 +187,7 @@ func PrivacyUtility(s *simulate.Study, g *simulate.Grid) (*Figure, error) {
 }
 
 func lowests(curves []Curve) []float64 {
-	var all []float64
-	for _, c := range curves {
-		all = append(all, slices.Min(c.Y))
-	}
-	return all
+	return lists.Map(curves, func(c Curve) float64 { return slices.Min(c.Y) })
 }
 
 // excessCurves are, in the colours of the curves, how far losses are above those without noise; nil if these were not

@@ -14,7 +14,7 @@ import (
 )
 
 // ExportNetworkFlags name the files that an export's network came from.
-type ExportNetworkFlags struct{ Graph, GossipMatrix, GraphSequence string }
+type ExportNetworkFlags struct{ verify.NetworkFiles }
 
 // Bind adds the flags to a command.
 func (f *ExportNetworkFlags) Bind(cmd *cobra.Command) {
@@ -30,8 +30,7 @@ func (f *ExportNetworkFlags) Load(ctx context.Context, e *export.Export) (*graph
 	if *f == (ExportNetworkFlags{}) {
 		return nil, nil
 	}
-	o, err := verify.NetworkOptions(e.Manifest, verify.NetworkFiles{Graph: f.Graph, GossipMatrix: f.GossipMatrix,
-		GraphSequence: f.GraphSequence})
+	o, err := verify.NetworkOptions(e.Manifest, f.NetworkFiles)
 	var (
 		failed  *verify.FailedError
 		missing *verify.MissingFilesError
@@ -75,14 +74,11 @@ func (f *ExportNetworkFlags) Of(ctx context.Context, e *export.Export) (n *graph
 // Note says how to name the files that are missing.
 func (f *ExportNetworkFlags) Note(missing verify.NetworkFiles) string {
 	note := "name the network's file with"
-	if missing.Graph != "" && f.Graph == "" {
-		note += fmt.Sprintf(" --graph FILE (it was %s)", missing.Graph)
-	}
-	if missing.GossipMatrix != "" && f.GossipMatrix == "" {
-		note += fmt.Sprintf(" --gossip-matrix FILE (it was %s)", missing.GossipMatrix)
-	}
-	if missing.GraphSequence != "" && f.GraphSequence == "" {
-		note += fmt.Sprintf(" --graph-sequence FILE (it was %s)", missing.GraphSequence)
+	for _, file := range [][3]string{{"graph", missing.Graph, f.Graph}, {"gossip-matrix", missing.GossipMatrix, f.GossipMatrix},
+		{"graph-sequence", missing.GraphSequence, f.GraphSequence}} {
+		if flag, was, given := file[0], file[1], file[2]; was != "" && given == "" {
+			note += fmt.Sprintf(" --%s FILE (it was %s)", flag, was)
+		}
 	}
 	return note
 }

@@ -9,15 +9,13 @@ import (
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
 	"mafalda/graph"
+	"mafalda/internal/lists"
 )
 
 // NodesNamed returns the nodes that a flag names: one label, as it is, or several with commas between them. A label
 // that has commas itself is quoted as in CSV: '"Smith, J",b'. Nobody may be named twice.
 func NodesNamed(flag, text string, g *graph.Graph) ([]int, error) {
-	number := make(map[string]int, g.Nodes())
-	for i, l := range g.Labels() {
-		number[l] = i
-	}
+	number := lists.Places(g.Labels())
 	if v, ok := number[text]; ok {
 		return []int{v}, nil
 	}

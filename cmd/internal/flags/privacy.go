@@ -29,9 +29,6 @@ func (f *PrivacyFlags) Bind(cmd *cobra.Command) {
 	terminal.InGroup(cmd, "Privacy", "mu", "epsilon", "delta", "clip", "adjacency")
 }
 
-// wanted reports whether noise is to be calibrated.
-func (f *PrivacyFlags) wanted() bool { return f.mu != 0 || f.epsilon != 0 || f.delta != 0 }
-
 // Choose returns the privacy that the flags ask for, nil for none.
 func (f *PrivacyFlags) Choose(cmd *cobra.Command) (*plan.Privacy, error) {
 	for name, v := range map[string]float64{"mu": f.mu, "epsilon": f.epsilon, "delta": f.delta} {
@@ -49,7 +46,7 @@ func (f *PrivacyFlags) Choose(cmd *cobra.Command) (*plan.Privacy, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !f.wanted() {
+	if f.mu == 0 && f.epsilon == 0 && f.delta == 0 {
 		return nil, nil
 	}
 	return &plan.Privacy{Target: accounting.Target{Mu: f.mu, Epsilon: f.epsilon, Delta: f.delta}, Clip: f.clip,

@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -214,10 +215,9 @@ func (f *SimulateFlags) schema(cmd *cobra.Command) (participation.Schema, error)
 
 // checkRoom refuses what flags alone show to be too large: steps, records, and runs that are kept.
 func (f *SimulateFlags) checkRoom(steps int, o simulate.StudyOptions, kept bool) error {
-	if err := terminal.CheckMemory(fmt.Sprintf("T = %d", steps), simulate.StrategyNeeds(steps)); err != nil {
-		return err
-	}
-	if err := terminal.CheckMemory(fmt.Sprintf("--records %d", f.task.Records), f.task.Needs()); err != nil {
+	err := cmp.Or(terminal.CheckMemory(fmt.Sprintf("T = %d", steps), simulate.StrategyNeeds(steps)),
+		terminal.CheckMemory(fmt.Sprintf("--records %d", f.task.Records), f.task.Needs()))
+	if err != nil {
 		return err
 	}
 	what := fmt.Sprintf("--seeds %d, %.3g runs in all,", o.Seeds, o.Runs())

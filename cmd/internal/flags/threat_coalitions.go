@@ -9,6 +9,7 @@ import (
 
 	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
+	"mafalda/internal/lists"
 	"mafalda/secrets"
 	"mafalda/threat"
 )
@@ -91,13 +92,7 @@ func (f *ThreatFlags) Attack(ctx context.Context, names string, a threat.Algorit
 }
 
 // Labels returns the labels of the nodes that really attack, where they are not the attacker of the claim.
-func (a Attack) Labels(g *graph.Graph) []string {
-	var labels []string
-	for _, v := range a.Colluding {
-		labels = append(labels, g.Label(v))
-	}
-	return labels
-}
+func (a Attack) Labels(g *graph.Graph) []string { return lists.Map(a.Colluding, g.Label) }
 
 // Nodes returns who really attacks.
 func (a Attack) Nodes() []int {

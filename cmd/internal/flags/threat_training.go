@@ -15,32 +15,27 @@ import (
 // trainingFlag is a flag about what is trained, with what it says of a workload.
 type trainingFlag struct {
 	name string
-	of   func(workload.Spec) workload.Spec
+	of   func(workload.Spec) any
 }
 
 // trainingFlags are all flags about training, but the flag of networks that take turns.
 func trainingFlags() []trainingFlag {
-	optimizer := func(o workload.Optimizer) workload.Spec { return workload.Spec{Optimizer: o} }
-	changes := func(c workload.Changes) workload.Spec { return workload.Spec{Changes: c} }
-	absence := func(a workload.Absence) workload.Spec { return workload.Spec{Absence: a} }
 	type spec = workload.Spec
 	return []trainingFlag{
-		{"momentum", func(s spec) spec { return optimizer(workload.Optimizer{Momentum: s.Momentum}) }},
-		{"nesterov", func(s spec) spec { return optimizer(workload.Optimizer{Nesterov: s.Nesterov}) }},
-		{"learning-rates", func(s spec) spec { return optimizer(workload.Optimizer{LearningRates: s.LearningRates}) }},
-		{"weight-decay", func(s spec) spec { return optimizer(workload.Optimizer{WeightDecay: s.WeightDecay}) }},
-		{"local-steps", func(s spec) spec { return optimizer(workload.Optimizer{LocalSteps: max(1, s.LocalSteps)}) }},
-		{"gossip-rounds", func(s spec) spec { return optimizer(workload.Optimizer{GossipRounds: max(1, s.GossipRounds)}) }},
-		{"gradient-tracking", func(s spec) spec {
-			return optimizer(workload.Optimizer{GradientTracking: s.GradientTracking})
+		{"momentum", func(s spec) any { return s.Momentum }},
+		{"nesterov", func(s spec) any { return s.Nesterov }},
+		{"learning-rates", func(s spec) any {
+			return workload.Spec{Optimizer: workload.Optimizer{LearningRates: s.LearningRates}}.String() // lists, too
 		}},
-		{"node-failures", func(s spec) spec { return changes(workload.Changes{NodeFailures: s.NodeFailures}) }},
-		{"link-failures", func(s spec) spec { return changes(workload.Changes{LinkFailures: s.LinkFailures}) }},
-		{"random-neighbours", func(s spec) spec {
-			return changes(workload.Changes{RandomNeighbours: s.RandomNeighbours})
-		}},
-		{"missed-steps", func(s spec) spec { return absence(workload.Absence{MissedSteps: s.MissedSteps}) }},
-		{"carry", func(s spec) spec { return absence(workload.Absence{Carry: s.Carry}) }},
+		{"weight-decay", func(s spec) any { return s.WeightDecay }},
+		{"local-steps", func(s spec) any { return max(1, s.LocalSteps) }},
+		{"gossip-rounds", func(s spec) any { return max(1, s.GossipRounds) }},
+		{"gradient-tracking", func(s spec) any { return s.GradientTracking }},
+		{"node-failures", func(s spec) any { return s.NodeFailures }},
+		{"link-failures", func(s spec) any { return s.LinkFailures }},
+		{"random-neighbours", func(s spec) any { return s.RandomNeighbours }},
+		{"missed-steps", func(s spec) any { return s.MissedSteps }},
+		{"carry", func(s spec) any { return s.Carry }},
 	}
 }
 
@@ -60,7 +55,7 @@ func (f *ThreatFlags) trained(cmd *cobra.Command, a threat.Algorithm, steps int)
 	}
 	if own := a.Training().Spec; !own.IsPlain() {
 		for _, flag := range given {
-			if flag.of(spec).String() != flag.of(own).String() {
+			if flag.of(spec) != flag.of(own) {
 				return a, terminal.Usagef("--%s %s: the strategy in %s was made for other training: leave out what is about it, "+
 					"or use an export that was made for this", flag.name, cmd.Flags().Lookup(flag.name).Value, f.strategy)
 			}
@@ -93,12 +88,8 @@ func TrainingFacts(s threat.Scenario) []document.Fact {
 	t := s.Algorithm.Training()
 	facts := WorkloadFacts(t.Spec)
 	if t.Drawn() && s.Attacker.Trust == threat.PNDP {
-		facts = append(facts, document.Fact{Name: "drawn", Value: drawnText(t)})
+		facts = append(facts, document.Fact{Name: "drawn", Value: "by --seed " + (*terminal.SeedNumber)(&t.Seed).String() +
+			": a guarantee for exactly these networks and absences; for others only local DP is"})
 	}
 	return facts
-}
-
-func drawnText(t threat.Training) string {
-	return "by --seed " + (*terminal.SeedNumber)(&t.Seed).String() +
-		": a guarantee for exactly these networks and absences; for others only local DP is"
 }

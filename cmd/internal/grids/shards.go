@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"mafalda/cmd/internal/terminal"
+	"mafalda/internal/lists"
 	"mafalda/study"
 )
 
@@ -213,10 +214,7 @@ func (s Study[C, R]) runShard(ctx context.Context, plan *GridPlan, store *study.
 	if err := store.Ask(ctx, s.Shard.command, s.Cells); err != nil {
 		return StudyError(err)
 	}
-	var mine []C
-	for _, i := range s.Shard.shard.Deal(s.costs()) {
-		mine = append(mine, s.Cells[i])
-	}
+	mine := lists.Map(s.Shard.shard.Deal(s.costs()), func(i int) C { return s.Cells[i] })
 	err := study.Run(ctx, store, mine, s.Do, study.Options{Workers: s.Workers, Progress: bar.ShowAt, GoOn: true})
 	bar.Clear()
 	if err != nil {

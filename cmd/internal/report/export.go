@@ -87,11 +87,11 @@ func (s *Section) drawStrategy(e *export.Export) error {
 	if err != nil {
 		return err
 	}
-	drawn, err := figures.Export(m, c, append(labels, "")[0])
-	if err != nil {
-		return err
+	drawn := figures.Export(m, c, append(labels, "")[0])
+	if drawn.Err != nil {
+		return drawn.Err
 	}
-	for _, d := range drawn {
+	for _, d := range drawn.All {
 		if err := s.draw(d); err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 	"mafalda/cmd/internal/document"
 	"mafalda/export"
 	"mafalda/internal/files"
+	"mafalda/internal/lists"
 )
 
 const maxFile = 1 << 29 // bytes
@@ -116,10 +117,7 @@ func (s *Source) describeTables() {
 			t.Caption = fmt.Sprintf("%s, the first %d of %d rows", name, shown, len(rows))
 		}
 		for _, r := range rows[:min(shown, len(rows))] {
-			var line []string
-			for _, column := range header {
-				line = append(line, strings.TrimSpace(r[column]))
-			}
+			line := lists.Map(header, func(column string) string { return strings.TrimSpace(r[column]) })
 			t.Rows = append(t.Rows, line)
 		}
 		d.Table(t)

@@ -12,6 +12,7 @@ import (
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
+	"mafalda/internal/lists"
 	"mafalda/internal/version"
 	"mafalda/study"
 	"mafalda/threat"
@@ -53,11 +54,7 @@ type storedAccounts struct {
 
 // Cells returns the cells of the attackers that were asked for.
 func (a *Accounts) Cells() []threat.Cell {
-	var cells []threat.Cell
-	for _, attacker := range a.Attackers {
-		cells = append(cells, a.Study.Cell(attacker.Nodes))
-	}
-	return cells
+	return lists.Map(a.Attackers, func(attacker threat.Attacker) threat.Cell { return a.Study.Cell(attacker.Nodes) })
 }
 
 // Files makes the summaries of all accounts in the folder, in the order of the graph's nodes.

@@ -295,16 +295,14 @@ func (r *Advice) Document(c *plan.Comparison) *document.Document {
 		d.Fact("without rank", "what relies on more than you said: %s", strings.Join(r.unsaid(c.Case), "; "))
 	}
 	if r.Ways[0].LossError > 0 {
-		d.Fact("estimated", "errors are within %s of the true ones, all by the same factor or nearly",
-			percent(r.Ways[0].LossError))
+		d.Fact("estimated", "errors are within %s %% of the true ones, all by the same factor or nearly",
+			terminal.DecimalUp(100*r.Ways[0].LossError, 2))
 	}
 	for _, l := range r.LeftOut {
 		d.Fact("left out", "%s: %s", l.Name, l.Reason)
 	}
 	return d
 }
-
-func percent(v float64) string { return terminal.DecimalUp(100*v, 2) + " %" }
 
 // wanted says the privacy.
 func (r *Advice) wanted() string {

@@ -10,6 +10,7 @@ import (
 	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/terminal"
+	"mafalda/internal/lists"
 	"mafalda/study"
 )
 
@@ -118,10 +119,7 @@ func losses(rows []benchmarks.Row, kb benchmarks.KB) document.Table {
 		}
 		lines[r.Strategy] = append(lines[r.Strategy], fmt.Sprintf("%.4f", r.Ratio))
 	}
-	var ordered [][]string
-	for _, name := range benchmarks.OfLoss() {
-		ordered = append(ordered, lines[name])
-	}
+	ordered := lists.Map(benchmarks.OfLoss(), func(name string) []string { return lines[name] })
 	return document.Table{Caption: "Losses over the certified optimum", Header: header, Words: 1, Rows: ordered}
 }
 

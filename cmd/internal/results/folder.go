@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -107,12 +108,12 @@ func withCommand(command []string, result any) (json.RawMessage, error) {
 	return slices.Concat([]byte(`{"command":`), words, []byte(","), object[1:]), nil
 }
 
-// WritePictures writes pictures of a result that has been written, or returns the error of making them.
-func WritePictures(dir string, pictures []figures.Named, err error, force bool) error {
-	if err != nil {
+// WritePictures writes pictures of a result that has been written, or returns the error of making them, or what they show.
+func WritePictures(dir string, pictures figures.Pictures, err error, force bool) error {
+	if err = cmp.Or(err, pictures.Err); err != nil {
 		return fmt.Errorf("drawing (the result is written): %w", err)
 	}
-	for _, g := range pictures {
+	for _, g := range pictures.All {
 		if err := WriteFigure(io.Discard, dir, g.Name, g.Figure, force); err != nil {
 			return err
 		}

@@ -7,16 +7,14 @@ import (
 	"strings"
 
 	"mafalda/cmd/internal/terminal"
+	"mafalda/internal/lists"
 	"mafalda/protocols/dpps"
 	"mafalda/simulate"
 )
 
 // WritePartPSP prints a table as Zhou et al., Table II: rows are how much is shared and the noise, columns networks.
 func WritePartPSP(w io.Writer, p *simulate.PartPSP, r *simulate.PartPSPResult, source dpps.Source) error {
-	var widths []string
-	for _, v := range r.Widths {
-		widths = append(widths, strconv.Itoa(v))
-	}
+	widths := lists.Map(r.Widths, strconv.Itoa)
 	fmt.Fprintf(w, "task           %s, model %s (tanh), %d nodes, %s\n", r.Task, strings.Join(widths, "-"), r.Nodes,
 		terminal.Count(r.Cells[0].Rounds, "round"))
 	fmt.Fprintf(w, "noise          Laplace of scale %g·S/b in every shared parameter; synchronized every %d rounds\n",

@@ -7,6 +7,7 @@ import (
 
 	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/terminal"
+	"mafalda/internal/lists"
 	"mafalda/noise"
 )
 
@@ -21,11 +22,7 @@ type SpentResult struct {
 // SpentSteps returns at most so many steps of T, evenly spread, the last one among them.
 func SpentSteps(steps, count int) []int {
 	count = min(count, steps)
-	all := make([]int, count)
-	for i := range all {
-		all[i] = (i + 1) * steps / count
-	}
-	return all
+	return lists.Make(count, func(i int) int { return (i + 1) * steps / count })
 }
 
 // SpentDocument says what is spent after steps: a line each.

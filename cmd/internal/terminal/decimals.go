@@ -51,14 +51,10 @@ func exponentOf(v float64) int {
 }
 
 // DecimalUp prints up to so many significant digits, at most 15, and no number below v.
-func DecimalUp(v float64, digits int) string {
-	return rounding.UpText(v, digits)
-}
+func DecimalUp(v float64, digits int) string { return rounding.UpText(v, digits) }
 
 // DecimalDown prints up to so many significant digits, at most 15, and no number above v.
-func DecimalDown(v float64, digits int) string {
-	return rounding.DownText(v, digits)
-}
+func DecimalDown(v float64, digits int) string { return rounding.DownText(v, digits) }
 
 // AsGiven prints a number as the user wrote it, but for its form.
 func AsGiven(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"mafalda/internal/lists"
 )
 
 const groupAnnotation = "mafalda_group"
@@ -145,9 +147,6 @@ func flagGroups(cmd *cobra.Command) []flagGroup {
 // NumbersVar is Float64SliceVar whose default help shows in as few digits as it takes.
 func NumbersVar(fl *pflag.FlagSet, p *[]float64, name string, value []float64, usage string) {
 	fl.Float64SliceVar(p, name, value, usage)
-	var texts []string
-	for _, v := range value {
-		texts = append(texts, AsGiven(v))
-	}
+	texts := lists.Map(value, AsGiven)
 	fl.Lookup(name).DefValue = strings.Join(texts, ",")
 }

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"mafalda/graph"
+	"mafalda/internal/lists"
 )
 
 // Mean returns Σu/n.
@@ -48,9 +49,5 @@ func Average(ctx context.Context, w *graph.CSR, values [][]float64, rounds int, 
 
 // Errors returns the distance from m·1 of what nodes held in every round.
 func Errors(values [][]float64, m float64) []float64 {
-	distances := make([]float64, len(values))
-	for t, v := range values {
-		distances[t] = Distance(v, m)
-	}
-	return distances
+	return lists.Map(values, func(v []float64) float64 { return Distance(v, m) })
 }

@@ -80,7 +80,8 @@ func period(w *graph.CSR) int {
 	divisor := 0
 	w.DoNonZero(func(i, j int, v float64) {
 		if v != 0 {
-			divisor = gcd(divisor, abs(level[i]+1-level[j]))
+			away := level[i] + 1 - level[j]
+			divisor = gcd(divisor, max(away, -away))
 		}
 	})
 	return divisor
@@ -109,5 +110,3 @@ func gcd(a, b int) int {
 	}
 	return a
 }
-
-func abs(a int) int { return max(a, -a) }

@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"mafalda/graph"
+	"mafalda/internal/lists"
 	"mafalda/protocols/internal/modular"
 )
 
@@ -72,11 +73,7 @@ func (w *Weights) Residues() [][]uint64 {
 // Floats returns the weights with so many bits, in the order of the matrix.
 func (w *Weights) Floats(bits uint) [][]*big.Float {
 	n, _ := w.Matrix.Dims()
-	rows := make([][]*big.Float, n)
-	for i := range n {
-		rows[i] = w.Row(i, bits)
-	}
-	return rows
+	return lists.Make(n, func(i int) []*big.Float { return w.Row(i, bits) })
 }
 
 // Row returns the weights of a row.

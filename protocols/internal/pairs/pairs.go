@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mafalda/internal/files"
+	"mafalda/internal/lists"
 )
 
 // Read reads lines "label something", one for each node, in any order, and hands them to set. Labels end at spaces,
@@ -19,10 +20,7 @@ func Read(path string, labels []string, set func(node int, text string) error) e
 		return err
 	}
 	defer file.Close()
-	number := make(map[string]int, len(labels))
-	for i, l := range labels {
-		number[l] = i
-	}
+	number := lists.Places(labels)
 	seen := make([]bool, len(labels))
 	scanner := bufio.NewScanner(file)
 	for line := 1; scanner.Scan(); line++ {

@@ -1,13 +1,14 @@
 package protocoltest
 
 import (
-	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"mafalda/graph"
+	"mafalda/internal/lists"
 )
 
 // Named makes a built-in graph.
@@ -23,14 +24,8 @@ func Named(t testing.TB, spec string) *graph.Graph {
 // FromEdges makes a graph of pairs of node numbers.
 func FromEdges(t testing.TB, n int, pairs ...[2]int) *graph.Graph {
 	t.Helper()
-	var labels []string
-	for i := range n {
-		labels = append(labels, fmt.Sprint(i))
-	}
-	var edges []graph.Edge
-	for _, p := range pairs {
-		edges = append(edges, graph.Edge{U: p[0], V: p[1], Weight: 1})
-	}
+	labels := lists.Make(n, strconv.Itoa)
+	edges := lists.Map(pairs, func(p [2]int) graph.Edge { return graph.Edge{U: p[0], V: p[1], Weight: 1} })
 	g, err := graph.New(labels, edges, false)
 	if err != nil {
 		t.Fatal(err)
@@ -52,10 +47,7 @@ func DrawGraph(t *rapid.T, most int) *graph.Graph {
 			seen[[2]int{min(u, v), max(u, v)}] = true
 		}
 	}
-	var labels []string
-	for i := range n {
-		labels = append(labels, fmt.Sprint(i))
-	}
+	labels := lists.Make(n, strconv.Itoa)
 	var edges []graph.Edge
 	for p := range seen {
 		edges = append(edges, graph.Edge{U: p[0], V: p[1], Weight: 1})

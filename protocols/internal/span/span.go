@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"mafalda/internal/lists"
 	"mafalda/protocols/internal/consensus"
 	"mafalda/protocols/internal/doubledouble"
 	"mafalda/protocols/internal/modular"
@@ -142,7 +143,7 @@ func (s *Span) pursue(ctx context.Context, p *Observation, senders []int, horizo
 			} else {
 				rows[from] = consensus.Times(rows[from], p.Weights.Matrix, p.Residues)
 			}
-			if s.pivots.Add(s.restrict(rows[from])) {
+			if s.pivots.Add(lists.Map(s.Hidden, func(v int) uint64 { return rows[from][v] })) {
 				left = append(left, from)
 				messages = append(messages, Message{from, t})
 			}
@@ -150,15 +151,6 @@ func (s *Span) pursue(ctx context.Context, p *Observation, senders []int, horizo
 		senders = left
 	}
 	return messages, nil
-}
-
-// restrict returns the entries of the hidden nodes.
-func (s *Span) restrict(row []uint64) []uint64 {
-	short := make([]uint64, len(s.Hidden))
-	for at, v := range s.Hidden {
-		short[at] = row[v]
-	}
-	return short
 }
 
 // Determines decides, exactly, whether what is seen determines the sum of v(0) over some nodes.
