@@ -101,9 +101,9 @@ func confirmedBest(ctx context.Context, all []*binsStrategy, some []int, epsilon
 // estimates from few samples differ by up to some percent, and confirmations add some percent of their own.
 const likelyBest = 1.06
 
-// bestForBins returns the strategy of the least estimated error, and its neighbours that are likelyBest: the search goes
-// from one near it on as far as errors fall, as strategies are in the order of their blends, and the less ε, the more of
-// the blend.
+// bestForBins returns the strategy of the least estimated error, and the better one of its neighbours if it is likelyBest:
+// the search goes from one near it on as far as errors fall, as strategies are in the order of their blends, and the less
+// ε, the more of the blend.
 func (s *job) bestForBins(ctx context.Context, all []*binsStrategy, near int, epsilon, delta float64) ([]int, error) {
 	costs := map[int]float64{}
 	cost := func(i int) (float64, error) {
@@ -129,11 +129,12 @@ func (s *job) bestForBins(ctx context.Context, all []*binsStrategy, near int, ep
 		case below < here:
 			near--
 		default:
-			likely := []int{near}
-			for _, i := range []int{near - 1, near + 1} {
-				if at, _ := cost(i); at <= likelyBest*here {
-					likely = append(likely, i)
-				}
+			likely, next := []int{near}, near+1
+			if below < above {
+				next = near - 1
+			}
+			if math.Min(below, above) <= likelyBest*here {
+				likely = append(likely, next)
 			}
 			return likely, nil
 		}
