@@ -51,33 +51,60 @@ func (s *job) binsCurve(ctx context.Context, all *SamplingCurves, epsilons []flo
 	if err != nil {
 		return err
 	}
-	o := bins.MonteCarlo{Samples: curveSamples}.Filled()
 	near := 0
 	for i, epsilon := range all.Levels.Epsilons {
 		if !slices.Contains(epsilons, epsilon) {
 			continue
 		}
 		s.show("random bins", float64(i)/float64(len(all.Levels.Epsilons)))
-		best, err := s.bestForBins(ctx, strategies, near, epsilon, all.Levels.Delta)
+		likely, err := s.bestForBins(ctx, strategies, near, epsilon, all.Levels.Delta)
 		if err != nil {
 			return err
 		}
-		near = slices.Index(strategies, best)
-		p, err := best.mechanism.NoiseMultiplier(ctx, epsilon, all.Levels.Delta, o)
+		near = likely[0]
+		best, err := confirmedBest(ctx, strategies, likely, epsilon, all.Levels.Delta)
 		if err != nil {
 			return err
 		}
-		error := errorAtPrivacy(p.NoiseMultiplier, 1, best.squared)
-		all.Bins = append(all.Bins, BinsPoint{AtPrivacy: benchmarks.AtPrivacy{Epsilon: epsilon, Delta: all.Levels.Delta, Error: error,
-			Ratio: error / all.Cyclic[i], NoiseMultiplier: p.NoiseMultiplier}, Blend: best.blend, Failure: p.Failure,
-			Samples: p.Confirmed.Samples})
+		best.Ratio = best.Error / all.Cyclic[i]
+		all.Bins = append(all.Bins, *best)
 	}
 	return ctx.Err()
 }
 
-// bestForBins returns the strategy of the least estimated error, from one near it on as far as errors fall: they are in
-// the order of their blends, and the less ε, the more of the blend.
-func (s *job) bestForBins(ctx context.Context, all []*binsStrategy, near int, epsilon, delta float64) (*binsStrategy, error) {
+// confirmedBest returns the point of the strategy that needs the least error, of some. Each noise multiplier is confirmed
+// with its share of the chance to fail, so that the least one may be taken.
+func confirmedBest(ctx context.Context, all []*binsStrategy, some []int, epsilon, delta float64) (*BinsPoint, error) {
+	asked := bins.MonteCarlo{Samples: curveSamples}.Filled()
+	each := asked
+	each.Failure /= float64(len(some))
+	var best *BinsPoint
+	for _, i := range some {
+		p, err := all[i].mechanism.NoiseMultiplier(ctx, epsilon, delta, each)
+		if err != nil {
+			return nil, err
+		}
+		error := errorAtPrivacy(p.NoiseMultiplier, 1, all[i].squared)
+		if best != nil && error >= best.Error {
+			continue
+		}
+		best = &BinsPoint{AtPrivacy: benchmarks.AtPrivacy{Epsilon: epsilon, Delta: delta, Error: error,
+			NoiseMultiplier: p.NoiseMultiplier}, Blend: all[i].blend, Samples: p.Confirmed.Samples}
+		if p.Failure > 0 {
+			best.Failure = asked.Failure
+		}
+	}
+	return best, nil
+}
+
+// likelyBest is by how much an estimated error may exceed the least one for the strategy to be worth a confirmation:
+// estimates from few samples differ by up to some percent, and confirmations add some percent of their own.
+const likelyBest = 1.06
+
+// bestForBins returns the strategy of the least estimated error, and the better one of its neighbours if it is likelyBest:
+// the search goes from one near it on as far as errors fall, as strategies are in the order of their blends, and the less
+// ε, the more of the blend.
+func (s *job) bestForBins(ctx context.Context, all []*binsStrategy, near int, epsilon, delta float64) ([]int, error) {
 	costs := map[int]float64{}
 	cost := func(i int) (float64, error) {
 		if known, there := costs[i]; there || i < 0 || i >= len(all) {
@@ -102,7 +129,14 @@ func (s *job) bestForBins(ctx context.Context, all []*binsStrategy, near int, ep
 		case below < here:
 			near--
 		default:
-			return all[near], nil
+			likely, next := []int{near}, near+1
+			if below < above {
+				next = near - 1
+			}
+			if math.Min(below, above) <= likelyBest*here {
+				likely = append(likely, next)
+			}
+			return likely, nil
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package pld
 
 import (
-	"errors"
 	"math"
 	"slices"
 
@@ -305,7 +304,7 @@ func (r *direction) lattices(g grid, s saddle, above bool) ([]lossLattice, error
 }
 
 // bounds returns the two curves around a saddle, the lower one with steps of the grid's width; it is nil if not asked
-// for, and where it would show nothing.
+// for, and where it would show nothing or its grid has too many points.
 func (r *direction) bounds(s saddle, g grid, both bool) (upper, lower *privacyCurve, err error) {
 	sharpen := 0.0
 	if both {
@@ -320,11 +319,8 @@ func (r *direction) bounds(s saddle, g grid, both bool) (upper, lower *privacyCu
 		return &c, nil, nil
 	}
 	l, err := r.side(s, grid{g.width, g.width}, false, -1)
-	if errors.Is(err, errDrowned) {
-		return &c, nil, nil
-	}
 	if err != nil {
-		return nil, nil, err
+		return &c, nil, nil
 	}
 	o := l.lower()
 	return &c, &o, nil

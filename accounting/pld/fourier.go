@@ -3,6 +3,7 @@ package pld
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"gonum.org/v1/gonum/dsp/fourier"
 )
@@ -56,42 +57,74 @@ const (
 )
 
 // include convolves with so many times the same measure, of total mass about one.
+//
+// The transform leaves out the largest mass, and its coefficients are added to that mass: so their error is relative to
+// all other masses, which are few where a record hardly ever takes part, and the error of many rounds is as small.
 func (s *spectrum) include(c circle, rounds int) {
+	n, length := float64(rounds), len(c.dense)
+	peak, others := c.apart()
 	var squares float64
-	for _, v := range c.dense {
+	for _, v := range others {
 		squares += v * v
 	}
-	n, length := float64(rounds), len(c.dense)
-	coefficients := s.transform.Coefficients(nil, c.dense)
+	largest := c.dense[peak]
+	logLargest := math.Log(largest)
+	coefficients := s.transform.Coefficients(nil, others)
 	all := transformError(length) * math.Sqrt(float64(length)*squares) * 1.01 // ‖error‖₂ of the coefficients
 	f := factor{all, n, make([]float64, len(coefficients))}
 	work, half := 0, halfAngles(nil)
 	for k, v := range coefficients {
-		size := real(v)*real(v) + imag(v)*imag(v)
-		l := math.Log(size) / 2
-		s.log[k] += n * l
+		log, angle, off := addedTo(largest, logLargest, v)
+		size := math.Exp(log)
+		turn := float64(int64(peak)*int64(k)%int64(length)*int64(rounds%length)%int64(length)) / float64(length)
 		f.most[k] = math.Inf(1)
 		switch {
-		case s.log[k] < negligibleLog:
-			s.most[k] += n*math.Log(math.Sqrt(size)+all) + 1e-3
-		case n*l > refinedLog && work < refinedWork:
+		case s.log[k]+n*log < negligibleLog:
+			s.log[k] += n * log
+			s.most[k] += n*math.Log(size+all) + 1e-3
+		case n*log > refinedLog && work < refinedWork:
 			if work += len(c.at); work > length && half == nil {
 				half = newHalfAngles(length)
 			}
 			log, angle, off := c.coefficient(k, half)
-			s.log[k] += n * (log - l)
+			s.log[k] += n * log
 			s.angle[k] += math.Remainder(n*angle, 2*math.Pi)
 			size := math.Exp(log)
 			s.off[k] += n*math.Log1p(off/size) + 4*unit*n*(math.Abs(log)+math.Abs(angle))
 			s.most[k] += n*math.Log(size+off) + 1e-3
 		default:
-			f.most[k] = math.Log(math.Sqrt(size) + all)
-			s.angle[k] += math.Remainder(n*math.Atan2(imag(v), real(v)), 2*math.Pi)
-			s.off[k] += 16 * unit * n
+			s.log[k] += n * log
+			f.most[k] = math.Log(size + all)
+			s.angle[k] += math.Remainder(n*angle, 2*math.Pi) - 2*math.Pi*turn
+			s.off[k] += n * off
 			s.most[k] += n*f.most[k] + 1e-3
 		}
 	}
 	s.factors = append(s.factors, f)
+}
+
+// apart returns the point of the largest mass, and all other masses, counted from that point.
+func (c circle) apart() (peak int, others []float64) {
+	for i, v := range c.dense {
+		if v > c.dense[peak] {
+			peak = i
+		}
+	}
+	others = append(slices.Clone(c.dense[peak:]), c.dense[:peak]...)
+	others[0] = 0
+	return peak, others
+}
+
+// addedTo returns logarithm and angle of mass + v, and a bound of the error of log + i·angle by rounding. Where v is
+// small it is relative to v: log|1+w| is half of log(1 + 2Re w + |w|²).
+func addedTo(mass, logMass float64, v complex128) (log, angle, off float64) {
+	angle = math.Atan2(imag(v), mass+real(v))
+	re, im := real(v)/mass, imag(v)/mass
+	if small := math.Hypot(re, im); small < 0.25 {
+		log = logMass + math.Log1p(2*re+re*re+im*im)/2
+		return log, angle, 32 * unit * (small + math.Abs(logMass))
+	}
+	return math.Log(math.Hypot(mass+real(v), imag(v))), angle, 32 * unit * (1 + math.Abs(logMass))
 }
 
 // coefficient returns the logarithm of one coefficient, and a bound of its error without the error of the total mass,

@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -24,9 +23,7 @@ import (
 
 func main() {
 	beamlog.LogLevel = "error"
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50) // as mafalda does
-	}
+	limits.Collect(50) // as mafalda does
 	limits.Soften()
 	optim.UseKernels()
 	if slices.ContainsFunc(os.Args[1:], func(a string) bool { return a == "--worker" || a == "--worker=true" }) {

@@ -94,3 +94,29 @@ func TestText(t *testing.T) {
 		}
 	}
 }
+
+// A percent for the garbage collector lasts until it is restored, and leaves GOGC's percent, or GOGC=off, alone.
+func TestCollectLeavesGOGCAlone(t *testing.T) {
+	now := func() int {
+		percent := debug.SetGCPercent(100)
+		debug.SetGCPercent(percent)
+		return percent
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(300))
+	t.Setenv("GOGC", "")
+	restore := Collect(25)
+	if now() != 25 {
+		t.Errorf("without GOGC it is %d", now())
+	}
+	if restore(); now() != 300 {
+		t.Errorf("restored, it is %d", now())
+	}
+	for _, own := range []string{"300", "off"} {
+		t.Setenv("GOGC", own)
+		if restore := Collect(25); now() != 300 {
+			t.Errorf("with GOGC=%s it is %d", own, now())
+		} else if restore(); now() != 300 {
+			t.Errorf("restored, with GOGC=%s it is %d", own, now())
+		}
+	}
+}

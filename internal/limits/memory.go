@@ -72,6 +72,15 @@ func Text(bytes float64) string {
 	return fmt.Sprintf("%.3g %s", bytes, units[i])
 }
 
+// Collect sets the garbage collector's percent until restore is called. Nothing happens where GOGC says what to do.
+func Collect(percent int) (restore func()) {
+	if os.Getenv("GOGC") != "" {
+		return func() {}
+	}
+	before := debug.SetGCPercent(percent)
+	return func() { debug.SetGCPercent(before) }
+}
+
 // Soften lets the garbage collector work harder before the process runs into the limit of its control group or shell.
 // It is for the start of a program; nothing happens where GOMEMLIMIT says what to do.
 func Soften() {

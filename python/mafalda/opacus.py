@@ -104,6 +104,7 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
         momentum = recorded_momentum(optimizer)
         self._taken: tuple[int, int] | None = None  # the step that summed gradients are for, and of how many records
         self._ahead, self._watch = prefetched(loader), Watch()
+        self._cut = False  # whether a BatchMemoryManager cuts batches
         self._watch.take_over(parameters)
         self._trained = [id(p) for p in parameters]
         self.noise: Noise = open_noise(plan, node, sum(layers), state, seed, **options)
@@ -200,7 +201,7 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
             p.summed_grad = None  # it must not come under another row
         if of != t:
             raise ParticipationError(f"the gradients were of step {of}, and step {t} is next: they are forgotten")
-        check_batch(self.sampler, t, count, self._ahead)
+        check_batch(self.sampler, t, count, self._ahead, self._cut)
         check_places(self.params, sums)
         if self.canaries is not None:
             add_canaries(self.canaries, t, sums)
@@ -216,6 +217,11 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
         if self.loss_reduction == "mean":
             for p in self.params:
                 p.grad /= self.expected_batch_size
+
+    def signal_skip_step(self, do_skip: bool = True) -> None:
+        """Says whether the next step is of a part of a batch: a BatchMemoryManager says so of every one."""
+        self._cut = True
+        super().signal_skip_step(do_skip)
 
     def skip_to(self, step: int) -> list[int]:
         """Steps before this one were missed, nothing of them left: rows are carried (Noise.skip). Returns them."""

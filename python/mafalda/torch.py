@@ -498,13 +498,19 @@ def follow(sampler: "Sampler", noise: Noise) -> None:
 
 
 def prefetched(loader: Any) -> int:
-    """How many batches beyond the one in use a DataLoader's workers may have asked the sampler for."""
+    """How many batches beyond the one in use a DataLoader's workers have asked the sampler for."""
     workers = getattr(loader, "num_workers", 0)
+    if workers and not getattr(loader, "in_order", True):
+        raise ParticipationError("the loader hands out batches in any order (in_order=False): rows have an order")
     return workers * (getattr(loader, "prefetch_factor", None) or 2)
 
 
-def check_batch(sampler: "Sampler", t: int, count: int | None, ahead: int) -> None:
-    """The gradients of count records (None: no backward came) must be of the sampler's batch t, as far as that can be seen."""
+def check_batch(sampler: "Sampler", t: int, count: int | None, ahead: int, cut: bool = False) -> None:
+    """The gradients of count records (None: no backward came) must be of the sampler's batch t, as far as that can be seen.
+
+    A DataLoader with workers has been handed exactly ahead batches more than the one in use, or all that are left; up to
+    ahead where batches are cut into smaller ones on the way.
+    """
     handed = sampler.handed
     wanted = len(sampler.batch(t)) if sampler.shape is None else sampler.shape
     sampler.handed = handed
@@ -515,10 +521,12 @@ def check_batch(sampler: "Sampler", t: int, count: int | None, ahead: int) -> No
         )
     if not count:
         return
-    if not t <= handed <= t + ahead:
+    latest = min(t + ahead, sampler.steps - 1)
+    if not (t if cut else latest) <= handed <= latest:
         raise ParticipationError(
             f"the gradients of step {t} are not of the sampler's batch {t} (it handed out batch {handed} last): "
-            "batch and row of a step belong together. Was a batch left out? Then skip its step: skip_to. Were the "
+            "batch and row of a step belong together. Was a batch left out? Then skip its step: skip_to. Were steps missed? "
+            "The batches in hand and in the loader's workers are of those: take the next ones, or begin the loop anew. Were the "
             "gradients of several batches added up? A step has one batch. Has the loader workers? Then give it, loader=…"
         )
     if count != wanted:

@@ -1001,3 +1001,30 @@ def test_distributed_data_parallel_of_torch_is_refused(out, tmp_path):
         assert "\n" not in str(caught.value)
     finally:
         torch.distributed.destroy_process_group()
+
+
+@pytest.mark.parametrize("missed", [1, 2, 3, 6])
+def test_after_skip_to_inside_the_loop_no_batch_of_a_missed_step_comes_under_a_later_row(out, missed):
+    """Workers hold batches of missed steps: a step with one of them is refused, and the loop comes to the right ones."""
+    plan = mafalda.load(out)
+    model, x, y = made()
+    data = torch.utils.data.TensorDataset(torch.arange(12))
+    sampler = plan.sampler(12, node="a")
+    loader = torch.utils.data.DataLoader(data, batch_sampler=sampler, num_workers=1)
+    private = plan.make_private(
+        torch.optim.SGD(model.parameters(), lr=0.1), node="a", seed=1, sampler=sampler, loader=loader
+    )
+    rows, refused = {}, 0
+    for i, (batch,) in enumerate(loader):
+        if i == 2:
+            private.skip_to(2 + missed)
+        step = private.step_number
+        private.backward(model, cross_entropy, x[batch], y[batch])
+        try:
+            rows[private.step()] = batch.tolist()
+        except mafalda.ParticipationError:
+            refused += 1
+            assert private.step_number == step
+    assert refused == min(missed, 3)  # the one in hand, and two of the workers
+    assert sorted(rows) == [0, 1, *range(2 + missed, plan.steps)]
+    assert all(rows[t] == sampler.numbers(t).tolist() for t in rows)

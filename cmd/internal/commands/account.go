@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
+	"mafalda/internal/limits"
 	"mafalda/participation"
 	"mafalda/threat"
 )
@@ -122,7 +122,7 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 	if lengths != nil {
 		return l.runGrowth(cmd, lengths)
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(15)) // large matrices live long, and much garbage beside them
+	defer limits.Collect(15)() // large matrices live long, and much garbage beside them
 	l.progress.At = "attackers"
 	all := grids.Study[threat.Cell, threat.Report]{Dir: f.Dir, Spec: l.Spec(), Cells: l.Cells(), Cell: "attacker",
 		Do: l.assess(cmd.ErrOrStderr()), Files: l.Files, Workers: l.Study.Workers(), Shard: &f.shard,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +12,7 @@ import (
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
+	"mafalda/internal/limits"
 	"mafalda/internal/parallel"
 	"mafalda/optim"
 	"mafalda/participation"
@@ -98,7 +98,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 		layers.Problem, layers.Options, layers.Progress = p, o, progress
 		o.Parts = layers.Parts()
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(25)) // few objects, nearly all of them matrices: cheap to look through
+	defer limits.Collect(25)() // few objects, nearly all of them matrices: cheap to look through
 	s, err := plan.Solve(cmd.Context(), p, o)
 	progress.Clear()
 	switch {

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -64,9 +62,7 @@ optimal the result is, and exports it for the nodes to load. Whole numbers may b
 
 // Main is the program mafalda: it runs a command line, and returns the exit code.
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50) // matrices are made once and kept: half the memory at hardly more time
-	}
+	limits.Collect(50) // matrices are made once and kept: half the memory at hardly more time
 	limits.Soften()
 	optim.UseKernels()
 	go terminal.EndOnSignals()
