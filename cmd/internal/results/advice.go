@@ -223,9 +223,11 @@ func privacyWords(p *plan.Privacy) []string {
 // classWords are the flags of a class with its parameters.
 func classWords(c factorize.Class) []string {
 	words := []string{"--strategy", c.Name()}
-	if p := c.Parameters(); p.Buffers > 0 {
+	p := c.Parameters()
+	if p.Buffers > 0 {
 		words = append(words, "--buffers", strconv.Itoa(p.Buffers))
-	} else if p.Bandwidth > 0 {
+	}
+	if p.Bandwidth > 0 {
 		words = append(words, "--bandwidth", strconv.Itoa(p.Bandwidth))
 	}
 	return words
