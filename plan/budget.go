@@ -80,7 +80,8 @@ func (o Options) checkBudget(p Problem) error {
 }
 
 // budgetClass returns the class that stands for all that fit until one of them is chosen.
-func (o Options) budgetClass(schema participation.Schema) factorize.Class {
+func (o Options) budgetClass(p Problem) factorize.Class {
+	schema := p.Schema
 	numbers := o.Budget.Floats()
 	switch {
 	case o.Sampling != participation.InTurn:
@@ -88,7 +89,7 @@ func (o Options) budgetClass(schema participation.Schema) factorize.Class {
 	case numbers >= schema.Steps() && participation.IsPartition(schema):
 		return factorize.Dense{}
 	case numbers < schema.Steps() && schema.Steps() > strategy.LongSteps:
-		return longClasses(schema, numbers)[0]
+		return longClasses(p, numbers)[0]
 	}
 	return factorize.Banded{Bandwidth: min(numbers+1, schema.Steps())}
 }

@@ -228,7 +228,7 @@ func (s *comparing) ownInTurn() []Way {
 	var ways []Way
 	switch {
 	case s.long():
-		for _, c := range longClasses(schema, numbers) {
+		for _, c := range longClasses(s.Case.Problem, numbers) {
 			ways = append(ways, Way{Class: c})
 		}
 		if numbers > 0 {
@@ -239,7 +239,7 @@ func (s *comparing) ownInTurn() []Way {
 		ways = []Way{{}}
 	default:
 		ways = []Way{{}}
-		for _, c := range longClasses(schema, numbers) {
+		for _, c := range longClasses(s.Case.Problem, numbers) {
 			if comb, is := c.(factorize.Comb); numbers > 0 && (!is || worthIt(comb, schema)) {
 				ways = append(ways, Way{Class: c})
 			}

@@ -102,7 +102,8 @@ func (s *classSearch) bestOf(ctx context.Context, classes []factorize.Class) (Fi
 
 // longClasses returns the classes to look at for so many numbers, where there are too many steps for bounds of classes: few
 // buffers, and the comb with the longest period that fits, b or a divisor of it. As many bands or coefficients are worse.
-func longClasses(schema participation.Schema, numbers int) []factorize.Class {
+func longClasses(p Problem, numbers int) []factorize.Class {
+	schema := p.Schema
 	numbers = min(numbers, schema.Steps()-1)
 	if numbers < 1 {
 		return []factorize.Class{factorize.Toeplitz{Bandwidth: 1}}
@@ -120,7 +121,8 @@ func longClasses(schema participation.Schema, numbers int) []factorize.Class {
 		all = append(all, factorize.BLT{Buffers: min(numbers, 2*combBuffers)})
 	}
 	if period > combBuffers {
-		c := factorize.Comb{Buffers: min(numbers-period, combBuffers)}
+		c := scaledIfPossible(factorize.Comb{Buffers: min(numbers-period, combBuffers)}, schema)
+		c.ScaleColumns = c.ScaleColumns && p.Workload.CountsAll()
 		if period < b {
 			c.Period = period
 		}
@@ -201,7 +203,7 @@ const combBuffers = 4
 // BLT of few buffers has those of a short period.
 func (s *classSearch) comb(ctx context.Context, numbers int, fraction float64) error {
 	b := s.schema.Separation()
-	c := factorize.Comb{Buffers: numbers - b}
+	c := scaledIfPossible(factorize.Comb{Buffers: numbers - b}, s.schema)
 	if b <= combBuffers || c.Buffers < 1 || c.Buffers > combBuffers || c.Supports(s.objective.Kind(), s.schema) != nil {
 		return nil
 	}
@@ -210,6 +212,13 @@ func (s *classSearch) comb(ctx context.Context, numbers int, fraction float64) e
 	}
 	s.show(c, fraction)
 	return s.add(ctx, c, factorize.Options{})
+}
+
+// scaledIfPossible returns the class with scaled columns, which cost no memory, if it has them under the schema.
+func scaledIfPossible(c factorize.Comb, schema participation.Schema) factorize.Comb {
+	c.ScaleColumns = true
+	c.ScaleColumns = c.Supports(factorize.MeanError, schema) == nil
+	return c
 }
 
 // interrupted reports whether the search is to end with what there is.
@@ -285,13 +294,15 @@ func memories(schema participation.Schema, most int) []int {
 
 // ClassText names a class with its parameters, such as "blt, 4 buffers".
 func ClassText(c factorize.Class) string {
-	switch p := c.Parameters(); {
-	case p.Buffers > 0 && p.Bandwidth > 0:
-		return fmt.Sprintf("%s, d = %d, w = %d", c.Name(), p.Buffers, p.Bandwidth)
-	case p.Buffers > 0:
-		return fmt.Sprintf("%s, d = %d", c.Name(), p.Buffers)
-	case p.Bandwidth > 0:
-		return fmt.Sprintf("%s, w = %d", c.Name(), p.Bandwidth)
+	text, p := c.Name(), c.Parameters()
+	if p.Buffers > 0 {
+		text += fmt.Sprintf(", d = %d", p.Buffers)
 	}
-	return c.Name()
+	if p.Bandwidth > 0 {
+		text += fmt.Sprintf(", w = %d", p.Bandwidth)
+	}
+	if p.ScaleColumns {
+		text += ", scaled columns"
+	}
+	return text
 }

@@ -19,7 +19,7 @@ func TestClassesForManyStepsFit(t *testing.T) {
 		}
 		for _, numbers := range []int{0, 1, 4, 5, 9, 51, 99, 100, 101, 104, 710, 4998, 4999, 6000} {
 			whole := false
-			for _, c := range longClasses(schema, numbers) {
+			for _, c := range longClasses(Problem{Schema: schema}, numbers) {
 				if err := c.Supports(factorize.ManySteps, schema); err != nil {
 					t.Errorf("%v, %d numbers: %s: %v", schema, numbers, ClassText(c), err)
 				}

@@ -40,8 +40,11 @@ func (longMode) check(p Problem, o Options) error {
 	case o.Start != nil || o.StartFrom != "" || o.Checkpoint != "":
 		return fault.New("StartFrom", nil, many+"[StartFrom] and [Checkpoint] are for the dense optimum",
 			strategy.LongSteps)
-	case o.Class.Parameters().ScaleColumns:
-		return fault.New("ScaleColumns", nil, many+"no [ScaleColumns]", strategy.LongSteps)
+	case o.Class.Parameters().ScaleColumns && o.Class.Supports(factorize.ManySteps, p.Schema) != nil:
+		return fault.New("ScaleColumns", nil, many+"[ScaleColumns] is for [Class] comb, whose patterns do not overlap",
+			strategy.LongSteps)
+	case o.Class.Parameters().ScaleColumns && !p.Workload.CountsAll():
+		return fault.New("ScaleColumns", nil, many+"[ScaleColumns] is not for weights of steps", strategy.LongSteps)
 	}
 	return nil
 }
@@ -49,7 +52,7 @@ func (longMode) check(p Problem, o Options) error {
 func (longMode) needs(j *job) need {
 	time := 1e6 * float64(j.schema().Steps())
 	if b := j.Options.Budget; b != nil {
-		time *= float64(len(longClasses(j.schema(), b.Floats())))
+		time *= float64(len(longClasses(j.Problem, b.Floats())))
 	}
 	return j.need(0, 1, time)
 }
@@ -94,7 +97,7 @@ func (longMode) solve(ctx context.Context, s *job) error {
 func (s *job) optimizeLong(ctx context.Context) error {
 	if b := s.Options.Budget; b != nil {
 		search := &classSearch{objective: s.many, schema: s.schema(), progress: s.show}
-		best, err := search.bestOf(ctx, longClasses(s.schema(), b.Floats()))
+		best, err := search.bestOf(ctx, longClasses(s.Problem, b.Floats()))
 		s.OfClass, s.Options.Class, s.Fitting = best.Result, best.Class, search.found
 		return err
 	}

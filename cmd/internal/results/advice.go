@@ -230,6 +230,9 @@ func classWords(c factorize.Class) []string {
 	if p.Bandwidth > 0 {
 		words = append(words, "--bandwidth", strconv.Itoa(p.Bandwidth))
 	}
+	if p.ScaleColumns {
+		words = append(words, "--scale-columns")
+	}
 	return words
 }
 
