@@ -25,6 +25,7 @@ func contractClasses() map[string]Class {
 		"blt, 3 buffers":            BLT{3},
 		"banded-inverse, 1 of C⁻¹":  BandedInverse{1},
 		"banded-inverse, 12 of C⁻¹": BandedInverse{12},
+		"comb, scaled":              Comb{Buffers: 1, Period: 2, ScaleColumns: true},
 	}
 	if testing.Short() {
 		all = map[string]Class{"banded, 3 bands": Banded{3}, "toeplitz, scaled": Toeplitz{Bandwidth: 3, ScaleColumns: true},
@@ -163,6 +164,9 @@ func isOfClass(t *testing.T, r *Result, c Class, s participation.Schema) {
 		want[0] = width(c.Period)
 		if want[1] = c.Buffers; want[1] == 0 {
 			want[1] = c.Traits().Buffers
+		}
+		if c.ScaleColumns {
+			want[2] = columnScales
 		}
 	}
 	if is != want {

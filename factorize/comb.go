@@ -13,8 +13,9 @@ import (
 
 // Comb is the class of buffered linear Toeplitz strategies with a comb.
 type Comb struct {
-	Buffers int // poles d; 0 means 4, or T-1 if that is less
-	Period  int // rows l that the comb keeps; 0 means b
+	Buffers      int  // poles d; 0 means 4, or T-1 if that is less
+	Period       int  // rows l that the comb keeps; 0 means b
+	ScaleColumns bool // fit the scales of columns, one over a quadratic polynomial of the step
 }
 
 // Name returns "comb".
@@ -25,22 +26,27 @@ func (Comb) Traits() Traits {
 	return Traits{
 		About:     "blt of d buffers (default 4) times a comb of period w, d+w rows kept (default b)",
 		Bandwidth: participation.Schema.Separation,
-		Buffers:   defaultBuffers,
-		Kinds:     []Kind{MeanError, ManySteps},
+		Buffers:   defaultBuffers, ScaleColumns: true,
+		Kinds: []Kind{MeanError, ManySteps},
 	}
 }
 
-// With returns the class of another number of buffers and another period.
-func (c Comb) With(p Parameters) (Class, error) { return Comb{p.Buffers, p.Bandwidth}, refuse(c, p) }
+// With returns the class of another number of buffers and another period, with scaled columns or not.
+func (c Comb) With(p Parameters) (Class, error) {
+	return Comb{p.Buffers, p.Bandwidth, p.ScaleColumns}, refuse(c, p)
+}
 
 // Parameters lists the parameters of combs; the period is the bandwidth.
 func (c Comb) Parameters() Parameters {
-	return Parameters{Buffers: c.Buffers, Bandwidth: c.Period}
+	return Parameters{Buffers: c.Buffers, Bandwidth: c.Period, ScaleColumns: c.ScaleColumns}
 }
 
-// Supports refuses WorstStep and LastStep, ManySteps under all but cyclic participation, and records that take part
-// once unless a period is given.
+// Supports refuses WorstStep and LastStep, ManySteps under all but cyclic participation, records that take part
+// once unless a period is given, and scaled columns under all but cyclic participation with T ≤ kb.
 func (c Comb) Supports(k Kind, schema participation.Schema) error {
+	if _, cyclic := schema.(participation.Cyclic); c.ScaleColumns && !(cyclic && participation.IsPartition(schema)) {
+		return fmt.Errorf("scaled columns of combs under %v: %w", schema, ErrUnsupported)
+	}
 	if c.Period == 0 && schema.Separation() >= schema.Steps() {
 		return fmt.Errorf("%s strategies for records that take part once: %w", c.Name(), ErrUnsupported)
 	}
@@ -48,8 +54,8 @@ func (c Comb) Supports(k Kind, schema participation.Schema) error {
 }
 
 // Optimize minimizes the loss from starts of BLT and weak and strong combs. There is no certificate. For Long see
-// Toeplitz. It fails as Supports does, for fewer than one buffer or more than T-1, for a period of T or more, and with
-// ErrGram.
+// Toeplitz. Scales of columns are fitted to the comb that is best without. It fails as Supports does, for fewer than one
+// buffer or more than T-1, for a period of T or more, with ErrGram, and for scaled columns of many steps with weights.
 func (c Comb) Optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
 ) (*Result, error) {
@@ -83,7 +89,11 @@ func (c Comb) Optimize(
 			return strategy.NewComb(blt, period, teeth)
 		},
 	}
-	return s.optimize(ctx, o)
+	r, err := s.optimize(ctx, o)
+	if err != nil || !c.ScaleColumns {
+		return r, err
+	}
+	return r, scaleColumns(r, o, schema.(participation.Cyclic))
 }
 
 // combSeries is the family of products of a rational series and a comb, both within the unit circle: the parameters

@@ -36,8 +36,10 @@ func Evaluate(c strategy.Strategy, o Objective, schema participation.Schema) (Qu
 	if err := o.check(schema); err != nil {
 		return Quality{}, err
 	}
-	if _, stationary := strategy.InverseSeriesOf(c); o.kind == ManySteps && !stationary {
-		return Quality{}, fmt.Errorf("no Toeplitz strategy: %w for many steps", ErrUnsupported)
+	if _, comb := c.(*strategy.Comb); o.kind == ManySteps && !comb {
+		if _, stationary := strategy.InverseSeriesOf(c); !stationary {
+			return Quality{}, errNotToeplitz
+		}
 	}
 	sens, err := strategy.Sensitivity(c, schema)
 	if err != nil {
@@ -58,12 +60,11 @@ func Evaluate(c strategy.Strategy, o Objective, schema participation.Schema) (Qu
 func (o Objective) squaredError(c strategy.Strategy) (float64, error) {
 	switch o.kind {
 	case ManySteps:
-		r, _ := strategy.InverseSeriesOf(c)
 		response, err := o.responses(c.Steps(), false)
 		if err != nil {
 			return 0, err
 		}
-		return response.Error(nil, r), nil
+		return ResponseError(response, c)
 	case WorstStep, LastStep:
 		y, err := inverseGram(c)
 		if err != nil {
@@ -83,6 +84,28 @@ func (o Objective) squaredError(c strategy.Strategy) (float64, error) {
 	z := dense.Full(&noising)
 	dense.Mul(&product, o.gram, z)
 	return blas64.Dot(asVector(z), asVector(&product)), nil // ⟨C⁻¹, H C⁻¹⟩
+}
+
+// errNotToeplitz is the error of strategies of many steps that are not Toeplitz, not even but for scales of columns.
+var errNotToeplitz = fmt.Errorf("no Toeplitz strategy: %w for many steps", ErrUnsupported)
+
+// ResponseError returns the squared error of a Toeplitz strategy, or of a comb with scaled columns where the response has
+// Columns. It is ErrUnsupported for others.
+func ResponseError(response Response, c strategy.Strategy) (float64, error) {
+	if r, ok := strategy.InverseSeriesOf(c); ok {
+		return response.Error(nil, r), nil
+	}
+	comb, ok := c.(*strategy.Comb)
+	if !ok {
+		return 0, errNotToeplitz
+	}
+	plain, e := comb.Unscaled()
+	q, err := columnsForm(response, plain.InverseSeries(), len(e))
+	if err != nil {
+		return 0, err
+	}
+	x := mat.NewVecDense(len(e), e)
+	return mat.Inner(x, q, x), nil
 }
 
 func asVector(m *mat.Dense) blas64.Vector {

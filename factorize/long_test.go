@@ -16,7 +16,10 @@ import (
 )
 
 // gramResponse is the response by the definition: tr(RᵀHR) = rᵀGr with G[p,q] = Σ_j H[j+p,j+q].
-type gramResponse struct{ g *mat.SymDense }
+type gramResponse struct {
+	g *mat.SymDense
+	h mat.Symmetric
+}
 
 func newGramResponse(h mat.Symmetric) gramResponse {
 	n := h.SymmetricDim()
@@ -30,7 +33,7 @@ func newGramResponse(h mat.Symmetric) gramResponse {
 			g.SetSym(p, q, sum)
 		}
 	}
-	return gramResponse{g}
+	return gramResponse{g, h}
 }
 
 func (g gramResponse) Error(grad, r []float64) float64 {
@@ -41,6 +44,30 @@ func (g gramResponse) Error(grad, r []float64) float64 {
 		grad[i] = 2 * gx.AtVec(i)
 	}
 	return mat.Dot(x, &gx)
+}
+
+// Columns is eᵀQe by the definition, for unit vectors e and their sums.
+func (g gramResponse) Columns(r []float64, size int) (*mat.SymDense, error) {
+	steps := len(r)
+	scaled := func(m int) *mat.Dense { // diag((t/T)^m)·T(r)
+		x := mat.NewDense(steps, steps, nil)
+		for t := range steps {
+			for s := range t + 1 {
+				x.Set(t, s, math.Pow(float64(t)/float64(steps), float64(m))*r[t-s])
+			}
+		}
+		return x
+	}
+	q := mat.NewSymDense(size, nil)
+	for m := range size {
+		for n := m; n < size; n++ {
+			var hx, xhx mat.Dense
+			hx.Mul(g.h, scaled(n))
+			xhx.Mul(scaled(m).T(), &hx)
+			q.SetSym(m, n, mat.Trace(&xhx))
+		}
+	}
+	return q, nil
 }
 
 // responsesOf cuts H from its end: the last steps are a shorter run.
@@ -78,7 +105,7 @@ func TestEvaluateLong(t *testing.T) {
 		for _, c := range []strategy.Strategy{must(strategy.NewToeplitz(s.Steps(), few, nil)),
 			must(strategy.NewBandedInverse(s.Steps(), few)),
 			must(strategy.NewBLT(s.Steps(), 2, []strategy.Section{section, {A: 0.7, P: 0.2}})),
-			strategy.Identity(s.Steps()), strategy.AntiPGD(s.Steps())} {
+			strategy.Identity(s.Steps()), strategy.AntiPGD(s.Steps()), scaledComb(s.Steps(), section)} {
 			want, err := Evaluate(c, Mean(h), s)
 			if err != nil {
 				t.Fatal(err)
@@ -87,7 +114,11 @@ func TestEvaluateLong(t *testing.T) {
 			if err != nil || math.Abs(got.Loss-want.Loss) > 1e-10*want.Loss || math.Abs(got.SquaredError-want.SquaredError) > 1e-10*want.SquaredError {
 				t.Fatalf("%T: %+v, must be %+v, %v", c, got, want, err)
 			}
-			coefficients, _ := strategy.SeriesOf(c)
+			coefficients, ok := strategy.SeriesOf(c)
+			if !ok {
+				checkGramColumns(t, c.(*strategy.Comb), h)
+				continue
+			}
 			inverse, _ := strategy.InverseSeriesOf(c)
 			for i, v := range series.Invert(coefficients, s.Steps()) {
 				if math.Abs(v-inverse[i]) > 1e-9*(1+math.Abs(v)) {
@@ -96,6 +127,26 @@ func TestEvaluateLong(t *testing.T) {
 			}
 		}
 	})
+}
+
+// scaledComb is a comb with scaled columns, or the identity of a single step.
+func scaledComb(steps int, section strategy.Section) strategy.Strategy {
+	if steps < 3 {
+		return strategy.Identity(steps)
+	}
+	blt := must(strategy.NewBLT(steps, 2, []strategy.Section{section}))
+	return must(must(strategy.NewComb(blt, steps/2, strategy.Teeth{P: 0.5, A: -0.2})).WithColumns(
+		strategy.Polynomial{1, -0.8, 0.5}))
+}
+
+// checkGramColumns compares the quadratic form of a Gram matrix with the definition.
+func checkGramColumns(t *rapid.T, c *strategy.Comb, h *mat.SymDense) {
+	plain, e := c.Unscaled()
+	fast := gramColumns(h, plain.InverseSeries(), len(e))
+	want, _ := newGramResponse(h).Columns(plain.InverseSeries(), len(e))
+	if !mat.EqualApprox(fast, want, 1e-10*mat.Max(want)) {
+		t.Fatalf("%v, must be %v", mat.Formatted(fast), mat.Formatted(want))
+	}
 }
 
 func TestLongGradients(t *testing.T) {
@@ -144,7 +195,7 @@ func TestLongOptimaAreTheDenseOnes(t *testing.T) {
 	}
 	h := prefixLike(96)
 	responses := responsesOf(h)
-	for _, c := range []Class{BLT{3}, Toeplitz{Bandwidth: 16}, BandedInverse{4}, Comb{Buffers: 2}} {
+	for _, c := range []Class{BLT{3}, Toeplitz{Bandwidth: 16}, BandedInverse{4}, Comb{Buffers: 2}, Comb{Buffers: 2, ScaleColumns: true}} {
 		want, err := c.Optimize(ctx, Mean(h), s, Options{})
 		if err != nil {
 			t.Fatal(err)

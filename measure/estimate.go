@@ -97,11 +97,9 @@ func JudgeLong(ctx context.Context, g *export.Gram, s *workload.Sketch, c strate
 	if err := checkConfidence(g, s); err != nil {
 		return err
 	}
-	r, ok := strategy.InverseSeriesOf(c)
-	if !ok {
-		return fmt.Errorf("no Toeplitz strategy: %w", factorize.ErrUnsupported)
-	}
-	standard, truncation, err := s.LossError(ctx, c.Steps(), r)
+	standard, truncation, err := s.LossError(ctx, c.Steps(), func(r *workload.Response) (float64, error) {
+		return factorize.ResponseError(r, c)
+	})
 	if err != nil {
 		return err
 	}

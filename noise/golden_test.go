@@ -56,6 +56,8 @@ func given(t testing.TB) map[string]strategy.Strategy {
 	add("blt of 1 buffer", single, err)
 	comb, err := strategy.NewComb(odd, 5, strategy.Teeth{P: 0.8, A: 0.3})
 	add("comb", comb, err)
+	divided, err := comb.WithColumns(strategy.Polynomial{0.9, 0.3, -0.2})
+	add("comb, scaled", divided, err)
 	return all
 }
 
@@ -69,6 +71,7 @@ func TestGoldenRows(t *testing.T) {
 		"blt of 3 buffers": "3d44f803e3ffc5c63035e261647b2b3d390eec787529fb6547d83b5710e9c80e",
 		"blt of 4 buffers": "bbad2a2ef94d86b65f5ea2f2a51ceb0b11a61a6bcfa8d4092ed55a105f8dd14c",
 		"comb":             "ad8a4a1f5ca7c2e0881a7b0048c166d8799ddd7ee21f0db344f808936db5efd8",
+		"comb, scaled":     "6c44d76cb680326958816443450dbc947f37d95e44db79e3b6659bfcf46deb29",
 		"dense":            "df5423b20238ed4858bc37aa0fc799ff5ef96c16bc13c6aa5f3bdec1615173f3",
 		"toeplitz":         "8adaf3c75291b04cd333a133577a974debef1312ba4885595074d54c58976c89",
 		"toeplitz, scaled": "cf37903dbab5d1d2e5ba17f27be4839bdcfec08603b1d717c0bb2a776d03b694",

@@ -67,9 +67,11 @@ func (o Options) checkBudget(p Problem) error {
 		return fault.New("Memory", nil, "[Memory] is not for [Sampling] %v", o.Sampling)
 	case o.Budget.Floats() >= steps:
 		return nil
+	case steps > strategy.LongSteps && o.Sampling != participation.InTurn:
+		return fault.New("Memory", nil, "[Memory] is for at most %d steps with [Sampling] %v, unless all of them fit: "+
+			"choose [Class] instead", strategy.LongSteps, o.Sampling)
 	case steps > strategy.LongSteps:
-		return fault.New("Memory", nil, "[Memory] is for at most %d steps, unless all of them fit: choose [Class] instead",
-			strategy.LongSteps)
+		return nil
 	case p.Objective != Mean || o.split():
 		return fault.New("Memory", nil, "[Objective] %v and strategies of nodes are dense, which keeps %d numbers for "+
 			"each parameter: %d fit", p.Objective, steps, o.Budget.Floats())
@@ -78,13 +80,16 @@ func (o Options) checkBudget(p Problem) error {
 }
 
 // budgetClass returns the class that stands for all that fit until one of them is chosen.
-func (o Options) budgetClass(schema participation.Schema) factorize.Class {
+func (o Options) budgetClass(p Problem) factorize.Class {
+	schema := p.Schema
 	numbers := o.Budget.Floats()
 	switch {
 	case o.Sampling != participation.InTurn:
 		return DefaultClass(o.Sampling, schema)
 	case numbers >= schema.Steps() && participation.IsPartition(schema):
 		return factorize.Dense{}
+	case numbers < schema.Steps() && schema.Steps() > strategy.LongSteps:
+		return longClasses(p, numbers)[0]
 	}
 	return factorize.Banded{Bandwidth: min(numbers+1, schema.Steps())}
 }

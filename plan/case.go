@@ -195,23 +195,7 @@ func (s *comparing) long() bool { return s.Case.Problem.Schema.Steps() > strateg
 // candidates returns the ways to look at, own noise with batches in turn first. Their class is nil where it is to be
 // found.
 func (s *comparing) candidates() []Way {
-	steps := s.Case.Problem.Schema.Steps()
-	small := factorize.BLT{Buffers: min(factorize.BLT{}.Traits().Buffers, steps-1)}
-	if s.limited() {
-		small.Buffers = min(small.Buffers, s.Case.Options.Budget.Floats())
-	}
-	independent := factorize.Class(factorize.Banded{Bandwidth: 1})
-	if s.long() {
-		independent = factorize.Toeplitz{Bandwidth: 1}
-	}
-	var ways []Way
-	if !s.long() {
-		ways = append(ways, Way{})
-	}
-	if small.Buffers > 0 && (s.long() || !s.limited()) {
-		ways = append(ways, Way{Class: small})
-	}
-	ways = append(ways, Way{Class: independent})
+	ways := s.ownInTurn()
 	if s.Case.Problem.Network != nil {
 		ways = append(ways, Way{PerNode: true, Class: factorize.Dense{}})
 	}
@@ -231,6 +215,42 @@ func (s *comparing) candidates() []Way {
 		ways[i].Ranked = (w.Sampling == participation.InTurn || s.Case.Secret == Yes) && (!w.Shared || s.Case.Collude == No)
 	}
 	return ways
+}
+
+// ownInTurn returns the ways of own noise with batches in turn: the best for the memory, or for many steps each class that
+// fits; then, for comparison, classes of little memory, if there is no limit, and independent noise.
+func (s *comparing) ownInTurn() []Way {
+	schema := s.Case.Problem.Schema
+	numbers := schema.Steps() - 1
+	if s.limited() {
+		numbers = s.Case.Options.Budget.Floats()
+	}
+	var ways []Way
+	switch {
+	case s.long():
+		for _, c := range longClasses(s.Case.Problem, numbers) {
+			ways = append(ways, Way{Class: c})
+		}
+		if numbers > 0 {
+			ways = append(ways, Way{Class: factorize.Toeplitz{Bandwidth: 1}})
+		}
+		return ways
+	case s.limited():
+		ways = []Way{{}}
+	default:
+		ways = []Way{{}}
+		for _, c := range longClasses(s.Case.Problem, numbers) {
+			if comb, is := c.(factorize.Comb); numbers > 0 && (!is || worthIt(comb, schema)) {
+				ways = append(ways, Way{Class: c})
+			}
+		}
+	}
+	return append(ways, Way{Class: factorize.Banded{Bandwidth: 1}})
+}
+
+// worthIt reports whether a comb of period b keeps at most half as many numbers as the dense optimum does.
+func worthIt(c factorize.Comb, schema participation.Schema) bool {
+	return 2*(schema.Separation()+c.Buffers) <= schema.Steps()
 }
 
 // look solves the case in one way, or says why not. It fails where ctx ends.

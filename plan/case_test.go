@@ -90,8 +90,10 @@ func TestCompareLeavesOut(t *testing.T) {
 	}
 	c.Problem.Schema = must(participation.NewCyclic(5000, 10, 500))
 	of = reasons(c)
-	if reason, there := of["own noise, in turn, blt, d = 4"]; !there || reason != "" || of["own noise, poisson"] == "" {
-		t.Errorf("many steps: %q", of)
+	for _, way := range []string{"own noise, in turn, blt, d = 4", "own noise, in turn, comb, d = 4, scaled columns"} {
+		if reason, there := of[way]; !there || reason != "" || of["own noise, poisson"] == "" {
+			t.Errorf("many steps: %s: %q", way, of)
+		}
 	}
 	c = caseOf(t)
 	c.Limit = time.Nanosecond

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -35,7 +36,8 @@ const MaxBuffers = 24
 //   - a banded inverse of w coefficients, with zeros within the unit circle, is a rational function (BLT) of w-1 poles.
 //
 // Where patterns do not overlap fewer bands are never better than more, so that the best strategy for a budget has as many as
-// fit, or is a rational function. For these the search is one without a certificate, and a smaller one may turn out to be the better.
+// fit, or is a rational function or a comb. For these the search is one without a certificate, and a smaller one may turn out
+// to be the better. A comb with more than combBuffers buffers is hardly better than with as many.
 type classSearch struct {
 	objective factorize.Objective
 	schema    participation.Schema
@@ -77,19 +79,63 @@ func (s *classSearch) best(ctx context.Context, numbers int) (Fitting, error) {
 			return Fitting{}, err
 		}
 	}
-	return slices.MinFunc(s.found, func(a, b Fitting) int {
-		switch {
-		case a.Result.Loss < b.Result.Loss:
-			return -1
-		case a.Result.Loss > b.Result.Loss:
-			return 1
-		}
-		return a.Floats() - b.Floats()
-	}), nil
+	return s.leastLoss(), nil
 }
 
-// mostBands looks at the most bands that fit, and at all numbers of buffers.
+// leastLoss returns the strategy of least loss of those that were found.
+func (s *classSearch) leastLoss() Fitting {
+	return slices.MinFunc(s.found, func(a, b Fitting) int {
+		return cmp.Or(cmp.Compare(a.Result.Loss, b.Result.Loss), cmp.Compare(a.Floats(), b.Floats()))
+	})
+}
+
+// bestOf returns the strategy of least loss of some classes.
+func (s *classSearch) bestOf(ctx context.Context, classes []factorize.Class) (Fitting, error) {
+	for i, c := range classes {
+		s.show(c, float64(i)/float64(len(classes)))
+		if err := s.add(ctx, c, factorize.Options{}); err != nil {
+			return Fitting{}, err
+		}
+	}
+	return s.leastLoss(), nil
+}
+
+// longClasses returns the classes to look at for so many numbers, where there are too many steps for bounds of classes: few
+// buffers, and the comb with the longest period that fits, b or a divisor of it. As many bands or coefficients are worse.
+func longClasses(p Problem, numbers int) []factorize.Class {
+	schema := p.Schema
+	numbers = min(numbers, schema.Steps()-1)
+	if numbers < 1 {
+		return []factorize.Class{factorize.Toeplitz{Bandwidth: 1}}
+	}
+	all := []factorize.Class{factorize.BLT{Buffers: min(numbers, combBuffers)}}
+	b := schema.Separation()
+	if b >= schema.Steps() { // records take part once
+		return all
+	}
+	period := min(b, numbers-1)
+	for period > 0 && b%period != 0 {
+		period--
+	}
+	if period < b && numbers > combBuffers {
+		all = append(all, factorize.BLT{Buffers: min(numbers, 2*combBuffers)})
+	}
+	if period > combBuffers {
+		c := scaledIfPossible(factorize.Comb{Buffers: min(numbers-period, combBuffers)}, schema)
+		c.ScaleColumns = c.ScaleColumns && p.Workload.CountsAll()
+		if period < b {
+			c.Period = period
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// mostBands looks at the comb and the most bands that fit, and at all numbers of buffers.
 func (s *classSearch) mostBands(ctx context.Context, most int) error {
+	if err := s.comb(ctx, min(most, s.schema.Separation()+combBuffers), 0); err != nil {
+		return err
+	}
 	s.show(factorize.Banded{Bandwidth: most + 1}, 0)
 	if err := s.bandsOf(ctx, most+1); err != nil {
 		return err
@@ -115,6 +161,9 @@ func (s *classSearch) front(ctx context.Context, most int) error {
 		}
 		fraction := float64(i) / float64(len(all))
 		if err := s.series(ctx, m, fraction); err != nil {
+			return err
+		}
+		if err := s.comb(ctx, m, fraction); err != nil {
 			return err
 		}
 		s.show(factorize.Banded{Bandwidth: m + 1}, fraction)
@@ -145,6 +194,31 @@ func (s *classSearch) series(ctx context.Context, numbers int, fraction float64)
 	c := factorize.BLT{Buffers: numbers}
 	s.show(c, fraction)
 	return s.add(ctx, c, factorize.Options{})
+}
+
+// combBuffers is the most buffers of the combs that are looked at.
+const combBuffers = 4
+
+// comb looks at the comb of period b that keeps so many numbers, if it has at most combBuffers buffers and more rows: a
+// BLT of few buffers has those of a short period.
+func (s *classSearch) comb(ctx context.Context, numbers int, fraction float64) error {
+	b := s.schema.Separation()
+	c := scaledIfPossible(factorize.Comb{Buffers: numbers - b}, s.schema)
+	if b <= combBuffers || c.Buffers < 1 || c.Buffers > combBuffers || c.Supports(s.objective.Kind(), s.schema) != nil {
+		return nil
+	}
+	if s.settled(numbers) || s.interrupted(ctx) {
+		return nil
+	}
+	s.show(c, fraction)
+	return s.add(ctx, c, factorize.Options{})
+}
+
+// scaledIfPossible returns the class with scaled columns, which cost no memory, if it has them under the schema.
+func scaledIfPossible(c factorize.Comb, schema participation.Schema) factorize.Comb {
+	c.ScaleColumns = true
+	c.ScaleColumns = c.Supports(factorize.MeanError, schema) == nil
+	return c
 }
 
 // interrupted reports whether the search is to end with what there is.
@@ -198,7 +272,7 @@ func (s *classSearch) add(ctx context.Context, c factorize.Class, o factorize.Op
 }
 
 // memories returns, in ascending order and up to a number below T, how many numbers a node may keep to be looked at: 0
-// to 4, then each about half as many more, whole periods of b, and the last.
+// to 4, then each about half as many more, whole periods of b, combs of two and of combBuffers buffers, and the last.
 func memories(schema participation.Schema, most int) []int {
 	var all []int
 	for m := 0; m < most; m = max(m+1, m+m/2) {
@@ -208,6 +282,11 @@ func memories(schema participation.Schema, most int) []int {
 	for w := b; w <= most; w *= 2 {
 		all = append(all, w-1)
 	}
+	for _, m := range []int{b + 2, b + combBuffers} {
+		if b > combBuffers && m < most {
+			all = append(all, m)
+		}
+	}
 	all = append(all, most)
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -215,11 +294,15 @@ func memories(schema participation.Schema, most int) []int {
 
 // ClassText names a class with its parameters, such as "blt, 4 buffers".
 func ClassText(c factorize.Class) string {
-	switch p := c.Parameters(); {
-	case p.Buffers > 0:
-		return fmt.Sprintf("%s, d = %d", c.Name(), p.Buffers)
-	case p.Bandwidth > 0:
-		return fmt.Sprintf("%s, w = %d", c.Name(), p.Bandwidth)
+	text, p := c.Name(), c.Parameters()
+	if p.Buffers > 0 {
+		text += fmt.Sprintf(", d = %d", p.Buffers)
 	}
-	return c.Name()
+	if p.Bandwidth > 0 {
+		text += fmt.Sprintf(", w = %d", p.Bandwidth)
+	}
+	if p.ScaleColumns {
+		text += ", scaled columns"
+	}
+	return text
 }

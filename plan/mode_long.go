@@ -42,26 +42,32 @@ func (longMode) check(p Problem, o Options) error {
 	case o.Start != nil || o.StartFrom != "" || o.Checkpoint != "":
 		return fault.New("StartFrom", nil, many+"[StartFrom] and [Checkpoint] are for the dense optimum",
 			strategy.LongSteps)
-	case o.Class.Parameters().ScaleColumns:
-		return fault.New("ScaleColumns", nil, many+"no [ScaleColumns]", strategy.LongSteps)
+	case o.Class.Parameters().ScaleColumns && o.Class.Supports(factorize.ManySteps, p.Schema) != nil:
+		return fault.New("ScaleColumns", nil, many+"[ScaleColumns] is for [Class] comb, whose patterns do not overlap",
+			strategy.LongSteps)
+	case o.Class.Parameters().ScaleColumns && !p.Workload.CountsAll():
+		return fault.New("ScaleColumns", nil, many+"[ScaleColumns] is not for weights of steps", strategy.LongSteps)
 	}
 	return nil
 }
 
-func (longMode) needs(j *job) need { return j.need(0, 1, 1e6*float64(j.schema().Steps())) }
+func (longMode) needs(j *job) need {
+	time := 1e6 * float64(j.schema().Steps())
+	if b := j.Options.Budget; b != nil {
+		time *= float64(len(longClasses(j.Problem, b.Floats())))
+	}
+	return j.need(0, 1, time)
+}
 
 func (longMode) solve(ctx context.Context, s *job) error {
 	responses, sketch, err := s.source("network").Responses(ctx)
 	if err != nil {
 		return fmt.Errorf("computing the response of the network: %w", err)
 	}
-	class := s.Options.Class
-	s.show(class.Name()+" strategy", 0)
 	objective := factorize.Long(responses)
 	s.many = objective
-	if s.OfClass, err = class.Optimize(ctx, objective, s.schema(), factorize.Options{
-		Progress: func(it factorize.Iteration) { s.show(class.Name()+" strategy", s.classFraction(it)) }}); err != nil {
-		return fmt.Errorf("optimizing the %s strategy: %w", class.Name(), err)
+	if err := s.optimizeLong(ctx); err != nil {
+		return err
 	}
 	if sketch != nil {
 		s.estimate = sketch
@@ -90,4 +96,22 @@ func (longMode) solve(ctx context.Context, s *job) error {
 		return err
 	}
 	return s.comparePlain(ctx)
+}
+
+// optimizeLong computes the best strategy of the class, or of the classes that the budget has room for.
+func (s *job) optimizeLong(ctx context.Context) error {
+	if b := s.Options.Budget; b != nil {
+		search := &classSearch{objective: s.many, schema: s.schema(), progress: s.show}
+		best, err := search.bestOf(ctx, longClasses(s.Problem, b.Floats()))
+		s.OfClass, s.Options.Class, s.Fitting = best.Result, best.Class, search.found
+		return err
+	}
+	class := s.Options.Class
+	s.show(class.Name()+" strategy", 0)
+	var err error
+	if s.OfClass, err = class.Optimize(ctx, s.many, s.schema(), factorize.Options{
+		Progress: func(it factorize.Iteration) { s.show(class.Name()+" strategy", s.classFraction(it)) }}); err != nil {
+		return fmt.Errorf("optimizing the %s strategy: %w", class.Name(), err)
+	}
+	return nil
 }

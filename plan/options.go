@@ -66,7 +66,7 @@ func (o Options) filled(p Problem) Options {
 	switch {
 	case o.Class != nil:
 	case o.Budget != nil:
-		o.Class = o.budgetClass(p.Schema)
+		o.Class = o.budgetClass(p)
 	default:
 		o.Class = DefaultClass(o.Sampling, p.Schema)
 	}

@@ -26,8 +26,13 @@ func draws() map[string]func(t *rapid.T, steps int) strategy.Strategy {
 			if steps == 1 {
 				return drawBLT(t, steps) // there is no comb
 			}
-			teeth := strategy.Teeth{P: rapid.Float64Range(-0.9, 0.9).Draw(t, "P"), A: rapid.Float64Range(-0.9, 0.9).Draw(t, "A")}
-			return must(strategy.NewComb(drawBLT(t, steps), rapid.IntRange(1, steps-1).Draw(t, "period"), teeth))
+			return drawComb(t, steps)
+		},
+		"comb, scaled": func(t *rapid.T, steps int) strategy.Strategy {
+			if steps == 1 {
+				return drawBLT(t, steps)
+			}
+			return must(drawComb(t, steps).WithColumns(drawColumns(t, steps)))
 		},
 		"dp-d-sgd": func(_ *rapid.T, steps int) strategy.Strategy { return strategy.Identity(steps) },
 		"antipgd":  func(_ *rapid.T, steps int) strategy.Strategy { return strategy.AntiPGD(steps) },
@@ -39,6 +44,15 @@ func draws() map[string]func(t *rapid.T, steps int) strategy.Strategy {
 			return must(strategy.BandedInverseSquareRoot(steps, rapid.IntRange(1, steps).Draw(t, "bands")))
 		},
 	}
+}
+
+func drawComb(t *rapid.T, steps int) *strategy.Comb {
+	teeth := strategy.Teeth{P: rapid.Float64Range(-0.9, 0.9).Draw(t, "P"), A: rapid.Float64Range(-0.9, 0.9).Draw(t, "A")}
+	return must(strategy.NewComb(drawBLT(t, steps), rapid.IntRange(1, steps-1).Draw(t, "period"), teeth))
+}
+
+func drawColumns(t *rapid.T, steps int) strategy.Polynomial {
+	return append(strategy.Polynomial{1}, rapid.SliceOfN(rapid.Float64Range(-0.4, 2), 0, min(2, steps-1)).Draw(t, "columns")...)
 }
 
 func must[S strategy.Strategy](c S, err error) S {

@@ -17,6 +17,7 @@ import (
 type Growth struct {
 	schema     participation.Schema
 	series     []float64                         // of a Toeplitz strategy of more than LongSteps steps, of which nothing of size T×T is made
+	columns    []float64                         // scales of its columns; nil: there are none
 	transposed *mat.Dense                        // Cᵀ; nil with series
 	later      map[int]participation.Sensitivity // of the steps that bound earlier ones, as far as they were needed
 }
@@ -31,6 +32,12 @@ func NewGrowth(c Strategy, schema participation.Schema) (*Growth, error) {
 		if series, ok := SeriesOf(c); ok {
 			_, err := longSensitivity(series, schema)
 			return &Growth{schema: schema, series: series, later: map[int]participation.Sensitivity{}}, err
+		}
+		if comb, ok := c.(*Comb); ok {
+			columns := comb.columns.Scales(c.Steps())
+			_, err := columnsSensitivity(comb.series(), columns, schema)
+			return &Growth{schema: schema, series: comb.series(), columns: columns,
+				later: map[int]participation.Sensitivity{}}, err
 		}
 	}
 	var lower mat.TriDense
@@ -79,6 +86,9 @@ func (g *Growth) bound(steps int) (participation.Sensitivity, error) {
 	cut, err := participation.Leading(g.schema, steps)
 	if err != nil {
 		return participation.Sensitivity{}, err
+	}
+	if g.columns != nil {
+		return columnsSensitivity(g.series[:min(steps, len(g.series))], g.columns[:steps], cut)
 	}
 	if g.series != nil {
 		return longSensitivity(g.series[:min(steps, len(g.series))], cut)

@@ -12,7 +12,8 @@ type Parameters struct {
 	Diagonals [][]float64 `json:"diagonals,omitempty"` // banded: diagonals[d][s] = C[s+d, s]
 	// toeplitz: C[t,s] = coefficients[t-s]·column_scales[s]; banded-inverse: of C⁻¹; comb: p and a of (1 - p x^w)/(1 - a x^w)
 	Coefficients []float64 `json:"coefficients,omitempty"`
-	Columns      []float64 `json:"column_scales,omitempty"` // toeplitz
+	// toeplitz: T scales; comb: the e of C⁻¹[t,s] = (e_0 + e_1 t/T + e_2 (t/T)² + …)·r[t-s], r = 1/c
+	Columns []float64 `json:"column_scales,omitempty"`
 	// blt and comb, whose c is this times the comb: c(x) = scale · Π (1 - p x + q x²)/(1 - a x + b x²)
 	Scale    float64      `json:"scale,omitempty"`
 	Sections [][4]float64 `json:"sections,omitempty"` // p, q, a, b

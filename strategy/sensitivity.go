@@ -24,6 +24,9 @@ func Sensitivity(c Strategy, schema participation.Schema) (participation.Sensiti
 		if series, ok := SeriesOf(c); ok {
 			return longSensitivity(series, schema)
 		}
+		if comb, ok := c.(*Comb); ok {
+			return columnsSensitivity(comb.series(), comb.columns.Scales(c.Steps()), schema)
+		}
 	}
 	var lower mat.TriDense
 	c.StrategyTo(&lower)

@@ -184,8 +184,12 @@ func isLongExport(e *export.Export) bool {
 	if m.Steps <= strategy.LongSteps || e.C != nil || m.PerNode != nil {
 		return false
 	}
-	c, err := factorize.ClassOf(m.Strategy.Class)
-	return err == nil && c.Traits().Has(factorize.ManySteps) && m.Strategy.Columns == nil
+	c, err := measure.ClassOf(m)
+	if err != nil {
+		return false
+	}
+	_, comb := c.(factorize.Comb)
+	return c.Traits().Has(factorize.ManySteps) && (comb || m.Strategy.Columns == nil)
 }
 
 // isDense reports whether the strategy is of the class of all.

@@ -98,7 +98,7 @@ func allExports(t testing.TB) map[string]exported {
 		"parameters": {network: path, options: of(factorize.BLT{Buffers: 2}),
 			write: export.WriteOptions{ParametersOnly: true}},
 		"banded-inverse": {network: path, options: of(factorize.BandedInverse{Bandwidth: 3})},
-		"comb":           {network: path, options: of(factorize.Comb{Buffers: 2})},
+		"comb":           {network: path, options: of(factorize.Comb{Buffers: 2, ScaleColumns: true})},
 		"per node":       {network: path, options: plan.Options{PerNode: true, NoBaselines: true}},
 		"groups":         {network: path, options: plan.Options{Groups: 2}},
 		"min-sep": {network: path, problem: plan.Problem{Schema: must(participation.NewMinSep(6, 2, 2))},

@@ -123,7 +123,7 @@ func TestStatedErrorsHold(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				standard, truncation, err := s.LossError(context.Background(), steps, r)
+				standard, truncation, err := s.LossError(context.Background(), steps, seriesError(r))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -45,8 +45,8 @@ const (
 )
 
 // quadratic returns Σ_l counts[l]·weight·x_lᵀMx_l, and writes its derivative to grad unless that is nil, which takes T
-// states of memory.
-func (m *modes) quadratic(grad, rs, counts []float64) float64 {
+// states of memory, and the terms to each, unless that is nil.
+func (m *modes) quadratic(grad, rs, counts, each []float64) float64 {
 	steps, size := len(rs), len(m.theta)
 	kept := steps
 	if grad == nil {
@@ -64,7 +64,11 @@ func (m *modes) quadratic(grad, rs, counts []float64) float64 {
 		parallel.For((count+rowsAtOnce-1)/rowsAtOnce, func(i int) {
 			from := i * rowsAtOnce
 			rows := min(rowsAtOnce, count-from)
-			energies[first/rowsAtOnce+i] = m.energy(states[from*size:(from+rows)*size], counts[first+from:])
+			var terms []float64
+			if each != nil {
+				terms = each[first+from:]
+			}
+			energies[first/rowsAtOnce+i] = m.energy(states[from*size:(from+rows)*size], counts[first+from:], terms)
 		})
 	}
 	if grad != nil {
@@ -164,8 +168,9 @@ func (b bank) vanish(l int) {
 	}
 }
 
-// energy returns Σ_l counts[l]·weight·x_lᵀMx_l over the rows x_l, which become counts[l]·weight·Mx_l.
-func (m *modes) energy(x, counts []float64) float64 {
+// energy returns Σ_l counts[l]·weight·x_lᵀMx_l over the rows x_l, which become counts[l]·weight·Mx_l, and writes the terms
+// to each, unless that is nil.
+func (m *modes) energy(x, counts, each []float64) float64 {
 	size := len(m.theta)
 	rows := len(x) / size
 	y := x
@@ -182,13 +187,16 @@ func (m *modes) energy(x, counts []float64) float64 {
 			x[l*size+j] = w * y[l*size+j]
 		}
 		total += w * dot
+		if each != nil {
+			each[l] = w * dot
+		}
 	}
 	return total
 }
 
 // linear returns 2Σ_l counts[l]·sums_l·weight·left·x_l, adds half its derivative by sums to force, and writes that by
-// the other way of rs to grad unless it is nil.
-func (m *modes) linear(grad, rs, counts, sums, force []float64) float64 {
+// the other way of rs to grad unless it is nil, and the terms to each, unless that is nil.
+func (m *modes) linear(grad, rs, counts, sums, force, each []float64) float64 {
 	state := m.bank()
 	var total float64
 	for l, v := range rs {
@@ -198,6 +206,9 @@ func (m *modes) linear(grad, rs, counts, sums, force []float64) float64 {
 		}
 		w := counts[l] * m.weight
 		total += 2 * w * y * sums[l]
+		if each != nil {
+			each[l] = 2 * w * y * sums[l]
+		}
 		force[l] += w * y
 	}
 	if grad == nil {

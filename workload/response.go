@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/parallel"
@@ -50,20 +51,29 @@ func (r *Response) For(steps int) *Response {
 // Response returns the estimate for T = steps. Its error is a spec that is not time-invariant.
 func (s *Sketch) Response(steps int) (*Response, error) { return s.response(steps, s.probes) }
 
-// LossError estimates the relative error of the squared error that Response gives to r: the standard error of the
-// mean over the probes, which Factor is to be multiplied with (0 for unit vectors), and what few Lanczos steps may
-// have made of it (rough).
-func (s *Sketch) LossError(ctx context.Context, steps int, r []float64) (standard, truncation float64, err error) {
+// LossError estimates the relative error of a squared error, which a function computes of a Response for so many steps:
+// the standard error of the mean over the probes, which Factor is to be multiplied with (0 for unit vectors), and what few
+// Lanczos steps may have made of it (rough).
+func (s *Sketch) LossError(
+	ctx context.Context, steps int, of func(*Response) (float64, error),
+) (standard, truncation float64, err error) {
 	all, err := s.Response(steps)
 	if err != nil {
 		return 0, 0, err
 	}
-	whole := all.Error(nil, r)
+	whole, err := of(all)
+	if err != nil {
+		return 0, 0, err
+	}
 	rough, err := s.rough().Response(steps)
 	if err != nil {
 		return 0, 0, err
 	}
-	truncation = math.Abs(rough.Error(nil, r)-whole) / whole
+	coarse, err := of(rough)
+	if err != nil {
+		return 0, 0, err
+	}
+	truncation = math.Abs(coarse-whole) / whole
 	for i := range s.random() {
 		if ctx.Err() != nil {
 			return 0, 0, context.Cause(ctx)
@@ -72,7 +82,11 @@ func (s *Sketch) LossError(ctx context.Context, steps int, r []float64) (standar
 		if err != nil {
 			return 0, 0, err
 		}
-		d := (one.Error(nil, r) - whole) / whole
+		single, err := of(one)
+		if err != nil {
+			return 0, 0, err
+		}
+		d := (single - whole) / whole
 		standard += d * d
 	}
 	n := float64(len(s.probes))
@@ -109,8 +123,12 @@ func (r *Response) Error(grad, rs []float64) float64 {
 	if len(rs) != r.steps || grad != nil && len(grad) != r.steps {
 		panic(mat.ErrShape)
 	}
+	return r.error(grad, rs, r.spec.Weights.counts(r.steps), nil)
+}
+
+// error is Error where ‖F_l‖² counts that often. It writes the terms of the sum to each, unless that is nil.
+func (r *Response) error(grad, rs, counts, each []float64) float64 {
 	x := r.spec.filter(r.steps).series(rs)
-	counts := r.spec.Weights.counts(r.steps)
 	keep := 1 - r.spec.WeightDecay
 	sums := make([]float64, r.steps) // the state of the mode θ = 1
 	var sum float64
@@ -122,6 +140,9 @@ func (r *Response) Error(grad, rs []float64) float64 {
 	var total float64
 	for l, v := range sums {
 		total += counts[l] * r.stationary * v * v
+		if each != nil {
+			each[l] = counts[l] * r.stationary * v * v
+		}
 		force[l] = counts[l] * r.stationary * v
 	}
 	into := x
@@ -134,22 +155,38 @@ func (r *Response) Error(grad, rs []float64) float64 {
 			grads[i] = make([]float64, r.steps)
 		}
 	}
-	energies := make([]float64, len(r.groups)+1)
+	energies, terms := make([]float64, len(r.groups)+1), make([][]float64, len(r.groups)+1)
 	parallel.For(len(energies), func(i int) {
-		switch {
+		switch terms[i] = r.terms(each); {
 		case i < len(r.groups):
-			energies[i] = r.groups[i].quadratic(grads[i], into, counts)
+			energies[i] = r.groups[i].quadratic(grads[i], into, counts, terms[i])
 		case r.cross != nil:
-			energies[i] = r.cross.linear(grads[i], into, counts, sums, force)
+			energies[i] = r.cross.linear(grads[i], into, counts, sums, force, terms[i])
 		}
 	})
-	for _, e := range energies {
+	for i, e := range energies {
 		total += e
+		addTo(each, terms[i])
 	}
 	if grad != nil {
 		r.backpropagate(grad, grads, force)
 	}
 	return total
+}
+
+// terms returns room for T terms, nil if nobody wants them.
+func (r *Response) terms(each []float64) []float64 {
+	if each == nil {
+		return nil
+	}
+	return make([]float64, r.steps)
+}
+
+// addTo adds terms to each, if both are there.
+func addTo(each, terms []float64) {
+	if each != nil {
+		floats.Add(each, terms)
+	}
 }
 
 // backpropagate writes the derivative by rs, given those by what goes into the modes and, halved, by the sums.

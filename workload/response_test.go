@@ -75,6 +75,7 @@ func TestResponseIsGram(t *testing.T) {
 		if math.Abs(got-want) > 1e-10*want || got != response.Error(nil, r) {
 			t.Fatalf("error %v, must be %v", got, want)
 		}
+		checkColumns(t, response, h, r)
 		at := rng.IntN(steps)
 		const step = 1e-4
 		r[at] += step
@@ -85,6 +86,40 @@ func TestResponseIsGram(t *testing.T) {
 			t.Fatalf("derivative %d is %v, must be %v", at, grad[at], slope)
 		}
 	})
+}
+
+// seriesError returns the error of r by a response.
+func seriesError(r []float64) func(*Response) (float64, error) {
+	return func(x *Response) (float64, error) { return x.Error(nil, r), nil }
+}
+
+// checkColumns compares the error of scaled columns with what the Gram matrix gives; where steps have weights there is none.
+func checkColumns(t *rapid.T, response *Response, h *mat.SymDense, r []float64) {
+	steps := len(r)
+	q, err := response.Columns(r, 3)
+	if !response.spec.CountsAll() {
+		if err == nil {
+			t.Fatal("scaled columns with weights of steps")
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := mat.NewVecDense(3, []float64{1, -0.7, 0.4})
+	m := mat.NewDense(steps, steps, nil)
+	for s := range steps {
+		u := float64(s) / float64(steps)
+		for j := range s + 1 {
+			m.Set(s, j, (1-0.7*u+0.4*u*u)*r[s-j])
+		}
+	}
+	var hm, product mat.Dense
+	hm.Mul(h, m)
+	product.Mul(m.T(), &hm)
+	if got, want := mat.Inner(e, q, e), mat.Trace(&product); math.Abs(got-want) > 1e-9*want {
+		t.Fatalf("error %v with scaled columns, must be %v", got, want)
+	}
 }
 
 // A sketch's response is its kernel's Gram matrix.
@@ -110,7 +145,7 @@ func TestSketchResponse(t *testing.T) {
 		if math.Abs(got-want) > 1e-10*want {
 			t.Fatalf("error %v, must be %v", got, want)
 		}
-		standard, truncation, err := s.LossError(context.Background(), steps, r)
+		standard, truncation, err := s.LossError(context.Background(), steps, seriesError(r))
 		if err != nil || !(standard >= 0) || !(truncation >= 0) || standard > 10 {
 			t.Fatalf("errors %v and %v, %v", standard, truncation, err)
 		}

@@ -43,7 +43,7 @@ func TestFewStepsAreSaid(t *testing.T) {
 					for i := 1; i < steps; i++ {
 						r[i] = -0.9 * (1 - decay) * math.Pow(decay, float64(i-1))
 					}
-					standard, said, err := s.LossError(context.Background(), steps, r)
+					standard, said, err := s.LossError(context.Background(), steps, seriesError(r))
 					if err != nil || standard != 0 {
 						t.Fatal(standard, err)
 					}

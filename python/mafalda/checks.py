@@ -247,6 +247,10 @@ def _check_strategy(m: dict[str, Any]) -> None:
         if kind == "comb":
             _claim(1 <= width < steps, "a comb has a period below T")
             _claim(len(s.get("coefficients", [])) == 2, "a comb has two coefficients")
+            e = s.get("column_scales", [1.0])
+            _claim(1 <= len(e) <= 8, "the column_scales of a comb have 1 to 8 coefficients")
+            least = min(filters.polynomial(e, t, steps) for t in range(steps))
+            _claim(least > 0, "the column_scales of a comb are not positive in all steps")
     elif kind == "banded":
         d = s.get("diagonals", [])
         _claim(1 <= width == len(d) <= steps, "a banded strategy has as many diagonals as bands")
@@ -514,6 +518,8 @@ def matrix(strategy: dict[str, Any], steps: int) -> np.ndarray:
                 column = np.convolve(column, tooth)[:steps] if sign < 0 else _divide(column, list(tooth), steps)
     for lag in range(steps):
         c[at[lag:], at[: steps - lag]] = column[lag]
+    if kind == "comb" and "column_scales" in strategy:
+        return c / np.array([filters.polynomial(strategy["column_scales"], t, steps) for t in range(steps)])
     return c * np.asarray(strategy.get("column_scales", 1.0))
 
 

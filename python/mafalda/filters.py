@@ -95,11 +95,20 @@ def _comb(s: dict[str, Any], steps: int) -> Filter:
     p, a = s["coefficients"]
     past: list[Any] = [0.0] * s["bandwidth"]  # newest first
     blt = _blt(s, steps)
-    row = next(blt)
-    for _ in range(steps):
-        row = blt.send((yield row)) + past[-1]
+    row, scaled = next(blt), np.zeros(0)
+    for t in range(steps):
+        row = blt.send((yield scaled)) + past[-1]
         past = [a * past[-1] + (p - a) * row] + past[:-1]
-    yield row
+        scaled = polynomial(s["column_scales"], t, steps) * row if "column_scales" in s else row
+    yield scaled
+
+
+def polynomial(e: list[float], t: int, steps: int) -> float:
+    """e_0 + e_1 t/T + e_2 (t/T)² + …: one over the scale of column t of a comb."""
+    v = 0.0
+    for coefficient in reversed(e):
+        v = v * (t / steps) + coefficient
+    return v
 
 
 _STRUCTURED = {

@@ -26,7 +26,12 @@ func TestLongRun(t *testing.T) {
 	if code, _, errs := mafalda("plot", dir, "-o", t.TempDir()); code != 2 || !strings.Contains(errs, "at most 4096") {
 		t.Errorf("plot: code %d, %s", code, errs)
 	}
-	estimated := optimizeJSON(t, append(args, "--strategy", "toeplitz", "--bandwidth", "3", "--gram", "lanczos", "--no-baselines")...)
+	combed := filepath.Join(t.TempDir(), "comb")
+	estimated := optimizeJSON(t, append(args, "--strategy", "comb", "--buffers", "1", "--scale-columns", "--gram", "lanczos",
+		"--no-baselines", "-o", combed)...)
+	if code, out, errs := mafalda("verify", combed); code != 0 || len(estimated.Strategy.Columns) != 3 {
+		t.Errorf("verify: code %d, %s%s", code, out, errs)
+	}
 	if uneven := optimizeJSON(t, "--graph", "florentine", "--T", steps, "-k", "20", "--strategy", "toeplitz",
 		"--bandwidth", "3", "--no-baselines"); uneven.Gram.Method != "exact" {
 		t.Errorf("uniform gossip of 15 nodes: %+v", uneven.Gram)
@@ -55,7 +60,7 @@ func TestLongRun(t *testing.T) {
 		"worst step": {[]string{"-k", "3", "--strategy", "blt", "--objective", "max"}, "one dense strategy"},
 		"too long":   {[]string{"--T", "2000000", "-k", "4", "--strategy", "blt"}, "at most 1048576"},
 		"start":      {[]string{"-k", "3", "--strategy", "blt", "--start", dir}, "are for the dense optimum"},
-		"scales":     {[]string{"-k", "3", "--strategy", "toeplitz", "--scale-columns"}, "no --scale-columns"},
+		"scales":     {[]string{"-k", "3", "--strategy", "toeplitz", "--scale-columns"}, "--scale-columns is for --strategy comb"},
 		"exact, large": {[]string{"-k", "3", "--strategy", "blt", "--graph", "star:2049", "--gossip", "uniform", "--gram",
 			"exact"}, "use --gram lanczos"},
 		"directed": {[]string{"-k", "3", "--strategy", "blt", "--graph", directed, "--directed"},

@@ -219,7 +219,7 @@ func (f *classFlags) bind(cmd *cobra.Command) {
 	cmd.Flags().Var((*terminal.WholeNumber)(&f.bandwidth), "bandwidth", "bands or coefficients w of the strategy (default: "+
 		"see --strategy)")
 	cmd.Flags().Var((*terminal.WholeNumber)(&f.buffers), "buffers", "buffers of --strategy blt, fewer by default where T is no more")
-	cmd.Flags().BoolVar(&f.scaleColumns, "scale-columns", false, "fit a scale for every column of --strategy toeplitz")
+	cmd.Flags().BoolVar(&f.scaleColumns, "scale-columns", false, "fit the scales of columns, for --strategy toeplitz and comb")
 	terminal.CompleteWith(cmd, "strategy", names)
 	terminal.InGroup(cmd, "Strategy", "strategy", "bandwidth", "buffers", "scale-columns")
 }
@@ -245,7 +245,7 @@ func (f *classFlags) choose(cmd *cobra.Command, c factorize.Class) (factorize.Cl
 	case changed("buffers") && has.Buffers == 0:
 		return nil, terminal.Usagef("--buffers is for --strategy blt")
 	case f.scaleColumns && !has.ScaleColumns:
-		return nil, terminal.Usagef("--scale-columns is for --strategy toeplitz")
+		return nil, terminal.Usagef("--scale-columns is for --strategy toeplitz and comb")
 	}
 	return c.With(factorize.Parameters{Bandwidth: given(cmd, "bandwidth", f.bandwidth),
 		Buffers: given(cmd, "buffers", f.buffers), ScaleColumns: f.scaleColumns})

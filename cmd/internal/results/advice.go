@@ -223,10 +223,15 @@ func privacyWords(p *plan.Privacy) []string {
 // classWords are the flags of a class with its parameters.
 func classWords(c factorize.Class) []string {
 	words := []string{"--strategy", c.Name()}
-	if p := c.Parameters(); p.Buffers > 0 {
+	p := c.Parameters()
+	if p.Buffers > 0 {
 		words = append(words, "--buffers", strconv.Itoa(p.Buffers))
-	} else if p.Bandwidth > 0 {
+	}
+	if p.Bandwidth > 0 {
 		words = append(words, "--bandwidth", strconv.Itoa(p.Bandwidth))
+	}
+	if p.ScaleColumns {
+		words = append(words, "--scale-columns")
 	}
 	return words
 }

@@ -1,0 +1,105 @@
+package strategy
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"mafalda/internal/rows"
+	"mafalda/participation"
+)
+
+// Polynomial is e_t = e_0 + e_1 t/T + e_2 (t/T)² + …, one over the scales of columns; nil is 1.
+type Polynomial []float64
+
+// MaxColumns is the most coefficients that scales of columns have.
+const MaxColumns = 8
+
+// At returns e_t for T steps, rounded after every product and sum on every machine.
+func (p Polynomial) At(t, steps int) float64 {
+	if p == nil {
+		return 1
+	}
+	u, v := float64(t)/float64(steps), 0.0
+	for _, e := range slices.Backward(p) {
+		v = float64(v*u) + e
+	}
+	return v
+}
+
+// Scales returns the scales 1/e of T columns, nil for nil.
+func (p Polynomial) Scales(steps int) []float64 {
+	if p == nil {
+		return nil
+	}
+	d := make([]float64, steps)
+	for t := range d {
+		d[t] = 1 / p.At(t, steps)
+	}
+	return d
+}
+
+// ColumnsSum returns an upper bound of sens² of C[t,s] = c_(t-s)·d_s under cyclic participation with T ≤ kb, and the first
+// step of the pattern that it comes from: the largest sum over a pattern of the magnitudes of X = CᵀC. With A of
+// ToeplitzSum, X[t-lb, t] = d_(t-lb) d_t A_l(T-1-t). What rounding may have taken from it is added: a partial sum is
+// wrong by less than T roundings of the sum of its magnitudes. O(kT).
+func ColumnsSum(c, d []float64, schema participation.Cyclic) (squared float64, first int) {
+	steps, b := schema.Steps(), schema.Separation()
+	rounding := 8 * float64(steps) * 0x1p-53
+	sums := make([]float64, min(b, steps)) // by first step
+	for l := range sharedLags(c, schema) {
+		lag := l * b
+		var sum, magnitudes float64
+		for t := steps - 1; t >= lag; t-- {
+			if j := steps - 1 - t; j+lag < len(c) {
+				product := c[j] * c[j+lag]
+				sum += product
+				magnitudes += math.Abs(product)
+			}
+			sums[t%b] += pairWeight(l) * d[t-lag] * d[t] * (math.Abs(sum) + rounding*magnitudes)
+		}
+	}
+	for s, v := range sums {
+		if !(v <= sums[first]) {
+			first = s
+		}
+	}
+	return sums[first] * (1 + rounding), first
+}
+
+// columnsSensitivity is longSensitivity with columns scaled by d. It fails for a schema that is not cyclic, or whose patterns
+// overlap.
+func columnsSensitivity(c, d []float64, schema participation.Schema) (participation.Sensitivity, error) {
+	cyclic, ok := schema.(participation.Cyclic)
+	if !ok || !participation.IsPartition(schema) {
+		return participation.Sensitivity{}, fmt.Errorf("scaled columns of more than %d steps under %v: %w", LongSteps,
+			schema, ErrUnsupported)
+	}
+	squared, first := ColumnsSum(c, d, cyclic)
+	if !(squared > 0) || math.IsInf(squared, 1) {
+		return participation.Sensitivity{}, fmt.Errorf(
+			"sensitivity² of the strategy is %v: its coefficients are out of range", squared)
+	}
+	s := participation.Sensitivity{Squared: squared}
+	if s.Exact = !slices.ContainsFunc(c, func(v float64) bool { return v < 0 }); s.Exact {
+		s.Attained = squared / (1 + 32*float64(cyclic.Steps())*0x1p-53)
+	}
+	for t := first; t <= lastStep(first, cyclic); t += cyclic.Separation() {
+		s.Pattern = append(s.Pattern, t)
+	}
+	return s, nil
+}
+
+// scaledRows multiplies the rows of a filter with e.
+type scaledRows struct {
+	Filter
+	e     Polynomial
+	steps int
+}
+
+func (s scaledRows) Steps() int { return s.steps }
+
+func (s scaledRows) StepTo(dst, z []float64, kept [][]float64, t int) {
+	s.Filter.StepTo(dst, z, kept, t)
+	rows.ScaleTo(dst, s.e.At(t, s.steps), dst)
+}
