@@ -305,17 +305,14 @@ var errEigen = errors.New("eigenvalues for the lower bound did not converge")
 // eigen fails, too, if the squares of the values do not add up to the matrix's: gonum 0.17.0 says that it converged with
 // values of 1e125 for matrices with entries from 1e-215 to 80.
 func eigen(a *mat.SymDense) ([]float64, *mat.Dense, error) {
-	var e mat.EigenSym
-	if !e.Factorize(a, true) {
+	n, size := a.SymmetricDim(), mat.Norm(a, 2)
+	vectors, scratch := make([]float64, n*n), [2][]float64{make([]float64, n*n), make([]float64, n*n)}
+	values, ok := dense.Eigen(vectors, mat.DenseCopyOf(a).RawMatrix().Data, scratch, n)
+	if !ok || !(math.Abs(floats.Norm(values, 2)-size) <= 1e-8*size) {
 		return nil, nil, errEigen
 	}
-	values, size := e.Values(nil), mat.Norm(a, 2)
-	if !(math.Abs(floats.Norm(values, 2)-size) <= 1e-8*size) {
-		return nil, nil, errEigen
-	}
-	var vectors mat.Dense
-	e.VectorsTo(&vectors)
-	return values, &vectors, nil
+	dense.Transpose(vectors, n)
+	return values, mat.NewDense(n, n, vectors), nil
 }
 
 // evaluate returns the bound of F, and the F that is best for the A and B_i that are best for this one: with Z the
