@@ -17,6 +17,7 @@ import (
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/plan"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -98,7 +99,11 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 		layers.Problem, layers.Options, layers.Progress = p, o, progress
 		o.Parts = layers.Parts()
 	}
-	defer limits.Collect(25)() // few objects, nearly all of them matrices: cheap to look through
+	garbage := 25 // percent: few objects, nearly all of them matrices, cheap to look through
+	if p.Schema.Steps() > strategy.LongSteps {
+		garbage = 100 // no matrix of T×T, and the names of a million nodes
+	}
+	defer limits.Collect(garbage)()
 	s, err := plan.Solve(cmd.Context(), p, o)
 	progress.Clear()
 	switch {
