@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +36,7 @@ type builder struct {
 	crowd      crowd
 	selfLoops  int
 	duplicates int
+	bytes      int64 // of the file, if that is known
 	lines      int   // of the file
 	err        error // the first label or edge that cannot be
 }
@@ -172,6 +174,16 @@ func (b *builder) link(i, j int, weight float64, line int) error {
 	return b.err
 }
 
+// mostExpected is how many edges there is room for at most before they are read.
+const mostExpected = 1 << 26
+
+// expect makes room for the edges of the file if it goes on like its first part, of so many bytes and edges.
+func (b *builder) expect(edges, bytes int) {
+	if whole := float64(edges) / float64(max(bytes, 1)) * float64(b.bytes); len(b.pairs) == 0 && b.bytes > int64(bytes) {
+		b.pairs = slices.Grow(b.pairs, int(math.Min(1.05*whole, mostExpected)))
+	}
+}
+
 // fail keeps the first error.
 func (b *builder) fail(err error) {
 	if b.err == nil {
@@ -307,6 +319,29 @@ type distinctPairs struct {
 	count  int // of all
 }
 
+// entries calls visit for the entries u, v of the adjacency matrix, in the order of the edges: from several goroutines,
+// each for rows of its own.
+func (d distinctPairs) entries(directed bool, sorted []sortedPair, visit func(u, v int32, e sortedPair)) {
+	nodes, parts := len(d.counts), min(runtime.GOMAXPROCS(0), 8)
+	parallel.For(parts, func(part int) {
+		from, to := int32(part*nodes/parts), int32((part+1)*nodes/parts)
+		first := int32(0) // smaller nodes have entries in these rows
+		if directed {
+			first = from
+		}
+		for u := first; u < to; u++ {
+			for _, e := range sorted[d.starts[u]:][:d.counts[u]] {
+				if u >= from {
+					visit(u, e.node(), e)
+				}
+				if v := e.node(); !directed && v >= from && v < to {
+					visit(v, u, e)
+				}
+			}
+		}
+	})
+}
+
 // conflict is an edge that is there before with another weight, as places in the file.
 type conflict struct {
 	u, v        int32
@@ -351,14 +386,7 @@ func (b *builder) distinct(starts []int, sorted []sortedPair) (distinctPairs, *c
 func (b *builder) adjacency(d distinctPairs, sorted []sortedPair) *CSR {
 	nodes := len(d.counts)
 	indptr := make([]int, nodes+1)
-	for u, c := range d.counts {
-		indptr[u+1] += int(c)
-		if !b.directed {
-			for _, e := range sorted[d.starts[u]:][:c] {
-				indptr[e.node()+1]++
-			}
-		}
-	}
+	d.entries(b.directed, sorted, func(u, _ int32, _ sortedPair) { indptr[u+1]++ })
 	for u := range nodes {
 		indptr[u+1] += indptr[u]
 	}
@@ -368,22 +396,14 @@ func (b *builder) adjacency(d distinctPairs, sorted []sortedPair) *CSR {
 		data = make([]float64, len(indices))
 	}
 	next := slices.Clone(indptr[:nodes])
-	put := func(u, v int32, e sortedPair) {
+	d.entries(b.directed, sorted, func(u, v int32, e sortedPair) { // what comes from smaller nodes is there already
 		p := next[u]
 		indices[p] = v
 		if !b.plain {
 			data[p] = b.marks[e.place()].weight
 		}
 		next[u]++
-	}
-	for u, c := range d.counts { // what came from smaller nodes is there already
-		for _, e := range sorted[d.starts[u]:][:c] {
-			put(int32(u), e.node(), e)
-			if !b.directed {
-				put(e.node(), int32(u), e)
-			}
-		}
-	}
+	})
 	if !b.plain {
 		return newCSR(nodes, nodes, indptr, indices, data)
 	}

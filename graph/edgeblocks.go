@@ -204,6 +204,7 @@ func (b *edgeBlock) addTo(to *builder, e *edgeLines) (line int, err error) {
 			return first, err
 		}
 		to.plain = b.plain
+		to.expect(len(b.edges), len(b.text))
 	}
 	node := func(code int32) int {
 		if code >= 0 {

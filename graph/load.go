@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -52,6 +53,9 @@ func Load(path string, opts LoadOptions) (*Graph, LoadReport, error) {
 	}
 	defer closeFile()
 	b := newBuilder(opts.Directed)
+	if file, err := os.Stat(path); err == nil {
+		b.bytes = file.Size()
+	}
 	report := LoadReport{Format: "edge list"}
 	start, _ := r.Peek(len(marketBanner))
 	if extension(path) == ".mtx" || strings.EqualFold(string(start), marketBanner) {
