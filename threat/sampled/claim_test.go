@@ -220,7 +220,8 @@ func TestClaimSampled(t *testing.T) {
 	if err != nil || err2 != nil || fixed.Epsilon < want || fixed.Epsilon > want*(1+1e-9) {
 		t.Errorf("%v, want %v; %v, %v", fixed.Epsilon, want, err, err2)
 	}
-	known, err := ClaimOf(t.Context(), accounting.ZeroOut, c, participation.BinsSampling{Bins: 1}, 10, 1e-5) // all columns together
+	all := participation.BinsSampling{Bins: 1} // all columns together
+	known, err := ClaimOf(t.Context(), accounting.ZeroOut, c, all, 10, 1e-5)
 	cs, err2 := columnsOf(c)
 	if err != nil || err2 != nil {
 		t.Fatal(err, err2)
@@ -241,7 +242,8 @@ func TestClaimSampled(t *testing.T) {
 		"Sampling":        {participation.MinSepSampling{Participations: 2, Separation: 2, Probability: 0.5}, 1, 0.1},
 	} {
 		var a *fault.Argument
-		if _, err := ClaimOf(t.Context(), accounting.ZeroOut, c, tc.s, tc.noise, tc.delta); !errors.As(err, &a) || a.Field != name {
+		_, err := ClaimOf(t.Context(), accounting.ZeroOut, c, tc.s, tc.noise, tc.delta)
+		if !errors.As(err, &a) || a.Field != name {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -175,8 +175,9 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *terminal.Progress) erro
 	if err != nil {
 		return err
 	}
-	a := networkAudit{flags: f, network: n, level: level, scenario: s, options: threat.AuditOptions{Taking: taking, Runs: f.runs, Sigma: level.Sigma,
-		Confidence: f.confidence, NoiseScale: f.noiseScale, Scaled: scaled, Answer: answer, Progress: bar.ShowAs("steps of all runs")}}
+	a := networkAudit{flags: f, network: n, level: level, scenario: s, options: threat.AuditOptions{Taking: taking,
+		Runs: f.runs, Sigma: level.Sigma, Confidence: f.confidence, NoiseScale: f.noiseScale, Scaled: scaled, Answer: answer,
+		Progress: bar.ShowAs("steps of all runs")}}
 	if f.victim == everyVictim {
 		return a.runAll(cmd, bar)
 	}
