@@ -70,7 +70,9 @@ func BenchmarkLongBLT(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	responses := func(steps int, _ bool) (factorize.Response, error) { return workload.PrefixResponse(steps), nil }
+	responses := func(steps int, _ bool) (factorize.Response, error) {
+		return workload.CentralizedResponse(workload.Spec{Kind: workload.Prefix}, steps)
+	}
 	b.ReportAllocs()
 	for b.Loop() {
 		_, err := factorize.BLT{}.Optimize(context.Background(), factorize.Long(responses), s, factorize.Options{})

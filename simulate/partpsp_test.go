@@ -161,8 +161,9 @@ func TestPartPSPRefuses(t *testing.T) {
 	for name, change := range map[string]func(p *PartPSP){
 		"no layer":        func(p *PartPSP) { p.Options.Shared = []int{0} },
 		"too many layers": func(p *PartPSP) { p.Options.Shared = []int{4} },
-		"rate":            func(p *PartPSP) { p.Options.LearningRate = math.NaN() }, "clip": func(p *PartPSP) { p.Options.Clip = 0 },
-		"b": func(p *PartPSP) { p.Options.Bs = []float64{-1} },
+		"rate":            func(p *PartPSP) { p.Options.LearningRate = math.NaN() },
+		"clip":            func(p *PartPSP) { p.Options.Clip = 0 },
+		"b":               func(p *PartPSP) { p.Options.Bs = []float64{-1} },
 	} {
 		p := table(t)
 		change(p)

@@ -28,12 +28,6 @@ type grid struct {
 	Cells   []json.RawMessage `json:"cells"`
 }
 
-// failure is why a cell has no result.
-type failure struct {
-	Cell  json.RawMessage `json:"cell"`
-	Error string          `json:"error"`
-}
-
 // Ask writes down what all shards together are to compute, and the command that asks for it, so that Overview can tell
 // what is missing, and who merges can ask for the same. It claims the folder for the study, and panics without a folder.
 func (s *Store[C, R]) Ask(ctx context.Context, command []string, cells []C) error {
@@ -67,7 +61,7 @@ func (s *Store[C, R]) Fail(c C, because error) error {
 		return err
 	}
 	line, _, _ := strings.Cut(because.Error(), "\n")
-	content, err := json.Marshal(failure{cell, line})
+	content, err := json.Marshal(Failure{cell, line})
 	if err != nil {
 		return err
 	}
@@ -103,10 +97,10 @@ type Overview struct {
 	Finished []time.Time       // when cells that are done were written, ascending
 }
 
-// Failure is a cell that could not be computed.
+// Failure is a cell that could not be computed, and why.
 type Failure struct {
-	Cell  json.RawMessage
-	Error string
+	Cell  json.RawMessage `json:"cell"`
+	Error string          `json:"error"`
 }
 
 // Complete reports whether every cell has a result.
@@ -178,7 +172,7 @@ func (f *folder) add(o *Overview, name string, cell json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	var why failure
+	var why Failure
 	if err := json.Unmarshal(content, &why); err != nil {
 		return fmt.Errorf("%s is %w: %w", filepath.Join(f.dir, failedName, name), ErrDamaged, err)
 	}

@@ -30,7 +30,9 @@ func longExport(t *testing.T, steps, k int, ofBound float64) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	responses := func(steps int, _ bool) (factorize.Response, error) { return workload.PrefixResponse(steps), nil }
+	responses := func(steps int, _ bool) (factorize.Response, error) {
+		return workload.CentralizedResponse(workload.Spec{Kind: workload.Prefix}, steps)
+	}
 	q, err := factorize.Evaluate(c, factorize.Long(responses), schema)
 	if err != nil {
 		t.Fatal(err)

@@ -29,9 +29,6 @@ type Response struct {
 	groups     []*modes
 }
 
-// PrefixResponse returns the response of plain centralized learning.
-func PrefixResponse(steps int) *Response { return &Response{steps: steps, stationary: 1} }
-
 // CentralizedResponse returns the response of Spec.Centralized. It fails if the spec is not time-invariant.
 func CentralizedResponse(s Spec, steps int) (*Response, error) {
 	s = s.Centralized()

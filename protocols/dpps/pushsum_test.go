@@ -58,8 +58,8 @@ func TestLaplaceNoise(t *testing.T) {
 	}
 	const d = 200_000
 	r := rand.New(rand.NewPCG(7, 7))
-	p, err := NewPushSum(s, [][]float64{make([]float64, d), make([]float64, d)}, Options{Plan: Plan{Source: Omniscient, B: 4,
-		NoiseRate: 3}}, r)
+	p, err := NewPushSum(s, [][]float64{make([]float64, d), make([]float64, d)}, Options{
+		Plan: Plan{Source: Omniscient, B: 4, NoiseRate: 3}}, r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,25 +20,12 @@ import (
 
 // ClaimOf returns what the accountant says of a mechanism with secret batches: ε for δ, and the curve it is on.
 // With PoissonSampling, TruncatedSampling and AllocationSampling the strategy must have no more bands than groups, with
-// BinsSampling no negative entry; CyclicSampling has no secret, and is μ-GDP. The errors are a fault.Argument,
-// threat.ErrAudit and the errors of the
-// accountant.
-func ClaimOf(ctx context.Context, c strategy.Strategy, s participation.Sampling,
-	noiseMultiplier, delta float64) (Claim, error) {
-	return ClaimUnder(ctx, accounting.ZeroOut, c, s, noiseMultiplier, delta)
-}
-
-// ClaimUnder is ClaimOf for other neighbours. Of records that are replaced nothing is proved for BinsSampling and
-// AllocationSampling, which it refuses with a fault.Argument of the field Adjacency.
-func ClaimUnder(ctx context.Context, a accounting.Adjacency, c strategy.Strategy, s participation.Sampling,
-	noiseMultiplier, delta float64) (Claim, error) {
-	claim, err := claimUnder(ctx, a, c, s, noiseMultiplier, delta)
-	claim.Adjacency = a
-	return claim, err
-}
-
-func claimUnder(ctx context.Context, a accounting.Adjacency, c strategy.Strategy, s participation.Sampling,
-	noiseMultiplier, delta float64) (Claim, error) {
+// BinsSampling no negative entry; CyclicSampling has no secret, and is μ-GDP. Of records that are replaced nothing is
+// proved for BinsSampling and AllocationSampling, which are refused with a fault.Argument of the field Adjacency. The
+// errors are a fault.Argument, threat.ErrAudit and the errors of the accountant.
+func ClaimOf(ctx context.Context, a accounting.Adjacency, c strategy.Strategy, s participation.Sampling,
+	noiseMultiplier, delta float64) (claim Claim, err error) {
+	defer func() { claim.Adjacency = a }()
 	if err := a.Check(); err != nil {
 		return Claim{}, err
 	}

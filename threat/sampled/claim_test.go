@@ -48,7 +48,7 @@ func TestAuditSampled(t *testing.T) {
 		return participation.PoissonSampling{Groups: groups, Probability: q}
 	}
 	claimed := func(c strategy.Strategy, s participation.Sampling, noise, delta float64) Claim {
-		claim, err := ClaimOf(t.Context(), c, s, noise, delta)
+		claim, err := ClaimOf(t.Context(), accounting.ZeroOut, c, s, noise, delta)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestAuditOfAReplacedRecord(t *testing.T) {
 		participation.TruncatedSampling{PoissonSampling: participation.PoissonSampling{Groups: 3, Probability: 0.3},
 			MaxBatch: 60, Most: 60},
 		participation.CyclicSampling{Batches: 10}} {
-		claim, err := ClaimUnder(t.Context(), replaced, c, s, 1.5, 1e-2)
+		claim, err := ClaimOf(t.Context(), replaced, c, s, 1.5, 1e-2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func TestAuditOfAReplacedRecord(t *testing.T) {
 		if p := r.Points[0]; !r.Passed || p.DeltaLow < 0.85*p.Delta || p.Direction != "replace" {
 			t.Errorf("%v: %+v", s, r)
 		}
-		less, err := ClaimOf(t.Context(), c, s, 1.5, 1e-2)
+		less, err := ClaimOf(t.Context(), accounting.ZeroOut, c, s, 1.5, 1e-2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +129,7 @@ func TestAuditOfAReplacedRecord(t *testing.T) {
 	for _, s := range []participation.Sampling{participation.BinsSampling{Bins: 3},
 		participation.AllocationSampling{Groups: 3, Participations: 2}} {
 		var a *fault.Argument
-		if _, err := ClaimUnder(t.Context(), replaced, c, s, 1, 0.1); !errors.As(err, &a) || a.Field != "Adjacency" {
+		if _, err := ClaimOf(t.Context(), replaced, c, s, 1, 0.1); !errors.As(err, &a) || a.Field != "Adjacency" {
 			t.Errorf("%v: %v", s, err)
 		}
 	}
@@ -139,7 +139,7 @@ func TestAuditOfAReplacedRecord(t *testing.T) {
 // nodes that multiply by another matrix are found.
 func TestAuditSampledIsStrong(t *testing.T) {
 	c, s := banded(t, 30, 3, 0.6), participation.PoissonSampling{Groups: 3, Probability: 0.3}
-	claim, err := ClaimOf(t.Context(), c, s, 1, 1e-2)
+	claim, err := ClaimOf(t.Context(), accounting.ZeroOut, c, s, 1, 1e-2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,13 +180,13 @@ func TestClaimSampledBins(t *testing.T) {
 		t.Fatal(err)
 	}
 	two := participation.BinsSampling{Bins: 2}
-	if _, err := ClaimOf(t.Context(), minus, two, 1, 1e-3); !errors.Is(err, bins.ErrDomination) {
+	if _, err := ClaimOf(t.Context(), accounting.ZeroOut, minus, two, 1, 1e-3); !errors.Is(err, bins.ErrDomination) {
 		t.Errorf("a negative entry: %v", err)
 	}
 	if testing.Short() {
 		return // the accountant draws millions of samples
 	}
-	claim, err := ClaimOf(t.Context(), strategy.Identity(2), two, 0.8, 1e-3)
+	claim, err := ClaimOf(t.Context(), accounting.ZeroOut, strategy.Identity(2), two, 0.8, 1e-3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,23 +204,24 @@ func TestClaimSampled(t *testing.T) {
 	c := banded(t, 12, 3, 0.6)
 	scaled := c.Scaled(0.25) // with a quarter of the noise, it is the same mechanism
 	s := participation.PoissonSampling{Groups: 3, Probability: 0.5}
-	one, err := ClaimOf(t.Context(), c, s, 2, 1e-5)
+	one, err := ClaimOf(t.Context(), accounting.ZeroOut, c, s, 2, 1e-5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := ClaimOf(t.Context(), scaled, s, 0.5, 1e-5)
+	other, err := ClaimOf(t.Context(), accounting.ZeroOut, scaled, s, 0.5, 1e-5)
 	if err != nil || math.Abs(other.Epsilon-one.Epsilon) > 1e-9*one.Epsilon {
 		t.Errorf("%v, want %v; %v", other.Epsilon, one.Epsilon, err)
 	}
 	if delta, err := one.Curve(one.Epsilon); err != nil || math.Abs(delta/1e-5-1) > 0.02 {
 		t.Errorf("delta = %v, %v", delta, err)
 	}
-	fixed, err := ClaimOf(t.Context(), c, participation.CyclicSampling{Batches: 3}, 2, 1e-5)
+	fixed, err := ClaimOf(t.Context(), accounting.ZeroOut, c, participation.CyclicSampling{Batches: 3}, 2, 1e-5)
 	want, err2 := accounting.Epsilon(1, 1e-5) // 4 columns of norm 1 and noise 2
 	if err != nil || err2 != nil || fixed.Epsilon < want || fixed.Epsilon > want*(1+1e-9) {
 		t.Errorf("%v, want %v; %v, %v", fixed.Epsilon, want, err, err2)
 	}
-	known, err := ClaimOf(t.Context(), c, participation.BinsSampling{Bins: 1}, 10, 1e-5) // all columns together
+	all := participation.BinsSampling{Bins: 1} // all columns together
+	known, err := ClaimOf(t.Context(), accounting.ZeroOut, c, all, 10, 1e-5)
 	cs, err2 := columnsOf(c)
 	if err != nil || err2 != nil {
 		t.Fatal(err, err2)
@@ -241,7 +242,8 @@ func TestClaimSampled(t *testing.T) {
 		"Sampling":        {participation.MinSepSampling{Participations: 2, Separation: 2, Probability: 0.5}, 1, 0.1},
 	} {
 		var a *fault.Argument
-		if _, err := ClaimOf(t.Context(), c, tc.s, tc.noise, tc.delta); !errors.As(err, &a) || a.Field != name {
+		_, err := ClaimOf(t.Context(), accounting.ZeroOut, c, tc.s, tc.noise, tc.delta)
+		if !errors.As(err, &a) || a.Field != name {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"log"
 	"math/rand/v2"
 
+	"mafalda/accounting"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/threat/sampled"
@@ -15,7 +16,7 @@ import (
 func ExampleAudit() {
 	ctx, c := context.Background(), strategy.Identity(4)
 	batches := participation.PoissonSampling{Groups: 1, Probability: 0.5}
-	claim, err := sampled.ClaimOf(ctx, c, batches, 2, 1e-5)
+	claim, err := sampled.ClaimOf(ctx, accounting.ZeroOut, c, batches, 2, 1e-5)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -13,16 +13,15 @@ import (
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
+	"mafalda/graph"
 	"mafalda/internal/limits"
 	"mafalda/participation"
 	"mafalda/threat"
 )
 
 type accountFlags struct {
-	runner          *grids.Runner
-	network         flags.NetworkFlags
-	schema          flags.SchemaFlags
-	threat          flags.ThreatFlags
+	runner *grids.Runner
+	attackable
 	reaction        flags.ReactionFlags
 	attacker, bound string
 	sigma, delta    float64
@@ -77,10 +76,7 @@ at once, and an interrupted command goes on where it stopped.`,
 		Args: terminal.NoArgs,
 		RunE: terminal.UntilInterrupted(f.run),
 	}
-	f.network.BindGraph(cmd)
-	f.network.BindGossip(cmd)
-	f.schema.BindEvery(cmd)
-	f.threat.Bind(cmd, &f.network)
+	f.attackable.bind(cmd)
 	f.reaction.Bind(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.attacker, "attacker", "",
@@ -155,36 +151,22 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 	if cmd.Flags().Changed("delta") && f.delta == 0 {
 		return nil, terminal.Usagef("--delta 0: must be between 0 and 1")
 	}
-	algorithm, err := f.threat.Algorithm(cmd, schema.Steps())
-	if err != nil {
-		return nil, err
-	}
-	if err := f.schema.CheckUnit(cmd, f.threat.Exported(), f.threat.Manifest()); err != nil {
-		return nil, err
-	}
-	level, err := f.threat.Level(f.sigma, cmd.Flags().Changed("sigma"))
-	if err != nil {
-		return nil, err
-	}
-	o.Sigma = level.Sigma
-	n, err := f.network.Load()
+	s, n, level, err := f.attackable.scenario(cmd, schema, f.sigma)
 	if err != nil {
 		return nil, err
 	}
 	for _, text := range n.Notes {
 		f.Note(cmd)(text)
 	}
-	if algorithm, err = f.threat.On(algorithm, n, f.network.Seed); err != nil {
-		return nil, err
-	}
+	o.Sigma = level.Sigma
 	if err := f.reaction.CheckTrust(cmd, &f.threat, f.attacker); err != nil {
 		return nil, err
 	}
-	attackers, err := f.threat.Attackers(f.attacker, algorithm, n.Graph)
+	attackers, err := f.threat.Attackers(f.attacker, s.Algorithm, n.Graph)
 	if err != nil {
 		return nil, err
 	}
-	s := threat.Scenario{Gossip: n.Gossip.Matrix(), Algorithm: algorithm, Attacker: attackers[0], Schema: schema}
+	s.Attacker = attackers[0]
 	if err := f.reaction.Choose(cmd, s, &o); err != nil {
 		return nil, err
 	}
@@ -201,6 +183,41 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 		Exported: f.threat.Exported(), Replace: f.Force,
 		Command: f.runner.CommandOf(cmd), Level: level}
 	return &ledger{accounts, f, progress}, nil
+}
+
+// attackable are flags about an algorithm on a network, and what its attackers see.
+type attackable struct {
+	network flags.NetworkFlags
+	schema  flags.SchemaFlags
+	threat  flags.ThreatFlags
+}
+
+func (f *attackable) bind(cmd *cobra.Command) {
+	f.network.BindGraph(cmd)
+	f.network.BindGossip(cmd)
+	f.schema.BindEvery(cmd)
+	f.threat.Bind(cmd, &f.network)
+}
+
+// scenario returns what runs on which network, without an attacker, and with which noise: sigma, if a flag of this name
+// is given.
+func (f *attackable) scenario(cmd *cobra.Command, schema participation.Schema, sigma float64) (s threat.Scenario,
+	n *graph.Network, level flags.Level, err error) {
+	s.Schema = schema
+	for _, step := range []func() error{
+		func() (err error) { s.Algorithm, err = f.threat.Algorithm(cmd, schema.Steps()); return err },
+		func() error { return f.schema.CheckUnit(cmd, f.threat.Exported(), f.threat.Manifest()) },
+		func() (err error) { level, err = f.threat.Level(sigma, cmd.Flags().Changed("sigma")); return err },
+		func() (err error) { n, err = f.network.Load(); return err },
+		func() error { return s.Algorithm.CheckNodes(n.Graph) },
+		func() (err error) { s.Algorithm, err = f.threat.On(s.Algorithm, n, f.network.Seed); return err },
+	} {
+		if err := step(); err != nil {
+			return s, n, level, err
+		}
+	}
+	s.Gossip = n.Gossip.Matrix()
+	return s, n, level, nil
 }
 
 func (f *accountFlags) chooseSchema(cmd *cobra.Command, lengths []int) (participation.Schema, error) {

@@ -19,9 +19,7 @@ import (
 )
 
 type auditFlags struct {
-	network          flags.NetworkFlags
-	schema           flags.SchemaFlags
-	threat           flags.ThreatFlags
+	attackable
 	sampled          sampledFlags
 	run              runFlags
 	attacker, victim string
@@ -84,10 +82,7 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 		Args: terminal.NoArgs,
 		RunE: terminal.UntilInterrupted(f.audit),
 	}
-	f.network.BindGraph(cmd)
-	f.network.BindGossip(cmd)
-	f.schema.BindEvery(cmd)
-	f.threat.Bind(cmd, &f.network)
+	f.attackable.bind(cmd)
 	f.sampled.bind(cmd)
 	f.run.bind(cmd)
 	fl := cmd.Flags()
@@ -164,25 +159,8 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *terminal.Progress) erro
 	if err != nil {
 		return err
 	}
-	algorithm, err := f.threat.Algorithm(cmd, schema.Steps())
+	s, n, level, err := f.attackable.scenario(cmd, schema, 0)
 	if err != nil {
-		return err
-	}
-	if err := f.schema.CheckUnit(cmd, f.threat.Exported(), f.threat.Manifest()); err != nil {
-		return err
-	}
-	n, err := f.network.Load()
-	if err != nil {
-		return err
-	}
-	if err := algorithm.CheckNodes(n.Graph); err != nil {
-		return err
-	}
-	level, err := f.threat.Level(0, false)
-	if err != nil {
-		return err
-	}
-	if algorithm, err = f.threat.On(algorithm, n, f.network.Seed); err != nil {
 		return err
 	}
 	answer, err := f.chooseAnswer(cmd)
@@ -197,9 +175,9 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *terminal.Progress) erro
 	if err != nil {
 		return err
 	}
-	a := networkAudit{flags: f, network: n, level: level, options: threat.AuditOptions{Taking: taking, Runs: f.runs, Sigma: level.Sigma,
-		Confidence: f.confidence, NoiseScale: f.noiseScale, Scaled: scaled, Answer: answer, Progress: bar.ShowAs("steps of all runs")},
-		scenario: threat.Scenario{Gossip: n.Gossip.Matrix(), Algorithm: algorithm, Schema: schema}}
+	a := networkAudit{flags: f, network: n, level: level, scenario: s, options: threat.AuditOptions{Taking: taking,
+		Runs: f.runs, Sigma: level.Sigma, Confidence: f.confidence, NoiseScale: f.noiseScale, Scaled: scaled, Answer: answer,
+		Progress: bar.ShowAs("steps of all runs")}}
 	if f.victim == everyVictim {
 		return a.runAll(cmd, bar)
 	}

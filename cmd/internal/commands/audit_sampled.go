@@ -83,7 +83,8 @@ func (f *sampledFlags) check(cmd *cobra.Command) error {
 	}
 	cmd.Flags().Visit(func(given *pflag.Flag) {
 		ofAll := cmd.InheritedFlags().Lookup(given.Name) != nil
-		if err == nil && !ofAll && !slices.Contains(flagsOfSampling[:], given.Name) && !slices.Contains(flagsOfBoth[:], given.Name) {
+		if err == nil && !ofAll && !slices.Contains(flagsOfSampling[:], given.Name) &&
+			!slices.Contains(flagsOfBoth[:], given.Name) {
 			err = terminal.Usagef("--%s is not for --sampling: who attacks sees all messages of all nodes", given.Name)
 		}
 	})

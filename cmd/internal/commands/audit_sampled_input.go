@@ -243,7 +243,7 @@ func (d *sampledDefaults) claim(ctx context.Context, a *sampledAudit) (err error
 		a.Claim = sampled.Claim{Epsilon: d.epsilon, Delta: d.delta, Adjacency: adjacency}
 		return nil
 	}
-	a.Claim, err = sampled.ClaimUnder(ctx, adjacency, a.Strategy, a.claimed, d.noiseMultiplier, d.delta)
+	a.Claim, err = sampled.ClaimOf(ctx, adjacency, a.Strategy, a.claimed, d.noiseMultiplier, d.delta)
 	if errors.Is(err, bins.ErrDomination) {
 		return terminal.Usage(fmt.Errorf("%w; --epsilon attacks a claim without a proof", err))
 	}

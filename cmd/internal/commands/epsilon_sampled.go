@@ -58,8 +58,8 @@ type sampledConversion struct {
 func (f *sampledEpsilonFlags) check(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	if !given("sampling") {
-		return terminal.Refuse(cmd, "--%s is for --sampling", "probability", "choices", "rounds", "noise-multiplier", "records",
-			"max-batch", "adjacency")
+		return terminal.Refuse(cmd, "--%s is for --sampling", "probability", "choices", "rounds", "noise-multiplier",
+			"records", "max-batch", "adjacency")
 	}
 	needed, others := []string{"probability"}, []string{"choices", "records", "max-batch"}
 	switch f.sampling {
@@ -80,7 +80,8 @@ func (f *sampledEpsilonFlags) check(cmd *cobra.Command) error {
 		return terminal.Usagef("--adjacency %s is not for --sampling allocation, which is accounted for under %v only", f.adjacency,
 			accounting.ZeroOut)
 	}
-	err := terminal.Refuse(cmd, "--%s is not for --sampling: Gaussian DP does not describe these mechanisms", "mu", "alpha", "rdp")
+	err := terminal.Refuse(cmd, "--%s is not for --sampling: Gaussian DP does not describe these mechanisms",
+		"mu", "alpha", "rdp")
 	if err != nil {
 		return err
 	}

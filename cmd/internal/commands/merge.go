@@ -140,14 +140,7 @@ A cell that failed is computed again by the next shard that has it.`,
 }
 
 func statusJSON(o *study.Overview) map[string]any {
-	type failure struct {
-		Cell  json.RawMessage `json:"cell"`
-		Error string          `json:"error"`
-	}
-	failures, missing := []failure{}, append([]json.RawMessage{}, o.Left...)
-	for _, f := range o.Failed {
-		failures = append(failures, failure(f))
-	}
+	failures, missing := append([]study.Failure{}, o.Failed...), append([]json.RawMessage{}, o.Left...)
 	var eta *float64 // null where it is not known
 	if left, known := o.Remaining(time.Now()); known {
 		eta = new(left.Seconds())

@@ -122,7 +122,8 @@ func (f *samplingFlags) finish(cmd *cobra.Command, curves *plan.SamplingCurves) 
 		if err := files.WriteFile(filepath.Join(f.Dir, samplingName+".csv"), table, f.Force); err != nil {
 			return terminal.UsageIfExists(err)
 		}
-		if err := results.WriteResult(f.Dir, samplingFile, f.runner.CommandOf(cmd), results.SamplingResultOf(asked), f.Force); err != nil {
+		r := results.SamplingResultOf(asked)
+		if err := results.WriteResult(f.Dir, samplingFile, f.runner.CommandOf(cmd), r, f.Force); err != nil {
 			return err
 		}
 		if err := results.WriteDocument(f.Dir, d, f.Force); err != nil {

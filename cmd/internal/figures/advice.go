@@ -17,5 +17,6 @@ func Advice(c *plan.Comparison) (*Figure, error) {
 		of.Values[w.Name()] = w.ErrorAtPrivacy
 		rows = append(rows, w.Name())
 	}
-	return Dots("Ways to make noise: "+problemText(c.Case.Problem), "squared error at the privacy, for clip 1", rows, []Series{ranked, others})
+	return Dots("Ways to make noise: "+problemText(c.Case.Problem), "squared error at the privacy, for clip 1", rows,
+		[]Series{ranked, others})
 }

@@ -39,7 +39,8 @@ func MemoryFront(a *plan.MemoryFront) (*Figure, error) {
 			X: []float64{1, float64(most + 1)}, Y: []float64{a.Optimum, a.Optimum}})
 	}
 	w := a.Options.Privacy
-	title := fmt.Sprintf("What memory buys: %s, (ε, δ) = (%s, %s)", problemText(a.Problem), printed(w.Epsilon), printed(w.Delta))
+	title := fmt.Sprintf("What memory buys: %s, (ε, δ) = (%s, %s)", problemText(a.Problem), printed(w.Epsilon),
+		printed(w.Delta))
 	f, err := Lines(Axes{Title: title, X: fmt.Sprintf("numbers that a node keeps for each parameter (one is %s)",
 		limits.Text(a.Budget.Bytes(1))), Y: "squared error at the privacy, for clip 1", LogX: true, LogY: true}, curves)
 	if f == nil {

@@ -74,7 +74,8 @@ func (f *ExportNetworkFlags) Of(ctx context.Context, e *export.Export) (n *graph
 // Note says how to name the files that are missing.
 func (f *ExportNetworkFlags) Note(missing verify.NetworkFiles) string {
 	note := "name the network's file with"
-	for _, file := range [][3]string{{"graph", missing.Graph, f.Graph}, {"gossip-matrix", missing.GossipMatrix, f.GossipMatrix},
+	for _, file := range [][3]string{{"graph", missing.Graph, f.Graph},
+		{"gossip-matrix", missing.GossipMatrix, f.GossipMatrix},
 		{"graph-sequence", missing.GraphSequence, f.GraphSequence}} {
 		if flag, was, given := file[0], file[1], file[2]; was != "" && given == "" {
 			note += fmt.Sprintf(" --%s FILE (it was %s)", flag, was)

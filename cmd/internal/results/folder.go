@@ -108,7 +108,7 @@ func withCommand(command []string, result any) (json.RawMessage, error) {
 	return slices.Concat([]byte(`{"command":`), words, []byte(","), object[1:]), nil
 }
 
-// WritePictures writes pictures of a result that has been written, or returns the error of making them, or what they show.
+// WritePictures writes pictures of a result that has been written, or returns the error of making them.
 func WritePictures(dir string, pictures figures.Pictures, err error, force bool) error {
 	if err = cmp.Or(err, pictures.Err); err != nil {
 		return fmt.Errorf("drawing (the result is written): %w", err)
