@@ -68,7 +68,7 @@ def clipped_sum(
             losses.append(part.detach())
             if mean is not None:
                 for total, g in zip(mean, gradients):
-                    total.add_(g.detach().to(total.dtype).sum(dim=0), alpha=1 / len(rows))
+                    total.add_(g.detach().sum(dim=0, dtype=total.dtype), alpha=1 / len(rows))
                 continue
             weights = None if counts is None else counts[at : at + chunk]
             for total, summed in zip(totals, clip_and_sum(gradients, clip, weights)):
@@ -165,8 +165,8 @@ def _keeps(name: str) -> ExportError:
 
 
 def zeros(parameters: Sequence["torch.Tensor"]) -> list["torch.Tensor"]:
-    """Sums to begin with, contiguous, in single precision at least: rounding in half precision would exceed the clip."""
-    return [torch.zeros(p.shape, dtype=_precise(p.dtype), device=p.device) for p in parameters]
+    """Sums to begin with, contiguous, in double precision: of many records, rounding in single precision exceeds the clip."""
+    return [torch.zeros(p.shape, dtype=torch.float64, device=p.device) for p in parameters]
 
 
 def _precise(dtype: "torch.dtype") -> "torch.dtype":
@@ -176,7 +176,9 @@ def _precise(dtype: "torch.dtype") -> "torch.dtype":
 def clip_and_sum(given: Sequence["torch.Tensor"], clip: float, counts: Any = None) -> list["torch.Tensor"]:
     """Gradients of B records, a tensor B×… for each parameter: clipped together, and summed over the records that count (all).
 
-    No products of matrices: under autocast, or with TF32 allowed, they round to 8 or 11 bits, which would exceed the clip.
+    No products of matrices: under autocast, or with TF32 allowed, they round to 8 or 11 bits, which would exceed the clip. Sums
+    are in double precision, in which one record less moves those of a million others by its clip: the rounding of their terms
+    is far below MARGIN.
     """
     gradients = [g.detach().reshape(len(g), math.prod(g.shape[1:])) for g in given]
     squares = sum(part.double().square().sum(dim=1) for g in gradients for _, part in _columns(g))
@@ -189,10 +191,11 @@ def clip_and_sum(given: Sequence["torch.Tensor"], clip: float, counts: Any = Non
         factors = factors * torch.as_tensor(counts, dtype=factors.dtype, device=factors.device)
     sums = []
     for g, shape in zip(gradients, [g.shape[1:] for g in given]):
-        total = torch.empty(g.shape[1], dtype=_precise(g.dtype), device=g.device)
+        total = torch.empty(g.shape[1], dtype=torch.float64, device=g.device)
         for at, part in _columns(g):
-            finite = torch.nan_to_num(part.to(total.dtype), nan=0.0, posinf=0.0, neginf=0.0)
-            total[at : at + part.shape[1]] = finite.mul_(factors.to(total.dtype)[:, None]).sum(dim=0)
+            finite = torch.nan_to_num(part.to(_precise(g.dtype)), nan=0.0, posinf=0.0, neginf=0.0)
+            clipped = finite.mul_(factors.to(finite.dtype)[:, None])
+            total[at : at + part.shape[1]] = clipped.sum(dim=0, dtype=torch.float64)
         sums.append(total.view(shape))
     return sums
 

@@ -159,7 +159,7 @@ def test_what_a_person_adds_is_clipped_together(tmp_path):
             flat = torch.cat([g.reshape(-1) for g in found])
             total = total + flat * min(1.0, 1.0 / flat.norm().item())
         private.backward(model, loss, x[batch], y[batch])
-        got = torch.cat([s.reshape(-1) for s in private._taken.sums])
+        got = torch.cat([s.reshape(-1) for s in private._taken.sums]).float()
         assert torch.allclose(got, total, atol=1e-4)
         with pytest.raises(ParticipationError, match="whole batch"):
             private.backward(model, loss, x[batch], y[batch])
