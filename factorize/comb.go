@@ -42,10 +42,19 @@ func (c Comb) Parameters() Parameters {
 }
 
 // Supports refuses WorstStep and LastStep, ManySteps under all but cyclic participation, records that take part
-// once unless a period is given, and scaled columns under all but cyclic participation with T ≤ kb.
+// once unless a period is given, and scaled columns under all but cyclic participation with T ≤ kb, and for ManySteps where
+// kT is above 5·10⁷.
 func (c Comb) Supports(k Kind, schema participation.Schema) error {
-	if _, cyclic := schema.(participation.Cyclic); c.ScaleColumns && !(cyclic && participation.IsPartition(schema)) {
-		return fmt.Errorf("scaled columns of combs under %v: %w", schema, ErrUnsupported)
+	if c.ScaleColumns {
+		_, cyclic := schema.(participation.Cyclic)
+		switch products := float64(schema.Participations()) * float64(schema.Steps()); {
+		case !cyclic || !participation.IsPartition(schema):
+			return fmt.Errorf("scaled columns of combs under %s participation whose patterns overlap, or are listed: %w",
+				schema.Name(), ErrUnsupported)
+		case k == ManySteps && products > mostSearchProducts:
+			return fmt.Errorf("scaled columns of combs for k·T = %.0f above %.0f: %w", products, mostSearchProducts,
+				ErrUnsupported)
+		}
 	}
 	if c.Period == 0 && schema.Separation() >= schema.Steps() {
 		return fmt.Errorf("%s strategies for records that take part once: %w", c.Name(), ErrUnsupported)

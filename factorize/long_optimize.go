@@ -86,11 +86,12 @@ const (
 	keptStarts    = 3
 )
 
-// horizons returns the numbers of steps to optimize for, the last of which is T: whole periods of b.
-func horizons(schema participation.Cyclic) []int {
+// horizons returns the numbers of steps to optimize for, the last of which is T: whole periods of b, and at least so many
+// steps as there are coefficients.
+func horizons(schema participation.Cyclic, coefficients int) []int {
 	b := schema.Separation()
 	var all []int
-	for t := max(firstHorizon, 2*b); t < schema.Steps()/2; t *= horizonGrowth {
+	for t := max(firstHorizon, 2*b, coefficients+b); t < schema.Steps()/2; t *= horizonGrowth {
 		all = append(all, t/b*b)
 	}
 	return append(all, schema.Steps())
@@ -103,7 +104,7 @@ func (s *seriesSearch) searchLong(ctx context.Context, o Objective) (*seriesPoin
 	for _, x := range s.starts {
 		points = append(points, &seriesPoint{x: slices.Clone(x)})
 	}
-	for i, steps := range horizons(cyclic) {
+	for i, steps := range horizons(cyclic, s.family.dimension()+1) {
 		h, err := newHorizon(steps, cyclic, o.responses)
 		if err != nil {
 			return nil, nil, err

@@ -258,9 +258,16 @@ func TestHorizons(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if all := horizons(s); len(all) != tc.count || !slices.IsSorted(all) || all[len(all)-1] != tc.steps {
+		if all := horizons(s, 1); len(all) != tc.count || !slices.IsSorted(all) || all[len(all)-1] != tc.steps {
 			t.Errorf("%v: %v", s, all)
 		}
+	}
+	narrow, err := participation.NewCyclic(10000, 100, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := horizons(narrow, 1001); all[0] < 1001 || len(all) != 2 {
+		t.Errorf("for 1001 coefficients: %v", all)
 	}
 	s, err := participation.NewMinSep(8192, 8, 1024)
 	if err != nil {

@@ -121,8 +121,10 @@ func longClasses(p Problem, numbers int) []factorize.Class {
 		all = append(all, factorize.BLT{Buffers: min(numbers, 2*combBuffers)})
 	}
 	if period > combBuffers {
-		c := scaledIfPossible(factorize.Comb{Buffers: min(numbers-period, combBuffers)}, schema)
-		c.ScaleColumns = c.ScaleColumns && p.Workload.CountsAll()
+		c := factorize.Comb{Buffers: min(numbers-period, combBuffers)}
+		if p.Workload.CountsAll() {
+			c = scaledIfPossible(c, factorize.ManySteps, schema)
+		}
 		if period < b {
 			c.Period = period
 		}
@@ -203,7 +205,7 @@ const combBuffers = 4
 // BLT of few buffers has those of a short period.
 func (s *classSearch) comb(ctx context.Context, numbers int, fraction float64) error {
 	b := s.schema.Separation()
-	c := scaledIfPossible(factorize.Comb{Buffers: numbers - b}, s.schema)
+	c := scaledIfPossible(factorize.Comb{Buffers: numbers - b}, s.objective.Kind(), s.schema)
 	if b <= combBuffers || c.Buffers < 1 || c.Buffers > combBuffers || c.Supports(s.objective.Kind(), s.schema) != nil {
 		return nil
 	}
@@ -215,9 +217,9 @@ func (s *classSearch) comb(ctx context.Context, numbers int, fraction float64) e
 }
 
 // scaledIfPossible returns the class with scaled columns, which cost no memory, if it has them under the schema.
-func scaledIfPossible(c factorize.Comb, schema participation.Schema) factorize.Comb {
+func scaledIfPossible(c factorize.Comb, k factorize.Kind, schema participation.Schema) factorize.Comb {
 	c.ScaleColumns = true
-	c.ScaleColumns = c.Supports(factorize.MeanError, schema) == nil
+	c.ScaleColumns = c.Supports(k, schema) == nil
 	return c
 }
 

@@ -42,11 +42,13 @@ func (longMode) check(p Problem, o Options) error {
 	case o.Start != nil || o.StartFrom != "" || o.Checkpoint != "":
 		return fault.New("StartFrom", nil, many+"[StartFrom] and [Checkpoint] are for the dense optimum",
 			strategy.LongSteps)
-	case o.Class.Parameters().ScaleColumns && o.Class.Supports(factorize.ManySteps, p.Schema) != nil:
-		return fault.New("ScaleColumns", nil, many+"[ScaleColumns] is for [Class] comb, whose patterns do not overlap",
-			strategy.LongSteps)
 	case o.Class.Parameters().ScaleColumns && !p.Workload.CountsAll():
 		return fault.New("ScaleColumns", nil, many+"[ScaleColumns] is not for weights of steps", strategy.LongSteps)
+	}
+	if o.Class.Parameters().ScaleColumns {
+		if err := o.Class.Supports(factorize.ManySteps, p.Schema); err != nil {
+			return fault.Because("ScaleColumns", err)
+		}
 	}
 	return nil
 }

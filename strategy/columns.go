@@ -68,12 +68,15 @@ func ColumnsSum(c, d []float64, schema participation.Cyclic) (squared float64, f
 }
 
 // columnsSensitivity is longSensitivity with columns scaled by d. It fails for a schema that is not cyclic, or whose patterns
-// overlap.
+// overlap, and where the sum takes more than mostProducts.
 func columnsSensitivity(c, d []float64, schema participation.Schema) (participation.Sensitivity, error) {
 	cyclic, ok := schema.(participation.Cyclic)
 	if !ok || !participation.IsPartition(schema) {
 		return participation.Sensitivity{}, fmt.Errorf("scaled columns of more than %d steps under %v: %w", LongSteps,
 			schema, ErrUnsupported)
+	}
+	if SumProducts(c, cyclic) > mostProducts {
+		return participation.Sensitivity{}, fmt.Errorf("scaled columns for %v: %w", schema, ErrUnsupported)
 	}
 	squared, first := ColumnsSum(c, d, cyclic)
 	if !(squared > 0) || math.IsInf(squared, 1) {

@@ -96,6 +96,12 @@ func TestColumnsOfCombs(t *testing.T) {
 	if all, err := growth.Sensitivity(steps); err != nil || all.Squared != s.Squared {
 		t.Errorf("after all steps %v, %v", all, err)
 	}
+	if one, err := growth.Sensitivity(steps - 4000); err != nil || !(one.Squared < s.Squared) {
+		t.Errorf("after some steps %v, %v", one, err)
+	}
+	if one, err := growth.Sensitivity(1); err != nil || one.Squared < 1 || one.Squared > 1+1e-9 {
+		t.Errorf("after one step %v, %v", one, err)
+	}
 	overlapping, err := participation.NewCyclic(steps, 3, 100)
 	if err != nil {
 		t.Fatal(err)

@@ -226,7 +226,7 @@ def optimize(
             one of b batches of random size, drawn independently and uniformly: not a permutation that is cut into
             equal batches; needs --epsilon and --delta) (default cyclic)
         scale_columns
-            fit a scale for every column of --strategy toeplitz
+            fit the scales of columns, for --strategy toeplitz and comb
         schema
             when a record takes part: cyclic: every b steps, at most k times min-sep: at least b steps apart, at
             most k times single: once FILE: in the steps of one of its lines, counted from 0 (default cyclic)

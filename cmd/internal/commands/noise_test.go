@@ -192,7 +192,7 @@ func TestPythonNoise(t *testing.T) {
 		"toeplitz":       {"--strategy", "toeplitz", "--scale-columns"},
 		"blt":            {"--strategy", "blt", "--buffers", "3"},
 		"banded-inverse": {"--strategy", "banded-inverse", "--bandwidth", "3"},
-		"comb":           {"--strategy", "comb", "--buffers", "2"},
+		"comb":           {"--strategy", "comb", "--buffers", "2", "--scale-columns"},
 		"shared":         {"--trust", "secldp", "--T", "8", "-k", "2"},
 	} {
 		if testing.Short() {
