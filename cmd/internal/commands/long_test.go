@@ -41,6 +41,11 @@ func TestLongRun(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "none is known for more than 4096 steps, some of which count more than others") {
 		t.Errorf("errors of the last ten steps: code %d, %s", code, out)
 	}
+	code, out, _ = mafalda("optimize", "--graph", "barabasi:200,2", "--seed", "1", "--T", steps, "-k", "3", "--strategy", "toeplitz",
+		"--bandwidth", "2", "--no-baselines", "--gram", "lanczos", "--probes", "4", "--lanczos-steps", "2")
+	if code != 0 || !strings.Contains(out, "or by an estimate this far off") {
+		t.Errorf("an indefinite estimate: code %d, %s", code, out)
+	}
 	if estimated.LowerBoundOf != export.OfEstimate || m.LowerBoundOf != "" {
 		t.Errorf("lower bounds of %q and, exactly, of %q", estimated.LowerBoundOf, m.LowerBoundOf)
 	}

@@ -217,10 +217,14 @@ func (r *Summary) bound() {
 
 // unbounded says where there is no lower bound: of a manifest without one.
 func unbounded(m *export.Manifest) string {
-	if m.WorkloadSpec.Weights.String() != "all" {
-		return fmt.Sprintf("for more than %d steps, some of which count more than others", strategy.LongSteps)
+	why := " in so many periods, or of such numbers"
+	switch {
+	case m.WorkloadSpec.Weights.String() != "all":
+		why = ", some of which count more than others"
+	case m.Gram.IsEstimate():
+		why = " in so many periods, or by an estimate this far off"
 	}
-	return fmt.Sprintf("for more than %d steps in so many periods, or of such numbers", strategy.LongSteps)
+	return fmt.Sprintf("for more than %d steps%s", strategy.LongSteps, why)
 }
 
 // ofEstimate says whether bound and gap rest on an estimate.
