@@ -9,8 +9,8 @@ import (
 	"mafalda/strategy"
 )
 
-// columned is a Response of strategies with scaled columns, too: the squared error of C⁻¹[t,s] = (e_0 + e_1 t/T + …)·r_(t-s)
-// is eᵀQe.
+// columned is a Response of strategies with scaled columns, too: the squared error of C⁻¹[t,s] = (e_0 + e_1 t/T +
+// …)·r_(t-s) is eᵀQe.
 type columned interface {
 	Columns(r []float64, size int) (*mat.SymDense, error)
 }
@@ -70,8 +70,9 @@ func gramColumns(h *mat.SymDense, r []float64, size int) *mat.SymDense {
 }
 
 // scaleColumns replaces the comb of r, whose columns are not scaled, by one whose columns are divided by the quadratic
-// polynomial e for which the loss is least. For a given comb the error is a quadratic form of e, and the sensitivity the
-// largest sum of magnitudes of a pattern: a descent along the coordinates of Legendre polynomials, with ever smaller steps.
+// polynomial e for which the loss is least. For a given comb the error is a quadratic form of e, and the sensitivity
+// the largest sum of magnitudes of a pattern: a descent along the coordinates of Legendre polynomials, with ever
+// smaller steps.
 func scaleColumns(r *Result, o Objective, schema participation.Cyclic) error {
 	comb := r.Strategy.(*strategy.Comb)
 	series := comb.Series()

@@ -41,8 +41,8 @@ func (c Comb) Parameters() Parameters {
 	return Parameters{Buffers: c.Buffers, Bandwidth: c.Period, ScaleColumns: c.ScaleColumns}
 }
 
-// Supports refuses WorstStep and LastStep, ManySteps under all but cyclic participation, records that take part
-// once unless a period is given, and scaled columns under all but cyclic participation with T ≤ kb, and for ManySteps where
+// Supports refuses WorstStep and LastStep, ManySteps under all but cyclic participation, records that take part once
+// unless a period is given, and scaled columns under all but cyclic participation with T ≤ kb, and for ManySteps where
 // kT is above 5·10⁷.
 func (c Comb) Supports(k Kind, schema participation.Schema) error {
 	if c.ScaleColumns {
@@ -63,8 +63,9 @@ func (c Comb) Supports(k Kind, schema participation.Schema) error {
 }
 
 // Optimize minimizes the loss from starts of BLT and weak and strong combs. There is no certificate. For Long see
-// Toeplitz. Scales of columns are fitted to the comb that is best without. It fails as Supports does, for fewer than one
-// buffer or more than T-1, for a period of T or more, with ErrGram, and for scaled columns of many steps with weights.
+// Toeplitz. Scales of columns are fitted to the comb that is best without. It fails as Supports does, for fewer than
+// one buffer or more than T-1, for a period of T or more, with ErrGram, and for scaled columns of many steps with
+// weights.
 func (c Comb) Optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
 ) (*Result, error) {

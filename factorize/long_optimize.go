@@ -86,8 +86,8 @@ const (
 	keptStarts    = 3
 )
 
-// horizons returns the numbers of steps to optimize for, the last of which is T: whole periods of b, and at least so many
-// steps as there are coefficients.
+// horizons returns the numbers of steps to optimize for, the last of which is T: whole periods of b, and at least so
+// many steps as there are coefficients.
 func horizons(schema participation.Cyclic, coefficients int) []int {
 	b := schema.Separation()
 	var all []int

@@ -217,8 +217,8 @@ func (s *comparing) candidates() []Way {
 	return ways
 }
 
-// ownInTurn returns the ways of own noise with batches in turn: the best for the memory, or for many steps each class that
-// fits; then, for comparison, classes of little memory, if there is no limit, and independent noise.
+// ownInTurn returns the ways of own noise with batches in turn: the best for the memory, or for many steps each class
+// that fits; then, for comparison, classes of little memory, if there is no limit, and independent noise.
 func (s *comparing) ownInTurn() []Way {
 	schema := s.Case.Problem.Schema
 	numbers := schema.Steps() - 1

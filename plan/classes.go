@@ -35,9 +35,9 @@ const MaxBuffers = 24
 //     bands. A search for bands ends as soon as its bound says so;
 //   - a banded inverse of w coefficients, with zeros within the unit circle, is a rational function (BLT) of w-1 poles.
 //
-// Where patterns do not overlap fewer bands are never better than more, so that the best strategy for a budget has as many as
-// fit, or is a rational function or a comb. For these the search is one without a certificate, and a smaller one may turn out
-// to be the better. A comb with more than combBuffers buffers is hardly better than with as many.
+// Where patterns do not overlap fewer bands are never better than more, so that the best strategy for a budget has as
+// many as fit, or is a rational function or a comb. For these the search is one without a certificate, and a smaller
+// one may turn out to be the better. A comb with more than combBuffers buffers is hardly better than with as many.
 type classSearch struct {
 	objective factorize.Objective
 	schema    participation.Schema
@@ -100,8 +100,9 @@ func (s *classSearch) bestOf(ctx context.Context, classes []factorize.Class) (Fi
 	return s.leastLoss(), nil
 }
 
-// longClasses returns the classes to look at for so many numbers, where there are too many steps for bounds of classes: few
-// buffers, and the comb with the longest period that fits, b or a divisor of it. As many bands or coefficients are worse.
+// longClasses returns the classes to look at for so many numbers, where there are too many steps for bounds of
+// classes: few buffers, and the comb with the longest period that fits, b or a divisor of it. As many bands or
+// coefficients are worse.
 func longClasses(p Problem, numbers int) []factorize.Class {
 	schema := p.Schema
 	numbers = min(numbers, schema.Steps()-1)

@@ -12,7 +12,8 @@ import (
 
 // What is looked at for many steps fits, is possible, and has the comb of period b wherever that fits.
 func TestClassesForManyStepsFit(t *testing.T) {
-	for _, tc := range []struct{ steps, k, b int }{{5000, 50, 100}, {5000, 1, 5000}, {4999, 7, 709}, {5000, 5000, 1}, {5000, 3, 100}} {
+	for _, tc := range []struct{ steps, k, b int }{{5000, 50, 100}, {5000, 1, 5000}, {4999, 7, 709}, {5000, 5000, 1},
+		{5000, 3, 100}} {
 		schema, err := participation.NewCyclic(tc.steps, tc.k, tc.b)
 		if err != nil {
 			t.Fatal(err)
@@ -59,7 +60,8 @@ func TestBudgetsChooseCombs(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := Problem{Schema: schema, Workload: workload.Spec{Kind: workload.Prefix}}
-		s, err := Solve(t.Context(), p, Options{Budget: &Budget{Dim: 1, Memory: 8 * float64(tc.numbers)}, NoBaselines: true})
+		s, err := Solve(t.Context(), p, Options{NoBaselines: true,
+			Budget: &Budget{Dim: 1, Memory: 8 * float64(tc.numbers)}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -39,8 +39,8 @@ func (p Polynomial) Scales(steps int) []float64 {
 	return d
 }
 
-// ColumnsSum returns an upper bound of sens² of C[t,s] = c_(t-s)·d_s under cyclic participation with T ≤ kb, and the first
-// step of the pattern that it comes from: the largest sum over a pattern of the magnitudes of X = CᵀC. With A of
+// ColumnsSum returns an upper bound of sens² of C[t,s] = c_(t-s)·d_s under cyclic participation with T ≤ kb, and the
+// first step of the pattern that it comes from: the largest sum over a pattern of the magnitudes of X = CᵀC. With A of
 // ToeplitzSum, X[t-lb, t] = d_(t-lb) d_t A_l(T-1-t). What rounding may have taken from it is added: a partial sum is
 // wrong by less than T roundings of the sum of its magnitudes. O(kT).
 func ColumnsSum(c, d []float64, schema participation.Cyclic) (squared float64, first int) {
@@ -67,8 +67,8 @@ func ColumnsSum(c, d []float64, schema participation.Cyclic) (squared float64, f
 	return sums[first] * (1 + rounding), first
 }
 
-// columnsSensitivity is longSensitivity with columns scaled by d. It fails for a schema that is not cyclic, or whose patterns
-// overlap, and where the sum takes more than mostProducts.
+// columnsSensitivity is longSensitivity with columns scaled by d. It fails for a schema that is not cyclic, or whose
+// patterns overlap, and where the sum takes more than mostProducts.
 func columnsSensitivity(c, d []float64, schema participation.Schema) (participation.Sensitivity, error) {
 	cyclic, ok := schema.(participation.Cyclic)
 	if !ok || !participation.IsPartition(schema) {

@@ -11,8 +11,8 @@ import (
 	"mafalda/strategy"
 )
 
-// The sensitivity of scaled combs without matrices is never below what contributions of some signs reach, and is the sum of
-// magnitudes that the matrix has, also for the first steps alone.
+// The sensitivity of scaled combs without matrices is never below what contributions of some signs reach, and is the
+// sum of magnitudes that the matrix has, also for the first steps alone.
 func TestColumnsSumIsTheDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		steps := rapid.IntRange(2, 24).Draw(t, "T")
@@ -64,8 +64,8 @@ func reach(x *mat.Dense, pattern []int, bits uint64) (sum float64) {
 	return sum
 }
 
-// Scales have to be positive in all steps, and few; a scaled comb is no Toeplitz strategy, and has no sensitivity of many
-// steps where patterns overlap.
+// Scales have to be positive in all steps, and few; a scaled comb is no Toeplitz strategy, and has no sensitivity of
+// many steps where patterns overlap.
 func TestColumnsOfCombs(t *testing.T) {
 	steps := strategy.LongSteps + 4
 	comb := must(strategy.NewComb(must(strategy.NewBLT(steps, 1, []strategy.Section{{A: 0.9, P: 0.5}})), 100,

@@ -40,8 +40,8 @@ func NewComb(b *BLT, period int, teeth Teeth) (*Comb, error) {
 	return c, nil
 }
 
-// WithColumns returns the comb, whose columns are not scaled, with the columns divided by e, which is copied. It is an error
-// if e has more than MaxColumns coefficients, or is not positive and finite in all steps.
+// WithColumns returns the comb, whose columns are not scaled, with the columns divided by e, which is copied. It is an
+// error if e has more than MaxColumns coefficients, or is not positive and finite in all steps.
 func (c *Comb) WithColumns(e Polynomial) (*Comb, error) {
 	if len(e) < 1 || len(e) > MaxColumns {
 		return nil, fmt.Errorf("column scales of %d coefficients, not of 1 to %d", len(e), MaxColumns)

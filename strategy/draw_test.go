@@ -52,7 +52,8 @@ func drawComb(t *rapid.T, steps int) *strategy.Comb {
 }
 
 func drawColumns(t *rapid.T, steps int) strategy.Polynomial {
-	return append(strategy.Polynomial{1}, rapid.SliceOfN(rapid.Float64Range(-0.4, 2), 0, min(2, steps-1)).Draw(t, "columns")...)
+	more := rapid.SliceOfN(rapid.Float64Range(-0.4, 2), 0, min(2, steps-1)).Draw(t, "columns")
+	return append(strategy.Polynomial{1}, more...)
 }
 
 func must[S strategy.Strategy](c S, err error) S {

@@ -168,8 +168,8 @@ func (b bank) vanish(l int) {
 	}
 }
 
-// energy returns Σ_l counts[l]·weight·x_lᵀMx_l over the rows x_l, which become counts[l]·weight·Mx_l, and writes the terms
-// to each, unless that is nil.
+// energy returns Σ_l counts[l]·weight·x_lᵀMx_l over the rows x_l, which become counts[l]·weight·Mx_l, and writes the
+// terms to each, unless that is nil.
 func (m *modes) energy(x, counts, each []float64) float64 {
 	size := len(m.theta)
 	rows := len(x) / size

@@ -10,7 +10,8 @@ import (
 var errStepWeights = errors.New("scaled columns of more steps than matrices have room for: not with weights of steps")
 
 // Columns returns the matrix Q of the squared error eᵀQe of C⁻¹[t,s] = (e_0 + e_1 t/T + … )·r_(t-s), whose columns are
-// scaled, for size coefficients e. With r⁽ⁱ⁾_j = (j/T)ⁱr_j and its responses F⁽ⁱ⁾ the noise of step s shows l steps later as
+// scaled, for size coefficients e. With r⁽ⁱ⁾_j = (j/T)ⁱr_j and its responses F⁽ⁱ⁾ the noise of step s shows l steps
+// later as
 //
 //	Σ_m e_m Σ_{i≤m} binom(m, i) (s/T)^(m-i) F⁽ⁱ⁾_l,
 //

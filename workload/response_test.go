@@ -93,7 +93,8 @@ func seriesError(r []float64) func(*Response) (float64, error) {
 	return func(x *Response) (float64, error) { return x.Error(nil, r), nil }
 }
 
-// checkColumns compares the error of scaled columns with what the Gram matrix gives; where steps have weights there is none.
+// checkColumns compares the error of scaled columns with what the Gram matrix gives; where steps have weights there is
+// none.
 func checkColumns(t *rapid.T, response *Response, h *mat.SymDense, r []float64) {
 	steps := len(r)
 	q, err := response.Columns(r, 3)

@@ -27,8 +27,8 @@ func TestLongRun(t *testing.T) {
 		t.Errorf("plot: code %d, %s", code, errs)
 	}
 	combed := filepath.Join(t.TempDir(), "comb")
-	estimated := optimizeJSON(t, append(args, "--strategy", "comb", "--buffers", "1", "--scale-columns", "--gram", "lanczos",
-		"--no-baselines", "-o", combed)...)
+	estimated := optimizeJSON(t, append(args, "--strategy", "comb", "--buffers", "1", "--scale-columns", "--gram",
+		"lanczos", "--no-baselines", "-o", combed)...)
 	if code, out, errs := mafalda("verify", combed); code != 0 || len(estimated.Strategy.Columns) != 3 {
 		t.Errorf("verify: code %d, %s%s", code, out, errs)
 	}
@@ -65,7 +65,8 @@ func TestLongRun(t *testing.T) {
 		"worst step": {[]string{"-k", "3", "--strategy", "blt", "--objective", "max"}, "one dense strategy"},
 		"too long":   {[]string{"--T", "2000000", "-k", "4", "--strategy", "blt"}, "at most 1048576"},
 		"start":      {[]string{"-k", "3", "--strategy", "blt", "--start", dir}, "are for the dense optimum"},
-		"scales":     {[]string{"-k", "3", "--strategy", "toeplitz", "--scale-columns"}, "column scaling: not supported for many steps"},
+		"scales": {[]string{"-k", "3", "--strategy", "toeplitz", "--scale-columns"},
+			"column scaling: not supported for many steps"},
 		"exact, large": {[]string{"-k", "3", "--strategy", "blt", "--graph", "star:2049", "--gossip", "uniform", "--gram",
 			"exact"}, "use --gram lanczos"},
 		"directed": {[]string{"-k", "3", "--strategy", "blt", "--graph", directed, "--directed"},
