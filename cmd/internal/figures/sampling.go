@@ -54,7 +54,7 @@ func Sampling(c *plan.SamplingCurves) (*Figure, error) {
 	}
 	title := fmt.Sprintf("Secret batches at the same (ε, δ): %s, T = %d, k = %d, b = %d, δ = %s", source,
 		p.Schema.Steps(), p.Schema.Participations(), p.Schema.Separation(), printed(c.Levels.Delta))
-	return Lines(Axes{Title: title, X: "ε", Y: "squared error over that of the optimum, batches in turn", LogX: true,
+	return Lines(Axes{Title: title, X: "ε", Y: "squared error / error of the optimum for batches in turn", LogX: true,
 		MaxY: 2}, curves)
 }
 
