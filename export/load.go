@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -46,13 +47,16 @@ const maxContent = 1 << 28
 // Load reads the manifest of the folder dir, the matrices and the hashes of all files, each file once, so that what is
 // hashed is what is used. Its errors are files that cannot be read as what they should be; hashes that differ are
 // listed in Mismatch (see CheckHashes).
-func Load(dir string) (*Export, error) {
+func Load(dir string) (*Export, error) { return LoadUntil(context.Background(), dir) }
+
+// LoadUntil is Load, which ends with ctx, and with its error: an export may take a minute to hash.
+func LoadUntil(ctx context.Context, dir string) (*Export, error) {
 	m, err := readManifestFile(dir)
 	if err != nil {
 		return nil, err
 	}
 	e := &Export{Dir: dir, Manifest: m, matrices: map[string][]*mat.Dense{}, contents: map[string][]byte{}}
-	if err := e.readFiles(); err != nil {
+	if err := e.readFiles(ctx); err != nil {
 		return nil, err
 	}
 	if m.Space != nil {
@@ -138,7 +142,7 @@ func (e *Export) lists(name string) bool {
 }
 
 // readFiles reads every listed file that is there, and notes what differs from the manifest.
-func (e *Export) readFiles() error {
+func (e *Export) readFiles(ctx context.Context) error {
 	entries, err := os.ReadDir(e.Dir)
 	if err != nil {
 		return err
@@ -154,7 +158,7 @@ func (e *Export) readFiles() error {
 			e.Extra = append(e.Extra, name)
 			continue
 		}
-		got, err := e.readFile(name)
+		got, err := e.readFile(ctx, name)
 		if err != nil {
 			return err
 		}
@@ -173,7 +177,7 @@ func (e *Export) readFiles() error {
 }
 
 // readFile reads a file into matrices or contents, and returns its SHA-256.
-func (e *Export) readFile(name string) (string, error) {
+func (e *Export) readFile(ctx context.Context, name string) (string, error) {
 	path := filepath.Join(e.Dir, name)
 	f, size, err := files.Open(path)
 	if err != nil {
@@ -181,7 +185,7 @@ func (e *Export) readFile(name string) (string, error) {
 	}
 	defer f.Close()
 	hash := sha256.New()
-	r := io.TeeReader(f, hash)
+	r := io.TeeReader(untilDone{ctx, f}, hash)
 	switch name {
 	case "C.npy", "C_inv.npy":
 		e.matrices[name], err = parseNPY(path, r, size, e.Manifest)
@@ -204,6 +208,19 @@ func (e *Export) readFile(name string) (string, error) {
 		return "", err
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// untilDone reads until a context ends.
+type untilDone struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r untilDone) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
 }
 
 // matrix returns what was in name.npy, or name.csv if there is no such file; if there are both, they must hold the same

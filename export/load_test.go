@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"math"
@@ -95,6 +96,22 @@ func TestExtraFilesAreListed(t *testing.T) {
 	}
 	if _, err := e.Read("notes.txt"); err == nil {
 		t.Error("a file that is not of the export was read")
+	}
+}
+
+// Who waits for the hash of a large file can end it.
+func TestLoadEndsWithItsContext(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	if err := WriteDir(dir, manifest(2), goodFiles, WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	if _, err := LoadUntil(ctx, dir); err != nil {
+		t.Error(err)
+	}
+	cancel()
+	if _, err := LoadUntil(ctx, dir); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end of the context: %v", err)
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 )
 
 // polar is a matrix U = Σ w_i v_iᵀ that is about orthogonal, and about the polar factor of N = Σ d_i w_i v_iᵀ: the v_i
-// are the eigenvectors of NᵀN, and N v_i = d_i w_i. All of it are products, but for the eigenvectors. Where N is graded,
-// with singular values a million times less than the largest, the w_i of these are not known, and zero here.
+// are the eigenvectors of NᵀN, and N v_i = d_i w_i. All of it are products, but for the eigenvectors. Where N is
+// graded, with singular values a million times less than the largest, the w_i of these are not known, and zero here.
 type polar struct {
 	steps   int
 	scratch *scratch

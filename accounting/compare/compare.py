@@ -1,12 +1,13 @@
 """Compares mafalda's accountants with independent ones, on random cases: never below, and how far above.
 
     pip install dp-accounting
-    python accounting/compare/compare.py poisson|replace|truncated|allocation|bins --mafalda PATH [--cases 60] [--seed 31]
+    python accounting/compare/compare.py poisson|replace|truncated|allocation|bins --mafalda PATH
+        [--cases 60] [--seed 31]
 
-poisson, replace (replace-one neighbours) and truncated are compared with the upper bounds of dp_accounting ("connect the
-dots"), and with its lower ones, which no ε may be below. dp_accounting has no random allocation: allocation is compared with
-integrals over all outcomes of one block of up to three steps, of which the innermost has a closed form (several blocks, by
-samples: `go test ./accounting/allocation`). bins with C = I are
+poisson, replace (replace-one neighbours) and truncated are compared with the upper bounds of dp_accounting ("connect
+the dots"), and with its lower ones, which no ε may be below. dp_accounting has no random allocation: allocation is
+compared with integrals over all outcomes of one block of up to three steps, of which the innermost has a closed form
+(several blocks, by samples: `go test ./accounting/allocation`). bins with C = I are
 one block of random allocation, by the same integrals; other strategies are compared by `go test ./accounting/bins`.
 """
 
@@ -35,7 +36,8 @@ def option(mean, sigma, strike):
 
 
 def grid(dims, sigma, points):
-    """Outcomes of so many lognormal numbers of mean one, row by row, with weights: the trapezoid rule is nearly exact."""
+    """Outcomes of so many lognormal numbers of mean one, row by row, with weights: the trapezoid rule is nearly
+    exact."""
     x = np.linspace(-9, 9, points)
     w = np.exp(-x * x / 2)
     w /= w.sum()
@@ -47,7 +49,8 @@ def grid(dims, sigma, points):
 
 
 def allocation_delta(choices, rounds, noise, epsilon):
-    """The delta of rounds blocks of so many steps, the larger of both directions: E (L - e^eps)+, E (1 - e^eps L)+ under Q."""
+    """The delta of rounds blocks of so many steps, the larger of both directions: E (L - e^eps)+, E (1 - e^eps L)+
+    under Q."""
     sigma, dims = 1 / noise, choices * rounds - 1
     if dims == 0:
         base, share, weights = np.zeros(1), np.ones(1), np.ones(1)

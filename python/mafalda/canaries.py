@@ -6,9 +6,9 @@
     ...
     plan.audit("run", "coins.json")
 
-The clipped gradient of canary i is clip·c, c a random direction of norm 1, and its number is in batches as any record's is. A
-secret coin says whether it contributes; in exports for records that are replaced (replace-one), whether it does or its opposite,
--clip·c: what the messages tell of the coins they tell of records. Who has the file of coins can
+The clipped gradient of canary i is clip·c, c a random direction of norm 1, and its number is in batches as any record's
+is. A secret coin says whether it contributes; in exports for records that are replaced (replace-one), whether it does
+or its opposite, -clip·c: what the messages tell of the coins they tell of records. Who has the file of coins can
 tell canaries from noise: it is for the auditor.
 """
 
@@ -122,11 +122,13 @@ def make(plan: Export, count: int, dim: int, path: Any, sampler: Sampler, seed: 
 
 
 class Recorder:
-    """Writes down how the message of every step changed the model that the node held: what everybody knows who has all messages.
+    """Writes down how the message of every step changed the model that the node held: what everybody knows who has all
+    messages.
 
-    It makes a folder, or goes on with the one of this run: run.json, and updates.f32 with a row of dim numbers for each step, NaN
-    where no message left. layers are the parameters of each layer, size is what sums are divided by, momentum that of SGD; None
-    for another optimizer, which nobody undoes: then the gradients that it is given are recorded (add_gradients).
+    It makes a folder, or goes on with the one of this run: run.json, and updates.f32 with a row of dim numbers for each
+    step, NaN where no message left. layers are the parameters of each layer, size is what sums are divided by, momentum
+    that of SGD; None for another optimizer, which nobody undoes: then the gradients that it is given are recorded
+    (add_gradients).
     """
 
     def __init__(
@@ -146,7 +148,8 @@ class Recorder:
         self._updates, _ = _opened(folder, said, "updates.f32", shape)
 
     def missed(self, steps: Sequence[int]) -> None:
-        """Steps whose message did not leave after all: the next row of noise carries theirs (noise.place.unsent says which)."""
+        """Steps whose message did not leave after all: the next row of noise carries theirs (noise.place.unsent says
+        which)."""
         for step in steps:
             self._updates[step] = np.nan
 
@@ -167,8 +170,8 @@ class Recorder:
 class View:
     """Writes down what a node received, for an audit of what it learns of another one (plan.audit with attacker=node).
 
-    start is the model that all nodes begin with, sizes says what each node divides its sums by, by label, and rates are the learning
-    rates: one number, or one a step. It makes a folder, or goes on with the one of this run.
+    start is the model that all nodes begin with, sizes says what each node divides its sums by, by label, and rates are
+    the learning rates: one number, or one a step. It makes a folder, or goes on with the one of this run.
     """
 
     def __init__(

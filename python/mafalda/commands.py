@@ -990,12 +990,13 @@ def sampling(
     Compare what strategies cost on a network where batches are drawn in secret, by Poisson sampling, with the
     certified optimum for batches in turn, whose privacy holds against whoever knows when a record takes part. For
     every --epsilon and numbers of bands w from 1 (DP-D-SGD) to b: the squared error with the noise for (epsilon,
-    delta), over that of the optimum with its own. A batch of w bands is drawn from one of w groups, every record
-    with probability w/b: as many as in turn, on average. Beside them are two lower bounds: no strategy, whatever
-    its class, has a smaller error under Poisson sampling from the groups of the best bands, or under random bins;
-    and, where T = k·b, the best number of bands with random allocation, where every record takes part exactly k
-    times, and, up to 512 steps and 64 batches, what strategies without negative entries reach under random bins,
-    with noise that a confirmation by samples says is enough, but for a chance of 1e-9 each.
+    delta), divided by the error of the optimum with its own noise. A batch of w bands is drawn from one of w
+    groups, every record with probability w/b: as many as in turn, on average. Beside them are two lower bounds:
+    no strategy, whatever its class, has a smaller error under Poisson sampling from the groups of the best bands,
+    or under random bins; and, where T = k·b, the best number of bands with random allocation, where every record
+    takes part exactly k times, and, up to 512 steps and 64 batches, what strategies without negative entries
+    reach under random bins, with noise that a confirmation by samples says is enough, but for a chance of 1e-9
+    each.
 
     With -o, write sampling.csv, sampling.json and a picture. "mafalda optimize --sampling poisson" exports the
     best strategy for an epsilon, and proves that no other number of bands is better.

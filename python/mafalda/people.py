@@ -1,4 +1,5 @@
-"""Persons and their records, for exports that protect a person with all that is theirs (`mafalda optimize --unit person`)."""
+"""Persons and their records, for exports that protect a person with all that is theirs (`mafalda optimize --unit
+person`)."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from .export import Export
 
 
 class Owners:
-    """Whose each record is: records of the same owners are a group, and what a group adds to a step is clipped together.
+    """Whose each record is: records of the same owners are a group, and what a group adds to a step is clipped
+    together.
 
     Where every record has one owner, groups are persons.
 
@@ -99,12 +101,13 @@ def _plain(owner: Any) -> Hashable:
 
 
 class Dealt:
-    """Batches of whole persons: person p is in batch p mod b; with records in up to m batches, its j-th record is in batch
-    (p + j mod m) mod b. Step t uses batch t mod b.
+    """Batches of whole persons: person p is in batch p mod b; with records in up to m batches, its j-th record is in
+    batch (p + j mod m) mod b. Step t uses batch t mod b.
 
-    Where records have several owners, groups are chosen greedily, those of the fewest owners first, then those of the most
-    records: a group goes into the smallest of the batches in which none of its owners is, if each of these is in fewer than
-    m so far, and is left out where there is none. So a person has one group in a batch at most, and is in m batches at most.
+    Where records have several owners, groups are chosen greedily, those of the fewest owners first, then those of the
+    most records: a group goes into the smallest of the batches in which none of its owners is, if each of these is in
+    fewer than m so far, and is left out where there is none. So a person has one group in a batch at most, and is in m
+    batches at most.
     """
 
     def __init__(self, owners: Owners, b: int, m: int) -> None:
@@ -154,7 +157,8 @@ class PersonLedger:
         self._in: dict[int, set[int]] = {}
 
     def admit(self, step: int, who: Sequence[int] | np.ndarray) -> None:
-        """A ParticipationError, and nothing noted, if a person would be in more batches than the export allows, or twice in one."""
+        """A ParticipationError, and nothing noted, if a person would be in more batches than the export allows, or
+        twice in one."""
         batch, groups = step % self._b, np.unique(self._owners.groups[np.asarray(who, dtype=np.int64)]).tolist()
         group_of: dict[int, int] = {}
         for g in groups:

@@ -30,11 +30,11 @@ def load(directory: str | os.PathLike[str], sha256: str | None = None) -> Plan:
     """Read an export, and check it; an ExportError if it is not one, was changed, or contradicts itself.
 
     Checked are hashes of all files, names of nodes, that C⁻¹ is the inverse of C and C that of the parameters, its
-    sensitivity, and that the noise level follows from the guarantee, as far as numpy goes: mafalda.checks says what is left
-    to `mafalda verify`. Only regular files are opened.
+    sensitivity, and that the noise level follows from the guarantee, as far as numpy goes: mafalda.checks says what is
+    left to `mafalda verify`. Only regular files are opened.
 
-    sha256 is Plan.hash of the export that the neighbours have, if it came by another way than the export did: another one
-    is refused.
+    sha256 is Plan.hash of the export that the neighbours have, if it came by another way than the export did: another
+    one is refused.
     """
     plan = Plan(os.fspath(directory))
     if sha256 is not None and sha256.lower() != plan.hash:
@@ -57,10 +57,11 @@ class Spent(NamedTuple):
 
 
 class Plan(Export):
-    """An export (see Export for its attributes), what the program says of it, and the batches, noise and gossip of its nodes.
+    """An export (see Export for its attributes), what the program says of it, and the batches, noise and gossip of its
+    nodes.
 
-    One that mafalda.optimize made without out= is in a temporary folder, which goes with this object: keep it as long as
-    its noise is used, and say out= for a training that may be interrupted.
+    One that mafalda.optimize made without out= is in a temporary folder, which goes with this object: keep it as long
+    as its noise is used, and say out= for a training that may be interrupted.
 
     Attributes: origin, the keywords of the network that optimize was called with, by the names of the program's flags.
     """
@@ -91,13 +92,15 @@ class Plan(Export):
 
     @property
     def network_files(self) -> dict[str, Any]:
-        """What the network was read from, by the names of the program's flags; empty for built-in graphs and loaded plans."""
+        """What the network was read from, by the names of the program's flags; empty for built-in graphs and loaded
+        plans."""
         built_in = "sha256" not in self.manifest.get("graph", {})
         names = ("gossip-matrix", "graph-sequence") + (() if built_in else ("graph",))
         return {name: self.origin[name] for name in names if name in self.origin}
 
     def spent(self, steps: int, node: str | None = None, delta: float | None = None) -> Spent:
-        """What a run has given away when so many steps are out, to everybody who sees all messages; never more than the plan's.
+        """What a run has given away when so many steps are out, to everybody who sees all messages; never more than the
+        plan's.
 
         node: by default the node that has spent the most. delta: that of the export. It is for a run whose end does not
         depend on the records: whoever stops because of what a model shows can claim the guarantee of the plan alone.
@@ -136,24 +139,25 @@ class Plan(Export):
         owners: Iterable[Any] | None = None,
         pad: bool = False,
     ) -> Sampler:
-        """The batches of a node with so many records: a torch batch_sampler, and an iterator over lists of record numbers.
+        """The batches of a node with so many records: a torch batch_sampler, and an iterator over lists of record
+        numbers.
 
-        state is a file that keeps the cut (and, where the export is for secret batches, the key they are drawn from) over
-        restarts; without one, batches that must be secret need a seed, for simulations. What the export is not private
-        for raises a ParticipationError.
+        state is a file that keeps the cut (and, where the export is for secret batches, the key they are drawn from)
+        over restarts; without one, batches that must be secret need a seed, for simulations. What the export is not
+        private for raises a ParticipationError.
 
-        A state that is not there is begun, unless the node had a batch of another one in this folder (batches-begun-….json
-        says so). new=True says that this is a run of its own, and refuses a state that is there; new=False refuses one
-        that is not. One process at a time has a state; sampler.close() lets go of it.
+        A state that is not there is begun, unless the node had a batch of another one in this folder
+        (batches-begun-….json says so). new=True says that this is a run of its own, and refuses a state that is there;
+        new=False refuses one that is not. One process at a time has a state; sampler.close() lets go of it.
 
-        owners says whose each record is (any hashable values, one a record), for exports that protect persons: then whole
-        persons are dealt to batches, and make_private clips what all records of a person add to a batch together. A list or
-        a set is for a record with several owners, each of whom is protected with it: records are then chosen so that nobody
-        is in more batches, or with more in one, than the export allows, and sampler.left_out has those that are in none.
-        Whose a record is must not be a secret: the guarantee is for what records hold.
+        owners says whose each record is (any hashable values, one a record), for exports that protect persons: then
+        whole persons are dealt to batches, and make_private clips what all records of a person add to a batch together.
+        A list or a set is for a record with several owners, each of whom is protected with it: records are then chosen
+        so that nobody is in more batches, or with more in one, than the export allows, and sampler.left_out has those
+        that are in none. Whose a record is must not be a secret: the guarantee is for what records hold.
 
-        pad=True, for exports with --sampling truncated, makes all batches of the iterator of one size, the largest, with
-        record 0 in free places: static shapes. make_private gives those rows weight zero.
+        pad=True, for exports with --sampling truncated, makes all batches of the iterator of one size, the largest,
+        with record 0 in free places: static shapes. make_private gives those rows weight zero.
         """
         return make_sampler(self, records, self.check_node(node), state, seed, new, owners, pad)
 
@@ -167,10 +171,12 @@ class Plan(Export):
         seed: int | None = None,
         clip: float | None = None,
     ) -> Canaries:
-        """Records that are made up for an audit of a training: the last count ones of sampler, for a model of dim parameters.
+        """Records that are made up for an audit of a training: the last count ones of sampler, for a model of dim
+        parameters.
 
-        path is the file for their coins, which is for the auditor and for nobody else; if it is there, the run goes on with it.
-        make_private takes them. They cost accuracy: their gradients go into the sums as all others. seed: for simulations.
+        path is the file for their coins, which is for the auditor and for nobody else; if it is there, the run goes on
+        with it. make_private takes them. They cost accuracy: their gradients go into the sums as all others. seed: for
+        simulations.
         """
         return make_canaries(self, count, dim, path, sampler, seed, clip)
 
@@ -182,9 +188,11 @@ class Plan(Export):
         attacker: str | None = None,
         out: str | os.PathLike[str] | None = None,
     ) -> Result:
-        """What the messages of a training that was recorded tell of its canaries; a ProgramError with result if it has a fault.
+        """What the messages of a training that was recorded tell of its canaries; a ProgramError with result if it has
+        a fault.
 
-        attacker: the node whose mafalda.canaries.View the run is. out: a folder for the result, which mafalda report shows.
+        attacker: the node whose mafalda.canaries.View the run is. out: a folder for the result, which mafalda report
+        shows.
         """
         folder = Folder()
         words = ["audit", f"--run={os.fspath(run)}", f"--coins={os.fspath(coins)}", f"--export={self.directory}", "--json"]
@@ -194,7 +202,8 @@ class Plan(Export):
         return result_of("audit", run_program(words, folder))
 
     def ledger(self, records: int, owners: Iterable[Any] | None = None) -> Ledger:
-        """Checks batches of another loader, record by record: ledger.admit(step, indices) raises a ParticipationError."""
+        """Checks batches of another loader, record by record: ledger.admit(step, indices) raises a
+        ParticipationError."""
         return Ledger(self, records, owners_of(self, records, owners))
 
     def noise(
@@ -202,17 +211,19 @@ class Plan(Export):
     ) -> Noise:
         """The rows of a node's noise for a model of dim parameters, one a step.
 
-        state: real noise. `mafalda noise serve` is started on this file, which keeps the secret key and the place. seed:
-        simulated noise, that of `mafalda noise --seed`, bit for bit, which protects nothing. Exactly one of the two.
+        state: real noise. `mafalda noise serve` is started on this file, which keeps the secret key and the place.
+        seed: simulated noise, that of `mafalda noise --seed`, bit for bit, which protects nothing. Exactly one of the
+        two.
 
         A state that is not there is begun, unless the node had a row of another one in this folder (noise-begun-….json
         says so): then the name is wrong or the state is gone, and a run cannot go on with a new one. new=True says that
         this is a run of its own, and refuses a state that is there; new=False refuses one that is not.
 
-        Other options with state: binary, the program (default: $MAFALDA, the wheel's, or mafalda on the PATH); counter; stop_at,
-        the node's own ε (at stop_delta, or the export's δ), below the plan's: the row that would pass it is not drawn, and
-        raises a BudgetError, also after a crash, and also if stop_at is left out then; and for
-        exports with pairs key, peers and runs (see mafalda.keys), which a state that is there needs no more. With either: noise_std, not below that of the export.
+        Other options with state: binary, the program (default: $MAFALDA, the wheel's, or mafalda on the PATH); counter;
+        stop_at, the node's own ε (at stop_delta, or the export's δ), below the plan's: the row that would pass it is
+        not drawn, and raises a BudgetError, also after a crash, and also if stop_at is left out then; and for
+        exports with pairs key, peers and runs (see mafalda.keys), which a state that is there needs no more. With
+        either: noise_std, not below that of the export.
         """
         return open_noise(self, node, dim, state, seed, **options)
 

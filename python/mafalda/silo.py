@@ -9,8 +9,8 @@
 
     weights = average(plan, weights, {"site-1": …, "site-2": …})      # at the server
 
-A round has one answer for ever, whatever the server asks: the same bytes if it asks again, and none if the round is over.
-The server needs no trust: it is the eavesdropper of the export, who sees all messages (docs/cross-silo.md).
+A round has one answer for ever, whatever the server asks: the same bytes if it asks again, and none if the round is
+over. The server needs no trust: it is the eavesdropper of the export, who sees all messages (docs/cross-silo.md).
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from .outbox import Outbox
 class Silo:
     """What a silo answers. Usable in a with statement, which closes the private optimizer and its sampler.
 
-    Arguments: private, of plan.make_private, for an optimizer whose every step is a round's; outbox, a file for the last
-    answer, beside the state of the noise.
+    Arguments: private, of plan.make_private, for an optimizer whose every step is a round's; outbox, a file for the
+    last answer, beside the state of the noise.
     """
 
     def __init__(self, private: Any, outbox: str | os.PathLike[str]) -> None:
@@ -43,11 +43,12 @@ class Silo:
         self._follow()
 
     def begin(self, step: int, weights: np.ndarray) -> bool:
-        """Whether round `step` is to be trained now, from these weights of the server: then take a private step, and answer.
+        """Whether round `step` is to be trained now, from these weights of the server: then take a private step, and
+        answer.
 
-        False if it was answered before: answer has the same bytes again, whatever the weights. Rounds that were left out are
-        skipped, and their rows carried. A StepError for a round that is over, as after a crash in the middle of it, and for
-        one beyond the last; a BudgetError where the silo's own budget ends.
+        False if it was answered before: answer has the same bytes again, whatever the weights. Rounds that were left
+        out are skipped, and their rows carried. A StepError for a round that is over, as after a crash in the middle of
+        it, and for one beyond the last; a BudgetError where the silo's own budget ends.
         """
         noise = self.private.noise
         if self._outbox.settle() is not None:
@@ -70,9 +71,11 @@ class Silo:
         return True
 
     def answer(self, step: int) -> np.ndarray:
-        """The weights that round `step` is answered with: those of the private step, on disk and declared before they come back.
+        """The weights that round `step` is answered with: those of the private step, on disk and declared before they
+        come back.
 
-        Of a round that was answered before they are the same bytes. A StepError if no private step was made in the round.
+        Of a round that was answered before they are the same bytes. A StepError if no private step was made in the
+        round.
         """
         kept = self._answered(step)
         if kept is None:
@@ -114,9 +117,9 @@ class Silo:
 def average(plan: Export, weights: np.ndarray, answers: Mapping[str, np.ndarray]) -> np.ndarray:
     """The server's next weights, of its last ones and the answers of the silos by label.
 
-    A silo that did not answer counts with the server's own weights, so that what pairs share cancels in the rounds of all others;
-    an average of those that are there would weigh a row that is carried in another way than its opposite. An ExportError for a
-    label that is none of the export's, and for an answer of another size.
+    A silo that did not answer counts with the server's own weights, so that what pairs share cancels in the rounds of
+    all others; an average of those that are there would weigh a row that is carried in another way than its opposite.
+    An ExportError for a label that is none of the export's, and for an answer of another size.
     """
     shares = check_server(plan)
     total = np.array(weights, dtype=np.float64)
@@ -130,7 +133,8 @@ def average(plan: Export, weights: np.ndarray, answers: Mapping[str, np.ndarray]
 
 
 def check_server(plan: Export) -> np.ndarray:
-    """The silos' shares in the server's average; an ExportError for an export in which not all nodes average the same."""
+    """The silos' shares in the server's average; an ExportError for an export in which not all nodes average the
+    same."""
     w = np.asarray(plan.W.todense() if hasattr(plan.W, "todense") else plan.W)
     if w.ndim != 2 or not np.allclose(w, w[0], rtol=0, atol=1e-12) or plan.manifest["workload"] != "model":
         raise ExportError(

@@ -1,11 +1,12 @@
-"""The bound for ε from one run beside jax_privacy's, on the scores of centralized runs: what docs/auditing.md says was measured.
+"""The bound for ε from one run beside jax_privacy's, on the scores of centralized runs: what docs/auditing.md says was
+measured.
 
     pip install jax-privacy
     MAFALDA=… python audited_centrally.py                        # prefix workload; C = I, banded and dense; three seeds each
 
-jax_privacy's auditor (CanaryScoreAuditor.epsilon_one_run_fdp) gets the same scores three times: with mafalda's guesses (the
-canaries of the highest scores in, those of the lowest out), its thresholds and its share of the confidence; with one-sided guesses at
-these thresholds; and as it is by itself.
+jax_privacy's auditor (CanaryScoreAuditor.epsilon_one_run_fdp) gets the same scores three times: with mafalda's guesses
+(the canaries of the highest scores in, those of the lowest out), its thresholds and its share of the confidence; with
+one-sided guesses at these thresholds; and as it is by itself.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ func (f *auditFlags) runRecorded(cmd *cobra.Command, bar *terminal.Progress) (er
 	if err := f.checkRun(cmd); err != nil {
 		return err
 	}
-	e, err := export.Load(f.threat.Exported())
+	e, err := export.LoadUntil(cmd.Context(), f.threat.Exported())
 	if err == nil {
 		err = e.CheckHashes()
 	}

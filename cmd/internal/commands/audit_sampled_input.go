@@ -81,7 +81,7 @@ type sampledDefaults struct {
 
 // load reads the export.
 func (d *sampledDefaults) load(ctx context.Context, folder string, a *sampledAudit) error {
-	e, err := export.Load(folder)
+	e, err := export.LoadUntil(ctx, folder)
 	if err != nil {
 		return terminal.Usage(err)
 	}

@@ -59,27 +59,29 @@ func newBenchSelfCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench-self",
 		Short: "Measure this program on this machine",
-		Long: `Run this program on problems of several sizes, and print the median time, the peak memory and the certified gap of each, with the
-date and the machine. Time is that of the whole program: reading or making the graph, Gram matrix, optimum, certificate, export;
-memory is that of the run that needed most, each a process of its own.
+		Long: `Run this program on problems of several sizes, and print the median time, the peak memory and the certified gap
+of each, with the date and the machine. Time is of the whole program: reading or making the graph, Gram matrix, optimum,
+certificate, export; memory is of the run that needed most, each a process of its own.
 
-With --against, look for one optimum with this program and with its peers in turns: jax_privacy, if --python has it, the optimizer
-of MFDL, if --mfdl names a checkout, and numpy's products and factors beside this program's. The time of a peer is its optimizer's
-alone, without start, graph and Gram matrix; this program's is the whole program's, with certificate and export. A ratio is a time
-over this program's, the median of runs in turns. Peers that are not there are named, with how to get them.
+With --against, look for one optimum with this program and with its peers in turns: jax_privacy, if --python has it, the
+optimizer of MFDL, if --mfdl names a checkout, and numpy's products and factors beside this program's. The time of a peer
+is its optimizer's alone, without start, graph and Gram matrix; this program's is the whole program's, with certificate
+and export. A ratio is a time over this program's, the median of runs in turns. Peers that are not there are named, with
+how to get them.
 
---into replaces what stands between the lines "<!-- bench-self -->" ("<!-- bench-self --against -->") and "<!-- end -->" of a file
-by the table.`,
+--into replaces what stands between the lines "<!-- bench-self -->" ("<!-- bench-self --against -->") and "<!-- end -->"
+of a file by the table.`,
 		Example: `  mafalda bench-self              # a minute
   mafalda bench-self --large      # T = 2048, a million nodes, a hundred thousand steps, too: half an hour, 2 GB
   mafalda bench-self --large --into README.md --into docs/performance.md
   mafalda bench-self --against --python venv/bin/python --mfdl MFDL --runs 3
-  go test ./benchmarks ./internal/gemm ./simulate ./noise -run xxx -bench . -count 6 > new.txt     # and: benchstat old.txt new.txt`,
+  go test ./benchmarks ./internal/gemm ./simulate ./noise -run xxx -bench . -count 6 > new.txt`,
 		Args: terminal.NoArgs,
 		RunE: terminal.UntilInterrupted(f.run),
 	}
 	fl := cmd.Flags()
-	fl.Var((*terminal.WholeNumber)(&f.runs), "runs", "runs of each problem, of which the median counts (large ones: half as many)")
+	fl.Var((*terminal.WholeNumber)(&f.runs), "runs",
+		"runs of each problem, of which the median counts (large ones: half as many)")
 	fl.BoolVar(&f.large, "large", false, "the large problems, too")
 	fl.BoolVar(&f.against, "against", false, "measure beside other programs instead")
 	fl.StringVar(&f.pythonProgram, "python", "python3", "with --against: the `program` that has jax_privacy and numpy")

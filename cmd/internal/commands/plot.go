@@ -31,6 +31,7 @@ type plotFlags struct {
 	node    string
 	force   bool
 	json    bool
+	quiet   bool
 }
 
 func newPlotCmd() *cobra.Command {
@@ -62,6 +63,7 @@ from a file, name it. Nothing is written before everything is drawn.`,
 		"`LABEL` of the node whose strategy to draw, if nodes have their own (default: the first)")
 	flags.CompleteLabels(cmd, "node")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object: what was written, and what was not, and why")
+	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
 	cmd.Flags().BoolVar(&f.force, "force", false, "replace pictures that are there")
 	return cmd
 }
@@ -69,10 +71,10 @@ from a file, name it. Nothing is written before everything is drawn.`,
 func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 	ctx, stop := terminal.Interruptible(cmd.Context())
 	defer stop()
-	bar := terminal.NewProgress(cmd.ErrOrStderr(), false)
+	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
 	defer bar.Clear()
 	bar.Busy("computing what is drawn")
-	e, err := export.Load(dir)
+	e, err := export.LoadUntil(ctx, dir)
 	if err != nil {
 		return terminal.Usage(err)
 	}
@@ -127,6 +129,9 @@ func (f *plotFlags) print(cmd *cobra.Command, d *drawing) error {
 	w := cmd.OutOrStdout()
 	if f.json {
 		return terminal.WriteJSON(w, d)
+	}
+	if f.quiet {
+		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.NotDrawn)) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "not drawn: %s: %s\n", name, terminal.PlainLine(d.NotDrawn[name]))

@@ -40,7 +40,8 @@ func newSamplingCmd(runner *grids.Runner) *cobra.Command {
 		Short: "Compare secret batches with batches in turn, at equal privacy",
 		Long: `Compare what strategies cost on a network where batches are drawn in secret, by Poisson sampling, with the certified optimum
 for batches in turn, whose privacy holds against whoever knows when a record takes part. For every --epsilon and numbers of
-bands w from 1 (DP-D-SGD) to b: the squared error with the noise for (epsilon, delta), over that of the optimum with its own.
+bands w from 1 (DP-D-SGD) to b: the squared error with the noise for (epsilon, delta), divided by the error of the optimum with
+its own noise.
 A batch of w bands is drawn from one of w groups, every record with probability w/b: as many as in turn, on average.
 Beside them are two lower bounds: no strategy, whatever its class, has a smaller error under Poisson sampling from the groups
 of the best bands, or under random bins; and, where T = k·b, the best number of bands with random allocation, where every record

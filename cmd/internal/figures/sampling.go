@@ -48,7 +48,7 @@ func Sampling(c *plan.SamplingCurves) (*Figure, error) {
 		curves = append(curves, poisson, bins)
 	}
 	title := fmt.Sprintf("Secret batches at the same (ε, δ): %s, δ = %s", problemText(p), printed(c.Levels.Delta))
-	return Lines(Axes{Title: title, X: "ε", Y: "squared error over that of the optimum, batches in turn", LogX: true,
+	return Lines(Axes{Title: title, X: "ε", Y: "squared error / error of the optimum for batches in turn", LogX: true,
 		MaxY: 2}, curves)
 }
 

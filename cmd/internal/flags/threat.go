@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -70,7 +71,7 @@ func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm
 	case "zip-dl":
 		a = threat.ZipDL()
 	case "mf-d-sgd":
-		a, err = f.load(steps)
+		a, err = f.load(cmd.Context(), steps)
 	default:
 		err = fmt.Errorf("unknown algorithm %q: choose %s", f.algorithm, strings.Join(algorithmNames[:], ", "))
 	}
@@ -86,8 +87,8 @@ func (f *ThreatFlags) Manifest() *export.Manifest { return f.exported }
 // Exported returns the folder of --export, empty if there is none.
 func (f *ThreatFlags) Exported() string { return f.strategy }
 
-func (f *ThreatFlags) load(steps int) (threat.Algorithm, error) {
-	e, err := export.Load(f.strategy)
+func (f *ThreatFlags) load(ctx context.Context, steps int) (threat.Algorithm, error) {
+	e, err := export.LoadUntil(ctx, f.strategy)
 	if err != nil {
 		return threat.Algorithm{}, err
 	}

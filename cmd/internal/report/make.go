@@ -30,7 +30,7 @@ func Make(ctx context.Context, dirs []string, o Options) (*Report, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		source, err := open(dir)
+		source, err := open(ctx, dir)
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/csv"
 	"encoding/hex"
@@ -29,7 +30,7 @@ func resultNames() []string {
 }
 
 // open reads a folder.
-func open(dir string) (*Source, error) {
+func open(ctx context.Context, dir string) (*Source, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
@@ -39,7 +40,7 @@ func open(dir string) (*Source, error) {
 	}
 	s := &Source{Dir: dir}
 	if s.hasFile(export.ManifestName) {
-		if s.Export, err = export.Load(dir); err != nil {
+		if s.Export, err = export.LoadUntil(ctx, dir); err != nil {
 			return nil, err
 		}
 		return s, s.describeExport()
