@@ -18,7 +18,7 @@ func TestMemoryOfOptimizeWithBaselines(t *testing.T) {
 	// a child of the shell: one of this process begins with its resident size
 	cmd := exec.Command("sh", "-c", `"$0" "$@"; exit $?`, os.Args[0], "optimize", "--graph",
 		"barabasi:148,12", "--T", "380", "--json", "-q")
-	cmd.Env = append(os.Environ(), "MAFALDA_PROGRAM=1", "GOGC=50") // as main sets it
+	cmd.Env = append(os.Environ(), "MAFALDA_PROGRAM=1")
 	text, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
