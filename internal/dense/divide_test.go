@@ -80,24 +80,7 @@ func TestHalves(t *testing.T) {
 		if !floats.EqualApprox(sorted, want, noise) {
 			t.Fatalf("values %v, want %v", sorted, want)
 		}
-		v := mat.NewDense(n, n, q)
-		var unit, left mat.Dense
-		unit.Mul(v, v.T())
-		left.Mul(v, a)
-		for i := range n {
-			for j := range n {
-				is := 0.0
-				if i == j {
-					is = 1
-				}
-				if !(math.Abs(unit.At(i, j)-is) <= 4*ulp*float64(n+10)) {
-					t.Fatalf("vectors %d and %d: %v", i, j, unit.At(i, j))
-				}
-				if !(math.Abs(left.At(i, j)-d[i]*v.At(i, j)) <= 2*noise) {
-					t.Fatalf("A makes %v of vector %d's number %d, %v times %v", left.At(i, j), i, j, d[i], v.At(i, j))
-				}
-			}
-		}
+		checkVectors(t, q, d, a, 4*ulp*float64(n+10), 2*noise)
 	})
 }
 

@@ -40,25 +40,31 @@ func TestEigen(t *testing.T) {
 		if !floats.EqualApprox(sorted, want, noise) {
 			t.Fatalf("values %v, want %v", sorted, want)
 		}
-		v := mat.NewDense(n, n, vectors)
-		var unit, av mat.Dense
-		unit.Mul(v, v.T())
-		av.Mul(v, a)
-		for i := range n {
-			for j := range n {
-				is := 0.0
-				if i == j {
-					is = 1
-				}
-				if math.Abs(unit.At(i, j)-is) > 1e-14*float64(n) {
-					t.Fatalf("vectors %d and %d: %v", i, j, unit.At(i, j))
-				}
-				if math.Abs(av.At(i, j)-values[i]*v.At(i, j)) > 2*noise {
-					t.Fatalf("A makes %v of vector %d's number %d, %v times %v", av.At(i, j), i, j, values[i], v.At(i, j))
-				}
+		checkVectors(t, vectors, values, a, 1e-14*float64(n), 2*noise)
+	})
+}
+
+// checkVectors fails if rows are not orthogonal up to a little, or not what the matrix makes of them but for their values.
+func checkVectors(t *rapid.T, rows, values []float64, a *mat.SymDense, little, noise float64) {
+	n := len(values)
+	v := mat.NewDense(n, n, rows)
+	var unit, av mat.Dense
+	unit.Mul(v, v.T())
+	av.Mul(v, a)
+	for i := range n {
+		for j := range n {
+			is := 0.0
+			if i == j {
+				is = 1
+			}
+			if !(math.Abs(unit.At(i, j)-is) <= little) {
+				t.Fatalf("vectors %d and %d: %v", i, j, unit.At(i, j))
+			}
+			if !(math.Abs(av.At(i, j)-values[i]*v.At(i, j)) <= noise) {
+				t.Fatalf("A makes %v of vector %d's number %d, %v times %v", av.At(i, j), i, j, values[i], v.At(i, j))
 			}
 		}
-	})
+	}
 }
 
 func TestEigenOfWhatIsNotFinite(t *testing.T) {
