@@ -110,3 +110,28 @@ func TestColumnsOfCombs(t *testing.T) {
 		t.Errorf("patterns overlap: %v", s)
 	}
 }
+
+// Terms that are lost one after another where they are added to a large sum are counted.
+func TestColumnsSumCountsItsTerms(t *testing.T) {
+	steps := strategy.LongSteps + 4
+	comb := must(strategy.NewComb(must(strategy.NewBLT(steps, 1, []strategy.Section{{A: 1, P: 1 - 2e-13}})), steps-1,
+		strategy.Teeth{}))
+	schema, err := participation.NewCyclic(steps, steps, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := strategy.Sensitivity(must(comb.WithColumns(strategy.Polynomial{1})), schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want float64 // rows of C add up in the first step of the only pattern; from the smallest on
+	series := comb.Series()
+	var row float64
+	for l := range steps {
+		row += series[l]
+		want += row * row
+	}
+	if s.Squared < want || s.Squared > want*(1+1e-7) {
+		t.Errorf("sens² %v, is %v", s.Squared, want)
+	}
+}

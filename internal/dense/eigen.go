@@ -9,7 +9,7 @@ import (
 // Eigen returns the eigenvalues of a symmetric n×n matrix, of which the upper triangle is used, in no order, and writes
 // its eigenvectors to vectors, a row each: what gonum's mat.EigenSym computes, several times faster, with errors of
 // some n ulps of the largest value. The matrix is overwritten, and so are two more for scratch. Not ok are numbers that
-// are not finite.
+// are not finite, also among the results: of matrices that are nearly subnormal.
 func Eigen(vectors, a []float64, scratch [2][]float64, n int) (values []float64, ok bool) {
 	if n == 0 {
 		return nil, true
@@ -24,7 +24,14 @@ func Eigen(vectors, a []float64, scratch [2][]float64, n int) (values []float64,
 		return nil, false
 	}
 	gemm.ReflectRows(vectors, a, n, tau)
-	return d, true
+	var sum float64 // which is not finite if one of the numbers is not: some are where reflectors are of subnormal length
+	for _, v := range d {
+		sum += v
+	}
+	for _, v := range vectors[:n*n] {
+		sum += v
+	}
+	return d, sum-sum == 0
 }
 
 // tridiagonal has a diagonal and the numbers beside it, and what was done to its rows.

@@ -207,7 +207,7 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
             add_canaries(self.canaries, t, sums)
         if self._record is not None:
             self._record.missed(self.noise.place.unsent)
-        add_row(self.noise, t, sums, self.params)
+        add_row(self.noise, t, sums)
         for p, total in zip(self.params, sums):
             p.grad = total.to(p.dtype)
         self.sampler.finish(t)

@@ -174,7 +174,7 @@ class PrivateOptimizer(RefusesScaling):
         if self._record is not None:
             self._record.missed(self.noise.place.unsent)
         try:  # the row may be spent from here on
-            add_row(self.noise, t, sums, self.parameters)
+            add_row(self.noise, t, sums)
             self.optimizer.zero_grad(set_to_none=True)  # also of parameters that are not trained
             for p, total in zip(self.parameters, sums):
                 p.grad = total.div_(self.size).to(p.dtype)
@@ -393,12 +393,11 @@ def check_places(parameters: list["torch.nn.Parameter"], sums: list["torch.Tenso
             )
 
 
-def add_row(
-    noise: Noise, step: int, tensors: list["torch.Tensor"], parameters: list["torch.Tensor"], block: int = BLOCK
-) -> None:
+def add_row(noise: Noise, step: int, tensors: list["torch.Tensor"], block: int = BLOCK) -> None:
     """Adds a step's row to tensors that have dim numbers together, on their device, a block at a time.
 
-    The numbers are of the parameters' precision; the tensors are sums in double precision, which are rounded after that only.
+    Sums and noise are in double precision, and rounded to the parameters' only after that: digits of a sum below the last
+    one of its noise would have no noise.
     """
     flats = [t.view(-1) for t in tensors]
     if sum(f.numel() for f in flats) != noise.dim:
@@ -406,13 +405,12 @@ def add_row(
             f"the model has {sum(f.numel() for f in flats)} parameters, the noise {noise.dim}: "
             "has the model changed its size?"
         )
-    dtype = "float64" if any(p.dtype == torch.float64 for p in parameters) else "float32"
     starts, at = [], 0
     for f in flats:
         starts.append(at)
         at += f.numel()
     i = 0
-    for offset, part in noise.blocks(step, size=block, dtype=dtype):
+    for offset, part in noise.blocks(step, size=block, dtype="float64"):
         row = torch.from_numpy(part)
         taken = 0
         while taken < row.numel():
