@@ -167,7 +167,7 @@ def test_what_is_refused(tmp_path, out):
     with pytest.raises(ValueError, match="closures"):
         private.step(lambda: 0.0)
     with pytest.raises(mafalda.ExportError, match="changed its size"):
-        add_row(private.noise, 0, [torch.zeros(38)], [])
+        add_row(private.noise, 0, [torch.zeros(38)])
 
 
 def test_checkpoints(tmp_path, out, program):
@@ -211,7 +211,7 @@ def test_checkpoints(tmp_path, out, program):
 def test_rows_go_to_the_parameters_in_blocks(out):
     plan = mafalda.load(out)
     tensors = [torch.zeros(3, 4), torch.zeros(()), torch.zeros(7), torch.zeros(5, 1)]
-    add_row(plan.noise("a", 25, seed=2), 0, tensors, tensors, block=6)
+    add_row(plan.noise("a", 25, seed=2), 0, tensors, block=6)
     want = plan.noise("a", 25, seed=2).row(0, dtype=np.float32)
     assert (torch.cat([t.reshape(-1) for t in tensors]).numpy() == want).all()
 
@@ -370,7 +370,7 @@ def test_going_on_after_an_interruption(monkeypatch, out):
     sampler = plan.sampler(12, node="a")
     private = plan.make_private(torch.optim.SGD(model.parameters(), lr=0.1), node="a", seed=1, sampler=sampler)
 
-    def interrupted(noise, step, tensors, parameters):
+    def interrupted(noise, step, tensors):
         noise.row(step)
         raise KeyboardInterrupt
 
