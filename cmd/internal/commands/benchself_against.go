@@ -43,7 +43,7 @@ type peer struct {
 
 var peers = []peer{
 	{"jax_privacy", "pip install jax-privacy, and name its python: --python venv/bin/python"},
-	{"mfdl", "git clone https://github.com/dimiarbre/MFDL, pip install numpy scipy in a Python of 3.12 or later (--python), and name the folder: --mfdl MFDL"},
+	{"mfdl", "git clone https://github.com/dimiarbre/MFDL, pip install numpy scipy torch in a Python of 3.12 or later (--python), and name the folder: --mfdl MFDL"},
 }
 
 // peerParticipations is k of the problem that programs are compared on.
