@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -357,5 +358,22 @@ func (k *killing) run(folder string) {
 			trainer.kill()
 			trainer = startChild(k.t, "node", k.dir, folder, filepath.Join(folder, "network"))
 		}
+	}
+}
+
+// After an error of the state there are no more rows: the client is told, and the server ends with it.
+func TestServeEnds(t *testing.T) {
+	r := start(t, Options{})
+	c := r.dial()
+	r.is(c, 0, 0)
+	if err := os.Remove(r.at); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, c.Row(1, 0, make([]float64, dim)), CodeIO)
+	if err := r.stop(); !errors.Is(err, noise.ErrState) {
+		t.Errorf("the server ended with %v", err)
+	}
+	if _, err := os.Stat(r.path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("its socket: %v", err)
 	}
 }

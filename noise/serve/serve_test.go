@@ -354,23 +354,6 @@ func TestServeClientsThatStop(t *testing.T) {
 	}
 }
 
-// After an error of the state there are no more rows: the client is told, and the server ends with it.
-func TestServeEnds(t *testing.T) {
-	r := start(t, Options{})
-	c := r.dial()
-	r.is(c, 0, 0)
-	if err := os.Remove(r.at); err != nil {
-		t.Skip("the system does not remove open files")
-	}
-	refused(t, c.Row(1, 0, make([]float64, dim)), CodeIO)
-	if err := r.stop(); !errors.Is(err, noise.ErrState) {
-		t.Errorf("the server ended with %v", err)
-	}
-	if _, err := os.Stat(r.path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("its socket: %v", err)
-	}
-}
-
 // A socket is its owner's; one that nobody listens on is replaced, and nothing else is.
 func TestListenUnix(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")

@@ -156,7 +156,7 @@ func readRates(text string) (workload.Schedule, error) {
 		return workload.Schedule{}, terminal.Usagef("--learning-rates: %w", err)
 	}
 	defer file.Close()
-	rates, err := workload.ReadRates(file)
+	rates, err := parseRates(file)
 	if err != nil {
 		return rates, terminal.Usagef("--learning-rates: %s: %w", text, err)
 	}
