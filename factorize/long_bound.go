@@ -39,7 +39,8 @@ import (
 // ascent is over after two steps. mathematics.md has measured how near it is.
 //
 // Of more than k periods every k ones have blocks of their own in F_i. The first pieces have a row more in F_i if the
-// last period ends behind them; what is left are less steps than pieces have, and makes the bound smaller. The errors are ErrTooManyPeriods, responses of fewer than T numbers, and the context's.
+// last period ends behind them; what is left are less steps than pieces have, and makes the bound smaller. The errors are
+// ErrTooManyPeriods, responses of fewer than T numbers, and the context's.
 func LongBound(ctx context.Context, responses [][]float64, schema participation.Cyclic) (float64, error) {
 	for _, r := range responses {
 		if len(r) < schema.Steps() {
@@ -302,8 +303,8 @@ func remove(a, basis *mat.Dense) {
 
 var errEigen = errors.New("eigenvalues for the lower bound did not converge")
 
-// eigen fails, too, if the squares of the values do not add up to the matrix's: gonum 0.17.0 says that it converged with
-// values of 1e125 for matrices with entries from 1e-215 to 80.
+// eigen returns eigenvalues and vectors. It fails where numbers are out of range, or the squares of the values do not
+// add up to the matrix's: entries from 1e-215 to 80, say, are nothing that an algorithm should be trusted with.
 func eigen(a *mat.SymDense) ([]float64, *mat.Dense, error) {
 	n, size := a.SymmetricDim(), mat.Norm(a, 2)
 	vectors, scratch := make([]float64, n*n), [2][]float64{make([]float64, n*n), make([]float64, n*n)}
@@ -402,11 +403,12 @@ func (c *coarse) spread(visit func(row, column, i, m, o int)) {
 	}
 }
 
-// slack returns what is left out of a bound, which is a square, for V that are longer than 1 by rounding: entries of the
-// inverse root are at most 1/√slack of setHigh, and so are errors of its products in units of ℓ·2⁻⁵³·√(ℓ·trace). And
-// what responses of T steps are too large for, if their eigenvalues are known to 2⁻⁴⁷: their squares, by 2⁻⁴⁶T.
+// slack returns what is left out of a bound, which is a square, for V that are longer than 1 by rounding: entries of
+// the inverse root are at most 1/√slack of setHigh, and so are errors of its products in units of ℓ·2⁻⁵³·√(ℓ·trace).
+// And what responses of T steps are too large for, if their eigenvalues are known to 2⁻⁴⁷: their squares, by 2⁻⁴⁶T.
 func (c *coarse) slack() float64 {
-	return longSlack + 0x1p-46*float64(len(c.responses[0])) + 2*float64(c.length)*0x1p-26/(4*math.Sqrt(float64(len(c.responses)+4)))
+	products := float64(c.length) * 0x1p-26 / (2 * math.Sqrt(float64(len(c.responses)+4)))
+	return longSlack + 0x1p-46*float64(len(c.responses[0])) + products
 }
 
 // fast returns ‖M F_i‖_*, rounded down, and its derivative by F_i.

@@ -156,7 +156,9 @@ func TestLongGradients(t *testing.T) {
 			return
 		}
 		buffers := rapid.IntRange(1, 5).Draw(t, "buffers")
-		for _, f := range []longFamily{&longComb{combSeries: newCombSeries(buffers, 3)}, &longRational{rational: rationalSeries{buffers: buffers}}, &longFree{bands: min(4, s.Steps())}, &longFree{bands: min(4, s.Steps()), inverse: true}} {
+		for _, f := range []longFamily{&longComb{combSeries: newCombSeries(buffers, 3)},
+			&longRational{rational: rationalSeries{buffers: buffers}}, &longFree{bands: min(4, s.Steps())},
+			&longFree{bands: min(4, s.Steps()), inverse: true}} {
 			response, _ := responsesOf(randomGram(t, s.Steps()))(s.Steps(), true)
 			o := newLongObjective(s, response, f)
 			rng := random(t)

@@ -41,9 +41,9 @@ func (p Polynomial) Scales(steps int) []float64 {
 
 // ColumnsSum returns an upper bound of sens² of C[t,s] = c_(t-s)·d_s under cyclic participation with T ≤ kb, and the
 // first step of the pattern that it comes from: the largest sum over a pattern of the magnitudes of X = CᵀC. With A of
-// ToeplitzSum, X[t-lb, t] = d_(t-lb) d_t A_l(T-1-t). What rounding may have taken from it is added: a partial sum is
-// wrong by less than T roundings of the sum of its magnitudes, and the sum over a pattern by as many of its own as it has
-// terms. O(kT).
+// ToeplitzSum, X[t-lb, t] = d_(t-lb) d_t A_l(T-1-t). What rounding may have taken from it is added: a partial sum
+// is wrong by less than T roundings of the sum of its magnitudes, and the sum over a pattern by as many of its own as it
+// has terms. O(kT).
 func ColumnsSum(c, d []float64, schema participation.Cyclic) (squared float64, first int) {
 	steps, b := schema.Steps(), schema.Separation()
 	rounding := 8 * float64(steps) * 0x1p-53
@@ -68,8 +68,8 @@ func ColumnsSum(c, d []float64, schema participation.Cyclic) (squared float64, f
 	return sums[first] * (1 + columnsRounding(c, schema)), first
 }
 
-// columnsRounding bounds what ColumnsSum may lose to rounding, relatively: in partial sums, in their products, and in the
-// sums over patterns.
+// columnsRounding bounds what ColumnsSum may lose to rounding, relatively: in partial sums, in their products, and in
+// the sums over patterns.
 func columnsRounding(c []float64, schema participation.Cyclic) float64 {
 	terms := float64(sharedLags(c, schema)) * float64(schema.Steps()/schema.Separation()+1)
 	return (8*float64(schema.Steps()) + 2*terms) * 0x1p-53

@@ -12,7 +12,7 @@ import (
 	"mafalda/internal/parallel"
 )
 
-// halves diagonalizes a symmetric tridiagonal matrix T by halves (Cuppen 1981, with the vectors of Gu & Eisenstat 1995):
+// halves diagonalizes a symmetric tridiagonal matrix T by halves (Cuppen 1981, with Gu & Eisenstat's vectors, 1995):
 // without the number ρ that couples them, T is two blocks and a matrix of rank one,
 //
 //	T = diag(T₁, T₂) + |ρ| zzᵀ,    z = e_last ± e_first,

@@ -44,7 +44,8 @@ func TestEigen(t *testing.T) {
 	})
 }
 
-// checkVectors fails if rows are not orthogonal up to a little, or not what the matrix makes of them but for their values.
+// checkVectors fails if rows are not orthogonal up to a little, or the matrix does more to them than scale them by their
+// values.
 func checkVectors(t *rapid.T, rows, values []float64, a *mat.SymDense, little, noise float64) {
 	n := len(values)
 	v := mat.NewDense(n, n, rows)

@@ -15,8 +15,8 @@ import (
 //
 //	f(λ) = 1 + ρ Σ_i z_i²/(d_i - λ).
 //
-// What is known of a root λ_j is its distance to every pole, each with all its digits. There is a ẑ for which the λ_j are
-// the eigenvalues of D + ρẑẑᵀ exactly, and the vectors ẑ_i/(d_i - λ_j) are orthogonal however close eigenvalues are.
+// What is known of a root λ_j is its distance to every pole, each with all its digits. For some ẑ the λ_j are exactly
+// the eigenvalues of D + ρẑẑᵀ, and the vectors ẑ_i/(d_i - λ_j) are orthogonal however close eigenvalues are.
 type secular struct {
 	poles  []pole
 	rho    float64
@@ -133,8 +133,8 @@ func (s *secular) evaluate(distance []float64, at float64, split int) secularVal
 	return secularValue{value: 1 + low + high, below: below, above: above, wrong: wrong}
 }
 
-// middleWay returns the step η to a root of c + below·p²/(p-η) + above·q²/(q-η), which is f at η = 0: to the one between
-// p and q, or behind both.
+// middleWay returns the step η to a root of c + below·p²/(p-η) + above·q²/(q-η), which is f at η = 0: to the one
+// between p and q, or behind both.
 func (f secularValue) middleWay(p, q float64, behind bool) float64 {
 	c := f.value - p*f.below - q*f.above
 	a := (p+q)*f.value - p*q*(f.below+f.above)
