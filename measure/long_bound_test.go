@@ -88,13 +88,13 @@ func TestLongBoundIsBelowTheDenseOptimum(t *testing.T) {
 //
 //	MAFALDA_EDGES=ego.edges go test ./measure -run xxx -bench LongBoundOverCertificate/T=1024 -benchtime 1x -timeout 1h
 //
-// MAFALDA_EDGES is a file of one more graph. T=2048 takes about a minute of two processors a row.
+// MAFALDA_EDGES is a file of one more graph. T=2048 takes about a minute of two processors a row, T=4096 some six.
 func BenchmarkLongBoundOverCertificate(b *testing.B) {
 	sources := []string{"florentine", "cycle:100", "grid:10x10", "erdos:100,0.1", "barabasi:100,2"}
 	if file := os.Getenv("MAFALDA_EDGES"); file != "" {
 		sources = append(sources, file)
 	}
-	for _, periods := range []int{16, 32} {
+	for _, periods := range []int{16, 32, 64} {
 		schema, err := participation.NewCyclic(64*periods, periods, 64)
 		if err != nil {
 			b.Fatal(err)
