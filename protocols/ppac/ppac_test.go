@@ -14,7 +14,6 @@ import (
 
 	"mafalda/graph"
 	"mafalda/protocols/internal/protocoltest"
-	"mafalda/protocols/internal/rational"
 )
 
 // drawProtocol draws a protocol; with the Laplacian scheme where that converges, so that exactness is checked, too.
@@ -33,11 +32,11 @@ func drawProtocol(t *rapid.T, most int) *Protocol {
 
 // exactWeights returns W exactly.
 func exactWeights(p *Protocol) [][]*big.Rat {
-	w := rational.Laplacian(p.graph)
+	w := rationalLaplacian(p.graph)
 	for i := range w {
 		for j := range w {
 			if x, _ := w[i][j].Float64(); math.Abs(x-p.w.At(i, j)) > 1e-12 {
-				return rational.Metropolis(p.graph)
+				return rationalMetropolis(p.graph)
 			}
 		}
 	}
@@ -203,7 +202,7 @@ func TestFlorentineIsItsDefinition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, d := rational.Laplacian(g), Uniform(10, 1500)
+	w, d := rationalLaplacian(g), Uniform(10, 1500)
 	for _, observer := range []int{0, 3, 8} { // Acciaiuoli, Bischeri, Medici
 		exact, err := p.exactView(w, []int{observer}, p.Nodes())
 		if err != nil {

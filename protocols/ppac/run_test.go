@@ -12,7 +12,6 @@ import (
 
 	"mafalda/graph"
 	"mafalda/protocols/internal/protocoltest"
-	"mafalda/protocols/internal/rational"
 )
 
 // Averages come out, whatever the noise; and every value that the graph does not hide is computed from what was seen.
@@ -178,7 +177,7 @@ func TestRecoveryHasItsRound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for rounds, want := range []bool{false, true, true} { // node 1 recovers 2 from v_2(1)
-		exact, err := p.exactView(rational.Laplacian(g), []int{1}, rounds)
+		exact, err := p.exactView(rationalLaplacian(g), []int{1}, rounds)
 		if err != nil {
 			t.Fatal(err)
 		}
