@@ -5,14 +5,16 @@ import (
 	"math"
 	"math/big"
 	"slices"
+
+	"mafalda/protocols/internal/span"
 )
 
 // exactView is the definition that View is tested against: the matrix ℜ_i(t) of Equation 17 in rational numbers, row
 // by row as its definition has it, and everything that follows from it by elimination. It is for graphs of ten nodes
 // or so.
 type exactView struct {
-	rows        [][]*big.Rat // of the basis: own sources and received fragments, then messages; a column a source
-	informative []Message    // by round, then sender
+	rows        [][]*big.Rat   // of the basis: own sources and received fragments, then messages; a column a source
+	informative []span.Message // by round, then sender
 	victims     []int
 }
 
@@ -57,7 +59,7 @@ func (p *Protocol) exactView(w [][]*big.Rat, observers []int, rounds int) (*exac
 				}
 			}
 			if learn(row) {
-				v.informative = append(v.informative, Message{from, t})
+				v.informative = append(v.informative, span.Message{From: from, Round: t})
 			}
 		}
 		power = times(power, w)
@@ -121,10 +123,10 @@ func (v *exactView) ratio(j int, p *Protocol, d Deviations) *big.Rat {
 		return r.Mul(r, r)
 	}
 	for i, around := range p.neighbours {
-		variances[i] = square(d.Value(i))
-		for at, k := range around {
+		variances[i] = square(d.Value)
+		for at := range around {
 			if source := p.source[i][at]; source >= 0 {
-				variances[source] = square(d.Noise(i, k))
+				variances[source] = square(d.Noise)
 			}
 		}
 	}

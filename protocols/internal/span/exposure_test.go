@@ -85,7 +85,7 @@ func TestExposuresAreBounds(t *testing.T) {
 		w := consensus.NewWeights(protocoltest.GossipOf(t, g, graph.Metropolis).Matrix())
 		observers, rounds := protocoltest.DrawCoalition(t, g.Nodes()), rapid.IntRange(0, 20).Draw(t, "rounds")
 		noise := math.Pow(10, rapid.Float64Range(-12, 12).Draw(t, "noise"))
-		o := &Observation{Weights: w, Residues: w.Residues(),
+		o := &Observation{Weights: w,
 			Known: func(v int) bool { return slices.Contains(observers, v) },
 			Seen: func(v int) bool {
 				return slices.ContainsFunc(observers, func(a int) bool { return g.Adjacency().At(a, v) != 0 })
