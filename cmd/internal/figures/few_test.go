@@ -161,7 +161,7 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 	pushed := &dpps.Result{Graph: "path:3", Errors: values, Estimate: "practical"}
 	partial := simulate.PartPSPCurves{Network: "path:3", Methods: []string{"all"}, Rounds: [][]dpps.Report{nil}}
 	for i := range points {
-		pushed.Rounds = append(pushed.Rounds, dpps.Round{Round: i, Estimated: value(i), Real: value(i)})
+		pushed.Rounds = append(pushed.Rounds, dpps.Report{Round: i, Estimated: value(i), Real: value(i)})
 		partial.Rounds[0] = append(partial.Rounds[0], dpps.Report{Round: i, Estimated: value(i), Real: value(i)})
 	}
 	addAll(DPPS(pushed))
