@@ -44,7 +44,7 @@ func LowerBound(h, x *mat.SymDense, schema participation.Schema) (float64, error
 	full := mat.DenseCopyOf(x).RawMatrix().Data
 	root, lambda, err := dualOf(h, full, k)
 	if errors.Is(err, errSingular) {
-		return lowerBoundSingular(h, x, k)
+		return semidefinite(h).lowerBound(x, k)
 	}
 	if err != nil {
 		return 0, err
