@@ -3,9 +3,7 @@ package factorize
 import (
 	"context"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -192,31 +190,6 @@ func principalComponent(vectors [][]float64, weights []float64) []float64 {
 		}
 	}
 	return score
-}
-
-// nodeBounds returns for every node a loss that no strategy of its own can be below.
-func (s *splitter) nodeBounds(ctx context.Context, parts []*part) ([]float64, error) {
-	if s.Parts != nil {
-		return s.boundParts(ctx, parts)
-	}
-	bounds := make([]float64, len(s.Grams))
-	var wg sync.WaitGroup
-	next := make(chan [2]int)
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			for at := range next {
-				bounds[at[1]] = s.nodeBound(parts[at[0]], at[1])
-			}
-		})
-	}
-	for g, p := range parts {
-		for _, i := range p.members {
-			next <- [2]int{g, i}
-		}
-	}
-	close(next)
-	wg.Wait()
-	return bounds, nil
 }
 
 // nodeBound returns the lower bound for one node that its group's strategy proves, or 0 if it proves none.
