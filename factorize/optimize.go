@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/internal/dense"
 	"mafalda/internal/fault"
 	"mafalda/optim"
 	"mafalda/participation"
@@ -97,11 +96,10 @@ type search struct {
 
 // newSearch makes R; errSingular is wrapped where h has none in floating point.
 func newSearch(h *mat.SymDense, k mask, opts Options) (*search, error) {
-	var chol dense.Cholesky
-	if !chol.Factorize(h) {
-		return nil, fmt.Errorf("%w: %w", ErrGram, errSingular)
+	root, err := gramRoot(h)
+	if err != nil {
+		return nil, err
 	}
-	root := chol.RawU()
 	o := newMaskedObjective(h, root, k)
 	return &search{objective: o, certificate: newCertificate(root, k, o.scratch), opts: opts, gapFactor: 4, gain: 1}, nil
 }

@@ -133,13 +133,11 @@ func (b *SecretBound) Error(first, second float64) float64 {
 
 // secretRoot returns R with RᵀR ≤ h, T×T.
 func secretRoot(h *mat.SymDense) (*mat.Dense, error) {
-	var chol dense.Cholesky
-	if !chol.Factorize(h) {
+	root, err := gramRoot(h)
+	if err != nil {
 		return rootBelow(h)
 	}
-	var root mat.TriDense
-	chol.UTo(&root)
-	return mat.DenseCopyOf(&root), nil
+	return mat.DenseCopyOf(root), nil
 }
 
 // factor returns F of Λ = FFᵀ: no diagonal entry of a block is above its weight.
@@ -161,19 +159,10 @@ func (c Cells) factor(h *mat.SymDense) (*mat.Dense, error) {
 			}
 			taken[s] = true
 		}
-		scale, _, err := unitScale(lambda, steps, cell)
+		lower, _, err := unitFactor(lambda, steps, cell)
 		if err != nil {
 			return nil, err
 		}
-		block := mat.NewSymDense(len(cell), nil)
-		for j, s := range cell {
-			block.SetSym(j, j, 1)
-			for l := j + 1; l < len(cell); l++ {
-				block.SetSym(j, l, lambda[s*steps+cell[l]]*scale[j]*scale[l])
-			}
-		}
-		var lower mat.TriDense
-		factorOf(block).LTo(&lower)
 		for j, s := range cell {
 			row := lower.RawTriangular().Data[j*len(cell) : j*len(cell)+j+1]
 			most := math.Sqrt(c.Weights[i]/squaredNormUp(row)) * (1 - 0x1p-50)
