@@ -39,11 +39,10 @@ func (r *Response) Impulses() ([][]float64, error) {
 		all = append(all, own...)
 	}
 	if len(r.groups) > 1 {
-		m, err := newCompression(all, mostImpulses)
-		if err != nil {
+		var err error
+		if all, err = compress(all, mostImpulses); err != nil {
 			return nil, err
 		}
-		all = m.apply(all)
 	}
 	if r.stationary == 0 {
 		return all, nil
@@ -102,11 +101,11 @@ func (m *modes) impulses(into []float64, most int) ([][]float64, error) {
 	})
 	var samples, project mat.Dense
 	dense.Mul(&samples, root, seen)
-	c, err := compressionOf(&samples, most)
+	functions, err := compression(&samples, most)
 	if err != nil {
 		return nil, err
 	}
-	dense.Mul(&project, c.functions, root)
+	dense.Mul(&project, functions, root)
 	rows, _ := project.Dims()
 	all := make([][]float64, rows)
 	for j := range all {
@@ -137,11 +136,8 @@ func sampledLags(steps int) map[int]int {
 	return lags
 }
 
-// compression are orthonormal functions, a row each, of as many sequences as there are columns.
-type compression struct{ functions *mat.Dense }
-
-// newCompression finds the functions that see most of the sequences.
-func newCompression(all [][]float64, most int) (compression, error) {
+// compress returns what the orthonormal functions that see most of the sequences see of them.
+func compress(all [][]float64, most int) ([][]float64, error) {
 	lags := sampledLags(len(all[0]))
 	samples := mat.NewDense(len(all), len(lags), nil)
 	for j, s := range all {
@@ -149,34 +145,35 @@ func newCompression(all [][]float64, most int) (compression, error) {
 			samples.Set(j, at, s[l])
 		}
 	}
-	return compressionOf(samples, most)
+	functions, err := compression(samples, most)
+	if err != nil {
+		return nil, err
+	}
+	rows, _ := functions.Dims()
+	out := make([][]float64, rows)
+	for j := range out {
+		out[j] = make([]float64, len(all[0]))
+		for i, s := range all {
+			floats.AddScaled(out[j], functions.At(j, i), s)
+		}
+	}
+	return out, nil
 }
 
-func compressionOf(samples *mat.Dense, most int) (compression, error) {
+// compression returns orthonormal functions, a row each, of as many sequences as there are rows of samples.
+func compression(samples *mat.Dense, most int) (*mat.Dense, error) {
 	rows, _ := samples.Dims()
 	gram := mat.NewDense(rows, rows, nil)
 	dense.Mul(gram, samples, samples.T())
 	values, vectors, err := eigen(gram)
 	if err != nil {
-		return compression{}, err
+		return nil, err
 	}
 	first := max(0, rows-most)
 	for first < rows-1 && values[first] <= 1e-14*values[rows-1] {
 		first++
 	}
-	return compression{mat.DenseCopyOf(vectors.Slice(0, rows, first, rows).T())}, nil
-}
-
-func (c compression) apply(all [][]float64) [][]float64 {
-	rows, _ := c.functions.Dims()
-	out := make([][]float64, rows)
-	for j := range out {
-		out[j] = make([]float64, len(all[0]))
-		for i, s := range all {
-			floats.AddScaled(out[j], c.functions.At(j, i), s)
-		}
-	}
-	return out
+	return mat.DenseCopyOf(vectors.Slice(0, rows, first, rows).T()), nil
 }
 
 // subtractProducts replaces sequences by others whose products are less by y's: y is nearly Σ a_i all_i, and I - aaᵀ has the root

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"errors"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -21,10 +22,7 @@ func (r *Response) Columns(rs []float64, size int) (*mat.SymDense, error) {
 		return nil, errStepWeights
 	}
 	steps := r.steps
-	ones := make([]float64, steps)
-	for l := range ones {
-		ones[l] = 1
-	}
+	ones := slices.Repeat([]float64{1}, steps)
 	series := make([][]float64, size) // r⁽ⁱ⁾
 	norms := make([][][]float64, size)
 	for i := range series {

@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -238,10 +239,7 @@ func (p *probing) inCommon(networks *Networks) *mat.SymDense {
 func (p *probing) descent(networks *Networks, t int, keep []float64) blas64.General {
 	n := networks.Nodes()
 	out := blas64.General{Rows: n, Cols: t + 1, Stride: t + 1, Data: make([]float64, n*(t+1))}
-	y, room := make([]float64, n), make([]float64, n)
-	for i := range y {
-		y[i] = 1
-	}
+	y, room := slices.Repeat([]float64{1}, n), make([]float64, n)
 	for s := t; s >= 0; s-- {
 		if s < t {
 			floats.Scale(keep[s+1], y)
