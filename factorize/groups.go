@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
+	"mafalda/internal/lists"
 	"mafalda/strategy"
 )
 
@@ -22,15 +23,11 @@ const (
 // grouped starts with one group, and cuts one after the other in two until there are enough; after every cut it
 // alternates between strategies for the groups and the best strategy for every node.
 func (s *splitter) grouped(ctx context.Context) (*Split, error) {
-	all := make([]int, len(s.Grams))
-	for i := range all {
-		all[i] = i
-	}
 	whitened, weights, err := s.whitened()
 	if err != nil {
 		return nil, err
 	}
-	groups := [][]int{all}
+	groups := [][]int{lists.UpTo(len(s.Grams))}
 	var parts []*part
 	rounds := 0
 	for {
@@ -166,10 +163,7 @@ func principalComponent(vectors [][]float64, weights []float64) []float64 {
 	for i, v := range vectors {
 		floats.AddScaled(mean, weights[i]/floats.Sum(weights), v)
 	}
-	score := make([]float64, len(vectors))
-	for i := range score {
-		score[i] = math.Sin(float64(i + 1)) // any vector will do
-	}
+	score := lists.Make(len(vectors), func(i int) float64 { return math.Sin(float64(i + 1)) }) // any vector will do
 	direction := make([]float64, len(mean))
 	for range powerIterate {
 		clear(direction)

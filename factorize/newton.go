@@ -14,6 +14,7 @@ import (
 
 	"mafalda/internal/dense"
 	"mafalda/internal/gemm"
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 )
 
@@ -501,15 +502,10 @@ func (b *metricBlock) rotate(dst *mat.Dense, n *dualSearch, p *dualPoint, patter
 // with g_p = c_pp^(-½) and the few eigenvalues σ_l of 1/(g_p c_pq g_q), which is smooth, that matter.
 func (b *metricBlock) hold() {
 	k := b.size
-	g, smooth := make([]float64, k), mat.NewSymDense(k, nil)
-	for p := range k {
-		g[p] = 1 / math.Sqrt(b.curvature.At(p, p))
-	}
-	for p := range k {
-		for q := p; q < k; q++ {
-			smooth.SetSym(p, q, 2/(g[p]*g[q]*(b.curvature.At(p, q)+b.curvature.At(q, p))))
-		}
-	}
+	g := lists.Make(k, func(p int) float64 { return 1 / math.Sqrt(b.curvature.At(p, p)) })
+	smooth := dense.NewSym(k, func(p, q int) float64 {
+		return 2 / (g[p] * g[q] * (b.curvature.At(p, q) + b.curvature.At(q, p)))
+	})
 	if !b.diagonals.Factorize(b.multipliers(g, smooth)) { // out of range: none of these numbers is of use
 		identity := mat.NewSymDense(k, nil)
 		for s := range k {
@@ -628,15 +624,9 @@ type dualCurvature struct {
 }
 
 func newDualCurvature(n *dualSearch, p *dualPoint) *dualCurvature {
-	c := &dualCurvature{search: n, s: make([]float32, len(p.s)), d: make([]float32, len(p.d)),
+	single := func(v float64) float32 { return float32(v) }
+	return &dualCurvature{search: n, s: lists.Map(p.s, single), d: lists.Map(p.d, single),
 		product: make([]float32, len(p.s)), weighted: make([]float32, len(p.s))}
-	for i, v := range p.s {
-		c.s[i] = float32(v)
-	}
-	for i, v := range p.d {
-		c.d[i] = float32(v)
-	}
-	return c
 }
 
 // row returns a row of a T×T matrix.
@@ -646,10 +636,7 @@ func (c *dualCurvature) row(m []float32, s int) []float32 {
 
 // hessianTimes returns what -∇²D makes of a direction.
 func (c *dualCurvature) hessianTimes(direction []float64) []float64 {
-	var largest float64
-	for _, v := range direction {
-		largest = math.Max(largest, math.Abs(v))
-	}
+	largest := floats.Norm(direction, math.Inf(1))
 	if largest == 0 {
 		return make([]float64, len(direction))
 	}

@@ -1,6 +1,7 @@
 package factorize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,9 +32,7 @@ import (
 // Where patterns overlap, what follows is in section 4: see overlapping. An H without R is optimizeSingular's.
 func optimizeMasked(ctx context.Context, h *mat.SymDense, k mask, opts Options) (*Result, error) {
 	schema := k.schema
-	if opts.Gap == 0 {
-		opts.Gap = MeanError.DefaultGap()
-	}
+	opts.Gap = cmp.Or(opts.Gap, MeanError.DefaultGap())
 	if least := MinGap(schema.Steps()); !(opts.Gap >= least) {
 		return nil, fault.New("Gap", opts.Gap, "rounding allows no less than %.1g for T = %d", least, schema.Steps())
 	}

@@ -77,12 +77,9 @@ func NewSecretBound(h *mat.SymDense, first, second Cells) (*SecretBound, error) 
 	}
 	b := &SecretBound{}
 	at := func(s float64) (float64, error) {
-		mixed := mat.NewSymDense(steps, nil)
-		for i := range steps {
-			for j := i; j < steps; j++ {
-				mixed.SetSym(i, j, (1-s)*products[0].At(i, j)+s*products[1].At(i, j))
-			}
-		}
+		mixed := dense.NewSym(steps, func(i, j int) float64 {
+			return (1-s)*products[0].At(i, j) + s*products[1].At(i, j)
+		})
 		var eigen mat.EigenSym
 		if !eigen.Factorize(mixed, false) {
 			return 0, errors.New("eigenvalues for the lower bound did not converge")

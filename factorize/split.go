@@ -1,6 +1,7 @@
 package factorize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,9 +60,7 @@ func (n Nodes) Optimize(ctx context.Context, schema participation.Schema, opts O
 	if s.here {
 		s.Parts = computeParts
 	}
-	if s.opts.Gap == 0 {
-		s.opts.Gap = MeanError.DefaultGap()
-	}
+	s.opts.Gap = cmp.Or(s.opts.Gap, MeanError.DefaultGap())
 	if n.Groups > 0 {
 		return s.grouped(ctx)
 	}

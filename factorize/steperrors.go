@@ -1,6 +1,7 @@
 package factorize
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -55,10 +56,7 @@ type stepSearch struct {
 }
 
 func newStepSearch(opts Options, k Kind) *stepSearch {
-	if opts.Gap == 0 {
-		opts.Gap = k.DefaultGap()
-	}
-	s := &stepSearch{opts.Gap, opts.Progress, &Result{Status: optim.IterationLimit}}
+	s := &stepSearch{cmp.Or(opts.Gap, k.DefaultGap()), opts.Progress, &Result{Status: optim.IterationLimit}}
 	s.best.Loss = math.Inf(1)
 	return s
 }
@@ -93,10 +91,7 @@ func (s *stepSearch) isLastRound(round int, r *Result, x *mat.SymDense) bool {
 func optimizeWorst(ctx context.Context, e StepErrors, schema participation.Schema, opts Options) (*Result, error) {
 	search := newStepSearch(opts, WorstStep)
 	steps, best := e.Steps(), search.best
-	q := make([]float64, steps)
-	for t := range q {
-		q[t] = 1 / float64(steps)
-	}
+	q := slices.Repeat([]float64{1 / float64(steps)}, steps)
 	// e_t is off by about the root of the gap of the strategy
 	gap := math.Max(math.Min(search.gap/8, search.gap*search.gap), MinGap(steps))
 	inner := Options{Gap: gap, MaxIterations: opts.MaxIterations, Start: opts.Start}
@@ -140,10 +135,7 @@ func worstStepBound(bound float64, weights []float64) float64 {
 // lastGram returns the Gram matrix of the last step with such a share of the mean of all. Steps that count in no step,
 // since their rate is zero, have the same share of the mean diagonal: without it nothing with a share is definite.
 func lastGram(e StepErrors, mix float64) *mat.SymDense {
-	weights := make([]float64, e.Steps())
-	for t := range weights {
-		weights[t] = mix / float64(len(weights))
-	}
+	weights := slices.Repeat([]float64{mix / float64(e.Steps())}, e.Steps())
 	weights[len(weights)-1] += 1 - mix
 	h := e.WeightedGram(weights)
 	var chol dense.Cholesky

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
+	"mafalda/internal/lists"
 )
 
 // Impulses returns few sequences of T numbers each, such that the Gram matrix is, but for what is below 1e-7 of the
@@ -107,10 +108,7 @@ func (m *modes) impulses(into []float64, most int) ([][]float64, error) {
 	}
 	dense.Mul(&project, functions, root)
 	rows, _ := project.Dims()
-	all := make([][]float64, rows)
-	for j := range all {
-		all[j] = make([]float64, len(into))
-	}
+	all := lists.Make(rows, func(int) []float64 { return make([]float64, len(into)) })
 	m.run(into, func(l int, x []float64) {
 		for j := range all {
 			all[j][l] = floats.Dot(project.RawRowView(j), x)
@@ -213,12 +211,7 @@ func subtractProducts(all [][]float64, y []float64) error {
 // eigen returns the eigenvalues, ascending, and eigenvectors of a symmetric matrix.
 func eigen(a *mat.Dense) ([]float64, *mat.Dense, error) {
 	n, _ := a.Dims()
-	symmetric := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := i; j < n; j++ {
-			symmetric.SetSym(i, j, (a.At(i, j)+a.At(j, i))/2)
-		}
-	}
+	symmetric := dense.NewSym(n, func(i, j int) float64 { return (a.At(i, j) + a.At(j, i)) / 2 })
 	var e mat.EigenSym
 	if !e.Factorize(symmetric, true) {
 		return nil, nil, errors.New("eigenvalues of the response did not converge")

@@ -12,6 +12,7 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/gemm"
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 )
 
@@ -76,10 +77,7 @@ func NewSampled(ctx context.Context, w *graph.CSR, steps int, opts SampledOption
 			return nil, err
 		}
 		out.nodes = networks.Nodes()
-		z := make([]float64, out.nodes)
-		for i := range z {
-			z[i] = float64(2*r.IntN(2) - 1)
-		}
+		z := lists.Make(out.nodes, func(int) float64 { return float64(2*r.IntN(2) - 1) })
 		h, err := p.respond(ctx, networks, z, func(t int) {
 			if opts.Progress != nil {
 				opts.Progress(i*steps+t, opts.Probes*steps)
