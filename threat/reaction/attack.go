@@ -12,9 +12,6 @@ const found = 3e-7
 // improved as a policy is: along the best run against them every node turns to that end of its class, D = ρ + κ·sign,
 // which costs more there. What they reach is exact whatever the answers.
 func (b *bounder) attack(ctx context.Context, out *Result, pattern []int) error {
-	if b.options.improvements() == 0 {
-		return nil
-	}
 	still, err := b.linearly(ctx, b.still, exact)
 	if err != nil {
 		return err
@@ -24,7 +21,7 @@ func (b *bounder) attack(ctx context.Context, out *Result, pattern []int) error 
 	}
 	for _, answers := range [][][]float64{b.nearest(), b.boldest(pattern, false), b.boldest(pattern, true)} {
 		reached := -1.0
-		for range b.options.improvements() {
+		for range improvements {
 			linear := b.answering(answers)
 			tr, err := b.linearly(ctx, linear, exact)
 			if err != nil {

@@ -38,20 +38,6 @@ func (c Class) check() error {
 	return nil
 }
 
-// NoReaction returns the class of nodes whose gradients do not depend on their models, as in averaging and for fixed
-// streams of gradients: ρ = 1, κ = 0. For a victim that takes part more than once the record's own gradient may still
-// depend on its node's model.
-func NoReaction() Class { return Class{Rho: 1} }
-
-// Linear returns the class of one linear answer, φ(x) = answer·x and what does not depend on x: ρ = answer, κ = 0.
-// The error is a fault.Argument for what is not finite.
-func Linear(answer float64) (Class, error) {
-	if !finite(answer) {
-		return Class{}, fault.New("answer", answer, "is not a number")
-	}
-	return Class{Rho: answer}, nil
-}
-
 // Smooth returns the class of losses whose clipped gradients are Lipschitz: ρ = 1, κ = x. Losses need not be convex,
 // and any clipping by projection onto a ball will do, per layer too. x is the rate times the Lipschitz constant β of
 // the SUM of a node's clipped gradients. The error is a fault.Argument for a negative or infinite x.

@@ -122,8 +122,7 @@ func TestSystemsThatDoNotFitAreRejected(t *testing.T) {
 		"rules differ":  bad(func(s *System) { s.Steps[0].Rule = momentumRule(0.9, 1, 1) }),
 	} {
 		var argument *fault.Argument
-		if _, err := Bound(t.Context(), s, Victim{Node: 0, Patterns: [][]int{{0}}}, Everywhere(NoReaction()),
-			Options{}); !errors.As(err, &argument) {
+		if _, err := Bound(t.Context(), s, Victim{Node: 0, Patterns: [][]int{{0}}}, Everywhere(NoReaction())); !errors.As(err, &argument) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -133,13 +132,12 @@ func TestSystemsThatDoNotFitAreRejected(t *testing.T) {
 		"empty": {Patterns: [][]int{{}}},
 	} {
 		var argument *fault.Argument
-		if _, err := Bound(t.Context(), good, v, Everywhere(NoReaction()), Options{}); !errors.As(err, &argument) {
+		if _, err := Bound(t.Context(), good, v, Everywhere(NoReaction())); !errors.As(err, &argument) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	var argument *fault.Argument
-	if _, err := Bound(t.Context(), good, Victim{Patterns: [][]int{{0}}}, Everywhere(Class{1, -1}),
-		Options{}); !errors.As(err, &argument) {
+	if _, err := Bound(t.Context(), good, Victim{Patterns: [][]int{{0}}}, Everywhere(Class{1, -1})); !errors.As(err, &argument) {
 		t.Errorf("a negative radius: %v", err)
 	}
 }
@@ -157,13 +155,13 @@ func TestDependentRowsAreRecognized(t *testing.T) {
 		twice.Steps[t].Seen = doubled
 	}
 	victim := Victim{Node: 0, Patterns: [][]int{{0}}}
-	a, b := mustBound(t, s, victim, Class{1, 0.1}, Options{}), mustBound(t, twice, victim, Class{1, 0.1}, Options{})
+	a, b := mustBound(t, s, victim, Class{1, 0.1}), mustBound(t, twice, victim, Class{1, 0.1})
 	if math.Abs(a.SensSquared-b.SensSquared) > 1e-12 || a.LocalDP != b.LocalDP {
 		t.Errorf("%v and %v", a, b)
 	}
 	// nearly the same row: nobody can tell, and local DP holds
 	doubled.SetRow(2, []float64{row[0] + 1e-11, row[1], row[2]})
-	if c := mustBound(t, twice, victim, Class{1, 0.1}, Options{}); c.SensSquared != c.LocalDP || c.Why == "" {
+	if c := mustBound(t, twice, victim, Class{1, 0.1}); c.SensSquared != c.LocalDP || c.Why == "" {
 		t.Errorf("%+v", c)
 	}
 }

@@ -11,8 +11,7 @@ import (
 
 // worst returns the largest over all patterns of the least proven bound for each. Patterns that are too many to list, as
 // of min-sep participation, are bounded together by single participations, and pattern is nil.
-func (b *bounder) worst(ctx context.Context, v Victim, local localDP) (value float64, pattern []int, why string,
-	err error) {
+func (b *bounder) worst(ctx context.Context, v Victim) (value float64, pattern []int, why string, err error) {
 	patterns, listed := v.patterns()
 	if !listed {
 		patterns, listed = enumerated(v.Schema)
@@ -29,9 +28,9 @@ func (b *bounder) worst(ctx context.Context, v Victim, local localDP) (value flo
 	}
 	bounds, refined, single := make([]float64, len(patterns)), make([]bool, len(patterns)), [][]float64(nil)
 	for i, p := range patterns {
-		bounds[i] = local.pattern(b.node, p)
+		bounds[i] = b.local.pattern(b.node, p)
 	}
-	enough := b.options.Enough // below it a pattern is not the worst
+	enough := b.enough // below it a pattern is not the worst
 	for {
 		// the pattern with the largest bound: if nothing better can be said of it, it is the worst
 		top := 0
