@@ -56,8 +56,8 @@ func Account(ctx context.Context, s Scenario, visit func(Exposure) error) error 
 		return s.direct(ctx, visit)
 	case s.Algorithm.space != nil:
 		return s.publicShared(ctx, visit)
-	case s.Algorithm.dense != nil: // all messages: every node's own noise is all there is
-		return s.public(visit)
+	case s.Algorithm.dense != nil: // every node's own noise is all there is
+		return s.alone(visit)
 	}
 	sys, err := s.build()
 	if err != nil {
@@ -94,22 +94,12 @@ func (a Algorithm) fits(steps int) error {
 	return nil
 }
 
-// public is the view of all messages under noise that every node correlates for itself: M = CᵀC.
-func (s Scenario) public(visit func(Exposure) error) error {
+// alone is the view of all messages and of all noise but a node's own.
+func (s Scenario) alone(visit func(Exposure) error) error {
 	for v := range s.nodes() {
 		if slices.Contains(s.Attacker.Nodes, v) {
 			continue
 		}
-		if err := visit(Exposure{Victim: v, M: strategy.GramOf(s.Algorithm.dense(v))}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// alone is the view of all messages and of all noise but a node's own.
-func (s Scenario) alone(visit func(Exposure) error) error {
-	for v := range s.nodes() {
 		m, err := s.Algorithm.LocalMatrix(v, s.steps())
 		if err != nil {
 			return err
