@@ -24,6 +24,18 @@ func (c Class) Lipschitz() float64 { return math.Abs(c.Rho) + c.Kappa }
 // Nearest returns the linear answer of the class that is nearest to x ↦ x, a node that does not react.
 func (c Class) Nearest() float64 { return min(max(1, c.Rho-c.Kappa), c.Rho+c.Kappa) }
 
+// costlier returns the end of the class at which an answer costs more, if it costs price times the answer; the nearest
+// answer to none where the price is 0.
+func (c Class) costlier(price float64) float64 {
+	switch {
+	case price > 0:
+		return c.Rho + c.Kappa
+	case price < 0:
+		return c.Rho - c.Kappa
+	}
+	return c.Nearest()
+}
+
 // AtRate returns the class of steps x − g(x) for which the steps keep·x − rate·g(x) are in c. It serves classes that
 // are known of whole steps, such as Lipschitz(L), where a Rule has rates or decay. rate must not be zero.
 func (c Class) AtRate(rate, keep float64) Class {
