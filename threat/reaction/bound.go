@@ -8,12 +8,10 @@ import (
 	"mafalda/participation"
 )
 
-// Victim is whose record is protected, and in which steps it may take part: as a schema says, or in one of some
-// patterns.
+// Victim is whose record is protected, and in which steps it may take part.
 type Victim struct {
-	Node     int // by its place in W and H
-	Schema   participation.Schema
-	Patterns [][]int // in the place of Schema: lists of increasing steps
+	Node   int // by its place in W and H
+	Schema participation.Schema
 }
 
 // How long is looked for a good bound, and for an attack.
@@ -111,8 +109,8 @@ func (g *ground) bound(ctx context.Context, v Victim, enough float64) (*Result, 
 	if v.Node < 0 || v.Node >= g.system.Nodes {
 		return nil, fault.New("Victim", v.Node, "is not one of %d hidden nodes", g.system.Nodes)
 	}
-	if err := v.check(len(g.system.Steps)); err != nil {
-		return nil, err
+	if v.Schema == nil || v.Schema.Steps() != len(g.system.Steps) {
+		return nil, fault.New("Schema", nil, "is not for %d steps", len(g.system.Steps))
 	}
 	out := &Result{LocalDP: g.local.squared(v), Why: g.why()}
 	if out.SensSquared = out.LocalDP; out.Why != "" {
@@ -167,7 +165,7 @@ func (v Victim) attacked(r *Result) []int {
 	if r.Pattern != nil {
 		return r.Pattern
 	}
-	return v.first()
+	return Leading(v.Schema)
 }
 
 // believe keeps a bound unless an attack reaches more: rounding lets neither say the last digits.

@@ -122,14 +122,13 @@ func TestSystemsThatDoNotFitAreRejected(t *testing.T) {
 		"rules differ":  bad(func(s *System) { s.Steps[0].Rule = momentumRule(0.9, 1, 1) }),
 	} {
 		var argument *fault.Argument
-		if _, err := Bound(t.Context(), s, Victim{Node: 0, Patterns: [][]int{{0}}}, Everywhere(NoReaction())); !errors.As(err, &argument) {
+		if _, err := Bound(t.Context(), s, Victim{Node: 0, Schema: listed(s, [][]int{{0}})}, Everywhere(NoReaction())); !errors.As(err, &argument) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for name, v := range map[string]Victim{
-		"no node": {Node: 2, Patterns: [][]int{{0}}}, "no schema": {}, "no patterns": {Patterns: [][]int{}},
-		"a step too many": {Patterns: [][]int{{2}}}, "backwards": {Patterns: [][]int{{1, 0}}},
-		"empty": {Patterns: [][]int{{}}},
+		"no node": {Node: 2, Schema: listed(good, [][]int{{0}})}, "no schema": {},
+		"another length": {Schema: listed(pathTo(t, 3, 1, View{}), [][]int{{0}})},
 	} {
 		var argument *fault.Argument
 		if _, err := Bound(t.Context(), good, v, Everywhere(NoReaction())); !errors.As(err, &argument) {
@@ -137,7 +136,7 @@ func TestSystemsThatDoNotFitAreRejected(t *testing.T) {
 		}
 	}
 	var argument *fault.Argument
-	if _, err := Bound(t.Context(), good, Victim{Patterns: [][]int{{0}}}, Everywhere(Class{1, -1})); !errors.As(err, &argument) {
+	if _, err := Bound(t.Context(), good, Victim{Schema: listed(good, [][]int{{0}})}, Everywhere(Class{1, -1})); !errors.As(err, &argument) {
 		t.Errorf("a negative radius: %v", err)
 	}
 }
@@ -154,7 +153,7 @@ func TestDependentRowsAreRecognized(t *testing.T) {
 	for t := range twice.Steps {
 		twice.Steps[t].Seen = doubled
 	}
-	victim := Victim{Node: 0, Patterns: [][]int{{0}}}
+	victim := Victim{Node: 0, Schema: listed(s, [][]int{{0}})}
 	a, b := mustBound(t, s, victim, Class{1, 0.1}), mustBound(t, twice, victim, Class{1, 0.1})
 	if math.Abs(a.SensSquared-b.SensSquared) > 1e-12 || a.LocalDP != b.LocalDP {
 		t.Errorf("%v and %v", a, b)

@@ -27,7 +27,7 @@ func TestMemoriesOfOneStrategyAgree(t *testing.T) {
 	}
 	var results []*Result
 	for _, c := range []strategy.Strategy{strategy.AntiPGD(4), dense, banded} {
-		r, err := boundStrategy(context.Background(), s, c, nil, Victim{Node: 1, Patterns: [][]int{{0, 2}, {1, 3}}},
+		r, err := boundStrategy(context.Background(), s, c, nil, Victim{Node: 1, Schema: listed(s, [][]int{{0, 2}, {1, 3}})},
 			Everywhere(Class{0.95, 0.05}))
 		if err != nil {
 			t.Fatal(err)
@@ -82,7 +82,7 @@ func TestStandInsAreAboveTheStrategy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	victim, reaction := Victim{Node: 1, Patterns: [][]int{{0, 3}}}, Everywhere(randomClass(r))
+	victim, reaction := Victim{Node: 1, Schema: listed(s, [][]int{{0, 3}})}, Everywhere(randomClass(r))
 	own, err := boundStrategy(context.Background(), s, c, nil, victim, reaction)
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +167,7 @@ func TestLargeStrategiesHaveStandIns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := boundStrategy(context.Background(), s, c, nil, Victim{Node: 3, Patterns: [][]int{{0}}},
+	got, err := boundStrategy(context.Background(), s, c, nil, Victim{Node: 3, Schema: listed(s, [][]int{{0}})},
 		Everywhere(Class{0.95, 0.05}))
 	if err != nil {
 		t.Fatal(err)
@@ -184,12 +184,9 @@ func TestLargeStrategiesHaveStandIns(t *testing.T) {
 // rules of the system have a memory of noise themselves.
 func boundStrategy(ctx context.Context, s *System, c strategy.Strategy, stands []Stand, v Victim,
 	reaction Reaction) (*Result, error) {
-	if err := v.check(c.Steps()); err != nil {
-		return nil, err
-	}
 	if stands == nil {
 		var err error
-		if stands, err = Strategies(c, s.Nodes, v.first()); err != nil {
+		if stands, err = Strategies(c, s.Nodes, Leading(v.Schema)); err != nil {
 			return nil, err
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"mafalda/internal/fault"
 	"mafalda/participation"
 )
 
@@ -58,43 +57,8 @@ func (b *bounder) worst(ctx context.Context, v Victim) (value float64, pattern [
 	}
 }
 
-// check returns an error unless the victim's patterns are of so many steps.
-func (v Victim) check(steps int) error {
-	if v.Patterns == nil {
-		if v.Schema == nil || v.Schema.Steps() != steps {
-			return fault.New("Schema", nil, "is not for %d steps", steps)
-		}
-		return nil
-	}
-	if len(v.Patterns) == 0 {
-		return fault.New("Patterns", nil, "are none")
-	}
-	for _, p := range v.Patterns {
-		if len(p) == 0 || p[0] < 0 || p[len(p)-1] >= steps {
-			return fault.New("Patterns", p, "is no pattern of %d steps", steps)
-		}
-		for i, t := range p[1:] {
-			if t <= p[i] {
-				return fault.New("Patterns", p, "does not increase")
-			}
-		}
-	}
-	return nil
-}
-
-// first returns a pattern, one that stand-ins for strategies are made for.
-func (v Victim) first() []int {
-	if v.Patterns != nil {
-		return v.Patterns[0]
-	}
-	return Leading(v.Schema)
-}
-
 // patterns returns the patterns of a victim if they can be listed.
 func (v Victim) patterns() ([][]int, bool) {
-	if v.Patterns != nil {
-		return v.Patterns, true
-	}
 	if s, ok := v.Schema.(interface{ Patterns() [][]int }); ok {
 		return s.Patterns(), true
 	}
@@ -214,8 +178,12 @@ func together(single [][]float64, node int, schema participation.Schema) float64
 	return best[0] * best[0] * (1 + 1e-12)
 }
 
-// Leading returns a pattern of a schema to attack, or to make stand-ins for: steps b apart from the first one on.
+// Leading returns a pattern of a schema to attack, or to make stand-ins for: its first one, or, if it lists none, steps b
+// apart from the first one on.
 func Leading(schema participation.Schema) []int {
+	if s, ok := schema.(interface{ Patterns() [][]int }); ok {
+		return s.Patterns()[0]
+	}
 	var pattern []int
 	for t := 0; t < schema.Steps() && len(pattern) < schema.Participations(); t += schema.Separation() {
 		pattern = append(pattern, t)

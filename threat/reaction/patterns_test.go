@@ -80,7 +80,7 @@ func TestMinSepIsBoundedByItsPatterns(t *testing.T) {
 		}
 		patterns, _ := enumerated(schema)
 		for _, p := range patterns {
-			one := mustBound(t, s, Victim{Node: node, Patterns: [][]int{p}}, class)
+			one := mustBound(t, s, Victim{Node: node, Schema: listed(s, [][]int{p})}, class)
 			if got.SensSquared < one.WorstAnswer*(1-1e-9)-1e-11 {
 				rt.Fatalf("%v of all patterns, an attack on %v reaches %v", got.SensSquared, p, one.WorstAnswer)
 			}
@@ -98,5 +98,16 @@ func TestMinSepIsNotTheSumOfItsParticipations(t *testing.T) {
 	got := mustBound(t, s, Victim{Node: 1, Schema: schema}, Class{0.95, 0.05})
 	if got.Pattern == nil || got.SensSquared > 1.05*got.WorstAnswer {
 		t.Errorf("%v at %v, an attack reaches %v", got.SensSquared, got.Pattern, got.WorstAnswer)
+	}
+}
+
+// Of patterns that are listed one is attacked, and none that a record cannot have.
+func TestLeadingIsAPatternOfTheSchema(t *testing.T) {
+	schema, err := participation.NewPatternList(4, [][]int{{1, 2}, {0, 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := Leading(schema); !slices.Equal(got, []int{1, 2}) {
+		t.Errorf("Leading = %v", got)
 	}
 }

@@ -23,7 +23,7 @@ func TestAttacksOnCorrelatedNoise(t *testing.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 12))
 		s, pattern := randomCase(t, r)
 		c, class := randomStrategy(t, r, len(s.Steps)), randomClass(r)
-		victim := Victim{Node: r.IntN(s.Nodes), Patterns: [][]int{pattern}}
+		victim := Victim{Node: r.IntN(s.Nodes), Schema: listed(s, [][]int{pattern})}
 		p, err := playedOn(s, c, victim.Node, Everywhere(class))
 		if err != nil {
 			rt.Fatal(err)
@@ -73,7 +73,7 @@ func TestNonlinearAnswersReachLess(t *testing.T) {
 			s = correlated(t, r, s)
 		}
 		class, node, d := randomClass(r), r.IntN(s.Nodes), 1+r.IntN(3)
-		got, err := boundAlone(s, Victim{Node: node, Patterns: [][]int{pattern}}, Everywhere(class))
+		got, err := boundAlone(s, Victim{Node: node, Schema: listed(s, [][]int{pattern})}, Everywhere(class))
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -58,7 +58,7 @@ func TestStandInsHold(t *testing.T) {
 		if r.IntN(2) == 0 {
 			pattern = append(pattern, 2)
 		}
-		victim, reaction := Victim{Node: r.IntN(s.Nodes), Patterns: [][]int{pattern}}, Everywhere(randomClass(r))
+		victim, reaction := Victim{Node: r.IntN(s.Nodes), Schema: listed(s, [][]int{pattern})}, Everywhere(randomClass(r))
 		itself := []Stand{{Strategy: c, Factor: 1}}
 		own, err := boundStrategy(context.Background(), s, c, itself, victim, reaction)
 		if err != nil {
