@@ -102,7 +102,7 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 	spec.Summaries = append(spec.Summaries, document.FileName)
 	bar := f.Progress(cmd)
 	cells := s.Cells()
-	runs, whole, err := grids.Study[simulate.Cell, simulate.Kept]{Dir: f.Dir, Spec: spec, Cells: cells,
+	runs, whole, err := grids.Study[simulate.Cell, simulate.Result]{Dir: f.Dir, Spec: spec, Cells: cells,
 		Do: results.Simulating(s, bar, note), Files: results.SimulationFiles(s), Cell: "run", Shard: &f.shard,
 		Cost: s.Seconds, Memory: func(int) float64 { return s.Memory() }, Command: cmd}.Run(cmd.Context(), f.runner, bar)
 	if err != nil || !whole {

@@ -22,8 +22,8 @@ func SimulationSpec(s *simulate.Study) study.Spec {
 }
 
 // SimulationFiles returns what makes the summaries of all runs in a folder, with figures.
-func SimulationFiles(s *simulate.Study) func([]study.Entry[simulate.Cell, simulate.Kept]) ([]study.File, error) {
-	return func(entries []study.Entry[simulate.Cell, simulate.Kept]) ([]study.File, error) {
+func SimulationFiles(s *simulate.Study) func([]study.Entry[simulate.Cell, simulate.Result]) ([]study.File, error) {
+	return func(entries []study.Entry[simulate.Cell, simulate.Result]) ([]study.File, error) {
 		files, err := s.Files(entries)
 		if err != nil {
 			return nil, err

@@ -25,8 +25,8 @@ import (
 
 // Simulating is the study's Do: bar says where it is, and note hears of runs that diverged.
 func Simulating(s *simulate.Study, bar *terminal.Progress,
-	note func(string)) func(context.Context, simulate.Cell) (simulate.Kept, error) {
-	return func(ctx context.Context, c simulate.Cell) (simulate.Kept, error) {
+	note func(string)) func(context.Context, simulate.Cell) (simulate.Result, error) {
+	return func(ctx context.Context, c simulate.Cell) (simulate.Result, error) {
 		at := fmt.Sprintf("%s, mu %s, seed %d", c.Method, terminal.DecimalUp(c.Mu, 6), c.Seed)
 		if c.Sampling != "" {
 			at = fmt.Sprintf("%s, epsilon %s, seed %d", c.Method, terminal.DecimalUp(c.Epsilon, 6), c.Seed)
@@ -62,9 +62,9 @@ type Simulation struct {
 }
 
 // SimulationFiles returns what makes the summaries of all runs in a folder.
-func SimulationFiles(s *simulate.Study) func([]study.Entry[simulate.Cell, simulate.Kept]) ([]study.File, error) {
+func SimulationFiles(s *simulate.Study) func([]study.Entry[simulate.Cell, simulate.Result]) ([]study.File, error) {
 	draw := figures.SimulationFiles(s)
-	return func(entries []study.Entry[simulate.Cell, simulate.Kept]) ([]study.File, error) {
+	return func(entries []study.Entry[simulate.Cell, simulate.Result]) ([]study.File, error) {
 		files, err := draw(entries)
 		if err != nil {
 			return nil, err
