@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/grids"
@@ -229,14 +228,11 @@ func (f *averageFlags) runCompare(cmd *cobra.Command, bar *terminal.Progress, no
 	if err := c.Check(); err != nil {
 		return err
 	}
-	spec := figures.ComparisonSpec(c)
-	spec.Replace, spec.Command = f.Force, f.runner.CommandOf(cmd)
-	spec.Summaries = append(spec.Summaries, document.FileName)
-	outcomes, _, err := grids.Study[protocols.Cell, protocols.Outcome]{Dir: f.Dir, Spec: spec, Cells: c.Cells(),
+	outcomes, _, err := grids.Study[protocols.Cell, protocols.Outcome]{Dir: f.Dir, Force: f.Force, Spec: results.ComparisonSpec(c), Cells: c.Cells(),
 		Do: func(ctx context.Context, cell protocols.Cell) (protocols.Outcome, error) {
 			return parallel.Abandonable(ctx, func(ctx context.Context) (protocols.Outcome, error) { return c.Do(ctx, cell) })
 		},
-		Files: results.ComparisonFiles(c), Cell: "protocol"}.Run(cmd.Context(), new(grids.Runner), bar)
+		Files: results.ComparisonFiles(c), Cell: "protocol", Command: cmd}.Run(cmd.Context(), f.runner, bar)
 	if err != nil {
 		return err
 	}
