@@ -36,9 +36,6 @@ func Excess(rows []benchmarks.Row, kb benchmarks.KB) (*Figure, error) {
 		}
 		series[at[graph]].Values[benchmarks.Spelled(r.Strategy)] = 100 * (r.Ratio - 1)
 	}
-	if len(series) == 0 {
-		return nil, nil
-	}
 	lines := lists.Map(benchmarks.OfLoss()[1:], benchmarks.Spelled)
 	title := fmt.Sprintf("Loss of strategies, T = %d, k = %d, b = %d", kb.Steps(), kb.K, kb.B)
 	return Dots(title, "loss above the certified optimum, in percent", lines, series)
