@@ -61,21 +61,33 @@ type Simulation struct {
 	Rows  []simulate.Row
 }
 
-// SimulationFiles returns what makes the summaries of all runs in a folder.
+const simulationFigure = "privacy-utility"
+
+// SimulationSpec is the study's, with what it says and its figures among the summaries.
+func SimulationSpec(s *simulate.Study) study.Spec {
+	spec := s.Spec()
+	spec.Summaries = figures.WithFiles(append(spec.Summaries, document.FileName), simulationFigure)
+	spec.Summaries = figures.WithFiles(spec.Summaries, figures.LossNames(s, s.Levels())...)
+	return spec
+}
+
+// SimulationFiles returns what makes the summaries of all runs in a folder, with figures.
 func SimulationFiles(s *simulate.Study) func([]study.Entry[simulate.Cell, simulate.Result]) ([]study.File, error) {
-	draw := figures.SimulationFiles(s)
 	return func(entries []study.Entry[simulate.Cell, simulate.Result]) ([]study.File, error) {
-		files, err := draw(entries)
+		files, err := s.Files(entries)
 		if err != nil {
 			return nil, err
 		}
 		g := s.Grid(entries)
-		rows, err := g.Rows(s.Options().Delta)
-		if err != nil {
-			return nil, err
+		names := figures.LossNames(s, g.Levels)
+		for i, level := range g.Levels {
+			f, err := figures.Losses(s, g, level)
+			files = append(files, figures.Files(names[i], f, err)...)
 		}
-		r := Simulation{s, g, rows}
-		return append(files, documentFile(r.Document())), nil
+		f, err := figures.PrivacyUtility(s, g)
+		files = append(files, figures.Files(simulationFigure, f, err)...)
+		rows, err := g.Rows(s.Options().Delta)
+		return append(files, documentFile(Simulation{s, g, rows}.Document())), err
 	}
 }
 
