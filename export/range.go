@@ -36,8 +36,8 @@ func (m *Manifest) checkRange() error {
 	case m.SquaredError < 0 || m.RMSE < 0 || m.SharedLoss < 0 || m.Tolerance < 0 || m.Iterations < 0 ||
 		m.Seconds < 0 || m.PeakBytes < 0:
 		return errors.New("squared_error, rmse, shared_loss, tolerance, iterations, seconds or peak_bytes is negative")
-	case m.LowerBoundOf != "" && (m.LowerBoundOf != OfEstimate || m.LowerBound == 0 || !m.Gram.IsEstimate()):
-		return fmt.Errorf("lower_bound_of is %q: must be %s, of a lower_bound for a gram that is estimated, or absent",
+	case m.LowerBoundOf != m.BoundOf():
+		return fmt.Errorf("lower_bound_of is %q: must be %s, of a lower_bound for a gram that is estimated, or else absent",
 			m.LowerBoundOf, OfEstimate)
 	case len(m.Weights) > m.Steps:
 		return fmt.Errorf("%d objective_weights for %d steps", len(m.Weights), m.Steps)
@@ -100,6 +100,14 @@ func checkOrigin(g *graph.Origin) error {
 
 // OfEstimate is the LowerBoundOf of a bound for an estimated Gram matrix.
 const OfEstimate = "estimate"
+
+// BoundOf returns what LowerBoundOf has to be.
+func (m *Manifest) BoundOf() string {
+	if m.LowerBound > 0 && m.Gram.IsEstimate() {
+		return OfEstimate
+	}
+	return ""
+}
 
 // IsEstimate reports whether losses and bounds are for an estimate of the Gram matrix.
 func (g *Gram) IsEstimate() bool { return g != nil && g.Method != "exact" }

@@ -41,10 +41,7 @@ func (s *Solution) Manifest() *export.Manifest {
 			ErrorAtPrivacy: m.ErrorAtPrivacy / m.Loss * b.Loss}
 	}
 	s.mode.describe(s, m)
-	if m.LowerBound > 0 && m.Gram.IsEstimate() {
-		m.LowerBoundOf = export.OfEstimate
-	}
-	m.Contract = m.DescribeContract()
+	m.LowerBoundOf, m.Contract = m.BoundOf(), m.DescribeContract()
 	return m
 }
 

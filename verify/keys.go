@@ -134,7 +134,7 @@ func rules() []rule {
 		{key: "ldp_loss", how: within, check: "local DP", apart: twoSearches(1e-6), network: true},
 		{key: "joint_lower_bound", how: within, check: "joint bound", apart: jointGap, network: true},
 		{key: "lower_bound", how: atMost, check: "lower bound", network: true},
-		{key: "lower_bound_of", how: exactly, check: "lower bound", network: true},
+		{key: "lower_bound_of", how: judged, check: "lower bound", network: true},
 		{key: "gap", how: within, check: "arithmetic", apart: upTo(sameFormula), network: true},
 		{key: "tolerance", how: unchecked},
 		{key: "iterations", how: unchecked},

@@ -54,7 +54,7 @@ func (v *verification) layers(ctx context.Context) error {
 	if err := v.sampling(ctx, strategies[0]); err != nil {
 		return err
 	}
-	if !v.grouping() {
+	if !v.grouping() || v.isSettled() {
 		return nil
 	}
 	n, known, err := v.network(ctx)
