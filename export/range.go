@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"mafalda/graph"
+	"mafalda/internal/fault"
 	"mafalda/strategy"
 	"mafalda/workload"
 )
@@ -127,6 +128,24 @@ func (g *Gram) checkRange() error {
 	case g.Method == "lanczos" && (g.Probes < 2 || g.LanczosSteps < 2):
 		return fmt.Errorf("gram: %d probes of %d lanczos_steps: at least 2 of both are needed", g.Probes,
 			g.LanczosSteps)
+	}
+	return nil
+}
+
+// IsPlain reports whether the workload is the plain one of its kind.
+func (m *Manifest) IsPlain() bool { return m.WorkloadSpec.IsPlain() }
+
+// checkSpec rejects invalid specifications, and specifications of another kind than the manifest's.
+func (m *Manifest) checkSpec() error {
+	s := m.WorkloadSpec
+	switch {
+	case s == nil:
+		return errors.New("workload_spec is missing")
+	case s.Kind.String() != m.Workload:
+		return fmt.Errorf("workload_spec.kind is %q, workload %q", s.Kind, m.Workload)
+	}
+	if err := s.Check(m.Steps); err != nil {
+		return fmt.Errorf("workload_spec: %s", fault.Keyed(err)) // of a file, not of a flag
 	}
 	return nil
 }
