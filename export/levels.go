@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -153,15 +154,8 @@ func (e *Export) checkLevelNodes() error {
 
 // levelsText says how far the levels are apart.
 func (m *Manifest) levelsText() string {
-	least, most := m.Budgets[0], m.Budgets[0]
-	for _, l := range m.Budgets {
-		if l.Mu < least.Mu {
-			least = l
-		}
-		if l.Mu > most.Mu {
-			most = l
-		}
-	}
+	byMu := func(a, b NodeLevel) int { return cmp.Compare(a.Mu, b.Mu) }
+	least, most := slices.MinFunc(m.Budgets, byMu), slices.MaxFunc(m.Budgets, byMu)
 	text := func(l NodeLevel) string {
 		s := "mu = " + rounding.UpText(l.Mu, accounting.MuDigits)
 		if l.Epsilon != nil {

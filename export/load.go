@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/files"
+	"mafalda/study"
 )
 
 // Export is an export as it was found: nothing in it has been compared with anything else, except shapes.
@@ -237,4 +239,16 @@ func (e *Export) matrix(name string) ([]*mat.Dense, string, error) {
 		return text, name + ".csv", nil
 	}
 	return nil, "", fmt.Errorf("%s: neither %s.npy nor %s.csv is there", e.Dir, name, name)
+}
+
+// Digest returns the SHA-256 of the manifest as it was read. Of an export that passes CheckHashes it stands for every
+// byte: the manifest has the hashes of all files.
+func (e *Export) Digest() (string, error) {
+	text, err := json.Marshal(e.Manifest)
+	if err != nil {
+		return "", err
+	}
+	d := study.NewDigest()
+	d.Bytes(text)
+	return d.Sum(), nil
 }

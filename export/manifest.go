@@ -42,7 +42,7 @@ type Manifest struct {
 	LDPLoss         float64 `json:"ldp_loss,omitempty"`
 	JointLowerBound float64 `json:"joint_lower_bound,omitempty"`
 	// LowerBound is absent for strategies of many steps where none is known. LowerBoundOf is OfEstimate where it holds for
-	// the estimated Gram matrix of Gram, and not for the true one; manifests of earlier versions do not say so.
+	// the estimated Gram matrix of Gram, and not for the true one.
 	LowerBound   float64             `json:"lower_bound,omitempty"`
 	LowerBoundOf string              `json:"lower_bound_of,omitempty"`
 	Gap          float64             `json:"gap,omitempty"` // never exactly 0 where there is a bound

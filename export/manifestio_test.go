@@ -89,14 +89,19 @@ func TestAmbiguousManifest(t *testing.T) {
 // reading.
 func TestImplausibleManifest(t *testing.T) {
 	zero := 0.0
+	of := func(g Gram) func(m *Manifest) {
+		return func(m *Manifest) { m.Gram, m.LowerBoundOf = &g, OfEstimate }
+	}
 	for name, spoil := range map[string]func(m *Manifest){
 		"empty privacy":         func(m *Manifest) { m.Privacy = &Privacy{} },
 		"epsilon without delta": func(m *Manifest) { m.Privacy.Delta = nil },
 		"delta of zero":         func(m *Manifest) { m.Privacy.Delta = &zero },
-		"probes":                func(m *Manifest) { m.Gram = &Gram{Method: "lanczos", Probes: 1 << 62, LanczosSteps: 40} },
-		"no probes":             func(m *Manifest) { m.Gram = &Gram{Method: "lanczos", LanczosSteps: 40} },
-		"lanczos steps":         func(m *Manifest) { m.Gram = &Gram{Method: "lanczos", Probes: 4, LanczosSteps: 1 << 62} },
-		"method":                func(m *Manifest) { m.Gram = &Gram{Method: "guess"} },
+		"probes":                of(Gram{Method: "lanczos", Probes: 1 << 62, LanczosSteps: 40}),
+		"no probes":             of(Gram{Method: "lanczos", LanczosSteps: 40}),
+		"lanczos steps":         of(Gram{Method: "lanczos", Probes: 4, LanczosSteps: 1 << 62}),
+		"method":                of(Gram{Method: "guess"}),
+		"bound of an estimate":  func(m *Manifest) { m.Gram = &Gram{Method: "lanczos", Probes: 4, LanczosSteps: 40} },
+		"bound of none":         func(m *Manifest) { m.LowerBoundOf = OfEstimate },
 		"bandwidth":             func(m *Manifest) { m.Strategy.Bandwidth = 1 << 62 },
 		"buffers":               func(m *Manifest) { m.Strategy.Buffers = -1 },
 		"coefficients":          func(m *Manifest) { m.Strategy.Coefficients = []float64{1, 2, 3} },

@@ -1,8 +1,6 @@
 package export
 
 import (
-	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"strconv"
@@ -115,55 +113,43 @@ func (e *Export) LevelsOn(n *graph.Network) ([]NodeLevel, error) {
 }
 
 // NodeLabels returns the labels of the nodes, by index; none of an export without a network.
-func (e *Export) NodeLabels() ([]string, error) {
+func (e *Export) NodeLabels() (labels []string, err error) {
 	if e.Manifest.Graph == nil {
 		return nil, nil
 	}
-	text, err := e.Read("nodes.csv")
-	if err != nil {
-		return nil, err
+	return labels, e.eachNode(func(line []string) error {
+		labels = append(labels, line[1])
+		return nil
+	})
+}
+
+// eachNode reads nodes.csv, which has a column more where nodes share noise.
+func (e *Export) eachNode(each func(line []string) error) error {
+	header := nodesHeader()
+	if e.Manifest.Space == nil {
+		header = header[:3]
 	}
-	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-	if err != nil || len(lines) == 0 || len(lines[0]) < 2 {
-		return nil, fmt.Errorf("%s: nodes.csv lists no nodes", e.Dir)
-	}
-	return lists.Map(lines[1:], func(line []string) string { return line[1] }), nil
+	return e.eachLine(nodesName, header, each)
 }
 
 // nodes returns the nodes of an export whose nodes have strategies or privacy levels of their own, or share noise, by
 // their labels.
 func (e *Export) nodes() (map[string]exportedNode, error) {
-	text, err := e.Read("nodes.csv")
-	if err != nil {
-		return nil, err
-	}
-	count, columns := 0, 3
-	switch {
-	case e.Shared != nil:
-		count, columns = len(e.Shared.Labels), len(nodesHeader())
-	case e.Manifest.PerNode != nil:
-		count = len(e.Manifest.PerNode.Layers)
-	default:
-		count = len(e.Manifest.Budgets)
-	}
-	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("nodes.csv: %w", err)
-	}
 	nodes := map[string]exportedNode{}
-	for i, line := range lines[min(1, len(lines)):] {
-		index, noIndex := strconv.Atoi(line[0])
-		if len(line) != columns || noIndex != nil || index != i || i >= count {
-			return nil, fmt.Errorf("nodes.csv: line %d is none of a node", i+2)
+	err := e.eachNode(func(line []string) error {
+		degree, err := strconv.Atoi(line[2])
+		if _, twice := nodes[line[1]]; twice || err != nil || line[0] != strconv.Itoa(len(nodes)) {
+			return fmt.Errorf("it is none of node %d", len(nodes))
 		}
-		degree, noDegree := strconv.Atoi(line[2])
-		if _, twice := nodes[line[1]]; twice || noDegree != nil {
-			return nil, fmt.Errorf("nodes.csv: line %d is none of a node", i+2)
-		}
-		nodes[line[1]] = exportedNode{index, degree}
+		nodes[line[1]] = exportedNode{len(nodes), degree}
+		return nil
+	})
+	want := e.Manifest.Graph.Nodes
+	if p := e.Manifest.PerNode; p != nil {
+		want = len(p.Layers)
 	}
-	if len(nodes) != count {
-		return nil, fmt.Errorf("nodes.csv: %d nodes, where there are %d", len(nodes), count)
+	if err == nil && len(nodes) != want {
+		err = fmt.Errorf("%s: %s has %d nodes, the manifest %d", e.Dir, nodesName, len(nodes), want)
 	}
-	return nodes, nil
+	return nodes, err
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"mafalda/graph"
+	"mafalda/internal/fault"
 	"mafalda/strategy"
 	"mafalda/workload"
 )
@@ -36,8 +37,8 @@ func (m *Manifest) checkRange() error {
 	case m.SquaredError < 0 || m.RMSE < 0 || m.SharedLoss < 0 || m.Tolerance < 0 || m.Iterations < 0 ||
 		m.Seconds < 0 || m.PeakBytes < 0:
 		return errors.New("squared_error, rmse, shared_loss, tolerance, iterations, seconds or peak_bytes is negative")
-	case m.LowerBoundOf != "" && (m.LowerBoundOf != OfEstimate || m.LowerBound == 0 || !m.Gram.IsEstimate()):
-		return fmt.Errorf("lower_bound_of is %q: must be %s, of a lower_bound for a gram that is estimated, or absent",
+	case m.LowerBoundOf != m.BoundOf():
+		return fmt.Errorf("lower_bound_of is %q: must be %s, of a lower_bound for a gram that is estimated, or else absent",
 			m.LowerBoundOf, OfEstimate)
 	case len(m.Weights) > m.Steps:
 		return fmt.Errorf("%d objective_weights for %d steps", len(m.Weights), m.Steps)
@@ -101,6 +102,14 @@ func checkOrigin(g *graph.Origin) error {
 // OfEstimate is the LowerBoundOf of a bound for an estimated Gram matrix.
 const OfEstimate = "estimate"
 
+// BoundOf returns what LowerBoundOf has to be.
+func (m *Manifest) BoundOf() string {
+	if m.LowerBound > 0 && m.Gram.IsEstimate() {
+		return OfEstimate
+	}
+	return ""
+}
+
 // IsEstimate reports whether losses and bounds are for an estimate of the Gram matrix.
 func (g *Gram) IsEstimate() bool { return g != nil && g.Method != "exact" }
 
@@ -119,6 +128,24 @@ func (g *Gram) checkRange() error {
 	case g.Method == "lanczos" && (g.Probes < 2 || g.LanczosSteps < 2):
 		return fmt.Errorf("gram: %d probes of %d lanczos_steps: at least 2 of both are needed", g.Probes,
 			g.LanczosSteps)
+	}
+	return nil
+}
+
+// IsPlain reports whether the workload is the plain one of its kind.
+func (m *Manifest) IsPlain() bool { return m.WorkloadSpec.IsPlain() }
+
+// checkSpec rejects invalid specifications, and specifications of another kind than the manifest's.
+func (m *Manifest) checkSpec() error {
+	s := m.WorkloadSpec
+	switch {
+	case s == nil:
+		return errors.New("workload_spec is missing")
+	case s.Kind.String() != m.Workload:
+		return fmt.Errorf("workload_spec.kind is %q, workload %q", s.Kind, m.Workload)
+	}
+	if err := s.Check(m.Steps); err != nil {
+		return fmt.Errorf("workload_spec: %s", fault.Keyed(err)) // of a file, not of a flag
 	}
 	return nil
 }

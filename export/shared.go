@@ -129,7 +129,7 @@ func lines(name string, all [][]string) File {
 func (e *Export) readShared() (*SharedNoise, error) {
 	n, index := &secrets.Noise{}, map[string]int{}
 	var labels []string
-	err := e.eachLine(nodesName, nodesHeader(), func(f []string) error {
+	err := e.eachNode(func(f []string) error {
 		i := len(labels)
 		if degree, err := strconv.Atoi(f[2]); f[0] != strconv.Itoa(i) || err != nil || degree < 0 {
 			return fmt.Errorf("it is none of node %d", i)

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -95,11 +96,7 @@ func (b Builtin) parse(arguments string) ([]float64, error) {
 	if b.parameters == "" {
 		return nil, nil
 	}
-	separator := b.separator
-	if separator == "" {
-		separator = ","
-	}
-	fields := strings.Split(arguments, separator)
+	fields := strings.Split(arguments, cmp.Or(b.separator, ","))
 	if len(fields) != len(b.parameters) {
 		return nil, fmt.Errorf("%d parameters instead of %d", len(fields), len(b.parameters))
 	}

@@ -60,55 +60,37 @@ func (g *Graph) on(component []int) (*Graph, []int) {
 // StronglyConnected reports whether every node is reached from every other along directed edges. An undirected graph is
 // if it is connected.
 func (g *Graph) StronglyConnected() bool {
-	reaches := func(a *CSR) bool {
-		for _, d := range distances(a, 0) {
-			if d < 0 {
-				return false
-			}
-		}
-		return true
-	}
+	reaches := func(a *CSR) bool { return !slices.Contains(Hops(a, []int{0}), -1) }
 	return reaches(g.adjacency) && (!g.directed || reaches(g.adjacency.Transpose()))
 }
 
 // RegularBipartite reports whether all nodes have the same degree, and every edge leads from one half to the other: I -
 // L/max s then swaps the halves for ever. The graph must be connected.
 func (g *Graph) RegularBipartite() bool {
-	side := make([]int, g.Nodes())
-	side[0] = 1
-	queue := []int{0}
-	bipartite := true
-	for i := 0; i < len(queue); i++ {
-		u := queue[i]
-		bipartite = bipartite && g.Degree(u) == g.Degree(0)
-		g.adjacency.DoRowNonZero(u, func(_, v int, _ float64) {
-			if side[v] == 0 {
-				side[v] = -side[u]
-				queue = append(queue, v)
-			}
-			bipartite = bipartite && side[v] == -side[u]
-		})
-	}
-	return bipartite && g.Nodes() > 1
+	is, hops := g.Nodes() > 1, Hops(g.adjacency, []int{0})
+	g.adjacency.DoNonZero(func(u, v int, _ float64) {
+		is = is && g.Degree(u) == g.Degree(v) && hops[u]%2 != hops[v]%2
+	})
+	return is
 }
 
-// distances returns the number of edges from source to every node, -1 where there is no way.
-func distances(a *CSR, source int) []int {
-	d := make([]int, a.rows)
-	for i := range d {
-		d[i] = -1
+// Hops returns the number of hops that messages take under the gossip matrix w (n×n) from every node to the nearest of
+// the given ones, -1 without a path: node u sends to v where w[v,u] is not zero. Of an adjacency matrix these are the
+// numbers of edges from the given nodes.
+func Hops(w *CSR, to []int) []int {
+	hops := slices.Repeat([]int{-1}, w.rows)
+	for _, v := range to {
+		hops[v] = 0
 	}
-	d[source] = 0
-	queue := make([]int, 1, a.rows)
-	queue[0] = source
+	queue := append(make([]int, 0, w.rows), to...)
 	for i := 0; i < len(queue); i++ {
-		u := queue[i]
-		for p := a.indptr[u]; p < a.indptr[u+1]; p++ {
-			if v := int(a.indices[p]); d[v] < 0 {
-				d[v] = d[u] + 1
-				queue = append(queue, v)
+		v := queue[i]
+		for p := w.indptr[v]; p < w.indptr[v+1]; p++ {
+			if u := int(w.indices[p]); hops[u] < 0 && w.value(v, p) != 0 {
+				hops[u] = hops[v] + 1
+				queue = append(queue, u)
 			}
 		}
 	}
-	return d
+	return hops
 }

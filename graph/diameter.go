@@ -33,15 +33,15 @@ func (g *Graph) Diameter(exactUpTo int) Diameter {
 	bounds := Diameter{Lower: 0, Upper: math.MaxInt, Connected: true}
 	source := 0
 	for range 4 { // double sweeps: from a node to its farthest, then to the middle of the way
-		forth, back := distances(out, source), distances(in, source)
+		forth, back := Hops(out, []int{source}), Hops(in, []int{source})
 		far, eccentricity := farthest(forth)
 		_, backward := farthest(back)
 		bounds.Lower = max(bounds.Lower, eccentricity, backward)
 		bounds.Upper = min(bounds.Upper, eccentricity+backward)
-		other := distances(out, far)
+		other := Hops(out, []int{far})
 		end, across := farthest(other)
 		bounds.Lower = max(bounds.Lower, across)
-		source = middle(other, distances(in, end), across)
+		source = middle(other, Hops(in, []int{end}), across)
 	}
 	return bounds
 }
@@ -72,7 +72,7 @@ func (g *Graph) largestEccentricity() int {
 	for w := range workers {
 		wg.Go(func() {
 			for u := w; u < g.Nodes(); u += workers {
-				_, e := farthest(distances(g.adjacency, u))
+				_, e := farthest(Hops(g.adjacency, []int{u}))
 				largest[w] = max(largest[w], e)
 			}
 		})

@@ -57,7 +57,7 @@ func ExampleLoadNetwork() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := graph.Inspect(ctx, n, graph.InspectOptions{})
+	r, err := graph.Inspect(ctx, n)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -20,14 +20,7 @@ func complete(p []float64, _ *rand.Rand) (*Graph, error) {
 	if err := checkSize(p[0], p[0]*(p[0]-1)/2); err != nil {
 		return nil, err
 	}
-	n := int(p[0])
-	edges := make([]Edge, 0, n*(n-1)/2)
-	for u := range n {
-		for v := u + 1; v < n; v++ {
-			edges = append(edges, Edge{U: u, V: v})
-		}
-	}
-	return unweighted(n, edges)
+	return unweighted(int(p[0]), complement(int(p[0]), nil))
 }
 
 func cycle(p []float64, _ *rand.Rand) (*Graph, error) {
@@ -35,21 +28,10 @@ func cycle(p []float64, _ *rand.Rand) (*Graph, error) {
 	if n < 3 {
 		return nil, fmt.Errorf("a cycle has at least 3 nodes")
 	}
-	return ring(n, 1)
-}
-
-// ring joins every node with the next reach ones.
-func ring(n, reach int) (*Graph, error) {
-	if err := checkSize(float64(n), float64(n)*float64(reach)); err != nil {
+	if err := checkSize(p[0], p[0]); err != nil {
 		return nil, err
 	}
-	edges := make([]Edge, 0, n*reach)
-	for u := range n {
-		for r := 1; r <= reach; r++ {
-			edges = append(edges, Edge{U: u, V: (u + r) % n})
-		}
-	}
-	return unweighted(n, edges)
+	return unweighted(n, lists.Make(n, func(u int) Edge { return Edge{U: u, V: (u + 1) % n} }))
 }
 
 func path(p []float64, rng *rand.Rand) (*Graph, error) { return grid([]float64{1, p[0]}, rng) }

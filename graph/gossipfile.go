@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/mat"
+
 	"mafalda/internal/limits"
 	"mafalda/internal/npy"
 )
@@ -34,13 +36,11 @@ func LoadGossip(path string, g *Graph) (*Gossip, error) {
 		}
 		labels = g.Labels()
 	}
-	if err := gossip.validate(labels); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if err = gossip.validate(labels); err == nil && g != nil {
+		err = gossip.supportedBy(g)
 	}
-	if g != nil {
-		if err := gossip.supportedBy(g); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return gossip, nil
 }
@@ -114,7 +114,7 @@ func readMatrix(path string) (*CSR, error) {
 		if len(a.Shape) != 2 || a.Shape[0] != a.Shape[1] || a.Shape[0] == 0 {
 			return nil, fmt.Errorf("%s: %w: its shape is %v", path, ErrGossip, a.Shape)
 		}
-		return fromRows(a.Shape[0], a.Data), nil
+		return NewCSRFromDense(mat.NewDense(a.Shape[0], a.Shape[0], a.Data)), nil
 	}
 	r, closeFile, err := openText(path)
 	if err != nil {
@@ -128,17 +128,6 @@ func readMatrix(path string) (*CSR, error) {
 		return readCSVMatrix(r, path)
 	}
 	return nil, fmt.Errorf("%s: a gossip matrix is a .npy, .mtx or .csv file", path)
-}
-
-// fromRows keeps nonzero entries, NaN included, of n² numbers.
-func fromRows(n int, data []float64) *CSR {
-	var entries []Edge
-	for i, v := range data {
-		if v != 0 {
-			entries = append(entries, Edge{i / n, i % n, v})
-		}
-	}
-	return csrFromSorted(n, entries)
 }
 
 // ReadMatrixMarket reads a square matrix of a MatrixMarket file, of which path is the name for errors. Entries that are zero
@@ -229,5 +218,5 @@ func readCSVMatrix(r *bufio.Reader, path string) (*CSR, error) {
 	if rows != columns || rows == 0 {
 		return nil, fmt.Errorf("%s: %w: it has %d rows and %d columns", path, ErrGossip, rows, columns)
 	}
-	return fromRows(rows, data), nil
+	return NewCSRFromDense(mat.NewDense(rows, columns, data)), nil
 }

@@ -6,14 +6,8 @@ import (
 	"math"
 )
 
-// InspectOptions tunes Inspect. The zero value asks for the defaults named here.
-type InspectOptions struct {
-	ExactDiameter int // largest number of nodes of which the diameter is exact; 0 means 5000
-}
-
-// DefaultExactDiameter is the number of nodes up to which Inspect computes the diameter by a search from every node,
-// unless options say otherwise.
-const DefaultExactDiameter = 5000
+// MaxExactDiameter is the number of nodes up to which Inspect computes the diameter by a search from every node.
+const MaxExactDiameter = 5000
 
 // Inspection is what Inspect finds of a network. What could not be found, or does not exist, is nil.
 type Inspection struct {
@@ -37,10 +31,7 @@ type Inspection struct {
 }
 
 // Inspect finds degrees, diameter and spectrum of a network. It looks at ctx between these.
-func Inspect(ctx context.Context, n *Network, o InspectOptions) (Inspection, error) {
-	if o.ExactDiameter == 0 {
-		o.ExactDiameter = DefaultExactDiameter
-	}
+func Inspect(ctx context.Context, n *Network) (Inspection, error) {
 	g := n.Graph
 	r := Inspection{Origin: n.Origin, Components: n.Components, MinDegree: math.MaxInt, Weighted: g.Weighted(),
 		StronglyConnected: g.StronglyConnected(), Symmetric: n.Gossip.Symmetric(),
@@ -53,7 +44,7 @@ func Inspect(ctx context.Context, n *Network, o InspectOptions) (Inspection, err
 	if err := context.Cause(ctx); err != nil {
 		return Inspection{}, err
 	}
-	switch d := g.Diameter(o.ExactDiameter); {
+	switch d := g.Diameter(MaxExactDiameter); {
 	case !d.Connected:
 	case d.Exact():
 		r.Diameter = &d.Lower

@@ -18,18 +18,15 @@ func regular(p []float64, rng *rand.Rand) (*Graph, error) {
 	if err := checkSize(p[0], p[0]*p[1]/2); err != nil {
 		return nil, err
 	}
-	if 2*d < n {
-		edges, err := pairing(n, d, rng)
-		if err != nil {
-			return nil, err
-		}
-		return unweighted(n, edges)
-	}
-	edges, err := pairing(n, n-1-d, rng)
+	sparse := min(d, n-1-d)
+	edges, err := pairing(n, sparse, rng)
 	if err != nil {
 		return nil, err
 	}
-	return unweighted(n, complement(n, edges))
+	if sparse < d {
+		edges = complement(n, edges)
+	}
+	return unweighted(n, edges)
 }
 
 // pairing joins random stubs (the pairing model with repairs: pairs that repeat or loop are thrown back, Steger &
@@ -228,3 +225,33 @@ func geometric(p []float64, rng *rand.Rand) (*Graph, error) {
 // squaredDistance rounds after every operation: the conversions keep a compiler from fusing them, which would join
 // other points on other machines.
 func squaredDistance(dx, dy float64) float64 { return float64(dx*dx) + float64(dy*dy) }
+
+// gaps draws how many trials of success probability p fail before the first success:
+//
+//	powers[i] = (1-p)^(2^i)
+//
+// It multiplies and compares only, which IEEE 754 rounds alike everywhere; logarithms differ between machines in their
+// last bit, and a graph would with them.
+type gaps struct{ powers []float64 }
+
+func newGaps(p float64) gaps {
+	const negligible = 0x1p-54 // below every u of draw
+	var powers []float64
+	for q := 1 - p; q > negligible && len(powers) < 62; q *= q {
+		powers = append(powers, q)
+	}
+	return gaps{powers}
+}
+
+// draw returns the largest g with (1-p)^g ≥ u, for u uniform in (0,1]: P(draw ≥ g) = (1-p)^g. If p = 0 that is 2⁶²-1.
+func (x gaps) draw(rng *rand.Rand) int {
+	u := 1 - rng.Float64()
+	gap, power := 0, 1.0
+	for i := len(x.powers) - 1; i >= 0; i-- {
+		if longer := power * x.powers[i]; longer >= u {
+			power = longer
+			gap |= 1 << i
+		}
+	}
+	return gap
+}

@@ -8,6 +8,7 @@ import (
 	"mafalda/internal/fault"
 	"mafalda/internal/files"
 	"mafalda/internal/limits"
+	"mafalda/internal/lists"
 )
 
 // A Sequence is gossip matrices over the nodes of one network, which take turns, one a step.
@@ -35,11 +36,8 @@ func LoadSequence(path string, g *Graph, s Scheme) (*Sequence, error) {
 		return nil, err
 	}
 	defer closeFile()
-	b := &sequenceBuilder{graph: g, scheme: s, source: path, number: make(map[string]int, g.Nodes()),
+	b := &sequenceBuilder{graph: g, scheme: s, source: path, number: lists.Places(g.Labels()),
 		out: &Sequence{Source: filepath.Base(path), SHA256: hash}}
-	for i, l := range g.Labels() {
-		b.number[l] = i
-	}
 	if _, err := lines(r, path, b.line); err != nil {
 		return nil, err
 	}

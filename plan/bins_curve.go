@@ -154,21 +154,11 @@ func (s *job) binsStrategies(ctx context.Context) ([]*binsStrategy, error) {
 			return nil, err
 		}
 		start = c
-		of, err := d.strategy(d.normalized(c))
+		_, mechanism, squared, err := d.evaluate(d.normalized(c))
 		if err != nil {
 			return nil, err
 		}
-		quality, err := factorize.Evaluate(of, factorize.Mean(s.gram), s.schema())
-		if err != nil {
-			return nil, err
-		}
-		var lower mat.TriDense
-		of.StrategyTo(&lower)
-		mechanism, err := bins.New(&lower, d.class.Number)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, &binsStrategy{lambda, mechanism, quality.SquaredError})
+		all = append(all, &binsStrategy{lambda, mechanism, squared})
 	}
 	return all, nil
 }

@@ -97,7 +97,7 @@ type candidate struct {
 }
 
 func (c *candidate) error() float64 {
-	return c.tangent.NoiseMultiplier * c.tangent.NoiseMultiplier * c.squared
+	return errorAtPrivacy(c.tangent.NoiseMultiplier, 1, c.squared)
 }
 
 // descend minimizes for weights, from start.
@@ -124,21 +124,27 @@ func (s *binsDescent) strategy(c *mat.TriDense) (strategy.Strategy, error) {
 	return strategy.NewDense(c)
 }
 
-// measure returns the candidate of c, by samples that all candidates have in common.
-func (s *binsDescent) measure(ctx context.Context, c *mat.TriDense) (*candidate, error) {
-	mechanism, err := bins.New(c, s.class.Number)
-	if err != nil {
-		return nil, err
-	}
+// evaluate returns the strategy of a matrix of the class, its mechanism and its squared error.
+func (s *binsDescent) evaluate(c *mat.TriDense) (strategy.Strategy, *bins.Mechanism, float64, error) {
 	of, err := s.strategy(c)
 	if err != nil {
-		return nil, err
+		return nil, nil, 0, err
 	}
 	q, err := factorize.Evaluate(of, factorize.Mean(s.gram), s.schema)
 	if err != nil {
+		return nil, nil, 0, err
+	}
+	mechanism, err := bins.New(c, s.class.Number)
+	return of, mechanism, q.SquaredError, err
+}
+
+// measure returns the candidate of c, by samples that all candidates have in common.
+func (s *binsDescent) measure(ctx context.Context, c *mat.TriDense) (*candidate, error) {
+	_, mechanism, squared, err := s.evaluate(c)
+	if err != nil {
 		return nil, err
 	}
-	found := &candidate{c: c, squared: q.SquaredError}
+	found := &candidate{c: c, squared: squared}
 	found.tangent, err = mechanism.Tangent(ctx, s.options.Epsilon, s.options.Delta,
 		bins.MonteCarlo{Samples: max(cmp.Or(s.options.MonteCarlo.Samples, 1<<19)/searchShare, 1024),
 			Seed: s.options.MonteCarlo.Seed})
@@ -229,19 +235,15 @@ func (s *binsDescent) normalized(c *mat.TriDense) *mat.TriDense {
 
 // result calibrates the best strategy.
 func (s *binsDescent) result(ctx context.Context) (*BinsResult, error) {
-	c, err := s.strategy(s.normalized(s.best.c))
+	c, mechanism, squared, err := s.evaluate(s.normalized(s.best.c))
 	if err != nil {
 		return nil, err
 	}
-	q, err := factorize.Evaluate(c, factorize.Mean(s.gram), s.schema)
+	r := &BinsResult{Strategy: c, SquaredError: squared, Iterations: s.iterations}
+	r.Privacy, err = mechanism.NoiseMultiplier(ctx, s.options.Epsilon, s.options.Delta, s.options.MonteCarlo)
 	if err != nil {
 		return nil, err
 	}
-	r := &BinsResult{Strategy: c, SquaredError: q.SquaredError, Iterations: s.iterations}
-	r.Privacy, err = CalibrateBins(ctx, c, s.class.Number, s.options.Epsilon, s.options.Delta, s.options.MonteCarlo)
-	if err != nil {
-		return nil, err
-	}
-	r.ErrorAtPrivacy = r.Privacy.NoiseMultiplier * r.Privacy.NoiseMultiplier * r.SquaredError
+	r.ErrorAtPrivacy = errorAtPrivacy(r.Privacy.NoiseMultiplier, 1, squared)
 	return r, nil
 }

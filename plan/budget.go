@@ -50,6 +50,14 @@ func (b Budget) Check() error {
 	return nil
 }
 
+// checkDim is Check where no limit, a Memory of +Inf, is a budget as well.
+func (b Budget) checkDim() error {
+	if math.IsInf(b.Memory, 1) {
+		b.Memory = 0
+	}
+	return b.Check()
+}
+
 // checkBudget refuses what does not go together with a budget, which chooses the class. The options are not filled.
 func (o Options) checkBudget(p Problem) error {
 	if o.Budget == nil {

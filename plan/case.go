@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,16 +134,12 @@ func Compare(ctx context.Context, c Case) (*Comparison, error) {
 	}
 	slices.SortStableFunc(s.Ways, func(a, b Way) int {
 		switch {
-		case a.Ranked != b.Ranked && a.Ranked:
+		case a.Ranked == b.Ranked:
+			return cmp.Compare(a.ErrorAtPrivacy, b.ErrorAtPrivacy)
+		case a.Ranked:
 			return -1
-		case a.Ranked != b.Ranked:
-			return 1
-		case a.ErrorAtPrivacy < b.ErrorAtPrivacy:
-			return -1
-		case a.ErrorAtPrivacy > b.ErrorAtPrivacy:
-			return 1
 		}
-		return 0
+		return 1
 	})
 	return &s.Comparison, nil
 }
@@ -162,11 +159,7 @@ func CheckCase(c Case) error {
 		return fault.New("Limit", c.Limit, "must be positive")
 	}
 	if b := o.Budget; b != nil {
-		check := *b
-		if math.IsInf(check.Memory, 1) {
-			check.Memory = 0
-		}
-		if err := check.Check(); err != nil {
+		if err := b.checkDim(); err != nil {
 			return err
 		}
 	}

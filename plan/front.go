@@ -110,11 +110,7 @@ func prepareFront(p Problem, o Options) (*job, error) {
 	case p.Schema.Steps() > strategy.LongSteps:
 		return nil, fault.New("Steps", p.Schema.Steps(), "must be at most %d", strategy.LongSteps)
 	}
-	check := *o.Budget
-	if math.IsInf(check.Memory, 1) {
-		check.Memory = 0
-	}
-	if err := check.Check(); err != nil {
+	if err := o.Budget.checkDim(); err != nil {
 		return nil, err
 	}
 	o.Budget = nil

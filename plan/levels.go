@@ -39,6 +39,7 @@ type listedLevel struct {
 	node   string
 	target accounting.Target
 	clip   float64
+	noise  accounting.Privacy // of a strategy of sensitivity 1, under zero-out
 }
 
 // ReadLevels reads privacy levels: CSV with a header line of the columns node, mu or epsilon and delta, and clip (1 if there is no
@@ -122,8 +123,7 @@ func parseLevel(header, fields []string) (l listedLevel, err error) {
 		}
 		*number = v
 	}
-	_, err = accounting.Calibrate(l.target, 1, l.clip, accounting.ZeroOut)
-	if err != nil {
+	if l.noise, err = accounting.Calibrate(l.target, 1, l.clip, accounting.ZeroOut); err != nil {
 		return l, fmt.Errorf("node %q: %w", l.node, err)
 	}
 	return l, nil
@@ -140,10 +140,7 @@ func (l *Levels) On(n *graph.Network) (*Levels, error) {
 		if !ok {
 			return nil, fault.New("Budgets", nil, "[Budgets] line %d: the network has no node %q", level.line, level.node)
 		}
-		c, err := accounting.Calibrate(level.target, 1, level.clip, accounting.ZeroOut)
-		if err != nil {
-			return nil, fault.New("Budgets", nil, "[Budgets] line %d: %v", level.line, err)
-		}
+		c := level.noise
 		on.levels[i] = export.NodeLevel{Node: level.node, Mu: c.Mu, Clip: level.clip}
 		if c.Delta != 0 {
 			on.levels[i].Epsilon, on.levels[i].Delta = &c.Epsilon, &c.Delta
@@ -163,9 +160,8 @@ func (l *Levels) strictest(adjacency accounting.Adjacency) *Privacy {
 	p := &Privacy{Adjacency: adjacency}
 	least := math.Inf(1)
 	for _, level := range l.listed {
-		c, err := accounting.Calibrate(level.target, 1, level.clip, accounting.ZeroOut)
-		if p.Clip = math.Max(p.Clip, level.clip); err == nil && c.Mu < least {
-			least, p.Target = c.Mu, level.target
+		if p.Clip = math.Max(p.Clip, level.clip); level.noise.Mu < least {
+			least, p.Target = level.noise.Mu, level.target
 		}
 	}
 	return p
@@ -246,15 +242,11 @@ func (s *job) compareOneLevel(ctx context.Context) error {
 	s.show("one level for all nodes", 0)
 	on := measure.Source{Gram: &s.Gram, Network: s.Problem.Network, Workload: s.Problem.Workload}
 	k, _, err := on.Kernel(ctx, s.schema().Steps())
-	if err == nil {
-		var r *factorize.Result
-		if r, err = (factorize.Dense{}).Optimize(ctx, factorize.Mean(k.Gram()), s.schema(),
-			factorize.Options{Gap: s.Options.Tolerance}); err == nil && ctx.Err() == nil {
-			s.OneLevelLoss = r.Loss
-		}
-	}
 	if isEnd(err) {
 		return nil
+	}
+	if err == nil {
+		s.OneLevelLoss, err = s.leastLoss(ctx, factorize.Mean(k.Gram()), s.schema())
 	}
 	return err
 }

@@ -187,13 +187,13 @@ func (s *job) note(warning bool, format string, args ...any) {
 func (s *job) iteration(it factorize.Iteration) {
 	s.History = append(s.History, export.Point{Loss: it.Loss, LowerBound: it.LowerBound})
 	if s.Options.Progress != nil {
-		s.Options.Progress(Event{Phase: "optimum", Fraction: s.fraction(it.Gap), Iteration: &it})
+		s.Options.Progress(Event{Phase: "optimum", Fraction: fraction(it.Gap, s.Options.Tolerance), Iteration: &it})
 	}
 }
 
-// fraction says how far a gap has come from 1 down to the tolerance, on a logarithmic scale.
-func (s *job) fraction(gap float64) float64 {
-	f := math.Log(gap) / math.Log(s.Options.Tolerance)
+// fraction says how far a gap has come from 1 down to a tolerance, on a logarithmic scale.
+func fraction(gap, tolerance float64) float64 {
+	f := math.Log(gap) / math.Log(tolerance)
 	if !(f > 0) { // above 1, or a tolerance of 1
 		return 0
 	}

@@ -140,9 +140,9 @@ func (sharingMode) describe(s *Solution, m *export.Manifest) {
 		Worst: export.Worst{Attacker: labelsOf(labels, of.Worst.Attacker), Victim: labels[of.Worst.Victim],
 			Value: of.Worst.Value}}
 	m.Space.Own, m.Space.Pairs = of.shared.Labelled()
-	if b, there := m.Baselines[DECOR]; there && m.Sampled() { // one band
+	if b, there := m.Baselines[baselines.DECOR]; there && m.Sampled() { // one band
 		b.ErrorAtPrivacy = errorAtPrivacy(of.decor, 1, b.SquaredError)
-		m.Baselines[DECOR] = b
+		m.Baselines[baselines.DECOR] = b
 	}
 }
 
@@ -310,11 +310,7 @@ func (s *job) showRound(it spacetime.Iteration) {
 	case it.Space:
 		phase, goal = fmt.Sprintf("round %d: noise of pairs", it.Round), s.Options.spaceTolerance()/10
 	}
-	f := math.Log(it.Gap) / math.Log(goal)
-	if !(f > 0) {
-		f = 0
-	}
-	s.Options.Progress(Event{Phase: phase, Fraction: math.Min(f, 1), Iteration: &factorize.Iteration{Count: it.Count,
+	s.Options.Progress(Event{Phase: phase, Fraction: fraction(it.Gap, goal), Iteration: &factorize.Iteration{Count: it.Count,
 		Loss: it.Loss, LowerBound: it.LowerBound, Gap: it.Gap}})
 }
 

@@ -10,6 +10,7 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/internal/fault"
+	"mafalda/internal/lists"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/workload"
@@ -136,10 +137,7 @@ func (s *Solution) layers() *export.PerNode {
 	p := &export.PerNode{Groups: s.Options.Groups, Distinct: len(split.Strategies), Losses: split.Losses,
 		GroupBound: split.GroupBound, Layers: split.Of}
 	if s.Options.PerNode {
-		p.Layers = make([]int, len(split.Of))
-		for i := range p.Layers {
-			p.Layers[i] = i
-		}
+		p.Layers = lists.UpTo(len(split.Of))
 	}
 	return p
 }

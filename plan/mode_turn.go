@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync"
 
 	"mafalda/accounting"
 	"mafalda/export"
@@ -189,7 +190,7 @@ func (s *job) classFraction(it factorize.Iteration) float64 {
 	if it.Total > 0 {
 		return float64(it.Done) / float64(it.Total)
 	}
-	return s.fraction(it.Gap)
+	return fraction(it.Gap, s.Options.Tolerance)
 }
 
 // fitting finds the best strategy that fits the budget.
@@ -234,19 +235,11 @@ const stepsBeside = 512
 
 // startDMF looks for D-MF, and returns what waits for it.
 func (s *job) startDMF(ctx context.Context) (wait func() (strategy.Strategy, error)) {
-	type outcome struct {
-		c   strategy.Strategy
-		err error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		c, err := baselines.NewFor(ctx, baselines.DMF, s.Problem.Workload, s.schema())
-		done <- outcome{c, err}
-	}()
-	return func() (strategy.Strategy, error) {
-		o := <-done
-		return o.c, o.err
-	}
+	wait = sync.OnceValues(func() (strategy.Strategy, error) {
+		return baselines.NewFor(ctx, baselines.DMF, s.Problem.Workload, s.schema())
+	})
+	go func() { _, _ = wait() }()
+	return wait
 }
 
 func (s *job) hasDMF() bool { return baselines.HasDMF(s.Problem.Workload, s.schema().Steps()) }
@@ -300,4 +293,29 @@ func (s *job) plainSampled() float64 {
 		return math.Inf(1)
 	}
 	return errorAtPrivacy(multiplier, 1, s.gram.Trace())
+}
+
+// compareOneBatch fills in the least loss for people whose records are in one batch of the cycle, where they may be in
+// several, unless nothing is to be compared: what the other batches cost.
+func (s *job) compareOneBatch(ctx context.Context) error {
+	people, are := s.schema().(*participation.People)
+	if !are || people.Batches() == 1 || s.Options.NoBaselines || ctx.Err() != nil {
+		return nil
+	}
+	s.show("people in one batch", 0)
+	loss, err := s.leastLoss(ctx, s.objective(), people.Cycle())
+	s.OneBatchLoss = loss
+	return err
+}
+
+// leastLoss returns the loss of the dense optimum, to compare with; 0 if ctx ends before it is known.
+func (s *job) leastLoss(ctx context.Context, o factorize.Objective, schema participation.Schema) (float64, error) {
+	r, err := factorize.Dense{}.Optimize(ctx, o, schema, factorize.Options{Gap: s.Options.Tolerance})
+	switch {
+	case isEnd(err) || err == nil && ctx.Err() != nil:
+		return 0, nil
+	case err != nil:
+		return 0, err
+	}
+	return r.Loss, nil
 }

@@ -181,9 +181,8 @@ func prepareCurve(p Problem, levels benchmarks.Privacies) (*job, error) {
 // curves computes what secret batches cost.
 func (s *job) curves(ctx context.Context, all *SamplingCurves, table *bands.Table) error {
 	drawn := curveBands(min(s.schema().Separation(), s.schema().Steps()))
-	parts, done := float64(len(drawn)+1), 0
-	for _, w := range drawn {
-		s.show("bands", float64(done)/parts)
+	for done, w := range drawn {
+		s.show("bands", float64(done)/float64(len(drawn)+1))
 		c := BandCurve{Bandwidth: w}
 		for i, epsilon := range all.Levels.Epsilons {
 			at, err := table.At(ctx, w, epsilon, all.Levels.Delta)
@@ -193,7 +192,6 @@ func (s *job) curves(ctx context.Context, all *SamplingCurves, table *bands.Tabl
 			c.At = append(c.At, benchmarks.InSecret(at, epsilon, all.Levels.Delta, all.Cyclic[i]))
 		}
 		all.Bands = append(all.Bands, c)
-		done++
 	}
 	return ctx.Err()
 }

@@ -19,6 +19,7 @@ import (
 	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/factorize/baselines"
 	"mafalda/graph"
 	"mafalda/internal/fault"
 	"mafalda/optim"
@@ -127,8 +128,8 @@ func checkShared(t fataler, s *plan.Solution) *export.Manifest {
 		t.Errorf("loss %v, LDP %v, joint bound %v, bound %v, gap %v", m.Loss, m.LDPLoss, m.JointLowerBound, m.LowerBound,
 			m.Gap)
 	}
-	if b := m.Baselines; b[plan.DECOR].Loss < m.JointLowerBound || b[plan.DECORInTime].Loss < m.Loss*(1-1e-4) ||
-		b[plan.LDPOptimal].Loss != m.LDPLoss {
+	if b := m.Baselines; b[baselines.DECOR].Loss < m.JointLowerBound || b[baselines.DECORInTime].Loss < m.Loss*(1-1e-4) ||
+		b[baselines.LDPOptimal].Loss != m.LDPLoss {
 		t.Errorf("baselines %v, loss %v, LDP %v", b, m.Loss, m.LDPLoss)
 	}
 	return m
@@ -236,7 +237,7 @@ func TestSharedNoiseIsSampled(t *testing.T) {
 		t.Errorf("%+v, %+v", m.Sampling, m.Strategy)
 	}
 	one := solved(t, p, sampled(2, factorize.Banded{Bandwidth: 1}))
-	if b := m.Baselines[plan.DECOR]; b.ErrorAtPrivacy < one.ErrorAtPrivacy*(1-1e-4) {
+	if b := m.Baselines[baselines.DECOR]; b.ErrorAtPrivacy < one.ErrorAtPrivacy*(1-1e-4) {
 		t.Errorf("DECOR has the error %v, the best noise for one band %v", b.ErrorAtPrivacy, one.ErrorAtPrivacy)
 	}
 }

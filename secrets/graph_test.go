@@ -73,6 +73,7 @@ func TestLoad(t *testing.T) {
 		"unknown in a pair":      {loadsGraph(g), "ann bob\nann eve\n", "eve"},
 		"unknown in a coalition": {loadsAttackers(g), "ann\nann eve\n", ":2: the network has no node \"eve\""},
 		"twice in a coalition":   {loadsAttackers(g), "ann ann\n", ":1:"},
+		"a line too long":        {loadsAttackers(g), "# who\n\nann\n" + strings.Repeat("a", 1<<24) + "\n", ":4: a line of more"},
 		"everybody":              {loadsAttackers(g), "ann bob cid dan\n", "nobody left"},
 		"nothing":                {loadsAttackers(g), "# none\n", "no coalitions"},
 	} {

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -61,7 +62,8 @@ func readCoalitions(r io.Reader, g *graph.Graph) ([][]int, error) {
 	var all [][]int
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<24)
-	for at := 1; lines.Scan(); at++ {
+	at := 1
+	for ; lines.Scan(); at++ {
 		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
 		if line == "" || line[0] == '#' {
 			continue
@@ -84,8 +86,11 @@ func readCoalitions(r io.Reader, g *graph.Graph) ([][]int, error) {
 		}
 		all = append(all, coalition)
 	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%d: %w", len(all)+1, err)
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, fmt.Errorf("%d: a line of more than 16 megabytes", at)
+	case err != nil:
+		return nil, fmt.Errorf("%d: %w", at, err)
 	}
 	return all, nil
 }

@@ -11,7 +11,10 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/baselines"
+	"mafalda/graph"
 	"mafalda/measure"
+	"mafalda/participation"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -87,4 +90,91 @@ func (v *verification) baselinesAre(names []string, is []baselines.Measured) {
 			Loss: q.Loss}
 	}
 	v.compare("baselines", fmt.Sprintf("%d, measured again", len(says)))
+}
+
+// oneBatch checks the least loss for people in one batch, where they may be in several.
+func (v *verification) oneBatch(ctx context.Context, h *mat.SymDense) error {
+	m := v.export.Manifest
+	people, are := v.schema.(*participation.People)
+	switch {
+	case m.OneBatchLoss == 0 && are && people.Batches() > 1:
+		v.skip("one_batch_loss")
+		return nil
+	case m.OneBatchLoss == 0:
+		return nil
+	case !are || people.Batches() == 1:
+		v.add("one batch", false, "one_batch_loss is for people in several batches")
+		return nil
+	}
+	best, err := v.optimum(ctx, h, people.Cycle(), nil)
+	if err == nil {
+		v.optimumIs("one batch", "one_batch_loss", &v.again.OneBatchLoss, m.OneBatchLoss, best,
+			"with people in one batch the best strategy")
+	}
+	return err
+}
+
+// oneLevelOn checks the least loss at one level for all nodes, where nodes have their own.
+func (v *verification) oneLevelOn(ctx context.Context, n *graph.Network) error {
+	m := v.export.Manifest
+	if m.Budgets == nil {
+		return nil
+	}
+	k, _, err := measure.Source{Gram: m.Gram, Network: n, Workload: v.spec}.Kernel(ctx, m.Steps)
+	if err != nil {
+		return err
+	}
+	return v.oneLevel(ctx, k.Gram())
+}
+
+// oneLevel is oneLevelOn for a Gram matrix in which every node counts alike.
+func (v *verification) oneLevel(ctx context.Context, h *mat.SymDense) error {
+	m := v.export.Manifest
+	switch {
+	case m.Budgets == nil:
+		return nil
+	case m.OneLevelLoss == 0:
+		v.skip("one_level_loss")
+		return nil
+	case !participation.IsPartition(v.schema):
+		v.add("one level", false, "one_level_loss is for patterns that do not overlap")
+		return nil
+	}
+	best, err := v.optimum(ctx, h, v.schema, nil)
+	if err == nil {
+		v.optimumIs("one level", "one_level_loss", &v.again.OneLevelLoss, m.OneLevelLoss, best,
+			"with one level for all nodes the best strategy")
+	}
+	return err
+}
+
+// plain checks what the strategy costs, by an objective, that is optimal for the plain workload.
+func (v *verification) plain(ctx context.Context, n *graph.Network, by func() factorize.Objective) error {
+	m := v.export.Manifest
+	says := m.PlainStrategyLoss
+	switch {
+	case says == 0 && v.spec.IsPlain():
+		return nil
+	case v.spec.IsPlain():
+		v.add("plain strategy", false, "plain_strategy_loss is for workloads other than the plain one")
+		return nil
+	case says == 0 && len(m.Baselines) > 0: // whoever measures those measures this, too
+		v.add("plain strategy", false, "plain_strategy_loss is not there, and baselines are")
+		return nil
+	case says == 0:
+		v.skip("plain_strategy_loss")
+		return nil
+	}
+	on := measure.Source{Gram: m.Gram, Network: n, Workload: v.spec, Weights: v.weights()}
+	on.Sketch, _ = v.estimated.(*workload.Sketch)
+	is, err := measure.PlainLoss(ctx, m, on, by)
+	if err != nil {
+		return v.computing("plain strategy", err)
+	}
+	if m.Objective != "" || m.Steps > strategy.LongSteps {
+		v.skip("plain_strategy_loss") // its further digits
+	}
+	v.again.PlainStrategyLoss = is
+	v.compare("plain strategy", fmt.Sprintf("that for plain training has %.6g times the loss", is/m.Loss))
+	return nil
 }

@@ -2,9 +2,11 @@ package verify
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mafalda/export"
+	"mafalda/internal/version"
 )
 
 // files checks that the folder holds what the manifest lists, and nothing else.
@@ -45,4 +47,41 @@ func (v *verification) privacy() {
 	}
 	v.add("privacy", true, "%s takes noise of standard deviation %v, as the manifest says", v.export.Manifest.Guarantee(),
 		p.NoiseStd)
+}
+
+// contract checks that the words say what the numbers do. Those of other versions may be other words.
+func (v *verification) contract() {
+	m := v.export.Manifest
+	switch {
+	case slices.Equal(m.Contract, m.DescribeContract()):
+		v.add("contract", true, "it says what the other fields do")
+	case m.Contract != nil && m.Version != version.String():
+		v.skip("contract")
+	default:
+		v.add("contract", false, "it does not say what the other fields do")
+	}
+}
+
+// gossip checks that the matrices of the export are gossip matrices of as many nodes as the manifest says, and keeps
+// them for the comparison with the network's.
+func (v *verification) gossip() {
+	m := v.export.Manifest
+	if !m.HasGossip() {
+		return
+	}
+	if m.Graph == nil {
+		v.add("gossip", false, "there is a gossip matrix, and no network")
+		return
+	}
+	all, err := v.export.Gossip()
+	if err != nil {
+		v.add("gossip", false, "%v", err)
+		return
+	}
+	if m.WorkloadSpec.RandomNeighbours > 0 {
+		v.add("gossip", false, "there is a gossip matrix, where every node averages over others at random")
+		return
+	}
+	v.exported = all
+	v.add("gossip", true, "the rows of W sum to one, those of %d nodes", m.Graph.Nodes)
 }

@@ -77,3 +77,16 @@ func TestVerifyTheBoundOfManySteps(t *testing.T) {
 		}
 	}
 }
+
+// Of an export of many steps that is refused by its parameters nothing is searched again, which took minutes for T = 5000.
+func TestVerifyEndsEarlyOfManySteps(t *testing.T) {
+	dir := longExport(t, 1100, 1, 1)
+	_, manifest := readGeneric(t, dir)
+	manifest["strategy"].(map[string]any)["column_scales"] = []any{1, 2, 3} // of no banded inverse
+	writeGeneric(t, dir, manifest)
+	r, err := verified(t, dir, verify.NetworkFiles{})
+	if err != nil || r.OK() || r.Failures()[0].Name != "cost" || !slices.Contains(r.NotChecked, "loss") ||
+		slices.ContainsFunc(r.Checks, func(c verify.Check) bool { return c.Name == "loss" }) {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

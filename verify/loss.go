@@ -6,10 +6,14 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/internal/rounding"
+	"mafalda/measure"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
+	"mafalda/workload"
 )
 
 // loss checks squared error and loss, and proves the lower bounds anew.
@@ -27,8 +31,7 @@ func (v *verification) loss(ctx context.Context, c strategy.Strategy, h *mat.Sym
 	if isDense(m.Strategy) && participation.IsPartition(v.schema) && !m.Binned() {
 		return v.denseBound(ctx, c, h)
 	}
-	best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), participation.Relaxation(v.schema),
-		factorize.Options{Gap: v.fineGap()})
+	best, err := v.optimum(ctx, h, participation.Relaxation(v.schema), nil)
 	if err != nil {
 		return err
 	}
@@ -64,4 +67,37 @@ func (v *verification) lossIs(q factorize.Quality) {
 func (v *verification) ratioIs(is float64) {
 	v.again.Strategy.Ratio = is
 	v.compare("ratio", fmt.Sprintf("the loss is %v times that of the dense optimum", v.export.Manifest.Strategy.Ratio))
+}
+
+// estimate checks what the manifest says about an estimated Gram matrix.
+func (v *verification) estimate(h *mat.SymDense, c strategy.Strategy) {
+	claimed := v.export.Manifest.Gram
+	if claimed == nil || v.estimated == nil {
+		return
+	}
+	m := v.export.Manifest
+	again := *claimed
+	d, err := measure.Judge(&again, v.estimated, h, c)
+	if err == nil && isDense(m.Strategy) && participation.IsPartition(v.schema) {
+		err = d.Optimum(m.Gap)
+	}
+	if err != nil {
+		v.add("estimate", false, "%v", err)
+		return
+	}
+	text := fmt.Sprintf("of the Gram matrix: the loss within %s", rounding.UpText(*again.LossError, 2))
+	if again.ExcessBound != nil {
+		text += fmt.Sprintf(", C within %s of the optimum", rounding.UpText(*again.ExcessBound, 2))
+	}
+	v.estimateIs(v.estimated, &again, text)
+}
+
+// estimateIs compares what the manifest says of an estimate with what it is. Unit vectors leave no choice to a seed.
+func (v *verification) estimateIs(s workload.Estimate, is *export.Gram, text string) {
+	if v.export.Manifest.Gram.Confidence == 1 {
+		v.skip("gram.seed")
+	}
+	is.Probes = s.Probes()
+	v.again.Gram = is
+	v.compare("estimate", text)
 }

@@ -3,10 +3,12 @@ package verify
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/measure"
@@ -54,7 +56,7 @@ func (v *verification) layers(ctx context.Context) error {
 	if err := v.sampling(ctx, strategies[0]); err != nil {
 		return err
 	}
-	if !v.grouping() {
+	if !v.grouping() || v.isSettled() {
 		return nil
 	}
 	n, known, err := v.network(ctx)
@@ -117,13 +119,11 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 	if err := v.groupBound(ctx, strategies, sums); err != nil {
 		return err
 	}
-	shared, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(all), v.schema, factorize.Options{Gap: v.fineGap()})
+	shared, err := v.optimum(ctx, all, v.schema, nil)
 	if err != nil {
 		return err
 	}
-	v.again.SharedLoss, v.reached["shared_loss"] = shared.Loss, shared.Gap
-	v.compare("shared loss", fmt.Sprintf("the best shared strategy has %s, the manifest says %s", textUp(shared.Loss),
-		textUp(m.SharedLoss)))
+	v.optimumIs("shared loss", "shared_loss", &v.again.SharedLoss, m.SharedLoss, shared, "the best shared strategy")
 	if err := v.oneLevel(ctx, plain); err != nil {
 		return err
 	}
@@ -151,8 +151,7 @@ func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, strategies [
 	err := workload.NodeGrams(ctx, w, m.Steps, workload.Options{Spec: v.spec}, func(i int, h *mat.SymDense) error {
 		v.weigh(h, i)
 		c := strategies[m.PerNode.Layers[i]]
-		best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), v.schema, factorize.Options{Gap: v.fineGap(),
-			Start: strategy.GramOf(c)})
+		best, err := v.optimum(ctx, h, v.schema, strategy.GramOf(c))
 		if err == nil {
 			reached += best.Loss
 			return nil
@@ -184,8 +183,7 @@ func (v *verification) groupBound(ctx context.Context, strategies []strategy.Str
 		if h == nil {
 			continue
 		}
-		best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), v.schema, factorize.Options{Gap: v.fineGap(),
-			Start: strategy.GramOf(strategies[i])})
+		best, err := v.optimum(ctx, h, v.schema, strategy.GramOf(strategies[i]))
 		if err != nil { // not positive definite: nobody listens to these nodes
 			q, err := factorize.Evaluate(strategies[i], factorize.Mean(h), v.schema)
 			if err != nil {
@@ -200,4 +198,52 @@ func (v *verification) groupBound(ctx context.Context, strategies []strategy.Str
 	ok := says <= reached && (says >= proven*(1-1.1*m.Tolerance) || m.Status != "converged")
 	v.add("group bound", ok, "per_node.group_bound is from %v to %v; the manifest says %v", proven, reached, says)
 	return nil
+}
+
+// grouping checks who uses which layer: every node its own, or every layer by some node.
+func (v *verification) grouping() bool {
+	p := v.export.Manifest.PerNode
+	layers, nodes := len(v.export.Layers), len(p.Layers)
+	switch {
+	case len(p.Losses) != nodes:
+		v.add("groups", false, "there are %d per_node.losses for %d nodes", len(p.Losses), nodes)
+		return false
+	case p.Groups == 0:
+		distinct := v.distinctLayers()
+		for i, l := range p.Layers {
+			if l != i || layers != nodes {
+				v.add("groups", false,
+					"without per_node.groups node %d of %d uses layer %d of %d; the manifest says layer %d", i, nodes,
+					i, nodes, l)
+				return false
+			}
+		}
+		v.again.PerNode = &export.PerNode{Distinct: distinct}
+		return v.compare("groups", fmt.Sprintf("%d different strategies, a layer for each of %d nodes", distinct, nodes))
+	}
+	used := make([]bool, layers)
+	for _, l := range p.Layers {
+		used[l] = true
+	}
+	if unused := slices.Index(used, false); unused >= 0 || p.Groups < layers || p.Groups > nodes {
+		v.add("groups", false, "%d layers for %d nodes, asked for %d; or layer %d of no node", layers, nodes,
+			p.Groups, unused)
+		return false
+	}
+	if p.Groups > layers {
+		v.skip("per_node.groups") // groups that lost all nodes
+	}
+	v.again.PerNode = &export.PerNode{Distinct: layers}
+	return v.compare("groups", fmt.Sprintf("%d strategies for %d nodes", layers, nodes))
+}
+
+// distinctLayers returns how many layers differ.
+func (v *verification) distinctLayers() int {
+	var firsts []*mat.Dense
+	for _, l := range v.export.Layers {
+		if !slices.ContainsFunc(firsts, func(c *mat.Dense) bool { return mat.Equal(c, l.C) }) {
+			firsts = append(firsts, l.C)
+		}
+	}
+	return len(firsts)
 }

@@ -9,7 +9,6 @@ import (
 	"mafalda/factorize"
 	"mafalda/graph"
 	"mafalda/internal/limits"
-	"mafalda/internal/version"
 	"mafalda/measure"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -86,15 +85,7 @@ func newVerification(e *export.Export, network *graph.Network) (*verification, e
 		return nil, fmt.Errorf("%s: %w", e.Dir, err)
 	}
 	return &verification{export: e, given: network, schema: schema, asked: asked, spec: *e.Manifest.WorkloadSpec,
-		again: export.Manifest{LowerBoundOf: boundOf(e.Manifest)}, reached: map[string]float64{}}, nil
-}
-
-// boundOf returns what a manifest has to say its lower bound is of. Earlier versions did not say it.
-func boundOf(m *export.Manifest) string {
-	if m.LowerBound == 0 || !m.Gram.IsEstimate() || m.LowerBoundOf == "" && m.Version != version.String() {
-		return ""
-	}
-	return export.OfEstimate
+		reached: map[string]float64{}}, nil
 }
 
 // strategies checks what is exported to be run, and what it costs.
@@ -114,10 +105,23 @@ func (v *verification) strategies(ctx context.Context) error {
 		return err
 	}
 	v.privacy()
-	if err := v.sampling(ctx, c); err != nil {
+	if err := v.sampling(ctx, c); err != nil || v.isSettled() {
 		return err
 	}
 	return v.costs(ctx, c)
+}
+
+// quickSteps is up to how many steps all checks are made, whatever has failed before.
+const quickSteps = 1024
+
+// isSettled reports whether an export is refused already, where what is left takes minutes. All that depends on the
+// network is then not checked.
+func (v *verification) isSettled() bool {
+	settled := !v.OK() && v.export.Manifest.Steps > quickSteps && !isLongExport(v.export)
+	if settled {
+		v.skipNetwork()
+	}
+	return settled
 }
 
 // costs checks what a strategy for all nodes costs on the network.

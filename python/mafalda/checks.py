@@ -199,6 +199,8 @@ def check(m: dict[str, Any]) -> None:
         _claim(0 < worst <= 1, f"space.worst.value is {worst}: shared noise is exported with 1 at most")
         _claim("graph" in m and "per_node" not in m, "space needs a graph whose nodes have one strategy")
     _claim(all(isinstance(h, str) for h in m["files"].values()), "a file has no SHA-256")
+    estimated = m.get("lower_bound", 0) > 0 and m.get("gram", {}).get("method", "exact") != "exact"
+    _claim(m.get("lower_bound_of") == ("estimate" if estimated else None), "lower_bound_of is not as gram says")
     _check_strategy(m)
     _check_privacy(m)
     _check_budgets(m)

@@ -71,7 +71,7 @@ func (f *graphFlags) run(cmd *cobra.Command) error {
 		return terminal.WriteJSON(cmd.OutOrStdout(), n.NVFlare())
 	}
 	bar.Busy("inspecting")
-	r, err := graph.Inspect(cmd.Context(), n, graph.InspectOptions{})
+	r, err := graph.Inspect(cmd.Context(), n)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func printInspection(w io.Writer, n *graph.Network, r *graph.Inspection) {
 		line("diameter", "%d (exact)", *r.Diameter)
 	case r.DiameterLower != nil:
 		line("diameter", "%d to %d (bounds; exact up to %d nodes)", *r.DiameterLower, *r.DiameterUpper,
-			graph.DefaultExactDiameter)
+			graph.MaxExactDiameter)
 	default:
 		line("diameter", "none: not strongly connected")
 	}

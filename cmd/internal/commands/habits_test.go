@@ -10,6 +10,7 @@ import (
 func TestDidYouMean(t *testing.T) {
 	for want, args := range map[string][]string{
 		"did you mean optimize?":       {"optimise", "--graph", "cycle:5"},
+		"did you mean noise serve?":    {"serve", "nowhere"}, // not merge, which is as near as that
 		"did you mean --tolerance?":    {"optimize", "--tolerence", "1"},
 		"did you mean banded?":         {"optimize", "--graph", "cycle:5", "--T", "8", "-k", "2", "--strategy", "bandet"},
 		"did you mean zero-out?":       {"optimize", "--graph", "cycle:5", "--T", "8", "-k", "2", "--adjacency", "zeroout"},

@@ -33,6 +33,8 @@ func resultNames() []string {
 func open(ctx context.Context, dir string) (*Source, error) {
 	info, err := os.Stat(dir)
 	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, fmt.Errorf("%s: there is no such folder: %w", dir, ErrNothing)
 	case err != nil:
 		return nil, err
 	case !info.IsDir():

@@ -159,8 +159,9 @@ func TestWhatCannotBeReported(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Make(context.Background(), []string{filepath.Join(t.TempDir(), "none")}, Options{}); !errors.Is(err,
-		os.ErrNotExist) {
+	none := filepath.Join(t.TempDir(), "none")
+	if _, err := Make(context.Background(), []string{none}, Options{}); !errors.Is(err, ErrNothing) ||
+		err.Error() != none+": there is no such folder: nothing to report" {
 		t.Errorf("no folder: %v", err)
 	}
 }

@@ -159,7 +159,7 @@ func (r *Summary) table() {
 		}
 		rows = append(rows, row(name, 1, optimum, optimum))
 	}
-	for _, name := range []string{plan.MeanOptimal, baselines.DMF, baselines.DPDSGD, baselines.AntiPGD} {
+	for _, name := range []string{baselines.MeanOptimal, baselines.DMF, baselines.DPDSGD, baselines.AntiPGD} {
 		if b, ok := m.Baselines[name]; ok {
 			rows = append(rows, row(name, b.SensSquared, b.SquaredError, b.Loss))
 		}

@@ -7,9 +7,9 @@ import (
 	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
+	"mafalda/factorize/baselines"
 	"mafalda/factorize/spacetime"
 	"mafalda/optim"
-	"mafalda/plan"
 )
 
 // sharing says who shares noise, and who puts together what they know.
@@ -67,8 +67,8 @@ func (r *Summary) spaceAndTime() {
 	}
 	rows := [][]string{row(name, export.Baseline{SensSquared: m.SensSquared, SquaredError: m.SquaredError, Loss: m.Loss,
 		ErrorAtPrivacy: m.ErrorAtPrivacy})}
-	for _, b := range []struct{ name, about string }{{plan.DECORInTime, "DECOR, this strategy"}, {plan.DECOR, "DECOR"},
-		{plan.LDPOptimal, "LDP optimum"}} {
+	for _, b := range []struct{ name, about string }{{baselines.DECORInTime, "DECOR, this strategy"}, {baselines.DECOR, "DECOR"},
+		{baselines.LDPOptimal, "LDP optimum"}} {
 		if of, ok := m.Baselines[b.name]; ok {
 			rows = append(rows, row(b.about, of))
 		}

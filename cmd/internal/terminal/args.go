@@ -31,8 +31,7 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if cmd.HasAvailableSubCommands() {
-		return Usagef("unknown command %q%s (see '%s --help')", args[0], DidYouMean(args[0], commandNames(cmd)),
-			cmd.CommandPath())
+		return Usagef("unknown command %q%s (see '%s --help')", args[0], commandMeant(cmd, args[0]), cmd.CommandPath())
 	}
 	return Usagef("unknown argument %q (see '%s --help')", args[0], cmd.CommandPath())
 }
@@ -63,14 +62,19 @@ func strict(root *cobra.Command) {
 	}
 }
 
-func commandNames(cmd *cobra.Command) []string {
+// commandMeant asks for the command that may have been meant: one of this name within another, or the nearest.
+func commandMeant(cmd *cobra.Command, word string) string {
 	var names []string
 	for _, c := range cmd.Commands() {
-		if c.IsAvailableCommand() {
-			names = append(names, c.Name())
+		if !c.IsAvailableCommand() {
+			continue
 		}
+		if slices.ContainsFunc(c.Commands(), func(sub *cobra.Command) bool { return sub.Name() == word }) {
+			return "; did you mean " + c.Name() + " " + word + "?"
+		}
+		names = append(names, c.Name())
 	}
-	return names
+	return DidYouMean(word, names)
 }
 
 func ExactArgs(n int, what string) cobra.PositionalArgs {
