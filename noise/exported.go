@@ -27,7 +27,8 @@ var ErrExport = errors.New("export cannot be used")
 // maxManifest is more than any manifest has: parameters and a history of a million steps.
 const maxManifest = 1 << 30
 
-// load reads an export, and the SHA-256 of its manifest, which must be the same before and after.
+// load reads an export whose files have their hashes, and the SHA-256 of its manifest, which must be the same before and
+// after.
 func load(dir string) (*export.Export, string, error) {
 	before, _ := hashOf(dir) // Load says better what is wrong
 	e, err := export.Load(dir)
@@ -38,7 +39,13 @@ func load(dir string) (*export.Export, string, error) {
 	if err == nil && before != after {
 		err = fmt.Errorf("%w: the manifest of %s has just changed", ErrExport, dir)
 	}
-	return e, after, err
+	if err != nil {
+		return nil, "", err
+	}
+	if err := e.CheckHashes(); err != nil {
+		return nil, "", fmt.Errorf("%w: %w", ErrExport, err)
+	}
+	return e, after, nil
 }
 
 func hashOf(dir string) (string, error) {
@@ -47,20 +54,7 @@ func hashOf(dir string) (string, error) {
 	return hex.EncodeToString(hash[:]), err
 }
 
-// strategyOf returns the strategy of a node, and the node's index, after all checks.
-func strategyOf(e *export.Export, node string) (strategy.Strategy, int, error) {
-	if err := e.CheckHashes(); err != nil {
-		return nil, 0, fmt.Errorf("%w: %w", ErrExport, err)
-	}
-	index, err := indexOf(e, node)
-	if err != nil {
-		return nil, 0, err
-	}
-	c, err := strategyAt(e, index)
-	return c, index, err
-}
-
-// strategyAt returns the strategy of the node of an index, after all checks but hashes.
+// strategyAt returns the strategy of the node of an index, after all checks.
 func strategyAt(e *export.Export, index int) (strategy.Strategy, error) {
 	m := e.Manifest
 	layer, err := e.Node(index)

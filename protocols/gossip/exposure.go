@@ -41,12 +41,8 @@ func (p *Protocol) Exposures(ctx context.Context, observers []int, rounds int) (
 }
 
 func (p *Protocol) observation(observers []int) *span.Observation {
-	inside := make([]bool, p.graph.Nodes())
-	for _, v := range observers {
-		inside[v] = true
-	}
 	return &span.Observation{Weights: p.weights, Work: p.work,
-		Known: func(v int) bool { return inside[v] },
+		Known: func(v int) bool { return slices.Contains(observers, v) },
 		Seen: func(v int) bool {
 			return slices.ContainsFunc(observers, func(a int) bool { return p.graph.Adjacency().At(a, v) != 0 })
 		},
