@@ -3,9 +3,7 @@ package noise
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/csv"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -24,18 +22,16 @@ import (
 // ErrExport is wrapped by errors about an export that must not be used.
 var ErrExport = errors.New("export cannot be used")
 
-// maxManifest is more than any manifest has: parameters and a history of a million steps.
-const maxManifest = 1 << 30
-
 // load reads an export whose files have their hashes, and the SHA-256 of its manifest, which must be the same before and
 // after.
 func load(dir string) (*export.Export, string, error) {
-	before, _ := hashOf(dir) // Load says better what is wrong
+	manifest := filepath.Join(dir, export.ManifestName)
+	before, _ := files.SHA256(manifest) // Load says better what is wrong
 	e, err := export.Load(dir)
 	if err != nil {
 		return nil, "", err
 	}
-	after, err := hashOf(dir)
+	after, err := files.SHA256(manifest)
 	if err == nil && before != after {
 		err = fmt.Errorf("%w: the manifest of %s has just changed", ErrExport, dir)
 	}
@@ -46,12 +42,6 @@ func load(dir string) (*export.Export, string, error) {
 		return nil, "", fmt.Errorf("%w: %w", ErrExport, err)
 	}
 	return e, after, nil
-}
-
-func hashOf(dir string) (string, error) {
-	text, err := files.Read(filepath.Join(dir, export.ManifestName), maxManifest)
-	hash := sha256.Sum256(text)
-	return hex.EncodeToString(hash[:]), err
 }
 
 // strategyAt returns the strategy of the node of an index, after all checks.
