@@ -112,11 +112,7 @@ func open(dir, node string, dim int, opts Options) (*Stream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	key, err := opts.key(node)
-	if err != nil {
-		return nil, err
-	}
-	s, err := newStream(c, gaussian{node, key, std}, dim, opts)
+	s, err := newStream(c, gaussian{node, opts.key(node), std}, dim, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -137,15 +133,11 @@ func open(dir, node string, dim int, opts Options) (*Stream, error) {
 }
 
 // key returns the key of a node's noise: a new one from the operating system, or, with a seed, the seed's.
-func (o Options) key(node string) (Key, error) {
+func (o Options) key(node string) Key {
 	if o.Seed != nil {
-		return SeededKey(*o.Seed, node), nil
+		return SeededKey(*o.Seed, node)
 	}
-	key, err := NewKey()
-	if err != nil {
-		return Key{}, fmt.Errorf("drawing a key: %w", err)
-	}
-	return key, nil
+	return NewKey()
 }
 
 // gaussian is Z of a node: what it is drawn with.
