@@ -46,9 +46,6 @@ func (*Banded) Name() string { return "banded" }
 // Steps returns T.
 func (b *Banded) Steps() int { return b.steps }
 
-// Bands returns w.
-func (b *Banded) Bands() int { return b.bands }
-
 // Diagonals returns a copy of the bands: Diagonals()[d][s] = C[s+d, s].
 func (b *Banded) Diagonals() [][]float64 {
 	return lists.Map(b.diagonals, slices.Clone[[]float64])

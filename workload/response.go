@@ -54,19 +54,19 @@ func (s *Sketch) Response(steps int) (*Response, error) { return s.response(step
 func (s *Sketch) LossError(
 	ctx context.Context, steps int, of func(*Response) (float64, error),
 ) (standard, truncation float64, err error) {
-	all, err := s.Response(steps)
+	by := func(s *Sketch, probes []*run) (float64, error) {
+		r, err := s.response(steps, probes)
+		if err != nil {
+			return 0, err
+		}
+		return of(r)
+	}
+	whole, err := by(s, s.probes)
 	if err != nil {
 		return 0, 0, err
 	}
-	whole, err := of(all)
-	if err != nil {
-		return 0, 0, err
-	}
-	rough, err := s.rough().Response(steps)
-	if err != nil {
-		return 0, 0, err
-	}
-	coarse, err := of(rough)
+	rough := s.rough()
+	coarse, err := by(rough, rough.probes)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -75,11 +75,7 @@ func (s *Sketch) LossError(
 		if ctx.Err() != nil {
 			return 0, 0, context.Cause(ctx)
 		}
-		one, err := s.response(steps, s.probes[i:i+1])
-		if err != nil {
-			return 0, 0, err
-		}
-		single, err := of(one)
+		single, err := by(s, s.probes[i:i+1])
 		if err != nil {
 			return 0, 0, err
 		}
