@@ -27,9 +27,9 @@ func NewBanded(c mat.Matrix, bands int) (*Banded, error) {
 		return nil, err
 	}
 	b := &Banded{steps: d.Steps(), bands: bands}
-	for lag := range bands {
-		b.diagonals = append(b.diagonals, lists.Make(b.steps-lag, func(s int) float64 { return d.c.At(s+lag, s) }))
-	}
+	b.diagonals = lists.Make(bands, func(lag int) []float64 {
+		return lists.Make(b.steps-lag, func(s int) float64 { return d.c.At(s+lag, s) })
+	})
 	for t := range b.steps {
 		for s := 0; s+bands <= t; s++ {
 			if v := d.c.At(t, s); v != 0 {
