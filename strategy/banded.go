@@ -103,13 +103,9 @@ func (b *Banded) NoisingTo(dst *mat.TriDense) error {
 
 // Scaled returns by·C.
 func (b *Banded) Scaled(by float64) Strategy {
-	scaled := &Banded{steps: b.steps, bands: b.bands}
-	for _, diagonal := range b.diagonals {
-		d := append([]float64(nil), diagonal...)
-		floats.Scale(by, d)
-		scaled.diagonals = append(scaled.diagonals, d)
-	}
-	return scaled
+	return &Banded{b.steps, b.bands, lists.Map(b.diagonals, func(d []float64) []float64 {
+		return floats.ScaleTo(make([]float64, len(d)), by, d)
+	})}
 }
 
 // NodeCost returns w-1 rows of correlated noise.

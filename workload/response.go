@@ -150,7 +150,10 @@ func (r *Response) error(grad, rs, counts, each []float64) float64 {
 	}
 	energies, terms := make([]float64, len(r.groups)+1), make([][]float64, len(r.groups)+1)
 	parallel.For(len(energies), func(i int) {
-		switch terms[i] = r.terms(each); {
+		if each != nil {
+			terms[i] = make([]float64, r.steps)
+		}
+		switch {
 		case i < len(r.groups):
 			energies[i] = r.groups[i].quadratic(grads[i], into, counts, terms[i])
 		case r.cross != nil:
@@ -158,28 +161,14 @@ func (r *Response) error(grad, rs, counts, each []float64) float64 {
 		}
 	})
 	for i, e := range energies {
-		total += e
-		addTo(each, terms[i])
+		if total += e; each != nil {
+			floats.Add(each, terms[i])
+		}
 	}
 	if grad != nil {
 		r.backpropagate(grad, grads, force)
 	}
 	return total
-}
-
-// terms returns room for T terms, nil if nobody wants them.
-func (r *Response) terms(each []float64) []float64 {
-	if each == nil {
-		return nil
-	}
-	return make([]float64, r.steps)
-}
-
-// addTo adds terms to each, if both are there.
-func addTo(each, terms []float64) {
-	if each != nil {
-		floats.Add(each, terms)
-	}
 }
 
 // backpropagate writes the derivative by rs, given those by what goes into the modes and, halved, by the sums.
