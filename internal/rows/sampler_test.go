@@ -44,7 +44,7 @@ func checkNumbers(t *testing.T, bits []uint64) {
 		}
 		var s Sampler
 		copy(s.bits[:], bits)
-		s.numbers((len(bits)+lanes-1)/lanes*lanes)
+		s.numbers((len(bits) + lanes - 1) / lanes * lanes)
 		for i, b := range bits {
 			if got, want := s.row[i], normal(b); math.Float64bits(got) != math.Float64bits(want) {
 				t.Fatalf("%s: bits %#x, number %d, give %v, want %v", k.name, b, i, got, want)
