@@ -136,7 +136,7 @@ func makers() []maker {
 			return factorize.BandedInverse{Bandwidth: min(4, s.Steps())}
 		})},
 		{baselines.DMF, func(ctx context.Context, _ *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
-			return baselines.New(ctx, baselines.DMF, s)
+			return baselines.NewFor(ctx, baselines.DMF, workload.Spec{}, s)
 		}},
 		{"bsr b", plain(func(s participation.Cyclic) (strategy.Strategy, error) {
 			return strategy.SquareRoot(s.Steps(), s.Separation())
