@@ -107,32 +107,6 @@ func (s *Study) methodOf(c Cell) int {
 	return slices.IndexFunc(s.methods, func(m *method) bool { return m.name == c.Method && m.export == c.Export })
 }
 
-// noiseOf returns the noise of a cell; nil for none. The strategy of a method is made when it is needed first.
-func (s *Study) noiseOf(ctx context.Context, c Cell) (*Noise, error) {
-	at := s.methodOf(c)
-	if at < 0 {
-		return nil, s.otherStudy(c)
-	}
-	if c.Method == None {
-		return nil, nil
-	}
-	s.making.Lock()
-	defer s.making.Unlock()
-	m := s.methods[at]
-	if m.correlation == nil {
-		var err error
-		if m.correlation, err = s.correlation(ctx, m.name); err != nil {
-			return nil, fmt.Errorf("strategy of %s: %w", m.name, err)
-		}
-	}
-	return &Noise{Correlation: m.correlation, Adjacency: s.options.Adjacency, Mu: c.Mu}, nil
-}
-
-// otherStudy is the error about a cell that is not of this study.
-func (s *Study) otherStudy(c Cell) error {
-	return fmt.Errorf("no method of this study is %q with the digest %q", c.Method, c.Export)
-}
-
 // correlation makes the correlation of one of MethodNames.
 func (s *Study) correlation(ctx context.Context, name string) (*Correlation, error) {
 	if isShared(name) {
