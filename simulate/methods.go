@@ -43,7 +43,7 @@ type method struct {
 	said     *said              // by the manifest of an export for such batches
 	sampled  map[int]sampled    // by groups, as far as they were needed, for Poisson sampling
 	strategy strategy.Strategy  // of an export, for bins
-	binned   map[float64]binned // by ε, as far as they were needed, for bins
+	binned   map[float64]*Noise // by ε, as far as they were needed, for bins
 }
 
 // checkMethods rejects names that are neither known methods nor folders.
@@ -97,6 +97,7 @@ func (s *Study) chooseMethods() error {
 				return err
 			}
 		}
+		m.sampled, m.binned = map[int]sampled{}, map[float64]*Noise{}
 		s.methods = append(s.methods, &m)
 	}
 	return nil

@@ -139,7 +139,8 @@ func NewStudy(n *graph.Network, c Config, o StudyOptions) (*Study, error) {
 	if c, err = c.filled(); err != nil {
 		return nil, err
 	}
-	s := &Study{network: n, config: c, options: o, levels: levels}
+	s := &Study{network: n, config: c, options: o, levels: levels, multipliers: bands.Noise{},
+		predictions: map[*Correlation]*float64{}}
 	if err := s.checkAllocation(); err != nil {
 		return nil, err
 	}
