@@ -19,12 +19,11 @@ func (a *assessment) react(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	bounds := h.local
-	if o.Reaction.classed() {
-		if bounds, a.why, err = h.all(ctx, o.Reaction); err != nil {
-			return err
-		}
+	bounds, why, err := h.all(ctx, o.Reaction)
+	if err != nil {
+		return err
 	}
+	a.why = why
 	for i := range a.found {
 		f := &a.found[i]
 		linear := f.pair
