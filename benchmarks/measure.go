@@ -107,16 +107,8 @@ func (m *Measurer) Measure(ctx context.Context, cell Cell) (Row, error) {
 	optimum.Strategy = Dense
 	c, ok := m.cases[optimum]
 	if !ok {
-		return Row{}, fmt.Errorf("%+v is no cell of these cases", cell)
+		return Row{}, errNoCell
 	}
-	r, err := m.measure(ctx, c, optimum, cell.Strategy)
-	if err != nil {
-		return r, fmt.Errorf("%s, k = %d, b = %d: %s: %w", c.Graph, cell.K, cell.B, cell.Strategy, err)
-	}
-	return r, nil
-}
-
-func (m *Measurer) measure(ctx context.Context, c Case, optimum Cell, strategy string) (Row, error) {
 	if m.at != optimum || m.gram == nil {
 		h, err := c.Gram(ctx)
 		if err != nil {
@@ -136,7 +128,7 @@ func (m *Measurer) measure(ctx context.Context, c Case, optimum Cell, strategy s
 		}
 		m.dense[optimum] = dense
 	}
-	switch strategy {
+	switch strategy := cell.Strategy; strategy {
 	case Dense:
 		return dense, nil
 	case SampledBest:
@@ -148,11 +140,11 @@ func (m *Measurer) measure(ctx context.Context, c Case, optimum Cell, strategy s
 			})
 	}
 	for _, k := range makers() {
-		if k.name == strategy {
+		if k.name == cell.Strategy {
 			return m.compare(ctx, c, k, dense)
 		}
 	}
-	return Row{}, fmt.Errorf("unknown strategy %q", strategy)
+	return Row{}, fmt.Errorf("unknown strategy %q", cell.Strategy)
 }
 
 // row returns what a row says of the case.
