@@ -180,7 +180,7 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 		return nil, err
 	}
 	accounts := &results.Accounts{Study: all, Network: n, Scenario: s, Options: o, Attackers: attackers,
-		Exported: f.threat.Exported(), Level: level}
+		Exported: f.threat.Exported, Level: level}
 	return &ledger{accounts, f, progress}, nil
 }
 
@@ -205,7 +205,7 @@ func (f *attackable) scenario(cmd *cobra.Command, schema participation.Schema, s
 	s.Schema = schema
 	for _, step := range []func() error{
 		func() (err error) { s.Algorithm, err = f.threat.Algorithm(cmd, schema.Steps()); return err },
-		func() error { return f.schema.CheckUnit(cmd, f.threat.Exported(), f.threat.Manifest()) },
+		func() error { return f.schema.CheckUnit(cmd, f.threat.Exported, f.threat.Manifest) },
 		func() (err error) { level, err = f.threat.Level(sigma, cmd.Flags().Changed("sigma")); return err },
 		func() (err error) { n, err = f.network.Load(); return err },
 		func() error { return s.Algorithm.CheckNodes(n.Graph) },

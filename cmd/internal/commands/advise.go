@@ -13,6 +13,7 @@ import (
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
+	"mafalda/export"
 	"mafalda/internal/parallel"
 	"mafalda/participation"
 	"mafalda/plan"
@@ -221,7 +222,7 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 	}
 	adjacency, _ := f.privacy.Adjacency() // which has been parsed before
 	advice := results.AdviceOf(cmd, newOptimizeCmd(f.runner), f.ownFlags(), compared)
-	advice.Participation, advice.Adjacency, advice.Budgets = f.schema.Describe(c.Problem.Schema), adjacency.String(), f.budgets.file
+	advice.Participation, advice.Adjacency, advice.Budgets = export.DescribeSchema(f.schema.Schema, c.Problem.Schema), adjacency.String(), f.budgets.file
 	var front *plan.MemoryFront
 	if f.front {
 		front, err = plan.FindMemoryFront(cmd.Context(), c)

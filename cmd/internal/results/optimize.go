@@ -31,12 +31,6 @@ type Summary struct {
 	dpdsgdRatio float64      // the error of DP-D-SGD with Poisson sampling over this one; 0 where it is not known
 }
 
-// ExportDocument says what an export is, by its manifest.
-func ExportDocument(m *export.Manifest) *document.Document {
-	r := Summary{Manifest: m}
-	return r.Make()
-}
-
 // Make returns the document.
 func (r *Summary) Make() *document.Document {
 	m := r.Manifest
