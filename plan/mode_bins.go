@@ -36,7 +36,7 @@ func (binsMode) check(p Problem, o Options) error {
 	return bins.CheckDelta(o.Privacy.Delta)
 }
 
-func (binsMode) needs(j *job) need {
+func (binsMode) needs(j *job) Resources {
 	b, samples := float64(j.schema().Separation()), float64(j.Options.MonteCarlo.Filled().Samples)
 	return j.need(matricesOfSearch, 1, 40*denseTime(j.schema().Steps())+2e-1*samples*(b*b+100))
 }

@@ -66,14 +66,9 @@ func (sharingMode) check(p Problem, o Options) error {
 	return err
 }
 
-func (m sharingMode) exactOnly(p Problem) string {
-	if why := m.ordinary.exactOnly(p); why != "" {
-		return why
-	}
-	return "noise that nodes share needs the exact Gram matrices"
-}
+func (sharingMode) exactOnly() string { return "noise that nodes share needs the exact Gram matrices" }
 
-func (sharingMode) needs(j *job) need {
+func (sharingMode) needs(j *job) Resources {
 	took := j.turnTime()
 	if j.Options.Sampling == participation.Poisson {
 		took = poissonTime(j.schema().Steps())
@@ -82,10 +77,10 @@ func (sharingMode) needs(j *job) need {
 	if !j.hasNetwork() || j.Problem.Sharing.setting.Secrets == nil {
 		return n
 	}
-	n.what += fmt.Sprintf(" with %d pairs that share", len(j.Problem.Sharing.setting.Secrets.Pairs()))
+	n.What += fmt.Sprintf(" with %d pairs that share", len(j.Problem.Sharing.setting.Secrets.Pairs()))
 	numbers, ns := j.Problem.sharingNeeds()
-	n.bytes += floatBytes * numbers
-	n.nanoseconds = 4*n.nanoseconds + ns
+	n.Memory += floatBytes * numbers
+	n.Time = duration(4*float64(n.Time) + ns)
 	return n
 }
 

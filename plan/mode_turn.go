@@ -25,7 +25,7 @@ func (turnMode) takes(Problem, Options) bool { return true }
 
 func (turnMode) check(p Problem, o Options) error { return o.checkObjective(p) }
 
-func (turnMode) needs(j *job) need { return j.need(matricesOfSearch, 1, j.turnTime()) }
+func (turnMode) needs(j *job) Resources { return j.need(matricesOfSearch, 1, j.turnTime()) }
 
 // turnTime returns about how many nanoseconds the searches take.
 func (j *job) turnTime() float64 {
