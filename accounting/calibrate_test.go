@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"mafalda/accounting/internal/exact"
+	"mafalda/internal/exact"
 )
 
 func TestCalibrate(t *testing.T) {

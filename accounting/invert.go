@@ -30,7 +30,7 @@ func Epsilon(mu, delta float64) (float64, error) {
 			return 0, fmt.Errorf("%w: mu = %v and delta = %v leave no finite epsilon", ErrParameter, mu, delta)
 		}
 	}
-	_, high = bisect(0, high, func(e float64) bool { return !holds(e) })
+	_, high = rounding.Bisect(0, high, func(e float64) bool { return !holds(e) })
 	return high, nil
 }
 
@@ -55,21 +55,6 @@ func MuFromDP(epsilon, delta float64) (float64, error) {
 			return 0, fmt.Errorf("%w: epsilon = %v and delta = %v bound no mu", ErrParameter, epsilon, delta)
 		}
 	}
-	low, _ = bisect(low, high, holds)
+	low, _ = rounding.Bisect(low, high, holds)
 	return low, nil
-}
-
-// bisect narrows low < high with left(low) true and left(high) false down to neighbouring numbers.
-func bisect(low, high float64, left func(float64) bool) (float64, float64) {
-	for {
-		middle := low + (high-low)/2
-		if middle <= low || middle >= high {
-			return low, high
-		}
-		if left(middle) {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
 }

@@ -1,6 +1,7 @@
 package factorize
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -19,12 +20,7 @@ type Bins struct {
 	Bandwidth int // bands; 0 means T: dense
 }
 
-func (p Bins) bands(steps int) int {
-	if p.Bandwidth == 0 {
-		return steps
-	}
-	return p.Bandwidth
-}
+func (p Bins) bands(steps int) int { return cmp.Or(p.Bandwidth, steps) }
 
 func (p Bins) check(h *mat.SymDense) error {
 	switch {
@@ -85,9 +81,6 @@ func (p Bins) minimize(
 	if start == nil {
 		start = p.guess(o)
 	}
-	if iterations == 0 {
-		iterations = 400
-	}
 	n := o.steps
 	theta := make([]float64, n*n)
 	for t := range n {
@@ -95,7 +88,7 @@ func (p Bins) minimize(
 			theta[t*n+s] = math.Sqrt(math.Max(start.At(t, s), leastStart*start.At(s, s)))
 		}
 	}
-	ended := optim.Minimize(ctx, o, theta, optim.Options{Memory: 20, MaxIterations: iterations,
+	ended := optim.Minimize(ctx, o, theta, optim.Options{Memory: 20, MaxIterations: cmp.Or(iterations, 400),
 		Done: func(it optim.Iteration) bool { return it.Count > 0 && it.Decrease < enough }})
 	if value := o.Value(theta); math.IsInf(value, 0) {
 		return nil, ended, ErrGram

@@ -44,7 +44,7 @@ func LowerBound(h, x *mat.SymDense, schema participation.Schema) (float64, error
 	full := mat.DenseCopyOf(x).RawMatrix().Data
 	root, lambda, err := dualOf(h, full, k)
 	if errors.Is(err, errSingular) {
-		return lowerBoundSingular(h, x, k)
+		return semidefinite(h).lowerBound(x, k)
 	}
 	if err != nil {
 		return 0, err
@@ -60,18 +60,26 @@ func LowerBound(h, x *mat.SymDense, schema participation.Schema) (float64, error
 
 // dualOf returns R with h = RᵀR, and Λ = x⁻¹hx⁻¹.
 func dualOf(h *mat.SymDense, x []float64, k mask) (*mat.TriDense, []float64, error) {
-	var chol dense.Cholesky
-	if !chol.Factorize(h) {
-		return nil, nil, fmt.Errorf("%w: %w", ErrGram, errSingular)
+	root, err := gramRoot(h)
+	if err != nil {
+		return nil, nil, err
 	}
-	var root mat.TriDense
-	chol.UTo(&root)
-	o := newMaskedObjective(h, &root, k)
+	o := newMaskedObjective(h, root, k)
 	if math.IsInf(o.Value(x), 0) {
 		return nil, nil, fmt.Errorf("lower bound from X: %w", strategy.ErrNotPositiveDefinite)
 	}
 	o.GradientTo(make([]float64, len(x)))
-	return &root, o.lambda, nil
+	return root, o.lambda, nil
+}
+
+// gramRoot returns the upper-triangular R with h = RᵀR. The error wraps ErrGram, and errSingular if there is none in
+// floating point.
+func gramRoot(h *mat.SymDense) (*mat.TriDense, error) {
+	var chol dense.Cholesky
+	if !chol.Factorize(h) {
+		return nil, fmt.Errorf("%w: %w", ErrGram, errSingular)
+	}
+	return chol.RawU(), nil
 }
 
 // tightExcess is the norm of the certificate's E up to which it gives away, being of second order, less than 1e-6 of
@@ -109,22 +117,12 @@ func newBlockFactor(lambda []float64, k mask) (*blockFactor, float64, error) {
 	f := &blockFactor{steps: steps, patterns: k.schema.Disjoint()}
 	var total rounding.Sum
 	for _, pattern := range f.patterns {
-		scale, y, err := unitScale(lambda, steps, pattern)
+		lower, y, err := unitFactor(lambda, steps, pattern)
 		if err != nil {
 			return nil, 0, err
 		}
-		block := mat.NewSymDense(len(pattern), nil)
-		for i, s := range pattern {
-			block.SetSym(i, i, 1)
-			for j := i + 1; j < len(pattern); j++ {
-				block.SetSym(i, j, lambda[s*steps+pattern[j]]*scale[i]*scale[j])
-			}
-		}
-		chol := factorOf(block)
-		var lower mat.TriDense
-		chol.LTo(&lower)
-		lower.ScaleTri(math.Sqrt(y), &lower)
-		f.blocks = append(f.blocks, &lower)
+		lower.ScaleTri(math.Sqrt(y), lower)
+		f.blocks = append(f.blocks, lower)
 		var largest float64
 		for i := range pattern {
 			largest = math.Max(largest, squaredNormUp(lower.RawTriangular().Data[i*len(pattern):i*len(pattern)+i+1]))
@@ -132,6 +130,25 @@ func newBlockFactor(lambda []float64, k mask) (*blockFactor, float64, error) {
 		total.Add(largest)
 	}
 	return f, total.Up(), nil
+}
+
+// unitFactor returns the Cholesky factor of the pattern's block, scaled to a diagonal of ones, and the mean of the
+// diagonal that it had.
+func unitFactor(lambda []float64, steps int, pattern []int) (*mat.TriDense, float64, error) {
+	scale, mean, err := unitScale(lambda, steps, pattern)
+	if err != nil {
+		return nil, 0, err
+	}
+	block := mat.NewSymDense(len(pattern), nil)
+	for i, s := range pattern {
+		block.SetSym(i, i, 1)
+		for j := i + 1; j < len(pattern); j++ {
+			block.SetSym(i, j, lambda[s*steps+pattern[j]]*scale[i]*scale[j])
+		}
+	}
+	var lower mat.TriDense
+	factorOf(block).LTo(&lower)
+	return &lower, mean, nil
 }
 
 // unitScale returns the factors that scale the pattern's diagonal entries to one, and the mean of these entries.

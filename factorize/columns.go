@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/lists"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
@@ -38,18 +39,14 @@ func (o Objective) columnsForm(r []float64, size int) (*mat.SymDense, error) {
 // gramColumns returns Q of a Gram matrix: with M = T(r)T(r)ᵀ, Q[m,n] = Σ_{s,t} (s/T)^m H[s,t] M[s,t] (t/T)^n.
 func gramColumns(h *mat.SymDense, r []float64, size int) *mat.SymDense {
 	steps := len(r)
-	powers := func(t int) []float64 {
+	all := lists.Make(steps, func(t int) []float64 { // powers
 		p := make([]float64, size)
 		p[0] = 1
 		for m := 1; m < size; m++ {
 			p[m] = p[m-1] * float64(t) / float64(steps)
 		}
 		return p
-	}
-	all := make([][]float64, steps)
-	for t := range all {
-		all[t] = powers(t)
-	}
+	})
 	q := mat.NewSymDense(size, nil)
 	for lag := range steps {
 		var product float64 // M[s, s+lag]

@@ -67,17 +67,10 @@ func (d *Dual) rotate(h *mat.SymDense) error {
 
 // product returns FᵀhF. It is off by γ_2T |Fᵀ||h||F|, whose norm is at most ‖F‖_F² tr(h): see wrong.
 func (d *Dual) product(h *mat.SymDense) *mat.SymDense {
-	steps := h.SymmetricDim()
 	var half, product mat.Dense
 	dense.Mul(&half, d.factor.T(), h)
 	dense.Mul(&product, &half, d.factor)
-	s := mat.NewSymDense(steps, nil)
-	for i := range steps {
-		for j := i; j < steps; j++ {
-			s.SetSym(i, j, (product.At(i, j)+product.At(j, i))/2)
-		}
-	}
-	return s
+	return dense.NewSym(h.SymmetricDim(), func(i, j int) float64 { return (product.At(i, j) + product.At(j, i)) / 2 })
 }
 
 // wrong bounds the error of a product, and so of its eigenvalues, with the rounding of what is done with it after that.

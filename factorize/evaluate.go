@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
@@ -83,7 +83,7 @@ func (o Objective) squaredError(c strategy.Strategy) (float64, error) {
 	var product mat.Dense // H C⁻¹
 	z := dense.Full(&noising)
 	dense.Mul(&product, o.gram, z)
-	return blas64.Dot(asVector(z), asVector(&product)), nil // ⟨C⁻¹, H C⁻¹⟩
+	return floats.Dot(z.RawMatrix().Data, product.RawMatrix().Data), nil // ⟨C⁻¹, H C⁻¹⟩
 }
 
 // errNotToeplitz is the error of strategies of many steps that are not Toeplitz, not even but for scales of columns.
@@ -106,12 +106,4 @@ func ResponseError(response Response, c strategy.Strategy) (float64, error) {
 	}
 	x := mat.NewVecDense(len(e), e)
 	return mat.Inner(x, q, x), nil
-}
-
-func asVector(m *mat.Dense) blas64.Vector {
-	raw := m.RawMatrix()
-	if raw.Stride != raw.Cols {
-		panic("factorize: not contiguous")
-	}
-	return blas64.Vector{N: len(raw.Data), Inc: 1, Data: raw.Data}
 }

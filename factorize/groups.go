@@ -3,14 +3,13 @@ package factorize
 import (
 	"context"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
+	"mafalda/internal/lists"
 	"mafalda/strategy"
 )
 
@@ -24,15 +23,11 @@ const (
 // grouped starts with one group, and cuts one after the other in two until there are enough; after every cut it
 // alternates between strategies for the groups and the best strategy for every node.
 func (s *splitter) grouped(ctx context.Context) (*Split, error) {
-	all := make([]int, len(s.Grams))
-	for i := range all {
-		all[i] = i
-	}
 	whitened, weights, err := s.whitened()
 	if err != nil {
 		return nil, err
 	}
-	groups := [][]int{all}
+	groups := [][]int{lists.UpTo(len(s.Grams))}
 	var parts []*part
 	rounds := 0
 	for {
@@ -168,10 +163,7 @@ func principalComponent(vectors [][]float64, weights []float64) []float64 {
 	for i, v := range vectors {
 		floats.AddScaled(mean, weights[i]/floats.Sum(weights), v)
 	}
-	score := make([]float64, len(vectors))
-	for i := range score {
-		score[i] = math.Sin(float64(i + 1)) // any vector will do
-	}
+	score := lists.Make(len(vectors), func(i int) float64 { return math.Sin(float64(i + 1)) }) // any vector will do
 	direction := make([]float64, len(mean))
 	for range powerIterate {
 		clear(direction)
@@ -192,31 +184,6 @@ func principalComponent(vectors [][]float64, weights []float64) []float64 {
 		}
 	}
 	return score
-}
-
-// nodeBounds returns for every node a loss that no strategy of its own can be below.
-func (s *splitter) nodeBounds(ctx context.Context, parts []*part) ([]float64, error) {
-	if s.Parts != nil {
-		return s.boundParts(ctx, parts)
-	}
-	bounds := make([]float64, len(s.Grams))
-	var wg sync.WaitGroup
-	next := make(chan [2]int)
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			for at := range next {
-				bounds[at[1]] = s.nodeBound(parts[at[0]], at[1])
-			}
-		})
-	}
-	for g, p := range parts {
-		for _, i := range p.members {
-			next <- [2]int{g, i}
-		}
-	}
-	close(next)
-	wg.Wait()
-	return bounds, nil
 }
 
 // nodeBound returns the lower bound for one node that its group's strategy proves, or 0 if it proves none.

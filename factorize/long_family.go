@@ -55,7 +55,7 @@ func swapRoots(x []float64) []float64 {
 type longFree struct {
 	bands   int
 	inverse bool
-	short   []float64 // the one with few coefficients
+	divisor *series.Divisor // by the one of few coefficients
 }
 
 func (f *longFree) dimension() int { return f.bands - 1 }
@@ -64,11 +64,13 @@ func (f *longFree) seriesTo(c, r, x []float64) bool {
 	if f.inverse {
 		c, r = r, c
 	}
-	clear(c)
-	c[0] = 1
+	for _, s := range [][]float64{c, r} {
+		clear(s)
+		s[0] = 1
+	}
 	copy(c[1:], x)
-	f.short = append(f.short[:0], c[:f.bands]...)
-	copy(r, series.Invert(f.short, len(r)))
+	f.divisor = series.NewDivisor(c[:f.bands])
+	f.divisor.Divide(r)
 	return allFinite(r)
 }
 
@@ -78,11 +80,7 @@ func (f *longFree) pullTo(dst, gc, gr []float64) {
 		gc, gr = gr, gc
 	}
 	for range 2 {
-		for j := len(gr) - 1; j >= 0; j-- {
-			for i := 1; i < f.bands && j+i < len(gr); i++ {
-				gr[j] -= f.short[i] * gr[j+i]
-			}
-		}
+		f.divisor.DivideBack(gr)
 	}
 	for j := range dst {
 		dst[j] = gc[j+1] - gr[j+1]

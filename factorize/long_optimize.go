@@ -32,6 +32,7 @@ type longObjective struct {
 	response    Response
 	family      longFamily
 	c, r        []float64
+	support     []float64 // c without the zeros behind
 	gc, gr      []float64
 	sens, error float64
 	first       int // step of the pattern whose sum of magnitudes sens is; -1: it is the majorant
@@ -50,8 +51,12 @@ func (o *longObjective) Value(x []float64) float64 {
 	if !o.family.seriesTo(o.c, o.r, x) {
 		return math.Inf(1)
 	}
-	if o.first = -1; strategy.SumProducts(o.c, o.schema) <= mostSearchProducts {
-		o.sens, o.first = strategy.ToeplitzSum(o.c, o.schema)
+	o.support = o.c
+	for len(o.support) > 1 && o.support[len(o.support)-1] == 0 {
+		o.support = o.support[:len(o.support)-1]
+	}
+	if o.first = -1; strategy.SumProducts(o.support, o.schema) <= mostSearchProducts {
+		o.sens, o.first = strategy.ToeplitzSum(o.support, o.schema)
 	} else {
 		o.sens = strategy.ToeplitzMajorant(o.c, o.schema, nil)
 	}
@@ -66,7 +71,7 @@ func (o *longObjective) Value(x []float64) float64 {
 func (o *longObjective) GradientTo(dst []float64) {
 	clear(o.gc)
 	if o.first >= 0 {
-		strategy.ToeplitzSumGradient(o.c, o.schema, o.first, o.gc)
+		strategy.ToeplitzSumGradient(o.support, o.schema, o.first, o.gc)
 	} else {
 		strategy.ToeplitzMajorant(o.c, o.schema, o.gc)
 	}

@@ -24,11 +24,18 @@ type mask struct {
 
 // newMask returns the mask of strategies with so many bands; T means no band.
 func newMask(schema participation.Schema, bandwidth int) mask {
+	return maskOf(schema, bandwidth, schema.Budgets(), schema.Together)
+}
+
+// maskOf returns the mask of a band and of zeros where steps are together.
+func maskOf(
+	schema participation.Schema, bandwidth int, budgets []participation.Budget, together func(s, t int) bool,
+) mask {
 	steps := schema.Steps()
-	k := mask{schema, bandwidth, schema.Budgets(), make([]bool, steps*steps)}
+	k := mask{schema, bandwidth, budgets, make([]bool, steps*steps)}
 	for s := range steps {
 		for t := range steps {
-			k.keep[s*steps+t] = s != t && max(s-t, t-s) < bandwidth && !schema.Together(s, t)
+			k.keep[s*steps+t] = s != t && max(s-t, t-s) < bandwidth && !together(s, t)
 		}
 	}
 	return k

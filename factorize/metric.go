@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"mafalda/internal/dense"
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 )
 
@@ -124,9 +125,5 @@ func (c *cosine) diagonal(m []float64) []float64 {
 	half := c.scratch.take()
 	defer c.scratch.giveBack(half)
 	dense.MulTo(half, c.t, m, c.n)
-	d := make([]float64, c.n)
-	for j := range d {
-		d[j] = floats.Dot(half[j*c.n:(j+1)*c.n], c.t[j*c.n:(j+1)*c.n])
-	}
-	return d
+	return lists.Make(c.n, func(j int) float64 { return floats.Dot(half[j*c.n:(j+1)*c.n], c.t[j*c.n:(j+1)*c.n]) })
 }

@@ -14,6 +14,7 @@ import (
 
 	"mafalda/internal/dense"
 	"mafalda/internal/gemm"
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 )
 
@@ -204,15 +205,13 @@ func (n *dualSearch) stepTo(step []float64, length float64) (theta []float64, ok
 		block++
 		k := len(pattern)
 		e := mat.NewDense(k, k, nil)
-		next := at + 1
 		for r := range k {
 			e.Set(r, r, length*step[at])
-			for j := range r {
-				e.Set(r, j, length*step[next])
-				e.Set(j, r, length*step[next])
-				next++
-			}
 		}
+		below(k, at, func(r, j, unknown int) {
+			e.Set(r, j, length*step[unknown])
+			e.Set(j, r, length*step[unknown])
+		})
 		blas64.Trsm(blas.Left, blas.NoTrans, 1, f.RawTriangular(), e.RawMatrix())
 		blas64.Trsm(blas.Right, blas.Trans, 1, f.RawTriangular(), e.RawMatrix())
 		var eigen mat.EigenSym
@@ -247,13 +246,9 @@ func (n *dualSearch) setBlock(theta []float64, at int, q *mat.Dense) {
 		norms[r] = floats.Norm(q.RawRowView(r), 2)
 		theta[at] += norms[r] * norms[r] / float64(k)
 	}
-	next := at + 1
-	for r := range k {
-		for j := range r {
-			theta[next] = theta[at] * floats.Dot(q.RawRowView(r), q.RawRowView(j)) / (norms[r] * norms[j])
-			next++
-		}
-	}
+	below(k, at, func(r, j, unknown int) {
+		theta[unknown] = theta[at] * floats.Dot(q.RawRowView(r), q.RawRowView(j)) / (norms[r] * norms[j])
+	})
 }
 
 // evaluate computes all that is known at the multiple of a Λ for which D is largest, which is tr((FᵀHF)^½)²/Σ_i y_i;
@@ -281,7 +276,8 @@ func (n *dualSearch) evaluate(theta []float64) (p dualPoint, ok bool) {
 	dense.Transpose(q, n.steps)
 	p.s = n.spread(blocks, q)
 	n.scratch.giveBack(q)
-	p.gradient = n.blocksOf(p.s, p.s)
+	row := func(s int) []float64 { return p.s[s*n.steps : (s+1)*n.steps] }
+	p.gradient = n.blocksOf(func(s, t int) float64 { return floats.Dot(row(s), row(t)) })
 	n.unknowns(func(_ []int, at int) { p.gradient[at]-- })
 	return p, p.value-p.value == 0
 }
@@ -325,14 +321,10 @@ func (n *dualSearch) factors(theta []float64) (blocks []*mat.TriDense, total flo
 	ok = true
 	n.unknowns(func(pattern []int, at int) {
 		block := mat.NewSymDense(len(pattern), nil)
-		next := at + 1
 		for r := range pattern {
 			block.SetSym(r, r, theta[at])
-			for j := range r {
-				block.SetSym(j, r, theta[next])
-				next++
-			}
 		}
+		below(len(pattern), at, func(r, j, unknown int) { block.SetSym(j, r, theta[unknown]) })
 		var chol dense.Cholesky
 		if ok = ok && chol.Factorize(block); !ok {
 			return
@@ -360,22 +352,16 @@ func (n *dualSearch) spread(blocks []*mat.TriDense, b []float64) []float64 {
 	return out
 }
 
-// blocksOf returns the derivatives by the unknowns of ⟨Λ, abᵀ⟩ for a symmetric abᵀ: traces of blocks, and twice the
-// entries below diagonals.
-func (n *dualSearch) blocksOf(a, b []float64) []float64 {
-	out := make([]float64, n.size)
-	row := func(m []float64, s int) []float64 { return m[s*n.steps : (s+1)*n.steps] }
-	starts := n.starts()
+// blocksOf returns the derivatives by the unknowns of ⟨Λ, M⟩ for the symmetric M of such entries: traces of blocks, and
+// twice the entries below diagonals.
+func (n *dualSearch) blocksOf(entry func(s, t int) float64) []float64 {
+	out, starts := make([]float64, n.size), n.starts()
 	parallel.For(len(n.patterns), func(i int) {
-		at := starts[i]
-		next := at + 1
-		for r, s := range n.patterns[i] {
-			out[at] += floats.Dot(row(a, s), row(b, s))
-			for _, t := range n.patterns[i][:r] {
-				out[next] = 2 * floats.Dot(row(a, s), row(b, t))
-				next++
-			}
+		pattern, at := n.patterns[i], starts[i]
+		for _, s := range pattern {
+			out[at] += entry(s, s)
 		}
+		below(len(pattern), at, func(r, j, unknown int) { out[unknown] = 2 * entry(pattern[r], pattern[j]) })
 	})
 	return out
 }
@@ -386,6 +372,17 @@ func (n *dualSearch) unknowns(visit func(pattern []int, at int)) {
 	for _, p := range n.patterns {
 		visit(p, at)
 		at += 1 + len(p)*(len(p)-1)/2
+	}
+}
+
+// below calls visit for every entry below the diagonal of a block whose unknowns start at some place, with its own.
+func below(size, at int, visit func(r, j, unknown int)) {
+	unknown := at + 1
+	for r := range size {
+		for j := range r {
+			visit(r, j, unknown)
+			unknown++
+		}
 	}
 }
 
@@ -401,13 +398,7 @@ func (n *dualSearch) unknownsOf(entry func(s, t int) float64) []float64 {
 	theta := make([]float64, n.size)
 	n.unknowns(func(pattern []int, at int) {
 		theta[at] = entry(pattern[0], pattern[0])
-		next := at + 1
-		for r, s := range pattern {
-			for _, t := range pattern[:r] {
-				theta[next] = entry(s, t)
-				next++
-			}
-		}
+		below(len(pattern), at, func(r, j, unknown int) { theta[unknown] = entry(pattern[r], pattern[j]) })
 	})
 	return theta
 }
@@ -416,14 +407,13 @@ func (n *dualSearch) unknownsOf(entry func(s, t int) float64) []float64 {
 func (n *dualSearch) lambda() []float64 {
 	out := make([]float64, n.steps*n.steps)
 	n.unknowns(func(pattern []int, at int) {
-		next := at + 1
-		for r, s := range pattern {
+		for _, s := range pattern {
 			out[s*n.steps+s] = n.point.theta[at]
-			for _, t := range pattern[:r] {
-				out[s*n.steps+t], out[t*n.steps+s] = n.point.theta[next], n.point.theta[next]
-				next++
-			}
 		}
+		below(len(pattern), at, func(r, j, unknown int) {
+			s, t, v := pattern[r], pattern[j], n.point.theta[unknown]
+			out[s*n.steps+t], out[t*n.steps+s] = v, v
+		})
 	})
 	return out
 }
@@ -512,15 +502,10 @@ func (b *metricBlock) rotate(dst *mat.Dense, n *dualSearch, p *dualPoint, patter
 // with g_p = c_pp^(-½) and the few eigenvalues σ_l of 1/(g_p c_pq g_q), which is smooth, that matter.
 func (b *metricBlock) hold() {
 	k := b.size
-	g, smooth := make([]float64, k), mat.NewSymDense(k, nil)
-	for p := range k {
-		g[p] = 1 / math.Sqrt(b.curvature.At(p, p))
-	}
-	for p := range k {
-		for q := p; q < k; q++ {
-			smooth.SetSym(p, q, 2/(g[p]*g[q]*(b.curvature.At(p, q)+b.curvature.At(q, p))))
-		}
-	}
+	g := lists.Make(k, func(p int) float64 { return 1 / math.Sqrt(b.curvature.At(p, p)) })
+	smooth := dense.NewSym(k, func(p, q int) float64 {
+		return 2 / (g[p] * g[q] * (b.curvature.At(p, q) + b.curvature.At(q, p)))
+	})
 	if !b.diagonals.Factorize(b.multipliers(g, smooth)) { // out of range: none of these numbers is of use
 		identity := mat.NewSymDense(k, nil)
 		for s := range k {
@@ -592,15 +577,13 @@ func (m *dualMetric) solveTo(dst, g []float64) {
 func (b *metricBlock) solveTo(dst, g []float64) {
 	k := b.size
 	a := mat.NewDense(k, k, nil)
-	next := b.at + 1
 	for r := range k {
 		a.Set(r, r, g[b.at]/float64(k))
-		for j := range r {
-			a.Set(r, j, g[next]/2)
-			a.Set(j, r, g[next]/2)
-			next++
-		}
 	}
+	below(k, b.at, func(r, j, unknown int) {
+		a.Set(r, j, g[unknown]/2)
+		a.Set(j, r, g[unknown]/2)
+	})
 	b.invert(a)
 	diagonal, held := mat.NewVecDense(k, nil), mat.NewVecDense(k, nil)
 	for r := range k {
@@ -615,13 +598,9 @@ func (b *metricBlock) solveTo(dst, g []float64) {
 	}
 	b.invert(hold)
 	dst[b.at] = level
-	next = b.at + 1
-	for r := range k {
-		for j := range r {
-			dst[next] = (a.At(r, j) + a.At(j, r) - hold.At(r, j) - hold.At(j, r)) / 2
-			next++
-		}
-	}
+	below(k, b.at, func(r, j, unknown int) {
+		dst[unknown] = (a.At(r, j) + a.At(j, r) - hold.At(r, j) - hold.At(j, r)) / 2
+	})
 }
 
 // invert makes B((BᵀaB)/c)Bᵀ of a.
@@ -645,15 +624,9 @@ type dualCurvature struct {
 }
 
 func newDualCurvature(n *dualSearch, p *dualPoint) *dualCurvature {
-	c := &dualCurvature{search: n, s: make([]float32, len(p.s)), d: make([]float32, len(p.d)),
+	single := func(v float64) float32 { return float32(v) }
+	return &dualCurvature{search: n, s: lists.Map(p.s, single), d: lists.Map(p.d, single),
 		product: make([]float32, len(p.s)), weighted: make([]float32, len(p.s))}
-	for i, v := range p.s {
-		c.s[i] = float32(v)
-	}
-	for i, v := range p.d {
-		c.d[i] = float32(v)
-	}
-	return c
 }
 
 // row returns a row of a T×T matrix.
@@ -663,13 +636,9 @@ func (c *dualCurvature) row(m []float32, s int) []float32 {
 
 // hessianTimes returns what -∇²D makes of a direction.
 func (c *dualCurvature) hessianTimes(direction []float64) []float64 {
-	var largest float64
-	for _, v := range direction {
-		largest = math.Max(largest, math.Abs(v))
-	}
-	out := make([]float64, len(direction))
+	largest := floats.Norm(direction, math.Inf(1))
 	if largest == 0 {
-		return out
+		return make([]float64, len(direction))
 	}
 	c.multiply(direction, 1/largest)
 	c.weigh()
@@ -678,8 +647,9 @@ func (c *dualCurvature) hessianTimes(direction []float64) []float64 {
 		return blas32.General{Rows: steps, Cols: steps, Stride: steps, Data: m}
 	}
 	gemm.Gemm32(blas.NoTrans, blas.NoTrans, 1, square(c.s), square(c.weighted), 0, square(c.product))
-	c.blocksTo(out, largest)
-	return out
+	return c.search.blocksOf(func(s, t int) float64 {
+		return largest * float64(blas32.Dot(c.vector(c.product, s), c.vector(c.s, t)))
+	})
 }
 
 // multiply sets product to AS, for the A of a direction times scale.
@@ -687,21 +657,17 @@ func (c *dualCurvature) multiply(direction []float64, scale float64) {
 	starts := c.search.starts()
 	parallel.For(len(starts), func(i int) {
 		at, pattern := starts[i], c.search.patterns[i]
-		next := at + 1
 		add := func(to, from int, by float64) {
 			blas32.Axpy(float32(scale*by), c.vector(c.s, from), c.vector(c.product, to))
 		}
 		for _, s := range pattern {
 			clear(c.row(c.product, s))
-		}
-		for r, s := range pattern {
 			add(s, s, direction[at])
-			for _, t := range pattern[:r] {
-				add(s, t, direction[next])
-				add(t, s, direction[next])
-				next++
-			}
 		}
+		below(len(pattern), at, func(r, j, unknown int) {
+			add(pattern[r], pattern[j], direction[unknown])
+			add(pattern[j], pattern[r], direction[unknown])
+		})
 	})
 }
 
@@ -730,25 +696,6 @@ func (c *dualCurvature) weigh() {
 		for j := from; j < to; j++ {
 			row[j] /= c.d[i] + c.d[j]
 			c.weighted[j*steps+i] = row[j]
-		}
-	})
-}
-
-// blocksTo writes the derivatives by the unknowns of ⟨Λ, product·Sᵀ⟩, times scale.
-func (c *dualCurvature) blocksTo(out []float64, scale float64) {
-	starts := c.search.starts()
-	parallel.For(len(starts), func(i int) {
-		at := starts[i]
-		next := at + 1
-		dot := func(s, t int) float64 {
-			return scale * float64(blas32.Dot(c.vector(c.product, s), c.vector(c.s, t)))
-		}
-		for r, s := range c.search.patterns[i] {
-			out[at] += dot(s, s)
-			for _, t := range c.search.patterns[i][:r] {
-				out[next] = 2 * dot(s, t)
-				next++
-			}
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package factorize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/internal/dense"
 	"mafalda/internal/fault"
 	"mafalda/optim"
 	"mafalda/participation"
@@ -32,9 +32,7 @@ import (
 // Where patterns overlap, what follows is in section 4: see overlapping. An H without R is optimizeSingular's.
 func optimizeMasked(ctx context.Context, h *mat.SymDense, k mask, opts Options) (*Result, error) {
 	schema := k.schema
-	if opts.Gap == 0 {
-		opts.Gap = MeanError.DefaultGap()
-	}
+	opts.Gap = cmp.Or(opts.Gap, MeanError.DefaultGap())
 	if least := MinGap(schema.Steps()); !(opts.Gap >= least) {
 		return nil, fault.New("Gap", opts.Gap, "rounding allows no less than %.1g for T = %d", least, schema.Steps())
 	}
@@ -97,11 +95,10 @@ type search struct {
 
 // newSearch makes R; errSingular is wrapped where h has none in floating point.
 func newSearch(h *mat.SymDense, k mask, opts Options) (*search, error) {
-	var chol dense.Cholesky
-	if !chol.Factorize(h) {
-		return nil, fmt.Errorf("%w: %w", ErrGram, errSingular)
+	root, err := gramRoot(h)
+	if err != nil {
+		return nil, err
 	}
-	root := chol.RawU()
 	o := newMaskedObjective(h, root, k)
 	return &search{objective: o, certificate: newCertificate(root, k, o.scratch), opts: opts, gapFactor: 4, gain: 1}, nil
 }

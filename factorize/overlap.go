@@ -32,14 +32,7 @@ type overlapObjective struct {
 
 // freeMask returns the mask that knows the band alone.
 func freeMask(schema participation.Schema, bandwidth int) mask {
-	steps := schema.Steps()
-	k := mask{schema, bandwidth, nil, make([]bool, steps*steps)}
-	for s := range steps {
-		for t := range steps {
-			k.keep[s*steps+t] = s != t && max(s-t, t-s) < bandwidth
-		}
-	}
-	return k
+	return maskOf(schema, bandwidth, nil, func(int, int) bool { return false })
 }
 
 func (o *overlapObjective) Value(x []float64) float64 {

@@ -3,11 +3,14 @@ package factorize
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/lists"
+	"mafalda/internal/parallel"
 	"mafalda/optim"
 	"mafalda/strategy"
 	"mafalda/study"
@@ -38,24 +41,38 @@ type Found struct {
 // Optimize, which returns it. No results, where others have yet to compute some, end Optimize without a Split.
 type Parts func(ctx context.Context, parts []Part, compute func(context.Context, Part) (Found, error)) ([]Found, error)
 
-// solveParts is solve, with parts; nil where others have yet to compute some.
-func (s *splitter) solveParts(ctx context.Context, groups [][]int, from []*part, gap float64) ([]*part, error) {
+// computeParts is Parts on this machine, several at a time.
+func computeParts(
+	ctx context.Context, parts []Part, compute func(context.Context, Part) (Found, error),
+) ([]Found, error) {
+	all, errs := make([]Found, len(parts)), make([]error, len(parts))
+	parallel.For(len(parts), func(i int) { all[i], errs[i] = compute(ctx, parts[i]) })
+	return all, errors.Join(errs...)
+}
+
+// solve optimizes a strategy for each group, from the given ones, or from the shared one; nil where others have yet to
+// compute some.
+func (s *splitter) solve(ctx context.Context, groups [][]int, from []*part, gap float64) ([]*part, error) {
 	parts := make([]Part, len(groups))
 	at := map[int]int{} // groups by their first node
 	for i, members := range groups {
-		parts[i] = Part{members, digestOf(s.start(from, i)), gap}
+		parts[i] = Part{members, s.nameOf(s.start(from, i)), gap}
 		at[members[0]] = i
 	}
-	all, err := s.Parts(ctx, parts, func(ctx context.Context, p Part) (Found, error) {
+	s.rounds.begin(len(groups))
+	all, err := s.Parts(ctx, parts, func(ctx context.Context, p Part) (f Found, err error) {
 		i := at[p.Nodes[0]]
 		r, err := s.search(ctx, groups[i], s.start(from, i), gap)
-		if err == nil && ctx.Err() != nil {
+		if err == nil && ctx.Err() != nil && !s.here {
 			err = context.Cause(ctx) // what was found is not what would have been
 		}
-		if r == nil || err != nil {
-			return Found{}, err
+		if r != nil && err == nil {
+			f = Found{triangle(r.Strategy), r.LowerBound, r.Iterations, r.Status}
 		}
-		return Found{triangle(r.Strategy), r.LowerBound, r.Iterations, r.Status}, nil
+		if s.here {
+			s.rounds.countDescent(f.Iterations, 0)
+		}
+		return f, err
 	})
 	if err != nil || all == nil {
 		return nil, err
@@ -73,12 +90,13 @@ func (s *splitter) solveParts(ctx context.Context, groups [][]int, from []*part,
 	return solved, nil
 }
 
-// boundParts is nodeBounds, with parts; nil where others have yet to compute some.
-func (s *splitter) boundParts(ctx context.Context, parts []*part) ([]float64, error) {
+// nodeBounds returns for every node a loss that no strategy of its own can be below; nil where others have yet to
+// compute some.
+func (s *splitter) nodeBounds(ctx context.Context, parts []*part) ([]float64, error) {
 	asked := make([]Part, len(s.Grams))
 	of := make([]*part, len(s.Grams))
 	for _, p := range parts {
-		start := digestOf(p.strategy)
+		start := s.nameOf(p.strategy)
 		for _, i := range p.members {
 			asked[i], of[i] = Part{Nodes: []int{i}, Start: start}, p
 		}
@@ -89,11 +107,7 @@ func (s *splitter) boundParts(ctx context.Context, parts []*part) ([]float64, er
 	if err != nil || all == nil {
 		return nil, err
 	}
-	bounds := make([]float64, len(all))
-	for i, f := range all {
-		bounds[i] = f.LowerBound
-	}
-	return bounds, nil
+	return lists.Map(all, func(f Found) float64 { return f.LowerBound }), nil
 }
 
 // triangle returns the bytes of C: see Found.
@@ -110,8 +124,11 @@ func triangle(c strategy.Strategy) []byte {
 	return bytes
 }
 
-// digestOf names a strategy by all its bits.
-func digestOf(c strategy.Strategy) string {
+// nameOf names a strategy by all its bits, for others.
+func (s *splitter) nameOf(c strategy.Strategy) string {
+	if s.here {
+		return ""
+	}
 	d := study.NewDigest()
 	d.Bytes(triangle(c))
 	return d.Sum()

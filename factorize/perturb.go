@@ -44,13 +44,11 @@ type Perturber struct {
 // NewPerturber prepares for a strategy that is optimal, or nearly, for h (T×T). The errors are a Gram matrix that is
 // not positive definite, and a strategy without inverse.
 func NewPerturber(c strategy.Strategy, h *mat.SymDense) (*Perturber, error) {
-	var chol dense.Cholesky
-	if !chol.Factorize(h) {
-		return nil, fmt.Errorf("%w: %w", ErrGram, errSingular)
+	root, err := gramRoot(h)
+	if err != nil {
+		return nil, err
 	}
-	p := &Perturber{steps: c.Steps(), root: &mat.TriDense{}}
-	chol.UTo(p.root)
-	var err error
+	p := &Perturber{steps: c.Steps(), root: root}
 	if p.gram, err = inverseGram(c); err != nil {
 		return nil, err
 	}

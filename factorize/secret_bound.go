@@ -77,12 +77,9 @@ func NewSecretBound(h *mat.SymDense, first, second Cells) (*SecretBound, error) 
 	}
 	b := &SecretBound{}
 	at := func(s float64) (float64, error) {
-		mixed := mat.NewSymDense(steps, nil)
-		for i := range steps {
-			for j := i; j < steps; j++ {
-				mixed.SetSym(i, j, (1-s)*products[0].At(i, j)+s*products[1].At(i, j))
-			}
-		}
+		mixed := dense.NewSym(steps, func(i, j int) float64 {
+			return (1-s)*products[0].At(i, j) + s*products[1].At(i, j)
+		})
 		var eigen mat.EigenSym
 		if !eigen.Factorize(mixed, false) {
 			return 0, errors.New("eigenvalues for the lower bound did not converge")
@@ -133,13 +130,11 @@ func (b *SecretBound) Error(first, second float64) float64 {
 
 // secretRoot returns R with RᵀR ≤ h, T×T.
 func secretRoot(h *mat.SymDense) (*mat.Dense, error) {
-	var chol dense.Cholesky
-	if !chol.Factorize(h) {
+	root, err := gramRoot(h)
+	if err != nil {
 		return rootBelow(h)
 	}
-	var root mat.TriDense
-	chol.UTo(&root)
-	return mat.DenseCopyOf(&root), nil
+	return mat.DenseCopyOf(root), nil
 }
 
 // factor returns F of Λ = FFᵀ: no diagonal entry of a block is above its weight.
@@ -161,19 +156,10 @@ func (c Cells) factor(h *mat.SymDense) (*mat.Dense, error) {
 			}
 			taken[s] = true
 		}
-		scale, _, err := unitScale(lambda, steps, cell)
+		lower, _, err := unitFactor(lambda, steps, cell)
 		if err != nil {
 			return nil, err
 		}
-		block := mat.NewSymDense(len(cell), nil)
-		for j, s := range cell {
-			block.SetSym(j, j, 1)
-			for l := j + 1; l < len(cell); l++ {
-				block.SetSym(j, l, lambda[s*steps+cell[l]]*scale[j]*scale[l])
-			}
-		}
-		var lower mat.TriDense
-		factorOf(block).LTo(&lower)
 		for j, s := range cell {
 			row := lower.RawTriangular().Data[j*len(cell) : j*len(cell)+j+1]
 			most := math.Sqrt(c.Weights[i]/squaredNormUp(row)) * (1 - 0x1p-50)

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 	"mafalda/optim"
 	"mafalda/participation"
@@ -139,10 +140,7 @@ const (
 func (s *seriesSearch) descend(
 	ctx context.Context, starts [][]float64, limit int, objective func() *seriesObjective,
 ) []*seriesPoint {
-	points := make([]*seriesPoint, len(starts))
-	for i, x := range starts {
-		points[i] = &seriesPoint{x: x}
-	}
+	points := lists.Map(starts, func(x []float64) *seriesPoint { return &seriesPoint{x: x} })
 	round := func(iterations int) {
 		s.round(points, func(p *seriesPoint) (int, float64) {
 			ended := objective().descend(ctx, p.x, iterations)

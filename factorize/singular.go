@@ -3,8 +3,10 @@ package factorize
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/optim"
@@ -33,51 +35,60 @@ func withShare(h *mat.SymDense, share float64) *mat.SymDense {
 	return &sum
 }
 
-// optimizeSingular is optimizeMasked for Gram matrices that are positive semidefinite only, where the noise of some
-// steps, or of combinations of them, costs nothing: steps that do not count, rates of zero. The infimum need not be
-// attained then. A share of the identity is added, less and less of it until the certified gap is reached; losses and
-// LowerBound are for h itself, the latter from the singular values of a factor that is below it, as in optimizeLast.
+// singularGram is a Gram matrix h that is positive semidefinite only, where the noise of some steps, or of combinations of
+// them, costs nothing. The infimum need not be attained then. In its place come matrices with a share of something
+// positive definite.
+type singularGram struct {
+	h    *mat.SymDense
+	with func(share float64) *mat.SymDense
+}
+
+// shares are the shares that are added, from the first attempt to the last.
+func (g singularGram) shares() []float64 { return []float64{1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6} }
+
+// optimizeSingular is optimizeMasked for a singular h: steps that do not count, rates of zero.
 func optimizeSingular(ctx context.Context, h *mat.SymDense, k mask, opts Options) (*Result, error) {
-	root, err := rootBelow(h)
+	search := newStepSearch(opts, MeanError)
+	search.best.Status = optim.Stalled
+	return semidefinite(h).optimize(ctx, k, opts, search)
+}
+
+// semidefinite returns a Gram matrix with shares of its mean diagonal.
+func semidefinite(h *mat.SymDense) singularGram {
+	return singularGram{h, func(share float64) *mat.SymDense { return withShare(h, share) }}
+}
+
+// optimize minimizes the loss over the mask, with an ever smaller share until the certified gap is reached. Losses and
+// LowerBound are for h itself, the latter from the singular values of a factor that is below it.
+func (g singularGram) optimize(ctx context.Context, k mask, opts Options, search *stepSearch) (*Result, error) {
+	root, err := rootBelow(g.h)
 	if err != nil {
 		return nil, err
 	}
-	best := &Result{Status: optim.Stalled}
-	best.Loss = math.Inf(1)
-	inner := Options{Gap: math.Max(opts.Gap/8, MinGap(k.schema.Steps())), MaxIterations: opts.MaxIterations,
+	best := search.best
+	inner := Options{Gap: math.Max(search.gap/8, MinGap(k.schema.Steps())), MaxIterations: opts.MaxIterations,
 		Start: opts.Start}
 	relaxed := newMask(participation.Relaxation(k.schema), k.bandwidth)
-	for round, share := range lastMixes() {
-		some := withShare(h, share)
+	for round, share := range g.shares() {
+		some := g.with(share)
 		r, err := optimizeMasked(ctx, some, k, inner)
 		if err != nil {
 			return nil, err
 		}
-		best.Iterations += r.Iterations
-		x := strategy.GramOf(r.Strategy)
-		q, err := Evaluate(r.Strategy, Mean(h), k.schema)
+		q, err := Evaluate(r.Strategy, Mean(g.h), k.schema)
 		if err != nil {
 			return nil, err
 		}
 		if q.Loss < best.Loss {
 			best.Strategy, best.Quality = r.Strategy, q
 		}
+		x := strategy.GramOf(r.Strategy)
 		bound, err := boundBelow(root, some, x, relaxed)
 		if err != nil {
 			return nil, err
 		}
 		best.LowerBound = math.Max(best.LowerBound, bound)
-		best.Gap = gapOf(best.Loss, best.LowerBound)
-		if opts.Progress != nil {
-			opts.Progress(Iteration{Count: round, Loss: best.Loss, LowerBound: best.LowerBound, Gap: best.Gap,
-				X: mat.DenseCopyOf(x).RawMatrix().Data})
-		}
-		if best.Gap <= opts.Gap {
-			best.Status = optim.Converged
-			break
-		}
-		if r.Status == optim.Interrupted {
-			best.Status = optim.Interrupted
+		if search.isLastRound(round, r, x) {
 			break
 		}
 		inner.Start = x
@@ -85,19 +96,52 @@ func optimizeSingular(ctx context.Context, h *mat.SymDense, k mask, opts Options
 	return best, nil
 }
 
-// lowerBoundSingular is LowerBound for Gram matrices that are positive semidefinite only.
-func lowerBoundSingular(h, x *mat.SymDense, k mask) (float64, error) {
-	root, err := rootBelow(h)
+// lowerBound is LowerBound within a mask of patterns that do not overlap.
+func (g singularGram) lowerBound(x *mat.SymDense, k mask) (float64, error) {
+	root, err := rootBelow(g.h)
 	if err != nil {
 		return 0, err
 	}
 	best := 0.0
-	for _, share := range lastMixes() {
-		bound, err := boundBelow(root, withShare(h, share), x, k)
+	for _, share := range g.shares() {
+		bound, err := boundBelow(root, g.with(share), x, k)
 		if err != nil {
 			return 0, err
 		}
 		best = math.Max(best, bound)
 	}
 	return best, nil
+}
+
+// rootBelow returns R with RᵀR ≤ h for a positive semidefinite h: the eigenvalues are lowered by what their
+// computation can have lost.
+func rootBelow(h *mat.SymDense) (*mat.Dense, error) {
+	var eigen mat.EigenSym
+	if !eigen.Factorize(h, true) {
+		return nil, fmt.Errorf("%w: its eigenvalues did not converge", ErrGram)
+	}
+	n := h.SymmetricDim()
+	values := eigen.Values(nil)
+	if lost := 64 * float64(n) * 0x1p-53 * values[n-1]; !(values[0] >= -lost) {
+		return nil, fmt.Errorf("%w: it is not positive semidefinite, with the eigenvalue %v", ErrGram, values[0])
+	}
+	var vectors, root mat.Dense
+	eigen.VectorsTo(&vectors)
+	root.CloneFrom(vectors.T())
+	for i, v := range values {
+		scale := math.Sqrt(math.Max(v-8*float64(n)*0x1p-53*values[n-1], 0))
+		row := root.RawRowView(i)
+		floats.Scale(scale, row)
+	}
+	return &root, nil
+}
+
+// boundBelow is the lower bound of LowerBound for the loss on RᵀR, with the dual variable of x for h, within a mask of
+// patterns that do not overlap.
+func boundBelow(root *mat.Dense, h, x *mat.SymDense, k mask) (float64, error) {
+	_, lambda, err := dualOf(h, mat.DenseCopyOf(x).RawMatrix().Data, k)
+	if err != nil {
+		return 0, err
+	}
+	return singularValueBound(root, lambda, k, newScratch(k.schema.Steps()))
 }

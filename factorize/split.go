@@ -1,13 +1,12 @@
 package factorize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -57,10 +56,11 @@ func (n Nodes) Optimize(ctx context.Context, schema participation.Schema, opts O
 	if err := errors.Join(n.check(schema), opts.check()); err != nil {
 		return nil, err
 	}
-	s := &splitter{Nodes: n, schema: schema, opts: opts, rounds: rounds{progress: opts.Progress}}
-	if s.opts.Gap == 0 {
-		s.opts.Gap = MeanError.DefaultGap()
+	s := &splitter{Nodes: n, schema: schema, opts: opts, rounds: rounds{progress: opts.Progress}, here: n.Parts == nil}
+	if s.here {
+		s.Parts = computeParts
 	}
+	s.opts.Gap = cmp.Or(s.opts.Gap, MeanError.DefaultGap())
 	if n.Groups > 0 {
 		return s.grouped(ctx)
 	}
@@ -103,6 +103,7 @@ type splitter struct {
 	schema participation.Schema
 	opts   Options
 	rounds rounds
+	here   bool // all parts are computed by this process, whose Progress sees them
 }
 
 // part is a group of nodes with its strategy.
@@ -112,14 +113,6 @@ type part struct {
 	losses   []float64 // of the members
 	inverse  []float64 // C⁻¹C⁻ᵀ, T×T, if nodes may still move
 	result   *Result   // nil: the shared strategy was kept
-}
-
-// iterations returns the number of iterations; p may be nil.
-func (p *part) iterations() int {
-	if p == nil || p.result == nil {
-		return 0
-	}
-	return p.result.Iterations
 }
 
 const equalWithin = 1e-12
@@ -152,46 +145,12 @@ func equalGram(g, h *mat.SymDense) bool {
 	return true
 }
 
-// solve optimizes a strategy for each group, in parallel, from the given ones, or from the shared one.
-func (s *splitter) solve(ctx context.Context, groups [][]int, from []*part, gap float64) ([]*part, error) {
-	if s.Parts != nil {
-		return s.solveParts(ctx, groups, from, gap)
-	}
-	parts := make([]*part, len(groups))
-	errs := make([]error, len(groups))
-	var wg sync.WaitGroup
-	next := make(chan int)
-	s.rounds.begin(len(groups))
-	for range min(runtime.GOMAXPROCS(0), len(groups)) {
-		wg.Go(func() {
-			for i := range next {
-				parts[i], errs[i] = s.optimize(ctx, groups[i], s.start(from, i), gap)
-				s.rounds.countDescent(parts[i].iterations(), 0)
-			}
-		})
-	}
-	for i := range groups {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-	return parts, errors.Join(errs...)
-}
-
 // start returns what the search for a group starts from.
 func (s *splitter) start(from []*part, group int) strategy.Strategy {
 	if from == nil {
 		return s.Shared
 	}
 	return from[group].strategy
-}
-
-func (s *splitter) optimize(ctx context.Context, members []int, start strategy.Strategy, gap float64) (*part, error) {
-	r, err := s.search(ctx, members, start, gap)
-	if err != nil {
-		return nil, err
-	}
-	return s.measured(members, r)
 }
 
 // search returns the best strategy for a group; nil where it keeps the shared one.

@@ -1,6 +1,7 @@
 package factorize
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -55,21 +56,22 @@ type stepSearch struct {
 }
 
 func newStepSearch(opts Options, k Kind) *stepSearch {
-	if opts.Gap == 0 {
-		opts.Gap = k.DefaultGap()
-	}
-	s := &stepSearch{opts.Gap, opts.Progress, &Result{Status: optim.IterationLimit}}
+	s := &stepSearch{cmp.Or(opts.Gap, k.DefaultGap()), opts.Progress, &Result{Status: optim.IterationLimit}}
 	s.best.Loss = math.Inf(1)
 	return s
 }
 
-// isLastRound reports whether this round, whose optimum is r, was the last.
-func (s *stepSearch) isLastRound(round int, r *Result) bool {
+// isLastRound reports whether this round, whose optimum is r, was the last. Progress sees x, if it is not nil.
+func (s *stepSearch) isLastRound(round int, r *Result, x *mat.SymDense) bool {
 	best := s.best
 	best.Iterations += r.Iterations
 	best.Gap = gapOf(best.Loss, best.LowerBound)
 	if s.progress != nil {
-		s.progress(Iteration{Count: round, Loss: best.Loss, LowerBound: best.LowerBound, Gap: best.Gap})
+		it := Iteration{Count: round, Loss: best.Loss, LowerBound: best.LowerBound, Gap: best.Gap}
+		if x != nil {
+			it.X = mat.DenseCopyOf(x).RawMatrix().Data
+		}
+		s.progress(it)
 	}
 	switch {
 	case best.Gap <= s.gap:
@@ -89,10 +91,7 @@ func (s *stepSearch) isLastRound(round int, r *Result) bool {
 func optimizeWorst(ctx context.Context, e StepErrors, schema participation.Schema, opts Options) (*Result, error) {
 	search := newStepSearch(opts, WorstStep)
 	steps, best := e.Steps(), search.best
-	q := make([]float64, steps)
-	for t := range q {
-		q[t] = 1 / float64(steps)
-	}
+	q := slices.Repeat([]float64{1 / float64(steps)}, steps)
 	// e_t is off by about the root of the gap of the strategy
 	gap := math.Max(math.Min(search.gap/8, search.gap*search.gap), MinGap(steps))
 	inner := Options{Gap: gap, MaxIterations: opts.MaxIterations, Start: opts.Start}
@@ -111,7 +110,7 @@ func optimizeWorst(ctx context.Context, e StepErrors, schema participation.Schem
 		if worst := floats.Max(errors); sens.Squared*worst < best.Loss {
 			best.Strategy, best.Quality = r.Strategy, Quality{sens, worst, sens.Squared * worst}
 		}
-		if search.isLastRound(round, r) {
+		if search.isLastRound(round, r, nil) {
 			break
 		}
 		mean := floats.Dot(q, errors)
@@ -133,16 +132,10 @@ func worstStepBound(bound float64, weights []float64) float64 {
 	return math.Nextafter(bound/sum.Up(), 0)
 }
 
-// lastMixes are the shares of the other steps in what optimizeLast minimizes, from the first attempt to the last.
-func lastMixes() []float64 { return []float64{1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6} }
-
 // lastGram returns the Gram matrix of the last step with such a share of the mean of all. Steps that count in no step,
 // since their rate is zero, have the same share of the mean diagonal: without it nothing with a share is definite.
 func lastGram(e StepErrors, mix float64) *mat.SymDense {
-	weights := make([]float64, e.Steps())
-	for t := range weights {
-		weights[t] = mix / float64(len(weights))
-	}
+	weights := slices.Repeat([]float64{mix / float64(e.Steps())}, e.Steps())
 	weights[len(weights)-1] += 1 - mix
 	h := e.WeightedGram(weights)
 	var chol dense.Cholesky
@@ -152,94 +145,19 @@ func lastGram(e StepErrors, mix float64) *mat.SymDense {
 	return h
 }
 
-// optimizeLast minimizes sens(C)²·e_(T-1). The Gram matrix of one step is numerically singular, so a small share of
-// the mean error is added, less and less of it until the certified gap is reached; LowerBound is one for the last step
-// itself, from the singular values of a factor that is below its Gram matrix. Gaps much below the default take long,
-// since the problem is as ill-conditioned as the share is small.
-func optimizeLast(ctx context.Context, e StepErrors, schema participation.Schema, opts Options) (*Result, error) {
-	search := newStepSearch(opts, LastStep)
-	best := search.best
-	last := lastGram(e, 0)
-	root, err := rootBelow(last)
-	if err != nil {
-		return nil, err
-	}
-	gap := math.Max(search.gap/8, MinGap(e.Steps()))
-	inner := Options{Gap: gap, MaxIterations: opts.MaxIterations, Start: opts.Start}
-	relaxed := denseMask(participation.Relaxation(schema))
-	for round, mix := range lastMixes() {
-		h := lastGram(e, mix)
-		r, err := optimizeMasked(ctx, h, denseMask(schema), inner)
-		if err != nil {
-			return nil, err
-		}
-		q, err := Evaluate(r.Strategy, Mean(last), schema)
-		if err != nil {
-			return nil, err
-		}
-		if q.Loss < best.Loss {
-			best.Strategy, best.Quality = r.Strategy, q
-		}
-		bound, err := boundBelow(root, h, strategy.GramOf(r.Strategy), relaxed)
-		if err != nil {
-			return nil, err
-		}
-		best.LowerBound = math.Max(best.LowerBound, bound)
-		if search.isLastRound(round, r) {
-			break
-		}
-		inner.Start = strategy.GramOf(r.Strategy)
-	}
-	return best, nil
+// lastStep returns the Gram matrix of the last step, with shares of the mean error.
+func lastStep(e StepErrors) singularGram {
+	return singularGram{lastGram(e, 0), func(share float64) *mat.SymDense { return lastGram(e, share) }}
 }
 
-// rootBelow returns R with RᵀR ≤ h for a positive semidefinite h: the eigenvalues are lowered by what their
-// computation can have lost.
-func rootBelow(h *mat.SymDense) (*mat.Dense, error) {
-	var eigen mat.EigenSym
-	if !eigen.Factorize(h, true) {
-		return nil, fmt.Errorf("%w: its eigenvalues did not converge", ErrGram)
-	}
-	n := h.SymmetricDim()
-	values := eigen.Values(nil)
-	if lost := 64 * float64(n) * 0x1p-53 * values[n-1]; !(values[0] >= -lost) {
-		return nil, fmt.Errorf("%w: it is not positive semidefinite, with the eigenvalue %v", ErrGram, values[0])
-	}
-	var vectors, root mat.Dense
-	eigen.VectorsTo(&vectors)
-	root.CloneFrom(vectors.T())
-	for i, v := range values {
-		scale := math.Sqrt(math.Max(v-8*float64(n)*0x1p-53*values[n-1], 0))
-		row := root.RawRowView(i)
-		floats.Scale(scale, row)
-	}
-	return &root, nil
+// optimizeLast minimizes sens(C)²·e_(T-1). The Gram matrix of one step is numerically singular. Gaps much below the
+// default take long, since the problem is as ill-conditioned as the share of the mean error that is added is small.
+func optimizeLast(ctx context.Context, e StepErrors, schema participation.Schema, opts Options) (*Result, error) {
+	return lastStep(e).optimize(ctx, denseMask(schema), opts, newStepSearch(opts, LastStep))
 }
 
 // LowerBoundLast is LowerBound for the error of the last step alone: good if x is close to an optimal CᵀC, valid for
 // every positive definite x.
 func LowerBoundLast(e StepErrors, x *mat.SymDense, schema participation.Schema) (float64, error) {
-	root, err := rootBelow(lastGram(e, 0))
-	if err != nil {
-		return 0, err
-	}
-	best, relaxed := 0.0, denseMask(participation.Relaxation(schema))
-	for _, mix := range lastMixes() {
-		bound, err := boundBelow(root, lastGram(e, mix), x, relaxed)
-		if err != nil {
-			return 0, err
-		}
-		best = math.Max(best, bound)
-	}
-	return best, nil
-}
-
-// boundBelow is the lower bound of LowerBound for the loss on RᵀR, with the dual variable of x for h, within a mask of
-// patterns that do not overlap.
-func boundBelow(root *mat.Dense, h, x *mat.SymDense, k mask) (float64, error) {
-	_, lambda, err := dualOf(h, mat.DenseCopyOf(x).RawMatrix().Data, k)
-	if err != nil {
-		return 0, err
-	}
-	return singularValueBound(root, lambda, k, newScratch(k.schema.Steps()))
+	return lastStep(e).lowerBound(x, denseMask(participation.Relaxation(schema)))
 }

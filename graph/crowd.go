@@ -22,7 +22,7 @@ const (
 // crowd estimates how many of the edges of a file are different, from those whose hash is one of few. A small
 // compressed file can hold the same edge a billion times.
 type crowd struct {
-	sampled  map[uint64]struct{}
+	sampled  map[pair]struct{}
 	multiple uint64 // of the hash, random: nobody can make a file whose edges are all in the sample, or all outside
 	step     int    // edges after which to look again
 	full     int    // edges at which to do so
@@ -33,16 +33,15 @@ type crowd struct {
 const sampledShare = 8
 
 func newCrowd() crowd {
-	return crowd{sampled: map[uint64]struct{}{}, multiple: rand.Uint64() | 1, step: edgeStep, full: edgeStep,
+	return crowd{sampled: map[pair]struct{}{}, multiple: rand.Uint64() | 1, step: edgeStep, full: edgeStep,
 		sort: edgeStep}
 }
 
 // meet counts an edge.
-func (c *crowd) meet(i, j int) {
-	pair := uint64(i)<<32 | uint64(j)
-	hash := pair * c.multiple
+func (c *crowd) meet(p pair) {
+	hash := (uint64(uint32(p.u))<<32 | uint64(uint32(p.v))) * c.multiple
 	if (hash^hash>>29)*0x9e3779b97f4a7c15>>(64-sampledShare) == 0 {
-		c.sampled[pair] = struct{}{}
+		c.sampled[p] = struct{}{}
 	}
 }
 
@@ -64,24 +63,25 @@ func (b *builder) checkRoom() error {
 	if uint64(len(b.pairs))+uint64(b.crowd.step) > math.MaxUint32 {
 		return errManyEdges
 	}
-	what := fmt.Sprintf("a graph of more than %d edges and %d nodes", len(b.pairs), len(b.labels))
-	return limits.Fits(what, float64(len(b.pairs))*edgeBytes+float64(b.text))
+	what := fmt.Sprintf("a graph of more than %d edges and %d nodes", len(b.pairs), b.labels.count())
+	return limits.Fits(what, float64(len(b.pairs))*edgeBytes+float64(b.labels.text))
 }
 
 // dropDuplicates keeps, for each pair of nodes, the edge of the first line, and one edge of another weight if there is
 // one: graph says what is wrong with it.
 func (b *builder) dropDuplicates() {
-	oriented := lists.Map(b.pairs, func(p pair) pair { return b.oriented(p.u, p.v) })
-	starts, sorted := sortPairs(oriented, len(b.labels))
+	n := b.labels.numbering()
+	oriented := lists.Map(b.pairs, func(p pair) pair { return b.oriented(n.of(p.u), n.of(p.v)) })
+	starts, entries := rowsOf[uint64](oriented, b.labels.count(), false, placeBits)
 	keep := make([]bool, len(b.pairs))
-	for u := range b.labels {
+	for u := range b.labels.count() {
 		first, conflict := -1, false // of the pair at hand
 		var node int32
-		for _, e := range sorted[starts[u]:starts[u+1]] {
-			i := e.place()
+		for _, e := range entries[starts[u]:starts[u+1]] {
+			i := placeOf(e)
 			switch {
-			case first < 0 || e.node() != node:
-				first, node, conflict = i, e.node(), false
+			case first < 0 || columnOf(e) != node:
+				first, node, conflict = i, columnOf(e), false
 				keep[i] = true
 			case b.plain || b.marks[i].weight == b.marks[first].weight:
 				b.duplicates++

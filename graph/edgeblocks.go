@@ -206,11 +206,12 @@ func (b *edgeBlock) addTo(to *builder, e *edgeLines) (line int, err error) {
 		to.plain = b.plain
 		to.expect(len(b.edges), len(b.text))
 	}
-	node := func(code int32) int {
-		if code >= 0 {
-			return to.valued(code)
+	node := func(code int32) int32 {
+		if code < 0 {
+			return to.name(b.names[-1-code])
 		}
-		return to.node(b.names[-1-code])
+		to.number(code)
+		return code
 	}
 	weight := 1.0
 	for i, edge := range b.edges {

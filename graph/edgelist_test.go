@@ -2,8 +2,12 @@ package graph
 
 import (
 	"bytes"
+	"cmp"
+	"compress/gzip"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -81,6 +85,10 @@ func TestEdgeListRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := strings.Split(strings.TrimSpace(buf.String()), "\n")
+		repeated := rng.IntN(5)
+		for range repeated {
+			text = append(text, text[rng.IntN(len(text))])
+		}
 		rng.Shuffle(len(text), func(i, j int) { text[i], text[j] = text[j], text[i] })
 		b := newBuilder(directed)
 		if err := readEdgeList(strings.NewReader(strings.Join(text, "\r\n")), "g", b); err != nil {
@@ -89,6 +97,9 @@ func TestEdgeListRoundTrip(t *testing.T) {
 		back, err := b.graph("g")
 		if err != nil || !reflect.DeepEqual(back, g) {
 			t.Fatalf("%v: came back as %v", describe(g), err)
+		}
+		if loops := strings.Count(buf.String(), "\n") - g.Edges(); b.duplicates+b.selfLoops != repeated+loops {
+			t.Fatalf("%d duplicates and %d self-loops of %d repeated lines", b.duplicates, b.selfLoops, repeated)
 		}
 	})
 }
@@ -201,22 +212,43 @@ func TestWeightsOnSomeLines(t *testing.T) {
 	}
 }
 
-// A million lines take about a second.
-func BenchmarkReadEdgeList(b *testing.B) {
-	for _, edges := range []int{10_000, 1_000_000} {
-		b.Run(fmt.Sprintf("edges=%d", edges), func(b *testing.B) {
-			rng := rand.New(rand.NewPCG(1, 1))
-			var text bytes.Buffer
-			for range edges {
-				fmt.Fprintf(&text, "%d %d\n", rng.IntN(edges/5), rng.IntN(edges/5))
+// Files of random edges as people have them: sorted by node, in any order, and gzipped.
+//
+//	go test ./graph -run xxx -bench Load -benchmem
+func BenchmarkLoad(b *testing.B) {
+	const edges = 5_000_000
+	rng := rand.New(rand.NewPCG(1, 1))
+	pairs := make([]pair, edges)
+	for i := range pairs {
+		pairs[i] = pair{rng.Int32N(edges / 5), rng.Int32N(edges / 5)}
+	}
+	write := func() []byte {
+		var text []byte
+		for _, p := range pairs {
+			text = fmt.Appendf(text, "%d\t%d\n", p.u, p.v)
+		}
+		return text
+	}
+	shuffled := write()
+	slices.SortFunc(pairs, func(p, q pair) int { return cmp.Or(cmp.Compare(p.u, q.u), cmp.Compare(p.v, q.v)) })
+	sorted := write()
+	var gzipped bytes.Buffer
+	z := gzip.NewWriter(&gzipped)
+	_, _ = z.Write(sorted)
+	_ = z.Close()
+	for _, file := range []struct {
+		name string
+		text []byte
+	}{{"sorted", sorted}, {"shuffled", shuffled}, {"gzipped", gzipped.Bytes()}} {
+		b.Run(file.name, func(b *testing.B) {
+			path := filepath.Join(b.TempDir(), "edges")
+			if err := os.WriteFile(path, file.text, 0o666); err != nil {
+				b.Fatal(err)
 			}
+			b.SetBytes(int64(len(sorted)))
 			b.ReportAllocs()
 			for b.Loop() {
-				builder := newBuilder(false)
-				if err := readEdgeList(bytes.NewReader(text.Bytes()), "g", builder); err != nil {
-					b.Fatal(err)
-				}
-				if _, err := builder.graph("g"); err != nil {
+				if _, _, err := Load(path, LoadOptions{}); err != nil {
 					b.Fatal(err)
 				}
 			}

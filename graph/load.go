@@ -3,10 +3,10 @@ package graph
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -53,9 +53,7 @@ func Load(path string, opts LoadOptions) (*Graph, LoadReport, error) {
 	}
 	defer closeFile()
 	b := newBuilder(opts.Directed)
-	if file, err := os.Stat(path); err == nil {
-		b.bytes = file.Size()
-	}
+	b.bytes = textSize(path)
 	report := LoadReport{Format: "edge list"}
 	start, _ := r.Peek(len(marketBanner))
 	if extension(path) == ".mtx" || strings.EqualFold(string(start), marketBanner) {
@@ -99,6 +97,22 @@ func openText(path string) (*bufio.Reader, func(), error) {
 		_, _ = r.Discard(3)
 	}
 	return r, closeFile, nil
+}
+
+// textSize returns about how many bytes openText will give, 0 if that is unknown. A gzipped file says it in its last four
+// bytes, which may be wrong.
+func textSize(path string) int64 {
+	f, size, err := files.Open(path)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	var start, end [4]byte
+	if _, err = f.ReadAt(start[:], 0); err != nil || start[0] != 0x1f || start[1] != 0x8b {
+		return size
+	}
+	_, _ = f.ReadAt(end[:], size-4)
+	return min(int64(binary.LittleEndian.Uint32(end[:])), 8*size)
 }
 
 func loadNpy(path string, opts LoadOptions) (*Graph, LoadReport, error) {

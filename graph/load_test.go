@@ -6,12 +6,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"mafalda/internal/lists"
 	"mafalda/internal/npy"
 )
 
@@ -109,23 +111,36 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// Labels that are small integers, in any order and with large ones, strings and leading zeros among them, are what they
-// would be without the shortcut for them.
+// Labels that are small integers, in any order and with large ones, strings and leading zeros among them, have numbers
+// of their own: the integers by value, then the others as they came.
 func TestIntegerLabels(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		label := rapid.OneOf(rapid.SampledFrom([]string{"0", "00", "7", "07", "70000", "99999999", "100000000", "x", "-1", "1e3"}),
 			rapid.Map(rapid.IntRange(0, 200000), strconv.Itoa))
-		labels := rapid.SliceOfN(label, 0, 300).Draw(t, "labels")
-		b, number := newBuilder(false), map[string]int{}
-		b.direct = rapid.SampledFrom([]int{1 << 22, 1 << 16, 10}).Draw(t, "direct")
-		for i, l := range labels {
-			want, ok := number[l]
-			if !ok {
-				want = len(number)
-				number[l] = want
+		drawn := rapid.SliceOfN(label, 0, 300).Draw(t, "labels")
+		b := newBuilder(false)
+		var values []int
+		var want []string
+		codes := map[string]int32{}
+		for _, l := range drawn {
+			code, known := codes[l]
+			if codes[l] = b.node(l); known && codes[l] != code {
+				t.Fatalf("%q has the codes %d and %d", l, code, codes[l])
+			} else if value := smallInteger(l); !known && value >= 0 {
+				values = append(values, value)
+			} else if !known {
+				want = append(want, l)
 			}
-			if got := b.node(l); got != want || b.labels[got] != l {
-				t.Fatalf("label %d, %q, is node %d, must be %d", i, l, got, want)
+		}
+		slices.Sort(values)
+		want = append(lists.Map(values, strconv.Itoa), want...)
+		n := b.labels.numbering()
+		if got := b.labels.labels(n); !slices.Equal(got, want) {
+			t.Fatalf("labels %q, want %q", got, want)
+		}
+		for l, code := range codes {
+			if want[n.of(code)] != l {
+				t.Fatalf("%q has the number %d, which is of %q", l, n.of(code), want[n.of(code)])
 			}
 		}
 	})

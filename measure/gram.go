@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -113,9 +114,7 @@ func (g Gram) chooseStatic(n *graph.Network, d Demand) (*export.Gram, error) {
 	case exactOnly != "":
 		return nil, fault.New("Method", g.Method, "%s", exactOnly)
 	}
-	if g.LanczosSteps == 0 {
-		g.LanczosSteps = ManyProducts
-	}
+	g.LanczosSteps = cmp.Or(g.LanczosSteps, ManyProducts)
 	if err := g.checkEstimate(); err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func longProblem(t *rapid.T, most int) (Source, participation.Cyclic) {
 // do not overlap it is near.
 func TestLongBoundIsBelowTheDenseOptimum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		source, schema := longProblem(t, 24)
+		source, schema := longProblem(t, 64)
 		kernel, _, err := source.Kernel(t.Context(), schema.Steps())
 		if err != nil {
 			t.Fatal(err)

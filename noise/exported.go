@@ -10,12 +10,14 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/export"
 	"mafalda/internal/files"
+	"mafalda/internal/lists"
 	"mafalda/strategy"
 )
 
@@ -145,33 +147,45 @@ func exponent(std float64) int {
 	return e - 21
 }
 
-// indexOf returns the index of a label in nodes.csv; 0 for exports without a network.
-func indexOf(e *export.Export, node string) (int, error) {
+// labelsOf returns the labels in nodes.csv, by their indices; nil for exports without a network.
+func labelsOf(e *export.Export) ([]string, error) {
 	text, err := e.Read("nodes.csv")
+	if err != nil && e.Manifest.Graph == nil {
+		return nil, nil
+	}
 	if err != nil {
-		if e.Manifest.Graph == nil {
-			return 0, nil
-		}
-		return 0, fmt.Errorf("%w: %w", ErrExport, err)
+		return nil, fmt.Errorf("%w: %w", ErrExport, err)
 	}
 	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
 	if err != nil {
-		return 0, fmt.Errorf("%w: nodes.csv: %w", ErrExport, err)
+		return nil, fmt.Errorf("%w: nodes.csv: %w", ErrExport, err)
 	}
-	found := -1
-	for i, fields := range lines {
+	if len(lines) < 2 {
+		return nil, fmt.Errorf("%w: nodes.csv lists no nodes", ErrExport)
+	}
+	seen := map[string]bool{}
+	for i, fields := range lines[1:] {
 		switch {
-		case i == 0:
-		case len(fields) < 2 || fields[0] != strconv.Itoa(i-1):
-			return 0, fmt.Errorf("%w: nodes.csv: node %d is missing", ErrExport, i-1)
-		case fields[1] == node && found >= 0:
-			return 0, fmt.Errorf("%w: nodes.csv has the node %q twice", ErrExport, node)
-		case fields[1] == node:
-			found = i - 1
+		case len(fields) < 2 || fields[0] != strconv.Itoa(i):
+			return nil, fmt.Errorf("%w: nodes.csv: node %d is missing", ErrExport, i)
+		case seen[fields[1]]:
+			return nil, fmt.Errorf("%w: nodes.csv has the node %q twice", ErrExport, fields[1])
 		}
+		seen[fields[1]] = true
 	}
-	if found < 0 {
-		return 0, fmt.Errorf("nodes.csv has no node %q", node)
-	}
-	return found, nil
+	return lists.Map(lines[1:], func(fields []string) string { return fields[1] }), nil
 }
+
+// indexOf returns the index of a label; 0 for exports without a network.
+func indexOf(e *export.Export, node string) (int, error) {
+	labels, err := labelsOf(e)
+	if err != nil || labels == nil {
+		return 0, err
+	}
+	if i := slices.Index(labels, node); i >= 0 {
+		return i, nil
+	}
+	return 0, noNode(node)
+}
+
+func noNode(label string) error { return fmt.Errorf("nodes.csv has no node %q", label) }

@@ -3,11 +3,14 @@ package noise
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"mafalda/export"
 	"mafalda/graph"
@@ -176,5 +179,55 @@ func TestLabels(t *testing.T) {
 		if _, err := open(nodes, "a"); err == nil || !strings.Contains(err.Error(), say) {
 			t.Errorf("%q: %v, want %q", nodes, err, say)
 		}
+	}
+}
+
+// TestOdometerOfManyNodesReadsThemOnce: the odometer of all nodes takes work in proportion to their number, and says
+// what every node's own does.
+func TestOdometerOfManyNodesReadsThemOnce(t *testing.T) {
+	c := dense(t)
+	of := func(nodes int) (dir string, allocations float64) {
+		e, err := export.Load(exported(t, c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := "index,label,degree\n"
+		for i := range nodes {
+			text += fmt.Sprintf("%d,n%d,1\n", i, i)
+		}
+		e.Manifest.Graph.Nodes = nodes
+		var lower, noising mat.TriDense
+		c.StrategyTo(&lower)
+		if err := c.NoisingTo(&noising); err != nil {
+			t.Fatal(err)
+		}
+		dir = filepath.Join(t.TempDir(), "many")
+		if err := export.WriteDir(dir, e.Manifest, []export.File{export.Bytes("nodes.csv", []byte(text)),
+			export.NPY("C.npy", &lower), export.NPY("C_inv.npy", &noising)}, export.WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		return dir, testing.AllocsPerRun(1, func() {
+			if _, err := OpenOdometer(dir, "", 1e-6); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	_, few := of(100)
+	dir, many := of(800)
+	if many > 16*few {
+		t.Errorf("%v allocations for 800 nodes, %v for 100", many, few)
+	}
+	all, err := OpenOdometer(dir, "", 1e-6)
+	one, err2 := OpenOdometer(dir, "n799", 1e-6)
+	if err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	a, err := all.After(3)
+	b, err2 := one.After(3)
+	if err != nil || err2 != nil || *a.Mu != *b.Mu || *a.Epsilon != *b.Epsilon {
+		t.Errorf("%v of all nodes, %v of one (%v, %v)", a, b, err, err2)
+	}
+	if _, err := OpenOdometer(dir, "n800", 0); err == nil || !strings.Contains(err.Error(), `no node "n800"`) {
+		t.Errorf("a node that does not exist: %v", err)
 	}
 }

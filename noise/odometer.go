@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"mafalda/accounting"
 	"mafalda/accounting/allocation"
@@ -68,18 +69,8 @@ type Odometer struct {
 	mu           float64          // of the plan with this noise; 0 where batches are drawn in secret
 	delta        float64          // 0: none
 	multiplier   float64          // noise multiplier of Poisson sampling and of random allocation
-	known        knownEpsilons
-}
-
-// knownEpsilons are ε under Poisson sampling and random allocation, as far as they were needed: of so many rounds,
-// and of so many blocks of each size.
-type knownEpsilons struct {
-	rounds map[int]float64
-	blocks map[[2]allocation.Blocks]float64
-}
-
-func newKnownEpsilons() knownEpsilons {
-	return knownEpsilons{map[int]float64{}, map[[2]allocation.Blocks]float64{}}
+	adjacency    accounting.Adjacency
+	known        map[any]float64 // ε under Poisson sampling, of so many rounds, and under random allocation, of such blocks
 }
 
 // OpenOdometer reads an export, checks it as Open does, and returns the odometer of a node, named by its label, or,
@@ -91,25 +82,27 @@ func OpenOdometer(dir, node string, delta float64) (Odometers, error) {
 	if err != nil {
 		return nil, err
 	}
-	labels := []string{node}
-	if node == "" && e.Manifest.Graph != nil {
-		if labels, err = e.NodeLabels(); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrExport, err)
-		}
-	}
-	var all Odometers
 	if err := e.CheckHashes(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrExport, err)
 	}
+	labels, err := labelsOf(e)
+	if err != nil {
+		return nil, err
+	}
+	if labels == nil {
+		labels = []string{node}
+	} else if node != "" && !slices.Contains(labels, node) {
+		return nil, noNode(node)
+	}
+	var all Odometers
 	type kind struct {
 		layer         int
 		std, mu, clip float64
 	}
 	seen, layers := map[kind]bool{}, map[int]strategy.Strategy{}
-	for _, label := range labels {
-		i, err := indexOf(e, label)
-		if err != nil {
-			return nil, err
+	for i, label := range labels {
+		if node != "" && node != label {
+			continue
 		}
 		privacy, layer := e.Manifest.PrivacyOf(i), layerOf(e.Manifest, i)
 		std, err := level(privacy, Options{})
@@ -128,11 +121,10 @@ func OpenOdometer(dir, node string, delta float64) (Odometers, error) {
 			}
 			layers[layer] = c
 		}
-		o, err := newOdometer(e.Manifest, privacy, c, odometerOptions{std, delta})
-		if err != nil {
+		o := &Odometer{node: label, manifest: e.Manifest, privacy: privacy, std: std, delta: delta}
+		if err := o.start(c); err != nil {
 			return nil, fmt.Errorf("%s: %w", dir, err)
 		}
-		o.node = label
 		all = append(all, o)
 	}
 	return all, nil
@@ -146,47 +138,45 @@ func layerOf(m *export.Manifest, node int) int {
 	return m.PerNode.Layers[node]
 }
 
-// odometerOptions are the standard deviation of a node's Z, at least its level's, and a δ; 0 for its level's.
-type odometerOptions struct{ std, delta float64 }
-
-// newOdometer returns the odometer of a node of level p that runs c.
-func newOdometer(m *export.Manifest, p *export.Privacy, c strategy.Strategy, opts odometerOptions) (*Odometer, error) {
-	std, delta := opts.std, opts.delta
+// start fills in what follows from a manifest, a level, the standard deviation of a node's Z, at least its level's, and
+// a δ, 0 for its level's, for a node that runs c.
+func (o *Odometer) start(c strategy.Strategy) error {
+	m, p := o.manifest, o.privacy
 	if p == nil {
-		return nil, fmt.Errorf("%w: it was made without a privacy level", ErrOdometer)
+		return fmt.Errorf("%w: it was made without a privacy level", ErrOdometer)
 	}
-	std *= m.Part(p)
-	o := &Odometer{manifest: m, privacy: p, std: std, delta: delta, known: newKnownEpsilons()}
-	if delta == 0 && p.Delta != nil {
+	o.std *= m.Part(p)
+	o.known = map[any]float64{}
+	if o.delta == 0 && p.Delta != nil {
 		o.delta = *p.Delta
 	}
-	if err := o.checkDelta(); err != nil {
-		return nil, err
-	}
-	adjacency, err := accounting.ParseAdjacency(p.Adjacency)
+	err := o.checkDelta()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrExport, err)
+		return err
 	}
-	o.contribution = adjacency.Contribution(p.Clip)
+	if o.adjacency, err = accounting.ParseAdjacency(p.Adjacency); err != nil {
+		return fmt.Errorf("%w: %w", ErrExport, err)
+	}
+	o.contribution = o.adjacency.Contribution(p.Clip)
 	switch {
 	case m.Sampled() && !m.Binned():
 		o.multiplier = m.Sampling.NoiseMultiplier
-		if std > p.NoiseStd {
-			o.multiplier = math.Max(o.multiplier, rounding.Below(std/o.contribution))
+		if o.std > p.NoiseStd {
+			o.multiplier = math.Max(o.multiplier, rounding.Below(o.std/o.contribution))
 		}
-		return o, nil
+		return nil
 	case !m.Sampled():
-		if o.mu, err = accounting.MuFromNoise(std, rounding.SqrtUp(m.SensSquared), o.contribution); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrOdometer, err)
+		if o.mu, err = accounting.MuFromNoise(o.std, rounding.SqrtUp(m.SensSquared), o.contribution); err != nil {
+			return fmt.Errorf("%w: %w", ErrOdometer, err)
 		}
 		o.mu = math.Min(o.mu, p.Mu)
 	}
 	schema, err := m.Schema()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrExport, err)
+		return fmt.Errorf("%w: %w", ErrExport, err)
 	}
 	o.growth, err = strategy.NewGrowth(c, schema)
-	return o, err
+	return err
 }
 
 // checkDelta refuses a δ that is none, or that the export has no numbers for.
@@ -224,6 +214,8 @@ func (o *Odometer) After(t int) (Spent, error) {
 			s.Epsilon = &nothing
 		}
 		return s, nil
+	case sampled && !o.manifest.Binned() && o.delta == 0:
+		return s, fmt.Errorf("%w without a delta", ErrOdometer)
 	case o.manifest.Allocated():
 		return s, o.addBlocks(&s)
 	case sampled && !o.manifest.Binned():
@@ -277,17 +269,25 @@ func (o *Odometer) addKnownDraw(s *Spent, mu float64) error {
 	return nil
 }
 
+// remember returns what compute does, which it calls once for what is asked.
+func (o *Odometer) remember(what any, compute func() (float64, error)) (float64, error) {
+	if epsilon, known := o.known[what]; known {
+		return epsilon, nil
+	}
+	epsilon, err := compute()
+	if err == nil {
+		o.known[what] = epsilon
+	}
+	return epsilon, err
+}
+
 // roundsEpsilon returns the ε of so many rounds of Poisson sampling.
 func (o *Odometer) roundsEpsilon(count int) (float64, error) {
 	sampling := o.manifest.Sampling
-	adjacency, err := accounting.ParseAdjacency(o.privacy.Adjacency)
-	if err != nil {
-		return 0, err
-	}
 	if o.manifest.Truncated() {
-		return sampling.TruncatedEpsilon(adjacency, count, o.multiplier, o.delta)
+		return sampling.TruncatedEpsilon(o.adjacency, count, o.multiplier, o.delta)
 	}
-	d, err := pld.Compose(adjacency, pld.Rounds{Rounds: count, Mechanism: pld.Mechanism{
+	d, err := pld.Compose(o.adjacency, pld.Rounds{Rounds: count, Mechanism: pld.Mechanism{
 		Probability: sampling.Probability, NoiseMultiplier: o.multiplier}})
 	if err != nil {
 		return 0, err
@@ -299,18 +299,11 @@ func (o *Odometer) roundsEpsilon(count int) (float64, error) {
 // addRounds fills in ε of the rounds of Poisson sampling that a record can have been drawn for: those of the group
 // of step 0, which has the most.
 func (o *Odometer) addRounds(s *Spent) error {
-	if o.delta == 0 {
-		return fmt.Errorf("%w without a delta", ErrOdometer)
-	}
 	sampling, p := o.manifest.Sampling, o.privacy
 	count := (s.Steps + sampling.Groups - 1) / sampling.Groups
-	epsilon, known := o.known.rounds[count]
-	if !known {
-		var err error
-		if epsilon, err = o.roundsEpsilon(count); err != nil {
-			return err
-		}
-		o.known.rounds[count] = epsilon
+	epsilon, err := o.remember(count, func() (float64, error) { return o.roundsEpsilon(count) })
+	if err != nil {
+		return err
 	}
 	if s.By = ByRounds; o.delta == *p.Delta && epsilon >= *p.Epsilon {
 		epsilon = *p.Epsilon
@@ -325,22 +318,18 @@ func (o *Odometer) addRounds(s *Spent) error {
 // addBlocks fills in ε of the blocks of random allocation that have begun, as if they were over: a run that ends in the
 // middle of a block is the beginning of one that ends with it. A record's group is known, and the worst one counts.
 func (o *Odometer) addBlocks(s *Spent) error {
-	if o.delta == 0 {
-		return fmt.Errorf("%w without a delta", ErrOdometer)
-	}
 	p, worst := o.privacy, 0.0
 	for group := range min(o.manifest.Sampling.Groups, s.Steps) {
 		begun := o.blocksBegun(group, s.Steps)
-		epsilon, known := o.known.blocks[begun]
-		if !known {
+		epsilon, err := o.remember(begun, func() (float64, error) {
 			m, err := allocation.New(begun[:]...)
 			if err != nil {
-				return err
+				return 0, err
 			}
-			if epsilon, err = m.Epsilon(o.delta, o.multiplier); err != nil {
-				return err
-			}
-			o.known.blocks[begun] = epsilon
+			return m.Epsilon(o.delta, o.multiplier)
+		})
+		if err != nil {
+			return err
 		}
 		worst = math.Max(worst, epsilon)
 	}
@@ -374,7 +363,7 @@ func (o *Odometer) Within(limit Limit) (rows int, err error) {
 	}
 	if limit.Delta != 0 && limit.Delta != o.delta {
 		other := *o
-		other.delta, other.known = limit.Delta, newKnownEpsilons()
+		other.delta, other.known = limit.Delta, map[any]float64{}
 		if err := other.checkDelta(); err != nil {
 			return 0, err
 		}
@@ -469,7 +458,8 @@ func (s *Stream) Limit() Limit { return s.limit }
 // odometer returns the odometer of the stream, at the δ of its limit, if that has one. It is not kept: where T is
 // large it takes as much memory as C.
 func (s *Stream) odometer() (*Odometer, error) {
-	return newOdometer(s.manifest, s.privacy, s.strategy, odometerOptions{s.std, s.limit.Delta})
+	o := &Odometer{manifest: s.manifest, privacy: s.privacy, std: s.std, delta: s.limit.Delta}
+	return o, o.start(s.strategy)
 }
 
 // End returns the first row that does not come any more: T, or the row that would pass the node's budget.

@@ -29,8 +29,8 @@ func TestSpentUnderAllocation(t *testing.T) {
 			Probability: float64(groups*k) / steps, NoiseMultiplier: noise, Delta: delta, Epsilon: &plan}}
 		d := delta
 		p := &export.Privacy{Epsilon: &plan, Delta: &d, Clip: 1, Adjacency: "zero-out", NoiseStd: noise}
-		o, err := newOdometer(m, p, nil, odometerOptions{std: noise})
-		if err != nil {
+		o := &Odometer{manifest: m, privacy: p, std: noise}
+		if err := o.start(nil); err != nil {
 			t.Fatal(err)
 		}
 		before := 0.0

@@ -1,6 +1,7 @@
 package optim
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -76,12 +77,7 @@ const (
 // Minimize decreases f from x, which must be in the domain, and leaves the last and best iterate in x. The search for a
 // step is backtracking with quadratic interpolation, from step one; pairs with too little curvature are not stored.
 func Minimize(ctx context.Context, f Objective, x []float64, opts Options) Result {
-	if opts.Memory == 0 {
-		opts.Memory = 10
-	}
-	if opts.MaxIterations == 0 {
-		opts.MaxIterations = 2000
-	}
+	opts.Memory, opts.MaxIterations = cmp.Or(opts.Memory, 10), cmp.Or(opts.MaxIterations, 2000)
 	r := newRun(f, x, opts)
 	if math.IsNaN(r.value) || math.IsInf(r.value, 0) {
 		return r.result(Stalled)
@@ -157,10 +153,7 @@ func (r *run) advance() bool {
 func (r *run) search() bool {
 	step := 1.0
 	if r.pairs.empty() && r.opts.Precondition == nil { // an unscaled gradient: a tenth of x
-		step = math.Min(1, 0.1*floats.Norm(r.x, 2)/floats.Norm(r.direction, 2))
-		if step == 0 {
-			step = 1
-		}
+		step = cmp.Or(math.Min(1, 0.1*floats.Norm(r.x, 2)/floats.Norm(r.direction, 2)), 1)
 	}
 	for step > smallestStep {
 		copy(r.trial, r.x)

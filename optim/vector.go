@@ -16,18 +16,10 @@ func dot(x, y []float64) float64 {
 
 // addScaled adds alpha·x to y.
 func addScaled(y []float64, alpha float64, x []float64) {
-	if len(x) <= parallel.Part {
-		floats.AddScaled(y, alpha, x)
-		return
-	}
 	parallel.Chunks(len(x), func(_, from, to int) { floats.AddScaled(y[from:to], alpha, x[from:to]) })
 }
 
 // subTo writes x - y to dst.
 func subTo(dst, x, y []float64) {
-	if len(x) <= parallel.Part {
-		floats.SubTo(dst, x, y)
-		return
-	}
 	parallel.Chunks(len(x), func(_, from, to int) { floats.SubTo(dst[from:to], x[from:to], y[from:to]) })
 }

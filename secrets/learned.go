@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"mafalda/internal/parallel"
+	"mafalda/internal/lists"
 )
 
 // Learned returns what a coalition learns of every node: a proven bound of [M_A⁻¹]_vv, in the way of Worst, and +Inf of
@@ -90,26 +90,12 @@ func (n *Noise) parts(coalition []int) [][]int {
 // Exposed returns for every node the attacker who learns most of it, and how much, as Learned says, times the node's
 // weight. It costs as much as Worst, and has its errors.
 func (n *Noise) Exposed(ctx context.Context, attackers *Attackers) ([]Worst, error) {
-	if err := n.Check(); err != nil {
-		return nil, err
-	}
-	if attackers.nodes != len(n.Own) {
-		return nil, fmt.Errorf("noise of %d nodes against attackers of %d", len(n.Own), attackers.nodes)
-	}
-	threats := attackers.Threats()
-	learned := make([][]float64, len(threats)) // of the victims of each
-	p := newProver(n, attackers)
-	parallel.For(len(threats), func(i int) {
-		if ctx.Err() != nil {
-			return
-		}
-		all := p.exposed(threats[i].Attacker)
-		for _, v := range threats[i].Victims {
-			learned[i] = append(learned[i], attackers.weighed(v, all[v]))
-		}
+	threats, learned, err := provenOf(ctx, n, attackers, func(p *prover, t Threat) []float64 { // of the victims
+		all := p.exposed(t.Attacker)
+		return lists.Map(t.Victims, func(v int) float64 { return attackers.weighed(v, all[v]) })
 	})
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	if err != nil {
+		return nil, err
 	}
 	most := make([]Worst, len(n.Own))
 	for v := range most {

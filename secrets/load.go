@@ -20,7 +20,7 @@ func LoadGraph(path string, g *graph.Graph) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	number := numbers(g)
+	number := lists.Places(g.Labels())
 	for _, label := range loaded.Labels() {
 		if _, ok := number[label]; !ok {
 			return nil, fmt.Errorf("%s: the network has no node %q", path, label)
@@ -35,10 +35,6 @@ func LoadGraph(path string, g *graph.Graph) (*Graph, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
-}
-
-func numbers(g *graph.Graph) map[string]int {
-	return lists.Places(g.Labels())
 }
 
 // LoadAttackers reads coalitions from a text file: a coalition a line, labels of the network's graph g between commas
@@ -62,7 +58,7 @@ func LoadAttackers(path string, g *graph.Graph) (*Attackers, error) {
 }
 
 func readCoalitions(r io.Reader, g *graph.Graph) ([][]int, error) {
-	number := numbers(g)
+	number := lists.Places(g.Labels())
 	var all [][]int
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<24)

@@ -133,8 +133,8 @@ func TestWorstIsTheSameBothWays(t *testing.T) {
 		p.updates = nil
 		var want Worst
 		for _, threat := range attackers.Threats() {
-			if value, victim := p.threat(threat, 0); value > want.Value {
-				want = Worst{threat.Attacker, victim, value}
+			if got := p.threat(threat, 0); got.Value > want.Value {
+				want = got
 			}
 		}
 		if math.Abs(worst.Value/want.Value-1) > 1e-12 || worst.Victim != want.Victim {
@@ -176,7 +176,7 @@ func TestWithinWhatFactorsProve(t *testing.T) {
 		p.updates = nil
 		var limit float64
 		for _, threat := range single.Threats() {
-			value, _ := p.threat(threat, 0)
+			value := p.threat(threat, 0).Value
 			limit = math.Max(limit, value)
 		}
 		worst, err := noise.Worst(context.Background(), single)

@@ -34,30 +34,37 @@ func (n *Noise) Worst(ctx context.Context, attackers *Attackers) (Worst, error) 
 // that, what factors prove counts, too, where it is less. The two differ by rounding, so that the limit may be kept by
 // one only.
 func (n *Noise) Within(ctx context.Context, attackers *Attackers, limit float64) (Worst, error) {
+	_, proven, err := provenOf(ctx, n, attackers, func(p *prover, t Threat) Worst { return p.threat(t, limit) })
+	var worst Worst
+	for _, w := range proven {
+		if !(w.Value <= worst.Value) { // what is no number is no bound
+			worst = w
+		}
+	}
+	return worst, err
+}
+
+// provenOf returns the threats of attackers, and what is proven of each of them, side by side. It fails as Worst does.
+func provenOf[V any](ctx context.Context, n *Noise, attackers *Attackers, prove func(p *prover, t Threat) V) ([]Threat,
+	[]V, error) {
 	if err := n.Check(); err != nil {
-		return Worst{}, err
+		return nil, nil, err
 	}
 	if attackers.nodes != len(n.Own) {
-		return Worst{}, fmt.Errorf("noise of %d nodes against attackers of %d", len(n.Own), attackers.nodes)
+		return nil, nil, fmt.Errorf("noise of %d nodes against attackers of %d", len(n.Own), attackers.nodes)
 	}
 	threats := attackers.Threats()
-	values, victims := make([]float64, len(threats)), make([]int, len(threats))
+	proven := make([]V, len(threats))
 	p := newProver(n, attackers)
 	parallel.For(len(threats), func(i int) {
 		if ctx.Err() == nil {
-			values[i], victims[i] = p.threat(threats[i], limit)
+			proven[i] = prove(p, threats[i])
 		}
 	})
 	if ctx.Err() != nil {
-		return Worst{}, context.Cause(ctx)
+		return nil, nil, context.Cause(ctx)
 	}
-	var worst Worst
-	for i, v := range values {
-		if !(v <= worst.Value) { // what is no number is no bound
-			worst = Worst{threats[i].Attacker, victims[i], v}
-		}
-	}
-	return worst, nil
+	return threats, proven, nil
 }
 
 // prover proves what attackers learn of one noise: the faster way, or the one that comes to something.
@@ -87,13 +94,12 @@ func (p *prover) updated(coalition []int) (others []int, bounds []float64, ok bo
 	return p.updates.learned(coalition)
 }
 
-// threat returns the bound for one attacker, and the victim: by updates if that will do and is not above the limit.
-func (p *prover) threat(t Threat, limit float64) (value float64, victim int) {
+// threat returns the largest bound for one attacker: by updates if that will do and is not above the limit.
+func (p *prover) threat(t Threat, limit float64) Worst {
 	others, bounds, ok := p.updated(t.Attacker)
 	if ok {
-		value, victim = p.largest(t, others, bounds)
-		if value <= limit {
-			return value, victim
+		if worst := p.largest(t, others, bounds); worst.Value <= limit {
+			return worst
 		}
 	}
 	others, factored := p.factored(t.Attacker)
@@ -103,18 +109,18 @@ func (p *prover) threat(t Threat, limit float64) (value float64, victim int) {
 	return p.largest(t, others, factored)
 }
 
-// largest returns the largest bound of a victim by its weight, and who that is.
-func (p *prover) largest(t Threat, others []int, bounds []float64) (value float64, victim int) {
-	at := 0
+// largest returns the largest bound of a victim by its weight.
+func (p *prover) largest(t Threat, others []int, bounds []float64) Worst {
+	worst, at := Worst{Attacker: t.Attacker}, 0
 	for _, v := range t.Victims {
 		for others[at] != v {
 			at++
 		}
-		if bound := p.by.weighed(v, bounds[at]); !(bound <= value) {
-			value, victim = bound, v
+		if bound := p.by.weighed(v, bounds[at]); !(bound <= worst.Value) {
+			worst.Victim, worst.Value = v, bound
 		}
 	}
-	return value, victim
+	return worst
 }
 
 // weighed returns a bound times a node's weight, rounded up.

@@ -25,7 +25,7 @@ func TestBinsStudy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var runs []Kept
+	var runs []Result
 	for _, cell := range s.Cells() {
 		kept, err := s.Do(t.Context(), cell)
 		if err != nil || kept.Groups != b {

@@ -82,8 +82,8 @@ func TestEmptyBatchesTakeNoise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if quiet.Losses[0] != quiet.Final || quiet.Clipped != 0 {
-		t.Errorf("nobody takes part, and the loss goes from %v to %v", quiet.Losses[0], quiet.Final)
+	if quiet.Losses[0] != *quiet.Final || quiet.Clipped != 0 {
+		t.Errorf("nobody takes part, and the loss goes from %v to %v", quiet.Losses[0], *quiet.Final)
 	}
 	of := correlation(t, 15, Shared(strategy.Identity(12)), c.Schema)
 	noisy, err := Run(t.Context(), c, &Noise{Correlation: of, Multiplier: 1e-8}, 1) // over 1e-9 of the records

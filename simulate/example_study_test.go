@@ -29,7 +29,7 @@ func ExampleStudy() {
 		log.Fatal(err)
 	}
 	cells := s.Cells()
-	runs := make([]simulate.Kept, len(cells))
+	runs := make([]simulate.Result, len(cells))
 	for i, c := range cells {
 		if runs[i], err = s.Do(ctx, c); err != nil {
 			log.Fatal(err)

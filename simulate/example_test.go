@@ -46,7 +46,7 @@ func ExampleRun() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("loss in the last %d steps: %.2f\n", simulate.Window, r.Mean)
+		fmt.Printf("loss in the last %d steps: %.2f\n", simulate.Window, *r.Mean)
 	}
 	// Output:
 	// loss in the last 50 steps: 0.30

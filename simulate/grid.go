@@ -25,7 +25,7 @@ type Grid struct {
 }
 
 // NewGrid returns the grid of runs of these cells, which has as many.
-func NewGrid(cells []Cell, runs []Kept) *Grid {
+func NewGrid(cells []Cell, runs []Result) *Grid {
 	g := &Grid{runs: map[Cell]*Result{}}
 	for i, c := range cells {
 		if v := (Variant{c.Method, c.Export}); !slices.Contains(g.Methods, v) {
@@ -37,7 +37,7 @@ func NewGrid(cells []Cell, runs []Kept) *Grid {
 		if c.Sampling != "" {
 			g.Sampling = c.Sampling
 		}
-		g.runs[c] = runs[i].result()
+		g.runs[c] = &runs[i]
 	}
 	slices.Sort(g.Levels)
 	return g
@@ -144,8 +144,10 @@ func (g *Grid) bestBaseline(mu float64) (best Variant, found bool) {
 			continue
 		}
 		sum := Summarize(g.Runs(v, mu))
-		better := cmp.Or(sum.Diverged-least.Diverged, cmp.Compare(sum.Mean, least.Mean)) < 0
-		if sum.Diverged < sum.Runs && (!found || better) {
+		if sum.Diverged == sum.Seeds {
+			continue
+		}
+		if !found || cmp.Or(sum.Diverged-least.Diverged, cmp.Compare(*sum.Mean, *least.Mean)) < 0 {
 			best, least, found = v, sum, true
 		}
 	}

@@ -19,22 +19,16 @@ type NoiseError struct {
 
 // noiseError sums up the runs that have one; nil if none has.
 func noiseError(runs []*Result) *NoiseError {
-	var measured []float64
-	var predicted *float64
-	for _, r := range runs {
-		if r.NoiseError != nil {
-			measured = append(measured, *r.NoiseError)
-		}
-		if predicted == nil {
-			predicted = r.Predicted
-		}
-	}
+	measured := known(runs, func(r *Result) *float64 { return r.NoiseError })
 	if len(measured) == 0 {
 		return nil
 	}
 	mean, std := meanStd(measured)
-	return &NoiseError{Measured: mean, StdErr: finite(std / math.Sqrt(float64(len(measured)))), Predicted: predicted,
-		Runs: len(measured)}
+	e := &NoiseError{Measured: mean, StdErr: finite(std / math.Sqrt(float64(len(measured)))), Runs: len(measured)}
+	if predicted := known(runs, func(r *Result) *float64 { return r.Predicted }); len(predicted) > 0 {
+		e.Predicted = &predicted[0]
+	}
+	return e
 }
 
 // Deviation returns how many standard errors the measured error is from the predicted one; ok is false if that is not

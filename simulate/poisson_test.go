@@ -43,7 +43,7 @@ func TestPoissonStudy(t *testing.T) {
 		t.Fatalf("%v, %v, %v", s.Levels(), s.Cells(), err)
 	}
 	drawn := map[string]Row{}
-	var runs []Kept
+	var runs []Result
 	for _, cell := range s.Cells() {
 		kept, err := s.Do(t.Context(), cell)
 		if err != nil {

@@ -8,37 +8,23 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/factorize/baselines"
+	"mafalda/internal/lists"
 	"mafalda/simulated"
 )
 
 // Row sums up the runs of a method at a level. Numbers that do not exist are absent.
 type Row struct {
-	Method      string       `json:"method"`
-	Sampling    string       `json:"sampling,omitempty"`         // if batches are drawn in secret
-	Groups      int          `json:"groups,omitempty"`           // from so many groups, as many as the strategy has bands
-	Multiplier  float64      `json:"noise_multiplier,omitempty"` // of the noise for Epsilon
-	Mu          *float64     `json:"mu,omitempty"`
-	Epsilon     *float64     `json:"epsilon,omitempty"`
-	Seeds       int          `json:"seeds"`
-	Diverged    int          `json:"diverged,omitempty"`
-	Mean        *float64     `json:"mean_last50,omitempty"`
-	Std         *float64     `json:"std_last50,omitempty"`
-	Median      *float64     `json:"median_last50,omitempty"`
-	Least       *float64     `json:"least_last50,omitempty"`
-	Final       *float64     `json:"final,omitempty"`
-	Full        *float64     `json:"final_full_test,omitempty"`
-	Accuracy    *float64     `json:"accuracy,omitempty"` // of classifications, at the end, on all test records
-	Clipped     float64      `json:"clipped_fraction"`
+	Method     string   `json:"method"`
+	Sampling   string   `json:"sampling,omitempty"`         // if batches are drawn in secret
+	Groups     int      `json:"groups,omitempty"`           // from so many groups, as many as the strategy has bands
+	Multiplier float64  `json:"noise_multiplier,omitempty"` // of the noise for Epsilon
+	Mu         *float64 `json:"mu,omitempty"`
+	Epsilon    *float64 `json:"epsilon,omitempty"`
+	Summary
 	Excess      *Paired      `json:"above_none,omitempty"`  // what the noise costs
 	Improvement *Improvement `json:"improvement,omitempty"` // over the best method of others
 	NoiseError  *NoiseError  `json:"noise_error,omitempty"` // what the noise alone does to the models
 	Seconds     float64      `json:"seconds_per_run"`
-}
-
-// Paired is a difference of losses, run by run.
-type Paired struct {
-	Difference float64  `json:"difference"`
-	StdErr     *float64 `json:"standard_error,omitempty"`
 }
 
 // Improvement is how far the loss is below another method's loss.
@@ -46,22 +32,6 @@ type Improvement struct {
 	Over    string  `json:"over"`
 	Percent float64 `json:"percent"` // of its mean loss
 	Paired
-}
-
-func finite(v float64) *float64 {
-	if v-v != 0 {
-		return nil
-	}
-	return &v
-}
-
-// paired compares runs; nil if there are none of the same seed that both did not diverge.
-func paired(a, b []*Result) *Paired {
-	c := Compare(a, b)
-	if c.Runs == 0 {
-		return nil
-	}
-	return &Paired{c.Difference, finite(c.StdErr)}
 }
 
 // Rows sums up runs, level by level, with the ε of δ; runs without noise come first. It fails as accounting.Epsilon
@@ -86,7 +56,7 @@ func (g *Grid) Rows(delta float64) ([]Row, error) {
 			r := g.row(v, level)
 			r.Mu, r.Epsilon = mu, epsilon
 			if there {
-				r.Excess = paired(inPairs(g.bySeed(none, 0), runs))
+				r.Excess = Compare(inPairs(g.bySeed(none, 0), runs))
 			}
 			if compared && !slices.Contains(baselines.Names(), v.Method) {
 				r.Improvement = g.improvement(v, best, level)
@@ -108,26 +78,22 @@ func (g *Grid) privacy(level, delta float64) (mu, epsilon *float64, err error) {
 
 func (g *Grid) row(v Variant, level float64) Row {
 	runs := g.Runs(v, level)
-	sum := Summarize(runs)
-	var groups int
-	var multiplier float64
+	seconds, _ := meanStd(lists.Map(runs, func(r *Result) float64 { return r.Seconds }))
+	row := Row{Method: g.Name(v), Sampling: g.Sampling, Summary: Summarize(runs), NoiseError: noiseError(runs), Seconds: seconds}
 	if len(runs) > 0 { // the same for all
-		groups, multiplier = runs[0].Groups, runs[0].Multiplier
+		row.Groups, row.Multiplier = runs[0].Groups, runs[0].Multiplier
 	}
-	return Row{Method: g.Name(v), Sampling: g.Sampling, Groups: groups, Multiplier: multiplier, Seeds: sum.Runs,
-		Diverged: sum.Diverged, Mean: finite(sum.Mean), Std: finite(sum.Std), Median: finite(sum.Median),
-		Least: finite(sum.Least), Final: finite(sum.Final), Full: finite(sum.Full), Accuracy: finite(sum.Accuracy),
-		Clipped: sum.Clipped, NoiseError: noiseError(runs), Seconds: sum.Seconds}
+	return row
 }
 
 // improvement compares a method with another at a level; nil if no run can be compared.
 func (g *Grid) improvement(v, other Variant, mu float64) *Improvement {
 	mine, others := inPairs(g.bySeed(v, mu), g.bySeed(other, mu))
-	p := paired(mine, others)
+	p := Compare(mine, others)
 	if p == nil {
 		return nil
 	}
-	return &Improvement{g.Name(other), 100 * p.Difference / Summarize(others).Mean, *p}
+	return &Improvement{g.Name(other), 100 * p.Difference / *Summarize(others).Mean, *p}
 }
 
 // WriteRows writes a line of CSV a row, with a header and all digits.

@@ -2,30 +2,32 @@ package simulate
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"mafalda/internal/parallel"
 	"mafalda/participation"
 )
 
-// Result is a run. Losses and the accuracy are means over the nodes' models, on test data.
+// Result is a run, as plain data. Losses and the accuracy are means over the nodes' models, on test data. Numbers that a
+// diverged run does not have are nil.
 type Result struct {
-	Steps    []int     // after how many steps there is a loss
-	Losses   []float64 // on the first TestRows rows
-	Mean     float64   // of the losses of the last Window steps
-	Final    float64   // the last loss
-	Full     float64   // the final loss on all test rows
-	Accuracy *float64  // the final share of right answers on all test rows; nil where targets are no classes, and if it diverged
-	Clipped  float64   // share of the gradients that were clipped
-	Diverged int       // the first step whose loss is not finite, where the run ended: Mean, Final and Full are NaN; 0 if none
-	Seconds  float64
+	Steps    []int     `json:"steps"`                     // after how many steps there is a loss
+	Losses   []float64 `json:"losses"`                    // on the first TestRows rows
+	Mean     *float64  `json:"mean_last50,omitempty"`     // of the losses of the last Window steps
+	Final    *float64  `json:"final,omitempty"`           // the last loss
+	Full     *float64  `json:"final_full_test,omitempty"` // the final loss on all test rows
+	Accuracy *float64  `json:"accuracy,omitempty"`        // the final share of right answers on all test rows, of classifications
+	Clipped  float64   `json:"clipped_fraction"`          // of the gradients
+	Diverged int       `json:"diverged_at,omitempty"`     // the first step whose loss is not finite, where the run ended; 0 if none
+	Seconds  float64   `json:"seconds"`
 
-	Groups     int     // w that batches are drawn from, or b of participation.BinsSampling
-	Multiplier float64 // of the noise, where they are drawn in secret
+	Groups     int     `json:"groups,omitempty"`           // w that batches are drawn from, or b of participation.BinsSampling
+	Multiplier float64 `json:"noise_multiplier,omitempty"` // of the noise, where they are drawn in secret
 
-	NoiseError *float64 // measured: what the noise alone does to the models (see the package comment); nil without noise
-	Predicted  *float64 // what the Gram matrix says of that, in expectation; filled in by Study.Do
+	// NoiseError is measured: what the noise alone does to the models (see the package comment); nil without noise.
+	// Predicted is what the Gram matrix says of that, in expectation; Study.Do fills it in.
+	NoiseError *float64 `json:"noise_error,omitempty"`
+	Predicted  *float64 `json:"predicted_noise_error,omitempty"`
 }
 
 // Run trains once. A nil noise trains without noise. It fails for an invalid configuration (ErrData, or its workload's
@@ -113,7 +115,6 @@ func (t *trainer) finish() {
 	}
 	r.Clipped = float64(clipped) / float64(max(visits, 1))
 	if r.Diverged > 0 {
-		r.Mean, r.Final, r.Full = math.NaN(), math.NaN(), math.NaN()
 		return
 	}
 	last := r.Losses[max(len(r.Losses)-Window, 0):]
@@ -121,12 +122,12 @@ func (t *trainer) finish() {
 	for _, v := range last {
 		sum += v
 	}
-	r.Mean, r.Final = sum/float64(len(last)), last[len(last)-1]
-	if r.Full = t.loss(t.test); r.Full-r.Full != 0 {
-		r.Diverged, r.Mean, r.Final, r.Full = t.Schema.Steps(), math.NaN(), math.NaN(), math.NaN()
+	full := t.loss(t.test)
+	if full-full != 0 {
+		r.Diverged = t.Schema.Steps()
 		return
 	}
-	r.Accuracy = t.accuracy()
+	r.Mean, r.Final, r.Full, r.Accuracy = new(sum/float64(len(last))), &last[len(last)-1], &full, t.accuracy()
 }
 
 // accuracy returns the mean over the nodes of their models' shares of right answers on the test data; nil for regression.

@@ -233,7 +233,7 @@ func (s *Study) Cells() []Cell {
 }
 
 // Do computes a cell. It fails for a cell of another study, if its strategy cannot be made, and as Run does.
-func (s *Study) Do(ctx context.Context, c Cell) (Kept, error) {
+func (s *Study) Do(ctx context.Context, c Cell) (Result, error) {
 	config := s.config
 	var noise *Noise
 	var err error
@@ -243,14 +243,14 @@ func (s *Study) Do(ctx context.Context, c Cell) (Kept, error) {
 		config.Sampling, noise, err = s.drawn(ctx, c)
 	}
 	if err != nil {
-		return Kept{}, err
+		return Result{}, err
 	}
 	r, err := Run(ctx, config, noise, c.Seed)
 	if err != nil {
-		return Kept{}, err
+		return Result{}, err
 	}
 	if r.Predicted, err = s.predicted(ctx, noise); err != nil {
-		return Kept{}, fmt.Errorf("prediction for %s: %w", c.Method, err)
+		return Result{}, fmt.Errorf("prediction for %s: %w", c.Method, err)
 	}
-	return keep(r), nil
+	return *r, nil
 }

@@ -47,7 +47,7 @@ func rows(t *testing.T, n *graph.Network, c Config, o StudyOptions) map[Cell]Row
 		t.Fatal(err)
 	}
 	cells := s.Cells()
-	runs := make([]Kept, len(cells))
+	runs := make([]Result, len(cells))
 	for i, cell := range cells {
 		if runs[i], err = s.Do(t.Context(), cell); err != nil {
 			t.Fatal(err)
@@ -141,7 +141,7 @@ func TestCellsArePlainData(t *testing.T) {
 			if text, err = json.Marshal(mine); err != nil || (mine.Diverged > 0) != (cell.Mu == 1e-41) {
 				t.Errorf("%+v: diverged at %d, %v", cell, mine.Diverged, err)
 			}
-			var back Kept
+			var back Result
 			if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back, mine) {
 				t.Errorf("%+v came back as %+v, %v", mine, back, err)
 			}

@@ -56,25 +56,19 @@ type keptGrid struct {
 }
 
 type listedRun struct {
-	Method string  `json:"method"` // for an export its folder, and the start of the digest of its files
-	Mu     float64 `json:"mu,omitempty"`
-	Seed   uint64  `json:"seed"`
-
-	Sampling string  `json:"sampling,omitempty"`
-	Epsilon  float64 `json:"epsilon,omitempty"`
-	Kept
+	Cell // with the method of an export as its folder and the start of the digest of its files, and no Export
+	Result
 }
 
 // Files makes the summaries of all runs in a folder, other methods, levels and seeds included: runs.json and
 // simulate.csv.
-func (s *Study) Files(entries []study.Entry[Cell, Kept]) ([]study.File, error) {
+func (s *Study) Files(entries []study.Entry[Cell, Result]) ([]study.File, error) {
 	kept := keptGrid{Mark: simulated.Noise(), Version: version.String(), Settings: s.Spec().Inputs}
 	for _, e := range s.sorted(entries) {
-		run := listedRun{e.Cell.Method, e.Cell.Mu, e.Cell.Seed, e.Cell.Sampling, e.Cell.Epsilon, e.Result}
-		if e.Cell.Export != "" {
-			run.Method += "#" + e.Cell.Export[:min(16, len(e.Cell.Export))]
+		if digest := e.Cell.Export; digest != "" {
+			e.Cell.Method, e.Cell.Export = e.Cell.Method+"#"+digest[:min(16, len(digest))], ""
 		}
-		kept.Runs = append(kept.Runs, run)
+		kept.Runs = append(kept.Runs, listedRun{e.Cell, e.Result})
 	}
 	rows, err := s.Grid(entries).Rows(s.options.Delta)
 	if err != nil {
@@ -87,9 +81,9 @@ func (s *Study) Files(entries []study.Entry[Cell, Kept]) ([]study.File, error) {
 }
 
 // Grid returns all runs in a folder: methods of this study first.
-func (s *Study) Grid(entries []study.Entry[Cell, Kept]) *Grid {
+func (s *Study) Grid(entries []study.Entry[Cell, Result]) *Grid {
 	var cells []Cell
-	var runs []Kept
+	var runs []Result
 	for _, e := range s.sorted(entries) {
 		cells, runs = append(cells, e.Cell), append(runs, e.Result)
 	}
@@ -97,7 +91,7 @@ func (s *Study) Grid(entries []study.Entry[Cell, Kept]) *Grid {
 }
 
 // sorted returns the runs of a folder in the order of methods (this study's first), levels and seeds.
-func (s *Study) sorted(entries []study.Entry[Cell, Kept]) []study.Entry[Cell, Kept] {
+func (s *Study) sorted(entries []study.Entry[Cell, Result]) []study.Entry[Cell, Result] {
 	names := MethodNames()
 	place := func(c Cell) int {
 		if at := s.methodOf(c); at >= 0 {
@@ -108,7 +102,7 @@ func (s *Study) sorted(entries []study.Entry[Cell, Kept]) []study.Entry[Cell, Ke
 		}
 		return len(s.methods) + len(names)
 	}
-	return slices.SortedFunc(slices.Values(entries), func(a, b study.Entry[Cell, Kept]) int {
+	return slices.SortedFunc(slices.Values(entries), func(a, b study.Entry[Cell, Result]) int {
 		x, y := a.Cell, b.Cell
 		return cmp.Or(place(x)-place(y), cmp.Compare(x.Method, y.Method), cmp.Compare(x.Export, y.Export),
 			cmp.Compare(x.level(), y.level()), cmp.Compare(x.Seed, y.Seed))

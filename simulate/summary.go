@@ -3,75 +3,88 @@ package simulate
 import (
 	"math"
 	"slices"
+
+	"mafalda/internal/lists"
 )
 
-// A Summary is of runs that differ in their seeds only. Runs that diverged are counted and left out of the numbers.
+// A Summary is of runs that differ in their seeds only. Runs that diverged are counted and left out of the numbers, which
+// are nil where there are none.
 type Summary struct {
-	Runs     int
-	Diverged int
-	Mean     float64 // of Result.Mean; NaN if all runs diverged, as are Median, Least, Final and Full
-	Std      float64 // of Result.Mean between runs; NaN for less than two
-	Median   float64 // of Result.Mean: a few test records far from all others make the mean a matter of the split
-	Least    float64 // Result.Mean of the best run
-	Final    float64
-	Full     float64
-	Accuracy float64 // NaN for regression, too
-	Clipped  float64
-	Seconds  float64 // a run
+	Seeds    int      `json:"seeds"`
+	Diverged int      `json:"diverged,omitempty"`
+	Mean     *float64 `json:"mean_last50,omitempty"`   // of Result.Mean
+	Std      *float64 `json:"std_last50,omitempty"`    // of Result.Mean between runs
+	Median   *float64 `json:"median_last50,omitempty"` // of Result.Mean: a few test records far from all others make the mean a matter of the split
+	Least    *float64 `json:"least_last50,omitempty"`  // Result.Mean of the best run
+	Final    *float64 `json:"final,omitempty"`
+	Full     *float64 `json:"final_full_test,omitempty"`
+	Accuracy *float64 `json:"accuracy,omitempty"` // of classifications, at the end, on all test records
+	Clipped  float64  `json:"clipped_fraction"`
 }
 
 // Summarize returns the summary of runs.
 func Summarize(runs []*Result) Summary {
-	s := Summary{Runs: len(runs)}
-	var means, finals, fulls, accuracies, clipped, seconds []float64
-	for _, r := range runs {
-		clipped, seconds = append(clipped, r.Clipped), append(seconds, r.Seconds)
-		if r.Diverged > 0 {
-			s.Diverged++
-			continue
-		}
-		means, finals, fulls = append(means, r.Mean), append(finals, r.Final), append(fulls, r.Full)
-		if r.Accuracy != nil {
-			accuracies = append(accuracies, *r.Accuracy)
-		}
+	mean := func(of func(r *Result) *float64) *float64 {
+		value, _ := meanStd(known(runs, of))
+		return finite(value)
 	}
-	s.Mean, s.Std = meanStd(means)
-	s.Median = median(means)
-	if s.Least = math.NaN(); len(means) > 0 {
-		s.Least = slices.Min(means)
+	means := known(runs, func(r *Result) *float64 { return r.Mean })
+	average, std := meanStd(means)
+	s := Summary{Seeds: len(runs), Diverged: len(runs) - len(means), Mean: finite(average), Std: finite(std),
+		Median:   finite(median(means)),
+		Final:    mean(func(r *Result) *float64 { return r.Final }),
+		Full:     mean(func(r *Result) *float64 { return r.Full }),
+		Accuracy: mean(func(r *Result) *float64 { return r.Accuracy })}
+	if len(means) > 0 {
+		s.Least = new(slices.Min(means))
 	}
-	s.Final, _ = meanStd(finals)
-	s.Full, _ = meanStd(fulls)
-	s.Accuracy, _ = meanStd(accuracies)
-	s.Clipped, _ = meanStd(clipped)
-	s.Seconds, _ = meanStd(seconds)
+	s.Clipped, _ = meanStd(lists.Map(runs, func(r *Result) float64 { return r.Clipped }))
 	return s
 }
 
-// A Comparison is of two methods over the same seeds: b's loss less a's in the last steps, run by run.
-type Comparison struct {
-	Runs       int     // seeds for which neither diverged
-	Difference float64 // mean of b - a; NaN without runs
-	StdErr     float64 // of it; NaN for less than two runs
+// known returns a number of all runs that have it.
+func known(runs []*Result, of func(r *Result) *float64) []float64 {
+	var values []float64
+	for _, r := range runs {
+		if v := of(r); v != nil {
+			values = append(values, *v)
+		}
+	}
+	return values
 }
 
-// Compare compares runs of a and b, of which those with the same index have the same seed. It panics if there are not as
-// many of both.
-func Compare(a, b []*Result) Comparison {
+// Paired is a difference of losses over the same seeds: b's loss less a's in the last steps, run by run.
+type Paired struct {
+	Runs       int      `json:"-"` // seeds for which neither diverged
+	Difference float64  `json:"difference"`
+	StdErr     *float64 `json:"standard_error,omitempty"`
+}
+
+// Compare compares runs of a and b, of which those with the same index have the same seed; nil if there are none of which
+// neither diverged. It panics if there are not as many of both.
+func Compare(a, b []*Result) *Paired {
 	if len(a) != len(b) {
 		panic("simulate: runs cannot be paired")
 	}
 	var differences []float64
 	for i := range a {
-		if a[i].Diverged == 0 && b[i].Diverged == 0 {
-			differences = append(differences, b[i].Mean-a[i].Mean)
+		if a[i].Mean != nil && b[i].Mean != nil {
+			differences = append(differences, *b[i].Mean-*a[i].Mean)
 		}
 	}
-	c := Comparison{Runs: len(differences)}
-	var std float64
-	c.Difference, std = meanStd(differences)
-	c.StdErr = std / math.Sqrt(float64(c.Runs))
-	return c
+	if differences == nil {
+		return nil
+	}
+	difference, std := meanStd(differences)
+	return &Paired{len(differences), difference, finite(std / math.Sqrt(float64(len(differences))))}
+}
+
+// finite returns nil for what is no finite number.
+func finite(v float64) *float64 {
+	if v-v != 0 {
+		return nil
+	}
+	return &v
 }
 
 // meanStd returns mean and sample standard deviation, NaN where there is none.

@@ -313,7 +313,7 @@ func TestNoiseOfOtherKindsIsAsPredicted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var runs []Kept
+		var runs []Result
 		for _, cell := range s.Cells() {
 			r, err := s.Do(t.Context(), cell)
 			if err != nil {

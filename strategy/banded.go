@@ -2,6 +2,9 @@ package strategy
 
 import (
 	"fmt"
+	"slices"
+
+	"mafalda/internal/lists"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -25,11 +28,7 @@ func NewBanded(c mat.Matrix, bands int) (*Banded, error) {
 	}
 	b := &Banded{steps: d.Steps(), bands: bands}
 	for lag := range bands {
-		diagonal := make([]float64, b.steps-lag)
-		for s := range diagonal {
-			diagonal[s] = d.c.At(s+lag, s)
-		}
-		b.diagonals = append(b.diagonals, diagonal)
+		b.diagonals = append(b.diagonals, lists.Make(b.steps-lag, func(s int) float64 { return d.c.At(s+lag, s) }))
 	}
 	for t := range b.steps {
 		for s := 0; s+bands <= t; s++ {
@@ -52,11 +51,7 @@ func (b *Banded) Bands() int { return b.bands }
 
 // Diagonals returns a copy of the bands: Diagonals()[d][s] = C[s+d, s].
 func (b *Banded) Diagonals() [][]float64 {
-	copies := make([][]float64, len(b.diagonals))
-	for i, d := range b.diagonals {
-		copies[i] = append([]float64(nil), d...)
-	}
-	return copies
+	return lists.Map(b.diagonals, slices.Clone[[]float64])
 }
 
 // NewBandedFromDiagonals is the inverse of Diagonals: w diagonals of T, T-1, ... numbers, which are copied.

@@ -1,6 +1,10 @@
 package strategy
 
-import "gonum.org/v1/gonum/mat"
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
 
 // Identity is DP-D-SGD with T steps: independent noise, C = I.
 type Identity int
@@ -56,32 +60,20 @@ func (AntiPGD) Name() string { return "antipgd" }
 // Steps returns T.
 func (a AntiPGD) Steps() int { return int(a) }
 
-// StrategyTo writes the lower triangle of ones to dst.
-func (a AntiPGD) StrategyTo(dst *mat.TriDense) {
-	resizeLower(dst, int(a))
-	for t := range int(a) {
-		for s := range t + 1 {
-			dst.SetTri(t, s, 1)
-		}
-	}
+// inverse returns the same C by the coefficients of C⁻¹.
+func (a AntiPGD) inverse() *BandedInverse {
+	return &BandedInverse{int(a), []float64{1, -1}[:min(2, int(a))]}
 }
 
+// StrategyTo writes the lower triangle of ones to dst.
+func (a AntiPGD) StrategyTo(dst *mat.TriDense) { a.inverse().StrategyTo(dst) }
+
 // NoisingTo writes the bidiagonal difference matrix to dst.
-func (a AntiPGD) NoisingTo(dst *mat.TriDense) error {
-	Identity(a).StrategyTo(dst)
-	for t := 1; t < int(a); t++ {
-		dst.SetTri(t, t-1, -1)
-	}
-	return nil
-}
+func (a AntiPGD) NoisingTo(dst *mat.TriDense) error { return a.inverse().NoisingTo(dst) }
 
 // Scaled returns by·C as a Toeplitz strategy.
 func (a AntiPGD) Scaled(by float64) Strategy {
-	c := make([]float64, a)
-	for i := range c {
-		c[i] = by
-	}
-	return &Toeplitz{steps: int(a), c: c}
+	return &Toeplitz{steps: int(a), c: slices.Repeat([]float64{by}, int(a))}
 }
 
 // NodeCost returns one row: the noise of the step before.
@@ -91,20 +83,10 @@ func (a AntiPGD) NodeCost() NodeCost { return NodeCost{1, 2} }
 func (a AntiPGD) Filter() (Filter, error) { return moving{[]float64{1, -1}}, nil }
 
 // Parameters returns the parameters of the banded inverse with coefficients 1 and -1.
-func (a AntiPGD) Parameters() Parameters {
-	return (&BandedInverse{int(a), []float64{1, -1}[:min(2, int(a))]}).Parameters()
-}
+func (a AntiPGD) Parameters() Parameters { return a.inverse().Parameters() }
 
 // Series returns T ones.
-func (a AntiPGD) Series() []float64 {
-	c := make([]float64, a)
-	for i := range c {
-		c[i] = 1
-	}
-	return c
-}
+func (a AntiPGD) Series() []float64 { return slices.Repeat([]float64{1}, int(a)) }
 
 // InverseSeries returns 1, -1, 0, 0, ...
-func (a AntiPGD) InverseSeries() []float64 {
-	return append([]float64{1, -1}, make([]float64, int(a))...)[:a]
-}
+func (a AntiPGD) InverseSeries() []float64 { return a.inverse().InverseSeries() }

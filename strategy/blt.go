@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/lists"
 	"mafalda/internal/rows"
 	"mafalda/internal/series"
 )
@@ -78,11 +79,9 @@ func (b *BLT) NodeCost() NodeCost {
 func (b *BLT) Filter() (Filter, error) { return b.rational(), nil }
 
 func (b *BLT) rational() rational {
-	sections := make([]rows.Section, len(b.sections))
-	for i, s := range b.sections {
-		sections[i] = rows.Section{P: s.P, Q: s.Q, A: s.A, B: s.B, Poles: s.poles()}
-	}
-	return rational{rows.NewCascade(1/b.scale, sections)}
+	return rational{rows.NewCascade(1/b.scale, lists.Map(b.sections, func(s Section) rows.Section {
+		return rows.Section{P: s.P, Q: s.Q, A: s.A, B: s.B, Poles: s.poles()}
+	}))}
 }
 
 // Parameters returns the sections and, unless poles coincide, the buffers.
@@ -107,11 +106,9 @@ func (b *BLT) Parameters() Parameters {
 }
 
 func buildBLT(p Parameters, steps int) (*BLT, error) {
-	var sections []Section
-	for _, x := range p.Sections {
-		sections = append(sections, Section{P: x[0], Q: x[1], A: x[2], B: x[3]})
-	}
-	return NewBLT(steps, p.Scale, sections)
+	return NewBLT(steps, p.Scale, lists.Map(p.Sections, func(x [4]float64) Section {
+		return Section{P: x[0], Q: x[1], A: x[2], B: x[3]}
+	}))
 }
 
 // Series returns the T coefficients.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"mafalda/internal/lists"
 	"mafalda/internal/rows"
 	"mafalda/participation"
 )
@@ -32,11 +33,7 @@ func (p Polynomial) Scales(steps int) []float64 {
 	if p == nil {
 		return nil
 	}
-	d := make([]float64, steps)
-	for t := range d {
-		d[t] = 1 / p.At(t, steps)
-	}
-	return d
+	return lists.Make(steps, func(t int) float64 { return 1 / p.At(t, steps) })
 }
 
 // ColumnsSum returns an upper bound of sens² of C[t,s] = c_(t-s)·d_s under cyclic participation with T ≤ kb, and the

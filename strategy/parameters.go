@@ -1,6 +1,10 @@
 package strategy
 
-import "fmt"
+import (
+	"fmt"
+
+	"mafalda/internal/lists"
+)
 
 // Parameters say which strategy of its class one is, in plain data, where that takes fewer than T² numbers: what a
 // node needs to make C again.
@@ -48,11 +52,7 @@ func classEntry[S Strategy](build func(p Parameters, steps int) (S, error)) clas
 
 // Classes returns the names of the classes.
 func Classes() []string {
-	var names []string
-	for _, c := range classes() {
-		names = append(names, c.name)
-	}
-	return names
+	return lists.Map(classes(), func(c class) string { return c.name })
 }
 
 // Build makes the strategy that the parameters describe; nil for dense, which has none. It fails for an unknown class,

@@ -36,7 +36,7 @@ func Sensitivity(c Strategy, schema participation.Schema) (participation.Sensiti
 // Normalize returns c divided by its sensitivity: sens² of the result, rounded up, is at most 1, and less by rounding
 // only.
 func Normalize(c Strategy, schema participation.Schema) (Strategy, error) {
-	for {
+	for margin := 0x1p-53; ; {
 		sens, err := Sensitivity(c, schema)
 		if err != nil {
 			return nil, err
@@ -48,8 +48,9 @@ func Normalize(c Strategy, schema participation.Schema) (Strategy, error) {
 			return c, nil
 		}
 		scale := 1 / math.Sqrt(sens.Squared)
-		if math.Abs(sens.Squared-1) < 1e-12 { // only rounding is left: step over it
-			scale = 1 - 0x1p-52
+		if math.Abs(sens.Squared-1) < 1e-12 { // only rounding is left: step over it, further each time
+			margin *= 2
+			scale = 1 - margin
 		}
 		c = c.Scaled(scale)
 	}

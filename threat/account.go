@@ -7,13 +7,9 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
-	"mafalda/internal/gemm"
-	"mafalda/internal/lists"
 	"mafalda/strategy"
 )
 
@@ -56,10 +52,12 @@ func Account(ctx context.Context, s Scenario, visit func(Exposure) error) error 
 	switch {
 	case s.Attacker.Trust == LDP && s.Algorithm.SharesNoise():
 		return s.alone(visit)
-	case s.Algorithm.dense != nil && s.Algorithm.training != nil && s.Attacker.Trust == PNDP:
-		return s.directTrained(ctx, visit)
-	case s.Algorithm.dense != nil:
+	case s.Algorithm.dense != nil && s.Attacker.Trust == PNDP:
 		return s.direct(ctx, visit)
+	case s.Algorithm.space != nil:
+		return s.publicShared(ctx, visit)
+	case s.Algorithm.dense != nil: // every node's own noise is all there is
+		return s.alone(visit)
 	}
 	sys, err := s.build()
 	if err != nil {
@@ -96,102 +94,12 @@ func (a Algorithm) fits(steps int) error {
 	return nil
 }
 
-// MaxDirect is the largest pT of the direct method: 200 MB and some minutes.
-const MaxDirect = 5000
-
-// ErrTooLarge is returned for views beyond MaxDirect.
-var ErrTooLarge = errors.New("view is too large for a dense strategy: use a structured one")
-
-// direct works with the covariance of everything the attacker sees: with responses h_j of what is seen to messages j
-// rounds earlier, noise B = h(C⁻¹ ⊗ I), M = hᵀ(BBᵀ)⁻¹h.
-func (s Scenario) direct(ctx context.Context, visit func(Exposure) error) error {
-	switch {
-	case s.Attacker.Trust != PNDP && s.Algorithm.space != nil:
-		return s.publicShared(ctx, visit)
-	case s.Attacker.Trust != PNDP: // all messages: every node's own noise is all there is
-		return s.public(visit)
-	}
-	steps, p := s.steps(), s.pieces()
-	if p.h == nil {
-		return nothing(p.victims, steps, visit)
-	}
-	if s.Algorithm.tooWide() {
-		return ErrUnclear
-	}
-	seen, _ := p.h.Dims()
-	size := seen * steps
-	if size > MaxDirect {
-		return fmt.Errorf("%w (%d messages in %d steps make %d, more than %d)", ErrTooLarge, seen, steps, size,
-			MaxDirect)
-	}
-	responses := p.impulses(steps)
-	chol, err := s.seenNoise(ctx, p.nodes, responses, size)
-	if err != nil {
-		return err
-	}
-	column := lists.Places(p.nodes)
-	for _, victim := range p.victims {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		h := toeplitz(responses, column[victim], steps)
-		var solved mat.Dense
-		if err := chol.SolveTo(&solved, h); err != nil {
-			return ErrUnclear
-		}
-		if err := visit(Exposure{Victim: victim, M: symmetric(mul(h.T(), &solved))}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// seenNoise returns the factor of BBᵀ, the covariance of the noise in all that is seen: size numbers.
-func (s Scenario) seenNoise(ctx context.Context, nodes []int, responses []*mat.Dense,
-	size int) (*dense.Cholesky, error) {
-	covariance := blas64.Symmetric{N: size, Stride: size, Data: make([]float64, size*size), Uplo: blas.Upper}
-	for i, v := range nodes {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		z, err := noisingOf(s.Algorithm.dense(v))
-		if err != nil {
-			return nil, err
-		}
-		b := mul(toeplitz(responses, i, s.steps()), z)
-		variance := 1.0
-		if n := s.Algorithm.space; n != nil {
-			own := n.noise.Own[v] / s.Algorithm.part(v)
-			variance = own * own
-		}
-		gemm.Syrk(blas.NoTrans, variance, b.RawMatrix(), 1, covariance)
-	}
-	if err := s.addPairs(ctx, nodes, responses, covariance); err != nil {
-		return nil, err
-	}
-	var chol dense.Cholesky
-	if !chol.Factorize(mat.NewSymDense(size, covariance.Data)) {
-		return nil, ErrUnclear
-	}
-	return &chol, nil
-}
-
-// public is the view of all messages under noise that every node correlates for itself: M = CᵀC.
-func (s Scenario) public(visit func(Exposure) error) error {
+// alone is the view of all messages and of all noise but a node's own.
+func (s Scenario) alone(visit func(Exposure) error) error {
 	for v := range s.nodes() {
 		if slices.Contains(s.Attacker.Nodes, v) {
 			continue
 		}
-		if err := visit(Exposure{Victim: v, M: strategy.GramOf(s.Algorithm.dense(v))}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// alone is the view of all messages and of all noise but a node's own.
-func (s Scenario) alone(visit func(Exposure) error) error {
-	for v := range s.nodes() {
 		m, err := s.Algorithm.LocalMatrix(v, s.steps())
 		if err != nil {
 			return err
@@ -201,45 +109,6 @@ func (s Scenario) alone(visit func(Exposure) error) error {
 		}
 	}
 	return nil
-}
-
-// nothing is the view of an attacker that sees nothing.
-func nothing(victims []int, steps int, visit func(Exposure) error) error {
-	for _, v := range victims {
-		if err := visit(Exposure{Victim: v, M: mat.NewSymDense(steps, nil)}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// impulses returns the responses of what is seen, seen×nodes, to messages 0, 1, ... rounds earlier.
-func (p *pieces) impulses(steps int) []*mat.Dense {
-	out := []*mat.Dense{p.h}
-	if p.g == nil {
-		return out
-	}
-	after := p.g // state×nodes
-	loop := mul(p.g, p.j)
-	for range steps - 1 {
-		out = append(out, mul(mul(p.h, p.j), after))
-		after = mul(loop, after)
-	}
-	return out
-}
-
-// toeplitz returns what the attacker sees of one node's messages: (step, message)×steps.
-func toeplitz(responses []*mat.Dense, node, steps int) *mat.Dense {
-	seen, _ := responses[0].Dims()
-	h := mat.NewDense(seen*steps, steps, nil)
-	for t := range steps {
-		for s := max(0, t-len(responses)+1); s <= t; s++ {
-			for o := range seen {
-				h.Set(t*seen+o, s, responses[t-s].At(o, node))
-			}
-		}
-	}
-	return h
 }
 
 // LocalMatrix returns the T×T matrix of local DP, which stands for what is learned of a node whatever the attacker

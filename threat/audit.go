@@ -302,7 +302,7 @@ func (s Scenario) auditable(ctx context.Context, opts AuditOptions) (*protocol, 
 	if err != nil {
 		return nil, err
 	}
-	if err := p.run(ctx, nobody{}); err != nil { // to count
+	if err := p.run(ctx, oneRun()); err != nil { // to count
 		return nil, err
 	}
 	rows := len(p.rows)

@@ -165,7 +165,7 @@ func TestAuditStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.run(ctx, nobody{}); !errors.Is(err, context.Canceled) {
+	if err := p.run(ctx, oneRun()); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

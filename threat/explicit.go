@@ -126,21 +126,10 @@ func (v *View) directions(victim int) (Exposure, *mat.Dense, error) {
 			turned.Set(i, j, row[j]/s)
 		}
 	}
-	if slices.Contains(v.victimsKnown(), victim) || mat.Norm(rest, math.Inf(1)) > 1e-7 {
+	if slices.Contains(v.Known, victim) || mat.Norm(rest, math.Inf(1)) > 1e-7 {
 		return Exposure{Victim: victim, Infinite: true}, nil, nil
 	}
 	m := mat.NewSymDense(v.Steps, nil)
 	dense.SymOuterK(m, 1, scaled.T())
 	return Exposure{Victim: victim, M: m}, mul(&u, turned), nil
-}
-
-// victimsKnown lists the nodes whose gradients are known.
-func (v *View) victimsKnown() []int {
-	var nodes []int
-	for _, column := range v.Known {
-		if !slices.Contains(nodes, column%v.Nodes) {
-			nodes = append(nodes, column%v.Nodes)
-		}
-	}
-	return nodes
 }

@@ -99,7 +99,7 @@ func (h *hidden) look() error {
 		}
 		step, known := matrices[key]
 		if !known {
-			if step, err = h.exchange(exchanges); err != nil {
+			if step, h.nodes, err = reaction.Look(s.nodes(), exchanges, s.Attacker.Nodes, s.Attacker.SecureSummation); err != nil {
 				return err
 			}
 			matrices[key] = step
@@ -121,56 +121,12 @@ func (h *hidden) look() error {
 	return nil
 }
 
-// exchange returns the matrices of a step with these rounds of gossip, each on its network.
-func (h *hidden) exchange(networks []*graph.CSR) (reaction.Step, error) {
-	view := reaction.View{Sums: h.scenario.Attacker.SecureSummation}
-	var all reaction.Step
-	for _, w := range networks {
-		one, nodes, err := reaction.Look(w, h.scenario.Attacker.Nodes, view)
-		if err != nil {
-			return all, err
-		}
-		h.nodes = nodes
-		switch {
-		case all.Mix == nil:
-			all = one
-			continue
-		case one.Seen != nil:
-			one.Seen = mul(one.Seen, all.Mix)
-		}
-		switch {
-		case all.Seen == nil:
-			all.Seen = one.Seen
-		case one.Seen != nil:
-			var both mat.Dense
-			both.Stack(all.Seen, one.Seen)
-			all.Seen = &both
-		}
-		all.Mix = mul(one.Mix, all.Mix)
-	}
-	if all.Mix != nil {
-		return all, nil
-	}
-	if h.nodes == nil {
-		for v := range h.scenario.nodes() {
-			if !slices.Contains(h.scenario.Attacker.Nodes, v) {
-				h.nodes = append(h.nodes, v)
-			}
-		}
-	}
-	all.Mix = zeros(len(h.nodes), len(h.nodes)) // nothing is sent: models stay
-	for i := range h.nodes {
-		all.Mix.Set(i, i, 1)
-	}
-	return all, nil
-}
-
 // localize lowers local DP of nodes by what never reaches an attacker: the noise of the last steps, as many as a message
 // takes, and of independent noise the part that W and what is seen forget.
 func (h *hidden) localize(ctx context.Context) error {
 	schema := h.scenario.Schema
 	if h.strategy == nil {
-		b, err := reaction.All(ctx, h.system, schema, nil, reaction.Options{})
+		b, err := reaction.All(ctx, h.system, schema, nil)
 		if err != nil {
 			return err
 		}
@@ -276,7 +232,7 @@ func (h *hidden) all(ctx context.Context, r Reaction) (squared []float64, why st
 				return nil, "", err
 			}
 		}
-		b, err := reaction.All(ctx, system, h.scenario.Schema, answers, reaction.Options{})
+		b, err := reaction.All(ctx, system, h.scenario.Schema, answers)
 		if err != nil {
 			return nil, "", err
 		}
@@ -320,12 +276,12 @@ func (h *hidden) victims(answers reaction.Reaction) (victims, error) {
 
 // refine returns the bound for one node of the network by one look. A bound of at most enough need not be the best one.
 func (v victims) refine(ctx context.Context, node, look int, enough float64) (*reaction.Result, error) {
-	return v.Bound(ctx, v.of(node), look, reaction.Options{Enough: enough})
+	return v.Bound(ctx, v.of(node), look, enough)
 }
 
 // attack puts the attack on a node of the network to a result of refine.
 func (v victims) attack(ctx context.Context, node int, r *reaction.Result) error {
-	return v.Attack(ctx, v.of(node), r, reaction.Options{})
+	return v.Attack(ctx, v.of(node), r)
 }
 
 // of returns a node of the network as a victim.

@@ -19,10 +19,8 @@ func (s Scenario) Needs() float64 {
 	side := math.Min(float64(runtime.GOMAXPROCS(0)), nodes)
 	floats := 1.8e7 + steps*steps*(6+side) + 3*pattern*pattern*side
 	switch t := a.Training(); {
-	case a.dense != nil && a.training != nil:
-		floats += 4*math.Pow(math.Min(2*nodes*steps*t.rounds(), MaxDirect), 2) + MaxDirect*steps*3 + 6*nodes*steps
 	case a.dense != nil:
-		floats += 3 * math.Pow(math.Min(nodes*steps, MaxDirect), 2)
+		floats += 4*math.Pow(math.Min(2*nodes*steps*t.rounds(), MaxDirect), 2) + MaxDirect*steps*3 + 6*nodes*steps
 	case a.training != nil:
 		c := &course{spec: t.Spec}
 		state := nodes * float64(c.layout(a.filter).size)

@@ -50,7 +50,7 @@ func TestStatisticOfMessagesReachesTheView(t *testing.T) {
 
 func TestProven(t *testing.T) {
 	s, victim := middle(t)
-	smooth, none := reaction.Class{Rho: 1, Kappa: 0.5}, reaction.NoReaction()
+	smooth, none := reaction.Class{Rho: 1, Kappa: 0.5}, reaction.Class{Rho: 1}
 	for name, tc := range map[string]struct {
 		class *reaction.Class
 		bound float64

@@ -3,7 +3,6 @@ package threat
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -31,6 +30,18 @@ const (
 	StronglyConvex Kind = "strongly-convex"
 	Lipschitz      Kind = "lipschitz"
 )
+
+// kinds are the classes: what their number bounds, in words, and what makes one of it.
+var kinds = map[Kind]struct {
+	words string
+	class func(x float64) (reaction.Class, error)
+}{
+	Convex:         {"convex, ηβ ≤ ", reaction.Convex},
+	Smooth:         {"smooth, ηβ ≤ ", reaction.Smooth},
+	ClippedConvex:  {"convex and clipped, ηβ ≤ ", reaction.ClippedConvex},
+	StronglyConvex: {"strongly convex, ηβ ≤ ", nil}, // of two numbers
+	Lipschitz:      {"Lipschitz, L ≤ ", reaction.Lipschitz},
+}
 
 // Classes lists the kinds that are a class of steps, with numbers.
 func Classes() []Kind { return []Kind{Convex, Smooth, ClippedConvex, StronglyConvex, Lipschitz} }
@@ -82,7 +93,7 @@ func (r Reaction) String() string {
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // classed reports whether the reaction is a class of steps.
-func (r Reaction) classed() bool { return slices.Contains(Classes(), r.Kind) }
+func (r Reaction) classed() bool { return kinds[r.Kind].words != "" }
 
 // Class returns the class of steps, and false if the reaction is none. The error is a fault.Argument named Reaction.
 func (r Reaction) Class() (c reaction.Class, is bool, err error) {
@@ -92,16 +103,10 @@ func (r Reaction) Class() (c reaction.Class, is bool, err error) {
 			err = fault.New("Reaction", r.X, "%s", r.Kind.wants())
 		}
 		return c, false, err
-	case Convex:
-		c, err = reaction.Convex(r.X)
-	case Smooth:
-		c, err = reaction.Smooth(r.X)
-	case ClippedConvex:
-		c, err = reaction.ClippedConvex(r.X)
+	case Convex, Smooth, ClippedConvex, Lipschitz:
+		c, err = kinds[r.Kind].class(r.X)
 	case StronglyConvex:
 		c, err = reaction.StronglyConvex(r.X, r.Y)
-	case Lipschitz:
-		c, err = reaction.Lipschitz(r.X)
 	default:
 		return c, false, fault.New("Reaction", string(r.Kind), "is no kind of reaction")
 	}
@@ -123,20 +128,11 @@ func (r Reaction) check() error {
 
 // From says in words where a class is from: "convex, ηβ ≤ 0.1".
 func (r Reaction) From() string {
-	x := number(r.X)
-	switch r.Kind {
-	case Convex:
-		return "convex, ηβ ≤ " + x
-	case Smooth:
-		return "smooth, ηβ ≤ " + x
-	case ClippedConvex:
-		return "convex and clipped, ηβ ≤ " + x
-	case StronglyConvex:
-		return "strongly convex, ηβ ≤ " + x + ", ηλ ≥ " + number(r.Y)
-	case Lipschitz:
-		return "Lipschitz, L ≤ " + x
+	text := kinds[r.Kind].words + number(r.X)
+	if r.Kind == StronglyConvex {
+		text += ", ηλ ≥ " + number(r.Y)
 	}
-	return string(r.Kind)
+	return text
 }
 
 // Everything is what local DP holds for.

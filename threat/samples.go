@@ -7,17 +7,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// nobody is a source of one zero a row.
-type nobody struct{}
-
-var nothingAtAll = []float64{0}
-
-func (nobody) width() int                  { return 1 }
-func (nobody) gradient(int, int) []float64 { return nothingAtAll }
-func (nobody) own(int, int) []float64      { return nothingAtAll }
-func (nobody) edge(int, int) []float64     { return nothingAtAll }
-func (nobody) message(int, int) []float64  { return nothingAtAll }
-
 // samples are random rows: a column a run.
 type samples struct {
 	rng    *rand.Rand
@@ -28,6 +17,11 @@ type samples struct {
 	victim int
 	change *mat.VecDense // nil: the record takes no part
 	drawn  map[[3]int][]float64
+}
+
+// oneRun returns the rows of a single run without noise.
+func oneRun() *samples {
+	return &samples{rng: rand.New(rand.NewPCG(0, 0)), runs: 1, drawn: map[[3]int][]float64{}}
 }
 
 func (s *samples) width() int { return s.runs }

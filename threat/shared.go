@@ -5,13 +5,10 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/export"
-	"mafalda/internal/gemm"
 	"mafalda/internal/lists"
 	"mafalda/secrets"
 	"mafalda/strategy"
@@ -171,27 +168,6 @@ func (s Scenario) publicShared(ctx context.Context, visit func(Exposure) error) 
 		}
 	}
 	return nil
-}
-
-// addPairs adds to BBᵀ the noise that nodes share, both ends of which send messages that are seen or come from such.
-func (s Scenario) addPairs(ctx context.Context, nodes []int, responses []*mat.Dense, covariance blas64.Symmetric) error {
-	n := s.Algorithm.space
-	if n == nil {
-		return nil
-	}
-	at := lists.Places(nodes)
-	z, err := noisingOf(s.Algorithm.dense(0))
-	if err != nil {
-		return err
-	}
-	return n.unknownPairs(s.Attacker.Nodes, func(p secrets.Shared) error {
-		difference, other := toeplitz(responses, at[p.U], s.steps()), toeplitz(responses, at[p.V], s.steps())
-		difference.Scale(1/s.Algorithm.part(p.U), difference)
-		other.Scale(1/s.Algorithm.part(p.V), other)
-		difference.Sub(difference, other)
-		gemm.Syrk(blas.NoTrans, p.Deviation*p.Deviation, mul(difference, z).RawMatrix(), 1, covariance)
-		return ctx.Err()
-	})
 }
 
 // addShared adds the noise of node v's message in step t: row t of C⁻¹ times what it draws in every step, its own row

@@ -200,11 +200,7 @@ func (k *SharedKernel) gram(of func(*Kernel) *mat.SymDense) *mat.SymDense {
 		return h
 	}
 	own := of(k.own)
-	for s := range h.SymmetricDim() {
-		for t := s; t < h.SymmetricDim(); t++ {
-			h.SetSym(s, t, h.At(s, t)-own.At(s, t))
-		}
-	}
+	subtract(h, own)
 	k.absence.gramApart(h)
 	k.absence.gram(own)
 	h.AddSym(h, own)

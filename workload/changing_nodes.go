@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 )
 
@@ -24,10 +25,7 @@ func (c *changing) nodeGrams(ctx context.Context, visit func(i int, h *mat.SymDe
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		grams := make([]*mat.SymDense, min(panelWidth, n-from))
-		for i := range grams {
-			grams[i] = mat.NewSymDense(c.steps, nil)
-		}
+		grams := lists.Make(min(panelWidth, n-from), func(int) *mat.SymDense { return mat.NewSymDense(c.steps, nil) })
 		parallel.For(c.steps, func(later int) {
 			c.of.descendWith(all[later], from, len(grams), c.path(later), func(l int, diagonals [][]float64) {
 				for i, h := range grams {

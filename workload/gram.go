@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
+	"mafalda/internal/dense"
 )
 
 // Options tunes Gram. The zero value is the model workload without progress reports.
@@ -32,13 +33,7 @@ func Gram(ctx context.Context, w *graph.CSR, steps int, opts Options) (*mat.SymD
 
 // PrefixGram returns AᵀA for the prefix-sum matrix A: H[s,s'] = T - max(s,s').
 func PrefixGram(steps int) *mat.SymDense {
-	h := mat.NewSymDense(steps, nil)
-	for s := range steps {
-		for r := s; r < steps; r++ {
-			h.SetSym(s, r, float64(steps-r))
-		}
-	}
-	return h
+	return dense.NewSym(steps, func(_, later int) float64 { return float64(steps - later) })
 }
 
 func checkSquare(w *graph.CSR) error {

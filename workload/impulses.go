@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
+	"mafalda/internal/lists"
 )
 
 // Impulses returns few sequences of T numbers each, such that the Gram matrix is, but for what is below 1e-7 of the
@@ -39,11 +40,10 @@ func (r *Response) Impulses() ([][]float64, error) {
 		all = append(all, own...)
 	}
 	if len(r.groups) > 1 {
-		m, err := newCompression(all, mostImpulses)
-		if err != nil {
+		var err error
+		if all, err = compress(all, mostImpulses); err != nil {
 			return nil, err
 		}
-		all = m.apply(all)
 	}
 	if r.stationary == 0 {
 		return all, nil
@@ -102,16 +102,13 @@ func (m *modes) impulses(into []float64, most int) ([][]float64, error) {
 	})
 	var samples, project mat.Dense
 	dense.Mul(&samples, root, seen)
-	c, err := compressionOf(&samples, most)
+	functions, err := compression(&samples, most)
 	if err != nil {
 		return nil, err
 	}
-	dense.Mul(&project, c.functions, root)
+	dense.Mul(&project, functions, root)
 	rows, _ := project.Dims()
-	all := make([][]float64, rows)
-	for j := range all {
-		all[j] = make([]float64, len(into))
-	}
+	all := lists.Make(rows, func(int) []float64 { return make([]float64, len(into)) })
 	m.run(into, func(l int, x []float64) {
 		for j := range all {
 			all[j][l] = floats.Dot(project.RawRowView(j), x)
@@ -137,11 +134,8 @@ func sampledLags(steps int) map[int]int {
 	return lags
 }
 
-// compression are orthonormal functions, a row each, of as many sequences as there are columns.
-type compression struct{ functions *mat.Dense }
-
-// newCompression finds the functions that see most of the sequences.
-func newCompression(all [][]float64, most int) (compression, error) {
+// compress returns what the orthonormal functions that see most of the sequences see of them.
+func compress(all [][]float64, most int) ([][]float64, error) {
 	lags := sampledLags(len(all[0]))
 	samples := mat.NewDense(len(all), len(lags), nil)
 	for j, s := range all {
@@ -149,34 +143,35 @@ func newCompression(all [][]float64, most int) (compression, error) {
 			samples.Set(j, at, s[l])
 		}
 	}
-	return compressionOf(samples, most)
+	functions, err := compression(samples, most)
+	if err != nil {
+		return nil, err
+	}
+	rows, _ := functions.Dims()
+	out := make([][]float64, rows)
+	for j := range out {
+		out[j] = make([]float64, len(all[0]))
+		for i, s := range all {
+			floats.AddScaled(out[j], functions.At(j, i), s)
+		}
+	}
+	return out, nil
 }
 
-func compressionOf(samples *mat.Dense, most int) (compression, error) {
+// compression returns orthonormal functions, a row each, of as many sequences as there are rows of samples.
+func compression(samples *mat.Dense, most int) (*mat.Dense, error) {
 	rows, _ := samples.Dims()
 	gram := mat.NewDense(rows, rows, nil)
 	dense.Mul(gram, samples, samples.T())
 	values, vectors, err := eigen(gram)
 	if err != nil {
-		return compression{}, err
+		return nil, err
 	}
 	first := max(0, rows-most)
 	for first < rows-1 && values[first] <= 1e-14*values[rows-1] {
 		first++
 	}
-	return compression{mat.DenseCopyOf(vectors.Slice(0, rows, first, rows).T())}, nil
-}
-
-func (c compression) apply(all [][]float64) [][]float64 {
-	rows, _ := c.functions.Dims()
-	out := make([][]float64, rows)
-	for j := range out {
-		out[j] = make([]float64, len(all[0]))
-		for i, s := range all {
-			floats.AddScaled(out[j], c.functions.At(j, i), s)
-		}
-	}
-	return out
+	return mat.DenseCopyOf(vectors.Slice(0, rows, first, rows).T()), nil
 }
 
 // subtractProducts replaces sequences by others whose products are less by y's: y is nearly Σ a_i all_i, and I - aaᵀ has the root
@@ -216,12 +211,7 @@ func subtractProducts(all [][]float64, y []float64) error {
 // eigen returns the eigenvalues, ascending, and eigenvectors of a symmetric matrix.
 func eigen(a *mat.Dense) ([]float64, *mat.Dense, error) {
 	n, _ := a.Dims()
-	symmetric := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := i; j < n; j++ {
-			symmetric.SetSym(i, j, (a.At(i, j)+a.At(j, i))/2)
-		}
-	}
+	symmetric := dense.NewSym(n, func(i, j int) float64 { return (a.At(i, j) + a.At(j, i)) / 2 })
 	var e mat.EigenSym
 	if !e.Factorize(symmetric, true) {
 		return nil, nil, errors.New("eigenvalues of the response did not converge")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
@@ -144,11 +145,7 @@ func (k *Kernel) WeightedGram(weights []float64) *mat.SymDense {
 		panic(mat.ErrShape)
 	}
 	if k.weights != nil {
-		product := make([]float64, k.steps)
-		for t, w := range k.weights {
-			product[t] = w * weights[t]
-		}
-		weights = product
+		weights = floats.MulTo(make([]float64, k.steps), k.weights, weights)
 	}
 	return k.gram(weights)
 }

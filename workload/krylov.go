@@ -3,8 +3,6 @@ package workload
 import (
 	"context"
 	"fmt"
-	"runtime"
-	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -12,6 +10,7 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/gemm"
+	"mafalda/internal/parallel"
 )
 
 // panelFloats is the size a panel of several nodes is filled up to: 8 MB. One node's panel, T·n, may be larger.
@@ -35,45 +34,18 @@ func newPanel(w *graph.CSR, l lags, width int) *panel {
 
 // fill computes the sequences of nodes from..to-1 in parallel; it needs to-from ≤ width.
 func (p *panel) fill(from, to int) {
-	var wg sync.WaitGroup
-	next := make(chan int)
-	for range min(runtime.GOMAXPROCS(0), to-from) {
-		wg.Go(func() {
-			for i := range next {
-				p.fillNode(i, i-from)
-			}
-		})
-	}
-	for i := from; i < to; i++ {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
+	parallel.For(to-from, func(slot int) { p.fillNode(from+slot, slot) })
 }
 
 func (p *panel) fillNode(node, slot int) {
-	row := func(tau int) []float64 { return p.row(tau, slot) }
-	x, scratch := make([]float64, p.nodes), make([]float64, p.nodes)
+	x := make([]float64, p.nodes)
 	if p.starts != nil {
 		mat.Row(x, node, p.starts)
 	} else {
 		x[node] = 1
 	}
-	for range p.lags.first {
-		p.w.MulVecTo(scratch, false, x)
-		x, scratch = scratch, x
-	}
-	copy(row(0), x)
-	for a := 1; a < p.lags.count; a++ {
-		from := row(a - 1)
-		for range p.lags.stride - 1 {
-			p.w.MulVecTo(x, false, from)
-			from = x
-			x, scratch = scratch, x
-		}
-		p.w.MulVecTo(row(a), false, from)
-	}
-	p.lags.filter(row)
+	p.lags.rowsTo(func(tau int) []float64 { return p.row(tau, slot) }, x,
+		func(dst, x []float64) { p.w.MulVecTo(dst, false, x) })
 }
 
 // row returns the n numbers of row τ in a node's place.

@@ -57,6 +57,26 @@ func (l lags) equal(other lags) bool {
 		slices.Equal(l.now, other.now) && slices.Equal(l.before, other.before)
 }
 
+// rowsTo writes the rows for the sequence W^a x, given how to multiply with W. It overwrites x.
+func (l lags) rowsTo(row func(tau int) []float64, x []float64, multiply func(dst, x []float64)) {
+	scratch := make([]float64, len(x))
+	for range l.first {
+		multiply(scratch, x)
+		x, scratch = scratch, x
+	}
+	copy(row(0), x)
+	for tau := 1; tau < l.count; tau++ {
+		from := row(tau - 1)
+		for range l.stride - 1 {
+			multiply(x, from)
+			from = x
+			x, scratch = scratch, x
+		}
+		multiply(row(tau), from)
+	}
+	l.filter(row)
+}
+
 // filter turns the rows x_τ into the rows of the kernel.
 func (l lags) filter(row func(tau int) []float64) {
 	if l.now == nil {

@@ -9,6 +9,7 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/dense"
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 )
 
@@ -52,11 +53,7 @@ func (l *lanczos) stationary() float64 {
 }
 
 func (l *lanczos) inverseRoots() []float64 {
-	x := make([]float64, l.nodes)
-	for i, r := range l.root {
-		x[i] = 1 / r
-	}
-	return x
+	return lists.Map(l.root, func(r float64) float64 { return 1 / r })
 }
 
 // signs returns D^½z for vectors z of random signs, side by side.
@@ -271,10 +268,7 @@ func (l *lanczos) divide(x, norms []float64, alive []bool, width int) {
 // metrics returns QᵀD⁻¹Q of every column.
 func (l *lanczos) metrics(basis [][]float64, width int) []*mat.SymDense {
 	m := len(basis)
-	sums := make([]*mat.SymDense, width)
-	for c := range sums {
-		sums[c] = mat.NewSymDense(m, nil)
-	}
+	sums := lists.Make(width, func(int) *mat.SymDense { return mat.NewSymDense(m, nil) })
 	const rows = 1 << 10 // of all vectors fit into a cache
 	chunks := (l.nodes + rows - 1) / rows
 	parts := make([][]*mat.SymDense, 0, 64)

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 )
 
@@ -52,10 +53,7 @@ func (p *periodic) gram(ctx context.Context, progress func(done, total int)) (*m
 		}
 		tasks := min(p.period, to)
 		parts := max(1, 8/tasks) // of the columns, for networks that come again soon
-		sums := make([]*mat.SymDense, parts)
-		for part := range sums {
-			sums[part] = mat.NewSymDense(p.steps, nil)
-		}
+		sums := lists.Make(parts, func(int) *mat.SymDense { return mat.NewSymDense(p.steps, nil) })
 		parallel.For(tasks*parts, func(i int) {
 			if ctx.Err() == nil {
 				p.ascend(sums[i%parts], rs, from, climb{i / parts, i % parts, parts})

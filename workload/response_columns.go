@@ -2,7 +2,9 @@ package workload
 
 import (
 	"errors"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -21,10 +23,7 @@ func (r *Response) Columns(rs []float64, size int) (*mat.SymDense, error) {
 		return nil, errStepWeights
 	}
 	steps := r.steps
-	ones := make([]float64, steps)
-	for l := range ones {
-		ones[l] = 1
-	}
+	ones := slices.Repeat([]float64{1}, steps)
 	series := make([][]float64, size) // r⁽ⁱ⁾
 	norms := make([][][]float64, size)
 	for i := range series {
@@ -44,11 +43,7 @@ func (r *Response) Columns(rs []float64, size int) (*mat.SymDense, error) {
 	for i := range series {
 		norms[i][i] = norm(series[i])
 		for j := range i {
-			sum := make([]float64, steps)
-			for l := range sum {
-				sum[l] = series[i][l] + series[j][l]
-			}
-			product := norm(sum)
+			product := norm(floats.AddTo(make([]float64, steps), series[i], series[j]))
 			for l := range product {
 				product[l] = (product[l] - norms[i][i][l] - norms[j][j][l]) / 2
 			}

@@ -3,6 +3,7 @@ package workload
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -46,10 +47,7 @@ func ExactResponse(w *graph.CSR, pi []float64, s Spec, steps int) (r *Response, 
 	if err != nil {
 		return nil, true, err
 	}
-	m.input = make([]float64, len(m.theta))
-	for j := range m.input {
-		m.input[j] = 1
-	}
+	m.input = slices.Repeat([]float64{1}, len(m.theta))
 	m.respond(s)
 	return &Response{spec: s, steps: steps, groups: []*modes{m}}, true, nil
 }

@@ -21,26 +21,14 @@ func (r *run) powers(l lags) ([]float64, int) {
 	m := len(r.alpha)
 	a := make([]float64, l.count*m)
 	row := func(p int) []float64 { return a[p*m : (p+1)*m] }
-	x, scratch := make([]float64, m), make([]float64, m)
+	x := make([]float64, m)
 	x[0] = 1
-	for range l.first {
-		x, scratch = r.step(scratch, x), x
-	}
-	copy(row(0), x)
-	for p := 1; p < l.count; p++ {
-		from := row(p - 1)
-		for range l.stride - 1 {
-			from = r.step(x, from)
-			x, scratch = scratch, x
-		}
-		r.step(row(p), from)
-	}
-	l.filter(row)
+	l.rowsTo(row, x, r.step)
 	return a, m
 }
 
 // step writes T·x to dst.
-func (r *run) step(dst, x []float64) []float64 {
+func (r *run) step(dst, x []float64) {
 	m := len(x)
 	for i, v := range x {
 		sum := r.alpha[i] * v
@@ -52,7 +40,6 @@ func (r *run) step(dst, x []float64) []float64 {
 		}
 		dst[i] = sum
 	}
-	return dst
 }
 
 // linear returns leftᵀ times the rows that l asks for.

@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -11,6 +12,7 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/gemm"
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 )
 
@@ -75,10 +77,7 @@ func NewSampled(ctx context.Context, w *graph.CSR, steps int, opts SampledOption
 			return nil, err
 		}
 		out.nodes = networks.Nodes()
-		z := make([]float64, out.nodes)
-		for i := range z {
-			z[i] = float64(2*r.IntN(2) - 1)
-		}
+		z := lists.Make(out.nodes, func(int) float64 { return float64(2*r.IntN(2) - 1) })
 		h, err := p.respond(ctx, networks, z, func(t int) {
 			if opts.Progress != nil {
 				opts.Progress(i*steps+t, opts.Probes*steps)
@@ -238,10 +237,7 @@ func (p *probing) inCommon(networks *Networks) *mat.SymDense {
 func (p *probing) descent(networks *Networks, t int, keep []float64) blas64.General {
 	n := networks.Nodes()
 	out := blas64.General{Rows: n, Cols: t + 1, Stride: t + 1, Data: make([]float64, n*(t+1))}
-	y, room := make([]float64, n), make([]float64, n)
-	for i := range y {
-		y[i] = 1
-	}
+	y, room := slices.Repeat([]float64{1}, n), make([]float64, n)
 	for s := t; s >= 0; s-- {
 		if s < t {
 			floats.Scale(keep[s+1], y)

@@ -10,6 +10,7 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/fault"
+	"mafalda/internal/lists"
 )
 
 // Sketch estimates the kernel of a large network from a few random vectors, for gossip matrices W in detailed balance
@@ -89,10 +90,7 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 		return context.Cause(ctx)
 	}
 	if !l.symmetric {
-		start := make([]float64, n)
-		for i, d := range l.d {
-			start[i] = d * math.Sqrt(d) / float64(n)
-		}
+		start := lists.Map(l.d, func(d float64) float64 { return d * math.Sqrt(d) / float64(n) })
 		runs, err := l.runs(start, 1, opts.LanczosSteps, l.inverseRoots(), tick)
 		if err != nil {
 			return nil, err

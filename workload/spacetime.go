@@ -162,13 +162,7 @@ func (s *SpaceTime) spaceGram(ctx context.Context, y *mat.SymDense) (*mat.SymDen
 			q.adjoint(columns[(from+slot)*n:(from+slot+1)*n], slot)
 		})
 	}
-	k := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := i; j < n; j++ {
-			k.SetSym(i, j, (columns[i*n+j]+columns[j*n+i])/2)
-		}
-	}
-	return k, nil
+	return dense.NewSym(n, func(i, j int) float64 { return (columns[i*n+j] + columns[j*n+i]) / 2 }), nil
 }
 
 // panel returns an empty panel for so many sequences, or as many as 8 MB have room for.

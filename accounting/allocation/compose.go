@@ -1,6 +1,10 @@
 package allocation
 
-import "math"
+import (
+	"math"
+
+	"mafalda/internal/rounding"
+)
 
 // losses are privacy losses of all blocks in one direction: mass[i] at (low+i)h, under the measure that the direction
 // averages over, and infinite, the mass without bound.
@@ -98,7 +102,7 @@ func (m *Mechanism) compose(noise, delta, fine float64) allLosses {
 		}
 		std = math.Min(std, math.Sqrt(variance))
 	}
-	step := few(fine * std)
+	step := rounding.Few(fine * std)
 	tail := 1e-5 * delta / rounds
 	var all *both
 	for _, b := range m.blocks {
@@ -111,12 +115,6 @@ func (m *Mechanism) compose(noise, delta, fine float64) allLosses {
 		all = &of
 	}
 	return allLosses{*all, rounds * roundedLoss, rounds * roundedMass}
-}
-
-// few rounds a step down to so few bits that multiples of it are exact.
-func few(step float64) float64 {
-	fraction, exponent := math.Frexp(step)
-	return math.Ldexp(math.Floor(fraction*(1<<12)), exponent-12)
 }
 
 // losses returns the losses of a block.

@@ -2,9 +2,9 @@ package allocation
 
 import (
 	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
+	"mafalda/internal/dense"
 	"mafalda/internal/gemm"
 )
 
@@ -23,13 +23,13 @@ const batch = 24
 // convolutions calls add once for every kernel, with its number and its convolution with x, without its shift: element s
 // is Σ_j x[s-j] terms[j], for s below len(x)+chunk-1. It is a row of the product of kernels by a Toeplitz matrix of x.
 func convolutions(x []float64, kernels []kernel, add func(c int, row []float64)) {
-	toeplitz := general(chunk, len(x)+chunk-1)
+	toeplitz := dense.NewGeneral(chunk, len(x)+chunk-1)
 	for j := range chunk {
 		copy(toeplitz.Data[j*toeplitz.Stride+j:], x)
 	}
-	product := general(batch, toeplitz.Cols)
+	product := dense.NewGeneral(batch, toeplitz.Cols)
 	for first := 0; first < len(kernels); first += batch {
-		terms := general(batch, chunk)
+		terms := dense.NewGeneral(batch, chunk)
 		of := kernels[first:min(first+batch, len(kernels))]
 		for c, k := range of {
 			copy(terms.Data[c*chunk:], k.terms)
@@ -39,10 +39,6 @@ func convolutions(x []float64, kernels []kernel, add func(c int, row []float64))
 			add(first+c, product.Data[c*product.Stride:][:product.Cols])
 		}
 	}
-}
-
-func general(rows, columns int) blas64.General {
-	return blas64.General{Rows: rows, Cols: columns, Stride: columns, Data: make([]float64, rows*columns)}
 }
 
 // convolve returns the convolution of two sequences: Σ_j x[s-j] y[j].

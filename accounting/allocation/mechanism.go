@@ -3,6 +3,7 @@ package allocation
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"mafalda/accounting"
 	"mafalda/accounting/internal/parameter"
@@ -104,23 +105,12 @@ func (m *Mechanism) epsilon(delta, noise, fine float64) (float64, error) {
 	if l.delta(high) > delta {
 		return known, nil
 	}
-	for high-low > 1e-9*high {
-		if middle := (low + high) / 2; l.delta(middle) <= delta {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
+	_, high = rounding.Narrow(low, high, 1e-9, func(epsilon float64) bool { return !(l.delta(epsilon) <= delta) })
 	return high, nil
 }
 
 func (m *Mechanism) secretless() bool {
-	for _, b := range m.blocks {
-		if b.Choices > 1 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(m.blocks, func(b Blocks) bool { return b.Choices > 1 })
 }
 
 // Delta returns a δ for which the mechanism is (ε, δ)-DP with this noise multiplier: a little above the least. It fails

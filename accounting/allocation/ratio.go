@@ -1,6 +1,9 @@
 package allocation
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // ratio is the distribution under Q of a likelihood ratio, or of a mean of some, with mean one: mass[i] at e^{(low+i)h},
 // zero at 0, and beyond, what is at infinity: its mean under Q, since its mass is 0.
@@ -179,18 +182,10 @@ func block(choices int, noise, h, tail float64) ratio {
 		if done == choices {
 			break
 		}
-		if size *= 2; size >= 4 && halvings > 0 && bits(size) {
+		if size *= 2; size >= 4 && halvings > 0 && bits.TrailingZeros(uint(size))%2 == 0 { // a power of four
 			power, halvings = power.finer(), halvings-1
 		}
 		power = power.mean(power, 0.5).trim(tail, tail)
 	}
 	return *sum
-}
-
-// bits reports whether a power of two is one of four.
-func bits(size int) bool {
-	for size >= 4 {
-		size /= 4
-	}
-	return size == 1
 }

@@ -1,6 +1,10 @@
 package allocation
 
-import "math"
+import (
+	"math"
+
+	"mafalda/internal/rounding"
+)
 
 // Group are steps of a block of a Correlated one that tell the same: the variance of y, W = e^y, is Variance over ν².
 type Group struct {
@@ -24,7 +28,7 @@ type Correlated struct {
 // is of about the size scale or more.
 func (c Correlated) Delta(epsilon, noiseMultiplier, scale float64) float64 {
 	tail := 1e-5 * scale
-	r := c.ratio(noiseMultiplier, few(fineStep*c.std(noiseMultiplier)), tail)
+	r := c.ratio(noiseMultiplier, rounding.Few(fineStep*c.std(noiseMultiplier)), tail)
 	one := r.losses()
 	return allLosses{both{one.removed, one.added}, roundedLoss, 2 * roundedMass}.delta(epsilon)
 }

@@ -1,6 +1,7 @@
 package pld
 
 import (
+	"cmp"
 	"math"
 
 	"mafalda/accounting"
@@ -23,30 +24,21 @@ const (
 	Nothing    Source = "nothing told" // all rounds tell of a record with a probability of at most δ: ε is 0
 )
 
-// About says in a few words what proves the bound.
-func (s Source) About() string {
-	switch s {
-	case Losses:
-		return "the distribution of the privacy loss, on a grid"
-	case Draws:
-		return "how often a record is drawn, as if attackers saw it: a fallback"
-	case Renyi:
-		return "Rényi divergences of the rounds: a fallback"
-	case Jumps:
-		return "the chance of one large loss, and two moments of all others: a fallback"
-	case Removed:
-		return "what a removed record shows, and the most that an added one can show: a fallback"
-	case EveryRound:
-		return "the same noise with every record in every round: a fallback"
-	case OneRound:
-		return "the formula for a single round"
-	case NoSampling:
-		return "the formula for noise without sampling"
-	case Nothing:
-		return "rounds that together tell of a record with a probability of at most delta"
-	}
-	return string(s)
+// abouts are the sources in a few words.
+var abouts = map[Source]string{
+	Losses:     "the distribution of the privacy loss, on a grid",
+	Draws:      "how often a record is drawn, as if attackers saw it: a fallback",
+	Renyi:      "Rényi divergences of the rounds: a fallback",
+	Jumps:      "the chance of one large loss, and two moments of all others: a fallback",
+	Removed:    "what a removed record shows, and the most that an added one can show: a fallback",
+	EveryRound: "the same noise with every record in every round: a fallback",
+	OneRound:   "the formula for a single round",
+	NoSampling: "the formula for noise without sampling",
+	Nothing:    "rounds that together tell of a record with a probability of at most delta",
 }
+
+// About says in a few words what proves the bound.
+func (s Source) About() string { return cmp.Or(abouts[s], string(s)) }
 
 // EpsilonBounds are bounds of the smallest ε for which events are (ε, δ)-DP.
 type EpsilonBounds struct {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"mafalda/accounting"
-	"mafalda/accounting/internal/exact"
+	"mafalda/internal/exact"
 )
 
 // trapezoid integrates over outcomes, which smooth functions that vanish at both ends make accurate to rounding.

@@ -1,6 +1,10 @@
 package pld
 
-import "math"
+import (
+	"math"
+
+	"mafalda/internal/rounding"
+)
 
 // rounded is what an ε or δ found on a curve may be off by its own arithmetic.
 const rounded = 1e-12
@@ -143,7 +147,7 @@ func (r *direction) delta(epsilon float64) (upper, lower float64) {
 		if upper-lower <= goodEnough*upper*math.Max(1, slope*epsilon) || upper < leastDelta {
 			break
 		}
-		step = math.Min(step/4, few(math.Sqrt(accuracy/(0.18*r.total*slope*(slope+1)))))
+		step = math.Min(step/4, rounding.Few(math.Sqrt(accuracy/(0.18*r.total*slope*(slope+1)))))
 	}
 	return upper, lower
 }

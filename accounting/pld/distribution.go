@@ -260,7 +260,7 @@ func (r *direction) step(s saddle, slope, accuracy float64) float64 {
 	goal := accuracy * math.Max(s.epsilon, 0.05*math.Sqrt(s.variance))
 	step := math.Sqrt(goal / (0.18 * r.total * (math.Max(slope, 0) + 1)))
 	step = math.Max(math.Min(step, reach/smallGrid), step/2)
-	return few(math.Max(math.Min(step, 0.5), math.Sqrt(variance)*3e-5))
+	return rounding.Few(math.Max(math.Min(step, 0.5), math.Sqrt(variance)*3e-5))
 }
 
 // wider returns a grid that shows from above about what a fine one shows, with fewer points where nearly all losses are
@@ -274,12 +274,6 @@ func (r *direction) wider(step float64, s saddle, slope, accuracy float64) grid 
 		g.step = next
 	}
 	return g
-}
-
-// few rounds a step down to so few bits that multiples of it are exact.
-func few(step float64) float64 {
-	fraction, exponent := math.Frexp(step)
-	return math.Ldexp(math.Floor(fraction*(1<<12)), exponent-12)
 }
 
 // smallGrid is a number of points that costs little.

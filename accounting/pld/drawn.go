@@ -34,11 +34,11 @@ func (d *Distribution) drawnLower(delta float64) float64 {
 	type draws struct{ log, least, perStd float64 }
 	var all []draws
 	for j := first; j <= last; j++ {
-		log := logDraws(n, j, q)
+		log, off := gaussian.LogBinomial(n, j, q)
 		none := (n - j) * math.Log1p(-q)
 		least := j*math.Log(q) + none + j/(2*s*s)
 		least -= 16 * 0x1p-53 * (math.Abs(least) + 2*(j*-math.Log(q)-none))
-		all = append(all, draws{log, least, s / math.Sqrt(j)})
+		all = append(all, draws{log - off, least, s / math.Sqrt(j)})
 	}
 	goal := rounding.Log(delta)
 	shows := func(epsilon float64) bool {
@@ -66,23 +66,8 @@ func (d *Distribution) drawnLower(delta float64) float64 {
 	for shows(high) {
 		low, high = high, 4*high
 	}
-	for high-low > 1e-6*high {
-		if middle := (low + high) / 2; shows(middle) {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
+	low, _ = rounding.Narrow(low, high, 1e-6, shows)
 	return low
-}
-
-// logDraws returns the logarithm of P(Bin(n, q) = j), rounded down.
-func logDraws(n, j, q float64) float64 {
-	all, _ := math.Lgamma(n + 1)
-	chosen, _ := math.Lgamma(j + 1)
-	others, _ := math.Lgamma(n - j + 1)
-	drawn, not := j*math.Log(q), (n-j)*math.Log1p(-q)
-	return all - chosen - others + drawn + not - 32*0x1p-53*(all+chosen+others-drawn-not+1)
 }
 
 // logUpperTail returns log(1-Φ(x)), to a relative error of 1-Φ(x) far below 1e-9.

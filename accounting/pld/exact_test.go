@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"mafalda/accounting"
-	"mafalda/accounting/internal/exact"
+	"mafalda/internal/exact"
 )
 
 // exactMixture returns the masses of outcomes above x under φ and under m, for N(0, s²) and (1-q)N(0, s²) + qN(1, s²).

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"mafalda/accounting"
-	"mafalda/accounting/internal/exact"
+	"mafalda/internal/exact"
 )
 
 // rare is a measure with nearly all mass around a point of the circle and a long tail of some digits less.

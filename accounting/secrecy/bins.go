@@ -27,12 +27,6 @@ func NewBins(number int, epsilon, delta float64) (Bins, error) {
 	return Bins{number, accounting.Target{Epsilon: epsilon, Delta: delta}}, err
 }
 
-// Shift returns the largest |m_j|/ν that a bin j can have, rounded up; +Inf if δ leaves all of them open.
-//
-// An attacker who looks for the change of bin j alone sees it with P(S) ≥ Φ(|m_j|/ν - τ)/b where Q(S) = Φ(-τ), so that
-// δ ≥ δ_Gauss(ε + log b; |m_j|/ν)/b for the best τ.
-func (b Bins) Shift() float64 { return b.cell(1).alone }
-
 // MeanSquare returns R, rounded up, such that for every cut of the bins into cells c of at least smallest bins each
 //
 //	Σ_c (|c|/b) ā_c² ≤ R
@@ -67,6 +61,8 @@ type cell struct {
 	alone   float64 // the largest ā of a single cell, if the convexity that Jensen's inequality takes is given
 }
 
+// cell returns the test for so many bins. An attacker who looks for the change of a single bin j sees it with
+// P(S) ≥ Φ(|m_j|/ν - τ)/b where Q(S) = Φ(-τ), so that δ ≥ δ_Gauss(ε + log b; |m_j|/ν)/b for the best τ.
 func (b Bins) cell(size int) cell {
 	chance := float64(size) / float64(b.Number)
 	c := cell{epsilon: b.Epsilon, alone: math.Inf(1)}
@@ -100,15 +96,6 @@ func largestMu(epsilon, delta float64) float64 {
 			return math.Inf(1)
 		}
 	}
-	for {
-		middle := low + (high-low)/2
-		if middle <= low || middle >= high {
-			return high
-		}
-		if exceeds(middle) {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
+	_, high = rounding.Bisect(low, high, func(mu float64) bool { return !exceeds(mu) })
+	return high
 }

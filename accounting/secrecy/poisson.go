@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"mafalda/accounting"
+	"mafalda/accounting/internal/gaussian"
 	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
 )
@@ -68,13 +69,7 @@ func (p Poisson) SquaredSum() float64 {
 			return math.Inf(1)
 		}
 	}
-	for high-low > 1e-6*high {
-		if middle := (low + high) / 2; p.tells(d, middle, n*single) {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
+	_, high = rounding.Narrow(low, high, 1e-6, func(a float64) bool { return !p.tells(d, a, n*single) })
 	return rounding.MulUp(high, high)
 }
 
@@ -85,12 +80,9 @@ type draws struct{ share, chance []float64 }
 func (p Poisson) draws() draws {
 	var d draws
 	q, n := p.Probability, float64(p.Rounds)
-	all, _ := math.Lgamma(n + 1)
 	least := rounding.Log(p.Delta) - 40
 	for j := 0.0; j <= n; j++ {
-		chosen, _ := math.Lgamma(j + 1)
-		others, _ := math.Lgamma(n - j + 1)
-		if log := all - chosen - others + j*math.Log(q) + (n-j)*math.Log1p(-q); log > least {
+		if log, _ := gaussian.LogBinomial(n, j, q); log > least {
 			d.share, d.chance = append(d.share, j/n), append(d.chance, math.Exp(log))
 		} else if j > n*q {
 			break

@@ -55,7 +55,7 @@ func TestShiftOfASingleBin(t *testing.T) {
 	for epsilon, want := range map[float64]float64{2: 0.154, 4: 0.303, 8: 0.483, 16: 0.646} {
 		b, err := NewBins(19, epsilon, 1e-6)
 		mu, err2 := accounting.MuFromDP(epsilon, 1e-6)
-		if part := mu / b.Shift() * (mu / b.Shift()); err != nil || err2 != nil || math.Abs(part-want) > 6e-4 {
+		if part := mu / b.cell(1).alone * (mu / b.cell(1).alone); err != nil || err2 != nil || math.Abs(part-want) > 6e-4 {
 			t.Errorf("epsilon %v: %v, %v, %v", epsilon, part, err, err2)
 		}
 	}
@@ -65,8 +65,8 @@ func TestShiftOfASingleBin(t *testing.T) {
 func TestOneBinIsGaussian(t *testing.T) {
 	b, err := NewBins(1, 2, 1e-6)
 	mu, err2 := accounting.MuFromDP(2, 1e-6)
-	if err != nil || err2 != nil || math.Abs(b.Shift()/mu-1) > 1e-10 || math.Abs(b.MeanSquare(1)/(mu*mu)-1) > 1e-10 {
-		t.Error(b.Shift(), b.MeanSquare(1), mu, err, err2)
+	if err != nil || err2 != nil || math.Abs(b.cell(1).alone/mu-1) > 1e-10 || math.Abs(b.MeanSquare(1)/(mu*mu)-1) > 1e-10 {
+		t.Error(b.cell(1).alone, b.MeanSquare(1), mu, err, err2)
 	}
 	p, err := NewPoisson(1, 5, 2, 1e-6)
 	if got := p.SquaredSum(); err != nil || math.Abs(got/(mu*mu)-1) > 1e-10 {

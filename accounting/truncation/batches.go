@@ -2,8 +2,10 @@ package truncation
 
 import (
 	"math"
+	"sort"
 	"strconv"
 
+	"mafalda/accounting/internal/gaussian"
 	"mafalda/accounting/pld"
 	"mafalda/internal/fault"
 )
@@ -65,16 +67,10 @@ const spared = 1e-3
 
 // Enough returns the least batches whose overflows take no more than a thousandth of δ.
 func Enough(records int, rounds pld.Rounds, groups int, delta float64) Batches {
-	low, high := 0, records // a batch of all records drops nothing
-	for high-low > 1 {
-		middle := low + (high-low)/2
-		if (Batches{records, middle}).Overflow(rounds, groups) <= spared*delta {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	return Batches{records, high}
+	below := sort.Search(records-1, func(i int) bool { // a batch of all records drops nothing
+		return Batches{records, i + 1}.Overflow(rounds, groups) <= spared*delta
+	})
+	return Batches{records, below + 1}
 }
 
 // EnoughForBands is Enough for so many steps in which records are drawn with probability 1/b on average, whatever the number
@@ -107,16 +103,6 @@ func binomialTail(n, k int, p float64) float64 {
 		term *= ratio
 		sum += term
 	}
-	return math.Min(math.Exp(logBinomial(n, k, p))*sum*(1+1e-9), 1)
-}
-
-// logBinomial returns the logarithm of P(Bin(n, p) = k), 0 < k ≤ n, rounded up: from logarithms that are each off by some
-// units of their last place.
-func logBinomial(n, k int, p float64) float64 {
-	m, at := float64(n), float64(k)
-	all, _ := math.Lgamma(m + 1)
-	chosen, _ := math.Lgamma(at + 1)
-	others, _ := math.Lgamma(m - at + 1)
-	drawn, not := at*math.Log(p), (m-at)*math.Log1p(-p)
-	return all - chosen - others + drawn + not + 32*0x1p-53*(all+chosen+others-drawn-not+1)
+	log, off := gaussian.LogBinomial(m, at, p)
+	return math.Min(math.Exp(log+off)*sum*(1+1e-9), 1)
 }

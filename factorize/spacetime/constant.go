@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -50,13 +51,7 @@ func Constant(ctx context.Context, k *mat.SymDense, s Setting, o SpaceOptions) (
 // constant returns the loss for pairs of so many times the variance of nodes, and keeps the best.
 func (s *spaceSearch) constant(ratio float64) float64 {
 	d := s.all
-	x := make([]float64, d.size())
-	for i := range x {
-		x[i] = 1
-		if i >= d.nodes {
-			x[i] = ratio
-		}
-	}
+	x := slices.Concat(slices.Repeat([]float64{1}, d.nodes), slices.Repeat([]float64{ratio}, len(d.pairs)))
 	least := d.leastOfAll(ratio)
 	if !d.complete() {
 		p := newPosition(d, x)

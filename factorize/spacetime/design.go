@@ -92,6 +92,16 @@ func (d *design) part(kept []int) *design {
 // size returns the number of variables.
 func (d *design) size() int { return len(d.cost) }
 
+// variances returns M_ii for the variables x.
+func (d *design) variances(x []float64) []float64 {
+	all := slices.Clone(x[:d.nodes])
+	for i, p := range d.pairs {
+		all[p.U] += x[d.nodes+i]
+		all[p.V] += x[d.nodes+i]
+	}
+	return all
+}
+
 // rowTo writes (b_iᵀz)² to dst for every variable i that the threat's attacker does not know: the derivative by x of
 // reach = 1/(ω_v [M_A⁻¹]_vv), for z = M_A⁻¹d_v/([M_A⁻¹]_vv √ω_v), which is zero on A.
 func (d *design) rowTo(dst, z []float64, threat int) {

@@ -121,10 +121,7 @@ func (w *working) repaired(d *design) (best *working, bound float64, pull []floa
 // shares returns, for every victim, the share of its weights at which no variable of it is pulled at by more than it costs
 // if nobody else pulls.
 func (d *design) shares(pulled []float64) []float64 {
-	all := make([]float64, d.nodes)
-	for i := range all {
-		all[i] = 1
-	}
+	all := slices.Repeat([]float64{1}, d.nodes)
 	for i, v := range pulled {
 		if cost := d.cost[i]; v > cost {
 			u, w := i, i

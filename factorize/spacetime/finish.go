@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/lists"
 	"mafalda/optim"
 	"mafalda/secrets"
 )
@@ -40,16 +41,8 @@ func (s *spaceSearch) scaledNoise() *secrets.Noise {
 // noise returns the best point as standard deviations, without pairs that make no difference.
 func (s *spaceSearch) noise() *secrets.Noise {
 	d := s.all
-	all := make([]float64, d.nodes) // M_ii
-	copy(all, s.best)
-	for i, p := range d.pairs {
-		all[p.U] += s.best[d.nodes+i]
-		all[p.V] += s.best[d.nodes+i]
-	}
-	noise := &secrets.Noise{Own: make([]float64, d.nodes)}
-	for i := range noise.Own {
-		noise.Own[i] = math.Sqrt(s.best[i])
-	}
+	all := d.variances(s.best)
+	noise := &secrets.Noise{Own: lists.Map(s.best[:d.nodes], math.Sqrt)}
 	for i, p := range d.pairs {
 		if e := s.best[d.nodes+i]; e > faint*math.Min(all[p.U], all[p.V]) {
 			noise.Pairs = append(noise.Pairs, secrets.Shared{Pair: p, Deviation: math.Sqrt(e)})

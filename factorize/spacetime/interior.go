@@ -198,13 +198,8 @@ type products struct{ slack, lower, upper []float64 }
 
 // products returns all as mu.
 func (s *interior) products(w *working, mu float64) *products {
-	p := &products{make([]float64, len(w.slack)), make([]float64, len(s.x)), make([]float64, len(s.x))}
-	for _, v := range [][]float64{p.slack, p.lower, p.upper} {
-		for i := range v {
-			v[i] = mu
-		}
-	}
-	return p
+	all := func(n int) []float64 { return slices.Repeat([]float64{mu}, n) }
+	return &products{all(len(w.slack)), all(len(s.x)), all(len(s.x))}
 }
 
 // less takes away the products of a direction's steps, times a share.

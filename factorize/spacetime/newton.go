@@ -145,10 +145,7 @@ func (m *newton) local(p *position, w *working, g group, total []float64) *local
 		floats.AddScaled(sum, w.weight[k], row)
 	}
 	l := &local{}
-	at := make([]int, d.nodes)
-	for i := range at {
-		at[i] = -1
-	}
+	at := slices.Repeat([]int{-1}, d.nodes)
 	var nodes []int
 	number := func(u int) int {
 		if at[u] < 0 {
@@ -190,7 +187,7 @@ func (m *newton) addCommonCurvature(p *position, w *working) (others []group) {
 	d := p.design
 	n := d.nodes
 	weights := make([]float64, len(w.weight))
-	noise := p.variances()
+	noise := d.variances(p.x)
 	for _, g := range w.of {
 		if p.knowsMuch(g.threat, noise) {
 			others = append(others, g)

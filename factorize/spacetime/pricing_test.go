@@ -148,7 +148,7 @@ func TestCommonCurvature(t *testing.T) {
 		common.assemble(p, w, make([]float64, d.size()))
 		unknown := true // what somebody knows in part
 		for at, threat := range d.threats {
-			unknown = unknown && (len(threat.Attacker) == 0 || p.knowsMuch(at, p.variances()))
+			unknown = unknown && (len(threat.Attacker) == 0 || p.knowsMuch(at, p.design.variances(p.x)))
 		}
 		if !unknown {
 			return

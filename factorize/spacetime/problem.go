@@ -1,6 +1,7 @@
 package spacetime
 
 import (
+	"cmp"
 	"context"
 
 	"gonum.org/v1/gonum/mat"
@@ -65,12 +66,7 @@ const (
 )
 
 func (o Options) filled() (Options, error) {
-	if o.Gap == 0 {
-		o.Gap = defaultStationary
-	}
-	if o.Rounds == 0 {
-		o.Rounds = defaultRounds
-	}
+	o.Gap, o.Rounds = cmp.Or(o.Gap, defaultStationary), cmp.Or(o.Rounds, defaultRounds)
 	switch {
 	case !(o.Gap >= 10*MinGap):
 		return o, fault.New("Gap", o.Gap, "rounding allows no less than %v", 10*MinGap)

@@ -143,12 +143,7 @@ func Space(ctx context.Context, k *mat.SymDense, s Setting, o SpaceOptions) (*Sp
 }
 
 func (o SpaceOptions) filled() (SpaceOptions, error) {
-	if o.Gap == 0 {
-		o.Gap = defaultGap
-	}
-	if o.MaxIterations == 0 {
-		o.MaxIterations = defaultIterations
-	}
+	o.Gap, o.MaxIterations = cmp.Or(o.Gap, defaultGap), cmp.Or(o.MaxIterations, defaultIterations)
 	switch {
 	case !(o.Gap >= MinGap):
 		return o, fault.New("Gap", o.Gap, "rounding allows no less than %v", MinGap)
@@ -396,12 +391,7 @@ func (p *position) allowed() *position {
 	return nil
 }
 
-func (s *spaceSearch) gap() float64 {
-	if s.bound == 0 {
-		return math.Inf(1)
-	}
-	return (s.loss - s.bound) / s.bound
-}
+func (s *spaceSearch) gap() float64 { return gapOf(s.loss, s.bound) }
 
 // point returns a copy of the interior point.
 func (s *spaceSearch) point() Point {

@@ -2,7 +2,6 @@ package spacetime
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -85,17 +84,6 @@ func (p *position) least() float64 {
 		}
 	}
 	return least
-}
-
-// variances returns M_ii.
-func (p *position) variances() []float64 {
-	n := p.design.nodes
-	all := slices.Clone(p.x[:n])
-	for i, pair := range p.design.pairs {
-		all[pair.U] += p.x[n+i]
-		all[pair.V] += p.x[n+i]
-	}
-	return all
 }
 
 // view is what an attacker A leaves unknown: M_A⁻¹ = P - FFᵀ + GGᵀ on the nodes outside of A. The first term takes out

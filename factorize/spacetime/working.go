@@ -9,6 +9,7 @@ import (
 
 	"mafalda/internal/dense"
 	"mafalda/internal/gemm"
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 )
 
@@ -58,10 +59,7 @@ func gather(p *position, active [][]constraint) *working {
 		if !v.see(p, g.threat) { // it did when the position was made
 			panic("spacetime: a covariance is no longer positive definite")
 		}
-		nodes := make([]int, len(g.at))
-		for j, at := range g.at {
-			nodes[j] = p.design.threats[g.threat].Victims[at]
-		}
+		nodes := lists.Map(g.at, func(at int) int { return p.design.threats[g.threat].Victims[at] })
 		v.solutionsTo(w.rows(g), nodes)
 		for k := g.from; k < g.to; k++ {
 			z, victim := w.row(k), nodes[k-g.from]

@@ -53,14 +53,6 @@ func (c *Cholesky) order() int { n, _ := c.upper.Triangle(); return n }
 // RawU returns U itself.
 func (c *Cholesky) RawU() *mat.TriDense { return c.upper }
 
-// UTo copies U to dst, which is resized if it is empty.
-func (c *Cholesky) UTo(dst *mat.TriDense) {
-	if dst.IsEmpty() {
-		dst.ReuseAsTri(c.order(), mat.Upper)
-	}
-	dst.Copy(c.upper)
-}
-
 // LTo copies Uᵀ to dst, which is resized if it is empty.
 func (c *Cholesky) LTo(dst *mat.TriDense) {
 	if dst.IsEmpty() {

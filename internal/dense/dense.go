@@ -85,6 +85,17 @@ func FullTransposed(lower *mat.TriDense) *mat.Dense {
 	return full
 }
 
+// NewSym returns the symmetric n×n matrix of such entries, which are asked for where i ≤ j.
+func NewSym(n int, at func(i, j int) float64) *mat.SymDense {
+	s := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			s.SetSym(i, j, at(i, j))
+		}
+	}
+	return s
+}
+
 // Below calls f, from several goroutines, for the rows of tiles that together are the triangle below the diagonal: columns from to to, without to.
 func Below(n int, f func(i, from, to int)) {
 	const size = 32

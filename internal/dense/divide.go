@@ -35,21 +35,15 @@ const (
 // diagonalizeByHalves replaces d by the eigenvalues of the tridiagonal matrix of d and e, in no order, and writes its
 // eigenvectors to q, a row each. rows and mix are scratch of n×n, and e is overwritten. Not ok if QR does not end.
 func diagonalizeByHalves(d, e, q, rows, mix []float64) (ok bool) {
-	var largest float64
-	for i, v := range d {
-		largest = math.Max(largest, math.Abs(v))
-		if i < len(e) {
-			largest = math.Max(largest, math.Abs(e[i]))
-		}
-	}
+	most := largest(d, e)
 	clear(q)
-	if largest == 0 {
+	if most == 0 {
 		for i := range d {
 			q[i*len(d)+i] = 1
 		}
 		return true
 	}
-	_, power := math.Frexp(largest)
+	_, power := math.Frexp(most)
 	move := func(v []float64, by int) {
 		for i := range v {
 			v[i] = math.Ldexp(v[i], by)
@@ -93,9 +87,8 @@ func (h *halves) leaf(from, to int) (ok bool) {
 	for i := range size {
 		q[i*size+i] = 1
 	}
-	t := tridiagonal{d: h.d[from:to], e: h.e[from : to-1]}
-	ok = t.diagonalize()
-	gemm.Rotate(q, size, t.sweeps)
+	sweeps, ok := iterate(h.d[from:to], h.e[from:to-1], chaseSymmetric)
+	gemm.Rotate(q, size, sweeps)
 	for i := range size {
 		copy(h.row(from + i)[from:to], q[i*size:(i+1)*size])
 	}

@@ -14,48 +14,49 @@ func Eigen(vectors, a []float64, scratch [2][]float64, n int) (values []float64,
 	if n == 0 {
 		return nil, true
 	}
-	for _, v := range a[:n*n] {
-		if v-v != 0 {
-			return nil, false
-		}
+	if !finite(a[:n*n]) {
+		return nil, false
 	}
 	d, e, tau := gemm.Tridiagonalize(a, n)
 	if !diagonalizeByHalves(d, e, vectors, scratch[0], scratch[1]) {
 		return nil, false
 	}
 	gemm.ReflectRows(vectors, a, n, tau)
-	var sum float64 // which is not finite if one of the numbers is not: some are where reflectors are of subnormal length
-	for _, v := range d {
-		sum += v
-	}
-	for _, v := range vectors[:n*n] {
-		sum += v
-	}
-	return d, sum-sum == 0
+	return d, finite(d) && finite(vectors[:n*n]) // not so where reflectors are of subnormal length
 }
 
-// tridiagonal has a diagonal and the numbers beside it, and what was done to its rows.
-type tridiagonal struct {
-	d, e   []float64
-	sweeps []gemm.Sweep
-}
-
-// diagonalize replaces d by the eigenvalues, by the implicit QR iteration with Wilkinson's shift (Golub & Van Loan,
-// Algorithm 8.3.3); errors are small relative to the largest. Not ok if it does not end.
-func (t *tridiagonal) diagonalize() (ok bool) {
-	d, e := t.d, t.e
-	var largest float64
-	for i, v := range d {
-		largest = math.Max(largest, math.Abs(v))
-		if i < len(e) {
-			largest = math.Max(largest, math.Abs(e[i]))
+// finite reports whether all numbers are finite.
+func finite(x []float64) bool {
+	for _, v := range x {
+		if v-v != 0 {
+			return false
 		}
 	}
-	small := ulp * largest
+	return true
+}
+
+// largest returns the largest magnitude of a diagonal d and the numbers e beside it.
+func largest(d, e []float64) (most float64) {
+	for i, v := range d {
+		most = math.Max(most, math.Abs(v))
+		if i < len(e) {
+			most = math.Max(most, math.Abs(e[i]))
+		}
+	}
+	return most
+}
+
+// mostSweeps is how many sweeps are made for a number of the diagonal, at most.
+const mostSweeps = 40
+
+// iterate makes steps of QR until the numbers e beside the diagonal d are zeros, relative to the largest. A step, chase,
+// is for a block without zeros in e; small is what counts as zero; it returns the rotations. Not ok if there is no end.
+func iterate(d, e []float64, chase func(d, e []float64, small float64) []float64) (sweeps []gemm.Sweep, ok bool) {
+	small := ulp * largest(d, e)
 	last := len(d) - 1
-	for budget := bidiagonalSweeps * len(d); last > 0; budget-- {
+	for budget := mostSweeps * len(d); last > 0; budget-- {
 		if budget == 0 {
-			return false
+			return nil, false
 		}
 		first := last
 		for first > 0 && math.Abs(e[first-1]) > small {
@@ -68,13 +69,14 @@ func (t *tridiagonal) diagonalize() (ok bool) {
 			last--
 			continue
 		}
-		t.sweeps = append(t.sweeps, gemm.Sweep{First: first, Turns: chaseSymmetric(d[first:last+1], e[first:last])})
+		sweeps = append(sweeps, gemm.Sweep{First: first, Turns: chase(d[first:last+1], e[first:last], small)})
 	}
-	return true
+	return sweeps, true
 }
 
-// chaseSymmetric is a step of QR. It returns the rotations of rows and columns.
-func chaseSymmetric(d, e []float64) (turns []float64) {
+// chaseSymmetric is a step of QR with Wilkinson's shift for a symmetric tridiagonal matrix, whose diagonal becomes its
+// eigenvalues (Golub & Van Loan, Algorithm 8.3.3). It returns the rotations of rows and columns.
+func chaseSymmetric(d, e []float64, _ float64) (turns []float64) {
 	last := len(e)
 	turns = make([]float64, 0, 2*last)
 	half := (d[last-1] - d[last]) / 2

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"mafalda/internal/gemm"
+	"mafalda/internal/lists"
 )
 
 // Update is P - FFᵀ + GGᵀ for a symmetric P, n×n: two factors of n rows and few columns.
@@ -32,10 +33,7 @@ func Exclude(p []float64, n int, out, near []int, variances []float64) (u Update
 	if len(out) > 0 {
 		gemm.Gemm(blas.NoTrans, blas.Trans, -1, u.F, Pick(u.F, near), 1, u.G)
 	}
-	roots := make([]float64, len(near))
-	for j, v := range variances {
-		roots[j] = math.Sqrt(v)
-	}
+	roots := lists.Map(variances, math.Sqrt)
 	for i := range n {
 		row := Row(u.G, i)
 		for j, r := range roots {

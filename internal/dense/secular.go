@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 )
 
@@ -30,10 +31,7 @@ const rootsAtOnce = 16 // that a goroutine looks for
 // newSecular finds the eigenvalues; rows, of as many numbers as there are pairs of poles, get the distances d_i - λ_j.
 func newSecular(poles []pole, rho float64, rows []float64) *secular {
 	n := len(poles)
-	s := &secular{poles: poles, rho: rho, rows: rows[:n*n], order: make([]int, n), values: make([]float64, n)}
-	for i := range s.order {
-		s.order[i] = i
-	}
+	s := &secular{poles: poles, rho: rho, rows: rows[:n*n], order: lists.UpTo(n), values: make([]float64, n)}
 	slices.SortStableFunc(s.order, func(i, j int) int { return cmp.Compare(poles[i].side, poles[j].side) })
 	s.inParts(rootsAtOnce, func(j int) { s.values[j] = s.root(j, s.row(j)) })
 	return s

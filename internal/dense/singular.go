@@ -1,12 +1,14 @@
 package dense
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/lapack/gonum"
 
 	"mafalda/internal/gemm"
+	"mafalda/internal/lists"
 )
 
 // Singular returns the singular values of an n×n matrix, largest first, and writes its right singular vectors to
@@ -16,10 +18,8 @@ func Singular(vectors, a []float64, n int) (values []float64, ok bool) {
 	if n == 0 {
 		return nil, true
 	}
-	for _, v := range a[:n*n] {
-		if v-v != 0 {
-			return nil, false
-		}
+	if !finite(a[:n*n]) {
+		return nil, false
 	}
 	d, e := make([]float64, n), make([]float64, n-1)
 	tauQ, tauP := make([]float64, n), make([]float64, n)
@@ -35,19 +35,8 @@ func Singular(vectors, a []float64, n int) (values []float64, ok bool) {
 	rows := gemm.Reflected(a, n, tauP)
 	Transpose(rows, n)
 	gemm.Rotate(rows, n, sweeps)
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		switch x, y := math.Abs(d[i]), math.Abs(d[j]); {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	})
+	order := lists.UpTo(n)
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(math.Abs(d[j]), math.Abs(d[i])) })
 	values = make([]float64, n)
 	for to, from := range order {
 		values[to] = math.Abs(d[from])
@@ -56,51 +45,19 @@ func Singular(vectors, a []float64, n int) (values []float64, ok bool) {
 	return values, true
 }
 
-// bidiagonalSweeps is how many sweeps are made for a singular value, at most.
-const bidiagonalSweeps = 40
-
 // bidiagonal replaces the diagonal d of an upper bidiagonal matrix, e above it, by its singular values, of either sign,
 // in no order, and e by zeros. What it does to the columns are the sweeps, which make of the rows of the identity the
 // right singular vectors. This is the QR iteration of Golub & Kahan (1965), with the shift of zero as Demmel & Kahan
 // (1990) do it; errors are small relative to the largest value. Not ok if it does not end.
 func bidiagonal(d, e []float64) (sweeps []gemm.Sweep, ok bool) {
-	const ulp = 0x1p-53
-	var largest float64
-	for i, v := range d {
-		largest = math.Max(largest, math.Abs(v))
-		if i < len(e) {
-			largest = math.Max(largest, math.Abs(e[i]))
+	return iterate(d, e, func(d, e []float64, small float64) []float64 {
+		singular := slices.ContainsFunc(d, func(v float64) bool { return math.Abs(v) <= small })
+		shift := trailing(d, e)
+		if singular || shift*shift <= 4*ulp*d[0]*d[0] {
+			return chaseZero(d, e)
 		}
-	}
-	small := ulp * largest
-	last := len(d) - 1
-	for budget := bidiagonalSweeps * len(d); last > 0; budget-- {
-		if budget == 0 {
-			return nil, false
-		}
-		first := last
-		singular := math.Abs(d[last]) <= small
-		for first > 0 && math.Abs(e[first-1]) > small {
-			first--
-			singular = singular || math.Abs(d[first]) <= small
-		}
-		if first > 0 {
-			e[first-1] = 0
-		}
-		if first == last {
-			last--
-			continue
-		}
-		block, above := d[first:last+1], e[first:last]
-		var turns []float64
-		if shift := trailing(block, above); singular || shift*shift <= 4*ulp*block[0]*block[0] {
-			turns = chaseZero(block, above)
-		} else {
-			turns = chase(block, above, shift)
-		}
-		sweeps = append(sweeps, gemm.Sweep{First: first, Turns: turns})
-	}
-	return sweeps, true
+		return chase(d, e, shift)
+	})
 }
 
 // trailing is the smaller singular value of the last two columns' upper triangle.

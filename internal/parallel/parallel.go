@@ -10,23 +10,7 @@ import (
 
 // For calls f for every i < n, on as many goroutines as there are processors.
 func For(n int, f func(i int)) {
-	workers := min(runtime.GOMAXPROCS(0), n)
-	if workers <= 1 {
-		for i := range n {
-			f(i)
-		}
-		return
-	}
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				f(i)
-			}
-		})
-	}
-	wg.Wait()
+	Workers(runtime.GOMAXPROCS(0), n, func(_, i int) { f(i) })
 }
 
 // Part is how many numbers are worked on at a time: enough to be worth a goroutine, few enough for a cache.
@@ -34,6 +18,10 @@ const Part = 1 << 14
 
 // Chunks calls f for chunks of n numbers. The chunks do not depend on the number of processors.
 func Chunks(n int, f func(chunk, from, to int)) {
+	if 0 < n && n <= Part {
+		f(0, 0, n)
+		return
+	}
 	For((n+Part-1)/Part, func(i int) { f(i, i*Part, min((i+1)*Part, n)) })
 }
 

@@ -2,9 +2,9 @@ package dpps
 
 import (
 	"context"
+	"math/big"
 	"slices"
 
-	"mafalda/graph"
 	"mafalda/internal/lists"
 	"mafalda/protocols/internal/consensus"
 )
@@ -75,40 +75,20 @@ func (s *Sequence) spread(ctx context.Context, round func(step int) int, backwar
 
 // floodRounds returns how many rounds from t on it takes until every node has heard, directly or not, from every other.
 func (s *Sequence) floodRounds(t int) int {
-	n := s.Nodes()
-	words := (n + 63) / 64
-	heard := make([][]uint64, n)
-	for i := range heard {
-		heard[i] = make([]uint64, words)
-		heard[i][i/64] = 1 << (i % 64)
-	}
+	bit := func(i int) *big.Int { return new(big.Int).Lsh(big.NewInt(1), uint(i)) }
+	everybody := bit(s.Nodes())
+	everybody.Sub(everybody, big.NewInt(1))
+	heard := lists.Make(s.Nodes(), bit)
 	for r := 0; ; r++ {
-		if allHeard(heard, n) {
+		if !slices.ContainsFunc(heard, func(h *big.Int) bool { return h.Cmp(everybody) != 0 }) {
 			return r
 		}
-		next := lists.Map(heard, slices.Clone[[]uint64])
-		hear(next, heard, s.Weights(t+r))
+		next := lists.Map(heard, func(h *big.Int) *big.Int { return new(big.Int).Set(h) })
+		s.Weights(t + r).DoNonZero(func(i, j int, v float64) {
+			if v > 0 {
+				next[i].Or(next[i], heard[j])
+			}
+		})
 		heard = next
 	}
-}
-
-func hear(next, heard [][]uint64, w *graph.CSR) {
-	w.DoNonZero(func(i, j int, v float64) {
-		if v > 0 {
-			for k, x := range heard[j] {
-				next[i][k] |= x
-			}
-		}
-	})
-}
-
-func allHeard(heard [][]uint64, n int) bool {
-	for _, h := range heard {
-		for j := range n {
-			if h[j/64]>>(j%64)&1 == 0 {
-				return false
-			}
-		}
-	}
-	return true
 }

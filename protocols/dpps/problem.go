@@ -6,7 +6,9 @@ import (
 	"fmt"
 
 	"mafalda/accounting"
+	"mafalda/internal/lists"
 	"mafalda/protocols/averaging"
+	"mafalda/protocols/internal/consensus"
 	"mafalda/protocols/internal/seeds"
 	"mafalda/simulated"
 )
@@ -47,7 +49,7 @@ type Result struct {
 	Ergodicity []float64 `json:"ergodicity,omitempty"`
 	Broadcast  int       `json:"broadcast_rounds"` // of max-consensus, in every round
 	Mean       float64   `json:"mean"`
-	Rounds     []Round   `json:"rounds"`
+	Rounds     []Report  `json:"rounds"`
 	Errors     []float64 `json:"errors"` // ‖y(t) - mean‖₂ at the start and after every round
 	MeanRatio  float64   `json:"mean_real_over_estimated"`
 	MostRatio  float64   `json:"largest_real_over_estimated"`
@@ -56,14 +58,6 @@ type Result struct {
 	Advanced   float64   `json:"epsilon_advanced"`
 	Delta      float64   `json:"delta"`
 	Composed   bool      `json:"composition_proved"`
-}
-
-// Round is the sensitivity of a round.
-type Round struct {
-	Round        int     `json:"round"`
-	Estimated    float64 `json:"estimated"`
-	Real         float64 `json:"real"`
-	Synchronized bool    `json:"synchronized,omitempty"`
 }
 
 // check finds, before anything is computed, what makes no sense.
@@ -82,7 +76,7 @@ func (p *Problem) check() error {
 }
 
 // Average solves a problem with DPPS. It fails for arguments out of range (*fault.Argument; ErrNetwork;
-// accounting.ComposeAdvanced), as Sequence.Calibrate and PushSum.Average do (ErrSensitivity and ErrDiverged among their
+// accounting.ComposeAdvanced), as Sequence.Calibrate and PushSum.Round do (ErrSensitivity and ErrDiverged among their
 // errors), and when the context ends.
 func Average(ctx context.Context, p Problem) (*Result, error) {
 	if err := p.check(); err != nil {
@@ -102,16 +96,14 @@ func Average(ctx context.Context, p Problem) (*Result, error) {
 	if err := r.judge(ctx, p, c.Constants); err != nil {
 		return nil, err
 	}
-	sum, err := NewPushSum(s, Scalars(p.Values), Options{Plan: p.Plan, Calibration: c}, seeds.Noise.Random(p.Seed))
+	vectors := lists.Map(p.Values, func(v float64) []float64 { return []float64{v} })
+	sum, err := NewPushSum(s, vectors, Options{Plan: p.Plan, Calibration: c}, seeds.Noise.Random(p.Seed))
 	if err != nil {
 		return nil, err
 	}
-	run, err := sum.Average(ctx, p.Rounds)
-	if err != nil {
+	if err := r.run(ctx, sum, p.Rounds); err != nil {
 		return nil, err
 	}
-	r.Mean, r.Errors = run.Mean, run.Errors
-	r.addRounds(run.Rounds)
 	return r, r.account(p.Epsilon(), p.Rounds)
 }
 
@@ -149,10 +141,22 @@ const still = 1e-9
 // Moves reports whether this much sensitivity is more than what rounding makes of the first.
 func (r *Result) Moves(sensitivity float64) bool { return sensitivity > still*r.Rounds[0].Estimated }
 
-func (r *Result) addRounds(reports []Report) {
+// run fills in what so many rounds come to.
+func (r *Result) run(ctx context.Context, p *PushSum, rounds int) error {
+	values := func() []float64 { return lists.Map(p.corrected, func(y []float64) float64 { return y[0] }) }
+	r.Mean = consensus.Mean(values())
+	r.Errors = append(r.Errors, consensus.Distance(values(), r.Mean))
 	counted := 0
-	for _, report := range reports {
-		r.Rounds = append(r.Rounds, Round(report))
+	for range rounds {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		report, err := p.Round(nil)
+		if err != nil {
+			return err
+		}
+		r.Rounds = append(r.Rounds, report)
+		r.Errors = append(r.Errors, consensus.Distance(values(), r.Mean))
 		if r.Moves(report.Estimated) {
 			ratio := report.Real / report.Estimated
 			r.MeanRatio += ratio
@@ -163,6 +167,7 @@ func (r *Result) addRounds(reports []Report) {
 	if counted > 0 {
 		r.MeanRatio /= float64(counted)
 	}
+	return nil
 }
 
 // account composes the rounds.

@@ -31,10 +31,10 @@ type PushSum struct {
 
 // Report is what happened in a round.
 type Report struct {
-	Round        int
-	Estimated    float64 // S, which the noise was calibrated to
-	Real         float64 // the largest ‖·‖₁ distance of two messages before noise
-	Synchronized bool
+	Round        int     `json:"round"`
+	Estimated    float64 `json:"estimated"` // S, which the noise was calibrated to
+	Real         float64 `json:"real"`      // the largest ‖·‖₁ distance of two messages before noise
+	Synchronized bool    `json:"synchronized,omitempty"`
 }
 
 // NewPushSum starts from the values s_i(0), which it copies. The errors are options that make no sense and values

@@ -45,7 +45,7 @@ func (p *Protocol) observation(observers []int) *span.Observation {
 	for _, v := range observers {
 		inside[v] = true
 	}
-	return &span.Observation{Weights: p.weights, Residues: p.residues, Work: p.work,
+	return &span.Observation{Weights: p.weights, Work: p.work,
 		Known: func(v int) bool { return inside[v] },
 		Seen: func(v int) bool {
 			return slices.ContainsFunc(observers, func(a int) bool { return p.graph.Adjacency().At(a, v) != 0 })

@@ -24,11 +24,9 @@ var ErrTooLarge = consensus.ErrTooLarge
 // Protocol is averaging under Gaussian noise: every node adds noise to its value once, v(0) = u + N(0, σ²), and
 // averages, v(t+1) = W v(t) (a step of Muffliato, Cyffers et al. 2022). The average is wrong by N(0, σ²/n).
 type Protocol struct {
-	graph    *graph.Graph
-	w        *graph.CSR
-	weights  *consensus.Weights
-	residues [][]uint64
-	work     span.Work // of exposures
+	graph   *graph.Graph
+	weights *consensus.Weights
+	work    span.Work // of exposures
 }
 
 // New checks that W keeps sums and reaches consensus; errors wrap ErrNetwork.
@@ -36,8 +34,7 @@ func New(g *graph.Graph, w *graph.Gossip) (*Protocol, error) {
 	if err := consensus.Check(g, w); err != nil {
 		return nil, err
 	}
-	exact := consensus.NewWeights(w.Matrix())
-	return &Protocol{graph: g, w: w.Matrix(), weights: exact, residues: exact.Residues()}, nil
+	return &Protocol{graph: g, weights: consensus.NewWeights(w.Matrix())}, nil
 }
 
 // Options says how a protocol runs.
@@ -73,7 +70,7 @@ func (p *Protocol) Run(ctx context.Context, u []float64, o Options, r *rand.Rand
 	for i := range start {
 		start[i] += std * r.NormFloat64()
 	}
-	values, err := consensus.Average(ctx, p.w, [][]float64{start}, o.Rounds, o.Tolerance)
+	values, err := consensus.Average(ctx, p.weights.Matrix, [][]float64{start}, o.Rounds, o.Tolerance)
 	if err != nil {
 		return nil, err
 	}

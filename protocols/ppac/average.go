@@ -52,25 +52,16 @@ func Average(ctx context.Context, p averaging.Problem, o AverageOptions) (*Avera
 	if err != nil {
 		return nil, err
 	}
-	run, err := protocol.Prepare(p.Values, Uniform(p.ValueStd, o.NoiseStd), seeds.Noise.Random(p.Seed))
+	run, err := protocol.Prepare(p.Values, Deviations{p.ValueStd, o.NoiseStd}, seeds.Noise.Random(p.Seed))
 	if err != nil {
+		return nil, err
+	}
+	rounds, tolerance := p.Limit()
+	if err := protocol.Average(ctx, run, rounds, tolerance); err != nil {
 		return nil, err
 	}
 	a := &Averaging{Problem: p, protocol: protocol, Run: run}
 	return a, a.finish(ctx, o)
-}
-
-// finish runs the consensus phase and finds out what observers learn.
-func (a *Averaging) finish(ctx context.Context, o AverageOptions) (err error) {
-	rounds, tolerance := a.Problem.Limit()
-	if err := a.protocol.Average(ctx, a.Run, rounds, tolerance); err != nil {
-		return err
-	}
-	if a.observed, err = a.observe(ctx, o); err != nil {
-		return err
-	}
-	a.summarize(o.NoiseStd)
-	return nil
 }
 
 // ReadChosen reads lines "node neighbour", one for each node: m_i. Errors name the file and the line.
@@ -95,23 +86,27 @@ type observed struct {
 
 // leakages keeps what a coalition learns of those asked for.
 func (a *Averaging) leakages(ctx context.Context, view *View, noise float64) ([]Leakage, error) {
-	leaks, err := view.Leakages(ctx, Uniform(a.Problem.ValueStd, noise))
+	leaks, err := view.Leakages(ctx, Deviations{a.Problem.ValueStd, noise})
 	return slices.DeleteFunc(leaks, func(l Leakage) bool { return !a.Problem.Asked(l.Victim) }), err
 }
 
-// observe computes what every coalition learns, on all processors.
-func (a *Averaging) observe(ctx context.Context, o AverageOptions) ([]observed, error) {
+// finish finds out what every coalition learns, on all processors, and fills in the result.
+func (a *Averaging) finish(ctx context.Context, o AverageOptions) error {
 	coalitions := a.Problem.Coalitions()
-	all := make([]observed, len(coalitions))
-	err := forEach(ctx, len(all), o.Progress, func(ctx context.Context, i int) (err error) {
-		all[i].coalition = coalitions[i]
-		if all[i].view, err = a.protocol.View(ctx, coalitions[i], a.Problem.UpTo()); err != nil {
+	a.observed = make([]observed, len(coalitions))
+	err := forEach(ctx, len(coalitions), o.Progress, func(ctx context.Context, i int) (err error) {
+		of := &a.observed[i]
+		of.coalition = coalitions[i]
+		if of.view, err = a.protocol.View(ctx, of.coalition, a.Problem.UpTo()); err != nil {
 			return err
 		}
-		all[i].leaks, err = a.leakages(ctx, all[i].view, o.NoiseStd)
+		of.leaks, err = a.leakages(ctx, of.view, o.NoiseStd)
 		return err
 	})
-	return all, err
+	if err == nil {
+		a.summarize(o.NoiseStd)
+	}
+	return err
 }
 
 // forEach calls f for every i < n on all processors. The first error ends the others' context, and is returned.
@@ -157,7 +152,7 @@ func (a *Averaging) summarize(noise float64) {
 		if o.view.Ceiling() {
 			r.Ceilings++
 		}
-		limits := a.protocol.Limits(o.coalition, func(int) float64 { return p.ValueStd })
+		limits := a.protocol.Limits(o.coalition)
 		observer := p.Label(o.coalition)
 		for _, l := range o.leaks {
 			r.Pairs = append(r.Pairs, PairLeakage{observer, g.Label(l.Victim), averaging.Nats(l.Nats),

@@ -36,7 +36,7 @@ func ExampleProtocol() {
 	if err != nil {
 		panic(err)
 	}
-	leaks, err := view.Leakages(context.Background(), ppac.Uniform(10, 1500))
+	leaks, err := view.Leakages(context.Background(), ppac.Deviations{Value: 10, Noise: 1500})
 	if err != nil {
 		panic(err)
 	}

@@ -6,15 +6,15 @@ import (
 	"math/big"
 	"slices"
 
-	"mafalda/protocols/internal/rational"
+	"mafalda/protocols/internal/span"
 )
 
 // exactView is the definition that View is tested against: the matrix ℜ_i(t) of Equation 17 in rational numbers, row
 // by row as its definition has it, and everything that follows from it by elimination. It is for graphs of ten nodes
 // or so.
 type exactView struct {
-	rows        [][]*big.Rat // of the basis: own sources and received fragments, then messages; a column a source
-	informative []Message    // by round, then sender
+	rows        [][]*big.Rat   // of the basis: own sources and received fragments, then messages; a column a source
+	informative []span.Message // by round, then sender
 	victims     []int
 }
 
@@ -24,10 +24,10 @@ func (p *Protocol) exactView(w [][]*big.Rat, observers []int, rounds int) (*exac
 		return nil, fmt.Errorf("%w: a matrix of %d rows for %d nodes, %d rounds", ErrNetwork, len(w), p.Nodes(), rounds)
 	}
 	v := &exactView{}
-	var pivots rational.Echelon
+	var pivots rationalEchelon
 	inside := func(i int) bool { return slices.Contains(observers, i) }
 	learn := func(row []*big.Rat) bool {
-		isNew := pivots.Add(row)
+		isNew := pivots.add(row)
 		if isNew {
 			v.rows = append(v.rows, row)
 		}
@@ -46,7 +46,7 @@ func (p *Protocol) exactView(w [][]*big.Rat, observers []int, rounds int) (*exac
 			learn(p.fragmentRow(j, i))
 		}
 	}
-	power := rational.Identity(p.Nodes())
+	power := identity(p.Nodes())
 	for t := range rounds + 1 {
 		for from := range p.Nodes() {
 			if inside(from) || !slices.ContainsFunc(p.neighbours[from], inside) {
@@ -55,14 +55,14 @@ func (p *Protocol) exactView(w [][]*big.Rat, observers []int, rounds int) (*exac
 			row := p.zeroRow() // v_from(t) = Σ_k [Wᵗ]_from,k v_k(0), v_k(0) = Σ_j Γ_jk
 			for k, around := range p.neighbours {
 				for _, j := range around {
-					rational.AddScaled(row, power[from][k], p.fragmentRow(j, k))
+					addScaled(row, power[from][k], p.fragmentRow(j, k))
 				}
 			}
 			if learn(row) {
-				v.informative = append(v.informative, Message{from, t})
+				v.informative = append(v.informative, span.Message{From: from, Round: t})
 			}
 		}
-		power = rational.Mul(power, w)
+		power = times(power, w)
 	}
 	return v, nil
 }
@@ -95,9 +95,9 @@ func (p *Protocol) fragmentRow(i, j int) []*big.Rat {
 
 // recovered reports whether the view determines u_j: Case 2, the rank falls when the column of u_j is taken out.
 func (v *exactView) recovered(j int) bool {
-	var pivots rational.Echelon
+	var pivots rationalEchelon
 	for _, row := range v.rows {
-		if !pivots.Add(rational.Without(row, j)) {
+		if !pivots.add(without(row, j)) {
 			return true
 		}
 	}
@@ -123,10 +123,10 @@ func (v *exactView) ratio(j int, p *Protocol, d Deviations) *big.Rat {
 		return r.Mul(r, r)
 	}
 	for i, around := range p.neighbours {
-		variances[i] = square(d.Value(i))
-		for at, k := range around {
+		variances[i] = square(d.Value)
+		for at := range around {
 			if source := p.source[i][at]; source >= 0 {
-				variances[source] = square(d.Noise(i, k))
+				variances[source] = square(d.Noise)
 			}
 		}
 	}
@@ -146,13 +146,13 @@ func (v *exactView) ratio(j int, p *Protocol, d Deviations) *big.Rat {
 		}
 		system[r] = append(system[r], new(big.Rat).Set(row[j]))
 	}
-	var pivots rational.Echelon
+	var pivots rationalEchelon
 	for _, row := range system {
-		pivots.Add(row)
+		pivots.add(row)
 	}
 	x := make([]*big.Rat, n)
 	for i := n - 1; i >= 0; i-- {
-		row := pivots.Rows[slices.Index(pivots.At, i)]
+		row := pivots.rows[slices.Index(pivots.at, i)]
 		x[i] = new(big.Rat).Set(row[n])
 		for k := i + 1; k < n; k++ {
 			x[i].Sub(x[i], new(big.Rat).Mul(row[k], x[k]))

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"mafalda/internal/dense"
 	"mafalda/internal/gemm"
 )
 
@@ -38,19 +39,18 @@ func (v *View) knownColumns(d Deviations) (*knowledge, error) {
 			direct = append(direct, j)
 		}
 	}
-	least, most := d.span(p)
-	d = d.scaled(-math.Ilogb(most)) // leakages do not depend on the unit; squares shall be numbers
-	k := &knowledge{wide: most > wideRange*least, columns: newGeneral(p.sources, rank+len(direct)),
+	k := &knowledge{wide: d.apart(wideRange), columns: dense.NewGeneral(p.sources, rank+len(direct)),
 		vague: make([]float64, p.sources)}
+	d = d.scaled() // leakages do not depend on the unit; squares shall be numbers
 	if k.columns.Cols == 0 {
 		return k, nil
 	}
 	v.addMessages(k, d, inside)
 	for c, j := range direct { // u_j less the fragments that are not known
-		k.setEntry(j, rank+c, d.Value(j))
+		k.setEntry(j, rank+c, d.Value)
 		for at, n := range p.neighbours[j] {
 			if source := p.source[j][at]; source >= 0 && !inside(n) {
-				k.setEntry(source, rank+c, -d.Noise(j, n))
+				k.setEntry(source, rank+c, -d.Noise)
 			}
 		}
 	}
@@ -87,18 +87,17 @@ func (v *View) addMessages(k *knowledge, d Deviations, inside func(int) bool) {
 		if inside(j) {
 			continue
 		}
-		m, value := p.chosen[j], d.Value(j)
+		m := p.chosen[j]
 		for r := range s.Rank() {
-			k.setEntry(j, r, value*x(r, m))
+			k.setEntry(j, r, d.Value*x(r, m))
 		}
-		k.vague[j] = value * vague[m]
+		k.vague[j] = d.Value * vague[m]
 		for at, n := range around {
 			if source := p.source[j][at]; source >= 0 && !inside(n) {
-				noise := d.Noise(j, n)
 				for r := range s.Rank() {
-					k.setEntry(source, r, noise*(x(r, n)-x(r, m)))
+					k.setEntry(source, r, d.Noise*(x(r, n)-x(r, m)))
 				}
-				k.vague[source] = noise * (vague[n] + vague[m])
+				k.vague[source] = d.Noise * (vague[n] + vague[m])
 			}
 		}
 	}
@@ -108,7 +107,7 @@ func (v *View) addMessages(k *knowledge, d Deviations, inside func(int) bool) {
 // sizes (Cox & Higham 1998).
 func (k *knowledge) factorize() error {
 	rows, rank := k.columns.Rows, k.columns.Cols
-	k.absolute, k.size, k.entries = newGeneral(rows, rank), make([]float64, rows), make([]float64, rows)
+	k.absolute, k.size, k.entries = dense.NewGeneral(rows, rank), make([]float64, rows), make([]float64, rows)
 	order, length := make([]int, rows), make([]float64, rows)
 	for i := range rows {
 		order[i], length[i] = i, blas64.Nrm2(vector(k.row(i)))
@@ -121,7 +120,7 @@ func (k *knowledge) factorize() error {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(length[b], length[a]) })
-	sorted := newGeneral(rows, rank)
+	sorted := dense.NewGeneral(rows, rank)
 	for to, from := range order {
 		copy(sorted.Data[to*rank:(to+1)*rank], k.row(from))
 	}

@@ -38,11 +38,7 @@ func AppendixExample(ctx context.Context, seed uint64) (*Averaging, error) {
 	if err := protocol.Average(ctx, a.Run, rounds, 0); err != nil {
 		return nil, err
 	}
-	if a.observed, err = a.observe(ctx, AverageOptions{NoiseStd: noise}); err != nil {
-		return nil, err
-	}
-	a.summarize(noise)
-	return a, nil
+	return a, a.finish(ctx, AverageOptions{NoiseStd: noise})
 }
 
 // CycleLeakage is what node 1 learns of node 2 on a cycle, by noise.
@@ -90,7 +86,7 @@ func onCycle(ctx context.Context, n int) (c CycleLeakage, err error) {
 	}
 	c = CycleLeakage{Nodes: n, Floor: averaging.Floor(n)}
 	for _, scale := range decades() {
-		leaks, err := view.Leakages(ctx, Uniform(CycleValueStd, scale*CycleValueStd))
+		leaks, err := view.Leakages(ctx, Deviations{CycleValueStd, scale * CycleValueStd})
 		if err != nil {
 			return c, err
 		}

@@ -25,13 +25,11 @@ var ErrTooLarge = consensus.ErrTooLarge
 type Protocol struct {
 	graph      *graph.Graph
 	neighbours [][]int
-	chosen     []int // m_i
-	w          *graph.CSR
-	weights    *consensus.Weights // W in exact numbers, and modulo a prime
-	residues   [][]uint64
-	source     [][]int   // of the noise Γ_ij, j = neighbours[i][at]: its number behind the n values; -1 for m_i
-	sources    int       // 2·edges
-	work       span.Work // of views
+	chosen     []int              // m_i
+	weights    *consensus.Weights // W
+	source     [][]int            // of the noise Γ_ij, j = neighbours[i][at]: its number behind the n values; -1 for m_i
+	sources    int                // 2·edges
+	work       span.Work          // of views
 }
 
 // New checks the network. chosen[i] is m_i. The errors wrap ErrNetwork: a directed graph, nodes without neighbours,
@@ -43,8 +41,8 @@ func New(g *graph.Graph, w *graph.Gossip, chosen []int) (*Protocol, error) {
 	if len(chosen) != g.Nodes() {
 		return nil, fmt.Errorf("%w: %d chosen neighbours for %d nodes", ErrNetwork, len(chosen), g.Nodes())
 	}
-	p := &Protocol{graph: g, neighbours: consensus.Neighbourhoods(g), chosen: slices.Clone(chosen), w: w.Matrix(),
-		sources: g.Nodes()}
+	p := &Protocol{graph: g, neighbours: consensus.Neighbourhoods(g), chosen: slices.Clone(chosen),
+		weights: consensus.NewWeights(w.Matrix()), sources: g.Nodes()}
 	for i, around := range p.neighbours {
 		if !slices.Contains(around, chosen[i]) {
 			name := fmt.Sprint(chosen[i])
@@ -63,8 +61,6 @@ func New(g *graph.Graph, w *graph.Gossip, chosen []int) (*Protocol, error) {
 		}
 		p.source = append(p.source, numbers)
 	}
-	p.weights = consensus.NewWeights(p.w)
-	p.residues = p.weights.Residues()
 	return p, nil
 }
 

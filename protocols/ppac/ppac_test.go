@@ -14,7 +14,6 @@ import (
 
 	"mafalda/graph"
 	"mafalda/protocols/internal/protocoltest"
-	"mafalda/protocols/internal/rational"
 )
 
 // drawProtocol draws a protocol; with the Laplacian scheme where that converges, so that exactness is checked, too.
@@ -33,30 +32,22 @@ func drawProtocol(t *rapid.T, most int) *Protocol {
 
 // exactWeights returns W exactly.
 func exactWeights(p *Protocol) [][]*big.Rat {
-	w := rational.Laplacian(p.graph)
+	w := rationalLaplacian(p.graph)
 	for i := range w {
 		for j := range w {
-			if x, _ := w[i][j].Float64(); math.Abs(x-p.w.At(i, j)) > 1e-12 {
-				return rational.Metropolis(p.graph)
+			if x, _ := w[i][j].Float64(); math.Abs(x-p.weights.Matrix.At(i, j)) > 1e-12 {
+				return rationalMetropolis(p.graph)
 			}
 		}
 	}
 	return w
 }
 
-// drawDeviations draws a standard deviation for each source, noise from a billionth of the values to a billion times
-// them.
-func drawDeviations(t *rapid.T, p *Protocol) Deviations {
+// drawDeviations draws standard deviations, noise from a billionth of the values to a billion times them.
+func drawDeviations(t *rapid.T) Deviations {
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "deviations"), 2))
 	scale := math.Pow(10, rapid.Float64Range(-9, 9).Draw(t, "scale"))
-	value, noise := map[int]float64{}, map[[2]int]float64{}
-	for i, around := range p.neighbours {
-		value[i] = 0.5 + r.Float64()
-		for _, j := range around {
-			noise[[2]int{i, j}] = scale * (0.5 + r.Float64())
-		}
-	}
-	return Deviations{func(i int) float64 { return value[i] }, func(i, j int) float64 { return noise[[2]int{i, j}] }}
+	return Deviations{0.5 + r.Float64(), scale * (0.5 + r.Float64())}
 }
 
 // The fast view is the definition in rational numbers: informative sequence, who is recovered, and leakage.
@@ -84,7 +75,7 @@ func TestViewIsItsDefinition(t *testing.T) {
 		if v.Ceiling() {
 			t.Fatal("too much precision")
 		}
-		d := drawDeviations(t, p)
+		d := drawDeviations(t)
 		leaks, err := v.Leakages(context.Background(), d)
 		if err != nil {
 			t.Fatal(err)
@@ -156,7 +147,7 @@ func TestCyclesLeakLessWhenLonger(t *testing.T) {
 		floor := math.Log1p(1/float64(n-1)) / 2
 		before := math.Inf(1)
 		for _, noise := range []float64{15, 150, 1500, 1.5e4, 1.5e5, 1.5e6} {
-			leak := forever(t, p, 0, 1, Uniform(10, noise))
+			leak := forever(t, p, 0, 1, Deviations{10, noise})
 			if last, ok := previous[noise]; ok && leak >= last {
 				t.Errorf("C_%d with noise %g leaks %g, a shorter cycle %g", n, noise, leak, last)
 			}
@@ -203,7 +194,7 @@ func TestFlorentineIsItsDefinition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, d := rational.Laplacian(g), Uniform(10, 1500)
+	w, d := rationalLaplacian(g), Deviations{10, 1500}
 	for _, observer := range []int{0, 3, 8} { // Acciaiuoli, Bischeri, Medici
 		exact, err := p.exactView(w, []int{observer}, p.Nodes())
 		if err != nil {

@@ -52,7 +52,7 @@ func (p *Protocol) solveCluster(run *Run, cluster []int, inside func(int) bool) 
 	var visible []int
 	for i, u := range cluster {
 		for j, v := range cluster {
-			within.Set(i, j, p.w.At(u, v))
+			within.Set(i, j, p.weights.Matrix.At(u, v))
 		}
 		if slices.ContainsFunc(p.neighbours[u], inside) {
 			visible = append(visible, i)
@@ -88,7 +88,7 @@ func (p *Protocol) solveCluster(run *Run, cluster []int, inside func(int) bool) 
 			for j := range c {
 				next[i] += within.At(i, j) * driven[j]
 			}
-			p.w.DoRowNonZero(u, func(_, v int, x float64) {
+			p.weights.Matrix.DoRowNonZero(u, func(_, v int, x float64) {
 				if inside(v) {
 					next[i] += x * run.Values[t][v]
 				}

@@ -32,7 +32,7 @@ func (p *Protocol) Prepare(u []float64, d Deviations, r *rand.Rand) (*Run, error
 	if len(u) != p.Nodes() {
 		return nil, fmt.Errorf("%w: %d values for %d nodes", ErrNetwork, len(u), p.Nodes())
 	}
-	if err := d.check(p); err != nil {
+	if err := d.check(); err != nil {
 		return nil, err
 	}
 	run := NewRun(u, make([]float64, p.Nodes()))
@@ -45,7 +45,7 @@ func (p *Protocol) Prepare(u []float64, d Deviations, r *rand.Rand) (*Run, error
 				last = at
 				continue
 			}
-			row[at] = d.Noise(i, j) * r.NormFloat64()
+			row[at] = d.Noise * r.NormFloat64()
 			rest -= row[at]
 		}
 		row[last] = rest
@@ -60,6 +60,6 @@ func (p *Protocol) Prepare(u []float64, d Deviations, r *rand.Rand) (*Run, error
 // Average runs the consensus phase from v(0): until all nodes are within tolerance of the mean of v(0), in the norm
 // ‖v(t) - m·1‖₂, or for so many rounds (a tolerance of 0 runs them all). The only error is the context's.
 func (p *Protocol) Average(ctx context.Context, run *Run, rounds int, tolerance float64) (err error) {
-	run.Values, err = consensus.Average(ctx, p.w, run.Values[:1], rounds, tolerance)
+	run.Values, err = consensus.Average(ctx, p.weights.Matrix, run.Values[:1], rounds, tolerance)
 	return err
 }

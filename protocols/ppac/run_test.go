@@ -12,7 +12,6 @@ import (
 
 	"mafalda/graph"
 	"mafalda/protocols/internal/protocoltest"
-	"mafalda/protocols/internal/rational"
 )
 
 // Averages come out, whatever the noise; and every value that the graph does not hide is computed from what was seen.
@@ -25,7 +24,7 @@ func TestRunAveragesAndIsAttacked(t *testing.T) {
 		for i := range u {
 			u[i] = 10 * r.NormFloat64()
 		}
-		run, err := p.Prepare(u, Uniform(10, 15), r)
+		run, err := p.Prepare(u, Deviations{10, 15}, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +107,7 @@ func TestLeavesExposeTheirNeighbour(t *testing.T) {
 	}
 	u := []float64{3, -5, 11}
 	r := rand.New(rand.NewPCG(1, 1))
-	run, err := p.Prepare(u, Uniform(1, 100), r)
+	run, err := p.Prepare(u, Deviations{1, 100}, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,14 +122,14 @@ func TestLeavesExposeTheirNeighbour(t *testing.T) {
 func TestPrepareRefuses(t *testing.T) {
 	p, u, _ := sixNodes(t)
 	r := rand.New(rand.NewPCG(1, 1))
-	if _, err := p.Prepare(u[:5], Uniform(1, 1), r); !errors.Is(err, ErrNetwork) {
+	if _, err := p.Prepare(u[:5], Deviations{1, 1}, r); !errors.Is(err, ErrNetwork) {
 		t.Errorf("five values for six nodes: %v", err)
 	}
 	for _, s := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-11, 1e11} {
-		if _, err := p.Prepare(u, Uniform(s, 1), r); err == nil {
+		if _, err := p.Prepare(u, Deviations{s, 1}, r); err == nil {
 			t.Errorf("values of standard deviation %v", s)
 		}
-		if _, err := p.Prepare(u, Uniform(1, s), r); err == nil {
+		if _, err := p.Prepare(u, Deviations{1, s}, r); err == nil {
 			t.Errorf("noise of standard deviation %v", s)
 		}
 	}
@@ -158,7 +157,7 @@ func BenchmarkLeakageOfOneObserver(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				leaks, err := v.Leakages(context.Background(), Uniform(10, 1500))
+				leaks, err := v.Leakages(context.Background(), Deviations{10, 1500})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -178,7 +177,7 @@ func TestRecoveryHasItsRound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for rounds, want := range []bool{false, true, true} { // node 1 recovers 2 from v_2(1)
-		exact, err := p.exactView(rational.Laplacian(g), []int{1}, rounds)
+		exact, err := p.exactView(rationalLaplacian(g), []int{1}, rounds)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +189,7 @@ func TestRecoveryHasItsRound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			leaks, err := v.Leakages(context.Background(), Uniform(1, noise))
+			leaks, err := v.Leakages(context.Background(), Deviations{1, noise})
 			if err != nil {
 				t.Fatal(err)
 			}

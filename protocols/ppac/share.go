@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"mafalda/internal/dense"
 	"mafalda/internal/gemm"
 	"mafalda/internal/rounding"
 )
@@ -72,7 +73,7 @@ type shares struct {
 
 // bound fills in the nats of the victims with these numbers.
 func (k *knowledge) bound(victims, numbers []int, nats []float64) error {
-	s := &shares{knowledge: k, rest: newGeneral(k.columns.Rows, len(numbers)), lost: newGeneral(k.columns.Rows,
+	s := &shares{knowledge: k, rest: dense.NewGeneral(k.columns.Rows, len(numbers)), lost: dense.NewGeneral(k.columns.Rows,
 		len(numbers))}
 	for c, i := range numbers {
 		s.victims = append(s.victims, victims[i])
@@ -124,7 +125,7 @@ func (s *shares) pick(columns []int) *shares {
 	}
 	for _, m := range []struct{ from, to *blas64.General }{{&s.explained, &out.explained}, {&s.rest, &out.rest},
 		{&s.lost, &out.lost}} {
-		*m.to = newGeneral(m.from.Rows, len(columns))
+		*m.to = dense.NewGeneral(m.from.Rows, len(columns))
 		for i := range m.from.Rows {
 			for to, c := range columns {
 				m.to.Data[i*m.to.Stride+to] = m.from.Data[i*m.from.Stride+c]
@@ -137,11 +138,11 @@ func (s *shares) pick(columns []int) *shares {
 // takeOut projects what is known out of the rest, and returns Cy, what it has taken.
 func (s *shares) takeOut() blas64.General {
 	k, columns := s.knowledge, s.rest.Cols
-	y := newGeneral(k.columns.Cols, columns)
+	y := dense.NewGeneral(k.columns.Cols, columns)
 	gemm.Gemm(blas.Trans, blas.NoTrans, 1, k.columns, s.rest, 0, y)
 	gemm.Trsm(blas.Left, blas.Trans, 1, k.upper, y)
 	gemm.Trsm(blas.Left, blas.NoTrans, 1, k.upper, y)
-	taken := newGeneral(k.columns.Rows, columns)
+	taken := dense.NewGeneral(k.columns.Rows, columns)
 	gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, k.columns, y, 0, taken)
 	sum, most := make([]float64, columns), make([]float64, columns) // of |y|
 	for i, x := range y.Data {
@@ -176,7 +177,7 @@ func (s *shares) seenShares(x blas64.General, row func(c int) int) []float64 {
 		}
 	}
 	gemm.Trsm(blas.Left, blas.Trans, 1, k.upper, product)
-	sizes, solving := make([]float64, x.Cols), newGeneral(product.Rows, x.Cols) // |R|ᵀ|w| for w = R⁻ᵀ(Cᵀx - b)
+	sizes, solving := make([]float64, x.Cols), dense.NewGeneral(product.Rows, x.Cols) // |R|ᵀ|w| for w = R⁻ᵀ(Cᵀx - b)
 	for at, v := range product.Data {
 		product.Data[at] = math.Abs(v)
 		solving.Data[at] = math.Abs(v)
@@ -199,8 +200,8 @@ func (s *shares) seenShares(x blas64.General, row func(c int) int) []float64 {
 // large that sums in double precision lose too much: they are made in twice that.
 func (s *shares) residuals(x blas64.General, row func(c int) int) (product, lost blas64.General) {
 	k, rank := s.knowledge, s.knowledge.columns.Cols
-	product, lost = newGeneral(rank, x.Cols), newGeneral(rank, x.Cols)
-	positive := newGeneral(x.Rows, x.Cols)
+	product, lost = dense.NewGeneral(rank, x.Cols), dense.NewGeneral(rank, x.Cols)
+	positive := dense.NewGeneral(x.Rows, x.Cols)
 	for at, v := range x.Data {
 		positive.Data[at] = math.Abs(v)
 	}
@@ -277,7 +278,3 @@ func norm(m blas64.General, column int) float64 {
 }
 
 func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
-
-func newGeneral(rows, cols int) blas64.General {
-	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
-}

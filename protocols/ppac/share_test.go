@@ -31,7 +31,7 @@ func byArnoldi(p *Protocol, s *span.Span) []float64 {
 			for at, v := range s.Hidden {
 				before[v] = last[m.From][at]
 			}
-			p.w.MulVecTo(whole, true, before)
+			p.weights.Matrix.MulVecTo(whole, true, before)
 		}
 		row := make([]float64, width)
 		for at, v := range s.Hidden {
@@ -65,7 +65,7 @@ func TestLeakageDoesNotDependOnTheBasis(t *testing.T) {
 		if v.span.Rank() != len(v.span.Hidden) {
 			t.Fatalf("%s: %d of %d dimensions", spec, v.span.Rank(), len(v.span.Hidden))
 		}
-		d := Uniform(10, 1500)
+		d := Deviations{10, 1500}
 		leaks, err := v.Leakages(context.Background(), d)
 		if err != nil {
 			t.Fatal(err)
@@ -93,7 +93,7 @@ func TestLeakageOfPPACIsAnUpperBound(t *testing.T) {
 		observers := protocoltest.DrawCoalition(t, p.Nodes())
 		rounds := rapid.IntRange(0, 20).Draw(t, "rounds")
 		value := math.Pow(10, rapid.Float64Range(-3, 3).Draw(t, "value"))
-		d := Uniform(value, value*math.Pow(10, rapid.Float64Range(-9.9, 9.9).Draw(t, "ratio")))
+		d := Deviations{value, value * math.Pow(10, rapid.Float64Range(-9.9, 9.9).Draw(t, "ratio"))}
 		v, err := p.View(context.Background(), observers, rounds)
 		if err != nil {
 			t.Fatal(err)
@@ -126,7 +126,7 @@ func TestLeakageIsMutualInformation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProtocol(t, 8)
 		i := rapid.IntRange(0, p.Nodes()-1).Draw(t, "i")
-		d := Uniform(rapid.Float64Range(0.5, 2).Draw(t, "value"), rapid.Float64Range(0.5, 5).Draw(t, "noise"))
+		d := Deviations{rapid.Float64Range(0.5, 2).Draw(t, "value"), rapid.Float64Range(0.5, 5).Draw(t, "noise")}
 		v, err := p.View(context.Background(), []int{i}, Forever)
 		if err != nil {
 			t.Fatal(err)
@@ -144,9 +144,9 @@ func TestLeakageIsMutualInformation(t *testing.T) {
 		for r, row := range exact.rows {
 			for c, x := range row {
 				f, _ := x.Float64()
-				s := d.Noise(0, 0)
+				s := d.Noise
 				if c < p.Nodes() {
-					s = d.Value(c)
+					s = d.Value
 				}
 				scaled.Set(r, c, f*s)
 			}
@@ -158,9 +158,9 @@ func TestLeakageIsMutualInformation(t *testing.T) {
 			for c := range p.sources {
 				scaled.Set(rows, c, 0)
 			}
-			scaled.Set(rows, l.Victim, d.Value(l.Victim))
+			scaled.Set(rows, l.Victim, d.Value)
 			// log-determinants from triangles: the covariance itself would square the condition
-			want := logVolume(scaled.Slice(0, rows, 0, p.sources)) + math.Log(d.Value(l.Victim)) - logVolume(scaled)
+			want := logVolume(scaled.Slice(0, rows, 0, p.sources)) + math.Log(d.Value) - logVolume(scaled)
 			if math.Abs(want-l.Nats) > 1e-10*(1+want) {
 				t.Fatalf("leakage %.15g, by determinants %.15g", l.Nats, want)
 			}

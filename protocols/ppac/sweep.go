@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 	"mafalda/protocols/averaging"
 	"mafalda/protocols/internal/seeds"
@@ -38,45 +39,50 @@ func (a *Averaging) Sweep(ctx context.Context, progress func(fraction float64)) 
 	for _, scale := range decades() {
 		s.Noises = append(s.Noises, scale*a.Problem.ValueStd)
 	}
-	for _, step := range []func(context.Context, *Sweep) error{a.sweepErrors, a.sweepRounds} {
-		if err := step(ctx, s); err != nil {
-			return nil, err
-		}
+	if err := a.sweepErrors(ctx, s); err != nil {
+		return nil, err
+	}
+	if err := a.sweepRounds(ctx, s); err != nil {
+		return nil, err
 	}
 	return s, a.sweepLeakages(ctx, s, progress)
 }
 
-// forNoises calls f with every noise, on all processors, each with a generator of its own, and returns its errors.
-func (a *Averaging) forNoises(s *Sweep, f func(i int, start func() (*Run, error)) error) error {
+// swept says how many runs there are under a noise, of how many rounds at most, and how close nodes come before that
+// ends one.
+type swept struct {
+	runs, rounds int
+	tolerance    float64
+}
+
+// forRuns calls f with so many runs under every noise, on all processors, each noise with a generator of its own.
+func (a *Averaging) forRuns(ctx context.Context, s *Sweep, of swept, f func(i int, run *Run)) error {
 	errs := make([]error, len(s.Noises))
 	parallel.For(len(errs), func(i int) {
 		r := (seeds.Sweep + seeds.Purpose(i)).Random(a.Problem.Seed)
-		errs[i] = f(i, func() (*Run, error) {
-			return a.protocol.Prepare(a.Problem.Values, Uniform(a.Problem.ValueStd, s.Noises[i]), r)
-		})
+		d := Deviations{a.Problem.ValueStd, s.Noises[i]}
+		for range of.runs {
+			run, err := a.protocol.Prepare(a.Problem.Values, d, r)
+			if err == nil {
+				err = a.protocol.Average(ctx, run, of.rounds, of.tolerance)
+			}
+			if err != nil {
+				errs[i] = err
+				return
+			}
+			f(i, run)
+		}
 	})
 	return errors.Join(errs...)
 }
 
 func (a *Averaging) sweepErrors(ctx context.Context, s *Sweep) error {
 	rounds := min(len(a.Run.Values)-1, mostSwept)
-	s.Errors = make([][]float64, len(s.Noises))
-	return a.forNoises(s, func(i int, start func() (*Run, error)) error {
-		sums := make([]float64, rounds+1)
-		for range Realizations {
-			run, err := start()
-			if err != nil {
-				return err
-			}
-			if err := a.protocol.Average(ctx, run, rounds, 0); err != nil {
-				return err
-			}
-			for t, v := range run.Errors() {
-				sums[t] += v / Realizations
-			}
+	s.Errors = lists.Make(len(s.Noises), func(int) []float64 { return make([]float64, rounds+1) })
+	return a.forRuns(ctx, s, swept{Realizations, rounds, 0}, func(i int, run *Run) {
+		for t, v := range run.Errors() {
+			s.Errors[i][t] += v / Realizations
 		}
-		s.Errors[i] = sums
-		return nil
 	})
 }
 
@@ -86,21 +92,11 @@ func (a *Averaging) sweepRounds(ctx context.Context, s *Sweep) error {
 	if err != nil {
 		return err
 	}
-	limit := averaging.MostRounds(a.protocol.Nodes())
 	s.Rounds, s.Bounds = make([]float64, len(s.Noises)), make([]float64, len(s.Noises))
-	err = a.forNoises(s, func(i int, start func() (*Run, error)) error {
-		for range TimedRuns {
-			run, err := start()
-			if err != nil {
-				return err
-			}
-			if err := a.protocol.Average(ctx, run, limit, Timed); err != nil {
-				return err
-			}
-			s.Rounds[i] += float64(len(run.Values)-1) / TimedRuns
-			s.Bounds[i] += math.Ceil(math.Log((1+run.Error(0))/Timed)/math.Log(1/second.Modulus)) / TimedRuns
-		}
-		return nil
+	most := swept{TimedRuns, averaging.MostRounds(a.protocol.Nodes()), Timed}
+	err = a.forRuns(ctx, s, most, func(i int, run *Run) {
+		s.Rounds[i] += float64(len(run.Values)-1) / TimedRuns
+		s.Bounds[i] += math.Ceil(math.Log((1+run.Error(0))/Timed)/math.Log(1/second.Modulus)) / TimedRuns
 	})
 	if !w.Symmetric() || !(second.Modulus > 0) {
 		s.Bounds = nil

@@ -9,9 +9,6 @@ import (
 	"mafalda/protocols/internal/span"
 )
 
-// Message is what a neighbour sends in a round: v_From(Round).
-type Message struct{ From, Round int }
-
 // Forever stands for all rounds.
 const Forever = span.Forever
 
@@ -38,7 +35,7 @@ func (p *Protocol) View(ctx context.Context, observers []int, rounds int) (*View
 			rounds)
 	}
 	inside := func(v int) bool { return slices.Contains(observers, v) }
-	o := span.Observation{Weights: p.weights, Residues: p.residues, Work: p.work,
+	o := span.Observation{Weights: p.weights, Work: p.work,
 		Known: func(v int) bool {
 			return inside(v) || !slices.ContainsFunc(p.neighbours[v], func(u int) bool { return !inside(u) })
 		},
@@ -75,7 +72,7 @@ type Leakage struct {
 // is a matter of what has been seen. The errors are deviations that make no sense, or are too much for double
 // precision, and the context's.
 func (v *View) Leakages(ctx context.Context, d Deviations) ([]Leakage, error) {
-	if err := d.check(v.protocol); err != nil {
+	if err := d.check(); err != nil {
 		return nil, err
 	}
 	var leaks []Leakage

@@ -55,7 +55,7 @@ func distances(p *Protocol, i int) []int {
 func minimalPolynomialDegree(t *rapid.T, p *Protocol) int {
 	n := p.Nodes()
 	s := mat.NewSymDense(n, nil)
-	p.w.DoNonZero(func(i, j int, v float64) { s.SetSym(min(i, j), max(i, j), v) })
+	p.weights.Matrix.DoNonZero(func(i, j int, v float64) { s.SetSym(min(i, j), max(i, j), v) })
 	var e mat.EigenSym
 	if !e.Factorize(s, false) {
 		t.Fatal("eigenvalues")
@@ -73,7 +73,7 @@ func minimalPolynomialDegree(t *rapid.T, p *Protocol) int {
 // In a network that is too large to be followed for ever, what is seen in a few rounds is what it is in others.
 func TestFewRoundsOfLargeNetworks(t *testing.T) {
 	p := cycle(t, 41)
-	ctx, d := context.Background(), Uniform(10, 150)
+	ctx, d := context.Background(), Deviations{10, 150}
 	leaks := func(rounds int) ([]Leakage, error) {
 		v, err := p.View(ctx, []int{0, 7}, rounds)
 		if err != nil {
@@ -103,11 +103,7 @@ func TestFewRoundsOfLargeNetworks(t *testing.T) {
 // informative returns the informative sequence (Definition 6.1): the messages that tell the observers something new,
 // by round and then sender. All others are combinations of these, of what they knew, and of what they received in
 // preparation.
-func (v *View) informative() []Message {
-	m := make([]Message, len(v.span.Messages))
-	for i, seen := range v.span.Messages {
-		m[i] = Message(seen)
-	}
-	slices.SortFunc(m, func(a, b Message) int { return cmp.Or(a.Round-b.Round, a.From-b.From) })
-	return m
+func (v *View) informative() []span.Message {
+	return slices.SortedFunc(slices.Values(v.span.Messages),
+		func(a, b span.Message) int { return cmp.Or(a.Round-b.Round, a.From-b.From) })
 }

@@ -20,32 +20,23 @@ type Bounds struct {
 // up to twice as much where classes are convex and steps small, ten times where they are large. For more participations
 // it adds up single ones. It is good for finding the victims that Bound should look at. The error is a fault.Argument,
 // or the cause of ctx.
-func All(ctx context.Context, s *System, schema participation.Schema, reaction Reaction, o Options) (*Bounds, error) {
-	if err := s.check(); err != nil {
+func All(ctx context.Context, s *System, schema participation.Schema, reaction Reaction) (*Bounds, error) {
+	g, err := newGround(s, reaction)
+	if err != nil {
 		return nil, err
 	}
 	if schema == nil || schema.Steps() != len(s.Steps) {
 		return nil, fault.New("Schema", nil, "is not for %d steps", len(s.Steps))
 	}
-	local := localOf(s)
-	out := &Bounds{SensSquared: make([]float64, s.Nodes), LocalDP: make([]float64, s.Nodes)}
+	out := &Bounds{SensSquared: make([]float64, s.Nodes), LocalDP: make([]float64, s.Nodes), Why: g.why()}
 	for v := range s.Nodes {
-		out.LocalDP[v] = local.squared(Victim{Node: v, Schema: schema})
+		out.LocalDP[v] = g.local.squared(Victim{Node: v, Schema: schema})
 		out.SensSquared[v] = out.LocalDP[v]
 	}
-	if reaction == nil {
-		out.Why = "nothing is known of how gradients react"
+	if out.Why != "" {
 		return out, nil
 	}
-	all, err := stagesOf(s, reaction)
-	if err != nil {
-		return nil, err
-	}
-	if all.unclear {
-		out.Why = "the rank of what is seen cannot be told in floating point"
-		return out, nil
-	}
-	single, why, err := all.singles(ctx, s.rule(0).size() > 1)
+	single, why, err := g.singles(ctx, g.memory())
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +53,7 @@ func All(ctx context.Context, s *System, schema participation.Schema, reaction R
 		}
 		worst := 0.0
 		for _, p := range patterns {
-			worst = math.Max(worst, math.Min(local.pattern(v, p), triangle(single, v, p)))
+			worst = math.Max(worst, math.Min(g.local.pattern(v, p), triangle(single, v, p)))
 		}
 		out.SensSquared[v] = worst
 	}

@@ -3,6 +3,9 @@ package reaction
 import (
 	"context"
 	"math"
+	"slices"
+
+	"mafalda/internal/lists"
 )
 
 // found is how near to the bound an attack must come to be the worst one.
@@ -12,19 +15,18 @@ const found = 3e-7
 // improved as a policy is: along the best run against them every node turns to that end of its class, D = ρ + κ·sign,
 // which costs more there. What they reach is exact whatever the answers.
 func (b *bounder) attack(ctx context.Context, out *Result, pattern []int) error {
-	if b.options.improvements() == 0 {
-		return nil
-	}
-	still, err := b.linearly(ctx, b.still, exact)
+	ones := lists.Map(b.gates, func(*gate) []float64 { return slices.Repeat([]float64{1}, b.m) })
+	still := b.answering(ones) // nodes that do not react
+	tr, err := b.linearly(ctx, still, exact)
 	if err != nil {
 		return err
 	}
-	if still != nil {
-		out.WithoutReaction = gaussianOf(b.stages, still, b.still, b.node, pattern).value
+	if tr != nil {
+		out.WithoutReaction = gaussianOf(b.stages, tr, still, b.node, pattern).value
 	}
 	for _, answers := range [][][]float64{b.nearest(), b.boldest(pattern, false), b.boldest(pattern, true)} {
 		reached := -1.0
-		for range b.options.improvements() {
+		for range improvements {
 			linear := b.answering(answers)
 			tr, err := b.linearly(ctx, linear, exact)
 			if err != nil {
@@ -48,18 +50,6 @@ func (b *bounder) attack(ctx context.Context, out *Result, pattern []int) error 
 		}
 	}
 	return nil
-}
-
-// nearest returns the linear answers that are as near to no reaction as the class allows.
-func (b *bounder) nearest() [][]float64 {
-	answers := make([][]float64, len(b.gates))
-	for t := range answers {
-		answers[t] = make([]float64, b.m)
-		for v, c := range b.classes[t] {
-			answers[t][v] = c.Nearest()
-		}
-	}
-	return answers
 }
 
 // boldest returns linear answers that do what the worst answers do in a run of the class against the feedback of the
@@ -90,12 +80,7 @@ func (b *bounder) boldest(pattern []int, aside bool) [][]float64 {
 		}
 		sigma := b.steepest(b.first, t, a, chi, false, start)
 		for v, c := range b.classes[t] {
-			switch price := dot(pull[v*b.n:(v+1)*b.n], sigma) * chi[v]; {
-			case price > 0:
-				answers[t][v] = c.Rho + c.Kappa
-			case price < 0:
-				answers[t][v] = c.Rho - c.Kappa
-			}
+			answers[t][v] = c.costlier(dot(pull[v*b.n:(v+1)*b.n], sigma) * chi[v])
 		}
 	}
 	return answers

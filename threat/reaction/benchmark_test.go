@@ -32,7 +32,7 @@ func large(b *testing.B, steps int, sums bool) *System {
 		row := w.RawRowView(v)
 		scaled(row, 1/sumOf(row))
 	}
-	step, hidden, err := Look(w, []int{0}, View{Sums: sums})
+	step, hidden, err := Look(n, []*mat.Dense{w}, []int{0}, sums)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func BenchmarkAll(b *testing.B) {
 					b.Fatal(err)
 				}
 				for b.Loop() {
-					all, err := All(context.Background(), s, schema, Everywhere(class), Options{})
+					all, err := All(context.Background(), s, schema, Everywhere(class))
 					if err != nil || all.Why != "" {
 						b.Fatal(err, all.Why)
 					}
@@ -66,8 +66,8 @@ func BenchmarkAll(b *testing.B) {
 func BenchmarkBound(b *testing.B) {
 	s := large(b, 380, false)
 	for b.Loop() {
-		if _, err := Bound(context.Background(), s, Victim{Node: 70, Patterns: [][]int{{0}}},
-			Everywhere(Class{0.95, 0.05}), Options{}); err != nil {
+		if _, err := Bound(context.Background(), s, Victim{Node: 70, Schema: listed(s, [][]int{{0}})},
+			Everywhere(Class{0.95, 0.05})); err != nil {
 			b.Fatal(err)
 		}
 	}

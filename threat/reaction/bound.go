@@ -8,52 +8,18 @@ import (
 	"mafalda/participation"
 )
 
-// Victim is whose record is protected, and in which steps it may take part: as a schema says, or in one of some
-// patterns.
+// Victim is whose record is protected, and in which steps it may take part.
 type Victim struct {
-	Node     int // by its place in W and H
-	Schema   participation.Schema
-	Patterns [][]int // in the place of Schema: lists of increasing steps
+	Node   int // by its place in W and H
+	Schema participation.Schema
 }
 
-// Options tunes Bound and All. The zero value asks for the defaults named here.
-type Options struct {
-	// Rounds is how many times multipliers are made from a worst run, each of which costs a pass backward and a pass
-	// forward; 0 means 3. A bound of fewer is as true, and may be larger.
-	Rounds int
-
-	// Descents is how many passes backward the multipliers are improved with in the end; 0 means 60. Negative means none.
-	Descents int
-
-	// Improvements is how many times attacking answers are improved, from each of three starts, at the price of a pass
-	// backward; 0 means 6. Negative means that no attack is tried: WorstAnswer and WithoutReaction are 0.
-	Improvements int
-
-	// Enough is a squared sensitivity below which a bound need not be the best one: where only the largest of several
-	// victims counts. 0 asks for the best.
-	Enough float64
-}
-
-func (o Options) rounds() int {
-	if o.Rounds == 0 {
-		return 3
-	}
-	return o.Rounds
-}
-
-func (o Options) descents() int {
-	if o.Descents == 0 {
-		return 60
-	}
-	return max(0, o.Descents)
-}
-
-func (o Options) improvements() int {
-	if o.Improvements == 0 {
-		return 6
-	}
-	return max(0, o.Improvements)
-}
+// How long is looked for a good bound, and for an attack.
+const (
+	rounds       = 3  // of multipliers made from a worst run, each of which costs a pass backward and a pass forward
+	descents     = 60 // passes backward that the multipliers are improved with in the end
+	improvements = 6  // of attacking answers, from each of three starts, at the price of a pass backward
+)
 
 // Result says how much an attacker can learn of a victim, as squared sensitivities: the view is μ-GDP with μ² =
 // SensSquared over the variance of the noise.
@@ -87,16 +53,16 @@ type Result struct {
 // looked at. The error is a fault.Argument, or the cause of ctx.
 //
 // Memory is 16·T·m·n bytes and as much again, n the numbers in the state of all nodes.
-func Bound(ctx context.Context, s *System, v Victim, reaction Reaction, o Options) (*Result, error) {
+func Bound(ctx context.Context, s *System, v Victim, reaction Reaction) (*Result, error) {
 	g, err := newGround(s, reaction)
 	if err != nil {
 		return nil, err
 	}
-	out, err := g.bound(ctx, v, o)
+	out, err := g.bound(ctx, v, 0)
 	if err != nil {
 		return nil, err
 	}
-	return out, g.attack(ctx, v, out, o)
+	return out, g.attack(ctx, v, out)
 }
 
 // ground is a system whose nodes answer as a reaction says. Its victims share the linear pass, and what multipliers of the
@@ -124,22 +90,30 @@ func newGround(s *System, reaction Reaction) (*ground, error) {
 	return g, err
 }
 
-// bound is Bound without an attack.
-func (g *ground) bound(ctx context.Context, v Victim, o Options) (*Result, error) {
+// why says why nothing but local DP is proven; empty if more may be.
+func (g *ground) why() string {
+	switch {
+	case g.stages == nil:
+		return "nothing is known of how gradients react"
+	case g.unclear:
+		return "the rank of what is seen cannot be told in floating point"
+	}
+	return ""
+}
+
+// memory reports whether nodes keep more than a model.
+func (g *ground) memory() bool { return g.system.rule(0).size() > 1 }
+
+// bound is Bound without an attack. A bound of at most enough need not be the best one.
+func (g *ground) bound(ctx context.Context, v Victim, enough float64) (*Result, error) {
 	if v.Node < 0 || v.Node >= g.system.Nodes {
 		return nil, fault.New("Victim", v.Node, "is not one of %d hidden nodes", g.system.Nodes)
 	}
-	if err := v.check(len(g.system.Steps)); err != nil {
-		return nil, err
+	if v.Schema == nil || v.Schema.Steps() != len(g.system.Steps) {
+		return nil, fault.New("Schema", nil, "is not for %d steps", len(g.system.Steps))
 	}
-	out := &Result{LocalDP: g.local.squared(v)}
-	out.SensSquared = out.LocalDP
-	switch {
-	case g.stages == nil:
-		out.Why = "nothing is known of how gradients react"
-		return out, nil
-	case g.unclear:
-		out.Why = "the rank of what is seen cannot be told in floating point"
+	out := &Result{LocalDP: g.local.squared(v), Why: g.why()}
+	if out.SensSquared = out.LocalDP; out.Why != "" {
 		return out, nil
 	}
 	if err := g.pass(ctx); err != nil {
@@ -149,12 +123,11 @@ func (g *ground) bound(ctx context.Context, v Victim, o Options) (*Result, error
 		out.Why = "numbers are too large for a float64"
 		return out, nil
 	}
-	b := g.bounder(v, o)
-	value, pattern, why, err := b.worst(ctx, v, g.local)
+	b := &bounder{g, v.Node, enough}
+	value, pattern, why, err := b.worst(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	g.extra = b.extra
 	if value < out.SensSquared {
 		out.SensSquared, out.Pattern = value, pattern
 	} else {
@@ -172,21 +145,15 @@ func (g *ground) pass(ctx context.Context) (err error) {
 	return err
 }
 
-// bounder returns what bounds one victim.
-func (g *ground) bounder(v Victim, o Options) *bounder {
-	return &bounder{stages: g.stages, node: v.Node, options: o, memory: g.system.rule(0).size() > 1, extra: g.extra,
-		first: g.first}
-}
-
 // attack puts the attack on a victim to a result that has a bound.
-func (g *ground) attack(ctx context.Context, v Victim, out *Result, o Options) error {
-	if g.stages == nil || g.unclear || o.improvements() == 0 {
+func (g *ground) attack(ctx context.Context, v Victim, out *Result) error {
+	if g.why() != "" {
 		return nil
 	}
 	if err := g.pass(ctx); err != nil || g.first == nil {
 		return err
 	}
-	if err := g.bounder(v, o).attack(ctx, out, v.attacked(out)); err != nil {
+	if err := (&bounder{g, v.Node, 0}).attack(ctx, out, v.attacked(out)); err != nil {
 		return err
 	}
 	out.believe()
@@ -198,7 +165,7 @@ func (v Victim) attacked(r *Result) []int {
 	if r.Pattern != nil {
 		return r.Pattern
 	}
-	return v.first()
+	return Leading(v.Schema)
 }
 
 // believe keeps a bound unless an attack reaches more: rounding lets neither say the last digits.
@@ -221,12 +188,9 @@ func raise(squared float64) float64 {
 
 // bounder bounds what is learned of one victim.
 type bounder struct {
-	*stages
-	node    int
-	options Options
-	memory  bool    // nodes keep more than a model
-	extra   float64 // what multipliers had on top in the best bound so far
-	first   *trace  // the linear pass
+	*ground
+	node   int
+	enough float64 // a squared sensitivity below which the bound need not be the best one; 0 asks for the best
 }
 
 // trace is a backward pass: what is needed to go forward.

@@ -15,20 +15,43 @@ import (
 	"mafalda/participation"
 )
 
-func mustBound(t testing.TB, s *System, v Victim, c Class, o Options) *Result {
+func mustBound(t testing.TB, s *System, v Victim, c Class) *Result {
 	t.Helper()
-	r, err := Bound(context.Background(), s, v, Everywhere(c), o)
+	r, err := Bound(context.Background(), s, v, Everywhere(c))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
+// listing is a schema of some patterns; steps may be in none.
+type listing struct {
+	participation.Schema // nil: nothing else is asked
+	steps                int
+	patterns             [][]int
+}
+
+func (l listing) Steps() int        { return l.steps }
+func (l listing) Patterns() [][]int { return l.patterns }
+
+func listed(s *System, patterns [][]int) participation.Schema {
+	return listing{steps: len(s.Steps), patterns: patterns}
+}
+
+// boundAlone is Bound without an attack.
+func boundAlone(s *System, v Victim, reaction Reaction) (*Result, error) {
+	all, err := NewVictims(s, nil, nil, reaction)
+	if err != nil {
+		return nil, err
+	}
+	return all.Bound(context.Background(), v, 0, 0)
+}
+
 // On a path of three nodes and in two steps the truth is L²/(9 + L²) for L-Lipschitz steps: 676/685 with 26.
 func TestPathOfThreeIsExact(t *testing.T) {
 	s := pathTo(t, 3, 2, View{})
 	for _, l := range []float64{0.3, 1, 1.05, 2, 26, 1e3} {
-		r := mustBound(t, s, Victim{Node: 0, Patterns: [][]int{{0}}}, Class{0, l}, Options{})
+		r := mustBound(t, s, Victim{Node: 0, Schema: listed(s, [][]int{{0}})}, Class{0, l})
 		truth := l * l / (9 + l*l)
 		if r.SensSquared < truth || r.SensSquared > truth*(1+3e-7) {
 			t.Errorf("L = %v: bound %v, truth %v (%s)", l, r.SensSquared, truth, r.Why)
@@ -45,7 +68,7 @@ func TestPathOfThreeIsExact(t *testing.T) {
 // A middle node that answers smoothly, x + κx, reaches the bound of its class.
 func TestSmoothPathOfThreeIsExact(t *testing.T) {
 	s := pathTo(t, 3, 2, View{})
-	r := mustBound(t, s, Victim{Node: 0, Patterns: [][]int{{0}}}, Class{1, 0.05}, Options{})
+	r := mustBound(t, s, Victim{Node: 0, Schema: listed(s, [][]int{{0}})}, Class{1, 0.05})
 	truth := 1.05 * 1.05 / (9 + 1.05*1.05)
 	if r.SensSquared < truth || r.SensSquared > truth*(1+3e-7) {
 		t.Errorf("bound %v, truth %v", r.SensSquared, truth)
@@ -56,7 +79,7 @@ func TestSmoothPathOfThreeIsExact(t *testing.T) {
 // there is, 2, not the 1.9 of fixed gradients.
 func TestRecordMayDependOnItsHiddenModel(t *testing.T) {
 	s := pathTo(t, 3, 2, View{})
-	r := mustBound(t, s, Victim{Node: 1, Patterns: [][]int{{0, 1}}}, NoReaction(), Options{})
+	r := mustBound(t, s, Victim{Node: 1, Schema: listed(s, [][]int{{0, 1}})}, NoReaction())
 	if r.SensSquared != 2 || math.Abs(r.WorstAnswer-1.9) > 1e-12 {
 		t.Errorf("bound %v, attack %v; want 2, 1.9", r.SensSquared, r.WorstAnswer)
 	}
@@ -66,13 +89,13 @@ func TestRecordMayDependOnItsHiddenModel(t *testing.T) {
 func TestOneStepHasNoReaction(t *testing.T) {
 	s := pathTo(t, 3, 1, View{})
 	for v, want := range []float64{0, 1} {
-		r := mustBound(t, s, Victim{Node: v, Patterns: [][]int{{0}}}, Class{0, 26}, Options{})
+		r := mustBound(t, s, Victim{Node: v, Schema: listed(s, [][]int{{0}})}, Class{0, 26})
 		if r.SensSquared != want {
 			t.Errorf("node %d: %v, want %v", v, r.SensSquared, want)
 		}
 	}
 	sums := pathTo(t, 3, 1, View{Sums: true})
-	if r := mustBound(t, sums, Victim{Node: 1, Patterns: [][]int{{0}}}, Class{0, 26}, Options{}); r.SensSquared != 1 {
+	if r := mustBound(t, sums, Victim{Node: 1, Schema: listed(sums, [][]int{{0}})}, Class{0, 26}); r.SensSquared != 1 {
 		t.Errorf("a sum of one message: %v, want 1", r.SensSquared)
 	}
 }
@@ -82,7 +105,7 @@ func TestLargeAnswersGiveLocalDP(t *testing.T) {
 	s := pathTo(t, 5, 8, View{})
 	before := 0.0
 	for _, l := range []float64{1, 2, 10, 100, 1e4, 1e6, 1e9} {
-		r := mustBound(t, s, Victim{Node: 0, Patterns: [][]int{{0}}}, Class{0, l}, Options{})
+		r := mustBound(t, s, Victim{Node: 0, Schema: listed(s, [][]int{{0}})}, Class{0, l})
 		if r.SensSquared < before*(1-1e-6) || r.SensSquared > r.LocalDP || r.LocalDP != 1 {
 			t.Errorf("L = %v: %v after %v, local DP %v", l, r.SensSquared, before, r.LocalDP)
 		}
@@ -97,7 +120,7 @@ func TestLargeAnswersGiveLocalDP(t *testing.T) {
 func TestWithoutClassIsLocalDP(t *testing.T) {
 	s := pathTo(t, 4, 4, View{})
 	for v, want := range []float64{2, 3, 4} { // hops 3, 2, 1
-		r, err := Bound(context.Background(), s, Victim{Node: v, Patterns: [][]int{{0, 1, 2, 3}}}, nil, Options{})
+		r, err := Bound(context.Background(), s, Victim{Node: v, Schema: listed(s, [][]int{{0, 1, 2, 3}})}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +134,7 @@ func TestWithoutClassIsLocalDP(t *testing.T) {
 func TestLocalDPKnowsWhatNobodyEverSees(t *testing.T) {
 	w := mat.NewDense(4, 4, []float64{0.25, 0.25, 0.25, 0.25, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0})
 	s := systemOf(t, w, []int{3}, 3, View{})
-	r := mustBound(t, s, Victim{Node: 1, Patterns: [][]int{{0}}}, Class{0, 1e9}, Options{})
+	r := mustBound(t, s, Victim{Node: 1, Schema: listed(s, [][]int{{0}})}, Class{0, 1e9})
 	if math.Abs(r.LocalDP-0.5) > 1e-8 {
 		t.Errorf("local DP %v, want 1/2", r.LocalDP)
 	}
@@ -123,7 +146,7 @@ func TestNoReactionIsToday(t *testing.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
 		s, _ := randomCase(t, r)
 		node := r.IntN(s.Nodes)
-		got := mustBound(t, s, Victim{Node: node, Patterns: [][]int{{0}}}, NoReaction(), Options{})
+		got := mustBound(t, s, Victim{Node: node, Schema: listed(s, [][]int{{0}})}, NoReaction())
 		ones := make([][]float64, len(s.Steps))
 		for i := range ones {
 			ones[i] = make([]float64, s.Nodes)
@@ -162,8 +185,8 @@ func TestNoLinearAnswerLeaksMore(t *testing.T) {
 				classes[v] = randomClass(r)
 			}
 		}
-		got, err := Bound(context.Background(), s, Victim{Node: node, Patterns: [][]int{pattern}},
-			func(_, v int) Class { return classes[v] }, Options{})
+		got, err := Bound(context.Background(), s, Victim{Node: node, Schema: listed(s, [][]int{pattern})},
+			func(_, v int) Class { return classes[v] })
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -251,12 +274,12 @@ func TestAllIsAboveEveryAttack(t *testing.T) {
 		if err != nil {
 			return // steps that fit no schema
 		}
-		all, err := All(context.Background(), s, schema, Everywhere(class), Options{})
+		all, err := All(context.Background(), s, schema, Everywhere(class))
 		if err != nil {
 			rt.Fatal(err)
 		}
 		for v := range s.Nodes {
-			one := mustBound(t, s, Victim{Node: v, Schema: schema}, class, Options{})
+			one := mustBound(t, s, Victim{Node: v, Schema: schema}, class)
 			if one.WorstAnswer > all.SensSquared[v]*(1+1e-9) || all.SensSquared[v] > all.LocalDP[v] {
 				rt.Fatalf("node %d: %v is below the attack %v, or above %v", v, all.SensSquared[v], one.WorstAnswer,
 					all.LocalDP[v])
@@ -272,10 +295,10 @@ func TestAllIsAboveEveryAttack(t *testing.T) {
 func TestEveryPatternIsLookedAt(t *testing.T) {
 	w := uniform(5, [2]int{0, 2}, [2]int{0, 3}, [2]int{1, 2}, [2]int{2, 3}, [2]int{2, 4})
 	s := systemOf(t, w, []int{0}, 3, View{Sums: true})
-	victim := func(patterns ...[]int) Victim { return Victim{Node: 2, Patterns: patterns} } // node 3 of the network
-	near := mustBound(t, s, victim([]int{0, 1}), NoReaction(), Options{})
-	far := mustBound(t, s, victim([]int{0, 2}), NoReaction(), Options{})
-	both := mustBound(t, s, victim([]int{0, 1}, []int{0, 2}, []int{1, 2}), NoReaction(), Options{})
+	victim := func(patterns ...[]int) Victim { return Victim{Node: 2, Schema: listed(s, patterns)} } // node 3 of the network
+	near := mustBound(t, s, victim([]int{0, 1}), NoReaction())
+	far := mustBound(t, s, victim([]int{0, 2}), NoReaction())
+	both := mustBound(t, s, victim([]int{0, 1}, []int{0, 2}, []int{1, 2}), NoReaction())
 	if math.Abs(near.SensSquared-1.00476) > 1e-5 {
 		t.Errorf("steps 0 and 1: %v, want 1.00476", near.SensSquared)
 	}
@@ -296,7 +319,7 @@ func TestNearlySingularMultipliersLoseNothing(t *testing.T) {
 	class := Class{0.8357183404072065, 0.06428165959279346}
 	answers := [][]float64{{1, 1}, {class.Rho + class.Kappa, class.Rho - class.Kappa}}
 	value := explicitM(t, s, answers, 0, []int{0}).At(0, 0)
-	got := mustBound(t, s, Victim{Node: 0, Patterns: [][]int{{0}}}, class, Options{})
+	got := mustBound(t, s, Victim{Node: 0, Schema: listed(s, [][]int{{0}})}, class)
 	if got.SensSquared < value || got.WorstAnswer < value*(1-1e-9) {
 		t.Errorf("bound %v, reached %v, by the attack %v", got.SensSquared, value, got.WorstAnswer)
 	}
@@ -304,7 +327,7 @@ func TestNearlySingularMultipliersLoseNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bounder{stages: all}
+	b := &bounder{ground: &ground{stages: all, system: s}}
 	if b.first, err = all.linearly(context.Background(), all.linear, rough); err != nil {
 		t.Fatal(err)
 	}
@@ -326,12 +349,12 @@ func TestLaterIsNoWorse(t *testing.T) {
 		s := systemOf(t, randomNetwork(r, 4), []int{0}, 6, View{Sums: r.IntN(2) == 0})
 		class, node := randomClass(r), r.IntN(s.Nodes)
 		patterns := [][]int{{0, 3}, {1, 4}, {2, 5}}
-		all := mustBound(t, s, Victim{Node: node, Patterns: patterns}, class, Options{})
+		all := mustBound(t, s, Victim{Node: node, Schema: listed(s, patterns)}, class)
 		if !slices.Equal(all.Pattern, patterns[0]) {
 			rt.Fatalf("the worst pattern is %v", all.Pattern)
 		}
 		for _, p := range patterns {
-			one := mustBound(t, s, Victim{Node: node, Patterns: [][]int{p}}, class, Options{})
+			one := mustBound(t, s, Victim{Node: node, Schema: listed(s, [][]int{p})}, class)
 			if one.WorstAnswer > all.SensSquared*(1+1e-9) || one.LocalDP > all.LocalDP {
 				rt.Fatalf("pattern %v reaches %v, above %v", p, one.WorstAnswer, all.SensSquared)
 			}
@@ -348,7 +371,7 @@ func TestLocalDPOfMomentumIsWhole(t *testing.T) {
 	rule := momentumRule(0.9, 1, 1)
 	s := &System{Nodes: 3, Steps: []Step{{Mix: star, Seen: seen, Rule: rule}, {Mix: star, Seen: seen, Rule: rule},
 		{Mix: star, Seen: all, Rule: rule}}}
-	got := mustBound(t, s, Victim{Node: 1, Patterns: [][]int{{0}}}, Class{0, 1e6}, Options{})
+	got := mustBound(t, s, Victim{Node: 1, Schema: listed(s, [][]int{{0}})}, Class{0, 1e6})
 	if got.LocalDP != 1 || got.WorstAnswer > 1 {
 		t.Errorf("local DP %v, attack %v", got.LocalDP, got.WorstAnswer)
 	}
@@ -359,7 +382,7 @@ func TestMomentumRemembersWhatIsNotSent(t *testing.T) {
 	nothing, all := mat.NewDense(1, 1, nil), mat.NewDense(1, 1, []float64{1})
 	rule := momentumRule(0.9, 1, 1)
 	s := &System{Nodes: 1, Steps: []Step{{Mix: nothing, Rule: rule}, {Mix: nothing, Seen: all, Rule: rule}}}
-	r, err := Bound(context.Background(), s, Victim{Patterns: [][]int{{0}}}, Everywhere(NoReaction()), Options{})
+	r, err := Bound(context.Background(), s, Victim{Schema: listed(s, [][]int{{0}})}, Everywhere(NoReaction()))
 	want := 0.81 / 1.81 // seen: 0.9·(gradient + noise) + noise
 	if err != nil || r.LocalDP < want || r.SensSquared < want*(1-1e-9) {
 		t.Errorf("local DP %v, bound %v, below %v; %v", r.LocalDP, r.SensSquared, want, err)
@@ -377,7 +400,7 @@ func TestDifferencesThatDieOut(t *testing.T) {
 			}
 		}
 		s := systemOf(t, w, []int{0}, steps, View{Sums: true})
-		got := mustBound(t, s, Victim{Node: 1, Patterns: [][]int{{0, steps / 2}}}, Class{0.95, 0.05}, Options{})
+		got := mustBound(t, s, Victim{Node: 1, Schema: listed(s, [][]int{{0, steps / 2}})}, Class{0.95, 0.05})
 		if got.Why != "" || got.SensSquared > 1.05*got.WorstAnswer {
 			t.Errorf("T = %d: the bound is %v (%s), an attack reaches %v, local DP %v", steps, got.SensSquared, got.Why,
 				got.WorstAnswer, got.LocalDP)
@@ -397,7 +420,7 @@ func TestDescentFollowsTheSlope(t *testing.T) {
 		if err != nil || all.unclear {
 			rt.Fatal(err)
 		}
-		b := &bounder{stages: all, node: r.IntN(s.Nodes), memory: s.rule(0).size() > 1}
+		b := &bounder{ground: &ground{stages: all, system: s}, node: r.IntN(s.Nodes)}
 		if b.first, err = all.linearly(context.Background(), all.linear, rough); err != nil || b.first == nil {
 			rt.Fatal(err)
 		}
@@ -447,7 +470,7 @@ func TestMultipliersAreImproved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := &bounder{stages: all, node: node}
+		b := &bounder{ground: &ground{stages: all, system: s}, node: node}
 		if b.first, err = all.linearly(context.Background(), all.linear, rough); err != nil || b.first == nil {
 			t.Fatal(err)
 		}
@@ -455,7 +478,7 @@ func TestMultipliersAreImproved(t *testing.T) {
 		if err := errors.Join(closed.begin(context.Background()), closed.follow(context.Background())); err != nil {
 			t.Fatal(err)
 		}
-		best := mustBound(t, s, Victim{Node: node, Patterns: [][]int{{0}}}, c.class, Options{})
+		best := mustBound(t, s, Victim{Node: node, Schema: listed(s, [][]int{{0}})}, c.class)
 		if x, y := closed.bound/best.WorstAnswer, best.SensSquared/best.WorstAnswer; x < c.closed || y > c.best {
 			t.Errorf("class %v: the bound is %v times the attack in closed form, %v at best", c.class, x, y)
 		}

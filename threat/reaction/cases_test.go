@@ -3,7 +3,10 @@ package reaction
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"mafalda/internal/fault"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -42,9 +45,16 @@ func pathTo(t *testing.T, nodes, steps int, view View) *System {
 	return systemOf(t, uniform(nodes, edges...), []int{nodes - 1}, steps, view)
 }
 
+// View says what attackers see of messages.
+type View struct {
+	Sums   bool // secure summation
+	Rounds int  // of gossip in a step; 0 means 1
+}
+
 func systemOf(t *testing.T, w *mat.Dense, attackers []int, steps int, view View) *System {
 	t.Helper()
-	step, hidden, err := Look(w, attackers, view)
+	n, _ := w.Dims()
+	step, hidden, err := Look(n, slices.Repeat([]*mat.Dense{w}, max(1, view.Rounds)), attackers, view.Sums)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,4 +254,18 @@ func explicitView(t *testing.T, s *System, d int, answer func(at, v int, x [][]f
 		}
 	}
 	return out
+}
+
+// NoReaction returns the class of nodes whose gradients do not depend on their models, as in averaging and for fixed
+// streams of gradients: ρ = 1, κ = 0. For a victim that takes part more than once the record's own gradient may still
+// depend on its node's model.
+func NoReaction() Class { return Class{Rho: 1} }
+
+// Linear returns the class of one linear answer, φ(x) = answer·x and what does not depend on x: ρ = answer, κ = 0.
+// The error is a fault.Argument for what is not finite.
+func Linear(answer float64) (Class, error) {
+	if !finite(answer) {
+		return Class{}, fault.New("answer", answer, "is not a number")
+	}
+	return Class{Rho: answer}, nil
 }

@@ -24,6 +24,18 @@ func (c Class) Lipschitz() float64 { return math.Abs(c.Rho) + c.Kappa }
 // Nearest returns the linear answer of the class that is nearest to x ↦ x, a node that does not react.
 func (c Class) Nearest() float64 { return min(max(1, c.Rho-c.Kappa), c.Rho+c.Kappa) }
 
+// costlier returns the end of the class at which an answer costs more, if it costs price times the answer; the nearest
+// answer to none where the price is 0.
+func (c Class) costlier(price float64) float64 {
+	switch {
+	case price > 0:
+		return c.Rho + c.Kappa
+	case price < 0:
+		return c.Rho - c.Kappa
+	}
+	return c.Nearest()
+}
+
 // AtRate returns the class of steps x − g(x) for which the steps keep·x − rate·g(x) are in c. It serves classes that
 // are known of whole steps, such as Lipschitz(L), where a Rule has rates or decay. rate must not be zero.
 func (c Class) AtRate(rate, keep float64) Class {
@@ -36,20 +48,6 @@ func (c Class) check() error {
 		return fault.New("Class", c, "is no class: Rho must be a number and Kappa not negative")
 	}
 	return nil
-}
-
-// NoReaction returns the class of nodes whose gradients do not depend on their models, as in averaging and for fixed
-// streams of gradients: ρ = 1, κ = 0. For a victim that takes part more than once the record's own gradient may still
-// depend on its node's model.
-func NoReaction() Class { return Class{Rho: 1} }
-
-// Linear returns the class of one linear answer, φ(x) = answer·x and what does not depend on x: ρ = answer, κ = 0.
-// The error is a fault.Argument for what is not finite.
-func Linear(answer float64) (Class, error) {
-	if !finite(answer) {
-		return Class{}, fault.New("answer", answer, "is not a number")
-	}
-	return Class{Rho: answer}, nil
 }
 
 // Smooth returns the class of losses whose clipped gradients are Lipschitz: ρ = 1, κ = x. Losses need not be convex,

@@ -122,24 +122,21 @@ func TestSystemsThatDoNotFitAreRejected(t *testing.T) {
 		"rules differ":  bad(func(s *System) { s.Steps[0].Rule = momentumRule(0.9, 1, 1) }),
 	} {
 		var argument *fault.Argument
-		if _, err := Bound(t.Context(), s, Victim{Node: 0, Patterns: [][]int{{0}}}, Everywhere(NoReaction()),
-			Options{}); !errors.As(err, &argument) {
+		if _, err := Bound(t.Context(), s, Victim{Node: 0, Schema: listed(s, [][]int{{0}})}, Everywhere(NoReaction())); !errors.As(err, &argument) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for name, v := range map[string]Victim{
-		"no node": {Node: 2, Patterns: [][]int{{0}}}, "no schema": {}, "no patterns": {Patterns: [][]int{}},
-		"a step too many": {Patterns: [][]int{{2}}}, "backwards": {Patterns: [][]int{{1, 0}}},
-		"empty": {Patterns: [][]int{{}}},
+		"no node": {Node: 2, Schema: listed(good, [][]int{{0}})}, "no schema": {},
+		"another length": {Schema: listed(pathTo(t, 3, 1, View{}), [][]int{{0}})},
 	} {
 		var argument *fault.Argument
-		if _, err := Bound(t.Context(), good, v, Everywhere(NoReaction()), Options{}); !errors.As(err, &argument) {
+		if _, err := Bound(t.Context(), good, v, Everywhere(NoReaction())); !errors.As(err, &argument) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	var argument *fault.Argument
-	if _, err := Bound(t.Context(), good, Victim{Patterns: [][]int{{0}}}, Everywhere(Class{1, -1}),
-		Options{}); !errors.As(err, &argument) {
+	if _, err := Bound(t.Context(), good, Victim{Schema: listed(good, [][]int{{0}})}, Everywhere(Class{1, -1})); !errors.As(err, &argument) {
 		t.Errorf("a negative radius: %v", err)
 	}
 }
@@ -156,14 +153,14 @@ func TestDependentRowsAreRecognized(t *testing.T) {
 	for t := range twice.Steps {
 		twice.Steps[t].Seen = doubled
 	}
-	victim := Victim{Node: 0, Patterns: [][]int{{0}}}
-	a, b := mustBound(t, s, victim, Class{1, 0.1}, Options{}), mustBound(t, twice, victim, Class{1, 0.1}, Options{})
+	victim := Victim{Node: 0, Schema: listed(s, [][]int{{0}})}
+	a, b := mustBound(t, s, victim, Class{1, 0.1}), mustBound(t, twice, victim, Class{1, 0.1})
 	if math.Abs(a.SensSquared-b.SensSquared) > 1e-12 || a.LocalDP != b.LocalDP {
 		t.Errorf("%v and %v", a, b)
 	}
 	// nearly the same row: nobody can tell, and local DP holds
 	doubled.SetRow(2, []float64{row[0] + 1e-11, row[1], row[2]})
-	if c := mustBound(t, twice, victim, Class{1, 0.1}, Options{}); c.SensSquared != c.LocalDP || c.Why == "" {
+	if c := mustBound(t, twice, victim, Class{1, 0.1}); c.SensSquared != c.LocalDP || c.Why == "" {
 		t.Errorf("%+v", c)
 	}
 }

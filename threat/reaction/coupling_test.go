@@ -24,7 +24,7 @@ func TestCoupledRunsShowTheSame(t *testing.T) {
 		if err != nil || all.unclear {
 			rt.Fatal(err)
 		}
-		b := &bounder{stages: all, node: node, memory: s.rule(0).size() > 1}
+		b := &bounder{ground: &ground{stages: all, system: s}, node: node}
 		if b.first, err = all.linearly(context.Background(), all.linear, rough); err != nil || b.first == nil {
 			rt.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestCoupledRunsShowTheSame(t *testing.T) {
 				}
 			}
 		}
-		for _, sigma := range extras(b.memory, usual) {
+		for _, sigma := range extras(b.memory(), usual) {
 			run := b.forward(b.first, b.linear, pattern, false)
 			tr, _, err := b.backward(context.Background(), pattern, alongRuns(run, 1, sigma))
 			if err != nil {

@@ -32,7 +32,7 @@ type place struct{ step, column int }
 
 // descent returns it at the best multipliers so far.
 func (s *search) descent(ctx context.Context) (d *descent, x []float64) {
-	d = &descent{search: s, ctx: ctx, left: s.options.descents()}
+	d = &descent{search: s, ctx: ctx, left: descents}
 	for t, all := range s.best {
 		for j, v := range all {
 			d.places, x = append(d.places, place{t, j}), append(x, math.Log(v))
@@ -43,9 +43,6 @@ func (s *search) descent(ctx context.Context) (d *descent, x []float64) {
 
 // descend lowers the bound by the slope of its multipliers.
 func (s *search) descend(ctx context.Context) error {
-	if s.options.descents() == 0 {
-		return nil
-	}
 	d, x := s.descent(ctx)
 	if len(x) == 0 {
 		return nil

@@ -190,18 +190,18 @@ func (a *Victims) Looks() int { return len(a.stands) }
 // Exact reports whether attacks know the noise's state: the strategy stands for itself, or there is none.
 func (a *Victims) Exact() bool { return slices.ContainsFunc(a.stands, Stand.itself) }
 
-// Bound returns the bound of one victim by one stand-in, by its place, without an attack.
-func (a *Victims) Bound(ctx context.Context, v Victim, stand int, o Options) (*Result, error) {
+// Bound returns the bound of one victim by one stand-in, by its place, without an attack. A bound of at most enough need
+// not be the best one, as where only the largest of several victims counts; 0 asks for the best.
+func (a *Victims) Bound(ctx context.Context, v Victim, stand int, enough float64) (*Result, error) {
 	g, err := a.ground(stand)
 	if err != nil {
 		return nil, err
 	}
 	by := a.stands[stand]
 	if by.itself() {
-		return g.bound(ctx, v, o)
+		return g.bound(ctx, v, enough)
 	}
-	o.Enough /= by.Factor
-	r, err := g.bound(ctx, v, o)
+	r, err := g.bound(ctx, v, enough/by.Factor)
 	if err != nil {
 		return nil, err
 	}
@@ -232,24 +232,24 @@ func (a *Victims) ground(stand int) (*ground, error) {
 }
 
 // Attack puts to a result of Bound, or of All, what linear answers reach: exactly where C stands for itself, else at least.
-func (a *Victims) Attack(ctx context.Context, v Victim, r *Result, o Options) error {
+func (a *Victims) Attack(ctx context.Context, v Victim, r *Result) error {
 	for i, stand := range a.stands {
 		if stand.itself() {
 			g, err := a.ground(i)
 			if err != nil {
 				return err
 			}
-			return g.attack(ctx, v, r, o)
+			return g.attack(ctx, v, r)
 		}
 	}
-	if a.reaction == nil || o.improvements() == 0 {
+	if a.reaction == nil {
 		return nil
 	}
 	p, err := playedOn(a.system, a.strategy, v.Node, a.reaction)
 	if err != nil || p.unclear {
 		return err
 	}
-	if r.WorstAnswer, r.Answers, err = p.reach(ctx, v.attacked(r), o.improvements()); err != nil {
+	if r.WorstAnswer, r.Answers, err = p.reach(ctx, v.attacked(r), improvements); err != nil {
 		return err
 	}
 	r.believe()

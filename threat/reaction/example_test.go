@@ -15,7 +15,7 @@ import (
 // went through the middle node's training.
 func ExampleBound() {
 	w := mat.NewDense(3, 3, []float64{1. / 2, 1. / 2, 0, 1. / 3, 1. / 3, 1. / 3, 0, 1. / 2, 1. / 2})
-	step, hidden, err := reaction.Look(w, []int{2}, reaction.View{})
+	step, hidden, err := reaction.Look(3, []*mat.Dense{w}, []int{2}, false)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func ExampleBound() {
 		log.Fatal(err)
 	}
 	for _, class := range []reaction.Class{convex, smooth, steep} {
-		r, err := reaction.Bound(context.Background(), system, victim, reaction.Everywhere(class), reaction.Options{})
+		r, err := reaction.Bound(context.Background(), system, victim, reaction.Everywhere(class))
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func ExampleBound() {
 // All finds the nodes that Bound should look at.
 func ExampleAll() {
 	w := mat.NewDense(3, 3, []float64{1. / 2, 1. / 2, 0, 1. / 3, 1. / 3, 1. / 3, 0, 1. / 2, 1. / 2})
-	step, hidden, err := reaction.Look(w, []int{2}, reaction.View{Sums: true})
+	step, hidden, err := reaction.Look(3, []*mat.Dense{w}, []int{2}, true)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -63,8 +63,7 @@ func ExampleAll() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	all, err := reaction.All(context.Background(), system, schema, reaction.Everywhere(reaction.NoReaction()),
-		reaction.Options{})
+	all, err := reaction.All(context.Background(), system, schema, reaction.Everywhere(reaction.Class{Rho: 1}))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func TestGameOnTheLine(t *testing.T) {
 		}
 		node := r.IntN(2)
 		value := game(t, s, 1, grid, node)
-		got := mustBound(t, s, Victim{Node: node, Patterns: [][]int{{0}}}, class, Options{})
+		got := mustBound(t, s, Victim{Node: node, Schema: listed(s, [][]int{{0}})}, class)
 		if value > got.SensSquared*(1+1e-9)+1e-11 {
 			rt.Fatalf("the game is worth %v, the bound is %v", value, got.SensSquared)
 		}
@@ -82,7 +82,7 @@ func TestGameInThePlane(t *testing.T) {
 		}
 		node := r.IntN(2)
 		value := game(t, s, 2, grid, node)
-		got := mustBound(t, s, Victim{Node: node, Patterns: [][]int{{0}}}, class, Options{})
+		got := mustBound(t, s, Victim{Node: node, Schema: listed(s, [][]int{{0}})}, class)
 		if value > got.SensSquared*(1+1e-9)+1e-11 {
 			rt.Fatalf("the game is worth %v, the bound is %v", value, got.SensSquared)
 		}

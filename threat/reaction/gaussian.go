@@ -150,14 +150,7 @@ func (g *gaussian) improved(classes [][]Class) [][]float64 {
 		}
 		later = a.inject.transposeTimes(later, 1)
 		for v, c := range classes[t] {
-			answers[t][v] = c.Nearest()
-			price := (dot(g.pull[t][v*all.n:(v+1)*all.n], sigma) + later[v]) * chi[v]
-			switch {
-			case price > 0:
-				answers[t][v] = c.Rho + c.Kappa
-			case price < 0:
-				answers[t][v] = c.Rho - c.Kappa
-			}
+			answers[t][v] = c.costlier((dot(g.pull[t][v*all.n:(v+1)*all.n], sigma) + later[v]) * chi[v])
 		}
 		if t+1 == len(all.gates) {
 			break

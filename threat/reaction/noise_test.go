@@ -27,8 +27,8 @@ func TestMemoriesOfOneStrategyAgree(t *testing.T) {
 	}
 	var results []*Result
 	for _, c := range []strategy.Strategy{strategy.AntiPGD(4), dense, banded} {
-		r, err := boundStrategy(context.Background(), s, c, nil, Victim{Node: 1, Patterns: [][]int{{0, 2}, {1, 3}}},
-			Everywhere(Class{0.95, 0.05}), Options{})
+		r, err := boundStrategy(context.Background(), s, c, nil, Victim{Node: 1, Schema: listed(s, [][]int{{0, 2}, {1, 3}})},
+			Everywhere(Class{0.95, 0.05}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,8 +82,8 @@ func TestStandInsAreAboveTheStrategy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	victim, reaction := Victim{Node: 1, Patterns: [][]int{{0, 3}}}, Everywhere(randomClass(r))
-	own, err := boundStrategy(context.Background(), s, c, nil, victim, reaction, Options{})
+	victim, reaction := Victim{Node: 1, Schema: listed(s, [][]int{{0, 3}})}, Everywhere(randomClass(r))
+	own, err := boundStrategy(context.Background(), s, c, nil, victim, reaction)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestStandInsAreAboveTheStrategy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Bound(context.Background(), with, victim, reaction, Options{Improvements: -1})
+		got, err := boundAlone(with, victim, reaction)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,8 +167,8 @@ func TestLargeStrategiesHaveStandIns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := boundStrategy(context.Background(), s, c, nil, Victim{Node: 3, Patterns: [][]int{{0}}},
-		Everywhere(Class{0.95, 0.05}), Options{})
+	got, err := boundStrategy(context.Background(), s, c, nil, Victim{Node: 3, Schema: listed(s, [][]int{{0}})},
+		Everywhere(Class{0.95, 0.05}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,14 +182,11 @@ func TestLargeStrategiesHaveStandIns(t *testing.T) {
 // given, which are Strategies' if there are none, the one with the least bound. Where C does not stand for itself,
 // WithoutReaction is 0, and the attack is on C with answers that are found otherwise. The error is a fault.Argument where
 // rules of the system have a memory of noise themselves.
-func boundStrategy(ctx context.Context, s *System, c strategy.Strategy, stands []Stand, v Victim, reaction Reaction,
-	o Options) (*Result, error) {
-	if err := v.check(c.Steps()); err != nil {
-		return nil, err
-	}
+func boundStrategy(ctx context.Context, s *System, c strategy.Strategy, stands []Stand, v Victim,
+	reaction Reaction) (*Result, error) {
 	if stands == nil {
 		var err error
-		if stands, err = Strategies(c, s.Nodes, v.first()); err != nil {
+		if stands, err = Strategies(c, s.Nodes, Leading(v.Schema)); err != nil {
 			return nil, err
 		}
 	}
@@ -199,7 +196,7 @@ func boundStrategy(ctx context.Context, s *System, c strategy.Strategy, stands [
 	}
 	var best *Result
 	for i := range stands {
-		r, err := all.Bound(ctx, v, i, o)
+		r, err := all.Bound(ctx, v, i, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -207,7 +204,7 @@ func boundStrategy(ctx context.Context, s *System, c strategy.Strategy, stands [
 			best = r
 		}
 	}
-	return best, all.Attack(ctx, v, best, o)
+	return best, all.Attack(ctx, v, best)
 }
 
 // momentumRule returns the rule of a model x and a momentum p: p becomes momentum·p + g + z, and x becomes keep·x + rate·p.

@@ -5,14 +5,12 @@ import (
 	"math"
 	"slices"
 
-	"mafalda/internal/fault"
 	"mafalda/participation"
 )
 
 // worst returns the largest over all patterns of the least proven bound for each. Patterns that are too many to list, as
 // of min-sep participation, are bounded together by single participations, and pattern is nil.
-func (b *bounder) worst(ctx context.Context, v Victim, local localDP) (value float64, pattern []int, why string,
-	err error) {
+func (b *bounder) worst(ctx context.Context, v Victim) (value float64, pattern []int, why string, err error) {
 	patterns, listed := v.patterns()
 	if !listed {
 		patterns, listed = enumerated(v.Schema)
@@ -29,9 +27,9 @@ func (b *bounder) worst(ctx context.Context, v Victim, local localDP) (value flo
 	}
 	bounds, refined, single := make([]float64, len(patterns)), make([]bool, len(patterns)), [][]float64(nil)
 	for i, p := range patterns {
-		bounds[i] = local.pattern(b.node, p)
+		bounds[i] = b.local.pattern(b.node, p)
 	}
-	enough := b.options.Enough // below it a pattern is not the worst
+	enough := b.enough // below it a pattern is not the worst
 	for {
 		// the pattern with the largest bound: if nothing better can be said of it, it is the worst
 		top := 0
@@ -59,43 +57,8 @@ func (b *bounder) worst(ctx context.Context, v Victim, local localDP) (value flo
 	}
 }
 
-// check returns an error unless the victim's patterns are of so many steps.
-func (v Victim) check(steps int) error {
-	if v.Patterns == nil {
-		if v.Schema == nil || v.Schema.Steps() != steps {
-			return fault.New("Schema", nil, "is not for %d steps", steps)
-		}
-		return nil
-	}
-	if len(v.Patterns) == 0 {
-		return fault.New("Patterns", nil, "are none")
-	}
-	for _, p := range v.Patterns {
-		if len(p) == 0 || p[0] < 0 || p[len(p)-1] >= steps {
-			return fault.New("Patterns", p, "is no pattern of %d steps", steps)
-		}
-		for i, t := range p[1:] {
-			if t <= p[i] {
-				return fault.New("Patterns", p, "does not increase")
-			}
-		}
-	}
-	return nil
-}
-
-// first returns a pattern, one that stand-ins for strategies are made for.
-func (v Victim) first() []int {
-	if v.Patterns != nil {
-		return v.Patterns[0]
-	}
-	return Leading(v.Schema)
-}
-
 // patterns returns the patterns of a victim if they can be listed.
 func (v Victim) patterns() ([][]int, bool) {
-	if v.Patterns != nil {
-		return v.Patterns, true
-	}
 	if s, ok := v.Schema.(interface{ Patterns() [][]int }); ok {
 		return s.Patterns(), true
 	}
@@ -215,8 +178,12 @@ func together(single [][]float64, node int, schema participation.Schema) float64
 	return best[0] * best[0] * (1 + 1e-12)
 }
 
-// Leading returns a pattern of a schema to attack, or to make stand-ins for: steps b apart from the first one on.
+// Leading returns a pattern of a schema to attack, or to make stand-ins for: its first one, or, if it lists none, steps b
+// apart from the first one on.
 func Leading(schema participation.Schema) []int {
+	if s, ok := schema.(interface{ Patterns() [][]int }); ok {
+		return s.Patterns()[0]
+	}
 	var pattern []int
 	for t := 0; t < schema.Steps() && len(pattern) < schema.Participations(); t += schema.Separation() {
 		pattern = append(pattern, t)

@@ -67,8 +67,11 @@ func TestMinSepIsBoundedByItsPatterns(t *testing.T) {
 			rt.Fatal(err)
 		}
 		class, node := randomClass(r), r.IntN(s.Nodes)
-		got := mustBound(t, s, Victim{Node: node, Schema: schema}, class, Options{Improvements: -1})
-		all, err := All(context.Background(), s, schema, Everywhere(class), Options{})
+		got, err := boundAlone(s, Victim{Node: node, Schema: schema}, Everywhere(class))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		all, err := All(context.Background(), s, schema, Everywhere(class))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -77,7 +80,7 @@ func TestMinSepIsBoundedByItsPatterns(t *testing.T) {
 		}
 		patterns, _ := enumerated(schema)
 		for _, p := range patterns {
-			one := mustBound(t, s, Victim{Node: node, Patterns: [][]int{p}}, class, Options{})
+			one := mustBound(t, s, Victim{Node: node, Schema: listed(s, [][]int{p})}, class)
 			if got.SensSquared < one.WorstAnswer*(1-1e-9)-1e-11 {
 				rt.Fatalf("%v of all patterns, an attack on %v reaches %v", got.SensSquared, p, one.WorstAnswer)
 			}
@@ -92,8 +95,19 @@ func TestMinSepIsNotTheSumOfItsParticipations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := mustBound(t, s, Victim{Node: 1, Schema: schema}, Class{0.95, 0.05}, Options{})
+	got := mustBound(t, s, Victim{Node: 1, Schema: schema}, Class{0.95, 0.05})
 	if got.Pattern == nil || got.SensSquared > 1.05*got.WorstAnswer {
 		t.Errorf("%v at %v, an attack reaches %v", got.SensSquared, got.Pattern, got.WorstAnswer)
+	}
+}
+
+// Of patterns that are listed one is attacked, and none that a record cannot have.
+func TestLeadingIsAPatternOfTheSchema(t *testing.T) {
+	schema, err := participation.NewPatternList(4, [][]int{{1, 2}, {0, 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := Leading(schema); !slices.Equal(got, []int{1, 2}) {
+		t.Errorf("Leading = %v", got)
 	}
 }

@@ -177,13 +177,7 @@ func (p *played) best(ctx context.Context, linear []*answer, inputs, statistic [
 // sign of every input; they are turned there, or half of the way where that is too much.
 func (p *played) reach(ctx context.Context, pattern []int, improvements int) (value float64, answers [][]float64,
 	err error) {
-	now, inputs := make([][]float64, len(p.gates)), make([]float64, len(p.gates)*p.m)
-	for t := range now {
-		now[t] = make([]float64, p.m)
-		for v, c := range p.classes[t] {
-			now[t][v] = c.Nearest()
-		}
-	}
+	now, inputs := p.nearest(), make([]float64, len(p.gates)*p.m)
 	for _, t := range pattern {
 		inputs[t*p.m+p.node] = 1
 	}
@@ -226,14 +220,7 @@ func (p *played) worse(linear []*answer, inputs, statistic []float64, pattern []
 	for t, classes := range p.classes {
 		answers = append(answers, make([]float64, p.m))
 		for v, c := range classes {
-			switch price := pulled[t*p.m+v] * models[t][v]; {
-			case price > 0:
-				answers[t][v] = c.Rho + c.Kappa
-			case price < 0:
-				answers[t][v] = c.Rho - c.Kappa
-			default:
-				answers[t][v] = c.Nearest()
-			}
+			answers[t][v] = c.costlier(pulled[t*p.m+v] * models[t][v])
 		}
 	}
 	turned = make([]float64, len(inputs))

@@ -23,7 +23,7 @@ func TestAttacksOnCorrelatedNoise(t *testing.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 12))
 		s, pattern := randomCase(t, r)
 		c, class := randomStrategy(t, r, len(s.Steps)), randomClass(r)
-		victim := Victim{Node: r.IntN(s.Nodes), Patterns: [][]int{pattern}}
+		victim := Victim{Node: r.IntN(s.Nodes), Schema: listed(s, [][]int{pattern})}
 		p, err := playedOn(s, c, victim.Node, Everywhere(class))
 		if err != nil {
 			rt.Fatal(err)
@@ -43,7 +43,7 @@ func TestAttacksOnCorrelatedNoise(t *testing.T) {
 		if value > exact*(1+1e-9)+1e-11 || len(pattern) == 1 && value < exact*(1-1e-4)-1e-10 {
 			rt.Fatalf("a statistic reaches %v, its definition is %v", value, exact)
 		}
-		own, err := Bound(context.Background(), correlated, victim, Everywhere(class), Options{})
+		own, err := Bound(context.Background(), correlated, victim, Everywhere(class))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -73,7 +73,10 @@ func TestNonlinearAnswersReachLess(t *testing.T) {
 			s = correlated(t, r, s)
 		}
 		class, node, d := randomClass(r), r.IntN(s.Nodes), 1+r.IntN(3)
-		got := mustBound(t, s, Victim{Node: node, Patterns: [][]int{pattern}}, class, Options{Improvements: -1})
+		got, err := boundAlone(s, Victim{Node: node, Schema: listed(s, [][]int{pattern})}, Everywhere(class))
+		if err != nil {
+			rt.Fatal(err)
+		}
 		p, err := playedOn(s, independent(t, len(s.Steps)), node, Everywhere(class))
 		if err != nil {
 			rt.Fatal(err)

@@ -69,7 +69,7 @@ func (s *search) begin(ctx context.Context) error {
 
 // extras tries multipliers with all extras, and keeps the best one.
 func (s *search) extras(ctx context.Context, choose func(extra float64) chooser) error {
-	for _, extra := range extras(s.memory, s.extra) {
+	for _, extra := range extras(s.memory(), s.extra) {
 		better, err := s.try(ctx, choose(extra))
 		if err != nil || raise(s.bound) <= s.enough {
 			return err
@@ -84,7 +84,7 @@ func (s *search) extras(ctx context.Context, choose func(extra float64) chooser)
 // follow makes multipliers in closed form of worse and worse runs.
 func (s *search) follow(ctx context.Context) error {
 	run := s.forward(s.leader, s.answers, s.pattern, true)
-	for round := 1; round < s.options.rounds() && raise(s.bound) > s.enough; round++ {
+	for round := 1; round < rounds && raise(s.bound) > s.enough; round++ {
 		tr, err := s.pass(ctx, alongRuns(run, 1, s.extra))
 		if tr == nil {
 			return err

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/lists"
 )
 
 // stages are the gates and answers of all steps; steps that are alike share theirs.
@@ -12,7 +14,6 @@ type stages struct {
 	gates   []*gate
 	answers []*answer // of the class
 	linear  []*answer // of the linear answers nearest to none
-	still   []*answer // of nodes that do not react
 	rules   []Rule
 	classes [][]Class // [step][node]
 	unclear bool      // the rank of what is seen cannot be told
@@ -62,21 +63,21 @@ func stagesOf(s *System, reaction Reaction) (*stages, error) {
 		all.classes = append(all.classes, classes)
 		if t > 0 && &rule[0] == &all.rules[t-1][0] && slices.Equal(classes, all.classes[t-1]) {
 			all.answers = append(all.answers, all.answers[t-1])
-			all.linear = append(all.linear, all.linear[t-1])
-			all.still = append(all.still, all.still[t-1])
 			continue
 		}
 		centre, kappa := make([]float64, s.Nodes), make([]float64, s.Nodes)
-		nearest, ones := make([]float64, s.Nodes), make([]float64, s.Nodes)
 		for v, c := range classes {
-			centre[v], kappa[v], nearest[v], ones[v] = c.Rho, c.Kappa, c.Nearest(), 1
+			centre[v], kappa[v] = c.Rho, c.Kappa
 		}
-		none := make([]float64, s.Nodes)
 		all.answers = append(all.answers, answerOf(s.Nodes, rule, centre, kappa))
-		all.linear = append(all.linear, answerOf(s.Nodes, rule, nearest, none))
-		all.still = append(all.still, answerOf(s.Nodes, rule, ones, none))
 	}
+	all.linear = all.answering(all.nearest())
 	return all, nil
+}
+
+// nearest returns the linear answers that are as near to no reaction as the class allows.
+func (all *stages) nearest() [][]float64 {
+	return lists.Map(all.classes, func(classes []Class) []float64 { return lists.Map(classes, Class.Nearest) })
 }
 
 // answering returns the answers of nodes that answer linearly, node v by answers[t][v]·x in step t.
@@ -84,6 +85,10 @@ func (all *stages) answering(answers [][]float64) []*answer {
 	none := make([]float64, all.m)
 	out := make([]*answer, len(answers))
 	for t, a := range answers {
+		if t > 0 && &all.rules[t][0] == &all.rules[t-1][0] && slices.Equal(a, answers[t-1]) {
+			out[t] = out[t-1]
+			continue
+		}
 		out[t] = answerOf(all.m, all.rules[t], a, none)
 	}
 	return out

@@ -58,9 +58,9 @@ func TestStandInsHold(t *testing.T) {
 		if r.IntN(2) == 0 {
 			pattern = append(pattern, 2)
 		}
-		victim, reaction := Victim{Node: r.IntN(s.Nodes), Patterns: [][]int{pattern}}, Everywhere(randomClass(r))
+		victim, reaction := Victim{Node: r.IntN(s.Nodes), Schema: listed(s, [][]int{pattern})}, Everywhere(randomClass(r))
 		itself := []Stand{{Strategy: c, Factor: 1}}
-		own, err := boundStrategy(context.Background(), s, c, itself, victim, reaction, Options{})
+		own, err := boundStrategy(context.Background(), s, c, itself, victim, reaction)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestStandInsHold(t *testing.T) {
 			if err != nil {
 				continue // nothing is proven of it
 			}
-			got, err := boundStrategy(context.Background(), s, c, []Stand{stand}, victim, reaction, Options{})
+			got, err := boundStrategy(context.Background(), s, c, []Stand{stand}, victim, reaction)
 			if err != nil {
 				rt.Fatal(err)
 			}

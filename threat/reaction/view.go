@@ -5,23 +5,16 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/dense"
 	"mafalda/internal/fault"
 )
 
-// View says what attackers see of messages.
-type View struct {
-	Sums   bool // secure summation: only the weighted sums Σ_w W[a,w] msg_w, not single messages of neighbours
-	Rounds int  // rounds of gossip in a step; 0 means 1
-}
-
-// Look returns the matrices of a step on the gossip matrix w (row v: whose messages v averages) for a coalition of
-// attackers, and the hidden nodes in the order of the rows of Mix. The error is a fault.Argument for attackers that are
-// not nodes, or if nobody else is left.
-func Look(w mat.Matrix, attackers []int, view View) (step Step, hidden []int, err error) {
-	n, cols := w.Dims()
-	if n != cols {
-		return Step{}, nil, fault.New("w", nil, "is %d×%d, not square", n, cols)
-	}
+// Look returns the matrices of a step of n nodes for a coalition of attackers, and the hidden nodes in the order of the
+// rows of Mix. Each of the rounds of gossip in the step has a matrix (row v: whose messages v averages); without any
+// models stay. With sums attackers see only the weighted sums Σ_w W[a,w] msg_w, as under secure summation, and not single
+// messages of neighbours. The error is a fault.Argument for attackers that are not nodes, if nobody else is left, and for
+// matrices of other nodes.
+func Look[M mat.Matrix](n int, rounds []M, attackers []int, sums bool) (step Step, hidden []int, err error) {
 	for _, a := range attackers {
 		if a < 0 || a >= n {
 			return Step{}, nil, fault.New("attackers", a, "is not one of %d nodes", n)
@@ -36,44 +29,50 @@ func Look(w mat.Matrix, attackers []int, view View) (step Step, hidden []int, er
 	if m == 0 {
 		return Step{}, nil, fault.New("attackers", nil, "are all nodes")
 	}
-	mix := mat.NewDense(m, m, nil)
-	for i, u := range hidden {
-		for j, v := range hidden {
-			mix.Set(i, j, w.At(u, v))
+	var seen []float64 // rows of all rounds
+	for _, w := range rounds {
+		if rows, cols := w.Dims(); rows != n || cols != n {
+			return Step{}, nil, fault.New("w", nil, "is %d×%d, not of %d nodes", rows, cols, n)
 		}
-	}
-	var first [][]float64 // what is seen of one round's messages
-	if view.Sums {
-		for _, a := range attackers {
-			row := make([]float64, m)
+		mix, now := mat.NewDense(m, m, nil), []float64(nil)
+		for i, u := range hidden {
 			for j, v := range hidden {
-				row[j] = w.At(a, v)
+				mix.Set(i, j, w.At(u, v))
 			}
-			first = append(first, row)
 		}
-	} else {
 		for j, v := range hidden {
-			if slices.ContainsFunc(attackers, func(a int) bool { return w.At(a, v) != 0 }) {
-				row := make([]float64, m)
-				row[j] = 1
-				first = append(first, row)
+			if !sums && slices.ContainsFunc(attackers, func(a int) bool { return w.At(a, v) != 0 }) {
+				now = append(now, unitVector(m, j)...)
 			}
 		}
+		for _, a := range attackers {
+			for _, v := range hidden {
+				if sums {
+					now = append(now, w.At(a, v))
+				}
+			}
+		}
+		if step.Mix == nil {
+			step.Mix, seen = mix, now
+			continue
+		}
+		if now != nil {
+			var messages mat.Dense
+			dense.Mul(&messages, mat.NewDense(len(now)/m, m, now), step.Mix)
+			seen = append(seen, messages.RawMatrix().Data...)
+		}
+		before := step.Mix
+		step.Mix = new(mat.Dense)
+		dense.Mul(step.Mix, mix, before)
 	}
-	step.Mix = mat.DenseCopyOf(mix)
-	if len(first) == 0 {
-		return step, hidden, nil
+	if step.Mix == nil {
+		step.Mix = mat.NewDense(m, m, nil)
+		for i := range m {
+			step.Mix.Set(i, i, 1)
+		}
 	}
-	rounds := max(1, view.Rounds)
-	now := mat.NewDense(len(first), m, slices.Concat(first...))
-	seen := mat.DenseCopyOf(now)
-	for range rounds - 1 {
-		var next, stacked, power mat.Dense
-		next.Mul(now, mix)
-		stacked.Stack(seen, &next)
-		power.Mul(mix, step.Mix)
-		now, seen, step.Mix = &next, &stacked, &power
+	if seen != nil {
+		step.Seen = mat.NewDense(len(seen)/m, m, seen)
 	}
-	step.Seen = seen
 	return step, hidden, nil
 }

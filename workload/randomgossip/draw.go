@@ -5,15 +5,13 @@ import (
 	"slices"
 
 	"mafalda/graph"
+	"mafalda/internal/lists"
 )
 
 // Up draws who hears whom: for two nodes it says whether both are up, and the link between them. A node fails with the
 // probability nodes, a link in both directions at once with the probability links.
 func Up(r *rand.Rand, n int, nodes, links float64) func(i, j int) bool {
-	alive := make([]bool, n)
-	for i := range alive {
-		alive[i] = r.Float64() >= nodes
-	}
+	alive := lists.Make(n, func(int) bool { return r.Float64() >= nodes })
 	salt := r.Uint64()
 	return func(i, j int) bool {
 		return alive[i] && alive[j] && (links == 0 || unit(salt, min(i, j), max(i, j)) >= links)

@@ -120,7 +120,7 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 	}
 	defer limits.Collect(15)() // large matrices live long, and much garbage beside them
 	l.progress.At = "attackers"
-	all := grids.Study[threat.Cell, threat.Report]{Dir: f.Dir, Spec: l.Spec(), Cells: l.Cells(), Cell: "attacker",
+	all := grids.Study[threat.Cell, threat.Report]{Dir: f.Dir, Force: f.Force, Spec: l.Spec(), Cells: l.Cells(), Cell: "attacker",
 		Do: l.assess(cmd.ErrOrStderr()), Files: l.Files, Workers: l.Study.Workers(), Shard: &f.shard,
 		Cost: l.Study.Seconds, Memory: l.Study.Memory, Command: cmd}
 	reports, whole, err := all.Run(cmd.Context(), f.runner, l.progress)
@@ -180,8 +180,7 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, erro
 		return nil, err
 	}
 	accounts := &results.Accounts{Study: all, Network: n, Scenario: s, Options: o, Attackers: attackers,
-		Exported: f.threat.Exported(), Replace: f.Force,
-		Command: f.runner.CommandOf(cmd), Level: level}
+		Exported: f.threat.Exported(), Level: level}
 	return &ledger{accounts, f, progress}, nil
 }
 

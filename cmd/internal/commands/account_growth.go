@@ -46,7 +46,7 @@ func (l *ledger) runGrowth(cmd *cobra.Command, lengths []int) error {
 		cells = append(cells, threat.GrowthCell{Cell: l.Cells()[0], Steps: steps})
 	}
 	l.progress.At = "numbers of steps"
-	all := grids.Study[threat.GrowthCell, threat.GrowthRow]{Dir: l.flags.Dir, Spec: l.GrowthSpec(), Cells: cells,
+	all := grids.Study[threat.GrowthCell, threat.GrowthRow]{Dir: l.flags.Dir, Force: l.flags.Force, Spec: l.GrowthSpec(), Cells: cells,
 		Cell: "length", Do: l.Study.Growth, Files: l.GrowthFiles, Shard: &l.flags.shard,
 		Cost: l.Study.GrowthSeconds, Command: cmd}
 	rows, whole, err := all.Run(cmd.Context(), l.flags.runner, l.progress)

@@ -1,11 +1,9 @@
 package commands
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,10 +13,10 @@ import (
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
-	"mafalda/internal/files"
 	"mafalda/internal/parallel"
 	"mafalda/participation"
 	"mafalda/plan"
+	"mafalda/study"
 	"mafalda/threat"
 	"mafalda/workload"
 )
@@ -197,7 +195,11 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := f.checkFolder(); err != nil {
+	pictures := []string{adviceName}
+	if f.front {
+		pictures = append(pictures, frontName)
+	}
+	if err := results.CheckFolder(f.Dir, adviceName+".json", f.Force, pictures...); err != nil {
 		return err
 	}
 	defer func() { results.RemoveIfEmpty(f.Dir, err) }()
@@ -227,7 +229,7 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 		}
 		advice.MemoryFront = results.MemoryFrontOf(cmd, f.ownFlags(), front)
 	}
-	return f.finish(cmd, advice, compared, front)
+	return f.outcome(advice, compared, front).finish(cmd, f.runner, &f.Output, bar)
 }
 
 // input is what the result is told of the command.
@@ -237,68 +239,34 @@ func (f *adviseFlags) input(cmd *cobra.Command, c plan.Case) results.AdviceInput
 		Schema: f.schema.Describe(c.Problem.Schema), Adjacency: adjacency.String(), Budgets: f.budgets.file}
 }
 
-func (f *adviseFlags) checkFolder() error {
-	if f.Dir == "" {
+// outcome is the advice as it is printed and written.
+func (f *adviseFlags) outcome(r *results.Advice, c *plan.Comparison, front *plan.MemoryFront) outcome {
+	o := outcome{name: adviceName + ".json", data: r, says: r.Document(c),
+		tables: []study.File{{Name: adviceName + ".csv", Write: func(w io.Writer) error { return results.WriteAdviceCSV(w, r) }}},
+		pictures: func(context.Context) (p figures.Pictures, err error) {
+			p.Add(adviceName)(figures.Advice(c))
+			if front != nil {
+				p.Add(frontName)(figures.MemoryFront(front))
+			}
+			return p, nil
+		}}
+	if front != nil {
+		o.tables = append(o.tables, study.File{Name: frontName + ".csv",
+			Write: func(w io.Writer) error { return results.WriteFrontCSV(w, r.MemoryFront) }})
+	}
+	o.text = func(w io.Writer) error {
+		if err := o.says.Text(w); err != nil {
+			return err
+		}
+		if front != nil {
+			if err := results.WriteFront(w, front, r.MemoryFront); err != nil {
+				return err
+			}
+		}
+		if f.Dir != "" {
+			fmt.Fprintf(w, "written        %s\n", f.Dir)
+		}
 		return nil
 	}
-	names := []string{adviceName}
-	if f.front {
-		names = append(names, frontName)
-	}
-	if err := results.CheckPictures(f.Dir, names, f.Force); err != nil {
-		return err
-	}
-	return results.CheckFolder(f.Dir, adviceName+".json", f.Force)
-}
-
-// finish writes and prints the advice.
-func (f *adviseFlags) finish(cmd *cobra.Command, r *results.Advice, c *plan.Comparison, front *plan.MemoryFront) error {
-	var drawing error
-	if f.Dir != "" {
-		if err := f.writeTables(r); err != nil {
-			return err
-		}
-		if err := results.WriteResult(f.Dir, adviceName+".json", f.runner.CommandOf(cmd), r, f.Force); err != nil {
-			return err
-		}
-		drawing = f.draw(c, front)
-	}
-	return cmp.Or(f.Show(cmd, r, func(w io.Writer) error { return f.print(w, r, c, front) }), drawing)
-}
-
-// writeTables writes the tables as CSV.
-func (f *adviseFlags) writeTables(r *results.Advice) error {
-	write := func(name string, table func(w io.Writer) error) error {
-		return terminal.UsageIfExists(files.WriteFile(filepath.Join(f.Dir, name+".csv"), table, f.Force))
-	}
-	err := write(adviceName, func(w io.Writer) error { return results.WriteAdviceCSV(w, r) })
-	if err == nil && r.MemoryFront != nil {
-		err = write(frontName, func(w io.Writer) error { return results.WriteFrontCSV(w, r.MemoryFront) })
-	}
-	return err
-}
-
-// draw draws the tables.
-func (f *adviseFlags) draw(c *plan.Comparison, front *plan.MemoryFront) error {
-	var pictures figures.Pictures
-	pictures.Add(adviceName)(figures.Advice(c))
-	if front != nil {
-		pictures.Add(frontName)(figures.MemoryFront(front))
-	}
-	return results.WritePictures(f.Dir, pictures, nil, f.Force)
-}
-
-func (f *adviseFlags) print(w io.Writer, r *results.Advice, c *plan.Comparison, front *plan.MemoryFront) error {
-	if err := r.Document(c).Text(w); err != nil {
-		return err
-	}
-	if front != nil {
-		if err := results.WriteFront(w, front, r.MemoryFront); err != nil {
-			return err
-		}
-	}
-	if f.Dir != "" {
-		fmt.Fprintf(w, "written        %s\n", f.Dir)
-	}
-	return nil
+	return o
 }

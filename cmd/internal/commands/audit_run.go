@@ -124,8 +124,5 @@ func (f *auditFlags) runRecorded(cmd *cobra.Command, bar *terminal.Progress) (er
 func (f *auditFlags) writeAudited(cmd *cobra.Command, r *canaries.Result) error {
 	shown := *r
 	shown.Scores, shown.Coins = nil, nil // secret while the training goes on
-	if err := results.WriteResult(f.run.out, auditedName, f.run.runner.CommandOf(cmd), shown, f.run.force); err != nil {
-		return err
-	}
-	return results.WriteDocument(f.run.out, results.AuditedDocument(r), f.run.force)
+	return results.WriteResult(f.run.out, auditedName, f.run.runner.CommandOf(cmd), shown, results.AuditedDocument(r), f.run.force)
 }

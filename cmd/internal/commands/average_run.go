@@ -1,15 +1,12 @@
 package commands
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/grids"
@@ -27,52 +24,23 @@ import (
 // averageName is the file of the result in a folder.
 const averageName = "average.json"
 
-// averaged is what came of a protocol, ready to be shown.
-type averaged struct {
-	data    any // for JSON
-	says    *document.Document
-	figures func(ctx context.Context) (figures.Pictures, error) // for -o
-}
-
 // runOne runs a protocol and shows what came of it.
 func (f *averageFlags) runOne(cmd *cobra.Command, bar *terminal.Progress, note func(string, ...any)) (err error) {
 	if err := results.CheckFolder(f.Dir, averageName, f.Force); err != nil {
 		return err
 	}
 	defer func() { results.RemoveIfEmpty(f.Dir, err) }()
-	choose := map[string]func(context.Context, *terminal.Progress, func(string, ...any)) (averaged, error){
+	choose := map[string]func(context.Context, *terminal.Progress, func(string, ...any)) (outcome, error){
 		"ppac": f.runPPAC, "dpps": f.runDPPS, "gossip": f.runGossip}[f.protocol]
-	a, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) (averaged, error) {
+	found, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) (outcome, error) {
 		return choose(ctx, bar, note)
 	})
 	bar.Clear()
 	if err != nil {
 		return results.AveragingError(err)
 	}
-	var drawing error
-	if f.Dir != "" {
-		if err := results.WriteResult(f.Dir, averageName, f.runner.CommandOf(cmd), a.data, f.Force); err != nil {
-			return err
-		}
-		if err := results.WriteDocument(f.Dir, a.says, f.Force); err != nil {
-			return err
-		}
-		pictures, err := parallel.Abandonable(cmd.Context(), a.figures)
-		bar.Clear()
-		drawing = results.AveragingError(results.WritePictures(f.Dir, pictures, err, f.Force))
-	}
-	return cmp.Or(f.show(cmd, a.data, a.says), drawing)
-}
-
-// show prints a result.
-func (f *averageFlags) show(cmd *cobra.Command, data any, says *document.Document) error {
-	return f.Show(cmd, data, func(w io.Writer) error {
-		if err := says.Text(w); err != nil || f.Dir == "" {
-			return err
-		}
-		_, err := fmt.Fprintf(w, "\nwritten        %s\n", f.Dir)
-		return err
-	})
+	found.name = averageName
+	return found.finish(cmd, f.runner, &f.Output, bar)
 }
 
 // problem loads a connected graph with a consensus matrix, its nodes' values and those who look on.
@@ -171,7 +139,7 @@ func showing(bar *terminal.Progress, what string) func(fraction float64) {
 	return func(fraction float64) { bar.Show(fraction, what) }
 }
 
-func (f *averageFlags) runPPAC(ctx context.Context, bar *terminal.Progress, note func(string, ...any)) (r averaged, err error) {
+func (f *averageFlags) runPPAC(ctx context.Context, bar *terminal.Progress, note func(string, ...any)) (r outcome, err error) {
 	p, err := f.problem(note)
 	if err != nil {
 		return r, err
@@ -184,17 +152,17 @@ func (f *averageFlags) runPPAC(ctx context.Context, bar *terminal.Progress, note
 	if err != nil {
 		return r, err
 	}
-	return averaged{a.Result, results.PPACDocument(a),
-		func(ctx context.Context) (p figures.Pictures, err error) {
+	return outcome{data: a.Result, says: results.PPACDocument(a),
+		pictures: func(ctx context.Context) (p figures.Pictures, err error) {
 			s, err := a.Sweep(ctx, showing(bar, "leakage by noise"))
 			if err == nil {
 				p = figures.PPAC(a, s)
 			}
-			return p, err
+			return p, results.AveragingError(err)
 		}}, nil
 }
 
-func (f *averageFlags) runGossip(ctx context.Context, bar *terminal.Progress, note func(string, ...any)) (r averaged,
+func (f *averageFlags) runGossip(ctx context.Context, bar *terminal.Progress, note func(string, ...any)) (r outcome,
 	err error) {
 	p, err := f.problem(note)
 	if err != nil {
@@ -204,14 +172,14 @@ func (f *averageFlags) runGossip(ctx context.Context, bar *terminal.Progress, no
 	if err != nil {
 		return r, err
 	}
-	return averaged{g, results.GossipDocument(p.Network, g),
-		func(context.Context) (p figures.Pictures, err error) {
+	return outcome{data: g, says: results.GossipDocument(p.Network, g),
+		pictures: func(context.Context) (p figures.Pictures, err error) {
 			p.Add("error")(figures.GossipErrors(g))
 			return p, nil
 		}}, nil
 }
 
-func (f *averageFlags) runDPPS(ctx context.Context, bar *terminal.Progress, note func(string, ...any)) (r averaged, err error) {
+func (f *averageFlags) runDPPS(ctx context.Context, bar *terminal.Progress, note func(string, ...any)) (r outcome, err error) {
 	if f.given("noise-std") {
 		note("note: --noise-std does not apply to dpps: its noise follows the sensitivity and --laplace-b")
 	}
@@ -237,8 +205,8 @@ func (f *averageFlags) runDPPS(ctx context.Context, bar *terminal.Progress, note
 	if err != nil {
 		return r, err
 	}
-	return averaged{d, results.DPPSDocument(d, p.Source),
-		func(context.Context) (figures.Pictures, error) { return figures.DPPS(d), nil }}, nil
+	return outcome{data: d, says: results.DPPSDocument(d, p.Source),
+		pictures: func(context.Context) (figures.Pictures, error) { return figures.DPPS(d), nil }}, nil
 }
 
 // runCompare runs all protocols; with a folder, those that are not there yet.
@@ -260,19 +228,16 @@ func (f *averageFlags) runCompare(cmd *cobra.Command, bar *terminal.Progress, no
 	if err := c.Check(); err != nil {
 		return err
 	}
-	spec := figures.ComparisonSpec(c)
-	spec.Replace, spec.Command = f.Force, f.runner.CommandOf(cmd)
-	spec.Summaries = append(spec.Summaries, document.FileName)
-	outcomes, _, err := grids.Study[protocols.Cell, protocols.Outcome]{Dir: f.Dir, Spec: spec, Cells: c.Cells(),
+	outcomes, _, err := grids.Study[protocols.Cell, protocols.Outcome]{Dir: f.Dir, Force: f.Force, Spec: results.ComparisonSpec(c), Cells: c.Cells(),
 		Do: func(ctx context.Context, cell protocols.Cell) (protocols.Outcome, error) {
 			return parallel.Abandonable(ctx, func(ctx context.Context) (protocols.Outcome, error) { return c.Do(ctx, cell) })
 		},
-		Files: results.ComparisonFiles(c), Cell: "protocol"}.Run(cmd.Context(), new(grids.Runner), bar)
+		Files: results.ComparisonFiles(c), Cell: "protocol", Command: cmd}.Run(cmd.Context(), f.runner, bar)
 	if err != nil {
 		return err
 	}
 	r := results.CompareProtocols(c, outcomes)
-	return f.show(cmd, r, r.Document(p.Network.Line()))
+	return f.Show(cmd, r, outcome{says: r.Document(p.Network.Line())}.printed(f.Dir))
 }
 
 // drawPapers draws the figures of the papers that have averaging.
@@ -288,12 +253,14 @@ func (f *averageFlags) drawPapers(cmd *cobra.Command) error {
 	if drawn.Err != nil {
 		return drawn.Err
 	}
-	w := cmd.OutOrStdout()
-	if f.Quiet {
-		w = io.Discard
-	}
 	for _, g := range drawn.All {
-		if err := results.WriteFigure(w, f.Dir, g.Name, g.Figure, f.Force); err != nil {
+		written, err := results.SaveFigure(f.Dir, g.Name, g.Figure, f.Force)
+		if !f.Quiet {
+			for _, path := range written {
+				fmt.Fprintf(cmd.OutOrStdout(), "written  %s\n", path)
+			}
+		}
+		if err != nil {
 			return err
 		}
 	}

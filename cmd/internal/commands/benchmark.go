@@ -8,8 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/benchmarks"
-	"mafalda/cmd/internal/document"
-	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
@@ -64,15 +62,12 @@ func (f *benchmarkFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	spec := figures.BenchmarkSpec(s)
-	spec.Replace, spec.Command = f.Force, f.runner.CommandOf(cmd)
-	spec.Summaries = append(spec.Summaries, document.FileName)
 	bar := f.Progress(cmd)
 	measure := func(ctx context.Context, c benchmarks.Cell) (benchmarks.Row, error) {
 		bar.At = fmt.Sprintf("%s, T = %d, %s", c.Graph, c.K*c.B, c.What())
 		return s.Do(ctx, c)
 	}
-	rows, whole, err := grids.Study[benchmarks.Cell, benchmarks.Row]{Dir: f.Dir, Spec: spec, Cells: s.Cells(), Do: measure,
+	rows, whole, err := grids.Study[benchmarks.Cell, benchmarks.Row]{Dir: f.Dir, Force: f.Force, Spec: results.BenchmarkSpec(s), Cells: s.Cells(), Do: measure,
 		Known: s.Know, Files: results.BenchmarkFiles(s), Cell: "row", Shard: &f.shard, Cost: benchmarks.Cell.Seconds,
 		Memory: func(int) float64 { return s.Memory() }, Command: cmd}.Run(cmd.Context(), f.runner, bar)
 	if err != nil || !whole {

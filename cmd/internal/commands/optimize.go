@@ -224,7 +224,8 @@ func (f *optimizeFlags) finish(cmd *cobra.Command, s *plan.Solution) error {
 			return err
 		}
 	case !f.quiet:
-		r := results.Summary{Manifest: m, Solution: s, Privacy: &f.privacy}
+		adjacency, _ := f.privacy.Adjacency() // which has been parsed before
+		r := results.Summary{Manifest: m, Solution: s, Adjacency: adjacency.String()}
 		if err := f.print(w, r.Make(), s); err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -128,18 +127,10 @@ func (f *partFlags) run(cmd *cobra.Command) (err error) {
 	case err != nil:
 		return err
 	}
-	var drawing error
-	if f.Dir != "" {
-		if err := results.WriteResult(f.Dir, partName, f.runner.CommandOf(cmd), result, f.Force); err != nil {
-			return err
-		}
-		pictures, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) (figures.Pictures, error) {
+	return outcome{name: partName, data: result,
+		text: func(w io.Writer) error { return results.WritePartPSP(w, p, result, o.Plan.Source) },
+		pictures: func(ctx context.Context) (figures.Pictures, error) {
 			curves, err := p.Curves(ctx, o.Plan, showing(bar, "figures"))
 			return figures.PartPSP(curves), err
-		})
-		bar.Clear()
-		drawing = results.WritePictures(f.Dir, pictures, err, f.Force)
-	}
-	shown := f.Show(cmd, result, func(w io.Writer) error { return results.WritePartPSP(w, p, result, o.Plan.Source) })
-	return cmp.Or(shown, drawing)
+		}}.finish(cmd, f.runner, &f.Output, bar)
 }

@@ -1,10 +1,8 @@
 package commands
 
 import (
-	"cmp"
-	"fmt"
+	"context"
 	"io"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -15,8 +13,8 @@ import (
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
-	"mafalda/internal/files"
 	"mafalda/plan"
+	"mafalda/study"
 	"mafalda/workload"
 )
 
@@ -84,7 +82,7 @@ func (f *samplingFlags) run(cmd *cobra.Command) (err error) {
 	for _, text := range p.Network.Notes {
 		f.Note(cmd)(text)
 	}
-	if err := f.checkFolder(); err != nil {
+	if err := results.CheckFolder(f.Dir, samplingFile, f.Force, samplingName); err != nil {
 		return err
 	}
 	defer func() { results.RemoveIfEmpty(f.Dir, err) }()
@@ -100,46 +98,12 @@ func (f *samplingFlags) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	return f.finish(cmd, curves)
-}
-
-func (f *samplingFlags) checkFolder() error {
-	if f.Dir == "" {
-		return nil
-	}
-	if err := results.CheckPictures(f.Dir, []string{samplingName}, f.Force); err != nil {
-		return err
-	}
-	return results.CheckFolder(f.Dir, samplingFile, f.Force)
-}
-
-// finish writes and prints the errors at the ε that were asked for.
-func (f *samplingFlags) finish(cmd *cobra.Command, curves *plan.SamplingCurves) error {
 	asked := curves.Only(f.levels.Epsilons)
-	d := results.SamplingDocument(asked)
-	var drawing error
-	if f.Dir != "" {
-		table := func(w io.Writer) error { return figures.WriteSampling(w, asked) }
-		if err := files.WriteFile(filepath.Join(f.Dir, samplingName+".csv"), table, f.Force); err != nil {
-			return terminal.UsageIfExists(err)
-		}
-		r := results.SamplingResultOf(asked)
-		if err := results.WriteResult(f.Dir, samplingFile, f.runner.CommandOf(cmd), r, f.Force); err != nil {
-			return err
-		}
-		if err := results.WriteDocument(f.Dir, d, f.Force); err != nil {
-			return err
-		}
-		var pictures figures.Pictures
-		pictures.Add(samplingName)(figures.Sampling(curves))
-		drawing = results.WritePictures(f.Dir, pictures, nil, f.Force)
-	}
-	err := f.Show(cmd, results.SamplingResultOf(asked), func(w io.Writer) error {
-		err := d.Text(w)
-		if err == nil && f.Dir != "" {
-			_, err = fmt.Fprintf(w, "\nwritten        %s\n", f.Dir)
-		}
-		return err
-	})
-	return cmp.Or(err, drawing)
+	table := func(w io.Writer) error { return figures.WriteSampling(w, asked) }
+	return outcome{name: samplingFile, data: results.SamplingResultOf(asked), says: results.SamplingDocument(asked),
+		tables: []study.File{{Name: samplingName + ".csv", Write: table}},
+		pictures: func(context.Context) (p figures.Pictures, err error) {
+			p.Add(samplingName)(figures.Sampling(curves))
+			return p, nil
+		}}.finish(cmd, f.runner, &f.Output, bar)
 }

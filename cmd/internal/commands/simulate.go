@@ -7,8 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mafalda/cmd/internal/document"
-	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
@@ -97,12 +95,9 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	spec := figures.SimulationSpec(s)
-	spec.Replace, spec.Command = f.Force, f.runner.CommandOf(cmd)
-	spec.Summaries = append(spec.Summaries, document.FileName)
 	bar := f.Progress(cmd)
 	cells := s.Cells()
-	runs, whole, err := grids.Study[simulate.Cell, simulate.Kept]{Dir: f.Dir, Spec: spec, Cells: cells,
+	runs, whole, err := grids.Study[simulate.Cell, simulate.Result]{Dir: f.Dir, Force: f.Force, Spec: results.SimulationSpec(s), Cells: cells,
 		Do: results.Simulating(s, bar, note), Files: results.SimulationFiles(s), Cell: "run", Shard: &f.shard,
 		Cost: s.Seconds, Memory: func(int) float64 { return s.Memory() }, Command: cmd}.Run(cmd.Context(), f.runner, bar)
 	if err != nil || !whole {

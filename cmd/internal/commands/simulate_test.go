@@ -58,7 +58,7 @@ func TestSimulateGoesOn(t *testing.T) {
 	if lines, err := csv.NewReader(f).ReadAll(); err != nil || len(lines) != 1+1+2*2 {
 		t.Errorf("%d lines, %v", len(lines), err)
 	}
-	var kept struct{ Runs []simulate.Kept }
+	var kept struct{ Runs []simulate.Result }
 	text, err := os.ReadFile(filepath.Join(dir, "runs.json"))
 	if err == nil {
 		err = json.Unmarshal(text, &kept)

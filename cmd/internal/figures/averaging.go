@@ -6,7 +6,6 @@ import (
 
 	"mafalda/protocols"
 	"mafalda/protocols/gossip"
-	"mafalda/study"
 )
 
 // GossipErrors shows the distance from the average over the rounds of gossip.
@@ -16,21 +15,6 @@ func GossipErrors(r *gossip.Result) (*Figure, error) {
 	c := Curve{Name: "error", X: rounds(len(shown)), Y: shown}
 	title := fmt.Sprintf("Gossip on %s with noise %g: error", r.Graph, r.NoiseStd)
 	return Lines(Axes{Title: title, X: "round", Y: "‖v(t) - average‖₂"}, []Curve{c})
-}
-
-const comparisonFigure = "error"
-
-// ComparisonSpec is the comparison's, with its figure among the summaries.
-func ComparisonSpec(c *protocols.Comparison) study.Spec {
-	s := c.Spec()
-	s.Summaries = WithFiles(s.Summaries, comparisonFigure)
-	return s
-}
-
-// ComparisonFiles returns the picture of the compared protocols in every format.
-func ComparisonFiles(c *protocols.Comparison, outcomes []protocols.Outcome) []study.File {
-	f, err := Compared(c, outcomes)
-	return Files(comparisonFigure, f, err)
 }
 
 // Compared shows the distance from the average over the rounds of protocols. outcomes belong to c.Cells, in order.

@@ -2,53 +2,22 @@ package figures
 
 import (
 	"fmt"
-	"slices"
 
 	"mafalda/benchmarks"
 	"mafalda/internal/lists"
-	"mafalda/study"
 )
 
 const excessPrefix = "excess-k"
 
 func excessName(kb benchmarks.KB) string { return fmt.Sprintf("%s%d-b%d", excessPrefix, kb.K, kb.B) }
 
-// benchmarkPicture returns what draws the figure of a schema, and the name of its files.
-func benchmarkPicture(s *benchmarks.Study) (draw func([]benchmarks.Row, benchmarks.KB) (*Figure, error),
+// BenchmarkPicture returns what draws the figure of a schema, and the name of its files.
+func BenchmarkPicture(s *benchmarks.Study) (draw func([]benchmarks.Row, benchmarks.KB) (*Figure, error),
 	name func(benchmarks.KB) string) {
 	if s.Workloads {
 		return Workloads, workloadsName
 	}
 	return Excess, excessName
-}
-
-// BenchmarkSpec is the study's, with its figures among the summaries.
-func BenchmarkSpec(s *benchmarks.Study) study.Spec {
-	spec := s.Spec()
-	_, nameOf := benchmarkPicture(s)
-	for _, c := range s.Cells() {
-		if name := nameOf(benchmarks.KB{K: c.K, B: c.B}); !slices.Contains(spec.Summaries, name+".png") {
-			spec.Summaries = WithFiles(spec.Summaries, name)
-		}
-	}
-	return spec
-}
-
-// BenchmarkFiles returns what makes the summaries of all rows in a folder, with a figure for every schema.
-func BenchmarkFiles(s *benchmarks.Study) func([]study.Entry[benchmarks.Cell, benchmarks.Row]) ([]study.File, error) {
-	draw, nameOf := benchmarkPicture(s)
-	return func(entries []study.Entry[benchmarks.Cell, benchmarks.Row]) ([]study.File, error) {
-		files, err := s.Files(entries)
-		if err != nil {
-			return nil, err
-		}
-		rows := s.Rows(entries)
-		for _, kb := range benchmarks.Participations(rows) {
-			f, err := draw(rows, kb)
-			files = append(files, Files(nameOf(kb), f, err)...)
-		}
-		return files, nil
-	}
 }
 
 // Excess shows by how much the losses of one schema exceed the optimum's, a line a strategy and a marker a graph; nil
@@ -66,9 +35,6 @@ func Excess(rows []benchmarks.Row, kb benchmarks.KB) (*Figure, error) {
 			series = append(series, Series{Name: graph, Values: map[string]float64{}})
 		}
 		series[at[graph]].Values[benchmarks.Spelled(r.Strategy)] = 100 * (r.Ratio - 1)
-	}
-	if len(series) == 0 {
-		return nil, nil
 	}
 	lines := lists.Map(benchmarks.OfLoss()[1:], benchmarks.Spelled)
 	title := fmt.Sprintf("Loss of strategies, T = %d, k = %d, b = %d", kb.Steps(), kb.K, kb.B)

@@ -25,9 +25,6 @@ func DPPSSensitivity(r *dpps.Result) (*Figure, error) {
 			estimated.X, estimated.Y = append(estimated.X, float64(p.Round)), append(estimated.Y, p.Estimated)
 		}
 	}
-	if len(real.X) == 0 {
-		return nil, nil
-	}
 	title := fmt.Sprintf("DPPS on %s, b = %g: sensitivity", r.Graph, r.B)
 	return Lines(Axes{Title: title, X: "round", Y: "largest distance of messages in L1", LogY: true, Marks: true},
 		[]Curve{estimated, real})

@@ -161,7 +161,7 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 	pushed := &dpps.Result{Graph: "path:3", Errors: values, Estimate: "practical"}
 	partial := simulate.PartPSPCurves{Network: "path:3", Methods: []string{"all"}, Rounds: [][]dpps.Report{nil}}
 	for i := range points {
-		pushed.Rounds = append(pushed.Rounds, dpps.Round{Round: i, Estimated: value(i), Real: value(i)})
+		pushed.Rounds = append(pushed.Rounds, dpps.Report{Round: i, Estimated: value(i), Real: value(i)})
 		partial.Rounds[0] = append(partial.Rounds[0], dpps.Report{Round: i, Estimated: value(i), Real: value(i)})
 	}
 	addAll(DPPS(pushed))
@@ -199,7 +199,7 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 		steps[i] = i + 1
 	}
 	var cells []simulate.Cell
-	var runs []simulate.Kept
+	var runs []simulate.Result
 	for seed := range uint64(2) {
 		for level := range points + 1 { // the first is without noise
 			cell, loss := simulate.Cell{Method: simulate.None, Seed: seed}, value(0)
@@ -208,7 +208,7 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 				loss = value(level-1) * (1.5 + 0.1*float64(seed))
 			}
 			cells = append(cells, cell)
-			runs = append(runs, simulate.Kept{Steps: steps, Losses: values, Mean: &loss, Full: &loss})
+			runs = append(runs, simulate.Result{Steps: steps, Losses: values, Mean: &loss, Full: &loss})
 		}
 	}
 	grid := simulate.NewGrid(cells, runs)

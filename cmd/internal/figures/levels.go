@@ -51,7 +51,9 @@ func (l levels) text(level float64) string {
 	return "ε = " + printed(value)
 }
 
-// names returns distinct names of files for levels, with four digits, rounded up, or as many as needed.
+// LossNames returns distinct names of the files of Losses at levels, with four digits, rounded up, or as many as needed.
+func LossNames(s *simulate.Study, of []float64) []string { return levelsOf(s).names(of) }
+
 func (l levels) names(of []float64) []string {
 	name := func(level float64, digits int) string {
 		letter, value := l.requestedLevel(level)

@@ -40,9 +40,6 @@ func PartPSPSensitivity(c simulate.PartPSPCurves) (*Figure, error) {
 			curves = append(curves, real, estimated)
 		}
 	}
-	if len(curves) == 0 {
-		return nil, nil
-	}
 	title := fmt.Sprintf("PartPSP on %s, b = %g, gamma-n = %g: sensitivity (%s estimates)", c.Network, c.B,
 		c.Plan.NoiseRate, c.Plan.Source)
 	return Lines(Axes{Title: title, X: "round", Y: "largest distance of messages in L1", LogY: true}, curves)

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"mafalda/graph"
+	"mafalda/internal/lists"
 	"mafalda/secrets"
 )
 
@@ -45,18 +46,12 @@ func Sharing(g *graph.Graph, n *secrets.Noise) (*Figure, error) {
 	}
 	s := sharingPlot{Plot: bare("Who relies on whom: own noise of the nodes, shared noise of pairs"), sizes: sizesOf(n)}
 	at := layoutOf(g)
-	if err := s.addEdges(g, at); err != nil {
-		return nil, err
-	}
-	if err := s.addPairs(n, at); err != nil {
-		return nil, err
-	}
-	if err := s.addCircles(at, n.Own); err != nil {
-		return nil, err
-	}
-	if g.Nodes() <= mostNamed {
-		if err := s.addNames(g, n, at); err != nil {
-			return nil, err
+	s.addEdges(g, at)
+	s.addPairs(n, at)
+	s.addCircles(at, n.Own)
+	if g.Nodes() <= mostNamed { // labels below the nodes
+		for v, label := range g.Labels() {
+			s.addText(at[v], label, vg.Point{Y: -s.radius(n.Own[v]) - vg.Points(2)}, draw.XCenter)
 		}
 	}
 	var low, high float64
@@ -64,13 +59,10 @@ func Sharing(g *graph.Graph, n *secrets.Noise) (*Figure, error) {
 		low, high = math.Min(low, v.y), math.Max(high, v.y)
 	}
 	s.X.Min, s.X.Max, s.Y.Min, s.Y.Max = -0.07, 1.07, low-0.1, high+0.1
-	key, err := sharingKey(s.sizes)
-	if err != nil {
-		return nil, err
-	}
+	key := sharingKey(s.sizes)
 	height := vg.Length(math.Max(0.55, math.Min(1, high-low+0.2))) * 8 * vg.Inch
-	return &Figure{columns: []column{{[]*plot.Plot{s.Plot}, 8}, {[]*plot.Plot{key}, 2.4}}, width: 10.4 * vg.Inch,
-		height: height}, nil
+	return &Figure{columns: []column{{[]*plot.Plot{s.Plot}, 8}, {[]*plot.Plot{key.Plot}, 2.4}}, width: 10.4 * vg.Inch,
+		height: height}, cmp.Or(s.err, key.err)
 }
 
 // sizes say how large things are drawn.
@@ -116,6 +108,7 @@ func (s sizes) node(deviation float64) draw.GlyphStyle {
 type sharingPlot struct {
 	*plot.Plot
 	sizes
+	err error // the first one of drawing something
 }
 
 // bare is a plot without axes.
@@ -126,108 +119,75 @@ func bare(title string) *plot.Plot {
 	return p
 }
 
-func (p sharingPlot) addLine(a, b position, width vg.Length, c color.Color) error {
+func (p *sharingPlot) addLine(a, b position, width vg.Length, c color.Color) {
 	line, err := plotter.NewLine(plotter.XYs{{X: a.x, Y: a.y}, {X: b.x, Y: b.y}})
-	if err != nil {
-		return err
+	if p.err = cmp.Or(p.err, err); err == nil {
+		line.LineStyle = draw.LineStyle{Color: c, Width: width}
+		p.Add(line)
 	}
-	line.LineStyle = draw.LineStyle{Color: c, Width: width}
-	p.Add(line)
-	return nil
 }
 
 // addEdges draws the edges of the network.
-func (p sharingPlot) addEdges(g *graph.Graph, at []position) (err error) {
+func (p *sharingPlot) addEdges(g *graph.Graph, at []position) {
 	g.Adjacency().DoNonZero(func(i, j int, _ float64) {
 		if i < j || i > j && g.Adjacency().At(j, i) == 0 {
-			if e := p.addLine(at[i], at[j], vg.Points(thinnest), edgeColour); e != nil {
-				err = e
-			}
+			p.addLine(at[i], at[j], vg.Points(thinnest), edgeColour)
 		}
 	})
-	return err
 }
 
 // addPairs draws those that share noise, the faintest first.
-func (p sharingPlot) addPairs(n *secrets.Noise, at []position) error {
+func (p *sharingPlot) addPairs(n *secrets.Noise, at []position) {
 	pairs := slices.Clone(n.Pairs)
 	slices.SortStableFunc(pairs, func(a, b secrets.Shared) int { return cmp.Compare(a.Deviation, b.Deviation) })
 	for _, s := range pairs {
 		width := p.widths * vg.Length(math.Min(s.Deviation/p.widest, 1))
-		if s.Deviation == 0 || width < vg.Points(thinnest)/3 { // the edge, if there is one, shows as much
-			continue
-		}
-		if err := p.addLine(at[s.U], at[s.V], width, pairColour); err != nil {
-			return err
+		if s.Deviation > 0 && width >= vg.Points(thinnest)/3 { // otherwise the edge, if there is one, shows as much
+			p.addLine(at[s.U], at[s.V], width, pairColour)
 		}
 	}
-	return nil
 }
 
-func (p sharingPlot) addCircles(at []position, deviations []float64) error {
-	var points plotter.XYs
-	for _, v := range at {
-		points = append(points, plotter.XY{X: v.x, Y: v.y})
+func (p *sharingPlot) addCircles(at []position, deviations []float64) {
+	points := lists.Map(at, func(v position) plotter.XY { return plotter.XY{X: v.x, Y: v.y} })
+	circles, err := plotter.NewScatter(plotter.XYs(points))
+	if p.err = cmp.Or(p.err, err); err == nil {
+		circles.GlyphStyleFunc = func(i int) draw.GlyphStyle { return p.node(deviations[i]) }
+		p.Add(circles)
 	}
-	circles, err := plotter.NewScatter(points)
-	if err != nil {
-		return err
-	}
-	circles.GlyphStyleFunc = func(i int) draw.GlyphStyle { return p.node(deviations[i]) }
-	p.Add(circles)
-	return nil
 }
 
-// addNames writes labels below the nodes.
-func (p sharingPlot) addNames(g *graph.Graph, n *secrets.Noise, at []position) error {
-	for v, label := range g.Labels() {
-		if err := p.addText(at[v], label, vg.Point{Y: -p.radius(n.Own[v]) - vg.Points(2)}, draw.XCenter); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (p sharingPlot) addText(at position, label string, offset vg.Point, align draw.XAlignment) error {
+func (p *sharingPlot) addText(at position, label string, offset vg.Point, align draw.XAlignment) {
 	labels, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: at.x, Y: at.y}}, Labels: []string{label}})
-	if err != nil {
-		return err
+	if p.err = cmp.Or(p.err, err); err != nil {
+		return
 	}
 	vertical := draw.YTop
 	if align == draw.XLeft {
 		vertical = draw.YCenter
 	}
 	labels.Offset = offset
-	for i := range labels.TextStyle {
-		labels.TextStyle[i] = text.Style{Color: color.Black, Font: font.From(plot.DefaultFont, 9), XAlign: align,
-			YAlign: vertical, Handler: plot.DefaultTextHandler}
-	}
+	labels.TextStyle[0] = text.Style{Color: color.Black, Font: font.From(plot.DefaultFont, 9), XAlign: align,
+		YAlign: vertical, Handler: plot.DefaultTextHandler}
 	p.Add(labels)
-	return nil
 }
 
 // sharingKey says what sizes, widths and colours mean.
-func sharingKey(of sizes) (*plot.Plot, error) {
-	p := sharingPlot{bare(" "), of}
+func sharingKey(of sizes) *sharingPlot {
+	p := &sharingPlot{Plot: bare(" "), sizes: of}
 	row := 1.0
-	var failed error
-	check := func(err error) {
-		if failed == nil {
-			failed = err
-		}
-	}
 	write := func(label string, x float64, offset vg.Length) {
-		check(p.addText(position{x, row}, label, vg.Point{X: offset}, draw.XLeft))
+		p.addText(position{x, row}, label, vg.Point{X: offset}, draw.XLeft)
 	}
 	heading := func(label string) { row -= 0.075; write(label, 0, 0) }
 	circle := func(label string, variance float64) {
 		row -= 0.075
-		check(p.addCircles([]position{{0.15, row}}, []float64{math.Sqrt(variance)}))
+		p.addCircles([]position{{0.15, row}}, []float64{math.Sqrt(variance)})
 		write(label, 0.15, vg.Points(20))
 	}
 	line := func(label string, width vg.Length, c color.Color) {
 		row -= 0.075
-		check(p.addLine(position{0.07, row}, position{0.23, row}, width, c))
+		p.addLine(position{0.07, row}, position{0.23, row}, width, c)
 		write(label, 0.15, vg.Points(20))
 	}
 	heading("own variance (1: without secrets)")
@@ -247,5 +207,5 @@ func sharingKey(of sizes) (*plot.Plot, error) {
 	}
 	line("next to none", vg.Points(thinnest), edgeColour)
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
-	return p.Plot, failed
+	return p
 }

@@ -8,36 +8,7 @@ import (
 
 	"mafalda/internal/lists"
 	"mafalda/simulate"
-	"mafalda/study"
 )
-
-const simulationFigure = "privacy-utility"
-
-// SimulationSpec is the study's, with its figures among the summaries.
-func SimulationSpec(s *simulate.Study) study.Spec {
-	spec := s.Spec()
-	spec.Summaries = WithFiles(spec.Summaries, simulationFigure)
-	spec.Summaries = WithFiles(spec.Summaries, levelsOf(s).names(s.Levels())...)
-	return spec
-}
-
-// SimulationFiles returns what makes the summaries of all runs in a folder, with figures.
-func SimulationFiles(s *simulate.Study) func([]study.Entry[simulate.Cell, simulate.Kept]) ([]study.File, error) {
-	return func(entries []study.Entry[simulate.Cell, simulate.Kept]) ([]study.File, error) {
-		files, err := s.Files(entries)
-		if err != nil {
-			return nil, err
-		}
-		g := s.Grid(entries)
-		names := levelsOf(s).names(g.Levels)
-		for i, level := range g.Levels {
-			f, err := Losses(s, g, level)
-			files = append(files, Files(names[i], f, err)...)
-		}
-		f, err := PrivacyUtility(s, g)
-		return append(files, Files(simulationFigure, f, err)...), nil
-	}
-}
 
 // Losses is the left of Figure 3 of Bellet et al.: mean test losses over the steps at a level of privacy, with their
 // standard errors. Diverged runs are left out; nil if nothing is left.

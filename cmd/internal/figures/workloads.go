@@ -36,9 +36,6 @@ func Workloads(rows []benchmarks.Row, kb benchmarks.KB) (*Figure, error) {
 			add(names.Of(&r)+": centralized", r.Workload, r.CentralizedExcess)
 		}
 	}
-	if len(series) == 0 {
-		return nil, nil
-	}
 	title := fmt.Sprintf("Loss of strategies that know less, T = %d, k = %d, b = %d", kb.Steps(), kb.K, kb.B)
 	return Dots(title, "loss above the certified optimum, in percent", lines, series)
 }

@@ -59,12 +59,6 @@ func (f *PrivacyFlags) Adjacency() (accounting.Adjacency, error) {
 	return a, terminal.Usage(err)
 }
 
-// AdjacencyLine says what neighbouring data sets are, in units that are protected.
-func (f *PrivacyFlags) AdjacencyLine(unit string) string { return AdjacencyText(f.adjacency, unit) }
-
-// Contribution says how far one record can move a sum of gradients.
-func (f *PrivacyFlags) Contribution() string { return ContributionText(f.adjacency) }
-
 // AdjacencyText says what an adjacency is, by its name, of units that are protected: a record or a person.
 func AdjacencyText(name, unit string) string {
 	a, err := accounting.ParseAdjacency(name)

@@ -51,6 +51,7 @@ func StoppedError(err error, dir, what string) error {
 // Study is a study as a command runs it.
 type Study[C, R any] struct {
 	Dir   string // where results are kept; empty: in memory
+	Force bool   // results of other inputs are replaced
 	Spec  study.Spec
 	Cells []C                                             // that were asked for
 	Do    func(context.Context, C) (R, error)             // computes one
@@ -65,13 +66,17 @@ type Study[C, R any] struct {
 	// Memory is about how many bytes computing takes with so many processors, for who asks for machines; nil: not known.
 	Memory func(processors int) float64
 
-	Command *cobra.Command // that makes the study, so that an engine can have it made elsewhere; nil: it never has one
+	Command *cobra.Command // that makes the study, which the folder keeps and an engine can have made elsewhere; nil: part of another
 }
 
 // Run computes the cells that have no results yet, has the files of the folder made anew of all that are there, also
 // after a run that ended early, and returns the results that were asked for, cell by cell. Of a shard it keeps the
 // results, and reports that they are not whole: there is nothing to summarize yet.
 func (s Study[C, R]) Run(ctx context.Context, runner *Runner, bar *terminal.Progress) (results []R, whole bool, err error) {
+	s.Spec.Replace = s.Force
+	if s.Command != nil {
+		s.Spec.Command = runner.CommandOf(s.Command)
+	}
 	store, err := study.Open[C, R](s.Dir, s.Spec)
 	if err != nil {
 		return nil, false, s.otherInputs(err, runner.Merging)

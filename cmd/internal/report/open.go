@@ -110,18 +110,18 @@ func (s *Source) describeTables() {
 		}
 	}
 	for _, name := range s.ending(".csv") {
-		header, rows, err := s.table(name)
+		lines, err := s.table(name)
 		if err != nil {
 			d.Warn("%s is not shown: %v", name, err)
 			continue
 		}
+		header, rows := lines[0], lines[1:]
 		t := document.Table{Caption: name, Header: header, Words: 1}
 		if len(rows) > shown {
 			t.Caption = fmt.Sprintf("%s, the first %d of %d rows", name, shown, len(rows))
 		}
 		for _, r := range rows[:min(shown, len(rows))] {
-			line := lists.Map(header, func(column string) string { return strings.TrimSpace(r[column]) })
-			t.Rows = append(t.Rows, line)
+			t.Rows = append(t.Rows, lists.Map(r, strings.TrimSpace))
 		}
 		d.Table(t)
 	}
@@ -160,28 +160,21 @@ func (s *Source) read(name string, into any) error {
 	return nil
 }
 
-// table reads a file of CSV with a header.
-func (s *Source) table(name string) (header []string, rows []Row, err error) {
+// table reads a file of CSV with a header, which is its first line.
+func (s *Source) table(name string) ([][]string, error) {
 	path := filepath.Join(s.Dir, name)
 	text, err := files.Read(path, maxFile)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", path, err)
+	case len(lines) == 0:
+		return nil, fmt.Errorf("%s is empty", path)
 	}
-	if len(lines) == 0 {
-		return nil, nil, fmt.Errorf("%s is empty", path)
-	}
-	for _, line := range lines[1:] {
-		row := Row{}
-		for i, v := range line {
-			row[lines[0][i]] = v
-		}
-		rows = append(rows, row)
-	}
-	return lines[0], rows, nil
+	return lines, nil
 }
 
 // hashes returns the SHA-256 of every file; for an export's files the one in its manifest, which was compared.

@@ -19,9 +19,5 @@ type Source struct {
 type Study struct {
 	Name     string       `json:"study"`
 	Inputs   study.Inputs `json:"inputs"`
-	Key      string       `json:"key"`
 	Commands [][]string   `json:"commands"`
 }
-
-// Row is a line of a table by its column names.
-type Row map[string]string

@@ -29,8 +29,6 @@ type Accounts struct {
 	Attackers []threat.Attacker // that were asked for; at least one
 	Exported  string            // the folder of the strategy that is accounted for, if it is from one
 	Level     flags.Level       // of the noise
-	Replace   bool              // results of other inputs
-	Command   []string          // that is run
 }
 
 // Spec says whose the folder of the pairs is.
@@ -40,7 +38,6 @@ func (a *Accounts) Spec() study.Spec {
 	a.Study.AddTo(&s.Inputs)
 	a.Study.AddPairsTo(&s.Inputs)
 	s.Summaries = figures.WithFiles([]string{"account.json", "pairs.csv", document.FileName}, "exposure")
-	s.Replace, s.Command = a.Replace, a.Command
 	return s
 }
 
@@ -81,7 +78,6 @@ func (a *Accounts) GrowthSpec() study.Spec {
 	a.Study.AddTo(&s.Inputs)
 	s.Inputs.Add("attacker", fmt.Sprintf("%q", a.Cells()[0].Attacker))
 	s.Summaries = figures.WithFiles([]string{"growth.json", document.FileName}, "growth")
-	s.Replace, s.Command = a.Replace, a.Command
 	return s
 }
 

@@ -37,12 +37,33 @@ func BenchmarkDocument(s *benchmarks.Study, rows []benchmarks.Row) *document.Doc
 	return d
 }
 
-// BenchmarkFiles returns what makes the summaries of all rows in a folder.
+// BenchmarkSpec is the study's, with what it says and its figures among the summaries.
+func BenchmarkSpec(s *benchmarks.Study) study.Spec {
+	spec := s.Spec()
+	_, nameOf := figures.BenchmarkPicture(s)
+	for _, c := range s.Cells() {
+		if name := nameOf(benchmarks.KB{K: c.K, B: c.B}); !slices.Contains(spec.Summaries, name+".png") {
+			spec.Summaries = figures.WithFiles(spec.Summaries, name)
+		}
+	}
+	spec.Summaries = append(spec.Summaries, document.FileName)
+	return spec
+}
+
+// BenchmarkFiles returns what makes the summaries of all rows in a folder, with a figure for every schema.
 func BenchmarkFiles(s *benchmarks.Study) func([]study.Entry[benchmarks.Cell, benchmarks.Row]) ([]study.File, error) {
-	draw := figures.BenchmarkFiles(s)
 	return func(entries []study.Entry[benchmarks.Cell, benchmarks.Row]) ([]study.File, error) {
-		files, err := draw(entries)
-		return append(files, documentFile(BenchmarkDocument(s, s.Rows(entries)))), err
+		files, err := s.Files(entries)
+		if err != nil {
+			return nil, err
+		}
+		rows := s.Rows(entries)
+		draw, nameOf := figures.BenchmarkPicture(s)
+		for _, kb := range benchmarks.Participations(rows) {
+			f, err := draw(rows, kb)
+			files = append(files, figures.Files(nameOf(kb), f, err)...)
+		}
+		return append(files, documentFile(BenchmarkDocument(s, rows))), nil
 	}
 }
 

@@ -98,6 +98,15 @@ func comparedDPPS(r *dpps.Result) Compared {
 			"epsilon_advanced": r.Advanced, "delta": r.Delta}}
 }
 
+const comparisonFigure = "error"
+
+// ComparisonSpec is the comparison's, with what it says and its figure among the summaries.
+func ComparisonSpec(c *protocols.Comparison) study.Spec {
+	s := c.Spec()
+	s.Summaries = figures.WithFiles(append(s.Summaries, document.FileName), comparisonFigure)
+	return s
+}
+
 // ComparisonFiles returns what makes the summaries of a folder of a comparison.
 func ComparisonFiles(c *protocols.Comparison) func([]study.Entry[protocols.Cell, protocols.Outcome]) ([]study.File,
 	error) {
@@ -113,7 +122,8 @@ func ComparisonFiles(c *protocols.Comparison) func([]study.Entry[protocols.Cell,
 		}
 		compared := CompareProtocols(c, outcomes)
 		files := []study.File{study.JSONFile(protocols.ComparisonFile, compared), documentFile(compared.Document(c.Problem.Network.Line()))}
-		return append(files, figures.ComparisonFiles(c, outcomes)...), nil
+		f, err := figures.Compared(c, outcomes)
+		return append(files, figures.Files(comparisonFigure, f, err)...), nil
 	}
 }
 

@@ -18,12 +18,13 @@ import (
 	"mafalda/study"
 )
 
-// CheckFolder finds out, before anything is computed, whether a result can be written to the folder. An empty name of a folder is none.
-func CheckFolder(dir, name string, force bool) error {
+// CheckFolder finds out, before anything is computed, whether a result and its pictures can be written to the folder. An empty name
+// of a folder is none.
+func CheckFolder(dir, name string, force bool, pictures ...string) error {
 	if dir == "" {
 		return nil
 	}
-	if err := RefuseExport(dir); err != nil {
+	if err := CheckPictures(dir, pictures, force); err != nil {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(dir, name)); err == nil && !force {
@@ -79,19 +80,17 @@ func documentFile(d *document.Document) study.File {
 	return study.File{Name: document.FileName, Write: d.JSON}
 }
 
-// WriteDocument writes what a result says beside it.
-func WriteDocument(dir string, d *document.Document, force bool) error {
-	return terminal.UsageIfExists(files.WriteFile(filepath.Join(dir, document.FileName), d.JSON, force))
-}
-
-// WriteResult writes a result, which is a JSON object, with the command that made it. Its pictures are written after it: it is there
-// whatever becomes of them.
-func WriteResult(dir, name string, command []string, result any, force bool) error {
+// WriteResult writes a result, which is a JSON object, with the command that made it, and what it says, if that is known. Its
+// pictures are written after it: it is there whatever becomes of them.
+func WriteResult(dir, name string, command []string, result any, says *document.Document, force bool) error {
 	stored, err := withCommand(command, result)
 	if err != nil {
 		return err
 	}
 	err = files.WriteFile(filepath.Join(dir, name), func(w io.Writer) error { return terminal.WriteJSON(w, stored) }, force)
+	if err == nil && says != nil {
+		err = files.WriteFile(filepath.Join(dir, document.FileName), says.JSON, force)
+	}
 	return terminal.UsageIfExists(err)
 }
 
@@ -114,20 +113,11 @@ func WritePictures(dir string, pictures figures.Pictures, err error, force bool)
 		return fmt.Errorf("drawing (the result is written): %w", err)
 	}
 	for _, g := range pictures.All {
-		if err := WriteFigure(io.Discard, dir, g.Name, g.Figure, force); err != nil {
+		if _, err := SaveFigure(dir, g.Name, g.Figure, force); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// WriteFigure writes a figure in every format to the folder and says where.
-func WriteFigure(w io.Writer, dir, name string, f *figures.Figure, force bool) error {
-	written, err := SaveFigure(dir, name, f, force)
-	for _, path := range written {
-		fmt.Fprintf(w, "written  %s\n", path)
-	}
-	return err
 }
 
 // SaveFigure writes a figure in every format to the folder, and returns the paths of what it has written: none of a figure

@@ -23,9 +23,9 @@ import (
 // Summary says what a strategy is: what was asked, how it compares, what is proven, and what it costs a node.
 type Summary struct {
 	*document.Document
-	Manifest *export.Manifest
-	Solution *plan.Solution // nil: the strategy is from a folder, and what is not in its manifest is not said
-	Privacy  *flags.PrivacyFlags
+	Manifest  *export.Manifest
+	Solution  *plan.Solution // nil: the strategy is from a folder, and what is not in its manifest is not said
+	Adjacency string         // that was asked for; empty: the manifest's, if it has one
 }
 
 // ExportDocument says what an export is, by its manifest.
@@ -58,7 +58,12 @@ func (r *Summary) Make() *document.Document {
 	if m.Sampled() {
 		r.sampling()
 	}
-	r.FactIf("adjacency", r.adjacency())
+	if m.Privacy != nil {
+		r.Adjacency = cmp.Or(r.Adjacency, m.Privacy.Adjacency)
+	}
+	if r.Adjacency != "" {
+		r.Fact("adjacency", "%s", flags.AdjacencyText(r.Adjacency, m.Participation.Unit()))
+	}
 	r.strategies()
 	r.noise()
 	r.Fact("cost", "%s, %s of memory", time.Duration(m.Seconds*float64(time.Second)).Round(time.Millisecond),
@@ -93,17 +98,6 @@ func (r *Summary) schema() participation.Schema {
 func (r *Summary) partition() bool {
 	schema := r.schema()
 	return schema != nil && participation.IsPartition(schema)
-}
-
-// adjacency says what neighbours are; empty where it is not known.
-func (r *Summary) adjacency() string {
-	switch p := r.Manifest.Privacy; {
-	case r.Privacy != nil:
-		return r.Privacy.AdjacencyLine(r.Manifest.Participation.Unit())
-	case p != nil:
-		return flags.AdjacencyText(p.Adjacency, r.Manifest.Participation.Unit())
-	}
-	return ""
 }
 
 // strategies compares strategies, and says how good the best one is.
@@ -299,11 +293,8 @@ func gramText(g *export.Gram) string {
 func (r *Summary) noise() {
 	contribution := "clip, or 2·clip where " + map[string]string{"record": "records", "person": "people"}[r.Manifest.Participation.Unit()] +
 		" are replaced,"
-	switch p := r.Manifest.Privacy; {
-	case r.Privacy != nil:
-		contribution = r.Privacy.Contribution()
-	case p != nil:
-		contribution = flags.ContributionText(p.Adjacency)
+	if r.Adjacency != "" {
+		contribution = flags.ContributionText(r.Adjacency)
 	}
 	r.people()
 	if levels := r.Manifest.Budgets; levels != nil {

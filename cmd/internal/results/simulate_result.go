@@ -25,8 +25,8 @@ import (
 
 // Simulating is the study's Do: bar says where it is, and note hears of runs that diverged.
 func Simulating(s *simulate.Study, bar *terminal.Progress,
-	note func(string)) func(context.Context, simulate.Cell) (simulate.Kept, error) {
-	return func(ctx context.Context, c simulate.Cell) (simulate.Kept, error) {
+	note func(string)) func(context.Context, simulate.Cell) (simulate.Result, error) {
+	return func(ctx context.Context, c simulate.Cell) (simulate.Result, error) {
 		at := fmt.Sprintf("%s, mu %s, seed %d", c.Method, terminal.DecimalUp(c.Mu, 6), c.Seed)
 		if c.Sampling != "" {
 			at = fmt.Sprintf("%s, epsilon %s, seed %d", c.Method, terminal.DecimalUp(c.Epsilon, 6), c.Seed)
@@ -61,21 +61,33 @@ type Simulation struct {
 	Rows  []simulate.Row
 }
 
-// SimulationFiles returns what makes the summaries of all runs in a folder.
-func SimulationFiles(s *simulate.Study) func([]study.Entry[simulate.Cell, simulate.Kept]) ([]study.File, error) {
-	draw := figures.SimulationFiles(s)
-	return func(entries []study.Entry[simulate.Cell, simulate.Kept]) ([]study.File, error) {
-		files, err := draw(entries)
+const simulationFigure = "privacy-utility"
+
+// SimulationSpec is the study's, with what it says and its figures among the summaries.
+func SimulationSpec(s *simulate.Study) study.Spec {
+	spec := s.Spec()
+	spec.Summaries = figures.WithFiles(append(spec.Summaries, document.FileName), simulationFigure)
+	spec.Summaries = figures.WithFiles(spec.Summaries, figures.LossNames(s, s.Levels())...)
+	return spec
+}
+
+// SimulationFiles returns what makes the summaries of all runs in a folder, with figures.
+func SimulationFiles(s *simulate.Study) func([]study.Entry[simulate.Cell, simulate.Result]) ([]study.File, error) {
+	return func(entries []study.Entry[simulate.Cell, simulate.Result]) ([]study.File, error) {
+		files, err := s.Files(entries)
 		if err != nil {
 			return nil, err
 		}
 		g := s.Grid(entries)
-		rows, err := g.Rows(s.Options().Delta)
-		if err != nil {
-			return nil, err
+		names := figures.LossNames(s, g.Levels)
+		for i, level := range g.Levels {
+			f, err := figures.Losses(s, g, level)
+			files = append(files, figures.Files(names[i], f, err)...)
 		}
-		r := Simulation{s, g, rows}
-		return append(files, documentFile(r.Document())), nil
+		f, err := figures.PrivacyUtility(s, g)
+		files = append(files, figures.Files(simulationFigure, f, err)...)
+		rows, err := g.Rows(s.Options().Delta)
+		return append(files, documentFile(Simulation{s, g, rows}.Document())), err
 	}
 }
 

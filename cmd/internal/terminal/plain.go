@@ -3,6 +3,7 @@ package terminal
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -33,39 +34,54 @@ func escaped(text, but string) string {
 	return b.String()
 }
 
-// plainWriter writes Plain text: all that a program says goes through one, but for Raw bytes.
-type plainWriter struct {
-	mu    sync.Mutex
-	to    io.Writer
-	begun []byte // of a character
+// changingWriter writes changed text. What is not whole yet waits for the rest.
+type changingWriter struct {
+	mu     sync.Mutex
+	to     io.Writer
+	change func(text string) string
+	whole  func(text []byte) int // how many bytes from the beginning can be changed
+	begun  []byte
 }
 
-func (p *plainWriter) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	text := append(p.begun, b...)
-	whole := len(text)
-	for i := 1; i < utf8.UTFMax && i <= len(text); i++ {
-		if c := text[len(text)-i]; utf8.RuneStart(c) {
-			if !utf8.FullRune(text[len(text)-i:]) {
-				whole -= i
-			}
-			break
-		}
+func (w *changingWriter) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text := append(w.begun, b...)
+	whole := w.whole(text)
+	w.begun = slices.Clone(text[whole:])
+	if whole == 0 {
+		return len(b), nil
 	}
-	p.begun = append([]byte(nil), text[whole:]...)
-	if _, err := io.WriteString(p.to, Plain(string(text[:whole]))); err != nil {
+	if _, err := io.WriteString(w.to, w.change(string(text[:whole]))); err != nil {
 		return 0, err
 	}
 	return len(b), nil
 }
 
-// end writes a character that has not ended.
-func (p *plainWriter) end() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	_, _ = io.WriteString(p.to, Plain(string(p.begun)))
-	p.begun = nil
+// end writes what was not whole.
+func (w *changingWriter) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, _ = io.WriteString(w.to, w.change(string(w.begun)))
+	w.begun = nil
+}
+
+// plainWriter writes Plain text: all that a program says goes through one, but for Raw bytes.
+type plainWriter struct{ changingWriter }
+
+// newPlainWriter returns a writer of whole characters.
+func newPlainWriter(to io.Writer) *plainWriter {
+	return &plainWriter{changingWriter{to: to, change: Plain, whole: func(text []byte) int {
+		for i := 1; i < utf8.UTFMax && i <= len(text); i++ {
+			if c := text[len(text)-i]; utf8.RuneStart(c) {
+				if !utf8.FullRune(text[len(text)-i:]) {
+					return len(text) - i
+				}
+				break
+			}
+		}
+		return len(text)
+	}}}
 }
 
 // Raw returns the writer for bytes that are no text, or a script that somebody will run: nothing in them is escaped.

@@ -34,7 +34,7 @@ func TestPlainWriter(t *testing.T) {
 		text := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).
 			Draw(t, "text")
 		var out bytes.Buffer
-		p := &plainWriter{to: &out}
+		p := newPlainWriter(&out)
 		for rest := text; rest != ""; {
 			n := rapid.IntRange(1, len(rest)).Draw(t, "part")
 			if wrote, err := io.WriteString(p, rest[:n]); wrote != n || err != nil {
@@ -49,7 +49,7 @@ func TestPlainWriter(t *testing.T) {
 		}
 		out.Reset()
 		var back string
-		err := WriteJSON(&textWriter{to: p, width: func() int { return 60 }}, text)
+		err := WriteJSON(newTextWriter(p, func() int { return 60 }), text)
 		if err != nil || json.Unmarshal(out.Bytes(), &back) != nil || utf8.ValidString(text) && back != text {
 			t.Fatalf("%q came back as %q, %v", text, back, err)
 		}

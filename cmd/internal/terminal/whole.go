@@ -3,6 +3,7 @@ package terminal
 import (
 	"errors"
 	"fmt"
+	"math/big"
 	"strconv"
 	"strings"
 )
@@ -97,29 +98,14 @@ func ParseWhole(s string) (int, error) {
 func withoutExponent(s string) (digits string, ok bool) {
 	mantissa, exponent, found := strings.Cut(strings.ToLower(s), "e")
 	power, err := strconv.Atoi(exponent)
-	if !found || err != nil && !errors.Is(err, strconv.ErrRange) {
+	if !found || err != nil && !errors.Is(err, strconv.ErrRange) || strings.Trim(mantissa, "+-.0123456789") != "" {
 		return "", false
-	}
-	sign := ""
-	if mantissa != "" && strings.ContainsRune("+-", rune(mantissa[0])) {
-		sign, mantissa = mantissa[:1], mantissa[1:]
-	}
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	digits = whole + fraction
-	if digits == "" || strings.Trim(digits, "0123456789") != "" {
-		return "", false
-	}
-	if strings.Trim(digits, "0") == "" {
-		return "0", true
 	}
 	const most = 64 // digits of zeros: far beyond 64 bits
-	shift := max(min(power, most), -len(digits)-1) - len(fraction)
-	if shift >= 0 {
-		return sign + digits + strings.Repeat("0", shift), true
-	}
-	cut := max(len(digits)+shift, 0)
-	if strings.Trim(digits[cut:], "0") != "" || cut == 0 {
+	power = max(min(power, most), -len(mantissa)-1)
+	v, ok := new(big.Rat).SetString(fmt.Sprintf("%se%d", mantissa, power))
+	if !ok || !v.IsInt() {
 		return "", false
 	}
-	return sign + digits[:cut], true
+	return v.Num().String(), true
 }

@@ -1,11 +1,11 @@
 package terminal
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/clipperhouse/displaywidth"
 	"golang.org/x/term"
@@ -42,44 +42,22 @@ func Verbatim(w io.Writer) io.Writer {
 }
 
 // textWriter breaks lines of text at the width of a terminal.
-type textWriter struct {
-	mu    sync.Mutex
-	to    io.Writer
-	width func() int
-	begun []byte // of a line that has not ended
+type textWriter struct{ changingWriter }
+
+// newTextWriter returns a writer of whole lines.
+func newTextWriter(to io.Writer, width func() int) *textWriter {
+	return &textWriter{changingWriter{to: to, change: func(text string) string { return wrapLines(text, width()) },
+		whole: func(text []byte) int { return bytes.LastIndexByte(text, '\n') + 1 }}}
 }
 
 // forPeople returns a writer of plain text that wraps it, if w writes to a terminal; and what ends the last line.
 func forPeople(w io.Writer) (io.Writer, func()) {
-	p := &plainWriter{to: w}
+	p := newPlainWriter(w)
 	if terminalWidth(w) == 0 {
 		return p, p.end
 	}
-	t := &textWriter{to: p, width: func() int { return max(terminalWidth(w), leastWidth) }}
+	t := newTextWriter(p, func() int { return max(terminalWidth(w), leastWidth) })
 	return t, func() { t.end(); p.end() }
-}
-
-func (t *textWriter) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	text := string(append(t.begun, b...))
-	at := strings.LastIndexByte(text, '\n') + 1
-	t.begun = []byte(text[at:])
-	if at == 0 {
-		return len(b), nil
-	}
-	if _, err := io.WriteString(t.to, wrapLines(text[:at], t.width())); err != nil {
-		return 0, err
-	}
-	return len(b), nil
-}
-
-// end writes a line that has not ended.
-func (t *textWriter) end() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	_, _ = io.WriteString(t.to, wrapLines(string(t.begun), t.width()))
-	t.begun = nil
 }
 
 // wrapLines breaks the lines of a text that are wider, between words.

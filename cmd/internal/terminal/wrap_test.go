@@ -54,7 +54,7 @@ func TestWrappingKeepsWords(t *testing.T) {
 			}
 		}
 		var out bytes.Buffer
-		w := &textWriter{to: &out, width: func() int { return width }}
+		w := newTextWriter(&out, func() int { return width })
 		whole := line + "\n" + line
 		for whole != "" {
 			n := rapid.IntRange(1, len(whole)).Draw(t, "piece")
@@ -94,7 +94,7 @@ func TestCompletionIsNotWrapped(t *testing.T) {
 		root.AddCommand(&cobra.Command{Use: "verify", Run: func(*cobra.Command, []string) {}})
 		root.SetOut(&out)
 		if wrapped {
-			root.SetOut(&textWriter{to: &out, width: func() int { return 60 }})
+			root.SetOut(newTextWriter(&out, func() int { return 60 }))
 		}
 		root.SetArgs([]string{"completion", "bash"})
 		strict(root)

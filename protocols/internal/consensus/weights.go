@@ -13,8 +13,9 @@ import (
 // max-degree weights of graphs without weights have, are taken for what they are meant to be, with the diagonal that
 // makes rows sum to 1; other matrices for what their floating-point numbers are.
 type Weights struct {
-	Matrix *graph.CSR
-	shares bool
+	Matrix   *graph.CSR
+	shares   bool
+	residues [][]uint64 // the weights modulo the prime, in the order of the matrix
 }
 
 // largestShare is the largest k that is recognized.
@@ -38,76 +39,67 @@ func NewWeights(w *graph.CSR) *Weights {
 		})
 		shares = shares && math.Abs(1-sum-self) <= float64(w.RowNNZ(i)+2)*ulps
 	}
-	return &Weights{w, shares}
+	weights := &Weights{Matrix: w, shares: shares}
+	weights.residues = lists.Make(n, func(i int) []uint64 {
+		return row(weights, i, modular.Residue, func(k int64) uint64 { return modular.Inverse(uint64(k)) },
+			func(others []uint64) uint64 {
+				sum := uint64(0)
+				for _, x := range others {
+					sum = modular.Add(sum, x)
+				}
+				return modular.Add(1, modular.Neg(sum))
+			})
+	})
+	return weights
 }
 
-// share returns k of a weight 1/k.
-func share(v float64) int64 { return int64(math.Round(1 / v)) }
-
-// Residues returns the weights modulo the prime, in the order of the matrix.
-func (w *Weights) Residues() [][]uint64 {
-	n, _ := w.Matrix.Dims()
-	rows := make([][]uint64, n)
-	for i := range n {
-		row := make([]uint64, 0, w.Matrix.RowNNZ(i))
-		self, sum := -1, uint64(0)
-		w.Matrix.DoRowNonZero(i, func(_, j int, v float64) {
-			x := modular.Residue(v)
-			if w.shares && i != j {
-				x = modular.Inverse(uint64(share(v)))
-				sum = modular.Add(sum, x)
-			}
-			if i == j {
-				self = len(row)
-			}
-			row = append(row, x)
-		})
-		if w.shares && self >= 0 {
-			row[self] = modular.Add(1, modular.Neg(sum))
-		}
-		rows[i] = row
-	}
-	return rows
-}
-
-// Floats returns the weights with so many bits, in the order of the matrix.
-func (w *Weights) Floats(bits uint) [][]*big.Float {
-	n, _ := w.Matrix.Dims()
-	return lists.Make(n, func(i int) []*big.Float { return w.Row(i, bits) })
-}
-
-// Row returns the weights of a row.
-func (w *Weights) Row(i int, bits uint) []*big.Float {
-	number := func() *big.Float { return new(big.Float).SetPrec(bits) }
-	row := make([]*big.Float, 0, w.Matrix.RowNNZ(i))
-	self, sum := -1, number()
+// row returns the weights of row i, in the order of the matrix, as numbers of some kind: by the number of a
+// floating-point one, by 1/k, and by what others leave of 1.
+func row[N any](w *Weights, i int, of func(v float64) N, inverse func(k int64) N, rest func(others []N) N) []N {
+	var all, others []N
+	self := -1
 	w.Matrix.DoRowNonZero(i, func(_, j int, v float64) {
-		x := number().SetFloat64(v)
-		if w.shares && i != j {
-			x.Quo(number().SetInt64(1), number().SetInt64(share(v)))
-			sum.Add(sum, x)
+		x := of(v)
+		switch {
+		case i == j:
+			self = len(all)
+		case w.shares:
+			x = inverse(int64(math.Round(1 / v)))
+			others = append(others, x)
 		}
-		if i == j {
-			self = len(row)
-		}
-		row = append(row, x)
+		all = append(all, x)
 	})
 	if w.shares && self >= 0 {
-		row[self].Sub(number().SetInt64(1), sum)
+		all[self] = rest(others)
 	}
-	return row
+	return all
+}
+
+// Row returns the weights of a row with so many bits, in the order of the matrix.
+func (w *Weights) Row(i int, bits uint) []*big.Float {
+	number := func() *big.Float { return new(big.Float).SetPrec(bits) }
+	one := number().SetInt64(1)
+	return row(w, i, func(v float64) *big.Float { return number().SetFloat64(v) },
+		func(k int64) *big.Float { return number().Quo(one, number().SetInt64(k)) },
+		func(others []*big.Float) *big.Float {
+			sum := number()
+			for _, x := range others {
+				sum.Add(sum, x)
+			}
+			return sum.Sub(one, sum)
+		})
 }
 
 // Times returns xᵀW modulo the prime.
-func Times(x []uint64, w *graph.CSR, residues [][]uint64) []uint64 {
+func (w *Weights) Times(x []uint64) []uint64 {
 	y := make([]uint64, len(x))
 	for i, c := range x {
 		if c == 0 {
 			continue
 		}
 		at := 0
-		w.DoRowNonZero(i, func(_, j int, _ float64) {
-			y[j] = modular.Add(y[j], modular.Mul(c, residues[i][at]))
+		w.Matrix.DoRowNonZero(i, func(_, j int, _ float64) {
+			y[j] = modular.Add(y[j], modular.Mul(c, w.residues[i][at]))
 			at++
 		})
 	}

@@ -3,35 +3,17 @@ package protocoltest
 import (
 	"math"
 	"math/big"
+
+	"mafalda/internal/exact"
 )
 
 // ExactBits is the precision of exact results, some 150 digits.
 const ExactBits = 500
 
-// Log1p is log(1 + x), x ≥ 0, from the series of atanh.
+// Log1p is log(1 + x), x ≥ 0, with as many bits more as x is small.
 func Log1p(x *big.Float) *big.Float {
-	number := func() *big.Float { return new(big.Float).SetPrec(ExactBits) }
-	atanh2 := func(num, den *big.Float) *big.Float { // 2 atanh(num/den), of at most a third
-		z := number().Quo(num, den)
-		square, power, total := number().Mul(z, z), number().Set(z), number()
-		for k := int64(1); power.Sign() != 0 && (total.Sign() == 0 ||
-			power.MantExp(nil) > total.MantExp(nil)-ExactBits); k += 2 {
-			total.Add(total, number().Quo(power, number().SetInt64(k)))
-			power.Mul(power, square)
-		}
-		return total.Mul(total, number().SetInt64(2))
-	}
-	two := number().SetInt64(2)
-	if x.Cmp(number().SetInt64(1)) < 0 {
-		return atanh2(x, number().Add(two, x))
-	}
-	fraction := number()
-	exponent := number().Add(x, number().SetInt64(1)).MantExp(fraction)
-	fraction.Mul(fraction, two) // in [1, 2)
-	one := number().SetInt64(1)
-	log := atanh2(number().Sub(fraction, one), number().Add(fraction, one))
-	log2 := atanh2(one, number().SetInt64(3))
-	return log.Add(log, log2.Mul(log2, number().SetInt64(int64(exponent-1))))
+	bits := uint(ExactBits + max(0, -x.MantExp(nil)))
+	return exact.Log(new(big.Float).SetPrec(bits).Add(exact.To(bits, 1), x))
 }
 
 // CheckAbove fails if a number is below the exact one, or more than a share above it.

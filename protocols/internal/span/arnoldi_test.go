@@ -18,7 +18,7 @@ import (
 // observer returns what a node sees that knows v(0) of its own, and of neighbours that hear from nobody else, as in
 // PPAC.
 func observer(w *consensus.Weights, around [][]int, node int) *Observation {
-	return &Observation{Weights: w, Residues: w.Residues(),
+	return &Observation{Weights: w,
 		Known: func(v int) bool {
 			return v == node || !slices.ContainsFunc(around[v], func(u int) bool { return u != node })
 		},

@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"mafalda/graph"
+	"mafalda/internal/lists"
 	"mafalda/protocols/internal/consensus"
 	"mafalda/protocols/internal/doubledouble"
 )
@@ -22,7 +23,7 @@ type bigs struct {
 }
 
 func newBigs(w *consensus.Weights, s *Span, bits uint) *bigs {
-	return &bigs{w: w.Matrix, weights: w.Floats(bits), s: s, bits: bits, last: map[int][]*big.Float{}}
+	return &bigs{w: w.Matrix, weights: lists.Make(len(s.Place), func(v int) []*big.Float { return w.Row(v, bits) }), s: s, bits: bits, last: map[int][]*big.Float{}}
 }
 
 func (b *bigs) zero() *big.Float { return new(big.Float).SetPrec(b.bits) }

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"mafalda/internal/dense"
 	"mafalda/internal/gemm"
 	"mafalda/internal/rounding"
 	"mafalda/protocols/internal/doubledouble"
@@ -119,7 +120,7 @@ func (s *Span) leaveAll(seen []float64, hidden map[int]float64) {
 func (s *Span) leave(nodes []int, hidden map[int]float64) {
 	width, rank := len(s.Hidden), s.Rank()
 	basis := blas64.General{Rows: rank, Cols: width, Stride: width, Data: s.Basis}
-	along, rest := newGeneral(rank, len(nodes)), newGeneral(width, len(nodes))
+	along, rest := dense.NewGeneral(rank, len(nodes)), dense.NewGeneral(width, len(nodes))
 	for c, at := range nodes {
 		rest.Data[at*rest.Stride+c] = 1
 	}
@@ -130,8 +131,4 @@ func (s *Span) leave(nodes []int, hidden map[int]float64) {
 	for c, at := range nodes {
 		hidden[at] = blas64.Nrm2(blas64.Vector{N: width, Inc: rest.Stride, Data: rest.Data[c:]})
 	}
-}
-
-func newGeneral(rows, cols int) blas64.General {
-	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
 }

@@ -35,11 +35,10 @@ type Span struct {
 
 // Observation is a consensus, and who sees which messages of it.
 type Observation struct {
-	Weights  *consensus.Weights
-	Residues [][]uint64       // of the weights
-	Known    func(v int) bool // v(0) is known beforehand; of others than coalitions only if W mixes it with known ones
-	Seen     func(v int) bool // the coalition receives the messages of this node
-	Work     Work             // the zero value stands for an hour
+	Weights *consensus.Weights
+	Known   func(v int) bool // v(0) is known beforehand; of others than coalitions only if W mixes it with known ones
+	Seen    func(v int) bool // the coalition receives the messages of this node
+	Work    Work             // the zero value stands for an hour
 }
 
 // Work says how many operations finding a span may take, some rank²·hidden, where the rank is at most the number of
@@ -141,7 +140,7 @@ func (s *Span) pursue(ctx context.Context, p *Observation, senders []int, horizo
 				rows[from] = make([]uint64, len(s.Place))
 				rows[from][from] = 1
 			} else {
-				rows[from] = consensus.Times(rows[from], p.Weights.Matrix, p.Residues)
+				rows[from] = p.Weights.Times(rows[from])
 			}
 			if s.pivots.Add(lists.Map(s.Hidden, func(v int) uint64 { return rows[from][v] })) {
 				left = append(left, from)

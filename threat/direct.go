@@ -2,8 +2,10 @@ package threat
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -11,18 +13,26 @@ import (
 
 	"mafalda/internal/gemm"
 	"mafalda/internal/lists"
+	"mafalda/secrets"
 	"mafalda/workload"
 )
 
-// directTrained is direct for algorithms with a Training. What the attacker sees of the noisy gradients of a node is
-// found by running the recursion on unit impulses; the covariance of all that is seen is factored round by round, so
-// that ranks are decided where they are in the rounds of a system.
-func (s Scenario) directTrained(ctx context.Context, visit func(Exposure) error) error {
+// MaxDirect is the largest pT of the direct method: 200 MB and some minutes.
+const MaxDirect = 5000
+
+// ErrTooLarge is returned for views beyond MaxDirect.
+var ErrTooLarge = errors.New("view is too large for a dense strategy: use a structured one")
+
+// direct works with the covariance of everything that the attacker sees. What it sees of the noisy gradients of a node is
+// found by running the recursion on unit impulses. With a Training the covariance is factored round by round, so that
+// ranks are decided where they are in the rounds of a system; else it is regular, and all of it one block.
+func (s Scenario) direct(ctx context.Context, visit func(Exposure) error) error {
 	c, err := s.course()
 	if err != nil {
 		return err
 	}
-	d := &directView{course: c, sights: newSights(s.nodes(), s.Attacker), scenario: s, system: &system{degenerate: !c.fresh()}}
+	d := &directView{course: c, sights: newSights(s.nodes(), s.Attacker), scenario: s,
+		system: &system{degenerate: s.Algorithm.training != nil && !c.fresh()}}
 	for _, r := range c.rounds() {
 		if r.network == nil {
 			continue
@@ -36,14 +46,14 @@ func (s Scenario) directTrained(ctx context.Context, visit func(Exposure) error)
 			d.size += seen
 		}
 	}
-	if s.Algorithm.tooWide() {
+	if d.size > 0 && s.Algorithm.tooWide() {
 		return ErrUnclear
-	}
-	if d.size == 0 {
-		return nothing(d.sights.victims, c.steps, visit)
 	}
 	if d.size > MaxDirect {
 		return fmt.Errorf("%w (%d messages in %d steps, more than %d)", ErrTooLarge, d.size, c.steps, MaxDirect)
+	}
+	if d.alike() && d.size > 0 {
+		d.seen = []seenRound{{0, 0, d.size}}
 	}
 	if err := d.factorize(ctx); err != nil {
 		return err
@@ -75,25 +85,36 @@ type directView struct {
 // seenRound is what is seen in a round.
 type seenRound struct{ step, from, size int }
 
-// responses returns what is seen of node v's noisy gradients, size×T.
-func (d *directView) responses(ctx context.Context, v int) (*mat.Dense, error) {
+// alike reports whether all steps do the same, on a network that stays, and none is missed.
+func (d *directView) alike() bool { return d.scenario.Algorithm.training == nil }
+
+// responses returns what is seen of noisy gradients that nodes share, each with its weight, size×T.
+func (d *directView) responses(ctx context.Context, weights map[int]float64) (*mat.Dense, error) {
 	n, steps := d.networks.Nodes(), d.course.steps
-	state, err := workload.NewState[float64](d.spec, steps, n, steps, 1)
+	impulsive := steps // of the steps, so many have an impulse
+	if d.alike() {
+		impulsive = 1
+	}
+	state, err := workload.NewState[float64](d.spec, steps, n, impulsive, 1)
 	if err != nil {
 		return nil, err
 	}
 	out := mat.NewDense(d.size, steps, nil)
-	impulses, at := make([]float64, n*steps), 0
+	impulses, at := make([]float64, n*impulsive), 0
 	for t := range steps {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		clear(impulses)
-		impulses[v*steps+t] = 1
+		for v, weight := range weights {
+			if t < impulsive {
+				impulses[v*impulsive+t] = weight
+			}
+		}
 		state.Descend(impulses, d.networks)
-		sent := []*mat.Dense{mat.DenseCopyOf(mat.NewDense(n, steps, state.Models()))}
+		sent := []*mat.Dense{mat.DenseCopyOf(mat.NewDense(n, impulsive, state.Models()))}
 		if y := state.Trackers(); y != nil {
-			sent = append(sent, mat.DenseCopyOf(mat.NewDense(n, steps, y)))
+			sent = append(sent, mat.DenseCopyOf(mat.NewDense(n, impulsive, y)))
 		}
 		for _, w := range d.exchanges(t) {
 			for i, messages := range sent {
@@ -112,6 +133,11 @@ func (d *directView) responses(ctx context.Context, v int) (*mat.Dense, error) {
 		}
 		state.Gossip(d.networks)
 	}
+	for t := impulsive; t < steps; t++ { // later, and otherwise the same
+		for row := t * (d.size / steps); row < d.size; row++ {
+			out.Set(row, t, out.At(row-t*(d.size/steps), 0))
+		}
+	}
 	return out, nil
 }
 
@@ -124,7 +150,7 @@ func (d *directView) see(out *mat.Dense, at int, h, messages *mat.Dense) int {
 	}
 	seen, _ := h.Dims()
 	for i := range seen {
-		row := out.RawRowView(at + i)
+		row := out.RawRowView(at + i)[:messages.RawMatrix().Cols]
 		for j, weight := range h.RawRowView(i) {
 			if weight != 0 {
 				blas64.Axpy(weight, vector(messages.RawRowView(d.sights.nodes[j])), vector(row))
@@ -151,24 +177,54 @@ func (d *directView) noising(v int) (*mat.Dense, error) {
 
 // factorize finds the covariance of the noise in all that is seen, and its factors.
 func (d *directView) factorize(ctx context.Context) error {
+	if d.size == 0 {
+		return nil
+	}
 	covariance := blas64.Symmetric{N: d.size, Stride: d.size, Data: make([]float64, d.size*d.size), Uplo: blas.Upper}
 	least := make([]float64, d.course.steps) // of fresh noise
 	for t := range least {
 		least[t] = math.Inf(1)
 	}
-	for _, v := range d.sights.nodes {
-		responses, err := d.responses(ctx, v)
-		if err != nil {
-			return err
+	add := func(weights map[int]float64, z *mat.Dense, variance float64) error {
+		responses, err := d.responses(ctx, weights)
+		if err == nil {
+			gemm.Syrk(blas.NoTrans, variance, mul(responses, z).RawMatrix(), 1, covariance)
 		}
+		return err
+	}
+	a := d.scenario.Algorithm
+	for _, v := range d.sights.nodes {
 		z, err := d.noising(v)
 		if err != nil {
 			return err
 		}
-		for t := range least {
-			least[t] = math.Min(least[t], math.Pow(d.rates[t]*z.At(t, t), 2))
+		variance := 1.0
+		if a.space != nil {
+			own := a.space.noise.Own[v] / a.part(v)
+			variance = own * own
+		} else {
+			for t := range least {
+				least[t] = math.Min(least[t], math.Pow(d.rates[t]*z.At(t, t), 2))
+			}
 		}
-		gemm.Syrk(blas.NoTrans, 1, mul(responses, z).RawMatrix(), 1, covariance)
+		if err := add(map[int]float64{v: 1}, z, variance); err != nil {
+			return err
+		}
+	}
+	if a.space != nil { // both ends of a pair send messages that are seen, or come from such
+		z, err := d.noising(0)
+		if err != nil {
+			return err
+		}
+		err = a.space.unknownPairs(d.scenario.Attacker.Nodes, func(p secrets.Shared) error {
+			return add(map[int]float64{p.U: 1 / a.part(p.U), p.V: -1 / a.part(p.V)}, z, p.Deviation*p.Deviation)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if d.alike() { // one block, of which the noise that nodes share hides how regular it is
+		least[0], d.slack = slices.Min(least), roundings
 	}
 	d.factor = mat.NewDense(d.size, d.size, covariance.Data)
 	for i := range d.size {
@@ -220,7 +276,10 @@ func (d *directView) eliminate(b seenRound, scale, floor float64) error {
 
 // learned returns M of a victim: the sum of aᵀ S⁻¹ a over the blocks, a what its gradients move of the innovations.
 func (d *directView) learned(ctx context.Context, victim int) (*mat.SymDense, error) {
-	a, err := d.responses(ctx, victim)
+	if d.size == 0 {
+		return mat.NewSymDense(d.course.steps, nil), nil
+	}
+	a, err := d.responses(ctx, map[int]float64{victim: 1})
 	if err != nil {
 		return nil, err
 	}

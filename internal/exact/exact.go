@@ -134,35 +134,6 @@ func Tail(x *big.Float) *big.Float {
 	return Minus(To(bits, 0.5), Times(density, sum))
 }
 
-// Delta returns δ(ε) of μ-GDP.
-func Delta(mu, epsilon float64) *big.Float {
-	m, e := Of(mu), Of(epsilon)
-	middle, shift := Over(e, m), Over(m, Of(2))
-	return Minus(Tail(Minus(middle, shift)), Times(Exp(e), Tail(Plus(middle, shift))))
-}
-
-// RDPLogDelta returns δ = exp((α-1)(ρ-ε)) (1-1/α)^α / (α-1), or 1 if that is larger, as its logarithm.
-func RDPLogDelta(alpha float64, rho *big.Float, epsilon float64) *big.Float {
-	a := Of(alpha)
-	less := Minus(a, Of(1))
-	l := Minus(Times(less, Plus(Minus(rho, Of(epsilon)), Log(Over(less, a)))), Log(a))
-	if l.Sign() > 0 {
-		return Of(0)
-	}
-	return l
-}
-
-// RDPEpsilon returns ε = ρ + log((α-1)/α) - (log δ + log α)/(α-1), or 0 if that is negative.
-func RDPEpsilon(alpha float64, rho *big.Float, delta float64) *big.Float {
-	a := Of(alpha)
-	less := Minus(a, Of(1))
-	e := Minus(Plus(rho, Log(Over(less, a))), Over(Plus(Log(Of(delta)), Log(a)), less))
-	if e.Sign() < 0 {
-		return Of(0)
-	}
-	return e
-}
-
 // Below reports whether v, which is to be a bound, is less than the exact number.
 func Below(v float64, x *big.Float) bool { return !math.IsInf(v, 1) && To(2000, v).Cmp(x) < 0 }
 
