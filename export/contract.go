@@ -86,23 +86,20 @@ func (m *Manifest) describeAdjacency() string {
 	if unit == "person" {
 		clipped = "What all records of a person add to a sum, in one step, is clipped together"
 	}
-	switch {
-	case m.Budgets != nil:
-		text := fmt.Sprintf("%s to the norm that its node has in budgets (clip), and its noise is of the node's level there. Data "+
-			"sets are neighbours if one %s", clipped, unit)
-		if p.Adjacency == "replace-one" {
-			return text + fmt.Sprintf(" is replaced by another (%s), which moves a sum by twice the clip.", p.Adjacency)
-		}
-		return text + fmt.Sprintf("'s gradients are zeros in one of them (%s), which moves a sum by the clip.", p.Adjacency)
-	case p == nil:
+	if p == nil {
 		return fmt.Sprintf("No privacy was asked for: whoever draws noise chooses its level, as a multiple of what one %s can "+
 			"move the sum by.", unit)
-	case p.Adjacency == "replace-one":
-		return fmt.Sprintf("%s to norm %v. Data sets are neighbours if one %s is replaced by another (%s), which moves a sum by "+
-			"twice that.", clipped, p.Clip, unit, p.Adjacency)
 	}
-	return fmt.Sprintf("%s to norm %v. Data sets are neighbours if one %s's gradients are zeros in one of them (%s), which moves "+
-		"a sum by that.", clipped, p.Clip, unit, p.Adjacency)
+	norm, by := fmt.Sprintf("norm %v", p.Clip), "that"
+	if m.Budgets != nil {
+		norm, by = "the norm that its node has in budgets (clip), and its noise is of the node's level there", "the clip"
+	}
+	differ := "'s gradients are zeros in one of them"
+	if p.Adjacency == "replace-one" {
+		differ, by = " is replaced by another", "twice "+by
+	}
+	return fmt.Sprintf("%s to %s. Data sets are neighbours if one %s%s (%s), which moves a sum by %s.", clipped, norm, unit,
+		differ, p.Adjacency, by)
 }
 
 // describeGossip says how models are mixed, and by which law where the networks are drawn.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"mafalda/internal/lists"
 )
@@ -45,13 +46,13 @@ func pairing(n, d int, rng *rand.Rand) ([]Edge, error) {
 		rng.Shuffle(len(stubs), func(i, j int) { stubs[i], stubs[j] = stubs[j], stubs[i] })
 		left := stubs[:0]
 		for i := 0; i < before; i += 2 {
-			u, v := min(stubs[i], stubs[i+1]), max(stubs[i], stubs[i+1])
-			if u == v || seen[[2]int{u, v}] {
-				left = append(left, u, v)
+			p := pairOf(stubs[i], stubs[i+1])
+			if p[0] == p[1] || seen[p] {
+				left = append(left, p[0], p[1])
 				continue
 			}
-			seen[[2]int{u, v}] = true
-			edges = append(edges, Edge{U: u, V: v})
+			seen[p] = true
+			edges = append(edges, Edge{U: p[0], V: p[1]})
 		}
 		if stubs = left; len(stubs) == before && !canPair(stubs, seen) {
 			return nil, errRedraw
@@ -60,11 +61,14 @@ func pairing(n, d int, rng *rand.Rand) ([]Edge, error) {
 	return edges, nil
 }
 
+// pairOf returns two nodes, the smaller one first.
+func pairOf(u, v int) [2]int { return [2]int{min(u, v), max(u, v)} }
+
 // canPair reports whether some two stubs may still be joined.
 func canPair(stubs []int, seen map[[2]int]bool) bool {
 	for i, u := range stubs {
 		for _, v := range stubs[:i] {
-			if u != v && !seen[[2]int{min(u, v), max(u, v)}] {
+			if u != v && !seen[pairOf(u, v)] {
 				return true
 			}
 		}
@@ -161,27 +165,23 @@ func watts(p []float64, rng *rand.Rand) (*Graph, error) {
 		return nil, err
 	}
 	seen := map[[2]int]bool{}
-	key := func(u, v int) [2]int { return [2]int{min(u, v), max(u, v)} }
 	for u := range n {
 		for r := 1; r <= k/2; r++ {
-			seen[key(u, (u+r)%n)] = true
+			seen[pairOf(u, (u+r)%n)] = true
 		}
 	}
-	degree := make([]int, n)
-	for i := range degree {
-		degree[i] = k
-	}
+	degree := slices.Repeat([]int{k}, n)
 	edges := make([]Edge, 0, n*k/2)
 	for u := range n {
 		for r := 1; r <= k/2; r++ {
 			v := (u + r) % n
 			if rng.Float64() < prob && degree[u] < n-1 {
 				w := rng.IntN(n)
-				for w == u || seen[key(u, w)] {
+				for w == u || seen[pairOf(u, w)] {
 					w = rng.IntN(n)
 				}
-				delete(seen, key(u, v))
-				seen[key(u, w)] = true
+				delete(seen, pairOf(u, v))
+				seen[pairOf(u, w)] = true
 				degree[v]--
 				degree[w]++
 				v = w

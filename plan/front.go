@@ -124,10 +124,9 @@ func (s *job) advise(ctx context.Context, a *MemoryFront) error {
 		most = b.Floats()
 	}
 	s.show("optimum in turn", 0)
-	optimum, err := factorize.Dense{}.Optimize(ctx, s.objective(), participation.Relaxation(s.schema()),
-		factorize.Options{Gap: s.Options.Tolerance})
+	optimum, err := s.dense(ctx, participation.Relaxation(s.schema()), factorize.Options{Gap: s.Options.Tolerance})
 	if err != nil {
-		return fmt.Errorf("optimizing: %w", err)
+		return err
 	}
 	if err := s.inTurn(ctx, a, optimum, most); err != nil || a.NoPoisson != nil {
 		return err

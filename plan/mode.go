@@ -33,10 +33,10 @@ type mode interface {
 	check(p Problem, o Options) error
 
 	// exactOnly says why an estimate of the Gram matrix would not do; empty: it would.
-	exactOnly(p Problem) string
+	exactOnly() string
 
 	// needs returns what solving takes, before any work. The problem may have faults, and no network yet.
-	needs(j *job) need
+	needs(j *job) Resources
 
 	// solve fills in the solution: strategies, quality and bound, ending, noise.
 	solve(ctx context.Context, j *job) error
@@ -48,13 +48,8 @@ type mode interface {
 // ordinary is embedded in modes: of what it has they write only what differs.
 type ordinary struct{}
 
-// exactOnly has a reason for objectives other than the mean.
-func (ordinary) exactOnly(p Problem) string {
-	if p.Objective != Mean {
-		return "its error bound is for [Objective] mean"
-	}
-	return ""
-}
+// exactOnly has no reason.
+func (ordinary) exactOnly() string { return "" }
 
 // describe writes nothing.
 func (ordinary) describe(*Solution, *export.Manifest) {}
@@ -86,7 +81,7 @@ func newJob(p Problem, o Options) (j *job, err error) {
 		asked = []mode{turnMode{}}
 	}
 	j = &job{Solution: &Solution{Problem: p, Options: o, mode: asked[len(asked)-1]}, asked: asked}
-	g, err := p.method(o, j.mode.exactOnly(p))
+	g, err := p.method(o, j.mode.exactOnly())
 	if err == nil {
 		j.Gram = *g
 	}
@@ -103,7 +98,7 @@ func prepare(p Problem, o Options) (*job, error) {
 		return nil, err
 	}
 	j, noGram := newJob(p, o)
-	if err := j.needs().Check(); err != nil {
+	if err := j.mode.needs(j).Check(); err != nil {
 		return nil, err
 	}
 	if err := p.checkLevels(j.Options); err != nil {

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
 	"mafalda/accounting/bins"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
@@ -36,7 +39,7 @@ func (binsMode) check(p Problem, o Options) error {
 	return bins.CheckDelta(o.Privacy.Delta)
 }
 
-func (binsMode) needs(j *job) need {
+func (binsMode) needs(j *job) Resources {
 	b, samples := float64(j.schema().Separation()), float64(j.Options.MonteCarlo.Filled().Samples)
 	return j.need(matricesOfSearch, 1, 40*denseTime(j.schema().Steps())+2e-1*samples*(b*b+100))
 }
@@ -47,12 +50,10 @@ func (binsMode) solve(ctx context.Context, s *job) error {
 	}
 	s.show("cyclic optimum", 0)
 	var err error
-	s.Optimum, err = factorize.Dense{}.Optimize(ctx, s.objective(), s.schema(),
-		factorize.Options{Gap: s.bandGap(), Progress: s.iteration})
-	if err == nil {
-		err = ctx.Err()
+	if s.Optimum, err = s.dense(ctx, s.schema(), factorize.Options{Gap: s.bandGap(), Progress: s.iteration}); err != nil {
+		return err
 	}
-	if err != nil {
+	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("optimizing: %w", err)
 	}
 	s.Cyclic = s.Optimum
@@ -197,4 +198,237 @@ func (s *job) setBinsNoise() error {
 	var err error
 	s.CyclicErrorAtPrivacy, err = cyclicError(s.Cyclic, s.Options.Privacy)
 	return err
+}
+
+// BinsOptions are what OptimizeForBins is asked for.
+type BinsOptions struct {
+	Bandwidth      int // bands; 0 means T: dense
+	Epsilon, Delta float64
+	MonteCarlo     bins.MonteCarlo    // of the final calibration
+	Rounds         int                // of tangent and descent; 0 means 12, negative is none: blends only
+	Progress       factorize.Progress // if not nil, sees every round: Loss is the estimated error at this privacy
+}
+
+// BinsResult is the end of a search.
+type BinsResult struct {
+	Strategy       strategy.Strategy // the largest |m_j| is 1
+	SquaredError   float64           // tr(C⁻ᵀHC⁻¹)
+	Privacy        bins.Privacy      // noise multiplier included, confirmed
+	ErrorAtPrivacy float64           // ν²·SquaredError, which is what strategies are compared by
+	Iterations     int               // over all descents
+}
+
+// What the search does, and when it has enough.
+const (
+	searchShare = 4    // samples of a tangent: the calibration's over this
+	descent     = 60   // iterations of L-BFGS a round
+	binsRounds  = 12   // unless others are asked for
+	worthwhile  = 1e-3 // relative decrease that another round has to have brought
+)
+
+// OptimizeForBins looks for the strategy without negative entries of the least error at the (ε, δ) that random bins
+// give, as many of them as the schema has steps between participations: ν²·tr(C⁻ᵀHC⁻¹), with the noise multiplier ν
+// that bins.Mechanism asks for. It descends for weights between two extremes (factorize.Bins.Blend), and then, from
+// the best of these, for the weights of the accountant's own tangent at the strategy that there is
+// (bins.Mechanism.Tangent), going only as far as the estimated error falls. The result is a local optimum without a
+// certificate; its privacy is confirmed by samples that had no part in the search.
+//
+// When ctx ends first the result is nil, since noise needs a calibration, and the error is the context's. It also fails
+// as factorize.Bins.Minimize and CalibrateBins do.
+func OptimizeForBins(ctx context.Context, h *mat.SymDense, schema participation.Schema,
+	o BinsOptions) (*BinsResult, error) {
+	if !(o.Epsilon > 0) || math.IsInf(o.Epsilon, 1) {
+		return nil, fault.New("Epsilon", o.Epsilon, "must be positive and finite")
+	}
+	s := &binsDescent{class: factorize.Bins{Number: schema.Separation(), Bandwidth: o.Bandwidth}, gram: h, schema: schema,
+		options: o}
+	if err := s.blends(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.improve(ctx); err != nil {
+		return nil, err
+	}
+	return s.result(ctx)
+}
+
+// CalibrateBins returns the noise of a strategy for so many random bins. It fails as bins.New and
+// bins.Mechanism.NoiseMultiplier do.
+func CalibrateBins(ctx context.Context, c strategy.Strategy, number int, epsilon, delta float64,
+	o bins.MonteCarlo) (bins.Privacy, error) {
+	var lower mat.TriDense
+	c.StrategyTo(&lower)
+	b, err := bins.New(&lower, number)
+	if err != nil {
+		return bins.Privacy{}, err
+	}
+	return b.NoiseMultiplier(ctx, epsilon, delta, o)
+}
+
+// binsDescent is the state of one search.
+type binsDescent struct {
+	class      factorize.Bins
+	gram       *mat.SymDense
+	schema     participation.Schema
+	options    BinsOptions
+	best       *candidate
+	iterations int
+}
+
+// candidate is a strategy with what it costs, by estimate.
+type candidate struct {
+	c       *mat.TriDense
+	squared float64
+	tangent *bins.Tangent
+}
+
+func (c *candidate) error() float64 {
+	return errorAtPrivacy(c.tangent.NoiseMultiplier, 1, c.squared)
+}
+
+// descend minimizes for weights, from start.
+func (s *binsDescent) descend(ctx context.Context, weights *mat.SymDense, start mat.Matrix,
+	limit int) (*mat.TriDense, error) {
+	found, ended, err := s.class.Minimize(ctx, s.gram, weights, start, factorize.Options{MaxIterations: limit})
+	s.iterations += ended.Iterations
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	var c mat.TriDense
+	found.StrategyTo(&c)
+	return &c, nil
+}
+
+// strategy returns the strategy of a matrix of the class.
+func (s *binsDescent) strategy(c *mat.TriDense) (strategy.Strategy, error) {
+	if w := s.class.Bandwidth; w > 0 && w < s.schema.Steps() {
+		return strategy.NewBanded(c, w)
+	}
+	return strategy.NewDense(c)
+}
+
+// evaluate returns the strategy of a matrix of the class, its mechanism and its squared error.
+func (s *binsDescent) evaluate(c *mat.TriDense) (strategy.Strategy, *bins.Mechanism, float64, error) {
+	of, err := s.strategy(c)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	q, err := factorize.Evaluate(of, factorize.Mean(s.gram), s.schema)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	mechanism, err := bins.New(c, s.class.Number)
+	return of, mechanism, q.SquaredError, err
+}
+
+// measure returns the candidate of c, by samples that all candidates have in common.
+func (s *binsDescent) measure(ctx context.Context, c *mat.TriDense) (*candidate, error) {
+	_, mechanism, squared, err := s.evaluate(c)
+	if err != nil {
+		return nil, err
+	}
+	found := &candidate{c: c, squared: squared}
+	found.tangent, err = mechanism.Tangent(ctx, s.options.Epsilon, s.options.Delta,
+		bins.MonteCarlo{Samples: max(cmp.Or(s.options.MonteCarlo.Samples, 1<<19)/searchShare, 1024),
+			Seed: s.options.MonteCarlo.Seed})
+	return found, err
+}
+
+// consider takes a candidate if it is the best, and reports it.
+func (s *binsDescent) consider(c *candidate) {
+	if s.best == nil || c.error() < s.best.error() {
+		s.best = c
+	}
+	if s.options.Progress != nil {
+		s.options.Progress(factorize.Iteration{Count: s.iterations, Loss: s.best.error(), Gap: math.Inf(1)})
+	}
+}
+
+// blends starts the search from the best of some Blends, each started from the one before.
+func (s *binsDescent) blends(ctx context.Context) error {
+	var start mat.Matrix
+	for _, lambda := range []float64{0, 0.4, 0.7, 0.85, 0.93, 0.97} {
+		c, err := s.descend(ctx, s.class.Blend(lambda), start, 0)
+		if err != nil {
+			return err
+		}
+		found, err := s.measure(ctx, c)
+		if err != nil {
+			return err
+		}
+		s.consider(found)
+		start = c
+	}
+	return nil
+}
+
+// improve goes towards the optimum for the tangent's weights, as far as that is one.
+func (s *binsDescent) improve(ctx context.Context) error {
+	limit := s.options.Rounds
+	if limit == 0 {
+		limit = binsRounds
+	}
+	for range limit {
+		before := s.best
+		c, err := s.descend(ctx, before.tangent.Weights, before.c, descent)
+		if err != nil {
+			return err
+		}
+		c.ScaleTri(before.tangent.NoiseMultiplier, c) // to ⟨weights, G⟩ = ν², as before
+		for step := 1.0; step > 0.05 && s.best == before; step /= 2 {
+			between := mat.NewTriDense(s.schema.Steps(), mat.Lower, nil)
+			for t := range s.schema.Steps() {
+				for i := range t + 1 {
+					between.SetTri(t, i, (1-step)*before.c.At(t, i)+step*c.At(t, i))
+				}
+			}
+			found, err := s.measure(ctx, between)
+			if err != nil {
+				return err
+			}
+			s.consider(found)
+		}
+		if s.best.error() > before.error()*(1-worthwhile) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// normalized returns c over the largest |m_j|.
+func (s *binsDescent) normalized(c *mat.TriDense) *mat.TriDense {
+	steps, largest := s.schema.Steps(), 0.0
+	for j := range s.class.Number {
+		sum := make([]float64, steps)
+		for column := j; column < steps; column += s.class.Number {
+			for t := column; t < steps; t++ {
+				sum[t] += c.At(t, column)
+			}
+		}
+		largest = math.Max(largest, floats.Norm(sum, 2))
+	}
+	scaled := mat.NewTriDense(steps, mat.Lower, nil)
+	for t := range steps {
+		for column := range t + 1 {
+			scaled.SetTri(t, column, c.At(t, column)/largest)
+		}
+	}
+	return scaled
+}
+
+// result calibrates the best strategy.
+func (s *binsDescent) result(ctx context.Context) (*BinsResult, error) {
+	c, mechanism, squared, err := s.evaluate(s.normalized(s.best.c))
+	if err != nil {
+		return nil, err
+	}
+	r := &BinsResult{Strategy: c, SquaredError: squared, Iterations: s.iterations}
+	r.Privacy, err = mechanism.NoiseMultiplier(ctx, s.options.Epsilon, s.options.Delta, s.options.MonteCarlo)
+	if err != nil {
+		return nil, err
+	}
+	r.ErrorAtPrivacy = errorAtPrivacy(r.Privacy.NoiseMultiplier, 1, squared)
+	return r, nil
 }

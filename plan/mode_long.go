@@ -53,7 +53,7 @@ func (longMode) check(p Problem, o Options) error {
 	return nil
 }
 
-func (longMode) needs(j *job) need {
+func (longMode) needs(j *job) Resources {
 	time := 1e6 * float64(j.schema().Steps())
 	if b := j.Options.Budget; b != nil {
 		time *= float64(len(longClasses(j.Problem, b.Floats())))

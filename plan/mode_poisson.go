@@ -46,7 +46,7 @@ func (poissonMode) check(p Problem, o Options) error {
 	return o.checkDrawnPrivacy()
 }
 
-func (poissonMode) needs(j *job) need {
+func (poissonMode) needs(j *job) Resources {
 	return j.need(matricesOfSearch, 1, poissonTime(j.schema().Steps()))
 }
 

@@ -41,14 +41,9 @@ func (splitMode) check(p Problem, o Options) error {
 	return nil
 }
 
-func (m splitMode) exactOnly(p Problem) string {
-	if why := m.ordinary.exactOnly(p); why != "" {
-		return why
-	}
-	return "strategies of single nodes need the exact Gram matrices"
-}
+func (splitMode) exactOnly() string { return "strategies of single nodes need the exact Gram matrices" }
 
-func (splitMode) needs(j *job) need {
+func (splitMode) needs(j *job) Resources {
 	count := float64(j.Options.Groups)
 	if j.Options.PerNode {
 		count = float64(j.Problem.nodes())
@@ -59,8 +54,8 @@ func (splitMode) needs(j *job) need {
 	}
 	nodes, steps := float64(j.Problem.nodes()), float64(j.schema().Steps())
 	single := floatBytes * steps * steps * (3*nodes + matricesOfNode*float64(runtime.GOMAXPROCS(0)) + matricesOfSearch)
-	if single > n.bytes {
-		n.what, n.bytes = fmt.Sprintf("strategies for %.0f nodes with T = %.0f", nodes, steps), single
+	if single > n.Memory {
+		n.What, n.Memory = fmt.Sprintf("strategies for %.0f nodes with T = %.0f", nodes, steps), single
 	}
 	return n
 }

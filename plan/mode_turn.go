@@ -25,7 +25,7 @@ func (turnMode) takes(Problem, Options) bool { return true }
 
 func (turnMode) check(p Problem, o Options) error { return o.checkObjective(p) }
 
-func (turnMode) needs(j *job) need { return j.need(matricesOfSearch, 1, j.turnTime()) }
+func (turnMode) needs(j *job) Resources { return j.need(matricesOfSearch, 1, j.turnTime()) }
 
 // turnTime returns about how many nanoseconds the searches take.
 func (j *job) turnTime() float64 {
@@ -121,15 +121,12 @@ func (s *job) optimum(ctx context.Context) error {
 		return err
 	}
 	defer kept.end()
-	s.Optimum, err = factorize.Dense{}.Optimize(ctx, s.objective(), participation.Relaxation(s.schema()),
+	s.Optimum, err = s.dense(ctx, participation.Relaxation(s.schema()),
 		factorize.Options{Gap: s.Options.Tolerance, Start: start, Progress: func(it factorize.Iteration) {
 			s.iteration(it)
 			kept.keep(checkpointHeader{Iterations: it.Count}, it.X)
 		}})
-	if err != nil {
-		return fmt.Errorf("optimizing: %w", err)
-	}
-	return nil
+	return err
 }
 
 // optimizeObjective computes the optimum for an objective other than the mean, and what the optimum for the mean

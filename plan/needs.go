@@ -38,42 +38,31 @@ const (
 // and the options must be such that Solve would take them: Check says so.
 func (p Problem) Needs(o Options) Resources {
 	j, _ := newJob(p, o)
-	return j.needs()
-}
-
-// need is what a mode needs.
-type need struct {
-	what        string
-	bytes       float64 // of memory
-	matrices    float64 // strategies that Export writes as matrices
-	nanoseconds float64
-}
-
-// needs returns what the job's mode needs, as a user is told.
-func (j *job) needs() Resources {
-	n := j.mode.needs(j)
-	steps := float64(j.schema().Steps())
-	return Resources{What: n.what, Memory: n.bytes, Disk: 2 * floatBytes * steps * steps * n.matrices,
-		Time: time.Duration(math.Min(n.nanoseconds, math.MaxInt64/2))}
+	return j.mode.needs(j)
 }
 
 // need returns what searches take that keep so many matrices of T×T, for so long, and the way to the Gram matrix. So
 // many strategies are exported as matrices if they are dense, or short.
-func (j *job) need(kept, exported, nanoseconds float64) need {
+func (j *job) need(kept, exported, nanoseconds float64) Resources {
 	p, steps := j.Problem, float64(j.schema().Steps())
-	n := need{what: fmt.Sprintf("T = %.0f with a %s strategy", steps, j.Options.Class.Name()),
-		bytes: kept * floatBytes * steps * steps, nanoseconds: nanoseconds}
+	n := Resources{What: fmt.Sprintf("T = %.0f with a %s strategy", steps, j.Options.Class.Name()),
+		Memory: kept * floatBytes * steps * steps}
 	if j.Options.dense() || j.schema().Steps() <= denseSteps {
-		n.matrices = exported
+		n.Disk = 2 * floatBytes * steps * steps * exported
 	}
-	if !j.hasNetwork() {
-		return n
+	if j.hasNetwork() {
+		long := p.long(j.Options)
+		n.What = fmt.Sprintf("T = %.0f on %d nodes", steps, p.nodes())
+		n.Memory += floatBytes * p.panel(&j.Gram, long)
+		nanoseconds += p.operations(&j.Gram, long)
 	}
-	long := p.long(j.Options)
-	n.what = fmt.Sprintf("T = %.0f on %d nodes", steps, p.nodes())
-	n.bytes += floatBytes * p.panel(&j.Gram, long)
-	n.nanoseconds += p.operations(&j.Gram, long)
+	n.Time = duration(nanoseconds)
 	return n
+}
+
+// duration returns as many nanoseconds, or about a century.
+func duration(nanoseconds float64) time.Duration {
+	return time.Duration(math.Min(nanoseconds, math.MaxInt64/2))
 }
 
 // hasNetwork reports whether it is known what the network's part takes.

@@ -98,10 +98,12 @@ func (p Problem) method(o Options, exactOnly string) (*export.Gram, error) {
 	if p.Network == nil {
 		return &export.Gram{Method: GramExact.String()}, nil
 	}
-	if exactOnly == "" && p.Levels != nil {
+	switch {
+	case p.Objective != Mean:
+		exactOnly = "its error bound is for [Objective] mean"
+	case exactOnly == "" && p.Levels != nil:
 		exactOnly = "privacy levels of single nodes need the exact Gram matrix"
-	}
-	if exactOnly == "" && p.Workload.HasFreeNoise(p.Schema.Steps()) && !p.long(o) {
+	case exactOnly == "" && p.Workload.HasFreeNoise(p.Schema.Steps()) && !p.long(o):
 		exactOnly = "the error of an estimate is not known where the noise of some steps costs nothing"
 	}
 	return p.Gram.Choose(p.Network,

@@ -26,10 +26,8 @@ func (v *verification) network(ctx context.Context) (n *graph.Network, known boo
 			n, err = graph.LoadNetwork(ctx, o)
 		}
 	}
-	var (
-		wrong   *FailedError
-		missing *MissingFilesError
-	)
+	wrong, isWrong := errors.AsType[*FailedError](err)
+	missing, isMissing := errors.AsType[*MissingFilesError](err)
 	switch {
 	case err == nil:
 		if err := v.compareNetwork(n); err != nil {
@@ -37,10 +35,10 @@ func (v *verification) network(ctx context.Context) (n *graph.Network, known boo
 		}
 		known, err = v.attach(n)
 		return n, known, err
-	case errors.As(err, &wrong):
+	case isWrong:
 		v.add(wrong.Check.Name, false, "%s", wrong.Check.Detail)
 		return nil, false, nil
-	case errors.As(err, &missing):
+	case isMissing:
 		v.Missing = missing.Files
 		v.skipNetwork()
 		return nil, false, nil
@@ -180,14 +178,11 @@ type MissingFilesError struct {
 
 func (e *MissingFilesError) Error() string {
 	var names []string
-	if e.Files.Graph != "" {
-		names = append(names, "the graph "+e.Files.Graph)
-	}
-	if e.Files.GossipMatrix != "" {
-		names = append(names, "the gossip matrix "+e.Files.GossipMatrix)
-	}
-	if e.Files.GraphSequence != "" {
-		names = append(names, "the sequence of networks "+e.Files.GraphSequence)
+	for _, f := range [][2]string{{"the graph ", e.Files.Graph}, {"the gossip matrix ", e.Files.GossipMatrix},
+		{"the sequence of networks ", e.Files.GraphSequence}} {
+		if f[1] != "" {
+			names = append(names, f[0]+f[1])
+		}
 	}
 	return "the network's files are not at hand: " + strings.Join(names, " and ")
 }
@@ -213,15 +208,15 @@ func NetworkOptions(m *export.Manifest, at NetworkFiles) (graph.NetworkOptions, 
 		}
 		o.Source = g.Source
 	}
-	var missing NetworkFiles
-	if g.SHA256 != "" && o.Source == "" {
-		missing.Graph = g.Source
+	unless := func(at, name string) string {
+		if at == "" {
+			return name
+		}
+		return ""
 	}
-	if g.GossipFile != "" && o.GossipFile == "" {
-		missing.GossipMatrix = g.GossipFile
-	}
-	if g.SequenceFile != "" && o.GraphSequence == "" {
-		missing.GraphSequence = g.SequenceFile
+	missing := NetworkFiles{GossipMatrix: unless(o.GossipFile, g.GossipFile), GraphSequence: unless(o.GraphSequence, g.SequenceFile)}
+	if g.SHA256 != "" {
+		missing.Graph = unless(o.Source, g.Source)
 	}
 	if missing != (NetworkFiles{}) {
 		return o, &MissingFilesError{missing}

@@ -46,7 +46,11 @@ func (v *verification) space(ctx context.Context) error {
 		return v.computing("space", err)
 	}
 	says := m.Space.Worst
-	of, err := v.learned(says, attackers)
+	nodes, victim := v.indices(says.Attacker), slices.Index(n.Labels, says.Victim)
+	is := func(t secrets.Threat) bool {
+		return slices.Equal(t.Attacker, nodes) && slices.Contains(t.Victims, victim)
+	}
+	of, err := v.learned(nodes, victim, attackers)
 	switch {
 	case err != nil:
 		v.add("space", false, "%v", err)
@@ -55,7 +59,7 @@ func (v *verification) space(ctx context.Context) error {
 			n.Labels[worst.Victim], v.labels(worst.Attacker))
 	case !(says.Value >= worst.Value*(1-sameMatrix) && says.Value <= 1): // more than can be proven now is a bound, too
 		v.add("space", false, "max [M_A⁻¹]_vv is %v; the manifest says %v", worst.Value, says.Value)
-	case !(of >= worst.Value*(1-sameMatrix)) || !slices.ContainsFunc(attackers.Threats(), v.matches(says)):
+	case !(of >= worst.Value*(1-sameMatrix)) || !slices.ContainsFunc(attackers.Threats(), is):
 		v.add("space", false, "the most is learned of node %q by %q; the manifest says of %q by %q", n.Labels[worst.Victim],
 			v.labels(worst.Attacker), says.Victim, says.Attacker)
 	default:
@@ -73,25 +77,15 @@ func (v *verification) inOrder(a *secrets.Attackers) bool {
 	})
 }
 
-// matches returns a test whether a threat is the one in the manifest.
-func (v *verification) matches(w export.Worst) func(secrets.Threat) bool {
-	nodes, victim := v.indices(w.Attacker), slices.Index(v.export.Shared.Labels, w.Victim)
-	return func(t secrets.Threat) bool {
-		return slices.Equal(t.Attacker, nodes) && slices.Contains(t.Victims, victim)
-	}
-}
-
-// learned returns what the attacker of the manifest learns of the victim that it names, by the victim's weight.
-func (v *verification) learned(w export.Worst, attackers *secrets.Attackers) (float64, error) {
-	attacker := v.indices(w.Attacker)
+// learned returns what an attacker learns of a victim, by the victim's weight.
+func (v *verification) learned(attacker []int, victim int, attackers *secrets.Attackers) (float64, error) {
 	if len(slices.Compact(slices.Clone(attacker))) != len(attacker) {
-		return 0, fmt.Errorf("the attacker %q of the manifest has a node twice", w.Attacker)
+		return 0, fmt.Errorf("the attacker %q of the manifest has a node twice", v.labels(attacker))
 	}
 	all, err := v.export.Shared.Learned(attacker)
 	if err != nil {
 		return 0, err
 	}
-	victim := slices.Index(v.export.Shared.Labels, w.Victim)
 	return all[victim] * attackers.Weight(victim), nil
 }
 

@@ -29,7 +29,11 @@ func (v *verification) strategy() (strategy.Strategy, error) {
 		return nil, err
 	}
 	v.add("strategy", true, "%s is lower triangular with a positive diagonal, T = %d", v.export.CFile, c.Steps())
-	v.inverse()
+	if err := strategy.CheckInverse(v.export.C, v.export.Inverse); err != nil {
+		v.add("inverse", false, "%v", err)
+	} else {
+		v.add("inverse", true, "C·C⁻¹ is I, within what rounding allows")
+	}
 	if made == nil {
 		v.description(c)
 		return c, nil
@@ -62,29 +66,9 @@ func (v *verification) parameters(made strategy.Strategy) {
 // description compares what the manifest says of the strategy beside its parameters with the strategy.
 func (v *verification) description(c strategy.Strategy) {
 	is := export.Describe(c)
-	summary := fmt.Sprintf("a node keeps %d numbers for each model parameter and makes %d operations a step",
-		is.MemoryFloats, is.FlopsPerStep)
 	v.again.Strategy = is
-	v.compare("cost", summary)
-}
-
-// inverse checks C·C⁻¹ = I and that C⁻¹ is lower triangular.
-func (v *verification) inverse() {
-	if err := strategy.CheckInverse(v.export.C, v.export.Inverse); err != nil {
-		v.add("inverse", false, "%v", err)
-		return
-	}
-	v.add("inverse", true, "C·C⁻¹ is I, within what rounding allows")
-}
-
-func (v *verification) sensitivity(c strategy.Strategy) bool {
-	sens, err := strategy.Sensitivity(c, v.schema)
-	if err != nil {
-		v.add("sensitivity", false, "%v", err)
-		return false
-	}
-	v.sensitivityIs(sens)
-	return true
+	v.compare("cost", fmt.Sprintf("a node keeps %d numbers for each model parameter and makes %d operations a step",
+		is.MemoryFloats, is.FlopsPerStep))
 }
 
 // sensitivityIs compares what was computed with the manifest. It must not say less, nor more than rounding explains:

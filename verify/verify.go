@@ -98,9 +98,12 @@ func (v *verification) strategies(ctx context.Context) error {
 		v.add("strategy", false, "%v", err)
 		return nil
 	}
-	if !v.sensitivity(c) {
+	sens, err := strategy.Sensitivity(c, v.schema)
+	if err != nil {
+		v.add("sensitivity", false, "%v", err)
 		return nil
 	}
+	v.sensitivityIs(sens)
 	if err := v.space(ctx); err != nil {
 		return err
 	}

@@ -52,23 +52,17 @@ func (p *Private) Finish() error {
 	return nil
 }
 
-// Publish gives a finished file its name, and brings that to the disk too.
+// Publish gives a finished file its name, and brings that to the disk too. It fails with fs.ErrExist if there is a file
+// by now that must not be replaced, where the file system has hard links.
 func (p *Private) Publish() error {
-	if err := p.moveIntoPlace(); err != nil {
+	err := moveIntoPlace(p.file.Name(), p.place, p.replace)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		err = errors.Join(err, p.Discard())
+	}
+	if err != nil {
 		return fmt.Errorf("writing %s: %w", p.path, err)
 	}
 	return SyncFolder(filepath.Dir(p.place))
-}
-
-// moveIntoPlace fails with fs.ErrExist if there is a file by now that must not be replaced, where the file system has
-// hard links.
-func (p *Private) moveIntoPlace() error {
-	if !p.replace {
-		if err := os.Link(p.file.Name(), p.place); err == nil || errors.Is(err, fs.ErrExist) {
-			return errors.Join(err, p.Discard())
-		}
-	}
-	return os.Rename(p.file.Name(), p.place)
 }
 
 // Discard takes the unpublished file away; after Publish it does nothing.

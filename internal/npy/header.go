@@ -16,17 +16,11 @@ const growth = 21
 // header returns the header of format version 1.0: magic, version, length, a Python dictionary, room for growth, spaces
 // up to a multiple of 64 bytes and a line feed.
 func header(shape []int) []byte {
-	var dims strings.Builder
-	for i, d := range shape {
-		if i > 0 {
-			dims.WriteString(", ")
-		}
-		dims.WriteString(strconv.Itoa(d))
-	}
+	dims := strings.ReplaceAll(strings.Trim(fmt.Sprint(shape), "[]"), " ", ", ")
 	if len(shape) == 1 {
-		dims.WriteByte(',')
+		dims += ","
 	}
-	dict := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%s), }", dims.String())
+	dict := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%s), }", dims)
 	if len(shape) > 0 {
 		dict += strings.Repeat(" ", growth-len(strconv.Itoa(shape[0])))
 	}
@@ -53,27 +47,19 @@ func readHeader(r io.Reader) (arrayHeader, error) {
 	} else if err != nil || string(fixed[:6]) != magic {
 		return arrayHeader{}, fmt.Errorf("%w: it does not start as one", ErrFormat)
 	}
-	var length int
-	switch fixed[6] {
-	case 1:
-		b, err := headerBytes(r, 2)
-		if err != nil {
-			return arrayHeader{}, err
-		}
-		length = int(binary.LittleEndian.Uint16(b))
-	case 2, 3:
-		b, err := headerBytes(r, 4)
-		if err != nil {
-			return arrayHeader{}, err
-		}
-		length = int(min(binary.LittleEndian.Uint32(b), maxHeader+1))
-	default:
+	width, known := map[byte]int{1: 2, 2: 4, 3: 4}[fixed[6]]
+	if !known {
 		return arrayHeader{}, fmt.Errorf("%w: format version %d is not known", ErrFormat, fixed[6])
 	}
+	b, err := headerBytes(r, width)
+	if err != nil {
+		return arrayHeader{}, err
+	}
+	length := binary.LittleEndian.Uint32(append(b, 0, 0))
 	if length > maxHeader {
 		return arrayHeader{}, fmt.Errorf("%w: header of more than %d bytes", ErrFormat, maxHeader)
 	}
-	dict, err := headerBytes(r, length)
+	dict, err := headerBytes(r, int(length))
 	if err != nil {
 		return arrayHeader{}, err
 	}
@@ -104,14 +90,8 @@ func parseHeader(dict string) (arrayHeader, error) {
 	var h arrayHeader
 	var err error
 	groups := dictionary.FindStringSubmatch(dict)
-	if groups == nil {
-		return h, fmt.Errorf("%w: header %.80q", ErrFormat, strings.TrimSpace(dict))
-	}
-	var seen [3]bool
-	for i, name := range []string{"'descr'", "'fortran_order'", "'shape'"} {
-		seen[i] = strings.Count(dict, name) == 1
-	}
-	if seen != [3]bool{true, true, true} {
+	once := func(name string) bool { return strings.Count(dict, name) == 1 }
+	if groups == nil || !once("'descr'") || !once("'fortran_order'") || !once("'shape'") {
 		return h, fmt.Errorf("%w: header %.80q", ErrFormat, strings.TrimSpace(dict))
 	}
 	for g := 1; g < len(groups); g += 3 {
