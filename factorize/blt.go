@@ -18,7 +18,7 @@ type BLT struct {
 
 const defaultBuffers = 4
 
-// MostBuffers is the most buffers that are searched for: with more a search takes hours.
+// MostBuffers is the most buffers that are searched for: the time of a search grows with them, and more gain little.
 const MostBuffers = 64
 
 // Name returns "blt".

@@ -64,8 +64,8 @@ func (c Comb) Supports(k Kind, schema participation.Schema) error {
 
 // Optimize minimizes the loss from starts of BLT and weak and strong combs. There is no certificate. For Long see
 // Toeplitz. Scales of columns are fitted to the comb that is best without. It fails as Supports does, for fewer than
-// one buffer or more than T-1 or MostBuffers, for a period of T or more, with ErrGram, and for scaled columns of many steps with
-// weights.
+// one buffer or more than T-1 or MostBuffers, for a period of T or more, with ErrGram, and for scaled columns of many
+// steps with weights.
 func (c Comb) Optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
 ) (*Result, error) {

@@ -146,7 +146,8 @@ func checkComb(c factorize.Comb, schema participation.Schema) error {
 	steps, period := schema.Steps(), cmp.Or(c.Period, schema.Separation())
 	switch {
 	case c.Period == 0 && period >= steps:
-		return fault.New("Class", nil, "[Class] comb is for records that take part again, unless [Bandwidth] is its period")
+		return fault.New("Class", nil,
+			"[Class] comb is for records that take part again, unless [Bandwidth] is its period")
 	case period >= steps:
 		return fault.New("Bandwidth", period, "the period of a comb must be less than T = %d", steps)
 	case period == 1:
