@@ -86,7 +86,7 @@ func TestBadArguments(t *testing.T) {
 		"comb once": {func(p *plan.Problem, o *plan.Options) {
 			p.Schema, o.Class = must(participation.NewCyclic(12, 1, 12)), factorize.Comb{}
 		}, "Class", "Class comb is for records that take part again"},
-		"comb of all steps":  {class(factorize.Comb{Period: 12}), "Bandwidth",
+		"comb of all steps": {class(factorize.Comb{Period: 12}), "Bandwidth",
 			"12: the period of a comb must be less than T = 12"},
 		"comb of every step": {class(factorize.Comb{Period: 1}), "Class", "choose Class blt"},
 		"scaled comb, overlapping": {func(p *plan.Problem, o *plan.Options) {
