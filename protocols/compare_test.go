@@ -67,11 +67,8 @@ func TestComparisonSpec(t *testing.T) {
 	key := func(change func(c *protocols.Comparison)) study.Key {
 		c := comparison(t)
 		change(c)
-		s, err := study.Open[protocols.Cell, protocols.Outcome]("", c.Spec())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s.Key()
+		spec := c.Spec()
+		return spec.Inputs.Key(spec.Study)
 	}
 	first := key(func(*protocols.Comparison) {})
 	if key(func(*protocols.Comparison) {}) != first {
