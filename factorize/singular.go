@@ -35,8 +35,8 @@ func withShare(h *mat.SymDense, share float64) *mat.SymDense {
 	return &sum
 }
 
-// singularGram is a Gram matrix h that is positive semidefinite only, where the noise of some steps, or of combinations of
-// them, costs nothing. The infimum need not be attained then. In its place come matrices with a share of something
+// singularGram is a Gram matrix h that is positive semidefinite only, where the noise of some steps, or of combinations
+// of them, costs nothing. The infimum need not be attained then. In its place come matrices with a share of something
 // positive definite.
 type singularGram struct {
 	h    *mat.SymDense

@@ -53,7 +53,8 @@ func newStationary(h *mat.SymDense, b int) *stationary {
 	}
 	fft := fourier.NewFFT(n)
 	byLag := func(symbol []float64) []float64 {
-		return lists.Map(fft.Coefficients(nil, symbol)[:steps], func(c complex128) float64 { return real(c) / float64(n) })
+		all := fft.Coefficients(nil, symbol)
+		return lists.Make(steps, func(lag int) float64 { return real(all[lag]) / float64(n) })
 	}
 	s.primal, s.dual = byLag(x), byLag(lambda)
 	return s

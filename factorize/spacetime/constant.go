@@ -12,9 +12,9 @@ import (
 	"mafalda/strategy"
 )
 
-// Constant returns the best noise for a strategy, which is to have sens ≤ 1, with one variance for all nodes and one for
-// all pairs, and max [M_A⁻¹]_vv ≤ 1: DECOR (Allouah et al., 2024) for C = I/√k, and DECOR over the network with noise
-// that is correlated over time for any other C. It has no bound. It fails as Space does.
+// Constant returns the best noise for a strategy, which is to have sens ≤ 1, with one variance for all nodes and one
+// for all pairs, and max [M_A⁻¹]_vv ≤ 1: DECOR (Allouah et al., 2024) for C = I/√k, and DECOR over the network with
+// noise that is correlated over time for any other C. It has no bound. It fails as Space does.
 //
 // Of the ratio of the two variances the loss is quasiconvex: among noise that is good enough, which is a convex set,
 // the loss is linear. It is found by golden sections.
@@ -43,7 +43,8 @@ func (p Problem) Constant(ctx context.Context, c strategy.Strategy, o SpaceOptio
 	}
 	try(0)
 	if len(d.pairs) > 0 {
-		golden(math.Log(1e-4), math.Log(p.largestPair()*float64(d.nodes)), func(l float64) float64 { return try(math.Exp(l)) })
+		most := math.Log(p.largestPair() * float64(d.nodes))
+		golden(math.Log(1e-4), most, func(l float64) float64 { return try(math.Exp(l)) })
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

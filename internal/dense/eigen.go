@@ -49,8 +49,9 @@ func largest(d, e []float64) (most float64) {
 // mostSweeps is how many sweeps are made for a number of the diagonal, at most.
 const mostSweeps = 40
 
-// iterate makes steps of QR until the numbers e beside the diagonal d are zeros, relative to the largest. A step, chase,
-// is for a block without zeros in e; small is what counts as zero; it returns the rotations. Not ok if there is no end.
+// iterate makes steps of QR until the numbers e beside the diagonal d are zeros, relative to the largest. A step,
+// chase, is for a block without zeros in e, and returns its rotations; small is what counts as zero. Not ok if it does
+// not end.
 func iterate(d, e []float64, chase func(d, e []float64, small float64) []float64) (sweeps []gemm.Sweep, ok bool) {
 	small := ulp * largest(d, e)
 	last := len(d) - 1

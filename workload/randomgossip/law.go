@@ -3,6 +3,7 @@ package randomgossip
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"mafalda/graph"
 )
@@ -61,10 +62,7 @@ func meanOf(neighbours [][]int, self, other []float64) *graph.CSR {
 	var indices []int
 	var data []float64
 	for i, row := range neighbours {
-		at := 0
-		for at < len(row) && row[at] < i {
-			at++
-		}
+		at, _ := slices.BinarySearch(row, i)
 		add := func(j int, v float64) { indices, data = append(indices, j), append(data, v) }
 		for _, j := range row[:at] {
 			add(j, other[i])
