@@ -91,27 +91,22 @@ func (w *mlpWorker) Loss(theta []float32, batch Dataset) float64 {
 }
 
 // ClippedSumTo writes the sum of the clipped gradients to dst.
-func (w *mlpWorker) ClippedSumTo(dst, theta []float32, batch Dataset, clip float64) int {
+func (w *mlpWorker) ClippedSumTo(dst, theta []float32, batch Dataset, clip float64) (clipped int) {
 	clear(dst)
-	clipped := 0
-	for from := 0; from < batch.Len(); from += chunk {
-		clipped += w.addClipped(dst, theta, batch.Slice(from, min(from+chunk, batch.Len())), clip)
-	}
-	return clipped
-}
-
-func (w *mlpWorker) addClipped(dst, theta []float32, batch Dataset, clip float64) (clipped int) {
-	w.forward(theta, batch)
 	_, _, w2, _ := w.layers(theta)
 	g1, gb1, g2, gb2 := w.layers(dst)
-	for i, y := range batch.Targets {
+	var part Dataset
+	forEach(batch, w.out, func(next Dataset) {
+		part = next
+		w.forward(theta, part)
+	}, func(i int, out []float32, y float32) {
 		h, delta := w.h[i*w.hidden:(i+1)*w.hidden], w.delta[i*w.hidden:(i+1)*w.hidden]
-		s := 2 * (float64(w.out[i]) - float64(y))
+		s := 2 * (float64(out[0]) - float64(y))
 		for j, v := range w2 { // v where h > 0: the bits of such an h are a positive number
 			mask := uint32(-int32(math.Float32bits(h[j])) >> 31)
 			delta[j] = math.Float32frombits(math.Float32bits(v) & mask)
 		}
-		norm := s * s * ((squaredNorm(batch.Inputs[i*w.features:(i+1)*w.features])+1)*squaredNorm(delta) + squaredNorm(h) + 1)
+		norm := s * s * ((squaredNorm(part.Inputs[i*w.features:(i+1)*w.features])+1)*squaredNorm(delta) + squaredNorm(h) + 1)
 		factor, over := clipFactor(norm, clip)
 		if over {
 			clipped++
@@ -121,9 +116,10 @@ func (w *mlpWorker) addClipped(dst, theta []float32, batch Dataset, clip float64
 		blas32.Axpy(1, vector(delta), vector(gb1))
 		blas32.Axpy(s32, vector(h), vector(g2))
 		gb2[0] += s32
-	}
-	rows := batch.Len()
-	gemm.Gemm32(blas.Trans, blas.NoTrans, 1, general(rows, w.features, batch.Inputs), general(rows, w.hidden, w.delta), 1,
-		general(w.features, w.hidden, g1))
+	}, func(Dataset) {
+		rows := part.Len()
+		gemm.Gemm32(blas.Trans, blas.NoTrans, 1, general(rows, w.features, part.Inputs), general(rows, w.hidden, w.delta), 1,
+			general(w.features, w.hidden, g1))
+	})
 	return clipped
 }

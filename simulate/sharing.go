@@ -107,22 +107,17 @@ func against(c export.Coalitions) string {
 	return fmt.Sprintf("%d coalitions of curious nodes", len(c.Sets))
 }
 
-// setting is who shares secrets and who is curious in the methods of a study.
-func (s *Study) setting() (spacetime.Setting, error) {
-	a, err := secrets.Colluding(s.network.Graph.Nodes(), 1)
-	return spacetime.Setting{Secrets: secrets.OfEdges(s.network.Graph), Attackers: a}, err
-}
-
 // sharedMethod makes the correlation of a method whose neighbours share noise.
 func (s *Study) sharedMethod(ctx context.Context, name string) (*Correlation, error) {
 	w, err := s.spaceTime()
 	if err != nil {
 		return nil, err
 	}
-	setting, err := s.setting()
+	single, err := secrets.Colluding(s.network.Graph.Nodes(), 1)
 	if err != nil {
 		return nil, err
 	}
+	setting := spacetime.Setting{Secrets: secrets.OfEdges(s.network.Graph), Attackers: single}
 	p := spacetime.Problem{Workload: w, Schema: s.config.Schema, Class: factorize.Dense{}, Setting: setting}
 	var noise *secrets.Noise
 	var c strategy.Strategy = strategy.Identity(s.config.Schema.Steps())

@@ -23,7 +23,7 @@ func Run[C, R any](ctx context.Context, s *Store[C, R], cells []C, do func(conte
 	o Options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r := run[C, R]{store: s, do: do, progress: o.Progress, goOn: o.GoOn}
+	r := run[C, R]{Options: o, store: s, do: do}
 	if err := r.sort(cells); err != nil {
 		return &StoppedError{r.done, len(cells), err}
 	}
@@ -46,15 +46,14 @@ func Run[C, R any](ctx context.Context, s *Store[C, R], cells []C, do func(conte
 
 // run is what the workers share.
 type run[C, R any] struct {
-	store    *Store[C, R]
-	do       func(context.Context, C) (R, error)
-	progress func(done, total int)
-	goOn     bool
+	Options
+	store *Store[C, R]
+	do    func(context.Context, C) (R, error)
 
 	mu          sync.Mutex
 	missing     []C // without a result, not begun
 	done, total int
-	failed      error // the first one, with goOn
+	failed      error // the first one, with GoOn
 }
 
 // sort tells the cells that have results from those that do not, each once.
@@ -96,7 +95,7 @@ func (r *run[C, R]) computeNext(ctx context.Context, cancel context.CancelCauseF
 	r.tell()
 	r.mu.Unlock()
 	if ofCell, err := r.compute(ctx, c); err != nil {
-		if !ofCell || !r.goOn || ctx.Err() != nil {
+		if !ofCell || !r.GoOn || ctx.Err() != nil {
 			cancel(err)
 			return false
 		}
@@ -138,7 +137,7 @@ func (r *run[C, R]) compute(ctx context.Context, c C) (ofCell bool, err error) {
 }
 
 func (r *run[C, R]) tell() {
-	if r.progress != nil {
-		r.progress(r.done, r.total)
+	if r.Progress != nil {
+		r.Progress(r.done, r.total)
 	}
 }

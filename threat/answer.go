@@ -27,10 +27,6 @@ type Answer interface {
 
 	check() error
 
-	// claims reports whether the claim that is judged is the bound for the class. Else it is the number for gradients that
-	// do not react.
-	claims() bool
-
 	// played returns how node v answers in step t. worst has the worst linear answers of the class, for all nodes.
 	played(worst [][]float64) react
 }
@@ -61,6 +57,13 @@ type Linear struct{ Factor float64 }
 type Worst struct{ Of Reaction }
 
 var _, _, _ Answer = Clip{}, Linear{}, Worst{}
+
+// claims reports whether the claim that is judged is the bound for the class of an answer. Else it is the number for
+// gradients that do not react.
+func claims(a Answer) bool {
+	_, worst := a.(Worst)
+	return worst
+}
 
 // ParseAnswer is the inverse of String. The error says what an answer looks like.
 func ParseAnswer(text string) (Answer, error) {
@@ -125,7 +128,6 @@ func (a Clip) Class() reaction.Class {
 	return reaction.Class{Rho: 1 + a.Gain/2, Kappa: math.Abs(a.Gain) / 2}
 }
 
-func (a Clip) claims() bool             { return false }
 func (a Clip) played([][]float64) react { return a }
 
 // linear reports whether nothing is clipped.
@@ -161,7 +163,6 @@ func (a Linear) check() error {
 // Class returns the class of this one answer.
 func (a Linear) Class() reaction.Class { return reaction.Class{Rho: a.Factor} }
 
-func (a Linear) claims() bool { return false }
 func (a Linear) played([][]float64) react {
 	return factors(func(int, int) float64 { return a.Factor })
 }
@@ -182,7 +183,6 @@ func (a Worst) Class() reaction.Class {
 	return c
 }
 
-func (a Worst) claims() bool { return true }
 func (a Worst) played(worst [][]float64) react {
 	return factors(func(t, v int) float64 { return worst[t][v] })
 }

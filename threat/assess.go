@@ -237,21 +237,15 @@ func (o AssessOptions) guarantee(squared, sigma float64) (p Pair, err error) {
 	}
 	rdp, epsilon := 0.0, 0.0
 	if mu > 0 {
-		if rdp, err = accounting.RDP(mu, o.Alpha); err != nil {
-			return p, err
+		if rdp, err = accounting.RDP(mu, o.Alpha); err == nil && o.Delta > 0 {
+			epsilon, err = accounting.Epsilon(mu, o.Delta)
 		}
 	}
 	p.SensSquared, p.Mu, p.RDP = &squared, &mu, &rdp
-	if o.Delta == 0 {
-		return p, nil
+	if o.Delta > 0 {
+		p.Epsilon = &epsilon
 	}
-	if mu > 0 {
-		if epsilon, err = accounting.Epsilon(mu, o.Delta); err != nil {
-			return p, err
-		}
-	}
-	p.Epsilon = &epsilon
-	return p, nil
+	return p, err
 }
 
 // report returns what was found, in order.

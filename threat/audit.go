@@ -256,7 +256,7 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 		}
 	}
 	out.Passed = out.Low <= out.Claimed
-	if opts.Answer != nil && opts.Answer.claims() {
+	if claims(opts.Answer) {
 		out.Passed = out.Reacting.Holds
 	}
 	return out, nil
@@ -277,15 +277,15 @@ func (s Scenario) judgeReaction(ctx context.Context, victim int, o AuditOptions,
 		}
 	}
 	if bound == nil {
-		if o.Answer.claims() {
+		if claims(o.Answer) {
 			return nil, fmt.Errorf("%w: the worst answers of a class are for nodes that attack under pndp, and noise of "+
 				"single nodes; choose linear or clipped answers", ErrAudit)
 		}
 		return nil, nil
 	}
-	out.Reacting = &Reacting{Judged: o.Answer.claims(), Holds: true, Rho: c.Rho, Kappa: c.Kappa, From: o.Answer.String(), Without: out.Claimed,
+	out.Reacting = &Reacting{Judged: claims(o.Answer), Holds: true, Rho: c.Rho, Kappa: c.Kappa, From: o.Answer.String(), Without: out.Claimed,
 		Bound: rounding.DivUp(rounding.SqrtUp(bound.SensSquared), o.Sigma)}
-	if o.Answer.claims() {
+	if claims(o.Answer) {
 		out.Claimed, out.HoldsFor = out.Reacting.Bound, ""
 	}
 	return bound.Answers, nil

@@ -9,6 +9,7 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/lists"
 	"mafalda/strategy"
+	"mafalda/threat/reaction"
 )
 
 // build returns the system of an attacker's view, reduced by what it knows: the attackers' gradients and noise, and
@@ -163,13 +164,12 @@ func edges(w *graph.CSR) [][2]int {
 
 // stage is the round of a step in which gradients come in.
 func (p *pieces) stage(f strategy.Filter, t int) *stage {
-	memory, delta := 0, 1.0
-	var phi *mat.Dense
-	var psi, lambda []float64
+	made, kept := []float64{1}, [][]float64(nil) // fresh noise, and what is kept for it
 	if f != nil {
-		memory = f.Memory()
-		phi, psi, lambda, delta = stateSpace(f, t)
+		made, kept = reaction.FilterStep(f, t)
 	}
+	memory := len(kept)
+	delta := made[memory]
 	n := len(p.nodes)
 	states := 0
 	if p.g != nil {
@@ -178,26 +178,19 @@ func (p *pieces) stage(f strategy.Filter, t int) *stage {
 	all := states + n*memory
 	// m = from·(x, p) + g + δ·z, and (x', p') = into·m-part + memory
 	from, into := zeros(n, all), zeros(all, n)
-	next := zeros(all, all)
+	next, noise := zeros(all, all), zeros(all, n) // noise of (x', p'), as a combination of z
 	for i := range n {
 		for s := range states {
 			from.Set(i, s, p.j.At(i, s))
 			into.Set(s, i, p.g.At(s, i))
-		}
-		for k := range memory {
-			from.Set(i, states+i*memory+k, lambda[k])
-			for l := range memory {
-				next.Set(states+i*memory+k, states+i*memory+l, phi.At(k, l))
-			}
-		}
-	}
-	noise := zeros(all, n) // of (x', p'), as a combination of z
-	for i := range n {
-		for s := range states {
 			noise.Set(s, i, delta*p.g.At(s, i))
 		}
 		for k := range memory {
-			noise.Set(states+i*memory+k, i, psi[k])
+			from.Set(i, states+i*memory+k, made[k])
+			noise.Set(states+i*memory+k, i, kept[k][memory])
+			for l := range memory {
+				next.Set(states+i*memory+k, states+i*memory+l, kept[k][l])
+			}
 		}
 	}
 	out := &stage{}

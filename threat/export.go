@@ -83,7 +83,10 @@ func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 			inverse = e.Inverse
 		}
 	} else {
-		a, err = perNode(e)
+		var each []strategy.Strategy
+		if each, err = e.NodeStrategies(); err == nil {
+			a = MFDSGDPerNode(each)
+		}
 	}
 	if err != nil {
 		return Algorithm{}, err
@@ -96,6 +99,8 @@ func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 		if a, err = a.withShared(e); err != nil {
 			return Algorithm{}, err
 		}
+	}
+	if m.PerNode != nil || m.Budgets != nil || m.Space != nil {
 		if a.of.nodes, err = e.Read("nodes.csv"); err != nil {
 			return Algorithm{}, err
 		}
@@ -114,20 +119,6 @@ func (o *origin) checkGossip(n *graph.Network) error {
 	}
 	return &misfit{fmt.Sprintf("%s was made for the gossip matrix %q, and this network has %q", o.dir,
 		o.network.GossipLine(), n.Origin.GossipLine())}
-}
-
-func perNode(e *export.Export) (Algorithm, error) {
-	nodes, err := e.Read("nodes.csv")
-	if err != nil {
-		return Algorithm{}, err
-	}
-	each, err := e.NodeStrategies()
-	if err != nil {
-		return Algorithm{}, err
-	}
-	a := MFDSGDPerNode(each)
-	a.of.nodes = nodes
-	return a, nil
 }
 
 // CheckNodes refuses an export whose nodes have their own strategies or levels, or share noise, if they are not the

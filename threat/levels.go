@@ -49,8 +49,7 @@ func (a Algorithm) withLevels(e *export.Export) (Algorithm, error) {
 		a.levels = append(a.levels, OwnLevel{Part: math.Sqrt(weight),
 			Sigma: -rounding.DivUp(-l.NoiseStd*m.Part(l), adjacency.Contribution(l.Clip))})
 	}
-	a.of.nodes, err = e.Read("nodes.csv")
-	return a, err
+	return a, nil
 }
 
 // Levels returns the noise of every node, nil where all have one level.

@@ -57,7 +57,7 @@ func (b *bounder) attack(ctx context.Context, out *Result, pattern []int) error 
 // aside, power steps start from the answers that cost most beside the node whose difference weighs most.
 func (b *bounder) boldest(pattern []int, aside bool) [][]float64 {
 	answers := b.nearest()
-	run := b.forward(b.first, b.answers, pattern, true)
+	run := b.forward(b.first, b.answers, pattern, 1, b.steep)
 	for t, chi := range run {
 		if chi == nil {
 			continue

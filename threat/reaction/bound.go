@@ -325,33 +325,45 @@ func parts(pattern []int, steps int) []bool {
 // powerSteps is how many times the worst answer of a step is improved.
 const powerSteps = 8
 
-// forward runs the difference of two runs from the victim's input in the pattern's first step on, with the feedback of
-// a trace: χ of each step. Nodes answer by the centre of their class, or, worst, as the steepest power steps find.
-func (b *bounder) forward(tr *trace, answers []*answer, pattern []int, worst bool) [][]float64 {
-	run := make([][]float64, len(b.gates))
-	part := parts(pattern, len(b.gates))
+// manner says how nodes answer in step t to a difference χ before it: it returns σ, with the record's input where it takes
+// part.
+type manner func(tr *trace, t int, a *answer, chi []float64, part bool) []float64
+
+// forward runs the difference of two runs, of width columns, from the victim's input in the pattern's first step on, with
+// the feedback of a trace: χ of each step.
+func (b *bounder) forward(tr *trace, answers []*answer, pattern []int, width int, how manner) [][]float64 {
+	run, part := make([][]float64, len(b.gates)), parts(pattern, len(b.gates))
+	first := make([]float64, b.m*width)
+	first[b.node*width] = 1
 	var chi []float64
 	for t := pattern[0]; t < len(b.gates); t++ {
-		a := answers[t]
 		run[t] = chi
 		var sigma []float64
-		switch {
-		case chi == nil:
-			sigma = a.inject.times(unitVector(b.m, b.node), 1)
-		case worst:
-			sigma = b.steepest(tr, t, a, chi, part[t], a.move.times(chi, 1))
-		default:
-			sigma = a.move.times(chi, 1)
-			if part[t] {
-				sign := math.Copysign(1, dot(tr.pull[t][b.node*b.n:(b.node+1)*b.n], sigma))
-				add(sigma, 1, a.inject.times(scaled(unitVector(b.m, b.node), sign), 1))
-			}
+		if chi == nil {
+			sigma = answers[t].inject.times(first, width)
+		} else {
+			sigma = how(tr, t, answers[t], chi, part[t])
 		}
 		if t+1 < len(b.gates) {
-			chi = tr.back[t].next(sigma, 1)
+			chi = tr.back[t].next(sigma, width)
 		}
 	}
 	return run
+}
+
+// centred is the manner of the centre of the class.
+func (b *bounder) centred(tr *trace, t int, a *answer, chi []float64, part bool) []float64 {
+	sigma := a.move.times(chi, 1)
+	if part {
+		sign := math.Copysign(1, dot(tr.pull[t][b.node*b.n:(b.node+1)*b.n], sigma))
+		add(sigma, 1, a.inject.times(scaled(unitVector(b.m, b.node), sign), 1))
+	}
+	return sigma
+}
+
+// steep is the manner of the worst answers that power steps find.
+func (b *bounder) steep(tr *trace, t int, a *answer, chi []float64, part bool) []float64 {
+	return b.steepest(tr, t, a, chi, part, a.move.times(chi, 1))
 }
 
 // steepest returns σ after an answer of the class that costs much in step t, found by power steps from a first σ: the

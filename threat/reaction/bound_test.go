@@ -331,13 +331,13 @@ func TestNearlySingularMultipliersLoseNothing(t *testing.T) {
 	if b.first, err = all.linearly(context.Background(), all.linear, rough); err != nil {
 		t.Fatal(err)
 	}
-	run := b.forward(b.first, b.linear, []int{0}, false)
+	run := b.forward(b.first, b.linear, []int{0}, 1, b.centred)
 	for range 3 {
 		tr, why, err := b.backward(context.Background(), []int{0}, alongRuns(run, 1, 0))
 		if err != nil || why != "" || tr.bound < value {
 			t.Fatalf("before it is raised the bound is %v, reached %v (%s, %v)", tr, value, why, err)
 		}
-		run = b.forward(tr, b.answers, []int{0}, true)
+		run = b.forward(tr, b.answers, []int{0}, 1, b.steep)
 	}
 }
 

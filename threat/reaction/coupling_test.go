@@ -40,7 +40,7 @@ func TestCoupledRunsShowTheSame(t *testing.T) {
 			}
 		}
 		for _, sigma := range extras(b.memory(), usual) {
-			run := b.forward(b.first, b.linear, pattern, false)
+			run := b.forward(b.first, b.linear, pattern, 1, b.centred)
 			tr, _, err := b.backward(context.Background(), pattern, alongRuns(run, 1, sigma))
 			if err != nil {
 				rt.Fatal(err)
@@ -49,7 +49,7 @@ func TestCoupledRunsShowTheSame(t *testing.T) {
 				continue
 			}
 			check(rt, tr)
-			run = b.play(tr, pattern)
+			run = b.forward(tr, b.answers, pattern, dimensions, b.costliest)
 			tr, _, err = b.backward(context.Background(), pattern,
 				func(t int, s *stakes) multipliers { return s.balanced(run[t], sigma) })
 			if err != nil {

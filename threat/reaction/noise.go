@@ -3,6 +3,7 @@ package reaction
 import (
 	"slices"
 
+	"mafalda/internal/lists"
 	"mafalda/strategy"
 )
 
@@ -28,17 +29,22 @@ func (s *System) Correlated(c strategy.Strategy) (*System, error) {
 	return out, nil
 }
 
-// withFilter returns a rule whose noise is made by step t of a filter: what a filter does in a step shows when it runs
-// with unit vectors for what it keeps and for its noise.
+// FilterStep returns what a filter does in step t: the correlated noise ξ = C⁻¹z that it makes, and the numbers that it
+// keeps after it, as rows of coefficients of (the numbers kept before, white noise z). That shows when it runs with unit
+// vectors.
+func FilterStep(f strategy.Filter, t int) (noise []float64, kept [][]float64) {
+	memory := f.Memory()
+	kept = lists.Make(memory, func(i int) []float64 { return unitVector(memory+1, i) })
+	noise = make([]float64, memory+1)
+	f.StepTo(noise, unitVector(memory+1, memory), kept, t)
+	return noise, kept
+}
+
+// withFilter returns a rule whose noise is made by step t of a filter.
 func withFilter(rule Rule, filter strategy.Filter, t int) Rule {
 	memory := filter.Memory()
 	size, width := rule.size(), rule.size()+memory+2
-	kept := make([][]float64, memory)
-	for i := range kept {
-		kept[i] = unitVector(memory+1, i)
-	}
-	made := make([]float64, memory+1) // the noise, of (kept, white)
-	filter.StepTo(made, unitVector(memory+1, memory), kept, t)
+	made, kept := FilterStep(filter, t)
 	out := make(Rule, 0, size+memory)
 	for p := range size {
 		coefficients, gradient, noise := rule.row(p)

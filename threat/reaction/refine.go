@@ -63,7 +63,7 @@ func (s *search) pass(ctx context.Context, choose chooser) (*trace, error) {
 // begin makes multipliers in closed form of a run with linear answers. Where they may have something on top, all extras
 // are tried, first the one that was best for the victim before.
 func (s *search) begin(ctx context.Context) error {
-	run := s.forward(s.first, s.linear, s.pattern, false)
+	run := s.forward(s.first, s.linear, s.pattern, 1, s.centred)
 	return s.extras(ctx, func(extra float64) chooser { return alongRuns(run, 1, extra) })
 }
 
@@ -83,13 +83,13 @@ func (s *search) extras(ctx context.Context, choose func(extra float64) chooser)
 
 // follow makes multipliers in closed form of worse and worse runs.
 func (s *search) follow(ctx context.Context) error {
-	run := s.forward(s.leader, s.answers, s.pattern, true)
+	run := s.forward(s.leader, s.answers, s.pattern, 1, s.steep)
 	for round := 1; round < rounds && raise(s.bound) > s.enough; round++ {
 		tr, err := s.pass(ctx, alongRuns(run, 1, s.extra))
 		if tr == nil {
 			return err
 		}
-		run = s.forward(tr, s.answers, s.pattern, true)
+		run = s.forward(tr, s.answers, s.pattern, 1, s.steep)
 		if tr.bound == s.bound {
 			s.leader, tr = tr, s.leader
 		}
@@ -100,7 +100,7 @@ func (s *search) follow(ctx context.Context) error {
 
 // balance makes balanced multipliers of worse and worse runs while they gain.
 func (s *search) balance(ctx context.Context) error {
-	run := s.play(s.leader, s.pattern)
+	run := s.forward(s.leader, s.answers, s.pattern, dimensions, s.costliest)
 	choose := func(extra float64) chooser {
 		return func(t int, at *stakes) multipliers { return at.balanced(run[t], extra) }
 	}
@@ -109,7 +109,7 @@ func (s *search) balance(ctx context.Context) error {
 		if err := s.extras(ctx, choose); err != nil {
 			return err
 		}
-		run = s.play(s.leader, s.pattern)
+		run = s.forward(s.leader, s.answers, s.pattern, dimensions, s.costliest)
 	}
 	return nil
 }

@@ -67,32 +67,8 @@ func saddle(g, b []float64, width int, lengths []float64) (delta, d []float64) {
 	return delta, d
 }
 
-// play runs the difference of two runs from the victim's input in the pattern's first step on, in several dimensions,
-// with the feedback of a trace and the answers that cost the most: χ of each step.
-func (b *bounder) play(tr *trace, pattern []int) [][]float64 {
-	run := make([][]float64, len(b.gates))
-	part := parts(pattern, len(b.gates))
-	var chi []float64
-	for t := pattern[0]; t < len(b.gates); t++ {
-		run[t] = chi
-		var sigma []float64
-		if chi == nil {
-			first := make([]float64, b.m*dimensions)
-			first[b.node*dimensions] = 1
-			sigma = b.answers[t].inject.times(first, dimensions)
-		} else {
-			sigma = b.costliest(tr, t, chi, part[t])
-		}
-		if t+1 < len(b.gates) {
-			chi = tr.back[t].next(sigma, dimensions)
-		}
-	}
-	return run
-}
-
-// costliest returns σ after answers of the class that cost the most in step t, and the record's input where it takes part.
-func (b *bounder) costliest(tr *trace, t int, chi []float64, part bool) []float64 {
-	a := b.answers[t]
+// costliest is the manner of the answers of the class, in several dimensions, that cost the most.
+func (b *bounder) costliest(tr *trace, t int, a *answer, chi []float64, part bool) []float64 {
 	sigma := a.move.times(chi, dimensions)
 	var columns []int
 	var scale, lengths []float64

@@ -21,7 +21,12 @@ var ErrData = errors.New("not rows of numbers")
 // commas, semicolons or white space between numbers, whose first line may be a heading. The column target, counted from 1, or
 // from the end if it is negative, is no input and left out; 0 leaves out none. The errors wrap ErrData, the reader's own, or
 // an error of the file system.
-func ReadNorms(path string, target int) ([]float64, error) {
+func ReadNorms(path string, target int) (norms []float64, err error) {
+	defer func() {
+		if err == nil && len(norms) == 0 {
+			err = fmt.Errorf("%s: %w: it is empty", path, ErrData)
+		}
+	}()
 	if strings.EqualFold(filepath.Ext(path), ".npy") {
 		a, err := npy.ReadFile(path)
 		if err != nil {
@@ -30,29 +35,21 @@ func ReadNorms(path string, target int) ([]float64, error) {
 		if len(a.Shape) != 2 {
 			return nil, fmt.Errorf("%s: %w: an array of shape %v", path, ErrData, a.Shape)
 		}
-		norms := make([]float64, a.Shape[0])
+		norms = make([]float64, a.Shape[0])
 		for i := range norms {
 			if norms[i], err = rowNorm(a.Data[i*a.Shape[1]:(i+1)*a.Shape[1]], target); err != nil {
 				return nil, fmt.Errorf("%s: row %d: %w", path, i+1, err)
 			}
 		}
-		return someNorms(path, norms)
+		return norms, nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	norms, err := textNorms(f, target)
-	if err != nil {
+	if norms, err = textNorms(f, target); err != nil {
 		return nil, fmt.Errorf("%s%w", path, err)
-	}
-	return someNorms(path, norms)
-}
-
-func someNorms(path string, norms []float64) ([]float64, error) {
-	if len(norms) == 0 {
-		return nil, fmt.Errorf("%s: %w: it is empty", path, ErrData)
 	}
 	return norms, nil
 }
