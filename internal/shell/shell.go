@@ -1,11 +1,7 @@
 // Package shell writes words as a POSIX shell reads them.
 package shell
 
-import (
-	"strings"
-
-	"mafalda/internal/lists"
-)
+import "strings"
 
 // plain are the characters that no shell looks at twice, inside a word that does not begin with one of several.
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,@%+="
@@ -21,5 +17,9 @@ func Quote(word string) string {
 
 // Line returns words as a line of a shell.
 func Line(words ...string) string {
-	return strings.Join(lists.Map(words, Quote), " ")
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = Quote(w)
+	}
+	return strings.Join(quoted, " ")
 }
