@@ -65,16 +65,17 @@ func visit(report, folder string) error {
 // see opens a page on several screens, uses it, and prints it.
 func see(ctx context.Context, address, folder string) error {
 	focus := emulation.SetFocusEmulationEnabledParams{Enabled: true} // as if the window were in front
-	if err := chromedp.Do(ctx, call(network.Enable, network.EnableParams{}), call(emulation.SetFocusEmulationEnabled, focus)); err != nil {
+	if err := chromedp.Do(ctx, call(network.Enable, network.EnableParams{}),
+		call(emulation.SetFocusEmulationEnabled, focus)); err != nil {
 		return err
 	}
 	for _, screen := range []struct {
 		name, scheme string
 		width        int64
 	}{{"light", "light", 1200}, {"dark", "dark", 1200}, {"narrow", "light", 360}} {
-		colours := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: screen.scheme}}}
-		if err := chromedp.Do(ctx, chromedp.EmulateViewport(screen.width, 900), call(emulation.SetEmulatedMedia, colours),
-			chromedp.Navigate(address),
+		colours := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: screen.scheme}}
+		if err := chromedp.Do(ctx, chromedp.EmulateViewport(screen.width, 900),
+			call(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: colours}), chromedp.Navigate(address),
 			wait(`document.readyState === "complete" && document.body.classList.contains("live")`),
 			must(fmt.Sprintf("%s: the page is not wider than %d", screen.name, screen.width),
 				"document.documentElement.scrollWidth <= document.documentElement.clientWidth"),
@@ -82,7 +83,8 @@ func see(ctx context.Context, address, folder string) error {
 			return fmt.Errorf("%s: %w", screen.name, err)
 		}
 	}
-	if err := chromedp.Do(ctx, save(filepath.Join(folder, "report.pdf"), chromedp.PrintToPDF(chromedp.PDFPrintBackground()))); err != nil {
+	printed := chromedp.PrintToPDF(chromedp.PDFPrintBackground())
+	if err := chromedp.Do(ctx, save(filepath.Join(folder, "report.pdf"), printed)); err != nil {
 		return err
 	}
 	fmt.Println("ok: prints")

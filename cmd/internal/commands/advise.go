@@ -222,7 +222,8 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 	}
 	adjacency, _ := f.privacy.Adjacency() // which has been parsed before
 	advice := results.AdviceOf(cmd, newOptimizeCmd(f.runner), f.ownFlags(), compared)
-	advice.Participation, advice.Adjacency, advice.Budgets = export.DescribeSchema(f.schema.Schema, c.Problem.Schema), adjacency.String(), f.budgets.file
+	advice.Participation = export.DescribeSchema(f.schema.Schema, c.Problem.Schema)
+	advice.Adjacency, advice.Budgets = adjacency.String(), f.budgets.file
 	var front *plan.MemoryFront
 	if f.front {
 		front, err = plan.FindMemoryFront(cmd.Context(), c)

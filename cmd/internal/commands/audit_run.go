@@ -100,8 +100,7 @@ func (f *auditFlags) runRecorded(cmd *cobra.Command, bar *terminal.Progress) (er
 		Progress: bar.ShowAs("parameters")})
 	bar.Clear()
 	if err != nil {
-		var unfit *canaries.UnfitError
-		if errors.As(err, &unfit) {
+		if _, unfit := errors.AsType[*canaries.UnfitError](err); unfit {
 			err = terminal.Usage(err)
 		}
 		return err

@@ -228,7 +228,8 @@ func (f *averageFlags) runCompare(cmd *cobra.Command, bar *terminal.Progress, no
 	if err := c.Check(); err != nil {
 		return err
 	}
-	outcomes, _, err := grids.Study[protocols.Cell, protocols.Outcome]{Dir: f.Dir, Force: f.Force, Spec: results.ComparisonSpec(c), Cells: c.Cells(),
+	outcomes, _, err := grids.Study[protocols.Cell, protocols.Outcome]{Dir: f.Dir, Force: f.Force,
+		Spec: results.ComparisonSpec(c), Cells: c.Cells(),
 		Do: func(ctx context.Context, cell protocols.Cell) (protocols.Outcome, error) {
 			return parallel.Abandonable(ctx, func(ctx context.Context) (protocols.Outcome, error) { return c.Do(ctx, cell) })
 		},

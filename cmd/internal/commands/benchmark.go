@@ -67,7 +67,8 @@ func (f *benchmarkFlags) run(cmd *cobra.Command) error {
 		bar.At = fmt.Sprintf("%s, T = %d, %s", c.Graph, c.K*c.B, c.What())
 		return s.Do(ctx, c)
 	}
-	rows, whole, err := grids.Study[benchmarks.Cell, benchmarks.Row]{Dir: f.Dir, Force: f.Force, Spec: results.BenchmarkSpec(s), Cells: s.Cells(), Do: measure,
+	rows, whole, err := grids.Study[benchmarks.Cell, benchmarks.Row]{Dir: f.Dir, Force: f.Force,
+		Spec: results.BenchmarkSpec(s), Cells: s.Cells(), Do: measure,
 		Known: s.Know, Files: results.BenchmarkFiles(s), Cell: "row", Shard: &f.shard, Cost: benchmarks.Cell.Seconds,
 		Memory: func(int) float64 { return s.Memory() }, Command: cmd}.Run(cmd.Context(), f.runner, bar)
 	if err != nil || !whole {

@@ -12,6 +12,7 @@ import (
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/simulate"
+	"mafalda/simulated"
 )
 
 type simulateFlags struct {
@@ -105,15 +106,11 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 	}
 	g := simulate.NewGrid(cells, runs)
 	rows, err := g.Rows(s.Options().Delta)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case f.JSON:
-		return results.WriteSimulationJSON(cmd.OutOrStdout(), rows)
-	case f.Quiet:
-		return nil
 	}
-	return f.print(cmd.OutOrStdout(), results.Simulation{Study: s, Grid: g, Rows: rows})
+	data := map[string]any{"simulated": true, "note": simulated.Note, "rows": rows}
+	return f.Show(cmd, data, func(w io.Writer) error { return f.print(w, results.Simulation{Study: s, Grid: g, Rows: rows}) })
 }
 
 func (f *simulateFlags) print(w io.Writer, r results.Simulation) error {

@@ -10,6 +10,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/export"
+	"mafalda/internal/lists"
 	"mafalda/internal/rounding"
 	"mafalda/plan"
 	"mafalda/strategy"
@@ -125,10 +126,7 @@ func Convergence(history []export.Point, setting string) (*Figure, error) {
 
 // Spectrum shows the moduli of the eigenvalues of the gossip matrix of an export, largest first.
 func Spectrum(m *export.Manifest, moduli []float64) (*Figure, error) {
-	curve := Curve{Name: "eigenvalues"}
-	for i, v := range moduli {
-		curve.X, curve.Y = append(curve.X, float64(i+1)), append(curve.Y, v)
-	}
+	curve := Curve{Name: "eigenvalues", X: rounds(len(moduli) + 1)[1:], Y: moduli}
 	title := "Spectrum of the gossip matrix"
 	if g := m.Graph; g != nil {
 		title += fmt.Sprintf(": %s, %s", filepath.Base(g.Source), g.GossipLine())
@@ -142,11 +140,8 @@ func Spectrum(m *export.Manifest, moduli []float64) (*Figure, error) {
 func StepErrors(m *export.Manifest, nodes int, methods []verify.MethodErrors) (*Figure, error) {
 	var curves []Curve
 	for _, of := range methods {
-		c := Curve{Name: methodLabel(of.Method, m.PerNode != nil), Method: of.Method}
-		for t, squared := range of.Squared {
-			c.X, c.Y = append(c.X, float64(t)), append(c.Y, math.Sqrt(squared/float64(nodes)))
-		}
-		curves = append(curves, c)
+		curves = append(curves, Curve{Name: methodLabel(of.Method, m.PerNode != nil), Method: of.Method, X: rounds(len(of.Squared)),
+			Y: lists.Map(of.Squared, func(squared float64) float64 { return math.Sqrt(squared / float64(nodes)) })})
 	}
 	return Lines(Axes{Title: "Error of the models: " + Setting(m), X: "step",
 		Y: "root mean square over the nodes, for sens = 1 and unit noise", LogY: true}, curves)

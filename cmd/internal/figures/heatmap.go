@@ -6,6 +6,8 @@ import (
 	"image/color"
 	"math"
 
+	"mafalda/internal/lists"
+
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -70,11 +72,9 @@ func signedColour(v float64) color.RGBA {
 
 // fromTop labels an axis on which row 0 is on top.
 func fromTop(rows int) plot.ConstantTicks {
-	var ticks plot.ConstantTicks
-	for _, t := range (plot.DefaultTicks{}).Ticks(0, float64(rows)) {
-		ticks = append(ticks, plot.Tick{Value: float64(rows) - t.Value, Label: t.Label})
-	}
-	return ticks
+	return lists.Map(plot.DefaultTicks{}.Ticks(0, float64(rows)), func(t plot.Tick) plot.Tick {
+		return plot.Tick{Value: float64(rows) - t.Value, Label: t.Label}
+	})
 }
 
 func colourBar() *plot.Plot {

@@ -2,6 +2,7 @@ package figures
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mafalda/simulate"
@@ -10,10 +11,7 @@ import (
 // PartPSP are a picture of sensitivities for every network and level of noise whose rounds have any. The level is in the
 // names if there are several.
 func PartPSP(all []simulate.PartPSPCurves) (p Pictures) {
-	several := false
-	for _, c := range all {
-		several = several || c.B != all[0].B
-	}
+	several := slices.ContainsFunc(all, func(c simulate.PartPSPCurves) bool { return c.B != all[0].B })
 	for _, c := range all {
 		name := "sensitivity-" + strings.ReplaceAll(c.Network, ":", "-")
 		if several {

@@ -60,12 +60,7 @@ func exportedLabels(dir, start string) []string {
 	return beginning(labels, start)
 }
 
+// beginning returns the labels that begin like this.
 func beginning(labels []string, start string) []string {
-	var fit []string
-	for _, l := range labels {
-		if strings.HasPrefix(l, start) {
-			fit = append(fit, l)
-		}
-	}
-	return fit
+	return slices.DeleteFunc(slices.Clone(labels), func(l string) bool { return !strings.HasPrefix(l, start) })
 }

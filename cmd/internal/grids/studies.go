@@ -14,9 +14,9 @@ import (
 
 // StudyError makes errors about a folder that was named errors of usage.
 func StudyError(err error) error {
-	var other *study.InputsError
+	_, other := errors.AsType[*study.InputsError](err)
 	switch {
-	case errors.As(err, &other):
+	case other:
 		return terminal.Usagef("%w: choose another folder, or --force to replace them", err)
 	case errors.Is(err, study.ErrForeign) || errors.Is(err, study.ErrDamaged):
 		return terminal.Usage(err)

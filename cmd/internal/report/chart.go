@@ -9,6 +9,7 @@ import (
 
 	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/figures"
+	"mafalda/internal/lists"
 )
 
 // Sizes of a chart, in its own units.
@@ -69,10 +70,7 @@ func draw(c document.Chart) (Picture, bool) {
 
 // colour returns the colours of series, as all pictures have them.
 func colour(all []document.Series) []Mark {
-	var curves []figures.Curve
-	for _, s := range all {
-		curves = append(curves, figures.Curve{Name: s.Name, Method: s.Method})
-	}
+	curves := lists.Map(all, func(s document.Series) figures.Curve { return figures.Curve{Name: s.Name, Method: s.Method} })
 	var legend []Mark
 	for i, at := range figures.Colours(curves) {
 		legend = append(legend, Mark{all[i].Name, at % 7}) // c0 to c6 of the page

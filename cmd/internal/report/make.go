@@ -16,8 +16,8 @@ import (
 // ErrNothing is returned for folders that have nothing to report.
 var ErrNothing = errors.New("nothing to report")
 
-// Make reads folders, and returns the report of them in this order. The title is made of their names if it is empty. Errors are ErrNothing of a folder that the program
-// has not written, export.ErrNoExport and others of a damaged one, with its name.
+// Make reads folders, and returns the report of them in this order; an empty title is made of the folders' names. Errors are
+// ErrNothing of a folder that the program has not written, export.ErrNoExport and others of a damaged one, with its name.
 func Make(ctx context.Context, dirs []string, title string) (*Report, error) {
 	r := &Report{Title: title}
 	var names []string

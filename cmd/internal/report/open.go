@@ -120,9 +120,7 @@ func (s *Source) describeTables() {
 		if len(rows) > shown {
 			t.Caption = fmt.Sprintf("%s, the first %d of %d rows", name, shown, len(rows))
 		}
-		for _, r := range rows[:min(shown, len(rows))] {
-			t.Rows = append(t.Rows, lists.Map(r, strings.TrimSpace))
-		}
+		t.Rows = lists.Map(rows[:min(shown, len(rows))], func(r []string) []string { return lists.Map(r, strings.TrimSpace) })
 		d.Table(t)
 	}
 }

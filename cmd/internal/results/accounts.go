@@ -246,9 +246,7 @@ func (a *Accounts) drawMap(d *document.Document, reports []threat.Report) {
 	if a.Options.Delta > 0 {
 		m.Delta = terminal.AsGiven(a.Options.Delta)
 	}
-	for _, r := range reports {
-		m.Attackers = append(m.Attackers, attackerOf(r, m))
-	}
+	m.Attackers = lists.Map(reports, func(r threat.Report) document.Attacker { return attackerOf(r, m) })
 	if m.Join(a.Network.Graph) == nil { // the labels are a graph's
 		d.Map = m
 	}
@@ -460,10 +458,9 @@ func (a *Accounts) GrowthDocument(rows []threat.GrowthRow) *document.Document {
 func growthTable(rows []threat.GrowthRow) document.Table {
 	t := document.Table{Caption: "Squared sensitivity over T",
 		Header: []string{"T", "neighbours", "others", "equal gradients, T → ∞", "local DP"}}
-	apart := false
-	for _, r := range rows {
-		apart = apart || r.NeighboursWithoutReaction != nil || r.OthersWithoutReaction != nil
-	}
+	apart := slices.ContainsFunc(rows, func(r threat.GrowthRow) bool {
+		return r.NeighboursWithoutReaction != nil || r.OthersWithoutReaction != nil
+	})
 	if apart {
 		t.Header = []string{"T", "neighbours", "others", "neighbours, if gradients do not react", "others, if gradients do not react", "local DP"}
 	}

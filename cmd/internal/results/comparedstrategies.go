@@ -147,10 +147,8 @@ func losses(rows []benchmarks.Row, kb benchmarks.KB) document.Table {
 // sampledErrors has a line for every graph and way to draw in secret, a column for every ε.
 func sampledErrors(rows []benchmarks.Row, kb benchmarks.KB, levels benchmarks.Privacies) document.Table {
 	names := benchmarks.NamesOf(rows)
-	header := []string{"strategy", "graph"}
-	for _, epsilon := range levels.Epsilons {
-		header = append(header, fmt.Sprintf("ε = %v", epsilon))
-	}
+	header := append([]string{"strategy", "graph"},
+		lists.Map(levels.Epsilons, func(epsilon float64) string { return fmt.Sprintf("ε = %v", epsilon) })...)
 	var lines [][]string
 	for _, name := range benchmarks.Sampled() {
 		for _, r := range rows {

@@ -6,6 +6,7 @@ import (
 	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/terminal"
+	"mafalda/internal/lists"
 	"mafalda/protocols"
 	"mafalda/protocols/dpps"
 	"mafalda/protocols/gossip"
@@ -111,15 +112,11 @@ func ComparisonSpec(c *protocols.Comparison) study.Spec {
 func ComparisonFiles(c *protocols.Comparison) func([]study.Entry[protocols.Cell, protocols.Outcome]) ([]study.File,
 	error) {
 	return func(entries []study.Entry[protocols.Cell, protocols.Outcome]) ([]study.File, error) {
-		cells := c.Cells()
-		outcomes := make([]protocols.Outcome, len(cells))
-		for i, cell := range cells {
-			for _, e := range entries {
-				if e.Cell == cell {
-					outcomes[i] = e.Result
-				}
-			}
+		there := map[protocols.Cell]protocols.Outcome{}
+		for _, e := range entries {
+			there[e.Cell] = e.Result
 		}
+		outcomes := lists.Map(c.Cells(), func(cell protocols.Cell) protocols.Outcome { return there[cell] })
 		compared := CompareProtocols(c, outcomes)
 		files := []study.File{study.JSONFile(protocols.ComparisonFile, compared), documentFile(compared.Document(c.Problem.Network.Line()))}
 		f, err := figures.Compared(c, outcomes)
@@ -134,10 +131,8 @@ func (c *Comparison) Document(line string) *document.Document {
 	d.Fact("values", "standard deviation %g (seed %d), average %.10g", c.ValueStd, c.Seed, c.Mean)
 	d.Fact("error", "‖v(t) - average‖₂ over all nodes")
 	at := []int{0, c.Rounds / 8, c.Rounds / 2, c.Rounds}
-	errors := document.Table{Caption: "Errors", Header: []string{"protocol", "noise"}, Words: 2}
-	for _, t := range at {
-		errors.Header = append(errors.Header, fmt.Sprintf("error, t = %d", t))
-	}
+	errors := document.Table{Caption: "Errors", Words: 2, Header: append([]string{"protocol", "noise"},
+		lists.Map(at, func(t int) string { return fmt.Sprintf("error, t = %d", t) })...)}
 	promises := document.Table{Caption: "Promises", Header: []string{"protocol", "promised", "against", "not promised"}, Words: 4}
 	for _, p := range c.Protocols {
 		row := []string{p.Protocol, p.Noise}

@@ -11,6 +11,7 @@ import (
 
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
+	"mafalda/internal/lists"
 	"mafalda/participation"
 	"mafalda/plan"
 )
@@ -56,10 +57,7 @@ func MemoryFrontOf(cmd *cobra.Command, own []string, a *plan.MemoryFront) *Memor
 		}
 		return of
 	}
-	for _, c := range a.Choices {
-		r.Choices = append(r.Choices, row(c))
-	}
-	r.Best, r.BestInTurn = row(a.Best), row(a.BestInTurn)
+	r.Choices, r.Best, r.BestInTurn = lists.Map(a.Choices, row), row(a.Best), row(a.BestInTurn)
 	return r
 }
 

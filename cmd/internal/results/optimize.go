@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -334,15 +335,8 @@ func (r *Summary) levels(levels []export.NodeLevel, contribution string) {
 			"which are less at a node whose mu is larger, or whose clip is less", terminal.DecimalUp(levels[0].NoiseStd, 6), contribution)
 		return
 	}
-	least, most := levels[0], levels[0]
-	for _, l := range levels {
-		if l.NoiseStd < least.NoiseStd {
-			least = l
-		}
-		if l.NoiseStd > most.NoiseStd {
-			most = l
-		}
-	}
+	byNoise := func(a, b export.NodeLevel) int { return cmp.Compare(a.NoiseStd, b.NoiseStd) }
+	least, most := slices.MinFunc(levels, byNoise), slices.MaxFunc(levels, byNoise)
 	r.Fact("noise", "standard deviation %s/mu per coordinate of Z, with clip and mu of the node: from %s (%s) to %s (%s)", contribution,
 		terminal.DecimalUp(least.NoiseStd, 6), least.Node, terminal.DecimalUp(most.NoiseStd, 6), most.Node)
 	m := r.Manifest

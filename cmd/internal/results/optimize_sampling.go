@@ -3,10 +3,13 @@ package results
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/terminal"
+	"mafalda/internal/lists"
 	"mafalda/participation"
+	"mafalda/plan"
 )
 
 // sampling says how nodes draw their batches.
@@ -52,6 +55,7 @@ func (r *Summary) bands() {
 	}
 	header = append(header, "noise multiplier", "squared error", "error at privacy", "of cyclic", "rows kept")
 	var rows [][]string
+	best := slices.Min(append(lists.Map(r.candidates, func(c plan.Bands) float64 { return c.ErrorAtPrivacy }), math.Inf(1)))
 	for _, c := range r.candidates {
 		first := []string{fmt.Sprint(c.Bandwidth), fmt.Sprintf("%.6g", c.Probability), fmt.Sprint(c.Rounds)}
 		kept := c.Bandwidth - 1
@@ -67,7 +71,7 @@ func (r *Summary) bands() {
 				first[0], kept = "dense", m.Steps
 			}
 		}
-		if c.ErrorAtPrivacy == r.best() {
+		if c.ErrorAtPrivacy == best {
 			first[0] += " (best)"
 		}
 		rows = append(rows, append(first, terminal.NumberUp(c.NoiseMultiplier), terminal.NumberUp(c.SquaredError),
@@ -76,15 +80,6 @@ func (r *Summary) bands() {
 	rows = append(rows, []string{"dense, in turn", "", "", "", terminal.NumberUp(r.Solution.Cyclic.SquaredError),
 		terminal.NumberUp(m.CyclicErrorAtPrivacy), "1.0000", fmt.Sprint(m.Steps)})
 	r.Table(document.Table{Caption: "Strategies for secret batches at equal privacy", Header: header, Words: 1, Rows: rows})
-}
-
-// best is the least error of the candidates.
-func (r *Summary) best() float64 {
-	least := math.Inf(1)
-	for _, c := range r.candidates {
-		least = math.Min(least, c.ErrorAtPrivacy)
-	}
-	return least
 }
 
 // compared says what the best candidate is better than, and what is not known of it.

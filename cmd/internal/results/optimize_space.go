@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mafalda/cmd/internal/document"
@@ -36,13 +37,9 @@ func (r *Summary) sharing() {
 
 // named returns how many labels there are in sets.
 func named(sets [][]string) int {
-	all := map[string]bool{}
-	for _, set := range sets {
-		for _, l := range set {
-			all[l] = true
-		}
-	}
-	return len(all)
+	all := slices.Concat(sets...)
+	slices.Sort(all)
+	return len(slices.Compact(all))
 }
 
 // spaceAndTime compares noise over nodes and steps with noise over steps alone, and says how good it is.

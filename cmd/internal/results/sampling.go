@@ -46,14 +46,13 @@ func SamplingResultOf(c *plan.SamplingCurves) *SamplingResult {
 	}
 	for i, epsilon := range c.Levels.Epsilons {
 		row := SamplingRow{Epsilon: epsilon, CyclicErrorAtPrivacy: c.Cyclic[i], Best: c.Best[i],
-			PoissonLowerBound: c.Bounds[i].Poisson, BinsLowerBound: c.Bounds[i].Bins}
+			PoissonLowerBound: c.Bounds[i].Poisson, BinsLowerBound: c.Bounds[i].Bins, Bins: c.BinsAt(epsilon)}
 		for _, b := range c.Bands {
 			row.Bands = append(row.Bands, b.At[i])
 		}
 		if c.Allocation != nil {
 			row.Allocation = &c.Allocation[i]
 		}
-		row.Bins = c.BinsAt(epsilon)
 		r.Rows = append(r.Rows, row)
 	}
 	return r

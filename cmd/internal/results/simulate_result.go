@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -19,7 +18,6 @@ import (
 	"mafalda/internal/fault"
 	"mafalda/participation"
 	"mafalda/simulate"
-	"mafalda/simulated"
 	"mafalda/study"
 )
 
@@ -47,11 +45,6 @@ func Simulating(s *simulate.Study, bar *terminal.Progress,
 		}
 		return r, err
 	}
-}
-
-// WriteSimulationJSON writes the rows of a study as one JSON object.
-func WriteSimulationJSON(w io.Writer, rows []simulate.Row) error {
-	return terminal.WriteJSON(w, map[string]any{"simulated": true, "note": simulated.Note, "rows": rows})
 }
 
 // Simulation is what was trained: runs, and a row for every method and level.

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"mafalda/internal/lists"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -39,14 +41,10 @@ func NewDescribeCmd() *cobra.Command {
 		Hidden:  true,
 		Args:    NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all := []describedCommand{}
-			for _, c := range commandsBelow(cmd.Root()) {
-				all = append(all, described(c))
-			}
 			enc := json.NewEncoder(Verbatim(cmd.OutOrStdout()))
 			enc.SetEscapeHTML(false)
 			enc.SetIndent("", "  ")
-			return enc.Encode(all)
+			return enc.Encode(lists.Map(commandsBelow(cmd.Root()), described))
 		},
 	}
 }

@@ -124,9 +124,9 @@ func Nested(ctx context.Context, root *cobra.Command, args []string, stdout, std
 
 // IsUsage reports whether an error is marked as one of flags or input, or is about a bad argument of a library.
 func IsUsage(err error) bool {
-	var marked usageError
-	var argument *fault.Argument
-	return errors.As(err, &marked) || errors.As(err, &argument) || errors.Is(err, limits.ErrMemory)
+	_, marked := errors.AsType[usageError](err)
+	_, argument := errors.AsType[*fault.Argument](err)
+	return marked || argument || errors.Is(err, limits.ErrMemory)
 }
 
 // CheckedWriter remembers that something could not be written, so that nobody takes half an output for a whole one.

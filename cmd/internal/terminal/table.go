@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"mafalda/internal/lists"
 
 	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/tw"
@@ -69,10 +72,7 @@ func stacked(header []string, rows [][]string) []string {
 
 // listed prints a row as lines, one an entry, with an empty line after each row.
 func listed(w io.Writer, header []string, rows [][]string) error {
-	widest := 0
-	for _, name := range header {
-		widest = max(widest, utf8.RuneCountInString(name))
-	}
+	widest := slices.Max(lists.Map(header, utf8.RuneCountInString))
 	for i, r := range rows {
 		if i > 0 {
 			fmt.Fprintln(w)
