@@ -23,11 +23,11 @@ type Conversion struct {
 // With Alpha it adds the Rényi divergence. It fails with a fault.Argument about RDP if it stands without Alpha or beside
 // Mu, about Delta if μ, ε and δ are all known, and about Mu if too little is known; and as the conversions do.
 func Convert(k Known) (*Conversion, error) {
-	c := &Conversion{}
 	mu, err := k.mu()
 	if err != nil {
 		return nil, err
 	}
+	c := &Conversion{Epsilon: k.Epsilon, Delta: k.Delta}
 	if mu != nil {
 		c.Mu = *mu
 	}
@@ -35,20 +35,23 @@ func Convert(k Known) (*Conversion, error) {
 	case mu != nil && k.Epsilon != nil && k.Delta != nil:
 		return nil, fault.New("Delta", nil, "give two of mu, epsilon and delta, not three")
 	case mu != nil && k.Delta != nil:
-		err = c.fromMuDelta(*k.Delta)
+		err = c.addEpsilon()
 	case mu != nil && k.Epsilon != nil:
-		err = c.fromMuEpsilon(*k.Epsilon)
+		err = c.addDelta()
 	case k.Epsilon != nil && k.Delta != nil:
-		epsilon, delta := *k.Epsilon, *k.Delta
-		c.Epsilon, c.Delta = &epsilon, &delta
-		c.Mu, err = MuFromDP(epsilon, delta)
+		c.Mu, err = MuFromDP(*k.Epsilon, *k.Delta)
 	case mu == nil || k.Alpha == nil:
 		return nil, fault.New("Mu", nil, "give two of mu, epsilon and delta, or mu and alpha")
 	}
 	if err != nil || k.Alpha == nil {
 		return c, err
 	}
-	return c, c.addRDP(k)
+	if c.Alpha, c.RDP = k.Alpha, k.RDP; k.RDP == nil {
+		var rdp float64
+		rdp, err = RDP(c.Mu, *k.Alpha)
+		c.RDP = &rdp
+	}
+	return c, err
 }
 
 // mu returns μ if it is known, directly or from the Rényi divergence.
@@ -63,34 +66,24 @@ func (k Known) mu() (*float64, error) {
 	return &mu, err
 }
 
-func (c *Conversion) addRDP(k Known) error {
-	alpha := *k.Alpha
-	rdp, err := 0.0, error(nil)
-	if k.RDP != nil {
-		rdp = *k.RDP
-	} else {
-		rdp, err = RDP(c.Mu, alpha)
-	}
-	c.Alpha, c.RDP = &alpha, &rdp
-	return err
-}
-
-func (c *Conversion) fromMuDelta(delta float64) error {
-	epsilon, err := Epsilon(c.Mu, delta)
+// addEpsilon fills in ε of a μ and a δ.
+func (c *Conversion) addEpsilon() error {
+	epsilon, err := Epsilon(c.Mu, *c.Delta)
 	if err != nil {
 		return err
 	}
-	byRDP, _, err := EpsilonByRDP(c.Mu, delta)
-	c.Epsilon, c.Delta, c.EpsilonByRDP = &epsilon, &delta, &byRDP
+	byRDP, _, err := EpsilonByRDP(c.Mu, *c.Delta)
+	c.Epsilon, c.EpsilonByRDP = &epsilon, &byRDP
 	return err
 }
 
-func (c *Conversion) fromMuEpsilon(epsilon float64) error {
-	logDelta, err := LogDelta(c.Mu, epsilon)
+// addDelta fills in δ of a μ and an ε.
+func (c *Conversion) addDelta() error {
+	logDelta, err := LogDelta(c.Mu, *c.Epsilon)
 	if err != nil {
 		return err
 	}
-	delta, err := Delta(c.Mu, epsilon)
-	c.Epsilon, c.Delta, c.LogDelta = &epsilon, &delta, &logDelta
+	delta, err := Delta(c.Mu, *c.Epsilon)
+	c.Delta, c.LogDelta = &delta, &logDelta
 	return err
 }

@@ -1,6 +1,7 @@
 package benchmarks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -10,8 +11,7 @@ import (
 
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
-	"mafalda/optim"
-	"mafalda/participation"
+	"mafalda/factorize/baselines"
 	"mafalda/strategy"
 	"mafalda/workload"
 )
@@ -75,7 +75,7 @@ type Measurer struct {
 	levels Privacies
 	cases  map[Cell]Case // by their dense cells
 	dense  map[Cell]Row
-	dmf    map[participation.Cyclic]strategy.Strategy // it knows nothing of the network
+	dmf    map[string]strategy.Strategy // by schema: it knows nothing of the network
 	noise  bands.Noise
 
 	at    Cell // the dense cell of the case whose Gram matrix is kept
@@ -86,7 +86,7 @@ type Measurer struct {
 // NewMeasurer returns one for the cells of cases, at levels of privacy that have been checked.
 func NewMeasurer(cases []Case, levels Privacies) *Measurer {
 	m := &Measurer{levels: levels, cases: map[Cell]Case{}, dense: map[Cell]Row{},
-		dmf: map[participation.Cyclic]strategy.Strategy{}, noise: bands.Noise{}}
+		dmf: map[string]strategy.Strategy{}, noise: bands.Noise{}}
 	for _, c := range cases {
 		m.cases[c.cell(Dense)] = c
 	}
@@ -107,16 +107,8 @@ func (m *Measurer) Measure(ctx context.Context, cell Cell) (Row, error) {
 	optimum.Strategy = Dense
 	c, ok := m.cases[optimum]
 	if !ok {
-		return Row{}, fmt.Errorf("%+v is no cell of these cases", cell)
+		return Row{}, errNoCell
 	}
-	r, err := m.measure(ctx, c, optimum, cell.Strategy)
-	if err != nil {
-		return r, fmt.Errorf("%s, k = %d, b = %d: %s: %w", c.Graph, cell.K, cell.B, cell.Strategy, err)
-	}
-	return r, nil
-}
-
-func (m *Measurer) measure(ctx context.Context, c Case, optimum Cell, strategy string) (Row, error) {
 	if m.at != optimum || m.gram == nil {
 		h, err := c.Gram(ctx)
 		if err != nil {
@@ -136,7 +128,7 @@ func (m *Measurer) measure(ctx context.Context, c Case, optimum Cell, strategy s
 		}
 		m.dense[optimum] = dense
 	}
-	switch strategy {
+	switch strategy := cell.Strategy; strategy {
 	case Dense:
 		return dense, nil
 	case SampledBest:
@@ -148,11 +140,11 @@ func (m *Measurer) measure(ctx context.Context, c Case, optimum Cell, strategy s
 			})
 	}
 	for _, k := range makers() {
-		if k.name == strategy {
+		if k.name == cell.Strategy {
 			return m.compare(ctx, c, k, dense)
 		}
 	}
-	return Row{}, fmt.Errorf("unknown strategy %q", strategy)
+	return Row{}, fmt.Errorf("unknown strategy %q", cell.Strategy)
 }
 
 // row returns what a row says of the case.
@@ -165,11 +157,8 @@ func (c Case) row(strategy string) Row {
 func (m *Measurer) optimum(ctx context.Context, c Case) (Row, error) {
 	started := time.Now()
 	best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(m.gram), c.Schema, factorize.Options{})
-	if err != nil {
+	if _, err = completeSearch(best, err); err != nil {
 		return Row{}, err
-	}
-	if best.Status == optim.Interrupted {
-		return Row{}, context.Canceled
 	}
 	r := c.row(Dense)
 	r.measure(best.Strategy, best.Quality, time.Since(started))
@@ -180,26 +169,24 @@ func (m *Measurer) optimum(ctx context.Context, c Case) (Row, error) {
 // compare measures a strategy beside the optimum.
 func (m *Measurer) compare(ctx context.Context, c Case, k maker, dense Row) (Row, error) {
 	started := time.Now()
-	strategy, err := m.dmf[c.Schema], error(nil)
-	if k.name != "d-mf" || strategy == nil {
-		strategy, err = k.make(ctx, m.gram, c.Schema)
+	made := m.dmf
+	if k.name != baselines.DMF {
+		made = map[string]strategy.Strategy{} // it knows the network
 	}
-	if err == nil {
-		err = ctx.Err()
-	}
+	s, err := cached(made, c.Schema.String(), func() (strategy.Strategy, error) {
+		s, err := k.make(ctx, m.gram, c.Schema)
+		return s, cmp.Or(err, ctx.Err())
+	})
 	if err != nil {
 		return Row{}, err
 	}
-	if k.name == "d-mf" {
-		m.dmf[c.Schema] = strategy
-	}
 	took := time.Since(started)
-	q, err := factorize.Evaluate(strategy, factorize.Mean(m.gram), c.Schema)
+	q, err := factorize.Evaluate(s, factorize.Mean(m.gram), c.Schema)
 	if err != nil {
 		return Row{}, err
 	}
 	r := c.row(k.name)
-	r.measure(strategy, q, took)
+	r.measure(s, q, took)
 	r.Ratio, r.LowerBound = r.Loss/dense.Loss, dense.LowerBound
 	return m.levels.inTurn(r)
 }

@@ -128,7 +128,7 @@ func BenchmarkBaselines(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		dmf, err := baselines.New(context.Background(), baselines.DMF, s)
+		dmf, err := baselines.NewFor(context.Background(), baselines.DMF, workload.Spec{}, s)
 		if err != nil {
 			b.Fatal(err)
 		}

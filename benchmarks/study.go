@@ -136,7 +136,13 @@ func (s *Study) Know(c Cell, r Row) { s.know(c, r) }
 
 // Do measures a cell. It fails for a cell of other cases, if the strategy or a Gram matrix cannot be made, or when ctx
 // ends.
-func (s *Study) Do(ctx context.Context, c Cell) (Row, error) { return s.measure(ctx, c) }
+func (s *Study) Do(ctx context.Context, c Cell) (Row, error) {
+	r, err := s.measure(ctx, c)
+	if err != nil {
+		err = fmt.Errorf("%s, k = %d, b = %d: %s: %w", c.Graph, c.K, c.B, c.What(), err)
+	}
+	return r, err
+}
 
 // name returns the name of the summaries, without what they end in.
 func (s *Study) name() string {

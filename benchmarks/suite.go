@@ -116,6 +116,11 @@ func makers() []maker {
 			return completeSearch(class(s).Optimize(ctx, factorize.Mean(h), s, factorize.Options{}))
 		}
 	}
+	baseline := func(name string) maker {
+		return maker{name, func(ctx context.Context, _ *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
+			return baselines.NewFor(ctx, name, workload.Spec{}, s)
+		}}
+	}
 	return []maker{
 		{"banded 2b", best(func(s participation.Cyclic) factorize.Class {
 			return factorize.Banded{Bandwidth: min(2*s.Separation(), s.Steps())}
@@ -135,9 +140,7 @@ func makers() []maker {
 		{"banded-inverse 4", best(func(s participation.Cyclic) factorize.Class {
 			return factorize.BandedInverse{Bandwidth: min(4, s.Steps())}
 		})},
-		{baselines.DMF, func(ctx context.Context, _ *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
-			return baselines.New(ctx, baselines.DMF, s)
-		}},
+		baseline(baselines.DMF),
 		{"bsr b", plain(func(s participation.Cyclic) (strategy.Strategy, error) {
 			return strategy.SquareRoot(s.Steps(), s.Separation())
 		})},
@@ -148,12 +151,8 @@ func makers() []maker {
 			return strategy.SquareRoot(s.Steps(), s.Steps())
 		})},
 		{"tree", plain(func(s participation.Cyclic) (strategy.Strategy, error) { return strategy.Tree(s.Steps()) })},
-		{"dp-d-sgd", plain(func(s participation.Cyclic) (strategy.Strategy, error) {
-			return strategy.Identity(s.Steps()), nil
-		})},
-		{"antipgd", plain(func(s participation.Cyclic) (strategy.Strategy, error) {
-			return strategy.AntiPGD(s.Steps()), nil
-		})},
+		baseline(baselines.DPDSGD),
+		baseline(baselines.AntiPGD),
 	}
 }
 

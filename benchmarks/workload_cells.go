@@ -2,6 +2,7 @@ package benchmarks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -34,24 +35,18 @@ func newWorkloadMeasurer() *workloadMeasurer {
 	return &workloadMeasurer{map[string]workloadCase{}, map[string]strategy.Strategy{}, map[string]strategy.Strategy{}}
 }
 
-// Measure returns the row of a cell of the cases.
-func (m *workloadMeasurer) Measure(ctx context.Context, c Cell) (Row, error) {
-	at, ok := m.cases[c.text()]
-	if !ok {
-		return Row{}, fmt.Errorf("%s on %s is no cell of these cases", c.Workload, c.Graph)
-	}
-	r, err := m.measure(ctx, c, at)
-	if err != nil {
-		return r, fmt.Errorf("%s, k = %d, b = %d: %s: %w", c.Graph, c.K, c.B, c.Workload, err)
-	}
-	return r, nil
-}
+// errNoCell is about a cell of another study.
+var errNoCell = errors.New("it is no cell of these cases")
 
 // plainGap is the certified gap of the optimum for plain training: its loss elsewhere is known to about its root.
 const plainGap = 1e-8
 
-// measure returns the row of a case. It fails if a Gram matrix or a search fails, or when ctx ends.
-func (m *workloadMeasurer) measure(ctx context.Context, cell Cell, c workloadCase) (Row, error) {
+// Measure returns the row of a cell of the cases. It fails if a Gram matrix or a search fails, or when ctx ends.
+func (m *workloadMeasurer) Measure(ctx context.Context, cell Cell) (Row, error) {
+	c, ok := m.cases[cell.text()]
+	if !ok {
+		return Row{}, errNoCell
+	}
 	started := time.Now()
 	o, best, err := optimumFor(ctx, c.network, c.Spec, c.schema)
 	if err != nil {

@@ -13,10 +13,13 @@ import (
 
 // BLT is the class of buffered linear Toeplitz strategies.
 type BLT struct {
-	Buffers int // poles d; 0 means 4, or T-1 if that is less
+	Buffers int // poles d, at most MostBuffers; 0 means 4, or T-1 if that is less
 }
 
 const defaultBuffers = 4
+
+// MostBuffers is the most buffers that are searched for: the time of a search grows with them, and more gain little.
+const MostBuffers = 64
 
 // Name returns "blt".
 func (BLT) Name() string { return (*strategy.BLT)(nil).Name() }
@@ -41,7 +44,7 @@ func (c BLT) Supports(k Kind, schema participation.Schema) error { return suppor
 
 // Optimize minimizes the loss from seeded starts with poles near 1 and near exp(±2πij/b), where the optimum has them
 // for k > 1. All poles and zeros stay within the unit circle. There is no certificate. For Long see Toeplitz. It fails
-// as Supports does, for fewer than one buffer or more than T-1, and with ErrGram.
+// as Supports does, for fewer than one buffer or more than T-1 or MostBuffers, and with ErrGram.
 func (c BLT) Optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
 ) (*Result, error) {
@@ -74,6 +77,9 @@ func buffersFor(buffers int, schema participation.Schema) (int, error) {
 	}
 	if buffers < 1 || buffers >= least {
 		return 0, fault.New("Buffers", buffers, "must be at least 1 and less than T = %d", schema.Steps())
+	}
+	if buffers > MostBuffers {
+		return 0, fault.New("Buffers", buffers, "at most %d", MostBuffers)
 	}
 	return buffers, nil
 }

@@ -45,7 +45,7 @@ var (
 // Parameters are those that classes may have. Zero asks for the default of the class.
 type Parameters struct {
 	Bandwidth    int  // bands, coefficients or period w, 1 to T
-	Buffers      int  // poles d, 1 to T-1
+	Buffers      int  // poles d, 1 to T-1 and to MostBuffers
 	ScaleColumns bool // fit a scale for every column
 }
 

@@ -128,5 +128,8 @@ func scaleColumns(r *Result, o Objective, schema participation.Cyclic) error {
 // columnScales is how many coefficients e has: with more the loss is less by no more than a thousandth.
 const columnScales = 3
 
+// mostColumnProducts is the most products of coefficients that a sensitivity of scaled columns takes in a search.
+const mostColumnProducts = 1e8
+
 // leastColumn is the least of the polynomial e of columns that is looked at, whose mean is 1.
 const leastColumn = 1e-3

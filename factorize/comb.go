@@ -13,7 +13,7 @@ import (
 
 // Comb is the class of buffered linear Toeplitz strategies with a comb.
 type Comb struct {
-	Buffers      int  // poles d; 0 means 4, or T-1 if that is less
+	Buffers      int  // poles d, at most MostBuffers; 0 means 4, or T-1 if that is less
 	Period       int  // rows l that the comb keeps; 0 means b
 	ScaleColumns bool // fit the scales of columns, one over a quadratic polynomial of the step
 }
@@ -43,7 +43,7 @@ func (c Comb) Parameters() Parameters {
 
 // Supports refuses WorstStep and LastStep, ManySteps under all but cyclic participation, records that take part once
 // unless a period is given, and scaled columns under all but cyclic participation with T ≤ kb, and for ManySteps where
-// kT is above 5·10⁷.
+// kT is above 10⁸.
 func (c Comb) Supports(k Kind, schema participation.Schema) error {
 	if c.ScaleColumns {
 		_, cyclic := schema.(participation.Cyclic)
@@ -51,8 +51,8 @@ func (c Comb) Supports(k Kind, schema participation.Schema) error {
 		case !cyclic || !participation.IsPartition(schema):
 			return fmt.Errorf("scaled columns of combs under %s participation whose patterns overlap, or are listed: %w",
 				schema.Name(), ErrUnsupported)
-		case k == ManySteps && products > mostSearchProducts:
-			return fmt.Errorf("scaled columns of combs for k·T = %.0f above %.0f: %w", products, mostSearchProducts,
+		case k == ManySteps && products > mostColumnProducts:
+			return fmt.Errorf("scaled columns of combs for k·T = %.0f above %.0f: %w", products, mostColumnProducts,
 				ErrUnsupported)
 		}
 	}
@@ -64,8 +64,8 @@ func (c Comb) Supports(k Kind, schema participation.Schema) error {
 
 // Optimize minimizes the loss from starts of BLT and weak and strong combs. There is no certificate. For Long see
 // Toeplitz. Scales of columns are fitted to the comb that is best without. It fails as Supports does, for fewer than
-// one buffer or more than T-1, for a period of T or more, with ErrGram, and for scaled columns of many steps with
-// weights.
+// one buffer or more than T-1 or MostBuffers, for a period of T or more, with ErrGram, and for scaled columns of many
+// steps with weights.
 func (c Comb) Optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
 ) (*Result, error) {

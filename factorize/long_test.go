@@ -197,7 +197,7 @@ func TestLongOptimaAreTheDenseOnes(t *testing.T) {
 	}
 	h := prefixLike(96)
 	responses := responsesOf(h)
-	for _, c := range []Class{BLT{3}, Toeplitz{Bandwidth: 16}, BandedInverse{4}, Comb{Buffers: 2},
+	for _, c := range []Class{BLT{3}, Toeplitz{Bandwidth: 16}, Toeplitz{Bandwidth: 32}, BandedInverse{4}, Comb{Buffers: 2},
 		Comb{Buffers: 2, ScaleColumns: true}} {
 		want, err := c.Optimize(ctx, Mean(h), s, Options{})
 		if err != nil {

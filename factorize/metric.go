@@ -86,10 +86,9 @@ type cosine struct {
 
 func newCosine(n int, s *scratch) *cosine {
 	c := &cosine{n: n, u: make([]float64, n*n), t: make([]float64, n*n), scratch: s}
-	cosines := make([]float64, 4*n) // of angles in units of π/2n
-	for angle := range cosines {
-		cosines[angle] = math.Cos(math.Pi * float64(angle) / float64(2*n))
-	}
+	cosines := lists.Make(4*n, func(angle int) float64 { // in units of π/2n
+		return math.Cos(math.Pi * float64(angle) / float64(2*n))
+	})
 	parallel.For(n, func(j int) {
 		norm := math.Sqrt(2 / float64(n))
 		if j == 0 {

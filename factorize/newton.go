@@ -424,10 +424,7 @@ func (n *dualSearch) lambda() []float64 {
 //	⟨A, -∇²D A⟩ ≈ Σ_pq E_pq² c_pq,     A = BEBᵀ,     c_pq = Σ_ij (BᵀS)²_pi (BᵀS)²_qj/(d_i + d_j).
 //
 // That A has a constant diagonal takes one multiplier a step. O(T³) to make.
-type dualMetric struct {
-	search *dualSearch
-	blocks []metricBlock
-}
+type dualMetric []metricBlock
 
 type metricBlock struct {
 	at, size  int
@@ -437,13 +434,10 @@ type metricBlock struct {
 	ones      *mat.VecDense // K⁻¹1
 }
 
-func newDualMetric(n *dualSearch, p *dualPoint) *dualMetric {
-	m := &dualMetric{search: n}
+func newDualMetric(n *dualSearch, p *dualPoint) (m dualMetric) {
 	squares, weights, half := n.scratch.take(), n.scratch.take(), n.scratch.take()
 	defer n.scratch.giveBack(squares, weights, half)
-	n.unknowns(func(pattern []int, at int) {
-		m.blocks = append(m.blocks, metricBlock{at: at, size: len(pattern)})
-	})
+	n.unknowns(func(pattern []int, at int) { m = append(m, metricBlock{at: at, size: len(pattern)}) })
 	rows := func(a []float64, i int) *mat.Dense { // of a pattern, in a matrix whose rows are sorted by it
 		from := 0
 		for _, pattern := range n.patterns[:i] {
@@ -452,9 +446,9 @@ func newDualMetric(n *dualSearch, p *dualPoint) *dualMetric {
 		k := len(n.patterns[i])
 		return mat.NewDense(k, n.steps, a[from*n.steps:(from+k)*n.steps])
 	}
-	parallel.For(len(m.blocks), func(i int) {
+	parallel.For(len(m), func(i int) {
 		to := rows(squares, i)
-		m.blocks[i].rotate(to, n, p, n.patterns[i], p.factors[i])
+		m[i].rotate(to, n, p, n.patterns[i], p.factors[i])
 		to.MulElem(to, to)
 	})
 	parallel.For(n.steps, func(i int) {
@@ -463,8 +457,8 @@ func newDualMetric(n *dualSearch, p *dualPoint) *dualMetric {
 		}
 	})
 	dense.MulTo(half, squares, weights, n.steps)
-	parallel.For(len(m.blocks), func(i int) {
-		b := &m.blocks[i]
+	parallel.For(len(m), func(i int) {
+		b := &m[i]
 		b.curvature = mat.NewDense(b.size, b.size, nil)
 		b.curvature.Mul(rows(half, i), rows(squares, i).T())
 		b.hold()
@@ -506,19 +500,12 @@ func (b *metricBlock) hold() {
 	smooth := dense.NewSym(k, func(p, q int) float64 {
 		return 2 / (g[p] * g[q] * (b.curvature.At(p, q) + b.curvature.At(q, p)))
 	})
+	ones := slices.Repeat([]float64{1}, k)
 	if !b.diagonals.Factorize(b.multipliers(g, smooth)) { // out of range: none of these numbers is of use
-		identity := mat.NewSymDense(k, nil)
-		for s := range k {
-			identity.SetSym(s, s, 1)
-		}
-		b.diagonals.Factorize(identity)
-	}
-	one := mat.NewVecDense(k, nil)
-	for s := range k {
-		one.SetVec(s, 1)
+		b.diagonals.Factorize(mat.NewDiagDense(k, ones))
 	}
 	b.ones = mat.NewVecDense(k, nil)
-	b.solve(b.ones, one)
+	b.solve(b.ones, mat.NewVecDense(k, ones))
 }
 
 // multipliers returns K, with so much on its diagonal that it is positive definite if its numbers are in range.
@@ -570,8 +557,8 @@ func (b *metricBlock) solve(dst, a *mat.VecDense) {
 }
 
 // solveTo writes about the Newton step for a gradient to dst.
-func (m *dualMetric) solveTo(dst, g []float64) {
-	parallel.For(len(m.blocks), func(i int) { m.blocks[i].solveTo(dst, g) })
+func (m dualMetric) solveTo(dst, g []float64) {
+	parallel.For(len(m), func(i int) { m[i].solveTo(dst, g) })
 }
 
 func (b *metricBlock) solveTo(dst, g []float64) {

@@ -1,7 +1,6 @@
 package factorize
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -49,14 +48,9 @@ func NewPerturber(c strategy.Strategy, h *mat.SymDense) (*Perturber, error) {
 		return nil, err
 	}
 	p := &Perturber{steps: c.Steps(), root: root}
-	if p.gram, err = inverseGram(c); err != nil {
+	if p.noising, p.gram, err = inverses(c); err != nil {
 		return nil, err
 	}
-	var noising mat.TriDense
-	if err := c.NoisingTo(&noising); err != nil {
-		return nil, fmt.Errorf("inverting the strategy: %w", err)
-	}
-	p.noising = dense.Full(&noising)
 	p.original = p.innerProduct(h)
 	return p, nil
 }

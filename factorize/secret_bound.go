@@ -3,6 +3,7 @@ package factorize
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -189,10 +190,7 @@ func (c Cells) lambda(h *mat.SymDense) ([]float64, error) {
 // AllTogether returns the cells of a record that can change all steps together, with the best Guess for them.
 func AllTogether(h *mat.SymDense, cells [][]int, weight float64) Cells {
 	steps := h.SymmetricDim()
-	c := Cells{Steps: cells, Guess: mat.NewSymDense(steps, nil)}
-	for range cells {
-		c.Weights = append(c.Weights, weight)
-	}
+	c := Cells{Steps: cells, Weights: slices.Repeat([]float64{weight}, len(cells)), Guess: mat.NewSymDense(steps, nil)}
 	mean := mat.Trace(h) / float64(steps)
 	for t := range steps {
 		c.Guess.SetSym(t, t, math.Sqrt(math.Max(h.At(t, t), 1e-12*mean)))

@@ -1,6 +1,7 @@
 package factorize
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -56,13 +57,7 @@ func (s *seriesSearch) underMinSep(ctx context.Context, h *mat.SymDense, f neste
 		*p, iterations = o.refine(ctx, p.x, limit)
 		return iterations, p.value
 	})
-	best := seeds[0]
-	for _, p := range seeds {
-		if p.value < best.value {
-			best = p
-		}
-	}
-	return best
+	return slices.MinFunc(seeds, func(p, q *seriesPoint) int { return cmp.Compare(p.value, q.value) })
 }
 
 func (f freeSeries) starts(separation int) [][]float64 { return freeStarts(int(f), separation) }

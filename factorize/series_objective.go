@@ -127,13 +127,6 @@ func (o *seriesObjective) product(lag, length int) float64 {
 	return o.products[o.lags[lag]-1][length]
 }
 
-func (o *seriesObjective) dimension() int {
-	if o.scaled {
-		return o.family.dimension() + o.steps
-	}
-	return o.family.dimension()
-}
-
 // Value returns the logarithm of the loss.
 func (o *seriesObjective) Value(x []float64) float64 {
 	if !o.family.seriesTo(o.c[:o.bands], x[:o.family.dimension()]) {

@@ -13,6 +13,7 @@ import (
 
 	"mafalda/internal/dense"
 	"mafalda/internal/fault"
+	"mafalda/internal/lists"
 	"mafalda/internal/rounding"
 	"mafalda/optim"
 	"mafalda/participation"
@@ -179,9 +180,7 @@ func (s *splitter) measured(members []int, r *Result) (*part, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, i := range members {
-		p.losses = append(p.losses, inner(s.Grams[i], inverse))
-	}
+	p.losses = lists.Map(members, func(i int) float64 { return inner(s.Grams[i], inverse) })
 	if s.Groups > 0 {
 		p.inverse = inverse
 	}
@@ -202,15 +201,21 @@ func (s *splitter) sum(members []int) *mat.SymDense {
 
 // inverseGram returns C⁻¹C⁻ᵀ, row by row.
 func inverseGram(c strategy.Strategy) ([]float64, error) {
-	var noising mat.TriDense
-	if err := c.NoisingTo(&noising); err != nil {
-		return nil, fmt.Errorf("inverting a strategy: %w", err)
+	_, y, err := inverses(c)
+	return y, err
+}
+
+// inverses returns C⁻¹, and C⁻¹C⁻ᵀ row by row.
+func inverses(c strategy.Strategy) (noising *mat.Dense, gram []float64, err error) {
+	var lower mat.TriDense
+	if err := c.NoisingTo(&lower); err != nil {
+		return nil, nil, fmt.Errorf("inverting a strategy: %w", err)
 	}
-	n := c.Steps()
-	z := dense.Full(&noising).RawMatrix().Data
-	y := make([]float64, n*n)
-	dense.MulSymTo(y, z, z, n)
-	return y, nil
+	noising = dense.Full(&lower)
+	z, n := noising.RawMatrix().Data, c.Steps()
+	gram = make([]float64, n*n)
+	dense.MulSymTo(gram, z, z, n)
+	return noising, gram, nil
 }
 
 // inner returns ⟨h, y⟩ for a symmetric y.

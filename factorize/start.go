@@ -32,23 +32,17 @@ func chooseStart(h *mat.SymDense, o *maskedObjective, given *mat.SymDense) ([]fl
 // patterns are a partition, the stationary X is the third.
 func startFor(h *mat.SymDense, o *maskedObjective) []float64 {
 	steps, b := o.steps, min(o.mask.schema.Separation(), o.mask.bandwidth)
-	root := series.PrefixRoot(b)
-	banded := make([]float64, steps*steps)
 	diagonal := make([]float64, steps*steps)
 	weight := make([]float64, steps)
 	for s := range steps {
 		weight[s] = math.Sqrt(math.Sqrt(h.At(s, s)))
 		diagonal[s*steps+s] = weight[s] * weight[s]
 	}
-	for lag := range b { // X[s, s+lag] = Σ_j root[j] root[j+lag] over rows that both columns have, from the last step on
-		var sum float64
-		for rowsLeft := 1; rowsLeft+lag <= steps; rowsLeft++ {
-			if j := rowsLeft - 1; j+lag < b {
-				sum += root[j] * root[j+lag]
-			}
-			s := steps - lag - rowsLeft
-			v := sum * weight[s] * weight[s+lag]
-			banded[s*steps+s+lag], banded[(s+lag)*steps+s] = v, v
+	banded := seriesGram(series.PrefixRoot(b), steps).RawSymmetric().Data
+	for s := range steps {
+		for t := s; t < min(s+b, steps); t++ {
+			v := banded[s*steps+t] * weight[s] * weight[t]
+			banded[s*steps+t], banded[t*steps+s] = v, v
 		}
 	}
 	guesses := [][]float64{diagonal, banded}

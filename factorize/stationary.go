@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 )
 
@@ -27,7 +28,7 @@ const stationaryFineness = 4 // points of a symbol, by step
 // product of matrices.
 func newStationary(h *mat.SymDense, b int) *stationary {
 	steps := h.SymmetricDim()
-	s := &stationary{primal: make([]float64, steps), dual: make([]float64, steps), weight: make([]float64, steps)}
+	s := &stationary{weight: make([]float64, steps)}
 	scaled := make([]float64, steps*steps)
 	parallel.For(steps, func(t int) {
 		s.weight[t] = math.Pow(h.At(t, t), 0.25)
@@ -51,12 +52,10 @@ func newStationary(h *mat.SymDense, b int) *stationary {
 		}
 	}
 	fft := fourier.NewFFT(n)
-	for lag, c := range fft.Coefficients(nil, x)[:steps] {
-		s.primal[lag] = real(c) / float64(n)
+	byLag := func(symbol []float64) []float64 {
+		return lists.Map(fft.Coefficients(nil, symbol)[:steps], func(c complex128) float64 { return real(c) / float64(n) })
 	}
-	for lag, c := range fft.Coefficients(nil, lambda)[:steps] {
-		s.dual[lag] = real(c) / float64(n)
-	}
+	s.primal, s.dual = byLag(x), byLag(lambda)
 	return s
 }
 

@@ -57,7 +57,11 @@ func TestToeplitzObjective(t *testing.T) {
 			o.withResponse(seriesResponse(h))
 		}
 		rng := random(t)
-		x := make([]float64, o.dimension())
+		dimension := o.family.dimension()
+		if scaled {
+			dimension += s.Steps()
+		}
+		x := make([]float64, dimension)
 		for i := range x {
 			x[i] = rng.NormFloat64() / float64(2+i%bands)
 		}

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"mafalda/internal/parallel"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
@@ -108,15 +110,7 @@ func (g *Gossip) lanczos(pi []float64) SecondEigenvalue {
 		v[i] = rng.NormFloat64()
 	}
 	basis := [][]float64{root}
-	orthogonalize := func(x []float64) float64 {
-		for range 2 { // twice is enough
-			for _, b := range basis {
-				floats.AddScaled(x, -floats.Dot(b, x), b)
-			}
-		}
-		return floats.Norm(x, 2)
-	}
-	floats.Scale(1/orthogonalize(v), v)
+	floats.Scale(1/orthogonalize(v, basis), v)
 	var alpha, beta []float64
 	result := SecondEigenvalue{Method: "Lanczos", Error: 1}
 	steps := min(lanczosSteps, n-1, max(10, int(lanczosFloats/n)))
@@ -124,10 +118,10 @@ func (g *Gossip) lanczos(pi []float64) SecondEigenvalue {
 		basis = append(basis, v)
 		scaled, next := make([]float64, n), make([]float64, n)
 		floats.DivTo(scaled, v, root)
-		g.w.MulVecTo(next, false, scaled)
+		g.w.MulMatTo(next, scaled, 1)
 		floats.Mul(next, root)
 		alpha = append(alpha, floats.Dot(v, next))
-		norm := orthogonalize(next)
+		norm := orthogonalize(next, basis)
 		if step%10 == 0 || norm < 1e-14 || step == steps {
 			result.Modulus, result.Error = ritz(alpha, beta, norm)
 			if result.Error < 1e-10 {
@@ -139,6 +133,29 @@ func (g *Gossip) lanczos(pi []float64) SecondEigenvalue {
 		v = next
 	}
 	return result
+}
+
+// orthogonalize subtracts from x its projections on an orthonormal basis, twice, which is enough, and returns the norm of
+// what is left. All processors work on parts of the vectors, which do not depend on how many there are.
+func orthogonalize(x []float64, basis [][]float64) float64 {
+	sums := make([]float64, (len(x)+parallel.Part-1)/parallel.Part*len(basis)) // of every part, for every vector
+	for range 2 {
+		parallel.Chunks(len(x), func(part, from, to int) {
+			for i, b := range basis {
+				sums[part*len(basis)+i] = floats.Dot(b[from:to], x[from:to])
+			}
+		})
+		total := make([]float64, len(basis))
+		for part := range slices.Chunk(sums, len(basis)) {
+			floats.Add(total, part)
+		}
+		parallel.Chunks(len(x), func(_, from, to int) {
+			for i, b := range basis {
+				floats.AddScaled(x[from:to], -total[i], b[from:to])
+			}
+		})
+	}
+	return floats.Norm(x, 2)
 }
 
 // ritz returns the largest modulus of the eigenvalues of the tridiagonal matrix and the norm of its residual.

@@ -3,6 +3,7 @@ package measure
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -51,9 +52,7 @@ func (b *SecretBounds) Bins(epsilon, delta float64) (float64, error) {
 	}
 	if b.bins == nil {
 		apart := factorize.Cells{Steps: everyOf(steps, number), Guess: strategy.GramOf(b.cyclic.Strategy)}
-		for range apart.Steps {
-			apart.Weights = append(apart.Weights, 1/float64(number))
-		}
+		apart.Weights = slices.Repeat([]float64{1 / float64(number)}, len(apart.Steps))
 		together := factorize.AllTogether(b.gram, everyOf(steps, 1), 1/float64(number*number))
 		if b.bins, err = factorize.NewSecretBound(b.gram, apart, together); err != nil {
 			return 0, err

@@ -19,7 +19,7 @@ import (
 // row that was seen once and is carried too can double sens².
 func (s *Stream) Skip() error {
 	rows := s.carried + 1
-	if err := s.advance(s.room()); err != nil {
+	if err := s.Next(s.room()); err != nil {
 		return err
 	}
 	s.hold(rows)
@@ -77,7 +77,7 @@ func (s *Stream) replay(p place) error {
 		}
 	}
 	if p.Again {
-		return s.advance(s.room())
+		return s.Next(s.room())
 	}
 	return nil
 }

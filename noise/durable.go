@@ -204,7 +204,7 @@ func (d *Durable) draw(length int, single bool) error {
 	if length != d.dim {
 		return d.lengthError(length)
 	}
-	if err := d.advance(d.room()); err != nil {
+	if err := d.Stream.Next(d.room()); err != nil {
 		return err
 	}
 	if single {

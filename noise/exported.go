@@ -3,9 +3,7 @@ package noise
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/csv"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -24,43 +22,29 @@ import (
 // ErrExport is wrapped by errors about an export that must not be used.
 var ErrExport = errors.New("export cannot be used")
 
-// maxManifest is more than any manifest has: parameters and a history of a million steps.
-const maxManifest = 1 << 30
-
-// load reads an export, and the SHA-256 of its manifest, which must be the same before and after.
+// load reads an export whose files have their hashes, and the SHA-256 of its manifest, which must be the same before and
+// after.
 func load(dir string) (*export.Export, string, error) {
-	before, _ := hashOf(dir) // Load says better what is wrong
+	manifest := filepath.Join(dir, export.ManifestName)
+	before, _ := files.SHA256(manifest) // Load says better what is wrong
 	e, err := export.Load(dir)
 	if err != nil {
 		return nil, "", err
 	}
-	after, err := hashOf(dir)
+	after, err := files.SHA256(manifest)
 	if err == nil && before != after {
 		err = fmt.Errorf("%w: the manifest of %s has just changed", ErrExport, dir)
 	}
-	return e, after, err
-}
-
-func hashOf(dir string) (string, error) {
-	text, err := files.Read(filepath.Join(dir, export.ManifestName), maxManifest)
-	hash := sha256.Sum256(text)
-	return hex.EncodeToString(hash[:]), err
-}
-
-// strategyOf returns the strategy of a node, and the node's index, after all checks.
-func strategyOf(e *export.Export, node string) (strategy.Strategy, int, error) {
-	if err := e.CheckHashes(); err != nil {
-		return nil, 0, fmt.Errorf("%w: %w", ErrExport, err)
-	}
-	index, err := indexOf(e, node)
 	if err != nil {
-		return nil, 0, err
+		return nil, "", err
 	}
-	c, err := strategyAt(e, index)
-	return c, index, err
+	if err := e.CheckHashes(); err != nil {
+		return nil, "", fmt.Errorf("%w: %w", ErrExport, err)
+	}
+	return e, after, nil
 }
 
-// strategyAt returns the strategy of the node of an index, after all checks but hashes.
+// strategyAt returns the strategy of the node of an index, after all checks.
 func strategyAt(e *export.Export, index int) (strategy.Strategy, error) {
 	m := e.Manifest
 	layer, err := e.Node(index)

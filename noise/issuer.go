@@ -76,7 +76,7 @@ func (i *Issuer) Row(t int) ([]float64, error) {
 		return nil, i.order(t)
 	}
 	carried := d.carried
-	if err := d.endIfFailed(d.advance(d.room())); err != nil {
+	if err := d.endIfFailed(d.Stream.Next(d.room())); err != nil {
 		return nil, err
 	}
 	p = p.advanced(1)

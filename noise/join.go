@@ -2,6 +2,7 @@ package noise
 
 import (
 	"fmt"
+	"slices"
 
 	"mafalda/noise/keys"
 )
@@ -31,23 +32,14 @@ func Announce(dir string, dim int, join Join, check string, opts Options) (a key
 	}
 	neighbours := s.Neighbours()
 	if check != "" {
-		if neighbours, err = s.only(check); err != nil {
-			return a, err
+		if !slices.Contains(neighbours, check) {
+			return a, fmt.Errorf("%w: node %q shares no noise with %q", ErrExport, s.node, check)
 		}
+		neighbours = []string{check}
 	}
 	t := s.terms()
 	t.Check = check != ""
 	return own.Announce(neighbours, directory, t)
-}
-
-// only returns one neighbour alone.
-func (s *Stream) only(label string) ([]string, error) {
-	for _, n := range s.Neighbours() {
-		if n == label {
-			return []string{n}, nil
-		}
-	}
-	return nil, fmt.Errorf("%w: node %q shares no noise with %q", ErrExport, s.node, label)
 }
 
 func (j Join) keys() (own keys.Private, all keys.Directory, err error) {

@@ -31,10 +31,10 @@ func (k Key) GoString() string { return redacted }
 func (k Key) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // NewKey returns a key from the operating system's random numbers.
-func NewKey() (Key, error) {
+func NewKey() Key {
 	var secret [keySize]byte
-	_, err := rand.Read(secret[:])
-	return keyOf(&secret), err
+	rand.Read(secret[:]) // it never fails
+	return keyOf(&secret)
 }
 
 func keyOf(secret *[keySize]byte) Key { return Key{func() *[keySize]byte { return secret }} }

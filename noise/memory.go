@@ -40,9 +40,5 @@ func New(c strategy.Strategy, schema participation.Schema, node string, dim int,
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	key, err := opts.key(node)
-	if err != nil {
-		return nil, err
-	}
-	return newStream(c, gaussian{node, key, opts.NoiseStd}, dim, opts)
+	return newStream(c, gaussian{node, opts.key(node), opts.NoiseStd}, dim, opts)
 }

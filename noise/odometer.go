@@ -82,9 +82,6 @@ func OpenOdometer(dir, node string, delta float64) (Odometers, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := e.CheckHashes(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrExport, err)
-	}
 	labels, err := labelsOf(e)
 	if err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ func (s *Stream) NextFloat32(dst []float32) error {
 	if len(dst) != s.dim {
 		return s.lengthError(len(dst))
 	}
-	if err := s.advance(s.room()); err != nil {
+	if err := s.Next(s.room()); err != nil {
 		return err
 	}
 	return s.Single(dst, s.row)

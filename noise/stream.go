@@ -99,7 +99,11 @@ func open(dir, node string, dim int, opts Options) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, index, err := strategyOf(e, node)
+	index, err := indexOf(e, node)
+	if err != nil {
+		return nil, err
+	}
+	c, err := strategyAt(e, index)
 	if err != nil {
 		return nil, err
 	}
@@ -108,11 +112,7 @@ func open(dir, node string, dim int, opts Options) (*Stream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	key, err := opts.key(node)
-	if err != nil {
-		return nil, err
-	}
-	s, err := newStream(c, gaussian{node, key, std}, dim, opts)
+	s, err := newStream(c, gaussian{node, opts.key(node), std}, dim, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -133,15 +133,11 @@ func open(dir, node string, dim int, opts Options) (*Stream, error) {
 }
 
 // key returns the key of a node's noise: a new one from the operating system, or, with a seed, the seed's.
-func (o Options) key(node string) (Key, error) {
+func (o Options) key(node string) Key {
 	if o.Seed != nil {
-		return SeededKey(*o.Seed, node), nil
+		return SeededKey(*o.Seed, node)
 	}
-	key, err := NewKey()
-	if err != nil {
-		return Key{}, fmt.Errorf("drawing a key: %w", err)
-	}
-	return key, nil
+	return NewKey()
 }
 
 // gaussian is Z of a node: what it is drawn with.
@@ -212,12 +208,6 @@ func (s *Stream) Export() string { return s.export }
 // Floats returns how many numbers the stream keeps for each parameter, beside the row that is handed out.
 func (s *Stream) Floats() int { return s.mix.floats() }
 
-// Next writes the noise of the next step to dst, which has a number for each parameter: row t of C⁻¹Z, Z of the noise's
-// standard deviation. After T steps it returns io.EOF, and before a row that would pass the node's budget ErrBudget. A row is handed out once: a node that has sent a message and
-// crashed must go on with the next step. Rows that are not finite are ErrNumbers, and the end of the stream; dst is then
-// zero.
-func (s *Stream) Next(dst []float64) error { return s.advance(dst) }
-
 // draw has a room hold chunk c of row t of Z, n numbers: standard normal ones, or the sum of own and shared ones.
 func (s *Stream) draw(r *room, t, c, n int) {
 	if s.share != nil {
@@ -239,8 +229,11 @@ func (s *Stream) room() []float64 {
 	return s.row
 }
 
-// advance writes the next row to dst.
-func (s *Stream) advance(dst []float64) error {
+// Next writes the noise of the next step to dst, which has a number for each parameter: row t of C⁻¹Z, Z of the noise's
+// standard deviation. After T steps it returns io.EOF, and before a row that would pass the node's budget ErrBudget. A
+// row is handed out once: a node that has sent a message and crashed must go on with the next step. Rows that are not
+// finite are ErrNumbers, and the end of the stream; dst is then zero.
+func (s *Stream) Next(dst []float64) error {
 	if len(dst) != s.dim {
 		return s.lengthError(len(dst))
 	}
@@ -292,7 +285,7 @@ func (s *Stream) skip(step int) error {
 	for s.next < step {
 		if s.mix.recombine != nil {
 			s.pass()
-		} else if err := s.advance(s.room()); err != nil {
+		} else if err := s.Next(s.room()); err != nil {
 			return err
 		}
 	}

@@ -3,13 +3,10 @@ package participation
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
-
-	"mafalda/internal/lists"
 )
 
 // ErrSchema is wrapped by every error about steps, participations and separation that do not fit together.
@@ -152,24 +149,14 @@ func (c Cyclic) Budgets() []Budget {
 // Disjoint returns the patterns, or every k-th one of each residue class if they overlap.
 func (c Cyclic) Disjoint() [][]int { return chop(c.steps, c.participations, c.separation) }
 
-// divisors returns the divisors of T in ascending order: the numbers of participations that divide a run evenly.
-func divisors(steps int) []int {
-	var low, high []int
-	for d := 1; d*d <= steps; d++ {
+// listDivisors names the numbers of participations that divide a run evenly.
+func listDivisors(steps int) string {
+	var words []string
+	for d := 1; d <= steps; d++ {
 		if steps%d == 0 {
-			low = append(low, d)
-			if d*d != steps {
-				high = append(high, steps/d)
-			}
+			words = append(words, strconv.Itoa(d))
 		}
 	}
-	slices.Reverse(high)
-	return append(low, high...)
-}
-
-func listDivisors(steps int) string {
-	divisors := divisors(steps)
-	words := lists.Map(divisors, strconv.Itoa)
 	if len(words) == 1 {
 		return words[0]
 	}

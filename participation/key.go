@@ -37,10 +37,10 @@ func (k Key) GoString() string { return redactedKey }
 func (k Key) MarshalText() ([]byte, error) { return []byte(redactedKey), nil }
 
 // NewKey returns a key from the operating system's random numbers.
-func NewKey() (Key, error) {
+func NewKey() Key {
 	var secret [KeySize]byte
-	_, err := rand.Read(secret[:])
-	return keyOf(&secret), err
+	rand.Read(secret[:]) // it never fails
+	return keyOf(&secret)
 }
 
 // SeededKey returns the key of a node for a seed: SHA-256 of "mafalda sampling seed 1", the seed as eight bytes, least

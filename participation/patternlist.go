@@ -26,15 +26,18 @@ type PatternList struct {
 // take part in all steps of one pattern, or in some of them. The error cases are steps outside 0..T-1, a step that is
 // twice in a pattern, an empty pattern, a pattern that is there twice, and steps that are in no pattern.
 func NewPatternList(steps int, patterns [][]int) (*PatternList, error) {
+	return listPatterns(steps, patterns, func(i int) string { return fmt.Sprintf("pattern %d", i+1) })
+}
+
+// listPatterns is NewPatternList; name says in errors where a pattern comes from.
+func listPatterns(steps int, patterns [][]int, name func(i int) string) (*PatternList, error) {
 	if steps < 1 {
 		return nil, fmt.Errorf("%w: T = %d must be at least 1", ErrSchema, steps)
 	}
 	l := &PatternList{steps: steps, separation: steps, holding: make([][]int, steps)}
 	for i, given := range patterns {
-		pattern := slices.Clone(given)
-		slices.Sort(pattern)
-		if err := l.add(pattern); err != nil {
-			return nil, fmt.Errorf("%w: pattern %d: %w", ErrSchema, i+1, err)
+		if err := l.add(slices.Sorted(slices.Values(given))); err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", ErrSchema, name(i), err)
 		}
 	}
 	if twice := firstTwice(l.patterns); twice != nil {
@@ -86,28 +89,21 @@ func firstTwice(patterns [][]int) []int {
 // or commas; empty lines and what follows a # are skipped. Errors name the line.
 func ReadPatterns(r io.Reader, steps int) (*PatternList, error) {
 	var patterns [][]int
+	var from []int // lines
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<24)
 	for number := 1; lines.Scan(); number++ {
 		text, _, _ := strings.Cut(lines.Text(), "#")
 		var pattern []int
-		in := map[int]bool{}
 		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r,;", r) }) {
 			s, err := strconv.Atoi(word)
 			if err != nil {
 				return nil, fmt.Errorf("%w: line %d: %.60q is not a step", ErrSchema, number, word)
 			}
-			if s < 0 || s >= steps {
-				return nil, fmt.Errorf("%w: line %d: step %d is not one of 0..%d", ErrSchema, number, s, steps-1)
-			}
-			if in[s] {
-				return nil, fmt.Errorf("%w: line %d: step %d is there twice", ErrSchema, number, s)
-			}
-			in[s] = true
 			pattern = append(pattern, s)
 		}
 		if len(pattern) > 0 {
-			patterns = append(patterns, pattern)
+			patterns, from = append(patterns, pattern), append(from, number)
 		}
 	}
 	if err := lines.Err(); err != nil {
@@ -116,7 +112,7 @@ func ReadPatterns(r io.Reader, steps int) (*PatternList, error) {
 	if len(patterns) == 0 {
 		return nil, fmt.Errorf("%w: there is no pattern", ErrSchema)
 	}
-	return NewPatternList(steps, patterns)
+	return listPatterns(steps, patterns, func(i int) string { return fmt.Sprintf("line %d", from[i]) })
 }
 
 // Steps returns T.

@@ -120,36 +120,42 @@ func everyTurn(steps, turns int) Schema {
 	return s
 }
 
+// base is what all samplers have.
+type base struct {
+	of      Sampling
+	schema  Schema
+	records int
+}
+
+func (b base) Sampling() Sampling { return b.of }
+func (b base) Records() int       { return b.records }
+func (b base) Schema() Schema     { return b.schema }
+
+// checkStep panics for a step that the sampler does not have.
+func (b base) checkStep(step int) {
+	if step < 0 || step >= b.schema.Steps() {
+		panic(fmt.Sprintf("participation: step %d of %d", step, b.schema.Steps()))
+	}
+}
+
 // inTurn is a sampler of batches that are visited in turn and never change.
 type inTurn struct {
-	sampling Sampling
-	schema   Schema
-	records  int
-	batches  [][]int
+	base
+	batches [][]int
 }
 
 // newInTurn puts record i into batch of[i].
 func newInTurn(s Sampling, steps, batches int, of []int) *inTurn {
-	t := &inTurn{s, everyTurn(steps, batches), len(of), make([][]int, batches)}
+	t := &inTurn{base{s, everyTurn(steps, batches), len(of)}, make([][]int, batches)}
 	for record, batch := range of {
 		t.batches[batch] = append(t.batches[batch], record)
 	}
 	return t
 }
 
-func (s *inTurn) Sampling() Sampling { return s.sampling }
-func (s *inTurn) Records() int       { return s.records }
-func (s *inTurn) Schema() Schema     { return s.schema }
-func (s *inTurn) Expected() float64  { return float64(s.records) / float64(len(s.batches)) }
+func (s *inTurn) Expected() float64 { return float64(s.records) / float64(len(s.batches)) }
 
 func (s *inTurn) Batch(step int) []int {
-	checkStep(s, step)
+	s.checkStep(step)
 	return slices.Clone(s.batches[step%len(s.batches)])
-}
-
-// checkStep panics for a step that a sampler does not have.
-func checkStep(s Sampler, step int) {
-	if step < 0 || step >= s.Schema().Steps() {
-		panic(fmt.Sprintf("participation: step %d of %d", step, s.Schema().Steps()))
-	}
 }

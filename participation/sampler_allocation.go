@@ -48,41 +48,34 @@ func (a AllocationSampling) Sampler(o SamplerOptions) (Sampler, error) {
 	if most := o.Steps / a.Groups; a.Participations < 1 || a.Participations > most {
 		return nil, fault.New("Participations", a.Participations, "must be from 1 to %d, the steps of a group", most)
 	}
-	return &allocationSampler{a, everyTurn(o.Steps, a.Groups), o.Key, o.Key.assign(forAllocatedGroups, o.Records, a.Groups)},
+	return &allocationSampler{base{a, everyTurn(o.Steps, a.Groups), o.Records}, a, o.Key, o.Key.assign(forAllocatedGroups, o.Records, a.Groups)},
 		nil
 }
 
 type allocationSampler struct {
+	base
 	sampling AllocationSampling
-	schema   Schema
 	key      Key
 	groups   []int // by record
 }
-
-func (s *allocationSampler) Sampling() Sampling { return s.sampling }
-func (s *allocationSampler) Records() int       { return len(s.groups) }
-func (s *allocationSampler) Schema() Schema     { return s.schema }
 
 func (s *allocationSampler) Expected() float64 {
 	return float64(len(s.groups)) * float64(s.sampling.Participations) / float64(s.schema.Steps())
 }
 
 func (s *allocationSampler) Batch(step int) []int {
-	checkStep(s, step)
+	s.checkStep(step)
 	group := step % s.sampling.Groups
 	block, place, size := s.sampling.Block(step, s.schema.Steps())
 	var batch []int
-	taken := func(record int, v uint64) {
-		if s.groups[record] == group && int(v) == place {
-			batch = append(batch, record)
-		}
-	}
 	s.key.eachNumber(forAllocation, block, len(s.groups), func(record int, number uint64) {
 		v, ok := uniform(number, uint64(size))
 		for attempt := 1; !ok; attempt++ {
 			v, ok = uniform(s.key.number(forAllocation, block+attempt*s.sampling.Participations, record), uint64(size))
 		}
-		taken(record, v)
+		if s.groups[record] == group && int(v) == place {
+			batch = append(batch, record)
+		}
 	})
 	return batch
 }

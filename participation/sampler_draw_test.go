@@ -129,13 +129,9 @@ func TestDrawsAreAsDocumented(t *testing.T) {
 
 // Keys are drawn, and show nothing of themselves.
 func TestKeysAreSecret(t *testing.T) {
-	a, err := NewKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := NewKey()
-	if err != nil || slices.Equal(a.Bytes(), b.Bytes()) || len(a.Bytes()) != KeySize {
-		t.Fatal("keys of the operating system are the same", err)
+	a, b := NewKey(), NewKey()
+	if slices.Equal(a.Bytes(), b.Bytes()) || len(a.Bytes()) != KeySize {
+		t.Fatal("keys of the operating system are the same")
 	}
 	a.Bytes()[0]++
 	secret := a.Bytes()

@@ -37,7 +37,7 @@ func (m MinSepSampling) Sampler(o SamplerOptions) (Sampler, error) {
 	if err != nil {
 		return nil, fault.Because("Separation", err)
 	}
-	s := &minSepSampler{m, schema, o.Records, make([][]int, o.Steps)}
+	s := &minSepSampler{base{m, schema, o.Records}, schema, m.Probability, make([][]int, o.Steps)}
 	rest, times, c := make([]int, o.Records), make([]int, o.Records), newCoin(m.Probability)
 	for step := range s.batches { // rest is the first step that a record may take part in again
 		o.Key.eachNumber(forMinSep, step, o.Records, func(record int, number uint64) {
@@ -52,30 +52,26 @@ func (m MinSepSampling) Sampler(o SamplerOptions) (Sampler, error) {
 }
 
 type minSepSampler struct {
-	sampling MinSepSampling
-	schema   MinSep
-	records  int
-	batches  [][]int // by step
+	base
+	minSep      MinSep
+	probability float64
+	batches     [][]int // by step
 }
-
-func (s *minSepSampler) Sampling() Sampling { return s.sampling }
-func (s *minSepSampler) Records() int       { return s.records }
-func (s *minSepSampler) Schema() Schema     { return s.schema }
 
 // Expected is the mean over the steps of Σ_j f_j(t) records, where f_j(t), the probability that a record's
 // participation j is in step t, is (1-q)·f_j(t-1) + q·f_{j-1}(t-b), and f_1(t) = q(1-q)^t.
 func (s *minSepSampler) Expected() float64 {
-	steps, q := s.schema.steps, s.sampling.Probability
+	steps, q := s.minSep.steps, s.probability
 	before, sum := make([]float64, steps), 0.0
-	for j := range s.schema.participations {
+	for j := range s.minSep.participations {
 		f := make([]float64, steps)
 		for t := range f {
 			var starts float64 // that the record may take part from step t on
 			switch {
 			case j == 0 && t == 0:
 				starts = 1
-			case j > 0 && t >= s.schema.separation:
-				starts = before[t-s.schema.separation]
+			case j > 0 && t >= s.minSep.separation:
+				starts = before[t-s.minSep.separation]
 			}
 			f[t] = q * starts
 			if t > 0 {
@@ -89,6 +85,6 @@ func (s *minSepSampler) Expected() float64 {
 }
 
 func (s *minSepSampler) Batch(step int) []int {
-	checkStep(s, step)
+	s.checkStep(step)
 	return slices.Clone(s.batches[step])
 }

@@ -37,28 +37,24 @@ func (p PoissonSampling) Sampler(o SamplerOptions) (Sampler, error) {
 	if err := cmp.Or(o.check(true), o.checkTurns("Groups", p.Groups), checkProbability(p.Probability)); err != nil {
 		return nil, err
 	}
-	return &poissonSampler{p, everyTurn(o.Steps, p.Groups), o.Key, newCoin(p.Probability),
+	return &poissonSampler{base{p, everyTurn(o.Steps, p.Groups), o.Records}, p, o.Key, newCoin(p.Probability),
 		o.Key.assign(forGroups, o.Records, p.Groups)}, nil
 }
 
 type poissonSampler struct {
+	base
 	sampling PoissonSampling
-	schema   Schema
 	key      Key
 	coin     coin
 	groups   []int // by record
 }
-
-func (s *poissonSampler) Sampling() Sampling { return s.sampling }
-func (s *poissonSampler) Records() int       { return len(s.groups) }
-func (s *poissonSampler) Schema() Schema     { return s.schema }
 
 func (s *poissonSampler) Expected() float64 {
 	return float64(len(s.groups)) / float64(s.sampling.Groups) * s.sampling.Probability
 }
 
 func (s *poissonSampler) Batch(step int) []int {
-	checkStep(s, step)
+	s.checkStep(step)
 	var batch []int
 	s.key.eachNumber(forPoisson, step, len(s.groups), func(record int, number uint64) {
 		if s.groups[record] == step%s.sampling.Groups && s.coin.comesUp(number) {

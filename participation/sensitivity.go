@@ -49,10 +49,15 @@ func SumBound(x mat.Symmetric, patterns [][]int) (Sensitivity, error) {
 		}
 		worst.Attained = math.Max(worst.Attained, attained(block))
 	}
-	if math.IsInf(worst.Squared, 0) || math.IsNaN(worst.Squared) {
-		return Sensitivity{}, fmt.Errorf("sensitivity of %d patterns over %d steps is not finite", len(patterns), steps)
+	return worst.ofPatterns(len(patterns), steps, exactWithin)
+}
+
+// ofPatterns returns s, of so many patterns, as settled does. The error is a bound that is not finite.
+func (s Sensitivity) ofPatterns(patterns, steps int, within float64) (Sensitivity, error) {
+	if s.Squared-s.Squared != 0 {
+		return Sensitivity{}, fmt.Errorf("sensitivity of %d patterns over %d steps is not finite", patterns, steps)
 	}
-	return worst.settled(exactWithin), nil
+	return s.settled(within), nil
 }
 
 // settled returns s with Exact decided, and rounding of Attained kept below Squared.

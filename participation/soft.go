@@ -19,10 +19,7 @@ func SoftMaximum(s Schema, x *mat.SymDense, beta float64, gradient []float64) fl
 	if p, ok := s.(*People); ok {
 		return p.softMaximum(x, beta, gradient)
 	}
-	patterns := s.Disjoint()
-	if listed, ok := s.(interface{ Patterns() [][]int }); ok {
-		patterns = listed.Patterns()
-	}
+	patterns := Pool(s)
 	sums := make([]float64, len(patterns))
 	for i, pattern := range patterns {
 		for _, s := range pattern {

@@ -2,7 +2,6 @@ package participation
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -29,12 +28,7 @@ type VectorOptions struct {
 //
 // The error cases are SumBound's. The time is O(Σ|π|³) a step; a dozen or so are needed.
 func VectorSensitivity(x mat.Symmetric, patterns [][]int, opts VectorOptions) (Sensitivity, error) {
-	if opts.Gap == 0 {
-		opts.Gap = 1e-6
-	}
-	if opts.Steps == 0 {
-		opts.Steps = 200
-	}
+	opts.Gap, opts.Steps = cmp.Or(opts.Gap, 1e-6), cmp.Or(opts.Steps, 200)
 	type candidate struct {
 		pattern []int
 		block   *mat.SymDense
@@ -60,11 +54,7 @@ func VectorSensitivity(x mat.Symmetric, patterns [][]int, opts VectorOptions) (S
 		}
 		worst.Attained = math.Max(worst.Attained, s.Attained)
 	}
-	if worst.Squared-worst.Squared != 0 {
-		return Sensitivity{}, fmt.Errorf("sensitivity of %d patterns over %d steps is not finite",
-			len(patterns), x.SymmetricDim())
-	}
-	return worst.settled(opts.Gap), nil
+	return worst.ofPatterns(len(patterns), x.SymmetricDim(), opts.Gap)
 }
 
 // vectorOf solves one pattern.
@@ -121,15 +111,20 @@ func dualBound(x *mat.SymDense, lambda []float64, gap float64) float64 {
 // SpectralBound returns k·λ_max(X[π,π]) for the worst pattern, rounded up: a bound for vector contributions (Koskela &
 // Kulkarni, Section 3.4, for all steps).
 func SpectralBound(x mat.Symmetric, patterns [][]int) (float64, error) {
-	worst := math.Inf(-1)
+	return largestOf(x, patterns, spectralBound)
+}
+
+// largestOf returns the largest value of f over the blocks of x that belong to the patterns.
+func largestOf(x mat.Symmetric, patterns [][]int, f func(block *mat.SymDense) float64) (float64, error) {
+	largest := math.Inf(-1)
 	for _, pattern := range patterns {
 		block, err := restrict(x, pattern, x.SymmetricDim())
 		if err != nil {
 			return 0, err
 		}
-		worst = math.Max(worst, spectralBound(block))
+		largest = math.Max(largest, f(block))
 	}
-	return worst, nil
+	return largest, nil
 }
 
 func spectralBound(block *mat.SymDense) float64 {
@@ -146,13 +141,5 @@ func spectralBound(block *mat.SymDense) float64 {
 // LowerBound returns the largest Σ_{s,t∈π} X[s,t] of a pattern: what equal contributions in all steps reach, a lower
 // bound of every sensitivity.
 func LowerBound(x mat.Symmetric, patterns [][]int) (float64, error) {
-	largest := math.Inf(-1)
-	for _, pattern := range patterns {
-		block, err := restrict(x, pattern, x.SymmetricDim())
-		if err != nil {
-			return 0, err
-		}
-		largest = math.Max(largest, mat.Sum(block))
-	}
-	return largest, nil
+	return largestOf(x, patterns, func(block *mat.SymDense) float64 { return mat.Sum(block) })
 }

@@ -45,10 +45,8 @@ func (longMode) check(p Problem, o Options) error {
 	case o.Class.Parameters().ScaleColumns && !p.Workload.CountsAll():
 		return fault.New("ScaleColumns", nil, many+"[ScaleColumns] is not for weights of steps", strategy.LongSteps)
 	}
-	if o.Class.Parameters().ScaleColumns {
-		if err := o.Class.Supports(factorize.ManySteps, p.Schema); err != nil {
-			return fault.Because("ScaleColumns", err)
-		}
+	if _, comb := o.Class.(factorize.Comb); o.Class.Parameters().ScaleColumns && !comb {
+		return fault.New("ScaleColumns", nil, many+"[ScaleColumns] is for [Class] comb", strategy.LongSteps)
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ import (
 	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
+	"mafalda/strategy"
 )
 
 // Options says how a Problem is solved. The zero value asks for the defaults named here.
@@ -127,8 +128,36 @@ func (o Options) checkClass(p Problem) error {
 		return fault.New("Bandwidth", w, "must be from 1 to T = %d", steps)
 	case d < 0 || d > 0 && d >= max(steps, 2):
 		return fault.New("Buffers", d, "must be at least 1 and less than T = %d", steps)
+	case d > factorize.MostBuffers:
+		return fault.New("Buffers", d, "at most %d: for more numbers a node choose [Class] toeplitz or comb",
+			factorize.MostBuffers)
 	case chosen.ScaleColumns && !participation.IsPartition(p.Schema):
 		return fault.New("ScaleColumns", nil, "is not for %s participation, whose patterns overlap", p.Schema.Name())
+	}
+	if comb, is := o.Class.(factorize.Comb); is {
+		return checkComb(comb, p.Schema)
+	}
+	return nil
+}
+
+// checkComb refuses combs without a period that makes sense, and scales of columns where their sensitivity has no
+// formula or takes too long.
+func checkComb(c factorize.Comb, schema participation.Schema) error {
+	_, cyclic := schema.(participation.Cyclic)
+	steps, period := schema.Steps(), cmp.Or(c.Period, schema.Separation())
+	switch {
+	case c.Period == 0 && period >= steps:
+		return fault.New("Class", nil,
+			"[Class] comb is for records that take part again, unless [Bandwidth] is its period")
+	case period >= steps:
+		return fault.New("Bandwidth", period, "the period of a comb must be less than T = %d", steps)
+	case period == 1:
+		return fault.New("Class", nil, "[Class] comb of period 1 is a blt of one buffer more: choose [Class] blt")
+	case c.ScaleColumns && !cyclic:
+		return fault.New("ScaleColumns", nil, "[ScaleColumns] of a comb is for [Schema] cyclic and single")
+	case c.ScaleColumns && steps > strategy.LongSteps && c.Supports(factorize.ManySteps, schema) != nil:
+		return fault.New("ScaleColumns", nil, "[ScaleColumns] of a comb takes too long for k·T = %d·%d",
+			schema.Participations(), steps)
 	}
 	return nil
 }

@@ -30,6 +30,7 @@ func florentine(t testing.TB) *graph.Network {
 func TestBadArguments(t *testing.T) {
 	good := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(12, 3, 4))}
 	minSep := must(participation.NewMinSep(12, 3, 4))
+	listed := must(participation.NewPatternList(12, [][]int{{0, 3, 6}, {1, 4, 7}, {2, 5, 8}, {9, 10, 11}}))
 	there := filepath.Join(t.TempDir(), "there")
 	if err := os.WriteFile(there, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -79,6 +80,27 @@ func TestBadArguments(t *testing.T) {
 		"scaled columns": {func(p *plan.Problem, o *plan.Options) {
 			p.Schema, o.Class = minSep, factorize.Toeplitz{ScaleColumns: true}
 		}, "ScaleColumns", "ScaleColumns is not for min-sep"},
+		"many buffers": {func(p *plan.Problem, o *plan.Options) {
+			p.Schema, o.Class = must(participation.NewCyclic(5000, 50, 100)), factorize.Comb{Buffers: 4999}
+		}, "Buffers", "4999: at most 64: for more numbers a node choose Class toeplitz or comb"},
+		"comb once": {func(p *plan.Problem, o *plan.Options) {
+			p.Schema, o.Class = must(participation.NewCyclic(12, 1, 12)), factorize.Comb{}
+		}, "Class", "Class comb is for records that take part again"},
+		"comb of all steps": {class(factorize.Comb{Period: 12}), "Bandwidth",
+			"12: the period of a comb must be less than T = 12"},
+		"comb of every step": {class(factorize.Comb{Period: 1}), "Class", "choose Class blt"},
+		"scaled comb, overlapping": {func(p *plan.Problem, o *plan.Options) {
+			p.Schema, o.Class = must(participation.NewCyclic(5000, 5, 20)), factorize.Comb{ScaleColumns: true}
+		}, "ScaleColumns", "ScaleColumns is not for cyclic participation, whose patterns overlap"},
+		"scaled comb, listed": {func(p *plan.Problem, o *plan.Options) {
+			p.Schema, o.Class = listed, factorize.Comb{Period: 3, ScaleColumns: true}
+		}, "ScaleColumns", "ScaleColumns of a comb is for Schema cyclic"},
+		"scaled comb, too many products": {func(p *plan.Problem, o *plan.Options) {
+			p.Schema, o.Class = must(participation.NewCyclic(1e5, 1250, 80)), factorize.Comb{ScaleColumns: true}
+		}, "ScaleColumns", "takes too long for k·T = 1250·100000"},
+		"scaled coefficients of many steps": {func(p *plan.Problem, o *plan.Options) {
+			p.Schema, o.Class = must(participation.NewCyclic(5000, 50, 100)), factorize.Toeplitz{ScaleColumns: true}
+		}, "ScaleColumns", "more than 4096 steps: ScaleColumns is for Class comb"},
 		"negative groups": {func(_ *plan.Problem, o *plan.Options) { o.Groups = -1 }, "Groups",
 			"-1: must be at least 1"},
 		"many groups": {func(_ *plan.Problem, o *plan.Options) { o.Groups = 16 }, "Groups",

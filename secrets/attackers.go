@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 
 	"mafalda/internal/fault"
+	"mafalda/internal/lists"
 )
 
 // Attackers are the coalitions of curious nodes that noise has to withstand, as well as every part of them (Allow). The
@@ -156,12 +157,10 @@ func (a *Attackers) Threats() []Threat {
 	member := make([][]bool, 0, len(a.coalitions))
 	with := make([][]int, a.nodes) // of every node: the coalitions that it is in
 	for i, c := range a.coalitions {
-		in := make([]bool, a.nodes)
 		for _, v := range c {
-			in[v] = true
 			with[v] = append(with[v], i)
 		}
-		member = append(member, in)
+		member = append(member, setOf(a.nodes, c))
 	}
 	larger := len(a.coalitions) // those from here on are larger than the one looked at
 	for i := len(a.coalitions) - 1; i >= 0; i-- {
@@ -169,11 +168,8 @@ func (a *Attackers) Threats() []Threat {
 		if i+1 < len(a.coalitions) && len(a.coalitions[i+1]) > len(c) {
 			larger = i + 1
 		}
-		open := make([]bool, a.nodes)
+		open := lists.Map(member[i], func(in bool) bool { return !in })
 		left := a.nodes - len(c)
-		for v := range open {
-			open[v] = !member[i][v]
-		}
 		for j := larger; j < len(a.coalitions) && left > 0; j++ {
 			if !isSubset(c, member[j]) {
 				continue
@@ -234,6 +230,15 @@ func (a *Attackers) elsewhere(nodes []int, i int, member [][]bool, with [][]int)
 
 func isSubset(coalition []int, member []bool) bool {
 	return !slices.ContainsFunc(coalition, func(v int) bool { return !member[v] })
+}
+
+// setOf returns which of the nodes are in a list.
+func setOf(nodes int, list []int) []bool {
+	set := make([]bool, nodes)
+	for _, v := range list {
+		set[v] = true
+	}
+	return set
 }
 
 func indices(set []bool) []int {

@@ -99,10 +99,7 @@ func (n *Noise) refined(coalition, others []int, y blas64.General, bounds []floa
 		near.total, near.most = near.total+vv, math.Max(near.most, vv)
 		near.diagonal = append(near.diagonal, vv)
 	}
-	known := make([]bool, nodes)
-	for _, a := range coalition {
-		known[a] = true
-	}
+	known := setOf(nodes, coalition)
 	u := linksOf(n)
 	row, size := make([]float64, len(others)), make([]float64, len(others))
 	var squares float64

@@ -219,10 +219,7 @@ type outside struct {
 }
 
 func newOutside(u *updates, coalition []int) *outside {
-	o := &outside{updates: u, coalition: coalition, known: make([]bool, len(u.own))}
-	for _, a := range coalition {
-		o.known[a] = true
-	}
+	o := &outside{updates: u, coalition: coalition, known: setOf(len(u.own), coalition)}
 	for _, a := range coalition {
 		for _, l := range u.links[a] {
 			if o.known[l.to] {

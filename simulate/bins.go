@@ -11,41 +11,25 @@ import (
 	"mafalda/strategy"
 )
 
-// binned is a strategy without negative entries, and its noise for random bins at an ε.
-type binned struct {
-	strategy strategy.Strategy
-	noise    *Noise
-}
-
-// inBins returns what a method has for random bins at an ε, which is made when it is needed first. The optimum is the
+// inBins returns the noise of a method for random bins at an ε, which is made when it is needed first. The optimum is the
 // strategy that is searched for this accountant at this ε, a local one.
 func (s *Study) inBins(ctx context.Context, m *method, epsilon float64) (*Noise, error) {
-	if made, there := m.binned[epsilon]; there {
-		return made.noise, nil
+	if made := m.binned[epsilon]; made != nil {
+		return made, nil
 	}
 	c, multiplier, err := s.strategyForBins(ctx, m, epsilon)
 	if err != nil {
 		return nil, err
 	}
-	n, err := s.noiseForBins(c, multiplier)
-	if err != nil {
-		return nil, err
-	}
-	if m.binned == nil {
-		m.binned = map[float64]binned{}
-	}
-	m.binned[epsilon] = binned{c, n}
-	return n, nil
-}
-
-// noiseForBins makes noise of a multiplier that is for the strategy as it is: levels of Noise are for one of
-// sensitivity one, under the participation of a bin.
-func (s *Study) noiseForBins(c strategy.Strategy, multiplier float64) (*Noise, error) {
 	correlation, err := NewCorrelation(s.network.Graph.Nodes(), Shared(c), s.config.Schema)
 	if err != nil {
 		return nil, err
 	}
-	return &Noise{Correlation: correlation, Multiplier: rounding.DivUp(multiplier, correlation.Sensitivity(0))}, nil
+	// the multiplier is for the strategy as it is; levels of Noise are for one of sensitivity one, under the participation
+	// of a bin
+	n := &Noise{Correlation: correlation, Multiplier: rounding.DivUp(multiplier, correlation.Sensitivity(0))}
+	m.binned[epsilon] = n
+	return n, nil
 }
 
 // strategyForBins returns the strategy of a method for an ε, and its noise multiplier.

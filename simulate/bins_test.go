@@ -40,7 +40,11 @@ func TestBinsStudy(t *testing.T) {
 			t.Fatalf("%v, %+v, %v", sampling, noise, err)
 		}
 		var lower mat.TriDense
-		s.methods[s.methodOf(cell)].binned[cell.Epsilon].strategy.StrategyTo(&lower)
+		made, _, err := s.strategyForBins(t.Context(), s.methods[s.methodOf(cell)], cell.Epsilon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made.StrategyTo(&lower)
 		mechanism, err := bins.New(&lower, b)
 		if err != nil {
 			t.Fatal(err)

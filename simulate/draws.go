@@ -53,13 +53,7 @@ func (d *draws) divisor(node int) float64 { return d.samplers[node].Expected() }
 // checkSampling rejects noise for other batches than the run's: a level that does not describe them, and strategies that
 // the accountant does not cover.
 func (n *Noise) checkSampling(c Config) error {
-	secret := false
-	switch c.Sampling.(type) {
-	case participation.PoissonSampling, participation.TruncatedSampling, participation.AllocationSampling,
-		participation.BinsSampling:
-		secret = true
-	}
-	level := n.Mu
+	secret, level := groupsOf(c.Sampling) > 0, n.Mu
 	if secret {
 		level = n.Multiplier
 	}
@@ -77,25 +71,31 @@ func (n *Noise) checkSampling(c Config) error {
 	return n.Correlation.checkSampling(c)
 }
 
-// checkGroups refuses strategies of more bands than there are groups to draw from. Columns of a group have disjoint
-// supports otherwise: the largest norm is what is accounted for.
-func (c *Correlation) checkGroups(groups int) error {
-	if bands := c.Bands(); bands > groups {
-		return fmt.Errorf("%w: a strategy of %d bands, drawn from %d groups: columns of one group would meet",
-			participation.ErrViolated, bands, groups)
+// groupsOf returns how many groups, or bins, batches are drawn from in secret; 0 for other batches.
+func groupsOf(s participation.Sampling) int {
+	switch s := s.(type) {
+	case participation.PoissonSampling:
+		return s.Groups
+	case participation.TruncatedSampling:
+		return s.Groups
+	case participation.AllocationSampling:
+		return s.Groups
+	case participation.BinsSampling:
+		return s.Bins
 	}
-	return nil
+	return 0
 }
 
-// checkSampling refuses strategies that the sensitivity and the sampling's accountant do not fit.
+// checkSampling refuses strategies that the sensitivity and the sampling's accountant do not fit. Columns of a group must
+// have disjoint supports: the largest norm is what is accounted for.
 func (c *Correlation) checkSampling(run Config) error {
 	switch s := run.Sampling.(type) {
-	case participation.PoissonSampling:
-		return c.checkGroups(s.Groups)
-	case participation.TruncatedSampling:
-		return c.checkGroups(s.Groups)
-	case participation.AllocationSampling:
-		return c.checkGroups(s.Groups)
+	case participation.PoissonSampling, participation.TruncatedSampling, participation.AllocationSampling:
+		if bands, groups := c.Bands(), groupsOf(s); bands > groups {
+			return fmt.Errorf("%w: a strategy of %d bands, drawn from %d groups: columns of one group would meet",
+				participation.ErrViolated, bands, groups)
+		}
+		return nil
 	case participation.BinsSampling:
 		if slices.ContainsFunc(c.layers, func(l layer) bool { return !l.nonNegative }) {
 			return fmt.Errorf("%w: a strategy with negative entries: bins are accounted for without them", ErrData)

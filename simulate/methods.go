@@ -43,7 +43,7 @@ type method struct {
 	said     *said              // by the manifest of an export for such batches
 	sampled  map[int]sampled    // by groups, as far as they were needed, for Poisson sampling
 	strategy strategy.Strategy  // of an export, for bins
-	binned   map[float64]binned // by ε, as far as they were needed, for bins
+	binned   map[float64]*Noise // by ε, as far as they were needed, for bins
 }
 
 // checkMethods rejects names that are neither known methods nor folders.
@@ -97,6 +97,7 @@ func (s *Study) chooseMethods() error {
 				return err
 			}
 		}
+		m.sampled, m.binned = map[int]sampled{}, map[float64]*Noise{}
 		s.methods = append(s.methods, &m)
 	}
 	return nil
@@ -105,32 +106,6 @@ func (s *Study) chooseMethods() error {
 // methodOf returns the index of the method of a cell, -1 if it is not of this study.
 func (s *Study) methodOf(c Cell) int {
 	return slices.IndexFunc(s.methods, func(m *method) bool { return m.name == c.Method && m.export == c.Export })
-}
-
-// noiseOf returns the noise of a cell; nil for none. The strategy of a method is made when it is needed first.
-func (s *Study) noiseOf(ctx context.Context, c Cell) (*Noise, error) {
-	at := s.methodOf(c)
-	if at < 0 {
-		return nil, s.otherStudy(c)
-	}
-	if c.Method == None {
-		return nil, nil
-	}
-	s.making.Lock()
-	defer s.making.Unlock()
-	m := s.methods[at]
-	if m.correlation == nil {
-		var err error
-		if m.correlation, err = s.correlation(ctx, m.name); err != nil {
-			return nil, fmt.Errorf("strategy of %s: %w", m.name, err)
-		}
-	}
-	return &Noise{Correlation: m.correlation, Adjacency: s.options.Adjacency, Mu: c.Mu}, nil
-}
-
-// otherStudy is the error about a cell that is not of this study.
-func (s *Study) otherStudy(c Cell) error {
-	return fmt.Errorf("no method of this study is %q with the digest %q", c.Method, c.Export)
 }
 
 // correlation makes the correlation of one of MethodNames.

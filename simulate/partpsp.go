@@ -129,11 +129,7 @@ func (p *PartPSP) Train(ctx context.Context) ([]PartPSPCell, error) {
 	for _, shared := range p.Options.Shared {
 		for _, b := range levels {
 			for _, n := range p.Networks {
-				results, err := p.trainCell(ctx, n, shared, b, func(seed int) {
-					if p.Progress != nil {
-						p.Progress(float64(len(cells)*p.Options.Seeds+seed+1) / float64(runs))
-					}
-				})
+				results, err := p.trainCell(ctx, n, shared, b, len(cells)*p.Options.Seeds, runs)
 				if errors.Is(err, ErrData) {
 					return nil, err
 				}
@@ -147,9 +143,8 @@ func (p *PartPSP) Train(ctx context.Context) ([]PartPSPCell, error) {
 	return cells, nil
 }
 
-// trainCell runs all seeds of a cell.
-func (p *PartPSP) trainCell(ctx context.Context, n PartPSPNetwork, shared int, b float64,
-	done func(seed int)) ([]*partpsp.Result, error) {
+// trainCell runs all seeds of a cell. So many of all runs are done before.
+func (p *PartPSP) trainCell(ctx context.Context, n PartPSPNetwork, shared int, b float64, done, all int) ([]*partpsp.Result, error) {
 	var results []*partpsp.Result
 	for seed := range p.Options.Seeds {
 		t, err := p.training(n, shared, b, uint64(seed))
@@ -161,7 +156,9 @@ func (p *PartPSP) trainCell(ctx context.Context, n PartPSPNetwork, shared int, b
 			return nil, err
 		}
 		results = append(results, r)
-		done(seed)
+		if p.Progress != nil {
+			p.Progress(float64(done+seed+1) / float64(all))
+		}
 	}
 	return results, nil
 }

@@ -32,7 +32,7 @@ type PartPSPOptions struct {
 
 const (
 	partPSPHidden  = 10 // units
-	partPSPClasses = 10 // of the synthetic task
+	partPSPClasses = 10 // of the synthetic task, and at least as many of another
 	partPSPLayers  = 3
 )
 
@@ -101,12 +101,12 @@ func NewPartPSP(ctx context.Context, o PartPSPOptions) (*PartPSP, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	task, classes, err := o.load()
+	task, err := o.load()
 	if err != nil {
 		return nil, err
 	}
-	features := task.Model.Features()
-	p := &PartPSP{Options: o, Task: task, Model: NewPerceptron(features, partPSPHidden, features, classes)}
+	features, classes := task.Model.Features(), task.Model.(Linear).outputs
+	p := &PartPSP{Options: o, Task: task, Model: NewPerceptron(features, partPSPHidden, features, max(classes, partPSPClasses))}
 	for _, name := range o.Networks {
 		n, err := o.network(ctx, name)
 		if err != nil {
@@ -117,27 +117,19 @@ func NewPartPSP(ctx context.Context, o PartPSPOptions) (*PartPSP, error) {
 	return p, nil
 }
 
-// load returns the task and the number of its classes.
-func (o *PartPSPOptions) load() (task Task, classes int, err error) {
+// load returns the task, of logistic regression.
+func (o *PartPSPOptions) load() (Task, error) {
 	switch o.Task {
 	case "synthetic":
 		if o.Records < 10 || o.Records*o.Features > 1<<28 {
-			return task, 0, fault.New("Records", fmt.Sprintf("%d of %d features", o.Records, o.Features),
+			return Task{}, fault.New("Records", fmt.Sprintf("%d of %d features", o.Records, o.Features),
 				"must be from 10 records to 2^28 numbers")
 		}
-		return LogisticTask(o.Records, o.Features, partPSPClasses), partPSPClasses, nil
+		return LogisticTask(o.Records, o.Features, partPSPClasses), nil
 	case "mnist":
-		if task, err = MNIST(o.Data); err != nil {
-			return task, 0, err
-		}
-		train, _ := task.Split(0)
-		classes = partPSPClasses
-		for _, y := range train.Targets {
-			classes = max(classes, int(y)+1)
-		}
-		return task, classes, nil
+		return MNIST(o.Data)
 	}
-	return task, 0, fmt.Errorf("unknown task %q: choose %s", o.Task, strings.Join(PartPSPTasks(), " or "))
+	return Task{}, fmt.Errorf("unknown task %q: choose %s", o.Task, strings.Join(PartPSPTasks(), " or "))
 }
 
 // network makes a directed network, with what its estimate takes.

@@ -126,9 +126,6 @@ func (s *Study) sampledOf(ctx context.Context, m *method, groups int) (sampled, 
 	if of.correlation, err = NewCorrelation(s.network.Graph.Nodes(), Shared(made), schema); err != nil {
 		return sampled{}, err
 	}
-	if m.sampled == nil {
-		m.sampled = map[int]sampled{}
-	}
 	m.sampled[groups] = of
 	return of, nil
 }
@@ -156,9 +153,6 @@ func (s *Study) banded(ctx context.Context, w int) (*factorize.Result, error) {
 // multiplier returns the least noise multiplier with which the rounds of a group are (ε, δ)-private, rounded up. The error
 // is a fault.Argument about Epsilons that no noise meets.
 func (s *Study) multiplier(groups int, epsilon float64) (float64, error) {
-	if s.multipliers == nil {
-		s.multipliers = bands.Noise{}
-	}
 	schema, delta := s.config.Schema, s.options.Delta
 	var found float64
 	var err error

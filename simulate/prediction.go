@@ -69,9 +69,6 @@ func (s *Study) predicted(ctx context.Context, n *Noise) (*float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.predictions == nil {
-		s.predictions = map[*Correlation]*float64{}
-	}
 	s.predictions[n.Correlation] = finite(v)
 	return finite(v), nil
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"mafalda/internal/parallel"
-	"mafalda/participation"
 )
 
 // Result is a run, as plain data. Losses and the accuracy are means over the nodes' models, on test data. Numbers that a
@@ -92,16 +91,7 @@ func (t *trainer) measure(done int) bool {
 // finish fills in what is known at the end.
 func (t *trainer) finish() {
 	r := t.result
-	switch s := t.Sampling.(type) {
-	case participation.PoissonSampling:
-		r.Groups = s.Groups
-	case participation.TruncatedSampling:
-		r.Groups = s.Groups
-	case participation.AllocationSampling:
-		r.Groups = s.Groups
-	case participation.BinsSampling:
-		r.Groups = s.Bins
-	}
+	r.Groups = groupsOf(t.Sampling)
 	if t.noise != nil {
 		r.Multiplier = t.noise.Multiplier
 		r.NoiseError = t.alone.result()

@@ -8,34 +8,42 @@ import (
 	"mafalda/participation"
 )
 
-// drawn returns how the batches of a cell are drawn, in secret, and its noise; nil for none.
-func (s *Study) drawn(ctx context.Context, c Cell) (participation.Sampling, *Noise, error) {
+// drawn returns how the batches of a cell are drawn, nil for batches in turn, and its noise, nil for none. The strategy
+// of a method is made when it is needed first.
+func (s *Study) drawn(ctx context.Context, c Cell) (sampling participation.Sampling, n *Noise, err error) {
 	at := s.methodOf(c)
 	if at < 0 {
-		return nil, nil, s.otherStudy(c)
+		return nil, nil, fmt.Errorf("no method of this study is %q with the digest %q", c.Method, c.Export)
 	}
-	bins := participation.BinsSampling{Bins: s.config.Schema.Separation()}
-	isBins := s.options.Sampling == participation.Bins
-	switch {
-	case c.Method == None && isBins:
-		return bins, nil, nil
-	case c.Method == None:
-		return s.fromGroups(1), nil, nil
+	m, scheme := s.methods[at], s.options.Sampling
+	sampling = s.config.Sampling
+	if scheme == participation.Bins {
+		sampling = participation.BinsSampling{Bins: s.config.Schema.Separation()}
+	}
+	if c.Method == None && (scheme == participation.InTurn || scheme == participation.Bins) {
+		return sampling, nil, nil
 	}
 	s.making.Lock()
 	defer s.making.Unlock()
-	var sampling participation.Sampling = bins
-	var noise *Noise
-	var err error
-	if isBins {
-		noise, err = s.inBins(ctx, s.methods[at], c.Epsilon)
-	} else {
-		sampling, noise, err = s.drawnFrom(ctx, s.methods[at], c.Epsilon)
+	made := "noise"
+	switch {
+	case c.Method == None:
+		sampling = s.fromGroups(1)
+	case scheme == participation.InTurn:
+		made = "strategy"
+		if m.correlation == nil {
+			m.correlation, err = s.correlation(ctx, m.name)
+		}
+		n = &Noise{Correlation: m.correlation, Adjacency: s.options.Adjacency, Mu: c.Mu}
+	case scheme == participation.Bins:
+		n, err = s.inBins(ctx, m, c.Epsilon)
+	default:
+		sampling, n, err = s.drawnFrom(ctx, m, c.Epsilon)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("noise of %s: %w", c.Method, err)
+		return nil, nil, fmt.Errorf("%s of %s: %w", made, c.Method, err)
 	}
-	return sampling, noise, nil
+	return sampling, n, nil
 }
 
 // said is what an export says of batches that are drawn as in a study, for its δ.

@@ -139,7 +139,8 @@ func NewStudy(n *graph.Network, c Config, o StudyOptions) (*Study, error) {
 	if c, err = c.filled(); err != nil {
 		return nil, err
 	}
-	s := &Study{network: n, config: c, options: o, levels: levels}
+	s := &Study{network: n, config: c, options: o, levels: levels, multipliers: bands.Noise{},
+		predictions: map[*Correlation]*float64{}}
 	if err := s.checkAllocation(); err != nil {
 		return nil, err
 	}
@@ -234,17 +235,12 @@ func (s *Study) Cells() []Cell {
 
 // Do computes a cell. It fails for a cell of another study, if its strategy cannot be made, and as Run does.
 func (s *Study) Do(ctx context.Context, c Cell) (Result, error) {
-	config := s.config
-	var noise *Noise
-	var err error
-	if s.options.Sampling == participation.InTurn {
-		noise, err = s.noiseOf(ctx, c)
-	} else {
-		config.Sampling, noise, err = s.drawn(ctx, c)
-	}
+	sampling, noise, err := s.drawn(ctx, c)
 	if err != nil {
 		return Result{}, err
 	}
+	config := s.config
+	config.Sampling = sampling
 	r, err := Run(ctx, config, noise, c.Seed)
 	if err != nil {
 		return Result{}, err

@@ -27,9 +27,9 @@ func NewBanded(c mat.Matrix, bands int) (*Banded, error) {
 		return nil, err
 	}
 	b := &Banded{steps: d.Steps(), bands: bands}
-	for lag := range bands {
-		b.diagonals = append(b.diagonals, lists.Make(b.steps-lag, func(s int) float64 { return d.c.At(s+lag, s) }))
-	}
+	b.diagonals = lists.Make(bands, func(lag int) []float64 {
+		return lists.Make(b.steps-lag, func(s int) float64 { return d.c.At(s+lag, s) })
+	})
 	for t := range b.steps {
 		for s := 0; s+bands <= t; s++ {
 			if v := d.c.At(t, s); v != 0 {
@@ -45,9 +45,6 @@ func (*Banded) Name() string { return "banded" }
 
 // Steps returns T.
 func (b *Banded) Steps() int { return b.steps }
-
-// Bands returns w.
-func (b *Banded) Bands() int { return b.bands }
 
 // Diagonals returns a copy of the bands: Diagonals()[d][s] = C[s+d, s].
 func (b *Banded) Diagonals() [][]float64 {
@@ -106,13 +103,9 @@ func (b *Banded) NoisingTo(dst *mat.TriDense) error {
 
 // Scaled returns by·C.
 func (b *Banded) Scaled(by float64) Strategy {
-	scaled := &Banded{steps: b.steps, bands: b.bands}
-	for _, diagonal := range b.diagonals {
-		d := append([]float64(nil), diagonal...)
-		floats.Scale(by, d)
-		scaled.diagonals = append(scaled.diagonals, d)
-	}
-	return scaled
+	return &Banded{b.steps, b.bands, lists.Map(b.diagonals, func(d []float64) []float64 {
+		return floats.ScaleTo(make([]float64, len(d)), by, d)
+	})}
 }
 
 // NodeCost returns w-1 rows of correlated noise.

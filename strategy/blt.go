@@ -86,12 +86,8 @@ func (b *BLT) rational() rational {
 
 // Parameters returns the sections and, unless poles coincide, the buffers.
 func (b *BLT) Parameters() Parameters {
-	out := Parameters{Class: b.Name()}
-	sections, scale := b.Sections()
-	out.Scale = scale
-	for _, s := range sections {
-		out.Sections = append(out.Sections, [4]float64{s.P, s.Q, s.A, s.B})
-	}
+	out := Parameters{Class: b.Name(), Scale: b.scale}
+	out.Sections = lists.Map(b.sections, func(s Section) [4]float64 { return [4]float64{s.P, s.Q, s.A, s.B} })
 	theta, omega, _ := b.Buffers()
 	out.Buffers = len(theta)
 	for i := range theta {

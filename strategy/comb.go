@@ -59,9 +59,6 @@ func (c *Comb) Unscaled() (*Comb, Polynomial) {
 	return &Comb{blt: c.blt, period: c.period, teeth: c.teeth}, slices.Clone(c.columns)
 }
 
-// BLT returns the BLT, the period and the comb.
-func (c *Comb) BLT() (b *BLT, period int, teeth Teeth) { return c.blt, c.period, c.teeth }
-
 // Name returns "comb".
 func (*Comb) Name() string { return "comb" }
 

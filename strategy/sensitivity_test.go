@@ -69,3 +69,34 @@ func TestSensitivityOfManySteps(t *testing.T) {
 		}
 	})
 }
+
+// counted counts how often a strategy is scaled.
+type counted struct {
+	*BandedInverse
+	scaled *int
+}
+
+func (c counted) Scaled(by float64) Strategy {
+	*c.scaled++
+	return counted{c.BandedInverse.Scaled(by).(*BandedInverse), c.scaled}
+}
+
+// Where a coefficient of 1/r comes from thousands of others, rounding is stepped over in few steps.
+func TestNormalizeTakesFewRounds(t *testing.T) {
+	s, err := participation.NewCyclic(LongSteps+4, 41, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := BandedInverseSquareRoot(s.Steps(), 51)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var scaled int
+	c, err := Normalize(counted{root, &scaled}, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sens, err := Sensitivity(c, s); err != nil || sens.Squared > 1 || sens.Squared < 1-2e-12 || scaled > 12 {
+		t.Errorf("sens² %v after %d rounds, %v", sens.Squared, scaled, err)
+	}
+}

@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"cmp"
 	"math"
 
 	"mafalda/participation"
@@ -54,7 +55,7 @@ func ToeplitzSumGradient(c []float64, schema participation.Cyclic, first int, pu
 		next := first + lag
 		for j := steps - 1 - next; j >= 0; j-- {
 			if t := steps - 1 - j; t == next && t <= last {
-				weight += pairWeight(e) * sign(entries[t])
+				weight += pairWeight(e) * float64(cmp.Compare(entries[t], 0))
 				next += b
 			}
 			if j+lag < len(c) {
@@ -109,14 +110,4 @@ func signedProducts(c []float64, lag int, along []float64) {
 	for ; t >= lag; t-- {
 		along[t] = sum
 	}
-}
-
-func sign(v float64) float64 {
-	switch {
-	case v > 0:
-		return 1
-	case v < 0:
-		return -1
-	}
-	return 0
 }

@@ -27,6 +27,15 @@ func replaceFile(path string, write func(io.Writer) error) error {
 	}, true)
 }
 
+// readFile returns the content of a file, ErrDamaged of what is no regular file, or has more bytes than there can be.
+func readFile(path string, most int64) ([]byte, error) {
+	content, err := files.Read(path, most)
+	if errors.Is(err, files.ErrIrregular) || errors.Is(err, files.ErrTooLarge) {
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return content, err
+}
+
 // checkWritable finds out whether files can be made in a folder, or in the nearest one above it that is there.
 func checkWritable(dir string) error {
 	asked := dir

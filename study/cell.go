@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"mafalda/internal/files"
 )
 
 // maxCell is the size of a cell's file that nobody reaches, in bytes.
@@ -53,11 +51,8 @@ func (k Key) decode(name string, content []byte) (cell, result []byte, err error
 // readCell returns cell and result of a file among the cells, os.ErrNotExist if there is none.
 func (f *folder) readCell(name string) (cell, result []byte, err error) {
 	path := filepath.Join(f.cells(), name)
-	content, err := files.Read(path, maxCell)
-	switch {
-	case errors.Is(err, files.ErrIrregular) || errors.Is(err, files.ErrTooLarge):
-		return nil, nil, fmt.Errorf("%w: %w", ErrDamaged, err)
-	case err != nil:
+	content, err := readFile(path, maxCell)
+	if err != nil {
 		return nil, nil, err
 	}
 	if cell, result, err = f.key.decode(name, content); err != nil {
@@ -80,25 +75,13 @@ func (f *folder) writeCell(name string, cell, result []byte) error {
 
 // cellFiles returns the names of the files of cells. Whatever else is there, but for hidden files, is an error.
 func (f *folder) cellFiles() ([]string, error) {
-	entries, err := os.ReadDir(f.cells())
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, e := range entries {
-		name := e.Name()
-		if strings.HasPrefix(name, ".") {
-			continue
-		}
+	names, err := f.visible(cellsName)
+	for _, name := range names {
 		digits, ok := strings.CutSuffix(name, cellSuffix)
 		if !ok || len(digits) != 2*len(Key{}) || strings.Trim(digits, "0123456789abcdef") != "" {
 			path := filepath.Join(f.cells(), name)
 			return nil, fmt.Errorf("%s is %w: it is not the file of a cell, move it away", path, ErrDamaged)
 		}
-		names = append(names, name)
 	}
-	return names, nil
+	return names, err
 }

@@ -113,12 +113,10 @@ func (f *folder) compare(r *record) []string {
 func (f *folder) read() (*record, error) {
 	const most = 1 << 24 // bytes
 	path := filepath.Join(f.dir, recordName)
-	text, err := files.Read(path, most)
+	text, err := readFile(path, most)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, nil
-	case errors.Is(err, files.ErrIrregular) || errors.Is(err, files.ErrTooLarge):
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	case err != nil:
 		return nil, err
 	}

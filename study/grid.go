@@ -201,18 +201,22 @@ func (f *folder) readGrid(name string) (*grid, error) {
 	return &g, nil
 }
 
-// jsonFiles returns the names of the files in a folder of the folder, ascending; none where it is missing.
+// jsonFiles returns the names of the JSON files in a folder of the folder, ascending; none where it is missing.
 func (f *folder) jsonFiles(in string) ([]string, error) {
+	names, err := f.visible(in)
+	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasSuffix(name, cellSuffix) }), err
+}
+
+// visible returns the names in a folder of the folder that are not hidden, ascending; none where it is missing.
+func (f *folder) visible(in string) (names []string, err error) {
 	entries, err := os.ReadDir(filepath.Join(f.dir, in))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	var names []string
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), cellSuffix) && !strings.HasPrefix(e.Name(), ".") {
+		if !strings.HasPrefix(e.Name(), ".") {
 			names = append(names, e.Name())
 		}
 	}
-	slices.Sort(names)
 	return names, nil
 }

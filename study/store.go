@@ -61,9 +61,6 @@ func Open[C, R any](dir string, spec Spec) (*Store[C, R], error) {
 	return s, err
 }
 
-// Key returns the hash of the study and its inputs.
-func (s *Store[C, R]) Key() Key { return s.key }
-
 // load reads the cells in the folder that are not known yet, and checks all of them.
 func (s *Store[C, R]) load() error {
 	names, err := s.folder.cellFiles()

@@ -3,9 +3,11 @@ package threat
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 
+	"mafalda/internal/lists"
 	"mafalda/threat/reaction"
 )
 
@@ -17,12 +19,11 @@ func (a *assessment) react(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	bounds := h.local
-	if o.Reaction.classed() {
-		if bounds, a.why, err = h.all(ctx, o.Reaction); err != nil {
-			return err
-		}
+	bounds, why, err := h.all(ctx, o.Reaction)
+	if err != nil {
+		return err
 	}
+	a.why = why
 	for i := range a.found {
 		f := &a.found[i]
 		linear := f.pair
@@ -75,13 +76,13 @@ func (a *assessment) refine(ctx context.Context, h *hidden) error {
 	looks, best := map[int]int{}, map[int]*reaction.Result{} // of each victim
 	for more := a.options.Refine; more; {
 		more = false
-		for hops, f := range a.worst() {
+		for _, f := range a.worst() {
 			if looks[f.victim] >= all.Looks() || squaredOf(f) == 0 || class.Nearest() == 1 && f.exposed(h) && !a.options.Worst {
 				continue
 			}
 			enough := 0.0 // of pairs that are not the worst
 			for i := range a.found {
-				if g := &a.found[i]; g.pair.hops() == hops && looks[g.victim] >= all.Looks() {
+				if g := &a.found[i]; g.pair.hops() == f.pair.hops() && looks[g.victim] >= all.Looks() {
 					enough = math.Max(enough, squaredOf(g))
 				}
 			}
@@ -102,8 +103,8 @@ func (a *assessment) refine(ctx context.Context, h *hidden) error {
 	if !a.options.Worst {
 		return nil
 	}
-	for hops, f := range a.worst() {
-		if err := a.attack(ctx, h, all, best, hops, f); err != nil {
+	for _, f := range a.worst() {
+		if err := a.attack(ctx, h, all, best, f); err != nil {
 			return err
 		}
 	}
@@ -112,11 +113,11 @@ func (a *assessment) refine(ctx context.Context, h *hidden) error {
 
 // attack attacks the pair that loses most at a distance, and, where attacks are quick, all that were refined, those with
 // larger bounds first, until no bound is above what attacks reach.
-func (a *assessment) attack(ctx context.Context, h *hidden, all victims, best map[int]*reaction.Result, hops int,
+func (a *assessment) attack(ctx context.Context, h *hidden, all victims, best map[int]*reaction.Result,
 	worst *finding) error {
 	pairs := []*finding{worst}
 	for i := range a.found {
-		if f := &a.found[i]; f != worst && f.pair.hops() == hops && best[f.victim] != nil && all.Exact() {
+		if f := &a.found[i]; f != worst && f.pair.hops() == worst.pair.hops() && best[f.victim] != nil && all.Exact() {
 			pairs = append(pairs, f)
 		}
 	}
@@ -141,9 +142,9 @@ func (a *assessment) attack(ctx context.Context, h *hidden, all victims, best ma
 	return nil
 }
 
-// worst returns the pair that loses most at each distance; of pairs that lose as much, as do all with local DP, the one
-// that loses most if gradients do not react.
-func (a *assessment) worst() map[int]*finding {
+// worst returns the pair that loses most at each distance, from near to far, as what is found first tells where to look
+// next; of pairs that lose as much, as do all with local DP, the one that loses most if gradients do not react.
+func (a *assessment) worst() []*finding {
 	most := map[int]*finding{}
 	for i := range a.found {
 		f := &a.found[i]
@@ -152,7 +153,7 @@ func (a *assessment) worst() map[int]*finding {
 			most[f.pair.hops()] = f
 		}
 	}
-	return most
+	return lists.Map(slices.Sorted(maps.Keys(most)), func(hops int) *finding { return most[hops] })
 }
 
 // linear returns what is learned if gradients do not react, 0 where that is not known.

@@ -200,3 +200,16 @@ func TestAssessErrors(t *testing.T) {
 		t.Errorf("stopped growth: %v", err)
 	}
 }
+
+// Pairs are looked at from near to far, always: what the first ones need is tried first for the next, and the same
+// question must have the same answer.
+func TestWorstPairsAreInOrder(t *testing.T) {
+	a := &assessment{}
+	for v := range 40 {
+		a.found = append(a.found, finding{v, Pair{Distance: new(1 + (7*v)%20), SensSquared: new(float64(v % 3))}})
+	}
+	worst := a.worst()
+	if len(worst) != 20 || !slices.IsSortedFunc(worst, func(f, g *finding) int { return f.pair.hops() - g.pair.hops() }) {
+		t.Errorf("%d pairs, in another order", len(worst))
+	}
+}

@@ -13,7 +13,6 @@ import (
 
 	"mafalda/internal/gemm"
 	"mafalda/internal/lists"
-	"mafalda/secrets"
 	"mafalda/workload"
 )
 
@@ -216,11 +215,10 @@ func (d *directView) factorize(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = a.space.unknownPairs(d.scenario.Attacker.Nodes, func(p secrets.Shared) error {
-			return add(map[int]float64{p.U: 1 / a.part(p.U), p.V: -1 / a.part(p.V)}, z, p.Deviation*p.Deviation)
-		})
-		if err != nil {
-			return err
+		for _, p := range a.space.unknownPairs(d.scenario.Attacker.Nodes) {
+			if err := add(map[int]float64{p.U: 1 / a.part(p.U), p.V: -1 / a.part(p.V)}, z, p.Deviation*p.Deviation); err != nil {
+				return err
+			}
 		}
 	}
 	if d.alike() { // one block, of which the noise that nodes share hides how regular it is

@@ -88,11 +88,9 @@ func (s Scenario) growthOf(ctx context.Context, o AssessOptions, local float64) 
 	if err != nil {
 		return nil, nil, err
 	}
-	squared := h.local
-	if o.Reaction.classed() {
-		if squared, _, err = h.all(ctx, o.Reaction); err != nil {
-			return nil, nil, err
-		}
+	squared, _, err := h.all(ctx, o.Reaction)
+	if err != nil {
+		return nil, nil, err
 	}
 	var all victims
 	refine := o.Refine && h.system != nil

@@ -211,7 +211,10 @@ func reaches(s *reaction.System) [][]bool {
 // which why explains where it is no less for any node.
 func (h *hidden) all(ctx context.Context, r Reaction) (squared []float64, why string, err error) {
 	squared = slices.Clone(h.local)
-	if h.system == nil {
+	switch {
+	case !r.classed():
+		return squared, "", nil
+	case h.system == nil:
 		return squared, h.why, nil
 	}
 	answers, err := r.in(h.system)

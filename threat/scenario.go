@@ -93,8 +93,12 @@ func (s Scenario) check() error {
 	if err := s.checkShared(); err != nil {
 		return err
 	}
-	if s.Algorithm.training != nil {
-		if err := s.checkTraining(); err != nil {
+	if t := s.Algorithm.training; t != nil {
+		err := t.Spec.Check(s.steps())
+		if err == nil && s.Attacker.Trust == PNDP { // who does not see everything needs networks
+			_, err = s.course()
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -105,15 +109,6 @@ func (s Scenario) check() error {
 		return fmt.Errorf("%w: %d strategies for %d nodes", ErrStrategy, each, n)
 	}
 	return nil
-}
-
-// checkTraining refuses trainings that are none. Networks are needed by attackers that do not see everything.
-func (s Scenario) checkTraining() error {
-	if s.Attacker.Trust == PNDP {
-		_, err := s.course()
-		return err
-	}
-	return s.Algorithm.training.Spec.Check(s.steps())
 }
 
 // given refuses scenarios without a gossip matrix or a schema.

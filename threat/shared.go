@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -150,12 +151,8 @@ func (s Scenario) publicShared(ctx context.Context, visit func(Exposure) error) 
 		return err
 	}
 	gram := strategy.GramOf(s.Algorithm.dense(0))
-	attacks := map[int]bool{}
-	for _, v := range s.Attacker.Nodes {
-		attacks[v] = true
-	}
 	for v, l := range learned {
-		if attacks[v] {
+		if slices.Contains(s.Attacker.Nodes, v) {
 			continue
 		}
 		e := Exposure{Victim: v, By: l.Attacker, Infinite: math.IsInf(l.Value, 1)}
@@ -203,19 +200,9 @@ func (a Algorithm) exposed() int {
 	return least
 }
 
-// unknownPairs calls visit for all pairs that touch no attacker.
-func (n *sharing) unknownPairs(attackers []int, visit func(secrets.Shared) error) error {
-	attacks := map[int]bool{}
-	for _, v := range attackers {
-		attacks[v] = true
-	}
-	for _, p := range n.noise.Pairs {
-		if attacks[p.U] || attacks[p.V] || p.Deviation == 0 {
-			continue
-		}
-		if err := visit(p); err != nil {
-			return err
-		}
-	}
-	return nil
+// unknownPairs returns all pairs that touch no attacker.
+func (n *sharing) unknownPairs(attackers []int) []secrets.Shared {
+	return slices.DeleteFunc(slices.Clone(n.noise.Pairs), func(p secrets.Shared) bool {
+		return slices.Contains(attackers, p.U) || slices.Contains(attackers, p.V) || p.Deviation == 0
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
+	"mafalda/internal/lists"
 )
 
 // buildZip is build for ZipDL. A node j sends θ_j + g_j + ξ_ji to every neighbour i ≠ j that averages over it, with Σ_i
@@ -49,13 +50,8 @@ type zipped struct {
 
 func newZipped(w *graph.CSR, a Attacker) *zipped {
 	n, _ := w.Dims()
-	z := &zipped{at: map[int]int{}}
-	for v := range n {
-		if !slices.Contains(a.Nodes, v) {
-			z.at[v] = len(z.nodes)
-			z.nodes = append(z.nodes, v)
-		}
-	}
+	z := &zipped{nodes: newSights(n, a).victims}
+	z.at = lists.Places(z.nodes)
 	recipients := make([][]int, n) // of every sender
 	w.DoNonZero(func(i, j int, v float64) {
 		if i != j && v != 0 {

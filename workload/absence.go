@@ -34,18 +34,13 @@ func (a Absence) gram(h *mat.SymDense) {
 			if later+1 < len(rows) {
 				rows[later][later] += p * rows[later+1][later+1]
 			}
-			copyColumn(rows, later)
+			for t := range later { // the other triangle
+				rows[later][t] = rows[t][later]
+			}
 			for s := later - 1; s >= 0; s-- {
 				rows[s][later] = (1-p)*rows[s][later] + p*rows[s+1][later]
 			}
 		}
-	}
-}
-
-// copyColumn copies what is above the diagonal to the other triangle.
-func copyColumn(rows [][]float64, column int) {
-	for t := range column {
-		rows[column][t] = rows[t][column]
 	}
 }
 

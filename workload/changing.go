@@ -205,7 +205,8 @@ func (c *changing) entry(l int, of func(k int) float64) float64 {
 // backward returns what computes the R_l, for l = T-1, T-2, …
 func (c *changing) backward() func(l int) [][]float64 {
 	if c.GradientTracking {
-		return c.newForms().stepBack
+		size := c.of.size()
+		return (&forms{c, make([]float64, size), make([]float64, size), make([]float64, size)}).stepBack
 	}
 	return c.newForm().stepBack
 }

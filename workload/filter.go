@@ -28,19 +28,7 @@ func (s Spec) filter(steps int) filter {
 func (f filter) congruence(h *mat.SymDense) {
 	a := whole(h)
 	f.scale(a)
-	if f.momentum > 0 {
-		steps := len(a)
-		sum := make([]float64, steps)
-		for s := steps - 1; s >= 0; s-- {
-			f.smoothRow(a[s], sum)
-		}
-		for _, row := range a {
-			var sum float64
-			for s := steps - 1; s >= 0; s-- {
-				row[s] = f.smooth(row[s], &sum)
-			}
-		}
-	}
+	f.smoothAll(a, func(i int) int { return len(a) - 1 - i })
 }
 
 // spread returns FyFᵀ.
@@ -49,20 +37,27 @@ func (f filter) spread(y mat.Symmetric) *mat.SymDense {
 	out := mat.NewSymDense(steps, nil)
 	out.CopySym(y)
 	a := whole(out)
-	if f.momentum > 0 {
-		sum := make([]float64, steps)
-		for _, row := range a {
-			f.smoothRow(row, sum)
-		}
-		for _, row := range a {
-			var sum float64
-			for s, v := range row {
-				row[s] = f.smooth(v, &sum)
-			}
-		}
-	}
+	f.smoothAll(a, func(i int) int { return i })
 	f.scale(a)
 	return out
+}
+
+// smoothAll applies N to rows and columns, whose i-th is at(i): backwards it is Nᵀ.
+func (f filter) smoothAll(a [][]float64, at func(i int) int) {
+	if f.momentum == 0 {
+		return
+	}
+	sums := make([]float64, len(a))
+	for i := range a {
+		f.smoothRow(a[at(i)], sums)
+	}
+	for _, row := range a {
+		var sum float64
+		for i := range row {
+			s := at(i)
+			row[s] = f.smooth(row[s], &sum)
+		}
+	}
 }
 
 // smooth returns the next number of a series times N, in whichever direction; sum is Σ β^j of those so far.

@@ -1,6 +1,9 @@
 package workload
 
-import "gonum.org/v1/gonum/mat"
+import (
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
 
 // form is R_l.
 type form struct {
@@ -13,7 +16,7 @@ func (c *changing) newForm() *form { return &form{c, make([]float64, c.of.size()
 // stepBack returns a copy of R_l, for l = T-1, T-2, …
 func (f *form) stepBack(l int) [][]float64 {
 	if l+1 < f.steps {
-		scaleAll(f.keep[l+1]*f.keep[l+1], f.r)
+		floats.Scale(f.keep[l+1]*f.keep[l+1], f.r)
 	}
 	if f.Kind != Message {
 		f.of.addIdentity(f.r, f.weights[l])
@@ -35,11 +38,6 @@ func (f *form) stepBack(l int) [][]float64 {
 type forms struct {
 	*changing
 	xx, xy, yy []float64
-}
-
-func (c *changing) newForms() *forms {
-	size := c.of.size()
-	return &forms{c, make([]float64, size), make([]float64, size), make([]float64, size)}
 }
 
 // stepBack returns Q_l times what the change of a gradient does, (-η_l I, I).
@@ -66,12 +64,6 @@ func (f *forms) stepBack(l int) [][]float64 {
 		y[i] = f.yy[i] - f.rates[l]*y[i]
 	}
 	return [][]float64{x, y}
-}
-
-func scaleAll(v float64, x []float64) {
-	for i := range x {
-		x[i] *= v
-	}
 }
 
 // differenceGram replaces h by (I-S)ᵀh(I-S).

@@ -53,7 +53,7 @@ func (m *modes) quadratic(grad, rs, counts, each []float64) float64 {
 		kept = min(steps, rowsAtOnce*blocksAtOnce)
 	}
 	lent := borrowStates(kept * size)
-	defer returnStates(lent)
+	defer statesPool.Put(lent)
 	states, state := *lent, m.bank()
 	energies := make([]float64, (steps+rowsAtOnce-1)/rowsAtOnce)
 	for first := 0; first < steps; first += kept {
@@ -93,8 +93,6 @@ func borrowStates(count int) *[]float64 {
 	s := make([]float64, count)
 	return &s
 }
-
-func returnStates(s *[]float64) { statesPool.Put(s) }
 
 // faint is what has died down so far that its square is 0.
 const faint = 1e-200

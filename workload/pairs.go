@@ -3,6 +3,8 @@ package workload
 import (
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"mafalda/internal/lists"
 	"mafalda/workload/randomgossip"
 )
@@ -47,10 +49,7 @@ func (p pairs) descendWith(y [][]float64, _, width int, path []crossing, visit f
 	diagonals := make([][]float64, len(y))
 	for l, c := range path {
 		for k := range y {
-			diagonals[k] = make([]float64, width)
-			for i := range diagonals[k] {
-				diagonals[k][i] = c.traces[k] / p.law.Nodes()
-			}
+			diagonals[k] = slices.Repeat([]float64{c.traces[k] / p.law.Nodes()}, width)
 		}
 		visit(l, diagonals)
 	}
@@ -64,6 +63,6 @@ func cross(y [][]float64, c crossing) {
 		}
 	}
 	if c.keep != 1 {
-		scaleAll(c.keep, y[0])
+		floats.Scale(c.keep, y[0])
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
+	"mafalda/internal/lists"
 )
 
 // reducedModes is how many modes a reduced response has.
@@ -33,10 +34,8 @@ func (r *Response) Reduced() (*Response, error) {
 	}
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
-	out := &modes{theta: eigen.Values(nil), input: make([]float64, len(basis)), weight: 1}
-	for j := range out.input {
-		out.input[j] = norm * vectors.At(0, j)
-	}
+	out := &modes{theta: eigen.Values(nil), weight: 1,
+		input: lists.Make(len(basis), func(j int) float64 { return norm * vectors.At(0, j) })}
 	if r.spec.GradientTracking { // Krylov spaces do not see a factor
 		out.inner = make([]float64, len(basis))
 		floats.AddScaled(out.inner, 1/(1-r.spec.WeightDecay), out.theta)

@@ -54,19 +54,19 @@ func (s *Sketch) Response(steps int) (*Response, error) { return s.response(step
 func (s *Sketch) LossError(
 	ctx context.Context, steps int, of func(*Response) (float64, error),
 ) (standard, truncation float64, err error) {
-	all, err := s.Response(steps)
+	by := func(s *Sketch, probes []*run) (float64, error) {
+		r, err := s.response(steps, probes)
+		if err != nil {
+			return 0, err
+		}
+		return of(r)
+	}
+	whole, err := by(s, s.probes)
 	if err != nil {
 		return 0, 0, err
 	}
-	whole, err := of(all)
-	if err != nil {
-		return 0, 0, err
-	}
-	rough, err := s.rough().Response(steps)
-	if err != nil {
-		return 0, 0, err
-	}
-	coarse, err := of(rough)
+	rough := s.rough()
+	coarse, err := by(rough, rough.probes)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -75,11 +75,7 @@ func (s *Sketch) LossError(
 		if ctx.Err() != nil {
 			return 0, 0, context.Cause(ctx)
 		}
-		one, err := s.response(steps, s.probes[i:i+1])
-		if err != nil {
-			return 0, 0, err
-		}
-		single, err := of(one)
+		single, err := by(s, s.probes[i:i+1])
 		if err != nil {
 			return 0, 0, err
 		}
@@ -154,7 +150,10 @@ func (r *Response) error(grad, rs, counts, each []float64) float64 {
 	}
 	energies, terms := make([]float64, len(r.groups)+1), make([][]float64, len(r.groups)+1)
 	parallel.For(len(energies), func(i int) {
-		switch terms[i] = r.terms(each); {
+		if each != nil {
+			terms[i] = make([]float64, r.steps)
+		}
+		switch {
 		case i < len(r.groups):
 			energies[i] = r.groups[i].quadratic(grads[i], into, counts, terms[i])
 		case r.cross != nil:
@@ -162,28 +161,14 @@ func (r *Response) error(grad, rs, counts, each []float64) float64 {
 		}
 	})
 	for i, e := range energies {
-		total += e
-		addTo(each, terms[i])
+		if total += e; each != nil {
+			floats.Add(each, terms[i])
+		}
 	}
 	if grad != nil {
 		r.backpropagate(grad, grads, force)
 	}
 	return total
-}
-
-// terms returns room for T terms, nil if nobody wants them.
-func (r *Response) terms(each []float64) []float64 {
-	if each == nil {
-		return nil
-	}
-	return make([]float64, r.steps)
-}
-
-// addTo adds terms to each, if both are there.
-func addTo(each, terms []float64) {
-	if each != nil {
-		floats.Add(each, terms)
-	}
 }
 
 // backpropagate writes the derivative by rs, given those by what goes into the modes and, halved, by the sums.

@@ -3,6 +3,8 @@ package workload
 import (
 	"math"
 	"slices"
+
+	"mafalda/internal/lists"
 )
 
 // spectrum is the end of the interval where eigenvalues of S are, and a little more than rounding makes of them.
@@ -18,10 +20,7 @@ const spectrum = 1 + 1e-12
 // than there are Lanczos steps matter: long paths and cycles.)
 func (s *Sketch) rough() *Sketch {
 	other := *s
-	other.probes = nil
-	for _, p := range s.probes {
-		other.probes = append(other.probes, p.pinned())
-	}
+	other.probes = lists.Map(s.probes, (*run).pinned)
 	if s.cross != nil {
 		other.cross = s.cross.pinned()
 	}

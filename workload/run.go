@@ -86,10 +86,7 @@ func (r *run) modes(s Spec, weight float64) (*modes, error) {
 	}
 	var v mat.Dense
 	eigen.VectorsTo(&v)
-	out := &modes{theta: eigen.Values(nil), input: make([]float64, m), weight: weight}
-	for j := range out.theta {
-		out.input[j] = v.At(0, j)
-	}
+	out := &modes{theta: eigen.Values(nil), input: mat.Row(nil, 0, &v), weight: weight}
 	out.respond(s)
 	if r.metric != nil {
 		var half mat.Dense

@@ -56,9 +56,6 @@ func (s *Sequence) Len() int { return s.length }
 // Source returns the name of the file that the matrices come from; empty if there is none.
 func (s *Sequence) Source() string { return s.source }
 
-// Digest returns the SHA-256 of all entries of the matrices, in hexadecimal digits.
-func (s *Sequence) Digest() string { return s.digest }
-
 // Attached reports whether the matrices are known.
 func (s *Sequence) Attached() bool { return s.matrices != nil }
 

@@ -72,12 +72,8 @@ type Absence struct {
 
 // IsPlain reports whether nothing but the Kind differs from the zero value: what there was before optimizers.
 func (s Spec) IsPlain() bool {
-	return s.Weights.allOne() && s.plainOptimizer() && s.Changes.none() && s.Absence == (Absence{})
-}
-
-func (s Spec) plainOptimizer() bool {
-	return s.LearningRates.constant() && s.Momentum == 0 && !s.Nesterov && s.WeightDecay == 0 && s.localSteps() == 1 &&
-		s.gossipRounds() == 1 && !s.GradientTracking
+	return s.Weights.allOne() && s.LearningRates.constant() && s.Momentum == 0 && !s.Nesterov && s.WeightDecay == 0 &&
+		s.localSteps() == 1 && s.gossipRounds() == 1 && !s.GradientTracking && s.Changes.none() && s.Absence == (Absence{})
 }
 
 func (c Changes) none() bool { return c.given() == "" }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	"mafalda/internal/strictjson"
-	"mafalda/study"
 )
 
 // specJSON is a Spec as it stands in manifests: only what differs from the plain workload, and no matrices. Its keys are in
@@ -113,11 +112,4 @@ func (s Spec) String() string {
 		return err.Error() // a number that JSON does not have, and Check refuses
 	}
 	return string(text)
-}
-
-// Digest returns the SHA-256 of String, in hexadecimal digits.
-func (s Spec) Digest() string {
-	d := study.NewDigest()
-	d.String(s.String())
-	return d.Sum()
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mafalda/internal/fault"
+	"mafalda/internal/lists"
 )
 
 // Weights says how much the squared errors of the steps count. The zero value is 1 for every step. Weights are made by
@@ -67,13 +68,7 @@ func (w Weights) Vector(steps int) ([]float64, error) {
 		return nil, fault.New("AverageLast", w.last, "must be at least 1 and at most the %d steps", steps)
 	}
 	if w.list == nil {
-		v := make([]float64, steps)
-		for t := range v {
-			if w.last == 0 || t >= steps-w.last {
-				v[t] = 1
-			}
-		}
-		return v, nil
+		return lists.Make(steps, func(t int) float64 { return w.at(t, steps) }), nil
 	}
 	if len(w.list) != steps {
 		return nil, fault.New("Weights", nil, "there are %d of them for %d steps", len(w.list), steps)
@@ -89,18 +84,24 @@ func (w Weights) Vector(steps int) ([]float64, error) {
 	return w.list, nil
 }
 
-// counts returns, for every step, the sum of the weights from it on. Listed weights are for one number of steps; for
-// other numbers, which searches look at, the list weighs the last steps, and steps before it have weight 0.
+// at returns the weight of a step. Listed weights are for one number of steps; for other numbers, which searches look
+// at, the list weighs the last steps, and steps before it have weight 0.
+func (w Weights) at(t, steps int) float64 {
+	switch at := len(w.list) - (steps - t); {
+	case w.list != nil && at >= 0:
+		return w.list[at]
+	case w.list == nil && (w.last == 0 || t >= steps-w.last):
+		return 1
+	}
+	return 0
+}
+
+// counts returns, for every step, the sum of the weights from it on.
 func (w Weights) counts(steps int) []float64 {
 	counts := make([]float64, steps)
 	var sum float64
 	for t := steps - 1; t >= 0; t-- {
-		switch at := len(w.list) - (steps - t); {
-		case w.list != nil && at >= 0:
-			sum += w.list[at]
-		case w.list == nil && (w.last == 0 || t >= steps-w.last):
-			sum++
-		}
+		sum += w.at(t, steps)
 		counts[t] = sum
 	}
 	return counts

@@ -79,20 +79,13 @@ func byLosses(target Target) (Privacy, error) {
 // byFormulas returns less noise than what was found, if formulas that need no grid show that it is enough, to 1e-4.
 func (t Target) byFormulas(found Privacy) (Privacy, error) {
 	low, high := math.Log(MinNoiseMultiplier), math.Log(found.NoiseMultiplier)
-	enough := func(multiplier float64) (bool, error) {
-		d, err := t.with(multiplier)
-		if err != nil {
-			return false, err
-		}
-		return d.byFormulas(EpsilonBounds{Upper: math.Inf(1)}, t.Delta).Upper <= t.Epsilon, nil
-	}
 	for high-low > 1e-4 {
 		middle := (low + high) / 2
-		ok, err := enough(rounding.Up(math.Exp(middle), multiplierDigits))
+		d, err := t.with(rounding.Up(math.Exp(middle), multiplierDigits))
 		if err != nil {
 			return found, err
 		}
-		if ok {
+		if d.byFormulas(EpsilonBounds{Upper: math.Inf(1)}, t.Delta).Upper <= t.Epsilon {
 			high = middle
 		} else {
 			low = middle

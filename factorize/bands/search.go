@@ -6,6 +6,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/factorize"
+	"mafalda/internal/lists"
 )
 
 // Search looks for the number of bands of least error at an (ε, δ): a search by branch and bound.
@@ -35,11 +36,8 @@ type band struct {
 // NewSearch returns the search among all numbers of bands of a table, in which it leaves the strategies that it
 // makes; bound is one for the squared error of all strategies.
 func NewSearch(t *Table, target accounting.Target, bound float64) *Search {
-	s := &Search{table: t, epsilon: target.Epsilon, delta: target.Delta, best: -1, all: make([]band, t.Most())}
-	for i := range s.all {
-		s.all[i] = band{Cost: t.cost(i + 1), bound: bound}
-	}
-	return s
+	return &Search{table: t, epsilon: target.Epsilon, delta: target.Delta, best: -1,
+		all: lists.Make(t.Most(), func(i int) band { return band{Cost: t.cost(i + 1), bound: bound} })}
 }
 
 // AtMost leaves out more bands than so many.

@@ -49,11 +49,6 @@ func DMFGap(s workload.Spec, steps int) float64 {
 // Names returns the names of all of them, in the order of tables.
 func Names() []string { return []string{DPDSGD, AntiPGD, DMF} }
 
-// New makes the strategy of this name for plain training, as NewFor does.
-func New(ctx context.Context, name string, schema participation.Schema) (strategy.Strategy, error) {
-	return NewFor(ctx, name, workload.Spec{}, schema)
-}
-
 // NewFor makes the strategy of this name for the schema's T steps; only DMF takes time, and depends on the rest of the
 // schema and on how s trains: it knows the optimizer, and no network. DMF is optimized to DMFGap, a small one because its
 // error on another workload is not stationary in it. It fails for an unknown name, as Spec.Check does, if the

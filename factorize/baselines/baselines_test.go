@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mafalda/participation"
+	"mafalda/workload"
 )
 
 // All names are known, for all steps, and no other is.
@@ -16,11 +17,11 @@ func TestNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range Names() {
-		if c, err := New(t.Context(), name, s); err != nil || c.Steps() != 12 {
+		if c, err := NewFor(t.Context(), name, workload.Spec{}, s); err != nil || c.Steps() != 12 {
 			t.Errorf("%s: %v, %v", name, c, err)
 		}
 	}
-	if c, err := New(t.Context(), "dpsgd", s); err == nil || slices.Contains(Names(), "dpsgd") {
+	if c, err := NewFor(t.Context(), "dpsgd", workload.Spec{}, s); err == nil || slices.Contains(Names(), "dpsgd") {
 		t.Errorf("dpsgd: %v", c)
 	}
 }
@@ -32,7 +33,7 @@ func TestDMFIsInterrupted(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := New(ctx, DMF, s); !errors.Is(err, context.Canceled) {
+	if _, err := NewFor(ctx, DMF, workload.Spec{}, s); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want context.Canceled", err)
 	}
 }

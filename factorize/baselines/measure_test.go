@@ -18,7 +18,7 @@ func TestBaselinesOnPrefix(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := workload.PrefixGram(steps)
-	dmf, err := New(context.Background(), DMF, s)
+	dmf, err := NewFor(context.Background(), DMF, workload.Spec{}, s)
 	if err != nil {
 		t.Fatal(err)
 	}

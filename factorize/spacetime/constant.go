@@ -12,24 +12,28 @@ import (
 	"mafalda/strategy"
 )
 
-// Constant returns the best noise with one variance for all nodes and one for all pairs, as of DECOR (Allouah et al.,
-// 2024), for max [M_A⁻¹]_vv ≤ 1. It has no bound. It fails as Space does.
+// Constant returns the best noise for a strategy, which is to have sens ≤ 1, with one variance for all nodes and one for
+// all pairs, and max [M_A⁻¹]_vv ≤ 1: DECOR (Allouah et al., 2024) for C = I/√k, and DECOR over the network with noise
+// that is correlated over time for any other C. It has no bound. It fails as Space does.
 //
 // Of the ratio of the two variances the loss is quasiconvex: among noise that is good enough, which is a convex set,
 // the loss is linear. It is found by golden sections.
-func Constant(ctx context.Context, k *mat.SymDense, s Setting, o SpaceOptions) (*SpaceResult, error) {
-	if err := s.check(); err != nil {
+func (p Problem) Constant(ctx context.Context, c strategy.Strategy, o SpaceOptions) (*SpaceResult, error) {
+	if err := p.check(); err != nil {
 		return nil, err
 	}
-	o, err := o.filled()
+	k, err := p.spaceGram(ctx, c)
 	if err != nil {
+		return nil, err
+	}
+	if o, err = o.filled(); err != nil {
 		return nil, err
 	}
 	if trace := mat.Trace(k); !(trace > 0) || math.IsInf(trace, 0) {
 		return nil, fmt.Errorf("%w: the trace of K is %v", ErrSpace, trace)
 	}
-	d := newDesign(k, s)
-	search := &spaceSearch{setting: s, opts: o, all: d, loss: math.Inf(1)}
+	d := newDesign(k, p.Setting)
+	search := &spaceSearch{setting: p.Setting, opts: o, all: d, loss: math.Inf(1)}
 	try := func(ratio float64) float64 {
 		if ctx.Err() != nil {
 			return 0
@@ -39,7 +43,7 @@ func Constant(ctx context.Context, k *mat.SymDense, s Setting, o SpaceOptions) (
 	}
 	try(0)
 	if len(d.pairs) > 0 {
-		golden(math.Log(1e-4), math.Log(s.largestPair()*float64(d.nodes)), func(l float64) float64 { return try(math.Exp(l)) })
+		golden(math.Log(1e-4), math.Log(p.largestPair()*float64(d.nodes)), func(l float64) float64 { return try(math.Exp(l)) })
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -102,17 +106,4 @@ func golden(from, to float64, f func(float64) float64) {
 			atRight = f(right)
 		}
 	}
-}
-
-// Constant returns the best constant noise for a strategy, which is to have sens ≤ 1: DECOR for C = I/√k, and DECOR over
-// the network with noise that is correlated over time for any other C.
-func (p Problem) Constant(ctx context.Context, c strategy.Strategy, o SpaceOptions) (*SpaceResult, error) {
-	if err := p.check(); err != nil {
-		return nil, err
-	}
-	k, err := p.spaceGram(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return Constant(ctx, k, p.Setting, o)
 }

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/lists"
 	"mafalda/secrets"
 )
 
@@ -26,25 +27,19 @@ type design struct {
 // newDesign returns the problem of minimizing tr(KM).
 func newDesign(k *mat.SymDense, s Setting) *design {
 	n := s.Secrets.Nodes()
-	costs := make([]float64, n, n+len(s.Secrets.Pairs()))
-	for i := range n {
-		costs[i] = k.At(i, i)
-	}
-	for _, p := range s.Secrets.Pairs() {
-		costs = append(costs, math.Max(0, k.At(p.U, p.U)+k.At(p.V, p.V)-2*k.At(p.U, p.V)))
-	}
-	return newDesignOf(costs, s)
+	own := lists.Make(n, func(i int) float64 { return k.At(i, i) })
+	return newDesignOf(slices.Concat(own, lists.Map(s.Secrets.Pairs(), func(p secrets.Pair) float64 {
+		return math.Max(0, own[p.U]+own[p.V]-2*k.At(p.U, p.V))
+	})), s)
 }
 
 // newDesignOf returns the problem for given costs of the variables, which are rescaled in place.
 func newDesignOf(costs []float64, s Setting) *design {
 	n := s.Secrets.Nodes()
 	d := &design{nodes: n, pairs: s.Secrets.Pairs(), threats: s.Attackers.Threats(), cost: costs,
-		unit: floats.Sum(costs[:n]) / float64(n), limit: make([]float64, len(costs))}
+		unit: floats.Sum(costs[:n]) / float64(n), limit: make([]float64, len(costs)),
+		weight: lists.Make(n, s.Attackers.Weight)}
 	floats.Scale(1/d.unit, d.cost)
-	for v := range n {
-		d.weight = append(d.weight, s.Attackers.Weight(v))
-	}
 	for i := range d.limit {
 		switch cost := d.cost[i]; {
 		case i >= n:

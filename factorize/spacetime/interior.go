@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"mafalda/internal/lists"
 )
 
 // interior is a primal-dual interior point of the problem
@@ -149,12 +151,9 @@ type direction struct{ x, slack, weight, lower, upper []float64 }
 
 // step makes an iteration toward products of at least so much, and returns false where arithmetic allows none.
 func (s *interior) step(w *working, least float64) bool {
-	n := s.design.size()
-	diagonal := make([]float64, n)
-	for i, v := range s.x {
-		diagonal[i] = s.lower[i]/v + s.upper[i]/(s.design.limit[i]-v)
-	}
-	s.matrix.assemble(s.position, w, diagonal)
+	s.matrix.assemble(s.position, w, lists.Make(len(s.x), func(i int) float64 {
+		return s.lower[i]/s.x[i] + s.upper[i]/(s.design.limit[i]-s.x[i])
+	}))
 	if !s.matrix.factorize() {
 		return false
 	}

@@ -2,12 +2,14 @@ package spacetime
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"mafalda/internal/dense"
 	"mafalda/internal/gemm"
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 )
 
@@ -33,10 +35,8 @@ func newPosition(d *design, x []float64) *position {
 			p.reach[t], good[t] = v.reaches()
 		}
 	})
-	for _, ok := range good {
-		if !ok {
-			return nil
-		}
+	if slices.Contains(good, false) {
+		return nil
 	}
 	return p
 }
@@ -141,10 +141,7 @@ func (v *view) neighbourVariances() (nodes []int, variances []float64) {
 		}
 		variance[u] += v.position.x[i]
 	}
-	for _, u := range nodes {
-		variances = append(variances, variance[u])
-	}
-	return nodes, variances
+	return nodes, lists.Map(nodes, func(u int) float64 { return variance[u] })
 }
 
 // reaches returns 1/(ω_v [M_A⁻¹]_vv) of every victim, and whether all are positive.

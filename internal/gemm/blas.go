@@ -102,19 +102,12 @@ func (BLAS) Dsymm(s blas.Side, ul blas.Uplo, m, n int, alpha float64, a []float6
 	check(order, order, a, lda)
 	full := make([]float64, order*order)
 	for i := range order {
+		from, to := 0, i+1
 		if ul == blas.Upper {
-			copy(full[i*order+i:(i+1)*order], a[i*lda+i:i*lda+order])
-		} else {
-			copy(full[i*order:i*order+i+1], a[i*lda:])
+			from, to = i, order
 		}
-	}
-	for i := range order {
-		for j := range i {
-			if ul == blas.Upper {
-				full[i*order+j] = full[j*order+i]
-			} else {
-				full[j*order+i] = full[i*order+j]
-			}
+		for j := from; j < to; j++ {
+			full[i*order+j], full[j*order+i] = a[i*lda+j], a[i*lda+j]
 		}
 	}
 	x, y, k := operand[float64]{full, max(1, order), false}, operand[float64]{b, ldb, false}, m

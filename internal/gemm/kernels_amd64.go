@@ -41,18 +41,5 @@ func assembly256() (*engine[float64], *engine[float32]) {
 	return &engine[float64]{"AVX2", 4, 12, double256}, &engine[float32]{"AVX2", 4, 24, single256}
 }
 
-// available returns all engines that this machine can run, for tests.
-func available() (d []*engine[float64], s []*engine[float32]) {
-	d, s = []*engine[float64]{portableDoubles}, []*engine[float32]{portableSingles}
-	add := func(x *engine[float64], y *engine[float32]) { d, s = append(d, x), append(s, y) }
-	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
-		add(assembly256())
-	}
-	if hasAVX512() {
-		add(assembly512())
-	}
-	return d, s
-}
-
 // hasAVX512 looks at both names that GODEBUG can switch off.
 func hasAVX512() bool { return cpu.X86.HasAVX512 && cpu.X86.HasAVX512F }

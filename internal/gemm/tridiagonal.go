@@ -17,7 +17,8 @@ import (
 func Tridiagonalize(a []float64, n int) (d, e, tau []float64) {
 	check(n, n, a, n)
 	d, e, tau = make([]float64, n), make([]float64, max(n-1, 0)), make([]float64, n)
-	p := newTridiagonalPanel(n)
+	p := &tridiagonalPanel{n: n, vw: make([]float64, 2*reflected*n), wv: make([]float64, 2*reflected*n),
+		partial: make([]float64, (n+strip-1)/strip*n)}
 	for from := 0; from < n; from += reflected {
 		p.reduce(a, from, min(from+reflected, n), d, e, tau)
 		p.update(a, min(from+reflected, n))
@@ -35,11 +36,6 @@ type tridiagonalPanel struct {
 
 // strip is how many rows of A a goroutine multiplies with at a time.
 const strip = 128
-
-func newTridiagonalPanel(n int) *tridiagonalPanel {
-	return &tridiagonalPanel{n: n, vw: make([]float64, 2*reflected*n), wv: make([]float64, 2*reflected*n),
-		partial: make([]float64, (n+strip-1)/strip*n)}
-}
 
 func (p *tridiagonalPanel) v(i int) []float64 { return p.vw[i*p.n : (i+1)*p.n] }
 func (p *tridiagonalPanel) w(i int) []float64 { return p.wv[i*p.n : (i+1)*p.n] }

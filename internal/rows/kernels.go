@@ -31,6 +31,3 @@ var portable = &kernels{name: "portable"}
 
 // best is what this machine runs fastest.
 var best = fastest()
-
-// Name says which kernels this machine uses.
-func Name() string { return best.name }

@@ -8,21 +8,19 @@ import (
 // What follows works number by number, so dst may be src. Rows that go together are of one length.
 
 // whole returns how many of n numbers the kernels in assembly do: a multiple of 16.
-func (k *kernels) whole(n int) int {
-	if k.scale == nil {
+func whole(n int) int {
+	if best.scale == nil {
 		return 0
 	}
 	return n &^ 15
 }
 
 // ScaleTo writes c·src to dst.
-func ScaleTo(dst []float64, c float64, src []float64) { best.scaleTo(dst, c, src) }
-
-func (k *kernels) scaleTo(dst []float64, c float64, src []float64) {
+func ScaleTo(dst []float64, c float64, src []float64) {
 	dst = dst[:len(src)]
-	n := k.whole(len(src))
+	n := whole(len(src))
 	if n > 0 {
-		k.scale(&dst[0], &src[0], c, n)
+		best.scale(&dst[0], &src[0], c, n)
 	}
 	for i := n; i < len(src); i++ {
 		dst[i] = c * src[i]
@@ -30,13 +28,11 @@ func (k *kernels) scaleTo(dst []float64, c float64, src []float64) {
 }
 
 // AddScaled adds c·src to dst: product and sum are rounded one after the other.
-func AddScaled(dst []float64, c float64, src []float64) { best.addScaledTo(dst, c, src) }
-
-func (k *kernels) addScaledTo(dst []float64, c float64, src []float64) {
+func AddScaled(dst []float64, c float64, src []float64) {
 	dst = dst[:len(src)]
-	n := k.whole(len(src))
+	n := whole(len(src))
 	if n > 0 {
-		k.addScaled(&dst[0], &src[0], c, n)
+		best.addScaled(&dst[0], &src[0], c, n)
 	}
 	for i := n; i < len(src); i++ {
 		dst[i] += float64(c * src[i])
@@ -76,20 +72,18 @@ func (c *Cascade) Poles() int { return c.poles }
 //
 // It goes through all rows together, so that those that are not in a cache come and go once; and half of what lies
 // behind as many rows as are kept, one after the other, is brought into the cache meanwhile: see Sampler.Soon.
-func (c *Cascade) StepTo(dst, z []float64, kept [][]float64) { best.cascadeTo(c, dst, z, kept) }
-
-func (k *kernels) cascadeTo(c *Cascade, dst, z []float64, kept [][]float64) {
-	n := k.whole(len(z))
+func (c *Cascade) StepTo(dst, z []float64, kept [][]float64) {
+	n := whole(len(z))
 	dst = dst[:len(z)]
 	if c.poles == 0 {
-		k.scaleTo(dst, c.scale, z)
+		ScaleTo(dst, c.scale, z)
 		return
 	}
 	for _, row := range kept[:c.poles] {
 		_ = row[:len(z)]
 	}
 	if n > 0 {
-		k.cascade(&dst[0], &z[0], c, &kept[0], n)
+		best.cascade(&dst[0], &z[0], c, &kept[0], n)
 	}
 	for i := n; i < len(z); i++ {
 		dst[i] = c.scale * z[i]
@@ -124,18 +118,14 @@ func (c *Section) step(row, first, second []float64) {
 // faster if dst is not there and not needed there soon. Before other goroutines may read it, this one calls Settle. It reports
 // whether all of it is finite.
 func LevelTo(dst []float64, std float64, row []float64, past bool) bool {
-	return best.levelTo(dst, std, row, past)
-}
-
-func (k *kernels) levelTo(dst []float64, std float64, row []float64, past bool) bool {
 	dst = dst[:len(row)]
-	n, finite := k.whole(len(row)), true
+	n, finite := whole(len(row)), true
 	switch {
 	case n == 0:
 	case past && uintptr(unsafe.Pointer(&dst[0]))%64 == 0:
-		finite = k.levelPast(&dst[0], &row[0], std, n)
+		finite = best.levelPast(&dst[0], &row[0], std, n)
 	default:
-		finite = k.level(&dst[0], &row[0], std, n)
+		finite = best.level(&dst[0], &row[0], std, n)
 	}
 	for i := n; i < len(row); i++ {
 		dst[i] = std * row[i]
@@ -162,13 +152,11 @@ type gridded struct {
 // LevelOnGrid multiplies a row by a standard deviation and rounds it to the nearest multiples of the grid, a power of two
 // whose inverse is a normal number; the even one of two. It reports whether all of it is finite and below 2⁵³ times the
 // grid; if not, the row is not to be used.
-func LevelOnGrid(row []float64, std, grid float64) bool { return best.gridTo(row, std, grid) }
-
-func (k *kernels) gridTo(row []float64, std, grid float64) bool {
-	n, fits := k.whole(len(row)), true
+func LevelOnGrid(row []float64, std, grid float64) bool {
+	n, fits := whole(len(row)), true
 	c := &gridded{std, grid, 1 / grid, 1 << 53, math.Float64frombits(1<<63 - 1)}
 	if n > 0 {
-		fits = k.grid(&row[0], c, n)
+		fits = best.grid(&row[0], c, n)
 	}
 	for i := n; i < len(row); i++ {
 		v := float64(row[i]*std) * c.inverse

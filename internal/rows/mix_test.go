@@ -7,8 +7,21 @@ import (
 	"testing"
 )
 
+// use has the package use some kernels.
+func use(k *kernels) { best = k }
+
+// eachKernel has the package use all kernels that this machine can run, one after the other.
+func eachKernel(visit func(k *kernels) bool) {
+	defer use(best)
+	for _, k := range available() {
+		if use(k); !visit(k) {
+			return
+		}
+	}
+}
+
 // mixed are all operations with numbers from rng, on rows of n, and what they say of them.
-func mixed(k *kernels, n int, value func() float64) (rows [][]float64, said []bool) {
+func mixed(n int, value func() float64) (rows [][]float64, said []bool) {
 	row := func() []float64 {
 		r := make([]float64, n+1)
 		for i := range r {
@@ -17,8 +30,8 @@ func mixed(k *kernels, n int, value func() float64) (rows [][]float64, said []bo
 		rows = append(rows, r)
 		return r[:n]
 	}
-	k.scaleTo(row(), value(), row())
-	k.addScaledTo(row(), value(), row())
+	ScaleTo(row(), value(), row())
+	AddScaled(row(), value(), row())
 	for many := range 10 {
 		all, weights := make([][]float64, many), make([]float64, many)
 		for i := range all {
@@ -27,7 +40,7 @@ func mixed(k *kernels, n int, value func() float64) (rows [][]float64, said []bo
 		if many > 6 {
 			weights[2] = 0
 		}
-		k.addAll(row(), weights, all)
+		AddAll(row(), weights, all)
 	}
 	section := func(poles int) Section { return Section{value(), value(), value(), value(), poles} }
 	for _, poles := range [][]int{{}, {1}, {2}, {2, 1, 2}, {1, 1, 2}} {
@@ -39,15 +52,15 @@ func mixed(k *kernels, n int, value func() float64) (rows [][]float64, said []bo
 				kept = append(kept, row())
 			}
 		}
-		k.cascadeTo(NewCascade(value(), sections), row(), row(), kept)
+		NewCascade(value(), sections).StepTo(row(), row(), kept)
 	}
 	same := row()
-	k.scaleTo(same, value(), same)
+	ScaleTo(same, value(), same)
 	for _, past := range []bool{false, true} {
-		said = append(said, k.levelTo(row(), value(), row(), past))
+		said = append(said, LevelTo(row(), value(), row(), past))
 	}
 	for _, grid := range []float64{0x1p-60, 0x1p-4, 1, 0x1p900} {
-		said = append(said, k.gridTo(row(), value(), grid))
+		said = append(said, LevelOnGrid(row(), value(), grid))
 	}
 	return rows, said
 }
@@ -77,14 +90,16 @@ func TestKernelsMixTheSame(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			defer use(best)
+			use(portable)
 			for n := range 70 {
-				want, say := mixed(portable, n, func() func() float64 {
+				want, say := mixed(n, func() func() float64 {
 					rng := rand.New(rand.NewPCG(uint64(n), 1))
 					return func() float64 { return draw(rng) }
 				}())
-				for _, k := range available() {
+				for k := range eachKernel {
 					rng := rand.New(rand.NewPCG(uint64(n), 1))
-					got, said := mixed(k, n, func() float64 { return draw(rng) })
+					got, said := mixed(n, func() float64 { return draw(rng) })
 					if !slices.Equal(said, say) {
 						t.Fatalf("%s: rows of %d are judged %v, want %v", k.name, n, said, say)
 					}
@@ -103,22 +118,22 @@ func TestKernelsMixTheSame(t *testing.T) {
 
 // TestLevel: what cannot be used is seen in every place.
 func TestLevel(t *testing.T) {
-	for _, k := range available() {
+	for k := range eachKernel {
 		for i := range 40 {
 			for _, wrong := range []float64{math.Inf(1), math.NaN(), 1e308} {
 				row, past, gridded := make([]float64, 40), make([]float64, 40), make([]float64, 40)
 				row[i], gridded[i] = wrong, wrong
-				if k.levelTo(past, 100, row, true) || k.levelTo(row, 100, row, false) || k.gridTo(gridded, 100, 1) {
+				if LevelTo(past, 100, row, true) || LevelTo(row, 100, row, false) || LevelOnGrid(gridded, 100, 1) {
 					t.Errorf("%s: %v in place %d is not seen", k.name, wrong, i)
 				}
 			}
 			row := make([]float64, 40)
 			row[i] = -0x1p53
-			if k.gridTo(row, 1, 1) {
+			if LevelOnGrid(row, 1, 1) {
 				t.Errorf("%s: 2⁵³ times the grid in place %d is not seen", k.name, i)
 			}
 			row[i] = 0x1p53 - 1
-			if !k.gridTo(row, 1, 1) || row[i] != 0x1p53-1 {
+			if !LevelOnGrid(row, 1, 1) || row[i] != 0x1p53-1 {
 				t.Errorf("%s: 2⁵³-1 times the grid in place %d does not fit, %v", k.name, i, row[i])
 			}
 		}
@@ -168,13 +183,13 @@ func TestAddAll(t *testing.T) {
 func TestNarrow(t *testing.T) {
 	values := []float64{1, -0.1, 1e30, 0x1p-140, 0x1p-160, 0x1p128, -0x1.ffffffp127, math.Inf(-1), math.NaN(),
 		math.MaxFloat32, math.Copysign(0, -1), 1 + 0x1p-23, 1 + 0x1p-24}
-	for _, k := range available() {
+	for k := range eachKernel {
 		for n := range 40 {
 			for at := range n {
 				for _, v := range values {
 					row, dst := make([]float64, n), make([]float32, n+1)
 					row[at], dst[n] = v, 7
-					finite, exact := k.narrowTo(dst[:n], row)
+					finite, exact := NarrowTo(dst[:n], row)
 					single := float32(v)
 					if back := float64(single); finite != (back-back == 0) || exact != (back == v) {
 						t.Fatalf("%s: %v in place %d of %d is finite %v, exact %v", k.name, v, at, n, finite, exact)
@@ -194,17 +209,17 @@ func TestNarrow(t *testing.T) {
 
 func BenchmarkMix(b *testing.B) {
 	const n = Block
-	for _, k := range available() {
+	for k := range eachKernel {
 		u, first, z := make([]float64, n), make([]float64, n), make([]float64, n)
 		kept := [][]float64{make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
 		single := make([]float32, n)
 		c := NewCascade(0.5, []Section{{0.9, 0.3, 1.7, 0.8, 2}, {0.2, 0.1, 0.5, 0.2, 2}})
 		for name, f := range map[string]func(){
-			"AddScaled": func() { k.addScaledTo(u, 0.5, first) },
-			"Cascade":   func() { k.cascadeTo(c, u, z, kept) },
-			"Level":     func() { k.levelTo(u, 0.5, first, false) },
-			"Narrow":    func() { k.narrowTo(single, u) },
-			"Grid":      func() { k.gridTo(u, 0.5, 0x1p-20) },
+			"AddScaled": func() { AddScaled(u, 0.5, first) },
+			"Cascade":   func() { c.StepTo(u, z, kept) },
+			"Level":     func() { LevelTo(u, 0.5, first, false) },
+			"Narrow":    func() { NarrowTo(single, u) },
+			"Grid":      func() { LevelOnGrid(u, 0.5, 0x1p-20) },
 		} {
 			b.Run(name+"/"+k.name, func(b *testing.B) {
 				b.SetBytes(8 * n)

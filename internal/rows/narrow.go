@@ -4,14 +4,12 @@ import "math"
 
 // NarrowTo rounds the numbers of a row to single precision. It reports whether all of them are finite there, and
 // whether all are the same as before.
-func NarrowTo(dst []float32, row []float64) (finite, exact bool) { return best.narrowTo(dst, row) }
-
-func (k *kernels) narrowTo(dst []float32, row []float64) (finite, exact bool) {
+func NarrowTo(dst []float32, row []float64) (finite, exact bool) {
 	dst = dst[:len(row)]
-	n := k.whole(len(row))
+	n := whole(len(row))
 	finite, exact = true, true
 	if n > 0 {
-		finite, exact = k.narrow(&dst[0], &row[0], n)
+		finite, exact = best.narrow(&dst[0], &row[0], n)
 	}
 	for i := n; i < len(row); i++ {
 		dst[i] = float32(row[i])

@@ -47,13 +47,11 @@ type Sampler struct {
 }
 
 // Start begins with the first number of a seed, SeedSize bytes.
-func (s *Sampler) Start(seed []byte) { s.start(best, seed) }
-
-func (s *Sampler) start(k *kernels, seed []byte) {
+func (s *Sampler) Start(seed []byte) {
 	if len(seed) != SeedSize {
 		panic("rows: a seed of another length")
 	}
-	if k.fill == nil {
+	if best.fill == nil {
 		s.form = append(append(s.form[:0], "chacha8:\x00\x00\x00\x00\x00\x00\x00\x00"...), seed...)
 		if err := s.source.UnmarshalBinary(s.form); err != nil {
 			panic(err) // a Go with another binary form, which the tests would have found
@@ -67,11 +65,9 @@ func (s *Sampler) start(k *kernels, seed []byte) {
 
 // Next returns the next Block numbers or, as the last of a seed, n ≤ Block. They are good until something is called
 // again, and the caller may change them.
-func (s *Sampler) Next(n int) []float64 { return s.nextWith(best, n) }
-
-func (s *Sampler) nextWith(k *kernels, n int) []float64 {
+func (s *Sampler) Next(n int) []float64 {
 	row := s.row[:n]
-	if k.fill == nil {
+	if best.fill == nil {
 		for i := range row {
 			row[i] = normal(s.source.Uint64())
 		}
@@ -80,20 +76,20 @@ func (s *Sampler) nextWith(k *kernels, n int) []float64 {
 	if n == 0 {
 		return row
 	}
-	k.fill(s, (n+refill-1)/refill)
-	s.numbers(k, n)
+	best.fill(s, (n+refill-1)/refill)
+	s.numbers(n)
 	s.perRefill, s.perLanes = 0, 0
 	return row
 }
 
 // numbers turns the first n of s.bits, or some more, into normal numbers in s.row. It makes the central ones, which are
 // most, in place; the others are gathered first and put into place afterwards.
-func (s *Sampler) numbers(k *kernels, n int) {
-	tails := k.central(s, (n+lanes-1)/lanes*lanes)
+func (s *Sampler) numbers(n int) {
+	tails := best.central(s, (n+lanes-1)/lanes*lanes)
 	for i := tails; i%lanes != 0; i++ {
 		s.tails[i] = nearTail
 	}
-	if far := k.tail(s, tails); far {
+	if far := best.tail(s, tails); far {
 		for i, bits := range s.tails[:tails] {
 			s.values[i] = normal(bits)
 		}
@@ -104,11 +100,9 @@ func (s *Sampler) numbers(k *kernels, n int) {
 }
 
 // RestTo writes the next numbers to dst, the last of a seed.
-func (s *Sampler) RestTo(dst []float64) { s.restTo(best, dst) }
-
-func (s *Sampler) restTo(k *kernels, dst []float64) {
+func (s *Sampler) RestTo(dst []float64) {
 	for len(dst) > 0 {
-		dst = dst[copy(dst, s.nextWith(k, min(len(dst), Block))):]
+		dst = dst[copy(dst, s.Next(min(len(dst), Block))):]
 	}
 }
 

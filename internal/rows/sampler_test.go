@@ -11,7 +11,7 @@ import (
 // fetched ahead or not.
 func TestKernelsDrawTheSame(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, k := range available() {
+	for k := range eachKernel {
 		var s Sampler
 		for _, n := range []int{0, 1, 2, 31, 32, 33, 123, 124, 125, Block - 1, Block, Block + 1, 4096, 2*Block + 5} {
 			var seed [SeedSize]byte
@@ -20,9 +20,9 @@ func TestKernelsDrawTheSame(t *testing.T) {
 			}
 			got, source := make([]float64, n+1), rand.NewChaCha8(seed)
 			got[n] = 7
-			s.start(k, seed[:])
+			s.Start(seed[:])
 			s.Soon(make([]float64, 3*n))
-			s.restTo(k, got[:n])
+			s.RestTo(got[:n])
 			for i, v := range got[:n] {
 				if want := normal(source.Uint64()); math.Float64bits(want) != math.Float64bits(v) {
 					t.Fatalf("%s: number %d of %d is %v, want %v", k.name, i, n, v, want)
@@ -38,13 +38,13 @@ func TestKernelsDrawTheSame(t *testing.T) {
 // checkNumbers compares the kernels with the definition on any bits, Block of them at most.
 func checkNumbers(t *testing.T, bits []uint64) {
 	t.Helper()
-	for _, k := range available() {
+	for k := range eachKernel {
 		if k.fill == nil {
 			continue
 		}
 		var s Sampler
 		copy(s.bits[:], bits)
-		s.numbers(k, (len(bits)+lanes-1)/lanes*lanes)
+		s.numbers((len(bits) + lanes - 1) / lanes * lanes)
 		for i, b := range bits {
 			if got, want := s.row[i], normal(b); math.Float64bits(got) != math.Float64bits(want) {
 				t.Fatalf("%s: bits %#x, number %d, give %v, want %v", k.name, b, i, got, want)
@@ -120,14 +120,14 @@ func TestSeedOfAnotherLength(t *testing.T) {
 }
 
 func BenchmarkNormals(b *testing.B) {
-	for _, k := range available() {
+	for k := range eachKernel {
 		b.Run(k.name, func(b *testing.B) {
 			var s Sampler
 			dst, seed := make([]float64, 4096), make([]byte, SeedSize)
 			b.SetBytes(8 * 4096)
 			for b.Loop() {
-				s.start(k, seed)
-				s.restTo(k, dst)
+				s.Start(seed)
+				s.RestTo(dst)
 			}
 		})
 	}

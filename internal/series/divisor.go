@@ -28,9 +28,14 @@ const fewCoefficients = 384
 // NewDivisor returns the division by c, whose first coefficient is not 0.
 func NewDivisor(c []float64) *Divisor {
 	d := &Divisor{c: slices.Clone(c[1:]), first: c[0]}
-	if len(c) <= fewCoefficients {
-		return d
+	if len(c) > fewCoefficients {
+		d.inBlocks(c)
 	}
+	return d
+}
+
+// inBlocks makes the divisor one by blocks, which have room for all coefficients but the first.
+func (d *Divisor) inBlocks(c []float64) {
 	for d.block = 1; d.block < len(d.c); {
 		d.block *= 2
 	}
@@ -44,7 +49,6 @@ func NewDivisor(c []float64) *Divisor {
 	inverse[0] = 1
 	(&Divisor{c: d.c, first: d.first}).Divide(inverse)
 	d.series, d.inverse, d.spectrum = of(c), of(inverse), make([]complex128, d.block+1)
-	return d
 }
 
 // Divide divides x by c, to as many coefficients as x has.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net"
 	"os"
 	"strconv"
@@ -93,7 +92,7 @@ func (c *Client) greet(token string, of Identity) error {
 		}
 		return said, err
 	}
-	first, err := opening{of.Export, of.Node, of.Dim, addressOf(c.conn.RemoteAddr()), newNonce(), token != ""}.line()
+	first, err := opening{of, addressOf(c.conn.RemoteAddr()), newNonce(), token != ""}.line()
 	if err != nil {
 		return err
 	}
@@ -159,16 +158,12 @@ func (c *Client) Spent() (*noise.Spent, error) { return ask[*noise.Spent](c, "sp
 
 // Row reads numbers offset, offset+1, … of the row of step t into dst, as many as it has.
 func (c *Client) Row(t, offset int, dst []float64) error {
-	return c.row(t, Float64, offset, len(dst), 8, func(i int, b []byte) {
-		dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(b))
-	})
+	return row(c, t, Float64, offset, dst)
 }
 
 // RowFloat32 is Row in single precision.
 func (c *Client) RowFloat32(t, offset int, dst []float32) error {
-	return c.row(t, Float32, offset, len(dst), 4, func(i int, b []byte) {
-		dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(b))
-	})
+	return row(c, t, Float32, offset, dst)
 }
 
 // Unsent declares that the message of step t never left, nor ever will: its row is in the next one.
@@ -264,16 +259,17 @@ func hear[V any](c *Client, word string) (v V, err error) {
 	return v, json.Unmarshal([]byte(text), &v)
 }
 
-// row asks for numbers of so many bytes each, and hands them out one by one when they are known to be the server's.
-func (c *Client) row(t int, format string, offset, length, size int, put func(i int, b []byte)) error {
+// row asks for numbers, and hands them out when they are known to be the server's.
+func row[F float32 | float64](c *Client, t int, format string, offset int, dst []F) error {
 	c.one.Lock()
 	defer c.one.Unlock()
-	at := fmt.Sprintf("row %d %s %d %d", t, format, offset, length)
-	if err := c.command(at, at+" "+strconv.Itoa(size*length)); err != nil {
+	size := binary.Size(F(0))
+	at := fmt.Sprintf("row %d %s %d %d", t, format, offset, len(dst))
+	if err := c.command(at, at+" "+strconv.Itoa(size*len(dst))); err != nil {
 		return err
 	}
-	for i := 0; i < length; {
-		b, err := c.frame(min(MaxFrame, size*(length-i)))
+	for len(dst) > 0 {
+		b, err := c.frame(min(MaxFrame, size*len(dst)))
 		if err != nil {
 			return err
 		}
@@ -281,10 +277,11 @@ func (c *Client) row(t int, format string, offset, length, size int, put func(i 
 			c.conn.Close()
 			return fmt.Errorf("%w (a part of a number)", ErrFrame)
 		}
-		for ; len(b) > 0; b = b[size:] {
-			put(i, b)
-			i++
+		n, err := binary.Decode(b, binary.LittleEndian, dst[:len(b)/size])
+		if err != nil {
+			return err
 		}
+		dst = dst[n/size:]
 	}
 	return nil
 }

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"mafalda/internal/lists"
 	"mafalda/noise"
 )
 
@@ -35,21 +35,18 @@ func (c *connection) answer(line string) error {
 	switch word, count := fields[0], len(fields); {
 	case word == "row" && (count == 3 || count == 5):
 		return c.row(fields)
-	case word == "unsent" && count == 2:
+	case word == "unsent" && count == 2 || word == "sending" && count == 3:
 		step, err := number(fields[1])
-		if err == nil {
+		switch {
+		case err != nil:
+		case word == "unsent":
 			err = c.refusal(c.issuer.Unsent(step))
-		}
-		return c.done(err, "unsent %d", step)
-	case word == "sending" && count == 3:
-		step, err := number(fields[1])
-		if err == nil && !isDigest(fields[2]) {
+		case !isDigest(fields[2]):
 			err = malformed("%.80q is no SHA-256, 64 hexadecimal digits", fields[2])
-		}
-		if err == nil {
+		default:
 			err = c.refusal(c.issuer.Sending(step, fields[2]))
 		}
-		return c.done(err, "sending %d", step)
+		return c.done(err, "%s %d", word, step)
 	case line == "state":
 		return c.say("state")
 	case line == "spent":
@@ -171,15 +168,15 @@ func (c *connection) row(fields []string) error {
 	return nil
 }
 
+// appendNumbers appends numbers as they are sent; single precision has room for them.
 func appendNumbers(to []byte, numbers []float64, format string) []byte {
-	if format == Float64 {
-		for _, v := range numbers {
-			to = binary.LittleEndian.AppendUint64(to, math.Float64bits(v))
-		}
-		return to
+	var what any = numbers
+	if format == Float32 {
+		what = lists.Map(numbers, func(v float64) float32 { return float32(v) })
 	}
-	for _, v := range numbers {
-		to = binary.LittleEndian.AppendUint32(to, math.Float32bits(float32(v)))
+	to, err := binary.Append(to, binary.LittleEndian, what)
+	if err != nil {
+		panic(err) // numbers have a size
 	}
 	return to
 }

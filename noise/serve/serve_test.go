@@ -248,7 +248,7 @@ func (r *running) raw(lines ...string) string {
 func TestServeMalformed(t *testing.T) {
 	r := start(t, Options{})
 	first := func(change func(o *opening)) string {
-		o := opening{Export: r.identity().Export, Node: "ann", Dim: dim, Nonce: newNonce()}
+		o := opening{Identity: Identity{r.identity().Export, "ann", dim}, Nonce: newNonce()}
 		change(&o)
 		line, err := o.line()
 		if err != nil {

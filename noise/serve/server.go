@@ -202,7 +202,7 @@ func (c *connection) welcome(o opening) bool {
 	defer c.one.Unlock()
 	c.deadline(0)
 	i := infoOf(c.issuer)
-	return c.reply(c.say("hello")) && o.identity() == Identity{i.Export, i.Node, i.Dim}
+	return c.reply(c.say("hello")) && o.Identity == Identity{i.Export, i.Node, i.Dim}
 }
 
 // deadline says by when a reply of so many bytes must have been read.

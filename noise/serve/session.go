@@ -21,22 +21,18 @@ import (
 
 // Identity says whose rows a connection is about. The client says it first, and both sides prove the token for it.
 type Identity struct {
-	Export string // SHA-256 of the manifest, in hexadecimal digits
-	Node   string
-	Dim    int
+	Export string `json:"export"` // SHA-256 of the manifest, in hexadecimal digits
+	Node   string `json:"node"`
+	Dim    int    `json:"dim"`
 }
 
 // opening is the JSON of a client's first line.
 type opening struct {
-	Export  string `json:"export"`
-	Node    string `json:"node"`
-	Dim     int    `json:"dim"`
+	Identity
 	Address string `json:"address"` // where the client has connected to, as 127.0.0.1:7070; empty of a Unix socket
 	Nonce   string `json:"nonce"`
 	Token   bool   `json:"token"` // whether it has one to prove
 }
-
-func (o opening) identity() Identity { return Identity{o.Export, o.Node, o.Dim} }
 
 // line returns the first line.
 func (o opening) line() (string, error) {

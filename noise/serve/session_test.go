@@ -143,7 +143,7 @@ func TestServeToken(t *testing.T) {
 	if _, err := Dial("tcp", r.path, "", r.identity()); !errors.Is(err, ErrToken) {
 		t.Errorf("without a token: %v", err)
 	}
-	line, err := opening{Export: r.identity().Export, Node: "ann", Dim: dim, Address: r.path, Nonce: newNonce()}.line()
+	line, err := opening{Identity: Identity{r.identity().Export, "ann", dim}, Address: r.path, Nonce: newNonce()}.line()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -399,7 +399,7 @@ func TestDialOtherMachines(t *testing.T) {
 // nobody out who proves the token.
 func TestStrangersKeepNobodyOut(t *testing.T) {
 	r := start(t, Options{Token: token})
-	line, err := opening{Export: r.identity().Export, Node: "ann", Dim: dim, Address: r.path, Nonce: newNonce(),
+	line, err := opening{Identity: Identity{r.identity().Export, "ann", dim}, Address: r.path, Nonce: newNonce(),
 		Token: true}.line()
 	if err != nil {
 		t.Fatal(err)

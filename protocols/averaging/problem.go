@@ -54,10 +54,7 @@ func (p *Problem) Check() error {
 			return fmt.Errorf("%w: node %d does not exist", consensus.ErrNetwork, v)
 		}
 	}
-	observers, victims := len(p.Observers), n
-	if p.Observers == nil {
-		observers = n
-	}
+	observers, victims := len(p.Coalitions()), n
 	if p.Victims != nil {
 		victims = len(p.Victims)
 	}

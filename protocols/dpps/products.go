@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/parallel"
@@ -60,7 +62,7 @@ func (s *Sequence) products(ctx context.Context, o CalibrateOptions) (*products,
 	p := &products{}
 	last := identities(n, period)
 	for lag := 0; ; lag++ {
-		tau, err := largestErgodicity(ctx, last)
+		tau, err := largestErgodicity(ctx, last, n)
 		if err != nil {
 			return nil, err
 		}
@@ -122,49 +124,26 @@ func timesSparse(ctx context.Context, phi *mat.Dense, s *Sequence, t int) *mat.D
 	product := mat.NewDense(n, n, nil)
 	w := s.Weights(t)
 	parallel.For(n, func(i int) {
-		if ctx.Err() != nil {
-			return
+		if ctx.Err() == nil {
+			w.MulVecTo(product.RawRowView(i), true, phi.RawRowView(i))
 		}
-		w.MulVecTo(product.RawRowView(i), true, phi.RawRowView(i))
 	})
 	return product
 }
 
-// largestErgodicity returns the largest ergodicity coefficient of the matrices. It fails only when the context ends.
-func largestErgodicity(ctx context.Context, list []*mat.Dense) (float64, error) {
-	var tau float64
+// largestErgodicity returns the largest ergodicity coefficient of n×n matrices: half the largest ‖·‖₁ distance of two
+// rows of one (Dobrushin). It fails only when the context ends.
+func largestErgodicity(ctx context.Context, list []*mat.Dense, n int) (float64, error) {
+	most := make([]float64, n)
 	for _, phi := range list {
-		if ctx.Err() != nil {
-			break
-		}
-		tau = math.Max(tau, ergodicity(ctx, phi))
+		parallel.For(n, func(a int) {
+			for b := 0; b < a && ctx.Err() == nil; b++ {
+				most[a] = math.Max(most[a], floats.Distance(phi.RawRowView(a), phi.RawRowView(b), 1)/2)
+			}
+		})
 	}
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
-	return tau, nil
-}
-
-// ergodicity returns half the largest ‖·‖₁ distance of two rows (Dobrushin), or something else if the context is done.
-func ergodicity(ctx context.Context, phi *mat.Dense) float64 {
-	n, _ := phi.Dims()
-	most := make([]float64, n)
-	parallel.For(n, func(a int) {
-		if ctx.Err() != nil {
-			return
-		}
-		for b := range a {
-			var sum float64
-			other := phi.RawRowView(b)
-			for j, x := range phi.RawRowView(a) {
-				sum += math.Abs(x - other[j])
-			}
-			most[a] = math.Max(most[a], sum/2)
-		}
-	})
-	var tau float64
-	for _, v := range most {
-		tau = math.Max(tau, v)
-	}
-	return tau
+	return slices.Max(most), nil
 }

@@ -72,20 +72,15 @@ func Average(ctx context.Context, p averaging.Problem, o AverageOptions) (*Resul
 	if err := o.fill(&p); err != nil {
 		return nil, err
 	}
-	g, err := New(p.Network.Graph, p.Network.Gossip)
-	if err != nil {
-		return nil, err
-	}
 	r := &Result{Run: p.Head("gossip", o.NoiseStd), Difference: o.Difference, Delta: o.Delta, Pairs: []PairExposure{}}
+	var err error
 	if r.Mu, err = accounting.MuFromNoise(o.NoiseStd, 1, o.Difference); err != nil {
 		return nil, err
 	}
 	if r.Epsilon, err = accounting.Epsilon(r.Mu, o.Delta); err != nil {
 		return nil, err
 	}
-	rounds, tolerance := p.Limit()
-	run, err := g.Run(ctx, p.Values, Options{NoiseStd: o.NoiseStd, Rounds: rounds, Tolerance: tolerance},
-		seeds.Noise.Random(p.Seed))
+	g, run, err := start(ctx, p, o.NoiseStd)
 	if err != nil {
 		return nil, err
 	}
@@ -124,10 +119,17 @@ func Plain(ctx context.Context, p averaging.Problem) (*Run, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
+	_, run, err := start(ctx, p, 0)
+	return run, err
+}
+
+// start makes the protocol of a problem that was checked, and runs it.
+func start(ctx context.Context, p averaging.Problem, noiseStd float64) (*Protocol, *Run, error) {
 	g, err := New(p.Network.Graph, p.Network.Gossip)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	rounds, tolerance := p.Limit()
-	return g.Run(ctx, p.Values, Options{Rounds: rounds, Tolerance: tolerance}, seeds.Noise.Random(p.Seed))
+	run, err := g.Run(ctx, p.Values, Options{noiseStd, rounds, tolerance}, seeds.Noise.Random(p.Seed))
+	return g, run, err
 }

@@ -13,10 +13,10 @@ import (
 // Forever stands for all rounds.
 const Forever = span.Forever
 
-// Exposure is the share of the variance of a node's noisy value that messages explain, Seen = e_jᵀPe_j for the
-// projection P on their span, and what is left, Hidden = 1 - Seen, to its own precision. Seen is never below the
-// truth, Hidden never above it, and both are exact if they are 0 and 1: out of reach, or determined by the messages.
-type Exposure struct{ Seen, Hidden float64 }
+// Exposure is the share of the variance of a node's noisy value that messages explain, Seen, and what is left, Hidden.
+// Seen is never below the truth, Hidden never above it, and both are exact if they are 0 and 1: out of reach, or
+// determined by the messages.
+type Exposure = span.Exposure
 
 // Exposures returns how much of every node's value the observers see in the rounds 0 to t, which may be Forever. Of
 // observers all is seen. With noise of standard deviation σ on values that differ by D, they are in no better
@@ -33,20 +33,16 @@ func (p *Protocol) Exposures(ctx context.Context, observers []int, rounds int) (
 	if err != nil {
 		return nil, err
 	}
-	exposures := slices.Repeat([]Exposure{{1, 0}}, n)
+	exposures := slices.Repeat([]Exposure{{Seen: 1}}, n)
 	for at, e := range s.Exposures() {
-		exposures[s.Hidden[at]] = Exposure(e)
+		exposures[s.Hidden[at]] = e
 	}
 	return exposures, nil
 }
 
 func (p *Protocol) observation(observers []int) *span.Observation {
-	inside := make([]bool, p.graph.Nodes())
-	for _, v := range observers {
-		inside[v] = true
-	}
 	return &span.Observation{Weights: p.weights, Work: p.work,
-		Known: func(v int) bool { return inside[v] },
+		Known: func(v int) bool { return slices.Contains(observers, v) },
 		Seen: func(v int) bool {
 			return slices.ContainsFunc(observers, func(a int) bool { return p.graph.Adjacency().At(a, v) != 0 })
 		},

@@ -49,7 +49,7 @@ func TestExposuresAreThoseOfTheThreatModel(t *testing.T) {
 		}
 		for j := range g.Nodes() {
 			if slices.Contains(coalition, j) {
-				if exposures[j] != (Exposure{1, 0}) {
+				if exposures[j] != (Exposure{Seen: 1, Hidden: 0}) {
 					t.Fatalf("observer %d: exposure %v", j, exposures[j])
 				}
 				continue
@@ -67,7 +67,7 @@ func TestExposuresAreThoseOfTheThreatModel(t *testing.T) {
 
 // The leakage of gossip is the covariance formula; with all messages (exposure 1) it is one noisy value's leakage.
 func TestLeakage(t *testing.T) {
-	protocoltest.CheckAbove(t, "one value of variance 4 in noise of variance 1", Leakage(Exposure{1, 0}, 2, 1),
+	protocoltest.CheckAbove(t, "one value of variance 4 in noise of variance 1", Leakage(Exposure{Seen: 1, Hidden: 0}, 2, 1),
 		exactLeakage(big.NewRat(1, 1), 2, 1), 4e-15)
 	rapid.Check(t, func(t *rapid.T) {
 		n, rows := rapid.IntRange(2, 5).Draw(t, "n"), 1
@@ -83,7 +83,7 @@ func TestLeakage(t *testing.T) {
 		covariance := value * value * unit.AtVec(0)
 		determinant := seen*value*value - covariance*covariance
 		want := 0.5 * math.Log(seen*value*value/determinant)
-		if got := Leakage(Exposure{unit.AtVec(0) * unit.AtVec(0), 1 - unit.AtVec(0)*unit.AtVec(0)}, value,
+		if got := Leakage(Exposure{Seen: unit.AtVec(0) * unit.AtVec(0), Hidden: 1 - unit.AtVec(0)*unit.AtVec(0)}, value,
 			noise); math.Abs(got-want) > 1e-12 {
 			t.Fatalf("%d row: %g, by determinants %g", rows, got, want)
 		}

@@ -20,11 +20,11 @@ const wideRange = 1e3
 
 // check refuses what is not positive and finite, for values and noise have a density (Assumption 4.1), and what is
 // too far apart for double precision.
-func (d Deviations) check() error {
+func (d Deviations) check(p *Protocol) error {
 	if err := cmp.Or(fault.Positive("Deviations.Value", d.Value), fault.Positive("Deviations.Noise", d.Noise)); err != nil {
 		return err
 	}
-	if d.apart(widestRange) {
+	if p.sources > p.Nodes() && d.apart(widestRange) { // of two nodes alone, no fragment is noise
 		return fmt.Errorf("standard deviations from %g to %g of values and noise: more than a factor of %g is beyond "+
 			"double precision", min(d.Value, d.Noise), max(d.Value, d.Noise), widestRange)
 	}

@@ -32,7 +32,7 @@ func (p *Protocol) Prepare(u []float64, d Deviations, r *rand.Rand) (*Run, error
 	if len(u) != p.Nodes() {
 		return nil, fmt.Errorf("%w: %d values for %d nodes", ErrNetwork, len(u), p.Nodes())
 	}
-	if err := d.check(); err != nil {
+	if err := d.check(p); err != nil {
 		return nil, err
 	}
 	run := NewRun(u, make([]float64, p.Nodes()))

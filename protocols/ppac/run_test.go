@@ -133,6 +133,15 @@ func TestPrepareRefuses(t *testing.T) {
 			t.Errorf("noise of standard deviation %v", s)
 		}
 	}
+	// two nodes alone draw no noise: how much there would be is no matter
+	pair := protocoltest.Named(t, "path:2")
+	p, err := New(pair, protocoltest.GossipOf(t, pair, graph.Metropolis), []int{1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Prepare([]float64{1, 2}, Deviations{1, 1e12}, r); err != nil {
+		t.Error(err)
+	}
 }
 
 func BenchmarkLeaves(b *testing.B) {

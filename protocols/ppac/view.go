@@ -72,7 +72,7 @@ type Leakage struct {
 // is a matter of what has been seen. The errors are deviations that make no sense, or are too much for double
 // precision, and the context's.
 func (v *View) Leakages(ctx context.Context, d Deviations) ([]Leakage, error) {
-	if err := d.check(); err != nil {
+	if err := d.check(v.protocol); err != nil {
 		return nil, err
 	}
 	var leaks []Leakage

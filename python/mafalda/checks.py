@@ -11,8 +11,9 @@ A manifest whose numbers do not agree was changed, or is of a version that means
 - the numbers in the sentences of contract with the keys
 
 Not checked here, and checked by `mafalda verify`, and where they matter by `mafalda noise serve` before the first row: the
-accountant's epsilon for Poisson batches to all digits, the samples that confirm bins, sensitivities of T > LONGEST steps or
-min-sep strategies of more than b bands, all that depends on the network (losses, bounds, baselines, W itself).
+accountant's epsilon for Poisson batches to all digits, the samples that confirm bins, sensitivities of T > LONGEST steps of
+dense and banded strategies, and of others where check_series says so, or of min-sep strategies of more than b bands, all that
+depends on the network (losses, bounds, baselines, W itself).
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from .errors import ExportError
 
 LONGEST = 2048  # steps up to which C is made of its parameters, and sensitivities are computed
 MOST_STEPS = 1 << 20
+MOST_PRODUCTS = 1e8  # of coefficients, k·T, that the sensitivity of a series may take
+MOST_SERIES = 1 << 17  # steps of a series whose coefficients are computed
 
 
 class List(NamedTuple):
@@ -251,8 +254,11 @@ def _check_strategy(m: dict[str, Any]) -> None:
             _claim(len(s.get("coefficients", [])) == 2, "a comb has two coefficients")
             e = s.get("column_scales", [1.0])
             _claim(1 <= len(e) <= 8, "the column_scales of a comb have 1 to 8 coefficients")
-            least = min(filters.polynomial(e, t, steps) for t in range(steps))
-            _claim(least > 0, "the column_scales of a comb are not positive in all steps")
+            values = [filters.polynomial(e, t, steps) for t in range(steps)]
+            _claim(
+                1 / 1.7976931348623157e308 < min(values) and max(values) < math.inf and not math.isnan(sum(values)),
+                "the column_scales of a comb are not positive and finite in all steps",
+            )
     elif kind == "banded":
         d = s.get("diagonals", [])
         _claim(1 <= width == len(d) <= steps, "a banded strategy has as many diagonals as bands")
@@ -503,26 +509,38 @@ def matrix(strategy: dict[str, Any], steps: int) -> np.ndarray:
         for lag, diagonal in enumerate(strategy["diagonals"]):
             c[at[lag:], at[: steps - lag]] = diagonal
         return c
+    for lag, v in enumerate(_series(strategy, steps)):
+        c[at[lag:], at[: steps - lag]] = v
+    return c * _columns(strategy, steps)
+
+
+def _series(strategy: dict[str, Any], steps: int) -> np.ndarray:
+    """The T coefficients of a strategy of any other class than dense and banded, before columns are scaled."""
+    kind, column = strategy["class"], np.zeros(steps)
     if kind == "toeplitz":
-        column = np.zeros(steps)
         column[: len(strategy["coefficients"])] = strategy["coefficients"]
-    elif kind == "banded-inverse":
-        column = _divide([1.0], strategy["coefficients"], steps)
-    else:
-        column = np.zeros(steps)
-        column[0] = strategy["scale"]
-        for p, q, a, b in strategy["sections"]:
-            column = _divide(np.convolve(column, [1, -p, q])[:steps], [1, -a, b], steps)
-        if kind == "comb":
-            for root, sign in zip(strategy["coefficients"], (-1, 1)):
-                tooth = np.zeros(strategy["bandwidth"] + 1)
-                tooth[0], tooth[-1] = 1, -root
-                column = np.convolve(column, tooth)[:steps] if sign < 0 else _divide(column, list(tooth), steps)
-    for lag in range(steps):
-        c[at[lag:], at[: steps - lag]] = column[lag]
-    if kind == "comb" and "column_scales" in strategy:
-        return c / np.array([filters.polynomial(strategy["column_scales"], t, steps) for t in range(steps)])
-    return c * np.asarray(strategy.get("column_scales", 1.0))
+        return column
+    if kind == "banded-inverse":
+        return _divide([1.0], strategy["coefficients"], steps)
+    column[0] = strategy["scale"]
+    for p, q, a, b in strategy["sections"]:
+        column = _divide(np.convolve(column, [1, -p, q])[:steps], [1, -a, b], steps)
+    if kind == "comb":
+        (p, a), period = strategy["coefficients"], strategy["bandwidth"]
+        column[period:] -= p * column[: steps - period]
+        for at in range(period, steps, period):
+            column[at : at + period] += a * column[at - period : at][: steps - at]
+    return column
+
+
+def _columns(strategy: dict[str, Any], steps: int) -> np.ndarray:
+    """The T scales of columns, ones if there are none."""
+    scales = strategy.get("column_scales")
+    if scales is None:
+        return np.ones(steps)
+    if strategy["class"] == "comb":
+        return 1 / np.array([filters.polynomial(scales, t, steps) for t in range(steps)])
+    return np.array(scales, dtype=float)
 
 
 def _divide(numerator: Any, denominator: list[float], steps: int) -> np.ndarray:
@@ -570,6 +588,34 @@ def sensitivity(c: np.ndarray, participation: dict[str, Any]) -> Sensitivity:
     return Sensitivity(worst, schema != "min-sep" or k == 1)
 
 
+def series_sensitivity(c: np.ndarray, d: np.ndarray, k: int, b: int) -> float:
+    """sens² of C[t,s] = c[t-s]·d[s], k times exactly b apart, as sums of magnitudes have it, never less for rounding: O(kT).
+
+    X[t-eb,t] = d[t-eb] d[t] A_e(T-1-t) with the partial sums A_e of c[j] c[j+eb]. Along the steps of a class these are summed
+    up once for every e, so that a pattern, of the class or a part of it, has the difference of two such sums.
+    """
+    steps = len(c)
+    starts = np.arange(min(max(b, steps - (k - 1) * b), steps))
+    last = starts + np.minimum(k - 1, (steps - 1 - starts) // b) * b
+    sums, magnitudes = np.zeros(len(starts)), 0.0
+    used = int(np.flatnonzero(c)[-1]) + 1
+    for e in range(min(k, (used - 1) // b + 1)):
+        lag, times = e * b, 1 if e == 0 else 2
+        products, weights = c[: steps - lag] * c[lag:], d[: steps - lag] * d[lag:]
+
+        def by_class(partial: np.ndarray) -> np.ndarray:  # row by row of b steps
+            x = np.zeros(-(-steps // b) * b)
+            x[lag:steps] = partial[::-1] * weights
+            return x.reshape(-1, b)
+
+        along = by_class(np.abs(products.cumsum())).cumsum(axis=0).ravel()
+        before = starts + lag - b
+        some = along[last] - np.where(before >= 0, along[np.maximum(before, 0)], 0.0)
+        sums += times * np.where(last >= starts + lag, some, 0.0)
+        magnitudes += times * float(by_class(np.abs(products).cumsum()).sum(axis=0).max())
+    return float(sums.max()) + 8 * steps * 2.0**-53 * magnitudes  # what T roundings of every partial sum may have taken
+
+
 def _heaviest(weights: np.ndarray, k: int, b: int) -> float:
     """The largest sum of at most k weights that are at least b apart."""
     steps = len(weights)
@@ -590,6 +636,7 @@ def _check_matrix(m: dict[str, Any], c: np.ndarray) -> None:
     steps, s = m["steps"], m["strategy"]
     _claim(not np.triu(c, 1).any() and float(np.diagonal(c).min()) > 0, "C is not lower triangular, or singular")
     if steps > LONGEST:
+        check_series(m)
         return
     if s["class"] != "dense":
         difference = float(np.linalg.norm(matrix(s, steps) - c))
@@ -604,6 +651,29 @@ def _check_matrix(m: dict[str, Any], c: np.ndarray) -> None:
     _claim(found.squared <= said * (1 + 1e-9) + 1e-12, f"sens² is {found.squared}, the manifest says {said}")
     if found.exact and m["sens_kind"] == "exact" and "per_node" not in m:
         _claim(found.squared >= said * (1 - 1e-9), f"sens² is {found.squared}, the manifest says {said}")
+
+
+def check_series(m: dict[str, Any]) -> None:
+    """An ExportError if a strategy of more than LONGEST steps has another sensitivity than said.
+
+    It is for strategies of few parameters whose records come in turn, T ≤ MOST_SERIES and kT ≤ MOST_PRODUCTS; with scaled
+    columns for T ≤ kb. `mafalda verify` checks the others.
+    """
+    s, p, steps = m["strategy"], m["participation"], m["steps"]
+    k, b, scheme = p["k"], p["b"], m.get("sampling", {}).get("scheme", "cyclic")
+    if scheme in ("poisson", "allocation", "truncated"):
+        k, b = 1, steps
+    elif scheme != "cyclic" or p["schema"] not in ("cyclic", "single"):
+        return
+    if s["class"] in ("dense", "banded") or steps > MOST_SERIES or k * steps > MOST_PRODUCTS:
+        return
+    if "column_scales" in s and steps > k * b:
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        found, said = series_sensitivity(_series(s, steps), _columns(s, steps), k, b), m["sens_squared"]
+    _claim(found <= said * (1 + 1e-9), f"sens² is {found}, the manifest says {said}")
+    if m["sens_kind"] == "exact" and "per_node" not in m:
+        _claim(found >= said * (1 - 1e-9), f"sens² is {found}, the manifest says {said}")
 
 
 _SENTENCES = (  # of the contract, and what their numbers are

@@ -115,7 +115,7 @@ def optimize(
             a privacy level for every node, in the place of --mu, --epsilon, --delta and --clip: CSV file with the
             columns node, epsilon and delta, or mu, and clip
         buffers
-            buffers of --strategy blt, fewer by default where T is no more (default 4)
+            buffers of --strategy blt and comb, 1 to 64; fewer by default where T is no more (default 4)
         carry
             the next message has the rows of noise of missed steps; otherwise they are lost
         checkpoint

@@ -234,7 +234,9 @@ class Export:
         if len(names) < 2:
             if names or per_node or strategy["class"] == "dense" and "C.csv" not in self.manifest["files"]:
                 raise ExportError("the export has not both of C.npy and C_inv.npy")
-            if strategy["class"] != "dense" and self.steps <= checks.LONGEST:
+            if self.steps > checks.LONGEST:
+                checks.check_series(self.manifest)
+            elif strategy["class"] != "dense":
                 checks.check_matrix(self.manifest, checks.matrix(strategy, self.steps))
             return
         c, inverse = self._array("C.npy"), self._array("C_inv.npy")

@@ -15,7 +15,7 @@ import (
 // no more bands than groups the changes of different steps are orthogonal, and the likelihood ratio is the product over
 // the blocks of the mean, over the steps of a block, of exp(m_s·y/ν² - |m_s|²/2ν²).
 func onAllocation(a participation.AllocationSampling, c columns, std float64) (attack, error) {
-	steps := c.smallestGroup(a.Groups)
+	steps := c.worstGroup(a.Groups, true)
 	within := participation.AllocationSampling{Groups: 1, Participations: a.Participations}
 	blocks := make([][]shift, a.Participations)
 	for i, s := range steps {
@@ -38,21 +38,4 @@ func onAllocation(a participation.AllocationSampling, c columns, std float64) (a
 		return drawSteps(within, steps, key, records, takesPart)
 	}
 	return attack{draw: draw, logRatio: logs, with: 1}, nil
-}
-
-// smallestGroup returns the steps of the group that has the fewest, and of these of the largest columns.
-func (c columns) smallestGroup(groups int) []int {
-	var worst []int
-	most := 0.0
-	for g := range groups {
-		steps, sum := c.every(g, groups), 0.0
-		for _, s := range steps {
-			norm := floats.Norm(c[s].entries, 2)
-			sum += norm * norm
-		}
-		if worst == nil || len(steps) < len(worst) || len(steps) == len(worst) && sum > most*(1+1e-9) {
-			worst, most = steps, sum
-		}
-	}
-	return worst
 }

@@ -15,7 +15,7 @@ const maxOverlap = 10
 
 // onPoisson attacks a record whose group the attacker knows, the one that tells most.
 func onPoisson(p participation.PoissonSampling, c columns, std float64) (attack, error) {
-	steps := c.worstGroup(p.Groups)
+	steps := c.worstGroup(p.Groups, false)
 	test, err := newBlocks(c, steps, p.Probability, std)
 	if err != nil {
 		return attack{}, err
@@ -27,17 +27,19 @@ func onPoisson(p participation.PoissonSampling, c columns, std float64) (attack,
 	return attack{draw: draw, logRatio: test.logRatio, with: 1}, nil
 }
 
-// worstGroup returns the steps of the group whose columns have the largest norms.
-func (c columns) worstGroup(groups int) []int {
+// worstGroup returns the steps of the group whose columns have the largest norms; with fewest, of the groups of the
+// fewest steps.
+func (c columns) worstGroup(groups int, fewest bool) []int {
 	var worst []int
-	most := math.Inf(-1)
+	most := 0.0
 	for g := range groups {
 		steps, sum := c.every(g, groups), 0.0
 		for _, s := range steps {
 			norm := floats.Norm(c[s].entries, 2)
 			sum += norm * norm
 		}
-		if sum > most*(1+1e-9) || worst == nil {
+		fewer, more := len(steps) < len(worst), len(steps) > len(worst)
+		if worst == nil || fewest && fewer || !(fewest && more) && sum > most*(1+1e-9) {
 			worst, most = steps, sum
 		}
 	}

@@ -61,7 +61,7 @@ func Surviving(w *graph.CSR, up func(i, j int) bool) *graph.CSR {
 func DrawNeighbours(r *rand.Rand, n, s int) *graph.CSR {
 	indptr := make([]int, n+1)
 	indices := make([]int, 0, n*(s+1))
-	data := make([]float64, n*(s+1))
+	data := slices.Repeat([]float64{1 / float64(s+1)}, n*(s+1))
 	for i := range n {
 		row := sample(r, n-1, s)
 		for p, j := range row {
@@ -73,9 +73,6 @@ func DrawNeighbours(r *rand.Rand, n, s int) *graph.CSR {
 		slices.Sort(row)
 		indices = append(indices, row...)
 		indptr[i+1] = len(indices)
-	}
-	for p := range data {
-		data[p] = 1 / float64(s+1)
 	}
 	return graph.NewCSR(n, n, indptr, indices, data)
 }

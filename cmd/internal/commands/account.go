@@ -29,6 +29,9 @@ type accountFlags struct {
 	growth          string
 	terminal.Output
 	shard grids.ShardFlags
+
+	*results.Accounts // once flags and input have been checked
+	progress          *terminal.Progress
 }
 
 // NewAccount returns mafalda account, run for a runner.
@@ -96,13 +99,6 @@ at once, and an interrupted command goes on where it stopped.`,
 	return cmd
 }
 
-// ledger is an account command whose flags and input have been checked.
-type ledger struct {
-	*results.Accounts
-	flags    *accountFlags
-	progress *terminal.Progress
-}
-
 func (f *accountFlags) run(cmd *cobra.Command) error {
 	if err := f.shard.Parse(cmd, f.runner, f.Dir, f.Force); err != nil {
 		return err
@@ -111,77 +107,76 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	l, err := f.prepare(cmd, lengths)
-	if err != nil {
+	if err := f.prepare(cmd, lengths); err != nil {
 		return err
 	}
 	if lengths != nil {
-		return l.runGrowth(cmd, lengths)
+		return f.runGrowth(cmd, lengths)
 	}
 	defer limits.Collect(15)() // large matrices live long, and much garbage beside them
-	l.progress.At = "attackers"
-	all := grids.Study[threat.Cell, threat.Report]{Dir: f.Dir, Force: f.Force, Spec: l.Spec(), Cells: l.Cells(), Cell: "attacker",
-		Do: l.assess(cmd.ErrOrStderr()), Files: l.Files, Workers: l.Study.Workers(), Shard: &f.shard,
-		Cost: l.Study.Seconds, Memory: l.Study.Memory, Command: cmd}
-	reports, whole, err := all.Run(cmd.Context(), f.runner, l.progress)
+	f.progress.At = "attackers"
+	all := grids.Study[threat.Cell, threat.Report]{Dir: f.Dir, Force: f.Force, Spec: f.Spec(), Cells: f.Cells(), Cell: "attacker",
+		Do: f.assess(cmd.ErrOrStderr()), Files: f.Files, Workers: f.Study.Workers(), Shard: &f.shard,
+		Cost: f.Study.Seconds, Memory: f.Study.Memory, Command: cmd}
+	reports, whole, err := all.Run(cmd.Context(), f.runner, f.progress)
 	if err != nil || !whole {
 		return err
 	}
-	for i, a := range l.Attackers {
-		reports[i].Attacker = a.Name(l.Network.Graph) // a coalition may have been named in another order
+	for i, a := range f.Attackers {
+		reports[i].Attacker = a.Name(f.Network.Graph) // a coalition may have been named in another order
 	}
-	return l.flags.Show(cmd, l.data(reports), func(w io.Writer) error {
-		if err := l.Document(reports).Text(w); err != nil || l.flags.Dir == "" {
+	return f.Show(cmd, f.data(reports), func(w io.Writer) error {
+		if err := f.Document(reports).Text(w); err != nil || f.Dir == "" {
 			return err
 		}
-		return results.Written(w, l.flags.Dir, "account.json", "pairs.csv", "exposure.png", "exposure.svg", "exposure.pdf")
+		return results.Written(w, f.Dir, "account.json", "pairs.csv", "exposure.png", "exposure.svg", "exposure.pdf")
 	})
 }
 
 // prepare checks flags and input. With lengths, of --growth, they say how many steps there are.
-func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) (*ledger, error) {
+func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) error {
 	schema, err := f.chooseSchema(cmd, lengths)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	o := threat.AssessOptions{Alpha: f.alpha, Delta: f.delta}
 	if o.Measure, err = threat.ParseMeasure(f.bound); err != nil {
-		return nil, terminal.Usage(err)
+		return terminal.Usage(err)
 	}
 	if cmd.Flags().Changed("delta") && f.delta == 0 {
-		return nil, terminal.Usagef("--delta 0: must be between 0 and 1")
+		return terminal.Usagef("--delta 0: must be between 0 and 1")
 	}
 	s, n, level, err := f.attackable.scenario(cmd, schema, f.sigma)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, text := range n.Notes {
 		f.Note(cmd)(text)
 	}
 	o.Sigma = level.Sigma
 	if err := f.reaction.CheckTrust(cmd, &f.threat, f.attacker); err != nil {
-		return nil, err
+		return err
 	}
 	attackers, err := f.threat.Attackers(f.attacker, s.Algorithm, n.Graph)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.Attacker = attackers[0]
 	if err := f.reaction.Choose(cmd, s, &o); err != nil {
-		return nil, err
+		return err
 	}
 	s.Attacker.Nodes, o.Graph = nil, n.Graph
-	progress := f.Progress(cmd)
+	f.progress = f.Progress(cmd)
 	if len(attackers) == 1 && lengths == nil {
-		o.Progress = progress.ShowAs("victims")
+		o.Progress = f.progress.ShowAs("victims")
 	}
 	all, err := threat.NewStudy(cmd.Context(), s, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	accounts := &results.Accounts{Study: all, Network: n, Scenario: s, Options: o, Attackers: attackers,
-		Exported: f.threat.Exported(), Level: level}
-	return &ledger{accounts, f, progress}, nil
+	f.Accounts = &results.Accounts{Study: all, Network: n, Scenario: s, Options: o, Attackers: attackers,
+		Exported: f.threat.Exported, Level: level}
+	return nil
 }
 
 // attackable are flags about an algorithm on a network, and what its attackers see.
@@ -205,7 +200,7 @@ func (f *attackable) scenario(cmd *cobra.Command, schema participation.Schema, s
 	s.Schema = schema
 	for _, step := range []func() error{
 		func() (err error) { s.Algorithm, err = f.threat.Algorithm(cmd, schema.Steps()); return err },
-		func() error { return f.schema.CheckUnit(cmd, f.threat.Exported(), f.threat.Manifest()) },
+		func() error { return f.schema.CheckUnit(cmd, f.threat.Exported, f.threat.Manifest) },
 		func() (err error) { level, err = f.threat.Level(sigma, cmd.Flags().Changed("sigma")); return err },
 		func() (err error) { n, err = f.network.Load(); return err },
 		func() error { return s.Algorithm.CheckNodes(n.Graph) },
@@ -229,9 +224,9 @@ func (f *accountFlags) chooseSchema(cmd *cobra.Command, lengths []int) (particip
 }
 
 // assess computes a cell, and says on w where local DP is reported instead.
-func (l *ledger) assess(w io.Writer) func(context.Context, threat.Cell) (threat.Report, error) {
+func (f *accountFlags) assess(w io.Writer) func(context.Context, threat.Cell) (threat.Report, error) {
 	return func(ctx context.Context, c threat.Cell) (threat.Report, error) {
-		r, err := l.Study.Assess(ctx, c)
+		r, err := f.Study.Assess(ctx, c)
 		if r.Unclear {
 			fmt.Fprintf(w, "%s: what is seen without noise cannot be told from rounding; local DP is reported\n",
 				r.Attacker)
@@ -241,15 +236,15 @@ func (l *ledger) assess(w io.Writer) func(context.Context, threat.Cell) (threat.
 }
 
 // data is the report of the one attacker, or the reports of all, with the noise level.
-func (l *ledger) data(reports []threat.Report) any {
+func (f *accountFlags) data(reports []threat.Report) any {
 	if len(reports) == 1 {
 		return struct {
 			threat.Report
 			flags.Level
-		}{reports[0], l.Level}
+		}{reports[0], f.Level}
 	}
 	return struct {
 		Attackers []threat.Report `json:"attackers"`
 		flags.Level
-	}{reports, l.Level}
+	}{reports, f.Level}
 }

@@ -34,29 +34,29 @@ func (f *accountFlags) lengths(cmd *cobra.Command) ([]int, error) {
 }
 
 // runGrowth is account with --growth.
-func (l *ledger) runGrowth(cmd *cobra.Command, lengths []int) error {
-	if len(l.Attackers) > 1 {
+func (f *accountFlags) runGrowth(cmd *cobra.Command, lengths []int) error {
+	if len(f.Attackers) > 1 {
 		return terminal.Usagef("--growth is for one attacker at a time")
 	}
-	if l.Options.Worst {
+	if f.Options.Worst {
 		return terminal.Usagef("--worst-answer is for pairs: leave out --growth")
 	}
 	var cells []threat.GrowthCell
 	for _, steps := range lengths {
-		cells = append(cells, threat.GrowthCell{Cell: l.Cells()[0], Steps: steps})
+		cells = append(cells, threat.GrowthCell{Cell: f.Cells()[0], Steps: steps})
 	}
-	l.progress.At = "numbers of steps"
-	all := grids.Study[threat.GrowthCell, threat.GrowthRow]{Dir: l.flags.Dir, Force: l.flags.Force, Spec: l.GrowthSpec(), Cells: cells,
-		Cell: "length", Do: l.Study.Growth, Files: l.GrowthFiles, Shard: &l.flags.shard,
-		Cost: l.Study.GrowthSeconds, Command: cmd}
-	rows, whole, err := all.Run(cmd.Context(), l.flags.runner, l.progress)
+	f.progress.At = "numbers of steps"
+	all := grids.Study[threat.GrowthCell, threat.GrowthRow]{Dir: f.Dir, Force: f.Force, Spec: f.GrowthSpec(), Cells: cells,
+		Cell: "length", Do: f.Study.Growth, Files: f.GrowthFiles, Shard: &f.shard,
+		Cost: f.Study.GrowthSeconds, Command: cmd}
+	rows, whole, err := all.Run(cmd.Context(), f.runner, f.progress)
 	if err != nil || !whole {
 		return err
 	}
-	return l.flags.Show(cmd, l.GrowthData(rows), func(w io.Writer) error {
-		if err := l.GrowthDocument(rows).Text(w); err != nil || l.flags.Dir == "" {
+	return f.Show(cmd, f.GrowthData(rows), func(w io.Writer) error {
+		if err := f.GrowthDocument(rows).Text(w); err != nil || f.Dir == "" {
 			return err
 		}
-		return results.Written(w, l.flags.Dir, "growth.json", "growth.png", "growth.svg", "growth.pdf")
+		return results.Written(w, f.Dir, "growth.json", "growth.png", "growth.svg", "growth.pdf")
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
+	"mafalda/export"
 	"mafalda/internal/parallel"
 	"mafalda/participation"
 	"mafalda/plan"
@@ -219,7 +220,9 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	advice := results.AdviceOf(f.input(cmd, c), compared)
+	adjacency, _ := f.privacy.Adjacency() // which has been parsed before
+	advice := results.AdviceOf(cmd, newOptimizeCmd(f.runner), f.ownFlags(), compared)
+	advice.Participation, advice.Adjacency, advice.Budgets = export.DescribeSchema(f.schema.Schema, c.Problem.Schema), adjacency.String(), f.budgets.file
 	var front *plan.MemoryFront
 	if f.front {
 		front, err = plan.FindMemoryFront(cmd.Context(), c)
@@ -230,13 +233,6 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 		advice.MemoryFront = results.MemoryFrontOf(cmd, f.ownFlags(), front)
 	}
 	return f.outcome(advice, compared, front).finish(cmd, f.runner, &f.Output, bar)
-}
-
-// input is what the result is told of the command.
-func (f *adviseFlags) input(cmd *cobra.Command, c plan.Case) results.AdviceInput {
-	adjacency, _ := f.privacy.Adjacency() // which has been parsed before
-	return results.AdviceInput{Command: cmd, Optimize: newOptimizeCmd(f.runner), Own: f.ownFlags(),
-		Schema: f.schema.Describe(c.Problem.Schema), Adjacency: adjacency.String(), Budgets: f.budgets.file}
 }
 
 // outcome is the advice as it is printed and written.

@@ -297,6 +297,7 @@ func TestAdviseAsks(t *testing.T) {
 	var asked bytes.Buffer
 	f := adviseFlags{runner: &grids.Runner{}}
 	cmd := newAdviseCmdOf(&f)
+	cmd.SetContext(t.Context())
 	answers := "1\n6\nsome\nfew\n6\n2\nmany\n8\n3\n2\n\n1e-5\nmaybe\ny\nn\n1.5\n0.1\ny\nyes\n2\n3QB\n1GB\n1e6\n"
 	q := terminal.NewQuestions(t.Context(), strings.NewReader(answers), &asked)
 	if err := f.questions(cmd, q, &asked); err != nil {
@@ -314,7 +315,9 @@ func TestAdviseAsks(t *testing.T) {
 	}
 	f = adviseFlags{runner: &grids.Runner{}}
 	q = terminal.NewQuestions(t.Context(), strings.NewReader("florentin\nflorentine\n"), &asked)
-	if err := f.questions(newAdviseCmdOf(&f), q, &asked); !errors.Is(err, terminal.ErrNoAnswer) ||
+	cmd = newAdviseCmdOf(&f)
+	cmd.SetContext(t.Context())
+	if err := f.questions(cmd, q, &asked); !errors.Is(err, terminal.ErrNoAnswer) ||
 		!terminal.IsUsage(err) {
 		t.Errorf("the end of the input: %v", err)
 	}

@@ -51,7 +51,7 @@ func (f *auditFlags) checkRun(cmd *cobra.Command) error {
 	switch {
 	case err != nil:
 		return err
-	case f.run.coins == "" || f.threat.Exported() == "":
+	case f.run.coins == "" || f.threat.Exported == "":
 		return terminal.Usagef("--run needs --export, the folder of the plan, and --coins, the file of the canaries")
 	case cmd.Flags().Changed("delta") && !(f.sampled.delta > 0 && f.sampled.delta < 1):
 		return terminal.Usagef("--delta %v: must be between 0 and 1", f.sampled.delta)
@@ -66,7 +66,7 @@ func (f *auditFlags) runRecorded(cmd *cobra.Command, bar *terminal.Progress) (er
 	if err := f.checkRun(cmd); err != nil {
 		return err
 	}
-	e, err := export.LoadUntil(cmd.Context(), f.threat.Exported())
+	e, err := export.LoadUntil(cmd.Context(), f.threat.Exported)
 	if err == nil {
 		err = e.CheckHashes()
 	}

@@ -30,7 +30,7 @@ type sampledAudit struct {
 // chooseSampled returns what the flags, and the export where they say nothing, tell of the mechanism.
 func (f *auditFlags) chooseSampled(cmd *cobra.Command) (sampledAudit, error) {
 	var a sampledAudit
-	d := sampledDefaults{sampledFlags: f.sampled, separation: f.schema.Separation(), given: cmd.Flags().Changed}
+	d := sampledDefaults{sampledFlags: f.sampled, separation: f.schema.Separation, given: cmd.Flags().Changed}
 	var err error
 	if folder := cmd.Flags().Lookup("export").Value.String(); folder != "" {
 		err = d.load(cmd.Context(), folder, &a)

@@ -1,8 +1,8 @@
 package commands
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -256,9 +256,7 @@ func (f *averageFlags) drawPapers(cmd *cobra.Command) error {
 	for _, g := range drawn.All {
 		written, err := results.SaveFigure(f.Dir, g.Name, g.Figure, f.Force)
 		if !f.Quiet {
-			for _, path := range written {
-				fmt.Fprintf(cmd.OutOrStdout(), "written  %s\n", path)
-			}
+			err = cmp.Or(sayWritten(cmd.OutOrStdout(), written), err)
 		}
 		if err != nil {
 			return err

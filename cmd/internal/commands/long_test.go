@@ -66,7 +66,7 @@ func TestLongRun(t *testing.T) {
 		"too long":   {[]string{"--T", "2000000", "-k", "4", "--strategy", "blt"}, "at most 1048576"},
 		"start":      {[]string{"-k", "3", "--strategy", "blt", "--start", dir}, "are for the dense optimum"},
 		"scales": {[]string{"-k", "3", "--strategy", "toeplitz", "--scale-columns"},
-			"column scaling: not supported for many steps"},
+			"--scale-columns is for --strategy comb"},
 		"exact, large": {[]string{"-k", "3", "--strategy", "blt", "--graph", "star:2049", "--gossip", "uniform", "--gram",
 			"exact"}, "use --gram lanczos"},
 		"directed": {[]string{"-k", "3", "--strategy", "blt", "--graph", directed, "--directed"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -97,7 +98,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	}
 	if layers != nil {
 		layers.Problem, layers.Options, layers.Progress = p, o, progress
-		o.Parts = layers.Parts()
+		o.Parts = layers.Solve
 	}
 	garbage := 12 // percent: few objects, nearly all of them matrices, cheap to look through
 	if p.Schema.Steps() > strategy.LongSteps {
@@ -137,7 +138,7 @@ func (f *optimizeFlags) layers(cmd *cobra.Command, o *plan.Options) (*grids.Laye
 	}
 	layers := &grids.Layers{Runner: f.runner, Dir: f.out, Shard: &f.shard}
 	if f.runner.Merging {
-		f.out, f.write.Force = layers.ExportDir(), true
+		f.out, f.write.Force = filepath.Join(f.out, grids.ExportName), true
 	} else {
 		o.NoBaselines = true // they are of the export
 	}

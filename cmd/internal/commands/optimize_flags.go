@@ -218,7 +218,8 @@ func (f *classFlags) bind(cmd *cobra.Command) {
 	f.buffers = factorize.BLT{}.Traits().Buffers
 	cmd.Flags().Var((*terminal.WholeNumber)(&f.bandwidth), "bandwidth", "bands or coefficients w of the strategy (default: "+
 		"see --strategy)")
-	cmd.Flags().Var((*terminal.WholeNumber)(&f.buffers), "buffers", "buffers of --strategy blt, fewer by default where T is no more")
+	cmd.Flags().Var((*terminal.WholeNumber)(&f.buffers), "buffers",
+		"buffers of --strategy blt and comb, 1 to 64; fewer by default where T is no more")
 	cmd.Flags().BoolVar(&f.scaleColumns, "scale-columns", false,
 		"fit the scales of columns, for --strategy toeplitz and comb")
 	terminal.CompleteWith(cmd, "strategy", names)

@@ -64,3 +64,13 @@ func (o outcome) printed(dir string) func(w io.Writer) error {
 		return err
 	}
 }
+
+// sayWritten prints the paths of what is written.
+func sayWritten(w io.Writer, paths []string) error {
+	for _, path := range paths {
+		if _, err := fmt.Fprintf(w, "written  %s\n", path); err != nil {
+			return err
+		}
+	}
+	return nil
+}

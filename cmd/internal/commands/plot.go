@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
@@ -27,11 +27,8 @@ import (
 // plotFlags say what to draw, and where to.
 type plotFlags struct {
 	network flags.ExportNetworkFlags
-	out     string
 	node    string
-	force   bool
-	json    bool
-	quiet   bool
+	terminal.Output
 }
 
 func newPlotCmd() *cobra.Command {
@@ -58,20 +55,19 @@ from a file, name it. Nothing is written before everything is drawn.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	f.network.Bind(cmd)
-	cmd.Flags().StringVarP(&f.out, "output", "o", ".", "write the pictures to this `folder`")
 	cmd.Flags().StringVar(&f.node, "node", "",
 		"`LABEL` of the node whose strategy to draw, if nodes have their own (default: the first)")
 	flags.CompleteLabels(cmd, "node")
-	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object: what was written, and what was not, and why")
-	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
-	cmd.Flags().BoolVar(&f.force, "force", false, "replace pictures that are there")
+	f.Dir = "."
+	f.Output.Bind(cmd, "write the pictures to this `folder`", "replace pictures that are there",
+		"print one JSON object: what was written, and what was not, and why")
 	return cmd
 }
 
 func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 	ctx, stop := terminal.Interruptible(cmd.Context())
 	defer stop()
-	bar := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet)
+	bar := f.Progress(cmd)
 	defer bar.Clear()
 	bar.Busy("computing what is drawn")
 	e, err := export.LoadUntil(ctx, dir)
@@ -93,7 +89,7 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := results.CheckPictures(f.out, figures.ExportNames(e.Manifest, n != nil), f.force); err != nil {
+	if err := results.CheckPictures(f.Dir, figures.ExportNames(e.Manifest, n != nil), f.Force); err != nil {
 		return err
 	}
 	d := drawing{NotDrawn: map[string]string{}, pictures: figures.Export(e.Manifest, c, label)}
@@ -108,14 +104,19 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 	}
 	for i, g := range d.pictures.All { // all are made before the first is written
 		bar.Show(float64(i)/float64(len(d.pictures.All)), "drawing "+g.Name)
-		written, err := results.SaveFigure(f.out, g.Name, g.Figure, f.force)
+		written, err := results.SaveFigure(f.Dir, g.Name, g.Figure, f.Force)
 		d.Written = append(d.Written, written...)
 		if err != nil {
 			return err
 		}
 	}
 	bar.Clear()
-	return f.print(cmd, &d)
+	return f.Show(cmd, &d, func(w io.Writer) error {
+		for _, name := range slices.Sorted(maps.Keys(d.NotDrawn)) {
+			f.Note(cmd)("not drawn: " + name + ": " + terminal.PlainLine(d.NotDrawn[name]))
+		}
+		return sayWritten(w, d.Written)
+	})
 }
 
 // drawing is what is drawn of an export, and what is not.
@@ -123,23 +124,6 @@ type drawing struct {
 	Written  []string          `json:"written"`             // paths
 	NotDrawn map[string]string `json:"not_drawn,omitempty"` // why, by the picture's name
 	pictures figures.Pictures
-}
-
-func (f *plotFlags) print(cmd *cobra.Command, d *drawing) error {
-	w := cmd.OutOrStdout()
-	if f.json {
-		return terminal.WriteJSON(w, d)
-	}
-	if f.quiet {
-		return nil
-	}
-	for _, name := range slices.Sorted(maps.Keys(d.NotDrawn)) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "not drawn: %s: %s\n", name, terminal.PlainLine(d.NotDrawn[name]))
-	}
-	for _, path := range d.Written {
-		fmt.Fprintf(w, "written  %s\n", path)
-	}
-	return nil
 }
 
 // ofNetwork draws what needs the network.

@@ -56,7 +56,7 @@ func (f *reportFlags) run(cmd *cobra.Command, dirs []string) error {
 	bar := terminal.NewProgress(cmd.ErrOrStderr(), false)
 	defer bar.Clear()
 	bar.Busy("making a report of " + terminal.Count(len(dirs), "folder"))
-	r, err := report.Make(ctx, dirs, report.Options{Title: f.title})
+	r, err := report.Make(ctx, dirs, f.title)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

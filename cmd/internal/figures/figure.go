@@ -73,7 +73,7 @@ func (f *Figure) WriteAs(w io.Writer, name string) error {
 	case ".svg":
 		c = &svgCanvas{Canvas: vgsvg.New(f.width, f.height)}
 	case ".pdf":
-		c = pdfCanvas{vgpdf.New(f.width, f.height)}
+		c = &pdfCanvas{Canvas: vgpdf.New(f.width, f.height)}
 	default:
 		return fmt.Errorf("figure format %q: must be .png, .svg or .pdf", ext)
 	}

@@ -32,16 +32,15 @@ func (f *BudgetFlags) Bind(cmd *cobra.Command, about string) {
 // Choose returns the budget, nil if no memory is given.
 func (f *BudgetFlags) Choose(cmd *cobra.Command) (*plan.Budget, error) {
 	given := cmd.Flags().Changed
-	if !given("memory") {
-		if given("dim") || given("float32") {
-			return nil, terminal.Usagef("--dim and --float32 are for --memory")
-		}
+	switch {
+	case !given("memory") && (given("dim") || given("float32")):
+		return nil, terminal.Usagef("--dim and --float32 are for --memory")
+	case !given("memory"):
 		return nil, nil
-	}
-	if !given("dim") {
+	case !given("dim"):
 		return nil, terminal.Usagef("--memory needs --dim: how many parameters has the model?")
 	}
-	return &plan.Budget{Memory: float64(f.memory), Dim: f.dim, Float32: f.float32}, nil
+	return f.ChooseAny(cmd)
 }
 
 // ChooseAny is Choose where memory may be without a limit.

@@ -31,15 +31,13 @@ func (f *ExportNetworkFlags) Load(ctx context.Context, e *export.Export) (*graph
 		return nil, nil
 	}
 	o, err := verify.NetworkOptions(e.Manifest, f.NetworkFiles)
-	var (
-		failed  *verify.FailedError
-		missing *verify.MissingFilesError
-	)
+	_, failed := errors.AsType[*verify.FailedError](err)
+	_, missing := errors.AsType[*verify.MissingFilesError](err)
 	switch {
 	case errors.Is(err, verify.ErrNoNetwork):
 		return nil, terminal.Usagef("%s is for the prefix workload, which has no network: leave out --graph, "+
 			"--gossip-matrix and --graph-sequence", e.Dir)
-	case errors.As(err, &failed) || errors.As(err, &missing):
+	case failed || missing:
 		return nil, nil // whoever uses the export says so
 	case err != nil:
 		return nil, terminal.Usage(err)
@@ -56,16 +54,14 @@ func (f *ExportNetworkFlags) Of(ctx context.Context, e *export.Export) (n *graph
 		return nil, "", err
 	}
 	n, err = verify.NetworkOf(ctx, e, given)
-	var (
-		failed  *verify.FailedError
-		missing *verify.MissingFilesError
-	)
+	_, failed := errors.AsType[*verify.FailedError](err)
+	missing, lacking := errors.AsType[*verify.MissingFilesError](err)
 	switch {
 	case errors.Is(err, verify.ErrNoNetwork):
 		return nil, "", nil
-	case errors.As(err, &missing):
+	case lacking:
 		return nil, f.Note(missing.Files), nil
-	case errors.As(err, &failed):
+	case failed:
 		return nil, "", terminal.Usagef("%s: %w", e.Dir, err)
 	}
 	return n, "", terminal.Usage(NetworkError(err))

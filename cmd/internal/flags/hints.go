@@ -35,18 +35,15 @@ func OfUsage(err error) bool {
 // where there is one.
 func Hinted(cmd *cobra.Command, err error) string {
 	text := err.Error()
-	hint := func(about error, what string) { text = strings.Replace(text, about.Error(), about.Error()+what, 1) }
-	if errors.Is(err, graph.ErrDirected) {
-		hint(graph.ErrDirected, "; uniform and --gossip-matrix work for directed ones")
-	}
-	if errors.Is(err, graph.ErrAsymmetric) {
-		hint(graph.ErrAsymmetric, ": use --directed")
-	}
-	if errors.Is(err, noise.ErrNeighbours) {
-		hint(noise.ErrNeighbours, " (see 'mafalda keys --help'; --key, --peers and --runs begin a run with --new)")
-	}
-	if errors.Is(err, plan.ErrEstimate) {
-		hint(plan.ErrEstimate, ": use more --probes and --lanczos-steps")
+	for about, what := range map[error]string{
+		graph.ErrDirected:   "; uniform and --gossip-matrix work for directed ones",
+		graph.ErrAsymmetric: ": use --directed",
+		noise.ErrNeighbours: " (see 'mafalda keys --help'; --key, --peers and --runs begin a run with --new)",
+		plan.ErrEstimate:    ": use more --probes and --lanczos-steps",
+	} {
+		if errors.Is(err, about) {
+			text = strings.Replace(text, about.Error(), about.Error()+what, 1)
+		}
 	}
 	hintOn(&text, err, func(*averaging.PairsError) string { return " (--observer and --victim name some)" })
 	hintOn(&text, err, func(e *dpps.SizeError) string { return calibrationHint(cmd, e) })

@@ -16,8 +16,8 @@ import (
 
 // NetworkFlags are the flags that say what network there is.
 type NetworkFlags struct {
-	cmd        *cobra.Command // nil if not from a command line
-	Source     string         // path or specification
+	cmd        *cobra.Command
+	Source     string // path or specification
 	Gossip     string
 	GossipFile string
 	Directed   bool
@@ -27,7 +27,7 @@ type NetworkFlags struct {
 }
 
 // GossipGiven reports whether --gossip is on the command line.
-func (f *NetworkFlags) GossipGiven() bool { return f.cmd != nil && f.cmd.Flags().Changed("gossip") }
+func (f *NetworkFlags) GossipGiven() bool { return f.cmd.Flags().Changed("gossip") }
 
 const graphGroup = "Network"
 
@@ -74,13 +74,11 @@ func (f *NetworkFlags) options(byDefault graph.Scheme) (graph.NetworkOptions, er
 		}
 		return o, nil
 	}
-	if f.GossipGiven() || f.cmd == nil {
-		var err error
-		if o.Scheme, err = graph.ParseScheme(f.Gossip); err != nil {
-			return o, err
-		}
+	var err error
+	if f.GossipGiven() {
+		o.Scheme, err = graph.ParseScheme(f.Gossip)
 	}
-	return o, nil
+	return o, err
 }
 
 // Load reads or makes the network, and is left behind when the command's context ends. All of its other errors are
@@ -93,10 +91,7 @@ func (f *NetworkFlags) LoadBy(scheme graph.Scheme) (*graph.Network, error) {
 	if err != nil {
 		return nil, terminal.Usage(err)
 	}
-	ctx := context.Background()
-	if f.cmd != nil && f.cmd.Context() != nil {
-		ctx = f.cmd.Context()
-	}
+	ctx := f.cmd.Context()
 	var loaded *graph.Network
 	err = parallel.Await(ctx, func() (err error) {
 		loaded, err = graph.LoadNetwork(context.WithoutCancel(ctx), o) // what is there soon after Ctrl-C is still used

@@ -16,9 +16,10 @@ import (
 
 // SchemaFlags say who may take part when.
 type SchemaFlags struct {
-	schema, unit                      string
+	Schema                            string // a name, or a file
+	unit                              string
 	batches                           int // that a person has records in
-	Steps, participations, separation int
+	Steps, participations, Separation int
 }
 
 const schemaGroup = "Who takes part when"
@@ -37,8 +38,8 @@ func (f *SchemaFlags) Bind(cmd *cobra.Command) {
 	fl.VarP((*terminal.WholeNumber)(&f.Steps), "T", "T", "steps (required)")
 	fl.VarP((*terminal.WholeNumber)(&f.participations), "participations", "k",
 		"how often a record takes part (default 20 if 20 divides T)")
-	fl.VarP((*terminal.WholeNumber)(&f.separation), "separation", "b", "steps between participations (default T/k)")
-	fl.StringVar(&f.schema, "schema", "cyclic", "when a record takes part:\ncyclic: every b steps, at most k times\n"+
+	fl.VarP((*terminal.WholeNumber)(&f.Separation), "separation", "b", "steps between participations (default T/k)")
+	fl.StringVar(&f.Schema, "schema", "cyclic", "when a record takes part:\ncyclic: every b steps, at most k times\n"+
 		"min-sep: at least b steps apart, at most k times\nsingle: once\n`FILE`: in the steps of one of its lines, counted from 0")
 	terminal.CompleteWithFiles(cmd, "schema", SchemaNames())
 	fl.StringVar(&f.unit, "unit", unitRecord, "who is protected: `record`, or person, with all records that are theirs")
@@ -115,24 +116,24 @@ func (f *SchemaFlags) chooseForRecords(cmd *cobra.Command) (participation.Schema
 		return nil, err
 	}
 	var s participation.Schema
-	switch f.schema {
+	switch f.Schema {
 	case "cyclic":
-		s, err = participation.Complete(f.Steps, f.participations, f.separation)
+		s, err = participation.Complete(f.Steps, f.participations, f.Separation)
 	case "min-sep":
 		var c participation.Cyclic
-		if c, err = participation.Complete(f.Steps, f.participations, f.separation); err == nil {
+		if c, err = participation.Complete(f.Steps, f.participations, f.Separation); err == nil {
 			s, err = participation.NewMinSep(f.Steps, c.Participations(), c.Separation())
 		}
 	case "single":
-		if f.participations > 1 || f.separation > 0 && f.separation != f.Steps {
+		if f.participations > 1 || f.Separation > 0 && f.Separation != f.Steps {
 			return nil, terminal.Usagef("--schema single is k = 1: leave out -k and -b")
 		}
 		s, err = participation.NewCyclic(f.Steps, 1, f.Steps)
 	default:
-		if f.participations > 0 || f.separation > 0 {
-			return nil, terminal.Usagef("--schema %s says who takes part when: leave out -k and -b", f.schema)
+		if f.participations > 0 || f.Separation > 0 {
+			return nil, terminal.Usagef("--schema %s says who takes part when: leave out -k and -b", f.Schema)
 		}
-		return readSchema(f.schema, f.Steps)
+		return readSchema(f.Schema, f.Steps)
 	}
 	if err != nil {
 		return nil, terminal.Usage(err)
@@ -172,18 +173,10 @@ func readSchema(path string, steps int) (participation.Schema, error) {
 	return s, nil
 }
 
-// Separation returns -b as it was given, 0 if it was not.
-func (f *SchemaFlags) Separation() int { return f.separation }
-
 // File returns the path of the file that --schema names, empty if it names none.
 func (f *SchemaFlags) File() string {
-	if slices.Contains(SchemaNames(), f.schema) {
+	if slices.Contains(SchemaNames(), f.Schema) {
 		return ""
 	}
-	return f.schema
-}
-
-// Describe returns the schema for the manifest.
-func (f *SchemaFlags) Describe(s participation.Schema) export.Participation {
-	return export.DescribeSchema(f.schema, s)
+	return f.Schema
 }

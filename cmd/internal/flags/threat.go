@@ -15,12 +15,14 @@ import (
 
 // ThreatFlags say which algorithm runs, and what those who attack it see and know.
 type ThreatFlags struct {
-	algorithm, strategy, trust string
-	coalitions                 string
-	own, shared                float64
-	secure, forget             bool
-	training                   WorkloadFlags
-	exported                   *export.Manifest // of --export, once Algorithm has loaded it
+	Exported string           // the folder of --export; empty if there is none
+	Manifest *export.Manifest // of it, once Algorithm has loaded it
+
+	algorithm, trust string
+	coalitions       string
+	own, shared      float64
+	secure, forget   bool
+	training         WorkloadFlags
 }
 
 var algorithmNames = [...]string{"dp-d-sgd", "antipgd", "muffliato", "decor", "zip-dl", "mf-d-sgd"}
@@ -32,7 +34,7 @@ func (f *ThreatFlags) Bind(cmd *cobra.Command, network *NetworkFlags) {
 	f.training.BindAbsence(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.algorithm, "algorithm", "dp-d-sgd", "algorithm: "+strings.Join(algorithmNames[:], ", "))
-	fl.StringVar(&f.strategy, "export", "", "the export `folder` whose strategy mf-d-sgd runs, with the noise it was calibrated with")
+	fl.StringVar(&f.Exported, "export", "", "the export `folder` whose strategy mf-d-sgd runs, with the noise it was calibrated with")
 	fl.StringVar(&f.trust, "trust", "pndp", "what the attacker sees:\nldp: all messages, and all noise but the victim's own\n"+
 		"pndp: what reaches it (for training see above)\nsecldp: all messages and the attacker's own secrets\n"+
 		"eavesdropper: all messages, and no secrets")
@@ -52,9 +54,9 @@ func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm
 	switch {
 	case (given("own-noise") || given("shared-noise")) && f.algorithm != "decor":
 		return threat.Algorithm{}, terminal.Usagef("--own-noise and --shared-noise are for --algorithm decor")
-	case f.strategy != "" && f.algorithm != "mf-d-sgd":
+	case f.Exported != "" && f.algorithm != "mf-d-sgd":
 		return threat.Algorithm{}, terminal.Usagef("--export is for --algorithm mf-d-sgd")
-	case f.strategy == "" && f.algorithm == "mf-d-sgd":
+	case f.Exported == "" && f.algorithm == "mf-d-sgd":
 		return threat.Algorithm{}, terminal.Usagef("which strategy does mf-d-sgd run? Use --export DIR")
 	}
 	var a threat.Algorithm
@@ -81,18 +83,12 @@ func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm
 	return a, terminal.Usage(err)
 }
 
-// Manifest returns the manifest of --export, once Algorithm has loaded it; nil if there is none.
-func (f *ThreatFlags) Manifest() *export.Manifest { return f.exported }
-
-// Exported returns the folder of --export, empty if there is none.
-func (f *ThreatFlags) Exported() string { return f.strategy }
-
 func (f *ThreatFlags) load(ctx context.Context, steps int) (threat.Algorithm, error) {
-	e, err := export.LoadUntil(ctx, f.strategy)
+	e, err := export.LoadUntil(ctx, f.Exported)
 	if err != nil {
 		return threat.Algorithm{}, err
 	}
-	f.exported = e.Manifest
+	f.Manifest = e.Manifest
 	return threat.MFDSGDOf(e, steps)
 }
 

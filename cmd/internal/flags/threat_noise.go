@@ -26,27 +26,27 @@ type Level struct {
 // given, else the export's level, if Algorithm has loaded one that was calibrated, else 1.
 func (f *ThreatFlags) Level(sigma float64, given bool) (Level, error) {
 	switch {
-	case f.exported != nil && f.exported.Budgets != nil && given:
-		return Level{}, terminal.Usagef("--sigma: the nodes of %s have privacy levels, and noise, of their own: leave it out", f.strategy)
-	case f.exported != nil && f.exported.Budgets != nil:
-		own := slices.Clone(f.exported.Budgets)
+	case f.Manifest != nil && f.Manifest.Budgets != nil && given:
+		return Level{}, terminal.Usagef("--sigma: the nodes of %s have privacy levels, and noise, of their own: leave it out", f.Exported)
+	case f.Manifest != nil && f.Manifest.Budgets != nil:
+		own := slices.Clone(f.Manifest.Budgets)
 		for i := range own {
-			own[i].NoiseStd *= f.exported.Part(f.exported.PrivacyOf(i))
+			own[i].NoiseStd *= f.Manifest.Part(f.Manifest.PrivacyOf(i))
 		}
-		return Level{From: f.strategy, Own: own, shared: f.exported.Space != nil}, nil
+		return Level{From: f.Exported, Own: own, shared: f.Manifest.Space != nil}, nil
 	case given:
 		return Level{Sigma: sigma}, nil
-	case f.exported == nil:
+	case f.Manifest == nil:
 		return Level{Sigma: 1}, nil
 	}
-	level, err := threat.NoiseOf(f.exported)
+	level, err := threat.NoiseOf(f.Manifest)
 	switch {
 	case err != nil:
-		return Level{}, terminal.Usage(fmt.Errorf("%s: %w", f.strategy, err))
+		return Level{}, terminal.Usage(fmt.Errorf("%s: %w", f.Exported, err))
 	case level == nil:
-		return Level{Sigma: 1, without: f.strategy}, nil
+		return Level{Sigma: 1, without: f.Exported}, nil
 	}
-	return Level{Sigma: level.Sigma, From: f.strategy, exported: level}, nil
+	return Level{Sigma: level.Sigma, From: f.Exported, exported: level}, nil
 }
 
 // Fact says it in words.

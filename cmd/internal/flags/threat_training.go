@@ -57,7 +57,7 @@ func (f *ThreatFlags) trained(cmd *cobra.Command, a threat.Algorithm, steps int)
 		for _, flag := range given {
 			if flag.of(spec) != flag.of(own) {
 				return a, terminal.Usagef("--%s %s: the strategy in %s was made for other training: leave out what is about it, "+
-					"or use an export that was made for this", flag.name, cmd.Flags().Lookup(flag.name).Value, f.strategy)
+					"or use an export that was made for this", flag.name, cmd.Flags().Lookup(flag.name).Value, f.Exported)
 			}
 		}
 		return a, nil
@@ -77,7 +77,7 @@ func (f *ThreatFlags) On(a threat.Algorithm, n *graph.Network, seed uint64) (thr
 	q := a.Training().Spec.GraphSequence
 	if q != nil && n.Sequence == nil && f.trust == threat.PNDP.String() {
 		return a, terminal.Usagef("%s is for networks that take turns: name their file with --graph-sequence FILE (it was %s)",
-			f.strategy, q.Source())
+			f.Exported, q.Source())
 	}
 	a, err := a.On(n, seed)
 	return a, terminal.Usage(err)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 
 	"mafalda/cmd/internal/terminal"
 	"mafalda/factorize"
@@ -30,13 +29,8 @@ type Layers struct {
 	shared string // SHA-256 of the strategy that all searches begin with
 }
 
-// Parts returns what plan.Options takes. Where other shards have yet to compute their parts, it has no results.
-func (l *Layers) Parts() factorize.Parts { return l.solve }
-
-// ExportDir returns where the solution is to be exported, when it is merged.
-func (l *Layers) ExportDir() string { return filepath.Join(l.Dir, ExportName) }
-
-func (l *Layers) solve(ctx context.Context, parts []factorize.Part,
+// Solve finds strategies as plan.Options.Parts has it. Where other shards have yet to compute their parts, it has no results.
+func (l *Layers) Solve(ctx context.Context, parts []factorize.Part,
 	compute func(context.Context, factorize.Part) (factorize.Found, error)) ([]factorize.Found, error) {
 	if l.shared == "" {
 		l.shared = parts[0].Start

@@ -109,8 +109,12 @@ func (s Study[C, R]) Run(ctx context.Context, runner *Runner, bar *terminal.Prog
 	if err != nil {
 		err = StoppedError(err, s.Dir, s.Cell)
 	}
-	if err := Summarize(ctx, store, err, s.Files); err != nil {
+	summarized := store.Summarize(context.WithoutCancel(ctx), s.Files)
+	if err != nil { // the summaries are made again when the command is
 		return nil, false, err
+	}
+	if summarized != nil {
+		return nil, false, StudyError(summarized)
 	}
 	results = make([]R, len(s.Cells))
 	for i, c := range s.Cells {
@@ -126,17 +130,6 @@ func (s Study[C, R]) otherInputs(err error, merging bool) error {
 	if _, is := errors.AsType[*study.InputsError](err); is && (s.Shard.On() || merging) {
 		return terminal.Usagef("%w: all shards, and merge, are of one program with the same flags and files; else choose another folder",
 			err)
-	}
-	return StudyError(err)
-}
-
-// Summarize has the files of a folder made anew of all cells, also after a run that ended early: running is how it
-// ended.
-func Summarize[C, R any](ctx context.Context, s *study.Store[C, R], running error,
-	make func([]study.Entry[C, R]) ([]study.File, error)) error {
-	err := s.Summarize(context.WithoutCancel(ctx), make)
-	if running != nil {
-		return running // the summaries are made again when the command is
 	}
 	return StudyError(err)
 }

@@ -11,7 +11,7 @@ import (
 
 // describeExport makes the document of an export, with the map of who relies on whom.
 func (s *Source) describeExport() error {
-	d := results.ExportDocument(s.Export.Manifest)
+	d := (&results.Summary{Manifest: s.Export.Manifest}).Make()
 	s.Document = d
 	if err := s.Export.CheckHashes(); err != nil {
 		d.Warn("These are not the files that were written: %v. Do not use them.", err)

@@ -16,15 +16,10 @@ import (
 // ErrNothing is returned for folders that have nothing to report.
 var ErrNothing = errors.New("nothing to report")
 
-// Options says how a report is made. The zero value works.
-type Options struct {
-	Title string // default: one made of the folders' names
-}
-
-// Make reads folders, and returns the report of them in this order. Errors are ErrNothing of a folder that the program
+// Make reads folders, and returns the report of them in this order. The title is made of their names if it is empty. Errors are ErrNothing of a folder that the program
 // has not written, export.ErrNoExport and others of a damaged one, with its name.
-func Make(ctx context.Context, dirs []string, o Options) (*Report, error) {
-	r := &Report{Title: o.Title}
+func Make(ctx context.Context, dirs []string, title string) (*Report, error) {
+	r := &Report{Title: title}
 	var names []string
 	for i, dir := range dirs {
 		if err := ctx.Err(); err != nil {

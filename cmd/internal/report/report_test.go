@@ -77,7 +77,7 @@ func accountOf(labels ...string) *document.Document {
 
 func page(t *testing.T, dirs ...string) string {
 	t.Helper()
-	r, err := Make(context.Background(), dirs, Options{})
+	r, err := Make(context.Background(), dirs, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,14 +153,14 @@ func TestWhatCannotBeReported(t *testing.T) {
 		"bad manifest":       {map[string]string{"manifest.json": `{"version":"1","steps":3}`}, "manifest.json"},
 	} {
 		dir := folder(t, "x", tc.files)
-		_, err := Make(context.Background(), []string{dir}, Options{})
+		_, err := Make(context.Background(), []string{dir}, "")
 		if err == nil || !strings.Contains(err.Error(), tc.say) || !strings.Contains(err.Error(), dir) ||
 			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	none := filepath.Join(t.TempDir(), "none")
-	if _, err := Make(context.Background(), []string{none}, Options{}); !errors.Is(err, ErrNothing) ||
+	if _, err := Make(context.Background(), []string{none}, ""); !errors.Is(err, ErrNothing) ||
 		err.Error() != none+": there is no such folder: nothing to report" {
 		t.Errorf("no folder: %v", err)
 	}
@@ -180,7 +180,7 @@ func TestHalfFinished(t *testing.T) {
 		}
 	}
 	dir := folder(t, "simulation", map[string]string{"runs.json": "{}", "simulate.csv": "method,mu\nnone,1\n"})
-	if _, err := Make(t.Context(), []string{dir}, Options{}); !errors.Is(err, ErrNothing) || !strings.Contains(err.Error(), "run its command again") {
+	if _, err := Make(t.Context(), []string{dir}, ""); !errors.Is(err, ErrNothing) || !strings.Contains(err.Error(), "run its command again") {
 		t.Errorf("no document: %v", err)
 	}
 }

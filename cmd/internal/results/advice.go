@@ -78,22 +78,12 @@ type LeftOutWay struct {
 	Reason string `json:"reason"`
 }
 
-// AdviceInput is what a command knows beside a comparison.
-type AdviceInput struct {
-	Command   *cobra.Command // advise
-	Optimize  *cobra.Command // whose flags errors name
-	Own       []string       // flags that optimize does without, or has for something else
-	Schema    export.Participation
-	Adjacency string
-	Budgets   string
-}
-
-// AdviceOf returns the result of a comparison.
-func AdviceOf(in AdviceInput, c *plan.Comparison) *Advice {
+// AdviceOf returns the result of a comparison that a command made: its own flags are those that optimize does without, or has
+// for something else.
+func AdviceOf(cmd, optimize *cobra.Command, own []string, c *plan.Comparison) *Advice {
 	p := c.Case.Problem
 	r := &Advice{Version: version.String(), Workload: p.Workload.Kind.String(), WorkloadSpec: &p.Workload,
-		Steps:         p.Schema.Steps(),
-		Participation: in.Schema, Adjacency: in.Adjacency, Budgets: in.Budgets, LeftOut: []LeftOutWay{}}
+		Steps: p.Schema.Steps(), LeftOut: []LeftOutWay{}}
 	if p.Network != nil {
 		r.Graph = &p.Network.Origin
 	}
@@ -112,7 +102,7 @@ func AdviceOf(in AdviceInput, c *plan.Comparison) *Advice {
 			OneLevel: w.OneLevel, MemoryFloats: w.Cost.Floats, FlopsPerStep: w.Cost.Flops, NoiseStd: w.NoiseStd,
 			SquaredError: w.SquaredError, ErrorAtPrivacy: w.ErrorAtPrivacy, LossError: w.LossError,
 			Ratio: w.ErrorAtPrivacy / c.Best().ErrorAtPrivacy, Guarantee: w.Guarantee, ReliesOn: reliesOn(w, c.Case.Sharing),
-			BreaksBy: breaksBy(w, p), Command: in.command(w)}
+			BreaksBy: breaksBy(w, p), Command: commandFor(w, cmd, own)}
 		if w.Shared {
 			row.Trust = threat.SecLDP.String()
 		}
@@ -128,9 +118,9 @@ func AdviceOf(in AdviceInput, c *plan.Comparison) *Advice {
 		r.Ways = append(r.Ways, row)
 	}
 	for _, l := range c.LeftOut {
-		of := in.Optimize
+		of := optimize
 		if l.IsLimit() {
-			of = in.Command
+			of = cmd
 		}
 		r.LeftOut = append(r.LeftOut, LeftOutWay{l.Way, flags.Hinted(of, l.Reason)})
 	}
@@ -177,9 +167,9 @@ func breaksBy(w plan.Way, p plan.Problem) []string {
 	return all
 }
 
-// command returns the command line that computes and exports a way.
-func (in AdviceInput) command(w plan.Way) string {
-	own, words := slices.Clone(in.Own), []string(nil)
+// commandFor returns the command line that computes and exports a way.
+func commandFor(w plan.Way, cmd *cobra.Command, own []string) string {
+	own, words := slices.Clone(own), []string(nil)
 	if !w.Shared {
 		own = append(own, "secrets", "coalitions", "largest-pair")
 	} else {
@@ -195,7 +185,7 @@ func (in AdviceInput) command(w plan.Way) string {
 	} else if w.Class != nil {
 		words = append(words, classWords(w.Class)...)
 	}
-	return optimizeCommand(in.Command, own, words...)
+	return optimizeCommand(cmd, own, words...)
 }
 
 func samplingFlags(s participation.Scheme) []string {

@@ -57,12 +57,10 @@ func CheckPictures(dir string, names []string, force bool) error {
 	if err := RefuseExport(dir); err != nil {
 		return err
 	}
-	for _, name := range names {
-		for _, ext := range figures.Formats() {
-			path := filepath.Join(dir, name+ext)
-			if _, err := os.Lstat(path); err == nil && !force {
-				return terminal.Usage(&files.ExistsError{Path: path})
-			}
+	for _, name := range figures.WithFiles(nil, names...) {
+		path := filepath.Join(dir, name)
+		if _, err := os.Lstat(path); err == nil && !force {
+			return terminal.Usage(&files.ExistsError{Path: path})
 		}
 	}
 	return nil
@@ -129,9 +127,9 @@ func SaveFigure(dir, name string, f *figures.Figure, force bool) (written []stri
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("making the folder of the figures: %w", err)
 	}
-	for _, ext := range figures.Formats() {
-		path := filepath.Join(dir, name+ext)
-		if err := files.WriteFile(path, func(w io.Writer) error { return f.WriteAs(w, path) }, force); err != nil {
+	for _, file := range figures.Files(name, f, nil) {
+		path := filepath.Join(dir, file.Name)
+		if err := files.WriteFile(path, file.Write, force); err != nil {
 			return written, terminal.UsageIfExists(err)
 		}
 		written = append(written, path)

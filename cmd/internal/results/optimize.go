@@ -26,12 +26,9 @@ type Summary struct {
 	Manifest  *export.Manifest
 	Solution  *plan.Solution // nil: the strategy is from a folder, and what is not in its manifest is not said
 	Adjacency string         // that was asked for; empty: the manifest's, if it has one
-}
 
-// ExportDocument says what an export is, by its manifest.
-func ExportDocument(m *export.Manifest) *document.Document {
-	r := Summary{Manifest: m}
-	return r.Make()
+	candidates  []plan.Bands // that were searched, as far as they are known
+	dpdsgdRatio float64      // the error of DP-D-SGD with Poisson sampling over this one; 0 where it is not known
 }
 
 // Make returns the document.
@@ -40,6 +37,9 @@ func (r *Summary) Make() *document.Document {
 	r.Document = document.New("export", "A strategy: how every node correlates its noise over time. What follows is what its manifest says; "+
 		"verification computes it anew.")
 	r.Version = m.Version
+	if r.Solution != nil {
+		r.candidates, r.dpdsgdRatio = r.Solution.Candidates, r.Solution.DPDSGDRatio
+	}
 	if g := m.Graph; g != nil {
 		r.Fact("graph", "%s", g.Line())
 		r.Fact("gossip", "%s", g.GossipLine())
@@ -203,7 +203,7 @@ func (r *Summary) bound() {
 	}
 	r.Fact("lower bound", "%s: %s a smaller loss", terminal.GroupedWords(terminal.DecimalDown(m.LowerBound, 10)), nobody)
 	r.More("where attackers may know when a %s takes part (batches in secret: --sampling)", m.Participation.Unit())
-	if ratio := r.dpdsgdRatio(); ratio > 0 && ratio < 1 {
+	if ratio := r.dpdsgdRatio; ratio > 0 && ratio < 1 {
 		r.More("DP-D-SGD with --sampling poisson has %s of this error; see --sampling",
 			terminal.DecimalUp(ratio, 2))
 	}

@@ -7,7 +7,6 @@ import (
 	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/participation"
-	"mafalda/plan"
 )
 
 // sampling says how nodes draw their batches.
@@ -53,7 +52,7 @@ func (r *Summary) bands() {
 	}
 	header = append(header, "noise multiplier", "squared error", "error at privacy", "of cyclic", "rows kept")
 	var rows [][]string
-	for _, c := range r.candidates() {
+	for _, c := range r.candidates {
 		first := []string{fmt.Sprint(c.Bandwidth), fmt.Sprintf("%.6g", c.Probability), fmt.Sprint(c.Rounds)}
 		kept := c.Bandwidth - 1
 		if m.Binned() {
@@ -82,7 +81,7 @@ func (r *Summary) bands() {
 // best is the least error of the candidates.
 func (r *Summary) best() float64 {
 	least := math.Inf(1)
-	for _, c := range r.candidates() {
+	for _, c := range r.candidates {
 		least = math.Min(least, c.ErrorAtPrivacy)
 	}
 	return least
@@ -126,7 +125,7 @@ func (r *Summary) uncertified() {
 	m := r.Manifest
 	r.Fact("certificate", "the strategies are local optima among those without negative entries,")
 	r.More("the only ones whose privacy is proved for bins")
-	for _, c := range r.candidates() {
+	for _, c := range r.candidates {
 		if c.Bandwidth == m.Steps && c.For == participation.InTurn {
 			r.Fact("sign", "costs the dense strategy at most %s of the loss when the draw is known",
 				terminal.DecimalUp(c.SquaredError/m.LowerBound-1, 3))
@@ -137,7 +136,7 @@ func (r *Summary) uncertified() {
 	} else {
 		r.confidence()
 	}
-	if ratio := r.dpdsgdRatio(); ratio > 0 && ratio < 0.995 {
+	if ratio := r.dpdsgdRatio; ratio > 0 && ratio < 0.995 {
 		r.Fact("poisson", "DP-D-SGD with --sampling poisson has %s of this error; see --sampling poisson",
 			terminal.DecimalUp(ratio, 2))
 	}
@@ -159,20 +158,4 @@ func (r *Summary) inTurn() {
 		r.Fact("in turn", "the dense optimum without --sampling has %s of this error, and needs no secret",
 			terminal.DecimalUp(ratio, 2))
 	}
-}
-
-// candidates are the strategies that were searched, as far as they are known.
-func (r *Summary) candidates() []plan.Bands {
-	if r.Solution == nil {
-		return nil
-	}
-	return r.Solution.Candidates
-}
-
-// dpdsgdRatio is the error of DP-D-SGD with Poisson sampling over this one; 0 where it is not known.
-func (r *Summary) dpdsgdRatio() float64 {
-	if r.Solution == nil {
-		return 0
-	}
-	return r.Solution.DPDSGDRatio
 }

@@ -13,10 +13,10 @@ type Output struct {
 	Force, JSON, Quiet bool
 }
 
-// Bind binds --output, --force, --json and --quiet, with what the first three of them do.
+// Bind binds --output, whose default is Dir, --force, --json and --quiet, with what the first three of them do.
 func (o *Output) Bind(cmd *cobra.Command, output, force, json string) {
 	fl := cmd.Flags()
-	fl.StringVarP(&o.Dir, "output", "o", "", output)
+	fl.StringVarP(&o.Dir, "output", "o", o.Dir, output)
 	fl.BoolVar(&o.Force, "force", false, force)
 	fl.BoolVar(&o.JSON, "json", false, json)
 	fl.BoolVarP(&o.Quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")

@@ -82,7 +82,7 @@ func (p *pursuit) basis(ctx context.Context) (*orthonormal, error) {
 			return nil, err
 		}
 		if end <= fineEnd && least >= fineLeast {
-			return newOrthonormal(twice.doubles(), twice.basis, rank, end, 0x1p-100), nil
+			return newOrthonormal(twice.doubles(), twice.doubledoubles(), rank, end, 0x1p-100), nil
 		}
 	}
 	for bits := uint(256); bits <= mostBits && work*float64(bits)/256 <= bigWork; bits *= 2 {

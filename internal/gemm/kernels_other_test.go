@@ -2,7 +2,7 @@
 
 package gemm
 
-// available returns all engines that this machine can run, for tests.
+// available returns all engines that this machine can run.
 func available() (d []*engine[float64], s []*engine[float32]) {
 	return []*engine[float64]{portableDoubles}, []*engine[float32]{portableSingles}
 }
