@@ -237,8 +237,8 @@ const (
 // as factorize.Bins.Minimize and CalibrateBins do.
 func OptimizeForBins(ctx context.Context, h *mat.SymDense, schema participation.Schema,
 	o BinsOptions) (*BinsResult, error) {
-	if !(o.Epsilon > 0) || math.IsInf(o.Epsilon, 1) {
-		return nil, fault.New("Epsilon", o.Epsilon, "must be positive and finite")
+	if err := fault.Positive("Epsilon", o.Epsilon); err != nil {
+		return nil, err
 	}
 	s := &binsDescent{class: factorize.Bins{Number: schema.Separation(), Bandwidth: o.Bandwidth}, gram: h, schema: schema,
 		options: o}

@@ -34,7 +34,7 @@ import (
 
 // sharingMode computes the best noise over nodes and steps, where nodes share noise in pairs: noise between nodes and
 // a strategy of the class, in turn.
-type sharingMode struct{ ordinary }
+type sharingMode struct{}
 
 func (sharingMode) takes(p Problem, _ Options) bool { return p.Sharing != nil }
 

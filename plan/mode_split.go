@@ -17,7 +17,7 @@ import (
 )
 
 // splitMode computes strategies for single nodes or for groups of them, which start from the one that is best for all.
-type splitMode struct{ ordinary }
+type splitMode struct{}
 
 func (splitMode) takes(_ Problem, o Options) bool { return o.split() }
 

@@ -207,12 +207,7 @@ type Privacy struct {
 }
 
 // clip returns the clip, or its default.
-func (p *Privacy) clip() float64 {
-	if p.Clip == 0 {
-		return 1
-	}
-	return p.Clip
-}
+func (p *Privacy) clip() float64 { return cmp.Or(p.Clip, 1) }
 
 // calibrate returns the noise for a strategy of sensitivity sens; nil for no privacy. The errors are a fault.Argument.
 func (p *Privacy) calibrate(sens float64) (*export.Privacy, error) {
@@ -220,8 +215,8 @@ func (p *Privacy) calibrate(sens float64) (*export.Privacy, error) {
 		return nil, nil
 	}
 	clip := p.clip()
-	if !(clip > 0) || math.IsInf(clip, 1) {
-		return nil, fault.New("Clip", clip, "must be positive and finite")
+	if err := fault.Positive("Clip", clip); err != nil {
+		return nil, err
 	}
 	c, err := accounting.Calibrate(p.Target, sens, clip, p.Adjacency)
 	if err != nil {
