@@ -112,7 +112,9 @@ func (b *Banded) Scaled(by float64) Strategy {
 func (b *Banded) NodeCost() NodeCost { return NodeCost{b.bands - 1, 2 * b.bands} }
 
 // Filter keeps w-1 rows of correlated noise.
-func (b *Banded) Filter() (Filter, error) { return autoregressive{b.diagonals}, nil }
+func (b *Banded) Filter() (Filter, error) {
+	return autoregressive{b.steps, b.bands, func(lag, s int) float64 { return b.diagonals[lag][s] }}, nil
+}
 
 // Parameters returns the bands.
 func (b *Banded) Parameters() Parameters {

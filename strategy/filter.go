@@ -64,18 +64,19 @@ func push(kept [][]float64, row []float64) {
 // autoregressive is C with w bands: ξ_t = (z_t - Σ_{j≥1} C[t,t-j] ξ_{t-j})/C[t,t]. It keeps w-1 rows of ξ, newest
 // first.
 type autoregressive struct {
-	diagonals [][]float64 // diagonals[j][s] = C[s+j, s]
+	steps, bands int
+	entry        func(lag, s int) float64 // C[s+lag, s]
 }
 
-func (a autoregressive) Memory() int { return len(a.diagonals) - 1 }
-func (a autoregressive) Steps() int  { return len(a.diagonals[0]) }
+func (a autoregressive) Memory() int { return a.bands - 1 }
+func (a autoregressive) Steps() int  { return a.steps }
 
 func (a autoregressive) StepTo(dst, z []float64, kept [][]float64, t int) {
 	copy(dst, z)
 	for j, row := range kept[:min(len(kept), t)] {
-		rows.AddScaled(dst, -a.diagonals[j+1][t-j-1], row)
+		rows.AddScaled(dst, -a.entry(j+1, t-j-1), row)
 	}
-	rows.ScaleTo(dst, 1/a.diagonals[0][t], dst)
+	rows.ScaleTo(dst, 1/a.entry(0, t), dst)
 	push(kept, dst)
 }
 

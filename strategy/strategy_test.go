@@ -3,6 +3,7 @@ package strategy_test
 import (
 	"errors"
 	"math"
+	"runtime"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -104,5 +105,22 @@ func TestBuildRefuses(t *testing.T) {
 		if c, err := p.Build(3); err == nil || c != nil {
 			t.Errorf("%s: %v, %v", name, c, err)
 		}
+	}
+}
+
+// A node that runs thousands of coefficients for many steps keeps these, and not their diagonals.
+func TestFiltersOfManyCoefficientsAreSmall(t *testing.T) {
+	c := make([]float64, 500)
+	c[0] = 1
+	toeplitz, err := strategy.NewToeplitz(20000, c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	filter, err := toeplitz.Filter()
+	runtime.ReadMemStats(&after)
+	if made := after.TotalAlloc - before.TotalAlloc; err != nil || filter.Memory() != 499 || made > 1<<20 {
+		t.Errorf("%d bytes for %d rows, %v", made, filter.Memory(), err)
 	}
 }

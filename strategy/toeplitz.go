@@ -107,18 +107,7 @@ func (p *Toeplitz) NodeCost() NodeCost { return NodeCost{len(p.c) - 1, 2 * len(p
 
 // Filter keeps w-1 rows of correlated noise, as the filter of a banded strategy does.
 func (p *Toeplitz) Filter() (Filter, error) {
-	a := autoregressive{}
-	for lag, v := range p.c {
-		diagonal := make([]float64, p.steps-lag)
-		for s := range diagonal {
-			diagonal[s] = v
-			if p.column != nil {
-				diagonal[s] *= p.column[s]
-			}
-		}
-		a.diagonals = append(a.diagonals, diagonal)
-	}
-	return a, nil
+	return autoregressive{p.steps, len(p.c), func(lag, s int) float64 { return p.c[lag] * p.scale(s) }}, nil
 }
 
 // Parameters returns the coefficients and the column scales.
