@@ -66,7 +66,9 @@ func (c *pdfCanvas) Fill(path vg.Path) {
 }
 
 // FillString draws text whose first letter begins at a point on the base line.
-func (c *pdfCanvas) FillString(f plotfont.Face, at vg.Point, line string) { fillLetters(c, f, at, line) }
+func (c *pdfCanvas) FillString(f plotfont.Face, at vg.Point, line string) {
+	fillLetters(c, f, at, line)
+}
 
 // Files of the same figure are the same: without this they would have the time in them, and images in random order.
 func init() {
