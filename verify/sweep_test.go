@@ -109,8 +109,8 @@ func tried(t testing.TB, x exported) (refused, wrong error) {
 }
 
 // Every class against either trust, and every objective, with learning rates of zero anywhere, gives an export that
-// verifies. Only shared noise is refused where noise of some steps costs nothing, and combs where records take part once,
-// in one line.
+// verifies. Only shared noise is refused where noise of some steps costs nothing, and combs where records take part once
+// or in every step, in one line.
 func TestSweepGivesExportsThatVerify(t *testing.T) {
 	for _, of := range []struct{ k, b int }{{1, 2}, {4, 1}, {2, 2}, {2, 5}} {
 		t.Run(fmt.Sprintf("k = %d, b = %d", of.k, of.b), func(t *testing.T) {
@@ -122,8 +122,8 @@ func TestSweepGivesExportsThatVerify(t *testing.T) {
 					t.Errorf("%s: %v", name, wrong)
 				}
 				free := x.problem.Sharing != nil && x.problem.Workload.HasFreeNoise(of.k*of.b)
-				once := of.k == 1 && strings.Contains(name, "comb")
-				if (refused != nil) != (free || once) {
+				noPeriod := (of.k == 1 || of.b == 1) && strings.Contains(name, "comb")
+				if (refused != nil) != (free || noPeriod) {
 					t.Errorf("%s: refused with %v", name, refused)
 				}
 			}
