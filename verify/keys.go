@@ -55,109 +55,138 @@ const (
 
 // rules has a rule for every key that a manifest can have, in its order. Where a key has two, both checks compare it.
 func rules() []rule {
-	var all []rule
-	add := func(r rule, keys ...string) {
-		for _, r.key = range keys {
-			all = append(all, r)
-		}
+	return []rule{
+		{key: "version", how: unchecked},
+		{key: "command", how: unchecked},
+		{key: "graph", how: block, network: true, absent: true},
+		{key: "graph.source", how: exactly, check: "network"},
+		{key: "graph.sha256", how: exactly, check: "network"},
+		{key: "graph.seed", how: exactly, check: "network"},
+		{key: "graph.nodes", how: exactly, check: "network"},
+		{key: "graph.edges", how: exactly, check: "network"},
+		{key: "graph.dropped_nodes", how: exactly, check: "network"},
+		{key: "graph.directed", how: exactly, check: "network"},
+		{key: "graph.gossip", how: exactly, check: "network"},
+		{key: "graph.gossip_file", how: unchecked},
+		{key: "graph.gossip_sha256", how: exactly, check: "network"},
+		{key: "graph.sequence_file", how: unchecked},
+		{key: "graph.sequence_sha256", how: exactly, check: "network"},
+		{key: "workload", how: given, network: true, absent: true},
+		{key: "workload_spec", how: given, network: true},
+		{key: "objective", how: given, network: true, absent: true},
+		{key: "objective_weights", how: given, check: "lower bound", network: true},
+		{key: "steps", how: given},
+		{key: "gram", how: block, network: true, absent: true},
+		{key: "gram.method", how: given},
+		{key: "gram.probes", how: exactly, check: "estimate"},
+		{key: "gram.lanczos_steps", how: given},
+		{key: "gram.seed", how: given},
+		{key: "gram.confidence", how: judged, check: "estimate"},
+		{key: "gram.loss_error", how: within, check: "estimate", apart: upTo(1e-7)},
+		{key: "gram.excess_bound", how: within, check: "estimate", apart: upTo(1e-7)},
+		{key: "participation.schema", how: exactly, check: "schema"},
+		{key: "participation.k", how: exactly, check: "schema"},
+		{key: "participation.b", how: exactly, check: "schema"},
+		{key: "participation.source", how: exactly, check: "schema"}, // but the name of a file
+		{key: "participation.patterns", how: exactly, check: "schema"},
+		{key: "participation.person_batches", how: exactly, check: "schema"},
+		{key: "trust", how: judged, check: "space"},
+		{key: "space.secrets", how: block, network: true},
+		{key: "space.secrets.source", how: judged, check: "secrets"},
+		{key: "space.secrets.sha256", how: unchecked},
+		{key: "space.secrets.pairs", how: exactly, check: "secrets"},
+		{key: "space.coalitions", how: given, check: "space"},
+		{key: "space.largest_pair", how: judged, check: "secrets", network: true},
+		{key: "space.worst", how: judged, check: "space"},
+		{key: "space.gap_space", how: judged, check: "space gap", network: true},
+		{key: "space.gap_time", how: judged, check: "time gap", network: true},
+		{key: "space.own", how: judged, check: "space"}, // not in exports, whose files have them
+		{key: "space.pairs", how: judged, check: "space"},
+		{key: "strategy.class", how: given, check: "strategy"},
+		{key: "strategy.bandwidth", how: exactly, check: "cost"},
+		{key: "strategy.buffers", how: exactly, check: "cost"},
+		{key: "strategy.diagonals", how: sameLength, check: "cost"}, // the numbers in it make C: see parameters
+		{key: "strategy.coefficients", how: sameLength, check: "cost"},
+		{key: "strategy.column_scales", how: sameLength, check: "cost"},
+		{key: "strategy.scale", how: exactly, check: "cost"},
+		{key: "strategy.sections", how: sameLength, check: "cost"},
+		{key: "strategy.theta[]", how: within, check: "cost", apart: upTo(1e-12)},
+		{key: "strategy.omega[]", how: within, check: "cost", apart: upTo(1e-12)},
+		{key: "strategy.ratio", how: within, check: "ratio", apart: twoSearches(1e-9), network: true},
+		{key: "strategy.ratio", how: within, check: "arithmetic", apart: upTo(sameFormula), network: true},
+		{key: "strategy.class_bound", how: atMost, check: "class bound", network: true},
+		{key: "strategy.class_gap", how: within, check: "class gap", apart: upTo(sameFormula), network: true},
+		{key: "strategy.memory_floats", how: exactly, check: "cost"},
+		{key: "strategy.flops_per_step", how: exactly, check: "cost"},
+		{key: "per_node", how: block, network: true},
+		{key: "per_node.groups", how: judged, check: "groups"},
+		{key: "per_node.distinct", how: exactly, check: "groups"},
+		{key: "per_node.layers", how: given, check: "groups"},
+		{key: "per_node.losses[]", how: within, check: "loss", apart: upTo(sameMatrix)},
+		{key: "per_node.group_bound", how: within, check: "group bound", apart: upTo(1e-11)},
+		{key: "sens_squared", how: judged, check: "sensitivity"},
+		{key: "sens_kind", how: judged, check: "sensitivity"},
+		{key: "squared_error", how: within, check: "loss", apart: upTo(sameMatrix), network: true, absent: true},
+		{key: "loss", how: within, check: "loss", apart: upTo(sameMatrix), network: true, absent: true},
+		{key: "loss", how: within, check: "arithmetic", apart: upTo(sameFormula), network: true},
+		{key: "rmse", how: within, check: "arithmetic", apart: upTo(sameFormula), network: true, absent: true},
+		{key: "shared_loss", how: within, check: "shared loss", apart: twoSearches(0), network: true},
+		{key: "ldp_loss", how: within, check: "local DP", apart: twoSearches(1e-6), network: true},
+		{key: "joint_lower_bound", how: within, check: "joint bound", apart: jointGap, network: true},
+		{key: "lower_bound", how: atMost, check: "lower bound", network: true},
+		{key: "lower_bound_of", how: judged, check: "lower bound", network: true},
+		{key: "gap", how: within, check: "arithmetic", apart: upTo(sameFormula), network: true},
+		{key: "tolerance", how: unchecked},
+		{key: "iterations", how: unchecked},
+		{key: "status", how: unchecked, check: "ending"},
+		{key: "history", how: unchecked, check: "ending", absent: true},
+		{key: "baselines", how: block, network: true, absent: true},
+		{key: "baselines.*.sens_squared", how: within, check: "baselines", apart: upTo(1e-11)},
+		{key: "baselines.*.squared_error", how: within, check: "baselines", apart: baselineGap},
+		{key: "baselines.*.loss", how: within, check: "baselines", apart: baselineGap},
+		{key: "baselines.*.loss", how: within, check: "arithmetic", apart: upTo(sameFormula)},
+		{key: "baselines.*.error_at_privacy", how: within, check: "arithmetic", apart: atPrivacy},
+		{key: "plain_strategy_loss", how: within, check: "plain strategy", apart: plainGap, network: true},
+		{key: "privacy", how: judged, check: "privacy"},
+		{key: "budgets[].node", how: judged, check: "privacy"},
+		{key: "budgets[].mu", how: judged, check: "privacy"},
+		{key: "budgets[].epsilon", how: judged, check: "privacy"},
+		{key: "budgets[].delta", how: judged, check: "privacy"},
+		{key: "budgets[].clip", how: judged, check: "privacy"},
+		{key: "budgets[].noise_std", how: judged, check: "privacy"},
+		{key: "one_batch_loss", how: within, check: "one batch", apart: twoSearches(0), network: true},
+		{key: "one_level_loss", how: within, check: "one level", apart: twoSearches(0), network: true},
+		{key: "error_at_privacy", how: within, check: "arithmetic", apart: upTo(2 * sameFormula), network: true},
+		{key: "error_at_privacy", how: within, check: "sampling", apart: upTo(sameFormula), network: true},
+		{key: "cyclic_error_at_privacy", how: within, check: "arithmetic", apart: upTo(4 * sameFormula), network: true},
+		{key: "cyclic_error_at_privacy", how: within, check: "candidates", apart: candidateGap, network: true},
+		{key: "sampling.scheme", how: given},
+		{key: "sampling.groups", how: exactly, check: "sampling"},
+		{key: "sampling.probability", how: exactly, check: "sampling"},
+		{key: "sampling.rounds", how: exactly, check: "sampling"},
+		{key: "sampling.noise_multiplier", how: within, check: "sampling", apart: upTo(sameNoise)},
+		{key: "sampling.records", how: given},
+		{key: "sampling.max_batch", how: given},
+		{key: "sampling.overflow", how: judged, check: "privacy"},
+		{key: "sampling.epsilon", how: judged, check: "privacy"},
+		{key: "sampling.epsilon_lower", how: judged, check: "privacy"},
+		{key: "sampling.delta", how: judged, check: "privacy"},
+		{key: "sampling.candidates[].bandwidth", how: judged, check: "sampling"},
+		{key: "sampling.candidates[].noise_multiplier", how: within, check: "sampling", apart: upTo(sameNoise)},
+		{key: "sampling.candidates[].error_at_privacy", how: within, check: "candidates", apart: candidateGap},
+		{key: "sampling.candidates[].optimized_for", how: unchecked},
+		{key: "sampling.lower_bound", how: within, check: "secret bound", apart: secretGap, network: true},
+		{key: "sampling.failure_probability", how: judged, check: "sampling"}, // by samples that are drawn again
+		{key: "sampling.samples", how: judged, check: "sampling"},
+		{key: "sampling.seed", how: judged, check: "sampling"},
+		{key: "sampling.confirmations", how: judged, check: "sampling"},
+		{key: "sampling.confirmed_delta", how: judged, check: "sampling"},
+		{key: "sampling.noise_multiplier_estimate", how: unchecked},
+		{key: "contract", how: judged, check: "contract"},
+		{key: "seconds", how: unchecked},
+		{key: "peak_bytes", how: unchecked, absent: true},
+		{key: "files", how: judged, check: "hashes"},
 	}
-	add(rule{how: unchecked}, "version", "command")
-	add(rule{how: block, network: true, absent: true}, "graph")
-	add(rule{how: exactly, check: "network"}, "graph.source", "graph.sha256", "graph.seed", "graph.nodes",
-		"graph.edges", "graph.dropped_nodes", "graph.directed", "graph.gossip")
-	add(rule{how: unchecked}, "graph.gossip_file")
-	add(rule{how: exactly, check: "network"}, "graph.gossip_sha256")
-	add(rule{how: unchecked}, "graph.sequence_file")
-	add(rule{how: exactly, check: "network"}, "graph.sequence_sha256")
-	add(rule{how: given, network: true, absent: true}, "workload")
-	add(rule{how: given, network: true}, "workload_spec")
-	add(rule{how: given, network: true, absent: true}, "objective")
-	add(rule{how: given, check: "lower bound", network: true}, "objective_weights")
-	add(rule{how: given}, "steps")
-	add(rule{how: block, network: true, absent: true}, "gram")
-	add(rule{how: given}, "gram.method")
-	add(rule{how: exactly, check: "estimate"}, "gram.probes")
-	add(rule{how: given}, "gram.lanczos_steps", "gram.seed")
-	add(rule{how: judged, check: "estimate"}, "gram.confidence")
-	add(rule{how: within, check: "estimate", apart: upTo(1e-7)}, "gram.loss_error", "gram.excess_bound")
-	add(rule{how: exactly, check: "schema"}, "participation.schema", "participation.k", "participation.b",
-		"participation.source", "participation.patterns", "participation.person_batches") // but the name of a file
-	add(rule{how: judged, check: "space"}, "trust")
-	add(rule{how: block, network: true}, "space.secrets")
-	add(rule{how: judged, check: "secrets"}, "space.secrets.source")
-	add(rule{how: unchecked}, "space.secrets.sha256")
-	add(rule{how: exactly, check: "secrets"}, "space.secrets.pairs")
-	add(rule{how: given, check: "space"}, "space.coalitions")
-	add(rule{how: judged, check: "secrets", network: true}, "space.largest_pair")
-	add(rule{how: judged, check: "space"}, "space.worst")
-	add(rule{how: judged, check: "space gap", network: true}, "space.gap_space")
-	add(rule{how: judged, check: "time gap", network: true}, "space.gap_time")
-	add(rule{how: judged, check: "space"}, "space.own", "space.pairs") // not in exports, whose files have them
-	add(rule{how: given, check: "strategy"}, "strategy.class")
-	add(rule{how: exactly, check: "cost"}, "strategy.bandwidth", "strategy.buffers")
-	add(rule{how: sameLength, check: "cost"}, "strategy.diagonals", "strategy.coefficients",
-		"strategy.column_scales") // the numbers in them make C: see parameters
-	add(rule{how: exactly, check: "cost"}, "strategy.scale")
-	add(rule{how: sameLength, check: "cost"}, "strategy.sections")
-	add(rule{how: within, check: "cost", apart: upTo(1e-12)}, "strategy.theta[]", "strategy.omega[]")
-	add(rule{how: within, check: "ratio", apart: twoSearches(1e-9), network: true}, "strategy.ratio")
-	add(rule{how: within, check: "arithmetic", apart: upTo(sameFormula), network: true}, "strategy.ratio")
-	add(rule{how: atMost, check: "class bound", network: true}, "strategy.class_bound")
-	add(rule{how: within, check: "class gap", apart: upTo(sameFormula), network: true}, "strategy.class_gap")
-	add(rule{how: exactly, check: "cost"}, "strategy.memory_floats", "strategy.flops_per_step")
-	add(rule{how: block, network: true}, "per_node")
-	add(rule{how: judged, check: "groups"}, "per_node.groups")
-	add(rule{how: exactly, check: "groups"}, "per_node.distinct")
-	add(rule{how: given, check: "groups"}, "per_node.layers")
-	add(rule{how: within, check: "loss", apart: upTo(sameMatrix)}, "per_node.losses[]")
-	add(rule{how: within, check: "group bound", apart: upTo(1e-11)}, "per_node.group_bound")
-	add(rule{how: judged, check: "sensitivity"}, "sens_squared", "sens_kind")
-	add(rule{how: within, check: "loss", apart: upTo(sameMatrix), network: true, absent: true}, "squared_error",
-		"loss")
-	add(rule{how: within, check: "arithmetic", apart: upTo(sameFormula), network: true}, "loss")
-	add(rule{how: within, check: "arithmetic", apart: upTo(sameFormula), network: true, absent: true}, "rmse")
-	add(rule{how: within, check: "shared loss", apart: twoSearches(0), network: true}, "shared_loss")
-	add(rule{how: within, check: "local DP", apart: twoSearches(1e-6), network: true}, "ldp_loss")
-	add(rule{how: within, check: "joint bound", apart: jointGap, network: true}, "joint_lower_bound")
-	add(rule{how: atMost, check: "lower bound", network: true}, "lower_bound")
-	add(rule{how: judged, check: "lower bound", network: true}, "lower_bound_of")
-	add(rule{how: within, check: "arithmetic", apart: upTo(sameFormula), network: true}, "gap")
-	add(rule{how: unchecked}, "tolerance", "iterations")
-	add(rule{how: unchecked, check: "ending"}, "status")
-	add(rule{how: unchecked, check: "ending", absent: true}, "history")
-	add(rule{how: block, network: true, absent: true}, "baselines")
-	add(rule{how: within, check: "baselines", apart: upTo(1e-11)}, "baselines.*.sens_squared")
-	add(rule{how: within, check: "baselines", apart: baselineGap}, "baselines.*.squared_error", "baselines.*.loss")
-	add(rule{how: within, check: "arithmetic", apart: upTo(sameFormula)}, "baselines.*.loss")
-	add(rule{how: within, check: "arithmetic", apart: atPrivacy}, "baselines.*.error_at_privacy")
-	add(rule{how: within, check: "plain strategy", apart: plainGap, network: true}, "plain_strategy_loss")
-	add(rule{how: judged, check: "privacy"}, "privacy", "budgets[].node", "budgets[].mu", "budgets[].epsilon",
-		"budgets[].delta", "budgets[].clip", "budgets[].noise_std")
-	add(rule{how: within, check: "one batch", apart: twoSearches(0), network: true}, "one_batch_loss")
-	add(rule{how: within, check: "one level", apart: twoSearches(0), network: true}, "one_level_loss")
-	add(rule{how: within, check: "arithmetic", apart: upTo(2 * sameFormula), network: true}, "error_at_privacy")
-	add(rule{how: within, check: "sampling", apart: upTo(sameFormula), network: true}, "error_at_privacy")
-	add(rule{how: within, check: "arithmetic", apart: upTo(4 * sameFormula), network: true}, "cyclic_error_at_privacy")
-	add(rule{how: within, check: "candidates", apart: candidateGap, network: true}, "cyclic_error_at_privacy")
-	add(rule{how: given}, "sampling.scheme")
-	add(rule{how: exactly, check: "sampling"}, "sampling.groups", "sampling.probability", "sampling.rounds")
-	add(rule{how: within, check: "sampling", apart: upTo(sameNoise)}, "sampling.noise_multiplier")
-	add(rule{how: given}, "sampling.records", "sampling.max_batch")
-	add(rule{how: judged, check: "privacy"}, "sampling.overflow", "sampling.epsilon", "sampling.epsilon_lower",
-		"sampling.delta")
-	add(rule{how: judged, check: "sampling"}, "sampling.candidates[].bandwidth")
-	add(rule{how: within, check: "sampling", apart: upTo(sameNoise)}, "sampling.candidates[].noise_multiplier")
-	add(rule{how: within, check: "candidates", apart: candidateGap}, "sampling.candidates[].error_at_privacy")
-	add(rule{how: unchecked}, "sampling.candidates[].optimized_for")
-	add(rule{how: within, check: "secret bound", apart: secretGap, network: true}, "sampling.lower_bound")
-	add(rule{how: judged, check: "sampling"}, "sampling.failure_probability", "sampling.samples", "sampling.seed",
-		"sampling.confirmations", "sampling.confirmed_delta") // by samples that are drawn again
-	add(rule{how: unchecked}, "sampling.noise_multiplier_estimate")
-	add(rule{how: judged, check: "contract"}, "contract")
-	add(rule{how: unchecked}, "seconds")
-	add(rule{how: unchecked, absent: true}, "peak_bytes")
-	add(rule{how: judged, check: "hashes"}, "files")
-	return all
 }
 
 // twoSearches allows for two searches for the same optimum: twice the tolerance of the manifest, or twice the gap that
