@@ -36,7 +36,7 @@ func Sensitivity(c Strategy, schema participation.Schema) (participation.Sensiti
 // Normalize returns c divided by its sensitivity: sens² of the result, rounded up, is at most 1, and less by rounding
 // only.
 func Normalize(c Strategy, schema participation.Schema) (Strategy, error) {
-	for margin := 0x1p-53; ; {
+	for margin := 0.0; ; {
 		sens, err := Sensitivity(c, schema)
 		if err != nil {
 			return nil, err
@@ -44,12 +44,13 @@ func Normalize(c Strategy, schema participation.Schema) (Strategy, error) {
 		if sens.Squared <= 0 {
 			return nil, fmt.Errorf("sensitivity is %v: nothing to normalize", sens.Squared)
 		}
-		if sens.Squared <= 1 && sens.Squared > 1-1e-12 {
+		rounding := math.Abs(sens.Squared-1) < 1e-12
+		if sens.Squared <= 1 && (rounding || margin > 0) {
 			return c, nil
 		}
 		scale := 1 / math.Sqrt(sens.Squared)
-		if math.Abs(sens.Squared-1) < 1e-12 { // only rounding is left: step over it, further each time
-			margin *= 2
+		if rounding { // step over it, further each time
+			margin = max(2*margin, 0x1p-52)
 			scale = 1 - margin
 		}
 		c = c.Scaled(scale)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
 	"mafalda/participation"
@@ -98,5 +99,34 @@ func TestNormalizeTakesFewRounds(t *testing.T) {
 	}
 	if sens, err := Sensitivity(c, s); err != nil || sens.Squared > 1 || sens.Squared < 1-2e-12 || scaled > 12 {
 		t.Errorf("sens² %v after %d rounds, %v", sens.Squared, scaled, err)
+	}
+}
+
+// coarse has squared sensitivities on a grid only, rounded up: none of them is 1, or a little less.
+type coarse struct{ participation.Cyclic }
+
+func (c coarse) Sensitivity(x mat.Symmetric) (participation.Sensitivity, error) {
+	const width, offset = 1.5e-12, 4e-13
+	s, err := c.Cyclic.Sensitivity(x)
+	s.Squared = 1 + offset + width*math.Ceil((s.Squared-1-offset)/width)
+	return s, err
+}
+
+// A sensitivity that is rounded coarsely is stepped over, too, and not approached again from below.
+func TestNormalizeEndsWhereRoundingIsCoarse(t *testing.T) {
+	s, err := participation.NewCyclic(4, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	identity, err := NewToeplitz(4, []float64{1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Normalize(identity, coarse{s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sens, err := Sensitivity(c, coarse{s}); err != nil || sens.Squared > 1 || sens.Squared < 1-5e-12 {
+		t.Errorf("sens² %v, %v", sens.Squared, err)
 	}
 }

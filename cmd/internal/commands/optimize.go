@@ -100,7 +100,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 		layers.Problem, layers.Options, layers.Progress = p, o, progress
 		o.Parts = layers.Solve
 	}
-	garbage := 20 // percent: few objects, nearly all of them matrices, cheap to look through
+	garbage := 12 // percent: few objects, nearly all of them matrices, cheap to look through
 	if p.Schema.Steps() > strategy.LongSteps {
 		garbage = 100 // no matrix of T×T, and the names of a million nodes
 	}
