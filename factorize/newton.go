@@ -41,7 +41,7 @@ type dualSearch struct {
 	patterns   [][]int
 	size       int // unknowns
 	scratch    *scratch
-	bidiagonal bool // singular values are by that form: of few steps, and of a graded RF
+	bidiagonal bool // singular values are by that form: of few steps
 
 	point dualPoint
 }
@@ -289,26 +289,29 @@ func (n *dualSearch) singular(f *blockFactor) (d, vectors []float64, ok bool) {
 	defer func() { n.scratch.giveBack(product) }()
 	f.mulTo(product, n.root)
 	if !n.bidiagonal {
-		if d, vectors, ok = n.singularByGram(product); ok {
-			return d, vectors, true
-		}
-		n.bidiagonal = true
+		d, vectors, ok = n.singularByGram(product)
 	}
-	vectors = n.scratch.take()
-	d, ok = dense.Singular(vectors, product, n.steps)
+	if !ok {
+		n.bidiagonal = true
+		vectors = n.scratch.take()
+		if d, ok = dense.Singular(vectors, product, n.steps); !ok {
+			return nil, nil, false
+		}
+	}
+	least := 0x1p-53 * slices.Max(d)
 	for i, v := range d {
-		d[i] = math.Max(v, 0x1p-53*d[0])
+		d[i] = math.Max(v, least)
 	}
 	return d, vectors, ok
 }
 
-// singularByGram is singular for a well-conditioned RF; not ok if it is not.
+// singularByGram is singular by newPolar; not ok if the w_i that it knows are not orthogonal.
 func (n *dualSearch) singularByGram(product []float64) (d, vectors []float64, ok bool) {
 	p, ok := newPolar(product, n.steps, n.scratch)
 	if !ok {
 		return nil, nil, false
 	}
-	if floats.Min(p.d) <= gramGrade*floats.Max(p.d) || !(p.excessAbout() <= gramExcess/4) {
+	if !(p.excessAbout() <= gramExcess/4) {
 		p.release()
 		return nil, nil, false
 	}
