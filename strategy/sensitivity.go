@@ -110,6 +110,10 @@ func windows(x []float64, schema participation.Cyclic) []float64 {
 // mostProducts is how many products of coefficients a sensitivity is worth.
 const mostProducts = 2e9
 
+// inRange reports whether a sum of squares of coefficients is finite, and so large that what squares lose below the least
+// numbers is far below its rounding.
+func inRange(squared float64) bool { return squared > 0x1p-900 && !math.IsInf(squared, 1) }
+
 // longSensitivity returns the sensitivity of a Toeplitz strategy with coefficients c: ToeplitzMajorant, exact if no
 // coefficient is negative, or ToeplitzSum where that is less, both rounded up. It fails for a schema that is not cyclic.
 func longSensitivity(c []float64, schema participation.Schema) (participation.Sensitivity, error) {
@@ -120,7 +124,7 @@ func longSensitivity(c []float64, schema participation.Schema) (participation.Se
 	}
 	steps, k, b := cyclic.Steps(), cyclic.Participations(), cyclic.Separation()
 	majorant := ToeplitzMajorant(c, cyclic, nil)
-	if !(majorant > 0) || math.IsInf(majorant, 1) {
+	if !inRange(majorant) {
 		return participation.Sensitivity{}, fmt.Errorf(
 			"sensitivity² of the strategy is %v: its coefficients are out of range", majorant)
 	}

@@ -130,3 +130,26 @@ func TestNormalizeEndsWhereRoundingIsCoarse(t *testing.T) {
 		t.Errorf("sens² %v, %v", sens.Squared, err)
 	}
 }
+
+// Coefficients whose squares are below the least numbers would have a sensitivity that is far too small.
+func TestSensitivityOfTinyCoefficientsIsRefused(t *testing.T) {
+	c := make([]float64, LongSteps+4)
+	for i := range c {
+		c[i] = 1.5e-162 // its square is rounded to 0
+	}
+	c[0] = 1.6e-162
+	s, err := participation.NewCyclic(len(c), 1, len(c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tiny, err := NewToeplitz(len(c), c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sens, err := Sensitivity(tiny, s); err == nil {
+		t.Errorf("sens² %v, where it is 9.2e-321", sens.Squared)
+	}
+	if sens, err := columnsSensitivity(c, Polynomial{1}.Scales(len(c)), s); err == nil {
+		t.Errorf("sens² %v of scaled columns, where it is 9.2e-321", sens.Squared)
+	}
+}

@@ -221,8 +221,8 @@ func (d *directView) factorize(ctx context.Context) error {
 			}
 		}
 	}
-	if d.alike() { // one block, of which the noise that nodes share hides how regular it is
-		least[0], d.slack = slices.Min(least), roundings
+	if d.alike() { // one block, of which the noise that nodes share hides how regular it is: its condition says that
+		least[0] = slices.Min(least)
 	}
 	d.factor = mat.NewDense(d.size, d.size, covariance.Data)
 	for i := range d.size {
@@ -257,6 +257,9 @@ func (d *directView) eliminate(b seenRound, scale, floor float64) error {
 	to := b.from + b.size
 	here := d.factor.Slice(b.from, to, b.from, to).(*mat.Dense)
 	s, err := invert(symmetric(here), d.degenerate, scale)
+	if err == nil && d.alike() {
+		err = d.allow(1, mat.Norm(here, 1)*mat.Norm(s.inverse, 1))
+	}
 	if err != nil {
 		return err
 	}
