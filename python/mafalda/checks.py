@@ -523,7 +523,7 @@ def _series(strategy: dict[str, Any], steps: int) -> np.ndarray:
     if kind == "banded-inverse":
         return _divide([1.0], strategy["coefficients"], steps)
     column[0] = strategy["scale"]
-    for p, q, a, b in strategy["sections"]:
+    for p, q, a, b in strategy.get("sections", []):
         column = _divide(np.convolve(column, [1, -p, q])[:steps], [1, -a, b], steps)
     if kind == "comb":
         (p, a), period = strategy["coefficients"], strategy["bandwidth"]
