@@ -36,7 +36,8 @@ func Sensitivity(c Strategy, schema participation.Schema) (participation.Sensiti
 // Normalize returns c divided by its sensitivity: sens² of the result, rounded up, is at most 1, and less by rounding
 // only.
 func Normalize(c Strategy, schema participation.Schema) (Strategy, error) {
-	for margin := 0.0; ; {
+	margin := 0.0
+	for round := 0; ; round++ {
 		sens, err := Sensitivity(c, schema)
 		if err != nil {
 			return nil, err
@@ -49,9 +50,12 @@ func Normalize(c Strategy, schema participation.Schema) (Strategy, error) {
 			return c, nil
 		}
 		scale := 1 / math.Sqrt(sens.Squared)
-		if rounding { // step over it, further each time
+		if rounding {
+			scale = 1
+		}
+		if rounding || round > 0 { // only rounding is left: step over it, further each time
 			margin = max(2*margin, 0x1p-52)
-			scale = 1 - margin
+			scale *= 1 - margin
 		}
 		c = c.Scaled(scale)
 	}

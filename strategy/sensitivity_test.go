@@ -103,12 +103,14 @@ func TestNormalizeTakesFewRounds(t *testing.T) {
 }
 
 // coarse has squared sensitivities on a grid only, rounded up: none of them is 1, or a little less.
-type coarse struct{ participation.Cyclic }
+type coarse struct {
+	participation.Cyclic
+	width, offset float64 // of the grid, which has the number 1 + offset
+}
 
 func (c coarse) Sensitivity(x mat.Symmetric) (participation.Sensitivity, error) {
-	const width, offset = 1.5e-12, 4e-13
 	s, err := c.Cyclic.Sensitivity(x)
-	s.Squared = 1 + offset + width*math.Ceil((s.Squared-1-offset)/width)
+	s.Squared = 1 + c.offset + c.width*math.Ceil((s.Squared-1-c.offset)/c.width)
 	return s, err
 }
 
@@ -122,12 +124,14 @@ func TestNormalizeEndsWhereRoundingIsCoarse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Normalize(identity, coarse{s})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if sens, err := Sensitivity(c, coarse{s}); err != nil || sens.Squared > 1 || sens.Squared < 1-5e-12 {
-		t.Errorf("sens² %v, %v", sens.Squared, err)
+	for _, schema := range []coarse{{s, 1.5e-12, 4e-13}, {s, 4e-12, 2e-12}} { // one where 1 is nearly hit, one where not
+		c, err := Normalize(identity, schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sens, err := Sensitivity(c, schema); err != nil || sens.Squared > 1 || sens.Squared < 1-5e-12 {
+			t.Errorf("sens² %v, %v", sens.Squared, err)
+		}
 	}
 }
 
