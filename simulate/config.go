@@ -70,8 +70,9 @@ func (c Config) filled() (Config, error) {
 		return c, fmt.Errorf("%w: %d batches, losses every %d steps and %d workers: none may be negative", ErrData,
 			c.Batches, c.Every, c.Workers)
 	}
-	for name, v := range map[string]float64{"learning rate": c.LearningRate, "clipping norm": c.Clip} {
+	for i, v := range []float64{c.LearningRate, c.Clip} {
 		if !(v > 0) || math.IsInf(v, 1) {
+			name := []string{"learning rate", "clipping norm"}[i]
 			return c, fmt.Errorf("%w: %s %v must be positive and finite", ErrData, name, v)
 		}
 	}

@@ -34,8 +34,8 @@ func (f *SimulateAttackFlags) Bind(cmd *cobra.Command, study *SimulateFlags) {
 	f.runs = 2000
 	fl.Var((*terminal.WholeNumber)(&f.runs), "runs", "runs of an attacked training with the record, and as many without")
 	fl.Float64Var(&f.confidence, "confidence", 0.999, "of the interval of an attack")
-	CompleteGraphLabels(cmd, "attack", &study.network)
-	CompleteGraphLabels(cmd, "victim", &study.network)
+	CompleteGraphLabels(cmd, "attack", study.load)
+	CompleteGraphLabels(cmd, "victim", study.load)
 }
 
 // Unused rejects flags of an attack where nobody attacks.
