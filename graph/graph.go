@@ -66,7 +66,7 @@ func newGraph(labels []string, edges []Edge, directed bool) (*Graph, error) {
 			both = append(both, Edge{e.V, e.U, e.Weight})
 		}
 	}
-	both = sortRows(both, n, func(e *Edge) int { return e.U }, compareEdges)
+	both = sortRows(both, n)
 	for i := 1; i < len(both); i++ {
 		if both[i].U == both[i-1].U && both[i].V == both[i-1].V {
 			return nil, fmt.Errorf("edge (%d,%d) is there twice", both[i].U, both[i].V)
@@ -91,26 +91,24 @@ func compareEdges(a, b Edge) int {
 	return a.V - b.V
 }
 
-// sortRows returns edges of nodes below n in the order of compare, which must look at the row first: counted into rows,
-// which are then sorted on all processors.
-func sortRows[E any](edges []E, n int, row func(e *E) int, compare func(a, b E) int) []E {
+// sortRows returns edges of nodes below n in order: counted into rows, which are then sorted on all processors.
+func sortRows(edges []Edge, n int) []Edge {
 	starts := make([]int, n+1)
-	for i := range edges {
-		starts[row(&edges[i])+1]++
+	for _, e := range edges {
+		starts[e.U+1]++
 	}
 	for i := range n {
 		starts[i+1] += starts[i]
 	}
 	next := slices.Clone(starts[:n])
-	sorted := make([]E, len(edges))
-	for i := range edges {
-		r := row(&edges[i])
-		sorted[next[r]] = edges[i]
-		next[r]++
+	sorted := make([]Edge, len(edges))
+	for _, e := range edges {
+		sorted[next[e.U]] = e
+		next[e.U]++
 	}
 	parallel.Chunks(n, func(_, from, to int) {
 		for r := from; r < to; r++ {
-			slices.SortFunc(sorted[starts[r]:starts[r+1]], compare)
+			slices.SortFunc(sorted[starts[r]:starts[r+1]], compareEdges)
 		}
 	})
 	return sorted
