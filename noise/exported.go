@@ -1,21 +1,17 @@
 package noise
 
 import (
-	"bytes"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/export"
 	"mafalda/internal/files"
-	"mafalda/internal/lists"
 	"mafalda/strategy"
 )
 
@@ -131,33 +127,13 @@ func exponent(std float64) int {
 	return e - 21
 }
 
-// labelsOf returns the labels in nodes.csv, by their indices; nil for exports without a network.
+// labelsOf returns the labels of the nodes, by their indices; nil for exports without a network.
 func labelsOf(e *export.Export) ([]string, error) {
-	text, err := e.Read("nodes.csv")
-	if err != nil && e.Manifest.Graph == nil {
-		return nil, nil
-	}
+	labels, err := e.NodeLabels()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrExport, err)
 	}
-	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("%w: nodes.csv: %w", ErrExport, err)
-	}
-	if len(lines) < 2 {
-		return nil, fmt.Errorf("%w: nodes.csv lists no nodes", ErrExport)
-	}
-	seen := map[string]bool{}
-	for i, fields := range lines[1:] {
-		switch {
-		case len(fields) < 2 || fields[0] != strconv.Itoa(i):
-			return nil, fmt.Errorf("%w: nodes.csv: node %d is missing", ErrExport, i)
-		case seen[fields[1]]:
-			return nil, fmt.Errorf("%w: nodes.csv has the node %q twice", ErrExport, fields[1])
-		}
-		seen[fields[1]] = true
-	}
-	return lists.Map(lines[1:], func(fields []string) string { return fields[1] }), nil
+	return labels, nil
 }
 
 // indexOf returns the index of a label; 0 for exports without a network.
