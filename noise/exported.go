@@ -43,13 +43,12 @@ func load(dir string) (*export.Export, string, error) {
 // strategyAt returns the strategy of the node of an index, after all checks.
 func strategyAt(e *export.Export, index int) (strategy.Strategy, error) {
 	m := e.Manifest
-	layer, err := e.Node(index)
-	if err != nil {
-		return nil, err
-	}
-	c, err := m.Strategy.Build(m.Steps)
-	if err == nil && c == nil {
-		c, err = strategy.NewDense(layer.C)
+	var c strategy.Strategy
+	var err error
+	if m.PerNode != nil {
+		c, err = e.NodeStrategy(index)
+	} else {
+		c, err = e.SharedStrategy()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrExport, err)
