@@ -72,7 +72,7 @@ func TestRounding(t *testing.T) {
 		"too large":        {math.MaxFloat64, 0, false, false}, "too fine": {2, 0x1p-53, false, false},
 	} {
 		open := func() *Stream {
-			s, err := newStream(c, gaussian{"node", SeededKey(1, "node"), tc.std}, 100, Options{Grid: tc.grid})
+			s, err := streamWith(c, gaussian{"node", SeededKey(1, "node"), tc.std}, 100, Options{Grid: tc.grid})
 			if err != nil {
 				t.Fatal(err)
 			}
