@@ -532,12 +532,7 @@ func (s *Sharing) addTo(in *study.Inputs) {
 	in.Add("pairs that share a secret", d.Sum())
 	in.Add("largest variance of a pair", s.setting.LargestPair)
 	d = study.NewDigest()
-	for _, c := range s.setting.Attackers.Coalitions() {
-		d.Int(len(c))
-		for _, v := range c {
-			d.Int(v)
-		}
-	}
+	d.Lists(s.setting.Attackers.Coalitions())
 	in.Add("coalitions", d.Sum())
 }
 
