@@ -18,7 +18,7 @@ func Blocks(matrices []*CSR) *CSR {
 		w.DoNonZero(func(i, j int, v float64) { entries = append(entries, Edge{at + i, at + j, v}) })
 		at += w.rows
 	}
-	return csrFromSorted(at, entries)
+	return NewSquare(at, entries)
 }
 
 // Split returns the count blocks, all of one size, of a block diagonal matrix: the inverse of Blocks. The error is one
@@ -44,7 +44,7 @@ func (m *CSR) Split(count int) ([]*CSR, error) {
 			return nil, fmt.Errorf("entry (%d,%d) is outside of the %d blocks", i+1, outside+1, count)
 		}
 	}
-	return lists.Map(blocks, func(entries []Edge) *CSR { return csrFromSorted(n, entries) }), nil
+	return lists.Map(blocks, func(entries []Edge) *CSR { return NewSquare(n, entries) }), nil
 }
 
 // CheckGossip returns nil if w is square, finite, not negative, and all of its rows sum to one within 1e-9, else

@@ -72,7 +72,7 @@ func newGraph(labels []string, edges []Edge, directed bool) (*Graph, error) {
 			return nil, fmt.Errorf("edge (%d,%d) is there twice", both[i].U, both[i].V)
 		}
 	}
-	return wrap(csrFromSorted(n, both), labels, directed), nil
+	return wrap(NewSquare(n, both), labels, directed), nil
 }
 
 // wrap makes a graph of its adjacency matrix.
@@ -114,7 +114,9 @@ func sortRows(edges []Edge, n int) []Edge {
 	return sorted
 }
 
-func csrFromSorted(n int, entries []Edge) *CSR {
+// NewSquare returns an n×n matrix of entries, the weights of edges (row, column), which must be distinct and in order: row
+// by row, with ascending columns. It panics if they are not.
+func NewSquare(n int, entries []Edge) *CSR {
 	indptr := make([]int, n+1)
 	indices := make([]int32, len(entries))
 	data := make([]float64, len(entries))
@@ -186,5 +188,5 @@ func (m *CSR) principal(kept []int) *CSR {
 			}
 		})
 	}
-	return csrFromSorted(len(kept), entries)
+	return NewSquare(len(kept), entries)
 }

@@ -204,7 +204,7 @@ func PairGossip(n int, matching []Edge) *CSR {
 			entries = append(entries, Edge{u, min(u, v), 0.5}, Edge{u, max(u, v), 0.5})
 		}
 	}
-	return csrFromSorted(n, entries)
+	return NewSquare(n, entries)
 }
 
 // WriteMatchings writes matchings of the nodes of g as edge lists, separated by empty lines, which LoadSequence reads
