@@ -3,6 +3,7 @@ package ppac
 import (
 	"context"
 	"math"
+	"slices"
 
 	"mafalda/internal/lists"
 	"mafalda/protocols/averaging"
@@ -132,9 +133,5 @@ func (a *Averaging) leakagesUnder(ctx context.Context, noise float64, done func(
 		each[i], err = a.leakages(ctx, a.observed[i].view, noise)
 		return err
 	})
-	var all []Leakage
-	for _, leaks := range each {
-		all = append(all, leaks...)
-	}
-	return all, err
+	return slices.Concat(each...), err
 }
