@@ -5,39 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/export"
-	"mafalda/internal/files"
 	"mafalda/strategy"
 )
 
 // ErrExport is wrapped by errors about an export that must not be used.
 var ErrExport = errors.New("export cannot be used")
 
-// load reads an export whose files have their hashes, and the SHA-256 of its manifest, which must be the same before and
-// after.
-func load(dir string) (*export.Export, string, error) {
-	manifest := filepath.Join(dir, export.ManifestName)
-	before, _ := files.SHA256(manifest) // Load says better what is wrong
+// load reads an export whose files have their hashes.
+func load(dir string) (*export.Export, error) {
 	e, err := export.Load(dir)
 	if err != nil {
-		return nil, "", err
-	}
-	after, err := files.SHA256(manifest)
-	if err == nil && before != after {
-		err = fmt.Errorf("%w: the manifest of %s has just changed", ErrExport, dir)
-	}
-	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if err := e.CheckHashes(); err != nil {
-		return nil, "", fmt.Errorf("%w: %w", ErrExport, err)
+		return nil, fmt.Errorf("%w: %w", ErrExport, err)
 	}
-	return e, after, nil
+	return e, nil
 }
 
 // strategyAt returns the strategy of the node of an index, after all checks.

@@ -77,7 +77,7 @@ type Odometer struct {
 // Open does, and with ErrOdometer for an export without a privacy level, and for a delta that its numbers do not hold
 // for.
 func OpenOdometer(dir, node string, delta float64) (Odometers, error) {
-	e, _, err := load(dir)
+	e, err := load(dir)
 	if err != nil {
 		return nil, err
 	}

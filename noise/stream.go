@@ -94,7 +94,7 @@ func open(dir, node string, dim int, opts Options) (*Stream, error) {
 	if dim < 1 {
 		return nil, fmt.Errorf("noise for %d parameters", dim)
 	}
-	e, hash, err := load(dir)
+	e, err := load(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func open(dir, node string, dim int, opts Options) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.export, s.manifest, s.privacy, s.strategy = hash, e.Manifest, privacy, c
+	s.export, s.manifest, s.privacy, s.strategy = e.SHA256, e.Manifest, privacy, c
 	if err := s.stopAt(opts.Limit); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
