@@ -85,7 +85,7 @@ func (v *verification) poisson() error {
 		}
 	case m.Space != nil && len(s.Candidates) == 0: // there was no search for a number of bands
 		var err error
-		if is.NoiseMultiplier, err = rounds.NoiseFor(*m.Privacy.Epsilon, s.Delta); err != nil {
+		if is.NoiseMultiplier, err = rounds.NoiseFor(accounting.ZeroOut, *m.Privacy.Epsilon, s.Delta); err != nil {
 			return err
 		}
 	default:
@@ -104,7 +104,7 @@ func (v *verification) noiseFor(bands int) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		return v.rounds(bands).NoiseUnder(v.adjacency(), *m.Privacy.Epsilon, left)
+		return v.rounds(bands).NoiseFor(v.adjacency(), *m.Privacy.Epsilon, left)
 	}
 	of, err := allocation.ForBands(v.asked.Steps(), v.asked.Participations(), bands)
 	if err != nil {
