@@ -43,7 +43,7 @@ type Options struct {
 	Partial    bool            // what there is when ctx ends is wanted, however long its proof takes (noise that is shared)
 	Progress   func(Event)     // if not nil, sees how far Solve is, one call at a time
 
-	known *knownGrams // of the same network, workload and steps; nil: none
+	known knownGrams // of the same network, workload and steps; nil: none
 }
 
 // Event is what Progress sees: how far a phase is, an iteration of a search, or a note.

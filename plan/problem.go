@@ -36,12 +36,7 @@ func (p Problem) Key() study.Key {
 	}
 	patterns := study.NewDigest()
 	if list, ok := p.Schema.(*participation.PatternList); ok {
-		for _, pattern := range list.Patterns() {
-			patterns.Int(len(pattern))
-			for _, step := range pattern {
-				patterns.Int(step)
-			}
-		}
+		patterns.Lists(list.Patterns())
 	}
 	if people, ok := p.Schema.(*participation.People); ok {
 		in.Add("cycle of persons", people.Cycle().String())
