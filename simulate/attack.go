@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -123,15 +124,7 @@ type attack struct {
 }
 
 func (o AttackOptions) filled(nodes int) (AttackOptions, error) {
-	if o.Mu == 0 {
-		o.Mu = 1
-	}
-	if o.Runs == 0 {
-		o.Runs = 2000
-	}
-	if o.Confidence == 0 {
-		o.Confidence = 0.999
-	}
+	o.Mu, o.Runs, o.Confidence = cmp.Or(o.Mu, 1), cmp.Or(o.Runs, 2000), cmp.Or(o.Confidence, 0.999)
 	switch {
 	case o.Attacker < 0 || o.Attacker >= nodes:
 		return o, fault.New("Attacker", o.Attacker, "is not one of %d nodes", nodes)

@@ -1,6 +1,7 @@
 package threat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,18 +113,8 @@ func Audit(ctx context.Context, s Scenario, victim int, opts AuditOptions) (Audi
 
 // Filled returns the options with the defaults in the place of zeros.
 func (o AuditOptions) Filled() AuditOptions {
-	if o.Runs == 0 {
-		o.Runs = 4000
-	}
-	if o.Confidence == 0 {
-		o.Confidence = 0.999
-	}
-	if o.Sigma == 0 {
-		o.Sigma = 1
-	}
-	if o.NoiseScale == 0 {
-		o.NoiseScale = 1
-	}
+	o.Runs, o.Confidence = cmp.Or(o.Runs, 4000), cmp.Or(o.Confidence, 0.999)
+	o.Sigma, o.NoiseScale = cmp.Or(o.Sigma, 1), cmp.Or(o.NoiseScale, 1)
 	return o
 }
 

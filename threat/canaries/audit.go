@@ -1,6 +1,7 @@
 package canaries
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,15 +100,7 @@ func unfit(format string, args ...any) error { return &UnfitError{fmt.Sprintf(fo
 // Audit compares a run with the export it was made by. The coins and the run must be of this export and the same
 // node; of what an attacker received (Run.Attacker), the coins are of another node, which it attacks.
 func Audit(ctx context.Context, e *export.Export, r *Run, c *Coins, o Options) (*Result, error) {
-	if o.Unused == 0 {
-		o.Unused = 2000
-	}
-	if o.Confidence == 0 {
-		o.Confidence = 0.95
-	}
-	if o.FalseAlarm == 0 {
-		o.FalseAlarm = 0.001
-	}
+	o.Unused, o.Confidence, o.FalseAlarm = cmp.Or(o.Unused, 2000), cmp.Or(o.Confidence, 0.95), cmp.Or(o.FalseAlarm, 0.001)
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
 	}
@@ -466,9 +459,7 @@ func (r *Result) inEpsilon(m *export.Manifest, p *export.Privacy, delta float64)
 	if delta == 0 && p.Delta != nil {
 		delta = *p.Delta
 	}
-	if delta == 0 {
-		delta = 1e-5
-	}
+	delta = cmp.Or(delta, 1e-5)
 	r.Delta = delta
 	if r.LowerMu > 0 {
 		if r.LowerEpsilon, err = accounting.Epsilon(r.LowerMu, delta); err != nil {
