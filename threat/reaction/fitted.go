@@ -99,7 +99,7 @@ func dominance(x []float64, by strategy.Strategy, top []float64) float64 {
 // spread returns what the participations of a pattern cost in local DP with C' if gradients have the worst signs, no one
 // of which cancels another.
 func spread(by strategy.Strategy, pattern []int) float64 {
-	c := lower(by)
+	c := strategy.LowerOf(by)
 	columns := make([][]float64, len(pattern))
 	for i, t := range pattern {
 		columns[i] = make([]float64, by.Steps())

@@ -148,13 +148,7 @@ func gramOf(s *System) *mat.SymDense {
 	}
 	var x mat.Dense
 	x.Mul(c.T(), c)
-	gram := mat.NewSymDense(steps, nil)
-	for i := range steps {
-		for j := range i + 1 {
-			gram.SetSym(i, j, x.At(i, j))
-		}
-	}
-	return gram
+	return dense.NewSym(steps, func(i, j int) float64 { return x.At(j, i) })
 }
 
 // pattern returns the squared sensitivity of one pattern.
@@ -192,12 +186,7 @@ func (l localDP) squared(v Victim) float64 {
 		}
 		return worst
 	}
-	x := mat.NewSymDense(v.Schema.Steps(), nil)
-	for s := range v.Schema.Steps() {
-		for t := range s + 1 {
-			x.SetSym(s, t, l.entry(v.Node, s, t))
-		}
-	}
+	x := dense.NewSym(v.Schema.Steps(), func(t, s int) float64 { return l.entry(v.Node, s, t) })
 	sens, err := v.Schema.Sensitivity(x)
 	if err != nil {
 		return math.Inf(1)
