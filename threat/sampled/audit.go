@@ -166,5 +166,5 @@ func (s Scenario) audit(ctx context.Context, opts Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return judge(s.Claim, points, evidence{with, without}, opts.Confidence), nil
+	return judge(s.Claim, points, with, without, opts.Confidence), nil
 }
