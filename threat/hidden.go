@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
+	"mafalda/internal/dense"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/threat/reaction"
@@ -158,19 +159,15 @@ func (h *hidden) localize(ctx context.Context) error {
 
 // within returns the squared sensitivity of gradients of the steps that are marked alone.
 func within(gram *mat.SymDense, marked []byte, schema participation.Schema) float64 {
-	steps := schema.Steps()
 	if !slices.Contains(marked, 0) {
 		return math.Inf(1) // of all: what the caller has
 	}
-	x := mat.NewSymDense(steps, nil)
-	for s := range steps {
-		for t := range s + 1 {
-			if marked[s] == 1 && marked[t] == 1 {
-				x.SetSym(s, t, math.Abs(gram.At(s, t))*(1+1e-12))
-			}
+	sens, err := schema.Sensitivity(dense.NewSym(schema.Steps(), func(s, t int) float64 {
+		if marked[s] == 0 || marked[t] == 0 {
+			return 0
 		}
-	}
-	sens, err := schema.Sensitivity(x)
+		return math.Abs(gram.At(s, t)) * (1 + 1e-12)
+	}))
 	if err != nil {
 		return math.Inf(1)
 	}
