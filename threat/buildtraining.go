@@ -92,24 +92,9 @@ func (tr *trained) stage(i int) *stage {
 		out.e, out.d = nil, nil
 		return out
 	}
-	out.e = tr.ofVictims(out.e)
-	if out.d != nil {
-		out.d = tr.ofVictims(out.d)
-	}
-	return out
-}
-
-// ofVictims leaves out the columns of attackers, whose gradients are known.
-func (tr *trained) ofVictims(m *mat.Dense) *mat.Dense {
-	nodes, victims := tr.sights.nodes, tr.sights.victims
-	if len(nodes) == len(victims) {
-		return m
-	}
-	rows, _ := m.Dims()
-	out := zeros(rows, len(victims))
-	for j, v := range victims {
-		out.SetCol(j, mat.Col(nil, slices.Index(nodes, v), m))
-	}
+	// without the columns of attackers, whose gradients are known
+	victims := lists.Map(tr.sights.victims, func(v int) int { return slices.Index(nodes, v) })
+	out.e, out.d = pick(out.e, victims), pick(out.d, victims)
 	return out
 }
 

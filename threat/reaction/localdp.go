@@ -22,8 +22,16 @@ type localDP struct {
 }
 
 func localOf(s *System) localDP {
+	return localDP{share: sharesOf(s, func(t int) bool { return s.rule(t).size() == 1 }), gram: gramOf(s)}
+}
+
+// Reach returns for every step and node 1 if a message of the node can still reach an attacker, else 0.
+func (s *System) Reach() [][]float64 { return sharesOf(s, func(int) bool { return false }) }
+
+// sharesOf returns [G⁺G]_uu of all steps, exact or not.
+func sharesOf(s *System, exact func(t int) bool) [][]float64 {
 	steps := len(s.Steps)
-	out := localDP{share: make([][]float64, steps), gram: gramOf(s)}
+	out := make([][]float64, steps)
 	type key struct {
 		mix, seen *mat.Dense
 		later     string
@@ -34,9 +42,9 @@ func localOf(s *System) localDP {
 		step := s.Steps[t]
 		k := key{step.Mix, step.Seen, string(later)}
 		if known[k] == nil {
-			known[k] = shares(step, later, s.Nodes, s.rule(t).size() == 1)
+			known[k] = shares(step, later, s.Nodes, exact(t))
 		}
-		out.share[t] = known[k]
+		out[t] = known[k]
 		for v, x := range known[k] {
 			if later[v] = 0; x > 0 {
 				later[v] = 1
