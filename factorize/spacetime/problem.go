@@ -48,7 +48,7 @@ func (p Problem) check() error {
 	case p.Secrets.Nodes() != p.Workload.Nodes():
 		return fault.New("Secrets", nil, "of %d nodes for a workload of %d", p.Secrets.Nodes(), p.Workload.Nodes())
 	}
-	return p.Class.Supports(factorize.MeanError, p.Schema)
+	return factorize.Supports(p.Class, factorize.MeanError, p.Schema)
 }
 
 // Options tunes Optimize. The zero value asks for the defaults named here.
