@@ -187,7 +187,7 @@ func isMeasured(t *testing.T, r *Result, o Objective, s participation.Schema) {
 
 func isBounded(t *testing.T, r *Result, c Class, o Objective, s participation.Schema) {
 	t.Helper()
-	if r.Bound() > r.Loss || r.Gap != gapOf(r.Loss, r.Bound()) || math.IsInf(r.Gap, 1) == c.Traits().Certified {
+	if r.Bound() > r.Loss || r.Gap != GapOf(r.Loss, r.Bound()) || math.IsInf(r.Gap, 1) == c.Traits().Certified {
 		t.Errorf("loss %v, bounds %v and %v, gap %v", r.Loss, r.LowerBound, r.ClassBound, r.Gap)
 	}
 	if c.Traits().Certified && participation.IsPartition(s) &&

@@ -85,13 +85,10 @@ type State struct {
 
 // Iteration is what Progress sees: a step of either half.
 type Iteration struct {
-	Round      int  // from 1; 0: the strategy for noise that is not shared
-	Space      bool // the half: noise over nodes, or else over time
-	Count      int  // steps of this half in this round
-	Loss       float64
-	LowerBound float64 // of this half
-	Gap        float64 // of this half; +Inf while there is no bound
-	State      *State  // what Options.State takes; nil in round 0; read only
+	Round               int    // from 1; 0: the strategy for noise that is not shared
+	Space               bool   // the half: noise over nodes, or else over time
+	factorize.Iteration        // of this half in this round
+	State               *State // what Options.State takes; nil in round 0; read only
 }
 
 // Result is a pair of a strategy and of noise over the nodes.
