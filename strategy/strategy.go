@@ -27,7 +27,6 @@ var (
 	_ Strategy = (*BLT)(nil)
 	_ Strategy = (*BandedInverse)(nil)
 	_ Strategy = Identity(0)
-	_ Strategy = AntiPGD(0)
 )
 
 // NodeCost is what a node that runs a strategy needs for each parameter of its model.
