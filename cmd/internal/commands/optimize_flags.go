@@ -262,8 +262,8 @@ func (f *optimizeFlags) networkFiles(p plan.Problem) string {
 	if n := p.Network; n != nil && n.Origin.GossipFile != "" {
 		flags = append(flags, " --gossip-matrix "+shell.Quote(f.network.GossipFile))
 	}
-	if f.network.Sequence != "" {
-		flags = append(flags, " --graph-sequence "+shell.Quote(f.network.Sequence))
+	if f.network.GraphSequence != "" {
+		flags = append(flags, " --graph-sequence "+shell.Quote(f.network.GraphSequence))
 	}
 	return strings.Join(flags, "")
 }

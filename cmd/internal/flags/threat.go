@@ -67,7 +67,7 @@ func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm
 	case "antipgd":
 		a = threat.AntiPGD()
 	case "muffliato":
-		a, err = threat.Muffliato(f.training.rounds)
+		a, err = threat.Muffliato(f.training.spec.GossipRounds)
 	case "decor":
 		a, err = threat.DECOR(f.own, f.shared)
 	case "zip-dl":
