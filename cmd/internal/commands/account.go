@@ -150,9 +150,7 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) error {
 	if err != nil {
 		return err
 	}
-	for _, text := range n.Notes {
-		f.Note(cmd)(text)
-	}
+	f.Note(cmd)(n.Notes...)
 	o.Sigma = level.Sigma
 	if err := f.reaction.CheckTrust(cmd, &f.threat, f.attacker); err != nil {
 		return err
@@ -198,20 +196,15 @@ func (f *attackable) bind(cmd *cobra.Command) {
 func (f *attackable) scenario(cmd *cobra.Command, schema participation.Schema, sigma float64) (s threat.Scenario,
 	n *graph.Network, level flags.Level, err error) {
 	s.Schema = schema
-	for _, step := range []func() error{
+	err = allOf(
 		func() (err error) { s.Algorithm, err = f.threat.Algorithm(cmd, schema.Steps()); return err },
 		func() error { return f.schema.CheckUnit(cmd, f.threat.Exported, f.threat.Manifest) },
 		func() (err error) { level, err = f.threat.Level(sigma, cmd.Flags().Changed("sigma")); return err },
 		func() (err error) { n, err = f.network.Load(); return err },
 		func() error { return s.Algorithm.CheckNodes(n.Graph) },
 		func() (err error) { s.Algorithm, err = f.threat.On(s.Algorithm, n, f.network.Seed); return err },
-	} {
-		if err := step(); err != nil {
-			return s, n, level, err
-		}
-	}
-	s.Gossip = n.Gossip.Matrix()
-	return s, n, level, nil
+		func() error { s.Gossip = n.Gossip.Matrix(); return nil })
+	return s, n, level, err
 }
 
 func (f *accountFlags) chooseSchema(cmd *cobra.Command, lengths []int) (participation.Schema, error) {

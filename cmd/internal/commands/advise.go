@@ -113,7 +113,7 @@ With --memory-front a second table says what memory at a node buys. With -o, wri
 func (f *adviseFlags) chooseCase(cmd *cobra.Command) (c plan.Case, err error) {
 	p, o := &c.Problem, &c.Options
 	c.Limit = f.limit
-	for _, choose := range []func() error{
+	err = allOf(
 		func() (err error) { p.Schema, err = f.schema.Choose(cmd); return err },
 		func() (err error) { p.Workload, err = f.workload.Spec(cmd); return err },
 		func() (err error) { p.Gram, err = f.gram.choose(cmd, f.network.Seed); return err },
@@ -133,14 +133,9 @@ func (f *adviseFlags) chooseCase(cmd *cobra.Command) (c plan.Case, err error) {
 				return nil
 			}
 			return plan.CheckMemoryFront(c)
-		},
-	} {
-		if err := choose(); err != nil {
-			return c, err
-		}
-	}
+		})
 	p.SchemaFile = f.schema.File()
-	return c, nil
+	return c, err
 }
 
 // chooseTrust says whether pairs may share noise.
@@ -205,9 +200,7 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 	}
 	defer func() { results.RemoveIfEmpty(f.Dir, err) }()
 	if n := c.Problem.Network; n != nil {
-		for _, text := range n.Notes {
-			f.Note(cmd)(text)
-		}
+		f.Note(cmd)(n.Notes...)
 	}
 	bar := f.Progress(cmd)
 	c.Options.Progress = func(e plan.Event) {

@@ -30,6 +30,8 @@ type averageFlags struct {
 	terminal.Output
 
 	given func(string) bool
+	bar   *terminal.Progress
+	note  func(lines ...string)
 }
 
 var averagingProtocols = []string{"ppac", "dpps", "gossip"}
@@ -106,15 +108,14 @@ func (f *averageFlags) run(cmd *cobra.Command) error {
 	if err := f.check(); err != nil {
 		return terminal.Usage(err)
 	}
-	note := func(format string, args ...any) { f.Note(cmd)(fmt.Sprintf(format, args...)) }
-	bar := f.Progress(cmd)
+	f.bar, f.note = f.Progress(cmd), f.Note(cmd)
 	switch {
 	case f.papers:
 		return results.AveragingError(f.drawPapers(cmd))
 	case f.compare:
-		return results.AveragingError(f.runCompare(cmd, bar, note))
+		return results.AveragingError(f.runCompare(cmd))
 	}
-	return f.runOne(cmd, bar, note)
+	return f.runOne(cmd)
 }
 
 func (f *averageFlags) check() error {

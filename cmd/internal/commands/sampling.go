@@ -79,9 +79,7 @@ func (f *samplingFlags) run(cmd *cobra.Command) (err error) {
 	if p.Network, err = f.network.Load(); err != nil {
 		return err
 	}
-	for _, text := range p.Network.Notes {
-		f.Note(cmd)(text)
-	}
+	f.Note(cmd)(p.Network.Notes...)
 	if err := results.CheckFolder(f.Dir, samplingFile, f.Force, samplingName); err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 
 // Study checks flags and input, cheapest first, and returns the study; kept is whether it will have a folder. What a
 // user should know of its network and methods is handed to note.
-func (f *SimulateFlags) Study(cmd *cobra.Command, kept bool, note func(string)) (*simulate.Study, error) {
+func (f *SimulateFlags) Study(cmd *cobra.Command, kept bool, note func(...string)) (*simulate.Study, error) {
 	if err := f.check(cmd); err != nil {
 		return nil, err
 	}
@@ -120,14 +120,12 @@ func (f *SimulateFlags) Study(cmd *cobra.Command, kept bool, note func(string)) 
 	if err != nil {
 		return nil, SimulateError(err)
 	}
-	for _, text := range s.Notes() {
-		note(text)
-	}
+	note(s.Notes()...)
 	return s, nil
 }
 
 // inputs reads the network and the task, and returns them with what is trained.
-func (f *SimulateFlags) inputs(schema participation.Schema, spec workload.Spec, note func(string)) (*graph.Network,
+func (f *SimulateFlags) inputs(schema participation.Schema, spec workload.Spec, note func(...string)) (*graph.Network,
 	simulate.Config, error) {
 	network := f.network
 	if network.Source == "" && network.GossipFile == "" {
@@ -137,9 +135,7 @@ func (f *SimulateFlags) inputs(schema participation.Schema, spec workload.Spec, 
 	if err != nil {
 		return nil, simulate.Config{}, err
 	}
-	for _, text := range n.Notes {
-		note(text)
-	}
+	note(n.Notes...)
 	config := f.config
 	config.Schema, config.Workload = schema, spec
 	if config.TestRows == 0 {

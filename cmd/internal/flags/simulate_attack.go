@@ -68,7 +68,7 @@ func (f *SimulateAttackFlags) check(cmd *cobra.Command, study *SimulateFlags) er
 
 // Run attacks the training that the flags of a study describe, and writes what was learned. The error is one of the attack,
 // or that it learned more than was proven.
-func (f *SimulateAttackFlags) Run(cmd *cobra.Command, study *SimulateFlags, asJSON, quiet bool, note func(string)) error {
+func (f *SimulateAttackFlags) Run(cmd *cobra.Command, study *SimulateFlags, asJSON, quiet bool, note func(...string)) error {
 	if err := errors.Join(f.check(cmd, study), study.check(cmd)); err != nil {
 		return err
 	}
