@@ -86,7 +86,8 @@ at once, and an interrupted command goes on where it stopped.`,
 		"`LABEL` of the attacking node, LABEL,LABEL,... of a coalition, or all: every node in turn;\n"+
 			"labels with commas in quotes, as in CSV")
 	flags.CompleteGraphLabels(cmd, "attacker", &f.network)
-	fl.StringVar(&f.bound, "bound", "best", "of the sensitivity: "+strings.Join(threat.Measures(), ", "))
+	terminal.ChoiceVar(cmd, &f.bound, "bound", "best", threat.Measures(),
+		"of the sensitivity: "+strings.Join(threat.Measures(), ", "))
 	fl.Float64Var(&f.sigma, "sigma", 0, "noise standard deviation over what a record can move a sum by: the clip, or 2·clip (default: that of --export, or 1)")
 	fl.Float64Var(&f.delta, "delta", 0, "report the epsilon of this delta, too")
 	fl.Float64Var(&f.alpha, "alpha", 2, "order of the Renyi divergence to report")
@@ -95,7 +96,6 @@ at once, and an interrupted command goes on where it stopped.`,
 	f.Output.Bind(cmd, "write pairs and figure to this `folder`", "replace results of other inputs",
 		"print JSON instead of the table")
 	f.shard.Bind(cmd)
-	terminal.CompleteWith(cmd, "bound", threat.Measures())
 	return cmd
 }
 

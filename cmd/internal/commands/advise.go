@@ -93,11 +93,10 @@ With --memory-front a second table says what memory at a node buys. With -o, wri
 		"secldp: nodes keep to themselves the secrets that they share with neighbours\n"+
 		"(default: both are compared, and ldp alone is ranked)")
 	fl := cmd.Flags()
-	fl.StringVar(&f.sampling, "sampling", "",
+	terminal.ChoiceVar(cmd, &f.sampling, "sampling", "", append(participation.Schemes(), samplingSecret),
 		"can nodes keep secret which records they draw?\ncyclic: no, batches are visited in turn\n"+
 			"secret: yes; compares poisson and allocation\npoisson, allocation, bins: yes, in this way\n"+
 			"(default: as secret, but only batches in turn are ranked)")
-	terminal.CompleteWith(cmd, "sampling", append(participation.Schemes(), samplingSecret))
 	f.privacy.Bind(cmd)
 	f.budgets.bind(cmd)
 	f.budget.Bind(cmd, "leave out strategies that keep more, such as 4GB; needs --dim")

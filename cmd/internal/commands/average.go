@@ -72,7 +72,8 @@ Values are drawn, or read with --values FILE (lines "label value"). The noise is
 func (f *averageFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	f.given = fl.Changed
-	fl.StringVar(&f.protocol, "protocol", "ppac", "protocol: "+strings.Join(averagingProtocols, ", "))
+	terminal.ChoiceVar(cmd, &f.protocol, "protocol", "ppac", averagingProtocols,
+		"protocol: "+strings.Join(averagingProtocols, ", "))
 	fl.BoolVar(&f.compare, "compare", false, "all protocols side by side")
 	fl.BoolVar(&f.papers, "papers", false, "draw the figures of the papers that have averaging into --output")
 	f.network.BindGraph(cmd)
@@ -101,7 +102,6 @@ func (f *averageFlags) bind(cmd *cobra.Command) {
 	fl.Float64Var(&f.delta, "delta", 1e-6, "of (epsilon, delta)-DP")
 	f.push.Bind(cmd)
 	f.Output.Bind(cmd, "write result and figures to this `folder`", "replace files that are there", "print one JSON object")
-	terminal.CompleteWith(cmd, "protocol", averagingProtocols)
 }
 
 func (f *averageFlags) run(cmd *cobra.Command) error {

@@ -27,9 +27,10 @@ type sampledEpsilonFlags struct {
 
 func (f *sampledEpsilonFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.sampling, "sampling", "", "batches that are drawn in secret: poisson, each record with --probability;\n"+
-		"allocation, each record in one step, drawn at random, of each block of --choices steps;\n"+
-		"truncated, poisson with at most --max-batch of up to --records records a round")
+	terminal.ChoiceVar(cmd, &f.sampling, "sampling", "", []string{"poisson", "allocation", "truncated"},
+		"batches that are drawn in secret: poisson, each record with --probability;\n"+
+			"allocation, each record in one step, drawn at random, of each block of --choices steps;\n"+
+			"truncated, poisson with at most --max-batch of up to --records records a round")
 	fl.Float64Var(&f.probability, "probability", 0, "with --sampling: of a record to take part in a round")
 	fl.Var((*terminal.WholeNumber)(&f.choices), "choices", "with --sampling allocation: steps of a block")
 	fl.Var((*terminal.WholeNumber)(&f.rounds), "rounds", "with --sampling: rounds that a record can be drawn for, or blocks")
@@ -37,10 +38,9 @@ func (f *sampledEpsilonFlags) bind(cmd *cobra.Command) {
 	fl.Var((*terminal.WholeNumber)(&f.batches.Records), "records", "with --sampling truncated: at least as many as there are")
 	fl.Var((*terminal.WholeNumber)(&f.batches.Most), "max-batch", "with --sampling truncated: records in a round; of more that are "+
 		"drawn, some are dropped")
-	fl.StringVar(&f.adjacency, "adjacency", accounting.ZeroOut.String(), "with --sampling: neighbours differ in a record that is "+
-		"there or zero (zero-out),\nor, not with allocation, in a record that is another one (replace-one)")
-	terminal.CompleteWith(cmd, "sampling", []string{"poisson", "allocation", "truncated"})
-	terminal.CompleteWith(cmd, "adjacency", accounting.Adjacencies())
+	terminal.ChoiceVar(cmd, &f.adjacency, "adjacency", accounting.ZeroOut.String(), accounting.Adjacencies(),
+		"with --sampling: neighbours differ in a record that is "+
+			"there or zero (zero-out),\nor, not with allocation, in a record that is another one (replace-one)")
 }
 
 // sampledConversion is what epsilon --sampling prints.

@@ -63,7 +63,7 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 	fl.BoolVar(&o.Resume, "resume", false, "go on with the optimization in the file of --checkpoint, if it is there")
 	f.class.bind(cmd)
 	f.budget.Bind(cmd, "choose class and width of --strategy, the best that keeps no more, such as 4GB; needs --dim")
-	fl.StringVar(&f.sampling, "sampling", participation.InTurn.String(),
+	terminal.ChoiceVar(cmd, &f.sampling, "sampling", participation.InTurn.String(), participation.Schemes(),
 		"how nodes draw batches: cyclic (in turn; attackers may know when a record takes part),\n"+
 			"poisson (in secret, every record with probability w/b in w groups; needs --epsilon and --delta,\n"+
 			"and finds the best w up to b unless --bandwidth says it),\n"+
@@ -79,7 +79,6 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 		"(default 524288)")
 	fl.Float64Var(&o.MonteCarlo.Failure, "failure", 0, "probability that the accountant of --sampling bins may be wrong "+
 		"with (default 1e-9)")
-	terminal.CompleteWith(cmd, "sampling", participation.Schemes())
 	f.trust.bind(cmd, threat.LDP.String(), "against whom:\nldp: everybody who sees all messages; every node has its own "+
 		"noise\nsecldp: nodes, too, that know the noise they share; pairs share noise that cancels when they average\n"+
 		"(docs/secrets.md)")
@@ -96,14 +95,13 @@ func (f *optimizeFlags) bindOutput(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	f.Output.Bind(cmd, "write C, C⁻¹, nodes and manifest to this `folder`", "replace an earlier export",
 		"print one JSON object instead of the table")
-	fl.StringVar(&f.format, "format", "npy", "of the matrices: npy, csv or both")
+	terminal.ChoiceVar(cmd, &f.format, "format", "npy", export.Formats(), "of the matrices: npy, csv or both")
 	fl.BoolVar(&f.write.ParametersOnly, "no-dense", false,
 		"export the parameters of a structured strategy only, not its "+
 			"matrices (the default for T > 4096)")
 	fl.BoolVar(&f.keepPartial, "keep-partial", false, "export the best strategy so far if interrupted or not converged")
 	fl.BoolVar(&f.options.NoBaselines, "no-baselines", false, "do not compare with DP-D-SGD, AntiPGD and D-MF")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "print every iteration on stderr")
-	terminal.CompleteWith(cmd, "format", export.Formats())
 	f.shard.Bind(cmd)
 	terminal.InGroup(cmd, "Output", "output", "shard", "format", "no-dense", "force", "keep-partial", "json", "quiet", "verbose")
 }
@@ -167,8 +165,7 @@ func bindObjective(cmd *cobra.Command, name *string) {
 		names = append(names, o.String())
 		about += fmt.Sprintf("\n%v: %s", o, o.About())
 	}
-	cmd.Flags().StringVar(name, "objective", plan.Mean.String(), about)
-	terminal.CompleteWith(cmd, "objective", names)
+	terminal.ChoiceVar(cmd, name, "objective", plan.Mean.String(), names, about)
 }
 
 // gramFlags say how the Gram matrix is computed.
@@ -179,7 +176,7 @@ type gramFlags struct {
 
 func (f *gramFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.method, "gram", "auto",
+	terminal.ChoiceVar(cmd, &f.method, "gram", "auto", measure.GramMethods(),
 		"Gram matrix: exact, lanczos (estimated from random vectors, with an error "+
 			"bound),\nsampled (likewise from random runs of networks that change), or\nauto: exact unless that takes minutes")
 	fl.Var((*terminal.WholeNumber)(&f.gram.Probes), "probes", "random vectors of --gram lanczos, at least 4 (default 800,000 "+
@@ -187,7 +184,6 @@ func (f *gramFlags) bind(cmd *cobra.Command) {
 		"or for\n128 and fewer")
 	f.gram.LanczosSteps = 40
 	fl.Var((*terminal.WholeNumber)(&f.gram.LanczosSteps), "lanczos-steps", "products with the gossip matrix for each of them")
-	terminal.CompleteWith(cmd, "gram", measure.GramMethods())
 }
 
 func (f *gramFlags) choose(cmd *cobra.Command, seed uint64) (plan.Gram, error) {
@@ -209,7 +205,7 @@ func (f *classFlags) bind(cmd *cobra.Command) {
 		names = append(names, c.Name())
 		about += fmt.Sprintf("\n%s: %s", c.Name(), c.Traits().About)
 	}
-	cmd.Flags().StringVar(&f.class, "strategy", factorize.Dense{}.Name(), about)
+	terminal.ChoiceVar(cmd, &f.class, "strategy", factorize.Dense{}.Name(), names, about)
 	f.parameters.Buffers = factorize.BLT{}.Traits().Buffers
 	cmd.Flags().Var((*terminal.WholeNumber)(&f.parameters.Bandwidth), "bandwidth", "bands or coefficients w of the strategy (default: "+
 		"see --strategy)")
@@ -217,7 +213,6 @@ func (f *classFlags) bind(cmd *cobra.Command) {
 		"buffers of --strategy blt and comb, 1 to 64; fewer by default where T is no more")
 	cmd.Flags().BoolVar(&f.parameters.ScaleColumns, "scale-columns", false,
 		"fit the scales of columns, for --strategy toeplitz and comb")
-	terminal.CompleteWith(cmd, "strategy", names)
 	terminal.InGroup(cmd, "Strategy", "strategy", "bandwidth", "buffers", "scale-columns")
 }
 

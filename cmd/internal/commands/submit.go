@@ -70,8 +70,7 @@ number of shards or another. 'mafalda status FOLDER' says how far they are.`,
 	}
 	names := lists.Map(f.engines(), func(e cluster.Engine) string { return e.Name() })
 	fl := cmd.Flags()
-	fl.StringVar(&f.engine, "engine", "", "where shards run: "+strings.Join(names, ", "))
-	terminal.CompleteWith(cmd, "engine", names)
+	terminal.ChoiceVar(cmd, &f.engine, "engine", "", names, "where shards run: "+strings.Join(names, ", "))
 	fl.Var((*terminal.WholeNumber)(&f.shards), "shards", "how many (default: with --engine local as many as there are processors, else 16)")
 	fl.Var((*terminal.WholeNumber)(&f.processors), "cpus", "processors of a shard (default: with --engine local its part of all, else 2)")
 	fl.Var(&f.memory, "memory", "of a shard, such as 4GB (default: as the command estimates)")

@@ -30,12 +30,12 @@ const graphGroup = "Network"
 // BindGossip binds the flags that say how nodes average: --gossip, --gossip-matrix, --directed, --strict and --seed.
 func (f *NetworkFlags) BindGossip(cmd *cobra.Command) {
 	f.cmd = cmd
-	cmd.Flags().StringVar(&f.Gossip, "gossip", "uniform", "gossip matrix: "+strings.Join(graph.Schemes(), ", "))
+	terminal.ChoiceVar(cmd, &f.Gossip, "gossip", "uniform", graph.Schemes(),
+		"gossip matrix: "+strings.Join(graph.Schemes(), ", "))
 	cmd.Flags().StringVar(&f.GossipFile, "gossip-matrix", "", "read the gossip matrix from this .npy, .mtx or .csv `file` instead")
 	cmd.Flags().BoolVar(&f.Directed, "directed", false, "edges have a direction: \"u v\" lets u average over v")
 	cmd.Flags().BoolVar(&f.Strict, "strict", false, "refuse a disconnected graph instead of keeping its largest component")
 	cmd.Flags().Var((*terminal.SeedNumber)(&f.Seed), "seed", "seed of random graphs and random estimates")
-	terminal.CompleteWith(cmd, "gossip", graph.Schemes())
 	terminal.InGroup(cmd, graphGroup, "gossip", "gossip-matrix", "directed", "strict", "seed")
 }
 

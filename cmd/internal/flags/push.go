@@ -33,13 +33,12 @@ func (f *PushFlags) Bind(cmd *cobra.Command) {
 	f.plan.Sync = 5
 	fl.Var((*terminal.WholeNumber)(&f.plan.Sync), "sync",
 		"dpps: all nodes average exactly after so many rounds, which resets the sensitivity (0: never)")
-	fl.StringVar(&f.estimate, "estimate", "sound", "dpps: where S is from:\n"+
+	terminal.ChoiceVar(cmd, &f.estimate, "estimate", "sound", dpps.Sources(), "dpps: where S is from:\n"+
 		"sound: estimates that are proved to be enough for this network\n"+
 		"paper: the paper's recursion with its C' = 0.78 and lambda = 0.55, which can be too small\n"+
 		"real: what nobody in the network knows")
 	fl.Float64Var(&f.plan.Constants.C, "c-prime", 0, "dpps: C' of the recursion, instead")
 	fl.Float64Var(&f.plan.Constants.Lambda, "lambda", 0, "dpps: lambda of the recursion, instead")
-	terminal.CompleteWith(cmd, "estimate", dpps.Sources())
 }
 
 // Check finds, before anything is read, flags that do not go together or make no sense. Used is whether DPPS runs at

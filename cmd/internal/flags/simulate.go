@@ -41,7 +41,8 @@ type SimulateFlags struct {
 // Bind binds the flags to a command.
 func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.task.Name, "task", "linear", "what is learned: linear, logistic, perceptron, housing or mnist")
+	terminal.ChoiceVar(cmd, &f.task.Name, "task", "linear", simulate.TaskNames(),
+		"what is learned: linear, logistic, perceptron, housing or mnist")
 	fl.StringVar(&f.task.Data, "data", "", "`path` of the data of housing (a file), or mnist and perceptron (a folder)")
 	fl.Var((*terminal.WholeNumber)(&f.task.Records), "records", "records of a synthetic task (default 4000)")
 	f.network.BindGraph(cmd)
@@ -58,9 +59,9 @@ func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 	terminal.NumbersVar(fl, &f.options.Mus, "mu", []float64{0.2, 0.5, 1}, "levels of privacy, of Gaussian DP")
 	terminal.NumbersVar(fl, &f.options.Epsilons, "epsilon", nil, "levels of privacy as epsilons for --delta, instead of --mu")
 	fl.Float64Var(&f.options.Delta, "delta", 1e-6, "for which epsilon is reported")
-	fl.StringVar(&f.adjacency, "adjacency", "zero-out",
+	terminal.ChoiceVar(cmd, &f.adjacency, "adjacency", "zero-out", accounting.Adjacencies(),
 		"neighbouring datasets: zero-out (a record or nothing) or replace-one (twice the noise)")
-	fl.StringVar(&f.sampling, "sampling", participation.InTurn.String(),
+	terminal.ChoiceVar(cmd, &f.sampling, "sampling", participation.InTurn.String(), participation.Schemes(),
 		"batches: cyclic (cut once, visited in turn), poisson (drawn in secret, of as many records in expectation),\n"+
 			"truncated (poisson with a largest batch), allocation (exactly k times, in steps drawn in secret) or bins (drawn once,\n"+
 			"in secret, independently for every record: no permutation cut into equal batches)")
@@ -73,10 +74,7 @@ func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 	f.config.TestRows = 256
 	fl.Var((*terminal.WholeNumber)(&f.config.TestRows), "test-rows",
 		"test records that losses are of while training; all of them at the end (0: always all)")
-	terminal.CompleteWith(cmd, "task", simulate.TaskNames())
 	terminal.CompleteWithFiles(cmd, "methods", simulate.MethodNames())
-	terminal.CompleteWith(cmd, "adjacency", accounting.Adjacencies())
-	terminal.CompleteWith(cmd, "sampling", participation.Schemes())
 }
 
 // Study checks flags and input, cheapest first, and returns the study; kept is whether it will have a folder. What a

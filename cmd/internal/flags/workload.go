@@ -53,9 +53,8 @@ func (f *WorkloadFlags) BindAbsence(cmd *cobra.Command) {
 
 // BindKind binds --workload.
 func (f *WorkloadFlags) BindKind(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.kind, "workload", workload.Model.String(),
+	terminal.ChoiceVar(cmd, &f.kind, "workload", workload.Model.String(), workload.Kinds(),
 		"whose error counts: model (after averaging), message (before), prefix (centralized)")
-	terminal.CompleteWith(cmd, "workload", workload.Kinds())
 	terminal.InGroup(cmd, trainingGroup, "workload")
 }
 
