@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"mafalda/accounting"
 	"mafalda/accounting/truncation"
@@ -76,18 +75,13 @@ func (f *sampledFlags) check(cmd *cobra.Command) error {
 	if !cmd.Flags().Changed("sampling") {
 		return terminal.Refuse(cmd, "--%s is for --sampling", flagsOfSampling[:]...)
 	}
-	var err error
 	if f.sampling != "truncated" && f.actual != "truncated" {
-		err = terminal.Refuse(cmd, "--%s is for --sampling truncated", "records", "max-batch")
-	}
-	cmd.Flags().Visit(func(given *pflag.Flag) {
-		ofAll := cmd.InheritedFlags().Lookup(given.Name) != nil
-		if err == nil && !ofAll && !slices.Contains(flagsOfSampling[:], given.Name) &&
-			!slices.Contains(flagsOfBoth[:], given.Name) {
-			err = terminal.Usagef("--%s is not for --sampling: who attacks sees all messages of all nodes", given.Name)
+		if err := terminal.Refuse(cmd, "--%s is for --sampling truncated", "records", "max-batch"); err != nil {
+			return err
 		}
-	})
-	return err
+	}
+	return terminal.Refuse(cmd, "--%s is not for --sampling: who attacks sees all messages of all nodes",
+		othersGiven(cmd, append(flagsOfSampling[:], flagsOfBoth[:]...)...)...)
 }
 
 func (f *auditFlags) runSampled(cmd *cobra.Command, bar *terminal.Progress) error {

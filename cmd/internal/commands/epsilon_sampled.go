@@ -110,7 +110,8 @@ func (f *epsilonFlags) runSampled(cmd *cobra.Command) error {
 	if f.json {
 		return terminal.WriteJSONLine(w, c)
 	}
-	return f.sampled.print(w, c)
+	f.sampled.print(w, c)
+	return nil
 }
 
 // convert returns the epsilon of the noise multiplier; for an epsilon, of the noise multiplier that it finds.
@@ -171,36 +172,32 @@ func (f *sampledEpsilonFlags) convertTruncated(c sampledConversion, calibrated b
 	return c, err
 }
 
-func (f *sampledEpsilonFlags) print(w io.Writer, c sampledConversion) error {
-	const digits = 8
+func (f *sampledEpsilonFlags) print(w io.Writer, c sampledConversion) {
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(w, "%-17s %s\n", name, fmt.Sprintf(format, args...))
+	}
 	if f.sampling == "allocation" {
-		fmt.Fprintf(w, "mechanism         %d blocks of %d steps, each record in one of each, drawn at random, in secret\n", f.rounds,
-			f.choices)
-		fmt.Fprintf(w, "noise multiplier  %s\n", terminal.AsGiven(c.NoiseMultiplier))
-		fmt.Fprintf(w, "epsilon           %s\n", terminal.DecimalUp(c.Epsilon, digits))
-		_, err := fmt.Fprintf(w, "delta             %s\n", terminal.AsGiven(c.Delta))
-		return err
+		line("mechanism", "%d blocks of %d steps, each record in one of each, drawn at random, in secret", f.rounds, f.choices)
+	} else {
+		line("mechanism", "%d rounds, each record in each with probability %s, in secret", f.rounds, terminal.AsGiven(f.probability))
 	}
-	fmt.Fprintf(w, "mechanism         %d rounds, each record in each with probability %s, in secret\n", f.rounds,
-		terminal.AsGiven(f.probability))
 	if f.adjacency != accounting.ZeroOut.String() {
-		fmt.Fprintf(w, "adjacency         %s: a record is replaced by another\n", f.adjacency)
+		line("adjacency", "%s: a record is replaced by another", f.adjacency)
 	}
-	fmt.Fprintf(w, "noise multiplier  %s\n", terminal.AsGiven(c.NoiseMultiplier))
-	if f.sampling == "truncated" {
-		fmt.Fprintf(w, "batches           of at most %d records, of up to %d\n", f.batches.Most, f.batches.Records)
-		fmt.Fprintf(w, "epsilon           %s\n", terminal.DecimalUp(c.Epsilon, digits))
-		_, err := fmt.Fprintf(w, "delta             %s, of which %s is for records that are dropped\n", terminal.AsGiven(c.Delta),
-			terminal.DecimalUp(c.Overflow, 3))
-		return err
+	line("noise multiplier", "%s", terminal.AsGiven(c.NoiseMultiplier))
+	const digits = 8
+	epsilon, delta := terminal.DecimalUp(c.Epsilon, digits), terminal.AsGiven(c.Delta)
+	switch f.sampling {
+	case "truncated":
+		line("batches", "of at most %d records, of up to %d", f.batches.Most, f.batches.Records)
+		delta += ", of which " + terminal.DecimalUp(c.Overflow, 3) + " is for records that are dropped"
+	case "poisson":
+		epsilon += " (the least one is not below " + terminal.DecimalDown(c.EpsilonLower, digits) + ")"
 	}
-	fmt.Fprintf(w, "epsilon           %s (the least one is not below %s)\n", terminal.DecimalUp(c.Epsilon, digits),
-		terminal.DecimalDown(c.EpsilonLower, digits))
-	_, err := fmt.Fprintf(w, "delta             %s\n", terminal.AsGiven(c.Delta))
-	if known := (pld.EpsilonBounds{Upper: c.Epsilon, Lower: c.EpsilonLower}); err == nil && !known.Accurate() {
-		_, err = fmt.Fprintf(w, "proven by         %s\n"+
-			"                  the bounds are more than 0.2 %% apart here: this epsilon holds, and may be larger than need be\n",
-			c.ProvenBy.About())
+	line("epsilon", "%s", epsilon)
+	line("delta", "%s", delta)
+	if known := (pld.EpsilonBounds{Upper: c.Epsilon, Lower: c.EpsilonLower}); f.sampling == "poisson" && !known.Accurate() {
+		line("proven by", "%s", c.ProvenBy.About())
+		line("", "the bounds are more than 0.2 %% apart here: this epsilon holds, and may be larger than need be")
 	}
-	return err
 }

@@ -186,13 +186,7 @@ func (m *Map) Height() int { return height }
 
 // Choice says what is chosen on the map.
 func (m *Map) Choice() string {
-	if m.Kind == "shared" {
-		return "node"
-	}
-	if m.Kind == "average" {
-		return "observer"
-	}
-	return "attacker"
+	return cmp.Or(map[string]string{"shared": "node", "average": "observer"}[m.Kind], "attacker")
 }
 
 // check returns an error unless all numbers are of nodes of the map.
