@@ -109,7 +109,9 @@ func (m *Map) Place() error {
 	}
 	x, y := make([]float64, len(m.Labels)), make([]float64, len(m.Labels))
 	if len(g.Components()) == 1 {
-		x, y = figures.Layout(g)
+		for i, p := range figures.Layout(g) {
+			x[i], y[i] = p.X, p.Y
+		}
 	} else {
 		m.rings(x, y)
 	}
