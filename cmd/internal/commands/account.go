@@ -135,46 +135,40 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 
 // prepare checks flags and input. With lengths, of --growth, they say how many steps there are.
 func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) error {
-	schema, err := f.chooseSchema(cmd, lengths)
+	a := &results.Accounts{Options: threat.AssessOptions{Alpha: f.alpha, Delta: f.delta}}
+	s, o := &a.Scenario, &a.Options
+	var schema participation.Schema
+	err := allOf(
+		func() (err error) { schema, err = f.chooseSchema(cmd, lengths); return err },
+		func() (err error) { o.Measure, err = threat.ParseMeasure(f.bound); return terminal.Usage(err) },
+		func() error {
+			if cmd.Flags().Changed("delta") && f.delta == 0 {
+				return terminal.Usagef("--delta 0: must be between 0 and 1")
+			}
+			return nil
+		},
+		func() (err error) { *s, a.Network, a.Level, err = f.scenario(cmd, schema, f.sigma); return err },
+		func() error {
+			f.Note(cmd)(a.Network.Notes...)
+			return f.reaction.CheckTrust(cmd, &f.threat, f.attacker)
+		},
+		func() (err error) {
+			a.Attackers, err = f.threat.Attackers(f.attacker, s.Algorithm, a.Network.Graph)
+			return err
+		},
+		func() error { s.Attacker = a.Attackers[0]; return f.reaction.Choose(cmd, *s, o) })
 	if err != nil {
 		return err
 	}
-	o := threat.AssessOptions{Alpha: f.alpha, Delta: f.delta}
-	if o.Measure, err = threat.ParseMeasure(f.bound); err != nil {
-		return terminal.Usage(err)
-	}
-	if cmd.Flags().Changed("delta") && f.delta == 0 {
-		return terminal.Usagef("--delta 0: must be between 0 and 1")
-	}
-	s, n, level, err := f.attackable.scenario(cmd, schema, f.sigma)
-	if err != nil {
-		return err
-	}
-	f.Note(cmd)(n.Notes...)
-	o.Sigma = level.Sigma
-	if err := f.reaction.CheckTrust(cmd, &f.threat, f.attacker); err != nil {
-		return err
-	}
-	attackers, err := f.threat.Attackers(f.attacker, s.Algorithm, n.Graph)
-	if err != nil {
-		return err
-	}
-	s.Attacker = attackers[0]
-	if err := f.reaction.Choose(cmd, s, &o); err != nil {
-		return err
-	}
-	s.Attacker.Nodes, o.Graph = nil, n.Graph
+	s.Attacker.Nodes, o.Graph, o.Sigma = nil, a.Network.Graph, a.Level.Sigma
 	f.progress = f.Progress(cmd)
-	if len(attackers) == 1 && lengths == nil {
+	if len(a.Attackers) == 1 && lengths == nil {
 		o.Progress = f.progress.ShowAs("victims")
 	}
-	all, err := threat.NewStudy(cmd.Context(), s, o)
-	if err != nil {
-		return err
-	}
-	f.Accounts = &results.Accounts{Study: all, Network: n, Scenario: s, Options: o, Attackers: attackers,
-		Exported: f.threat.Exported, Level: level}
-	return nil
+	a.Exported = f.threat.Exported
+	a.Study, err = threat.NewStudy(cmd.Context(), *s, *o)
+	f.Accounts = a
+	return err
 }
 
 // attackable are flags about an algorithm on a network, and what its attackers see.

@@ -136,16 +136,14 @@ func (f *auditFlags) audit(cmd *cobra.Command) error {
 	case f.noiseScale == 0:
 		return terminal.Usagef("--noise-scale 0: must be positive and finite")
 	}
+	bar := terminal.NewProgress(cmd.ErrOrStderr(), false)
+	defer bar.Clear()
 	if cmd.Flags().Changed("run") || cmd.Flags().Changed("coins") || cmd.Flags().Changed("output") || f.run.force {
-		bar := terminal.NewProgress(cmd.ErrOrStderr(), false)
-		defer bar.Clear()
 		return f.runRecorded(cmd, bar)
 	}
 	if err := f.sampled.check(cmd); err != nil {
 		return err
 	}
-	bar := terminal.NewProgress(cmd.ErrOrStderr(), false)
-	defer bar.Clear()
 	bar.Busy("computing the claim")
 	if f.sampled.sampling != "" || cmd.Flags().Changed("sampling") {
 		return f.runSampled(cmd, bar)

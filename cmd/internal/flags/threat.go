@@ -10,6 +10,7 @@ import (
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
 	"mafalda/graph"
+	"mafalda/internal/lists"
 	"mafalda/threat"
 )
 
@@ -120,13 +121,11 @@ func (f *ThreatFlags) Attackers(names string, a threat.Algorithm, g *graph.Graph
 		}
 		return []threat.Attacker{base}, err
 	case names == "all":
-		var list []threat.Attacker
-		for v := range g.Nodes() {
+		return lists.Make(g.Nodes(), func(v int) threat.Attacker {
 			a := base
 			a.Nodes = []int{v}
-			list = append(list, a)
-		}
-		return list, nil
+			return a
+		}), nil
 	}
 	base.Nodes, err = NodesNamed("attacker", names, g)
 	return []threat.Attacker{base}, err
