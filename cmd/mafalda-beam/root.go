@@ -84,7 +84,7 @@ func (w *where) names() []string {
 // bind adds the flags to a command, and has them checked before it runs.
 func (w *where) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&w.runner, "runner", prism, "of Beam: "+strings.Join(runners(), ", "))
+	terminal.ChoiceVar(cmd, &w.runner, "runner", prism, runners(), "of Beam: "+strings.Join(runners(), ", "))
 	fl.StringVar(&w.endpoint, "endpoint", "", "`HOST:PORT` of the runner's job service (default: Prism in this process)")
 	fl.StringVar(&w.workers, "workers", "",
 		"`HOST:PORT` where 'mafalda-beam workers' listens, as the runner sees it (default: this process computes)")
@@ -94,7 +94,6 @@ func (w *where) bind(cmd *cobra.Command) {
 	fl.Var((*terminal.WholeNumber)(&w.jobs), "jobs",
 		"deal the cells to so many pipelines, for runners that give each one worker, as Prism does")
 	fl.BoolVar(&w.verbose, "verbose", false, "print what Beam and its runner have to say")
-	terminal.CompleteWith(cmd, "runner", runners())
 	terminal.InGroup(cmd, group, w.names()...)
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

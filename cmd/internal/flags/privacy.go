@@ -23,9 +23,8 @@ func (f *PrivacyFlags) Bind(cmd *cobra.Command) {
 	fl.Float64Var(&f.epsilon, "epsilon", 0, "privacy wanted, with --delta, instead of --mu")
 	fl.Float64Var(&f.delta, "delta", 0, "the delta of --epsilon, or to report an epsilon for --mu")
 	fl.Float64Var(&f.clip, "clip", 1, "norm to which each record's gradient is clipped")
-	fl.StringVar(&f.adjacency, "adjacency", "zero-out",
+	terminal.ChoiceVar(cmd, &f.adjacency, "adjacency", "zero-out", accounting.Adjacencies(),
 		"neighbouring datasets: zero-out (a record or nothing) or replace-one (twice the noise)")
-	terminal.CompleteWith(cmd, "adjacency", accounting.Adjacencies())
 	terminal.InGroup(cmd, "Privacy", "mu", "epsilon", "delta", "clip", "adjacency")
 }
 
