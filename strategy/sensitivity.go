@@ -32,7 +32,8 @@ func Sensitivity(c Strategy, schema participation.Schema) (participation.Sensiti
 	c.StrategyTo(&lower)
 	s, err := schema.Sensitivity(leadingGram{dense.FullTransposed(&lower), c.Steps()})
 	if err == nil && !inRange(s.Squared) {
-		return participation.Sensitivity{}, fmt.Errorf("sensitivity² of the strategy is %v: its entries are out of range", s.Squared)
+		return participation.Sensitivity{}, fmt.Errorf("sensitivity² of the strategy is %v: its entries are out of range",
+			s.Squared)
 	}
 	return s, err
 }
