@@ -30,7 +30,12 @@ func Sensitivity(c Strategy, schema participation.Schema) (participation.Sensiti
 	}
 	var lower mat.TriDense
 	c.StrategyTo(&lower)
-	return schema.Sensitivity(leadingGram{dense.FullTransposed(&lower), c.Steps()})
+	s, err := schema.Sensitivity(leadingGram{dense.FullTransposed(&lower), c.Steps()})
+	if err == nil && !inRange(s.Squared) {
+		return participation.Sensitivity{}, fmt.Errorf("sensitivity² of the strategy is %v: its entries are out of range",
+			s.Squared)
+	}
+	return s, err
 }
 
 // Normalize returns c divided by its sensitivity: sens² of the result, rounded up, is at most 1, and less by rounding
@@ -41,9 +46,6 @@ func Normalize(c Strategy, schema participation.Schema) (Strategy, error) {
 		sens, err := Sensitivity(c, schema)
 		if err != nil {
 			return nil, err
-		}
-		if sens.Squared <= 0 {
-			return nil, fmt.Errorf("sensitivity is %v: nothing to normalize", sens.Squared)
 		}
 		rounding := math.Abs(sens.Squared-1) < 1e-12
 		if sens.Squared <= 1 && (rounding || margin > 0) {
@@ -114,7 +116,7 @@ func windows(x []float64, schema participation.Cyclic) []float64 {
 // mostProducts is how many products of coefficients a sensitivity is worth.
 const mostProducts = 2e9
 
-// inRange reports whether a sum of squares of coefficients is finite, and so large that what squares lose below the least
+// inRange reports whether a sum of squares of entries is finite, and so large that what squares lose below the least
 // numbers is far below its rounding.
 func inRange(squared float64) bool { return squared > 0x1p-900 && !math.IsInf(squared, 1) }
 

@@ -153,6 +153,17 @@ func TestSensitivityOfTinyCoefficientsIsRefused(t *testing.T) {
 	if sens, err := Sensitivity(tiny, s); err == nil {
 		t.Errorf("sens² %v, where it is 9.2e-321", sens.Squared)
 	}
+	few, err := participation.NewCyclic(100, 1, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, err := NewToeplitz(100, c[:100], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sens, err := Sensitivity(short, few); err == nil {
+		t.Errorf("sens² %v of few steps, where it is 2.3e-322", sens.Squared)
+	}
 	if sens, err := columnsSensitivity(c, Polynomial{1}.Scales(len(c)), s); err == nil {
 		t.Errorf("sens² %v of scaled columns, where it is 9.2e-321", sens.Squared)
 	}
