@@ -1,6 +1,7 @@
 """Sensitivities of many steps, of which no matrix is made: the numbers of the definition, never less."""
 
 import json
+import os
 import subprocess
 
 import numpy as np
@@ -80,6 +81,24 @@ def test_load_checks_the_sensitivity_of_many_steps(tmp_path, monkeypatch):
     (out / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(ExportError, match="sens² is"):
         mafalda.load(out)
+
+
+@pytest.mark.skipif(REAL is None, reason="the program is not there")
+def test_parameters_without_a_network_are_loaded(tmp_path):
+    out = tmp_path / "out"
+    arguments = ["--workload", "prefix", "--T", "12", "-k", "3", "--strategy", "blt", "--no-dense", "--no-baselines"]
+    subprocess.run([REAL, "optimize", *arguments, "-o", out], check=True, capture_output=True)
+    assert os.listdir(out) == ["manifest.json"] and mafalda.load(out).steps == 12
+
+
+def test_rounding_of_many_short_patterns_refuses_nothing():
+    steps, participation = 4097, {"schema": "cyclic", "k": 5, "b": 3}
+    s = {"class": "toeplitz", "bandwidth": 400, "coefficients": [1 / (j + 1) for j in range(400)]}
+    c = np.zeros(steps)
+    c[:400] = s["coefficients"]
+    rows = sum(np.concatenate([np.zeros(3 * i), c[: steps - 3 * i]]) for i in range(5))
+    m = {"steps": steps, "participation": participation, "strategy": s, "sens_kind": "exact"}
+    checks.check_series({**m, "sens_squared": float((rows**2).sum())})
 
 
 @pytest.mark.parametrize("scales", [[float("inf")], [1e308, 1e308, 1e308], [float("nan"), 1.0], [1.0, -1.5], [5e-324]])
