@@ -26,7 +26,7 @@ type SamplingCurves struct {
 	Levels  benchmarks.Privacies
 	Cyclic  []float64              // of the dense optimum for batches in turn, at every ε
 	Bands   []BandCurve            // with Poisson sampling
-	Best    []benchmarks.AtPrivacy // the best number of bands at every ε: bands.Table.Descend; nil with CurveOptions.Of
+	Best    []benchmarks.AtPrivacy // the best of Bands and of bands.Table.Descend at every ε; nil with CurveOptions.Of
 	Bounds  []SecretBound          // at every ε; nil with CurveOptions.Of
 
 	// Allocation is the best number of bands with random allocation; nil with CurveOptions.Of, and unless T = k·b.
@@ -114,6 +114,13 @@ func SamplingCurve(
 	}
 	if all.Best, err = s.bestCurve(ctx, all, table, "bands"); err != nil {
 		return all, err
+	}
+	for i := range all.Best {
+		for _, b := range all.Bands { // the error may fall again where Descend does not look
+			if b.At[i].Error < all.Best[i].Error {
+				all.Best[i] = b.At[i]
+			}
+		}
 	}
 	if p.Schema.Steps() == p.Schema.Participations()*p.Schema.Separation() {
 		if all.Allocation, err = s.bestCurve(ctx, all, table.Allocated(), "bands with random allocation"); err != nil {

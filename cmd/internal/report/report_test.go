@@ -250,6 +250,9 @@ func TestPageBeginsWithASummary(t *testing.T) {
 			t.Errorf("the summary does not say %q", want)
 		}
 	}
+	if !strings.Contains(summary, "dd { margin: 0; white-space: pre-line; }") {
+		t.Error("lines of a fact run into one another")
+	}
 	for _, want := range []string{"<dt>graph</dt><dd>x.edges<", `<td class="n">1.2346</td>`} {
 		if !strings.Contains(rest, want) {
 			t.Errorf("the page does not say %q", want)
