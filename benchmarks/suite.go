@@ -115,8 +115,8 @@ const (
 	sampledBestGap = 1e-3 // certified, of the bands' squared error: what is found is two digits closer
 )
 
-// makers lists the strategies for a schema in the order of the table; the dense optimum, which comes first, is not among
-// them.
+// makers lists the strategies for a schema in the order of the table; the dense optimum, which comes first, is not
+// among them.
 func makers(s participation.Cyclic) []maker {
 	steps, b := s.Steps(), s.Separation()
 	return []maker{

@@ -87,10 +87,7 @@ func NewSampled(ctx context.Context, w *graph.CSR, steps int, opts SampledOption
 			return nil, err
 		}
 		out.probes = append(out.probes, h)
-		for a := range steps {
-			floats.AddScaled(out.mean.RawSymmetric().Data[a*steps:(a+1)*steps], 1/float64(opts.Probes),
-				h.RawSymmetric().Data[a*steps:(a+1)*steps])
-		}
+		floats.AddScaled(out.mean.RawSymmetric().Data, 1/float64(opts.Probes), h.RawSymmetric().Data)
 	}
 	return out, nil
 }
