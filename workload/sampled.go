@@ -41,10 +41,11 @@ var (
 // W_s, are added as they are: they are most of the error of random signs, as the mean of the models does not die down.
 // That takes all matrices of a run at once, and is left out where they have no room or gradients are tracked.
 type Sampled struct {
-	nodes, steps int
-	absence      Absence
-	mean         *mat.SymDense
-	probes       []*mat.SymDense
+	draws
+	steps   int
+	absence Absence
+	mean    *mat.SymDense
+	probes  []*mat.SymDense
 }
 
 // SampledOptions tunes NewSampled.
@@ -67,7 +68,7 @@ func NewSampled(ctx context.Context, w *graph.CSR, steps int, opts SampledOption
 		return nil, fmt.Errorf("%d probes of a %v workload: at least %d, of a network, are needed to know how far off "+
 			"they are", opts.Probes, s.Kind, LeastProbes)
 	}
-	out := &Sampled{steps: steps, absence: s.Absence, mean: mat.NewSymDense(steps, nil)}
+	out := &Sampled{draws: draws{count: opts.Probes}, steps: steps, absence: s.Absence, mean: mat.NewSymDense(steps, nil)}
 	p := &probing{Spec: s, steps: steps}
 	p.weights, _ = s.Weights.Vector(steps)
 	for i := range opts.Probes {
@@ -91,19 +92,6 @@ func NewSampled(ctx context.Context, w *graph.CSR, steps int, opts SampledOption
 	}
 	return out, nil
 }
-
-// Nodes returns n.
-func (s *Sampled) Nodes() int { return s.nodes }
-
-// Probes returns how many there are.
-func (s *Sampled) Probes() int { return len(s.probes) }
-
-// Factor returns how many standard errors (Deviations) the estimate is from the truth, at most, with the probability
-// Confidence.
-func (s *Sampled) Factor() float64 { return errorFactor(len(s.probes)) }
-
-// Confidence returns the probability of Factor.
-func (s *Sampled) Confidence() float64 { return Confidence }
 
 // Kernel returns the estimate. It panics if steps is not the number given to NewSampled.
 func (s *Sampled) Kernel(steps int) *Kernel {
