@@ -2,6 +2,8 @@ package strategy
 
 import (
 	"fmt"
+
+	"mafalda/internal/lists"
 )
 
 // Parameters say which strategy of its class one is, in plain data, where that takes fewer than T² numbers: what a
@@ -46,6 +48,11 @@ func classes() []class {
 func classEntry[S Strategy](build func(p Parameters, steps int) (S, error)) class {
 	var none S
 	return class{none.Name(), func(p Parameters, steps int) (Strategy, error) { return build(p, steps) }}
+}
+
+// Classes returns the names of the classes.
+func Classes() []string {
+	return lists.Map(classes(), func(c class) string { return c.name })
 }
 
 // Build makes the strategy that the parameters describe; nil for dense, which has none. It fails for an unknown class,
