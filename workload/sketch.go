@@ -87,7 +87,8 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 	}
 	if !l.symmetric {
 		start := lists.Map(l.d, func(d float64) float64 { return d * math.Sqrt(d) / float64(n) })
-		runs, err := l.runs(start, 1, opts.LanczosSteps, l.inverseRoots(), tick)
+		runs, err := l.runs(start, 1, opts.LanczosSteps,
+			lists.Map(l.root, func(r float64) float64 { return 1 / r }), tick)
 		if err != nil {
 			return nil, err
 		}

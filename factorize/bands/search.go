@@ -173,7 +173,9 @@ func (s *Search) search(ctx context.Context, i int, own, enough float64) error {
 	if err != nil {
 		return err
 	}
-	s.bounded(i, r.ClassBound)
+	for j := range s.all[:i+1] { // a bound for every smaller number of bands, too
+		s.all[j].bound = math.Max(s.all[j].bound, r.ClassBound)
+	}
 	if excluded || ctx.Err() != nil && s.best >= 0 {
 		return nil
 	}
@@ -194,13 +196,6 @@ func (s *Search) calibrate(i int) error {
 	var err error
 	b.NoiseMultiplier, err = s.table.Multiplier(i+1, s.epsilon, s.delta)
 	return err
-}
-
-// bounded stores a lower bound for one number of bands, and for every smaller number, too.
-func (s *Search) bounded(i int, bound float64) {
-	for j := range s.all[:i+1] {
-		s.all[j].bound = math.Max(s.all[j].bound, bound)
-	}
 }
 
 // settled is how many numbers of bands need not be looked at any more.
