@@ -133,7 +133,10 @@ func (p *probing) respond(
 	n := networks.Nodes()
 	apart := !p.GradientTracking && networks.At(0, 0).NNZ()*p.steps*p.gossipRounds() <= cachedEntries
 	if apart && p.random() {
-		networks = p.cached(networks)
+		rounds, drawn := p.gossipRounds(), networks
+		all := make([]*graph.CSR, p.steps*rounds) // drawn once
+		parallel.For(len(all), func(i int) { all[i] = drawn.At(i/rounds, i%rounds) })
+		networks = &Networks{n, func(t, round int) *graph.CSR { return all[t*rounds+round] }}
 	}
 	state, err := NewState[float64](p.Spec, p.steps, n, p.steps, 1)
 	if err != nil {
@@ -190,14 +193,6 @@ func addSquares(h *mat.SymDense, weight float64, x blas64.General) {
 	if weight != 0 {
 		gemm.Syrk(blas.Trans, weight, x, 1, h.SliceSym(0, x.Cols).(*mat.SymDense).RawSymmetric())
 	}
-}
-
-// cached returns networks that are drawn once.
-func (p *probing) cached(networks *Networks) *Networks {
-	rounds := p.gossipRounds()
-	all := make([]*graph.CSR, p.steps*rounds)
-	parallel.For(len(all), func(i int) { all[i] = networks.At(i/rounds, i%rounds) })
-	return &Networks{networks.nodes, func(t, round int) *graph.CSR { return all[t*rounds+round] }}
 }
 
 // inCommon returns (1/n) Σ_t weights[t] |Φ(t,s)ᵀ1|², before the filter of the optimizer and with it: of every step back

@@ -103,7 +103,9 @@ func (s *Search) nextCandidate() (at int, enough float64, err error) {
 		}
 		last = i
 		if s.best >= 0 {
-			if e := s.guess(i); e < least {
+			multiplier := s.interpolate(i, func(b *band) float64 { return b.NoiseMultiplier })
+			// the logarithm of the error at the privacy, perhaps: it only decides what is looked at first
+			if e := math.Log(s.squaredError(i)) + 2*multiplier; e < least {
 				at, least = i, e
 			}
 		}
@@ -220,13 +222,7 @@ func (s *Search) Candidates() []Cost {
 	return found
 }
 
-// guess is the logarithm of the error at the privacy that so many bands may have. It only decides what is looked at
-// first.
-func (s *Search) guess(i int) float64 {
-	return math.Log(s.squaredError(i)) + 2*s.interpolate(i, func(b *band) float64 { return b.NoiseMultiplier })
-}
-
-// squaredError is what so many bands may have: as of guess.
+// squaredError is what so many bands may have.
 func (s *Search) squaredError(i int) float64 {
 	e := s.interpolate(i, func(b *band) float64 {
 		if b.SquaredError == 0 && b.Bandwidth == len(s.all) {
