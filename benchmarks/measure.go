@@ -120,13 +120,9 @@ func (m *Measurer) Measure(ctx context.Context, cell Cell) (Row, error) {
 		}
 		m.at, m.gram, m.bands = optimum, h, table
 	}
-	dense, known := m.dense[optimum]
-	if !known {
-		var err error
-		if dense, err = m.optimum(ctx, c); err != nil {
-			return Row{}, err
-		}
-		m.dense[optimum] = dense
+	dense, err := cached(m.dense, optimum, func() (Row, error) { return m.optimum(ctx, c) })
+	if err != nil {
+		return Row{}, err
 	}
 	switch strategy := cell.Strategy; strategy {
 	case Dense:

@@ -22,14 +22,19 @@ import (
 
 // Suite returns what is measured by default: built-in graphs, and schemas.
 func Suite() (graphs []string, schemas []participation.Cyclic) {
-	for _, kb := range []KB{{4, 16}, {20, 19}} {
+	graphs = []string{"florentine", "erdos:100,0.2", "cycle:100", "grid:12x12", "hypercube:7", "barabasi:148,12"}
+	return graphs, suiteSchemas(KB{4, 16}, KB{20, 19})
+}
+
+// suiteSchemas returns the schemas of participations that are known to be right.
+func suiteSchemas(all ...KB) []participation.Cyclic {
+	return lists.Map(all, func(kb KB) participation.Cyclic {
 		s, err := participation.NewCyclic(kb.Steps(), kb.K, kb.B)
 		if err != nil {
 			panic("benchmarks: " + err.Error())
 		}
-		schemas = append(schemas, s)
-	}
-	return []string{"florentine", "erdos:100,0.2", "cycle:100", "grid:12x12", "hypercube:7", "barabasi:148,12"}, schemas
+		return s
+	})
 }
 
 // Cases returns the cases of a network, one a schema. It fails if memory does not hold the steps (package limits).

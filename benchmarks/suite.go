@@ -115,8 +115,8 @@ const (
 	sampledBestGap = 1e-3 // certified, of the bands' squared error: what is found is two digits closer
 )
 
-// makers lists the strategies for a schema in the order of the table; the dense optimum, which comes first, is not among
-// them.
+// makers lists the strategies for a schema in the order of the table; the dense optimum, which comes first, is not
+// among them.
 func makers(s participation.Cyclic) []maker {
 	steps, b := s.Steps(), s.Separation()
 	return []maker{
@@ -140,11 +140,7 @@ func makers(s participation.Cyclic) []maker {
 
 // WorkloadSuite returns what workloads are compared on by default: built-in graphs, and a schema, T = 128.
 func WorkloadSuite() (graphs []string, schemas []participation.Cyclic) {
-	schema, err := participation.NewCyclic(128, 8, 16)
-	if err != nil {
-		panic("benchmarks: " + err.Error())
-	}
-	return []string{"florentine", "barabasi:100,3"}, []participation.Cyclic{schema}
+	return []string{"florentine", "barabasi:100,3"}, suiteSchemas(KB{8, 16})
 }
 
 // completeSearch returns the strategy of a search that its context did not end.

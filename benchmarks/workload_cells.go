@@ -88,16 +88,15 @@ func keyOf(known string, c workloadCase) string {
 }
 
 // cached returns what is kept by a key, and makes it if there is nothing.
-func cached(all map[string]strategy.Strategy, key string, make func() (strategy.Strategy, error)) (strategy.Strategy,
-	error) {
-	if s := all[key]; s != nil {
-		return s, nil
+func cached[K comparable, V any](all map[K]V, key K, make func() (V, error)) (V, error) {
+	if v, known := all[key]; known {
+		return v, nil
 	}
-	s, err := make()
+	v, err := make()
 	if err == nil {
-		all[key] = s
+		all[key] = v
 	}
-	return s, err
+	return v, err
 }
 
 // strategyFor returns the certified optimum for a workload.

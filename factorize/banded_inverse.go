@@ -49,7 +49,6 @@ func (c BandedInverse) Optimize(
 		schema:  schema,
 		family:  &inverseSeries{bands: bands, r: make([]float64, bands)},
 		long:    func() longFamily { return &longFree{bands: bands, inverse: true} },
-		starts:  inverseStarts(bands),
 		options: opts,
 		strategy: func(x, _ []float64) (strategy.Strategy, error) {
 			return strategy.NewBandedInverse(schema.Steps(), append([]float64{1}, x...))
@@ -58,11 +57,11 @@ func (c BandedInverse) Optimize(
 	return s.optimize(ctx, o)
 }
 
-// inverseStarts returns inverses of square roots, with some decay.
-func inverseStarts(bands int) [][]float64 {
+// starts are inverses of square roots, with some decay.
+func (f *inverseSeries) starts(int) [][]float64 {
 	var starts [][]float64
 	for _, decay := range []float64{1, 0.9, 0.6} {
-		x := series.Invert(series.PrefixRoot(bands), bands)[1:]
+		x := series.Invert(series.PrefixRoot(f.bands), f.bands)[1:]
 		for i := range x {
 			x[i] *= math.Pow(decay, float64(i+1))
 		}

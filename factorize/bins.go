@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/dense"
 	"mafalda/internal/fault"
 	"mafalda/internal/series"
 	"mafalda/optim"
@@ -38,14 +39,12 @@ func (p Bins) check(h *mat.SymDense) error {
 // square of the mean of the m_j, which is what privacy pays for where the secret hides the most.
 func (p Bins) Blend(lambda float64) *mat.SymDense {
 	n := p.Number
-	weights := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := range i + 1 {
-			weights.SetSym(i, j, lambda/float64(n*n))
+	return dense.NewSym(n, func(i, j int) float64 {
+		if i == j {
+			return lambda/float64(n*n) + (1-lambda)/float64(n)
 		}
-		weights.SetSym(i, i, weights.At(i, i)+(1-lambda)/float64(n))
-	}
-	return weights
+		return lambda / float64(n*n)
+	})
 }
 
 // Minimize looks for the C without negative entries of the least tr(C⁻ᵀHC⁻¹)·⟨weights, G⟩, or, if weights is nil,

@@ -56,7 +56,6 @@ func (c BLT) Optimize(
 		schema:  schema,
 		family:  f,
 		long:    func() longFamily { return &longRational{rational: rationalSeries{buffers: buffers}} },
-		starts:  f.starts(schema.Separation()),
 		options: opts,
 		strategy: func(x, _ []float64) (strategy.Strategy, error) {
 			return strategy.NewBLT(schema.Steps(), 1, f.sectionsOf(x))

@@ -139,13 +139,12 @@ func unitFactor(lambda []float64, steps int, pattern []int) (*mat.TriDense, floa
 	if err != nil {
 		return nil, 0, err
 	}
-	block := mat.NewSymDense(len(pattern), nil)
-	for i, s := range pattern {
-		block.SetSym(i, i, 1)
-		for j := i + 1; j < len(pattern); j++ {
-			block.SetSym(i, j, lambda[s*steps+pattern[j]]*scale[i]*scale[j])
+	block := dense.NewSym(len(pattern), func(i, j int) float64 {
+		if i == j {
+			return 1
 		}
-	}
+		return lambda[pattern[i]*steps+pattern[j]] * scale[i] * scale[j]
+	})
 	var lower mat.TriDense
 	factorOf(block).LTo(&lower)
 	return &lower, mean, nil

@@ -102,3 +102,13 @@ func TestClassRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A search refuses parameters that its class does not have, as With does.
+func TestOptimizeRefusesParametersOfOtherClasses(t *testing.T) {
+	for _, c := range []Class{Banded{Buffers: 2}, Toeplitz{Buffers: 1}, BLT{Bandwidth: 2}, BandedInverse{ScaleColumns: true}} {
+		r, err := c.Optimize(t.Context(), Mean(prefixGram(12)), schema(t, 3, 4), Options{})
+		if r != nil || !errors.Is(err, ErrUnsupported) {
+			t.Errorf("%+v: %v, %v", c, r, err)
+		}
+	}
+}

@@ -10,28 +10,14 @@ import (
 	"mafalda/strategy"
 )
 
-// columned is a Response of strategies with scaled columns, too: the squared error of C⁻¹[t,s] = (e_0 + e_1 t/T +
-// …)·r_(t-s) is eᵀQe.
-type columned interface {
-	Columns(r []float64, size int) (*mat.SymDense, error)
-}
-
-// columnsForm returns Q of a response.
-func columnsForm(response Response, r []float64, size int) (*mat.SymDense, error) {
-	if response, ok := response.(columned); ok {
-		return response.Columns(r, size)
-	}
-	return nil, errNotToeplitz
-}
-
-// columnsForm returns Q of the objective, which is MeanError or ManySteps.
+// columnsForm returns Response.Columns of the objective, which is MeanError or ManySteps.
 func (o Objective) columnsForm(r []float64, size int) (*mat.SymDense, error) {
 	if o.kind == ManySteps {
 		response, err := o.responses(len(r), false)
 		if err != nil {
 			return nil, err
 		}
-		return columnsForm(response, r, size)
+		return response.Columns(r, size)
 	}
 	return gramColumns(o.gram, r, size), nil
 }

@@ -79,7 +79,6 @@ func (c Comb) Optimize(
 		schema:  schema,
 		family:  f,
 		long:    func() longFamily { return &longComb{combSeries: newCombSeries(buffers, period)} },
-		starts:  f.starts(schema.Separation()),
 		options: opts,
 		strategy: func(x, _ []float64) (strategy.Strategy, error) {
 			own, teeth := f.split(x)

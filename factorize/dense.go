@@ -56,7 +56,7 @@ func (c Dense) Optimize(
 	case WorstStep:
 		return optimizeWorst(ctx, o.steps, schema, opts)
 	case LastStep:
-		return optimizeLast(ctx, o.steps, schema, opts)
+		return lastStep(o.steps).optimize(ctx, denseMask(schema), opts, newStepSearch(opts, LastStep))
 	}
 	return optimizeMasked(ctx, o.gram, denseMask(schema), opts)
 }

@@ -50,17 +50,16 @@ func NewDual(h, x *mat.SymDense, schema participation.Schema) (*Dual, error) {
 // rotate replaces F by FV, largest eigenvalues first. As V is orthogonal but for rounding, nuclear norms change by no
 // more than that.
 func (d *Dual) rotate(h *mat.SymDense) error {
-	var eigen mat.EigenSym
-	if !eigen.Factorize(d.product(h), true) {
+	_, v, ok := dense.Spectrum(d.product(h))
+	if !ok {
 		return errors.New("eigenvectors for the lower bound did not converge")
 	}
-	var v, rotated mat.Dense
-	eigen.VectorsTo(&v)
+	var rotated mat.Dense
 	steps := h.SymmetricDim()
 	for i := range steps {
 		slices.Reverse(v.RawRowView(i))
 	}
-	dense.Mul(&rotated, d.factor, &v)
+	dense.Mul(&rotated, d.factor, v)
 	d.factor = &rotated
 	return nil
 }

@@ -89,8 +89,8 @@ func (o Objective) squaredError(c strategy.Strategy) (float64, error) {
 // errNotToeplitz is the error of strategies of many steps that are not Toeplitz, not even but for scales of columns.
 var errNotToeplitz = fmt.Errorf("no Toeplitz strategy: %w for many steps", ErrUnsupported)
 
-// ResponseError returns the squared error of a Toeplitz strategy, or of a comb with scaled columns where the response
-// has Columns. It is ErrUnsupported for others.
+// ResponseError returns the squared error of a Toeplitz strategy, or of a comb with scaled columns. It is ErrUnsupported
+// for others.
 func ResponseError(response Response, c strategy.Strategy) (float64, error) {
 	if r, ok := strategy.InverseSeriesOf(c); ok {
 		return response.Error(nil, r), nil
@@ -100,7 +100,7 @@ func ResponseError(response Response, c strategy.Strategy) (float64, error) {
 		return 0, errNotToeplitz
 	}
 	plain, e := comb.Unscaled()
-	q, err := columnsForm(response, plain.InverseSeries(), len(e))
+	q, err := response.Columns(plain.InverseSeries(), len(e))
 	if err != nil {
 		return 0, err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"mafalda/internal/dense"
 	"mafalda/internal/lists"
-	"mafalda/strategy"
 )
 
 const (
@@ -184,13 +183,4 @@ func principalComponent(vectors [][]float64, weights []float64) []float64 {
 		}
 	}
 	return score
-}
-
-// nodeBound returns the lower bound for one node that its group's strategy proves, or 0 if it proves none.
-func (s *splitter) nodeBound(p *part, node int) float64 {
-	bound, err := LowerBound(s.Grams[node], strategy.GramOf(p.strategy), s.schema)
-	if err != nil {
-		return 0
-	}
-	return bound
 }

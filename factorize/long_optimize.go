@@ -7,15 +7,20 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/lists"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
 
 // Response is the squared error of Toeplitz strategies as a function of the T coefficients r of C⁻¹, and its
-// derivative, such as workload.Response.
+// derivative, such as workload.Response; and Q of strategies with scaled columns, for so many scales: the squared error
+// of C⁻¹[t,s] = (e_0 + e_1 t/T + …)·r_(t-s) is eᵀQe.
 type Response interface {
 	Error(grad, r []float64) float64
+	Columns(r []float64, size int) (*mat.SymDense, error)
 }
 
 // Responses returns the response for a number of steps up to T. A rough one will do for a search: what is reported is
@@ -105,10 +110,8 @@ func horizons(schema participation.Cyclic, coefficients int) []int {
 // searchLong descends at ever longer horizons, with fewer and fewer of the starts.
 func (s *seriesSearch) searchLong(ctx context.Context, o Objective) (*seriesPoint, []float64, error) {
 	cyclic := s.schema.(participation.Cyclic)
-	var points []*seriesPoint
-	for _, x := range s.starts {
-		points = append(points, &seriesPoint{x: slices.Clone(x)})
-	}
+	starts := s.family.starts(s.schema.Separation())
+	points := lists.Map(starts, func(x []float64) *seriesPoint { return &seriesPoint{x: x} })
 	for i, steps := range horizons(cyclic, s.family.dimension()+1) {
 		h, err := newHorizon(steps, cyclic, o.responses)
 		if err != nil {

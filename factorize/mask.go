@@ -48,9 +48,6 @@ func (k mask) partition() bool {
 	return k.bandwidth >= k.schema.Steps() && participation.IsPartition(k.schema)
 }
 
-// withinSeparation reports whether steps of one pattern are never within the band.
-func (k mask) withinSeparation() bool { return k.bandwidth <= k.schema.Separation() }
-
 // free reports whether the entry (s, t) off the diagonal may differ from zero.
 func (k mask) free(s, t int) bool { return k.keep[s*k.schema.Steps()+t] }
 

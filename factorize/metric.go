@@ -44,7 +44,7 @@ func (m *metric) fit(s, y []float64) {
 	work := m.scratch.take()
 	defer m.scratch.giveBack(work)
 	copy(work, y)
-	m.cosine.forward(work)
+	m.cosine.transform(work, m.cosine.t)
 	var yMy float64
 	n := len(m.lambda)
 	for i, l := range m.lambda {
@@ -62,7 +62,7 @@ func (m *metric) fit(s, y []float64) {
 // solveTo writes the metric applied to the projected gradient g to dst.
 func (m *metric) solveTo(dst, g []float64) {
 	copy(dst, g)
-	m.cosine.forward(dst)
+	m.cosine.transform(dst, m.cosine.t)
 	n := len(m.lambda)
 	parallel.For(n, func(i int) {
 		l, x, row := m.lambda[i], m.inverse[i], dst[i*n:(i+1)*n]
@@ -70,13 +70,13 @@ func (m *metric) solveTo(dst, g []float64) {
 			row[j] *= 1 / (l*m.inverse[j] + x*m.lambda[j]) * m.gain
 		}
 	})
-	m.cosine.backward(dst)
+	m.cosine.transform(dst, m.cosine.u)
 	m.mask.project(dst)
 }
 
 // cosine takes symmetric n×n matrices to the basis of the discrete cosine transform (DCT-II) and back: with the
-// orthogonal matrix U[t,j] ∝ cos(π(t+½)j/n), forward computes Uᵀ m U and backward U m Uᵀ. Both are matrix products,
-// which are faster than fast transforms up to n of a few thousand, whatever the factors of n.
+// orthogonal matrix U[t,j] ∝ cos(π(t+½)j/n), these are Uᵀ m U and U m Uᵀ: matrix products, which are faster than fast
+// transforms up to n of a few thousand, whatever the factors of n.
 type cosine struct {
 	n       int
 	u       []float64 // U
@@ -103,20 +103,12 @@ func newCosine(n int, s *scratch) *cosine {
 	return c
 }
 
-// forward transforms the symmetric m in place; the result is symmetric.
-func (c *cosine) forward(m []float64) {
+// transform replaces the symmetric m by B m Bᵀ: Uᵀ is to the basis, and U back.
+func (c *cosine) transform(m, b []float64) {
 	half := c.scratch.take()
 	defer c.scratch.giveBack(half)
-	dense.MulTo(half, c.t, m, c.n)
-	dense.MulSymTo(m, c.t, half, c.n)
-}
-
-// backward inverts forward.
-func (c *cosine) backward(m []float64) {
-	half := c.scratch.take()
-	defer c.scratch.giveBack(half)
-	dense.MulTo(half, c.u, m, c.n)
-	dense.MulSymTo(m, c.u, half, c.n)
+	dense.MulTo(half, b, m, c.n)
+	dense.MulSymTo(m, b, half, c.n)
 }
 
 // diagonal returns u_jᵀ m u_j for every cosine, m symmetric.

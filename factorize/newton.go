@@ -212,14 +212,12 @@ func (n *dualSearch) stepTo(step []float64, length float64) (theta []float64, ok
 		})
 		blas64.Trsm(blas.Left, blas.NoTrans, 1, f.RawTriangular(), e.RawMatrix())
 		blas64.Trsm(blas.Right, blas.Trans, 1, f.RawTriangular(), e.RawMatrix())
-		var eigen mat.EigenSym
-		if !eigen.Factorize(mat.NewSymDense(k, e.RawMatrix().Data), true) {
+		values, q, ok := dense.Spectrum(mat.NewSymDense(k, e.RawMatrix().Data))
+		if !ok {
 			return nil, false
 		}
-		var q mat.Dense
-		eigen.VectorsTo(&q)
 		blas64.Trmm(blas.Left, blas.NoTrans, 1, f.RawTriangular(), q.RawMatrix()) // FQ
-		for i, v := range eigen.Values(nil) {
+		for i, v := range values {
 			root := 1 / (1 - v/2)
 			switch {
 			case v > 1:
@@ -231,7 +229,7 @@ func (n *dualSearch) stepTo(step []float64, length float64) (theta []float64, ok
 				q.Set(r, i, q.At(r, i)*root)
 			}
 		}
-		setBlock(theta, at, &q)
+		setBlock(theta, at, q)
 	}
 	return theta, true
 }
@@ -463,14 +461,9 @@ func (b *metricBlock) rotate(dst *mat.Dense, n *dualSearch, p *dualPoint, patter
 	blas64.Trmm(blas.Left, blas.Trans, 1, factor.RawTriangular(), dst.RawMatrix()) // FᵀS
 	var x mat.SymDense
 	x.SymOuterK(1, dst)
-	var eigen mat.EigenSym
-	b.basis = mat.NewDense(b.size, b.size, nil)
-	if eigen.Factorize(&x, true) {
-		eigen.VectorsTo(b.basis)
-	} else {
-		for r := range b.size {
-			b.basis.Set(r, r, 1)
-		}
+	var ok bool
+	if _, b.basis, ok = dense.Spectrum(&x); !ok {
+		b.basis = identity(b.size)
 	}
 	var rotated mat.Dense
 	rotated.Mul(b.basis.T(), dst)
@@ -504,13 +497,12 @@ func (b *metricBlock) multipliers(g []float64, smooth *mat.SymDense) *mat.SymDen
 	if norm := mat.Norm(smooth, 1); norm-norm != 0 {
 		return all
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(smooth, true) {
+	values, u, ok := dense.Spectrum(smooth)
+	if !ok {
 		return all
 	}
-	var u, scaled, m mat.Dense
-	eigen.VectorsTo(&u)
-	for l, sigma := range eigen.Values(nil) {
+	var scaled, m mat.Dense
+	for l, sigma := range values {
 		if math.Abs(sigma) < negligible*float64(k) {
 			continue
 		}

@@ -63,13 +63,8 @@ func (o *overlapObjective) GradientTo(dst []float64) {
 	o.mask.project(dst)
 }
 
-// overlapStage is a soft maximum and a rounding of magnitudes, in units of the mean diagonal entry.
-type overlapStage struct{ beta, rounding float64 }
-
-// overlapStages returns what follows one another.
-func overlapStages() []overlapStage {
-	return []overlapStage{{1000, 1e-3}, {5000, 1e-4}, {20000, 1e-5}, {80000, 1e-5}}
-}
+// overlapStages are soft maxima and roundings of magnitudes, in units of the mean diagonal entry, that follow one another.
+var overlapStages = []struct{ beta, rounding float64 }{{1000, 1e-3}, {5000, 1e-4}, {20000, 1e-5}, {80000, 1e-5}}
 
 // overlapEffort returns how many iterations a stage has, and the decrease of the logarithm of the loss below which it
 // ends: of persons, whose every two steps are in some pattern, the optimum is far from the start.
@@ -87,7 +82,7 @@ func overlapEffort(schema participation.Schema) (iterations int, decrease float6
 // is another one afterwards.
 func improveOverlap(ctx context.Context, o *maskedObjective, start []float64) ([]float64, int) {
 	schema := o.mask.schema
-	if participation.IsPartition(schema) || o.mask.withinSeparation() || o.steps > OverlapSteps {
+	if participation.IsPartition(schema) || o.mask.bandwidth <= schema.Separation() || o.steps > OverlapSteps {
 		return start, 0
 	}
 	free := *o
@@ -119,7 +114,7 @@ func improveOverlap(ctx context.Context, o *maskedObjective, start []float64) ([
 	p := &overlapObjective{maskedObjective: &free}
 	iterations := 0
 	most, decrease := overlapEffort(schema)
-	for _, stage := range overlapStages() {
+	for _, stage := range overlapStages {
 		p.beta, p.rounding = stage.beta, stage.rounding*unit
 		m := newMetric(free.mask, free.scratch)
 		ended := optim.Minimize(ctx, p, x, optim.Options{

@@ -135,16 +135,14 @@ func (o *drawObjective) start(x *mat.SymDense, lambda []float64) []float64 {
 		}
 	}
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
-	var eigen mat.EigenSym
-	if !eigen.Factorize(g, true) { // any vectors will do
+	values, vectors, ok := dense.Spectrum(g)
+	if !ok { // any vectors will do
 		for i := range v {
 			v[i] = rng.NormFloat64()
 		}
 		return z
 	}
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
-	for j, value := range eigen.Values(nil) {
+	for j, value := range values {
 		scale := math.Sqrt(math.Max(value, 1e-3))
 		for s := range n {
 			v[s*n+j] = scale * vectors.At(s, j)

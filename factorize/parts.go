@@ -102,7 +102,12 @@ func (s *splitter) nodeBounds(ctx context.Context, parts []*part) ([]float64, er
 		}
 	}
 	all, err := s.Parts(ctx, asked, func(_ context.Context, p Part) (Found, error) {
-		return Found{LowerBound: s.nodeBound(of[p.Nodes[0]], p.Nodes[0])}, nil
+		i := p.Nodes[0]
+		bound, err := LowerBound(s.Grams[i], strategy.GramOf(of[i].strategy), s.schema)
+		if err != nil {
+			bound = 0 // its group's strategy proves none
+		}
+		return Found{LowerBound: bound}, nil
 	})
 	if err != nil || all == nil {
 		return nil, err

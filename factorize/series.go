@@ -19,6 +19,7 @@ import (
 // family is a set of Toeplitz strategies with parameters: a map from points x to power series c with c_0 = 1.
 type family interface {
 	dimension() int
+	starts(separation int) [][]float64
 	seriesTo(c, x []float64) bool // writes len(c) coefficients; false outside the domain
 	pullTo(dst, gc []float64)     // the gradient by x at the last seriesTo, from the gradient by c
 	fresh() family                // the same family, for another goroutine
@@ -39,8 +40,7 @@ type seriesSearch struct {
 	schema  participation.Schema
 	family  family
 	long    func() longFamily // the same family, with 1/c
-	starts  [][]float64
-	scaled  bool // columns, too
+	scaled  bool              // columns, too
 	options Options
 
 	// strategy makes the strategy of a point and of the scales of columns, nil if there are none.
@@ -111,10 +111,9 @@ func (s *seriesSearch) search(ctx context.Context, o Objective) (*seriesPoint, [
 
 // startingPoints returns the starts with guesses of the scales.
 func (s *seriesSearch) startingPoints(h *mat.SymDense) [][]float64 {
-	points := make([][]float64, len(s.starts))
-	for i, start := range s.starts {
-		points[i] = slices.Clone(start)
-		if s.scaled {
+	points := s.family.starts(s.schema.Separation())
+	if s.scaled {
+		for i := range points {
 			for t := range s.schema.Steps() {
 				points[i] = append(points[i], math.Log(h.At(t, t))/4)
 			}

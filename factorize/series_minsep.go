@@ -14,7 +14,6 @@ import (
 // nestedFamily is a family that holds smaller ones.
 type nestedFamily interface {
 	family
-	starts(separation int) [][]float64
 
 	// narrower returns a smaller family and the map from its points to points of the same series; nil if there is none.
 	narrower(separation int) (smaller nestedFamily, widen func(x []float64) []float64)
@@ -59,10 +58,6 @@ func (s *seriesSearch) underMinSep(ctx context.Context, h *mat.SymDense, f neste
 	})
 	return slices.MinFunc(seeds, func(p, q *seriesPoint) int { return cmp.Compare(p.value, q.value) })
 }
-
-func (f freeSeries) starts(separation int) [][]float64 { return freeStarts(int(f), separation) }
-
-func (f *inverseSeries) starts(int) [][]float64 { return inverseStarts(f.bands) }
 
 // narrower leaves b coefficients, 2b, 4b and so on.
 func (f freeSeries) narrower(separation int) (nestedFamily, func([]float64) []float64) {

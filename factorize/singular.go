@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/dense"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -116,17 +117,15 @@ func (g singularGram) lowerBound(x *mat.SymDense, k mask) (float64, error) {
 // rootBelow returns R with RᵀR ≤ h for a positive semidefinite h: the eigenvalues are lowered by what their
 // computation can have lost.
 func rootBelow(h *mat.SymDense) (*mat.Dense, error) {
-	var eigen mat.EigenSym
-	if !eigen.Factorize(h, true) {
+	values, vectors, ok := dense.Spectrum(h)
+	if !ok {
 		return nil, fmt.Errorf("%w: its eigenvalues did not converge", ErrGram)
 	}
 	n := h.SymmetricDim()
-	values := eigen.Values(nil)
 	if lost := 64 * float64(n) * 0x1p-53 * values[n-1]; !(values[0] >= -lost) {
 		return nil, fmt.Errorf("%w: it is not positive semidefinite, with the eigenvalue %v", ErrGram, values[0])
 	}
-	var vectors, root mat.Dense
-	eigen.VectorsTo(&vectors)
+	var root mat.Dense
 	root.CloneFrom(vectors.T())
 	for i, v := range values {
 		scale := math.Sqrt(math.Max(v-8*float64(n)*0x1p-53*values[n-1], 0))

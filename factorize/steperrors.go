@@ -145,15 +145,10 @@ func lastGram(e StepErrors, mix float64) *mat.SymDense {
 	return h
 }
 
-// lastStep returns the Gram matrix of the last step, with shares of the mean error.
+// lastStep returns the Gram matrix of the last step, with shares of the mean error: by itself it is numerically
+// singular. Gaps much below the default take long, since the problem is as ill-conditioned as the share is small.
 func lastStep(e StepErrors) singularGram {
 	return singularGram{lastGram(e, 0), func(share float64) *mat.SymDense { return lastGram(e, share) }}
-}
-
-// optimizeLast minimizes sens(C)²·e_(T-1). The Gram matrix of one step is numerically singular. Gaps much below the
-// default take long, since the problem is as ill-conditioned as the share of the mean error that is added is small.
-func optimizeLast(ctx context.Context, e StepErrors, schema participation.Schema, opts Options) (*Result, error) {
-	return lastStep(e).optimize(ctx, denseMask(schema), opts, newStepSearch(opts, LastStep))
 }
 
 // LowerBoundLast is LowerBound for the error of the last step alone: good if x is close to an optimal CᵀC, valid for

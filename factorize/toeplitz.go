@@ -66,7 +66,6 @@ func (c Toeplitz) Optimize(
 		schema:  schema,
 		family:  freeSeries(bands),
 		long:    func() longFamily { return &longFree{bands: bands} },
-		starts:  freeStarts(bands, schema.Separation()),
 		scaled:  c.ScaleColumns,
 		options: opts,
 		strategy: func(x, columns []float64) (strategy.Strategy, error) {
@@ -92,8 +91,9 @@ func (f freeSeries) seriesTo(c, x []float64) bool {
 
 func (f freeSeries) pullTo(dst, gc []float64) { copy(dst, gc[1:f]) }
 
-// freeStarts returns square roots of several bandwidths, with some decay.
-func freeStarts(bands, separation int) [][]float64 {
+// starts are square roots of several bandwidths, with some decay.
+func (f freeSeries) starts(separation int) [][]float64 {
+	bands := int(f)
 	var points [][]float64
 	add := func(width int, decay float64) {
 		x := make([]float64, bands-1)

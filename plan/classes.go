@@ -206,8 +206,9 @@ const combBuffers = 4
 // BLT of few buffers has those of a short period.
 func (s *classSearch) comb(ctx context.Context, numbers int, fraction float64) error {
 	b := s.schema.Separation()
-	c := scaledIfPossible(factorize.Comb{Buffers: numbers - b}, s.objective.Kind(), s.schema)
-	if b <= combBuffers || c.Buffers < 1 || c.Buffers > combBuffers || factorize.Supports(c, s.objective.Kind(), s.schema) != nil {
+	kind := s.objective.Kind()
+	c := scaledIfPossible(factorize.Comb{Buffers: numbers - b}, kind, s.schema)
+	if b <= combBuffers || c.Buffers < 1 || c.Buffers > combBuffers || factorize.Supports(c, kind, s.schema) != nil {
 		return nil
 	}
 	if s.settled(numbers) || s.interrupted(ctx) {

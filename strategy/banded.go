@@ -120,5 +120,3 @@ func (b *Banded) Filter() (Filter, error) {
 func (b *Banded) Parameters() Parameters {
 	return Parameters{Class: b.Name(), Bandwidth: b.bands, Diagonals: b.Diagonals()}
 }
-
-func buildBanded(p Parameters, _ int) (*Banded, error) { return NewBandedFromDiagonals(p.Diagonals) }

@@ -69,10 +69,6 @@ func (b *BandedInverse) Parameters() Parameters {
 	return Parameters{Class: b.Name(), Bandwidth: len(b.r), Coefficients: b.Coefficients()}
 }
 
-func buildBandedInverse(p Parameters, steps int) (*BandedInverse, error) {
-	return NewBandedInverse(steps, p.Coefficients)
-}
-
 // Series returns the T coefficients of 1/r.
 func (b *BandedInverse) Series() []float64 { return series.Invert(b.r, b.steps) }
 

@@ -50,8 +50,8 @@ func (i Identity) InverseSeries() []float64 {
 	return append([]float64{1}, make([]float64, int(i)-1)...)
 }
 
-// AntiPGD returns the strategy of T steps whose noise is z_t - z_{t-1}: C⁻¹ has ones on the diagonal and -1 below it, C is
-// the lower triangle of ones (Koloskova et al. 2023; Bellet et al., Appendix A.3).
+// AntiPGD returns the strategy of T steps whose noise is z_t - z_{t-1}: C⁻¹ has ones on the diagonal and -1 below it, C
+// is the lower triangle of ones (Koloskova et al. 2023; Bellet et al., Appendix A.3).
 func AntiPGD(steps int) Stationary {
 	return antiPGD{&BandedInverse{steps, []float64{1, -1}[:min(2, steps)]}}
 }

@@ -161,10 +161,6 @@ func (t Teeth) Multiply(c []float64, period int) {
 	for i := len(c) - 1; i >= period; i-- {
 		c[i] -= t.P * c[i-period]
 	}
-	Teeth{A: t.A}.divide(c, period)
-}
-
-func (t Teeth) divide(c []float64, period int) {
 	for i := period; i < len(c); i++ {
 		if c[i] += t.A * c[i-period]; math.Abs(c[i]) < 0x1p-900 {
 			c[i] = 0

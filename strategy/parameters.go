@@ -36,10 +36,14 @@ type class struct {
 func classes() []class {
 	return []class{
 		{name: (*Dense)(nil).Name()},
-		classEntry(buildBanded),
-		classEntry(buildToeplitz),
+		classEntry(func(p Parameters, _ int) (*Banded, error) { return NewBandedFromDiagonals(p.Diagonals) }),
+		classEntry(func(p Parameters, steps int) (*Toeplitz, error) {
+			return NewToeplitz(steps, p.Coefficients, p.Columns)
+		}),
 		classEntry(buildBLT),
-		classEntry(buildBandedInverse),
+		classEntry(func(p Parameters, steps int) (*BandedInverse, error) {
+			return NewBandedInverse(steps, p.Coefficients)
+		}),
 		classEntry(buildComb),
 	}
 }

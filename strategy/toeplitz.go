@@ -115,10 +115,6 @@ func (p *Toeplitz) Parameters() Parameters {
 	return Parameters{Class: p.Name(), Bandwidth: len(p.c), Coefficients: p.Coefficients(), Columns: p.Columns()}
 }
 
-func buildToeplitz(p Parameters, steps int) (*Toeplitz, error) {
-	return NewToeplitz(steps, p.Coefficients, p.Columns)
-}
-
 // Series returns c, nil if columns are scaled.
 func (p *Toeplitz) Series() []float64 {
 	if p.column != nil {

@@ -19,9 +19,11 @@ func ToeplitzSum(c []float64, schema participation.Cyclic) (squared float64, fir
 	sums := make([]float64, max(b, steps-(k-1)*b)) // by first step
 	along := make([]float64, steps)                // |X[t-eb, t]|, and then its sums over t, t-b, t-2b, …
 	for e := range sharedLags(c, schema) {
-		partialProducts(c, e*b, along)
-		for t := (e + 1) * b; t < steps; t++ {
-			along[t] += along[t-b]
+		signedProducts(c, e*b, along)
+		for t := e * b; t < steps; t++ {
+			if along[t] = math.Abs(along[t]); t >= (e+1)*b {
+				along[t] += along[t-b]
+			}
 		}
 		for s := range sums {
 			last := lastStep(s, schema)
@@ -88,14 +90,6 @@ func pairWeight(e int) float64 {
 		return 1
 	}
 	return 2
-}
-
-// partialProducts writes |X[t-lag, t]| for all t from lag on.
-func partialProducts(c []float64, lag int, along []float64) {
-	signedProducts(c, lag, along)
-	for t := lag; t < len(along); t++ {
-		along[t] = math.Abs(along[t])
-	}
 }
 
 // signedProducts writes X[t-lag, t] for all t from lag on.

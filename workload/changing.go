@@ -153,7 +153,15 @@ func (c *changing) chained(ctx context.Context, progress func(done, total int)) 
 			return nil, context.Cause(ctx)
 		}
 		y := next(later)
-		if err := pool.Do(func() error { c.row(h, later, y); return nil }); err != nil {
+		err := pool.Do(func() error { // what stands for R_later is overwritten
+			path := c.path(later)
+			c.of.descend(y, path)
+			for l, p := range path {
+				h.SetSym(l, later, c.entry(l, func(k int) float64 { return p.traces[k] }))
+			}
+			return nil
+		})
+		if err != nil {
 			return nil, err
 		}
 		if done += later + 1; progress != nil {
@@ -167,15 +175,6 @@ func (c *changing) chained(ctx context.Context, progress func(done, total int)) 
 		differenceGram(h)
 	}
 	return h, nil
-}
-
-// row fills in G[l, later] for l ≤ later, given what stands for R_later, which it overwrites.
-func (c *changing) row(h *mat.SymDense, later int, y [][]float64) {
-	path := c.path(later)
-	c.of.descend(y, path)
-	for l, p := range path {
-		h.SetSym(l, later, c.entry(l, func(k int) float64 { return p.traces[k] }))
-	}
 }
 
 // path is the way down from R_later.

@@ -40,17 +40,29 @@ func errorFactor(probes int) float64 {
 	return f
 }
 
+// draws are what an estimate was made from: so many random vectors or runs, or all unit vectors.
+type draws struct {
+	nodes, count int
+	unit         bool
+}
+
+// Nodes returns n.
+func (s *draws) Nodes() int { return s.nodes }
+
+// Probes returns how many vectors or runs there are.
+func (s *draws) Probes() int { return s.count }
+
 // Factor returns how many standard errors (Deviations, LossError) the estimate is from the truth, at most, with the
 // probability Confidence(); what few Lanczos steps may cost comes in addition. It is 0 for unit vectors.
-func (s *Sketch) Factor() float64 {
+func (s *draws) Factor() float64 {
 	if s.unit {
 		return 0
 	}
-	return errorFactor(len(s.probes))
+	return errorFactor(s.count)
 }
 
 // Confidence returns the probability of Factor: 1 for unit vectors, which leave nothing to chance.
-func (s *Sketch) Confidence() float64 {
+func (s *draws) Confidence() float64 {
 	if s.unit {
 		return 1
 	}

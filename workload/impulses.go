@@ -212,11 +212,9 @@ func subtractProducts(all [][]float64, y []float64) error {
 func eigen(a *mat.Dense) ([]float64, *mat.Dense, error) {
 	n, _ := a.Dims()
 	symmetric := dense.NewSym(n, func(i, j int) float64 { return (a.At(i, j) + a.At(j, i)) / 2 })
-	var e mat.EigenSym
-	if !e.Factorize(symmetric, true) {
+	values, vectors, ok := dense.Spectrum(symmetric)
+	if !ok {
 		return nil, nil, errors.New("eigenvalues of the response did not converge")
 	}
-	var vectors mat.Dense
-	e.VectorsTo(&vectors)
-	return e.Values(nil), &vectors, nil
+	return values, vectors, nil
 }

@@ -52,10 +52,6 @@ func (l *lanczos) stationary() float64 {
 	}) / float64(l.nodes)
 }
 
-func (l *lanczos) inverseRoots() []float64 {
-	return lists.Map(l.root, func(r float64) float64 { return 1 / r })
-}
-
 // signs returns D^½z for vectors z of random signs, side by side.
 func (l *lanczos) signs(r *rand.Rand, width int) []float64 {
 	y := make([]float64, l.nodes*width)

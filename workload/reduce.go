@@ -28,19 +28,17 @@ func (r *Response) Reduced() (*Response, error) {
 	norm := floats.Norm(v, 2)
 	floats.Scale(1/norm, v)
 	basis, t := krylovBasis(theta, v)
-	var eigen mat.EigenSym
-	if !eigen.Factorize(t, true) {
+	values, vectors, ok := dense.Spectrum(t)
+	if !ok {
 		return nil, errors.New("eigenvalues of a reduced response did not converge")
 	}
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
-	out := &modes{theta: eigen.Values(nil), weight: 1,
+	out := &modes{theta: values, weight: 1,
 		input: lists.Make(len(basis), func(j int) float64 { return norm * vectors.At(0, j) })}
 	if r.spec.GradientTracking { // Krylov spaces do not see a factor
 		out.inner = make([]float64, len(basis))
 		floats.AddScaled(out.inner, 1/(1-r.spec.WeightDecay), out.theta)
 	}
-	out.metric = r.metricOf(basis, &vectors)
+	out.metric = r.metricOf(basis, vectors)
 	if math.IsNaN(mat.Sum(out.metric)) {
 		return nil, errors.New("a reduced response is not finite")
 	}

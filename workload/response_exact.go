@@ -82,16 +82,14 @@ func balanced(w *graph.CSR, pi []float64) *mat.SymDense {
 // diagonalize sets theta and metric.
 func (m *modes) diagonalize(s *mat.SymDense, pi []float64) error {
 	n := len(pi)
-	var eigen mat.EigenSym
-	if !eigen.Factorize(s, true) {
+	theta, u, ok := dense.Spectrum(s)
+	if !ok {
 		return errors.New("eigenvalues of the gossip matrix did not converge")
 	}
-	m.theta = eigen.Values(nil)
-	var u mat.Dense
-	eigen.VectorsTo(&u)
+	m.theta = theta
 	weighted := func(power float64) *mat.Dense { // UᵀD^power U
 		var scaled mat.Dense
-		scaled.Apply(func(i, _ int, v float64) float64 { return v * math.Pow(float64(n)*pi[i], power) }, &u)
+		scaled.Apply(func(i, _ int, v float64) float64 { return v * math.Pow(float64(n)*pi[i], power) }, u)
 		var product mat.Dense
 		dense.Mul(&product, u.T(), &scaled)
 		return &product

@@ -80,19 +80,17 @@ func (r *run) modes(s Spec, weight float64) (*modes, error) {
 			t.SetSym(i, i+1, r.beta[i])
 		}
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(t, true) {
+	theta, v, ok := dense.Spectrum(t)
+	if !ok {
 		return nil, fmt.Errorf("eigenvalues of a Lanczos run did not converge")
 	}
-	var v mat.Dense
-	eigen.VectorsTo(&v)
-	out := &modes{theta: eigen.Values(nil), input: mat.Row(nil, 0, &v), weight: weight}
+	out := &modes{theta: theta, input: mat.Row(nil, 0, v), weight: weight}
 	out.respond(s)
 	if r.metric != nil {
 		var half mat.Dense
 		dense.Mul(&half, v.T(), r.metric)
 		out.metric = &mat.Dense{}
-		dense.Mul(out.metric, &half, &v)
+		dense.Mul(out.metric, &half, v)
 	}
 	if r.left != nil {
 		out.left = make([]float64, m)

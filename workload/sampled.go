@@ -41,10 +41,11 @@ var (
 // W_s, are added as they are: they are most of the error of random signs, as the mean of the models does not die down.
 // That takes all matrices of a run at once, and is left out where they have no room or gradients are tracked.
 type Sampled struct {
-	nodes, steps int
-	absence      Absence
-	mean         *mat.SymDense
-	probes       []*mat.SymDense
+	draws
+	steps   int
+	absence Absence
+	mean    *mat.SymDense
+	probes  []*mat.SymDense
 }
 
 // SampledOptions tunes NewSampled.
@@ -67,7 +68,7 @@ func NewSampled(ctx context.Context, w *graph.CSR, steps int, opts SampledOption
 		return nil, fmt.Errorf("%d probes of a %v workload: at least %d, of a network, are needed to know how far off "+
 			"they are", opts.Probes, s.Kind, LeastProbes)
 	}
-	out := &Sampled{steps: steps, absence: s.Absence, mean: mat.NewSymDense(steps, nil)}
+	out := &Sampled{draws: draws{count: opts.Probes}, steps: steps, absence: s.Absence, mean: mat.NewSymDense(steps, nil)}
 	p := &probing{Spec: s, steps: steps}
 	p.weights, _ = s.Weights.Vector(steps)
 	for i := range opts.Probes {
@@ -87,26 +88,10 @@ func NewSampled(ctx context.Context, w *graph.CSR, steps int, opts SampledOption
 			return nil, err
 		}
 		out.probes = append(out.probes, h)
-		for a := range steps {
-			floats.AddScaled(out.mean.RawSymmetric().Data[a*steps:(a+1)*steps], 1/float64(opts.Probes),
-				h.RawSymmetric().Data[a*steps:(a+1)*steps])
-		}
+		floats.AddScaled(out.mean.RawSymmetric().Data, 1/float64(opts.Probes), h.RawSymmetric().Data)
 	}
 	return out, nil
 }
-
-// Nodes returns n.
-func (s *Sampled) Nodes() int { return s.nodes }
-
-// Probes returns how many there are.
-func (s *Sampled) Probes() int { return len(s.probes) }
-
-// Factor returns how many standard errors (Deviations) the estimate is from the truth, at most, with the probability
-// Confidence.
-func (s *Sampled) Factor() float64 { return errorFactor(len(s.probes)) }
-
-// Confidence returns the probability of Factor.
-func (s *Sampled) Confidence() float64 { return Confidence }
 
 // Kernel returns the estimate. It panics if steps is not the number given to NewSampled.
 func (s *Sampled) Kernel(steps int) *Kernel {
@@ -148,7 +133,10 @@ func (p *probing) respond(
 	n := networks.Nodes()
 	apart := !p.GradientTracking && networks.At(0, 0).NNZ()*p.steps*p.gossipRounds() <= cachedEntries
 	if apart && p.random() {
-		networks = p.cached(networks)
+		rounds, drawn := p.gossipRounds(), networks
+		all := make([]*graph.CSR, p.steps*rounds) // drawn once
+		parallel.For(len(all), func(i int) { all[i] = drawn.At(i/rounds, i%rounds) })
+		networks = &Networks{n, func(t, round int) *graph.CSR { return all[t*rounds+round] }}
 	}
 	state, err := NewState[float64](p.Spec, p.steps, n, p.steps, 1)
 	if err != nil {
@@ -205,14 +193,6 @@ func addSquares(h *mat.SymDense, weight float64, x blas64.General) {
 	if weight != 0 {
 		gemm.Syrk(blas.Trans, weight, x, 1, h.SliceSym(0, x.Cols).(*mat.SymDense).RawSymmetric())
 	}
-}
-
-// cached returns networks that are drawn once.
-func (p *probing) cached(networks *Networks) *Networks {
-	rounds := p.gossipRounds()
-	all := make([]*graph.CSR, p.steps*rounds)
-	parallel.For(len(all), func(i int) { all[i] = networks.At(i/rounds, i%rounds) })
-	return &Networks{networks.nodes, func(t, round int) *graph.CSR { return all[t*rounds+round] }}
 }
 
 // inCommon returns (1/n) Σ_t weights[t] |Φ(t,s)ᵀ1|², before the filter of the optimizer and with it: of every step back

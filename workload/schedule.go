@@ -149,18 +149,24 @@ func (s Schedule) Rates(steps int) ([]float64, error) {
 }
 
 func (s Schedule) checkList(steps int) error {
-	if len(s.list) != steps {
-		return fault.New("LearningRates", nil, "there are %d of them for %d steps", len(s.list), steps)
+	if err := checkListed("LearningRates", "rates", s.list, steps); err != nil {
+		return err
 	}
-	all := 0.0
-	for t, r := range s.list {
-		if !(r >= 0) || math.IsInf(r, 1) {
-			return fault.New("LearningRates", nil, "that of step %d is %v: rates are finite and at least 0", t+1, r)
-		}
-		all += r
-	}
-	if all == 0 {
+	if !slices.ContainsFunc(s.list, func(r float64) bool { return r > 0 }) {
 		return fault.New("LearningRates", nil, "are all 0: nothing would be learned")
+	}
+	return nil
+}
+
+// checkListed refuses lists that are not one finite number of at least 0 a step, for a field that has these things.
+func checkListed(field, things string, list []float64, steps int) error {
+	if len(list) != steps {
+		return fault.New(field, nil, "there are %d of them for %d steps", len(list), steps)
+	}
+	for t, v := range list {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return fault.New(field, nil, "that of step %d is %v: %s are finite and at least 0", t+1, v, things)
+		}
 	}
 	return nil
 }

@@ -27,13 +27,11 @@ import (
 // What comes from different vectors is kept apart: how much they differ says how far their mean is from the truth
 // (Factor). With as many vectors as nodes they are the unit vectors, and the trace is no estimate.
 type Sketch struct {
-	nodes      int
+	draws
 	spec       Spec
 	stationary float64 // n‖π‖²
 	cross      *run    // of c_q; nil for symmetric W
 	probes     []*run
-
-	unit bool // the probes are the unit vectors
 }
 
 // SketchOptions tunes NewSketch.
@@ -77,10 +75,8 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 			opts.Probes, LeastProbes)
 	}
 	l := newLanczos(w, pi)
-	s := &Sketch{nodes: n, spec: opts.Spec, stationary: l.stationary()}
-	if opts.Probes >= n {
-		s.unit, opts.Probes = true, n
-	}
+	opts.Probes = min(opts.Probes, n)
+	s := &Sketch{draws: draws{n, opts.Probes, opts.Probes == n}, spec: opts.Spec, stationary: l.stationary()}
 	total := (opts.Probes + 1) * opts.LanczosSteps
 	done := 0
 	tick := func(width int) error {
@@ -91,7 +87,8 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 	}
 	if !l.symmetric {
 		start := lists.Map(l.d, func(d float64) float64 { return d * math.Sqrt(d) / float64(n) })
-		runs, err := l.runs(start, 1, opts.LanczosSteps, l.inverseRoots(), tick)
+		runs, err := l.runs(start, 1, opts.LanczosSteps,
+			lists.Map(l.root, func(r float64) float64 { return 1 / r }), tick)
 		if err != nil {
 			return nil, err
 		}
@@ -126,12 +123,6 @@ func SketchFloats(nodes int, opts SketchOptions) float64 {
 	width := float64(sideBySide(opts.Probes, nodes*opts.LanczosSteps))
 	return width*(basis+4*n) + 2*n + float64(opts.Probes)*(kept*kept+4*kept+32)
 }
-
-// Nodes returns n.
-func (s *Sketch) Nodes() int { return s.nodes }
-
-// Probes returns how many vectors there are.
-func (s *Sketch) Probes() int { return len(s.probes) }
 
 // random returns the probes that are random.
 func (s *Sketch) random() []*run {

@@ -83,7 +83,9 @@ func (s *squares) descendWith(
 	panels, diagonals := make([][]float64, len(y)), make([][]float64, len(y))
 	for k := range panels {
 		panels[k], diagonals[k] = make([]float64, s.n*width), make([]float64, width)
-		copyPanel(panels[k], y[k], s.n, from, width)
+		for i := range s.n {
+			copy(panels[k][i*width:(i+1)*width], y[k][i*s.n+from:])
+		}
 	}
 	for l := len(path) - 1; l >= 0; l-- {
 		c := path[l]
@@ -100,12 +102,5 @@ func (s *squares) descendWith(
 			}
 		}
 		visit(l, diagonals)
-	}
-}
-
-// copyPanel copies columns of an n×n matrix.
-func copyPanel(dst, x []float64, n, from, width int) {
-	for i := range n {
-		copy(dst[i*width:(i+1)*width], x[i*n+from:])
 	}
 }

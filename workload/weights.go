@@ -2,7 +2,6 @@ package workload
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,13 +69,8 @@ func (w Weights) Vector(steps int) ([]float64, error) {
 	if w.list == nil {
 		return lists.Make(steps, func(t int) float64 { return w.at(t, steps) }), nil
 	}
-	if len(w.list) != steps {
-		return nil, fault.New("Weights", nil, "there are %d of them for %d steps", len(w.list), steps)
-	}
-	for t, v := range w.list {
-		if !(v >= 0) || math.IsInf(v, 1) {
-			return nil, fault.New("Weights", nil, "that of step %d is %v: weights are finite and at least 0", t+1, v)
-		}
+	if err := checkListed("Weights", "weights", w.list, steps); err != nil {
+		return nil, err
 	}
 	if w.list[steps-1] == 0 {
 		return nil, fault.New("Weights", nil, "that of the last step is 0: its noise would cost nothing")

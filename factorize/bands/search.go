@@ -103,7 +103,9 @@ func (s *Search) nextCandidate() (at int, enough float64, err error) {
 		}
 		last = i
 		if s.best >= 0 {
-			if e := s.guess(i); e < least {
+			multiplier := s.interpolate(i, func(b *band) float64 { return b.NoiseMultiplier })
+			// the logarithm of the error at the privacy, perhaps: it only decides what is looked at first
+			if e := math.Log(s.squaredError(i)) + 2*multiplier; e < least {
 				at, least = i, e
 			}
 		}
@@ -173,7 +175,9 @@ func (s *Search) search(ctx context.Context, i int, own, enough float64) error {
 	if err != nil {
 		return err
 	}
-	s.bounded(i, r.ClassBound)
+	for j := range s.all[:i+1] { // a bound for every smaller number of bands, too
+		s.all[j].bound = math.Max(s.all[j].bound, r.ClassBound)
+	}
 	if excluded || ctx.Err() != nil && s.best >= 0 {
 		return nil
 	}
@@ -194,13 +198,6 @@ func (s *Search) calibrate(i int) error {
 	var err error
 	b.NoiseMultiplier, err = s.table.Multiplier(i+1, s.epsilon, s.delta)
 	return err
-}
-
-// bounded stores a lower bound for one number of bands, and for every smaller number, too.
-func (s *Search) bounded(i int, bound float64) {
-	for j := range s.all[:i+1] {
-		s.all[j].bound = math.Max(s.all[j].bound, bound)
-	}
 }
 
 // settled is how many numbers of bands need not be looked at any more.
@@ -225,13 +222,7 @@ func (s *Search) Candidates() []Cost {
 	return found
 }
 
-// guess is the logarithm of the error at the privacy that so many bands may have. It only decides what is looked at
-// first.
-func (s *Search) guess(i int) float64 {
-	return math.Log(s.squaredError(i)) + 2*s.interpolate(i, func(b *band) float64 { return b.NoiseMultiplier })
-}
-
-// squaredError is what so many bands may have: as of guess.
+// squaredError is what so many bands may have.
 func (s *Search) squaredError(i int) float64 {
 	e := s.interpolate(i, func(b *band) float64 {
 		if b.SquaredError == 0 && b.Bandwidth == len(s.all) {

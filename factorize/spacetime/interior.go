@@ -130,7 +130,8 @@ func (s *interior) admit(count int, share float64) {
 		for _, c := range candidates {
 			at, in := slices.BinarySearchFunc(s.active[c.threat], c.at, func(a constraint, b int) int { return a.at - b })
 			if !in {
-				slack := math.Max(c.reach-1, s.slackOf(share))
+				// the slack that gives it such a share of the mean weight of a node
+				slack := math.Max(c.reach-1, s.mu*float64(d.nodes)/(share*dot(d.cost, s.x)))
 				s.active[c.threat] = slices.Insert(s.active[c.threat], at, constraint{c.at, slack, s.mu / slack})
 			}
 		}
@@ -331,9 +332,4 @@ func (s *interior) move(w *working, d *direction, primal, dual float64) bool {
 	}
 	s.admit(worstOf, newcomer)
 	return true
-}
-
-// slackOf returns the slack that gives a constraint such a share of the mean weight of a node.
-func (s *interior) slackOf(share float64) float64 {
-	return s.mu * float64(s.design.nodes) / (share * dot(s.design.cost, s.x))
 }

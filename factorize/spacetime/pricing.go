@@ -32,11 +32,6 @@ func Variables(nodes, pairs int) int {
 // keptAtMost returns how many pairs are kept at most.
 func keptAtMost(nodes int) int { return max(mostKept*nodes, cheap) }
 
-// prices reports whether the search is to keep some of the pairs only.
-func (s *spaceSearch) prices() bool {
-	return len(s.all.pairs) > cmp.Or(s.setting.direct, mostDirect)*s.all.nodes
-}
-
 // firstPairs returns the pairs to begin with: the pairs of an interior start, or else the cheapest pairs of every node,
 // a few random ones, and the pairs of start.
 func (d *design) firstPairs(start *Point) []int {

@@ -210,7 +210,7 @@ func (s *spaceSearch) start() error {
 			return err
 		}
 	}
-	if s.prices() {
+	if len(s.all.pairs) > cmp.Or(s.setting.direct, mostDirect)*s.all.nodes {
 		s.kept, s.interior.matrix.common = s.all.firstPairs(s.opts.Start), true
 	}
 	d := s.part()

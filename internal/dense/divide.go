@@ -153,7 +153,10 @@ func (h *halves) deflate(poles []pole, rho float64, from, to int) (moved, still 
 			size := math.Hypot(last.z, p.z)
 			c, s := p.z/size, last.z/size
 			if math.Abs((p.d-last.d)*c*s) <= small {
-				turnRows(h.row(last.row)[from:to], h.row(p.row)[from:to], c, s)
+				x, y := h.row(last.row)[from:to], h.row(p.row)[from:to]
+				for i, v := range x {
+					x[i], y[i] = c*v-s*y[i], s*v+c*y[i]
+				}
 				if last.side != p.side {
 					last.side, p.side = both, both
 				}
@@ -167,13 +170,6 @@ func (h *halves) deflate(poles []pole, rho float64, from, to int) (moved, still 
 		moved = append(moved, p)
 	}
 	return moved, still
-}
-
-// turnRows makes cx - sy of x, and sx + cy of y.
-func turnRows(x, y []float64, c, s float64) {
-	for i, v := range x {
-		x[i], y[i] = c*v-s*y[i], s*v+c*y[i]
-	}
 }
 
 // replace writes the new rows of q and their eigenvalues, and then the rows that z did not move.

@@ -3,6 +3,8 @@ package dense
 import (
 	"math"
 
+	"gonum.org/v1/gonum/mat"
+
 	"mafalda/internal/gemm"
 )
 
@@ -23,6 +25,18 @@ func Eigen(vectors, a []float64, scratch [2][]float64, n int) (values []float64,
 	}
 	gemm.ReflectRows(vectors, a, n, tau)
 	return d, finite(d) && finite(vectors[:n*n]) // not so where reflectors are of subnormal length
+}
+
+// Spectrum returns the eigenvalues of a symmetric matrix, ascending, and its eigenvectors, a column each, as gonum's
+// mat.EigenSym computes them. Not ok if that does not converge.
+func Spectrum(a mat.Symmetric) (values []float64, vectors *mat.Dense, ok bool) {
+	var eigen mat.EigenSym
+	if !eigen.Factorize(a, true) {
+		return nil, nil, false
+	}
+	vectors = &mat.Dense{}
+	eigen.VectorsTo(vectors)
+	return eigen.Values(nil), vectors, true
 }
 
 // finite reports whether all numbers are finite.

@@ -63,14 +63,8 @@ func meanOf(neighbours [][]int, self, other []float64) *graph.CSR {
 	var data []float64
 	for i, row := range neighbours {
 		at, _ := slices.BinarySearch(row, i)
-		add := func(j int, v float64) { indices, data = append(indices, j), append(data, v) }
-		for _, j := range row[:at] {
-			add(j, other[i])
-		}
-		add(i, self[i])
-		for _, j := range row[at:] {
-			add(j, other[i])
-		}
+		indices = append(indices, slices.Insert(slices.Clone(row), at, i)...)
+		data = append(data, slices.Insert(slices.Repeat([]float64{other[i]}, len(row)), at, self[i])...)
 		indptr = append(indptr, len(indices))
 	}
 	return graph.NewCSR(n, n, indptr, indices, data)

@@ -235,7 +235,7 @@ func (f *classFlags) choose(cmd *cobra.Command, c factorize.Class) (factorize.Cl
 	case changed("bandwidth") && has.Bandwidth == nil:
 		return nil, terminal.Usagef("--bandwidth is not for --strategy %s", c.Name())
 	case changed("buffers") && has.Buffers == 0:
-		return nil, terminal.Usagef("--buffers is for --strategy blt")
+		return nil, terminal.Usagef("--buffers is for --strategy blt and comb")
 	case f.parameters.ScaleColumns && !has.ScaleColumns:
 		return nil, terminal.Usagef("--scale-columns is for --strategy toeplitz and comb")
 	}
