@@ -130,10 +130,7 @@ func (a Attacker) check(nodes int) error {
 // nothing of directly. Under LDP and SecLDP nothing is unseen.
 func (a Attacker) view(w *graph.CSR) (seen, unseen []int) {
 	n, _ := w.Dims()
-	visible := make([]bool, n)
-	for v := range n {
-		visible[v] = a.Trust != PNDP
-	}
+	visible := slices.Repeat([]bool{a.Trust != PNDP}, n)
 	for _, v := range a.Nodes {
 		w.DoRowNonZero(v, func(_, u int, weight float64) {
 			if weight != 0 {
