@@ -273,8 +273,8 @@ func (s Scenario) judgeReaction(ctx context.Context, victim int, o AuditOptions,
 		}
 		return nil, nil
 	}
-	out.Reacting = &Reacting{ReactionReport: ReactionReport{c.Rho, c.Kappa, o.Answer.String()}, Judged: claims(o.Answer),
-		Holds: true, Without: out.Claimed, Bound: rounding.DivUp(rounding.SqrtUp(bound.SensSquared), o.Sigma)}
+	out.Reacting = &Reacting{ReactionReport: ReactionReport{c.Rho, c.Kappa, o.Answer.String()}, Holds: true,
+		Judged: claims(o.Answer), Without: out.Claimed, Bound: rounding.DivUp(rounding.SqrtUp(bound.SensSquared), o.Sigma)}
 	if claims(o.Answer) {
 		out.Claimed, out.HoldsFor = out.Reacting.Bound, ""
 	}

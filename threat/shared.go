@@ -185,8 +185,9 @@ func (p *protocol) addShared(message []float64, t, v int) {
 // exposed returns the node with the least noise of its own, beside its level, which is all that is left of noise whose
 // other parts are known to somebody.
 func (a Algorithm) exposed() int {
-	own := a.space.noise.Own
-	return slices.MinFunc(lists.UpTo(len(own)), func(i, j int) int { return cmp.Compare(own[i]/a.part(i), own[j]/a.part(j)) })
+	own := func(node int) float64 { return a.space.noise.Own[node] / a.part(node) }
+	nodes := lists.UpTo(len(a.space.noise.Own))
+	return slices.MinFunc(nodes, func(i, j int) int { return cmp.Compare(own(i), own(j)) })
 }
 
 // unknownPairs returns all pairs that touch no attacker.

@@ -102,7 +102,8 @@ func unfit(format string, args ...any) error { return &UnfitError{fmt.Sprintf(fo
 // Audit compares a run with the export it was made by. The coins and the run must be of this export and the same
 // node; of what an attacker received (Run.Attacker), the coins are of another node, which it attacks.
 func Audit(ctx context.Context, e *export.Export, r *Run, c *Coins, o Options) (*Result, error) {
-	o.Unused, o.Confidence, o.FalseAlarm = cmp.Or(o.Unused, 2000), cmp.Or(o.Confidence, 0.95), cmp.Or(o.FalseAlarm, 0.001)
+	o.Unused, o.Confidence = cmp.Or(o.Unused, 2000), cmp.Or(o.Confidence, 0.95)
+	o.FalseAlarm = cmp.Or(o.FalseAlarm, 0.001)
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
 	}
@@ -495,7 +496,8 @@ func whitened(whitening *mat.Dense, gram *mat.SymDense, scale float64) *mat.SymD
 	var half, full mat.Dense
 	half.Mul(whitening, gram)
 	full.Mul(&half, whitening.T())
-	return dense.NewSym(gram.SymmetricDim(), func(i, j int) float64 { return (full.At(i, j) + full.At(j, i)) / 2 / scale })
+	mean := func(i, j int) float64 { return (full.At(i, j) + full.At(j, i)) / 2 / scale }
+	return dense.NewSym(gram.SymmetricDim(), mean)
 }
 
 // energy is the covariance of whitened rows over the parameters: of the noise the identity, and what gradients add.
