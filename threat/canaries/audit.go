@@ -117,9 +117,11 @@ func Audit(ctx context.Context, e *export.Export, r *Run, c *Coins, o Options) (
 	if len(sent) < 2 {
 		return nil, unfit("fewer than two messages left: there is nothing to audit")
 	}
-	seen, err := messages(e, r, sent)
+	var seen *observed
 	if r.Attacker() {
 		seen, err = view(e, r, c.Node)
+	} else {
+		seen, err = messages(e, r, sent)
 	}
 	if err != nil {
 		return nil, err
