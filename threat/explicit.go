@@ -81,9 +81,7 @@ func (v *View) Reduce() *View {
 	a := mat.DenseCopyOf(v.A)
 	rows, _ := a.Dims()
 	for _, column := range v.Known {
-		for i := range rows {
-			a.Set(i, column, 0)
-		}
+		a.SetCol(column, make([]float64, rows))
 	}
 	return &View{v.Nodes, v.Steps, a, v.B, v.Learned, nil}
 }
