@@ -119,7 +119,7 @@ func Audit(ctx context.Context, e *export.Export, r *Run, c *Coins, o Options) (
 	}
 	var seen *observed
 	if r.Attacker() {
-		seen, err = view(e, r, c.Node)
+		seen, err = view(ctx, e, r, c.Node)
 	} else {
 		seen, err = messages(e, r, sent)
 	}
@@ -251,7 +251,9 @@ func messages(e *export.Export, r *Run, sent []int) (*observed, error) {
 		}
 	}
 	carried.Scale(deviation, carried)
-	whitening, err := inverseRoot(carried)
+	var covariance mat.SymDense
+	covariance.SymOuterK(1, carried)
+	whitening, err := inverseRoot(&covariance)
 	if err != nil {
 		return nil, err
 	}
@@ -268,12 +270,10 @@ func messages(e *export.Export, r *Run, sent []int) (*observed, error) {
 	}, nil
 }
 
-// inverseRoot returns L⁻¹, where LLᵀ = AAᵀ.
-func inverseRoot(a *mat.Dense) (*mat.Dense, error) {
-	var covariance mat.SymDense
-	covariance.SymOuterK(1, a)
+// inverseRoot returns L⁻¹, where LLᵀ is the covariance.
+func inverseRoot(covariance *mat.SymDense) (*mat.Dense, error) {
 	var root mat.Cholesky
-	if !root.Factorize(&covariance) {
+	if !root.Factorize(covariance) {
 		return nil, errors.New("the noise of the messages has no positive covariance")
 	}
 	var lower, inverse mat.TriDense
