@@ -52,8 +52,8 @@ func (c Config) filled() (Config, error) {
 	if c.Task.Model == nil || c.Task.Split == nil || c.Gossip == nil || c.Schema == nil {
 		return c, fmt.Errorf("%w: a run needs a task, a gossip matrix and a schema", ErrData)
 	}
-	c.Batches, c.TestRows, c.Every = cmp.Or(c.Batches, c.Schema.Separation()), cmp.Or(c.TestRows, 256), cmp.Or(c.Every, 20)
-	c.Workers = cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
+	c.Batches, c.Workers = cmp.Or(c.Batches, c.Schema.Separation()), cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
+	c.TestRows, c.Every = cmp.Or(c.TestRows, 256), cmp.Or(c.Every, 20)
 	c.LearningRate, c.Clip = cmp.Or(c.LearningRate, c.Task.LearningRate), cmp.Or(c.Clip, 1)
 	if c.Every < 0 || c.Workers < 0 || c.Batches < 0 {
 		return c, fmt.Errorf("%w: %d batches, losses every %d steps and %d workers: none may be negative", ErrData,

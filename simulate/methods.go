@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ const (
 
 // MethodNames are the methods that are no folders of exports.
 func MethodNames() []string {
-	return append(append([]string{None}, baselines.Names()...), Ignorant, Mafalda, DECOR, Secrets)
+	return slices.Concat([]string{None}, baselines.Names(), []string{Ignorant, Mafalda, DECOR, Secrets})
 }
 
 // method is a row of the comparison.
@@ -60,12 +61,7 @@ func (o StudyOptions) checkMethods() error {
 }
 
 // folder returns the path of an export among the methods.
-func (o StudyOptions) folder(name string) string {
-	if path, other := o.Folders[name]; other {
-		return path
-	}
-	return name
-}
+func (o StudyOptions) folder(name string) string { return cmp.Or(o.Folders[name], name) }
 
 // chooseMethods reads exports, and knows the others by their names.
 func (s *Study) chooseMethods() error {

@@ -55,8 +55,8 @@ type forwarder interface {
 	forward(theta []float32, part Dataset) (out []float32)
 }
 
-// forEach calls f with the outputs and the target of every record of a batch, and its place in its chunk, and after, if not
-// nil, behind every chunk.
+// forEach calls f with the outputs and the target of every record of a batch, and its place in its chunk, and after, if
+// not nil, behind every chunk.
 func forEach(w forwarder, theta []float32, batch Dataset, f func(part Dataset, i int, out []float32, y float32),
 	after func(part Dataset)) {
 	for from := 0; from < batch.Len(); from += chunk {

@@ -268,6 +268,19 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
+// A link that leads nowhere is no place for a folder, which shows before anything is computed.
+func TestLinkToNowhere(t *testing.T) {
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink("nowhere", link); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{link, filepath.Join(link, "grid")} {
+		if _, err := Open[place, value](dir, specOf("x")); err == nil || !strings.Contains(err.Error(), "cannot write to "+dir) {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+}
+
 // Nothing is written through a link in the folder, whatever study.json says that the study has written.
 func TestLinksAreRefused(t *testing.T) {
 	for _, name := range []string{"table.csv", "cells", "failed", ".lock", "export"} {

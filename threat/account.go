@@ -50,13 +50,11 @@ func Account(ctx context.Context, s Scenario, visit func(Exposure) error) error 
 	}
 	s = s.inOwnUnits()
 	switch {
-	case s.Attacker.Trust == LDP && s.Algorithm.SharesNoise():
-		return s.alone(visit)
 	case s.Algorithm.dense != nil && s.Attacker.Trust == PNDP:
 		return s.direct(ctx, visit)
-	case s.Algorithm.space != nil:
+	case s.Algorithm.space != nil && s.Attacker.Trust != LDP:
 		return s.publicShared(ctx, visit)
-	case s.Algorithm.dense != nil: // every node's own noise is all there is
+	case s.Algorithm.dense != nil || s.Algorithm.SharesNoise() && s.Attacker.Trust == LDP: // own noise is all there is
 		return s.alone(visit)
 	}
 	sys, err := s.build()

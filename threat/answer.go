@@ -36,8 +36,8 @@ type react interface {
 	// add adds how node v reacts in step t to what it sends.
 	add(message, model []float64, t, v int)
 
-	// gain returns by what the model is multiplied in the answer or, where that is clipped, in the best linear answer to
-	// models of this standard deviation.
+	// gain returns by what the model is multiplied in the answer or, where that is clipped, in the best linear answer
+	// to models of this standard deviation.
 	gain(t, v int, std float64) float64
 }
 
@@ -219,9 +219,10 @@ func (p *protocol) reactTo(answer react, sigma float64) {
 	}
 }
 
-// answered makes hidden nodes answer, and returns what an attack on them goes by: the change of the victim's gradients that
-// tells most in the view with linear answers, and the weights of the statistic. change is for views in which a gradient of
-// the victim is seen without noise; worst has the worst answers of the class, of all nodes. out gets what is reachable.
+// answered makes hidden nodes answer, and returns what an attack on them goes by: the change of the victim's gradients
+// that tells most in the view with linear answers, and the weights of the statistic. change is for views in which a
+// gradient of the victim is seen without noise; worst has the worst answers of the class, of all nodes. out gets what is
+// reachable.
 func (s Scenario) answered(p *protocol, victim int, change *mat.VecDense, o AuditOptions, worst [][]float64,
 	out *AuditResult) (_, test *mat.VecDense, err error) {
 	p.reactTo(o.Answer.played(worst), o.Sigma)

@@ -130,10 +130,7 @@ func (a Attacker) check(nodes int) error {
 // nothing of directly. Under LDP and SecLDP nothing is unseen.
 func (a Attacker) view(w *graph.CSR) (seen, unseen []int) {
 	n, _ := w.Dims()
-	visible := make([]bool, n)
-	for v := range n {
-		visible[v] = a.Trust != PNDP
-	}
+	visible := slices.Repeat([]bool{a.Trust != PNDP}, n)
 	for _, v := range a.Nodes {
 		w.DoRowNonZero(v, func(_, u int, weight float64) {
 			if weight != 0 {
@@ -157,12 +154,3 @@ func (a Attacker) view(w *graph.CSR) (seen, unseen []int) {
 // the same wherever such a number is printed, stored or drawn. docs/mathematics.md has the counterexample for the rest.
 const Condition = "inputs that do not react to what hidden nodes learned (averaging, fixed streams); " +
 	"a network that trains has the local-DP number"
-
-// HoldsFor returns Condition under PNDP, where nodes that the attacker does not see answer to models that it does not see
-// either, and nothing under the other trust models, whose numbers hold however nodes react: all messages are public there.
-func (t Trust) HoldsFor() string {
-	if t == PNDP {
-		return Condition
-	}
-	return ""
-}

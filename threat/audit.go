@@ -56,7 +56,7 @@ type AuditResult struct {
 	Runs      int     `json:"runs"`
 	Passed    bool    `json:"passed"` // Low is not above Claimed
 
-	HoldsFor string   `json:"holds_for,omitempty"` // what Claimed is for: Trust.HoldsFor
+	HoldsFor string   `json:"holds_for,omitempty"` // what Claimed is for: Reaction.HoldsFor
 	Local    *float64 `json:"ldp_mu,omitempty"`    // μ of local DP, which is for all else; absent where that is infinite
 
 	LocalHolds *bool `json:"ldp_holds,omitempty"` // with an Answer: Low is not above Local
@@ -178,7 +178,7 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 		}
 	}
 	out := AuditResult{Claimed: rounding.DivUp(claimed, opts.Sigma), Runs: opts.Runs, Exposed: exposure.Infinite,
-		HoldsFor: s.Attacker.Trust.HoldsFor()}
+		HoldsFor: Reaction{Kind: FixedInputs}.HoldsFor(s.Attacker.Trust)}
 	if !math.IsInf(local, 1) {
 		out.Local = new(rounding.DivUp(rounding.SqrtUp(local), opts.Sigma))
 	}
@@ -273,8 +273,8 @@ func (s Scenario) judgeReaction(ctx context.Context, victim int, o AuditOptions,
 		}
 		return nil, nil
 	}
-	out.Reacting = &Reacting{ReactionReport: ReactionReport{c.Rho, c.Kappa, o.Answer.String()}, Judged: claims(o.Answer),
-		Holds: true, Without: out.Claimed, Bound: rounding.DivUp(rounding.SqrtUp(bound.SensSquared), o.Sigma)}
+	out.Reacting = &Reacting{ReactionReport: ReactionReport{c.Rho, c.Kappa, o.Answer.String()}, Holds: true,
+		Judged: claims(o.Answer), Without: out.Claimed, Bound: rounding.DivUp(rounding.SqrtUp(bound.SensSquared), o.Sigma)}
 	if claims(o.Answer) {
 		out.Claimed, out.HoldsFor = out.Reacting.Bound, ""
 	}

@@ -68,7 +68,8 @@ func (s Scenario) pieces() *pieces {
 func plainView(w *graph.CSR, a Attacker) *pieces {
 	seen, unseen := a.view(w)
 	nodes := slices.Concat(seen, unseen)
-	return &pieces{nodes: nodes, victims: nodes, h: picking(seen, nodes), g: picking(unseen, nodes), j: part(w, nodes, unseen)}
+	return &pieces{nodes: nodes, victims: nodes, h: picking(seen, nodes), g: picking(unseen, nodes),
+		j: part(w, nodes, unseen)}
 }
 
 // summedView is the view under secure summation: state is the average that a node starts a step from. If the attackers

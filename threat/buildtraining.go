@@ -98,8 +98,8 @@ func (tr *trained) stage(i int) *stage {
 	return out
 }
 
-// sums returns weighted sums over the nodes of what each makes of its numbers (local, of layout.step), as rows of the state,
-// the gradients and the noise: of number p a row for each row of weights[p], and none for nil.
+// sums returns weighted sums over the nodes of what each makes of its numbers (local, of layout.step), as rows of the
+// state, the gradients and the noise: of number p a row for each row of weights[p], and none for nil.
 func (tr *trained) sums(local [][][]float64, weights []*mat.Dense) (state, gradients, noise *mat.Dense) {
 	n, total := len(local), 0
 	for _, w := range weights {
@@ -107,7 +107,8 @@ func (tr *trained) sums(local [][][]float64, weights []*mat.Dense) (state, gradi
 			total += w.RawMatrix().Rows
 		}
 	}
-	state, gradients, noise = mat.NewDense(total, n*tr.size, nil), mat.NewDense(total, n, nil), mat.NewDense(total, n, nil)
+	state = mat.NewDense(total, n*tr.size, nil)
+	gradients, noise = mat.NewDense(total, n, nil), mat.NewDense(total, n, nil)
 	row := 0
 	for p, w := range weights {
 		for i := 0; w != nil && i < w.RawMatrix().Rows; i++ {

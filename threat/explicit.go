@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
+	"mafalda/internal/lists"
 )
 
 // View is an attacker's knowledge O = A G + B Z written out (Bellet et al., Definition 4): rows are what it knows,
@@ -80,9 +81,7 @@ func (v *View) Reduce() *View {
 	a := mat.DenseCopyOf(v.A)
 	rows, _ := a.Dims()
 	for _, column := range v.Known {
-		for i := range rows {
-			a.Set(i, column, 0)
-		}
+		a.SetCol(column, make([]float64, rows))
 	}
 	return &View{v.Nodes, v.Steps, a, v.B, v.Learned, nil}
 }
@@ -104,11 +103,7 @@ func (v *View) directions(victim int) (Exposure, *mat.Dense, error) {
 	values := svd.Values(nil)
 	var u mat.Dense
 	svd.UTo(&u)
-	rows, _ := u.Dims()
-	a := mat.NewDense(rows, v.Steps, nil)
-	for t := range v.Steps {
-		a.SetCol(t, mat.Col(nil, t*v.Nodes+victim, reduced.A))
-	}
+	a := pick(reduced.A, lists.Make(v.Steps, func(t int) int { return t*v.Nodes + victim }))
 	var scaled mat.Dense
 	dense.Mul(&scaled, u.T(), a)
 	rest, turned := mat.DenseCopyOf(a), mat.NewDense(len(values), v.Steps, nil)

@@ -3,10 +3,12 @@ package threat
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/graph"
+	"mafalda/internal/lists"
 	"mafalda/internal/rounding"
 )
 
@@ -66,12 +68,10 @@ func (a Algorithm) Sigma(node int, all float64) float64 {
 
 // leastSigma returns the least Sigma, which the node with the least privacy has.
 func (a Algorithm) leastSigma(all float64) float64 {
-	for i, l := range a.levels {
-		if i == 0 || l.Sigma < all {
-			all = l.Sigma
-		}
+	if a.levels == nil {
+		return all
 	}
-	return all
+	return slices.Min(lists.Map(a.levels, func(l OwnLevel) float64 { return l.Sigma }))
 }
 
 // part returns OwnLevel.Part of a node, 1 where all have one level.
@@ -116,10 +116,5 @@ func (s Scenario) checkLevels() error {
 
 // tooWide reports whether levels are too far apart for a method whose rounding is not followed.
 func (a Algorithm) tooWide() bool {
-	for _, l := range a.levels {
-		if l.Part*widestLevels < 1 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.levels, func(l OwnLevel) bool { return l.Part*widestLevels < 1 })
 }

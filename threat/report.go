@@ -3,10 +3,12 @@ package threat
 import (
 	"encoding/csv"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 
+	"mafalda/internal/lists"
 	"mafalda/internal/rounding"
 	"mafalda/workload"
 )
@@ -103,12 +105,8 @@ func ByDistance(reports []Report) []DistanceRow {
 			}
 		}
 	}
-	var rows []DistanceRow
-	for distance, of := range pairs {
-		rows = append(rows, sumUp(distance, of))
-	}
-	slices.SortFunc(rows, func(a, b DistanceRow) int { return a.Distance - b.Distance })
-	return rows
+	distances := slices.Sorted(maps.Keys(pairs))
+	return lists.Map(distances, func(distance int) DistanceRow { return sumUp(distance, pairs[distance]) })
 }
 
 func sumUp(distance int, pairs []*Pair) DistanceRow {

@@ -27,13 +27,10 @@ func oneRun() *samples {
 func (s *samples) width() int { return s.runs }
 
 func (s *samples) gradient(t, v int) []float64 {
-	row := make([]float64, s.runs)
 	if v == s.victim && s.change != nil {
-		for i := range row {
-			row[i] = s.change.AtVec(t)
-		}
+		return slices.Repeat([]float64{s.change.AtVec(t)}, s.runs)
 	}
-	return row
+	return make([]float64, s.runs)
 }
 
 // normal returns the same row whenever it is asked for the same noise.

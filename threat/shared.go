@@ -1,6 +1,7 @@
 package threat
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -73,18 +74,11 @@ func (a Algorithm) Worst(ctx context.Context, attackers *secrets.Attackers, vict
 	if err != nil {
 		return secrets.Worst{}, err
 	}
+	less := func(a, b secrets.Worst) int { return cmp.Compare(a.Value, b.Value) }
 	if len(victims) == 0 {
-		for v := range most {
-			victims = append(victims, v)
-		}
+		return slices.MaxFunc(most, less), nil
 	}
-	worst := most[victims[0]]
-	for _, v := range victims {
-		if most[v].Value > worst.Value {
-			worst = most[v]
-		}
-	}
-	return worst, nil
+	return slices.MaxFunc(lists.Map(victims, func(v int) secrets.Worst { return most[v] }), less), nil
 }
 
 // promised returns what an export promises of a squared sensitivity: where nodes share noise no more than with noise of
@@ -191,13 +185,9 @@ func (p *protocol) addShared(message []float64, t, v int) {
 // exposed returns the node with the least noise of its own, beside its level, which is all that is left of noise whose
 // other parts are known to somebody.
 func (a Algorithm) exposed() int {
-	least := 0
-	for i, d := range a.space.noise.Own {
-		if d/a.part(i) < a.space.noise.Own[least]/a.part(least) {
-			least = i
-		}
-	}
-	return least
+	own := func(node int) float64 { return a.space.noise.Own[node] / a.part(node) }
+	nodes := lists.UpTo(len(a.space.noise.Own))
+	return slices.MinFunc(nodes, func(i, j int) int { return cmp.Compare(own(i), own(j)) })
 }
 
 // unknownPairs returns all pairs that touch no attacker.

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
+	"mafalda/internal/lists"
 )
 
 // sight is what a round of gossip does to the numbers of the nodes whose messages the attacker does not know
@@ -25,16 +26,10 @@ type sights struct {
 }
 
 func newSights(n int, a Attacker) *sights {
-	s := &sights{attacker: a}
-	forgets := a.SecureSummation && a.ForgetOwnNoise
-	for v := range n {
-		attacks := slices.Contains(a.Nodes, v)
-		if !attacks {
-			s.victims = append(s.victims, v)
-		}
-		if !attacks || forgets {
-			s.nodes = append(s.nodes, v)
-		}
+	attacks := func(v int) bool { return slices.Contains(a.Nodes, v) }
+	s := &sights{attacker: a, victims: slices.DeleteFunc(lists.UpTo(n), attacks)}
+	if s.nodes = s.victims; a.SecureSummation && a.ForgetOwnNoise {
+		s.nodes = lists.UpTo(n)
 	}
 	return s
 }

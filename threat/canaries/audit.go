@@ -102,7 +102,8 @@ func unfit(format string, args ...any) error { return &UnfitError{fmt.Sprintf(fo
 // Audit compares a run with the export it was made by. The coins and the run must be of this export and the same
 // node; of what an attacker received (Run.Attacker), the coins are of another node, which it attacks.
 func Audit(ctx context.Context, e *export.Export, r *Run, c *Coins, o Options) (*Result, error) {
-	o.Unused, o.Confidence, o.FalseAlarm = cmp.Or(o.Unused, 2000), cmp.Or(o.Confidence, 0.95), cmp.Or(o.FalseAlarm, 0.001)
+	o.Unused, o.Confidence = cmp.Or(o.Unused, 2000), cmp.Or(o.Confidence, 0.95)
+	o.FalseAlarm = cmp.Or(o.FalseAlarm, 0.001)
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
 	}
@@ -116,9 +117,11 @@ func Audit(ctx context.Context, e *export.Export, r *Run, c *Coins, o Options) (
 	if len(sent) < 2 {
 		return nil, unfit("fewer than two messages left: there is nothing to audit")
 	}
-	seen, err := messages(e, r, sent)
+	var seen *observed
 	if r.Attacker() {
-		seen, err = view(e, r, c.Node)
+		seen, err = view(ctx, e, r, c.Node)
+	} else {
+		seen, err = messages(e, r, sent)
 	}
 	if err != nil {
 		return nil, err
@@ -248,7 +251,9 @@ func messages(e *export.Export, r *Run, sent []int) (*observed, error) {
 		}
 	}
 	carried.Scale(deviation, carried)
-	whitening, err := inverseRoot(carried)
+	var covariance mat.SymDense
+	covariance.SymOuterK(1, carried)
+	whitening, err := inverseRoot(&covariance)
 	if err != nil {
 		return nil, err
 	}
@@ -265,12 +270,10 @@ func messages(e *export.Export, r *Run, sent []int) (*observed, error) {
 	}, nil
 }
 
-// inverseRoot returns L⁻¹, where LLᵀ = AAᵀ.
-func inverseRoot(a *mat.Dense) (*mat.Dense, error) {
-	var covariance mat.SymDense
-	covariance.SymOuterK(1, a)
+// inverseRoot returns L⁻¹, where LLᵀ is the covariance.
+func inverseRoot(covariance *mat.SymDense) (*mat.Dense, error) {
 	var root mat.Cholesky
-	if !root.Factorize(&covariance) {
+	if !root.Factorize(covariance) {
 		return nil, errors.New("the noise of the messages has no positive covariance")
 	}
 	var lower, inverse mat.TriDense
@@ -495,7 +498,8 @@ func whitened(whitening *mat.Dense, gram *mat.SymDense, scale float64) *mat.SymD
 	var half, full mat.Dense
 	half.Mul(whitening, gram)
 	full.Mul(&half, whitening.T())
-	return dense.NewSym(gram.SymmetricDim(), func(i, j int) float64 { return (full.At(i, j) + full.At(j, i)) / 2 / scale })
+	mean := func(i, j int) float64 { return (full.At(i, j) + full.At(j, i)) / 2 / scale }
+	return dense.NewSym(gram.SymmetricDim(), mean)
 }
 
 // energy is the covariance of whitened rows over the parameters: of the noise the identity, and what gradients add.

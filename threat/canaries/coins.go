@@ -6,17 +6,18 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"unicode"
 
 	"mafalda/internal/fault"
+	"mafalda/internal/files"
 	"mafalda/internal/strictjson"
 )
 
 const (
 	coinsFormat = "mafalda canaries 1"
 	maxCanaries = 1 << 16
+	maxCoins    = 1 << 30 // bytes of the file
 )
 
 // Coins says which canaries there are: their directions, the steps in which they are to take part, and, secret, which
@@ -38,7 +39,7 @@ type Coins struct {
 
 // ReadCoins reads the file of coins that Plan.canaries of the Python package writes.
 func ReadCoins(path string) (*Coins, error) {
-	content, err := os.ReadFile(path)
+	content, err := files.Read(path, maxCoins)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode"
 
+	"mafalda/internal/files"
 	"mafalda/internal/lists"
 	"mafalda/internal/strictjson"
 )
@@ -63,7 +64,7 @@ func (r *Run) rows() int {
 
 // OpenRun opens the folder of a run; close it after use. It fails unless the folder is complete.
 func OpenRun(dir string) (*Run, error) {
-	content, err := os.ReadFile(filepath.Join(dir, runName))
+	content, err := files.Read(filepath.Join(dir, runName), 1<<28)
 	if err != nil {
 		return nil, fmt.Errorf("no run is recorded in %s: %w", dir, err)
 	}
@@ -78,17 +79,13 @@ func OpenRun(dir string) (*Run, error) {
 	if r.Attacker() {
 		path = filepath.Join(dir, messageName)
 	}
-	file, err := os.Open(path)
+	file, size, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	info, err := file.Stat()
-	if want := 4 * int64(r.rows()) * int64(r.Dim); err == nil && info.Size() != want {
-		err = fmt.Errorf("%s has %d bytes, and %d rows of %d parameters have %d", path, info.Size(), r.rows(), r.Dim, want)
-	}
-	if err != nil {
+	if want := 4 * int64(r.rows()) * int64(r.Dim); size != want {
 		file.Close()
-		return nil, err
+		return nil, fmt.Errorf("%s has %d bytes, and %d rows of %d parameters have %d", path, size, r.rows(), r.Dim, want)
 	}
 	r.file = file
 	return &r, nil

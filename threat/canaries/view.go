@@ -1,11 +1,13 @@
 package canaries
 
 import (
+	"context"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/export"
+	"mafalda/graph"
 	"mafalda/internal/lists"
 )
 
@@ -17,7 +19,7 @@ import (
 // W' the gossip matrix without the attacker, D the sizes that sums are divided by. The attacker sees rows of r_t, one
 // for each node that it hears. As in an account, hidden nodes are taken to give gradients that do not depend on
 // models.
-func view(e *export.Export, r *Run, victim string) (*observed, error) {
+func view(ctx context.Context, e *export.Export, r *Run, victim string) (*observed, error) {
 	spec := e.Manifest.WorkloadSpec
 	matrices, err := e.Gossip()
 	switch {
@@ -60,31 +62,31 @@ func view(e *export.Export, r *Run, victim string) (*observed, error) {
 			return nil, unfit("the run does not say what node %q divides its sums by", l)
 		}
 	}
-	around := mat.DenseCopyOf(w)
-	for i := range nodes {
-		around.Set(i, attacker, 0)
-		around.Set(attacker, i, 0)
-	}
 	rows := r.Steps * len(seen)
-	noise := mat.NewDense(rows, r.Steps*nodes, nil) // of every node in turn
+	covariance := mat.NewSymDense(rows, nil)
 	var moved *mat.Dense
 	for v := range nodes {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		if v == attacker {
 			continue
 		}
-		response := r.response(around, seen, v, r.Sizes[labels[v]])
+		response := r.response(matrices[0], attacker, seen, v, r.Sizes[labels[v]])
 		inverse, deviation, err := noiseOf(e, labels[v])
 		if err != nil {
 			return nil, err
 		}
-		part := noise.Slice(0, rows, v*r.Steps, (v+1)*r.Steps).(*mat.Dense)
-		part.Mul(response, inverse)
-		part.Scale(deviation, part)
+		var noise mat.Dense // of the node, in what is seen
+		var own mat.SymDense
+		noise.Mul(response, inverse)
+		own.SymOuterK(deviation*deviation, &noise)
+		covariance.AddSym(covariance, &own)
 		if v == at {
 			moved = response
 		}
 	}
-	whitening, err := inverseRoot(noise)
+	whitening, err := inverseRoot(covariance)
 	if err != nil {
 		return nil, err
 	}
@@ -101,19 +103,20 @@ func view(e *export.Export, r *Run, victim string) (*observed, error) {
 	}, nil
 }
 
-// response returns how the messages of seen nodes, step by step, move with the sums of node v in each step.
-func (r *Run) response(around *mat.Dense, seen []int, v int, size float64) *mat.Dense {
-	nodes, _ := around.Dims()
+// response returns how the messages of seen nodes, step by step, move with the sums of node v in each step, beside what
+// the attacker passes on.
+func (r *Run) response(w *graph.CSR, attacker int, seen []int, v int, size float64) *mat.Dense {
+	nodes, _ := w.Dims()
 	m := mat.NewDense(r.Steps*len(seen), r.Steps, nil)
 	for s := range r.Steps {
-		now, momentum := mat.NewVecDense(nodes, nil), 1.0
+		now, next, momentum := make([]float64, nodes), make([]float64, nodes), 1.0
 		for t := s; t < r.Steps; t++ {
-			next := mat.NewVecDense(nodes, nil)
-			next.MulVec(around, now)
-			next.SetVec(v, next.AtVec(v)-r.Rates[t]*momentum/size)
-			now, momentum = next, momentum*r.Momentum
+			w.MulVecTo(next, false, now)
+			next[attacker] = 0
+			next[v] -= r.Rates[t] * momentum / size
+			now, next, momentum = next, now, momentum*r.Momentum
 			for i, u := range seen {
-				m.Set(t*len(seen)+i, s, now.AtVec(u))
+				m.Set(t*len(seen)+i, s, now[u])
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"mafalda/internal/dense"
 	"mafalda/internal/fault"
+	"mafalda/internal/lists"
 )
 
 // Look returns the matrices of a step of n nodes for a coalition of attackers, and the hidden nodes in the order of the
@@ -20,11 +21,7 @@ func Look[M mat.Matrix](n int, rounds []M, attackers []int, sums bool) (step Ste
 			return Step{}, nil, fault.New("attackers", a, "is not one of %d nodes", n)
 		}
 	}
-	for v := range n {
-		if !slices.Contains(attackers, v) {
-			hidden = append(hidden, v)
-		}
-	}
+	hidden = slices.DeleteFunc(lists.UpTo(n), func(v int) bool { return slices.Contains(attackers, v) })
 	m := len(hidden)
 	if m == 0 {
 		return Step{}, nil, fault.New("attackers", nil, "are all nodes")

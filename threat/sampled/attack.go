@@ -120,8 +120,8 @@ func (c columns) worstBatch(batches int) []int {
 	return worst
 }
 
-// draw calls takesPart for the steps of so many records in the attacked one's place, which are drawn with the key by the
-// sampler that nodes use.
+// draw calls takesPart for the steps of so many records in the attacked one's place, which are drawn with the key by
+// the sampler that nodes use.
 func (a attack) draw(key participation.Key, records int, takesPart func(step, record int)) error {
 	sampler, err := a.within.Sampler(participation.SamplerOptions{Records: records, Steps: len(a.steps), Key: key})
 	if err != nil {

@@ -30,7 +30,8 @@ func (c Claim) points() ([]Point, error) {
 }
 
 // judge holds the attacker's statistic, in runs with the record and in ones without, against the points, each in both
-// directions. All limits hold together with this confidence: each of two a test fails with an equal share of what is left.
+// directions. All limits hold together with this confidence: each of two a test fails with an equal share of what is
+// left.
 func judge(claim Claim, points []Point, with, without []float64, confidence float64) Result {
 	out := Result{Epsilon: claim.Epsilon, Delta: claim.Delta, Runs: len(with), Passed: true}
 	share := (1 - confidence) / float64(4*len(points))

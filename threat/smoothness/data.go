@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
+	"mafalda/internal/files"
 	"mafalda/internal/npy"
 )
 
@@ -43,7 +43,7 @@ func ReadNorms(path string, target int) (norms []float64, err error) {
 		}
 		return norms, nil
 	}
-	f, err := os.Open(path)
+	f, _, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -31,6 +31,12 @@ func TestPipesAreRefused(t *testing.T) {
 	pipe(simulate.MNISTFiles()[0])
 	pipe("export/manifest.json")
 	pipe("study/study.json")
+	pipe("run/run.json")
+	coins := fmt.Sprintf(`{"format": "mafalda canaries 1", "export": "", "node": "0", "dim": 3, "clip": 1, "key": "%064x", "first": 0,
+		"steps": [[0], [1]]}`, 1)
+	if err := os.WriteFile(filepath.Join(dir, "coins.json"), []byte(coins), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	private := filepath.Join(dir, "a.key")
 	if code, _, errs := mafalda("keys", "new", "--node", "a", "-o", private); code != 0 {
 		t.Fatal(errs)
@@ -55,6 +61,8 @@ func TestPipesAreRefused(t *testing.T) {
 		"verify DIR/export", "plot DIR/export -o " + out, "report DIR/export -o " + out, "report DIR/study -o " + out,
 		"account --graph cycle:3 --T 4 --attacker all --algorithm mf-d-sgd --export DIR/export",
 		"audit --graph cycle:3 --T 4 --attacker 0 --algorithm mf-d-sgd --export DIR/export",
+		"audit --export DIR/real --run DIR/run --coins FILE", "audit --export DIR/real --run DIR/run --coins DIR/coins.json",
+		"smoothness --model linear --rate 1 --data FILE",
 		"simulate --task housing --data FILE", "simulate --task mnist --data DIR", "simulate --methods DIR/export",
 		"average --graph cycle:3 --values FILE", "average --protocol dpps --sequence FILE",
 		"noise DIR/export --node a --dim 3 --state FILE",

@@ -13,8 +13,8 @@ import (
 // Contest has a statistic that is to be large under P and small under Q.
 type Contest struct{ P, Q []float64 }
 
-// Halves returns a contest of the first half of each sample, sorted, to choose a threshold with, and one of the rest, to
-// judge it.
+// Halves returns a contest of the first half of each sample, sorted, to choose a threshold with, and one of the rest,
+// to judge it.
 func Halves(p, q []float64) (first, rest Contest) {
 	half := len(p) / 2
 	first = Contest{slices.Sorted(slices.Values(p[:half])), slices.Sorted(slices.Values(q[:half]))}
