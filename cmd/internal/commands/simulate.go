@@ -89,7 +89,7 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 	if cmd.Flags().Changed("attack") {
 		return f.attack.Run(cmd, &f.study, f.JSON, f.Quiet, note)
 	}
-	if err := f.attack.Unused(cmd); err != nil {
+	if err := terminal.Refuse(cmd, "--%s: is for --attack", "victim", "runs", "confidence"); err != nil {
 		return err
 	}
 	s, err := f.study.Study(cmd, f.Dir != "", note)

@@ -98,8 +98,8 @@ func (f *smoothnessFlags) run(cmd *cobra.Command) error {
 	case t.PerLayer && f.unclipped:
 		return terminal.Usagef("--unclipped and --per-layer: only one of them")
 	}
-	for name, v := range map[string]float64{"clip": f.clip, "divisor": t.Divisor, "curvature": t.Curvature, "beta": t.Beta, "rate": t.Rate} {
-		if given(name) && !(v > 0) { // 0 stands for a default in the library
+	for _, name := range []string{"clip", "divisor", "curvature", "beta", "rate"} {
+		if v, _ := cmd.Flags().GetFloat64(name); given(name) && !(v > 0) { // 0 stands for a default in the library
 			return terminal.Usagef("--%s %v: must be positive and finite", name, v)
 		}
 	}

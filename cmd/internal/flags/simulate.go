@@ -171,8 +171,8 @@ func (f *SimulateFlags) check(cmd *cobra.Command) error {
 	if err := terminal.AtLeastOne(cmd, "T", "participations", "separation", "bandwidth", "records", "seeds"); err != nil {
 		return err
 	}
-	for name, v := range map[string]float64{"clip": f.config.Clip, "learning-rate": f.config.LearningRate} {
-		if given(name) && (!(v > 0) || math.IsInf(v, 1)) {
+	for _, name := range []string{"clip", "learning-rate"} {
+		if v, _ := cmd.Flags().GetFloat64(name); given(name) && (!(v > 0) || math.IsInf(v, 1)) {
 			return terminal.Usagef("--%s %v: must be positive and finite", name, v)
 		}
 	}

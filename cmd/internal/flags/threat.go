@@ -30,9 +30,7 @@ var algorithmNames = [...]string{"dp-d-sgd", "antipgd", "muffliato", "decor", "z
 
 // Bind adds the flags to a command; the flag of networks that take turns fills network.
 func (f *ThreatFlags) Bind(cmd *cobra.Command, network *NetworkFlags) {
-	f.training.BindOptimizer(cmd)
-	f.training.BindChanges(cmd, network)
-	f.training.BindAbsence(cmd)
+	f.training.BindTraining(cmd, network)
 	fl := cmd.Flags()
 	terminal.ChoiceVar(cmd, &f.algorithm, "algorithm", "dp-d-sgd", algorithmNames[:],
 		"algorithm: "+strings.Join(algorithmNames[:], ", "))

@@ -49,9 +49,6 @@ func RefuseExport(dir string) error {
 	return nil
 }
 
-// RefuseInExport keeps a file out of an export.
-func RefuseInExport(path string) error { return RefuseExport(filepath.Dir(path)) }
-
 // CheckPictures finds out, before anything is drawn, whether the pictures can be written to the folder.
 func CheckPictures(dir string, names []string, force bool) error {
 	if err := RefuseExport(dir); err != nil {
