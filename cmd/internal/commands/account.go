@@ -197,7 +197,9 @@ type attackable struct {
 func (f *attackable) bind(cmd *cobra.Command) {
 	f.network.BindGraph(cmd)
 	f.network.BindGossip(cmd)
-	f.schema.BindEvery(cmd)
+	f.schema.Bind(cmd)
+	k := cmd.Flags().Lookup("participations")
+	k.Usage = "how often a record takes part (default: in every step; with -b, 20 if that fits)"
 	f.threat.Bind(cmd, &f.network)
 }
 

@@ -118,7 +118,8 @@ func (f *auditFlags) runRecorded(cmd *cobra.Command, bar *terminal.Progress) (er
 	if err == nil && f.run.out != "" {
 		shown := *r
 		shown.Scores, shown.Coins = nil, nil // secret while the training goes on
-		err = results.WriteResult(f.run.out, auditedName, f.run.runner.CommandOf(cmd), shown, results.AuditedDocument(r), f.run.force)
+		err = results.WriteResult(f.run.out, auditedName, f.run.runner.CommandOf(cmd), shown, results.AuditedDocument(r),
+			f.run.force)
 	}
 	if err == nil && !r.Passed {
 		err = fmt.Errorf("the run is not what the plan says: %s", strings.Join(r.Failures(), "; "))

@@ -1,7 +1,6 @@
 package flags
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -72,7 +71,11 @@ func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm
 	case "zip-dl":
 		a = threat.ZipDL()
 	case "mf-d-sgd":
-		a, err = f.load(cmd.Context(), steps)
+		var e *export.Export
+		if e, err = export.LoadUntil(cmd.Context(), f.Exported); err == nil {
+			f.Manifest = e.Manifest
+			a, err = threat.MFDSGDOf(e, steps)
+		}
 	default:
 		err = fmt.Errorf("unknown algorithm %q: choose %s", f.algorithm, strings.Join(algorithmNames[:], ", "))
 	}
@@ -80,15 +83,6 @@ func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm
 		a, err = f.trained(cmd, a, steps)
 	}
 	return a, terminal.Usage(err)
-}
-
-func (f *ThreatFlags) load(ctx context.Context, steps int) (threat.Algorithm, error) {
-	e, err := export.LoadUntil(ctx, f.Exported)
-	if err != nil {
-		return threat.Algorithm{}, err
-	}
-	f.Manifest = e.Manifest
-	return threat.MFDSGDOf(e, steps)
 }
 
 // Attackers returns the attackers that --attacker names: all nodes, one after the other, or one node or coalition.
