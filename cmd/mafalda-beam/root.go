@@ -123,7 +123,8 @@ func (w *where) check() error {
 	case w.workers != "" && flag.Lookup("environment_type").Value.String() != "":
 		return terminal.Usagef("--workers and Beam's --environment_type: only one of them")
 	}
-	for name, address := range map[string]string{"endpoint": w.endpoint, "workers": w.workers, "address": w.address} {
+	for _, f := range [][2]string{{"endpoint", w.endpoint}, {"workers", w.workers}, {"address", w.address}} {
+		name, address := f[0], f[1]
 		if address == "" && name != "address" {
 			continue
 		}
