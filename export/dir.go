@@ -109,7 +109,7 @@ func replace(tmp string, t target) error {
 
 // removeExport removes the folder and the files that its manifest lists; none of them if there are others.
 func removeExport(dir string) error {
-	m, err := readManifestFile(dir)
+	m, _, err := readManifestFile(dir)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func exportNames() []string {
 
 // removeUnfinished removes a folder that holds an export or a part of one, and nothing else.
 func removeUnfinished(path string) {
-	if _, err := readManifestFile(path); err == nil {
+	if _, _, err := readManifestFile(path); err == nil {
 		_ = removeExport(path) // refuses a folder with files of anybody else's
 		return
 	}
@@ -236,7 +236,7 @@ func findTarget(dir string, opts WriteOptions) (target, error) {
 	if len(entries) == 0 {
 		return target{abs, emptyFolder}, nil
 	}
-	m, err := readManifestFile(abs)
+	m, _, err := readManifestFile(abs)
 	if err != nil {
 		return target{}, fmt.Errorf("%s: %w, is not empty and not an export", dir, ErrExists)
 	}

@@ -25,6 +25,7 @@ import (
 type Export struct {
 	Dir      string
 	Manifest *Manifest
+	SHA256   string       // of the manifest's file, in lower-case hexadecimal
 	C        *mat.Dense   // T×T; nil for a structured strategy exported without
 	Inverse  *mat.Dense   // T×T; likewise
 	CFile    string       // where C came from: C.npy or C.csv
@@ -54,11 +55,11 @@ func Load(dir string) (*Export, error) { return LoadUntil(context.Background(), 
 
 // LoadUntil is Load, which ends with ctx, and with its error: an export may take a minute to hash.
 func LoadUntil(ctx context.Context, dir string) (*Export, error) {
-	m, err := readManifestFile(dir)
+	m, sum, err := readManifestFile(dir)
 	if err != nil {
 		return nil, err
 	}
-	e := &Export{Dir: dir, Manifest: m, matrices: map[string][]*mat.Dense{}, contents: map[string][]byte{}}
+	e := &Export{Dir: dir, Manifest: m, SHA256: sum, matrices: map[string][]*mat.Dense{}, contents: map[string][]byte{}}
 	if err := e.readFiles(ctx); err != nil {
 		return nil, err
 	}

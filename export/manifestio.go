@@ -1,7 +1,8 @@
 package export
 
 import (
-	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -112,20 +113,20 @@ func checkName(name string) error {
 	return nil
 }
 
-// readManifestFile reads the manifest of the folder dir; ErrNoExport if there is none.
-func readManifestFile(dir string) (*Manifest, error) {
+// readManifestFile reads the manifest of the folder dir, and returns its SHA-256, too; ErrNoExport if there is none.
+func readManifestFile(dir string) (m *Manifest, sum string, err error) {
 	path := filepath.Join(dir, ManifestName)
 	f, _, err := files.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w (it has no %s)", dir, ErrNoExport, ManifestName)
+		return nil, "", fmt.Errorf("%s: %w (it has no %s)", dir, ErrNoExport, ManifestName)
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer f.Close()
-	m, err := ReadManifest(bufio.NewReader(f))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	hash := sha256.New()
+	if m, err = ReadManifest(io.TeeReader(f, hash)); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", path, err)
 	}
-	return m, nil
+	return m, hex.EncodeToString(hash.Sum(nil)), nil
 }

@@ -79,9 +79,6 @@ func (e *Export) sameNodes(on *graph.Network) ([]int, error) {
 	return at, nil
 }
 
-// exportedNode is a line of nodes.csv.
-type exportedNode struct{ index, degree int }
-
 // SharedOn returns the noise of an export whose nodes share noise, with nodes numbered as in a network, by their labels.
 // It fails as StrategiesOn does.
 func (e *Export) SharedOn(n *graph.Network) (*secrets.Noise, error) {
@@ -113,40 +110,52 @@ func (e *Export) LevelsOn(n *graph.Network) ([]NodeLevel, error) {
 }
 
 // NodeLabels returns the labels of the nodes, by index; none of an export without a network.
-func (e *Export) NodeLabels() (labels []string, err error) {
+func (e *Export) NodeLabels() ([]string, error) {
 	if e.Manifest.Graph == nil {
 		return nil, nil
 	}
-	return labels, e.eachNode(func(line []string) error {
-		labels = append(labels, line[1])
-		return nil
-	})
+	nodes, err := e.nodes()
+	if err != nil {
+		return nil, err
+	}
+	labels := make([]string, len(nodes))
+	for label, n := range nodes {
+		labels[n.index] = label
+	}
+	return labels, nil
 }
 
-// eachNode reads nodes.csv, which has a column more where nodes share noise.
-func (e *Export) eachNode(each func(line []string) error) error {
-	header := nodesHeader()
-	if e.Manifest.Space == nil {
+// exportedNode is a line of nodes.csv.
+type exportedNode struct {
+	index, degree int
+	own           float64 // standard deviation, where nodes share noise
+}
+
+// nodes reads nodes.csv, which has a column more where nodes share noise, strictly: the nodes by their labels.
+func (e *Export) nodes() (map[string]exportedNode, error) {
+	m, header := e.Manifest, nodesHeader()
+	if m.Space == nil {
 		header = header[:3]
 	}
-	return e.eachLine(nodesName, header, each)
-}
-
-// nodes returns the nodes of an export whose nodes have strategies or privacy levels of their own, or share noise, by
-// their labels.
-func (e *Export) nodes() (map[string]exportedNode, error) {
 	nodes := map[string]exportedNode{}
-	err := e.eachNode(func(line []string) error {
+	err := e.eachLine(nodesName, header, func(line []string) error {
 		degree, err := strconv.Atoi(line[2])
-		if _, twice := nodes[line[1]]; twice || err != nil || line[0] != strconv.Itoa(len(nodes)) {
-			return fmt.Errorf("it is none of node %d", len(nodes))
+		n := exportedNode{index: len(nodes), degree: degree}
+		if line[0] != strconv.Itoa(n.index) || err != nil || degree < 0 {
+			return fmt.Errorf("it is none of node %d", n.index)
 		}
-		nodes[line[1]] = exportedNode{len(nodes), degree}
-		return nil
+		if _, twice := nodes[line[1]]; twice {
+			return fmt.Errorf("the node %q is there twice", line[1])
+		}
+		if m.Space != nil {
+			n.own, err = parseDeviation(line[3])
+		}
+		nodes[line[1]] = n
+		return err
 	})
-	want := e.Manifest.Graph.Nodes
-	if p := e.Manifest.PerNode; p != nil {
-		want = len(p.Layers)
+	want := m.Graph.Nodes
+	if m.PerNode != nil {
+		want = len(m.PerNode.Layers)
 	}
 	if err == nil && len(nodes) != want {
 		err = fmt.Errorf("%s: %s has %d nodes, the manifest %d", e.Dir, nodesName, len(nodes), want)

@@ -138,20 +138,30 @@ func (m *Manifest) Schema() (participation.Schema, error) {
 	return participation.NewCyclic(m.Steps, 1, m.Steps)
 }
 
-// event is what the accountant knows of the sampling.
-func (s *Sampling) event() pld.Rounds {
-	return pld.Rounds{Rounds: s.Rounds, Mechanism: pld.Mechanism{
-		Probability: s.Probability, NoiseMultiplier: s.NoiseMultiplier}}
+// event is what the accountant knows of so many rounds of the sampling with a noise multiplier.
+func (s *Sampling) event(rounds int, noiseMultiplier float64) pld.Rounds {
+	return pld.Rounds{Rounds: rounds, Mechanism: pld.Mechanism{Probability: s.Probability, NoiseMultiplier: noiseMultiplier}}
 }
 
 // Bounds computes the accountant's bounds of the least ε under Poisson sampling, for neighbours of this kind. It fails as
-// pld.Compose does.
+// pld.Compose and, of truncated batches, truncation.Batches.Left do.
 func (s *Sampling) Bounds(adjacency accounting.Adjacency) (upper, lower float64, err error) {
-	d, err := pld.Compose(adjacency, s.event())
+	return s.BoundsAfter(adjacency, s.Rounds, s.NoiseMultiplier, s.Delta)
+}
+
+// BoundsAfter is Bounds after some of the rounds only, or with other noise or another δ: what all rounds may drop is
+// counted in any case.
+func (s *Sampling) BoundsAfter(adjacency accounting.Adjacency, rounds int, noiseMultiplier, delta float64) (upper,
+	lower float64, err error) {
+	left, err := s.Batches().Left(delta, s.event(s.Rounds, s.NoiseMultiplier), s.Groups)
 	if err != nil {
 		return 0, 0, err
 	}
-	return d.Epsilon(s.Delta)
+	d, err := pld.Compose(adjacency, s.event(rounds, noiseMultiplier))
+	if err != nil {
+		return 0, 0, err
+	}
+	return d.Epsilon(left)
 }
 
 // checkRange refuses numbers that say nothing.
@@ -207,7 +217,7 @@ func (s *Sampling) checkRange(steps int) error {
 
 // checkTruncated refuses numbers that truncated batches do not have.
 func (s *Sampling) checkTruncated() error {
-	switch err := s.batches().Check(); {
+	switch err := s.Batches().Check(); {
 	case err != nil:
 		return fmt.Errorf("sampling truncated: %w", err)
 	case s.Records == 0:
@@ -218,33 +228,16 @@ func (s *Sampling) checkTruncated() error {
 	return nil
 }
 
-func (s *Sampling) batches() truncation.Batches {
+// Batches are the largest ones; none if they are of any size.
+func (s *Sampling) Batches() truncation.Batches {
 	return truncation.Batches{Records: s.Records, Most: s.MaxBatch}
 }
 
 // Truncated computes the accountant's ε under Poisson sampling with truncated batches, and bounds how likely it is that a
-// record is drawn for a step that drops. It fails as truncation.Batches.Left and pld.Compose do.
+// record is drawn for a step that drops. It fails as Bounds does.
 func (s *Sampling) Truncated(adjacency accounting.Adjacency) (epsilon, overflow float64, err error) {
-	overflow = s.batches().Overflow(s.event(), s.Groups)
-	epsilon, err = s.TruncatedEpsilon(adjacency, s.Rounds, s.NoiseMultiplier, s.Delta)
-	return epsilon, overflow, err
-}
-
-// TruncatedEpsilon is the ε of Truncated after some of the rounds only, or with other noise or another δ: what all rounds
-// may drop is counted in any case.
-func (s *Sampling) TruncatedEpsilon(adjacency accounting.Adjacency, rounds int, noiseMultiplier, delta float64) (float64,
-	error) {
-	left, err := s.batches().Left(delta, s.event(), s.Groups)
-	if err != nil {
-		return 0, err
-	}
-	d, err := pld.Compose(adjacency, pld.Rounds{Rounds: rounds, Mechanism: pld.Mechanism{
-		Probability: s.Probability, NoiseMultiplier: noiseMultiplier}})
-	if err != nil {
-		return 0, err
-	}
-	epsilon, _, err := d.Epsilon(left)
-	return epsilon, err
+	epsilon, _, err = s.Bounds(adjacency)
+	return epsilon, s.Batches().Overflow(s.event(s.Rounds, s.NoiseMultiplier), s.Groups), err
 }
 
 // Allocation computes the accountant's ε under random allocation in so many steps. It fails as allocation.ForBands and

@@ -129,28 +129,19 @@ func lines(name string, all [][]string) File {
 
 // readShared reads the two files, strictly: what is refused is named with its line.
 func (e *Export) readShared() (*SharedNoise, error) {
-	n, index := &secrets.Noise{}, map[string]int{}
-	var labels []string
-	err := e.eachNode(func(f []string) error {
-		i := len(labels)
-		if degree, err := strconv.Atoi(f[2]); f[0] != strconv.Itoa(i) || err != nil || degree < 0 {
-			return fmt.Errorf("it is none of node %d", i)
-		}
-		d, err := parseDeviation(f[3])
-		labels, n.Own, index[f[1]] = append(labels, f[1]), append(n.Own, d), i
-		return err
-	})
+	nodes, err := e.nodes()
 	if err != nil {
 		return nil, err
 	}
-	if nodes := e.Manifest.Graph.Nodes; len(labels) != nodes {
-		return nil, fmt.Errorf("%s: %s has %d nodes, the manifest %d", e.Dir, nodesName, len(labels), nodes)
+	labels, n := make([]string, len(nodes)), &secrets.Noise{Own: make([]float64, len(nodes))}
+	for label, node := range nodes {
+		labels[node.index], n.Own[node.index] = label, node.own
 	}
 	there := map[secrets.Pair]bool{}
 	err = e.eachLine(pairsName, pairsHeader(), func(f []string) error {
-		u, known := index[f[0]]
-		v, known2 := index[f[1]]
-		p := secrets.Pair{U: min(u, v), V: max(u, v)}
+		u, known := nodes[f[0]]
+		v, known2 := nodes[f[1]]
+		p := secrets.Pair{U: min(u.index, v.index), V: max(u.index, v.index)}
 		switch {
 		case !known || !known2:
 			return fmt.Errorf("%s has not both %q and %q", nodesName, f[0], f[1])

@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"mafalda/internal/lists"
 )
 
 // Blocks returns the block diagonal matrix of square matrices, in their order. One alone is returned as it is.
@@ -10,21 +12,13 @@ func Blocks(matrices []*CSR) *CSR {
 	if len(matrices) == 1 {
 		return matrices[0]
 	}
-	indptr := []int{0}
-	var indices []int
-	var data []float64
+	var entries []Edge
 	at := 0
 	for _, w := range matrices {
-		n, _ := w.Dims()
-		for i := range n {
-			w.DoRowNonZero(i, func(_, j int, v float64) {
-				indices, data = append(indices, at+j), append(data, v)
-			})
-			indptr = append(indptr, len(indices))
-		}
-		at += n
+		w.DoNonZero(func(i, j int, v float64) { entries = append(entries, Edge{at + i, at + j, v}) })
+		at += w.rows
 	}
-	return NewCSR(at, at, indptr, indices, data)
+	return NewSquare(at, entries)
 }
 
 // Split returns the count blocks, all of one size, of a block diagonal matrix: the inverse of Blocks. The error is one
@@ -37,27 +31,20 @@ func (m *CSR) Split(count int) ([]*CSR, error) {
 		return nil, fmt.Errorf("a %d×%d matrix is not of %d blocks", m.rows, m.cols, count)
 	}
 	n := m.rows / count
-	all := make([]*CSR, count)
-	for b := range all {
-		indptr := make([]int, 1, n+1)
-		var indices []int
-		var data []float64
-		for i := b * n; i < (b+1)*n; i++ {
-			outside := -1
-			m.DoRowNonZero(i, func(_, j int, v float64) {
-				if j/n != b {
-					outside = j
-				}
-				indices, data = append(indices, j-b*n), append(data, v)
-			})
-			if outside >= 0 {
-				return nil, fmt.Errorf("entry (%d,%d) is outside of the %d blocks", i+1, outside+1, count)
+	blocks := make([][]Edge, count)
+	for i := range m.rows {
+		outside := -1
+		m.DoRowNonZero(i, func(_, j int, v float64) {
+			if j/n != i/n {
+				outside = j
 			}
-			indptr = append(indptr, len(indices))
+			blocks[i/n] = append(blocks[i/n], Edge{i % n, j % n, v})
+		})
+		if outside >= 0 {
+			return nil, fmt.Errorf("entry (%d,%d) is outside of the %d blocks", i+1, outside+1, count)
 		}
-		all[b] = NewCSR(n, n, indptr, indices, data)
 	}
-	return all, nil
+	return lists.Map(blocks, func(entries []Edge) *CSR { return NewSquare(n, entries) }), nil
 }
 
 // CheckGossip returns nil if w is square, finite, not negative, and all of its rows sum to one within 1e-9, else

@@ -147,7 +147,7 @@ func (b *builder) startsWithHeader() bool {
 	return true
 }
 
-// graph numbers the nodes by label, drops duplicates and makes the graph. A duplicate of another weight is an error.
+// graph numbers the nodes by label and makes the graph, as on does.
 func (b *builder) graph(source string) (*Graph, error) {
 	if b.err != nil {
 		return nil, fmt.Errorf("%s: %w", source, b.err)
@@ -163,7 +163,13 @@ func (b *builder) graph(source string) (*Graph, error) {
 			"delete the line or start it with #",
 			source, b.firstLine, b.labels.names[0], b.labels.names[1])
 	}
-	labels, pairs := b.rank(), len(b.pairs)
+	return b.on(b.rank(), source)
+}
+
+// on makes the graph on the nodes with these labels, whose numbers the pairs are of, and drops duplicates. A duplicate of
+// another weight is an error.
+func (b *builder) on(labels []string, source string) (*Graph, error) {
+	pairs := len(b.pairs)
 	var adjacency *CSR
 	if b.plain {
 		adjacency = b.plainAdjacency(len(labels))

@@ -171,7 +171,7 @@ func ReadMatrixMarket(r io.Reader, path string) (*CSR, error) {
 	if err := repeated(entries); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return csrFromSorted(n, entries), nil
+	return NewSquare(n, entries), nil
 }
 
 // repeated sorts entries, and returns an error if one is there twice.

@@ -66,13 +66,13 @@ func newGraph(labels []string, edges []Edge, directed bool) (*Graph, error) {
 			both = append(both, Edge{e.V, e.U, e.Weight})
 		}
 	}
-	both = sortRows(both, n, func(e *Edge) int { return e.U }, compareEdges)
+	both = sortRows(both, n)
 	for i := 1; i < len(both); i++ {
 		if both[i].U == both[i-1].U && both[i].V == both[i-1].V {
 			return nil, fmt.Errorf("edge (%d,%d) is there twice", both[i].U, both[i].V)
 		}
 	}
-	return wrap(csrFromSorted(n, both), labels, directed), nil
+	return wrap(NewSquare(n, both), labels, directed), nil
 }
 
 // wrap makes a graph of its adjacency matrix.
@@ -91,32 +91,32 @@ func compareEdges(a, b Edge) int {
 	return a.V - b.V
 }
 
-// sortRows returns edges of nodes below n in the order of compare, which must look at the row first: counted into rows,
-// which are then sorted on all processors.
-func sortRows[E any](edges []E, n int, row func(e *E) int, compare func(a, b E) int) []E {
+// sortRows returns edges of nodes below n in order: counted into rows, which are then sorted on all processors.
+func sortRows(edges []Edge, n int) []Edge {
 	starts := make([]int, n+1)
-	for i := range edges {
-		starts[row(&edges[i])+1]++
+	for _, e := range edges {
+		starts[e.U+1]++
 	}
 	for i := range n {
 		starts[i+1] += starts[i]
 	}
 	next := slices.Clone(starts[:n])
-	sorted := make([]E, len(edges))
-	for i := range edges {
-		r := row(&edges[i])
-		sorted[next[r]] = edges[i]
-		next[r]++
+	sorted := make([]Edge, len(edges))
+	for _, e := range edges {
+		sorted[next[e.U]] = e
+		next[e.U]++
 	}
 	parallel.Chunks(n, func(_, from, to int) {
 		for r := from; r < to; r++ {
-			slices.SortFunc(sorted[starts[r]:starts[r+1]], compare)
+			slices.SortFunc(sorted[starts[r]:starts[r+1]], compareEdges)
 		}
 	})
 	return sorted
 }
 
-func csrFromSorted(n int, entries []Edge) *CSR {
+// NewSquare returns an n×n matrix of entries, the weights of edges (row, column), which must be distinct and in order: row
+// by row, with ascending columns. It panics if they are not.
+func NewSquare(n int, entries []Edge) *CSR {
 	indptr := make([]int, n+1)
 	indices := make([]int32, len(entries))
 	data := make([]float64, len(entries))
@@ -188,5 +188,5 @@ func (m *CSR) principal(kept []int) *CSR {
 			}
 		})
 	}
-	return csrFromSorted(len(kept), entries)
+	return NewSquare(len(kept), entries)
 }

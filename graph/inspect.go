@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"math"
-	"runtime"
-	"sync"
+	"slices"
+
+	"mafalda/internal/parallel"
 )
 
 // MaxExactDiameter is the number of nodes up to which Inspect computes the diameter by a search from every node.
@@ -136,21 +137,7 @@ func middle(fromStart, toEnd []int, length int) int {
 }
 
 func (g *Graph) largestEccentricity() int {
-	workers := runtime.GOMAXPROCS(0)
-	largest := make([]int, workers)
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			for u := w; u < g.Nodes(); u += workers {
-				_, e := farthest(Hops(g.adjacency, []int{u}))
-				largest[w] = max(largest[w], e)
-			}
-		})
-	}
-	wg.Wait()
-	worst := 0
-	for _, e := range largest {
-		worst = max(worst, e)
-	}
-	return worst
+	all := make([]int, g.Nodes())
+	parallel.For(len(all), func(u int) { _, all[u] = farthest(Hops(g.adjacency, []int{u})) })
+	return slices.Max(all)
 }

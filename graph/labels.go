@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,12 +63,7 @@ func parseInteger(s string) (integer, bool) {
 	if s != "" && (s[0] == '-' || s[0] == '+') {
 		digits = s[1:]
 	}
-	for i := range len(digits) {
-		if digits[i] < '0' || digits[i] > '9' {
-			return integer{}, false
-		}
-	}
-	if digits == "" {
+	if digits == "" || strings.Trim(digits, "0123456789") != "" {
 		return integer{}, false
 	}
 	digits = strings.TrimLeft(digits, "0")
@@ -76,18 +72,14 @@ func parseInteger(s string) (integer, bool) {
 
 // compare returns a negative number, zero or a positive one, as a is less than, equal to or greater than b.
 func (a integer) compare(b integer) int {
-	if a.negative != b.negative {
-		if a.negative {
-			return -1
-		}
-		return 1
-	}
-	c := len(a.digits) - len(b.digits)
-	if c == 0 {
-		c = strings.Compare(a.digits, b.digits)
-	}
-	if a.negative {
+	switch c := cmp.Or(len(a.digits)-len(b.digits), strings.Compare(a.digits, b.digits)); {
+	case a.negative && b.negative:
 		return -c
+	case a.negative:
+		return -1
+	case b.negative:
+		return 1
+	default:
+		return c
 	}
-	return c
 }

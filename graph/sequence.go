@@ -40,7 +40,7 @@ func LoadSequence(path string, g *Graph, s Scheme) (*Sequence, error) {
 	}
 	defer closeFile()
 	b := &sequenceBuilder{graph: g, scheme: s, source: path, number: lists.Places(g.Labels()),
-		out: &Sequence{Source: filepath.Base(path), SHA256: hash}}
+		list: builder{directed: g.directed}, out: &Sequence{Source: filepath.Base(path), SHA256: hash}}
 	if _, err := lines(r, path, b.line); err != nil {
 		return nil, err
 	}
@@ -67,10 +67,10 @@ type sequenceBuilder struct {
 	parser edgeLines
 	out    *Sequence
 
-	first int        // line of the list that is being read; 0: none is
-	edges []lineEdge // of this list
-	union []Edge     // of all lists so far, without weights and repetitions
-	bytes float64    // of the matrices so far
+	first int     // line of the list that is being read; 0: none is
+	list  builder // edges of this list
+	union []Edge  // of all lists so far, without weights and repetitions
+	bytes float64 // of the matrices so far
 }
 
 func (b *sequenceBuilder) line(line string, number int) error {
@@ -99,11 +99,9 @@ func (b *sequenceBuilder) line(line string, number int) error {
 		b.out.SelfLoops++
 		return nil
 	}
-	if !b.graph.directed && i > j {
-		i, j = j, i
-	}
-	b.edges = append(b.edges, lineEdge{Edge{i, j, weight}, number})
-	if len(b.edges)%edgeStep == 0 {
+	b.list.pairs = append(b.list.pairs, b.list.oriented(int32(i), int32(j)))
+	b.list.marks = append(b.list.marks, mark{weight, number})
+	if len(b.list.pairs)%edgeStep == 0 {
 		return b.checkRoom()
 	}
 	return nil
@@ -115,26 +113,24 @@ func (b *sequenceBuilder) end() error {
 		return nil
 	}
 	labels := b.graph.Labels()
-	edges, duplicates, err := distinct(b.source, labels, sortLines(b.edges, len(labels)))
+	g, err := b.list.on(labels, b.source)
 	if err != nil {
 		return err
 	}
-	b.out.Duplicates += duplicates
-	g, err := newGraph(labels, edges, b.graph.directed)
-	if err != nil {
-		return err
-	}
+	b.out.Duplicates = b.list.duplicates
 	w, err := NewGossip(g, b.scheme)
 	if err != nil {
 		return fmt.Errorf("the network of line %d: %w", b.first, err)
 	}
 	b.out.Matrices = append(b.out.Matrices, w.Matrix())
 	b.bytes += 16*float64(w.Matrix().NNZ()) + 8*float64(len(labels))
-	b.first, b.edges = 0, b.edges[:0]
-	for _, e := range edges {
-		b.union = append(b.union, Edge{e.U, e.V, 1})
-	}
-	b.union = sortRows(b.union, len(labels), func(e *Edge) int { return e.U }, compareEdges)
+	b.first = 0
+	g.adjacency.DoNonZero(func(u, v int, _ float64) {
+		if g.directed || u < v {
+			b.union = append(b.union, Edge{u, v, 1})
+		}
+	})
+	b.union = sortRows(b.union, len(labels))
 	b.union = slices.CompactFunc(b.union, func(x, y Edge) bool { return x == y })
 	return b.checkRoom()
 }
@@ -142,43 +138,7 @@ func (b *sequenceBuilder) end() error {
 // checkRoom refuses what cannot be held in memory.
 func (b *sequenceBuilder) checkRoom() error {
 	what := fmt.Sprintf("%s: a sequence of more than %d networks", b.source, len(b.out.Matrices))
-	return limits.Fits(what, b.bytes+edgeBytes*float64(len(b.edges)+len(b.union)))
-}
-
-// lineEdge is an edge with the line it came from.
-type lineEdge struct {
-	Edge
-	line int
-}
-
-// distinct returns sorted edges without repetitions, and how many these were. A repeated edge of another weight is an
-// error.
-func distinct(source string, labels []string, sorted []lineEdge) (edges []Edge, duplicates int, err error) {
-	edges = make([]Edge, 0, len(sorted))
-	first := 0 // line of the edge last kept
-	for _, e := range sorted {
-		if last := len(edges) - 1; last >= 0 && edges[last].U == e.U && edges[last].V == e.V {
-			if edges[last].Weight != e.Weight {
-				return nil, 0, fmt.Errorf("%s:%d: edge %s %s has the weight %v, but %v in line %d", source, e.line,
-					labels[e.U], labels[e.V], e.Weight, edges[last].Weight, first)
-			}
-			duplicates++
-			continue
-		}
-		edges = append(edges, e.Edge)
-		first = e.line
-	}
-	return edges, duplicates, nil
-}
-
-// sortLines orders edges by their nodes, of which there are so many, and then by line.
-func sortLines(edges []lineEdge, nodes int) []lineEdge {
-	return sortRows(edges, nodes, func(e *lineEdge) int { return e.U }, func(x, y lineEdge) int {
-		if c := compareEdges(x.Edge, y.Edge); c != 0 {
-			return c
-		}
-		return x.line - y.line
-	})
+	return limits.Fits(what, b.bytes+edgeBytes*float64(len(b.list.pairs)+len(b.union)))
 }
 
 // loadSequence reads the networks that take turns.
@@ -244,7 +204,7 @@ func PairGossip(n int, matching []Edge) *CSR {
 			entries = append(entries, Edge{u, min(u, v), 0.5}, Edge{u, max(u, v), 0.5})
 		}
 	}
-	return csrFromSorted(n, entries)
+	return NewSquare(n, entries)
 }
 
 // WriteMatchings writes matchings of the nodes of g as edge lists, separated by empty lines, which LoadSequence reads

@@ -95,7 +95,7 @@ func TestSecondEigenvalueOfDirected(t *testing.T) {
 		entries = append(entries, Edge{u, u, 0.5}, Edge{u, (u + 1) % n, 0.5})
 	}
 	slices.SortFunc(entries, compareEdges)
-	if _, err := (&Gossip{w: csrFromSorted(n, entries)}).SecondEigenvalue(); !errors.Is(err, ErrSpectrum) {
+	if _, err := (&Gossip{w: NewSquare(n, entries)}).SecondEigenvalue(); !errors.Is(err, ErrSpectrum) {
 		t.Errorf("large directed: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/accounting"
 	"mafalda/accounting/pld"
 	"mafalda/factorize"
 	"mafalda/participation"
@@ -229,7 +230,7 @@ func TestNoBandsAreBelowTheBoundForPoisson(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, epsilon := range []float64{0.5, 4} {
-			noise, err := pld.BandRounds(steps, 6, w).NoiseFor(epsilon, delta)
+			noise, err := pld.BandRounds(steps, 6, w).NoiseFor(accounting.ZeroOut, epsilon, delta)
 			if err != nil {
 				t.Fatal(err)
 			}

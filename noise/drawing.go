@@ -172,8 +172,8 @@ func (d *Drawing) describe(path string, sum hash.Hash) About {
 	a := About{File: path, SHA256: hex.EncodeToString(sum.Sum(nil)), Format: d.format, Node: s.node, FirstRow: d.first,
 		Rows: d.count, Carried: d.carried, Steps: s.steps, Dim: s.dim, NoiseStd: s.std, Grid: s.grid, Export: s.export, Private: s.Private(),
 		SharedWith: s.Neighbours(), Check: s.Check()}
-	if s.drawn != nil {
-		a.Sampling, a.Note = s.drawn.Scheme, s.Condition()
+	if a.Note = s.Condition(); a.Note != "" {
+		a.Sampling = s.manifest.Sampling.Scheme
 	}
 	if spent, err := s.Spent(); err == nil {
 		a.Spent = &spent

@@ -60,7 +60,7 @@ func TestDurableResumes(t *testing.T) {
 			if err := third.Close(); err != nil {
 				t.Fatal(err)
 			}
-			whole, err := newStream(c, gaussian{"ann", third.key, 2}, 100, opts)
+			whole, err := streamWith(c, gaussian{"ann", third.key, 2}, 100, opts)
 			if err != nil {
 				t.Fatal(err)
 			}

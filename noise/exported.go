@@ -1,59 +1,42 @@
 package noise
 
 import (
-	"bytes"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/export"
-	"mafalda/internal/files"
-	"mafalda/internal/lists"
 	"mafalda/strategy"
 )
 
 // ErrExport is wrapped by errors about an export that must not be used.
 var ErrExport = errors.New("export cannot be used")
 
-// load reads an export whose files have their hashes, and the SHA-256 of its manifest, which must be the same before and
-// after.
-func load(dir string) (*export.Export, string, error) {
-	manifest := filepath.Join(dir, export.ManifestName)
-	before, _ := files.SHA256(manifest) // Load says better what is wrong
+// load reads an export whose files have their hashes.
+func load(dir string) (*export.Export, error) {
 	e, err := export.Load(dir)
 	if err != nil {
-		return nil, "", err
-	}
-	after, err := files.SHA256(manifest)
-	if err == nil && before != after {
-		err = fmt.Errorf("%w: the manifest of %s has just changed", ErrExport, dir)
-	}
-	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if err := e.CheckHashes(); err != nil {
-		return nil, "", fmt.Errorf("%w: %w", ErrExport, err)
+		return nil, fmt.Errorf("%w: %w", ErrExport, err)
 	}
-	return e, after, nil
+	return e, nil
 }
 
 // strategyAt returns the strategy of the node of an index, after all checks.
 func strategyAt(e *export.Export, index int) (strategy.Strategy, error) {
 	m := e.Manifest
-	layer, err := e.Node(index)
-	if err != nil {
-		return nil, err
-	}
-	c, err := m.Strategy.Build(m.Steps)
-	if err == nil && c == nil {
-		c, err = strategy.NewDense(layer.C)
+	var c strategy.Strategy
+	var err error
+	if m.PerNode != nil {
+		c, err = e.NodeStrategy(index)
+	} else {
+		c, err = e.SharedStrategy()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrExport, err)
@@ -131,33 +114,13 @@ func exponent(std float64) int {
 	return e - 21
 }
 
-// labelsOf returns the labels in nodes.csv, by their indices; nil for exports without a network.
+// labelsOf returns the labels of the nodes, by their indices; nil for exports without a network.
 func labelsOf(e *export.Export) ([]string, error) {
-	text, err := e.Read("nodes.csv")
-	if err != nil && e.Manifest.Graph == nil {
-		return nil, nil
-	}
+	labels, err := e.NodeLabels()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrExport, err)
 	}
-	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("%w: nodes.csv: %w", ErrExport, err)
-	}
-	if len(lines) < 2 {
-		return nil, fmt.Errorf("%w: nodes.csv lists no nodes", ErrExport)
-	}
-	seen := map[string]bool{}
-	for i, fields := range lines[1:] {
-		switch {
-		case len(fields) < 2 || fields[0] != strconv.Itoa(i):
-			return nil, fmt.Errorf("%w: nodes.csv: node %d is missing", ErrExport, i)
-		case seen[fields[1]]:
-			return nil, fmt.Errorf("%w: nodes.csv has the node %q twice", ErrExport, fields[1])
-		}
-		seen[fields[1]] = true
-	}
-	return lists.Map(lines[1:], func(fields []string) string { return fields[1] }), nil
+	return labels, nil
 }
 
 // indexOf returns the index of a label; 0 for exports without a network.

@@ -72,7 +72,7 @@ func TestRounding(t *testing.T) {
 		"too large":        {math.MaxFloat64, 0, false, false}, "too fine": {2, 0x1p-53, false, false},
 	} {
 		open := func() *Stream {
-			s, err := newStream(c, gaussian{"node", SeededKey(1, "node"), tc.std}, 100, Options{Grid: tc.grid})
+			s, err := streamWith(c, gaussian{"node", SeededKey(1, "node"), tc.std}, 100, Options{Grid: tc.grid})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,26 +157,28 @@ func TestLabels(t *testing.T) {
 	if err := graph.WriteNodes(&text, g); err != nil {
 		t.Fatal(err)
 	}
-	open := func(nodes, label string) (int, error) {
+	open := func(nodes, label string, count int) (int, error) {
 		dir := exported(t, dense(t))
 		write(t, filepath.Join(dir, "nodes.csv"), []byte(nodes))
 		e, err := export.Load(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
+		e.Manifest.Graph.Nodes = count
 		return indexOf(e, label)
 	}
 	for _, label := range g.Labels() {
-		if got, err := open(text.String(), label); err != nil || got != slices.Index(g.Labels(), label) {
+		if got, err := open(text.String(), label, len(labels)); err != nil || got != slices.Index(g.Labels(), label) {
 			t.Errorf("%q is node %d, %v", label, got, err)
 		}
 	}
 	for nodes, say := range map[string]string{
-		"index,label,degree\n0,a,1\n1,a,1\n": "twice", "index,label,degree\n1,a,1\n": "missing",
-		"index,label,degree\n0,\"a,1\n": "nodes.csv", "": "no node",
+		"index,label,degree\n0,a,1\n1,a,1\n": "twice", "index,label,degree\n1,a,1\n": "none of node 0",
+		"index,label,degree\n0,\"a,1\n": "nodes.csv", "": "nodes.csv does not begin with",
 		"index,label,degree\n0,\"a\",1,1\n": "nodes.csv", "index,label,degree\n0,b,1\n": "no node",
+		"index,label,degree\n": "0 nodes, the manifest 1",
 	} {
-		if _, err := open(nodes, "a"); err == nil || !strings.Contains(err.Error(), say) {
+		if _, err := open(nodes, "a", 1); err == nil || !strings.Contains(err.Error(), say) {
 			t.Errorf("%q: %v, want %q", nodes, err, say)
 		}
 	}

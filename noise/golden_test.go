@@ -80,7 +80,7 @@ func TestGoldenRows(t *testing.T) {
 		for _, regenerate := range []bool{false, true} {
 			seed := uint64(7)
 			opts := Options{Seed: &seed, Regenerate: regenerate}
-			s, err := newStream(c, gaussian{"node", SeededKey(seed, "node"), 3}, chunk+4, opts)
+			s, err := streamWith(c, gaussian{"node", SeededKey(seed, "node"), 3}, chunk+4, opts)
 			if err != nil {
 				t.Fatal(err)
 			}

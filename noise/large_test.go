@@ -27,7 +27,7 @@ func BenchmarkLargeRow(b *testing.B) {
 
 func benchmarkRow(b *testing.B, c strategy.Strategy, dim int) {
 	seed := uint64(1)
-	s, err := newStream(c, gaussian{"node", SeededKey(seed, "node"), 1}, dim, Options{Seed: &seed})
+	s, err := streamWith(c, gaussian{"node", SeededKey(seed, "node"), 1}, dim, Options{Seed: &seed})
 	if err != nil {
 		b.Fatal(err)
 	}

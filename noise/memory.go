@@ -40,5 +40,5 @@ func New(c strategy.Strategy, schema participation.Schema, node string, dim int,
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	return newStream(c, gaussian{node, opts.key(node), opts.NoiseStd}, dim, opts)
+	return newStream(c, node, dim, opts)
 }

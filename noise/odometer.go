@@ -8,7 +8,6 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/accounting/allocation"
-	"mafalda/accounting/pld"
 	"mafalda/export"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
@@ -78,7 +77,7 @@ type Odometer struct {
 // Open does, and with ErrOdometer for an export without a privacy level, and for a delta that its numbers do not hold
 // for.
 func OpenOdometer(dir, node string, delta float64) (Odometers, error) {
-	e, _, err := load(dir)
+	e, err := load(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -278,27 +277,15 @@ func (o *Odometer) remember(what any, compute func() (float64, error)) (float64,
 	return epsilon, err
 }
 
-// roundsEpsilon returns the ε of so many rounds of Poisson sampling.
-func (o *Odometer) roundsEpsilon(count int) (float64, error) {
-	sampling := o.manifest.Sampling
-	if o.manifest.Truncated() {
-		return sampling.TruncatedEpsilon(o.adjacency, count, o.multiplier, o.delta)
-	}
-	d, err := pld.Compose(o.adjacency, pld.Rounds{Rounds: count, Mechanism: pld.Mechanism{
-		Probability: sampling.Probability, NoiseMultiplier: o.multiplier}})
-	if err != nil {
-		return 0, err
-	}
-	epsilon, _, err := d.Epsilon(o.delta)
-	return epsilon, err
-}
-
 // addRounds fills in ε of the rounds of Poisson sampling that a record can have been drawn for: those of the group
 // of step 0, which has the most.
 func (o *Odometer) addRounds(s *Spent) error {
 	sampling, p := o.manifest.Sampling, o.privacy
 	count := (s.Steps + sampling.Groups - 1) / sampling.Groups
-	epsilon, err := o.remember(count, func() (float64, error) { return o.roundsEpsilon(count) })
+	epsilon, err := o.remember(count, func() (float64, error) {
+		upper, _, err := sampling.BoundsAfter(o.adjacency, count, o.multiplier, o.delta)
+		return upper, err
+	})
 	if err != nil {
 		return err
 	}

@@ -331,7 +331,7 @@ func TestRun(t *testing.T) {
 				}
 			}
 			// what the node has drawn of its own
-			own, err := newStream(dense(t), gaussian{n.label, d.key, 2}, 3, Options{})
+			own, err := streamWith(dense(t), gaussian{n.label, d.key, 2}, 3, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

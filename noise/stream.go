@@ -37,8 +37,7 @@ type Options struct {
 // its part of the sums of own and shared rows. It is for one goroutine.
 type Stream struct {
 	node   string
-	export string           // SHA-256 of the manifest
-	drawn  *export.Sampling // how batches are drawn in secret; nil where they are not
+	export string // SHA-256 of the manifest
 	key    Key
 	dim    int
 	steps  int
@@ -54,8 +53,8 @@ type Stream struct {
 	limit  Limit     // that it was opened with; zero: none
 	end    int       // the step whose row would pass the node's budget; T if none would
 
-	manifest *export.Manifest
-	privacy  *export.Privacy // the node's level
+	manifest *export.Manifest // nil: the strategy is in memory
+	privacy  *export.Privacy  // the node's level
 	strategy strategy.Strategy
 
 	carry   []float64 // the sum of rows of skipped steps
@@ -95,7 +94,7 @@ func open(dir, node string, dim int, opts Options) (*Stream, error) {
 	if dim < 1 {
 		return nil, fmt.Errorf("noise for %d parameters", dim)
 	}
-	e, hash, err := load(dir)
+	e, err := load(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -108,20 +107,16 @@ func open(dir, node string, dim int, opts Options) (*Stream, error) {
 		return nil, err
 	}
 	privacy := e.Manifest.PrivacyOf(index)
-	std, err := level(privacy, opts)
-	if err != nil {
+	if opts.NoiseStd, err = level(privacy, opts); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	s, err := newStream(c, gaussian{node, opts.key(node), std}, dim, opts)
+	s, err := newStream(c, node, dim, opts)
 	if err != nil {
 		return nil, err
 	}
-	s.export, s.manifest, s.privacy, s.strategy = hash, e.Manifest, privacy, c
+	s.export, s.manifest, s.privacy, s.strategy = e.SHA256, e.Manifest, privacy, c
 	if err := s.stopAt(opts.Limit); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
-	}
-	if e.Manifest.Sampled() {
-		s.drawn = e.Manifest.Sampling
 	}
 	if e.Shared != nil {
 		s.share = newShare(e, index)
@@ -132,26 +127,14 @@ func open(dir, node string, dim int, opts Options) (*Stream, error) {
 	return s, nil
 }
 
-// key returns the key of a node's noise: a new one from the operating system, or, with a seed, the seed's.
-func (o Options) key(node string) Key {
-	if o.Seed != nil {
-		return SeededKey(*o.Seed, node)
-	}
-	return NewKey()
-}
-
-// gaussian is Z of a node: what it is drawn with.
-type gaussian struct {
-	node string
-	key  Key
-	std  float64
-}
-
-func newStream(c strategy.Strategy, z gaussian, dim int, opts Options) (*Stream, error) {
-	s := &Stream{node: z.node, key: z.key, dim: dim, steps: c.Steps(), end: c.Steps(), std: z.std,
+// newStream returns the noise of a node for a strategy, with options that say its level.
+func newStream(c strategy.Strategy, node string, dim int, opts Options) (*Stream, error) {
+	s := &Stream{node: node, dim: dim, steps: c.Steps(), end: c.Steps(), std: opts.NoiseStd,
 		grid: opts.Grid, rooms: &sync.Pool{New: func() any { return new(room) }}}
 	if opts.Seed != nil {
-		s.seed = new(*opts.Seed)
+		s.seed, s.key = new(*opts.Seed), SeededKey(*opts.Seed, node)
+	} else {
+		s.key = NewKey()
 	}
 	var err error
 	if s.mix, err = newMixer(c, dim, s.draw, opts.Regenerate); err != nil {
@@ -190,10 +173,10 @@ func (s *Stream) Neighbours() []string {
 // Condition says how batches have to be drawn in secret for the noise to be as private as its export says. It is empty
 // for exports that are private for batches that anybody may know.
 func (s *Stream) Condition() string {
-	if s.drawn == nil {
+	if s.manifest == nil || !s.manifest.Sampled() {
 		return ""
 	}
-	return s.drawn.Condition()
+	return s.manifest.Sampling.Condition()
 }
 
 // NoiseStd returns the standard deviation of Z.

@@ -24,6 +24,23 @@ import (
 
 const steps, dim = 12, 9000 // more than two chunks
 
+// gaussian is Z of a node: what it is drawn with.
+type gaussian struct {
+	node string
+	key  Key
+	std  float64
+}
+
+// streamWith is newStream with a key of the caller's.
+func streamWith(c strategy.Strategy, z gaussian, dim int, opts Options) (*Stream, error) {
+	opts.NoiseStd = z.std
+	s, err := newStream(c, z.node, dim, opts)
+	if err == nil {
+		s.key = z.key
+	}
+	return s, err
+}
+
 // dense is the dense optimum for prefix sums.
 func dense(t testing.TB) strategy.Strategy {
 	t.Helper()
@@ -87,7 +104,7 @@ func TestStreamIsTheProduct(t *testing.T) {
 		want.Mul(&noising, z)
 		for _, regenerate := range []bool{false, true} {
 			seed := uint64(7)
-			s, err := newStream(c, gaussian{"node", key, 3}, dim, Options{Seed: &seed, Regenerate: regenerate})
+			s, err := streamWith(c, gaussian{"node", key, 3}, dim, Options{Seed: &seed, Regenerate: regenerate})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,7 +134,7 @@ func TestStreamIsTheProduct(t *testing.T) {
 func TestCovariance(t *testing.T) {
 	for name, c := range strategies(t) {
 		seed := uint64(1)
-		s, err := newStream(c, gaussian{"node", SeededKey(seed, "node"), 1}, 1<<16, Options{Seed: &seed})
+		s, err := streamWith(c, gaussian{"node", SeededKey(seed, "node"), 1}, 1<<16, Options{Seed: &seed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -297,7 +314,7 @@ func BenchmarkNext(b *testing.B) {
 	seed := uint64(1)
 	for name, c := range strategies(b) {
 		b.Run(name, func(b *testing.B) {
-			s, err := newStream(c, gaussian{"node", SeededKey(seed, "node"), 1}, large, Options{Seed: &seed})
+			s, err := streamWith(c, gaussian{"node", SeededKey(seed, "node"), 1}, large, Options{Seed: &seed})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -305,7 +322,7 @@ func BenchmarkNext(b *testing.B) {
 			b.SetBytes(8 * large)
 			for b.Loop() {
 				if err := s.Next(row); err == io.EOF {
-					if s, err = newStream(c, gaussian{"node", SeededKey(seed, "node"), 1}, large,
+					if s, err = streamWith(c, gaussian{"node", SeededKey(seed, "node"), 1}, large,
 						Options{Seed: &seed}); err != nil {
 						b.Fatal(err)
 					}

@@ -16,30 +16,42 @@ var ErrSchema = errors.New("participation does not fit")
 // as when data are visited in one order in every epoch. With T = k·b, or any T up to it, the patterns are the residue
 // classes modulo b; a longer run has the windows of k neighbours in each class, which overlap. The zero value is not a
 // schema; use NewCyclic.
-type Cyclic struct{ steps, participations, separation int }
+type Cyclic struct{ numbers }
 
 // NewCyclic returns the schema of T = steps with at most k participations b = separation steps apart. It demands k, b ≥
 // 1 and that k participations fit: (k-1)·b < T, and b ≤ T.
 func NewCyclic(steps, participations, separation int) (Cyclic, error) {
-	k, b, err := checkSchema(steps, participations, separation)
-	return Cyclic{steps, k, b}, err
+	n, err := newNumbers(steps, participations, separation)
+	return Cyclic{n}, err
 }
 
-// checkSchema returns k and b if that many participations so far apart fit in the steps; k = 1 has no separation but T.
-func checkSchema(steps, k, b int) (int, int, error) {
+// numbers are T, k and b of a schema.
+type numbers struct{ steps, participations, separation int }
+
+// newNumbers refuses participations that do not fit in the steps, so far apart; k = 1 has no separation but T.
+func newNumbers(steps, k, b int) (n numbers, err error) {
 	switch {
 	case steps < 1 || k < 1 || b < 1:
-		return 0, 0, fmt.Errorf("%w: T = %d, k = %d, b = %d must all be at least 1", ErrSchema, steps, k, b)
+		return n, fmt.Errorf("%w: T = %d, k = %d, b = %d must all be at least 1", ErrSchema, steps, k, b)
 	case k > steps || b > steps:
-		return 0, 0, fmt.Errorf("%w: k = %d and b = %d cannot be above T = %d", ErrSchema, k, b, steps)
+		return n, fmt.Errorf("%w: k = %d and b = %d cannot be above T = %d", ErrSchema, k, b, steps)
 	case k-1 > (steps-1)/b:
-		return 0, 0, fmt.Errorf("%w: k = %d participations b = %d steps apart do not fit in T = %d steps: "+
+		return n, fmt.Errorf("%w: k = %d participations b = %d steps apart do not fit in T = %d steps: "+
 			"at most %d do", ErrSchema, k, b, steps, (steps-1)/b+1)
 	case k == 1:
-		return 1, steps, nil
+		b = steps
 	}
-	return k, b, nil
+	return numbers{steps, k, b}, nil
 }
+
+// Steps returns T.
+func (n numbers) Steps() int { return n.steps }
+
+// Participations returns k.
+func (n numbers) Participations() int { return n.participations }
+
+// Separation returns b, and T for k = 1.
+func (n numbers) Separation() int { return n.separation }
 
 // Complete returns the schema of which only some numbers are given; zero means not given. With T alone it takes k = 20,
 // the setting of Bellet et al. (Section 7.2), if 20 divides T, and k = 1 if T = 1, where there is no other choice. With
@@ -70,15 +82,6 @@ func Complete(steps, participations, separation int) (Cyclic, error) {
 	}
 	return NewCyclic(steps, k, b)
 }
-
-// Steps returns T.
-func (c Cyclic) Steps() int { return c.steps }
-
-// Participations returns k.
-func (c Cyclic) Participations() int { return c.participations }
-
-// Separation returns b, and T for k = 1.
-func (c Cyclic) Separation() int { return c.separation }
 
 // Name returns "single" for k = 1 and "cyclic" otherwise.
 func (c Cyclic) Name() string {

@@ -11,23 +11,14 @@ import (
 // MinSep is b-min-separation over T steps: a record takes part at most k times, in any steps that are at least b
 // apart, as with shuffled data and a cool-down. Its patterns are far too many to list. The zero value is not a schema;
 // use NewMinSep.
-type MinSep struct{ steps, participations, separation int }
+type MinSep struct{ numbers }
 
 // NewMinSep returns the schema of T = steps with at most k participations at least b = separation steps apart. It
 // demands what NewCyclic does.
 func NewMinSep(steps, participations, separation int) (MinSep, error) {
-	k, b, err := checkSchema(steps, participations, separation)
-	return MinSep{steps, k, b}, err
+	n, err := newNumbers(steps, participations, separation)
+	return MinSep{n}, err
 }
-
-// Steps returns T.
-func (m MinSep) Steps() int { return m.steps }
-
-// Participations returns k.
-func (m MinSep) Participations() int { return m.participations }
-
-// Separation returns b, and T for k = 1.
-func (m MinSep) Separation() int { return m.separation }
 
 // Name returns "min-sep".
 func (m MinSep) Name() string { return "min-sep" }

@@ -55,11 +55,6 @@ const (
 	nameMinSep     = "min-sep"
 )
 
-// Samplings returns the names of all of them.
-func Samplings() []string {
-	return []string{nameCyclic, namePoisson, nameBins, nameAllocation, nameTruncated, nameMinSep}
-}
-
 // CheckSampler draws all batches and finds those that break the sampler's contract: records that are not ascending
 // numbers of the node's, and what the Schema does not allow. The error wraps ErrViolated.
 func CheckSampler(s Sampler) error {

@@ -48,8 +48,8 @@ func (a AllocationSampling) Sampler(o SamplerOptions) (Sampler, error) {
 	if most := o.Steps / a.Groups; a.Participations < 1 || a.Participations > most {
 		return nil, fault.New("Participations", a.Participations, "must be from 1 to %d, the steps of a group", most)
 	}
-	return &allocationSampler{base{a, everyTurn(o.Steps, a.Groups), o.Records}, a, o.Key, o.Key.assign(forAllocatedGroups, o.Records, a.Groups)},
-		nil
+	return &allocationSampler{base{a, everyTurn(o.Steps, a.Groups), o.Records}, a, o.Key,
+		o.Key.assign(forAllocatedGroups, o.Records, a.Groups)}, nil
 }
 
 type allocationSampler struct {

@@ -66,7 +66,7 @@ func TestSamplerContract(t *testing.T) {
 				if s.Sampling() != sampling || s.Records() != records || s.Schema().Steps() != contractSteps {
 					t.Fatalf("%v, %d records, %v", s.Sampling(), s.Records(), s.Schema())
 				}
-				if !slices.Contains(Samplings(), sampling.Name()) || sampling.String() == "" {
+				if sampling.Name() == "" || sampling.String() == "" {
 					t.Fatalf("%q, %q", sampling.Name(), sampling)
 				}
 				resumes(t, sampling, records)

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/parallel"
 	"mafalda/internal/rounding"
 )
 
@@ -78,18 +78,11 @@ func restrict(x mat.Symmetric, pattern []int, steps int) (*mat.SymDense, error) 
 		}
 	}
 	block := mat.NewSymDense(len(pattern), nil)
-	var wg sync.WaitGroup
-	workers := min(runtime.GOMAXPROCS(0), (len(pattern)+15)/16)
-	for w := range workers {
-		wg.Go(func() {
-			for i := w; i < len(pattern); i += workers {
-				for j := i; j < len(pattern); j++ {
-					block.SetSym(i, j, x.At(pattern[i], pattern[j]))
-				}
-			}
-		})
-	}
-	wg.Wait()
+	parallel.Workers(min(runtime.GOMAXPROCS(0), (len(pattern)+15)/16), len(pattern), func(_, i int) {
+		for j := i; j < len(pattern); j++ {
+			block.SetSym(i, j, x.At(pattern[i], pattern[j]))
+		}
+	})
 	for i := range pattern {
 		for j := i; j < len(pattern); j++ {
 			if v := block.At(i, j); math.IsNaN(v) || math.IsInf(v, 0) {

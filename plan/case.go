@@ -11,12 +11,10 @@ import (
 	"time"
 
 	"mafalda/accounting"
-	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/internal/fault"
 	"mafalda/participation"
 	"mafalda/strategy"
-	"mafalda/workload"
 )
 
 // Case is what somebody knows who has to choose how to make noise.
@@ -118,7 +116,7 @@ func Compare(ctx context.Context, c Case) (*Comparison, error) {
 	if err := c.Problem.checkNetwork(); err != nil {
 		return nil, err
 	}
-	s := &comparing{Comparison: Comparison{Case: c}, known: &knownGrams{}}
+	s := &comparing{Comparison: Comparison{Case: c}, known: knownGrams{}}
 	if err := s.share(); err != nil {
 		return nil, err
 	}
@@ -171,7 +169,7 @@ func CheckCase(c Case) error {
 // comparing is a comparison that is being made.
 type comparing struct {
 	Comparison
-	known     *knownGrams
+	known     knownGrams
 	sharing   *Sharing // on the network, once it is needed
 	done, all int      // ways
 }
@@ -402,36 +400,4 @@ func (p *Privacy) adjacency() (a accounting.Adjacency) {
 func (l LeftOut) IsLimit() bool {
 	a, is := errors.AsType[*fault.Argument](l.Reason)
 	return is && a.Field == "Limit"
-}
-
-// knownGrams are Gram matrices of one network, workload and number of steps, which several solutions share.
-type knownGrams struct{ found []knownGram }
-
-type knownGram struct {
-	gram     export.Gram // how it was computed
-	weighted bool        // by the levels of the nodes
-	kernel   *workload.Kernel
-	estimate workload.Estimate
-}
-
-// fill fills in the Gram matrix of a job that is known, or computes it and keeps it. A nil receiver knows and keeps
-// none.
-func (k *knownGrams) fill(s *job, compute func() error) error {
-	if k == nil {
-		return compute()
-	}
-	weighted := s.Problem.Levels != nil
-	for _, g := range k.found {
-		if g.gram == s.Gram && g.weighted == weighted {
-			s.kernel, s.estimate = g.kernel, g.estimate
-			return nil
-		}
-	}
-	g := knownGram{gram: s.Gram, weighted: weighted}
-	if err := compute(); err != nil {
-		return err
-	}
-	g.kernel, g.estimate = s.kernel, s.estimate
-	k.found = append(k.found, g)
-	return nil
 }

@@ -195,16 +195,34 @@ func fraction(gap, tolerance float64) float64 {
 	return math.Min(f, 1)
 }
 
-// measures computes what strategies are measured by.
+// knownGrams are Gram matrices of one network, workload and number of steps, which several solutions share.
+type knownGrams map[gramKey]knownGram
+
+// gramKey says how a Gram matrix is computed.
+type gramKey struct {
+	gram     export.Gram
+	weighted bool // by the levels of the nodes
+}
+
+type knownGram struct {
+	kernel   *workload.Kernel
+	estimate workload.Estimate
+}
+
+// measures computes what strategies are measured by, unless it is known.
 func (s *job) measures(ctx context.Context) error {
-	err := s.Options.known.fill(s, func() (err error) {
-		s.kernel, s.estimate, err = s.source("Gram matrix").Kernel(ctx, s.schema().Steps())
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("computing the Gram matrix: %w", err)
+	key := gramKey{s.Gram, s.Problem.Levels != nil}
+	g, known := s.Options.known[key]
+	if !known {
+		var err error
+		if g.kernel, g.estimate, err = s.source("Gram matrix").Kernel(ctx, s.schema().Steps()); err != nil {
+			return fmt.Errorf("computing the Gram matrix: %w", err)
+		}
+		if s.Options.known != nil {
+			s.Options.known[key] = g
+		}
 	}
-	s.gram = s.kernel.Gram()
+	s.kernel, s.estimate, s.gram = g.kernel, g.estimate, g.kernel.Gram()
 	return nil
 }
 
@@ -219,9 +237,9 @@ func (s *job) objective() factorize.Objective {
 	return s.Problem.Objective.ForKernel(s.kernel)
 }
 
-// judge says how far off an estimate may be.
-func (s *job) judge(context.Context) error {
-	if s.estimate == nil {
+// judge says how far off an estimate may be, if there is time.
+func (s *job) judge(ctx context.Context) error {
+	if s.estimate == nil || ctx.Err() != nil {
 		return nil
 	}
 	s.show("error of the estimate", 0)

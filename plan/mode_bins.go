@@ -62,23 +62,18 @@ func (binsMode) solve(ctx context.Context, s *job) error {
 		return fmt.Errorf("searching for the best strategy without negative entries: %w", err)
 	}
 	s.OfClass, s.bands, s.Candidates = search.best, search.of, search.all
-	if ctx.Err() == nil {
-		if err := s.judge(ctx); err != nil {
-			return err
-		}
+	if err := s.judge(ctx); err != nil {
+		return err
 	}
 	s.Quality, s.LowerBound = s.OfClass.Quality, s.Optimum.LowerBound // the loss is not what the strategy is for: no gap
 	s.Ending = endingOf(ctx, s.Optimum)
 	if err := s.setBinsNoise(); err != nil {
 		return err
 	}
-	if ctx.Err() == nil {
-		s.show("lower bound", 0)
-		target := s.Options.Privacy.Target
-		bound, err := measure.NewSecretBounds(s.gram, s.schema(), s.Cyclic, s.bandGap()).Bins(target.Epsilon, target.Delta)
-		if err := s.setSecretBound(bound, err); err != nil {
-			return err
-		}
+	if err := s.boundSecret(ctx, func(of *measure.SecretBounds) (float64, error) {
+		return of.Bins(s.Options.Privacy.Epsilon, s.Options.Privacy.Delta)
+	}); err != nil {
+		return err
 	}
 	return s.comparePlain(ctx)
 }

@@ -96,21 +96,18 @@ func (poissonMode) solve(ctx context.Context, s *job) error {
 		s.Candidates = append(s.Candidates, Bands{Cost: c})
 	}
 	s.Excluded = search.Excluded()
-	if ctx.Err() == nil {
-		if err := s.judge(ctx); err != nil {
-			return err
-		}
+	if err := s.judge(ctx); err != nil {
+		return err
 	}
 	s.setQuality(s.OfClass.Quality, s.Optimum.LowerBound)
 	s.Ending = endingOf(ctx, s.Optimum, s.OfClass)
 	if err := s.setPoissonNoise(); err != nil {
 		return err
 	}
-	if ctx.Err() == nil && s.Options.Sampling != participation.Allocation {
-		s.show("lower bound", 0)
-		of := measure.NewSecretBounds(s.gram, s.schema(), s.Cyclic, s.bandGap())
-		bound, err := of.Poisson(ctx, s.Sampling.Groups, target.Epsilon, target.Delta+s.Sampling.Overflow)
-		if err := s.setSecretBound(bound, err); err != nil {
+	if s.Options.Sampling != participation.Allocation {
+		if err := s.boundSecret(ctx, func(of *measure.SecretBounds) (float64, error) {
+			return of.Poisson(ctx, s.Sampling.Groups, target.Epsilon, target.Delta+s.Sampling.Overflow)
+		}); err != nil {
 			return err
 		}
 	}

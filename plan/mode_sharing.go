@@ -199,7 +199,7 @@ const mostBands = 5
 // sharedBands finds noise and a strategy for Poisson sampling. Unless it is given, the number of bands is the best one
 // for noise that is not shared, and then for what was found, as long as that gains.
 func (s *job) sharedBands(ctx context.Context, p *spacetime.Problem) (best *spacetime.Result, err error) {
-	target, wanted, m := s.Options.Privacy.Target, s.Options.Class.Parameters().Bandwidth, unit(p.Workload.Nodes())
+	target, wanted, m := s.Options.Privacy.Target, s.Options.Class.Parameters().Bandwidth, p.Alone()
 	least, tried := math.Inf(1), map[int]bool{}
 	for range mostBands {
 		w := wanted
@@ -266,14 +266,6 @@ func (s *job) bestBands(ctx context.Context, p spacetime.Problem, m *mat.SymDens
 	}
 	best, _ := search.Best()
 	return best.Bandwidth, nil
-}
-
-func unit(n int) *mat.SymDense {
-	m := mat.NewSymDense(n, nil)
-	for i := range n {
-		m.SetSym(i, i, 1)
-	}
-	return m
 }
 
 // spaceTolerance is the gap of noise over the nodes at which rounds end.
@@ -532,12 +524,7 @@ func (s *Sharing) addTo(in *study.Inputs) {
 	in.Add("pairs that share a secret", d.Sum())
 	in.Add("largest variance of a pair", s.setting.LargestPair)
 	d = study.NewDigest()
-	for _, c := range s.setting.Attackers.Coalitions() {
-		d.Int(len(c))
-		for _, v := range c {
-			d.Int(v)
-		}
-	}
+	d.Lists(s.setting.Attackers.Coalitions())
 	in.Add("coalitions", d.Sum())
 }
 

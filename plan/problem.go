@@ -36,12 +36,7 @@ func (p Problem) Key() study.Key {
 	}
 	patterns := study.NewDigest()
 	if list, ok := p.Schema.(*participation.PatternList); ok {
-		for _, pattern := range list.Patterns() {
-			patterns.Int(len(pattern))
-			for _, step := range pattern {
-				patterns.Int(step)
-			}
-		}
+		patterns.Lists(list.Patterns())
 	}
 	if people, ok := p.Schema.(*participation.People); ok {
 		in.Add("cycle of persons", people.Cycle().String())
@@ -124,7 +119,7 @@ func (p Problem) checkWorkload() error {
 	switch {
 	case p.Objective != Mean && !s.CountsAll():
 		return fault.New("AverageLast", nil, "[Objective] %v says itself which steps count", p.Objective)
-	case p.Objective != Mean && !s.HasSteps():
+	case p.Objective != Mean && !s.IsStatic():
 		return fault.New("Objective", p.Objective, "the errors of single steps are not known of networks that change")
 	case n == nil:
 		return nil

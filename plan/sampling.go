@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"context"
+
 	"mafalda/accounting"
 	"mafalda/accounting/bins"
 	"mafalda/export"
@@ -8,6 +10,7 @@ import (
 	"mafalda/factorize/bands"
 	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
+	"mafalda/measure"
 	"mafalda/participation"
 )
 
@@ -48,12 +51,17 @@ func (s *job) setDrawnNoise(groups int) {
 	s.ErrorAtPrivacy = errorAtPrivacy(s.Privacy.NoiseStd, s.Privacy.Clip, best.SquaredError)
 }
 
-// setSecretBound takes a lower bound of the error under the sampling; of an interrupted search for it there is none.
-func (s *job) setSecretBound(bound float64, err error) error {
+// boundSecret fills in a lower bound of the error under the sampling, if there is time for it.
+func (s *job) boundSecret(ctx context.Context, bound func(of *measure.SecretBounds) (float64, error)) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	s.show("lower bound", 0)
+	b, err := bound(measure.NewSecretBounds(s.gram, s.schema(), s.Cyclic, s.bandGap()))
 	if isEnd(err) {
 		return nil
 	}
-	s.Sampling.LowerBound = bound
+	s.Sampling.LowerBound = b
 	return err
 }
 

@@ -67,7 +67,9 @@ const (
 // SamplingCurve computes the errors at several ε for up to five numbers of bands from 1 to b with Poisson sampling, for
 // the best numbers, and for batches in turn. Strategies do not depend on ε, noise multipliers do. It fails as
 // Problem.Check does with Options.Sampling Poisson, as Privacies.Check and the accountant do, and without any ε.
-func SamplingCurve(ctx context.Context, p Problem, levels benchmarks.Privacies, o CurveOptions) (*SamplingCurves, error) {
+func SamplingCurve(
+	ctx context.Context, p Problem, levels benchmarks.Privacies, o CurveOptions,
+) (*SamplingCurves, error) {
 	s, err := prepareCurve(p, levels)
 	if err != nil {
 		return nil, err
@@ -201,8 +203,9 @@ func (s *job) curves(ctx context.Context, all *SamplingCurves, table *bands.Tabl
 }
 
 // bestCurve computes what the best numbers of bands cost.
-func (s *job) bestCurve(ctx context.Context, all *SamplingCurves, table *bands.Table, phase string) ([]benchmarks.AtPrivacy,
-	error) {
+func (s *job) bestCurve(
+	ctx context.Context, all *SamplingCurves, table *bands.Table, phase string,
+) ([]benchmarks.AtPrivacy, error) {
 	done, parts := float64(len(all.Bands)), float64(len(all.Bands)+1)
 	var best []benchmarks.AtPrivacy
 	for i, epsilon := range all.Levels.Epsilons {
@@ -297,7 +300,8 @@ func ProblemOf(e *export.Export, n *graph.Network) (Problem, error) {
 }
 
 // BinsPoint is what a strategy reaches under random bins at one ε: the best of some strategies without negative entries
-// that do not depend on ε. Its privacy is confirmed, but for a chance of Failure; OptimizeForBins finds a little better ones.
+// that do not depend on ε. Its privacy is confirmed, but for a chance of Failure; OptimizeForBins finds a little better
+// ones.
 type BinsPoint struct {
 	benchmarks.AtPrivacy
 	Blend   float64 `json:"blend"`             // λ of factorize.Bins.Blend
@@ -355,8 +359,8 @@ func (s *job) binsCurve(ctx context.Context, all *SamplingCurves, epsilons []flo
 	return ctx.Err()
 }
 
-// confirmedBest returns the point of the strategy that needs the least error, of some. Each noise multiplier is confirmed
-// with its share of the chance to fail, so that the least one may be taken.
+// confirmedBest returns the point of the strategy that needs the least error, of some. Each noise multiplier is
+// confirmed with its share of the chance to fail, so that the least one may be taken.
 func confirmedBest(ctx context.Context, all []*binsStrategy, some []int, epsilon, delta float64) (*BinsPoint, error) {
 	asked := bins.MonteCarlo{Samples: curveSamples}.Filled()
 	each := asked
@@ -384,9 +388,9 @@ func confirmedBest(ctx context.Context, all []*binsStrategy, some []int, epsilon
 // estimates from few samples differ by up to some percent, and confirmations add some percent of their own.
 const likelyBest = 1.06
 
-// bestForBins returns the strategy of the least estimated error, and the better one of its neighbours if it is likelyBest:
-// the search goes from one near it on as far as errors fall, as strategies are in the order of their blends, and the less
-// ε, the more of the blend.
+// bestForBins returns the strategy of the least estimated error, and the better one of its neighbours if it is
+// likelyBest: the search goes from one near it on as far as errors fall, as strategies are in the order of their
+// blends, and the less ε, the more of the blend.
 func (s *job) bestForBins(ctx context.Context, all []*binsStrategy, near int, epsilon, delta float64) ([]int, error) {
 	costs := map[int]float64{}
 	cost := func(i int) (float64, error) {

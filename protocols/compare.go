@@ -134,12 +134,7 @@ func (c *Comparison) Spec() study.Spec {
 	for _, v := range p.Values {
 		values.Float(v)
 	}
-	for _, list := range append([][]int{p.Victims, c.PPAC.Chosen}, p.Coalitions()...) {
-		observers.Int(len(list))
-		for _, v := range list {
-			observers.Int(v)
-		}
-	}
+	observers.Lists(append([][]int{p.Victims, c.PPAC.Chosen}, p.Coalitions()...))
 	for _, i := range []struct {
 		name  string
 		value any

@@ -7,21 +7,22 @@ import (
 	"mafalda/internal/parallel"
 )
 
-// Result is a run, as plain data. Losses and the accuracy are means over the nodes' models, on test data. Numbers that a
-// diverged run does not have are nil.
+// Result is a run, as plain data. Losses and the accuracy are means over the nodes' models, on test data. Numbers that
+// a diverged run does not have are nil.
 type Result struct {
 	Steps    []int     `json:"steps"`                     // after how many steps there is a loss
 	Losses   []float64 `json:"losses"`                    // on the first TestRows rows
 	Mean     *float64  `json:"mean_last50,omitempty"`     // of the losses of the last Window steps
 	Final    *float64  `json:"final,omitempty"`           // the last loss
 	Full     *float64  `json:"final_full_test,omitempty"` // the final loss on all test rows
-	Accuracy *float64  `json:"accuracy,omitempty"`        // the final share of right answers on all test rows, of classifications
+	Accuracy *float64  `json:"accuracy,omitempty"`        // of classifications: the final share of right answers
 	Clipped  float64   `json:"clipped_fraction"`          // of the gradients
-	Diverged int       `json:"diverged_at,omitempty"`     // the first step whose loss is not finite, where the run ended; 0 if none
+	Diverged int       `json:"diverged_at,omitempty"`     // the first step whose loss is not finite, the last one; or 0
 	Seconds  float64   `json:"seconds"`
 
-	Groups     int     `json:"groups,omitempty"`           // w that batches are drawn from, or b of participation.BinsSampling
-	Multiplier float64 `json:"noise_multiplier,omitempty"` // of the noise, where they are drawn in secret
+	// Groups is w that batches are drawn from, or b of participation.BinsSampling.
+	Groups     int     `json:"groups,omitempty"`
+	Multiplier float64 `json:"noise_multiplier,omitempty"` // of the noise, where batches are drawn in secret
 
 	// NoiseError is measured: what the noise alone does to the models (see the package comment); nil without noise.
 	// Predicted is what the Gram matrix says of that, in expectation; Study.Do fills it in.
@@ -69,7 +70,9 @@ func Run(ctx context.Context, c Config, noise *Noise, seed uint64) (*Result, err
 
 // loss returns the mean over the nodes of their models' losses.
 func (t *trainer) loss(data Dataset) float64 {
-	parallel.Workers(t.Workers, t.nodes, func(worker, u int) { t.losses[u] = t.workers[worker].Loss(t.state.Model(u), data) })
+	parallel.Workers(t.Workers, t.nodes, func(worker, u int) {
+		t.losses[u] = t.workers[worker].Loss(t.state.Model(u), data)
+	})
 	var sum float64
 	for _, v := range t.losses {
 		sum += v
@@ -120,7 +123,8 @@ func (t *trainer) finish() {
 	r.Mean, r.Final, r.Full, r.Accuracy = new(sum/float64(len(last))), &last[len(last)-1], &full, t.accuracy()
 }
 
-// accuracy returns the mean over the nodes of their models' shares of right answers on the test data; nil for regression.
+// accuracy returns the mean over the nodes of their models' shares of right answers on the test data; nil for
+// regression.
 func (t *trainer) accuracy() *float64 {
 	if _, ok := t.workers[0].(Classifier); !ok {
 		return nil

@@ -130,6 +130,8 @@ func TestDigest(t *testing.T) {
 		"list":       func(d *Digest) { d.Strings([]string{"a", "b"}) },
 		"two lists":  func(d *Digest) { d.Strings([]string{"a"}); d.Strings([]string{"b"}) },
 		"minus zero": func(d *Digest) { d.Float(0 * -1.0) },
+		"lists":      func(d *Digest) { d.Lists([][]int{{1}, {2, 3}}) },
+		"other ones": func(d *Digest) { d.Lists([][]int{{1, 2}, {3}}) },
 		"empty":      func(d *Digest) { d.String("") },
 	} {
 		d := NewDigest()

@@ -115,6 +115,16 @@ func (d *Digest) Strings(all []string) {
 	}
 }
 
+// Lists adds lists of whole numbers.
+func (d *Digest) Lists(all [][]int) {
+	for _, list := range all {
+		d.Int(len(list))
+		for _, v := range list {
+			d.Int(v)
+		}
+	}
+}
+
 // Bytes adds bytes.
 func (d *Digest) Bytes(b []byte) {
 	d.number('b', uint64(len(b)))

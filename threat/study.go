@@ -135,12 +135,7 @@ func (s *Study) AddTo(in *study.Inputs) {
 	in.Add("trust", attacker.Trust)
 	if attacker.Any != nil {
 		d := study.NewDigest()
-		for _, c := range attacker.Any.Coalitions() {
-			d.Int(len(c))
-			for _, v := range c {
-				d.Int(v)
-			}
-		}
+		d.Lists(attacker.Any.Coalitions())
 		in.Add("coalitions and their parts", d.Sum())
 	}
 	in.Add("secure summation", attacker.SecureSummation)

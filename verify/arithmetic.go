@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/baselines"
@@ -58,7 +59,7 @@ func (v *verification) baselineAtPrivacy(name string) float64 {
 	case m.Sampled() && m.Space == nil:
 		return 0
 	case m.Sampled() && name == baselines.DECOR && m.Privacy != nil && m.Privacy.Epsilon != nil && m.Privacy.Delta != nil:
-		noise, err := v.rounds(1).NoiseFor(*m.Privacy.Epsilon, *m.Privacy.Delta) // DECOR has one band
+		noise, err := v.rounds(1).NoiseFor(accounting.ZeroOut, *m.Privacy.Epsilon, *m.Privacy.Delta) // DECOR has one band
 		if err != nil {
 			return math.NaN()
 		}

@@ -11,7 +11,6 @@ import (
 	"mafalda/accounting"
 	"mafalda/accounting/allocation"
 	"mafalda/accounting/pld"
-	"mafalda/accounting/truncation"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/internal/rounding"
@@ -86,7 +85,7 @@ func (v *verification) poisson() error {
 		}
 	case m.Space != nil && len(s.Candidates) == 0: // there was no search for a number of bands
 		var err error
-		if is.NoiseMultiplier, err = rounds.NoiseFor(*m.Privacy.Epsilon, s.Delta); err != nil {
+		if is.NoiseMultiplier, err = rounds.NoiseFor(accounting.ZeroOut, *m.Privacy.Epsilon, s.Delta); err != nil {
 			return err
 		}
 	default:
@@ -101,11 +100,11 @@ func (v *verification) poisson() error {
 func (v *verification) noiseFor(bands int) (float64, error) {
 	m := v.export.Manifest
 	if !m.Allocated() {
-		left, err := v.batches().Left(m.Sampling.Delta, v.rounds(bands), bands)
+		left, err := m.Sampling.Batches().Left(m.Sampling.Delta, v.rounds(bands), bands)
 		if err != nil {
 			return 0, err
 		}
-		return v.rounds(bands).NoiseUnder(v.adjacency(), *m.Privacy.Epsilon, left)
+		return v.rounds(bands).NoiseFor(v.adjacency(), *m.Privacy.Epsilon, left)
 	}
 	of, err := allocation.ForBands(v.asked.Steps(), v.asked.Participations(), bands)
 	if err != nil {
@@ -118,12 +117,6 @@ func (v *verification) noiseFor(bands int) (float64, error) {
 func (v *verification) adjacency() accounting.Adjacency {
 	a, _ := accounting.ParseAdjacency(v.export.Manifest.Privacy.Adjacency) // CheckPrivacy has seen it
 	return a
-}
-
-// batches are the largest ones that the manifest says; none if it says nothing.
-func (v *verification) batches() truncation.Batches {
-	s := v.export.Manifest.Sampling
-	return truncation.Batches{Records: s.Records, Most: s.MaxBatch}
 }
 
 // rounds is what a record of the largest group goes through with so many bands.

@@ -255,8 +255,9 @@ func (s *spaceCheck) spaceGap(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.gapIs("space gap", gapClaim{key: "space.gap_space", says: m.Space.GapSpace, tolerance: spacetime.GapBeside(m.Tolerance),
-		proven: best.LowerBound * m.SensSquared, reached: best.Loss * m.SensSquared})
+	s.gapIs("space gap", gapClaim{key: "space.gap_space", says: m.Space.GapSpace,
+		tolerance: spacetime.GapBeside(m.Tolerance), proven: best.LowerBound * m.SensSquared,
+		reached: best.Loss * m.SensSquared})
 	return nil
 }
 
@@ -284,8 +285,8 @@ func (v *verification) gapIs(name string, c gapClaim) {
 	case bound <= proven*(1+1e-12):
 		v.add(name, true, "within %s of the best", rounding.UpText(c.says, 3))
 	default:
-		v.add(name, true, "within %s of the best, as far as is proven again; %s, says the manifest, and nothing contradicts it",
-			rounding.UpText(gap, 3), rounding.UpText(c.says, 3))
+		v.add(name, true, "within %s of the best, as far as is proven again; %s, says the manifest, and nothing "+
+			"contradicts it", rounding.UpText(gap, 3), rounding.UpText(c.says, 3))
 	}
 	v.skip(c.key) // its digits
 }
@@ -313,7 +314,8 @@ func (s *spaceCheck) joint(ctx context.Context) error {
 	if isDense(m.Strategy) {
 		best = &factorize.Result{Strategy: s.c}
 	}
-	joint, err := spacetime.JointLowerBound(ctx, s.p, &spacetime.Result{Noise: s.export.Shared.Noise, Time: best, LDP: s.ldp})
+	found := &spacetime.Result{Noise: s.export.Shared.Noise, Time: best, LDP: s.ldp}
+	joint, err := spacetime.JointLowerBound(ctx, s.p, found)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/accounting"
 	"mafalda/accounting/allocation"
 	"mafalda/accounting/bins"
 	"mafalda/accounting/pld"
@@ -25,7 +26,7 @@ func ExampleMechanism_NoiseMultiplier() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	poisson, err := pld.BandRounds(380, 19, 1).NoiseFor(8, 1e-6)
+	poisson, err := pld.BandRounds(380, 19, 1).NoiseFor(accounting.ZeroOut, 8, 1e-6)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func TestAllocationTakesLessNoiseThanPoisson(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		poisson, err := pld.BandRounds(380, 19, 1).NoiseFor(epsilon, 1e-6)
+		poisson, err := pld.BandRounds(380, 19, 1).NoiseFor(accounting.ZeroOut, epsilon, 1e-6)
 		if err != nil || noise > 0.98*poisson || noise < 0.9*poisson {
 			t.Errorf("ε = %v: %v, Poisson %v, %v", epsilon, noise, poisson, err)
 		}

@@ -101,15 +101,12 @@ func normalCDF(x float64) float64 {
 
 // sample returns the moments of so many samples of peak·(1-e^(ε+L))₊, whose mean is δ(ε) for the addition of a record.
 func (h *halfSpace) sample(ctx context.Context, s stream, samples int) moments {
-	return inChunks(ctx, samples, func(i, n int) moments {
-		random := s.chunk(i)
-		noise := make([]float64, len(h.weights))
-		y := make([]float64, len(h.weights))
-		var sum moments
-		for range n {
-			sum.add(h.addition(random, noise, y))
-		}
-		return sum
+	if !(h.peak > 1e-290) { // of probabilities too small to be drawn
+		return moments{count: samples}
+	}
+	return s.moments(ctx, samples, func(random *normals) func() float64 {
+		noise, y := make([]float64, len(h.weights)), make([]float64, len(h.weights))
+		return func() float64 { return h.addition(random, noise, y) }
 	})
 }
 

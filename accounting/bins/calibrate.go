@@ -241,10 +241,7 @@ func (c *calibration) expected(ctx context.Context, argument float64, samples in
 	m := newMixture(c.bins, at.noiseMultiplier, at.epsilon, o.Seed)
 	removal := m.sample(ctx, stream{o.Seed, forProposedRemoval, 0}, samples)
 	h := newHalfSpace(c.bins, at.noiseMultiplier, at.epsilon)
-	addition := moments{count: samples}
-	if h.peak > 1e-290 {
-		addition = h.sample(ctx, stream{o.Seed, forProposedAddition, 0}, samples)
-	}
+	addition := h.sample(ctx, stream{o.Seed, forProposedAddition, 0}, samples)
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}

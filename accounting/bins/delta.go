@@ -102,10 +102,7 @@ func (b *Mechanism) delta(ctx context.Context, at point, o MonteCarlo, round uin
 	m := newMixture(b, at.noiseMultiplier, at.epsilon, o.Seed)
 	removal := m.sample(ctx, stream{o.Seed, forRemoval, round}, o.Samples)
 	h := newHalfSpace(b, at.noiseMultiplier, at.epsilon)
-	addition := moments{count: o.Samples} // of probabilities too small to be drawn
-	if h.peak > 1e-290 {
-		addition = h.sample(ctx, stream{o.Seed, forAddition, round}, o.Samples)
-	}
+	addition := h.sample(ctx, stream{o.Seed, forAddition, round}, o.Samples)
 	if err := ctx.Err(); err != nil {
 		return Delta{}, err
 	}

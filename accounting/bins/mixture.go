@@ -117,25 +117,24 @@ func (m *mixture) prune() {
 	m.components = kept
 }
 
-// sample returns the moments of so many samples, in chunks that do not depend on the number of processors.
+// sample returns the moments of so many samples, which do not depend on the number of processors.
 func (m *mixture) sample(ctx context.Context, s stream, samples int) moments {
-	return inChunks(ctx, samples, func(i, n int) moments {
-		d := m.newDrawer(s.chunk(i))
-		var sum moments
-		for range n {
-			sum.add(d.removal())
-		}
-		return sum
-	})
+	return s.moments(ctx, samples, func(random *normals) func() float64 { return m.newDrawer(random).removal })
 }
 
-// inChunks merges what sample returns for chunks of samples, in their order, or for some of them once ctx has ended.
-func inChunks(ctx context.Context, samples int, sample func(chunk, n int) moments) moments {
+// moments returns the moments of so many samples, or of some of them once ctx has ended. They are drawn in chunks, each
+// by what drawer makes of its generator, and counted in the order of the chunks.
+func (s stream) moments(ctx context.Context, samples int, drawer func(random *normals) func() float64) moments {
 	chunks := make([]moments, (samples+chunkSize-1)/chunkSize)
 	parallel.For(len(chunks), func(i int) {
-		if ctx.Err() == nil {
-			chunks[i] = sample(i, min(chunkSize, samples-i*chunkSize))
+		if ctx.Err() != nil {
+			return
 		}
+		draw, sum := drawer(s.chunk(i)), moments{}
+		for range min(chunkSize, samples-i*chunkSize) {
+			sum.add(draw())
+		}
+		chunks[i] = sum
 	})
 	var all moments
 	for _, c := range chunks {

@@ -220,8 +220,8 @@ func (d *Distribution) oneRoundEpsilon(delta float64) (upper, lower float64) {
 	if !(share < 1) {
 		return 0, 0
 	}
-	mu := unsampled(rounding.DivUp(1, s))
-	most, err := mu.epsilon(share * (1 - 0x1p-50))
+	mu := rounding.DivUp(1, s)
+	most, err := accounting.Epsilon(mu, share*(1-0x1p-50))
 	if err != nil {
 		return math.Inf(1), 0
 	}
@@ -231,6 +231,6 @@ func (d *Distribution) oneRoundEpsilon(delta float64) (upper, lower float64) {
 		}
 		return math.Log1p(q * math.Expm1(epsilon))
 	}
-	least := mu.lowerEpsilon(most, math.Min(1, share*(1+0x1p-50)))
+	least := lowerEpsilon(mu, most, math.Min(1, share*(1+0x1p-50)))
 	return amplified(most) * (1 + 1e-12), math.Max(0, amplified(least)*(1-1e-12))
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"mafalda/accounting"
 )
 
 // Where the grid is accurate the bounds for corners are bounds, too: of 40 random mechanisms.
@@ -52,7 +54,7 @@ func TestCornersAreKnown(t *testing.T) {
 		if tc.rounds < 1e8 {
 			b, err = d.EpsilonBounds(tc.delta)
 		} else { // without a grid, which shows nothing
-			upper, e := d.unsampled().epsilon(tc.delta)
+			upper, e := accounting.Epsilon(d.unsampled(), tc.delta)
 			b, err = d.improved(EpsilonBounds{upper, d.drawnLower(tc.delta), EveryRound}, tc.delta), e
 		}
 		if err != nil || !(b.Upper-b.Lower <= tc.apart*b.Upper) || b.Upper > tc.most {

@@ -70,11 +70,11 @@ func (d *Distribution) EpsilonBounds(delta float64) (EpsilonBounds, error) {
 	if d.variation() <= delta {
 		return EpsilonBounds{By: Nothing}, nil
 	}
-	upper, err := d.unsampled().epsilon(delta)
+	upper, err := accounting.Epsilon(d.unsampled(), delta)
 	if err != nil {
 		return EpsilonBounds{}, err
 	}
-	if lower := d.unsampled().lowerEpsilon(upper, delta); lower > 0 && !d.sampled() {
+	if lower := lowerEpsilon(d.unsampled(), upper, delta); lower > 0 && !d.sampled() {
 		return EpsilonBounds{upper, lower, NoSampling}, nil
 	}
 	if one, least := d.oneRoundEpsilon(delta); one <= upper {
@@ -109,7 +109,7 @@ func (d *Distribution) upperEpsilon(delta float64, both bool, g *guide) (float64
 	if d.variation() <= delta {
 		return 0, nil
 	}
-	upper, err := d.unsampled().epsilon(delta)
+	upper, err := accounting.Epsilon(d.unsampled(), delta)
 	if err != nil || !d.sampled() {
 		return upper, err
 	}
@@ -164,7 +164,7 @@ func (d *Distribution) Delta(epsilon float64) (upper, lower float64, err error) 
 	if !(epsilon >= 0) || math.IsInf(epsilon, 1) {
 		return 0, 0, fault.New("Epsilon", epsilon, "must be zero or more, and finite")
 	}
-	upper, err = d.unsampled().delta(epsilon)
+	upper, err = accounting.Delta(d.unsampled(), epsilon)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -183,37 +183,28 @@ const leastDelta = 1e-20
 
 // unsampled is the μ of the same Gaussian mechanisms with every record in every round, which are never more private:
 // δ is convex in a mixture, and no δ is smaller than the δ of a record that is not drawn.
-type unsampled float64
-
-func (d *Distribution) unsampled() unsampled {
+func (d *Distribution) unsampled() float64 {
 	mus := make([]float64, len(d.events))
 	for i, e := range d.events {
 		mus[i] = d.apart() * math.Sqrt(float64(e.Rounds)) / e.NoiseMultiplier * (1 + 0x1p-50)
 	}
 	mu, err := accounting.Compose(mus...)
 	if err != nil {
-		return unsampled(math.Inf(1))
+		return math.Inf(1)
 	}
-	return unsampled(mu)
+	return mu
 }
 
-func (mu unsampled) epsilon(delta float64) (float64, error) {
-	return accounting.Epsilon(float64(mu), delta)
-}
-
-// lowerEpsilon returns an ε a little below an upper bound that does not hold, or 0 if that is not clear.
-func (mu unsampled) lowerEpsilon(upper, delta float64) float64 {
-	m, lower := float64(mu)*(1-1e-12), upper*(1-1e-9)
+// lowerEpsilon returns an ε of noise of this μ a little below an upper bound that does not hold, or 0 if that is not
+// clear.
+func lowerEpsilon(mu, upper, delta float64) float64 {
+	m, lower := mu*(1-1e-12), upper*(1-1e-9)
 	l := gaussian.LogDelta(m, lower)
 	x, y := lower/m-m/2, lower/m+m/2
 	if l-2*(gaussian.AbsoluteError+gaussian.RelativeError*math.Abs(l)+0x1p-51*y*(1+math.Abs(x))) > rounding.Log(delta) {
 		return lower
 	}
 	return 0
-}
-
-func (mu unsampled) delta(epsilon float64) (float64, error) {
-	return accounting.Delta(float64(mu), epsilon)
 }
 
 // Fractions of δ that may be cut off from the losses, and of a round's mass at the low end, where it hardly counts.

@@ -36,14 +36,9 @@ func BandRounds(steps, separation, bands int) Rounds {
 		Mechanism: Mechanism{Probability: float64(bands) / float64(separation)}}
 }
 
-// NoiseFor returns the noise multiplier with which these rounds are (ε, δ)-DP under zero-out adjacency. It fails as
-// Calibrate does.
-func (e Rounds) NoiseFor(epsilon, delta float64) (float64, error) {
-	return e.NoiseUnder(accounting.ZeroOut, epsilon, delta)
-}
-
-// NoiseUnder is NoiseFor under any adjacency.
-func (e Rounds) NoiseUnder(adjacency accounting.Adjacency, epsilon, delta float64) (float64, error) {
+// NoiseFor returns the noise multiplier with which these rounds are (ε, δ)-DP under an adjacency. It fails as Calibrate
+// does.
+func (e Rounds) NoiseFor(adjacency accounting.Adjacency, epsilon, delta float64) (float64, error) {
 	p, err := Calibrate(Target{Probability: e.Probability, Rounds: e.Rounds, Epsilon: epsilon, Delta: delta,
 		Adjacency: adjacency})
 	return p.NoiseMultiplier, err

@@ -142,7 +142,7 @@ func TestReplacedRounds(t *testing.T) {
 	if err != nil || err2 != nil || b.By != Removed || b.Upper > zero.Upper+20 || b.Upper < zero.Lower || b.Lower < zero.Lower {
 		t.Errorf("%+v, zeroed %+v, %v, %v", b, zero, err, err2)
 	}
-	noise, err := sampledRounds(0.05, 1, 380).NoiseUnder(accounting.ReplaceOne, 8, 1e-6)
+	noise, err := sampledRounds(0.05, 1, 380).NoiseFor(accounting.ReplaceOne, 8, 1e-6)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -123,13 +123,12 @@ func (w *where) check() error {
 	case w.workers != "" && flag.Lookup("environment_type").Value.String() != "":
 		return terminal.Usagef("--workers and Beam's --environment_type: only one of them")
 	}
-	for _, f := range [][2]string{{"endpoint", w.endpoint}, {"workers", w.workers}, {"address", w.address}} {
-		name, address := f[0], f[1]
-		if address == "" && name != "address" {
+	for _, a := range []struct{ name, value string }{{"endpoint", w.endpoint}, {"workers", w.workers}, {"address", w.address}} {
+		if a.value == "" && a.name != "address" {
 			continue
 		}
-		if host, _, err := net.SplitHostPort(address); err != nil || host == "" {
-			return terminal.Usagef("--%s %q: must be host:port", name, address)
+		if host, _, err := net.SplitHostPort(a.value); err != nil || host == "" {
+			return terminal.Usagef("--%s %q: must be host:port", a.name, a.value)
 		}
 	}
 	if host, _, _ := net.SplitHostPort(w.address); net.ParseIP(host).IsUnspecified() {

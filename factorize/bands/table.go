@@ -270,7 +270,7 @@ func (n Noise) MultiplierUnder(adjacency accounting.Adjacency, schema participat
 	if m, known := n[at]; known {
 		return m, nil
 	}
-	m, err := pld.BandRounds(at.steps, at.separation, bands).NoiseUnder(adjacency, epsilon, delta)
+	m, err := pld.BandRounds(at.steps, at.separation, bands).NoiseFor(adjacency, epsilon, delta)
 	if err == nil {
 		n[at] = m
 	}

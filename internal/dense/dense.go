@@ -96,6 +96,15 @@ func NewSym(n int, at func(i, j int) float64) *mat.SymDense {
 	return s
 }
 
+// Identity returns the n×n identity matrix.
+func Identity(n int) *mat.Dense {
+	m := mat.NewDense(n, n, nil)
+	for i := range n {
+		m.Set(i, i, 1)
+	}
+	return m
+}
+
 // Below calls f, from several goroutines, for the rows of tiles that together are the triangle below the diagonal: columns from to to, without to.
 func Below(n int, f func(i, from, to int)) {
 	const size = 32

@@ -5,8 +5,8 @@ import (
 	"math/big"
 	"slices"
 
+	"mafalda/graph"
 	"mafalda/internal/lists"
-	"mafalda/protocols/internal/consensus"
 )
 
 // MostFlooded is the largest number of nodes for which BroadcastRounds follows who has heard from whom.
@@ -31,8 +31,7 @@ func (s *Sequence) BroadcastRounds(ctx context.Context) (int, error) {
 // throughFirst adds the longest way to node 0, up to any round, and the longest way from there, from any round on.
 func (s *Sequence) throughFirst(ctx context.Context) (int, error) {
 	if s.Period() == 1 {
-		to, _ := consensus.Levels(s.weights[0])
-		from, _ := consensus.Levels(s.weights[0].Transpose())
+		to, from := graph.Hops(s.weights[0], []int{0}), graph.Hops(s.weights[0].Transpose(), []int{0})
 		return slices.Max(to) + slices.Max(from), nil
 	}
 	var there, back int

@@ -19,7 +19,7 @@ const maxCirculant = 1 << 14
 // circulant lets node i send to i + offset for each offset, itself among them, with equal weights.
 func circulant(n int, offsets []int) *graph.CSR {
 	share := 1 / float64(len(offsets))
-	indptr, indices, data := []int{0}, []int(nil), []float64(nil)
+	var entries []graph.Edge
 	receives := make([]float64, n)
 	for i := range n {
 		for _, o := range offsets {
@@ -27,13 +27,12 @@ func circulant(n int, offsets []int) *graph.CSR {
 		}
 		for j, v := range receives {
 			if v > 0 {
-				indices, data = append(indices, j), append(data, v)
+				entries = append(entries, graph.Edge{U: i, V: j, Weight: v})
 				receives[j] = 0
 			}
 		}
-		indptr = append(indptr, len(indices))
 	}
-	return graph.NewCSR(n, n, indptr, indices, data)
+	return graph.NewSquare(n, entries)
 }
 
 // DOut is the d-Out graph (Zhou et al., Remark 2): node i sends to i, i+1, …, i+d-1 modulo n, so to itself and d-1

@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/dense"
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 	"mafalda/protocols/internal/consensus"
 )
@@ -60,7 +62,7 @@ func (s *Sequence) products(ctx context.Context, o CalibrateOptions) (*products,
 		return nil, &SizeError{Nodes: n, Most: o.mostNumbers()}
 	}
 	p := &products{}
-	last := identities(n, period)
+	last := lists.Make(period, func(int) *mat.Dense { return dense.Identity(n) })
 	for lag := 0; ; lag++ {
 		tau, err := largestErgodicity(ctx, last, n)
 		if err != nil {
@@ -104,18 +106,6 @@ func (o CalibrateOptions) show(tau float64, lag int) {
 		done = math.Max(done, float64(lag)/float64(o.Horizon))
 	}
 	o.Progress(productsShare * done)
-}
-
-// identities returns so many n×n identity matrices.
-func identities(n, count int) []*mat.Dense {
-	list := make([]*mat.Dense, count)
-	for e := range list {
-		list[e] = mat.NewDense(n, n, nil)
-		for i := range n {
-			list[e].Set(i, i, 1)
-		}
-	}
-	return list
 }
 
 // timesSparse returns Φ·W(t), or something else if the context is done.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"mafalda/graph"
@@ -102,10 +104,10 @@ func (w Weighting) matrix(n int, edges [][2]int) *graph.CSR {
 			degree[j]++
 		}
 	}
-	indptr, indices, data := []int{0}, []int(nil), []float64(nil)
+	var entries []graph.Edge
 	for i, row := range rows {
 		left := 1.0
-		for j := range row {
+		for _, j := range slices.Sorted(maps.Keys(row)) { // in this order, for it decides what left is rounded to
 			if w == MetropolisWeights {
 				row[j] = 1 / float64(1+max(degree[i], degree[j]))
 				left -= row[j]
@@ -117,12 +119,9 @@ func (w Weighting) matrix(n int, edges [][2]int) *graph.CSR {
 		if w == OutDegree {
 			row[i] = 1 / float64(1+degree[i])
 		}
-		for j := range n {
-			if v, ok := row[j]; ok {
-				indices, data = append(indices, j), append(data, v)
-			}
+		for _, j := range slices.Sorted(maps.Keys(row)) {
+			entries = append(entries, graph.Edge{U: i, V: j, Weight: row[j]})
 		}
-		indptr = append(indptr, len(indices))
 	}
-	return graph.NewCSR(n, n, indptr, indices, data)
+	return graph.NewSquare(n, entries)
 }

@@ -21,6 +21,16 @@ func TestReadSequence(t *testing.T) {
 		s.Weights(1).At(0, 0) != 1 {
 		t.Errorf("Metropolis: %v", err)
 	}
+	star := "hub a\nhub b\nhub c\nhub d\nhub e\na b\nb c\na c\nd c\n"
+	for range 50 { // the weights do not depend on the order of a map
+		again, err := ReadSequence(strings.NewReader(star), "star.txt", MetropolisWeights)
+		if s == nil || s.Nodes() != 6 {
+			s = again
+		}
+		if err != nil || !again.Weights(0).Equal(s.Weights(0)) {
+			t.Fatalf("Metropolis weights of the same file: %v, then %v (%v)", s.Weights(0), again.Weights(0), err)
+		}
+	}
 	for name, c := range map[string]struct{ text, want string }{
 		"not doubly stochastic": {"a b\nb c\nc a\na c\n", "round 0"},
 		"second round":          {"a b\nb a\n\na b\n", "round 1"},

@@ -61,10 +61,7 @@ func (p *Protocol) solveCluster(run *Run, cluster []int, inside func(int) bool) 
 	wanted := slices.Repeat([]float64{1}, c)
 	wanted[0] = 0
 	driven := make([]float64, c) // the part of v(t) on the cluster that comes from A
-	power := mat.NewDense(c, c, nil)
-	for i := range c {
-		power.Set(i, i, 1)
-	}
+	power := dense.Identity(c)
 	var rows, seen []float64
 	for t := range run.Values {
 		for _, i := range visible {

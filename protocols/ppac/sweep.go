@@ -2,11 +2,10 @@ package ppac
 
 import (
 	"context"
-	"errors"
 	"math"
+	"slices"
 
 	"mafalda/internal/lists"
-	"mafalda/internal/parallel"
 	"mafalda/protocols/averaging"
 	"mafalda/protocols/internal/seeds"
 )
@@ -57,8 +56,7 @@ type swept struct {
 
 // forRuns calls f with so many runs under every noise, on all processors, each noise with a generator of its own.
 func (a *Averaging) forRuns(ctx context.Context, s *Sweep, of swept, f func(i int, run *Run)) error {
-	errs := make([]error, len(s.Noises))
-	parallel.For(len(errs), func(i int) {
+	return forEach(ctx, len(s.Noises), nil, func(ctx context.Context, i int) error {
 		r := (seeds.Sweep + seeds.Purpose(i)).Random(a.Problem.Seed)
 		d := Deviations{a.Problem.ValueStd, s.Noises[i]}
 		for range of.runs {
@@ -67,13 +65,12 @@ func (a *Averaging) forRuns(ctx context.Context, s *Sweep, of swept, f func(i in
 				err = a.protocol.Average(ctx, run, of.rounds, of.tolerance)
 			}
 			if err != nil {
-				errs[i] = err
-				return
+				return err
 			}
 			f(i, run)
 		}
+		return nil
 	})
-	return errors.Join(errs...)
 }
 
 func (a *Averaging) sweepErrors(ctx context.Context, s *Sweep) error {
@@ -136,9 +133,5 @@ func (a *Averaging) leakagesUnder(ctx context.Context, noise float64, done func(
 		each[i], err = a.leakages(ctx, a.observed[i].view, noise)
 		return err
 	})
-	var all []Leakage
-	for _, leaks := range each {
-		all = append(all, leaks...)
-	}
-	return all, err
+	return slices.Concat(each...), err
 }

@@ -1,19 +1,19 @@
-"""What load checks of a manifest beyond its hashes: kinds and ranges of its numbers, and that they agree with each other.
+"""What load checks of a manifest beyond its hashes: kinds and ranges of its numbers, and that they agree.
 
-A manifest whose numbers do not agree was changed, or is of a version that means something else by them. What is compared:
+A manifest whose numbers do not agree was changed, or is of a version that means something else by them. Compared are:
 
 - every key is known, of its kind and in its range
 - sigma with mu; noise_std with mu, clip and adjacency; epsilon and delta with mu (exactly, a Gaussian mechanism)
-- of batches that are drawn in secret: groups, rounds, probability and noise multiplier with each other and with noise_std;
-  for Poisson batches that delta is not below what that many rounds give away, within the width of a grid; for bins that
-  it is not below what half-spaces tell apart, a bound that the truth is above
+- of batches that are drawn in secret: groups, rounds, probability and noise multiplier with each other and with
+  noise_std; for Poisson batches that delta is not below what that many rounds give away, within the width of a grid;
+  for bins that it is not below what half-spaces tell apart, a bound that the truth is above
 - C with its parameters, and its sensitivity with sens_squared (Sensitivity.exact says when it is only a bound)
 - the numbers in the sentences of contract with the keys
 
-Not checked here, and checked by `mafalda verify`, and where they matter by `mafalda noise serve` before the first row: the
-accountant's epsilon for Poisson batches to all digits, the samples that confirm bins, sensitivities of T > LONGEST steps of
-dense and banded strategies, and of others where check_series says so, or of min-sep strategies of more than b bands, all that
-depends on the network (losses, bounds, baselines, W itself).
+Not checked here, and checked by `mafalda verify`, and where they matter by `mafalda noise serve` before the first row:
+the accountant's epsilon for Poisson batches to all digits, the samples that confirm bins, sensitivities of T > LONGEST
+steps of dense and banded strategies, and of others where check_series says so, or of min-sep strategies of more than b
+bands, all that depends on the network (losses, bounds, baselines, W itself).
 """
 
 from __future__ import annotations
@@ -103,7 +103,14 @@ _MANIFEST = {
     "objective_weights": List(float),
     "steps": int,
     "gram": dict,
-    "participation": {"schema": str, "k": int, "b": int, "source": str, "patterns": List(List(int)), "person_batches": int},
+    "participation": {
+        "schema": str,
+        "k": int,
+        "b": int,
+        "source": str,
+        "patterns": List(List(int)),
+        "person_batches": int,
+    },
     "trust": str,
     "space": {
         "secrets": {"source": str, "sha256": str, "pairs": int},
@@ -182,11 +189,14 @@ def check(m: dict[str, Any]) -> None:
             _claim(block is None or key in block, f"the manifest has no {key!r}")
     p, k, b, steps = m["participation"], m["participation"]["k"], m["participation"]["b"], m["steps"]
     _claim(1 <= steps <= MOST_STEPS and k >= 1 and b >= 1, f"steps {steps}, k {k}, b {b}")
-    _claim(p["schema"] in ("cyclic", "single", "min-sep", "patterns", "people"), f"the schema {p['schema']!r} is not known")
+    known = ("cyclic", "single", "min-sep", "patterns", "people")
+    _claim(p["schema"] in known, f"the schema {p['schema']!r} is not known")
     _claim((p["schema"] == "patterns") == ("patterns" in p), "patterns belong to the schema of this name")
     _claim((p["schema"] == "people") == (p.get("person_batches", 0) >= 1), "person_batches belong to the schema people")
-    _claim("one_batch_loss" not in m or p.get("person_batches", 0) >= 2, "one_batch_loss is of people in several batches")
-    _claim(p["schema"] != "people" or steps <= k * b and p["person_batches"] <= b, "persons need batches in turn, m of b at most")
+    several = p.get("person_batches", 0) >= 2
+    _claim("one_batch_loss" not in m or several, "one_batch_loss is of people in several batches")
+    in_turn = p["schema"] != "people" or steps <= k * b and p["person_batches"] <= b
+    _claim(in_turn, "persons need batches in turn, m of b at most")
     if "patterns" in p:
         _claim(
             p["patterns"] != [] and all(q and 0 <= min(q) and max(q) < steps for q in p["patterns"]),
@@ -296,13 +306,14 @@ def _check_level(p: dict[str, Any]) -> None:
 
 
 def _check_budgets(m: dict[str, Any]) -> None:
-    """The levels of single nodes: every noise level follows from its own, and the block privacy is strict enough for all."""
+    """The levels of single nodes: every noise level follows from its own, and privacy is strict enough for all."""
     levels, p = m.get("budgets"), m.get("privacy")
     if levels is None:
         _claim("one_level_loss" not in m, "one_level_loss is for budgets")
         return
     nodes = m.get("graph", {}).get("nodes")
-    _claim(p is not None and len(levels) == nodes, f"there are {len(levels)} budgets for {nodes} nodes, and privacy for them all")
+    there = p is not None and len(levels) == nodes
+    _claim(there, f"there are {len(levels)} budgets for {nodes} nodes, and privacy for them all")
     scheme = m.get("sampling", {}).get("scheme", "cyclic")
     _claim(scheme == "cyclic", "budgets are for batches in turn")
     _claim("space" not in m or "one_level_loss" not in m, "one_level_loss is for nodes that share no noise")
@@ -313,7 +324,8 @@ def _check_budgets(m: dict[str, Any]) -> None:
         try:
             _check_level(own)
             if "space" in m:  # all nodes have one Z, of which nodes.csv and pairs.csv have the shares: check_space
-                _claim(own["noise_std"] == p["noise_std"], f"noise_std is {own['noise_std']}, and {p['noise_std']} at all nodes")
+                std = own["noise_std"]
+                _claim(std == p["noise_std"], f"noise_std is {std}, and {p['noise_std']} at all nodes")
                 own["noise_std"] *= math.sqrt(budget_weight(m, level))
             _check_noise(m, own)
         except ExportError as e:
@@ -356,14 +368,15 @@ def _gaussian_delta(mu: float, epsilon: float) -> float:
 
 def _check_sampling(m: dict[str, Any], p: dict[str, Any], s: dict[str, Any]) -> None:
     steps, scheme = m["steps"], s["scheme"]
-    _claim(scheme in ("poisson", "bins", "allocation", "truncated"), f"the sampling {scheme!r} is not known to this version")
+    schemes = ("poisson", "bins", "allocation", "truncated")
+    _claim(scheme in schemes, f"the sampling {scheme!r} is not known to this version")
     for key in ("groups", "probability", "rounds", "noise_multiplier", "epsilon", "delta"):
         _claim(key in s, f"sampling has no {key}")
     _claim("delta" in p and "mu" not in p and "sigma" not in p, f"sampling {scheme} has epsilon and delta, not mu")
     known = p["adjacency"] == "zero-out" or scheme in ("poisson", "truncated") and "space" not in m
     _claim(known, f"sampling {scheme} is accounted for under zero-out")
     _claim("per_node" not in m, f"sampling {scheme} takes one strategy")
-    _claim(m["participation"]["schema"] == "cyclic", f"sampling {scheme} takes cyclic participation")
+    _claim(m["participation"]["schema"] in ("cyclic", "single"), f"sampling {scheme} takes cyclic participation")
     groups, rounds, noise = s["groups"], s["rounds"], s["noise_multiplier"]
     _claim(1 <= groups <= steps, f"sampling.groups is {groups}, of {steps} steps")
     wanted = m["participation"]["k"] if scheme == "allocation" else -(-steps // groups)
@@ -403,7 +416,8 @@ def _check_sampling(m: dict[str, Any], p: dict[str, Any], s: dict[str, Any]) -> 
         for key in ("max_batch", "records", "overflow"):
             _claim(key in s and s[key] >= (0 if key == "overflow" else 1), f"sampling has no {key}")
         dropped = rounds * s["probability"] * binomial_tail(s["records"] - 1, s["max_batch"], s["probability"] / groups)
-        _claim(dropped * (1 - 1e-6) <= s["overflow"] < delta, f"records are dropped with a probability of {dropped:.3g}")
+        counted = dropped * (1 - 1e-6) <= s["overflow"] < delta
+        _claim(counted, f"records are dropped with a probability of {dropped:.3g}")
         delta -= s["overflow"]
     least = poisson_delta(s["probability"], noise, rounds, s["epsilon"])
     _claim(
@@ -496,8 +510,8 @@ def check_bins(m: dict[str, Any], c: np.ndarray) -> None:
     least = bins_delta(np.asarray(c), s["groups"], s["noise_multiplier"], s["epsilon"])
     _claim(
         least <= s["delta"] * (1 + 1e-9),
-        f"with a noise multiplier of {s['noise_multiplier']} delta is at least {least:.3g} for epsilon = {s['epsilon']}, "
-        f"not {s['delta']}",
+        f"with a noise multiplier of {s['noise_multiplier']} delta is at least {least:.3g} for epsilon = "
+        f"{s['epsilon']}, not {s['delta']}",
     )
 
 
@@ -523,7 +537,7 @@ def _series(strategy: dict[str, Any], steps: int) -> np.ndarray:
     if kind == "banded-inverse":
         return _divide([1.0], strategy["coefficients"], steps)
     column[0] = strategy["scale"]
-    for p, q, a, b in strategy["sections"]:
+    for p, q, a, b in strategy.get("sections", []):
         column = _divide(np.convolve(column, [1, -p, q])[:steps], [1, -a, b], steps)
     if kind == "comb":
         (p, a), period = strategy["coefficients"], strategy["bandwidth"]
@@ -554,7 +568,7 @@ def _divide(numerator: Any, denominator: list[float], steps: int) -> np.ndarray:
 
 
 class Sensitivity(NamedTuple):
-    """sens² as sums of magnitudes have it; exact says whether `mafalda verify` has the same number, or else one above."""
+    """sens² as sums of magnitudes have it; exact says whether `mafalda verify` has the same number, else one above."""
 
     squared: float
     exact: bool
@@ -589,15 +603,17 @@ def sensitivity(c: np.ndarray, participation: dict[str, Any]) -> Sensitivity:
 
 
 def series_sensitivity(c: np.ndarray, d: np.ndarray, k: int, b: int) -> float:
-    """sens² of C[t,s] = c[t-s]·d[s], k times exactly b apart, as sums of magnitudes have it, never less for rounding: O(kT).
+    """sens² of C[t,s] = c[t-s]·d[s], k times exactly b apart, as sums of magnitudes have it, never less for rounding.
 
-    X[t-eb,t] = d[t-eb] d[t] A_e(T-1-t) with the partial sums A_e of c[j] c[j+eb]. Along the steps of a class these are summed
-    up once for every e, so that a pattern, of the class or a part of it, has the difference of two such sums.
+    It takes O(kT). X[t-eb,t] = d[t-eb] d[t] A_e(T-1-t) with the partial sums A_e of c[j] c[j+eb]. Along the steps of a
+    class these are summed up once for every e, so that a pattern, of the class or a part of it, has the difference of
+    two such sums. Where patterns are parts, for T > kb, d is 1, and sens² is at most the sum over t of the squares of
+    |c[t]| + |c[t-b]| + … of k terms, which is less for rounding.
     """
-    steps = len(c)
+    steps, rounding = len(c), 8 * len(c) * 2.0**-53  # T roundings of every partial sum
     starts = np.arange(min(max(b, steps - (k - 1) * b), steps))
     last = starts + np.minimum(k - 1, (steps - 1 - starts) // b) * b
-    sums, magnitudes = np.zeros(len(starts)), 0.0
+    sums, magnitudes = np.zeros(len(starts)), np.zeros(len(starts))
     used = int(np.flatnonzero(c)[-1]) + 1
     for e in range(min(k, (used - 1) // b + 1)):
         lag, times = e * b, 1 if e == 0 else 2
@@ -612,8 +628,15 @@ def series_sensitivity(c: np.ndarray, d: np.ndarray, k: int, b: int) -> float:
         before = starts + lag - b
         some = along[last] - np.where(before >= 0, along[np.maximum(before, 0)], 0.0)
         sums += times * np.where(last >= starts + lag, some, 0.0)
-        magnitudes += times * float(by_class(np.abs(products).cumsum()).sum(axis=0).max())
-    return float(sums.max()) + 8 * steps * 2.0**-53 * magnitudes  # what T roundings of every partial sum may have taken
+        if steps <= k * b:
+            magnitudes += times * by_class(np.abs(products).cumsum()).sum(axis=0)[: len(starts)]
+    if steps <= k * b:
+        return float((sums + rounding * magnitudes).max())
+    rows = np.abs(c)
+    for i in range(1, k):
+        rows[i * b :] += np.abs(c[: steps - i * b])
+    most = float((rows**2).sum()) * (1 + rounding)
+    return min(most, float(sums.max()) + rounding * (2 + steps // (k * b)) * most)
 
 
 def _heaviest(weights: np.ndarray, k: int, b: int) -> float:
@@ -627,7 +650,7 @@ def _heaviest(weights: np.ndarray, k: int, b: int) -> float:
 
 
 def check_matrix(m: dict[str, Any], c: np.ndarray) -> None:
-    """An ExportError if a C is not lower triangular, not the one of the parameters, or of another sensitivity than said."""
+    """An ExportError if C is not lower triangular, not that of the parameters, or of another sensitivity than said."""
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused
         _check_matrix(m, c)
 
@@ -640,7 +663,8 @@ def _check_matrix(m: dict[str, Any], c: np.ndarray) -> None:
         return
     if s["class"] != "dense":
         difference = float(np.linalg.norm(matrix(s, steps) - c))
-        _claim(difference <= 1e-9 * float(np.linalg.norm(c)), "the parameters of the strategy make another matrix than C")
+        same = difference <= 1e-9 * float(np.linalg.norm(c))
+        _claim(same, "the parameters of the strategy make another matrix than C")
     scheme = m.get("sampling", {}).get("scheme", "cyclic")
     participation = m["participation"]
     if scheme in ("poisson", "allocation", "truncated"):
@@ -656,8 +680,8 @@ def _check_matrix(m: dict[str, Any], c: np.ndarray) -> None:
 def check_series(m: dict[str, Any]) -> None:
     """An ExportError if a strategy of more than LONGEST steps has another sensitivity than said.
 
-    It is for strategies of few parameters whose records come in turn, T ≤ MOST_SERIES and kT ≤ MOST_PRODUCTS; with scaled
-    columns for T ≤ kb. `mafalda verify` checks the others.
+    It is for strategies of few parameters whose records come in turn, T ≤ MOST_SERIES and kT ≤ MOST_PRODUCTS; with
+    scaled columns for T ≤ kb. `mafalda verify` checks the others.
     """
     s, p, steps = m["strategy"], m["participation"], m["steps"]
     k, b, scheme = p["k"], p["b"], m.get("sampling", {}).get("scheme", "cyclic")
@@ -710,8 +734,8 @@ def check_layers(per_node: dict[str, Any], layers: int, nodes: int) -> None:
 def check_space(m: dict[str, Any], labels: list[str], own: list[float], shares: list[tuple[int, int, float]]) -> None:
     """An ExportError if shared noise of these variances protects less than space.worst says, or the worst is another.
 
-    Of coalitions, single nodes are looked at (of 100 nodes at most), the listed sets, and the one that is said to be the
-    worst; `mafalda verify` looks at all.
+    Of coalitions, single nodes are looked at (of 100 nodes at most), the listed sets, and the one that is said to be
+    the worst; `mafalda verify` looks at all.
     """
     space, n = m["space"], len(labels)
     said, weights = space["worst"], np.array([budget_weight(m, level) for level in m.get("budgets", [])] or [1.0] * n)
@@ -728,6 +752,8 @@ def check_space(m: dict[str, Any], labels: list[str], own: list[float], shares: 
             if not {u, v} & attacker:
                 noise[[u, v, u, v], [u, v, v, u]] += [variance, variance, -variance, -variance]
         honest = [i for i in range(n) if i not in attacker]
+        if not honest:
+            continue  # nobody is left to be seen
         try:
             seen = np.diagonal(np.linalg.inv(noise[np.ix_(honest, honest)])) * weights[honest]
         except np.linalg.LinAlgError:

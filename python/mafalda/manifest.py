@@ -23,6 +23,7 @@ def read(directory: str) -> tuple[dict[str, Any], str]:
     except OSError as e:
         raise ExportError(f"no export in {directory}: {e}") from e
     manifest = parse(text)
+    manifest.setdefault("files", {})  # parameters alone, without a network, have none
     checks.check(manifest)
     _check_files(directory, manifest)
     return manifest, hashlib.sha256(text).hexdigest()

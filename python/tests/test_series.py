@@ -1,6 +1,7 @@
 """Sensitivities of many steps, of which no matrix is made: the numbers of the definition, never less."""
 
 import json
+import os
 import subprocess
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from conftest import REAL
 
 import mafalda
-from mafalda import ExportError, checks
+from mafalda import ExportError, checks, filters
 
 
 def definition(c, d, k, b):
@@ -43,6 +44,7 @@ STRATEGIES = {
     "banded-inverse": {"class": "banded-inverse", "bandwidth": 3, "coefficients": [1.0, -0.6, 0.1]},
     "blt": {"class": "blt", **BLT},
     "comb": {"class": "comb", "bandwidth": 40, "coefficients": [0.4, 0.8], "column_scales": [1.0, -0.7, 0.2], **BLT},
+    "a comb alone": {"class": "comb", "bandwidth": 40, "coefficients": [0.4, 0.8], "scale": 0.3},
 }
 
 
@@ -59,6 +61,14 @@ def test_too_small_a_sensitivity_of_many_steps_is_refused(kind):
         checks.check_series({**m, "sens_squared": truth * (1 - 1e-6)})
 
 
+def test_a_comb_alone_makes_the_noise_of_its_matrix():
+    steps, z = 100, np.random.default_rng(5).normal(size=(100, 3))
+    s = STRATEGIES["a comb alone"]
+    rows = filters.start(s, steps, None)
+    noise = np.array([rows.send(x) for x in z])
+    assert np.allclose(checks.matrix(s, steps) @ noise, z, rtol=0, atol=1e-12)
+
+
 @pytest.mark.skipif(REAL is None, reason="the program is not there")
 def test_load_checks_the_sensitivity_of_many_steps(tmp_path, monkeypatch):
     out = tmp_path / "out"
@@ -71,6 +81,24 @@ def test_load_checks_the_sensitivity_of_many_steps(tmp_path, monkeypatch):
     (out / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(ExportError, match="sens² is"):
         mafalda.load(out)
+
+
+@pytest.mark.skipif(REAL is None, reason="the program is not there")
+def test_parameters_without_a_network_are_loaded(tmp_path):
+    out = tmp_path / "out"
+    arguments = ["--workload", "prefix", "--T", "12", "-k", "3", "--strategy", "blt", "--no-dense", "--no-baselines"]
+    subprocess.run([REAL, "optimize", *arguments, "-o", out], check=True, capture_output=True)
+    assert os.listdir(out) == ["manifest.json"] and mafalda.load(out).steps == 12
+
+
+def test_rounding_of_many_short_patterns_refuses_nothing():
+    steps, participation = 4097, {"schema": "cyclic", "k": 5, "b": 3}
+    s = {"class": "toeplitz", "bandwidth": 400, "coefficients": [1 / (j + 1) for j in range(400)]}
+    c = np.zeros(steps)
+    c[:400] = s["coefficients"]
+    rows = sum(np.concatenate([np.zeros(3 * i), c[: steps - 3 * i]]) for i in range(5))
+    m = {"steps": steps, "participation": participation, "strategy": s, "sens_kind": "exact"}
+    checks.check_series({**m, "sens_squared": float((rows**2).sum())})
 
 
 @pytest.mark.parametrize("scales", [[float("inf")], [1e308, 1e308, 1e308], [float("nan"), 1.0], [1.0, -1.5], [5e-324]])

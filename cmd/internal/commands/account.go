@@ -85,7 +85,7 @@ at once, and an interrupted command goes on where it stopped.`,
 	fl.StringVar(&f.attacker, "attacker", "",
 		"`LABEL` of the attacking node, LABEL,LABEL,... of a coalition, or all: every node in turn;\n"+
 			"labels with commas in quotes, as in CSV")
-	flags.CompleteGraphLabels(cmd, "attacker", &f.network)
+	flags.CompleteGraphLabels(cmd, "attacker", f.network.Load)
 	terminal.ChoiceVar(cmd, &f.bound, "bound", "best", threat.Measures(),
 		"of the sensitivity: "+strings.Join(threat.Measures(), ", "))
 	fl.Float64Var(&f.sigma, "sigma", 0, "noise standard deviation over what a record can move a sum by: the clip, or 2·clip (default: that of --export, or 1)")

@@ -90,8 +90,8 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 		"`LABEL` of the attacking node, or LABEL,LABEL,... of a coalition; labels with commas in quotes, as in CSV")
 	fl.StringVar(&f.victim, "victim", "", "`LABEL` of the victim, or all: every node that does not attack, one after the other (default: the nearest node;\n"+
 		"where nodes share noise, the one of whom most is learned; with --answer, the nearest one that the attacker does not see)")
-	flags.CompleteGraphLabels(cmd, "attacker", &f.network)
-	flags.CompleteGraphLabels(cmd, "victim", &f.network)
+	flags.CompleteGraphLabels(cmd, "attacker", f.network.Load)
+	flags.CompleteGraphLabels(cmd, "victim", f.network.Load)
 	f.runs = 4000
 	fl.Var((*terminal.WholeNumber)(&f.runs), "runs", "runs of the protocol with the record, and as many without (with --answer: 10000, with --sampling: 50000)")
 	f.auditSeed = 1
@@ -100,7 +100,7 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 	fl.Float64Var(&f.noiseScale, "noise-scale", 1,
 		"multiply the nodes' noise, but not the claim: below 1 the audit should fail")
 	fl.StringVar(&f.scaledNodes, "scaled-nodes", "", "`LABEL,LABEL,...` of the nodes whose own noise --noise-scale multiplies (default: all noise)")
-	flags.CompleteGraphLabels(cmd, "scaled-nodes", &f.network)
+	flags.CompleteGraphLabels(cmd, "scaled-nodes", f.network.Load)
 	fl.StringVar(&f.answer, "answer", "", "let nodes react to their models θ, and `HOW`: clip:K,B adds clip(K·θ, B) to what they send (B can be inf),\n"+
 		"linear:D sends D·θ; convex:X, smooth:X, ...: the worst answers of the class, against its bound")
 	fl.Var((*terminal.WholeNumber)(&f.batches), "actual-batches", "in how many batches of a cycle the victim's records really are (default: as claimed)")

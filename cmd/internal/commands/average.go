@@ -95,8 +95,8 @@ func (f *averageFlags) bind(cmd *cobra.Command) {
 	fl.StringVar(&f.observer, "observer", "",
 		"ppac, gossip: `LABEL` of the observer, or LABEL,LABEL,... of nodes that collude (default: every node, alone)")
 	fl.StringVar(&f.victim, "victim", "", "ppac, gossip: `LABEL` of the only victim")
-	flags.CompleteGraphLabels(cmd, "observer", &f.network)
-	flags.CompleteGraphLabels(cmd, "victim", &f.network)
+	flags.CompleteGraphLabels(cmd, "observer", f.network.Load)
+	flags.CompleteGraphLabels(cmd, "victim", f.network.Load)
 	fl.Float64Var(&f.difference, "difference", 0,
 		"gossip: values this far apart are to be indistinguishable (default: --value-std)")
 	fl.Float64Var(&f.delta, "delta", 1e-6, "of (epsilon, delta)-DP")

@@ -98,10 +98,9 @@ func (f *smoothnessFlags) run(cmd *cobra.Command) error {
 	case t.PerLayer && f.unclipped:
 		return terminal.Usagef("--unclipped and --per-layer: only one of them")
 	}
-	for _, name := range []string{"clip", "divisor", "curvature", "beta", "rate"} {
-		if v, _ := cmd.Flags().GetFloat64(name); given(name) && !(v > 0) { // 0 stands for a default in the library
-			return terminal.Usagef("--%s %v: must be positive and finite", name, v)
-		}
+	// 0 stands for a default in the library.
+	if err := terminal.Positive(cmd, "clip", "divisor", "curvature", "beta", "rate"); err != nil {
+		return err
 	}
 	err := terminal.AtLeastOne(cmd, "batch", "smallest-batch", "classes")
 	if err != nil {

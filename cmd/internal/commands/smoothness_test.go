@@ -80,17 +80,3 @@ func TestSmoothnessCommand(t *testing.T) {
 		t.Errorf("%v, %s", err, out)
 	}
 }
-
-// Of several bad numbers the same one is named every time.
-func TestSeveralBadNumbersHaveOneAnswer(t *testing.T) {
-	for args, want := range map[string]string{
-		"smoothness --model linear --norm 1 --rate 0 --beta 0 --divisor 0 --clip 0": "--clip 0: must be positive and finite",
-		"simulate --learning-rate 0 --clip 0":                                       "--clip 0: must be positive and finite",
-	} {
-		for range 10 {
-			if code, _, errs := mafalda(strings.Fields(args)...); code != 2 || !strings.Contains(errs, want) {
-				t.Fatalf("%s: code %d, %s", args, code, errs)
-			}
-		}
-	}
-}

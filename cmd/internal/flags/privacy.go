@@ -30,10 +30,8 @@ func (f *PrivacyFlags) Bind(cmd *cobra.Command) {
 
 // Choose returns the privacy that the flags ask for, nil for none.
 func (f *PrivacyFlags) Choose(cmd *cobra.Command) (*plan.Privacy, error) {
-	for name, v := range map[string]float64{"mu": f.mu, "epsilon": f.epsilon, "delta": f.delta} {
-		if cmd.Flags().Changed(name) && !(v > 0) {
-			return nil, terminal.Usagef("--%s %v: must be positive", name, v)
-		}
+	if err := terminal.Positive(cmd, "mu", "epsilon", "delta"); err != nil {
+		return nil, err
 	}
 	if f.epsilon != 0 && f.delta == 0 {
 		return nil, terminal.Usagef("--epsilon %v without a delta: use --delta, for example --delta 1e-6", f.epsilon)

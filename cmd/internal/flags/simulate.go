@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -122,14 +121,19 @@ func (f *SimulateFlags) Study(cmd *cobra.Command, kept bool, note func(...string
 	return s, nil
 }
 
-// inputs reads the network and the task, and returns them with what is trained.
-func (f *SimulateFlags) inputs(schema participation.Schema, spec workload.Spec, note func(...string)) (*graph.Network,
-	simulate.Config, error) {
+// load reads or makes the network; the default one where no flag names another.
+func (f *SimulateFlags) load() (*graph.Network, error) {
 	network := f.network
 	if network.Source == "" && network.GossipFile == "" {
 		network.Source = simulatedGraph
 	}
-	n, err := network.Load()
+	return network.Load()
+}
+
+// inputs reads the network and the task, and returns them with what is trained.
+func (f *SimulateFlags) inputs(schema participation.Schema, spec workload.Spec, note func(...string)) (*graph.Network,
+	simulate.Config, error) {
+	n, err := f.load()
 	if err != nil {
 		return nil, simulate.Config{}, err
 	}
@@ -171,10 +175,8 @@ func (f *SimulateFlags) check(cmd *cobra.Command) error {
 	if err := terminal.AtLeastOne(cmd, "T", "participations", "separation", "bandwidth", "records", "seeds"); err != nil {
 		return err
 	}
-	for _, name := range []string{"clip", "learning-rate"} {
-		if v, _ := cmd.Flags().GetFloat64(name); given(name) && (!(v > 0) || math.IsInf(v, 1)) {
-			return terminal.Usagef("--%s %v: must be positive and finite", name, v)
-		}
+	if err := terminal.Positive(cmd, "clip", "learning-rate"); err != nil {
+		return err
 	}
 	switch {
 	case f.config.TestRows < 0:

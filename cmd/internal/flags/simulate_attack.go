@@ -33,8 +33,8 @@ func (f *SimulateAttackFlags) Bind(cmd *cobra.Command, study *SimulateFlags) {
 	f.options.Runs = 2000
 	fl.Var((*terminal.WholeNumber)(&f.options.Runs), "runs", "runs of an attacked training with the record, and as many without")
 	fl.Float64Var(&f.options.Confidence, "confidence", 0.999, "of the interval of an attack")
-	CompleteGraphLabels(cmd, "attack", &study.network)
-	CompleteGraphLabels(cmd, "victim", &study.network)
+	CompleteGraphLabels(cmd, "attack", study.load)
+	CompleteGraphLabels(cmd, "victim", study.load)
 }
 
 // check rejects flags that are not for attacks.

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -110,6 +111,20 @@ func AtLeastOne(cmd *cobra.Command, flags ...string) error {
 	for _, name := range flags {
 		if f := cmd.Flags().Lookup(name); f.Changed && *f.Value.(*WholeNumber) < 1 {
 			return Usagef("--%s %v: must be at least 1", name, f.Value)
+		}
+	}
+	return nil
+}
+
+// Positive fails for the first of these flags that is given a number that is not positive and finite.
+func Positive(cmd *cobra.Command, flags ...string) error {
+	for _, name := range flags {
+		v, err := cmd.Flags().GetFloat64(name)
+		if err != nil {
+			panic(err) // no flag of a number
+		}
+		if cmd.Flags().Changed(name) && (!(v > 0) || math.IsInf(v, 1)) {
+			return Usagef("--%s %v: must be positive and finite", name, v)
 		}
 	}
 	return nil

@@ -71,10 +71,8 @@ func Check(g *graph.Graph, w *graph.Gossip) error {
 // period returns the greatest common divisor of the lengths of the cycles of a matrix's graph, 0 if it is not
 // strongly connected.
 func period(w *graph.CSR) int {
-	level, reached := Levels(w)
-	_, back := Levels(w.Transpose())
-	n, _ := w.Dims()
-	if reached < n || back < n {
+	level := graph.Hops(w, []int{0})
+	if slices.Contains(level, -1) || slices.Contains(graph.Hops(w.Transpose(), []int{0}), -1) {
 		return 0
 	}
 	divisor := 0
@@ -85,23 +83,6 @@ func period(w *graph.CSR) int {
 		}
 	})
 	return divisor
-}
-
-// Levels returns the distances from node 0, -1 for what it does not reach.
-func Levels(w *graph.CSR) (level []int, reached int) {
-	n, _ := w.Dims()
-	level = slices.Repeat([]int{-1}, n)
-	level[0] = 0
-	queue := []int{0}
-	for i := 0; i < len(queue); i++ {
-		w.DoRowNonZero(queue[i], func(u, v int, x float64) {
-			if x != 0 && level[v] < 0 {
-				level[v] = level[u] + 1
-				queue = append(queue, v)
-			}
-		})
-	}
-	return level, len(queue)
 }
 
 func gcd(a, b int) int {
