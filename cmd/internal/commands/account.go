@@ -115,8 +115,16 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 	}
 	defer limits.Collect(15)() // large matrices live long, and much garbage beside them
 	f.progress.At = "attackers"
+	assess := func(ctx context.Context, c threat.Cell) (threat.Report, error) {
+		r, err := f.Study.Assess(ctx, c)
+		if r.Unclear {
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: what is seen without noise cannot be told from rounding; local DP is reported\n",
+				r.Attacker)
+		}
+		return r, err
+	}
 	all := grids.Study[threat.Cell, threat.Report]{Dir: f.Dir, Force: f.Force, Spec: f.Spec(), Cells: f.Cells(), Cell: "attacker",
-		Do: f.assess(cmd.ErrOrStderr()), Files: f.Files, Workers: f.Study.Workers(), Shard: &f.shard,
+		Do: assess, Files: f.Files, Workers: f.Study.Workers(), Shard: &f.shard,
 		Cost: f.Study.Seconds, Memory: f.Study.Memory, Command: cmd}
 	reports, whole, err := all.Run(cmd.Context(), f.runner, f.progress)
 	if err != nil || !whole {
@@ -139,7 +147,15 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) error {
 	s, o := &a.Scenario, &a.Options
 	var schema participation.Schema
 	err := allOf(
-		func() (err error) { schema, err = f.chooseSchema(cmd, lengths); return err },
+		func() (err error) {
+			if lengths == nil {
+				schema, err = f.schema.ChooseEvery(cmd)
+				return err
+			}
+			longest := slices.Max(lengths)
+			schema, err = participation.NewCyclic(longest, longest, 1)
+			return terminal.Usage(err)
+		},
 		func() (err error) { o.Measure, err = threat.ParseMeasure(f.bound); return terminal.Usage(err) },
 		func() error {
 			if cmd.Flags().Changed("delta") && f.delta == 0 {
@@ -181,7 +197,9 @@ type attackable struct {
 func (f *attackable) bind(cmd *cobra.Command) {
 	f.network.BindGraph(cmd)
 	f.network.BindGossip(cmd)
-	f.schema.BindEvery(cmd)
+	f.schema.Bind(cmd)
+	k := cmd.Flags().Lookup("participations")
+	k.Usage = "how often a record takes part (default: in every step; with -b, 20 if that fits)"
 	f.threat.Bind(cmd, &f.network)
 }
 
@@ -199,27 +217,6 @@ func (f *attackable) scenario(cmd *cobra.Command, schema participation.Schema, s
 		func() (err error) { s.Algorithm, err = f.threat.On(s.Algorithm, n, f.network.Seed); return err },
 		func() error { s.Gossip = n.Gossip.Matrix(); return nil })
 	return s, n, level, err
-}
-
-func (f *accountFlags) chooseSchema(cmd *cobra.Command, lengths []int) (participation.Schema, error) {
-	if lengths == nil {
-		return f.schema.ChooseEvery(cmd)
-	}
-	longest := slices.Max(lengths)
-	s, err := participation.NewCyclic(longest, longest, 1)
-	return s, terminal.Usage(err)
-}
-
-// assess computes a cell, and says on w where local DP is reported instead.
-func (f *accountFlags) assess(w io.Writer) func(context.Context, threat.Cell) (threat.Report, error) {
-	return func(ctx context.Context, c threat.Cell) (threat.Report, error) {
-		r, err := f.Study.Assess(ctx, c)
-		if r.Unclear {
-			fmt.Fprintf(w, "%s: what is seen without noise cannot be told from rounding; local DP is reported\n",
-				r.Attacker)
-		}
-		return r, err
-	}
 }
 
 // data is the report of the one attacker, or the reports of all, with the noise level.

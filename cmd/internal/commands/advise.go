@@ -225,15 +225,11 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 		}
 		advice.MemoryFront = results.MemoryFrontOf(cmd, f.ownFlags(), front)
 	}
-	return f.outcome(advice, compared, front).finish(cmd, f.runner, &f.Output, bar)
-}
-
-// outcome is the advice as it is printed and written.
-func (f *adviseFlags) outcome(r *results.Advice, c *plan.Comparison, front *plan.MemoryFront) outcome {
-	o := outcome{name: adviceName + ".json", data: r, says: r.Document(c),
-		tables: []study.File{{Name: adviceName + ".csv", Write: func(w io.Writer) error { return results.WriteAdviceCSV(w, r) }}},
+	o := outcome{name: adviceName + ".json", data: advice, says: advice.Document(compared),
+		tables: []study.File{{Name: adviceName + ".csv",
+			Write: func(w io.Writer) error { return results.WriteAdviceCSV(w, advice) }}},
 		pictures: func(context.Context) (p figures.Pictures, err error) {
-			p.Add(adviceName)(figures.Advice(c))
+			p.Add(adviceName)(figures.Advice(compared))
 			if front != nil {
 				p.Add(frontName)(figures.MemoryFront(front))
 			}
@@ -241,14 +237,14 @@ func (f *adviseFlags) outcome(r *results.Advice, c *plan.Comparison, front *plan
 		}}
 	if front != nil {
 		o.tables = append(o.tables, study.File{Name: frontName + ".csv",
-			Write: func(w io.Writer) error { return results.WriteFrontCSV(w, r.MemoryFront) }})
+			Write: func(w io.Writer) error { return results.WriteFrontCSV(w, advice.MemoryFront) }})
 	}
 	o.text = func(w io.Writer) error {
 		if err := o.says.Text(w); err != nil {
 			return err
 		}
 		if front != nil {
-			if err := results.WriteFront(w, front, r.MemoryFront); err != nil {
+			if err := results.WriteFront(w, front, advice.MemoryFront); err != nil {
 				return err
 			}
 		}
@@ -257,5 +253,5 @@ func (f *adviseFlags) outcome(r *results.Advice, c *plan.Comparison, front *plan
 		}
 		return nil
 	}
-	return o
+	return o.finish(cmd, f.runner, &f.Output, bar)
 }

@@ -116,17 +116,13 @@ func (f *auditFlags) runRecorded(cmd *cobra.Command, bar *terminal.Progress) (er
 		err = results.AuditedDocument(r).Text(cmd.OutOrStdout())
 	}
 	if err == nil && f.run.out != "" {
-		err = f.writeAudited(cmd, r)
+		shown := *r
+		shown.Scores, shown.Coins = nil, nil // secret while the training goes on
+		err = results.WriteResult(f.run.out, auditedName, f.run.runner.CommandOf(cmd), shown, results.AuditedDocument(r),
+			f.run.force)
 	}
 	if err == nil && !r.Passed {
 		err = fmt.Errorf("the run is not what the plan says: %s", strings.Join(r.Failures(), "; "))
 	}
 	return err
-}
-
-// writeAudited writes the result and what it says to a folder.
-func (f *auditFlags) writeAudited(cmd *cobra.Command, r *canaries.Result) error {
-	shown := *r
-	shown.Scores, shown.Coins = nil, nil // secret while the training goes on
-	return results.WriteResult(f.run.out, auditedName, f.run.runner.CommandOf(cmd), shown, results.AuditedDocument(r), f.run.force)
 }

@@ -32,13 +32,17 @@ func (f *auditFlags) chooseSampled(cmd *cobra.Command) (sampledAudit, error) {
 	var a sampledAudit
 	d := sampledDefaults{sampledFlags: f.sampled, separation: f.schema.Separation, given: cmd.Flags().Changed}
 	var err error
-	if folder := cmd.Flags().Lookup("export").Value.String(); folder != "" {
-		err = d.load(cmd.Context(), folder, &a)
-	} else {
-		err = f.independent(cmd, &a)
-	}
-	if err != nil {
-		return a, err
+	switch folder, steps := f.threat.Exported, f.schema.Steps; {
+	case folder != "":
+		if err := d.load(cmd.Context(), folder, &a); err != nil {
+			return a, err
+		}
+	case !d.given("T"):
+		return a, terminal.Usagef("how many steps? Use --T, for example --T 380, or --export DIR")
+	case steps < 1 || steps > sampled.MaxSteps:
+		return a, terminal.Usagef("--T %d: must be from 1 to %d", steps, sampled.MaxSteps)
+	default: // DP-D-SGD
+		a.Strategy = strategy.Identity(steps)
 	}
 	if steps := a.Strategy.Steps(); d.given("T") && f.schema.Steps != steps {
 		return a, terminal.Usagef("--T %d: the strategy is for T = %d; leave out --T", f.schema.Steps, steps)
@@ -56,18 +60,6 @@ func (f *auditFlags) chooseSampled(cmd *cobra.Command) (sampledAudit, error) {
 		}
 	}
 	return a, d.claim(cmd.Context(), &a)
-}
-
-// independent has independent noise: DP-D-SGD.
-func (f *auditFlags) independent(cmd *cobra.Command, a *sampledAudit) error {
-	if !cmd.Flags().Changed("T") {
-		return terminal.Usagef("how many steps? Use --T, for example --T 380, or --export DIR")
-	}
-	if f.schema.Steps < 1 || f.schema.Steps > sampled.MaxSteps {
-		return terminal.Usagef("--T %d: must be from 1 to %d", f.schema.Steps, sampled.MaxSteps)
-	}
-	a.Strategy = strategy.Identity(f.schema.Steps)
-	return nil
 }
 
 // sampledDefaults are the flags, filled with what an export says.

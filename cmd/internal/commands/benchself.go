@@ -160,7 +160,12 @@ func (f *benchSelfFlags) measureAll(ctx context.Context, dir string, show func(p
 		at := func(part float64) float64 { return (float64(i) + part) / float64(len(problems)) }
 		if p.FromFile && p.Graph != made {
 			show(at(0), "making "+p.Graph)
-			if err := writeGraph(filepath.Join(dir, selfGraph), p.Graph); err != nil {
+			g, _, err := graph.ByName(p.Graph, graph.BuiltinOptions{})
+			if err != nil {
+				return nil, err
+			}
+			write := func(w io.Writer) error { return graph.WriteEdges(w, g) }
+			if err := files.WriteFile(filepath.Join(dir, selfGraph), write, true); err != nil {
 				return nil, err
 			}
 			made = p.Graph
@@ -172,15 +177,6 @@ func (f *benchSelfFlags) measureAll(ctx context.Context, dir string, show func(p
 		rows = append(rows, row)
 	}
 	return rows, nil
-}
-
-// writeGraph makes a built-in graph, as an edge list.
-func writeGraph(path, spec string) error {
-	g, _, err := graph.ByName(spec, graph.BuiltinOptions{})
-	if err != nil {
-		return err
-	}
-	return files.WriteFile(path, func(w io.Writer) error { return graph.WriteEdges(w, g) }, true)
 }
 
 // measure solves a problem as often as is asked for, and hands the part of that which is done to progress.

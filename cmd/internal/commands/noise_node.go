@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 
@@ -54,20 +53,16 @@ func (f *nodeFlags) bind(cmd *cobra.Command) {
 // checkNumbers finds wrong flags before anything is opened.
 func (f *nodeFlags) checkNumbers(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
-	std, grid, limit := f.noise.NoiseStd, f.noise.Grid, f.limit
+	positive, delta := terminal.Positive(cmd, "noise-std", "grid", "stop-at"), f.limit.Delta
 	switch {
 	case !given("dim"):
 		return terminal.Usagef("how many parameters has the model? Use --dim")
 	case f.dim < 1:
 		return terminal.Usagef("--dim %d: must be at least 1", f.dim)
-	case given("noise-std") && (!(std > 0) || math.IsInf(std, 1)):
-		return terminal.Usagef("--noise-std %v: must be positive and finite", std)
-	case given("grid") && (!(grid > 0) || math.IsInf(grid, 1)):
-		return terminal.Usagef("--grid %v: must be positive and finite", grid)
-	case given("stop-at") && (!(limit.Epsilon > 0) || math.IsInf(limit.Epsilon, 1)):
-		return terminal.Usagef("--stop-at %v: must be positive and finite", limit.Epsilon)
-	case given("stop-delta") && !(limit.Delta > 0 && limit.Delta < 1):
-		return terminal.Usagef("--stop-delta %v: must be above 0 and below 1", limit.Delta)
+	case positive != nil:
+		return positive
+	case given("stop-delta") && !(delta > 0 && delta < 1):
+		return terminal.Usagef("--stop-delta %v: must be above 0 and below 1", delta)
 	case given("stop-delta") && !given("stop-at"):
 		return terminal.Usagef("--stop-delta is for --stop-at")
 	case f.join != noise.Join{} && !f.state.New:

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
@@ -224,25 +223,20 @@ func (f *optimizeFlags) finish(cmd *cobra.Command, s *plan.Solution) error {
 		}
 	case !f.Quiet:
 		adjacency, _ := f.privacy.Adjacency() // which has been parsed before
-		r := results.Summary{Manifest: m, Solution: s, Adjacency: adjacency.String()}
-		if err := f.print(w, r.Make(), s); err != nil {
+		d := (&results.Summary{Manifest: m, Solution: s, Adjacency: adjacency.String()}).Make()
+		if m.Files != nil {
+			d.Fact("written", "%s (check it with: mafalda verify %s%s)", f.Dir, terminal.Shown(f.Dir), f.networkFiles(s.Problem))
+			if m.TooLargeForGossip() {
+				d.More("without W, which has more than %d entries: 'mafalda graph SPEC -o DIR' writes it", export.MaxGossipEntries)
+			}
+		} else if f.Dir == "" {
+			d.Fact("written", "nothing: use -o FOLDER to export the strategy")
+		}
+		if err := d.Text(w); err != nil {
 			return err
 		}
 	}
 	return incomplete
-}
-
-// print prints what was found, and where it was written.
-func (f *optimizeFlags) print(w io.Writer, d *document.Document, s *plan.Solution) error {
-	if m := s.Manifest(); m.Files != nil {
-		d.Fact("written", "%s (check it with: mafalda verify %s%s)", f.Dir, terminal.Shown(f.Dir), f.networkFiles(s.Problem))
-		if m.TooLargeForGossip() {
-			d.More("without W, which has more than %d entries: 'mafalda graph SPEC -o DIR' writes it", export.MaxGossipEntries)
-		}
-	} else if f.Dir == "" {
-		d.Fact("written", "nothing: use -o FOLDER to export the strategy")
-	}
-	return d.Text(w)
 }
 
 // incomplete returns the error of a run that did not reach its tolerance, or nil.

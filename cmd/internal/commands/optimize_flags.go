@@ -50,7 +50,12 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 	f.network.BindGossip(cmd)
 	fl := cmd.Flags()
 	f.workload.Bind(cmd, &f.network)
-	bindObjective(cmd, &f.objective)
+	about, names := "what is to be small:", []string(nil)
+	for _, o := range measure.Objectives() {
+		names = append(names, o.String())
+		about += fmt.Sprintf("\n%v: %s", o, o.About())
+	}
+	terminal.ChoiceVar(cmd, &f.objective, "objective", plan.Mean.String(), names, about)
 	f.schema.Bind(cmd)
 	fl.Float64Var(&f.tolerance, "tolerance", plan.Mean.Tolerance(), "certified relative gap to stop at "+
 		"(default 1e-3 for --objective max, 1e-2 for last and for noise that counts for nothing)")
@@ -88,11 +93,6 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 			"and optimizing in turn")
 	f.privacy.Bind(cmd)
 	f.budgets.bind(cmd)
-	f.bindOutput(cmd)
-}
-
-func (f *optimizeFlags) bindOutput(cmd *cobra.Command) {
-	fl := cmd.Flags()
 	f.Output.Bind(cmd, "write C, C⁻¹, nodes and manifest to this `folder`", "replace an earlier export",
 		"print one JSON object instead of the table")
 	terminal.ChoiceVar(cmd, &f.format, "format", "npy", export.Formats(), "of the matrices: npy, csv or both")
@@ -156,16 +156,6 @@ func given[V int | float64](cmd *cobra.Command, flag string, v V) V {
 		return -1
 	}
 	return v
-}
-
-func bindObjective(cmd *cobra.Command, name *string) {
-	about := "what is to be small:"
-	var names []string
-	for _, o := range measure.Objectives() {
-		names = append(names, o.String())
-		about += fmt.Sprintf("\n%v: %s", o, o.About())
-	}
-	terminal.ChoiceVar(cmd, name, "objective", plan.Mean.String(), names, about)
 }
 
 // gramFlags say how the Gram matrix is computed.

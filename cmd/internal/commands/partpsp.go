@@ -74,19 +74,6 @@ synthetic needs no data; mnist a folder with four IDX files.`,
 	return cmd
 }
 
-// options returns what the flags say.
-func (f *partFlags) options() (o simulate.PartPSPOptions, err error) {
-	o = f.o
-	if len(o.Networks) == 0 || len(o.Shared) == 0 {
-		return o, errors.New("--networks and --shared: nothing to train")
-	}
-	if err = o.Check(); err != nil {
-		return o, err
-	}
-	o.Plan.Source, err = dpps.ParseSource(f.estimate)
-	return o, err
-}
-
 // partError marks errors of preparing, but for Ctrl-C, as errors of usage.
 func partError(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
@@ -96,8 +83,14 @@ func partError(err error) error {
 }
 
 func (f *partFlags) run(cmd *cobra.Command) (err error) {
-	o, err := f.options()
-	if err != nil {
+	o := f.o
+	if len(o.Networks) == 0 || len(o.Shared) == 0 {
+		return terminal.Usagef("--networks and --shared: nothing to train")
+	}
+	if err := o.Check(); err != nil {
+		return partError(err)
+	}
+	if o.Plan.Source, err = dpps.ParseSource(f.estimate); err != nil {
 		return partError(err)
 	}
 	p, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) (*simulate.PartPSP, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -50,7 +51,7 @@ func (f *reportFlags) run(cmd *cobra.Command, dirs []string) error {
 	if _, err := os.Lstat(f.out); err == nil && !f.force {
 		return terminal.Usage(&files.ExistsError{Path: f.out})
 	}
-	if err := results.RefuseInExport(f.out); err != nil {
+	if err := results.RefuseExport(filepath.Dir(f.out)); err != nil {
 		return err
 	}
 	bar := terminal.NewProgress(cmd.ErrOrStderr(), false)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -11,6 +12,7 @@ import (
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
+	"mafalda/internal/lists"
 	"mafalda/simulate"
 	"mafalda/simulated"
 )
@@ -89,7 +91,7 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 	if cmd.Flags().Changed("attack") {
 		return f.attack.Run(cmd, &f.study, f.JSON, f.Quiet, note)
 	}
-	if err := f.attack.Unused(cmd); err != nil {
+	if err := terminal.Refuse(cmd, "--%s: is for --attack", "victim", "runs", "confidence"); err != nil {
 		return err
 	}
 	s, err := f.study.Study(cmd, f.Dir != "", note)
@@ -121,7 +123,8 @@ func (f *simulateFlags) print(w io.Writer, r results.Simulation) error {
 	if d.EndsWithTable() {
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintf(w, "cost           %.3g s a run\n", r.Seconds())
+	seconds := lists.Map(r.Rows, func(row simulate.Row) float64 { return row.Seconds })
+	fmt.Fprintf(w, "cost           %.3g s a run\n", slices.Max(append(seconds, 0)))
 	written := cmp.Or(f.Dir, "nothing: use -o FOLDER to keep runs, table and figures")
 	_, err := fmt.Fprintf(w, "written        %s\n", written)
 	return err

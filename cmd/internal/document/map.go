@@ -95,15 +95,10 @@ func MapNumber(v *float64) float64 {
 	return rounding.Up(*v, 4)
 }
 
-// graph is the network without its weights.
-func (m *Map) graph() (*graph.Graph, error) {
-	edges := lists.Map(m.Edges, func(e [2]int) graph.Edge { return graph.Edge{U: e[0], V: e[1], Weight: 1} })
-	return graph.New(m.Labels, edges, false)
-}
-
 // Place gives every node its place: by the edges if they connect all, otherwise on rings around the first attacker.
 func (m *Map) Place() error {
-	g, err := m.graph()
+	edges := lists.Map(m.Edges, func(e [2]int) graph.Edge { return graph.Edge{U: e[0], V: e[1], Weight: 1} })
+	g, err := graph.New(m.Labels, edges, false)
 	if err != nil {
 		return err
 	}

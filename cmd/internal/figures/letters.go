@@ -153,17 +153,6 @@ func fillLetters(c vg.Canvas, f plotfont.Face, at vg.Point, line string) {
 	c.Pop()
 }
 
-// drawable reports whether the font has every letter of a line.
-func drawable(f plotfont.Face, line string) bool {
-	letters, _ := lay(f, line)
-	for _, l := range letters {
-		if l.glyph == 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // lettering measures and aligns text as it is laid out here.
 type lettering struct{ text.Plain }
 

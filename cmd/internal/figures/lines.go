@@ -84,9 +84,11 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 		return nil, fmt.Errorf("all values are above %v", axes.MaxY)
 	}
 	axes.scaleX(p, first, last)
-	axes.scaleY(p, low, high)
+	s := NewScale(low, high, axes.LogY)
+	p.Y.Min, p.Y.Max, p.Y.Tick.Marker = s.Low, s.High, plot.ConstantTicks(s.Ticks)
 	f := &Figure{columns: []column{{[]*plot.Plot{p}, 1}}, width: 8 * vg.Inch, height: 5 * vg.Inch}
 	if axes.LogY {
+		p.Y.Scale = plot.LogScale{}
 		f.sides, p.Y.Label.Text = map[*plot.Plot]string{p: axes.Y}, ""
 	}
 	if len(curves) > 1 {
@@ -136,15 +138,6 @@ func (a Axes) scaleX(p *plot.Plot, first, last float64) {
 		first, last = first-room, last+room
 	}
 	p.X.Min, p.X.Max = first, last
-}
-
-// scaleY sets range and ticks of the vertical axis, for values from low to high.
-func (a Axes) scaleY(p *plot.Plot, low, high float64) {
-	s := NewScale(low, high, a.LogY)
-	p.Y.Min, p.Y.Max, p.Y.Tick.Marker = s.Low, s.High, plot.ConstantTicks(s.Ticks)
-	if a.LogY {
-		p.Y.Scale = plot.LogScale{}
-	}
 }
 
 // Scale is the range of an axis with its ticks.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"html"
 	"io"
+	"slices"
 	"strings"
 
 	plotfont "gonum.org/v1/plot/font"
@@ -30,7 +31,8 @@ func (c *svgCanvas) FillString(f plotfont.Face, at vg.Point, line string) {
 	if strings.TrimSpace(line) != "" {
 		c.says = append(c.says, line)
 	}
-	if !drawable(f, line) {
+	letters, _ := lay(f, line)
+	if slices.ContainsFunc(letters, func(l letter) bool { return l.glyph == 0 }) {
 		c.Canvas.FillString(f, at, line)
 		return
 	}

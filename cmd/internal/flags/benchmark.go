@@ -47,11 +47,11 @@ func (f *BenchmarkFlags) Study(cmd *cobra.Command, note func(...string)) (*bench
 	if len(graphs) == 0 {
 		return nil, terminal.Usagef("--only without --graph leaves nothing to measure")
 	}
-	one, given, err := f.schema(cmd)
-	if err != nil {
-		return nil, err
-	}
-	if given {
+	if cmd.Flags().Changed("T") || cmd.Flags().Changed("participations") {
+		one, err := participation.Complete(f.steps, f.participations, 0)
+		if err != nil {
+			return nil, terminal.Usage(err)
+		}
 		schemas = []participation.Cyclic{one}
 	}
 	networks, err := f.networks(graphs, note)
@@ -99,15 +99,6 @@ func (f *BenchmarkFlags) suite(cmd *cobra.Command) (graphs []string, schemas []p
 		graphs = nil
 	}
 	return append(graphs, f.graphs...), schemas, nil
-}
-
-// schema returns what --T and --participations say, if they are given.
-func (f *BenchmarkFlags) schema(cmd *cobra.Command) (s participation.Cyclic, given bool, err error) {
-	if !cmd.Flags().Changed("T") && !cmd.Flags().Changed("participations") {
-		return s, false, nil
-	}
-	s, err = participation.Complete(f.steps, f.participations, 0)
-	return s, true, terminal.Usage(err)
 }
 
 // networks loads graphs. Its errors are ones of usage.

@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -59,26 +60,14 @@ func (f *PushFlags) Check(n *NetworkFlags, used, alone bool) error {
 	case f.given("c-prime") && f.given("estimate"):
 		return errors.New("--c-prime and --lambda are constants of their own: leave out --estimate")
 	}
-	return f.checkNumbers()
-}
-
-func (f *PushFlags) checkNumbers() error {
-	finite := func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
-	p := f.plan
+	p, err := f.Plan()
 	switch c := p.Constants; {
-	case !finite(p.B):
-		return fmt.Errorf("--laplace-b %v: must be positive and finite", p.B)
-	case !finite(p.NoiseRate):
-		return fmt.Errorf("--gamma-n %v: must be positive and finite", p.NoiseRate)
-	case math.IsInf(p.B/p.NoiseRate, 1):
+	case p.NoiseRate > 0 && !math.IsInf(p.B, 1) && math.IsInf(p.B/p.NoiseRate, 1):
 		return fmt.Errorf("--laplace-b %v and --gamma-n %v: epsilon = b/gamma-n is beyond all numbers", p.B, p.NoiseRate)
-	case p.Sync < 0:
-		return fmt.Errorf("--sync %d: must not be negative", p.Sync)
-	case f.given("c-prime") && !(finite(c.C) && c.Lambda > 0 && c.Lambda < 1):
+	case f.given("c-prime") && !(c.C > 0 && !math.IsInf(c.C, 1) && c.Lambda > 0 && c.Lambda < 1):
 		return fmt.Errorf("constants C' = %v and lambda = %v: must be positive, and lambda below 1", c.C, c.Lambda)
 	}
-	_, err := f.Plan()
-	return err
+	return cmp.Or(p.Check(), err)
 }
 
 // Plan returns what the flags say of the noise.

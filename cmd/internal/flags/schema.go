@@ -48,13 +48,6 @@ func (f *SchemaFlags) Bind(cmd *cobra.Command) {
 	terminal.InGroup(cmd, schemaGroup, "T", "participations", "separation", "schema", "unit", "person-batches")
 }
 
-// BindEvery is Bind for ChooseEvery.
-func (f *SchemaFlags) BindEvery(cmd *cobra.Command) {
-	f.Bind(cmd)
-	k := cmd.Flags().Lookup("participations")
-	k.Usage = "how often a record takes part (default: in every step; with -b, 20 if that fits)"
-}
-
 // Choose returns the schema that the flags describe.
 func (f *SchemaFlags) Choose(cmd *cobra.Command) (participation.Schema, error) {
 	s, err := f.chooseForRecords(cmd)
@@ -141,7 +134,8 @@ func (f *SchemaFlags) chooseForRecords(cmd *cobra.Command) (participation.Schema
 	return s, nil
 }
 
-// ChooseEvery is Choose with another default: without any of the flags a record takes part in every step.
+// ChooseEvery is Choose with another default, which help has to say: without any of the flags a record takes part in every
+// step.
 func (f *SchemaFlags) ChooseEvery(cmd *cobra.Command) (participation.Schema, error) {
 	given := cmd.Flags().Changed
 	if given("T") && f.Steps > 0 && !given("participations") && !given("separation") && !given("schema") {

@@ -37,11 +37,6 @@ func (f *SimulateAttackFlags) Bind(cmd *cobra.Command, study *SimulateFlags) {
 	CompleteGraphLabels(cmd, "victim", study.load)
 }
 
-// Unused rejects flags of an attack where nobody attacks.
-func (f *SimulateAttackFlags) Unused(cmd *cobra.Command) error {
-	return terminal.Refuse(cmd, "--%s: is for --attack", "victim", "runs", "confidence")
-}
-
 // check rejects flags that are not for attacks.
 func (f *SimulateAttackFlags) check(cmd *cobra.Command, study *SimulateFlags) error {
 	given := cmd.Flags().Changed

@@ -1,7 +1,6 @@
 package flags
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -30,9 +29,7 @@ var algorithmNames = [...]string{"dp-d-sgd", "antipgd", "muffliato", "decor", "z
 
 // Bind adds the flags to a command; the flag of networks that take turns fills network.
 func (f *ThreatFlags) Bind(cmd *cobra.Command, network *NetworkFlags) {
-	f.training.BindOptimizer(cmd)
-	f.training.BindChanges(cmd, network)
-	f.training.BindAbsence(cmd)
+	f.training.BindTraining(cmd, network)
 	fl := cmd.Flags()
 	terminal.ChoiceVar(cmd, &f.algorithm, "algorithm", "dp-d-sgd", algorithmNames[:],
 		"algorithm: "+strings.Join(algorithmNames[:], ", "))
@@ -74,7 +71,11 @@ func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm
 	case "zip-dl":
 		a = threat.ZipDL()
 	case "mf-d-sgd":
-		a, err = f.load(cmd.Context(), steps)
+		var e *export.Export
+		if e, err = export.LoadUntil(cmd.Context(), f.Exported); err == nil {
+			f.Manifest = e.Manifest
+			a, err = threat.MFDSGDOf(e, steps)
+		}
 	default:
 		err = fmt.Errorf("unknown algorithm %q: choose %s", f.algorithm, strings.Join(algorithmNames[:], ", "))
 	}
@@ -82,15 +83,6 @@ func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm
 		a, err = f.trained(cmd, a, steps)
 	}
 	return a, terminal.Usage(err)
-}
-
-func (f *ThreatFlags) load(ctx context.Context, steps int) (threat.Algorithm, error) {
-	e, err := export.LoadUntil(ctx, f.Exported)
-	if err != nil {
-		return threat.Algorithm{}, err
-	}
-	f.Manifest = e.Manifest
-	return threat.MFDSGDOf(e, steps)
 }
 
 // Attackers returns the attackers that --attacker names: all nodes, one after the other, or one node or coalition.

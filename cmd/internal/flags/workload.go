@@ -12,6 +12,7 @@ import (
 	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/files"
+	"mafalda/internal/lists"
 	"mafalda/workload"
 )
 
@@ -31,35 +32,17 @@ const (
 
 // Bind binds all flags to a command; the flag of a sequence of networks fills network.
 func (f *WorkloadFlags) Bind(cmd *cobra.Command, network *NetworkFlags) {
-	f.BindKind(cmd)
-	f.BindOptimizer(cmd)
-	f.BindChanges(cmd, network)
-	fl := cmd.Flags()
-	fl.Var((*terminal.WholeNumber)(&f.averageLast), "average-last",
-		"count the errors of the last so many steps alone, as of models that are averaged\n"+
-			"or compared there (default: those of all steps)")
-	terminal.InGroup(cmd, trainingGroup, "average-last")
-	f.BindAbsence(cmd)
-}
-
-// BindAbsence binds that nodes may miss steps.
-func (f *WorkloadFlags) BindAbsence(cmd *cobra.Command) {
-	fl := cmd.Flags()
-	fl.Float64Var(&f.spec.MissedSteps, "missed-steps", 0,
-		"probability that a node has no gradient in a step, and sends no noise")
-	fl.BoolVar(&f.spec.Carry, "carry", false, "the next message has the rows of noise of missed steps; otherwise they are lost")
-	terminal.InGroup(cmd, absenceGroup, "missed-steps", "carry")
-}
-
-// BindKind binds --workload.
-func (f *WorkloadFlags) BindKind(cmd *cobra.Command) {
 	terminal.ChoiceVar(cmd, &f.kind, "workload", workload.Model.String(), workload.Kinds(),
 		"whose error counts: model (after averaging), message (before), prefix (centralized)")
-	terminal.InGroup(cmd, trainingGroup, "workload")
+	f.BindTraining(cmd, network)
+	cmd.Flags().Var((*terminal.WholeNumber)(&f.averageLast), "average-last",
+		"count the errors of the last so many steps alone, as of models that are averaged\n"+
+			"or compared there (default: those of all steps)")
+	terminal.InGroup(cmd, trainingGroup, "workload", "average-last")
 }
 
-// BindOptimizer binds what nodes do with their gradients.
-func (f *WorkloadFlags) BindOptimizer(cmd *cobra.Command) {
+// BindTraining binds what nodes do with their gradients, how the network changes, and that nodes may miss steps.
+func (f *WorkloadFlags) BindTraining(cmd *cobra.Command, network *NetworkFlags) {
 	fl := cmd.Flags()
 	fl.Float64Var(&f.spec.Momentum, "momentum", 0, "of every node, from 0 to below 1; it is not gossiped")
 	fl.BoolVar(&f.spec.Nesterov, "nesterov", false, "Nesterov's form of it")
@@ -74,11 +57,6 @@ func (f *WorkloadFlags) BindOptimizer(cmd *cobra.Command) {
 	terminal.Complete(cmd, "learning-rates", completeRates)
 	terminal.InGroup(cmd, trainingGroup, "momentum", "nesterov", "learning-rates", "weight-decay", "local-steps", "gossip-rounds",
 		"gradient-tracking")
-}
-
-// BindChanges binds how the network changes.
-func (f *WorkloadFlags) BindChanges(cmd *cobra.Command, network *NetworkFlags) {
-	fl := cmd.Flags()
 	fl.StringVar(&network.GraphSequence, "graph-sequence", "",
 		"`FILE` of networks that take turns, one a step, over the nodes of --graph:\n"+
 			"edge lists, separated by empty lines")
@@ -88,6 +66,10 @@ func (f *WorkloadFlags) BindChanges(cmd *cobra.Command, network *NetworkFlags) {
 	fl.Var((*terminal.WholeNumber)(&f.spec.RandomNeighbours), "random-neighbours",
 		"in every round a node averages over itself and so many others, drawn from all")
 	terminal.InGroup(cmd, networkGroup, "graph-sequence", "node-failures", "link-failures", "random-neighbours")
+	fl.Float64Var(&f.spec.MissedSteps, "missed-steps", 0,
+		"probability that a node has no gradient in a step, and sends no noise")
+	fl.BoolVar(&f.spec.Carry, "carry", false, "the next message has the rows of noise of missed steps; otherwise they are lost")
+	terminal.InGroup(cmd, absenceGroup, "missed-steps", "carry")
 }
 
 // completeRates offers schedules, and files.
@@ -123,20 +105,15 @@ func (f *WorkloadFlags) Spec(cmd *cobra.Command) (workload.Spec, error) {
 
 // readRates returns the schedule of a name, or of the numbers in a file.
 func readRates(text string) (workload.Schedule, error) {
-	var names []string
-	for _, form := range workload.ScheduleForms() {
-		name, _, _ := strings.Cut(form, "[")
-		name, _, _ = strings.Cut(name, ":")
-		names = append(names, name)
-	}
+	forms := workload.ScheduleForms()
 	name, _, _ := strings.Cut(text, ":")
-	if slices.Contains(names, name) {
+	if OfForm(forms, text) {
 		return workload.ParseSchedule(text)
 	}
 	file, _, err := files.Open(text)
 	if errors.Is(err, os.ErrNotExist) {
 		return workload.Schedule{}, terminal.Usagef("--learning-rates %s is neither a file nor one of %s%s", text,
-			strings.Join(workload.ScheduleForms(), ", "), terminal.DidYouMean(name, names))
+			strings.Join(forms, ", "), terminal.DidYouMean(name, lists.Map(forms, formName)))
 	}
 	if err != nil {
 		return workload.Schedule{}, terminal.Usagef("--learning-rates: %w", err)
@@ -147,6 +124,20 @@ func readRates(text string) (workload.Schedule, error) {
 		return rates, terminal.Usagef("--learning-rates: %s: %w", text, err)
 	}
 	return rates, nil
+}
+
+// OfForm reports whether a value is of one of some forms, such as step:N,x.
+func OfForm(forms []string, value string) bool {
+	name, _, _ := strings.Cut(value, ":")
+	return slices.Contains(lists.Map(forms, formName), name)
+}
+
+// formName returns what a form begins with, before its numbers.
+func formName(form string) string {
+	if at := strings.IndexAny(form, ":["); at >= 0 {
+		return form[:at]
+	}
+	return form
 }
 
 // WorkloadFacts says what is trained and what counts, if it is more than plain gradient descent.

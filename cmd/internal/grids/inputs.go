@@ -29,14 +29,7 @@ const methodsFlag = "methods"
 func inputFlags() map[string]func(value string) bool {
 	never := func(string) bool { return false }
 	form := func(forms []string) func(string) bool {
-		return func(value string) bool {
-			name, _, _ := strings.Cut(value, ":")
-			return slices.ContainsFunc(forms, func(f string) bool {
-				known, _, _ := strings.Cut(f, ":")
-				known, _, _ = strings.Cut(known, "[")
-				return known == name
-			})
-		}
+		return func(value string) bool { return flags.OfForm(forms, value) }
 	}
 	number := func(value string) bool { _, err := strconv.Atoi(value); return err == nil }
 	return map[string]func(string) bool{"graph": form(graph.BuiltinForms()), "gossip-matrix": never,

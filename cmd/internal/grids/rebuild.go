@@ -13,20 +13,17 @@ import (
 // say what is computed: some name files and folders to read, none a program, or anything to write. Those that are on
 // neither list (--checkpoint, --resume, --attack and its own) do not go together with --shard.
 var recordedFlags = []string{
-	"adjacency", "algorithm", "alpha", "attacker", "average-last", "bandwidth", "bound", "budgets", "buffers", "carry", "clip",
-	"clipped-convex", "convex",
-	"coalitions", "data", "delta", "dim", "directed", "epsilon", "export", "failure", "fixed-inputs", "float32",
-	"forget-own-noise", "format", "gossip",
-	"gossip-matrix", "gossip-rounds", "gradient-tracking", "gram", "graph", "graph-sequence", "groups", "growth",
-	"keep-partial", "lanczos-steps", "largest-pair", "learning-rate", "learning-rates",
-	"link-failures", "lipschitz", "local-steps",
-	"max-batch", "memory", "methods", "missed-steps", "momentum", "mu", "nesterov", "no-baselines", "no-dense", "node-failures",
-	"objective", "only", "own-noise", "participations", "per-node", "person-batches", "probes", "quiet", "random-neighbours", "records",
-	"refine", "rounds",
-	"samples", "sampling", "scale-columns", "schema", "secrets", "secure-summation", "seed", "seeds", "separation",
-	"shared-noise", "sigma", "smooth", "start", "strategy", "strict",
-	"strongly-convex", "T", "task", "test-rows", "tolerance", "trust", "unit", "weight-decay",
-	"workload", "workloads", "worst-answer",
+	"adjacency", "algorithm", "alpha", "attacker", "average-last", "bandwidth", "bound", "budgets", "buffers", "carry",
+	"clip", "clipped-convex", "convex", "coalitions", "data", "delta", "dim", "directed", "epsilon", "export",
+	"failure", "fixed-inputs", "float32", "forget-own-noise", "format", "gossip", "gossip-matrix", "gossip-rounds",
+	"gradient-tracking", "gram", "graph", "graph-sequence", "groups", "growth", "keep-partial", "lanczos-steps",
+	"largest-pair", "learning-rate", "learning-rates", "link-failures", "lipschitz", "local-steps", "max-batch",
+	"memory", "methods", "missed-steps", "momentum", "mu", "nesterov", "no-baselines", "no-dense", "node-failures",
+	"objective", "only", "own-noise", "participations", "per-node", "person-batches", "probes", "quiet",
+	"random-neighbours", "records", "refine", "rounds", "samples", "sampling", "scale-columns", "schema", "secrets",
+	"secure-summation", "seed", "seeds", "separation", "shared-noise", "sigma", "smooth", "start", "strategy", "strict",
+	"strongly-convex", "T", "task", "test-rows", "tolerance", "trust", "unit", "weight-decay", "workload", "workloads",
+	"worst-answer",
 }
 
 // CheckRecorded returns an error unless a command line that was read from somewhere is one that the program writes down

@@ -79,7 +79,12 @@ func (s Study[C, R]) Run(ctx context.Context, runner *Runner, bar *terminal.Prog
 	}
 	store, err := study.Open[C, R](s.Dir, s.Spec)
 	if err != nil {
-		return nil, false, s.otherInputs(err, runner.Merging)
+		_, other := errors.AsType[*study.InputsError](err)
+		if other && (s.Shard.On() || runner.Merging) { // which replace nothing
+			return nil, false, terminal.Usagef("%w: all shards, and merge, are of one program with the same flags and files; "+
+				"else choose another folder", err)
+		}
+		return nil, false, StudyError(err)
 	}
 	if s.Known != nil {
 		for _, c := range s.Cells {
@@ -123,13 +128,4 @@ func (s Study[C, R]) Run(ctx context.Context, runner *Runner, bar *terminal.Prog
 		}
 	}
 	return results, true, nil
-}
-
-// otherInputs returns the error of a folder that cannot be opened. Shards do not replace results.
-func (s Study[C, R]) otherInputs(err error, merging bool) error {
-	if _, is := errors.AsType[*study.InputsError](err); is && (s.Shard.On() || merging) {
-		return terminal.Usagef("%w: all shards, and merge, are of one program with the same flags and files; else choose another folder",
-			err)
-	}
-	return StudyError(err)
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
@@ -81,11 +82,11 @@ func (s *Section) draw(f figures.Named) error {
 	if f.Figure == nil {
 		return nil
 	}
-	svg, err := svgOf(f.Figure)
-	if err != nil {
+	var svg bytes.Buffer
+	if err := f.Figure.WriteAs(&svg, "x.svg"); err != nil {
 		return err
 	}
-	picture, err := s.inline(svg)
+	picture, err := s.inline(svg.Bytes())
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Name, err)
 	}

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"mafalda/cmd/internal/figures"
 	"mafalda/internal/files"
 )
 
@@ -38,12 +37,6 @@ func (s *Section) pictures(dir string) error {
 		s.Figures = append(s.Figures, Picture{Caption: captions(base), SVG: svg, Name: name})
 	}
 	return nil
-}
-
-func svgOf(f *figures.Figure) ([]byte, error) {
-	var b bytes.Buffer
-	err := f.WriteAs(&b, "x.svg")
-	return b.Bytes(), err
 }
 
 // captions says what a picture shows, by its name.

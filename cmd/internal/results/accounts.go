@@ -274,13 +274,6 @@ func attackerOf(r threat.Report, m *document.Map) document.Attacker {
 	return a
 }
 
-// belowLocal reports whether less is proven of a pair than local DP of the algorithm.
-func belowLocal(r threat.Report) bool {
-	return slices.ContainsFunc(r.Pairs, func(p threat.Pair) bool {
-		return p.Distance != nil && *p.Distance > 0 && p.SensSquared != nil && *p.SensSquared < r.Local*(1-1e-12)
-	})
-}
-
 // addHoldsFor says what numbers of the attackers hold for, unless that is all, and what local DP is then, if reports have
 // it.
 func (a *Accounts) addHoldsFor(d *document.Document, reports ...threat.Report) {
@@ -303,7 +296,12 @@ func (a *Accounts) addHoldsFor(d *document.Document, reports ...threat.Report) {
 	c := a.Options.Reaction.Report()
 	if c == nil && a.Options.Reaction.Kind == threat.AnyReaction {
 		holds += "\nless is proven with --convex, --smooth, ... (see --help), and for inputs that do not react: --fixed-inputs"
-		if slices.ContainsFunc(reports, belowLocal) {
+		below := func(r threat.Report) bool { // less is proven of a pair
+			return slices.ContainsFunc(r.Pairs, func(p threat.Pair) bool {
+				return p.Distance != nil && *p.Distance > 0 && p.SensSquared != nil && *p.SensSquared < r.Local*(1-1e-12)
+			})
+		}
+		if slices.ContainsFunc(reports, below) {
 			holds += "\nrows below that: less what never arrives, such as the last steps of nodes far away"
 		}
 	}

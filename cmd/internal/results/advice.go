@@ -278,8 +278,12 @@ func (r *Advice) Document(c *plan.Comparison) *document.Document {
 	d.Fact("participation", "%v", p.Schema)
 	d.Fact("privacy", "%s of a %s, %s", r.wanted(), r.Participation.Unit(), r.Adjacency)
 	if r.Dim > 0 {
+		limit := ""
+		if r.MemoryBytes > 0 {
+			limit = "; at most " + terminal.BytesText(r.MemoryBytes)
+		}
 		d.Fact("memory", "of the noise at a node, for %s parameters, %d bytes a number%s", terminal.Grouped(r.Dim),
-			r.NumberBytes, r.limit())
+			r.NumberBytes, limit)
 	}
 	d.Line("ways, by their squared error with the noise for the privacy, in units of the clip")
 	d.Table(r.table())
@@ -308,13 +312,6 @@ func (r *Advice) wanted() string {
 		return fmt.Sprintf("(%v, %v)-DP", r.Epsilon, r.Delta)
 	}
 	return fmt.Sprintf("%v-GDP", r.Mu)
-}
-
-func (r *Advice) limit() string {
-	if r.MemoryBytes == 0 {
-		return ""
-	}
-	return "; at most " + terminal.BytesText(r.MemoryBytes)
 }
 
 // unsaid says by which flags ways get a rank.

@@ -20,7 +20,7 @@ func workloadsDocument(rows []benchmarks.Row) *document.Document {
 	for len(rows) > 0 {
 		first := rows[0]
 		t := document.Table{Header: header, Words: 1}
-		for len(rows) > 0 && sameTable(&rows[0], &first) {
+		for len(rows) > 0 && rows[0].Graph == first.Graph && rows[0].SHA256 == first.SHA256 && rows[0].KB() == first.KB() {
 			r := rows[0]
 			centralized := "-"
 			if r.CentralizedLoss > 0 {
@@ -34,10 +34,6 @@ func workloadsDocument(rows []benchmarks.Row) *document.Document {
 		d.Table(t)
 	}
 	return d
-}
-
-func sameTable(a, b *benchmarks.Row) bool {
-	return a.Graph == b.Graph && a.SHA256 == b.SHA256 && a.K == b.K && a.B == b.B
 }
 
 // excess prints by how much a loss is above the optimum's; 0 for a strategy within the gap.

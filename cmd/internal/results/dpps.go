@@ -46,7 +46,18 @@ func DPPSDocument(r *dpps.Result, source dpps.Source) *document.Document {
 			terminal.Number(r.Errors[i+1])})
 	}
 	d.Table(t)
-	guarantee(d, r)
+	d.Fact("sensitivity", "real/estimated %.3f on average, %s at most", r.MeanRatio, terminal.DecimalUp(r.MostRatio, 3))
+	text := fmt.Sprintf("a round: epsilon = b/gamma-n = %s. It hides, given S, whose message an answer is (the paper's Definition 4)\n",
+		terminal.DecimalUp(r.Epsilon, 6))
+	const large = 10
+	if r.Epsilon > large {
+		text += "so large an epsilon hides next to nothing; under a small one noise drowns the average (--laplace-b)\n"
+	}
+	text += fmt.Sprintf("%s: the paper says nothing. %s by basic composition, %s for delta = %g by advanced, if rounds had noise of\n"+
+		"their own; they do not, and who hears the next S learns the size of the noise before: this is no guarantee\n"+
+		"not hidden: the numbers that are broadcast. In round 0 they say how large a value is (docs/protocols.md)",
+		terminal.Count(len(r.Rounds), "round"), terminal.DecimalUp(r.Basic, 6), terminal.DecimalUp(r.Advanced, 6), r.Delta)
+	d.Fact("privacy", "%s", text)
 	return d
 }
 
@@ -66,20 +77,4 @@ func constantsText(r *dpps.Result, source dpps.Source) string {
 		text += fmt.Sprintf("\nNOT sound on this network: with this lambda C' must be %s or more", terminal.DecimalUp(r.Needed, 6))
 	}
 	return text
-}
-
-// guarantee says what a round hides, and what several rounds do not.
-func guarantee(d *document.Document, r *dpps.Result) {
-	d.Fact("sensitivity", "real/estimated %.3f on average, %s at most", r.MeanRatio, terminal.DecimalUp(r.MostRatio, 3))
-	text := fmt.Sprintf("a round: epsilon = b/gamma-n = %s. It hides, given S, whose message an answer is (the paper's Definition 4)\n",
-		terminal.DecimalUp(r.Epsilon, 6))
-	const large = 10
-	if r.Epsilon > large {
-		text += "so large an epsilon hides next to nothing; under a small one noise drowns the average (--laplace-b)\n"
-	}
-	text += fmt.Sprintf("%s: the paper says nothing. %s by basic composition, %s for delta = %g by advanced, if rounds had noise of\n"+
-		"their own; they do not, and who hears the next S learns the size of the noise before: this is no guarantee\n"+
-		"not hidden: the numbers that are broadcast. In round 0 they say how large a value is (docs/protocols.md)",
-		terminal.Count(len(r.Rounds), "round"), terminal.DecimalUp(r.Basic, 6), terminal.DecimalUp(r.Advanced, 6), r.Delta)
-	d.Fact("privacy", "%s", text)
 }

@@ -49,9 +49,6 @@ func RefuseExport(dir string) error {
 	return nil
 }
 
-// RefuseInExport keeps a file out of an export.
-func RefuseInExport(path string) error { return RefuseExport(filepath.Dir(path)) }
-
 // CheckPictures finds out, before anything is drawn, whether the pictures can be written to the folder.
 func CheckPictures(dir string, names []string, force bool) error {
 	if err := RefuseExport(dir); err != nil {
@@ -81,28 +78,20 @@ func documentFile(d *document.Document) study.File {
 // WriteResult writes a result, which is a JSON object, with the command that made it, and what it says, if that is known. Its
 // pictures are written after it: it is there whatever becomes of them.
 func WriteResult(dir, name string, command []string, result any, says *document.Document, force bool) error {
-	stored, err := withCommand(command, result)
+	object, err := json.Marshal(result)
 	if err != nil {
 		return err
 	}
+	words, err := json.Marshal(command)
+	if err != nil {
+		return err
+	}
+	stored := json.RawMessage(slices.Concat([]byte(`{"command":`), words, []byte(","), object[1:])) // its first key
 	err = files.WriteFile(filepath.Join(dir, name), func(w io.Writer) error { return terminal.WriteJSON(w, stored) }, force)
 	if err == nil && says != nil {
 		err = files.WriteFile(filepath.Join(dir, document.FileName), says.JSON, force)
 	}
 	return terminal.UsageIfExists(err)
-}
-
-// withCommand puts a command before all other keys of a result.
-func withCommand(command []string, result any) (json.RawMessage, error) {
-	object, err := json.Marshal(result)
-	if err != nil {
-		return nil, err
-	}
-	words, err := json.Marshal(command)
-	if err != nil {
-		return nil, err
-	}
-	return slices.Concat([]byte(`{"command":`), words, []byte(","), object[1:]), nil
 }
 
 // WritePictures writes pictures of a result that has been written, or returns the error of making them.

@@ -86,7 +86,14 @@ func WriteFront(w io.Writer, a *plan.MemoryFront, r *MemoryFront) error {
 		if !c.Front {
 			continue
 		}
-		row := []string{samplingText(c.Sampling), plan.ClassText(c.Class) + marked(a, c), strconv.Itoa(c.Cost.Floats),
+		batches, marked := "in turn", ""
+		if c.Sampling == participation.Poisson {
+			batches = "in secret (poisson)"
+		}
+		if c == a.Best || c == a.BestInTurn {
+			marked = " *"
+		}
+		row := []string{batches, plan.ClassText(c.Class) + marked, strconv.Itoa(c.Cost.Floats),
 			terminal.BytesText(r.Choices[i].MemoryBytes), strconv.Itoa(c.Cost.Flops), terminal.NumberUp(c.ErrorAtPrivacy)}
 		if a.Optimum > 0 {
 			row = append(row, fmt.Sprintf("%.4f", r.Choices[i].Ratio))
@@ -96,27 +103,6 @@ func WriteFront(w io.Writer, a *plan.MemoryFront, r *MemoryFront) error {
 	if err := terminal.Table(w, header, rows); err != nil {
 		return err
 	}
-	writeTake(w, a, r)
-	return nil
-}
-
-// marked marks the choices to take.
-func marked(a *plan.MemoryFront, c plan.Choice) string {
-	if c == a.Best || c == a.BestInTurn {
-		return " *"
-	}
-	return ""
-}
-
-func samplingText(s participation.Scheme) string {
-	if s == participation.Poisson {
-		return "in secret (poisson)"
-	}
-	return "in turn"
-}
-
-// writeTake says which strategies to take, and what is not in the table.
-func writeTake(w io.Writer, a *plan.MemoryFront, r *MemoryFront) {
 	say := func(label string, c FrontRow, why string) {
 		fmt.Fprintf(w, "%-14s %s: %s, %s%s\n               %s\n", label, className(c), terminal.BytesText(c.MemoryBytes),
 			"error "+terminal.NumberUp(c.ErrorAtPrivacy), why, c.Command)
@@ -134,6 +120,7 @@ func writeTake(w io.Writer, a *plan.MemoryFront, r *MemoryFront) {
 	fmt.Fprintf(w, "not here       blt beyond %d buffers, and more memory where the error is within 0.1 %% of the optimum's;\n"+
 		"               dense takes none if a node makes earlier noise again in every step, about T/2 times as much to\n"+
 		"               draw (mafalda noise --regenerate)\n", plan.MaxBuffers)
+	return nil
 }
 
 func className(c FrontRow) string {

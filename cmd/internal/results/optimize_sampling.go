@@ -129,21 +129,15 @@ func (r *Summary) uncertified() {
 	if m.Sampling.Samples == 0 {
 		r.Fact("confidence", "none is needed: the noise of this strategy follows from a bound that takes no samples")
 	} else {
-		r.confidence()
+		r.Fact("confidence", "noise for all of these strategies is enough but for a chance of %.2g (%d samples, seed %d);",
+			m.Sampling.Failure, m.Sampling.Samples, *m.Sampling.Seed)
+		r.More("without that confidence, the samples put the least noise multiplier of the best at %s",
+			terminal.NumberUp(m.Sampling.NoiseMultiplierEstimate))
 	}
 	if ratio := r.dpdsgdRatio; ratio > 0 && ratio < 0.995 {
 		r.Fact("poisson", "DP-D-SGD with --sampling poisson has %s of this error; see --sampling poisson",
 			terminal.DecimalUp(ratio, 2))
 	}
-}
-
-// confidence says how sure the accountant's samples are.
-func (r *Summary) confidence() {
-	m := r.Manifest
-	r.Fact("confidence", "noise for all of these strategies is enough but for a chance of %.2g (%d samples, seed %d);",
-		m.Sampling.Failure, m.Sampling.Samples, *m.Sampling.Seed)
-	r.More("without that confidence, the samples put the least noise multiplier of the best at %s",
-		terminal.NumberUp(m.Sampling.NoiseMultiplierEstimate))
 }
 
 // inTurn says where batches in secret cost more than ones that attackers may know: at a large ε.

@@ -29,20 +29,15 @@ func (r *Summary) sharing() {
 		who = fmt.Sprintf("%s of curious nodes, %s", terminal.Count(len(s.Coalitions.Sets), "coalition"), s.Coalitions.Source)
 	}
 	r.Fact("attackers", "%s, and everybody who sees all messages", who)
-	if trusted := r.Manifest.Graph.Nodes - named(s.Coalitions.Sets); s.Coalitions.Size == 0 && trusted > 0 {
+	named := slices.Sorted(slices.Values(slices.Concat(s.Coalitions.Sets...)))
+	if trusted := r.Manifest.Graph.Nodes - len(slices.Compact(named)); s.Coalitions.Size == 0 && trusted > 0 {
 		r.Fact("trusted", "%s in no coalition: what these learn from the secrets of their pairs is not bounded",
 			terminal.Count(trusted, "node"))
 	}
 }
 
-// named returns how many labels there are in sets.
-func named(sets [][]string) int {
-	all := slices.Concat(sets...)
-	slices.Sort(all)
-	return len(slices.Compact(all))
-}
-
-// spaceAndTime compares noise over nodes and steps with noise over steps alone, and says how good it is.
+// spaceAndTime compares noise over nodes and steps with noise over steps alone, and says what is proven, and what a node
+// draws.
 func (r *Summary) spaceAndTime() {
 	m := r.Manifest
 	name := "space and time"
@@ -71,12 +66,6 @@ func (r *Summary) spaceAndTime() {
 		}
 	}
 	r.Table(document.Table{Caption: "Noise between nodes and over time, at equal privacy", Header: header, Words: 1, Rows: rows})
-	r.spaceBounds()
-}
-
-// spaceBounds says what is proven, and what a node draws.
-func (r *Summary) spaceBounds() {
-	m, s := r.Manifest, r.Manifest.Strategy
 	r.Fact("between nodes", "gap %s: no noise of these pairs has a smaller loss with this strategy, but for that",
 		terminal.DecimalUp(m.Space.GapSpace, 2))
 	r.Fact("over time", "gap %s: no strategy has a smaller loss with this noise between nodes, but for that",
@@ -90,5 +79,5 @@ func (r *Summary) spaceBounds() {
 	}
 	r.Fact("most is seen", "by %s, of %s: [M_A⁻¹]_vv = %s", attacker, w.Victim, terminal.DecimalUp(w.Value, 12))
 	r.Fact("node", "keeps %d numbers and does %d operations a step, for each model parameter, and draws a row more "+
-		"for each neighbour", s.MemoryFloats, s.FlopsPerStep)
+		"for each neighbour", m.Strategy.MemoryFloats, m.Strategy.FlopsPerStep)
 }

@@ -131,15 +131,6 @@ func (r Simulation) Document() *document.Document {
 	return d
 }
 
-// Seconds is how long a run took, in the slowest row.
-func (r Simulation) Seconds() float64 {
-	var most float64
-	for _, row := range r.Rows {
-		most = max(most, row.Seconds)
-	}
-	return most
-}
-
 // summarize says the losses at the strictest and at the weakest level.
 func (r Simulation) summarize(d *document.Document) {
 	byLevel, levels := map[float64][]string{}, []float64{}
