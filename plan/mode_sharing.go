@@ -533,22 +533,16 @@ func (p Problem) spaceTime() (*workload.SpaceTime, error) {
 	return workload.NewSpaceTime(p.Network.Gossip.Matrix(), p.Schema.Steps(), workload.Options{Spec: p.Workload})
 }
 
-// spaceSchema returns the schema that the sensitivity is for: a single participation under Poisson sampling.
-func (p Problem) spaceSchema(o Options) (participation.Schema, error) {
-	if o.Sampling == participation.Poisson {
-		return participation.NewCyclic(p.Schema.Steps(), 1, p.Schema.Steps())
-	}
-	return p.Schema, nil
-}
-
 // spaceProblem returns what the best noise is searched for.
 func (p Problem) spaceProblem(o Options) (spacetime.Problem, error) {
 	w, err := p.spaceTime()
 	if err != nil {
 		return spacetime.Problem{}, fmt.Errorf("the workload over nodes and steps: %w", err)
 	}
-	schema, err := p.spaceSchema(o)
-	setting := p.Sharing.setting
+	schema, setting := p.Schema, p.Sharing.setting
+	if o.Sampling == participation.Poisson { // a record takes part once in the rows of its group
+		schema, err = participation.NewCyclic(schema.Steps(), 1, schema.Steps())
+	}
 	if err == nil && p.Levels != nil {
 		setting.Attackers, err = setting.Attackers.Weighing(export.SharedWeights(p.Levels.levels))
 	}
