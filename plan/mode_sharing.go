@@ -257,10 +257,7 @@ func (s *job) bestBands(ctx context.Context, p spacetime.Problem, m *mat.SymDens
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	search, _, err := s.bandSearch(factorize.Mean(h), dense.LowerBound)
-	if err != nil {
-		return 0, err
-	}
+	search, _ := s.bandSearch(factorize.Mean(h), dense.LowerBound)
 	if err := search.Run(ctx); err != nil {
 		return 0, err
 	}
@@ -541,9 +538,9 @@ func (p Problem) spaceProblem(o Options) (spacetime.Problem, error) {
 	}
 	schema, setting := p.Schema, p.Sharing.setting
 	if o.Sampling == participation.Poisson { // a record takes part once in the rows of its group
-		schema, err = participation.NewCyclic(schema.Steps(), 1, schema.Steps())
+		schema = participation.Single(schema)
 	}
-	if err == nil && p.Levels != nil {
+	if p.Levels != nil {
 		setting.Attackers, err = setting.Attackers.Weighing(export.SharedWeights(p.Levels.levels))
 	}
 	return spacetime.Problem{Workload: w, Schema: schema, Class: o.Class, Setting: setting}, err
