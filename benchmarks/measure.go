@@ -136,7 +136,7 @@ func (m *Measurer) Measure(ctx context.Context, cell Cell) (Row, error) {
 				return m.bands.At(ctx, 1, epsilon, delta)
 			})
 	}
-	for _, k := range makers() {
+	for _, k := range makers(c.Schema) {
 		if k.name == cell.Strategy {
 			return m.compare(ctx, c, k, dense)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"mafalda/factorize"
 	"mafalda/factorize/baselines"
+	"mafalda/internal/lists"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -85,10 +86,22 @@ func (r *Row) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// maker makes a strategy for a Gram matrix under a schema. A nil h asks for the network-free prefix workload.
+// maker is a row's strategy for a schema: the best of a class, a strategy that is made, or the baseline of this name.
 type maker struct {
-	name string
-	make func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error)
+	name  string
+	class factorize.Class                   // nil: none
+	made  func() (strategy.Strategy, error) // nil: none
+}
+
+// make returns the strategy for a Gram matrix under the schema.
+func (k maker) make(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
+	switch {
+	case k.class != nil:
+		return completeSearch(k.class.Optimize(ctx, factorize.Mean(h), s, factorize.Options{}))
+	case k.made != nil:
+		return k.made()
+	}
+	return baselines.NewFor(ctx, k.name, workload.Spec{}, s)
 }
 
 // Dense is the name of the certified optimum's row.
@@ -102,57 +115,26 @@ const (
 	sampledBestGap = 1e-3 // certified, of the bands' squared error: what is found is two digits closer
 )
 
-// makers lists the strategies in the order of the table; the dense optimum, which comes first, is not among them.
-func makers() []maker {
-	type closed func(s participation.Cyclic) (strategy.Strategy, error)
-	type fitted func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error)
-	plain := func(make closed) fitted {
-		return func(_ context.Context, _ *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
-			return make(s)
-		}
-	}
-	best := func(class func(s participation.Cyclic) factorize.Class) fitted {
-		return func(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
-			return completeSearch(class(s).Optimize(ctx, factorize.Mean(h), s, factorize.Options{}))
-		}
-	}
-	baseline := func(name string) maker {
-		return maker{name, func(ctx context.Context, _ *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
-			return baselines.NewFor(ctx, name, workload.Spec{}, s)
-		}}
-	}
+// makers lists the strategies for a schema in the order of the table; the dense optimum, which comes first, is not among
+// them.
+func makers(s participation.Cyclic) []maker {
+	steps, b := s.Steps(), s.Separation()
 	return []maker{
-		{"banded 2b", best(func(s participation.Cyclic) factorize.Class {
-			return factorize.Banded{Bandwidth: min(2*s.Separation(), s.Steps())}
-		})},
-		{"banded b", best(func(s participation.Cyclic) factorize.Class {
-			return factorize.Banded{Bandwidth: s.Separation()}
-		})},
-		{"toeplitz b, scaled", best(func(s participation.Cyclic) factorize.Class {
-			return factorize.Toeplitz{Bandwidth: s.Separation(), ScaleColumns: true}
-		})},
-		{"toeplitz b", best(func(s participation.Cyclic) factorize.Class {
-			return factorize.Toeplitz{Bandwidth: s.Separation()}
-		})},
-		{"blt 4", best(func(s participation.Cyclic) factorize.Class {
-			return factorize.BLT{Buffers: min(4, max(s.Steps()-1, 1))}
-		})},
-		{"banded-inverse 4", best(func(s participation.Cyclic) factorize.Class {
-			return factorize.BandedInverse{Bandwidth: min(4, s.Steps())}
-		})},
-		baseline(baselines.DMF),
-		{"bsr b", plain(func(s participation.Cyclic) (strategy.Strategy, error) {
-			return strategy.SquareRoot(s.Steps(), s.Separation())
-		})},
-		{"bisr 4", plain(func(s participation.Cyclic) (strategy.Strategy, error) {
-			return strategy.BandedInverseSquareRoot(s.Steps(), min(4, s.Steps()))
-		})},
-		{"sr", plain(func(s participation.Cyclic) (strategy.Strategy, error) {
-			return strategy.SquareRoot(s.Steps(), s.Steps())
-		})},
-		{"tree", plain(func(s participation.Cyclic) (strategy.Strategy, error) { return strategy.Tree(s.Steps()) })},
-		baseline(baselines.DPDSGD),
-		baseline(baselines.AntiPGD),
+		{name: "banded 2b", class: factorize.Banded{Bandwidth: min(2*b, steps)}},
+		{name: "banded b", class: factorize.Banded{Bandwidth: b}},
+		{name: "toeplitz b, scaled", class: factorize.Toeplitz{Bandwidth: b, ScaleColumns: true}},
+		{name: "toeplitz b", class: factorize.Toeplitz{Bandwidth: b}},
+		{name: "blt 4", class: factorize.BLT{Buffers: min(4, max(steps-1, 1))}},
+		{name: "banded-inverse 4", class: factorize.BandedInverse{Bandwidth: min(4, steps)}},
+		{name: baselines.DMF},
+		{name: "bsr b", made: func() (strategy.Strategy, error) { return strategy.SquareRoot(steps, b) }},
+		{name: "bisr 4", made: func() (strategy.Strategy, error) {
+			return strategy.BandedInverseSquareRoot(steps, min(4, steps))
+		}},
+		{name: "sr", made: func() (strategy.Strategy, error) { return strategy.SquareRoot(steps, steps) }},
+		{name: "tree", made: func() (strategy.Strategy, error) { return strategy.Tree(steps) }},
+		{name: baselines.DPDSGD},
+		{name: baselines.AntiPGD},
 	}
 }
 
@@ -184,11 +166,8 @@ func Sampled() []string { return []string{SampledBest, SampledDPDSGD} }
 
 // OfLoss returns the names of the rows for batches in turn: these have a loss, and compare alike at every level.
 func OfLoss() []string {
-	names := []string{Dense}
-	for _, m := range makers() {
-		names = append(names, m.name)
-	}
-	return names
+	rows := makers(participation.Cyclic{})
+	return append([]string{Dense}, lists.Map(rows, func(k maker) string { return k.name })...)
 }
 
 // Spelled returns the name of a row with what it is short for.

@@ -10,12 +10,9 @@ import (
 	"mafalda/strategy"
 )
 
-// Banded is the class of strategies of w bands with general entries.
-type Banded struct {
-	// Bandwidth is w; 0 means 2b, or T if that is less, and b under min-sep, where more cost less error and take
-	// longer to find.
-	Bandwidth int
-}
+// Banded is the class of strategies of w bands with general entries. Bandwidth is w; 0 means 2b, or T if that is less,
+// and b under min-sep, where more cost less error and take longer to find.
+type Banded Parameters
 
 // Name returns "banded".
 func (Banded) Name() string { return (*strategy.Banded)(nil).Name() }
@@ -44,13 +41,10 @@ func defaultBands(s participation.Schema) int {
 }
 
 // With returns the class of another bandwidth.
-func (c Banded) With(p Parameters) (Class, error) { return Banded{p.Bandwidth}, refuse(c, p) }
+func (c Banded) With(p Parameters) (Class, error) { return Banded(p), refuse(c, p) }
 
 // Parameters lists the parameters of banded strategies.
-func (c Banded) Parameters() Parameters { return Parameters{Bandwidth: c.Bandwidth} }
-
-// Supports refuses all but MeanError.
-func (c Banded) Supports(k Kind, schema participation.Schema) error { return supports(c, k, schema) }
+func (c Banded) Parameters() Parameters { return Parameters(c) }
 
 // Optimize returns the strategy of least loss among those with w bands, with ClassBound as certificate. It is Dense
 // with one more condition, X[s,t] = 0 for |s-t| ≥ w, whose multipliers are free in the dual: Λ may be anything outside

@@ -11,10 +11,9 @@ import (
 	"mafalda/strategy"
 )
 
-// BandedInverse is the class of Toeplitz strategies whose noising matrix C⁻¹ has few bands.
-type BandedInverse struct {
-	Bandwidth int // coefficients w of C⁻¹; 0 means b
-}
+// BandedInverse is the class of Toeplitz strategies whose noising matrix C⁻¹ has few bands: Bandwidth is the number of
+// its coefficients w, 0 means b.
+type BandedInverse Parameters
 
 // Name returns "banded-inverse".
 func (BandedInverse) Name() string { return (*strategy.BandedInverse)(nil).Name() }
@@ -29,17 +28,10 @@ func (BandedInverse) Traits() Traits {
 }
 
 // With returns the class of another bandwidth.
-func (c BandedInverse) With(p Parameters) (Class, error) {
-	return BandedInverse{p.Bandwidth}, refuse(c, p)
-}
+func (c BandedInverse) With(p Parameters) (Class, error) { return BandedInverse(p), refuse(c, p) }
 
 // Parameters lists the parameters of banded inverses.
-func (c BandedInverse) Parameters() Parameters { return Parameters{Bandwidth: c.Bandwidth} }
-
-// Supports refuses WorstStep and LastStep, and ManySteps under all but cyclic participation.
-func (c BandedInverse) Supports(k Kind, schema participation.Schema) error {
-	return supports(c, k, schema)
-}
+func (c BandedInverse) Parameters() Parameters { return Parameters(c) }
 
 // Optimize minimizes the loss from several starts: among them strategy.BandedInverseSquareRoot. There is no
 // certificate; for Long, and for errors, see Toeplitz.

@@ -37,7 +37,7 @@ func TestBandedOptimize(t *testing.T) {
 		bands := rapid.IntRange(1, s.Steps()).Draw(t, "bands")
 		h := randomGram(t, s.Steps())
 		opts := Options{Gap: 1e-8}
-		r, err := Banded{bands}.Optimize(context.Background(), Mean(h), s, opts)
+		r, err := Banded{Bandwidth: bands}.Optimize(context.Background(), Mean(h), s, opts)
 		if err != nil || r.Status != optim.Converged {
 			t.Fatalf("%+v, %v", r, err)
 		}
@@ -58,7 +58,7 @@ func TestBandedOptimize(t *testing.T) {
 			}
 		}
 		if bands > 1 {
-			narrower, err := Banded{bands - 1}.Optimize(context.Background(), Mean(h), s, opts)
+			narrower, err := Banded{Bandwidth: bands - 1}.Optimize(context.Background(), Mean(h), s, opts)
 			if err != nil || narrower.Loss < r.ClassBound {
 				t.Fatalf("%d bands: %v, %d bands: %v (%v)", bands, r.Loss, bands-1, narrower.Loss, err)
 			}
@@ -96,7 +96,7 @@ func TestBandedBoundFarFromOptimum(t *testing.T) {
 
 func TestBandedRefuses(t *testing.T) {
 	for _, bands := range []int{-2, -1, 5} {
-		_, err := Banded{bands}.Optimize(context.Background(), Mean(prefixGram(4)), schema(t, 1, 4), Options{})
+		_, err := Banded{Bandwidth: bands}.Optimize(context.Background(), Mean(prefixGram(4)), schema(t, 1, 4), Options{})
 		if err == nil {
 			t.Errorf("%d bands of four steps accepted", bands)
 		}

@@ -61,12 +61,29 @@ func (p Bins) Minimize(
 	if err := p.check(h); err != nil {
 		return nil, optim.Result{}, err
 	}
-	c, ended, err := p.minimize(ctx, newBinsObjective(h, p, weights), start, opts.MaxIterations)
-	if err != nil {
-		return nil, ended, err
+	o, n := newBinsObjective(h, p, weights), h.SymmetricDim()
+	if start == nil {
+		start = p.guess(o)
 	}
-	found, err := p.strategy(c)
-	return found, ended, err
+	theta := make([]float64, n*n)
+	for t := range n {
+		for s := max(0, t-o.bands+1); s <= t; s++ {
+			theta[t*n+s] = math.Sqrt(math.Max(start.At(t, s), leastStart*start.At(s, s)))
+		}
+	}
+	ended := optim.Minimize(ctx, o, theta, optim.Options{Memory: 20, MaxIterations: cmp.Or(opts.MaxIterations, 400),
+		Done: func(it optim.Iteration) bool { return it.Count > 0 && it.Decrease < enough }})
+	if value := o.Value(theta); math.IsInf(value, 0) {
+		return nil, ended, ErrGram
+	}
+	var c strategy.Strategy
+	var err error
+	if o.bands < n {
+		c, err = strategy.NewBanded(o.matrix(), p.Bandwidth)
+	} else {
+		c, err = strategy.NewDense(o.matrix())
+	}
+	return c, ended, err
 }
 
 // enough is the relative decrease that the next step has to promise for a search to go on.
@@ -74,27 +91,6 @@ const enough = 1e-7
 
 // leastStart is what an entry starts from at least, in parts of the diagonal: at zero, squares have no slope.
 const leastStart = 1e-5
-
-func (p Bins) minimize(
-	ctx context.Context, o *binsObjective, start mat.Matrix, iterations int,
-) (*mat.TriDense, optim.Result, error) {
-	if start == nil {
-		start = p.guess(o)
-	}
-	n := o.steps
-	theta := make([]float64, n*n)
-	for t := range n {
-		for s := max(0, t-o.bands+1); s <= t; s++ {
-			theta[t*n+s] = math.Sqrt(math.Max(start.At(t, s), leastStart*start.At(s, s)))
-		}
-	}
-	ended := optim.Minimize(ctx, o, theta, optim.Options{Memory: 20, MaxIterations: cmp.Or(iterations, 400),
-		Done: func(it optim.Iteration) bool { return it.Count > 0 && it.Decrease < enough }})
-	if value := o.Value(theta); math.IsInf(value, 0) {
-		return nil, ended, ErrGram
-	}
-	return o.matrix(), ended, nil
-}
 
 // guess returns the square root of the prefix workload, whose entries are positive, with columns weighted by H.
 func (p Bins) guess(o *binsObjective) mat.Matrix {
@@ -108,11 +104,4 @@ func (p Bins) guess(o *binsObjective) mat.Matrix {
 		}
 	}
 	return c
-}
-
-func (p Bins) strategy(c *mat.TriDense) (strategy.Strategy, error) {
-	if n, _ := c.Dims(); p.bands(n) < n {
-		return strategy.NewBanded(c, p.Bandwidth)
-	}
-	return strategy.NewDense(c)
 }

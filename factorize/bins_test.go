@@ -11,6 +11,7 @@ import (
 	"mafalda/accounting/bins"
 	"mafalda/internal/fault"
 	"mafalda/participation"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -97,7 +98,7 @@ func TestBinsObjectiveOfTheLargestNorm(t *testing.T) {
 			t.Errorf("|m_%d|² = %v", j, v)
 		}
 	}
-	of, err := p.strategy(c)
+	of, err := strategy.NewDense(c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,10 +11,9 @@ import (
 	"mafalda/strategy"
 )
 
-// BLT is the class of buffered linear Toeplitz strategies.
-type BLT struct {
-	Buffers int // poles d, at most MostBuffers; 0 means 4, or T-1 if that is less
-}
+// BLT is the class of buffered linear Toeplitz strategies. Buffers is the number of poles d, at most MostBuffers; 0
+// means 4, or T-1 if that is less.
+type BLT Parameters
 
 const defaultBuffers = 4
 
@@ -34,13 +33,10 @@ func (BLT) Traits() Traits {
 }
 
 // With returns the class of another number of buffers.
-func (c BLT) With(p Parameters) (Class, error) { return BLT{p.Buffers}, refuse(c, p) }
+func (c BLT) With(p Parameters) (Class, error) { return BLT(p), refuse(c, p) }
 
 // Parameters lists the parameters of BLT strategies.
-func (c BLT) Parameters() Parameters { return Parameters{Buffers: c.Buffers} }
-
-// Supports refuses WorstStep and LastStep, and ManySteps under all but cyclic participation.
-func (c BLT) Supports(k Kind, schema participation.Schema) error { return supports(c, k, schema) }
+func (c BLT) Parameters() Parameters { return Parameters(c) }
 
 // Optimize minimizes the loss from seeded starts with poles near 1 and near exp(±2πij/b), where the optimum has them
 // for k > 1. All poles and zeros stay within the unit circle. There is no certificate. For Long see Toeplitz. It fails

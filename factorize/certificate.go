@@ -462,26 +462,19 @@ func (c *certificate) normalize() {
 	scale := float64(steps) / floats.Dot(c.q, c.q)
 	floats.Scale(math.Sqrt(scale), c.q)
 	dense.MulSymTo(c.e, c.q, c.q, steps)
-	if excess := c.excess(); excess > largestExcess {
+	addIdentity := func(v float64) {
+		for i := range steps {
+			c.e[i*steps+i] += v
+		}
+	}
+	addIdentity(-1)
+	if excess := floats.Norm(c.e, 2); excess > largestExcess {
 		// ‖sQᵀQ - I‖ ≤ s‖QᵀQ - I‖ + (1-s)√T does not help; but e ≤ 1.6 is needed for the largest eigenvalue only, and
 		// 1 + e ≤ 1 + ‖E‖_F, so that s = 2.6/(1+‖E‖_F) suffices.
 		shrink := (1 + largestExcess) / (1 + excess)
 		floats.Scale(math.Sqrt(shrink), c.q)
-		for i := range steps {
-			c.e[i*steps+i]++
-		}
+		addIdentity(1)
 		floats.Scale(shrink, c.e)
-		for i := range steps {
-			c.e[i*steps+i]--
-		}
+		addIdentity(-1)
 	}
-}
-
-// excess subtracts the identity from QᵀQ in e and returns the Frobenius norm of what is left.
-func (c *certificate) excess() float64 {
-	steps := c.mask.schema.Steps()
-	for i := range steps {
-		c.e[i*steps+i]--
-	}
-	return floats.Norm(c.e, 2)
 }

@@ -1,6 +1,7 @@
 package factorize
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -20,13 +21,9 @@ type Class interface {
 	With(p Parameters) (Class, error)
 	Parameters() Parameters // what With was given; zero for defaults
 
-	// Supports says, before anything is computed, whether there is a search for such an objective under the schema:
-	// nil, or ErrUnsupported with the reason.
-	Supports(k Kind, schema participation.Schema) error
-
 	// Optimize returns the strategy of the class of least loss for the objective under the schema, or the best that
-	// was found, with sens² ≤ 1. It fails as Supports does, for parameters out of range, for a Gap below MinGap where
-	// the search has a certificate, and with ErrGram.
+	// was found, with sens² ≤ 1. It fails as Supports and With do, for parameters out of range, for a Gap below MinGap
+	// where the search has a certificate, and with ErrGram.
 	//
 	// When ctx ends first, the best strategy so far is returned with Status optim.Interrupted and a nil error, as it
 	// is with the other endings of searches. ManySteps returns no strategy then, but the context's error.
@@ -42,7 +39,8 @@ var (
 	_ Class = Comb{}
 )
 
-// Parameters are those that classes may have. Zero asks for the default of the class.
+// Parameters are those that classes may have: a class has the fields that its Traits know. Zero asks for the default of
+// the class.
 type Parameters struct {
 	Bandwidth    int  // bands, coefficients or period w, 1 to T
 	Buffers      int  // poles d, 1 to T-1 and to MostBuffers
@@ -57,6 +55,9 @@ type Traits struct {
 	ScaleColumns bool                             // columns can have scales
 	Kinds        []Kind                           // objectives that it has a search for
 	Certified    bool                             // searches prove how close they came, and stop on that
+
+	// refuses is what Supports refuses besides, because of the parameters; nil: nothing.
+	refuses func(p Parameters, k Kind, schema participation.Schema) error
 }
 
 // Has reports whether the class has a search for such an objective.
@@ -91,10 +92,17 @@ func minSep(s participation.Schema) bool {
 	return ok
 }
 
-// supports is Supports as far as Traits and the schema decide.
-func supports(c Class, k Kind, schema participation.Schema) error {
+// Supports says, before anything is computed, whether a class has a search for such an objective under the schema: nil,
+// or ErrUnsupported with the reason.
+func Supports(c Class, k Kind, schema participation.Schema) error {
+	t := c.Traits()
+	if t.refuses != nil {
+		if err := t.refuses(c.Parameters(), k, schema); err != nil {
+			return err
+		}
+	}
 	switch {
-	case !c.Traits().Has(k):
+	case !t.Has(k):
 		return fmt.Errorf("the objective %v for %s strategies: %w", k, c.Name(), ErrUnsupported)
 	case (k == WorstStep || k == LastStep) && !participation.IsPartition(schema):
 		return fmt.Errorf("the objective %v: %w under %s participation, whose patterns overlap", k, ErrUnsupported,
@@ -106,16 +114,10 @@ func supports(c Class, k Kind, schema participation.Schema) error {
 	return nil
 }
 
-// accepts refuses objectives that the class does not support or that do not fit the schema, and options that nothing
-// allows.
+// accepts refuses parameters that the class does not have, objectives that it does not support or that do not fit the
+// schema, and options that nothing allows.
 func accepts(c Class, o Objective, schema participation.Schema, opts Options) error {
-	if err := c.Supports(o.kind, schema); err != nil {
-		return err
-	}
-	if err := opts.check(); err != nil {
-		return err
-	}
-	return o.check(schema)
+	return cmp.Or(refuse(c, c.Parameters()), Supports(c, o.kind, schema), opts.check(), o.check(schema))
 }
 
 // refuse returns the error of With if p has parameters that the class does not.

@@ -90,10 +90,10 @@ func TestClassRefuses(t *testing.T) {
 		"gap below rounding": {"Gap", Banded{}, good, Options{Gap: 1e-17}},
 		"iterations":         {"MaxIterations", BLT{}, good, Options{MaxIterations: -1}},
 		"start":              {"Start", Dense{}, good, Options{Start: prefixGram(3)}},
-		"bands":              {"Bandwidth", Banded{13}, good, Options{}},
+		"bands":              {"Bandwidth", Banded{Bandwidth: 13}, good, Options{}},
 		"coefficients":       {"Bandwidth", Toeplitz{Bandwidth: -1}, good, Options{}},
-		"inverse":            {"Bandwidth", BandedInverse{13}, good, Options{}},
-		"buffers":            {"Buffers", BLT{12}, good, Options{}},
+		"inverse":            {"Bandwidth", BandedInverse{Bandwidth: 13}, good, Options{}},
+		"buffers":            {"Buffers", BLT{Buffers: 12}, good, Options{}},
 	} {
 		r, err := tc.class.Optimize(context.Background(), tc.o, s, tc.opts)
 		var a *fault.Argument

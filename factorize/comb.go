@@ -1,6 +1,7 @@
 package factorize
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -11,12 +12,10 @@ import (
 	"mafalda/strategy"
 )
 
-// Comb is the class of buffered linear Toeplitz strategies with a comb.
-type Comb struct {
-	Buffers      int  // poles d, at most MostBuffers; 0 means 4, or T-1 if that is less
-	Period       int  // rows l that the comb keeps; 0 means b
-	ScaleColumns bool // fit the scales of columns, one over a quadratic polynomial of the step
-}
+// Comb is the class of buffered linear Toeplitz strategies with a comb. Buffers is the number of poles d, at most
+// MostBuffers; 0 means 4, or T-1 if that is less. Bandwidth is the comb's period, the rows l that it keeps; 0 means b.
+// Scales of columns are one over a quadratic polynomial of the step.
+type Comb Parameters
 
 // Name returns "comb".
 func (Comb) Name() string { return (*strategy.Comb)(nil).Name() }
@@ -27,25 +26,20 @@ func (Comb) Traits() Traits {
 		About:     "blt of d buffers (default 4) times a comb of period w, d+w rows kept (default b)",
 		Bandwidth: participation.Schema.Separation,
 		Buffers:   defaultBuffers, ScaleColumns: true,
-		Kinds: []Kind{MeanError, ManySteps},
+		Kinds: []Kind{MeanError, ManySteps}, refuses: refuseComb,
 	}
 }
 
 // With returns the class of another number of buffers and another period, with scaled columns or not.
-func (c Comb) With(p Parameters) (Class, error) {
-	return Comb{p.Buffers, p.Bandwidth, p.ScaleColumns}, refuse(c, p)
-}
+func (c Comb) With(p Parameters) (Class, error) { return Comb(p), refuse(c, p) }
 
-// Parameters lists the parameters of combs; the period is the bandwidth.
-func (c Comb) Parameters() Parameters {
-	return Parameters{Buffers: c.Buffers, Bandwidth: c.Period, ScaleColumns: c.ScaleColumns}
-}
+// Parameters lists the parameters of combs.
+func (c Comb) Parameters() Parameters { return Parameters(c) }
 
-// Supports refuses WorstStep and LastStep, ManySteps under all but cyclic participation, records that take part once
-// unless a period is given, and scaled columns under all but cyclic participation with T ≤ kb, and for ManySteps where
-// kT is above 10⁸.
-func (c Comb) Supports(k Kind, schema participation.Schema) error {
-	if c.ScaleColumns {
+// refuseComb refuses records that take part once unless a period is given, and scaled columns under all but cyclic
+// participation with T ≤ kb, and for ManySteps where kT is above 10⁸.
+func refuseComb(p Parameters, k Kind, schema participation.Schema) error {
+	if p.ScaleColumns {
 		_, cyclic := schema.(participation.Cyclic)
 		switch products := float64(schema.Participations()) * float64(schema.Steps()); {
 		case !cyclic || !participation.IsPartition(schema):
@@ -56,10 +50,10 @@ func (c Comb) Supports(k Kind, schema participation.Schema) error {
 				ErrUnsupported)
 		}
 	}
-	if c.Period == 0 && schema.Separation() >= schema.Steps() {
-		return fmt.Errorf("%s strategies for records that take part once: %w", c.Name(), ErrUnsupported)
+	if p.Bandwidth == 0 && schema.Separation() >= schema.Steps() {
+		return fmt.Errorf("%s strategies for records that take part once: %w", Comb{}.Name(), ErrUnsupported)
 	}
-	return supports(c, k, schema)
+	return nil
 }
 
 // Optimize minimizes the loss from starts of BLT and weak and strong combs. There is no certificate. For Long see
@@ -76,10 +70,7 @@ func (c Comb) Optimize(
 	if err != nil {
 		return nil, err
 	}
-	period := c.Period
-	if period == 0 {
-		period = schema.Separation()
-	}
+	period := cmp.Or(c.Bandwidth, schema.Separation())
 	if period < 1 || period >= schema.Steps() {
 		return nil, fault.New("Bandwidth", period, "must be at least 1 and less than T = %d", schema.Steps())
 	}

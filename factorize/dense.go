@@ -28,9 +28,6 @@ func (c Dense) With(p Parameters) (Class, error) { return c, refuse(c, p) }
 // Parameters returns none.
 func (Dense) Parameters() Parameters { return Parameters{} }
 
-// Supports refuses WorstStep and LastStep where patterns overlap, and ManySteps.
-func (c Dense) Supports(k Kind, schema participation.Schema) error { return supports(c, k, schema) }
-
 // Optimize returns the strategy of least loss, with a certificate, for MeanError as follows (Bellet et al., Algorithm
 // 2, by the method of docs/mathematics.md): L-BFGS over masked X from a banded start, in the metric of the cosine
 // basis, until the certified gap is reached. For b = 1 the optimum is diagonal, for k = 1 it is the optimum under

@@ -39,7 +39,7 @@
 //
 //	r, err := factorize.Banded{Bandwidth: 8}.Optimize(ctx, factorize.Mean(h), schema, factorize.Options{})
 //
-// What a class can do for a schema is known beforehand (Class.Supports, Traits). A class with another search is a type
+// What a class can do for a schema is known beforehand (Supports, Traits). A class with another search is a type
 // with these methods, and an entry in Classes.
 //
 // Nodes, or groups of nodes, with strategies of their own are found by Nodes.Optimize. D-MF is Dense for the prefix

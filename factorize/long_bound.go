@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -326,12 +325,7 @@ func (c *coarse) evaluate(f []*mat.Dense) (bound float64, next []*mat.Dense, err
 	var moved, square mat.Dense // H F and FᵀHF
 	dense.Mul(&moved, c.low, whole)
 	dense.Mul(&square, whole.T(), &moved)
-	symmetric := mat.NewSymDense(n, nil)
-	for s := range n {
-		for t := s; t < n; t++ {
-			symmetric.SetSym(s, t, (square.At(s, t)+square.At(t, s))/2)
-		}
-	}
+	symmetric := dense.NewSym(n, func(s, t int) float64 { return (square.At(s, t) + square.At(t, s)) / 2 })
 	values, vectors, err := eigen(symmetric)
 	if err != nil {
 		return 0, nil, err
@@ -376,15 +370,15 @@ func scaleRows(own, next *mat.Dense, from, to int) float64 {
 		row := next.RawRowView(m)
 		clear(row[:from])
 		clear(row[to:])
-		largest = math.Max(largest, blas64.Nrm2(vectorOf(own.RawRowView(m))))
-		sum += blas64.Nrm2(vectorOf(row))
+		largest = math.Max(largest, floats.Norm(own.RawRowView(m), 2))
+		sum += floats.Norm(row, 2)
 	}
 	for m := from; m < to; m++ {
-		row := vectorOf(next.RawRowView(m))
-		if scale := sum / blas64.Nrm2(row); scale < largestScale {
-			blas64.Scal(scale, row)
+		row := next.RawRowView(m)
+		if scale := sum / floats.Norm(row, 2); scale < largestScale {
+			floats.Scale(scale, row)
 		} else {
-			clear(row.Data)
+			clear(row)
 		}
 	}
 	return largest * largest
@@ -447,5 +441,3 @@ func rescale(f []*mat.Dense) {
 		m.Scale(1/largest, m)
 	}
 }
-
-func vectorOf(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }

@@ -4,7 +4,6 @@ import "mafalda/internal/series"
 
 // longFamily is a set of pairs of series c and r = 1/c, c_0 = 1.
 type longFamily interface {
-	dimension() int
 	seriesTo(c, r, x []float64) bool // all T coefficients; false outside the domain
 
 	// pullTo writes the gradient by x at the last seriesTo, from those by c and r, which it may overwrite.
@@ -16,8 +15,6 @@ type longRational struct {
 	rational rationalSeries
 	r        []float64
 }
-
-func (f *longRational) dimension() int { return f.rational.dimension() }
 
 func (f *longRational) seriesTo(c, r, x []float64) bool {
 	if !f.rational.seriesTo(c, x) {
@@ -57,8 +54,6 @@ type longFree struct {
 	inverse bool
 	divisor *series.Divisor // by the one of few coefficients
 }
-
-func (f *longFree) dimension() int { return f.bands - 1 }
 
 func (f *longFree) seriesTo(c, r, x []float64) bool {
 	if f.inverse {

@@ -156,13 +156,15 @@ func TestLongGradients(t *testing.T) {
 			return
 		}
 		buffers := rapid.IntRange(1, 5).Draw(t, "buffers")
-		for _, f := range []longFamily{&longComb{combSeries: newCombSeries(buffers, 3)},
-			&longRational{rational: rationalSeries{buffers: buffers}}, &longFree{bands: min(4, s.Steps())},
-			&longFree{bands: min(4, s.Steps()), inverse: true}} {
+		bands := min(4, s.Steps())
+		dimensions := []int{2*buffers + 2, 2 * buffers, bands - 1, bands - 1}
+		for i, f := range []longFamily{&longComb{combSeries: newCombSeries(buffers, 3)},
+			&longRational{rational: rationalSeries{buffers: buffers}}, &longFree{bands: bands},
+			&longFree{bands: bands, inverse: true}} {
 			response, _ := responsesOf(randomGram(t, s.Steps()))(s.Steps(), true)
 			o := newLongObjective(s, response, f)
 			rng := random(t)
-			x := make([]float64, f.dimension())
+			x := make([]float64, dimensions[i])
 			for i := range x {
 				x[i] = 0.5 * rng.NormFloat64()
 			}
@@ -197,7 +199,7 @@ func TestLongOptimaAreTheDenseOnes(t *testing.T) {
 	}
 	h := prefixLike(96)
 	responses := responsesOf(h)
-	for _, c := range []Class{BLT{3}, Toeplitz{Bandwidth: 16}, Toeplitz{Bandwidth: 32}, BandedInverse{4}, Comb{Buffers: 2},
+	for _, c := range []Class{BLT{Buffers: 3}, Toeplitz{Bandwidth: 16}, Toeplitz{Bandwidth: 32}, BandedInverse{Bandwidth: 4}, Comb{Buffers: 2},
 		Comb{Buffers: 2, ScaleColumns: true}} {
 		want, err := c.Optimize(ctx, Mean(h), s, Options{})
 		if err != nil {
@@ -276,7 +278,7 @@ func TestHorizons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = BLT{2}.Optimize(context.Background(), Long(responsesOf(prefixLike(4))), s, Options{})
+	_, err = BLT{Buffers: 2}.Optimize(context.Background(), Long(responsesOf(prefixLike(4))), s, Options{})
 	if !errors.Is(err, ErrUnsupported) {
 		t.Errorf("min-sep: %v", err)
 	}

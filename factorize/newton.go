@@ -39,9 +39,10 @@ type dualSearch struct {
 	separation int
 	h, root    []float64 // RᵀR = H
 	patterns   [][]int
-	size       int // unknowns
+	starts     []int // of the unknowns of every pattern
+	size       int   // unknowns
 	scratch    *scratch
-	bidiagonal bool // singular values are by that form: of few steps, and of a graded RF
+	bidiagonal bool // singular values are by that form: of few steps
 
 	point dualPoint
 }
@@ -70,6 +71,7 @@ func newDualSearch(o *maskedObjective) *dualSearch {
 	n := &dualSearch{steps: o.steps, separation: o.mask.schema.Separation(), h: o.h, root: o.root,
 		patterns: o.mask.schema.Disjoint(), scratch: o.scratch, bidiagonal: o.steps <= gramSteps}
 	for _, p := range n.patterns {
+		n.starts = append(n.starts, n.size)
 		n.size += 1 + len(p)*(len(p)-1)/2
 	}
 	return n
@@ -118,13 +120,13 @@ func (n *dualSearch) start(given []float64) (p dualPoint, ok bool) {
 	}
 	entry := func(s, t int) float64 { return given[s*n.steps+t] }
 	theta := n.unknownsOf(func(s, t int) float64 { return entry(s, t) / math.Sqrt(entry(s, s)*entry(t, t)) })
-	n.unknowns(func(pattern []int, at int) { // of the same trace
+	for i, pattern := range n.patterns { // of the same trace
 		var mean float64
 		for _, s := range pattern {
 			mean += entry(s, s) / float64(len(pattern))
 		}
-		floats.Scale(mean, theta[at:at+1+len(pattern)*(len(pattern)-1)/2])
-	})
+		floats.Scale(mean, theta[n.starts[i]:n.starts[i]+1+len(pattern)*(len(pattern)-1)/2])
+	}
 	near, positive := n.evaluate(theta)
 	if positive && (!ok || near.value > p.value) {
 		p, near = near, p
@@ -197,13 +199,9 @@ func (n *dualSearch) direction(p *dualPoint) []float64 {
 // which beyond e = 1 and e = -2 goes on as the tangents of g and of 1/g. For T = 1, where D is 2√(hΛ) - Λ, that is
 // Newton's step for √Λ, in which D is quadratic.
 func (n *dualSearch) stepTo(step []float64, length float64) (theta []float64, ok bool) {
-	ok = true
 	theta = make([]float64, n.size)
-	block := 0
-	n.unknowns(func(pattern []int, at int) {
-		f := n.point.factors[block]
-		block++
-		k := len(pattern)
+	for i, pattern := range n.patterns {
+		at, f, k := n.starts[i], n.point.factors[i], len(pattern)
 		e := mat.NewDense(k, k, nil)
 		for r := range k {
 			e.Set(r, r, length*step[at])
@@ -215,8 +213,8 @@ func (n *dualSearch) stepTo(step []float64, length float64) (theta []float64, ok
 		blas64.Trsm(blas.Left, blas.NoTrans, 1, f.RawTriangular(), e.RawMatrix())
 		blas64.Trsm(blas.Right, blas.Trans, 1, f.RawTriangular(), e.RawMatrix())
 		var eigen mat.EigenSym
-		if ok = ok && eigen.Factorize(mat.NewSymDense(k, e.RawMatrix().Data), true); !ok {
-			return
+		if !eigen.Factorize(mat.NewSymDense(k, e.RawMatrix().Data), true) {
+			return nil, false
 		}
 		var q mat.Dense
 		eigen.VectorsTo(&q)
@@ -233,13 +231,13 @@ func (n *dualSearch) stepTo(step []float64, length float64) (theta []float64, ok
 				q.Set(r, i, q.At(r, i)*root)
 			}
 		}
-		n.setBlock(theta, at, &q)
-	})
-	return theta, ok
+		setBlock(theta, at, &q)
+	}
+	return theta, true
 }
 
 // setBlock sets the unknowns of a block to the entries of qqᵀ, scaled to a constant diagonal of the same trace.
-func (n *dualSearch) setBlock(theta []float64, at int, q *mat.Dense) {
+func setBlock(theta []float64, at int, q *mat.Dense) {
 	k, _ := q.Dims()
 	norms := make([]float64, k)
 	for r := range k {
@@ -278,7 +276,9 @@ func (n *dualSearch) evaluate(theta []float64) (p dualPoint, ok bool) {
 	n.scratch.giveBack(q)
 	row := func(s int) []float64 { return p.s[s*n.steps : (s+1)*n.steps] }
 	p.gradient = n.blocksOf(func(s, t int) float64 { return floats.Dot(row(s), row(t)) })
-	n.unknowns(func(_ []int, at int) { p.gradient[at]-- })
+	for _, at := range n.starts {
+		p.gradient[at]--
+	}
 	return p, p.value-p.value == 0
 }
 
@@ -289,26 +289,29 @@ func (n *dualSearch) singular(f *blockFactor) (d, vectors []float64, ok bool) {
 	defer func() { n.scratch.giveBack(product) }()
 	f.mulTo(product, n.root)
 	if !n.bidiagonal {
-		if d, vectors, ok = n.singularByGram(product); ok {
-			return d, vectors, true
-		}
-		n.bidiagonal = true
+		d, vectors, ok = n.singularByGram(product)
 	}
-	vectors = n.scratch.take()
-	d, ok = dense.Singular(vectors, product, n.steps)
+	if !ok {
+		n.bidiagonal = true
+		vectors = n.scratch.take()
+		if d, ok = dense.Singular(vectors, product, n.steps); !ok {
+			return nil, nil, false
+		}
+	}
+	least := 0x1p-53 * slices.Max(d)
 	for i, v := range d {
-		d[i] = math.Max(v, 0x1p-53*d[0])
+		d[i] = math.Max(v, least)
 	}
 	return d, vectors, ok
 }
 
-// singularByGram is singular for a well-conditioned RF; not ok if it is not.
+// singularByGram is singular by newPolar; not ok if the w_i that it knows are not orthogonal.
 func (n *dualSearch) singularByGram(product []float64) (d, vectors []float64, ok bool) {
 	p, ok := newPolar(product, n.steps, n.scratch)
 	if !ok {
 		return nil, nil, false
 	}
-	if floats.Min(p.d) <= gramGrade*floats.Max(p.d) || !(p.excessAbout() <= gramExcess/4) {
+	if !(p.excessAbout() <= gramExcess/4) {
 		p.release()
 		return nil, nil, false
 	}
@@ -318,23 +321,23 @@ func (n *dualSearch) singularByGram(product []float64) (d, vectors []float64, ok
 
 // factors returns F, block by block, and Σ y_i; not ok if Λ is not positive definite.
 func (n *dualSearch) factors(theta []float64) (blocks []*mat.TriDense, total float64, ok bool) {
-	ok = true
-	n.unknowns(func(pattern []int, at int) {
+	for i, pattern := range n.patterns {
+		at := n.starts[i]
 		block := mat.NewSymDense(len(pattern), nil)
 		for r := range pattern {
 			block.SetSym(r, r, theta[at])
 		}
 		below(len(pattern), at, func(r, j, unknown int) { block.SetSym(j, r, theta[unknown]) })
 		var chol dense.Cholesky
-		if ok = ok && chol.Factorize(block); !ok {
-			return
+		if !chol.Factorize(block) {
+			return nil, 0, false
 		}
 		var lower mat.TriDense
 		chol.LTo(&lower)
 		blocks = append(blocks, &lower)
 		total += theta[at]
-	})
-	return blocks, total, ok
+	}
+	return blocks, total, true
 }
 
 // spread returns F⁻ᵀb, of which the rows are sorted by pattern in b, and by step in the result.
@@ -355,24 +358,15 @@ func (n *dualSearch) spread(blocks []*mat.TriDense, b []float64) []float64 {
 // blocksOf returns the derivatives by the unknowns of ⟨Λ, M⟩ for the symmetric M of such entries: traces of blocks, and
 // twice the entries below diagonals.
 func (n *dualSearch) blocksOf(entry func(s, t int) float64) []float64 {
-	out, starts := make([]float64, n.size), n.starts()
+	out := make([]float64, n.size)
 	parallel.For(len(n.patterns), func(i int) {
-		pattern, at := n.patterns[i], starts[i]
+		pattern, at := n.patterns[i], n.starts[i]
 		for _, s := range pattern {
 			out[at] += entry(s, s)
 		}
 		below(len(pattern), at, func(r, j, unknown int) { out[unknown] = 2 * entry(pattern[r], pattern[j]) })
 	})
 	return out
-}
-
-// unknowns calls visit for every pattern with where its unknowns start.
-func (n *dualSearch) unknowns(visit func(pattern []int, at int)) {
-	at := 0
-	for _, p := range n.patterns {
-		visit(p, at)
-		at += 1 + len(p)*(len(p)-1)/2
-	}
 }
 
 // below calls visit for every entry below the diagonal of a block whose unknowns start at some place, with its own.
@@ -386,35 +380,28 @@ func below(size, at int, visit func(r, j, unknown int)) {
 	}
 }
 
-// starts returns where the unknowns of every pattern start.
-func (n *dualSearch) starts() []int {
-	all := make([]int, 0, len(n.patterns))
-	n.unknowns(func(_ []int, at int) { all = append(all, at) })
-	return all
-}
-
 // unknownsOf returns the unknowns of the Λ with such entries, the same on the diagonal of a block.
 func (n *dualSearch) unknownsOf(entry func(s, t int) float64) []float64 {
 	theta := make([]float64, n.size)
-	n.unknowns(func(pattern []int, at int) {
-		theta[at] = entry(pattern[0], pattern[0])
-		below(len(pattern), at, func(r, j, unknown int) { theta[unknown] = entry(pattern[r], pattern[j]) })
-	})
+	for i, pattern := range n.patterns {
+		theta[n.starts[i]] = entry(pattern[0], pattern[0])
+		below(len(pattern), n.starts[i], func(r, j, unknown int) { theta[unknown] = entry(pattern[r], pattern[j]) })
+	}
 	return theta
 }
 
 // lambda returns the Λ that was found, T×T.
 func (n *dualSearch) lambda() []float64 {
 	out := make([]float64, n.steps*n.steps)
-	n.unknowns(func(pattern []int, at int) {
+	for i, pattern := range n.patterns {
 		for _, s := range pattern {
-			out[s*n.steps+s] = n.point.theta[at]
+			out[s*n.steps+s] = n.point.theta[n.starts[i]]
 		}
-		below(len(pattern), at, func(r, j, unknown int) {
+		below(len(pattern), n.starts[i], func(r, j, unknown int) {
 			s, t, v := pattern[r], pattern[j], n.point.theta[unknown]
 			out[s*n.steps+t], out[t*n.steps+s] = v, v
 		})
-	})
+	}
 	return out
 }
 
@@ -437,7 +424,9 @@ type metricBlock struct {
 func newDualMetric(n *dualSearch, p *dualPoint) (m dualMetric) {
 	squares, weights, half := n.scratch.take(), n.scratch.take(), n.scratch.take()
 	defer n.scratch.giveBack(squares, weights, half)
-	n.unknowns(func(pattern []int, at int) { m = append(m, metricBlock{at: at, size: len(pattern)}) })
+	for i, at := range n.starts {
+		m = append(m, metricBlock{at: at, size: len(n.patterns[i])})
+	}
 	rows := func(a []float64, i int) *mat.Dense { // of a pattern, in a matrix whose rows are sorted by it
 		from := 0
 		for _, pattern := range n.patterns[:i] {
@@ -641,9 +630,8 @@ func (c *dualCurvature) hessianTimes(direction []float64) []float64 {
 
 // multiply sets product to AS, for the A of a direction times scale.
 func (c *dualCurvature) multiply(direction []float64, scale float64) {
-	starts := c.search.starts()
-	parallel.For(len(starts), func(i int) {
-		at, pattern := starts[i], c.search.patterns[i]
+	parallel.For(len(c.search.patterns), func(i int) {
+		at, pattern := c.search.starts[i], c.search.patterns[i]
 		add := func(to, from int, by float64) {
 			blas32.Axpy(float32(scale*by), c.vector(c.s, from), c.vector(c.product, to))
 		}

@@ -14,6 +14,13 @@ import (
 	"mafalda/workload"
 )
 
+// unknowns calls visit for every pattern with where its unknowns start.
+func (n *dualSearch) unknowns(visit func(pattern []int, at int)) {
+	for i, p := range n.patterns {
+		visit(p, n.starts[i])
+	}
+}
+
 // momentumGram is the Gram matrix of centralized training with momentum and cosine rates.
 func momentumGram(t testing.TB, steps int) *mat.SymDense {
 	t.Helper()

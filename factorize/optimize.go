@@ -178,19 +178,19 @@ func (s *search) checkDone(it optim.Iteration) bool {
 			return true
 		}
 		s.bound, s.checkedAt = math.Max(s.bound, bound), it.Count
-		if s.dual != nil && gapOf(it.Value, s.bound) > s.opts.Gap {
+		if s.dual != nil && GapOf(it.Value, s.bound) > s.opts.Gap {
 			if bound, err := singularValueBound(s.certificate.rootSource, s.dual, s.objective.mask,
 				s.objective.scratch); err == nil {
 				s.bound = math.Max(s.bound, bound)
 			}
 			s.dual = nil
 		}
-		if gap := gapOf(it.Value, s.bound); it.Decrease > 0 && gap > 0 {
+		if gap := GapOf(it.Value, s.bound); it.Decrease > 0 && gap > 0 {
 			s.gapFactor = math.Min(math.Max(gap*it.Value/it.Decrease, 0.1), 1e4)
 		}
 	}
 	s.report(it)
-	gap := gapOf(it.Value, s.bound)
+	gap := GapOf(it.Value, s.bound)
 	if gap <= s.opts.Gap {
 		return true
 	}
@@ -204,7 +204,7 @@ func (s *search) checkDone(it optim.Iteration) bool {
 func (s *search) report(it optim.Iteration) {
 	if s.opts.Progress != nil {
 		s.opts.Progress(Iteration{Count: s.before + it.Count, Loss: it.Value * s.unit, LowerBound: s.bound * s.unit,
-			Gap: gapOf(it.Value, s.bound), X: it.X})
+			Gap: GapOf(it.Value, s.bound), X: it.X})
 	}
 }
 
@@ -228,7 +228,7 @@ func (s *search) finish(h *mat.SymDense, x []float64, ended optim.Result) (*Resu
 		}
 		bound = math.Max(bound, far*s.unit*(1-0x1p-50))
 	}
-	result.LowerBound, result.Gap = bound, gapOf(result.Loss, bound)
+	result.LowerBound, result.Gap = bound, GapOf(result.Loss, bound)
 	if result.Gap <= s.opts.Gap {
 		result.Status = optim.Converged
 		if bound > s.bound*s.unit { // a search that has converged ends with what proves it

@@ -157,7 +157,7 @@ func (s *search) overlapping(ctx context.Context, h *mat.SymDense, x []float64, 
 	if result.LowerBound, err = overlapBound(ctx, h, k, s.opts); err != nil {
 		return nil, err
 	}
-	result.Gap = gapOf(result.Loss, result.LowerBound)
+	result.Gap = GapOf(result.Loss, result.LowerBound)
 	if ctx.Err() != nil {
 		result.Status = optim.Interrupted
 	}
@@ -181,7 +181,7 @@ func (r *Result) replaceBy(h *mat.SymDense, alone strategy.Strategy, schema part
 	}
 	q, err := Evaluate(c, Mean(h), schema)
 	if err == nil && q.Loss < r.Loss {
-		r.Strategy, r.Quality, r.Gap = c, q, gapOf(q.Loss, r.LowerBound)
+		r.Strategy, r.Quality, r.Gap = c, q, GapOf(q.Loss, r.LowerBound)
 	}
 	return err
 }

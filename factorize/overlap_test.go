@@ -62,7 +62,7 @@ func TestClassBoundWherePatternsOverlap(t *testing.T) {
 		t.Fatal(err)
 	}
 	for bands, least := range map[int]float64{8: 326.99, 24: 311.47} { // a semidefinite program has 326.93 and 311.43
-		r, err := Banded{bands}.Optimize(context.Background(), Mean(h), s, Options{})
+		r, err := Banded{Bandwidth: bands}.Optimize(context.Background(), Mean(h), s, Options{})
 		if err != nil || r.Loss > least || r.ClassBound > r.Loss || r.Sensitivity.Squared > 1 {
 			t.Errorf("%d bands: %+v (%v), want a loss of %v", bands, r, err, least)
 		}
@@ -82,7 +82,7 @@ func TestWiderBandsUnderMinSep(t *testing.T) {
 	}
 	before := math.Inf(1)
 	for _, bands := range []int{4, 8, 24} {
-		r, err := Banded{bands}.Optimize(context.Background(), Mean(h), s, Options{})
+		r, err := Banded{Bandwidth: bands}.Optimize(context.Background(), Mean(h), s, Options{})
 		if err != nil || !r.Sensitivity.Exact || r.ClassBound > r.Loss || r.Loss > before {
 			t.Errorf("%d bands: %+v (%v), and %v with fewer", bands, r, err, before)
 		}

@@ -15,7 +15,7 @@ import (
 
 // polar is a matrix U = Σ w_i v_iᵀ that is about orthogonal, and about the polar factor of N = Σ d_i w_i v_iᵀ: the v_i
 // are the eigenvectors of NᵀN, and N v_i = d_i w_i. All of it are products, but for the eigenvectors. Where N is
-// graded, with singular values a million times less than the largest, the w_i of these are not known, and zero here.
+// graded, they are found level by level, and the w_i of the d_i that are rounding of the largest are zero: not known.
 type polar struct {
 	steps   int
 	scratch *scratch
@@ -25,7 +25,7 @@ type polar struct {
 
 const (
 	gramSteps  = 512  // up to which the bidiagonal form takes milliseconds, and its digits are kept
-	gramGrade  = 1e-6 // of a d_i, relative to the largest, to know its w_i
+	gramGrade  = 1e-6 // of the least d_i, relative to the largest, for one level
 	gramExcess = 4e-5 // of WᵀW - I in Frobenius norm, for U to be the polar factor up to 1e-9
 	gramLoss   = 1e-9 // of the nuclear norm, which the d_i of unknown w_i may be, relatively
 )
@@ -35,25 +35,38 @@ const (
 func newPolar(n []float64, steps int, s *scratch) (p *polar, ok bool) {
 	p = &polar{steps: steps, scratch: s, w: s.take(), v: s.take()}
 	gram, more := s.take(), s.take()
-	defer s.giveBack(gram, more)
 	copy(p.w, n)
 	dense.Transpose(p.w, steps)
 	dense.MulSymTo(gram, p.w, p.w, steps)
-	if p.d, ok = dense.Eigen(p.v, gram, [2][]float64{p.w, more}, steps); !ok {
+	p.d, ok = dense.Eigen(p.v, gram, [2][]float64{p.w, more}, steps)
+	s.giveBack(gram, more)
+	if !ok {
 		p.release()
 		return nil, false
 	}
 	dense.MulTo(p.w, p.v, n, steps)
-	parallel.For(steps, func(i int) { p.d[i] = floats.Norm(p.row(p.w, i), 2) })
-	least := gramGrade * floats.Max(p.d)
-	parallel.For(steps, func(i int) {
-		if p.d[i] > least {
-			floats.Scale(1/p.d[i], p.row(p.w, i))
-		} else {
-			clear(p.row(p.w, i))
+	p.measure(0)
+	if floats.Min(p.d) > gramGrade*floats.Max(p.d) {
+		if p.normalize(0, steps); p.excessAbout() <= gramExcess/4 {
+			return p, true
 		}
-	})
+		dense.MulTo(p.w, p.v, n, steps)
+	}
+	if !p.grade() {
+		p.release()
+		return nil, false
+	}
 	return p, true
+}
+
+// measure sets the d_i of rows of W from some row on to their norms.
+func (p *polar) measure(from int) {
+	parallel.For(p.steps-from, func(i int) { p.d[from+i] = floats.Norm(p.row(p.w, from+i), 2) })
+}
+
+// normalize divides rows of W by their d_i.
+func (p *polar) normalize(from, to int) {
+	parallel.For(to-from, func(i int) { floats.Scale(1/p.d[from+i], p.row(p.w, from+i)) })
 }
 
 func (p *polar) release() { p.scratch.giveBack(p.w, p.v) }
@@ -75,8 +88,8 @@ func (p *polar) excess(e, m []float64) (norm, wrong float64) {
 	return 1.001*floats.Norm(e, 2) + wrong, wrong
 }
 
-// excessAbout estimates ‖WᵀW - I‖_F by what the matrix makes of a vector of random signs, whose square has the mean
-// ‖E‖_F²: for a choice, not for a bound.
+// excessAbout estimates ‖WᵀW - I‖_F, for the w_i that are not zero, by what the matrix makes of a vector of random
+// signs, whose square has the mean ‖E‖_F²: for a choice, not for a bound.
 func (p *polar) excessAbout() float64 {
 	x, y := make([]float64, p.steps), make([]float64, p.steps)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -84,7 +97,13 @@ func (p *polar) excessAbout() float64 {
 		x[i] = float64(2*rng.IntN(2) - 1)
 		floats.AddScaled(y, x[i], p.row(p.w, i))
 	}
-	parallel.For(p.steps, func(i int) { x[i] -= floats.Dot(p.row(p.w, i), y) })
+	parallel.For(p.steps, func(i int) {
+		if w := p.row(p.w, i); floats.Norm(w, math.Inf(1)) > 0 {
+			x[i] -= floats.Dot(w, y)
+		} else {
+			x[i] = 0
+		}
+	})
 	return floats.Norm(x, 2)
 }
 

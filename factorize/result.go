@@ -71,8 +71,8 @@ var ErrGram = errors.New("factorization of the Gram matrix")
 // rounding.
 func MinGap(steps int) float64 { return 2 * certificateSlack(steps) }
 
-// gapOf returns (loss - bound)/bound.
-func gapOf(loss, bound float64) float64 {
+// GapOf returns (loss - bound)/bound, +Inf without a bound.
+func GapOf(loss, bound float64) float64 {
 	if bound == 0 {
 		return math.Inf(1)
 	}

@@ -157,7 +157,7 @@ func TestSeriesUnderMinSep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []Class{Toeplitz{Bandwidth: 6}, BLT{2}, BandedInverse{3}} {
+	for _, c := range []Class{Toeplitz{Bandwidth: 6}, BLT{Buffers: 2}, BandedInverse{Bandwidth: 3}} {
 		r, err := c.Optimize(context.Background(), Mean(h), s, Options{})
 		if err != nil || r.Sensitivity.Squared > 1 || r.Sensitivity.Squared < 1-1e-12 || r.Loss < relaxed.LowerBound {
 			t.Errorf("%s: %+v (%v), bound %v", c.Name(), r, err, relaxed.LowerBound)
@@ -184,8 +184,8 @@ func TestWideSeriesUnderMinSep(t *testing.T) {
 	}
 	for name, class := range map[string]func(size int) Class{
 		"toeplitz":       func(size int) Class { return Toeplitz{Bandwidth: 3 * size} },
-		"blt":            func(size int) Class { return BLT{size} },
-		"banded-inverse": func(size int) Class { return BandedInverse{2 * size} },
+		"blt":            func(size int) Class { return BLT{Buffers: size} },
+		"banded-inverse": func(size int) Class { return BandedInverse{Bandwidth: 2 * size} },
 	} {
 		before := math.Inf(1)
 		for _, size := range []int{1, 2, 4} {

@@ -92,7 +92,7 @@ func TestPolesAreStable(t *testing.T) {
 // The optimum of one buffer is not beaten by a scan; more buffers are better; the strategy's pieces agree.
 func TestBLTOptimize(t *testing.T) {
 	s, h := schema(t, 2, 8), prefixGram(16)
-	one, err := BLT{1}.Optimize(context.Background(), Mean(h), s, Options{})
+	one, err := BLT{Buffers: 1}.Optimize(context.Background(), Mean(h), s, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestBLTOptimize(t *testing.T) {
 	}
 	before := one.Loss
 	for _, d := range []int{2, 3} {
-		r, err := BLT{d}.Optimize(context.Background(), Mean(h), s, Options{})
+		r, err := BLT{Buffers: d}.Optimize(context.Background(), Mean(h), s, Options{})
 		if err != nil || r.Loss > before*(1+1e-9) || r.Loss < best.LowerBound || r.Sensitivity.Squared > 1 {
 			t.Errorf("%d buffers: %v, before %v (%v)", d, r.Loss, before, err)
 		}
@@ -129,7 +129,7 @@ func TestBLTOptimize(t *testing.T) {
 		}
 	}
 	for _, d := range []int{-1, 16} {
-		if _, err := (BLT{d}).Optimize(context.Background(), Mean(h), s, Options{}); err == nil {
+		if _, err := (BLT{Buffers: d}).Optimize(context.Background(), Mean(h), s, Options{}); err == nil {
 			t.Errorf("%d buffers of 16 steps accepted", d)
 		}
 	}
@@ -146,7 +146,7 @@ func TestBandedInverseOptimize(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := BandedInverse{bands}.Optimize(context.Background(), Mean(h), s, Options{})
+		r, err := BandedInverse{Bandwidth: bands}.Optimize(context.Background(), Mean(h), s, Options{})
 		if err != nil || r.Loss > before.Loss*(1+1e-9) || r.Sensitivity.Squared > 1 {
 			t.Fatalf("%d bands: %+v, closed form %v (%v)", bands, r, before.Loss, err)
 		}

@@ -65,7 +65,7 @@ func newStepSearch(opts Options, k Kind) *stepSearch {
 func (s *stepSearch) isLastRound(round int, r *Result, x *mat.SymDense) bool {
 	best := s.best
 	best.Iterations += r.Iterations
-	best.Gap = gapOf(best.Loss, best.LowerBound)
+	best.Gap = GapOf(best.Loss, best.LowerBound)
 	if s.progress != nil {
 		it := Iteration{Count: round, Loss: best.Loss, LowerBound: best.LowerBound, Gap: best.Gap}
 		if x != nil {

@@ -11,47 +11,37 @@ import (
 )
 
 // Toeplitz is the class of Toeplitz strategies of few coefficients, and with a scale for every column if that is asked
-// for.
-type Toeplitz struct {
-	Bandwidth    int  // coefficients w; 0 means b
-	ScaleColumns bool // fit the scale of each column, too
-}
+// for: Bandwidth is the number of coefficients w, 0 means b.
+type Toeplitz Parameters
 
 // Name returns "toeplitz".
 func (Toeplitz) Name() string { return (*strategy.Toeplitz)(nil).Name() }
 
-// Traits says that there are coefficients and scales.
+// Traits says that there are coefficients and scales, but for ManySteps and where patterns overlap.
 func (Toeplitz) Traits() Traits {
 	return Traits{
 		About:        "w coefficients, w-1 rows kept (default b)",
 		Bandwidth:    participation.Schema.Separation,
 		ScaleColumns: true,
 		Kinds:        []Kind{MeanError, ManySteps},
+		refuses: func(p Parameters, k Kind, schema participation.Schema) error {
+			switch {
+			case p.ScaleColumns && k == ManySteps:
+				return fmt.Errorf("column scaling: %w for many steps", ErrUnsupported)
+			case p.ScaleColumns && !participation.IsPartition(schema):
+				return fmt.Errorf("column scaling: %w under %s participation, whose patterns overlap", ErrUnsupported,
+					schema.Name())
+			}
+			return nil
+		},
 	}
 }
 
 // With returns the class of another bandwidth, with scaled columns or not.
-func (c Toeplitz) With(p Parameters) (Class, error) {
-	return Toeplitz{p.Bandwidth, p.ScaleColumns}, refuse(c, p)
-}
+func (c Toeplitz) With(p Parameters) (Class, error) { return Toeplitz(p), refuse(c, p) }
 
 // Parameters lists the parameters of Toeplitz strategies.
-func (c Toeplitz) Parameters() Parameters {
-	return Parameters{Bandwidth: c.Bandwidth, ScaleColumns: c.ScaleColumns}
-}
-
-// Supports refuses WorstStep and LastStep, ManySteps under all but cyclic participation, and scaled columns for
-// ManySteps and where patterns overlap.
-func (c Toeplitz) Supports(k Kind, schema participation.Schema) error {
-	switch {
-	case c.ScaleColumns && k == ManySteps:
-		return fmt.Errorf("column scaling: %w for many steps", ErrUnsupported)
-	case c.ScaleColumns && !participation.IsPartition(schema):
-		return fmt.Errorf("column scaling: %w under %s participation, whose patterns overlap", ErrUnsupported,
-			schema.Name())
-	}
-	return supports(c, k, schema)
-}
+func (c Toeplitz) Parameters() Parameters { return Parameters(c) }
 
 // Optimize minimizes the loss by L-BFGS from several starts, since the problem is not convex; there is no certificate.
 // The loss takes the true sensitivity where it is exact, and otherwise the sum of |X| over a pattern, an upper bound:

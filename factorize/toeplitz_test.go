@@ -123,7 +123,7 @@ func TestToeplitzOptimize(t *testing.T) {
 			t.Errorf("k = %d: scaled %v, plain %v (%v)", k, scaled.Loss, plain.Loss, err)
 		}
 		diagonal, err := Toeplitz{Bandwidth: 1, ScaleColumns: true}.Optimize(context.Background(), Mean(h), s, Options{})
-		one, err2 := Banded{1}.Optimize(context.Background(), Mean(h), s, Options{Gap: 1e-9})
+		one, err2 := Banded{Bandwidth: 1}.Optimize(context.Background(), Mean(h), s, Options{Gap: 1e-9})
 		if err != nil || err2 != nil || math.Abs(diagonal.Loss/one.Loss-1) > 1e-8 {
 			t.Errorf("k = %d: one scaled coefficient %v, one band %v (%v, %v)", k, diagonal.Loss, one.Loss, err, err2)
 		}

@@ -80,8 +80,8 @@ func cutBlocks(r io.Reader, size int, free <-chan *edgeBlock, stop <-chan struct
 		for err := error(nil); end < 0; {
 			block.text, err = fill(r, block.text, size)
 			if err != nil {
-				if block.readError = err; errors.Is(err, io.EOF) {
-					block.readError = nil
+				if !errors.Is(err, io.EOF) { // what was read of the last line is no line
+					block.readError, block.text = err, block.text[:bytes.LastIndexByte(block.text, '\n')+1]
 				}
 				emit(block)
 				return

@@ -89,7 +89,7 @@ func openText(path string) (*bufio.Reader, func(), error) {
 		z, err := gzip.NewReader(r)
 		if err != nil {
 			closeFile()
-			return nil, nil, fmt.Errorf("%s: %w", path, err)
+			return nil, nil, fmt.Errorf("%s: %w", path, readError(err))
 		}
 		r = bufio.NewReaderSize(z, 1<<16)
 	}
@@ -167,10 +167,17 @@ func loadNpy(path string, opts LoadOptions) (*Graph, LoadReport, error) {
 // maxLine is the length in bytes from which a line is refused.
 const maxLine = 1 << 20
 
-// lines calls fn with every line of r, trimmed, and its number from 1, until fn fails. It returns the number of lines.
+// lines calls fn with every line of r, trimmed, and its number from 1, until fn fails. It returns the number of lines. A
+// line in which r breaks off is none.
 func lines(r io.Reader, source string, fn func(line string, number int) error) (int, error) {
 	s := bufio.NewScanner(r)
 	s.Buffer(make([]byte, 1<<16), maxLine)
+	s.Split(func(data []byte, atEnd bool) (int, []byte, error) {
+		if atEnd && s.Err() != nil && bytes.IndexByte(data, '\n') < 0 {
+			return len(data), nil, nil
+		}
+		return bufio.ScanLines(data, atEnd)
+	})
 	number := 0
 	for s.Scan() {
 		number++

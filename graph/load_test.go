@@ -72,6 +72,8 @@ func TestLoadRefuses(t *testing.T) {
 		"not UTF-8":            {"g", "\xff\xfe1 2\n", ":1: not text"},
 		"endless line":         {"g", "1 2\n" + strings.Repeat("1", 2<<20), ":2: a line of more than a megabyte"},
 		"broken gzip":          {"g.gz", gzipped("1 2\n2 3\n")[:25], "truncated: the compressed"},
+		"gzip of half a line":  {"g.gz", gzipped("1 2\n2 3\n")[:17], ":2: truncated: the compressed"},
+		"gzip of no header":    {"g.gz", gzipped("1 2\n2 3\n")[:5], "truncated: the compressed"},
 		"npy truncated":        {"g.npy", matrix([]int{2, 2}, 0, 1, 1, 0)[:140], "truncated"},
 		"npy not square":       {"g.npy", matrix([]int{1, 2}, 0, 1), "shape [1 2]"},
 		"npy one-dimensional":  {"g.npy", matrix([]int{2}, 0, 1), "shape [2]"},

@@ -127,7 +127,7 @@ func longClasses(p Problem, numbers int) []factorize.Class {
 			c = scaledIfPossible(c, factorize.ManySteps, schema)
 		}
 		if period < b {
-			c.Period = period
+			c.Bandwidth = period
 		}
 		all = append(all, c)
 	}
@@ -207,7 +207,7 @@ const combBuffers = 4
 func (s *classSearch) comb(ctx context.Context, numbers int, fraction float64) error {
 	b := s.schema.Separation()
 	c := scaledIfPossible(factorize.Comb{Buffers: numbers - b}, s.objective.Kind(), s.schema)
-	if b <= combBuffers || c.Buffers < 1 || c.Buffers > combBuffers || c.Supports(s.objective.Kind(), s.schema) != nil {
+	if b <= combBuffers || c.Buffers < 1 || c.Buffers > combBuffers || factorize.Supports(c, s.objective.Kind(), s.schema) != nil {
 		return nil
 	}
 	if s.settled(numbers) || s.interrupted(ctx) {
@@ -220,7 +220,7 @@ func (s *classSearch) comb(ctx context.Context, numbers int, fraction float64) e
 // scaledIfPossible returns the class with scaled columns, which cost no memory, if it has them under the schema.
 func scaledIfPossible(c factorize.Comb, k factorize.Kind, schema participation.Schema) factorize.Comb {
 	c.ScaleColumns = true
-	c.ScaleColumns = c.Supports(k, schema) == nil
+	c.ScaleColumns = factorize.Supports(c, k, schema) == nil
 	return c
 }
 

@@ -21,7 +21,7 @@ func TestClassesForManyStepsFit(t *testing.T) {
 		for _, numbers := range []int{0, 1, 4, 5, 9, 51, 99, 100, 101, 104, 710, 4998, 4999, 6000} {
 			whole := false
 			for _, c := range longClasses(Problem{Schema: schema}, numbers) {
-				if err := c.Supports(factorize.ManySteps, schema); err != nil {
+				if err := factorize.Supports(c, factorize.ManySteps, schema); err != nil {
 					t.Errorf("%v, %d numbers: %s: %v", schema, numbers, ClassText(c), err)
 				}
 				p, keeps := c.Parameters(), 0
@@ -31,7 +31,7 @@ func TestClassesForManyStepsFit(t *testing.T) {
 				case factorize.BLT:
 					keeps = p.Buffers
 				case factorize.Comb:
-					if whole = c.Period == 0; whole {
+					if whole = c.Bandwidth == 0; whole {
 						p.Bandwidth = tc.b
 					}
 					if keeps = p.Buffers + p.Bandwidth; tc.b%p.Bandwidth != 0 {

@@ -144,9 +144,9 @@ func (o Options) checkClass(p Problem) error {
 // formula or takes too long.
 func checkComb(c factorize.Comb, schema participation.Schema) error {
 	_, cyclic := schema.(participation.Cyclic)
-	steps, period := schema.Steps(), cmp.Or(c.Period, schema.Separation())
+	steps, period := schema.Steps(), cmp.Or(c.Bandwidth, schema.Separation())
 	switch {
-	case c.Period == 0 && period >= steps:
+	case c.Bandwidth == 0 && period >= steps:
 		return fault.New("Class", nil,
 			"[Class] comb is for records that take part again, unless [Bandwidth] is its period")
 	case period >= steps:
@@ -155,7 +155,7 @@ func checkComb(c factorize.Comb, schema participation.Schema) error {
 		return fault.New("Class", nil, "[Class] comb of period 1 is a blt of one buffer more: choose [Class] blt")
 	case c.ScaleColumns && !cyclic:
 		return fault.New("ScaleColumns", nil, "[ScaleColumns] of a comb is for [Schema] cyclic and single")
-	case c.ScaleColumns && steps > strategy.LongSteps && c.Supports(factorize.ManySteps, schema) != nil:
+	case c.ScaleColumns && steps > strategy.LongSteps && factorize.Supports(c, factorize.ManySteps, schema) != nil:
 		return fault.New("ScaleColumns", nil, "[ScaleColumns] of a comb takes too long for k·T = %d·%d",
 			schema.Participations(), steps)
 	}

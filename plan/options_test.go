@@ -86,14 +86,14 @@ func TestBadArguments(t *testing.T) {
 		"comb once": {func(p *plan.Problem, o *plan.Options) {
 			p.Schema, o.Class = must(participation.NewCyclic(12, 1, 12)), factorize.Comb{}
 		}, "Class", "Class comb is for records that take part again"},
-		"comb of all steps": {class(factorize.Comb{Period: 12}), "Bandwidth",
+		"comb of all steps": {class(factorize.Comb{Bandwidth: 12}), "Bandwidth",
 			"12: the period of a comb must be less than T = 12"},
-		"comb of every step": {class(factorize.Comb{Period: 1}), "Class", "choose Class blt"},
+		"comb of every step": {class(factorize.Comb{Bandwidth: 1}), "Class", "choose Class blt"},
 		"scaled comb, overlapping": {func(p *plan.Problem, o *plan.Options) {
 			p.Schema, o.Class = must(participation.NewCyclic(5000, 5, 20)), factorize.Comb{ScaleColumns: true}
 		}, "ScaleColumns", "ScaleColumns is not for cyclic participation, whose patterns overlap"},
 		"scaled comb, listed": {func(p *plan.Problem, o *plan.Options) {
-			p.Schema, o.Class = listed, factorize.Comb{Period: 3, ScaleColumns: true}
+			p.Schema, o.Class = listed, factorize.Comb{Bandwidth: 3, ScaleColumns: true}
 		}, "ScaleColumns", "ScaleColumns of a comb is for Schema cyclic"},
 		"scaled comb, too many products": {func(p *plan.Problem, o *plan.Options) {
 			p.Schema, o.Class = must(participation.NewCyclic(1e5, 1250, 80)), factorize.Comb{ScaleColumns: true}

@@ -119,7 +119,7 @@ func (p Problem) checkWorkload() error {
 	switch {
 	case p.Objective != Mean && !s.CountsAll():
 		return fault.New("AverageLast", nil, "[Objective] %v says itself which steps count", p.Objective)
-	case p.Objective != Mean && !s.HasSteps():
+	case p.Objective != Mean && !s.IsStatic():
 		return fault.New("Objective", p.Objective, "the errors of single steps are not known of networks that change")
 	case n == nil:
 		return nil

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -12,6 +13,7 @@ import (
 	"mafalda/accounting"
 	"mafalda/graph"
 	"mafalda/internal/fault"
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -87,7 +89,7 @@ func Attack(ctx context.Context, c Config, o AttackOptions) (*Attacked, error) {
 		if errs[worker] != nil || ctx.Err() != nil {
 			return
 		}
-		statistics[i], errs[worker] = a.run(i >= runs, uint64(i)+1)
+		statistics[i], errs[worker] = a.run(ctx, i >= runs, uint64(i)+1)
 		if a.options.Progress != nil {
 			a.options.Progress(int(done.Add(1)), 2*runs)
 		}
@@ -95,10 +97,8 @@ func Attack(ctx context.Context, c Config, o AttackOptions) (*Attacked, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
 	}
 	reached, err := threat.TradeoffOf(statistics[:runs], statistics[runs:], a.options.Confidence)
 	if err != nil {
@@ -123,15 +123,7 @@ type attack struct {
 }
 
 func (o AttackOptions) filled(nodes int) (AttackOptions, error) {
-	if o.Mu == 0 {
-		o.Mu = 1
-	}
-	if o.Runs == 0 {
-		o.Runs = 2000
-	}
-	if o.Confidence == 0 {
-		o.Confidence = 0.999
-	}
+	o.Mu, o.Runs, o.Confidence = cmp.Or(o.Mu, 1), cmp.Or(o.Runs, 2000), cmp.Or(o.Confidence, 0.999)
 	switch {
 	case o.Attacker < 0 || o.Attacker >= nodes:
 		return o, fault.New("Attacker", o.Attacker, "is not one of %d nodes", nodes)
@@ -308,7 +300,7 @@ func (a *attack) chooseRecord() error {
 func norm(x []float32) float64 { return math.Sqrt(squaredNorm(x)) * (1 + 1e-12) }
 
 // run trains once, and returns the statistic of what the attacker sees.
-func (a *attack) run(with bool, noiseSeed uint64) (float64, error) {
+func (a *attack) run(ctx context.Context, with bool, noiseSeed uint64) (float64, error) {
 	t, err := newTrainer(a.config, a.noise, a.options.Seed)
 	if err != nil {
 		return 0, err
@@ -316,14 +308,8 @@ func (a *attack) run(with bool, noiseSeed uint64) (float64, error) {
 	if !with {
 		t.batches = &withoutRecord{batches: t.batches, node: a.result.Victim, record: a.record, every: a.config.Batches}
 	}
-	length := a.config.Schema.Steps() * t.size
-	t.noises = make([]float32, t.nodes*length)
-	for u := range t.nodes {
-		std, err := a.noise.std(u, t.batches.divisor(u), a.config.Clip)
-		if err != nil {
-			return 0, err
-		}
-		a.noise.Correlation.noiseTo(t.noises[u*length:(u+1)*length], u, std, a.options.Seed^noiseSeed<<32)
+	if err := t.drawNoise(ctx, a.options.Seed^noiseSeed<<32); err != nil {
+		return 0, err
 	}
 	sum := 0.0
 	for step, weights := range a.statistic.Weights {
@@ -352,11 +338,5 @@ func (w *withoutRecord) take(l *participation.Ledger, node, step int) (Dataset, 
 	if err != nil || node != w.node || step%w.every != 0 {
 		return batch, divisor, err
 	}
-	rest := make([]int, 0, batch.Len())
-	for i := range batch.Len() {
-		if i != w.record {
-			rest = append(rest, i)
-		}
-	}
-	return batch.Pick(rest), divisor, nil
+	return batch.Pick(slices.Delete(lists.UpTo(batch.Len()), w.record, w.record+1)), divisor, nil
 }

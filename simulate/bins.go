@@ -3,8 +3,6 @@ package simulate
 import (
 	"context"
 
-	"gonum.org/v1/gonum/mat"
-
 	"mafalda/factorize/baselines"
 	"mafalda/internal/rounding"
 	"mafalda/plan"
@@ -51,9 +49,7 @@ func (s *Study) strategyForBins(ctx context.Context, m *method, epsilon float64)
 		c = strategy.Identity(s.config.Schema.Steps())
 	}
 	if m.said.holds(epsilon) {
-		var lower mat.TriDense
-		c.StrategyTo(&lower)
-		return c, m.said.NoiseMultiplier, m.said.manifest.ConfirmBins(ctx, &lower)
+		return c, m.said.NoiseMultiplier, m.said.manifest.ConfirmBins(ctx, strategy.LowerOf(c))
 	}
 	p, err := plan.CalibrateBins(ctx, c, s.config.Schema.Separation(), epsilon, s.options.Delta, s.options.MonteCarlo)
 	return c, p.NoiseMultiplier, err

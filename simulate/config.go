@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"runtime"
@@ -51,27 +52,16 @@ func (c Config) filled() (Config, error) {
 	if c.Task.Model == nil || c.Task.Split == nil || c.Gossip == nil || c.Schema == nil {
 		return c, fmt.Errorf("%w: a run needs a task, a gossip matrix and a schema", ErrData)
 	}
-	setInt := func(v *int, to int) {
-		if *v == 0 {
-			*v = to
-		}
-	}
-	setInt(&c.Batches, c.Schema.Separation())
-	setInt(&c.TestRows, 256)
-	setInt(&c.Every, 20)
-	setInt(&c.Workers, runtime.GOMAXPROCS(0))
-	if c.LearningRate == 0 {
-		c.LearningRate = c.Task.LearningRate
-	}
-	if c.Clip == 0 {
-		c.Clip = 1
-	}
+	c.Batches, c.TestRows, c.Every = cmp.Or(c.Batches, c.Schema.Separation()), cmp.Or(c.TestRows, 256), cmp.Or(c.Every, 20)
+	c.Workers = cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
+	c.LearningRate, c.Clip = cmp.Or(c.LearningRate, c.Task.LearningRate), cmp.Or(c.Clip, 1)
 	if c.Every < 0 || c.Workers < 0 || c.Batches < 0 {
 		return c, fmt.Errorf("%w: %d batches, losses every %d steps and %d workers: none may be negative", ErrData,
 			c.Batches, c.Every, c.Workers)
 	}
-	for name, v := range map[string]float64{"learning rate": c.LearningRate, "clipping norm": c.Clip} {
+	for i, v := range []float64{c.LearningRate, c.Clip} {
 		if !(v > 0) || math.IsInf(v, 1) {
+			name := []string{"learning rate", "clipping norm"}[i]
 			return c, fmt.Errorf("%w: %s %v must be positive and finite", ErrData, name, v)
 		}
 	}

@@ -96,8 +96,7 @@ func newLayer(s strategy.Strategy, schema participation.Schema) (layer, error) {
 
 // look finds bands and signs of C.
 func (l *layer) look(s strategy.Strategy) {
-	var c mat.TriDense
-	s.StrategyTo(&c)
+	c := strategy.LowerOf(s)
 	for t := range s.Steps() {
 		for r := range t + 1 {
 			v := c.At(t, r)

@@ -3,8 +3,6 @@ package simulate
 import (
 	"fmt"
 
-	"gonum.org/v1/gonum/mat"
-
 	"mafalda/accounting/bins"
 	"mafalda/export"
 	"mafalda/participation"
@@ -77,9 +75,7 @@ func (s *Study) methodFrom(e *export.Export) (m method, err error) {
 	if m.strategy, err = e.SharedStrategy(); err != nil {
 		return m, err
 	}
-	var lower mat.TriDense
-	m.strategy.StrategyTo(&lower)
-	_, err = bins.New(&lower, s.config.Schema.Separation())
+	_, err = bins.New(strategy.LowerOf(m.strategy), s.config.Schema.Separation())
 	return m, err
 }
 

@@ -90,7 +90,7 @@ type linearWorker struct {
 }
 
 // forward fills out with o for at most chunk examples.
-func (w *linearWorker) forward(theta []float32, batch Dataset) {
+func (w *linearWorker) forward(theta []float32, batch Dataset) []float32 {
 	weights, biases := theta[:w.outputs*w.features], theta[w.outputs*w.features:]
 	rows := batch.Len()
 	for i := range rows {
@@ -98,6 +98,7 @@ func (w *linearWorker) forward(theta []float32, batch Dataset) {
 	}
 	gemm.Gemm32(blas.NoTrans, blas.Trans, 1, general(rows, w.features, batch.Inputs), general(w.outputs, w.features, weights), 1,
 		general(rows, w.outputs, w.out))
+	return w.out
 }
 
 // lossAndDelta returns the loss of an example, and turns o into δ.
@@ -128,16 +129,9 @@ func crossEntropy(o []float32, y float32) float64 {
 	return loss
 }
 
-// each calls f with o and the target of every record, chunk by chunk, and after(part) behind every chunk.
-func (w *linearWorker) each(theta []float32, batch Dataset, f func(i int, o []float32, y float32), after func(part Dataset)) {
-	forEach(batch, w.out, func(part Dataset) { w.forward(theta, part) }, f, after)
-}
-
 // Loss returns the mean squared error, or the mean cross-entropy in nats.
 func (w *linearWorker) Loss(theta []float32, batch Dataset) float64 {
-	var sum float64
-	w.each(theta, batch, func(_ int, o []float32, y float32) { sum += w.lossAndDelta(o, y) }, nil)
-	return sum / float64(batch.Len())
+	return meanLoss(w, theta, batch, w.lossAndDelta)
 }
 
 // logisticWorker treats outputs as scores of classes.
@@ -146,25 +140,22 @@ type logisticWorker struct{ *linearWorker }
 var _ Classifier = logisticWorker{}
 
 // Correct returns how many records have their class's output above all others.
-func (w logisticWorker) Correct(theta []float32, batch Dataset) (correct int) {
-	w.each(theta, batch, countRight(&correct), nil)
-	return correct
+func (w logisticWorker) Correct(theta []float32, batch Dataset) int {
+	return countRight(w, theta, batch)
 }
 
 // ClippedSumTo writes the sum of the clipped gradients to dst.
 func (w *linearWorker) ClippedSumTo(dst, theta []float32, batch Dataset, clip float64) (clipped int) {
 	clear(dst)
 	weights, biases := dst[:w.outputs*w.features], dst[w.outputs*w.features:]
-	record := 0
-	w.each(theta, batch, func(_ int, delta []float32, y float32) {
+	forEach(w, theta, batch, func(part Dataset, i int, delta []float32, y float32) {
 		w.lossAndDelta(delta, y)
-		factor, over := clipFactor(squaredNorm(delta)*(squaredNorm(batch.Slice(record, record+1).Inputs)+1), clip)
+		factor, over := clipFactor(squaredNorm(delta)*(squaredNorm(part.Slice(i, i+1).Inputs)+1), clip)
 		if over {
 			clipped++
 		}
 		blas32.Scal(float32(factor), vector(delta))
 		blas32.Axpy(1, vector(delta), vector(biases))
-		record++
 	}, func(part Dataset) {
 		rows := part.Len()
 		gemm.Gemm32(blas.Trans, blas.NoTrans, 1, general(rows, w.outputs, w.out), general(rows, w.features, part.Inputs), 1,

@@ -62,7 +62,7 @@ func (m MLP) layers(theta []float32) (w1, b1, w2, b2 []float32) {
 }
 
 // forward fills h and out for at most chunk examples.
-func (w *mlpWorker) forward(theta []float32, batch Dataset) {
+func (w *mlpWorker) forward(theta []float32, batch Dataset) []float32 {
 	w1, b1, w2, b2 := w.layers(theta)
 	rows := batch.Len()
 	for i := range rows {
@@ -78,16 +78,15 @@ func (w *mlpWorker) forward(theta []float32, batch Dataset) {
 		w.out[i] = b2[0]
 	}
 	blas32.Gemv(blas.NoTrans, 1, general(rows, w.hidden, h), vector(w2), 1, vector(w.out[:rows]))
+	return w.out
 }
 
 // Loss returns the mean squared error.
 func (w *mlpWorker) Loss(theta []float32, batch Dataset) float64 {
-	var sum float64
-	forEach(batch, w.out, func(part Dataset) { w.forward(theta, part) }, func(_ int, out []float32, y float32) {
+	return meanLoss(w, theta, batch, func(out []float32, y float32) float64 {
 		e := float64(out[0]) - float64(y)
-		sum += e * e
-	}, nil)
-	return sum / float64(batch.Len())
+		return e * e
+	})
 }
 
 // ClippedSumTo writes the sum of the clipped gradients to dst.
@@ -95,11 +94,7 @@ func (w *mlpWorker) ClippedSumTo(dst, theta []float32, batch Dataset, clip float
 	clear(dst)
 	_, _, w2, _ := w.layers(theta)
 	g1, gb1, g2, gb2 := w.layers(dst)
-	var part Dataset
-	forEach(batch, w.out, func(next Dataset) {
-		part = next
-		w.forward(theta, part)
-	}, func(i int, out []float32, y float32) {
+	forEach(w, theta, batch, func(part Dataset, i int, out []float32, y float32) {
 		h, delta := w.h[i*w.hidden:(i+1)*w.hidden], w.delta[i*w.hidden:(i+1)*w.hidden]
 		s := 2 * (float64(out[0]) - float64(y))
 		for j, v := range w2 { // v where h > 0: the bits of such an h are a positive number
@@ -116,7 +111,7 @@ func (w *mlpWorker) ClippedSumTo(dst, theta []float32, batch Dataset, clip float
 		blas32.Axpy(1, vector(delta), vector(gb1))
 		blas32.Axpy(s32, vector(h), vector(g2))
 		gb2[0] += s32
-	}, func(Dataset) {
+	}, func(part Dataset) {
 		rows := part.Len()
 		gemm.Gemm32(blas.Trans, blas.NoTrans, 1, general(rows, w.features, part.Inputs), general(rows, w.hidden, w.delta), 1,
 			general(w.features, w.hidden, g1))

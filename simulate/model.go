@@ -34,36 +34,49 @@ type Classifier interface {
 	Correct(theta []float32, batch Dataset) int
 }
 
-// countRight counts the records whose class's output is above all others.
-func countRight(count *int) func(i int, out []float32, y float32) {
-	return func(_ int, out []float32, y float32) {
+// countRight returns how many records have their class's output above all others.
+func countRight(w forwarder, theta []float32, batch Dataset) (count int) {
+	forEach(w, theta, batch, func(_ Dataset, _ int, out []float32, y float32) {
 		for c, v := range out {
 			if c != int(y) && !(v < out[int(y)]) {
 				return
 			}
 		}
-		*count++
-	}
+		count++
+	}, nil)
+	return count
 }
 
 // chunk is how many examples are multiplied at once: few enough for the cache, and for gonum not to start goroutines.
 const chunk = 64
 
-// forEach calls forward with the chunks of a batch, then f with the outputs that it has made of every record and the
-// record's target, and after, if not nil, behind every chunk. out has room for the outputs of a chunk.
-func forEach(batch Dataset, out []float32, forward func(part Dataset), f func(i int, out []float32, y float32),
+// forwarder returns the outputs of at most chunk examples, with room for so many.
+type forwarder interface {
+	forward(theta []float32, part Dataset) (out []float32)
+}
+
+// forEach calls f with the outputs and the target of every record of a batch, and its place in its chunk, and after, if not
+// nil, behind every chunk.
+func forEach(w forwarder, theta []float32, batch Dataset, f func(part Dataset, i int, out []float32, y float32),
 	after func(part Dataset)) {
-	width := len(out) / chunk
 	for from := 0; from < batch.Len(); from += chunk {
 		part := batch.Slice(from, min(from+chunk, batch.Len()))
-		forward(part)
+		out := w.forward(theta, part)
+		width := len(out) / chunk
 		for i, y := range part.Targets {
-			f(i, out[i*width:(i+1)*width], y)
+			f(part, i, out[i*width:(i+1)*width], y)
 		}
 		if after != nil {
 			after(part)
 		}
 	}
+}
+
+// meanLoss returns the mean of the losses of all records of a batch.
+func meanLoss(w forwarder, theta []float32, batch Dataset, loss func(out []float32, y float32) float64) float64 {
+	var sum float64
+	forEach(w, theta, batch, func(_ Dataset, _ int, out []float32, y float32) { sum += loss(out, y) }, nil)
+	return sum / float64(batch.Len())
 }
 
 // clipFactor returns min(1, clip/norm) for a squared norm: 1 where nothing is to be clipped, NaN for NaN.

@@ -98,7 +98,7 @@ type PerceptronWorker struct {
 }
 
 // forward fills the units for at most chunk examples.
-func (w *PerceptronWorker) forward(theta []float32, batch Dataset) {
+func (w *PerceptronWorker) forward(theta []float32, batch Dataset) []float32 {
 	rows, below := batch.Len(), batch.Inputs
 	for l := range w.Layers() {
 		in, out := w.widths[l], w.widths[l+1]
@@ -111,31 +111,24 @@ func (w *PerceptronWorker) forward(theta []float32, batch Dataset) {
 			}
 		}
 	}
-}
-
-// each calls f with the outputs and the class of every record, chunk by chunk, and after(part) behind every chunk.
-func (w *PerceptronWorker) each(theta []float32, batch Dataset, f func(i int, out []float32, y float32), after func(part Dataset)) {
-	forEach(batch, w.units[w.Layers()-1], func(part Dataset) { w.forward(theta, part) }, f, after)
+	return below
 }
 
 // Loss returns the mean cross-entropy.
 func (w *PerceptronWorker) Loss(theta []float32, batch Dataset) float64 {
-	var sum float64
-	w.each(theta, batch, func(_ int, out []float32, y float32) { sum += crossEntropy(out, y) }, nil)
-	return sum / float64(batch.Len())
+	return meanLoss(w, theta, batch, crossEntropy)
 }
 
 // Correct returns how many records have their class's output above all others.
-func (w *PerceptronWorker) Correct(theta []float32, batch Dataset) (correct int) {
-	w.each(theta, batch, countRight(&correct), nil)
-	return correct
+func (w *PerceptronWorker) Correct(theta []float32, batch Dataset) int {
+	return countRight(w, theta, batch)
 }
 
 // ClippedSumTo writes the sum of the clipped gradients to dst. With clip = +Inf nothing is clipped.
 func (w *PerceptronWorker) ClippedSumTo(dst, theta []float32, batch Dataset, clip float64) (clipped int) {
 	clear(dst)
 	last := w.Layers() - 1
-	w.each(theta, batch, func(i int, out []float32, y float32) {
+	forEach(w, theta, batch, func(_ Dataset, i int, out []float32, y float32) {
 		delta := w.deltas[last][i*len(out) : (i+1)*len(out)]
 		copy(delta, out)
 		crossEntropy(delta, y)

@@ -90,7 +90,7 @@ func slowVisits(c Config, train Dataset, n int, seed uint64) visits {
 		return visits{func(u, t int) (Dataset, float64) {
 			batch := s.data.Slice(s.batch(u, t%c.Batches))
 			return batch, float64(batch.Len())
-		}, func(u int) float64 { return float64(s.smallest(u)) }}
+		}, s.divisor}
 	}
 	s, err := deal(train, n, 1, random(seed, forShards, 0))
 	if err != nil {
@@ -106,7 +106,7 @@ func slowVisits(c Config, train Dataset, n int, seed uint64) visits {
 		return records, drawn
 	}
 	size := func(u int) float64 {
-		records := float64(s.smallest(u))
+		records := s.divisor(u)
 		switch s := c.Sampling.(type) {
 		case participation.PoissonSampling:
 			return records / float64(s.Groups) * s.Probability
@@ -260,8 +260,8 @@ func TestDealGivesEveryRecordOnce(t *testing.T) {
 					seen[id] = true
 				}
 			}
-			if least != s.smallest(u) || most-least > 1 || least < 1 {
-				t.Fatalf("batches of node %d from %d to %d, smallest %d", u, least, most, s.smallest(u))
+			if float64(least) != s.divisor(u) || most-least > 1 || least < 1 {
+				t.Fatalf("batches of node %d from %d to %d, smallest %v", u, least, most, s.divisor(u))
 			}
 		}
 		for id, ok := range seen {

@@ -25,9 +25,9 @@ func MethodsFor(s participation.Scheme, w workload.Spec) []string {
 	case s != participation.InTurn:
 		return []string{None, baselines.DPDSGD, Mafalda}
 	case w.IsPlain():
-		return append(append([]string{None}, baselines.Names()...), Mafalda)
+		return slices.Concat([]string{None}, baselines.Names(), []string{Mafalda})
 	}
-	return append(append([]string{None}, baselines.Names()...), Ignorant, Mafalda)
+	return slices.Concat([]string{None}, baselines.Names(), []string{Ignorant, Mafalda})
 }
 
 // checkAllocation refuses random allocation where records cannot take part exactly k times.

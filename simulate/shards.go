@@ -62,16 +62,14 @@ func (s *shards) take(l *participation.Ledger, node, step int) (batch Dataset, d
 	return s.data.Slice(from, to), float64(to - from), nil
 }
 
-func (s *shards) divisor(node int) float64 { return float64(s.smallest(node)) }
-
 // batch returns the rows of a node's batch.
 func (s *shards) batch(node, i int) (from, to int) { return s.bounds[node][i], s.bounds[node][i+1] }
 
-// smallest returns the size of the node's smallest batch.
-func (s *shards) smallest(node int) int {
+// divisor returns the size of the node's smallest batch.
+func (s *shards) divisor(node int) float64 {
 	least := s.data.Len()
 	for i := 1; i < len(s.bounds[node]); i++ {
 		least = min(least, s.bounds[node][i]-s.bounds[node][i-1])
 	}
-	return least
+	return float64(least)
 }

@@ -122,7 +122,7 @@ func (s *Study) sharedMethod(ctx context.Context, name string) (*Correlation, er
 	var noise *secrets.Noise
 	var c strategy.Strategy = strategy.Identity(s.config.Schema.Steps())
 	if name == DECOR {
-		r, err := p.Constant(ctx, c, spacetime.SpaceOptions{})
+		r, err := p.Constant(ctx, c)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -60,10 +61,7 @@ func LoadTask(o TaskOptions) (Task, error) {
 	if err := o.Check(); err != nil {
 		return Task{}, err
 	}
-	records := o.Records
-	if records == 0 {
-		records = taskRecords
-	}
+	records := cmp.Or(o.Records, taskRecords)
 	var task Task
 	switch o.Name {
 	case "housing":

@@ -120,7 +120,8 @@ func (t *trainer) schema() participation.Schema {
 }
 
 func (t *trainer) checkData(train, test Dataset) error {
-	for name, data := range map[string]Dataset{"training": train, "test": test} {
+	for i, data := range []Dataset{train, test} {
+		name := []string{"training", "test"}[i]
 		if data.Features != t.Task.Model.Features() || len(data.Inputs) != data.Len()*data.Features || data.Len() == 0 {
 			return fmt.Errorf("%w: %s data of %d rows with %d features for a model of %d", ErrData, name, data.Len(),
 				data.Features, t.Task.Model.Features())

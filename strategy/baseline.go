@@ -50,43 +50,24 @@ func (i Identity) InverseSeries() []float64 {
 	return append([]float64{1}, make([]float64, int(i)-1)...)
 }
 
-// AntiPGD is the strategy of T steps whose noise is z_t - z_{t-1}: C⁻¹ has ones on the diagonal and -1 below it, C is
+// AntiPGD returns the strategy of T steps whose noise is z_t - z_{t-1}: C⁻¹ has ones on the diagonal and -1 below it, C is
 // the lower triangle of ones (Koloskova et al. 2023; Bellet et al., Appendix A.3).
-type AntiPGD int
-
-// Name returns "antipgd".
-func (AntiPGD) Name() string { return "antipgd" }
-
-// Steps returns T.
-func (a AntiPGD) Steps() int { return int(a) }
-
-// inverse returns the same C by the coefficients of C⁻¹.
-func (a AntiPGD) inverse() *BandedInverse {
-	return &BandedInverse{int(a), []float64{1, -1}[:min(2, int(a))]}
+func AntiPGD(steps int) Stationary {
+	return antiPGD{&BandedInverse{steps, []float64{1, -1}[:min(2, steps)]}}
 }
 
-// StrategyTo writes the lower triangle of ones to dst.
-func (a AntiPGD) StrategyTo(dst *mat.TriDense) { a.inverse().StrategyTo(dst) }
+type antiPGD struct{ *BandedInverse }
 
-// NoisingTo writes the bidiagonal difference matrix to dst.
-func (a AntiPGD) NoisingTo(dst *mat.TriDense) error { return a.inverse().NoisingTo(dst) }
+// Name returns "antipgd".
+func (antiPGD) Name() string { return "antipgd" }
 
 // Scaled returns by·C as a Toeplitz strategy.
-func (a AntiPGD) Scaled(by float64) Strategy {
-	return &Toeplitz{steps: int(a), c: slices.Repeat([]float64{by}, int(a))}
+func (a antiPGD) Scaled(by float64) Strategy {
+	return &Toeplitz{steps: a.steps, c: slices.Repeat([]float64{by}, a.steps)}
 }
 
 // NodeCost returns one row: the noise of the step before.
-func (a AntiPGD) NodeCost() NodeCost { return NodeCost{1, 2} }
+func (antiPGD) NodeCost() NodeCost { return NodeCost{1, 2} }
 
 // Filter keeps one row of Z. It is for any number of steps.
-func (a AntiPGD) Filter() (Filter, error) { return moving{[]float64{1, -1}}, nil }
-
-// Parameters returns the parameters of the banded inverse with coefficients 1 and -1.
-func (a AntiPGD) Parameters() Parameters { return a.inverse().Parameters() }
-
-// Series returns T ones.
-func (a AntiPGD) Series() []float64 { return slices.Repeat([]float64{1}, int(a)) }
-
-// InverseSeries returns 1, -1, 0, 0, ...
-func (a AntiPGD) InverseSeries() []float64 { return a.inverse().InverseSeries() }
+func (antiPGD) Filter() (Filter, error) { return moving{[]float64{1, -1}}, nil }

@@ -36,7 +36,8 @@ func Sensitivity(c Strategy, schema participation.Schema) (participation.Sensiti
 // Normalize returns c divided by its sensitivity: sens² of the result, rounded up, is at most 1, and less by rounding
 // only.
 func Normalize(c Strategy, schema participation.Schema) (Strategy, error) {
-	for margin := 0.0; ; {
+	margin := 0.0
+	for round := 0; ; round++ {
 		sens, err := Sensitivity(c, schema)
 		if err != nil {
 			return nil, err
@@ -49,9 +50,12 @@ func Normalize(c Strategy, schema participation.Schema) (Strategy, error) {
 			return c, nil
 		}
 		scale := 1 / math.Sqrt(sens.Squared)
-		if rounding { // step over it, further each time
+		if rounding {
+			scale = 1
+		}
+		if rounding || round > 0 { // only rounding is left: step over it, further each time
 			margin = max(2*margin, 0x1p-52)
-			scale = 1 - margin
+			scale *= 1 - margin
 		}
 		c = c.Scaled(scale)
 	}
@@ -110,6 +114,10 @@ func windows(x []float64, schema participation.Cyclic) []float64 {
 // mostProducts is how many products of coefficients a sensitivity is worth.
 const mostProducts = 2e9
 
+// inRange reports whether a sum of squares of coefficients is finite, and so large that what squares lose below the least
+// numbers is far below its rounding.
+func inRange(squared float64) bool { return squared > 0x1p-900 && !math.IsInf(squared, 1) }
+
 // longSensitivity returns the sensitivity of a Toeplitz strategy with coefficients c: ToeplitzMajorant, exact if no
 // coefficient is negative, or ToeplitzSum where that is less, both rounded up. It fails for a schema that is not cyclic.
 func longSensitivity(c []float64, schema participation.Schema) (participation.Sensitivity, error) {
@@ -120,7 +128,7 @@ func longSensitivity(c []float64, schema participation.Schema) (participation.Se
 	}
 	steps, k, b := cyclic.Steps(), cyclic.Participations(), cyclic.Separation()
 	majorant := ToeplitzMajorant(c, cyclic, nil)
-	if !(majorant > 0) || math.IsInf(majorant, 1) {
+	if !inRange(majorant) {
 		return participation.Sensitivity{}, fmt.Errorf(
 			"sensitivity² of the strategy is %v: its coefficients are out of range", majorant)
 	}

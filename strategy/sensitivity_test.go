@@ -103,12 +103,14 @@ func TestNormalizeTakesFewRounds(t *testing.T) {
 }
 
 // coarse has squared sensitivities on a grid only, rounded up: none of them is 1, or a little less.
-type coarse struct{ participation.Cyclic }
+type coarse struct {
+	participation.Cyclic
+	width, offset float64 // of the grid, which has the number 1 + offset
+}
 
 func (c coarse) Sensitivity(x mat.Symmetric) (participation.Sensitivity, error) {
-	const width, offset = 1.5e-12, 4e-13
 	s, err := c.Cyclic.Sensitivity(x)
-	s.Squared = 1 + offset + width*math.Ceil((s.Squared-1-offset)/width)
+	s.Squared = 1 + c.offset + c.width*math.Ceil((s.Squared-1-c.offset)/c.width)
 	return s, err
 }
 
@@ -122,11 +124,36 @@ func TestNormalizeEndsWhereRoundingIsCoarse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Normalize(identity, coarse{s})
+	for _, schema := range []coarse{{s, 1.5e-12, 4e-13}, {s, 4e-12, 2e-12}} { // one where 1 is nearly hit, one where not
+		c, err := Normalize(identity, schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sens, err := Sensitivity(c, schema); err != nil || sens.Squared > 1 || sens.Squared < 1-5e-12 {
+			t.Errorf("sens² %v, %v", sens.Squared, err)
+		}
+	}
+}
+
+// Coefficients whose squares are below the least numbers would have a sensitivity that is far too small.
+func TestSensitivityOfTinyCoefficientsIsRefused(t *testing.T) {
+	c := make([]float64, LongSteps+4)
+	for i := range c {
+		c[i] = 1.5e-162 // its square is rounded to 0
+	}
+	c[0] = 1.6e-162
+	s, err := participation.NewCyclic(len(c), 1, len(c))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sens, err := Sensitivity(c, coarse{s}); err != nil || sens.Squared > 1 || sens.Squared < 1-5e-12 {
-		t.Errorf("sens² %v, %v", sens.Squared, err)
+	tiny, err := NewToeplitz(len(c), c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sens, err := Sensitivity(tiny, s); err == nil {
+		t.Errorf("sens² %v, where it is 9.2e-321", sens.Squared)
+	}
+	if sens, err := columnsSensitivity(c, Polynomial{1}.Scales(len(c)), s); err == nil {
+		t.Errorf("sens² %v of scaled columns, where it is 9.2e-321", sens.Squared)
 	}
 }

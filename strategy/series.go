@@ -14,7 +14,6 @@ var (
 	_ Stationary = (*BandedInverse)(nil)
 	_ Stationary = (*Comb)(nil)
 	_ Stationary = Identity(0)
-	_ Stationary = AntiPGD(0)
 )
 
 // SeriesOf returns the coefficients of a Toeplitz strategy without scaled columns, at most T of them, and whether it

@@ -27,7 +27,6 @@ var (
 	_ Strategy = (*BLT)(nil)
 	_ Strategy = (*BandedInverse)(nil)
 	_ Strategy = Identity(0)
-	_ Strategy = AntiPGD(0)
 )
 
 // NodeCost is what a node that runs a strategy needs for each parameter of its model.
@@ -36,12 +35,17 @@ type NodeCost struct {
 	Flops  int // multiplications and additions a step, at most
 }
 
-// GramOf returns X = CᵀC, T×T.
-func GramOf(c Strategy) *mat.SymDense {
+// LowerOf returns C, T×T.
+func LowerOf(c Strategy) *mat.TriDense {
 	var lower mat.TriDense
 	c.StrategyTo(&lower)
+	return &lower
+}
+
+// GramOf returns X = CᵀC, T×T.
+func GramOf(c Strategy) *mat.SymDense {
 	x := mat.NewSymDense(c.Steps(), nil)
-	dense.SymOuterK(x, 1, lower.T())
+	dense.SymOuterK(x, 1, LowerOf(c).T())
 	return x
 }
 

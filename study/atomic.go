@@ -27,6 +27,14 @@ func replaceFile(path string, write func(io.Writer) error) error {
 	}, true)
 }
 
+// replaceBytes is replaceFile of a file with this content.
+func replaceBytes(path string, content []byte) error {
+	return replaceFile(path, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+}
+
 // readFile returns the content of a file, ErrDamaged of what is no regular file, or has more bytes than there can be.
 func readFile(path string, most int64) ([]byte, error) {
 	content, err := files.Read(path, most)
@@ -38,17 +46,13 @@ func readFile(path string, most int64) ([]byte, error) {
 
 // checkWritable finds out whether files can be made in a folder, or in the nearest one above it that is there.
 func checkWritable(dir string) error {
-	asked := dir
-	for {
-		_, err := os.Stat(dir)
-		if err == nil || !errors.Is(err, os.ErrNotExist) || dir == filepath.Dir(dir) {
-			break
-		}
-		dir = filepath.Dir(dir)
+	there := dir
+	if missing := missingAbove(dir); missing != nil {
+		there = filepath.Dir(missing[len(missing)-1])
 	}
-	f, err := os.CreateTemp(dir, ".mafalda-*")
+	f, err := os.CreateTemp(there, ".mafalda-*")
 	if err != nil {
-		return fmt.Errorf("cannot write to %s: %w", asked, err)
+		return fmt.Errorf("cannot write to %s: %w", dir, err)
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,11 +61,7 @@ func (f *folder) readCell(name string) (cell, result []byte, err error) {
 }
 
 func (f *folder) writeCell(name string, cell, result []byte) error {
-	content := f.key.encode(cell, result)
-	err := replaceFile(filepath.Join(f.cells(), name), func(w io.Writer) error {
-		_, err := w.Write(content)
-		return err
-	})
+	err := replaceBytes(filepath.Join(f.cells(), name), f.key.encode(cell, result))
 	if err == nil {
 		_ = os.Remove(filepath.Join(f.dir, failedName, name)) // a failure of a cell that is there does not count
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -74,10 +73,7 @@ func (f *folder) keep(in, name string, content []byte) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(dir, name), func(w io.Writer) error {
-		_, err := w.Write(append(content, '\n'))
-		return err
-	})
+	return replaceBytes(filepath.Join(dir, name), append(content, '\n'))
 }
 
 func nameOf(content []byte) string {

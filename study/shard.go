@@ -2,7 +2,6 @@ package study
 
 import (
 	"cmp"
-	"container/heap"
 	"fmt"
 	"slices"
 
@@ -33,33 +32,27 @@ func (s Shard) Deal(costs []float64) []int {
 func Deal(costs []float64, shards int) []int {
 	order := lists.UpTo(len(costs))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(costs[b], costs[a]) })
-	loads := make(hands, min(shards, len(costs))) // later ones would get nothing
-	for i := range loads {
-		loads[i].shard = i + 1
-	}
+	// what the shards have, the least first; later shards would get nothing
+	hands := lists.Make(min(shards, len(costs)), func(i int) hand { return hand{shard: i + 1} })
 	to := make([]int, len(costs))
 	for _, cell := range order {
-		least := &loads[0]
-		to[cell] = least.shard
-		least.cost += costs[cell]
-		least.cells++ // of cells that cost nothing, too
-		heap.Fix(&loads, 0)
+		h := hands[0]
+		to[cell] = h.shard
+		h.cost += costs[cell]
+		h.cells++ // of cells that cost nothing, too
+		place, _ := slices.BinarySearchFunc(hands[1:], h, hand.compare)
+		copy(hands, hands[1:place+1])
+		hands[place] = h
 	}
 	return to
 }
 
-// hands are what the shards have, the least first, as a heap.
-type hands []struct {
+// hand is what a shard has.
+type hand struct {
 	shard, cells int
 	cost         float64
 }
 
-func (h hands) Len() int      { return len(h) }
-func (h hands) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h hands) Push(any)      {}
-func (h hands) Pop() any      { return nil }
-
-func (h hands) Less(i, j int) bool {
-	a, b := h[i], h[j]
-	return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.cells, b.cells), cmp.Compare(a.shard, b.shard)) < 0
+func (h hand) compare(other hand) int {
+	return cmp.Or(cmp.Compare(h.cost, other.cost), cmp.Compare(h.cells, other.cells), cmp.Compare(h.shard, other.shard))
 }

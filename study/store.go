@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -115,11 +116,10 @@ func (s *Store[C, R]) Get(c C) (r R, there bool, err error) {
 	}
 	if e, err = s.read(name); errors.Is(err, os.ErrNotExist) {
 		return r, false, nil
-	} else if err != nil {
-		return r, false, err
+	} else if err == nil {
+		s.keep(name, e)
 	}
-	s.keep(name, e)
-	return e.Result, true, nil
+	return e.Result, err == nil, err
 }
 
 func (s *Store[C, R]) keep(name string, e Entry[C, R]) {
@@ -176,11 +176,7 @@ func (s *Store[C, R]) Summarize(ctx context.Context, make func(all []Entry[C, R]
 }
 
 func (s *Store[C, R]) allEntries() []Entry[C, R] {
-	var names []string
-	for name := range s.entries {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(s.entries))
 	return lists.Map(names, func(name string) Entry[C, R] { return s.entries[name] })
 }
 

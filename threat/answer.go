@@ -31,11 +31,14 @@ type Answer interface {
 	played(worst [][]float64) react
 }
 
-// react adds how node v reacts in step t to what it sends. In symbols the answer is linear: clips are replaced by the best
-// linear answer for noise of the standard deviation sigma.
+// react is how nodes react to what they hold.
 type react interface {
+	// add adds how node v reacts in step t to what it sends.
 	add(message, model []float64, t, v int)
-	addSymbols(message, model []float64, t, v, gradients int, sigma float64)
+
+	// gain returns by what the model is multiplied in the answer or, where that is clipped, in the best linear answer to
+	// models of this standard deviation.
+	gain(t, v int, std float64) float64
 }
 
 // Clip is the answer of nodes that add clip(Gain·θ, Bound), Gain·θ projected on the ball of radius Bound, to what they
@@ -140,14 +143,13 @@ func (a Clip) add(message, model []float64, _, _ int) {
 	}
 }
 
-// addSymbols passes on as much of a normal model as the best linear answer (Bussgang): Gain times the probability that
+// gain passes on as much of a normal model as the best linear answer (Bussgang): Gain times the probability that
 // nothing is cut off. It is the answer itself where nothing ever is, and what makes a good direction for a test else.
-func (a Clip) addSymbols(message, model []float64, _, _, gradients int, sigma float64) {
-	gain := a.Gain
-	if std := sigma * floats.Norm(model[gradients:], 2); !a.linear() && std > 0 {
-		gain *= 1 - 2*distuv.UnitNormal.CDF(-a.Bound/math.Abs(a.Gain)/std)
+func (a Clip) gain(_, _ int, std float64) float64 {
+	if a.linear() || !(std > 0) {
+		return a.Gain
 	}
-	floats.AddScaled(message, gain, model)
+	return a.Gain * (1 - 2*distuv.UnitNormal.CDF(-a.Bound/math.Abs(a.Gain)/std))
 }
 
 // String returns linear:Factor.
@@ -192,9 +194,7 @@ type factors func(t, v int) float64
 
 func (f factors) add(message, model []float64, t, v int) { floats.AddScaled(message, f(t, v)-1, model) }
 
-func (f factors) addSymbols(message, model []float64, t, v, _ int, _ float64) {
-	f.add(message, model, t, v)
-}
+func (f factors) gain(t, v int, _ float64) float64 { return f(t, v) - 1 }
 
 // reactTo makes the hidden nodes of a run answer: in symbols with a linear answer for noise of the standard deviation
 // sigma, else as they do. Where nodes have levels of their own, sigma is the victim's, and every node's answer is in
@@ -211,41 +211,34 @@ func (p *protocol) reactTo(answer react, sigma float64) {
 			defer func() { floats.AddScaled(message, unit, to) }()
 		}
 		if s, written := p.source.(symbols); written {
-			answer.addSymbols(to, model, t, v, s.p.n*s.p.steps, sigma)
+			std := sigma * floats.Norm(model[s.p.n*s.p.steps:], 2)
+			floats.AddScaled(to, answer.gain(t, v, std), model)
 			return
 		}
 		answer.add(to, model, t, v)
 	}
 }
 
-// answeredAttack is what an attack on nodes that answer goes by: the view with linear answers.
-type answeredAttack struct {
-	change    *mat.VecDense // of the victim's gradients, that tells most
-	test      *mat.VecDense // weights of the statistic
-	reachable float64       // how far the change moves the statistic, in standard deviations
-	exposed   bool          // a gradient is seen without noise, and reachable is 0
-}
-
-// answered makes hidden nodes answer, and returns the attack on them. change is for views in which a gradient of the victim
-// is seen without noise; worst has the worst answers of the class, of all nodes.
-func (s Scenario) answered(p *protocol, victim int, change *mat.VecDense, o AuditOptions,
-	worst [][]float64) (answeredAttack, error) {
+// answered makes hidden nodes answer, and returns what an attack on them goes by: the change of the victim's gradients that
+// tells most in the view with linear answers, and the weights of the statistic. change is for views in which a gradient of
+// the victim is seen without noise; worst has the worst answers of the class, of all nodes. out gets what is reachable.
+func (s Scenario) answered(p *protocol, victim int, change *mat.VecDense, o AuditOptions, worst [][]float64,
+	out *AuditResult) (_, test *mat.VecDense, err error) {
 	p.reactTo(o.Answer.played(worst), o.Sigma)
 	view, err := p.written()
 	if err != nil {
-		return answeredAttack{}, err
+		return nil, nil, err
 	}
 	exposure, weights, err := view.directions(victim)
-	switch {
-	case err != nil:
-		return answeredAttack{}, err
-	case exposure.Infinite:
-		test, err := view.test(victim, change)
-		return answeredAttack{change: change, test: test, exposed: true}, err
+	if err != nil {
+		return nil, nil, err
 	}
-	change = worstChange(exposure.M, s.Schema)
-	var test mat.VecDense
+	if out.Reachable, out.Exposed = 0, exposure.Infinite; out.Exposed {
+		test, err = view.test(victim, change)
+		return change, test, err
+	}
+	change, test = worstChange(exposure.M, s.Schema), new(mat.VecDense)
 	test.MulVec(weights, change)
-	return answeredAttack{change: change, test: &test,
-		reachable: math.Sqrt(mat.Inner(change, exposure.M, change)) / o.Sigma}, nil
+	out.Reachable = math.Sqrt(mat.Inner(change, exposure.M, change)) / o.Sigma
+	return change, test, nil
 }

@@ -12,6 +12,7 @@ import (
 	"mafalda/accounting"
 	"mafalda/graph"
 	"mafalda/internal/fault"
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 	"mafalda/internal/rounding"
 )
@@ -130,7 +131,7 @@ type assessment struct {
 	unknown  string    // why Pair.WithoutReaction is absent
 
 	mu    sync.Mutex
-	found []finding
+	found []*finding
 }
 
 // finding is a pair, with the number of its victim.
@@ -187,7 +188,7 @@ func (a *assessment) add(victim int, squared float64, by []int) error {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.found = append(a.found, finding{victim, p})
+	a.found = append(a.found, &finding{victim, p})
 	if a.options.Progress != nil {
 		a.options.Progress(len(a.found), a.scenario.nodes())
 	}
@@ -205,7 +206,7 @@ func (a *assessment) fallBack() error {
 		if err != nil {
 			return err
 		}
-		a.found = append(a.found, finding{v, p})
+		a.found = append(a.found, &finding{v, p})
 	}
 	return nil
 }
@@ -267,11 +268,9 @@ func (a *assessment) report() (Report, error) {
 			r.Drawn = &t.Seed
 		}
 	}
-	slices.SortFunc(a.found, func(p, q finding) int {
+	slices.SortFunc(a.found, func(p, q *finding) int {
 		return cmp.Or(cmp.Compare(p.pair.hops(), q.pair.hops()), cmp.Compare(p.victim, q.victim))
 	})
-	for _, f := range a.found {
-		r.Pairs = append(r.Pairs, f.pair)
-	}
+	r.Pairs = lists.Map(a.found, func(f *finding) Pair { return f.pair })
 	return r, nil
 }

@@ -24,8 +24,7 @@ func (a *assessment) react(ctx context.Context) error {
 		return err
 	}
 	a.why = why
-	for i := range a.found {
-		f := &a.found[i]
+	for _, f := range a.found {
 		linear := f.pair
 		if o.Reaction.Kind != FixedInputs {
 			if hops := a.hops[f.victim]; hops >= 0 {
@@ -81,12 +80,12 @@ func (a *assessment) refine(ctx context.Context, h *hidden) error {
 				continue
 			}
 			enough := 0.0 // of pairs that are not the worst
-			for i := range a.found {
-				if g := &a.found[i]; g.pair.hops() == f.pair.hops() && looks[g.victim] >= all.Looks() {
+			for _, g := range a.found {
+				if g.pair.hops() == f.pair.hops() && looks[g.victim] >= all.Looks() {
 					enough = math.Max(enough, squaredOf(g))
 				}
 			}
-			r, err := all.refine(ctx, f.victim, looks[f.victim], enough)
+			r, err := all.Bound(ctx, all.of(f.victim), looks[f.victim], enough)
 			if err != nil {
 				return err
 			}
@@ -116,8 +115,8 @@ func (a *assessment) refine(ctx context.Context, h *hidden) error {
 func (a *assessment) attack(ctx context.Context, h *hidden, all victims, best map[int]*reaction.Result,
 	worst *finding) error {
 	pairs := []*finding{worst}
-	for i := range a.found {
-		if f := &a.found[i]; f != worst && f.pair.hops() == worst.pair.hops() && best[f.victim] != nil && all.Exact() {
+	for _, f := range a.found {
+		if f != worst && f.pair.hops() == worst.pair.hops() && best[f.victim] != nil && all.Exact() {
 			pairs = append(pairs, f)
 		}
 	}
@@ -131,7 +130,7 @@ func (a *assessment) attack(ctx context.Context, h *hidden, all victims, best ma
 		if r == nil {
 			r = &reaction.Result{SensSquared: squaredOf(f), LocalDP: local}
 		}
-		if err := all.attack(ctx, f.victim, r); err != nil {
+		if err := all.Attack(ctx, all.of(f.victim), r); err != nil {
 			return err
 		}
 		if err := a.attacked(f, r, local); err != nil {
@@ -146,8 +145,7 @@ func (a *assessment) attack(ctx context.Context, h *hidden, all victims, best ma
 // next; of pairs that lose as much, as do all with local DP, the one that loses most if gradients do not react.
 func (a *assessment) worst() []*finding {
 	most := map[int]*finding{}
-	for i := range a.found {
-		f := &a.found[i]
+	for _, f := range a.found {
 		best := most[f.pair.hops()]
 		if best == nil || squaredOf(f) > squaredOf(best) || squaredOf(f) == squaredOf(best) && f.linear() > best.linear() {
 			most[f.pair.hops()] = f

@@ -206,7 +206,7 @@ func TestAssessErrors(t *testing.T) {
 func TestWorstPairsAreInOrder(t *testing.T) {
 	a := &assessment{}
 	for v := range 40 {
-		a.found = append(a.found, finding{v, Pair{Distance: new(1 + (7*v)%20), SensSquared: new(float64(v % 3))}})
+		a.found = append(a.found, &finding{v, Pair{Distance: new(1 + (7*v)%20), SensSquared: new(float64(v % 3))}})
 	}
 	worst := a.worst()
 	if len(worst) != 20 || !slices.IsSortedFunc(worst, func(f, g *finding) int { return f.pair.hops() - g.pair.hops() }) {

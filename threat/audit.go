@@ -1,6 +1,7 @@
 package threat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,14 +66,12 @@ type AuditResult struct {
 
 // Reacting is what is proven of nodes that react, and what is not.
 type Reacting struct {
-	Rho     float64 `json:"rho"` // the class of steps that the answers are in: reaction.Class
-	Kappa   float64 `json:"kappa"`
-	From    string  `json:"from"`                    // the answer
-	Bound   float64 `json:"bound_mu"`                // μ that holds for every training of the class
-	Without float64 `json:"without_reaction_mu"`     // μ if gradients do not react, which holds for no training
-	Judged  bool    `json:"bound_judged"`            // Bound is the claim
-	Holds   bool    `json:"bound_holds"`             // Low is not above Bound, nor is Reachable
-	Broken  bool    `json:"without_reaction_broken"` // Low or, of linear answers, Reachable is above Without
+	ReactionReport         // the class of steps that the answers are in, and the answer
+	Bound          float64 `json:"bound_mu"`                // μ that holds for every training of the class
+	Without        float64 `json:"without_reaction_mu"`     // μ if gradients do not react, which holds for no training
+	Judged         bool    `json:"bound_judged"`            // Bound is the claim
+	Holds          bool    `json:"bound_holds"`             // Low is not above Bound, nor is Reachable
+	Broken         bool    `json:"without_reaction_broken"` // Low or, of linear answers, Reachable is above Without
 }
 
 // ErrAudit is wrapped by errors about what cannot be audited.
@@ -112,18 +111,8 @@ func Audit(ctx context.Context, s Scenario, victim int, opts AuditOptions) (Audi
 
 // Filled returns the options with the defaults in the place of zeros.
 func (o AuditOptions) Filled() AuditOptions {
-	if o.Runs == 0 {
-		o.Runs = 4000
-	}
-	if o.Confidence == 0 {
-		o.Confidence = 0.999
-	}
-	if o.Sigma == 0 {
-		o.Sigma = 1
-	}
-	if o.NoiseScale == 0 {
-		o.NoiseScale = 1
-	}
+	o.Runs, o.Confidence = cmp.Or(o.Runs, 4000), cmp.Or(o.Confidence, 0.999)
+	o.Sigma, o.NoiseScale = cmp.Or(o.Sigma, 1), cmp.Or(o.NoiseScale, 1)
 	return o
 }
 
@@ -158,7 +147,10 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 	if s.Attacker.Any != nil && opts.Colluding == nil {
 		return AuditResult{}, fault.New("Colluding", nil, "is needed: which of the coalitions attacks?")
 	}
-	real := s.really(opts.Colluding)
+	real := s // with the nodes that really attack
+	if opts.Colluding != nil {
+		real.Attacker.Any, real.Attacker.Nodes = nil, opts.Colluding
+	}
 	p, err := real.auditable(ctx, opts)
 	if err != nil {
 		return AuditResult{}, err
@@ -199,11 +191,9 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 		if err != nil {
 			return AuditResult{}, err
 		}
-		r, err := real.answered(p, victim, change, opts, worst)
-		if err != nil {
+		if change, test, err = real.answered(p, victim, change, opts, worst, &out); err != nil {
 			return AuditResult{}, err
 		}
-		change, test, out.Reachable, out.Exposed = r.change, r.test, r.reachable, r.exposed
 	}
 	if out.Reachable == 0 && !out.Exposed {
 		out.Passed = true // nothing of the victim reaches the attacker
@@ -283,8 +273,8 @@ func (s Scenario) judgeReaction(ctx context.Context, victim int, o AuditOptions,
 		}
 		return nil, nil
 	}
-	out.Reacting = &Reacting{Judged: claims(o.Answer), Holds: true, Rho: c.Rho, Kappa: c.Kappa, From: o.Answer.String(), Without: out.Claimed,
-		Bound: rounding.DivUp(rounding.SqrtUp(bound.SensSquared), o.Sigma)}
+	out.Reacting = &Reacting{ReactionReport: ReactionReport{c.Rho, c.Kappa, o.Answer.String()}, Judged: claims(o.Answer),
+		Holds: true, Without: out.Claimed, Bound: rounding.DivUp(rounding.SqrtUp(bound.SensSquared), o.Sigma)}
 	if claims(o.Answer) {
 		out.Claimed, out.HoldsFor = out.Reacting.Bound, ""
 	}

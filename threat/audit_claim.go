@@ -13,22 +13,12 @@ import (
 	"mafalda/strategy"
 )
 
-// really returns the scenario with the nodes that really attack; nil: with the attacker of the claim.
-func (s Scenario) really(colluding []int) Scenario {
-	if colluding != nil {
-		s.Attacker.Any, s.Attacker.Nodes = nil, colluding
-	}
-	return s
-}
-
 // use makes nodes use a C⁻¹, nil: the algorithm's own, as its export has it, which must be the inverse of its C.
 func (p *protocol) use(noising mat.Matrix) error {
 	if of := p.algorithm.of; noising == nil && of != nil && of.inverse != nil {
 		noising = of.inverse
-		var lower mat.TriDense
-		of.strategies[0].StrategyTo(&lower)
 		if r, c := noising.Dims(); r == p.steps && c == r {
-			if err := strategy.CheckInverse(&lower, noising); err != nil {
+			if err := strategy.CheckInverse(strategy.LowerOf(of.strategies[0]), noising); err != nil {
 				return &misfit{fmt.Sprintf("%s: %v", of.dir, err)}
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
@@ -66,18 +67,8 @@ func (s Scenario) pieces() *pieces {
 // plainView is the view of single messages: state is the last message of unseen nodes.
 func plainView(w *graph.CSR, a Attacker) *pieces {
 	seen, unseen := a.view(w)
-	p := &pieces{nodes: append(slices.Clone(seen), unseen...)}
-	p.victims = p.nodes
-	size := len(p.nodes)
-	p.h, p.g = zeros(len(seen), size), zeros(len(unseen), size)
-	for i := range seen {
-		p.h.Set(i, i, 1)
-	}
-	for i := range unseen {
-		p.g.Set(i, len(seen)+i, 1)
-	}
-	p.j = part(w, p.nodes, unseen)
-	return p
+	nodes := slices.Concat(seen, unseen)
+	return &pieces{nodes: nodes, victims: nodes, h: picking(seen, nodes), g: picking(unseen, nodes), j: part(w, nodes, unseen)}
 }
 
 // summedView is the view under secure summation: state is the average that a node starts a step from. If the attackers
@@ -87,11 +78,7 @@ func summedView(w *graph.CSR, a Attacker) *pieces {
 	n, _ := w.Dims()
 	all := newSights(n, a)
 	view := all.at(w)
-	p := &pieces{nodes: all.nodes, victims: all.victims, h: view.h, g: view.after, j: zeros(len(all.nodes), len(all.nodes))}
-	for i := range p.nodes {
-		p.j.Set(i, i, 1)
-	}
-	return p
+	return &pieces{nodes: all.nodes, victims: all.victims, h: view.h, g: view.after, j: picking(all.nodes, all.nodes)}
 }
 
 // independentRows returns an orthonormal basis of the rows of a, nil if there is none: the attacker learns the same
@@ -101,27 +88,24 @@ func independentRows(a *mat.Dense) *mat.Dense {
 		return nil
 	}
 	rows, cols := a.Dims()
-	var basis []float64
-	count := 0
+	var basis [][]float64
 	for i := range rows {
-		v := mat.NewVecDense(cols, slices.Clone(a.RawRowView(i)))
-		before := mat.Norm(v, 2)
+		v := slices.Clone(a.RawRowView(i))
+		before := floats.Norm(v, 2)
 		for range 2 { // twice is enough
-			for b := range count {
-				u := mat.NewVecDense(cols, basis[b*cols:(b+1)*cols])
-				v.AddScaledVec(v, -mat.Dot(u, v), u)
+			for _, u := range basis {
+				floats.AddScaled(v, -floats.Dot(u, v), u)
 			}
 		}
-		if after := mat.Norm(v, 2); after > 1e-13*before {
-			v.ScaleVec(1/after, v)
-			basis = append(basis, v.RawVector().Data...)
-			count++
+		if after := floats.Norm(v, 2); after > 1e-13*before {
+			floats.Scale(1/after, v)
+			basis = append(basis, v)
 		}
 	}
-	if count == 0 {
+	if basis == nil {
 		return nil
 	}
-	return mat.NewDense(count, cols, basis)
+	return mat.NewDense(len(basis), cols, slices.Concat(basis...))
 }
 
 // covariance returns the covariance of one step's fresh noise in the messages of the nodes. Of the noise that
@@ -194,7 +178,7 @@ func (p *pieces) stage(f strategy.Filter, t int) *stage {
 		}
 	}
 	out := &stage{}
-	gradients := p.gradients()
+	gradients := picking(p.nodes, p.victims) // the victims' gradients in the nodes' messages
 	if all > 0 {
 		next.Add(next, mul(into, from))
 		out.f, out.e = next, mul(into, gradients)
@@ -229,16 +213,15 @@ func (p *pieces) silent() *stage {
 	return s
 }
 
-// gradients maps the victims' gradients to the nodes' messages.
-func (p *pieces) gradients() *mat.Dense {
-	e := zeros(len(p.nodes), len(p.victims))
-	if e == nil {
-		return nil
+// picking returns the matrix with a 1 where a row and a column are of the same number, nil if it is empty.
+func picking(rows, columns []int) *mat.Dense {
+	m, at := zeros(len(rows), len(columns)), lists.Places(columns)
+	for i, v := range rows {
+		if j, there := at[v]; there {
+			m.Set(i, j, 1)
+		}
 	}
-	for i, v := range p.victims {
-		e.Set(slices.Index(p.nodes, v), i, 1)
-	}
-	return e
+	return m
 }
 
 // part returns the rows and columns of w, nil if there are none.

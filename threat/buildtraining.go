@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
+	"mafalda/internal/lists"
 )
 
 // trained makes the stages of training: a round of gossip each, the first of a step together with the step itself, and
@@ -54,122 +55,77 @@ func (s Scenario) buildTrained() (*system, error) {
 func (tr *trained) stage(i int) *stage {
 	r, nodes := tr.rounds[i], tr.sights.nodes
 	n := len(nodes)
-	local := make([][][]float64, n)
-	var present, missing [][]float64
-	for j, v := range nodes {
-		which := &present
-		if r.first && tr.course.misses(r.step, v) {
-			which = &missing
+	made := map[bool][][]float64{} // by whether a node misses the step
+	local := lists.Map(nodes, func(v int) [][]float64 {
+		misses := r.first && tr.course.misses(r.step, v)
+		if made[misses] == nil && r.first {
+			made[misses] = tr.step(r.step, misses)
+		} else if made[misses] == nil {
+			made[misses] = tr.still()
 		}
-		if *which == nil {
-			*which = tr.still()
-			if r.first {
-				*which = tr.step(r.step, which == &missing)
-			}
-		}
-		local[j] = *which
-	}
+		return made[misses]
+	})
 	var view sight
 	if r.network != nil {
 		view = tr.sights.at(r.network)
 	}
-	b := bank{layout: tr.layout, local: local, n: n}
+	identity := picking(nodes, nodes)
+	averages, seen := slices.Repeat([]*mat.Dense{identity}, tr.size), make([]*mat.Dense, tr.size)
+	for _, p := range tr.gossiped() {
+		seen[p] = view.h
+		if view.after != nil {
+			averages[p] = view.after
+		}
+	}
 	out := &stage{}
 	var noise, seenNoise *mat.Dense
-	out.f, out.e, noise = b.move(view.after)
+	out.f, out.e, noise = tr.sums(local, averages)
 	out.q = mat.NewSymDense(n*tr.size, nil)
 	if r.first {
 		out.q = symmetric(mulT(noise, noise))
 	}
 	if view.h != nil {
-		out.c, out.d, seenNoise = b.see(view.h)
+		out.c, out.d, seenNoise = tr.sums(local, seen)
 		out.r, out.x = symmetric(mulT(seenNoise, seenNoise)), mulT(noise, seenNoise)
 	}
 	if !r.first {
 		out.e, out.d = nil, nil
 		return out
 	}
-	out.e = tr.ofVictims(out.e)
-	if out.d != nil {
-		out.d = tr.ofVictims(out.d)
-	}
+	// without the columns of attackers, whose gradients are known
+	victims := lists.Map(tr.sights.victims, func(v int) int { return slices.Index(nodes, v) })
+	out.e, out.d = pick(out.e, victims), pick(out.d, victims)
 	return out
 }
 
-// ofVictims leaves out the columns of attackers, whose gradients are known.
-func (tr *trained) ofVictims(m *mat.Dense) *mat.Dense {
-	nodes, victims := tr.sights.nodes, tr.sights.victims
-	if len(nodes) == len(victims) {
-		return m
+// sums returns weighted sums over the nodes of what each makes of its numbers (local, of layout.step), as rows of the state,
+// the gradients and the noise: of number p a row for each row of weights[p], and none for nil.
+func (tr *trained) sums(local [][][]float64, weights []*mat.Dense) (state, gradients, noise *mat.Dense) {
+	n, total := len(local), 0
+	for _, w := range weights {
+		if w != nil {
+			total += w.RawMatrix().Rows
+		}
 	}
-	rows, _ := m.Dims()
-	out := zeros(rows, len(victims))
-	for j, v := range victims {
-		out.SetCol(j, mat.Col(nil, slices.Index(nodes, v), m))
-	}
-	return out
-}
-
-// bank is all nodes with what each makes of its numbers.
-type bank struct {
-	*layout
-	local [][][]float64 // of every node: see layout.step
-	n     int
-}
-
-// move returns the state's next value, as rows of the state, the gradients and the noise, after a round of gossip with
-// these averages; nil: without one.
-func (b *bank) move(after *mat.Dense) (state, gradients, noise *mat.Dense) {
-	size := b.n * b.size
-	state, gradients, noise = mat.NewDense(size, size, nil), mat.NewDense(size, b.n, nil), mat.NewDense(size, b.n, nil)
-	gossiped := b.gossiped()
-	for p := range b.size {
-		for i := range b.n {
-			row := p*b.n + i
-			if after == nil || !slices.Contains(gossiped, p) {
-				b.add(state, gradients, noise, entry{row, p, i, 1})
-				continue
+	state, gradients, noise = mat.NewDense(total, n*tr.size, nil), mat.NewDense(total, n, nil), mat.NewDense(total, n, nil)
+	row := 0
+	for p, w := range weights {
+		for i := 0; w != nil && i < w.RawMatrix().Rows; i++ {
+			for j, weight := range w.RawRowView(i) {
+				if weight == 0 {
+					continue
+				}
+				from := local[j][p]
+				for q, x := range from[:tr.size] {
+					if x != 0 {
+						state.Set(row, q*n+j, weight*x)
+					}
+				}
+				gradients.Set(row, j, weight*from[tr.size])
+				noise.Set(row, j, weight*from[tr.size+1])
 			}
-			for j, weight := range after.RawRowView(i) {
-				b.add(state, gradients, noise, entry{row, p, j, weight})
-			}
+			row++
 		}
 	}
 	return state, gradients, noise
-}
-
-// see is move for what is seen.
-func (b *bank) see(h *mat.Dense) (state, gradients, noise *mat.Dense) {
-	seen, _ := h.Dims()
-	gossiped := b.gossiped()
-	size := seen * len(gossiped)
-	state, gradients, noise = mat.NewDense(size, b.n*b.size, nil), mat.NewDense(size, b.n, nil), mat.NewDense(size, b.n, nil)
-	for k, p := range gossiped {
-		for i := range seen {
-			for j, weight := range h.RawRowView(i) {
-				b.add(state, gradients, noise, entry{k*seen + i, p, j, weight})
-			}
-		}
-	}
-	return state, gradients, noise
-}
-
-// entry is the place of number p of node j in a row.
-type entry struct {
-	row, p, j int
-	weight    float64
-}
-
-func (b *bank) add(state, gradients, noise *mat.Dense, e entry) {
-	if e.weight == 0 {
-		return
-	}
-	from := b.local[e.j][e.p]
-	for q := range b.size {
-		if from[q] != 0 {
-			state.Set(e.row, q*b.n+e.j, e.weight*from[q])
-		}
-	}
-	gradients.Set(e.row, e.j, e.weight*from[b.size])
-	noise.Set(e.row, e.j, e.weight*from[b.size+1])
 }

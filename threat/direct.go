@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/dense"
 	"mafalda/internal/gemm"
 	"mafalda/internal/lists"
 	"mafalda/workload"
@@ -221,25 +222,17 @@ func (d *directView) factorize(ctx context.Context) error {
 			}
 		}
 	}
-	if d.alike() { // one block, of which the noise that nodes share hides how regular it is
-		least[0], d.slack = slices.Min(least), roundings
+	if d.alike() { // one block, of which the noise that nodes share hides how regular it is: its condition says that
+		least[0] = slices.Min(least)
 	}
 	d.factor = mat.NewDense(d.size, d.size, covariance.Data)
-	for i := range d.size {
-		for j := range i {
-			d.factor.Set(i, j, d.factor.At(j, i))
-		}
-	}
+	dense.MirrorUpper(covariance.Data, d.size)
 	before := lists.Make(d.size, func(i int) float64 { return d.factor.At(i, i) })
 	for _, b := range d.seen {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		scale := 0.0
-		for i := b.from; i < b.from+b.size; i++ {
-			scale = math.Max(scale, before[i])
-		}
-		if err := d.eliminate(b, scale, least[b.step]); err != nil {
+		if err := d.eliminate(b, slices.Max(before[b.from:b.from+b.size]), least[b.step]); err != nil {
 			return err
 		}
 	}
@@ -257,6 +250,9 @@ func (d *directView) eliminate(b seenRound, scale, floor float64) error {
 	to := b.from + b.size
 	here := d.factor.Slice(b.from, to, b.from, to).(*mat.Dense)
 	s, err := invert(symmetric(here), d.degenerate, scale)
+	if err == nil && d.alike() {
+		err = d.allow(1, mat.Norm(here, 1)*mat.Norm(s.inverse, 1))
+	}
 	if err != nil {
 		return err
 	}

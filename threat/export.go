@@ -171,8 +171,7 @@ func (a Algorithm) digest() string {
 		if there {
 			continue
 		}
-		var lower mat.TriDense
-		c.StrategyTo(&lower)
+		lower := strategy.LowerOf(c)
 		for i := range c.Steps() {
 			for j := range i + 1 {
 				d.Float(lower.At(i, j))

@@ -26,24 +26,30 @@ func (g *gains) entry(columns ...int) *mat.Dense {
 	if g.e == nil {
 		return nil
 	}
-	pick := func(m *mat.Dense) *mat.Dense {
-		if len(columns) == 0 || m == nil {
-			return m
-		}
-		rows, _ := m.Dims()
-		part := mat.NewDense(rows, len(columns), nil)
-		for i := range rows {
-			from, to := m.RawRowView(i), part.RawRowView(i)
-			for j, v := range columns {
-				to[j] = from[v]
-			}
-		}
-		return part
+	e, d := g.e, g.d
+	if len(columns) > 0 {
+		e, d = pick(e, columns), pick(d, columns)
 	}
 	if g.gain == nil {
-		return pick(g.e)
+		return e
 	}
-	return subtract(pick(g.e), mul(g.gain, pick(g.d)))
+	return subtract(e, mul(g.gain, d))
+}
+
+// pick returns some of the columns of m, nil for nil.
+func pick(m *mat.Dense, columns []int) *mat.Dense {
+	if m == nil {
+		return nil
+	}
+	rows, _ := m.Dims()
+	part := mat.NewDense(rows, len(columns), nil)
+	for i := range rows {
+		from, to := m.RawRowView(i), part.RawRowView(i)
+		for j, v := range columns {
+			to[j] = from[v]
+		}
+	}
+	return part
 }
 
 // forward runs the Kalman filter over all rounds. Nothing is frozen when it seems to have settled: P still moves when S

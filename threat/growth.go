@@ -48,21 +48,16 @@ func (s Scenario) growth(ctx context.Context, o AssessOptions) (GrowthRow, error
 	if err != nil {
 		return row, err
 	}
-	hops := s.hops()
-	var neighbours, others mean
+	hops, means := s.hops(), map[bool]*mean{true: {}, false: {}} // of victims one hop away, and of all others
 	err = Account(ctx, s, func(e Exposure) error {
 		squared, err := o.Measure.Squared(e, s.Schema, local)
-		if hops[e.Victim] == 1 {
-			neighbours.add(squared / float64(row.Steps))
-		} else {
-			others.add(squared / float64(row.Steps))
-		}
+		means[hops[e.Victim] == 1].add(squared / float64(row.Steps))
 		return err
 	})
 	if err != nil {
 		return row, err
 	}
-	row.Neighbours, row.Others = neighbours.value(), others.value()
+	row.Neighbours, row.Others = means[true].value(), means[false].value()
 	if s.Attacker.Trust == PNDP && o.Reaction.Kind != FixedInputs {
 		row.NeighboursWithoutReaction, row.OthersWithoutReaction = row.Neighbours, row.Others
 		if row.Neighbours, row.Others, err = s.growthOf(ctx, o, local); err != nil {
@@ -103,8 +98,7 @@ func (s Scenario) growthOf(ctx context.Context, o AssessOptions, local float64) 
 			return nil, nil, err
 		}
 	}
-	hops := s.hops()
-	var neighbours, others mean
+	hops, means := s.hops(), map[bool]*mean{true: {}, false: {}}
 	for v, x := range squared {
 		if slices.Contains(s.Attacker.Nodes, v) {
 			continue
@@ -116,13 +110,9 @@ func (s Scenario) growthOf(ctx context.Context, o AssessOptions, local float64) 
 			}
 			x = math.Min(x, r.SensSquared)
 		}
-		if x /= float64(s.steps()); hops[v] == 1 {
-			neighbours.add(x)
-		} else {
-			others.add(x)
-		}
+		means[hops[v] == 1].add(x / float64(s.steps()))
 	}
-	return neighbours.value(), others.value(), nil
+	return means[true].value(), means[false].value(), nil
 }
 
 // mean is the mean of the numbers that were added.

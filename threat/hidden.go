@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
+	"mafalda/internal/dense"
+	"mafalda/internal/lists"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/threat/reaction"
@@ -139,15 +141,10 @@ func (h *hidden) localize(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	reach := reaches(h.system)
+	reach := h.system.Reach()
 	known := map[string]float64{}
 	for i, v := range h.nodes {
-		key := make([]byte, len(reach))
-		for t := range reach {
-			if reach[t][i] {
-				key[t] = 1
-			}
-		}
+		key := lists.Map(reach, func(share []float64) byte { return byte(share[i]) })
 		if _, there := known[string(key)]; !there {
 			known[string(key)] = within(gram, key, schema)
 		}
@@ -158,53 +155,19 @@ func (h *hidden) localize(ctx context.Context) error {
 
 // within returns the squared sensitivity of gradients of the steps that are marked alone.
 func within(gram *mat.SymDense, marked []byte, schema participation.Schema) float64 {
-	steps := schema.Steps()
 	if !slices.Contains(marked, 0) {
 		return math.Inf(1) // of all: what the caller has
 	}
-	x := mat.NewSymDense(steps, nil)
-	for s := range steps {
-		for t := range s + 1 {
-			if marked[s] == 1 && marked[t] == 1 {
-				x.SetSym(s, t, math.Abs(gram.At(s, t))*(1+1e-12))
-			}
+	sens, err := schema.Sensitivity(dense.NewSym(schema.Steps(), func(s, t int) float64 {
+		if marked[s] == 0 || marked[t] == 0 {
+			return 0
 		}
-	}
-	sens, err := schema.Sensitivity(x)
+		return math.Abs(gram.At(s, t)) * (1 + 1e-12)
+	}))
 	if err != nil {
 		return math.Inf(1)
 	}
 	return sens.Squared
-}
-
-// reaches reports for every step and node whether a message of the node can still reach an attacker.
-func reaches(s *reaction.System) [][]bool {
-	steps := len(s.Steps)
-	all := make([][]bool, steps)
-	later := make([]bool, s.Nodes)
-	for t := steps - 1; t >= 0; t-- {
-		step := s.Steps[t]
-		now := make([]bool, s.Nodes)
-		mark := func(row []float64) {
-			for v, x := range row {
-				now[v] = now[v] || x != 0
-			}
-		}
-		for u := range s.Nodes {
-			if later[u] && step.Mix != nil {
-				mark(step.Mix.RawRowView(u))
-			}
-			now[u] = now[u] || later[u] // by what the node keeps for itself
-		}
-		if step.Seen != nil {
-			rows, _ := step.Seen.Dims()
-			for i := range rows {
-				mark(step.Seen.RawRowView(i))
-			}
-		}
-		all[t], later = now, now
-	}
-	return all
 }
 
 // all returns what is proven of all nodes at once, of every node of the network, for the reaction: never above local DP,
@@ -277,16 +240,6 @@ func (h *hidden) victims(answers reaction.Reaction) (victims, error) {
 	return victims{h, all}, err
 }
 
-// refine returns the bound for one node of the network by one look. A bound of at most enough need not be the best one.
-func (v victims) refine(ctx context.Context, node, look int, enough float64) (*reaction.Result, error) {
-	return v.Bound(ctx, v.of(node), look, enough)
-}
-
-// attack puts the attack on a node of the network to a result of refine.
-func (v victims) attack(ctx context.Context, node int, r *reaction.Result) error {
-	return v.Attack(ctx, v.of(node), r)
-}
-
 // of returns a node of the network as a victim.
 func (v victims) of(node int) reaction.Victim {
 	return reaction.Victim{Node: slices.Index(v.nodes, node), Schema: v.scenario.Schema}
@@ -295,7 +248,7 @@ func (v victims) of(node int) reaction.Victim {
 // best returns the least bound of all looks at a node of the network.
 func (v victims) best(ctx context.Context, node int) (best *reaction.Result, err error) {
 	for look := range v.Looks() {
-		r, err := v.refine(ctx, node, look, 0)
+		r, err := v.Bound(ctx, v.of(node), look, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -324,7 +277,7 @@ func (s Scenario) reacting(ctx context.Context, victim int, c reaction.Class) (*
 	if err != nil {
 		return nil, err
 	}
-	if err := v.attack(ctx, victim, r); err != nil {
+	if err := v.Attack(ctx, v.of(victim), r); err != nil {
 		return nil, err
 	}
 	all := make([][]float64, s.steps())

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
+	"mafalda/internal/lists"
 )
 
 // innovation is the inverse of an innovation covariance S, or its pseudo-inverse where S is singular.
@@ -30,16 +31,14 @@ var ErrUnclear = errors.New("the rank of the attacker's view cannot be decided i
 
 // invert decomposes S, whose entries come from numbers of up to scale.
 func invert(s *mat.SymDense, degenerate bool, scale float64) (*innovation, error) {
-	out := &innovation{scale: scale}
-	for i := range s.SymmetricDim() {
-		out.diagonal = append(out.diagonal, s.At(i, i))
-	}
+	n := s.SymmetricDim()
+	out := &innovation{scale: scale, diagonal: lists.Make(n, func(i int) float64 { return s.At(i, i) })}
 	if !degenerate {
 		var chol dense.Cholesky
 		if !chol.Factorize(s) {
 			return nil, ErrUnclear
 		}
-		inverse := mat.NewSymDense(s.SymmetricDim(), nil)
+		inverse := mat.NewSymDense(n, nil)
 		_ = chol.InverseTo(inverse) // S is at least the noise of the messages, so its condition is harmless
 		out.inverse = inverse
 		return out, nil
@@ -48,7 +47,6 @@ func invert(s *mat.SymDense, degenerate bool, scale float64) (*innovation, error
 	if !eigen.Factorize(s, true) {
 		return nil, ErrUnclear
 	}
-	n := s.SymmetricDim()
 	if scale == 0 {
 		scale = 1 // nothing is seen
 	}
@@ -68,10 +66,7 @@ func invert(s *mat.SymDense, degenerate bool, scale float64) (*innovation, error
 	}
 	out.inverse = inverse
 	if len(free) > 0 {
-		out.free = mat.NewDense(n, len(free), nil)
-		for j, i := range free {
-			out.free.SetCol(j, mat.Col(nil, i, &vectors))
-		}
+		out.free = pick(&vectors, free)
 	}
 	return out, nil
 }

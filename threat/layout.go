@@ -46,11 +46,7 @@ func (l *layout) gossiped() []int {
 // anything: rows of coefficients of (ℓ, g, z). Signs are as in -θ.
 func (l *layout) step(t int, misses bool) [][]float64 {
 	c, spec, width := l.course, l.course.spec, l.size+2
-	now := make([][]float64, l.size)
-	for p := range now {
-		now[p] = make([]float64, width)
-		now[p][p] = 1
-	}
+	now := l.still()
 	z, noise, input := make([]float64, width), make([]float64, width), make([]float64, width)
 	z[l.size+1] = 1
 	if l.filter != nil {

@@ -138,13 +138,11 @@ func TradeoffOf(without, with []float64, confidence float64) (Tradeoff, error) {
 		return Tradeoff{}, fmt.Errorf("%w: %d without and %d with the record, not the same number, at least %d", ErrRuns,
 			len(without), len(with), minRuns)
 	}
-	share, half := (1-confidence)/4, len(with)/2
+	share := (1 - confidence) / 4
 	distance := func(under, other float64) float64 {
 		return distuv.UnitNormal.Quantile(under) - distuv.UnitNormal.Quantile(other)
 	}
-	first := contest.Contest{P: slices.Clone(with[:half]), Q: slices.Clone(without[:half])}
-	first.Sort()
-	second := contest.Contest{P: with[half:], Q: without[half:]}
+	first, second := contest.Halves(with, without)
 	threshold := first.Threshold(share, distance)
 	pLow, qHigh := second.Limits(threshold, share)
 	qLow, pHigh := contest.Contest{P: second.Q, Q: second.P}.Limits(threshold, share)

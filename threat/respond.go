@@ -48,8 +48,10 @@ func (sys *system) respond(ctx context.Context, all []*gains, stats []statistics
 	for from := 0; from < len(finite); from += batch {
 		b := newBatch(sys, all, stats, finite[from:min(from+batch, len(finite))], state)
 		b.responses, b.pulled, b.work = rows[:len(rows)/3], rows[len(rows)/3:2*len(rows)/3], rows[2*len(rows)/3:]
-		if err := b.run(ctx, tree); err != nil {
-			return err
+		if tree != nil {
+			if err := b.fill(ctx, tree); err != nil {
+				return err
+			}
 		}
 		for i, v := range b.victims {
 			if err := visit(v, b.m[i]); err != nil {
@@ -154,24 +156,13 @@ func newBatch(sys *system, all []*gains, stats []statistics, victims []int, stat
 	for i, g := range all {
 		b.step[i+1] = b.step[i]
 		if g.d != nil || g.e != nil {
+			for j, v := range victims {
+				b.m[j].SetSym(b.step[i], b.step[i], stats[i].diagonal[v])
+			}
 			b.step[i+1]++
 		}
 	}
 	return b
-}
-
-func (b *batch) run(ctx context.Context, tree *span) error {
-	for i := range b.all {
-		if t := b.step[i]; t < b.step[i+1] {
-			for j, v := range b.victims {
-				b.m[j].SetSym(t, t, b.stats[i].diagonal[v])
-			}
-		}
-	}
-	if tree == nil {
-		return nil
-	}
-	return b.fill(ctx, tree)
 }
 
 // fill sets M for the gradients of a span against each other. Then responses are at its end, statistics at its start.

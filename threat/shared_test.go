@@ -277,6 +277,35 @@ func TestSharedAccountOfSomeMessages(t *testing.T) {
 	})
 }
 
+// Who sees all messages of noise that is nearly all shared learns, of what nodes have of their own, no less than is told;
+// or nobody can tell.
+func TestNoiseThatIsNearlyAllSharedIsNotTrusted(t *testing.T) {
+	_, w := gossip(t, "complete:4", graph.Metropolis)
+	told := 0
+	for exponent := range 14 {
+		own := math.Pow(10, -float64(exponent))
+		noise := &secrets.Noise{Own: []float64{own, own, own, own}}
+		for _, p := range []secrets.Pair{{U: 0, V: 1}, {U: 0, V: 2}, {U: 1, V: 2}} {
+			noise.Pairs = append(noise.Pairs, secrets.Shared{Pair: p, Deviation: 0.7})
+		}
+		found, err := account(t, w, sharedBy(t, strategy.AntiPGD(3), noise, nil), Attacker{Trust: PNDP, Nodes: []int{3}}, 3)
+		if errors.Is(err, ErrUnclear) {
+			continue
+		}
+		told++
+		square := own * own // of the sum of the three; what else is told of one is shared
+		want := 3 * (1/(3*square) + 2./3/(square+3*0.49))
+		for v, e := range found {
+			if m := e.M.At(0, 0); err != nil || !(m >= want*(1-1e-13) && m <= want*1.001) {
+				t.Errorf("own noise of %v: %v of %d, which is %v, %v", own, m, v, want, err)
+			}
+		}
+	}
+	if told < 4 {
+		t.Errorf("%d noises were told", told)
+	}
+}
+
 // Any of several coalitions is, of every victim, the one that learns most.
 func TestAnyCoalition(t *testing.T) {
 	_, w := gossip(t, "cycle:5", graph.Uniform)

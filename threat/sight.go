@@ -47,12 +47,12 @@ func (s *sights) at(w *graph.CSR) sight {
 	s.last, s.of = w, sight{after: part(w, s.nodes, s.nodes)}
 	switch a := s.attacker; {
 	case a.SecureSummation && a.ForgetOwnNoise:
-		s.of.h = s.pick(a.Nodes)
+		s.of.h = picking(a.Nodes, s.nodes)
 	case a.SecureSummation:
 		s.of.h = independentRows(part(w, a.Nodes, s.nodes))
 	default:
 		seen, _ := a.view(w)
-		s.of.h = s.pick(seen)
+		s.of.h = picking(seen, s.nodes)
 		for _, v := range seen {
 			j := slices.Index(s.nodes, v)
 			for i := range s.nodes {
@@ -61,13 +61,4 @@ func (s *sights) at(w *graph.CSR) sight {
 		}
 	}
 	return s.of
-}
-
-// pick returns the rows of the identity that some of the nodes have.
-func (s *sights) pick(nodes []int) *mat.Dense {
-	h := zeros(len(nodes), len(s.nodes))
-	for i, v := range nodes {
-		h.Set(i, slices.Index(s.nodes, v), 1)
-	}
-	return h
 }

@@ -95,12 +95,8 @@ func (z *zipped) single(a Attacker) (state, noise *mat.Dense) {
 			seen = append(seen, x)
 		}
 	}
-	state, noise = zeros(len(seen), len(z.nodes)), zeros(len(seen), len(z.messages))
-	for y, x := range seen {
-		noise.Set(y, x, 1)
-		state.Set(y, z.at[z.messages[x][0]], 1)
-	}
-	return state, noise
+	senders := lists.Map(seen, func(x int) int { return z.messages[x][0] })
+	return picking(senders, z.nodes), picking(seen, lists.UpTo(len(z.messages)))
 }
 
 // sums returns how they are seen in the attackers' weighted sums of messages.

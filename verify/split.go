@@ -75,12 +75,12 @@ func (v *verification) layers(ctx context.Context) error {
 		v.add("gram", false, "strategies of single nodes need exact Gram matrices; the manifest says %s", m.Gram.Method)
 		return nil
 	}
-	return v.computing("loss", v.nodeLosses(ctx, n.Gossip.Matrix(), strategies))
+	return v.computing("loss", v.nodeLosses(ctx, n, strategies))
 }
 
 // nodeLosses checks squared error and loss, node by node, and proves the lower bounds.
-func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies []strategy.Strategy) error {
-	m := v.export.Manifest
+func (v *verification) nodeLosses(ctx context.Context, n *graph.Network, strategies []strategy.Strategy) error {
+	m, w := v.export.Manifest, n.Gossip.Matrix()
 	all := mat.NewSymDense(m.Steps, nil)
 	sums := make([]*mat.SymDense, len(strategies)) // of the nodes of a layer
 	var losses []float64
@@ -127,7 +127,10 @@ func (v *verification) nodeLosses(ctx context.Context, w *graph.CSR, strategies 
 	if err := v.oneLevel(ctx, plain); err != nil {
 		return err
 	}
-	return v.baselines(ctx, measure.Mean, all, nil)
+	if err := v.baselines(ctx, measure.Mean, all, nil); err != nil {
+		return err
+	}
+	return v.plain(ctx, n, func() factorize.Objective { return factorize.Mean(all) })
 }
 
 // weigh scales a node's Gram matrix by how much its noise counts.

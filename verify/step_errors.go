@@ -32,7 +32,7 @@ func StepErrors(ctx context.Context, e *export.Export, n *graph.Network) ([]Meth
 	if err != nil {
 		return nil, err
 	}
-	if !v.spec.HasSteps() {
+	if !v.spec.IsStatic() {
 		return nil, ErrNoSteps
 	}
 	k, err := v.kernel(ctx, n)

@@ -33,7 +33,7 @@ func TestGramIsDefinition(t *testing.T) {
 		}
 		l := s.lags(steps)
 		sequences := make([]float64, l.count*l.count)
-		if err := addSequences(context.Background(), sequences, w, l, nil); err != nil {
+		if err := newPanel(w, l, n).addAll(context.Background(), sequences, n, nil); err != nil {
 			t.Fatal(err)
 		}
 		if d := difference(s, newKernel(s, steps, sequences).Gram(), want); d > tolerance {

@@ -46,14 +46,22 @@ func NewKernel(ctx context.Context, w *graph.CSR, steps int, opts Options) (*Ker
 		return nil, err
 	}
 	if !s.IsStatic() {
-		return newChangingKernel(ctx, w, steps, opts)
+		c, err := newChanging(s, w, steps)
+		if err != nil {
+			return nil, err
+		}
+		sum, err := c.gram(ctx, opts.Progress)
+		if err != nil {
+			return nil, fmt.Errorf("Gram matrix of a network that changes: %w", err)
+		}
+		return c.kernel(sum), nil
 	}
 	k := make([]float64, l.count*l.count)
 	var err error
 	if n, _ := w.Dims(); n <= MaxSpectralNodes && w.Symmetric(0) {
 		err = addSpectral(k, w, l)
 	} else {
-		err = addSequences(ctx, k, w, l, opts.Progress)
+		err = newPanel(w, l, n).addAll(ctx, k, n, opts.Progress)
 	}
 	if err != nil {
 		return nil, err
@@ -100,24 +108,9 @@ func prefixKernel(l lags) []float64 {
 	return k
 }
 
-// newChangingKernel is NewKernel for networks that change.
-func newChangingKernel(ctx context.Context, w *graph.CSR, steps int, opts Options) (*Kernel, error) {
-	c, err := newChanging(opts.Spec, w, steps)
-	if err != nil {
-		return nil, err
-	}
-	sum, err := c.gram(ctx, opts.Progress)
-	if err != nil {
-		return nil, fmt.Errorf("Gram matrix of a network that changes: %w", err)
-	}
-	return c.kernel(sum), nil
-}
-
-// HasSteps reports whether StepErrors and WeightedGram know the steps one by one. For networks that change they do not.
+// HasSteps reports whether StepErrors and WeightedGram know the steps one by one. For networks that change
+// (Spec.IsStatic) they do not.
 func (k *Kernel) HasSteps() bool { return k.sum == nil }
-
-// HasSteps reports whether kernels of the spec have the errors of single steps.
-func (s Spec) HasSteps() bool { return s.IsStatic() }
 
 // Steps returns T.
 func (k *Kernel) Steps() int { return k.steps }

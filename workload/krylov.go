@@ -27,8 +27,10 @@ type panel struct {
 	starts mat.Matrix // if not nil, its rows are in the place of the unit vectors e_i
 }
 
-func newPanel(w *graph.CSR, l lags, width int) *panel {
+// newPanel returns an empty panel for so many nodes, or as many as 8 MB have room for.
+func newPanel(w *graph.CSR, l lags, count int) *panel {
 	n, _ := w.Dims()
+	width := min(count, max(1, panelFloats/(l.count*n)))
 	return &panel{w: w, lags: l, nodes: n, width: width, data: make([]float64, l.count*n*width)}
 }
 
@@ -68,19 +70,17 @@ func (p *panel) addKernel(kernel []float64, count int) {
 	}
 }
 
-// addSequences fills the kernel of any w, by the sequences of all nodes.
-func addSequences(ctx context.Context, k []float64, w *graph.CSR, l lags, progress func(done, total int)) error {
-	n, _ := w.Dims()
-	p := newPanel(w, l, min(n, max(1, panelFloats/(l.count*n))))
-	for from := 0; from < n; from += p.width {
+// addAll adds the inner products of the sequences of so many nodes to a kernel.
+func (p *panel) addAll(ctx context.Context, kernel []float64, count int, progress func(done, total int)) error {
+	for from := 0; from < count; from += p.width {
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("Gram matrix after %d of %d nodes: %w", from, n, err)
+			return fmt.Errorf("Gram matrix after %d of %d nodes: %w", from, count, err)
 		}
-		to := min(from+p.width, n)
+		to := min(from+p.width, count)
 		p.fill(from, to)
-		p.addKernel(k, to-from)
+		p.addKernel(kernel, to-from)
 		if progress != nil {
-			progress(to, n)
+			progress(to, count)
 		}
 	}
 	return nil

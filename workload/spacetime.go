@@ -105,13 +105,8 @@ func (s *SpaceTime) kernel(ctx context.Context, starts mat.Matrix) (*Kernel, err
 	p := s.panel(count)
 	p.starts = starts
 	k := make([]float64, p.lags.count*p.lags.count)
-	for from := 0; from < count; from += p.width {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		to := min(from+p.width, count)
-		p.fill(from, to)
-		p.addKernel(k, to-from)
+	if p.addAll(ctx, k, count, nil) != nil {
+		return nil, context.Cause(ctx)
 	}
 	return newKernel(s.spec, s.steps, k), nil
 }
@@ -165,11 +160,7 @@ func (s *SpaceTime) spaceGram(ctx context.Context, y *mat.SymDense) (*mat.SymDen
 	return dense.NewSym(n, func(i, j int) float64 { return (columns[i*n+j] + columns[j*n+i]) / 2 }), nil
 }
 
-// panel returns an empty panel for so many sequences, or as many as 8 MB have room for.
-func (s *SpaceTime) panel(count int) *panel {
-	l := s.spec.lags(s.steps)
-	return newPanel(s.w, l, min(count, max(1, panelFloats/(l.count*s.Nodes()))))
-}
+func (s *SpaceTime) panel(count int) *panel { return newPanel(s.w, s.spec.lags(s.steps), count) }
 
 // counts returns c of spaceGram, symmetric.
 func (s *SpaceTime) counts(y *mat.SymDense) []float64 {

@@ -4,6 +4,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 )
 
@@ -64,20 +65,27 @@ func (g *tracked) terms(dst []float64, s, lag int, v products) {
 	}
 }
 
-func (g *tracked) gram(weights []float64) *mat.SymDense {
+// pairs calls visit with the terms of all pairs of steps s and s+lag, those of one lag in order.
+func (g *tracked) pairs(visit func(s, lag int, terms []float64)) {
 	steps := len(g.c)
-	h := mat.NewSymDense(steps, nil)
 	parallel.For(steps, func(lag int) {
 		v := g.products(lag)
 		terms := make([]float64, steps-lag)
 		for s := 0; s+lag < steps; s++ {
 			dst := terms[:steps-lag-s]
 			g.terms(dst, s, lag, v)
-			if weights == nil {
-				h.SetSym(s, s+lag, floats.Sum(dst))
-			} else {
-				h.SetSym(s, s+lag, floats.Dot(dst, weights[s+lag:]))
-			}
+			visit(s, lag, dst)
+		}
+	})
+}
+
+func (g *tracked) gram(weights []float64) *mat.SymDense {
+	h := mat.NewSymDense(len(g.c), nil)
+	g.pairs(func(s, lag int, terms []float64) {
+		if weights == nil {
+			h.SetSym(s, s+lag, floats.Sum(terms))
+		} else {
+			h.SetSym(s, s+lag, floats.Dot(terms, weights[s+lag:]))
 		}
 	})
 	return h
@@ -85,20 +93,9 @@ func (g *tracked) gram(weights []float64) *mat.SymDense {
 
 func (g *tracked) errors(y *mat.SymDense) []float64 {
 	steps := len(g.c)
-	parts := make([][]float64, steps)
-	parallel.For(steps, func(lag int) {
-		v := g.products(lag)
-		terms, part := make([]float64, steps-lag), make([]float64, steps-lag)
-		factor := 2.0
-		if lag == 0 {
-			factor = 1
-		}
-		for s := 0; s+lag < steps; s++ {
-			dst := terms[:steps-lag-s]
-			g.terms(dst, s, lag, v)
-			floats.AddScaled(part[s:], factor*y.At(s, s+lag), dst)
-		}
-		parts[lag] = part
+	parts := lists.Make(steps, func(lag int) []float64 { return make([]float64, steps-lag) })
+	g.pairs(func(s, lag int, terms []float64) {
+		floats.AddScaled(parts[lag][s:], twice(s, s+lag)*y.At(s, s+lag), terms)
 	})
 	total := make([]float64, steps)
 	for lag, part := range parts {

@@ -84,7 +84,7 @@ func (w *where) names() []string {
 // bind adds the flags to a command, and has them checked before it runs.
 func (w *where) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&w.runner, "runner", prism, "of Beam: "+strings.Join(runners(), ", "))
+	terminal.ChoiceVar(cmd, &w.runner, "runner", prism, runners(), "of Beam: "+strings.Join(runners(), ", "))
 	fl.StringVar(&w.endpoint, "endpoint", "", "`HOST:PORT` of the runner's job service (default: Prism in this process)")
 	fl.StringVar(&w.workers, "workers", "",
 		"`HOST:PORT` where 'mafalda-beam workers' listens, as the runner sees it (default: this process computes)")
@@ -94,7 +94,6 @@ func (w *where) bind(cmd *cobra.Command) {
 	fl.Var((*terminal.WholeNumber)(&w.jobs), "jobs",
 		"deal the cells to so many pipelines, for runners that give each one worker, as Prism does")
 	fl.BoolVar(&w.verbose, "verbose", false, "print what Beam and its runner have to say")
-	terminal.CompleteWith(cmd, "runner", runners())
 	terminal.InGroup(cmd, group, w.names()...)
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -124,12 +123,12 @@ func (w *where) check() error {
 	case w.workers != "" && flag.Lookup("environment_type").Value.String() != "":
 		return terminal.Usagef("--workers and Beam's --environment_type: only one of them")
 	}
-	for name, address := range map[string]string{"endpoint": w.endpoint, "workers": w.workers, "address": w.address} {
-		if address == "" && name != "address" {
+	for _, a := range []struct{ name, value string }{{"endpoint", w.endpoint}, {"workers", w.workers}, {"address", w.address}} {
+		if a.value == "" && a.name != "address" {
 			continue
 		}
-		if host, _, err := net.SplitHostPort(address); err != nil || host == "" {
-			return terminal.Usagef("--%s %q: must be host:port", name, address)
+		if host, _, err := net.SplitHostPort(a.value); err != nil || host == "" {
+			return terminal.Usagef("--%s %q: must be host:port", a.name, a.value)
 		}
 	}
 	if host, _, _ := net.SplitHostPort(w.address); net.ParseIP(host).IsUnspecified() {

@@ -20,7 +20,7 @@ func Shared(ctx context.Context, p spacetime.Problem, c strategy.Strategy) ([]Me
 		if err != nil {
 			return nil, err
 		}
-		r, err := p.Constant(ctx, b.c, spacetime.SpaceOptions{})
+		r, err := p.Constant(ctx, b.c)
 		if err != nil {
 			return nil, err
 		}

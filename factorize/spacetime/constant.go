@@ -18,7 +18,7 @@ import (
 //
 // Of the ratio of the two variances the loss is quasiconvex: among noise that is good enough, which is a convex set,
 // the loss is linear. It is found by golden sections.
-func (p Problem) Constant(ctx context.Context, c strategy.Strategy, o SpaceOptions) (*SpaceResult, error) {
+func (p Problem) Constant(ctx context.Context, c strategy.Strategy) (*SpaceResult, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -26,14 +26,11 @@ func (p Problem) Constant(ctx context.Context, c strategy.Strategy, o SpaceOptio
 	if err != nil {
 		return nil, err
 	}
-	if o, err = o.filled(); err != nil {
-		return nil, err
-	}
 	if trace := mat.Trace(k); !(trace > 0) || math.IsInf(trace, 0) {
 		return nil, fmt.Errorf("%w: the trace of K is %v", ErrSpace, trace)
 	}
 	d := newDesign(k, p.Setting)
-	search := &spaceSearch{setting: p.Setting, opts: o, all: d, loss: math.Inf(1)}
+	search := &spaceSearch{setting: p.Setting, all: d, loss: math.Inf(1)}
 	try := func(ratio float64) float64 {
 		if ctx.Err() != nil {
 			return 0

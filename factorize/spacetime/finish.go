@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/factorize"
 	"mafalda/internal/lists"
 	"mafalda/optim"
 	"mafalda/secrets"
@@ -23,7 +24,7 @@ func (s *spaceSearch) result(ctx context.Context, k *mat.SymDense) (*SpaceResult
 	}
 	r := &SpaceResult{Noise: noise, Worst: worst, Loss: Loss(k, noise), LowerBound: s.bound, Iterations: s.iterations,
 		Status: s.status, Point: s.at}
-	r.Gap = gapOf(r.Loss, r.LowerBound)
+	r.Gap = factorize.GapOf(r.Loss, r.LowerBound)
 	if r.Gap <= s.opts.Gap {
 		r.Status = optim.Converged
 	}
@@ -84,11 +85,4 @@ func Loss(k *mat.SymDense, noise *secrets.Noise) float64 {
 		sum += p.Deviation * p.Deviation * (k.At(p.U, p.U) + k.At(p.V, p.V) - 2*k.At(p.U, p.V))
 	}
 	return sum
-}
-
-func gapOf(loss, bound float64) float64 {
-	if bound == 0 {
-		return math.Inf(1)
-	}
-	return (loss - bound) / bound
 }

@@ -106,9 +106,7 @@ func (a *alternation) timeOptions(round int) factorize.Options {
 		o.Start = strategy.GramOf(a.strategy)
 	}
 	if a.opts.Progress != nil {
-		o.Progress = func(it factorize.Iteration) {
-			a.opts.Progress(Iteration{round, false, it.Count, it.Loss, it.LowerBound, it.Gap, nil})
-		}
+		o.Progress = func(it factorize.Iteration) { a.opts.Progress(Iteration{round, false, it, nil}) }
 	}
 	return o
 }
@@ -120,9 +118,8 @@ func (a *alternation) spaceHalf(ctx context.Context) (ended bool, err error) {
 	if a.opts.Progress != nil {
 		x := strategy.GramOf(a.strategy)
 		gram := mat.DenseCopyOf(x).RawMatrix().Data
-		a.search.opts.Progress = func(it SpaceIteration) {
-			a.opts.Progress(Iteration{a.round, true, it.Count, it.Loss, it.LowerBound, it.Gap,
-				&State{a.round, it.Point, gram}})
+		a.search.opts.Progress = func(it factorize.Iteration, at Point) {
+			a.opts.Progress(Iteration{a.round, true, it, &State{a.round, at, gram}})
 		}
 	}
 	steps := a.search.iterations
@@ -137,7 +134,7 @@ func (a *alternation) spaceHalf(ctx context.Context) (ended bool, err error) {
 		k := a.search.gram
 		loss := Loss(k, a.noise)
 		stuck := a.search.kept != nil && a.search.status == optim.Stalled && loss <= a.search.loss*(1+a.opts.Gap)
-		gap := gapOf(loss, a.search.bound)
+		gap := factorize.GapOf(loss, a.search.bound)
 		if stuck || gap <= a.opts.Gap || a.round > a.opts.Rounds || a.circles(gap) {
 			return true, nil
 		}
@@ -175,7 +172,7 @@ func (a *alternation) timeHalf(ctx context.Context) (settled bool, err error) {
 		return true, nil
 	}
 	bound := a.search.dual.bound(newDesign(k, a.problem.Setting))
-	gap := gapOf(Loss(k, a.noise), bound)
+	gap := factorize.GapOf(Loss(k, a.noise), bound)
 	if gap <= a.opts.Gap {
 		return true, nil
 	}
@@ -233,7 +230,7 @@ func (a *alternation) end(ctx context.Context, err error) (*Result, error) {
 	}
 	r.Loss = r.Time.Loss
 	r.SpaceBound = a.search.dual.bound(newDesign(k, a.problem.Setting))
-	r.SpaceGap = gapOf(r.Loss, r.SpaceBound)
+	r.SpaceGap = factorize.GapOf(r.Loss, r.SpaceBound)
 	switch {
 	case interrupted:
 		r.Status = optim.Interrupted

@@ -204,7 +204,7 @@ func TestConstant(t *testing.T) {
 	for _, name := range []string{"florentine", "complete:8", "star:5", "cycle:5"} {
 		p := problem(t, name, 8, 2)
 		c := strategy.Identity(8).Scaled(1 / math.Sqrt2)
-		r, err := p.Constant(ctx, c, SpaceOptions{})
+		r, err := p.Constant(ctx, c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,7 +241,7 @@ func TestConstant(t *testing.T) {
 	if p.Secrets, err = secrets.NewGraph(5, nil); err != nil {
 		t.Fatal(err)
 	}
-	r, err := p.Constant(ctx, strategy.Identity(8), SpaceOptions{})
+	r, err := p.Constant(ctx, strategy.Identity(8))
 	if err != nil || r.Worst.Value > 1 || math.Abs(r.Noise.Own[0]-1) > 1e-9 {
 		t.Errorf("without secrets: %v, %v", r, err)
 	}

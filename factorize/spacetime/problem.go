@@ -48,7 +48,7 @@ func (p Problem) check() error {
 	case p.Secrets.Nodes() != p.Workload.Nodes():
 		return fault.New("Secrets", nil, "of %d nodes for a workload of %d", p.Secrets.Nodes(), p.Workload.Nodes())
 	}
-	return p.Class.Supports(factorize.MeanError, p.Schema)
+	return factorize.Supports(p.Class, factorize.MeanError, p.Schema)
 }
 
 // Options tunes Optimize. The zero value asks for the defaults named here.
@@ -85,13 +85,10 @@ type State struct {
 
 // Iteration is what Progress sees: a step of either half.
 type Iteration struct {
-	Round      int  // from 1; 0: the strategy for noise that is not shared
-	Space      bool // the half: noise over nodes, or else over time
-	Count      int  // steps of this half in this round
-	Loss       float64
-	LowerBound float64 // of this half
-	Gap        float64 // of this half; +Inf while there is no bound
-	State      *State  // what Options.State takes; nil in round 0; read only
+	Round               int    // from 1; 0: the strategy for noise that is not shared
+	Space               bool   // the half: noise over nodes, or else over time
+	factorize.Iteration        // of this half in this round
+	State               *State // what Options.State takes; nil in round 0; read only
 }
 
 // Result is a pair of a strategy and of noise over the nodes.

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/factorize"
 	"mafalda/internal/fault"
 	"mafalda/internal/parallel"
 	"mafalda/optim"
@@ -57,7 +58,9 @@ type SpaceOptions struct {
 	Gap           float64 // stop at this certified relative gap; 0 means 1e-5; at least MinGap
 	MaxIterations int     // 0 means 100
 	Start         *Point  // where to start; nil: a guess
-	Progress      func(SpaceIteration)
+
+	// Progress, if not nil, sees every step, and what Start takes.
+	Progress func(it factorize.Iteration, at Point)
 }
 
 const (
@@ -82,15 +85,6 @@ type Point struct {
 	Own   []float64 // n
 	Pairs []float64 // in the order of the secret graph's
 	Mu    float64   // positive: an interior point. 0: somewhere
-}
-
-// SpaceIteration is what Progress sees.
-type SpaceIteration struct {
-	Count      int
-	Loss       float64 // tr(KM), for max [M_A⁻¹]_vv = 1
-	LowerBound float64 // the best so far
-	Gap        float64 // +Inf while there is no bound
-	Point      Point   // what Start takes
 }
 
 // SpaceResult is the end of a search.
@@ -307,7 +301,7 @@ func (s *spaceSearch) run(ctx context.Context) error {
 			s.interior.matrix.common, s.idle = false, 0
 		}
 		if s.opts.Progress != nil {
-			s.opts.Progress(SpaceIteration{s.iterations, s.loss, s.bound, gap, s.at})
+			s.opts.Progress(factorize.Iteration{Count: s.iterations, Loss: s.loss, LowerBound: s.bound, Gap: gap}, s.at)
 		}
 		switch {
 		case gap <= s.opts.Gap:
@@ -391,7 +385,7 @@ func (p *position) allowed() *position {
 	return nil
 }
 
-func (s *spaceSearch) gap() float64 { return gapOf(s.loss, s.bound) }
+func (s *spaceSearch) gap() float64 { return factorize.GapOf(s.loss, s.bound) }
 
 // point returns a copy of the interior point.
 func (s *spaceSearch) point() Point {

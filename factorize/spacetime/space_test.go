@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"mafalda/factorize"
 	"mafalda/internal/fault"
 	"mafalda/optim"
 	"mafalda/secrets"
@@ -305,9 +306,9 @@ func TestSpaceStartsAnywhere(t *testing.T) {
 		t.Errorf("loss %v of 1e-9 K, %v of K", s.Loss, r.Loss)
 	}
 	var half Point
-	again := space(t, k, p.Setting, SpaceOptions{Progress: func(it SpaceIteration) {
+	again := space(t, k, p.Setting, SpaceOptions{Progress: func(it factorize.Iteration, at Point) {
 		if it.Count == 6 {
-			half = it.Point
+			half = at
 		}
 	}})
 	if again.Loss != r.Loss || again.LowerBound != r.LowerBound {
@@ -330,7 +331,7 @@ func TestSpaceEndsWithTheContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r, err := Space(ctx, k, p.Setting, SpaceOptions{Progress: func(it SpaceIteration) {
+	r, err := Space(ctx, k, p.Setting, SpaceOptions{Progress: func(it factorize.Iteration, _ Point) {
 		if it.Count == 4 {
 			cancel()
 		}

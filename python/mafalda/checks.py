@@ -363,7 +363,7 @@ def _check_sampling(m: dict[str, Any], p: dict[str, Any], s: dict[str, Any]) -> 
     known = p["adjacency"] == "zero-out" or scheme in ("poisson", "truncated") and "space" not in m
     _claim(known, f"sampling {scheme} is accounted for under zero-out")
     _claim("per_node" not in m, f"sampling {scheme} takes one strategy")
-    _claim(m["participation"]["schema"] == "cyclic", f"sampling {scheme} takes cyclic participation")
+    _claim(m["participation"]["schema"] in ("cyclic", "single"), f"sampling {scheme} takes cyclic participation")
     groups, rounds, noise = s["groups"], s["rounds"], s["noise_multiplier"]
     _claim(1 <= groups <= steps, f"sampling.groups is {groups}, of {steps} steps")
     wanted = m["participation"]["k"] if scheme == "allocation" else -(-steps // groups)
@@ -523,7 +523,7 @@ def _series(strategy: dict[str, Any], steps: int) -> np.ndarray:
     if kind == "banded-inverse":
         return _divide([1.0], strategy["coefficients"], steps)
     column[0] = strategy["scale"]
-    for p, q, a, b in strategy["sections"]:
+    for p, q, a, b in strategy.get("sections", []):
         column = _divide(np.convolve(column, [1, -p, q])[:steps], [1, -a, b], steps)
     if kind == "comb":
         (p, a), period = strategy["coefficients"], strategy["bandwidth"]
@@ -728,6 +728,8 @@ def check_space(m: dict[str, Any], labels: list[str], own: list[float], shares: 
             if not {u, v} & attacker:
                 noise[[u, v, u, v], [u, v, v, u]] += [variance, variance, -variance, -variance]
         honest = [i for i in range(n) if i not in attacker]
+        if not honest:
+            continue  # nobody is left to be seen
         try:
             seen = np.diagonal(np.linalg.inv(noise[np.ix_(honest, honest)])) * weights[honest]
         except np.linalg.LinAlgError:

@@ -79,11 +79,12 @@ def _banded_inverse(s: dict[str, Any], steps: int) -> Filter:
 
 
 def _blt(s: dict[str, Any], steps: int) -> Filter:
-    buffers: list[list[Any]] = [[0.0, 0.0] for _ in s["sections"]]
+    sections = s.get("sections", [])  # a comb alone has none
+    buffers: list[list[Any]] = [[0.0, 0.0] for _ in sections]
     row = np.zeros(0)
     for _ in range(steps):
         row = 1 / s["scale"] * (yield row)
-        for (p, q, a, b), state in zip(s["sections"], buffers):
+        for (p, q, a, b), state in zip(sections, buffers):
             y = row + state[0]
             state[0] = (p * y - a * row) + state[1]
             state[1] = b * row - q * y

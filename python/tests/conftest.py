@@ -56,7 +56,7 @@ def write(folder, kind="dense", steps=12, k=3, b=4, nodes=NODES, w=W, **changes)
         of = round(sampling["groups"] / sampling["probability"]) if scheme in ("poisson", "truncated") else sampling["groups"]
         if scheme == "allocation":
             of = b
-        manifest["participation"] = {"schema": "cyclic", "k": -(-steps // of), "b": of}
+        manifest["participation"] = {"schema": "cyclic" if of < steps else "single", "k": -(-steps // of), "b": of}
         privacy = manifest["privacy"] = {"delta": 1e-6, **manifest["privacy"], "epsilon": 300.0}
         privacy.pop("mu", None)
         noise = {"noise_multiplier": privacy["noise_std"] / privacy["clip"], "delta": privacy["delta"]}

@@ -13,7 +13,7 @@ import pytest
 from conftest import REAL, seal, write
 
 import mafalda
-from mafalda import checks
+from mafalda import ExportError, checks
 
 ALONE = {  # written by numpy alone
     "dense": {},
@@ -268,3 +268,10 @@ def test_what_is_no_file_is_refused_at_once(out, name, what):
     with pytest.raises(mafalda.ExportError, match="no regular file"):
         mafalda.load(out)
     assert time.process_time() - before < 60  # it would never have ended
+
+
+def test_shared_noise_of_one_node_is_checked():
+    m = {"space": {"coalitions": {"size": 1}, "worst": {"attacker": [], "victim": "a", "value": 1.0}}}
+    checks.check_space(m, ["a"], [1.0], [])  # nobody is left whom the node itself could see
+    with pytest.raises(ExportError, match="lets"):
+        checks.check_space(m, ["a"], [0.9], [])

@@ -233,6 +233,18 @@ def test_poisson(tmp_path):
     assert (tmp_path / "three").stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.parametrize(
+    "sampling",
+    [
+        {"scheme": "poisson", "groups": 1, "probability": 1 / 12, "rounds": 12},
+        {"scheme": "bins", "groups": 12, "probability": 1, "rounds": 1},
+    ],
+)
+def test_secret_batches_where_a_record_is_expected_once(tmp_path, sampling):
+    plan = mafalda.load(write(tmp_path / "out", "identity", sampling=sampling, **SECRET))
+    assert plan.schema == "single" and plan.sampler(1200, node="a", seed=1).expected == 100
+
+
 def test_bins(tmp_path):
     sampling = {"scheme": "bins", "groups": 4, "probability": 1, "rounds": 3}
     sampler = mafalda.load(write(tmp_path / "out", "identity", sampling=sampling, **SECRET)).sampler(

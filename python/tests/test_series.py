@@ -8,7 +8,7 @@ import pytest
 from conftest import REAL
 
 import mafalda
-from mafalda import ExportError, checks
+from mafalda import ExportError, checks, filters
 
 
 def definition(c, d, k, b):
@@ -43,6 +43,7 @@ STRATEGIES = {
     "banded-inverse": {"class": "banded-inverse", "bandwidth": 3, "coefficients": [1.0, -0.6, 0.1]},
     "blt": {"class": "blt", **BLT},
     "comb": {"class": "comb", "bandwidth": 40, "coefficients": [0.4, 0.8], "column_scales": [1.0, -0.7, 0.2], **BLT},
+    "a comb alone": {"class": "comb", "bandwidth": 40, "coefficients": [0.4, 0.8], "scale": 0.3},
 }
 
 
@@ -57,6 +58,14 @@ def test_too_small_a_sensitivity_of_many_steps_is_refused(kind):
     checks.check_series({**m, "sens_squared": truth * (1 + 1e-10)})
     with pytest.raises(ExportError, match="sens² is"):
         checks.check_series({**m, "sens_squared": truth * (1 - 1e-6)})
+
+
+def test_a_comb_alone_makes_the_noise_of_its_matrix():
+    steps, z = 100, np.random.default_rng(5).normal(size=(100, 3))
+    s = STRATEGIES["a comb alone"]
+    rows = filters.start(s, steps, None)
+    noise = np.array([rows.send(x) for x in z])
+    assert np.allclose(checks.matrix(s, steps) @ noise, z, rtol=0, atol=1e-12)
 
 
 @pytest.mark.skipif(REAL is None, reason="the program is not there")

@@ -1,6 +1,7 @@
 package canaries
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +15,9 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/export"
+	"mafalda/internal/dense"
 	"mafalda/internal/files"
+	"mafalda/internal/lists"
 	"mafalda/internal/rounding"
 	"mafalda/strategy"
 )
@@ -99,15 +102,7 @@ func unfit(format string, args ...any) error { return &UnfitError{fmt.Sprintf(fo
 // Audit compares a run with the export it was made by. The coins and the run must be of this export and the same
 // node; of what an attacker received (Run.Attacker), the coins are of another node, which it attacks.
 func Audit(ctx context.Context, e *export.Export, r *Run, c *Coins, o Options) (*Result, error) {
-	if o.Unused == 0 {
-		o.Unused = 2000
-	}
-	if o.Confidence == 0 {
-		o.Confidence = 0.95
-	}
-	if o.FalseAlarm == 0 {
-		o.FalseAlarm = 0.001
-	}
+	o.Unused, o.Confidence, o.FalseAlarm = cmp.Or(o.Unused, 2000), cmp.Or(o.Confidence, 0.95), cmp.Or(o.FalseAlarm, 0.001)
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
 	}
@@ -311,7 +306,10 @@ func shapes(o *observed, c *Coins, sent []int, loud energy) canary {
 	in, out := mat.NewDense(len(patterns), o.rows, nil), mat.NewDense(len(patterns), o.rows, nil)
 	for p, taken := range patterns {
 		o.design(in.RawRowView(p), taken)
-		o.design(out.RawRowView(p), without(sent, taken))
+		o.design(out.RawRowView(p), slices.DeleteFunc(slices.Clone(sent), func(t int) bool {
+			_, there := slices.BinarySearch(taken, t)
+			return there
+		}))
 	}
 	in.Scale(c.Clip, in)
 	var f, weights mat.Dense
@@ -337,37 +335,22 @@ func shapes(o *observed, c *Coins, sent []int, loud energy) canary {
 	return found
 }
 
-// without returns the steps of all that are not in taken; both ascend.
-func without(all, taken []int) (rest []int) {
-	for _, t := range all {
-		if _, there := slices.BinarySearch(taken, t); !there {
-			rest = append(rest, t)
-		}
-	}
-	return rest
-}
-
 // weights returns the weights of rows that make scores of directions, whose signs have norm √d: of shape and of
 // other.
 func (c *canary) weights(o *observed) []*mat.Dense {
-	var all []*mat.Dense
-	for _, m := range []*mat.Dense{c.shape, c.other} {
+	return lists.Map([]*mat.Dense{c.shape, c.other}, func(m *mat.Dense) *mat.Dense {
 		w := new(mat.Dense)
 		w.Mul(m.T(), o.whitening)
 		w.Scale(1/math.Sqrt(float64(o.dim)), w)
-		all = append(all, w)
-	}
-	return all
+		return w
+	})
 }
 
 // normalize gives a column norm 1, and returns the norm it had; a column of zeros stays.
 func normalize(m *mat.Dense, column int) float64 {
-	v := m.ColView(column)
-	norm := mat.Norm(v, 2)
-	if norm > 0 {
-		for t := range v.Len() {
-			m.Set(t, column, m.At(t, column)/norm)
-		}
+	norm := mat.Norm(m.ColView(column), 2)
+	for t := 0; norm > 0 && t < m.RawMatrix().Rows; t++ {
+		m.Set(t, column, m.At(t, column)/norm)
 	}
 	return norm
 }
@@ -466,9 +449,7 @@ func (r *Result) inEpsilon(m *export.Manifest, p *export.Privacy, delta float64)
 	if delta == 0 && p.Delta != nil {
 		delta = *p.Delta
 	}
-	if delta == 0 {
-		delta = 1e-5
-	}
+	delta = cmp.Or(delta, 1e-5)
 	r.Delta = delta
 	if r.LowerMu > 0 {
 		if r.LowerEpsilon, err = accounting.Epsilon(r.LowerMu, delta); err != nil {
@@ -514,14 +495,7 @@ func whitened(whitening *mat.Dense, gram *mat.SymDense, scale float64) *mat.SymD
 	var half, full mat.Dense
 	half.Mul(whitening, gram)
 	full.Mul(&half, whitening.T())
-	n := gram.SymmetricDim()
-	y := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := i; j < n; j++ {
-			y.SetSym(i, j, (full.At(i, j)+full.At(j, i))/2/scale)
-		}
-	}
-	return y
+	return dense.NewSym(gram.SymmetricDim(), func(i, j int) float64 { return (full.At(i, j) + full.At(j, i)) / 2 / scale })
 }
 
 // energy is the covariance of whitened rows over the parameters: of the noise the identity, and what gradients add.

@@ -1,6 +1,7 @@
 package canaries
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -16,15 +17,7 @@ import (
 func lowerMu(scores []float64, in []bool, alpha float64) float64 {
 	m := len(scores)
 	order := lists.UpTo(m)
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case scores[a] < scores[b]:
-			return -1
-		case scores[a] > scores[b]:
-			return 1
-		}
-		return a - b
-	})
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(scores[a], scores[b]), a-b) })
 	shares := [...]int{1, 2, 4, 8, 16} // the m/share surest guesses
 	best := 0.0
 	for _, share := range shares {

@@ -89,10 +89,9 @@ func (o *observed) Along(
 			gemm.Gemm32(blas.NoTrans, blas.NoTrans, 1, general(left, kinds*each, o.rows), general(block, o.rows, w), 0,
 				general(product, kinds*each, w))
 			for i := range count {
-				c := blas32.Vector{N: w, Inc: 1, Data: d[i*w : (i+1)*w]}
 				for k := range kinds {
 					row := (k*each + pattern[i%len(pattern)]) * w
-					sums[k][part][i] += float64(blas32.Dot(c, blas32.Vector{N: w, Inc: 1, Data: product[row : row+w]}))
+					sums[k][part][i] += float64(blas32.Dot(vector(d[i*w:(i+1)*w]), vector(product[row:row+w])))
 				}
 			}
 			from += w
@@ -114,6 +113,8 @@ func parts(layers []int) []int {
 	}
 	return sizes
 }
+
+func vector(data []float32) blas32.Vector { return blas32.Vector{N: len(data), Inc: 1, Data: data} }
 
 func general(data []float32, rows, columns int) blas32.General {
 	return blas32.General{Rows: rows, Cols: columns, Stride: columns, Data: data[:rows*columns]}

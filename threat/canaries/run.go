@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode"
 
+	"mafalda/internal/lists"
 	"mafalda/internal/strictjson"
 )
 
@@ -127,13 +128,10 @@ func (r *Run) Close() error { return r.file.Close() }
 
 // Sent returns the steps in which a message left; all of them for what an attacker received.
 func (r *Run) Sent() ([]int, error) {
-	var sent []int
 	if r.Attacker() {
-		for t := range r.Steps {
-			sent = append(sent, t)
-		}
-		return sent, nil
+		return lists.UpTo(r.Steps), nil
 	}
+	var sent []int
 	var first [1]float32
 	for t := range r.Steps {
 		if err := r.read(first[:], t, 0); err != nil {

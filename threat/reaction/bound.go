@@ -3,6 +3,7 @@ package reaction
 import (
 	"context"
 	"math"
+	"slices"
 
 	"mafalda/internal/fault"
 	"mafalda/participation"
@@ -282,7 +283,6 @@ func (tr *trace) record(t int, f *feedback, a *answer, n int, keep bool) bool {
 func (b *bounder) backward(ctx context.Context, pattern []int, choose chooser) (tr *trace, why string, err error) {
 	tr = b.newTrace(pattern[0])
 	tr.prices = make([]price, len(b.gates))
-	part := parts(pattern, len(b.gates))
 	var p []float64
 	for t := len(b.gates) - 1; t >= tr.from; t-- {
 		if err := context.Cause(ctx); err != nil {
@@ -294,7 +294,7 @@ func (b *bounder) backward(ctx context.Context, pattern []int, choose chooser) (
 		}
 		if t > tr.from {
 			victim := -1
-			if part[t] {
+			if slices.Contains(pattern, t) {
 				victim = b.node
 			}
 			release(p)
@@ -313,15 +313,6 @@ func (b *bounder) backward(ctx context.Context, pattern []int, choose chooser) (
 	return tr, "", nil
 }
 
-// parts reports for each of some steps whether it is one of a pattern.
-func parts(pattern []int, steps int) []bool {
-	out := make([]bool, steps)
-	for _, t := range pattern {
-		out[t] = true
-	}
-	return out
-}
-
 // powerSteps is how many times the worst answer of a step is improved.
 const powerSteps = 8
 
@@ -332,7 +323,7 @@ type manner func(tr *trace, t int, a *answer, chi []float64, part bool) []float6
 // forward runs the difference of two runs, of width columns, from the victim's input in the pattern's first step on, with
 // the feedback of a trace: χ of each step.
 func (b *bounder) forward(tr *trace, answers []*answer, pattern []int, width int, how manner) [][]float64 {
-	run, part := make([][]float64, len(b.gates)), parts(pattern, len(b.gates))
+	run := make([][]float64, len(b.gates))
 	first := make([]float64, b.m*width)
 	first[b.node*width] = 1
 	var chi []float64
@@ -342,7 +333,7 @@ func (b *bounder) forward(tr *trace, answers []*answer, pattern []int, width int
 		if chi == nil {
 			sigma = answers[t].inject.times(first, width)
 		} else {
-			sigma = how(tr, t, answers[t], chi, part[t])
+			sigma = how(tr, t, answers[t], chi, slices.Contains(pattern, t))
 		}
 		if t+1 < len(b.gates) {
 			chi = tr.back[t].next(sigma, width)

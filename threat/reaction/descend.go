@@ -102,24 +102,20 @@ func (d *descent) GradientTo(dst []float64) {
 		if t == tr.from {
 			answers[d.node] = 1
 		}
-		nodes := priced.columns
-		if len(nodes) < len(priced.d) {
-			nodes = append(slices.Clone(nodes), d.node) // the record's input
-		}
-		delta := make([]float64, len(nodes))
-		for j, v := range nodes {
-			delta[j] = priced.scale(a, j) * dot(tr.pull[t][v*d.n:(v+1)*d.n], sigma)
+		delta := make([]float64, len(priced.nodes))
+		for j, v := range priced.nodes {
+			delta[j] = priced.scale[j] * dot(tr.pull[t][v*d.n:(v+1)*d.n], sigma)
 		}
 		if len(delta) > 0 {
 			gemm.Trsm(blas.Left, blas.NoTrans, 1, priced.factor, general(len(delta), 1, delta))
 			gemm.Trsm(blas.Left, blas.Trans, 1, priced.factor, general(len(delta), 1, delta))
 		}
-		for j, v := range nodes {
+		for j, v := range priced.nodes {
 			length := 1.0
-			if j < len(priced.columns) {
+			if j < priced.answers {
 				length = chi[v]
 			}
-			answers[v] += priced.scale(a, j) * delta[j]
+			answers[v] += priced.scale[j] * delta[j]
 			dst[i] = priced.d[j] * (length*length - delta[j]*delta[j]) / tr.bound
 			d.curve[i] = priced.d[j] * (length*length + delta[j]*delta[j]) / tr.bound
 			i++

@@ -133,15 +133,8 @@ func Dominate(c, by strategy.Strategy) (float64, error) {
 	return 0, fault.New("by", nil, "does not dominate: no factor is proven")
 }
 
-// lower returns C.
-func lower(c strategy.Strategy) *mat.TriDense {
-	var out mat.TriDense
-	c.StrategyTo(&out)
-	return &out
-}
-
 // whole returns C as a square.
-func whole(c strategy.Strategy) *mat.Dense { return mat.DenseCopyOf(lower(c)) }
+func whole(c strategy.Strategy) *mat.Dense { return mat.DenseCopyOf(strategy.LowerOf(c)) }
 
 // gram returns CᵀC.
 func gram(c *mat.Dense) []float64 {

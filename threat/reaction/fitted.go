@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
+	"mafalda/internal/lists"
 	"mafalda/strategy"
 )
 
@@ -56,11 +57,7 @@ func blt(steps int, p []float64) *strategy.BLT {
 
 // start returns a direction for dominance to begin with.
 func start(n int) []float64 {
-	top := make([]float64, n)
-	for i := range top {
-		top[i] = 1 + 1/float64(i+1)
-	}
-	return top
+	return lists.Make(n, func(i int) float64 { return 1 + 1/float64(i+1) })
 }
 
 // dominance returns nearly the least γ with X ⪯ γ·C'ᵀC', by power steps from the direction in top, where it leaves the
@@ -99,7 +96,7 @@ func dominance(x []float64, by strategy.Strategy, top []float64) float64 {
 // spread returns what the participations of a pattern cost in local DP with C' if gradients have the worst signs, no one
 // of which cancels another.
 func spread(by strategy.Strategy, pattern []int) float64 {
-	c := lower(by)
+	c := strategy.LowerOf(by)
 	columns := make([][]float64, len(pattern))
 	for i, t := range pattern {
 		columns[i] = make([]float64, by.Steps())

@@ -90,10 +90,7 @@ func (g *gaussian) through(t int, p []float64) []float64 {
 func (g *gaussian) choose() {
 	k, m := len(g.pattern), g.m
 	symmetrize(m, k)
-	signs := make([]float64, k)
-	for i := range signs {
-		signs[i] = 1
-	}
+	signs := slices.Repeat([]float64{1}, k)
 	row := func(i int) float64 { return dot(m[i*k:(i+1)*k], signs) * signs[i] }
 	gain := func(i int) float64 { return 4 * (m[i*k+i] - row(i)) } // of turning sign i
 	sum := 0.0

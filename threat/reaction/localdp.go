@@ -22,8 +22,16 @@ type localDP struct {
 }
 
 func localOf(s *System) localDP {
+	return localDP{share: sharesOf(s, func(t int) bool { return s.rule(t).size() == 1 }), gram: gramOf(s)}
+}
+
+// Reach returns for every step and node 1 if a message of the node can still reach an attacker, else 0.
+func (s *System) Reach() [][]float64 { return sharesOf(s, func(int) bool { return false }) }
+
+// sharesOf returns [G⁺G]_uu of all steps, exact or not.
+func sharesOf(s *System, exact func(t int) bool) [][]float64 {
 	steps := len(s.Steps)
-	out := localDP{share: make([][]float64, steps), gram: gramOf(s)}
+	out := make([][]float64, steps)
 	type key struct {
 		mix, seen *mat.Dense
 		later     string
@@ -34,9 +42,9 @@ func localOf(s *System) localDP {
 		step := s.Steps[t]
 		k := key{step.Mix, step.Seen, string(later)}
 		if known[k] == nil {
-			known[k] = shares(step, later, s.Nodes, s.rule(t).size() == 1)
+			known[k] = shares(step, later, s.Nodes, exact(t))
 		}
-		out.share[t] = known[k]
+		out[t] = known[k]
 		for v, x := range known[k] {
 			if later[v] = 0; x > 0 {
 				later[v] = 1
@@ -148,13 +156,7 @@ func gramOf(s *System) *mat.SymDense {
 	}
 	var x mat.Dense
 	x.Mul(c.T(), c)
-	gram := mat.NewSymDense(steps, nil)
-	for i := range steps {
-		for j := range i + 1 {
-			gram.SetSym(i, j, x.At(i, j))
-		}
-	}
-	return gram
+	return dense.NewSym(steps, func(i, j int) float64 { return x.At(j, i) })
 }
 
 // pattern returns the squared sensitivity of one pattern.
@@ -192,12 +194,7 @@ func (l localDP) squared(v Victim) float64 {
 		}
 		return worst
 	}
-	x := mat.NewSymDense(v.Schema.Steps(), nil)
-	for s := range v.Schema.Steps() {
-		for t := range s + 1 {
-			x.SetSym(s, t, l.entry(v.Node, s, t))
-		}
-	}
+	x := dense.NewSym(v.Schema.Steps(), func(t, s int) float64 { return l.entry(v.Node, s, t) })
 	sens, err := v.Schema.Sensitivity(x)
 	if err != nil {
 		return math.Inf(1)

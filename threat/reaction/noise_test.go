@@ -56,7 +56,7 @@ func TestDominationHolds(t *testing.T) {
 		if same, err := Dominate(c, c); err != nil || same < 1 || same > 1+1e-6 {
 			rt.Fatalf("a strategy dominates itself %v times (%v)", same, err)
 		}
-		full, other := mat.DenseCopyOf(lower(c)), mat.DenseCopyOf(lower(by))
+		full, other := mat.DenseCopyOf(strategy.LowerOf(c)), mat.DenseCopyOf(strategy.LowerOf(by))
 		for range 50 {
 			x := mat.NewVecDense(steps, nil)
 			for i := range steps {
@@ -163,7 +163,7 @@ func TestLargeStrategiesHaveStandIns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := strategy.NewDense(lower(root))
+	c, err := strategy.NewDense(strategy.LowerOf(root))
 	if err != nil {
 		t.Fatal(err)
 	}

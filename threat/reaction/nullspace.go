@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"mafalda/internal/lists"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -46,11 +48,8 @@ func basisOf(h *mat.Dense, m int) (b basis, ok bool) {
 			}
 		}
 	}
-	full := make([][]float64, m) // rows of the product of all reflections, which is orthogonal
-	for i := range full {
-		full[i] = make([]float64, m)
-		full[i][i] = 1
-	}
+	// rows of the product of all reflections, which is orthogonal
+	full := lists.Make(m, func(i int) []float64 { return unitVector(m, i) })
 	rank := 0
 	for len(rows) > 0 && rank < m {
 		longest, length := 0, -1.0
@@ -94,10 +93,7 @@ func basisOf(h *mat.Dense, m int) (b basis, ok bool) {
 	}
 	// H times the reflections is lower trapezoidal: the first columns of their product span its rows
 	for j := range m {
-		column := make([]float64, m)
-		for i := range m {
-			column[i] = full[i][j]
-		}
+		column := lists.Map(full, func(row []float64) float64 { return row[j] })
 		if j < rank {
 			b.seen = append(b.seen, column)
 		} else {

@@ -2,6 +2,7 @@ package reaction
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -33,20 +34,25 @@ type stakes struct {
 	classes []Class
 	q       []float64 // Q, n×n
 	local   []float64 // Q_vv of a unit of each node's answer
-	columns []int     // nodes of the columns of B
-	victim  int       // whose record has a part in this step; -1: none
-	input   bool      // the record's input is the last column
-	count   int       // columns, and the input
-	bq      []float64 // BᵀQ, count×n
-	bqb     []float64 // BᵀQB
-	margin  float64   // of proofs that D is above BᵀQB
+	columns
+	count  int       // of the columns
+	bq     []float64 // BᵀQ, count×n
+	bqb    []float64 // BᵀQB
+	margin float64   // of proofs that D is above BᵀQB
+}
+
+// columns are the columns of B: nodes' answers and, last, the record's input if it has a part in the step.
+type columns struct {
+	nodes   []int     // whose
+	scale   []float64 // what an answer of length 1 is multiplied with; 1 for the input
+	answers int       // how many columns are answers
 }
 
 // stakesOf returns what is at stake before what costs Q. victim is the node whose record has a part in this step, -1
 // for none. why is empty unless rounding hides it.
 func stakesOf(a *answer, classes []Class, q []float64, victim int) (s *stakes, why string) {
 	m, n := len(a.kappa), a.move.rows
-	s = &stakes{answer: a, classes: classes, q: q, victim: victim, local: make([]float64, m)}
+	s = &stakes{answer: a, classes: classes, q: q, local: make([]float64, m)}
 	unitQ := a.inject.transposeTimes(q, n) // m×n: (Q·inject)ᵀ
 	defer release(unitQ)
 	for v := range m {
@@ -55,29 +61,23 @@ func stakesOf(a *answer, classes []Class, q []float64, victim int) (s *stakes, w
 			return nil, "what a node's answer costs is lost in rounding"
 		}
 		if a.kappa[v] > 0 && s.local[v] > 0 {
-			s.columns = append(s.columns, v)
+			s.nodes, s.scale = append(s.nodes, v), append(s.scale, a.kappa[v])
 		}
 	}
-	s.input = victim >= 0 && s.local[victim] > 0
-	s.count = len(s.columns)
-	if s.input {
-		s.count++
+	s.answers = len(s.nodes)
+	if victim >= 0 && s.local[victim] > 0 {
+		s.nodes, s.scale = append(s.nodes, victim), append(s.scale, 1)
 	}
+	s.count = len(s.nodes)
 	s.bq = borrowZeros(s.count * n)
-	for j, v := range s.columns {
-		add(s.bq[j*n:(j+1)*n], a.kappa[v], unitQ[v*n:(v+1)*n])
-	}
-	if s.input {
-		copy(s.bq[(s.count-1)*n:], unitQ[victim*n:(victim+1)*n])
+	for j, v := range s.nodes {
+		add(s.bq[j*n:(j+1)*n], s.scale[j], unitQ[v*n:(v+1)*n])
 	}
 	s.bqb = borrow(s.count * s.count)
 	for j := range s.count {
 		across := a.inject.transposeTimes(s.bq[j*n:(j+1)*n], 1)
-		for l, v := range s.columns {
-			s.bqb[j*s.count+l] = a.kappa[v] * across[v]
-		}
-		if s.input {
-			s.bqb[j*s.count+s.count-1] = across[victim]
+		for l, v := range s.nodes {
+			s.bqb[j*s.count+l] = s.scale[l] * across[v]
 		}
 		release(across)
 	}
@@ -100,12 +100,9 @@ func (s *stakes) cancelled() float64 {
 		root := math.Sqrt(math.Max(0, s.q[i*n+i]))
 		s.answer.inject.each(i, func(v int, x float64) { sums[v] += math.Abs(x) * root })
 	}
-	for j, v := range s.columns {
-		sum := s.answer.kappa[v] * sums[v]
+	for j, v := range s.nodes {
+		sum := s.scale[j] * sums[v]
 		worst = math.Max(worst, sum*sum/s.bqb[j*s.count+j])
-	}
-	if s.input {
-		worst = math.Max(worst, sums[s.victim]*sums[s.victim]/s.bqb[len(s.bqb)-1])
 	}
 	return gamma(n/m) * float64(s.count) * worst
 }
@@ -174,26 +171,18 @@ func (s *stakes) dominant(e []float64, width int, sigma float64) multipliers {
 
 // extra adds what multipliers have on top.
 func (s *stakes) extra(d []float64, sigma float64) {
-	for j, v := range s.columns {
-		d[j] += sigma * s.answer.kappa[v] * s.local[v]
+	for j, v := range s.nodes[:s.answers] {
+		d[j] += sigma * s.scale[j] * s.local[v]
 	}
 }
 
 // price is P of the theorem, and α of the record's input, with the multipliers that made them.
 type price struct {
-	p       []float64
-	alpha   float64
-	columns []int             // nodes of the columns of B
-	d       []float64         // D, of the columns and of the record's input
-	factor  blas64.Triangular // of D − BᵀQB
-}
-
-// scale returns what an answer of length 1 is multiplied with in column j of B.
-func (p *price) scale(a *answer, j int) float64 {
-	if j < len(p.columns) {
-		return a.kappa[p.columns[j]]
-	}
-	return 1
+	p     []float64
+	alpha float64
+	columns
+	d      []float64         // D, of the columns
+	factor blas64.Triangular // of D − BᵀQB
 }
 
 // release gives the factor back.
@@ -219,14 +208,14 @@ func (s *stakes) price(by multipliers) (out price, why string) {
 			return price{}, "no multipliers were proven"
 		}
 		out.columns, out.d = s.columns, by.d
-		for j, v := range s.columns {
+		for j, v := range s.nodes[:s.answers] {
 			tau[v] = by.d[j]
 			if c := s.classes[v]; by.d[j] > largestTau*c.Lipschitz()*c.Kappa*s.local[v] {
 				return price{}, "multipliers are too large for the digits of a float64"
 			}
 		}
-		if s.input {
-			out.alpha = by.d[s.count-1]
+		if s.answers < s.count {
+			out.alpha = by.d[s.answers]
 		}
 		if !a.move.empty() {
 			gemm.Trsm(blas.Left, blas.NoTrans, 1, out.factor, general(s.count, n, s.bq))
@@ -309,19 +298,16 @@ func (s *stakes) lengths(e []float64, width int) []float64 {
 		sum += math.Max(0, s.local[v]) * l * l
 	}
 	mean := math.Sqrt(sum / float64(m))
-	if s.input {
+	if s.answers < s.count {
 		mean = math.Max(mean, inputFloor/floor*math.Sqrt(s.bqb[len(s.bqb)-1]))
 	}
 	if !(mean > 0) {
 		mean = 1 / floor
 	}
-	out := make([]float64, 0, s.count)
-	for _, v := range s.columns {
+	out := slices.Repeat([]float64{1}, s.count)
+	for j, v := range s.nodes[:s.answers] {
 		l := norm(e[v*width : (v+1)*width])
-		out = append(out, math.Max(l, floor*mean/math.Sqrt(s.local[v])))
-	}
-	if s.input {
-		out = append(out, 1)
+		out[j] = math.Max(l, floor*mean/math.Sqrt(s.local[v]))
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"mafalda/internal/lists"
 	"mafalda/participation"
 )
 
@@ -63,11 +64,7 @@ func (v Victim) patterns() ([][]int, bool) {
 		return s.Patterns(), true
 	}
 	if v.Schema.Participations() == 1 {
-		all := make([][]int, v.Schema.Steps())
-		for t := range all {
-			all[t] = []int{t}
-		}
-		return all, true
+		return lists.Make(v.Schema.Steps(), func(t int) []int { return []int{t} }), true
 	}
 	return nil, false
 }

@@ -110,7 +110,8 @@ func balance(ahead *mat.Dense, outputs, white mat.Matrix, full, before *mat.Dens
 	square.Mul(&small, small.T())
 	count, _ := square.Dims()
 	var eigen mat.EigenSym
-	if !eigen.Factorize(symmetric(&square), true) {
+	mean := dense.NewSym(count, func(i, j int) float64 { return (square.At(j, i) + square.At(i, j)) / 2 })
+	if !eigen.Factorize(mean, true) {
 		return state{}, nil
 	}
 	var vectors, found mat.Dense
@@ -158,17 +159,6 @@ func orthonormal(columns [][]float64, rows int) *mat.Dense {
 	out := mat.NewDense(rows, max(1, len(basis)), nil)
 	for j, b := range basis {
 		out.SetCol(j, b)
-	}
-	return out
-}
-
-func symmetric(a *mat.Dense) *mat.SymDense {
-	n, _ := a.Dims()
-	out := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := range i + 1 {
-			out.SetSym(i, j, (a.At(i, j)+a.At(j, i))/2)
-		}
 	}
 	return out
 }
@@ -223,7 +213,7 @@ func (r *reduced) NoisingTo(dst *mat.TriDense) error {
 	if dst.IsEmpty() {
 		dst.ReuseAsTri(r.Steps(), mat.Lower)
 	}
-	return dense.InverseTri(dst, lower(r))
+	return dense.InverseTri(dst, strategy.LowerOf(r))
 }
 
 // Scaled returns by·C'.

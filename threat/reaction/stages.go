@@ -65,10 +65,8 @@ func stagesOf(s *System, reaction Reaction) (*stages, error) {
 			all.answers = append(all.answers, all.answers[t-1])
 			continue
 		}
-		centre, kappa := make([]float64, s.Nodes), make([]float64, s.Nodes)
-		for v, c := range classes {
-			centre[v], kappa[v] = c.Rho, c.Kappa
-		}
+		centre := lists.Map(classes, func(c Class) float64 { return c.Rho })
+		kappa := lists.Map(classes, func(c Class) float64 { return c.Kappa })
 		all.answers = append(all.answers, answerOf(s.Nodes, rule, centre, kappa))
 	}
 	all.linear = all.answering(all.nearest())

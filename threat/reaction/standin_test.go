@@ -95,7 +95,7 @@ func TestStandInsAreNear(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := strategy.NewDense(lower(root))
+	c, err := strategy.NewDense(strategy.LowerOf(root))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,8 +34,5 @@ func onAllocation(a participation.AllocationSampling, c columns, std float64) (a
 		}
 		return sum
 	}
-	draw := func(key participation.Key, records int, takesPart func(step, record int)) error {
-		return drawSteps(within, steps, key, records, takesPart)
-	}
-	return attack{draw: draw, logRatio: logs, with: 1}, nil
+	return attack{within: within, steps: steps, logRatio: logs, with: 1}, nil
 }

@@ -14,8 +14,8 @@ import (
 // attack is on one record, the best one there is: its statistic is the logarithm of how much likelier C times the
 // messages is with the record than without, or with another record in its place.
 type attack struct {
-	// draw calls takesPart for the steps of so many records in the attacked one's place, which are drawn with the key.
-	draw     func(key participation.Key, records int, takesPart func(step, record int)) error
+	within   participation.Sampling // what draws when the record takes part
+	steps    []int                  // in the place of the steps 0, 1, … of that
 	logRatio func(seen []float64) float64
 	// knownRatio, if not nil, is what counts in the place of logRatio: the attacker knows the steps that were drawn.
 	knownRatio func(seen []float64, steps []int) float64
@@ -97,24 +97,14 @@ func onBins(b participation.BinsSampling, c columns, std float64) attack {
 		each := lists.Map(tests, func(test shift) float64 { return test.logRatio(seen) })
 		return floats.LogSumExp(each) - math.Log(float64(len(tests)))
 	}
-	draw := func(key participation.Key, records int, takesPart func(step, record int)) error {
-		return drawSteps(b, c.every(0, 1), key, records, takesPart)
-	}
-	return attack{draw: draw, logRatio: logs, with: 1}
+	return attack{within: b, steps: c.every(0, 1), logRatio: logs, with: 1}
 }
 
 // onCyclic attacks a record in a batch that the attacker knows, the one that tells most.
 func onCyclic(s participation.CyclicSampling, c columns, std float64) attack {
 	worst := c.worstBatch(s.Batches)
-	draw := func(_ participation.Key, records int, takesPart func(step, record int)) error {
-		for _, step := range worst {
-			for record := range records {
-				takesPart(step, record)
-			}
-		}
-		return nil
-	}
-	return attack{draw: draw, logRatio: newShift(c.sum(worst), std).logRatio, with: 1}
+	return attack{within: participation.CyclicSampling{Batches: 1}, steps: worst,
+		logRatio: newShift(c.sum(worst), std).logRatio, with: 1}
 }
 
 // worstBatch returns the steps of the fixed batch that moves the messages most.
@@ -130,14 +120,14 @@ func (c columns) worstBatch(batches int) []int {
 	return worst
 }
 
-// drawSteps draws with the sampler that nodes use, over as many steps as there are, which are given in their place.
-func drawSteps(s participation.Sampling, steps []int, key participation.Key, records int,
-	takesPart func(step, record int)) error {
-	sampler, err := s.Sampler(participation.SamplerOptions{Records: records, Steps: len(steps), Key: key})
+// draw calls takesPart for the steps of so many records in the attacked one's place, which are drawn with the key by the
+// sampler that nodes use.
+func (a attack) draw(key participation.Key, records int, takesPart func(step, record int)) error {
+	sampler, err := a.within.Sampler(participation.SamplerOptions{Records: records, Steps: len(a.steps), Key: key})
 	if err != nil {
 		return err
 	}
-	for i, step := range steps {
+	for i, step := range a.steps {
 		for _, record := range sampler.Batch(i) {
 			takesPart(step, record)
 		}

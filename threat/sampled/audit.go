@@ -1,6 +1,7 @@
 package sampled
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,9 +97,7 @@ func Audit(ctx context.Context, s Scenario, opts Options) (Result, error) {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Runs == 0 {
-		o.Runs = DefaultRuns
-	}
+	o.Runs = cmp.Or(o.Runs, DefaultRuns)
 	base := threat.AuditOptions{Confidence: o.Confidence, NoiseScale: o.NoiseScale}.Filled()
 	o.Confidence, o.NoiseScale = base.Confidence, base.NoiseScale
 	return o
@@ -167,5 +166,5 @@ func (s Scenario) audit(ctx context.Context, opts Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return judge(s.Claim, points, evidence{with, without}, opts.Confidence), nil
+	return judge(s.Claim, points, with, without, opts.Confidence), nil
 }

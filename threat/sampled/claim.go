@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
 	"mafalda/accounting/allocation"
@@ -133,9 +132,7 @@ func (c columns) claimAllocation(a participation.AllocationSampling, noise, delt
 // claimBins is by Monte Carlo, from seed 0, with the accountant's own confidence.
 func claimBins(ctx context.Context, c strategy.Strategy, s participation.BinsSampling,
 	noise, delta float64) (Claim, error) {
-	var lower mat.TriDense
-	c.StrategyTo(&lower)
-	b, err := bins.New(&lower, s.Bins)
+	b, err := bins.New(strategy.LowerOf(c), s.Bins)
 	if err != nil {
 		return Claim{}, err
 	}

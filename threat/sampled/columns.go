@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/limits"
 	"mafalda/internal/lists"
@@ -33,8 +32,7 @@ func columnsOf(c strategy.Strategy) (columns, error) {
 	if err := limits.Fits(fmt.Sprintf("a strategy of T = %d", steps), 2*8*float64(steps)*float64(steps)); err != nil {
 		return nil, err
 	}
-	var lower mat.TriDense
-	c.StrategyTo(&lower)
+	lower := strategy.LowerOf(c)
 	out := make(columns, steps)
 	for s := range steps {
 		last := s

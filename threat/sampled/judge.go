@@ -2,16 +2,12 @@ package sampled
 
 import (
 	"math"
-	"slices"
 
 	"mafalda/accounting"
 	"mafalda/internal/lists"
 	"mafalda/internal/rounding"
 	"mafalda/threat/internal/contest"
 )
-
-// evidence is the attacker's statistic in runs with the record and in ones without.
-type evidence struct{ with, without []float64 }
 
 // claimShares are about the points of the claimed curve that are attacked, in parts of the claimed ε, which is one,
 // too.
@@ -33,24 +29,21 @@ func (c Claim) points() ([]Point, error) {
 	return append(points, Point{Epsilon: c.Epsilon, Delta: c.Delta}), nil
 }
 
-// judge holds the evidence against the points, each in both directions. All limits hold together with this confidence:
-// each of two a test fails with an equal share of what is left.
-func judge(claim Claim, points []Point, e evidence, confidence float64) Result {
-	out := Result{Epsilon: claim.Epsilon, Delta: claim.Delta, Runs: len(e.with), Passed: true}
+// judge holds the attacker's statistic, in runs with the record and in ones without, against the points, each in both
+// directions. All limits hold together with this confidence: each of two a test fails with an equal share of what is left.
+func judge(claim Claim, points []Point, with, without []float64, confidence float64) Result {
+	out := Result{Epsilon: claim.Epsilon, Delta: claim.Delta, Runs: len(with), Passed: true}
 	share := (1 - confidence) / float64(4*len(points))
 	directions := [...]string{"remove", "add"}
 	if claim.Adjacency == accounting.ReplaceOne {
 		directions = [...]string{"replace", "replace back"}
 	}
 	for _, direction := range directions {
-		p, q := e.with, e.without
+		p, q := with, without
 		if direction == directions[1] {
-			p, q = negated(e.without), negated(e.with)
+			p, q = negated(without), negated(with)
 		}
-		half := len(p) / 2
-		first, second := contest.Contest{P: slices.Clone(p[:half]), Q: slices.Clone(q[:half])},
-			contest.Contest{P: p[half:], Q: q[half:]}
-		first.Sort()
+		first, second := contest.Halves(p, q)
 		for i, point := range points {
 			point.Direction = direction
 			measure := point.delta // large δ have more power

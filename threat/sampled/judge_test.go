@@ -33,16 +33,16 @@ func TestSampledCoverage(t *testing.T) {
 	}
 	wrong, found, best := 0, 0, 0.0
 	for range trials {
-		e := evidence{make([]float64, runs), make([]float64, runs)}
+		with, without := make([]float64, runs), make([]float64, runs)
 		for i := range runs {
-			e.with[i], e.without[i] = mu*rng.NormFloat64()+mu*mu/2, mu*rng.NormFloat64()-mu*mu/2
+			with[i], without[i] = mu*rng.NormFloat64()+mu*mu/2, mu*rng.NormFloat64()-mu*mu/2
 		}
-		r := judge(claim, points, e, 0.5)
+		r := judge(claim, points, with, without, 0.5)
 		best = max(best, r.EpsilonLow)
 		if !r.Passed {
 			wrong++
 		}
-		if !judge(less, lesser, e, 0.99).Passed {
+		if !judge(less, lesser, with, without, 0.99).Passed {
 			found++
 		}
 	}

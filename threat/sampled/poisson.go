@@ -3,6 +3,7 @@ package sampled
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -20,11 +21,8 @@ func onPoisson(p participation.PoissonSampling, c columns, std float64) (attack,
 	if err != nil {
 		return attack{}, err
 	}
-	within := participation.PoissonSampling{Groups: 1, Probability: p.Probability}
-	draw := func(key participation.Key, records int, takesPart func(step, record int)) error {
-		return drawSteps(within, steps, key, records, takesPart)
-	}
-	return attack{draw: draw, logRatio: test.logRatio, with: 1}, nil
+	p.Groups = 1 // of which these are all steps
+	return attack{within: p, steps: steps, logRatio: test.logRatio, with: 1}, nil
 }
 
 // worstGroup returns the steps of the group whose columns have the largest norms; with fewest, of the groups of the
@@ -73,18 +71,11 @@ func newBlocks(c columns, steps []int, q, std float64) (*blocks, error) {
 		return nil, fmt.Errorf("%w: %d participations of one group show in one step, more than %d; take more groups",
 			threat.ErrAudit, overlap, maxOverlap)
 	}
-	b := &blocks{overlap: overlap, q: q}
+	b, ends := &blocks{overlap: overlap, q: q}, append(slices.Clone(steps), len(c))
 	for j := range steps {
-		b.each = append(b.each, newBlock(c, steps[:j+1], b.endOf(steps, j, len(c)), overlap, std))
+		b.each = append(b.each, newBlock(c, steps[:j+1], ends[j+1], overlap, std))
 	}
 	return b, nil
-}
-
-func (b *blocks) endOf(steps []int, j, all int) int {
-	if j+1 < len(steps) {
-		return steps[j+1]
-	}
-	return all
 }
 
 func newBlock(c columns, until []int, to, overlap int, std float64) block {

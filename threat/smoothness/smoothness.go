@@ -1,6 +1,7 @@
 package smoothness
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -111,12 +112,9 @@ func (t Training) Class() (Found, error) {
 		return Found{}, err
 	}
 	f := Found{Beta: t.sum()}
-	rate := t.Rate / t.divisor()
+	rate := t.Rate / cmp.Or(t.Divisor, 1)
 	f.X = rate * f.Beta * more
-	batch, smallest := float64(max(t.Batch, 1)), float64(t.Smallest)
-	if t.Smallest == 0 {
-		smallest = batch
-	}
+	smallest := float64(cmp.Or(t.Smallest, t.Batch, 1))
 	why, clipped := t.clipped()
 	var err error
 	switch {
@@ -188,13 +186,6 @@ func (t Training) check() error {
 	return nil
 }
 
-func (t Training) divisor() float64 {
-	if t.Divisor == 0 {
-		return 1
-	}
-	return t.Divisor
-}
-
 // square returns the squared norm of the input of a record, with the 1 of the intercept.
 func (t Training) square(norm float64) float64 {
 	if t.NoIntercept {
@@ -205,10 +196,7 @@ func (t Training) square(norm float64) float64 {
 
 // curvature returns the largest second derivative of the loss by its outputs.
 func (t Training) curvature() float64 {
-	if t.Curvature > 0 {
-		return t.Curvature
-	}
-	return t.Model.curvature()
+	return cmp.Or(t.Curvature, t.Model.curvature())
 }
 
 // sum returns β: the sum of the records' constants, of those that a batch can have at worst.
@@ -221,8 +209,7 @@ func (t Training) sum() float64 {
 	if len(t.Norms) == 1 {
 		return (of + float64(batch)*t.curvature()*t.square(t.Norms[0])) * more
 	}
-	largest := slices.Clone(t.Norms)
-	slices.Sort(largest)
+	largest := slices.Sorted(slices.Values(t.Norms))
 	for _, norm := range largest[max(0, len(largest)-batch):] {
 		of += t.curvature() * t.square(norm)
 	}

@@ -1,6 +1,7 @@
 package smoothness
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -96,7 +97,7 @@ func step(tr Training, theta []float64, xs [][]float64, ys []int, outputs int) [
 			cut(g, tr.Clip)
 		}
 		for i, v := range g {
-			out[i] -= tr.Rate / tr.divisor() * v
+			out[i] -= tr.Rate / cmp.Or(tr.Divisor, 1) * v
 		}
 	}
 	return out

@@ -85,8 +85,9 @@ at once, and an interrupted command goes on where it stopped.`,
 	fl.StringVar(&f.attacker, "attacker", "",
 		"`LABEL` of the attacking node, LABEL,LABEL,... of a coalition, or all: every node in turn;\n"+
 			"labels with commas in quotes, as in CSV")
-	flags.CompleteGraphLabels(cmd, "attacker", &f.network)
-	fl.StringVar(&f.bound, "bound", "best", "of the sensitivity: "+strings.Join(threat.Measures(), ", "))
+	flags.CompleteGraphLabels(cmd, "attacker", f.network.Load)
+	terminal.ChoiceVar(cmd, &f.bound, "bound", "best", threat.Measures(),
+		"of the sensitivity: "+strings.Join(threat.Measures(), ", "))
 	fl.Float64Var(&f.sigma, "sigma", 0, "noise standard deviation over what a record can move a sum by: the clip, or 2·clip (default: that of --export, or 1)")
 	fl.Float64Var(&f.delta, "delta", 0, "report the epsilon of this delta, too")
 	fl.Float64Var(&f.alpha, "alpha", 2, "order of the Renyi divergence to report")
@@ -95,7 +96,6 @@ at once, and an interrupted command goes on where it stopped.`,
 	f.Output.Bind(cmd, "write pairs and figure to this `folder`", "replace results of other inputs",
 		"print JSON instead of the table")
 	f.shard.Bind(cmd)
-	terminal.CompleteWith(cmd, "bound", threat.Measures())
 	return cmd
 }
 
@@ -135,48 +135,40 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 
 // prepare checks flags and input. With lengths, of --growth, they say how many steps there are.
 func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) error {
-	schema, err := f.chooseSchema(cmd, lengths)
+	a := &results.Accounts{Options: threat.AssessOptions{Alpha: f.alpha, Delta: f.delta}}
+	s, o := &a.Scenario, &a.Options
+	var schema participation.Schema
+	err := allOf(
+		func() (err error) { schema, err = f.chooseSchema(cmd, lengths); return err },
+		func() (err error) { o.Measure, err = threat.ParseMeasure(f.bound); return terminal.Usage(err) },
+		func() error {
+			if cmd.Flags().Changed("delta") && f.delta == 0 {
+				return terminal.Usagef("--delta 0: must be between 0 and 1")
+			}
+			return nil
+		},
+		func() (err error) { *s, a.Network, a.Level, err = f.scenario(cmd, schema, f.sigma); return err },
+		func() error {
+			f.Note(cmd)(a.Network.Notes...)
+			return f.reaction.CheckTrust(cmd, &f.threat, f.attacker)
+		},
+		func() (err error) {
+			a.Attackers, err = f.threat.Attackers(f.attacker, s.Algorithm, a.Network.Graph)
+			return err
+		},
+		func() error { s.Attacker = a.Attackers[0]; return f.reaction.Choose(cmd, *s, o) })
 	if err != nil {
 		return err
 	}
-	o := threat.AssessOptions{Alpha: f.alpha, Delta: f.delta}
-	if o.Measure, err = threat.ParseMeasure(f.bound); err != nil {
-		return terminal.Usage(err)
-	}
-	if cmd.Flags().Changed("delta") && f.delta == 0 {
-		return terminal.Usagef("--delta 0: must be between 0 and 1")
-	}
-	s, n, level, err := f.attackable.scenario(cmd, schema, f.sigma)
-	if err != nil {
-		return err
-	}
-	for _, text := range n.Notes {
-		f.Note(cmd)(text)
-	}
-	o.Sigma = level.Sigma
-	if err := f.reaction.CheckTrust(cmd, &f.threat, f.attacker); err != nil {
-		return err
-	}
-	attackers, err := f.threat.Attackers(f.attacker, s.Algorithm, n.Graph)
-	if err != nil {
-		return err
-	}
-	s.Attacker = attackers[0]
-	if err := f.reaction.Choose(cmd, s, &o); err != nil {
-		return err
-	}
-	s.Attacker.Nodes, o.Graph = nil, n.Graph
+	s.Attacker.Nodes, o.Graph, o.Sigma = nil, a.Network.Graph, a.Level.Sigma
 	f.progress = f.Progress(cmd)
-	if len(attackers) == 1 && lengths == nil {
+	if len(a.Attackers) == 1 && lengths == nil {
 		o.Progress = f.progress.ShowAs("victims")
 	}
-	all, err := threat.NewStudy(cmd.Context(), s, o)
-	if err != nil {
-		return err
-	}
-	f.Accounts = &results.Accounts{Study: all, Network: n, Scenario: s, Options: o, Attackers: attackers,
-		Exported: f.threat.Exported, Level: level}
-	return nil
+	a.Exported = f.threat.Exported
+	a.Study, err = threat.NewStudy(cmd.Context(), *s, *o)
+	f.Accounts = a
+	return err
 }
 
 // attackable are flags about an algorithm on a network, and what its attackers see.
@@ -198,20 +190,15 @@ func (f *attackable) bind(cmd *cobra.Command) {
 func (f *attackable) scenario(cmd *cobra.Command, schema participation.Schema, sigma float64) (s threat.Scenario,
 	n *graph.Network, level flags.Level, err error) {
 	s.Schema = schema
-	for _, step := range []func() error{
+	err = allOf(
 		func() (err error) { s.Algorithm, err = f.threat.Algorithm(cmd, schema.Steps()); return err },
 		func() error { return f.schema.CheckUnit(cmd, f.threat.Exported, f.threat.Manifest) },
 		func() (err error) { level, err = f.threat.Level(sigma, cmd.Flags().Changed("sigma")); return err },
 		func() (err error) { n, err = f.network.Load(); return err },
 		func() error { return s.Algorithm.CheckNodes(n.Graph) },
 		func() (err error) { s.Algorithm, err = f.threat.On(s.Algorithm, n, f.network.Seed); return err },
-	} {
-		if err := step(); err != nil {
-			return s, n, level, err
-		}
-	}
-	s.Gossip = n.Gossip.Matrix()
-	return s, n, level, nil
+		func() error { s.Gossip = n.Gossip.Matrix(); return nil })
+	return s, n, level, err
 }
 
 func (f *accountFlags) chooseSchema(cmd *cobra.Command, lengths []int) (participation.Schema, error) {

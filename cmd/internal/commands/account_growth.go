@@ -10,6 +10,7 @@ import (
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
+	"mafalda/internal/lists"
 	"mafalda/threat"
 )
 
@@ -41,10 +42,9 @@ func (f *accountFlags) runGrowth(cmd *cobra.Command, lengths []int) error {
 	if f.Options.Worst {
 		return terminal.Usagef("--worst-answer is for pairs: leave out --growth")
 	}
-	var cells []threat.GrowthCell
-	for _, steps := range lengths {
-		cells = append(cells, threat.GrowthCell{Cell: f.Cells()[0], Steps: steps})
-	}
+	cells := lists.Map(lengths, func(steps int) threat.GrowthCell {
+		return threat.GrowthCell{Cell: f.Cells()[0], Steps: steps}
+	})
 	f.progress.At = "numbers of steps"
 	all := grids.Study[threat.GrowthCell, threat.GrowthRow]{Dir: f.Dir, Force: f.Force, Spec: f.GrowthSpec(), Cells: cells,
 		Cell: "length", Do: f.Study.Growth, Files: f.GrowthFiles, Shard: &f.shard,

@@ -93,11 +93,10 @@ With --memory-front a second table says what memory at a node buys. With -o, wri
 		"secldp: nodes keep to themselves the secrets that they share with neighbours\n"+
 		"(default: both are compared, and ldp alone is ranked)")
 	fl := cmd.Flags()
-	fl.StringVar(&f.sampling, "sampling", "",
+	terminal.ChoiceVar(cmd, &f.sampling, "sampling", "", append(participation.Schemes(), samplingSecret),
 		"can nodes keep secret which records they draw?\ncyclic: no, batches are visited in turn\n"+
 			"secret: yes; compares poisson and allocation\npoisson, allocation, bins: yes, in this way\n"+
 			"(default: as secret, but only batches in turn are ranked)")
-	terminal.CompleteWith(cmd, "sampling", append(participation.Schemes(), samplingSecret))
 	f.privacy.Bind(cmd)
 	f.budgets.bind(cmd)
 	f.budget.Bind(cmd, "leave out strategies that keep more, such as 4GB; needs --dim")
@@ -113,7 +112,7 @@ With --memory-front a second table says what memory at a node buys. With -o, wri
 func (f *adviseFlags) chooseCase(cmd *cobra.Command) (c plan.Case, err error) {
 	p, o := &c.Problem, &c.Options
 	c.Limit = f.limit
-	for _, choose := range []func() error{
+	err = allOf(
 		func() (err error) { p.Schema, err = f.schema.Choose(cmd); return err },
 		func() (err error) { p.Workload, err = f.workload.Spec(cmd); return err },
 		func() (err error) { p.Gram, err = f.gram.choose(cmd, f.network.Seed); return err },
@@ -133,14 +132,9 @@ func (f *adviseFlags) chooseCase(cmd *cobra.Command) (c plan.Case, err error) {
 				return nil
 			}
 			return plan.CheckMemoryFront(c)
-		},
-	} {
-		if err := choose(); err != nil {
-			return c, err
-		}
-	}
+		})
 	p.SchemaFile = f.schema.File()
-	return c, nil
+	return c, err
 }
 
 // chooseTrust says whether pairs may share noise.
@@ -205,9 +199,7 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 	}
 	defer func() { results.RemoveIfEmpty(f.Dir, err) }()
 	if n := c.Problem.Network; n != nil {
-		for _, text := range n.Notes {
-			f.Note(cmd)(text)
-		}
+		f.Note(cmd)(n.Notes...)
 	}
 	bar := f.Progress(cmd)
 	c.Options.Progress = func(e plan.Event) {

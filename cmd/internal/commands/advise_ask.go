@@ -39,7 +39,7 @@ func (f *adviseFlags) incomplete(cmd *cobra.Command) bool {
 func (f *adviseFlags) questions(cmd *cobra.Command, q *terminal.Questions, out io.Writer) error {
 	given := cmd.Flags().Changed
 	fmt.Fprintln(out, "What is your case? Enter takes what is in brackets; Ctrl-C ends.")
-	for _, ask := range []func() error{
+	err := allOf(
 		func() error {
 			if given("graph") || given("gossip-matrix") ||
 				cmd.Flags().Lookup("workload").Value.String() == workload.Prefix.String() {
@@ -69,15 +69,12 @@ func (f *adviseFlags) questions(cmd *cobra.Command, q *terminal.Questions, out i
 		},
 		func() error { return f.askAbsence(cmd, q) },
 		func() error { return f.askUnit(cmd, q) },
-		func() error { return f.askMemory(cmd, q) },
-	} {
-		if err := ask(); err != nil {
-			return err
-		}
+		func() error { return f.askMemory(cmd, q) })
+	if err == nil {
+		fmt.Fprintf(out, "\nThe same without questions:\n  %s %s\n\n", cmd.CommandPath(),
+			strings.Join(results.FlagWords(cmd, nil), " "))
 	}
-	fmt.Fprintf(out, "\nThe same without questions:\n  %s %s\n\n", cmd.CommandPath(),
-		strings.Join(results.FlagWords(cmd, nil), " "))
-	return nil
+	return err
 }
 
 // askFor asks for a number that a flag takes, unless the flag is given.

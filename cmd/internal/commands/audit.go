@@ -90,8 +90,8 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 		"`LABEL` of the attacking node, or LABEL,LABEL,... of a coalition; labels with commas in quotes, as in CSV")
 	fl.StringVar(&f.victim, "victim", "", "`LABEL` of the victim, or all: every node that does not attack, one after the other (default: the nearest node;\n"+
 		"where nodes share noise, the one of whom most is learned; with --answer, the nearest one that the attacker does not see)")
-	flags.CompleteGraphLabels(cmd, "attacker", &f.network)
-	flags.CompleteGraphLabels(cmd, "victim", &f.network)
+	flags.CompleteGraphLabels(cmd, "attacker", f.network.Load)
+	flags.CompleteGraphLabels(cmd, "victim", f.network.Load)
 	f.runs = 4000
 	fl.Var((*terminal.WholeNumber)(&f.runs), "runs", "runs of the protocol with the record, and as many without (with --answer: 10000, with --sampling: 50000)")
 	f.auditSeed = 1
@@ -100,7 +100,7 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 	fl.Float64Var(&f.noiseScale, "noise-scale", 1,
 		"multiply the nodes' noise, but not the claim: below 1 the audit should fail")
 	fl.StringVar(&f.scaledNodes, "scaled-nodes", "", "`LABEL,LABEL,...` of the nodes whose own noise --noise-scale multiplies (default: all noise)")
-	flags.CompleteGraphLabels(cmd, "scaled-nodes", &f.network)
+	flags.CompleteGraphLabels(cmd, "scaled-nodes", f.network.Load)
 	fl.StringVar(&f.answer, "answer", "", "let nodes react to their models θ, and `HOW`: clip:K,B adds clip(K·θ, B) to what they send (B can be inf),\n"+
 		"linear:D sends D·θ; convex:X, smooth:X, ...: the worst answers of the class, against its bound")
 	fl.Var((*terminal.WholeNumber)(&f.batches), "actual-batches", "in how many batches of a cycle the victim's records really are (default: as claimed)")
@@ -136,16 +136,14 @@ func (f *auditFlags) audit(cmd *cobra.Command) error {
 	case f.noiseScale == 0:
 		return terminal.Usagef("--noise-scale 0: must be positive and finite")
 	}
+	bar := terminal.NewProgress(cmd.ErrOrStderr(), false)
+	defer bar.Clear()
 	if cmd.Flags().Changed("run") || cmd.Flags().Changed("coins") || cmd.Flags().Changed("output") || f.run.force {
-		bar := terminal.NewProgress(cmd.ErrOrStderr(), false)
-		defer bar.Clear()
 		return f.runRecorded(cmd, bar)
 	}
 	if err := f.sampled.check(cmd); err != nil {
 		return err
 	}
-	bar := terminal.NewProgress(cmd.ErrOrStderr(), false)
-	defer bar.Clear()
 	bar.Busy("computing the claim")
 	if f.sampled.sampling != "" || cmd.Flags().Changed("sampling") {
 		return f.runSampled(cmd, bar)
@@ -155,33 +153,24 @@ func (f *auditFlags) audit(cmd *cobra.Command) error {
 
 // runNetwork attacks what a node, or everybody, sees of the network.
 func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *terminal.Progress) error {
-	schema, err := f.schema.ChooseEvery(cmd)
-	if err != nil {
-		return err
-	}
-	s, n, level, err := f.attackable.scenario(cmd, schema, 0)
-	if err != nil {
-		return err
-	}
-	answer, err := f.chooseAnswer(cmd)
-	if err != nil {
-		return err
-	}
-	taking, err := f.taking(cmd, schema)
-	if err != nil {
-		return err
-	}
-	scaled, err := f.chooseScaled(cmd, n.Graph)
-	if err != nil {
-		return err
-	}
-	a := networkAudit{flags: f, network: n, level: level, scenario: s, options: threat.AuditOptions{Taking: taking,
-		Runs: f.runs, Sigma: level.Sigma, Confidence: f.confidence, NoiseScale: f.noiseScale, Scaled: scaled, Answer: answer,
+	a := networkAudit{flags: f, options: threat.AuditOptions{Confidence: f.confidence, NoiseScale: f.noiseScale,
 		Progress: bar.ShowAs("steps of all runs")}}
+	o := &a.options
+	var schema participation.Schema
+	if err := allOf(
+		func() (err error) { schema, err = f.schema.ChooseEvery(cmd); return err },
+		func() (err error) { a.scenario, a.network, a.level, err = f.scenario(cmd, schema, 0); return err },
+		func() (err error) { o.Answer, err = f.chooseAnswer(cmd); return err },
+		func() (err error) { o.Taking, err = f.taking(cmd, schema); return err },
+		func() (err error) { o.Scaled, err = f.chooseScaled(cmd, a.network.Graph); return err },
+	); err != nil {
+		return err
+	}
+	o.Runs, o.Sigma = f.runs, a.level.Sigma
 	if f.victim == everyVictim {
 		return a.runAll(cmd, bar)
 	}
-	victims, err := f.namedVictim(n.Graph)
+	victims, err := f.namedVictim(a.network.Graph)
 	if err != nil {
 		return err
 	}
@@ -190,7 +179,7 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *terminal.Progress) erro
 	if err != nil {
 		return err
 	}
-	err = f.print(cmd.OutOrStdout(), n, a.scenario, of)
+	err = a.print(cmd.OutOrStdout(), of)
 	if r := of.result; err == nil && !r.Passed {
 		err = fmt.Errorf("the attack reaches mu = %.6g, at least %s: more than the claimed %s%s", r.Empirical,
 			terminal.DecimalDown(max(r.Low, exactly(r)), 6), terminal.DecimalUp(r.Claimed, 6), otherVerdicts(r))
@@ -235,7 +224,7 @@ func (a *networkAudit) attack(ctx context.Context, named []int) (attacked, error
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	return attacked{by, victim, r, a.level}, err
+	return attacked{by, victim, r}, err
 }
 
 // chooseAnswer returns how nodes react; nil without --answer. It then sets as many runs as that takes.
@@ -294,7 +283,6 @@ type attacked struct {
 	by     flags.Attack
 	victim int
 	result threat.AuditResult
-	level  flags.Level
 }
 
 // exactly returns what is reached for certain by linear answers of a class, which is known without a simulation; 0 of others.
@@ -332,8 +320,8 @@ func localText(r threat.AuditResult) string {
 	return "mu = " + terminal.DecimalUp(*r.Local, 6)
 }
 
-func (f *auditFlags) print(w io.Writer, n *graph.Network, s threat.Scenario, a attacked) error {
-	r := a.result
+func (a *networkAudit) print(w io.Writer, of attacked) error {
+	f, n, s, r := a.flags, a.network, a.scenario, of.result
 	if f.json {
 		return terminal.WriteJSON(w, struct {
 			Attacker []string `json:"attacker,omitempty"`
@@ -341,7 +329,7 @@ func (f *auditFlags) print(w io.Writer, n *graph.Network, s threat.Scenario, a a
 			Answer   string   `json:"answer,omitempty"`
 			threat.AuditResult
 			flags.Level
-		}{a.by.Labels(n.Graph), n.Graph.Label(a.victim), f.answer, r, a.level})
+		}{of.by.Labels(n.Graph), n.Graph.Label(of.victim), f.answer, r, a.level})
 	}
 	d := document.New("audit", "What an attack reaches, beside what is claimed.")
 	d.Fact("graph", "%s", n.Line())
@@ -349,11 +337,10 @@ func (f *auditFlags) print(w io.Writer, n *graph.Network, s threat.Scenario, a a
 	d.Add(flags.TrainingFacts(s)...)
 	attacker := f.attacker
 	if attacker == "" {
-		attacker = threat.Attacker{Nodes: a.by.Nodes()}.Name(n.Graph)
+		attacker = threat.Attacker{Nodes: of.by.Nodes()}.Name(n.Graph)
 	}
-	d.Fact("attack", "of %s on %s, %s under %v", attacker,
-		n.Graph.Label(a.victim), s.Algorithm.Name(), s.Attacker.Trust)
-	if a.by.Colluding != nil {
+	d.Fact("attack", "of %s on %s, %s under %v", attacker, n.Graph.Label(of.victim), s.Algorithm.Name(), s.Attacker.Trust)
+	if of.by.Colluding != nil {
 		d.Fact("against", "the claim for %s", s.Attacker.Name(n.Graph))
 	}
 	d.Add(a.level.Fact())

@@ -37,20 +37,25 @@ func (f *runFlags) bind(cmd *cobra.Command) {
 	fl.BoolVar(&f.force, "force", false, "with -o: replace a result that is there")
 }
 
-// check refuses flags of the other kinds of audit.
+// othersGiven returns the flags of a command that are given, but for known ones and those of every command, in order.
+func othersGiven(cmd *cobra.Command, known ...string) (names []string) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if cmd.InheritedFlags().Lookup(f.Name) == nil && !slices.Contains(known, f.Name) {
+			names = append(names, f.Name)
+		}
+	})
+	return names
+}
+
+// checkRun refuses flags of the other kinds of audit.
 func (f *auditFlags) checkRun(cmd *cobra.Command) error {
 	if f.run.run == "" {
 		return terminal.Usagef("--coins, -o and --force are for --run")
 	}
-	var err error
-	cmd.Flags().Visit(func(given *pflag.Flag) {
-		if cmd.InheritedFlags().Lookup(given.Name) == nil && !slices.Contains(flagsOfRun[:], given.Name) {
-			err = terminal.Usagef("--%s is not for --run: what happened is in the folder", given.Name)
-		}
-	})
+	others := othersGiven(cmd, flagsOfRun[:]...)
 	switch {
-	case err != nil:
-		return err
+	case len(others) > 0:
+		return terminal.Usagef("--%s is not for --run: what happened is in the folder", others[len(others)-1])
 	case f.run.coins == "" || f.threat.Exported == "":
 		return terminal.Usagef("--run needs --export, the folder of the plan, and --coins, the file of the canaries")
 	case cmd.Flags().Changed("delta") && !(f.sampled.delta > 0 && f.sampled.delta < 1):

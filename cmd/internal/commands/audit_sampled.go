@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"mafalda/accounting"
 	"mafalda/accounting/truncation"
@@ -36,18 +35,19 @@ var (
 
 func (f *sampledFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.sampling, "sampling", "", "attack the privacy of batches that are drawn in secret:\n"+
-		"poisson: from --groups in turn, each record with --probability\n"+
-		"bins: each record in one of -b batches, drawn once\n"+
-		"allocation: from --groups in turn, each record in one step, drawn at random, of each of T/b blocks\n"+
-		"truncated: poisson with at most --max-batch of up to --records records a step\n"+
-		"cyclic: each record in one of -b fixed batches, and no secret")
-	fl.StringVar(&f.actual, "actual", "",
+	terminal.ChoiceVar(cmd, &f.sampling, "sampling", "", auditedSamplings,
+		"attack the privacy of batches that are drawn in secret:\n"+
+			"poisson: from --groups in turn, each record with --probability\n"+
+			"bins: each record in one of -b batches, drawn once\n"+
+			"allocation: from --groups in turn, each record in one step, drawn at random, of each of T/b blocks\n"+
+			"truncated: poisson with at most --max-batch of up to --records records a step\n"+
+			"cyclic: each record in one of -b fixed batches, and no secret")
+	terminal.ChoiceVar(cmd, &f.actual, "actual", "", actualSamplings,
 		"with --sampling: what the nodes really do: one of these, or permutation: records shuffled and cut into equal batches\n"+
 			"(default: the same)")
-	fl.StringVar(&f.adjacency, "adjacency", accounting.ZeroOut.String(), "with --sampling: data sets differ in a record that "+
-		"is there or not (zero-out),\nor in one that is replaced (replace-one); with --export as it says")
-	terminal.CompleteWith(cmd, "adjacency", accounting.Adjacencies())
+	terminal.ChoiceVar(cmd, &f.adjacency, "adjacency", accounting.ZeroOut.String(), accounting.Adjacencies(),
+		"with --sampling: data sets differ in a record that "+
+			"is there or not (zero-out),\nor in one that is replaced (replace-one); with --export as it says")
 	fl.BoolVar(&f.knownSeed, "known-seed", false, "with --sampling: the attacker knows the seed that batches are drawn from")
 	fl.Var((*terminal.WholeNumber)(&f.largest.Records), "records", "with --sampling truncated: at least as many as a node has")
 	fl.Var((*terminal.WholeNumber)(&f.largest.Most), "max-batch", "with --sampling truncated: records in a step; of more, some "+
@@ -60,8 +60,6 @@ func (f *sampledFlags) bind(cmd *cobra.Command) {
 		"with --sampling: noise standard deviation over the clip that is claimed")
 	fl.Float64Var(&f.epsilon, "epsilon", 0, "with --sampling: the epsilon that is claimed (default: the accountant's)")
 	fl.Float64Var(&f.delta, "delta", 0, "with --sampling: the delta of the claim")
-	terminal.CompleteWith(cmd, "sampling", auditedSamplings)
-	terminal.CompleteWith(cmd, "actual", actualSamplings)
 }
 
 // Other flags are for audits without --sampling.
@@ -77,18 +75,13 @@ func (f *sampledFlags) check(cmd *cobra.Command) error {
 	if !cmd.Flags().Changed("sampling") {
 		return terminal.Refuse(cmd, "--%s is for --sampling", flagsOfSampling[:]...)
 	}
-	var err error
 	if f.sampling != "truncated" && f.actual != "truncated" {
-		err = terminal.Refuse(cmd, "--%s is for --sampling truncated", "records", "max-batch")
-	}
-	cmd.Flags().Visit(func(given *pflag.Flag) {
-		ofAll := cmd.InheritedFlags().Lookup(given.Name) != nil
-		if err == nil && !ofAll && !slices.Contains(flagsOfSampling[:], given.Name) &&
-			!slices.Contains(flagsOfBoth[:], given.Name) {
-			err = terminal.Usagef("--%s is not for --sampling: who attacks sees all messages of all nodes", given.Name)
+		if err := terminal.Refuse(cmd, "--%s is for --sampling truncated", "records", "max-batch"); err != nil {
+			return err
 		}
-	})
-	return err
+	}
+	return terminal.Refuse(cmd, "--%s is not for --sampling: who attacks sees all messages of all nodes",
+		othersGiven(cmd, append(flagsOfSampling[:], flagsOfBoth[:]...)...)...)
 }
 
 func (f *auditFlags) runSampled(cmd *cobra.Command, bar *terminal.Progress) error {

@@ -30,6 +30,8 @@ type averageFlags struct {
 	terminal.Output
 
 	given func(string) bool
+	bar   *terminal.Progress
+	note  func(lines ...string)
 }
 
 var averagingProtocols = []string{"ppac", "dpps", "gossip"}
@@ -70,7 +72,8 @@ Values are drawn, or read with --values FILE (lines "label value"). The noise is
 func (f *averageFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	f.given = fl.Changed
-	fl.StringVar(&f.protocol, "protocol", "ppac", "protocol: "+strings.Join(averagingProtocols, ", "))
+	terminal.ChoiceVar(cmd, &f.protocol, "protocol", "ppac", averagingProtocols,
+		"protocol: "+strings.Join(averagingProtocols, ", "))
 	fl.BoolVar(&f.compare, "compare", false, "all protocols side by side")
 	fl.BoolVar(&f.papers, "papers", false, "draw the figures of the papers that have averaging into --output")
 	f.network.BindGraph(cmd)
@@ -92,29 +95,27 @@ func (f *averageFlags) bind(cmd *cobra.Command) {
 	fl.StringVar(&f.observer, "observer", "",
 		"ppac, gossip: `LABEL` of the observer, or LABEL,LABEL,... of nodes that collude (default: every node, alone)")
 	fl.StringVar(&f.victim, "victim", "", "ppac, gossip: `LABEL` of the only victim")
-	flags.CompleteGraphLabels(cmd, "observer", &f.network)
-	flags.CompleteGraphLabels(cmd, "victim", &f.network)
+	flags.CompleteGraphLabels(cmd, "observer", f.network.Load)
+	flags.CompleteGraphLabels(cmd, "victim", f.network.Load)
 	fl.Float64Var(&f.difference, "difference", 0,
 		"gossip: values this far apart are to be indistinguishable (default: --value-std)")
 	fl.Float64Var(&f.delta, "delta", 1e-6, "of (epsilon, delta)-DP")
 	f.push.Bind(cmd)
 	f.Output.Bind(cmd, "write result and figures to this `folder`", "replace files that are there", "print one JSON object")
-	terminal.CompleteWith(cmd, "protocol", averagingProtocols)
 }
 
 func (f *averageFlags) run(cmd *cobra.Command) error {
 	if err := f.check(); err != nil {
 		return terminal.Usage(err)
 	}
-	note := func(format string, args ...any) { f.Note(cmd)(fmt.Sprintf(format, args...)) }
-	bar := f.Progress(cmd)
+	f.bar, f.note = f.Progress(cmd), f.Note(cmd)
 	switch {
 	case f.papers:
 		return results.AveragingError(f.drawPapers(cmd))
 	case f.compare:
-		return results.AveragingError(f.runCompare(cmd, bar, note))
+		return results.AveragingError(f.runCompare(cmd))
 	}
-	return f.runOne(cmd, bar, note)
+	return f.runOne(cmd)
 }
 
 func (f *averageFlags) check() error {

@@ -3,6 +3,7 @@ package commands
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,26 +26,23 @@ import (
 const averageName = "average.json"
 
 // runOne runs a protocol and shows what came of it.
-func (f *averageFlags) runOne(cmd *cobra.Command, bar *terminal.Progress, note func(string, ...any)) (err error) {
+func (f *averageFlags) runOne(cmd *cobra.Command) (err error) {
 	if err := results.CheckFolder(f.Dir, averageName, f.Force); err != nil {
 		return err
 	}
 	defer func() { results.RemoveIfEmpty(f.Dir, err) }()
-	choose := map[string]func(context.Context, *terminal.Progress, func(string, ...any)) (outcome, error){
-		"ppac": f.runPPAC, "dpps": f.runDPPS, "gossip": f.runGossip}[f.protocol]
-	found, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) (outcome, error) {
-		return choose(ctx, bar, note)
-	})
-	bar.Clear()
+	found, err := parallel.Abandonable(cmd.Context(), map[string]func(context.Context) (outcome, error){
+		"ppac": f.runPPAC, "dpps": f.runDPPS, "gossip": f.runGossip}[f.protocol])
+	f.bar.Clear()
 	if err != nil {
 		return results.AveragingError(err)
 	}
 	found.name = averageName
-	return found.finish(cmd, f.runner, &f.Output, bar)
+	return found.finish(cmd, f.runner, &f.Output, f.bar)
 }
 
 // problem loads a connected graph with a consensus matrix, its nodes' values and those who look on.
-func (f *averageFlags) problem(note func(string, ...any)) (p averaging.Problem, err error) {
+func (f *averageFlags) problem() (p averaging.Problem, err error) {
 	if name, _, _ := strings.Cut(f.network.Source, ":"); name == "exp" || name == "d-out" {
 		return p, terminal.Usagef("--graph %s: this network is directed, and for --protocol dpps only", f.network.Source)
 	}
@@ -60,9 +58,7 @@ func (f *averageFlags) problem(note func(string, ...any)) (p averaging.Problem, 
 			return p, terminal.Usage(err)
 		}
 	}
-	for _, text := range n.Notes {
-		note("%s", text)
-	}
+	f.note(n.Notes...)
 	p = averaging.Problem{Network: n, ValueStd: f.valueStd, Seed: f.network.Seed}
 	if f.given("rounds") {
 		p.Rounds = &f.rounds
@@ -111,26 +107,26 @@ func (f *averageFlags) observers(p *averaging.Problem) (err error) {
 	return nil
 }
 
-func (f *averageFlags) ofPPAC(g *graph.Graph, bar *terminal.Progress) (o ppac.AverageOptions, err error) {
-	o = ppac.AverageOptions{NoiseStd: f.noiseStd, Progress: showing(bar, "observers")}
+func (f *averageFlags) ofPPAC(g *graph.Graph) (o ppac.AverageOptions, err error) {
+	o = ppac.AverageOptions{NoiseStd: f.noiseStd, Progress: showing(f.bar, "observers")}
 	if f.chosen != "" {
 		o.Chosen, err = ppac.ReadChosen(f.chosen, g)
 	}
 	return o, terminal.Usage(err)
 }
 
-func (f *averageFlags) ofGossip(bar *terminal.Progress) gossip.AverageOptions {
+func (f *averageFlags) ofGossip() gossip.AverageOptions {
 	return gossip.AverageOptions{NoiseStd: f.noiseStd, Difference: f.difference, Delta: f.delta,
-		Progress: showing(bar, "observers")}
+		Progress: showing(f.bar, "observers")}
 }
 
 // ofDPPS has all but the graphs and the values.
-func (f *averageFlags) ofDPPS(bar *terminal.Progress, note func(string, ...any)) (dpps.Problem, error) {
+func (f *averageFlags) ofDPPS() (dpps.Problem, error) {
 	plan, err := f.push.Plan()
-	return dpps.Problem{Plan: plan, Delta: f.delta, Seed: f.network.Seed, Progress: showing(bar, "calibrating"),
+	return dpps.Problem{Plan: plan, Delta: f.delta, Seed: f.network.Seed, Progress: showing(f.bar, "calibrating"),
 		Unsound: func(c dpps.Constants) {
-			note("warning: C' = %g and lambda = %g are not known to be sound here: a round whose estimate turns out too "+
-				"small ends the run", c.C, c.Lambda)
+			f.note(fmt.Sprintf("warning: C' = %g and lambda = %g are not known to be sound here: a round whose estimate turns out "+
+				"too small ends the run", c.C, c.Lambda))
 		}}, err
 }
 
@@ -139,12 +135,12 @@ func showing(bar *terminal.Progress, what string) func(fraction float64) {
 	return func(fraction float64) { bar.Show(fraction, what) }
 }
 
-func (f *averageFlags) runPPAC(ctx context.Context, bar *terminal.Progress, note func(string, ...any)) (r outcome, err error) {
-	p, err := f.problem(note)
+func (f *averageFlags) runPPAC(ctx context.Context) (r outcome, err error) {
+	p, err := f.problem()
 	if err != nil {
 		return r, err
 	}
-	o, err := f.ofPPAC(p.Network.Graph, bar)
+	o, err := f.ofPPAC(p.Network.Graph)
 	if err != nil {
 		return r, err
 	}
@@ -154,7 +150,7 @@ func (f *averageFlags) runPPAC(ctx context.Context, bar *terminal.Progress, note
 	}
 	return outcome{data: a.Result, says: results.PPACDocument(a),
 		pictures: func(ctx context.Context) (p figures.Pictures, err error) {
-			s, err := a.Sweep(ctx, showing(bar, "leakage by noise"))
+			s, err := a.Sweep(ctx, showing(f.bar, "leakage by noise"))
 			if err == nil {
 				p = figures.PPAC(a, s)
 			}
@@ -162,13 +158,12 @@ func (f *averageFlags) runPPAC(ctx context.Context, bar *terminal.Progress, note
 		}}, nil
 }
 
-func (f *averageFlags) runGossip(ctx context.Context, bar *terminal.Progress, note func(string, ...any)) (r outcome,
-	err error) {
-	p, err := f.problem(note)
+func (f *averageFlags) runGossip(ctx context.Context) (r outcome, err error) {
+	p, err := f.problem()
 	if err != nil {
 		return r, err
 	}
-	g, err := gossip.Average(ctx, p, f.ofGossip(bar))
+	g, err := gossip.Average(ctx, p, f.ofGossip())
 	if err != nil {
 		return r, err
 	}
@@ -179,19 +174,17 @@ func (f *averageFlags) runGossip(ctx context.Context, bar *terminal.Progress, no
 		}}, nil
 }
 
-func (f *averageFlags) runDPPS(ctx context.Context, bar *terminal.Progress, note func(string, ...any)) (r outcome, err error) {
+func (f *averageFlags) runDPPS(ctx context.Context) (r outcome, err error) {
 	if f.given("noise-std") {
-		note("note: --noise-std does not apply to dpps: its noise follows the sensitivity and --laplace-b")
+		f.note("note: --noise-std does not apply to dpps: its noise follows the sensitivity and --laplace-b")
 	}
-	p, err := f.ofDPPS(bar, note)
+	p, err := f.ofDPPS()
 	if err != nil {
 		return r, err
 	}
 	var notes []string
 	p.Sequence, p.Name, notes, err = f.push.Sequence(&f.network)
-	for _, text := range notes {
-		note("%s", text)
-	}
+	f.note(notes...)
 	if err != nil {
 		return r, err
 	}
@@ -210,16 +203,16 @@ func (f *averageFlags) runDPPS(ctx context.Context, bar *terminal.Progress, note
 }
 
 // runCompare runs all protocols; with a folder, those that are not there yet.
-func (f *averageFlags) runCompare(cmd *cobra.Command, bar *terminal.Progress, note func(string, ...any)) error {
-	p, err := parallel.Abandonable(cmd.Context(), func(context.Context) (averaging.Problem, error) { return f.problem(note) })
+func (f *averageFlags) runCompare(cmd *cobra.Command) error {
+	p, err := parallel.Abandonable(cmd.Context(), func(context.Context) (averaging.Problem, error) { return f.problem() })
 	if err != nil {
 		return err
 	}
-	c := &protocols.Comparison{Problem: p, Gossip: f.ofGossip(bar)}
-	if c.PPAC, err = f.ofPPAC(p.Network.Graph, bar); err != nil {
+	c := &protocols.Comparison{Problem: p, Gossip: f.ofGossip()}
+	if c.PPAC, err = f.ofPPAC(p.Network.Graph); err != nil {
 		return err
 	}
-	if c.DPPS, err = f.ofDPPS(bar, note); err != nil {
+	if c.DPPS, err = f.ofDPPS(); err != nil {
 		return err
 	}
 	if rounds := protocols.ComparedRounds; p.Rounds == nil {
@@ -233,7 +226,7 @@ func (f *averageFlags) runCompare(cmd *cobra.Command, bar *terminal.Progress, no
 		Do: func(ctx context.Context, cell protocols.Cell) (protocols.Outcome, error) {
 			return parallel.Abandonable(ctx, func(ctx context.Context) (protocols.Outcome, error) { return c.Do(ctx, cell) })
 		},
-		Files: results.ComparisonFiles(c), Cell: "protocol", Command: cmd}.Run(cmd.Context(), f.runner, bar)
+		Files: results.ComparisonFiles(c), Cell: "protocol", Command: cmd}.Run(cmd.Context(), f.runner, f.bar)
 	if err != nil {
 		return err
 	}

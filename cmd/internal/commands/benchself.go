@@ -205,8 +205,7 @@ func (f *benchSelfFlags) measure(ctx context.Context, p benchmarks.SelfProblem, 
 		}
 		times = append(times, seconds)
 	}
-	slices.Sort(times)
-	row.Seconds = times[len(times)/2]
+	row.Seconds = middle(times)
 	return row, nil
 }
 

@@ -27,9 +27,10 @@ type sampledEpsilonFlags struct {
 
 func (f *sampledEpsilonFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.sampling, "sampling", "", "batches that are drawn in secret: poisson, each record with --probability;\n"+
-		"allocation, each record in one step, drawn at random, of each block of --choices steps;\n"+
-		"truncated, poisson with at most --max-batch of up to --records records a round")
+	terminal.ChoiceVar(cmd, &f.sampling, "sampling", "", []string{"poisson", "allocation", "truncated"},
+		"batches that are drawn in secret: poisson, each record with --probability;\n"+
+			"allocation, each record in one step, drawn at random, of each block of --choices steps;\n"+
+			"truncated, poisson with at most --max-batch of up to --records records a round")
 	fl.Float64Var(&f.probability, "probability", 0, "with --sampling: of a record to take part in a round")
 	fl.Var((*terminal.WholeNumber)(&f.choices), "choices", "with --sampling allocation: steps of a block")
 	fl.Var((*terminal.WholeNumber)(&f.rounds), "rounds", "with --sampling: rounds that a record can be drawn for, or blocks")
@@ -37,10 +38,9 @@ func (f *sampledEpsilonFlags) bind(cmd *cobra.Command) {
 	fl.Var((*terminal.WholeNumber)(&f.batches.Records), "records", "with --sampling truncated: at least as many as there are")
 	fl.Var((*terminal.WholeNumber)(&f.batches.Most), "max-batch", "with --sampling truncated: records in a round; of more that are "+
 		"drawn, some are dropped")
-	fl.StringVar(&f.adjacency, "adjacency", accounting.ZeroOut.String(), "with --sampling: neighbours differ in a record that is "+
-		"there or zero (zero-out),\nor, not with allocation, in a record that is another one (replace-one)")
-	terminal.CompleteWith(cmd, "sampling", []string{"poisson", "allocation", "truncated"})
-	terminal.CompleteWith(cmd, "adjacency", accounting.Adjacencies())
+	terminal.ChoiceVar(cmd, &f.adjacency, "adjacency", accounting.ZeroOut.String(), accounting.Adjacencies(),
+		"with --sampling: neighbours differ in a record that is "+
+			"there or zero (zero-out),\nor, not with allocation, in a record that is another one (replace-one)")
 }
 
 // sampledConversion is what epsilon --sampling prints.
@@ -110,7 +110,8 @@ func (f *epsilonFlags) runSampled(cmd *cobra.Command) error {
 	if f.json {
 		return terminal.WriteJSONLine(w, c)
 	}
-	return f.sampled.print(w, c)
+	f.sampled.print(w, c)
+	return nil
 }
 
 // convert returns the epsilon of the noise multiplier; for an epsilon, of the noise multiplier that it finds.
@@ -171,36 +172,32 @@ func (f *sampledEpsilonFlags) convertTruncated(c sampledConversion, calibrated b
 	return c, err
 }
 
-func (f *sampledEpsilonFlags) print(w io.Writer, c sampledConversion) error {
-	const digits = 8
+func (f *sampledEpsilonFlags) print(w io.Writer, c sampledConversion) {
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(w, "%-17s %s\n", name, fmt.Sprintf(format, args...))
+	}
 	if f.sampling == "allocation" {
-		fmt.Fprintf(w, "mechanism         %d blocks of %d steps, each record in one of each, drawn at random, in secret\n", f.rounds,
-			f.choices)
-		fmt.Fprintf(w, "noise multiplier  %s\n", terminal.AsGiven(c.NoiseMultiplier))
-		fmt.Fprintf(w, "epsilon           %s\n", terminal.DecimalUp(c.Epsilon, digits))
-		_, err := fmt.Fprintf(w, "delta             %s\n", terminal.AsGiven(c.Delta))
-		return err
+		line("mechanism", "%d blocks of %d steps, each record in one of each, drawn at random, in secret", f.rounds, f.choices)
+	} else {
+		line("mechanism", "%d rounds, each record in each with probability %s, in secret", f.rounds, terminal.AsGiven(f.probability))
 	}
-	fmt.Fprintf(w, "mechanism         %d rounds, each record in each with probability %s, in secret\n", f.rounds,
-		terminal.AsGiven(f.probability))
 	if f.adjacency != accounting.ZeroOut.String() {
-		fmt.Fprintf(w, "adjacency         %s: a record is replaced by another\n", f.adjacency)
+		line("adjacency", "%s: a record is replaced by another", f.adjacency)
 	}
-	fmt.Fprintf(w, "noise multiplier  %s\n", terminal.AsGiven(c.NoiseMultiplier))
-	if f.sampling == "truncated" {
-		fmt.Fprintf(w, "batches           of at most %d records, of up to %d\n", f.batches.Most, f.batches.Records)
-		fmt.Fprintf(w, "epsilon           %s\n", terminal.DecimalUp(c.Epsilon, digits))
-		_, err := fmt.Fprintf(w, "delta             %s, of which %s is for records that are dropped\n", terminal.AsGiven(c.Delta),
-			terminal.DecimalUp(c.Overflow, 3))
-		return err
+	line("noise multiplier", "%s", terminal.AsGiven(c.NoiseMultiplier))
+	const digits = 8
+	epsilon, delta := terminal.DecimalUp(c.Epsilon, digits), terminal.AsGiven(c.Delta)
+	switch f.sampling {
+	case "truncated":
+		line("batches", "of at most %d records, of up to %d", f.batches.Most, f.batches.Records)
+		delta += ", of which " + terminal.DecimalUp(c.Overflow, 3) + " is for records that are dropped"
+	case "poisson":
+		epsilon += " (the least one is not below " + terminal.DecimalDown(c.EpsilonLower, digits) + ")"
 	}
-	fmt.Fprintf(w, "epsilon           %s (the least one is not below %s)\n", terminal.DecimalUp(c.Epsilon, digits),
-		terminal.DecimalDown(c.EpsilonLower, digits))
-	_, err := fmt.Fprintf(w, "delta             %s\n", terminal.AsGiven(c.Delta))
-	if known := (pld.EpsilonBounds{Upper: c.Epsilon, Lower: c.EpsilonLower}); err == nil && !known.Accurate() {
-		_, err = fmt.Fprintf(w, "proven by         %s\n"+
-			"                  the bounds are more than 0.2 %% apart here: this epsilon holds, and may be larger than need be\n",
-			c.ProvenBy.About())
+	line("epsilon", "%s", epsilon)
+	line("delta", "%s", delta)
+	if known := (pld.EpsilonBounds{Upper: c.Epsilon, Lower: c.EpsilonLower}); f.sampling == "poisson" && !known.Accurate() {
+		line("proven by", "%s", c.ProvenBy.About())
+		line("", "the bounds are more than 0.2 %% apart here: this epsilon holds, and may be larger than need be")
 	}
-	return err
 }

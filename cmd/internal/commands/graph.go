@@ -46,8 +46,8 @@ func newGraphCmd() *cobra.Command {
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "write the graph to this `folder`")
 	cmd.Flags().BoolVar(&f.force, "force", false, "replace files that are there")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object")
-	cmd.Flags().StringVar(&f.format, "format", "text", "text, or nvflare: the network as NVFlare's peer-to-peer executors take it, as JSON")
-	terminal.CompleteWith(cmd, "format", graphFormats)
+	terminal.ChoiceVar(cmd, &f.format, "format", "text", graphFormats,
+		"text, or nvflare: the network as NVFlare's peer-to-peer executors take it, as JSON")
 	return cmd
 }
 

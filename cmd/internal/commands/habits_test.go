@@ -63,6 +63,7 @@ func TestCompletion(t *testing.T) {
 	}{
 		"node of an export":   {[]string{"noise", dir, "--node", "Med"}, "Medici", false},
 		"attacker of a graph": {[]string{"account", "--graph", "florentine", "--attacker", "Str"}, "Strozzi", false},
+		"default graph":       {[]string{"simulate", "--attack", "Str"}, "Strozzi", false},
 		"a coalition":         {[]string{"audit", "--graph", "florentine", "--attacker", "Pazzi,Str"}, "Pazzi,Strozzi", false},
 		"schema":              {[]string{"optimize", "--schema", "c"}, "cyclic", true},
 		"methods":             {[]string{"simulate", "--methods", "m"}, "mafalda", true},

@@ -68,14 +68,14 @@ without that it does harm: the digits of the sum below the grid go out without n
 	f.bind(cmd)
 	fl.Var((*terminal.WholeNumber)(&f.row), "row", "the row that has to come first: fail if another one is next")
 	fl.Var((*terminal.WholeNumber)(&f.steps), "steps", "rows to draw (default: all that are left)")
-	fl.StringVar(&f.format, "format", "", "npy, raw64 or raw32 (default: npy with -o, raw64 without)")
+	terminal.ChoiceVar(cmd, &f.format, "format", "", noise.Formats(),
+		"npy, raw64 or raw32 (default: npy with -o, raw64 without)")
 	fl.StringVarP(&f.out, "output", "o", "", "write to this `file`, and what is in it to FILE.json")
 	fl.Var((*terminal.WholeNumber)(&f.skip), "skip",
 		"so many steps, from --row on, were never sent: add their rows to the first one")
 	fl.BoolVar(&f.withSteps, "with-steps", false,
 		"to standard output: the step of every row before it, eight bytes, the least significant first")
 	fl.BoolVar(&f.force, "force", false, "replace these two files")
-	terminal.CompleteWith(cmd, "format", noise.Formats())
 	cmd.AddCommand(newNoiseServeCmd())
 	return cmd
 }
@@ -152,12 +152,12 @@ func (f *noiseFlags) check(cmd *cobra.Command, dir string) (noise.Format, error)
 		return 0, terminal.Usagef("--skip %d: must not be negative", f.skip)
 	case f.row < 0:
 		return 0, terminal.Usagef("--row %d: rows are counted from 0", f.row)
-	case !given("seed") && f.state == "":
+	case !given("seed") && f.state.Path == "":
 		return 0, terminal.Usagef("without --state nobody would know which rows have been drawn: name a file, or --seed for a " +
 			"simulation")
-	case f.state == "" && (f.fresh || f.counter != ""):
+	case f.state.Path == "" && (f.state.New || f.state.Counter != ""):
 		return 0, terminal.Usagef("--new and --counter are for a --state")
-	case f.state == "" && f.row > 0:
+	case f.state.Path == "" && f.row > 0:
 		return 0, terminal.Usagef("--row %d: without --state row 0 is next", f.row)
 	}
 	if f.withSteps && (f.out != "" || f.format == noise.NPY.String()) {
@@ -196,7 +196,7 @@ func (f *noiseFlags) chooseFormat(cmd *cobra.Command) (noise.Format, error) {
 // open returns the rows. All its errors are of flags or input.
 func (f *noiseFlags) open(cmd *cobra.Command, dir string) (noise.Source, error) {
 	opts := f.options(cmd)
-	if f.state == "" {
+	if f.state.Path == "" {
 		s, err := noise.Open(dir, f.node, f.dim, opts)
 		if err != nil {
 			return nil, terminal.Usage(err)
@@ -217,7 +217,7 @@ func (f *noiseFlags) open(cmd *cobra.Command, dir string) (noise.Source, error) 
 	}
 	if d.CutOff() && !expected {
 		err := terminal.Usagef("%s: the last run was cut off when row %d was out. If that row did not arrive, leave its step "+
-			"out; --row %d goes on with the next (docs/noise.md)", f.state, d.Step()-1, d.Step())
+			"out; --row %d goes on with the next (docs/noise.md)", f.state.Path, d.Step()-1, d.Step())
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil

@@ -19,13 +19,13 @@ import (
 
 // nodeFlags say whose noise is drawn, and where its state is.
 type nodeFlags struct {
-	node, state, counter string
-	dim                  int
-	seed                 uint64
-	std, grid            float64
-	regenerate, fresh    bool
-	stopAt, stopDelta    float64
-	join                 noise.Join
+	node  string
+	dim   int
+	seed  uint64
+	state noise.State
+	noise noise.Options
+	limit noise.Limit
+	join  noise.Join
 }
 
 func (f *nodeFlags) bind(cmd *cobra.Command) {
@@ -34,42 +34,43 @@ func (f *nodeFlags) bind(cmd *cobra.Command) {
 	flags.CompleteLabels(cmd, "node")
 	fl.Var((*terminal.WholeNumber)(&f.dim), "dim", "parameters of the model (required)")
 	fl.Var((*terminal.SeedNumber)(&f.seed), "seed", "make the noise from this seed: reproducible, and NOT private")
-	fl.StringVar(&f.state, "state", "", "keep key and place in this `file`, as secret as the gradients")
-	fl.BoolVar(&f.fresh, "new", false,
+	fl.StringVar(&f.state.Path, "state", "", "keep key and place in this `file`, as secret as the gradients")
+	fl.BoolVar(&f.state.New, "new", false,
 		"start the state: row 0 of a fresh key (the file must not exist; without --new it must)")
-	fl.StringVar(&f.counter, "counter", "",
+	fl.StringVar(&f.state.Counter, "counter", "",
 		"keep the place in this `file` too, on other storage, to find out old copies of the state")
 	joinFlags(cmd, &f.join)
 	fl.StringVar(&f.join.Runs, "runs", "",
 		"`folder` with the announcements of the node and its neighbours, *"+keys.RunExtension)
-	fl.Float64Var(&f.std, "noise-std", 0, "standard deviation of Z, not below that of the manifest (default: that)")
-	fl.Float64Var(&f.grid, "grid", 0,
+	fl.Float64Var(&f.noise.NoiseStd, "noise-std", 0, "standard deviation of Z, not below that of the manifest (default: that)")
+	fl.Float64Var(&f.noise.Grid, "grid", 0,
 		"round every number to a multiple of this power of two, on which the gradients are too")
-	fl.Float64Var(&f.stopAt, "stop-at", 0,
+	fl.Float64Var(&f.limit.Epsilon, "stop-at", 0,
 		"`EPSILON` of the node, below the plan's: the row that would pass it is not drawn, in this run of the state and in all later ones")
-	fl.Float64Var(&f.stopDelta, "stop-delta", 0, "with --stop-at: its delta (default: the export's)")
-	fl.BoolVar(&f.regenerate, "regenerate", false, "make earlier rows of Z again instead of keeping them (dense strategies)")
+	fl.Float64Var(&f.limit.Delta, "stop-delta", 0, "with --stop-at: its delta (default: the export's)")
+	fl.BoolVar(&f.noise.Regenerate, "regenerate", false, "make earlier rows of Z again instead of keeping them (dense strategies)")
 }
 
 // checkNumbers finds wrong flags before anything is opened.
 func (f *nodeFlags) checkNumbers(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
+	std, grid, limit := f.noise.NoiseStd, f.noise.Grid, f.limit
 	switch {
 	case !given("dim"):
 		return terminal.Usagef("how many parameters has the model? Use --dim")
 	case f.dim < 1:
 		return terminal.Usagef("--dim %d: must be at least 1", f.dim)
-	case given("noise-std") && (!(f.std > 0) || math.IsInf(f.std, 1)):
-		return terminal.Usagef("--noise-std %v: must be positive and finite", f.std)
-	case given("grid") && (!(f.grid > 0) || math.IsInf(f.grid, 1)):
-		return terminal.Usagef("--grid %v: must be positive and finite", f.grid)
-	case given("stop-at") && (!(f.stopAt > 0) || math.IsInf(f.stopAt, 1)):
-		return terminal.Usagef("--stop-at %v: must be positive and finite", f.stopAt)
-	case given("stop-delta") && !(f.stopDelta > 0 && f.stopDelta < 1):
-		return terminal.Usagef("--stop-delta %v: must be above 0 and below 1", f.stopDelta)
+	case given("noise-std") && (!(std > 0) || math.IsInf(std, 1)):
+		return terminal.Usagef("--noise-std %v: must be positive and finite", std)
+	case given("grid") && (!(grid > 0) || math.IsInf(grid, 1)):
+		return terminal.Usagef("--grid %v: must be positive and finite", grid)
+	case given("stop-at") && (!(limit.Epsilon > 0) || math.IsInf(limit.Epsilon, 1)):
+		return terminal.Usagef("--stop-at %v: must be positive and finite", limit.Epsilon)
+	case given("stop-delta") && !(limit.Delta > 0 && limit.Delta < 1):
+		return terminal.Usagef("--stop-delta %v: must be above 0 and below 1", limit.Delta)
 	case given("stop-delta") && !given("stop-at"):
 		return terminal.Usagef("--stop-delta is for --stop-at")
-	case f.join != noise.Join{} && !f.fresh:
+	case f.join != noise.Join{} && !f.state.New:
 		return terminal.Usagef("--key, --peers and --runs are for --new: a state has the keys of its run")
 	case f.join != noise.Join{} && (f.join.Key == "" || f.join.Keys == "" || f.join.Runs == ""):
 		return terminal.Usagef("--key, --peers and --runs belong together")
@@ -82,7 +83,7 @@ func (f *nodeFlags) checkNumbers(cmd *cobra.Command) error {
 // checkPlaces finds files that would overwrite each other, or stand in the export, which would not be as its manifest
 // says any more, and a state that is there and should not be, or the reverse.
 func (f *nodeFlags) checkPlaces(dir string, named map[string]string) error {
-	named["--state"], named["--counter"] = f.state, f.counter
+	named["--state"], named["--counter"] = f.state.Path, f.state.Counter
 	for flag, path := range named {
 		if path == "" {
 			continue
@@ -96,16 +97,16 @@ func (f *nodeFlags) checkPlaces(dir string, named map[string]string) error {
 			}
 		}
 	}
-	if f.state == "" {
+	if f.state.Path == "" {
 		return nil
 	}
-	_, err := os.Stat(f.state)
+	_, err := os.Stat(f.state.Path)
 	switch {
-	case f.fresh && err == nil:
-		return terminal.Usagef("%s: there is a state already; without --new it goes on", f.state)
-	case !f.fresh && errors.Is(err, fs.ErrNotExist):
+	case f.state.New && err == nil:
+		return terminal.Usagef("%s: there is a state already; without --new it goes on", f.state.Path)
+	case !f.state.New && errors.Is(err, fs.ErrNotExist):
 		return terminal.Usagef("%s: there is no such state; --new starts one (row 0, a fresh key), if this node has not drawn "+
-			"noise yet, by no state elsewhere", absolute(f.state))
+			"noise yet, by no state elsewhere", absolute(f.state.Path))
 	}
 	return nil
 }
@@ -121,19 +122,19 @@ func absolute(path string) string {
 
 // options are the options of the noise.
 func (f *nodeFlags) options(cmd *cobra.Command) noise.Options {
-	opts := noise.Options{NoiseStd: f.std, Grid: f.grid, Regenerate: f.regenerate}
+	opts := f.noise
 	if cmd.Flags().Changed("seed") {
 		opts.Seed = &f.seed
 	}
-	if f.stopAt != 0 {
-		opts.Limit = &noise.Limit{Epsilon: f.stopAt, Delta: f.stopDelta}
+	if f.limit.Epsilon != 0 {
+		opts.Limit = &f.limit
 	}
 	return opts
 }
 
 // place is where the state is.
 func (f *nodeFlags) place() noise.State {
-	at := noise.State{Path: f.state, New: f.fresh, Counter: f.counter}
+	at := f.state
 	if f.join != (noise.Join{}) {
 		at.Join = &f.join
 	}

@@ -107,7 +107,7 @@ func (f *noiseServeFlags) check(cmd *cobra.Command, dir string) error {
 		return err
 	}
 	switch {
-	case f.state == "":
+	case f.state.Path == "":
 		return terminal.Usagef("which rows were handed out must survive a crash: name a file with --state")
 	case (f.socket == "") == (f.listen == ""):
 		return terminal.Usagef("where to listen? Use --socket PATH or --listen 127.0.0.1:PORT")

@@ -76,7 +76,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 		if err := p.Check(o); err != nil || f.shard.On() {
 			return err
 		}
-		return p.CheckExport(o, f.out, f.write)
+		return p.CheckExport(o, f.Dir, f.write)
 	}
 	if err := check(); err != nil { // before a large network is read
 		return err
@@ -89,12 +89,10 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	progress := terminal.NewProgress(cmd.ErrOrStderr(), f.quiet || f.verbose)
+	progress := terminal.NewProgress(cmd.ErrOrStderr(), f.Quiet || f.verbose)
 	o.Progress = f.progress(cmd.ErrOrStderr(), progress)
-	if n := p.Network; n != nil && !f.quiet {
-		for _, note := range n.Notes {
-			fmt.Fprintln(cmd.ErrOrStderr(), note)
-		}
+	if n := p.Network; n != nil {
+		f.Note(cmd)(n.Notes...)
 	}
 	if layers != nil {
 		layers.Problem, layers.Options, layers.Progress = p, o, progress
@@ -124,7 +122,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 // layers returns the grid of the strategies of nodes or groups, where a shard or merge is asked for; else nil. Merge exports into a
 // folder of its own, which it replaces.
 func (f *optimizeFlags) layers(cmd *cobra.Command, o *plan.Options) (*grids.Layers, error) {
-	if err := f.shard.Parse(cmd, f.runner, f.out, f.write.Force); err != nil {
+	if err := f.shard.Parse(cmd, f.runner, f.Dir, f.Force); err != nil {
 		return nil, err
 	}
 	if !f.shard.On() && !f.runner.Merging {
@@ -136,9 +134,9 @@ func (f *optimizeFlags) layers(cmd *cobra.Command, o *plan.Options) (*grids.Laye
 	case o.Checkpoint != "":
 		return nil, terminal.Usagef("--shard keeps what it finds in the folder of -o: leave out --checkpoint")
 	}
-	layers := &grids.Layers{Runner: f.runner, Dir: f.out, Shard: &f.shard}
+	layers := &grids.Layers{Runner: f.runner, Dir: f.Dir, Shard: &f.shard}
 	if f.runner.Merging {
-		f.out, f.write.Force = filepath.Join(f.out, grids.ExportName), true
+		f.Dir, f.write.Force = filepath.Join(f.Dir, grids.ExportName), true
 	} else {
 		o.NoBaselines = true // they are of the export
 	}
@@ -184,7 +182,7 @@ func (f *optimizeFlags) progress(stderr io.Writer, bar *terminal.Progress) func(
 		switch it := e.Iteration; {
 		case e.Warning:
 			fmt.Fprintf(stderr, "warning: %s\n", e.Note)
-		case e.Note != "" && !f.quiet:
+		case e.Note != "" && !f.Quiet:
 			fmt.Fprintln(stderr, e.Note)
 		case e.Note != "":
 		case it == nil:
@@ -213,18 +211,18 @@ func of(e plan.Event) string {
 func (f *optimizeFlags) finish(cmd *cobra.Command, s *plan.Solution) error {
 	incomplete := f.incomplete(cmd.Context(), s)
 	f.write.Command = f.runner.CommandOf(cmd)
-	if f.out != "" && (incomplete == nil || f.keepPartial) {
-		if err := s.Export(f.out, f.write); err != nil {
+	if f.Dir != "" && (incomplete == nil || f.keepPartial) {
+		if err := s.Export(f.Dir, f.write); err != nil {
 			return err
 		}
 	}
 	w, m := cmd.OutOrStdout(), s.Manifest()
 	switch {
-	case f.json:
+	case f.JSON:
 		if err := m.WriteJSON(w); err != nil {
 			return err
 		}
-	case !f.quiet:
+	case !f.Quiet:
 		adjacency, _ := f.privacy.Adjacency() // which has been parsed before
 		r := results.Summary{Manifest: m, Solution: s, Adjacency: adjacency.String()}
 		if err := f.print(w, r.Make(), s); err != nil {
@@ -237,11 +235,11 @@ func (f *optimizeFlags) finish(cmd *cobra.Command, s *plan.Solution) error {
 // print prints what was found, and where it was written.
 func (f *optimizeFlags) print(w io.Writer, d *document.Document, s *plan.Solution) error {
 	if m := s.Manifest(); m.Files != nil {
-		d.Fact("written", "%s (check it with: mafalda verify %s%s)", f.out, terminal.Shown(f.out), f.networkFiles(s.Problem))
+		d.Fact("written", "%s (check it with: mafalda verify %s%s)", f.Dir, terminal.Shown(f.Dir), f.networkFiles(s.Problem))
 		if m.TooLargeForGossip() {
 			d.More("without W, which has more than %d entries: 'mafalda graph SPEC -o DIR' writes it", export.MaxGossipEntries)
 		}
-	} else if f.out == "" {
+	} else if f.Dir == "" {
 		d.Fact("written", "nothing: use -o FOLDER to export the strategy")
 	}
 	return d.Text(w)
@@ -250,7 +248,7 @@ func (f *optimizeFlags) print(w io.Writer, d *document.Document, s *plan.Solutio
 // incomplete returns the error of a run that did not reach its tolerance, or nil.
 func (f *optimizeFlags) incomplete(ctx context.Context, s *plan.Solution) error {
 	hint, end := "", s.Ending
-	if f.out != "" && !f.keepPartial {
+	if f.Dir != "" && !f.keepPartial {
 		hint = "; nothing exported (use --keep-partial to export the best strategy so far)"
 	}
 	after := fmt.Sprintf("after %d iterations with a gap of %s", end.Iterations, terminal.DecimalUp(end.Gap, 2))

@@ -37,12 +37,12 @@ type optimizeFlags struct {
 	groups      int
 	options     plan.Options // what other flags than these bind directly
 	privacy     flags.PrivacyFlags
-	out, format string
+	format      string
 	write       export.WriteOptions
 	keepPartial bool
-	json, quiet bool
 	verbose     bool
-	shard       grids.ShardFlags
+	terminal.Output
+	shard grids.ShardFlags
 }
 
 func (f *optimizeFlags) bind(cmd *cobra.Command) {
@@ -63,7 +63,7 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 	fl.BoolVar(&o.Resume, "resume", false, "go on with the optimization in the file of --checkpoint, if it is there")
 	f.class.bind(cmd)
 	f.budget.Bind(cmd, "choose class and width of --strategy, the best that keeps no more, such as 4GB; needs --dim")
-	fl.StringVar(&f.sampling, "sampling", participation.InTurn.String(),
+	terminal.ChoiceVar(cmd, &f.sampling, "sampling", participation.InTurn.String(), participation.Schemes(),
 		"how nodes draw batches: cyclic (in turn; attackers may know when a record takes part),\n"+
 			"poisson (in secret, every record with probability w/b in w groups; needs --epsilon and --delta,\n"+
 			"and finds the best w up to b unless --bandwidth says it),\n"+
@@ -79,7 +79,6 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 		"(default 524288)")
 	fl.Float64Var(&o.MonteCarlo.Failure, "failure", 0, "probability that the accountant of --sampling bins may be wrong "+
 		"with (default 1e-9)")
-	terminal.CompleteWith(cmd, "sampling", participation.Schemes())
 	f.trust.bind(cmd, threat.LDP.String(), "against whom:\nldp: everybody who sees all messages; every node has its own "+
 		"noise\nsecldp: nodes, too, that know the noise they share; pairs share noise that cancels when they average\n"+
 		"(docs/secrets.md)")
@@ -94,18 +93,15 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 
 func (f *optimizeFlags) bindOutput(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVarP(&f.out, "output", "o", "", "write C, C⁻¹, nodes and manifest to this `folder`")
-	fl.StringVar(&f.format, "format", "npy", "of the matrices: npy, csv or both")
+	f.Output.Bind(cmd, "write C, C⁻¹, nodes and manifest to this `folder`", "replace an earlier export",
+		"print one JSON object instead of the table")
+	terminal.ChoiceVar(cmd, &f.format, "format", "npy", export.Formats(), "of the matrices: npy, csv or both")
 	fl.BoolVar(&f.write.ParametersOnly, "no-dense", false,
 		"export the parameters of a structured strategy only, not its "+
 			"matrices (the default for T > 4096)")
-	fl.BoolVar(&f.write.Force, "force", false, "replace an earlier export")
 	fl.BoolVar(&f.keepPartial, "keep-partial", false, "export the best strategy so far if interrupted or not converged")
 	fl.BoolVar(&f.options.NoBaselines, "no-baselines", false, "do not compare with DP-D-SGD, AntiPGD and D-MF")
-	fl.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
-	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "print every iteration on stderr")
-	terminal.CompleteWith(cmd, "format", export.Formats())
 	f.shard.Bind(cmd)
 	terminal.InGroup(cmd, "Output", "output", "shard", "format", "no-dense", "force", "keep-partial", "json", "quiet", "verbose")
 }
@@ -113,8 +109,8 @@ func (f *optimizeFlags) bindOutput(cmd *cobra.Command) {
 // problem returns what the flags ask for, but for the network.
 func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options, error) {
 	p, o := plan.Problem{}, f.options
-	o.Partial = f.keepPartial
-	for _, choose := range []func() error{
+	o.Partial, f.write.Force = f.keepPartial, f.Force
+	err := allOf(
 		func() (err error) { p.Schema, err = f.schema.Choose(cmd); return err },
 		func() (err error) { p.Workload, err = f.workload.Spec(cmd); return err },
 		func() (err error) { o.Sampling, err = participation.ParseScheme(f.sampling); return err },
@@ -133,11 +129,9 @@ func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options,
 		func() (err error) { o.Privacy, err = f.privacy.Choose(cmd); return err },
 		func() (err error) { p.Levels, err = f.budgets.choose(cmd, &f.privacy, &o); return err },
 		func() (err error) { p.Sharing, err = f.trust.choose(cmd); return err },
-		func() (err error) { p.Gram, err = f.gram.choose(cmd, f.network.Seed); return err },
-	} {
-		if err := choose(); err != nil {
-			return p, o, err
-		}
+		func() (err error) { p.Gram, err = f.gram.choose(cmd, f.network.Seed); return err })
+	if err != nil {
+		return p, o, err
 	}
 	p.SchemaFile = f.schema.File()
 	o.Groups = given(cmd, "groups", f.groups)
@@ -146,7 +140,7 @@ func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options,
 	o.Batches.Most = given(cmd, "max-batch", o.Batches.Most)
 	o.MonteCarlo = bins.MonteCarlo{Samples: given(cmd, "samples", o.MonteCarlo.Samples),
 		Failure: given(cmd, "failure", o.MonteCarlo.Failure), Seed: f.network.Seed}
-	if cmd.Flags().Changed("output") && f.out == "" {
+	if cmd.Flags().Changed("output") && f.Dir == "" {
 		return p, o, terminal.Usagef("--output is empty: name a folder")
 	}
 	return p, o, nil
@@ -171,40 +165,37 @@ func bindObjective(cmd *cobra.Command, name *string) {
 		names = append(names, o.String())
 		about += fmt.Sprintf("\n%v: %s", o, o.About())
 	}
-	cmd.Flags().StringVar(name, "objective", plan.Mean.String(), about)
-	terminal.CompleteWith(cmd, "objective", names)
+	terminal.ChoiceVar(cmd, name, "objective", plan.Mean.String(), names, about)
 }
 
 // gramFlags say how the Gram matrix is computed.
 type gramFlags struct {
-	method               string
-	probes, lanczosSteps int
+	method string
+	gram   plan.Gram
 }
 
 func (f *gramFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.method, "gram", "auto",
+	terminal.ChoiceVar(cmd, &f.method, "gram", "auto", measure.GramMethods(),
 		"Gram matrix: exact, lanczos (estimated from random vectors, with an error "+
 			"bound),\nsampled (likewise from random runs of networks that change), or\nauto: exact unless that takes minutes")
-	fl.Var((*terminal.WholeNumber)(&f.probes), "probes", "random vectors of --gram lanczos, at least 4 (default 800,000 "+
+	fl.Var((*terminal.WholeNumber)(&f.gram.Probes), "probes", "random vectors of --gram lanczos, at least 4 (default 800,000 "+
 		"divided by the nodes,\na multiple of 4 from 4 to 100); all unit vectors, without chance, for as many nodes "+
 		"or for\n128 and fewer")
-	f.lanczosSteps = 40
-	fl.Var((*terminal.WholeNumber)(&f.lanczosSteps), "lanczos-steps", "products with the gossip matrix for each of them")
-	terminal.CompleteWith(cmd, "gram", measure.GramMethods())
+	f.gram.LanczosSteps = 40
+	fl.Var((*terminal.WholeNumber)(&f.gram.LanczosSteps), "lanczos-steps", "products with the gossip matrix for each of them")
 }
 
 func (f *gramFlags) choose(cmd *cobra.Command, seed uint64) (plan.Gram, error) {
 	method, err := measure.ParseGramMethod(f.method)
-	return plan.Gram{Method: method, Probes: given(cmd, "probes", f.probes),
-		LanczosSteps: given(cmd, "lanczos-steps", f.lanczosSteps), Seed: seed}, err
+	return plan.Gram{Method: method, Probes: given(cmd, "probes", f.gram.Probes),
+		LanczosSteps: given(cmd, "lanczos-steps", f.gram.LanczosSteps), Seed: seed}, err
 }
 
 // classFlags say which class of strategies to optimize over.
 type classFlags struct {
-	class              string
-	bandwidth, buffers int
-	scaleColumns       bool
+	class      string
+	parameters factorize.Parameters
 }
 
 func (f *classFlags) bind(cmd *cobra.Command) {
@@ -214,15 +205,14 @@ func (f *classFlags) bind(cmd *cobra.Command) {
 		names = append(names, c.Name())
 		about += fmt.Sprintf("\n%s: %s", c.Name(), c.Traits().About)
 	}
-	cmd.Flags().StringVar(&f.class, "strategy", factorize.Dense{}.Name(), about)
-	f.buffers = factorize.BLT{}.Traits().Buffers
-	cmd.Flags().Var((*terminal.WholeNumber)(&f.bandwidth), "bandwidth", "bands or coefficients w of the strategy (default: "+
+	terminal.ChoiceVar(cmd, &f.class, "strategy", factorize.Dense{}.Name(), names, about)
+	f.parameters.Buffers = factorize.BLT{}.Traits().Buffers
+	cmd.Flags().Var((*terminal.WholeNumber)(&f.parameters.Bandwidth), "bandwidth", "bands or coefficients w of the strategy (default: "+
 		"see --strategy)")
-	cmd.Flags().Var((*terminal.WholeNumber)(&f.buffers), "buffers",
+	cmd.Flags().Var((*terminal.WholeNumber)(&f.parameters.Buffers), "buffers",
 		"buffers of --strategy blt and comb, 1 to 64; fewer by default where T is no more")
-	cmd.Flags().BoolVar(&f.scaleColumns, "scale-columns", false,
+	cmd.Flags().BoolVar(&f.parameters.ScaleColumns, "scale-columns", false,
 		"fit the scales of columns, for --strategy toeplitz and comb")
-	terminal.CompleteWith(cmd, "strategy", names)
 	terminal.InGroup(cmd, "Strategy", "strategy", "bandwidth", "buffers", "scale-columns")
 }
 
@@ -246,11 +236,12 @@ func (f *classFlags) choose(cmd *cobra.Command, c factorize.Class) (factorize.Cl
 		return nil, terminal.Usagef("--bandwidth is not for --strategy %s", c.Name())
 	case changed("buffers") && has.Buffers == 0:
 		return nil, terminal.Usagef("--buffers is for --strategy blt")
-	case f.scaleColumns && !has.ScaleColumns:
+	case f.parameters.ScaleColumns && !has.ScaleColumns:
 		return nil, terminal.Usagef("--scale-columns is for --strategy toeplitz and comb")
 	}
-	return c.With(factorize.Parameters{Bandwidth: given(cmd, "bandwidth", f.bandwidth),
-		Buffers: given(cmd, "buffers", f.buffers), ScaleColumns: f.scaleColumns})
+	p := f.parameters
+	p.Bandwidth, p.Buffers = given(cmd, "bandwidth", p.Bandwidth), given(cmd, "buffers", p.Buffers)
+	return c.With(p)
 }
 
 // networkFiles returns the flags by which verify and plot are told of the files of the network.
@@ -262,8 +253,8 @@ func (f *optimizeFlags) networkFiles(p plan.Problem) string {
 	if n := p.Network; n != nil && n.Origin.GossipFile != "" {
 		flags = append(flags, " --gossip-matrix "+shell.Quote(f.network.GossipFile))
 	}
-	if f.network.Sequence != "" {
-		flags = append(flags, " --graph-sequence "+shell.Quote(f.network.Sequence))
+	if f.network.GraphSequence != "" {
+		flags = append(flags, " --graph-sequence "+shell.Quote(f.network.GraphSequence))
 	}
 	return strings.Join(flags, "")
 }

@@ -49,7 +49,8 @@ synthetic needs no data; mnist a folder with four IDX files.`,
 		RunE: terminal.UntilInterrupted(f.run),
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.o.Task, "task", "synthetic", "what is learned: synthetic or mnist")
+	terminal.ChoiceVar(cmd, &f.o.Task, "task", "synthetic", simulate.PartPSPTasks(),
+		"what is learned: synthetic or mnist")
 	fl.StringVar(&f.o.Data, "data", "", "`folder` with the data of mnist")
 	fl.Var((*terminal.WholeNumber)(&f.o.Records), "records", "records of the synthetic task")
 	fl.Var((*terminal.WholeNumber)(&f.o.Features), "features", "features of the synthetic task (784 for a model as large as the paper's)")
@@ -60,7 +61,7 @@ synthetic needs no data; mnist a folder with four IDX files.`,
 	fl.Var(&terminal.WholeNumbers{List: &f.o.Shared}, "shared", "how many of the three layers are shared, from the first")
 	fl.Float64Var(&f.o.Plan.NoiseRate, "gamma-n", 0.002, "noise rate; a round has epsilon = b/gamma-n")
 	fl.Var((*terminal.WholeNumber)(&f.o.Plan.Sync), "sync", "all nodes average exactly after so many rounds (0: never)")
-	fl.StringVar(&f.estimate, "estimate", "real",
+	terminal.ChoiceVar(cmd, &f.estimate, "estimate", "real", dpps.Sources(),
 		"sensitivity of the rounds: real, sound or paper (see mafalda average)")
 	fl.Var((*terminal.WholeNumber)(&f.o.Epochs), "epochs", "passes over the records")
 	fl.Var((*terminal.WholeNumber)(&f.o.Batch), "batch", "records of a node in a round")
@@ -70,8 +71,6 @@ synthetic needs no data; mnist a folder with four IDX files.`,
 	f.Output.Bind(cmd, "write to this `folder` the result, and figures of real and estimated sensitivity in the first rounds, for\n"+
 		"every --laplace-b and --shared (with --estimate real in runs of their own, with sound estimates)",
 		"replace files that are there", "print one JSON object")
-	terminal.CompleteWith(cmd, "task", simulate.PartPSPTasks())
-	terminal.CompleteWith(cmd, "estimate", dpps.Sources())
 	return cmd
 }
 

@@ -57,11 +57,11 @@ epsilon, and proves that no other number of bands is better.`,
 	f.network.BindGraph(cmd)
 	f.network.BindGossip(cmd)
 	f.schema.Bind(cmd)
-	cmd.Flags().StringVar(&f.workload, "workload", "model", "whose error counts: model (after averaging) or message (before)")
+	terminal.ChoiceVar(cmd, &f.workload, "workload", "model", []string{workload.Model.String(), workload.Message.String()},
+		"whose error counts: model (after averaging) or message (before)")
 	flags.BindPrivacies(cmd, &f.levels, benchmarks.Privacies{Epsilons: []float64{0.5, 1, 2, 4, 8, 16}, Delta: 1e-6})
 	f.Output.Bind(cmd, "write table and picture to this `folder`", "replace files that are there",
 		"print one JSON object instead of the table")
-	terminal.CompleteWith(cmd, "workload", []string{workload.Model.String(), workload.Message.String()})
 	return cmd
 }
 
@@ -79,9 +79,7 @@ func (f *samplingFlags) run(cmd *cobra.Command) (err error) {
 	if p.Network, err = f.network.Load(); err != nil {
 		return err
 	}
-	for _, text := range p.Network.Notes {
-		f.Note(cmd)(text)
-	}
+	f.Note(cmd)(p.Network.Notes...)
 	if err := results.CheckFolder(f.Dir, samplingFile, f.Force, samplingName); err != nil {
 		return err
 	}

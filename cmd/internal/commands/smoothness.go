@@ -57,7 +57,8 @@ have the records; a privacy statement that is made of it says something about th
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.model, "model", "", "what is trained: "+strings.Join(smoothness.Models(), ", "))
+	terminal.ChoiceVar(cmd, &f.model, "model", "", smoothness.Models(),
+		"what is trained: "+strings.Join(smoothness.Models(), ", "))
 	fl.Float64Var(&f.norm, "norm", 0, "a public bound on the norm of every record's inputs, without the 1 of the intercept")
 	fl.StringVar(&f.data, "data", "", "take the largest norms of this `file` instead: .npy, or rows of numbers as text")
 	fl.StringVar(&f.target, "target", "", "`column` of --data that is no input, counted from 1, or from the end: -1")
@@ -77,7 +78,6 @@ have the records; a privacy statement that is made of it says something about th
 	fl.Float64Var(&f.training.Ridge, "ridge", 0, "lambda of a term lambda/2 |theta|^2 in every record's loss, clipped with it")
 	fl.Float64Var(&f.training.Decay, "weight-decay", 0, "what models lose in a step, times the rate, outside the clip")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
-	terminal.CompleteWith(cmd, "model", smoothness.Models())
 	return cmd
 }
 
@@ -98,10 +98,9 @@ func (f *smoothnessFlags) run(cmd *cobra.Command) error {
 	case t.PerLayer && f.unclipped:
 		return terminal.Usagef("--unclipped and --per-layer: only one of them")
 	}
-	for name, v := range map[string]float64{"clip": f.clip, "divisor": t.Divisor, "curvature": t.Curvature, "beta": t.Beta, "rate": t.Rate} {
-		if given(name) && !(v > 0) { // 0 stands for a default in the library
-			return terminal.Usagef("--%s %v: must be positive and finite", name, v)
-		}
+	// 0 stands for a default in the library.
+	if err := terminal.Positive(cmd, "clip", "divisor", "curvature", "beta", "rate"); err != nil {
+		return err
 	}
 	err := terminal.AtLeastOne(cmd, "batch", "smallest-batch", "classes")
 	if err != nil {

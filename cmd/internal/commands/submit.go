@@ -37,6 +37,10 @@ func (f *submitFlags) engines() []cluster.Engine {
 	return []cluster.Engine{cluster.Local{}, cluster.Slurm{}, f.kubernetes}
 }
 
+func (f *submitFlags) engineNames() []string {
+	return lists.Map(f.engines(), func(e cluster.Engine) string { return e.Name() })
+}
+
 func newSubmitCmd() *cobra.Command {
 	var f submitFlags
 	cmd := &cobra.Command{
@@ -68,10 +72,9 @@ number of shards or another. 'mafalda status FOLDER' says how far they are.`,
 			return f.run(cmd, args)
 		},
 	}
-	names := lists.Map(f.engines(), func(e cluster.Engine) string { return e.Name() })
+	names := f.engineNames()
 	fl := cmd.Flags()
-	fl.StringVar(&f.engine, "engine", "", "where shards run: "+strings.Join(names, ", "))
-	terminal.CompleteWith(cmd, "engine", names)
+	terminal.ChoiceVar(cmd, &f.engine, "engine", "", names, "where shards run: "+strings.Join(names, ", "))
 	fl.Var((*terminal.WholeNumber)(&f.shards), "shards", "how many (default: with --engine local as many as there are processors, else 16)")
 	fl.Var((*terminal.WholeNumber)(&f.processors), "cpus", "processors of a shard (default: with --engine local its part of all, else 2)")
 	fl.Var(&f.memory, "memory", "of a shard, such as 4GB (default: as the command estimates)")
@@ -127,28 +130,28 @@ func (f *submitFlags) run(cmd *cobra.Command, args []string) error {
 
 // choose returns the engine, and fills in what depends on it.
 func (f *submitFlags) choose(cmd *cobra.Command) (cluster.Engine, error) {
-	at := slices.IndexFunc(f.engines(), func(e cluster.Engine) bool { return e.Name() == f.engine })
-	if at < 0 {
-		names := lists.Map(f.engines(), func(e cluster.Engine) string { return e.Name() })
-		if f.engine == "" {
-			return nil, terminal.Usagef("submit needs --engine: %s", strings.Join(names, ", "))
-		}
+	names := f.engineNames()
+	at := slices.Index(names, f.engine)
+	switch {
+	case f.engine == "":
+		return nil, terminal.Usagef("submit needs --engine: %s", strings.Join(names, ", "))
+	case at < 0:
 		return nil, terminal.Usagef("unknown engine %q: choose %s", f.engine, strings.Join(names, ", "))
 	}
 	engine, here := f.engines()[at], runtime.NumCPU()
 	_, local := engine.(cluster.Local)
-	most := map[string]int{"shards": 16, "cpus": 2}
+	shards, processors := 16, 2
 	if local {
-		most["shards"] = here
+		shards = here
 	}
 	if !cmd.Flags().Changed("shards") {
-		f.shards = most["shards"]
+		f.shards = shards
 	}
 	if local {
-		most["cpus"] = max(1, here/max(f.shards, 1))
+		processors = max(1, here/max(f.shards, 1))
 	}
 	if !cmd.Flags().Changed("cpus") {
-		f.processors = most["cpus"]
+		f.processors = processors
 	}
 	if err := terminal.Refuse(cmd, "--%s is not for --engine "+f.engine, f.others(engine)...); err != nil {
 		return nil, err

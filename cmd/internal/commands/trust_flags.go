@@ -20,19 +20,18 @@ type trustFlags struct {
 
 // bind binds --trust, whose meaning about says, --secrets, --coalitions and --largest-pair.
 func (f *trustFlags) bind(cmd *cobra.Command, byDefault, about string) {
-	fl, trusts := cmd.Flags(), []string{threat.LDP.String(), threat.SecLDP.String()}
-	fl.StringVar(&f.trust, "trust", byDefault, about)
-	fl.StringVar(&f.sharing.Secrets, "secrets", export.SecretsGossip, "with --trust secldp, which pairs may share noise: "+
-		"gossip (the edges of the graph), all (up to 500 nodes),\nor a `file` of edges")
-	fl.StringVar(&f.sharing.Coalitions, "coalitions", "1", "with --trust secldp, who puts together what they know: 1 (nobody: "+
-		"single curious nodes),\n2 (any two nodes), or a `file` with the labels of a coalition a line (nodes in none are "+
-		"trusted); the eavesdropper is always there")
-	fl.Float64Var(&f.sharing.LargestPair, "largest-pair", spacetime.DefaultLargestPair, "with --trust secldp, the most "+
+	trusts := []string{threat.LDP.String(), threat.SecLDP.String()}
+	terminal.ChoiceVar(cmd, &f.trust, "trust", byDefault, trusts, about)
+	terminal.ChoiceVar(cmd, &f.sharing.Secrets, "secrets", export.SecretsGossip, []string{export.SecretsGossip, export.SecretsAll},
+		"with --trust secldp, which pairs may share noise: "+
+			"gossip (the edges of the graph), all (up to 500 nodes),\nor a `file` of edges")
+	terminal.ChoiceVar(cmd, &f.sharing.Coalitions, "coalitions", "1", []string{"1", "2"},
+		"with --trust secldp, who puts together what they know: 1 (nobody: "+
+			"single curious nodes),\n2 (any two nodes), or a `file` with the labels of a coalition a line (nodes in none are "+
+			"trusted); the eavesdropper is always there")
+	cmd.Flags().Float64Var(&f.sharing.LargestPair, "largest-pair", spacetime.DefaultLargestPair, "with --trust secldp, the most "+
 		"variance that a pair may share, where a node alone would need 1:\nlarger gains a little, and a node that drops out "+
 		"leaves it behind (docs/secrets-optimum.md)")
-	terminal.CompleteWith(cmd, "trust", trusts)
-	terminal.CompleteWith(cmd, "secrets", []string{export.SecretsGossip, export.SecretsAll})
-	terminal.CompleteWith(cmd, "coalitions", []string{"1", "2"})
 }
 
 // choose returns who shares noise; nil if nobody does.

@@ -109,7 +109,9 @@ func (m *Map) Place() error {
 	}
 	x, y := make([]float64, len(m.Labels)), make([]float64, len(m.Labels))
 	if len(g.Components()) == 1 {
-		x, y = figures.Layout(g)
+		for i, p := range figures.Layout(g) {
+			x[i], y[i] = p.X, p.Y
+		}
 	} else {
 		m.rings(x, y)
 	}
@@ -186,13 +188,7 @@ func (m *Map) Height() int { return height }
 
 // Choice says what is chosen on the map.
 func (m *Map) Choice() string {
-	if m.Kind == "shared" {
-		return "node"
-	}
-	if m.Kind == "average" {
-		return "observer"
-	}
-	return "attacker"
+	return cmp.Or(map[string]string{"shared": "node", "average": "observer"}[m.Kind], "attacker")
 }
 
 // check returns an error unless all numbers are of nodes of the map.

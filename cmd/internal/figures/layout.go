@@ -5,12 +5,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/mds"
+	"gonum.org/v1/plot/plotter"
 
 	"mafalda/graph"
 )
-
-// position is a point in the plane.
-type position struct{ x, y float64 }
 
 // Layout options that nobody has to choose.
 const (
@@ -18,11 +16,11 @@ const (
 	layoutScaled = 1000 // nodes up to which the start is by scaling, which takes n³ operations
 )
 
-// layoutOf places the nodes of a graph as far from each other as their shortest paths are long, as far as a plane allows:
+// Layout places the nodes of a graph as far from each other as their shortest paths are long, as far as a plane allows:
 // by majorization of the stress Σ (|p_i - p_j|/d_ij - 1)² (Gansner, Koren, North, "Graph Drawing by Stress
 // Majorization", 2004), from classical scaling of the same distances. Nothing is random. Components are next to each
-// other. Coordinates are from 0 to 1.
-func layoutOf(g *graph.Graph) []position {
+// other. Coordinates are from 0 to 1; the same graph always has the same layout.
+func Layout(g *graph.Graph) plotter.XYs {
 	d := distances(g)
 	at := startOf(d)
 	for range layoutRounds {
@@ -30,15 +28,6 @@ func layoutOf(g *graph.Graph) []position {
 	}
 	fit(at)
 	return at
-}
-
-// Layout returns places for the nodes of a graph, from 0 to 1, with distances like the lengths of shortest paths. The same
-// graph always has the same layout.
-func Layout(g *graph.Graph) (x, y []float64) {
-	for _, p := range layoutOf(g) {
-		x, y = append(x, p.x), append(y, p.y)
-	}
-	return x, y
 }
 
 // distances returns the lengths of the shortest paths; for nodes without a path, the longest length plus two.
@@ -68,12 +57,12 @@ func distances(g *graph.Graph) *mat.SymDense {
 }
 
 // startOf places nodes by classical scaling, and on a spiral where that finds no plane.
-func startOf(d *mat.SymDense) []position {
+func startOf(d *mat.SymDense) plotter.XYs {
 	n := d.SymmetricDim()
-	at := make([]position, n)
+	at := make(plotter.XYs, n)
 	for i := range at { // nodes with the same neighbours must not be in the same place
 		angle, radius := 2.399963229728653*float64(i), math.Sqrt(float64(i)/float64(n))
-		at[i] = position{radius * math.Cos(angle), radius * math.Sin(angle)}
+		at[i] = plotter.XY{X: radius * math.Cos(angle), Y: radius * math.Sin(angle)}
 	}
 	if n < 3 || n > layoutScaled {
 		return at
@@ -83,14 +72,14 @@ func startOf(d *mat.SymDense) []position {
 		return at
 	}
 	for i := range at {
-		at[i].x = scaled.At(i, 0) + at[i].x*0.1
-		at[i].y = scaled.At(i, 1) + at[i].y*0.1
+		at[i].X = scaled.At(i, 0) + at[i].X*0.1
+		at[i].Y = scaled.At(i, 1) + at[i].Y*0.1
 	}
 	return at
 }
 
 // majorize moves every node to where the others would have it.
-func majorize(at []position, d *mat.SymDense) {
+func majorize(at plotter.XYs, d *mat.SymDense) {
 	for i := range at {
 		var x, y, total float64
 		for j := range at {
@@ -99,30 +88,26 @@ func majorize(at []position, d *mat.SymDense) {
 			}
 			length := d.At(i, j)
 			w := 1 / (length * length)
-			dx, dy := at[i].x-at[j].x, at[i].y-at[j].y
+			dx, dy := at[i].X-at[j].X, at[i].Y-at[j].Y
 			stretch := length / math.Max(math.Hypot(dx, dy), 1e-9)
-			x, y, total = x+w*(at[j].x+stretch*dx), y+w*(at[j].y+stretch*dy), total+w
+			x, y, total = x+w*(at[j].X+stretch*dx), y+w*(at[j].Y+stretch*dy), total+w
 		}
 		if total > 0 {
-			at[i] = position{x / total, y / total}
+			at[i] = plotter.XY{X: x / total, Y: y / total}
 		}
 	}
 }
 
 // fit moves and scales positions into the unit square, the longer side along x.
-func fit(at []position) {
-	low, high := position{math.Inf(1), math.Inf(1)}, position{math.Inf(-1), math.Inf(-1)}
-	for _, p := range at {
-		low.x, low.y = math.Min(low.x, p.x), math.Min(low.y, p.y)
-		high.x, high.y = math.Max(high.x, p.x), math.Max(high.y, p.y)
-	}
-	width, height := high.x-low.x, high.y-low.y
+func fit(at plotter.XYs) {
+	left, right, bottom, top := plotter.XYRange(at)
+	width, height := right-left, top-bottom
 	for i, p := range at {
-		p.x, p.y = p.x-low.x, p.y-low.y
+		p.X, p.Y = p.X-left, p.Y-bottom
 		if height > width {
-			p.x, p.y = p.y, p.x
+			p.X, p.Y = p.Y, p.X
 		}
 		size := math.Max(math.Max(width, height), 1e-9)
-		at[i] = position{p.x / size, p.y / size}
+		at[i] = plotter.XY{X: p.X / size, Y: p.Y / size}
 	}
 }

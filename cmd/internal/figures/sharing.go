@@ -15,7 +15,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"mafalda/graph"
-	"mafalda/internal/lists"
 	"mafalda/secrets"
 )
 
@@ -45,7 +44,7 @@ func Sharing(g *graph.Graph, n *secrets.Noise) (*Figure, error) {
 		return nil, fmt.Errorf("noise of %d nodes on a network of %d", len(n.Own), g.Nodes())
 	}
 	s := sharingPlot{Plot: bare("Who relies on whom: own noise of the nodes, shared noise of pairs"), sizes: sizesOf(n)}
-	at := layoutOf(g)
+	at := Layout(g)
 	s.addEdges(g, at)
 	s.addPairs(n, at)
 	s.addCircles(at, n.Own)
@@ -54,10 +53,7 @@ func Sharing(g *graph.Graph, n *secrets.Noise) (*Figure, error) {
 			s.addText(at[v], label, vg.Point{Y: -s.radius(n.Own[v]) - vg.Points(2)}, draw.XCenter)
 		}
 	}
-	var low, high float64
-	for _, v := range at {
-		low, high = math.Min(low, v.y), math.Max(high, v.y)
-	}
+	_, _, low, high := plotter.XYRange(at)
 	s.X.Min, s.X.Max, s.Y.Min, s.Y.Max = -0.07, 1.07, low-0.1, high+0.1
 	key := sharingKey(s.sizes)
 	height := vg.Length(math.Max(0.55, math.Min(1, high-low+0.2))) * 8 * vg.Inch
@@ -119,8 +115,8 @@ func bare(title string) *plot.Plot {
 	return p
 }
 
-func (p *sharingPlot) addLine(a, b position, width vg.Length, c color.Color) {
-	line, err := plotter.NewLine(plotter.XYs{{X: a.x, Y: a.y}, {X: b.x, Y: b.y}})
+func (p *sharingPlot) addLine(a, b plotter.XY, width vg.Length, c color.Color) {
+	line, err := plotter.NewLine(plotter.XYs{a, b})
 	if p.err = cmp.Or(p.err, err); err == nil {
 		line.LineStyle = draw.LineStyle{Color: c, Width: width}
 		p.Add(line)
@@ -128,7 +124,7 @@ func (p *sharingPlot) addLine(a, b position, width vg.Length, c color.Color) {
 }
 
 // addEdges draws the edges of the network.
-func (p *sharingPlot) addEdges(g *graph.Graph, at []position) {
+func (p *sharingPlot) addEdges(g *graph.Graph, at plotter.XYs) {
 	g.Adjacency().DoNonZero(func(i, j int, _ float64) {
 		if i < j || i > j && g.Adjacency().At(j, i) == 0 {
 			p.addLine(at[i], at[j], vg.Points(thinnest), edgeColour)
@@ -137,7 +133,7 @@ func (p *sharingPlot) addEdges(g *graph.Graph, at []position) {
 }
 
 // addPairs draws those that share noise, the faintest first.
-func (p *sharingPlot) addPairs(n *secrets.Noise, at []position) {
+func (p *sharingPlot) addPairs(n *secrets.Noise, at plotter.XYs) {
 	pairs := slices.Clone(n.Pairs)
 	slices.SortStableFunc(pairs, func(a, b secrets.Shared) int { return cmp.Compare(a.Deviation, b.Deviation) })
 	for _, s := range pairs {
@@ -148,17 +144,16 @@ func (p *sharingPlot) addPairs(n *secrets.Noise, at []position) {
 	}
 }
 
-func (p *sharingPlot) addCircles(at []position, deviations []float64) {
-	points := lists.Map(at, func(v position) plotter.XY { return plotter.XY{X: v.x, Y: v.y} })
-	circles, err := plotter.NewScatter(plotter.XYs(points))
+func (p *sharingPlot) addCircles(at plotter.XYs, deviations []float64) {
+	circles, err := plotter.NewScatter(at)
 	if p.err = cmp.Or(p.err, err); err == nil {
 		circles.GlyphStyleFunc = func(i int) draw.GlyphStyle { return p.node(deviations[i]) }
 		p.Add(circles)
 	}
 }
 
-func (p *sharingPlot) addText(at position, label string, offset vg.Point, align draw.XAlignment) {
-	labels, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: at.x, Y: at.y}}, Labels: []string{label}})
+func (p *sharingPlot) addText(at plotter.XY, label string, offset vg.Point, align draw.XAlignment) {
+	labels, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{at}, Labels: []string{label}})
 	if p.err = cmp.Or(p.err, err); err != nil {
 		return
 	}
@@ -177,17 +172,17 @@ func sharingKey(of sizes) *sharingPlot {
 	p := &sharingPlot{Plot: bare(" "), sizes: of}
 	row := 1.0
 	write := func(label string, x float64, offset vg.Length) {
-		p.addText(position{x, row}, label, vg.Point{X: offset}, draw.XLeft)
+		p.addText(plotter.XY{X: x, Y: row}, label, vg.Point{X: offset}, draw.XLeft)
 	}
 	heading := func(label string) { row -= 0.075; write(label, 0, 0) }
 	circle := func(label string, variance float64) {
 		row -= 0.075
-		p.addCircles([]position{{0.15, row}}, []float64{math.Sqrt(variance)})
+		p.addCircles(plotter.XYs{{X: 0.15, Y: row}}, []float64{math.Sqrt(variance)})
 		write(label, 0.15, vg.Points(20))
 	}
 	line := func(label string, width vg.Length, c color.Color) {
 		row -= 0.075
-		p.addLine(position{0.07, row}, position{0.23, row}, width, c)
+		p.addLine(plotter.XY{X: 0.07, Y: row}, plotter.XY{X: 0.23, Y: row}, width, c)
 		write(label, 0.15, vg.Points(20))
 	}
 	heading("own variance (1: without secrets)")

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/plot/plotter"
+
 	"mafalda/graph"
 	"mafalda/secrets"
 )
@@ -24,13 +26,13 @@ func named(t *testing.T, name string) *graph.Graph {
 func TestLayout(t *testing.T) {
 	for _, name := range []string{"florentine", "complete:7", "star:9", "path:1", "path:2", "cycle:12", "grid:4x5"} {
 		g := named(t, name)
-		a, b := layoutOf(g), layoutOf(g)
+		a, b := Layout(g), Layout(g)
 		for i, p := range a {
-			if p != b[i] || !(p.x >= 0 && p.x <= 1 && p.y >= 0 && p.y <= 1) {
+			if p != b[i] || !(p.X >= 0 && p.X <= 1 && p.Y >= 0 && p.Y <= 1) {
 				t.Errorf("%s: node %d is at %v and %v", name, i, p, b[i])
 			}
 			for j := range i {
-				if math.Hypot(p.x-a[j].x, p.y-a[j].y) < 0.01 {
+				if math.Hypot(p.X-a[j].X, p.Y-a[j].Y) < 0.01 {
 					t.Errorf("%s: nodes %d and %d are both at %v", name, i, j, p)
 				}
 			}
@@ -49,8 +51,8 @@ func TestLayout(t *testing.T) {
 			majorize(at, d)
 		}
 	}
-	for i, p := range layoutOf(named(t, "path:6")) {
-		if want := math.Abs(float64(i) / 5); math.Min(math.Abs(p.x-want), math.Abs(p.x-(1-want))) > 0.02 || p.y > 0.05 {
+	for i, p := range Layout(named(t, "path:6")) {
+		if want := math.Abs(float64(i) / 5); math.Min(math.Abs(p.X-want), math.Abs(p.X-(1-want))) > 0.02 || p.Y > 0.05 {
 			t.Errorf("node %d of a path is at %v", i, p)
 		}
 	}
@@ -58,17 +60,17 @@ func TestLayout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := layoutOf(two)
-	if near, far := math.Hypot(at[0].x-at[1].x, at[0].y-at[1].y), math.Hypot(at[0].x-at[2].x, at[0].y-at[2].y); near > far {
+	at := Layout(two)
+	if near, far := math.Hypot(at[0].X-at[1].X, at[0].Y-at[1].Y), math.Hypot(at[0].X-at[2].X, at[0].Y-at[2].Y); near > far {
 		t.Errorf("two components: %v", at)
 	}
 }
 
-func stress(at []position, d func(i, j int) float64) float64 {
+func stress(at plotter.XYs, d func(i, j int) float64) float64 {
 	var sum float64
 	for i := range at {
 		for j := range i {
-			by := math.Hypot(at[i].x-at[j].x, at[i].y-at[j].y)/d(i, j) - 1
+			by := math.Hypot(at[i].X-at[j].X, at[i].Y-at[j].Y)/d(i, j) - 1
 			sum += by * by
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"mafalda/internal/lists"
 	"mafalda/simulate"
 )
 
@@ -45,21 +44,14 @@ func spread(curves []Curve) string {
 // are: the worst methods lose thousands of times as much as the best.
 func linesWithLowest(axes Axes, curves []Curve) (*Figure, error) {
 	const near = 4
-	lowest, highest := math.Inf(1), math.Inf(-1)
-	for _, c := range curves {
-		lowest, highest = math.Min(lowest, slices.Min(c.Y)), math.Max(highest, slices.Max(c.Y))
-	}
+	lowest, highest := extremes(curves)
 	axes.LogY = lowest > 0
 	heading := axes.Title
 	if !axes.LogY || highest <= near*near*lowest || len(curves) < 2 {
 		return Lines(axes, curves)
 	}
+	below := axes
 	axes.Title = "all"
-	all, err := Lines(axes, curves)
-	if err != nil {
-		return nil, err
-	}
-	all.heading = heading
 	low := make([]Curve, len(curves)) // in their colours
 	for i, c := range curves {
 		low[i] = Curve{Name: c.Name, Method: c.Method}
@@ -67,11 +59,21 @@ func linesWithLowest(axes Axes, curves []Curve) (*Figure, error) {
 			low[i] = c
 		}
 	}
-	axes.Title, axes.MaxY = fmt.Sprintf("up to %d times the lowest loss", near), near*lowest
-	part, err := Lines(axes, low)
+	below.Title, below.MaxY = fmt.Sprintf("up to %d times the lowest loss", near), near*lowest
+	return stacked(heading, axes, curves, below, low)
+}
+
+// stacked draws curves in two plots below each other, under a heading. All have their colours in both.
+func stacked(heading string, above Axes, curves []Curve, below Axes, others []Curve) (*Figure, error) {
+	all, err := Lines(above, curves)
 	if err != nil {
 		return nil, err
 	}
+	part, err := Lines(below, others)
+	if err != nil {
+		return nil, err
+	}
+	all.heading = heading
 	return all.stackAbove(part), nil
 }
 
@@ -143,22 +145,20 @@ func PrivacyUtility(s *simulate.Study, g *simulate.Grid) (*Figure, error) {
 		return linesWithLowest(axes, curves)
 	}
 	heading := axes.Title
-	axes.Title, axes.LogY = "all of it", slices.Min(lowests(curves)) > 0
-	all, err := Lines(axes, curves)
-	if err != nil {
-		return nil, err
-	}
-	all.heading = heading
-	axes.Title, axes.Y, axes.LogY = "what the noise costs", "above the loss without noise, run by run", true
-	part, err := Lines(axes, above)
-	if err != nil {
-		return nil, err
-	}
-	return all.stackAbove(part), nil
+	below := axes
+	lowest, _ := extremes(curves)
+	axes.Title, axes.LogY = "all of it", lowest > 0
+	below.Title, below.Y, below.LogY = "what the noise costs", "above the loss without noise, run by run", true
+	return stacked(heading, axes, curves, below, above)
 }
 
-func lowests(curves []Curve) []float64 {
-	return lists.Map(curves, func(c Curve) float64 { return slices.Min(c.Y) })
+// extremes returns the lowest and the highest value of curves.
+func extremes(curves []Curve) (lowest, highest float64) {
+	lowest, highest = math.Inf(1), math.Inf(-1)
+	for _, c := range curves {
+		lowest, highest = math.Min(lowest, slices.Min(c.Y)), math.Max(highest, slices.Max(c.Y))
+	}
+	return lowest, highest
 }
 
 // excessCurves are, in the colours of the curves, how far losses are above those without noise; nil if these were not

@@ -39,7 +39,7 @@ func (f *BenchmarkFlags) Bind(cmd *cobra.Command) {
 
 // Study loads all graphs and returns the study. What a user should know of it is handed to note. Its errors are ones of
 // usage.
-func (f *BenchmarkFlags) Study(cmd *cobra.Command, note func(string)) (*benchmarks.Study, error) {
+func (f *BenchmarkFlags) Study(cmd *cobra.Command, note func(...string)) (*benchmarks.Study, error) {
 	graphs, schemas, err := f.suite(cmd)
 	if err != nil {
 		return nil, err
@@ -67,9 +67,7 @@ func (f *BenchmarkFlags) Study(cmd *cobra.Command, note func(string)) (*benchmar
 		if err != nil {
 			return nil, terminal.Usage(err)
 		}
-		for _, text := range s.LeftOut {
-			note(text)
-		}
+		note(s.LeftOut...)
 		return s, nil
 	}
 	var all []benchmarks.Case
@@ -113,7 +111,7 @@ func (f *BenchmarkFlags) schema(cmd *cobra.Command) (s participation.Cyclic, giv
 }
 
 // networks loads graphs. Its errors are ones of usage.
-func (f *BenchmarkFlags) networks(graphs []string, note func(string)) ([]*graph.Network, error) {
+func (f *BenchmarkFlags) networks(graphs []string, note func(...string)) ([]*graph.Network, error) {
 	if f.network.GossipFile != "" {
 		return nil, terminal.Usagef("--gossip-matrix fits one graph only: use mafalda optimize")
 	}

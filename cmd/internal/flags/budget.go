@@ -12,20 +12,16 @@ import (
 )
 
 // BudgetFlags say how much memory a node has: a plan.Budget.
-type BudgetFlags struct {
-	memory  terminal.ByteSize
-	dim     int
-	float32 bool
-}
+type BudgetFlags struct{ budget plan.Budget }
 
 const budgetGroup = "Memory of a node"
 
 // Bind binds --memory, whose effect about says, --dim and --float32.
 func (f *BudgetFlags) Bind(cmd *cobra.Command, about string) {
 	fl := cmd.Flags()
-	fl.Var(&f.memory, "memory", about+" (MB is 10⁶ bytes, MiB is 2²⁰)")
-	fl.Var((*terminal.WholeNumber)(&f.dim), "dim", "parameters of the model")
-	fl.BoolVar(&f.float32, "float32", false, "a node keeps numbers of 4 bytes, not of 8")
+	fl.Var((*terminal.ByteSize)(&f.budget.Memory), "memory", about+" (MB is 10⁶ bytes, MiB is 2²⁰)")
+	fl.Var((*terminal.WholeNumber)(&f.budget.Dim), "dim", "parameters of the model")
+	fl.BoolVar(&f.budget.Float32, "float32", false, "a node keeps numbers of 4 bytes, not of 8")
 	terminal.InGroup(cmd, budgetGroup, "memory", "dim", "float32")
 }
 
@@ -48,11 +44,11 @@ func (f *BudgetFlags) ChooseAny(cmd *cobra.Command) (*plan.Budget, error) {
 	if !cmd.Flags().Changed("dim") {
 		return nil, terminal.Usagef("how many parameters has the model? Use --dim, for example --dim 1e6")
 	}
-	b := &plan.Budget{Memory: math.Inf(1), Dim: f.dim, Float32: f.float32}
-	if cmd.Flags().Changed("memory") {
-		b.Memory = float64(f.memory)
+	b := f.budget
+	if !cmd.Flags().Changed("memory") {
+		b.Memory = math.Inf(1)
 	}
-	return b, nil
+	return &b, nil
 }
 
 // BudgetFacts say what fits a budget, and why a class was chosen; none without a budget.

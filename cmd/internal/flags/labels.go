@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/cmd/internal/terminal"
+	"mafalda/graph"
 	"mafalda/internal/files"
 )
 
@@ -22,11 +23,10 @@ func CompleteLabels(cmd *cobra.Command, flag string) {
 	})
 }
 
-// CompleteGraphLabels offers the labels of the nodes of a graph, for the value of a flag: of a file that --graph names,
-// or of a built-in graph.
-func CompleteGraphLabels(cmd *cobra.Command, flag string, network *NetworkFlags) {
+// CompleteGraphLabels offers the labels of the nodes of the network that load returns, for the value of a flag.
+func CompleteGraphLabels(cmd *cobra.Command, flag string, load func() (*graph.Network, error)) {
 	terminal.Complete(cmd, flag, func(_ *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
-		n, err := network.Load()
+		n, err := load()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

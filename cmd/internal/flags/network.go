@@ -16,14 +16,10 @@ import (
 
 // NetworkFlags are the flags that say what network there is.
 type NetworkFlags struct {
-	cmd        *cobra.Command
-	Source     string // path or specification
-	Gossip     string
-	GossipFile string
-	Directed   bool
-	strict     bool
-	Seed       uint64
-	Sequence   string // path of networks that take turns; bound by WorkloadFlags
+	graph.NetworkOptions // without the scheme; WorkloadFlags bind GraphSequence
+
+	cmd    *cobra.Command
+	Gossip string // name of the scheme
 }
 
 // GossipGiven reports whether --gossip is on the command line.
@@ -34,12 +30,12 @@ const graphGroup = "Network"
 // BindGossip binds the flags that say how nodes average: --gossip, --gossip-matrix, --directed, --strict and --seed.
 func (f *NetworkFlags) BindGossip(cmd *cobra.Command) {
 	f.cmd = cmd
-	cmd.Flags().StringVar(&f.Gossip, "gossip", "uniform", "gossip matrix: "+strings.Join(graph.Schemes(), ", "))
+	terminal.ChoiceVar(cmd, &f.Gossip, "gossip", "uniform", graph.Schemes(),
+		"gossip matrix: "+strings.Join(graph.Schemes(), ", "))
 	cmd.Flags().StringVar(&f.GossipFile, "gossip-matrix", "", "read the gossip matrix from this .npy, .mtx or .csv `file` instead")
 	cmd.Flags().BoolVar(&f.Directed, "directed", false, "edges have a direction: \"u v\" lets u average over v")
-	cmd.Flags().BoolVar(&f.strict, "strict", false, "refuse a disconnected graph instead of keeping its largest component")
+	cmd.Flags().BoolVar(&f.Strict, "strict", false, "refuse a disconnected graph instead of keeping its largest component")
 	cmd.Flags().Var((*terminal.SeedNumber)(&f.Seed), "seed", "seed of random graphs and random estimates")
-	terminal.CompleteWith(cmd, "gossip", graph.Schemes())
 	terminal.InGroup(cmd, graphGroup, "gossip", "gossip-matrix", "directed", "strict", "seed")
 }
 
@@ -65,19 +61,16 @@ func CompleteGraph(_ *cobra.Command, _ []string, start string) ([]string, cobra.
 }
 
 // options returns what the flags say; without --gossip, byDefault makes the gossip matrix.
-func (f *NetworkFlags) options(byDefault graph.Scheme) (graph.NetworkOptions, error) {
-	o := graph.NetworkOptions{Source: f.Source, Scheme: byDefault, GossipFile: f.GossipFile, Directed: f.Directed,
-		Strict: f.strict, Seed: f.Seed, GraphSequence: f.Sequence}
-	if f.GossipFile != "" {
-		if f.GossipGiven() {
-			return o, errors.New("--gossip and --gossip-matrix: only one of them")
-		}
+func (f *NetworkFlags) options(byDefault graph.Scheme) (o graph.NetworkOptions, err error) {
+	o = f.NetworkOptions
+	o.Scheme = byDefault
+	if !f.GossipGiven() {
 		return o, nil
 	}
-	var err error
-	if f.GossipGiven() {
-		o.Scheme, err = graph.ParseScheme(f.Gossip)
+	if f.GossipFile != "" {
+		return o, errors.New("--gossip and --gossip-matrix: only one of them")
 	}
+	o.Scheme, err = graph.ParseScheme(f.Gossip)
 	return o, err
 }
 

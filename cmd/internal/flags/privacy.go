@@ -23,18 +23,15 @@ func (f *PrivacyFlags) Bind(cmd *cobra.Command) {
 	fl.Float64Var(&f.epsilon, "epsilon", 0, "privacy wanted, with --delta, instead of --mu")
 	fl.Float64Var(&f.delta, "delta", 0, "the delta of --epsilon, or to report an epsilon for --mu")
 	fl.Float64Var(&f.clip, "clip", 1, "norm to which each record's gradient is clipped")
-	fl.StringVar(&f.adjacency, "adjacency", "zero-out",
+	terminal.ChoiceVar(cmd, &f.adjacency, "adjacency", "zero-out", accounting.Adjacencies(),
 		"neighbouring datasets: zero-out (a record or nothing) or replace-one (twice the noise)")
-	terminal.CompleteWith(cmd, "adjacency", accounting.Adjacencies())
 	terminal.InGroup(cmd, "Privacy", "mu", "epsilon", "delta", "clip", "adjacency")
 }
 
 // Choose returns the privacy that the flags ask for, nil for none.
 func (f *PrivacyFlags) Choose(cmd *cobra.Command) (*plan.Privacy, error) {
-	for name, v := range map[string]float64{"mu": f.mu, "epsilon": f.epsilon, "delta": f.delta} {
-		if cmd.Flags().Changed(name) && !(v > 0) {
-			return nil, terminal.Usagef("--%s %v: must be positive", name, v)
-		}
+	if err := terminal.Positive(cmd, "mu", "epsilon", "delta"); err != nil {
+		return nil, err
 	}
 	if f.epsilon != 0 && f.delta == 0 {
 		return nil, terminal.Usagef("--epsilon %v without a delta: use --delta, for example --delta 1e-6", f.epsilon)

@@ -16,12 +16,9 @@ import (
 
 // PushFlags are the flags of push-sum with noise: dpps.Plan, and the graphs of its rounds.
 type PushFlags struct {
-	sequence  string
-	b, gammaN float64
-	sync      int
-	estimate  string
-	c, lambda float64
-	given     func(flag string) bool
+	plan               dpps.Plan
+	sequence, estimate string
+	given              func(flag string) bool
 }
 
 // Bind binds the flags to a command.
@@ -29,20 +26,19 @@ func (f *PushFlags) Bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	f.given = fl.Changed
 	fl.StringVar(&f.sequence, "sequence", "", "dpps: read the directed graphs of the rounds from this `file`")
-	fl.Float64Var(&f.b, "laplace-b", 50,
+	fl.Float64Var(&f.plan.B, "laplace-b", 50,
 		"dpps: noise is Laplace of scale S/b, S the sensitivity of the round. The default leaves an average, under an\n"+
 			"epsilon = b/gamma-n of a round that hides next to nothing; under --laplace-b 5 errors grow on most networks")
-	fl.Float64Var(&f.gammaN, "gamma-n", 1, "dpps: the noise rate that it is multiplied by; a round has epsilon = b/gamma-n")
-	f.sync = 5
-	fl.Var((*terminal.WholeNumber)(&f.sync), "sync",
+	fl.Float64Var(&f.plan.NoiseRate, "gamma-n", 1, "dpps: the noise rate that it is multiplied by; a round has epsilon = b/gamma-n")
+	f.plan.Sync = 5
+	fl.Var((*terminal.WholeNumber)(&f.plan.Sync), "sync",
 		"dpps: all nodes average exactly after so many rounds, which resets the sensitivity (0: never)")
-	fl.StringVar(&f.estimate, "estimate", "sound", "dpps: where S is from:\n"+
+	terminal.ChoiceVar(cmd, &f.estimate, "estimate", "sound", dpps.Sources(), "dpps: where S is from:\n"+
 		"sound: estimates that are proved to be enough for this network\n"+
 		"paper: the paper's recursion with its C' = 0.78 and lambda = 0.55, which can be too small\n"+
 		"real: what nobody in the network knows")
-	fl.Float64Var(&f.c, "c-prime", 0, "dpps: C' of the recursion, instead")
-	fl.Float64Var(&f.lambda, "lambda", 0, "dpps: lambda of the recursion, instead")
-	terminal.CompleteWith(cmd, "estimate", dpps.Sources())
+	fl.Float64Var(&f.plan.Constants.C, "c-prime", 0, "dpps: C' of the recursion, instead")
+	fl.Float64Var(&f.plan.Constants.Lambda, "lambda", 0, "dpps: lambda of the recursion, instead")
 }
 
 // Check finds, before anything is read, flags that do not go together or make no sense. Used is whether DPPS runs at
@@ -68,17 +64,18 @@ func (f *PushFlags) Check(n *NetworkFlags, used, alone bool) error {
 
 func (f *PushFlags) checkNumbers() error {
 	finite := func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
-	switch {
-	case !finite(f.b):
-		return fmt.Errorf("--laplace-b %v: must be positive and finite", f.b)
-	case !finite(f.gammaN):
-		return fmt.Errorf("--gamma-n %v: must be positive and finite", f.gammaN)
-	case math.IsInf(f.b/f.gammaN, 1):
-		return fmt.Errorf("--laplace-b %v and --gamma-n %v: epsilon = b/gamma-n is beyond all numbers", f.b, f.gammaN)
-	case f.sync < 0:
-		return fmt.Errorf("--sync %d: must not be negative", f.sync)
-	case f.given("c-prime") && !(finite(f.c) && f.lambda > 0 && f.lambda < 1):
-		return fmt.Errorf("constants C' = %v and lambda = %v: must be positive, and lambda below 1", f.c, f.lambda)
+	p := f.plan
+	switch c := p.Constants; {
+	case !finite(p.B):
+		return fmt.Errorf("--laplace-b %v: must be positive and finite", p.B)
+	case !finite(p.NoiseRate):
+		return fmt.Errorf("--gamma-n %v: must be positive and finite", p.NoiseRate)
+	case math.IsInf(p.B/p.NoiseRate, 1):
+		return fmt.Errorf("--laplace-b %v and --gamma-n %v: epsilon = b/gamma-n is beyond all numbers", p.B, p.NoiseRate)
+	case p.Sync < 0:
+		return fmt.Errorf("--sync %d: must not be negative", p.Sync)
+	case f.given("c-prime") && !(finite(c.C) && c.Lambda > 0 && c.Lambda < 1):
+		return fmt.Errorf("constants C' = %v and lambda = %v: must be positive, and lambda below 1", c.C, c.Lambda)
 	}
 	_, err := f.Plan()
 	return err
@@ -86,7 +83,7 @@ func (f *PushFlags) checkNumbers() error {
 
 // Plan returns what the flags say of the noise.
 func (f *PushFlags) Plan() (p dpps.Plan, err error) {
-	p = dpps.Plan{B: f.b, NoiseRate: f.gammaN, Sync: f.sync, Constants: dpps.Constants{C: f.c, Lambda: f.lambda}}
+	p = f.plan
 	if p.Source, err = dpps.ParseSource(f.estimate); err == nil && f.given("c-prime") {
 		p.Source = dpps.Given
 	}

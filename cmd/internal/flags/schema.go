@@ -42,9 +42,9 @@ func (f *SchemaFlags) Bind(cmd *cobra.Command) {
 	fl.StringVar(&f.Schema, "schema", "cyclic", "when a record takes part:\ncyclic: every b steps, at most k times\n"+
 		"min-sep: at least b steps apart, at most k times\nsingle: once\n`FILE`: in the steps of one of its lines, counted from 0")
 	terminal.CompleteWithFiles(cmd, "schema", SchemaNames())
-	fl.StringVar(&f.unit, "unit", unitRecord, "who is protected: `record`, or person, with all records that are theirs")
+	terminal.ChoiceVar(cmd, &f.unit, "unit", unitRecord, []string{unitRecord, unitPerson},
+		"who is protected: `record`, or person, with all records that are theirs")
 	fl.Var((*terminal.WholeNumber)(&f.batches), "person-batches", "with --unit person: in how many of the b batches a person may have records (default 1)")
-	terminal.CompleteWith(cmd, "unit", []string{unitRecord, unitPerson})
 	terminal.InGroup(cmd, schemaGroup, "T", "participations", "separation", "schema", "unit", "person-batches")
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,20 +32,16 @@ type SimulateFlags struct {
 	network                           NetworkFlags
 	workload                          WorkloadFlags
 	steps, participations, separation int
-	seeds, testRows                   int
-	methods                           []string
-	mus, epsilons                     []float64
-	delta                             float64
-	adjacency                         string
-	learningRate, clip                float64
-	sampling                          string
-	bandwidth                         int
+	config                            simulate.Config       // what flags bind directly
+	options                           simulate.StudyOptions // likewise
+	adjacency, sampling               string
 }
 
 // Bind binds the flags to a command.
 func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.task.Name, "task", "linear", "what is learned: linear, logistic, perceptron, housing or mnist")
+	terminal.ChoiceVar(cmd, &f.task.Name, "task", "linear", simulate.TaskNames(),
+		"what is learned: linear, logistic, perceptron, housing or mnist")
 	fl.StringVar(&f.task.Data, "data", "", "`path` of the data of housing (a file), or mnist and perceptron (a folder)")
 	fl.Var((*terminal.WholeNumber)(&f.task.Records), "records", "records of a synthetic task (default 4000)")
 	f.network.BindGraph(cmd)
@@ -57,36 +52,33 @@ func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 	fl.VarP((*terminal.WholeNumber)(&f.separation), "separation", "b",
 		"batches of a node: steps between participations (default T/k)")
 	f.workload.Bind(cmd, &f.network)
-	fl.StringSliceVar(&f.methods, "methods", simulate.MethodsFor(participation.InTurn, workload.Spec{}),
+	fl.StringSliceVar(&f.options.Methods, "methods", simulate.MethodsFor(participation.InTurn, workload.Spec{}),
 		"what to compare; folders of exports, too; and mafalda-plain, which ignores what is more than plain training\n"+
 			"(there by default if there is more)")
-	terminal.NumbersVar(fl, &f.mus, "mu", []float64{0.2, 0.5, 1}, "levels of privacy, of Gaussian DP")
-	terminal.NumbersVar(fl, &f.epsilons, "epsilon", nil, "levels of privacy as epsilons for --delta, instead of --mu")
-	fl.Float64Var(&f.delta, "delta", 1e-6, "for which epsilon is reported")
-	fl.StringVar(&f.adjacency, "adjacency", "zero-out",
+	terminal.NumbersVar(fl, &f.options.Mus, "mu", []float64{0.2, 0.5, 1}, "levels of privacy, of Gaussian DP")
+	terminal.NumbersVar(fl, &f.options.Epsilons, "epsilon", nil, "levels of privacy as epsilons for --delta, instead of --mu")
+	fl.Float64Var(&f.options.Delta, "delta", 1e-6, "for which epsilon is reported")
+	terminal.ChoiceVar(cmd, &f.adjacency, "adjacency", "zero-out", accounting.Adjacencies(),
 		"neighbouring datasets: zero-out (a record or nothing) or replace-one (twice the noise)")
-	fl.StringVar(&f.sampling, "sampling", participation.InTurn.String(),
+	terminal.ChoiceVar(cmd, &f.sampling, "sampling", participation.InTurn.String(), participation.Schemes(),
 		"batches: cyclic (cut once, visited in turn), poisson (drawn in secret, of as many records in expectation),\n"+
 			"truncated (poisson with a largest batch), allocation (exactly k times, in steps drawn in secret) or bins (drawn once,\n"+
 			"in secret, independently for every record: no permutation cut into equal batches)")
-	fl.Var((*terminal.WholeNumber)(&f.bandwidth), "bandwidth",
+	fl.Var((*terminal.WholeNumber)(&f.options.Bandwidth), "bandwidth",
 		"bands of mafalda's strategy with --sampling poisson (default: the best power of 2) or bins (default: all)")
-	f.seeds = 10
-	fl.Var((*terminal.WholeNumber)(&f.seeds), "seeds", "runs of every method at every level")
-	fl.Float64Var(&f.learningRate, "learning-rate", 0, "of the steps (default: one that suits the task)")
-	fl.Float64Var(&f.clip, "clip", 1, "norm to which each record's gradient is clipped")
-	f.testRows = 256
-	fl.Var((*terminal.WholeNumber)(&f.testRows), "test-rows",
+	f.options.Seeds = 10
+	fl.Var((*terminal.WholeNumber)(&f.options.Seeds), "seeds", "runs of every method at every level")
+	fl.Float64Var(&f.config.LearningRate, "learning-rate", 0, "of the steps (default: one that suits the task)")
+	fl.Float64Var(&f.config.Clip, "clip", 1, "norm to which each record's gradient is clipped")
+	f.config.TestRows = 256
+	fl.Var((*terminal.WholeNumber)(&f.config.TestRows), "test-rows",
 		"test records that losses are of while training; all of them at the end (0: always all)")
-	terminal.CompleteWith(cmd, "task", simulate.TaskNames())
 	terminal.CompleteWithFiles(cmd, "methods", simulate.MethodNames())
-	terminal.CompleteWith(cmd, "adjacency", accounting.Adjacencies())
-	terminal.CompleteWith(cmd, "sampling", participation.Schemes())
 }
 
 // Study checks flags and input, cheapest first, and returns the study; kept is whether it will have a folder. What a
 // user should know of its network and methods is handed to note.
-func (f *SimulateFlags) Study(cmd *cobra.Command, kept bool, note func(string)) (*simulate.Study, error) {
+func (f *SimulateFlags) Study(cmd *cobra.Command, kept bool, note func(...string)) (*simulate.Study, error) {
 	if err := f.check(cmd); err != nil {
 		return nil, err
 	}
@@ -96,12 +88,12 @@ func (f *SimulateFlags) Study(cmd *cobra.Command, kept bool, note func(string)) 
 	}
 	spec, err := f.workload.Spec(cmd)
 	if err == nil { // decay waits for the rate of the task, if none is given
-		err = spec.At(f.learningRate).Check(schema.Steps())
+		err = spec.At(f.config.LearningRate).Check(schema.Steps())
 	}
 	if err != nil {
 		return nil, terminal.Usage(err)
 	}
-	options, err := f.options(cmd, spec)
+	options, err := f.studyOptions(cmd, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -125,29 +117,30 @@ func (f *SimulateFlags) Study(cmd *cobra.Command, kept bool, note func(string)) 
 	if err != nil {
 		return nil, SimulateError(err)
 	}
-	for _, text := range s.Notes() {
-		note(text)
-	}
+	note(s.Notes()...)
 	return s, nil
 }
 
-// inputs reads the network and the task, and returns them with what is trained.
-func (f *SimulateFlags) inputs(schema participation.Schema, spec workload.Spec, note func(string)) (*graph.Network,
-	simulate.Config, error) {
+// load reads or makes the network; the default one where no flag names another.
+func (f *SimulateFlags) load() (*graph.Network, error) {
 	network := f.network
 	if network.Source == "" && network.GossipFile == "" {
 		network.Source = simulatedGraph
 	}
-	n, err := network.Load()
+	return network.Load()
+}
+
+// inputs reads the network and the task, and returns them with what is trained.
+func (f *SimulateFlags) inputs(schema participation.Schema, spec workload.Spec, note func(...string)) (*graph.Network,
+	simulate.Config, error) {
+	n, err := f.load()
 	if err != nil {
 		return nil, simulate.Config{}, err
 	}
-	for _, text := range n.Notes {
-		note(text)
-	}
-	config := simulate.Config{Schema: schema, Workload: spec, LearningRate: f.learningRate, Clip: f.clip,
-		TestRows: f.testRows}
-	if f.testRows == 0 {
+	note(n.Notes...)
+	config := f.config
+	config.Schema, config.Workload = schema, spec
+	if config.TestRows == 0 {
 		config.TestRows = -1 // all
 	}
 	if config.Task, err = simulate.LoadTask(f.task); err != nil {
@@ -156,25 +149,22 @@ func (f *SimulateFlags) inputs(schema participation.Schema, spec workload.Spec, 
 	return n, config, nil
 }
 
-// options returns the options of the study, without the adjacency. Defaults depend on the sampling.
-func (f *SimulateFlags) options(cmd *cobra.Command, spec workload.Spec) (o simulate.StudyOptions, err error) {
+// studyOptions returns the options of the study, without the adjacency. Defaults depend on the sampling.
+func (f *SimulateFlags) studyOptions(cmd *cobra.Command, spec workload.Spec) (o simulate.StudyOptions, err error) {
 	given := cmd.Flags().Changed
-	o = simulate.StudyOptions{Methods: f.methods, Delta: f.delta, Seeds: f.seeds, Bandwidth: f.bandwidth,
-		Folders: f.Places}
+	o = f.options
+	o.Folders = f.Places
 	if o.Sampling, err = participation.ParseScheme(f.sampling); err != nil {
 		return o, SimulateError(err)
 	}
 	if !given("methods") {
-		if f.network.Sequence != "" { // it comes with the network
+		if f.network.GraphSequence != "" { // it comes with the network
 			spec.GraphSequence = new(workload.Sequence)
 		}
 		o.Methods = simulate.MethodsFor(o.Sampling, spec)
 	}
-	switch {
-	case given("epsilon"):
-		o.Epsilons = f.epsilons
-	case given("mu") || o.Sampling == participation.InTurn:
-		o.Mus = f.mus
+	if given("epsilon") || !given("mu") && o.Sampling != participation.InTurn {
+		o.Mus = nil
 	}
 	return o, nil
 }
@@ -185,14 +175,12 @@ func (f *SimulateFlags) check(cmd *cobra.Command) error {
 	if err := terminal.AtLeastOne(cmd, "T", "participations", "separation", "bandwidth", "records", "seeds"); err != nil {
 		return err
 	}
-	for name, v := range map[string]float64{"clip": f.clip, "learning-rate": f.learningRate} {
-		if given(name) && (!(v > 0) || math.IsInf(v, 1)) {
-			return terminal.Usagef("--%s %v: must be positive and finite", name, v)
-		}
+	if err := terminal.Positive(cmd, "clip", "learning-rate"); err != nil {
+		return err
 	}
 	switch {
-	case f.testRows < 0:
-		return terminal.Usagef("--test-rows %d: must not be negative", f.testRows)
+	case f.config.TestRows < 0:
+		return terminal.Usagef("--test-rows %d: must not be negative", f.config.TestRows)
 	case given("mu") && given("epsilon"):
 		return terminal.Usagef("--mu and --epsilon: only one of them")
 	}

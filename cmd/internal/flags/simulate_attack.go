@@ -22,8 +22,7 @@ import (
 // SimulateAttackFlags say who attacks the training of mafalda simulate.
 type SimulateAttackFlags struct {
 	attacker, victim string
-	runs             int
-	confidence       float64
+	options          simulate.AttackOptions
 }
 
 // Bind binds the flags to a command.
@@ -31,11 +30,11 @@ func (f *SimulateAttackFlags) Bind(cmd *cobra.Command, study *SimulateFlags) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.attacker, "attack", "", "let the node with this `LABEL` attack a record of another one, instead of comparing losses")
 	fl.StringVar(&f.victim, "victim", "", "`LABEL` of whose record is attacked (default: the nearest node that the attacker does not see)")
-	f.runs = 2000
-	fl.Var((*terminal.WholeNumber)(&f.runs), "runs", "runs of an attacked training with the record, and as many without")
-	fl.Float64Var(&f.confidence, "confidence", 0.999, "of the interval of an attack")
-	CompleteGraphLabels(cmd, "attack", &study.network)
-	CompleteGraphLabels(cmd, "victim", &study.network)
+	f.options.Runs = 2000
+	fl.Var((*terminal.WholeNumber)(&f.options.Runs), "runs", "runs of an attacked training with the record, and as many without")
+	fl.Float64Var(&f.options.Confidence, "confidence", 0.999, "of the interval of an attack")
+	CompleteGraphLabels(cmd, "attack", study.load)
+	CompleteGraphLabels(cmd, "victim", study.load)
 }
 
 // Unused rejects flags of an attack where nobody attacks.
@@ -53,15 +52,15 @@ func (f *SimulateAttackFlags) check(cmd *cobra.Command, study *SimulateFlags) er
 	switch {
 	case f.attacker == "":
 		return terminal.Usagef("--attack is empty: name a node")
-	case given("methods") && !slices.Equal(study.methods, []string{baselines.DPDSGD}):
+	case given("methods") && !slices.Equal(study.options.Methods, []string{baselines.DPDSGD}):
 		return terminal.Usagef("--methods: --attack is for %s", baselines.DPDSGD)
-	case given("mu") && len(study.mus) != 1:
+	case given("mu") && len(study.options.Mus) != 1:
 		return terminal.Usagef("--mu: one level is attacked")
-	case given("mu") && study.mus[0] == 0:
+	case given("mu") && study.options.Mus[0] == 0:
 		return terminal.Usagef("--mu 0: must be positive and finite")
-	case f.runs == 0: // 0 would ask the library for a default
+	case f.options.Runs == 0: // 0 would ask the library for a default
 		return terminal.Usagef("--runs 0: must be at least 20")
-	case f.confidence == 0:
+	case f.options.Confidence == 0:
 		return terminal.Usagef("--confidence 0: must be between 0 and 1")
 	}
 	return nil
@@ -69,7 +68,7 @@ func (f *SimulateAttackFlags) check(cmd *cobra.Command, study *SimulateFlags) er
 
 // Run attacks the training that the flags of a study describe, and writes what was learned. The error is one of the attack,
 // or that it learned more than was proven.
-func (f *SimulateAttackFlags) Run(cmd *cobra.Command, study *SimulateFlags, asJSON, quiet bool, note func(string)) error {
+func (f *SimulateAttackFlags) Run(cmd *cobra.Command, study *SimulateFlags, asJSON, quiet bool, note func(...string)) error {
 	if err := errors.Join(f.check(cmd, study), study.check(cmd)); err != nil {
 		return err
 	}
@@ -92,9 +91,10 @@ func (f *SimulateAttackFlags) Run(cmd *cobra.Command, study *SimulateFlags, asJS
 	bar := terminal.NewProgress(cmd.ErrOrStderr(), quiet)
 	defer bar.Clear()
 	bar.Busy("computing the claims")
-	o := simulate.AttackOptions{Runs: f.runs, Confidence: f.confidence, Progress: bar.ShowAs("runs")}
+	o := f.options
+	o.Progress = bar.ShowAs("runs")
 	if cmd.Flags().Changed("mu") {
-		o.Mu = study.mus[0]
+		o.Mu = study.options.Mus[0]
 	}
 	if o.Attacker, err = labelled(n.Graph, "attack", f.attacker); err != nil {
 		return err
@@ -181,7 +181,7 @@ func (f *SimulateAttackFlags) print(w io.Writer, n *graph.Network, c simulate.Co
 	if r.High != 0 {
 		limits = fmt.Sprintf("between %s and %s", terminal.DecimalDown(r.Low, 6), terminal.DecimalUp(r.High, 6))
 	}
-	d.Fact("reached", "mu = %s, %s with confidence %g (%d runs each)", terminal.DecimalUp(r.Reached, 6), limits, f.confidence, r.Runs)
+	d.Fact("reached", "mu = %s, %s with confidence %g (%d runs each)", terminal.DecimalUp(r.Reached, 6), limits, f.options.Confidence, r.Runs)
 	verdict := "passed: the attack learns no more than the bound (which proves nothing)"
 	if !r.Passed {
 		verdict = "FAILED: the attack learns more than the bound"

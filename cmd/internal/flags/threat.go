@@ -10,6 +10,7 @@ import (
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
 	"mafalda/graph"
+	"mafalda/internal/lists"
 	"mafalda/threat"
 )
 
@@ -33,19 +34,19 @@ func (f *ThreatFlags) Bind(cmd *cobra.Command, network *NetworkFlags) {
 	f.training.BindChanges(cmd, network)
 	f.training.BindAbsence(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.algorithm, "algorithm", "dp-d-sgd", "algorithm: "+strings.Join(algorithmNames[:], ", "))
+	terminal.ChoiceVar(cmd, &f.algorithm, "algorithm", "dp-d-sgd", algorithmNames[:],
+		"algorithm: "+strings.Join(algorithmNames[:], ", "))
 	fl.StringVar(&f.Exported, "export", "", "the export `folder` whose strategy mf-d-sgd runs, with the noise it was calibrated with")
-	fl.StringVar(&f.trust, "trust", "pndp", "what the attacker sees:\nldp: all messages, and all noise but the victim's own\n"+
-		"pndp: what reaches it (for training see above)\nsecldp: all messages and the attacker's own secrets\n"+
-		"eavesdropper: all messages, and no secrets")
+	terminal.ChoiceVar(cmd, &f.trust, "trust", "pndp", threat.Trusts(),
+		"what the attacker sees:\nldp: all messages, and all noise but the victim's own\n"+
+			"pndp: what reaches it (for training see above)\nsecldp: all messages and the attacker's own secrets\n"+
+			"eavesdropper: all messages, and no secrets")
 	fl.Float64Var(&f.own, "own-noise", 1, "standard deviation of a node's own noise in decor")
 	fl.Float64Var(&f.shared, "shared-noise", 1, "standard deviation of the noise that neighbours share in decor")
 	fl.StringVar(&f.coalitions, "coalitions", "", "who colludes under secldp, where nodes share noise: every `SET` of at most "+
 		"so many nodes, or those of a file (default: as the export says)")
 	fl.BoolVar(&f.secure, "secure-summation", false, "nodes see only weighted sums of messages")
 	fl.BoolVar(&f.forget, "forget-own-noise", false, "the attacker's own noise counts as protection")
-	terminal.CompleteWith(cmd, "algorithm", algorithmNames[:])
-	terminal.CompleteWith(cmd, "trust", threat.Trusts())
 }
 
 // Algorithm returns the algorithm, over so many steps. On says on which networks.
@@ -67,7 +68,7 @@ func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm
 	case "antipgd":
 		a = threat.AntiPGD()
 	case "muffliato":
-		a, err = threat.Muffliato(f.training.rounds)
+		a, err = threat.Muffliato(f.training.spec.GossipRounds)
 	case "decor":
 		a, err = threat.DECOR(f.own, f.shared)
 	case "zip-dl":
@@ -120,13 +121,11 @@ func (f *ThreatFlags) Attackers(names string, a threat.Algorithm, g *graph.Graph
 		}
 		return []threat.Attacker{base}, err
 	case names == "all":
-		var list []threat.Attacker
-		for v := range g.Nodes() {
+		return lists.Make(g.Nodes(), func(v int) threat.Attacker {
 			a := base
 			a.Nodes = []int{v}
-			list = append(list, a)
-		}
-		return list, nil
+			return a
+		}), nil
 	}
 	base.Nodes, err = NodesNamed("attacker", names, g)
 	return []threat.Attacker{base}, err

@@ -17,15 +17,9 @@ import (
 
 // WorkloadFlags say what is trained on the network and what of it counts: a workload.Spec.
 type WorkloadFlags struct {
-	kind, rates             string
-	averageLast             int
-	localSteps, rounds      int
-	randomNeighbours        int
-	momentum, decay         float64
-	nesterov, tracking      bool
-	nodeFailures, linkFails float64
-	missed                  float64
-	carry                   bool
+	spec        workload.Spec // what flags bind directly
+	kind, rates string
+	averageLast int
 }
 
 // The names under which help lists the flags.
@@ -51,33 +45,32 @@ func (f *WorkloadFlags) Bind(cmd *cobra.Command, network *NetworkFlags) {
 // BindAbsence binds that nodes may miss steps.
 func (f *WorkloadFlags) BindAbsence(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.Float64Var(&f.missed, "missed-steps", 0,
+	fl.Float64Var(&f.spec.MissedSteps, "missed-steps", 0,
 		"probability that a node has no gradient in a step, and sends no noise")
-	fl.BoolVar(&f.carry, "carry", false, "the next message has the rows of noise of missed steps; otherwise they are lost")
+	fl.BoolVar(&f.spec.Carry, "carry", false, "the next message has the rows of noise of missed steps; otherwise they are lost")
 	terminal.InGroup(cmd, absenceGroup, "missed-steps", "carry")
 }
 
 // BindKind binds --workload.
 func (f *WorkloadFlags) BindKind(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.kind, "workload", workload.Model.String(),
+	terminal.ChoiceVar(cmd, &f.kind, "workload", workload.Model.String(), workload.Kinds(),
 		"whose error counts: model (after averaging), message (before), prefix (centralized)")
-	terminal.CompleteWith(cmd, "workload", workload.Kinds())
 	terminal.InGroup(cmd, trainingGroup, "workload")
 }
 
 // BindOptimizer binds what nodes do with their gradients.
 func (f *WorkloadFlags) BindOptimizer(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.Float64Var(&f.momentum, "momentum", 0, "of every node, from 0 to below 1; it is not gossiped")
-	fl.BoolVar(&f.nesterov, "nesterov", false, "Nesterov's form of it")
+	fl.Float64Var(&f.spec.Momentum, "momentum", 0, "of every node, from 0 to below 1; it is not gossiped")
+	fl.BoolVar(&f.spec.Nesterov, "nesterov", false, "Nesterov's form of it")
 	fl.StringVar(&f.rates, "learning-rates", "constant",
 		"how the rate changes, times the base rate:\n"+strings.Join(workload.ScheduleForms(), ", ")+",\n"+
 			"or a `FILE` with one number a line")
-	fl.Float64Var(&f.decay, "weight-decay", 0, "what models lose in a step, times the rate; decoupled from gradients")
-	f.localSteps, f.rounds = 1, 1
-	fl.Var((*terminal.WholeNumber)(&f.localSteps), "local-steps", "gossip follows every so many gradient steps; T counts these")
-	fl.Var((*terminal.WholeNumber)(&f.rounds), "gossip-rounds", "so many rounds of gossip at a time")
-	fl.BoolVar(&f.tracking, "gradient-tracking", false, "nodes gossip and follow the mean gradient, too")
+	fl.Float64Var(&f.spec.WeightDecay, "weight-decay", 0, "what models lose in a step, times the rate; decoupled from gradients")
+	f.spec.LocalSteps, f.spec.GossipRounds = 1, 1
+	fl.Var((*terminal.WholeNumber)(&f.spec.LocalSteps), "local-steps", "gossip follows every so many gradient steps; T counts these")
+	fl.Var((*terminal.WholeNumber)(&f.spec.GossipRounds), "gossip-rounds", "so many rounds of gossip at a time")
+	fl.BoolVar(&f.spec.GradientTracking, "gradient-tracking", false, "nodes gossip and follow the mean gradient, too")
 	terminal.Complete(cmd, "learning-rates", completeRates)
 	terminal.InGroup(cmd, trainingGroup, "momentum", "nesterov", "learning-rates", "weight-decay", "local-steps", "gossip-rounds",
 		"gradient-tracking")
@@ -86,13 +79,13 @@ func (f *WorkloadFlags) BindOptimizer(cmd *cobra.Command) {
 // BindChanges binds how the network changes.
 func (f *WorkloadFlags) BindChanges(cmd *cobra.Command, network *NetworkFlags) {
 	fl := cmd.Flags()
-	fl.StringVar(&network.Sequence, "graph-sequence", "",
+	fl.StringVar(&network.GraphSequence, "graph-sequence", "",
 		"`FILE` of networks that take turns, one a step, over the nodes of --graph:\n"+
 			"edge lists, separated by empty lines")
-	fl.Float64Var(&f.nodeFailures, "node-failures", 0,
+	fl.Float64Var(&f.spec.NodeFailures, "node-failures", 0,
 		"probability that a node fails in a round of gossip: it keeps its model")
-	fl.Float64Var(&f.linkFails, "link-failures", 0, "probability that an edge fails in a round of gossip")
-	fl.Var((*terminal.WholeNumber)(&f.randomNeighbours), "random-neighbours",
+	fl.Float64Var(&f.spec.LinkFailures, "link-failures", 0, "probability that an edge fails in a round of gossip")
+	fl.Var((*terminal.WholeNumber)(&f.spec.RandomNeighbours), "random-neighbours",
 		"in every round a node averages over itself and so many others, drawn from all")
 	terminal.InGroup(cmd, networkGroup, "graph-sequence", "node-failures", "link-failures", "random-neighbours")
 }
@@ -105,15 +98,8 @@ func completeRates(*cobra.Command, []string, string) ([]string, cobra.ShellCompD
 // Spec returns what the flags say, but for networks that take turns: they come with the network (see
 // workload.Spec.On). Flags that the command does not have are as if they were not given.
 func (f *WorkloadFlags) Spec(cmd *cobra.Command) (workload.Spec, error) {
-	changed := func(flag string) bool { return cmd.Flags().Changed(flag) }
-	s := workload.Spec{
-		Optimizer: workload.Optimizer{Momentum: f.momentum, Nesterov: f.nesterov, WeightDecay: f.decay,
-			LocalSteps: f.localSteps, GossipRounds: f.rounds, GradientTracking: f.tracking},
-		Changes: workload.Changes{NodeFailures: f.nodeFailures, LinkFailures: f.linkFails,
-			RandomNeighbours: f.randomNeighbours},
-		Absence: workload.Absence{MissedSteps: f.missed, Carry: f.carry},
-	}
-	last := f.averageLast
+	s, last := f.spec, f.averageLast
+	changed := cmd.Flags().Changed
 	for flag, count := range map[string]*int{"local-steps": &s.LocalSteps, "gossip-rounds": &s.GossipRounds,
 		"random-neighbours": &s.RandomNeighbours, "average-last": &last} {
 		if changed(flag) && *count == 0 {

@@ -35,16 +35,16 @@ func (s *Source) addSpent() {
 		return
 	}
 	const points = 24
+	var spent []noise.Spent
 	all, err := noise.OpenOdometer(s.Dir, "", 0)
 	if err == nil {
-		var spent []noise.Spent
-		if spent, err = all.Curve(results.SpentSteps(all.Steps(), points), nil); err == nil {
-			results.AddSpent(s.Document, spent)
-		}
+		spent, err = all.Curve(results.SpentSteps(all.Steps(), points), nil)
 	}
 	if err != nil {
 		s.Document.Warn("What is spent from step to step is not shown: %v", err)
+		return
 	}
+	results.AddSpent(s.Document, spent)
 }
 
 // sharedMap shows who relies on whom.

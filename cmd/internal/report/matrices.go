@@ -45,15 +45,9 @@ func newMatrices(id string, c strategy.Strategy, perNode bool) (*Matrices, error
 	if perNode {
 		m.Note += " Nodes have strategies of their own: this is that of the first node."
 	}
-	for i, t := range []*mat.TriDense{&lower, &noising} {
-		text, largest := m.pack(t)
-		m.Entries = append(m.Entries, text)
-		if i == 0 {
-			m.Largest = largest
-		} else {
-			m.Inverse = largest
-		}
-	}
+	m.Entries = make([]string, 2)
+	m.Entries[0], m.Largest = m.pack(&lower)
+	m.Entries[1], m.Inverse = m.pack(&noising)
 	return m, nil
 }
 

@@ -3,13 +3,10 @@ package report
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/csv"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,7 +53,7 @@ func open(ctx context.Context, dir string) (*Source, error) {
 	made := slices.IndexFunc(resultNames(), s.hasFile)
 	switch {
 	case s.hasFile(document.FileName):
-		return s, s.readDocument()
+		return s, s.readDocument(made)
 	case made >= 0:
 		return nil, fmt.Errorf("%s: %w: it has %s, but no %s, which says what its results mean; run its command again", dir, ErrNothing,
 			resultNames()[made], document.FileName)
@@ -70,8 +67,9 @@ func open(ctx context.Context, dir string) (*Source, error) {
 	return s, nil
 }
 
-// readDocument reads what the results say, and the command that made them, if they are not of a study.
-func (s *Source) readDocument() error {
+// readDocument reads what the results say, and the command that made them, if they are not of a study: from a file of
+// resultNames, if there is one.
+func (s *Source) readDocument(result int) error {
 	s.Document = &document.Document{}
 	if err := s.read(document.FileName, s.Document); err != nil {
 		return err
@@ -79,20 +77,15 @@ func (s *Source) readDocument() error {
 	if err := s.Document.Check(); err != nil {
 		return fmt.Errorf("%s is damaged: %w", filepath.Join(s.Dir, document.FileName), err)
 	}
-	if s.Study != nil {
+	if s.Study != nil || result < 0 {
 		return nil
 	}
-	for _, name := range resultNames() {
-		if s.hasFile(name) {
-			var made struct {
-				Command []string `json:"command"`
-			}
-			err := s.read(name, &made)
-			s.Command = made.Command
-			return err
-		}
+	var made struct {
+		Command []string `json:"command"`
 	}
-	return nil
+	err := s.read(resultNames()[result], &made)
+	s.Command = made.Command
+	return err
 }
 
 // describeTables makes the document of a folder that has none: its tables, as they are.
@@ -187,16 +180,11 @@ func hashes(s *Source) ([]document.Fact, error) {
 		if !e.Type().IsRegular() || strings.HasPrefix(name, ".") {
 			continue
 		}
-		f, _, err := files.Open(filepath.Join(s.Dir, name))
+		hash, err := files.SHA256(filepath.Join(s.Dir, name))
 		if err != nil {
 			return nil, err
 		}
-		hash := sha256.New()
-		_, err = io.Copy(hash, f)
-		if err := errors.Join(err, f.Close()); err != nil {
-			return nil, err
-		}
-		all = append(all, document.Fact{Name: name, Value: hex.EncodeToString(hash.Sum(nil))})
+		all = append(all, document.Fact{Name: name, Value: hash})
 	}
 	return all, nil
 }

@@ -57,10 +57,8 @@ func (a *Accounts) Cells() []threat.Cell {
 // Files makes the summaries of all accounts in the folder, in the order of the graph's nodes.
 func (a *Accounts) Files(entries []study.Entry[threat.Cell, threat.Report]) ([]study.File, error) {
 	a.Study.Sort(entries)
-	stored := storedAccounts{Version: version.String(), Settings: a.Spec().Inputs, Export: a.Exported}
-	for _, e := range entries {
-		stored.Attackers = append(stored.Attackers, e.Result)
-	}
+	stored := storedAccounts{Version: version.String(), Settings: a.Spec().Inputs, Export: a.Exported,
+		Attackers: lists.Map(entries, func(e study.Entry[threat.Cell, threat.Report]) threat.Report { return e.Result })}
 	f, err := figures.Exposure(stored.Attackers, figures.ExposureOptions{
 		Algorithm: a.Scenario.Algorithm.Name(), Graph: a.Network.Origin.Source, Schema: a.Scenario.Schema,
 		Local: a.Study.Local(), Sigma: a.Options.Sigma, Alpha: a.Options.Alpha,
@@ -83,10 +81,7 @@ func (a *Accounts) GrowthSpec() study.Spec {
 
 // GrowthFiles makes the summaries of all numbers of steps in the folder.
 func (a *Accounts) GrowthFiles(entries []study.Entry[threat.GrowthCell, threat.GrowthRow]) ([]study.File, error) {
-	var rows []threat.GrowthRow
-	for _, e := range entries {
-		rows = append(rows, e.Result)
-	}
+	rows := lists.Map(entries, func(e study.Entry[threat.GrowthCell, threat.GrowthRow]) threat.GrowthRow { return e.Result })
 	slices.SortFunc(rows, func(a, b threat.GrowthRow) int { return a.Steps - b.Steps })
 	f, err := figures.Growth(rows, a.HoldsFor())
 	results := []study.File{study.JSONFile("growth.json", a.GrowthData(rows)), documentFile(a.GrowthDocument(rows))}
@@ -147,7 +142,7 @@ func (a *Accounts) Document(reports []threat.Report) *document.Document {
 		unit = " at the victim"
 	}
 	d.Fact("bound", "%s of sens², for gradients of norm 1 and noise of standard deviation 1%s", a.boundText(), unit)
-	d.Add(a.holdsForFacts(reports...)...)
+	a.addHoldsFor(d, reports...)
 	d.Table(a.table(reports))
 	if a.Level.Own != nil {
 		d.Table(a.nodeTable(reports))
@@ -286,19 +281,16 @@ func belowLocal(r threat.Report) bool {
 	})
 }
 
-// holdsForFacts says what numbers of the attackers hold for, and what local DP is then, if reports have it; none where
-// they hold for all.
-func (a *Accounts) holdsForFacts(reports ...threat.Report) (facts []document.Fact) {
-	fact := func(name, format string, args ...any) {
-		facts = append(facts, document.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
-	}
+// addHoldsFor says what numbers of the attackers hold for, unless that is all, and what local DP is then, if reports have
+// it.
+func (a *Accounts) addHoldsFor(d *document.Document, reports ...threat.Report) {
 	holds, of := a.HoldsFor(), ""
 	if a.Level.Own != nil {
 		of = " at the node with the loosest budget"
 	}
 	switch {
 	case holds == "":
-		return nil
+		return
 	case len(reports) == 0:
 	case reports[0].LocalMu == nil:
 		holds += " (infinite)"
@@ -315,23 +307,23 @@ func (a *Accounts) holdsForFacts(reports ...threat.Report) (facts []document.Fac
 			holds += "\nrows below that: less what never arrives, such as the last steps of nodes far away"
 		}
 	}
-	fact("holds for", "%s", holds)
+	d.Fact("holds for", "%s", holds)
 	if len(reports) > 0 && reports[0].Unknown != "" {
-		fact("not known", "numbers if gradients do not react: %s", reports[0].Unknown)
+		d.Fact("not known", "numbers if gradients do not react: %s", reports[0].Unknown)
 	}
 	if c == nil {
-		return facts
+		return
 	}
-	fact("class", "ρ = %.6g, κ = %.6g", c.Rho, c.Kappa)
+	d.Fact("class", "ρ = %.6g, κ = %.6g", c.Rho, c.Kappa)
 	if a.Options.Refine && !reaction.OneByOne(a.Scenario.Schema) {
-		fact("patterns", "are too many to look at one by one: what single participations cost is added up, which is loose")
+		d.Fact("patterns", "are too many to look at one by one: what single participations cost is added up, which is loose")
 	}
 	var reasons []string
 	screened := 0
 	for _, r := range reports {
 		if r.Why != "" && !slices.Contains(reasons, r.Why) {
 			reasons = append(reasons, r.Why)
-			fact("local DP", "%s", r.Why)
+			d.Fact("local DP", "%s", r.Why)
 		}
 		for _, p := range r.Pairs {
 			if p.Bound == threat.AllPairs {
@@ -340,10 +332,9 @@ func (a *Accounts) holdsForFacts(reports ...threat.Report) (facts []document.Fac
 		}
 	}
 	if screened > 0 && !a.Options.Refine && a.Scenario.Schema.Participations() > 1 {
-		fact("screening", "numbers of all victims at once: where a record takes part more than once some are several times too large; "+
+		d.Fact("screening", "numbers of all victims at once: where a record takes part more than once some are several times too large; "+
 			"--refine has better ones")
 	}
-	return facts
 }
 
 // withoutReaction reports whether numbers of gradients that do not react stand beside the others.
@@ -445,7 +436,7 @@ func (a *Accounts) GrowthDocument(rows []threat.GrowthRow) *document.Document {
 	d.Add(flags.TrainingFacts(a.Scenario)...)
 	d.Fact("attackers", "%s", a.attackersText())
 	d.Fact("bound", "%s of sens²/T for %s, a record in every step", a.boundText(), a.Scenario.Algorithm.Name())
-	d.Add(a.holdsForFacts()...)
+	a.addHoldsFor(d)
 	d.Table(growthTable(rows))
 	if holds := a.HoldsFor(); holds != "" {
 		d.Certify("The numbers hold for %s.", holds)

@@ -197,7 +197,7 @@ func samplingFlags(s participation.Scheme) []string {
 
 // privacyWords are the flags of one level for all nodes.
 func privacyWords(p *plan.Privacy) []string {
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	number := terminal.AsGiven
 	words := []string{"--clip", number(p.Clip)}
 	if p.Mu != 0 {
 		words = append(words, "--mu", number(p.Mu))

@@ -24,10 +24,8 @@ func WritePartPSP(w io.Writer, p *simulate.PartPSP, r *simulate.PartPSPResult, s
 		dpps.Sound:      "estimated with constants that are enough for the network",
 		dpps.Paper:      "estimated with the paper's constants, which can be too small"}[source])
 	fmt.Fprintf(w, "accuracy       in %%, mean of %s\n\n", terminal.Count(r.Seeds, "run"))
-	header := []string{"method", "b", "epsilon of a round"}
-	for _, n := range p.Networks {
-		header = append(header, n.Name)
-	}
+	networks := lists.Map(p.Networks, func(n simulate.PartPSPNetwork) string { return n.Name })
+	header := append([]string{"method", "b", "epsilon of a round"}, networks...)
 	var rows [][]string
 	for at := 0; at < len(r.Cells); at += len(p.Networks) {
 		first := r.Cells[at]

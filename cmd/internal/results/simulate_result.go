@@ -23,7 +23,7 @@ import (
 
 // Simulating is the study's Do: bar says where it is, and note hears of runs that diverged.
 func Simulating(s *simulate.Study, bar *terminal.Progress,
-	note func(string)) func(context.Context, simulate.Cell) (simulate.Result, error) {
+	note func(...string)) func(context.Context, simulate.Cell) (simulate.Result, error) {
 	return func(ctx context.Context, c simulate.Cell) (simulate.Result, error) {
 		at := fmt.Sprintf("%s, mu %s, seed %d", c.Method, terminal.DecimalUp(c.Mu, 6), c.Seed)
 		if c.Sampling != "" {

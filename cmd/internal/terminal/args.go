@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -115,6 +116,20 @@ func AtLeastOne(cmd *cobra.Command, flags ...string) error {
 	return nil
 }
 
+// Positive fails for the first of these flags that is given a number that is not positive and finite.
+func Positive(cmd *cobra.Command, flags ...string) error {
+	for _, name := range flags {
+		v, err := cmd.Flags().GetFloat64(name)
+		if err != nil {
+			panic(err) // no flag of a number
+		}
+		if cmd.Flags().Changed(name) && (!(v > 0) || math.IsInf(v, 1)) {
+			return Usagef("--%s %v: must be positive and finite", name, v)
+		}
+	}
+	return nil
+}
+
 // Complete offers words for the value of a flag.
 func Complete(cmd *cobra.Command, flag string, words cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, words); err != nil {
@@ -122,16 +137,18 @@ func Complete(cmd *cobra.Command, flag string, words cobra.CompletionFunc) {
 	}
 }
 
-// CompleteWith offers fixed words for the value of a flag, and remembers them for valueMeant.
-func CompleteWith(cmd *cobra.Command, flag string, words []string) {
-	completeWith(cmd, flag, words, cobra.ShellCompDirectiveNoFileComp)
+// ChoiceVar is StringVar of a command's flags for one of some words, which it offers.
+func ChoiceVar(cmd *cobra.Command, p *string, name, value string, words []string, usage string) {
+	cmd.Flags().StringVar(p, name, value, usage)
+	completeWith(cmd, name, words, cobra.ShellCompDirectiveNoFileComp)
 }
 
-// CompleteWithFiles is CompleteWith for a flag that may also name a file.
+// CompleteWithFiles offers fixed words for the value of a flag that may also name a file.
 func CompleteWithFiles(cmd *cobra.Command, flag string, words []string) {
 	completeWith(cmd, flag, words, cobra.ShellCompDirectiveDefault)
 }
 
+// completeWith offers words, and remembers them for valueMeant.
 func completeWith(cmd *cobra.Command, flag string, words []string, files cobra.ShellCompDirective) {
 	Complete(cmd, flag, cobra.FixedCompletions(words, files))
 	_ = cmd.Flags().SetAnnotation(flag, wordsAnnotation, words) // of a flag that exists

@@ -22,11 +22,13 @@ func (o *Output) Bind(cmd *cobra.Command, output, force, json string) {
 	fl.BoolVarP(&o.Quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
 }
 
-// Note prints what a user should know, unless nothing is to be printed.
-func (o *Output) Note(cmd *cobra.Command) func(text string) {
-	return func(text string) {
-		if !o.Quiet {
-			fmt.Fprintln(cmd.ErrOrStderr(), text)
+// Note prints lines that a user should know, unless nothing is to be printed.
+func (o *Output) Note(cmd *cobra.Command) func(lines ...string) {
+	return func(lines ...string) {
+		for _, line := range lines {
+			if !o.Quiet {
+				fmt.Fprintln(cmd.ErrOrStderr(), line)
+			}
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/terminal"
-	"mafalda/study"
 )
 
 // Engine runs grids as Beam pipelines: it is a grids.Engine.
@@ -55,18 +54,10 @@ func (e *Engine) Compute(ctx context.Context, g *grids.Grid) error {
 
 // deal deals cells to jobs.
 func (e *Engine) deal(cells []json.RawMessage) [][]string {
-	costs := make([]float64, len(cells))
-	for i := range costs {
-		costs[i] = 1
-	}
 	n := max(1, min(e.Jobs, len(cells)))
-	var parts [][]string
-	for i := range n {
-		var part []string
-		for _, c := range (study.Shard{Index: i + 1, Of: n}).Deal(costs) {
-			part = append(part, string(cells[c]))
-		}
-		parts = append(parts, part)
+	parts := make([][]string, n)
+	for i, c := range cells {
+		parts[i%n] = append(parts[i%n], string(c))
 	}
 	return parts
 }

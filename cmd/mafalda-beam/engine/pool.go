@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -110,7 +109,7 @@ func (p *Pool) StopWorker(_ context.Context, r *fnpb.StopWorkerRequest) (*fnpb.S
 	defer p.mu.Unlock()
 	stop := p.workers[r.GetWorkerId()]
 	if stop == nil {
-		return &fnpb.StopWorkerResponse{Error: errors.New("there is no such worker").Error()}, nil
+		return &fnpb.StopWorkerResponse{Error: "there is no such worker"}, nil
 	}
 	stop()
 	return &fnpb.StopWorkerResponse{}, nil

@@ -43,7 +43,7 @@ func (f *computeFn) ProcessElement(ctx context.Context, cell string, done func(s
 	if err != nil || !wanted {
 		return err
 	}
-	w, err := workshops.of(f.Job, func() (*workshop, error) { return f.open(ctx) })
+	w, err := workshopOf(f.Job, func() (*workshop, error) { return f.open(ctx) })
 	a := answer{Cell: json.RawMessage(cell)}
 	if err == nil {
 		a.Result, a.Notes, err = w.compute(ctx, a.Cell)
@@ -63,26 +63,24 @@ func (f *computeFn) ProcessElement(ctx context.Context, cell string, done func(s
 // forget is the end of the pipeline. Prism keeps a processor busy waiting for stages that have no output.
 func forget(string) {}
 
-// workshops holds this process's workshops, by the hashes of their jobs: bundles of one job that run at the same time
-// share one.
-var workshops = opened{all: map[string]*workshop{}}
-
-type opened struct {
-	mu  sync.Mutex
-	all map[string]*workshop
+// last holds this process's workshop: bundles of one job that run at the same time share it. A process works for one
+// command at a time, and studies can be large.
+var last struct {
+	mu       sync.Mutex
+	job      string // hash
+	workshop *workshop
 }
 
-// of returns the workshop of a job, opened if need be. What failed is tried again for the next cell.
-func (o *opened) of(job string, open func() (*workshop, error)) (*workshop, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if w := o.all[job]; w != nil {
-		return w, nil
+// workshopOf returns the workshop of a job, opened if need be. What failed is tried again for the next cell.
+func workshopOf(job string, open func() (*workshop, error)) (*workshop, error) {
+	last.mu.Lock()
+	defer last.mu.Unlock()
+	if last.workshop != nil && last.job == job {
+		return last.workshop, nil
 	}
 	w, err := open()
 	if err == nil {
-		clear(o.all) // a process works for one command at a time, and studies can be large
-		o.all[job] = w
+		last.job, last.workshop = job, w
 	}
 	return w, err
 }

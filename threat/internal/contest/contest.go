@@ -13,10 +13,12 @@ import (
 // Contest has a statistic that is to be large under P and small under Q.
 type Contest struct{ P, Q []float64 }
 
-// Sort sorts both samples, as Threshold needs it.
-func (c Contest) Sort() {
-	slices.Sort(c.P)
-	slices.Sort(c.Q)
+// Halves returns a contest of the first half of each sample, sorted, to choose a threshold with, and one of the rest, to
+// judge it.
+func Halves(p, q []float64) (first, rest Contest) {
+	half := len(p) / 2
+	first = Contest{slices.Sorted(slices.Values(p[:half])), slices.Sorted(slices.Values(q[:half]))}
+	return first, Contest{p[half:], q[half:]}
 }
 
 // Threshold returns the one whose event {statistic at least threshold} is likely to have the best of the limits by a
@@ -44,6 +46,12 @@ func (c Contest) Threshold(share float64, measure func(pLow, qHigh float64) floa
 // Limits returns a lower limit of the event's probability under P and an upper one under Q, each of which fails with
 // probability share.
 func (c Contest) Limits(threshold, share float64) (pLow, qHigh float64) {
+	p, q := c.counts(threshold)
+	return binomialLow(p, len(c.P), share), binomialHigh(q, len(c.Q), share)
+}
+
+// counts returns how often the statistic is at least the threshold.
+func (c Contest) counts(threshold float64) (p, q int) {
 	count := func(all []float64) (n int) {
 		for _, x := range all {
 			if x >= threshold {
@@ -52,7 +60,7 @@ func (c Contest) Limits(threshold, share float64) (pLow, qHigh float64) {
 		}
 		return n
 	}
-	return binomialLow(count(c.P), len(c.P), share), binomialHigh(count(c.Q), len(c.Q), share)
+	return count(c.P), count(c.Q)
 }
 
 // wilson returns the limits of a binomial probability by the normal approximation that holds at both ends, too.
@@ -70,36 +78,22 @@ func binomialLow(k, n int, share float64) float64 {
 	if k == 0 {
 		return 0
 	}
-	low, _ := bisect(func(p float64) bool { return mathext.RegIncBeta(float64(k), float64(n-k+1), p) <= share })
+	low, high := 0.0, 1.0
+	for range 60 {
+		if p := low + (high-low)/2; mathext.RegIncBeta(float64(k), float64(n-k+1), p) <= share {
+			low = p
+		} else {
+			high = p
+		}
+	}
 	return low
 }
 
 // binomialHigh returns the upper limit, likewise.
 func binomialHigh(k, n int, share float64) float64 { return 1 - binomialLow(n-k, n, share) }
 
-// bisect returns neighbours between which a condition that holds up to some p in [0,1] ends.
-func bisect(holds func(p float64) bool) (in, out float64) {
-	in, out = 0, 1
-	for range 60 {
-		if middle := in + (out-in)/2; holds(middle) {
-			in = middle
-		} else {
-			out = middle
-		}
-	}
-	return in, out
-}
-
 // Shares returns how often the statistic is at least the threshold, never quite 0 or 1.
 func (c Contest) Shares(threshold float64) (p, q float64) {
-	share := func(all []float64) float64 {
-		count := 0.5
-		for _, x := range all {
-			if x >= threshold {
-				count++
-			}
-		}
-		return count / float64(len(all)+1)
-	}
-	return share(c.P), share(c.Q)
+	above, other := c.counts(threshold)
+	return (float64(above) + 0.5) / float64(len(c.P)+1), (float64(other) + 0.5) / float64(len(c.Q)+1)
 }
