@@ -49,8 +49,11 @@ func Convert(k Known) (*Conversion, error) {
 	case mu == nil || k.Alpha == nil:
 		return nil, fault.New("Mu", nil, "give two of mu, epsilon and delta, or mu and alpha")
 	}
-	if err != nil || k.Alpha == nil {
-		return c, err
+	if err != nil {
+		return nil, err
+	}
+	if k.Alpha == nil {
+		return c, nil
 	}
 	if c.Alpha, c.RDP = k.Alpha, k.RDP; k.RDP == nil {
 		var rdp float64
