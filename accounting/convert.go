@@ -35,16 +35,25 @@ func Convert(k Known) (*Conversion, error) {
 	case mu != nil && k.Epsilon != nil && k.Delta != nil:
 		return nil, fault.New("Delta", nil, "give two of mu, epsilon and delta, not three")
 	case mu != nil && k.Delta != nil:
-		err = c.addEpsilon()
+		c.Epsilon, c.EpsilonByRDP = new(float64), new(float64)
+		if *c.Epsilon, err = Epsilon(c.Mu, *k.Delta); err == nil {
+			*c.EpsilonByRDP, _, err = EpsilonByRDP(c.Mu, *k.Delta)
+		}
 	case mu != nil && k.Epsilon != nil:
-		err = c.addDelta()
+		c.Delta, c.LogDelta = new(float64), new(float64)
+		if *c.LogDelta, err = LogDelta(c.Mu, *k.Epsilon); err == nil {
+			*c.Delta, err = Delta(c.Mu, *k.Epsilon)
+		}
 	case k.Epsilon != nil && k.Delta != nil:
 		c.Mu, err = MuFromDP(*k.Epsilon, *k.Delta)
 	case mu == nil || k.Alpha == nil:
 		return nil, fault.New("Mu", nil, "give two of mu, epsilon and delta, or mu and alpha")
 	}
-	if err != nil || k.Alpha == nil {
-		return c, err
+	if err != nil {
+		return nil, err
+	}
+	if k.Alpha == nil {
+		return c, nil
 	}
 	if c.Alpha, c.RDP = k.Alpha, k.RDP; k.RDP == nil {
 		var rdp float64
@@ -64,26 +73,4 @@ func (k Known) mu() (*float64, error) {
 	}
 	mu, err := MuFromRDP(*k.Alpha, *k.RDP)
 	return &mu, err
-}
-
-// addEpsilon fills in ε of a μ and a δ.
-func (c *Conversion) addEpsilon() error {
-	epsilon, err := Epsilon(c.Mu, *c.Delta)
-	if err != nil {
-		return err
-	}
-	byRDP, _, err := EpsilonByRDP(c.Mu, *c.Delta)
-	c.Epsilon, c.EpsilonByRDP = &epsilon, &byRDP
-	return err
-}
-
-// addDelta fills in δ of a μ and an ε.
-func (c *Conversion) addDelta() error {
-	logDelta, err := LogDelta(c.Mu, *c.Epsilon)
-	if err != nil {
-		return err
-	}
-	delta, err := Delta(c.Mu, *c.Epsilon)
-	c.Delta, c.LogDelta = &delta, &logDelta
-	return err
 }

@@ -114,10 +114,7 @@ func (m *Measurer) Measure(ctx context.Context, cell Cell) (Row, error) {
 		if err != nil {
 			return Row{}, err
 		}
-		table, err := bands.NewTable(factorize.Mean(h), c.Schema, bands.Options{Gap: sampledBestGap, Noise: m.noise})
-		if err != nil {
-			return Row{}, err
-		}
+		table := bands.NewTable(factorize.Mean(h), c.Schema, bands.Options{Gap: sampledBestGap, Noise: m.noise})
 		m.at, m.gram, m.bands = optimum, h, table
 	}
 	dense, err := cached(m.dense, optimum, func() (Row, error) { return m.optimum(ctx, c) })

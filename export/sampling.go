@@ -135,7 +135,7 @@ func (m *Manifest) Schema() (participation.Schema, error) {
 	if err != nil || !m.Sampled() || m.Binned() {
 		return s, err
 	}
-	return participation.NewCyclic(m.Steps, 1, m.Steps)
+	return participation.Single(s), nil
 }
 
 // event is what the accountant knows of so many rounds of the sampling with a noise multiplier.

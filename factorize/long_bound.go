@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/floats"
@@ -68,10 +67,6 @@ const (
 	largestScale    = 1e12 // of a row of F: what is smaller beside the others is left out
 )
 
-func identity(n int) *mat.Dense {
-	return mat.DenseCopyOf(mat.NewDiagDense(n, slices.Repeat([]float64{1}, n)))
-}
-
 // pieces are k periods of b steps, of c pieces of this length each, and some pieces more of one that is not whole; a
 // period's remainder, less than c steps, is left out. A pattern has so many neighbouring periods as the window.
 type pieces struct {
@@ -112,7 +107,7 @@ func (p pieces) periods(piece int) int {
 func (p pieces) bound(ctx context.Context, count int) (best float64, err error) {
 	var f []*mat.Dense
 	for i := range p.c {
-		f = append(f, identity(p.periods(i)))
+		f = append(f, dense.Identity(p.periods(i)))
 	}
 	count = min(count, mostPolynomials, p.length)
 	for _, count := range []int{min(2, count), count} { // the first finds F, cheaply

@@ -463,7 +463,7 @@ func (b *metricBlock) rotate(dst *mat.Dense, n *dualSearch, p *dualPoint, patter
 	x.SymOuterK(1, dst)
 	var ok bool
 	if _, b.basis, ok = dense.Spectrum(&x); !ok {
-		b.basis = identity(b.size)
+		b.basis = dense.Identity(b.size)
 	}
 	var rotated mat.Dense
 	rotated.Mul(b.basis.T(), dst)

@@ -25,6 +25,9 @@ func NewCyclic(steps, participations, separation int) (Cyclic, error) {
 	return Cyclic{n}, err
 }
 
+// Single returns the schema over the steps of another one under which a record takes part once.
+func Single(s Schema) Cyclic { return Cyclic{numbers{s.Steps(), 1, s.Steps()}} }
+
 // numbers are T, k and b of a schema.
 type numbers struct{ steps, participations, separation int }
 

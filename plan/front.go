@@ -176,20 +176,12 @@ func cyclicNoise(of *factorize.Result, wanted *Privacy) (float64, error) {
 
 // inSecret adds the choices with Poisson sampling: all numbers of bands up to the best.
 func (s *job) inSecret(ctx context.Context, a *MemoryFront, most int) error {
-	steps := s.schema().Steps()
-	single, err := participation.NewCyclic(steps, 1, steps)
-	if err != nil {
-		return err
-	}
 	s.show("optimum in secret", 0)
-	optimum, err := s.dense(ctx, single, factorize.Options{Gap: s.bandGap()})
+	optimum, err := s.dense(ctx, participation.Single(s.schema()), factorize.Options{Gap: s.bandGap()})
 	if err != nil {
 		return err
 	}
-	search, table, err := s.bandSearch(s.objective(), optimum.LowerBound)
-	if err != nil {
-		return err
-	}
+	search, table := s.bandSearch(s.objective(), optimum.LowerBound)
 	search.Progress = s.counts("numbers of bands, in secret")
 	search.AtMost(most + 1)
 	if err := search.Run(ctx); err != nil {

@@ -175,15 +175,6 @@ func (l *Levels) weights() []float64 {
 	return export.LevelWeights(l.levels)
 }
 
-// calibrateShared returns the levels for noise that nodes share, whose Z has the standard deviation std at all nodes.
-func (l *Levels) calibrateShared(std float64) []export.NodeLevel {
-	levels := slices.Clone(l.levels)
-	for i := range levels {
-		levels[i].NoiseStd = std
-	}
-	return levels
-}
-
 // calibrate returns the levels with the noise that a strategy of sensitivity sens needs.
 func (l *Levels) calibrate(sens float64, adjacency accounting.Adjacency) ([]export.NodeLevel, error) {
 	levels := slices.Clone(l.levels)

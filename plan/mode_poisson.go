@@ -62,25 +62,19 @@ func (poissonMode) solve(ctx context.Context, s *job) error {
 	if err := s.measures(ctx); err != nil {
 		return err
 	}
-	single, err := participation.NewCyclic(s.schema().Steps(), 1, s.schema().Steps())
-	if err != nil {
-		return err
-	}
 	s.show("cyclic optimum", 0)
+	var err error
 	if s.Cyclic, err = s.dense(ctx, s.schema(), factorize.Options{Gap: s.bandGap()}); err != nil {
 		return err
 	}
-	s.Optimum, err = s.dense(ctx, single, factorize.Options{Gap: s.Options.Tolerance, Progress: s.iteration})
+	s.Optimum, err = s.dense(ctx, participation.Single(s.schema()), factorize.Options{Gap: s.Options.Tolerance, Progress: s.iteration})
 	if err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("optimizing: %w", err)
 	}
-	search, _, err := s.bandSearch(s.objective(), s.Optimum.LowerBound)
-	if err != nil {
-		return err
-	}
+	search, _ := s.bandSearch(s.objective(), s.Optimum.LowerBound)
 	if budget := s.Options.Budget; budget != nil {
 		search.AtMost(budget.Floats() + 1)
 	}
@@ -123,16 +117,13 @@ func (s *job) bandGap() float64 { return measure.CandidateGap(s.Options.Toleranc
 
 // bandSearch returns the search for the number of bands of least error at the privacy, and the table that it fills;
 // bound is one for the squared error of all strategies.
-func (s *job) bandSearch(o factorize.Objective, bound float64) (*bands.Search, *bands.Table, error) {
-	t, err := bands.NewTable(o, s.schema(), bands.Options{Gap: s.bandGap(),
+func (s *job) bandSearch(o factorize.Objective, bound float64) (*bands.Search, *bands.Table) {
+	t := bands.NewTable(o, s.schema(), bands.Options{Gap: s.bandGap(),
 		Allocation: s.Options.Sampling == participation.Allocation, Truncation: s.Options.Batches,
 		Adjacency: s.Options.Privacy.Adjacency})
-	if err != nil {
-		return nil, nil, err
-	}
 	search := bands.NewSearch(t, s.Options.Privacy.Target, bound)
 	search.Progress = s.counts("bands")
-	return search, t, nil
+	return search, t
 }
 
 // dense returns the dense optimum under a schema.

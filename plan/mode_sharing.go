@@ -257,10 +257,7 @@ func (s *job) bestBands(ctx context.Context, p spacetime.Problem, m *mat.SymDens
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	search, _, err := s.bandSearch(factorize.Mean(h), dense.LowerBound)
-	if err != nil {
-		return 0, err
-	}
+	search, _ := s.bandSearch(factorize.Mean(h), dense.LowerBound)
 	if err := search.Run(ctx); err != nil {
 		return 0, err
 	}
@@ -533,23 +530,17 @@ func (p Problem) spaceTime() (*workload.SpaceTime, error) {
 	return workload.NewSpaceTime(p.Network.Gossip.Matrix(), p.Schema.Steps(), workload.Options{Spec: p.Workload})
 }
 
-// spaceSchema returns the schema that the sensitivity is for: a single participation under Poisson sampling.
-func (p Problem) spaceSchema(o Options) (participation.Schema, error) {
-	if o.Sampling == participation.Poisson {
-		return participation.NewCyclic(p.Schema.Steps(), 1, p.Schema.Steps())
-	}
-	return p.Schema, nil
-}
-
 // spaceProblem returns what the best noise is searched for.
 func (p Problem) spaceProblem(o Options) (spacetime.Problem, error) {
 	w, err := p.spaceTime()
 	if err != nil {
 		return spacetime.Problem{}, fmt.Errorf("the workload over nodes and steps: %w", err)
 	}
-	schema, err := p.spaceSchema(o)
-	setting := p.Sharing.setting
-	if err == nil && p.Levels != nil {
+	schema, setting := p.Schema, p.Sharing.setting
+	if o.Sampling == participation.Poisson { // a record takes part once in the rows of its group
+		schema = participation.Single(schema)
+	}
+	if p.Levels != nil {
 		setting.Attackers, err = setting.Attackers.Weighing(export.SharedWeights(p.Levels.levels))
 	}
 	return spacetime.Problem{Workload: w, Schema: schema, Class: o.Class, Setting: setting}, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"mafalda/accounting"
@@ -251,7 +252,10 @@ func (s *job) setNoise() error {
 	switch {
 	case s.Problem.Levels == nil:
 	case s.Problem.Sharing != nil:
-		s.Budgets = s.Problem.Levels.calibrateShared(s.Privacy.NoiseStd)
+		s.Budgets = slices.Clone(s.Problem.Levels.levels)
+		for i := range s.Budgets { // the unit of all nodes' rows
+			s.Budgets[i].NoiseStd = s.Privacy.NoiseStd
+		}
 	default:
 		s.Budgets, err = s.Problem.Levels.calibrate(rounding.SqrtUp(s.Quality.Sensitivity.Squared), o.Privacy.Adjacency)
 	}

@@ -102,10 +102,7 @@ func SamplingCurve(
 	if o.Of != nil {
 		gap = pictureGap
 	}
-	table, err := bands.NewTable(factorize.Mean(s.gram), p.Schema, bands.Options{Gap: gap})
-	if err != nil {
-		return nil, err
-	}
+	table := bands.NewTable(factorize.Mean(s.gram), p.Schema, bands.Options{Gap: gap})
 	if o.Of != nil {
 		learnCandidates(table, o.Of.Manifest)
 	}

@@ -30,20 +30,14 @@ func RunPapers(ctx context.Context, seed uint64) (p *Papers, err error) {
 	if p.Cycles, err = ppac.Cycles(ctx); err != nil {
 		return nil, err
 	}
-	const nodes, neighbours, rounds = 10, 2, 5
-	for _, spec := range []struct {
-		name string
-		make func() (*dpps.Sequence, error)
-	}{
-		{"d-out:10,2", func() (*dpps.Sequence, error) { return dpps.DOut(nodes, neighbours) }},
-		{"exp:10", func() (*dpps.Sequence, error) { return dpps.Exponential(nodes) }},
-	} {
-		s, err := spec.make()
+	const rounds = 5
+	for _, name := range []string{"d-out:10,2", "exp:10"} {
+		s, _, err := dpps.ByName(name)
 		if err != nil {
 			return nil, err
 		}
 		r, err := dpps.Average(ctx, dpps.Problem{Plan: dpps.Plan{B: 50, NoiseRate: 1, Sync: rounds}, Sequence: s,
-			Name: spec.name, Values: averaging.DrawValues(nodes, 10, seed), Rounds: rounds, Delta: 1e-6, Seed: seed})
+			Name: name, Values: averaging.DrawValues(s.Nodes(), 10, seed), Rounds: rounds, Delta: 1e-6, Seed: seed})
 		if err != nil {
 			return nil, err
 		}

@@ -106,7 +106,7 @@ func (s *Study) correlationOf(e *export.Export) (*Correlation, error) {
 
 func (s *Study) participationOf(e *export.Export) (participation.Schema, error) {
 	if s.options.Sampling != participation.InTurn {
-		return s.single()
+		return participation.Single(s.config.Schema), nil
 	}
 	of, err := e.Manifest.Participation.Of(e.Manifest.Steps)
 	if err != nil {

@@ -20,12 +20,6 @@ type sampled struct {
 	squaredError float64 // tr(C⁻ᵀHC⁻¹) with columns of norm one at most; 0 where nothing is chosen by it
 }
 
-// single is the participation of one round: the columns of a group have disjoint supports.
-func (s *Study) single() (participation.Schema, error) {
-	steps := s.config.Schema.Steps()
-	return participation.NewCyclic(steps, 1, steps)
-}
-
 // drawnFrom returns from how many groups the batches of a method are drawn at an ε, with which probability, and its
 // noise. Of a method with several strategies it takes the one with the least squared error at the ε; costs fall with the
 // number of bands, and then rise, so that the search ends behind two that are no better.
@@ -110,11 +104,9 @@ func (s *Study) sampledOf(ctx context.Context, m *method, groups int) (sampled, 
 	if of, there := m.sampled[groups]; there {
 		return of, nil
 	}
-	schema, err := s.single()
-	if err != nil {
-		return sampled{}, err
-	}
+	schema := participation.Single(s.config.Schema) // the columns of a group have disjoint supports
 	var of sampled
+	var err error
 	var made strategy.Strategy = strategy.Identity(schema.Steps())
 	if m.name == Mafalda {
 		r, err := s.banded(ctx, groups)
@@ -138,10 +130,7 @@ func (s *Study) banded(ctx context.Context, w int) (*factorize.Result, error) {
 			return nil, err
 		}
 		gap := gapFor(s.config.trained(), s.config.Schema.Steps())
-		s.bands, err = bands.NewTable(factorize.Mean(h), s.config.Schema, bands.Options{Gap: gap, FromGuess: true})
-		if err != nil {
-			return nil, err
-		}
+		s.bands = bands.NewTable(factorize.Mean(h), s.config.Schema, bands.Options{Gap: gap, FromGuess: true})
 	}
 	r, err := s.bands.Strategy(ctx, w)
 	if err != nil {

@@ -22,8 +22,8 @@ type Distribution struct {
 // Compose returns the privacy loss of events run one after the other. The errors are a fault.Argument of the
 // field Probability, NoiseMultiplier or Rounds of an event, of Events if there are none, and of Adjacency.
 func Compose(adjacency accounting.Adjacency, events ...Rounds) (*Distribution, error) {
-	if err := checkAdjacency(adjacency); err != nil {
-		return nil, err
+	if err := adjacency.Check(); err != nil {
+		return nil, fault.New("Adjacency", nil, "%v", err)
 	}
 	if len(events) == 0 {
 		return nil, fault.New("Events", nil, "there are none")

@@ -60,11 +60,3 @@ func (e Rounds) check() error {
 	}
 	return nil
 }
-
-// checkAdjacency rejects adjacencies that are none.
-func checkAdjacency(a accounting.Adjacency) error {
-	if err := a.Check(); err != nil {
-		return fault.New("Adjacency", nil, "%v", err)
-	}
-	return nil
-}

@@ -37,13 +37,7 @@ func TestSearchesFindTheBestOfAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	o, ctx := factorize.Mean(workload.PrefixGram(24)), t.Context()
-	table := func(opts Options) *Table {
-		x, err := NewTable(o, schema, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return x
-	}
+	table := func(opts Options) *Table { return NewTable(o, schema, opts) }
 	noise := Noise{}
 	all := table(Options{Gap: 1e-7, Noise: noise, FromGuess: true})
 	for _, epsilon := range []float64{0.5, 4, 16} {

@@ -63,17 +63,12 @@ type Table struct {
 }
 
 // NewTable returns the table of a workload. It is empty: nothing is computed yet.
-func NewTable(o factorize.Objective, schema participation.Schema, opts Options) (*Table, error) {
-	steps := schema.Steps()
-	single, err := participation.NewCyclic(steps, 1, steps)
-	if err != nil {
-		return nil, err
-	}
+func NewTable(o factorize.Objective, schema participation.Schema, opts Options) *Table {
 	if opts.Noise == nil {
 		opts.Noise = Noise{}
 	}
-	return &Table{objective: o, schema: schema, single: single, options: opts, found: map[int]*factorize.Result{},
-		known: map[int]float64{}}, nil
+	return &Table{objective: o, schema: schema, single: participation.Single(schema), options: opts,
+		found: map[int]*factorize.Result{}, known: map[int]float64{}}
 }
 
 // Allocated returns the table of the same strategies with random allocation in the place of Poisson sampling.

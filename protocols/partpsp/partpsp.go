@@ -1,6 +1,7 @@
 package partpsp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -43,13 +44,9 @@ func (r *Result) MeanReal() float64 {
 }
 
 func (t Training) check() error {
-	for _, f := range []struct {
-		name  string
-		value float64
-	}{{"LocalRate", t.LocalRate}, {"SharedRate", t.SharedRate}, {"Clip", t.Clip}} {
-		if err := fault.Positive(f.name, f.value); err != nil {
-			return err
-		}
+	if err := cmp.Or(fault.Positive("LocalRate", t.LocalRate), fault.Positive("SharedRate", t.SharedRate),
+		fault.Positive("Clip", t.Clip)); err != nil {
+		return err
 	}
 	n := t.Sequence.Nodes()
 	switch {

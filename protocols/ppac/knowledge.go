@@ -61,10 +61,6 @@ func (k *knowledge) setEntry(row, column int, x float64) {
 	k.columns.Data[row*k.columns.Stride+column] = x
 }
 
-func (k *knowledge) row(i int) []float64 {
-	return k.columns.Data[i*k.columns.Stride : i*k.columns.Stride+k.columns.Cols]
-}
-
 // addMessages fills in the columns of the basis. For a direction x of the basis, a source has the coefficient of xᵀv(0)
 // (Equation 13) times its standard deviation, where x is 0 on the nodes whose v(0) is known: x_m for u_j and x_k - x_m
 // for Γ_jk, if m = m_j. Sources that are known have none.
@@ -110,8 +106,8 @@ func (k *knowledge) factorize() error {
 	k.absolute, k.size, k.entries = dense.NewGeneral(rows, rank), make([]float64, rows), make([]float64, rows)
 	order, length := make([]int, rows), make([]float64, rows)
 	for i := range rows {
-		order[i], length[i] = i, blas64.Nrm2(vector(k.row(i)))
-		for c, x := range k.row(i) {
+		order[i], length[i] = i, blas64.Nrm2(vector(dense.Row(k.columns, i)))
+		for c, x := range dense.Row(k.columns, i) {
 			if x != 0 {
 				k.absolute.Data[i*rank+c] = math.Abs(x)
 				k.size[i] = math.Max(k.size[i], math.Abs(x))
@@ -122,7 +118,7 @@ func (k *knowledge) factorize() error {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(length[b], length[a]) })
 	sorted := dense.NewGeneral(rows, rank)
 	for to, from := range order {
-		copy(sorted.Data[to*rank:(to+1)*rank], k.row(from))
+		copy(sorted.Data[to*rank:(to+1)*rank], dense.Row(k.columns, from))
 	}
 	gemm.Triangularize(rows, rank, sorted.Data, rank)
 	triangle := func() blas64.Triangular {

@@ -20,7 +20,7 @@ func (p *Protocol) Limits(coalition []int) []float64 {
 	for _, a := range coalition {
 		inside[a] = true
 	}
-	joined := newUnion(p.Nodes())
+	joined := union(lists.UpTo(p.Nodes()))
 	receiver := slices.Repeat([]int{-1}, p.Nodes()) // of an unseen fragment
 	for j, around := range p.neighbours {
 		for _, k := range around {
@@ -51,16 +51,8 @@ func (p *Protocol) Limits(coalition []int) []float64 {
 	})
 }
 
-// union is a partition whose parts can be joined.
+// union is a partition whose parts can be joined: an element of every part stands for itself, others for one beside them.
 type union []int
-
-func newUnion(n int) union {
-	u := make(union, n)
-	for i := range u {
-		u[i] = i
-	}
-	return u
-}
 
 func (u union) find(i int) int {
 	for u[i] != i {

@@ -207,7 +207,7 @@ func (s *shares) residuals(x blas64.General, row func(c int) int) (product, lost
 	}
 	if row != nil {
 		for c := range x.Cols {
-			for r, v := range k.row(row(c)) {
+			for r, v := range dense.Row(k.columns, row(c)) {
 				product.Data[r*x.Cols+c] = -v
 			}
 		}
