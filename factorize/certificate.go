@@ -33,7 +33,7 @@ import (
 // their computation subtracted. The cost is O(T³).
 //
 // Where patterns overlap, the schema's Relaxation takes its place. A matrix h that is singular in floating point is
-// replaced by one below it, and Λ made with a share of the identity in h.
+// replaced by a smaller one, in the order of matrices, and Λ is made of h with a small multiple of the identity added.
 func LowerBound(h, x *mat.SymDense, schema participation.Schema) (float64, error) {
 	steps := schema.Steps()
 	if h.SymmetricDim() != steps || x.SymmetricDim() != steps {
@@ -94,10 +94,11 @@ type factor interface {
 }
 
 // dualFactor makes F of lambda (T×T, row by row; symmetric with a positive diagonal) and returns it with Σ_i y_i,
-// rounded up, where y_i is what a budget can pay: the largest sum of diagonal entries of F Fᵀ over one of its groups,
-// divided by its cost. Entries of lambda that would meet entries of X that are free are dropped; what remains is
-// scaled by congruence to equal sums over the groups of each budget, and mixed with the identity until it is
-// numerically positive definite. If the patterns are a partition and there is no band, F is block diagonal over them.
+// rounded up, where y_i is the largest ⟨Λ, X⟩ that a budget allows: the largest sum of diagonal entries of F Fᵀ over
+// one of its groups, divided by its cost. Entries of lambda that would meet entries of X that are free are dropped;
+// what remains is scaled by congruence to equal sums over the groups of each budget, and mixed with the identity until
+// it is numerically positive definite. If the patterns are a partition and there is no band, F is block diagonal over
+// them.
 func dualFactor(lambda []float64, k mask) (factor, float64, error) {
 	if k.partition() {
 		return newBlockFactor(lambda, k)
@@ -320,8 +321,8 @@ func (f *maskFactor) norm() float64 { return floats.Norm(f.upper, 2) }
 
 func (f *maskFactor) mulTo(dst, a []float64) { dense.MulUpperTo(dst, a, f.upper, f.steps) }
 
-// singularValueBound is the bound by the singular values of R F themselves, or of many steps by its polar factor: slower,
-// and good far from the optimum.
+// singularValueBound is the bound by the singular values of R F themselves, or of many steps by its polar factor:
+// slower, and good far from the optimum.
 func singularValueBound(root mat.Matrix, lambda []float64, k mask, s *scratch) (float64, error) {
 	factor, total, err := dualFactor(lambda, k)
 	if err != nil {

@@ -48,7 +48,7 @@ func SeededKey(seed uint64, node string) Key {
 	return keyOf(&hash)
 }
 
-// draw has a room hold chunk c of row t of Z.
+// draw fills the room with chunk c of row t of Z.
 func (k Key) draw(r *room, t, c, _ int) {
 	r.sum = nil
 	k.normalsOf(r, t, c)

@@ -19,7 +19,7 @@ type room struct {
 	sum     []float64 // of z, what is left of it; nil: the sampler has it
 }
 
-// drawer has a room hold chunk c of row t of Z, n numbers.
+// drawer fills a room with chunk c of row t of Z, n numbers.
 type drawer func(r *room, t, c, n int)
 
 // nextPart returns the next part of the chunk, n numbers. They are good until the next call.

@@ -64,7 +64,7 @@ func (s *share) checkWorst() error {
 	return nil
 }
 
-// draw has a room hold chunk c of row t of Z, n numbers; own is the key of the node's own rows.
+// draw fills the room with chunk c of row t of Z, n numbers; own is the key of the node's own rows.
 func (s *share) draw(r *room, own Key, t, c, n int) {
 	z := r.z[:n]
 	clear(z)

@@ -191,7 +191,7 @@ func (s *Stream) Export() string { return s.export }
 // Floats returns how many numbers the stream keeps for each parameter, beside the row that is handed out.
 func (s *Stream) Floats() int { return s.mix.floats() }
 
-// draw has a room hold chunk c of row t of Z, n numbers: standard normal ones, or the sum of own and shared ones.
+// draw fills the room with chunk c of row t of Z, n numbers: standard normal ones, or the sum of own and shared ones.
 func (s *Stream) draw(r *room, t, c, n int) {
 	if s.share != nil {
 		s.share.draw(r, s.key, t, c, n)

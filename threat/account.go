@@ -50,7 +50,7 @@ func Account(ctx context.Context, s Scenario, visit func(Exposure) error) error 
 	}
 	s = s.inOwnUnits()
 	switch {
-	case s.Algorithm.dense != nil && s.Attacker.Trust == PNDP:
+	case s.Algorithm.dense != nil && !s.Attacker.Trust.Public():
 		return s.direct(ctx, visit)
 	case s.Algorithm.space != nil && s.Attacker.Trust != LDP:
 		return s.publicShared(ctx, visit)

@@ -55,9 +55,9 @@ func (o AssessOptions) check(s Scenario) error {
 		return fault.New("Delta", o.Delta, "must be between 0 and 1")
 	case !(o.Local >= 0):
 		return fault.New("Local", o.Local, "must be what Algorithm.Local returns")
-	case o.Reaction.Kind != AnyReaction && s.Attacker.Trust != PNDP:
+	case o.Reaction.Kind != AnyReaction && s.Attacker.Trust.Public():
 		return fault.New("Reaction", o.Reaction.String(), "is for attackers under PNDP: otherwise all messages are public")
-	case o.Measure != Best && s.Attacker.Trust == PNDP && o.Reaction.Kind != FixedInputs:
+	case o.Measure != Best && !s.Attacker.Trust.Public() && o.Reaction.Kind != FixedInputs:
 		return fault.New("Measure", o.Measure, "is of gradients that do not react to models")
 	case (o.Refine || o.Worst) && !o.Reaction.classed():
 		return fault.New("Refine", nil, "is for a class of reactions")
@@ -99,13 +99,13 @@ func Assess(ctx context.Context, s Scenario, o AssessOptions) (Report, error) {
 	}
 	err := a.victims(ctx)
 	unclear := errors.Is(err, ErrUnclear)
-	if s.Attacker.Trust == PNDP && o.Reaction.Kind != FixedInputs && errors.Is(err, ErrTooLarge) {
+	if !s.Attacker.Trust.Public() && o.Reaction.Kind != FixedInputs && errors.Is(err, ErrTooLarge) {
 		a.unknown = err.Error() // only what holds for no training
 	}
 	if unclear || a.unknown != "" {
 		err = a.fallBack()
 	}
-	if err == nil && s.Attacker.Trust == PNDP {
+	if err == nil && !s.Attacker.Trust.Public() {
 		err = a.react(ctx)
 	}
 	if err != nil {
@@ -143,7 +143,7 @@ type finding struct {
 // comparable reports whether the accounting of Cyffers et al. is of this scenario.
 func (a *assessment) comparable() bool {
 	s := a.scenario
-	return s.Attacker.Trust == PNDP && a.options.Reaction.Kind == FixedInputs && !s.Attacker.SecureSummation &&
+	return !s.Attacker.Trust.Public() && a.options.Reaction.Kind == FixedInputs && !s.Attacker.SecureSummation &&
 		s.Algorithm.Name() == DPDSGD().Name() && s.Algorithm.levels == nil &&
 		s.Algorithm.training == nil && s.Schema.Participations() == s.steps() && !a.options.Graph.Directed()
 }
@@ -219,7 +219,7 @@ func (a *assessment) pair(victim int, squared float64) (Pair, error) {
 		p.Sigma = &sigma
 	}
 	p.Victim, p.Bound = a.options.Graph.Label(victim), a.options.Measure.String()
-	if a.scenario.Attacker.Trust == PNDP && a.options.Reaction.Kind != FixedInputs {
+	if !a.scenario.Attacker.Trust.Public() && a.options.Reaction.Kind != FixedInputs {
 		p.Bound = LocalDP // until react has found more
 	}
 	return p, err
@@ -264,7 +264,7 @@ func (a *assessment) report() (Report, error) {
 	}
 	if t := s.Algorithm.training; t != nil {
 		r.Workload = &t.Spec
-		if t.Drawn() && s.Attacker.Trust == PNDP {
+		if t.Drawn() && !s.Attacker.Trust.Public() {
 			r.Drawn = &t.Seed
 		}
 	}

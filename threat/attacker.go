@@ -42,15 +42,19 @@ func (t Trust) String() string { return trusts.Name(t) }
 // ParseTrust is the inverse of String.
 func ParseTrust(name string) (Trust, error) { return trusts.Parse(name) }
 
+// Public reports whether attackers see all messages: what they learn holds then however nodes react to what they
+// learned. Under a trust model that is not public it is for inputs that do not react, or for a class of reactions.
+func (t Trust) Public() bool { return t != PNDP }
+
 // Attacker is who learns, and what. The zero value is the LDP attacker.
 type Attacker struct {
 	Trust Trust
-	// Nodes are who colludes: at least one under PNDP, any number under SecLDP (none is an Eavesdropper), none under LDP and
-	// for an Eavesdropper.
+	// Nodes are who colludes: at least one under PNDP, any number under SecLDP (none is an Eavesdropper), none under LDP
+	// and for an Eavesdropper.
 	Nodes []int
 
-	// Any, under SecLDP without Nodes and for noise that nodes share in pairs, are coalitions: of every victim that one
-	// attacks which learns most of it.
+	// Any, under SecLDP without Nodes and for noise that nodes share in pairs, are coalitions: every victim is
+	// attacked by the coalition that learns most about it.
 	Any *secrets.Attackers
 
 	// SecureSummation: under PNDP the nodes do not see single messages but only the weighted sums they compute from
@@ -118,19 +122,19 @@ func (a Attacker) check(nodes int) error {
 		return fmt.Errorf("%w: under %v it is nobody in particular", ErrAttacker, a.Trust)
 	case a.Any != nil && (a.Trust != SecLDP || len(a.Nodes) > 0 || a.Any.Nodes() != nodes):
 		return fmt.Errorf("%w: coalitions of other nodes, or beside a node, or not under SecLDP", ErrAttacker)
-	case a.SecureSummation && a.Trust != PNDP:
+	case a.SecureSummation && a.Trust.Public():
 		return fmt.Errorf("%w: secure summation hides messages from nodes, so under PNDP only", ErrAttacker)
-	case a.ForgetOwnNoise && a.Trust != PNDP:
+	case a.ForgetOwnNoise && a.Trust.Public():
 		return fmt.Errorf("%w: only nodes can forget their noise", ErrAttacker)
 	}
 	return nil
 }
 
 // view splits the nodes: those whose single messages the attacker sees, without the attackers, and those it knows
-// nothing of directly. Under LDP and SecLDP nothing is unseen.
+// nothing of directly. Where all messages are public nothing is unseen.
 func (a Attacker) view(w *graph.CSR) (seen, unseen []int) {
 	n, _ := w.Dims()
-	visible := slices.Repeat([]bool{a.Trust != PNDP}, n)
+	visible := slices.Repeat([]bool{a.Trust.Public()}, n)
 	for _, v := range a.Nodes {
 		w.DoRowNonZero(v, func(_, u int, weight float64) {
 			if weight != 0 {
@@ -150,7 +154,8 @@ func (a Attacker) view(w *graph.CSR) (seen, unseen []int) {
 	return seen, unseen
 }
 
-// Condition is what every number under PNDP, of single messages or of sums, holds for. It is a sentence for a reader, and
-// the same wherever such a number is printed, stored or drawn. docs/mathematics.md has the counterexample for the rest.
+// Condition is what every number under PNDP, of single messages or of sums, holds for. It is a sentence for a reader,
+// and the same wherever such a number is printed, stored or drawn. docs/network-privacy.md has a counterexample for
+// other inputs.
 const Condition = "inputs that do not react to what hidden nodes learned (averaging, fixed streams); " +
 	"a network that trains has the local-DP number"

@@ -20,7 +20,7 @@ func (s Scenario) build() (*system, error) {
 	if steps < 1 {
 		return nil, fmt.Errorf("an attacker's view of %d steps", steps)
 	}
-	if a.training != nil && s.Attacker.Trust == PNDP {
+	if a.training != nil && !s.Attacker.Trust.Public() {
 		return s.buildTrained()
 	}
 	if a.zip {

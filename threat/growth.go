@@ -58,7 +58,7 @@ func (s Scenario) growth(ctx context.Context, o AssessOptions) (GrowthRow, error
 		return row, err
 	}
 	row.Neighbours, row.Others = means[true].value(), means[false].value()
-	if s.Attacker.Trust == PNDP && o.Reaction.Kind != FixedInputs {
+	if !s.Attacker.Trust.Public() && o.Reaction.Kind != FixedInputs {
 		row.NeighboursWithoutReaction, row.OthersWithoutReaction = row.Neighbours, row.Others
 		if row.Neighbours, row.Others, err = s.growthOf(ctx, o, local); err != nil {
 			return row, err

@@ -262,7 +262,7 @@ func (v victims) best(ctx context.Context, node int) (best *reaction.Result, err
 // reacting returns what package reaction says of a scenario in which hidden nodes react as a class allows, with the worst
 // answers for all nodes; nil where nothing but local DP is proven, or answers cannot be played.
 func (s Scenario) reacting(ctx context.Context, victim int, c reaction.Class) (*reaction.Result, error) {
-	if s.Attacker.Trust != PNDP || s.Algorithm.training != nil {
+	if s.Attacker.Trust.Public() || s.Algorithm.training != nil {
 		return nil, nil
 	}
 	h, err := s.hidden(ctx, math.Inf(1))

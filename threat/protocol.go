@@ -202,7 +202,7 @@ func (p *protocol) see(w, message, next *mat.Dense, t int) {
 		return
 	}
 	for v := range p.n {
-		visible := p.attacker.Trust != PNDP || slices.Contains(p.attacker.Nodes, v)
+		visible := p.attacker.Trust.Public() || slices.Contains(p.attacker.Nodes, v)
 		for _, a := range p.attacker.Nodes {
 			visible = visible || w.At(a, v) != 0
 		}
@@ -230,7 +230,7 @@ func (p *protocol) zipStep(message, next *mat.Dense, t int) {
 			}
 			to := p.messages[m][1]
 			floats.AddScaled(next.RawRowView(to), -w.At(to, from), noise)
-			if !p.attacker.SecureSummation && (p.attacker.Trust != PNDP || slices.Contains(p.attacker.Nodes, to)) {
+			if !p.attacker.SecureSummation && (p.attacker.Trust.Public() || slices.Contains(p.attacker.Nodes, to)) {
 				floats.Add(noise, message.RawRowView(from))
 				p.learn(noise, t)
 			}

@@ -68,7 +68,7 @@ type Statistic struct {
 func (s Scenario) Statistic(ctx context.Context, victim int, change []float64, answers [][]float64,
 	sigma float64) (*Statistic, error) {
 	a := s.Algorithm
-	if s.Attacker.Trust != PNDP || s.Attacker.SecureSummation || a.rounds != 1 || a.training != nil || a.zip || a.SharesNoise() {
+	if s.Attacker.Trust.Public() || s.Attacker.SecureSummation || a.rounds != 1 || a.training != nil || a.zip || a.SharesNoise() {
 		return nil, fmt.Errorf("%w: single messages of plain training are needed", ErrAudit)
 	}
 	if len(change) != s.steps() {

@@ -142,7 +142,7 @@ const Everything = "every training, however gradients react: local DP"
 // public, whose numbers hold however nodes react.
 func (r Reaction) HoldsFor(t Trust) string {
 	switch {
-	case t != PNDP:
+	case t.Public():
 		return ""
 	case r.Kind == AnyReaction:
 		return Everything

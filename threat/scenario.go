@@ -95,7 +95,7 @@ func (s Scenario) check() error {
 	}
 	if t := s.Algorithm.training; t != nil {
 		err := t.Spec.Check(s.steps())
-		if err == nil && s.Attacker.Trust == PNDP { // who does not see everything needs networks
+		if err == nil && !s.Attacker.Trust.Public() { // who does not see everything needs networks
 			_, err = s.course()
 		}
 		if err != nil {

@@ -102,7 +102,7 @@ func (s Scenario) checkShared() error {
 		return nil
 	case len(n.noise.Own) != s.nodes():
 		return fmt.Errorf("%w: noise of %d nodes for %d", ErrStrategy, len(n.noise.Own), s.nodes())
-	case s.Attacker.Trust == PNDP && s.Algorithm.training != nil:
+	case !s.Attacker.Trust.Public() && s.Algorithm.training != nil:
 		return fmt.Errorf("%w: with an optimizer, noise that nodes share is accounted for under SecLDP, which holds under "+
 			"PNDP, too", ErrStrategy)
 	}

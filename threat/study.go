@@ -141,7 +141,7 @@ func (s *Study) AddTo(in *study.Inputs) {
 	in.Add("secure summation", attacker.SecureSummation)
 	in.Add("forget own noise", attacker.ForgetOwnNoise)
 	in.Add("bound", s.options.Measure)
-	if attacker.Trust == PNDP {
+	if !attacker.Trust.Public() {
 		in.Add("gradients", cmp.Or(s.options.Reaction.String(), "any"))
 		in.Add("refined", s.options.Refine)
 		in.Add("worst answers", s.options.Worst)

@@ -91,7 +91,7 @@ func (z *zipped) into(w *graph.CSR) *mat.Dense {
 func (z *zipped) single(a Attacker) (state, noise *mat.Dense) {
 	var seen []int
 	for x, m := range z.messages {
-		if a.Trust != PNDP || slices.Contains(a.Nodes, m[1]) {
+		if a.Trust.Public() || slices.Contains(a.Nodes, m[1]) {
 			seen = append(seen, x)
 		}
 	}

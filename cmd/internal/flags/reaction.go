@@ -79,7 +79,7 @@ func (f *ReactionFlags) Choose(cmd *cobra.Command, s threat.Scenario, o *threat.
 	switch {
 	case len(given) > 1:
 		return terminal.Usagef("%s: gradients react in one way: give one of them", strings.Join(given, " and "))
-	case len(given) == 1 && s.Attacker.Trust != threat.PNDP:
+	case len(given) == 1 && s.Attacker.Trust.Public():
 		return terminal.Usagef("%s is for --trust pndp: where all messages are public, numbers hold however gradients react", given[0])
 	case (f.refine || f.worst) && !classed:
 		return terminal.Usagef("--refine and --worst-answer are for a class: --convex, --smooth, --clipped-convex, --strongly-convex or --lipschitz")
@@ -103,7 +103,7 @@ func (f *ReactionFlags) Choose(cmd *cobra.Command, s threat.Scenario, o *threat.
 		o.Reaction, o.Worst = r, f.worst
 		o.Refine = f.refine || !cmd.Flags().Changed("refine") && (f.worst || s.RefinesFast())
 	}
-	if o.Measure != threat.Best && s.Attacker.Trust == threat.PNDP && o.Reaction.Kind != threat.FixedInputs {
+	if o.Measure != threat.Best && !s.Attacker.Trust.Public() && o.Reaction.Kind != threat.FixedInputs {
 		return terminal.Usagef("--bound %v is of gradients that do not react to models: use it with --fixed-inputs", o.Measure)
 	}
 	return nil

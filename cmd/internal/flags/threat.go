@@ -94,7 +94,7 @@ func (f *ThreatFlags) Attackers(names string, a threat.Algorithm, g *graph.Graph
 		return nil, terminal.Usage(err)
 	}
 	base := threat.Attacker{Trust: trust, SecureSummation: f.secure, ForgetOwnNoise: f.forget}
-	if (f.secure || f.forget) && trust != threat.PNDP {
+	if (f.secure || f.forget) && trust.Public() {
 		return nil, terminal.Usagef("--secure-summation and --forget-own-noise are for --trust pndp")
 	}
 	if err := f.checkCoalitions(names, trust, a); err != nil {
@@ -103,7 +103,7 @@ func (f *ThreatFlags) Attackers(names string, a threat.Algorithm, g *graph.Graph
 	switch {
 	case (trust == threat.LDP || trust == threat.Eavesdropper) && names != "":
 		return nil, terminal.Usagef("under --trust %v everybody sees all messages: leave out --attacker", trust)
-	case names == "" && trust == threat.PNDP:
+	case names == "" && !trust.Public():
 		return nil, terminal.Usagef("who attacks? Use --attacker LABEL, LABEL,LABEL for a coalition, or all")
 	case names == "":
 		if trust == threat.SecLDP {

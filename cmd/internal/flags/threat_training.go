@@ -87,7 +87,7 @@ func (f *ThreatFlags) On(a threat.Algorithm, n *graph.Network, seed uint64) (thr
 func TrainingFacts(s threat.Scenario) []document.Fact {
 	t := s.Algorithm.Training()
 	facts := WorkloadFacts(t.Spec)
-	if t.Drawn() && s.Attacker.Trust == threat.PNDP {
+	if t.Drawn() && !s.Attacker.Trust.Public() {
 		facts = append(facts, document.Fact{Name: "drawn", Value: "by --seed " + (*terminal.SeedNumber)(&t.Seed).String() +
 			": a guarantee for exactly these networks and absences; for others only local DP is"})
 	}

@@ -115,7 +115,7 @@ func (a *Accounts) attackersText() string {
 // boundText says what kind of bound numbers are.
 func (a *Accounts) boundText() string {
 	switch kind := a.Options.Reaction.Kind; {
-	case a.Attackers[0].Trust != threat.PNDP || kind == threat.FixedInputs:
+	case a.Attackers[0].Trust.Public() || kind == threat.FixedInputs:
 		return a.Options.Measure.String()
 	case kind == threat.AnyReaction:
 		return "local DP"
@@ -337,7 +337,7 @@ func (a *Accounts) addHoldsFor(d *document.Document, reports ...threat.Report) {
 
 // withoutReaction reports whether numbers of gradients that do not react stand beside the others.
 func (a *Accounts) withoutReaction() bool {
-	return a.Attackers[0].Trust == threat.PNDP && a.Options.Reaction.Kind != threat.FixedInputs
+	return !a.Attackers[0].Trust.Public() && a.Options.Reaction.Kind != threat.FixedInputs
 }
 
 // table has the pairs by distance.
