@@ -109,9 +109,10 @@ func (e *Export) LevelsOn(n *graph.Network) ([]NodeLevel, error) {
 	return lists.Map(at, func(v int) NodeLevel { return e.Manifest.Budgets[v] }), nil
 }
 
-// NodeLabels returns the labels of the nodes, by index; none of an export without a network.
+// NodeLabels returns the labels of the nodes, by index; none of an export without a network, whose
+// manifest has no graph and no strategies of nodes, and lists no nodes.csv.
 func (e *Export) NodeLabels() ([]string, error) {
-	if e.Manifest.Graph == nil {
+	if m := e.Manifest; m.Graph == nil && m.PerNode == nil && m.Files[nodesName] == "" {
 		return nil, nil
 	}
 	nodes, err := e.nodes()
@@ -153,9 +154,12 @@ func (e *Export) nodes() (map[string]exportedNode, error) {
 		nodes[line[1]] = n
 		return err
 	})
-	want := m.Graph.Nodes
-	if m.PerNode != nil {
+	want := len(nodes)
+	switch {
+	case m.PerNode != nil:
 		want = len(m.PerNode.Layers)
+	case m.Graph != nil:
+		want = m.Graph.Nodes
 	}
 	if err == nil && len(nodes) != want {
 		err = fmt.Errorf("%s: %s has %d nodes, the manifest %d", e.Dir, nodesName, len(nodes), want)

@@ -184,6 +184,35 @@ func TestLabels(t *testing.T) {
 	}
 }
 
+// TestLabelsWithoutGraph: an export whose manifest says no graph, but lists nodes, has no other nodes than these. Nodes
+// with strategies of their own would else draw by another node's.
+func TestLabelsWithoutGraph(t *testing.T) {
+	dir := exported(t, dense(t))
+	write(t, filepath.Join(dir, "nodes.csv"), []byte("index,label,degree\n0,a,1\n1,b,1\n"))
+	e, err := export.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Manifest.Graph = nil
+	if e.Manifest.Files["nodes.csv"] == "" {
+		t.Fatal("the manifest does not list nodes.csv")
+	}
+	if i, err := indexOf(e, "b"); err != nil || i != 1 {
+		t.Errorf("b is node %d, %v", i, err)
+	}
+	if i, err := indexOf(e, "c"); err == nil {
+		t.Errorf("c is node %d", i)
+	}
+	delete(e.Manifest.Files, "nodes.csv")
+	if i, err := indexOf(e, "b"); err != nil || i != 0 {
+		t.Errorf("without nodes: node %d, %v", i, err)
+	}
+	e.Manifest.PerNode = &export.PerNode{Layers: []int{0, 0, 0}}
+	if i, err := indexOf(e, "b"); err == nil {
+		t.Errorf("of three strategies and two nodes b has that of node %d", i)
+	}
+}
+
 // TestOdometerOfManyNodesReadsThemOnce: the odometer of all nodes takes work in proportion to their number, and says
 // what every node's own does.
 func TestOdometerOfManyNodesReadsThemOnce(t *testing.T) {

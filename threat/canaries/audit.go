@@ -195,12 +195,12 @@ func fit(e *export.Export, r *Run, c *Coins) error {
 // noiseOf returns C⁻¹ of a node and the deviation of its noise.
 func noiseOf(e *export.Export, node string) (inverse *mat.Dense, deviation float64, err error) {
 	m := e.Manifest
+	labels, err := e.NodeLabels()
+	if err != nil {
+		return nil, 0, err
+	}
 	at := 0
-	if m.Graph != nil { // without one, or several, as for a centralized training, there are no names
-		labels, err := e.NodeLabels()
-		if err != nil {
-			return nil, 0, err
-		}
+	if labels != nil { // without a network, or with several, as for a centralized training, there are no names
 		if at = slices.Index(labels, node); at < 0 {
 			return nil, 0, unfit("the run is of node %q, which the export does not have", node)
 		}
