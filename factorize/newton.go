@@ -42,7 +42,7 @@ type dualSearch struct {
 	starts     []int // of the unknowns of every pattern
 	size       int   // unknowns
 	scratch    *scratch
-	bidiagonal bool // singular values are by that form: of few steps
+	bidiagonal bool // singular values are by that form: of few steps, and where newPolar is not good enough
 
 	point dualPoint
 }

@@ -134,6 +134,9 @@ func (o Options) checkClass(p Problem) error {
 	case chosen.ScaleColumns && !participation.IsPartition(p.Schema):
 		return fault.New("ScaleColumns", nil, "is not for %s participation, whose patterns overlap", p.Schema.Name())
 	}
+	if _, err := o.Class.With(chosen); err != nil { // a parameter of other classes
+		return fault.Because("Class", err)
+	}
 	if comb, is := o.Class.(factorize.Comb); is {
 		return checkComb(comb, p.Schema)
 	}

@@ -86,6 +86,11 @@ func TestBadArguments(t *testing.T) {
 		"comb once": {func(p *plan.Problem, o *plan.Options) {
 			p.Schema, o.Class = must(participation.NewCyclic(12, 1, 12)), factorize.Comb{}
 		}, "Class", "Class comb is for records that take part again"},
+		"buffers of bands": {func(p *plan.Problem, o *plan.Options) {
+			o.Class, o.Sampling = factorize.Banded{Bandwidth: 2, Buffers: 3}, participation.Poisson
+			o.Privacy = &plan.Privacy{Target: accounting.Target{Epsilon: 1, Delta: 1e-6}, Clip: 1}
+		}, "Class", "buffers of banded strategies"},
+		"bands of a blt": {class(factorize.BLT{Bandwidth: 2}), "Class", "a bandwidth of blt strategies"},
 		"comb of all steps": {class(factorize.Comb{Bandwidth: 12}), "Bandwidth",
 			"12: the period of a comb must be less than T = 12"},
 		"comb of every step": {class(factorize.Comb{Bandwidth: 1}), "Class", "choose Class blt"},
