@@ -285,6 +285,7 @@ def test_a_signal_handler_can_close_the_noise(out, tmp_path, program):
     before = signal.signal(signal.SIGALRM, handler)
     try:
         server.send_signal(signal.SIGSTOP)  # so that the handler comes while the answer is awaited
+        os.waitpid(server.pid, os.WUNTRACED)  # until then its threads may still answer
         signal.setitimer(signal.ITIMER_REAL, 0.2)
         with pytest.raises(mafalda.ServerError, match="was closed"):
             noise.row(1)
