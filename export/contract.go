@@ -60,9 +60,6 @@ func (m *Manifest) describeBatches() string {
 		return strings.ToUpper(text[:1]) + text[1:] + "."
 	}
 	p := m.Participation
-	const cut = "A node cuts its records into %d batches before step 0, without looking at what is in them, and keeps " +
-		"them: step t uses batch t mod %[1]d, so that a record is in %d steps at most, %[1]d apart. Nothing is shuffled or " +
-		"drawn anew."
 	switch {
 	case p.Schema == "people":
 		return p.describePeople()
@@ -74,10 +71,17 @@ func (m *Manifest) describeBatches() string {
 			"depend on what is in it.", p.K, p.B)
 	case p.K == 1:
 		return "A record takes part in one step only. Which one does not depend on what is in it."
-	case p.B == 1:
+	case p.K == m.Steps:
 		return fmt.Sprintf("A record may take part in every step, %d in all.", p.K)
 	}
-	return fmt.Sprintf(cut, p.B, p.K)
+	batches, turn, rest := p.B, fmt.Sprintf("t mod %d", p.B), ""
+	if windows := (m.Steps-1)/p.B/p.K + 1; windows > 1 { // T > k·b
+		batches *= windows
+		turn, rest = fmt.Sprintf("(t mod %d) + %[1]d·⌊t/%d⌋", p.B, p.K*p.B), ", and rests before and after"
+	}
+	return fmt.Sprintf("A node cuts its records into %d batches before step 0, without looking at what is in them, and keeps "+
+		"them: step t uses batch %s, so that a record is in %d steps at most, %d apart%s. Nothing is shuffled or drawn anew.",
+		batches, turn, p.K, p.B, rest)
 }
 
 // describeAdjacency says whose difference the guarantee is about.

@@ -105,8 +105,8 @@ func (s *Sampling) Condition() string {
 			groups = fmt.Sprintf("every record is once put into one of %d groups at random; ", s.Groups)
 			steps = fmt.Sprintf("the steps t of each group t mod %d", s.Groups)
 		}
-		return fmt.Sprintf("private only with batches drawn in secret (%s): %s%s are cut into %d blocks, and in each block a record "+
-			"takes part in one step, drawn at random, independently; sums are divided by the expected size", s.Scheme, groups,
+		return fmt.Sprintf("private only with batches drawn in secret (%s): %s%s are cut into %d blocks, as even as can be, and in each a "+
+			"record takes part in one step, drawn at random, independently; sums are divided by the expected size", s.Scheme, groups,
 			steps, s.Rounds)
 	}
 	groups, from := "", "every record"

@@ -103,8 +103,12 @@ func (c Cyclic) String() string {
 		return fmt.Sprintf("cyclic: a record may take part in every one of %d steps (k = %d, b = 1)",
 			c.steps, c.participations)
 	}
-	return fmt.Sprintf("cyclic: a record takes part at most k = %d times, every b = %d steps",
-		c.participations, c.separation)
+	rest := ""
+	if c.steps > c.participations*c.separation {
+		rest = fmt.Sprintf(", and rests before and after (T = %d > k·b)", c.steps)
+	}
+	return fmt.Sprintf("cyclic: a record takes part at most k = %d times, every b = %d steps%s",
+		c.participations, c.separation, rest)
 }
 
 // Patterns returns the maximal patterns, ascending. They are a partition of the steps if T ≤ k·b or k = 1.

@@ -11,6 +11,7 @@ import (
 	"mafalda/export"
 	"mafalda/graph"
 	"mafalda/internal/npy"
+	"mafalda/participation"
 	"mafalda/plan"
 	"mafalda/verify"
 	"mafalda/workload"
@@ -64,6 +65,23 @@ func TestVerifyGossip(t *testing.T) {
 				t.Errorf("%v, failed: %v, want %v", err, failed, want)
 			}
 		})
+	}
+}
+
+// Words of another version may differ, but not promise that batches in turn keep records within k steps where T > k·b.
+func TestVerifyContractOfLongRuns(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	exported{problem: plan.Problem{Workload: workload.Spec{Kind: workload.Prefix}, Schema: must(participation.NewCyclic(8, 2, 2))}, options: plan.Options{NoBaselines: true}}.to(t, dir)
+	_, m := readGeneric(t, dir)
+	m["version"] = "0.1"
+	for words, ok := range map[string]bool{"other words": true,
+		"keeps them: step t uses batch t mod 2, so that a record is in 2 steps at most, 2 apart.": false} {
+		m["contract"] = []string{words}
+		writeGeneric(t, dir, m)
+		r, err := verified(t, dir, verify.NetworkFiles{})
+		if failed := r.Failures(); err != nil || r.OK() != ok || !ok && failed[0].Name != "contract" {
+			t.Errorf("%s: %v, %+v", words, err, failed)
+		}
 	}
 }
 

@@ -703,6 +703,7 @@ def check_series(m: dict[str, Any]) -> None:
 _SENTENCES = (  # of the contract, and what their numbers are
     (r"^T = (\d+) steps", ("steps",)),
     (r"step t uses batch t mod (\d+), so that a record is in (\d+) steps at most, (\d+) apart", ("b", "k", "b")),
+    (r"batch \(t mod (\d+)\) \+ (\d+)·\S+, so that a record is in (\d+) steps at most, (\d+) apart", ("b", "b", "k", "b")),
     (r"^A record takes part in at most (\d+) steps, any two of them at least (\d+) apart", ("k", "b")),
     (r"^A record may take part in every step, (\d+) in all", ("k",)),
     (r"clipped to norm (\S+)\. ", ("clip",)),

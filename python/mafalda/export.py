@@ -37,7 +37,8 @@ class Export:
 
     Attributes:
         steps       T; steps are counted from 0
-        k, b        a record takes part at most k times, b steps apart; batches are made once, and step t uses batch t mod b
+        k, b        a record takes part at most k times, b steps apart; batches are made once, and step t uses batch
+                    t mod b + b·(t div kb): for T > k·b a record rests before and after its k turns
         pairs       of nodes that share noise, in exports with secrets; empty in all others
         noise_std   standard deviation of Z, for the *sum* of clipped gradients; None without a privacy level
         clip        norm to which every record's gradient is clipped; None likewise. Where nodes have budgets of their own both

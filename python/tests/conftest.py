@@ -64,7 +64,8 @@ def write(folder, kind="dense", steps=12, k=3, b=4, nodes=NODES, w=W, **changes)
     p = manifest["participation"]
     if scheme == p["schema"] == "cyclic":
         times = f"so that a record is in {p['k']} steps at most, {p['b']} apart"
-        manifest["contract"].append(f"A node's step t uses batch t mod {p['b']}, {times}.")
+        turn = f"t mod {p['b']}" if steps <= p["k"] * p["b"] else f"(t mod {p['b']}) + {p['b']}·⌊t/{p['k'] * p['b']}⌋"
+        manifest["contract"].append(f"A node's step t uses batch {turn}, {times}.")
     if banded:
         said.update({"class": "banded", "bandwidth": 1, "diagonals": [[1.0] * steps]})
         single = {"schema": "single", "k": 1, "b": steps}

@@ -89,6 +89,16 @@ def test_a_shuffling_loader_is_found_out(out):
                 ledger.admit(4 * epoch + i, batch)
 
 
+def test_the_sampler_does_what_the_contract_says_of_long_runs(tmp_path):
+    plan = mafalda.load(write(tmp_path / "long", k=2, b=4))  # T = 12
+    assert "batch (t mod 4) + 4·⌊t/8⌋, so that a record is in 2 steps" in plan.contract
+    sampler = plan.sampler(16, node="a")
+    for t in range(12):
+        assert sampler.batch(t).tolist() == [i for i in range(16) if i % 8 == t % 4 + 4 * (t // 8)]
+    with pytest.raises(mafalda.ExportError, match="contract says b = 5"):
+        mafalda.load(write(tmp_path / "other", k=2, b=4, contract=["batch (t mod 4) + 5·⌊t/8⌋, so that a record is in 2 steps at most, 4 apart"]))
+
+
 def test_ledger(tmp_path, out):
     plan = mafalda.load(out)
     for batches, says in (
