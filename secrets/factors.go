@@ -6,7 +6,6 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
 	"mafalda/internal/gemm"
@@ -23,9 +22,11 @@ import (
 //	‖L⁻¹‖ ≤ τ = ‖Y‖_F/(1 - η),  η = γ‖L‖_F‖Y‖_F,
 //	[M_A⁻¹]_vv ≤ ‖y_v‖² (1 + γτ‖L‖_F)² / (1 - δτ²),
 //
-// the last since M_A ≥ (1 - δτ²) LLᵀ. Where [M_A⁻¹]_vv ≤ 1 for all v, τ² is at most n, so that δτ² is about 16 n³ u: what
-// is given away to rounding is small. Where pairs have far more variance than nodes it is not, since tr(M_A) is large, and
-// refined proves more. The cost is 2n³/3 multiplications.
+// the last since M_A ≥ (1 - δτ²) LLᵀ. All of it holds entry by entry, and so for DM_AD, DL and YD⁻¹ with any positive
+// diagonal D as well: the factor depends on tr(M_A)‖Y‖_F² alone, and the D that makes the diagonal one, with n Σ_v
+// [M_A]_vv‖y_v‖², asks for nothing of nodes whose variances are of other scales. The lesser counts. Where [M_A⁻¹]_vv ≤ 1
+// for all v, τ² is at most n, so that δτ² is about 16 n³ u: what is given away to rounding is small. Where pairs have far
+// more variance than nodes it is not, and refined proves more. The cost is 2n³/3 multiplications.
 func (n *Noise) learned(coalition []int, buffers *[2][]float64) (others []int, bounds []float64) {
 	m, others := n.Unknown(coalition)
 	size := len(others)
@@ -39,7 +40,10 @@ func (n *Noise) learned(coalition []int, buffers *[2][]float64) (others []int, b
 	if size == 0 {
 		return nil, nil
 	}
-	trace := mat.Trace(m)
+	diagonal := make([]float64, size)
+	for i := range diagonal {
+		diagonal[i] = m.At(i, i)
+	}
 	lower := blas64.Symmetric{Uplo: blas.Lower, N: size, Stride: size, Data: buffers[0]}
 	copy(lower.Data, m.RawSymmetric().Data)
 	for i := range size { // SymDense fills the upper triangle
@@ -67,12 +71,12 @@ func (n *Noise) learned(coalition []int, buffers *[2][]float64) (others []int, b
 		gemm.Trsm(blas.Left, blas.NoTrans, 1, corner, rest)
 	}
 	squares := columnSquares(y)
-	up := inflation(size, trace, floats.Sum(squares))
+	up := inflation(size, math.Min(floats.Sum(diagonal)*floats.Sum(squares), float64(size)*floats.Dot(diagonal, squares)))
 	for i, s := range squares {
 		bounds[i] = rounding.MulUp(s, up)
 	}
 	if up > givenAway {
-		n.refined(coalition, others, y, bounds)
+		n.refined(coalition, others, y, diagonal, bounds)
 	}
 	return others, bounds
 }
@@ -86,16 +90,20 @@ const givenAway = 1 + 1e-7
 //	[M_A⁻¹]_vv ≤ (√Z_vv + ρ√T)²,   T = tr(Z)/(1-ρ).
 //
 // A row of M_AZ is a sum of differences of rows of Z, which are nearly equal where pairs have much variance: its rounding
-// is small there. The cost is n³ multiplications, and n a pair.
-func (n *Noise) refined(coalition, others []int, y blas64.General, bounds []float64) {
+// is small there. It is said of DM_AD and D⁻¹ZD⁻¹, where D, of powers of two, makes the diagonal of M_A about one. The
+// cost is n³ multiplications, and n a pair.
+func (n *Noise) refined(coalition, others []int, y blas64.General, diagonal, bounds []float64) {
 	nodes := len(n.Own)
 	product := dense.NewGeneral(len(others), len(others))
 	gemm.Gemm(blas.Trans, blas.NoTrans, 1, y, y, 0, product)
 	z := dense.NewGeneral(nodes, len(others))
+	d := make([]float64, len(others))
 	near := nearInverse{others: others}
 	for i, v := range others {
 		copy(dense.Row(z, v), dense.Row(product, i))
-		vv := dense.Row(product, i)[i]
+		_, exponent := math.Frexp(diagonal[i])
+		d[i] = math.Ldexp(1, -exponent/2)
+		vv := dense.Row(product, i)[i] / (d[i] * d[i])
 		near.total, near.most = near.total+vv, math.Max(near.most, vv)
 		near.diagonal = append(near.diagonal, vv)
 	}
@@ -107,6 +115,9 @@ func (n *Noise) refined(coalition, others []int, y blas64.General, bounds []floa
 		u.timesTo(row, size, v, z, known)
 		row[i]--
 		size[i]++
+		for c := range row {
+			row[c], size[c] = row[c]*d[i]/d[c], size[c]*d[i]/d[c]
+		}
 		squares += u.squares(row, size)
 	}
 	rho := math.Sqrt(squares)*(1+1e-8) + 1e-100
@@ -116,7 +127,7 @@ func (n *Noise) refined(coalition, others []int, y blas64.General, bounds []floa
 	near.away = rho * math.Sqrt(near.total/(1-rho)) * (1 + 1e-9)
 	for i, vv := range near.diagonal {
 		proven := math.Max(near.bound(vv), rounding.MulUp(vv, givenAway))
-		bounds[i] = math.Min(bounds[i], proven)
+		bounds[i] = math.Min(bounds[i], proven*d[i]*d[i])
 	}
 }
 
@@ -131,21 +142,21 @@ func columnSquares(y blas64.General) []float64 {
 	return squares
 }
 
-// inflation returns what squared norms of columns of L⁻¹ have to be multiplied with, for tr(M_A) and ‖Y‖_F²; +Inf where
+// inflation returns what squared norms of columns of L⁻¹ have to be multiplied with, for tr(M_A)‖Y‖_F²; +Inf where
 // rounding proves nothing.
-func inflation(size int, trace, total float64) float64 {
+func inflation(size int, product float64) float64 {
 	gamma := 4 * float64(size+8) * 0x1p-53
 	const up = 1 + 1e-9 // rounding of these few lines, and γ² terms
-	l, y := math.Sqrt(trace)*up, math.Sqrt(total)*up
-	eta := gamma * l * y * up
+	condition := math.Sqrt(product) * up * up
+	eta := gamma * condition * up
 	if !(eta < 0.5) {
 		return math.Inf(1)
 	}
-	tau := y / (1 - eta) * up
-	rho := 2 * gamma * trace * tau * tau * up
+	condition *= up / (1 - eta) // τ‖L‖_F
+	rho := 2 * gamma * condition * condition * up
 	if !(rho < 0.5) {
 		return math.Inf(1)
 	}
-	grown := 1 + gamma*tau*l*up
+	grown := 1 + gamma*condition*up
 	return grown * grown / (1 - rho) * (1 + gamma) // columnSquares sums up to n squares
 }

@@ -52,6 +52,29 @@ func TestLearnedBoundsTheExactValue(t *testing.T) {
 	})
 }
 
+// Nodes whose noise is of other scales, as privacy levels of their own make it, lose nothing to rounding: a coordinate of
+// each can be measured in a unit of its own.
+func TestScalesOfNodesCostNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 6).Draw(t, "n")
+		noise := drawNoise(t, n)
+		for v := range noise.Own {
+			noise.Own[v] = math.Pow(10, rapid.Float64Range(-8, 8).Draw(t, "scale"))
+		}
+		for i, p := range noise.Pairs {
+			noise.Pairs[i].Deviation *= math.Min(noise.Own[p.U], noise.Own[p.V])
+		}
+		var buffers [2][]float64
+		_, bounds := noise.learned(nil, &buffers)
+		for v, exact := range exactDiagonal(noise, nil) {
+			truth, _ := exact.Float64()
+			if new(big.Rat).SetFloat64(bounds[v]).Cmp(exact) < 0 || bounds[v] > truth*(1+1e-9) {
+				t.Fatalf("of %d %v, want %v", v, bounds[v], truth)
+			}
+		}
+	})
+}
+
 // A part without protection does not take it from the others.
 func TestLearnedByParts(t *testing.T) {
 	noise := &Noise{Own: []float64{1, 0, 0, 2, 1}, Pairs: []Shared{{Pair{1, 2}, 1}, {Pair{3, 4}, 1}}}

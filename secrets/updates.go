@@ -142,7 +142,8 @@ func (u *updates) learned(coalition []int) (others []int, bounds []float64, ok b
 	if !ok {
 		return nil, nil, false
 	}
-	up := math.Min(inflation(len(z.others), z.trace, z.total), givenAway)
+	scaled := float64(len(z.others)) * z.scaled
+	up := math.Min(inflation(len(z.others), math.Min(z.trace*z.total, scaled)), givenAway)
 	bounds = make([]float64, len(z.others))
 	for i, v := range z.diagonal {
 		// What factors give away is given away here, too: bounds are the same whatever the way to them.
@@ -163,6 +164,7 @@ type nearInverse struct {
 	diagonal    []float64 // upper bounds of Z_vv of the others
 	total, most float64   // of the diagonal
 	trace       float64   // of M_A
+	scaled      float64   // Σ [M_A]_vv Z_vv
 	away        float64   // at least ρ√T
 }
 
@@ -186,10 +188,10 @@ func (u *updates) nearbyInverse(coalition []int) (z nearInverse, ok bool) {
 		if known {
 			continue
 		}
-		z.trace += u.own[i]
+		variance := u.own[i] // [M_A]_vv
 		for _, l := range u.links[i] {
 			if !out.known[l.to] {
-				z.trace += l.variance
+				variance += l.variance
 			}
 		}
 		p, less, more := u.inverse[i*n+i], sumOfSquares(dense.Row(update.F, i)), sumOfSquares(dense.Row(update.G, i))
@@ -197,6 +199,7 @@ func (u *updates) nearbyInverse(coalition []int) (z nearInverse, ok bool) {
 		ok = ok && vv > 0
 		z.others, z.diagonal = append(z.others, i), append(z.diagonal, vv)
 		z.total, z.most = z.total+vv, math.Max(z.most, vv)
+		z.trace, z.scaled = z.trace+variance, z.scaled+variance*vv
 	}
 	z.away = rho * math.Sqrt(z.total/(1-rho)) * (1 + 1e-9)
 	return z, ok && rho < 0.5
