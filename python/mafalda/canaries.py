@@ -22,12 +22,13 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
-from . import durable
+from . import durable, files
 from .errors import ExportError, MafaldaError, ParticipationError
 from .export import Export
 from .sampler import Sampler
 
 FORMAT, RUN_FORMAT, VIEW_FORMAT = "mafalda canaries 1", "mafalda run 1", "mafalda view 1"
+LARGEST = 1 << 30  # bytes of a file of coins
 LOUD = 10.0  # gradients of canaries are so many times the clip: a clip that is not applied, or not to all layers, is seen
 
 
@@ -105,7 +106,7 @@ def make(plan: Export, count: int, dim: int, path: Any, sampler: Sampler, seed: 
     if clip is None or not 0 < clip < float("inf"):
         raise ValueError(f"clip is the norm of every record's gradient, above 0, not {clip!r}")
     path = os.fspath(path)
-    kept = durable.read_json(path)
+    kept = _read(path)
     if kept is not None:  # a run that goes on
         key = bytes.fromhex(str(kept.get("key", "")))
         made = Canaries(sampler, int(dim), int(count), float(clip), key, kept.get("replaced") is True)
@@ -117,7 +118,8 @@ def make(plan: Export, count: int, dim: int, path: Any, sampler: Sampler, seed: 
         key = hashlib.sha256(b"mafalda canaries seed 1" + int(seed).to_bytes(8, "little")).digest()
     replaced = plan.manifest.get("privacy", {}).get("adjacency") == "replace-one"
     made = Canaries(sampler, int(dim), int(count), float(clip), key, replaced)
-    durable.write_json(path, made.said())
+    text = json.dumps(made.said())[:-1]
+    durable.write(path, (text + _seal(text)).encode())
     return made
 
 
@@ -145,26 +147,24 @@ class Recorder:
         said = {"format": RUN_FORMAT, "export": plan.hash, "node": node, "dim": shape[1], "steps": plan.steps}
         said |= {"size": float(size), "momentum": float(momentum or 0), "layers": [int(n) for n in layers]}
         said |= {"gradients": True} if self.gradients else {}
-        self._updates, _ = _opened(folder, said, "updates.f32", shape)
+        self._updates = _Rows(folder, said, "updates.f32", shape)
 
     def missed(self, steps: Sequence[int]) -> None:
         """Steps whose message did not leave after all: the next row of noise carries theirs (noise.place.unsent says
         which)."""
         for step in steps:
-            self._updates[step] = np.nan
+            self._updates.write(step, np.nan)
 
     def add(self, step: int, before: np.ndarray, message: np.ndarray, rate: float) -> None:
         """The message of a step, the model that the node held before, and the learning rate in between."""
         steps, dim = self._updates.shape
         if not 0 <= step < steps or len(before) != dim or len(message) != dim or not rate > 0:
             raise ExportError(f"step {step} of {steps}, models of {len(before)} and {len(message)} numbers (not {dim}), rate {rate}")
-        self._updates[step] = (np.asarray(before, dtype=np.float64) - np.asarray(message, dtype=np.float64)) / rate
-        self._updates.flush()
+        self._updates.write(step, (np.asarray(before, dtype=np.float64) - np.asarray(message, dtype=np.float64)) / rate)
 
     def add_gradients(self, step: int, gradients: np.ndarray) -> None:
         """The gradients with their noise, divided by the size, that an optimizer was given in a step."""
-        self._updates[step] = gradients
-        self._updates.flush()
+        self._updates.write(step, gradients)
 
 
 class View:
@@ -193,11 +193,8 @@ class View:
         said |= {"momentum": float(momentum), "layers": [int(n) for n in layers or [len(start)]], "seen": self._seen}
         said |= {"sizes": {label: float(sizes[label]) for label in plan.nodes if label != node}, "rates": rates}
         shape = (1 + plan.steps * (1 + len(self._seen)), len(start))
-        self._messages, new = _opened(folder, said, "messages.f32", shape)
-        if new:
-            self._messages[0] = start
-            self._messages.flush()
-        elif not np.array_equal(self._messages[0], np.asarray(start, dtype=np.float32)):
+        self._messages = _Rows(folder, said, "messages.f32", shape, [start])
+        if not np.array_equal(self._messages[0], np.asarray(start, dtype=np.float32)):
             raise MafaldaError(f"{folder} is there already, and is not the record of this run: give another name")
 
     def add(self, step: int, own: np.ndarray, received: Mapping[str, np.ndarray]) -> None:
@@ -205,23 +202,71 @@ class View:
         if set(received) != set(self._seen):
             raise ExportError(f"step {step} has messages of {sorted(received)}, and the node hears {self._seen}")
         first = 1 + step * (1 + len(self._seen))
-        for i, message in enumerate([own, *(received[label] for label in self._seen)]):
-            self._messages[first + i] = message
-        self._messages.flush()
+        self._messages.write(first, own, *(received[label] for label in self._seen))
 
 
-def _opened(folder: Any, said: dict[str, Any], name: str, shape: tuple[int, int]) -> tuple[np.ndarray, bool]:
-    """The rows of a record, and whether they are new: NaN. A MafaldaError if the folder is another one."""
-    folder = os.fspath(folder)
-    run, path = os.path.join(folder, "run.json"), os.path.join(folder, name)
-    if os.path.lexists(folder):
-        if not os.path.isdir(folder) or durable.read_json(run) != said:
+class _Rows:
+    """The rows of a record: a folder with run.json, and a file of float32 numbers, NaN where none was written.
+
+    All room is taken when it is made, or an OSError says that there is none; run.json comes last, and what a crash leaves
+    before is made anew. first are rows that it begins with.
+    """
+
+    def __init__(self, folder: Any, said: dict[str, Any], name: str, shape: tuple[int, int], first: Any = ()) -> None:
+        folder = os.fspath(folder)
+        run, self._path, self.shape = os.path.join(folder, "run.json"), os.path.join(folder, name), shape
+        size, entries = 4 * shape[0] * shape[1], os.listdir(folder) if os.path.isdir(folder) else []
+        kept = durable.read_json(run) if "run.json" in entries else None
+        begun = all(entry == name or entry.startswith(durable.TEMPORARY) for entry in entries)
+        if kept != said and (not begun or os.path.lexists(folder) and not os.path.isdir(folder)):
             raise MafaldaError(f"{folder} is there already, and is not the record of this run: give another name")
-        return np.memmap(path, dtype="<f4", mode="r+", shape=shape), False
-    os.makedirs(folder)
-    rows = np.memmap(path, dtype="<f4", mode="w+", shape=shape)
-    for row in rows:
-        row[:] = np.nan
-    rows.flush()
-    durable.write_json(run, said)  # last: with it the folder is a record
-    return rows, True
+        if kept is None:
+            os.makedirs(folder, exist_ok=True)
+            try:
+                with open(self._path, "wb") as f:
+                    for row in range(shape[0]):
+                        f.write(self._bytes(first[row] if row < len(first) else np.nan))
+                    os.fsync(f.fileno())
+                durable.write_json(run, said)
+            except OSError as e:
+                durable.remove(self._path)
+                raise OSError(e.errno, f"{e.strerror}: a record of this run takes {size} bytes", self._path) from e
+        elif os.path.getsize(self._path) != size:
+            raise ExportError(f"{self._path} has {os.path.getsize(self._path)} bytes, not {size}: it was cut, and cannot go on")
+
+    def write(self, row: int, *rows: Any) -> None:
+        """Writes rows from a number on."""
+        if not 0 <= row <= self.shape[0] - len(rows):
+            raise ExportError(f"the record has {self.shape[0]} rows, and not row {row} and {len(rows) - 1} more")
+        with open(self._path, "r+b") as f:
+            f.seek(4 * row * self.shape[1])
+            for numbers in rows:
+                f.write(self._bytes(numbers))
+            f.flush()
+            os.fsync(f.fileno())
+
+    def __getitem__(self, row: int) -> np.ndarray:
+        return np.fromfile(self._path, "<f4", self.shape[1], offset=4 * row * self.shape[1])
+
+    def _bytes(self, numbers: Any) -> bytes:
+        return np.broadcast_to(np.asarray(numbers, dtype="<f4"), self.shape[1]).tobytes()
+
+
+SEAL = ', "sha256": "'
+
+
+def _seal(text: str) -> str:
+    """What ends a file of coins: the checksum of all that is before."""
+    return f'{SEAL}{hashlib.sha256(text.encode()).hexdigest()}"}}\n'
+
+
+def _read(path: str) -> dict[str, Any] | None:
+    """What a file of coins has; None if it is not there."""
+    try:
+        content = files.read(path, LARGEST).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return None
+    text = content.rpartition(SEAL)[0]
+    if content != text + _seal(text):
+        raise ExportError(f"{path} is damaged, or no file of coins of this version: its checksum is not that of its content")
+    return json.loads(text + "}")

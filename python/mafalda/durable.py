@@ -15,6 +15,7 @@ import os
 import secrets
 import tempfile
 import threading
+import time
 import weakref
 from typing import IO, Any, Callable
 
@@ -28,6 +29,7 @@ except ImportError:  # Windows: a second process is found by what it writes
 
 BLOCK = 4096  # larger than what disks write at once: a torn copy leaves the other alone
 LARGEST = 1 << 20  # bytes; no state is as large
+TEMPORARY, YOUNG = ".mafalda-python-", 5  # names of what will replace files; seconds in which one may not have its lock yet
 
 Places = Callable[[dict[str, Any]], Any]
 
@@ -47,6 +49,7 @@ class Record:
         self.path, self.head, self.place = path, head, place
         self._file, self._content = f, bytearray(content)
         self._ended: str | None = None
+        self._due: tuple[bytes, dict[str, Any]] | None = None  # a place that is being written
         self._mutex = threading.Lock()
         info = os.fstat(f.fileno())
         self._identity = (info.st_dev, info.st_ino)
@@ -59,17 +62,15 @@ class Record:
         folder = os.path.dirname(path)
         text = _text(head)
         content = _block(b"", text) + 2 * _block(text, _text(place))
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".mafalda-")
-        f = open(handle, "r+b", buffering=0)
+        f, temporary = _temporary(folder)
         try:
-            _lock(f, path)
             _write_at(f, 0, content)
             _give_name(temporary, path)
             _sync_folder(folder)
             return Record(path, f, content, head, place)
         except BaseException:
             f.close()
-            _remove(temporary)
+            remove(temporary)
             raise
 
     @staticmethod
@@ -115,6 +116,7 @@ class Record:
             raise ExportError(self._ended)
         try:
             _check_name(self.path, self._file)
+            self._settle()
             if _read_all(self._file) != self._content:
                 raise ExportError(f"{self.path}: somebody else has written to it")
         except ExportError as e:
@@ -122,18 +124,27 @@ class Record:
             raise
 
     def put(self, place: dict[str, Any]) -> None:
-        """Writes a place; it is on disk when this returns. An error ends this use of the record."""
+        """Writes a place; it is on disk when this returns. An error ends this use of the record.
+
+        After Ctrl-C the file has the old place or this one, and the next use writes this one to its end.
+        """
         with self._mutex:
             self._check()
-            block = _block(_text(self.head), _text(place))
-            try:
-                for at in (len(self._content) - 2 * BLOCK, len(self._content) - BLOCK):
-                    _write_at(self._file, at, block)
-                    self._content[at : at + BLOCK] = block
-            except BaseException as e:
-                self._end(f"{self.path} could not be written ({e}): nothing more comes of this use of it")
-                raise
-            self.place = place
+            self._due = _block(_text(self.head), _text(place)), place
+            self._settle()
+
+    def _settle(self) -> None:
+        if self._due is None:
+            return
+        block, place = self._due
+        try:
+            for at in (len(self._content) - 2 * BLOCK, len(self._content) - BLOCK):
+                _write_at(self._file, at, block)
+                self._content[at : at + BLOCK] = block
+        except OSError as e:
+            self._end(f"{self.path} could not be written ({e}): nothing more comes of this use of it")
+            raise
+        self.place, self._due = place, None
 
     def close(self) -> None:
         """Lets go of the file. What is closed cannot be used; closing again does nothing."""
@@ -247,7 +258,24 @@ def _give_name(temporary: str, path: str) -> None:
         os.unlink(temporary)
 
 
-def _remove(path: str) -> None:
+def _temporary(folder: str) -> tuple[IO[bytes], str]:
+    """A new file beside what it will replace, locked while its maker lives; those of killed ones go."""
+    for entry in os.scandir(folder) if fcntl is not None else ():
+        if entry.name.startswith(TEMPORARY) and time.time() - entry.stat(follow_symlinks=False).st_mtime > YOUNG:
+            try:
+                with _open_for_update(entry.path) as f:
+                    fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    os.unlink(entry.path)
+            except (OSError, ExportError):  # in use, or somebody else's, or gone
+                pass
+    handle, path = tempfile.mkstemp(dir=folder, prefix=TEMPORARY)
+    f = open(handle, "r+b", buffering=0)
+    _lock(f, path)
+    return f, path
+
+
+def remove(path: str) -> None:
+    """Removes a file if it is there."""
     try:
         os.unlink(path)
     except FileNotFoundError:
@@ -267,15 +295,15 @@ def write(path: str, content: bytes) -> None:
     """Replace a file: on disk under another name first, then renamed. Mode 0600."""
     path = os.path.realpath(path)  # a link stays one
     folder = os.path.dirname(path)
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".mafalda-")
+    f, temporary = _temporary(folder)
     try:
-        with os.fdopen(handle, "wb") as f:
-            f.write(content)
-            f.flush()
-            os.fsync(f.fileno())
-        os.replace(temporary, path)
+        with f:
+            _write_at(f, 0, content)
+            if fcntl is None:
+                f.close()  # Windows renames no open file
+            os.replace(temporary, path)
     except BaseException:
-        _remove(temporary)
+        remove(temporary)
         raise
     _sync_folder(folder)
 

@@ -9,6 +9,7 @@ plan.pairs and plan.own_std say who shares how much; simulated noise (seed=…) 
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 
@@ -20,7 +21,9 @@ Path = str | os.PathLike[str]
 
 
 def new(node: str, private: Path, public: Path, binary: str | None = None) -> str:
-    """A key of a node: the private one in a file of mode 0600, which is never replaced, and the public line. Returns the line."""
+    """A key of a node: the private one in a file of mode 0600, and the public line; neither file is replaced. Returns the line."""
+    if os.path.lexists(public):  # before there is half a pair
+        raise FileExistsError(errno.EEXIST, "there already, and never replaced", os.fspath(public))
     line = _run(binary, "keys", "new", "--node", node, "-o", os.fspath(private))
     with open(public, "x", encoding="utf-8", errors="surrogateescape") as f:
         f.write(line)

@@ -105,6 +105,8 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
         self._taken: tuple[int, int] | None = None  # the step that summed gradients are for, and of how many records
         self._ahead, self._watch = prefetched(loader), Watch()
         self._cut = False  # whether a BatchMemoryManager cuts batches
+        divisor = size if loss_reduction == "mean" else 1.0
+        self._record = None if record is None else Recorder(plan, node, record, layers, divisor, momentum)
         self._watch.take_over(parameters)
         self._trained = [id(p) for p in parameters]
         self.noise: Noise = open_noise(plan, node, sum(layers), state, seed, **options)
@@ -119,8 +121,6 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
         super().zero_grad(set_to_none=True)  # what was there is no gradient of a batch
         if canaries is not None:
             sampler.real = canaries.records
-        divisor = size if loss_reduction == "mean" else 1.0
-        self._record = None if record is None else Recorder(plan, node, record, layers, divisor, momentum)
         self._guard = StepGuard.of(optimizer)
         self._begin_watch()
 

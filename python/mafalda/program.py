@@ -171,8 +171,8 @@ def _inside() -> str | None:
 
 @functools.cache
 def _version(path: str, _modified: int) -> str:
-    done = subprocess.run([path, "version", "--json"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
     try:
+        done = subprocess.run([path, "version", "--json"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
         return json.loads(done.stdout)["version"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, subprocess.TimeoutExpired):
         return "unknown"

@@ -166,6 +166,9 @@ class Sampler:
         if self._state is not None:
             self._state.record.close()
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return self._owner.__reduce__()  # a ProcessError: there are no copies
+
     def __enter__(self) -> "Sampler":
         return self
 

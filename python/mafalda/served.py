@@ -181,8 +181,6 @@ class ServedNoise(RemoteNoise):
         first = [word for flag, value in shared if value is not None for word in (flag, os.fspath(value))]
         self._server = Server(binary, arguments, state, first)
         self._end = weakref.finalize(self, self._server.stop)
-        if self._limit:
-            self._server.retire()  # one that a crashed process has left may know no budget
         try:
             super().__init__(plan, node, dim, std, self._dial)
         except BaseException:

@@ -1,9 +1,10 @@
-"""Starting `mafalda noise serve` for a state, and finding one again that a crashed node has left running."""
+"""Starting `mafalda noise serve` for a state; it ends with the process that started it."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import selectors
 import socket
 import struct
 import subprocess
@@ -16,13 +17,14 @@ from .errors import ServerError
 from .process import Owner
 from .program import find
 
-_locks: "weakref.WeakSet[IO[bytes]]" = weakref.WeakSet()
+SILENCE = 60  # seconds in which a program must say something
+_held: "weakref.WeakSet[IO[bytes]]" = weakref.WeakSet()  # locks of states, and pipes whose servers end when they close
 
 
 def _let_go() -> None:
-    """In a fork: the lock is the parent's, and must not outlive it."""
-    for lock in list(_locks):
-        lock.close()
+    """In a fork: they are the parent's, and must not outlive it."""
+    for file in list(_held):
+        file.close()
 
 
 if hasattr(os, "register_at_fork"):
@@ -32,8 +34,8 @@ if hasattr(os, "register_at_fork"):
 class Server:
     """`mafalda noise serve` on a state, at a Unix socket that only the user can reach.
 
-    One process at a time has a state's server: another one is refused. If the process dies without closing, its server goes
-    on, and the next process that has the same state takes it over. first are words for the start with a new state alone.
+    One process at a time has a state's server: another one is refused. The server ends when that process does, however
+    that ends. first are words for the start with a new state alone.
     """
 
     def __init__(self, program: str | None, arguments: list[str], state: str, first: Sequence[str] = ()) -> None:
@@ -43,7 +45,7 @@ class Server:
             )
         name = hashlib.sha256(os.fsencode(os.path.realpath(state))).hexdigest()[:24]
         self.socket = os.path.join(_folder(), name + ".socket")
-        self._command = [find(program), "noise", "serve", *arguments, "--state", state, "--socket", self.socket]
+        self._command = [find(program), "noise", "serve", *arguments, "--state", state, "--socket", self.socket, "--lent-folder="]
         self._first = ["--new", *first]
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = Owner("the noise server")
@@ -52,6 +54,9 @@ class Server:
     def connect(self, new: bool) -> socket.socket:
         """A connection; the server is started if none listens. new: with a new state."""
         sock = self._reach()
+        if sock is not None and self._process is None:  # one that another process has left, started in other words
+            _terminate(sock, self.socket)
+            sock = self._reach()
         if sock is None:
             self._start(new)
             sock = self._reach()
@@ -67,17 +72,7 @@ class Server:
             self._process.terminate()
             self._process.wait()
             self._process = None
-        else:
-            sock = self._reach()
-            if sock is not None:  # one that was taken over
-                _terminate(sock, self.socket)
         self._lock.close()
-
-    def retire(self) -> None:
-        """Ends a server that another process has left, which was started in other words."""
-        sock = self._reach()
-        if sock is not None:
-            _terminate(sock, self.socket)
 
     def _reach(self) -> socket.socket | None:
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -94,16 +89,21 @@ class Server:
             self._process.wait()
         errors = tempfile.TemporaryFile()
         command = self._command + (self._first if new else [])
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors)
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
+        _held.add(process.stdin)
         self._process = process  # a signal handler may put another one there while this one is waited for
-        line = process.stdout.readline()
-        if not line.startswith(b"listening"):
+        with selectors.DefaultSelector() as said:
+            said.register(process.stdout, selectors.EVENT_READ)
+            while not (heard := said.select(SILENCE)) and os.fstat(errors.fileno()).st_size:
+                pass  # it makes rows again
+        if not heard or not os.read(process.stdout.fileno(), 4096).startswith(b"listening"):
+            process.kill()
             process.wait()
             if self._process is process:
                 self._process = None
             errors.seek(0)
             says = errors.read().decode("utf-8", "replace").strip().splitlines()
-            raise ServerError(f"mafalda noise serve ended: {says[-1] if says else 'it said nothing'}", "start")
+            raise ServerError(f"mafalda noise serve ended: {says[-1] if says else self._command[0] + ' said nothing'}", "start")
 
 
 def _folder() -> str:
@@ -126,7 +126,7 @@ def _lock(path: str, state: str) -> IO[bytes]:
     except OSError:
         lock.close()
         raise ServerError(f"another process uses the state {state}: one node, one state, one process", "use") from None
-    _locks.add(lock)
+    _held.add(lock)
     return lock
 
 

@@ -103,6 +103,7 @@ class PrivateOptimizer(RefusesScaling):
         layers = [p.numel() for p in self.parameters]
         self.canaries = checked_canaries(canaries, sampler, sum(layers), self.clip)
         momentum = recorded_momentum(optimizer)
+        self._record = None if record is None else Recorder(plan, node, record, layers, self.size, momentum)
         self._watch.take_over(self.parameters)
         self.noise: Noise = open_noise(plan, node, sum(p.numel() for p in self.parameters), state, seed, **options)
         if sampler is not None:
@@ -110,7 +111,6 @@ class PrivateOptimizer(RefusesScaling):
         optimizer.zero_grad(set_to_none=True)  # what was there has no noise
         if canaries is not None:
             sampler.real = canaries.records
-        self._record = None if record is None else Recorder(plan, node, record, layers, self.size, momentum)
         self._guard = StepGuard.of(optimizer)
 
     @property
@@ -241,6 +241,9 @@ class PrivateOptimizer(RefusesScaling):
     def close(self) -> None:
         """Ends the noise server."""
         self.noise.close()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return self.noise.__reduce__()  # a ProcessError: there are no copies
 
 
 def persons_of_batch(sampler: Sampler | None, t: int, inputs: Any, targets: Any, again: bool) -> list[int] | None:

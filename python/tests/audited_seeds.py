@@ -90,8 +90,7 @@ def trained(plan, folder, fault="honest", seed=0, dim=100_000, count=1000, recor
     rows = noise_of(plan, fault, draw, dim, missed)
     sums += rows * np.float32(sampler.expected if fault == "mean" else 1)
     sums[missed] = np.nan
-    recorder._updates[:] = sums / np.float32(sampler.expected)
-    recorder._updates.flush()
+    recorder._updates.write(0, *(sums / np.float32(sampler.expected)))
     return folder / "run", folder / "coins"
 
 

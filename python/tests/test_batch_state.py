@@ -1,6 +1,7 @@
 """The state of batches: what a full disk, a crash, damage, a copy, a link or a second process can do to it."""
 
 import errno
+import linecache
 import os
 import random
 import shutil
@@ -39,6 +40,8 @@ def test_nothing_is_handed_out_that_is_not_on_disk(plan, tmp_path, monkeypatch):
     write_at, at = durable._write_at, []
 
     def failing(f, offset, content):
+        if len(content) % durable.BLOCK:  # the note that the run has begun
+            return write_at(f, offset, content)
         if at and at[0] == 0:
             f.seek(offset)
             f.write(content[: len(content) // 3])  # torn
@@ -127,6 +130,53 @@ def test_killed_at_any_point(plan, tmp_path):
             assert all(batch == whole[t] for t, *batch in had)
         n += 1
     assert n > 50 and len(had) == 3
+
+
+def test_ctrl_c_while_the_state_is_written(plan, tmp_path):
+    """Before every line: it is a KeyboardInterrupt, not an error that hides it, the file is old or new, and the run goes on."""
+    n, interrupted = 0, True
+    while interrupted:
+        state = tmp_path / f"state{n}"
+        sampler = opened(plan, state, new=True)
+        sampler.follow(0)
+        lines = [0]
+
+        def tracer(frame, event, _):
+            if frame.f_code.co_filename != durable.__file__:
+                return None
+            line = linecache.getline(durable.__file__, frame.f_lineno)
+            if event == "line" and "with self._mutex" not in line:  # no signal comes between a block and its __exit__
+                lines[0] += 1
+                if lines[0] == n + 1:
+                    raise KeyboardInterrupt
+            return tracer
+
+        sys.settrace(tracer)
+        try:
+            sampler.finish(0)
+            interrupted = False
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(None)
+        head, place = durable._parse(str(state), state.read_bytes(), lambda place: place["next"])
+        assert place["next"] in (0, 1)
+        sampler.follow(1)  # as the optimizer does in every case: row 0 is spent
+        assert sampler.next == 1 and durable._parse(str(state), state.read_bytes(), lambda place: -place["next"])[1]["next"] == 1
+        sampler.finish(1)
+        n += 1
+    assert n > 30
+
+
+def test_what_killed_writers_leave_is_swept(tmp_path):
+    """Of a killed writer: yes. Of one that lives, of another program, or a file that is new: no."""
+    names = [durable.TEMPORARY + name for name in ("killed", "lives", "new")] + [".mafalda-AAAAAAAAAAAA"]
+    files = [open(tmp_path / name, "wb") for name in names]
+    durable._lock(files[1], names[1])
+    for name in (names[0], names[1], names[3]):
+        os.utime(tmp_path / name, (0, 0))
+    durable.write(str(tmp_path / "file"), b"x")
+    assert sorted(os.listdir(tmp_path)) == sorted([*names[1:], "file"])
 
 
 def test_every_mutation_is_refused_or_changes_nothing(plan, tmp_path):

@@ -2,11 +2,14 @@
 
 import json
 import os
+import resource
+import shutil
 import warnings
 
 import audited_seeds
 import numpy as np
 import pytest
+from test_process import in_child
 
 import mafalda
 from mafalda.canaries import Recorder, View
@@ -141,7 +144,7 @@ def test_an_attacker_is_audited_by_what_it_received(plan, tmp_path):
     ):
         with pytest.raises(mafalda.MafaldaError, match=says):
             wrong()
-    again._messages[7] = np.nan
+    again._messages.write(7, np.nan)
     with pytest.raises(mafalda.MafaldaError, match="row 7 is NaN"):
         plan.audit(tmp_path / "view", tmp_path / "coins", attacker="3")
 
@@ -238,8 +241,9 @@ def test_canaries_go_on_after_a_restart_and_are_not_taken_for_others(plan, tmp_p
     recorder.add(1, np.ones(DIM), np.zeros(DIM), 1)
     recorder.missed((1,))
     kept = Recorder(plan, "1", tmp_path / "run", [DIM], 60)._updates
-    assert (kept[0] == 1).all() and np.isnan(kept[1:]).all()
+    assert (kept[0] == 1).all() and all(np.isnan(kept[t]).all() for t in range(1, 40))
     (tmp_path / "else").mkdir()
+    (tmp_path / "else" / "mine").touch()
     for wrong, says in (
         (lambda: plan.canaries(COUNT + 1, DIM, tmp_path / "coins", sampler=sampler), "coins of another run"),
         (lambda: plan.canaries(RECORDS + COUNT, DIM, tmp_path / "x", sampler=sampler), "leave no real one"),
@@ -255,6 +259,57 @@ def test_canaries_go_on_after_a_restart_and_are_not_taken_for_others(plan, tmp_p
         with pytest.raises((mafalda.MafaldaError, ValueError), match=says) as caught:
             wrong()
         assert "\n" not in str(caught.value)
+
+
+def test_a_full_disk_makes_no_record(plan, tmp_path):
+    """Once it killed the process by SIGBUS, and what was left refused every later start."""
+
+    def full():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (40 * 4 * DIM - 100,) * 2)
+        try:
+            Recorder(plan, "1", tmp_path / "run", [DIM], 60)
+        except OSError as e:
+            return e
+
+    assert f"a record of this run takes {160 * DIM} bytes" in in_child(full) and not os.listdir(tmp_path / "run")
+    Recorder(plan, "1", tmp_path / "run", [DIM], 60).add(39, np.ones(DIM), np.zeros(DIM), 1)
+
+
+def test_what_a_kill_leaves_of_a_record_is_made_anew(plan, tmp_path):
+    for way in (lambda: Recorder(plan, "1", tmp_path / "run", [DIM], 60),
+                lambda: View(plan, "1", tmp_path / "run", np.ones(DIM), sizes=dict.fromkeys(plan.nodes, 60), rates=0.1)):  # fmt: skip
+        for name in ("fsync", "replace"):
+            assert in_child(lambda: (setattr(os, name, lambda *_: os.kill(os.getpid(), 9)), way()), -9) == ""
+            assert os.listdir(tmp_path / "run")
+        way()
+        way()
+        shutil.rmtree(tmp_path / "run")
+
+
+def test_a_record_that_was_cut_is_refused(plan, tmp_path):
+    """What was cut was read as zeros."""
+    Recorder(plan, "1", tmp_path / "run", [DIM], 60)
+    os.truncate(tmp_path / "run" / "updates.f32", 1000)
+    with pytest.raises(mafalda.ExportError, match=f"has 1000 bytes, not {160 * DIM}: it was cut"):
+        Recorder(plan, "1", tmp_path / "run", [DIM], 60)
+
+
+@real
+def test_coins_that_are_damaged_are_refused(plan, tmp_path):
+    sampler = plan.sampler(30, node="1")
+    plan.canaries(4, 9, tmp_path / "coins", sampler=sampler, seed=1)
+    Recorder(plan, "1", tmp_path / "run", [9], 60)
+    with pytest.raises(mafalda.MafaldaError, match="fewer than two messages"):  # what is right with the coins
+        plan.audit(tmp_path / "run", tmp_path / "coins")
+    text = (tmp_path / "coins").read_bytes()
+    digits = [text.index(b'"key": "') + 9, text.index(b"[[") + 2, len(text) - 5]
+    for at, wrong in [*((at, b"1234"[text[at] == ord("1") :][:1]) for at in digits), (len(text) - 1, b"")]:
+        (tmp_path / "coins").write_bytes(text[:at] + wrong + text[at + 1 :] * bool(wrong) + b" " * (not wrong))
+        with pytest.raises(mafalda.MafaldaError, match="its checksum is not that"):
+            plan.canaries(4, 9, tmp_path / "coins", sampler=sampler, seed=1)
+        if wrong:
+            with pytest.raises(mafalda.MafaldaError, match="its checksum is not that"):
+                plan.audit(tmp_path / "run", tmp_path / "coins")
 
 
 def test_canaries_of_another_training_are_refused(out, tmp_path):

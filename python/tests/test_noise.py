@@ -7,10 +7,10 @@ import threading
 
 import numpy as np
 import pytest
-from conftest import PROGRAMS, program_of, strategy, write
+from conftest import PROGRAMS, REAL, program_of, strategy, write
 
 import mafalda
-from mafalda import filters, generator, simulated
+from mafalda import filters, generator, server, simulated
 from mafalda.noise import digest
 
 
@@ -240,7 +240,7 @@ def test_a_server_that_breaks_twice(out, tmp_path, program):
         assert noise._try(ask) == 0 and (noise.row(0) == row).all()
 
 
-def test_a_server_that_was_left_behind_is_taken_over(out, tmp_path, program):
+def test_a_server_that_was_left_behind_is_ended(out, tmp_path, program):
     plan, state = mafalda.load(out), tmp_path / "state"
     left = plan.noise("a", 300, state=state, binary=program)
     first = left.row(0)
@@ -261,6 +261,30 @@ def test_no_program(out, tmp_path):
         mafalda.load(out).noise("a", 3, state=tmp_path / "state", binary=str(tmp_path / "none"))
     with pytest.raises(mafalda.ServerError, match="ended"):
         mafalda.load(out).noise("a", 3, state=tmp_path / "state", binary="false")
+
+
+@pytest.mark.parametrize("script", ["exec sleep 600", "sleep 600", "printf listen; exec sleep 600"])
+def test_a_program_that_says_nothing(out, tmp_path, monkeypatch, script):
+    """It was waited for without an end."""
+    (tmp_path / "silent").write_text(f"#!/bin/sh\n{script}\n")
+    (tmp_path / "silent").chmod(0o700)
+    monkeypatch.setattr(server, "SILENCE", 0.2)
+    with pytest.raises(mafalda.ServerError, match="silent said nothing"):
+        mafalda.load(out).noise("a", 3, state=tmp_path / "state", binary=str(tmp_path / "silent"))
+
+
+@pytest.mark.skipif(not REAL, reason="needs the program")
+def test_no_half_of_a_pair_of_keys(tmp_path):
+    private, public = tmp_path / "a.key", tmp_path / "a.pub"
+    public.write_text("mine")
+    with pytest.raises(FileExistsError, match="never replaced"):
+        mafalda.keys.new("a", private, public, REAL)
+    assert os.listdir(tmp_path) == ["a.pub"] and public.read_text() == "mine"
+    public.unlink()
+    assert mafalda.keys.new("a", private, public, REAL) == public.read_text()
+    public.unlink()  # as after a kill in between
+    with pytest.raises(mafalda.ServerError, match="its public line: mafalda keys show"):
+        mafalda.keys.new("a", private, public, REAL)
 
 
 def test_ranks_take_parts_of_one_row(out, tmp_path, program):
@@ -340,8 +364,6 @@ def test_a_reply_that_was_not_read(out, tmp_path, program):
 def test_a_server_of_another_container_is_left_alone(monkeypatch):
     """The system says 0 for it, which kill takes for all processes of this group."""
     import socket
-
-    from mafalda import server
 
     class Far:
         def getsockopt(self, *_):

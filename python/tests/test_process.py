@@ -8,6 +8,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import time
 import traceback
 
 import numpy as np
@@ -19,8 +20,8 @@ from mafalda import protocol
 from mafalda.process import Owner
 
 
-def in_child(work):
-    """What work returns, or raises, in a fork of this process, as text."""
+def in_child(work, code=0):
+    """What work returns, or raises, in a fork of this process, as text; the code that it ends with."""
     reads, writes = os.pipe()
     child = os.fork()
     if child == 0:
@@ -35,7 +36,7 @@ def in_child(work):
     os.close(writes)
     with os.fdopen(reads, "rb") as f:
         said = f.read().decode()
-    assert os.waitpid(child, 0)[1] == 0
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == code
     return said
 
 
@@ -56,6 +57,23 @@ def test_an_owner_is_one_process(monkeypatch):
 def test_an_owner_is_not_copied(way):
     with pytest.raises(mafalda.ProcessError, match="cannot be copied"):
         way(Owner())
+
+
+@pytest.mark.parametrize("way", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_nothing_that_hands_out_rows_or_batches_is_copied(out, tmp_path, way):
+    """It was a TypeError, or a second one that handed out the same."""
+    plan = mafalda.load(out)
+    kinds = [plan.noise("a", 4, seed=1), plan.sampler(30, node="a"), plan.sampler(30, node="a", state=tmp_path / "batches")]
+    try:
+        import torch
+
+        sgd = torch.optim.SGD(torch.nn.Linear(3, 1).parameters(), lr=0.1)
+        kinds.append(plan.make_private(sgd, node="a", seed=1, sampler=kinds[1]))
+    except ImportError:
+        pass
+    for one in kinds:
+        with pytest.raises(mafalda.ProcessError, match="cannot be copied"):
+            way(one)
 
 
 @pytest.fixture(params=["simulated", *PROGRAMS])
@@ -208,7 +226,7 @@ elif child == 0:
 else:
     os.read(reads, 1)  # it runs
     with open(sys.argv[2] + ".child", "w") as f:
-        f.write(str(child))
+        f.write(f"{child} {noise._server._process.pid}")
     os.kill(os.getpid(), 9)
 """
 
@@ -223,15 +241,25 @@ def test_the_end_of_a_fork_ends_no_server(out, tmp_path, program):
 
 
 def test_a_fork_does_not_keep_the_state(out, tmp_path, program):
-    """A worker that outlives its parent: the node goes on all the same."""
+    """A worker that outlives its parent: the server ends with the parent, and the node goes on all the same."""
     assert parent(out, tmp_path, program, "stays") == -9
-    child = int((tmp_path / "state.child").read_text())
+    child, server = (int(word) for word in (tmp_path / "state.child").read_text().split())
     try:
         os.kill(child, 0)
+        until = time.monotonic() + 20
+        while lives(server):
+            assert time.monotonic() < until
+            time.sleep(0.02)
         with mafalda.load(out).noise("a", 30, state=tmp_path / "state", binary=program) as noise:
             assert noise.next == 1
     finally:
         os.kill(child, 9)
+
+
+def lives(process):
+    """Whether it runs: one that has ended may wait for a first process that never asks."""
+    said = subprocess.run(["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True).stdout.strip()
+    return bool(said) and not said.startswith("Z")
 
 
 def test_asked_in_a_signal_handler(out, tmp_path, program):

@@ -221,7 +221,9 @@ def test_a_silo_that_is_killed_comes_back(real, moment, answered):
             with pytest.raises(mafalda.StepError, match="round 1 is over for '0'"):
                 train(silo, 1)
             assert silo.private.noise.place.unsent == (1,)  # carried by round 2
-        silo.private.noise._server.retire()  # the server of its noise went on, and is gone now, too
+        noise = silo.private.noise
+        os.kill(noise._server._process.pid, signal.SIGKILL)  # the server of its noise is gone now, too
+        noise._server._process.wait()
         train(silo, 2)
         with pytest.raises(mafalda.StepError, match="round 1 is over"):
             train(silo, 1)

@@ -575,6 +575,8 @@ func TestWhatIsNoRunAndNoCoins(t *testing.T) {
 		"do not ascend": `{"format":"mafalda canaries 1","key":"` + strings.Repeat("0", 64) +
 			`","dim":3,"clip":1,"steps":[[1,1],[0]]}`,
 		"from 2 to": `{"format":"mafalda canaries 1","key":"` + strings.Repeat("0", 64) + `","dim":3,"clip":1,"steps":[[1]]}`,
+		"is damaged": `{"format":"mafalda canaries 1","key":"` + strings.Repeat("0", 64) +
+			`","dim":3,"clip":1,"steps":[[1],[0]], "sha256": "00"}`,
 	} {
 		path := filepath.Join(t.TempDir(), "coins")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -1,6 +1,8 @@
 package canaries
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"crypto/sha3"
 	"encoding/binary"
 	"encoding/hex"
@@ -32,6 +34,9 @@ type Coins struct {
 	First  int     `json:"first"` // number of the first canary among the records
 	Steps  [][]int `json:"steps"` // of every canary, ascending
 
+	// Checksum is of the file up to it (SHA-256).
+	Checksum string `json:"sha256"`
+
 	// Replaced says that a canary whose coin is false is replaced by its opposite, as one record by another; else it is
 	// left out.
 	Replaced bool `json:"replaced,omitempty"`
@@ -49,6 +54,10 @@ func ReadCoins(path string) (*Coins, error) {
 	}
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	sealed := content[:max(0, bytes.LastIndex(content, []byte(`, "sha256": "`)))]
+	if sum := sha256.Sum256(sealed); hex.EncodeToString(sum[:]) != c.Checksum {
+		return nil, fmt.Errorf("%s is damaged, or of another version: its checksum is not that of its content", path)
 	}
 	return &c, nil
 }

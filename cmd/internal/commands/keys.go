@@ -54,7 +54,7 @@ the two together, and do not restore them from a copy.`,
 				err = key.Save(out)
 			}
 			if errors.Is(err, fs.ErrExist) {
-				err = fmt.Errorf("%w; a key is never replaced", err)
+				err = fmt.Errorf("%w; a key is never replaced (its public line: mafalda keys show FILE)", err)
 			}
 			if err != nil {
 				return terminal.Usage(err)

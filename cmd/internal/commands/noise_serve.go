@@ -65,6 +65,8 @@ func (f *noiseServeFlags) run(cmd *cobra.Command, dir string) (err error) {
 		return terminal.Usage(err)
 	}
 	defer l.Close()
+	notes := cmd.ErrOrStderr()
+	fmt.Fprintf(notes, "opening %s\n", f.state.Path) // at once: rows may take long to be made again
 	issuer, err := noise.OpenIssuer(dir, f.node, f.dim, at, f.options(cmd))
 	if err != nil {
 		return terminal.Usage(err)
@@ -72,7 +74,7 @@ func (f *noiseServeFlags) run(cmd *cobra.Command, dir string) (err error) {
 	ctx, stop := terminal.Interruptible(cmd.Context()) // before, while rows are made again, a signal ends the program at once
 	defer stop()
 	defer func() { err = errors.Join(err, issuer.Close()) }()
-	notes, s := cmd.ErrOrStderr(), issuer.Stream()
+	s := issuer.Stream()
 	switch {
 	case cmd.Flags().Changed("seed"):
 		fmt.Fprintln(notes, "warning: noise from a seed is reproducible by everybody: it is NOT private")

@@ -18,7 +18,7 @@ import (
 )
 
 // caller is another program that has started this one, such as a Python process. It can ask for progress in lines that
-// programs read, and lend a temporary folder: then this program ends with it.
+// programs read, and have this program end with it, which then removes a folder that it has lent.
 type caller struct {
 	progress string
 	folder   string
@@ -37,7 +37,7 @@ const (
 func (c *caller) bind(root *cobra.Command) {
 	fl := root.PersistentFlags()
 	fl.StringVar(&c.progress, "progress", "", "json: progress as lines of JSON on stderr")
-	fl.StringVar(&c.folder, "lent-folder", "", "a temporary folder of the caller: when stdin closes, end and remove it")
+	fl.StringVar(&c.folder, "lent-folder", "", "a temporary folder of the caller, or empty: when stdin closes, end and remove it")
 	for _, name := range []string{"progress", "lent-folder"} {
 		if err := fl.MarkHidden(name); err != nil {
 			panic(err) // a flag that does not exist
@@ -54,14 +54,16 @@ func (c *caller) start(cmd *cobra.Command) error {
 	default:
 		return Usagef("--progress %q: must be json", c.progress)
 	}
-	if c.folder == "" {
+	if f := cmd.Flag("lent-folder"); f == nil || !f.Changed {
 		return nil
 	}
-	if !strings.HasPrefix(filepath.Base(c.folder), folderPrefix) {
+	if c.folder != "" && !strings.HasPrefix(filepath.Base(c.folder), folderPrefix) {
 		return Usagef("--lent-folder %s: the name of a folder that is removed begins with %s", c.folder, folderPrefix)
 	}
 	signal.Ignore(syscall.SIGPIPE) // a caller that is gone reads no errors, and its folder is still to be removed
-	startTidy(cmd.InOrStdin(), c.folder)
+	if c.folder != "" {
+		startTidy(cmd.InOrStdin(), c.folder)
+	}
 	go c.wait(cmd.InOrStdin())
 	return nil
 }

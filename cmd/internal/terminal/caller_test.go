@@ -62,6 +62,22 @@ func TestCommandEndsWithItsCaller(t *testing.T) {
 	}
 }
 
+// A caller that lends no folder is waited for as well: the server of a trainer that was killed once went on.
+func TestCommandEndsWithACallerThatLendsNothing(t *testing.T) {
+	stdin, caller := io.Pipe()
+	started := make(chan struct{})
+	root := waiting(started)
+	root.SetIn(stdin)
+	go func() {
+		<-started
+		caller.Close()
+	}()
+	code := Run(context.Background(), root, []string{"work", "--lent-folder="}, io.Discard, io.Discard, plainly)
+	if code != ExitInterrupted {
+		t.Errorf("code %d", code)
+	}
+}
+
 // Only folders that say they are temporary are removed, and progress has one form.
 func TestCallerAsksForWhatThereIs(t *testing.T) {
 	for _, flag := range []string{"--lent-folder=" + t.TempDir(), "--progress=xml"} {
