@@ -41,16 +41,18 @@ type Manifest struct {
 	// LowerBound and Gap are then absent.
 	LDPLoss         float64 `json:"ldp_loss,omitempty"`
 	JointLowerBound float64 `json:"joint_lower_bound,omitempty"`
-	// LowerBound is absent for strategies of many steps where none is known. LowerBoundOf is OfEstimate where it holds for
-	// the estimated Gram matrix of Gram, and not for the true one.
-	LowerBound   float64             `json:"lower_bound,omitempty"`
-	LowerBoundOf string              `json:"lower_bound_of,omitempty"`
-	Gap          float64             `json:"gap,omitempty"` // never exactly 0 where there is a bound
-	Tolerance    float64             `json:"tolerance"`
-	Iterations   int                 `json:"iterations"`
-	Status       string              `json:"status"`
-	History      []Point             `json:"history,omitempty"` // of the dense optimum: after every iteration
-	Baselines    map[string]Baseline `json:"baselines,omitempty"`
+	// LowerBound is of Loss, and absent for strategies of many steps where none is known. LowerBoundOf is OfEstimate where
+	// it holds for the estimated Gram matrix of Gram, and not for the true one.
+	LowerBound   float64 `json:"lower_bound,omitempty"`
+	LowerBoundOf string  `json:"lower_bound_of,omitempty"`
+	// Gap is the certificate: how much is left to gain at most, (Loss - LowerBound)/LowerBound, or the same of
+	// ErrorAtPrivacy and Sampling.LowerBound where batches are drawn in secret. It is absent where there is no bound.
+	Gap        float64             `json:"gap,omitempty"`
+	Tolerance  float64             `json:"tolerance"`
+	Iterations int                 `json:"iterations"`
+	Status     string              `json:"status"`
+	History    []Point             `json:"history,omitempty"` // of the dense optimum: after every iteration
+	Baselines  map[string]Baseline `json:"baselines,omitempty"`
 	// PlainStrategyLoss is the loss on this workload of the strategy that is optimal for the plain workload of this
 	// kind, at equal sensitivity; absent for plain workloads.
 	PlainStrategyLoss float64 `json:"plain_strategy_loss,omitempty"`

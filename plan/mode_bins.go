@@ -65,7 +65,7 @@ func (binsMode) solve(ctx context.Context, s *job) error {
 	if err := s.judge(ctx); err != nil {
 		return err
 	}
-	s.Quality, s.LowerBound = s.OfClass.Quality, s.Optimum.LowerBound // the loss is not what the strategy is for: no gap
+	s.Quality, s.LowerBound = s.OfClass.Quality, s.Optimum.LowerBound
 	s.Ending = endingOf(ctx, s.Optimum)
 	if err := s.setBinsNoise(); err != nil {
 		return err

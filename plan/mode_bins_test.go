@@ -47,7 +47,7 @@ func TestBinsCandidates(t *testing.T) {
 	if len(widths) != 5 || widths[2] != 4 || widths[3] != 11 || s.Candidates[4].For != participation.Bins {
 		t.Errorf("candidates of %v bands", widths)
 	}
-	if s.ErrorAtPrivacy > least*(1+1e-12) || s.Gap != 0 || s.OfClass.ClassBound != 0 || s.LowerBound <= 0 ||
+	if s.ErrorAtPrivacy > least*(1+1e-12) || math.Abs(s.Gap-(s.ErrorAtPrivacy/s.Sampling.LowerBound-1)) > 1e-12 || s.OfClass.ClassBound != 0 || s.LowerBound <= 0 ||
 		s.Ending.Status != optim.Converged {
 		t.Errorf("error %v, the least is %v; %+v", s.ErrorAtPrivacy, least, s.Ending)
 	}

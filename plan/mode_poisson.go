@@ -93,7 +93,7 @@ func (poissonMode) solve(ctx context.Context, s *job) error {
 	if err := s.judge(ctx); err != nil {
 		return err
 	}
-	s.setQuality(s.OfClass.Quality, s.Optimum.LowerBound)
+	s.Quality, s.LowerBound = s.OfClass.Quality, s.Optimum.LowerBound
 	s.Ending = endingOf(ctx, s.Optimum, s.OfClass)
 	if err := s.setPoissonNoise(); err != nil {
 		return err

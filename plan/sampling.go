@@ -51,7 +51,7 @@ func (s *job) setDrawnNoise(groups int) {
 	s.ErrorAtPrivacy = errorAtPrivacy(s.Privacy.NoiseStd, s.Privacy.Clip, best.SquaredError)
 }
 
-// boundSecret fills in a lower bound of the error under the sampling, if there is time for it.
+// boundSecret fills in a lower bound of the error under the sampling, and the gap to it, if there is time for it.
 func (s *job) boundSecret(ctx context.Context, bound func(of *measure.SecretBounds) (float64, error)) error {
 	if ctx.Err() != nil {
 		return nil
@@ -61,7 +61,9 @@ func (s *job) boundSecret(ctx context.Context, bound func(of *measure.SecretBoun
 	if isEnd(err) {
 		return nil
 	}
-	s.Sampling.LowerBound = b
+	if s.Sampling.LowerBound = b; b > 0 {
+		s.Gap = rounding.DivUp(s.ErrorAtPrivacy-b, b)
+	}
 	return err
 }
 

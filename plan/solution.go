@@ -23,8 +23,8 @@ type Solution struct {
 
 	Quality    factorize.Quality // of what Export writes
 	LowerBound float64           // no strategy, or none a node, has a smaller loss; 0: none is known
-	// Gap is (Quality.Loss - LowerBound)/LowerBound, rounded up; 0 where there is no bound, and under Bins, where Loss is
-	// not what the strategy is for.
+	// Gap is (Quality.Loss - LowerBound)/LowerBound, or the same of ErrorAtPrivacy and Sampling.LowerBound where batches are
+	// drawn in secret, rounded up; 0 where there is no bound.
 	Gap       float64
 	Baselines []baselines.Measured
 	PlainLoss float64        // of the strategy of the class that is best for the plain workload; 0: not measured

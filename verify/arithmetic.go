@@ -28,8 +28,12 @@ func (v *verification) arithmetic() {
 	}
 	follows.Loss, follows.Gap = m.SensSquared*m.SquaredError, 0
 	follows.RMSE = factorize.Quality{Loss: m.Loss}.RMSE(nodes, steps)
-	if m.LowerBound > 0 && !m.Binned() {
-		follows.Gap = (m.Loss - m.LowerBound) / m.LowerBound
+	cost, bound := m.Loss, m.LowerBound
+	if m.Sampled() {
+		cost, bound = m.ErrorAtPrivacy, m.Sampling.LowerBound
+	}
+	if bound > 0 {
+		follows.Gap = (cost - bound) / bound
 	}
 	if m.SharedLoss > 0 {
 		follows.Strategy.Ratio = m.Loss / m.SharedLoss
@@ -80,7 +84,7 @@ func (v *verification) ending() {
 		return
 	}
 	converged := m.Status == optim.Converged.String()
-	optimal := isDense(m.Strategy) && m.PerNode == nil && participation.IsPartition(v.schema)
+	optimal := isDense(m.Strategy) && m.PerNode == nil && !m.Sampled() && participation.IsPartition(v.schema)
 	if converged && optimal && m.Gap > m.Tolerance {
 		v.add("ending", false, "the gap is %v, above the tolerance; the manifest says %s with a tolerance of %v",
 			m.Gap, m.Status, m.Tolerance)

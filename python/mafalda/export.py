@@ -151,12 +151,17 @@ class Export:
 
     @property
     def lower_bound(self) -> float:
-        """No strategy has a smaller loss: the certificate. manifest["lower_bound_of"] says if it is for an estimate."""
+        """No strategy has a smaller loss. manifest["lower_bound_of"] says if it is for an estimate.
+
+        Where batches are drawn in secret the loss is of a record that takes part once, and gap is about the error.
+        """
         return self._said("lower_bound")
 
     @property
     def gap(self) -> float:
-        """(loss - lower_bound) / lower_bound, at most."""
+        """The certificate: how much is left to gain, relatively, at most. It is (loss - lower_bound) / lower_bound or,
+        where batches are drawn in secret, the same of error_at_privacy and sampling["lower_bound"] of the manifest.
+        """
         return self._said("gap")
 
     @property

@@ -116,10 +116,10 @@ class Plan(Export):
 
     @property
     def table(self) -> dict[str, np.ndarray]:
-        """The strategy and the baselines, by columns: method, loss, and how much that is above the lower bound."""
+        """The strategy and the baselines, by columns: method, loss, and how much is left to gain (gap), NaN if unknown."""
         methods = {"mafalda": self.loss, **{name: found["loss"] for name, found in self.baselines.items()}}
         losses = np.array(list(methods.values()))
-        return {"method": np.array(list(methods)), "loss": losses, "above_bound": losses / self.lower_bound - 1}
+        return {"method": np.array(list(methods)), "loss": losses, "above_bound": losses / self.loss * (1 + self.manifest.get("gap", np.nan)) - 1}
 
     def to_pandas(self) -> Any:
         """The same table as a pandas DataFrame."""

@@ -144,6 +144,13 @@ def test_a_gossip_matrix_is_used_to_the_last_bit():
 
 
 @real
+def test_the_gap_of_secret_batches_is_of_the_error_under_the_sampling():
+    plan = mafalda.optimize(CYCLE, steps=8, k=2, sampling="poisson", epsilon=4, delta=1e-5)
+    error, bound = plan.manifest["error_at_privacy"], plan.manifest["sampling"]["lower_bound"]
+    assert plan.gap == pytest.approx(error / bound - 1) and plan.table["above_bound"] == pytest.approx([plan.gap])
+
+
+@real
 def test_results_are_arrays_tables_and_pictures(tmp_path):
     plan = mafalda.optimize(CYCLE, steps=8, k=2, mu=1, delta=1e-6)
     assert np.allclose(plan.C @ plan.C_inv, np.eye(8)) and plan.lower_bound <= plan.loss <= plan.lower_bound * (1 + plan.gap) * 1.0001

@@ -25,7 +25,8 @@ func TestOptimizeBins(t *testing.T) {
 	s, p := m.Sampling, m.Privacy
 	if s == nil || s.Scheme != "bins" || s.Groups != 2 || s.Probability != 1 || s.Rounds != 6 || *s.Epsilon != 2 ||
 		s.EpsilonLower != nil || s.Delta != 1e-5 || s.Failure != 0 || s.Samples != 0 || s.Seed != nil ||
-		s.ConfirmedDelta > 1e-5 || m.Baselines != nil || m.Gap != 0 || m.Strategy.ClassBound != 0 {
+		s.ConfirmedDelta > 1e-5 || m.Baselines != nil || !near(m.Gap, m.ErrorAtPrivacy/s.LowerBound-1, 1e-12) ||
+		m.Strategy.ClassBound != 0 {
 		t.Fatalf("%+v", s)
 	}
 	if p.Mu != 0 || *p.Epsilon != 2 || !near(p.NoiseStd, 3*s.NoiseMultiplier, 1e-15) ||

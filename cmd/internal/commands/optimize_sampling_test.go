@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,7 +28,7 @@ func TestOptimizePoisson(t *testing.T) {
 	if s == nil || s.Scheme != "poisson" || s.Groups != m.Strategy.Bandwidth || s.Rounds != (40+s.Groups-1)/s.Groups ||
 		s.Probability != float64(s.Groups)/10 || len(s.Candidates) < 2 || m.Participation.K != 4 ||
 		m.Participation.B != 10 ||
-		*s.Epsilon > 8 || *s.EpsilonLower < 7.97 || s.Delta != 1e-6 || m.Baselines != nil {
+		*s.Epsilon > 8 || !near(m.Gap, m.ErrorAtPrivacy/s.LowerBound-1, 1e-12) || *s.EpsilonLower < 7.97 || s.Delta != 1e-6 || m.Baselines != nil {
 		t.Fatalf("%+v", s)
 	}
 	if p.Mu != 0 || *p.Epsilon != 8 || !near(p.NoiseStd, 2*s.NoiseMultiplier, 1e-15) || m.SensSquared > 1 ||
@@ -45,9 +44,9 @@ func TestOptimizePoisson(t *testing.T) {
 	}
 	banded := optimizeJSON(t, "--graph", "florentine", "--T", "40", "-k", "1", "--strategy", "banded", "--bandwidth",
 		strconv.Itoa(s.Groups))
-	if !near(m.Loss, banded.Loss, 2e-6) || math.Abs(m.Gap-banded.Gap) > 1e-5 || banded.Sampling != nil ||
+	if !near(m.Loss, banded.Loss, 2e-6) || !near(m.LowerBound, banded.LowerBound, 2e-6) || banded.Sampling != nil ||
 		banded.ErrorAtPrivacy != 0 {
-		t.Errorf("loss %v and gap %v, for a single participation %v and %v", m.Loss, m.Gap, banded.Loss, banded.Gap)
+		t.Errorf("loss %v and bound %v, for a single participation %v and %v", m.Loss, m.LowerBound, banded.Loss, banded.LowerBound)
 	}
 	one := optimizeJSON(t, append(poisson, "--bandwidth", "1")...)
 	if len(one.Sampling.Candidates) != 1 || one.Sampling.Groups != 1 || one.ErrorAtPrivacy < m.ErrorAtPrivacy {

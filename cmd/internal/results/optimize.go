@@ -50,7 +50,9 @@ func (r *Summary) Make() *document.Document {
 	if o := r.objective(); o != measure.Mean {
 		r.Fact("objective", "%v: squared error %s", o, o.About())
 	}
-	if schema := r.schema(); schema != nil {
+	if text := drawnTurnout(m); text != "" {
+		r.Fact("participation", "a record takes part %s", text)
+	} else if schema := r.schema(); schema != nil {
 		r.Fact("participation", "%v", schema)
 	}
 	if m.Space != nil {

@@ -19,8 +19,12 @@ func (r *Summary) summarize() {
 		network = fmt.Sprintf("%s (%d nodes)", m.Graph.Source, m.Graph.Nodes)
 	}
 	p := m.Participation
-	r.Summarize(document.WhatItIs, "a strategy of correlated noise (%s) for %s, T = %d steps, in which a %s takes part at most "+
-		"k = %d times%s, b = %d steps apart", classOf(m), network, m.Steps, p.Unit(), p.K, inBatches(p), p.B)
+	turnout := fmt.Sprintf("at most k = %d times%s, b = %d steps apart", p.K, inBatches(p), p.B)
+	if text := drawnTurnout(m); text != "" {
+		turnout = text
+	}
+	r.Summarize(document.WhatItIs, "a strategy of correlated noise (%s) for %s, T = %d steps, in which a %s takes part %s",
+		classOf(m), network, m.Steps, p.Unit(), turnout)
 	switch {
 	case m.Privacy == nil:
 		r.Summarize("privacy", "not chosen yet: noise of standard deviation clip/μ gives μ-GDP")
@@ -31,18 +35,32 @@ func (r *Summary) summarize() {
 	switch {
 	case m.Space != nil:
 		r.Summarize("gap", "%s for this strategy, %s for this sharing", terminal.NumberUp(m.Space.GapSpace), terminal.NumberUp(m.Space.GapTime))
-	case m.Binned() && m.Sampling.LowerBound > 0:
-		r.Summarize("gap", "%s: so much is left to gain under random bins, relatively, and no more",
-			terminal.NumberUp(m.ErrorAtPrivacy/m.Sampling.LowerBound-1))
-	case m.Binned():
-		r.Summarize("gap", "nothing is certified of the error under random bins")
-	case m.LowerBound == 0:
+	case m.Sampled() && m.Sampling.LowerBound == 0:
+		r.Summarize("gap", "%s", unboundedSecret(m))
+	case !m.Sampled() && m.LowerBound == 0:
 		r.Summarize("gap", "nothing is certified: no lower bound is known %s", unbounded(m))
 	case m.Gram.IsEstimate():
 		r.Summarize("gap", "%s: so much is left to gain for the estimated Gram matrix, relatively, and no more", terminal.NumberUp(m.Gap))
 	default:
 		r.Summarize("gap", "%s: so much is left to gain, relatively, and no more", terminal.NumberUp(m.Gap))
 	}
+}
+
+// drawnTurnout says how often a record takes part whose steps are drawn in secret; empty: not more often than its
+// schema says.
+func drawnTurnout(m *export.Manifest) string {
+	switch {
+	case !m.Sampled() || m.Binned():
+		return ""
+	case m.Allocated():
+		return fmt.Sprintf("k = %d times, in steps that are drawn in secret", m.Participation.K)
+	}
+	return fmt.Sprintf("%.4g times on average, in steps that are drawn in secret", m.Sampling.Probability*float64(m.Sampling.Rounds))
+}
+
+// unboundedSecret says that nothing bounds the error where batches are drawn in secret.
+func unboundedSecret(m *export.Manifest) string {
+	return fmt.Sprintf("nothing is certified of the error under this sampling (%s)", m.Sampling.Scheme)
 }
 
 // inBatches says in how many batches a person takes part, if that is more than one.
@@ -85,9 +103,8 @@ func (r *Summary) certify() {
 	switch {
 	case m.Space != nil:
 		r.certifySpace()
-	case m.Binned():
-		r.certifySecret("Nothing is certified of the error under random bins.")
-		say("The loss %s is for batches whose draw is known.", terminal.NumberUp(m.Loss))
+	case m.Sampled():
+		r.certifySecret()
 	case m.LowerBound == 0:
 		say("No lower bound is known %s: nothing is certified of the error.", unbounded(m))
 	default:
@@ -110,39 +127,45 @@ func (r *Summary) certifyLoss() {
 	if m.PerNode != nil {
 		nobody = "No strategies, one a node, for this graph, T, participation, optimizer and attacker (local DP) have"
 	}
-	if m.Sampled() {
-		nobody = "Where a record takes part once, no strategy for this graph, T and optimizer has"
-	}
 	if m.Gram.IsEstimate() {
 		nobody = "For the estimated Gram matrix: " + strings.ToLower(nobody[:1]) + nobody[1:]
 	}
 	say("%s a smaller loss than %s; this one has %s. The gap is %s: so much is left to gain, relatively, and no more.",
 		nobody, boundText(m.LowerBound), terminal.DecimalUp(m.Loss, 10), terminal.NumberUp(m.Gap))
-	if m.Sampled() {
-		r.certifySecret("")
-	}
 	if schema, err := m.Schema(); err == nil && !participation.IsPartition(schema) {
 		say("Patterns of participation overlap, so that no strategy need reach the bound.")
 	}
-	if m.Strategy.ClassGap != nil {
-		say("No %s strategy with %d bands has a smaller loss than %s (gap %s).", m.Strategy.Class,
-			m.Strategy.Bandwidth, boundText(m.Strategy.ClassBound), terminal.NumberUp(*m.Strategy.ClassGap))
-	}
+	r.certifyClass()
 	if m.Status != "converged" {
 		say("The search ended early (%s after %d iterations): the gap says how far.", m.Status, m.Iterations)
 	}
 }
 
-// certifySecret says what no strategy is better than where batches are drawn in secret; none, where nothing is proved.
-func (r *Summary) certifySecret(none string) {
-	m := r.Manifest
-	switch {
-	case m.Sampling.LowerBound > 0:
-		r.Certify("No strategy, whatever its class, has a smaller error under this sampling than %s; this one has %s.",
-			boundText(m.Sampling.LowerBound), terminal.DecimalUp(m.ErrorAtPrivacy, 10))
-	case none != "":
-		r.Certify("%s", none)
+// certifyClass says what no strategy of the class is better than.
+func (r *Summary) certifyClass() {
+	if m := r.Manifest; m.Strategy.ClassGap != nil {
+		r.Certify("No %s strategy with %d bands has a smaller loss than %s (gap %s).", m.Strategy.Class,
+			m.Strategy.Bandwidth, boundText(m.Strategy.ClassBound), terminal.NumberUp(*m.Strategy.ClassGap))
 	}
+}
+
+// certifySecret says what no strategy is better than where batches are drawn in secret, and what the loss is of.
+func (r *Summary) certifySecret() {
+	m, say := r.Manifest, r.Certify
+	if bound := m.Sampling.LowerBound; bound > 0 {
+		say("No strategy, whatever its class, has a smaller error under this sampling than %s; this one has %s. The gap is %s: "+
+			"so much is left to gain, relatively, and no more.", boundText(bound), terminal.DecimalUp(m.ErrorAtPrivacy, 10),
+			terminal.NumberUp(m.Gap))
+	} else {
+		text := unboundedSecret(m)
+		say("%s.", strings.ToUpper(text[:1])+text[1:])
+	}
+	if m.Binned() {
+		say("The loss %s is for batches whose draw is known.", terminal.NumberUp(m.Loss))
+		return
+	}
+	say("The loss %s is for a record that takes part once.", terminal.NumberUp(m.Loss))
+	r.certifyClass()
 }
 
 // certifySpace says what is known of noise that nodes share.
@@ -162,8 +185,12 @@ func (r *Summary) certifySpace() {
 
 // notCovered is what a certificate does not say.
 func notCovered(m *export.Manifest) []string {
+	mechanisms := "secret batches"
+	if m.Sampled() {
+		mechanisms = "another sampling"
+	}
 	all := []string{
-		"that no other mechanism is better: secret batches, secrets between neighbours, another graph",
+		"that no other mechanism is better: " + mechanisms + ", secrets between neighbours, another graph",
 		"that your accuracy is the best: the loss is the squared error of the noise in the models, not a test loss",
 		"that your implementation does what the export says: batches, clipping, the order of rows",
 		"that data are safe in other respects: the final model's errors, who takes part at all, hyperparameters that were " +
