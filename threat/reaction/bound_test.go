@@ -433,11 +433,17 @@ func TestDescentFollowsTheSlope(t *testing.T) {
 		}
 		d, x := search.descent(context.Background())
 		d.left = math.MaxInt
-		for i := range x {
-			x[i] += 0.5 // well inside of what is proven, where the bound is smooth
+		// Multipliers that are c times as large make what a difference costs before them at most c times as large: raised by
+		// more in every step before they stay inside of what is proven by as much, where the bound is smooth.
+		raise := func(by float64) {
+			for i, p := range d.places {
+				x[i] += by * float64(len(d.gates)-p.step)
+			}
 		}
-		if math.IsInf(d.Value(x), 1) {
-			return
+		for _, by := range []float64{0.6, -0.1} {
+			if raise(by); math.IsInf(d.Value(x), 1) {
+				return // more than a float64 has digits for, at 0.5 or near it
+			}
 		}
 		slope := make([]float64, len(x))
 		d.GradientTo(slope)
