@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "mafalda/internal/seeded"
 )
 
 // Renyi DP loses something, never gains: its ε is above the exact one, but not by orders of magnitude.

@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
+
+	_ "mafalda/internal/seeded"
 )
 
 // Text keeps every bit of every number.

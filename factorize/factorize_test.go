@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	_ "mafalda/internal/seeded"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/workload"

@@ -11,6 +11,7 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/graph"
+	_ "mafalda/internal/seeded"
 	"mafalda/participation"
 	"mafalda/workload"
 )

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "mafalda/internal/seeded"
 )
 
 // ledger is what an issuer is to do, kept in the slowest way: the rows of all steps are known, and for every step that

@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize/functions"
 	"pgregory.net/rapid"
+
+	_ "mafalda/internal/seeded"
 )
 
 // smooth adapts a function and its gradient.

@@ -14,6 +14,7 @@ import (
 	"mafalda/accounting"
 	"mafalda/factorize"
 	"mafalda/internal/fault"
+	_ "mafalda/internal/seeded"
 	"mafalda/participation"
 	"mafalda/plan"
 	"mafalda/strategy"

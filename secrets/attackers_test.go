@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "mafalda/internal/seeded"
 )
 
 // Of everybody whom a coalition allows and every node outside there is a threat that is at least as bad, and no threat is

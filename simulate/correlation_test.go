@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mafalda/factorize"
+	_ "mafalda/internal/seeded"
 	"mafalda/strategy"
 	"mafalda/workload"
 )

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mafalda/graph"
+	_ "mafalda/internal/seeded"
 	"mafalda/strategy"
 )
 

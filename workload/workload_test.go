@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mafalda/graph"
+	_ "mafalda/internal/seeded"
 )
 
 // randomGossip draws a row-stochastic n×n matrix with a positive diagonal and about half of the other entries zero.

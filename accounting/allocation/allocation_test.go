@@ -10,6 +10,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/internal/fault"
+	_ "mafalda/internal/seeded"
 )
 
 func mechanism(t interface{ Fatal(...any) }, blocks ...Blocks) *Mechanism {

@@ -11,6 +11,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/internal/fault"
+	_ "mafalda/internal/seeded"
 )
 
 // The confidence is what it is said to be: of bounds that may fail with a probability of 0.3, hardly more than that

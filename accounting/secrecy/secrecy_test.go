@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mafalda/accounting"
+	_ "mafalda/internal/seeded"
 )
 
 // lineDelta is δ of the removal of a record that shifts a standard normal number by shifts[i] with probability

@@ -10,6 +10,7 @@ import (
 
 	"mafalda/factorize"
 	"mafalda/graph"
+	_ "mafalda/internal/seeded"
 	"mafalda/participation"
 	"mafalda/secrets"
 	"mafalda/workload"

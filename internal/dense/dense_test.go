@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
+
+	_ "mafalda/internal/seeded"
 )
 
 func TestProducts(t *testing.T) {

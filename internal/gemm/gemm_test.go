@@ -12,6 +12,8 @@ import (
 	blasgonum "gonum.org/v1/gonum/blas/gonum"
 	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
 	"pgregory.net/rapid"
+
+	_ "mafalda/internal/seeded"
 )
 
 // sizes are those where blocks, tiles and triangles begin and end, and any others.

@@ -40,6 +40,7 @@ var rooms = [][]string{
 	{"internal/files", "internal/gemm", "internal/version"},
 	{"internal/exact", "internal/fault", "internal/limits", "internal/lists", "internal/parallel", "internal/rounding", "internal/rows", "internal/runes", "internal/series",
 		"internal/shell", "internal/strictjson", "internal/house"},
+	{"internal/seeded"},
 }
 
 // floor returns the line of a package of this module, counted from the top; -1 if it has none.

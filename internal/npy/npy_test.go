@@ -15,6 +15,8 @@ import (
 	"testing/iotest"
 
 	"pgregory.net/rapid"
+
+	_ "mafalda/internal/seeded"
 )
 
 func TestRoundTrip(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "mafalda/internal/seeded"
 )
 
 func TestDecimals(t *testing.T) {

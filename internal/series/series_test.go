@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "mafalda/internal/seeded"
 )
 
 // product is the definition: Σ_{j ≤ i} a_j b_{i-j}.

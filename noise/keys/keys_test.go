@@ -19,6 +19,7 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/files"
+	_ "mafalda/internal/seeded"
 )
 
 var terms = Terms{Export: strings.Repeat("ab", 32), Dim: 7, NoiseStd: 1.5}

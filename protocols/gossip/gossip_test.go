@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mafalda/graph"
+	_ "mafalda/internal/seeded"
 	"mafalda/participation"
 	"mafalda/protocols/internal/protocoltest"
 	"mafalda/protocols/internal/span"

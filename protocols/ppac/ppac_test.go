@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mafalda/graph"
+	_ "mafalda/internal/seeded"
 	"mafalda/protocols/internal/protocoltest"
 )
 

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mafalda/graph"
+	_ "mafalda/internal/seeded"
 )
 
 // drawUniform draws the uniform gossip matrix of a small graph, directed or not.

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "mafalda/internal/seeded"
 )
 
 // Golden values: mpmath with 100 digits, m = √(2π) e^(x²/2) erfc(x/√2)/2 and 1 - x·m.

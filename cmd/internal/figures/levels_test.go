@@ -10,6 +10,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/export"
+	_ "mafalda/internal/seeded"
 )
 
 // Levels are called what they were asked for, in four digits, or more if two would have one name.

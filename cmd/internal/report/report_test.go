@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"mafalda/cmd/internal/document"
+	_ "mafalda/internal/seeded"
 
 	"pgregory.net/rapid"
 )

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "mafalda/internal/seeded"
 )
 
 // Arithmetic in double-doubles agrees with 200 bits up to 2⁻¹⁰⁰.

@@ -11,6 +11,7 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/lists"
+	_ "mafalda/internal/seeded"
 	"mafalda/protocols/internal/consensus"
 	"mafalda/protocols/internal/protocoltest"
 )
