@@ -5,13 +5,13 @@ A manifest whose numbers do not agree was changed, or is of a version that means
 - every key is known, of its kind and in its range
 - sigma with mu; noise_std with mu, clip and adjacency; epsilon and delta with mu (exactly, a Gaussian mechanism)
 - of batches that are drawn in secret: groups, rounds, probability and noise multiplier with each other and with
-  noise_std; for Poisson batches that delta is not below what that many rounds give away, within the width of a grid;
-  for bins that it is not below what half-spaces tell apart, a bound that the truth is above
+  noise_std; that delta is not below what so many rounds give away, a bound that follows the truth to a percent in
+  epsilon; for bins not below what half-spaces tell apart, a bound that the truth is above
 - C with its parameters, and its sensitivity with sens_squared (Sensitivity.exact says when it is only a bound)
 - the numbers in the sentences of contract with the keys
 
 Not checked here, and checked by `mafalda verify`, and where they matter by `mafalda noise serve` before the first row:
-the accountant's epsilon for Poisson batches to all digits, the samples that confirm bins, sensitivities of T > LONGEST
+the accountant's epsilon for secret batches to all digits, the samples that confirm bins, sensitivities of T > LONGEST
 steps of dense and banded strategies, and of others where check_series says so, or of min-sep strategies of more than b
 bands, all that depends on the network (losses, bounds, baselines, W itself).
 """
@@ -22,7 +22,7 @@ import functools
 import itertools
 import math
 import re
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple, Tuple
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from .errors import ExportError
 LONGEST = 2048  # steps up to which C is made of its parameters, and sensitivities are computed
 MOST_STEPS = 1 << 20
 MOST_PRODUCTS = 1e8  # of coefficients, k·T, that the sensitivity of a series may take
+CELLS = 512  # of distributions of privacy losses
 MOST_SERIES = 1 << 17  # steps of a series whose coefficients are computed
 
 
@@ -407,11 +408,12 @@ def _check_sampling(m: dict[str, Any], p: dict[str, Any], s: dict[str, Any]) -> 
     _claim(m["strategy"]["class"] == "banded" and width <= groups, f"{groups} groups take as many bands at most")
     _claim(m["sens_squared"] <= 1, f"columns have a squared norm of {m['sens_squared']}, above 1")
     _claim(s["probability"] == groups / b, f"{groups} of {b} batches are not a probability of {s['probability']}")
+    delta, blocks = s["delta"], ((1, rounds),)
     if scheme == "allocation":
         _claim(k * b == steps and "epsilon_lower" not in s, "a record takes part exactly k times in T = k·b steps")
-        return
+        short, longer = divmod(steps // groups, k)
+        blocks = tuple((c, n) for c, n in ((short + 1, longer), (short, k - longer)) if n)
     _claim(s.get("epsilon_lower", 0) <= s["epsilon"], "sampling.epsilon_lower is above epsilon")
-    delta = s["delta"]
     if scheme == "truncated":
         for key in ("max_batch", "records", "overflow"):
             _claim(key in s and s[key] >= (0 if key == "overflow" else 1), f"sampling has no {key}")
@@ -419,9 +421,10 @@ def _check_sampling(m: dict[str, Any], p: dict[str, Any], s: dict[str, Any]) -> 
         counted = dropped * (1 - 1e-6) <= s["overflow"] < delta
         _claim(counted, f"records are dropped with a probability of {dropped:.3g}")
         delta -= s["overflow"]
-    least = poisson_delta(s["probability"], noise, rounds, s["epsilon"])
+    q = 1.0 if scheme == "allocation" else s["probability"]
+    least = secret_delta(q, noise, blocks, s["epsilon"])
     _claim(
-        least <= delta * 1.001 + 1e-12,
+        least <= delta * (1 + 1e-6),
         f"with a noise multiplier of {noise} delta is at least {least:.3g} for epsilon = {s['epsilon']}, not {delta}",
     )
 
@@ -446,45 +449,63 @@ def _erfc(x: np.ndarray) -> np.ndarray:
     return np.array([math.erfc(v) for v in x.ravel()]).reshape(x.shape)
 
 
+Pair = Tuple[np.ndarray, np.ndarray]  # masses of cells under two distributions
+
+
+def _merged(pair: Pair) -> Pair:
+    """The same two distributions with fewer cells, of losses log(p/q) that are close: harder to tell apart, if anything."""
+    p, q = pair
+    loss = np.log(p) - np.log(q)
+    much = loss[np.isfinite(loss) & (p + q > 1e-24)]
+    low, high = much.min(initial=0.0), much.max(initial=0.0)
+    at = (loss - low) * (CELLS / max(high - low, 1e-300))
+    at = np.nan_to_num(at, nan=0).clip(0, CELLS - 1).astype(int)
+    return np.bincount(at, p, CELLS), np.bincount(at, q, CELLS)
+
+
+def _product(x: Pair, i: int, y: Pair, j: int) -> Pair:
+    """Independent outcomes of two mechanisms, both seen."""
+    return tuple(np.outer(u, v).ravel() for u, v in zip(x, y))
+
+
+def _mixture(x: Pair, i: int, y: Pair, j: int) -> Pair:
+    """Outcomes of i and j steps, a record being in one of all i + j steps."""
+    p, q = (np.outer(u, y[1]).ravel() for u in x)
+    return (i * p + j * np.outer(x[1], y[0]).ravel()) / (i + j), q
+
+
+def _repeated(once: Pair, times: int, join: Callable[[Pair, int, Pair, int], Pair]) -> Pair:
+    """Joins so many copies, by doubling."""
+    total, size = once, 1
+    for bit in f"{times:b}"[1:]:
+        total, size = _merged(join(total, size, total, size)), 2 * size
+        if bit == "1":
+            total, size = _merged(join(total, size, once, 1)), size + 1
+    return total
+
+
 @functools.lru_cache(maxsize=16)
-def poisson_delta(q: float, noise: float, rounds: int, epsilon: float, size: int = 1 << 18) -> float:
-    """A lower bound of δ for rounds of the Gaussian mechanism whose record takes part with probability q each.
+@np.errstate(all="ignore")  # of cells without mass
+def secret_delta(q: float, noise: float, blocks: tuple[tuple[int, int], ...], epsilon: float) -> float:
+    """A lower bound of δ for the Gaussian mechanism where a record is in one secret step of every block.
 
-    Losses of a round are put on a grid, each rounded down, and added up by a Fourier transform, whose window leaves out
-    less than 1e-15. It is below the truth by what a smaller ε by rounds times the grid's width would give at most.
+    blocks are pairs of steps and how many such blocks there are; in each the record takes part with probability q. Masses
+    are of intervals, merged after every step: what the merged outcomes tell, the outcomes tell, too.
     """
-    x = np.linspace(-12 * noise, 1 + 12 * noise, 1 << 14)
-    density = (1 - q) * np.exp(-((x / noise) ** 2) / 2) + q * np.exp(-(((x - 1) / noise) ** 2) / 2)
-    density /= density.sum()
-    loss = np.logaddexp(math.log1p(-q) if q < 1 else -math.inf, math.log(q) + (2 * x - 1) / (2 * noise**2))
-    # Chernoff's bounds of the sum of all losses, and of one
-    tilts = np.logspace(-3, 4, 60)
+    x = np.linspace(-12 * noise, 1 + 12 * noise, 4 * CELLS)
 
-    def bound(sign: float, count: int) -> float:
-        e = sign * tilts[:, None] * loss
-        top = e.max(axis=1)
-        cumulants = top + np.log((np.exp(e - top[:, None]) * density).sum(axis=1))
-        return sign * float(((count * cumulants + 38) / tilts).min())
+    def masses(mean: float) -> np.ndarray:
+        z = np.concatenate([[-np.inf], (x - mean) / (noise * math.sqrt(2)), [np.inf]])
+        return np.where(z[1:] > 0, _erfc(z[:-1]) - _erfc(z[1:]), _erfc(-z[1:]) - _erfc(-z[:-1])) / 2
 
-    low, high = bound(-1, rounds), bound(1, rounds)
-    first, last = max(bound(-1, 1), float(loss.min())), min(bound(1, 1), float(loss.max()))
-    width = max(high - low, last - first, 1e-9) / (size - 2)
-    start = math.floor(first / width)
-    edges = (start + np.arange(math.ceil(last / width) - start + 1)) * width
-    # the x of a loss l is noise²·log((e^l - (1-q))/q) + 1/2
-    down, up = np.minimum(edges, 0), np.maximum(edges, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        inside = np.where(edges > 0, up + np.log1p((q - 1) * np.exp(-up)), np.log(np.maximum(np.expm1(down) + q, 0)))
-    at = noise**2 * (inside - math.log(q)) + 0.5
-    above = ((1 - q) * _erfc(at / (noise * math.sqrt(2))) + q * _erfc((at - 1) / (noise * math.sqrt(2)))) / 2
-    mass = np.zeros(size)
-    mass[: len(edges) - 1] = above[:-1] - above[1:]  # of losses from an edge to the next, taken for the edge
-    total = np.fft.irfft(np.fft.rfft(mass) ** rounds, size)
-    base = rounds * start  # of index 0; indices wrap around
-    shift = math.floor(low / width) - base
-    losses = (base + shift + (np.arange(size) - shift) % size) * width
-    gain = np.where(losses > epsilon, -np.expm1(np.minimum(epsilon - losses, 0)), 0)
-    return float((np.maximum(total, 0) * gain).sum())
+    once, all_blocks = _merged((masses(1), masses(0))), None
+    for steps, count in blocks:
+        p, n = _repeated(once, steps, _mixture)
+        some = _repeated((q * p + (1 - q) * n, n), count, _product)
+        all_blocks = some if all_blocks is None else _merged(_product(all_blocks, 1, some, 1))
+    p, n = all_blocks
+    grow = math.exp(min(epsilon, 700))
+    return float(max(np.maximum(p - grow * n, 0).sum(), np.maximum(n - grow * p, 0).sum()))
 
 
 def bins_delta(c: np.ndarray, bins: int, noise: float, epsilon: float) -> float:
