@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import threading
 import types
 import warnings
-from typing import Any
+from typing import Any, Callable
 
 import torch
 
@@ -21,11 +22,23 @@ from .export import Export
 KNOWN = (torch.float64, torch.float32, torch.bfloat16, torch.float16)  # dtypes of parameters that can be trained
 
 
+def one_at_a_time(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method, for one thread after the other: a row that two have asked for would protect neither's gradient."""
+
+    @functools.wraps(method)
+    def alone(self: Any, *arguments: Any, **options: Any) -> Any:
+        with self._turn:
+            return method(self, *arguments, **options)
+
+    return alone
+
+
 class StepGuard:
-    """Refuses the steps of an optimizer that are not made inside `with guard:`. An optimizer has one guard, for its life."""
+    """Refuses the steps of an optimizer that are not made inside `with guard:`, by the same thread. An optimizer has one guard,
+    for its life."""
 
     def __init__(self, optimizer: "torch.optim.Optimizer") -> None:
-        self._open = False
+        self._open: int | None = None
         try:
             optimizer.register_step_pre_hook(self._hook)
         except AttributeError:  # torch 1, and optimizers that leave out Optimizer.__init__
@@ -39,13 +52,13 @@ class StepGuard:
         return optimizer._mafalda_guard
 
     def __enter__(self) -> None:
-        self._open = True
+        self._open = threading.get_ident()
 
     def __exit__(self, *_: object) -> None:
-        self._open = False
+        self._open = None
 
     def _hook(self, *_: Any) -> None:
-        if not self._open:
+        if self._open != threading.get_ident():
             raise MafaldaError(
                 "this step of the wrapped optimizer would use gradients without clipping and noise. The private one "
                 "steps it: call private.backward(model, loss, inputs, targets) and private.step() (with Opacus: "
@@ -78,6 +91,14 @@ def trained_parameters(optimizer: "torch.optim.Optimizer") -> list["torch.nn.Par
                 f"a parameter of {p.dtype}, {p.layout} on {p.device}: noise is for real numbers (float64, float32, bfloat16, "
                 "float16) in dense tensors that have memory"
             )
+    if "_mafalda_guard" not in vars(optimizer) and any(
+        float(state.get("step", 1)) and any(isinstance(x, torch.Tensor) for x in state.values())
+        for state in optimizer.state.values()
+    ):
+        raise MafaldaError(
+            "the optimizer has made steps, and its state (momentum, moments) may hold gradients without noise: give a new one, "
+            "or forget them with optimizer.state.clear(). A private training goes on with private.load_state_dict"
+        )
     closure = inspect.signature(optimizer.step).parameters.get("closure")
     if closure is not None and closure.default is inspect.Parameter.empty:
         raise ExportError(

@@ -16,6 +16,7 @@ it puts a loader of its own and independent noise in the place of these.
 
 from __future__ import annotations
 
+import threading
 from typing import Any, Callable
 
 import torch
@@ -26,7 +27,7 @@ from .canaries import Canaries, Recorder
 from .clipping import clip_and_sum
 from .errors import ExportError, MafaldaError, ParticipationError
 from .export import Export
-from .guard import RefusesScaling, StepGuard, check_model, trained_parameters, warn_of_optimizer
+from .guard import RefusesScaling, StepGuard, check_model, one_at_a_time, trained_parameters, warn_of_optimizer
 from .noise import Noise
 from .noise_source import open_noise
 from .sampler import Sampler
@@ -57,7 +58,8 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
     module is the model: the optimizer must train all of it. loader is the DataLoader, whose batches must be those of
     plan.sampler; for other ways of feeding batches give the sampler itself. Opacus's own Poisson loaders are refused: they
     draw with torch's generator, whose draws are no secret, and nothing says which of their batches belongs to which
-    step. plan.sampler draws Poisson batches with a secret key. state, seed: as Plan.noise has them. canaries, record: as
+    step. plan.sampler draws Poisson batches with a secret key. The loss of a batch is reduced as loss_reduction says, which
+    is the GradSampleModule's, too. state, seed: as Plan.noise has them. canaries, record: as
     mafalda.torch.PrivateOptimizer has them.
     """
 
@@ -94,10 +96,13 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
         if loader is not None:
             check_loader(plan, loader, sampler)
             sampler = loader.batch_sampler
+        if sampler.shape is not None:
+            raise ParticipationError("Opacus cannot tell rows of padding from records: use plan.make_private, or no pad=True")
         size = checked_size(plan, sampler, expected_batch_size, node)
         check_model(module, parameters)
         warn_of_optimizer(plan, optimizer)
-        refuse_mixing_layers(module)
+        refuse_mixing_layers(module, loss_reduction)
+        self._clip, self._turn = clip, threading.RLock()
         self.plan, self.sampler, self.module = plan, sampler, module
         layers = [p.numel() for p in parameters]
         self.canaries = checked_canaries(canaries, sampler, sum(layers), clip)
@@ -139,6 +144,7 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
         """t: the next step uses row t, and batch t of the sampler."""
         return self.noise.next
 
+    @one_at_a_time
     def step(self, closure: Callable[[], Any] | None = None) -> None:
         """Clips, adds row t, divides by the public size, and has the wrapped optimizer step; of a part of a batch, clips only.
 
@@ -153,7 +159,7 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
                     "What is trained stays the same for a whole run"
                 )
             check_model(self.module, self.params)
-            refuse_mixing_layers(self.module)
+            refuse_mixing_layers(self.module, self.loss_reduction)
             self._watch.check(self.module)
             if self.pre_step():
                 t = self.noise.next - 1
@@ -165,6 +171,8 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
 
     def clip_and_accumulate(self) -> None:
         """Opacus's, but for gradients that are not finite, which count as zero, and sums that do not round beyond the clip."""
+        if not 0 < self.max_grad_norm <= self._clip:
+            raise ExportError(f"max_grad_norm is {self.max_grad_norm} now, and the noise is for gradients of norm {self._clip}")
         samples = self.grad_samples
         if len({len(g) for g in samples}) != 1:
             raise MafaldaError(
@@ -174,8 +182,7 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
         for p in self.params:
             _check_processed_flag(p.grad_sample)
         t, count = self._taken or (self.step_number, 0)
-        counts = self.sampler.weights(t, count, len(samples[0]))
-        for p, total in zip(self.params, clip_and_sum(samples, self.max_grad_norm, counts)):
+        for p, total in zip(self.params, clip_and_sum(samples, self.max_grad_norm)):
             p.summed_grad = total if p.summed_grad is None else p.summed_grad + total
             _mark_as_processed(p.grad_sample)
         self._taken = t, count + len(samples[0])
@@ -251,9 +258,12 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
         return self.noise.__reduce__()  # a ProcessError: there are no copies
 
 
-def refuse_mixing_layers(module: "torch.nn.Module") -> None:
-    """An ExportError for batch normalization by the batch itself: what Opacus takes for a record's gradient would depend on others."""
+def refuse_mixing_layers(module: "torch.nn.Module", reduction: str) -> None:
+    """An ExportError where what Opacus takes for a record's gradient would depend on others: by batch normalization, or by the
+    size of the batch, which a GradSampleModule of another loss_reduction divides by."""
     for name, layer in module.named_modules():
+        if getattr(layer, "loss_reduction", reduction) != reduction:
+            raise ExportError(f"loss_reduction is {reduction!r} here, and {layer.loss_reduction!r} in the {type(layer).__name__}")
         kind = torch.nn.modules.batchnorm._BatchNorm
         if isinstance(layer, kind) and (layer.training or layer.running_mean is None):
             raise ExportError(

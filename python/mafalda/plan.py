@@ -157,7 +157,7 @@ class Plan(Export):
         that are in none. Whose a record is must not be a secret: the guarantee is for what records hold.
 
         pad=True, for exports with --sampling truncated, makes all batches of the iterator of one size, the largest,
-        with record 0 in free places: static shapes. make_private gives those rows weight zero.
+        with record 0 in free places: static shapes. backward(…, numbers=…) gives those rows weight zero.
         """
         return make_sampler(self, records, self.check_node(node), state, seed, new, owners, pad)
 

@@ -98,7 +98,7 @@ class Sampler:
         return self._batches.of(step)
 
     def __iter__(self) -> Iterator[list[int]]:
-        """The batches of all steps that are left, in turn; padded ones end with record 0, which weights says not to count."""
+        """The batches of all steps that are left, in turn; padded ones end with record 0 (weights)."""
         for _, batch in self.items():
             yield self._pad(batch).tolist()
 
@@ -109,17 +109,25 @@ class Sampler:
     def _pad(self, batch: np.ndarray) -> np.ndarray:
         return batch if self.shape is None else np.append(batch, np.zeros(self.shape - batch.size, dtype=np.int64))
 
-    def weights(self, step: int, first: int = 0, count: int | None = None) -> np.ndarray | None:
-        """Which rows of a padded batch count: bool, from row first on; None where batches are not padded.
+    def weights(self, step: int, numbers: Any = None) -> np.ndarray | None:
+        """Which rows of a batch count, as bools; numbers are the records of its rows, by default as padded has them.
 
-        As secret as the batch. The sum of a step is over the gradients of rows that count, each clipped; plan.make_private
-        and plan.opacus do that themselves.
+        A row counts if it is the first of a record of the batch; record 0 may come again, as padding. None where batches are
+        not padded and no numbers given. As secret as the batch. The sum of a step is over the gradients of rows that
+        count, each clipped; plan.make_private does that itself.
         """
-        if self.shape is None:
+        if self.shape is None and numbers is None:
             return None
-        numbers = self.numbers(step)
-        rows = np.arange(first, self.shape if count is None else first + count)
-        return rows < np.count_nonzero(numbers < self.real)
+        drawn = self.numbers(step)
+        drawn = drawn[drawn < self.real]
+        rows = self._pad(drawn) if numbers is None else np.asarray(numbers)
+        first = np.zeros(len(rows), dtype=bool)
+        first[np.unique(rows, return_index=True)[1]] = True
+        counts = first & np.isin(rows, drawn)
+        left = rows[~counts]
+        if left.any() or left.size and self.shape is None:
+            raise ParticipationError(f"record {left.max()} is not in batch {step}, or came twice")
+        return counts
 
     def items(self, start: int | None = None) -> Iterator[tuple[int, np.ndarray]]:
         """Steps and their batches, from a step on (default: the first that is left)."""

@@ -13,10 +13,12 @@ then on that one refuses steps of its own: loss.backward() and sgd.step() would 
 
 from __future__ import annotations
 
+import threading
 import warnings
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator, NamedTuple, Sequence
 
+import numpy as np
 import torch
 
 from .canaries import Canaries, Recorder
@@ -27,6 +29,7 @@ from .guard import (
     RefusesScaling,
     StepGuard,
     check_model,
+    one_at_a_time,
     refuse_raw_gradients,
     trained_parameters,
     warn_of_optimizer,
@@ -47,6 +50,7 @@ class Taken(NamedTuple):
     step: int
     count: int
     sums: list["torch.Tensor"]
+    numbers: np.ndarray
 
 
 class PrivateOptimizer(RefusesScaling):
@@ -65,7 +69,7 @@ class PrivateOptimizer(RefusesScaling):
         record         a folder for what an audit needs to know of the messages (mafalda.canaries.Recorder); of optimizers
                        other than SGD, of the gradients that they are given
 
-    Attributes: noise, sampler, size, participation ("sampler" or "mine"), step_number (the step whose gradients are
+    Attributes: noise, sampler, size, clip, participation ("sampler" or "mine"), step_number (the step whose gradients are
     taken now), optimizer, parameters (those that are trained: what mafalda.flat and plan.mix take where most of a model is
     frozen).
     """
@@ -88,9 +92,9 @@ class PrivateOptimizer(RefusesScaling):
         record: Any = None,
         **options: Any,
     ) -> None:
-        self.optimizer, self.plan = optimizer, plan
+        self.optimizer, self.plan, self._turn = optimizer, plan, threading.RLock()
         self.parameters = trained_parameters(optimizer)
-        self.clip = checked_clip(plan, node, clip, options.get("noise_std"))
+        self._clip = checked_clip(plan, node, clip, options.get("noise_std"))
         self.participation = checked_participation(plan, participation, sampler, loader, size)
         if loader is not None:
             check_loader(plan, loader, sampler)
@@ -118,7 +122,15 @@ class PrivateOptimizer(RefusesScaling):
         """t: the next step uses row t, and batch t of the sampler."""
         return self.noise.next
 
-    def backward(self, model: "torch.nn.Module", loss: Loss, inputs: Any, targets: Any = None) -> "torch.Tensor":
+    @property
+    def clip(self) -> float:
+        """The norm of a record's gradient, which the noise is for: it stays as it is."""
+        return self._clip
+
+    @one_at_a_time
+    def backward(
+        self, model: "torch.nn.Module", loss: Loss, inputs: Any, targets: Any = None, numbers: Any = None
+    ) -> "torch.Tensor":
         """Adds the clipped gradients of some records; several times a step if need be, not at all for an empty batch.
 
         inputs is a tensor, a tuple or list of the model's arguments, or a mapping of its named ones; in all tensors the
@@ -128,17 +140,20 @@ class PrivateOptimizer(RefusesScaling):
         it costs: nothing bounds how far one record moves it, so no ε holds for what is published. A private one needs noise
         of its own, and its μ is added to the export's as a root of squares: sqrt(μ² + μ_loss²).
 
+        numbers are the records' in the data set, row by row: needed where batches are padded or persons are protected, whose
+        rows differ, and which a loader may have put into another order; else checked if given.
+
         After an error or an interruption the gradients of the step's earlier parts are forgotten, too.
         """
         before, self._taken = self._taken, None  # whatever happens, no part of a batch is left for another one
         t = self.noise.next_step()
-        persons = persons_of_batch(self.sampler, t, inputs, targets, again=before is not None and before.step == t)
+        rest = before if before is not None and before.step == t else None
+        numbers, counts, persons = checked_rows(
+            self.sampler, t, numbers, (inputs, targets), None if rest is None else rest.numbers
+        )
         check_model(model, self.parameters)
         self._watch.check(model)
         refuse_raw_gradients(self.parameters)
-        counts, rest = None, before if before is not None and before.step == t else None
-        if self.sampler is not None and self.sampler.shape is not None:
-            counts = self.sampler.weights(t, 0 if rest is None else rest.count, count_records(tensors_of((inputs, targets))))
         sums, losses = clipped_sum(
             model, self.parameters, loss, inputs, targets, self.clip, self._chunk, persons, counts
         )
@@ -147,11 +162,12 @@ class PrivateOptimizer(RefusesScaling):
             count += before.count
             for total, part in zip(sums, before.sums):
                 total.add_(part)
-        self._taken = Taken(t, count, sums)
+        self._taken = Taken(t, count, sums, numbers)
         if counts is not None:
             losses = losses[torch.as_tensor(counts)]
         return losses.float().mean()
 
+    @one_at_a_time
     def step(self, closure: Callable[[], Any] | None = None) -> int:
         """Adds row t to the sum, divides by the public size, and has the optimizer step; returns t.
 
@@ -246,25 +262,37 @@ class PrivateOptimizer(RefusesScaling):
         return self.noise.__reduce__()  # a ProcessError: there are no copies
 
 
-def persons_of_batch(sampler: Sampler | None, t: int, inputs: Any, targets: Any, again: bool) -> list[int] | None:
-    """Whose the records of step t's batch are, in its order; None where the export protects records.
+def checked_rows(
+    sampler: Sampler | None, t: int, numbers: Any, batch: Any, earlier: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray | None, list[int] | None]:
+    """The numbers of step t's rows so far, with those of earlier parts; which of this part count; and whose they are.
 
-    What a person adds is clipped together, so that a batch comes in one piece, and whole.
+    What a person adds is clipped together, so that its batch comes in one piece, and whole.
     """
-    if sampler is None or sampler.owners is None:
-        return None
-    if again:
+    if sampler is None or numbers is None and sampler.shape is None and sampler.owners is None:
+        return np.empty(0, dtype=np.int64), None, None
+    if numbers is None:
         raise ParticipationError(
-            f"a part of batch {t} came before: what all records of a person add to a step is clipped together, so give the "
-            "whole batch to one backward (chunk bounds its memory)"
+            "which row is padding, or whose, is told by its record, not by its place, which a loader may change: have the data "
+            "set return the number of every record with it, and give them to backward, numbers=…"
         )
-    handed = sampler.handed
-    wanted = sampler.owners[sampler.batch(t)]
-    sampler.handed = handed
-    count = count_records(tensors_of((inputs, targets)))
-    if count != len(wanted):
-        raise ParticipationError(f"gradients of {count} records came in step {t}, whose batch has {len(wanted)}: not whole")
-    return wanted.tolist()
+    rows = torch.as_tensor(numbers).reshape(-1).cpu().numpy()
+    count = count_records(tensors_of(batch))
+    if len(rows) != count:
+        raise ParticipationError(f"{len(rows)} numbers came with {count} records")
+    if sampler.owners is not None:
+        if earlier is not None:
+            raise ParticipationError(
+                f"a part of batch {t} came before: what all records of a person add to a step is clipped together, so give the "
+                "whole batch to one backward (chunk bounds its memory)"
+            )
+        wanted = len(sampler.numbers(t))
+        if count != wanted:
+            raise ParticipationError(f"gradients of {count} records came in step {t}, whose batch has {wanted}: not whole")
+    before = 0 if earlier is None else len(earlier)
+    rows = rows if earlier is None else np.append(earlier, rows)
+    counts = sampler.weights(t, rows)[before:]
+    return rows, counts, None if sampler.owners is None else sampler.owners[rows].tolist()
 
 
 def checked_canaries(canaries: Canaries | None, sampler: Sampler | None, dim: int, clip: float) -> Canaries | None:

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from conftest import interrupt, write
+from test_sampler import truncated
 
 import mafalda
 
@@ -14,6 +15,7 @@ pytest.importorskip("opacus")
 
 from opacus import GradSampleModule  # noqa: E402
 from opacus.data_loader import DPDataLoader  # noqa: E402
+from opacus.schedulers import ExponentialGradClip  # noqa: E402
 from opacus.utils.batch_memory_manager import BatchMemoryManager  # noqa: E402
 
 from mafalda import clipping  # noqa: E402
@@ -55,6 +57,28 @@ def test_the_same_steps_as_without_opacus(out):
         assert np.allclose(mafalda.flat(wrapped), mafalda.flat(model), atol=1e-5)
     assert theirs.step_number == 12
     assert theirs.state_dict()["mafalda"]["step"] == 12
+
+
+def test_the_clip_and_the_loss_stay_what_the_noise_is_for(tmp_path, out):
+    plan = mafalda.load(out)
+    wrapped, x, y, _, loader = made(plan)
+    optimizer = private(plan, wrapped, loader)
+    schedule = ExponentialGradClip(optimizer, gamma=2.0)
+    for t, (a, b) in enumerate(loader):
+        cross_entropy(wrapped(a), b).backward()
+        if t:
+            with pytest.raises(mafalda.ExportError, match="max_grad_norm is 2.0 now, and the noise is for gradients of norm 1"):
+                optimizer.step()
+            break
+        optimizer.step()
+        schedule.step()
+    assert optimizer.step_number == 1
+    summed = GradSampleModule(torch.nn.Linear(5, 3), loss_reduction="sum")
+    with pytest.raises(mafalda.ExportError, match="loss_reduction is 'mean' here, and 'sum' in the GradSampleModule"):
+        private(plan, summed, loader)
+    plan = mafalda.load(truncated(tmp_path / "truncated"))
+    with pytest.raises(mafalda.ParticipationError, match="tell rows of padding from records"):
+        private(plan, wrapped, None, sampler=plan.sampler(12, node="a", seed=3, pad=True))
 
 
 class HasARate(torch.utils.data.Sampler):

@@ -158,14 +158,17 @@ def test_what_a_person_adds_is_clipped_together(tmp_path):
             found = torch.autograd.grad(loss(twin(x[mine]), y[mine]), list(twin.parameters()))
             flat = torch.cat([g.reshape(-1) for g in found])
             total = total + flat * min(1.0, 1.0 / flat.norm().item())
-        private.backward(model, loss, x[batch], y[batch])
+        batch = batch[::-1]  # as a loader may sort it
+        private.backward(model, loss, x[batch], y[batch], numbers=batch)
         got = torch.cat([s.reshape(-1) for s in private._taken.sums]).float()
         assert torch.allclose(got, total, atol=1e-4)
         with pytest.raises(ParticipationError, match="whole batch"):
-            private.backward(model, loss, x[batch], y[batch])
+            private.backward(model, loss, x[batch], y[batch], numbers=batch)
         with pytest.raises(ParticipationError, match="not whole"):
-            private.backward(model, loss, x[batch][1:], y[batch][1:])
-        private.backward(model, loss, x[batch], y[batch])
+            private.backward(model, loss, x[batch][1:], y[batch][1:], numbers=batch[1:])
+        with pytest.raises(ParticipationError, match="not by its place"):
+            private.backward(model, loss, x[batch], y[batch])
+        private.backward(model, loss, x[batch], y[batch], numbers=batch)
         private.step()
         private.close()
 

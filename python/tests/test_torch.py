@@ -1,5 +1,8 @@
 """The private optimizer, against its definition: clip every record's gradient alone, add up, add row t, divide."""
 
+import sys
+import threading
+
 import numpy as np
 import pytest
 from conftest import interrupt, program_of, write
@@ -119,14 +122,81 @@ def test_padded_steps_are_those_without_padding(tmp_path):
         for step, batch in enumerate(sampler):
             sizes.add((pad, len(batch)))
             if pad and step % 2:
-                private.backward(model, cross_entropy, x[batch[:1]], y[batch[:1]])
-                private.backward(model, cross_entropy, x[batch[1:]], y[batch[1:]])
+                private.backward(model, cross_entropy, x[batch[:1]], y[batch[:1]], batch[:1])
+                private.backward(model, cross_entropy, x[batch[1:]], y[batch[1:]], batch[1:])
             elif batch:
-                private.backward(model, cross_entropy, x[batch], y[batch])
+                numbers = torch.tensor(batch)[torch.randperm(len(batch))]  # as a loader may sort it
+                private.backward(model, cross_entropy, x[numbers], y[numbers], numbers=numbers)
             private.step()
         models.append(mafalda.flat(model))
     assert np.allclose(*models, atol=1e-6) and {size for pad, size in sizes if pad} == {5}
     assert len(sizes) > 2
+    for pad, numbers, says in (
+        (True, None, "told by its record, not by its place"),
+        (True, [0] * 4, "4 numbers came with 5 records"),
+        (True, [1] * 5, "record 1 is not in batch 0, or came twice"),
+        (False, [0] * 5, "record 0 is not in batch 0, or came twice"),
+    ):
+        sampler = plan.sampler(12, node="a", seed=3, pad=pad)
+        private = plan.make_private(torch.optim.SGD(model.parameters(), lr=0.1), node="a", seed=1, sampler=sampler)
+        with pytest.raises(mafalda.ParticipationError, match=says):
+            private.backward(model, cross_entropy, x[:5], y[:5], numbers=numbers)
+
+
+class Kept(torch.optim.SGD):
+    """Keeps the gradients that it is given."""
+
+    def step(self, closure=None):
+        self.given.append(self.param_groups[0]["params"][0].grad.clone())
+
+
+def test_threads_of_one_optimizer_never_share_a_row(out):
+    plan, model = mafalda.load(out), torch.nn.Linear(40, 25, bias=False)
+    sgd = Kept(model.parameters(), lr=0.1)
+    sgd.given = []
+    with pytest.warns(UserWarning, match="the batches are yours"):
+        private = plan.make_private(sgd, node="a", seed=1, size=1, participation="mine")
+
+    def train():
+        for _ in range(3):
+            private.backward(model, lambda output, _: output.sum() * 0, torch.randn(2, 40))
+            private.step()
+
+    threads = [threading.Thread(target=train) for _ in range(4)]
+    every = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(every)
+    rows = [row for _, row in plan.noise("a", 1000, seed=1)]
+    assert len(sgd.given) == 12 and np.allclose([g.numpy().ravel() for g in sgd.given], rows, atol=1e-6)
+
+
+def test_the_clip_stays_what_the_noise_is_for(out):
+    model, _, _ = made()
+    private = own_batches(mafalda.load(out), model)
+    with pytest.raises(AttributeError):
+        private.clip = 100
+    assert private.clip == 1
+
+
+@pytest.mark.parametrize("kind", [lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), torch.optim.Adam])
+def test_momentum_of_raw_gradients_is_refused(out, kind):
+    plan, (model, x, y) = mafalda.load(out), made()
+    raw = kind(model.parameters())
+    cross_entropy(model(x), y).backward()
+    raw.step()
+    with pytest.raises(mafalda.MafaldaError, match="may hold gradients without noise"):
+        plan.make_private(raw, node="a", seed=1, sampler=plan.sampler(12, node="a"))
+    raw.state.clear()
+    with pytest.warns(UserWarning, match="best"):
+        plan.make_private(raw, node="a", seed=1, sampler=plan.sampler(12, node="a"))
+    with pytest.warns(UserWarning, match="Adagrad is not"):  # has a state from the start
+        plan.make_private(torch.optim.Adagrad(model.parameters()), node="a", seed=1, sampler=plan.sampler(12, node="a"))
 
 
 def test_what_is_refused(tmp_path, out):
@@ -909,7 +979,7 @@ def test_a_finished_training_says_so(tmp_path, out, program):
     ):
         with pytest.raises(mafalda.StepError, match="^all 12 steps are done: the training is finished") as error:
             attempt()
-        assert len(error.traceback) <= 4
+        assert len(error.traceback) <= 5
     with pytest.raises(mafalda.StepError, match="step 13 is beyond the last"):
         private.skip_to(13)
     private.close()
