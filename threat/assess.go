@@ -73,7 +73,8 @@ func (o AssessOptions) check(s Scenario) error {
 //
 // Under PNDP, where hidden nodes may react, what is learned is what Options.Reaction lets be proven: of inputs that do not
 // react, the squared sensitivity of the view; of a class, a bound of package reaction; of any training, local DP. The
-// first one stands beside the others as Pair.WithoutReaction.
+// first one stands beside the others as Pair.WithoutReaction. Of networks or absences that are drawn all this is for one draw,
+// and stands apart; what is reported is then local DP, less what no draw lets arrive.
 //
 // Errors: a fault.Argument that names the field of the options; the errors of Account but for ErrUnclear and, where it is
 // no guarantee that is too large, ErrTooLarge; and the cause of the context, soon after it has ended.
@@ -253,8 +254,8 @@ func (o AssessOptions) guarantee(squared, sigma float64) (p Pair, err error) {
 func (a *assessment) report() (Report, error) {
 	s := a.scenario
 	r := Report{Attacker: s.Attacker.Name(a.options.Graph), Trust: s.Attacker.Trust.String(),
-		HoldsFor: a.options.Reaction.HoldsFor(s.Attacker.Trust), Algorithm: s.Algorithm.Name(),
-		Reaction: a.options.Reaction.Report(), Why: a.why, Unknown: a.unknown, Delta: a.options.Delta}
+		Algorithm: s.Algorithm.Name(),
+		Reaction:  a.options.Reaction.Report(), Why: a.why, Unknown: a.unknown, Delta: a.options.Delta}
 	if !math.IsInf(a.options.Local, 1) {
 		local, err := a.options.guarantee(a.options.Local, s.Algorithm.leastSigma(a.options.Sigma))
 		if err != nil {
@@ -262,6 +263,7 @@ func (a *assessment) report() (Report, error) {
 		}
 		r.Local, r.LocalMu, r.LocalEpsilon = a.options.Local, local.Mu, local.Epsilon
 	}
+	r.HoldsFor, r.DrawnHoldsFor = s.Algorithm.HoldsFor(a.options.Reaction, s.Attacker.Trust)
 	if t := s.Algorithm.training; t != nil {
 		r.Workload = &t.Spec
 		if t.Drawn() && !s.Attacker.Trust.Public() {

@@ -40,12 +40,25 @@ func (a *assessment) react(ctx context.Context) error {
 				f.pair.Bound = AllPairs
 			}
 		}
-		if local := h.local[f.victim]; !math.IsInf(local, 1) {
+		if local := h.always[f.victim]; !math.IsInf(local, 1) {
 			f.pair.Local = &local
 		}
 	}
 	if (o.Refine || o.Worst) && h.system != nil {
-		return a.refine(ctx, h)
+		if err := a.refine(ctx, h); err != nil {
+			return err
+		}
+	}
+	if !a.scenario.Algorithm.Training().Drawn() {
+		return nil
+	}
+	for _, f := range a.found { // all this was of one draw
+		p := &f.pair
+		p.DrawnSensSquared, p.DrawnMu, p.DrawnEpsilon, p.DrawnBound = p.SensSquared, p.Mu, p.Epsilon, p.Bound
+		p.Bound = LocalDP
+		if err := a.bound(f, h.always[f.victim]); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -18,6 +18,10 @@ type GrowthRow struct {
 
 	Local *float64 `json:"ldp_sens_squared,omitempty"` // of local DP: what holds where Reaction.HoldsFor does not
 
+	// What Neighbours and Others would be for the networks and absences of the seed alone, where some are drawn.
+	NeighboursDrawn *float64 `json:"neighbours_drawn,omitempty"`
+	OthersDrawn     *float64 `json:"others_drawn,omitempty"`
+
 	// Means if gradients do not react to models. In training they do; Neighbours and Others are then no such means.
 	NeighboursWithoutReaction *float64 `json:"neighbours_without_reaction,omitempty"`
 	OthersWithoutReaction     *float64 `json:"others_without_reaction,omitempty"`
@@ -58,10 +62,20 @@ func (s Scenario) growth(ctx context.Context, o AssessOptions) (GrowthRow, error
 		return row, err
 	}
 	row.Neighbours, row.Others = means[true].value(), means[false].value()
-	if !s.Attacker.Trust.Public() && o.Reaction.Kind != FixedInputs {
-		row.NeighboursWithoutReaction, row.OthersWithoutReaction = row.Neighbours, row.Others
-		if row.Neighbours, row.Others, err = s.growthOf(ctx, o, local); err != nil {
+	if drawn := s.Algorithm.Training().Drawn(); !s.Attacker.Trust.Public() && (drawn || o.Reaction.Kind != FixedInputs) {
+		h, err := s.hidden(ctx, local)
+		if err != nil {
 			return row, err
+		}
+		if o.Reaction.Kind != FixedInputs {
+			row.NeighboursWithoutReaction, row.OthersWithoutReaction = row.Neighbours, row.Others
+			if row.Neighbours, row.Others, err = h.growth(ctx, o); err != nil {
+				return row, err
+			}
+		}
+		if drawn {
+			row.NeighboursDrawn, row.OthersDrawn = row.Neighbours, row.Others
+			row.Neighbours, row.Others = h.means(h.always)
 		}
 	}
 	if !math.IsInf(local, 1) {
@@ -77,12 +91,8 @@ func (s Scenario) growth(ctx context.Context, o AssessOptions) (GrowthRow, error
 	return row, nil
 }
 
-// growthOf returns the means of what is proven of nodes that may react.
-func (s Scenario) growthOf(ctx context.Context, o AssessOptions, local float64) (near, far *float64, err error) {
-	h, err := s.hidden(ctx, local)
-	if err != nil {
-		return nil, nil, err
-	}
+// growth returns the means of what is proven of nodes that may react.
+func (h *hidden) growth(ctx context.Context, o AssessOptions) (near, far *float64, err error) {
 	squared, _, err := h.all(ctx, o.Reaction)
 	if err != nil {
 		return nil, nil, err
@@ -98,21 +108,28 @@ func (s Scenario) growthOf(ctx context.Context, o AssessOptions, local float64) 
 			return nil, nil, err
 		}
 	}
-	hops, means := s.hops(), map[bool]*mean{true: {}, false: {}}
 	for v, x := range squared {
-		if slices.Contains(s.Attacker.Nodes, v) {
-			continue
-		}
-		if refine && x > 0 {
+		if refine && x > 0 && !slices.Contains(h.scenario.Attacker.Nodes, v) {
 			r, err := all.best(ctx, v)
 			if err != nil {
 				return nil, nil, err
 			}
-			x = math.Min(x, r.SensSquared)
+			squared[v] = math.Min(x, r.SensSquared)
 		}
-		means[hops[v] == 1].add(x / float64(s.steps()))
 	}
-	return means[true].value(), means[false].value(), nil
+	near, far = h.means(squared)
+	return near, far, nil
+}
+
+// means returns the means a step over the neighbours of attackers and over all others.
+func (h *hidden) means(squared []float64) (near, far *float64) {
+	hops, means := h.scenario.hops(), map[bool]*mean{true: {}, false: {}}
+	for v, x := range squared {
+		if !slices.Contains(h.scenario.Attacker.Nodes, v) {
+			means[hops[v] == 1].add(x / float64(h.scenario.steps()))
+		}
+	}
+	return means[true].value(), means[false].value()
 }
 
 // mean is the mean of the numbers that were added.

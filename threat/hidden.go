@@ -1,6 +1,7 @@
 package threat
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -25,6 +26,7 @@ type hidden struct {
 	strategy strategy.Strategy // nil: independent noise
 	why      string            // why only local DP is proven: there is no system then
 	local    []float64         // squared sensitivity of local DP, of every node of the network
+	always   []float64         // the same whatever networks and absences are drawn; local if none are
 }
 
 // hidden returns it for an attacker under PNDP, with local DP of the algorithm.
@@ -40,6 +42,7 @@ func (s Scenario) hidden(ctx context.Context, local float64) (*hidden, error) {
 	for _, v := range s.Attacker.Nodes {
 		h.local[v] = math.Inf(1)
 	}
+	h.always = h.local
 	if h.why != "" || len(s.Attacker.Nodes) == s.nodes() {
 		return h, nil
 	}
@@ -124,9 +127,25 @@ func (h *hidden) look() error {
 }
 
 // localize lowers local DP of nodes by what never reaches an attacker: the noise of the last steps, as many as a message
-// takes, and of independent noise the part that W and what is seen forget.
+// takes, and of independent noise the part that W and what is seen forget. Whatever is drawn, these are only the steps
+// after which no possible network takes a message there in time.
 func (h *hidden) localize(ctx context.Context) error {
 	schema := h.scenario.Schema
+	if h.scenario.Algorithm.Training().Drawn() {
+		h.always = slices.Clone(h.local)
+		arriving, err := h.scenario.arriving()
+		if err != nil {
+			return err
+		}
+		err = h.limit(h.always, func(i int) []byte {
+			marks := make([]byte, schema.Steps())
+			copy(marks, bytes.Repeat([]byte{1}, arriving[h.nodes[i]]))
+			return marks
+		})
+		if err != nil {
+			return err
+		}
+	}
 	if h.strategy == nil {
 		b, err := reaction.All(ctx, h.system, schema, nil)
 		if err != nil {
@@ -137,24 +156,33 @@ func (h *hidden) localize(ctx context.Context) error {
 		}
 		return nil
 	}
-	gram, err := h.scenario.Algorithm.LocalMatrix(h.nodes[0], schema.Steps())
-	if err != nil {
-		return err
-	}
 	reach := h.system.Reach()
+	return h.limit(h.local, func(i int) []byte {
+		return lists.Map(reach, func(share []float64) byte { return byte(share[i]) })
+	})
+}
+
+// limit lowers local DP of the nodes of the system to that of the steps that are marked for them.
+func (h *hidden) limit(local []float64, marked func(i int) []byte) (err error) {
+	var gram mat.Symmetric = mat.NewDiagDense(h.scenario.steps(), slices.Repeat([]float64{1}, h.scenario.steps()))
+	if h.strategy != nil {
+		if gram, err = h.scenario.Algorithm.LocalMatrix(h.nodes[0], h.scenario.steps()); err != nil {
+			return err
+		}
+	}
 	known := map[string]float64{}
 	for i, v := range h.nodes {
-		key := lists.Map(reach, func(share []float64) byte { return byte(share[i]) })
+		key := marked(i)
 		if _, there := known[string(key)]; !there {
-			known[string(key)] = within(gram, key, schema)
+			known[string(key)] = within(gram, key, h.scenario.Schema)
 		}
-		h.local[v] = math.Min(h.local[v], known[string(key)])
+		local[v] = math.Min(local[v], known[string(key)])
 	}
 	return nil
 }
 
 // within returns the squared sensitivity of gradients of the steps that are marked alone.
-func within(gram *mat.SymDense, marked []byte, schema participation.Schema) float64 {
+func within(gram mat.Symmetric, marked []byte, schema participation.Schema) float64 {
 	if !slices.Contains(marked, 0) {
 		return math.Inf(1) // of all: what the caller has
 	}

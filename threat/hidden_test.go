@@ -197,6 +197,84 @@ func TestAttacksAreOnAllRefinedPairs(t *testing.T) {
 	}
 }
 
+// What is reported of drawn networks is the same for every draw, and no draw leaks more: a step counts if a message of it can
+// arrive over the links that there may be.
+func TestDrawnNetworksHaveOneNumberForAllDraws(t *testing.T) {
+	g, w := gossip(t, "path:4", graph.Uniform)
+	turns, err := workload.NewSequence([]*graph.CSR{w, graph.NewCSRFromDense(mat.NewDiagDense(4, []float64{1, 1, 1, 1}))}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := participation.NewCyclic(4, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		changes workload.Changes
+		schema  participation.Schema
+		of      Algorithm
+		want    [3]float64 // of the nodes 2, 1 and 0, for independent noise: how often a record can arrive
+	}{
+		"links":      {workload.Changes{LinkFailures: 0.5}, every(t, 4), DPDSGD(), [3]float64{4, 3, 2}},
+		"twice":      {workload.Changes{LinkFailures: 0.5}, two, DPDSGD(), [3]float64{2, 2, 1}},
+		"short":      {workload.Changes{LinkFailures: 0.5}, every(t, 2), DPDSGD(), [3]float64{2, 1, 0}},
+		"nodes":      {workload.Changes{NodeFailures: 0.3}, every(t, 3), DPDSGD(), [3]float64{3, 2, 1}},
+		"sequence":   {workload.Changes{LinkFailures: 0.5, GraphSequence: turns}, every(t, 4), DPDSGD(), [3]float64{3, 1, 0}},
+		"anybody":    {workload.Changes{RandomNeighbours: 1}, every(t, 3), DPDSGD(), [3]float64{3, 3, 3}},
+		"correlated": {workload.Changes{LinkFailures: 0.5}, every(t, 3), AntiPGD(), [3]float64{}},
+		"momentum":   {workload.Changes{LinkFailures: 0.5}, every(t, 4), DPDSGD(), [3]float64{4, 3, 2}},
+		"rounds":     {workload.Changes{LinkFailures: 0.3}, every(t, 2), DPDSGD(), [3]float64{2, 2, 1}},
+		"local":      {workload.Changes{LinkFailures: 0.3}, every(t, 4), DPDSGD(), [3]float64{4, 2, 0}},
+	} {
+		spec := workload.Spec{Changes: tc.changes}
+		switch name {
+		case "momentum":
+			spec.Momentum = 0.5
+		case "rounds":
+			spec.GossipRounds = 2
+		case "local":
+			spec.LocalSteps = 2
+		}
+		var most, always [3]float64
+		for seed := range uint64(60) {
+			a, err := tc.of.Under(Training{Spec: spec, Seed: seed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := Scenario{w, a, Attacker{Trust: PNDP, Nodes: []int{3}}, tc.schema}
+			for _, of := range []Reaction{{}, {Kind: FixedInputs}, {Kind: Convex, X: 0.5}} {
+				o := AssessOptions{Graph: g, Sigma: 1, Alpha: 2, Reaction: of}
+				r, err := Assess(context.Background(), s, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				row, err := Growth(context.Background(), s, tc.schema.Steps(), o)
+				if err != nil || row.NeighboursDrawn == nil || *row.NeighboursDrawn > *row.Neighbours*(1+1e-9) {
+					t.Fatalf("%s, seed %d, %v: %+v, %v", name, seed, of, row, err)
+				}
+				if r.HoldsFor != WhateverIsDrawn || !strings.Contains(r.DrawnHoldsFor, of.HoldsFor(PNDP)) || *r.Drawn != seed {
+					t.Fatalf("%s: %q, %q", name, r.HoldsFor, r.DrawnHoldsFor)
+				}
+				for i, p := range r.Pairs[1:] {
+					if seed == 0 && of.Kind == AnyReaction {
+						always[i] = *p.SensSquared
+					}
+					if *p.SensSquared != always[i] || *p.Local != always[i] || p.Bound != LocalDP || *p.DrawnSensSquared > always[i]*(1+1e-9) ||
+						p.WithoutReaction != nil && *p.WithoutReaction > always[i]*(1+1e-9) {
+						t.Fatalf("%s, seed %d, %v: %+v of %v", name, seed, of, p, always[i])
+					}
+					most[i] = math.Max(most[i], *p.DrawnSensSquared)
+				}
+			}
+		}
+		for i, want := range tc.want {
+			if tc.of.Name() == DPDSGD().Name() && math.Abs(always[i]-want) > 1e-9 || most[i] < always[i]*(1-1e-6) {
+				t.Errorf("%s: node %d: %v for all draws, want %v; a draw has %v", name, 2-i, always[i], want, most[i])
+			}
+		}
+	}
+}
+
 // On a path of three nodes, in two steps, the middle node hears a third of the far end's message and passes on up to d
 // times that under noise of its own: d²/(d²+9) of the record is seen, 676/685 for d = 26, and no class needs more.
 func TestPathOfThreeReacts(t *testing.T) {

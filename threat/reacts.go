@@ -138,6 +138,9 @@ func (r Reaction) From() string {
 // Everything is what local DP holds for.
 const Everything = "every training, however gradients react: local DP"
 
+// WhateverIsDrawn is what local DP holds for where networks or absences are drawn.
+const WhateverIsDrawn = "every training, however gradients react, and whatever is drawn: local DP"
+
 // HoldsFor returns what numbers hold for under a trust model, a sentence for a reader: nothing where all messages are
 // public, whose numbers hold however nodes react.
 func (r Reaction) HoldsFor(t Trust) string {
@@ -151,6 +154,16 @@ func (r Reaction) HoldsFor(t Trust) string {
 	}
 	return "every training in which each honest node's step θ − ηg(θ) satisfies |Δstep − ρΔθ| ≤ κ|Δθ| (here: " + r.From() +
 		"); otherwise local DP"
+}
+
+// HoldsFor returns what numbers of Assess and Growth hold for, as Reaction.HoldsFor does, and, of networks or absences that
+// are drawn, what those of one draw do.
+func (a Algorithm) HoldsFor(r Reaction, t Trust) (holds, drawn string) {
+	holds = r.HoldsFor(t)
+	if training := a.Training(); !t.Public() && training.Drawn() {
+		return WhateverIsDrawn, fmt.Sprintf("the networks and absences that seed %d draws, and no others, and %s", training.Seed, holds)
+	}
+	return holds, ""
 }
 
 // ReactionReport is the class that the numbers of a Report hold for.

@@ -35,6 +35,13 @@ type Pair struct {
 	WithoutReaction *float64 `json:"without_reaction,omitempty"`
 	Worst           *float64 `json:"worst_answer,omitempty"`
 	Why             string   `json:"why,omitempty"` // why SensSquared is local DP though there is a class
+
+	// Under PNDP, of networks or absences that are drawn: what SensSquared, Mu, Epsilon and Bound would be for the ones of
+	// Report.Drawn alone, as WithoutReaction and Worst are. Those four are then local DP, whatever is drawn.
+	DrawnSensSquared *float64 `json:"drawn_sens_squared,omitempty"`
+	DrawnMu          *float64 `json:"drawn_mu,omitempty"`
+	DrawnEpsilon     *float64 `json:"drawn_epsilon,omitempty"`
+	DrawnBound       string   `json:"drawn_bound,omitempty"`
 }
 
 // What Pair.Bound says of pairs under PNDP whose gradients may react: local DP, a bound of all victims at once, which
@@ -50,7 +57,7 @@ type Report struct {
 	Attacker  string  `json:"attacker"` // its labels, with commas between them, or "everybody"
 	Trust     string  `json:"trust"`
 	Algorithm string  `json:"algorithm"`
-	HoldsFor  string  `json:"holds_for,omitempty"`        // what Pairs are for: Reaction.HoldsFor; for all else Local is
+	HoldsFor  string  `json:"holds_for,omitempty"`        // what Pairs are for: Algorithm.HoldsFor; for all else Local is
 	Local     float64 `json:"ldp_sens_squared,omitempty"` // of local DP, squared; absent where that is infinite
 
 	LocalMu      *float64 `json:"ldp_mu,omitempty"`      // μ of local DP: of the least private node, where nodes have levels of their own
@@ -64,9 +71,10 @@ type Report struct {
 	Pairs []Pair `json:"pairs"`
 
 	// Workload is what is trained, if it is more than plain gradient descent on a network that stays. Drawn is the seed
-	// of its networks and absences if they are drawn: Pairs are of these alone, Local is of all.
-	Workload *workload.Spec `json:"workload_spec,omitempty"`
-	Drawn    *uint64        `json:"drawn_by_seed,omitempty"`
+	// of its networks and absences if they are drawn, and DrawnHoldsFor what the pairs' numbers of these alone are for.
+	Workload      *workload.Spec `json:"workload_spec,omitempty"`
+	Drawn         *uint64        `json:"drawn_by_seed,omitempty"`
+	DrawnHoldsFor string         `json:"drawn_holds_for,omitempty"`
 
 	// Unclear: what is seen without noise cannot be told from rounding, and every pair has local DP (ErrUnclear).
 	Unclear bool `json:"-"`
@@ -92,7 +100,7 @@ type DistanceRow struct {
 	Cyffers           *float64 // mean of Cyffers et al., nil without it
 
 	// The largest of the pairs' numbers of these names, nil where no pair has one: see Pair.
-	Local, WithoutReaction, Worst *float64
+	Local, WithoutReaction, Worst, Drawn, DrawnMu, DrawnEpsilon *float64
 }
 
 // ByDistance sums up the pairs of reports, without the pairs of attackers with themselves, from near to far.
@@ -120,6 +128,8 @@ func sumUp(distance int, pairs []*Pair) DistanceRow {
 		}
 		r.Local, r.Worst = most(r.Local, p.Local), most(r.Worst, p.Worst)
 		r.WithoutReaction = most(r.WithoutReaction, p.WithoutReaction)
+		r.Drawn, r.DrawnMu = most(r.Drawn, p.DrawnSensSquared), most(r.DrawnMu, p.DrawnMu)
+		r.DrawnEpsilon = most(r.DrawnEpsilon, p.DrawnEpsilon)
 		if p.SensSquared == nil {
 			r.Infinite++
 			continue
@@ -156,8 +166,13 @@ func WritePairs(w io.Writer, reports []Report) error {
 		return strconv.FormatFloat(*v, 'g', 17, 64)
 	}
 	rows := [][]string{{"attacker", "victim", "distance", "sens_squared", "mu", "rdp", "epsilon",
-		"cyffers_sens_squared", "ldp_mu", "bound", "ldp_sens_squared", "without_reaction", "worst_answer", "holds_for"}}
+		"cyffers_sens_squared", "ldp_mu", "bound", "ldp_sens_squared", "without_reaction", "worst_answer", "holds_for",
+		"drawn_by_seed", "drawn_sens_squared", "drawn_mu", "drawn_epsilon", "drawn_holds_for"}}
 	for _, r := range reports {
+		seed := ""
+		if r.Drawn != nil {
+			seed = strconv.FormatUint(*r.Drawn, 10)
+		}
 		for _, p := range r.Pairs {
 			distance, squared := "", text(p.SensSquared)
 			if p.Distance != nil {
@@ -172,7 +187,7 @@ func WritePairs(w io.Writer, reports []Report) error {
 			}
 			rows = append(rows, []string{r.Attacker, p.Victim, distance, squared, text(p.Mu), text(p.RDP),
 				text(p.Epsilon), text(p.Cyffers), text(localMu), p.Bound, text(p.Local), text(p.WithoutReaction),
-				text(p.Worst), r.HoldsFor})
+				text(p.Worst), r.HoldsFor, seed, text(p.DrawnSensSquared), text(p.DrawnMu), text(p.DrawnEpsilon), r.DrawnHoldsFor})
 		}
 	}
 	return csv.NewWriter(w).WriteAll(rows)

@@ -51,6 +51,42 @@ func (s Scenario) hops() []int {
 	return graph.Hops(w, s.Attacker.Nodes)
 }
 
+// arriving returns in how many steps, from the first on, a message of every node can still reach an attacker in time, over
+// all networks that may be drawn: these have the links of the ones that they are drawn from, and nodes that keep their own.
+func (s Scenario) arriving() ([]int, error) {
+	t := s.Algorithm.Training()
+	t.Spec.NodeFailures, t.Spec.LinkFailures = 0, 0
+	s.Algorithm.training = &t
+	c, err := s.course()
+	if err != nil {
+		return nil, err
+	}
+	steps := make([]int, s.nodes())
+	for _, a := range s.Attacker.Nodes {
+		steps[a] = s.steps()
+	}
+	for step := s.steps(); step > 0; step-- {
+		for _, w := range slices.Backward(c.exchanges(step - 1)) {
+			before := slices.Clone(steps)
+			hears := func(u, v int, weight float64) {
+				if before[u] > 0 && weight != 0 {
+					steps[v] = max(steps[v], step)
+				}
+			}
+			if t.Spec.RandomNeighbours == 0 {
+				w.DoNonZero(hears)
+				continue
+			}
+			for _, a := range s.Attacker.Nodes { // anybody may hear anybody
+				for v := range steps {
+					hears(a, v, 1)
+				}
+			}
+		}
+	}
+	return steps, nil
+}
+
 // Nearest returns the node, not an attacker, whose messages take the fewest hops to one: the first of them, or of those
 // without a path. It is false if every node attacks.
 func (s Scenario) Nearest() (victim int, there bool) { return s.nearest(1) }

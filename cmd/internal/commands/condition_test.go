@@ -31,7 +31,8 @@ var numbersOfNodes = map[string]string{
 	"sens_squared": "holds_for", "mu": "holds_for", "rdp": "holds_for", "epsilon": "holds_for", "neighbours": "holds_for",
 	"others": "holds_for", "asymptote": "fixed inputs", "cyffers_sens_squared": "fixed inputs", "worst_answer": "a class",
 	"ldp_sens_squared": "", "ldp_mu": "", "ldp_epsilon": "", "delta": "", "without_reaction": "", "neighbours_without_reaction": "",
-	"others_without_reaction": "", "distance": "", "sigma": "", "steps": "", "rho": "", "kappa": "",
+	"others_without_reaction": "", "drawn_by_seed": "", "drawn_sens_squared": "", "drawn_mu": "", "drawn_epsilon": "",
+	"drawn_holds_for": "", "neighbours_drawn": "", "others_drawn": "", "distance": "", "sigma": "", "steps": "", "rho": "", "kappa": "",
 	// of audit, and of simulate --attack
 	"claimed_mu": "holds_for or reaction", "reachable_mu": "", "empirical_mu": "", "ci_low": "", "ci_high": "", "runs": "",
 	"bound_mu": "from or class", "without_reaction_mu": "", "linear_answers_mu": "", "hops": "", "batch": "", "record_norm": "",

@@ -28,7 +28,7 @@ func Exposure(reports []threat.Report, o ExposureOptions) (*Figure, error) {
 		scale /= o.Sigma * o.Sigma
 	}
 	curves := []Curve{{Name: "mean"}, {Name: "most"}, {Name: "least"},
-		{Name: "Cyffers et al. 2022 (mean)", Dashed: true}, {Name: "local DP", Dashed: true}}
+		{Name: "Cyffers et al. 2022 (mean)", Dashed: true}, {Name: "local DP", Dashed: true}, {Name: "most, as the seed draws alone", Dashed: true}}
 	put := func(i, distance int, v float64) {
 		if v *= scale; v > 0 && !math.IsInf(v, 0) {
 			curves[i].X, curves[i].Y = append(curves[i].X, float64(distance)), append(curves[i].Y, v)
@@ -41,6 +41,9 @@ func Exposure(reports []threat.Report, o ExposureOptions) (*Figure, error) {
 		if o.Sigma == 0 { // sensitivities of nodes with different noise say nothing beside each other
 			put(1, r.Distance, r.Mu*r.Mu)
 			put(4, r.Distance, *reports[0].LocalMu**reports[0].LocalMu)
+			if r.DrawnMu != nil {
+				put(5, r.Distance, *r.DrawnMu**r.DrawnMu)
+			}
 			continue
 		}
 		put(0, r.Distance, r.Mean)
@@ -50,6 +53,9 @@ func Exposure(reports []threat.Report, o ExposureOptions) (*Figure, error) {
 			put(3, r.Distance, *r.Cyffers)
 		}
 		put(4, r.Distance, o.Local)
+		if r.Drawn != nil {
+			put(5, r.Distance, *r.Drawn)
+		}
 	}
 	holds := ""
 	if len(reports) > 0 {
@@ -75,12 +81,13 @@ func underTitle(holds string) string {
 // what that holds for if it does not hold for all. It is nil if there is nothing to draw.
 func Growth(rows []threat.GrowthRow, holdsFor string) (*Figure, error) {
 	curves := []Curve{{Name: "neighbours (mean)"}, {Name: "others (mean)"}, {Name: "asymptote of equal gradients (no bound)", Dashed: true},
-		{Name: "local DP", Dashed: true}}
+		{Name: "local DP", Dashed: true}, {Name: "neighbours, as the seed draws alone (mean)", Dashed: true},
+		{Name: "others, as the seed draws alone (mean)", Dashed: true}}
 	for _, r := range rows {
 		if r.Neighbours == nil && r.Others == nil {
 			continue
 		}
-		for i, v := range []*float64{r.Neighbours, r.Others, r.Asymptote, r.Local} {
+		for i, v := range []*float64{r.Neighbours, r.Others, r.Asymptote, r.Local, r.NeighboursDrawn, r.OthersDrawn} {
 			if v != nil && *v > 0 {
 				curves[i].X, curves[i].Y = append(curves[i].X, float64(r.Steps)), append(curves[i].Y, *v)
 			}

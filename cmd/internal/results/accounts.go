@@ -97,11 +97,23 @@ func (a *Accounts) GrowthData(rows []threat.GrowthRow) any {
 	if of := a.Options.Reaction.Report(); of != nil {
 		data["reaction"] = of
 	}
+	if drawn := a.drawn(); drawn != "" {
+		data["drawn_by_seed"], data["drawn_holds_for"] = a.Scenario.Algorithm.Training().Seed, drawn
+	}
 	return data
 }
 
 // HoldsFor says what numbers of the attackers hold for; empty where they hold for all.
-func (a *Accounts) HoldsFor() string { return a.Options.Reaction.HoldsFor(a.Attackers[0].Trust) }
+func (a *Accounts) HoldsFor() string {
+	holds, _ := a.Scenario.Algorithm.HoldsFor(a.Options.Reaction, a.Attackers[0].Trust)
+	return holds
+}
+
+// drawn says what numbers of one draw of networks and absences hold for; empty where none are drawn.
+func (a *Accounts) drawn() string {
+	_, drawn := a.Scenario.Algorithm.HoldsFor(a.Options.Reaction, a.Attackers[0].Trust)
+	return drawn
+}
 
 // attackersText says who attacks, and what they see.
 func (a *Accounts) attackersText() string {
@@ -115,6 +127,8 @@ func (a *Accounts) attackersText() string {
 // boundText says what kind of bound numbers are.
 func (a *Accounts) boundText() string {
 	switch kind := a.Options.Reaction.Kind; {
+	case a.drawn() != "":
+		return "local DP"
 	case a.Attackers[0].Trust.Public() || kind == threat.FixedInputs:
 		return a.Options.Measure.String()
 	case kind == threat.AnyReaction:
@@ -171,7 +185,7 @@ func (a *Accounts) summarize(d *document.Document, reports []threat.Report) {
 	first := reports[0]
 	if holds := a.HoldsFor(); holds != "" {
 		d.Summarize("holds for", "%s", holds)
-		if first.LocalMu != nil && holds != threat.Everything {
+		if first.LocalMu != nil && holds != threat.Everything && a.drawn() == "" {
 			d.Summarize("training", "local DP: μ = %s", terminal.NumberUp(*first.LocalMu))
 		}
 	}
@@ -202,6 +216,9 @@ func (a *Accounts) certify(d *document.Document, first threat.Report) {
 		"and %s. The bound is %s.", a.Attackers[0].Sees(), noise, a.boundText())
 	if holds := a.HoldsFor(); holds != "" {
 		d.Certify("This holds for %s.", holds)
+	}
+	if drawn := a.drawn(); drawn != "" {
+		d.Exclude("numbers “as drawn” for others than %s", drawn)
 	}
 	if first.Why != "" {
 		d.Warn("the class of gradients is not used, and local DP reported: %s", first.Why)
@@ -294,8 +311,11 @@ func (a *Accounts) addHoldsFor(d *document.Document, reports ...threat.Report) {
 			terminal.NumberUp(*reports[0].LocalEpsilon), terminal.AsGiven(a.Options.Delta), of)
 	}
 	c := a.Options.Reaction.Report()
-	if c == nil && a.Options.Reaction.Kind == threat.AnyReaction {
-		holds += "\nless is proven with --convex, --smooth, ... (see --help), and for inputs that do not react: --fixed-inputs"
+	drawn := a.drawn()
+	if drawn != "" || a.Options.Reaction.Kind == threat.AnyReaction {
+		if drawn == "" {
+			holds += "\nless is proven with --convex, --smooth, ... (see --help), and for inputs that do not react: --fixed-inputs"
+		}
 		below := func(r threat.Report) bool { // less is proven of a pair
 			return slices.ContainsFunc(r.Pairs, func(p threat.Pair) bool {
 				return p.Distance != nil && *p.Distance > 0 && p.SensSquared != nil && *p.SensSquared < r.Local*(1-1e-12)
@@ -306,6 +326,9 @@ func (a *Accounts) addHoldsFor(d *document.Document, reports ...threat.Report) {
 		}
 	}
 	d.Fact("holds for", "%s", holds)
+	if drawn != "" {
+		d.Fact("as drawn", "columns that say so hold for %s", drawn)
+	}
 	if len(reports) > 0 && reports[0].Unknown != "" {
 		d.Fact("not known", "numbers if gradients do not react: %s", reports[0].Unknown)
 	}
@@ -324,7 +347,7 @@ func (a *Accounts) addHoldsFor(d *document.Document, reports ...threat.Report) {
 			d.Fact("local DP", "%s", r.Why)
 		}
 		for _, p := range r.Pairs {
-			if p.Bound == threat.AllPairs {
+			if p.Bound == threat.AllPairs || p.DrawnBound == threat.AllPairs {
 				screened++
 			}
 		}
@@ -355,12 +378,19 @@ func (a *Accounts) table(reports []threat.Report) document.Table {
 	if a.Options.Delta > 0 {
 		t.Header = append(t.Header, "epsilon (most)")
 	}
-	apart := a.withoutReaction()
+	apart, drawn := a.withoutReaction(), ""
+	if a.drawn() != "" {
+		drawn = ", as drawn"
+		t.Header = append(t.Header, "most, as drawn", "mu, as drawn")
+		if a.Options.Delta > 0 {
+			t.Header = append(t.Header, "epsilon, as drawn")
+		}
+	}
 	if apart {
 		if a.Options.Worst {
-			t.Header = append(t.Header, "worst answer (most)")
+			t.Header = append(t.Header, "worst answer (most"+drawn+")")
 		}
-		t.Header = append(t.Header, "if gradients do not react (most)")
+		t.Header = append(t.Header, "if gradients do not react (most"+drawn+")")
 	} else {
 		t.Header = append(t.Header, "Cyffers et al. (mean)")
 	}
@@ -378,6 +408,12 @@ func (a *Accounts) table(reports []threat.Report) document.Table {
 			number(r.Most, finite), number(r.Mu, finite)}
 		if a.Options.Delta > 0 {
 			row = append(row, number(r.Epsilon, finite))
+		}
+		if drawn != "" {
+			row = append(row, numberOrDash(r.Drawn), numberOrDash(r.DrawnMu))
+			if a.Options.Delta > 0 {
+				row = append(row, numberOrDash(r.DrawnEpsilon))
+			}
 		}
 		switch {
 		case !apart:
@@ -450,11 +486,18 @@ func growthTable(rows []threat.GrowthRow) document.Table {
 	apart := slices.ContainsFunc(rows, func(r threat.GrowthRow) bool {
 		return r.NeighboursWithoutReaction != nil || r.OthersWithoutReaction != nil
 	})
+	drawn := slices.ContainsFunc(rows, func(r threat.GrowthRow) bool { return r.NeighboursDrawn != nil || r.OthersDrawn != nil })
 	if apart {
 		t.Header = []string{"T", "neighbours", "others", "neighbours, if gradients do not react", "others, if gradients do not react", "local DP"}
 	}
+	if drawn {
+		t.Header = slices.Insert(t.Header, 3, "neighbours, as drawn", "others, as drawn")
+	}
 	for _, r := range rows {
 		line := []string{strconv.Itoa(r.Steps), numberOrDash(r.Neighbours), numberOrDash(r.Others)}
+		if drawn {
+			line = append(line, numberOrDash(r.NeighboursDrawn), numberOrDash(r.OthersDrawn))
+		}
 		if apart {
 			line = append(line, numberOrDash(r.NeighboursWithoutReaction), numberOrDash(r.OthersWithoutReaction))
 		} else {
