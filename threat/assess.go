@@ -219,6 +219,9 @@ func (a *assessment) pair(victim int, squared float64) (Pair, error) {
 	if a.scenario.Algorithm.levels != nil {
 		p.Sigma = &sigma
 	}
+	if a.options.Measure == Certain { // no privacy follows
+		p.Mu, p.RDP, p.Epsilon = nil, nil, nil
+	}
 	p.Victim, p.Bound = a.options.Graph.Label(victim), a.options.Measure.String()
 	if !a.scenario.Attacker.Trust.Public() && a.options.Reaction.Kind != FixedInputs {
 		p.Bound = LocalDP // until react has found more
@@ -263,7 +266,7 @@ func (a *assessment) report() (Report, error) {
 		}
 		r.Local, r.LocalMu, r.LocalEpsilon = a.options.Local, local.Mu, local.Epsilon
 	}
-	r.HoldsFor, r.DrawnHoldsFor = s.Algorithm.HoldsFor(a.options.Reaction, s.Attacker.Trust)
+	r.HoldsFor, r.DrawnHoldsFor = a.options.HoldsFor(s.Algorithm, s.Attacker.Trust)
 	if t := s.Algorithm.training; t != nil {
 		r.Workload = &t.Spec
 		if t.Drawn() && !s.Attacker.Trust.Public() {

@@ -44,7 +44,7 @@
 // A Training, given to an Algorithm by Under, is an optimizer and networks that change. Messages are then sums over
 // what nodes made of many noisy gradients, with matrices that differ from round to round; M belongs to the same
 // filter, whose state holds momentum and trackers, too. Networks and absences that are drawn come from a seed, and
-// what is said holds for these alone: only local DP holds whatever is drawn.
+// M is for these alone: Assess reports local DP for all draws, less what none lets arrive, and the seed's numbers apart.
 //
 // # Secret batches
 //

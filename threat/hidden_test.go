@@ -1,6 +1,7 @@
 package threat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -87,7 +88,7 @@ func TestBoundOfNoReactionIsTheView(t *testing.T) {
 					continue
 				}
 				for _, p := range r.Pairs[len(attacker.Nodes):] {
-					if got, want := *p.SensSquared, *p.WithoutReaction; got < want*(1-1e-9) || got > want*(1+1e-5)+1e-11 {
+					if got, want := *cmp.Or(p.DrawnSensSquared, p.SensSquared), *p.WithoutReaction; got < want*(1-1e-9) || got > want*(1+1e-5)+1e-11 {
 						t.Errorf("%s, %s, %v: victim %s: %v, not %v", name, of, attacker, p.Victim, got, want)
 					}
 					if *p.Local < *p.WithoutReaction*(1-1e-9) {
@@ -300,6 +301,30 @@ func TestPathOfThreeReacts(t *testing.T) {
 		again, err := ParseReaction(of.String())
 		if err != nil || again != of || of.classed() != (r.Reaction != nil) {
 			t.Errorf("%v: %v, %v, %+v", of, again, err, r.Reaction)
+		}
+	}
+}
+
+// No privacy follows from what is certainly lost, and nothing says that it holds.
+func TestLowerBoundsPromiseNothing(t *testing.T) {
+	g, w := gossip(t, "path:3", graph.Uniform)
+	for _, trust := range []Trust{PNDP, LDP} {
+		s := Scenario{w, DPDSGD(), Attacker{Trust: trust}, every(t, 3)}
+		o := AssessOptions{Graph: g, Sigma: 1, Alpha: 2, Delta: 1e-5, Measure: Certain}
+		if trust == PNDP {
+			s.Attacker.Nodes, o.Reaction.Kind = []int{0}, FixedInputs
+		}
+		r, err := Assess(context.Background(), s, o)
+		if err != nil || r.HoldsFor != Lost || r.LocalMu == nil {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		for _, p := range r.Pairs {
+			if p.Mu != nil || p.RDP != nil || p.Epsilon != nil || p.SensSquared == nil && !p.Infinite {
+				t.Errorf("%v: %+v", trust, p)
+			}
+		}
+		if rows := ByDistance([]Report{r}); rows[0].Mu != 0 || rows[0].Most == 0 {
+			t.Errorf("%+v", rows)
 		}
 	}
 }

@@ -156,10 +156,15 @@ func (r Reaction) HoldsFor(t Trust) string {
 		"); otherwise local DP"
 }
 
-// HoldsFor returns what numbers of Assess and Growth hold for, as Reaction.HoldsFor does, and, of networks or absences that
-// are drawn, what those of one draw do.
-func (a Algorithm) HoldsFor(r Reaction, t Trust) (holds, drawn string) {
-	holds = r.HoldsFor(t)
+// Lost is what numbers of the measure Certain hold for.
+const Lost = "nothing: what is certainly lost where inputs do not react to models; the guarantee is local DP"
+
+// HoldsFor returns what numbers of an algorithm hold for, as Reaction.HoldsFor does, and, of networks or absences that are
+// drawn, what those of one draw do.
+func (o AssessOptions) HoldsFor(a Algorithm, t Trust) (holds, drawn string) {
+	if holds = o.Reaction.HoldsFor(t); o.Measure == Certain {
+		holds = Lost
+	}
 	if training := a.Training(); !t.Public() && training.Drawn() {
 		return WhateverIsDrawn, fmt.Sprintf("the networks and absences that seed %d draws, and no others, and %s", training.Seed, holds)
 	}

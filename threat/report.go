@@ -22,7 +22,7 @@ type Pair struct {
 	Bound       string   `json:"bound"`                          // what SensSquared is: a Measure, LocalDP, AllPairs or Refined
 	Sigma       *float64 `json:"sigma,omitempty"`                // OwnLevel.Sigma of the victim, where nodes have levels of their own
 	Infinite    bool     `json:"infinite,omitempty"`             // a gradient is seen without noise
-	Mu          *float64 `json:"mu,omitempty"`                   // of μ-GDP
+	Mu          *float64 `json:"mu,omitempty"`                   // of μ-GDP; absent, as what follows, of Certain
 	RDP         *float64 `json:"rdp,omitempty"`                  // Rényi divergence of the order that was asked for
 	Epsilon     *float64 `json:"epsilon,omitempty"`              // of the δ that was asked for
 	By          []string `json:"by,omitempty"`                   // of several coalitions, the one that learns most
@@ -57,7 +57,7 @@ type Report struct {
 	Attacker  string  `json:"attacker"` // its labels, with commas between them, or "everybody"
 	Trust     string  `json:"trust"`
 	Algorithm string  `json:"algorithm"`
-	HoldsFor  string  `json:"holds_for,omitempty"`        // what Pairs are for: Algorithm.HoldsFor; for all else Local is
+	HoldsFor  string  `json:"holds_for,omitempty"`        // what Pairs are for: AssessOptions.HoldsFor; for all else Local is
 	Local     float64 `json:"ldp_sens_squared,omitempty"` // of local DP, squared; absent where that is infinite
 
 	LocalMu      *float64 `json:"ldp_mu,omitempty"`      // μ of local DP: of the least private node, where nodes have levels of their own
@@ -96,7 +96,7 @@ type DistanceRow struct {
 	Distance          int // hops, or NoPath
 	Pairs, Infinite   int
 	Least, Mean, Most float64  // squared sensitivities, of the finite ones; Least is +Inf if there are none
-	Mu, Epsilon       float64  // the largest of the finite ones; Epsilon is 0 if nobody asked for it
+	Mu, Epsilon       float64  // the largest of the finite ones; Epsilon is 0 if nobody asked for it, both of Certain
 	Cyffers           *float64 // mean of Cyffers et al., nil without it
 
 	// The largest of the pairs' numbers of these names, nil where no pair has one: see Pair.
@@ -136,7 +136,9 @@ func sumUp(distance int, pairs []*Pair) DistanceRow {
 		}
 		sum += *p.SensSquared
 		r.Least, r.Most = math.Min(r.Least, *p.SensSquared), math.Max(r.Most, *p.SensSquared)
-		r.Mu = math.Max(r.Mu, *p.Mu)
+		if p.Mu != nil {
+			r.Mu = math.Max(r.Mu, *p.Mu)
+		}
 		if p.Epsilon != nil {
 			r.Epsilon = math.Max(r.Epsilon, *p.Epsilon)
 		}

@@ -38,12 +38,12 @@ func TestByDistance(t *testing.T) {
 func TestWritePairs(t *testing.T) {
 	distance, squared, mu := 2, 0.1, 1./3
 	var out strings.Builder
-	err := WritePairs(&out, []Report{{Attacker: "a,b", LocalMu: &squared, HoldsFor: "fixed streams", Pairs: []Pair{{Victim: "a", Bound: "best", Infinite: true},
+	err := WritePairs(&out, []Report{{Attacker: "a,b", Drawn: new(uint64(7)), DrawnHoldsFor: "seed 7", LocalMu: &squared, HoldsFor: "fixed streams", Pairs: []Pair{{Victim: "a", Bound: "best", Infinite: true},
 		{Victim: "c", Distance: &distance, SensSquared: &squared, Mu: &mu,
-			Bound: Refined, WithoutReaction: &squared}}}})
-	const want = `attacker,victim,distance,sens_squared,mu,rdp,epsilon,cyffers_sens_squared,ldp_mu,bound,ldp_sens_squared,without_reaction,worst_answer,holds_for
-"a,b",a,,inf,,,,,0.10000000000000001,best,,,,fixed streams
-"a,b",c,2,0.10000000000000001,0.33333333333333331,,,,0.10000000000000001,refined,,0.10000000000000001,,fixed streams
+			Bound: Refined, WithoutReaction: &squared, DrawnSensSquared: &squared}}}})
+	const want = `attacker,victim,distance,sens_squared,mu,rdp,epsilon,cyffers_sens_squared,ldp_mu,bound,ldp_sens_squared,without_reaction,worst_answer,holds_for,drawn_by_seed,drawn_sens_squared,drawn_mu,drawn_epsilon,drawn_holds_for
+"a,b",a,,inf,,,,,0.10000000000000001,best,,,,fixed streams,7,,,,seed 7
+"a,b",c,2,0.10000000000000001,0.33333333333333331,,,,0.10000000000000001,refined,,0.10000000000000001,,fixed streams,7,0.10000000000000001,,,seed 7
 `
 	if err != nil || out.String() != want {
 		t.Errorf("%s%v", &out, err)

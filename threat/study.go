@@ -149,7 +149,7 @@ func (s *Study) AddTo(in *study.Inputs) {
 	if t := a.training; t != nil {
 		in.Add("workload", t.Spec)
 		if t.Drawn() {
-			in.Add("drawn by seed", t.Seed)
+			in.Add("drawn by seed, beside what holds for all draws", t.Seed)
 		}
 	}
 }

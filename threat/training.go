@@ -19,7 +19,7 @@ type Training struct {
 
 // Drawn reports whether what an attacker sees depends on chance: networks that are drawn, or steps that are missed.
 // What Account says is then of the networks and absences of the seed. They do not depend on data, so it is a guarantee
-// if exactly these are used, even if the attacker knows them; of others it says nothing, where only local DP holds.
+// if exactly these are used, even if the attacker knows them; of others it says nothing: Assess reports what holds for all.
 func (t Training) Drawn() bool {
 	c := t.Spec.Changes
 	return c.NodeFailures > 0 || c.LinkFailures > 0 || c.RandomNeighbours > 0 || t.Spec.MissedSteps > 0

@@ -105,15 +105,18 @@ func (a *Accounts) GrowthData(rows []threat.GrowthRow) any {
 
 // HoldsFor says what numbers of the attackers hold for; empty where they hold for all.
 func (a *Accounts) HoldsFor() string {
-	holds, _ := a.Scenario.Algorithm.HoldsFor(a.Options.Reaction, a.Attackers[0].Trust)
+	holds, _ := a.Options.HoldsFor(a.Scenario.Algorithm, a.Attackers[0].Trust)
 	return holds
 }
 
 // drawn says what numbers of one draw of networks and absences hold for; empty where none are drawn.
 func (a *Accounts) drawn() string {
-	_, drawn := a.Scenario.Algorithm.HoldsFor(a.Options.Reaction, a.Attackers[0].Trust)
+	_, drawn := a.Options.HoldsFor(a.Scenario.Algorithm, a.Attackers[0].Trust)
 	return drawn
 }
+
+// lost reports whether numbers are lower bounds, from which no privacy follows.
+func (a *Accounts) lost() bool { return a.Options.Measure == threat.Certain && a.drawn() == "" }
 
 // attackersText says who attacks, and what they see.
 func (a *Accounts) attackersText() string {
@@ -163,13 +166,15 @@ func (a *Accounts) Document(reports []threat.Report) *document.Document {
 	}
 	a.summarize(d, reports)
 	a.certify(d, first)
-	if a.Options.Measure == threat.Certain {
+	if a.lost() {
 		d.Warn("these are lower bounds: what is certainly lost, no guarantee")
 	}
 	if nodes := a.Network.Graph.Nodes(); len(reports) > 1 && len(reports) < nodes {
 		d.Warn("%d of %d nodes have attacked so far; the map has these", len(reports), nodes)
 	}
-	a.drawMap(d, reports)
+	if !a.lost() {
+		a.drawMap(d, reports)
+	}
 	return d
 }
 
@@ -199,6 +204,9 @@ func (a *Accounts) summarize(d *document.Document, reports []threat.Report) {
 		d.Summarize("no privacy", "%d of %d pairs: a gradient is seen without noise", infinite, pairs)
 		return
 	}
+	if a.lost() {
+		return
+	}
 	text := "the most exposed of " + terminal.Count(pairs, "pair") + ": μ = " + terminal.NumberUp(mu)
 	if epsilon > 0 {
 		text += ", ε = " + terminal.NumberUp(epsilon) + " for δ = " + terminal.AsGiven(a.Options.Delta)
@@ -212,10 +220,12 @@ func (a *Accounts) certify(d *document.Document, first threat.Report) {
 	if a.Level.Own != nil {
 		noise = "the victim's own noise over its own clip"
 	}
-	d.Certify("Each pair: attackers, who see %s, learn no more of the victim than μ-GDP with the μ given, for gradients of norm 1 "+
-		"and %s. The bound is %s.", a.Attackers[0].Sees(), noise, a.boundText())
-	if holds := a.HoldsFor(); holds != "" {
-		d.Certify("This holds for %s.", holds)
+	if !a.lost() {
+		d.Certify("Each pair: attackers, who see %s, learn no more of the victim than μ-GDP with the μ given, for gradients of norm 1 "+
+			"and %s. The bound is %s.", a.Attackers[0].Sees(), noise, a.boundText())
+		if holds := a.HoldsFor(); holds != "" {
+			d.Certify("This holds for %s.", holds)
+		}
 	}
 	if drawn := a.drawn(); drawn != "" {
 		d.Exclude("numbers “as drawn” for others than %s", drawn)
@@ -312,7 +322,7 @@ func (a *Accounts) addHoldsFor(d *document.Document, reports ...threat.Report) {
 	}
 	c := a.Options.Reaction.Report()
 	drawn := a.drawn()
-	if drawn != "" || a.Options.Reaction.Kind == threat.AnyReaction {
+	if drawn != "" || a.Options.Reaction.Kind == threat.AnyReaction && !a.Attackers[0].Trust.Public() {
 		if drawn == "" {
 			holds += "\nless is proven with --convex, --smooth, ... (see --help), and for inputs that do not react: --fixed-inputs"
 		}
@@ -366,10 +376,19 @@ func (a *Accounts) withoutReaction() bool {
 // table has the pairs by distance.
 func (a *Accounts) table(reports []threat.Report) document.Table {
 	number := func(v float64, there bool) string {
-		if !there {
+		switch {
+		case !there:
 			return "infinite"
+		case a.lost():
+			return terminal.DecimalDown(v, 6)
 		}
 		return terminal.NumberUp(v)
+	}
+	privacy := func(v float64, there bool) string {
+		if a.lost() {
+			return "-"
+		}
+		return number(v, there)
 	}
 	t := document.Table{Caption: "By distance from the attacker", Header: []string{"distance", "pairs", "least", "mean", "most", "mu (most)"}}
 	if holds := a.HoldsFor(); holds != "" {
@@ -395,7 +414,10 @@ func (a *Accounts) table(reports []threat.Report) document.Table {
 		t.Header = append(t.Header, "Cyffers et al. (mean)")
 	}
 	t.Header = append(t.Header, "local DP")
-	local := a.Study.Local()
+	local := "infinite"
+	if v := a.Study.Local(); !math.IsInf(v, 1) {
+		local = terminal.NumberUp(v)
+	}
 	for _, r := range threat.ByDistance(reports) {
 		distance, finite := strconv.Itoa(r.Distance), r.Infinite == 0
 		switch {
@@ -405,9 +427,9 @@ func (a *Accounts) table(reports []threat.Report) document.Table {
 			distance = "any"
 		}
 		row := []string{distance, strconv.Itoa(r.Pairs), number(r.Least, r.Pairs > r.Infinite), number(r.Mean, finite),
-			number(r.Most, finite), number(r.Mu, finite)}
+			number(r.Most, finite), privacy(r.Mu, finite)}
 		if a.Options.Delta > 0 {
-			row = append(row, number(r.Epsilon, finite))
+			row = append(row, privacy(r.Epsilon, finite))
 		}
 		if drawn != "" {
 			row = append(row, numberOrDash(r.Drawn), numberOrDash(r.DrawnMu))
@@ -419,11 +441,11 @@ func (a *Accounts) table(reports []threat.Report) document.Table {
 		case !apart:
 			row = append(row, numberOrDash(r.Cyffers))
 		case a.Options.Worst:
-			row = append(row, orDash(r.Worst, func(v float64) string { return terminal.DecimalDown(v, 6) }), numberOrDash(r.WithoutReaction))
+			row = append(row, downOrDash(r.Worst), numberOrDash(r.WithoutReaction))
 		default:
 			row = append(row, numberOrDash(r.WithoutReaction))
 		}
-		t.Rows = append(t.Rows, append(row, number(local, !math.IsInf(local, 1))))
+		t.Rows = append(t.Rows, append(row, local))
 	}
 	return t
 }
@@ -451,6 +473,8 @@ func (a *Accounts) nodeTable(reports []threat.Report) document.Table {
 			switch {
 			case !there:
 				row = append(row, "attacks")
+			case v == nil && !p.Infinite:
+				row = append(row, "-")
 			case v == nil:
 				row = append(row, "infinite")
 			default:
@@ -471,7 +495,11 @@ func (a *Accounts) GrowthDocument(rows []threat.GrowthRow) *document.Document {
 	d.Fact("attackers", "%s", a.attackersText())
 	d.Fact("bound", "%s of sens²/T for %s, a record in every step", a.boundText(), a.Scenario.Algorithm.Name())
 	a.addHoldsFor(d)
-	d.Table(growthTable(rows))
+	number := numberOrDash
+	if a.lost() {
+		number = downOrDash
+	}
+	d.Table(growthTable(rows, number))
 	if holds := a.HoldsFor(); holds != "" {
 		d.Certify("The numbers hold for %s.", holds)
 	}
@@ -479,8 +507,8 @@ func (a *Accounts) GrowthDocument(rows []threat.GrowthRow) *document.Document {
 	return d
 }
 
-// growthTable has a line a number of steps.
-func growthTable(rows []threat.GrowthRow) document.Table {
+// growthTable has a line a number of steps, with means as number writes them.
+func growthTable(rows []threat.GrowthRow, number func(*float64) string) document.Table {
 	t := document.Table{Caption: "Squared sensitivity over T",
 		Header: []string{"T", "neighbours", "others", "equal gradients, T → ∞", "local DP"}}
 	apart := slices.ContainsFunc(rows, func(r threat.GrowthRow) bool {
@@ -494,18 +522,23 @@ func growthTable(rows []threat.GrowthRow) document.Table {
 		t.Header = slices.Insert(t.Header, 3, "neighbours, as drawn", "others, as drawn")
 	}
 	for _, r := range rows {
-		line := []string{strconv.Itoa(r.Steps), numberOrDash(r.Neighbours), numberOrDash(r.Others)}
+		line := []string{strconv.Itoa(r.Steps), number(r.Neighbours), number(r.Others)}
 		if drawn {
-			line = append(line, numberOrDash(r.NeighboursDrawn), numberOrDash(r.OthersDrawn))
+			line = append(line, number(r.NeighboursDrawn), number(r.OthersDrawn))
 		}
 		if apart {
-			line = append(line, numberOrDash(r.NeighboursWithoutReaction), numberOrDash(r.OthersWithoutReaction))
+			line = append(line, number(r.NeighboursWithoutReaction), number(r.OthersWithoutReaction))
 		} else {
 			line = append(line, numberOrDash(r.Asymptote))
 		}
 		t.Rows = append(t.Rows, append(line, numberOrDash(r.Local)))
 	}
 	return t
+}
+
+// downOrDash rounds down what is there.
+func downOrDash(v *float64) string {
+	return orDash(v, func(v float64) string { return terminal.DecimalDown(v, 6) })
 }
 
 // numberOrDash rounds up what is there.
