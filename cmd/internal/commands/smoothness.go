@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -166,12 +167,24 @@ const slack = 1e-11
 func above(v float64) string { return terminal.DecimalUp(v*(1-slack), 6) }
 func below(v float64) string { return terminal.DecimalDown(v*(1+slack), 6) }
 
-// accountFlag returns what to give to account.
-func accountFlag(f smoothness.Found) string {
-	if f.Row == smoothness.RowStronglyConvex {
-		return fmt.Sprintf("--%s %s,%s", f.Row, above(f.X), below(f.Y))
+// reactionFlags returns what to give to account: a class that holds all steps. Models that are divided by the rate lose the
+// rate times the decay; x makes up for what rounding takes off that. Account takes no decay from 1 on: the steps are then
+// Lipschitz as a whole, at every rate up to this one.
+func reactionFlags(f smoothness.Found, t smoothness.Training) string {
+	lost := t.Rate * t.Decay
+	decay := below(lost)
+	given, err := strconv.ParseFloat(decay, 64)
+	if err != nil || given >= 1 {
+		return "--lipschitz " + above(max(1, f.Step.Lipschitz()))
 	}
-	return fmt.Sprintf("--%s %s", f.Row, above(f.X))
+	text := fmt.Sprintf("--%s %s", f.Row, above(f.X+max(0, lost-given)))
+	if f.Row == smoothness.RowStronglyConvex {
+		text += "," + below(f.Y)
+	}
+	if given > 0 {
+		text += " --weight-decay " + decay
+	}
+	return text
 }
 
 func (f *smoothnessFlags) printJSON(w io.Writer, t smoothness.Training, found smoothness.Found) error {
@@ -201,15 +214,7 @@ func (f *smoothnessFlags) printJSON(w io.Writer, t smoothness.Training, found sm
 		Why       string   `json:"why"`
 		Private   bool     `json:"from_private_norms,omitempty"`
 	}{t.Model.String(), string(found.Row), found.Beta, found.X, y, class{found.Class.Rho, found.Class.Kappa}, decay,
-		step, found.Step.Lipschitz(), accountFlag(found) + decayFlag(t), found.Why, f.data != ""})
-}
-
-// decayFlag is what account needs beside the class: models that are divided by the rate lose the rate times the decay.
-func decayFlag(t smoothness.Training) string {
-	if t.Decay == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" --weight-decay %.6g", t.Rate*t.Decay)
+		step, found.Step.Lipschitz(), reactionFlags(found, t), found.Why, f.data != ""})
 }
 
 func (f *smoothnessFlags) print(w io.Writer, t smoothness.Training, found smoothness.Found) error {
@@ -247,7 +252,7 @@ func (f *smoothnessFlags) print(w io.Writer, t smoothness.Training, found smooth
 		fmt.Fprintf(w, "with decay     rho %.6g, kappa %.6g\n", found.Step.Rho, found.Step.Kappa)
 	}
 	fmt.Fprintf(w, "steps          at most %s-Lipschitz\n", above(found.Step.Lipschitz()))
-	_, err := fmt.Fprintf(w, "account with   %s%s\n", accountFlag(found), decayFlag(t))
+	_, err := fmt.Fprintf(w, "account with   %s\n", reactionFlags(found, t))
 	if f.data != "" && err == nil {
 		_, err = fmt.Fprintf(w, "warning        the class depends on the records: scale inputs to a public norm, and give it as --norm\n")
 	}
