@@ -329,7 +329,7 @@ def account(
     records are replaced), or else what the export of --export was calibrated with. A record takes part in every
     step unless -k, -b or --schema say otherwise, as in Figure 2 of Bellet et al. Bounds: best is the smallest
     proven one and never above local DP; abs, spectral and exact are single ones; lower is no bound, but what is
-    certainly lost.
+    certainly lost, and no mu follows from it.
 
     What a node learns (--trust pndp, with --secure-summation or without) depends on how gradients of other nodes
     react to models that the attacker does not see. Without a flag about that the guarantee is local DP. With
@@ -344,9 +344,9 @@ def account(
     most at each distance get their best bound, which is several times smaller where a record takes part more than
     once.
 
-    With an optimizer, or networks that change, the attacker sees other messages; local DP stays. Networks and
-    missed steps that are drawn are those of --seed: what is reported is guaranteed for exactly these, and local
-    DP for all.
+    With an optimizer, or networks that change, the attacker sees other messages; local DP stays. Where networks
+    or missed steps are drawn, what is reported holds whatever is drawn: local DP, less what can never arrive.
+    Columns "as drawn" are for exactly those of --seed, and no others.
 
     With -o the pairs are written as CSV and JSON, with a figure by distance. The folder belongs to one network,
     algorithm, export and set of flags; more attackers, or numbers of steps of --growth, can be added to it, also
