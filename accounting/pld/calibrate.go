@@ -30,15 +30,6 @@ const multiplierDigits = 8
 // proves. It is the least such one but for the accuracy of that, and 1e-4: or MinNoiseMultiplier, if that is enough.
 // The errors are a fault.Argument of the field that cannot be, or of Epsilon if MaxNoiseMultiplier is not enough.
 func Calibrate(target Target) (Privacy, error) {
-	found, err := byLosses(target)
-	if err != nil || (EpsilonBounds{Upper: found.Epsilon, Lower: found.EpsilonLower}).Accurate() {
-		return found, err
-	}
-	return target.byFormulas(found)
-}
-
-// byLosses returns the least multiplier that grids of losses show, and formulas where grids show nothing.
-func byLosses(target Target) (Privacy, error) {
 	switch e, d := target.Epsilon, target.Delta; {
 	case !(e > 0) || math.IsInf(e, 1):
 		return Privacy{}, fault.New("Epsilon", e, "must be positive and finite")
@@ -74,32 +65,6 @@ func byLosses(target Target) (Privacy, error) {
 		}
 	}
 	return found, nil
-}
-
-// byFormulas returns less noise than what was found, if formulas that need no grid show that it is enough, to 1e-4.
-func (t Target) byFormulas(found Privacy) (Privacy, error) {
-	low, high := math.Log(MinNoiseMultiplier), math.Log(found.NoiseMultiplier)
-	for high-low > 1e-4 {
-		middle := (low + high) / 2
-		d, err := t.with(rounding.Up(math.Exp(middle), multiplierDigits))
-		if err != nil {
-			return found, err
-		}
-		if d.byFormulas(EpsilonBounds{Upper: math.Inf(1)}, t.Delta).Upper <= t.Epsilon {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	s := rounding.Up(math.Exp(high), multiplierDigits)
-	if s >= found.NoiseMultiplier*(1-1e-4) {
-		return found, nil
-	}
-	less, err := t.privacy(s)
-	if err != nil || less.Epsilon > t.Epsilon {
-		return found, err
-	}
-	return less, nil
 }
 
 // privacy returns what a noise multiplier gives.

@@ -66,22 +66,13 @@ func TestCalibrationOfRareDrawsTakesFewPoints(t *testing.T) {
 	if err != nil || p.Epsilon > 2 || p.Epsilon < 1.99 {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	d, err := target.with(p.NoiseMultiplier / 1.1)
-	if err != nil || !(d.drawnLower(target.Delta) > 2) {
-		t.Errorf("with less noise than %v the ε is at least %v, %v", p.NoiseMultiplier, d.drawnLower(target.Delta), err)
+	less := sampledRounds(target.Probability, p.NoiseMultiplier/1.1, target.Rounds)
+	if log := leastLogDelta(less, 2); !(log > math.Log(target.Delta)) {
+		t.Errorf("with less noise than %v log δ is at least %v", p.NoiseMultiplier, log)
 	}
 	var g guide
 	if upper, err := target.upper(p.NoiseMultiplier, false, &g); err != nil || g.points > 1<<19 || upper > 2.01 {
 		t.Errorf("ε = %v, of %d points, %v", upper, g.points, err)
-	}
-}
-
-// Formulas that show more than a grid decide about noise, too.
-func TestCalibrationKnowsTheFormulas(t *testing.T) {
-	target := Target{Probability: 1e-9, Rounds: 1e8, Epsilon: 0.1, Delta: 1e-3}
-	few, err := target.byFormulas(Privacy{NoiseMultiplier: 0.31, Epsilon: 0.05})
-	if err != nil || few.Epsilon > 0.1 || few.Epsilon < 0.099 || few.NoiseMultiplier > 0.293 {
-		t.Errorf("%+v, %v", few, err)
 	}
 }
 

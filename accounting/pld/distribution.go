@@ -61,29 +61,14 @@ func (d *Distribution) Epsilon(delta float64) (upper, lower float64, err error) 
 
 // EpsilonBounds returns Epsilon's bounds, and what proves the upper one. They are Accurate where a grid can hold the
 // losses, which is so for ε up to some thousands and δ from 1e-12 to 0.5, of records that are drawn at least once in a
-// thousand runs of all rounds; outside of that they need not be. Where a grid shows less, Upper is the least that
-// simpler proofs give, and Lower may be 0.
+// thousand runs of all rounds; outside of that they need not be, and Lower may be 0. Where a grid shows less, and for δ below
+// leastDelta, Upper is what the number of draws shows, or noise in every round, and By says so.
 func (d *Distribution) EpsilonBounds(delta float64) (EpsilonBounds, error) {
-	if !(delta > 0 && delta < 1) {
-		return EpsilonBounds{}, fault.New("Delta", delta, "must be above 0 and below 1")
-	}
-	if d.variation() <= delta {
-		return EpsilonBounds{By: Nothing}, nil
-	}
-	upper, err := accounting.Epsilon(d.unsampled(), delta)
-	if err != nil {
-		return EpsilonBounds{}, err
-	}
-	if lower := lowerEpsilon(d.unsampled(), upper, delta); lower > 0 && !d.sampled() {
-		return EpsilonBounds{upper, lower, NoSampling}, nil
-	}
-	if one, least := d.oneRoundEpsilon(delta); one <= upper {
-		return EpsilonBounds{one, math.Min(least, one), OneRound}, nil
+	b, exact, err := d.formulas(delta)
+	if exact || err != nil || delta < leastDelta {
+		return b, err
 	}
 	removed, lower := d.direction(false, delta).epsilon(delta, 0)
-	if b := (EpsilonBounds{Upper: math.Min(removed, upper), Lower: lower}); !b.Accurate() {
-		lower = math.Max(lower, d.drawnLower(delta))
-	}
 	added := d.largestLoss()
 	if added > lower && d.sampled() && !d.replace {
 		u, l := d.direction(true, delta).epsilon(delta, removed)
@@ -92,38 +77,49 @@ func (d *Distribution) EpsilonBounds(delta float64) (EpsilonBounds, error) {
 	if d.replace { // one direction is as the other
 		added = 0
 	}
-	b := EpsilonBounds{upper, lower, EveryRound}
-	if grid := math.Max(removed, added); grid <= upper {
+	if grid := math.Max(removed, added); grid <= b.Upper {
 		b.Upper, b.By = grid, Losses
 	}
-	b.Lower = math.Min(b.Lower, b.Upper)
-	if !b.Accurate() {
-		b = d.improved(b, delta)
-	}
+	b.Lower = math.Min(lower, b.Upper)
 	return b, nil
 }
 
 // upperEpsilon returns Epsilon's upper bound, or nearly, for half the work: for a removed record, or for both
 // directions. The guide belongs to a removed record.
 func (d *Distribution) upperEpsilon(delta float64, both bool, g *guide) (float64, error) {
-	if d.variation() <= delta {
-		return 0, nil
-	}
-	upper, err := accounting.Epsilon(d.unsampled(), delta)
-	if err != nil || !d.sampled() {
-		return upper, err
-	}
-	if one, _ := d.oneRoundEpsilon(delta); one <= upper {
-		return one, nil
+	b, exact, err := d.formulas(delta)
+	if exact || err != nil || delta < leastDelta {
+		return b.Upper, err
 	}
 	most := d.direction(false, delta).upperEpsilon(delta, g)
 	if added := d.largestLoss(); both && added > most && !d.replace {
 		most = math.Max(most, math.Min(added, d.direction(true, delta).upperEpsilon(delta, &guide{})))
 	}
-	if most >= upper {
-		return d.improved(EpsilonBounds{Upper: upper}, delta).Upper, nil
+	return math.Min(most, b.Upper), nil
+}
+
+// formulas returns the bounds that take no grid, and whether they are exact.
+func (d *Distribution) formulas(delta float64) (b EpsilonBounds, exact bool, err error) {
+	if !(delta > 0 && delta < 1) {
+		return b, false, fault.New("Delta", delta, "must be above 0 and below 1")
 	}
-	return most, nil
+	if d.variation() <= delta {
+		return EpsilonBounds{By: Nothing}, true, nil
+	}
+	upper, err := accounting.Epsilon(d.unsampled(), delta)
+	if err != nil {
+		return b, false, err
+	}
+	if lower := lowerEpsilon(d.unsampled(), upper, delta); lower > 0 && !d.sampled() {
+		return EpsilonBounds{upper, lower, NoSampling}, true, nil
+	}
+	if one, least := d.oneRoundEpsilon(delta); one <= upper {
+		return EpsilonBounds{one, math.Min(least, one), OneRound}, true, nil
+	}
+	if draws := d.drawsEpsilon(delta); draws < upper {
+		return EpsilonBounds{Upper: draws, By: Draws}, false, nil
+	}
+	return EpsilonBounds{Upper: upper, By: EveryRound}, false, nil
 }
 
 // apart is the distance of two neighbours' contributions in clipping norms.
@@ -178,7 +174,7 @@ func (d *Distribution) Delta(epsilon float64) (upper, lower float64, err error) 
 	return upper, math.Min(lower, upper), nil
 }
 
-// leastDelta is a δ below which Delta is less accurate.
+// leastDelta is a δ below which there is no grid for an ε, and Delta is less accurate.
 const leastDelta = 1e-20
 
 // unsampled is the μ of the same Gaussian mechanisms with every record in every round, which are never more private:

@@ -25,24 +25,6 @@ import "math"
 // Its loss L(x) - L(-x) increases with x, and has the inverse x = s²(l/2 + asinh(2κ sinh(l/2))), κ =
 // (1-q)e^{1/2s²}/2q: a quadratic equation in e^{x/s²}.
 
-// removedEpsilon bounds ε of a replaced record: its first mixture is e^ε close to the noise alone, but for δ, as a
-// removed record's is, and the noise alone is at most 1/(1-q) times the second one in each round. It is +Inf otherwise.
-func (d *Distribution) removedEpsilon(delta float64) float64 {
-	if !d.replace || !d.sampled() {
-		return math.Inf(1)
-	}
-	removed, err := d.zeroed().upperEpsilon(delta, false, &guide{})
-	if err != nil {
-		return math.Inf(1)
-	}
-	return (removed + d.largestLoss()) * (1 + 1e-12)
-}
-
-// zeroed is the same for a record that is replaced by zeros, which shows no more.
-func (d *Distribution) zeroed() *Distribution {
-	return &Distribution{events: d.events, rounds: d.rounds}
-}
-
 // one is the pair of a removed record.
 func (p lossPair) one() lossPair { return lossPair{q: p.q, s: p.s} }
 
