@@ -77,8 +77,10 @@ func TestLongBoundIsBelowTheDenseOptimum(t *testing.T) {
 		}
 		least := 0.
 		switch {
-		case schema.Steps() == schema.Participations()*schema.Separation():
+		case schema.Steps() == schema.Participations()*schema.Separation() && !source.Workload.GradientTracking:
 			least = 0.98 * best.LowerBound
+		case schema.Steps() == schema.Participations()*schema.Separation():
+			least = 0.93 * best.LowerBound // two nodes that swap what they have: 0.9543 at T = 63, b = 7
 		case participation.IsPartition(schema):
 			least = 0.85 * best.LowerBound
 		}
