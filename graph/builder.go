@@ -4,33 +4,45 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
+	"strings"
 
+	"mafalda/internal/limits"
 	"mafalda/internal/parallel"
 )
 
-// builder collects labelled edges as they come from a file.
+// What a file takes while its graph is made, in bytes: an edge, and a label beside its text. After roomStep bytes of both,
+// or edgeStep entries, it is asked whether that can be.
+const (
+	edgeBytes  = 200
+	labelBytes = 150
+	roomStep   = 1 << 26
+	edgeStep   = 1 << 20
+)
+
+// builder collects labelled edges as they come from a file. Nodes have codes meanwhile: the value of a label that is a
+// small integer (smallInteger), and -1 - the place of any other label among the names.
 type builder struct {
 	directed bool
 	plain    bool // no edge has a weight: marks are not kept
 
-	labels     labelSet
+	small      []bool // whether the small integer v is a label
+	numbers    int    // of labels that are small integers
+	names      []string
+	code       map[string]int32 // of names
 	pairs      []pair
 	marks      []mark // of the pairs, unless plain
-	added      int    // edges so far, those dropped again included
-	titled     bool   // the first edge is between the first two labels, which are no small integers
+	taken      int    // bytes of labels and edges
+	titled     bool   // the first edge is between the first two labels
 	firstLine  int    // the line of the first edge
 	headless   bool   // an edge after the first has one of its nodes
-	crowd      crowd
 	selfLoops  int
 	duplicates int
-	bytes      int64 // of the file, if that is known
 	lines      int   // of the file
 	err        error // the first label or edge that cannot be
 }
 
-// pair is an edge between labels, by their codes.
+// pair is an edge between two numbers.
 type pair struct{ u, v int32 }
 
 // mark is what an edge has beside its nodes.
@@ -40,89 +52,88 @@ type mark struct {
 }
 
 func newBuilder(directed bool) *builder {
-	return &builder{directed: directed, labels: labelSet{code: map[string]int32{}}, crowd: newCrowd()}
+	return &builder{directed: directed, code: map[string]int32{}}
 }
 
-// node adds the node with a label, if it is new, and returns the label's code.
+// node returns the code of the node with a label, which it adds if it is new.
 func (b *builder) node(label string) int32 {
-	if value := smallInteger(label); value >= 0 {
-		b.number(int32(value))
-		return int32(value)
-	}
-	return b.name(label)
-}
-
-// number is node for small integers.
-func (b *builder) number(value int32) {
-	if before := b.labels.text; b.labels.addNumber(value) {
-		b.makeLabelRoom(before)
-	}
-}
-
-// name is node for other labels.
-func (b *builder) name(label string) int32 {
-	before := b.labels.text
-	code, isNew := b.labels.addName(label)
-	if isNew {
+	value := smallInteger(label)
+	if value >= 0 {
+		if more := value + 1 - len(b.small); more > 0 {
+			b.small = append(b.small, make([]bool, max(more, len(b.small)))...)
+		}
+		if b.small[value] {
+			return int32(value)
+		}
+		b.small[value] = true
+		b.numbers++
+	} else {
+		if code, ok := b.code[label]; ok {
+			return code
+		}
 		if err := CheckLabel(label); err != nil {
 			b.fail(err)
 		}
-		b.makeLabelRoom(before)
+		label = strings.Clone(label) // no view of a whole line
+		b.names = append(b.names, label)
+		value = -len(b.names)
+		b.code[label] = int32(value)
 	}
-	return code
+	b.take(len(label) + labelBytes)
+	return int32(value)
 }
 
-// makeLabelRoom refuses labels that cannot be held in memory, or numbered, after the last new one.
-func (b *builder) makeLabelRoom(before int) {
-	if b.labels.count() == math.MaxInt32 {
-		b.fail(fmt.Errorf("at most %d nodes can be read", math.MaxInt32-1))
+// count returns the number of labels.
+func (b *builder) count() int { return b.numbers + len(b.names) }
+
+// smallInteger returns the value of a label of at most seven digits without leading zeros; -1 for others.
+func smallInteger(label string) int {
+	if len(label) == 0 || len(label) > 7 || label[0] == '0' && len(label) > 1 {
+		return -1
 	}
-	if b.labels.text/textStep > before/textStep {
-		b.fail(b.checkRoom())
+	value := 0
+	for i := range len(label) {
+		digit := label[i] - '0'
+		if digit > 9 {
+			return -1
+		}
+		value = 10*value + int(digit)
 	}
+	return value
 }
 
 // add adds an edge, unless it is a self-loop. What is wrong with it is in err.
 func (b *builder) add(u, v string, weight float64, line int) error {
-	return b.link(b.node(u), b.node(v), weight, line)
-}
-
-// link is add for nodes that are there, by their labels' codes.
-func (b *builder) link(u, v int32, weight float64, line int) error {
-	if u == v {
+	p := pair{b.node(u), b.node(v)}
+	switch first := len(b.pairs) == 0; {
+	case p.u == p.v:
 		b.selfLoops++
 		return b.err
-	}
-	p := pair{u, v}
-	if b.added == 0 {
-		b.titled, b.firstLine = p == (pair{-1, -2}) && b.labels.count() == 2, line
-	} else if b.titled && (isTitle(u) || isTitle(v)) {
+	case first:
+		b.titled, b.firstLine = p == (pair{-1, -2}) && b.count() == 2, line
+	case b.titled && (isTitle(p.u) || isTitle(p.v)):
 		b.headless = true
-	}
-	b.added++
-	if len(b.pairs) == cap(b.pairs) {
-		b.pairs = slices.Grow(b.pairs, max(1<<12, len(b.pairs)))
 	}
 	b.pairs = append(b.pairs, p)
 	if !b.plain {
 		b.marks = append(b.marks, mark{weight, line})
 	}
-	if b.crowd.meet(b.oriented(u, v)); len(b.pairs) >= b.crowd.full {
-		b.fail(b.makeRoom())
-	}
+	b.take(edgeBytes)
 	return b.err
 }
 
-// isTitle reports whether a label's code is of one of the first two that are no small integers.
+// isTitle reports whether a code is of one of the first two names.
 func isTitle(code int32) bool { return code == -1 || code == -2 }
 
-// mostExpected is how many edges there is room for at most before they are read.
-const mostExpected = 1 << 26
-
-// expect makes room for the edges of the file if it goes on like its first part, of so many bytes and edges.
-func (b *builder) expect(edges, bytes int) {
-	if whole := float64(edges) / float64(max(bytes, 1)) * float64(b.bytes); len(b.pairs) == 0 && b.bytes > int64(bytes) {
-		b.pairs = make([]pair, 0, int(math.Min(1.05*whole, mostExpected))) // touched when it is filled
+// take counts bytes, and now and then refuses what cannot be held in memory.
+func (b *builder) take(bytes int) {
+	before := b.taken
+	if b.taken += bytes; b.taken/roomStep > before/roomStep {
+		b.fail(limits.Fits(fmt.Sprintf("a graph of more than %d edges and %d nodes", len(b.pairs), b.count()),
+			float64(b.taken)))
+		if max(len(b.pairs), b.count()) > math.MaxInt32-roomStep {
+			b.fail(errors.New("at most 2 billion edges and nodes can be read"))
+		}
 	}
 }
 
@@ -136,10 +147,10 @@ func (b *builder) fail(err error) {
 // startsWithHeader reports whether the first two labels, of the first edge, are the only ones that are no integers and
 // stand in no other edge: a header line of a CSV file, which must not become two nodes.
 func (b *builder) startsWithHeader() bool {
-	if b.labels.count() < 4 || !b.titled || b.headless {
+	if b.count() < 4 || !b.titled || b.headless {
 		return false
 	}
-	for i, l := range b.labels.names {
+	for i, l := range b.names {
 		if _, ok := parseInteger(l); ok == (i < 2) {
 			return false
 		}
@@ -152,7 +163,7 @@ func (b *builder) graph(source string) (*Graph, error) {
 	if b.err != nil {
 		return nil, fmt.Errorf("%s: %w", source, b.err)
 	}
-	if b.labels.count() == 0 {
+	if b.count() == 0 {
 		return nil, fmt.Errorf("%s: %w", source, ErrNoNodes)
 	}
 	if len(b.pairs) == 0 {
@@ -161,64 +172,62 @@ func (b *builder) graph(source string) (*Graph, error) {
 	if b.startsWithHeader() {
 		return nil, fmt.Errorf("%s:%d: %q and %q look like the names of columns, all other nodes are integers: "+
 			"delete the line or start it with #",
-			source, b.firstLine, b.labels.names[0], b.labels.names[1])
+			source, b.firstLine, b.names[0], b.names[1])
 	}
 	return b.on(b.rank(), source)
-}
-
-// on makes the graph on the nodes with these labels, whose numbers the pairs are of, and drops duplicates. A duplicate of
-// another weight is an error.
-func (b *builder) on(labels []string, source string) (*Graph, error) {
-	pairs := len(b.pairs)
-	var adjacency *CSR
-	if b.plain {
-		adjacency = b.plainAdjacency(len(labels))
-	} else {
-		var differ *conflict
-		if adjacency, differ = b.weightedAdjacency(len(labels)); differ != nil {
-			e, first := b.marks[differ.edge], b.marks[differ.first]
-			return nil, fmt.Errorf("%s:%d: edge %s %s has the weight %v, but %v in line %d", source, e.line,
-				labels[differ.u], labels[differ.v], e.weight, first.weight, first.line)
-		}
-	}
-	b.marks = nil
-	g := wrap(adjacency, labels, b.directed)
-	b.duplicates += pairs - g.Edges()
-	return g, nil
-}
-
-// oriented returns an edge as it is if edges have a direction, and else with the smaller node first.
-func (b *builder) oriented(u, v int32) pair {
-	if !b.directed && u > v {
-		u, v = v, u
-	}
-	return pair{u, v}
 }
 
 // rank replaces the codes of the pairs by the places of their labels in the order of all labels (labelOrder), which it
 // returns.
 func (b *builder) rank() []string {
-	n := b.labels.numbering()
-	labels := b.labels.labels(n)
-	place := func(code int32) int32 { return n.of(code) }
-	if len(b.labels.names) > 0 {
-		ordered, rank := make([]string, len(labels)), make([]int32, len(labels))
-		for i, old := range labelOrder(labels) {
-			ordered[i], rank[old] = labels[old], int32(i)
+	labels := make([]string, 0, b.count())
+	place := make([]int32, len(b.small))
+	for value, is := range b.small {
+		if is {
+			place[value] = int32(len(labels))
+			labels = append(labels, strconv.Itoa(value))
 		}
-		labels, place = ordered, func(code int32) int32 { return rank[n.of(code)] }
 	}
-	b.labels = labelSet{}
+	at := func(code int32) int32 { return place[code] }
+	if len(b.names) > 0 {
+		unordered, rank := append(labels, b.names...), make([]int32, b.count())
+		labels = labels[:0:0]
+		for i, old := range labelOrder(unordered) {
+			labels, rank[old] = append(labels, unordered[old]), int32(i)
+		}
+		at = func(code int32) int32 {
+			if code < 0 {
+				return rank[b.numbers-1-int(code)]
+			}
+			return rank[place[code]]
+		}
+	}
 	parallel.Chunks(len(b.pairs), func(_, from, to int) {
 		for i, p := range b.pairs[from:to] {
-			b.pairs[from+i] = b.oriented(place(p.u), place(p.v))
+			b.pairs[from+i] = pair{at(p.u), at(p.v)}
 		}
 	})
 	return labels
 }
 
-// errManyEdges is about more edges than have numbers.
-var errManyEdges = errors.New("at most 4294967295 edges can be read")
+// on makes the graph on the nodes with these labels, whose numbers the pairs are of, and drops duplicates. A duplicate of
+// another weight is an error.
+func (b *builder) on(labels []string, source string) (*Graph, error) {
+	weight := func(i int) float64 { return b.marks[i].weight }
+	if b.plain {
+		weight = func(int) float64 { return 1 }
+	}
+	adjacency, differ := adjacencyOf(b.pairs, len(labels), b.directed, true, weight)
+	if differ != nil {
+		e, first := b.marks[differ.edge], b.marks[differ.first]
+		return nil, fmt.Errorf("%s:%d: edge %s %s has the weight %v, but %v in line %d", source, e.line,
+			labels[differ.u], labels[differ.v], e.weight, first.weight, first.line)
+	}
+	g := wrap(adjacency, labels, b.directed)
+	b.duplicates += len(b.pairs) - g.Edges()
+	b.pairs, b.marks = nil, nil
+	return g, nil
+}
 
 // parseWeight reads a weight: a positive finite number.
 func parseWeight(s string) (float64, error) {

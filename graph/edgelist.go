@@ -11,6 +11,24 @@ import (
 	"unicode/utf8"
 )
 
+// readEdgeList reads lines of two labels and perhaps, all or none of them, a weight, separated by white space, commas
+// or semicolons; empty lines and lines that start with # or % do not count. Line ends may be Windows'.
+func readEdgeList(r io.Reader, source string, b *builder) (err error) {
+	var e edgeLines
+	b.lines, err = lines(r, source, func(line string, number int) error {
+		if isComment(line) {
+			return nil
+		}
+		u, v, weight, err := e.parse(line, number)
+		if err != nil {
+			return err
+		}
+		b.plain = e.plain
+		return b.add(u, v, weight, number)
+	})
+	return err
+}
+
 // edgeLines reads the lines of an edge list.
 type edgeLines struct {
 	fields    []string
@@ -18,46 +36,33 @@ type edgeLines struct {
 	plain     bool // that has no weight
 }
 
-// parse reads a line that is no comment.
+// parse reads a line that is no comment. It refuses an edge with a weight after one without, and one without after one
+// with a weight.
 func (e *edgeLines) parse(line string, number int) (u, v string, weight float64, err error) {
-	u, v, weight, plain, err := e.split(line)
-	if err == nil {
-		err = e.same(plain, number)
-	}
-	return u, v, weight, err
-}
-
-// split reads a line that is no comment, and reports whether it has no weight.
-func (e *edgeLines) split(line string) (u, v string, weight float64, plain bool, err error) {
 	if strings.IndexByte(line, 0) >= 0 || !utf8.ValidString(line) {
-		return "", "", 0, false, errors.New("not text; an edge list has lines like \"17 42\"")
+		return "", "", 0, errors.New("not text; an edge list has lines like \"17 42\"")
 	}
 	if e.fields, err = splitEdge(line, e.fields[:0]); err != nil {
-		return "", "", 0, false, err
+		return "", "", 0, err
+	}
+	plain := len(e.fields) == 2
+	if !plain && len(e.fields) != 3 {
+		return "", "", 0, fmt.Errorf("%.60q is no edge, which has two nodes and perhaps a weight", line)
 	}
 	weight = 1.0
-	switch len(e.fields) {
-	case 2:
-	case 3:
+	if !plain {
 		if weight, err = parseWeight(e.fields[2]); err != nil {
-			return "", "", 0, false, err
+			return "", "", 0, err
 		}
-	default:
-		return "", "", 0, false, fmt.Errorf("%.60q is no edge, which has two nodes and perhaps a weight", line)
 	}
-	return e.fields[0], e.fields[1], weight, len(e.fields) == 2, nil
-}
-
-// same refuses an edge with a weight after one without, and one without after one with a weight.
-func (e *edgeLines) same(plain bool, number int) error {
 	if e.firstLine == 0 {
 		e.firstLine, e.plain = number, plain
 	}
 	if plain != e.plain {
-		return fmt.Errorf("this edge has %s, that of line %d has %s: give all edges a weight, or none",
+		return "", "", 0, fmt.Errorf("this edge has %s, that of line %d has %s: give all edges a weight, or none",
 			weights(plain), e.firstLine, weights(e.plain))
 	}
-	return nil
+	return e.fields[0], e.fields[1], weight, nil
 }
 
 func weights(none bool) string {
@@ -77,7 +82,7 @@ func splitEdge(line string, fields []string) ([]string, error) {
 		separator = ";"
 	}
 	if !strings.Contains(line, separator) {
-		return append(fields, strings.Fields(line)...), nil
+		return slices.AppendSeq(fields, strings.FieldsSeq(line)), nil
 	}
 	for f := range strings.SplitSeq(line, separator) {
 		if f = strings.TrimSpace(f); f == "" {

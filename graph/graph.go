@@ -3,12 +3,10 @@ package graph
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
 	"mafalda/internal/lists"
-	"mafalda/internal/parallel"
 )
 
 // ErrNoEdges is returned for an input without a single edge between two nodes.
@@ -51,28 +49,23 @@ func newGraph(labels []string, edges []Edge, directed bool) (*Graph, error) {
 	if n == 0 {
 		return nil, ErrNoNodes
 	}
-	both := make([]Edge, 0, 2*len(edges))
-	for _, e := range edges {
+	pairs := make([]pair, len(edges))
+	for i, e := range edges {
 		switch {
 		case e.U < 0 || e.V < 0 || e.U >= n || e.V >= n:
 			return nil, fmt.Errorf("edge (%d,%d) of a graph of %d nodes", e.U, e.V, n)
 		case e.U == e.V:
 			return nil, fmt.Errorf("self-loop at node %d", e.U)
-		case !(e.Weight > 0) || math.IsInf(e.Weight, 1):
+		case !isWeight(e.Weight):
 			return nil, fmt.Errorf("edge (%d,%d) has the weight %v: must be positive and finite", e.U, e.V, e.Weight)
 		}
-		both = append(both, e)
-		if !directed {
-			both = append(both, Edge{e.V, e.U, e.Weight})
-		}
+		pairs[i] = pair{int32(e.U), int32(e.V)}
 	}
-	both = sortRows(both, n)
-	for i := 1; i < len(both); i++ {
-		if both[i].U == both[i-1].U && both[i].V == both[i-1].V {
-			return nil, fmt.Errorf("edge (%d,%d) is there twice", both[i].U, both[i].V)
-		}
+	adjacency, twice := adjacencyOf(pairs, n, directed, false, func(i int) float64 { return edges[i].Weight })
+	if twice != nil {
+		return nil, fmt.Errorf("edge (%d,%d) is there twice", twice.u, twice.v)
 	}
-	return wrap(NewSquare(n, both), labels, directed), nil
+	return wrap(adjacency, labels, directed), nil
 }
 
 // wrap makes a graph of its adjacency matrix.
@@ -89,29 +82,6 @@ func compareEdges(a, b Edge) int {
 		return a.U - b.U
 	}
 	return a.V - b.V
-}
-
-// sortRows returns edges of nodes below n in order: counted into rows, which are then sorted on all processors.
-func sortRows(edges []Edge, n int) []Edge {
-	starts := make([]int, n+1)
-	for _, e := range edges {
-		starts[e.U+1]++
-	}
-	for i := range n {
-		starts[i+1] += starts[i]
-	}
-	next := slices.Clone(starts[:n])
-	sorted := make([]Edge, len(edges))
-	for _, e := range edges {
-		sorted[next[e.U]] = e
-		next[e.U]++
-	}
-	parallel.Chunks(n, func(_, from, to int) {
-		for r := from; r < to; r++ {
-			slices.SortFunc(sorted[starts[r]:starts[r+1]], compareEdges)
-		}
-	})
-	return sorted
 }
 
 // NewSquare returns an n×n matrix of entries, the weights of edges (row, column), which must be distinct and in order: row

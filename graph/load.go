@@ -3,7 +3,6 @@ package graph
 import (
 	"bufio"
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -40,8 +39,8 @@ type LoadReport struct {
 //
 // A line of an edge list holds two labels and perhaps, as all lines or none, a weight, separated by white space, commas
 // or semicolons; lines that start with # or % are comments. A node that is only in a self-loop is a node without edges.
-// Repeated edges and self-loops are counted and ignored, and do not stay in memory; repeated edges of different weights
-// are an error, and so are labels with control characters, which a terminal would obey (CheckLabel). Errors about the
+// Repeated edges and self-loops are counted and ignored; repeated edges of different weights are an error, and so are
+// labels with control characters, which a terminal would obey (CheckLabel). Errors about the
 // content name the file and the line; what does not fit into memory is refused while it is read.
 func Load(path string, opts LoadOptions) (*Graph, LoadReport, error) {
 	if extension(path) == ".npy" {
@@ -53,7 +52,6 @@ func Load(path string, opts LoadOptions) (*Graph, LoadReport, error) {
 	}
 	defer closeFile()
 	b := newBuilder(opts.Directed)
-	b.bytes = textSize(path)
 	report := LoadReport{Format: "edge list"}
 	start, _ := r.Peek(len(marketBanner))
 	if extension(path) == ".mtx" || strings.EqualFold(string(start), marketBanner) {
@@ -97,22 +95,6 @@ func openText(path string) (*bufio.Reader, func(), error) {
 		_, _ = r.Discard(3)
 	}
 	return r, closeFile, nil
-}
-
-// textSize returns about how many bytes openText will give, 0 if that is unknown. A gzipped file says it in its last four
-// bytes, which may be wrong.
-func textSize(path string) int64 {
-	f, size, err := files.Open(path)
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	var start, end [4]byte
-	if _, err = f.ReadAt(start[:], 0); err != nil || start[0] != 0x1f || start[1] != 0x8b {
-		return size
-	}
-	_, _ = f.ReadAt(end[:], size-4)
-	return min(int64(binary.LittleEndian.Uint32(end[:])), 8*size)
 }
 
 func loadNpy(path string, opts LoadOptions) (*Graph, LoadReport, error) {

@@ -6,14 +6,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
-	"mafalda/internal/lists"
 	"mafalda/internal/npy"
 )
 
@@ -111,39 +106,4 @@ func TestLoadRefuses(t *testing.T) {
 	if _, _, err := Load(t.TempDir(), LoadOptions{}); err == nil || !strings.Contains(err.Error(), "folder") {
 		t.Errorf("folder: %v", err)
 	}
-}
-
-// Labels that are small integers, in any order and with large ones, strings and leading zeros among them, have numbers
-// of their own: the integers by value, then the others as they came.
-func TestIntegerLabels(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		label := rapid.OneOf(rapid.SampledFrom([]string{"0", "00", "7", "07", "70000", "99999999", "100000000", "x", "-1", "1e3"}),
-			rapid.Map(rapid.IntRange(0, 200000), strconv.Itoa))
-		drawn := rapid.SliceOfN(label, 0, 300).Draw(t, "labels")
-		b := newBuilder(false)
-		var values []int
-		var want []string
-		codes := map[string]int32{}
-		for _, l := range drawn {
-			code, known := codes[l]
-			if codes[l] = b.node(l); known && codes[l] != code {
-				t.Fatalf("%q has the codes %d and %d", l, code, codes[l])
-			} else if value := smallInteger(l); !known && value >= 0 {
-				values = append(values, value)
-			} else if !known {
-				want = append(want, l)
-			}
-		}
-		slices.Sort(values)
-		want = append(lists.Map(values, strconv.Itoa), want...)
-		n := b.labels.numbering()
-		if got := b.labels.labels(n); !slices.Equal(got, want) {
-			t.Fatalf("labels %q, want %q", got, want)
-		}
-		for l, code := range codes {
-			if want[n.of(code)] != l {
-				t.Fatalf("%q has the number %d, which is of %q", l, n.of(code), want[n.of(code)])
-			}
-		}
-	})
 }

@@ -197,27 +197,27 @@ func readMatrixGraph(r io.Reader, source string, b *builder) error {
 	if err != nil {
 		return err
 	}
-	if b.directed && header.symmetric {
-		for _, p := range b.pairs {
-			b.pairs = append(b.pairs, pair{p.v, p.u})
-		}
-		b.marks = append(b.marks, b.marks...)
-	}
 	if i, j, differ := both.asymmetric(); differ {
 		return fmt.Errorf("%s: entries (%d,%d) and (%d,%d) differ, so %w", source,
 			i+1, j+1, j+1, i+1, ErrAsymmetric)
 	}
-	if b.added == 0 {
+	if len(b.pairs) == 0 {
 		return fmt.Errorf("%s: %w between different nodes (%d self-loops)", source, ErrNoEdges, b.selfLoops)
 	}
-	if n > 1<<20 && n > 100*b.added {
-		return fmt.Errorf("%s: %d rows with only %d entries", source, n, b.added)
+	if n > 1<<20 && n > 100*len(b.pairs) {
+		return fmt.Errorf("%s: %d rows with only %d entries", source, n, len(b.pairs))
 	}
 	for i := range n {
 		b.node(names(i))
 	}
 	if b.err != nil {
 		return fmt.Errorf("%s: %w", source, b.err)
+	}
+	if b.directed && header.symmetric {
+		for _, p := range b.pairs {
+			b.pairs = append(b.pairs, pair{p.v, p.u})
+		}
+		b.marks = append(b.marks, b.marks...)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -40,7 +41,8 @@ func LoadSequence(path string, g *Graph, s Scheme) (*Sequence, error) {
 	}
 	defer closeFile()
 	b := &sequenceBuilder{graph: g, scheme: s, source: path, number: lists.Places(g.Labels()),
-		list: builder{directed: g.directed}, out: &Sequence{Source: filepath.Base(path), SHA256: hash}}
+		list: builder{directed: g.directed}, union: map[Edge]bool{},
+		out: &Sequence{Source: filepath.Base(path), SHA256: hash}}
 	if _, err := lines(r, path, b.line); err != nil {
 		return nil, err
 	}
@@ -50,7 +52,7 @@ func LoadSequence(path string, g *Graph, s Scheme) (*Sequence, error) {
 	if len(b.out.Matrices) == 0 {
 		return nil, fmt.Errorf("%s: empty: give an edge list for every step, separated by empty lines", path)
 	}
-	all, err := newGraph(g.Labels(), b.union, g.directed)
+	all, err := newGraph(g.Labels(), slices.Collect(maps.Keys(b.union)), g.directed)
 	if err != nil {
 		return nil, err
 	}
@@ -67,10 +69,10 @@ type sequenceBuilder struct {
 	parser edgeLines
 	out    *Sequence
 
-	first int     // line of the list that is being read; 0: none is
-	list  builder // edges of this list
-	union []Edge  // of all lists so far, without weights and repetitions
-	bytes float64 // of the matrices so far
+	first int           // line of the list that is being read; 0: none is
+	list  builder       // edges of this list
+	union map[Edge]bool // the edges of all lists so far, without weights
+	bytes float64       // of the matrices so far
 }
 
 func (b *sequenceBuilder) line(line string, number int) error {
@@ -99,7 +101,7 @@ func (b *sequenceBuilder) line(line string, number int) error {
 		b.out.SelfLoops++
 		return nil
 	}
-	b.list.pairs = append(b.list.pairs, b.list.oriented(int32(i), int32(j)))
+	b.list.pairs = append(b.list.pairs, pair{int32(i), int32(j)})
 	b.list.marks = append(b.list.marks, mark{weight, number})
 	if len(b.list.pairs)%edgeStep == 0 {
 		return b.checkRoom()
@@ -127,11 +129,9 @@ func (b *sequenceBuilder) end() error {
 	b.first = 0
 	g.adjacency.DoNonZero(func(u, v int, _ float64) {
 		if g.directed || u < v {
-			b.union = append(b.union, Edge{u, v, 1})
+			b.union[Edge{u, v, 1}] = true
 		}
 	})
-	b.union = sortRows(b.union, len(labels))
-	b.union = slices.CompactFunc(b.union, func(x, y Edge) bool { return x == y })
 	return b.checkRoom()
 }
 
