@@ -168,7 +168,8 @@ def test_a_training_with_opacus_and_canaries(plan, tmp_path, reduction):
 
     torch.manual_seed(0)
     data = torch.utils.data.TensorDataset(torch.randn(RECORDS, 30), torch.randint(2, (RECORDS,)))
-    model = GradSampleModule(torch.nn.Sequential(torch.nn.Linear(30, 60), torch.nn.Tanh(), torch.nn.Linear(60, 2)))
+    layers = torch.nn.Linear(30, 60), torch.nn.Tanh(), torch.nn.Linear(60, 2)
+    model = GradSampleModule(torch.nn.Sequential(*layers), loss_reduction=reduction)
     dim = sum(p.numel() for p in model.parameters())
     sampler = plan.sampler(RECORDS + COUNT, node="0", state=tmp_path / "batches")
     loader = torch.utils.data.DataLoader(data, batch_sampler=sampler)
