@@ -566,8 +566,8 @@ def audit(
         steps
             steps (required)
         actual
-            with --sampling: what the nodes really do: one of these, or permutation: records shuffled and cut into
-            equal batches (default: the same)
+            with --sampling: what the nodes really do (default: the same): one of these, or records shuffled and
+            cut into equal batches, permutation: once, for batches in turn; shuffle: anew for each of T/b blocks
         actual_batches
             in how many batches of a cycle the victim's records really are (default: as claimed)
         adjacency

@@ -87,7 +87,7 @@ func attackOn(s participation.Sampling, c columns, std float64) (attack, error) 
 		return onCyclic(s, c, std), nil
 	}
 	return attack{}, fault.New("Actual", s.Name(), "has no likelihood ratio here: choose poisson, bins, allocation, truncated, "+
-		"permutation or cyclic")
+		"permutation, shuffle or cyclic")
 }
 
 // onBins attacks records in secret batches: the likelihood ratio is the mean over all batches.

@@ -107,7 +107,6 @@ func TestSampledRatios(t *testing.T) {
 		}
 		return patterns
 	}
-	shuffled := Permutation{participation.AllocationSampling{Groups: 1, Participations: 3}}
 	for name, tc := range map[string]struct {
 		sampling participation.Sampling
 		bands    int
@@ -128,8 +127,10 @@ func TestSampledRatios(t *testing.T) {
 		"allocation, groups": {participation.AllocationSampling{Groups: 3, Participations: 1}, 3, allocated([]int{1, 4})},
 		"truncated: as poisson": {participation.TruncatedSampling{MaxBatch: 4, Most: 9,
 			PoissonSampling: participation.PoissonSampling{Groups: 2, Probability: 0.4}}, 3, poisson(2, 0.4)},
-		"permutation, one band": {shuffled, 1, allocated([]int{0, 1}, []int{2, 3}, []int{4, 5, 6})},
-		"permutation, groups": {Permutation{participation.AllocationSampling{Groups: 3, Participations: 1}}, 3,
+		"permutation": {Permutation{participation.BinsSampling{Bins: 3}}, 5, bins(3)},
+		"shuffle, one band": {Permutation{participation.AllocationSampling{Groups: 1, Participations: 3}}, 1,
+			allocated([]int{0, 1}, []int{2, 3}, []int{4, 5, 6})},
+		"shuffle, groups": {Permutation{participation.AllocationSampling{Groups: 3, Participations: 1}}, 3,
 			allocated([]int{1, 4})},
 		"cyclic, the worst of three": {participation.CyclicSampling{Batches: 3}, 2, map[*[]int]float64{ptr(every(0, 3)): 1}},
 	} {

@@ -30,7 +30,7 @@ type sampledFlags struct {
 
 var (
 	auditedSamplings = []string{"poisson", "bins", "allocation", "truncated", "cyclic"}
-	actualSamplings  = append([]string{"permutation"}, auditedSamplings...)
+	actualSamplings  = append([]string{"permutation", "shuffle"}, auditedSamplings...)
 )
 
 func (f *sampledFlags) bind(cmd *cobra.Command) {
@@ -43,8 +43,8 @@ func (f *sampledFlags) bind(cmd *cobra.Command) {
 			"truncated: poisson with at most --max-batch of up to --records records a step\n"+
 			"cyclic: each record in one of -b fixed batches, and no secret")
 	terminal.ChoiceVar(cmd, &f.actual, "actual", "", actualSamplings,
-		"with --sampling: what the nodes really do: one of these, or permutation: records shuffled and cut into equal batches\n"+
-			"(default: the same)")
+		"with --sampling: what the nodes really do (default: the same): one of these, or records shuffled and cut into equal batches,\n"+
+			"permutation: once, for batches in turn; shuffle: anew for each of T/b blocks")
 	terminal.ChoiceVar(cmd, &f.adjacency, "adjacency", accounting.ZeroOut.String(), accounting.Adjacencies(),
 		"with --sampling: data sets differ in a record that "+
 			"is there or not (zero-out),\nor in one that is replaced (replace-one); with --export as it says")

@@ -164,16 +164,13 @@ func (d *sampledDefaults) named(flag, name string, steps int) (participation.Sam
 		}
 		return participation.TruncatedSampling{PoissonSampling: plain.(participation.PoissonSampling),
 			MaxBatch: d.largest.Most, Most: d.largest.Records}, nil
-	case "permutation":
+	case "permutation", "shuffle":
 		if flag == "sampling" {
-			return nil, terminal.Usagef("--sampling permutation: for a permutation that is cut into batches no more is proved than " +
-				"for batches that are known: --sampling cyclic")
+			return nil, terminal.Usagef("--sampling %s: for a permutation that is cut into batches no more is proved than "+
+				"for batches that are known: --sampling cyclic", name)
 		}
-		a, err := d.named(flag, "allocation", steps)
-		if err != nil {
-			return nil, err
-		}
-		return sampled.Permutation{AllocationSampling: a.(participation.AllocationSampling)}, nil
+		of, err := d.named(flag, map[string]string{"permutation": "bins", "shuffle": "allocation"}[name], steps)
+		return sampled.Permutation{Sampling: of}, err
 	case "allocation":
 		b, err := d.batches(flag+" "+name, steps)
 		if err != nil {
