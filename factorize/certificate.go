@@ -72,14 +72,27 @@ func dualOf(h *mat.SymDense, x []float64, k mask) (*mat.TriDense, []float64, err
 	return root, o.lambda, nil
 }
 
-// gramRoot returns the upper-triangular R with h = RᵀR. The error wraps ErrGram, and errSingular if there is none in
-// floating point.
+// gramRoot returns the upper-triangular R with RᵀR ≤ h, and equal up to rounding. The error wraps ErrGram, and errSingular
+// if there is none in floating point.
 func gramRoot(h *mat.SymDense) (*mat.TriDense, error) {
 	var chol dense.Cholesky
-	if !chol.Factorize(h) {
+	if !chol.Factorize(lowered{h}) {
 		return nil, fmt.Errorf("%w: %w", ErrGram, errSingular)
 	}
 	return chol.RawU(), nil
+}
+
+// lowered is a Gram matrix without the share 8Tu of its diagonal D². A factorization of H is one of H + Δ, and D⁻¹ΔD⁻¹
+// has entries of some √T u, the norm of some Tu: eight times that keeps RᵀR below H. Of an H that is nearly singular Δ
+// would otherwise raise a bound by the root of its size, 1e-8.
+type lowered struct{ *mat.SymDense }
+
+func (l lowered) At(i, j int) float64 {
+	v := l.SymDense.At(i, j)
+	if i == j {
+		v *= 1 - 8*float64(l.SymmetricDim())*0x1p-53
+	}
+	return v
 }
 
 // tightExcess is the norm of the certificate's E up to which it gives away, being of second order, less than 1e-6 of

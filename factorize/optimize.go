@@ -31,34 +31,41 @@ import (
 //
 // Where patterns overlap, what follows is in section 4: see overlapping. An H without R is optimizeSingular's.
 func optimizeMasked(ctx context.Context, h *mat.SymDense, k mask, opts Options) (*Result, error) {
-	schema := k.schema
-	opts.Gap = cmp.Or(opts.Gap, MeanError.DefaultGap())
-	if least := MinGap(schema.Steps()); !(opts.Gap >= least) {
-		return nil, fault.New("Gap", opts.Gap, "rounding allows no less than %.1g for T = %d", least, schema.Steps())
-	}
-	scaled, unit, err := scaleToUnit(h)
-	if err != nil {
-		return nil, err
-	}
-	s, err := newSearch(scaled, k, opts)
+	s, x, result, err := optimizeWithin(ctx, h, k, opts)
 	if errors.Is(err, errSingular) {
 		return optimizeSingular(ctx, h, k, opts)
 	}
+	if err != nil || participation.IsPartition(k.schema) {
+		return result, err
+	}
+	return s.overlapping(ctx, h, x, result)
+}
+
+// optimizeWithin is optimizeMasked within the mask and its budgets, also where patterns overlap, with the X that it
+// ends at. errSingular is wrapped where h has no R in floating point.
+func optimizeWithin(ctx context.Context, h *mat.SymDense, k mask, opts Options) (*search, []float64, *Result, error) {
+	schema := k.schema
+	opts.Gap = cmp.Or(opts.Gap, MeanError.DefaultGap())
+	if least := MinGap(schema.Steps()); !(opts.Gap >= least) {
+		return nil, nil, nil, fault.New("Gap", opts.Gap, "rounding allows no less than %.1g for T = %d", least, schema.Steps())
+	}
+	scaled, unit, err := scaleToUnit(h)
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
+	}
+	s, err := newSearch(scaled, k, opts)
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	s.unit = unit
 	x, err := chooseStart(scaled, s.objective, opts.Start)
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
 	scaled = nil // its numbers are the objective's now
 	ended := s.minimize(ctx, x)
 	result, err := s.finish(h, x, ended)
-	if err != nil || participation.IsPartition(schema) {
-		return result, err
-	}
-	return s.overlapping(ctx, h, x, result)
+	return s, x, result, err
 }
 
 // scaleToUnit divides h by its mean diagonal, so that no power of ten in it matters.

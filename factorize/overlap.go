@@ -143,8 +143,12 @@ func (s *search) overlapping(ctx context.Context, h *mat.SymDense, x []float64, 
 	k := s.objective.mask
 	improved, iterations := improveOverlap(ctx, s.objective, x)
 	if iterations > 0 {
+		within := *result
 		if err := result.measure(h, improved, k.schema); err != nil {
 			return nil, err
+		}
+		if !(result.Loss <= within.Loss) { // the objective's H is not h where h is singular
+			*result = within
 		}
 		result.Iterations += iterations
 	}

@@ -32,7 +32,7 @@ const (
 //
 // so that loss(C) ≥ ‖R F‖_*² = (tr (RΛRᵀ)^(1/2))² for Λ = F Fᵀ, H = RᵀR, as for LowerBound, whose Λ belongs to
 // patterns that are a partition. The bound is increased over y, on the schema's Pool, and u, by L-BFGS from the M and
-// Λ of x. What rounding can do to Λ and to the eigenvalues of RΛRᵀ is subtracted from these. It costs as much as some 60
+// Λ of x. Where h is singular in floating point RᵀR is below it, and Λ is that of an h a little above. What rounding can do to Λ and to the eigenvalues of RΛRᵀ is subtracted from these. It costs as much as some 60
 // decompositions of T×T matrices, and more where T is small. For more than OverlapSteps steps it is 0, which bounds
 // everything.
 func OverlapBound(ctx context.Context, h, x *mat.SymDense, schema participation.Schema) (float64, error) {
@@ -47,7 +47,7 @@ func OverlapBound(ctx context.Context, h, x *mat.SymDense, schema participation.
 	if err != nil {
 		return 0, err
 	}
-	root, lambda, err := dualOf(scaled, mat.DenseCopyOf(x).RawMatrix().Data, freeMask(schema, steps))
+	root, lambda, err := dualBelow(scaled, mat.DenseCopyOf(x).RawMatrix().Data, freeMask(schema, steps))
 	if err != nil {
 		return 0, err
 	}
@@ -87,9 +87,9 @@ type drawObjective struct {
 	product      []float64
 }
 
-func newDrawObjective(root *mat.TriDense, patterns [][]int) *drawObjective {
+func newDrawObjective(root *mat.Dense, patterns [][]int) *drawObjective {
 	n, _ := root.Dims()
-	o := &drawObjective{steps: n, root: mat.DenseCopyOf(root).RawMatrix().Data, patterns: patterns,
+	o := &drawObjective{steps: n, root: root.RawMatrix().Data, patterns: patterns,
 		y: make([]float64, len(patterns)), lengths: make([]float64, n), values: make([]float64, n)}
 	for _, m := range []*[]float64{&o.u, &o.joint, &o.inner, &o.product} {
 		*m = make([]float64, n*n)

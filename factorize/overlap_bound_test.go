@@ -111,7 +111,7 @@ func TestDrawObjectiveGradient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := newDrawObjective(root, participation.Pool(s))
+		o := newDrawObjective(mat.DenseCopyOf(root), participation.Pool(s))
 		z := o.start(x, lambda)
 		g, v := make([]float64, len(z)), make([]float64, len(z))
 		rng := random(t)

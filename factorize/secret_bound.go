@@ -172,18 +172,14 @@ func (c Cells) factor(h *mat.SymDense) (*mat.Dense, error) {
 	return factor, nil
 }
 
-// lambda returns Guess⁻¹hGuess⁻¹: for an h that is singular in floating point, of one a little above.
+// lambda returns Guess⁻¹hGuess⁻¹, or what dualBelow puts in its place.
 func (c Cells) lambda(h *mat.SymDense) ([]float64, error) {
 	steps := h.SymmetricDim()
 	single, err := participation.NewCyclic(steps, 1, steps)
 	if err != nil {
 		return nil, err
 	}
-	x, free := mat.DenseCopyOf(c.Guess).RawMatrix().Data, freeMask(single, steps)
-	_, lambda, err := dualOf(h, x, free)
-	if errors.Is(err, errSingular) {
-		_, lambda, err = dualOf(withShare(h, 1e-6), x, free)
-	}
+	_, lambda, err := dualBelow(h, mat.DenseCopyOf(c.Guess).RawMatrix().Data, freeMask(single, steps))
 	return lambda, err
 }
 

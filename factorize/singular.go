@@ -60,19 +60,21 @@ func semidefinite(h *mat.SymDense) singularGram {
 }
 
 // optimize minimizes the loss over the mask, with an ever smaller share until the certified gap is reached. Losses and
-// LowerBound are for h itself, the latter from the singular values of a factor that is below it.
-func (g singularGram) optimize(ctx context.Context, k mask, opts Options, search *stepSearch) (*Result, error) {
+// LowerBound are for h itself, the latter from the singular values of a factor that is below it. Where patterns overlap,
+// the gap that ends it is within the mask, and overlapping follows.
+func (g singularGram) optimize(ctx context.Context, k mask, opts Options, rounds *stepSearch) (*Result, error) {
 	root, err := rootBelow(g.h)
 	if err != nil {
 		return nil, err
 	}
-	best := search.best
-	inner := Options{Gap: math.Max(search.gap/8, MinGap(k.schema.Steps())), MaxIterations: opts.MaxIterations,
+	best := rounds.best
+	inner := Options{Gap: math.Max(rounds.gap/8, MinGap(k.schema.Steps())), MaxIterations: opts.MaxIterations,
 		Start: opts.Start}
-	relaxed := newMask(participation.Relaxation(k.schema), k.bandwidth)
+	var within *search
+	var at []float64
 	for round, share := range g.shares() {
 		some := g.with(share)
-		r, err := optimizeMasked(ctx, some, k, inner)
+		s, end, r, err := optimizeWithin(ctx, some, k, inner)
 		if err != nil {
 			return nil, err
 		}
@@ -84,17 +86,22 @@ func (g singularGram) optimize(ctx context.Context, k mask, opts Options, search
 			best.Strategy, best.Quality = r.Strategy, q
 		}
 		x := strategy.GramOf(r.Strategy)
-		bound, err := boundBelow(root, some, x, relaxed)
+		bound, err := boundBelow(root, some, x, k)
 		if err != nil {
 			return nil, err
 		}
 		best.LowerBound = math.Max(best.LowerBound, bound)
-		if search.isLastRound(round, r, x) {
+		within, at = s, end
+		if rounds.isLastRound(round, r, x) {
 			break
 		}
 		inner.Start = x
 	}
-	return best, nil
+	if participation.IsPartition(k.schema) {
+		return best, nil
+	}
+	within.opts = Options{Gap: rounds.gap, LowerBound: opts.LowerBound}
+	return within.overlapping(ctx, g.h, at, best)
 }
 
 // lowerBound is LowerBound within a mask of patterns that do not overlap.
@@ -112,6 +119,23 @@ func (g singularGram) lowerBound(x *mat.SymDense, k mask) (float64, error) {
 		best = math.Max(best, bound)
 	}
 	return best, nil
+}
+
+// dualBelow returns R with RᵀR ≤ h, and Λ = x⁻¹hx⁻¹: for an h that is singular in floating point, Λ of one a little above.
+func dualBelow(h *mat.SymDense, x []float64, k mask) (*mat.Dense, []float64, error) {
+	root, lambda, err := dualOf(h, x, k)
+	if err == nil {
+		return mat.DenseCopyOf(root), lambda, nil
+	}
+	if !errors.Is(err, errSingular) {
+		return nil, nil, err
+	}
+	below, err := rootBelow(h)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, lambda, err = dualOf(withShare(h, 1e-6), x, k)
+	return below, lambda, err
 }
 
 // rootBelow returns R with RᵀR ≤ h for a positive semidefinite h: the eigenvalues are lowered by what their
