@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"mafalda/export"
 	"mafalda/graph"
 	"mafalda/internal/limits"
 	"mafalda/participation"
@@ -122,30 +121,6 @@ func TestGraphNames(t *testing.T) {
 	}
 	if got := Participations(rows); !slices.Equal(got, []KB{{2, 3}, {1, 6}}) || got[0].Steps() != 6 {
 		t.Errorf("%v", got)
-	}
-}
-
-// What a program measures itself with is made of graphs that there are, and a row keeps the worst of its runs.
-func TestSelf(t *testing.T) {
-	for _, p := range SelfProblems() {
-		if p.Large {
-			continue
-		}
-		if _, known, err := graph.ByName(p.Graph, graph.BuiltinOptions{}); !known || err != nil || p.Steps < 1 {
-			t.Errorf("%+v: %v", p, err)
-		}
-	}
-	var r SelfRow
-	for _, bytes := range []int64{3, 5, 4} {
-		if err := r.Note(&export.Manifest{PeakBytes: bytes, Gram: &export.Gram{}, LowerBound: 1, Gap: 0.5}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if r.PeakBytes != 5 || *r.Gap != 0.5 {
-		t.Errorf("%+v", r)
-	}
-	if err := r.Note(&export.Manifest{}); err == nil {
-		t.Error("a run without a Gram matrix is one")
 	}
 }
 

@@ -56,7 +56,7 @@ optimal the result is, and exports it for the nodes to load. Whole numbers may b
 			root.AddCommand(c)
 		}
 	}
-	root.AddCommand(newBenchSelfCmd(), newVersionCmd(), terminal.NewManCmd(), terminal.NewDescribeCmd(), terminal.NewTidyCmd())
+	root.AddCommand(newVersionCmd(), terminal.NewManCmd(), terminal.NewDescribeCmd(), terminal.NewTidyCmd())
 	return root
 }
 
