@@ -48,7 +48,7 @@ func explicitly(t *testing.T, n *graph.Network, s workload.Spec, steps int) *mat
 			t.Fatal(err)
 		}
 	}
-	h, err := workload.ExplicitGram(networks, steps, s)
+	h, err := workload.ExplicitGram(networks, steps, s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

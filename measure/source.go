@@ -17,6 +17,8 @@ type Source struct {
 	Gram     *export.Gram
 	Network  *graph.Network // nil for the prefix workload
 	Workload workload.Spec
+	// Curvature is how gradients react to errors; nil: they do not.
+	Curvature workload.Curvature
 	Progress func(done, total int) // may be nil
 	Sketch   *workload.Sketch      // of the network, where there is one already
 	Known    *workload.Kernel      // of another workload on it, or nil
@@ -31,7 +33,7 @@ func (s Source) Kernel(ctx context.Context, steps int) (*workload.Kernel, worklo
 		w = s.Network.Gossip.Matrix()
 	}
 	if s.Known != nil {
-		if k := s.Known.Under(s.Workload); k != nil {
+		if k := s.Known.Under(s.Workload, s.Curvature); k != nil {
 			return k, nil, nil
 		}
 	}
@@ -40,14 +42,14 @@ func (s Source) Kernel(ctx context.Context, steps int) (*workload.Kernel, worklo
 		return k, nil, err
 	}
 	if s.Gram == nil || s.Gram.Method == GramExact.String() || s.Network == nil {
-		k, err := workload.NewKernel(ctx, w, steps, workload.Options{Spec: s.Workload, Progress: s.Progress})
+		k, err := workload.NewKernel(ctx, w, steps, s.options(s.Progress))
 		return k, nil, err
 	}
 	var of workload.Estimate
 	var err error
 	if s.Gram.Method == GramSampled.String() {
-		of, err = workload.NewSampled(ctx, w, steps, workload.SampledOptions{Spec: s.Workload, Probes: s.Gram.Probes,
-			Seed: s.Gram.Seed, Progress: s.Progress})
+		of, err = workload.NewSampled(ctx, w, steps, workload.SampledOptions{Spec: s.Workload, Curvature: s.Curvature,
+			Probes: s.Gram.Probes, Seed: s.Gram.Seed, Progress: s.Progress})
 	} else {
 		of, err = s.sketched(ctx)
 	}
@@ -57,9 +59,13 @@ func (s Source) Kernel(ctx context.Context, steps int) (*workload.Kernel, worklo
 	return of.Kernel(steps), of, nil
 }
 
+func (s Source) options(progress func(done, total int)) workload.Options {
+	return workload.Options{Spec: s.Workload, Curvature: s.Curvature, Progress: progress}
+}
+
 // weighted computes the kernel of Σ Weights_i H_i: what noise makes whose variance differs from node to node.
 func (s Source) weighted(ctx context.Context, w *graph.CSR, steps int) (*workload.Kernel, error) {
-	of, err := workload.NewSpaceTime(w, steps, workload.Options{Spec: s.Workload})
+	of, err := workload.NewSpaceTime(w, steps, s.options(nil))
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +78,7 @@ func (s Source) weighted(ctx context.Context, w *graph.CSR, steps int) (*workloa
 // sketched returns the sketch of the network for the workload.
 func (s Source) sketched(ctx context.Context) (*workload.Sketch, error) {
 	if s.Sketch != nil {
-		return s.Sketch.Under(s.Workload), nil
+		return s.Sketch.Under(s.Workload, s.Curvature), nil
 	}
 	g := s.Gram
 	if g.Method != GramLanczos.String() {
@@ -82,9 +88,8 @@ func (s Source) sketched(ctx context.Context) (*workload.Sketch, error) {
 	if !reversible {
 		return nil, workload.ErrReversible
 	}
-	return workload.NewSketch(ctx, s.Network.Gossip.Matrix(), pi, workload.SketchOptions{Spec: s.Workload,
-		Probes: g.Probes, LanczosSteps: g.LanczosSteps, Seed: g.Seed,
-		Progress: s.Progress})
+	return workload.NewSketch(ctx, s.Network.Gossip.Matrix(), pi, workload.SketchOptions{Spec: s.Workload, Curvature: s.Curvature,
+		Probes: g.Probes, LanczosSteps: g.LanczosSteps, Seed: g.Seed, Progress: s.Progress})
 }
 
 // Responses computes how the network responds to a single step's noise, for very many steps, and the sketch that this
@@ -92,7 +97,7 @@ func (s Source) sketched(ctx context.Context) (*workload.Sketch, error) {
 func (s Source) Responses(ctx context.Context) (factorize.Responses, *workload.Sketch, error) {
 	if s.Network == nil {
 		return func(steps int, _ bool) (factorize.Response, error) {
-			return workload.CentralizedResponse(s.Workload, steps)
+			return workload.CentralizedResponse(s.Workload, s.Curvature, steps)
 		}, nil, nil
 	}
 	var whole *workload.Response
@@ -142,7 +147,7 @@ func LongBound(ctx context.Context, of factorize.Responses, schema participation
 
 func (s Source) exactResponse() (*workload.Response, error) {
 	pi, _ := s.Network.Gossip.Stationary()
-	whole, ok, err := workload.ExactResponse(s.Network.Gossip.Matrix(), pi, s.Workload, 1)
+	whole, ok, err := workload.ExactResponse(s.Network.Gossip.Matrix(), pi, s.Workload, s.Curvature, 1)
 	if err == nil && !ok {
 		err = fmt.Errorf("an exact response takes a gossip matrix of at most %d nodes in detailed balance",
 			workload.MaxSpectralNodes)

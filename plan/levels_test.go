@@ -138,7 +138,7 @@ func TestLevelsAreOptimal(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			grams, err := workload.ExplicitNodeGrams(fixed(t, network), steps, workload.Spec{})
+			grams, err := workload.ExplicitNodeGrams(fixed(t, network), steps, workload.Spec{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -156,7 +156,7 @@ func TestNoiseAloneIsTheResponse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := workload.Explicit(networks, steps, c.trained())
+		a, err := workload.Explicit(networks, steps, c.trained(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -155,7 +155,7 @@ func TestMessagesAreTheOperator(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		operator, err := workload.Explicit(networks, steps, spec)
+		operator, err := workload.Explicit(networks, steps, spec, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

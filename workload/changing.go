@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 	"mafalda/workload/randomgossip"
 )
@@ -81,6 +83,41 @@ func newChanging(s Spec, w *graph.CSR, steps int) (*changing, error) {
 	c.keep = s.keeps(c.rates)
 	c.weights, err = s.Weights.Vector(steps)
 	return c, err
+}
+
+// changings are changing networks whose Gram matrices add up.
+type changings []*changing
+
+// changing returns a network that changes for every direction of the curvature. Its error wraps ErrNotExact where there
+// is no exact form: with feedback if a node has more than its model, or misses steps.
+func (r reacting) changing(w *graph.CSR, steps int) (changings, error) {
+	if r.curvature != nil && !r.shrinks() {
+		return nil, fmt.Errorf("[Curvature] with momentum, tracking or missed steps on networks that change: %w", ErrNotExact)
+	}
+	c, err := newChanging(r.Spec, w, steps)
+	if err != nil || r.curvature == nil {
+		return changings{c}, err
+	}
+	return lists.Map(r.curvature, func(d Direction) *changing {
+		one := *c
+		one.keep = r.keepsAt(c.rates, d.X)
+		one.weights = floats.ScaleTo(make([]float64, steps), d.Weight, c.weights)
+		return &one
+	}), nil
+}
+
+// gram returns the sum of the Gram matrices before the filter.
+func (c changings) gram(ctx context.Context, progress func(done, total int)) (*mat.SymDense, error) {
+	sum, err := c[0].gram(ctx, progress)
+	for _, one := range c[1:] {
+		var h *mat.SymDense
+		if err == nil {
+			if h, err = one.gram(ctx, progress); err == nil {
+				sum.AddSym(sum, h)
+			}
+		}
+	}
+	return sum, err
 }
 
 // kernel returns the kernel whose Gram matrix is g.

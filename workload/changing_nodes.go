@@ -45,5 +45,31 @@ func (c *changing) nodeGrams(ctx context.Context, visit func(i int, h *mat.SymDe
 	return nil
 }
 
+// nodeGrams calls visit with the sums of the G_i.
+func (c changings) nodeGrams(ctx context.Context, visit func(i int, h *mat.SymDense) error) error {
+	if len(c) == 1 {
+		return c[0].nodeGrams(ctx, visit)
+	}
+	all := make([]*mat.SymDense, c[0].nodes)
+	for _, one := range c {
+		err := one.nodeGrams(ctx, func(i int, h *mat.SymDense) error {
+			if all[i] != nil {
+				h.AddSym(h, all[i])
+			}
+			all[i] = h
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for i, h := range all {
+		if err := visit(i, h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // nodeFloats is the room for all R_l at once: 1 GB.
 const nodeFloats = 1 << 27

@@ -43,7 +43,7 @@ func TestSequenceIsDefinition(t *testing.T) {
 		s := drawChanging(t, steps)
 		s.GraphSequence = drawSequence(t, n)
 		w := complete(n)
-		want, err := ExplicitGram(networksOf(t, s, w), steps, s)
+		want, err := ExplicitGram(networksOf(t, s, w), steps, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func TestSequenceIsDefinition(t *testing.T) {
 		if d := difference(s, got, want); d > 1e-11 {
 			t.Fatalf("H is\n%v and not\n%v", mat.Formatted(got), mat.Formatted(want))
 		}
-		nodes, err := ExplicitNodeGrams(networksOf(t, s, w), steps, s)
+		nodes, err := ExplicitNodeGrams(networksOf(t, s, w), steps, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestPanelsOfSequences(t *testing.T) {
 	}
 	for _, s := range []Spec{{}, {Kind: Message}, {Optimizer: Optimizer{GradientTracking: true}}} {
 		s.GraphSequence = q
-		want, err := ExplicitGram(networksOf(t, s, matrices[0]), steps, s)
+		want, err := ExplicitGram(networksOf(t, s, matrices[0]), steps, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func expectedGram(t fataler, s Spec, steps, n int, outcomes []*graph.CSR, probab
 	want := mat.NewSymDense(steps, nil)
 	every(outcomes, probabilities, steps*s.gossipRounds(), func(drawn []*graph.CSR, probability float64) {
 		networks := &Networks{n, func(t, round int) *graph.CSR { return drawn[t*s.gossipRounds()+round] }}
-		h, err := ExplicitGram(networks, steps, s)
+		h, err := ExplicitGram(networks, steps, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,7 +255,7 @@ func TestFailuresOfSequences(t *testing.T) {
 				return matrices[t%2]
 			}
 			return drawn[t]
-		}}, steps, s)
+		}}, steps, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,11 +20,13 @@ var ErrTooLarge = errors.New("too large for the explicit construction")
 // ExplicitGram returns H = Σ_i H_i (T×T) by its definition, for reading and for testing Gram: the recursion of the spec
 // (State) is run on a unit impulse of noise for every step and node, and the squares of what shows are summed up.
 // Random networks are taken as they were drawn, without an expectation; absences are averaged over all ways to be
-// absent. For the Prefix kind networks is not read and may be nil.
+// absent. Under a curvature that is summed up over its directions. For the Prefix kind networks is not read and may be
+// nil.
 //
-// It needs (nT)² numbers. The errors are Spec.Check's, and ErrTooLarge for n·T > 4096, or T > 12 with absences.
-func ExplicitGram(networks *Networks, steps int, s Spec) (*mat.SymDense, error) {
-	grams, err := ExplicitNodeGrams(networks, steps, s)
+// It needs (nT)² numbers. The errors are Spec.Check's, ErrTooLarge for n·T > 4096, or T > 12 with absences, and
+// ErrNotExact for absences under a curvature.
+func ExplicitGram(networks *Networks, steps int, s Spec, c Curvature) (*mat.SymDense, error) {
+	grams, err := ExplicitNodeGrams(networks, steps, s, c)
 	if err != nil {
 		return nil, err
 	}
@@ -36,8 +38,31 @@ func ExplicitGram(networks *Networks, steps int, s Spec) (*mat.SymDense, error) 
 }
 
 // ExplicitNodeGrams returns H_i = A_iᵀA_i (T×T) for the noise of every node i alone, as ExplicitGram does.
-func ExplicitNodeGrams(networks *Networks, steps int, s Spec) ([]*mat.SymDense, error) {
-	a, err := Explicit(networks, steps, s)
+func ExplicitNodeGrams(networks *Networks, steps int, s Spec, c Curvature) ([]*mat.SymDense, error) {
+	if c == nil {
+		return explicitNodeGrams(networks, steps, s, 0)
+	}
+	if s.MissedSteps > 0 {
+		return nil, fmt.Errorf("[Curvature] with [MissedSteps]: %w", ErrNotExact)
+	}
+	var sum []*mat.SymDense
+	for _, d := range c {
+		grams, err := explicitNodeGrams(networks, steps, s, d.X)
+		if err != nil {
+			return nil, err
+		}
+		for i, h := range grams {
+			if h.ScaleSym(d.Weight, h); sum != nil {
+				h.AddSym(h, sum[i])
+			}
+		}
+		sum = grams
+	}
+	return sum, nil
+}
+
+func explicitNodeGrams(networks *Networks, steps int, s Spec, x float64) ([]*mat.SymDense, error) {
+	a, err := Explicit(networks, steps, s, x)
 	if err != nil {
 		return nil, err
 	}
@@ -68,8 +93,8 @@ func ExplicitNodeGrams(networks *Networks, steps int, s Spec) ([]*mat.SymDense, 
 
 // Explicit returns the workload of the spec, without weights and absences: nT×nT, rows and columns sorted "time, then
 // node". Column (s, i) is what a unit impulse of noise at node i in step s makes of the models, or of the messages, of
-// all steps and nodes, times -1.
-func Explicit(networks *Networks, steps int, s Spec) (*mat.Dense, error) {
+// all steps and nodes, times -1, where a gradient has x times its model in it.
+func Explicit(networks *Networks, steps int, s Spec, x float64) (*mat.Dense, error) {
 	n := 1
 	if s.Kind != Prefix {
 		n = networks.Nodes()
@@ -88,6 +113,9 @@ func Explicit(networks *Networks, steps int, s Spec) (*mat.Dense, error) {
 		clear(impulses)
 		for i := range n {
 			impulses[i*size+t*n+i] = 1
+		}
+		for i, v := range state.Models() {
+			impulses[i] += x * v
 		}
 		state.Descend(impulses, networks)
 		if s.Kind == Message {

@@ -42,7 +42,7 @@ func TestExplicitWorkload(t *testing.T) {
 }
 
 func TestExplicitRefusesLargeSizes(t *testing.T) {
-	if _, err := ExplicitGram(networksOf(t, Spec{}, complete(5)), 1000, Spec{}); !errors.Is(err, ErrTooLarge) {
+	if _, err := ExplicitGram(networksOf(t, Spec{}, complete(5)), 1000, Spec{}, nil); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("n·T = 5000: error %v, want ErrTooLarge", err)
 	}
 	if _, err := paperWorkload(complete(2), 2, Prefix); err == nil {

@@ -12,8 +12,22 @@ import (
 
 // Options tunes Gram. The zero value is the model workload without progress reports.
 type Options struct {
-	Spec     Spec                  // the plain workload of the models unless set
-	Progress func(done, total int) // if not nil, called from the caller's goroutine; the unit is nodes
+	Spec      Spec                  // the plain workload of the models unless set
+	Curvature Curvature             // how gradients react to errors; nil: they do not
+	Progress  func(done, total int) // if not nil, called from the caller's goroutine; the unit is nodes
+}
+
+// checked returns the spec with its curvature, for T = steps over w.
+func (o Options) checked(w *graph.CSR, steps int) (r reacting, err error) {
+	if err := o.Spec.Check(steps); err != nil {
+		return r, err
+	}
+	if o.Spec.Kind != Prefix {
+		if err := checkSquare(w); err != nil {
+			return r, err
+		}
+	}
+	return reacting{o.Spec, o.Curvature}, o.Curvature.Check(o.Spec, w, steps)
 }
 
 // Gram returns the T×T Gram matrix H of the workload over the row-stochastic n×n gossip matrix w (exact up to rounding,

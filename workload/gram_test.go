@@ -20,7 +20,7 @@ func TestGramIsDefinition(t *testing.T) {
 		n, steps := rapid.IntRange(1, 6).Draw(t, "n"), rapid.IntRange(1, 9).Draw(t, "T")
 		s := drawSpec(t, steps)
 		w := randomGossip(t, n, rapid.Bool().Draw(t, "symmetric"))
-		want, err := ExplicitGram(networksOf(t, s, w), steps, s)
+		want, err := ExplicitGram(networksOf(t, s, w), steps, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func TestGramIsDefinition(t *testing.T) {
 		if err := newPanel(w, l, n).addAll(context.Background(), sequences, n, nil); err != nil {
 			t.Fatal(err)
 		}
-		if d := difference(s, newKernel(s, steps, sequences).Gram(), want); d > tolerance {
+		if d := difference(s, reacting{Spec: s}.kernel(steps, packed(sequences)).Gram(), want); d > tolerance {
 			t.Fatalf("sequences and explicit Gram matrices differ by %g", d)
 		}
 	})
@@ -59,7 +59,7 @@ func TestSpectralIsKrylov(t *testing.T) {
 			p.fill(from, to)
 			p.addKernel(kernel, to-from)
 		}
-		if d := maxRelativeDifference(newKernel(s, steps, kernel).Gram(), newKernel(s, steps, spectral).Gram()); d > tolerance {
+		if d := maxRelativeDifference(reacting{Spec: s}.kernel(steps, packed(kernel)).Gram(), reacting{Spec: s}.kernel(steps, packed(spectral)).Gram()); d > tolerance {
 			t.Errorf("%v: eigenvalues and sequences differ by %g", kind, d)
 		}
 	}
@@ -70,7 +70,7 @@ func TestNodeGramsAreDefinition(t *testing.T) {
 		n, steps := rapid.IntRange(1, 5).Draw(t, "n"), rapid.IntRange(1, 7).Draw(t, "T")
 		opts := Options{Spec: drawSpec(t, steps)}
 		w := randomGossip(t, n, false)
-		want, err := ExplicitNodeGrams(networksOf(t, opts.Spec, w), steps, opts.Spec)
+		want, err := ExplicitNodeGrams(networksOf(t, opts.Spec, w), steps, opts.Spec, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,22 @@ func (r *Response) Impulses() ([][]float64, error) {
 	if !r.spec.Weights.allOne() {
 		return nil, ErrWeighted
 	}
+	if r.along != nil {
+		var all [][]float64
+		for _, d := range r.along {
+			own, err := d.Impulses()
+			if err != nil {
+				return nil, err
+			}
+			for _, one := range own {
+				floats.Scale(math.Sqrt(d.weight), one)
+			}
+			if all, err = compress(append(all, own...), mostImpulses); err != nil {
+				return nil, err
+			}
+		}
+		return all, nil
+	}
 	unit := make([]float64, r.steps)
 	unit[0] = 1
 	into := r.spec.filter(r.steps).series(unit)

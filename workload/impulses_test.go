@@ -21,14 +21,14 @@ func TestImpulsesMakeTheGramMatrix(t *testing.T) {
 		switch rapid.IntRange(0, 3).Draw(t, "kind") {
 		case 0:
 			s = s.Centralized()
-			response, err = CentralizedResponse(s, steps)
+			response, err = CentralizedResponse(s, nil, steps)
 		case 1:
 			w, pi := reversible(t)
 			response, err = everything(t, w, pi, s).Response(steps)
 			h, _ = Gram(context.Background(), w, steps, Options{Spec: s})
 		default:
 			w, pi := reversible(t)
-			response, _, err = ExactResponse(w, pi, s, steps)
+			response, _, err = ExactResponse(w, pi, s, nil, steps)
 			h, _ = Gram(context.Background(), w, steps, Options{Spec: s})
 		}
 		if h == nil {

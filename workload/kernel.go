@@ -34,19 +34,12 @@ type Kernel struct {
 
 // NewKernel computes the kernel for T = steps, at the cost of Gram, which has the arguments and errors explained.
 func NewKernel(ctx context.Context, w *graph.CSR, steps int, opts Options) (*Kernel, error) {
-	s := opts.Spec
-	if err := s.Check(steps); err != nil {
+	r, err := opts.checked(w, steps)
+	if err != nil {
 		return nil, err
 	}
-	l := s.lags(steps)
-	if s.Kind == Prefix {
-		return newKernel(s, steps, prefixKernel(l)), nil
-	}
-	if err := checkSquare(w); err != nil {
-		return nil, err
-	}
-	if !s.IsStatic() {
-		c, err := newChanging(s, w, steps)
+	if !r.IsStatic() {
+		c, err := r.changing(w, steps)
 		if err != nil {
 			return nil, err
 		}
@@ -54,46 +47,39 @@ func NewKernel(ctx context.Context, w *graph.CSR, steps int, opts Options) (*Ker
 		if err != nil {
 			return nil, fmt.Errorf("Gram matrix of a network that changes: %w", err)
 		}
-		return c.kernel(sum), nil
+		return c[0].kernel(sum), nil
 	}
-	k := make([]float64, l.count*l.count)
-	var err error
-	if n, _ := w.Dims(); n <= MaxSpectralNodes && w.Symmetric(0) {
-		err = addSpectral(k, w, l)
-	} else {
-		err = newPanel(w, l, n).addAll(ctx, k, n, opts.Progress)
+	if r.Kind == Prefix {
+		w = diagonal([]float64{1})
 	}
+	if r.curvature != nil && !r.shrinks() {
+		return r.recursiveKernel(ctx, w, steps, opts.Progress)
+	}
+	products, err := r.products(steps, func(k []float64, l lags) error {
+		n, _ := w.Dims()
+		switch {
+		case r.Kind == Prefix:
+			copy(k, prefixKernel(l))
+			return nil
+		case n <= MaxSpectralNodes && w.Symmetric(0):
+			return addSpectral(k, w, l)
+		}
+		return newPanel(w, l, n).addAll(ctx, k, n, opts.Progress)
+	})
 	if err != nil {
 		return nil, err
 	}
-	return newKernel(s, steps, k), nil
-}
-
-// newKernel returns the kernel of s, which must be checked, given the inner products (lower triangle) of the rows that
-// Spec.lags asks for.
-func newKernel(s Spec, steps int, k []float64) *Kernel { return kernelOf(s, steps, packed(k)) }
-
-func kernelOf(s Spec, steps int, products *diagonals) *Kernel {
-	kernel := &Kernel{steps: steps, filter: s.filter(steps), absence: s.Absence, network: s.Kind != Prefix,
-		powers: s.lags(steps), products: products}
-	if s.GradientTracking && !s.LearningRates.constant() {
-		kernel.base = newTracked(s, steps, products)
-	} else {
-		kernel.base = newLagged(s, steps, products)
-	}
-	if !s.Weights.allOne() {
-		kernel.weights, _ = s.Weights.Vector(steps)
-	}
-	return kernel
+	return r.kernel(steps, products), nil
 }
 
 // Under returns the kernel of the same network for another workload on it, which must be checked, without computing it
 // again; nil if that depends on other powers of W.
-func (k *Kernel) Under(s Spec) *Kernel {
-	if !k.HasSteps() || !s.IsStatic() || k.network != (s.Kind != Prefix) || !k.powers.equal(s.lags(k.steps)) {
+func (k *Kernel) Under(s Spec, c Curvature) *Kernel {
+	r := reacting{s, c}
+	if !k.HasSteps() || !s.IsStatic() || k.network != (s.Kind != Prefix) || !k.powers.equal(r.strands(k.steps)[0].lags) {
 		return nil
 	}
-	return kernelOf(s, k.steps, k.products)
+	return r.kernel(k.steps, k.products)
 }
 
 // prefixKernel returns the kernel of a single node, W = 1.

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
+	"mafalda/internal/dense"
 	"mafalda/internal/gemm"
 	"mafalda/internal/parallel"
 )
@@ -25,6 +26,7 @@ type panel struct {
 	data  []float64
 
 	starts mat.Matrix // if not nil, its rows are in the place of the unit vectors e_i
+	root   *mat.Dense // if not nil, inner products are of Rx, in the place of x
 }
 
 // newPanel returns an empty panel for so many nodes, or as many as 8 MB have room for.
@@ -46,8 +48,22 @@ func (p *panel) fillNode(node, slot int) {
 	} else {
 		x[node] = 1
 	}
-	p.lags.rowsTo(func(tau int) []float64 { return p.row(tau, slot) }, x,
-		func(dst, x []float64) { p.w.MulVecTo(dst, false, x) })
+	row := func(tau int) []float64 { return p.row(tau, slot) }
+	if p.lags.rule != nil {
+		p.lags.rule.rowsTo(row, p.lags.count, x, p.w)
+		if p.root != nil {
+			rows := mat.NewDense(p.lags.count, p.nodes, nil)
+			for tau := range p.lags.count {
+				rows.SetRow(tau, row(tau))
+			}
+			dense.Mul(rows, mat.DenseCopyOf(rows), p.root.T())
+			for tau := range p.lags.count {
+				copy(row(tau), rows.RawRowView(tau))
+			}
+		}
+		return
+	}
+	p.lags.rowsTo(row, x, func(dst, x []float64) { p.w.MulVecTo(dst, false, x) })
 }
 
 // row returns the n numbers of row τ in a node's place.
@@ -97,40 +113,36 @@ func NodeGrams(ctx context.Context, w *graph.CSR, steps int, opts Options,
 // (Kernel.HasSteps). Networks that change take nT² numbers of memory; the error is ErrNotExact where that is more than 1 GB.
 func NodeKernels(ctx context.Context, w *graph.CSR, steps int, opts Options,
 	visit func(i int, k *Kernel) error) error {
-	s := opts.Spec
-	if err := s.Check(steps); err != nil {
-		return err
+	if opts.Spec.Kind == Prefix {
+		return fmt.Errorf("the %v workload has no nodes", opts.Spec.Kind)
 	}
-	if s.Kind == Prefix {
-		return fmt.Errorf("the %v workload has no nodes", s.Kind)
-	}
-	if err := checkSquare(w); err != nil {
+	r, err := opts.checked(w, steps)
+	if err != nil {
 		return err
 	}
 	n, _ := w.Dims()
-	if !s.IsStatic() {
-		c, err := newChanging(s, w, steps)
+	if !r.IsStatic() {
+		c, err := r.changing(w, steps)
 		if err != nil {
 			return err
 		}
 		return c.nodeGrams(ctx, func(i int, h *mat.SymDense) error {
-			err := visit(i, c.kernel(h))
+			err := visit(i, c[0].kernel(h))
 			if opts.Progress != nil {
 				opts.Progress(i+1, n)
 			}
 			return err
 		})
 	}
-	p := newPanel(w, s.lags(steps), 1)
-	k := make([]float64, p.lags.count*p.lags.count)
 	for i := range n {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("Gram matrix of node %d: %w", i, err)
 		}
-		clear(k)
-		p.fill(i, i+1)
-		p.addKernel(k, 1)
-		if err := visit(i, newKernel(s, steps, k)); err != nil {
+		k, err := r.nodeKernel(ctx, w, steps, i)
+		if err != nil {
+			return err
+		}
+		if err := visit(i, k); err != nil {
 			return err
 		}
 		if opts.Progress != nil {

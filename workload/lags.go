@@ -11,6 +11,8 @@ import (
 type lags struct {
 	first, stride, count int
 
+	rule *rule // rows are the responses of a recursion with feedback to x; nil: powers of W
+
 	now, before []float64 // row τ is now[τ]·x_τ + before[τ]·(x_τ - x_(τ-1)), x_(-1) = 0; nil: x_τ
 }
 
@@ -53,7 +55,7 @@ func (s Spec) lags(steps int) lags {
 
 // equal reports whether other asks for the same rows.
 func (l lags) equal(other lags) bool {
-	return l.first == other.first && l.stride == other.stride && l.count == other.count &&
+	return l.rule == nil && other.rule == nil && l.first == other.first && l.stride == other.stride && l.count == other.count &&
 		slices.Equal(l.now, other.now) && slices.Equal(l.before, other.before)
 }
 
@@ -117,6 +119,9 @@ func (l lags) filterBack(row func(tau int) []float64) {
 // stationary returns what the rows make of the eigenvalue 1 of W: ρ^τ.
 func (l lags) stationary() []float64 {
 	ones := slices.Repeat([]float64{1}, l.count)
+	if l.rule != nil {
+		l.rule.rowsTo(func(tau int) []float64 { return ones[tau : tau+1] }, l.count, []float64{1}, diagonal([]float64{1}))
+	}
 	if l.now != nil {
 		copy(ones, l.now)
 	}

@@ -57,8 +57,8 @@ func (s Spec) HasFreeNoise(steps int) bool {
 }
 
 // Under returns the sketch of the same network for another workload on it, which must be static, and not Prefix.
-func (s *Sketch) Under(spec Spec) *Sketch {
+func (s *Sketch) Under(spec Spec, c Curvature) *Sketch {
 	other := *s
-	other.spec = spec
+	other.spec = reacting{spec, c}
 	return &other
 }

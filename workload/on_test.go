@@ -66,7 +66,7 @@ func TestSketchUnder(t *testing.T) {
 		return k
 	}
 	trained := Spec{Kind: Message, Optimizer: Optimizer{Momentum: 0.7, WeightDecay: 0.1, GossipRounds: 2}}
-	got, want := make(Spec{}).Under(trained).Kernel(9).Gram(), make(trained).Kernel(9).Gram()
+	got, want := make(Spec{}).Under(trained, nil).Kernel(9).Gram(), make(trained).Kernel(9).Gram()
 	if d := maxRelativeDifference(got, want); d != 0 {
 		t.Errorf("they differ by %v", d)
 	}

@@ -18,6 +18,9 @@ const reducedModes = 48
 // are one system x_l = Θx_{l-1} + r_l·v, of which a Krylov space of v under Θ keeps what polynomials of degree 47 see,
 // exactly. A response with fewer modes is returned as it is.
 func (r *Response) Reduced() (*Response, error) {
+	if r.along != nil {
+		return r.mapped((*Response).Reduced)
+	}
 	var theta, v []float64
 	for _, g := range r.groups {
 		theta, v = append(theta, g.theta...), append(v, g.input...)

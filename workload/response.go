@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/fault"
 	"mafalda/internal/parallel"
 )
 
@@ -21,7 +22,10 @@ import (
 // Other workloads than the plain one need to be time-invariant. Momentum is a filter of r before all modes, decay makes
 // ρθ of θ, ρ = 1 - λ, several rounds of gossip its power; gradient tracking takes the differences of r through two such
 // filters, one after the other. With weights, what counts T-l times counts as much as the steps from l on.
+//
+// Under a curvature it is the weighted sum of the responses along its directions, with 1 - λ - x in the place of ρ.
 type Response struct {
+	along      []along // directions of a curvature; nil: gradients do not react, and what follows counts
 	spec       Spec
 	steps      int
 	stationary float64 // of the mode θ = 1
@@ -29,17 +33,64 @@ type Response struct {
 	groups     []*modes
 }
 
-// CentralizedResponse returns the response of Spec.Centralized. It fails if the spec is not time-invariant.
-func CentralizedResponse(s Spec, steps int) (*Response, error) {
-	s = s.Centralized()
-	if err := s.checkInvariant(); err != nil {
+// along is a direction's part of a Response.
+type along struct {
+	weight float64
+	*Response
+}
+
+// directions returns the response that respond gives for the spec of every direction.
+func (r reacting) directions(steps int, respond func(Spec) (*Response, error)) (*Response, error) {
+	err := r.checkInvariant()
+	switch {
+	case err != nil:
 		return nil, err
+	case r.curvature == nil:
+		return respond(r.Spec)
+	case !r.shrinks():
+		return nil, fault.New("Curvature", nil,
+			"of very many steps is for gradient descent where nobody misses a step: leave out [Momentum], [GradientTracking] and [MissedSteps]")
 	}
-	return &Response{spec: s, steps: steps, stationary: 1}, nil
+	out := &Response{spec: r.Spec, steps: steps}
+	for _, d := range r.curvature {
+		s := r.Spec
+		s.WeightDecay += d.X
+		one, err := respond(s)
+		if err != nil {
+			return nil, err
+		}
+		out.along = append(out.along, along{d.Weight, one})
+	}
+	return out, nil
+}
+
+// mapped returns the response whose parts are those that f returns.
+func (r *Response) mapped(f func(*Response) (*Response, error)) (*Response, error) {
+	out := &Response{spec: r.spec, steps: r.steps}
+	for _, d := range r.along {
+		one, err := f(d.Response)
+		if err != nil {
+			return nil, err
+		}
+		out.steps = one.steps
+		out.along = append(out.along, along{d.weight, one})
+	}
+	return out, nil
+}
+
+// CentralizedResponse returns the response of Spec.Centralized. It fails if the spec is not time-invariant.
+func CentralizedResponse(s Spec, c Curvature, steps int) (*Response, error) {
+	return reacting{s.Centralized(), c}.directions(steps, func(s Spec) (*Response, error) {
+		return &Response{spec: s, steps: steps, stationary: 1}, nil
+	})
 }
 
 // For returns the same network's response for another number of steps.
 func (r *Response) For(steps int) *Response {
+	if r.along != nil {
+		other, _ := r.mapped(func(one *Response) (*Response, error) { return one.For(steps), nil })
+		return other
+	}
 	other := *r
 	other.steps = steps
 	return &other
@@ -87,24 +138,22 @@ func (s *Sketch) LossError(
 }
 
 func (s *Sketch) response(steps int, probes []*run) (*Response, error) {
-	err := s.spec.checkInvariant()
-	if err != nil {
-		return nil, err
-	}
-	r := &Response{spec: s.spec, steps: steps, stationary: s.stationary}
-	if s.cross != nil {
-		if r.cross, err = s.cross.modes(s.spec, s.cross.scale); err != nil {
-			return nil, err
+	return s.spec.directions(steps, func(spec Spec) (r *Response, err error) {
+		r = &Response{spec: spec, steps: steps, stationary: s.stationary}
+		if s.cross != nil {
+			if r.cross, err = s.cross.modes(spec, s.cross.scale); err != nil {
+				return nil, err
+			}
 		}
-	}
-	for _, p := range probes {
-		m, err := p.modes(s.spec, p.scale/float64(len(probes)))
-		if err != nil {
-			return nil, err
+		for _, p := range probes {
+			m, err := p.modes(spec, p.scale/float64(len(probes)))
+			if err != nil {
+				return nil, err
+			}
+			r.groups = append(r.groups, m)
 		}
-		r.groups = append(r.groups, m)
-	}
-	return r, nil
+		return r, nil
+	})
 }
 
 // Steps returns T.
@@ -121,6 +170,9 @@ func (r *Response) Error(grad, rs []float64) float64 {
 
 // error is Error where ‖F_l‖² counts that often. It writes the terms of the sum to each, unless that is nil.
 func (r *Response) error(grad, rs, counts, each []float64) float64 {
+	if r.along != nil {
+		return r.errorAlong(grad, rs, counts, each)
+	}
 	x := r.spec.filter(r.steps).series(rs)
 	keep := 1 - r.spec.WeightDecay
 	sums := make([]float64, r.steps) // the state of the mode θ = 1
@@ -167,6 +219,29 @@ func (r *Response) error(grad, rs, counts, each []float64) float64 {
 	}
 	if grad != nil {
 		r.backpropagate(grad, grads, force)
+	}
+	return total
+}
+
+// errorAlong is error, summed over the directions.
+func (r *Response) errorAlong(grad, rs, counts, each []float64) float64 {
+	own := func(sum []float64) []float64 {
+		if sum == nil {
+			return nil
+		}
+		clear(sum)
+		return make([]float64, len(sum))
+	}
+	part, terms := own(grad), own(each)
+	var total float64
+	for _, d := range r.along {
+		total += d.weight * d.error(part, rs, counts, terms)
+		if grad != nil {
+			floats.AddScaled(grad, d.weight, part)
+		}
+		if each != nil {
+			floats.AddScaled(each, d.weight, terms)
+		}
 	}
 	return total
 }

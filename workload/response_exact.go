@@ -28,7 +28,7 @@ func HasExactResponse(w *graph.CSR, pi []float64) bool {
 //	‖F_l‖²_F = x_lᵀGx_l,   G = (UᵀD⁻¹U) ∘ (UᵀDU)   (the identity for symmetric W).
 //
 // O(n³) once, and T·n multiplications for an error, T·n² where W is not symmetric.
-func ExactResponse(w *graph.CSR, pi []float64, s Spec, steps int) (r *Response, ok bool, err error) {
+func ExactResponse(w *graph.CSR, pi []float64, s Spec, c Curvature, steps int) (r *Response, ok bool, err error) {
 	if err := s.checkInvariant(); err != nil {
 		return nil, false, err
 	}
@@ -47,9 +47,13 @@ func ExactResponse(w *graph.CSR, pi []float64, s Spec, steps int) (r *Response, 
 	if err != nil {
 		return nil, true, err
 	}
-	m.input = slices.Repeat([]float64{1}, len(m.theta))
-	m.respond(s)
-	return &Response{spec: s, steps: steps, groups: []*modes{m}}, true, nil
+	r, err = reacting{s, c}.directions(steps, func(s Spec) (*Response, error) {
+		one := *m
+		one.theta, one.input = slices.Clone(m.theta), slices.Repeat([]float64{1}, len(m.theta))
+		one.respond(s)
+		return &Response{spec: s, steps: steps, groups: []*modes{&one}}, nil
+	})
+	return r, true, err
 }
 
 // balanced returns S = D^½WD^(-½) if that is symmetric but for rounding, and nil otherwise.

@@ -57,7 +57,7 @@ func TestExactResponseOfManySteps(t *testing.T) {
 			}
 			pi, _ := w.Stationary()
 			for _, kind := range []Kind{Model, Message} {
-				exact, ok, err := ExactResponse(w.Matrix(), pi, Spec{Kind: kind}, steps)
+				exact, ok, err := ExactResponse(w.Matrix(), pi, Spec{Kind: kind}, nil, steps)
 				if err != nil || !ok {
 					t.Fatal(err, ok)
 				}
@@ -83,10 +83,10 @@ func TestExactResponseOfManySteps(t *testing.T) {
 // Without detailed balance there is none.
 func TestExactResponseNeedsBalance(t *testing.T) {
 	w := graph.NewCSR(3, 3, []int{0, 2, 4, 6}, []int{0, 1, 1, 2, 0, 2}, []float64{0.5, 0.5, 0.5, 0.5, 0.5, 0.5})
-	if _, ok, err := ExactResponse(w, nil, Spec{}, 5); ok || err != nil {
+	if _, ok, err := ExactResponse(w, nil, Spec{}, nil, 5); ok || err != nil {
 		t.Errorf("without a distribution: %v, %v", ok, err)
 	}
-	if _, ok, err := ExactResponse(w, []float64{1. / 3, 1. / 3, 1. / 3}, Spec{}, 5); ok || err != nil {
+	if _, ok, err := ExactResponse(w, []float64{1. / 3, 1. / 3, 1. / 3}, Spec{}, nil, 5); ok || err != nil {
 		t.Errorf("a circle: %v, %v", ok, err)
 	}
 }

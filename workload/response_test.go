@@ -44,7 +44,7 @@ func TestResponseIsGram(t *testing.T) {
 		if rapid.IntRange(0, 4).Draw(t, "prefix") == 0 {
 			s := drawInvariant(t, steps).Centralized()
 			var err error
-			if response, err = CentralizedResponse(s, steps); err != nil {
+			if response, err = CentralizedResponse(s, nil, steps); err != nil {
 				t.Fatal(err)
 			}
 			if h, err = Gram(context.Background(), nil, steps, Options{Spec: s}); err != nil {
@@ -57,7 +57,7 @@ func TestResponseIsGram(t *testing.T) {
 			if h, err = Gram(context.Background(), w, steps, Options{Spec: s}); err != nil {
 				t.Fatal(err)
 			}
-			exact, ok, err := ExactResponse(w, pi, s, steps)
+			exact, ok, err := ExactResponse(w, pi, s, nil, steps)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -179,7 +179,7 @@ func TestReducedResponse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if exact, ok, err := ExactResponse(w.Matrix(), pi, Spec{}, steps); err != nil {
+			if exact, ok, err := ExactResponse(w.Matrix(), pi, Spec{}, nil, steps); err != nil {
 				t.Fatal(err)
 			} else if ok {
 				whole = exact

@@ -24,7 +24,7 @@ func TestFewStepsAreSaid(t *testing.T) {
 				t.Fatal(err)
 			}
 			pi, _ := w.Stationary()
-			exact, ok, err := ExactResponse(w.Matrix(), pi, Spec{}, steps)
+			exact, ok, err := ExactResponse(w.Matrix(), pi, Spec{}, nil, steps)
 			if err != nil || !ok {
 				t.Fatal(err, ok)
 			}

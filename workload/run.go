@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/graph"
 	"mafalda/internal/dense"
 )
 
@@ -23,8 +24,26 @@ func (r *run) powers(l lags) ([]float64, int) {
 	row := func(p int) []float64 { return a[p*m : (p+1)*m] }
 	x := make([]float64, m)
 	x[0] = 1
-	l.rowsTo(row, x, r.step)
+	if l.rule != nil {
+		l.rule.rowsTo(row, l.count, x, r.tridiagonal())
+	} else {
+		l.rowsTo(row, x, r.step)
+	}
 	return a, m
+}
+
+// tridiagonal returns T.
+func (r *run) tridiagonal() *graph.CSR {
+	m := len(r.alpha)
+	t := mat.NewDense(m, m, nil)
+	for i, v := range r.alpha {
+		t.Set(i, i, v)
+		if i+1 < m {
+			t.Set(i, i+1, r.beta[i])
+			t.Set(i+1, i, r.beta[i])
+		}
+	}
+	return graph.NewCSRFromDense(t)
 }
 
 // step writes T·x to dst.

@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
@@ -50,10 +51,11 @@ type Sampled struct {
 
 // SampledOptions tunes NewSampled.
 type SampledOptions struct {
-	Spec     Spec
-	Probes   int // at least LeastProbes
-	Seed     uint64
-	Progress func(done, total int) // if not nil, called from the caller's goroutine; the unit is steps of a run
+	Spec      Spec
+	Curvature Curvature // how gradients react to errors; nil: they do not
+	Probes    int       // at least LeastProbes
+	Seed      uint64
+	Progress  func(done, total int) // if not nil, called from the caller's goroutine; the unit is steps of a run
 }
 
 // NewSampled makes the estimate for T = steps over the row-stochastic w (n×n), of any changing network, of any number
@@ -69,7 +71,13 @@ func NewSampled(ctx context.Context, w *graph.CSR, steps int, opts SampledOption
 			"they are", opts.Probes, s.Kind, LeastProbes)
 	}
 	out := &Sampled{draws: draws{count: opts.Probes}, steps: steps, absence: s.Absence, mean: mat.NewSymDense(steps, nil)}
-	p := &probing{Spec: s, steps: steps}
+	if err := opts.Curvature.Check(s, w, steps); err != nil {
+		return nil, err
+	}
+	p := &probing{Spec: s, steps: steps, curvature: Curvature{{0, 1}}}
+	if opts.Curvature != nil { // absences are drawn, too
+		p.curvature, p.reacts, out.absence = opts.Curvature, true, Absence{}
+	}
 	p.weights, _ = s.Weights.Vector(steps)
 	for i := range opts.Probes {
 		r := source(opts.Seed, i, -1)
@@ -79,13 +87,18 @@ func NewSampled(ctx context.Context, w *graph.CSR, steps int, opts SampledOption
 		}
 		out.nodes = networks.Nodes()
 		z := lists.Make(out.nodes, func(int) float64 { return float64(2*r.IntN(2) - 1) })
-		h, err := p.respond(ctx, networks, z, func(t int) {
-			if opts.Progress != nil {
-				opts.Progress(i*steps+t, opts.Probes*steps)
+		h := mat.NewSymDense(steps, nil)
+		missed := p.absences(r, out.nodes)
+		for _, d := range p.curvature {
+			part, err := p.respond(ctx, networks, z, missed, d.X, func(t int) {
+				if opts.Progress != nil {
+					opts.Progress(i*steps+t, opts.Probes*steps)
+				}
+			})
+			if err != nil {
+				return nil, err
 			}
-		})
-		if err != nil {
-			return nil, err
+			floats.AddScaled(h.RawSymmetric().Data, d.Weight, part.RawSymmetric().Data)
 		}
 		out.probes = append(out.probes, h)
 		floats.AddScaled(out.mean.RawSymmetric().Data, 1/float64(opts.Probes), h.RawSymmetric().Data)
@@ -121,17 +134,45 @@ const cachedEntries = 1 << 25
 // probing makes probes.
 type probing struct {
 	Spec
-	steps   int
-	weights []float64
-	common  *mat.SymDense // of all runs, where networks are not drawn
+	steps     int
+	curvature Curvature
+	reacts    bool // to errors
+	weights   []float64
+	common    *mat.SymDense // of all runs, where networks are not drawn and gradients do not react
 }
 
-// respond returns the H of one vector and one run.
+// absences draws which steps every node misses (a row each), where gradients react; nil otherwise.
+func (p *probing) absences(r *rand.Rand, nodes int) [][]bool {
+	if !p.reacts || p.MissedSteps == 0 {
+		return nil
+	}
+	return lists.Make(nodes, func(int) []bool {
+		return lists.Make(p.steps, func(int) bool { return r.Float64() < p.MissedSteps })
+	})
+}
+
+// impulse writes the gradients of step t: the rows of noise that a node sends, and its feedback.
+func (p *probing) impulse(impulses, models, z []float64, missed [][]bool, t int, x float64) {
+	for i, v := range z {
+		own := impulses[i*p.steps : (i+1)*p.steps]
+		clear(own)
+		if missed != nil && missed[i][t] {
+			continue
+		}
+		floats.AddScaled(own[:t], x, models[i*p.steps:i*p.steps+t])
+		own[t] = v
+		for s := t - 1; p.Carry && missed != nil && s >= 0 && missed[i][s]; s-- {
+			own[s] += v
+		}
+	}
+}
+
+// respond returns the H of one vector and one run under feedback x.
 func (p *probing) respond(
-	ctx context.Context, networks *Networks, z []float64, tick func(t int),
+	ctx context.Context, networks *Networks, z []float64, missed [][]bool, x float64, tick func(t int),
 ) (*mat.SymDense, error) {
 	n := networks.Nodes()
-	apart := !p.GradientTracking && networks.At(0, 0).NNZ()*p.steps*p.gossipRounds() <= cachedEntries
+	apart := !p.GradientTracking && (!p.reacts || reacting{Spec: p.Spec}.shrinks()) && networks.At(0, 0).NNZ()*p.steps*p.gossipRounds() <= cachedEntries
 	if apart && p.random() {
 		rounds, drawn := p.gossipRounds(), networks
 		all := make([]*graph.CSR, p.steps*rounds) // drawn once
@@ -148,12 +189,7 @@ func (p *probing) respond(
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("estimate of a Gram matrix: %w", context.Cause(ctx))
 		}
-		for i, v := range z {
-			impulses[i*p.steps+t] = v
-			if t > 0 {
-				impulses[i*p.steps+t-1] = 0
-			}
-		}
+		p.impulse(impulses, state.Models(), z, missed, t, x)
 		state.Descend(impulses, networks)
 		if p.Kind == Message {
 			p.add(h, state.Models(), t, apart)
@@ -165,8 +201,8 @@ func (p *probing) respond(
 		tick(t + 1)
 	}
 	if apart {
-		if p.common == nil || p.random() {
-			p.common = p.inCommon(networks)
+		if p.common == nil || p.random() || p.reacts {
+			p.common = p.inCommon(networks, x)
 		}
 		h.AddSym(h, p.common)
 	}
@@ -197,10 +233,10 @@ func addSquares(h *mat.SymDense, weight float64, x blas64.General) {
 
 // inCommon returns (1/n) Σ_t weights[t] |Φ(t,s)ᵀ1|², before the filter of the optimizer and with it: of every step back
 // to the first.
-func (p *probing) inCommon(networks *Networks) *mat.SymDense {
+func (p *probing) inCommon(networks *Networks, x float64) *mat.SymDense {
 	const atOnce = 4
 	n := networks.Nodes()
-	keep := p.keeps(p.rates(p.steps))
+	keep := p.keepsAt(p.rates(p.steps), x)
 	h := mat.NewSymDense(p.steps, nil)
 	blocks := make([]blas64.General, atOnce)
 	for from := 0; from < p.steps; from += atOnce {

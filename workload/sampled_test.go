@@ -21,7 +21,7 @@ func TestAllSignsAreDefinition(t *testing.T) {
 		s.GraphSequence = drawSequence(t, n)
 		w := complete(n)
 		networks := networksOf(t, s, w)
-		want, err := ExplicitGram(networks, steps, s)
+		want, err := ExplicitGram(networks, steps, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func TestAllSignsAreDefinition(t *testing.T) {
 			for i := range z {
 				z[i] = float64(2*(signs>>i&1) - 1)
 			}
-			h, err := p.respond(context.Background(), networks, z, func(int) {})
+			h, err := p.respond(context.Background(), networks, z, nil, 0, func(int) {})
 			if err != nil {
 				t.Fatal(err)
 			}

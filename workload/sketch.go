@@ -28,7 +28,7 @@ import (
 // (Factor). With as many vectors as nodes they are the unit vectors, and the trace is no estimate.
 type Sketch struct {
 	draws
-	spec       Spec
+	spec       reacting
 	stationary float64 // n‖π‖²
 	cross      *run    // of c_q; nil for symmetric W
 	probes     []*run
@@ -37,8 +37,9 @@ type Sketch struct {
 // SketchOptions tunes NewSketch.
 type SketchOptions struct {
 	Spec         Spec
-	Probes       int // random vectors, at least 4; all unit vectors, n, if this is n or more
-	LanczosSteps int // m, at least 2; fewer are made where the network has fewer dimensions
+	Curvature    Curvature // how gradients react to errors; nil: they do not
+	Probes       int       // random vectors, at least 4; all unit vectors, n, if this is n or more
+	LanczosSteps int       // m, at least 2; fewer are made where the network has fewer dimensions
 	Seed         uint64
 	// if not nil, called from the caller's goroutine; the unit is matrix-vector products
 	Progress func(done, total int)
@@ -76,7 +77,7 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 	}
 	l := newLanczos(w, pi)
 	opts.Probes = min(opts.Probes, n)
-	s := &Sketch{draws: draws{n, opts.Probes, opts.Probes == n}, spec: opts.Spec, stationary: l.stationary()}
+	s := &Sketch{draws: draws{n, opts.Probes, opts.Probes == n}, spec: reacting{opts.Spec, opts.Curvature}, stationary: l.stationary()}
 	total := (opts.Probes + 1) * opts.LanczosSteps
 	done := 0
 	tick := func(width int) error {
@@ -164,20 +165,21 @@ func subtract(e, h *mat.SymDense) {
 
 // kernel averages over probes.
 func (s *Sketch) kernel(steps int, probes []*run) *Kernel {
-	l := s.spec.lags(steps)
-	k := make([]float64, l.count*l.count)
-	one := l.stationary()
-	cross := make([]float64, l.count)
-	if s.cross != nil {
-		cross = s.cross.linear(l)
-	}
-	for p := range one {
-		for q := range p + 1 {
-			k[p*l.count+q] = s.stationary*one[p]*one[q] + cross[p]*one[q] + one[p]*cross[q]
+	products, _ := s.spec.products(steps, func(k []float64, l lags) error {
+		one := l.stationary()
+		cross := make([]float64, l.count)
+		if s.cross != nil {
+			cross = s.cross.linear(l)
 		}
-	}
-	for _, r := range probes {
-		r.addQuadratic(k, l, 1/float64(len(probes)))
-	}
-	return newKernel(s.spec, steps, k)
+		for p := range one {
+			for q := range p + 1 {
+				k[p*l.count+q] = s.stationary*one[p]*one[q] + cross[p]*one[q] + one[p]*cross[q]
+			}
+		}
+		for _, r := range probes {
+			r.addQuadratic(k, l, 1/float64(len(probes)))
+		}
+		return nil
+	})
+	return s.spec.kernel(steps, products)
 }

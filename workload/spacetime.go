@@ -32,7 +32,7 @@ import (
 type SpaceTime struct {
 	w       *graph.CSR
 	steps   int
-	spec    Spec // with all nodes in every step
+	spec    reacting // with all nodes in every step
 	absence Absence
 }
 
@@ -42,20 +42,20 @@ type SpaceTime struct {
 //
 // Progress is not used.
 func NewSpaceTime(w *graph.CSR, steps int, opts Options) (*SpaceTime, error) {
-	s := opts.Spec
-	if err := s.Check(steps); err != nil {
-		return nil, err
+	if opts.Spec.Kind == Prefix {
+		return nil, fmt.Errorf("the %v workload has no nodes", opts.Spec.Kind)
 	}
-	if s.Kind == Prefix {
-		return nil, fmt.Errorf("the %v workload has no nodes", s.Kind)
+	s, err := opts.checked(w, steps)
+	if err != nil {
+		return nil, err
 	}
 	if field := s.Changes.given(); field != "" {
 		return nil, fault.New(field, nil, "noise that nodes share needs the same network in every step: leave out [%s]", field)
 	}
-	if err := checkSquare(w); err != nil {
-		return nil, err
-	}
 	absence := s.Absence
+	if s.curvature != nil && absence.MissedSteps > 0 {
+		return nil, fault.New("Curvature", nil, "with noise that nodes share is for nodes that miss no steps: leave out [MissedSteps]")
+	}
 	s.Absence = Absence{}
 	return &SpaceTime{w, steps, s, absence}, nil
 }
@@ -101,14 +101,11 @@ func (s *SpaceTime) VectorGram(ctx context.Context, b []float64) (*mat.SymDense,
 
 // kernel returns the kernel of H(LLᵀ); the rows of starts are the rows of Lᵀ.
 func (s *SpaceTime) kernel(ctx context.Context, starts mat.Matrix) (*Kernel, error) {
-	count, _ := starts.Dims()
-	p := s.panel(count)
-	p.starts = starts
-	k := make([]float64, p.lags.count*p.lags.count)
-	if p.addAll(ctx, k, count, nil) != nil {
+	k, err := s.spec.kernelFrom(ctx, s.w, starts, s.steps)
+	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	return newKernel(s.spec, s.steps, k), nil
+	return k, err
 }
 
 // SpaceGram returns K(Y), n×n, for a symmetric Y, T×T, at twice the cost of TimeGram. Where nodes miss steps its entries between
@@ -138,34 +135,52 @@ func (s *SpaceTime) SpaceGram(ctx context.Context, y *mat.SymDense) (*mat.SymDen
 // c[τ,τ'] how often ⟨R_τ, R_τ'⟩ counts in ⟨Gram, Y⟩, it is Σ c[τ,τ'] R_τᵀR_τ', which is made column by column: by products
 // with c, and then by Horner's rule in Wᵀ.
 func (s *SpaceTime) spaceGram(ctx context.Context, y *mat.SymDense) (*mat.SymDense, error) {
-	n := s.Nodes()
-	p, q := s.panel(n), s.panel(n)
-	rows := p.lags.count
-	c := blas64.General{Rows: rows, Cols: rows, Stride: rows, Data: s.counts(y)}
-	all := func(p *panel, count int) blas64.General {
-		return blas64.General{Rows: rows, Cols: count * n, Stride: p.width * n, Data: p.data}
+	if s.spec.curvature != nil && !s.spec.shrinks() && !s.spec.evenly() {
+		return nil, fault.New("Curvature", nil, "with noise that nodes share, and momentum or tracking, is for constant "+
+			"rates and gossip in every step")
 	}
+	n := s.Nodes()
 	columns := make([]float64, n*n) // row i: column i of K
-	for from := 0; from < n; from += p.width {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+	for _, strand := range s.spec.strands(s.steps) {
+		if err := s.addColumns(ctx, columns, strand, s.counts(y, strand.count)); err != nil {
+			return nil, err
 		}
-		to := min(from+p.width, n)
-		p.fill(from, to)
-		gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, c, all(p, to-from), 0, all(q, to-from))
-		parallel.For(to-from, func(slot int) {
-			q.adjoint(columns[(from+slot)*n:(from+slot+1)*n], slot)
-		})
 	}
 	return dense.NewSym(n, func(i, j int) float64 { return (columns[i*n+j] + columns[j*n+i]) / 2 }), nil
 }
 
-func (s *SpaceTime) panel(count int) *panel { return newPanel(s.w, s.spec.lags(s.steps), count) }
+// addColumns adds the columns of K that come from a strand.
+func (s *SpaceTime) addColumns(ctx context.Context, columns []float64, of strand, counts []float64) error {
+	n, rows := s.Nodes(), of.count
+	p, q := newPanel(s.w, of.lags, n), newPanel(s.w, of.lags, n)
+	c := blas64.General{Rows: rows, Cols: rows, Stride: rows, Data: counts}
+	all := func(p *panel, count int) blas64.General {
+		return blas64.General{Rows: rows, Cols: count * n, Stride: p.width * n, Data: p.data}
+	}
+	back := s.w.Transpose()
+	for from := 0; from < n; from += p.width {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		to := min(from+p.width, n)
+		p.fill(from, to)
+		gemm.Gemm(blas.NoTrans, blas.NoTrans, of.weight, c, all(p, to-from), 0, all(q, to-from))
+		parallel.For(to-from, func(slot int) {
+			column := make([]float64, n)
+			if of.rule != nil {
+				of.rule.adjointTo(column, func(tau int) []float64 { return q.row(tau, slot) }, rows, back)
+			} else {
+				q.adjoint(column, slot)
+			}
+			floats.Add(columns[(from+slot)*n:(from+slot+1)*n], column)
+		})
+	}
+	return nil
+}
 
-// counts returns c of spaceGram, symmetric.
-func (s *SpaceTime) counts(y *mat.SymDense) []float64 {
-	rows := s.spec.lags(s.steps).count
-	k := newKernel(s.spec, s.steps, make([]float64, rows*rows))
+// counts returns c of spaceGram, symmetric, for so many rows.
+func (s *SpaceTime) counts(y *mat.SymDense, rows int) []float64 {
+	k := s.spec.kernel(s.steps, packed(make([]float64, rows*rows)))
 	lower := k.base.counts(k.weights, k.filter.spread(y))
 	c := make([]float64, rows*rows)
 	for lag := range rows {

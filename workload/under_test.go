@@ -21,9 +21,9 @@ func TestKernelUnder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := k.Under(other)
+		got := k.Under(other, nil)
 		if got == nil {
-			if k.Under(one) == nil {
+			if k.Under(one, nil) == nil {
 				t.Fatal("not its own")
 			}
 			return

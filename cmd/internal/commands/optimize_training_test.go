@@ -32,7 +32,7 @@ func explicitLoss(t *testing.T, dir string, n *graph.Network) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := workload.ExplicitGram(networks, e.Manifest.Steps, s)
+	h, err := workload.ExplicitGram(networks, e.Manifest.Steps, s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestOptimizeRandomNetworks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := workload.Explicit(networks, 8, *m.WorkloadSpec)
+			a, err := workload.Explicit(networks, 8, *m.WorkloadSpec, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,370 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/cmplx"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/graph"
+	"mafalda/internal/dense"
+	"mafalda/internal/fault"
+	"mafalda/internal/lists"
+)
+
+// rule is the recursion of a spec under feedback x, without weights and absences.
+type rule struct {
+	spec Spec
+	x    float64
+}
+
+// begin returns the state before the first of so many steps.
+func (r rule) begin(steps, nodes, size int) *State[float64] {
+	s, err := NewState[float64](r.spec, steps, nodes, size, 1)
+	if err != nil {
+		panic(err) // specs are checked before they get here
+	}
+	return s
+}
+
+// step makes a step with these impulses, which become gradients, and calls visit with what the workload is of.
+func (r rule) step(s *State[float64], impulses []float64, networks *Networks, visit func(models []float64)) {
+	floats.AddScaled(impulses, r.x, s.Models())
+	s.Descend(impulses, networks)
+	if r.spec.Kind == Message {
+		visit(s.Models())
+	}
+	s.Gossip(networks)
+	if r.spec.Kind != Message {
+		visit(s.Models())
+	}
+}
+
+// rowsTo writes the responses to an impulse x of the first step, for a recursion that stays (Spec.IsTimeInvariant).
+func (r rule) rowsTo(row func(tau int) []float64, count int, x []float64, w *graph.CSR) {
+	s := r.begin(count, len(x), 1)
+	impulses := slices.Clone(x)
+	for tau := range count {
+		r.step(s, impulses, constantNetwork(w), func(models []float64) { floats.ScaleTo(row(tau), -1, models) })
+		clear(impulses)
+	}
+}
+
+// adjointTo writes Σ_τ R_τᵀ row(τ) to dst, for the responses R_τ of rowsTo, which are polynomials of w: back is wᵀ. The
+// response to row(τ), count - 1 - τ steps after the first, is there in the last step.
+func (r rule) adjointTo(dst []float64, row func(tau int) []float64, count int, back *graph.CSR) {
+	s := r.begin(count, len(dst), 1)
+	for tau := count - 1; tau >= 0; tau-- {
+		r.step(s, slices.Clone(row(tau)), constantNetwork(back), func(models []float64) { floats.ScaleTo(dst, -1, models) })
+	}
+}
+
+// constantNetwork returns networks that are w in every round.
+func constantNetwork(w *graph.CSR) *Networks {
+	n, _ := w.Dims()
+	return &Networks{n, func(int, int) *graph.CSR { return w }}
+}
+
+// gramTo adds Σ_t weights[t]·XᵀGX to h (T×T) for X, what impulses along start have made of the nodes in step t, and the
+// metric G, nil for the identity.
+func (r rule) gramTo(ctx context.Context, h *mat.SymDense, weights, start []float64, networks *Networks, metric *mat.Dense) error {
+	n, steps := len(start), len(weights)
+	s := r.begin(steps, n, steps)
+	impulses := make([]float64, n*steps)
+	for t := range steps {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		clear(impulses)
+		for i, v := range start {
+			impulses[i*steps+t] = v
+		}
+		r.step(s, impulses, networks, func(models []float64) {
+			x := blas64.General{Rows: n, Cols: t + 1, Stride: steps, Data: models}
+			if metric != nil {
+				var y mat.Dense
+				dense.Mul(&y, metric, mat.NewDense(n, steps, models).Slice(0, n, 0, t+1))
+				x = y.RawMatrix()
+			}
+			addSquares(h, weights[t], x)
+		})
+	}
+	return nil
+}
+
+// basis is a set of vectors whose responses have the inner products of all unit vectors together.
+type basis struct {
+	w      *graph.CSR
+	starts mat.Matrix // a vector a row
+	root   *mat.Dense // of the metric: products of Rx are counted; nil for the identity
+}
+
+// newBasis returns the eigenvectors of w where it is symmetric or in detailed balance, and has few enough nodes, and
+// otherwise the unit vectors.
+func newBasis(w *graph.CSR) (basis, error) {
+	n, _ := w.Dims()
+	if n <= MaxSpectralNodes {
+		m := &modes{}
+		if w.Symmetric(0) {
+			values, err := eigenvalues(w)
+			return basis{w: diagonal(values), starts: onesRow(n)}, err
+		}
+		if pi := detailedBalance(w); pi != nil {
+			if sym := balanced(w, pi); sym != nil {
+				if err := m.diagonalize(sym, pi); err != nil {
+					return basis{}, err
+				}
+				root, err := rootOf(m.metric)
+				return basis{diagonal(m.theta), onesRow(n), root}, err
+			}
+		}
+	}
+	unit := mat.NewDiagDense(n, slices.Repeat([]float64{1}, n))
+	return basis{w: w, starts: unit}, nil
+}
+
+// diagonal returns the diagonal matrix of these numbers.
+func diagonal(values []float64) *graph.CSR {
+	n := len(values)
+	at := lists.Make(n+1, func(i int) int { return i })
+	return graph.NewCSR(n, n, at, at[:n], values)
+}
+
+func onesRow(n int) *mat.Dense { return mat.NewDense(1, n, slices.Repeat([]float64{1}, n)) }
+
+// rootOf returns R with RᵀR = m, for a positive semidefinite m.
+func rootOf(m *mat.Dense) (*mat.Dense, error) {
+	values, vectors, err := eigen(m)
+	if err != nil {
+		return nil, err
+	}
+	var root mat.Dense
+	root.Apply(func(i, j int, _ float64) float64 {
+		return math.Sqrt(math.Max(values[i], 0)) * vectors.At(j, i)
+	}, m)
+	return &root, nil
+}
+
+// detailedBalance returns the distribution π with π_i w_ij = π_j w_ji along a spanning tree of w, or nil where an entry
+// is 0 and the opposite one is not, or w is not connected.
+func detailedBalance(w *graph.CSR) []float64 {
+	n, _ := w.Dims()
+	pi := make([]float64, n)
+	pi[0] = 1
+	reached := []int{0}
+	for at := 0; at < len(reached); at++ {
+		i := reached[at]
+		w.DoRowNonZero(i, func(_, j int, v float64) {
+			if pi[j] == 0 {
+				pi[j] = pi[i] * v / w.At(j, i)
+				reached = append(reached, j)
+			}
+		})
+	}
+	sum := floats.Sum(pi)
+	if len(reached) < n || math.IsInf(sum, 0) || math.IsNaN(sum) {
+		return nil
+	}
+	floats.Scale(1/sum, pi)
+	return pi
+}
+
+// runs returns the Gram matrix of r by the recursion itself, on impulses along every vector of a basis, for a network
+// that stays.
+func (r reacting) runs(ctx context.Context, b basis, steps int, progress func(done, total int)) (*mat.SymDense, error) {
+	weights, err := r.Weights.Vector(steps)
+	if err != nil {
+		return nil, err
+	}
+	h := mat.NewSymDense(steps, nil)
+	count, n := b.starts.Dims()
+	total := count * len(r.curvature)
+	for i := range total {
+		d := r.curvature[i/count]
+		scaled := floats.ScaleTo(make([]float64, steps), d.Weight, weights)
+		start := mat.Row(make([]float64, n), i%count, b.starts)
+		if err := (rule{r.Spec, d.X}).gramTo(ctx, h, scaled, start, constantNetwork(b.w), b.root); err != nil {
+			return nil, fmt.Errorf("Gram matrix after %d of %d runs: %w", i, total, err)
+		}
+		if progress != nil {
+			progress(i+1, total)
+		}
+	}
+	return h, nil
+}
+
+// recursiveKernel returns the kernel of a network that stays, where a node has more than its model from step to step.
+func (r reacting) recursiveKernel(ctx context.Context, w *graph.CSR, steps int, progress func(done, total int)) (*Kernel, error) {
+	if r.MissedSteps > 0 {
+		return nil, fmt.Errorf("[Curvature] with [MissedSteps]: %w", ErrNotExact)
+	}
+	b, err := newBasis(w)
+	if err != nil {
+		return nil, err
+	}
+	return r.kernelOver(ctx, b, steps, progress)
+}
+
+// kernelOver returns the kernel of the responses to the vectors of a basis.
+func (r reacting) kernelOver(ctx context.Context, b basis, steps int, progress func(done, total int)) (*Kernel, error) {
+	if !r.evenly() {
+		sum, err := r.runs(ctx, b, steps, progress)
+		return &Kernel{steps: steps, sum: sum}, err
+	}
+	count, _ := b.starts.Dims()
+	done := 0
+	products, err := r.products(steps, func(k []float64, l lags) error {
+		p := newPanel(b.w, l, count)
+		p.starts, p.root = b.starts, b.root
+		return p.addAll(ctx, k, count, func(int, int) {
+			if done++; progress != nil {
+				progress(min(done, count*len(r.curvature)), count*len(r.curvature))
+			}
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r.kernel(steps, products), nil
+}
+
+// nodeKernel returns the kernel of the noise of node i alone, for a network that stays.
+func (r reacting) nodeKernel(ctx context.Context, w *graph.CSR, steps, i int) (*Kernel, error) {
+	n, _ := w.Dims()
+	unit := mat.NewDense(1, n, nil)
+	unit.Set(0, i, 1)
+	return r.kernelFrom(ctx, w, unit, steps)
+}
+
+// kernelFrom returns the kernel of noise along the rows of starts, for a network that stays.
+func (r reacting) kernelFrom(ctx context.Context, w *graph.CSR, starts mat.Matrix, steps int) (*Kernel, error) {
+	switch {
+	case r.curvature != nil && r.MissedSteps > 0:
+		return nil, fmt.Errorf("[Curvature] with [MissedSteps]: %w", ErrNotExact)
+	case r.curvature != nil && !r.evenly() && !r.shrinks():
+		return r.kernelOver(ctx, basis{w: w, starts: starts}, steps, nil)
+	}
+	count, _ := starts.Dims()
+	products, err := r.products(steps, func(k []float64, l lags) error {
+		p := newPanel(w, l, count)
+		p.starts = starts
+		return p.addAll(ctx, k, count, nil)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r.kernel(steps, products), nil
+}
+
+// checkStability rejects recursions whose errors grow.
+func (c Curvature) checkStability(s Spec, w *graph.CSR, steps int) error {
+	var gossip []complex128
+	for _, d := range c {
+		if d.X == 0 {
+			continue
+		}
+		if gossip == nil {
+			gossip = s.gossipEigenvalues(w)
+		}
+		for _, v := range gossip {
+			if s.IsTimeInvariant() && s.MissedSteps == 0 {
+				if radius := (rule{s, d.X}).spectralRadius(v); !(radius < 1) {
+					return fault.New("Curvature", d.X, "makes errors grow for ever: the recursion with the eigenvalue %.4g of the "+
+						"gossip matrix has an eigenvalue of modulus %.4g; take a smaller rate", v, radius)
+				}
+			} else if growth := (rule{s, d.X}).largest(real(v), steps) / (rule{s, 0}).largest(real(v), steps); !(growth < mostGrowth) {
+				return fault.New("Curvature", d.X, "makes errors grow to %.3g times what they are without feedback (at most %d): "+
+					"take smaller rates", growth, mostGrowth)
+			}
+		}
+	}
+	return nil
+}
+
+// mostGrowth bounds how many times as large as without feedback errors may become where the recursion changes.
+const mostGrowth = 10
+
+// spectralNodes bounds the networks whose eigenvalues are all looked at for stability.
+const spectralNodes = 512
+
+// gossipEigenvalues returns the eigenvalues of w, or the ends of an interval that has all of them if they are real: 2·the
+// least self-weight - 1 (Gershgorin), and 1. Without more than its model at a node, 1 decides.
+func (s Spec) gossipEigenvalues(w *graph.CSR) []complex128 {
+	if s.Kind == Prefix || w == nil || s.Momentum == 0 && !s.GradientTracking {
+		return []complex128{1}
+	}
+	n, _ := w.Dims()
+	var eigen mat.Eigen
+	if n <= spectralNodes && s.IsStatic() && eigen.Factorize(w.ToDense(), mat.EigenNone) {
+		return eigen.Values(nil)
+	}
+	least := 1.0
+	for i := range n {
+		least = math.Min(least, w.At(i, i))
+	}
+	return []complex128{1, complex(2*least-1, 0)}
+}
+
+// spectralRadius returns the largest modulus of the eigenvalues of a step over a network with the eigenvalue v, among
+// what noise reaches: of the projection on a Krylov space of the state after an impulse (Arnoldi). Two nodes that rotate
+// stand for a complex number.
+func (r rule) spectralRadius(v complex128) float64 {
+	r.spec.Weights, r.spec.Absence = Weights{}, Absence{}
+	w := graph.NewCSRFromDense(mat.NewDense(2, 2, []float64{real(v), -imag(v), imag(v), real(v)}))
+	advance := func(kept, impulses []float64) []float64 {
+		s := r.begin(1, 2, 1)
+		parts := [][]float64{s.models, s.momentum, s.tracker, s.before}
+		for _, part := range parts {
+			kept = kept[copy(part, kept):]
+		}
+		r.step(s, impulses, constantNetwork(w), func([]float64) {})
+		return slices.Concat(s.models, s.momentum, s.tracker, s.before)
+	}
+	x := advance(make([]float64, 8), []float64{1, 0})
+	floats.Scale(1/floats.Norm(x, 2), x)
+	basis, h := [][]float64{x}, mat.NewDense(len(x), len(x), nil)
+	for j := 0; j < len(basis); j++ {
+		next := advance(basis[j], make([]float64, 2))
+		size := floats.Norm(next, 2)
+		for range 2 {
+			for i, q := range basis {
+				dot := floats.Dot(q, next)
+				h.Set(i, j, h.At(i, j)+dot)
+				floats.AddScaled(next, -dot, q)
+			}
+		}
+		if rest := floats.Norm(next, 2); rest > 1e-10*size && len(basis) < len(x) {
+			h.Set(j+1, j, rest)
+			floats.Scale(1/rest, next)
+			basis = append(basis, next)
+		}
+	}
+	var eigen mat.Eigen
+	if !eigen.Factorize(h.Slice(0, len(basis), 0, len(basis)), mat.EigenNone) {
+		return math.Inf(1)
+	}
+	var radius float64
+	for _, e := range eigen.Values(nil) {
+		radius = math.Max(radius, cmplx.Abs(e))
+	}
+	return radius
+}
+
+// largest returns the largest response to an impulse of any of T = steps steps, over a network with the eigenvalue v.
+func (r rule) largest(v float64, steps int) float64 {
+	r.spec.Changes, r.spec.Absence = Changes{}, Absence{}
+	s := r.begin(steps, 1, steps)
+	networks := constantNetwork(diagonal([]float64{v}))
+	var most float64
+	for t := range steps {
+		impulses := make([]float64, steps)
+		impulses[t] = 1
+		r.step(s, impulses, networks, func(models []float64) { most = math.Max(most, floats.Norm(models[:t+1], math.Inf(1))) })
+	}
+	return most
+}
