@@ -285,7 +285,8 @@ func TestCurvedResponse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rs := lists.Make(steps, func(i int) float64 { return rapid.Float64Range(-1, 1).Draw(t, "r") })
+		rs := lists.Make(steps, func(i int) float64 { return float64(rapid.IntRange(-8, 8).Draw(t, "r")) / 8 })
+		rs[0] = 1
 		y := dense.NewSym(steps, func(i, j int) float64 { // RRᵀ, R[t,s] = r[t-s]
 			var sum float64
 			for m := range min(i, j) + 1 {
