@@ -18,6 +18,8 @@ type Manifest struct {
 	Workload string        `json:"workload"`
 	// WorkloadSpec is the whole of it, of the kind Workload, without the matrices of networks that take turns.
 	WorkloadSpec *workload.Spec `json:"workload_spec,omitempty"`
+	// Curvature is how gradients react to errors, and what the squared error is of; absent: they do not.
+	Curvature *workload.Spectrum `json:"curvature,omitempty"`
 	// Objective is max or last; absent for mean, the sum over all steps.
 	Objective string `json:"objective,omitempty"`
 	// Weights are of the steps, Σ = 1: their weighted mean proves LowerBound.

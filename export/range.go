@@ -147,5 +147,8 @@ func (m *Manifest) checkSpec() error {
 	if err := s.Check(m.Steps); err != nil {
 		return fmt.Errorf("workload_spec: %s", fault.Keyed(err)) // of a file, not of a flag
 	}
+	if err := m.Curvature.Check(); err != nil {
+		return fmt.Errorf("curvature: %s", fault.Keyed(err))
+	}
 	return nil
 }

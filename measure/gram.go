@@ -74,6 +74,7 @@ func (g Gram) Check() error {
 // Demand is what the Gram matrix is for.
 type Demand struct {
 	Workload  workload.Spec
+	Curvature workload.Curvature // nil: gradients do not react
 	Steps     int
 	ExactOnly string // why an estimate would not do, if it would not
 	Long      bool   // no matrix of T×T has room: responses take the place of the Gram matrix
@@ -82,7 +83,7 @@ type Demand struct {
 // Choose returns how the Gram matrix of a network is computed, with all numbers filled in. It fails with a
 // fault.Argument where the method that was asked for is not possible.
 func (g Gram) Choose(n *graph.Network, d Demand) (*export.Gram, error) {
-	if !d.Workload.IsStatic() {
+	if !d.Workload.IsStatic() || d.Curvature != nil && d.Workload.MissedSteps > 0 {
 		return g.chooseChanging(n, d)
 	}
 	return g.chooseStatic(n, d)
@@ -118,7 +119,7 @@ func (g Gram) chooseStatic(n *graph.Network, d Demand) (*export.Gram, error) {
 	if err := g.checkEstimate(); err != nil {
 		return nil, err
 	}
-	if !reversible {
+	if !reversible || !d.Curvature.Sketchable(d.Workload) {
 		if g.Method == GramAuto {
 			return exact, nil
 		}

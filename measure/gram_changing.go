@@ -20,7 +20,7 @@ const (
 // chooseChanging is Choose for networks that change.
 func (g Gram) chooseChanging(n *graph.Network, d Demand) (*export.Gram, error) {
 	w, steps, exactOnly := n.Gossip.Matrix(), d.Steps, d.ExactOnly
-	impossible := d.Workload.Exact(w)
+	impossible := d.Curvature.Exact(d.Workload, w)
 	exact := impossible == nil
 	switch {
 	case g.Method == GramLanczos:

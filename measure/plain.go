@@ -24,7 +24,7 @@ func PlainLoss(ctx context.Context, m *export.Manifest, on Source, by func() fac
 	if err != nil {
 		return 0, err
 	}
-	on.Workload = on.Workload.Plain()
+	on.Workload, on.Curvature = on.Workload.Plain(), nil
 	if on.Gram, err = plainGram(on, m.Steps, class); err != nil {
 		return 0, err
 	}

@@ -19,9 +19,9 @@ type Source struct {
 	Workload workload.Spec
 	// Curvature is how gradients react to errors; nil: they do not.
 	Curvature workload.Curvature
-	Progress func(done, total int) // may be nil
-	Sketch   *workload.Sketch      // of the network, where there is one already
-	Known    *workload.Kernel      // of another workload on it, or nil
+	Progress  func(done, total int) // may be nil
+	Sketch    *workload.Sketch      // of the network, where there is one already
+	Known     *workload.Kernel      // of another workload on it, or nil
 	// Weights are of the nodes: how much the noise of each counts, for the exact method; nil: all alike.
 	Weights []float64
 }
@@ -42,7 +42,7 @@ func (s Source) Kernel(ctx context.Context, steps int) (*workload.Kernel, worklo
 		return k, nil, err
 	}
 	if s.Gram == nil || s.Gram.Method == GramExact.String() || s.Network == nil {
-		k, err := workload.NewKernel(ctx, w, steps, s.options(s.Progress))
+		k, err := workload.NewKernel(ctx, w, steps, s.Options(s.Progress))
 		return k, nil, err
 	}
 	var of workload.Estimate
@@ -59,13 +59,14 @@ func (s Source) Kernel(ctx context.Context, steps int) (*workload.Kernel, worklo
 	return of.Kernel(steps), of, nil
 }
 
-func (s Source) options(progress func(done, total int)) workload.Options {
+// Options returns what package workload computes Gram matrices by.
+func (s Source) Options(progress func(done, total int)) workload.Options {
 	return workload.Options{Spec: s.Workload, Curvature: s.Curvature, Progress: progress}
 }
 
 // weighted computes the kernel of Σ Weights_i H_i: what noise makes whose variance differs from node to node.
 func (s Source) weighted(ctx context.Context, w *graph.CSR, steps int) (*workload.Kernel, error) {
-	of, err := workload.NewSpaceTime(w, steps, s.options(nil))
+	of, err := workload.NewSpaceTime(w, steps, s.Options(nil))
 	if err != nil {
 		return nil, err
 	}

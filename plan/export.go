@@ -63,7 +63,7 @@ func (s *Solution) matrices(o export.WriteOptions) ([]export.File, error) {
 func (s *Solution) Manifest() *export.Manifest {
 	p := s.Problem
 	m := &export.Manifest{
-		Version: version.String(), Workload: p.Workload.Kind.String(), WorkloadSpec: &p.Workload, Steps: p.Schema.Steps(),
+		Version: version.String(), Workload: p.Workload.Kind.String(), WorkloadSpec: &p.Workload, Curvature: p.Curvature, Steps: p.Schema.Steps(),
 		Participation: export.DescribeSchema(p.SchemaFile, p.Schema), Gram: &s.Gram, Strategy: s.describe(),
 		SensSquared: s.Quality.Sensitivity.Squared, SensKind: s.Quality.Sensitivity.Kind(),
 		SquaredError: s.Quality.SquaredError, Loss: s.Quality.Loss, LowerBound: s.LowerBound, Gap: s.Gap,

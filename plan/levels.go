@@ -17,7 +17,6 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/fault"
 	"mafalda/internal/lists"
-	"mafalda/measure"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/study"
@@ -231,8 +230,7 @@ func (s *job) compareOneLevel(ctx context.Context) error {
 		return nil
 	}
 	s.show("one level for all nodes", 0)
-	on := measure.Source{Gram: &s.Gram, Network: s.Problem.Network, Workload: s.Problem.Workload}
-	k, _, err := on.Kernel(ctx, s.schema().Steps())
+	k, _, err := s.Problem.source(&s.Gram).Kernel(ctx, s.schema().Steps())
 	if isEnd(err) {
 		return nil
 	}

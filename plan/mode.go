@@ -168,8 +168,9 @@ func (s *job) counts(phase string) func(done, total int) {
 
 // source returns what errors depend on; computing it is a phase.
 func (s *job) source(phase string) measure.Source {
-	return measure.Source{Gram: &s.Gram, Network: s.Problem.Network, Workload: s.Problem.Workload,
-		Progress: s.counts(phase), Weights: s.Problem.Levels.weights()}
+	on := s.Problem.source(&s.Gram)
+	on.Progress, on.Weights = s.counts(phase), s.Problem.Levels.weights()
+	return on
 }
 
 func (s *job) note(warning bool, format string, args ...any) {

@@ -527,7 +527,7 @@ func (s *Sharing) addTo(in *study.Inputs) {
 
 // spaceTime returns the workload over nodes and steps.
 func (p Problem) spaceTime() (*workload.SpaceTime, error) {
-	return workload.NewSpaceTime(p.Network.Gossip.Matrix(), p.Schema.Steps(), workload.Options{Spec: p.Workload})
+	return workload.NewSpaceTime(p.Network.Gossip.Matrix(), p.Schema.Steps(), p.source(nil).Options(nil))
 }
 
 // spaceProblem returns what the best noise is searched for.

@@ -103,7 +103,7 @@ func (s *job) optimizeNodes(ctx context.Context) error {
 	weights := s.Problem.Levels.weights()
 	nodes := factorize.Nodes{Shared: s.Optimum.Strategy, Groups: s.Options.Groups, Parts: s.Options.Parts}
 	err := workload.NodeGrams(ctx, s.Problem.Network.Gossip.Matrix(), s.schema().Steps(),
-		workload.Options{Spec: s.Problem.Workload, Progress: s.counts("Gram matrices of the nodes")},
+		s.source("").Options(s.counts("Gram matrices of the nodes")),
 		func(i int, h *mat.SymDense) error {
 			if weights != nil {
 				h.ScaleSym(weights[i], h)

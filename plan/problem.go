@@ -16,8 +16,10 @@ import (
 
 // Problem is what the best strategy depends on.
 type Problem struct {
-	Network    *graph.Network // nil for the prefix workload, which has none
-	Workload   workload.Spec  // what is trained, and what counts: plain gradient descent, and the averaged models, unless it says otherwise
+	Network  *graph.Network // nil for the prefix workload, which has none
+	Workload workload.Spec  // what is trained, and what counts: plain gradient descent, and the averaged models, unless it says otherwise
+	// Curvature is how gradients react to errors, and what is to be small; nil: they do not react, and errors of models are.
+	Curvature  *workload.Spectrum
 	Schema     participation.Schema
 	SchemaFile string    // name of the file that a participation.PatternList comes from, for the manifest
 	Objective  Objective // which errors count: the mean over all steps, unless it says otherwise
@@ -31,6 +33,9 @@ type Problem struct {
 func (p Problem) Key() study.Key {
 	var in study.Inputs
 	in.Add("workload", p.Workload.String())
+	if p.Curvature != nil {
+		in.Add("curvature", p.Curvature.String())
+	}
 	if p.Network != nil {
 		p.Network.AddTo(&in)
 	}
@@ -102,7 +107,7 @@ func (p Problem) method(o Options, exactOnly string) (*export.Gram, error) {
 		exactOnly = "the error of an estimate is not known where the noise of some steps costs nothing"
 	}
 	return p.Gram.Choose(p.Network,
-		measure.Demand{Workload: p.Workload, Steps: p.Schema.Steps(), ExactOnly: exactOnly, Long: p.long(o)})
+		measure.Demand{Workload: p.Workload, Curvature: p.Curvature.Curvature(), Steps: p.Schema.Steps(), ExactOnly: exactOnly, Long: p.long(o)})
 }
 
 // long reports whether there are more steps than matrices of T×T have room for, and the class does without.
@@ -116,10 +121,13 @@ func (p Problem) checkWorkload() error {
 	if err := s.Check(p.Schema.Steps()); err != nil {
 		return err
 	}
+	if err := p.checkCurvature(); err != nil {
+		return err
+	}
 	switch {
 	case p.Objective != Mean && !s.CountsAll():
 		return fault.New("AverageLast", nil, "[Objective] %v says itself which steps count", p.Objective)
-	case p.Objective != Mean && !s.IsStatic():
+	case p.Objective != Mean && (!s.IsStatic() || !p.Curvature.Curvature().Sketchable(s)):
 		return fault.New("Objective", p.Objective, "the errors of single steps are not known of networks that change")
 	case n == nil:
 		return nil
@@ -128,6 +136,26 @@ func (p Problem) checkWorkload() error {
 	}
 	_, err := s.Networks(n.Gossip.Matrix(), 0)
 	return err
+}
+
+// checkCurvature rejects a curvature under which errors grow; without the network it looks at the numbers alone.
+func (p Problem) checkCurvature() error {
+	if p.Curvature == nil {
+		return nil
+	}
+	if err := p.Curvature.Check(); err != nil || p.Network == nil && p.Workload.Kind != workload.Prefix {
+		return err
+	}
+	var w *graph.CSR
+	if p.Network != nil {
+		w = p.Network.Gossip.Matrix()
+	}
+	return p.Curvature.Curvature().Check(p.Workload, w, p.Schema.Steps())
+}
+
+// source returns what errors depend on; g says how they are computed.
+func (p Problem) source(g *export.Gram) measure.Source {
+	return measure.Source{Gram: g, Network: p.Network, Workload: p.Workload, Curvature: p.Curvature.Curvature()}
 }
 
 // Tolerance is the default certified relative gap at which a search stops: the objective's default, or the last step's
@@ -142,7 +170,7 @@ func (p Problem) Tolerance() float64 {
 // comparePlain fills in what the strategy costs that is optimal for the plain workload, unless this is it. If the
 // context ends before that is known, there are no baselines either: a manifest has both or neither.
 func (s *job) comparePlain(ctx context.Context) error {
-	if s.Problem.Workload.IsPlain() || s.Options.NoBaselines {
+	if s.Problem.Workload.IsPlain() && s.Problem.Curvature == nil || s.Options.NoBaselines {
 		return nil
 	}
 	if ctx.Err() != nil {

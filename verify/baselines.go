@@ -120,7 +120,7 @@ func (v *verification) oneLevelOn(ctx context.Context, n *graph.Network) error {
 	if m.Budgets == nil {
 		return nil
 	}
-	k, _, err := measure.Source{Gram: m.Gram, Network: n, Workload: v.spec}.Kernel(ctx, m.Steps)
+	k, _, err := v.source(n, nil).Kernel(ctx, m.Steps)
 	if err != nil {
 		return err
 	}
@@ -152,10 +152,10 @@ func (v *verification) oneLevel(ctx context.Context, h *mat.SymDense) error {
 func (v *verification) plain(ctx context.Context, n *graph.Network, by func() factorize.Objective) error {
 	m := v.export.Manifest
 	says := m.PlainStrategyLoss
-	switch {
-	case says == 0 && v.spec.IsPlain():
+	switch plain := m.IsPlain() && m.Curvature == nil; {
+	case says == 0 && plain:
 		return nil
-	case v.spec.IsPlain():
+	case plain:
 		v.add("plain strategy", false, "plain_strategy_loss is for workloads other than the plain one")
 		return nil
 	case says == 0 && len(m.Baselines) > 0: // whoever measures those measures this, too
@@ -165,7 +165,7 @@ func (v *verification) plain(ctx context.Context, n *graph.Network, by func() fa
 		v.skip("plain_strategy_loss")
 		return nil
 	}
-	on := measure.Source{Gram: m.Gram, Network: n, Workload: v.spec, Weights: v.weights()}
+	on := v.source(n, v.weights())
 	on.Sketch, _ = v.estimated.(*workload.Sketch)
 	is, err := measure.PlainLoss(ctx, m, on, by)
 	if err != nil {

@@ -73,6 +73,7 @@ func rules() []rule {
 		{key: "graph.sequence_sha256", how: exactly, check: "network"},
 		{key: "workload", how: given, network: true, absent: true},
 		{key: "workload_spec", how: given, network: true},
+		{key: "curvature", how: given, network: true},
 		{key: "objective", how: given, network: true, absent: true},
 		{key: "objective_weights", how: given, check: "lower bound", network: true},
 		{key: "steps", how: given},

@@ -114,7 +114,7 @@ func (v *verification) longLoss(ctx context.Context, n *graph.Network, c strateg
 	if err := v.checkSketch(n); err != nil {
 		return err
 	}
-	responses, sketch, err := measure.Source{Gram: m.Gram, Network: n, Workload: v.spec}.Responses(ctx)
+	responses, sketch, err := v.source(n, nil).Responses(ctx)
 	if err != nil {
 		return v.computing("loss", err)
 	}

@@ -48,13 +48,22 @@ func (v *verification) network(ctx context.Context) (n *graph.Network, known boo
 	return nil, false, err
 }
 
+// source returns what errors on the network depend on, with the weights of the nodes.
+func (v *verification) source(n *graph.Network, weights []float64) measure.Source {
+	m := v.export.Manifest
+	return measure.Source{Gram: m.Gram, Network: n, Workload: v.spec, Curvature: m.Curvature.Curvature(), Weights: weights}
+}
+
+// options returns what Gram matrices are computed by.
+func (v *verification) options() workload.Options { return v.source(nil, nil).Options(nil) }
+
 // kernel computes again what errors on the network depend on.
 func (v *verification) kernel(ctx context.Context, n *graph.Network) (*workload.Kernel, error) {
 	m := v.export.Manifest
 	if err := v.checkSketch(n); err != nil {
 		return nil, err
 	}
-	k, s, err := measure.Source{Gram: m.Gram, Network: n, Workload: v.spec, Weights: v.weights()}.Kernel(ctx, m.Steps)
+	k, s, err := v.source(n, v.weights()).Kernel(ctx, m.Steps)
 	v.estimated = s
 	return k, err
 }

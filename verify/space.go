@@ -170,7 +170,7 @@ func (s *spaceCheck) problem(n *graph.Network) error {
 		}
 	}
 	s.p = spacetime.Problem{Schema: s.schema, Setting: setting}
-	if s.p.Workload, err = workload.NewSpaceTime(n.Gossip.Matrix(), m.Steps, workload.Options{Spec: s.spec}); err != nil {
+	if s.p.Workload, err = workload.NewSpaceTime(n.Gossip.Matrix(), m.Steps, s.options()); err != nil {
 		return err
 	}
 	s.p.Class, err = measure.ClassOf(m)

@@ -86,7 +86,7 @@ func (v *verification) nodeLosses(ctx context.Context, n *graph.Network, strateg
 	var losses []float64
 	var bound float64
 	plain := mat.NewSymDense(m.Steps, nil) // of all nodes at one level
-	err := workload.NodeGrams(ctx, w, m.Steps, workload.Options{Spec: v.spec}, func(i int, h *mat.SymDense) error {
+	err := workload.NodeGrams(ctx, w, m.Steps, v.options(), func(i int, h *mat.SymDense) error {
 		plain.AddSym(plain, h)
 		v.weigh(h, i)
 		layer := m.PerNode.Layers[i]
@@ -151,7 +151,7 @@ func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, strategies [
 		return nil
 	}
 	var reached float64
-	err := workload.NodeGrams(ctx, w, m.Steps, workload.Options{Spec: v.spec}, func(i int, h *mat.SymDense) error {
+	err := workload.NodeGrams(ctx, w, m.Steps, v.options(), func(i int, h *mat.SymDense) error {
 		v.weigh(h, i)
 		c := strategies[m.PerNode.Layers[i]]
 		best, err := v.optimum(ctx, h, v.schema, strategy.GramOf(c))

@@ -77,7 +77,7 @@ func (v *verification) ownErrors(ctx context.Context, k *workload.Kernel) ([]flo
 		if v.given == nil || v.given.Graph.Nodes() != len(shared.Own) {
 			return nil, errors.New("noise that nodes share needs their network")
 		}
-		w, err := workload.NewSpaceTime(v.given.Gossip.Matrix(), v.export.Manifest.Steps, workload.Options{Spec: v.spec})
+		w, err := workload.NewSpaceTime(v.given.Gossip.Matrix(), v.export.Manifest.Steps, v.options())
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +110,7 @@ func (v *verification) layerErrors(ctx context.Context) ([]float64, error) {
 			nodes)
 	}
 	total := make([]float64, m.Steps)
-	err := workload.NodeKernels(ctx, v.given.Gossip.Matrix(), m.Steps, workload.Options{Spec: v.spec},
+	err := workload.NodeKernels(ctx, v.given.Gossip.Matrix(), m.Steps, v.options(),
 		func(i int, k *workload.Kernel) error {
 			c, err := strategy.NewDense(v.export.Layers[m.PerNode.Layers[i]].C)
 			if err != nil {

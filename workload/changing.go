@@ -91,8 +91,8 @@ type changings []*changing
 // changing returns a network that changes for every direction of the curvature. Its error wraps ErrNotExact where there
 // is no exact form: with feedback if a node has more than its model, or misses steps.
 func (r reacting) changing(w *graph.CSR, steps int) (changings, error) {
-	if r.curvature != nil && !r.shrinks() {
-		return nil, fmt.Errorf("[Curvature] with momentum, tracking or missed steps on networks that change: %w", ErrNotExact)
+	if err := r.curvature.Exact(r.Spec, w); err != nil {
+		return nil, err
 	}
 	c, err := newChanging(r.Spec, w, steps)
 	if err != nil || r.curvature == nil {

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -38,6 +39,14 @@ const MaxDirections = 4096
 // rates or networks change, or gossip does not follow every step, they grow if the largest becomes ten times what it is
 // without feedback over T = steps.
 func (c Curvature) Check(s Spec, w *graph.CSR, steps int) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	return c.checkStability(s, w, steps)
+}
+
+// check is Check without the network.
+func (c Curvature) check() error {
 	if len(c) > MaxDirections {
 		return fault.New("Curvature", len(c), "has more than %d directions", MaxDirections)
 	}
@@ -52,7 +61,26 @@ func (c Curvature) Check(s Spec, w *graph.CSR, steps int) error {
 		return fault.New("Curvature", nil, "no error counts: where errors count as much as the loss curves, a second "+
 			"derivative must be above 0")
 	}
-	return c.checkStability(s, w, steps)
+	return nil
+}
+
+// Exact returns nil if NewKernel has the Gram matrix of the spec under the curvature in exact form, as Spec.Exact does,
+// and an error that wraps ErrNotExact otherwise.
+func (c Curvature) Exact(s Spec, w *graph.CSR) error {
+	switch {
+	case c == nil || reacting{s, c}.shrinks():
+		return s.Exact(w)
+	case s.MissedSteps > 0:
+		return fmt.Errorf("[Curvature] with [MissedSteps]: %w", ErrNotExact)
+	case !s.IsStatic():
+		return fmt.Errorf("[Curvature] with momentum or tracking on networks that change: %w", ErrNotExact)
+	}
+	return nil
+}
+
+// Sketchable reports whether a Sketch has the Gram matrix of the spec under the curvature.
+func (c Curvature) Sketchable(s Spec) bool {
+	return c == nil || reacting{s, c}.shrinks() || s.evenly() && s.MissedSteps == 0
 }
 
 // reacting is a spec with the curvature that its Gram matrix is for.

@@ -200,8 +200,8 @@ func (r reacting) runs(ctx context.Context, b basis, steps int, progress func(do
 
 // recursiveKernel returns the kernel of a network that stays, where a node has more than its model from step to step.
 func (r reacting) recursiveKernel(ctx context.Context, w *graph.CSR, steps int, progress func(done, total int)) (*Kernel, error) {
-	if r.MissedSteps > 0 {
-		return nil, fmt.Errorf("[Curvature] with [MissedSteps]: %w", ErrNotExact)
+	if err := r.curvature.Exact(r.Spec, w); err != nil {
+		return nil, err
 	}
 	b, err := newBasis(w)
 	if err != nil {
@@ -244,8 +244,8 @@ func (r reacting) nodeKernel(ctx context.Context, w *graph.CSR, steps, i int) (*
 // kernelFrom returns the kernel of noise along the rows of starts, for a network that stays.
 func (r reacting) kernelFrom(ctx context.Context, w *graph.CSR, starts mat.Matrix, steps int) (*Kernel, error) {
 	switch {
-	case r.curvature != nil && r.MissedSteps > 0:
-		return nil, fmt.Errorf("[Curvature] with [MissedSteps]: %w", ErrNotExact)
+	case r.curvature.Exact(r.Spec, w) != nil:
+		return nil, r.curvature.Exact(r.Spec, w)
 	case r.curvature != nil && !r.evenly() && !r.shrinks():
 		return r.kernelOver(ctx, basis{w: w, starts: starts}, steps, nil)
 	}

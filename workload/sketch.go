@@ -66,6 +66,9 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 		return nil, fmt.Errorf("the %v workload needs no estimate", opts.Spec.Kind)
 	case !opts.Spec.IsStatic():
 		return nil, fault.New("Method", "lanczos", "is for networks that do not change")
+	case !opts.Curvature.Sketchable(opts.Spec):
+		return nil, fault.New("Method", "lanczos",
+			"with [Curvature] is for constant rates, gossip in every step, and nodes that miss no steps")
 	case n != cols || len(pi) != n || n == 0:
 		return nil, fmt.Errorf("a %d×%d gossip matrix with a distribution over %d nodes", n, cols, len(pi))
 	case opts.Probes < 2 || opts.LanczosSteps < 2:

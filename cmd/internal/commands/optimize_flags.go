@@ -25,6 +25,7 @@ type optimizeFlags struct {
 	runner      *grids.Runner
 	network     flags.NetworkFlags
 	workload    flags.WorkloadFlags
+	curvature   flags.CurvatureFlags
 	objective   string
 	schema      flags.SchemaFlags
 	gram        gramFlags
@@ -50,6 +51,7 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 	f.network.BindGossip(cmd)
 	fl := cmd.Flags()
 	f.workload.Bind(cmd, &f.network)
+	f.curvature.Bind(cmd)
 	about, names := "what is to be small:", []string(nil)
 	for _, o := range measure.Objectives() {
 		names = append(names, o.String())
@@ -113,6 +115,7 @@ func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options,
 	err := allOf(
 		func() (err error) { p.Schema, err = f.schema.Choose(cmd); return err },
 		func() (err error) { p.Workload, err = f.workload.Spec(cmd); return err },
+		func() (err error) { p.Curvature, err = f.curvature.Choose(cmd); return err },
 		func() (err error) { o.Sampling, err = participation.ParseScheme(f.sampling); return err },
 		func() (err error) {
 			o.Class, err = f.class.choose(cmd, plan.DefaultClass(o.Sampling, p.Schema))

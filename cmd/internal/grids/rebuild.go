@@ -14,13 +14,13 @@ import (
 // neither list (--checkpoint, --resume, --attack and its own) do not go together with --shard.
 var recordedFlags = []string{
 	"adjacency", "algorithm", "alpha", "attacker", "average-last", "bandwidth", "bound", "budgets", "buffers", "carry",
-	"clip", "clipped-convex", "convex", "coalitions", "data", "delta", "dim", "directed", "epsilon", "export",
+	"clip", "clipped-convex", "convex", "coalitions", "curvature", "data", "delta", "dim", "directed", "epsilon", "export",
 	"failure", "fixed-inputs", "float32", "forget-own-noise", "format", "gossip", "gossip-matrix", "gossip-rounds",
 	"gradient-tracking", "gram", "graph", "graph-sequence", "groups", "growth", "keep-partial", "lanczos-steps",
 	"largest-pair", "learning-rate", "learning-rates", "link-failures", "lipschitz", "local-steps", "max-batch",
 	"memory", "methods", "missed-steps", "momentum", "mu", "nesterov", "no-baselines", "no-dense", "node-failures",
 	"objective", "only", "own-noise", "participations", "per-node", "person-batches", "probes", "quiet",
-	"random-neighbours", "records", "refine", "rounds", "samples", "sampling", "scale-columns", "schema", "secrets",
+	"random-neighbours", "records", "refine", "risk", "rounds", "samples", "sampling", "scale-columns", "schema", "secrets",
 	"secure-summation", "seed", "seeds", "separation", "shared-noise", "sigma", "smooth", "start", "strategy", "strict",
 	"strongly-convex", "T", "task", "test-rows", "tolerance", "trust", "unit", "weight-decay", "workload", "workloads",
 	"worst-answer",

@@ -47,6 +47,7 @@ func (r *Summary) Make() *document.Document {
 	}
 	r.Fact("workload", "%s, T = %d steps", m.Workload, m.Steps)
 	r.Add(flags.WorkloadFacts(*m.WorkloadSpec)...)
+	r.Add(flags.CurvatureFacts(m.Curvature)...)
 	if o := r.objective(); o != measure.Mean {
 		r.Fact("objective", "%v: squared error %s", o, o.About())
 	}

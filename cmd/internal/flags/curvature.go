@@ -1,0 +1,84 @@
+package flags
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/cmd/internal/document"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/internal/files"
+	"mafalda/workload"
+)
+
+// CurvatureFlags say how gradients react to errors: a workload.Spectrum.
+type CurvatureFlags struct{ curvature, risk string }
+
+// Bind binds the flags to a command.
+func (f *CurvatureFlags) Bind(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.curvature, "curvature", "",
+		"gradients react to errors by these second derivatives of the loss, times the\nbase learning rate: numbers, or a `FILE` with "+
+			"lines \"x,directions\"; a training\nforgets noise (default: gradients do not react; docs/objective.md)")
+	terminal.ChoiceVar(cmd, &f.risk, "risk", workload.ExcessRisk, workload.Risks(),
+		"of --curvature: excess (how far the loss is above its least value) or distance\n(of the models)")
+	terminal.InGroup(cmd, trainingGroup, "curvature", "risk")
+}
+
+// Choose returns the spectrum that the flags ask for; nil for none.
+func (f *CurvatureFlags) Choose(cmd *cobra.Command) (*workload.Spectrum, error) {
+	if !cmd.Flags().Changed("curvature") {
+		return nil, terminal.Refuse(cmd, "--%s is of --curvature: how does the loss curve?", "risk")
+	}
+	if s, ok := numbers(f.curvature, f.risk); ok {
+		return s, s.Check()
+	}
+	file, _, err := files.Open(f.curvature)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, terminal.Usagef("--curvature %s is neither a file nor numbers, as 0.3 or 0.01,0.1,0.5", f.curvature)
+	}
+	if err != nil {
+		return nil, terminal.Usagef("--curvature: %w", err)
+	}
+	defer file.Close()
+	s, err := workload.ReadSpectrum(file, f.risk)
+	if err != nil {
+		return nil, terminal.Usagef("--curvature: %s: %w", f.curvature, err)
+	}
+	return s, nil
+}
+
+// numbers returns the spectrum of a list of second derivatives, of one direction each.
+func numbers(text, risk string) (*workload.Spectrum, bool) {
+	s := &workload.Spectrum{Risk: risk}
+	for word := range strings.SplitSeq(text, ",") {
+		x, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
+		if err != nil {
+			return nil, false
+		}
+		s.X, s.Directions = append(s.X, x), append(s.Directions, 1)
+	}
+	return s, true
+}
+
+// CurvatureFacts says how gradients react, if they do.
+func CurvatureFacts(s *workload.Spectrum) []document.Fact {
+	if s == nil {
+		return nil
+	}
+	least, most := s.X[0], s.X[0]
+	for _, x := range s.X {
+		least, most = min(least, x), max(most, x)
+	}
+	text := "gradients react to errors by " + strconv.FormatFloat(least, 'g', 3, 64)
+	if most > least {
+		text += " to " + strconv.FormatFloat(most, 'g', 3, 64) + " of them"
+	} else {
+		text += " of them"
+	}
+	return []document.Fact{{Name: "curvature", Value: text + map[string]string{
+		workload.ExcessRisk: "; squared errors are of the loss above its least value",
+		workload.Distance:   "; squared errors are of the models"}[s.Risk]}}
+}
