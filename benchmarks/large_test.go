@@ -71,7 +71,7 @@ func BenchmarkLongBLT(b *testing.B) {
 		b.Fatal(err)
 	}
 	responses := func(steps int, _ bool) (factorize.Response, error) {
-		return workload.CentralizedResponse(workload.Spec{Kind: workload.Prefix}, steps)
+		return workload.CentralizedResponse(workload.Spec{Kind: workload.Prefix}, nil, steps)
 	}
 	b.ReportAllocs()
 	for b.Loop() {

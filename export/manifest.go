@@ -58,6 +58,9 @@ type Manifest struct {
 	// PlainStrategyLoss is the loss on this workload of the strategy that is optimal for the plain workload of this
 	// kind, at equal sensitivity; absent for plain workloads.
 	PlainStrategyLoss float64 `json:"plain_strategy_loss,omitempty"`
+	// UncurvedStrategyLoss is likewise of the strategy that is optimal for gradients that do not react; absent without
+	// Curvature.
+	UncurvedStrategyLoss float64 `json:"uncurved_strategy_loss,omitempty"`
 
 	Privacy *Privacy `json:"privacy,omitempty"`
 	// Budgets are the levels of the nodes, where every node has its own; Privacy is then strict enough for all of them.

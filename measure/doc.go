@@ -5,7 +5,7 @@
 //	Gram        how the Gram matrix is asked for; Choose returns the block "gram" of the manifest
 //	Source      from that block and the network to a kernel or, for very many steps, to responses
 //	Judge       how far the loss of a strategy may be from what an estimate says
-//	PlainLoss   what the strategy for plain training costs
+//	OtherLoss   what the strategy for another training costs
 //
 // It is what package plan, which writes manifests, and package verify, which checks them, have in common.
 package measure

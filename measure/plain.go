@@ -12,10 +12,22 @@ import (
 	"mafalda/strategy"
 )
 
-// PlainLoss returns what a manifest says as plain_strategy_loss: the loss, by an objective, of the strategy of the
-// exported class and parameters that is optimal for the plain workload of the source. An end of the context is an
-// error.
-func PlainLoss(ctx context.Context, m *export.Manifest, on Source, by func() factorize.Objective) (float64, error) {
+// Plain returns the source for the plain workload: of gradient descent, whose gradients do not react.
+func (s Source) Plain() Source {
+	s.Workload, s.Curvature = s.Workload.Plain(), nil
+	return s
+}
+
+// Uncurved returns the source for the same training of gradients that do not react.
+func (s Source) Uncurved() Source {
+	s.Curvature = nil
+	return s
+}
+
+// OtherLoss returns what a manifest says as plain_strategy_loss (of Source.Plain) and uncurved_strategy_loss (of
+// Source.Uncurved): the loss, by an objective, of the strategy of the exported class and parameters that is optimal for
+// another source. An end of the context is an error.
+func OtherLoss(ctx context.Context, m *export.Manifest, on Source, by func() factorize.Objective) (float64, error) {
 	schema, err := m.Schema()
 	if err != nil {
 		return 0, err
@@ -24,7 +36,6 @@ func PlainLoss(ctx context.Context, m *export.Manifest, on Source, by func() fac
 	if err != nil {
 		return 0, err
 	}
-	on.Workload, on.Curvature = on.Workload.Plain(), nil
 	if on.Gram, err = plainGram(on, m.Steps, class); err != nil {
 		return 0, err
 	}
@@ -49,7 +60,7 @@ func PlainLoss(ctx context.Context, m *export.Manifest, on Source, by func() fac
 	best, err := class.Optimize(ctx, plain, schema, plainOptions(o, plain, schema))
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("optimizing for plain training: %w", err)
+		return 0, fmt.Errorf("optimizing for another training: %w", err)
 	case best.Status == optim.Interrupted:
 		return 0, context.Canceled
 	}
@@ -63,10 +74,10 @@ func plainGram(on Source, steps int, class factorize.Class) (*export.Gram, error
 	switch {
 	case on.Network == nil:
 		return &export.Gram{Method: GramExact.String()}, nil
-	case on.Gram != nil && on.Gram.Method != GramSampled.String():
+	case on.Gram != nil && (on.Gram.Method != GramSampled.String() || !on.Workload.IsStatic()):
 		return on.Gram, nil
 	}
-	return Gram{}.Choose(on.Network, Demand{Workload: on.Workload, Steps: steps,
+	return Gram{}.Choose(on.Network, Demand{Workload: on.Workload, Curvature: on.Curvature, Steps: steps,
 		Long: steps > strategy.LongSteps && class.Traits().Has(factorize.ManySteps)})
 }
 

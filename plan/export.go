@@ -69,7 +69,7 @@ func (s *Solution) Manifest() *export.Manifest {
 		SquaredError: s.Quality.SquaredError, Loss: s.Quality.Loss, LowerBound: s.LowerBound, Gap: s.Gap,
 		RMSE:      s.Quality.RMSE(p.nodes(), p.Objective.Steps(p.Workload, p.Schema.Steps())),
 		Tolerance: s.Options.Tolerance, Status: optim.Converged.String(), History: s.History, Privacy: s.Privacy,
-		PlainStrategyLoss: s.PlainLoss, ErrorAtPrivacy: s.ErrorAtPrivacy, CyclicErrorAtPrivacy: s.CyclicErrorAtPrivacy, Sampling: s.Sampling,
+		PlainStrategyLoss: s.PlainLoss, UncurvedStrategyLoss: s.UncurvedLoss, ErrorAtPrivacy: s.ErrorAtPrivacy, CyclicErrorAtPrivacy: s.CyclicErrorAtPrivacy, Sampling: s.Sampling,
 		Budgets: s.Budgets, OneLevelLoss: s.OneLevelLoss, OneBatchLoss: s.OneBatchLoss,
 		Seconds: s.Took.Seconds(), PeakBytes: s.PeakBytes, Files: s.Files,
 	}

@@ -167,10 +167,11 @@ func (p Problem) Tolerance() float64 {
 	return p.Objective.Tolerance()
 }
 
-// comparePlain fills in what the strategy costs that is optimal for the plain workload, unless this is it. If the
-// context ends before that is known, there are no baselines either: a manifest has both or neither.
+// comparePlain fills in what the strategies cost that are optimal for the plain workload and for gradients that do not
+// react, unless this is it. If the context ends before that is known, there are no baselines either: a manifest has both or neither.
 func (s *job) comparePlain(ctx context.Context) error {
-	if s.Problem.Workload.IsPlain() && s.Problem.Curvature == nil || s.Options.NoBaselines {
+	plain, reacts := s.Problem.Workload.IsPlain(), s.Problem.Curvature != nil
+	if plain && !reacts || s.Options.NoBaselines {
 		return nil
 	}
 	if ctx.Err() != nil {
@@ -182,11 +183,16 @@ func (s *job) comparePlain(ctx context.Context) error {
 	if on.Sketch, _ = s.estimate.(*workload.Sketch); s.estimate == nil {
 		on.Known = s.kernel
 	}
-	loss, err := measure.PlainLoss(ctx, s.Manifest(), on, s.objective)
+	var err error
+	if !plain {
+		s.PlainLoss, err = measure.OtherLoss(ctx, s.Manifest(), on.Plain(), s.objective)
+	}
+	if err == nil && reacts {
+		s.UncurvedLoss, err = measure.OtherLoss(ctx, s.Manifest(), on.Uncurved(), s.objective)
+	}
 	if isEnd(err) {
-		s.Baselines = nil
+		s.Baselines, s.PlainLoss, s.UncurvedLoss = nil, 0, 0
 		return nil
 	}
-	s.PlainLoss = loss
 	return err
 }

@@ -27,8 +27,10 @@ type Solution struct {
 	// drawn in secret, rounded up; 0 where there is no bound.
 	Gap       float64
 	Baselines []baselines.Measured
-	PlainLoss float64        // of the strategy of the class that is best for the plain workload; 0: not measured
-	History   []export.Point // of the search for Optimum, after every iteration
+	// PlainLoss is the loss of the strategy of the class that is best for the plain workload, UncurvedLoss that of the
+	// best for gradients that do not react; 0: not measured.
+	PlainLoss, UncurvedLoss float64
+	History                 []export.Point // of the search for Optimum, after every iteration
 
 	Privacy *export.Privacy    // the noise for the privacy asked for; nil for none. With Problem.Levels, strict enough for every node
 	Budgets []export.NodeLevel // with Problem.Levels: of every node, with its noise

@@ -148,33 +148,43 @@ func (v *verification) oneLevel(ctx context.Context, h *mat.SymDense) error {
 	return err
 }
 
-// plain checks what the strategy costs, by an objective, that is optimal for the plain workload.
+// plain checks what the strategies cost, by an objective, that are optimal for the plain workload and for gradients that
+// do not react.
 func (v *verification) plain(ctx context.Context, n *graph.Network, by func() factorize.Objective) error {
-	m := v.export.Manifest
-	says := m.PlainStrategyLoss
-	switch plain := m.IsPlain() && m.Curvature == nil; {
-	case says == 0 && plain:
-		return nil
-	case plain:
-		v.add("plain strategy", false, "plain_strategy_loss is for workloads other than the plain one")
-		return nil
-	case says == 0 && len(m.Baselines) > 0: // whoever measures those measures this, too
-		v.add("plain strategy", false, "plain_strategy_loss is not there, and baselines are")
-		return nil
-	case says == 0:
-		v.skip("plain_strategy_loss")
-		return nil
-	}
-	on := v.source(n, v.weights())
+	m, on := v.export.Manifest, v.source(n, v.weights())
 	on.Sketch, _ = v.estimated.(*workload.Sketch)
-	is, err := measure.PlainLoss(ctx, m, on, by)
-	if err != nil {
-		return v.computing("plain strategy", err)
+	for _, other := range []struct {
+		name, key  string
+		says       float64
+		again      *float64
+		applicable bool
+		source     measure.Source
+	}{
+		{"plain strategy", "plain_strategy_loss", m.PlainStrategyLoss, &v.again.PlainStrategyLoss, !m.IsPlain(), on.Plain()},
+		{"uncurved strategy", "uncurved_strategy_loss", m.UncurvedStrategyLoss, &v.again.UncurvedStrategyLoss, m.Curvature != nil, on.Uncurved()},
+	} {
+		switch {
+		case !other.applicable && other.says != 0:
+			v.add(other.name, false, "%s is for another workload than this one", other.key)
+			continue
+		case !other.applicable:
+			continue
+		case other.says == 0 && len(m.Baselines) > 0: // whoever measures those measures this, too
+			v.add(other.name, false, "%s is not there, and baselines are", other.key)
+			continue
+		case other.says == 0:
+			v.skip(other.key)
+			continue
+		}
+		is, err := measure.OtherLoss(ctx, m, other.source, by)
+		if err != nil {
+			return v.computing(other.name, err)
+		}
+		if m.Objective != "" || m.Steps > strategy.LongSteps {
+			v.skip(other.key) // its further digits
+		}
+		*other.again = is
+		v.compare(other.name, fmt.Sprintf("that for another training has %.6g times the loss", is/m.Loss))
 	}
-	if m.Objective != "" || m.Steps > strategy.LongSteps {
-		v.skip("plain_strategy_loss") // its further digits
-	}
-	v.again.PlainStrategyLoss = is
-	v.compare("plain strategy", fmt.Sprintf("that for plain training has %.6g times the loss", is/m.Loss))
 	return nil
 }

@@ -148,6 +148,7 @@ func rules() []rule {
 		{key: "baselines.*.loss", how: within, check: "arithmetic", apart: upTo(sameFormula)},
 		{key: "baselines.*.error_at_privacy", how: within, check: "arithmetic", apart: atPrivacy},
 		{key: "plain_strategy_loss", how: within, check: "plain strategy", apart: plainGap, network: true},
+		{key: "uncurved_strategy_loss", how: within, check: "uncurved strategy", apart: plainGap, network: true},
 		{key: "privacy", how: judged, check: "privacy"},
 		{key: "budgets[].node", how: judged, check: "privacy"},
 		{key: "budgets[].mu", how: judged, check: "privacy"},

@@ -31,7 +31,7 @@ func longExport(t *testing.T, steps, k int, ofBound float64) string {
 		t.Fatal(err)
 	}
 	responses := func(steps int, _ bool) (factorize.Response, error) {
-		return workload.CentralizedResponse(workload.Spec{Kind: workload.Prefix}, steps)
+		return workload.CentralizedResponse(workload.Spec{Kind: workload.Prefix}, nil, steps)
 	}
 	q, err := factorize.Evaluate(c, factorize.Long(responses), schema)
 	if err != nil {

@@ -121,6 +121,11 @@ func (r *Summary) strategies() {
 			loss/m.Loss)
 		r.Gap()
 	}
+	if loss := m.UncurvedStrategyLoss; loss > 0 {
+		r.Fact("no curvature", "%s: the optimum for gradients that do not react would have %.4g times this loss",
+			terminal.DecimalUp(loss, 8), loss/m.Loss)
+		r.Gap()
+	}
 	if m.Sampled() {
 		r.compared()
 	} else {
