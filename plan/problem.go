@@ -128,7 +128,8 @@ func (p Problem) checkWorkload() error {
 	case p.Objective != Mean && !s.CountsAll():
 		return fault.New("AverageLast", nil, "[Objective] %v says itself which steps count", p.Objective)
 	case p.Objective != Mean && (!s.IsStatic() || !p.Curvature.Curvature().Sketchable(s)):
-		return fault.New("Objective", p.Objective, "the errors of single steps are not known of networks that change")
+		return fault.New("Objective", p.Objective, "the errors of single steps are not known of networks that change, and of "+
+			"curved losses under momentum, tracking or missed steps with rates that change or local steps")
 	case n == nil:
 		return nil
 	case n.Sequence != nil && s.GraphSequence == nil:

@@ -151,5 +151,5 @@ func (v *verification) longLoss(ctx context.Context, n *graph.Network, c strateg
 		return v.computing("baselines", err)
 	}
 	v.baselinesAre([]string{"dp-d-sgd", "antipgd"}, is)
-	return nil
+	return v.plain(ctx, n, func() factorize.Objective { return factorize.Long(responses) })
 }
