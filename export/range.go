@@ -56,8 +56,11 @@ func (m *Manifest) checkRange() error {
 	if m.OneBatchLoss < 0 || m.OneBatchLoss != 0 && m.Participation.Batches < 2 {
 		return errors.New("one_batch_loss is negative, or not of people in several batches")
 	}
-	if m.PlainStrategyLoss < 0 || m.UncurvedStrategyLoss < 0 {
-		return errors.New("plain_strategy_loss or uncurved_strategy_loss is negative")
+	if m.UncurvedStrategyLoss < 0 {
+		return errors.New("uncurved_strategy_loss is negative")
+	}
+	if m.PlainStrategyLoss < 0 {
+		return errors.New("plain_strategy_loss is negative")
 	}
 	return cmp.Or(m.checkSpace(), m.checkSpec(), m.Sampling.checkRange(m.Steps), m.Privacy.checkRange(m.Sampled()),
 		m.checkLevelRange(), m.Strategy.checkRange(m.Steps),

@@ -100,6 +100,7 @@ _MANIFEST = {
         "missed_steps": float,
         "carry": bool,
     },
+    "curvature": {"risk": str, "x": List(float), "directions": List(float)},
     "objective": str,
     "objective_weights": List(float),
     "steps": int,
@@ -149,6 +150,7 @@ _MANIFEST = {
     "history": list,
     "baselines": dict,
     "plain_strategy_loss": float,
+    "uncurved_strategy_loss": float,
     "privacy": {
         "mu": float,
         "sigma": float,

@@ -18,7 +18,7 @@ type ExportNetworkFlags struct{ verify.NetworkFiles }
 
 // Bind adds the flags to a command.
 func (f *ExportNetworkFlags) Bind(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.Graph, "graph", "g", "", "the graph `file` the export was made for")
+	terminal.OnceVarP(cmd, &f.Graph, "graph", "g", "the graph `file` the export was made for")
 	cmd.Flags().StringVar(&f.GossipMatrix, "gossip-matrix", "", "the gossip matrix `file` the export was made for")
 	cmd.Flags().StringVar(&f.GraphSequence, "graph-sequence", "",
 		"the `file` of networks that take turns the export was made for")

@@ -41,7 +41,7 @@ func (f *NetworkFlags) BindGossip(cmd *cobra.Command) {
 
 // BindGraph binds --graph.
 func (f *NetworkFlags) BindGraph(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.Source, "graph", "g", "", "graph: a file (edge list, .mtx, .npy; .gz too) or "+strings.Join(graph.BuiltinForms(), " "))
+	terminal.OnceVarP(cmd, &f.Source, "graph", "g", "graph: a file (edge list, .mtx, .npy; .gz too) or "+strings.Join(graph.BuiltinForms(), " "))
 	terminal.InGroup(cmd, graphGroup, "graph")
 	terminal.Complete(cmd, "graph", CompleteGraph)
 }

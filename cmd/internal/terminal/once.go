@@ -1,0 +1,36 @@
+package terminal
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+// Once is a flag for a text that may be given once.
+type Once struct {
+	Text  *string
+	given bool
+}
+
+// OnceVarP binds a flag that may be given once.
+func OnceVarP(cmd *cobra.Command, p *string, name, short, usage string) {
+	cmd.Flags().VarP(&Once{Text: p}, name, short, usage)
+}
+
+func (o *Once) String() string {
+	if o.Text == nil {
+		return ""
+	}
+	return *o.Text
+}
+
+func (o *Once) Set(s string) error {
+	if o.given {
+		return fmt.Errorf("is given twice, as %s before: only one is taken", *o.Text)
+	}
+	*o.Text, o.given = s, true
+	return nil
+}
+
+// Type is the word for the value in help texts.
+func (o *Once) Type() string { return "string" }
