@@ -35,6 +35,7 @@ def optimize(
     checkpoint: Path | None = None,
     clip: float | None = None,
     coalitions: str | Path | Sequence[Sequence[str]] | None = None,
+    curvature: str | None = None,
     delta: float | None = None,
     dim: int | None = None,
     directed: bool | None = None,
@@ -74,6 +75,7 @@ def optimize(
     random_neighbours: int | None = None,
     records: int | None = None,
     resume: bool | None = None,
+    risk: str | None = None,
     samples: int | None = None,
     sampling: str | None = None,
     scale_columns: bool | None = None,
@@ -126,6 +128,10 @@ def optimize(
             with --trust secldp, who puts together what they know: 1 (nobody: single curious nodes), 2 (any two
             nodes), or a file with the labels of a coalition a line (nodes in none are trusted); the eavesdropper
             is always there (default 1)
+        curvature
+            gradients react to errors by these second derivatives of the loss, times the base learning rate:
+            numbers, or a FILE with lines "x,directions"; a training forgets noise (default: gradients do not
+            react; docs/objective.md)
         delta
             the delta of --epsilon, or to report an epsilon for --mu
         dim
@@ -215,6 +221,9 @@ def optimize(
             with --sampling truncated: at least as many records as any node has
         resume
             go on with the optimization in the file of --checkpoint, if it is there
+        risk
+            of --curvature: excess (how far the loss is above its least value) or distance (of the models)
+            (default excess)
         samples
             of the accountant of --sampling bins, drawn with --seed (default 524288)
         sampling
