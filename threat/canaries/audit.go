@@ -17,7 +17,6 @@ import (
 	"mafalda/export"
 	"mafalda/internal/dense"
 	"mafalda/internal/files"
-	"mafalda/internal/lists"
 	"mafalda/internal/rounding"
 	"mafalda/strategy"
 )
@@ -27,7 +26,6 @@ var ErrNoNoise = errors.New("the messages have no noise: they give everything aw
 
 // Options tunes Audit. The zero value asks for the defaults named here.
 type Options struct {
-	Unused     int     // directions that nobody used; 0 means 2000
 	Confidence float64 // of the lower bound of ε; 0 means 0.95
 	FalseAlarm float64 // probability that an honest run has any alarm; 0 means 0.001
 	Delta      float64 // 0 means the export's
@@ -102,7 +100,7 @@ func unfit(format string, args ...any) error { return &UnfitError{fmt.Sprintf(fo
 // Audit compares a run with the export it was made by. The coins and the run must be of this export and the same
 // node; of what an attacker received (Run.Attacker), the coins are of another node, which it attacks.
 func Audit(ctx context.Context, e *export.Export, r *Run, c *Coins, o Options) (*Result, error) {
-	o.Unused, o.Confidence = cmp.Or(o.Unused, 2000), cmp.Or(o.Confidence, 0.95)
+	o.Confidence = cmp.Or(o.Confidence, 0.95)
 	o.FalseAlarm = cmp.Or(o.FalseAlarm, 0.001)
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
@@ -126,33 +124,41 @@ func Audit(ctx context.Context, e *export.Export, r *Run, c *Coins, o Options) (
 	if err != nil {
 		return nil, err
 	}
-	gram, err := seen.Gram(ctx, func(done int) { o.Progress(done, 2*r.Dim) })
+	look := patternsOf(seen, c, sent)
+	gram, err := seen.Gram(ctx, c, look, func(done int) { o.Progress(done, 2*r.Dim) })
 	if err != nil {
 		return nil, err
 	}
-	rows := whitened(seen.whitening, gram, float64(r.Dim))
-	loud, err := gradientsOf(rows)
+	rows, rest := mat.NewSymDense(seen.rows, nil), look.rest(gram)
+	rows.CopySym(gram.SliceSym(0, seen.rows))
+	white := whitened(seen.whitening, rows, float64(r.Dim))
+	all, err := energyOf(white, r.Dim)
 	if err != nil {
 		return nil, err
 	}
-	look := shapes(seen, c, sent, loud)
-	sums, sizes, err := seen.Along(ctx, c, look.weights(seen), look.pattern, o.Unused,
+	left, err := energyOf(whitened(seen.whitening, rest, float64(r.Dim)), r.Dim)
+	if err != nil {
+		return nil, err
+	}
+	scoring, weights := look.weights(seen, all.root, left.root)
+	scores, sums, sizes, err := seen.Along(ctx, c, look, scoring, weights,
 		func(done int) { o.Progress(r.Dim+done, 2*r.Dim) })
 	if err != nil {
 		return nil, err
 	}
-	return judge(e.Manifest, r, c, &evidence{seen, sent, rows, loud, look, sums, sizes}, o)
+	return judge(e.Manifest, r, c, &evidence{seen, sent, white, left.noise, look, scores, sums, sizes}, o)
 }
 
 // evidence is what was computed of a run.
 type evidence struct {
 	*observed
-	sent  []int         // steps whose message left
-	white *mat.SymDense // YYᵀ/d of the whitened rows Y
-	loud  energy
-	look  canary
-	sums  [][][]float64 // along shape and other: of every part of the model and direction
-	sizes []int         // of the parts
+	sent   []int         // steps whose message left
+	white  *mat.SymDense // YYᵀ/d of the whitened rows Y
+	noise  float64       // its variance
+	look   *canary
+	scores []float64
+	sums   [][]projection // in the steps in which canaries are to take part, and in the others: of every part
+	sizes  []int          // of the parts
 }
 
 // maxRows bounds the messages of an audit: it takes time by the third power of them.
@@ -284,18 +290,18 @@ func inverseRoot(covariance *mat.SymDense) (*mat.Dense, error) {
 	return mat.DenseCopyOf(&inverse), nil
 }
 
-// canary is how canaries look in whitened rows. Those that take part in the same steps have one pattern, a column
-// each.
+// canary is how canaries look in rows. Those that take part in the same steps have one pattern, a column each.
 type canary struct {
 	pattern []int      // of every canary
-	shape   *mat.Dense // R f/‖R f‖, weighed by R once more, R the inverse root of the energy
-	other   *mat.Dense // likewise, of the steps in which it is not to take part, less their part along shape, or 0
-	seen    []float64  // ‖R f_i‖ of every canary: what is left of μ_i beside gradients
-	mu      []float64  // μ_i of every canary
+	took    []float64  // what each contributes
+	times   []float64  // of every pattern, Σ took²
+	design  *mat.Dense // F: what a canary of the pattern adds to the rows O
+	others  *mat.Dense // likewise, in the steps in which it is not to take part
+	mu      []float64  // of every canary, ‖f_i‖
 }
 
-func shapes(o *observed, c *Coins, sent []int, loud energy) canary {
-	found := canary{pattern: make([]int, len(c.Steps)), shape: new(mat.Dense), other: new(mat.Dense)}
+func patternsOf(o *observed, c *Coins, sent []int) *canary {
+	found := &canary{took: c.contributions()}
 	number := map[string]int{}
 	var patterns [][]int
 	for i, taken := range c.Steps {
@@ -303,8 +309,10 @@ func shapes(o *observed, c *Coins, sent []int, loud energy) canary {
 		if _, known := number[key]; !known {
 			number[key] = len(patterns)
 			patterns = append(patterns, taken)
+			found.times = append(found.times, 0)
 		}
-		found.pattern[i] = number[key]
+		found.pattern = append(found.pattern, number[key])
+		found.times[number[key]] += found.took[i] * found.took[i]
 	}
 	in, out := mat.NewDense(len(patterns), o.rows, nil), mat.NewDense(len(patterns), o.rows, nil)
 	for p, taken := range patterns {
@@ -315,38 +323,61 @@ func shapes(o *observed, c *Coins, sent []int, loud energy) canary {
 		}))
 	}
 	in.Scale(c.Clip, in)
-	var f, weights mat.Dense
-	f.Mul(o.whitening, in.T())
-	weights.Mul(loud.root, o.whitening)
-	found.shape.Mul(&weights, in.T())
-	found.other.Mul(&weights, out.T())
-	mu, seen := make([]float64, len(patterns)), make([]float64, len(patterns))
-	for p := range patterns {
-		mu[p] = mat.Norm(f.ColView(p), 2)
-		seen[p] = normalize(found.shape, p)
-		along := mat.Dot(found.shape.ColView(p), found.other.ColView(p))
-		for t := range o.rows {
-			found.other.Set(t, p, found.other.At(t, p)-along*found.shape.At(t, p))
-		}
-		normalize(found.other, p)
-	}
-	found.shape.Mul(loud.root, found.shape)
-	found.other.Mul(loud.root, found.other)
+	found.design, found.others = mat.DenseCopyOf(in.T()), mat.DenseCopyOf(out.T())
+	var f mat.Dense
+	f.Mul(o.whitening, found.design)
 	for _, p := range found.pattern {
-		found.mu, found.seen = append(found.mu, mu[p]), append(found.seen, seen[p])
+		found.mu = append(found.mu, mat.Norm(f.ColView(p), 2))
 	}
 	return found
 }
 
-// weights returns the weights of rows that make scores of directions, whose signs have norm √d: of shape and of
-// other.
-func (c *canary) weights(o *observed) []*mat.Dense {
-	return lists.Map([]*mat.Dense{c.shape, c.other}, func(m *mat.Dense) *mat.Dense {
+// rest returns EEᵀ, of the Gram matrix of O and V.
+func (c *canary) rest(gram *mat.SymDense) *mat.SymDense {
+	rows, patterns := c.design.Dims()
+	minus := mat.NewDense(rows, rows+patterns, nil) // E = (I, -F) Z
+	for i := range rows {
+		minus.Set(i, i, 1)
+		for p := range patterns {
+			minus.Set(i, rows+p, -c.design.At(i, p))
+		}
+	}
+	return whitened(minus, gram, 1)
+}
+
+// weights returns the weights of rows (patterns×rows): those of scores of signs, which have norm √d, by the root R of
+// all energy; and by the root of what is left beside canaries, those of the canaries' own shape R²f, and of what the
+// other steps have beside it.
+func (c *canary) weights(o *observed, all, left *mat.Dense) (scoring *mat.Dense, sums []*mat.Dense) {
+	back := func(root, shape *mat.Dense) *mat.Dense {
+		var weighted mat.Dense
+		weighted.Mul(shape.T(), root)
 		w := new(mat.Dense)
-		w.Mul(m.T(), o.whitening)
-		w.Scale(1/math.Sqrt(float64(o.dim)), w)
+		w.Mul(&weighted, o.whitening)
 		return w
-	})
+	}
+	shape := func(root, of *mat.Dense) *mat.Dense {
+		var half mat.Dense
+		half.Mul(root, o.whitening)
+		m := new(mat.Dense)
+		m.Mul(&half, of)
+		return m
+	}
+	best, own, other := shape(all, c.design), shape(left, c.design), shape(left, c.others)
+	for p := range c.times {
+		normalize(best, p)
+		var along float64
+		if norm := mat.Norm(own.ColView(p), 2); norm > 0 {
+			along = mat.Dot(own.ColView(p), other.ColView(p)) / norm / norm
+		}
+		for t := range o.rows {
+			other.Set(t, p, other.At(t, p)-along*own.At(t, p))
+		}
+		normalize(other, p)
+	}
+	scoring = back(all, best)
+	scoring.Scale(1/math.Sqrt(float64(o.dim)), scoring)
+	return scoring, []*mat.Dense{back(left, own), back(left, other)}
 }
 
 // normalize gives a column norm 1, and returns the norm it had; a column of zeros stays.
@@ -363,11 +394,9 @@ func limit(alpha float64) float64 { return distuv.UnitNormal.Quantile(1 - alpha/
 
 // judge says what the evidence means.
 func judge(m *export.Manifest, r *Run, c *Coins, e *evidence, options Options) (*Result, error) {
-	count, in, took, look := len(c.Steps), c.Included(), c.contributions(), e.look
-	shape, other := e.sums[0], total(e.sums[1])
-	s := total(shape)
+	count, in, look := len(c.Steps), c.Included(), e.look
 	res := &Result{Node: c.Node, Canaries: count, Missed: r.Steps - len(e.sent), Confidence: options.Confidence,
-		Replaced: c.Replaced, Scores: s[:count], Coins: in, Gradients: r.Gradients}
+		Replaced: c.Replaced, Scores: e.scores, Coins: in, Gradients: r.Gradients}
 	for _, yes := range in {
 		if yes {
 			res.Included++
@@ -380,8 +409,8 @@ func judge(m *export.Manifest, r *Run, c *Coins, e *evidence, options Options) (
 		return nil, unfit("nothing of the canaries of node %q is in the messages: they take part in none of their steps",
 			c.Node)
 	}
-	arrived, wrong := arrival(s, look.seen, took, 1)
-	spread := math.Sqrt(e.loud.median)
+	arrived, wrong := total(e.sums[0]).arrival()
+	spread := math.Sqrt(e.noise)
 	if !(spread > 1e-3) { // NaN, too: of rounding
 		return nil, ErrNoNoise
 	}
@@ -393,16 +422,16 @@ func judge(m *export.Manifest, r *Run, c *Coins, e *evidence, options Options) (
 	claim := res.claim(m, r, level, c.Clip, largest)
 	res.Mu = arrived * claim / spread
 	res.MuError = wrong * claim / spread
-	res.LowerMu = lowerMu(s[:count], in, 1-options.Confidence)
+	res.LowerMu = lowerMu(e.scores, in, 1-options.Confidence)
 	if err := res.inEpsilon(m, level, options.Delta); err != nil {
 		return nil, err
 	}
 	if !r.Attacker() { // in the view of an attacker hidden nodes answer to what they hear, as they should
 		each := options.FalseAlarm / 5
 		res.Faults = []Fault{
-			amplitude(arrived, wrong, each),
-			elsewhere(other, took, each),
-			partly(shape, e.sizes, look, took, each, r.Dim),
+			amplitude(total(e.sums[0]), each),
+			elsewhere(total(e.sums[1]), each),
+			partly(e.sums[0], e.sizes, each),
 		}
 		res.Faults = append(res.Faults, noiseFaults(r, c, e.whitening, e.white, each)...)
 	}
@@ -439,10 +468,9 @@ func levelOf(m *export.Manifest, node string) *export.Privacy {
 }
 
 // total adds up parts of the model.
-func total(parts [][]float64) []float64 {
-	sum := make([]float64, len(parts[0]))
+func total(parts []projection) (sum projection) {
 	for _, p := range parts {
-		floats.Add(sum, p)
+		sum.add(p)
 	}
 	return sum
 }
@@ -473,44 +501,40 @@ func (r *Result) inEpsilon(m *export.Manifest, p *export.Privacy, delta float64)
 	return nil
 }
 
-// arrival returns how much of the canaries' contributions (took) arrived, 1 for all, with its standard error, in which
-// share of the model.
-func arrival(s, mu, took []float64, share float64) (arrived, wrong float64) {
-	sum, squares := 0.0, 0.0
-	for i, x := range took {
-		sum += x * s[i] * mu[i]
-		squares += x * x * mu[i] * mu[i]
-	}
-	return sum / squares / share, spreadOf(s[len(took):]) / math.Sqrt(squares) / share
+// arrival returns how much of the canaries' contributions arrived, 1 for all, with its standard error.
+func (p projection) arrival() (arrived, wrong float64) {
+	return 1 + p.sum/p.template, math.Sqrt(p.variance) / p.template
 }
 
-// spreadOf returns the deviation of numbers whose mean is 0.
-func spreadOf(s []float64) float64 {
-	sum := 0.0
-	for _, v := range s {
-		sum += v * v
+// deviations returns how many standard deviations the sum is away from 0, its mean.
+func (p projection) deviations() float64 {
+	if p.sum == 0 {
+		return 0
 	}
-	return math.Sqrt(sum / float64(len(s)))
+	return math.Abs(p.sum) / math.Sqrt(p.variance)
 }
 
-// whitened returns YYᵀ/d, of which the noise is about the identity.
+// hoeffding returns z with Pr[|S| ≥ z·deviation of S] ≤ alpha for every sum S of independent signs with weights.
+func hoeffding(alpha float64) float64 { return math.Sqrt(2 * math.Log(2/alpha)) }
+
+// whitened returns LGLᵀ/scale: of L⁻¹ and OOᵀ, YYᵀ/d, of which the noise is about the identity.
 func whitened(whitening *mat.Dense, gram *mat.SymDense, scale float64) *mat.SymDense {
 	var half, full mat.Dense
 	half.Mul(whitening, gram)
 	full.Mul(&half, whitening.T())
 	mean := func(i, j int) float64 { return (full.At(i, j) + full.At(j, i)) / 2 / scale }
-	return dense.NewSym(gram.SymmetricDim(), mean)
+	return dense.NewSym(whitening.RawMatrix().Rows, mean)
 }
 
 // energy is the covariance of whitened rows over the parameters: of the noise the identity, and what gradients add.
 type energy struct {
-	median float64    // eigenvalue: the variance of noise, if gradients add to less than half of all directions
-	root   *mat.Dense // its inverse root, where the noise has at least variance 1
+	noise float64    // its variance, if gradients add to less than half of all directions
+	root  *mat.Dense // the inverse root, where the noise has at least variance 1
 }
 
-// gradientsOf returns the energy of rows y = YYᵀ/d. Scores are weighed by it, so that gradients which stay for many
+// energyOf returns the energy of rows y = YYᵀ/d. Scores are weighed by it, so that gradients which stay for many
 // steps, and are loud where the noise is correlated, disturb them as little as can be.
-func gradientsOf(y *mat.SymDense) (energy, error) {
+func energyOf(y *mat.SymDense, dim int) (energy, error) {
 	var eigen mat.EigenSym
 	if !eigen.Factorize(y, true) {
 		return energy{}, ErrNoNoise // or NaN
@@ -525,37 +549,52 @@ func gradientsOf(y *mat.SymDense) (energy, error) {
 		}
 	}
 	root.Mul(&scaled, vectors.T())
-	return energy{median: values[len(values)/2], root: &root}, nil
+	n := min(len(values), dim) // that are not 0
+	return energy{noise: values[len(values)-n+n/2] / medianEigenvalue(len(values), dim), root: &root}, nil
 }
 
-func amplitude(arrived, wrong, alpha float64) Fault {
-	f := Fault{Name: "contribution", Statistic: math.Abs(arrived-1) / wrong, Limit: limit(alpha)}
+// medianEigenvalue returns the median of the eigenvalues above 0 of YYᵀ/d for rows of independent numbers of variance 1,
+// after Marchenko and Pastur: x = (1 + c + 2√c·cos φ)·max(1, rows/d), with density 2 sin²φ/(π(1 + c + 2√c·cos φ)).
+func medianEigenvalue(rows, dim int) float64 {
+	c := float64(min(rows, dim)) / float64(max(rows, dim))
+	const points = 1 << 12
+	x, sum := 0.0, 0.0
+	for i := 0; sum < 0.5; i++ {
+		sin, cos := math.Sincos((float64(i) + 0.5) * math.Pi / points)
+		x = 1 + c + 2*math.Sqrt(c)*cos
+		sum += 2 * sin * sin / x / points
+	}
+	return x * math.Max(1, float64(rows)/float64(dim))
+}
+
+// The three faults below look at E, what is left of the messages if all canaries arrived as planned. In an honest run
+// it is noise and gradients of others, and the signs of directions are independent of it: given E, S = ⟨V, QE⟩ is a sum
+// of independent signs, whatever Q was computed of E, with mean 0 and the variance Σ_i x_i²‖(QE)_i‖²/d, so that
+// Hoeffding's inequality bounds false alarms in models of every size. (With whitening by YYᵀ, which has the canaries,
+// S took a share of their energy away, and the products c_i·c_j of two canaries counted for one.)
+
+func amplitude(p projection, alpha float64) Fault {
+	arrived, wrong := p.arrival()
+	f := Fault{Name: "contribution", Statistic: p.deviations(), Limit: hoeffding(alpha)}
 	f.Alarm = !(f.Statistic <= f.Limit)
 	f.Says = fmt.Sprintf("a canary moved the sums by %.3f ± %.3f of the clip, in the steps in which it is to take part",
 		arrived, wrong)
 	return f
 }
 
-func elsewhere(s, took []float64, alpha float64) Fault {
-	sum, n := 0.0, 0.0
-	for i, x := range took {
-		sum += x * s[i]
-		n += x * x
-	}
-	f := Fault{Name: "participation", Limit: limit(alpha), Says: "canaries in steps in which they are not to take part"}
-	if spread := spreadOf(s[len(took):]); spread > 0 {
-		f.Statistic = math.Abs(sum) / math.Sqrt(n) / spread
-	}
+func elsewhere(p projection, alpha float64) Fault {
+	f := Fault{Name: "participation", Statistic: p.deviations(), Limit: hoeffding(alpha)}
 	f.Alarm = !(f.Statistic <= f.Limit)
+	f.Says = "canaries in steps in which they are not to take part"
 	return f
 }
 
 // partly compares how much of the canaries arrived in every part of the model.
-func partly(parts [][]float64, sizes []int, look canary, took []float64, alpha float64, dim int) Fault {
-	f := Fault{Name: "clipping", Limit: limit(alpha / float64(len(sizes)))}
+func partly(parts []projection, sizes []int, alpha float64) Fault {
+	f := Fault{Name: "clipping", Statistic: -1, Limit: hoeffding(alpha / float64(len(sizes)))}
 	for i, part := range parts {
-		arrived, wrong := arrival(part, look.seen, took, float64(sizes[i])/float64(dim))
-		if z := math.Abs(arrived-1) / wrong; !(z <= f.Statistic) {
+		if z := part.deviations(); !(z <= f.Statistic) {
+			arrived, wrong := part.arrival()
 			f.Statistic = z
 			f.Says = fmt.Sprintf("part %d of %d of the model (%d parameters) has %.3f ± %.3f of the canaries",
 				i+1, len(sizes), sizes[i], arrived, wrong)
@@ -565,14 +604,25 @@ func partly(parts [][]float64, sizes []int, look canary, took []float64, alpha f
 	return f
 }
 
+// meanSquare returns the p-quantile of χ²/d with d degrees of freedom; normal where the quantiles of the library end.
+func meanSquare(d, p float64) float64 {
+	if d > 1e6 {
+		return 1 + distuv.UnitNormal.Quantile(p)*math.Sqrt(2/d)
+	}
+	return distuv.ChiSquared{K: d}.Quantile(p) / d
+}
+
 // noiseFaults looks at the scale of the noise, and at what rows have in common. Gradients add energy, which is
-// bounded by what a batch can have; beyond that it is noise.
+// bounded by what a batch can have; beyond that it is noise. Given earlier rows, d times the energy of row t is a
+// noncentral χ² of d degrees of freedom: not below a central one, and with an energy g of gradients at most
+// χ²/d + g + 2z√(g/d), z of a normal number.
 func noiseFaults(r *Run, c *Coins, whitening *mat.Dense, y *mat.SymDense, alpha float64) []Fault {
 	steps, d := y.SymmetricDim(), float64(r.Dim)
+	each := alpha / float64(steps) / 3
 	zScale, zPair := limit(alpha/float64(steps)), limit(alpha/(float64(steps*(steps-1)/2)))
-	slack := zScale * math.Sqrt(2/d)
+	slack, least, largest := zScale*math.Sqrt(2/d), meanSquare(d, each), meanSquare(d, 1-each)
 	gradients := make([]float64, steps) // energy of row t that gradients may have
-	low, high := Fault{Name: "scale", Limit: 1 - slack, Statistic: math.Inf(1)}, Fault{}
+	low, high := Fault{Name: "scale", Limit: least, Statistic: math.Inf(1)}, Fault{}
 	for t := range steps {
 		sum := 0.0
 		for s := range steps {
@@ -582,7 +632,7 @@ func noiseFaults(r *Run, c *Coins, whitening *mat.Dense, y *mat.SymDense, alpha 
 		most := math.Pow(sum*c.Clip*batch, 2) / d
 		v := y.At(t, t)
 		low.Statistic = math.Min(low.Statistic, v)
-		if excess := v - (1 + most + slack*(1+most)); excess > high.Statistic {
+		if excess := v - (largest + most + 2*limit(2*each)*math.Sqrt(most/d)); excess > high.Statistic {
 			high.Statistic = excess
 		}
 		gradients[t] = math.Min(most, math.Max(0, v-1)+slack)

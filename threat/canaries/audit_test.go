@@ -199,6 +199,12 @@ func (m *made) gradients(random *rand.Rand) *mat.Dense {
 	return o
 }
 
+// small gives the model fewer parameters, and the training fewer canaries.
+func (m *made) small(dim, canaries int) *made {
+	m.c.Dim, m.layers, m.c.Steps = dim, []int{dim / 2, dim - dim/2}, m.c.Steps[:canaries]
+	return m
+}
+
 func (m *made) audit(t *testing.T, seed uint64) *Result {
 	t.Helper()
 	r, err := OpenRun(m.run(t, seed))
@@ -206,7 +212,7 @@ func (m *made) audit(t *testing.T, seed uint64) *Result {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	found, err := Audit(context.Background(), m.e, r, m.c, Options{Unused: 400})
+	found, err := Audit(context.Background(), m.e, r, m.c, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,6 +255,35 @@ func TestHonestRunsPass(t *testing.T) {
 	}
 	if covered < runs-3 { // 95 % each
 		t.Errorf("%d of %d estimates cover mu within two standard errors", covered, runs)
+	}
+}
+
+// With as few parameters as steps, and fewer, statistics are what their limits are for: of mean 0 and variance 1. Of 64
+// parameters and 150 canaries every twentieth honest run had an alarm, where one in a thousand is claimed, and of 16
+// three in four.
+func TestHonestRunsOfSmallModelsPass(t *testing.T) {
+	const runs = 100
+	for _, tc := range []struct{ dim, canaries int }{{8, 150}, {64, 150}, {256, 300}} {
+		squares := map[string]float64{}
+		for seed := range uint64(runs) {
+			m := newMade(t, seed).small(tc.dim, tc.canaries)
+			m.c.Replaced = seed%2 == 1
+			if m.c.Replaced {
+				m.e.Manifest.Privacy.Adjacency, m.e.Manifest.Privacy.Mu = "replace-one", 2*mu
+			}
+			r := m.audit(t, seed)
+			for _, f := range r.Faults {
+				if f.Alarm {
+					t.Errorf("%d parameters, %d canaries, seed %d: %s: %s", tc.dim, tc.canaries, seed, f.Name, f.Says)
+				}
+				squares[f.Name] += f.Statistic * f.Statistic / runs
+			}
+		}
+		for _, name := range []string{"contribution", "participation"} { // Σ of runs squares, each of mean 1 and variance 2
+			if v := squares[name]; math.Abs(v-1) > 4*math.Sqrt(2./runs) {
+				t.Errorf("%d parameters, %d canaries: %s has variance %v", tc.dim, tc.canaries, name, v)
+			}
+		}
 	}
 }
 
@@ -318,22 +353,30 @@ func TestFaultsAreFound(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fault func(*made)
 		alarm string
+		small int // parameters of a model in which 150 canaries find it, too
 	}{
-		"half the noise":              {func(m *made) { m.noise = 0.5 }, "scale"},
-		"noise on the mean":           {func(m *made) { m.noise = 85 }, "scale"},
-		"C for its inverse":           {func(m *made) { m.noising = c }, "scale"},
-		"rows used twice":             {func(m *made) { m.twice = true }, "correlation"},
-		"another export":              {func(m *made) { m.noising = &other }, "correlation"},
-		"carried rows are lost":       {func(m *made) { m.missed = map[int]int{3: 2, 9: 2, 17: 2} }, "correlation"},
-		"a loader that shuffles":      {func(m *made) { m.actual = shuffled }, "participation"},
-		"a layer that is not clipped": {func(m *made) { m.loud = 2 }, "clipping"},
-		"records that are left out":   {func(m *made) { m.actual = make([][]int, count) }, "contribution"},
+		"half the noise":              {func(m *made) { m.noise = 0.5 }, "scale", 128},
+		"noise on the mean":           {func(m *made) { m.noise = 85 }, "scale", 64},
+		"C for its inverse":           {func(m *made) { m.noising = c }, "scale", 64},
+		"rows used twice":             {func(m *made) { m.twice = true }, "correlation", 0},
+		"another export":              {func(m *made) { m.noising = &other }, "correlation", 0},
+		"carried rows are lost":       {func(m *made) { m.missed = map[int]int{3: 2, 9: 2, 17: 2} }, "correlation", 0},
+		"a loader that shuffles":      {func(m *made) { m.actual = shuffled }, "participation", 256},
+		"a layer that is not clipped": {func(m *made) { m.loud = 2 }, "clipping", 64},
+		"records that are left out":   {func(m *made) { m.actual = make([][]int, count) }, "contribution", 64},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMade(t, 7)
 			tc.fault(m)
 			if r := m.audit(t, 7); r.Passed || !slices.Contains(r.alarms(), tc.alarm) || len(r.Failures()) == 0 {
 				t.Errorf("alarms %v, and %s is not among them", r.alarms(), tc.alarm)
+			}
+			if tc.small > 0 {
+				m := newMade(t, 7).small(tc.small, 150)
+				tc.fault(m)
+				if r := m.audit(t, 7); !slices.Contains(r.alarms(), tc.alarm) {
+					t.Errorf("%d parameters: alarms %v, and %s is not among them", tc.small, r.alarms(), tc.alarm)
+				}
 			}
 		})
 	}
@@ -395,7 +438,7 @@ func TestMessagesWithoutNoise(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if found, err := Audit(context.Background(), m.e, r, m.c, Options{Unused: 100}); !errors.Is(err, ErrNoNoise) {
+	if found, err := Audit(context.Background(), m.e, r, m.c, Options{}); !errors.Is(err, ErrNoNoise) {
 		t.Errorf("Audit = %v, %v", found, err)
 	}
 }
@@ -424,25 +467,28 @@ func TestProjectIsTheDefinition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const unused = 5
 	o, err := messages(m.e, r, sent)
 	if err != nil {
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(9, 9))
-	weights := []*mat.Dense{mat.NewDense(3, steps, nil), mat.NewDense(3, steps, nil)}
-	pattern := make([]int, count)
-	for _, w := range weights {
-		w.Apply(func(int, int, float64) float64 { return random.NormFloat64() }, w)
+	draw := func(rows, columns int) *mat.Dense {
+		d := mat.NewDense(rows, columns, nil)
+		d.Apply(func(int, int, float64) float64 { return random.NormFloat64() }, d)
+		return d
 	}
-	for i := range pattern {
-		pattern[i] = random.IntN(3)
+	look := &canary{times: make([]float64, 3), design: draw(steps, 3)}
+	for range count {
+		p, x := random.IntN(3), random.NormFloat64()
+		look.pattern, look.took = append(look.pattern, p), append(look.took, x)
+		look.times[p] += x * x
 	}
-	gram, err := o.Gram(context.Background(), func(int) {})
+	scoring, weights := draw(3, steps), []*mat.Dense{draw(3, steps), draw(3, steps)}
+	gram, err := o.Gram(context.Background(), m.c, look, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sums, sizes, err := o.Along(context.Background(), m.c, weights, pattern, unused, func(int) {})
+	scores, found, sizes, err := o.Along(context.Background(), m.c, look, scoring, weights, func(int) {})
 	if err != nil || !slices.Equal(sizes, m.layers) {
 		t.Fatal(sizes, err)
 	}
@@ -458,30 +504,56 @@ func TestProjectIsTheDefinition(t *testing.T) {
 		}
 		return v * r.Size
 	}, said)
-	signs := make([]float32, (count+unused)*r.Dim)
-	newSigns(m.c, count+unused).next(signs, r.Dim)
-	d := mat.NewDense(count+unused, r.Dim, nil)
+	signs := make([]float32, count*r.Dim)
+	newSigns(m.c, count).next(signs, r.Dim)
+	d, membership := mat.NewDense(count, r.Dim, nil), mat.NewDense(3, count, nil)
 	d.Apply(func(i, j int, _ float64) float64 { return float64(signs[i*r.Dim+j]) }, d)
+	for i, p := range look.pattern {
+		membership.Set(p, i, look.took[i]/math.Sqrt(float64(r.Dim)))
+	}
+	var v, template, rest, all, want, scored mat.Dense
+	v.Mul(membership, d)
+	template.Mul(look.design, &v)
+	rest.Sub(said, &template)
+	near := func(what string, got, want, scale float64) {
+		t.Helper()
+		if math.Abs(got-want) > 1e-4*scale {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
 	from := 0
 	for part, n := range m.layers {
-		var projections mat.Dense
-		projections.Mul(said.Slice(0, steps, from, from+n), d.Slice(0, count+unused, from, from+n).T())
-		for kind, w := range weights {
-			var want mat.Dense
-			want.Mul(w, &projections)
-			scale := mat.Norm(&want, 2) / math.Sqrt(3*(count+unused))
-			for i, got := range sums[kind][part] {
-				if math.Abs(got-want.At(pattern[i%count], i)) > 1e-4*scale {
-					t.Fatalf("kind %d, part %d, direction %d: %v, want %v", kind, part, i, got, want.At(pattern[i%count], i))
-				}
+		for k, q := range weights {
+			var weighed, own mat.Dense
+			weighed.Mul(q, rest.Slice(0, steps, from, from+n))
+			own.Mul(q, template.Slice(0, steps, from, from+n))
+			var expected projection
+			for p := range 3 {
+				row, of := weighed.RowView(p), v.Slice(0, 3, from, from+n).(*mat.Dense).RowView(p)
+				expected.sum += mat.Dot(of, row)
+				expected.variance += look.times[p] * mat.Dot(row, row) / float64(r.Dim)
+				expected.template += mat.Dot(of, own.RowView(p))
 			}
+			got := found[k][part]
+			near("sum", got.sum, expected.sum, math.Sqrt(expected.variance))
+			near("variance", got.variance, expected.variance, expected.variance)
+			near("template", got.template, expected.template, mat.Norm(&own, 2)*mat.Norm(&v, 2))
 		}
 		from += n
 	}
-	var want mat.Dense
-	want.Mul(said, said.T())
+	scored.Product(scoring, said, d.T())
+	for i, got := range scores {
+		near("score", got, scored.At(look.pattern[i], i), mat.Norm(&scored, 2)/math.Sqrt(3*count))
+	}
+	all.Stack(said, &v)
+	want.Mul(&all, all.T())
 	if !mat.EqualApprox(&want, gram, 1e-5*mat.Norm(&want, 2)) {
 		t.Error("the Gram matrix differs")
+	}
+	want.Reset()
+	want.Mul(&rest, rest.T())
+	if left := look.rest(gram); !mat.EqualApprox(&want, left, 1e-5*mat.Norm(&want, 2)) {
+		t.Error("the Gram matrix without canaries differs")
 	}
 }
 

@@ -4,6 +4,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Values of the same bound by jax_privacy's formula (auditing.py, epsilon_one_run_fdp), evaluated with scipy, in μ.
@@ -57,6 +60,36 @@ func TestBoundIsBelowMu(t *testing.T) {
 		}
 		if above > int(alpha*runs) || mu == 2 && sum/runs < 0.8 {
 			t.Errorf("mu %v: %d of %d bounds are above it, their mean is %v", mu, above, runs, sum/runs)
+		}
+	}
+}
+
+// The quantiles that scales are compared with, in models of every size: that of Wilson and Hilferty is near.
+func TestQuantilesOfLargeModels(t *testing.T) {
+	for _, d := range []float64{64, 1e4, 1e6, 1e9} {
+		for _, p := range []float64{1e-8, 1e-5, 1 - 1e-5, 1 - 1e-8} {
+			h := 2 / (9 * d)
+			want := math.Pow(1-h+distuv.UnitNormal.Quantile(p)*math.Sqrt(h), 3)
+			got := meanSquare(d, p)
+			if !(math.Abs(got-want) <= 0.02*math.Abs(want-1)) {
+				t.Errorf("d %v, p %v: %v, want about %v", d, p, got, want)
+			}
+		}
+	}
+}
+
+// Half of the eigenvalues of independent rows are below the median, whichever there are more of: rows or parameters.
+func TestMedianOfEigenvalues(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, size := range [][2]int{{40, 4000}, {100, 160}, {120, 120}, {160, 40}} {
+		rows, dim := size[0], size[1]
+		z := mat.NewDense(rows, dim, nil)
+		z.Apply(func(int, int, float64) float64 { return random.NormFloat64() }, z)
+		var y mat.SymDense
+		y.SymOuterK(1/float64(dim), z)
+		found, err := energyOf(&y, dim)
+		if err != nil || math.Abs(found.noise-1) > 0.05 {
+			t.Errorf("%d rows of %d parameters: noise %v, %v", rows, dim, found.noise, err)
 		}
 	}
 }

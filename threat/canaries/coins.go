@@ -125,6 +125,7 @@ type signs struct {
 	last    []byte // of every stream, the byte that was begun
 	used    int    // bits of it that were handed out; 0 if none was begun
 	bits    []byte
+	block   []float32 // of patterns
 }
 
 // newSigns returns the first count directions of the key; those from len(Steps) on are of no canary.

@@ -23,8 +23,10 @@
 //
 // # What is computed
 //
-// One pass over the messages makes G = OOᵀ (T×T), and so K and the weights of scores; a second one the scores of
-// canaries and of directions that nobody used, layer by layer, which show what disturbs them (observed). Audit then
+// One pass over the messages makes OOᵀ (T×T) and the products with V, the sums of the canaries of each pattern of steps,
+// and so K, the weights of scores, and EEᵀ: E = O - FV is what is left if all canaries arrived as planned, F what one of
+// each pattern adds. A second pass makes the scores, and, layer by layer, ⟨V, QE⟩, by which faults are judged: Q is
+// computed of E alone, of which the signs in V are independent in an honest run (amplitude). Audit then
 // says: how much of a canary arrived, as μ with its standard error; a lower bound of ε that holds with a confidence
 // (bound.go); and whether one of the statistics of Fault is out of what an honest run has. That none is proves
 // nothing.

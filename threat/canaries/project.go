@@ -2,6 +2,7 @@ package canaries
 
 import (
 	"context"
+	"math"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
@@ -27,10 +28,12 @@ type observed struct {
 	dim int
 }
 
-// Gram returns G = OOᵀ. Time is O(rows²·dim).
-func (o *observed) Gram(ctx context.Context, progress func(done int)) (*mat.SymDense, error) {
-	total := mat.NewSymDense(o.rows, nil)
-	block, gram := make([]float32, o.rows*width), make([]float32, o.rows*o.rows)
+// Gram returns ZZᵀ, Z the rows O above the rows V of the patterns (signs.patterns). Time is O((rows+patterns)²·dim).
+func (o *observed) Gram(ctx context.Context, c *Coins, look *canary, progress func(done int)) (*mat.SymDense, error) {
+	patterns := len(look.times)
+	n := o.rows + patterns
+	total := mat.NewSymDense(n, nil)
+	block, gram, signs := make([]float32, n*width), make([]float32, n*n), newSigns(c, len(c.Steps))
 	for from := 0; from < o.dim; from += width {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -39,11 +42,12 @@ func (o *observed) Gram(ctx context.Context, progress func(done int)) (*mat.SymD
 		if err := o.read(block, from, w); err != nil {
 			return nil, err
 		}
-		a := general(block, o.rows, w)
-		gemm.Gemm32(blas.NoTrans, blas.Trans, 1, a, a, 0, general(gram, o.rows, o.rows))
-		for i := range o.rows {
-			for j := i; j < o.rows; j++ {
-				total.SetSym(i, j, total.At(i, j)+float64(gram[i*o.rows+j]))
+		signs.patterns(block[o.rows*w:n*w], w, look, o.dim)
+		a := general(block, n, w)
+		gemm.Gemm32(blas.NoTrans, blas.Trans, 1, a, a, 0, general(gram, n, n))
+		for i := range n {
+			for j := i; j < n; j++ {
+				total.SetSym(i, j, total.At(i, j)+float64(gram[i*n+j]))
 			}
 		}
 		progress(from + w)
@@ -51,54 +55,93 @@ func (o *observed) Gram(ctx context.Context, progress func(done int)) (*mat.SymD
 	return total, nil
 }
 
-// Along returns, for every matrix of weights, part of the model and direction, ⟨w, O c⟩, where c are the signs of the
-// direction and w is its row of the weights: that of its number in pattern, in turn. Directions behind pattern are of
-// no canary. Parts are layers, or several next to each other where there are many. Time is O(dim·(directions +
-// rows·weights)).
-func (o *observed) Along(
-	ctx context.Context, c *Coins, weights []*mat.Dense, pattern []int, unused int, progress func(done int),
-) (sums [][][]float64, sizes []int, err error) {
-	sizes = parts(o.layers)
-	count, kinds := len(pattern)+unused, len(weights)
-	each, _ := weights[0].Dims()
-	left := make([]float32, kinds*each*o.rows)
-	for k, m := range weights {
-		for i := range each {
-			for j := range o.rows {
-				left[(k*each+i)*o.rows+j] = float32(m.At(i, j))
-			}
-		}
-		sums = append(sums, make([][]float64, len(sizes)))
+// patterns writes the next columns of V, a row for each pattern: Σ x_i c_i over its canaries, x_i what each contributes.
+// It returns the signs.
+func (s *signs) patterns(dst []float32, columns int, look *canary, dim int) []float32 {
+	clear(dst)
+	if s.block == nil {
+		s.block = make([]float32, len(s.streams)*width)
 	}
-	block, product, d := make([]float32, o.rows*width), make([]float32, kinds*each*width), make([]float32, count*width)
-	signs := newSigns(c, count)
+	block := s.block[:len(s.streams)*columns]
+	s.next(block, columns)
+	for i, p := range look.pattern {
+		row := vector(dst[p*columns : (p+1)*columns])
+		blas32.Axpy(float32(look.took[i]/math.Sqrt(float64(dim))), vector(block[i*columns:(i+1)*columns]), row)
+	}
+	return block
+}
+
+// projection is ⟨V, QE⟩ over a part of the model, Q weights of rows and E = O - FV what is left of O if all canaries
+// arrived; its variance over the signs of V; and ⟨V, QFV⟩.
+type projection struct{ sum, variance, template float64 }
+
+func (p *projection) add(q projection) {
+	p.sum, p.variance, p.template = p.sum+q.sum, p.variance+q.variance, p.template+q.template
+}
+
+// Along returns the scores ⟨w, O c_i⟩ of canaries, w the row of their pattern, and projections for every matrix of
+// weights (patterns×rows) and part of the model. Parts are layers, or several next to each other where there are many.
+// Time is O(dim·(canaries + rows·patterns·(1 + weights) + patterns²·weights)).
+func (o *observed) Along(
+	ctx context.Context, c *Coins, look *canary, scoring *mat.Dense, weights []*mat.Dense, progress func(done int),
+) (scores []float64, found [][]projection, sizes []int, err error) {
+	sizes = parts(o.layers)
+	patterns, count := len(look.times), len(look.pattern)
+	block, v := make([]float32, o.rows*width), make([]float32, patterns*width)
+	product, signs := make([]float32, patterns*width), newSigns(c, count)
+	design, score := single(look.design), single(scoring)
+	left, own := make([]blas32.General, len(weights)), make([]blas32.General, len(weights))
+	for k, q := range weights {
+		var within mat.Dense
+		within.Mul(q, look.design)
+		left[k], own[k] = single(q), single(&within)
+		found = append(found, make([]projection, len(sizes)))
+	}
+	scores = make([]float64, count)
 	from := 0
 	for part, size := range sizes {
-		for k := range kinds {
-			sums[k][part] = make([]float64, count)
-		}
 		for end := from + size; from < end; {
 			if ctx.Err() != nil {
-				return nil, nil, context.Cause(ctx)
+				return nil, nil, nil, context.Cause(ctx)
 			}
 			w := min(width, end-from)
 			if err := o.read(block, from, w); err != nil {
-				return nil, nil, err
+				return nil, nil, nil, err
 			}
-			signs.next(d, w)
-			gemm.Gemm32(blas.NoTrans, blas.NoTrans, 1, general(left, kinds*each, o.rows), general(block, o.rows, w), 0,
-				general(product, kinds*each, w))
-			for i := range count {
-				for k := range kinds {
-					row := (k*each + pattern[i%len(pattern)]) * w
-					sums[k][part][i] += float64(blas32.Dot(vector(d[i*w:(i+1)*w]), vector(product[row:row+w])))
+			rows, sums, out := general(block, o.rows, w), general(v, patterns, w), general(product, patterns, w)
+			all := signs.patterns(sums.Data, w, look, o.dim)
+			gemm.Gemm32(blas.NoTrans, blas.NoTrans, 1, score, rows, 0, out)
+			for i, p := range look.pattern {
+				scores[i] += float64(blas32.Dot(vector(all[i*w:(i+1)*w]), vector(out.Data[p*w:(p+1)*w])))
+			}
+			gemm.Gemm32(blas.NoTrans, blas.NoTrans, -1, design, sums, 1, rows) // E
+			for k := range weights {
+				at := &found[k][part]
+				gemm.Gemm32(blas.NoTrans, blas.NoTrans, 1, left[k], rows, 0, out)
+				for p, times := range look.times {
+					row := vector(out.Data[p*w : (p+1)*w])
+					at.sum += float64(blas32.Dot(row, vector(sums.Data[p*w:(p+1)*w])))
+					at.variance += times / float64(o.dim) * float64(blas32.Dot(row, row))
 				}
+				gemm.Gemm32(blas.NoTrans, blas.NoTrans, 1, own[k], sums, 0, out)
+				at.template += float64(blas32.Dot(vector(out.Data), vector(sums.Data)))
 			}
 			from += w
 			progress(from)
 		}
 	}
-	return sums, sizes, nil
+	return scores, found, sizes, nil
+}
+
+func single(m *mat.Dense) blas32.General {
+	r, c := m.Dims()
+	g := general(make([]float32, r*c), r, c)
+	for i := range r {
+		for j := range c {
+			g.Data[i*c+j] = float32(m.At(i, j))
+		}
+	}
+	return g
 }
 
 // parts joins layers next to each other until there are at most maxParts.
