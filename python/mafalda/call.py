@@ -102,13 +102,16 @@ def _fill(command: str, plan: Export, flags: dict[str, Any]) -> None:
         flags["export"] = plan.directory
         return
     default = {"T": plan.steps, "participations": plan.k, "separation": plan.b}
+    privacy = manifest.get("privacy", {})
     if command == "simulate":
-        default["methods"] = ["none", "dp-d-sgd", plan.directory]
-        privacy = manifest.get("privacy", {})
+        default.update({"methods": ["none", "dp-d-sgd", plan.directory], "sampling": plan.scheme})
         if flags.get("mu") is None and flags.get("epsilon") is None:
-            default.update({"mu": privacy.get("mu"), "clip": privacy.get("clip"), "adjacency": privacy.get("adjacency")})
+            level = "epsilon" if "epsilon" in privacy and flags.get("delta") is None else "mu"
+            default.update({key: privacy.get(key) for key in (level, "clip", "adjacency")})
     else:
         default.update({"export": plan.directory, "algorithm": "mf-d-sgd"})
+    if command != "audit":
+        default["delta"] = privacy.get("delta")
     network = getattr(plan, "origin", None) or _named_network(manifest)
     if flags.get("graph") is None and flags.get("gossip-matrix") is None:
         default.update(network)

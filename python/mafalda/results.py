@@ -16,6 +16,9 @@ from .program import Done, check, run
 from .temporary import Folder
 
 
+LABELS = ("attacker", "victim", "observer", "node", "label")  # columns of tables
+
+
 class Result(Mapping[str, Any]):
     """What a command found. Its values are keys, as in the program's JSON, and attributes.
 
@@ -49,10 +52,14 @@ class Result(Mapping[str, Any]):
 
     @property
     def table(self) -> dict[str, np.ndarray]:
-        """The table that the program writes, by columns: numbers where all of a column are, and NaN where one is missing."""
+        """The table that the program writes, by columns: numbers where all of a column are, and NaN where one is missing.
+
+        Labels of nodes are strings, whatever they look like.
+        """
         with open(self._table_path(), encoding="utf-8", errors="surrogateescape", newline="") as f:
             head, *rows = csv.reader(f)
-        return {name: _column([row[i] for row in rows]) for i, name in enumerate(head)}
+        columns = {name: [row[i] for row in rows] for i, name in enumerate(head)}
+        return {name: np.array(texts, dtype=str) if name in LABELS else _column(texts) for name, texts in columns.items()}
 
     def to_pandas(self) -> Any:
         """The same table as a pandas DataFrame."""

@@ -151,6 +151,20 @@ def test_the_gap_of_secret_batches_is_of_the_error_under_the_sampling():
 
 
 @real
+@pytest.mark.parametrize("sampling", ["cyclic", "poisson"])
+def test_the_level_of_a_plan_is_that_of_its_account_and_its_simulation(sampling):
+    plan = mafalda.optimize("cycle:4", steps=8, k=2, epsilon=2, delta=1e-5, sampling=sampling)
+    simulated = mafalda.simulate(plan, seeds=1, records=200).table
+    assert simulated["epsilon"][1:] == pytest.approx([2, 2])
+    if sampling == "cyclic":
+        table = mafalda.account(plan, attackers="0").table
+        assert np.nanmax(table["epsilon"]) == pytest.approx(2)
+        assert set(table["victim"]) == set(plan.nodes) and set(table["attacker"]) == {"0"}  # labels, and no numbers
+        other = mafalda.account(plan, attackers="0", delta=1e-4).table["epsilon"]
+        assert np.nanmax(other) == pytest.approx(plan.spent(8, delta=1e-4).epsilon)
+
+
+@real
 def test_results_are_arrays_tables_and_pictures(tmp_path):
     plan = mafalda.optimize(CYCLE, steps=8, k=2, mu=1, delta=1e-6)
     assert np.allclose(plan.C @ plan.C_inv, np.eye(8)) and plan.lower_bound <= plan.loss <= plan.lower_bound * (1 + plan.gap) * 1.0001
