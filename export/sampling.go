@@ -13,7 +13,7 @@ import (
 	"mafalda/accounting/allocation"
 	"mafalda/accounting/bins"
 	"mafalda/accounting/pld"
-	"mafalda/accounting/truncation"
+	"mafalda/accounting/sampling"
 	"mafalda/participation"
 )
 
@@ -138,30 +138,44 @@ func (m *Manifest) Schema() (participation.Schema, error) {
 	return participation.Single(s), nil
 }
 
-// event is what the accountant knows of so many rounds of the sampling with a noise multiplier.
-func (s *Sampling) event(rounds int, noiseMultiplier float64) pld.Rounds {
-	return pld.Rounds{Rounds: rounds, Mechanism: pld.Mechanism{Probability: s.Probability, NoiseMultiplier: noiseMultiplier}}
+// poisson is what the accountant knows of Poisson sampling.
+func (s *Sampling) poisson(adjacency accounting.Adjacency) sampling.Poisson {
+	return sampling.Poisson{Rounds: pld.Rounds{Rounds: s.Rounds, Mechanism: pld.Mechanism{Probability: s.Probability}},
+		Groups: s.Groups, Batches: s.Batches(), Adjacency: adjacency}
 }
 
-// Bounds computes the accountant's bounds of the least ε under Poisson sampling, for neighbours of this kind. It fails as
-// pld.Compose and, of truncated batches, truncation.Batches.Left do.
-func (s *Sampling) Bounds(adjacency accounting.Adjacency) (upper, lower float64, err error) {
-	return s.BoundsAfter(adjacency, s.Rounds, s.NoiseMultiplier, s.Delta)
+// Account fills in the accountant's ε in so many steps for neighbours of this kind, and of truncated batches how likely it is
+// that a record is drawn for a step that drops: not for bins. It fails as sampling.Poisson.Bounds, allocation.ForBands and
+// allocation.Mechanism.Epsilon do.
+func (s *Sampling) Account(steps int, adjacency accounting.Adjacency) error {
+	if s.Scheme == SchemeAllocation {
+		m, err := allocation.ForBands(steps, s.Rounds, s.Groups)
+		if err != nil {
+			return err
+		}
+		epsilon, err := m.Epsilon(s.Delta, s.NoiseMultiplier)
+		s.Epsilon = &epsilon
+		return err
+	}
+	p := s.poisson(adjacency)
+	b, err := p.Bounds(s.Delta, s.NoiseMultiplier)
+	s.Epsilon, s.Overflow = &b.Upper, p.Overflow()
+	if s.Scheme == SchemePoisson {
+		s.EpsilonLower = &b.Lower
+	}
+	return err
 }
 
-// BoundsAfter is Bounds after some of the rounds only, or with other noise or another δ: what all rounds may drop is
-// counted in any case.
-func (s *Sampling) BoundsAfter(adjacency accounting.Adjacency, rounds int, noiseMultiplier, delta float64) (upper,
-	lower float64, err error) {
-	left, err := s.Batches().Left(delta, s.event(s.Rounds, s.NoiseMultiplier), s.Groups)
+// EpsilonAfter computes the accountant's ε under Poisson sampling after some of the rounds only, or with other noise or
+// another δ: what all rounds may drop is counted in any case. It fails as Account does.
+func (s *Sampling) EpsilonAfter(adjacency accounting.Adjacency, rounds int, noiseMultiplier, delta float64) (float64, error) {
+	p := s.poisson(adjacency)
+	left, err := p.Batches.Left(delta, p.Rounds, p.Groups)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	d, err := pld.Compose(adjacency, s.event(rounds, noiseMultiplier))
-	if err != nil {
-		return 0, 0, err
-	}
-	return d.Epsilon(left)
+	p.Rounds.Rounds, p.Batches = rounds, sampling.Batches{}
+	return p.Epsilon(left, noiseMultiplier)
 }
 
 // checkRange refuses numbers that say nothing.
@@ -229,25 +243,8 @@ func (s *Sampling) checkTruncated() error {
 }
 
 // Batches are the largest ones; none if they are of any size.
-func (s *Sampling) Batches() truncation.Batches {
-	return truncation.Batches{Records: s.Records, Most: s.MaxBatch}
-}
-
-// Truncated computes the accountant's ε under Poisson sampling with truncated batches, and bounds how likely it is that a
-// record is drawn for a step that drops. It fails as Bounds does.
-func (s *Sampling) Truncated(adjacency accounting.Adjacency) (epsilon, overflow float64, err error) {
-	epsilon, _, err = s.Bounds(adjacency)
-	return epsilon, s.Batches().Overflow(s.event(s.Rounds, s.NoiseMultiplier), s.Groups), err
-}
-
-// Allocation computes the accountant's ε under random allocation in so many steps. It fails as allocation.ForBands and
-// allocation.Mechanism.Epsilon do.
-func (s *Sampling) Allocation(steps int) (float64, error) {
-	m, err := allocation.ForBands(steps, s.Rounds, s.Groups)
-	if err != nil {
-		return 0, err
-	}
-	return m.Epsilon(s.Delta, s.NoiseMultiplier)
+func (s *Sampling) Batches() sampling.Batches {
+	return sampling.Batches{Records: s.Records, Most: s.MaxBatch}
 }
 
 // checkSampling reports whether the noise level follows from the noise multiplier, and the guarantee from both. Under
@@ -298,35 +295,25 @@ func (m *Manifest) checkSampling() error {
 	switch {
 	case m.Binned():
 		return nil
-	case m.Allocated():
-		if m.Participation.K*m.Participation.B != m.Steps {
-			return contradiction("sampling allocation takes T = k·b")
-		}
-		epsilon, err := s.Allocation(m.Steps)
-		if err != nil {
-			return contradiction("%w", err)
-		}
-		if !nearlyEqual(epsilon, *s.Epsilon) || *s.Epsilon > *p.Epsilon {
-			return contradiction("epsilon is %v; sampling says %v, privacy %v", epsilon, *s.Epsilon, *p.Epsilon)
-		}
-		return nil
-	case m.Truncated():
-		epsilon, overflow, err := s.Truncated(adjacency)
-		switch {
-		case err != nil:
-			return contradiction("%w", err)
-		case math.Abs(overflow-s.Overflow) > 1e-6*overflow:
-			return contradiction("a record is drawn for a step that drops with a probability of %v; sampling.overflow is %v", overflow,
-				s.Overflow)
-		case epsilon > *s.Epsilon*(1+1e-8) || epsilon < *s.Epsilon*(1-1e-3) || *s.Epsilon > *p.Epsilon:
-			return contradiction("epsilon is %v; sampling says %v, privacy %v", epsilon, *s.Epsilon, *p.Epsilon)
-		}
-		return nil
+	case m.Allocated() && m.Participation.K*m.Participation.B != m.Steps:
+		return contradiction("sampling allocation takes T = k·b")
 	}
-	upper, lower, err := s.Bounds(adjacency)
-	if err != nil {
+	is := *s
+	if err := is.Account(m.Steps, adjacency); err != nil {
 		return contradiction("%w", err)
 	}
+	upper := *is.Epsilon
+	if s.Scheme != SchemePoisson {
+		switch {
+		case math.Abs(is.Overflow-s.Overflow) > 1e-6*is.Overflow:
+			return contradiction("a record is drawn for a step that drops with a probability of %v; sampling.overflow is %v", is.Overflow,
+				s.Overflow)
+		case upper > *s.Epsilon*(1+1e-8) || upper < *s.Epsilon*(1-1e-3) || *s.Epsilon > *p.Epsilon:
+			return contradiction("epsilon is %v; sampling says %v, privacy %v", upper, *s.Epsilon, *p.Epsilon)
+		}
+		return nil
+	}
+	lower := *is.EpsilonLower
 	says := pld.EpsilonBounds{Upper: *s.Epsilon, Lower: *s.EpsilonLower}
 	enough := nearlyEqual(upper, says.Upper) && nearlyEqual(lower, says.Lower)
 	if !says.Accurate() { // more is proven now than by an earlier program

@@ -22,11 +22,9 @@ func sampledManifest(t testing.TB) *Manifest {
 	m.Strategy.Class, m.Strategy.Bandwidth = "banded", 2
 	m.Sampling = &Sampling{Scheme: SchemePoisson, Groups: 2, Probability: 0.5, Rounds: 4, Delta: 1e-5,
 		NoiseMultiplier: p.NoiseMultiplier}
-	upper, lower, err := m.Sampling.Bounds(accounting.ZeroOut)
-	if err != nil {
+	if err := m.Sampling.Account(7, accounting.ZeroOut); err != nil {
 		t.Fatal(err)
 	}
-	m.Sampling.Epsilon, m.Sampling.EpsilonLower = &upper, &lower
 	epsilon, delta := 2*(1+1e-6), 1e-5
 	m.Privacy = &Privacy{Epsilon: &epsilon, Delta: &delta, Clip: 3, Adjacency: accounting.ZeroOut.String(),
 		NoiseStd: rounding.MulUp(p.NoiseMultiplier, 3)}

@@ -283,8 +283,7 @@ func (o *Odometer) addRounds(s *Spent) error {
 	sampling, p := o.manifest.Sampling, o.privacy
 	count := (s.Steps + sampling.Groups - 1) / sampling.Groups
 	epsilon, err := o.remember(count, func() (float64, error) {
-		upper, _, err := sampling.BoundsAfter(o.adjacency, count, o.multiplier, o.delta)
-		return upper, err
+		return sampling.EpsilonAfter(o.adjacency, count, o.multiplier, o.delta)
 	})
 	if err != nil {
 		return err

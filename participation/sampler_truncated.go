@@ -11,7 +11,7 @@ import (
 // TruncatedSampling is PoissonSampling into batches of at most MaxBatch records, so that every step has the same shape: of
 // more that are drawn for a step, those with the largest random numbers are dropped, which depends on draws alone. It
 // gives away what Poisson sampling does, but for the chance that a record is drawn for a step that drops (package
-// accounting/truncation).
+// accounting/sampling).
 type TruncatedSampling struct {
 	PoissonSampling
 	MaxBatch int // B

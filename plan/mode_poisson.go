@@ -7,7 +7,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/accounting/allocation"
-	"mafalda/accounting/pld"
+	"mafalda/accounting/sampling"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
 	"mafalda/internal/fault"
@@ -118,9 +118,7 @@ func (s *job) bandGap() float64 { return measure.CandidateGap(s.Options.Toleranc
 // bandSearch returns the search for the number of bands of least error at the privacy, and the table that it fills;
 // bound is one for the squared error of all strategies.
 func (s *job) bandSearch(o factorize.Objective, bound float64) (*bands.Search, *bands.Table) {
-	t := bands.NewTable(o, s.schema(), bands.Options{Gap: s.bandGap(),
-		Allocation: s.Options.Sampling == participation.Allocation, Truncation: s.Options.Batches,
-		Adjacency: s.Options.Privacy.Adjacency})
+	t := bands.NewTable(o, s.schema(), bands.Options{Gap: s.bandGap(), Sampling: s.Options.drawn()})
 	search := bands.NewSearch(t, s.Options.Privacy.Target, bound)
 	search.Progress = s.counts("bands")
 	return search, t
@@ -136,36 +134,23 @@ func (s *job) dense(ctx context.Context, schema participation.Schema,
 	return r, nil
 }
 
+// drawn is how batches are drawn in secret, for the accountant.
+func (o Options) drawn() sampling.Scheme {
+	return sampling.Scheme{Of: o.Sampling, Adjacency: o.Privacy.Adjacency, Batches: o.Batches}
+}
+
 // drawnNoise returns the noise multiplier of so many bands.
 func (s *job) drawnNoise(w int, target accounting.Target) (float64, error) {
-	if s.Options.Sampling == participation.Allocation {
-		return bands.Noise{}.Allocated(s.schema(), w, target.Epsilon, target.Delta)
-	}
-	rounds := pld.BandRounds(s.schema().Steps(), s.schema().Separation(), w)
-	left, err := s.Options.Batches.Left(target.Delta, rounds, w)
-	if err != nil {
-		return 0, err
-	}
-	return bands.Noise{}.MultiplierUnder(s.Options.Privacy.Adjacency, s.schema(), w, target.Epsilon, left)
+	return bands.Noise{}.MultiplierUnder(s.Options.drawn(), s.schema(), w, target.Epsilon, target.Delta)
 }
 
 // setPoissonNoise fills in the noise under Poisson sampling, or random allocation.
 func (s *job) setPoissonNoise() error {
 	s.setDrawnNoise(s.bands.Bandwidth)
 	if s.Options.Sampling == participation.Allocation {
-		epsilon, err := s.Sampling.Allocation(s.schema().Steps())
-		s.Sampling.Epsilon = &epsilon
 		s.DPDSGDRatio = s.plainSampled() / s.ErrorAtPrivacy
-		return err
 	}
-	if s.Options.Sampling == participation.Truncated {
-		epsilon, overflow, err := s.Sampling.Truncated(s.Options.Privacy.Adjacency)
-		s.Sampling.Epsilon, s.Sampling.Overflow = &epsilon, overflow
-		return err
-	}
-	upper, lower, err := s.Sampling.Bounds(s.Options.Privacy.Adjacency)
-	s.Sampling.Epsilon, s.Sampling.EpsilonLower = &upper, &lower
-	return err
+	return s.Sampling.Account(s.schema().Steps(), s.Options.Privacy.Adjacency)
 }
 
 // cyclicError is the error at the privacy of an optimum for batches in turn.

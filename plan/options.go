@@ -13,7 +13,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/accounting/bins"
-	"mafalda/accounting/truncation"
+	"mafalda/accounting/sampling"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/internal/fault"
@@ -27,7 +27,7 @@ type Options struct {
 	Class       factorize.Class      // strategies to choose from; nil means DefaultClass, or what Budget says
 	Budget      *Budget              // class and width are chosen to fit it; nil: Class
 	Sampling    participation.Scheme // how batches are drawn: in turn, unless it says otherwise
-	Batches     truncation.Batches   // of Sampling Truncated; Most 0: truncation.Enough
+	Batches     sampling.Batches     // of Sampling Truncated; Most 0: sampling.Enough
 	PerNode     bool                 // a strategy for every node
 	Groups      int                  // so many strategies that the nodes share; 0: one
 	Tolerance   float64              // certified relative gap to stop at; 0 means Problem.Tolerance
@@ -80,9 +80,9 @@ func (o Options) filled(p Problem) Options {
 		o.Privacy = p.Levels.strictest(adjacency)
 	}
 	if n := o.Batches.Records; o.Sampling == participation.Truncated && o.Batches.Most == 0 && o.Privacy != nil &&
-		n > 0 && n <= truncation.MaxRecords {
+		n > 0 && n <= sampling.MaxRecords {
 		s := p.Schema // the least that cost nearly nothing, whatever the number of bands
-		o.Batches = truncation.EnoughForBands(n, s.Steps(), s.Separation(), o.Privacy.Delta)
+		o.Batches = sampling.EnoughForBands(n, s.Steps(), s.Separation(), o.Privacy.Delta)
 	}
 	if o.Tolerance == 0 {
 		o.Tolerance = p.Tolerance()

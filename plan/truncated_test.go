@@ -7,14 +7,14 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/accounting/pld"
-	"mafalda/accounting/truncation"
+	"mafalda/accounting/sampling"
 	"mafalda/factorize"
 	"mafalda/internal/fault"
 	"mafalda/participation"
 	"mafalda/plan"
 )
 
-func truncated(epsilon float64, b truncation.Batches) plan.Options {
+func truncated(epsilon float64, b sampling.Batches) plan.Options {
 	o := sampled(epsilon, nil)
 	o.Sampling, o.Batches = participation.Truncated, b
 	return o
@@ -26,7 +26,7 @@ func TestTruncatedBatchesTakeTheNoiseOfASmallerDelta(t *testing.T) {
 	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(24, 4, 6))}
 	plain := solved(t, p, sampled(8, nil))
 	before := plain.Sampling.NoiseMultiplier
-	for _, b := range []truncation.Batches{{Records: 300, Most: 300}, {Records: 300}, {Records: 300, Most: 86}} {
+	for _, b := range []sampling.Batches{{Records: 300, Most: 300}, {Records: 300}, {Records: 300, Most: 86}} {
 		s := solved(t, p, truncated(8, b))
 		d, err := pld.Compose(accounting.ZeroOut, pld.Rounds{Rounds: s.Sampling.Rounds,
 			Mechanism: pld.Mechanism{Probability: s.Sampling.Probability, NoiseMultiplier: s.Sampling.NoiseMultiplier}})
@@ -50,18 +50,18 @@ func TestTruncatedBatchesTakeTheNoiseOfASmallerDelta(t *testing.T) {
 
 func TestTruncatedRefusesWhatItCannotDo(t *testing.T) {
 	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(12, 3, 4))}
-	poisson := truncated(2, truncation.Batches{Records: 100})
+	poisson := truncated(2, sampling.Batches{Records: 100})
 	poisson.Sampling = participation.Poisson
-	dense := truncated(2, truncation.Batches{Records: 100})
+	dense := truncated(2, sampling.Batches{Records: 100})
 	dense.Class = factorize.Dense{}
 	for name, tc := range map[string]struct {
 		o     plan.Options
 		field string
 	}{
-		"no records":          {truncated(2, truncation.Batches{}), "Records"},
-		"too small":           {truncated(2, truncation.Batches{Records: 100, Most: 30}), "MaxBatch"},
-		"negative":            {truncated(2, truncation.Batches{Records: 100, Most: -1}), "MaxBatch"},
-		"too many records":    {truncated(2, truncation.Batches{Records: 1 << 40}), "Records"},
+		"no records":          {truncated(2, sampling.Batches{}), "Records"},
+		"too small":           {truncated(2, sampling.Batches{Records: 100, Most: 30}), "MaxBatch"},
+		"negative":            {truncated(2, sampling.Batches{Records: 100, Most: -1}), "MaxBatch"},
+		"too many records":    {truncated(2, sampling.Batches{Records: 1 << 40}), "Records"},
 		"batches of any size": {poisson, "Records"},
 		"dense":               {dense, "Class"},
 	} {
@@ -82,7 +82,7 @@ func TestReplacedRecordsUnderPoissonSampling(t *testing.T) {
 	privacy.Adjacency = accounting.ReplaceOne
 	replace.Privacy = &privacy
 	cut := replace
-	cut.Sampling, cut.Batches = participation.Truncated, truncation.Batches{Records: 300}
+	cut.Sampling, cut.Batches = participation.Truncated, sampling.Batches{Records: 300}
 	before := solved(t, p, zeroed)
 	for _, o := range []plan.Options{replace, cut} {
 		s := solved(t, p, o)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"mafalda/accounting/pld"
-	"mafalda/accounting/truncation"
+	"mafalda/accounting/sampling"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
 	"mafalda/factorize/baselines"
@@ -71,13 +71,13 @@ func (s *Study) rounds(groups int) pld.Rounds {
 }
 
 // largestBatches returns the batches whose truncation costs nearly nothing of δ, of the largest node.
-func (s *Study) largestBatches() truncation.Batches {
+func (s *Study) largestBatches() sampling.Batches {
 	schema, nodes := s.config.Schema, s.network.Graph.Nodes()
 	if s.records == 0 {
 		train, _ := s.config.Task.Split(0)
 		s.records = (train.Len() + nodes - 1) / nodes
 	}
-	return truncation.EnoughForBands(s.records, schema.Steps(), schema.Separation(), s.options.Delta)
+	return sampling.EnoughForBands(s.records, schema.Steps(), schema.Separation(), s.options.Delta)
 }
 
 // groupsOf are the numbers of groups, and of bands, that a method has a strategy for: of an export that was made for
@@ -142,22 +142,14 @@ func (s *Study) banded(ctx context.Context, w int) (*factorize.Result, error) {
 // multiplier returns the least noise multiplier with which the rounds of a group are (ε, δ)-private, rounded up. The error
 // is a fault.Argument about Epsilons that no noise meets.
 func (s *Study) multiplier(groups int, epsilon float64) (float64, error) {
-	schema, delta := s.config.Schema, s.options.Delta
-	var found float64
-	var err error
-	switch s.options.Sampling {
-	case participation.Allocation:
-		found, err = s.multipliers.Allocated(schema, groups, epsilon, delta)
-	case participation.Truncated:
-		if delta, err = s.largestBatches().Left(delta, s.rounds(groups), groups); err != nil {
-			return 0, err
-		}
-		fallthrough
-	default:
-		found, err = s.multipliers.Multiplier(schema, groups, epsilon, delta)
+	by := sampling.Scheme{Of: s.options.Sampling}
+	if by.Of == participation.Truncated {
+		by.Batches = s.largestBatches()
 	}
+	delta := s.options.Delta
+	found, err := s.multipliers.MultiplierUnder(by, s.config.Schema, groups, epsilon, delta)
 	if err != nil {
-		return 0, fault.New("Epsilons", epsilon, "no noise meets it for delta %v: %v", s.options.Delta, err)
+		return 0, fault.New("Epsilons", epsilon, "no noise meets it for delta %v: %v", delta, err)
 	}
 	return found, nil
 }

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
-	"mafalda/accounting/allocation"
 	"mafalda/accounting/pld"
+	"mafalda/accounting/sampling"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/internal/rounding"
@@ -99,18 +99,15 @@ func (v *verification) poisson() error {
 // noiseFor returns the noise multiplier of so many bands for the privacy.
 func (v *verification) noiseFor(bands int) (float64, error) {
 	m := v.export.Manifest
-	if !m.Allocated() {
-		left, err := m.Sampling.Batches().Left(m.Sampling.Delta, v.rounds(bands), bands)
-		if err != nil {
-			return 0, err
-		}
-		return v.rounds(bands).NoiseFor(v.adjacency(), *m.Privacy.Epsilon, left)
+	by := sampling.Scheme{Adjacency: v.adjacency(), Batches: m.Sampling.Batches()}
+	if m.Allocated() {
+		by.Of = participation.Allocation
 	}
-	of, err := allocation.ForBands(v.asked.Steps(), v.asked.Participations(), bands)
+	d, err := by.Draw(v.asked, bands)
 	if err != nil {
 		return 0, err
 	}
-	return of.NoiseMultiplier(*m.Privacy.Epsilon, m.Sampling.Delta)
+	return d.NoiseMultiplier(*m.Privacy.Epsilon, m.Sampling.Delta)
 }
 
 // adjacency is the one of the manifest, which its privacy is checked with.

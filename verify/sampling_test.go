@@ -11,7 +11,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/accounting/bins"
-	"mafalda/accounting/truncation"
+	"mafalda/accounting/sampling"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/graph"
@@ -199,7 +199,7 @@ func TestVerifyTruncated(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	x := exported{network: graph.NetworkOptions{Source: "florentine"},
 		problem: plan.Problem{Schema: must(participation.NewCyclic(13, 4, 4))},
-		options: plan.Options{Sampling: participation.Truncated, Batches: truncation.Batches{Records: 200, Most: 85},
+		options: plan.Options{Sampling: participation.Truncated, Batches: sampling.Batches{Records: 200, Most: 85},
 			NoBaselines: true, Privacy: &plan.Privacy{Target: accounting.Target{Epsilon: 12, Delta: 1e-6}}}}
 	x.to(t, dir)
 	text, _ := readGeneric(t, dir)

@@ -17,10 +17,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/accounting"
-	"mafalda/accounting/allocation"
 	"mafalda/accounting/pld"
-	"mafalda/accounting/truncation"
+	"mafalda/accounting/sampling"
 	"mafalda/factorize"
 	"mafalda/optim"
 	"mafalda/participation"
@@ -42,11 +40,7 @@ type Options struct {
 	Gap   float64 // certified relative gap to stop at; 0: the default of the objective
 	Noise Noise   // where noise multipliers are looked up, and added; nil: the table has its own
 
-	Allocation bool // batches are drawn by random allocation (participation.Allocation), not by Poisson sampling
-
-	Adjacency accounting.Adjacency // of neighbours, under Poisson sampling
-
-	Truncation truncation.Batches // under Poisson sampling, the largest batch; the zero value: any size
+	Sampling sampling.Scheme // how batches are drawn; the zero value: by Poisson sampling, of any size, under zero-out
 
 	// Searches start from a guess, not from the strategy of fewer bands: what one finds depends on no other.
 	FromGuess bool
@@ -74,7 +68,7 @@ func NewTable(o factorize.Objective, schema participation.Schema, opts Options) 
 // Allocated returns the table of the same strategies with random allocation in the place of Poisson sampling.
 func (t *Table) Allocated() *Table {
 	other := *t
-	other.options.Allocation = true
+	other.options.Sampling = sampling.Scheme{Of: participation.Allocation}
 	return &other
 }
 
@@ -84,16 +78,9 @@ func (t *Table) Most() int { return min(t.schema.Separation(), t.schema.Steps())
 // Know takes the squared error of the best strategy of so many bands from somebody who has searched for it.
 func (t *Table) Know(bands int, squaredError float64) { t.known[bands] = squaredError }
 
-// Multiplier returns the noise multiplier of so many bands. It fails as Noise.Multiplier does.
+// Multiplier returns the noise multiplier of so many bands. It fails as Noise.MultiplierUnder does.
 func (t *Table) Multiplier(bands int, epsilon, delta float64) (float64, error) {
-	if t.options.Allocation {
-		return t.options.Noise.Allocated(t.schema, bands, epsilon, delta)
-	}
-	left, err := t.options.Truncation.Left(delta, t.rounds(bands), bands)
-	if err != nil {
-		return 0, err
-	}
-	return t.options.Noise.MultiplierUnder(t.options.Adjacency, t.schema, bands, epsilon, left)
+	return t.options.Noise.MultiplierUnder(t.options.Sampling, t.schema, bands, epsilon, delta)
 }
 
 // Strategy returns the best strategy of so many bands. It fails as factorize.Banded does, and with context.Canceled
@@ -200,14 +187,9 @@ func Powers(most int) []int {
 	return all
 }
 
-// rounds is what a record of the largest group goes through with so many bands.
-func (t *Table) rounds(bands int) pld.Rounds {
-	return pld.BandRounds(t.schema.Steps(), t.schema.Separation(), bands)
-}
-
 func (t *Table) cost(bands int) Cost {
-	e := t.rounds(bands)
-	if t.options.Allocation {
+	e := pld.BandRounds(t.schema.Steps(), t.schema.Separation(), bands)
+	if t.options.Sampling.Of == participation.Allocation {
 		e.Rounds = t.schema.Participations()
 	}
 	return Cost{Bandwidth: bands, Probability: e.Probability, Rounds: e.Rounds}
@@ -219,71 +201,42 @@ func (t *Table) tooLittle(bands int, multiplier, epsilon, delta float64) (bool, 
 	if multiplier < pld.MinNoiseMultiplier || multiplier > pld.MaxNoiseMultiplier {
 		return false, nil
 	}
-	if t.options.Allocation {
-		m, err := allocation.ForBands(t.schema.Steps(), t.schema.Participations(), bands)
-		if err != nil {
-			return false, err
-		}
-		upper, err := m.Epsilon(delta, multiplier)
-		return upper > epsilon, err
-	}
-	e := t.rounds(bands)
-	e.NoiseMultiplier = multiplier
-	left, err := t.options.Truncation.Left(delta, e, bands)
+	d, err := t.options.Sampling.Draw(t.schema, bands)
 	if err != nil {
 		return false, err
 	}
-	d, err := pld.Compose(t.options.Adjacency, e)
-	if err != nil {
-		return false, err
-	}
-	upper, _, err := d.Epsilon(left)
+	upper, err := d.Epsilon(delta, multiplier)
 	return upper > epsilon, err
 }
 
-// Noise keeps the noise multipliers for bands with Poisson sampling, and with random allocation.
+// Noise keeps the noise multipliers for bands with batches that are drawn in secret.
 type Noise map[level]float64
 
 // level is what a noise multiplier depends on.
 type level struct {
+	sampling                 sampling.Scheme
 	steps, separation, bands int
 	epsilon, delta           float64
-	allocated                bool
-	adjacency                accounting.Adjacency
 }
 
-// Multiplier returns the noise multiplier with which a strategy of so many bands is (ε, δ)-DP in place of batches in
-// turn under the schema, and zero-out adjacency. It fails as pld.Calibrate does.
+// Multiplier is MultiplierUnder Poisson sampling and zero-out adjacency.
 func (n Noise) Multiplier(schema participation.Schema, bands int, epsilon, delta float64) (float64, error) {
-	return n.MultiplierUnder(accounting.ZeroOut, schema, bands, epsilon, delta)
+	return n.MultiplierUnder(sampling.Scheme{}, schema, bands, epsilon, delta)
 }
 
-// MultiplierUnder is Multiplier under any adjacency.
-func (n Noise) MultiplierUnder(adjacency accounting.Adjacency, schema participation.Schema, bands int,
+// MultiplierUnder returns the noise multiplier with which a strategy of so many bands is (ε, δ)-DP in place of batches in
+// turn under the schema; allocation is for T = k·b. It fails as sampling.Scheme.Draw and sampling.Draw.NoiseMultiplier do.
+func (n Noise) MultiplierUnder(by sampling.Scheme, schema participation.Schema, bands int,
 	epsilon, delta float64) (float64, error) {
-	at := level{schema.Steps(), schema.Separation(), bands, epsilon, delta, false, adjacency}
+	at := level{by, schema.Steps(), schema.Separation(), bands, epsilon, delta}
 	if m, known := n[at]; known {
 		return m, nil
 	}
-	m, err := pld.BandRounds(at.steps, at.separation, bands).NoiseFor(adjacency, epsilon, delta)
-	if err == nil {
-		n[at] = m
-	}
-	return m, err
-}
-
-// Allocated is Multiplier for random allocation. It is for T = k·b. It
-// fails as allocation.ForBands and allocation.Mechanism.NoiseMultiplier do.
-func (n Noise) Allocated(schema participation.Schema, bands int, epsilon, delta float64) (float64, error) {
-	at := level{schema.Steps(), schema.Separation(), bands, epsilon, delta, true, accounting.ZeroOut}
-	if m, known := n[at]; known {
-		return m, nil
-	}
-	of, err := allocation.ForBands(at.steps, schema.Participations(), bands)
+	d, err := by.Draw(schema, bands)
 	if err != nil {
 		return 0, err
 	}
-	m, err := of.NoiseMultiplier(epsilon, delta)
+	m, err := d.NoiseMultiplier(epsilon, delta)
 	if err == nil {
 		n[at] = m
 	}

@@ -28,7 +28,7 @@ var rooms = [][]string{
 	{"export"},
 	{"factorize"},
 	{"strategy"},
-	{"accounting/truncation", "accounting/bins"},
+	{"accounting/sampling", "accounting/bins"},
 	{"accounting/allocation", "accounting/pld"},
 	{"accounting"},
 	{"optim"},

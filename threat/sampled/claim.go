@@ -10,7 +10,7 @@ import (
 	"mafalda/accounting/allocation"
 	"mafalda/accounting/bins"
 	"mafalda/accounting/pld"
-	"mafalda/accounting/truncation"
+	"mafalda/accounting/sampling"
 	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
@@ -43,9 +43,13 @@ func ClaimOf(ctx context.Context, a accounting.Adjacency, c strategy.Strategy, s
 	}
 	switch s := s.(type) {
 	case participation.PoissonSampling:
-		return cs.claimPoisson(a, s, noiseMultiplier, delta)
+		return cs.claimPoisson(a, s, sampling.Batches{}, noiseMultiplier, delta)
 	case participation.TruncatedSampling:
-		return cs.claimTruncated(a, s, noiseMultiplier, delta)
+		batches := sampling.Batches{Records: s.Most, Most: s.MaxBatch}
+		if err := batches.Check(); err != nil {
+			return Claim{}, err
+		}
+		return cs.claimPoisson(a, s.PoissonSampling, batches, noiseMultiplier, delta)
 	case participation.CyclicSampling:
 		return cs.claimCyclic(a, s, noiseMultiplier, delta)
 	}
@@ -62,45 +66,21 @@ func ClaimOf(ctx context.Context, a accounting.Adjacency, c strategy.Strategy, s
 }
 
 // claimPoisson is for at most ⌈T/w⌉ rounds of columns with at most the largest norm, which is what the noise protects.
-func (c columns) claimPoisson(a accounting.Adjacency, p participation.PoissonSampling,
+func (c columns) claimPoisson(a accounting.Adjacency, p participation.PoissonSampling, batches sampling.Batches,
 	noise, delta float64) (Claim, error) {
-	if err := c.checkBands(p.Groups); err != nil {
-		return Claim{}, err
-	}
-	event := pld.Rounds{Rounds: p.Rounds(len(c)), Mechanism: pld.Mechanism{
-		Probability: p.Probability, NoiseMultiplier: noise / c.largestNorm()}}
-	d, err := pld.Compose(a, event)
-	if err != nil {
-		return Claim{}, err
-	}
-	epsilon, _, err := d.Epsilon(delta)
-	curve := func(epsilon float64) (float64, error) {
-		upper, _, err := d.Delta(epsilon)
-		return upper, err
-	}
-	return Claim{Epsilon: epsilon, Delta: delta, Curve: curve}, err
+	rounds := pld.Rounds{Rounds: p.Rounds(len(c)), Mechanism: pld.Mechanism{Probability: p.Probability}}
+	return c.claimDraw(sampling.Poisson{Rounds: rounds, Groups: p.Groups, Batches: batches, Adjacency: a}, p.Groups, noise, delta)
 }
 
-// claimTruncated is for Poisson sampling, with what is dropped counted in δ.
-func (c columns) claimTruncated(a accounting.Adjacency, t participation.TruncatedSampling,
-	noise, delta float64) (Claim, error) {
-	batches := truncation.Batches{Records: t.Most, Most: t.MaxBatch}
-	if err := batches.Check(); err != nil {
+// claimDraw is for columns with at most the largest norm.
+func (c columns) claimDraw(d sampling.Draw, groups int, noise, delta float64) (Claim, error) {
+	if err := c.checkBands(groups); err != nil {
 		return Claim{}, err
 	}
-	rounds := pld.Rounds{Rounds: t.Rounds(len(c)), Mechanism: pld.Mechanism{Probability: t.Probability}}
-	left, err := batches.Left(delta, rounds, t.Groups)
-	if err != nil {
-		return Claim{}, err
-	}
-	claim, err := c.claimPoisson(a, t.PoissonSampling, noise, left)
-	overflow, curve := batches.Overflow(rounds, t.Groups), claim.Curve
-	claim.Delta = delta
-	claim.Curve = func(epsilon float64) (float64, error) {
-		d, err := curve(epsilon)
-		return math.Min(d+overflow, 1), err
-	}
-	return claim, err
+	noise /= c.largestNorm()
+	epsilon, err := d.Epsilon(delta, noise)
+	curve := func(epsilon float64) (float64, error) { return d.Delta(epsilon, noise) }
+	return Claim{Epsilon: epsilon, Delta: delta, Curve: curve}, err
 }
 
 // checkBands refuses columns of one group that overlap.
@@ -116,17 +96,11 @@ func (c columns) checkBands(groups int) error {
 
 // claimAllocation is for the blocks of the group of the fewest steps, whose columns have at most the largest norm.
 func (c columns) claimAllocation(a participation.AllocationSampling, noise, delta float64) (Claim, error) {
-	if err := c.checkBands(a.Groups); err != nil {
-		return Claim{}, err
-	}
 	m, err := allocation.ForBands(len(c), a.Participations, a.Groups)
 	if err != nil {
 		return Claim{}, err
 	}
-	noise /= c.largestNorm()
-	epsilon, err := m.Epsilon(delta, noise)
-	curve := func(epsilon float64) (float64, error) { return m.Delta(epsilon, noise) }
-	return Claim{Epsilon: epsilon, Delta: delta, Curve: curve}, err
+	return c.claimDraw(m, a.Groups, noise, delta)
 }
 
 // claimBins is by Monte Carlo, from seed 0, with the accountant's own confidence.

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/accounting"
-	"mafalda/accounting/truncation"
+	"mafalda/accounting/sampling"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/threat/sampled"
 )
@@ -24,7 +24,7 @@ type sampledFlags struct {
 	groups           int
 	noiseMultiplier  float64
 	epsilon, delta   float64
-	largest          truncation.Batches
+	largest          sampling.Batches
 	knownSeed        bool
 }
 

@@ -10,7 +10,7 @@ import (
 	"mafalda/accounting"
 	"mafalda/accounting/allocation"
 	"mafalda/accounting/pld"
-	"mafalda/accounting/truncation"
+	"mafalda/accounting/sampling"
 	"mafalda/cmd/internal/terminal"
 )
 
@@ -21,7 +21,7 @@ type sampledEpsilonFlags struct {
 	choices         int
 	rounds          int
 	noiseMultiplier float64
-	batches         truncation.Batches
+	batches         sampling.Batches
 	adjacency       string
 }
 
@@ -127,48 +127,32 @@ func (f *sampledEpsilonFlags) convert(calibrated bool, epsilon, delta float64) (
 		}
 		return c, err
 	}
-	if f.sampling == "truncated" {
-		return f.convertTruncated(c, calibrated, epsilon)
-	}
 	adjacency, err := accounting.ParseAdjacency(f.adjacency)
 	if err != nil {
 		return c, err
 	}
+	rounds := pld.Rounds{Rounds: f.rounds, Mechanism: pld.Mechanism{Probability: f.probability}}
+	draw := sampling.Poisson{Rounds: rounds, Groups: 1, Batches: f.batches, Adjacency: adjacency}
+	if f.sampling == "truncated" {
+		if err := f.batches.Check(); err != nil {
+			return c, err
+		}
+		if !(f.probability > 0 && f.probability <= 1) {
+			return c, terminal.Usagef("--probability %v: must be above 0 and at most 1", f.probability)
+		}
+		c.Overflow = draw.Overflow()
+	}
+	p := pld.Privacy{NoiseMultiplier: f.noiseMultiplier}
 	if calibrated {
-		p, err := pld.Calibrate(pld.Target{Probability: f.probability, Rounds: f.rounds,
-			Epsilon: epsilon, Delta: delta, Adjacency: adjacency})
-		c.NoiseMultiplier, c.Epsilon, c.EpsilonLower, c.ProvenBy = p.NoiseMultiplier, p.Epsilon, p.EpsilonLower, p.By
-		return c, err
+		p, err = draw.Calibrate(epsilon, delta)
+	} else {
+		var b pld.EpsilonBounds
+		b, err = draw.Bounds(delta, f.noiseMultiplier)
+		p.Epsilon, p.EpsilonLower, p.By = b.Upper, b.Lower, b.By
 	}
-	d, err := pld.Compose(adjacency, pld.Rounds{Rounds: f.rounds,
-		Mechanism: pld.Mechanism{Probability: f.probability, NoiseMultiplier: f.noiseMultiplier}})
-	if err != nil {
-		return c, err
+	if c.NoiseMultiplier, c.Epsilon = p.NoiseMultiplier, p.Epsilon; f.sampling == "poisson" {
+		c.EpsilonLower, c.ProvenBy = p.EpsilonLower, p.By
 	}
-	b, err := d.EpsilonBounds(delta)
-	c.Epsilon, c.EpsilonLower, c.ProvenBy = b.Upper, b.Lower, b.By
-	return c, err
-}
-
-// convertTruncated fills in the epsilon, or the noise multiplier, of Poisson sampling with what overflows leave of delta.
-func (f *sampledEpsilonFlags) convertTruncated(c sampledConversion, calibrated bool, epsilon float64) (sampledConversion, error) {
-	if err := f.batches.Check(); err != nil {
-		return c, err
-	}
-	rounds := pld.Rounds{Rounds: f.rounds, Mechanism: pld.Mechanism{Probability: f.probability,
-		NoiseMultiplier: f.noiseMultiplier}}
-	if !(f.probability > 0 && f.probability <= 1) {
-		return c, terminal.Usagef("--probability %v: must be above 0 and at most 1", f.probability)
-	}
-	left, err := f.batches.Left(c.Delta, rounds, 1)
-	if err != nil {
-		return c, err
-	}
-	plain := *f
-	plain.sampling = "poisson"
-	overflow, delta := f.batches.Overflow(rounds, 1), c.Delta
-	c, err = plain.convert(calibrated, epsilon, left)
-	c.Delta, c.Overflow, c.EpsilonLower, c.ProvenBy = delta, overflow, 0, ""
 	return c, err
 }
 

@@ -1,4 +1,4 @@
-package truncation
+package sampling
 
 import (
 	"errors"

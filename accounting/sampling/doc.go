@@ -1,6 +1,12 @@
-// Package truncation accounts for Poisson sampling into batches of a largest size, so that all steps have the same shape:
-// of more records than that, some are dropped. Overflow returns how likely a record is to be drawn for a step that drops,
-// and Left what remains of δ for the rounds themselves, which package pld accounts for.
+// Package sampling accounts for batches that are drawn in secret: a Scheme's Draw is the accountant of so many bands,
+// ε of δ and noise, δ of ε and noise, and noise of both, by Poisson sampling (package pld) or random allocation (package
+// allocation). Random bins have one of their own for every strategy (package bins).
+//
+// # Batches of a largest size
+//
+// Poisson sampling can have batches of a largest size, so that all steps have the same shape: of more records than that,
+// some are dropped. Overflow returns how likely a record is to be drawn for a step that drops, and Left what remains of δ
+// for the rounds themselves.
 //
 // # Why the probability of an overflow is added to δ
 //
@@ -19,4 +25,4 @@
 //
 //	n      Records, at most so many at a node: public
 //	w, q   groups that records are put into, and the probability of a record of the step's group to be drawn
-package truncation
+package sampling
