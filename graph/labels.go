@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"mafalda/internal/runes"
+	"mafalda/internal/text"
 )
 
 // CheckLabel refuses labels with characters that a terminal would obey instead of showing them (escape sequences, marks
@@ -22,7 +22,7 @@ func CheckLabel(label string) error {
 
 func checkRunes(label string) error {
 	for _, r := range label {
-		if runes.ControlsTerminal(r) {
+		if text.ControlsTerminal(r) {
 			return fmt.Errorf("label %.60q has the control character %U", label, r)
 		}
 	}

@@ -7,8 +7,8 @@
 //	gossip    Gaussian noise on every value once, then consensus: what the others are held against
 //
 // and, for them alone, under internal: consensus (networks, rounds, exact weights), span (what a coalition learns of
-// v(0)), doubledouble and modular (numbers that do not round, or hardly), seeds and pairs (random numbers, and
-// files with something for every node).
+// v(0), with numbers of 106 bits), modular (numbers that do not round), inputs (random numbers, and files with
+// something for every node).
 //
 // The package itself holds the protocols against each other: a Comparison is a study whose cells are the protocols, on
 // one network with one set of values. Papers runs the experiments of the papers that have averaging.

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"mafalda/internal/fault"
-	"mafalda/internal/shell"
+	"mafalda/internal/text"
 )
 
 // read returns the words that a shell reads in a line.
@@ -43,7 +43,7 @@ func noting(t *testing.T) (j *Job, notes func() []string) {
 	t.Helper()
 	dir := t.TempDir()
 	path, program := filepath.Join(dir, "no'tes"), filepath.Join(dir, "a program")
-	script := "#!/bin/sh\nprintf '%s\\n' \"$GOMAXPROCS $(printf '[%s]' \"$@\")\" >>" + shell.Quote(path) + "\n" // one write a line
+	script := "#!/bin/sh\nprintf '%s\\n' \"$GOMAXPROCS $(printf '[%s]' \"$@\")\" >>" + text.Quote(path) + "\n" // one write a line
 	if err := os.WriteFile(program, []byte(script), 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestLocal(t *testing.T) {
 // A shard that fails is named, and nothing is merged; one that goes on is interrupted with the context.
 func TestLocalFails(t *testing.T) {
 	j, notes := noting(t)
-	shell := `case "$2" in 2/5) echo broken >&2; exit 3;; esac; [ "$1" != --shard ] || echo "$2" >>` + shell.Quote(filepath.Join(j.Logs, "..", "no'tes"))
+	shell := `case "$2" in 2/5) echo broken >&2; exit 3;; esac; [ "$1" != --shard ] || echo "$2" >>` + text.Quote(filepath.Join(j.Logs, "..", "no'tes"))
 	j.Command = []string{"sh", "-c", shell, "sh", "--shard"}
 	var out, errs bytes.Buffer
 	err := (Local{}).Run(t.Context(), j, &out, &errs)
@@ -236,7 +236,7 @@ func kubernetes() Kubernetes { return Kubernetes{Image: "me/mafalda:1", Claim: "
 func TestKubernetes(t *testing.T) {
 	j, _ := noting(t)
 	dir := t.TempDir()
-	put(t, "kubectl", "echo \"$@\"; cat >"+shell.Quote(filepath.Join(dir, "manifest"))+"\n")
+	put(t, "kubectl", "echo \"$@\"; cat >"+text.Quote(filepath.Join(dir, "manifest"))+"\n")
 	var shown, out bytes.Buffer
 	k := kubernetes()
 	if err := errors.Join(k.Check(j), k.Write(&shown, j), k.Run(t.Context(), j, &out, &out)); err != nil {

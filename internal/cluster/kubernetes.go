@@ -11,7 +11,7 @@ import (
 
 	"mafalda/internal/fault"
 	"mafalda/internal/lists"
-	"mafalda/internal/shell"
+	"mafalda/internal/text"
 )
 
 // Kubernetes runs shards as the pods of an indexed Job. It knows no job that waits for another: who submits merges.
@@ -128,6 +128,6 @@ func (k Kubernetes) Run(ctx context.Context, j *Job, w, complain io.Writer) erro
 			return failed("kubectl", err, complaint.String())
 		}
 	}
-	_, err := fmt.Fprintf(w, "when its pods have completed, where the volume is mounted: %s\n", shell.Line(j.Merge...))
+	_, err := fmt.Fprintf(w, "when its pods have completed, where the volume is mounted: %s\n", text.Line(j.Merge...))
 	return err
 }

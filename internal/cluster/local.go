@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"mafalda/internal/shell"
+	"mafalda/internal/text"
 )
 
 // Local runs shards as processes of this machine, all at once, waits for them, and merges.
@@ -28,14 +28,14 @@ func (Local) Check(j *Job) error { return nil }
 const processors = "GOMAXPROCS"
 
 func (Local) Write(w io.Writer, j *Job) error {
-	text := "#!/bin/sh\n"
+	script := "#!/bin/sh\n"
 	for _, i := range j.Shards {
-		text += fmt.Sprintf("%s=%d %s &\n", processors, j.Processors, shell.Line(j.shardCommand(j.part(fmt.Sprint(i)))...))
+		script += fmt.Sprintf("%s=%d %s &\n", processors, j.Processors, text.Line(j.shardCommand(j.part(fmt.Sprint(i)))...))
 	}
 	if len(j.Shards) > 0 {
-		text += "wait\n"
+		script += "wait\n"
 	}
-	_, err := io.WriteString(w, text+shell.Line(j.Merge...)+"\n")
+	_, err := io.WriteString(w, script+text.Line(j.Merge...)+"\n")
 	return err
 }
 

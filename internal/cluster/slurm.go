@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mafalda/internal/shell"
+	"mafalda/internal/text"
 )
 
 // Slurm runs shards as the tasks of an array, and merges in a job that waits until all of them have ended, well or not: then it
@@ -38,7 +38,7 @@ func (Slurm) array(j *Job) []string {
 	if j.Time > 0 {
 		words = append(words, fmt.Sprintf("--time=%d", int(math.Ceil(j.Time.Minutes()))))
 	}
-	line := fmt.Sprintf(`GOMAXPROCS=%d %s "%s"`, j.Processors, shell.Line(j.Command...), j.part("$SLURM_ARRAY_TASK_ID"))
+	line := fmt.Sprintf(`GOMAXPROCS=%d %s "%s"`, j.Processors, text.Line(j.Command...), j.part("$SLURM_ARRAY_TASK_ID"))
 	return append(words, "--wrap="+line)
 }
 
@@ -49,7 +49,7 @@ func (Slurm) merge(j *Job, array string) []string {
 	if array != "" {
 		words = append(words, "--dependency=afterany:"+array)
 	}
-	return append(words, "--job-name="+j.Name+"-merge", "--output="+logs(j, "%j_merge.out"), "--wrap="+shell.Line(j.Merge...))
+	return append(words, "--job-name="+j.Name+"-merge", "--output="+logs(j, "%j_merge.out"), "--wrap="+text.Line(j.Merge...))
 }
 
 // logs returns a name of files in the folder of logs, in which Slurm would replace what follows a percent sign.
@@ -58,15 +58,15 @@ func logs(j *Job, name string) string {
 }
 
 func (s Slurm) Write(w io.Writer, j *Job) error {
-	text := "#!/bin/sh\nset -eu\nmkdir -p -- " + shell.Quote(j.Logs) + "\n"
+	script := "#!/bin/sh\nset -eu\nmkdir -p -- " + text.Quote(j.Logs) + "\n"
 	if len(j.Shards) > 0 {
-		text += "array=$(" + shell.Line(s.array(j)...) + ")\n"
-		before, after, _ := strings.Cut(shell.Line(s.merge(j, "ARRAY")...), "ARRAY")
-		text += before + `"${array%%;*}"` + after + "\n" // a cluster's name may follow
+		script += "array=$(" + text.Line(s.array(j)...) + ")\n"
+		before, after, _ := strings.Cut(text.Line(s.merge(j, "ARRAY")...), "ARRAY")
+		script += before + `"${array%%;*}"` + after + "\n" // a cluster's name may follow
 	} else {
-		text += shell.Line(s.merge(j, "")...) + "\n"
+		script += text.Line(s.merge(j, "")...) + "\n"
 	}
-	_, err := io.WriteString(w, text)
+	_, err := io.WriteString(w, script)
 	return err
 }
 

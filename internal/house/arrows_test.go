@@ -38,8 +38,8 @@ var rooms = [][]string{
 	{"study", "simulated"},
 	{"internal/cluster", "internal/dense", "internal/enum", "internal/npy"},
 	{"internal/files", "internal/gemm", "internal/version"},
-	{"internal/exact", "internal/fault", "internal/limits", "internal/lists", "internal/parallel", "internal/rounding", "internal/rows", "internal/runes", "internal/series",
-		"internal/shell", "internal/strictjson", "internal/house"},
+	{"internal/exact", "internal/fault", "internal/limits", "internal/lists", "internal/parallel", "internal/rounding", "internal/rows", "internal/series",
+		"internal/strictjson", "internal/text", "internal/house"},
 	{"internal/seeded"},
 }
 

@@ -5,14 +5,13 @@ import (
 	"math"
 	"strconv"
 
-	"mafalda/protocols/internal/pairs"
-	"mafalda/protocols/internal/seeds"
+	"mafalda/protocols/internal/inputs"
 )
 
 // DrawValues draws Gaussian values of n nodes.
 func DrawValues(n int, std float64, seed uint64) []float64 {
 	u := make([]float64, n)
-	r := seeds.Values.Random(seed)
+	r := inputs.Values.Random(seed)
 	for i := range u {
 		u[i] = std * r.NormFloat64()
 	}
@@ -22,7 +21,7 @@ func DrawValues(n int, std float64, seed uint64) []float64 {
 // ReadValues reads lines "label value", one for each node. Errors name the file and the line.
 func ReadValues(path string, labels []string) ([]float64, error) {
 	u := make([]float64, len(labels))
-	return u, pairs.Read(path, labels, func(i int, text string) error {
+	return u, inputs.Read(path, labels, func(i int, text string) error {
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(math.Abs(v) <= Largest) {
 			return fmt.Errorf("%q is not a finite number, of at most %g", text, Largest)

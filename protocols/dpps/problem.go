@@ -9,7 +9,7 @@ import (
 	"mafalda/internal/lists"
 	"mafalda/protocols/averaging"
 	"mafalda/protocols/internal/consensus"
-	"mafalda/protocols/internal/seeds"
+	"mafalda/protocols/internal/inputs"
 	"mafalda/simulated"
 )
 
@@ -97,7 +97,7 @@ func Average(ctx context.Context, p Problem) (*Result, error) {
 		return nil, err
 	}
 	vectors := lists.Map(p.Values, func(v float64) []float64 { return []float64{v} })
-	sum, err := NewPushSum(s, vectors, Options{Plan: p.Plan, Calibration: c}, seeds.Noise.Random(p.Seed))
+	sum, err := NewPushSum(s, vectors, Options{Plan: p.Plan, Calibration: c}, inputs.Noise.Random(p.Seed))
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
 	"mafalda/protocols/averaging"
-	"mafalda/protocols/internal/seeds"
+	"mafalda/protocols/internal/inputs"
 )
 
 // Result says what a run of gossip leaks, as plain data.
@@ -130,6 +130,6 @@ func start(ctx context.Context, p averaging.Problem, noiseStd float64) (*Protoco
 		return nil, nil, err
 	}
 	rounds, tolerance := p.Limit()
-	run, err := g.Run(ctx, p.Values, Options{noiseStd, rounds, tolerance}, seeds.Noise.Random(p.Seed))
+	run, err := g.Run(ctx, p.Values, Options{noiseStd, rounds, tolerance}, inputs.Noise.Random(p.Seed))
 	return g, run, err
 }

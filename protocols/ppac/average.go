@@ -10,8 +10,7 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/parallel"
 	"mafalda/protocols/averaging"
-	"mafalda/protocols/internal/pairs"
-	"mafalda/protocols/internal/seeds"
+	"mafalda/protocols/internal/inputs"
 )
 
 // AverageOptions says how PPAC averages.
@@ -46,13 +45,13 @@ func Average(ctx context.Context, p averaging.Problem, o AverageOptions) (*Avera
 	}
 	g := p.Network.Graph
 	if o.Chosen == nil {
-		o.Chosen = ChooseNeighbours(g, seeds.Choice.Random(p.Seed))
+		o.Chosen = ChooseNeighbours(g, inputs.Choice.Random(p.Seed))
 	}
 	protocol, err := New(g, p.Network.Gossip, o.Chosen)
 	if err != nil {
 		return nil, err
 	}
-	run, err := protocol.Prepare(p.Values, Deviations{p.ValueStd, o.NoiseStd}, seeds.Noise.Random(p.Seed))
+	run, err := protocol.Prepare(p.Values, Deviations{p.ValueStd, o.NoiseStd}, inputs.Noise.Random(p.Seed))
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +66,7 @@ func Average(ctx context.Context, p averaging.Problem, o AverageOptions) (*Avera
 // ReadChosen reads lines "node neighbour", one for each node: m_i. Errors name the file and the line.
 func ReadChosen(path string, g *graph.Graph) ([]int, error) {
 	chosen := make([]int, g.Nodes())
-	return chosen, pairs.Read(path, g.Labels(), func(i int, text string) error {
+	return chosen, inputs.Read(path, g.Labels(), func(i int, text string) error {
 		v := slices.Index(g.Labels(), text)
 		if v < 0 || g.Adjacency().At(i, v) == 0 {
 			return fmt.Errorf("node %s chooses %q, which is not its neighbour", g.Label(i), text)

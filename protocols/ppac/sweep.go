@@ -7,7 +7,7 @@ import (
 
 	"mafalda/internal/lists"
 	"mafalda/protocols/averaging"
-	"mafalda/protocols/internal/seeds"
+	"mafalda/protocols/internal/inputs"
 )
 
 // Sweep is what becomes of a problem under other noise: an entry for each of Noises.
@@ -57,7 +57,7 @@ type swept struct {
 // forRuns calls f with so many runs under every noise, on all processors, each noise with a generator of its own.
 func (a *Averaging) forRuns(ctx context.Context, s *Sweep, of swept, f func(i int, run *Run)) error {
 	return forEach(ctx, len(s.Noises), nil, func(ctx context.Context, i int) error {
-		r := (seeds.Sweep + seeds.Purpose(i)).Random(a.Problem.Seed)
+		r := (inputs.Sweep + inputs.Purpose(i)).Random(a.Problem.Seed)
 		d := Deviations{a.Problem.ValueStd, s.Noises[i]}
 		for range of.runs {
 			run, err := a.protocol.Prepare(a.Problem.Values, d, r)

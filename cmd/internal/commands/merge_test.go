@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"mafalda/internal/runes"
+	"mafalda/internal/text"
 	"mafalda/study"
 )
 
@@ -150,8 +150,8 @@ func TestFailuresCannotSteerTerminals(t *testing.T) {
 	}
 	for _, args := range [][]string{{"status", dir}, {"merge", dir}, {"status", dir, "--json"}} {
 		_, out, errs := mafalda(args...)
-		text := strings.ReplaceAll(out+errs, "\n", "")
-		if strings.ContainsFunc(text, runes.ControlsTerminal) || strings.Contains(out, "\ncells   9") || !strings.Contains(text, "[2J") {
+		said := strings.ReplaceAll(out+errs, "\n", "")
+		if strings.ContainsFunc(said, text.ControlsTerminal) || strings.Contains(out, "\ncells   9") || !strings.Contains(said, "[2J") {
 			t.Errorf("%v: %q %q", args, out, errs)
 		}
 	}

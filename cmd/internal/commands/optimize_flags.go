@@ -13,7 +13,7 @@ import (
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
 	"mafalda/factorize"
-	"mafalda/internal/shell"
+	"mafalda/internal/text"
 	"mafalda/measure"
 	"mafalda/participation"
 	"mafalda/plan"
@@ -241,13 +241,13 @@ func (f *classFlags) choose(cmd *cobra.Command, c factorize.Class) (factorize.Cl
 func (f *optimizeFlags) networkFiles(p plan.Problem) string {
 	var flags []string
 	if n := p.Network; n != nil && n.Origin.SHA256 != "" {
-		flags = append(flags, " --graph "+shell.Quote(f.network.Source))
+		flags = append(flags, " --graph "+text.Quote(f.network.Source))
 	}
 	if n := p.Network; n != nil && n.Origin.GossipFile != "" {
-		flags = append(flags, " --gossip-matrix "+shell.Quote(f.network.GossipFile))
+		flags = append(flags, " --gossip-matrix "+text.Quote(f.network.GossipFile))
 	}
 	if f.network.GraphSequence != "" {
-		flags = append(flags, " --graph-sequence "+shell.Quote(f.network.GraphSequence))
+		flags = append(flags, " --graph-sequence "+text.Quote(f.network.GraphSequence))
 	}
 	return strings.Join(flags, "")
 }

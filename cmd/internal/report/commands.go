@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 
 	"mafalda/cmd/internal/terminal"
-	"mafalda/internal/shell"
+	"mafalda/internal/text"
 )
 
 // commands returns the command lines that have made a folder, as it keeps them, and for exports the one that checks it. Names of
@@ -23,7 +23,7 @@ func (s *Source) commands() []Command {
 	var all []Command
 	for _, words := range made {
 		if len(words) > 0 {
-			all = append(all, Command{Line: shell.Line(append(append([]string{"mafalda"}, words...), "-o", dir)...)})
+			all = append(all, Command{Line: text.Line(append(append([]string{"mafalda"}, words...), "-o", dir)...)})
 		}
 	}
 	if len(all) == 0 && s.Document.Kind != "pictures" {
@@ -41,5 +41,5 @@ func (s *Source) commands() []Command {
 			check = append(check, "--gossip-matrix", g.GossipFile)
 		}
 	}
-	return append(all, Command{Line: shell.Line(check...), Note: "Checks the export from its bytes alone."})
+	return append(all, Command{Line: text.Line(check...), Note: "Checks the export from its bytes alone."})
 }

@@ -37,7 +37,7 @@ func folder(t *testing.T, name string, files map[string]string) string {
 	return dir
 }
 
-func text(t *testing.T, v any) string {
+func jsonOf(t *testing.T, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -94,7 +94,7 @@ func TestMarkupIsText(t *testing.T) {
 	a := accountOf(markup, `"onload=alert(1)`, "</script><img src=x onerror=alert(1)>", "b")
 	a.Fact(markup, markup)
 	a.Warn(markup)
-	account := folder(t, "<b>account", map[string]string{"document.json": text(t, a), "account.json": "{}", "exposure.svg": svgWith(markup)})
+	account := folder(t, "<b>account", map[string]string{"document.json": jsonOf(t, a), "account.json": "{}", "exposure.svg": svgWith(markup)})
 	table := folder(t, "table", map[string]string{"x.csv": "a,b\n" + `"` + strings.ReplaceAll(markup, `"`, `""`) + `",2` + "\n",
 		"x.svg": `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)" style="position:fixed"><script>alert(1)</script>` +
 			`<foreignObject><p>hidden</p></foreignObject><a href="javascript:alert(1)"><text>gone</text></a>` +
@@ -136,7 +136,7 @@ func TestWhatCannotBeReported(t *testing.T) {
 	damaged := func(spoil func(d *document.Document)) map[string]string {
 		d := accountOf("a", "b", "c")
 		spoil(d)
-		return map[string]string{"document.json": text(t, d)}
+		return map[string]string{"document.json": jsonOf(t, d)}
 	}
 	for name, tc := range map[string]struct {
 		files map[string]string
@@ -170,7 +170,7 @@ func TestWhatCannotBeReported(t *testing.T) {
 // Grids that are half done, and other versions, are shown with a warning; results without a document are refused.
 func TestHalfFinished(t *testing.T) {
 	d := accountOf("a", "b", "c")
-	files := map[string]string{"document.json": text(t, d), "study.json": `{"study":"mafalda account","inputs":[],"key":"x"}`}
+	files := map[string]string{"document.json": jsonOf(t, d), "study.json": `{"study":"mafalda account","inputs":[],"key":"x"}`}
 	for i := range 5 {
 		files[fmt.Sprintf("cells/%d.json", i)] = "{}"
 	}
@@ -244,7 +244,7 @@ func TestPageBeginsWithASummary(t *testing.T) {
 	d.Summarize("privacy", "the most exposed of 6 pairs: μ = 1.1112")
 	d.Exclude("coalitions that were not asked about")
 	d.Warn("half of it")
-	got := page(t, folder(t, "account", map[string]string{"document.json": text(t, d)}))
+	got := page(t, folder(t, "account", map[string]string{"document.json": jsonOf(t, d)}))
 	summary, rest, _ := strings.Cut(got, "</section>")
 	for _, want := range []string{"In short", "what a node learns", "μ = 1.1112", "coalitions that were not asked about", "<dd>half of it<"} {
 		if !strings.Contains(summary, want) {

@@ -18,7 +18,7 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/graph"
-	"mafalda/internal/shell"
+	"mafalda/internal/text"
 	"mafalda/internal/version"
 	"mafalda/participation"
 	"mafalda/plan"
@@ -244,7 +244,7 @@ func FlagWords(cmd *cobra.Command, but []string) []string {
 		case f.Value.Type() == "bool":
 			words = append(words, strings.TrimSuffix("--"+f.Name+"="+f.Value.String(), "=true"))
 		default:
-			words = append(words, "--"+f.Name, shell.Quote(f.Value.String()))
+			words = append(words, "--"+f.Name, text.Quote(f.Value.String()))
 		}
 	})
 	return words

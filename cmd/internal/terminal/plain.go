@@ -8,23 +8,23 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"mafalda/internal/runes"
+	"mafalda/internal/text"
 )
 
-// Plain returns a text with everything escaped that a terminal would obey instead of showing it (runes.ControlsTerminal), as
+// Plain returns a text with everything escaped that a terminal would obey instead of showing it (text.ControlsTerminal), as
 // \u001b stands for ESC; ends of lines and tabs stay. JSON stays the same JSON.
 func Plain(text string) string { return escaped(text, "\n\t") }
 
 // PlainLine is Plain for what has to stay in its line, such as a text that a file of a folder holds.
 func PlainLine(text string) string { return escaped(text, "") }
 
-func escaped(text, but string) string {
-	steers := func(r rune) bool { return runes.ControlsTerminal(r) && !strings.ContainsRune(but, r) }
-	if utf8.ValidString(text) && !strings.ContainsFunc(text, steers) {
-		return text
+func escaped(said, but string) string {
+	steers := func(r rune) bool { return text.ControlsTerminal(r) && !strings.ContainsRune(but, r) }
+	if utf8.ValidString(said) && !strings.ContainsFunc(said, steers) {
+		return said
 	}
 	var b strings.Builder
-	for _, r := range text { // what is not UTF-8 is U+FFFD
+	for _, r := range said { // what is not UTF-8 is U+FFFD
 		if steers(r) {
 			fmt.Fprintf(&b, `\u%04x`, r)
 		} else {

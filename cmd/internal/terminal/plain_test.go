@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"mafalda/internal/runes"
+	"mafalda/internal/text"
 
 	"pgregory.net/rapid"
 )
@@ -31,11 +31,11 @@ func TestPlain(t *testing.T) {
 // However a text is cut into writes, the writer writes the same Plain text, and JSON with the same meaning.
 func TestPlainWriter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).
+		said := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).
 			Draw(t, "text")
 		var out bytes.Buffer
 		p := newPlainWriter(&out)
-		for rest := text; rest != ""; {
+		for rest := said; rest != ""; {
 			n := rapid.IntRange(1, len(rest)).Draw(t, "part")
 			if wrote, err := io.WriteString(p, rest[:n]); wrote != n || err != nil {
 				t.Fatalf("%d of %d, %v", wrote, n, err)
@@ -43,15 +43,15 @@ func TestPlainWriter(t *testing.T) {
 			rest = rest[n:]
 		}
 		p.end()
-		if got := out.String(); got != Plain(text) || strings.ContainsFunc(strings.NewReplacer("\n", "", "\t", "").Replace(got),
-			runes.ControlsTerminal) {
-			t.Fatalf("%q: %q", text, got)
+		if got := out.String(); got != Plain(said) || strings.ContainsFunc(strings.NewReplacer("\n", "", "\t", "").Replace(got),
+			text.ControlsTerminal) {
+			t.Fatalf("%q: %q", said, got)
 		}
 		out.Reset()
 		var back string
-		err := WriteJSON(newTextWriter(p, func() int { return 60 }), text)
-		if err != nil || json.Unmarshal(out.Bytes(), &back) != nil || utf8.ValidString(text) && back != text {
-			t.Fatalf("%q came back as %q, %v", text, back, err)
+		err := WriteJSON(newTextWriter(p, func() int { return 60 }), said)
+		if err != nil || json.Unmarshal(out.Bytes(), &back) != nil || utf8.ValidString(said) && back != said {
+			t.Fatalf("%q came back as %q, %v", said, back, err)
 		}
 	})
 }

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mafalda/internal/shell"
+	"mafalda/internal/text"
 )
 
 // Operand returns the name of a folder as an argument of a command, which is no flag.
@@ -16,4 +16,4 @@ func Operand(dir string) string {
 }
 
 // Shown returns the same as a POSIX shell takes it, for a command to copy.
-func Shown(dir string) string { return shell.Quote(Operand(dir)) }
+func Shown(dir string) string { return text.Quote(Operand(dir)) }

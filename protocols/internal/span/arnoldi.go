@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"mafalda/protocols/internal/consensus"
-	"mafalda/protocols/internal/doubledouble"
 )
 
 // Powers of W lose all digits after a few rounds, because their rows become parallel. But a chain may go on from any
@@ -28,7 +27,7 @@ const (
 // orthonormal is an orthonormal basis, row by row, and how far its entries may be from the true span's.
 type orthonormal struct {
 	rows           []float64
-	fine           [][]doubledouble.Number // the same in 106 bits, or nil
+	fine           [][]number // the same in 106 bits, or nil
 	blur, fineBlur float64
 }
 
@@ -36,7 +35,7 @@ type orthonormal struct {
 const spread = 64
 
 // newOrthonormal says how far a basis of this rank may be off, that was made with this unit roundoff.
-func newOrthonormal(rows []float64, fine [][]doubledouble.Number, rank int, end, unit float64) *orthonormal {
+func newOrthonormal(rows []float64, fine [][]number, rank int, end, unit float64) *orthonormal {
 	blur := spread * math.Max(end, float64(rank)*unit)
 	return &orthonormal{rows: rows, fine: fine, blur: blur + 0x1p-53, fineBlur: blur}
 }

@@ -10,7 +10,6 @@ import (
 	"mafalda/internal/dense"
 	"mafalda/internal/gemm"
 	"mafalda/internal/rounding"
-	"mafalda/protocols/internal/doubledouble"
 )
 
 // plain is the share of a variance up to which 1 - Seen says what is left, and together for how many nodes vectors
@@ -78,12 +77,12 @@ func (s *Span) exposure(at int, seen, hidden float64) Exposure {
 
 // split returns √Seen and √Hidden in 106 bits.
 func (s *Span) split(at int) (seen, hidden float64) {
-	rest := make([]doubledouble.Number, len(s.Hidden))
+	rest := make([]number, len(s.Hidden))
 	rest[at].Hi = 1
-	var squared doubledouble.Number
+	var squared number
 	for pass := range 2 {
 		for _, row := range s.fine {
-			var along doubledouble.Number
+			var along number
 			for i, x := range row {
 				along = along.Plus(x.Times(rest[i]))
 			}
@@ -96,7 +95,7 @@ func (s *Span) split(at int) (seen, hidden float64) {
 			}
 		}
 	}
-	var left doubledouble.Number
+	var left number
 	for _, x := range rest {
 		left = left.Plus(x.Times(x))
 	}

@@ -5,7 +5,6 @@ import (
 
 	"mafalda/internal/lists"
 	"mafalda/protocols/internal/consensus"
-	"mafalda/protocols/internal/doubledouble"
 )
 
 // precise is Arnoldi's arithmetic in numbers of some kind, of more than double precision.
@@ -34,7 +33,7 @@ type numbers[N any] struct {
 	root    func(squared N) N
 	divide  func(row []N, by N)
 	double  func(x N) float64
-	fine    func(x N) doubledouble.Number
+	fine    func(x N) number
 }
 
 func newPrecise[N any](kind numbers[N], w *consensus.Weights, s *Span) *precise[N] {
@@ -42,11 +41,10 @@ func newPrecise[N any](kind numbers[N], w *consensus.Weights, s *Span) *precise[
 }
 
 // newDoubledoubles returns the arithmetic in 106 bits, some thirty times faster than arithmetic of arbitrary precision.
-func newDoubledoubles(w *consensus.Weights, s *Span) *precise[doubledouble.Number] {
-	type number = doubledouble.Number
+func newDoubledoubles(w *consensus.Weights, s *Span) *precise[number] {
 	return newPrecise(numbers[number]{passes: 2, bits: 160,
 		zeros:  func(n int) []number { return make([]number, n) },
-		of:     doubledouble.Of,
+		of:     ofBig,
 		isZero: func(x number) bool { return x == number{} },
 		add:    func(to *number, x, y number) { *to = to.Plus(x.Times(y)) },
 		dot: func(a, b []number) (sum number) {
@@ -105,7 +103,7 @@ func newBigs(w *consensus.Weights, s *Span, bits uint) *precise[*big.Float] {
 			}
 		},
 		double: func(x *big.Float) float64 { v, _ := x.Float64(); return v },
-		fine:   doubledouble.Of,
+		fine:   ofBig,
 	}, w, s)
 }
 
@@ -161,6 +159,6 @@ func (p *precise[N]) doubles() []float64 {
 }
 
 // doubledoubles rounds the basis to 106 bits.
-func (p *precise[N]) doubledoubles() [][]doubledouble.Number {
-	return lists.Map(p.basis, func(row []N) []doubledouble.Number { return lists.Map(row, p.fine) })
+func (p *precise[N]) doubledoubles() [][]number {
+	return lists.Map(p.basis, func(row []N) []number { return lists.Map(row, p.fine) })
 }

@@ -8,7 +8,6 @@ import (
 
 	"mafalda/internal/lists"
 	"mafalda/protocols/internal/consensus"
-	"mafalda/protocols/internal/doubledouble"
 	"mafalda/protocols/internal/modular"
 )
 
@@ -28,9 +27,9 @@ type Span struct {
 	Messages []Message // the informative sequence (Definition 6.1), up to the round
 	Ceiling  bool      // too much precision would be needed: the coalition is assumed to know all of v(0)
 
-	fine     [][]doubledouble.Number // Basis in 106 bits, or nil
-	fineBlur float64                 // how far entries of fine may be from the truth
-	pivots   *modular.Echelon        // of Messages and later ones, modulo the prime
+	fine     [][]number       // Basis in 106 bits, or nil
+	fineBlur float64          // how far entries of fine may be from the truth
+	pivots   *modular.Echelon // of Messages and later ones, modulo the prime
 }
 
 // Observation is a consensus, and who sees which messages of it.

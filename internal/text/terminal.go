@@ -1,5 +1,4 @@
-// Package runes says which characters are safe to show.
-package runes
+package text
 
 import "unicode"
 

@@ -1,5 +1,5 @@
-// Package pairs reads files that say something of every node.
-package pairs
+// Package inputs reads files that say something of every node, and makes the random numbers of simulated protocols.
+package inputs
 
 import (
 	"bufio"

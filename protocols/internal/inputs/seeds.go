@@ -1,9 +1,8 @@
-// Package seeds makes the random numbers of simulated protocols: one seed, a stream for every purpose.
-package seeds
+package inputs
 
 import "math/rand/v2"
 
-// Purpose is what random numbers are for.
+// Purpose is what random numbers of a simulated protocol are for: one seed makes a stream for every purpose.
 type Purpose uint64
 
 // The purposes. Sweeps over several settings use Sweep, Sweep+1, ….

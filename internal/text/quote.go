@@ -1,5 +1,5 @@
-// Package shell writes words as a POSIX shell reads them.
-package shell
+// Package text writes words so that a shell reads them back, and says which characters are safe to show.
+package text
 
 import "strings"
 
