@@ -212,6 +212,9 @@ func (r *Summary) bound() {
 	}
 	r.Fact("lower bound", "%s: %s a smaller loss", terminal.GroupedWords(terminal.DecimalDown(m.LowerBound, 10)), nobody)
 	r.More("where attackers may know when a %s takes part (batches in secret: --sampling)", m.Participation.Unit())
+	if m.Curvature == nil {
+		r.More("and gradients do not react to noise (a training forgets it: --curvature)")
+	}
 	if ratio := r.dpdsgdRatio; ratio > 0 && ratio < 1 {
 		r.More("DP-D-SGD with --sampling poisson has %s of this error; see --sampling",
 			terminal.DecimalUp(ratio, 2))
