@@ -58,6 +58,7 @@ TYPE_OF = {  # of flags that take more in Python than in the shell
     "gossip-matrix": "Matrix",
     "graph-sequence": "Path | Sequence[Graph] | None",
     "schema": "str | Path | Sequence[Sequence[int]] | None",
+    "curvature": "float | Path | Sequence[float] | np.ndarray | None",
     "learning-rates": "str | Path | Sequence[float] | None",
     "secrets": "str | Path | Sequence[Sequence[str]] | None",
     "coalitions": "str | Path | Sequence[Sequence[str]] | None",

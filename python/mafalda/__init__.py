@@ -38,6 +38,7 @@ from .commands import (
     smoothness,
     verify,
 )
+from .curvature import estimate_curvature
 from .errors import (
     BudgetError,
     ExportError,
@@ -87,6 +88,7 @@ __all__ = [
     "average",
     "benchmark",
     "epsilon",
+    "estimate_curvature",
     "estimate_smoothness",
     "flat",
     "graph",

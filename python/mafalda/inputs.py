@@ -233,7 +233,17 @@ def _sequence(value: Any) -> str:
     return "\n".join(edge_list(graph) for graph in value)
 
 
+def _spectrum(value: Any) -> str:
+    rows = np.atleast_1d(np.asarray(value, dtype=np.float64))
+    if rows.ndim == 1:
+        rows = np.stack([rows, np.ones(len(rows))], axis=1)
+    if rows.ndim != 2 or rows.shape[1] != 2:
+        raise MafaldaError(f"a curvature is a number, a list of them, or rows (x, directions), not of the shape {rows.shape}")
+    return "".join(f"{float(x)!r},{float(n)!r}\n" for x, n in rows)
+
+
 _WRITERS = {
+    "curvature": _spectrum,
     "schema": _patterns,
     "learning-rates": _rates,
     "coalitions": _coalitions,
