@@ -7,6 +7,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/accounting/internal/parameter"
+	"mafalda/accounting/internal/secant"
 	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
 )
@@ -156,33 +157,9 @@ func (m *Mechanism) NoiseMultiplier(epsilon, delta float64) (float64, error) {
 
 // root returns the least noise whose ε is at most the one asked for, up to most, from a guess.
 func (m *Mechanism) root(epsilon, delta, guess, most, fine float64) (float64, error) {
-	low, high := 0.0, most
-	slope := -1.0 // of log ε over log noise
-	lastX, lastY := math.NaN(), 0.0
-	for range 60 {
-		guess = math.Min(rounding.Up(guess, 8), most)
-		found, err := m.epsilon(delta, guess, fine)
-		if err != nil {
-			return 0, err
-		}
-		x, y := math.Log(guess), math.Log(math.Max(found, 1e-3*epsilon)/epsilon)
-		if found <= epsilon {
-			if high = math.Min(high, guess); y > -5e-5 {
-				break
-			}
-		} else {
-			low = math.Max(low, guess)
-		}
-		if high <= low*(1+2e-5) {
-			break
-		}
-		if d := (y - lastY) / (x - lastX); d < -0.1 && d > -20 {
-			slope = d
-		}
-		lastX, lastY = x, y
-		if guess *= math.Exp(-(y + 2e-5) / slope); !(guess > low && guess < high) {
-			guess = math.Sqrt(math.Max(low, high/4) * high)
-		}
-	}
-	return high, nil
+	search := secant.Search{Low: 1e-9 * most, High: most, Slope: -1, Epsilon: epsilon, Close: 5e-5,
+		Margin: 2e-5, Tries: 60}
+	found, err := search.Least(math.Log(guess), func(noise float64) (float64, error) { return m.epsilon(delta, noise, fine) },
+		func(float64) bool { return false })
+	return math.Min(found, most), err
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"mafalda/accounting"
+	"mafalda/accounting/internal/secant"
 	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
 )
@@ -18,13 +19,10 @@ type Target struct {
 
 // Privacy is a calibrated noise multiplier with what it gives.
 type Privacy struct {
-	NoiseMultiplier       float64 // rounded up to multiplierDigits
+	NoiseMultiplier       float64 // rounded up to secant.Digits
 	Epsilon, EpsilonLower float64 // bounds of the ε that this multiplier has; Epsilon is not above the one asked for
 	By                    Source  // of Epsilon
 }
-
-// multiplierDigits is how many significant decimal digits a calibrated noise multiplier has.
-const multiplierDigits = 8
 
 // Calibrate returns a noise multiplier with which the rounds are (ε, δ)-DP, as Distribution.Epsilon
 // proves. It is the least such one but for the accuracy of that, and 1e-4: or MinNoiseMultiplier, if that is enough.
@@ -55,7 +53,7 @@ func Calibrate(target Target) (Privacy, error) {
 	// Epsilon takes other grids than the search: who asks it for the ε of the multiplier must not get a larger one.
 	for step := 1e-5; found.Epsilon > target.Epsilon; step *= 2 {
 		step = math.Max(step, math.Min(found.Epsilon/target.Epsilon-1, 0.01)) // ε falls about as fast as noise grows, or faster
-		s := rounding.Up(found.NoiseMultiplier*(1+step), multiplierDigits)
+		s := rounding.Up(found.NoiseMultiplier*(1+step), secant.Digits)
 		if s > MaxNoiseMultiplier {
 			return Privacy{}, target.outOfReach()
 		}
@@ -120,16 +118,15 @@ func (t Target) approximateSlope(logMultiplier float64) float64 {
 // search returns the least multiplier it finds whose upper bound is at most ε.
 func (t Target) search(both bool) (float64, error) {
 	goal := math.Log(t.Epsilon)
-	low, high := math.Log(MinNoiseMultiplier), math.Log(MaxNoiseMultiplier)
 	if t.approximate(MinNoiseMultiplier) <= goal {
 		if epsilon, err := t.upper(MinNoiseMultiplier, both, &guide{}); err != nil || epsilon <= t.Epsilon {
 			return MinNoiseMultiplier, err
 		}
 	}
-	for a, b := low, high; ; { // a first guess
+	for a, b := math.Log(MinNoiseMultiplier), math.Log(MaxNoiseMultiplier); ; { // a first guess
 		middle := (a + b) / 2
 		if b-a < 1e-4 {
-			return t.narrow(middle, low, high, both)
+			return t.narrow(middle, both)
 		}
 		if t.approximate(math.Exp(middle)) > goal {
 			a = middle
@@ -140,53 +137,21 @@ func (t Target) search(both bool) (float64, error) {
 }
 
 // narrow finds where log ε comes to its goal as a function of log s: by secants, within an interval that only shrinks.
-func (t Target) narrow(guess, low, high float64, both bool) (float64, error) {
-	const close, most = 3e-5, 40
-	goal := math.Log(t.Epsilon) - close/4
-	best, slope := math.Inf(1), t.approximateSlope(guess)
-	lastX, lastY := math.NaN(), 0.0
+func (t Target) narrow(guess float64, both bool) (float64, error) {
+	const close = 3e-5
 	var near guide
-	for range most {
+	search := secant.Search{Low: MinNoiseMultiplier, High: MaxNoiseMultiplier, Slope: t.approximateSlope(guess), Epsilon: t.Epsilon,
+		Close: close, Margin: close / 4, Tries: 40}
+	best, err := search.Least(guess, func(multiplier float64) (float64, error) {
 		if math.Abs(math.Log(near.epsilon/t.Epsilon)) > 0.1 {
 			near.forget() // the noise is another one
 		}
-		s := math.Min(rounding.Up(math.Exp(guess), multiplierDigits), MaxNoiseMultiplier)
-		epsilon, err := t.upper(math.Max(s, MinNoiseMultiplier), both, &near)
-		if err != nil {
-			return 0, err
-		}
-		x, y := math.Log(s), math.Max(math.Log(epsilon), goal-10)-goal
-		if epsilon <= t.Epsilon {
-			best, high = math.Min(best, s), math.Min(high, x)
-			if y > -close || s <= MinNoiseMultiplier {
-				break
-			}
-		} else {
-			low = math.Max(low, x)
-			if s >= MaxNoiseMultiplier {
-				break
-			}
-		}
-		if !math.IsInf(best, 1) && near.points > manyPoints && (high-low < 1e-3 || near.points > manyPoints*3/2) {
-			break
-		}
-		if high-low < close {
-			break
-		}
-		if d := (y - lastY) / (x - lastX); d < -0.05 && d > -50 {
-			slope = d
-		}
-		lastX, lastY = x, y
-		guess = x - y/slope
-		if middle := (low + high) / 2; !(guess > low && guess < high) {
-			guess = math.Min(middle, x+1)
-			if y < 0 {
-				guess = math.Max(middle, x-1)
-			}
-		}
-	}
+		return t.upper(multiplier, both, &near)
+	}, func(width float64) bool {
+		return near.points > manyPoints && (width < 1e-3 || near.points > manyPoints*3/2)
+	})
 	if math.IsInf(best, 1) {
 		return 0, t.outOfReach()
 	}
-	return math.Max(best, MinNoiseMultiplier), nil
+	return best, err
 }
