@@ -30,7 +30,7 @@ type Case struct {
 	Collude Answer  // may nodes tell others the secrets that they share with neighbours? No: pairs may share noise
 	Sharing Sharing // who shares secrets, and who colludes, unless Collude is Yes
 
-	Limit time.Duration // a way that takes longer to compute is left out
+	Limit time.Duration // of the search for a way; short ones are always made (comparing.short)
 }
 
 // Answer is an answer to a question of a case.
@@ -61,6 +61,16 @@ type Way struct {
 	LossError      float64 // how far off that may be, relatively, because the Gram matrix is an estimate; 0: it is exact
 }
 
+// short reports whether the search for a way is short beside that of the first: own noise, one strategy for all, and batches
+// in turn or, where the first is dense, one band.
+func (s *comparing) short(w Way) bool {
+	drawn := w.Sampling == participation.Poisson || w.Sampling == participation.Allocation
+	return !w.Shared && !w.PerNode && (w.Sampling == participation.InTurn || drawn && w.oneBand() && !s.long())
+}
+
+// oneBand reports whether noise is independent from step to step.
+func (w Way) oneBand() bool { return w.Class != nil && w.Class.Parameters().Bandwidth == 1 }
+
 // Name says what a way is.
 func (w Way) Name() string {
 	parts := []string{"own noise", "in turn"}
@@ -73,7 +83,7 @@ func (w Way) Name() string {
 	switch c := w.Class; {
 	case w.PerNode:
 		parts = append(parts, "a strategy a node")
-	case c != nil && c.Parameters().Bandwidth == 1:
+	case w.oneBand():
 		parts = append(parts, "independent")
 	case c != nil:
 		parts = append(parts, ClassText(c))
@@ -244,7 +254,8 @@ func worthIt(c factorize.Comb, schema participation.Schema) bool {
 	return 2*(schema.Separation()+c.Buffers) <= schema.Steps()
 }
 
-// look solves the case in one way, or says why not. It fails where ctx ends.
+// look solves the case in one way, or says why not; where batches are drawn in secret, and that is for want of time, by one
+// band. It fails where ctx ends.
 func (s *comparing) look(ctx context.Context, w Way) error {
 	name := w.Name()
 	leave := func(reason error) error {
@@ -265,20 +276,35 @@ func (s *comparing) look(ctx context.Context, w Way) error {
 	if err := p.Check(o); err != nil {
 		return leave(err)
 	}
-	tooLong := fault.New("Limit", nil, "takes longer to compute than [Limit] %v", s.Case.Limit)
-	const rough = 2 // how far off a guess may be
-	if p.Needs(o).Time > rough*s.Case.Limit {
-		return leave(tooLong)
+	tooLong := func(reason error) error {
+		one := w
+		if one.Class = (factorize.Banded{Bandwidth: 1}); !s.short(one) {
+			return leave(reason)
+		}
+		name += ", more than one band"
+		if err := leave(reason); err != nil {
+			return err
+		}
+		return s.look(ctx, one)
 	}
-	limited, stop := context.WithTimeoutCause(ctx, s.Case.Limit, tooLong)
-	defer stop()
+	limited := ctx
+	if !s.short(w) {
+		const rough = 2 // how far off a guess may be
+		if guess := p.Needs(o).Time; guess > rough*s.Case.Limit {
+			return tooLong(fault.New("Limit", nil, "not tried: roughly %v, by a guess, and [Limit] is %v", guess.Round(time.Second),
+				s.Case.Limit))
+		}
+		var stop context.CancelFunc
+		limited, stop = context.WithTimeout(ctx, s.Case.Limit)
+		defer stop()
+	}
 	o.Progress = s.progress(name)
 	solved, err := Solve(limited, p, o)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case limited.Err() != nil:
-		return leave(tooLong)
+		return tooLong(fault.New("Limit", nil, "stopped after [Limit] %v", s.Case.Limit))
 	case err != nil && s.done == 0:
 		return err
 	case err != nil:

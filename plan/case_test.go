@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"mafalda/internal/fault"
 	"mafalda/participation"
 	"mafalda/plan"
 	"mafalda/workload"
@@ -56,6 +56,32 @@ func TestCompareIsSolve(t *testing.T) {
 	}
 }
 
+// One band of each scheme and one strategy for all with batches in turn are compared however short the limit is; what is left
+// out for it was not tried, or stopped.
+func TestCompareShortWaysWhateverTheLimit(t *testing.T) {
+	c := caseOf(t)
+	c.Secret, c.Limit = plan.Yes, time.Nanosecond
+	compared := must(plan.Compare(t.Context(), c))
+	var names []string
+	for _, w := range compared.Ways {
+		names = append(names, w.Name())
+	}
+	slices.Sort(names)
+	want := []string{"own noise, allocation, independent", "own noise, in turn, blt, d = 4", "own noise, in turn, dense",
+		"own noise, in turn, independent", "own noise, poisson, independent"}
+	if !slices.Equal(names, want) {
+		t.Errorf("%q, want %q", names, want)
+	}
+	for _, l := range compared.LeftOut {
+		if text := l.Reason.Error(); !l.IsLimit() || !strings.Contains(text, "not tried") && !strings.Contains(text, "stopped after") {
+			t.Errorf("%s: %s", l.Way, text)
+		}
+	}
+	if len(compared.LeftOut) != 5 {
+		t.Errorf("%d left out", len(compared.LeftOut))
+	}
+}
+
 // Every way that is left out has a reason: the case denies what it relies on, it takes too long, or it is not
 // supported.
 func TestCompareLeavesOut(t *testing.T) {
@@ -94,12 +120,6 @@ func TestCompareLeavesOut(t *testing.T) {
 		if reason, there := of[way]; !there || reason != "" || of["own noise, poisson"] == "" {
 			t.Errorf("many steps: %s: %q", way, of)
 		}
-	}
-	c = caseOf(t)
-	c.Limit = time.Nanosecond
-	var a *fault.Argument
-	if _, err := plan.Compare(t.Context(), c); !errors.As(err, &a) || a.Field != "Limit" {
-		t.Errorf("no time: %v", err)
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()

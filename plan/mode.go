@@ -66,6 +66,7 @@ type job struct {
 	kernel   *workload.Kernel
 	gram     *mat.SymDense                     // of the mean, T×T
 	estimate workload.Estimate                 // that both are of; nil: they are exact
+	optima   map[string]*factorize.Result      // that are known, by schema; nil: none is kept
 	many     factorize.Objective               // of very many steps, in the place of the kernel
 	bands    Bands                             // that were found to be best, where batches are drawn in secret
 	dmf      func() (strategy.Strategy, error) // the baseline that is looked for beside the optimum; nil: after it
@@ -196,7 +197,7 @@ func fraction(gap, tolerance float64) float64 {
 	return math.Min(f, 1)
 }
 
-// knownGrams are Gram matrices of one network, workload and number of steps, which several solutions share.
+// knownGrams are Gram matrices of one network, workload and number of steps, with optima, which several solutions share.
 type knownGrams map[gramKey]knownGram
 
 // gramKey says how a Gram matrix is computed.
@@ -208,6 +209,7 @@ type gramKey struct {
 type knownGram struct {
 	kernel   *workload.Kernel
 	estimate workload.Estimate
+	optima   map[string]*factorize.Result // dense, by schema
 }
 
 // measures computes what strategies are measured by, unless it is known.
@@ -220,10 +222,11 @@ func (s *job) measures(ctx context.Context) error {
 			return fmt.Errorf("computing the Gram matrix: %w", err)
 		}
 		if s.Options.known != nil {
+			g.optima = map[string]*factorize.Result{}
 			s.Options.known[key] = g
 		}
 	}
-	s.kernel, s.estimate, s.gram = g.kernel, g.estimate, g.kernel.Gram()
+	s.kernel, s.estimate, s.gram, s.optima = g.kernel, g.estimate, g.kernel.Gram(), g.optima
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"mafalda/factorize/bands"
 	"mafalda/internal/fault"
 	"mafalda/measure"
+	"mafalda/optim"
 	"mafalda/participation"
 )
 
@@ -124,12 +125,19 @@ func (s *job) bandSearch(o factorize.Objective, bound float64) (*bands.Search, *
 	return search, t
 }
 
-// dense returns the dense optimum under a schema.
+// dense returns the dense optimum under a schema, unless it is known as finely.
 func (s *job) dense(ctx context.Context, schema participation.Schema,
 	opts factorize.Options) (*factorize.Result, error) {
+	key := fmt.Sprint(schema)
+	if known := s.optima[key]; known != nil && known.Gap <= opts.Gap {
+		return known, nil
+	}
 	r, err := factorize.Dense{}.Optimize(ctx, s.objective(), schema, opts)
 	if err != nil {
 		return nil, fmt.Errorf("optimizing: %w", err)
+	}
+	if s.optima != nil && r.Status == optim.Converged {
+		s.optima[key] = r
 	}
 	return r, nil
 }

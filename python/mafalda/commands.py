@@ -1179,7 +1179,8 @@ def advise(
             how the rate changes, times the base rate: constant, cosine, warmup-cosine[:fraction],
             step:factor,from[,from…], or a FILE with one number a line (default constant)
         limit
-            leave out ways that take longer to compute (default 1m0s)
+            stop the search for a way after so long, and do not try what a guess puts at more than twice of it;
+            one band of every scheme and own noise with batches in turn are always compared (default 1m0s)
         link_failures
             probability that an edge fails in a round of gossip
         local_steps

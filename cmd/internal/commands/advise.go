@@ -100,7 +100,8 @@ With --memory-front a second table says what memory at a node buys. With -o, wri
 	f.privacy.Bind(cmd)
 	f.budgets.bind(cmd)
 	f.budget.Bind(cmd, "leave out strategies that keep more, such as 4GB; needs --dim")
-	fl.DurationVar(&f.limit, "limit", time.Minute, "leave out ways that take longer to compute")
+	fl.DurationVar(&f.limit, "limit", time.Minute, "stop the search for a way after so long, and do not try what a guess puts at more than twice of it;\n"+
+		"one band of every scheme and own noise with batches in turn are always compared")
 	fl.BoolVar(&f.front, "memory-front", false,
 		"a second table: what memory at a node buys; needs --dim, and takes minutes for hundreds of steps")
 	f.Output.Bind(cmd, "write tables and pictures to this `folder`", "replace files that are there",

@@ -250,14 +250,18 @@ func FlagWords(cmd *cobra.Command, but []string) []string {
 	return words
 }
 
-// WriteAdviceCSV writes a line of CSV for every way, with all digits.
+// WriteAdviceCSV writes a line of CSV for every way, with all digits; the rank of ways without one is empty.
 func WriteAdviceCSV(w io.Writer, r *Advice) error {
 	lines := [][]string{{"rank", "name", "trust", "sampling", "class", "bandwidth", "buffers", "memory_floats",
 		"memory_bytes",
 		"flops_per_step", "noise_std", "squared_error", "error_at_privacy", "loss_error", "ratio", "command"}}
 	float := func(v float64) string { return strconv.FormatFloat(v, 'g', 17, 64) }
 	for _, c := range r.Ways {
-		lines = append(lines, []string{strconv.Itoa(c.Rank), c.Name, c.Trust, c.Sampling, c.Class, strconv.Itoa(c.Bandwidth),
+		rank := ""
+		if c.Rank > 0 {
+			rank = strconv.Itoa(c.Rank)
+		}
+		lines = append(lines, []string{rank, c.Name, c.Trust, c.Sampling, c.Class, strconv.Itoa(c.Bandwidth),
 			strconv.Itoa(c.Buffers), strconv.Itoa(c.MemoryFloats), strconv.FormatFloat(c.MemoryBytes, 'f', -1, 64),
 			strconv.Itoa(c.FlopsPerStep), float(c.NoiseStd), float(c.SquaredError), float(c.ErrorAtPrivacy), float(c.LossError),
 			float(c.Ratio), c.Command})
