@@ -2,7 +2,6 @@ package commands
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -72,7 +71,7 @@ func (f *nodeFlags) checkNumbers(cmd *cobra.Command) error {
 	case f.join != noise.Join{} && given("seed"):
 		return terminal.Usagef("--key, --peers and --runs are not for --seed, which makes all keys")
 	}
-	return terminal.CheckMemory(fmt.Sprintf("noise for %d parameters", f.dim), 40*float64(f.dim))
+	return terminal.CheckMemory("noise for "+terminal.Count(f.dim, "parameter"), 40*float64(f.dim))
 }
 
 // checkPlaces finds files that would overwrite each other, or stand in the export, which would not be as its manifest

@@ -69,6 +69,8 @@ type Series struct {
 	Name   string  `json:"name"`
 	Method string  `json:"method,omitempty"` // if it has a colour in all pictures
 	Dots   bool    `json:"dots,omitempty"`   // no line between the points
+	Dash   string  `json:"dash,omitempty"`   // of the line: dashed or dotted
+	Bound  bool    `json:"bound,omitempty"`  // what no series of its scheme goes beyond: grey
 	Points []Point `json:"points"`
 }
 

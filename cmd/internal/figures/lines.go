@@ -20,6 +20,8 @@ type Curve struct {
 	X, Y      []float64
 	Low, High []float64
 	Dashed    bool
+	Bound     bool // what no curve of its scheme goes beyond: grey
+	Dotted    bool
 }
 
 // Axes says what Lines draws on.
@@ -202,11 +204,14 @@ func (c Curve) addTo(p *plot.Plot, axes Axes, points plotter.XYs, index int) ([]
 	if err != nil {
 		return nil, fmt.Errorf("drawing %s: %w", c.Name, err)
 	}
-	line.Color = palette[index%len(palette)]
+	line.Color = colourAt(index)
 	line.Width = vg.Points(1.5)
-	scatter.Color, scatter.Radius, scatter.Shape = palette[index%len(palette)], vg.Points(2), shapes[index%len(shapes)]
-	if c.Dashed {
+	scatter.Color, scatter.Radius, scatter.Shape = line.Color, vg.Points(2), shapes[max(index, 0)%len(shapes)]
+	switch {
+	case c.Dashed:
 		line.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
+	case c.Dotted:
+		line.Dashes = []vg.Length{vg.Points(1.5), vg.Points(2)}
 	}
 	var thumbs []plot.Thumbnailer
 	if !axes.Dots {

@@ -1,14 +1,28 @@
 package figures
 
-import "slices"
+import (
+	"image/color"
+	"slices"
+)
 
 // A method whose line is in several pictures has one colour in all of them.
 
 // methods have the colours of the palette, in its order: blue, vermilion, green, purple, orange, sky blue, black.
 var methods = []string{"mafalda", "d-mf", "dp-d-sgd", "antipgd", "mafalda-plain", "mafalda-secrets", "none"}
 
+// BoundColour is the place of grey, which no method has.
+const BoundColour = -1
+
+// colourAt returns the colour at a place of the palette, which begins again at its end.
+func colourAt(index int) color.Color {
+	if index == BoundColour {
+		return color.Gray{140}
+	}
+	return palette[index%len(palette)]
+}
+
 // Colours returns the places of the curves' colours in the palette: the method's colour, or the colour of the curve that
-// it is to look like, and for the others, in order, what is left.
+// it is to look like, and for the others, in order, what is left; BoundColour for bounds.
 func Colours(curves []Curve) []int {
 	taken := map[int]bool{}
 	at := make([]int, len(curves))
@@ -20,6 +34,10 @@ func Colours(curves []Curve) []int {
 	next := 0
 	of := map[string]int{}
 	for i, c := range curves {
+		if c.Bound {
+			at[i] = BoundColour
+			continue
+		}
 		if slices.Contains(methods, c.Method) {
 			continue
 		}

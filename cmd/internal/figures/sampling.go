@@ -12,36 +12,38 @@ import (
 	"mafalda/plan"
 )
 
-// Sampling shows the squared error at the same privacy, over ε: a line a number of bands with Poisson sampling, and the
-// best number at every ε, that with random allocation, what random bins reach, and lower bounds, all relative to the dense
-// optimum for batches in turn.
+// Sampling shows the squared error at the same privacy, over ε, a colour a scheme: Poisson sampling with one band and with
+// the best number at every ε (or of an export with its number), the best number with random allocation, and what random bins reach, with the lower bounds of
+// Poisson sampling and bins in grey; all relative to the dense optimum for batches in turn.
 func Sampling(c *plan.SamplingCurves) (*Figure, error) {
 	p, epsilons := c.Problem, c.Levels.Epsilons
-	curves := []Curve{{Name: "certified optimum, in turn", Method: "mafalda", X: epsilons,
+	curves := []Curve{{Name: "in turn, certified optimum", Method: "mafalda", X: epsilons,
 		Y: slices.Repeat([]float64{1}, len(epsilons))}}
-	for _, b := range c.Bands {
-		curve := Curve{Name: fmt.Sprintf("%d bands", b.Bandwidth), X: epsilons, Y: ratios(b.At)}
+	for _, b := range c.Bands { // of an export there are its own, and no best ones
+		curve := Curve{Name: fmt.Sprintf("Poisson, %d bands", b.Bandwidth), Method: "dp-d-sgd", X: epsilons, Y: ratios(b.At)}
 		if b.Bandwidth == 1 {
-			curve.Name, curve.Method = "1 band (DP-D-SGD)", "dp-d-sgd"
+			curve.Name, curve.Dashed = "Poisson, 1 band (DP-D-SGD)", c.Best != nil
+		} else if c.Best != nil {
+			continue
 		}
 		curves = append(curves, curve)
 	}
 	if c.Best != nil {
-		curves = append(curves, Curve{Name: "best number of bands", Method: "none", X: epsilons, Y: ratios(c.Best), Dashed: true})
+		curves = append(curves, Curve{Name: "Poisson, best number of bands", Method: "dp-d-sgd", X: epsilons, Y: ratios(c.Best)})
 	}
 	if c.Allocation != nil {
-		curves = append(curves, Curve{Name: "best number, allocation", X: epsilons, Y: ratios(c.Allocation), Dashed: true})
+		curves = append(curves, Curve{Name: "allocation, best number of bands", X: epsilons, Y: ratios(c.Allocation)})
 	}
 	if c.Bins != nil {
-		reached := Curve{Name: "reached, bins", Dashed: true}
+		reached := Curve{Name: "bins, reached"}
 		for _, b := range c.Bins {
 			reached.X, reached.Y = append(reached.X, b.Epsilon), append(reached.Y, b.Ratio)
 		}
 		curves = append(curves, reached)
 	}
 	if c.Bounds != nil {
-		poisson, bins := Curve{Name: "lower bound, poisson", X: epsilons, Dashed: true}, Curve{Name: "lower bound, bins", X: epsilons,
-			Dashed: true}
+		poisson := Curve{Name: "bound for Poisson alone", X: epsilons, Dashed: true, Bound: true}
+		bins := Curve{Name: "bound for bins alone", X: epsilons, Dotted: true, Bound: true}
 		for i, b := range c.Bounds {
 			poisson.Y, bins.Y = append(poisson.Y, b.Poisson/c.Cyclic[i]), append(bins.Y, b.Bins/c.Cyclic[i])
 		}

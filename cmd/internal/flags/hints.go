@@ -11,6 +11,7 @@ import (
 	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
 	"mafalda/internal/files"
+	"mafalda/internal/limits"
 	"mafalda/noise"
 	"mafalda/plan"
 	"mafalda/protocols/averaging"
@@ -60,6 +61,14 @@ func Hinted(cmd *cobra.Command, err error) string {
 	hintOn(&text, err, func(e *noise.LostError) string {
 		return fmt.Sprintf(", and go on with --row %d in step %[1]d (docs/noise.md)", e.Last+1)
 	})
+	if cmd != nil && cmd.Flags().Lookup("strategy") != nil {
+		if errors.Is(err, limits.ErrMemory) && strings.Contains(text, "a dense strategy needs") {
+			text += "; --strategy blt needs little"
+		}
+		if strings.Contains(text, `unknown strategy "dp-d-sgd"`) {
+			text += "; DP-D-SGD is --strategy toeplitz --bandwidth 1"
+		}
+	}
 	return withFlags(text, err, cmd)
 }
 

@@ -11,6 +11,7 @@ import (
 	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
 	"mafalda/internal/fault"
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 )
 
@@ -107,7 +108,9 @@ func NetworkError(err error) error {
 		return errors.New("which network? Use --graph FILE, a built-in graph such as --graph florentine, " +
 			"or --gossip-matrix FILE")
 	case a.Field == "Source":
-		return fmt.Errorf("graph %q %s", a.Value, a.Reason)
+		kind := func(text string) string { return strings.Split(text, ":")[0] }
+		return fmt.Errorf("graph %q %s%s", a.Value, a.Reason, terminal.DidYouMean(kind(fmt.Sprint(a.Value)),
+			lists.Map(graph.BuiltinForms(), kind)))
 	case a.Field == "Directed":
 		return fmt.Errorf("--directed %s", a.Reason)
 	}

@@ -45,6 +45,7 @@ func (f *SchemaFlags) Bind(cmd *cobra.Command) {
 	terminal.ChoiceVar(cmd, &f.unit, "unit", unitRecord, []string{unitRecord, unitPerson},
 		"who is protected: `record`, or person, with all records that are theirs")
 	fl.Var((*terminal.WholeNumber)(&f.batches), "person-batches", "with --unit person: in how many of the b batches a person may have records (default 1)")
+	terminal.AlsoCalled(cmd, "T", "steps", "iterations", "rounds", "epochs")
 	terminal.InGroup(cmd, schemaGroup, "T", "participations", "separation", "schema", "unit", "person-batches")
 }
 

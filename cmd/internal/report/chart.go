@@ -70,10 +70,15 @@ func draw(c document.Chart) (Picture, bool) {
 
 // colour returns the colours of series, as all pictures have them.
 func colour(all []document.Series) []Mark {
-	curves := lists.Map(all, func(s document.Series) figures.Curve { return figures.Curve{Name: s.Name, Method: s.Method} })
+	curves := lists.Map(all, func(s document.Series) figures.Curve {
+		return figures.Curve{Name: s.Name, Method: s.Method, Bound: s.Bound}
+	})
 	var legend []Mark
 	for i, at := range figures.Colours(curves) {
-		legend = append(legend, Mark{all[i].Name, at % 7}) // c0 to c6 of the page
+		if at %= 7; at == figures.BoundColour { // c0 to c6 of the page; c7 is grey
+			at = 7
+		}
+		legend = append(legend, Mark{all[i].Name, at, all[i].Dash})
 	}
 	return legend
 }
@@ -99,7 +104,7 @@ func drawGrid(b *strings.Builder, c document.Chart, x, y axis) {
 // drawSeries draws line and points.
 func drawSeries(b *strings.Builder, s document.Series, colour int, x, y axis) {
 	if !s.Dots && len(s.Points) > 1 {
-		fmt.Fprintf(b, `<path class="line c%d" d="`, colour)
+		fmt.Fprintf(b, `<path class="%s" d="`, strings.TrimSpace(fmt.Sprintf("line c%d %s", colour, s.Dash)))
 		for i, p := range s.Points {
 			fmt.Fprintf(b, "%c%.1f,%.1f", "ML"[min(i, 1)], x.position(p.X), y.position(p.Y))
 		}

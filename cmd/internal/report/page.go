@@ -81,10 +81,11 @@ type Picture struct {
 	Legend  []Mark // of a chart
 }
 
-// Mark is a series of a chart and its colour, 0 to 6.
+// Mark is a series of a chart, its colour, 0 to 7, and the dash of its line.
 type Mark struct {
 	Name   string
 	Colour int
+	Dash   string
 }
 
 // Command is what to type, and what has to be known of it.

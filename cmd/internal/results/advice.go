@@ -286,7 +286,7 @@ func (r *Advice) Document(c *plan.Comparison) *document.Document {
 		if r.MemoryBytes > 0 {
 			limit = "; at most " + terminal.BytesText(r.MemoryBytes)
 		}
-		d.Fact("memory", "of the noise at a node, for %s parameters, %d bytes a number%s", terminal.Grouped(r.Dim),
+		d.Fact("memory", "of the noise at a node, for %s, %d bytes a number%s", parametersText(r.Dim),
 			r.NumberBytes, limit)
 	}
 	d.Line("ways, by their squared error with the noise for the privacy, in units of the clip")
@@ -305,6 +305,14 @@ func (r *Advice) Document(c *plan.Comparison) *document.Document {
 		d.Fact("left out", "%s: %s", l.Name, l.Reason)
 	}
 	return d
+}
+
+// parametersText counts parameters of a model.
+func parametersText(n int) string {
+	if n == 1 {
+		return "1 parameter"
+	}
+	return terminal.Grouped(n) + " parameters"
 }
 
 // wanted says the privacy.

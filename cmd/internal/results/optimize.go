@@ -211,14 +211,22 @@ func (r *Summary) bound() {
 		nobody = strings.TrimSpace(ofEstimate(m)) + " " + nobody
 	}
 	r.Fact("lower bound", "%s: %s a smaller loss", terminal.GroupedWords(terminal.DecimalDown(m.LowerBound, 10)), nobody)
-	r.More("where attackers may know when a %s takes part (batches in secret: --sampling)", m.Participation.Unit())
+	r.More("where attackers may know when a %s takes part%s", m.Participation.Unit(), r.hint(" (batches in secret: --sampling)"))
 	if m.Curvature == nil {
-		r.More("and gradients do not react to noise (a training forgets it: --curvature)")
+		r.More("and gradients do not react to noise (a training forgets it%s)", r.hint(": --curvature"))
 	}
 	if ratio := r.dpdsgdRatio; ratio > 0 && ratio < 1 {
-		r.More("DP-D-SGD with --sampling poisson has %s of this error; see --sampling",
+		r.More("DP-D-SGD with Poisson sampling has %s of this error",
 			terminal.DecimalUp(ratio, 2))
 	}
+}
+
+// hint returns words with a flag where a command has just solved the problem; readers of a report have none.
+func (r *Summary) hint(flag string) string {
+	if r.Solution == nil {
+		return ""
+	}
+	return flag
 }
 
 // unbounded says where there is no lower bound: of a manifest without one.
@@ -303,11 +311,7 @@ func gramText(g *export.Gram) string {
 
 // noise says how much noise a guarantee takes.
 func (r *Summary) noise() {
-	contribution := "clip, or 2·clip where " + map[string]string{"record": "records", "person": "people"}[r.Manifest.Participation.Unit()] +
-		" are replaced,"
-	if r.Adjacency != "" {
-		contribution = flags.ContributionText(r.Adjacency)
-	}
+	contribution := flags.ContributionText(r.Adjacency)
 	r.people()
 	if levels := r.Manifest.Budgets; levels != nil {
 		r.Fact("privacy", "%s", r.Manifest.Guarantee())
@@ -325,7 +329,12 @@ func (r *Summary) noise() {
 			terminal.DecimalUp(p.NoiseStd, 6), contribution, p.Clip)
 		return
 	}
-	r.Fact("noise", "standard deviation %s/mu: give --mu, or --epsilon and --delta, to have it computed", contribution)
+	std := contribution + "/mu"
+	if r.Adjacency == "" {
+		std = "clip/mu, or 2·clip/mu where " + map[string]string{"record": "records", "person": "people"}[r.Manifest.Participation.Unit()] +
+			" are replaced"
+	}
+	r.Fact("noise", "standard deviation %s: mu, or epsilon and delta, decide it", std)
 }
 
 // people says what it costs that a person may be in several batches.

@@ -135,7 +135,7 @@ func (r *Summary) uncertified() {
 			terminal.NumberUp(m.Sampling.NoiseMultiplierEstimate))
 	}
 	if ratio := r.dpdsgdRatio; ratio > 0 && ratio < 0.995 {
-		r.Fact("poisson", "DP-D-SGD with --sampling poisson has %s of this error; see --sampling poisson",
+		r.Fact("poisson", "DP-D-SGD with Poisson sampling has %s of this error",
 			terminal.DecimalUp(ratio, 2))
 	}
 }
@@ -144,7 +144,7 @@ func (r *Summary) uncertified() {
 func (r *Summary) inTurn() {
 	m := r.Manifest
 	if ratio := m.CyclicErrorAtPrivacy / m.ErrorAtPrivacy; m.Sampled() && ratio > 0 && ratio < 0.995 {
-		r.Fact("in turn", "the dense optimum without --sampling has %s of this error, and needs no secret",
+		r.Fact("in turn", "the dense optimum for batches in turn has %s of this error, and needs no secret",
 			terminal.DecimalUp(ratio, 2))
 	}
 }

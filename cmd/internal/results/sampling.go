@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -129,52 +130,58 @@ func binsLine(c *plan.SamplingCurves) string {
 	return line
 }
 
-// samplingChart draws errors against ε: in turn, for every number of bands, and for the best number.
+// samplingChart draws errors against ε, a colour a scheme: in turn, Poisson sampling with one band and the best number,
+// allocation, and bins, with the lower bounds in grey.
 func samplingChart(curves *plan.SamplingCurves) document.Chart {
 	c := document.Chart{Caption: fmt.Sprintf("Error against ε, δ = %g", curves.Levels.Delta), X: "ε", Y: "squared error at (ε, δ)",
-		LogX: true, LogY: true, Series: []document.Series{{Name: "certified optimum, in turn", Method: "mafalda"}}}
-	best := document.Series{Name: "best number of bands", Method: "none"}
-	allocated := document.Series{Name: "best number, allocation"}
-	reached := document.Series{Name: "reached, bins"}
-	bounds := []document.Series{{Name: "lower bound, poisson"}, {Name: "lower bound, bins"}}
-	for _, b := range curves.Bands {
-		s := document.Series{Name: terminal.Count(b.Bandwidth, "band")}
-		if b.Bandwidth == 1 {
-			s.Method = "dp-d-sgd"
-		}
-		c.Series = append(c.Series, s)
-	}
-	for i, epsilon := range curves.Levels.Epsilons {
-		add := func(s *document.Series, error float64, says string) {
-			s.Points = append(s.Points, document.Point{X: epsilon, Y: error, Says: fmt.Sprintf("%s, ε = %g: error %s", says, epsilon,
-				terminal.NumberUp(error))})
-		}
-		add(&c.Series[0], curves.Cyclic[i], "in turn")
-		for j, b := range curves.Bands {
-			add(&c.Series[j+1], b.At[i].Error, c.Series[j+1].Name)
-		}
-		if b := curves.Bounds[i]; b.Poisson > 0 && b.Bins > 0 {
-			for j, value := range []float64{b.Poisson, b.Bins} {
-				bounds[j].Points = append(bounds[j].Points, document.Point{X: epsilon, Y: value, Says: fmt.Sprintf(
-					"%s, ε = %g: %s", bounds[j].Name, epsilon, terminal.DecimalDown(value, 6))})
+		LogX: true, LogY: true}
+	draw := func(s document.Series, at func(i int) (value float64, says string)) {
+		for i, epsilon := range curves.Levels.Epsilons {
+			value, says := at(i)
+			if value == 0 {
+				continue
 			}
+			number := terminal.NumberUp(value)
+			if s.Bound {
+				number = terminal.DecimalDown(value, 6)
+			}
+			s.Points = append(s.Points, document.Point{X: epsilon, Y: value, Says: fmt.Sprintf("%s, ε = %g: %s", cmp.Or(says, s.Name),
+				epsilon, number)})
 		}
-		if curves.Allocation != nil {
-			add(&allocated, curves.Allocation[i].Error, fmt.Sprintf("%s, allocation", terminal.Count(curves.Allocation[i].Bands, "band")))
+		if s.Points != nil {
+			c.Series = append(c.Series, s)
 		}
-		if b := curves.BinsAt(epsilon); b != nil {
-			add(&reached, b.Error, "bins")
+	}
+	draw(document.Series{Name: "in turn, certified optimum", Method: "mafalda"}, func(i int) (float64, string) {
+		return curves.Cyclic[i], ""
+	})
+	for _, b := range curves.Bands {
+		if b.Bandwidth == 1 {
+			draw(document.Series{Name: "Poisson, 1 band (DP-D-SGD)", Method: "dp-d-sgd", Dash: "dashed"},
+				func(i int) (float64, string) { return b.At[i].Error, "" })
 		}
-		add(&best, curves.Best[i].Error, fmt.Sprintf("%s, %.4f of the optimum in turn", terminal.Count(curves.Best[i].Bands, "band"),
-			curves.Best[i].Ratio))
 	}
-	c.Series = append(c.Series, best)
-	if curves.Allocation != nil {
-		c.Series = append(c.Series, allocated)
-	}
-	if curves.Bins != nil {
-		c.Series = append(c.Series, reached)
-	}
-	c.Series = append(c.Series, bounds...)
+	draw(document.Series{Name: "Poisson, best number of bands", Method: "dp-d-sgd"}, func(i int) (float64, string) {
+		return curves.Best[i].Error, "Poisson, " + terminal.Count(curves.Best[i].Bands, "band")
+	})
+	draw(document.Series{Name: "allocation, best number of bands"}, func(i int) (float64, string) {
+		if curves.Allocation == nil {
+			return 0, ""
+		}
+		return curves.Allocation[i].Error, "allocation, " + terminal.Count(curves.Allocation[i].Bands, "band")
+	})
+	draw(document.Series{Name: "bins, reached"}, func(i int) (float64, string) {
+		b := curves.BinsAt(curves.Levels.Epsilons[i])
+		if b == nil {
+			return 0, ""
+		}
+		return b.Error, ""
+	})
+	draw(document.Series{Name: "bound for Poisson alone", Dash: "dashed", Bound: true}, func(i int) (float64, string) {
+		return curves.Bounds[i].Poisson, ""
+	})
+	draw(document.Series{Name: "bound for bins alone", Dash: "dotted", Bound: true}, func(i int) (float64, string) {
+		return curves.Bounds[i].Bins, ""
+	})
 	return c
 }

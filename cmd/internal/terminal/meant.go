@@ -17,12 +17,31 @@ func flagMeant(cmd *cobra.Command, err error) string {
 		return ""
 	}
 	var names []string
+	var alias string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
 			names = append(names, "--"+f.Name)
 		}
+		if slices.Contains(f.Annotations[otherNames], unknown.GetSpecifiedName()) {
+			alias = "--" + f.Name
+		}
 	})
+	if alias != "" {
+		return "; did you mean " + alias + "?"
+	}
 	return DidYouMean("--"+unknown.GetSpecifiedName(), names)
+}
+
+// otherNames holds what else a flag might be called.
+const otherNames = "mafalda_other_names"
+
+// AlsoCalled has questions name a flag where one of other names, which no flag has, is given.
+func AlsoCalled(cmd *cobra.Command, flag string, names ...string) {
+	f := cmd.Flags().Lookup(flag)
+	if f.Annotations == nil {
+		f.Annotations = map[string][]string{}
+	}
+	f.Annotations[otherNames] = names
 }
 
 // wordsAnnotation holds the values that a flag may have.
