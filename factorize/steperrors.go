@@ -84,19 +84,27 @@ func (s *stepSearch) isLastRound(round int, r *Result, x *mat.SymDense) bool {
 	return true
 }
 
-// optimizeWorst minimizes sens(C)²·max_t e_t. For weights q of the steps, q ≥ 0 and Σq = 1, max_t e_t ≥ Σ q_t e_t, so
-// the optimum for the Gram matrix Σ q_t H_t has a certificate for this problem, too; and the best weights make both
-// sides equal. They are found by q_t ← q_t e_t/Σ q e, which increases the bound, since that is a concave function of
-// q, homogeneous of degree one, whose gradient is e. Gap and status are against this bound.
+// optimizeWorst minimizes sens(C)²·max_t e_t over the errors of single steps.
 func optimizeWorst(ctx context.Context, e StepErrors, schema participation.Schema, opts Options) (*Result, error) {
+	return optimizeWorstOf(ctx, e, e.Steps(), schema, opts, evenStep, func(h *mat.SymDense, inner Options) (*Result, error) {
+		return optimizeMasked(ctx, h, denseMask(schema), inner)
+	})
+}
+
+// optimizeWorstOf minimizes the largest of so many errors, sens(C)²·max_t e_t. For weights q, q ≥ 0 and Σq = 1,
+// max_t e_t ≥ Σ q_t e_t, so the optimum for the Gram matrix Σ q_t H_t has a certificate for this problem, too; and the
+// best weights make both sides equal. They are found by weightSteps. Gap and status are against this bound.
+func optimizeWorstOf(ctx context.Context, e StepErrors, members int, schema participation.Schema, opts Options,
+	next weightStep, optimize func(h *mat.SymDense, inner Options) (*Result, error),
+) (*Result, error) {
 	search := newStepSearch(opts, WorstStep)
-	steps, best := e.Steps(), search.best
-	q := slices.Repeat([]float64{1 / float64(steps)}, steps)
+	best := search.best
+	q := slices.Repeat([]float64{1 / float64(members)}, members)
 	// e_t is off by about the root of the gap of the strategy
-	gap := math.Max(math.Min(search.gap/8, search.gap*search.gap), MinGap(steps))
+	gap := math.Max(math.Min(search.gap/8, search.gap*search.gap), MinGap(e.Steps()))
 	inner := Options{Gap: gap, MaxIterations: opts.MaxIterations, Start: opts.Start}
 	for round := range worstRounds {
-		r, err := optimizeMasked(ctx, e.WeightedGram(q), denseMask(schema), inner)
+		r, err := optimize(e.WeightedGram(q), inner)
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +112,7 @@ func optimizeWorst(ctx context.Context, e StepErrors, schema participation.Schem
 		if err != nil {
 			return nil, err
 		}
-		if bound := worstStepBound(r.LowerBound, q); bound > best.LowerBound {
+		if bound := worstStepBound(r.Bound(), q); bound > best.LowerBound {
 			best.LowerBound, best.Weights = bound, slices.Clone(q)
 		}
 		if worst := floats.Max(errors); sens.Squared*worst < best.Loss {
@@ -113,13 +121,40 @@ func optimizeWorst(ctx context.Context, e StepErrors, schema participation.Schem
 		if search.isLastRound(round, r, nil) {
 			break
 		}
-		mean := floats.Dot(q, errors)
-		for t := range q {
-			q[t] = (1-worstFloor)*q[t]*errors[t]/mean + worstFloor/float64(steps)
-		}
+		next(q, errors, r.Bound())
 		inner.Start = strategy.GramOf(r.Strategy)
 	}
 	return best, nil
+}
+
+// weightStep replaces weights q, whose errors these are, by better ones; bound is what they prove.
+type weightStep func(q, errors []float64, bound float64)
+
+// evenStep makes q_t ← q_t e_t/Σ q e, which increases the bound, since that is a concave function of q, homogeneous of
+// degree one, whose gradient is e.
+func evenStep(q, errors []float64, _ float64) {
+	mean := floats.Dot(q, errors)
+	for t := range q {
+		q[t] = (1-worstFloor)*q[t]*errors[t]/mean + worstFloor/float64(len(q))
+	}
+}
+
+// longStep returns the step q_t ← q_t e_t^p/Σ q e^p, for few members, with a p that grows while the bound does, and which
+// goes back to the best weights where it does not.
+func longStep() weightStep {
+	power, best := 1.0, 0.0
+	var from, at []float64
+	return func(q, errors []float64, bound float64) {
+		if bound >= best {
+			best, from, at, power = bound, slices.Clone(q), slices.Clone(errors), power*1.5
+		} else {
+			power /= 4
+		}
+		for t := range q {
+			q[t] = from[t] * math.Pow(at[t], power)
+		}
+		evenStep(q, slices.Repeat([]float64{1}, len(q)), 0)
+	}
 }
 
 // worstStepBound returns the lower bound for the worst step that a lower bound for the Gram matrix Σ q_t H_t proves:
