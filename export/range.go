@@ -153,5 +153,8 @@ func (m *Manifest) checkSpec() error {
 	if err := m.Curvature.Check(); err != nil {
 		return fmt.Errorf("curvature: %s", fault.Keyed(err))
 	}
+	if m.Curvature.Unknown() && m.Curvature.Ratios == nil {
+		return errors.New("curvature.ratios is missing")
+	}
 	return nil
 }

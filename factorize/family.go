@@ -51,9 +51,9 @@ func (f Family) WeightedGram(weights []float64) *mat.SymDense {
 //
 //	min_C max_i loss_i(C)/o_i = max over w ≥ 0, Σw = 1, of opt(Σ w_i H_i/o_i),
 //
-// convex in X and concave in w. Loss and LowerBound are ratios, and Weights those of the members. LowerBound is the bound
-// of the class, 0 where it has no certificate, and the search then ends after its last round. The errors are those of
-// Class.Optimize and members without Gram matrix or optimum.
+// convex in X and concave in w. Loss and LowerBound are ratios, and Weights those of the members; LowerBound holds for the
+// class, which must be certified (Traits). The errors are those of Class.Optimize, ErrUnsupported for other classes, and
+// members without Gram matrix or optimum.
 func OptimizeFamily(ctx context.Context, c Class, f Family, schema participation.Schema, opts Options) (*Result, error) {
 	if len(f.Grams) == 0 || len(f.Grams) != len(f.Optima) {
 		return nil, fmt.Errorf("a family of %d Gram matrices with %d optima", len(f.Grams), len(f.Optima))
@@ -63,10 +63,10 @@ func OptimizeFamily(ctx context.Context, c Class, f Family, schema participation
 			return nil, fmt.Errorf("member %d of a family: T = %d, optimum %v", i, h.SymmetricDim(), f.Optima[i])
 		}
 	}
+	if !c.Traits().Certified {
+		return nil, fmt.Errorf("a family of problems for %s strategies: %w", c.Name(), ErrUnsupported)
+	}
 	return optimizeWorstOf(ctx, f, len(f.Grams), schema, opts, longStep(), func(h *mat.SymDense, inner Options) (*Result, error) {
-		if !c.Traits().Certified {
-			inner = Options{}
-		}
 		return c.Optimize(ctx, Mean(h), schema, inner)
 	})
 }

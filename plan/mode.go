@@ -69,6 +69,7 @@ type job struct {
 	optima   map[string]*factorize.Result      // that are known, by schema; nil: none is kept
 	many     factorize.Objective               // of very many steps, in the place of the kernel
 	bands    Bands                             // that were found to be best, where batches are drawn in secret
+	family   factorize.Family                  // of second derivatives of which nobody knows which one it is
 	dmf      func() (strategy.Strategy, error) // the baseline that is looked for beside the optimum; nil: after it
 }
 

@@ -46,6 +46,9 @@ func (j *job) turnTime() float64 {
 }
 
 func (turnMode) solve(ctx context.Context, s *job) error {
+	if err := s.hedge(ctx); err != nil {
+		return err
+	}
 	if err := s.search(ctx, s.optimizeClass, s.baselines, s.judge); err != nil {
 		return err
 	}
@@ -62,6 +65,9 @@ func (turnMode) solve(ctx context.Context, s *job) error {
 		return err
 	}
 	if err := s.compareOneBatch(ctx); err != nil {
+		return err
+	}
+	if err := s.setRatios(ctx); err != nil {
 		return err
 	}
 	return s.comparePlain(ctx)

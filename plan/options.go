@@ -102,7 +102,7 @@ func (o Options) check(p Problem) error {
 	if err := o.checkClass(p); err != nil {
 		return err
 	}
-	if err := o.checkStart(p); err != nil {
+	if err := cmp.Or(o.checkStart(p), o.checkUnknown(p)); err != nil {
 		return err
 	}
 	steps := p.Schema.Steps()

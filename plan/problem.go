@@ -144,6 +144,9 @@ func (p Problem) checkCurvature() error {
 	if p.Curvature == nil {
 		return nil
 	}
+	if p.Curvature.Unknown() && (p.Objective != Mean || p.Sharing != nil || p.Levels != nil) {
+		return fault.New("Risk", p.Curvature.Risk, "is for [Objective] mean, one level, and noise that nodes do not share")
+	}
 	if err := p.Curvature.Check(); err != nil || p.Network == nil && p.Workload.Kind != workload.Prefix {
 		return err
 	}

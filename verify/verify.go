@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"mafalda/export"
 	"mafalda/factorize"
@@ -174,7 +176,48 @@ func (v *verification) costs(ctx context.Context, c strategy.Strategy) error {
 	if err := v.computing("baselines", v.baselines(ctx, o, k.Gram(), k)); err != nil {
 		return err
 	}
+	if err := v.computing("ratios", v.ratios(ctx, n, c)); err != nil {
+		return err
+	}
 	return v.plain(ctx, n, func() factorize.Objective { return o.ForKernel(k) })
+}
+
+// ratios checks, where nobody knows which second derivative it is, the loss for each of them over the least one of the
+// class.
+func (v *verification) ratios(ctx context.Context, n *graph.Network, c strategy.Strategy) error {
+	m := v.export.Manifest
+	if !m.Curvature.Unknown() {
+		return nil
+	}
+	class, err := measure.ClassOf(m)
+	if err != nil {
+		return err
+	}
+	again := *m.Curvature
+	again.Ratios = nil
+	for _, x := range again.X {
+		on := v.source(n, nil)
+		on.Curvature = workload.Curvature{{X: x, Weight: 1}}
+		k, _, err := on.Kernel(ctx, m.Steps)
+		if err != nil {
+			return err
+		}
+		objective := factorize.Mean(k.Gram())
+		best, err := class.Optimize(ctx, objective, v.schema, factorize.Options{Gap: v.fineGap()})
+		if err != nil {
+			return err
+		}
+		q, err := factorize.Evaluate(c, objective, v.schema)
+		if err != nil {
+			return err
+		}
+		v.reached["curvature.ratios[]"] = math.Max(v.reached["curvature.ratios[]"], best.Gap)
+		again.Ratios = append(again.Ratios, q.Loss/best.Bound())
+	}
+	v.again.Curvature = &again
+	v.compare("ratios", fmt.Sprintf("at most %s of what a strategy of the class has that knows the second derivative",
+		rounding.UpText(slices.Max(again.Ratios), 5)))
+	return nil
 }
 
 // computing makes the error of a computation on the content of the export a failed check. The context's remains an

@@ -17,7 +17,9 @@ import (
 type Spectrum struct {
 	Risk       string    `json:"risk"`       // ExcessRisk or Distance
 	X          []float64 `json:"x"`          // second derivatives times the base learning rate
-	Directions []float64 `json:"directions"` // how many directions have each of them
+	Directions []float64 `json:"directions"` // how many directions have each of them; of WorstRatio least favourable weights
+	// Ratios are, of WorstRatio, the loss where there is this second derivative alone, over the least one, rounded up.
+	Ratios []float64 `json:"ratios,omitempty"`
 }
 
 const (
@@ -26,10 +28,32 @@ const (
 	ExcessRisk = "excess"
 	// Distance is the squared distance of the models, as without a curvature.
 	Distance = "distance"
+	// WorstRatio is for one second derivative of which nobody knows which of X it is: the largest loss, over the least that
+	// a strategy made for it has.
+	WorstRatio = "worst"
 )
 
 // Risks returns the names of what may be small.
-func Risks() []string { return []string{ExcessRisk, Distance} }
+func Risks() []string { return []string{ExcessRisk, Distance, WorstRatio} }
+
+// Unknown reports whether there is one second derivative, of which nobody knows which one it is.
+func (s *Spectrum) Unknown() bool { return s != nil && s.Risk == WorstRatio }
+
+// Interval returns second derivatives from low to high, in equal ratios and from high/1000 on if low is 0, of which nobody
+// knows which one it is.
+func Interval(low, high float64) *Spectrum {
+	const points = 8
+	s := &Spectrum{Risk: WorstRatio}
+	from := low
+	if low == 0 {
+		s.X, from = []float64{0}, high/1000
+	}
+	for i, n := 0, points-len(s.X); i < n; i++ {
+		s.X = append(s.X, from*math.Pow(high/from, float64(i)/float64(n-1)))
+	}
+	s.Directions = slices.Repeat([]float64{1}, points)
+	return s
+}
 
 // Curvature returns the directions with their weights; nil for no spectrum.
 func (s *Spectrum) Curvature() Curvature {
@@ -56,6 +80,9 @@ func (s *Spectrum) Check() error {
 	case len(s.X) == 0 || len(s.X) != len(s.Directions) || len(s.X) > MaxDirections:
 		return fault.New("Curvature", nil, "needs one to %d second derivatives, with as many numbers of directions", MaxDirections)
 	}
+	if len(s.Ratios) != 0 && (len(s.Ratios) != len(s.X) || !s.Unknown()) {
+		return fault.New("Curvature", nil, "has ratios of other second derivatives")
+	}
 	for i, x := range s.X {
 		if !(x >= 0 && s.Directions[i] >= 0) || math.IsInf(x+s.Directions[i], 1) {
 			return fault.New("Curvature", x, "second derivatives and numbers of directions must be finite and not negative")
@@ -68,6 +95,9 @@ func (s *Spectrum) Check() error {
 func (s *Spectrum) String() string {
 	if s == nil {
 		return ""
+	}
+	if s.Unknown() {
+		return fmt.Sprint(s.Risk, s.X)
 	}
 	return fmt.Sprint(s.Risk, s.X, s.Directions)
 }

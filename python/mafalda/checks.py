@@ -100,7 +100,7 @@ _MANIFEST = {
         "missed_steps": float,
         "carry": bool,
     },
-    "curvature": {"risk": str, "x": List(float), "directions": List(float)},
+    "curvature": {"risk": str, "x": List(float), "directions": List(float), "ratios": List(float)},
     "objective": str,
     "objective_weights": List(float),
     "steps": int,

@@ -130,8 +130,8 @@ def optimize(
             is always there (default 1)
         curvature
             gradients react to errors by these second derivatives of the loss, times the base learning rate:
-            numbers, or a FILE with lines "x,directions"; a training forgets noise (default: gradients do not
-            react; docs/objective.md)
+            numbers, an interval (0.001..0.9, of which nobody knows which), or a FILE with lines "x,directions"; a
+            training forgets noise (default: gradients do not react; docs/objective.md)
         delta
             the delta of --epsilon, or to report an epsilon for --mu
         dim
@@ -222,8 +222,8 @@ def optimize(
         resume
             go on with the optimization in the file of --checkpoint, if it is there
         risk
-            of --curvature: excess (how far the loss is above its least value) or distance (of the models)
-            (default excess)
+            of --curvature: excess (how far the loss is above its least value), distance (of the models), or worst
+            (the largest ratio to the best strategy for each alone) (default excess)
         samples
             of the accountant of --sampling bins, drawn with --seed (default 524288)
         sampling

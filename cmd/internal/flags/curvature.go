@@ -2,7 +2,9 @@ package flags
 
 import (
 	"errors"
+	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,6 +13,7 @@ import (
 	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/files"
+	"mafalda/internal/lists"
 	"mafalda/workload"
 )
 
@@ -20,10 +23,11 @@ type CurvatureFlags struct{ curvature, risk string }
 // Bind binds the flags to a command.
 func (f *CurvatureFlags) Bind(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.curvature, "curvature", "",
-		"gradients react to errors by these second derivatives of the loss, times the\nbase learning rate: numbers, or a `FILE` with "+
-			"lines \"x,directions\"; a training\nforgets noise (default: gradients do not react; docs/objective.md)")
+		"gradients react to errors by these second derivatives of the loss, times the\nbase learning rate: numbers, an interval (0.001..0.9, of which nobody\n"+
+			"knows which), or a `FILE` with lines \"x,directions\"; a training\nforgets noise (default: gradients do not react; docs/objective.md)")
 	terminal.ChoiceVar(cmd, &f.risk, "risk", workload.ExcessRisk, workload.Risks(),
-		"of --curvature: excess (how far the loss is above its least value) or distance\n(of the models)")
+		"of --curvature: excess (how far the loss is above its least value), distance\n(of the models), "+
+			"or worst (the largest ratio to the best strategy for each alone)")
 	terminal.InGroup(cmd, trainingGroup, "curvature", "risk")
 }
 
@@ -31,6 +35,14 @@ func (f *CurvatureFlags) Bind(cmd *cobra.Command) {
 func (f *CurvatureFlags) Choose(cmd *cobra.Command) (*workload.Spectrum, error) {
 	if !cmd.Flags().Changed("curvature") {
 		return nil, terminal.Refuse(cmd, "--%s is of --curvature: how does the loss curve?", "risk")
+	}
+	if low, high, is := strings.Cut(f.curvature, ".."); is {
+		a, wrong := strconv.ParseFloat(low, 64)
+		b, err := strconv.ParseFloat(high, 64)
+		if err = errors.Join(wrong, err); err != nil || !(0 <= a && a < b) || math.IsInf(b, 1) {
+			return nil, terminal.Usagef("--curvature %s is no interval, as 0.001..0.9", f.curvature)
+		}
+		return workload.Interval(a, b), terminal.Refuse(cmd, "--curvature of an interval is for the worst ratio: leave out --%s", "risk")
 	}
 	if s, ok := numbers(f.curvature, f.risk); ok {
 		return s, s.Check()
@@ -78,7 +90,18 @@ func CurvatureFacts(s *workload.Spectrum) []document.Fact {
 	} else {
 		text += " of them"
 	}
-	return []document.Fact{{Name: "curvature", Value: text + map[string]string{
+	facts := []document.Fact{{Name: "curvature", Value: text + map[string]string{
 		workload.ExcessRisk: "; squared errors are of the loss above its least value",
-		workload.Distance:   "; squared errors are of the models"}[s.Risk]}}
+		workload.Distance:   "; squared errors are of the models",
+		workload.WorstRatio: ", and nobody knows which: errors are of the least favourable mixture"}[s.Risk]}}
+	if s.Ratios != nil {
+		words := lists.Make(len(s.X), func(i int) string {
+			return strconv.FormatFloat(s.X[i], 'g', 3, 64) + ": " + terminal.DecimalUp(s.Ratios[i], 5)
+		})
+		facts = append(facts,
+			document.Fact{Name: "worst ratio", Value: terminal.DecimalUp(slices.Max(s.Ratios), 5) + ": what not knowing it costs at most, at these points, " +
+				"over a strategy of the class made for the right one"},
+			document.Fact{Name: "ratios", Value: strings.Join(words, ", ")})
+	}
+	return facts
 }
