@@ -89,8 +89,11 @@ type binSearch struct {
 	of     Bands // of best
 }
 
-// searchParts is about how many reports a search for the accountant makes.
-const searchParts = 20
+// searchParts is about how many reports a search for the accountant makes, named searchPhase.
+const (
+	searchParts = 20
+	searchPhase = "best strategy for bins: the noise of some 30 trials, by samples"
+)
 
 func newBinSearch(s *job) *binSearch {
 	steps, b := s.schema().Steps(), s.schema().Separation()
@@ -107,10 +110,10 @@ func newBinSearch(s *job) *binSearch {
 	return search
 }
 
-// progress reports one part more.
-func (s *binSearch) progress() {
+// progress reports one part more, by the name of what it does.
+func (s *binSearch) progress(phase string) {
 	all := len(s.widths) + searchParts
-	s.show("strategies without negative entries", float64(min(s.done, all-1))/float64(all))
+	s.show(phase, float64(min(s.done, all-1))/float64(all))
 	s.done++
 }
 
@@ -126,7 +129,7 @@ func (s *binSearch) class(width int) factorize.Bins {
 func (s *binSearch) run(ctx context.Context) error {
 	target := s.Options.Privacy.Target
 	for _, w := range s.widths {
-		s.progress()
+		s.progress(fmt.Sprintf("%d bands: strategy, and its noise by samples", w))
 		c, ended, err := s.class(w).Minimize(ctx, s.gram, nil, nil, factorize.Options{})
 		if err == nil {
 			err = ctx.Err()
@@ -144,9 +147,10 @@ func (s *binSearch) run(ctx context.Context) error {
 		}
 	}
 	w := s.widths[len(s.widths)-1]
+	s.progress(searchPhase)
 	found, err := OptimizeForBins(ctx, s.gram, s.schema(), BinsOptions{Bandwidth: s.class(w).Bandwidth,
 		Epsilon: target.Epsilon, Delta: target.Delta, MonteCarlo: s.share,
-		Progress: func(factorize.Iteration) { s.progress() }})
+		Progress: func(factorize.Iteration) { s.progress(searchPhase) }})
 	if err != nil {
 		return err
 	}
