@@ -128,7 +128,7 @@ func (f *adviseFlags) askNetwork(cmd *cobra.Command, q *terminal.Questions) erro
 				}
 				return nil
 			}
-			if err := cmd.Flags().Set("graph", answer); err != nil {
+			if err := terminal.SetAgain(cmd, "graph", answer); err != nil {
 				return err
 			}
 			_, err := f.network.Load()
@@ -165,7 +165,7 @@ func (f *adviseFlags) askNetwork(cmd *cobra.Command, q *terminal.Questions) erro
 	if err != nil {
 		return err
 	}
-	return cmd.Flags().Set("graph", graph)
+	return terminal.SetAgain(cmd, "graph", graph)
 }
 
 // askParticipations asks how often a record takes part.

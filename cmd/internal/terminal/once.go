@@ -34,3 +34,11 @@ func (o *Once) Set(s string) error {
 
 // Type is the word for the value in help texts.
 func (o *Once) Type() string { return "string" }
+
+// SetAgain sets a flag of the command that may have a value already, as an answer to a question does.
+func SetAgain(cmd *cobra.Command, name, value string) error {
+	if o, is := cmd.Flags().Lookup(name).Value.(*Once); is {
+		o.given = false
+	}
+	return cmd.Flags().Set(name, value)
+}
