@@ -75,7 +75,7 @@ func TestAllocationRefusesWhatItCannotDo(t *testing.T) {
 
 // What is found is above what no strategy is below, under both samplings that have a bound.
 func TestSolutionsAreAboveTheirSecretBound(t *testing.T) {
-	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(24, 4, 6))}
+	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(12, 3, 4))}
 	for _, epsilon := range []float64{1, 8} {
 		drawn := sampled(epsilon, nil)
 		binned := drawn

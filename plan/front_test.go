@@ -222,7 +222,7 @@ func TestMemoryFront(t *testing.T) {
 
 // With Poisson sampling the number of bands is the best of those that fit.
 func TestBudgetOfBands(t *testing.T) {
-	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(40, 4, 10))}
+	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(20, 4, 5))}
 	for numbers := range 4 {
 		least := math.Inf(1)
 		for w := 1; w <= numbers+1; w++ {
