@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +14,10 @@ import (
 
 func accountJSON(t *testing.T, args ...string) threat.Report {
 	t.Helper()
-	code, out, errs := mafalda(append([]string{"account", "--json", "--graph", "florentine"}, args...)...)
+	if !slices.Contains(args, "--graph") {
+		args = append([]string{"--graph", "florentine"}, args...)
+	}
+	code, out, errs := mafalda(append([]string{"account", "--json"}, args...)...)
 	var a threat.Report
 	if err := json.Unmarshal([]byte(out), &a); code != 0 || err != nil {
 		t.Fatalf("%v: code %d, %v, %s", args, code, err, errs)

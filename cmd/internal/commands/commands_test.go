@@ -34,9 +34,6 @@ func TestHelp(t *testing.T) {
 	if code, out, _ := mafalda("completion", "bash"); code != 0 || !strings.Contains(out, "mafalda") {
 		t.Errorf("completion: code %d", code)
 	}
-	if code, out, _ := mafalda("__complete", "optimize", "--graph", "flo"); code != 0 || !strings.Contains(out, "florentine") {
-		t.Errorf("completion of graphs: code %d, %s", code, out)
-	}
 }
 
 // Every command that help lists has a manual page with its flags, and no line of it is taken for a request.

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -46,32 +45,6 @@ func TestHelpInGroups(t *testing.T) {
 			if strings.Count(out, h) != 1 {
 				t.Errorf("%s: no %q in\n%s", command, h, out)
 			}
-		}
-	}
-}
-
-// A shell is offered labels of nodes, and files where a flag takes them.
-func TestCompletion(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "out")
-	if code, _, errs := mafalda("optimize", "--graph", "florentine", "--T", "8", "-k", "2", "-o", dir, "-q"); code != 0 {
-		t.Fatal(errs)
-	}
-	for name, tc := range map[string]struct {
-		args   []string
-		offers string
-		files  bool
-	}{
-		"node of an export":   {[]string{"noise", dir, "--node", "Med"}, "Medici", false},
-		"attacker of a graph": {[]string{"account", "--graph", "florentine", "--attacker", "Str"}, "Strozzi", false},
-		"default graph":       {[]string{"simulate", "--attack", "Str"}, "Strozzi", false},
-		"a coalition":         {[]string{"audit", "--graph", "florentine", "--attacker", "Pazzi,Str"}, "Pazzi,Strozzi", false},
-		"schema":              {[]string{"optimize", "--schema", "c"}, "cyclic", true},
-		"methods":             {[]string{"simulate", "--methods", "m"}, "mafalda", true},
-		"no export":           {[]string{"noise", "nowhere", "--node", ""}, "", false},
-	} {
-		code, out, errs := mafalda(append([]string{"__complete"}, tc.args...)...)
-		if code != 0 || !strings.Contains(out, tc.offers) || strings.Contains(errs, "NoFileComp") == tc.files {
-			t.Errorf("%s: code %d\n%s%s", name, code, out, errs)
 		}
 	}
 }

@@ -3,6 +3,7 @@
 package commands
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -33,7 +34,8 @@ func TestPipesAreRefused(t *testing.T) {
 	pipe("study/study.json")
 	pipe("run/run.json")
 	coins := fmt.Sprintf(`{"format": "mafalda canaries 1", "export": "", "node": "0", "dim": 3, "clip": 1, "key": "%064x", "first": 0,
-		"steps": [[0], [1]]}`, 1)
+		"steps": [[0], [1]]`, 1)
+	coins += fmt.Sprintf(`, "sha256": "%x"}`, sha256.Sum256([]byte(coins)))
 	if err := os.WriteFile(filepath.Join(dir, "coins.json"), []byte(coins), 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,10 @@ import (
 // gradients do not react, which is broken, the bound not.
 func TestSimulateAttack(t *testing.T) {
 	on := func(more string) []string {
-		return strings.Fields("simulate --graph path:3 --T 2 -k 1 --attack 2 --runs 1200 " + more)
+		if !strings.Contains(more, "--graph") {
+			more += " --graph path:3"
+		}
+		return strings.Fields("simulate --T 2 -k 1 --attack 2 --runs 1200 " + more)
 	}
 	code, out, errs := mafalda(on("--task linear --learning-rate 3 --clip 25 --mu 8")...)
 	for _, text := range []string{"attack         of 2 on a record of 0, 2 hops away", "class          convex ", "local DP       mu = 8\n",

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"math"
+	"os"
 	"slices"
 	"strings"
 
@@ -130,8 +131,12 @@ func Positive(cmd *cobra.Command, flags ...string) error {
 	return nil
 }
 
-// Complete offers words for the value of a flag.
+// Complete offers words for the value of a flag. It tells cobra, which keeps them and their command for ever, only in a
+// process that a shell asks for them: in another one every command line would stay in memory.
 func Complete(cmd *cobra.Command, flag string, words cobra.CompletionFunc) {
+	if len(os.Args) < 2 || !strings.HasPrefix(os.Args[1], cobra.ShellCompRequestCmd) {
+		return
+	}
 	if err := cmd.RegisterFlagCompletionFunc(flag, words); err != nil {
 		panic(err) // a flag that does not exist
 	}

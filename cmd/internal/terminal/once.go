@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Once is a flag for a text that may be given once.
+// Once is a flag for a text that may be given once: another one after it is refused. Completion parses the same one twice.
 type Once struct {
 	Text  *string
 	given bool
@@ -25,7 +25,7 @@ func (o *Once) String() string {
 }
 
 func (o *Once) Set(s string) error {
-	if o.given {
+	if o.given && s != *o.Text {
 		return fmt.Errorf("is given twice, as %s before: only one is taken", *o.Text)
 	}
 	*o.Text, o.given = s, true
