@@ -15,8 +15,8 @@ func (m *Manifest) DescribeContract() []string {
 		"clipped gradients of step t, that row and no other, to one gradient only.", m.Steps),
 		m.describeBatches(), m.describeAdjacency(),
 		"The sum with its noise is divided by a public number, never by how many " + m.units() + " were drawn. Whatever " +
-			"happens to it then (momentum, Adam, rates) is free.",
-		"A missed step takes its batch and its row with it; nothing moves to another step. If its message was certainly " +
+			"happens to it then (momentum, Adam, rates) is free, and nothing else that depends on " + m.units() + " leaves the node.",
+		"A step without " + m.units() + " sends its noise as any other, and whether a step is missed depends on nothing in the data. A missed step takes its batch and its row with it; nothing moves to another step. If its message was certainly " +
 			"never sent, the row is added to the next one that is sent; if it may have been sent, the same bytes are sent " +
 			"again, or nothing."}
 	if m.Space != nil {
@@ -86,9 +86,9 @@ func (m *Manifest) describeBatches() string {
 
 // describeAdjacency says whose difference the guarantee is about.
 func (m *Manifest) describeAdjacency() string {
-	p, unit, clipped := m.Privacy, m.Participation.Unit(), "The gradient of every record is clipped"
+	p, unit, clipped := m.Privacy, m.Participation.Unit(), "The gradient of every record, which depends on no other record, is clipped"
 	if unit == "person" {
-		clipped = "What all records of a person add to a sum, in one step, is clipped together"
+		clipped = "What all records of a person add to a sum, in one step, depends on nobody else's and is clipped together"
 	}
 	if p == nil {
 		return fmt.Sprintf("No privacy was asked for: whoever draws noise chooses its level, as a multiple of what one %s can "+

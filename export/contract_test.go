@@ -38,14 +38,16 @@ func TestDescribeContract(t *testing.T) {
 		"replace-one": {Participation{Schema: "single", K: 1, B: 12}, func(m *Manifest) { m.Privacy = &Privacy{Clip: 2, Adjacency: "replace-one"} }, "twice that"},
 		"budgets of records": {Participation{Schema: "cyclic", K: 3, B: 4}, func(m *Manifest) {
 			m.Privacy, m.Budgets = &Privacy{Clip: 2, Adjacency: "zero-out"}, []NodeLevel{{Node: "a"}}
-		}, "The gradient of every record is clipped to the norm that its node has"},
+		}, "The gradient of every record, which depends on no other record, is clipped to the norm that its node has"},
 		"budgets of people": {Participation{Schema: "people", K: 3, B: 4, Batches: 2}, func(m *Manifest) {
 			m.Privacy, m.Budgets = &Privacy{Clip: 2, Adjacency: "replace-one"}, []NodeLevel{{Node: "a"}}
-		}, "What all records of a person add to a sum, in one step, is clipped together to the norm that its node has in budgets (clip), " +
+		}, "What all records of a person add to a sum, in one step, depends on nobody else's and is clipped together to the norm that its node has in budgets (clip), " +
 			"and its noise is of the node's level there. Data sets are neighbours if one person is replaced by another"},
 		"poisson": {Participation{Schema: "cyclic", K: 3, B: 4}, func(m *Manifest) {
-			m.Sampling = &Sampling{Scheme: SchemePoisson, Groups: 2, Probability: 0.5, Epsilon: &epsilon}
-		}, "with probability 0.5"},
+			m.Sampling = &Sampling{Scheme: SchemePoisson, Groups: 2, Probability: 2.0 / 3, Epsilon: &epsilon}
+		}, "with probability 0.6666666666666666, "}, // not rounded up
+		"no messages beside": {Participation{Schema: "single", K: 1, B: 12}, nil, "nothing else that depends on records leaves the node"},
+		"empty batches":      {Participation{Schema: "single", K: 1, B: 12}, nil, "whether a step is missed depends on nothing in the data"},
 		"allocation": {Participation{Schema: "cyclic", K: 3, B: 4}, func(m *Manifest) {
 			m.Sampling = &Sampling{Scheme: SchemeAllocation, Groups: 2, Rounds: 3, Epsilon: &epsilon}
 		}, "into 3 blocks, as even as can be"},

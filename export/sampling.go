@@ -96,7 +96,7 @@ func (m *Manifest) Truncated() bool { return m.Sampled() && m.Sampling.Scheme ==
 func (s *Sampling) Condition() string {
 	if s.Scheme == SchemeBins {
 		return fmt.Sprintf("private only with batches drawn in secret (%s): every record is once put into one of %d batches "+
-			"at random, independently; step t takes all of batch t mod %[2]d; sums are divided by the expected size",
+			"at random, uniformly and independently; step t takes all of batch t mod %[2]d; sums are divided by the expected size",
 			s.Scheme, s.Groups)
 	}
 	if s.Scheme == SchemeAllocation {
@@ -106,7 +106,7 @@ func (s *Sampling) Condition() string {
 			steps = fmt.Sprintf("the steps t of each group t mod %d", s.Groups)
 		}
 		return fmt.Sprintf("private only with batches drawn in secret (%s): %s%s are cut into %d blocks, as even as can be, and in each a "+
-			"record takes part in one step, drawn at random, independently; sums are divided by the expected size", s.Scheme, groups,
+			"record takes part in one step, drawn at random, uniformly and independently; sums are divided by the expected size", s.Scheme, groups,
 			steps, s.Rounds)
 	}
 	groups, from := "", "every record"
@@ -119,7 +119,7 @@ func (s *Sampling) Condition() string {
 		dropped = fmt.Sprintf(", and of more than %d those that other random numbers say are dropped, for nodes of at most %d "+
 			"records", s.MaxBatch, s.Records)
 	}
-	return fmt.Sprintf("private only with batches drawn in secret (%s): %sin step t %s takes part with probability %.6g, "+
+	return fmt.Sprintf("private only with batches drawn in secret (%s): %sin step t %s takes part with probability %v, "+
 		"independently%s; sums are divided by the expected size", s.Scheme, groups, from, s.Probability, dropped)
 }
 

@@ -75,7 +75,8 @@ func TestVerifyContractOfLongRuns(t *testing.T) {
 	_, m := readGeneric(t, dir)
 	m["version"] = "0.1"
 	for words, ok := range map[string]bool{"other words": true,
-		"keeps them: step t uses batch t mod 2, so that a record is in 2 steps at most, 2 apart.": false} {
+		"keeps them: step t uses batch t mod 2, so that a record is in 2 steps at most, 2 apart.": false,
+		"A record may take part in every step, 2 in all.":                                         false} {
 		m["contract"] = []string{words}
 		writeGeneric(t, dir, m)
 		r, err := verified(t, dir, verify.NetworkFiles{})

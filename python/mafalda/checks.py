@@ -728,9 +728,12 @@ _SENTENCES = (  # of the contract, and what their numbers are
     (r"step t uses batch t mod (\d+), so that a record is in (\d+) steps at most, (\d+) apart", ("b", "k", "b")),
     (r"batch \(t mod (\d+)\) \+ (\d+)·\S+, so that a record is in (\d+) steps at most, (\d+) apart", ("b", "b", "k", "b")),
     (r"^A record takes part in at most (\d+) steps, any two of them at least (\d+) apart", ("k", "b")),
-    (r"^A record may take part in every step, (\d+) in all", ("k",)),
+    (r"^A record may take part in every step, (\d+) in all", ("steps",)),
     (r"clipped to norm (\S+)\. ", ("clip",)),
     (r"into one of (\d+) (?:groups|batches) at random", ("groups",)),
+    (r"(?:takes all of batch|group) t mod (\d+)", ("groups",)),
+    (r"are cut into (\d+) blocks", ("rounds",)),
+    (r"takes part with probability (\S+), independently", ("probability",)),
     (r"of more than (\d+) those .* for nodes of at most (\d+) records", ("max_batch", "records")),
 )
 
@@ -738,12 +741,15 @@ _SENTENCES = (  # of the contract, and what their numbers are
 def _check_contract(m: dict[str, Any]) -> None:
     """An ExportError if a sentence of the contract has another number than the keys; other sentences are for people."""
     numbers = {**m.get("sampling", {}), **m.get("privacy", {}), **m["participation"], "steps": m["steps"]}
+    long = m["steps"] > m["participation"]["k"] * m["participation"]["b"]
     for sentence in m["contract"]:
+        _claim(not long or "uses batch t mod" not in sentence, "batches in turn, T > k·b: records take part more than k times")
         for pattern, keys in _SENTENCES:
             found = re.search(pattern, sentence)
             for key, text in zip(keys, found.groups() if found else ()):
                 said = float(text) if re.fullmatch(r"[0-9.]+(e[+-]?\d+)?", text) else math.nan
-                _claim(said == numbers.get(key), f"the contract says {key} = {text}, the manifest {numbers.get(key)}")
+                same = said == numbers.get(key) or key == "probability" and abs(said / numbers[key] - 1) < 1e-5  # six digits, once
+                _claim(same, f"the contract says {key} = {text}, the manifest {numbers.get(key)}")
         for words, adjacency in (("(zero-out)", "zero-out"), ("(replace-one)", "replace-one")):
             _claim(words not in sentence or numbers.get("adjacency") == adjacency, f"the contract says {words}")
 

@@ -34,11 +34,13 @@ def one_at_a_time(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class StepGuard:
-    """Refuses the steps of an optimizer that are not made inside `with guard:`, by the same thread. An optimizer has one guard,
-    for its life."""
+    """Refuses the steps of an optimizer that are not made inside `with guard:`, by the same thread, and a state that none of
+    these left. An optimizer has one guard, for its life."""
 
     def __init__(self, optimizer: "torch.optim.Optimizer") -> None:
         self._open: int | None = None
+        self._optimizer = optimizer
+        self.accept_state()
         try:
             optimizer.register_step_pre_hook(self._hook)
         except AttributeError:  # torch 1, and optimizers that leave out Optimizer.__init__
@@ -56,6 +58,19 @@ class StepGuard:
 
     def __exit__(self, *_: object) -> None:
         self._open = None
+        self.accept_state()
+
+    def accept_state(self) -> None:
+        """The optimizer's state is one of private steps."""
+        self._state = self._optimizer.state
+
+    def check_state(self) -> None:
+        """A MafaldaError if another state was loaded since the last private step."""
+        if self._optimizer.state is not self._state and remembers(self._optimizer):
+            raise MafaldaError(
+                "the optimizer was given another state (momentum, moments), which may hold gradients without noise: go on from a "
+                "checkpoint with the private optimizer's load_state_dict, or forget the state with optimizer.state.clear()"
+            )
 
     def _hook(self, *_: Any) -> None:
         if self._open != threading.get_ident():
@@ -91,10 +106,7 @@ def trained_parameters(optimizer: "torch.optim.Optimizer") -> list["torch.nn.Par
                 f"a parameter of {p.dtype}, {p.layout} on {p.device}: noise is for real numbers (float64, float32, bfloat16, "
                 "float16) in dense tensors that have memory"
             )
-    if "_mafalda_guard" not in vars(optimizer) and any(
-        float(state.get("step", 1)) and any(isinstance(x, torch.Tensor) for x in state.values())
-        for state in optimizer.state.values()
-    ):
+    if "_mafalda_guard" not in vars(optimizer) and remembers(optimizer):
         raise MafaldaError(
             "the optimizer has made steps, and its state (momentum, moments) may hold gradients without noise: give a new one, "
             "or forget them with optimizer.state.clear(). A private training goes on with private.load_state_dict"
@@ -107,6 +119,14 @@ def trained_parameters(optimizer: "torch.optim.Optimizer") -> list["torch.nn.Par
     if isinstance(optimizer, torch.optim.SparseAdam):
         raise ExportError("SparseAdam takes sparse gradients, and the noise is dense: take Adam")
     return parameters
+
+
+def remembers(optimizer: "torch.optim.Optimizer") -> bool:
+    """Whether an optimizer has a state of steps that it made."""
+    return any(
+        float(state.get("step", 1)) and any(isinstance(x, torch.Tensor) for x in state.values())
+        for state in optimizer.state.values()
+    )
 
 
 def check_model(model: "torch.nn.Module", parameters: list["torch.nn.Parameter"]) -> None:

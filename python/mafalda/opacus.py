@@ -160,6 +160,7 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
                 )
             check_model(self.module, self.params)
             refuse_mixing_layers(self.module, self.loss_reduction)
+            self._guard.check_state()
             self._watch.check(self.module)
             if self.pre_step():
                 t = self.noise.next - 1
@@ -248,6 +249,7 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
         """Goes on with the row that is next: a checkpoint ahead of the noise is a StepError, one behind is warned of."""
         check_checkpoint(state_dict.get("mafalda"), self.noise)
         self.original_optimizer.load_state_dict({k: v for k, v in state_dict.items() if k != "mafalda"})
+        self._guard.accept_state()
         self.accept_changes()
 
     def close(self) -> None:

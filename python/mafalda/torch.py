@@ -182,6 +182,7 @@ class PrivateOptimizer(RefusesScaling):
         if self.sampler is not None:
             check_batch(self.sampler, t, None if taken is None else taken.count, self._ahead)
         refuse_raw_gradients(self.parameters)
+        self._guard.check_state()
         self._watch.check()
         sums = zeros(self.parameters) if taken is None else taken.sums
         check_places(self.parameters, sums)
@@ -252,6 +253,7 @@ class PrivateOptimizer(RefusesScaling):
             self.participation = "mine"
             warnings.warn("a part of this run has batches that no sampler of the package drew", stacklevel=2)
         self.optimizer.load_state_dict(state["optimizer"])
+        self._guard.accept_state()
         self.accept_changes()
 
     def close(self) -> None:
@@ -505,7 +507,7 @@ def checked_participation(plan: Export, given: str | None, sampler: Any, loader:
         raise ValueError('participation="mine" needs size, the public size of a batch, which sums are divided by')
     warnings.warn(
         "the batches are yours (participation=\"mine\"): nothing checks that they are those the export is private for. "
-        f"{plan.contract.splitlines()[0]} A loader that shuffles breaks this",
+        f"{' '.join(plan.contract.splitlines()[1:2])} A loader that shuffles breaks this",
         stacklevel=4,
     )
     return "mine"

@@ -97,6 +97,25 @@ def test_the_sampler_does_what_the_contract_says_of_long_runs(tmp_path):
         assert sampler.batch(t).tolist() == [i for i in range(16) if i % 8 == t % 4 + 4 * (t // 8)]
     with pytest.raises(mafalda.ExportError, match="contract says b = 5"):
         mafalda.load(write(tmp_path / "other", k=2, b=4, contract=["batch (t mod 4) + 5·⌊t/8⌋, so that a record is in 2 steps at most, 4 apart"]))
+    turns = "A node cuts its records into 4 batches: step t uses batch t mod 4, so that a record is in 2 steps at most, 4 apart."
+    with pytest.raises(mafalda.ExportError, match="more than k times"):
+        mafalda.load(write(tmp_path / "turns", k=2, b=4, contract=[turns]))
+    with pytest.raises(mafalda.ExportError, match="contract says steps = 2"):
+        mafalda.load(write(tmp_path / "any", k=2, b=1, contract=["A record may take part in every step, 2 in all."]))
+
+
+@pytest.mark.parametrize(
+    ("sampling", "sentence"),
+    [
+        ({"scheme": "poisson", "groups": 2, "probability": 0.5, "rounds": 6}, "of group t mod 2 takes part with probability {}, independently"),
+        ({"scheme": "bins", "groups": 4, "probability": 1, "rounds": 3}, "step t takes all of batch t mod {}; sums"),
+    ],
+)
+def test_sentences_about_secret_batches_have_the_numbers_of_the_keys(tmp_path, sampling, sentence):
+    right, wrong = ("0.5", "0.25") if sampling["scheme"] == "poisson" else ("4", "2")
+    mafalda.load(write(tmp_path / "right", sampling=sampling, contract=[sentence.format(right)]))
+    with pytest.raises(mafalda.ExportError, match=f"contract says .* = {wrong}"):
+        mafalda.load(write(tmp_path / "wrong", sampling=sampling, contract=[sentence.format(wrong)]))
 
 
 def test_ledger(tmp_path, out):

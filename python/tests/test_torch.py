@@ -154,7 +154,7 @@ def test_threads_of_one_optimizer_never_share_a_row(out):
     plan, model = mafalda.load(out), torch.nn.Linear(40, 25, bias=False)
     sgd = Kept(model.parameters(), lr=0.1)
     sgd.given = []
-    with pytest.warns(UserWarning, match="the batches are yours"):
+    with pytest.warns(UserWarning, match="the batches are yours.* uses batch t mod 4"):
         private = plan.make_private(sgd, node="a", seed=1, size=1, participation="mine")
 
     def train():
@@ -197,6 +197,32 @@ def test_momentum_of_raw_gradients_is_refused(out, kind):
         plan.make_private(raw, node="a", seed=1, sampler=plan.sampler(12, node="a"))
     with pytest.warns(UserWarning, match="Adagrad is not"):  # has a state from the start
         plan.make_private(torch.optim.Adagrad(model.parameters()), node="a", seed=1, sampler=plan.sampler(12, node="a"))
+
+
+def test_momentum_of_raw_gradients_is_refused_when_it_is_loaded_later(out):
+    plan, (model, x, y) = mafalda.load(out), made()
+    raw = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    cross_entropy(model(x), y).backward()
+    raw.step()
+    sgd, sampler = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9), plan.sampler(12, node="a")
+    with pytest.warns(UserWarning, match="momentum"):
+        private = plan.make_private(sgd, node="a", seed=1, sampler=sampler)
+    batches = iter(sampler)
+
+    def take(batch):
+        private.backward(model, cross_entropy, x[batch], y[batch])
+        private.step()
+
+    take(next(batches))
+    private.load_state_dict(private.state_dict())
+    take(next(batches))
+    sgd.load_state_dict(raw.state_dict())
+    with pytest.raises(mafalda.MafaldaError, match="may hold gradients without noise"):
+        take(next(batches))
+    assert private.step_number == 2  # no row was spent
+    sgd.state.clear()
+    sampler.follow(2)
+    take(next(iter(sampler)))
 
 
 def test_what_is_refused(tmp_path, out):
