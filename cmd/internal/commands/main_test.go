@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +19,15 @@ func mafalda(args ...string) (code int, stdout, stderr string) {
 	var out, err bytes.Buffer
 	code = run(context.Background(), args, &out, &err)
 	return code, out.String(), err.String()
+}
+
+// on returns a command line without the --graph that another one in it takes the place of.
+func on(args []string) []string {
+	at := slices.Index(args, "--graph")
+	if at >= 0 && slices.Contains(args[at+1:], "--graph") {
+		return append(slices.Clone(args[:at]), args[at+2:]...)
+	}
+	return args
 }
 
 func writeFile(t testing.TB, name, content string) string {

@@ -67,7 +67,7 @@ func TestSamplingCommand(t *testing.T) {
 		}
 	}
 	picture, err := os.ReadFile(filepath.Join(dir, "sampling.svg"))
-	for _, curve := range []string{"best number of bands", "best number, allocation", "reached, bins", "lower bound, bins"} {
+	for _, curve := range []string{"Poisson, best number of bands", "allocation, best number of bands", "bound for Poisson alone", "bound for bins alone"} {
 		if err != nil || !strings.Contains(string(picture), curve) {
 			t.Errorf("no curve %q in the picture, %v", curve, err)
 		}
