@@ -18,13 +18,13 @@ import (
 // but a layer's gradient is multiplied by the weights of the layers above: it changes the faster the larger these are,
 // without a bound, and clipping does not help, as the direction alone can turn as fast.
 func (t Task) Class(records Dataset, batch int, rate, clip float64) (found smoothness.Found, known bool, err error) {
-	l, ok := t.Model.(Linear)
-	if !ok {
+	p, ok := t.Model.(Perceptron)
+	if !ok || !p.linear {
 		return found, false, nil
 	}
 	training := smoothness.Training{Model: smoothness.Linear, Rate: rate, Batch: batch, Divisor: float64(batch), Clip: clip}
-	if l.logistic {
-		training.Model, training.Classes = smoothness.Softmax, l.outputs
+	if !p.squared {
+		training.Model, training.Classes = smoothness.Softmax, p.outputs()
 	}
 	largest := 0.0 // of one record: the mean of a smaller batch can be as large
 	for i := range records.Len() {

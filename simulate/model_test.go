@@ -317,7 +317,7 @@ func TestPerceptronCountsRightAnswers(t *testing.T) {
 			want++
 		}
 	}
-	worker := model.NewWorker().(*PerceptronWorker)
+	worker := model.NewWorker().(Classifier)
 	if got := worker.Correct(theta, data); got != want || want == 0 || want == 200 {
 		t.Errorf("%d right, must be %d", got, want)
 	}

@@ -27,7 +27,7 @@ func (t PartPSPTask) Tests() int { return t.Test.Len() }
 
 // NewLearner returns scratch for one goroutine.
 func (t PartPSPTask) NewLearner() partpsp.Learner {
-	return &partPSPLearner{worker: t.NewWorker().(*PerceptronWorker), task: t}
+	return &partPSPLearner{worker: t.NewWorker().(Classifier), task: t}
 }
 
 // Check refuses data that are not the model's. Errors wrap ErrData.
@@ -47,7 +47,7 @@ func (t PartPSPTask) Check() error {
 
 // partPSPLearner computes gradients of batches.
 type partPSPLearner struct {
-	worker *PerceptronWorker
+	worker Classifier
 	task   PartPSPTask
 	batch  Dataset
 }

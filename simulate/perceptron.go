@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
@@ -11,27 +12,43 @@ import (
 	"mafalda/internal/gemm"
 )
 
-// Perceptron is a classifier of several linear layers without biases, with tanh between them, under the cross-entropy of the softmax of
-// its outputs:
+// Perceptron is a model of several linear layers with tanh between them, under the cross-entropy of the softmax of its outputs:
 //
 //	h₀ = x,   h_l = tanh(W_lᵀ h_{l-1}),   o = W_Lᵀ h_{L-1}
 //
 // Its parameters are W_1, …, W_L (inputs×outputs each, row by row). The gradient of one record is an outer product h_{l-1} δ_lᵀ a layer,
 // of squared norm Σ_l ‖h_{l-1}‖²‖δ_l‖². NewPerceptron(784, 10, 784, 10) is the one of Zhou et al., Section V.
-type Perceptron struct{ widths []int }
+//
+// A linear model is a perceptron of one layer with biases, o = Wx + b, under the cross-entropy, which is logistic regression, or,
+// with one output, under the squared loss (o - y)². Its parameters are W (outputs×inputs, row by row) and b. The gradient of one
+// record is (δxᵀ, δ), of squared norm ‖δ‖²(‖x‖²+1), with δ = softmax(o) - e_y or 2(o - y).
+type Perceptron struct {
+	widths  []int
+	linear  bool // one layer with biases, and W by outputs
+	squared bool // the loss
+}
+
+// NewLinear returns linear regression. It panics if there is no feature.
+func NewLinear(features int) Perceptron {
+	return Perceptron{widths: []int{features, 1}, linear: true, squared: true}.checked()
+}
+
+// NewLogistic returns logistic regression on two or more classes. It panics if there are fewer, or no feature.
+func NewLogistic(features, classes int) Perceptron {
+	return Perceptron{widths: []int{features, classes}, linear: true}.checked()
+}
 
 // NewPerceptron returns a perceptron with these numbers of inputs, hidden units, and classes. It panics for fewer than two widths, one
 // below 1, or a single class.
 func NewPerceptron(widths ...int) Perceptron {
-	if len(widths) < 2 || widths[len(widths)-1] < 2 {
-		panic(fmt.Sprintf("simulate: a perceptron of widths %v", widths))
+	return Perceptron{widths: slices.Clone(widths)}.checked()
+}
+
+func (p Perceptron) checked() Perceptron {
+	if w := p.widths; len(w) < 2 || slices.Min(w) < 1 || !p.squared && p.outputs() < 2 {
+		panic(fmt.Sprintf("simulate: a perceptron of widths %v", w))
 	}
-	for _, w := range widths {
-		if w < 1 {
-			panic(fmt.Sprintf("simulate: a perceptron of widths %v", widths))
-		}
-	}
-	return Perceptron{append([]int(nil), widths...)}
+	return p
 }
 
 var _ Model = Perceptron{}
@@ -45,6 +62,9 @@ func (p Perceptron) Prefix(layers int) int {
 	for l := range layers {
 		size += p.widths[l] * p.widths[l+1]
 	}
+	if p.linear {
+		size += layers * p.outputs()
+	}
 	return size
 }
 
@@ -54,18 +74,28 @@ func (p Perceptron) Features() int { return p.widths[0] }
 // Size returns the number of parameters.
 func (p Perceptron) Size() int { return p.Prefix(p.Layers()) }
 
-// Init draws every layer from ±1/√(its inputs).
+// Init draws every layer from ±1/√(its inputs); a linear model, whose loss is convex, starts at zero.
 func (p Perceptron) Init(theta []float32, r *rand.Rand) {
+	if p.linear {
+		clear(theta)
+		return
+	}
 	for l := range p.Layers() {
-		uniformInit(p.layer(theta, l), p.widths[l], r)
+		uniformInit(theta[p.Prefix(l):p.Prefix(l+1)], p.widths[l], r)
 	}
 }
 
-// layer cuts W_{l+1} out of parameters, or of a gradient.
-func (p Perceptron) layer(theta []float32, l int) []float32 {
-	from := p.Prefix(l)
-	return theta[from : from+p.widths[l]*p.widths[l+1]]
+// weights cuts W_{l+1} out of parameters, or of a gradient, with how it is to be multiplied from the left.
+func (p Perceptron) weights(theta []float32, l int) (w blas32.General, side blas.Transpose) {
+	in, out := p.widths[l], p.widths[l+1]
+	if p.linear {
+		return general(out, in, theta), blas.Trans
+	}
+	return general(in, out, theta[p.Prefix(l):]), blas.NoTrans
 }
+
+// biases returns b of parameters, or of a gradient, of a linear model.
+func (p Perceptron) biases(theta []float32) []float32 { return theta[p.Features()*p.outputs():] }
 
 // tanh returns the hyperbolic tangent to the precision of float32, in half the time of math.Tanh.
 func tanh(x float32) float32 {
@@ -75,35 +105,79 @@ func tanh(x float32) float32 {
 	return x - x*x*x/3
 }
 
-// Check accepts the numbers of classes.
-func (p Perceptron) Check(data Dataset) error { return checkClasses(data, p.classes()) }
+// Check accepts finite targets, or the numbers of classes.
+func (p Perceptron) Check(data Dataset) error {
+	if p.squared {
+		return checkFinite(data)
+	}
+	return checkClasses(data, p.outputs())
+}
 
-func (p Perceptron) classes() int { return p.widths[len(p.widths)-1] }
+// checkClasses accepts finite inputs and the numbers of classes.
+func checkClasses(data Dataset, classes int) error {
+	if err := checkFinite(data); err != nil {
+		return err
+	}
+	for i, y := range data.Targets {
+		if y < 0 || y >= float32(classes) || y != float32(int(y)) {
+			return fmt.Errorf("target of example %d is %v: must be a class from 0 to %d", i, y, classes-1)
+		}
+	}
+	return nil
+}
 
-// NewWorker returns scratch for one goroutine; it is a *PerceptronWorker.
+func checkFinite(data Dataset) error {
+	for _, numbers := range [][]float32{data.Inputs, data.Targets} {
+		for i, v := range numbers {
+			if v-v != 0 {
+				return fmt.Errorf("number %d of %d in the data is %v", i, len(numbers), v)
+			}
+		}
+	}
+	return nil
+}
+
+func (p Perceptron) outputs() int { return p.widths[len(p.widths)-1] }
+
+// NewWorker returns scratch for one goroutine: a Classifier, unless the loss is the squared one.
 func (p Perceptron) NewWorker() Worker {
-	w := &PerceptronWorker{Perceptron: p}
+	w := &perceptronWorker{Perceptron: p}
 	for _, width := range p.widths[1:] {
 		w.units, w.deltas = append(w.units, make([]float32, chunk*width)), append(w.deltas, make([]float32, chunk*width))
 	}
-	return w
+	w.deltas[p.Layers()-1] = w.units[p.Layers()-1] // outputs turn into δ
+	if p.squared {
+		return w
+	}
+	return classifier{w}
 }
 
-var _ Classifier = (*PerceptronWorker)(nil)
-
-// PerceptronWorker is the Worker of a Perceptron, a Classifier.
-type PerceptronWorker struct {
+type perceptronWorker struct {
 	Perceptron
 	units, deltas [][]float32 // of the layers: chunk×widths[l+1]; the last units are outputs
 }
 
+// classifier treats outputs as scores of classes.
+type classifier struct{ *perceptronWorker }
+
+var _ Classifier = classifier{}
+
+// Correct returns how many records of the batch have their class's output above all others.
+func (w classifier) Correct(theta []float32, batch Dataset) int { return countRight(w, theta, batch) }
+
 // forward fills the units for at most chunk examples.
-func (w *PerceptronWorker) forward(theta []float32, batch Dataset) []float32 {
-	rows, below := batch.Len(), batch.Inputs
+func (w *perceptronWorker) forward(theta []float32, batch Dataset) []float32 {
+	rows, below, old := batch.Len(), batch.Inputs, float32(0)
+	if w.linear {
+		old = 1
+		for i := range rows {
+			copy(w.units[0][i*w.outputs():], w.biases(theta))
+		}
+	}
 	for l := range w.Layers() {
 		in, out := w.widths[l], w.widths[l+1]
-		gemm.Gemm32(blas.NoTrans, blas.NoTrans, 1, general(rows, in, below), general(in, out, w.layer(theta, l)), 0,
-			general(rows, out, w.units[l]))
+		weights, side := w.weights(theta, l)
+		gemm.Gemm32(blas.NoTrans, side, 1, general(rows, in, below), weights, old, general(rows, out, w.units[l]))
 		below = w.units[l]
 		if l < w.Layers()-1 {
 			for i, v := range below[:rows*out] {
@@ -114,44 +188,76 @@ func (w *PerceptronWorker) forward(theta []float32, batch Dataset) []float32 {
 	return below
 }
 
-// Loss returns the mean cross-entropy.
-func (w *PerceptronWorker) Loss(theta []float32, batch Dataset) float64 {
-	return meanLoss(w, theta, batch, crossEntropy)
+// lossAndDelta returns the loss of an example, and turns its outputs into δ.
+func (w *perceptronWorker) lossAndDelta(o []float32, y float32) float64 {
+	if !w.squared {
+		return crossEntropy(o, y)
+	}
+	e := float64(o[0]) - float64(y)
+	o[0] = float32(2 * e)
+	return e * e
 }
 
-// Correct returns how many records have their class's output above all others.
-func (w *PerceptronWorker) Correct(theta []float32, batch Dataset) int {
-	return countRight(w, theta, batch)
+// crossEntropy returns the loss of outputs for a class, and turns them into softmax(o) - e_y.
+func crossEntropy(o []float32, y float32) float64 {
+	most := float64(o[0])
+	for _, v := range o[1:] {
+		most = math.Max(most, float64(v))
+	}
+	var sum float64
+	for _, v := range o {
+		sum += math.Exp(float64(v) - most)
+	}
+	loss := math.Log(sum) + most - float64(o[int(y)])
+	for c, v := range o {
+		o[c] = float32(math.Exp(float64(v)-most) / sum)
+	}
+	o[int(y)]--
+	return loss
+}
+
+// Loss returns the mean squared error, or the mean cross-entropy in nats.
+func (w *perceptronWorker) Loss(theta []float32, batch Dataset) float64 {
+	return meanLoss(w, theta, batch, w.lossAndDelta)
 }
 
 // ClippedSumTo writes the sum of the clipped gradients to dst. With clip = +Inf nothing is clipped.
-func (w *PerceptronWorker) ClippedSumTo(dst, theta []float32, batch Dataset, clip float64) (clipped int) {
+func (w *perceptronWorker) ClippedSumTo(dst, theta []float32, batch Dataset, clip float64) (clipped int) {
 	clear(dst)
-	last := w.Layers() - 1
-	forEach(w, theta, batch, func(_ Dataset, i int, out []float32, y float32) {
-		delta := w.deltas[last][i*len(out) : (i+1)*len(out)]
-		copy(delta, out)
-		crossEntropy(delta, y)
-	}, func(part Dataset) {
+	forEach(w, theta, batch, func(_ Dataset, _ int, out []float32, y float32) { w.lossAndDelta(out, y) }, func(part Dataset) {
 		w.backward(theta, part.Len())
 		clipped += w.clip(part, clip)
 		below := part.Inputs
 		for l := range w.Layers() {
-			in, out := w.widths[l], w.widths[l+1]
-			gemm.Gemm32(blas.Trans, blas.NoTrans, 1, general(part.Len(), in, below), general(part.Len(), out, w.deltas[l]), 1,
-				general(in, out, w.layer(dst, l)))
+			a, b := general(part.Len(), w.widths[l], below), general(part.Len(), w.widths[l+1], w.deltas[l])
+			sum, side := w.weights(dst, l)
+			if side == blas.Trans {
+				a, b = b, a
+			}
+			gemm.Gemm32(blas.Trans, blas.NoTrans, 1, a, b, 1, sum)
 			below = w.units[l]
+		}
+		if w.linear {
+			for i := range part.Len() {
+				blas32.Axpy(1, vector(w.delta(0, i)), vector(w.biases(dst)))
+			}
 		}
 	})
 	return clipped
 }
 
+// delta returns a layer's δ of the record at a place in its chunk.
+func (w *perceptronWorker) delta(l, i int) []float32 {
+	out := w.widths[l+1]
+	return w.deltas[l][i*out : (i+1)*out]
+}
+
 // backward fills the deltas of all layers from the last layer's.
-func (w *PerceptronWorker) backward(theta []float32, rows int) {
+func (w *perceptronWorker) backward(theta []float32, rows int) {
 	for l := w.Layers() - 1; l > 0; l-- {
 		in, out := w.widths[l], w.widths[l+1]
-		gemm.Gemm32(blas.NoTrans, blas.Trans, 1, general(rows, out, w.deltas[l]), general(in, out, w.layer(theta, l)), 0,
-			general(rows, in, w.deltas[l-1]))
+		weights, _ := w.weights(theta, l)
+		gemm.Gemm32(blas.NoTrans, blas.Trans, 1, general(rows, out, w.deltas[l]), weights, 0, general(rows, in, w.deltas[l-1]))
 		for i, h := range w.units[l-1][:rows*in] {
 			w.deltas[l-1][i] *= 1 - h*h
 		}
@@ -159,14 +265,15 @@ func (w *PerceptronWorker) backward(theta []float32, rows int) {
 }
 
 // clip scales the deltas of records whose gradients are too long.
-func (w *PerceptronWorker) clip(part Dataset, clip float64) (clipped int) {
+func (w *perceptronWorker) clip(part Dataset, clip float64) (clipped int) {
 	for i := range part.Targets {
-		var squared float64
-		below, width := part.Inputs, w.widths[0]
-		for l := range w.Layers() {
-			out := w.widths[l+1]
-			squared += squaredNorm(below[i*width:(i+1)*width]) * squaredNorm(w.deltas[l][i*out:(i+1)*out])
-			below, width = w.units[l], out
+		squared, one, below := 0.0, 0.0, part.Inputs
+		if w.linear {
+			one = 1 // the input of biases
+		}
+		for l, width := range w.widths[:w.Layers()] {
+			squared += (squaredNorm(below[i*width:(i+1)*width]) + one) * squaredNorm(w.delta(l, i))
+			below = w.units[l]
 		}
 		factor, over := clipFactor(squared, clip)
 		if !over {
@@ -174,8 +281,7 @@ func (w *PerceptronWorker) clip(part Dataset, clip float64) (clipped int) {
 		}
 		clipped++
 		for l := range w.Layers() {
-			out := w.widths[l+1]
-			blas32.Scal(float32(factor), vector(w.deltas[l][i*out:(i+1)*out]))
+			blas32.Scal(float32(factor), vector(w.delta(l, i)))
 		}
 	}
 	return clipped

@@ -100,7 +100,7 @@ func (t Task) digest() string {
 
 // withPerceptron returns a task of logistic regression with a perceptron in its place.
 func (t Task) withPerceptron() Task {
-	l := t.Model.(Linear)
-	t.Name, t.Model = "perceptron", NewPerceptron(l.features, taskHidden, l.outputs)
+	p := t.Model.(Perceptron)
+	t.Name, t.Model = "perceptron", NewPerceptron(p.Features(), taskHidden, p.outputs())
 	return t
 }
