@@ -447,8 +447,7 @@ def binomial_tail(n: int, k: int, p: float) -> float:
     return total
 
 
-def _erfc(x: np.ndarray) -> np.ndarray:
-    return np.array([math.erfc(v) for v in x.ravel()]).reshape(x.shape)
+_erfc = np.vectorize(math.erfc, otypes=[float])
 
 
 Pair = Tuple[np.ndarray, np.ndarray]  # masses of cells under two distributions

@@ -148,9 +148,8 @@ class PrivateOptimizer(RefusesScaling):
         before, self._taken = self._taken, None  # whatever happens, no part of a batch is left for another one
         t = self.noise.next_step()
         rest = before if before is not None and before.step == t else None
-        numbers, counts, persons = checked_rows(
-            self.sampler, t, numbers, (inputs, targets), None if rest is None else rest.numbers
-        )
+        earlier = np.empty(0, dtype=np.int64) if rest is None else rest.numbers
+        numbers, counts, persons = checked_rows(self.sampler, t, numbers, (inputs, targets), earlier)
         check_model(model, self.parameters)
         self._watch.check(model)
         refuse_raw_gradients(self.parameters)
@@ -265,36 +264,33 @@ class PrivateOptimizer(RefusesScaling):
 
 
 def checked_rows(
-    sampler: Sampler | None, t: int, numbers: Any, batch: Any, earlier: np.ndarray | None
+    sampler: Sampler | None, t: int, numbers: Any, batch: Any, earlier: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray | None, list[int] | None]:
     """The numbers of step t's rows so far, with those of earlier parts; which of this part count; and whose they are.
 
     What a person adds is clipped together, so that its batch comes in one piece, and whole.
     """
     if sampler is None or numbers is None and sampler.shape is None and sampler.owners is None:
-        return np.empty(0, dtype=np.int64), None, None
+        return earlier, None, None
     if numbers is None:
         raise ParticipationError(
             "which row is padding, or whose, is told by its record, not by its place, which a loader may change: have the data "
             "set return the number of every record with it, and give them to backward, numbers=…"
         )
-    rows = torch.as_tensor(numbers).reshape(-1).cpu().numpy()
+    mine = torch.as_tensor(numbers).reshape(-1).cpu().numpy()
     count = count_records(tensors_of(batch))
-    if len(rows) != count:
-        raise ParticipationError(f"{len(rows)} numbers came with {count} records")
+    if len(mine) != count:
+        raise ParticipationError(f"{len(mine)} numbers came with {count} records")
+    rows = np.append(earlier, mine)
+    counts, persons = sampler.weights(t, rows)[len(earlier) :], None
     if sampler.owners is not None:
-        if earlier is not None:
+        if count != len(sampler.numbers(t)):
             raise ParticipationError(
-                f"a part of batch {t} came before: what all records of a person add to a step is clipped together, so give the "
-                "whole batch to one backward (chunk bounds its memory)"
+                f"gradients of {count} records came in step {t}, whose batch is not whole with them: what all records of a "
+                "person add is clipped together, so give the whole batch to one backward (chunk bounds its memory)"
             )
-        wanted = len(sampler.numbers(t))
-        if count != wanted:
-            raise ParticipationError(f"gradients of {count} records came in step {t}, whose batch has {wanted}: not whole")
-    before = 0 if earlier is None else len(earlier)
-    rows = rows if earlier is None else np.append(earlier, rows)
-    counts = sampler.weights(t, rows)[before:]
-    return rows, counts, None if sampler.owners is None else sampler.owners[rows].tolist()
+        persons = sampler.owners[mine].tolist()
+    return rows, counts, persons
 
 
 def checked_canaries(canaries: Canaries | None, sampler: Sampler | None, dim: int, clip: float) -> Canaries | None:

@@ -162,10 +162,12 @@ def test_what_a_person_adds_is_clipped_together(tmp_path):
         private.backward(model, loss, x[batch], y[batch], numbers=batch)
         got = torch.cat([s.reshape(-1) for s in private._taken.sums]).float()
         assert torch.allclose(got, total, atol=1e-4)
-        with pytest.raises(ParticipationError, match="whole batch"):
+        with pytest.raises(ParticipationError, match="came twice"):
             private.backward(model, loss, x[batch], y[batch], numbers=batch)
         with pytest.raises(ParticipationError, match="not whole"):
             private.backward(model, loss, x[batch][1:], y[batch][1:], numbers=batch[1:])
+        with pytest.raises(ParticipationError, match="not whole"):
+            private.backward(model, loss, x[:0], y[:0], numbers=[])
         with pytest.raises(ParticipationError, match="not by its place"):
             private.backward(model, loss, x[batch], y[batch])
         private.backward(model, loss, x[batch], y[batch], numbers=batch)
