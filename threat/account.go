@@ -52,9 +52,9 @@ func Account(ctx context.Context, s Scenario, visit func(Exposure) error) error 
 	switch {
 	case s.Algorithm.dense != nil && !s.Attacker.Trust.Public():
 		return s.direct(ctx, visit)
-	case s.Algorithm.space != nil && s.Attacker.Trust != LDP:
+	case s.Algorithm.space != nil && !models[s.Attacker.Trust].tells:
 		return s.publicShared(ctx, visit)
-	case s.Algorithm.dense != nil || s.Algorithm.SharesNoise() && s.Attacker.Trust == LDP: // own noise is all there is
+	case s.Algorithm.dense != nil || s.Algorithm.SharesNoise() && models[s.Attacker.Trust].tells: // own noise is all there is
 		return s.alone(visit)
 	}
 	sys, err := s.build()

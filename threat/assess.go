@@ -169,6 +169,8 @@ func (a *assessment) victims(ctx context.Context) error {
 	if failed := pool.Wait(); failed != nil {
 		return failed
 	}
+	// of pairs that lose as much, worst takes the first one, whichever was done first
+	slices.SortFunc(a.found, func(p, q *finding) int { return cmp.Compare(p.victim, q.victim) })
 	return err
 }
 

@@ -7,44 +7,9 @@ import (
 	"strings"
 
 	"mafalda/graph"
-	"mafalda/internal/enum"
 	"mafalda/internal/lists"
 	"mafalda/secrets"
 )
-
-// Trust says whose messages an attacker sees.
-type Trust int
-
-const (
-	// LDP, local DP: all messages are public, and nobody is trusted, so that all noise but the victim's own is known, too:
-	// what nodes share with each other hides nothing.
-	LDP Trust = iota
-	// PNDP, pairwise network DP: the attacker is a node, or a coalition of nodes. It sees the messages they receive and
-	// send, and knows their gradients and their noise (Cyffers et al. 2022; Bellet et al., Section 4.2).
-	PNDP
-	// SecLDP, secret-based local DP: all messages are public, and some nodes' secrets are known, too: their gradients,
-	// their noise, and the noise they share with neighbours (Allouah et al. 2024, with all messages public as the safe
-	// reading).
-	SecLDP
-	// Eavesdropper: all messages are public, and what nodes share with each other is a secret of theirs. This is no local
-	// DP: any of the nodes knows more. Without noise that nodes share it is the same as LDP.
-	Eavesdropper
-)
-
-var trusts = enum.Of[Trust]("trust model", "ldp", "pndp", "secldp", "eavesdropper")
-
-// Trusts lists the names ParseTrust accepts.
-func Trusts() []string { return trusts.All() }
-
-// String returns the name used in flags and files.
-func (t Trust) String() string { return trusts.Name(t) }
-
-// ParseTrust is the inverse of String.
-func ParseTrust(name string) (Trust, error) { return trusts.Parse(name) }
-
-// Public reports whether attackers see all messages: what they learn holds then however nodes react to what they
-// learned. Under a trust model that is not public it is for inputs that do not react, or for a class of reactions.
-func (t Trust) Public() bool { return t != PNDP }
 
 // Attacker is who learns, and what. The zero value is the LDP attacker.
 type Attacker struct {
@@ -76,10 +41,8 @@ func (a Attacker) Name(g *graph.Graph) string {
 		return fmt.Sprintf("every coalition of at most %d", a.Any.Largest())
 	case a.Any != nil:
 		return fmt.Sprintf("each of %d coalitions", len(a.Any.Coalitions()))
-	case a.Trust == Eavesdropper:
-		return "an eavesdropper"
 	case len(a.Nodes) == 0:
-		return "everybody"
+		return models[a.Trust].nobody
 	}
 	return strings.Join(lists.Map(a.Nodes, g.Label), ",")
 }
@@ -91,16 +54,10 @@ func (a Attacker) Sees() string {
 		return "weighted sums of messages under their own noise"
 	case a.SecureSummation:
 		return "weighted sums of messages, and know their own noise"
-	case a.Trust == PNDP:
-		return "the messages they receive and send, and know their own noise"
 	case a.Any != nil:
 		return "all messages, and know their own noise and what others share with them"
-	case a.Trust == SecLDP:
-		return "all messages, and know their own noise"
-	case a.Trust == Eavesdropper:
-		return "all messages, and know no noise"
 	}
-	return "all messages, and know all noise but the victim's own"
+	return models[a.Trust].sees
 }
 
 // ErrAttacker is wrapped by errors about an attacker that does not exist.
@@ -116,11 +73,13 @@ func (a Attacker) check(nodes int) error {
 		}
 	}
 	switch {
-	case a.Trust == PNDP && len(a.Nodes) == 0:
-		return fmt.Errorf("%w: under PNDP it is a node", ErrAttacker)
-	case (a.Trust == LDP || a.Trust == Eavesdropper) && len(a.Nodes) > 0:
+	case !trusts.Known(a.Trust):
+		return fmt.Errorf("%w: under %v", ErrAttacker, a.Trust)
+	case !a.Trust.Public() && len(a.Nodes) == 0:
+		return fmt.Errorf("%w: under %v it is a node", ErrAttacker, a.Trust)
+	case !a.Trust.HasNodes() && len(a.Nodes) > 0:
 		return fmt.Errorf("%w: under %v it is nobody in particular", ErrAttacker, a.Trust)
-	case a.Any != nil && (a.Trust != SecLDP || len(a.Nodes) > 0 || a.Any.Nodes() != nodes):
+	case a.Any != nil && (!a.Trust.Colludes() || len(a.Nodes) > 0 || a.Any.Nodes() != nodes):
 		return fmt.Errorf("%w: coalitions of other nodes, or beside a node, or not under SecLDP", ErrAttacker)
 	case a.SecureSummation && a.Trust.Public():
 		return fmt.Errorf("%w: secure summation hides messages from nodes, so under PNDP only", ErrAttacker)

@@ -153,9 +153,9 @@ func (p *protocol) noisyGradient(t, v int, model []float64, waiting [][]float64)
 	return row
 }
 
-// knowThemselves notes what the attackers know: of themselves, and under LDP all noise that nodes share.
+// knowThemselves notes what the attackers know: of themselves, and where the trust model tells it all noise that nodes share.
 func (p *protocol) knowThemselves() {
-	if p.attacker.Trust == LDP {
+	if models[p.attacker.Trust].tells {
 		for t := range p.steps {
 			for e := range p.edges {
 				p.learn(p.source.edge(t, e), t)

@@ -85,7 +85,7 @@ func (a Algorithm) Worst(ctx context.Context, attackers *secrets.Attackers, vict
 // variance one, to coalitions that it allows, whatever its files say.
 func (s Scenario) promised(squared float64) (float64, error) {
 	n, by := s.Algorithm.space, s.Attacker
-	if n == nil || by.Trust == LDP || by.Any == nil && !n.claim.Allow(by.Nodes) || by.Any != nil && by.Any != n.claim {
+	if n == nil || models[by.Trust].tells || by.Any == nil && !n.claim.Allow(by.Nodes) || by.Any != nil && by.Any != n.claim {
 		return squared, nil
 	}
 	most, err := Best.Squared(Exposure{M: strategy.GramOf(s.Algorithm.dense(0))}, s.Schema, math.Inf(1))

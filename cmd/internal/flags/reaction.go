@@ -65,7 +65,7 @@ func (f *ReactionFlags) given(cmd *cobra.Command) (flags []string) {
 func (f *ReactionFlags) CheckTrust(cmd *cobra.Command, t *ThreatFlags, attacker string) error {
 	given := f.given(cmd)
 	trust, err := threat.ParseTrust(t.trust)
-	if err != nil || len(given) == 0 || attacker == "" || trust != threat.LDP && trust != threat.Eavesdropper {
+	if err != nil || len(given) == 0 || attacker == "" || trust.HasNodes() {
 		return nil // others check that
 	}
 	return terminal.Usagef("under --trust %v everybody sees all messages, and numbers hold however gradients react: "+

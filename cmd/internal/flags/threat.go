@@ -34,10 +34,8 @@ func (f *ThreatFlags) Bind(cmd *cobra.Command, network *NetworkFlags) {
 	terminal.ChoiceVar(cmd, &f.algorithm, "algorithm", "dp-d-sgd", algorithmNames[:],
 		"algorithm: "+strings.Join(algorithmNames[:], ", "))
 	fl.StringVar(&f.Exported, "export", "", "the export `folder` whose strategy mf-d-sgd runs, with the noise it was calibrated with")
-	terminal.ChoiceVar(cmd, &f.trust, "trust", "pndp", threat.Trusts(),
-		"what the attacker sees:\nldp: all messages, and all noise but the victim's own\n"+
-			"pndp: what reaches it (for training see above)\nsecldp: all messages and the attacker's own secrets\n"+
-			"eavesdropper: all messages, and no secrets")
+	trusts, usage := threat.Trusts()
+	terminal.ChoiceVar(cmd, &f.trust, "trust", "pndp", trusts, "what the attacker sees:"+usage)
 	fl.Float64Var(&f.own, "own-noise", 1, "standard deviation of a node's own noise in decor")
 	fl.Float64Var(&f.shared, "shared-noise", 1, "standard deviation of the noise that neighbours share in decor")
 	fl.StringVar(&f.coalitions, "coalitions", "", "who colludes under secldp, where nodes share noise: every `SET` of at most "+
@@ -101,12 +99,12 @@ func (f *ThreatFlags) Attackers(names string, a threat.Algorithm, g *graph.Graph
 		return nil, err
 	}
 	switch {
-	case (trust == threat.LDP || trust == threat.Eavesdropper) && names != "":
+	case !trust.HasNodes() && names != "":
 		return nil, terminal.Usagef("under --trust %v everybody sees all messages: leave out --attacker", trust)
 	case names == "" && !trust.Public():
 		return nil, terminal.Usagef("who attacks? Use --attacker LABEL, LABEL,LABEL for a coalition, or all")
 	case names == "":
-		if trust == threat.SecLDP {
+		if trust.Colludes() {
 			if base.Any, err = f.coalitionsOf(a, g); err == nil && base.Any == nil && a.SharesNoise() {
 				err = terminal.Usagef("who attacks? Where nodes share noise use --attacker LABEL or all, or --trust ldp or eavesdropper")
 			}

@@ -35,7 +35,7 @@ func (f *ThreatFlags) checkCoalitions(names string, trust threat.Trust, a threat
 	switch {
 	case f.coalitions == "":
 		return nil
-	case trust != threat.SecLDP || a.Claim() == nil:
+	case !trust.Colludes() || a.Claim() == nil:
 		return terminal.Usagef("--coalitions is for --trust secldp and an --export whose nodes share noise")
 	case names != "":
 		return terminal.Usagef("--coalitions and --attacker both say who attacks: only one of them")
@@ -64,7 +64,7 @@ func (f *ThreatFlags) Attack(ctx context.Context, names string, a threat.Algorit
 	attack := Attack{Attacker: attackers[0], Victim: -1}
 	by := attack.Attacker
 	switch claim := a.Claim(); {
-	case by.Trust != threat.SecLDP || claim == nil:
+	case !by.Trust.Colludes() || claim == nil:
 		return attack, nil
 	case by.Any == nil:
 		one, err := secrets.NewAttackers(g.Nodes(), [][]int{by.Nodes})
@@ -87,7 +87,7 @@ func (f *ThreatFlags) Attack(ctx context.Context, names string, a threat.Algorit
 		}
 		attack.Colluding, attack.Victim = append([]int{}, worst.Attacker...), worst.Victim
 	}
-	attack.Attacker = threat.Attacker{Trust: threat.SecLDP, Any: a.Claim()}
+	attack.Attacker = threat.Attacker{Trust: by.Trust, Any: a.Claim()}
 	return attack, nil
 }
 

@@ -75,7 +75,7 @@ func (f *ThreatFlags) trained(cmd *cobra.Command, a threat.Algorithm, steps int)
 // seed.
 func (f *ThreatFlags) On(a threat.Algorithm, n *graph.Network, seed uint64) (threat.Algorithm, error) {
 	q := a.Training().Spec.GraphSequence
-	if q != nil && n.Sequence == nil && f.trust == threat.PNDP.String() {
+	if trust, err := threat.ParseTrust(f.trust); err == nil && !trust.Public() && q != nil && n.Sequence == nil {
 		return a, terminal.Usagef("%s is for networks that take turns: name their file with --graph-sequence FILE (it was %s)",
 			f.Exported, q.Source())
 	}
