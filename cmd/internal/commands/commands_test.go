@@ -42,7 +42,7 @@ func TestManualPages(t *testing.T) {
 	if code, _, errs := mafalda("man", dir); code != 0 {
 		t.Fatalf("code %d, %s", code, errs)
 	}
-	requests := []string{".TH", ".SH", ".B", ".BR", ".PP", ".TP", ".nf", ".fi", ".br"}
+	requests := []string{".TH", ".SH", ".B", ".BR", ".TP", ".nf", ".fi"}
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		text, err := os.ReadFile(filepath.Join(dir, strings.ReplaceAll(cmd.CommandPath(), " ", "-")+".1"))
@@ -68,7 +68,7 @@ func TestManualPages(t *testing.T) {
 		}
 	}
 	visit(newRootCmd(new(grids.Runner)))
-	if page, err := os.ReadFile(filepath.Join(dir, "mafalda-submit.1")); err != nil || !strings.Contains(string(page), "\n.TP\n.B kubernetes\nthe manifest of") {
+	if page, err := os.ReadFile(filepath.Join(dir, "mafalda-submit.1")); err != nil || !strings.Contains(string(page), "\n  kubernetes  the manifest of") {
 		t.Errorf("no list of engines, %v", err)
 	}
 	if code, _, errs := mafalda("man", dir); code != 2 || !strings.Contains(errs, "exists already") {
