@@ -59,7 +59,11 @@ func (m *workloadMeasurer) Measure(ctx context.Context, cell Cell) (Row, error) 
 		m.plain[keyOf(cell.Digest, c)] = best.Strategy
 	}
 	plain, err := cached(m.plain, keyOf(cell.Digest, c), func() (strategy.Strategy, error) {
-		return strategyFor(ctx, c.network, c.Spec.Plain(), c.schema)
+		_, best, err := optimumFor(ctx, c.network, c.Spec.Plain(), c.schema)
+		if err != nil {
+			return nil, err
+		}
+		return best.Strategy, nil
 	})
 	if err != nil {
 		return r, fmt.Errorf("the strategy of plain training: %w", err)
@@ -97,16 +101,6 @@ func cached[K comparable, V any](all map[K]V, key K, make func() (V, error)) (V,
 		all[key] = v
 	}
 	return v, err
-}
-
-// strategyFor returns the certified optimum for a workload.
-func strategyFor(ctx context.Context, n *graph.Network, s workload.Spec, schema participation.Cyclic) (
-	strategy.Strategy, error) {
-	_, best, err := optimumFor(ctx, n, s, schema)
-	if err != nil {
-		return nil, err
-	}
-	return best.Strategy, nil
 }
 
 // optimumFor returns the objective of a workload on a network, and its certified optimum. A search that its context

@@ -168,7 +168,7 @@ func TestExcessOfPrototype(t *testing.T) {
 		}
 		return workload.ListedRates(rates)
 	}
-	plain, err := strategyFor(t.Context(), n, workload.Spec{}, schema)
+	_, plain, err := optimumFor(t.Context(), n, workload.Spec{}, schema)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestExcessOfPrototype(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if _, got, err := excessLoss(best, plain, o, schema); err != nil || math.Round(100*got) < tc.least ||
+		if _, got, err := excessLoss(best, plain.Strategy, o, schema); err != nil || math.Round(100*got) < tc.least ||
 			math.Round(100*got) > tc.most {
 			t.Errorf("%s: %.2f %%, %v", name, 100*got, err)
 		}

@@ -41,10 +41,10 @@ type method struct {
 	correlation *Correlation // nil until it is needed, but of exports
 
 	// Where batches are drawn in secret:
-	said     *said              // by the manifest of an export for such batches
-	sampled  map[int]sampled    // by groups, as far as they were needed, for Poisson sampling
-	strategy strategy.Strategy  // of an export, for bins
-	binned   map[float64]*Noise // by ε, as far as they were needed, for bins
+	said     *said                // by the manifest of an export for such batches
+	sampled  map[int]*Correlation // by groups, as far as they were needed, for Poisson sampling
+	strategy strategy.Strategy    // of an export, for bins
+	binned   map[float64]*Noise   // by ε, as far as they were needed, for bins
 }
 
 // checkMethods rejects names that are neither known methods nor folders.
@@ -93,7 +93,7 @@ func (s *Study) chooseMethods() error {
 				return err
 			}
 		}
-		m.sampled, m.binned = map[int]sampled{}, map[float64]*Noise{}
+		m.sampled, m.binned = map[int]*Correlation{}, map[float64]*Noise{}
 		s.methods = append(s.methods, &m)
 	}
 	return nil

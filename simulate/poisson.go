@@ -14,29 +14,23 @@ import (
 	"mafalda/strategy"
 )
 
-// sampled is a strategy with as many groups as bands, ready for batches that are drawn in secret.
-type sampled struct {
-	correlation  *Correlation
-	squaredError float64 // tr(C⁻ᵀHC⁻¹) with columns of norm one at most; 0 where nothing is chosen by it
-}
-
 // drawnFrom returns from how many groups the batches of a method are drawn at an ε, with which probability, and its
 // noise. Of a method with several strategies it takes the one with the least squared error at the ε; costs fall with the
 // number of bands, and then rise, so that the search ends behind two that are no better.
 func (s *Study) drawnFrom(ctx context.Context, m *method, epsilon float64) (participation.Sampling, *Noise, error) {
 	made := map[int]*Noise{}
 	groups, err := bands.Descend(s.groupsOf(m), 2, func(groups int) (float64, error) {
-		of, err := s.sampledOf(ctx, m, groups)
+		of, squaredError, err := s.sampledOf(ctx, m, groups)
 		if err != nil {
 			return 0, err
 		}
 		if m.said.holds(epsilon) {
-			made[groups] = &Noise{Correlation: of.correlation, Multiplier: m.said.NoiseMultiplier}
+			made[groups] = &Noise{Correlation: of, Multiplier: m.said.NoiseMultiplier}
 			return 0, nil // an export has one strategy
 		}
 		multiplier, err := s.multiplier(groups, epsilon)
-		made[groups] = &Noise{Correlation: of.correlation, Multiplier: multiplier}
-		return multiplier * multiplier * of.squaredError, err
+		made[groups] = &Noise{Correlation: of, Multiplier: multiplier}
+		return multiplier * multiplier * squaredError, err
 	})
 	if err != nil {
 		return nil, nil, err
@@ -96,30 +90,25 @@ func (s *Study) groupsOf(m *method) []int {
 	return bands.Powers(s.config.Schema.Separation())
 }
 
-// sampledOf returns the strategy of a method for so many groups, made when it is needed first.
-func (s *Study) sampledOf(ctx context.Context, m *method, groups int) (sampled, error) {
+// sampledOf returns the strategy of a method for so many groups, made when it is needed first, with tr(C⁻ᵀHC⁻¹) for columns
+// of norm one; 0 where nothing is chosen by it.
+func (s *Study) sampledOf(ctx context.Context, m *method, groups int) (c *Correlation, squaredError float64, err error) {
 	if m.export != "" {
-		return sampled{correlation: m.correlation}, nil
-	}
-	if of, there := m.sampled[groups]; there {
-		return of, nil
+		return m.correlation, 0, nil
 	}
 	schema := participation.Single(s.config.Schema) // the columns of a group have disjoint supports
-	var of sampled
-	var err error
 	var made strategy.Strategy = strategy.Identity(schema.Steps())
 	if m.name == Mafalda {
 		r, err := s.banded(ctx, groups)
 		if err != nil {
-			return sampled{}, err
+			return nil, 0, err
 		}
-		made, of.squaredError = r.Strategy, r.SquaredError
+		made, squaredError = r.Strategy, r.SquaredError
 	}
-	if of.correlation, err = NewCorrelation(s.network.Graph.Nodes(), Shared(made), schema); err != nil {
-		return sampled{}, err
+	if m.sampled[groups] == nil {
+		m.sampled[groups], err = NewCorrelation(s.network.Graph.Nodes(), Shared(made), schema)
 	}
-	m.sampled[groups] = of
-	return of, nil
+	return m.sampled[groups], squaredError, err
 }
 
 // banded returns the certified optimum of so many bands for the network, with columns of norm one.
