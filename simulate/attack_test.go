@@ -10,7 +10,7 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/fault"
 	"mafalda/participation"
-	"mafalda/threat/smoothness"
+	"mafalda/threat/reaction"
 	"mafalda/workload"
 )
 
@@ -19,11 +19,11 @@ func TestTasksAreInTheirClass(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for name, tc := range map[string]struct {
 		task Task
-		row  smoothness.Row
+		row  reaction.Kind
 	}{
-		"linear":      {LinearTask(60, 3), smoothness.RowConvex},
-		"logistic":    {LogisticTask(60, 3, 4), smoothness.RowClippedConvex},
-		"two classes": {LogisticTask(60, 3, 2), smoothness.RowConvex},
+		"linear":      {LinearTask(60, 3), reaction.Convex},
+		"logistic":    {LogisticTask(60, 3, 4), reaction.ClippedConvex},
+		"two classes": {LogisticTask(60, 3, 2), reaction.Convex},
 	} {
 		train, _ := tc.task.Split(1)
 		const batch, clip = 4, 0.7

@@ -78,10 +78,7 @@ func (a Algorithm) fits(steps int) error {
 	if a.filter != nil && a.filter.Steps() != 0 {
 		length = a.filter.Steps()
 	}
-	if a.dense != nil {
-		length = a.steps
-	}
-	for _, c := range a.each {
+	for _, c := range a.dense {
 		if c.Steps() != steps {
 			length = c.Steps()
 		}
@@ -120,7 +117,7 @@ func (a Algorithm) LocalMatrix(node, steps int) (*mat.SymDense, error) {
 		return nil, nil
 	}
 	if a.dense != nil {
-		m := strategy.GramOf(a.dense(node))
+		m := strategy.GramOf(a.strategy(node))
 		if a.space != nil {
 			own := a.space.noise.Own[node] / a.part(node)
 			m.ScaleSym((1+0x1p-50)/(own*own), m)

@@ -12,17 +12,15 @@ import (
 // for itself.
 type Algorithm struct {
 	name   string
-	filter strategy.Filter                  // correlation over time, nil for none
-	dense  func(node int) strategy.Strategy // correlation over time that has no small filter, nil if there is none
-	steps  int                              // of dense
-	each   []strategy.Strategy              // of every node, if they differ
-	rounds int                              // gossip rounds a step
-	shared float64                          // standard deviation of the noise that cancels between neighbours
-	alone  float64                          // standard deviation of a node's own noise
-	zip    bool                             // noise of single messages
-	of     *origin                          // of the strategies
-	space  *sharing                         // noise that nodes share in pairs, C⁻¹ and all; nil for none
-	levels []OwnLevel                       // of every node, nil where all have one
+	filter strategy.Filter     // correlation over time, nil for none
+	dense  []strategy.Strategy // correlation over time that has no small filter, of every node or one for all; nil if there is none
+	rounds int                 // gossip rounds a step
+	shared float64             // standard deviation of the noise that cancels between neighbours
+	alone  float64             // standard deviation of a node's own noise
+	zip    bool                // noise of single messages
+	of     *origin             // of the strategies
+	space  *sharing            // noise that nodes share in pairs, C⁻¹ and all; nil for none
+	levels []OwnLevel          // of every node, nil where all have one
 
 	inUnits bool // the gossip matrix is in units of every node's own noise: Scenario.inOwnUnits
 
@@ -31,6 +29,9 @@ type Algorithm struct {
 
 // SharesNoise reports whether nodes share noise with each other: an eavesdropper then learns less than local DP allows.
 func (a Algorithm) SharesNoise() bool { return a.shared > 0 || a.space != nil }
+
+// strategy returns the dense strategy of a node.
+func (a Algorithm) strategy(node int) strategy.Strategy { return a.dense[min(node, len(a.dense)-1)] }
 
 // Name returns the algorithm's name.
 func (a Algorithm) Name() string { return a.name }
@@ -81,7 +82,7 @@ func MFDSGD(c strategy.Strategy) Algorithm {
 		return a
 	}
 	if a.filter = filterOf(c); a.filter == nil {
-		a.dense, a.steps = func(int) strategy.Strategy { return c }, c.Steps()
+		a.dense = a.of.strategies
 	}
 	return a
 }
@@ -89,7 +90,5 @@ func MFDSGD(c strategy.Strategy) Algorithm {
 // MFDSGDPerNode is MF-D-SGD with the strategy strategies[v] at node v, all of the same number of steps; it goes by the
 // direct method. Local DP is taken for the worst of them.
 func MFDSGDPerNode(strategies []strategy.Strategy) Algorithm {
-	return Algorithm{name: "mf-d-sgd", rounds: 1, alone: 1, steps: strategies[0].Steps(), each: strategies,
-		of:    &origin{strategies: strategies},
-		dense: func(node int) strategy.Strategy { return strategies[node] }}
+	return Algorithm{name: "mf-d-sgd", rounds: 1, alone: 1, of: &origin{strategies: strategies}, dense: strategies}
 }

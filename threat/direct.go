@@ -162,7 +162,7 @@ func (d *directView) see(out *mat.Dense, at int, h, messages *mat.Dense) int {
 
 // noising returns what enters the messages of node v's noise: C⁻¹, with rows that are not sent left out or carried.
 func (d *directView) noising(v int) (*mat.Dense, error) {
-	z, err := noisingOf(d.scenario.Algorithm.dense(v))
+	z, err := noisingOf(d.scenario.Algorithm.strategy(v))
 	if err != nil || d.missed == nil {
 		return z, err
 	}

@@ -61,7 +61,7 @@ func (a Algorithm) unbounded() string {
 		return "messages that each have noise of their own are not covered (Zip-DL)"
 	case a.SharesNoise():
 		return "noise that nodes share is not covered"
-	case len(a.each) > 0:
+	case len(a.dense) > 1:
 		return "nodes with strategies of their own are not covered"
 	case t.GradientTracking:
 		return "gradient tracking is not covered"

@@ -106,12 +106,13 @@ func (a Algorithm) Local(schema participation.Schema) (float64, error) {
 	if a.space != nil {
 		first = a.exposed()
 	}
-	for node := first; node < max(len(a.each), first+1); node++ {
-		if a.each != nil {
-			if seen[a.each[node]] {
+	for node := first; node < max(len(a.dense), first+1); node++ {
+		if a.dense != nil {
+			c := a.strategy(node)
+			if seen[c] {
 				continue
 			}
-			seen[a.each[node]] = true
+			seen[c] = true
 		}
 		m, err := a.LocalMatrix(node, schema.Steps())
 		if err != nil {

@@ -69,9 +69,9 @@ func (s Scenario) protocol() (*protocol, error) {
 		p.noising = func(int) mat.Matrix { return z }
 		return p, nil
 	}
-	each := make([]mat.Matrix, max(len(a.each), 1))
-	for v := range each {
-		z, err := noisingOf(a.dense(v))
+	each := make([]mat.Matrix, len(a.dense))
+	for v, c := range a.dense {
+		z, err := noisingOf(c)
 		if err != nil {
 			return nil, err
 		}

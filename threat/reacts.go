@@ -18,33 +18,20 @@ type Reaction struct {
 }
 
 // Kind is a kind of reaction: the name of the flag that asks for it, empty for an unknown one.
-type Kind string
+type Kind = reaction.Kind
 
-// The classes are explained at the constructors of reaction.Class.
 const (
 	AnyReaction    Kind = ""
 	FixedInputs    Kind = "fixed-inputs" // gradients do not depend on models: averaging, fixed streams
-	Convex         Kind = "convex"
-	Smooth         Kind = "smooth"
-	ClippedConvex  Kind = "clipped-convex"
-	StronglyConvex Kind = "strongly-convex"
-	Lipschitz      Kind = "lipschitz"
+	Convex              = reaction.Convex
+	Smooth              = reaction.Smooth
+	ClippedConvex       = reaction.ClippedConvex
+	StronglyConvex      = reaction.StronglyConvex
+	Lipschitz           = reaction.Lipschitz
 )
 
-// kinds are the classes: what their number bounds, in words, and what makes one of it.
-var kinds = map[Kind]struct {
-	words string
-	class func(x float64) (reaction.Class, error)
-}{
-	Convex:         {"convex, ηβ ≤ ", reaction.Convex},
-	Smooth:         {"smooth, ηβ ≤ ", reaction.Smooth},
-	ClippedConvex:  {"convex and clipped, ηβ ≤ ", reaction.ClippedConvex},
-	StronglyConvex: {"strongly convex, ηβ ≤ ", nil}, // of two numbers
-	Lipschitz:      {"Lipschitz, L ≤ ", reaction.Lipschitz},
-}
-
 // Classes lists the kinds that are a class of steps, with numbers.
-func Classes() []Kind { return []Kind{Convex, Smooth, ClippedConvex, StronglyConvex, Lipschitz} }
+func Classes() []Kind { return reaction.Kinds() }
 
 // ParseReaction is the inverse of String. The error is a fault.Argument named Reaction.
 func ParseReaction(text string) (Reaction, error) {
@@ -58,67 +45,69 @@ func ParseReaction(text string) (Reaction, error) {
 			r.Y, errs[1] = strconv.ParseFloat(strings.TrimSpace(y), 64)
 		}
 		if errs[0] != nil || errs[1] != nil || two != (r.Kind == StronglyConvex) {
-			return Reaction{}, fault.New("Reaction", numbers, "%s", r.Kind.wants())
+			return Reaction{}, fault.New("Reaction", numbers, "%s", r.wants())
 		}
 	} else if r.classed() {
-		return Reaction{}, fault.New("Reaction", text, "%s", r.Kind.wants())
+		return Reaction{}, fault.New("Reaction", text, "%s", r.wants())
 	}
 	return r, r.check()
 }
 
-// wants says which numbers a kind has.
-func (k Kind) wants() string {
-	switch k {
-	case StronglyConvex:
+// wants says which numbers a reaction of this kind has.
+func (r Reaction) wants() string {
+	switch {
+	case r.Kind == StronglyConvex:
 		return "must be two numbers, ηβ and ηλ, with a comma between them"
-	case Lipschitz:
+	case r.Kind == Lipschitz:
 		return "must be a number, L"
-	case AnyReaction, FixedInputs:
+	case r.Kind == AnyReaction || r.Kind == FixedInputs:
 		return "has no numbers"
 	}
 	return "must be a number, ηβ"
 }
 
+// numbers returns the numbers of a class as flags take them.
+func (r Reaction) numbers() string {
+	if r.Kind == StronglyConvex {
+		return number(r.X) + "," + number(r.Y)
+	}
+	return number(r.X)
+}
+
 // String returns the kind and its numbers as flags take them, "convex 0.1"; empty for the zero value.
 func (r Reaction) String() string {
-	switch {
-	case !r.classed():
+	if !r.classed() {
 		return string(r.Kind)
-	case r.Kind == StronglyConvex:
-		return fmt.Sprintf("%s %s,%s", r.Kind, number(r.X), number(r.Y))
 	}
-	return fmt.Sprintf("%s %s", r.Kind, number(r.X))
+	return string(r.Kind) + " " + r.numbers()
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // classed reports whether the reaction is a class of steps.
-func (r Reaction) classed() bool { return kinds[r.Kind].words != "" }
+func (r Reaction) classed() bool { return r.Kind.Words() != "" }
 
 // Class returns the class of steps, and false if the reaction is none. The error is a fault.Argument named Reaction.
 func (r Reaction) Class() (c reaction.Class, is bool, err error) {
-	switch r.Kind {
-	case AnyReaction, FixedInputs:
-		if r.X != 0 || r.Y != 0 {
-			err = fault.New("Reaction", r.X, "%s", r.Kind.wants())
+	if !r.classed() {
+		switch {
+		case r.Kind != AnyReaction && r.Kind != FixedInputs:
+			err = fault.New("Reaction", string(r.Kind), "is no kind of reaction")
+		case r.X != 0 || r.Y != 0:
+			err = fault.New("Reaction", r.X, "%s", r.wants())
 		}
 		return c, false, err
-	case Convex, Smooth, ClippedConvex, Lipschitz:
-		c, err = kinds[r.Kind].class(r.X)
-	case StronglyConvex:
-		c, err = reaction.StronglyConvex(r.X, r.Y)
-	default:
-		return c, false, fault.New("Reaction", string(r.Kind), "is no kind of reaction")
 	}
-	switch {
-	case err != nil && r.Kind == StronglyConvex:
-		err = fault.New("Reaction", number(r.X)+","+number(r.Y), "must be finite and not negative, the second not above the first")
-	case err != nil:
-		err = fault.New("Reaction", r.X, "must be finite and not negative")
-	case r.Kind != StronglyConvex && r.Y != 0:
-		err = fault.New("Reaction", r.Y, "%s", r.Kind.wants())
+	if c, err = r.Kind.Class(r.X, r.Y); err == nil {
+		return c, true, nil
 	}
-	return c, err == nil, err
+	limits := "must be finite and not negative"
+	if r.Kind == StronglyConvex {
+		limits += ", the second not above the first"
+	} else if r.Y != 0 {
+		limits = r.wants()
+	}
+	return c, false, fault.New("Reaction", r.numbers(), "%s", limits)
 }
 
 func (r Reaction) check() error {
@@ -128,7 +117,7 @@ func (r Reaction) check() error {
 
 // From says in words where a class is from: "convex, ηβ ≤ 0.1".
 func (r Reaction) From() string {
-	text := kinds[r.Kind].words + number(r.X)
+	text := r.Kind.Words() + number(r.X)
 	if r.Kind == StronglyConvex {
 		text += ", ηλ ≥ " + number(r.Y)
 	}

@@ -141,7 +141,7 @@ func (s Scenario) check() error {
 	if err := s.checkLevels(); err != nil {
 		return err
 	}
-	if each := len(s.Algorithm.each); each > 0 && each != n {
+	if each := len(s.Algorithm.dense); each > 1 && each != n {
 		return fmt.Errorf("%w: %d strategies for %d nodes", ErrStrategy, each, n)
 	}
 	return nil

@@ -30,9 +30,8 @@ func (a Algorithm) withShared(e *export.Export) (Algorithm, error) {
 	if err != nil {
 		return a, err
 	}
-	c := a.of.strategies[0]
 	a.space = &sharing{e.Shared, claim}
-	a.filter, a.dense, a.steps = nil, func(int) strategy.Strategy { return c }, c.Steps()
+	a.filter, a.dense = nil, a.of.strategies
 	return a, nil
 }
 
@@ -88,7 +87,7 @@ func (s Scenario) promised(squared float64) (float64, error) {
 	if n == nil || models[by.Trust].tells || by.Any == nil && !n.claim.Allow(by.Nodes) || by.Any != nil && by.Any != n.claim {
 		return squared, nil
 	}
-	most, err := Best.Squared(Exposure{M: strategy.GramOf(s.Algorithm.dense(0))}, s.Schema, math.Inf(1))
+	most, err := Best.Squared(Exposure{M: strategy.GramOf(s.Algorithm.strategy(0))}, s.Schema, math.Inf(1))
 	return math.Min(squared, most), err
 }
 
@@ -144,7 +143,7 @@ func (s Scenario) publicShared(ctx context.Context, visit func(Exposure) error) 
 	if err != nil {
 		return err
 	}
-	gram := strategy.GramOf(s.Algorithm.dense(0))
+	gram := strategy.GramOf(s.Algorithm.strategy(0))
 	for v, l := range learned {
 		if slices.Contains(s.Attacker.Nodes, v) {
 			continue

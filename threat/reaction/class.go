@@ -10,9 +10,7 @@ import (
 //
 //	|φ(x) − φ(x') − Rho·(x − x')| ≤ Kappa·|x − x'|     for all models x, x' and whatever the attacker knows.
 //
-// The constructors have the classes of usual losses. Their argument x = ηβ is the learning rate times a Lipschitz
-// constant of the sum of the clipped gradients; every constructor says what exactly. Where rates vary, Rule has them,
-// and β alone is the argument.
+// A Kind has the classes of usual losses. Where rates vary, Rule has them, and x is β alone.
 type Class struct {
 	Rho   float64 // ρ, the centre
 	Kappa float64 // κ ≥ 0, the radius
@@ -37,7 +35,7 @@ func (c Class) costlier(price float64) float64 {
 }
 
 // AtRate returns the class of steps x − g(x) for which the steps keep·x − rate·g(x) are in c. It serves classes that
-// are known of whole steps, such as Lipschitz(L), where a Rule has rates or decay. rate must not be zero.
+// are known of whole steps, such as Lipschitz, where a Rule has rates or decay. rate must not be zero.
 func (c Class) AtRate(rate, keep float64) Class {
 	return Class{Rho: 1 + (c.Rho-keep)/rate, Kappa: c.Kappa / math.Abs(rate)}
 }
@@ -50,56 +48,67 @@ func (c Class) check() error {
 	return nil
 }
 
-// Smooth returns the class of losses whose clipped gradients are Lipschitz: ρ = 1, κ = x. Losses need not be convex,
-// and any clipping by projection onto a ball will do, per layer too. x is the rate times the Lipschitz constant β of
-// the SUM of a node's clipped gradients. The error is a fault.Argument for a negative or infinite x.
-func Smooth(x float64) (Class, error) {
-	return Class{Rho: 1, Kappa: x}, checkFactor("x", x)
+// Kind is a family of classes, by its name in flags: a class of it follows from one number x, or two, x and y. The number
+// x = ηβ is the rate times a Lipschitz constant β, but for Lipschitz.
+type Kind string
+
+const (
+	// Convex is of convex β-smooth losses whose clipping is never active, and of generalized linear models with one joint
+	// clip (logistic, squared and smoothed hinge loss of one output: clip(l'(a))·x is the gradient of a convex function):
+	// ρ = 1 − x/2, κ = x/2. β is the Lipschitz constant of the sum of gradients. It is false for other convex losses that
+	// are clipped: those are ClippedConvex.
+	Convex Kind = "convex"
+
+	// Smooth is of losses whose clipped gradients are Lipschitz: ρ = 1, κ = x. Losses need not be convex, and any clipping
+	// by projection onto a ball will do, per layer too. β is the Lipschitz constant of the SUM of a node's clipped gradients.
+	Smooth Kind = "smooth"
+
+	// ClippedConvex is of convex losses whose gradients are clipped by norm and that are no generalized linear models:
+	// softmax, several outputs, an L2 term inside the clip, or a generalized linear model clipped per layer: ρ = 1 − (3/8)x,
+	// κ = (3√3/8)x. β is the sum over a node's records of the Lipschitz constants of the UNCLIPPED gradients. The Jacobian of
+	// a clipped gradient is a product of two positive semidefinite matrices, S ⪯ 1 and H ⪯ β, and ‖SH − (3/8)β‖ ≤ (3√3/8)β.
+	ClippedConvex Kind = "clipped-convex"
+
+	// StronglyConvex is of λ-strongly convex β-smooth losses whose clipping is never active (clipping destroys strong
+	// convexity; an L2 term outside the clip is decay, see Descent): ρ = 1 − (x + y)/2, κ = (x − y)/2, with y the rate
+	// times λ.
+	StronglyConvex Kind = "strongly-convex"
+
+	// Lipschitz is of all x-Lipschitz steps: ρ = 0, κ = x. Here the whole step counts, with its rate.
+	Lipschitz Kind = "lipschitz"
+)
+
+// kinds are what the numbers of every kind bound, in words, and the class that follows from them.
+var kinds = map[Kind]struct {
+	words string
+	class func(x, y float64) Class
+}{
+	Convex:         {"convex, ηβ ≤ ", func(x, _ float64) Class { return Class{1 - x/2, x / 2} }},
+	Smooth:         {"smooth, ηβ ≤ ", func(x, _ float64) Class { return Class{1, x} }},
+	ClippedConvex:  {"convex and clipped, ηβ ≤ ", func(x, _ float64) Class { return Class{1 - 0.375*x, 0.375 * math.Sqrt(3) * x} }},
+	StronglyConvex: {"strongly convex, ηβ ≤ ", func(x, y float64) Class { return Class{1 - (x+y)/2, (x - y) / 2} }},
+	Lipschitz:      {"Lipschitz, L ≤ ", func(x, _ float64) Class { return Class{0, x} }},
 }
 
-// Convex returns the class of convex β-smooth losses whose clipping is never active, and of generalized linear models
-// with one joint clip (logistic, squared and smoothed hinge loss of one output: clip(l'(a))·x is the gradient of a
-// convex function): ρ = 1 − x/2, κ = x/2. x is the rate times β, the Lipschitz constant of the sum of gradients. It is
-// false for other convex losses that are clipped: those are ClippedConvex. The error is a fault.Argument for a negative
-// or infinite x.
-func Convex(x float64) (Class, error) {
-	return Class{Rho: 1 - x/2, Kappa: x / 2}, checkFactor("x", x)
-}
+// Kinds lists the kinds.
+func Kinds() []Kind { return []Kind{Convex, Smooth, ClippedConvex, StronglyConvex, Lipschitz} }
 
-// ClippedConvex returns the class of convex losses whose gradients are clipped by norm and that are no generalized
-// linear models: softmax, several outputs, an L2 term inside the clip, or a generalized linear model clipped per layer:
-// ρ = 1 − (3/8)x, κ = (3√3/8)x. x is the rate times the sum over a node's records of the Lipschitz constants of the
-// UNCLIPPED gradients. The Jacobian of a clipped gradient is a product of two positive semidefinite matrices, S ⪯ 1 and
-// H ⪯ β, and ‖SH − (3/8)β‖ ≤ (3√3/8)β. The error is a fault.Argument for a negative or infinite x.
-func ClippedConvex(x float64) (Class, error) {
-	return Class{Rho: 1 - 0.375*x, Kappa: 0.375 * math.Sqrt(3) * x}, checkFactor("x", x)
-}
+// Words says what x bounds: "convex, ηβ ≤ "; it is empty for what is no kind.
+func (k Kind) Words() string { return kinds[k].words }
 
-// StronglyConvex returns the class of λ-strongly convex β-smooth losses whose clipping is never active (clipping
-// destroys strong convexity; an L2 term outside the clip is decay, see Descent): ρ = 1 − (x + y)/2, κ = (x − y)/2. x is
-// the rate times β, y the rate times λ. The error is a fault.Argument unless 0 ≤ y ≤ x < ∞.
-func StronglyConvex(x, y float64) (Class, error) {
-	if err := checkFactor("x", x); err != nil {
-		return Class{}, err
+// Class returns the class of the numbers. The error is a fault.Argument unless 0 ≤ y ≤ x < ∞, with a y of 0 for all kinds
+// but StronglyConvex, and for what is no kind.
+func (k Kind) Class(x, y float64) (Class, error) {
+	of, known := kinds[k]
+	switch {
+	case !known:
+		return Class{}, fault.New("Kind", string(k), "is no kind of class")
+	case !finite(x) || x < 0:
+		return Class{}, fault.New("x", x, "is negative or not a number")
+	case !(y >= 0 && y <= x) || y > 0 && k != StronglyConvex:
+		return Class{}, fault.New("y", y, "is not between 0 and x = %v, or not 0 for %s", x, k)
 	}
-	if !(y >= 0 && y <= x) {
-		return Class{}, fault.New("y", y, "is not between 0 and [x] = %v", x)
-	}
-	return Class{Rho: 1 - (x+y)/2, Kappa: (x - y) / 2}, nil
-}
-
-// Lipschitz returns the class of all L-Lipschitz steps: ρ = 0, κ = l. Here the whole step counts, with its rate. The
-// error is a fault.Argument for a negative or infinite l.
-func Lipschitz(l float64) (Class, error) {
-	return Class{Kappa: l}, checkFactor("l", l)
-}
-
-// checkFactor returns an error unless v is finite and not negative.
-func checkFactor(name string, v float64) error {
-	if !finite(v) || v < 0 {
-		return fault.New(name, v, "is negative or not a number")
-	}
-	return nil
+	return of.class(x, y), nil
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -27,12 +27,12 @@ func TestClassesHaveTheRowsOfTheTable(t *testing.T) {
 	}{
 		"none":            {NoReaction(), Class{1, 0}, 1},
 		"linear":          {must(Linear(-0.5)), Class{-0.5, 0}, 0.5},
-		"smooth":          {must(Smooth(0.25)), Class{1, 0.25}, 1.25},
-		"convex":          {must(Convex(0.5)), Class{0.75, 0.25}, 1},
-		"convex, large":   {must(Convex(4)), Class{-1, 2}, 3},
-		"strongly convex": {must(StronglyConvex(0.5, 0.25)), Class{0.625, 0.125}, 0.75},
-		"clipped convex":  {must(ClippedConvex(1)), Class{0.625, 3 * math.Sqrt(3) / 8}, 0.625 + 3*math.Sqrt(3)/8},
-		"lipschitz":       {must(Lipschitz(2)), Class{0, 2}, 2},
+		"smooth":          {must(Smooth.Class(0.25, 0)), Class{1, 0.25}, 1.25},
+		"convex":          {must(Convex.Class(0.5, 0)), Class{0.75, 0.25}, 1},
+		"convex, large":   {must(Convex.Class(4, 0)), Class{-1, 2}, 3},
+		"strongly convex": {must(StronglyConvex.Class(0.5, 0.25)), Class{0.625, 0.125}, 0.75},
+		"clipped convex":  {must(ClippedConvex.Class(1, 0)), Class{0.625, 3 * math.Sqrt(3) / 8}, 0.625 + 3*math.Sqrt(3)/8},
+		"lipschitz":       {must(Lipschitz.Class(2, 0)), Class{0, 2}, 2},
 	} {
 		if tc.got != tc.want || tc.got.Lipschitz() != tc.l {
 			t.Errorf("%s: %v with L = %v, want %v with %v", name, tc.got, tc.got.Lipschitz(), tc.want, tc.l)
@@ -41,11 +41,15 @@ func TestClassesHaveTheRowsOfTheTable(t *testing.T) {
 }
 
 func TestFactorsThatAreNoneAreRejected(t *testing.T) {
-	for name, f := range map[string]func(x float64) (Class, error){
-		"smooth": Smooth, "convex": Convex, "clipped convex": ClippedConvex, "lipschitz": Lipschitz,
-		"strongly convex": func(x float64) (Class, error) { return StronglyConvex(x, 0) },
-		"more than β":     func(x float64) (Class, error) { return StronglyConvex(1, 1-x) },
-	} {
+	factors := map[string]func(x float64) (Class, error){
+		"more than β": func(x float64) (Class, error) { return StronglyConvex.Class(1, 1-x) },
+		"no second":   func(float64) (Class, error) { return Convex.Class(1, 0.5) },
+		"no kind":     func(float64) (Class, error) { return Kind("flat").Class(1, 0) },
+	}
+	for _, k := range Kinds() {
+		factors[string(k)] = func(x float64) (Class, error) { return k.Class(x, 0) }
+	}
+	for name, f := range factors {
 		for _, x := range []float64{-1, math.NaN(), math.Inf(1)} {
 			var bad *fault.Argument
 			if _, err := f(x); !errors.As(err, &bad) {
@@ -71,7 +75,7 @@ func TestAtRateMakesTheStepOfTheClass(t *testing.T) {
 // Jacobians of clipped convex gradients, S·H with 0 ⪯ S ⪯ 1 and 0 ⪯ H ⪯ β, are in the ball of the class, which they
 // touch, and a step of rate 1 expands by up to the L of the example: 1.151 for one direction.
 func TestClippedConvexHoldsJacobians(t *testing.T) {
-	c, err := ClippedConvex(1)
+	c, err := ClippedConvex.Class(1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,15 +25,15 @@ func ExampleBound() {
 		log.Fatal(err)
 	}
 	victim := reaction.Victim{Node: 0, Schema: schema}
-	convex, err := reaction.Convex(0.1)
+	convex, err := reaction.Convex.Class(0.1, 0)
 	if err != nil {
 		log.Fatal(err)
 	}
-	smooth, err := reaction.Smooth(0.05)
+	smooth, err := reaction.Smooth.Class(0.05, 0)
 	if err != nil {
 		log.Fatal(err)
 	}
-	steep, err := reaction.Lipschitz(26)
+	steep, err := reaction.Lipschitz.Class(26, 0)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -83,17 +83,9 @@ type Training struct {
 // Row is the class, by the name of its constructor in package reaction.
 type Row string
 
-// The rows that Training.Class can say.
-const (
-	RowConvex         Row = "convex"
-	RowClippedConvex  Row = "clipped-convex"
-	RowStronglyConvex Row = "strongly-convex"
-	RowSmooth         Row = "smooth"
-)
-
 // Found is the class of a training. Numbers are rounded to the side on which the class is larger.
 type Found struct {
-	Row   Row
+	Row   reaction.Kind
 	Beta  float64        // of the sum over a batch
 	X     float64        // the rate times Beta over the divisor: the class's number
 	Y     float64        // of strong convexity: the rate times λ over the divisor; 0 for other rows
@@ -116,26 +108,22 @@ func (t Training) Class() (Found, error) {
 	f.X = rate * f.Beta * more
 	smallest := float64(cmp.Or(t.Smallest, t.Batch, 1))
 	why, clipped := t.clipped()
-	var err error
 	switch {
 	case t.Model == Smooth:
-		f.Row, f.Why = RowSmooth, "the loss need not be convex, and clipping moves no two gradients apart"
-		f.Class, err = reaction.Smooth(f.X)
+		f.Row, f.Why = reaction.Smooth, "the loss need not be convex, and clipping moves no two gradients apart"
 	case !clipped && t.Ridge > 0:
-		f.Row, f.Why = RowStronglyConvex, why
+		f.Row, f.Why = reaction.StronglyConvex, why
 		f.Y = rate * smallest * t.Ridge / more
-		f.Class, err = reaction.StronglyConvex(f.X, f.Y)
 	case !clipped || t.single():
-		f.Row, f.Why = RowConvex, why
+		f.Row, f.Why = reaction.Convex, why
 		if clipped {
 			f.Why = "one output, clipped by one norm: the clipped gradient is the gradient of a convex function"
 		}
-		f.Class, err = reaction.Convex(f.X)
 	default:
-		f.Row, f.Why = RowClippedConvex, why
-		f.Class, err = reaction.ClippedConvex(f.X)
+		f.Row, f.Why = reaction.ClippedConvex, why
 	}
-	if err != nil { // numbers that are too large together
+	var err error
+	if f.Class, err = f.Row.Class(f.X, f.Y); err != nil { // numbers that are too large together
 		return Found{}, fault.New("Rate", t.Rate, "makes a class of numbers that are not finite")
 	}
 	f.Step = reaction.Class{Rho: f.Class.Rho - t.Rate*t.Decay, Kappa: f.Class.Kappa}

@@ -106,7 +106,7 @@ func step(tr Training, theta []float64, xs [][]float64, ys []int, outputs int) [
 // Every step of a training is in the class that is found: tested on random records and pairs of models, near and far.
 func TestStepsAreInTheirClass(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	tight := map[Row]float64{}
+	tight := map[reaction.Kind]float64{}
 	for range 3000 {
 		tr := Training{Model: []Model{Linear, Logistic, Softmax}[rng.IntN(3)], Rate: math.Exp(2*rng.NormFloat64() - 1), Batch: 1 + rng.IntN(4)}
 		outputs := losses[tr.Model].outputs
@@ -167,7 +167,7 @@ func TestStepsAreInTheirClass(t *testing.T) {
 			tight[f.Row] = max(tight[f.Row], share)
 		}
 	}
-	for _, row := range []Row{RowConvex, RowClippedConvex, RowStronglyConvex} {
+	for _, row := range []reaction.Kind{reaction.Convex, reaction.ClippedConvex, reaction.StronglyConvex} {
 		if tight[row] < 0.5 {
 			t.Errorf("%s: no pair of models uses more than %.2f of the class", row, tight[row])
 		}
@@ -188,10 +188,10 @@ func TestClippedConvexExpands(t *testing.T) {
 	fa, fb := phi(a), phi(b)
 	expansion := math.Hypot(fa[0]-fb[0], fa[1]-fb[1]) / math.Hypot(a[0]-b[0], a[1]-b[1])
 	found, err := Training{Model: Convex, Beta: 1, Rate: 1, Clip: 1}.Class()
-	if err != nil || math.Abs(expansion-1.151) > 1e-3 || found.Row != RowClippedConvex || found.Class.Lipschitz() < expansion {
+	if err != nil || math.Abs(expansion-1.151) > 1e-3 || found.Row != reaction.ClippedConvex || found.Class.Lipschitz() < expansion {
 		t.Errorf("expands by %v: %+v, %v", expansion, found, err)
 	}
-	if wrong, _ := reaction.Convex(1); wrong.Lipschitz() >= expansion {
+	if wrong, _ := reaction.Convex.Class(1, 0); wrong.Lipschitz() >= expansion {
 		t.Errorf("the class of convex losses has %v", wrong.Lipschitz())
 	}
 }
@@ -199,25 +199,25 @@ func TestClippedConvexExpands(t *testing.T) {
 func TestRows(t *testing.T) {
 	for name, tc := range map[string]struct {
 		training Training
-		row      Row
+		row      reaction.Kind
 		x, y     float64
 	}{
-		"linear":             {Training{Model: Linear, Norms: []float64{2}, Rate: 0.1, Batch: 4, Clip: 1}, RowConvex, 0.1 * 4 * 2 * 5, 0},
-		"half of a square":   {Training{Model: Linear, Norms: []float64{2}, Rate: 0.1, Batch: 4, Curvature: 1}, RowConvex, 0.1 * 4 * 5, 0},
-		"a mean":             {Training{Model: Linear, Norms: []float64{2}, Rate: 0.1, Batch: 4, Divisor: 4}, RowConvex, 0.1 * 2 * 5, 0},
-		"no intercept":       {Training{Model: Logistic, Norms: []float64{2}, Rate: 0.1, Batch: 4, NoIntercept: true}, RowConvex, 0.4, 0},
-		"the largest norms":  {Training{Model: Logistic, Norms: []float64{1, 3, 2}, Rate: 1, Batch: 2}, RowConvex, (10 + 5) / 4., 0},
-		"softmax":            {Training{Model: Softmax, Norms: []float64{1}, Rate: 0.1, Batch: 4, Clip: 1}, RowClippedConvex, 0.4, 0},
-		"two classes":        {Training{Model: Softmax, Classes: 2, Norms: []float64{1}, Rate: 0.1, Batch: 4, Clip: 1}, RowConvex, 0.4, 0},
-		"nothing is clipped": {Training{Model: Softmax, Norms: []float64{1}, Rate: 0.1, Batch: 4, Clip: 2.01}, RowConvex, 0.4, 0},
-		"per layer":          {Training{Model: Logistic, Norms: []float64{1}, Rate: 0.1, PerLayer: true, Clip: 1}, RowClippedConvex, 0.05, 0},
-		"one layer":          {Training{Model: Logistic, Norms: []float64{1}, Rate: 0.1, PerLayer: true, NoIntercept: true}, RowConvex, 0.025, 0},
-		"ridge, clipped":     {Training{Model: Logistic, Norms: []float64{1}, Rate: 0.1, Batch: 2, Ridge: 1, Clip: 9}, RowClippedConvex, 0.3, 0},
-		"ridge, unclipped":   {Training{Model: Logistic, Norms: []float64{1}, Rate: 0.1, Batch: 2, Ridge: 1, Unclipped: true}, RowStronglyConvex, 0.3, 0.2},
+		"linear":             {Training{Model: Linear, Norms: []float64{2}, Rate: 0.1, Batch: 4, Clip: 1}, reaction.Convex, 0.1 * 4 * 2 * 5, 0},
+		"half of a square":   {Training{Model: Linear, Norms: []float64{2}, Rate: 0.1, Batch: 4, Curvature: 1}, reaction.Convex, 0.1 * 4 * 5, 0},
+		"a mean":             {Training{Model: Linear, Norms: []float64{2}, Rate: 0.1, Batch: 4, Divisor: 4}, reaction.Convex, 0.1 * 2 * 5, 0},
+		"no intercept":       {Training{Model: Logistic, Norms: []float64{2}, Rate: 0.1, Batch: 4, NoIntercept: true}, reaction.Convex, 0.4, 0},
+		"the largest norms":  {Training{Model: Logistic, Norms: []float64{1, 3, 2}, Rate: 1, Batch: 2}, reaction.Convex, (10 + 5) / 4., 0},
+		"softmax":            {Training{Model: Softmax, Norms: []float64{1}, Rate: 0.1, Batch: 4, Clip: 1}, reaction.ClippedConvex, 0.4, 0},
+		"two classes":        {Training{Model: Softmax, Classes: 2, Norms: []float64{1}, Rate: 0.1, Batch: 4, Clip: 1}, reaction.Convex, 0.4, 0},
+		"nothing is clipped": {Training{Model: Softmax, Norms: []float64{1}, Rate: 0.1, Batch: 4, Clip: 2.01}, reaction.Convex, 0.4, 0},
+		"per layer":          {Training{Model: Logistic, Norms: []float64{1}, Rate: 0.1, PerLayer: true, Clip: 1}, reaction.ClippedConvex, 0.05, 0},
+		"one layer":          {Training{Model: Logistic, Norms: []float64{1}, Rate: 0.1, PerLayer: true, NoIntercept: true}, reaction.Convex, 0.025, 0},
+		"ridge, clipped":     {Training{Model: Logistic, Norms: []float64{1}, Rate: 0.1, Batch: 2, Ridge: 1, Clip: 9}, reaction.ClippedConvex, 0.3, 0},
+		"ridge, unclipped":   {Training{Model: Logistic, Norms: []float64{1}, Rate: 0.1, Batch: 2, Ridge: 1, Unclipped: true}, reaction.StronglyConvex, 0.3, 0.2},
 		"smaller batches": {Training{Model: Logistic, Norms: []float64{1}, Rate: 0.1, Batch: 2, Smallest: 1, Ridge: 1, Unclipped: true},
-			RowStronglyConvex, 0.3, 0.1},
-		"several outputs": {Training{Model: Convex, Beta: 3, Rate: 0.1, Batch: 2}, RowClippedConvex, 0.6, 0},
-		"not convex":      {Training{Model: Smooth, Beta: 3, Rate: 0.1, Batch: 2, PerLayer: true}, RowSmooth, 0.6, 0},
+			reaction.StronglyConvex, 0.3, 0.1},
+		"several outputs": {Training{Model: Convex, Beta: 3, Rate: 0.1, Batch: 2}, reaction.ClippedConvex, 0.6, 0},
+		"not convex":      {Training{Model: Smooth, Beta: 3, Rate: 0.1, Batch: 2, PerLayer: true}, reaction.Smooth, 0.6, 0},
 	} {
 		f, err := tc.training.Class()
 		if err != nil || f.Row != tc.row || f.X < tc.x || f.X > tc.x*(1+1e-9) || f.Y > tc.y || f.Y < tc.y*(1-1e-9) || f.Why == "" {

@@ -12,6 +12,7 @@ import (
 
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/fault"
+	"mafalda/threat/reaction"
 	"mafalda/threat/smoothness"
 )
 
@@ -178,7 +179,7 @@ func reactionFlags(f smoothness.Found, t smoothness.Training) string {
 		return "--lipschitz " + above(max(1, f.Step.Lipschitz()))
 	}
 	text := fmt.Sprintf("--%s %s", f.Row, above(f.X+max(0, lost-given)))
-	if f.Row == smoothness.RowStronglyConvex {
+	if f.Row == reaction.StronglyConvex {
 		text += "," + below(f.Y)
 	}
 	if given > 0 {
@@ -197,7 +198,7 @@ func (f *smoothnessFlags) printJSON(w io.Writer, t smoothness.Training, found sm
 	if t.Decay > 0 {
 		decay, step = new(t.Rate*t.Decay), &class{found.Step.Rho, found.Step.Kappa}
 	}
-	if found.Row == smoothness.RowStronglyConvex {
+	if found.Row == reaction.StronglyConvex {
 		y = &found.Y
 	}
 	return terminal.WriteJSON(w, struct {
@@ -226,7 +227,7 @@ func (f *smoothnessFlags) print(w io.Writer, t smoothness.Training, found smooth
 		divided = fmt.Sprintf("the sum is divided by %g, so the rate multiplies it by %.6g", t.Divisor, t.Rate/t.Divisor)
 	}
 	of := "of the sum of clipped gradients"
-	if found.Row == smoothness.RowClippedConvex {
+	if found.Row == reaction.ClippedConvex {
 		of = "of the sum of gradients before clipping"
 	}
 	fmt.Fprintf(w, "model          %s\n", t.Model)
@@ -243,7 +244,7 @@ func (f *smoothnessFlags) print(w io.Writer, t smoothness.Training, found smooth
 		fmt.Fprintf(w, " over %g", t.Divisor)
 	}
 	fmt.Fprintln(w)
-	if found.Row == smoothness.RowStronglyConvex {
+	if found.Row == reaction.StronglyConvex {
 		fmt.Fprintf(w, "y              %s, the rate times lambda\n", below(found.Y))
 	}
 	fmt.Fprintf(w, "class          %s: rho %.6g, kappa %.6g\n", found.Row, found.Class.Rho, found.Class.Kappa)
