@@ -14,6 +14,7 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/limits"
 	"mafalda/internal/lists"
+	"mafalda/internal/text"
 	"mafalda/internal/version"
 	"mafalda/participation"
 	"mafalda/study"
@@ -234,17 +235,13 @@ func WriteRows(w io.Writer, rows []Row, levels Privacies) error {
 	}
 	lines := [][]string{append(header, "delta", "memory_floats", "seconds", "graph_sha256")}
 	for _, r := range rows {
-		line := []string{r.Graph, strconv.Itoa(r.K), strconv.Itoa(r.B), r.Strategy, allDigits(r.SensSquared),
-			r.SensKind, allDigits(r.Loss), allDigits(r.Ratio), allDigits(r.LowerBound)}
+		line := []any{r.Graph, r.K, r.B, r.Strategy, positive(r.SensSquared), r.SensKind, positive(r.Loss), positive(r.Ratio),
+			positive(r.LowerBound)}
 		for _, at := range r.AtPrivacy {
-			bands := ""
-			if at.Bands > 0 {
-				bands = strconv.Itoa(at.Bands)
-			}
-			line = append(line, allDigits(at.Error), allDigits(at.Ratio), bands)
+			line = append(line, positive(at.Error), positive(at.Ratio), positive(at.Bands))
 		}
-		lines = append(lines, append(line, allDigits(levels.Delta), strconv.Itoa(r.MemoryFloats),
-			strconv.FormatFloat(r.Seconds, 'g', 3, 64), r.SHA256))
+		lines = append(lines, text.Cells(append(line, positive(levels.Delta), r.MemoryFloats,
+			strconv.FormatFloat(r.Seconds, 'g', 3, 64), r.SHA256)...))
 	}
 	return csv.NewWriter(w).WriteAll(lines)
 }
@@ -253,24 +250,22 @@ func WriteRows(w io.Writer, rows []Row, levels Privacies) error {
 func WriteWorkloads(w io.Writer, rows []Row) error {
 	lines := [][]string{{"graph", "nodes", "k", "b", "workload", "loss", "lower_bound", "gap", "plain_strategy_loss",
 		"plain_strategy_excess", "centralized_loss", "centralized_excess", "seconds", "workload_spec", "graph_sha256"}}
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 17, 64) }
 	for _, r := range rows {
 		spec, err := r.Spec.MarshalJSON()
 		if err != nil {
 			return err
 		}
-		lines = append(lines, []string{r.Graph, strconv.Itoa(r.Nodes), strconv.Itoa(r.K), strconv.Itoa(r.B), r.Workload,
-			number(r.Loss), number(r.LowerBound), number(r.Gap), number(r.PlainLoss), number(r.PlainExcess),
-			allDigits(r.CentralizedLoss), allDigits(r.CentralizedExcess), strconv.FormatFloat(r.Seconds, 'g', 3, 64),
-			string(spec), r.SHA256})
+		lines = append(lines, text.Cells(r.Graph, r.Nodes, r.K, r.B, r.Workload, r.Loss, r.LowerBound, r.Gap, r.PlainLoss,
+			r.PlainExcess, positive(r.CentralizedLoss), positive(r.CentralizedExcess),
+			strconv.FormatFloat(r.Seconds, 'g', 3, 64), string(spec), r.SHA256))
 	}
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// allDigits prints a positive number; nothing for 0.
-func allDigits(v float64) string {
+// positive returns a number; nil, whose cell is empty, for 0.
+func positive[T int | float64](v T) any {
 	if v == 0 {
-		return ""
+		return nil
 	}
-	return strconv.FormatFloat(v, 'g', 17, 64)
+	return v
 }

@@ -4,11 +4,11 @@ import (
 	"encoding/csv"
 	"io"
 	"slices"
-	"strconv"
 
 	"mafalda/accounting"
 	"mafalda/factorize/baselines"
 	"mafalda/internal/lists"
+	"mafalda/internal/text"
 	"mafalda/simulated"
 )
 
@@ -98,12 +98,6 @@ func (g *Grid) improvement(v, other Variant, mu float64) *Improvement {
 
 // WriteRows writes a line of CSV a row, with a header and all digits.
 func WriteRows(w io.Writer, rows []Row) error {
-	text := func(v *float64) string {
-		if v == nil {
-			return ""
-		}
-		return strconv.FormatFloat(*v, 'g', 17, 64)
-	}
 	lines := [][]string{{"method", "mu", "epsilon", "seeds", "diverged", "mean_last50", "std_last50", "median_last50",
 		"least_last50", "final", "final_full_test", "clipped_fraction", "above_none", "above_none_standard_error",
 		"improvement_over", "improvement_percent", "seconds_per_run", "noise_error", "noise_error_standard_error",
@@ -114,22 +108,21 @@ func WriteRows(w io.Writer, rows []Row) error {
 	}
 	lines[0] = append(lines[0], "note")
 	for _, r := range rows {
-		line := []string{r.Method, text(r.Mu), text(r.Epsilon), strconv.Itoa(r.Seeds), strconv.Itoa(r.Diverged),
-			text(r.Mean), text(r.Std), text(r.Median), text(r.Least), text(r.Final), text(r.Full), text(&r.Clipped),
-			"", "", "", "", text(&r.Seconds), "", "", "", text(r.Accuracy)}
+		line := []any{r.Method, r.Mu, r.Epsilon, r.Seeds, r.Diverged, r.Mean, r.Std, r.Median, r.Least, r.Final, r.Full,
+			r.Clipped, nil, nil, nil, nil, r.Seconds, nil, nil, nil, r.Accuracy}
 		if r.Excess != nil {
-			line[12], line[13] = text(&r.Excess.Difference), text(r.Excess.StdErr)
+			line[12], line[13] = r.Excess.Difference, r.Excess.StdErr
 		}
 		if r.Improvement != nil {
-			line[14], line[15] = r.Improvement.Over, text(&r.Improvement.Percent)
+			line[14], line[15] = r.Improvement.Over, r.Improvement.Percent
 		}
 		if e := r.NoiseError; e != nil {
-			line[17], line[18], line[19] = text(&e.Measured), text(e.StdErr), text(e.Predicted)
+			line[17], line[18], line[19] = e.Measured, e.StdErr, e.Predicted
 		}
 		if drawn {
-			line = append(line, r.Sampling, strconv.Itoa(r.Groups), text(&r.Multiplier))
+			line = append(line, r.Sampling, r.Groups, r.Multiplier)
 		}
-		lines = append(lines, append(line, simulated.Note))
+		lines = append(lines, text.Cells(append(line, simulated.Note)...))
 	}
 	return csv.NewWriter(w).WriteAll(lines)
 }

@@ -6,10 +6,10 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 
 	"mafalda/internal/lists"
 	"mafalda/internal/rounding"
+	"mafalda/internal/text"
 	"mafalda/workload"
 )
 
@@ -161,25 +161,12 @@ func most(a, b *float64) *float64 {
 // WritePairs writes a line of CSV a pair, with a header and all digits; squared sensitivities can be inf. Every line
 // says what it holds for.
 func WritePairs(w io.Writer, reports []Report) error {
-	text := func(v *float64) string {
-		if v == nil {
-			return ""
-		}
-		return strconv.FormatFloat(*v, 'g', 17, 64)
-	}
 	rows := [][]string{{"attacker", "victim", "distance", "sens_squared", "mu", "rdp", "epsilon",
 		"cyffers_sens_squared", "ldp_mu", "bound", "ldp_sens_squared", "without_reaction", "worst_answer", "holds_for",
 		"drawn_by_seed", "drawn_sens_squared", "drawn_mu", "drawn_epsilon", "drawn_holds_for"}}
 	for _, r := range reports {
-		seed := ""
-		if r.Drawn != nil {
-			seed = strconv.FormatUint(*r.Drawn, 10)
-		}
 		for _, p := range r.Pairs {
-			distance, squared := "", text(p.SensSquared)
-			if p.Distance != nil {
-				distance = strconv.Itoa(*p.Distance)
-			}
+			var squared any = p.SensSquared
 			if p.Infinite {
 				squared = "inf"
 			}
@@ -187,9 +174,9 @@ func WritePairs(w io.Writer, reports []Report) error {
 			if p.Sigma != nil && r.Local > 0 {
 				localMu = new(rounding.DivUp(rounding.SqrtUp(r.Local), *p.Sigma))
 			}
-			rows = append(rows, []string{r.Attacker, p.Victim, distance, squared, text(p.Mu), text(p.RDP),
-				text(p.Epsilon), text(p.Cyffers), text(localMu), p.Bound, text(p.Local), text(p.WithoutReaction),
-				text(p.Worst), r.HoldsFor, seed, text(p.DrawnSensSquared), text(p.DrawnMu), text(p.DrawnEpsilon), r.DrawnHoldsFor})
+			rows = append(rows, text.Cells(r.Attacker, p.Victim, p.Distance, squared, p.Mu, p.RDP, p.Epsilon, p.Cyffers,
+				localMu, p.Bound, p.Local, p.WithoutReaction, p.Worst, r.HoldsFor, r.Drawn, p.DrawnSensSquared, p.DrawnMu,
+				p.DrawnEpsilon, r.DrawnHoldsFor))
 		}
 	}
 	return csv.NewWriter(w).WriteAll(rows)

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 
 	"mafalda/benchmarks"
 	"mafalda/internal/lists"
+	"mafalda/internal/text"
 	"mafalda/plan"
 )
 
@@ -64,22 +64,18 @@ func WriteSampling(w io.Writer, c *plan.SamplingCurves) error {
 	lines := [][]string{{"epsilon", "delta", "bands", "noise_multiplier", "error_at_privacy",
 		"cyclic_error_at_privacy", "ratio", "best", "poisson_lower_bound", "bins_lower_bound",
 		"allocation_bands", "allocation_error_at_privacy", "bins_noise_multiplier", "bins_error_at_privacy"}}
-	float := func(v float64) string { return strconv.FormatFloat(v, 'g', 17, 64) }
 	for i, epsilon := range c.Levels.Epsilons {
 		best, listed := c.Best[i], false
-		bands, allocated := "", ""
+		var bands, allocated, noise, reached any
 		if c.Allocation != nil {
-			bands, allocated = strconv.Itoa(c.Allocation[i].Bands), float(c.Allocation[i].Error)
+			bands, allocated = c.Allocation[i].Bands, c.Allocation[i].Error
 		}
-		noise, reached := "", ""
 		if b := c.BinsAt(epsilon); b != nil {
-			noise, reached = float(b.NoiseMultiplier), float(b.Error)
+			noise, reached = b.NoiseMultiplier, b.Error
 		}
 		add := func(at benchmarks.AtPrivacy) {
-			lines = append(lines, []string{float(epsilon), float(at.Delta), strconv.Itoa(at.Bands),
-				float(at.NoiseMultiplier), float(at.Error), float(c.Cyclic[i]), float(at.Ratio),
-				strconv.FormatBool(at.Bands == best.Bands), float(c.Bounds[i].Poisson), float(c.Bounds[i].Bins), bands, allocated,
-				noise, reached})
+			lines = append(lines, text.Cells(epsilon, at.Delta, at.Bands, at.NoiseMultiplier, at.Error, c.Cyclic[i], at.Ratio,
+				at.Bands == best.Bands, c.Bounds[i].Poisson, c.Bounds[i].Bins, bands, allocated, noise, reached))
 		}
 		for _, b := range c.Bands {
 			if !listed && b.Bandwidth >= best.Bands {

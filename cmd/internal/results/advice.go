@@ -255,16 +255,13 @@ func WriteAdviceCSV(w io.Writer, r *Advice) error {
 	lines := [][]string{{"rank", "name", "trust", "sampling", "class", "bandwidth", "buffers", "memory_floats",
 		"memory_bytes",
 		"flops_per_step", "noise_std", "squared_error", "error_at_privacy", "loss_error", "ratio", "command"}}
-	float := func(v float64) string { return strconv.FormatFloat(v, 'g', 17, 64) }
 	for _, c := range r.Ways {
-		rank := ""
+		var rank any
 		if c.Rank > 0 {
-			rank = strconv.Itoa(c.Rank)
+			rank = c.Rank
 		}
-		lines = append(lines, []string{rank, c.Name, c.Trust, c.Sampling, c.Class, strconv.Itoa(c.Bandwidth),
-			strconv.Itoa(c.Buffers), strconv.Itoa(c.MemoryFloats), strconv.FormatFloat(c.MemoryBytes, 'f', -1, 64),
-			strconv.Itoa(c.FlopsPerStep), float(c.NoiseStd), float(c.SquaredError), float(c.ErrorAtPrivacy), float(c.LossError),
-			float(c.Ratio), c.Command})
+		lines = append(lines, text.Cells(rank, c.Name, c.Trust, c.Sampling, c.Class, c.Bandwidth, c.Buffers, c.MemoryFloats,
+			c.MemoryBytes, c.FlopsPerStep, c.NoiseStd, c.SquaredError, c.ErrorAtPrivacy, c.LossError, c.Ratio, c.Command))
 	}
 	return csv.NewWriter(w).WriteAll(lines)
 }

@@ -12,6 +12,7 @@ import (
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/lists"
+	"mafalda/internal/text"
 	"mafalda/participation"
 	"mafalda/plan"
 )
@@ -65,11 +66,9 @@ func MemoryFrontOf(cmd *cobra.Command, own []string, a *plan.MemoryFront) *Memor
 func WriteFrontCSV(w io.Writer, r *MemoryFront) error {
 	lines := [][]string{{"sampling", "class", "bandwidth", "buffers", "memory_floats", "memory_bytes", "flops_per_step",
 		"noise_std", "squared_error", "error_at_privacy", "ratio", "front"}}
-	float := func(v float64) string { return strconv.FormatFloat(v, 'g', 17, 64) }
 	for _, c := range r.Choices {
-		lines = append(lines, []string{c.Sampling, c.Class, strconv.Itoa(c.Bandwidth), strconv.Itoa(c.Buffers),
-			strconv.Itoa(c.MemoryFloats), strconv.FormatFloat(c.MemoryBytes, 'f', -1, 64), strconv.Itoa(c.FlopsPerStep),
-			float(c.NoiseStd), float(c.SquaredError), float(c.ErrorAtPrivacy), float(c.Ratio), strconv.FormatBool(c.Front)})
+		lines = append(lines, text.Cells(c.Sampling, c.Class, c.Bandwidth, c.Buffers, c.MemoryFloats, c.MemoryBytes,
+			c.FlopsPerStep, c.NoiseStd, c.SquaredError, c.ErrorAtPrivacy, c.Ratio, c.Front))
 	}
 	return csv.NewWriter(w).WriteAll(lines)
 }
