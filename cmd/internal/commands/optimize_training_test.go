@@ -176,7 +176,7 @@ func TestTrainingTables(t *testing.T) {
 		"--momentum 0.9 --strategy blt --buffers 2":                         "blt, 2 buffers",
 		"--momentum 0.9 --per-node":                                         "for 15 nodes",
 		"--momentum 0.9 --groups 2":                                         "2 groups",
-		"--momentum 0.9 --objective max":                                    "of the worst step",
+		"--momentum 0.9 --objective max --T 8":                              "of the worst step",
 		"--momentum 0.9 --objective last":                                   "after the last step",
 		"--link-failures 0.1 --per-node":                                    "links fail with probability 0.1",
 		"--link-failures 0.1 --momentum 0.9 --weight-decay 0.1 --T 16":      "d-mf",

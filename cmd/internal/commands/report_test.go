@@ -56,7 +56,7 @@ func TestReportCommandsReproduce(t *testing.T) {
 			"--seeds", "2", "--records", "200", "-o", at("simulation for ε")},
 		{"simulate", "--graph", "cycle:5", "--T", "6", "-k", "2", "--methods", "none,dp-d-sgd", "--mu", "0.5,1", "--seeds", "2",
 			"--records", "200", "-o", at("simulation")},
-		{"sampling", "--graph", "cycle:5", "--T", "12", "-k", "3", "--epsilon", "1,4", "-o", at("sampling")},
+		{"sampling", "--graph", "path:3", "--T", "6", "-k", "2", "--epsilon", "4", "-o", at("sampling")},
 	} {
 		if code, _, errs := mafalda(args...); code != 0 {
 			t.Fatalf("%v: code %d, %s", args, code, errs)
