@@ -49,14 +49,20 @@ func Account(ctx context.Context, s Scenario, visit func(Exposure) error) error 
 		return nil // nobody is left
 	}
 	s = s.inOwnUnits()
+	view := s.filtered
 	switch {
 	case s.Algorithm.dense != nil && !s.Attacker.Trust.Public():
-		return s.direct(ctx, visit)
+		view = s.direct
 	case s.Algorithm.space != nil && !models[s.Attacker.Trust].tells:
-		return s.publicShared(ctx, visit)
+		view = s.publicShared
 	case s.Algorithm.dense != nil || s.Algorithm.SharesNoise() && models[s.Attacker.Trust].tells: // own noise is all there is
-		return s.alone(visit)
+		view = s.alone
 	}
+	return view(ctx, visit)
+}
+
+// filtered is the view by a Kalman filter.
+func (s Scenario) filtered(ctx context.Context, visit func(Exposure) error) error {
 	sys, err := s.build()
 	if err != nil {
 		return err
@@ -90,7 +96,7 @@ func (a Algorithm) fits(steps int) error {
 }
 
 // alone is the view of all messages and of all noise but a node's own.
-func (s Scenario) alone(visit func(Exposure) error) error {
+func (s Scenario) alone(_ context.Context, visit func(Exposure) error) error {
 	for v := range s.nodes() {
 		if slices.Contains(s.Attacker.Nodes, v) {
 			continue

@@ -9,6 +9,7 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/lists"
+	"mafalda/secrets"
 	"mafalda/strategy"
 	"mafalda/threat/reaction"
 )
@@ -120,31 +121,31 @@ func (a Algorithm) covariance(w *graph.CSR, nodes []int) *mat.SymDense {
 	for i := range nodes {
 		s.SetSym(i, i, a.alone*a.alone)
 	}
-	if a.shared == 0 {
-		return s
-	}
-	for _, e := range edges(w) {
-		i, known := at[e[0]]
-		j, both := at[e[1]]
+	for _, p := range a.pairs(w) {
+		i, known := at[p.U]
+		j, both := at[p.V]
 		if !known || !both {
 			continue
 		}
-		s.SetSym(i, i, s.At(i, i)+a.shared*a.shared)
-		s.SetSym(j, j, s.At(j, j)+a.shared*a.shared)
-		s.SetSym(i, j, s.At(i, j)-a.shared*a.shared)
+		variance := p.Deviation * p.Deviation
+		s.SetSym(i, i, s.At(i, i)+variance)
+		s.SetSym(j, j, s.At(j, j)+variance)
+		s.SetSym(i, j, s.At(i, j)-variance)
 	}
 	return s
 }
 
-// edges returns the pairs u < v of nodes of which one averages over the other.
-func edges(w *graph.CSR) [][2]int {
-	var list [][2]int
+// pairs returns the nodes that share noise, and how much: those of an export's space, or all neighbours.
+func (a Algorithm) pairs(w *graph.CSR) (pairs []secrets.Shared) {
+	if a.space != nil {
+		return a.space.noise.Pairs
+	}
 	w.DoNonZero(func(i, j int, v float64) {
-		if v != 0 && (i < j || i > j && w.At(j, i) == 0) {
-			list = append(list, [2]int{min(i, j), max(i, j)})
+		if a.shared > 0 && v != 0 && (i < j || i > j && w.At(j, i) == 0) {
+			pairs = append(pairs, secrets.Shared{Pair: secrets.Pair{U: min(i, j), V: max(i, j)}, Deviation: a.shared})
 		}
 	})
-	return list
+	return pairs
 }
 
 // stage is the round of a step in which gradients come in.

@@ -52,16 +52,15 @@ func (s Scenario) growth(ctx context.Context, o AssessOptions) (GrowthRow, error
 	if err != nil {
 		return row, err
 	}
-	hops, means := s.hops(), map[bool]*mean{true: {}, false: {}} // of victims one hop away, and of all others
-	err = Account(ctx, s, func(e Exposure) error {
-		squared, err := o.Measure.Squared(e, s.Schema, local)
-		means[hops[e.Victim] == 1].add(squared / float64(row.Steps))
+	squared := make([]float64, s.nodes())
+	err = Account(ctx, s, func(e Exposure) (err error) {
+		squared[e.Victim], err = o.Measure.Squared(e, s.Schema, local)
 		return err
 	})
 	if err != nil {
 		return row, err
 	}
-	row.Neighbours, row.Others = means[true].value(), means[false].value()
+	row.Neighbours, row.Others = s.means(squared)
 	if drawn := s.Algorithm.Training().Drawn(); !s.Attacker.Trust.Public() && (drawn || o.Reaction.Kind != FixedInputs) {
 		h, err := s.hidden(ctx, local)
 		if err != nil {
@@ -75,7 +74,7 @@ func (s Scenario) growth(ctx context.Context, o AssessOptions) (GrowthRow, error
 		}
 		if drawn {
 			row.NeighboursDrawn, row.OthersDrawn = row.Neighbours, row.Others
-			row.Neighbours, row.Others = h.means(h.always)
+			row.Neighbours, row.Others = s.means(h.always)
 		}
 	}
 	if !math.IsInf(local, 1) {
@@ -117,16 +116,16 @@ func (h *hidden) growth(ctx context.Context, o AssessOptions) (near, far *float6
 			squared[v] = math.Min(x, r.SensSquared)
 		}
 	}
-	near, far = h.means(squared)
+	near, far = h.scenario.means(squared)
 	return near, far, nil
 }
 
 // means returns the means a step over the neighbours of attackers and over all others.
-func (h *hidden) means(squared []float64) (near, far *float64) {
-	hops, means := h.scenario.hops(), map[bool]*mean{true: {}, false: {}}
+func (s Scenario) means(squared []float64) (near, far *float64) {
+	hops, means := s.hops(), map[bool]*mean{true: {}, false: {}}
 	for v, x := range squared {
-		if !slices.Contains(h.scenario.Attacker.Nodes, v) {
-			means[hops[v] == 1].add(x / float64(h.scenario.steps()))
+		if !slices.Contains(s.Attacker.Nodes, v) {
+			means[hops[v] == 1].add(x / float64(s.steps()))
 		}
 	}
 	return means[true].value(), means[false].value()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"mafalda/secrets"
 	"mafalda/workload"
 
 	"gonum.org/v1/gonum/floats"
@@ -26,7 +27,7 @@ type protocol struct {
 	algorithm Algorithm
 	attacker  Attacker
 	n, steps  int
-	edges     [][2]int               // of DECOR, in any orientation
+	pairs     []secrets.Shared       // edges with noise of both ends, in any orientation
 	messages  [][2]int               // of Zip-DL: sender and recipient
 	noising   func(v int) mat.Matrix // C⁻¹ of a node, T×T
 	course    *course
@@ -48,15 +49,7 @@ func (s Scenario) protocol() (*protocol, error) {
 		return nil, err
 	}
 	w, a, steps := s.Gossip, s.Algorithm, s.steps()
-	p := &protocol{algorithm: a, attacker: s.Attacker, n: s.nodes(), steps: steps, course: c}
-	if a.shared > 0 {
-		p.edges = edges(w)
-	}
-	if a.space != nil {
-		for _, pair := range a.space.noise.Pairs {
-			p.edges = append(p.edges, [2]int{pair.U, pair.V})
-		}
-	}
+	p := &protocol{algorithm: a, attacker: s.Attacker, n: s.nodes(), steps: steps, course: c, pairs: a.pairs(w)}
 	if a.zip {
 		w.DoNonZero(func(i, j int, v float64) {
 			if i != j && v != 0 {
@@ -157,7 +150,7 @@ func (p *protocol) noisyGradient(t, v int, model []float64, waiting [][]float64)
 func (p *protocol) knowThemselves() {
 	if models[p.attacker.Trust].tells {
 		for t := range p.steps {
-			for e := range p.edges {
+			for e := range p.pairs {
 				p.learn(p.source.edge(t, e), t)
 			}
 		}
@@ -167,24 +160,28 @@ func (p *protocol) knowThemselves() {
 	}
 }
 
-// addNoise adds the noise of node v's message in step t.
+// addNoise adds the noise of node v's message in step t: row t of C⁻¹ times what it draws in every step, its own row and
+// one for each pair.
 func (p *protocol) addNoise(message []float64, t, v int) {
-	noising := p.noising(v)
-	if p.algorithm.space != nil { // its proportions are for the nodes' levels
-		p.addShared(message, t, v)
-		return
+	noising, own := p.noising(v), p.algorithm.alone*p.algorithm.part(v)
+	if n := p.algorithm.space; n != nil { // its proportions are for the nodes' levels
+		own = n.noise.Own[v]
 	}
 	for s := range t + 1 {
-		if c := p.algorithm.alone * p.algorithm.part(v) * noising.At(t, s); c != 0 {
-			floats.AddScaled(message, c, p.source.own(s, v))
+		c := noising.At(t, s)
+		if c == 0 {
+			continue
 		}
-	}
-	for e, edge := range p.edges {
-		switch v {
-		case edge[0]:
-			floats.AddScaled(message, p.algorithm.shared, p.source.edge(t, e))
-		case edge[1]:
-			floats.AddScaled(message, -p.algorithm.shared, p.source.edge(t, e))
+		if own != 0 {
+			floats.AddScaled(message, own*c, p.source.own(s, v))
+		}
+		for e, pair := range p.pairs {
+			switch v {
+			case pair.U:
+				floats.AddScaled(message, c*pair.Deviation, p.source.edge(s, e))
+			case pair.V:
+				floats.AddScaled(message, -c*pair.Deviation, p.source.edge(s, e))
+			}
 		}
 	}
 }
@@ -261,8 +258,8 @@ func (p *protocol) knowItself(a int) {
 		if !p.attacker.ForgetOwnNoise { // what it shares is known in any case
 			p.learn(p.source.own(t, a), t)
 		}
-		for e, edge := range p.edges {
-			if edge[0] == a || edge[1] == a {
+		for e, pair := range p.pairs {
+			if pair.U == a || pair.V == a {
 				p.learn(p.source.edge(t, e), t)
 			}
 		}

@@ -116,35 +116,35 @@ func (s Scenario) nearest(least int) (victim int, there bool) {
 
 // check refuses attackers that do not exist, and strategies of other runs.
 func (s Scenario) check() error {
-	if err := s.given(); err != nil {
-		return err
-	}
-	if err := s.Algorithm.fits(s.steps()); err != nil {
-		return err
-	}
-	n := s.nodes()
-	if err := s.Attacker.check(n); err != nil {
-		return err
-	}
-	if err := s.checkShared(); err != nil {
-		return err
-	}
-	if t := s.Algorithm.training; t != nil {
-		err := t.Spec.Check(s.steps())
-		if err == nil && !s.Attacker.Trust.Public() { // who does not see everything needs networks
-			_, err = s.course()
-		}
-		if err != nil {
+	for _, check := range []func(Scenario) error{Scenario.given, Scenario.checkStrategies, Scenario.checkAttacker,
+		Scenario.checkShared, Scenario.checkTraining, Scenario.checkLevels} {
+		if err := check(s); err != nil {
 			return err
 		}
 	}
-	if err := s.checkLevels(); err != nil {
-		return err
-	}
-	if each := len(s.Algorithm.dense); each > 1 && each != n {
-		return fmt.Errorf("%w: %d strategies for %d nodes", ErrStrategy, each, n)
-	}
 	return nil
+}
+
+// checkStrategies refuses strategies of other nodes, or of another number of steps.
+func (s Scenario) checkStrategies() error {
+	if each := len(s.Algorithm.dense); each > 1 && each != s.nodes() {
+		return fmt.Errorf("%w: %d strategies for %d nodes", ErrStrategy, each, s.nodes())
+	}
+	return s.Algorithm.fits(s.steps())
+}
+
+func (s Scenario) checkAttacker() error { return s.Attacker.check(s.nodes()) }
+
+// checkTraining refuses a training of another run.
+func (s Scenario) checkTraining() error {
+	if s.Algorithm.training == nil {
+		return nil
+	}
+	err := s.Algorithm.training.Spec.Check(s.steps())
+	if err == nil && !s.Attacker.Trust.Public() { // who does not see everything needs networks
+		_, err = s.course()
+	}
+	return err
 }
 
 // given refuses scenarios without a gossip matrix or a schema.

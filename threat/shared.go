@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/export"
@@ -158,27 +157,6 @@ func (s Scenario) publicShared(ctx context.Context, visit func(Exposure) error) 
 		}
 	}
 	return nil
-}
-
-// addShared adds the noise of node v's message in step t: row t of C⁻¹ times what it draws in every step, its own row
-// and one for each pair.
-func (p *protocol) addShared(message []float64, t, v int) {
-	noising, n := p.noising(v), p.algorithm.space.noise
-	for s := range t + 1 {
-		c := noising.At(t, s)
-		if c == 0 {
-			continue
-		}
-		floats.AddScaled(message, c*n.Own[v], p.source.own(s, v))
-		for e, pair := range n.Pairs {
-			switch v {
-			case pair.U:
-				floats.AddScaled(message, c*pair.Deviation, p.source.edge(s, e))
-			case pair.V:
-				floats.AddScaled(message, -c*pair.Deviation, p.source.edge(s, e))
-			}
-		}
-	}
 }
 
 // exposed returns the node with the least noise of its own, beside its level, which is all that is left of noise whose
