@@ -151,7 +151,7 @@ func (m *Manifest) checkSpec() error {
 		return fmt.Errorf("workload_spec: %s", fault.Keyed(err)) // of a file, not of a flag
 	}
 	if err := m.Curvature.Check(); err != nil {
-		return fmt.Errorf("curvature: %s", fault.Keyed(err))
+		return errors.New(fault.Keyed(err))
 	}
 	if m.Curvature.Unknown() && m.Curvature.Ratios == nil {
 		return errors.New("curvature.ratios is missing")

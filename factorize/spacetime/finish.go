@@ -75,6 +75,22 @@ func Normalize(ctx context.Context, noise *secrets.Noise, a *secrets.Attackers) 
 	}
 }
 
+// lossRounding is what rounding may make of Loss, in units of lossTerms: K is a sum of many products.
+const lossRounding = 0x1p-42
+
+// lossTerms returns the sum of the absolute terms of Loss, which cancel where pairs share much noise and W averages nearly
+// all of it away.
+func lossTerms(k *mat.SymDense, noise *secrets.Noise) float64 {
+	var sum float64
+	for i, d := range noise.Own {
+		sum += d * d * k.At(i, i)
+	}
+	for _, p := range noise.Pairs {
+		sum += p.Deviation * p.Deviation * (k.At(p.U, p.U) + k.At(p.V, p.V) + 2*math.Abs(k.At(p.U, p.V)))
+	}
+	return sum
+}
+
 // Loss returns tr(KM).
 func Loss(k *mat.SymDense, noise *secrets.Noise) float64 {
 	var sum float64

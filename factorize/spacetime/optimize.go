@@ -224,7 +224,8 @@ func (a *alternation) end(ctx context.Context, err error) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if loss := Loss(k, r.Noise); math.Abs(loss-r.Time.SquaredError) > 1e-9*loss {
+	loss := Loss(k, r.Noise)
+	if apart := math.Abs(loss - r.Time.SquaredError); apart > 1e-9*loss+lossRounding*lossTerms(k, r.Noise) {
 		return nil, fmt.Errorf("%w: its error is %v over the nodes and %v over the steps", ErrSpace, loss,
 			r.Time.SquaredError)
 	}

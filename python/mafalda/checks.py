@@ -217,6 +217,11 @@ def check(m: dict[str, Any]) -> None:
     _claim(all(isinstance(h, str) for h in m["files"].values()), "a file has no SHA-256")
     estimated = m.get("lower_bound", 0) > 0 and m.get("gram", {}).get("method", "exact") != "exact"
     _claim(m.get("lower_bound_of") == ("estimate" if estimated else None), "lower_bound_of is not as gram says")
+    if "curvature" in m:
+        c = {"risk": "", "x": [], "directions": [], **m["curvature"]}
+        _claim(c["risk"] in ("excess", "distance", "worst"), f"the risk {c['risk']!r} is not known")
+        _claim(0 < len(c["x"]) == len(c["directions"]), "curvature needs as many directions as second derivatives")
+        _claim(min(c["x"] + c["directions"]) >= 0, "a second derivative of curvature is negative")
     _check_strategy(m)
     _check_privacy(m)
     _check_budgets(m)

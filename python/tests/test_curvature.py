@@ -50,3 +50,14 @@ def test_optimize_takes_a_spectrum():
     assert one.manifest["curvature"]["x"] == [0.4]
     several = mafalda.optimize("cycle:5", steps=8, k=2, curvature=[0.1, 0.4], risk="distance", no_baselines=True)
     assert several.manifest["curvature"] == {"risk": "distance", "x": [0.1, 0.4], "directions": [1, 1]}
+
+
+@pytest.mark.parametrize("wrong", [{"risk": "none"}, {"x": []}, {"x": [-1.0]}, {"directions": [1.0, 2.0]}, {"extra": 1}])
+def test_load_refuses_curvatures_that_are_none(tmp_path, wrong):
+    from conftest import write
+
+    write(tmp_path / "good", curvature={"risk": "excess", "x": [0.1], "directions": [1.0]})
+    mafalda.load(tmp_path / "good")
+    write(tmp_path / "bad", curvature={"risk": "excess", "x": [0.1], "directions": [1.0], **wrong})
+    with pytest.raises(mafalda.ExportError):
+        mafalda.load(tmp_path / "bad")

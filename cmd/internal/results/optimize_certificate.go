@@ -55,7 +55,11 @@ func drawnTurnout(m *export.Manifest) string {
 	case m.Allocated():
 		return fmt.Sprintf("k = %d times, in steps that are drawn in secret", m.Participation.K)
 	}
-	return fmt.Sprintf("%.4g times on average, in steps that are drawn in secret", m.Sampling.Probability*float64(m.Sampling.Rounds))
+	times := fmt.Sprintf("%.4g times", m.Sampling.Probability*float64(m.Sampling.Rounds))
+	if times == "1 times" {
+		times = "once"
+	}
+	return times + " on average, in steps that are drawn in secret"
 }
 
 // unboundedSecret says that nothing bounds the error where batches are drawn in secret.
