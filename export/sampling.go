@@ -308,7 +308,8 @@ func (m *Manifest) checkSampling() error {
 		case math.Abs(is.Overflow-s.Overflow) > 1e-6*is.Overflow:
 			return contradiction("a record is drawn for a step that drops with a probability of %v; sampling.overflow is %v", is.Overflow,
 				s.Overflow)
-		case upper > *s.Epsilon*(1+1e-8) || upper < *s.Epsilon*(1-1e-3) || *s.Epsilon > *p.Epsilon:
+		case m.Allocated() && !nearlyEqual(upper, *s.Epsilon), upper > *s.Epsilon*(1+1e-8) || upper < *s.Epsilon*(1-1e-3),
+			*s.Epsilon > *p.Epsilon:
 			return contradiction("epsilon is %v; sampling says %v, privacy %v", upper, *s.Epsilon, *p.Epsilon)
 		}
 		return nil
