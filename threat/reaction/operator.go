@@ -127,32 +127,21 @@ func add(y []float64, a float64, x []float64) { floats.AddScaled(y, a, x) }
 
 func dot(x, y []float64) float64 { return floats.Dot(x, y) }
 
-// tile is the side of the squares in which matrices are turned: both of them stay in the cache.
-const tile = 16
-
 // transposeTo writes the transpose of x, rows×cols, to dst.
 func transposeTo(dst, x []float64, rows, cols int) {
-	for i0 := 0; i0 < rows; i0 += tile {
-		for j0 := 0; j0 < cols; j0 += tile {
-			for i := i0; i < min(i0+tile, rows); i++ {
-				for j := j0; j < min(j0+tile, cols); j++ {
-					dst[j*rows+i] = x[i*cols+j]
-				}
-			}
+	for i := range rows {
+		for j, v := range x[i*cols : (i+1)*cols] {
+			dst[j*rows+i] = v
 		}
 	}
 }
 
 // symmetrize replaces a by (a + aᵀ)/2.
 func symmetrize(a []float64, n int) {
-	for i0 := 0; i0 < n; i0 += tile {
-		for j0 := 0; j0 <= i0; j0 += tile {
-			for i := i0; i < min(i0+tile, n); i++ {
-				for j := j0; j < min(j0+tile, i); j++ {
-					mean := (a[i*n+j] + a[j*n+i]) / 2
-					a[i*n+j], a[j*n+i] = mean, mean
-				}
-			}
+	for i := range n {
+		for j := range i {
+			mean := (a[i*n+j] + a[j*n+i]) / 2
+			a[i*n+j], a[j*n+i] = mean, mean
 		}
 	}
 }
