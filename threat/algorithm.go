@@ -18,7 +18,7 @@ type Algorithm struct {
 	shared float64             // standard deviation of the noise that cancels between neighbours
 	alone  float64             // standard deviation of a node's own noise
 	zip    bool                // noise of single messages
-	of     *origin             // of the strategies
+	origin *origin             // where the strategies come from
 	space  *sharing            // noise that nodes share in pairs, C⁻¹ and all; nil for none
 	levels []OwnLevel          // of every node, nil where all have one
 
@@ -77,12 +77,12 @@ var ErrStrategy = errors.New("strategy does not fit the run")
 // fewer than T, has a fast path whatever T; any other, such as a dense one, needs the direct method of Account, which
 // has a size limit.
 func MFDSGD(c strategy.Strategy) Algorithm {
-	a := Algorithm{name: "mf-d-sgd", rounds: 1, alone: 1, of: &origin{strategies: []strategy.Strategy{c}}}
+	a := Algorithm{name: "mf-d-sgd", rounds: 1, alone: 1, origin: &origin{strategies: []strategy.Strategy{c}}}
 	if _, independent := c.(strategy.Identity); independent {
 		return a
 	}
 	if a.filter = filterOf(c); a.filter == nil {
-		a.dense = a.of.strategies
+		a.dense = a.origin.strategies
 	}
 	return a
 }
@@ -90,5 +90,5 @@ func MFDSGD(c strategy.Strategy) Algorithm {
 // MFDSGDPerNode is MF-D-SGD with the strategy strategies[v] at node v, all of the same number of steps; it goes by the
 // direct method. Local DP is taken for the worst of them.
 func MFDSGDPerNode(strategies []strategy.Strategy) Algorithm {
-	return Algorithm{name: "mf-d-sgd", rounds: 1, alone: 1, of: &origin{strategies: strategies}, dense: strategies}
+	return Algorithm{name: "mf-d-sgd", rounds: 1, alone: 1, origin: &origin{strategies: strategies}, dense: strategies}
 }

@@ -15,7 +15,7 @@ import (
 
 // use makes nodes use a C⁻¹, nil: the algorithm's own, as its export has it, which must be the inverse of its C.
 func (p *protocol) use(noising mat.Matrix) error {
-	if of := p.algorithm.of; noising == nil && of != nil && of.inverse != nil {
+	if of := p.algorithm.origin; noising == nil && of != nil && of.inverse != nil {
 		noising = of.inverse
 		if r, c := noising.Dims(); r == p.steps && c == r {
 			if err := strategy.CheckInverse(strategy.LowerOf(of.strategies[0]), noising); err != nil {

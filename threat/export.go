@@ -91,7 +91,7 @@ func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 	if err != nil {
 		return Algorithm{}, err
 	}
-	a.of.dir, a.of.digest, a.of.inverse, a.of.network = e.Dir, digest, inverse, m.Graph
+	a.origin.dir, a.origin.digest, a.origin.inverse, a.origin.network = e.Dir, digest, inverse, m.Graph
 	if a, err = a.withLevels(e); err != nil {
 		return Algorithm{}, err
 	}
@@ -101,14 +101,14 @@ func MFDSGDOf(e *export.Export, steps int) (Algorithm, error) {
 		}
 	}
 	if m.PerNode != nil || m.Budgets != nil || m.Space != nil {
-		if a.of.nodes, err = e.Read("nodes.csv"); err != nil {
+		if a.origin.nodes, err = e.Read("nodes.csv"); err != nil {
 			return Algorithm{}, err
 		}
 	}
 	if m.IsPlain() {
 		return a, nil
 	}
-	a.of.trained = true
+	a.origin.trained = true
 	return a.Under(Training{Spec: *m.WorkloadSpec})
 }
 
@@ -124,7 +124,7 @@ func (o *origin) checkGossip(n *graph.Network) error {
 // CheckNodes refuses an export whose nodes have their own strategies or levels, or share noise, if they are not the
 // graph's nodes (ErrStrategy).
 func (a Algorithm) CheckNodes(g *graph.Graph) error {
-	if a.of == nil || a.of.nodes == nil {
+	if a.origin == nil || a.origin.nodes == nil {
 		return nil
 	}
 	var want bytes.Buffer
@@ -138,8 +138,8 @@ func (a Algorithm) CheckNodes(g *graph.Graph) error {
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(a.of.nodes, want.Bytes()) {
-		return &misfit{a.of.dir + " has strategies, levels or noise for the nodes of another graph"}
+	if !bytes.Equal(a.origin.nodes, want.Bytes()) {
+		return &misfit{a.origin.dir + " has strategies, levels or noise for the nodes of another graph"}
 	}
 	return nil
 }
@@ -154,14 +154,14 @@ func (e *misfit) Unwrap() error { return ErrStrategy }
 // digest stands for every number of the strategies; it is empty without any.
 func (a Algorithm) digest() string {
 	switch {
-	case a.of == nil:
+	case a.origin == nil:
 		return ""
-	case a.of.digest != "":
-		return a.of.digest
+	case a.origin.digest != "":
+		return a.origin.digest
 	}
 	d := study.NewDigest()
 	seen := map[strategy.Strategy]int{}
-	for _, c := range a.of.strategies {
+	for _, c := range a.origin.strategies {
 		at, there := seen[c]
 		if !there {
 			at = len(seen)

@@ -39,7 +39,7 @@ func TestMFDSGDOf(t *testing.T) {
 	if err := a.CheckNodes(g); err != nil {
 		t.Errorf("a shared strategy: %v", err)
 	}
-	a.of.nodes = []byte("of nobody")
+	a.origin.nodes = []byte("of nobody")
 	if err := a.CheckNodes(g); !errors.Is(err, ErrStrategy) {
 		t.Errorf("other nodes: %v", err)
 	}

@@ -76,8 +76,8 @@ func (a Algorithm) correlating(steps int) strategy.Strategy {
 	switch {
 	case a.filter == nil && a.dense == nil:
 		return nil
-	case a.of != nil:
-		return a.of.strategies[0]
+	case a.origin != nil:
+		return a.origin.strategies[0]
 	}
 	return strategy.AntiPGD(steps)
 }
@@ -246,7 +246,7 @@ func (h *hidden) stands() ([]reaction.Stand, error) {
 	find := func() ([]reaction.Stand, error) {
 		return reaction.Strategies(h.strategy, len(h.nodes), reaction.Leading(h.scenario.Schema))
 	}
-	if of := h.scenario.Algorithm.of; of != nil {
+	if of := h.scenario.Algorithm.origin; of != nil {
 		return of.stands.get(len(h.nodes), h.scenario.Schema, find)
 	}
 	return find()

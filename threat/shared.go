@@ -30,7 +30,7 @@ func (a Algorithm) withShared(e *export.Export) (Algorithm, error) {
 		return a, err
 	}
 	a.space = &sharing{e.Shared, claim}
-	a.filter, a.dense = nil, a.of.strategies
+	a.filter, a.dense = nil, a.origin.strategies
 	return a, nil
 }
 

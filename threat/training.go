@@ -45,7 +45,7 @@ func (a Algorithm) Under(t Training) (Algorithm, error) {
 // fails as Under does, for other networks than an export was trained on (GraphSequence), and for another gossip matrix
 // than its own (ErrStrategy).
 func (a Algorithm) On(n *graph.Network, seed uint64) (Algorithm, error) {
-	if err := a.of.checkGossip(n); err != nil {
+	if err := a.origin.checkGossip(n); err != nil {
 		return a, err
 	}
 	t := a.Training()
@@ -58,8 +58,8 @@ func (a Algorithm) On(n *graph.Network, seed uint64) (Algorithm, error) {
 		switch own := t.Spec.GraphSequence; {
 		case own != nil:
 			on.GraphSequence, err = own.Attach(on.GraphSequence)
-		case a.of != nil && a.of.trained:
-			err = fault.New("GraphSequence", nil, "the strategy in %s is for a network that stays", a.of.dir)
+		case a.origin != nil && a.origin.trained:
+			err = fault.New("GraphSequence", nil, "the strategy in %s is for a network that stays", a.origin.dir)
 		}
 		if err != nil {
 			return a, err

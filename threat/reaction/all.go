@@ -21,7 +21,7 @@ type Bounds struct {
 // it adds up single ones. It is good for finding the victims that Bound should look at. The error is a fault.Argument,
 // or the cause of ctx.
 func All(ctx context.Context, s *System, schema participation.Schema, reaction Reaction) (*Bounds, error) {
-	g, err := newGround(s, reaction)
+	g, err := newReactiveSystem(s, reaction)
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ type Result struct {
 //
 // Memory is 16·T·m·n bytes and as much again, n the numbers in the state of all nodes.
 func Bound(ctx context.Context, s *System, v Victim, reaction Reaction) (*Result, error) {
-	g, err := newGround(s, reaction)
+	g, err := newReactiveSystem(s, reaction)
 	if err != nil {
 		return nil, err
 	}
@@ -66,9 +66,9 @@ func Bound(ctx context.Context, s *System, v Victim, reaction Reaction) (*Result
 	return out, g.attack(ctx, v, out)
 }
 
-// ground is a system whose nodes answer as a reaction says. Its victims share the linear pass, and what multipliers of the
+// reactiveSystem is a system whose nodes answer as a reaction says. Its victims share the linear pass, and what multipliers of the
 // last one had on top.
-type ground struct {
+type reactiveSystem struct {
 	*stages // nil without a reaction
 	system  *System
 	local   localDP
@@ -77,12 +77,12 @@ type ground struct {
 	extra   float64
 }
 
-// newGround returns an error for what is no system or no class.
-func newGround(s *System, reaction Reaction) (*ground, error) {
+// newReactiveSystem returns an error for what is no system or no class.
+func newReactiveSystem(s *System, reaction Reaction) (*reactiveSystem, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	g := &ground{system: s, local: localOf(s), extra: usual}
+	g := &reactiveSystem{system: s, local: localOf(s), extra: usual}
 	if reaction == nil {
 		return g, nil
 	}
@@ -92,7 +92,7 @@ func newGround(s *System, reaction Reaction) (*ground, error) {
 }
 
 // why says why nothing but local DP is proven; empty if more may be.
-func (g *ground) why() string {
+func (g *reactiveSystem) why() string {
 	switch {
 	case g.stages == nil:
 		return "nothing is known of how gradients react"
@@ -103,10 +103,10 @@ func (g *ground) why() string {
 }
 
 // memory reports whether nodes keep more than a model.
-func (g *ground) memory() bool { return g.system.rule(0).size() > 1 }
+func (g *reactiveSystem) memory() bool { return g.system.rule(0).size() > 1 }
 
 // bound is Bound without an attack. A bound of at most enough need not be the best one.
-func (g *ground) bound(ctx context.Context, v Victim, enough float64) (*Result, error) {
+func (g *reactiveSystem) bound(ctx context.Context, v Victim, enough float64) (*Result, error) {
 	if v.Node < 0 || v.Node >= g.system.Nodes {
 		return nil, fault.New("Victim", v.Node, "is not one of %d hidden nodes", g.system.Nodes)
 	}
@@ -138,7 +138,7 @@ func (g *ground) bound(ctx context.Context, v Victim, enough float64) (*Result, 
 }
 
 // pass makes the linear pass, once.
-func (g *ground) pass(ctx context.Context) (err error) {
+func (g *reactiveSystem) pass(ctx context.Context) (err error) {
 	if !g.passed {
 		g.first, err = g.linearly(ctx, g.linear, rough)
 		g.passed = err == nil
@@ -147,7 +147,7 @@ func (g *ground) pass(ctx context.Context) (err error) {
 }
 
 // attack puts the attack on a victim to a result that has a bound.
-func (g *ground) attack(ctx context.Context, v Victim, out *Result) error {
+func (g *reactiveSystem) attack(ctx context.Context, v Victim, out *Result) error {
 	if g.why() != "" {
 		return nil
 	}
@@ -189,7 +189,7 @@ func raise(squared float64) float64 {
 
 // bounder bounds what is learned of one victim.
 type bounder struct {
-	*ground
+	*reactiveSystem
 	node   int
 	enough float64 // a squared sensitivity below which the bound need not be the best one; 0 asks for the best
 }
@@ -205,7 +205,7 @@ type trace struct {
 }
 
 // linearly goes backward with linear answers. It returns nil without an error if numbers are too large.
-func (all *stages) linearly(ctx context.Context, answers []*answer, how care) (*trace, error) {
+func (all *stages) linearly(ctx context.Context, answers []*answer, how precision) (*trace, error) {
 	tr := all.newTrace(0)
 	var p []float64
 	for t := len(all.gates) - 1; t >= 0; t-- {
@@ -316,13 +316,13 @@ func (b *bounder) backward(ctx context.Context, pattern []int, choose chooser) (
 // powerSteps is how many times the worst answer of a step is improved.
 const powerSteps = 8
 
-// manner says how nodes answer in step t to a difference χ before it: it returns σ, with the record's input where it takes
+// policy says how nodes answer in step t to a difference χ before it: it returns σ, with the record's input where it takes
 // part.
-type manner func(tr *trace, t int, a *answer, chi []float64, part bool) []float64
+type policy func(tr *trace, t int, a *answer, chi []float64, part bool) []float64
 
 // forward runs the difference of two runs, of width columns, from the victim's input in the pattern's first step on, with
 // the feedback of a trace: χ of each step.
-func (b *bounder) forward(tr *trace, answers []*answer, pattern []int, width int, how manner) [][]float64 {
+func (b *bounder) forward(tr *trace, answers []*answer, pattern []int, width int, how policy) [][]float64 {
 	run := make([][]float64, len(b.gates))
 	first := make([]float64, b.m*width)
 	first[b.node*width] = 1
@@ -342,7 +342,7 @@ func (b *bounder) forward(tr *trace, answers []*answer, pattern []int, width int
 	return run
 }
 
-// centred is the manner of the centre of the class.
+// centred is the policy of the centre of the class.
 func (b *bounder) centred(tr *trace, t int, a *answer, chi []float64, part bool) []float64 {
 	sigma := a.move.times(chi, 1)
 	if part {
@@ -352,7 +352,7 @@ func (b *bounder) centred(tr *trace, t int, a *answer, chi []float64, part bool)
 	return sigma
 }
 
-// steep is the manner of the worst answers that power steps find.
+// steep is the policy of the worst answers that power steps find.
 func (b *bounder) steep(tr *trace, t int, a *answer, chi []float64, part bool) []float64 {
 	return b.steepest(tr, t, a, chi, part, a.move.times(chi, 1))
 }

@@ -328,7 +328,7 @@ func TestNearlySingularMultipliersLoseNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bounder{ground: &ground{stages: all, system: s}}
+	b := &bounder{reactiveSystem: &reactiveSystem{stages: all, system: s}}
 	if b.first, err = all.linearly(context.Background(), all.linear, rough); err != nil {
 		t.Fatal(err)
 	}
@@ -421,7 +421,7 @@ func TestDescentFollowsTheSlope(t *testing.T) {
 		if err != nil || all.unclear {
 			rt.Fatal(err)
 		}
-		b := &bounder{ground: &ground{stages: all, system: s}, node: r.IntN(s.Nodes)}
+		b := &bounder{reactiveSystem: &reactiveSystem{stages: all, system: s}, node: r.IntN(s.Nodes)}
 		if b.first, err = all.linearly(context.Background(), all.linear, rough); err != nil || b.first == nil {
 			rt.Fatal(err)
 		}
@@ -477,7 +477,7 @@ func TestMultipliersAreImproved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := &bounder{ground: &ground{stages: all, system: s}, node: node}
+		b := &bounder{reactiveSystem: &reactiveSystem{stages: all, system: s}, node: node}
 		if b.first, err = all.linearly(context.Background(), all.linear, rough); err != nil || b.first == nil {
 			t.Fatal(err)
 		}

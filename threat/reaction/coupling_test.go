@@ -24,7 +24,7 @@ func TestCoupledRunsShowTheSame(t *testing.T) {
 		if err != nil || all.unclear {
 			rt.Fatal(err)
 		}
-		b := &bounder{ground: &ground{stages: all, system: s}, node: node}
+		b := &bounder{reactiveSystem: &reactiveSystem{stages: all, system: s}, node: node}
 		if b.first, err = all.linearly(context.Background(), all.linear, rough); err != nil || b.first == nil {
 			rt.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestCoupledRunsShowTheSame(t *testing.T) {
 			check(rt, tr)
 			run = b.forward(tr, b.answers, pattern, dimensions, b.costliest)
 			tr, _, err = b.backward(context.Background(), pattern,
-				func(t int, s *stakes) multipliers { return s.balanced(run[t], sigma) })
+				func(t int, s *stepCost) multipliers { return s.balanced(run[t], sigma) })
 			if err != nil {
 				rt.Fatal(err)
 			}

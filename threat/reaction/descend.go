@@ -81,7 +81,7 @@ func (d *descent) Value(x []float64) float64 {
 		given[p.step] = append(given[p.step], math.Exp(x[i]))
 	}
 	defer func(why string) { d.why = why }(d.why) // a step too far says nothing of the bound
-	tr, err := d.pass(d.ctx, func(t int, s *stakes) multipliers {
+	tr, err := d.pass(d.ctx, func(t int, s *stepCost) multipliers {
 		return multipliers{d: slices.Clone(given[t]), dominance: thin / 2, margin: thin, fixed: true}
 	})
 	if err != nil || tr == nil {

@@ -151,8 +151,8 @@ type Victims struct {
 	strategy strategy.Strategy // nil for independent noise
 	reaction Reaction
 	stands   []Stand
-	grounds  []*ground // of each stand-in, nil before it is needed
-	local    localDP   // of C
+	systems  []*reactiveSystem // of each stand-in, nil before it is needed
+	local    localDP           // of C
 }
 
 // NewVictims returns it for stand-ins of C, of Strategies, say; a nil C without any is for independent noise. The error
@@ -160,8 +160,8 @@ type Victims struct {
 func NewVictims(s *System, c strategy.Strategy, stands []Stand, reaction Reaction) (*Victims, error) {
 	a := &Victims{system: s, strategy: c, reaction: reaction, stands: stands}
 	if c == nil {
-		own, err := newGround(s, reaction)
-		a.stands, a.grounds = []Stand{{Factor: 1}}, []*ground{own}
+		own, err := newReactiveSystem(s, reaction)
+		a.stands, a.systems = []Stand{{Factor: 1}}, []*reactiveSystem{own}
 		return a, err
 	}
 	if err := s.check(); err != nil {
@@ -173,7 +173,7 @@ func NewVictims(s *System, c strategy.Strategy, stands []Stand, reaction Reactio
 	if a.local = localOf(s); a.local.gram != nil {
 		return nil, fault.New("Strategy", nil, "is for nodes whose rules have no memory of noise")
 	}
-	a.local.gram, a.grounds = strategy.GramOf(c), make([]*ground, len(stands))
+	a.local.gram, a.systems = strategy.GramOf(c), make([]*reactiveSystem, len(stands))
 	return a, nil
 }
 
@@ -186,7 +186,7 @@ func (a *Victims) Exact() bool { return slices.ContainsFunc(a.stands, Stand.itse
 // Bound returns the bound of one victim by one stand-in, by its place, without an attack. A bound of at most enough need
 // not be the best one, as where only the largest of several victims counts; 0 asks for the best.
 func (a *Victims) Bound(ctx context.Context, v Victim, stand int, enough float64) (*Result, error) {
-	g, err := a.ground(stand)
+	g, err := a.reactiveSystem(stand)
 	if err != nil {
 		return nil, err
 	}
@@ -210,25 +210,25 @@ func (a *Victims) Bound(ctx context.Context, v Victim, stand int, enough float64
 	return r, nil
 }
 
-// ground returns the system of one stand-in.
-func (a *Victims) ground(stand int) (*ground, error) {
-	if a.grounds[stand] == nil {
+// reactiveSystem returns the system of one stand-in.
+func (a *Victims) reactiveSystem(stand int) (*reactiveSystem, error) {
+	if a.systems[stand] == nil {
 		correlated, err := a.system.Correlated(a.stands[stand].Strategy)
 		if err != nil {
 			return nil, err
 		}
-		if a.grounds[stand], err = newGround(correlated, a.reaction); err != nil {
+		if a.systems[stand], err = newReactiveSystem(correlated, a.reaction); err != nil {
 			return nil, err
 		}
 	}
-	return a.grounds[stand], nil
+	return a.systems[stand], nil
 }
 
 // Attack puts to a result of Bound, or of All, what linear answers reach: exactly where C stands for itself, else at least.
 func (a *Victims) Attack(ctx context.Context, v Victim, r *Result) error {
 	for i, stand := range a.stands {
 		if stand.itself() {
-			g, err := a.ground(i)
+			g, err := a.reactiveSystem(i)
 			if err != nil {
 				return err
 			}

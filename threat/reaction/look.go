@@ -17,13 +17,13 @@ type feedback struct {
 	q    []float64 // Q, n×n: a difference σ before noise costs σᵀQσ from here on
 }
 
-// care is how exact a Q must be.
-type care int
+// precision is how exact a Q must be.
+type precision int
 
 const (
-	rough  care = iota // Q of an exact F: enough to make multipliers of
-	exact              // for attacks
-	proven             // raised by what rounding may have taken from it
+	rough  precision = iota // Q of an exact F: enough to make multipliers of
+	exact                   // for attacks
+	proven                  // raised by what rounding may have taken from it
 )
 
 // look returns the best feedback before what costs P from the next step on, nil for nothing: the function of the
@@ -34,7 +34,7 @@ const (
 //	Q = paid + intoᵀ{weight·([1, 0] − F)ᵀ([1, 0] − F) + [F; 0, 1]ᵀ Y [F; 0, 1]}into.
 //
 // It returns nil if numbers are too large to go on.
-func look(g *gate, m int, p []float64, how care) *feedback {
+func look(g *gate, m int, p []float64, how precision) *feedback {
 	h, k, n := g.h, g.k, g.into.cols
 	out := &feedback{gate: g, f: borrowZeros(h * k)}
 	var cost []float64 // of (ζ, μ), k×k
@@ -143,7 +143,7 @@ func steer(f, y []float64, h, k int, weight float64) bool {
 }
 
 // joseph returns weight·([1, 0] − F)ᵀ([1, 0] − F) + [F; 0, 1]ᵀ Y [F; 0, 1], which for an exact F is Y [F; 0, 1].
-func joseph(f, y []float64, h, k int, weight float64, how care) []float64 {
+func joseph(f, y []float64, h, k int, weight float64, how precision) []float64 {
 	if h == 0 {
 		cost := borrow(k * k)
 		copy(cost, y)

@@ -28,8 +28,8 @@ const (
 	largestP   = 1e9  // of P beside Q
 )
 
-// stakes is what is at stake in one step before nodes answer: what answers and the record's input cost.
-type stakes struct {
+// stepCost is what is at stake in one step before nodes answer: what answers and the record's input cost.
+type stepCost struct {
 	answer  *answer
 	classes []Class
 	q       []float64 // Q, n×n
@@ -48,11 +48,11 @@ type columns struct {
 	answers int       // how many columns are answers
 }
 
-// stakesOf returns what is at stake before what costs Q. victim is the node whose record has a part in this step, -1
+// stepCostOf returns what is at stake before what costs Q. victim is the node whose record has a part in this step, -1
 // for none. why is empty unless rounding hides it.
-func stakesOf(a *answer, classes []Class, q []float64, victim int) (s *stakes, why string) {
+func stepCostOf(a *answer, classes []Class, q []float64, victim int) (s *stepCost, why string) {
 	m, n := len(a.kappa), a.move.rows
-	s = &stakes{answer: a, classes: classes, q: q, local: make([]float64, m)}
+	s = &stepCost{answer: a, classes: classes, q: q, local: make([]float64, m)}
 	unitQ := a.inject.transposeTimes(q, n) // m×n: (Q·inject)ᵀ
 	defer release(unitQ)
 	for v := range m {
@@ -93,7 +93,7 @@ func stakesOf(a *answer, classes []Class, q []float64, victim int) (s *stakes, w
 //
 // since Q is positive semidefinite, and in norm by as many times that as there are columns. A proof that D is above the
 // computed matrix has D above its diagonal.
-func (s *stakes) cancelled() float64 {
+func (s *stepCost) cancelled() float64 {
 	m, n := len(s.local), s.answer.move.rows
 	sums, worst := make([]float64, m), 0.0 // of |inject|ᵀ√Q
 	for i := range n {
@@ -108,10 +108,10 @@ func (s *stakes) cancelled() float64 {
 }
 
 // release gives the matrices back.
-func (s *stakes) release() { release(s.bq, s.bqb) }
+func (s *stepCost) release() { release(s.bq, s.bqb) }
 
 // pull returns BᵀQRe for a difference e of width columns.
-func (s *stakes) pull(e []float64, width int) []float64 {
+func (s *stepCost) pull(e []float64, width int) []float64 {
 	n := s.answer.move.rows
 	moved, pulled := s.answer.move.times(e, width), borrow(s.count*width)
 	defer release(moved)
@@ -129,12 +129,12 @@ type multipliers struct {
 }
 
 // chooser returns multipliers for what is at stake in step t.
-type chooser func(t int, s *stakes) multipliers
+type chooser func(t int, s *stepCost) multipliers
 
 // oppose returns the price in step t of a difference before nodes answer, if Q is what it costs after. victim is the node
 // whose record has a part in this step, -1 for none. why is empty unless the price cannot be given.
 func (all *stages) oppose(t int, q []float64, victim int, choose chooser) (out price, why string) {
-	s, why := stakesOf(all.answers[t], all.classes[t], q, victim)
+	s, why := stepCostOf(all.answers[t], all.classes[t], q, victim)
 	if why != "" {
 		return price{}, why
 	}
@@ -144,12 +144,12 @@ func (all *stages) oppose(t int, q []float64, victim int, choose chooser) (out p
 
 // alongRuns returns a chooser of multipliers in closed form, made of differences of width columns in all steps.
 func alongRuns(runs [][]float64, width int, sigma float64) chooser {
-	return func(t int, s *stakes) multipliers { return s.dominant(runs[t], width, sigma) }
+	return func(t int, s *stepCost) multipliers { return s.dominant(runs[t], width, sigma) }
 }
 
 // dominant returns multipliers in closed form: D − BᵀQB is diagonally dominant in the scale of a difference e of width
 // columns. sigma is what is added to every one, in κQ_vv.
-func (s *stakes) dominant(e []float64, width int, sigma float64) multipliers {
+func (s *stepCost) dominant(e []float64, width int, sigma float64) multipliers {
 	lengths, pulled := s.lengths(e, width), s.pull(e, width)
 	defer release(pulled)
 	out := multipliers{d: make([]float64, s.count), dominance: 1, margin: s.margin}
@@ -170,7 +170,7 @@ func (s *stakes) dominant(e []float64, width int, sigma float64) multipliers {
 }
 
 // extra adds what multipliers have on top.
-func (s *stakes) extra(d []float64, sigma float64) {
+func (s *stepCost) extra(d []float64, sigma float64) {
 	for j, v := range s.nodes[:s.answers] {
 		d[j] += sigma * s.scale[j] * s.local[v]
 	}
@@ -190,7 +190,7 @@ func (p *price) release() { release(p.factor.Data) }
 
 // price returns what a difference costs before the worst answer in the class, proven for any multipliers: good ones make
 // it small. why is empty unless the price cannot be given.
-func (s *stakes) price(by multipliers) (out price, why string) {
+func (s *stepCost) price(by multipliers) (out price, why string) {
 	a, n := s.answer, s.answer.move.rows
 	tau, q := make([]float64, n), s.q
 	var steep []float64 // rows of V, VᵀV = QB(D − BᵀQB)⁻¹BᵀQ
@@ -291,7 +291,7 @@ func (a *answer) diagonal(row []float64, v int) float64 {
 
 // lengths returns |e_v| for the columns of B, at least floor of what a mean difference would be there, or inputFloor of
 // what would cost as much as the record's input, and 1 for the input.
-func (s *stakes) lengths(e []float64, width int) []float64 {
+func (s *stepCost) lengths(e []float64, width int) []float64 {
 	m, sum := len(s.local), 0.0
 	for v := range m {
 		l := norm(e[v*width : (v+1)*width])

@@ -19,7 +19,7 @@ func TestMarginCoversWhatCancels(t *testing.T) {
 		q := []float64{1/inject[0]/inject[0] + off*r.Float64(), 1 / inject[0], 1 / inject[0], 1 + off}
 		a := &answer{move: newOperator(2, 2, []float64{1, 0, 0, 1}), inject: newOperator(2, 1, inject),
 			kappa: []float64{kappa}}
-		s, why := stakesOf(a, []Class{{}}, q, -1)
+		s, why := stepCostOf(a, []Class{{}}, q, -1)
 		if why != "" || s.count == 0 {
 			continue
 		}
@@ -50,7 +50,7 @@ func TestMarginCoversWhatCancels(t *testing.T) {
 func TestPriceIsComparedWithTheCostBefore(t *testing.T) {
 	for above, refused := range map[float64]bool{1e-8: false, 1e-10: true} { // Q/(D/Q - 1) is added to Q
 		a := &answer{move: newOperator(1, 1, []float64{1}), inject: newOperator(1, 1, []float64{1}), kappa: []float64{1}}
-		s, why := stakesOf(a, []Class{{Kappa: 1}}, []float64{1}, -1)
+		s, why := stepCostOf(a, []Class{{Kappa: 1}}, []float64{1}, -1)
 		if why != "" {
 			t.Fatal(why)
 		}

@@ -102,7 +102,7 @@ func (s *search) follow(ctx context.Context) error {
 func (s *search) balance(ctx context.Context) error {
 	run := s.forward(s.leader, s.answers, s.pattern, dimensions, s.costliest)
 	choose := func(extra float64) chooser {
-		return func(t int, at *stakes) multipliers { return at.balanced(run[t], extra) }
+		return func(t int, at *stepCost) multipliers { return at.balanced(run[t], extra) }
 	}
 	for before := math.Inf(1); s.bound < before*(1-worthGoingOn) && raise(s.bound) > s.enough; {
 		before = s.bound

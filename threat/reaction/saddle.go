@@ -13,7 +13,7 @@ const (
 // balanced returns multipliers D with Dδ = BᵀQ(Re + Bδ) for the answers δ of the class that cost the most after a
 // difference e: nothing is left between bound and attack in this step, if e is what the worst run has. sigma is what is
 // added to every one, in κQ_vv.
-func (s *stakes) balanced(e []float64, sigma float64) multipliers {
+func (s *stepCost) balanced(e []float64, sigma float64) multipliers {
 	pulled := s.pull(e, dimensions)
 	defer release(pulled)
 	_, d := saddle(s.bqb, pulled, dimensions, s.lengths(e, dimensions))
@@ -67,7 +67,7 @@ func saddle(g, b []float64, width int, lengths []float64) (delta, d []float64) {
 	return delta, d
 }
 
-// costliest is the manner of the answers of the class, in several dimensions, that cost the most.
+// costliest is the policy of the answers of the class, in several dimensions, that cost the most.
 func (b *bounder) costliest(tr *trace, t int, a *answer, chi []float64, part bool) []float64 {
 	sigma := a.move.times(chi, dimensions)
 	var columns []int
