@@ -213,7 +213,7 @@ class _Rows:
     """
 
     def __init__(self, folder: Any, said: dict[str, Any], name: str, shape: tuple[int, int], first: Any = ()) -> None:
-        folder = os.fspath(folder)
+        folder = os.path.abspath(os.fspath(folder))
         run, self._path, self.shape = os.path.join(folder, "run.json"), os.path.join(folder, name), shape
         size, entries = 4 * shape[0] * shape[1], os.listdir(folder) if os.path.isdir(folder) else []
         kept = durable.read_json(run) if "run.json" in entries else None
@@ -231,19 +231,24 @@ class _Rows:
             except OSError as e:
                 durable.remove(self._path)
                 raise OSError(e.errno, f"{e.strerror}: a record of this run takes {size} bytes", self._path) from e
-        elif os.path.getsize(self._path) != size:
-            raise ExportError(f"{self._path} has {os.path.getsize(self._path)} bytes, not {size}: it was cut, and cannot go on")
+        self._whole()
 
     def write(self, row: int, *rows: Any) -> None:
         """Writes rows from a number on."""
         if not 0 <= row <= self.shape[0] - len(rows):
             raise ExportError(f"the record has {self.shape[0]} rows, and not row {row} and {len(rows) - 1} more")
+        self._whole()
         with open(self._path, "r+b") as f:
             f.seek(4 * row * self.shape[1])
             for numbers in rows:
                 f.write(self._bytes(numbers))
             f.flush()
             os.fsync(f.fileno())
+
+    def _whole(self) -> None:
+        size, has = 4 * self.shape[0] * self.shape[1], os.path.getsize(self._path)
+        if has != size:
+            raise ExportError(f"{self._path} has {has} bytes, not {size}: it was cut, and cannot go on")
 
     def __getitem__(self, row: int) -> np.ndarray:
         return np.fromfile(self._path, "<f4", self.shape[1], offset=4 * row * self.shape[1])

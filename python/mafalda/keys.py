@@ -24,9 +24,14 @@ def new(node: str, private: Path, public: Path, binary: str | None = None) -> st
     """A key of a node: the private one in a file of mode 0600, and the public line; neither file is replaced. Returns the line."""
     if os.path.lexists(public):  # before there is half a pair
         raise FileExistsError(errno.EEXIST, "there already, and never replaced", os.fspath(public))
-    line = _run(binary, "keys", "new", "--node", node, "-o", os.fspath(private))
     with open(public, "x", encoding="utf-8", errors="surrogateescape") as f:
-        f.write(line)
+        try:
+            line = _run(binary, "keys", "new", "--node", node, "-o", os.fspath(private))
+            f.write(line)
+            f.flush()
+        except BaseException:
+            os.unlink(public)  # mafalda keys show prints the line of a private key that is there
+            raise
     return line
 
 

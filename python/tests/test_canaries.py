@@ -12,7 +12,7 @@ import pytest
 from test_process import in_child
 
 import mafalda
-from mafalda.canaries import Recorder, View
+from mafalda.canaries import Recorder, View, _Rows
 
 real = pytest.mark.skipif(not os.environ.get("MAFALDA"), reason="needs the program: $MAFALDA")
 DIM, RECORDS, COUNT = 3000, 40, 400
@@ -293,6 +293,17 @@ def test_a_record_that_was_cut_is_refused(plan, tmp_path):
     os.truncate(tmp_path / "run" / "updates.f32", 1000)
     with pytest.raises(mafalda.ExportError, match=f"has 1000 bytes, not {160 * DIM}: it was cut"):
         Recorder(plan, "1", tmp_path / "run", [DIM], 60)
+
+
+def test_a_record_is_looked_at_before_every_row(tmp_path, monkeypatch):
+    """Rows beyond a cut were written, and the hole before them read as zeros; a folder was looked for from where the process was."""
+    monkeypatch.chdir(tmp_path)
+    rows = _Rows("run", {"this": "run"}, "updates.f32", (4, 3))
+    monkeypatch.chdir("/")
+    rows.write(0, np.ones(3))
+    os.truncate(tmp_path / "run" / "updates.f32", 20)
+    with pytest.raises(mafalda.ExportError, match="has 20 bytes, not 48: it was cut"):
+        rows.write(3, np.ones(3))
 
 
 @real

@@ -62,7 +62,8 @@ func Hinted(cmd *cobra.Command, err error) string {
 		return fmt.Sprintf(", and go on with --row %d in step %[1]d (docs/noise.md)", e.Last+1)
 	})
 	if cmd != nil && cmd.Flags().Lookup("strategy") != nil {
-		if errors.Is(err, limits.ErrMemory) && strings.Contains(text, "a dense strategy needs") {
+		several := slices.ContainsFunc([]string{"trust", "per-node", "groups", "unit", "objective"}, cmd.Flags().Changed)
+		if errors.Is(err, limits.ErrMemory) && strings.Contains(text, "a dense strategy needs") && !several {
 			text += "; --strategy blt needs little"
 		}
 		if strings.Contains(text, `unknown strategy "dp-d-sgd"`) {
