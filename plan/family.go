@@ -18,8 +18,8 @@ const ratioGap = 1e-4
 
 // checkUnknown rejects curvatures that nobody knows where there is more than one strategy, or a secret draw.
 func (o Options) checkUnknown(p Problem) error {
-	if p.Curvature.Unknown() && (!o.Class.Traits().Certified || o.split() || o.Budget != nil || o.Sampling != participation.InTurn || p.long(o) ||
-		!participation.IsPartition(p.Schema)) {
+	if p.Curvature.Unknown() && (!o.Class.Traits().Certified || o.split() || o.Budget != nil ||
+		o.Sampling != participation.InTurn || p.long(o) || !participation.IsPartition(p.Schema)) {
 		return fault.New("Risk", p.Curvature.Risk, "is for one strategy of [Class] dense or banded, at most %d steps, batches in "+
 			"turn, and patterns that do not overlap", strategy.LongSteps)
 	}

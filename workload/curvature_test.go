@@ -22,11 +22,15 @@ func drawCurvature(t *rapid.T) Curvature {
 	})
 }
 
-// stable returns the curvature that is drawn, or leaves the draw out where errors grow.
+// stableCurvature draws a curvature under which errors do not grow: halved until they do not.
 func stableCurvature(t *rapid.T, s Spec, w *graph.CSR, steps int) Curvature {
 	c := drawCurvature(t)
-	if err := c.Check(s, w, steps); err != nil {
-		t.Skip(err)
+	for c.Check(s, w, steps) != nil {
+		for i := range c {
+			if c[i].X /= 2; c[i].X < 1e-6 {
+				c[i].X = 0
+			}
+		}
 	}
 	return c
 }
@@ -82,8 +86,8 @@ func TestCurvedSpaceTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, steps := rapid.IntRange(1, 5).Draw(t, "n"), rapid.IntRange(1, 7).Draw(t, "T")
 		s := drawSpec(t, steps)
-		if s.Kind == Prefix {
-			t.Skip()
+		if s.Kind == Prefix { // which has no nodes
+			s.Kind = Model
 		}
 		w := randomGossip(t, n, false)
 		c := stableCurvature(t, s, w, steps)

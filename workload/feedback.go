@@ -72,7 +72,9 @@ func constantNetwork(w *graph.CSR) *Networks {
 
 // gramTo adds Σ_t weights[t]·XᵀGX to h (T×T) for X, what impulses along start have made of the nodes in step t, and the
 // metric G, nil for the identity.
-func (r rule) gramTo(ctx context.Context, h *mat.SymDense, weights, start []float64, networks *Networks, metric *mat.Dense) error {
+func (r rule) gramTo(
+	ctx context.Context, h *mat.SymDense, weights, start []float64, networks *Networks, metric *mat.Dense,
+) error {
 	n, steps := len(start), len(weights)
 	s := r.begin(steps, n, steps)
 	impulses := make([]float64, n*steps)
@@ -199,7 +201,9 @@ func (r reacting) runs(ctx context.Context, b basis, steps int, progress func(do
 }
 
 // recursiveKernel returns the kernel of a network that stays, where a node has more than its model from step to step.
-func (r reacting) recursiveKernel(ctx context.Context, w *graph.CSR, steps int, progress func(done, total int)) (*Kernel, error) {
+func (r reacting) recursiveKernel(
+	ctx context.Context, w *graph.CSR, steps int, progress func(done, total int),
+) (*Kernel, error) {
 	if err := r.curvature.Exact(r.Spec, w); err != nil {
 		return nil, err
 	}
@@ -277,7 +281,10 @@ func (c Curvature) checkStability(s Spec, w *graph.CSR, steps int) error {
 					return fault.New("Curvature", d.X, "makes errors grow for ever: the recursion with the eigenvalue %.4g of the "+
 						"gossip matrix has an eigenvalue of modulus %.4g; take a smaller rate", v, radius)
 				}
-			} else if growth := (rule{s, d.X}).largest(real(v), steps) / (rule{s, 0}).largest(real(v), steps); !(growth < mostGrowth) {
+				continue
+			}
+			growth := (rule{s, d.X}).largest(real(v), steps) / (rule{s, 0}).largest(real(v), steps)
+			if !(growth < mostGrowth) {
 				return fault.New("Curvature", d.X, "makes errors grow to %.3g times what they are without feedback (at most %d): "+
 					"take smaller rates", growth, mostGrowth)
 			}
@@ -364,7 +371,9 @@ func (r rule) largest(v float64, steps int) float64 {
 	for t := range steps {
 		impulses := make([]float64, steps)
 		impulses[t] = 1
-		r.step(s, impulses, networks, func(models []float64) { most = math.Max(most, floats.Norm(models[:t+1], math.Inf(1))) })
+		r.step(s, impulses, networks, func(models []float64) {
+			most = math.Max(most, floats.Norm(models[:t+1], math.Inf(1)))
+		})
 	}
 	return most
 }
