@@ -6,6 +6,7 @@
 //	Source      from that block and the network to a kernel or, for very many steps, to responses
 //	Judge       how far the loss of a strategy may be from what an estimate says
 //	OtherLoss   what the strategy for another training costs
+//	Training    the excess risk of a training of a quadratic loss, in advance: what is left of the start, and of the noise
 //
 // It is what package plan, which writes manifests, and package verify, which checks them, have in common.
 package measure
