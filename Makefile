@@ -26,7 +26,7 @@ dist: # what is released: programs and wheels for all platforms, checksums
 wheel: # the Python package with the program of this platform inside
 	.ci/dist dist --wheel "$$(go env GOHOSTOS)/$$(go env GOHOSTARCH)"
 
-readme-long: # every command of README.md, also those that take minutes
+readme-long: # every command of README.md and docs/guide.md, also those that take minutes
 	.ci/readme long
 
 clean:

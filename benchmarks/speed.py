@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Measures mafalda on this machine, for README.md and docs/performance.md. For developers; run it from the repository.
+"""Measures mafalda on this machine, for docs/results.md and docs/performance.md. For developers; run it from the repository.
 
     make build
     benchmarks/speed.py                                                  # a minute
-    benchmarks/speed.py --large --into README.md --into docs/performance.md  # half an hour, 2 GB
+    benchmarks/speed.py --large --into docs/results.md --into docs/performance.md  # half an hour, 2 GB
     venv/bin/python benchmarks/speed.py --against --mfdl MFDL --runs 3
 
 Without --against the whole program is measured on problems of several sizes: reading or making the graph, Gram matrix,

@@ -255,9 +255,23 @@ class PrivateOptimizer(RefusesScaling):
         self._guard.accept_state()
         self.accept_changes()
 
+    @property
+    def spent(self) -> dict[str, Any] | None:
+        """What the steps so far have given away: steps, mu, epsilon, delta, and by which proof (Noise.spent)."""
+        return self.noise.spent
+
     def close(self) -> None:
         """Ends the noise server."""
         self.noise.close()
+
+    def __enter__(self) -> "PrivateOptimizer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"PrivateOptimizer({type(self.optimizer).__name__}, clip={self.clip:g}, size={self.size:g}, {self.noise!r})"
 
     def __reduce__(self) -> tuple[object, ...]:
         return self.noise.__reduce__()  # a ProcessError: there are no copies
