@@ -1,6 +1,6 @@
 # The fast loop is "make test"; "make check" is what a change must pass.
 
-.PHONY: build test check bench dist wheel python readme-long clean
+.PHONY: build test check bench dist release wheel python readme-long clean
 
 build: # the program, without a C compiler
 	CGO_ENABLED=0 go build -o mafalda ./cmd/mafalda
@@ -23,7 +23,11 @@ python: # the functions of the Python package, of the program's commands
 dist: # what is released: programs and wheels for all platforms, checksums
 	.ci/dist dist
 
+release: # make release VERSION=0.2.0: one number for program, package, wheel, citation and changelog, committed and tagged
+	.ci/release "$(VERSION)"
+
 wheel: # the Python package with the program of this platform inside
+	@echo "compiling the program: some minutes the first time"
 	.ci/dist dist --wheel "$$(go env GOHOSTOS)/$$(go env GOHOSTARCH)"
 
 readme-long: # every command of README.md and docs/guide.md, also those that take minutes
