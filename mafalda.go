@@ -61,6 +61,7 @@ func (m MinSep) Schema() (participation.Schema, error) {
 // Problem is what the best strategy depends on.
 type Problem struct {
 	Network       *Network
+	Others        []*Network // nobody knows whether it will be Network or one of these; nil: it will be Network
 	Participation Participation
 	Training      Training
 }
@@ -108,7 +109,7 @@ func Solve(ctx context.Context, p Problem, o Options) (*Solution, error) {
 			options.Privacy.Adjacency = accounting.ReplaceOne
 		}
 	}
-	return plan.Solve(ctx, plan.Problem{Network: p.Network, Workload: p.Training, Schema: schema}, options)
+	return plan.Solve(ctx, plan.Problem{Network: p.Network, Others: p.Others, Workload: p.Training, Schema: schema}, options)
 }
 
 // Open reads the export in the folder dir. It fails if a file is missing, damaged, or not what the manifest says.
@@ -120,10 +121,10 @@ func Open(dir string) (*Export, error) {
 	return e, e.CheckHashes()
 }
 
-// Verify computes everything again that the manifest of an export claims. network may be nil for built-in graphs. A
-// false claim is a failed check of the report, not an error.
-func Verify(ctx context.Context, e *Export, network *Network) (Report, error) {
-	return verify.Verify(ctx, e, network)
+// Verify computes everything again that the manifest of an export claims. The network may be left out or nil for built-in
+// graphs; an export for several has one for each. A false claim is a failed check of the report, not an error.
+func Verify(ctx context.Context, e *Export, networks ...*Network) (Report, error) {
+	return verify.Verify(ctx, e, networks...)
 }
 
 // AccountOptions says what Account is asked. The zero value is for any training, against a node that sees single messages.
@@ -207,7 +208,7 @@ func NoiseOf(s *Solution, node string, dim int) (*Stream, error) {
 	case s.Split != nil:
 		return nil, errors.New("mafalda: noise of strategies of single nodes is drawn from an export: use Noise")
 	}
-	if n := s.Problem.Network; n != nil {
+	if n := s.Problem.Network; n != nil && len(s.Problem.Others) == 0 {
 		if !slices.Contains(n.Graph.Labels(), node) {
 			return nil, fmt.Errorf("mafalda: the network has no node %q", node)
 		}

@@ -26,6 +26,9 @@ func (m *Manifest) DescribeContract() []string {
 	if m.Graph != nil {
 		all = append(all, m.describeGossip())
 	}
+	if m.Networks() > 1 {
+		all = append(all, "The network is one of family.graphs with its gossip weights, and every node has a label and noise of its own.")
+	}
 	return append(all, "Before step 0 a node compares the SHA-256 of manifest.json with those that it hears and those that "+
 		"hear it: all hold the same export.")
 }

@@ -20,6 +20,8 @@ type Manifest struct {
 	WorkloadSpec *workload.Spec `json:"workload_spec,omitempty"`
 	// Curvature is how gradients react to errors, and what the squared error is of; absent: they do not.
 	Curvature *workload.Spectrum `json:"curvature,omitempty"`
+	// Family are problems of which nobody knows which one it is: all numbers are of a mixture of them. Absent: one problem.
+	Family *Family `json:"family,omitempty"`
 	// Objective is max or last; absent for mean, the sum over all steps.
 	Objective string `json:"objective,omitempty"`
 	// Weights are of the steps, Σ = 1: their weighted mean proves LowerBound.
@@ -82,6 +84,25 @@ type Manifest struct {
 	Seconds   float64           `json:"seconds"`
 	PeakBytes int64             `json:"peak_bytes,omitempty"`
 	Files     map[string]string `json:"files,omitempty"` // name to SHA-256, lower-case hexadecimal
+}
+
+// Family says what not knowing the problem costs. The problems are several networks or, without Graphs, the second
+// derivatives of Curvature.
+type Family struct {
+	Graphs  []graph.Origin `json:"graphs,omitempty"`
+	Weights []float64      `json:"weights,omitempty"` // of Graphs: how much the squared error on each counts
+	// Ratios are of the loss for each problem alone to what no strategy of the class is proven to have less than, rounded up;
+	// no strategy of the class has a largest ratio below Bound.
+	Ratios []float64 `json:"ratios"`
+	Bound  float64   `json:"bound"`
+}
+
+// Networks returns of how many networks nobody knows which one it will be; 0 where there is one or none.
+func (m *Manifest) Networks() int {
+	if m.Family == nil {
+		return 0
+	}
+	return len(m.Family.Graphs)
 }
 
 // Point is an iteration of the optimizer.

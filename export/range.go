@@ -153,8 +153,30 @@ func (m *Manifest) checkSpec() error {
 	if err := m.Curvature.Check(); err != nil {
 		return errors.New(fault.Keyed(err))
 	}
-	if m.Curvature.Unknown() && m.Curvature.Ratios == nil {
-		return errors.New("curvature.ratios is missing")
+	return m.checkFamily()
+}
+
+// checkFamily refuses families of nothing, or of other numbers than problems.
+func (m *Manifest) checkFamily() error {
+	f := m.Family
+	if f == nil {
+		if m.Curvature.Unknown() {
+			return errors.New("family is missing")
+		}
+		return nil
+	}
+	problems := len(f.Graphs)
+	if m.Curvature.Unknown() {
+		problems += len(m.Curvature.X)
+	}
+	if m.Graph != nil && len(f.Graphs) > 0 || len(f.Ratios) != problems || len(f.Weights) != len(f.Graphs) || problems == 0 ||
+		!(f.Bound > 0) || slices.Min(slices.Concat(f.Ratios, f.Weights)) < 0 {
+		return errors.New("family is not of the networks, or second derivatives, of the manifest, with a ratio for each")
+	}
+	for _, o := range f.Graphs {
+		if err := checkOrigin(&o); err != nil {
+			return err
+		}
 	}
 	return nil
 }

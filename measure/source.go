@@ -14,8 +14,12 @@ import (
 
 // Source is what errors on a network depend on, and how it is computed.
 type Source struct {
-	Gram     *export.Gram
-	Network  *graph.Network // nil for the prefix workload
+	Gram    *export.Gram
+	Network *graph.Network // nil for the prefix workload
+	// Others are more networks, of which nobody knows whether it will be Network or one of them, and Mixture how much the
+	// Gram matrix of each counts, Network first.
+	Others   []*graph.Network
+	Mixture  []float64
 	Workload workload.Spec
 	// Curvature is how gradients react to errors; nil: they do not.
 	Curvature workload.Curvature
@@ -31,6 +35,10 @@ func (s Source) Kernel(ctx context.Context, steps int) (*workload.Kernel, worklo
 	var w *graph.CSR
 	if s.Network != nil {
 		w = s.Network.Gossip.Matrix()
+	}
+	if len(s.Others) > 0 {
+		k, err := s.mixed(ctx, steps)
+		return k, nil, err
 	}
 	if s.Known != nil {
 		if k := s.Known.Under(s.Workload, s.Curvature); k != nil {

@@ -23,7 +23,8 @@ func (s *Solution) Export(dir string, o export.WriteOptions) error {
 	if err != nil {
 		return err
 	}
-	switch n := s.Problem.Network; {
+	n := s.Problem.known()
+	switch {
 	case s.Space != nil:
 		shared, err := s.Space.shared.Files(n.Graph)
 		if err != nil {
@@ -34,7 +35,7 @@ func (s *Solution) Export(dir string, o export.WriteOptions) error {
 		files = append(files,
 			export.File{Name: "nodes.csv", Write: func(w io.Writer) error { return graph.WriteNodes(w, n.Graph) }})
 	}
-	if n := s.Problem.Network; n != nil && s.Problem.Workload.RandomNeighbours == 0 { // else no step has a matrix
+	if n != nil && s.Problem.Workload.RandomNeighbours == 0 { // else no step has a matrix
 		if w, written := export.Gossip(n.Matrices()); written {
 			files = append(files, w)
 		}
@@ -63,7 +64,7 @@ func (s *Solution) matrices(o export.WriteOptions) ([]export.File, error) {
 func (s *Solution) Manifest() *export.Manifest {
 	p := s.Problem
 	m := &export.Manifest{
-		Version: version.String(), Workload: p.Workload.Kind.String(), WorkloadSpec: &p.Workload, Curvature: p.Curvature, Steps: p.Schema.Steps(),
+		Version: version.String(), Workload: p.Workload.Kind.String(), WorkloadSpec: &p.Workload, Curvature: p.Curvature, Family: s.Family, Steps: p.Schema.Steps(),
 		Participation: export.DescribeSchema(p.SchemaFile, p.Schema), Gram: &s.Gram, Strategy: s.describe(),
 		SensSquared: s.Quality.Sensitivity.Squared, SensKind: s.Quality.Sensitivity.Kind(),
 		SquaredError: s.Quality.SquaredError, Loss: s.Quality.Loss, LowerBound: s.LowerBound, Gap: s.Gap,
@@ -79,8 +80,8 @@ func (s *Solution) Manifest() *export.Manifest {
 	if s.OfClass != nil {
 		m.Iterations = s.OfClass.Iterations
 	}
-	if p.Network != nil {
-		m.Graph = new(p.Network.Origin)
+	if n := p.known(); n != nil {
+		m.Graph = new(n.Origin)
 	}
 	for _, b := range s.Baselines {
 		if m.Baselines == nil {

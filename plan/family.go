@@ -2,90 +2,102 @@ package plan
 
 import (
 	"context"
-	"fmt"
+	"math"
 	"slices"
 
 	"mafalda/factorize"
+	"mafalda/graph"
 	"mafalda/internal/fault"
-	"mafalda/internal/rounding"
+	"mafalda/internal/lists"
+	"mafalda/measure"
 	"mafalda/participation"
 	"mafalda/strategy"
-	"mafalda/workload"
 )
 
 // ratioGap is how close to the least worst ratio the search for it ends.
 const ratioGap = 1e-4
 
-// checkUnknown rejects curvatures that nobody knows where there is more than one strategy, or a secret draw.
-func (o Options) checkUnknown(p Problem) error {
-	if p.Curvature.Unknown() && (!o.Class.Traits().Certified || o.split() || o.Budget != nil ||
-		o.Sampling != participation.InTurn || p.long(o) || !participation.IsPartition(p.Schema)) {
-		return fault.New("Risk", p.Curvature.Risk, "is for one strategy of [Class] dense or banded, at most %d steps, batches in "+
-			"turn, and patterns that do not overlap", strategy.LongSteps)
-	}
-	return nil
-}
+// unknown reports whether there are several problems, of which nobody knows which one it is.
+func (p Problem) unknown() bool { return len(p.Others) > 0 || p.Curvature.Unknown() }
 
-// unknown returns the family of the second derivatives of a problem, of which nobody knows which one it is: for each of
-// them alone the Gram matrix, and what no strategy of the class has less loss than.
-func (s *job) unknown(ctx context.Context) (factorize.Family, error) {
-	var f factorize.Family
-	on := s.source("one curvature after the other")
-	for _, x := range s.Problem.Curvature.X {
-		on.Curvature = workload.Curvature{{X: x, Weight: 1}}
-		k, _, err := on.Kernel(ctx, s.schema().Steps())
-		if err != nil {
-			return f, err
-		}
-		on.Known = k
-		h := k.Gram()
-		r, err := s.Options.Class.Optimize(ctx, factorize.Mean(h), s.schema(), factorize.Options{Gap: s.Options.Tolerance})
-		if err == nil {
-			err = context.Cause(ctx)
-		}
-		if err != nil {
-			return f, fmt.Errorf("optimizing for the curvature %v: %w", x, err)
-		}
-		f.Grams, f.Optima = append(f.Grams, h), append(f.Optima, r.Bound())
-	}
-	return f, nil
-}
-
-// hedge replaces a curvature of which nobody knows which one it is by the least favourable spectrum: the strategy that is
-// best for it has the least worst ratio.
-func (s *job) hedge(ctx context.Context) error {
-	if !s.Problem.Curvature.Unknown() {
+// known returns the network that it will be; nil if there is none, or nobody knows.
+func (p Problem) known() *graph.Network {
+	if len(p.Others) > 0 {
 		return nil
 	}
-	family, err := s.unknown(ctx)
+	return p.Network
+}
+
+// members returns the problem on each of its networks.
+func (p Problem) members() []Problem {
+	return lists.Map(append([]*graph.Network{p.Network}, p.Others...), func(n *graph.Network) Problem {
+		one := p
+		one.Network, one.Others = n, nil
+		return one
+	})
+}
+
+// checkUnknown rejects families with more than one strategy, more than one way to be unknown, or a secret draw.
+func (o Options) checkUnknown(p Problem) error {
+	if !p.unknown() || o.Class.Traits().Certified && !o.split() && o.Budget == nil && o.Sampling == participation.InTurn &&
+		!p.long(o) && participation.IsPartition(p.Schema) {
+		return nil
+	}
+	return p.refuseUnknown("one strategy of [Class] dense or banded, at most %d steps, batches in turn, and patterns that do not overlap",
+		strategy.LongSteps)
+}
+
+// refuseUnknown says what families are for alone.
+func (p Problem) refuseUnknown(only string, args ...any) error {
+	if len(p.Others) > 0 {
+		return fault.New("Others", nil, "several networks are for "+only, args...)
+	}
+	return fault.New("Risk", p.Curvature.Risk, "is for "+only, args...)
+}
+
+// hedge finds the mixture of a family that is the least favourable: the strategy that is best for it has the least worst
+// ratio.
+func (s *job) hedge(ctx context.Context) error {
+	if !s.Problem.unknown() {
+		return nil
+	}
+	var err error
+	s.family, s.reached, err = s.source("one problem after the other").Family(ctx, s.Options.Class, s.schema(), s.Options.Tolerance)
 	if err != nil {
 		return err
 	}
 	s.show("least worst ratio", 0)
-	r, err := factorize.OptimizeFamily(ctx, s.Options.Class, family, s.schema(), factorize.Options{Gap: ratioGap})
+	r, err := factorize.OptimizeFamily(ctx, s.Options.Class, s.family, s.schema(), factorize.Options{Gap: ratioGap})
 	if err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	spectrum := *s.Problem.Curvature
-	spectrum.Directions = slices.Clone(r.Weights)
-	for i, o := range family.Optima {
-		spectrum.Directions[i] *= slices.Max(family.Optima) / o
+	s.mixture = slices.Clone(r.Weights)
+	for i, o := range s.family.Optima {
+		s.mixture[i] *= slices.Max(s.family.Optima) / o
 	}
-	s.family, s.Problem.Curvature = family, &spectrum
+	if len(s.Problem.Others) == 0 {
+		spectrum := *s.Problem.Curvature
+		spectrum.Directions, s.Problem.Curvature = s.mixture, &spectrum
+	}
 	return nil
 }
 
-// setRatios fills in the ratios of the strategy.
-func (s *job) setRatios(context.Context) error {
-	for i, h := range s.family.Grams {
-		q, err := factorize.Evaluate(s.Strategy(), factorize.Mean(h), s.schema())
-		if err != nil {
-			return err
-		}
-		s.Problem.Curvature.Ratios = append(s.Problem.Curvature.Ratios, rounding.DivUp(q.Loss, s.family.Optima[i]))
+// setFamily says what not knowing the problem costs.
+func (s *job) setFamily(context.Context) (err error) {
+	if !s.Problem.unknown() {
+		return nil
+	}
+	best := s.best()
+	s.Family, err = measure.DescribeFamily(best.Strategy, s.schema(), s.family, s.mixture, s.reached, math.Max(s.LowerBound, best.Bound()))
+	if err != nil || len(s.Problem.Others) == 0 {
+		return err
+	}
+	s.Family.Weights = s.mixture
+	for _, p := range s.Problem.members() {
+		s.Family.Graphs = append(s.Family.Graphs, p.Network.Origin)
 	}
 	return nil
 }

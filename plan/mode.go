@@ -69,7 +69,9 @@ type job struct {
 	optima   map[string]*factorize.Result      // that are known, by schema; nil: none is kept
 	many     factorize.Objective               // of very many steps, in the place of the kernel
 	bands    Bands                             // that were found to be best, where batches are drawn in secret
-	family   factorize.Family                  // of second derivatives of which nobody knows which one it is
+	family   factorize.Family                  // of problems of which nobody knows which one it is
+	reached  []float64                         // losses of the best strategies for each of them alone
+	mixture  []float64                         // how much the Gram matrix of each of them counts
 	dmf      func() (strategy.Strategy, error) // the baseline that is looked for beside the optimum; nil: after it
 }
 
@@ -171,7 +173,7 @@ func (s *job) counts(phase string) func(done, total int) {
 // source returns what errors depend on; computing it is a phase.
 func (s *job) source(phase string) measure.Source {
 	on := s.Problem.source(&s.Gram)
-	on.Progress, on.Weights = s.counts(phase), s.Problem.Levels.weights()
+	on.Progress, on.Weights, on.Mixture = s.counts(phase), s.Problem.Levels.weights(), s.mixture
 	return on
 }
 

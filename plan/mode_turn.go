@@ -67,7 +67,7 @@ func (turnMode) solve(ctx context.Context, s *job) error {
 	if err := s.compareOneBatch(ctx); err != nil {
 		return err
 	}
-	if err := s.setRatios(ctx); err != nil {
+	if err := s.setFamily(ctx); err != nil {
 		return err
 	}
 	return s.comparePlain(ctx)

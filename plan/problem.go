@@ -16,8 +16,10 @@ import (
 
 // Problem is what the best strategy depends on.
 type Problem struct {
-	Network  *graph.Network // nil for the prefix workload, which has none
-	Workload workload.Spec  // what is trained, and what counts: plain gradient descent, and the averaged models, unless it says otherwise
+	Network *graph.Network // nil for the prefix workload, which has none
+	// Others are more networks, of which nobody knows whether it will be Network or one of them.
+	Others   []*graph.Network
+	Workload workload.Spec // what is trained, and what counts: plain gradient descent, and the averaged models, unless it says otherwise
 	// Curvature is how gradients react to errors, and what is to be small; nil: they do not react, and errors of models are.
 	Curvature  *workload.Spectrum
 	Schema     participation.Schema
@@ -38,6 +40,9 @@ func (p Problem) Key() study.Key {
 	}
 	if p.Network != nil {
 		p.Network.AddTo(&in)
+	}
+	for _, n := range p.Others {
+		n.AddTo(&in)
 	}
 	patterns := study.NewDigest()
 	if list, ok := p.Schema.(*participation.PatternList); ok {
@@ -65,12 +70,12 @@ func (p Problem) Key() study.Key {
 	return in.Key("plan")
 }
 
-// nodes returns how many nodes there are: one for the prefix workload.
+// nodes returns how many nodes there are: one for the prefix workload, and where nobody knows.
 func (p Problem) nodes() int {
-	if p.Network == nil {
-		return 1
+	if n := p.known(); n != nil {
+		return n.Graph.Nodes()
 	}
-	return p.Network.Graph.Nodes()
+	return 1
 }
 
 // check finds what is wrong with the problem itself; a network may be missing.
@@ -86,8 +91,16 @@ func (p Problem) check() error {
 	case p.Objective < Mean || p.Objective > Last:
 		return fault.New("Objective", int(p.Objective), "is none that there is")
 	}
-	if err := p.checkWorkload(); err != nil {
-		return err
+	if p.unknown() && (p.Objective != Mean || p.Sharing != nil || p.Levels != nil) {
+		return p.refuseUnknown("[Objective] mean, one level, and noise that nodes do not share")
+	}
+	if len(p.Others) > 0 && (p.Curvature.Unknown() || p.Workload.GraphSequence != nil) {
+		return p.refuseUnknown("curvatures that are known, and networks that do not take turns")
+	}
+	for _, one := range p.members() {
+		if err := one.checkWorkload(); err != nil {
+			return err
+		}
 	}
 	return p.Gram.Check()
 }
@@ -101,6 +114,8 @@ func (p Problem) method(o Options, exactOnly string) (*export.Gram, error) {
 	switch {
 	case p.Objective != Mean:
 		exactOnly = "its error bound is for [Objective] mean"
+	case exactOnly == "" && len(p.Others) > 0:
+		exactOnly = "several networks need exact Gram matrices"
 	case exactOnly == "" && p.Levels != nil:
 		exactOnly = "privacy levels of single nodes need the exact Gram matrix"
 	case exactOnly == "" && p.Workload.HasFreeNoise(p.Schema.Steps()) && !p.long(o):
@@ -144,9 +159,6 @@ func (p Problem) checkCurvature() error {
 	if p.Curvature == nil {
 		return nil
 	}
-	if p.Curvature.Unknown() && (p.Objective != Mean || p.Sharing != nil || p.Levels != nil) {
-		return fault.New("Risk", p.Curvature.Risk, "is for [Objective] mean, one level, and noise that nodes do not share")
-	}
 	if err := p.Curvature.Check(); err != nil || p.Network == nil && p.Workload.Kind != workload.Prefix {
 		return err
 	}
@@ -159,7 +171,7 @@ func (p Problem) checkCurvature() error {
 
 // source returns what errors depend on; g says how they are computed.
 func (p Problem) source(g *export.Gram) measure.Source {
-	return measure.Source{Gram: g, Network: p.Network, Workload: p.Workload, Curvature: p.Curvature.Curvature()}
+	return measure.Source{Gram: g, Network: p.Network, Others: p.Others, Workload: p.Workload, Curvature: p.Curvature.Curvature()}
 }
 
 // Tolerance is the default certified relative gap at which a search stops: the objective's default, or the last step's

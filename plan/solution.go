@@ -21,6 +21,8 @@ type Solution struct {
 	OfClass *factorize.Result // the best of Options.Class; nil where Optimum is
 	Fitting []Fitting         // with Options.Budget: what OfClass was chosen from, and Options.Class is the choice
 
+	Family *export.Family // of problems of which nobody knows which one it is; nil for one
+
 	Quality    factorize.Quality // of what Export writes
 	LowerBound float64           // no strategy, or none a node, has a smaller loss; 0: none is known
 	// Gap is (Quality.Loss - LowerBound)/LowerBound, or the same of ErrorAtPrivacy and Sampling.LowerBound where batches are

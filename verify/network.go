@@ -16,9 +16,47 @@ import (
 	"mafalda/workload"
 )
 
-// network returns the network of the manifest's workload, compared; nil for the prefix workload, which has none. It is
-// not known if the manifest does not say what it was, or its files are not at hand; then a check or Missing says so.
+// Member returns an export for one of several networks, of which nobody knows which one it will be, as if it were known.
+func Member(e *export.Export, i int) *export.Export {
+	one, m := *e, *e.Manifest
+	m.Graph, m.Family, one.Manifest = &e.Manifest.Family.Graphs[i], nil, &m
+	return &one
+}
+
+// network returns the network of the manifest's workload, compared, or the first of several; nil for the prefix workload,
+// which has none. It is not known if the manifest does not say what it was, or its files are not at hand; then a check or
+// Missing says so.
 func (v *verification) network(ctx context.Context) (n *graph.Network, known bool, err error) {
+	if v.export.Manifest.Networks() == 0 {
+		return v.oneNetwork(ctx)
+	}
+	known, v.others = true, nil
+	for i, given := range v.members {
+		of := &verification{Report: Report{watch: v.watch}, export: Member(v.export, i), given: given, spec: v.spec}
+		n, is, err := of.oneNetwork(ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		v.Checks, v.others, known = append(v.Checks, of.Checks...), append(v.others, n), known && is
+		for _, key := range of.NotChecked {
+			if is {
+				v.skip(strings.Replace(key, "graph", fmt.Sprintf("family.graphs[%d]", i), 1))
+			}
+		}
+		if name := of.Missing.Graph; name != "" {
+			v.Missing.Graph = strings.TrimPrefix(v.Missing.Graph+", "+name, ", ")
+		}
+	}
+	if !known {
+		v.skipNetwork()
+		return nil, false, nil
+	}
+	n, v.others = v.others[0], v.others[1:]
+	return n, true, nil
+}
+
+// oneNetwork is network for one.
+func (v *verification) oneNetwork(ctx context.Context) (n *graph.Network, known bool, err error) {
 	n, err = v.given, checkNetworkKind(v.export.Manifest)
 	if err == nil && n == nil {
 		var o graph.NetworkOptions
@@ -51,7 +89,11 @@ func (v *verification) network(ctx context.Context) (n *graph.Network, known boo
 // source returns what errors on the network depend on, with the weights of the nodes.
 func (v *verification) source(n *graph.Network, weights []float64) measure.Source {
 	m := v.export.Manifest
-	return measure.Source{Gram: m.Gram, Network: n, Workload: v.spec, Curvature: m.Curvature.Curvature(), Weights: weights}
+	on := measure.Source{Gram: m.Gram, Network: n, Others: v.others, Workload: v.spec, Curvature: m.Curvature.Curvature(), Weights: weights}
+	if len(v.others) > 0 {
+		on.Mixture = m.Family.Weights
+	}
+	return on
 }
 
 // options returns what Gram matrices are computed by.
@@ -170,7 +212,8 @@ func (v *verification) seedOf(n *graph.Network) {
 	v.skip("graph.seed")
 }
 
-// ErrNoNetwork is returned for exports of the prefix workload: it has no network.
+// ErrNoNetwork is returned for exports of the prefix workload, which has no network, and by NetworkOf where nobody knows
+// which one it will be.
 var ErrNoNetwork = errors.New("the prefix workload has no network")
 
 // NetworkFiles are the files of a network: paths, or the names of those that an export was made from. Empty: none.
@@ -257,6 +300,9 @@ func checkNetworkKind(m *export.Manifest) error {
 // alone, after comparing it with what the manifest says. It fails with a FailedError if they differ, as NetworkOptions
 // and graph.LoadNetwork do, and for an impossible schema.
 func NetworkOf(ctx context.Context, e *export.Export, given *graph.Network) (*graph.Network, error) {
+	if e.Manifest.Networks() > 0 {
+		return nil, ErrNoNetwork
+	}
 	v, err := newVerification(e, given)
 	if err != nil {
 		return nil, err

@@ -24,17 +24,18 @@ import (
 // cannot be recomputed is listed as not checked: how the run went and, without the network, all that depends on it.
 //
 // The network is compared with what the manifest says of it. Without one (nil), a built-in graph is made again; the
-// files of one that came from files are named in Report.Missing (see NetworkOptions).
+// files of one that came from files are named in Report.Missing (see NetworkOptions). Of several networks, of which nobody
+// knows which one it will be, there is one for each of Family.Graphs, nil where it is made again.
 //
 // A claim that does not hold is a failed check, not an error. It fails, without a report, when ctx ends, for exports
 // that cannot be judged (a network that cannot be made, not enough memory: limits.ErrMemory), and with ErrNoNetwork if
 // a network is given for the prefix workload, which has none.
-func Verify(ctx context.Context, e *export.Export, network *graph.Network) (Report, error) {
-	return VerifyWatched(ctx, e, network, func(Check) {})
+func Verify(ctx context.Context, e *export.Export, networks ...*graph.Network) (Report, error) {
+	return VerifyWatched(ctx, e, networks, func(Check) {})
 }
 
 // VerifyWatched is Verify; watch sees every check when it is made.
-func VerifyWatched(ctx context.Context, e *export.Export, network *graph.Network, watch func(Check)) (Report, error) {
+func VerifyWatched(ctx context.Context, e *export.Export, networks []*graph.Network, watch func(Check)) (Report, error) {
 	if !isLongExport(e) {
 		steps := float64(e.Manifest.Steps)
 		matrices := (25 + 2*float64(len(e.Layers))) * 8 * steps * steps
@@ -42,7 +43,7 @@ func VerifyWatched(ctx context.Context, e *export.Export, network *graph.Network
 			return Report{}, err
 		}
 	}
-	v, err := newVerification(e, network)
+	v, err := newVerification(e, networks...)
 	if err != nil {
 		return Report{}, err
 	}
@@ -70,6 +71,8 @@ type verification struct {
 	Report
 	export    *export.Export
 	given     *graph.Network       // nil: it is made again, if it can be
+	members   []*graph.Network     // likewise, of several of which nobody knows which one it will be
+	others    []*graph.Network     // all of them that are known, but the first
 	schema    participation.Schema // that the sensitivity is for
 	asked     participation.Schema // that was asked for: another one under Poisson sampling
 	spec      workload.Spec        // with its networks, if there are some that take turns and they are at hand
@@ -79,7 +82,7 @@ type verification struct {
 	reached   map[string]float64   // the gap that a search for the optimum under a key ended at
 }
 
-func newVerification(e *export.Export, network *graph.Network) (*verification, error) {
+func newVerification(e *export.Export, networks ...*graph.Network) (*verification, error) {
 	asked, err := e.Manifest.Participation.Of(e.Manifest.Steps)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Dir, err)
@@ -88,7 +91,11 @@ func newVerification(e *export.Export, network *graph.Network) (*verification, e
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Dir, err)
 	}
-	return &verification{export: e, given: network, schema: schema, asked: asked, spec: *e.Manifest.WorkloadSpec,
+	members := make([]*graph.Network, max(e.Manifest.Networks(), 1))
+	if copy(members, networks) < len(networks) {
+		return nil, fmt.Errorf("%s: %d networks are given, and it is for %d", e.Dir, len(networks), len(members))
+	}
+	return &verification{export: e, given: members[0], members: members, schema: schema, asked: asked, spec: *e.Manifest.WorkloadSpec,
 		reached: map[string]float64{}}, nil
 }
 
@@ -176,47 +183,39 @@ func (v *verification) costs(ctx context.Context, c strategy.Strategy) error {
 	if err := v.computing("baselines", v.baselines(ctx, o, k.Gram(), k)); err != nil {
 		return err
 	}
-	if err := v.computing("ratios", v.ratios(ctx, n, c)); err != nil {
+	if err := v.computing("ratios", v.family(ctx, n, c)); err != nil {
 		return err
 	}
 	return v.plain(ctx, n, func() factorize.Objective { return o.ForKernel(k) })
 }
 
-// ratios checks, where nobody knows which second derivative it is, the loss for each of them over the least one of the
-// class.
-func (v *verification) ratios(ctx context.Context, n *graph.Network, c strategy.Strategy) error {
+// family checks, where nobody knows which problem it is, the loss for each of them over the least one of the class, and
+// the bound on the largest of these ratios.
+func (v *verification) family(ctx context.Context, n *graph.Network, c strategy.Strategy) error {
 	m := v.export.Manifest
-	if !m.Curvature.Unknown() {
+	if m.Family == nil {
 		return nil
 	}
 	class, err := measure.ClassOf(m)
 	if err != nil {
 		return err
 	}
-	again := *m.Curvature
-	again.Ratios = nil
-	for _, x := range again.X {
-		on := v.source(n, nil)
-		on.Curvature = workload.Curvature{{X: x, Weight: 1}}
-		k, _, err := on.Kernel(ctx, m.Steps)
-		if err != nil {
-			return err
-		}
-		objective := factorize.Mean(k.Gram())
-		best, err := class.Optimize(ctx, objective, v.schema, factorize.Options{Gap: v.fineGap()})
-		if err != nil {
-			return err
-		}
-		q, err := factorize.Evaluate(c, objective, v.schema)
-		if err != nil {
-			return err
-		}
-		v.reached["curvature.ratios[]"] = math.Max(v.reached["curvature.ratios[]"], best.Gap)
-		again.Ratios = append(again.Ratios, q.Loss/best.Bound())
+	on := v.source(n, nil)
+	family, _, err := on.Family(ctx, class, v.schema, v.fineGap())
+	if err != nil {
+		return err
 	}
-	v.again.Curvature = &again
-	v.compare("ratios", fmt.Sprintf("at most %s of what a strategy of the class has that knows the second derivative",
-		rounding.UpText(slices.Max(again.Ratios), 5)))
+	weights := m.Family.Weights
+	if len(on.Others) == 0 {
+		weights = m.Curvature.Directions
+	}
+	again, err := measure.DescribeFamily(c, v.schema, family, weights, family.Optima, math.Max(m.LowerBound, m.Strategy.ClassBound))
+	if err != nil {
+		return err
+	}
+	v.again.Family = again
+	v.compare("ratios", fmt.Sprintf("at most %s of what a strategy of the class has that knows the problem, none has less than %s",
+		rounding.UpText(slices.Max(again.Ratios), 5), rounding.DownText(m.Family.Bound, 5)))
 	return nil
 }
 

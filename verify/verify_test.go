@@ -191,7 +191,7 @@ func verified(t testing.TB, dir string, at verify.NetworkFiles) (verify.Report, 
 		}
 	}
 	var seen []verify.Check
-	r, err := verify.VerifyWatched(t.Context(), e, n, func(c verify.Check) { seen = append(seen, c) })
+	r, err := verify.VerifyWatched(t.Context(), e, []*graph.Network{n}, func(c verify.Check) { seen = append(seen, c) })
 	if err == nil && !slices.Equal(seen, r.Checks) {
 		t.Errorf("saw %v, reported are %v", seen, r.Checks)
 	}

@@ -94,6 +94,9 @@ func prefixKernel(l lags) []float64 {
 	return k
 }
 
+// KernelOf returns the kernel of a Gram matrix of which single steps are not known.
+func KernelOf(h *mat.SymDense) *Kernel { return &Kernel{steps: h.SymmetricDim(), sum: h} }
+
 // HasSteps reports whether StepErrors and WeightedGram know the steps one by one. For networks that change
 // (Spec.IsStatic) they do not.
 func (k *Kernel) HasSteps() bool { return k.sum == nil }

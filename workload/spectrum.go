@@ -18,8 +18,6 @@ type Spectrum struct {
 	Risk       string    `json:"risk"`       // ExcessRisk or Distance
 	X          []float64 `json:"x"`          // second derivatives times the base learning rate
 	Directions []float64 `json:"directions"` // how many directions have each of them; of WorstRatio least favourable weights
-	// Ratios are, of WorstRatio, the loss where there is this second derivative alone, over the least one, rounded up.
-	Ratios []float64 `json:"ratios,omitempty"`
 }
 
 const (
@@ -79,9 +77,6 @@ func (s *Spectrum) Check() error {
 		return fault.New("Risk", s.Risk, "is unknown; use %s", strings.Join(Risks(), " or "))
 	case len(s.X) == 0 || len(s.X) != len(s.Directions) || len(s.X) > MaxDirections:
 		return fault.New("Curvature", nil, "needs one to %d second derivatives, with as many numbers of directions", MaxDirections)
-	}
-	if len(s.Ratios) != 0 && (len(s.Ratios) != len(s.X) || !s.Unknown()) {
-		return fault.New("Curvature", nil, "has ratios of other second derivatives")
 	}
 	for i, x := range s.X {
 		if !(x >= 0 && s.Directions[i] >= 0) || math.IsInf(x+s.Directions[i], 1) {

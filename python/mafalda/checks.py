@@ -66,22 +66,24 @@ _SAMPLING = {
     "noise_multiplier_estimate": float,
 }
 
+_GRAPH = {
+    "source": str,
+    "sha256": str,
+    "seed": int,
+    "nodes": int,
+    "edges": int,
+    "dropped_nodes": int,
+    "directed": bool,
+    "gossip": str,
+    "gossip_file": str,
+    "gossip_sha256": str,
+    "sequence_file": str,
+    "sequence_sha256": str,
+}
+
 _MANIFEST = {
     "version": str,
-    "graph": {
-        "source": str,
-        "sha256": str,
-        "seed": int,
-        "nodes": int,
-        "edges": int,
-        "dropped_nodes": int,
-        "directed": bool,
-        "gossip": str,
-        "gossip_file": str,
-        "gossip_sha256": str,
-        "sequence_file": str,
-        "sequence_sha256": str,
-    },
+    "graph": _GRAPH,
     "workload": str,
     "workload_spec": {
         "kind": str,
@@ -100,7 +102,8 @@ _MANIFEST = {
         "missed_steps": float,
         "carry": bool,
     },
-    "curvature": {"risk": str, "x": List(float), "directions": List(float), "ratios": List(float)},
+    "curvature": {"risk": str, "x": List(float), "directions": List(float)},
+    "family": {"graphs": List(_GRAPH), "weights": List(float), "ratios": List(float), "bound": float},
     "objective": str,
     "objective_weights": List(float),
     "steps": int,
@@ -222,6 +225,12 @@ def check(m: dict[str, Any]) -> None:
         _claim(c["risk"] in ("excess", "distance", "worst"), f"the risk {c['risk']!r} is not known")
         _claim(0 < len(c["x"]) == len(c["directions"]), "curvature needs as many directions as second derivatives")
         _claim(min(c["x"] + c["directions"]) >= 0, "a second derivative of curvature is negative")
+        _claim(c["risk"] != "worst" or "family" in m, "family is missing")
+    if "family" in m:
+        f = {"graphs": [], "weights": [], "ratios": [], **m["family"]}
+        _claim(not ("graph" in m and f["graphs"]), "family is of several graphs, and there is one")
+        problems = len(f["graphs"]) or len(m.get("curvature", {}).get("x", []))
+        _claim(0 < problems == len(f["ratios"]) and len(f["weights"]) == len(f["graphs"]), "family needs a ratio for each problem")
     _check_strategy(m)
     _check_privacy(m)
     _check_budgets(m)

@@ -161,7 +161,8 @@ def optimize(
             from random runs of networks that change), or auto: exact unless that takes minutes (default auto)
         graph
             graph: a file (edge list, .mtx, .npy; .gz too) or florentine complete:n cycle:n path:n star:n grid:RxC
-            hypercube:d regular:n,d erdos:n,p barabasi:n,m watts:n,k,p geometric:n,r
+            hypercube:d regular:n,d erdos:n,p barabasi:n,m watts:n,k,p geometric:n,r; several times, and nobody
+            knows which it will be: the least worst ratio
         graph_sequence
             FILE of networks that take turns, one a step, over the nodes of --graph: edge lists, separated by
             empty lines
@@ -1404,7 +1405,7 @@ def verify(
         gossip_matrix
             the gossip matrix file the export was made for
         graph
-            the graph file the export was made for
+            the graph file the export was made for; of several networks the files, in their order
         graph_sequence
             the file of networks that take turns the export was made for
     """

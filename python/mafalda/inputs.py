@@ -29,12 +29,11 @@ class Inputs:
         for name, value in given.items():
             if value is None:
                 continue
-            if name == "graph" and command != "benchmark":
-                found = self.network(value)
-                words += found[:1] if command in ("verify", "plot", "report") else found  # these know the direction
-            elif name == "graph":
-                several = [value] if isinstance(value, str) or not isinstance(value, Sequence) else value
-                words += [word for one in several for word in self.network(one, "benchmark takes graphs")]
+            if name == "graph":
+                graphs = _graphs(value)
+                refuses_matrices = "several networks are graphs" if len(graphs) > 1 or command == "benchmark" else ""
+                for found in (self.network(one, refuses_matrices) for one in graphs):
+                    words += found[:1] if command in ("verify", "plot", "report") else found  # these know the direction
             elif name == "gossip-matrix":
                 words += [f"--gossip-matrix={self._matrix(value)}"]
             elif name == "data" and isinstance(value, np.ndarray):
@@ -107,6 +106,12 @@ def text(name: str, value: Any) -> str:
         csv.writer(line, lineterminator="").writerow([text(name, one) for one in value])
         return line.getvalue()
     raise MafaldaError(f"{name.replace('-', '_')}={value!r:.60}: a {type(value).__name__} is no value of it")
+
+
+def _graphs(value: Any) -> Sequence[Any]:
+    """Several graphs, or one: a list whose entries are edges is a graph."""
+    edges = (isinstance(e, (list, tuple)) and not any(isinstance(x, (list, tuple)) for x in e) for e in value) if isinstance(value, (list, tuple)) else [True]
+    return [value] if all(edges) else value
 
 
 def edge_list(graph: Any) -> str:

@@ -155,3 +155,13 @@ def test_shared_noise_cancels(tmp_path):
     own = {n: single.noise(n, 5, seed=3).row(0) * OWN for n in NODES}
     assert np.allclose(sum(rows.values()), sum(own.values()), atol=1e-12)
     assert np.allclose(rows["c"], own["c"], rtol=1e-15) and not np.allclose(rows["b"], own["b"])
+
+
+def test_one_plan_for_several_graphs():
+    plan = mafalda.optimize([[("a", "b"), ("b", "c")], "cycle:5"], steps=8, k=2, no_baselines=True)
+    assert len(plan.manifest["family"]["ratios"]) == 2 and plan.nodes == []
+    assert 1 <= plan.manifest["family"]["bound"] <= max(plan.manifest["family"]["ratios"]) < 1.1
+    report = mafalda.verify(plan, graph=[[("a", "b"), ("b", "c")]])
+    assert report["ok"] and any(c["check"] == "ratios" for c in report["checks"])
+    one = mafalda.optimize([("a", "b"), ("b", "c")], steps=8, k=2, no_baselines=True)
+    assert "family" not in one.manifest and plan.manifest["steps"] == 8

@@ -40,6 +40,7 @@ const optimizeExamples = `  mafalda optimize --graph florentine --T 380 -o out
   mafalda submit --engine slurm -- optimize --graph ego.edges --T 380 --per-node -o grid      # merged into grid/export
   mafalda optimize --graph million.edges --T 100000 -k 100 --strategy blt -o out
   mafalda optimize --graph florentine --T 64 -k 4 --objective max
+  mafalda optimize --graph a.edges --graph b.edges --graph cycle:100 --T 380 -o out      # whichever it will be
   mafalda optimize --graph ego.edges --T 4096 -k 64 --checkpoint run.ckpt --resume -o out     # goes on after a crash
   mafalda optimize --graph ego.edges --T 380 -k 20 --sampling poisson --epsilon 2 --delta 1e-6   # in secret
   mafalda optimize --graph ego.edges --T 380 -k 20 --sampling bins --epsilon 2 --delta 1e-6 -o out
@@ -82,7 +83,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	}
 	if p.Workload.Kind == workload.Prefix {
 		err = refuseNetwork(cmd, o.Sampling == participation.Bins)
-	} else if p.Network, err = f.network.Load(); err == nil {
+	} else if p.Network, p.Others, err = f.network.LoadAll(); err == nil {
 		err = onNetwork(cmd.Context(), &p, check)
 	}
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/graph"
 	"mafalda/internal/text"
 	"mafalda/measure"
 	"mafalda/participation"
@@ -47,7 +48,7 @@ type optimizeFlags struct {
 }
 
 func (f *optimizeFlags) bind(cmd *cobra.Command) {
-	f.network.BindGraph(cmd)
+	f.network.BindGraphs(cmd)
 	f.network.BindGossip(cmd)
 	fl := cmd.Flags()
 	f.workload.Bind(cmd, &f.network)
@@ -240,8 +241,10 @@ func (f *classFlags) choose(cmd *cobra.Command, c factorize.Class) (factorize.Cl
 // networkFiles returns the flags by which verify and plot are told of the files of the network.
 func (f *optimizeFlags) networkFiles(p plan.Problem) string {
 	var flags []string
-	if n := p.Network; n != nil && n.Origin.SHA256 != "" {
-		flags = append(flags, " --graph "+text.Quote(f.network.Source))
+	for i, n := range append([]*graph.Network{p.Network}, p.Others...) {
+		if n != nil && n.Origin.SHA256 != "" {
+			flags = append(flags, " --graph "+text.Quote(f.network.Sources[i]))
+		}
 	}
 	if n := p.Network; n != nil && n.Origin.GossipFile != "" {
 		flags = append(flags, " --gossip-matrix "+text.Quote(f.network.GossipFile))

@@ -14,7 +14,7 @@ import (
 )
 
 type verifyFlags struct {
-	network     flags.ExportNetworkFlags
+	network     flags.ExportFamilyFlags
 	json, quiet bool
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +12,6 @@ import (
 	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/files"
-	"mafalda/internal/lists"
 	"mafalda/workload"
 )
 
@@ -90,18 +88,8 @@ func CurvatureFacts(s *workload.Spectrum) []document.Fact {
 	} else {
 		text += " of them"
 	}
-	facts := []document.Fact{{Name: "curvature", Value: text + map[string]string{
+	return []document.Fact{{Name: "curvature", Value: text + map[string]string{
 		workload.ExcessRisk: "; squared errors are of the loss above its least value",
 		workload.Distance:   "; squared errors are of the models",
 		workload.WorstRatio: ", and nobody knows which: errors are of the least favourable mixture"}[s.Risk]}}
-	if s.Ratios != nil {
-		words := lists.Make(len(s.X), func(i int) string {
-			return strconv.FormatFloat(s.X[i], 'g', 3, 64) + ": " + terminal.DecimalUp(s.Ratios[i], 5)
-		})
-		facts = append(facts,
-			document.Fact{Name: "worst ratio", Value: terminal.DecimalUp(slices.Max(s.Ratios), 5) + ": what not knowing it costs at most, at these points, " +
-				"over a strategy of the class made for the right one"},
-			document.Fact{Name: "ratios", Value: strings.Join(words, ", ")})
-	}
-	return facts
 }

@@ -19,6 +19,10 @@ type ExportNetworkFlags struct{ verify.NetworkFiles }
 // Bind adds the flags to a command.
 func (f *ExportNetworkFlags) Bind(cmd *cobra.Command) {
 	terminal.OnceVarP(cmd, &f.Graph, "graph", "g", "the graph `file` the export was made for")
+	f.bindFiles(cmd)
+}
+
+func (f *ExportNetworkFlags) bindFiles(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.GossipMatrix, "gossip-matrix", "", "the gossip matrix `file` the export was made for")
 	cmd.Flags().StringVar(&f.GraphSequence, "graph-sequence", "",
 		"the `file` of networks that take turns the export was made for")
@@ -78,4 +82,41 @@ func (f *ExportNetworkFlags) Note(missing verify.NetworkFiles) string {
 		}
 	}
 	return note
+}
+
+// ExportFamilyFlags are ExportNetworkFlags for several networks, too, of which nobody knows which one it will be.
+type ExportFamilyFlags struct {
+	ExportNetworkFlags
+	graphs []string
+}
+
+// Bind adds the flags to a command.
+func (f *ExportFamilyFlags) Bind(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVarP(&f.graphs, "graph", "g", nil, "the graph `file` the export was made for; of several networks the files, in "+
+		"their order")
+	f.bindFiles(cmd)
+}
+
+// Load reads the networks that the flags name, each nil as Load of one has it.
+func (f *ExportFamilyFlags) Load(ctx context.Context, e *export.Export) ([]*graph.Network, error) {
+	var all []*graph.Network
+	left := f.graphs
+	for i := range max(e.Manifest.Networks(), 1) {
+		of, one := e, f.ExportNetworkFlags
+		if e.Manifest.Networks() > 0 {
+			of = verify.Member(e, i)
+		}
+		if len(left) > 0 && (of == e || of.Manifest.Graph.SHA256 != "") {
+			one.Graph, left = left[0], left[1:]
+		}
+		n, err := one.Load(ctx, of)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, n)
+	}
+	if len(left) > 0 {
+		return nil, terminal.Usagef("--graph %s: %s is for no more graphs from files", left[0], e.Dir)
+	}
+	return all, nil
 }

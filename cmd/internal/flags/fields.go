@@ -23,6 +23,7 @@ var fieldFlags = map[string][]string{
 	"Method":         {"gram"},
 	"Mus":            {"mu"},
 	"Name":           {"task"},
+	"Others":         {"graph"},
 	"NoiseRate":      {"gamma-n"},
 	"Norms":          {"norm"},
 	"ParametersOnly": {"no-dense"},

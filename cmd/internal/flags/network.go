@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,8 @@ type NetworkFlags struct {
 
 	cmd    *cobra.Command
 	Gossip string // name of the scheme
+
+	Sources []string // of BindGraphs
 }
 
 // GossipGiven reports whether --gossip is on the command line.
@@ -42,7 +45,21 @@ func (f *NetworkFlags) BindGossip(cmd *cobra.Command) {
 
 // BindGraph binds --graph.
 func (f *NetworkFlags) BindGraph(cmd *cobra.Command) {
-	terminal.OnceVarP(cmd, &f.Source, "graph", "g", "graph: a file (edge list, .mtx, .npy; .gz too) or "+strings.Join(graph.BuiltinForms(), " "))
+	terminal.OnceVarP(cmd, &f.Source, "graph", "g", aboutGraph())
+	completeGraph(cmd)
+}
+
+// BindGraphs binds --graph, which may be there several times.
+func (f *NetworkFlags) BindGraphs(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVarP(&f.Sources, "graph", "g", nil, aboutGraph()+"; several times, and nobody knows which it will be: the least worst ratio")
+	completeGraph(cmd)
+}
+
+func aboutGraph() string {
+	return "graph: a file (edge list, .mtx, .npy; .gz too) or " + strings.Join(graph.BuiltinForms(), " ")
+}
+
+func completeGraph(cmd *cobra.Command) {
 	terminal.InGroup(cmd, graphGroup, "graph")
 	terminal.Complete(cmd, "graph", CompleteGraph)
 }
@@ -78,6 +95,30 @@ func (f *NetworkFlags) options(byDefault graph.Scheme) (o graph.NetworkOptions, 
 // Load reads or makes the network, and is left behind when the command's context ends. All of its other errors are
 // errors of usage.
 func (f *NetworkFlags) Load() (*graph.Network, error) { return f.LoadBy(graph.Uniform) }
+
+// LoadAll loads the networks of all graphs that BindGraphs has read.
+func (f *NetworkFlags) LoadAll() (first *graph.Network, others []*graph.Network, err error) {
+	if len(f.Sources) > 1 && f.GossipFile != "" {
+		return nil, nil, terminal.Usagef("--gossip-matrix is for one --graph, not for %d", len(f.Sources))
+	}
+	sources := f.Sources
+	if sources == nil {
+		sources = []string{""} // of the gossip matrix
+	}
+	var all []*graph.Network
+	for i, source := range sources {
+		if slices.Contains(sources[:i], source) {
+			return nil, nil, terminal.Usagef("--graph %s is given twice", source)
+		}
+		f.Source = source
+		n, err := f.Load()
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, n)
+	}
+	return all[0], all[1:], nil
+}
 
 // LoadBy is load with another gossip scheme where no flag asks for one.
 func (f *NetworkFlags) LoadBy(scheme graph.Scheme) (*graph.Network, error) {

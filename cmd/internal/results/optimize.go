@@ -14,6 +14,8 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/baselines"
+	"mafalda/graph"
+	"mafalda/internal/lists"
 	"mafalda/measure"
 	"mafalda/optim"
 	"mafalda/participation"
@@ -48,6 +50,7 @@ func (r *Summary) Make() *document.Document {
 	r.Fact("workload", "%s, T = %d steps", m.Workload, m.Steps)
 	r.Add(flags.WorkloadFacts(*m.WorkloadSpec)...)
 	r.Add(flags.CurvatureFacts(m.Curvature)...)
+	r.family()
 	if o := r.objective(); o != measure.Mean {
 		r.Fact("objective", "%v: squared error %s", o, o.About())
 	}
@@ -75,6 +78,27 @@ func (r *Summary) Make() *document.Document {
 	r.summarize()
 	r.certify()
 	return r.Document
+}
+
+// family says what not knowing the problem costs, where it is one of several.
+func (r *Summary) family() {
+	m := r.Manifest
+	if m.Family == nil {
+		return
+	}
+	which, names := "graphs", lists.Map(m.Family.Graphs, graph.Origin.Line)
+	if len(names) == 0 {
+		which, names = "second derivatives", lists.Map(m.Curvature.X, func(x float64) string { return fmt.Sprintf("%.3g", x) })
+	}
+	worst := slices.Max(m.Family.Ratios)
+	r.Fact("worst ratio", "%s: not knowing which of these %s it is costs at most %s %%, over a %s strategy for the right one", terminal.DecimalUp(worst, 5),
+		which, terminal.DecimalUp(100*(worst-1), 3), m.Strategy.Class)
+	r.More("no %s strategy has less than %s (gap %s)", m.Strategy.Class, terminal.DecimalDown(m.Family.Bound, 5),
+		terminal.DecimalUp(worst/m.Family.Bound-1, 2))
+	r.More("loss, bound and baselines below are of the least favourable mixture")
+	for i, name := range names {
+		r.Fact("ratio", "%s for %s", terminal.DecimalUp(m.Family.Ratios[i], 5), name)
+	}
 }
 
 // objective is the error that counts; of a manifest that was changed, the mean.
