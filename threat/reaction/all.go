@@ -84,37 +84,21 @@ func (all *stages) singles(ctx context.Context, memory bool) (single [][]float64
 			return nil, "", err
 		}
 		runs[t] = first.back[t-1].next(sigma, all.m)
-		release(first.back[t-1].f, first.pull[t-1], sigma)
-		first.back[t-1] = nil
+		first.releaseStep(t - 1)
+		release(sigma)
 		sigma = all.linear[t].move.times(runs[t], all.m)
 	}
 	for _, extra := range extras(memory, usual) {
-		tr := all.newTrace(0)
-		var p []float64
-		doubt := ""
-		for t := len(all.gates) - 1; t >= 0 && doubt == ""; t-- {
-			if err := context.Cause(ctx); err != nil {
-				return nil, "", err
-			}
-			f := look(all.gates[t], all.m, p, proven)
-			if f == nil || !tr.record(t, f, all.answers[t], all.n, false) {
-				doubt = "numbers are too large for a float64"
-			} else if t > 0 {
-				var priced price
-				release(p)
-				priced, doubt = all.oppose(t, f.q, -1, alongRuns(runs, all.m, extra))
-				p = priced.p
-				priced.release()
-			}
-			if f != nil {
-				release(f.q, f.f)
-			}
-		}
-		if doubt == "" {
-			all.shift(tr)
-			single = lesser(single, tr.single)
-		} else {
+		tr, doubt, err := all.backward(ctx, 0, proven, false, func(t int, q []float64) (price, string) {
+			return all.oppose(t, q, -1, alongRuns(runs, all.m, extra))
+		})
+		switch {
+		case err != nil:
+			return nil, "", err
+		case tr == nil:
 			why = doubt
+		default:
+			single = lesser(single, tr.single)
 		}
 	}
 	return single, why, nil

@@ -204,26 +204,52 @@ type trace struct {
 	bound  float64     // on what all steps of a pattern cost
 }
 
-// linearly goes backward with linear answers. It returns nil without an error if numbers are too large.
-func (all *stages) linearly(ctx context.Context, answers []*answer, how precision) (*trace, error) {
-	tr := all.newTrace(0)
+// pricing returns what a difference before step t costs, if Q is what it costs after nodes have answered; or why it cannot
+// be given.
+type pricing func(t int, q []float64) (cost price, why string)
+
+// backward is the recursion of the theorem, from the last step to the step from: a trace, whose matrices are kept for going
+// forward or not; or nil, and why nothing is proven.
+func (all *stages) backward(ctx context.Context, from int, how precision, keep bool, before pricing) (tr *trace, why string,
+	err error) {
+	steps := len(all.gates)
+	tr = &trace{from: from, back: make([]*feedback, steps), pull: make([][]float64, steps), single: make([][]float64, steps),
+		prices: make([]price, steps)}
 	var p []float64
-	for t := len(all.gates) - 1; t >= 0; t-- {
+	for t := steps - 1; t >= from; t-- {
 		if err := context.Cause(ctx); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		f := look(all.gates[t], all.m, p, how)
-		if f == nil || !tr.record(t, f, answers[t], all.n, true) {
-			return nil, nil
+		if f == nil || !tr.record(t, f, all.answers[t], all.n) {
+			return nil, "numbers are too large for a float64", nil
 		}
 		release(p)
-		if p = nil; t > 0 {
-			p = follow(answers[t], f.q)
+		if t > from {
+			if tr.prices[t], why = before(t, f.q); why != "" {
+				return nil, why, nil
+			}
+			p, tr.prices[t].p = tr.prices[t].p, nil
+			tr.bound += tr.prices[t].alpha
 		}
 		release(f.q)
 		f.q = nil
+		if !keep {
+			tr.releaseStep(t)
+		}
 	}
-	return tr, nil
+	if how == proven {
+		all.shift(tr)
+	}
+	return tr, "", nil
+}
+
+// linearly goes backward with linear answers. It returns nil without an error if numbers are too large.
+func (all *stages) linearly(ctx context.Context, answers []*answer, how precision) (*trace, error) {
+	tr, _, err := all.backward(ctx, 0, how, true, func(t int, q []float64) (price, string) {
+		return price{p: follow(answers[t], q)}, ""
+	})
+	return tr, err
 }
 
 // release gives the matrices of a trace back. No trace has none.
@@ -231,20 +257,17 @@ func (tr *trace) release() {
 	if tr == nil {
 		return
 	}
-	for t, f := range tr.back {
-		if f != nil {
-			release(f.f, tr.pull[t])
-		}
-	}
-	for _, p := range tr.prices {
-		p.release()
+	for t := range tr.back {
+		tr.releaseStep(t)
 	}
 }
 
-func (all *stages) newTrace(from int) *trace {
-	steps := len(all.gates)
-	return &trace{from: from, back: make([]*feedback, steps), pull: make([][]float64, steps),
-		single: make([][]float64, steps)}
+// releaseStep gives the matrices of a step back.
+func (tr *trace) releaseStep(t int) {
+	if f := tr.back[t]; f != nil {
+		release(f.f, tr.pull[t], tr.prices[t].factor.Data)
+		tr.back[t] = nil
+	}
 }
 
 // shift lowers the cost of each single participation to the cost of the same one in an earlier step, if all steps are
@@ -261,8 +284,9 @@ func (all *stages) shift(tr *trace) {
 }
 
 // record keeps what a step has found. It returns false for numbers that are not finite.
-func (tr *trace) record(t int, f *feedback, a *answer, n int, keep bool) bool {
+func (tr *trace) record(t int, f *feedback, a *answer, n int) bool {
 	pull := a.inject.transposeTimes(f.q, n)
+	tr.back[t], tr.pull[t] = f, pull
 	tr.single[t] = make([]float64, len(a.kappa))
 	for v := range tr.single[t] {
 		tr.single[t][v] = a.diagonal(pull[v*n:(v+1)*n], v)
@@ -270,47 +294,23 @@ func (tr *trace) record(t int, f *feedback, a *answer, n int, keep bool) bool {
 			return false
 		}
 	}
-	if keep {
-		tr.back[t], tr.pull[t] = f, pull
-	} else {
-		release(pull)
-	}
 	return true
 }
 
-// backward is the recursion of the theorem for a pattern, with multipliers as chosen: a trace with the bound, Q[u,u] in the
-// pattern's first step and the later α; nil, and why, if nothing is proven.
-func (b *bounder) backward(ctx context.Context, pattern []int, choose chooser) (tr *trace, why string, err error) {
-	tr = b.newTrace(pattern[0])
-	tr.prices = make([]price, len(b.gates))
-	var p []float64
-	for t := len(b.gates) - 1; t >= tr.from; t-- {
-		if err := context.Cause(ctx); err != nil {
-			return nil, "", err
+// prove goes backward for a pattern, with multipliers as chosen: a trace with the bound, Q[u,u] in the pattern's first step
+// and the later α; nil, and why, if nothing is proven.
+func (b *bounder) prove(ctx context.Context, pattern []int, choose chooser) (tr *trace, why string, err error) {
+	tr, why, err = b.backward(ctx, pattern[0], proven, true, func(t int, q []float64) (price, string) {
+		victim := -1
+		if slices.Contains(pattern, t) {
+			victim = b.node
 		}
-		f := look(b.gates[t], b.m, p, proven)
-		if f == nil || !tr.record(t, f, b.answers[t], b.n, true) {
-			return nil, "numbers are too large for a float64", nil
-		}
-		if t > tr.from {
-			victim := -1
-			if slices.Contains(pattern, t) {
-				victim = b.node
-			}
-			release(p)
-			tr.prices[t], why = b.oppose(t, f.q, victim, choose)
-			if why != "" {
-				return nil, why, nil
-			}
-			p, tr.prices[t].p = tr.prices[t].p, nil
-			tr.bound += tr.prices[t].alpha
-		}
-		release(f.q)
-		f.q = nil
+		return b.oppose(t, q, victim, choose)
+	})
+	if tr != nil {
+		tr.bound += tr.single[tr.from][b.node]
 	}
-	b.shift(tr)
-	tr.bound += tr.single[tr.from][b.node]
-	return tr, "", nil
+	return tr, why, err
 }
 
 // powerSteps is how many times the worst answer of a step is improved.

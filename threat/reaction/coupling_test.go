@@ -41,7 +41,7 @@ func TestCoupledRunsShowTheSame(t *testing.T) {
 		}
 		for _, sigma := range extras(b.memory(), usual) {
 			run := b.forward(b.first, b.linear, pattern, 1, b.centred)
-			tr, _, err := b.backward(context.Background(), pattern, alongRuns(run, 1, sigma))
+			tr, _, err := b.prove(context.Background(), pattern, alongRuns(run, 1, sigma))
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -50,7 +50,7 @@ func TestCoupledRunsShowTheSame(t *testing.T) {
 			}
 			check(rt, tr)
 			run = b.forward(tr, b.answers, pattern, dimensions, b.costliest)
-			tr, _, err = b.backward(context.Background(), pattern,
+			tr, _, err = b.prove(context.Background(), pattern,
 				func(t int, s *stepCost) multipliers { return s.balanced(run[t], sigma) })
 			if err != nil {
 				rt.Fatal(err)

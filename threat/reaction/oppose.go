@@ -185,9 +185,6 @@ type price struct {
 	factor blas64.Triangular // of D − BᵀQB
 }
 
-// release gives the factor back.
-func (p *price) release() { release(p.factor.Data) }
-
 // price returns what a difference costs before the worst answer in the class, proven for any multipliers: good ones make
 // it small. why is empty unless the price cannot be given.
 func (s *stepCost) price(by multipliers) (out price, why string) {

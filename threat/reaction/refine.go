@@ -45,7 +45,7 @@ func (s *search) try(ctx context.Context, choose chooser) (better bool, err erro
 
 // pass goes backward with multipliers as chosen. It returns nil if they prove nothing.
 func (s *search) pass(ctx context.Context, choose chooser) (*trace, error) {
-	tr, why, err := s.backward(ctx, s.pattern, choose)
+	tr, why, err := s.prove(ctx, s.pattern, choose)
 	if tr == nil {
 		s.why = why
 		return nil, err
