@@ -2,14 +2,11 @@ package threat
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/internal/dense"
 	"mafalda/strategy"
 )
 
@@ -48,17 +45,20 @@ func Account(ctx context.Context, s Scenario, visit func(Exposure) error) error 
 	if len(s.Attacker.Nodes) == s.nodes() {
 		return nil // nobody is left
 	}
-	s = s.inOwnUnits()
-	view := s.filtered
-	switch {
-	case s.Algorithm.dense != nil && !s.Attacker.Trust.Public():
-		view = s.direct
-	case s.Algorithm.space != nil && !models[s.Attacker.Trust].tells:
-		view = s.publicShared
-	case s.Algorithm.dense != nil || s.Algorithm.SharesNoise() && models[s.Attacker.Trust].tells: // own noise is all there is
-		view = s.alone
+	return s.inOwnUnits().view()(ctx, visit)
+}
+
+// view returns the way to the matrices M of the scenario.
+func (s Scenario) view() func(context.Context, func(Exposure) error) error {
+	switch a, trust := s.Algorithm, models[s.Attacker.Trust]; {
+	case a.zip || !trust.public && a.dense == nil:
+		return s.filtered
+	case !trust.public:
+		return s.direct
+	case a.SharesNoise() && !trust.tells:
+		return s.publicShared
 	}
-	return view(ctx, visit)
+	return s.alone // own noise is all that hides
 }
 
 // filtered is the view by a Kalman filter.
@@ -119,27 +119,14 @@ func (a Algorithm) LocalMatrix(node, steps int) (*mat.SymDense, error) {
 	if err := a.fits(steps); err != nil {
 		return nil, err
 	}
-	if a.zip || a.alone == 0 || a.space != nil && a.space.noise.Own[node] == 0 {
+	own := a.own(node)
+	if a.zip || own == 0 {
 		return nil, nil
 	}
-	if a.dense != nil {
-		m := strategy.GramOf(a.strategy(node))
-		if a.space != nil {
-			own := a.space.noise.Own[node] / a.part(node)
-			m.ScaleSym((1+0x1p-50)/(own*own), m)
-		}
-		return m, nil
+	m := strategy.GramOf(a.correlation(node, steps))
+	if own != 1 {
+		m.ScaleSym((1+0x1p-50)/(own*own), m)
 	}
-	m := mat.NewSymDense(steps, nil)
-	noising := a.noising(steps)
-	var inverse, c mat.Dense
-	if err := inverse.Inverse(noising); err != nil {
-		if condition, is := errors.AsType[mat.Condition](err); !is || math.IsInf(float64(condition), 1) {
-			return nil, fmt.Errorf("inverting the noise: %w", err)
-		}
-	}
-	c.CloneFrom(inverse.T())
-	dense.SymOuterK(m, 1/(a.alone*a.alone), &c)
 	return m, nil
 }
 
@@ -150,22 +137,4 @@ func noisingOf(c strategy.Strategy) (*mat.Dense, error) {
 		return nil, fmt.Errorf("inverting the strategy: %w", err)
 	}
 	return mat.DenseCopyOf(&noising), nil
-}
-
-// noising returns C⁻¹ of the filter, T×T.
-func (a Algorithm) noising(steps int) *mat.Dense {
-	z := mat.NewDense(steps, steps, nil)
-	for s := range steps {
-		z.Set(s, s, 1)
-	}
-	if a.filter == nil {
-		return z
-	}
-	kept, unit := make([][]float64, a.filter.Memory()), make([]float64, steps)
-	for t := range steps {
-		unit[t] = 1
-		a.filter.StepTo(z.RawRowView(t), unit, kept, t)
-		unit[t] = 0
-	}
-	return z
 }

@@ -1,9 +1,13 @@
 package threat
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
+	"mafalda/graph"
+	"mafalda/secrets"
 	"mafalda/strategy"
 )
 
@@ -30,8 +34,40 @@ type Algorithm struct {
 // SharesNoise reports whether nodes share noise with each other: an eavesdropper then learns less than local DP allows.
 func (a Algorithm) SharesNoise() bool { return a.shared > 0 || a.space != nil }
 
-// strategy returns the dense strategy of a node.
-func (a Algorithm) strategy(node int) strategy.Strategy { return a.dense[min(node, len(a.dense)-1)] }
+// correlation returns the strategy that correlates a node's noise over time.
+func (a Algorithm) correlation(node, steps int) strategy.Strategy {
+	switch {
+	case a.filter == nil && a.dense == nil:
+		return strategy.Identity(steps)
+	case a.origin != nil:
+		return a.origin.strategies[min(node, len(a.origin.strategies)-1)]
+	}
+	return strategy.AntiPGD(steps)
+}
+
+// drawn returns the noise that nodes draw in a step, before a strategy correlates it: their own, and what pairs share.
+func (a Algorithm) drawn(w *graph.CSR) *secrets.Noise {
+	if a.space != nil {
+		return a.space.noise.Noise
+	}
+	n, _ := w.Dims()
+	noise := &secrets.Noise{Own: slices.Repeat([]float64{a.alone}, n)}
+	w.DoNonZero(func(i, j int, v float64) {
+		if a.shared > 0 && v != 0 && (i < j || i > j && w.At(j, i) == 0) {
+			noise.Pairs = append(noise.Pairs, secrets.Shared{Pair: secrets.Pair{U: min(i, j), V: max(i, j)}, Deviation: a.shared})
+		}
+	})
+	slices.SortFunc(noise.Pairs, func(p, q secrets.Shared) int { return cmp.Or(cmp.Compare(p.U, q.U), cmp.Compare(p.V, q.V)) })
+	return noise
+}
+
+// own returns the standard deviation of a node's own noise, in units of its level.
+func (a Algorithm) own(node int) float64 {
+	if a.space != nil {
+		return a.space.noise.Own[node] / a.part(node)
+	}
+	return a.alone
+}
 
 // Name returns the algorithm's name.
 func (a Algorithm) Name() string { return a.name }

@@ -89,28 +89,14 @@ func (a Attacker) check(nodes int) error {
 	return nil
 }
 
-// view splits the nodes: those whose single messages the attacker sees, without the attackers, and those it knows
-// nothing of directly. Where all messages are public nothing is unseen.
-func (a Attacker) view(w *graph.CSR) (seen, unseen []int) {
+// hears returns the nodes whose single messages reach the attacking nodes, without these.
+func (a Attacker) hears(w *graph.CSR) []int {
 	n, _ := w.Dims()
-	visible := slices.Repeat([]bool{a.Trust.Public()}, n)
+	heard := make([]bool, n)
 	for _, v := range a.Nodes {
-		w.DoRowNonZero(v, func(_, u int, weight float64) {
-			if weight != 0 {
-				visible[u] = true
-			}
-		})
+		w.DoRowNonZero(v, func(_, u int, weight float64) { heard[u] = heard[u] || weight != 0 })
 	}
-	for v := range n {
-		switch {
-		case slices.Contains(a.Nodes, v):
-		case visible[v]:
-			seen = append(seen, v)
-		default:
-			unseen = append(unseen, v)
-		}
-	}
-	return seen, unseen
+	return slices.DeleteFunc(lists.UpTo(n), func(v int) bool { return !heard[v] || slices.Contains(a.Nodes, v) })
 }
 
 // Condition is what every number under PNDP, of single messages or of sums, holds for. It is a sentence for a reader,

@@ -162,7 +162,7 @@ func (d *directView) see(out *mat.Dense, at int, h, messages *mat.Dense) int {
 
 // noising returns what enters the messages of node v's noise: C⁻¹, with rows that are not sent left out or carried.
 func (d *directView) noising(v int) (*mat.Dense, error) {
-	z, err := noisingOf(d.scenario.Algorithm.strategy(v))
+	z, err := noisingOf(d.scenario.Algorithm.correlation(v, d.course.steps))
 	if err != nil || d.missed == nil {
 		return z, err
 	}
@@ -200,8 +200,7 @@ func (d *directView) factorize(ctx context.Context) error {
 		}
 		variance := 1.0
 		if a.space != nil {
-			own := a.space.noise.Own[v] / a.part(v)
-			variance = own * own
+			variance = a.own(v) * a.own(v)
 		} else {
 			for t := range least {
 				least[t] = math.Min(least[t], math.Pow(d.rates[t]*z.At(t, t), 2))

@@ -60,7 +60,9 @@ func (p *protocol) written() (*View, error) {
 // or messages.
 type symbols struct{ p *protocol }
 
-func (s symbols) width() int { return 2*s.p.n*s.p.steps + (len(s.p.pairs)+len(s.p.messages))*s.p.steps }
+func (s symbols) width() int {
+	return 2*s.p.n*s.p.steps + (len(s.p.noise.Pairs)+len(s.p.messages))*s.p.steps
+}
 
 func (s symbols) unit(column int) []float64 {
 	row := make([]float64, s.width())
@@ -70,7 +72,9 @@ func (s symbols) unit(column int) []float64 {
 
 func (s symbols) gradient(t, v int) []float64 { return s.unit(t*s.p.n + v) }
 func (s symbols) own(t, v int) []float64      { return s.unit(s.p.n*s.p.steps + t*s.p.n + v) }
-func (s symbols) edge(t, e int) []float64     { return s.unit(2*s.p.n*s.p.steps + t*len(s.p.pairs) + e) }
+func (s symbols) edge(t, e int) []float64 {
+	return s.unit(2*s.p.n*s.p.steps + t*len(s.p.noise.Pairs) + e)
+}
 func (s symbols) message(t, m int) []float64 {
 	return s.unit(2*s.p.n*s.p.steps + t*len(s.p.messages) + m)
 }

@@ -36,9 +36,9 @@ func (g *gains) entry(columns ...int) *mat.Dense {
 	return subtract(e, mul(g.gain, d))
 }
 
-// pick returns some of the columns of m, nil for nil.
+// pick returns some of the columns of m, nil for nil or none.
 func pick(m *mat.Dense, columns []int) *mat.Dense {
-	if m == nil {
+	if m == nil || len(columns) == 0 {
 		return nil
 	}
 	rows, _ := m.Dims()

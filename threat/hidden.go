@@ -46,7 +46,9 @@ func (s Scenario) hidden(ctx context.Context, local float64) (*hidden, error) {
 	if h.why != "" || len(s.Attacker.Nodes) == s.nodes() {
 		return h, nil
 	}
-	h.strategy = s.Algorithm.correlating(s.steps())
+	if s.Algorithm.filter != nil || s.Algorithm.dense != nil {
+		h.strategy = s.Algorithm.correlation(0, s.steps())
+	}
 	if err := h.look(); err != nil || h.why != "" {
 		return h, err
 	}
@@ -69,17 +71,6 @@ func (a Algorithm) unbounded() string {
 		return "steps that nodes miss are not covered"
 	}
 	return ""
-}
-
-// correlating returns the strategy of the noise of all nodes; nil for independent noise.
-func (a Algorithm) correlating(steps int) strategy.Strategy {
-	switch {
-	case a.filter == nil && a.dense == nil:
-		return nil
-	case a.origin != nil:
-		return a.origin.strategies[0]
-	}
-	return strategy.AntiPGD(steps)
 }
 
 // look makes the system: of each step the networks of its rounds of gossip, and what nodes do before.

@@ -69,13 +69,11 @@ func (c stateSpaceModel) exposure(w *graph.CSR, observers []int, victim, steps i
 	for v := range all {
 		all[v] = v
 	}
-	p := &pieces{nodes: all, victims: all, j: identityOf(n), g: part(w, all, all), covariance: symmetric(identityOf(n))}
-	p.h = independentRows(part(w, observers, all))
+	mix, h := w.ToDense(), independentRows(part(w, observers, all))
 	if c == plain {
-		p.h = zeros(1, n)
-		p.h.Set(0, victim, 1)
+		h = picking([]int{victim}, all)
 	}
-	st := p.stage(nil, 0)
+	st := &stage{f: mix, e: mix, c: h, d: h, q: symmetric(mulT(mix, mix)), r: symmetric(mulT(h, h)), x: mulT(mix, h)}
 	sys := &system{steps: steps, rounds: steps, victims: all, stage: func(int) *stage { return st }}
 	gains, err := sys.forward(ctx)
 	if err != nil {

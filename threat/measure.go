@@ -108,7 +108,7 @@ func (a Algorithm) Local(schema participation.Schema) (float64, error) {
 	}
 	for node := first; node < max(len(a.dense), first+1); node++ {
 		if a.dense != nil {
-			c := a.strategy(node)
+			c := a.dense[min(node, len(a.dense)-1)]
 			if seen[c] {
 				continue
 			}

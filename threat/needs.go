@@ -81,13 +81,13 @@ func (s Scenario) stateOfStands() float64 {
 
 // memory returns how many rows of noise a node keeps.
 func (a Algorithm) memory(steps int) int {
-	switch c := a.correlating(steps); {
-	case c == nil:
-		return 0
+	switch {
 	case a.filter != nil:
 		return a.filter.Memory()
+	case a.dense != nil:
+		return steps
 	}
-	return steps
+	return 0
 }
 
 // cheap is how many operations refined bounds may take where nobody asks for them: some seconds.

@@ -27,7 +27,7 @@ type protocol struct {
 	algorithm Algorithm
 	attacker  Attacker
 	n, steps  int
-	pairs     []secrets.Shared       // edges with noise of both ends, in any orientation
+	noise     *secrets.Noise         // of a step
 	messages  [][2]int               // of Zip-DL: sender and recipient
 	noising   func(v int) mat.Matrix // C⁻¹ of a node, T×T
 	course    *course
@@ -49,7 +49,7 @@ func (s Scenario) protocol() (*protocol, error) {
 		return nil, err
 	}
 	w, a, steps := s.Gossip, s.Algorithm, s.steps()
-	p := &protocol{algorithm: a, attacker: s.Attacker, n: s.nodes(), steps: steps, course: c, pairs: a.pairs(w)}
+	p := &protocol{algorithm: a, attacker: s.Attacker, n: s.nodes(), steps: steps, course: c, noise: a.drawn(w)}
 	if a.zip {
 		w.DoNonZero(func(i, j int, v float64) {
 			if i != j && v != 0 {
@@ -57,18 +57,11 @@ func (s Scenario) protocol() (*protocol, error) {
 			}
 		})
 	}
-	if a.dense == nil {
-		z := a.noising(steps)
-		p.noising = func(int) mat.Matrix { return z }
-		return p, nil
-	}
-	each := make([]mat.Matrix, len(a.dense))
-	for v, c := range a.dense {
-		z, err := noisingOf(c)
-		if err != nil {
+	each := make([]mat.Matrix, max(1, len(a.dense)))
+	for v := range each {
+		if each[v], err = noisingOf(a.correlation(v, steps)); err != nil {
 			return nil, err
 		}
-		each[v] = z
 	}
 	p.noising = func(v int) mat.Matrix { return each[min(v, len(each)-1)] }
 	return p, nil
@@ -150,7 +143,7 @@ func (p *protocol) noisyGradient(t, v int, model []float64, waiting [][]float64)
 func (p *protocol) knowThemselves() {
 	if models[p.attacker.Trust].tells {
 		for t := range p.steps {
-			for e := range p.pairs {
+			for e := range p.noise.Pairs {
 				p.learn(p.source.edge(t, e), t)
 			}
 		}
@@ -163,10 +156,7 @@ func (p *protocol) knowThemselves() {
 // addNoise adds the noise of node v's message in step t: row t of C⁻¹ times what it draws in every step, its own row and
 // one for each pair.
 func (p *protocol) addNoise(message []float64, t, v int) {
-	noising, own := p.noising(v), p.algorithm.alone*p.algorithm.part(v)
-	if n := p.algorithm.space; n != nil { // its proportions are for the nodes' levels
-		own = n.noise.Own[v]
-	}
+	noising, own := p.noising(v), p.algorithm.own(v)*p.algorithm.part(v)
 	for s := range t + 1 {
 		c := noising.At(t, s)
 		if c == 0 {
@@ -175,7 +165,7 @@ func (p *protocol) addNoise(message []float64, t, v int) {
 		if own != 0 {
 			floats.AddScaled(message, own*c, p.source.own(s, v))
 		}
-		for e, pair := range p.pairs {
+		for e, pair := range p.noise.Pairs {
 			switch v {
 			case pair.U:
 				floats.AddScaled(message, c*pair.Deviation, p.source.edge(s, e))
@@ -258,7 +248,7 @@ func (p *protocol) knowItself(a int) {
 		if !p.attacker.ForgetOwnNoise { // what it shares is known in any case
 			p.learn(p.source.own(t, a), t)
 		}
-		for e, pair := range p.pairs {
+		for e, pair := range p.noise.Pairs {
 			if pair.U == a || pair.V == a {
 				p.learn(p.source.edge(t, e), t)
 			}

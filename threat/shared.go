@@ -86,7 +86,7 @@ func (s Scenario) promised(squared float64) (float64, error) {
 	if n == nil || models[by.Trust].tells || by.Any == nil && !n.claim.Allow(by.Nodes) || by.Any != nil && by.Any != n.claim {
 		return squared, nil
 	}
-	most, err := Best.Squared(Exposure{M: strategy.GramOf(s.Algorithm.strategy(0))}, s.Schema, math.Inf(1))
+	most, err := Best.Squared(Exposure{M: strategy.GramOf(s.Algorithm.correlation(0, s.steps()))}, s.Schema, math.Inf(1))
 	return math.Min(squared, most), err
 }
 
@@ -110,11 +110,10 @@ func (s Scenario) checkShared() error {
 // exposures returns what is learned of every node in a step, rounded up, by its level: by the attacking nodes or by the
 // coalition that learns most of it.
 func (s Scenario) exposures(ctx context.Context) ([]secrets.Worst, error) {
-	noise := s.Algorithm.space.noise
 	if s.Attacker.Any != nil {
 		return s.Algorithm.exposedTo(ctx, s.Attacker.Any)
 	}
-	learned, err := noise.Learned(s.Attacker.Nodes)
+	learned, err := s.Algorithm.drawn(s.Gossip).Learned(s.Attacker.Nodes)
 	all := make([]secrets.Worst, len(learned))
 	for v, l := range learned {
 		part := s.Algorithm.part(v)
@@ -142,7 +141,7 @@ func (s Scenario) publicShared(ctx context.Context, visit func(Exposure) error) 
 	if err != nil {
 		return err
 	}
-	gram := strategy.GramOf(s.Algorithm.strategy(0))
+	gram := strategy.GramOf(s.Algorithm.correlation(0, s.steps()))
 	for v, l := range learned {
 		if slices.Contains(s.Attacker.Nodes, v) {
 			continue
@@ -162,9 +161,8 @@ func (s Scenario) publicShared(ctx context.Context, visit func(Exposure) error) 
 // exposed returns the node with the least noise of its own, beside its level, which is all that is left of noise whose
 // other parts are known to somebody.
 func (a Algorithm) exposed() int {
-	own := func(node int) float64 { return a.space.noise.Own[node] / a.part(node) }
 	nodes := lists.UpTo(len(a.space.noise.Own))
-	return slices.MinFunc(nodes, func(i, j int) int { return cmp.Compare(own(i), own(j)) })
+	return slices.MinFunc(nodes, func(i, j int) int { return cmp.Compare(a.own(i), a.own(j)) })
 }
 
 // unknownPairs returns all pairs that touch no attacker.

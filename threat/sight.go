@@ -3,17 +3,18 @@ package threat
 import (
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
 	"mafalda/internal/lists"
 )
 
-// sight is what a round of gossip does to the numbers of the nodes whose messages the attacker does not know
-// completely, and what it sees of them. What it knows, its own messages and those that it has seen, is left out.
+// sight is what an attacker sees of a round of gossip, of the nodes whose messages it does not know completely: some of
+// these messages, or sums.
 type sight struct {
-	h     *mat.Dense // seen×nodes; nil if nothing is seen
-	after *mat.Dense // nodes×nodes: the averages
+	h    *mat.Dense // seen×nodes; nil if nothing is seen
+	seen []int      // nodes whose messages are seen
 }
 
 // sights makes the sight of every network, for nodes that stay the same: without the attackers, unless they forget
@@ -34,26 +35,50 @@ func newSights(n int, a Attacker) *sights {
 	return s
 }
 
-// at returns the sight of a round over w.
+// at returns the sight of a round over w; nil: no gossip.
 func (s *sights) at(w *graph.CSR) sight {
-	if w == s.last {
+	switch w {
+	case nil:
+		return sight{}
+	case s.last:
 		return s.of
 	}
-	s.last, s.of = w, sight{after: part(w, s.nodes, s.nodes)}
+	s.last, s.of = w, sight{}
 	switch a := s.attacker; {
 	case a.SecureSummation && a.ForgetOwnNoise:
 		s.of.h = picking(a.Nodes, s.nodes)
 	case a.SecureSummation:
 		s.of.h = independentRows(part(w, a.Nodes, s.nodes))
 	default:
-		seen, _ := a.view(w)
-		s.of.h = picking(seen, s.nodes)
-		for _, v := range seen {
-			j := slices.Index(s.nodes, v)
-			for i := range s.nodes {
-				s.of.after.Set(i, j, 0)
-			}
-		}
+		s.of.seen = a.hears(w)
+		s.of.h = picking(s.of.seen, s.nodes)
 	}
 	return s.of
+}
+
+// independentRows returns an orthonormal basis of the rows of a, nil if there is none: the attacker learns the same
+// from it.
+func independentRows(a *mat.Dense) *mat.Dense {
+	if a == nil {
+		return nil
+	}
+	rows, cols := a.Dims()
+	var basis [][]float64
+	for i := range rows {
+		v := slices.Clone(a.RawRowView(i))
+		before := floats.Norm(v, 2)
+		for range 2 { // twice is enough
+			for _, u := range basis {
+				floats.AddScaled(v, -floats.Dot(u, v), u)
+			}
+		}
+		if after := floats.Norm(v, 2); after > 1e-13*before {
+			floats.Scale(1/after, v)
+			basis = append(basis, v)
+		}
+	}
+	if basis == nil {
+		return nil
+	}
+	return mat.NewDense(len(basis), cols, slices.Concat(basis...))
 }

@@ -4,8 +4,10 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/graph"
 	"mafalda/internal/dense"
 	"mafalda/internal/gemm"
+	"mafalda/internal/lists"
 )
 
 // stage is one round of communication as the attacker sees it: a linear system with Gaussian noise,
@@ -90,4 +92,40 @@ func symmetric(a *mat.Dense) *mat.SymDense {
 func whole(s *mat.SymDense) *mat.Dense {
 	raw := s.RawSymmetric()
 	return mat.NewDense(raw.N, raw.N, raw.Data)
+}
+
+// picking returns the matrix with a 1 where a row and a column are of the same number, nil if it is empty.
+func picking(rows, columns []int) *mat.Dense {
+	m, at := zeros(len(rows), len(columns)), lists.Places(columns)
+	for i, v := range rows {
+		if j, there := at[v]; there {
+			m.Set(i, j, 1)
+		}
+	}
+	return m
+}
+
+// part returns the rows and columns of w, nil if there are none.
+func part(w *graph.CSR, rows, cols []int) *mat.Dense {
+	m := zeros(len(rows), len(cols))
+	if m == nil {
+		return nil
+	}
+	at := lists.Places(cols)
+	for i, u := range rows {
+		w.DoRowNonZero(u, func(_, v int, x float64) {
+			if j, ok := at[v]; ok {
+				m.Set(i, j, x)
+			}
+		})
+	}
+	return m
+}
+
+// zeros returns an r×c matrix, nil if it is empty.
+func zeros(r, c int) *mat.Dense {
+	if r == 0 || c == 0 {
+		return nil
+	}
+	return mat.NewDense(r, c, nil)
 }
