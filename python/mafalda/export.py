@@ -185,7 +185,9 @@ class Export:
         return inverse[self.manifest["per_node"]["layers"][self.index(node or "")]] if inverse.ndim == 3 else inverse
 
     def check_node(self, node: str | None, needed: bool = False) -> str:
-        """The label of a node of the export, checked. If needed and none is given, it is the only one that this export was used for."""
+        """The label of a node of the export, checked; of the only one, if there is one, or needed and this export was used for one."""
+        if node is None and len(self.nodes) == 1:
+            node = self.nodes[0]
         if node is None and needed and len(self._used) == 1:
             return next(iter(self._used))
         if not self.nodes and not node:

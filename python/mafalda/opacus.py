@@ -69,7 +69,7 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
         *,
         module: "torch.nn.Module",
         plan: Export,
-        node: str,
+        node: str | None = None,
         state: Any = None,
         seed: int | None = None,
         loader: Any = None,
@@ -92,6 +92,7 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
                 "that sampler"
             )
         parameters = trained_parameters(optimizer)
+        node = plan.check_node(node)
         clip = checked_clip(plan, node, max_grad_norm, options.get("noise_std"))
         if loader is not None:
             check_loader(plan, loader, sampler)

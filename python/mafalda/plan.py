@@ -231,7 +231,7 @@ class Plan(Export):
         self,
         optimizer: Any,
         *,
-        node: str,
+        node: str | None = None,
         clip: float | None = None,
         state: str | os.PathLike[str] | None = None,
         seed: int | None = None,

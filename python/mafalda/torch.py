@@ -79,7 +79,7 @@ class PrivateOptimizer(RefusesScaling):
         optimizer: "torch.optim.Optimizer",
         plan: Export,
         *,
-        node: str,
+        node: str | None = None,
         clip: float | None = None,
         state: Any = None,
         seed: int | None = None,
@@ -94,6 +94,7 @@ class PrivateOptimizer(RefusesScaling):
     ) -> None:
         self.optimizer, self.plan, self._turn = optimizer, plan, threading.RLock()
         self.parameters = trained_parameters(optimizer)
+        node = plan.check_node(node)
         self._clip = checked_clip(plan, node, clip, options.get("noise_std"))
         self.participation = checked_participation(plan, participation, sampler, loader, size)
         if loader is not None:

@@ -122,6 +122,13 @@ def test_without_network(tmp_path):
         plan.W
 
 
+def test_the_only_node_needs_no_name(tmp_path, out):
+    alone = mafalda.load(write(tmp_path / "alone", nodes=["x"], w=np.eye(1)))
+    assert alone.check_node(None) == "x" and alone.noise(None, 3, seed=1).node == "x" and alone.sampler(24, seed=1).node == "x"
+    with pytest.raises(mafalda.ExportError, match="which node is this"):
+        mafalda.load(out).sampler(24, seed=1)
+
+
 def test_mix(out):
     plan, mine = mafalda.load(out), np.array([3.0, 0.0])
     b, d = np.array([0.0, 3.0]), np.array([6.0, 3.0])

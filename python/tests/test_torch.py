@@ -177,6 +177,18 @@ def test_threads_of_one_optimizer_never_share_a_row(out):
     assert len(sgd.given) == 12 and np.allclose([g.numpy().ravel() for g in sgd.given], rows, atol=1e-6)
 
 
+def test_a_private_optimizer_ends_its_noise_and_says_what_is_spent(tmp_path, out, program):
+    plan, model = mafalda.load(out), torch.nn.Linear(1, 1)
+    sgd = torch.optim.SGD(model.parameters(), lr=0.1)
+    state = tmp_path / "noise"
+    with plan.make_private(sgd, node="a", state=state, participation="mine", size=4, binary=program) as private:
+        private.step()
+        assert private.spent is None if program.endswith("fake") else private.spent["steps"] == 1  # the stand-in counts nothing
+        assert "SGD" in repr(private)
+    with pytest.raises(mafalda.ServerError, match="closed"):
+        private.spent
+
+
 def test_the_clip_stays_what_the_noise_is_for(out):
     model, _, _ = made()
     private = own_batches(mafalda.load(out), model)
