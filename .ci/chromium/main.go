@@ -187,7 +187,7 @@ func use() step {
 		chromedp.KeyEvent(kb.ArrowDown+kb.ArrowRight),
 		must("an entry of C can be read with the keyboard",
 			`/row 1, column 1: C = -?[0-9.e-]+, C⁻¹ = -?[0-9.e-]+/.test(document.querySelector(".matrices output").textContent)`),
-		run(`document.querySelector(".point").focus()`),
+		run(`document.querySelector("[data-says]").focus()`),
 		must("a mark of a chart says its numbers",
 			`!document.getElementById("tip").hidden && document.getElementById("tip").textContent.length > 5`))
 }

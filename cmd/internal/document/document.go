@@ -26,7 +26,6 @@ type Document struct {
 	Blocks     []Block  `json:"blocks"`                // facts and tables, in the order in which they are read
 	Certified  []string `json:"certified,omitempty"`   // sentences
 	NotCovered []string `json:"not_covered,omitempty"` // what these do not say
-	Charts     []Chart  `json:"charts,omitempty"`      // points that say their numbers
 	Map        *Map     `json:"map,omitempty"`         // nodes to choose
 	Cells      int      `json:"cells,omitempty"`       // of its grid, that it is about
 }
@@ -52,34 +51,6 @@ type Table struct {
 	Header  []string   `json:"header"`
 	Words   int        `json:"words"`
 	Rows    [][]string `json:"rows"`
-}
-
-// Chart is a plot whose points say their numbers.
-type Chart struct {
-	Caption string   `json:"caption"`
-	X       string   `json:"x"` // the name of the axis
-	Y       string   `json:"y"`
-	LogX    bool     `json:"log_x,omitempty"`
-	LogY    bool     `json:"log_y,omitempty"`
-	Series  []Series `json:"series"`
-}
-
-// Series is a line of a chart, or dots.
-type Series struct {
-	Name   string  `json:"name"`
-	Method string  `json:"method,omitempty"` // if it has a colour in all pictures
-	Dots   bool    `json:"dots,omitempty"`   // no line between the points
-	Dash   string  `json:"dash,omitempty"`   // of the line: dashed or dotted
-	Bound  bool    `json:"bound,omitempty"`  // what no series of its scheme goes beyond: grey
-	Points []Point `json:"points"`
-}
-
-// Point is a place with what it says.
-type Point struct {
-	X     float64 `json:"x"`
-	Y     float64 `json:"y"`
-	Says  string  `json:"says"`
-	Label string  `json:"label,omitempty"` // beside it
 }
 
 // New returns the document of a kind of result, by this version of the program.

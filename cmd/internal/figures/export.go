@@ -112,12 +112,10 @@ func Convergence(history []export.Point, setting string) (*Figure, error) {
 	before := 0.0
 	for i, h := range history {
 		end := history[len(history)-1]
-		if above := h.Loss/end.LowerBound - 1; above > 0 && !math.IsInf(above, 1) { // of no bound
-			loss.X, loss.Y = append(loss.X, float64(i)), append(loss.Y, above)
-		}
-		if below := 1 - h.LowerBound/end.Loss; below > 0 && h.LowerBound > before {
+		loss.add(float64(i), h.Loss/end.LowerBound-1)
+		if h.LowerBound > before {
 			before = h.LowerBound
-			bound.X, bound.Y = append(bound.X, float64(i)), append(bound.Y, below)
+			bound.add(float64(i), 1-h.LowerBound/end.Loss)
 		}
 	}
 	return Lines(Axes{Title: "Convergence of the dense optimum: " + setting, X: "iteration", Y: "relative distance", LogY: true},

@@ -15,7 +15,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
@@ -23,15 +22,28 @@ import (
 type Figure struct {
 	heading       string // above all plots
 	columns       []column
-	sides         map[*plot.Plot]string // to the left of a plot, for a logarithmic axis: see besideSide
 	width, height vg.Length
 }
 
 // column is plots below each other, of the same height.
 type column struct {
-	plots []*plot.Plot
+	plots []panel
 	width float64 // relative
 }
+
+// panel is a plot with what stands to its left: the label of a logarithmic axis, for which gonum/plot makes room above the plot.
+type panel struct {
+	*plot.Plot
+	side string
+}
+
+// single is a figure of one plot.
+func single(p panel, width, height vg.Length) *Figure {
+	return &Figure{columns: []column{{[]panel{p}, float64(width)}}, width: width, height: height}
+}
+
+// Title is the heading, or what stands above the first plot.
+func (f *Figure) Title() string { return cmp.Or(f.heading, f.columns[0].plots[0].Title.Text) }
 
 // Named is a figure and the name of its files, without an ending.
 type Named struct {
@@ -66,21 +78,24 @@ type canvas interface {
 // WriteAs writes the figure in the format that the name ends in. What gonum/plot cannot draw is an error, too.
 func (f *Figure) WriteAs(w io.Writer, name string) error {
 	var c canvas
+	var err error
 	switch ext := filepath.Ext(name); ext {
 	case ".png":
-		c = pngCanvas{vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(f.width, f.height), vgimg.UseDPI(144),
-			vgimg.UseBackgroundColor(color.White))}}
+		c = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(f.width, f.height), vgimg.UseDPI(144), vgimg.UseBackgroundColor(color.White))}
 	case ".svg":
-		c = &svgCanvas{Canvas: vgsvg.New(f.width, f.height)}
+		c = &svgCanvas{Canvas: vgsvg.New(f.width, f.height), title: f.Title()}
 	case ".pdf":
-		c = &pdfCanvas{Canvas: vgpdf.New(f.width, f.height)}
+		c, err = newPDF(f.width, f.height, f.Title())
 	default:
-		return fmt.Errorf("figure format %q: must be .png, .svg or .pdf", ext)
+		err = fmt.Errorf("figure format %q: must be .png, .svg or .pdf", ext)
+	}
+	if err != nil {
+		return err
 	}
 	if err := f.drawOn(c); err != nil {
 		return fmt.Errorf("drawing %s: %w", filepath.Base(name), err)
 	}
-	_, err := c.WriteTo(w)
+	_, err = c.WriteTo(w)
 	return err
 }
 
@@ -96,29 +111,34 @@ func (f *Figure) drawOn(c vg.CanvasSizer) (err error) {
 		total += of.width
 	}
 	all := f.underHeading(draw.New(c))
-	left := all.Min.X
+	size, left := all.Size(), all.Min.X
 	for _, of := range f.columns {
-		right := left + vg.Length(of.width/total)*(all.Max.X-all.Min.X)
-		height := (all.Max.Y - all.Min.Y) / vg.Length(len(of.plots))
-		for i, p := range of.plots {
-			top := all.Max.Y - vg.Length(i)*height
-			part := draw.Canvas{Canvas: all.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: left, Y: top - height},
-				Max: vg.Point{X: right, Y: top}}}
-			f.drawPlot(p, draw.Crop(part, margin, -margin, margin, -margin))
+		part := all
+		part.Min.X, part.Max.X = left, left+vg.Length(of.width/total)*size.X
+		left = part.Max.X
+		for _, p := range of.plots {
+			part.Min.Y = part.Max.Y - size.Y/vg.Length(len(of.plots))
+			p.drawOn(draw.Crop(part, margin, -margin, margin, -margin))
+			part.Max.Y = part.Min.Y
 		}
-		left = right
 	}
 	return nil
 }
 
-// drawPlot draws a plot, with line breaks in what is too long for its place.
-func (f *Figure) drawPlot(p *plot.Plot, part draw.Canvas) {
-	size := part.Size()
-	fitting := *p
+// drawOn draws the plot beside its side, with line breaks in what is too long for its place.
+func (p panel) drawOn(part draw.Canvas) {
+	size, fitting := part.Size(), *p.Plot
 	fitting.Title.Text = broken(p.Title.TextStyle, p.Title.Text, size.X)
 	fitting.X.Label.Text = broken(p.X.Label.TextStyle, p.X.Label.Text, size.X)
+	if p.side != "" {
+		style := p.Y.Label.TextStyle
+		style.Rotation, style.XAlign, style.YAlign = math.Pi/2, draw.XCenter, draw.YTop
+		label := broken(style, p.side, size.Y)
+		part.FillText(style, vg.Point{X: part.Min.X, Y: (part.Min.Y + part.Max.Y) / 2}, label)
+		part = draw.Crop(part, style.Height(label)+margin/2, 0, 0, 0)
+	}
 	fitting.Y.Label.Text = broken(p.Y.Label.TextStyle, p.Y.Label.Text, size.Y)
-	fitting.Draw(f.besideSide(p, part))
+	fitting.Draw(part)
 }
 
 // underHeading writes the heading, if there is one, and returns what is left below it.
@@ -132,20 +152,6 @@ func (f *Figure) underHeading(all draw.Canvas) draw.Canvas {
 	at := vg.Point{X: (all.Min.X + all.Max.X) / 2, Y: all.Max.Y - margin}
 	all.FillText(style, at, heading)
 	return draw.Crop(all, 0, 0, 0, -margin-style.Height(heading))
-}
-
-// besideSide writes what stands to the left of a plot, and returns what is left beside it. It is the label of the axis, for
-// which gonum/plot makes room in the wrong place if the axis is logarithmic: above the plot.
-func (f *Figure) besideSide(p *plot.Plot, part draw.Canvas) draw.Canvas {
-	label, ok := f.sides[p]
-	if !ok {
-		return part
-	}
-	style := p.Y.Label.TextStyle
-	style.Rotation, style.XAlign, style.YAlign = math.Pi/2, draw.XCenter, draw.YTop
-	label = broken(style, label, part.Size().Y)
-	part.FillText(style, vg.Point{X: part.Min.X, Y: (part.Min.Y + part.Max.Y) / 2}, label)
-	return draw.Crop(part, style.Height(label)+margin/2, 0, 0, 0)
 }
 
 // broken returns a text in lines that are at most so wide: between words, and within those that are wider.

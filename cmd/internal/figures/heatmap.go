@@ -40,9 +40,9 @@ func Heatmaps(heading string, matrices ...Matrix) *Figure {
 		}
 		p.Add(plotter.NewImage(enlarge(picture), 0, 0, float64(cols), float64(rows)))
 		p.Y.Tick.Marker = fromTop(rows)
-		f.columns = append(f.columns, column{[]*plot.Plot{p}, 4.3})
+		f.columns = append(f.columns, column{[]panel{{p, ""}}, 4.3})
 	}
-	f.columns = append(f.columns, column{[]*plot.Plot{colourBar()}, 1.2})
+	f.columns = append(f.columns, column{[]panel{{colourBar(), ""}}, 1.2})
 	return f
 }
 
@@ -72,7 +72,7 @@ func signedColour(v float64) color.RGBA {
 
 // fromTop labels an axis on which row 0 is on top.
 func fromTop(rows int) plot.ConstantTicks {
-	return lists.Map(plot.DefaultTicks{}.Ticks(0, float64(rows)), func(t plot.Tick) plot.Tick {
+	return lists.Map(roundTicks(0, float64(rows)), func(t plot.Tick) plot.Tick {
 		return plot.Tick{Value: float64(rows) - t.Value, Label: t.Label}
 	})
 }

@@ -1,15 +1,19 @@
 package figures
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
+	"image/color"
 	"math"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"mafalda/internal/lists"
+	"mafalda/internal/rounding"
 )
 
 // Curve is a named line through (X[i], Y[i]), with a band from Low[i] to High[i] if they are there.
@@ -19,282 +23,269 @@ type Curve struct {
 	Like      string // otherwise: the name of a curve before it, whose colour it has
 	X, Y      []float64
 	Low, High []float64
+	Says      []string // words of the points; nil: name, place and value, rounded up, or of a bound down
+	Labels    []string // beside the points
 	Dashed    bool
 	Bound     bool // what no curve of its scheme goes beyond: grey
 	Dotted    bool
 }
 
+// add adds a point, if an axis can show it.
+func (c *Curve) add(x, y float64) {
+	if y > 0 && !math.IsInf(y, 1) {
+		c.X, c.Y = append(c.X, x), append(c.Y, y)
+	}
+}
+
 // Axes says what Lines draws on.
 type Axes struct {
 	Title, X, Y string
-	LogX, LogY  bool    // values must be positive
-	Dots        bool    // mark the points, without a line between them
-	Marks       bool    // mark the points on the line
-	MaxY        float64 // 0: the highest curve or band; what is above is cut off
+	LogX, LogY  bool     // values must be positive
+	Dots        bool     // mark the points, without a line between them
+	Marks       bool     // mark the points on the line
+	MaxY        float64  // 0: the highest curve or band; what is above is cut off
+	Rows        []string // names of 0, 1, … on the vertical axis
 }
 
 // Lines draws curves in one plot; nil if none has a point. A curve without points is left out, and leaves its colour
 // unused.
 func Lines(axes Axes, curves []Curve) (*Figure, error) {
-	p := plot.New()
+	p := panel{plot.New(), ""}
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = axes.Title, axes.X, axes.Y
 	p.Title.Padding = vg.Points(8)
 	p.Add(plotter.NewGrid())
-	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(roundTicks), plot.TickerFunc(roundTicks)
-	first, last := math.Inf(1), math.Inf(-1)
-	low, high := math.Inf(1), math.Inf(-1)
+	var xs, ys []float64 // that have to fit
 	var names []string
-	colour := Colours(curves)
-	for i, c := range curves {
+	for i, colour := range coloursOf(curves) {
+		c := curves[i]
 		if len(c.X) == 0 && len(c.Y) == 0 {
 			continue
 		}
-		names = append(names, c.Name)
-		points, err := c.points(axes, c.Y)
-		if err != nil {
+		if err := c.check(axes); err != nil {
 			return nil, err
 		}
-		for _, v := range points {
-			first, last = math.Min(first, v.X), math.Max(last, v.X)
-			low, high = math.Min(low, v.Y), math.Max(high, axes.clampY(v.Y))
-		}
-		if c.Low != nil {
-			b, err := newBand(c, colour[i], axes)
-			if err != nil {
-				return nil, err
-			}
-			p.Add(b)
-			for i, y := range c.Y {
-				if !axes.LogY || c.Low[i] > y/10 { // others go on below the frame
-					low = math.Min(low, c.Low[i])
-				}
-				high = math.Max(high, axes.clampY(c.High[i]))
+		xs, ys, names = append(xs, c.X...), append(ys, c.Y...), append(names, c.Name)
+		ys = append(ys, c.High...)
+		for k, low := range c.Low {
+			if !axes.LogY || low > c.Y[k]/10 { // others go on below the frame
+				ys = append(ys, low)
 			}
 		}
-		thumbs, err := c.addTo(p, axes, points, colour[i])
-		if err != nil {
-			return nil, err
-		}
+		d := c.drawn(axes, colour)
+		p.Add(d)
 		if len(curves) > 1 {
-			p.Legend.Add(c.Name, thumbs...)
+			p.Legend.Add(c.Name, d)
 		}
 	}
-	if first > last {
+	if xs == nil {
 		return nil, nil
 	}
-	if axes.MaxY > 0 && low >= axes.MaxY {
+	low, high := slices.Min(ys), slices.Max(ys)
+	if axes.MaxY > 0 {
+		high = math.Min(high, axes.MaxY)
+	}
+	if high < low || low == axes.MaxY && low > 0 {
 		return nil, fmt.Errorf("all values are above %v", axes.MaxY)
 	}
-	axes.scaleX(p, first, last)
-	s := NewScale(low, high, axes.LogY)
-	p.Y.Min, p.Y.Max, p.Y.Tick.Marker = s.Low, s.High, plot.ConstantTicks(s.Ticks)
-	f := &Figure{columns: []column{{[]*plot.Plot{p}, 1}}, width: 8 * vg.Inch, height: 5 * vg.Inch}
-	if axes.LogY {
-		p.Y.Scale = plot.LogScale{}
-		f.sides, p.Y.Label.Text = map[*plot.Plot]string{p: axes.Y}, ""
+	axes.scaleX(&p.X, xs)
+	height := 5 * vg.Inch
+	if axes.Rows != nil {
+		p.NominalY(axes.Rows...)
+		p.Y.Min, p.Y.Max = -0.6, float64(len(axes.Rows))-0.4
+		height = vg.Points(float64(90 + 26*max(len(axes.Rows), len(names))))
+	} else {
+		scaleY(&p.Y, low, high, axes.LogY)
 	}
+	if axes.LogY {
+		p.side, p.Y.Label.Text = axes.Y, ""
+	}
+	f := single(p, 8*vg.Inch, height)
 	if len(curves) > 1 {
-		return f.legendBeside(names), nil
+		f.legendBeside(names)
 	}
 	return f, nil
 }
 
 // stackAbove puts the plot of another figure, which has the same curves, below the plot of f, beside the same legend:
 // next to each other they could not be read at the width of a page.
-func (f *Figure) stackAbove(other *Figure) *Figure {
-	sides := maps.Clone(f.sides)
-	maps.Copy(sides, other.sides)
-	columns := slices.Clone(f.columns)
-	columns[0].plots = []*plot.Plot{f.columns[0].plots[0], other.columns[0].plots[0]}
-	return &Figure{heading: f.heading, columns: columns, sides: sides, width: f.width, height: 1.6 * f.height}
+func (f *Figure) stackAbove(other *Figure) {
+	f.columns[0].plots = append(f.columns[0].plots, other.columns[0].plots...)
+	f.height *= 1.6
 }
 
 // legendBeside moves the legend of a figure of one plot out of it, to the right, where it hides no data.
-func (f *Figure) legendBeside(names []string) *Figure {
-	p, legend := f.columns[0].plots[0], plot.New()
-	legend.HideAxes()
+func (f *Figure) legendBeside(names []string) {
+	p, legend := f.columns[0].plots[0], bare("")
 	legend.Legend, p.Legend = p.Legend, legend.Legend
-	legend.Legend.Top, legend.Legend.Left = true, true
-	legend.Legend.XOffs, legend.Legend.YOffs = 0, -vg.Points(30)
-	legend.Legend.Padding = vg.Points(4)
-	var width vg.Length
-	for _, name := range names {
-		width = max(width, legend.Legend.TextStyle.Width(name))
-	}
-	width += legend.Legend.ThumbnailWidth + vg.Points(40)
-	return &Figure{columns: []column{{[]*plot.Plot{p}, float64(f.width)}, {[]*plot.Plot{legend}, float64(width)}},
-		sides: f.sides, width: f.width + width, height: f.height}
+	l := &legend.Legend
+	l.Top, l.Left, l.XOffs, l.YOffs, l.Padding = true, true, 0, -vg.Points(30), vg.Points(4)
+	widths := lists.Map(names, l.TextStyle.Width)
+	width := slices.Max(widths) + l.ThumbnailWidth + vg.Points(40)
+	f.columns = append(f.columns, column{[]panel{{legend, ""}}, float64(width)})
+	f.width += width
 }
 
-// scaleX sets range and ticks of the horizontal axis, for values from first to last. One value alone is in the middle.
-func (a Axes) scaleX(p *plot.Plot, first, last float64) {
-	switch {
-	case a.LogX:
-		if last/first < 1.0001 {
-			first, last = math.Max(first/2, math.SmallestNonzeroFloat64), math.Min(2*last, math.MaxFloat64)
+// check returns an error unless all values can be drawn.
+func (c Curve) check(axes Axes) error {
+	for _, values := range [][]float64{c.Y, c.Low, c.High} {
+		if values == nil && c.High == nil && c.Low == nil {
+			continue
 		}
-		p.X.Scale = plot.LogScale{}
-		p.X.Tick.Marker = plot.ConstantTicks(logLabels(first, last))
-	case first == last:
+		if len(c.X) != len(values) {
+			return fmt.Errorf("%d values at %d places", len(values), len(c.X))
+		}
+		for i, y := range values {
+			if x := c.X[i]; x-x != 0 || y-y != 0 || axes.LogX && x <= 0 || axes.LogY && y <= 0 {
+				return fmt.Errorf("value %v at %v of %s cannot be drawn", y, x, c.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// drawnCurve draws a curve, and shows in a legend what it looks like.
+type drawnCurve struct {
+	Curve
+	line  draw.LineStyle // without a colour: there is none
+	glyph draw.GlyphStyle
+	shade color.Color
+}
+
+func (c Curve) drawn(axes Axes, index int) drawnCurve {
+	colour := colourAt(index)
+	d := drawnCurve{Curve: c, glyph: draw.GlyphStyle{Color: colour, Shape: shapes[max(index, 0)%len(shapes)]}}
+	switch {
+	case axes.Rows != nil:
+		d.glyph.Radius = vg.Points(3.5)
+	case axes.Dots || axes.Marks || len(c.X) == 1: // a line through one point cannot be seen
+		d.glyph.Radius = vg.Points(2)
+	}
+	if !axes.Dots {
+		d.line = draw.LineStyle{Color: colour, Width: vg.Points(1.5)}
+	}
+	switch {
+	case c.Dashed:
+		d.line.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
+	case c.Dotted:
+		d.line.Dashes = []vg.Length{vg.Points(1.5), vg.Points(2)}
+	}
+	r, g, b, _ := colour.RGBA()
+	d.shade = color.NRGBA64{uint16(r), uint16(g), uint16(b), 50 * 0x101}
+	const most = 40 // points whose words are worth their place
+	if c.Says == nil && len(c.X) <= most {
+		text := rounding.UpText
+		if c.Bound {
+			text = rounding.DownText
+		}
+		for i, x := range c.X {
+			if axes.Rows != nil {
+				d.Says = append(d.Says, fmt.Sprintf("%s, %s: %s", axes.Rows[int(c.Y[i])], c.Name, text(x, 4)))
+			} else {
+				d.Says = append(d.Says, fmt.Sprintf("%s, %s %s: %s", c.Name, axes.X, text(x, 6), text(c.Y[i], 4)))
+			}
+		}
+	}
+	return d
+}
+
+// Plot draws the band, the line and the points, and makes the points say their words where a canvas can.
+func (d drawnCurve) Plot(c draw.Canvas, p *plot.Plot) {
+	toX, toY := p.Transforms(&c)
+	place := func(values []float64) (at []vg.Point) {
+		for i, y := range values {
+			at = append(at, vg.Point{X: toX(d.X[i]), Y: toY(y)})
+		}
+		return at
+	}
+	if d.Low != nil {
+		lower := place(d.Low)
+		slices.Reverse(lower)
+		c.FillPolygon(d.shade, c.ClipPolygonXY(append(place(d.High), lower...)))
+	}
+	points := place(d.Y)
+	if d.line.Color != nil {
+		c.StrokeLines(d.line, c.ClipLinesXY(points)...)
+	}
+	var labelled []vg.Point
+	svg := svgUnder(c)
+	for i, at := range points {
+		if !c.Contains(at) {
+			continue
+		}
+		if d.glyph.Radius > 0 {
+			c.DrawGlyph(d.glyph, at)
+		}
+		near := func(p vg.Point) bool { return math.Abs(float64(p.X-at.X)) < 70 && math.Abs(float64(p.Y-at.Y)) < 10 }
+		if d.Labels != nil && !slices.ContainsFunc(labelled, near) {
+			labelled = append(labelled, at)
+			style := p.Legend.TextStyle
+			style.YAlign = draw.YCenter
+			c.FillText(style, at.Add(vg.Point{X: vg.Points(6)}), d.Labels[i])
+		}
+		if svg != nil && d.Says != nil {
+			svg.say(at, d.Says[i])
+		}
+	}
+}
+
+// Thumbnail draws what a legend shows.
+func (d drawnCurve) Thumbnail(c *draw.Canvas) {
+	middle := c.Center()
+	if d.line.Color != nil {
+		c.StrokeLine2(d.line, c.Min.X, middle.Y, c.Max.X, middle.Y)
+	}
+	if d.glyph.Radius > 0 {
+		c.DrawGlyph(d.glyph, middle)
+	}
+}
+
+// scaleX sets range and ticks of the horizontal axis: at the places of values where these are few. One value alone is in the middle.
+func (a Axes) scaleX(axis *plot.Axis, xs []float64) {
+	first, last := slices.Min(xs), slices.Max(xs)
+	if a.LogX {
+		if a.Rows != nil {
+			first, last = first/1.05, last*1.1
+		} else if last/first < 1.0001 {
+			first, last = first/2, 2*last
+		}
+		first, last = math.Max(first, math.SmallestNonzeroFloat64), math.Min(last, math.MaxFloat64)
+		axis.Scale = plot.LogScale{}
+	} else if first == last {
 		room := math.Max(1, math.Abs(first)/2)
 		first, last = first-room, last+room
 	}
-	p.X.Min, p.X.Max = first, last
+	axis.Min, axis.Max = first, last
+	axis.Tick.Marker = ticks(first, last, a.LogX)
+	if measured := placesOf(xs, func(x float64) float64 { return axis.Norm(x) }); a.Marks && len(measured) > 1 {
+		axis.Tick.Marker = measured
+	}
 }
 
-// Scale is the range of an axis with its ticks.
-type Scale struct {
-	Low, High float64
-	Log       bool
-	Ticks     []plot.Tick // those without a label are minor
+// placesOf are ticks at values, if there are few, and none so near to the next that their labels would meet.
+func placesOf(xs []float64, share func(float64) float64) (all plot.ConstantTicks) {
+	const nearest = 0.06
+	xs = slices.Compact(slices.Sorted(slices.Values(xs)))
+	for i, x := range xs {
+		if i > 0 && share(x)-share(xs[i-1]) < nearest {
+			return nil
+		}
+		all = append(all, plot.Tick{Value: x, Label: fmt.Sprintf("%.6g", x)})
+	}
+	return all
 }
 
-// NewScale returns the scale for values from low to high, with some room above, and from zero if it is not logarithmic.
-func NewScale(low, high float64, log bool) Scale {
+// scaleY sets range and ticks of the vertical axis, with some room above, and from zero if it is not logarithmic.
+func scaleY(axis *plot.Axis, low, high float64, log bool) {
 	const room = 0.05 // above the highest value
 	if log {
-		margin := math.Pow(math.Max(high/low, 1.5), room)
-		low = math.Max(low/math.Min(margin, 1.2), math.SmallestNonzeroFloat64)
-		high = math.Min(high*margin, math.MaxFloat64)
-		return Scale{low, high, true, logLabels(low, high)}
+		space := math.Pow(math.Max(high/low, 1.5), room)
+		low = math.Max(low/math.Min(space, 1.2), math.SmallestNonzeroFloat64)
+		high = math.Min(high*space, math.MaxFloat64)
+		axis.Scale = plot.LogScale{}
+	} else {
+		low, high = math.Min(low, 0), math.Max(high, 0)
+		high = cmp.Or(high+room*(high-low), 1)
 	}
-	low, high = math.Min(low, 0), math.Max(high, 0)
-	if low == high {
-		high = 1
-	}
-	high += room * (high - low)
-	return Scale{low, high, false, roundTicks(low, high)}
-}
-
-// Share returns where on the axis a value is, from 0 to 1.
-func (s Scale) Share(v float64) float64 {
-	if s.Log {
-		return math.Log(v/s.Low) / math.Log(s.High/s.Low)
-	}
-	return (v - s.Low) / (s.High - s.Low)
-}
-
-// clampY returns y, or the largest value that there is room for.
-func (a Axes) clampY(y float64) float64 {
-	if a.MaxY > 0 {
-		return math.Min(y, a.MaxY)
-	}
-	return y
-}
-
-// points are the curve's places with the values.
-func (c Curve) points(axes Axes, values []float64) (plotter.XYs, error) {
-	if len(c.X) != len(values) {
-		return nil, fmt.Errorf("%d values at %d places", len(values), len(c.X))
-	}
-	var points plotter.XYs
-	for i, y := range values {
-		x := c.X[i]
-		if x-x != 0 || y-y != 0 || axes.LogX && x <= 0 || axes.LogY && y <= 0 {
-			return nil, fmt.Errorf("value %v at %v of %s cannot be drawn", y, x, c.Name)
-		}
-		points = append(points, plotter.XY{X: x, Y: y})
-	}
-	return points, nil
-}
-
-// addTo adds the curve, in the index-th colour, to the plot, and returns what a legend shows of it.
-func (c Curve) addTo(p *plot.Plot, axes Axes, points plotter.XYs, index int) ([]plot.Thumbnailer, error) {
-	line, scatter, err := plotter.NewLinePoints(points)
-	if err != nil {
-		return nil, fmt.Errorf("drawing %s: %w", c.Name, err)
-	}
-	line.Color = colourAt(index)
-	line.Width = vg.Points(1.5)
-	scatter.Color, scatter.Radius, scatter.Shape = line.Color, vg.Points(2), shapes[max(index, 0)%len(shapes)]
-	switch {
-	case c.Dashed:
-		line.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
-	case c.Dotted:
-		line.Dashes = []vg.Length{vg.Points(1.5), vg.Points(2)}
-	}
-	var thumbs []plot.Thumbnailer
-	if !axes.Dots {
-		p.Add(line)
-		thumbs = append(thumbs, line)
-	}
-	if axes.Dots || axes.Marks || len(points) == 1 { // a line through one point cannot be seen
-		p.Add(scatter)
-		thumbs = append(thumbs, scatter)
-	}
-	return thumbs, nil
-}
-
-// roundTicks labels multiples of 1, 2 or 5 times a power of ten, about six of them.
-func roundTicks(low, high float64) []plot.Tick {
-	rough := (high - low) / 6
-	unit := math.Pow(10, math.Floor(math.Log10(rough)))
-	step := unit
-	for _, factor := range []float64{2, 5, 10} {
-		if step < rough {
-			step = factor * unit
-		}
-	}
-	var ticks []plot.Tick
-	first := math.Ceil(low / step)
-	for i := range 20 {
-		if v := (first+float64(i))*step + 0; v <= high*(1+1e-12) { // no negative zero
-			ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', 12, 64)})
-		}
-	}
-	return ticks
-}
-
-// logLabels returns the ticks of a logarithmic axis; at least two have labels.
-func logLabels(low, high float64) []plot.Tick {
-	first, last := math.Floor(math.Log10(low)), math.Ceil(math.Log10(high))
-	var ticks []plot.Tick
-	switch {
-	case high/low < 2.5:
-	case last-first < 4 && low >= 1e-3 && high <= 1e6:
-		ticks = logTicks(low, high)
-	default:
-		ticks = decades(low, high)
-	}
-	labelled := 0
-	for _, t := range ticks {
-		if t.Label != "" {
-			labelled++
-		}
-	}
-	if labelled < 2 {
-		return roundTicks(low, high)
-	}
-	return ticks
-}
-
-// decades labels powers of ten: beyond eight decades some of them only.
-func decades(low, high float64) []plot.Tick {
-	first, last := math.Floor(math.Log10(low)), math.Ceil(math.Log10(high))
-	step := math.Ceil((last - first) / 8)
-	var ticks []plot.Tick
-	for e := first; e <= last; e++ {
-		if v := math.Pow(10, e); v >= low && v <= high {
-			t := plot.Tick{Value: v}
-			if math.Mod(e-first, step) == 0 {
-				t.Label = power(int(e))
-			}
-			ticks = append(ticks, t)
-		}
-	}
-	return ticks
-}
-
-// power returns 10 to the e as people write it.
-func power(e int) string {
-	digits := []rune("⁰¹²³⁴⁵⁶⁷⁸⁹")
-	label := "10"
-	for _, c := range strconv.Itoa(e) {
-		if c == '-' {
-			label += "⁻"
-		} else {
-			label += string(digits[c-'0'])
-		}
-	}
-	return label
+	axis.Min, axis.Max = low, high
+	axis.Tick.Marker = ticks(low, high, log)
 }

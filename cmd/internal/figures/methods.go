@@ -10,20 +10,20 @@ import (
 // methods have the colours of the palette, in its order: blue, vermilion, green, purple, orange, sky blue, black.
 var methods = []string{"mafalda", "d-mf", "dp-d-sgd", "antipgd", "mafalda-plain", "mafalda-secrets", "none"}
 
-// BoundColour is the place of grey, which no method has.
-const BoundColour = -1
+// boundColour is the place of grey, which no method has.
+const boundColour = -1
 
 // colourAt returns the colour at a place of the palette, which begins again at its end.
 func colourAt(index int) color.Color {
-	if index == BoundColour {
+	if index == boundColour {
 		return color.Gray{140}
 	}
 	return palette[index%len(palette)]
 }
 
-// Colours returns the places of the curves' colours in the palette: the method's colour, or the colour of the curve that
-// it is to look like, and for the others, in order, what is left; BoundColour for bounds.
-func Colours(curves []Curve) []int {
+// coloursOf returns the places of the curves' colours in the palette: the method's colour, or the colour of the curve that
+// it is to look like, and for the others, in order, what is left; boundColour for bounds.
+func coloursOf(curves []Curve) []int {
 	taken := map[int]bool{}
 	at := make([]int, len(curves))
 	for i, c := range curves {
@@ -35,7 +35,7 @@ func Colours(curves []Curve) []int {
 	of := map[string]int{}
 	for i, c := range curves {
 		if c.Bound {
-			at[i] = BoundColour
+			at[i] = boundColour
 			continue
 		}
 		if slices.Contains(methods, c.Method) {

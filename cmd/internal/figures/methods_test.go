@@ -22,7 +22,7 @@ func TestColoursOfMethods(t *testing.T) {
 		"like nobody":  {[]Curve{{Name: "a"}, {Name: "b", Like: "c"}}, []int{0, 1}},
 		"the same two": {[]Curve{{Method: "d-mf"}, {Method: "d-mf"}}, []int{1, 1}},
 	} {
-		if got := Colours(tc.curves); !slices.Equal(got, tc.want) {
+		if got := coloursOf(tc.curves); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)
 		}
 	}

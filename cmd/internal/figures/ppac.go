@@ -59,9 +59,7 @@ func rounds(n int) []float64 { return lists.Make(n, func(t int) float64 { return
 // positive adds what a logarithmic axis can show of the values of rounds.
 func positive(c Curve, values []float64) Curve {
 	for t, v := range values {
-		if v > 0 {
-			c.X, c.Y = append(c.X, float64(t)), append(c.Y, v)
-		}
+		c.add(float64(t), v)
 	}
 	return c
 }

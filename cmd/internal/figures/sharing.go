@@ -57,7 +57,7 @@ func Sharing(g *graph.Graph, n *secrets.Noise) (*Figure, error) {
 	s.X.Min, s.X.Max, s.Y.Min, s.Y.Max = -0.07, 1.07, low-0.1, high+0.1
 	key := sharingKey(s.sizes)
 	height := vg.Length(math.Max(0.55, math.Min(1, high-low+0.2))) * 8 * vg.Inch
-	return &Figure{columns: []column{{[]*plot.Plot{s.Plot}, 8}, {[]*plot.Plot{key.Plot}, 2.4}}, width: 10.4 * vg.Inch,
+	return &Figure{columns: []column{{[]panel{{s.Plot, ""}}, 8}, {[]panel{{key.Plot, ""}}, 2.4}}, width: 10.4 * vg.Inch,
 		height: height}, cmp.Or(s.err, key.err)
 }
 

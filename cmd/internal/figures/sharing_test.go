@@ -103,7 +103,7 @@ func TestSharingPicture(t *testing.T) {
 		{Pair: secrets.Pair{U: 0, V: 3}, Deviation: 31}}
 	some := draw()
 	for _, label := range g.Labels() {
-		if !strings.Contains(some, "; "+label+";") {
+		if !strings.Contains(some, ">"+label+"</text>") {
 			t.Errorf("no label %q", label)
 		}
 	}

@@ -74,7 +74,8 @@ func stacked(heading string, above Axes, curves []Curve, below Axes, others []Cu
 		return nil, err
 	}
 	all.heading = heading
-	return all.stackAbove(part), nil
+	all.stackAbove(part)
+	return all, nil
 }
 
 // lossCurve averages the losses of the runs that did not diverge, at the same distance of steps throughout: the last

@@ -2,60 +2,66 @@ package figures
 
 import (
 	"bytes"
+	"fmt"
 	"html"
 	"io"
-	"slices"
 	"strings"
+	"unicode"
 
 	plotfont "gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// pngCanvas is vgimg's canvas with text as outlines.
-type pngCanvas struct{ vgimg.PngCanvas }
-
-// FillString draws text whose first letter begins at a point on the base line.
-func (c pngCanvas) FillString(f plotfont.Face, at vg.Point, line string) { fillLetters(c, f, at, line) }
-
-// svgCanvas is vgsvg's canvas with text as outlines, and the text itself in the description, for readers that do not see.
+// svgCanvas is vgsvg's canvas with a title, what the picture says for readers that do not see it, and the words of its points.
 type svgCanvas struct {
 	*vgsvg.Canvas
-	says []string
+	title  string
+	says   []string
+	points strings.Builder
 }
 
-// FillString draws text whose first letter begins at a point on the base line. A line with letters that the font does not
-// have is left to the fonts of the reader.
+// FillString draws text, and keeps it for the description if it has words.
 func (c *svgCanvas) FillString(f plotfont.Face, at vg.Point, line string) {
-	if strings.TrimSpace(line) != "" {
+	if strings.ContainsFunc(line, unicode.IsLetter) {
 		c.says = append(c.says, line)
 	}
-	letters, _ := lay(f, line)
-	if slices.ContainsFunc(letters, func(l letter) bool { return l.glyph == 0 }) {
-		c.Canvas.FillString(f, at, line)
-		return
-	}
-	fillLetters(c, f, at, line)
+	c.Canvas.FillString(f, at, line)
 }
 
-// WriteTo writes the file.
+// svgUnder returns the SVG that a canvas draws on; nil if that is something else.
+func svgUnder(c vg.Canvas) *svgCanvas {
+	if part, ok := c.(draw.Canvas); ok {
+		return svgUnder(part.Canvas)
+	}
+	svg, _ := c.(*svgCanvas)
+	return svg
+}
+
+// say makes a point say words: when a pointer or the tab key is on it.
+func (c *svgCanvas) say(at vg.Point, words string) {
+	_, height := c.Size()
+	fmt.Fprintf(&c.points, `<circle cx="%.2f" cy="%.2f" r="5" fill-opacity="0" tabindex="0" role="img"><title>%s</title></circle>`+"\n",
+		at.X.Points(), (height - at.Y).Points(), html.EscapeString(words))
+}
+
+// WriteTo writes the file. Its ground makes the margins white, too, for readers with dark pages.
 func (c *svgCanvas) WriteTo(w io.Writer) (int64, error) {
 	var svg bytes.Buffer
 	if _, err := c.Canvas.WriteTo(&svg); err != nil {
 		return 0, err
 	}
-	first := "<desc>" + html.EscapeString(strings.Join(c.says, "; ")) + "</desc>\n" + svgGround
-	n, err := io.WriteString(w, fixSVG.Replace(strings.Replace(svg.String(), "<g ", first+"<g ", 1)))
+	first := fmt.Sprintf("<title>%s</title>\n<desc>%s</desc>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#FFFFFF\" />\n<g ",
+		html.EscapeString(c.title), html.EscapeString(strings.Join(c.says, "; ")))
+	whole := strings.Replace(svg.String(), "<g ", first, 1)
+	n, err := io.WriteString(w, fixSVG.Replace(strings.Replace(whole, "</svg>", c.points.String()+"</svg>", 1)))
 	return int64(n), err
 }
 
-// svgGround makes the margins white, too, for readers with dark pages.
-const svgGround = `<rect width="100%" height="100%" fill="#FFFFFF" />` + "\n"
-
-// fixSVG repairs what vgsvg writes: text that is left to the reader's fonts names fonts of similar widths; bitmaps fill
-// their rectangle and name their own type.
+// fixSVG repairs what vgsvg writes: text names fonts of the same widths; bitmaps fill their rectangle and name their own type.
 var fixSVG = strings.NewReplacer(
-	"font-family:Liberation Serif;", "font-family:'Liberation Serif','Times New Roman',Tinos,Times,serif;",
+	"font-family:Liberation Serif;font-variant:normal;font-weight:normal;font-style:normal;",
+	"font-family:'Liberation Serif','Times New Roman',Tinos,Times,serif;",
 	"<image ", `<image preserveAspectRatio="none" `,
 	"data:image/jpg;base64,iVBOR", "data:image/png;base64,iVBOR")

@@ -2,7 +2,6 @@ package figures
 
 import (
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,11 +28,7 @@ func Exposure(reports []threat.Report, o ExposureOptions) (*Figure, error) {
 	}
 	curves := []Curve{{Name: "mean"}, {Name: "most"}, {Name: "least"},
 		{Name: "Cyffers et al. 2022 (mean)", Dashed: true}, {Name: "local DP", Dashed: true}, {Name: "most, as the seed draws alone", Dashed: true}}
-	put := func(i, distance int, v float64) {
-		if v *= scale; v > 0 && !math.IsInf(v, 0) {
-			curves[i].X, curves[i].Y = append(curves[i].X, float64(distance)), append(curves[i].Y, v)
-		}
-	}
+	put := func(i, distance int, v float64) { curves[i].add(float64(distance), scale*v) }
 	for _, r := range threat.ByDistance(reports) {
 		if r.Distance == threat.NoPath || r.Infinite > 0 {
 			continue
@@ -88,8 +83,8 @@ func Growth(rows []threat.GrowthRow, holdsFor string) (*Figure, error) {
 			continue
 		}
 		for i, v := range []*float64{r.Neighbours, r.Others, r.Asymptote, r.Local, r.NeighboursDrawn, r.OthersDrawn} {
-			if v != nil && *v > 0 {
-				curves[i].X, curves[i].Y = append(curves[i].X, float64(r.Steps)), append(curves[i].Y, *v)
+			if v != nil {
+				curves[i].add(float64(r.Steps), *v)
 			}
 		}
 	}

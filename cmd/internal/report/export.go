@@ -16,7 +16,6 @@ func (s *Source) describeExport() error {
 	if err := s.Export.CheckHashes(); err != nil {
 		d.Warn("These are not the files that were written: %v. Do not use them.", err)
 	}
-	s.addSpent()
 	if s.Export.Shared == nil {
 		return nil
 	}
@@ -29,22 +28,26 @@ func (s *Source) describeExport() error {
 	return err
 }
 
-// addSpent adds what a run gives away from step to step, if the export has a privacy level and is as it was written.
-func (s *Source) addSpent() {
-	if s.Export.Manifest.Privacy == nil {
-		return
+// drawSpent draws what a run gives away from step to step, if the export has a privacy level and is as it was written.
+func (s *Section) drawSpent(from *Source) error {
+	if from.Export.Manifest.Privacy == nil {
+		return nil
 	}
 	const points = 24
 	var spent []noise.Spent
-	all, err := noise.OpenOdometer(s.Dir, "", 0)
+	all, err := noise.OpenOdometer(from.Dir, "", 0)
 	if err == nil {
 		spent, err = all.Curve(results.SpentSteps(all.Steps(), points), nil)
 	}
 	if err != nil {
-		s.Document.Warn("What is spent from step to step is not shown: %v", err)
-		return
+		s.Warn("What is spent from step to step is not shown: %v", err)
+		return nil
 	}
-	results.AddSpent(s.Document, spent)
+	f, err := figures.Spent(spent)
+	if err != nil {
+		return err
+	}
+	return s.draw(figures.Named{Name: "spent", Figure: f})
 }
 
 // sharedMap shows who relies on whom.

@@ -52,10 +52,8 @@ func (s *Section) fill(from *Source) (err error) {
 		if err := s.drawStrategy(from.Export); err != nil {
 			return err
 		}
-	}
-	for _, c := range s.Document.Charts {
-		if p, ok := draw(c); ok {
-			s.Charts = append(s.Charts, p)
+		if err := s.drawSpent(from); err != nil {
+			return err
 		}
 	}
 	if m := s.Document.Map; m != nil {

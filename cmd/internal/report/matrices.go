@@ -86,11 +86,11 @@ func (s *Section) draw(f figures.Named) error {
 	if err := f.Figure.WriteAs(&svg, "x.svg"); err != nil {
 		return err
 	}
-	picture, err := s.inline(svg.Bytes())
+	picture, err := s.inline(f.Name, svg.Bytes())
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Name, err)
 	}
-	s.Figures = append(s.Figures, Picture{Caption: captions(f.Name), SVG: picture, Still: f.Name == "matrices",
-		Name: f.Name})
+	picture.Still = f.Name == "matrices"
+	s.Figures = append(s.Figures, picture)
 	return nil
 }

@@ -33,7 +33,6 @@ type Section struct {
 	*document.Document
 
 	ID, Title string
-	Charts    []Picture // of the document
 	Matrices  *Matrices // entries to look at
 	Map       *Map      // nodes to choose
 	Figures   []Picture // of the folder, or drawn of it
@@ -74,18 +73,10 @@ func (s *Section) OnlyStill() bool {
 
 // Picture is a drawing that is safe to inline.
 type Picture struct {
-	Caption string
-	SVG     template.HTML
-	Still   bool // on the screen, a part that moves takes its place
-	Name    string
-	Legend  []Mark // of a chart
-}
-
-// Mark is a series of a chart, its colour, 0 to 7, and the dash of its line.
-type Mark struct {
-	Name   string
-	Colour int
-	Dash   string
+	Title string
+	SVG   template.HTML
+	Still bool // on the screen, a part that moves takes its place
+	Name  string
 }
 
 // Command is what to type, and what has to be known of it.

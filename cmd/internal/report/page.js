@@ -196,7 +196,12 @@
   for (const m of data.matrices) matrices(document.querySelector(`[data-matrices="${m.id}"]`), m);
   for (const m of data.maps) map(document.querySelector(`[data-map="${m.id}"]`), m);
 
-  // Marks of charts say their numbers.
+  // Marks of pictures say their numbers: here at once, and for the tab key, too; without a script by their titles.
+  document.querySelectorAll(".pictures circle > title").forEach((title) => {
+    title.parentNode.dataset.says = title.textContent;
+    title.parentNode.setAttribute("aria-label", title.textContent);
+    title.remove();
+  });
   const tip = document.getElementById("tip");
   const say = (event) => {
     const mark = [event.target, document.activeElement].find((e) => e.dataset && e.dataset.says);

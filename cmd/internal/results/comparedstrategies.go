@@ -2,14 +2,12 @@ package results
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
 	"mafalda/benchmarks"
 	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/figures"
-	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/lists"
 	"mafalda/study"
 )
@@ -29,7 +27,6 @@ func BenchmarkDocument(s *benchmarks.Study, rows []benchmarks.Row) *document.Doc
 		d.Table(losses(rows, kb))
 		d.Line("batches drawn in secret: squared error / that of the optimum in turn, both (ε, %v)-DP; bands of the best", levels.Delta)
 		d.Table(sampledErrors(rows, kb, levels))
-		d.Charts = append(d.Charts, memoryChart(rows, kb, levels))
 	}
 	d.Certify("Each graph's lower bound: no strategy has a smaller loss, where attackers may know when a record takes part. Ratios are over " +
 		"the dense optimum's.")
@@ -42,8 +39,9 @@ func BenchmarkSpec(s *benchmarks.Study) study.Spec {
 	spec := s.Spec()
 	_, nameOf := figures.BenchmarkPicture(s)
 	for _, c := range s.Cells() {
-		if name := nameOf(benchmarks.KB{K: c.K, B: c.B}); !slices.Contains(spec.Summaries, name+".png") {
-			spec.Summaries = figures.WithFiles(spec.Summaries, name)
+		kb := benchmarks.KB{K: c.K, B: c.B}
+		if name := nameOf(kb); !slices.Contains(spec.Summaries, name+".png") {
+			spec.Summaries = figures.WithFiles(spec.Summaries, name, figures.MemoryName(kb))
 		}
 	}
 	spec.Summaries = append(spec.Summaries, document.FileName)
@@ -62,64 +60,10 @@ func BenchmarkFiles(s *benchmarks.Study) func([]study.Entry[benchmarks.Cell, ben
 		for _, kb := range benchmarks.Participations(rows) {
 			f, err := draw(rows, kb)
 			files = append(files, figures.Files(nameOf(kb), f, err)...)
+			f, err = figures.Memory(rows, kb, s.Levels())
+			files = append(files, figures.Files(figures.MemoryName(kb), f, err)...)
 		}
 		return append(files, documentFile(BenchmarkDocument(s, rows))), nil
-	}
-}
-
-// noMemory is where strategies without memory are drawn, on an axis that has no 0.
-const noMemory = 0.5
-
-// memoryChart draws memory against error, a series a graph.
-func memoryChart(rows []benchmarks.Row, kb benchmarks.KB, levels benchmarks.Privacies) document.Chart {
-	level := slices.Index(levels.Epsilons, 2)
-	if level < 0 {
-		level = len(levels.Epsilons) / 2
-	}
-	c := document.Chart{X: "numbers that a node keeps, for each model parameter (none: left edge)", LogX: true, LogY: true,
-		Caption: fmt.Sprintf("Memory against error, T = %d, k = %d", kb.Steps(), kb.K), Y: "loss over the certified optimum's"}
-	if len(levels.Epsilons) > 0 {
-		c.Caption += fmt.Sprintf(", at ε = %g, δ = %g", levels.Epsilons[level], levels.Delta)
-		c.Y = "squared error over the certified optimum's"
-	}
-	for _, r := range rows {
-		if r.KB() != kb {
-			continue
-		}
-		ratio := r.Ratio
-		if level < len(r.AtPrivacy) {
-			ratio = r.AtPrivacy[level].Ratio
-		}
-		i := slices.IndexFunc(c.Series, func(s document.Series) bool { return s.Name == r.Graph })
-		if i < 0 {
-			i = len(c.Series)
-			c.Series = append(c.Series, document.Series{Name: r.Graph, Dots: true})
-		}
-		at := document.Point{X: math.Max(noMemory, float64(r.MemoryFloats)), Y: ratio,
-			Says: fmt.Sprintf("%s on %s: %s, ratio %.4f", r.Strategy, r.Graph, terminal.Count(r.MemoryFloats, "number"), ratio)}
-		if i == 0 {
-			at.Label = r.Strategy
-		}
-		c.Series[i].Points = append(c.Series[i].Points, at)
-	}
-	spreadLabels(c.Series)
-	return c
-}
-
-// spreadLabels leaves out labels that would lie on others.
-func spreadLabels(all []document.Series) {
-	var kept []document.Point
-	for i := range all {
-		for j, p := range all[i].Points {
-			near := func(q document.Point) bool {
-				return math.Abs(math.Log(p.X/q.X)) < 0.5 && math.Abs(math.Log(p.Y/q.Y)) < 0.12
-			}
-			if p.Label != "" && slices.ContainsFunc(kept, near) {
-				all[i].Points[j].Label = ""
-			} else if p.Label != "" {
-				kept = append(kept, p)
-			}
-		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 
@@ -110,7 +109,6 @@ func SamplingDocument(c *plan.SamplingCurves) *document.Document {
 	if c.Bins != nil {
 		d.Line("%s", binsLine(c))
 	}
-	d.Charts = append(d.Charts, samplingChart(c))
 	d.Certify("The optimum in turn is certified. For secret batches the strategy of each number of bands is the best with so many, and " +
 		"ε is what the accountant bounds. The lower bounds hold for every strategy under the same sampling.")
 	d.Exclude("nodes whose draws, batch sizes or empty batches become known: they need the optimum in turn", "replace-one adjacency")
@@ -128,60 +126,4 @@ func binsLine(c *plan.SamplingCurves) string {
 		line += fmt.Sprintf(", and what they reach is confirmed by samples, but for a chance of %g at each ε", failure)
 	}
 	return line
-}
-
-// samplingChart draws errors against ε, a colour a scheme: in turn, Poisson sampling with one band and the best number,
-// allocation, and bins, with the lower bounds in grey.
-func samplingChart(curves *plan.SamplingCurves) document.Chart {
-	c := document.Chart{Caption: fmt.Sprintf("Error against ε, δ = %g", curves.Levels.Delta), X: "ε", Y: "squared error at (ε, δ)",
-		LogX: true, LogY: true}
-	draw := func(s document.Series, at func(i int) (value float64, says string)) {
-		for i, epsilon := range curves.Levels.Epsilons {
-			value, says := at(i)
-			if value == 0 {
-				continue
-			}
-			number := terminal.NumberUp(value)
-			if s.Bound {
-				number = terminal.DecimalDown(value, 6)
-			}
-			s.Points = append(s.Points, document.Point{X: epsilon, Y: value, Says: fmt.Sprintf("%s, ε = %g: %s", cmp.Or(says, s.Name),
-				epsilon, number)})
-		}
-		if s.Points != nil {
-			c.Series = append(c.Series, s)
-		}
-	}
-	draw(document.Series{Name: "in turn, certified optimum", Method: "mafalda"}, func(i int) (float64, string) {
-		return curves.Cyclic[i], ""
-	})
-	for _, b := range curves.Bands {
-		if b.Bandwidth == 1 {
-			draw(document.Series{Name: "Poisson, 1 band (DP-D-SGD)", Method: "dp-d-sgd", Dash: "dashed"},
-				func(i int) (float64, string) { return b.At[i].Error, "" })
-		}
-	}
-	draw(document.Series{Name: "Poisson, best number of bands", Method: "dp-d-sgd"}, func(i int) (float64, string) {
-		return curves.Best[i].Error, "Poisson, " + terminal.Count(curves.Best[i].Bands, "band")
-	})
-	draw(document.Series{Name: "allocation, best number of bands"}, func(i int) (float64, string) {
-		if curves.Allocation == nil {
-			return 0, ""
-		}
-		return curves.Allocation[i].Error, "allocation, " + terminal.Count(curves.Allocation[i].Bands, "band")
-	})
-	draw(document.Series{Name: "bins, reached"}, func(i int) (float64, string) {
-		b := curves.BinsAt(curves.Levels.Epsilons[i])
-		if b == nil {
-			return 0, ""
-		}
-		return b.Error, ""
-	})
-	draw(document.Series{Name: "bound for Poisson alone", Dash: "dashed", Bound: true}, func(i int) (float64, string) {
-		return curves.Bounds[i].Poisson, ""
-	})
-	draw(document.Series{Name: "bound for bins alone", Dash: "dotted", Bound: true}, func(i int) (float64, string) {
-		return curves.Bounds[i].Bins, ""
-	})
-	return c
 }

@@ -125,7 +125,6 @@ func (r Simulation) Document() *document.Document {
 	d.Table(simulationTable(r.Rows))
 	d.FactIf("noise", noiseText(r.Rows))
 	r.summarize(d)
-	d.Charts = append(d.Charts, lossChart(r.Rows, o.Delta))
 	d.Exclude("other tasks, models, data and learning rates than these",
 		"runs that were not made: a mean of few seeds can be off by more than its standard error")
 	return d
@@ -158,43 +157,6 @@ func (r Simulation) summarize(d *document.Document) {
 		}
 		d.Summarize(name, "%s", strings.Join(byLevel[level], ", "))
 	}
-}
-
-// lossChart draws losses against ε, a line a method.
-func lossChart(rows []simulate.Row, delta float64) document.Chart {
-	c := document.Chart{Caption: fmt.Sprintf("Test loss against ε, for δ = %g", delta), X: "ε (local DP)", Y: "test loss",
-		LogX: true, LogY: true}
-	at := map[string]int{}
-	var epsilons []float64
-	for _, r := range rows {
-		if r.Epsilon != nil && !slices.Contains(epsilons, *r.Epsilon) {
-			epsilons = append(epsilons, *r.Epsilon)
-		}
-	}
-	slices.Sort(epsilons)
-	for _, r := range rows {
-		if r.Mean == nil {
-			continue
-		}
-		i, known := at[r.Method]
-		if !known {
-			i = len(c.Series)
-			at[r.Method] = i
-			c.Series = append(c.Series, document.Series{Name: r.Method, Method: r.Method})
-		}
-		where := epsilons // without noise: at all
-		if r.Epsilon != nil {
-			where = []float64{*r.Epsilon}
-		}
-		for _, e := range where {
-			says := fmt.Sprintf("%s: loss %s", r.Method, lossText(r.Mean))
-			if r.Epsilon != nil {
-				says = fmt.Sprintf("%s, ε = %s: loss %s", r.Method, terminal.NumberUp(e), lossText(r.Mean))
-			}
-			c.Series[i].Points = append(c.Series[i].Points, document.Point{X: e, Y: *r.Mean, Says: says})
-		}
-	}
-	return c
 }
 
 // simulationTable has a line a row; classifications have their accuracy beside the loss.

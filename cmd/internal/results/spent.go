@@ -1,7 +1,6 @@
 package results
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -91,20 +90,4 @@ func spentTable(spent []noise.Spent) document.Table {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
-}
-
-// AddSpent adds to the document of an export a curve of what is spent from step to step.
-func AddSpent(d *document.Document, spent []noise.Spent) {
-	name, value := "mu", func(s noise.Spent) *float64 { return s.Mu }
-	if _, one := oneDelta(spent); one && spent[0].Epsilon != nil {
-		name, value = "epsilon", func(s noise.Spent) *float64 { return s.Epsilon }
-	}
-	line := document.Series{Name: "spent", Method: "mafalda"}
-	for _, s := range spent {
-		v := *value(s)
-		line.Points = append(line.Points, document.Point{X: float64(s.Steps), Y: v,
-			Says: fmt.Sprintf("after %d steps: %s %s", s.Steps, name, terminal.NumberUp(v))})
-	}
-	d.Charts = append(d.Charts, document.Chart{Caption: "Spent from step to step (a run that ends for a reason other than the records)",
-		X: "steps", Y: name, Series: []document.Series{line}})
 }

@@ -1,0 +1,50 @@
+package figures
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"mafalda/benchmarks"
+)
+
+// MemoryName is the name of the files of Memory.
+func MemoryName(kb benchmarks.KB) string { return fmt.Sprintf("memory-k%d-b%d", kb.K, kb.B) }
+
+// Memory shows what strategies of a schema keep at a node against their error, at the privacy in the middle or without any: a
+// marker a graph, with the names of the strategies at the first. It is nil if there is no strategy.
+func Memory(rows []benchmarks.Row, kb benchmarks.KB, levels benchmarks.Privacies) (*Figure, error) {
+	const none = 0.5 // where strategies without memory are, on an axis that has no 0
+	title, level := fmt.Sprintf("Memory against error, T = %d, k = %d, b = %d", kb.Steps(), kb.K, kb.B), len(levels.Epsilons)/2
+	if len(levels.Epsilons) > 0 {
+		title += fmt.Sprintf(", (ε, δ) = (%g, %g)", levels.Epsilons[level], levels.Delta)
+	}
+	names := benchmarks.NamesOf(rows)
+	var curves []Curve
+	for _, r := range rows {
+		if r.KB() != kb || r.Workload != "" {
+			continue
+		}
+		ratio := r.Ratio
+		if level < len(r.AtPrivacy) {
+			ratio = r.AtPrivacy[level].Ratio
+		}
+		if ratio <= 0 {
+			continue // nothing is known without a level
+		}
+		name := names.Of(&r)
+		i := slices.IndexFunc(curves, func(c Curve) bool { return c.Name == name })
+		if i < 0 {
+			i = len(curves)
+			curves = append(curves, Curve{Name: name})
+		}
+		c := &curves[i]
+		c.Says = append(c.Says, fmt.Sprintf("%s on %s: %d numbers, ratio %.4f", r.Strategy, name, r.MemoryFloats, ratio))
+		c.add(math.Max(none, float64(r.MemoryFloats)), ratio)
+		if i == 0 {
+			c.Labels = append(c.Labels, r.Strategy)
+		}
+	}
+	return Lines(Axes{Title: title, X: "numbers that a node keeps for each parameter (none: left edge)", LogX: true, LogY: true,
+		Y: "squared error / that of the certified optimum", Dots: true}, curves)
+}
