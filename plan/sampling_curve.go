@@ -23,26 +23,21 @@ import (
 // SamplingCurves are errors at levels of privacy, as Solution.ErrorAtPrivacy.
 type SamplingCurves struct {
 	Problem Problem
-	Levels  benchmarks.Privacies
-	Cyclic  []float64              // of the dense optimum for batches in turn, at every ε
-	Bands   []BandCurve            // with Poisson sampling
-	Best    []benchmarks.AtPrivacy // the best of Bands and of bands.Table.Descend at every ε; nil with CurveOptions.Of
-	Bounds  []SecretBound          // at every ε; nil with CurveOptions.Of
-
-	// Allocation is the best number of bands with random allocation; nil with CurveOptions.Of, and unless T = k·b.
-	Allocation []benchmarks.AtPrivacy
-
-	Bins []BinsPoint // what random bins reach at CurveOptions.Bins; nil for problems of too many steps or bins
+	Delta   float64
+	Rows    []SamplingRow // one for every ε
 }
 
-// SecretBound are errors that no strategy, whatever its class, is below where batches are drawn in secret: under
-// Poisson sampling from as many groups as the best bands have, and under random bins. 0: none is proved.
-type SecretBound struct{ Poisson, Bins float64 }
-
-// BandCurve is what the best strategy of so many bands costs at every ε.
-type BandCurve struct {
-	Bandwidth int
-	At        []benchmarks.AtPrivacy
+// SamplingRow is what batches in turn and batches in secret cost at one ε. Bounds are errors that no strategy, whatever its class,
+// is below where batches are drawn in secret; 0: none is proved.
+type SamplingRow struct {
+	Epsilon           float64                `json:"epsilon"`
+	Cyclic            float64                `json:"cyclic_error_at_privacy"`       // of the dense optimum for batches in turn
+	Best              *benchmarks.AtPrivacy  `json:"best"`                          // of Bands and of bands.Table.Descend; nil with CurveOptions.Of
+	PoissonLowerBound float64                `json:"poisson_lower_bound,omitempty"` // from as many groups as Best has bands
+	BinsLowerBound    float64                `json:"bins_lower_bound,omitempty"`
+	Allocation        *benchmarks.AtPrivacy  `json:"allocation,omitempty"` // the best number of bands; nil with CurveOptions.Of, and unless T = k·b
+	Bins              *BinsPoint             `json:"bins,omitempty"`       // nil but at CurveOptions.Bins, and for problems of too many steps or bins
+	Bands             []benchmarks.AtPrivacy `json:"bands"`                // with Poisson sampling, of some numbers of bands
 }
 
 // CurveOptions tunes SamplingCurve. The zero value computes every curve, of strategies within a certified gap of 1e-5.
@@ -83,7 +78,7 @@ func SamplingCurve(
 	if err := s.measures(ctx); err != nil {
 		return nil, err
 	}
-	all := &SamplingCurves{Problem: p, Levels: levels}
+	all := &SamplingCurves{Problem: p, Delta: levels.Delta}
 	s.show("optimum in turn", 0)
 	if s.Cyclic, err = s.dense(ctx, p.Schema, factorize.Options{Gap: s.Options.Tolerance}); err != nil {
 		return nil, err
@@ -96,7 +91,7 @@ func SamplingCurve(
 		if err != nil {
 			return nil, err
 		}
-		all.Cyclic = append(all.Cyclic, e)
+		all.Rows = append(all.Rows, SamplingRow{Epsilon: epsilon, Cyclic: e})
 	}
 	gap := curveGap
 	if o.Of != nil {
@@ -109,20 +104,20 @@ func SamplingCurve(
 	if err := s.curves(ctx, all, table); err != nil || o.Of != nil {
 		return all, err
 	}
-	if all.Best, err = s.bestCurve(ctx, all, table, "bands"); err != nil {
-		return all, err
-	}
-	for i := range all.Best {
-		for _, b := range all.Bands { // the error may fall again where Descend does not look
-			if b.At[i].Error < all.Best[i].Error {
-				all.Best[i] = b.At[i]
+	err = s.bestCurve(ctx, all, table, "bands", func(r *SamplingRow, at *benchmarks.AtPrivacy) {
+		for i := range r.Bands { // the error may fall again where Descend does not look
+			if r.Bands[i].Error < at.Error {
+				at = &r.Bands[i]
 			}
 		}
+		r.Best = at
+	})
+	if err == nil && p.Schema.Steps() == p.Schema.Participations()*p.Schema.Separation() {
+		err = s.bestCurve(ctx, all, table.Allocated(), "bands with random allocation",
+			func(r *SamplingRow, at *benchmarks.AtPrivacy) { r.Allocation = at })
 	}
-	if p.Schema.Steps() == p.Schema.Participations()*p.Schema.Separation() {
-		if all.Allocation, err = s.bestCurve(ctx, all, table.Allocated(), "bands with random allocation"); err != nil {
-			return all, err
-		}
+	if err != nil {
+		return all, err
 	}
 	if err := s.binsCurve(ctx, all, o.Bins); err != nil {
 		return all, err
@@ -133,17 +128,16 @@ func SamplingCurve(
 // boundCurve computes what no strategy is below.
 func (s *job) boundCurve(ctx context.Context, all *SamplingCurves) error {
 	bounds := measure.NewSecretBounds(s.gram, s.schema(), s.Cyclic, 10*curveGap)
-	for i, best := range all.Best {
-		s.show("lower bounds", float64(i+1)/float64(len(all.Best)))
-		var at SecretBound
+	for i := range all.Rows {
+		r := &all.Rows[i]
+		s.show("lower bounds", float64(i+1)/float64(len(all.Rows)))
 		var err error
-		if at.Poisson, err = bounds.Poisson(ctx, best.Bands, best.Epsilon, best.Delta); err != nil {
+		if r.PoissonLowerBound, err = bounds.Poisson(ctx, r.Best.Bands, r.Epsilon, all.Delta); err != nil {
 			return err
 		}
-		if at.Bins, err = bounds.Bins(best.Epsilon, best.Delta); err != nil {
+		if r.BinsLowerBound, err = bounds.Bins(r.Epsilon, all.Delta); err != nil {
 			return err
 		}
-		all.Bounds = append(all.Bounds, at)
 	}
 	return ctx.Err()
 }
@@ -193,34 +187,34 @@ func (s *job) curves(ctx context.Context, all *SamplingCurves, table *bands.Tabl
 	drawn := curveBands(min(s.schema().Separation(), s.schema().Steps()))
 	for done, w := range drawn {
 		s.show("bands", float64(done)/float64(len(drawn)+1))
-		c := BandCurve{Bandwidth: w}
-		for i, epsilon := range all.Levels.Epsilons {
-			at, err := table.At(ctx, w, epsilon, all.Levels.Delta)
+		for i := range all.Rows {
+			r := &all.Rows[i]
+			at, err := table.At(ctx, w, r.Epsilon, all.Delta)
 			if err != nil {
 				return err
 			}
-			c.At = append(c.At, benchmarks.InSecret(at, epsilon, all.Levels.Delta, all.Cyclic[i]))
+			r.Bands = append(r.Bands, benchmarks.InSecret(at, r.Epsilon, all.Delta, r.Cyclic))
 		}
-		all.Bands = append(all.Bands, c)
 	}
 	return ctx.Err()
 }
 
-// bestCurve computes what the best numbers of bands cost.
+// bestCurve computes what the best numbers of bands cost, and puts it into the rows.
 func (s *job) bestCurve(
-	ctx context.Context, all *SamplingCurves, table *bands.Table, phase string,
-) ([]benchmarks.AtPrivacy, error) {
-	done, parts := float64(len(all.Bands)), float64(len(all.Bands)+1)
-	var best []benchmarks.AtPrivacy
-	for i, epsilon := range all.Levels.Epsilons {
-		s.show(phase, (done+float64(i)/float64(len(all.Cyclic)))/parts)
-		at, err := table.Descend(ctx, epsilon, all.Levels.Delta)
+	ctx context.Context, all *SamplingCurves, table *bands.Table, phase string, put func(*SamplingRow, *benchmarks.AtPrivacy),
+) error {
+	done := float64(len(all.Rows[0].Bands))
+	for i := range all.Rows {
+		r := &all.Rows[i]
+		s.show(phase, (done+float64(i)/float64(len(all.Rows)))/(done+1))
+		at, err := table.Descend(ctx, r.Epsilon, all.Delta)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		best = append(best, benchmarks.InSecret(at, epsilon, all.Levels.Delta, all.Cyclic[i]))
+		best := benchmarks.InSecret(at, r.Epsilon, all.Delta, r.Cyclic)
+		put(r, &best)
 	}
-	return best, ctx.Err()
+	return ctx.Err()
 }
 
 // Finer returns the ε of a smooth picture: three more between neighbours of ascending ones.
@@ -237,33 +231,9 @@ func Finer(epsilons []float64) []float64 {
 
 // Only returns the curves at some of their ε.
 func (c *SamplingCurves) Only(epsilons []float64) *SamplingCurves {
-	some := &SamplingCurves{Problem: c.Problem, Levels: benchmarks.Privacies{Delta: c.Levels.Delta}}
-	for _, b := range c.Bins {
-		if slices.Contains(epsilons, b.Epsilon) {
-			some.Bins = append(some.Bins, b)
-		}
-	}
-	for _, b := range c.Bands {
-		some.Bands = append(some.Bands, BandCurve{Bandwidth: b.Bandwidth})
-	}
-	for i, e := range c.Levels.Epsilons {
-		if !slices.Contains(epsilons, e) {
-			continue
-		}
-		some.Levels.Epsilons = append(some.Levels.Epsilons, e)
-		some.Cyclic = append(some.Cyclic, c.Cyclic[i])
-		if c.Best != nil {
-			some.Best = append(some.Best, c.Best[i])
-			some.Bounds = append(some.Bounds, c.Bounds[i])
-		}
-		if c.Allocation != nil {
-			some.Allocation = append(some.Allocation, c.Allocation[i])
-		}
-		for j, b := range c.Bands {
-			some.Bands[j].At = append(some.Bands[j].At, b.At[i])
-		}
-	}
-	return some
+	some := *c
+	some.Rows = slices.DeleteFunc(slices.Clone(c.Rows), func(r SamplingRow) bool { return !slices.Contains(epsilons, r.Epsilon) })
+	return &some
 }
 
 // curveBands returns at most five numbers of bands: powers of 2, or of 4, … that are clearly below b, and b.
@@ -343,22 +313,21 @@ func (s *job) binsCurve(ctx context.Context, all *SamplingCurves, epsilons []flo
 		return err
 	}
 	near := 0
-	for i, epsilon := range all.Levels.Epsilons {
-		if !slices.Contains(epsilons, epsilon) {
+	for i := range all.Rows {
+		r := &all.Rows[i]
+		if !slices.Contains(epsilons, r.Epsilon) {
 			continue
 		}
-		s.show("random bins", float64(i)/float64(len(all.Levels.Epsilons)))
-		likely, err := s.bestForBins(ctx, strategies, near, epsilon, all.Levels.Delta)
+		s.show("random bins", float64(i)/float64(len(all.Rows)))
+		likely, err := s.bestForBins(ctx, strategies, near, r.Epsilon, all.Delta)
 		if err != nil {
 			return err
 		}
 		near = likely[0]
-		best, err := confirmedBest(ctx, strategies, likely, epsilon, all.Levels.Delta)
-		if err != nil {
+		if r.Bins, err = confirmedBest(ctx, strategies, likely, r.Epsilon, all.Delta); err != nil {
 			return err
 		}
-		best.Ratio = best.Error / all.Cyclic[i]
-		all.Bins = append(all.Bins, *best)
+		r.Bins.Ratio = r.Bins.Error / r.Cyclic
 	}
 	return ctx.Err()
 }
@@ -452,14 +421,4 @@ func (s *job) binsStrategies(ctx context.Context) ([]*binsStrategy, error) {
 		all = append(all, &binsStrategy{lambda, mechanism, squared})
 	}
 	return all, nil
-}
-
-// BinsAt returns what random bins reach at an ε; nil if that was not computed.
-func (c *SamplingCurves) BinsAt(epsilon float64) *BinsPoint {
-	for i, b := range c.Bins {
-		if b.Epsilon == epsilon {
-			return &c.Bins[i]
-		}
-	}
-	return nil
 }

@@ -188,15 +188,19 @@ func TestSamplingCurveOfAnExport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Candidates) < 2 || len(picture.Bands) != len(full.Bands) || picture.Best != nil {
-		t.Fatalf("%d candidates, %+v", len(s.Candidates), picture)
-	}
-	for i, b := range picture.Bands {
-		for j, at := range b.At {
-			if want := full.Bands[i].At[j]; at.Bands != want.Bands || math.Abs(at.Ratio/want.Ratio-1) > 1e-3 {
-				t.Errorf("%d bands at %v: %v, want %v", b.Bandwidth, levels.Epsilons[j], at.Ratio, want.Ratio)
+	for i, row := range picture.Rows {
+		all := full.Rows[i].Bands
+		if len(s.Candidates) < 2 || len(row.Bands) != len(all) || row.Best != nil {
+			t.Fatalf("%d candidates, %+v", len(s.Candidates), row)
+		}
+		for j, at := range row.Bands {
+			if want := all[j]; at.Bands != want.Bands || math.Abs(at.Ratio/want.Ratio-1) > 1e-3 {
+				t.Errorf("%d bands at %v: %v, want %v", at.Bands, row.Epsilon, at.Ratio, want.Ratio)
 			}
 		}
+	}
+	if len(picture.Rows) != len(levels.Epsilons) {
+		t.Errorf("%d rows", len(picture.Rows))
 	}
 }
 
@@ -212,23 +216,26 @@ func TestSamplingCurve(t *testing.T) {
 	if progress < 0.7 || progress > 1 {
 		t.Errorf("done: %v", progress)
 	}
-	if len(c.Bands) != 3 || c.Bands[2].Bandwidth != 4 {
-		t.Fatalf("%+v", c)
-	}
-	for i, epsilon := range c.Levels.Epsilons {
-		best := solved(t, p, sampled(epsilon, nil))
-		if at := c.Best[i]; at.Bands != best.Sampling.Groups || math.Abs(at.Error-best.ErrorAtPrivacy) > 1e-5*at.Error ||
-			math.Abs(at.Ratio-at.Error/c.Cyclic[i]) > 1e-15 {
-			t.Errorf("best at %v: %+v, want %+v", epsilon, at, best.Sampling)
+	for _, row := range c.Rows {
+		if len(row.Bands) != 3 || row.Bands[2].Bands != 4 {
+			t.Fatalf("%+v", row)
 		}
-		for _, b := range c.Bands {
-			s := solved(t, p, sampled(epsilon, factorize.Banded{Bandwidth: b.Bandwidth}))
-			if math.Abs(b.At[i].Error-s.ErrorAtPrivacy) > 1e-5*s.ErrorAtPrivacy ||
-				math.Abs(c.Cyclic[i]-s.CyclicErrorAtPrivacy) > 2e-6*c.Cyclic[i] {
-				t.Errorf("%d bands at %v: %v and %v, not %v and %v", b.Bandwidth, epsilon, b.At[i], c.Cyclic[i],
+		best := solved(t, p, sampled(row.Epsilon, nil))
+		if at := row.Best; at.Bands != best.Sampling.Groups || math.Abs(at.Error-best.ErrorAtPrivacy) > 1e-5*at.Error ||
+			math.Abs(at.Ratio-at.Error/row.Cyclic) > 1e-15 {
+			t.Errorf("best at %v: %+v, want %+v", row.Epsilon, at, best.Sampling)
+		}
+		for _, b := range row.Bands {
+			s := solved(t, p, sampled(row.Epsilon, factorize.Banded{Bandwidth: b.Bands}))
+			if math.Abs(b.Error-s.ErrorAtPrivacy) > 1e-5*s.ErrorAtPrivacy ||
+				math.Abs(row.Cyclic-s.CyclicErrorAtPrivacy) > 2e-6*row.Cyclic {
+				t.Errorf("%d bands at %v: %v and %v, not %v and %v", b.Bands, row.Epsilon, b, row.Cyclic,
 					s.ErrorAtPrivacy, s.CyclicErrorAtPrivacy)
 			}
 		}
+	}
+	if len(c.Rows) != 3 {
+		t.Errorf("%d rows", len(c.Rows))
 	}
 	for name, levels := range map[string]benchmarks.Privacies{"no epsilon": {Delta: 1e-6},
 		"bad epsilon":  {Epsilons: []float64{2, -1}, Delta: 1e-6},

@@ -183,6 +183,7 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) error {
 		o.Progress = f.progress.ShowAs("victims")
 	}
 	a.Exported = f.threat.Exported
+	a.Holds, a.Drawn = o.HoldsFor(s.Algorithm, a.Attackers[0].Trust)
 	a.Study, err = threat.NewStudy(cmd.Context(), *s, *o)
 	f.Accounts = a
 	return err

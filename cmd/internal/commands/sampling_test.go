@@ -35,14 +35,14 @@ func TestSamplingCommand(t *testing.T) {
 			"--epsilon", map[float64]string{1: "1", 16: "16"}[row.Epsilon])
 		if best := row.Best; best.Bands != m.Sampling.Groups ||
 			math.Abs(best.Error-m.ErrorAtPrivacy) > 2e-5*best.Error ||
-			math.Abs(row.CyclicErrorAtPrivacy-m.CyclicErrorAtPrivacy) > 2e-6*m.CyclicErrorAtPrivacy {
+			math.Abs(row.Cyclic-m.CyclicErrorAtPrivacy) > 2e-6*m.CyclicErrorAtPrivacy {
 			t.Errorf("%+v, optimize: %+v", row, m.Sampling)
 		}
-		if b := row.Bins; b == nil || b.Error < row.BinsLowerBound || b.Failure > 1e-9 || b.Ratio != b.Error/row.CyclicErrorAtPrivacy {
+		if b := row.Bins; b == nil || b.Error < row.BinsLowerBound || b.Failure > 1e-9 || b.Ratio != b.Error/row.Cyclic {
 			t.Errorf("random bins: %+v, bound %v", b, row.BinsLowerBound)
 		}
 		for _, at := range row.Bands {
-			if at.Ratio != at.Error/row.CyclicErrorAtPrivacy || at.Error < row.Best.Error {
+			if at.Ratio != at.Error/row.Cyclic || at.Error < row.Best.Error {
 				t.Errorf("%+v, best %+v", at, row.Best)
 			}
 		}

@@ -58,6 +58,18 @@ func New(kind, lead string) *Document {
 	return &Document{Kind: kind, Version: version.String(), Lead: lead, Blocks: []Block{}}
 }
 
+// Row adds a row: names of columns, each before what it says. The first row makes the header.
+func (t *Table) Row(pairs ...string) {
+	var row []string
+	for i := 1; i < len(pairs); i += 2 {
+		if len(t.Rows) == 0 {
+			t.Header = append(t.Header, pairs[i-1])
+		}
+		row = append(row, pairs[i])
+	}
+	t.Rows = append(t.Rows, row)
+}
+
 // Fact adds a fact to the list that comes last, or begins a list.
 func (d *Document) Fact(name, format string, args ...any) {
 	if n := len(d.Blocks); n == 0 || d.Blocks[n-1].Facts == nil {

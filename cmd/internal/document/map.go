@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"gonum.org/v1/plot/plotter"
+
 	"mafalda/cmd/internal/figures"
 	"mafalda/graph"
 	"mafalda/internal/lists"
@@ -95,63 +97,26 @@ func MapNumber(v *float64) float64 {
 	return rounding.Up(*v, 4)
 }
 
-// Place gives every node its place: by the edges if they connect all, otherwise on rings around the first attacker.
+// Place gives every node its place, by the edges.
 func (m *Map) Place() error {
+	const room = 40 // at the edge
 	edges := lists.Map(m.Edges, func(e [2]int) graph.Edge { return graph.Edge{U: e[0], V: e[1], Weight: 1} })
 	g, err := graph.New(m.Labels, edges, false)
 	if err != nil {
 		return err
 	}
-	x, y := make([]float64, len(m.Labels)), make([]float64, len(m.Labels))
-	if len(g.Components()) == 1 {
-		for i, p := range figures.Layout(g) {
-			x[i], y[i] = p.X, p.Y
+	at := figures.Layout(g) // from 0 to 1, the longer side along x
+	_, right, _, top := plotter.XYRange(at)
+	fit := func(v, most, size float64) float64 {
+		if most == 0 {
+			return size / 2
 		}
-	} else {
-		m.rings(x, y)
+		return math.Round(10*(room+v/most*(size-2*room))) / 10
 	}
-	m.X, m.Y = fit(x, 1000), fit(y, height)
+	for _, p := range at {
+		m.X, m.Y = append(m.X, fit(p.X, right, 1000)), append(m.Y, fit(p.Y, top, height))
+	}
 	return nil
-}
-
-// rings puts nodes at their distance from the first attacker.
-func (m *Map) rings(x, y []float64) {
-	ring := map[int][]int{}
-	for i := range x {
-		hops := 1
-		if len(m.Attackers) > 0 && m.Attackers[0].Hops != nil {
-			hops = m.Attackers[0].Hops[i]
-		}
-		ring[hops] = append(ring[hops], i)
-	}
-	for hops, nodes := range ring {
-		radius := float64(hops)
-		if hops < 0 { // no path: outside of all
-			radius = float64(len(ring))
-		}
-		if hops == 0 && len(nodes) > 1 {
-			radius = 0.3
-		}
-		for k, i := range nodes {
-			angle := 2 * math.Pi * (float64(k) + 0.25*float64(hops)) / float64(len(nodes))
-			x[i], y[i] = radius*math.Sin(angle), -radius*math.Cos(angle)
-		}
-	}
-}
-
-// fit scales places to the map, with room at its edge.
-func fit(at []float64, size float64) []float64 {
-	const room = 40
-	low, high := slices.Min(at), slices.Max(at)
-	fitted := make([]float64, len(at))
-	for i, v := range at {
-		share := 0.5
-		if high > low {
-			share = (v - low) / (high - low)
-		}
-		fitted[i] = math.Round(10*(room+share*(size-2*room))) / 10
-	}
-	return fitted
 }
 
 // SVG draws edges, nodes and, if there is room, labels; the script colours them.

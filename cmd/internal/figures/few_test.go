@@ -104,19 +104,17 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 	}
 
 	// batches
-	curves := &plan.SamplingCurves{Problem: plan.Problem{Network: n, Schema: schema},
-		Levels: benchmarks.Privacies{Epsilons: values, Delta: 1e-6}}
+	curves := &plan.SamplingCurves{Problem: plan.Problem{Network: n, Schema: schema}, Delta: 1e-6}
 	front := &plan.MemoryFront{Problem: curves.Problem, Budget: plan.Budget{Dim: 10, Memory: math.Inf(1)},
 		Options: plan.Options{Privacy: &plan.Privacy{}}}
 	compared := &plan.Comparison{Case: plan.Case{Problem: curves.Problem}}
 	for i := range points {
-		curves.Cyclic = append(curves.Cyclic, 1)
-		curves.Best = append(curves.Best, benchmarks.AtPrivacy{Ratio: 0.5})
+		half := benchmarks.AtPrivacy{Ratio: 0.5, Bands: 1}
+		curves.Rows = append(curves.Rows, plan.SamplingRow{Epsilon: values[i], Cyclic: 1, Best: &half, Bands: []benchmarks.AtPrivacy{half}})
 		compared.Ways = append(compared.Ways, plan.Way{PerNode: i == 1, Ranked: i == 0, ErrorAtPrivacy: value(i)})
 		front.Choices = append(front.Choices, plan.Choice{Front: true, Cost: strategy.NodeCost{Floats: i},
 			ErrorAtPrivacy: value(i)})
 	}
-	curves.Bands = []plan.BandCurve{{Bandwidth: 1, At: curves.Best}, {Bandwidth: 2, At: curves.Best}}
 	f, err = Sampling(curves)
 	add("sampling", f, err)
 	f, err = MemoryFront(front)

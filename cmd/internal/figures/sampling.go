@@ -7,55 +7,55 @@ import (
 	"slices"
 
 	"mafalda/benchmarks"
-	"mafalda/internal/lists"
 	"mafalda/internal/text"
 	"mafalda/plan"
 )
 
 // Sampling shows the squared error at the same privacy, over ε, a colour a scheme: Poisson sampling with one band and with
-// the best number at every ε (or of an export with its number), the best number with random allocation, and what random bins reach, with the lower bounds of
-// Poisson sampling and bins in grey; all relative to the dense optimum for batches in turn.
-func Sampling(c *plan.SamplingCurves) (*Figure, error) {
-	p, epsilons := c.Problem, c.Levels.Epsilons
-	curves := []Curve{{Name: "in turn, certified optimum", Method: "mafalda", X: epsilons,
-		Y: slices.Repeat([]float64{1}, len(epsilons))}}
-	for _, b := range c.Bands { // of an export there are its own, and no best ones
-		curve := Curve{Name: fmt.Sprintf("Poisson, %d bands", b.Bandwidth), Method: "dp-d-sgd", X: epsilons, Y: ratios(b.At)}
-		if b.Bandwidth == 1 {
-			curve.Name, curve.Dashed = "Poisson, 1 band (DP-D-SGD)", c.Best != nil
-		} else if c.Best != nil {
-			continue
+// the best number at every ε (or of an export with its number), the best number with random allocation, and what random bins
+// reach, with the lower bounds of Poisson sampling and bins in grey; all relative to the dense optimum for batches in turn.
+func Sampling(s *plan.SamplingCurves) (*Figure, error) {
+	var curves []Curve
+	draw := func(c Curve, ratio func(r plan.SamplingRow) float64) {
+		for _, r := range s.Rows {
+			c.add(r.Epsilon, ratio(r))
 		}
-		curves = append(curves, curve)
+		curves = append(curves, c)
 	}
-	if c.Best != nil {
-		curves = append(curves, Curve{Name: "Poisson, best number of bands", Method: "dp-d-sgd", X: epsilons, Y: ratios(c.Best)})
-	}
-	if c.Allocation != nil {
-		curves = append(curves, Curve{Name: "allocation, best number of bands", X: epsilons, Y: ratios(c.Allocation)})
-	}
-	if c.Bins != nil {
-		reached := Curve{Name: "bins, reached"}
-		for _, b := range c.Bins {
-			reached.X, reached.Y = append(reached.X, b.Epsilon), append(reached.Y, b.Ratio)
+	ratio := func(at *benchmarks.AtPrivacy) float64 {
+		if at == nil {
+			return 0
 		}
-		curves = append(curves, reached)
+		return at.Ratio
 	}
-	if c.Bounds != nil {
-		poisson := Curve{Name: "bound for Poisson alone", X: epsilons, Dashed: true, Bound: true}
-		bins := Curve{Name: "bound for bins alone", X: epsilons, Dotted: true, Bound: true}
-		for i, b := range c.Bounds {
-			poisson.Y, bins.Y = append(poisson.Y, b.Poisson/c.Cyclic[i]), append(bins.Y, b.Bins/c.Cyclic[i])
+	draw(Curve{Name: "in turn, certified optimum", Method: "mafalda"}, func(plan.SamplingRow) float64 { return 1 })
+	if len(s.Rows) > 0 {
+		best := s.Rows[0].Best != nil
+		for i, b := range s.Rows[0].Bands {
+			curve := Curve{Name: fmt.Sprintf("Poisson, %d bands", b.Bands), Method: "dp-d-sgd"}
+			if b.Bands == 1 {
+				curve.Name, curve.Dashed = "Poisson, 1 band (DP-D-SGD)", best
+			} else if best { // of an export there are its own, and no best ones
+				continue
+			}
+			draw(curve, func(r plan.SamplingRow) float64 { return r.Bands[i].Ratio })
 		}
-		curves = append(curves, poisson, bins)
 	}
-	title := fmt.Sprintf("Secret batches at the same (ε, δ): %s, δ = %s", problemText(p), printed(c.Levels.Delta))
+	draw(Curve{Name: "Poisson, best number of bands", Method: "dp-d-sgd"}, func(r plan.SamplingRow) float64 { return ratio(r.Best) })
+	draw(Curve{Name: "allocation, best number of bands"}, func(r plan.SamplingRow) float64 { return ratio(r.Allocation) })
+	draw(Curve{Name: "bins, reached"}, func(r plan.SamplingRow) float64 {
+		if r.Bins == nil {
+			return 0
+		}
+		return r.Bins.Ratio
+	})
+	draw(Curve{Name: "bound for Poisson alone", Dashed: true, Bound: true},
+		func(r plan.SamplingRow) float64 { return r.PoissonLowerBound / r.Cyclic })
+	draw(Curve{Name: "bound for bins alone", Dotted: true, Bound: true},
+		func(r plan.SamplingRow) float64 { return r.BinsLowerBound / r.Cyclic })
+	title := fmt.Sprintf("Secret batches at the same (ε, δ): %s, δ = %s", problemText(s.Problem), printed(s.Delta))
 	return Lines(Axes{Title: title, X: "ε", Y: "squared error / error of the optimum for batches in turn", LogX: true,
 		MaxY: 2}, curves)
-}
-
-func ratios(at []benchmarks.AtPrivacy) []float64 {
-	return lists.Map(at, func(a benchmarks.AtPrivacy) float64 { return a.Ratio })
 }
 
 // WriteSampling writes a line of CSV for every ε and every number of bands in the picture, and for the best number, with
@@ -64,27 +64,22 @@ func WriteSampling(w io.Writer, c *plan.SamplingCurves) error {
 	lines := [][]string{{"epsilon", "delta", "bands", "noise_multiplier", "error_at_privacy",
 		"cyclic_error_at_privacy", "ratio", "best", "poisson_lower_bound", "bins_lower_bound",
 		"allocation_bands", "allocation_error_at_privacy", "bins_noise_multiplier", "bins_error_at_privacy"}}
-	for i, epsilon := range c.Levels.Epsilons {
-		best, listed := c.Best[i], false
+	for _, r := range c.Rows {
 		var bands, allocated, noise, reached any
-		if c.Allocation != nil {
-			bands, allocated = c.Allocation[i].Bands, c.Allocation[i].Error
+		if r.Allocation != nil {
+			bands, allocated = r.Allocation.Bands, r.Allocation.Error
 		}
-		if b := c.BinsAt(epsilon); b != nil {
-			noise, reached = b.NoiseMultiplier, b.Error
+		if r.Bins != nil {
+			noise, reached = r.Bins.NoiseMultiplier, r.Bins.Error
 		}
-		add := func(at benchmarks.AtPrivacy) {
-			lines = append(lines, text.Cells(epsilon, at.Delta, at.Bands, at.NoiseMultiplier, at.Error, c.Cyclic[i], at.Ratio,
-				at.Bands == best.Bands, c.Bounds[i].Poisson, c.Bounds[i].Bins, bands, allocated, noise, reached))
+		all := slices.Clone(r.Bands)
+		if !slices.ContainsFunc(all, func(at benchmarks.AtPrivacy) bool { return at.Bands == r.Best.Bands }) {
+			all = append(all, *r.Best)
+			slices.SortFunc(all, func(a, b benchmarks.AtPrivacy) int { return a.Bands - b.Bands })
 		}
-		for _, b := range c.Bands {
-			if !listed && b.Bandwidth >= best.Bands {
-				listed = true
-				if b.Bandwidth > best.Bands {
-					add(best)
-				}
-			}
-			add(b.At[i])
+		for _, at := range all {
+			lines = append(lines, text.Cells(r.Epsilon, at.Delta, at.Bands, at.NoiseMultiplier, at.Error, r.Cyclic, at.Ratio,
+				at.Bands == r.Best.Bands, r.PoissonLowerBound, r.BinsLowerBound, bands, allocated, noise, reached))
 		}
 	}
 	return csv.NewWriter(w).WriteAll(lines)

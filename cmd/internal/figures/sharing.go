@@ -36,29 +36,74 @@ var (
 	aloneColour = color.RGBA{213, 94, 0, 255}
 )
 
+// sketch draws in a plot without axes, at places of its coordinates.
+type sketch func(c draw.Canvas, at func(plotter.XY) vg.Point)
+
+// Plot draws it.
+func (s sketch) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	s(c, func(v plotter.XY) vg.Point { return vg.Point{X: x(v.X), Y: y(v.Y)} })
+}
+
+// panel returns the sketch as a plot of an area.
+func (s sketch) panel(title string, area plotter.XYs) panel {
+	p := bare(title)
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = plotter.XYRange(area)
+	p.Add(s)
+	return panel{p, ""}
+}
+
+// bare is a plot without axes.
+func bare(title string) *plot.Plot {
+	p := plot.New()
+	p.Title.Text = title
+	p.HideAxes()
+	return p
+}
+
 // Sharing draws who relies on whom: the nodes of a network, as large as the variance of their own noise, and the pairs
-// that share noise, as wide as its standard deviation; the
-// largest twentieth is drawn alike. Edges that share nothing are thin.
+// that share noise, as wide as its standard deviation, the faintest first; the largest twentieth is drawn alike. Edges that
+// share nothing are thin.
 func Sharing(g *graph.Graph, n *secrets.Noise) (*Figure, error) {
 	if g.Nodes() != len(n.Own) {
 		return nil, fmt.Errorf("noise of %d nodes on a network of %d", len(n.Own), g.Nodes())
 	}
-	s := sharingPlot{Plot: bare("Who relies on whom: own noise of the nodes, shared noise of pairs"), sizes: sizesOf(n)}
-	at := Layout(g)
-	s.addEdges(g, at)
-	s.addPairs(n, at)
-	s.addCircles(at, n.Own)
-	if g.Nodes() <= mostNamed { // labels below the nodes
-		for v, label := range g.Labels() {
-			s.addText(at[v], label, vg.Point{Y: -s.radius(n.Own[v]) - vg.Points(2)}, draw.XCenter)
+	of, places := sizesOf(n), Layout(g)
+	pairs := slices.SortedStableFunc(slices.Values(n.Pairs), func(a, b secrets.Shared) int { return cmp.Compare(a.Deviation, b.Deviation) })
+	nodes := sketch(func(c draw.Canvas, at func(plotter.XY) vg.Point) {
+		line := func(u, v int, style draw.LineStyle) {
+			a, b := at(places[u]), at(places[v])
+			c.StrokeLine2(style, a.X, a.Y, b.X, b.Y)
 		}
-	}
-	_, _, low, high := plotter.XYRange(at)
-	s.X.Min, s.X.Max, s.Y.Min, s.Y.Max = -0.07, 1.07, low-0.1, high+0.1
-	key := sharingKey(s.sizes)
+		g.Adjacency().DoNonZero(func(i, j int, _ float64) {
+			if i < j || i > j && g.Adjacency().At(j, i) == 0 {
+				line(i, j, of.line(0))
+			}
+		})
+		for _, p := range pairs { // where next to nothing is shared the edge, if there is one, shows as much
+			if style := of.line(p.Deviation); p.Deviation > 0 && style.Width >= vg.Points(thinnest)/3 {
+				line(p.U, p.V, style)
+			}
+		}
+		for v, place := range places {
+			of.node(c, at(place), n.Own[v])
+			if g.Nodes() <= mostNamed {
+				below := at(place).Add(vg.Point{Y: -of.radius(n.Own[v]) - vg.Points(2)})
+				c.FillText(small(draw.XCenter, draw.YTop), below, g.Label(v))
+			}
+		}
+	})
+	_, _, low, high := plotter.XYRange(places)
+	area := plotter.XYs{{X: -0.07, Y: low - 0.1}, {X: 1.07, Y: high + 0.1}}
 	height := vg.Length(math.Max(0.55, math.Min(1, high-low+0.2))) * 8 * vg.Inch
-	return &Figure{columns: []column{{[]panel{{s.Plot, ""}}, 8}, {[]panel{{key.Plot, ""}}, 2.4}}, width: 10.4 * vg.Inch,
-		height: height}, cmp.Or(s.err, key.err)
+	f := single(nodes.panel("Who relies on whom: own noise of the nodes, shared noise of pairs", area), 8*vg.Inch, height)
+	f.columns = append(f.columns, column{[]panel{of.key().panel(" ", plotter.XYs{{}, {X: 1, Y: 1}})}, float64(2.4 * vg.Inch)})
+	f.width += 2.4 * vg.Inch
+	return f, nil
+}
+
+func small(x draw.XAlignment, y draw.YAlignment) text.Style {
+	return text.Style{Color: color.Black, Font: font.From(plot.DefaultFont, 9), XAlign: x, YAlign: y, Handler: plot.DefaultTextHandler}
 }
 
 // sizes say how large things are drawn.
@@ -92,115 +137,54 @@ func (s sizes) radius(deviation float64) vg.Length {
 	return max(s.nodes*vg.Length(math.Min(deviation, 1.5)), vg.Points(1.2))
 }
 
-func (s sizes) node(deviation float64) draw.GlyphStyle {
+// node draws a node.
+func (s sizes) node(c draw.Canvas, at vg.Point, deviation float64) {
 	style := draw.GlyphStyle{Color: leansColour, Radius: s.radius(deviation), Shape: draw.CircleGlyph{}}
 	if deviation*deviation >= own {
 		style.Color = aloneColour
 	}
-	return style
+	c.DrawGlyph(style, at)
 }
 
-// sharingPlot is a plot with things of these sizes.
-type sharingPlot struct {
-	*plot.Plot
-	sizes
-	err error // the first one of drawing something
-}
-
-// bare is a plot without axes.
-func bare(title string) *plot.Plot {
-	p := plot.New()
-	p.Title.Text = title
-	p.HideAxes()
-	return p
-}
-
-func (p *sharingPlot) addLine(a, b plotter.XY, width vg.Length, c color.Color) {
-	line, err := plotter.NewLine(plotter.XYs{a, b})
-	if p.err = cmp.Or(p.err, err); err == nil {
-		line.LineStyle = draw.LineStyle{Color: c, Width: width}
-		p.Add(line)
+// line is what a pair with shared noise looks like; an edge without any for 0.
+func (s sizes) line(deviation float64) draw.LineStyle {
+	if deviation == 0 {
+		return draw.LineStyle{Color: edgeColour, Width: vg.Points(thinnest)}
 	}
+	return draw.LineStyle{Color: pairColour, Width: s.widths * vg.Length(math.Min(deviation/s.widest, 1))}
 }
 
-// addEdges draws the edges of the network.
-func (p *sharingPlot) addEdges(g *graph.Graph, at plotter.XYs) {
-	g.Adjacency().DoNonZero(func(i, j int, _ float64) {
-		if i < j || i > j && g.Adjacency().At(j, i) == 0 {
-			p.addLine(at[i], at[j], vg.Points(thinnest), edgeColour)
+// key says what sizes, widths and colours mean.
+func (s sizes) key() sketch {
+	return func(c draw.Canvas, at func(plotter.XY) vg.Point) {
+		row := 1.0
+		write := func(label string, x float64, offset vg.Length) vg.Point {
+			row -= 0.075
+			place := at(plotter.XY{X: x, Y: row})
+			c.FillText(small(draw.XLeft, draw.YCenter), place.Add(vg.Point{X: offset}), label)
+			return place
 		}
-	})
-}
-
-// addPairs draws those that share noise, the faintest first.
-func (p *sharingPlot) addPairs(n *secrets.Noise, at plotter.XYs) {
-	pairs := slices.Clone(n.Pairs)
-	slices.SortStableFunc(pairs, func(a, b secrets.Shared) int { return cmp.Compare(a.Deviation, b.Deviation) })
-	for _, s := range pairs {
-		width := p.widths * vg.Length(math.Min(s.Deviation/p.widest, 1))
-		if s.Deviation > 0 && width >= vg.Points(thinnest)/3 { // otherwise the edge, if there is one, shows as much
-			p.addLine(at[s.U], at[s.V], width, pairColour)
+		write("own variance (1: without secrets)", 0, 0)
+		for _, variance := range []float64{0.1, 0.3, 0.6, 1} {
+			label := fmt.Sprint(variance)
+			if variance == 1 {
+				label += ": relies on nobody"
+			}
+			s.node(c, write(label, 0.15, vg.Points(20)), math.Sqrt(variance))
 		}
-	}
-}
-
-func (p *sharingPlot) addCircles(at plotter.XYs, deviations []float64) {
-	circles, err := plotter.NewScatter(at)
-	if p.err = cmp.Or(p.err, err); err == nil {
-		circles.GlyphStyleFunc = func(i int) draw.GlyphStyle { return p.node(deviations[i]) }
-		p.Add(circles)
-	}
-}
-
-func (p *sharingPlot) addText(at plotter.XY, label string, offset vg.Point, align draw.XAlignment) {
-	labels, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{at}, Labels: []string{label}})
-	if p.err = cmp.Or(p.err, err); err != nil {
-		return
-	}
-	vertical := draw.YTop
-	if align == draw.XLeft {
-		vertical = draw.YCenter
-	}
-	labels.Offset = offset
-	labels.TextStyle[0] = text.Style{Color: color.Black, Font: font.From(plot.DefaultFont, 9), XAlign: align,
-		YAlign: vertical, Handler: plot.DefaultTextHandler}
-	p.Add(labels)
-}
-
-// sharingKey says what sizes, widths and colours mean.
-func sharingKey(of sizes) *sharingPlot {
-	p := &sharingPlot{Plot: bare(" "), sizes: of}
-	row := 1.0
-	write := func(label string, x float64, offset vg.Length) {
-		p.addText(plotter.XY{X: x, Y: row}, label, vg.Point{X: offset}, draw.XLeft)
-	}
-	heading := func(label string) { row -= 0.075; write(label, 0, 0) }
-	circle := func(label string, variance float64) {
-		row -= 0.075
-		p.addCircles(plotter.XYs{{X: 0.15, Y: row}}, []float64{math.Sqrt(variance)})
-		write(label, 0.15, vg.Points(20))
-	}
-	line := func(label string, width vg.Length, c color.Color) {
-		row -= 0.075
-		p.addLine(plotter.XY{X: 0.07, Y: row}, plotter.XY{X: 0.23, Y: row}, width, c)
-		write(label, 0.15, vg.Points(20))
-	}
-	heading("own variance (1: without secrets)")
-	circle("0.1", 0.1)
-	circle("0.3", 0.3)
-	circle("0.6", 0.6)
-	circle("1: relies on nobody", 1)
-	heading("shared deviation")
-	if of.widest > 0 {
-		for _, share := range []float64{1, 0.5, 0.2} {
-			label := fmt.Sprintf("%.2g", share*of.widest)
-			if share == 1 && of.wider {
+		write("shared deviation", 0, 0)
+		for _, share := range []float64{1, 0.5, 0.2, 0} {
+			label := fmt.Sprintf("%.2g", share*s.widest)
+			switch {
+			case share == 0:
+				label = "next to none"
+			case s.widest == 0:
+				continue
+			case share == 1 && s.wider:
 				label += " and more"
 			}
-			line(label, of.widths*vg.Length(share), pairColour)
+			place := write(label, 0.15, vg.Points(20))
+			c.StrokeLine2(s.line(share*s.widest), place.X-vg.Points(14), place.Y, place.X+vg.Points(14), place.Y)
 		}
 	}
-	line("next to none", vg.Points(thinnest), edgeColour)
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
-	return p
 }

@@ -29,6 +29,10 @@ type Accounts struct {
 	Attackers []threat.Attacker // that were asked for; at least one
 	Exported  string            // the folder of the strategy that is accounted for, if it is from one
 	Level     flags.Level       // of the noise
+
+	// Holds says what numbers of the attackers hold for, and Drawn what those of one draw of networks and absences do; empty where
+	// they hold for all, and where none are drawn.
+	Holds, Drawn string
 }
 
 // Spec says whose the folder of the pairs is.
@@ -83,7 +87,7 @@ func (a *Accounts) GrowthSpec() study.Spec {
 func (a *Accounts) GrowthFiles(entries []study.Entry[threat.GrowthCell, threat.GrowthRow]) ([]study.File, error) {
 	rows := lists.Map(entries, func(e study.Entry[threat.GrowthCell, threat.GrowthRow]) threat.GrowthRow { return e.Result })
 	slices.SortFunc(rows, func(a, b threat.GrowthRow) int { return a.Steps - b.Steps })
-	f, err := figures.Growth(rows, a.HoldsFor())
+	f, err := figures.Growth(rows, a.Holds)
 	results := []study.File{study.JSONFile("growth.json", a.GrowthData(rows)), documentFile(a.GrowthDocument(rows))}
 	return append(results, figures.Files("growth", f, err)...), nil
 }
@@ -91,32 +95,20 @@ func (a *Accounts) GrowthFiles(entries []study.Entry[threat.GrowthCell, threat.G
 // GrowthData is the JSON of growth.
 func (a *Accounts) GrowthData(rows []threat.GrowthRow) any {
 	data := map[string]any{"attacker": a.Attackers[0].Name(a.Network.Graph), "rows": rows}
-	if holds := a.HoldsFor(); holds != "" {
-		data["holds_for"] = holds
+	if a.Holds != "" {
+		data["holds_for"] = a.Holds
 	}
 	if of := a.Options.Reaction.Report(); of != nil {
 		data["reaction"] = of
 	}
-	if drawn := a.drawn(); drawn != "" {
-		data["drawn_by_seed"], data["drawn_holds_for"] = a.Scenario.Algorithm.Training().Seed, drawn
+	if a.Drawn != "" {
+		data["drawn_by_seed"], data["drawn_holds_for"] = a.Scenario.Algorithm.Training().Seed, a.Drawn
 	}
 	return data
 }
 
-// HoldsFor says what numbers of the attackers hold for; empty where they hold for all.
-func (a *Accounts) HoldsFor() string {
-	holds, _ := a.Options.HoldsFor(a.Scenario.Algorithm, a.Attackers[0].Trust)
-	return holds
-}
-
-// drawn says what numbers of one draw of networks and absences hold for; empty where none are drawn.
-func (a *Accounts) drawn() string {
-	_, drawn := a.Options.HoldsFor(a.Scenario.Algorithm, a.Attackers[0].Trust)
-	return drawn
-}
-
 // lost reports whether numbers are lower bounds, from which no privacy follows.
-func (a *Accounts) lost() bool { return a.Options.Measure == threat.Certain && a.drawn() == "" }
+func (a *Accounts) lost() bool { return a.Options.Measure == threat.Certain && a.Drawn == "" }
 
 // attackersText says who attacks, and what they see.
 func (a *Accounts) attackersText() string {
@@ -130,7 +122,7 @@ func (a *Accounts) attackersText() string {
 // boundText says what kind of bound numbers are.
 func (a *Accounts) boundText() string {
 	switch kind := a.Options.Reaction.Kind; {
-	case a.drawn() != "":
+	case a.Drawn != "":
 		return "local DP"
 	case a.Attackers[0].Trust.Public() || kind == threat.FixedInputs:
 		return a.Options.Measure.String()
@@ -188,9 +180,9 @@ func (a *Accounts) summarize(d *document.Document, reports []threat.Report) {
 	d.Summarize(document.WhatItIs, "what attackers learn who see %s: %s on %s, T = %d", a.Attackers[0].Sees(), a.Scenario.Algorithm.Name(),
 		a.Network.Origin.Source, a.Scenario.Schema.Steps())
 	first := reports[0]
-	if holds := a.HoldsFor(); holds != "" {
-		d.Summarize("holds for", "%s", holds)
-		if first.LocalMu != nil && holds != threat.Everything && a.drawn() == "" {
+	if a.Holds != "" {
+		d.Summarize("holds for", "%s", a.Holds)
+		if first.LocalMu != nil && a.Holds != threat.Everything && a.Drawn == "" {
 			d.Summarize("training", "local DP: μ = %s", terminal.NumberUp(*first.LocalMu))
 		}
 	}
@@ -223,12 +215,12 @@ func (a *Accounts) certify(d *document.Document, first threat.Report) {
 	if !a.lost() {
 		d.Certify("Each pair: attackers, who see %s, learn no more of the victim than μ-GDP with the μ given, for gradients of norm 1 "+
 			"and %s. The bound is %s.", a.Attackers[0].Sees(), noise, a.boundText())
-		if holds := a.HoldsFor(); holds != "" {
-			d.Certify("This holds for %s.", holds)
+		if a.Holds != "" {
+			d.Certify("This holds for %s.", a.Holds)
 		}
 	}
-	if drawn := a.drawn(); drawn != "" {
-		d.Exclude("numbers “as drawn” for others than %s", drawn)
+	if a.Drawn != "" {
+		d.Exclude("numbers “as drawn” for others than %s", a.Drawn)
 	}
 	if first.Why != "" {
 		d.Warn("the class of gradients is not used, and local DP reported: %s", first.Why)
@@ -264,7 +256,7 @@ func (a *Accounts) drawMap(d *document.Document, reports []threat.Report) {
 		reports = reports[:most]
 	}
 	m := document.NewMap("account", labels)
-	m.HoldsFor = a.HoldsFor()
+	m.HoldsFor = a.Holds
 	if a.Options.Delta > 0 {
 		m.Delta = terminal.AsGiven(a.Options.Delta)
 	}
@@ -304,7 +296,7 @@ func attackerOf(r threat.Report, m *document.Map) document.Attacker {
 // addHoldsFor says what numbers of the attackers hold for, unless that is all, and what local DP is then, if reports have
 // it.
 func (a *Accounts) addHoldsFor(d *document.Document, reports ...threat.Report) {
-	holds, of := a.HoldsFor(), ""
+	holds, of := a.Holds, ""
 	if a.Level.Own != nil {
 		of = " at the node with the loosest budget"
 	}
@@ -321,9 +313,8 @@ func (a *Accounts) addHoldsFor(d *document.Document, reports ...threat.Report) {
 			terminal.NumberUp(*reports[0].LocalEpsilon), terminal.AsGiven(a.Options.Delta), of)
 	}
 	c := a.Options.Reaction.Report()
-	drawn := a.drawn()
-	if drawn != "" || a.Options.Reaction.Kind == threat.AnyReaction && !a.Attackers[0].Trust.Public() {
-		if drawn == "" {
+	if a.Drawn != "" || a.Options.Reaction.Kind == threat.AnyReaction && !a.Attackers[0].Trust.Public() {
+		if a.Drawn == "" {
 			holds += "\nless is proven with --convex, --smooth, ... (see --help), and for inputs that do not react: --fixed-inputs"
 		}
 		below := func(r threat.Report) bool { // less is proven of a pair
@@ -336,8 +327,8 @@ func (a *Accounts) addHoldsFor(d *document.Document, reports ...threat.Report) {
 		}
 	}
 	d.Fact("holds for", "%s", holds)
-	if drawn != "" {
-		d.Fact("as drawn", "columns that say so hold for %s", drawn)
+	if a.Drawn != "" {
+		d.Fact("as drawn", "columns that say so hold for %s", a.Drawn)
 	}
 	if len(reports) > 0 && reports[0].Unknown != "" {
 		d.Fact("not known", "numbers if gradients do not react: %s", reports[0].Unknown)
@@ -390,33 +381,16 @@ func (a *Accounts) table(reports []threat.Report) document.Table {
 		}
 		return number(v, there)
 	}
-	t := document.Table{Caption: "By distance from the attacker", Header: []string{"distance", "pairs", "least", "mean", "most", "mu (most)"}}
-	if holds := a.HoldsFor(); holds != "" {
-		t.Caption += "; holds for " + holds
+	t := document.Table{Caption: "By distance from the attacker"}
+	if a.Holds != "" {
+		t.Caption += "; holds for " + a.Holds
 	}
-	if a.Options.Delta > 0 {
-		t.Header = append(t.Header, "epsilon (most)")
-	}
-	apart, drawn := a.withoutReaction(), ""
-	if a.drawn() != "" {
-		drawn = ", as drawn"
-		t.Header = append(t.Header, "most, as drawn", "mu, as drawn")
-		if a.Options.Delta > 0 {
-			t.Header = append(t.Header, "epsilon, as drawn")
-		}
-	}
-	if apart {
-		if a.Options.Worst {
-			t.Header = append(t.Header, "worst answer (most"+drawn+")")
-		}
-		t.Header = append(t.Header, "if gradients do not react (most"+drawn+")")
-	} else {
-		t.Header = append(t.Header, "Cyffers et al. (mean)")
-	}
-	t.Header = append(t.Header, "local DP")
-	local := "infinite"
+	local, asDrawn := "infinite", ""
 	if v := a.Study.Local(); !math.IsInf(v, 1) {
 		local = terminal.NumberUp(v)
+	}
+	if a.Drawn != "" {
+		asDrawn = ", as drawn"
 	}
 	for _, r := range threat.ByDistance(reports) {
 		distance, finite := strconv.Itoa(r.Distance), r.Infinite == 0
@@ -426,26 +400,26 @@ func (a *Accounts) table(reports []threat.Report) document.Table {
 		case r.Distance == threat.NoPath:
 			distance = "any"
 		}
-		row := []string{distance, strconv.Itoa(r.Pairs), number(r.Least, r.Pairs > r.Infinite), number(r.Mean, finite),
-			number(r.Most, finite), privacy(r.Mu, finite)}
+		row := []string{"distance", distance, "pairs", strconv.Itoa(r.Pairs), "least", number(r.Least, r.Pairs > r.Infinite),
+			"mean", number(r.Mean, finite), "most", number(r.Most, finite), "mu (most)", privacy(r.Mu, finite)}
 		if a.Options.Delta > 0 {
-			row = append(row, privacy(r.Epsilon, finite))
+			row = append(row, "epsilon (most)", privacy(r.Epsilon, finite))
 		}
-		if drawn != "" {
-			row = append(row, numberOrDash(r.Drawn), numberOrDash(r.DrawnMu))
+		if a.Drawn != "" {
+			row = append(row, "most, as drawn", numberOrDash(r.Drawn), "mu, as drawn", numberOrDash(r.DrawnMu))
 			if a.Options.Delta > 0 {
-				row = append(row, numberOrDash(r.DrawnEpsilon))
+				row = append(row, "epsilon, as drawn", numberOrDash(r.DrawnEpsilon))
 			}
 		}
-		switch {
-		case !apart:
-			row = append(row, numberOrDash(r.Cyffers))
-		case a.Options.Worst:
-			row = append(row, downOrDash(r.Worst), numberOrDash(r.WithoutReaction))
-		default:
-			row = append(row, numberOrDash(r.WithoutReaction))
+		if !a.withoutReaction() {
+			row = append(row, "Cyffers et al. (mean)", numberOrDash(r.Cyffers))
+		} else {
+			if a.Options.Worst {
+				row = append(row, "worst answer (most"+asDrawn+")", downOrDash(r.Worst))
+			}
+			row = append(row, "if gradients do not react (most"+asDrawn+")", numberOrDash(r.WithoutReaction))
 		}
-		t.Rows = append(t.Rows, append(row, local))
+		t.Row(append(row, "local DP", local)...)
 	}
 	return t
 }
@@ -453,10 +427,7 @@ func (a *Accounts) table(reports []threat.Report) document.Table {
 // nodeTable has the nodes with their own levels, and what is learned of each by whoever learns most. A node's own level
 // is what local DP holds it to, whoever attacks.
 func (a *Accounts) nodeTable(reports []threat.Report) document.Table {
-	t := document.Table{Caption: "By node", Header: []string{"node", "clip", "noise", "budget, mu", "mu (most)"}}
-	if a.Options.Delta > 0 {
-		t.Header = append(t.Header, "epsilon (most)")
-	}
+	t := document.Table{Caption: "By node"}
 	worst := map[string]threat.Pair{}
 	for _, r := range reports {
 		for _, p := range r.Pairs {
@@ -467,21 +438,22 @@ func (a *Accounts) nodeTable(reports []threat.Report) document.Table {
 		}
 	}
 	for _, l := range a.Level.Own {
-		row := []string{l.Node, terminal.AsGiven(l.Clip), terminal.NumberUp(l.NoiseStd), terminal.NumberUp(l.Mu)}
 		p, there := worst[l.Node]
-		for _, v := range []*float64{p.Mu, p.Epsilon}[:len(t.Header)-len(row)] {
+		most := func(v *float64) string {
 			switch {
 			case !there:
-				row = append(row, "attacks")
-			case v == nil && !p.Infinite:
-				row = append(row, "-")
-			case v == nil:
-				row = append(row, "infinite")
-			default:
-				row = append(row, terminal.NumberUp(*v))
+				return "attacks"
+			case v == nil && p.Infinite:
+				return "infinite"
 			}
+			return numberOrDash(v)
 		}
-		t.Rows = append(t.Rows, row)
+		row := []string{"node", l.Node, "clip", terminal.AsGiven(l.Clip), "noise", terminal.NumberUp(l.NoiseStd),
+			"budget, mu", terminal.NumberUp(l.Mu), "mu (most)", most(p.Mu)}
+		if a.Options.Delta > 0 {
+			row = append(row, "epsilon (most)", most(p.Epsilon))
+		}
+		t.Row(row...)
 	}
 	return t
 }
@@ -500,8 +472,8 @@ func (a *Accounts) GrowthDocument(rows []threat.GrowthRow) *document.Document {
 		number = downOrDash
 	}
 	d.Table(growthTable(rows, number))
-	if holds := a.HoldsFor(); holds != "" {
-		d.Certify("The numbers hold for %s.", holds)
+	if a.Holds != "" {
+		d.Certify("The numbers hold for %s.", a.Holds)
 	}
 	d.Exclude("what is called an asymptote: it is for equal gradients, and no bound")
 	return d
@@ -509,29 +481,24 @@ func (a *Accounts) GrowthDocument(rows []threat.GrowthRow) *document.Document {
 
 // growthTable has a line a number of steps, with means as number writes them.
 func growthTable(rows []threat.GrowthRow, number func(*float64) string) document.Table {
-	t := document.Table{Caption: "Squared sensitivity over T",
-		Header: []string{"T", "neighbours", "others", "equal gradients, T → ∞", "local DP"}}
-	apart := slices.ContainsFunc(rows, func(r threat.GrowthRow) bool {
-		return r.NeighboursWithoutReaction != nil || r.OthersWithoutReaction != nil
-	})
-	drawn := slices.ContainsFunc(rows, func(r threat.GrowthRow) bool { return r.NeighboursDrawn != nil || r.OthersDrawn != nil })
-	if apart {
-		t.Header = []string{"T", "neighbours", "others", "neighbours, if gradients do not react", "others, if gradients do not react", "local DP"}
+	t := document.Table{Caption: "Squared sensitivity over T"}
+	some := func(of func(r threat.GrowthRow) (a, b *float64)) bool {
+		return slices.ContainsFunc(rows, func(r threat.GrowthRow) bool { a, b := of(r); return a != nil || b != nil })
 	}
-	if drawn {
-		t.Header = slices.Insert(t.Header, 3, "neighbours, as drawn", "others, as drawn")
-	}
+	apart := some(func(r threat.GrowthRow) (a, b *float64) { return r.NeighboursWithoutReaction, r.OthersWithoutReaction })
+	drawn := some(func(r threat.GrowthRow) (a, b *float64) { return r.NeighboursDrawn, r.OthersDrawn })
 	for _, r := range rows {
-		line := []string{strconv.Itoa(r.Steps), number(r.Neighbours), number(r.Others)}
+		row := []string{"T", strconv.Itoa(r.Steps), "neighbours", number(r.Neighbours), "others", number(r.Others)}
 		if drawn {
-			line = append(line, number(r.NeighboursDrawn), number(r.OthersDrawn))
+			row = append(row, "neighbours, as drawn", number(r.NeighboursDrawn), "others, as drawn", number(r.OthersDrawn))
 		}
 		if apart {
-			line = append(line, number(r.NeighboursWithoutReaction), number(r.OthersWithoutReaction))
+			row = append(row, "neighbours, if gradients do not react", number(r.NeighboursWithoutReaction),
+				"others, if gradients do not react", number(r.OthersWithoutReaction))
 		} else {
-			line = append(line, numberOrDash(r.Asymptote))
+			row = append(row, "equal gradients, T → ∞", numberOrDash(r.Asymptote))
 		}
-		t.Rows = append(t.Rows, append(line, numberOrDash(r.Local)))
+		t.Row(append(row, "local DP", numberOrDash(r.Local))...)
 	}
 	return t
 }

@@ -67,19 +67,15 @@ func PPACDocument(a *ppac.Averaging) *document.Document {
 	}
 	d.Fact("leakage", "I(all a node sees %s; the victim's value) in nats, for Gaussian values and noise\nthe average alone says %s of a "+
 		"value%s", upTo, terminal.NumberUp(r.Floor), collude)
-	pairs := slices.Clone(r.Pairs)
-	slices.SortStableFunc(pairs, func(a, b ppac.PairLeakage) int { return cmp.Compare(b.Leakage, a.Leakage) })
-	t := document.Table{Caption: fmt.Sprintf("Who learns most: %d of %d pairs", min(shownPairs, len(pairs)), len(pairs)),
-		Header: []string{"observer", "victim", "leakage", "noise → ∞, at most"}, Words: 2}
-	for _, p := range pairs[:min(shownPairs, len(pairs))] {
-		t.Rows = append(t.Rows, []string{p.Observer, p.Victim, nats(p.Leakage), nats(p.Limit)})
-	}
+	t := worstPairs(r.Pairs, func(p ppac.PairLeakage) averaging.Nats { return p.Leakage }, func(p ppac.PairLeakage) []string {
+		return []string{"observer", p.Observer, "victim", p.Victim, "leakage", nats(p.Leakage), "noise → ∞, at most", nats(p.Limit)}
+	})
 	d.Table(t)
 	ceilings := ""
 	if r.Ceilings > 0 {
 		ceilings = fmt.Sprintf("\nupper bounds for %d observers: following what they learn would take too much precision", r.Ceilings)
 	}
-	d.Fact("pairs", "%d, the %d worst above; %d infinite, the others %s on average%s", len(pairs), len(t.Rows), r.Infinite,
+	d.Fact("pairs", "%d, the %d worst above; %d infinite, the others %s on average%s", len(r.Pairs), len(t.Rows), r.Infinite,
 		terminal.NumberUp(r.MeanLeak), ceilings)
 	d.Add(risks(r, a.Problem.Network.Graph)...)
 	if n := len(r.Recovered); n > 0 {
@@ -89,6 +85,17 @@ func PPACDocument(a *ppac.Averaging) *document.Document {
 		return p.Observer, p.Victim, float64(p.Leakage)
 	})
 	return d
+}
+
+// worstPairs has the pairs of the largest values.
+func worstPairs[P any, V cmp.Ordered](pairs []P, value func(P) V, row func(P) []string) document.Table {
+	worst := slices.SortedStableFunc(slices.Values(pairs), func(a, b P) int { return cmp.Compare(value(b), value(a)) })
+	worst = worst[:min(shownPairs, len(worst))]
+	t := document.Table{Caption: fmt.Sprintf("Who learns most: %d of %d pairs", len(worst), len(pairs)), Words: 2}
+	for _, p := range worst {
+		t.Row(row(p)...)
+	}
+	return t
 }
 
 // risks names the structures that give values away.
@@ -157,14 +164,9 @@ func GossipDocument(n *graph.Network, r *gossip.Result) *document.Document {
 		roundsText(r.Errors), r.Noisy, terminal.NumberUp(r.NoiseStd/math.Sqrt(float64(r.Nodes))))
 	d.Fact("privacy", "values %g apart, against everybody who sees all messages: mu = %s, epsilon = %s for delta = %g\nagainst single nodes "+
 		"(what reaches them): mu of the worst pairs", r.Difference, terminal.NumberUp(r.Mu), terminal.NumberUp(r.Epsilon), r.Delta)
-	pairs := slices.Clone(r.Pairs)
-	slices.SortStableFunc(pairs, func(a, b gossip.PairExposure) int { return cmp.Compare(b.Mu, a.Mu) })
-	t := document.Table{Caption: fmt.Sprintf("Who learns most: %d of %d pairs", min(shownPairs, len(pairs)), len(pairs)),
-		Header: []string{"observer", "victim", "mu", "leakage (nats)"}, Words: 2}
-	for _, p := range pairs[:min(shownPairs, len(pairs))] {
-		t.Rows = append(t.Rows, []string{p.Observer, p.Victim, terminal.NumberUp(p.Mu), nats(p.Leakage)})
-	}
-	d.Table(t)
+	d.Table(worstPairs(r.Pairs, func(p gossip.PairExposure) float64 { return p.Mu }, func(p gossip.PairExposure) []string {
+		return []string{"observer", p.Observer, "victim", p.Victim, "mu", terminal.NumberUp(p.Mu), "leakage (nats)", nats(p.Leakage)}
+	}))
 	d.Certify("Against everybody, with all messages, for ever: μ = %s-GDP, ε = %s for δ = %g.", terminal.NumberUp(r.Mu),
 		terminal.NumberUp(r.Epsilon), r.Delta)
 	drawLeakages(d, n.Graph, r.Pairs, func(p gossip.PairExposure) (observer, victim string, nats float64) {

@@ -29,8 +29,7 @@ func DPPSDocument(r *dpps.Result, source dpps.Source) *document.Document {
 	d.Fact("broadcast", "max-consensus takes %s%s of %s, before every round", atMost, terminal.Count(r.Broadcast, "round"),
 		terminal.Count(numbers, "number"))
 	d.Fact("average", "%.10g; %s", r.Mean, roundsText(r.Errors))
-	t := document.Table{Caption: "Rounds",
-		Header: []string{"round", "estimated S", "real", "real/estimated", "synchronized", "error after it"}}
+	t := document.Table{Caption: "Rounds"}
 	for i, p := range r.Rounds {
 		if i >= shownPairs && i < len(r.Rounds)-1 {
 			continue
@@ -42,8 +41,8 @@ func DPPSDocument(r *dpps.Result, source dpps.Source) *document.Document {
 		if p.Synchronized {
 			mark = "yes"
 		}
-		t.Rows = append(t.Rows, []string{strconv.Itoa(p.Round), terminal.NumberUp(p.Estimated), terminal.NumberUp(p.Real), ratio, mark,
-			terminal.Number(r.Errors[i+1])})
+		t.Row("round", strconv.Itoa(p.Round), "estimated S", terminal.NumberUp(p.Estimated), "real", terminal.NumberUp(p.Real),
+			"real/estimated", ratio, "synchronized", mark, "error after it", terminal.Number(r.Errors[i+1]))
 	}
 	d.Table(t)
 	d.Fact("sensitivity", "real/estimated %.3f on average, %s at most", r.MeanRatio, terminal.DecimalUp(r.MostRatio, 3))

@@ -171,34 +171,30 @@ func (r *Summary) table() {
 	if m.Strategy.Ratio != 0 {
 		optimum = m.Loss / m.Strategy.Ratio
 	}
-	header := []string{"strategy", "sens²", "squared error", "loss", "RMSE", "ratio"}
-	if m.ErrorAtPrivacy > 0 {
-		header = append(header, "error at privacy")
-	}
-	row := func(name string, sens, squared, loss float64) []string {
+	t := document.Table{Caption: "Strategies at equal privacy: the loss is sens² times the squared error", Words: 1}
+	row := func(name string, sens, squared, loss float64) {
 		rmse := math.Sqrt(loss / (float64(nodes) * steps))
-		line := []string{name, terminal.NumberUp(sens), terminal.NumberUp(squared), terminal.NumberUp(loss), terminal.NumberUp(rmse),
-			fmt.Sprintf("%.4f", loss/optimum)}
+		pairs := []string{"strategy", name, "sens²", terminal.NumberUp(sens), "squared error", terminal.NumberUp(squared),
+			"loss", terminal.NumberUp(loss), "RMSE", terminal.NumberUp(rmse), "ratio", fmt.Sprintf("%.4f", loss/optimum)}
 		if m.ErrorAtPrivacy > 0 {
-			line = append(line, terminal.NumberUp(m.ErrorAtPrivacy/m.Loss*loss))
+			pairs = append(pairs, "error at privacy", terminal.NumberUp(m.ErrorAtPrivacy/m.Loss*loss))
 		}
-		return line
+		t.Row(pairs...)
 	}
-	rows := [][]string{row(r.name(), m.SensSquared, m.SquaredError, m.Loss)}
+	row(r.name(), m.SensSquared, m.SquaredError, m.Loss)
 	if m.Strategy.Ratio != 0 {
 		name := "dense (optimal)"
 		if m.PerNode != nil {
 			name = "shared (optimal)"
 		}
-		rows = append(rows, row(name, 1, optimum, optimum))
+		row(name, 1, optimum, optimum)
 	}
 	for _, name := range []string{baselines.MeanOptimal, baselines.DMF, baselines.DPDSGD, baselines.AntiPGD} {
 		if b, ok := m.Baselines[name]; ok {
-			rows = append(rows, row(name, b.SensSquared, b.SquaredError, b.Loss))
+			row(name, b.SensSquared, b.SquaredError, b.Loss)
 		}
 	}
-	r.Table(document.Table{Caption: "Strategies at equal privacy: the loss is sens² times the squared error", Header: header, Words: 1,
-		Rows: rows})
+	r.Table(t)
 }
 
 // name says what the first row of the table is.

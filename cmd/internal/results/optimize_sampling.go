@@ -49,18 +49,25 @@ func (r *Summary) sampling() {
 // bands compares the strategies that were searched, and the optimum for batches in turn.
 func (r *Summary) bands() {
 	m := r.Manifest
-	header := []string{"bands", "probability", "rounds"}
-	if m.Binned() {
-		header = []string{"strategy", "optimized for", "estimated"}
+	t := document.Table{Caption: "Strategies for secret batches at equal privacy", Words: 1}
+	row := func(first [3]string, noise, squared, error float64, kept int) {
+		names := [3]string{"bands", "probability", "rounds"}
+		if m.Binned() {
+			names = [3]string{"strategy", "optimized for", "estimated"}
+		}
+		multiplier := ""
+		if noise > 0 {
+			multiplier = terminal.NumberUp(noise)
+		}
+		t.Row(names[0], first[0], names[1], first[1], names[2], first[2], "noise multiplier", multiplier,
+			"squared error", terminal.NumberUp(squared), "error at privacy", terminal.NumberUp(error),
+			"of cyclic", fmt.Sprintf("%.4f", error/m.CyclicErrorAtPrivacy), "rows kept", fmt.Sprint(kept))
 	}
-	header = append(header, "noise multiplier", "squared error", "error at privacy", "of cyclic", "rows kept")
-	var rows [][]string
 	best := slices.Min(append(lists.Map(r.candidates, func(c plan.Bands) float64 { return c.ErrorAtPrivacy }), math.Inf(1)))
 	for _, c := range r.candidates {
-		first := []string{fmt.Sprint(c.Bandwidth), fmt.Sprintf("%.6g", c.Probability), fmt.Sprint(c.Rounds)}
-		kept := c.Bandwidth - 1
+		first, kept := [3]string{fmt.Sprint(c.Bandwidth), fmt.Sprintf("%.6g", c.Probability), fmt.Sprint(c.Rounds)}, c.Bandwidth-1
 		if m.Binned() {
-			first = []string{terminal.Count(c.Bandwidth, "band"), "known draw", terminal.NumberUp(c.Privacy.Estimated)}
+			first = [3]string{terminal.Count(c.Bandwidth, "band"), "known draw", terminal.NumberUp(c.Privacy.Estimated)}
 			switch {
 			case c.For == participation.Bins:
 				first[1] = "bins"
@@ -74,12 +81,10 @@ func (r *Summary) bands() {
 		if c.ErrorAtPrivacy == best {
 			first[0] += " (best)"
 		}
-		rows = append(rows, append(first, terminal.NumberUp(c.NoiseMultiplier), terminal.NumberUp(c.SquaredError),
-			terminal.NumberUp(c.ErrorAtPrivacy), fmt.Sprintf("%.4f", c.ErrorAtPrivacy/m.CyclicErrorAtPrivacy), fmt.Sprint(kept)))
+		row(first, c.NoiseMultiplier, c.SquaredError, c.ErrorAtPrivacy, kept)
 	}
-	rows = append(rows, []string{"dense, in turn", "", "", "", terminal.NumberUp(r.Solution.Cyclic.SquaredError),
-		terminal.NumberUp(m.CyclicErrorAtPrivacy), "1.0000", fmt.Sprint(m.Steps)})
-	r.Table(document.Table{Caption: "Strategies for secret batches at equal privacy", Header: header, Words: 1, Rows: rows})
+	row([3]string{"dense, in turn"}, 0, r.Solution.Cyclic.SquaredError, m.CyclicErrorAtPrivacy, m.Steps)
+	r.Table(t)
 }
 
 // compared says what the best candidate is better than, and what is not known of it.

@@ -44,28 +44,23 @@ func (r *Summary) spaceAndTime() {
 	if m.Status != optim.Converged.String() {
 		name += " (so far)"
 	}
-	header := []string{"noise", "sens²", "squared error", "loss", "ratio to LDP"}
-	private := m.ErrorAtPrivacy > 0
-	if private {
-		header = append(header, "error at privacy")
-	}
-	row := func(name string, b export.Baseline) []string {
-		line := []string{name, terminal.NumberUp(b.SensSquared), terminal.NumberUp(b.SquaredError), terminal.NumberUp(b.Loss),
-			fmt.Sprintf("%.4f", b.Loss/m.LDPLoss)}
-		if private {
-			line = append(line, terminal.NumberUp(b.ErrorAtPrivacy))
+	t := document.Table{Caption: "Noise between nodes and over time, at equal privacy", Words: 1}
+	row := func(name string, b export.Baseline) {
+		pairs := []string{"noise", name, "sens²", terminal.NumberUp(b.SensSquared), "squared error", terminal.NumberUp(b.SquaredError),
+			"loss", terminal.NumberUp(b.Loss), "ratio to LDP", fmt.Sprintf("%.4f", b.Loss/m.LDPLoss)}
+		if m.ErrorAtPrivacy > 0 {
+			pairs = append(pairs, "error at privacy", terminal.NumberUp(b.ErrorAtPrivacy))
 		}
-		return line
+		t.Row(pairs...)
 	}
-	rows := [][]string{row(name, export.Baseline{SensSquared: m.SensSquared, SquaredError: m.SquaredError, Loss: m.Loss,
-		ErrorAtPrivacy: m.ErrorAtPrivacy})}
+	row(name, export.Baseline{SensSquared: m.SensSquared, SquaredError: m.SquaredError, Loss: m.Loss, ErrorAtPrivacy: m.ErrorAtPrivacy})
 	for _, b := range []struct{ name, about string }{{baselines.DECORInTime, "DECOR, this strategy"}, {baselines.DECOR, "DECOR"},
 		{baselines.LDPOptimal, "LDP optimum"}} {
 		if of, ok := m.Baselines[b.name]; ok {
-			rows = append(rows, row(b.about, of))
+			row(b.about, of)
 		}
 	}
-	r.Table(document.Table{Caption: "Noise between nodes and over time, at equal privacy", Header: header, Words: 1, Rows: rows})
+	r.Table(t)
 	r.Fact("between nodes", "gap %s: no noise of these pairs has a smaller loss with this strategy, but for that",
 		terminal.DecimalUp(m.Space.GapSpace, 2))
 	r.Fact("over time", "gap %s: no strategy has a smaller loss with this noise between nodes, but for that",

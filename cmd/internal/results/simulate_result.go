@@ -162,33 +162,27 @@ func (r Simulation) summarize(d *document.Document) {
 // simulationTable has a line a row; classifications have their accuracy beside the loss.
 func simulationTable(rows []simulate.Row) document.Table {
 	classes := slices.ContainsFunc(rows, func(r simulate.Row) bool { return r.Accuracy != nil })
-	header := []string{"method", "mu", "epsilon", "loss", "std", "above none", "final, all"}
 	drawn := slices.ContainsFunc(rows, func(r simulate.Row) bool { return r.Sampling != "" })
-	if drawn {
-		header[1] = "groups"
+	up := func(digits int) func(float64) string {
+		return func(v float64) string { return terminal.DecimalUp(v, digits) }
 	}
-	if classes {
-		header = append(header, "accuracy")
-	}
-	var lines [][]string
+	t := document.Table{Caption: "Test losses", Words: 1}
 	for _, r := range rows {
-		level, epsilon := "-", "-"
-		if r.Epsilon != nil {
-			epsilon = terminal.DecimalUp(*r.Epsilon, 4)
+		name, level := "mu", orDash(r.Mu, up(6))
+		if drawn {
+			name = "groups"
+			if r.Mu == nil && r.Epsilon != nil {
+				level = strconv.Itoa(r.Groups)
+			}
 		}
-		switch {
-		case r.Mu != nil:
-			level = terminal.DecimalUp(*r.Mu, 6)
-		case drawn && r.Epsilon != nil:
-			level = strconv.Itoa(r.Groups)
-		}
-		line := []string{r.Method, level, epsilon, lossText(r.Mean), lossText(r.Std), orDash(r.Excess, excessText), lossText(r.Full)}
+		row := []string{"method", r.Method, name, level, "epsilon", orDash(r.Epsilon, up(4)), "loss", lossText(r.Mean), "std", lossText(r.Std),
+			"above none", orDash(r.Excess, excessText), "final, all", lossText(r.Full)}
 		if classes {
-			line = append(line, orDash(r.Accuracy, percentText))
+			row = append(row, "accuracy", orDash(r.Accuracy, percentText))
 		}
-		lines = append(lines, append(line, remark(&r)))
+		t.Row(append(row, "", remark(&r))...)
 	}
-	return document.Table{Caption: "Test losses", Header: append(header, ""), Words: 1, Rows: lines}
+	return t
 }
 
 func percentText(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }

@@ -57,37 +57,24 @@ func oneDelta(spent []noise.Spent) (delta float64, one bool) {
 
 // spentTable has a line a step, and a column of deltas where they differ.
 func spentTable(spent []noise.Spent) document.Table {
-	t := document.Table{Caption: "Spent after so many steps", Header: []string{"steps"}, Words: 0}
+	t := document.Table{Caption: "Spent after so many steps"}
 	_, one := oneDelta(spent)
-	if spent[0].Mu != nil {
-		t.Header = append(t.Header, "mu")
-	}
-	if !one || spent[0].Epsilon != nil {
-		t.Header = append(t.Header, "epsilon")
-	}
-	if !one {
-		t.Header = append(t.Header, "delta")
-	}
-	t.Header = append(t.Header, "by")
 	several := slices.ContainsFunc(spent, func(s noise.Spent) bool { return s.Node != "" })
-	if several {
-		t.Header = append(t.Header, "node")
-	}
 	for _, s := range spent {
-		row := []string{strconv.Itoa(s.Steps)}
-		if s.Mu != nil {
-			row = append(row, terminal.NumberUp(*s.Mu))
+		row := []string{"steps", strconv.Itoa(s.Steps)}
+		if spent[0].Mu != nil {
+			row = append(row, "mu", numberOrDash(s.Mu))
 		}
-		if !one || s.Epsilon != nil {
-			row = append(row, numberOrDash(s.Epsilon))
+		if !one || spent[0].Epsilon != nil {
+			row = append(row, "epsilon", numberOrDash(s.Epsilon))
 		}
 		if !one {
-			row = append(row, orDash(s.Delta, terminal.AsGiven))
+			row = append(row, "delta", orDash(s.Delta, terminal.AsGiven))
 		}
-		if row = append(row, string(s.By)); several {
-			row = append(row, s.Node)
+		if row = append(row, "by", string(s.By)); several {
+			row = append(row, "node", s.Node)
 		}
-		t.Rows = append(t.Rows, row)
+		t.Row(row...)
 	}
 	return t
 }
