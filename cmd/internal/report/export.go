@@ -28,10 +28,11 @@ func (s *Source) describeExport() error {
 	return err
 }
 
-// drawSpent draws what a run gives away from step to step, if the export has a privacy level and is as it was written.
-func (s *Section) drawSpent(from *Source) error {
+// drawSpent draws what a run gives away from step to step, and returns what half of it does, if the export has a privacy level and
+// is as it was written.
+func (s *Section) drawSpent(from *Source) (half *noise.Spent, err error) {
 	if from.Export.Manifest.Privacy == nil {
-		return nil
+		return nil, nil
 	}
 	const points = 24
 	var spent []noise.Spent
@@ -41,13 +42,13 @@ func (s *Section) drawSpent(from *Source) error {
 	}
 	if err != nil {
 		s.Warn("What is spent from step to step is not shown: %v", err)
-		return nil
+		return nil, nil
 	}
 	f, err := figures.Spent(spent)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.draw(figures.Named{Name: "spent", Figure: f})
+	return &spent[(len(spent)-1)/2], s.draw(figures.Named{Name: "spent", Figure: f})
 }
 
 // sharedMap shows who relies on whom.

@@ -30,7 +30,7 @@ func Make(ctx context.Context, dirs []string, title string) (*Report, error) {
 			return nil, err
 		}
 		s := &Section{Document: source.Document, ID: fmt.Sprintf("s%d", i+1), Title: filepath.Base(filepath.Clean(dir))}
-		if err := s.fill(source); err != nil {
+		if err := s.fill(ctx, source); err != nil {
 			return nil, fmt.Errorf("%s: %w", dir, err)
 		}
 		names = append(names, s.Title)
@@ -43,7 +43,7 @@ func Make(ctx context.Context, dirs []string, title string) (*Report, error) {
 }
 
 // fill adds to a document what is in its folder beside it: pictures, commands, hashes.
-func (s *Section) fill(from *Source) (err error) {
+func (s *Section) fill(ctx context.Context, from *Source) (err error) {
 	if s.Version != "" && s.Version != version.String() {
 		s.Warn("made by version %s of mafalda; this report is by %s, which reads it, and checks nothing else", s.Version, version.String())
 	}
@@ -52,7 +52,11 @@ func (s *Section) fill(from *Source) (err error) {
 		if err := s.drawStrategy(from.Export); err != nil {
 			return err
 		}
-		if err := s.drawSpent(from); err != nil {
+		half, err := s.drawSpent(from)
+		if err == nil {
+			err = s.answer(ctx, from, half)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -68,16 +72,13 @@ func (s *Section) fill(from *Source) (err error) {
 	return err
 }
 
-// summarize completes the summary: it begins with what the folder is, and ends with what its numbers do not cover.
+// summarize completes the summary: it begins with what the folder is, and ends with what has to be known of it.
 func (s *Section) summarize() {
 	if !slices.ContainsFunc(s.Summary, func(f document.Fact) bool { return f.Name == document.WhatItIs }) {
 		s.Summary = append([]document.Fact{{Name: document.WhatItIs, Value: s.Lead}}, s.Summary...)
 	}
 	for _, w := range s.Warnings {
 		s.Summarize("mind", "%s", w)
-	}
-	if len(s.NotCovered) > 0 {
-		s.Summarize("does not cover", "%s", strings.Join(s.NotCovered, "; "))
 	}
 }
 

@@ -33,10 +33,13 @@ type Section struct {
 	*document.Document
 
 	ID, Title string
-	Matrices  *Matrices // entries to look at
-	Map       *Map      // nodes to choose
-	Figures   []Picture // of the folder, or drawn of it
-	Commands  []Command // that make it again
+	Answer    []string        // sentences: what a plan promises, costs, and whether that was checked
+	Questions []document.Fact // with their answers
+	Contract  []string        // what a node has to do
+	Matrices  *Matrices       // entries to look at
+	Map       *Map            // nodes to choose
+	Figures   []Picture       // of the folder, or drawn of it
+	Commands  []Command       // that make it again
 	Hashes    []document.Fact
 
 	pictured int // pictures so far
