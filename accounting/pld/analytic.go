@@ -11,10 +11,9 @@ import (
 // A Source is what proves an upper bound of the ε of a Distribution.
 type Source string
 
-// The sources. Draws and EveryRound are looser, and there for what no grid of losses can hold; all others are close.
+// The sources. EveryRound is looser, and there for what no grid of losses can hold; all others are close.
 const (
 	Losses     Source = "losses"       // the distribution of the privacy loss, on a grid
-	Draws      Source = "draws"        // how often a record is drawn, as if the attacker saw it
 	EveryRound Source = "every round"  // the same noise with every record in every round
 	OneRound   Source = "one round"    // the formula for a single round, which is exact
 	NoSampling Source = "no sampling"  // the formula for noise alone, which is exact
@@ -24,7 +23,6 @@ const (
 // abouts are the sources in a few words.
 var abouts = map[Source]string{
 	Losses:     "the distribution of the privacy loss, on a grid",
-	Draws:      "how often a record is drawn, as if attackers saw it: a fallback",
 	EveryRound: "the same noise with every record in every round: a fallback",
 	OneRound:   "the formula for a single round",
 	NoSampling: "the formula for noise without sampling",
@@ -43,61 +41,6 @@ type EpsilonBounds struct {
 
 // Accurate reports whether the bounds differ by no more than 0.2 % of the upper one.
 func (b EpsilonBounds) Accurate() bool { return b.Upper-b.Lower <= 2e-3*b.Upper }
-
-// drawsEpsilon bounds ε by the number J of rounds that draw the record, for rounds that are all alike: δ(ε) is convex
-// in a mixture over which rounds these are, of a removed as of an added record, and J of them are √J/s-GDP. So for
-// every j
-//
-//	δ(ε) ≤ P(J > j) + P(J > 0)·δ_Gauss(√j/s, ε),
-//
-// with Chernoff's bound of the first probability and Nq for the second. It is +Inf where that proves nothing.
-func (d *Distribution) drawsEpsilon(delta float64) float64 {
-	if len(d.events) != 1 {
-		return math.Inf(1)
-	}
-	e := d.events[0]
-	n, q := float64(e.Rounds), e.Probability
-	if q == 1 {
-		return math.Inf(1)
-	}
-	// log P(J ≥ j) ≤ -n·KL(j/n ‖ q) for j ≥ nq, rounded up
-	logTail := func(j float64) float64 {
-		if j <= n*q {
-			return 0
-		}
-		if j > n {
-			return math.Inf(-1)
-		}
-		first, second := j*math.Log(j/(n*q)), 0.0
-		if j < n {
-			second = (n - j) * (math.Log1p(-j/n) - math.Log1p(-q))
-		}
-		return math.Min(0, -(first+second)+1e-13*(math.Abs(first)+math.Abs(second)+j))
-	}
-	half := rounding.Log(delta) - math.Ln2
-	low, high := 0.0, n // the least number of draws that is exceeded with a probability of at most δ/2
-	for high-low > 1 {
-		if middle := math.Floor((low + high) / 2); logTail(middle+1) <= half {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	share := rounding.Log(delta) - math.Ln2 - math.Log(math.Min(1, n*q)) - 1e-12
-	if share >= 0 {
-		return 0
-	}
-	within := math.Nextafter(math.Exp(share)*(1-1e-12), 0) // of δ, for the Gaussian mechanism
-	mu := d.apart() * math.Sqrt(high) / e.NoiseMultiplier * (1 + 0x1p-50)
-	if !(within > 0) || !(mu > 0) {
-		return math.Inf(1)
-	}
-	epsilon, err := accounting.Epsilon(mu, within)
-	if err != nil {
-		return math.Inf(1)
-	}
-	return epsilon
-}
 
 // oneRoundEpsilon returns bounds of the ε of a single round by a formula, within rounding: with e^ε = 1-q+q·e^ε' the
 // δ of a removed record at ε is q times the Gaussian mechanism's δ at ε' (Balle, Barthe & Gaboardi, "Privacy

@@ -16,15 +16,14 @@ type composedLoss struct {
 	tilt, scale  float64
 	tilted       []float64
 	err          float64
-	sharp        []float64 // if not nil, a bound of the tilted masses from the side that is wanted
-	slack        float64   // relative error of all masses
-	lost         float64   // bound of the mass of losses above the window
-	outside      float64   // bound of the tilted mass that came around to points of the zone
-	shift        float64   // what a node's loss may be off by where a mean was moved to it
+	slack        float64 // relative error of all masses
+	lost         float64 // bound of the mass of losses above the window
+	outside      float64 // bound of the tilted mass that came around to points of the zone
+	shift        float64 // what a node's loss may be off by where a mean was moved to it
 }
 
-// compose convolves lattices of the same step, each so many times.
-func compose(parts []lossLattice, rounds []int, c composition, w window) (*composedLoss, error) {
+// compose convolves lattices of the same step, each so many times, for a curve from above or from below.
+func compose(parts []lossLattice, rounds []int, c composition, w window, above bool) (*composedLoss, error) {
 	step := parts[0].step
 	points, err := w.points(step)
 	if err != nil {
@@ -62,7 +61,7 @@ func compose(parts []lossLattice, rounds []int, c composition, w window) (*compo
 	around, below := all.around-w.around.tilt*(d.centre+length), all.below-w.below.tilt*d.bottom
 	d.outside = math.Exp(around+sums) + math.Exp(below+sums)
 	d.lost += math.Exp(all.above - w.above.tilt*(d.bottom+length-step) + sums)
-	if w.sharpen < 0 && d.drowned(points) {
+	if !above && d.drowned(points) {
 		return nil, errDrowned
 	}
 	s := newSpectrum(points)
@@ -71,9 +70,6 @@ func compose(parts []lossLattice, rounds []int, c composition, w window) (*compo
 	}
 	s.turn(int64(first))
 	d.tilted, d.err = s.invert()
-	if w.sharpen != 0 && d.blurred(w) {
-		d.sharp = sharpened(circles, rounds, int(first), w.sharpen)
-	}
 	d.shift = total * (8*massError*step + 64*unit)
 	return d, nil
 }

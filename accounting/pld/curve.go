@@ -44,14 +44,7 @@ func (d *composedLoss) curve(err, scale float64) privacyCurve {
 		delta += up * fall
 		c.delta[k], c.fall[k] = delta, fall
 		mass = 0
-		v := d.tilted[k] + err
-		switch {
-		case d.sharp != nil && err > 0:
-			v = math.Min(v, d.sharp[k])
-		case d.sharp != nil && err < 0:
-			v = math.Max(v, d.sharp[k])
-		}
-		if !(v <= 0) {
+		if v := d.tilted[k] + err; !(v <= 0) {
 			mass = scale * v * d.untilt(k)
 		}
 	}

@@ -62,7 +62,7 @@ func (d *Distribution) Epsilon(delta float64) (upper, lower float64, err error) 
 // EpsilonBounds returns Epsilon's bounds, and what proves the upper one. They are Accurate where a grid can hold the
 // losses, which is so for ε up to some thousands and δ from 1e-12 to 0.5, of records that are drawn at least once in a
 // thousand runs of all rounds; outside of that they need not be, and Lower may be 0. Where a grid shows less, and for δ below
-// leastDelta, Upper is what the number of draws shows, or noise in every round, and By says so.
+// leastDelta, Upper is the ε of noise in every round, and By says so.
 func (d *Distribution) EpsilonBounds(delta float64) (EpsilonBounds, error) {
 	b, exact, err := d.formulas(delta)
 	if exact || err != nil || delta < leastDelta {
@@ -115,9 +115,6 @@ func (d *Distribution) formulas(delta float64) (b EpsilonBounds, exact bool, err
 	}
 	if one, least := d.oneRoundEpsilon(delta); one <= upper {
 		return EpsilonBounds{one, math.Min(least, one), OneRound}, true, nil
-	}
-	if draws := d.drawsEpsilon(delta); draws < upper {
-		return EpsilonBounds{Upper: draws, By: Draws}, false, nil
 	}
 	return EpsilonBounds{Upper: upper, By: EveryRound}, false, nil
 }
@@ -287,11 +284,7 @@ func (r *direction) lattices(g grid, s saddle, above bool) ([]lossLattice, error
 // bounds returns the two curves around a saddle, the lower one with steps of the grid's width; it is nil if not asked
 // for, and where it would show nothing or its grid has too many points.
 func (r *direction) bounds(s saddle, g grid, both bool) (upper, lower *privacyCurve, err error) {
-	sharpen := 0.0
-	if both {
-		sharpen = 1
-	}
-	u, err := r.side(s, g, true, sharpen)
+	u, err := r.side(s, g, true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -299,7 +292,7 @@ func (r *direction) bounds(s saddle, g grid, both bool) (upper, lower *privacyCu
 	if !both {
 		return &c, nil, nil
 	}
-	l, err := r.side(s, grid{g.width, g.width}, false, -1)
+	l, err := r.side(s, grid{g.width, g.width}, false)
 	if err != nil {
 		return &c, nil, nil
 	}
@@ -308,12 +301,10 @@ func (r *direction) bounds(s saddle, g grid, both bool) (upper, lower *privacyCu
 }
 
 // side composes the losses from above or from below.
-func (r *direction) side(s saddle, g grid, above bool, sharpen float64) (*composedLoss, error) {
+func (r *direction) side(s saddle, g grid, above bool) (*composedLoss, error) {
 	parts, err := r.lattices(g, s, above)
 	if err != nil {
 		return nil, err
 	}
-	w := r.window(s, g.step)
-	w.sharpen = sharpen
-	return compose(parts, r.rounds, r.composition, w)
+	return compose(parts, r.rounds, r.composition, r.window(s, g.step), above)
 }

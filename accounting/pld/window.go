@@ -14,8 +14,6 @@ type window struct {
 	// circle from either end, but for a mass that below and around bound.
 	zone                 float64
 	above, around, below chernoff
-	epsilon, logDelta    float64 // of the saddle that it is for
-	sharpen              float64 // 1 or -1: what is composed is a bound from this side, and may be sharpened; 0: not
 }
 
 // A chernoff is a loss, and the tilt that shows best how little lies beyond.
@@ -32,7 +30,7 @@ const (
 const restraint = 0.65
 
 func (c composition) window(s saddle, step float64) window {
-	w := window{tilt: s.tilt * restraint, epsilon: s.epsilon, logDelta: s.logDelta}
+	w := window{tilt: s.tilt * restraint}
 	if s.tilt < 0 {
 		w.tilt = s.tilt
 	}
