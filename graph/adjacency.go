@@ -1,12 +1,6 @@
 package graph
 
-import (
-	"runtime"
-	"slices"
-	"sort"
-
-	"mafalda/internal/parallel"
-)
+import "slices"
 
 // conflict is an edge that is there before, as places in the file.
 type conflict struct {
@@ -23,80 +17,49 @@ func placeOf(entry uint64) int    { return int(uint32(entry)) }
 // weight, or there are two at all without repeats, it returns the first such pair instead.
 func adjacencyOf(pairs []pair, nodes int, directed, repeats bool, weight func(i int) float64) (*CSR, *conflict) {
 	starts, entries := rowsOf(pairs, nodes, !directed)
-	indptr := make([]int, nodes+1)
-	conflicts := make([]*conflict, (nodes+parallel.Part-1)/parallel.Part)
-	parallel.Chunks(nodes, func(chunk, from, to int) {
-		for u := from; u < to; u++ {
-			row := entries[starts[u]:starts[u+1]]
-			slices.Sort(row)
-			kept := 0
-			for _, e := range row {
-				if kept == 0 || columnOf(row[kept-1]) != columnOf(e) {
-					row[kept] = e
-					kept++
-				} else if first, edge := placeOf(row[kept-1]), placeOf(e); !repeats || weight(first) != weight(edge) {
-					conflicts[chunk] = &conflict{int32(u), columnOf(e), first, edge}
-					return
-				}
-			}
-			indptr[u+1] = kept
-		}
-	})
-	for _, c := range conflicts {
-		if c != nil {
-			return nil, c
-		}
-	}
+	indptr, columns, data := make([]int, 1, nodes+1), make([]int32, 0, len(entries)), make([]float64, 0, len(entries))
 	for u := range nodes {
-		indptr[u+1] += indptr[u]
-	}
-	columns, data := make([]int32, indptr[nodes]), make([]float64, indptr[nodes])
-	parallel.Chunks(nodes, func(_, from, to int) {
-		for u := from; u < to; u++ {
-			for i, e := range entries[starts[u]:][:indptr[u+1]-indptr[u]] {
-				columns[indptr[u]+i], data[indptr[u]+i] = columnOf(e), weight(placeOf(e))
+		row, kept := entries[starts[u]:starts[u+1]], uint64(0)
+		slices.Sort(row)
+		for i, e := range row {
+			if i > 0 && columnOf(kept) == columnOf(e) {
+				if first, edge := placeOf(kept), placeOf(e); !repeats || weight(first) != weight(edge) {
+					return nil, &conflict{int32(u), columnOf(e), first, edge}
+				}
+				continue
 			}
+			kept = e
+			columns, data = append(columns, columnOf(e)), append(data, weight(placeOf(e)))
 		}
-	})
+		indptr = append(indptr, len(columns))
+	}
 	return newCSR(nodes, nodes, indptr, columns, data), nil
 }
 
 // rowsOf returns the entries of all rows, duplicates included; starts[u] is where row u starts. An edge (u, v) is an entry
-// of row u and, for both, of row v. Every processor counts and writes rows of its own.
+// of row u and, for both, of row v.
 func rowsOf(pairs []pair, nodes int, both bool) (starts []int, entries []uint64) {
-	parts := min(runtime.GOMAXPROCS(0), 8)
-	next := make([]int, nodes)
-	parallel.For(parts, func(part int) {
-		from, to := part*nodes/parts, (part+1)*nodes/parts
-		first, count := uint32(from), uint32(to-from)
-		for _, p := range pairs {
-			if uint32(p.u)-first < count {
-				next[p.u]++
-			}
-			if uint32(p.v)-first < count && both {
-				next[p.v]++
-			}
-		}
-	})
 	starts = make([]int, nodes+1)
-	for u, n := range next {
-		next[u], starts[u+1] = starts[u], starts[u]+n
-	}
-	entries = make([]uint64, starts[nodes])
-	parallel.For(parts, func(part int) {
-		from := sort.SearchInts(starts, part*len(entries)/parts)
-		to := sort.SearchInts(starts, (part+1)*len(entries)/parts)
-		first, count := uint32(from), uint32(to-from)
-		for i, p := range pairs {
-			if uint32(p.u)-first < count {
-				entries[next[p.u]] = uint64(p.v)<<32 | uint64(i)
-				next[p.u]++
-			}
-			if uint32(p.v)-first < count && both {
-				entries[next[p.v]] = uint64(p.u)<<32 | uint64(i)
-				next[p.v]++
-			}
+	for _, p := range pairs {
+		starts[p.u+1]++
+		if both {
+			starts[p.v+1]++
 		}
-	})
+	}
+	for u := range nodes {
+		starts[u+1] += starts[u]
+	}
+	next := slices.Clone(starts)
+	entries = make([]uint64, starts[nodes])
+	add := func(u, v int32, i int) {
+		entries[next[u]] = uint64(v)<<32 | uint64(i)
+		next[u]++
+	}
+	for i, p := range pairs {
+		add(p.u, p.v, i)
+		if both {
+			add(p.v, p.u, i)
+		}
+	}
 	return starts, entries
 }

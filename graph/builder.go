@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,9 +34,7 @@ type builder struct {
 	pairs      []pair
 	marks      []mark // of the pairs, unless plain
 	taken      int    // bytes of labels and edges
-	titled     bool   // the first edge is between the first two labels
 	firstLine  int    // the line of the first edge
-	headless   bool   // an edge after the first has one of its nodes
 	selfLoops  int
 	duplicates int
 	lines      int   // of the file
@@ -105,14 +104,12 @@ func smallInteger(label string) int {
 // add adds an edge, unless it is a self-loop. What is wrong with it is in err.
 func (b *builder) add(u, v string, weight float64, line int) error {
 	p := pair{b.node(u), b.node(v)}
-	switch first := len(b.pairs) == 0; {
-	case p.u == p.v:
+	if p.u == p.v {
 		b.selfLoops++
 		return b.err
-	case first:
-		b.titled, b.firstLine = p == (pair{-1, -2}) && b.count() == 2, line
-	case b.titled && (isTitle(p.u) || isTitle(p.v)):
-		b.headless = true
+	}
+	if len(b.pairs) == 0 {
+		b.firstLine = line
 	}
 	b.pairs = append(b.pairs, p)
 	if !b.plain {
@@ -121,9 +118,6 @@ func (b *builder) add(u, v string, weight float64, line int) error {
 	b.take(edgeBytes)
 	return b.err
 }
-
-// isTitle reports whether a code is of one of the first two names.
-func isTitle(code int32) bool { return code == -1 || code == -2 }
 
 // take counts bytes, and now and then refuses what cannot be held in memory.
 func (b *builder) take(bytes int) {
@@ -147,7 +141,8 @@ func (b *builder) fail(err error) {
 // startsWithHeader reports whether the first two labels, of the first edge, are the only ones that are no integers and
 // stand in no other edge: a header line of a CSV file, which must not become two nodes.
 func (b *builder) startsWithHeader() bool {
-	if b.count() < 4 || !b.titled || b.headless {
+	title := func(p pair) bool { return p.u == -1 || p.v == -1 || p.u == -2 || p.v == -2 }
+	if b.count() < 4 || b.pairs[0] != (pair{-1, -2}) || slices.ContainsFunc(b.pairs[1:], title) {
 		return false
 	}
 	for i, l := range b.names {

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"mafalda/internal/files"
 	"mafalda/internal/limits"
 	"mafalda/internal/lists"
 )
@@ -68,14 +69,14 @@ func TestGraphsBeyondTheMemory(t *testing.T) {
 	}
 }
 
-// A line is refused from maxLine bytes on, with an end or without, and whatever is in it.
+// A line is refused from files.MaxLine bytes on, with an end or without, and whatever is in it.
 func TestLongLines(t *testing.T) {
 	for _, line := range []string{"1 2", "#", "a b"} {
 		for _, end := range []string{"\n", ""} {
-			for _, length := range []int{maxLine - 1, maxLine} {
+			for _, length := range []int{files.MaxLine - 1, files.MaxLine} {
 				text := "0 1\n" + line + strings.Repeat(" ", length-len(line)) + end
 				err := readEdgeList(strings.NewReader(text), "g", newBuilder(false))
-				if (err == nil) != (length < maxLine) || err != nil && err.Error() != "g:2: "+errLongLine.Error() {
+				if (err == nil) != (length < files.MaxLine) || err != nil && err.Error() != "g:2: "+files.ErrLongLine.Error() {
 					t.Errorf("%d bytes, %q, %q: error %v", length, line, end, err)
 				}
 			}

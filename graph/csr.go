@@ -50,16 +50,6 @@ func newCSR(r, c int, indptr []int, indices []int32, data []float64) *CSR {
 	return m
 }
 
-// newEachCSR is newCSR for values that are equal along every row, which each holds: 0 for an empty row.
-func newEachCSR(r, c int, indptr []int, indices []int32, each []float64) *CSR {
-	m := &CSR{rows: r, cols: c, indptr: indptr, indices: indices, each: each}
-	if len(each) != r {
-		panic(fmt.Sprintf("graph: NewCSR: %d values of %d rows", len(each), r))
-	}
-	m.check()
-	return m
-}
-
 // check panics unless the slices are of the layout above.
 func (m *CSR) check() {
 	r, c, indptr := m.rows, m.cols, m.indptr

@@ -9,13 +9,15 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"mafalda/internal/files"
 )
 
 // readEdgeList reads lines of two labels and perhaps, all or none of them, a weight, separated by white space, commas
 // or semicolons; empty lines and lines that start with # or % do not count. Line ends may be Windows'.
 func readEdgeList(r io.Reader, source string, b *builder) (err error) {
 	var e edgeLines
-	b.lines, err = lines(r, source, func(line string, number int) error {
+	b.lines, err = files.Lines(r, source, func(line string, number int) error {
 		if isComment(line) {
 			return nil
 		}

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"sync"
 
 	"mafalda/internal/enum"
 	"mafalda/internal/lists"
-	"mafalda/internal/parallel"
 )
 
 // Scheme is a way to make a gossip matrix of a graph; see the package comment.
@@ -57,70 +57,33 @@ func NewGossip(g *Graph, s Scheme) (*Gossip, error) {
 		return nil, err
 	}
 	n, a := g.Nodes(), g.adjacency
-	self := make([]float64, n) // the diagonal
-	if bad := firstOf(n, func(u int) bool {
+	indptr, indices, data := make([]int, 1, n+1), make([]int32, 0, a.NNZ()+n), make([]float64, 0, a.NNZ()+n)
+	for u := range n {
+		row, start := a.indices[a.indptr[u]:a.indptr[u+1]], len(data)
 		var sum float64
 		usable := !math.IsInf(strength[u], 1)
-		for p := a.indptr[u]; p < a.indptr[u+1]; p++ {
-			x := share(u, int(a.indices[p]), a.value(u, p))
+		for i, v := range row {
+			x := share(u, int(v), a.value(u, a.indptr[u]+i))
 			usable = usable && x > 0
 			sum += x
+			data = append(data, x)
 		}
-		if self[u] = 1 / (1 + strength[u]); s != Uniform {
-			self[u] = rest(sum, a.RowNNZ(u))
+		indices = append(indices, row...)
+		self := rest(sum, len(row))
+		if s == Uniform {
+			self = 1 / (1 + strength[u])
 		}
-		return !usable || s == Uniform && self[u] == 0
-	}); bad >= 0 {
-		return nil, fmt.Errorf("gossip scheme %v: the edge weights around node %s are too large or too far apart", s,
-			g.Label(bad))
+		if !usable || s == Uniform && self == 0 {
+			return nil, fmt.Errorf("gossip scheme %v: the edge weights around node %s are too large or too far apart", s,
+				g.Label(u))
+		}
+		if self > 0 {
+			at, _ := search(row, int32(u))
+			indices, data = slices.Insert(indices, start+at, int32(u)), slices.Insert(data, start+at, self)
+		}
+		indptr = append(indptr, len(data))
 	}
-	indptr := make([]int, n+1)
-	for u := range n {
-		indptr[u+1] = indptr[u] + a.RowNNZ(u)
-		if self[u] > 0 {
-			indptr[u+1]++
-		}
-	}
-	indices := make([]int32, indptr[n])
-	if s == Uniform && !g.weighted { // 1/(1+s_u) everywhere
-		parallel.Chunks(n, func(_, from, to int) {
-			for u := from; u < to; u++ {
-				withDiagonal(indices[indptr[u]:indptr[u+1]], a.indices[a.indptr[u]:a.indptr[u+1]], int32(u))
-			}
-		})
-		return &Gossip{w: newEachCSR(n, n, indptr, indices, self)}, nil
-	}
-	data := make([]float64, len(indices))
-	parallel.Chunks(n, func(_, from, to int) {
-		for u := from; u < to; u++ {
-			columns, values := indices[indptr[u]:indptr[u+1]], data[indptr[u]:indptr[u+1]]
-			diagonal := -1
-			if row := a.indices[a.indptr[u]:a.indptr[u+1]]; len(columns) == len(row) {
-				copy(columns, row)
-			} else {
-				diagonal = withDiagonal(columns, row, int32(u))
-			}
-			p := a.indptr[u]
-			for i, v := range columns {
-				if i == diagonal {
-					values[i] = self[u]
-				} else {
-					values[i] = share(u, int(v), a.value(u, p))
-					p++
-				}
-			}
-		}
-	})
 	return &Gossip{w: newCSR(n, n, indptr, indices, data)}, nil
-}
-
-// withDiagonal writes a row with ascending columns and the column u among them to dst, and returns its place.
-func withDiagonal(dst, row []int32, u int32) int {
-	at, _ := search(row, u)
-	copy(dst, row[:at])
-	dst[at] = u
-	copy(dst[at+1:], row[at:])
-	return at
 }
 
 // share returns the scheme's W[u,v], v ≠ u, as a function of the weight w of the edge.

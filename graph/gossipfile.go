@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/files"
 	"mafalda/internal/limits"
 	"mafalda/internal/npy"
 )
@@ -188,7 +189,7 @@ func repeated(entries []Edge) error {
 func readCSVMatrix(r *bufio.Reader, path string) (*CSR, error) {
 	var data []float64
 	columns, rows := 0, 0
-	_, err := lines(r, path, func(line string, _ int) error {
+	_, err := files.Lines(r, path, func(line string, _ int) error {
 		if line == "" || line[0] == '#' {
 			return nil
 		}

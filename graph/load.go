@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 
@@ -87,7 +86,7 @@ func openText(path string) (*bufio.Reader, func(), error) {
 		z, err := gzip.NewReader(r)
 		if err != nil {
 			closeFile()
-			return nil, nil, fmt.Errorf("%s: %w", path, readError(err))
+			return nil, nil, fmt.Errorf("%s: %w", path, files.Plain(err))
 		}
 		r = bufio.NewReaderSize(z, 1<<16)
 	}
@@ -144,45 +143,4 @@ func loadNpy(path string, opts LoadOptions) (*Graph, LoadReport, error) {
 	}
 	g, err := newGraph(numberLabels(n), edges, opts.Directed)
 	return g, report, err
-}
-
-// maxLine is the length in bytes from which a line is refused.
-const maxLine = 1 << 20
-
-// lines calls fn with every line of r, trimmed, and its number from 1, until fn fails. It returns the number of lines. A
-// line in which r breaks off is none.
-func lines(r io.Reader, source string, fn func(line string, number int) error) (int, error) {
-	s := bufio.NewScanner(r)
-	s.Buffer(make([]byte, 1<<16), maxLine)
-	s.Split(func(data []byte, atEnd bool) (int, []byte, error) {
-		if atEnd && s.Err() != nil && bytes.IndexByte(data, '\n') < 0 {
-			return len(data), nil, nil
-		}
-		return bufio.ScanLines(data, atEnd)
-	})
-	number := 0
-	for s.Scan() {
-		number++
-		if err := fn(strings.TrimSpace(s.Text()), number); err != nil {
-			return number, fmt.Errorf("%s:%d: %w", source, number, err)
-		}
-	}
-	if err := s.Err(); err != nil {
-		return number, fmt.Errorf("%s:%d: %w", source, number+1, readError(err))
-	}
-	return number, nil
-}
-
-// errLongLine is about a line of maxLine bytes or more.
-var errLongLine = errors.New("a line of more than a megabyte")
-
-// readError says in plain words what is wrong with the bytes of a file.
-func readError(err error) error {
-	switch {
-	case errors.Is(err, bufio.ErrTooLong):
-		return errLongLine
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("truncated: the compressed data end in the middle")
-	}
-	return err
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mafalda/internal/files"
 	"mafalda/internal/limits"
 )
 
@@ -56,7 +57,7 @@ func readMarket(r io.Reader, source string, size func(h marketHeader, n int) err
 	entry func(i, j int, value string, line int) error) (marketHeader, error) {
 	m := &marketReader{n: -1, size: size, entry: entry}
 	first := true
-	count, err := lines(r, source, func(line string, number int) (err error) {
+	count, err := files.Lines(r, source, func(line string, number int) (err error) {
 		switch {
 		case first:
 			first = false

@@ -43,7 +43,7 @@ func LoadSequence(path string, g *Graph, s Scheme) (*Sequence, error) {
 	b := &sequenceBuilder{graph: g, scheme: s, source: path, number: lists.Places(g.Labels()),
 		list: builder{directed: g.directed}, union: map[Edge]bool{},
 		out: &Sequence{Source: filepath.Base(path), SHA256: hash}}
-	if _, err := lines(r, path, b.line); err != nil {
+	if _, err := files.Lines(r, path, b.line); err != nil {
 		return nil, err
 	}
 	if err := b.end(); err != nil {

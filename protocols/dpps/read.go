@@ -1,16 +1,12 @@
 package dpps
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 
 	"mafalda/graph"
-	"mafalda/internal/lists"
+	"mafalda/internal/files"
 )
 
 // Weighting makes a weight matrix of the edges of a round, "u sends to v".
@@ -40,45 +36,49 @@ func ReadSequence(r io.Reader, source string, weighting Weighting) (*Sequence, e
 		}
 		return i
 	}
-	var rounds [][][2]int
-	var current [][2]int
-	flush := func() {
-		if len(current) > 0 {
-			rounds = append(rounds, current)
-		}
-		current = nil
-	}
-	scanner := bufio.NewScanner(r)
-	line := 0
-	for scanner.Scan() {
-		line++
-		text := strings.TrimSpace(strings.TrimPrefix(scanner.Text(), "\xef\xbb\xbf"))
-		switch fields := strings.Fields(text); {
-		case text == "":
-			flush()
-		case text[0] == '#' || text[0] == '%':
+	var rounds []map[[2]int]bool
+	ended := true // the round before
+	_, err := files.Lines(r, source, func(line string, _ int) error {
+		fields := strings.Fields(line)
+		switch {
+		case line == "":
+			ended = true
+			return nil
+		case line[0] == '#' || line[0] == '%':
+			return nil
 		case len(fields) != 2:
-			return nil, fmt.Errorf("%w: %s:%d: %q is not two labels \"u v\" (weights are made from the edges)",
-				ErrNetwork, source, line, text)
-		case graph.CheckLabel(fields[0]+fields[1]) != nil:
-			return nil, fmt.Errorf("%w: %s:%d: %w", ErrNetwork, source, line, graph.CheckLabel(fields[0]+fields[1]))
-		case fields[0] != fields[1]:
-			current = append(current, [2]int{node(fields[0]), node(fields[1])})
-		default:
-			node(fields[0]) // everybody has a self-loop
+			return fmt.Errorf("%q is not two labels \"u v\" (weights are made from the edges)", line)
 		}
-	}
-	if err := scanner.Err(); err != nil {
-		if errors.Is(err, bufio.ErrTooLong) {
-			err = errors.New("a line is too long")
+		if err := graph.CheckLabel(fields[0] + fields[1]); err != nil {
+			return err
 		}
-		return nil, fmt.Errorf("%w: %s:%d: %w", ErrNetwork, source, line+1, err)
+		from, to := node(fields[0]), node(fields[1])
+		switch {
+		case from == to: // everybody has a self-loop
+			return nil
+		case weighting == MetropolisWeights:
+			from, to = min(from, to), max(from, to)
+		}
+		if ended {
+			rounds, ended = append(rounds, map[[2]int]bool{}), false
+		}
+		rounds[len(rounds)-1][[2]int{from, to}] = true
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNetwork, err)
 	}
-	flush()
 	if len(rounds) == 0 {
 		return nil, fmt.Errorf("%w: %s: no edges", ErrNetwork, source)
 	}
-	weights := lists.Map(rounds, func(edges [][2]int) *graph.CSR { return weighting.matrix(len(labels), edges) })
+	var weights []*graph.CSR
+	for _, edges := range rounds {
+		w, err := weighting.matrix(labels, edges)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", ErrNetwork, source, err)
+		}
+		weights = append(weights, w)
+	}
 	s, err := NewSequence(labels, weights)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", source, err)
@@ -86,42 +86,23 @@ func ReadSequence(r io.Reader, source string, weighting Weighting) (*Sequence, e
 	return s, nil
 }
 
-// matrix returns the weights of a round.
-func (w Weighting) matrix(n int, edges [][2]int) *graph.CSR {
-	rows := make([]map[int]float64, n) // rows[i][j] > 0: i receives from j
-	for i := range rows {
-		rows[i] = map[int]float64{}
+// matrix returns the weights of a round: uniform gossip is what a node sends, divided evenly, row by row.
+func (w Weighting) matrix(labels []string, edges map[[2]int]bool) (*graph.CSR, error) {
+	scheme := graph.Uniform
+	if w == MetropolisWeights {
+		scheme = graph.Metropolis
 	}
-	for _, e := range edges {
-		rows[e[1]][e[0]] = 1
-		if w == MetropolisWeights {
-			rows[e[0]][e[1]] = 1
-		}
+	list := make([]graph.Edge, 0, len(edges))
+	for e := range edges {
+		list = append(list, graph.Edge{U: e[0], V: e[1], Weight: 1})
 	}
-	degree := make([]int, n) // of what a node sends; with both directions also of what it receives
-	for _, row := range rows {
-		for j := range row {
-			degree[j]++
-		}
+	g, err := graph.New(labels, list, w == OutDegree)
+	if err != nil {
+		return nil, err
 	}
-	var entries []graph.Edge
-	for i, row := range rows {
-		left := 1.0
-		for _, j := range slices.Sorted(maps.Keys(row)) { // in this order, for it decides what left is rounded to
-			if w == MetropolisWeights {
-				row[j] = 1 / float64(1+max(degree[i], degree[j]))
-				left -= row[j]
-			} else {
-				row[j] = 1 / float64(1+degree[j])
-			}
-		}
-		row[i] = left
-		if w == OutDegree {
-			row[i] = 1 / float64(1+degree[i])
-		}
-		for _, j := range slices.Sorted(maps.Keys(row)) {
-			entries = append(entries, graph.Edge{U: i, V: j, Weight: row[j]})
-		}
+	gossip, err := graph.NewGossip(g, scheme)
+	if err != nil {
+		return nil, err
 	}
-	return graph.NewSquare(n, entries)
+	return gossip.Matrix().Transpose(), nil
 }

@@ -2,8 +2,6 @@
 package inputs
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,31 +18,24 @@ func Read(path string, labels []string, set func(node int, text string) error) e
 		return err
 	}
 	defer file.Close()
-	number := lists.Places(labels)
-	seen := make([]bool, len(labels))
-	scanner := bufio.NewScanner(file)
-	for line := 1; scanner.Scan(); line++ {
-		text := strings.TrimSpace(strings.TrimPrefix(scanner.Text(), "\xef\xbb\xbf"))
-		if text == "" || text[0] == '#' {
-			continue
+	number, seen := lists.Places(labels), make([]bool, len(labels))
+	_, err = files.Lines(file, path, func(line string, _ int) error {
+		if line == "" || line[0] == '#' {
+			return nil
 		}
-		fields := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t,;", r) })
+		fields := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t,;", r) })
 		if len(fields) != 2 {
-			return fmt.Errorf("%s:%d: %q is not a label and what belongs to it", path, line, text)
+			return fmt.Errorf("%q is not a label and what belongs to it", line)
 		}
 		i, ok := number[fields[0]]
 		if !ok || seen[i] {
-			return fmt.Errorf("%s:%d: node %q is not in the graph, or comes twice", path, line, fields[0])
+			return fmt.Errorf("node %q is not in the graph, or comes twice", fields[0])
 		}
-		if seen[i], err = true, set(i, fields[1]); err != nil {
-			return fmt.Errorf("%s:%d: %w", path, line, err)
-		}
-	}
-	if err := scanner.Err(); err != nil {
-		if errors.Is(err, bufio.ErrTooLong) {
-			err = errors.New("a line is too long")
-		}
-		return fmt.Errorf("%s: %w", path, err)
+		seen[i] = true
+		return set(i, fields[1])
+	})
+	if err != nil {
+		return err
 	}
 	if i := slices.Index(seen, false); i >= 0 {
 		return fmt.Errorf("%s: nothing for node %s", path, labels[i])
