@@ -2,7 +2,6 @@ package consensus
 
 import (
 	"math"
-	"math/big"
 
 	"mafalda/graph"
 	"mafalda/internal/lists"
@@ -75,18 +74,17 @@ func row[N any](w *Weights, i int, of func(v float64) N, inverse func(k int64) N
 	return all
 }
 
-// Row returns the weights of a row with so many bits, in the order of the matrix.
-func (w *Weights) Row(i int, bits uint) []*big.Float {
-	number := func() *big.Float { return new(big.Float).SetPrec(bits) }
-	one := number().SetInt64(1)
-	return row(w, i, func(v float64) *big.Float { return number().SetFloat64(v) },
-		func(k int64) *big.Float { return number().Quo(one, number().SetInt64(k)) },
-		func(others []*big.Float) *big.Float {
-			sum := number()
+// Row returns the weights of a row in 106 bits, in the order of the matrix.
+func (w *Weights) Row(i int) []Number {
+	one := Number{1, 0}
+	return row(w, i, func(v float64) Number { return Number{v, 0} },
+		func(k int64) Number { return one.Over(Number{float64(k), 0}) },
+		func(others []Number) Number {
+			left := one
 			for _, x := range others {
-				sum.Add(sum, x)
+				left = left.Plus(x.Minus())
 			}
-			return sum.Sub(one, sum)
+			return left
 		})
 }
 

@@ -20,8 +20,6 @@ const (
 	fineLeast   = 1e-10
 	fineWork    = 2e9   // rank²·nodes: some ten seconds
 	cheapWork   = 2.5e5 // the same, for what is so cheap in 106 bits that less is not tried
-	bigWork     = 3e7   // rank²·nodes·precision/256
-	mostBits    = 2048
 )
 
 // orthonormal is an orthonormal basis, row by row, and how far its entries may be from the true span's.
@@ -75,23 +73,13 @@ func (p *pursuit) basis(ctx context.Context) (*orthonormal, error) {
 		}
 	}
 	if work <= fineWork {
-		twice := newDoubledoubles(p.weights, p.span)
+		twice := newPrecise(p.weights, p.span)
 		end, least, err := p.chains(ctx, twice)
 		if err != nil {
 			return nil, err
 		}
 		if end <= fineEnd && least >= fineLeast {
-			return newOrthonormal(twice.doubles(), twice.doubledoubles(), rank, end, 0x1p-100), nil
-		}
-	}
-	for bits := uint(256); bits <= mostBits && work*float64(bits)/256 <= bigWork; bits *= 2 {
-		long := newBigs(p.weights, p.span, bits)
-		end, least, err := p.chains(ctx, long)
-		if err != nil {
-			return nil, err
-		}
-		if end <= math.Ldexp(1, -int(bits)/2) && least >= math.Ldexp(1, -int(bits)/4) {
-			return newOrthonormal(long.doubles(), long.doubledoubles(), rank, end, 0x1p-100), nil
+			return newOrthonormal(twice.doubles(), twice.basis, rank, end, 0x1p-100), nil
 		}
 	}
 	return nil, nil
@@ -100,7 +88,7 @@ func (p *pursuit) basis(ctx context.Context) (*orthonormal, error) {
 // compared makes a basis where chains do not end within reach: how far it is off is what double precision loses against
 // 106 bits.
 func (p *pursuit) compared(ctx context.Context) (*orthonormal, error) {
-	quick, twice := newDoubles(p.weights, p.span), newDoubledoubles(p.weights, p.span)
+	quick, twice := newDoubles(p.weights, p.span), newPrecise(p.weights, p.span)
 	for _, a := range []arithmetic{quick, twice} {
 		if _, _, err := p.chains(ctx, a); err != nil {
 			return nil, err

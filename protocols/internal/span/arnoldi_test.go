@@ -3,6 +3,7 @@ package span
 import (
 	"context"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -10,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"mafalda/graph"
+	"mafalda/internal/exact"
+	"mafalda/internal/lists"
 	"mafalda/protocols/internal/consensus"
 	"mafalda/protocols/internal/modular"
 	"mafalda/protocols/internal/protocoltest"
@@ -102,16 +105,16 @@ func (f *followed) follow(t *testing.T, o *Observation, s *Span, neighbours []in
 	if end > doubleEnd || least < doubleLeast {
 		f.refused++
 	}
-	long := newBigs(o.Weights, s, 1024)
+	long := &bigs{o: o, s: s, last: map[int][]*big.Float{}}
 	if end, _, err := p.chains(context.Background(), long); err != nil || end > 1e-100 {
 		t.Fatalf("a chain ends with %g, %v", end, err)
 	}
 	f.deep++
-	end, least, err = p.chains(context.Background(), newDoubledoubles(o.Weights, s))
+	end, least, err = p.chains(context.Background(), newPrecise(o.Weights, s))
 	if err != nil || end > fineEnd || least < fineLeast {
 		f.alsoRefused++
 	}
-	exact, width := long.doubles()[:len(s.Basis)], len(s.Hidden)
+	exact, width := long.doubles[:len(s.Basis)], len(s.Hidden)
 	for i := range s.Basis { // rows are unique up to their signs
 		row := i / width * width
 		sign := math.Copysign(1, blas64.Dot(vector(exact[row:row+width]), vector(s.Basis[row:row+width])))
@@ -130,4 +133,70 @@ func (s *Span) again(o *Observation) ([]Message, error) {
 		}
 	}
 	return fresh.pursue(context.Background(), o, senders, Forever)
+}
+
+// bigs is Arnoldi's arithmetic in 1024 bits. Weights are 1/k, and what they leave of 1 on the diagonal.
+type bigs struct {
+	o       *Observation
+	s       *Span
+	basis   [][]*big.Float
+	doubles []float64
+	last    map[int][]*big.Float
+	from    int
+	row     []*big.Float
+	size    *big.Float
+}
+
+func longNumber(x float64) *big.Float { return exact.To(1024, x) }
+
+func (b *bigs) start(node int) {
+	b.from, b.row = node, lists.Make(len(b.s.Hidden), func(int) *big.Float { return longNumber(0) })
+	b.row[b.s.Place[node]] = longNumber(1)
+}
+
+func (b *bigs) step(from int) {
+	x, next := b.last[from], lists.Map(b.last[from], func(v *big.Float) *big.Float { return exact.Plus(v, longNumber(0)) })
+	for at, v := range b.s.Hidden {
+		b.o.Weights.Matrix.DoRowNonZero(v, func(_, u int, w float64) {
+			if u == v {
+				return
+			}
+			moved := exact.Over(x[at], longNumber(math.Round(1/w)))
+			next[at] = exact.Minus(next[at], moved)
+			if to := b.s.Place[u]; to >= 0 {
+				next[to] = exact.Plus(next[to], moved)
+			}
+		})
+	}
+	b.from, b.row = from, next
+}
+
+func (b *bigs) dot(p, q []*big.Float) *big.Float {
+	sum := longNumber(0)
+	for i := range p {
+		sum = exact.Plus(sum, exact.Times(p[i], q[i]))
+	}
+	return sum
+}
+
+func (b *bigs) newPart() float64 {
+	for _, q := range b.basis {
+		along := b.dot(q, b.row)
+		for i := range q {
+			b.row[i] = exact.Minus(b.row[i], exact.Times(along, q[i]))
+		}
+	}
+	b.size = longNumber(0)
+	b.size.Sqrt(b.dot(b.row, b.row))
+	size, _ := b.size.Float64()
+	return size
+}
+
+func (b *bigs) keep() {
+	for i, x := range b.row {
+		b.row[i] = exact.Over(x, b.size)
+		v, _ := b.row[i].Float64()
+		b.doubles = append(b.doubles, v)
+	}
+	b.basis, b.last[b.from] = append(b.basis, b.row), b.row
 }

@@ -6,5 +6,5 @@
 //
 // Whether something is new is decided exactly, modulo a prime. The basis consists of all coordinates if everything is
 // seen; otherwise it comes from block Arnoldi (arnoldi.go), in as much precision as it takes for the chains to end
-// where they should: double, double-double, or any.
+// where they should: double, or 106 bits.
 package span

@@ -82,23 +82,12 @@ func (s *Span) split(at int) (seen, hidden float64) {
 	var squared number
 	for pass := range 2 {
 		for _, row := range s.fine {
-			var along number
-			for i, x := range row {
-				along = along.Plus(x.Times(rest[i]))
-			}
-			if pass == 0 {
+			if along := takeOut(rest, row); pass == 0 {
 				squared = squared.Plus(along.Times(along))
-			}
-			along = along.Minus()
-			for i, x := range row {
-				rest[i] = rest[i].Plus(x.Times(along))
 			}
 		}
 	}
-	var left number
-	for _, x := range rest {
-		left = left.Plus(x.Times(x))
-	}
+	left := dot(rest, rest)
 	return math.Sqrt(squared.Hi), math.Sqrt(left.Hi)
 }
 
