@@ -2,11 +2,7 @@ package factorize
 
 import (
 	"context"
-	"math"
 
-	"gonum.org/v1/gonum/floats"
-
-	"mafalda/internal/series"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
@@ -47,70 +43,11 @@ func (c BandedInverse) Optimize(
 	}
 	s := &seriesSearch{
 		schema:  schema,
-		family:  &inverseSeries{bands: bands, r: make([]float64, bands)},
-		long:    func() longFamily { return &longFree{bands: bands, inverse: true} },
+		family:  &freeSeries{bands: bands, inverse: true},
 		options: opts,
 		strategy: func(x, _ []float64) (strategy.Strategy, error) {
 			return strategy.NewBandedInverse(schema.Steps(), append([]float64{1}, x...))
 		},
 	}
 	return s.optimize(ctx, o)
-}
-
-// starts are inverses of square roots, with some decay.
-func (f *inverseSeries) starts(int) [][]float64 {
-	var starts [][]float64
-	for _, decay := range []float64{1, 0.9, 0.6} {
-		x := series.Invert(series.PrefixRoot(f.bands), f.bands)[1:]
-		for i := range x {
-			x[i] *= math.Pow(decay, float64(i+1))
-		}
-		starts = append(starts, x)
-	}
-	return starts
-}
-
-// inverseSeries is the family of series c = 1/r with so many coefficients in r, r_0 = 1: the parameters are r_1, r_2,
-// ...
-type inverseSeries struct {
-	bands int
-	r, c  []float64
-}
-
-func (f *inverseSeries) dimension() int { return f.bands - 1 }
-
-func (f *inverseSeries) fresh() family {
-	return &inverseSeries{bands: f.bands, r: make([]float64, f.bands)}
-}
-
-func (f *inverseSeries) seriesTo(c, x []float64) bool {
-	f.r[0] = 1
-	copy(f.r[1:], x)
-	copy(c, series.Invert(f.r, len(c)))
-	f.c = append(f.c[:0], c...)
-	return allFinite(c)
-}
-
-// inverseTo writes the parameters.
-func (f *inverseSeries) inverseTo(r []float64) {
-	clear(r)
-	copy(r, f.r)
-}
-
-// pullTo uses dc = -c*c*dr.
-func (f *inverseSeries) pullTo(dst, gc []float64) {
-	n := len(gc)
-	square := series.Square(f.c)
-	for j := range dst {
-		dst[j] = -floats.Dot(gc[j+1:], square[:n-j-1])
-	}
-}
-
-func allFinite(c []float64) bool {
-	for _, v := range c {
-		if v-v != 0 || math.Abs(v) > 1e100 {
-			return false
-		}
-	}
-	return true
 }

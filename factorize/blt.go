@@ -4,6 +4,9 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"mafalda/internal/fault"
 	"mafalda/internal/series"
@@ -55,7 +58,6 @@ func (c BLT) Optimize(
 	s := &seriesSearch{
 		schema:  schema,
 		family:  f,
-		long:    func() longFamily { return &longRational{rational: rationalSeries{buffers: buffers}} },
 		options: opts,
 		strategy: func(x, _ []float64) (strategy.Strategy, error) {
 			return strategy.NewBLT(schema.Steps(), 1, f.sectionsOf(x))
@@ -84,7 +86,7 @@ func buffersFor(buffers int, schema participation.Schema) (int, error) {
 // pair, and v of pole and zero for a single one.
 type rationalSeries struct {
 	buffers int
-	x, c    []float64
+	x, c, r []float64
 }
 
 func (f *rationalSeries) dimension() int { return 2 * f.buffers }
@@ -105,30 +107,43 @@ func (f *rationalSeries) sectionsOf(x []float64) []strategy.Section {
 	return sections
 }
 
-func (f *rationalSeries) seriesTo(c, x []float64) bool {
+func (f *rationalSeries) seriesTo(c, r, x []float64) bool {
 	clear(c)
-	c[0] = 1
+	clear(r)
+	c[0], r[0] = 1, 1
 	for _, s := range f.sectionsOf(x) {
 		s.Multiply(c)
-	}
-	f.x = append(f.x[:0], x...)
-	f.c = append(f.c[:0], c...)
-	return allFinite(c)
-}
-
-// inverseTo multiplies the sections the other way round.
-func (f *rationalSeries) inverseTo(r []float64) {
-	clear(r)
-	r[0] = 1
-	for _, s := range f.sectionsOf(f.x) {
 		s.Inverse().Multiply(r)
 	}
+	f.x, f.c, f.r = append(f.x[:0], x...), append(f.c[:0], c...), append(f.r[:0], r...)
+	return allFinite(c) && allFinite(r)
 }
 
-// pullTo: with y = c/den_i, ∂c/∂a_i = x·y and ∂c/∂b_i = -x²·y, and for y = c/num_i, ∂c/∂p_i = -x·y and ∂c/∂q_i = x²·y.
-func (f *rationalSeries) pullTo(dst, gc []float64) {
+// pullTo uses that 1/c is of the family, too, with poles and zeros exchanged.
+func (f *rationalSeries) pullTo(dst, gc, gr []float64) {
+	f.pull(dst, f.x, f.c, gc)
+	other := make([]float64, len(dst))
+	f.pull(other, swapRoots(f.x), f.r, gr)
+	floats.Add(dst, swapRoots(other))
+}
+
+// swapRoots exchanges the parameters of poles and zeros.
+func swapRoots(x []float64) []float64 {
+	y := make([]float64, len(x))
+	i := 0
+	for ; i+4 <= len(x); i += 4 {
+		copy(y[i:], []float64{x[i+2], x[i+3], x[i], x[i+1]})
+	}
+	if i < len(x) { // a single pole
+		y[i], y[i+1] = x[i+1], x[i]
+	}
+	return y
+}
+
+// pull writes the gradient by x of the series c, from that by c: with y = c/den_i, ∂c/∂a_i = x·y and ∂c/∂b_i = -x²·y, and for y = c/num_i, ∂c/∂p_i = -x·y and ∂c/∂q_i = x²·y.
+func (f *rationalSeries) pull(dst, x, c, gc []float64) {
 	shifted := func(a, b float64) (one, two float64) { // Σ gc_{j+1} y_j, Σ gc_{j+2} y_j
-		y := append([]float64(nil), f.c...)
+		y := slices.Clone(c)
 		series.Divide(y, a, b)
 		for j := range y {
 			if j+1 < len(gc) {
@@ -141,8 +156,7 @@ func (f *rationalSeries) pullTo(dst, gc []float64) {
 		return one, two
 	}
 	sech2 := func(v float64) float64 { t := math.Tanh(v); return 1 - t*t }
-	sections := f.sectionsOf(f.x)
-	x := f.x
+	sections := f.sectionsOf(x)
 	for i, s := range sections {
 		ga, gb := shifted(s.A, s.B)
 		gp, gq := shifted(s.P, s.Q)

@@ -78,7 +78,6 @@ func (c Comb) Optimize(
 	s := &seriesSearch{
 		schema:  schema,
 		family:  f,
-		long:    func() longFamily { return &longComb{combSeries: newCombSeries(buffers, period)} },
 		options: opts,
 		strategy: func(x, _ []float64) (strategy.Strategy, error) {
 			own, teeth := f.split(x)
@@ -101,7 +100,8 @@ func (c Comb) Optimize(
 type combSeries struct {
 	rational *rationalSeries
 	period   int
-	x, c     []float64
+	teeth    strategy.Teeth
+	c, r     []float64
 }
 
 func newCombSeries(buffers, period int) *combSeries {
@@ -117,31 +117,26 @@ func (f *combSeries) split(x []float64) ([]float64, strategy.Teeth) {
 	return x[:n], strategy.Teeth{P: math.Tanh(x[n]), A: math.Tanh(x[n+1])}
 }
 
-func (f *combSeries) seriesTo(c, x []float64) bool {
+func (f *combSeries) seriesTo(c, r, x []float64) bool {
 	own, teeth := f.split(x)
-	if !f.rational.seriesTo(c, own) {
+	if !f.rational.seriesTo(c, r, own) {
 		return false
 	}
 	teeth.Multiply(c, f.period)
-	f.x = append(f.x[:0], x...)
-	f.c = append(f.c[:0], c...)
-	return allFinite(c)
-}
-
-func (f *combSeries) inverseTo(r []float64) {
-	f.rational.inverseTo(r)
-	_, teeth := f.split(f.x)
 	teeth.Inverse().Multiply(r, f.period)
+	f.teeth, f.c, f.r = teeth, append(f.c[:0], c...), append(f.r[:0], r...)
+	return allFinite(c) && allFinite(r)
 }
 
-func (f *combSeries) pullTo(dst, gc []float64) {
-	n := f.rational.dimension()
-	_, teeth := f.split(f.x)
+// pullTo uses that 1/c is of the family, too, with poles and zeros exchanged.
+func (f *combSeries) pullTo(dst, gc, gr []float64) {
+	n, teeth := f.rational.dimension(), f.teeth
 	p, a := teethGradient(f.c, gc, f.period, teeth)
-	dst[n], dst[n+1] = p*(1-teeth.P*teeth.P), a*(1-teeth.A*teeth.A)
-	g := slices.Clone(gc)
-	teeth.MultiplyBack(g, f.period)
-	f.rational.pullTo(dst[:n], g)
+	otherA, otherP := teethGradient(f.r, gr, f.period, teeth.Inverse())
+	dst[n], dst[n+1] = (p+otherP)*(1-teeth.P*teeth.P), (a+otherA)*(1-teeth.A*teeth.A)
+	teeth.MultiplyBack(gc, f.period)
+	teeth.Inverse().MultiplyBack(gr, f.period)
+	f.rational.pullTo(dst[:n], gc, gr)
 }
 
 // teethGradient returns the derivatives by P and A of a series with the comb, given the one by the series:
@@ -166,38 +161,4 @@ func (f *combSeries) starts(separation int) [][]float64 {
 		points = append(points, append(x, strength[0], strength[1]))
 	}
 	return points
-}
-
-// longComb is combSeries with 1/c.
-type longComb struct {
-	*combSeries
-	r []float64
-}
-
-func (f *longComb) seriesTo(c, r, x []float64) bool {
-	if !f.combSeries.seriesTo(c, x) {
-		return false
-	}
-	f.inverseTo(r)
-	f.r = append(f.r[:0], r...)
-	return allFinite(r)
-}
-
-// pullTo uses that 1/c is of the family, too, with poles and zeros exchanged.
-func (f *longComb) pullTo(dst, gc, gr []float64) {
-	f.combSeries.pullTo(dst, gc)
-	n := f.rational.dimension()
-	_, teeth := f.split(f.x)
-	a, p := teethGradient(f.r, gr, f.period, teeth.Inverse())
-	dst[n] += p * (1 - teeth.P*teeth.P)
-	dst[n+1] += a * (1 - teeth.A*teeth.A)
-	teeth.Inverse().MultiplyBack(gr, f.period)
-	plain := slices.Clone(f.r) // 1/b
-	teeth.Multiply(plain, f.period)
-	inverse := rationalSeries{buffers: f.rational.buffers, x: swapRoots(f.rational.x), c: plain}
-	other := make([]float64, n)
-	inverse.pullTo(other, gr)
-	for i, v := range swapRoots(other) {
-		dst[i] += v
-	}
 }

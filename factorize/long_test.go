@@ -10,18 +10,19 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"mafalda/internal/lists"
 	"mafalda/internal/series"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
 
-// gramResponse is the response by the definition: tr(RᵀHR) = rᵀGr with G[p,q] = Σ_j H[j+p,j+q].
-type gramResponse struct {
+// definedResponse is the response by the definition: tr(RᵀHR) = rᵀGr with G[p,q] = Σ_j H[j+p,j+q].
+type definedResponse struct {
 	g *mat.SymDense
 	h mat.Symmetric
 }
 
-func newGramResponse(h mat.Symmetric) gramResponse {
+func newDefinedResponse(h mat.Symmetric) definedResponse {
 	n := h.SymmetricDim()
 	g := mat.NewSymDense(n, nil)
 	for p := range n {
@@ -33,10 +34,10 @@ func newGramResponse(h mat.Symmetric) gramResponse {
 			g.SetSym(p, q, sum)
 		}
 	}
-	return gramResponse{g, h}
+	return definedResponse{g, h}
 }
 
-func (g gramResponse) Error(grad, r []float64) float64 {
+func (g definedResponse) Error(grad, r []float64) float64 {
 	x := mat.NewVecDense(len(r), r)
 	var gx mat.VecDense
 	gx.MulVec(g.g, x)
@@ -47,7 +48,7 @@ func (g gramResponse) Error(grad, r []float64) float64 {
 }
 
 // Columns is eᵀQe by the definition, for unit vectors e and their sums.
-func (g gramResponse) Columns(r []float64, size int) (*mat.SymDense, error) {
+func (g definedResponse) Columns(r []float64, size int) (*mat.SymDense, error) {
 	steps := len(r)
 	scaled := func(m int) *mat.Dense { // diag((t/T)^m)·T(r)
 		x := mat.NewDense(steps, steps, nil)
@@ -74,7 +75,7 @@ func (g gramResponse) Columns(r []float64, size int) (*mat.SymDense, error) {
 func responsesOf(h *mat.SymDense) Responses {
 	return func(steps int, _ bool) (Response, error) {
 		n := h.SymmetricDim()
-		return newGramResponse(h.SliceSym(n-steps, n)), nil
+		return newDefinedResponse(h.SliceSym(n-steps, n)), nil
 	}
 }
 
@@ -143,7 +144,7 @@ func scaledComb(steps int, section strategy.Section) strategy.Strategy {
 func checkGramColumns(t *rapid.T, c *strategy.Comb, h *mat.SymDense) {
 	plain, e := c.Unscaled()
 	fast := gramColumns(h, plain.InverseSeries(), len(e))
-	want, _ := newGramResponse(h).Columns(plain.InverseSeries(), len(e))
+	want, _ := newDefinedResponse(h).Columns(plain.InverseSeries(), len(e))
 	if !mat.EqualApprox(fast, want, 1e-10*mat.Max(want)) {
 		t.Fatalf("%v, must be %v", mat.Formatted(fast), mat.Formatted(want))
 	}
@@ -158,11 +159,10 @@ func TestLongGradients(t *testing.T) {
 		buffers := rapid.IntRange(1, 5).Draw(t, "buffers")
 		bands := min(4, s.Steps())
 		dimensions := []int{2*buffers + 2, 2 * buffers, bands - 1, bands - 1}
-		for i, f := range []longFamily{&longComb{combSeries: newCombSeries(buffers, 3)},
-			&longRational{rational: rationalSeries{buffers: buffers}}, &longFree{bands: bands},
-			&longFree{bands: bands, inverse: true}} {
+		for i, f := range []family{newCombSeries(buffers, 3), &rationalSeries{buffers: buffers}, &freeSeries{bands: bands},
+			&freeSeries{bands: bands, inverse: true}} {
 			response, _ := responsesOf(randomGram(t, s.Steps()))(s.Steps(), true)
-			o := newLongObjective(s, response, f)
+			o := newSeriesObjective(response, f, &cyclicSum{schema: s}, s.Steps())
 			rng := random(t)
 			x := make([]float64, dimensions[i])
 			for i := range x {
@@ -263,7 +263,9 @@ func TestHorizons(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if all := horizons(s, 1); len(all) != tc.count || !slices.IsSorted(all) || all[len(all)-1] != tc.steps {
+		all, err := horizons(s, 1)
+		steps := lists.Map(all, participation.Cyclic.Steps)
+		if err != nil || len(all) != tc.count || !slices.IsSorted(steps) || steps[len(all)-1] != tc.steps {
 			t.Errorf("%v: %v", s, all)
 		}
 	}
@@ -271,7 +273,7 @@ func TestHorizons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := horizons(narrow, 1001); all[0] < 1001 || len(all) != 2 {
+	if all, err := horizons(narrow, 1001); err != nil || all[0].Steps() < 1001 || len(all) != 2 {
 		t.Errorf("for 1001 coefficients: %v", all)
 	}
 	s, err := participation.NewMinSep(8192, 8, 1024)

@@ -217,10 +217,7 @@ func TestChainObjectiveGradient(t *testing.T) {
 		}
 		bands := rapid.IntRange(2, steps).Draw(t, "bands")
 		h := randomGram(t, steps)
-		o := &chainObjective{seriesObjective: newSeriesObjective(h, s, freeSeries(bands), false), schema: s, beta: 2}
-		if rapid.Bool().Draw(t, "response") {
-			o.withResponse(seriesResponse(h))
-		}
+		o := newSeriesObjective(newGramResponse(h), &freeSeries{bands: bands}, &chainSum{schema: s, beta: 2}, steps)
 		rng := random(t)
 		x, v, g := make([]float64, bands-1), make([]float64, bands-1), make([]float64, bands-1)
 		for i := range x {
@@ -240,7 +237,7 @@ func TestChainObjectiveGradient(t *testing.T) {
 			t.Fatalf("%v: slope %v, by differences %v", s, slope, want)
 		}
 		o.Value(x)
-		sens, err := participation.SumBound(seriesGram(o.c[:o.bands], steps), somePatterns(s))
+		sens, err := participation.SumBound(seriesGram(o.support, steps), somePatterns(s))
 		if err != nil || o.sens < sens.Squared*(1-1e-12) {
 			t.Fatalf("%v: soft maximum %v is below the sensitivity %v (%v)", s, o.sens, sens.Squared, err)
 		}

@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 	"mafalda/optim"
@@ -16,31 +14,22 @@ import (
 	"mafalda/strategy"
 )
 
-// family is a set of Toeplitz strategies with parameters: a map from points x to power series c with c_0 = 1.
+// family is a set of Toeplitz strategies with parameters: a map from points x to power series c, c_0 = 1, and r = 1/c.
 type family interface {
 	dimension() int
 	starts(separation int) [][]float64
-	seriesTo(c, x []float64) bool // writes len(c) coefficients; false outside the domain
-	pullTo(dst, gc []float64)     // the gradient by x at the last seriesTo, from the gradient by c
-	fresh() family                // the same family, for another goroutine
+	seriesTo(c, r, x []float64) bool // writes all coefficients of both; false outside the domain
+
+	// pullTo writes the gradient by x at the last seriesTo, from those by c and r, which it may overwrite.
+	pullTo(dst, gc, gr []float64)
+	fresh() family // the same family, for another goroutine
 }
 
-// inverter is a family that knows 1/c without dividing.
-type inverter interface {
-	inverseTo(r []float64) // all T coefficients of 1/c at the last seriesTo
-}
-
-var (
-	_ inverter = (*rationalSeries)(nil)
-	_ inverter = (*inverseSeries)(nil)
-)
-
-// seriesSearch finds the best point of a family, with matrices or without: what classes of Toeplitz strategies share.
+// seriesSearch finds the best point of a family: what classes of Toeplitz strategies share.
 type seriesSearch struct {
 	schema  participation.Schema
 	family  family
-	long    func() longFamily // the same family, with 1/c
-	scaled  bool              // columns, too
+	scaled  bool // columns, too
 	options Options
 
 	// strategy makes the strategy of a point and of the scales of columns, nil if there are none.
@@ -61,6 +50,9 @@ func (s *seriesSearch) optimize(ctx context.Context, o Objective) (*Result, erro
 	if err != nil {
 		return nil, err
 	}
+	if math.IsInf(best.value, 0) || math.IsNaN(best.value) {
+		return nil, fmt.Errorf("%w: no start has a finite loss", ErrGram)
+	}
 	c, err := s.strategy(best.x[:s.family.dimension()], columns)
 	if err != nil {
 		return nil, fmt.Errorf("strategy of the optimum: %w", err)
@@ -78,6 +70,12 @@ func (s *seriesSearch) optimize(ctx context.Context, o Objective) (*Result, erro
 	return r, nil
 }
 
+// With more starting points than finalists each gets a few qualifying iterations, and the best ones go on.
+const (
+	finalists  = 5
+	qualifying = 80
+)
+
 // search minimizes the loss over the family from all starts, and returns the scales of columns, too, if they are
 // wanted.
 func (s *seriesSearch) search(ctx context.Context, o Objective) (*seriesPoint, []float64, error) {
@@ -86,40 +84,25 @@ func (s *seriesSearch) search(ctx context.Context, o Objective) (*seriesPoint, [
 		return nil, nil, err
 	}
 	s.unit = unit
-	var best *seriesPoint
-	if nested, ok := s.family.(nestedFamily); ok && minSep(s.schema) && !participation.IsPartition(s.schema) {
-		best = s.underMinSep(ctx, scaled, nested)
-	} else {
-		objective := func() *seriesObjective {
-			return newSeriesObjective(scaled, s.schema, s.family.fresh(), s.scaled)
-		}
-		if of := objective; !s.scaled {
-			response := seriesResponse(scaled)
-			objective = func() *seriesObjective { return of().withResponse(response) }
-		}
-		best = s.descend(ctx, s.startingPoints(scaled), s.options.limit(2000), objective)[0]
-	}
-	at := newSeriesObjective(scaled, s.schema, s.family, s.scaled)
-	if value := at.Value(best.x); math.IsInf(value, 0) || math.IsNaN(value) {
-		return nil, nil, fmt.Errorf("%w: no start has a finite loss", ErrGram)
-	}
+	starts := pointsOf(s.family.starts(s.schema.Separation()))
 	if s.scaled {
-		return best, at.d, nil
-	}
-	return best, nil, nil
-}
-
-// startingPoints returns the starts with guesses of the scales.
-func (s *seriesSearch) startingPoints(h *mat.SymDense) [][]float64 {
-	points := s.family.starts(s.schema.Separation())
-	if s.scaled {
-		for i := range points {
-			for t := range s.schema.Steps() {
-				points[i] = append(points[i], math.Log(h.At(t, t))/4)
+		for _, p := range starts {
+			for t := range s.schema.Steps() { // guesses of the scales
+				p.x = append(p.x, math.Log(scaled.At(t, t))/4)
 			}
 		}
+		best := s.qualify(ctx, starts, s.options.limit(2000), func() optim.Objective { return newColumnsObjective(scaled, s.schema, s.family.fresh()) })[0]
+		at := newColumnsObjective(scaled, s.schema, s.family)
+		at.Value(best.x)
+		return best, at.d, nil
 	}
-	return points
+	response := newGramResponse(scaled)
+	if nested, ok := s.family.(nestedFamily); ok && minSep(s.schema) && !participation.IsPartition(s.schema) {
+		return s.underMinSep(ctx, response, nested), nil, nil
+	}
+	return s.qualify(ctx, starts, s.options.limit(2000), func() optim.Objective {
+		return newSeriesObjective(response, s.family.fresh(), newPatternSums(s.schema), s.schema.Steps())
+	})[0], nil, nil
 }
 
 // seriesPoint is where a descent is, or has ended.
@@ -129,30 +112,29 @@ type seriesPoint struct {
 	status optim.Status
 }
 
-// With more starting points than finalists each gets a few qualifying iterations, and the best ones go on.
-const (
-	finalists  = 5
-	qualifying = 80
-)
+func pointsOf(starts [][]float64) []*seriesPoint {
+	return lists.Map(starts, func(x []float64) *seriesPoint { return &seriesPoint{x: x} })
+}
 
-// descend minimizes the objective from each of the points, which it changes, and returns the finalists, best first.
-func (s *seriesSearch) descend(
-	ctx context.Context, starts [][]float64, limit int, objective func() *seriesObjective,
-) []*seriesPoint {
-	points := lists.Map(starts, func(x []float64) *seriesPoint { return &seriesPoint{x: x} })
-	round := func(iterations int) {
-		s.round(points, func(p *seriesPoint) (int, float64) {
-			ended := objective().descend(ctx, p.x, iterations)
-			p.value, p.status = ended.Value, ended.Status
-			return ended.Iterations, math.Exp(ended.Value)
-		})
-		slices.SortStableFunc(points, func(p, q *seriesPoint) int { return cmp.Compare(p.value, q.value) })
-	}
+// qualify minimizes an objective from points, and returns the finalists, best first.
+func (s *seriesSearch) qualify(ctx context.Context, points []*seriesPoint, limit int, objective func() optim.Objective) []*seriesPoint {
+	const enough = 1e-13
 	if len(points) > finalists {
-		round(s.options.limit(qualifying))
-		points = points[:finalists]
+		points = s.descend(ctx, points, s.options.limit(qualifying), enough, objective)[:finalists]
 	}
-	round(limit)
+	return s.descend(ctx, points, limit, enough, objective)
+}
+
+// descend makes at most so many iterations from each of the points, which it changes and sorts, best first; a decrease below
+// enough ends a descent.
+func (s *seriesSearch) descend(ctx context.Context, points []*seriesPoint, iterations int, enough float64,
+	objective func() optim.Objective) []*seriesPoint {
+	s.round(points, func(p *seriesPoint) (int, float64) {
+		ended := minimize(ctx, objective(), p.x, iterations, enough)
+		p.value, p.status = ended.Value, ended.Status
+		return ended.Iterations, math.Exp(ended.Value)
+	})
+	slices.SortStableFunc(points, func(p, q *seriesPoint) int { return cmp.Compare(p.value, q.value) })
 	return points
 }
 
@@ -165,8 +147,62 @@ func (s *seriesSearch) round(points []*seriesPoint, descend func(p *seriesPoint)
 	})
 }
 
-// descend minimizes from x, and leaves the minimum there.
-func (o *seriesObjective) descend(ctx context.Context, x []float64, iterations int) optim.Result {
-	done := func(it optim.Iteration) bool { return it.Count > 0 && it.Decrease < 1e-13 }
+// minimize descends from x, and leaves the minimum there.
+func minimize(ctx context.Context, o optim.Objective, x []float64, iterations int, enough float64) optim.Result {
+	done := func(it optim.Iteration) bool { return it.Count > 0 && it.Decrease < enough }
 	return optim.Minimize(ctx, o, x, optim.Options{Memory: 20, MaxIterations: iterations, Done: done})
+}
+
+// The horizons at which long strategies are optimized: from some thousand steps, ever longer ones.
+const (
+	firstHorizon  = 1024
+	horizonGrowth = 8
+	firstDescent  = 60 // iterations from every start, at the first horizon
+	laterDescent  = 200
+	keptStarts    = 3
+)
+
+// horizons returns the schemas to optimize for, the last of which is the whole: of whole periods of b, and at least so
+// many steps as there are coefficients.
+func horizons(whole participation.Cyclic, coefficients int) (all []participation.Cyclic, err error) {
+	b := whole.Separation()
+	for t := max(firstHorizon, 2*b, coefficients+b); t < whole.Steps()/2; t *= horizonGrowth {
+		steps := t / b * b
+		schema, err := participation.NewCyclic(steps, min(whole.Participations(), steps/b), b)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, schema)
+	}
+	return append(all, whole), nil
+}
+
+// searchLong descends at ever longer horizons, with fewer and fewer of the starts.
+func (s *seriesSearch) searchLong(ctx context.Context, o Objective) (*seriesPoint, []float64, error) {
+	points := pointsOf(s.family.starts(s.schema.Separation()))
+	all, err := horizons(s.schema.(participation.Cyclic), s.family.dimension()+1)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, schema := range all {
+		response, err := o.responses(schema.Steps(), true)
+		if err != nil {
+			return nil, nil, err
+		}
+		most, enough := s.options.limit(laterDescent), 1e-7
+		if i == 0 && len(points) > keptStarts {
+			most = s.options.limit(firstDescent)
+		}
+		if schema.Steps() == s.schema.Steps() {
+			enough = 1e-10
+		}
+		points = s.descend(ctx, points, most, enough, func() optim.Objective {
+			return newSeriesObjective(response, s.family.fresh(), &cyclicSum{schema: schema}, schema.Steps())
+		})
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
+		}
+		points = points[:min(len(points), max(1, keptStarts-i))]
+	}
+	return points[0], nil, nil
 }

@@ -6,8 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
+	"mafalda/optim"
 	"mafalda/participation"
 )
 
@@ -20,8 +19,7 @@ type nestedFamily interface {
 }
 
 var (
-	_ nestedFamily = freeSeries(0)
-	_ nestedFamily = (*inverseSeries)(nil)
+	_ nestedFamily = (*freeSeries)(nil)
 	_ nestedFamily = (*rationalSeries)(nil)
 )
 
@@ -38,53 +36,39 @@ func minSepSharpness() []float64 { return []float64{200, 3000, 40000} }
 // decrease. Descents of chainObjective, which bounds them all, start from the optimum of the next smaller family and
 // from the best points of descents that look at steps exactly b apart. All of these are measured by the schema's own
 // sensitivity, so that a larger family is never worse than the smaller one.
-func (s *seriesSearch) underMinSep(ctx context.Context, h *mat.SymDense, f nestedFamily) *seriesPoint {
+func (s *seriesSearch) underMinSep(ctx context.Context, response Response, f nestedFamily) *seriesPoint {
 	schema := s.schema.(participation.MinSep)
 	limit := s.options.limit(minSepIterations)
-	response := seriesResponse(h)
-	objective := func() *seriesObjective {
-		return newSeriesObjective(h, schema, f.fresh(), false).withResponse(response)
-	}
-	seeds := s.descend(ctx, f.starts(schema.Separation()), limit, objective)
+	seeds := s.qualify(ctx, pointsOf(f.starts(schema.Separation())), limit, func() optim.Objective {
+		return newSeriesObjective(response, f.fresh(), newPatternSums(schema), schema.Steps())
+	})
 	seeds = seeds[:min(len(seeds), minSepSeeds)]
 	if smaller, widen := f.narrower(schema.Separation()); smaller != nil {
-		seeds = append(seeds, &seriesPoint{x: widen(s.underMinSep(ctx, h, smaller).x)})
+		seeds = append(seeds, &seriesPoint{x: widen(s.underMinSep(ctx, response, smaller).x)})
 	}
 	s.round(seeds, func(p *seriesPoint) (int, float64) {
-		o := &chainObjective{seriesObjective: objective(), schema: schema}
 		var iterations int
-		*p, iterations = o.refine(ctx, p.x, limit)
+		*p, iterations = refine(ctx, response, f.fresh(), schema, p.x, limit)
 		return iterations, p.value
 	})
 	return slices.MinFunc(seeds, func(p, q *seriesPoint) int { return cmp.Compare(p.value, q.value) })
 }
 
-// narrower leaves b coefficients, 2b, 4b and so on.
-func (f freeSeries) narrower(separation int) (nestedFamily, func([]float64) []float64) {
-	if int(f) <= separation {
-		return nil, nil
-	}
+// narrower leaves b coefficients, 2b, 4b and so on, or 1, 2, 4, ... of an inverse.
+func (f *freeSeries) narrower(separation int) (nestedFamily, func([]float64) []float64) {
 	width := separation
-	for 2*width < int(f) {
-		width *= 2
+	if f.inverse {
+		width = 1
 	}
-	return freeSeries(width), padTo(f.dimension())
-}
-
-// narrower leaves 1, 2, 4, ... coefficients.
-func (f *inverseSeries) narrower(int) (nestedFamily, func([]float64) []float64) {
-	if f.bands == 1 {
+	if f.bands <= width {
 		return nil, nil
 	}
-	width := 1
 	for 2*width < f.bands {
 		width *= 2
 	}
-	return &inverseSeries{bands: width, r: make([]float64, width)}, padTo(f.dimension())
-}
-
-func padTo(length int) func([]float64) []float64 {
-	return func(x []float64) []float64 { return append(slices.Clone(x), make([]float64, length-len(x))...) }
+	return &freeSeries{bands: width, inverse: f.inverse}, func(x []float64) []float64 {
+		return append(slices.Clone(x), make([]float64, f.dimension()-len(x))...)
+	}
 }
 
 // narrower takes a pair of poles away. It comes back with zeros in the same places, half way to the unit circle.

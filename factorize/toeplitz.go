@@ -64,8 +64,7 @@ func (c Toeplitz) Optimize(
 	}
 	s := &seriesSearch{
 		schema:  schema,
-		family:  freeSeries(bands),
-		long:    func() longFamily { return &longFree{bands: bands} },
+		family:  &freeSeries{bands: bands},
 		scaled:  c.ScaleColumns,
 		options: opts,
 		strategy: func(x, columns []float64) (strategy.Strategy, error) {
@@ -75,38 +74,75 @@ func (c Toeplitz) Optimize(
 	return s.optimize(ctx, o)
 }
 
-// freeSeries is the family of all series of so many coefficients, c_0 = 1.
-type freeSeries int
+// freeSeries is the family of all series c of so many coefficients, or of r = 1/c: the parameters are all but the first.
+type freeSeries struct {
+	bands   int
+	inverse bool
+	divisor *series.Divisor // by the one of few coefficients
+}
 
-func (f freeSeries) dimension() int { return int(f) - 1 }
+func (f *freeSeries) dimension() int { return f.bands - 1 }
 
-func (f freeSeries) fresh() family { return f }
+func (f *freeSeries) fresh() family { return &freeSeries{bands: f.bands, inverse: f.inverse} }
 
-func (f freeSeries) seriesTo(c, x []float64) bool {
-	clear(c)
-	c[0] = 1
+func (f *freeSeries) seriesTo(c, r, x []float64) bool {
+	if f.inverse {
+		c, r = r, c
+	}
+	for _, s := range [][]float64{c, r} {
+		clear(s)
+		s[0] = 1
+	}
 	copy(c[1:], x)
+	f.divisor = series.NewDivisor(c[:f.bands])
+	f.divisor.Divide(r)
+	return allFinite(r)
+}
+
+// pullTo uses dr = -r*r*dc: the transposed filters 1/c, twice.
+func (f *freeSeries) pullTo(dst, gc, gr []float64) {
+	if f.inverse {
+		gc, gr = gr, gc
+	}
+	for range 2 {
+		f.divisor.DivideBack(gr)
+	}
+	for j := range dst {
+		dst[j] = gc[j+1] - gr[j+1]
+	}
+}
+
+func allFinite(c []float64) bool {
+	for _, v := range c {
+		if v-v != 0 || math.Abs(v) > 1e100 {
+			return false
+		}
+	}
 	return true
 }
 
-func (f freeSeries) pullTo(dst, gc []float64) { copy(dst, gc[1:f]) }
-
-// starts are square roots of several bandwidths, with some decay.
-func (f freeSeries) starts(separation int) [][]float64 {
-	bands := int(f)
+// starts are square roots of several bandwidths, with some decay, or their inverses.
+func (f *freeSeries) starts(separation int) [][]float64 {
 	var points [][]float64
-	add := func(width int, decay float64) {
-		x := make([]float64, bands-1)
-		for i, v := range series.PrefixRoot(width)[1:] {
+	add := func(root []float64, decay float64) {
+		x := make([]float64, f.bands-1)
+		for i, v := range root[1:] {
 			x[i] = v * math.Pow(decay, float64(i+1))
 		}
 		points = append(points, x)
 	}
-	add(min(bands, separation), 1)
-	add(min(bands, max(1, separation/2)), 0.95)
-	if bands > separation {
-		add(bands, 1-1/float64(separation+1))
-		add(min(bands, 2*separation), 0.98)
+	if f.inverse {
+		for _, decay := range []float64{1, 0.9, 0.6} {
+			add(series.Invert(series.PrefixRoot(f.bands), f.bands), decay)
+		}
+		return points
+	}
+	root := func(width int) []float64 { return series.PrefixRoot(min(f.bands, max(1, width))) }
+	add(root(separation), 1)
+	add(root(separation/2), 0.95)
+	if f.bands > separation {
+		add(root(f.bands), 1-1/float64(separation+1))
+		add(root(2*separation), 0.98)
 	}
 	return points
 }

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"mafalda/optim"
 	"mafalda/strategy"
 )
 
@@ -52,21 +53,21 @@ func TestToeplitzObjective(t *testing.T) {
 		h := randomGram(t, s.Steps())
 		bands := rapid.IntRange(1, s.Steps()).Draw(t, "bands")
 		scaled := rapid.Bool().Draw(t, "scaled")
-		o := newSeriesObjective(h, s, freeSeries(bands), scaled)
-		if !scaled && rapid.Bool().Draw(t, "response") {
-			o.withResponse(seriesResponse(h))
+		f := &freeSeries{bands: bands}
+		plain, columns := newSeriesObjective(newGramResponse(h), f, newPatternSums(s), s.Steps()), newColumnsObjective(h, s, f)
+		o, dimension := optim.Objective(plain), f.dimension()
+		c, d := plain.c, []float64(nil)
+		if scaled {
+			o, dimension = columns, dimension+s.Steps()
+			c, d = columns.c, columns.d
 		}
 		rng := random(t)
-		dimension := o.family.dimension()
-		if scaled {
-			dimension += s.Steps()
-		}
 		x := make([]float64, dimension)
 		for i := range x {
 			x[i] = rng.NormFloat64() / float64(2+i%bands)
 		}
 		value := o.Value(x)
-		p, err := strategy.NewToeplitz(s.Steps(), o.c, o.d)
+		p, err := strategy.NewToeplitz(s.Steps(), c, d)
 		if err != nil {
 			t.Fatal(err)
 		}
