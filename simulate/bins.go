@@ -35,7 +35,7 @@ func (s *Study) strategyForBins(ctx context.Context, m *method, epsilon float64)
 	c := m.strategy
 	switch {
 	case m.name == Mafalda:
-		h, err := s.gram(ctx)
+		h, err := s.curvedGram(ctx)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -12,7 +12,7 @@ import (
 	"mafalda/workload"
 )
 
-// Window is the number of steps at the end of a run whose losses are averaged.
+// Window is the number of steps at the end of a run whose losses are averaged, unless fewer count.
 const Window = 50
 
 // Config says what is trained where. The zero values of the numbers below Schema ask for the defaults named here.
@@ -36,6 +36,9 @@ type Config struct {
 	TestRows     int     // losses are of so many first rows of the test data; 0 means 256, negative all
 	Every        int     // steps between losses before the last Window steps, where every step has one; 0 means 20
 	Workers      int     // goroutines; 0 means GOMAXPROCS. The result does not depend on it
+
+	// Validation keeps the first half of the test records apart, for Result.Validation; losses are of the others.
+	Validation bool
 }
 
 // withDefaults returns the configuration with its defaults filled in, checked.
@@ -69,6 +72,16 @@ func (c Config) filled() (Config, error) {
 		return c, fmt.Errorf("%w: the gossip matrix is %d×%d", ErrData, r, cols)
 	}
 	return c, c.checkWorkload()
+}
+
+// Window returns over how many steps at the end losses are averaged: the last ones that count, at most Window.
+func (c Config) Window() int {
+	weights, err := c.Workload.Weights.Vector(c.Schema.Steps())
+	n := 0
+	for err == nil && n < min(Window, len(weights)) && weights[len(weights)-1-n] > 0 {
+		n++
+	}
+	return n
 }
 
 // trained returns the workload with the decay of the learning rate: models err by as much, times LearningRate.

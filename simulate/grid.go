@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"mafalda/factorize/baselines"
 	"mafalda/internal/lists"
 )
@@ -43,18 +45,46 @@ func NewGrid(cells []Cell, runs []Result) *Grid {
 	return g
 }
 
-// bySeed returns the runs of a method at a level by their seeds.
+// bySeed returns the runs of a method at a level by their seeds, at its own best rate if there are several.
 func (g *Grid) bySeed(v Variant, level float64) map[uint64]*Result {
-	if v.Method == None {
-		level = 0
-	}
+	return g.atRate(v, level, g.Rate(v, level))
+}
+
+// atRate returns the runs of a method at a level and a learning rate by their seeds.
+func (g *Grid) atRate(v Variant, level, rate float64) map[uint64]*Result {
 	runs := map[uint64]*Result{}
 	for c, r := range g.runs {
-		if c.Method == v.Method && c.Export == v.Export && c.level() == level {
+		if c.is(v, level) && c.Rate == rate {
 			runs[c.Seed] = r
 		}
 	}
 	return runs
+}
+
+// is reports whether the cell is of a method at a level; those without noise are of every level.
+func (c Cell) is(v Variant, level float64) bool {
+	return c.Method == v.Method && c.Export == v.Export && (c.Method == None || c.level() == level)
+}
+
+// Rate returns the learning rate of the most runs that did not diverge, and of these with the least mean loss on the
+// records that are kept apart; 0 where one rate alone was tried.
+func (g *Grid) Rate(v Variant, level float64) float64 {
+	losses := map[float64][]float64{}
+	for c, r := range g.runs {
+		if c.is(v, level) {
+			losses[c.Rate] = append(losses[c.Rate], known([]*Result{r}, func(r *Result) *float64 { return r.Validation })...)
+		}
+	}
+	rates := slices.Sorted(maps.Keys(losses))
+	if len(rates) == 0 {
+		return 0
+	}
+	return slices.MinFunc(rates, func(a, b float64) int {
+		slices.Sort(losses[a]) // a mean is the same in whatever order runs are found
+		slices.Sort(losses[b])
+		mean, other := stat.Mean(losses[a], nil), stat.Mean(losses[b], nil)
+		return cmp.Or(len(losses[b])-len(losses[a]), cmp.Compare(mean, other))
+	})
 }
 
 // Runs returns the runs of a method at a level in the order of their seeds; those without noise are of every level.
@@ -100,7 +130,7 @@ func (g *Grid) Missing() []string {
 		if c.Method == None {
 			continue
 		}
-		places[fmt.Sprint(c.level(), c.Seed)] = true
+		places[fmt.Sprint(c.level(), c.Rate, c.Seed)] = true
 		there[g.Name(Variant{c.Method, c.Export})]++
 	}
 	var all []string

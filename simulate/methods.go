@@ -23,14 +23,15 @@ import (
 
 // Methods that are neither baselines nor exports.
 const (
-	None     = "none"          // no noise
-	Ignorant = "mafalda-plain" // the certified optimum of the network for plain training
-	Mafalda  = "mafalda"       // the certified optimum of the network for the training that there is
+	None     = "none"             // no noise
+	Ignorant = "mafalda-plain"    // the certified optimum of the network for plain training
+	Uncurved = "mafalda-uncurved" // the certified optimum of the network for the training that there is
+	Mafalda  = "mafalda"          // the same, for gradients that answer to errors as the task's do
 )
 
 // MethodNames are the methods that are no folders of exports.
 func MethodNames() []string {
-	return slices.Concat([]string{None}, baselines.Names(), []string{Ignorant, Mafalda, DECOR, Secrets})
+	return slices.Concat([]string{None}, baselines.Names(), []string{Ignorant, Uncurved, Mafalda, DECOR, Secrets})
 }
 
 // method is a row of the comparison.
@@ -123,17 +124,19 @@ func (s *Study) strategy(ctx context.Context, name string) (strategy.Strategy, e
 	var err error
 	switch name {
 	case Mafalda:
+		h, err = s.curvedGram(ctx)
+	case Uncurved:
 		h, err = s.gram(ctx)
 	case Ignorant:
 		spec = spec.Plain()
-		h, err = s.gramOf(ctx, spec)
+		h, err = s.gramOf(ctx, spec, nil)
 	default:
 		return baselines.NewFor(ctx, name, spec, schema)
 	}
 	if err != nil {
 		return nil, err
 	}
-	r, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), schema, factorize.Options{Gap: gapFor(spec, schema.Steps())})
+	r, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), schema, factorize.Options{Gap: s.gapFor(name, spec)})
 	if err != nil {
 		return nil, err
 	}
@@ -146,13 +149,13 @@ const (
 	enoughGap  = 1e-3 // of a search that ended before: far less than what seeds make of a loss
 )
 
-// gapFor returns the certified gap at which a search stops: where the noise of some steps costs nothing, the gap for the
-// last step's error; for plain training 0, the default.
-func gapFor(spec workload.Spec, steps int) float64 {
+// gapFor returns the certified gap at which the search of a method stops: where the noise of some steps costs nothing,
+// the gap for the last step's error; for plain training without feedback 0, the default.
+func (s *Study) gapFor(name string, spec workload.Spec) float64 {
 	switch {
-	case spec.HasFreeNoise(steps):
+	case spec.HasFreeNoise(s.config.Schema.Steps()):
 		return factorize.LastStep.DefaultGap()
-	case spec.IsPlain():
+	case spec.IsPlain() && name != Mafalda:
 		return 0
 	}
 	return trainedGap

@@ -114,11 +114,11 @@ func (s *Study) sampledOf(ctx context.Context, m *method, groups int) (c *Correl
 // banded returns the certified optimum of so many bands for the network, with columns of norm one.
 func (s *Study) banded(ctx context.Context, w int) (*factorize.Result, error) {
 	if s.bands == nil {
-		h, err := s.gram(ctx)
+		h, err := s.curvedGram(ctx)
 		if err != nil {
 			return nil, err
 		}
-		gap := gapFor(s.config.trained(), s.config.Schema.Steps())
+		gap := s.gapFor(Mafalda, s.config.trained())
 		s.bands = bands.NewTable(factorize.Mean(h), s.config.Schema, bands.Options{Gap: gap, FromGuess: true})
 	}
 	r, err := s.bands.Strategy(ctx, w)

@@ -22,7 +22,7 @@ const estimateProbes = 64
 // gram returns the Gram matrix of the run's workload, made when it is needed first.
 func (s *Study) gram(ctx context.Context) (*mat.SymDense, error) {
 	if s.made == nil {
-		h, err := s.gramOf(ctx, s.config.trained())
+		h, err := s.gramOf(ctx, s.config.trained(), nil)
 		if err != nil {
 			return nil, err
 		}
@@ -31,13 +31,67 @@ func (s *Study) gram(ctx context.Context) (*mat.SymDense, error) {
 	return s.made, nil
 }
 
-// gramOf returns the Gram matrix of a workload on the study's network: an estimate if there is no exact one.
-func (s *Study) gramOf(ctx context.Context, spec workload.Spec) (*mat.SymDense, error) {
+// curvedGram returns the Gram matrix of the run's workload for gradients that answer to errors as the task's do, made
+// when it is needed first; where errors would then grow, as at a learning rate that is too large, it is gram's.
+func (s *Study) curvedGram(ctx context.Context) (*mat.SymDense, error) {
+	if s.curved != nil {
+		return s.curved, nil
+	}
+	h, err := s.gram(ctx)
+	if c := s.curvature(); c != nil && err == nil {
+		h, err = s.gramOf(ctx, s.config.trained(), c)
+	}
+	s.curved = h
+	return h, err
+}
+
+// curvature returns how gradients answer to errors at the learning rate of the run; nil where errors would grow.
+func (s *Study) curvature() workload.Curvature {
+	c := scaled(s.curving(), s.config.LearningRate)
+	if c.Check(s.config.trained(), s.config.Gossip, s.config.Schema.Steps()) != nil {
+		return nil
+	}
+	return c
+}
+
+// predictedExcess returns how far the noise of Result.Deviation lifts the loss of the steps that are averaged, in
+// expectation, if it is quadratic, clips nothing, and curves alike in all batches; nil for other tasks, for strategies of
+// single nodes or groups, and where it would cost much.
+func (s *Study) predictedExcess(ctx context.Context, n *Noise, r *Result) (*float64, error) {
+	p, ok := s.config.Task.Model.(Perceptron)
+	if n == nil || !ok || !p.squared || s.config.Workload.Kind != workload.Model {
+		return nil, nil
+	}
+	s.making.Lock()
+	defer s.making.Unlock()
+	of := n.Correlation
+	if of.shared != nil || of.levels != nil || len(of.layers) > 1 || !s.foreseeable(of) {
+		return nil, nil
+	}
+	steps := s.config.Window()
+	if s.counted == nil {
+		c, spec := s.curvature(), s.config.trained()
+		if c == nil {
+			return nil, nil
+		}
+		var err error
+		spec.Weights = workload.LastSteps(steps)
+		if s.counted, err = s.gramOf(ctx, spec, c); err != nil {
+			return nil, err
+		}
+	}
+	loss := of.layers[0].squaredError(s.counted)
+	return finite(s.config.LearningRate * r.Deviation * r.Deviation * loss / float64(2*len(of.of)*steps)), nil
+}
+
+// gramOf returns the Gram matrix of a workload on the study's network under a curvature, nil for gradients that do not
+// answer: an estimate if there is no exact one.
+func (s *Study) gramOf(ctx context.Context, spec workload.Spec, c workload.Curvature) (*mat.SymDense, error) {
 	w, steps := s.config.Gossip, s.config.Schema.Steps()
-	err := spec.Exact(w)
+	err := c.Exact(spec, w)
 	switch {
 	case errors.Is(err, workload.ErrNotExact):
-		sampled, err := workload.NewSampled(ctx, w, steps, workload.SampledOptions{Spec: spec, Probes: estimateProbes})
+		sampled, err := workload.NewSampled(ctx, w, steps, workload.SampledOptions{Spec: spec, Curvature: c, Probes: estimateProbes})
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +99,7 @@ func (s *Study) gramOf(ctx context.Context, spec workload.Spec) (*mat.SymDense, 
 	case err != nil:
 		return nil, err
 	}
-	return workload.Gram(ctx, w, steps, workload.Options{Spec: spec})
+	return workload.Gram(ctx, w, steps, workload.Options{Spec: spec, Curvature: c})
 }
 
 // predicted returns what the Gram matrix says of Result.NoiseError, in expectation; nil where that would cost much, or

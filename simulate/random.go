@@ -14,7 +14,8 @@ const (
 	forNoise
 	forSynthetic
 	forAbsence
-	forPairs // in the place of the node: the number of the pair
+	forPairs     // in the place of the node: the number of the pair
+	forCurvature // likewise: of the probe
 )
 
 // random returns the stream of a seed for a purpose and a node. Streams are independent, and the same on every machine.

@@ -18,12 +18,14 @@ type Row struct {
 	Sampling   string   `json:"sampling,omitempty"`         // if batches are drawn in secret
 	Groups     int      `json:"groups,omitempty"`           // from so many groups, as many as the strategy has bands
 	Multiplier float64  `json:"noise_multiplier,omitempty"` // of the noise for Epsilon
+	Rate       float64  `json:"learning_rate,omitempty"`    // the method's own best one, if several were tried
 	Mu         *float64 `json:"mu,omitempty"`
 	Epsilon    *float64 `json:"epsilon,omitempty"`
 	Summary
 	Excess      *Paired      `json:"above_none,omitempty"`  // what the noise costs
 	Improvement *Improvement `json:"improvement,omitempty"` // over the best method of others
 	NoiseError  *NoiseError  `json:"noise_error,omitempty"` // what the noise alone does to the models
+	Answered    *NoiseError  `json:"excess,omitempty"`      // what the noise costs at this rate, measured and predicted
 	Seconds     float64      `json:"seconds_per_run"`
 }
 
@@ -57,6 +59,7 @@ func (g *Grid) Rows(delta float64) ([]Row, error) {
 			r.Mu, r.Epsilon = mu, epsilon
 			if there {
 				r.Excess = Compare(inPairs(g.bySeed(none, 0), runs))
+				r.Answered = answered(inPairs(g.atRate(none, 0, r.Rate), runs))
 			}
 			if compared && !slices.Contains(baselines.Names(), v.Method) {
 				r.Improvement = g.improvement(v, best, level)
@@ -79,7 +82,8 @@ func (g *Grid) privacy(level, delta float64) (mu, epsilon *float64, err error) {
 func (g *Grid) row(v Variant, level float64) Row {
 	runs := g.Runs(v, level)
 	seconds, _ := meanStd(lists.Map(runs, func(r *Result) float64 { return r.Seconds }))
-	row := Row{Method: g.Name(v), Sampling: g.Sampling, Summary: Summarize(runs), NoiseError: noiseError(runs), Seconds: seconds}
+	row := Row{Method: g.Name(v), Sampling: g.Sampling, Rate: g.Rate(v, level), Summary: Summarize(runs),
+		NoiseError: noiseError(runs), Seconds: seconds}
 	if len(runs) > 0 { // the same for all
 		row.Groups, row.Multiplier = runs[0].Groups, runs[0].Multiplier
 	}
@@ -101,7 +105,7 @@ func WriteRows(w io.Writer, rows []Row) error {
 	lines := [][]string{{"method", "mu", "epsilon", "seeds", "diverged", "mean_last50", "std_last50", "median_last50",
 		"least_last50", "final", "final_full_test", "clipped_fraction", "above_none", "above_none_standard_error",
 		"improvement_over", "improvement_percent", "seconds_per_run", "noise_error", "noise_error_standard_error",
-		"predicted_noise_error", "accuracy"}}
+		"predicted_noise_error", "accuracy", "learning_rate", "excess", "excess_standard_error", "predicted_excess"}}
 	drawn := slices.ContainsFunc(rows, func(r Row) bool { return r.Sampling != "" })
 	if drawn {
 		lines[0] = append(lines[0], "sampling", "groups", "noise_multiplier")
@@ -109,7 +113,7 @@ func WriteRows(w io.Writer, rows []Row) error {
 	lines[0] = append(lines[0], "note")
 	for _, r := range rows {
 		line := []any{r.Method, r.Mu, r.Epsilon, r.Seeds, r.Diverged, r.Mean, r.Std, r.Median, r.Least, r.Final, r.Full,
-			r.Clipped, nil, nil, nil, nil, r.Seconds, nil, nil, nil, r.Accuracy}
+			r.Clipped, nil, nil, nil, nil, r.Seconds, nil, nil, nil, r.Accuracy, nil, nil, nil, nil}
 		if r.Excess != nil {
 			line[12], line[13] = r.Excess.Difference, r.Excess.StdErr
 		}
@@ -118,6 +122,12 @@ func WriteRows(w io.Writer, rows []Row) error {
 		}
 		if e := r.NoiseError; e != nil {
 			line[17], line[18], line[19] = e.Measured, e.StdErr, e.Predicted
+		}
+		if r.Rate > 0 {
+			line[21] = r.Rate
+		}
+		if e := r.Answered; e != nil {
+			line[22], line[23], line[24] = e.Measured, e.StdErr, e.Predicted
 		}
 		if drawn {
 			line = append(line, r.Sampling, r.Groups, r.Multiplier)

@@ -12,13 +12,16 @@ import (
 type Result struct {
 	Steps    []int     `json:"steps"`                     // after how many steps there is a loss
 	Losses   []float64 `json:"losses"`                    // on the first TestRows rows
-	Mean     *float64  `json:"mean_last50,omitempty"`     // of the losses of the last Window steps
+	Mean     *float64  `json:"mean_last50,omitempty"`     // of the losses of the last Window steps, or of those of them that count
 	Final    *float64  `json:"final,omitempty"`           // the last loss
 	Full     *float64  `json:"final_full_test,omitempty"` // the final loss on all test rows
 	Accuracy *float64  `json:"accuracy,omitempty"`        // of classifications: the final share of right answers
 	Clipped  float64   `json:"clipped_fraction"`          // of the gradients
 	Diverged int       `json:"diverged_at,omitempty"`     // the first step whose loss is not finite, the last one; or 0
 	Seconds  float64   `json:"seconds"`
+
+	// Validation is Mean on the records that Config.Validation keeps apart.
+	Validation *float64 `json:"validation,omitempty"`
 
 	// Groups is w that batches are drawn from, or b of participation.BinsSampling.
 	Groups     int     `json:"groups,omitempty"`
@@ -28,6 +31,11 @@ type Result struct {
 	// Predicted is what the Gram matrix says of that, in expectation; Study.Do fills it in.
 	NoiseError *float64 `json:"noise_error,omitempty"`
 	Predicted  *float64 `json:"predicted_noise_error,omitempty"`
+
+	// Deviation is of Z for means of gradients, the root of the mean square over the nodes. PredictedExcess is how far
+	// that lifts Mean above training without noise, in expectation, where the loss is quadratic; Study.Do fills it in.
+	Deviation       float64  `json:"noise_deviation,omitempty"`
+	PredictedExcess *float64 `json:"predicted_excess,omitempty"`
 }
 
 // Run trains once. A nil noise trains without noise. It fails for an invalid configuration (ErrData, or its workload's
@@ -83,6 +91,9 @@ func (t *trainer) loss(data Dataset) float64 {
 // measure adds a loss to the result; false if it is not finite.
 func (t *trainer) measure(done int) bool {
 	loss := t.loss(t.part)
+	if t.Validation && done > t.Schema.Steps()-t.Window() {
+		t.validation += t.loss(t.apart) / float64(t.Window())
+	}
 	if loss-loss != 0 {
 		t.result.Diverged = done
 		return false
@@ -110,7 +121,7 @@ func (t *trainer) finish() {
 	if r.Diverged > 0 {
 		return
 	}
-	last := r.Losses[max(len(r.Losses)-Window, 0):]
+	last := r.Losses[len(r.Losses)-t.Window():]
 	var sum float64
 	for _, v := range last {
 		sum += v
@@ -119,6 +130,9 @@ func (t *trainer) finish() {
 	if full-full != 0 {
 		r.Diverged = t.Schema.Steps()
 		return
+	}
+	if t.Validation {
+		r.Validation = finite(t.validation)
 	}
 	r.Mean, r.Final, r.Full, r.Accuracy = new(sum/float64(len(last))), &last[len(last)-1], &full, t.accuracy()
 }

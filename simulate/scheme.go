@@ -13,8 +13,8 @@ import (
 	"mafalda/workload"
 )
 
-// MethodsFor returns the MethodNames that are worth a comparison at equal trust: Ignorant where it differs from Mafalda,
-// and every method for which the scheme has an accountant.
+// MethodsFor returns the MethodNames that are worth a comparison at equal trust: Ignorant where it differs from
+// Uncurved, and every method for which the scheme has an accountant.
 //
 // In turn, levels are μ, against whoever knows who is in which batch. Under the others they are ε, and batches have as
 // many records in expectation. Under Poisson, Truncated and Allocation a method has groups for its bands: one for independent
@@ -25,9 +25,9 @@ func MethodsFor(s participation.Scheme, w workload.Spec) []string {
 	case s != participation.InTurn:
 		return []string{None, baselines.DPDSGD, Mafalda}
 	case w.IsPlain():
-		return slices.Concat([]string{None}, baselines.Names(), []string{Mafalda})
+		return slices.Concat([]string{None}, baselines.Names(), []string{Uncurved, Mafalda})
 	}
-	return slices.Concat([]string{None}, baselines.Names(), []string{Ignorant, Mafalda})
+	return slices.Concat([]string{None}, baselines.Names(), []string{Ignorant, Uncurved, Mafalda})
 }
 
 // checkAllocation refuses random allocation where records cannot take part exactly k times.
@@ -70,7 +70,7 @@ func (o StudyOptions) checkScheme() error {
 		why, exports = "is not compared there", "without negative entries"
 	}
 	for _, name := range o.Methods {
-		if name == Ignorant {
+		if name == Ignorant || name == Uncurved {
 			why = "is not compared there"
 		} else if isShared(name) {
 			why = "is for batches in turn"

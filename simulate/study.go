@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"mafalda/internal/fault"
 	"mafalda/internal/limits"
 	"mafalda/participation"
+	"mafalda/workload"
 )
 
 // Study is Run for every method at every level of privacy from every seed, as cells of package study: every process
@@ -29,11 +31,16 @@ type Study struct {
 	levels  []float64 // μ, or ε where batches are drawn in secret, ascending, each once
 	notes   []string
 
+	byRate  map[float64]*Study        // the same with one learning rate each; nil unless several are tried
+	curving func() workload.Curvature // of the task, for a learning rate of one
+
 	making      sync.Mutex // of a strategy, or a noise multiplier
 	methods     []*method
 	multipliers bands.Noise   // as far as they were needed
 	bands       *bands.Table  // for batches from groups; nil until it is needed
 	made        *mat.SymDense // the Gram matrix of the run's workload
+	curved      *mat.SymDense // for gradients that answer to errors
+	counted     *mat.SymDense // likewise, of the steps whose losses are averaged
 	records     int           // of the largest node, for batches of a largest size; 0 until they are counted
 	predictions map[*Correlation]*float64
 }
@@ -47,6 +54,11 @@ type StudyOptions struct {
 	Delta     float64              // for which ε is reported
 	Adjacency accounting.Adjacency // which datasets are neighbours: zero-out unless set
 	Seeds     int                  // runs of every method at every level, from the seeds 0, 1, …
+
+	// Tune are the learning rates that every method is tried with, over that of the configuration; nil: that alone. The
+	// Grid has the runs of the rate with the least mean loss on records kept apart (Config.Validation), for every method
+	// and level. That is not paid for in privacy.
+	Tune []float64
 
 	Sampling  participation.Scheme // in turn unless set; otherwise levels are Epsilons, and neighbours zero-out
 	Bandwidth int                  // of the optimum, where batches are drawn in secret; 0: see MethodsFor
@@ -64,6 +76,11 @@ func (o StudyOptions) Check() error {
 		return fault.New("Delta", o.Delta, "must be between 0 and 1")
 	case len(o.Methods) == 0:
 		return fault.New("Methods", nil, "is empty")
+	}
+	for _, rate := range o.Tune {
+		if !(rate > 0) || math.IsInf(rate, 1) {
+			return fault.New("Tune", rate, "must be positive and finite")
+		}
 	}
 	if err := o.checkScheme(); err != nil {
 		return err
@@ -98,7 +115,7 @@ func (o StudyOptions) levels() ([]float64, error) {
 
 // Runs returns how many there are at most.
 func (o StudyOptions) Runs() float64 {
-	return float64(o.Seeds) * float64(len(o.Methods)) * float64(max(len(o.Mus)+len(o.Epsilons), 1))
+	return float64(o.Seeds) * float64(len(o.Methods)) * float64(max(len(o.Mus)+len(o.Epsilons), 1)*max(len(o.Tune), 1))
 }
 
 // Needs returns about how many bytes the results of all runs take: losses and their steps; more if they are written,
@@ -166,7 +183,36 @@ func NewStudy(n *graph.Network, c Config, o StudyOptions) (*Study, error) {
 	if err := participation.CheckCycle(c.Schema, c.Batches); err != nil {
 		return nil, fmt.Errorf("%w: T must be at most k·b", err)
 	}
-	return s, nil
+	s.curving = sync.OnceValue(func() workload.Curvature { return c.Task.Curvature(c.Clip) })
+	return s, s.split()
+}
+
+// split makes a study of every learning rate that is to be tried.
+func (s *Study) split() error {
+	one := s.options
+	one.Tune = nil
+	for _, factor := range s.options.Tune {
+		c := s.config
+		c.LearningRate, c.Validation = factor*c.LearningRate, true
+		of, err := NewStudy(s.network, c, one)
+		if err != nil {
+			return err
+		}
+		if s.byRate == nil {
+			s.byRate = map[float64]*Study{}
+		}
+		of.curving = s.curving
+		s.byRate[c.LearningRate] = of
+	}
+	return nil
+}
+
+// Rates returns the learning rates that are tried, ascending; 0 alone where it is the configuration's.
+func (s *Study) Rates() []float64 {
+	if s.byRate == nil {
+		return []float64{0}
+	}
+	return slices.Sorted(maps.Keys(s.byRate))
 }
 
 // needs returns about how many bytes one run takes, and the making of its strategy.
@@ -226,7 +272,9 @@ func (s *Study) Cells() []Cell {
 				if scheme := s.options.Sampling; scheme != participation.InTurn {
 					cell.Sampling, cell.Mu, cell.Epsilon = scheme.String(), 0, level
 				}
-				cells = append(cells, cell)
+				for _, cell.Rate = range s.Rates() {
+					cells = append(cells, cell)
+				}
 			}
 		}
 	}
@@ -235,6 +283,14 @@ func (s *Study) Cells() []Cell {
 
 // Do computes a cell. It fails for a cell of another study, if its strategy cannot be made, and as Run does.
 func (s *Study) Do(ctx context.Context, c Cell) (Result, error) {
+	if c.Rate != 0 {
+		of := s.byRate[c.Rate]
+		if of == nil {
+			return Result{}, fmt.Errorf("no learning rate of this study is %v", c.Rate)
+		}
+		c.Rate = 0
+		return of.Do(ctx, c)
+	}
 	sampling, noise, err := s.drawn(ctx, c)
 	if err != nil {
 		return Result{}, err
@@ -246,6 +302,9 @@ func (s *Study) Do(ctx context.Context, c Cell) (Result, error) {
 		return Result{}, err
 	}
 	if r.Predicted, err = s.predicted(ctx, noise); err != nil {
+		return Result{}, fmt.Errorf("prediction for %s: %w", c.Method, err)
+	}
+	if r.PredictedExcess, err = s.predictedExcess(ctx, noise, r); err != nil {
 		return Result{}, fmt.Errorf("prediction for %s: %w", c.Method, err)
 	}
 	return *r, nil

@@ -33,6 +33,9 @@ func (s *Study) Spec() study.Spec {
 	if !c.Workload.IsPlain() || c.Workload.Kind != workload.Model {
 		in.Add("workload", c.Workload)
 	}
+	if s.byRate != nil {
+		in.Add("tuned", "on the first half of the test records")
+	}
 	if s.options.Sampling != participation.InTurn {
 		in.Add("sampling", s.options.Sampling)
 		in.Add("bandwidth", s.options.Bandwidth)
@@ -105,6 +108,6 @@ func (s *Study) sorted(entries []study.Entry[Cell, Result]) []study.Entry[Cell, 
 	return slices.SortedFunc(slices.Values(entries), func(a, b study.Entry[Cell, Result]) int {
 		x, y := a.Cell, b.Cell
 		return cmp.Or(place(x)-place(y), cmp.Compare(x.Method, y.Method), cmp.Compare(x.Export, y.Export),
-			cmp.Compare(x.level(), y.level()), cmp.Compare(x.Seed, y.Seed))
+			cmp.Compare(x.level(), y.level()), cmp.Compare(x.Rate, y.Rate), cmp.Compare(x.Seed, y.Seed))
 	})
 }

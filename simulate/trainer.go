@@ -3,8 +3,10 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/floats"
 
 	"mafalda/internal/parallel"
 	"mafalda/participation"
@@ -19,19 +21,21 @@ type trainer struct {
 	records     int // of all nodes
 	batches     batches
 	test, part  Dataset // all of the test data, and what losses are of
+	apart       Dataset // what losses are of that rates are chosen by
 	ledger      *participation.Ledger
 
-	state     *workload.State[float32]
-	networks  *workload.Networks
-	missed    []bool    // n×T; nil: no step is
-	noises    []float32 // n×T×d, rows that are not sent left out or carried over; nil without noise
-	alone     *alone    // nil without noise
-	gradients []float32 // n×d
-	workers   []Worker
-	clipped   []int // by node
-	errs      []error
-	losses    []float64
-	result    *Result
+	state      *workload.State[float32]
+	networks   *workload.Networks
+	missed     []bool    // n×T; nil: no step is
+	noises     []float32 // n×T×d, rows that are not sent left out or carried over; nil without noise
+	alone      *alone    // nil without noise
+	gradients  []float32 // n×d
+	workers    []Worker
+	clipped    []int // by node
+	errs       []error
+	losses     []float64
+	validation float64
+	result     *Result
 }
 
 func newTrainer(c Config, noise *Noise, seed uint64) (*trainer, error) {
@@ -43,6 +47,10 @@ func newTrainer(c Config, noise *Noise, seed uint64) (*trainer, error) {
 		}
 	}
 	train, test := c.Task.Split(seed)
+	if c.Validation {
+		half := test.Len() / 2
+		t.apart, test = c.first(test.Slice(0, half)), test.Slice(half, test.Len())
+	}
 	if err := t.checkData(train, test); err != nil {
 		return nil, err
 	}
@@ -50,10 +58,7 @@ func newTrainer(c Config, noise *Noise, seed uint64) (*trainer, error) {
 	if t.batches, err = newBatches(c, train, nodes, seed); err != nil {
 		return nil, err
 	}
-	t.test, t.part = test, test
-	if c.TestRows > 0 {
-		t.part = test.Slice(0, min(c.TestRows, test.Len()))
-	}
+	t.test, t.part = test, c.first(test)
 	t.records = train.Len()
 	t.ledger = participation.NewLedger(t.records, t.schema())
 	if err := t.begin(seed); err != nil {
@@ -66,6 +71,14 @@ func newTrainer(c Config, noise *Noise, seed uint64) (*trainer, error) {
 	}
 	t.clipped, t.errs, t.losses = make([]int, nodes), make([]error, nodes), make([]float64, nodes)
 	return t, nil
+}
+
+// first returns the first TestRows records, or all.
+func (c Config) first(test Dataset) Dataset {
+	if c.TestRows > 0 {
+		return test.Slice(0, min(c.TestRows, test.Len()))
+	}
+	return test
 }
 
 // stopAt ends rounds of gossip when done is closed.
@@ -120,8 +133,12 @@ func (t *trainer) schema() participation.Schema {
 }
 
 func (t *trainer) checkData(train, test Dataset) error {
-	for i, data := range []Dataset{train, test} {
-		name := []string{"training", "test"}[i]
+	parts := []Dataset{train, test}
+	if t.Validation {
+		parts = append(parts, t.apart)
+	}
+	for i, data := range parts {
+		name := []string{"training", "test", "validation"}[i]
 		if data.Features != t.Task.Model.Features() || len(data.Inputs) != data.Len()*data.Features || data.Len() == 0 {
 			return fmt.Errorf("%w: %s data of %d rows with %d features for a model of %d", ErrData, name, data.Len(),
 				data.Features, t.Task.Model.Features())
@@ -145,6 +162,7 @@ func (t *trainer) drawNoise(ctx context.Context, seed uint64) error {
 			return err
 		}
 	}
+	t.result.Deviation = floats.Norm(stds, 2) / math.Sqrt(float64(t.nodes))
 	length := t.Schema.Steps() * t.size
 	t.noises = make([]float32, t.nodes*length)
 	parallel.Workers(t.Workers, t.nodes, func(_, u int) {

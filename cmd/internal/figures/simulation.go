@@ -138,7 +138,7 @@ func PrivacyUtility(s *simulate.Study, g *simulate.Grid) (*Figure, error) {
 	if len(curves) == 0 {
 		return nil, nil
 	}
-	title := fmt.Sprintf("%s: loss in the last %d steps, mean of %s%s", studyText(s), simulate.Window, g.Count(),
+	title := fmt.Sprintf("%s: loss in the last %d steps, mean of %s%s", studyText(s), s.Config().Window(), g.Count(),
 		spread(curves))
 	axes := Axes{Title: title, X: "ε of local DP, for δ = " + printed(delta), Y: "test loss", LogX: true, Marks: true}
 	above := excessCurves(curves, rows)

@@ -55,6 +55,10 @@ func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 	fl.StringSliceVar(&f.options.Methods, "methods", simulate.MethodsFor(participation.InTurn, workload.Spec{}),
 		"what to compare; folders of exports, too; and mafalda-plain, which ignores what is more than plain training\n"+
 			"(there by default if there is more)")
+	terminal.NumbersVar(fl, &f.options.Tune, "tune", nil,
+		"train with several learning rates, these times --learning-rate, and compare every method at its own best one, by\n"+
+			"the loss on test records kept apart; that is not paid for in privacy")
+	fl.Lookup("tune").NoOptDefVal = "0.03,0.1,0.3,1,3"
 	terminal.NumbersVar(fl, &f.options.Mus, "mu", []float64{0.2, 0.5, 1}, "levels of privacy, of Gaussian DP")
 	terminal.NumbersVar(fl, &f.options.Epsilons, "epsilon", nil, "levels of privacy as epsilons for --delta, instead of --mu")
 	fl.Float64Var(&f.options.Delta, "delta", 1e-6, "for which epsilon is reported")

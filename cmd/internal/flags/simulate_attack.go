@@ -41,7 +41,7 @@ func (f *SimulateAttackFlags) Bind(cmd *cobra.Command, study *SimulateFlags) {
 func (f *SimulateAttackFlags) check(cmd *cobra.Command, study *SimulateFlags) error {
 	given := cmd.Flags().Changed
 	if err := terminal.Refuse(cmd, "--%s: is not for --attack", "output", "force", "shard", "epsilon", "delta", "adjacency", "sampling",
-		"bandwidth", "seeds", "test-rows"); err != nil {
+		"bandwidth", "seeds", "test-rows", "tune"); err != nil {
 		return err
 	}
 	switch {

@@ -16,6 +16,7 @@ import (
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
 	"mafalda/internal/fault"
+	"mafalda/internal/lists"
 	"mafalda/participation"
 	"mafalda/simulate"
 	"mafalda/study"
@@ -28,6 +29,9 @@ func Simulating(s *simulate.Study, bar *terminal.Progress,
 		at := fmt.Sprintf("%s, mu %s, seed %d", c.Method, terminal.DecimalUp(c.Mu, 6), c.Seed)
 		if c.Sampling != "" {
 			at = fmt.Sprintf("%s, epsilon %s, seed %d", c.Method, terminal.DecimalUp(c.Epsilon, 6), c.Seed)
+		}
+		if c.Rate != 0 {
+			at += ", rate " + rateText(c.Rate)
 		}
 		bar.At = at
 		r, err := s.Do(ctx, c)
@@ -121,7 +125,11 @@ func (r Simulation) Document() *document.Document {
 	if c.TestRows > 0 {
 		rowsOf = fmt.Sprintf("the first %d test records, in the last column on all", c.TestRows)
 	}
-	d.Fact("loss", "mean over the nodes and the last %d steps, %s; %s", simulate.Window, rowsOf, r.Grid.Count())
+	d.Fact("loss", "mean over the nodes and the last %d steps, %s; %s", c.Window(), rowsOf, r.Grid.Count())
+	if o.Tune != nil {
+		d.Fact("tuned", "every method has its own learning rate of %s,\nthat of the least mean loss on the other half of the test records; "+
+			"choosing it is not paid for in privacy", strings.Join(lists.Map(r.Study.Rates(), rateText), ", "))
+	}
 	d.Table(simulationTable(r.Rows))
 	d.FactIf("noise", noiseText(r.Rows))
 	r.summarize(d)
@@ -166,6 +174,8 @@ func simulationTable(rows []simulate.Row) document.Table {
 	up := func(digits int) func(float64) string {
 		return func(v float64) string { return terminal.DecimalUp(v, digits) }
 	}
+	tuned := slices.ContainsFunc(rows, func(r simulate.Row) bool { return r.Rate > 0 })
+	quadratic := slices.ContainsFunc(rows, func(r simulate.Row) bool { return r.Answered != nil })
 	t := document.Table{Caption: "Test losses", Words: 1}
 	for _, r := range rows {
 		name, level := "mu", orDash(r.Mu, up(6))
@@ -180,6 +190,12 @@ func simulationTable(rows []simulate.Row) document.Table {
 		if classes {
 			row = append(row, "accuracy", orDash(r.Accuracy, percentText))
 		}
+		if tuned {
+			row = append(row, "rate", rateText(r.Rate))
+		}
+		if quadratic {
+			row = append(row, "predicted, off by", orDash(r.Answered, offText))
+		}
 		t.Row(append(row, "", remark(&r))...)
 	}
 	return t
@@ -189,6 +205,17 @@ func percentText(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }
 
 func lossText(v *float64) string {
 	return orDash(v, func(v float64) string { return fmt.Sprintf("%.5g", v) })
+}
+
+func rateText(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }
+
+// offText is what the noise costs as it is predicted, and how much more it does.
+func offText(e simulate.NoiseError) string {
+	text := fmt.Sprintf("%.3g, %+.1f", *e.Predicted, 100*(e.Measured / *e.Predicted - 1))
+	if e.StdErr != nil {
+		text += fmt.Sprintf(" ± %.1f", 100**e.StdErr / *e.Predicted)
+	}
+	return text + " %"
 }
 
 // excessText is what the noise costs, with its standard error.
