@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/measure"
 	"mafalda/workload"
 )
 
@@ -68,20 +69,24 @@ func (s *Study) predictedExcess(ctx context.Context, n *Noise, r *Result) (*floa
 	if of.shared != nil || of.levels != nil || len(of.layers) > 1 || !s.foreseeable(of) {
 		return nil, nil
 	}
-	steps := s.config.Window()
+	spec := s.config.trained()
+	spec.Weights = workload.LastSteps(s.config.Window())
 	if s.counted == nil {
-		c, spec := s.curvature(), s.config.trained()
+		c := s.curvature()
 		if c == nil {
 			return nil, nil
 		}
 		var err error
-		spec.Weights = workload.LastSteps(steps)
 		if s.counted, err = s.gramOf(ctx, spec, c); err != nil {
 			return nil, err
 		}
 	}
-	loss := of.layers[0].squaredError(s.counted)
-	return finite(s.config.LearningRate * r.Deviation * r.Deviation * loss / float64(2*len(of.of)*steps)), nil
+	t := measure.Training{Workload: spec, Nodes: len(of.of), Steps: s.config.Schema.Steps(), Rate: s.config.LearningRate}
+	e, err := t.Predict(r.Deviation, of.layers[0].squaredError(s.counted))
+	if err != nil {
+		return nil, nil // of nodes that miss steps
+	}
+	return finite(e.Noise), nil
 }
 
 // gramOf returns the Gram matrix of a workload on the study's network under a curvature, nil for gradients that do not

@@ -82,7 +82,7 @@ func TestStudyOrder(t *testing.T) {
 		StudyOptions{Methods: MethodsFor(participation.InTurn, workload.Spec{}), Mus: []float64{mu}, Delta: 1e-6, Seeds: seeds})
 	none, best := by[Cell{Method: None}], by[Cell{Method: Mafalda, Mu: mu}]
 	dmf, plain := by[Cell{Method: "d-mf", Mu: mu}], by[Cell{Method: "dp-d-sgd", Mu: mu}]
-	if len(by) != 5 || !(*none.Mean < *best.Mean && *best.Mean < *dmf.Mean && *dmf.Mean < *plain.Mean) {
+	if len(by) != 6 || !(*none.Mean < *best.Mean && *best.Mean < *dmf.Mean && *dmf.Mean < *plain.Mean) {
 		t.Errorf("%+v", by)
 	}
 	if none.Mu != nil || none.Epsilon != nil || none.Excess != nil || dmf.Improvement != nil ||

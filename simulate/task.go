@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"mafalda/internal/fault"
 )
@@ -23,12 +24,14 @@ const (
 // TaskOptions says what is learned.
 type TaskOptions struct {
 	Name    string // one of TaskNames
-	Data    string // path of the data: a file of housing, a folder of mnist and, if it is not to be synthetic, of perceptron
+	Data    string // path of the data: a file of housing and housing-linear, a folder of mnist and, if it is not to be synthetic, of perceptron
 	Records int    // of a synthetic task; 0 means 4000
 }
 
 // TaskNames are the tasks that LoadTask knows.
-func TaskNames() []string { return []string{"linear", "logistic", "perceptron", "housing", "mnist"} }
+func TaskNames() []string {
+	return []string{"linear", "logistic", "perceptron", "housing", "housing-linear", "mnist"}
+}
 
 // synthetic reports whether the task makes its own data.
 func (o TaskOptions) synthetic() bool {
@@ -39,7 +42,7 @@ func (o TaskOptions) synthetic() bool {
 func (o TaskOptions) Check() error {
 	switch {
 	case !slices.Contains(TaskNames(), o.Name):
-		return fault.New("Name", strconv.Quote(o.Name), "must be linear, logistic, perceptron, housing or mnist")
+		return fault.New("Name", strconv.Quote(o.Name), "must be one of %s", strings.Join(TaskNames(), ", "))
 	case o.synthetic() && o.Data != "":
 		return fault.New("Data", nil, "task %s makes its own data", o.Name)
 	case !o.synthetic() && o.Records != 0:
@@ -64,8 +67,12 @@ func LoadTask(o TaskOptions) (Task, error) {
 	records := cmp.Or(o.Records, taskRecords)
 	var task Task
 	switch o.Name {
-	case "housing":
-		return Housing(o.Data)
+	case "housing", "housing-linear":
+		houses, err := Housing(o.Data)
+		if o.Name != houses.Name {
+			houses.Name, houses.Model = o.Name, NewLinear(housingFeatures)
+		}
+		return houses, err
 	case "mnist":
 		return MNIST(o.Data)
 	case "linear":

@@ -8,7 +8,7 @@ import (
 // A method whose line is in several pictures has one colour in all of them.
 
 // methods have the colours of the palette, in its order: blue, vermilion, green, purple, orange, sky blue, black.
-var methods = []string{"mafalda", "d-mf", "dp-d-sgd", "antipgd", "mafalda-uncurved", "mafalda-plain", "mafalda-secrets", "none"}
+var methods = []string{"mafalda", "d-mf", "dp-d-sgd", "antipgd", "mafalda-plain", "mafalda-secrets", "none"}
 
 // boundColour is the place of grey, which no method has.
 const boundColour = -1

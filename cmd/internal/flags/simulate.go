@@ -41,8 +41,8 @@ type SimulateFlags struct {
 func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	terminal.ChoiceVar(cmd, &f.task.Name, "task", "linear", simulate.TaskNames(),
-		"what is learned: linear, logistic, perceptron, housing or mnist")
-	fl.StringVar(&f.task.Data, "data", "", "`path` of the data of housing (a file), or mnist and perceptron (a folder)")
+		"what is learned: "+strings.Join(simulate.TaskNames(), ", "))
+	fl.StringVar(&f.task.Data, "data", "", "`path` of the data of housing and housing-linear (a file), or mnist and perceptron (a folder)")
 	fl.Var((*terminal.WholeNumber)(&f.task.Records), "records", "records of a synthetic task (default 4000)")
 	f.network.BindGraph(cmd)
 	f.network.BindGossip(cmd)
