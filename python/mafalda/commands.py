@@ -753,6 +753,7 @@ def simulate(
     strict: bool | None = None,
     task: str | None = None,
     test_rows: int | None = None,
+    tune: float | Sequence[float] | None = None,
     victim: str | None = None,
     weight_decay: float | None = None,
     workload: str | None = None,
@@ -766,9 +767,11 @@ def simulate(
     more often, or sooner again, than a strategy was made for is checked while training. Methods with the same
     seed have the same data, start and Z.
 
-    Methods: none (no noise), dp-d-sgd, antipgd, d-mf, mafalda (the certified optimum of this network),
-    mafalda-plain, and folders of exports. The noise protects a record against everybody who sees all messages: mu
-    of Gaussian differential privacy.
+    Methods: none (no noise), dp-d-sgd, antipgd, d-mf, mafalda (the certified optimum of this network, for
+    gradients that answer to errors as the task's do at the learning rate), mafalda-uncurved (for gradients that
+    do not), mafalda-plain, and folders of exports. How the task curves comes of its own records, which is not
+    private: this is a simulation. The noise protects a record against everybody who sees all messages: mu of
+    Gaussian differential privacy.
 
     With --sampling poisson nodes draw their batches in secret instead, and levels are given by --epsilon and
     --delta: every record takes part with probability w/b in every w-th step, where w is the number of bands of a
@@ -779,9 +782,15 @@ def simulate(
 
     Nodes train with momentum, learning rates that change (times --learning-rate), weight decay (times the rate),
     local steps, rounds of gossip and gradient tracking, over networks that change or fail, and they may miss
-    steps. mafalda and d-mf then know of it, mafalda-plain is the optimum of the network that does not. An export
-    that was made for such training brings it along, and is refused for other flags. The line "noise" compares the
-    squared error that the noise alone makes of the models with the predicted one.
+    steps. mafalda, mafalda-uncurved and d-mf then know of it, mafalda-plain is the optimum of the network that
+    does not. An export that was made for such training brings it along, and is refused for other flags. The line
+    "noise" compares the squared error that the noise alone makes of the models with the predicted one. For linear
+    regression the loss above training without noise is predicted, too: it is off where gradients are clipped, and
+    where batches curve differently.
+
+    With --tune every method trains with several learning rates, and is compared at its own best one: that of the
+    least mean loss on one half of the test records, while losses are of the other half. Choosing it is not paid
+    for in privacy.
 
     With --attack NODE that node attacks real training instead, with dp-d-sgd: it is run many times with a record
     of the victim and without it, and what the attacker's statistic of the messages that it sees reaches stands
@@ -792,9 +801,9 @@ def simulate(
     simulation goes on where it stopped, and more methods, levels and seeds can be added, also by several
     processes at once. All else, and every byte that is read, has to be the same.
 
-    linear, logistic and perceptron (with tanh; with --data, on images) are synthetic; housing needs
-    cal_housing.data (20,640 lines of 9 numbers, in https://www.dcc.fc.up.pt/~ltorgo/Regression/cal_housing.tgz),
-    mnist a folder with four IDX files.
+    linear, logistic and perceptron (with tanh; with --data, on images) are synthetic; housing and housing-linear
+    need cal_housing.data (20,640 lines of 9 numbers, in
+    https://www.dcc.fc.up.pt/~ltorgo/Regression/cal_housing.tgz), mnist a folder with four IDX files.
 
     Keywords:
         plan
@@ -819,7 +828,7 @@ def simulate(
         confidence
             of the interval of an attack (default 0.999)
         data
-            path of the data of housing (a file), or mnist and perceptron (a folder)
+            path of the data of housing and housing-linear (a file), or mnist and perceptron (a folder)
         delta
             for which epsilon is reported (default 1e-06)
         directed
@@ -853,7 +862,8 @@ def simulate(
             gossip follows every so many gradient steps; T counts these (default 1)
         methods
             what to compare; folders of exports, too; and mafalda-plain, which ignores what is more than plain
-            training (there by default if there is more) (default none,dp-d-sgd,antipgd,d-mf,mafalda)
+            training (there by default if there is more) (default
+            none,dp-d-sgd,antipgd,d-mf,mafalda-uncurved,mafalda)
         missed_steps
             probability that a node has no gradient in a step, and sends no noise
         momentum
@@ -888,9 +898,12 @@ def simulate(
         strict
             refuse a disconnected graph instead of keeping its largest component
         task
-            what is learned: linear, logistic, perceptron, housing or mnist (default linear)
+            what is learned: linear, logistic, perceptron, housing, housing-linear, mnist (default linear)
         test_rows
             test records that losses are of while training; all of them at the end (0: always all) (default 256)
+        tune
+            train with several learning rates, these times --learning-rate, and compare every method at its own
+            best one, by the loss on test records kept apart; that is not paid for in privacy
         victim
             LABEL of whose record is attacked (default: the nearest node that the attacker does not see)
         weight_decay

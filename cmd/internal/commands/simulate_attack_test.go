@@ -47,6 +47,7 @@ func TestSimulateAttack(t *testing.T) {
 		"--confidence 0":                   "--confidence 0",
 		"--confidence 2":                   "--confidence 2",
 		"--seeds 3":                        "--seeds: is not for --attack",
+		"--tune":                           "--tune: is not for --attack",
 		"--methods mafalda":                "--methods: --attack is for dp-d-sgd",
 		"--sampling poisson":               "--sampling: is not for --attack",
 		"--momentum 0.9":                   "only plain training",

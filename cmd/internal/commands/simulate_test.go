@@ -268,7 +268,7 @@ func TestSimulatePoisson(t *testing.T) {
 		}
 	}
 	table, err := os.ReadFile(filepath.Join(dir, "simulate.csv"))
-	if err != nil || !strings.Contains(string(table), "accuracy,sampling,groups,noise_multiplier,note\n") {
+	if err != nil || !strings.Contains(string(table), "accuracy,learning_rate,excess,excess_standard_error,predicted_excess,sampling,groups,noise_multiplier,note\n") {
 		t.Errorf("%v, %s", err, table)
 	}
 	cells, err := filepath.Glob(filepath.Join(dir, "cells", "*.json"))
@@ -346,8 +346,40 @@ func TestSimulateAccuracy(t *testing.T) {
 	for _, r := range result.Rows {
 		if r.Accuracy == nil || *r.Accuracy < 0.3 || *r.Accuracy > 0.95 || // four classes
 			!strings.Contains(out, fmt.Sprintf("%.1f %%", 100**r.Accuracy)) ||
-			err != nil || !strings.Contains(string(table), strconv.FormatFloat(*r.Accuracy, 'g', 17, 64)+`,"simulated`) {
+			err != nil || !strings.Contains(string(table), strconv.FormatFloat(*r.Accuracy, 'g', 17, 64)+`,,,,,"simulated`) {
 			t.Errorf("%s: accuracy %v, %v in\n%s%s", r.Method, r.Accuracy, err, out, table)
 		}
+	}
+}
+
+// With --tune every method has a rate of its own, and more rates can be added to a folder; other folders are others'.
+func TestSimulateTunes(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "sim")
+	args := strings.Fields("simulate --graph cycle:4 --T 12 -k 3 --records 200 --methods none,dp-d-sgd,mafalda --seeds 2 --mu 1000 --clip 100")
+	args = append(args, "-o", dir)
+	code, out, errs := mafalda(append(slices.Clone(args), "--tune=0.001,2")...)
+	if code != 0 || errs != "" || !strings.Contains(out, "rate of 5e-05, 0.1,") || !strings.Contains(out, "not paid for in privacy") ||
+		!strings.Contains(out, "predicted, off by") {
+		t.Fatalf("code %d, %s%s", code, out, errs)
+	}
+	for i, tune := range []string{"--tune=0.001,2,0.1", "--tune"} { // one of the five rates is there
+		if code, _, errs := mafalda(append(slices.Clone(args), tune)...); code != 0 {
+			t.Fatalf("%s: code %d, %s", tune, code, errs)
+		}
+		cells, err := filepath.Glob(filepath.Join(dir, "cells", "*.json"))
+		if want := 2 * 3 * []int{3, 7}[i]; err != nil || len(cells) != want {
+			t.Errorf("%s: %d cells, must be %d", tune, len(cells), want)
+		}
+	}
+	rows := simulateJSON(t, append(slices.Clone(args[1:]), "--tune")...)
+	if r := rows[simulate.Cell{Method: "mafalda", Mu: 1000}]; r.Rate != 0.15000000000000002 || r.Seeds != 2 {
+		t.Errorf("%+v", r)
+	}
+	if code, _, errs := mafalda(args...); code != 2 || !strings.Contains(errs, "other inputs") {
+		t.Errorf("without --tune in the same folder: code %d, %s", code, errs)
+	}
+	if code, _, errs := mafalda(append(slices.Clone(args), "--tune=0")...); code != 2 || !strings.Contains(errs, "--tune 0: must be positive") {
+		t.Errorf("a rate of 0: code %d, %s", code, errs)
 	}
 }

@@ -25,13 +25,13 @@ func TestSimulateTraining(t *testing.T) {
 	} {
 		args := append(strings.Fields("--graph cycle:4 --seeds 6 "+flags), smallRun[:]...)
 		rows := simulateJSON(t, args...)
-		for _, method := range []string{"dp-d-sgd", "antipgd", "d-mf", "mafalda-plain", "mafalda"} {
+		for _, method := range []string{"dp-d-sgd", "antipgd", "d-mf", "mafalda-plain", "mafalda-uncurved", "mafalda"} {
 			e := rows[simulate.Cell{Method: method, Mu: 0.5}].NoiseError
 			if _, ok := e.Deviation(); !ok || e.Off() || e.Runs != 6 {
 				t.Errorf("%s, %s: %+v", flags, method, e)
 			}
 		}
-		if len(rows) != 6 {
+		if len(rows) != 7 {
 			t.Errorf("%s: %d rows", flags, len(rows))
 		}
 	}
