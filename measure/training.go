@@ -47,6 +47,27 @@ type Excess struct {
 // Total returns the predicted excess risk.
 func (e Excess) Total() float64 { return e.Bias + e.Noise }
 
+// Check rejects numbers that are negative or not finite, lists of different lengths, and losses without a curvature. The
+// errors are fault.Arguments of LearningRate, Curvature and Distance.
+func (t Training) Check() error {
+	if err := fault.Positive("LearningRate", t.Rate); err != nil {
+		return err
+	}
+	spectrum := workload.Spectrum{Risk: workload.ExcessRisk, X: t.X, Directions: t.Directions}
+	if err := spectrum.Check(); err != nil {
+		return err
+	}
+	if len(t.Distances) != len(t.X) {
+		return fault.New("Distance", nil, "%d distances for %d second derivatives", len(t.Distances), len(t.X))
+	}
+	for _, d := range t.Distances {
+		if !(d >= 0) || math.IsInf(d, 1) {
+			return fault.New("Distance", d, "must be finite and not negative")
+		}
+	}
+	return nil
+}
+
 // At returns the same training with another base learning rate.
 func (t Training) At(rate float64) Training {
 	change := rate / t.Rate

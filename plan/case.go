@@ -13,6 +13,7 @@ import (
 	"mafalda/accounting"
 	"mafalda/factorize"
 	"mafalda/internal/fault"
+	"mafalda/measure"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
@@ -29,6 +30,12 @@ type Case struct {
 
 	Collude Answer  // may nodes tell others the secrets that they share with neighbours? No: pairs may share noise
 	Sharing Sharing // who shares secrets, and who colludes, unless Collude is Yes
+
+	// Training is what is known of the loss, for ways to be compared by their predicted excess risk, each with its best rate
+	// and number of steps up to T; nil: by the errors of models whose gradients do not react. Workload, Objective, Nodes and
+	// Steps are those of the Problem, whose decay is at Rate.
+	Training *measure.Training
+	Records  int // of a node, for Training: of every batch the noise is shared by Records/b
 
 	Limit time.Duration // of the search for a way; short ones are always made (comparing.short)
 }
@@ -50,6 +57,7 @@ type Way struct {
 	Class    factorize.Class      // with its parameters
 	PerNode  bool                 // a strategy for every node
 	OneLevel bool                 // the strictest of Problem.Levels for all nodes, in their place
+	Plain    bool                 // with Case.Training: the strategy that is best for gradients that do not react
 
 	Ranked         bool // it relies on nothing but what the case says
 	Privacy        *Privacy
@@ -59,13 +67,24 @@ type Way struct {
 	ErrorAtPrivacy float64 // NoiseStd² · SquaredError
 	Guarantee      string  // what is promised, and against whom
 	LossError      float64 // how far off that may be, relatively, because the Gram matrix is an estimate; 0: it is exact
+
+	*Prospect // with Case.Training, whose rate and steps all numbers are for; nil without
+}
+
+// cost returns what ways are ranked by.
+func (w Way) cost() float64 {
+	if w.Prospect != nil {
+		return w.Total()
+	}
+	return w.ErrorAtPrivacy
 }
 
 // short reports whether the search for a way is short beside that of the first: own noise, one strategy for all, and batches
 // in turn or, where the first is dense, one band.
 func (s *comparing) short(w Way) bool {
 	drawn := w.Sampling == participation.Poisson || w.Sampling == participation.Allocation
-	return !w.Shared && !w.PerNode && (w.Sampling == participation.InTurn || drawn && w.oneBand() && !s.long())
+	inTurn := w.Sampling == participation.InTurn && (s.prospects == nil || w.Class == nil || w.oneBand())
+	return !w.Shared && !w.PerNode && (inTurn || drawn && w.oneBand() && !s.long())
 }
 
 // oneBand reports whether noise is independent from step to step.
@@ -90,6 +109,9 @@ func (w Way) Name() string {
 	}
 	if w.OneLevel {
 		parts = append(parts, "one level for all")
+	}
+	if w.Plain {
+		parts = append(parts, "plain")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -130,6 +152,12 @@ func Compare(ctx context.Context, c Case) (*Comparison, error) {
 	if err := s.share(); err != nil {
 		return nil, err
 	}
+	if c.Training != nil {
+		var err error
+		if s.prospects, err = newProspects(s); err != nil {
+			return nil, err
+		}
+	}
 	ways := s.candidates()
 	for i, w := range ways {
 		s.done, s.all = i, len(ways)
@@ -143,7 +171,7 @@ func Compare(ctx context.Context, c Case) (*Comparison, error) {
 	slices.SortStableFunc(s.Ways, func(a, b Way) int {
 		switch {
 		case a.Ranked == b.Ranked:
-			return cmp.Compare(a.ErrorAtPrivacy, b.ErrorAtPrivacy)
+			return cmp.Compare(a.cost(), b.cost())
 		case a.Ranked:
 			return -1
 		}
@@ -171,6 +199,9 @@ func CheckCase(c Case) error {
 			return err
 		}
 	}
+	if err := c.checkTraining(); err != nil {
+		return err
+	}
 	s := comparing{Comparison: Comparison{Case: c}}
 	first := s.candidates()[0]
 	return s.problem(first).Check(s.options(first))
@@ -180,8 +211,9 @@ func CheckCase(c Case) error {
 type comparing struct {
 	Comparison
 	known     knownGrams
-	sharing   *Sharing // on the network, once it is needed
-	done, all int      // ways
+	prospects *prospects // nil without Case.Training
+	sharing   *Sharing   // on the network, once it is needed
+	done, all int        // ways
 }
 
 // limited reports whether memory has a limit.
@@ -201,6 +233,9 @@ func (s *comparing) candidates() []Way {
 		ways = append(ways, Way{PerNode: true, Class: factorize.Dense{}})
 	}
 	for _, scheme := range s.Case.Schemes {
+		if s.Case.Training != nil && scheme != participation.Bins {
+			ways = append(ways, Way{Sampling: scheme, Class: factorize.Banded{Bandwidth: 1}})
+		}
 		ways = append(ways, Way{Sampling: scheme})
 	}
 	if s.Case.Problem.Network != nil {
@@ -246,6 +281,9 @@ func (s *comparing) ownInTurn() []Way {
 			}
 		}
 	}
+	if s.Case.Training != nil {
+		ways = append(ways, Way{Plain: true})
+	}
 	return append(ways, Way{Class: factorize.Banded{Bandwidth: 1}})
 }
 
@@ -268,6 +306,9 @@ func (s *comparing) look(ctx context.Context, w Way) error {
 	case w.Shared && s.Case.Collude == Yes:
 		return leave(fault.New("Trust", nil, "[Trust] ldp: nodes may tell others the secrets that they share"))
 	}
+	if s.prospects != nil && w.PerNode {
+		return leave(fault.New("PerNode", nil, "[PerNode] is not for [Curvature]: one strategy for all is looked for at every rate"))
+	}
 	if nodes := s.Case.Problem.nodes(); w.Shared && nodes > mostThatShare {
 		return leave(fault.New("Network", nil, "the best noise between nodes is looked for on at most %d nodes, not %d",
 			mostThatShare, nodes))
@@ -278,7 +319,7 @@ func (s *comparing) look(ctx context.Context, w Way) error {
 	}
 	tooLong := func(reason error) error {
 		one := w
-		if one.Class = (factorize.Banded{Bandwidth: 1}); !s.short(one) {
+		if one.Class = (factorize.Banded{Bandwidth: 1}); !s.short(one) || s.prospects != nil {
 			return leave(reason)
 		}
 		name += ", more than one band"
@@ -299,7 +340,14 @@ func (s *comparing) look(ctx context.Context, w Way) error {
 		defer stop()
 	}
 	o.Progress = s.progress(name)
-	solved, err := Solve(limited, p, o)
+	var found *Prospect
+	var solved *Solution
+	var err error
+	if s.prospects != nil {
+		solved, found, err = s.prospects.search(limited, w, o)
+	} else {
+		solved, err = Solve(limited, p, o)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -310,6 +358,7 @@ func (s *comparing) look(ctx context.Context, w Way) error {
 	case err != nil:
 		return leave(err)
 	}
+	w.Prospect = found
 	if err := s.take(w, solved); err != nil {
 		return leave(err)
 	}
@@ -327,6 +376,9 @@ func (s *comparing) take(w Way, of *Solution) error {
 	}
 	w.Cost, w.SquaredError = of.Strategy().NodeCost(), of.Quality.SquaredError
 	w.NoiseStd = of.Privacy.NoiseStd / of.Privacy.Clip
+	if w.Prospect != nil {
+		w.SquaredError = w.Prospect.squaredError
+	}
 	w.ErrorAtPrivacy = errorAtPrivacy(of.Privacy.NoiseStd, of.Privacy.Clip, w.SquaredError)
 	if s.limited() && w.Cost.Floats > s.Case.Options.Budget.Floats() {
 		return fmt.Errorf("keeps %d numbers for each parameter: %d fit", w.Cost.Floats, s.Case.Options.Budget.Floats())
@@ -338,6 +390,9 @@ func (s *comparing) take(w Way, of *Solution) error {
 	if w.PerNode && len(s.Ways) > 0 && s.Ways[0].ErrorAtPrivacy*perNodeGain < w.ErrorAtPrivacy {
 		return fmt.Errorf("has %.4f of the error of one strategy for all, which is not worth it",
 			w.ErrorAtPrivacy/s.Ways[0].ErrorAtPrivacy)
+	}
+	if slices.ContainsFunc(s.Ways, func(other Way) bool { return other.Name() == w.Name() }) {
+		return errors.New("has one band as the best: see there")
 	}
 	s.Ways = append(s.Ways, w)
 	return nil

@@ -200,11 +200,13 @@ func fraction(gap, tolerance float64) float64 {
 	return math.Min(f, 1)
 }
 
-// knownGrams are Gram matrices of one network, workload and number of steps, with optima, which several solutions share.
+// knownGrams are Gram matrices on one network with optima, which several solutions share.
 type knownGrams map[gramKey]knownGram
 
-// gramKey says how a Gram matrix is computed.
+// gramKey says what a Gram matrix is of, and how it is computed.
 type gramKey struct {
+	training string // workload and curvature; empty: the first of so many steps
+	steps    int
 	gram     export.Gram
 	weighted bool // by the levels of the nodes
 }
@@ -215,18 +217,37 @@ type knownGram struct {
 	optima   map[string]*factorize.Result // dense, by schema
 }
 
+// help has a source use what is known of the network.
+func (k knownGrams) help(on *measure.Source, steps int) {
+	first := k[gramKey{steps: steps, gram: asked(*on.Gram), weighted: on.Weights != nil}]
+	if on.Sketch, _ = first.estimate.(*workload.Sketch); first.estimate == nil && on.Weights == nil {
+		on.Known = first.kernel
+	}
+}
+
+// asked returns how a Gram matrix is computed, without what was found out of it.
+func asked(g export.Gram) export.Gram {
+	g.LossError, g.ExcessBound = nil, nil
+	return g
+}
+
 // measures computes what strategies are measured by, unless it is known.
 func (s *job) measures(ctx context.Context) error {
-	key := gramKey{s.Gram, s.Problem.Levels != nil}
+	on, steps := s.source("Gram matrix"), s.schema().Steps()
+	key := gramKey{fmt.Sprint(s.Problem.Workload, s.Problem.Curvature), steps, asked(s.Gram), on.Weights != nil}
 	g, known := s.Options.known[key]
 	if !known {
+		s.Options.known.help(&on, steps)
 		var err error
-		if g.kernel, g.estimate, err = s.source("Gram matrix").Kernel(ctx, s.schema().Steps()); err != nil {
+		if g.kernel, g.estimate, err = on.Kernel(ctx, steps); err != nil {
 			return fmt.Errorf("computing the Gram matrix: %w", err)
 		}
 		if s.Options.known != nil {
 			g.optima = map[string]*factorize.Result{}
 			s.Options.known[key] = g
+			if key.training = ""; s.Options.known[key].kernel == nil {
+				s.Options.known[key] = g
+			}
 		}
 	}
 	s.kernel, s.estimate, s.gram, s.optima = g.kernel, g.estimate, g.kernel.Gram(), g.optima

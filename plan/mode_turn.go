@@ -282,7 +282,8 @@ func (s *job) setNoiseInTurn() error {
 		return err
 	}
 	s.CyclicErrorAtPrivacy = s.ErrorAtPrivacy / s.Quality.Loss * s.Optimum.Loss
-	if s.Problem.Objective == Mean && s.Problem.Levels == nil && s.Options.Privacy.Adjacency == accounting.ZeroOut {
+	compared := s.Options.known != nil // with others, of which this is one
+	if s.Problem.Objective == Mean && s.Problem.Levels == nil && s.Options.Privacy.Adjacency == accounting.ZeroOut && !compared {
 		s.DPDSGDRatio = s.plainSampled() / s.ErrorAtPrivacy
 	}
 	return nil
