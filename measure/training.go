@@ -27,15 +27,16 @@ import (
 // that of the strategy for the Gram matrix of Curvature. T is what the steps count together: 1 for the objective Last.
 // Weight decay draws models to where they began.
 type Training struct {
-	Workload  workload.Spec // with the decay at Rate: Spec.At
-	Objective Objective     // Mean or Last
-	Nodes     int           // n
-	Steps     int           // T
-	Rate      float64       // η, the base learning rate
-	X         []float64     // η times the second derivatives of the loss
+	Workload  workload.Spec `json:"-"`             // with the decay at Rate: Spec.At
+	Objective Objective     `json:"-"`             // Mean or Last
+	Nodes     int           `json:"-"`             // n
+	Steps     int           `json:"-"`             // T
+	Rate      float64       `json:"learning_rate"` // η, the base learning rate
+	X         []float64     `json:"x"`             // η times the second derivatives of the loss
 	// Directions and Distances are, for each of X, how many directions have it, and how far along one of them the models
 	// are from the optimum in the beginning, in units of the models.
-	Directions, Distances []float64
+	Directions []float64 `json:"directions"`
+	Distances  []float64 `json:"distances"`
 }
 
 // Excess is a predicted excess risk in units of the loss: of what is left of the start, and of the noise.

@@ -52,27 +52,44 @@ const (
 
 // Way is a way to make noise for a case, and what it costs at the privacy that is wanted.
 type Way struct {
-	Shared   bool                 // pairs of nodes share noise (SecLDP); false: every node has its own (LDP)
-	Sampling participation.Scheme // how batches are drawn
-	Class    factorize.Class      // with its parameters
-	PerNode  bool                 // a strategy for every node
-	OneLevel bool                 // the strictest of Problem.Levels for all nodes, in their place
-	Plain    bool                 // with Case.Training: the strategy that is best for gradients that do not react
+	Price
+	Shared   bool `json:"-"`                   // pairs of nodes share noise (SecLDP); false: every node has its own (LDP)
+	PerNode  bool `json:"per_node,omitempty"`  // a strategy for every node
+	OneLevel bool `json:"one_level,omitempty"` // the strictest of Problem.Levels for all nodes, in their place
+	Plain    bool `json:"plain,omitempty"`     // with Case.Training: the strategy that is best for gradients that do not react
 
-	Ranked         bool // it relies on nothing but what the case says
-	Privacy        *Privacy
-	Cost           strategy.NodeCost
-	NoiseStd       float64 // of a coordinate of Z, in units of the clip
-	SquaredError   float64 // tr(C⁻ᵀHC⁻¹), of noise that is shared tr(H(M)(CᵀC)⁻¹)
-	ErrorAtPrivacy float64 // NoiseStd² · SquaredError
-	Guarantee      string  // what is promised, and against whom
-	LossError      float64 // how far off that may be, relatively, because the Gram matrix is an estimate; 0: it is exact
+	Ranked    bool     `json:"-"` // it relies on nothing but what the case says
+	Privacy   *Privacy `json:"-"`
+	Guarantee string   `json:"guarantee"` // what is promised, and against whom
+	// LossError is how far off errors may be, relatively, because the Gram matrix is an estimate; 0: they are exact.
+	LossError float64 `json:"loss_error,omitempty"`
 
 	*Prospect // with Case.Training, whose rate and steps all numbers are for; nil without
 }
 
-// cost returns what ways are ranked by.
-func (w Way) cost() float64 {
+// Price is a strategy, and what it costs at the privacy that is wanted.
+type Price struct {
+	Sampling participation.Scheme `json:"-"` // how batches are drawn
+	Class    factorize.Class      `json:"-"` // with its parameters
+	strategy.NodeCost
+	NoiseStd float64 `json:"noise_std"` // of a coordinate of Z, in units of the clip
+	// SquaredError is tr(C⁻ᵀHC⁻¹), of noise that is shared tr(H(M)(CᵀC)⁻¹).
+	SquaredError   float64 `json:"squared_error"`
+	ErrorAtPrivacy float64 `json:"error_at_privacy"` // NoiseStd² · SquaredError
+}
+
+// priceOf returns what a strategy costs with noise of a standard deviation in units of the clip.
+func priceOf(s participation.Scheme, c factorize.Class, of *factorize.Result, noiseStd, squaredError float64) Price {
+	return Price{s, c, of.Strategy.NodeCost(), noiseStd, squaredError, errorAtPrivacy(noiseStd, 1, squaredError)}
+}
+
+// way returns a way that is to be looked at.
+func way(s participation.Scheme, c factorize.Class) Way {
+	return Way{Price: Price{Sampling: s, Class: c}}
+}
+
+// Cost returns what ways are ranked by: the predicted excess risk, or the error at the privacy.
+func (w Way) Cost() float64 {
 	if w.Prospect != nil {
 		return w.Total()
 	}
@@ -171,7 +188,7 @@ func Compare(ctx context.Context, c Case) (*Comparison, error) {
 	slices.SortStableFunc(s.Ways, func(a, b Way) int {
 		switch {
 		case a.Ranked == b.Ranked:
-			return cmp.Compare(a.cost(), b.cost())
+			return cmp.Compare(a.Cost(), b.Cost())
 		case a.Ranked:
 			return -1
 		}
@@ -230,18 +247,20 @@ func (s *comparing) long() bool { return s.Case.Problem.Schema.Steps() > strateg
 func (s *comparing) candidates() []Way {
 	ways := s.ownInTurn()
 	if s.Case.Problem.Network != nil {
-		ways = append(ways, Way{PerNode: true, Class: factorize.Dense{}})
+		perNode := way(participation.InTurn, factorize.Dense{})
+		perNode.PerNode = true
+		ways = append(ways, perNode)
 	}
 	for _, scheme := range s.Case.Schemes {
 		if s.Case.Training != nil && scheme != participation.Bins {
-			ways = append(ways, Way{Sampling: scheme, Class: factorize.Banded{Bandwidth: 1}})
+			ways = append(ways, way(scheme, factorize.Banded{Bandwidth: 1}))
 		}
-		ways = append(ways, Way{Sampling: scheme})
+		ways = append(ways, way(scheme, nil))
 	}
 	if s.Case.Problem.Network != nil {
 		ways = append(ways, Way{Shared: true})
 		if slices.Contains(s.Case.Schemes, participation.Poisson) {
-			ways = append(ways, Way{Shared: true, Sampling: participation.Poisson})
+			ways = append(ways, Way{Shared: true, Price: Price{Sampling: participation.Poisson}})
 		}
 	}
 	if s.Case.Problem.Levels != nil {
@@ -265,10 +284,10 @@ func (s *comparing) ownInTurn() []Way {
 	switch {
 	case s.long():
 		for _, c := range longClasses(s.Case.Problem, numbers) {
-			ways = append(ways, Way{Class: c})
+			ways = append(ways, way(participation.InTurn, c))
 		}
 		if numbers > 0 {
-			ways = append(ways, Way{Class: factorize.Toeplitz{Bandwidth: 1}})
+			ways = append(ways, way(participation.InTurn, factorize.Toeplitz{Bandwidth: 1}))
 		}
 		return ways
 	case s.limited():
@@ -277,14 +296,14 @@ func (s *comparing) ownInTurn() []Way {
 		ways = []Way{{}}
 		for _, c := range longClasses(s.Case.Problem, numbers) {
 			if comb, is := c.(factorize.Comb); numbers > 0 && (!is || worthIt(comb, schema)) {
-				ways = append(ways, Way{Class: c})
+				ways = append(ways, way(participation.InTurn, c))
 			}
 		}
 	}
 	if s.Case.Training != nil {
 		ways = append(ways, Way{Plain: true})
 	}
-	return append(ways, Way{Class: factorize.Banded{Bandwidth: 1}})
+	return append(ways, way(participation.InTurn, factorize.Banded{Bandwidth: 1}))
 }
 
 // worthIt reports whether a comb of period b keeps at most half as many numbers as the dense optimum does.
@@ -374,14 +393,13 @@ func (s *comparing) take(w Way, of *Solution) error {
 	case participation.Poisson, participation.Allocation:
 		w.Class = factorize.Banded{Bandwidth: of.Strategy().Parameters().Bandwidth}
 	}
-	w.Cost, w.SquaredError = of.Strategy().NodeCost(), of.Quality.SquaredError
-	w.NoiseStd = of.Privacy.NoiseStd / of.Privacy.Clip
+	squared := of.Quality.SquaredError
 	if w.Prospect != nil {
-		w.SquaredError = w.Prospect.squaredError
+		squared = w.Prospect.squaredError
 	}
-	w.ErrorAtPrivacy = errorAtPrivacy(of.Privacy.NoiseStd, of.Privacy.Clip, w.SquaredError)
-	if s.limited() && w.Cost.Floats > s.Case.Options.Budget.Floats() {
-		return fmt.Errorf("keeps %d numbers for each parameter: %d fit", w.Cost.Floats, s.Case.Options.Budget.Floats())
+	w.Price = priceOf(w.Sampling, w.Class, of.best(), of.Privacy.NoiseStd/of.Privacy.Clip, squared)
+	if s.limited() && w.Floats > s.Case.Options.Budget.Floats() {
+		return fmt.Errorf("keeps %d numbers for each parameter: %d fit", w.Floats, s.Case.Options.Budget.Floats())
 	}
 	w.Guarantee = of.Manifest().Guarantee()
 	if e := of.Gram.LossError; e != nil {

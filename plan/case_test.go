@@ -37,9 +37,9 @@ func TestCompareIsSolve(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if math.Abs(s.ErrorAtPrivacy-w.ErrorAtPrivacy) > 1e-5*s.ErrorAtPrivacy || w.Cost.Floats > 3 ||
+		if math.Abs(s.ErrorAtPrivacy-w.ErrorAtPrivacy) > 1e-5*s.ErrorAtPrivacy || w.Floats > 3 ||
 			s.Manifest().Guarantee() != w.Guarantee {
-			t.Errorf("%s: error %v, want %v; keeps %d; %s", w.Name(), w.ErrorAtPrivacy, s.ErrorAtPrivacy, w.Cost.Floats,
+			t.Errorf("%s: error %v, want %v; keeps %d; %s", w.Name(), w.ErrorAtPrivacy, s.ErrorAtPrivacy, w.Floats,
 				w.Guarantee)
 		}
 		if w.Ranked == w.Shared || !ranked && w.Ranked {

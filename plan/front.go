@@ -42,15 +42,10 @@ const nearOptimum = 1e-3
 
 // Choice is a strategy on the way from the least memory to the least error.
 type Choice struct {
-	Sampling       participation.Scheme
-	Class          factorize.Class // with its parameters
-	Cost           strategy.NodeCost
-	NoiseStd       float64 // of a coordinate of Z, in units of the clip
-	SquaredError   float64 // tr(C⁻ᵀHC⁻¹)
-	ErrorAtPrivacy float64 // NoiseStd² · SquaredError
+	Price
 	// Front: no choice that was found for the same sampling needs as little memory and has a smaller error. Others were
 	// looked at, and are worse.
-	Front bool
+	Front bool `json:"front"`
 }
 
 // FindMemoryFront measures strategies of all classes for a case with a privacy target (ε, δ) and a Budget, whose Dim
@@ -157,9 +152,7 @@ func (s *job) inTurn(ctx context.Context, a *MemoryFront, optimum *factorize.Res
 		if err != nil {
 			return err
 		}
-		choices = append(choices, Choice{Sampling: participation.InTurn, Class: f.Class,
-			Cost: f.Result.Strategy.NodeCost(), NoiseStd: e, SquaredError: f.Result.SquaredError,
-			ErrorAtPrivacy: errorAtPrivacy(e, 1, f.Result.SquaredError)})
+		choices = append(choices, Choice{Price: priceOf(participation.InTurn, f.Class, f.Result, e, f.Result.SquaredError)})
 	}
 	a.Choices = append(a.Choices, front(choices)...)
 	return nil
@@ -203,9 +196,8 @@ func (s *job) inSecret(ctx context.Context, a *MemoryFront, most int) error {
 		if err != nil {
 			return err
 		}
-		choices = append(choices, Choice{Sampling: participation.Poisson, Class: factorize.Banded{Bandwidth: w},
-			Cost: of.Strategy.NodeCost(), NoiseStd: c.NoiseMultiplier, SquaredError: c.SquaredError,
-			ErrorAtPrivacy: c.ErrorAtPrivacy})
+		choices = append(choices, Choice{Price: priceOf(participation.Poisson, factorize.Banded{Bandwidth: w}, of, c.NoiseMultiplier,
+			c.SquaredError)})
 	}
 	a.Choices = append(a.Choices, front(choices)...)
 	return nil
@@ -214,7 +206,7 @@ func (s *job) inSecret(ctx context.Context, a *MemoryFront, most int) error {
 // front sorts choices for one sampling by memory, and marks those that nothing with as little memory is better than.
 func front(choices []Choice) []Choice {
 	slices.SortStableFunc(choices, func(a, b Choice) int {
-		return cmp.Or(cmp.Compare(a.Cost.Floats, b.Cost.Floats), cmp.Compare(a.ErrorAtPrivacy, b.ErrorAtPrivacy))
+		return cmp.Or(cmp.Compare(a.Floats, b.Floats), cmp.Compare(a.ErrorAtPrivacy, b.ErrorAtPrivacy))
 	})
 	least := math.Inf(1)
 	for i := range choices {

@@ -195,15 +195,15 @@ func TestMemoryFront(t *testing.T) {
 				brute(participation.Poisson, factorize.Banded{Bandwidth: w})
 			}
 			for _, c := range a.Choices {
-				if c.Cost.Floats > tc.numbers {
+				if c.Floats > tc.numbers {
 					t.Errorf("%v keeps more than %d", c, tc.numbers)
 				}
 				if e := brute(c.Sampling, c.Class); math.Abs(c.ErrorAtPrivacy-e) > 1e-5*e {
 					t.Errorf("%v %s: %v, but Solve says %v", c.Sampling, plan.ClassText(c.Class), c.ErrorAtPrivacy, e)
 				}
-				if c.Front && c.ErrorAtPrivacy > least[c.Sampling][c.Cost.Floats]*(1+1e-5) {
+				if c.Front && c.ErrorAtPrivacy > least[c.Sampling][c.Floats]*(1+1e-5) {
 					t.Errorf("%v %s on the front: %v, but %v is possible", c.Sampling, plan.ClassText(c.Class),
-						c.ErrorAtPrivacy, least[c.Sampling][c.Cost.Floats])
+						c.ErrorAtPrivacy, least[c.Sampling][c.Floats])
 				}
 			}
 			inTurn, secret := least[participation.InTurn][tc.numbers], least[participation.Poisson][tc.numbers]

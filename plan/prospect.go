@@ -25,8 +25,8 @@ type Prospect struct {
 	Participations int          `json:"participations"` // the most of one record
 	Curve          []RateExcess `json:"curve"`          // of the same strategy and noise, at all rates
 
-	on           Problem // at the rate
-	squaredError float64 // of the strategy for it
+	Problem      Problem `json:"-"` // what the strategy was found for; its rate is that of the training, or nearly
+	squaredError float64
 }
 
 // RateExcess is the predicted excess risk at a base learning rate.
@@ -220,6 +220,7 @@ func (s *prospects) train(ctx context.Context, w Way, p Problem, o Options) (bes
 		if found != nil && trained.Total() >= found.Total()*(1-leastGain) {
 			break
 		}
+		trained.Problem = on
 		best, found = solved, trained
 	}
 	if found.Total() < s.best[steps].Total() {
@@ -273,7 +274,7 @@ func (s *prospects) prospect(ctx context.Context, p Problem, of *Solution) (*Pro
 		}
 		found.Curve = append(found.Curve, RateExcess{rate, e})
 		if found.Rate == 0 || e.Total() < found.Total() {
-			found.RateExcess, found.squaredError, found.on = RateExcess{rate, e}, squared, on
+			found.RateExcess, found.squaredError = RateExcess{rate, e}, squared
 		}
 	}
 	return found, nil

@@ -31,8 +31,8 @@ var (
 
 // NodeCost is what a node that runs a strategy needs for each parameter of its model.
 type NodeCost struct {
-	Floats int // numbers kept from step to step
-	Flops  int // multiplications and additions a step, at most
+	Floats int `json:"memory_floats"`  // numbers kept from step to step
+	Flops  int `json:"flops_per_step"` // multiplications and additions a step, at most
 }
 
 // LowerOf returns C, T×T.

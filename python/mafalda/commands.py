@@ -130,8 +130,9 @@ def optimize(
             is always there (default 1)
         curvature
             gradients react to errors by these second derivatives of the loss, times the base learning rate:
-            numbers, an interval (0.001..0.9, of which nobody knows which), or a FILE with lines "x,directions"; a
-            training forgets noise (default: gradients do not react; docs/objective.md)
+            numbers (0.3, or 0.01:20,0.3 for twenty directions and one), an interval (0.001..0.9, of which nobody
+            knows which), or a FILE with lines "x,directions"; a training forgets noise (default: gradients do not
+            react; docs/objective.md)
         delta
             the delta of --epsilon, or to report an epsilon for --mu
         dim
@@ -1075,9 +1076,11 @@ def advise(
     carry: bool | None = None,
     clip: float | None = None,
     coalitions: str | Path | Sequence[Sequence[str]] | None = None,
+    curvature: float | Path | Sequence[float] | np.ndarray | None = None,
     delta: float | None = None,
     dim: int | None = None,
     directed: bool | None = None,
+    distance: float | Sequence[float] | None = None,
     epsilon: float | None = None,
     float32: bool | None = None,
     force: bool | None = None,
@@ -1089,6 +1092,7 @@ def advise(
     graph_sequence: Path | Sequence[Graph] | None = None,
     lanczos_steps: int | None = None,
     largest_pair: float | None = None,
+    learning_rate: float | None = None,
     learning_rates: str | Path | Sequence[float] | None = None,
     limit: str | None = None,
     link_failures: float | None = None,
@@ -1105,6 +1109,7 @@ def advise(
     person_batches: int | None = None,
     probes: int | None = None,
     random_neighbours: int | None = None,
+    records: int | None = None,
     sampling: str | None = None,
     schema: str | Path | Sequence[Sequence[int]] | None = None,
     secrets: str | Path | Sequence[Sequence[str]] | None = None,
@@ -1129,6 +1134,11 @@ def advise(
     Say what may be relied on: --trust, and --sampling secret if nodes can keep secret which records they draw.
     What you say nothing of is compared, too, but has no rank: a way whose promise is weaker than you think is no
     advice. What cannot be combined is left out, with the reason. docs/choosing.md has three cases.
+
+    A training forgets noise, and then correlated noise may cost more than independent noise. With --curvature,
+    --records and --distance ways are ranked by the predicted excess risk of training, each at its best rate and
+    number of steps (up to --T, with batches of the same size), and what is recommended is never worse than
+    independent noise.
 
     On a terminal, what is missing is asked.
 
@@ -1155,12 +1165,18 @@ def advise(
             with --trust secldp, who puts together what they know: 1 (nobody: single curious nodes), 2 (any two
             nodes), or a file with the labels of a coalition a line (nodes in none are trusted); the eavesdropper
             is always there (default 1)
+        curvature
+            second derivatives of the loss, times --learning-rate: numbers, or a FILE with lines "x,directions".
+            Ways are then compared by their predicted excess risk, each at its best rate and number of steps
         delta
             the delta of --epsilon, or to report an epsilon for --mu
         dim
             parameters of the model
         directed
             edges have a direction: "u v" lets u average over v
+        distance
+            with --curvature, of the first model from the optimum: in all directions together, or one a second
+            derivative (default 1.000000)
         epsilon
             privacy wanted, with --delta, instead of --mu
         float32
@@ -1189,6 +1205,8 @@ def advise(
         largest_pair
             with --trust secldp, the most variance that a pair may share, where a node alone would need 1: larger
             gains a little, and a node that drops out leaves it behind (docs/secrets-optimum.md) (default 300)
+        learning_rate
+            with --curvature, the base rate that it has in it (default 1)
         learning_rates
             how the rate changes, times the base rate: constant, cosine, warmup-cosine[:fraction],
             step:factor,from[,from…], or a FILE with one number a line (default constant)
@@ -1224,6 +1242,8 @@ def advise(
             from 4 to 100); all unit vectors, without chance, for as many nodes or for 128 and fewer
         random_neighbours
             in every round a node averages over itself and so many others, drawn from all
+        records
+            with --curvature, the records of a node, in batches of T/k steps (required)
         sampling
             can nodes keep secret which records they draw? cyclic: no, batches are visited in turn secret: yes;
             compares poisson and allocation poisson, allocation, bins: yes, in this way (default: as secret, but

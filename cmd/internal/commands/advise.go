@@ -27,6 +27,7 @@ type adviseFlags struct {
 
 	network  flags.NetworkFlags
 	workload flags.WorkloadFlags
+	loss     flags.LossFlags
 	schema   flags.SchemaFlags
 	gram     gramFlags
 	trust    trustFlags
@@ -43,6 +44,7 @@ type adviseFlags struct {
 const (
 	adviceName = "advice"
 	frontName  = "memory"
+	ratesName  = "rates"
 )
 
 // samplingSecret stands for all ways to draw in secret that take seconds.
@@ -51,7 +53,7 @@ const samplingSecret = "secret"
 // ownFlags are the flags of advise that optimize does without, or has for something else.
 func (f *adviseFlags) ownFlags() []string {
 	return []string{"trust", "sampling", "memory", "dim", "float32", "limit", "memory-front", "output", "force",
-		"json", "quiet"}
+		"json", "quiet", "curvature", "distance", "learning-rate", "records"}
 }
 
 func newAdviseCmd(runner *grids.Runner) *cobra.Command {
@@ -72,6 +74,10 @@ Say what may be relied on: --trust, and --sampling secret if nodes can keep secr
 nothing of is compared, too, but has no rank: a way whose promise is weaker than you think is no advice. What cannot be
 combined is left out, with the reason. docs/choosing.md has three cases.
 
+A training forgets noise, and then correlated noise may cost more than independent noise. With --curvature, --records and
+--distance ways are ranked by the predicted excess risk of training, each at its best rate and number of steps (up to --T,
+with batches of the same size), and what is recommended is never worse than independent noise.
+
 On a terminal, what is missing is asked.
 
 With --memory-front a second table says what memory at a node buys. With -o, write advice.csv, advice.json and pictures.`,
@@ -80,6 +86,7 @@ With --memory-front a second table says what memory at a node buys. With -o, wri
   mafalda advise --graph complete:50 --T 100 -k 10 --epsilon 2 --delta 1e-6 --trust secldp --missed-steps 0.02 --carry
   mafalda advise --graph regular:1e6,8 --T 256 -k 8 --epsilon 2 --delta 1e-8 --sampling secret --missed-steps 0.2
   mafalda advise --graph florentine --T 32 -k 4 --budgets budgets.csv
+  mafalda advise --graph florentine --T 64 -k 4 --epsilon 2 --delta 1e-6 --curvature 0.01:9,0.3 --records 640
   mafalda advise --graph ego.edges --T 380 --epsilon 2 --delta 1e-6 --dim 1e6 --memory-front -o advice`,
 		Args: terminal.NoArgs,
 		RunE: terminal.UntilInterrupted(f.run),
@@ -87,6 +94,7 @@ With --memory-front a second table says what memory at a node buys. With -o, wri
 	f.network.BindGraph(cmd)
 	f.network.BindGossip(cmd)
 	f.workload.Bind(cmd, &f.network)
+	f.loss.Bind(cmd)
 	f.schema.Bind(cmd)
 	f.gram.bind(cmd)
 	f.trust.bind(cmd, "", "who is trusted:\nldp: nobody; every node has its own noise\n"+
@@ -125,6 +133,7 @@ func (f *adviseFlags) chooseCase(cmd *cobra.Command) (c plan.Case, err error) {
 			}
 			return err
 		},
+		func() (err error) { c.Training, c.Records, err = f.loss.Choose(cmd); return err },
 		func() error { return f.chooseTrust(cmd, &c) },
 		func() error { return f.chooseSampling(cmd, &c) },
 		func() error { return plan.CheckCase(c) },
@@ -195,6 +204,9 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 	if f.front {
 		pictures = append(pictures, frontName)
 	}
+	if c.Training != nil {
+		pictures = append(pictures, ratesName)
+	}
 	if err := results.CheckFolder(f.Dir, adviceName+".json", f.Force, pictures...); err != nil {
 		return err
 	}
@@ -231,6 +243,9 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 			Write: func(w io.Writer) error { return results.WriteAdviceCSV(w, advice) }}},
 		pictures: func(context.Context) (p figures.Pictures, err error) {
 			p.Add(adviceName)(figures.Advice(compared))
+			if c.Training != nil {
+				p.Add(ratesName)(figures.Rates(compared))
+			}
 			if front != nil {
 				p.Add(frontName)(figures.MemoryFront(front))
 			}

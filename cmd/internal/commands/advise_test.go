@@ -135,7 +135,7 @@ func TestAdviceKeepsItsWord(t *testing.T) {
 		m := made(t, w.Command)
 		noise := m.Privacy.NoiseStd / m.Privacy.Clip
 		if w.Rank != i+1 || !near(m.ErrorAtPrivacy, w.ErrorAtPrivacy, 1e-4) || !near(noise, w.NoiseStd, 1e-4) ||
-			m.Strategy.MemoryFloats != w.MemoryFloats || m.Guarantee() != w.Guarantee ||
+			m.Strategy.MemoryFloats != w.Floats || m.Guarantee() != w.Guarantee ||
 			i > 0 && w.Ratio < r.Ways[i-1].Ratio {
 			t.Errorf("%s: error %v, noise %v, keeps %d, %s; want %+v", w.Command, m.ErrorAtPrivacy, noise,
 				m.Strategy.MemoryFloats,
@@ -144,7 +144,7 @@ func TestAdviceKeepsItsWord(t *testing.T) {
 	}
 	for _, c := range []results.FrontRow{r.MemoryFront.Best, r.MemoryFront.BestInTurn} {
 		if m := made(t, c.Command); !near(m.ErrorAtPrivacy, c.ErrorAtPrivacy, 1e-4) ||
-			m.Strategy.MemoryFloats != c.MemoryFloats {
+			m.Strategy.MemoryFloats != c.Floats {
 			t.Errorf("%s: error %v, keeps %d; want %+v", c.Command, m.ErrorAtPrivacy, m.Strategy.MemoryFloats, c)
 		}
 	}
@@ -232,7 +232,7 @@ func TestAdviceLeavesOut(t *testing.T) {
 	r = advised(t, append(path, "--epsilon", "2", "--delta", "1e-6", "--unit", "person", "--memory", "20MB",
 		"--dim", "1e6")...)
 	for _, w := range r.Ways {
-		if w.MemoryFloats > 2 || w.MemoryBytes > 2e7 || w.Sampling != "cyclic" {
+		if w.Floats > 2 || w.MemoryBytes > 2e7 || w.Sampling != "cyclic" {
 			t.Errorf("%+v", w)
 		}
 	}

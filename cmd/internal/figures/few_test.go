@@ -18,6 +18,7 @@ import (
 	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/graph"
+	"mafalda/measure"
 	"mafalda/participation"
 	"mafalda/plan"
 	"mafalda/protocols"
@@ -108,12 +109,16 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 	front := &plan.MemoryFront{Problem: curves.Problem, Budget: plan.Budget{Dim: 10, Memory: math.Inf(1)},
 		Options: plan.Options{Privacy: &plan.Privacy{}}}
 	compared := &plan.Comparison{Case: plan.Case{Problem: curves.Problem}}
+	trained := &plan.Comparison{Case: plan.Case{Problem: curves.Problem, Training: &measure.Training{Rate: 1, X: values, Directions: values,
+		Distances: values}}}
 	for i := range points {
 		half := benchmarks.AtPrivacy{Ratio: 0.5, Bands: 1}
 		curves.Rows = append(curves.Rows, plan.SamplingRow{Epsilon: values[i], Cyclic: 1, Best: &half, Bands: []benchmarks.AtPrivacy{half}})
-		compared.Ways = append(compared.Ways, plan.Way{PerNode: i == 1, Ranked: i == 0, ErrorAtPrivacy: value(i)})
-		front.Choices = append(front.Choices, plan.Choice{Front: true, Cost: strategy.NodeCost{Floats: i},
-			ErrorAtPrivacy: value(i)})
+		compared.Ways = append(compared.Ways, plan.Way{PerNode: i == 1, Ranked: i == 0, Price: plan.Price{ErrorAtPrivacy: value(i)}})
+		e := plan.RateExcess{Rate: value(i), Excess: measure.Excess{Bias: value(i)}}
+		trained.Ways = append(trained.Ways, plan.Way{Ranked: i == 0, Prospect: &plan.Prospect{RateExcess: e, Curve: []plan.RateExcess{e}}})
+		front.Choices = append(front.Choices, plan.Choice{Front: true,
+			Price: plan.Price{NodeCost: strategy.NodeCost{Floats: i}, ErrorAtPrivacy: value(i)}})
 	}
 	f, err = Sampling(curves)
 	add("sampling", f, err)
@@ -121,6 +126,8 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 	add("memory", f, err)
 	f, err = Advice(compared)
 	add("advice", f, err)
+	f, err = Rates(trained)
+	add("rates", f, err)
 
 	// benchmarks
 	kb := benchmarks.KB{K: 2, B: 3}

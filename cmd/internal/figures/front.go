@@ -26,7 +26,7 @@ func MemoryFront(a *plan.MemoryFront) (*Figure, error) {
 		if c.Sampling == participation.Poisson {
 			of = &secret
 		}
-		of.step(float64(c.Cost.Floats+1), c.ErrorAtPrivacy)
+		of.step(float64(c.Floats+1), c.ErrorAtPrivacy)
 	}
 	for _, of := range []*Curve{&inTurn, &secret} {
 		if n := len(of.Y); n > 0 {

@@ -19,7 +19,7 @@ func TestMemoryFrontFigure(t *testing.T) {
 		t.Fatal(err)
 	}
 	choice := func(s participation.Scheme, floats int, e float64, front bool) plan.Choice {
-		return plan.Choice{Sampling: s, Cost: strategy.NodeCost{Floats: floats}, ErrorAtPrivacy: e, Front: front}
+		return plan.Choice{Price: plan.Price{Sampling: s, NodeCost: strategy.NodeCost{Floats: floats}, ErrorAtPrivacy: e}, Front: front}
 	}
 	a := &plan.MemoryFront{Problem: plan.Problem{Schema: schema}, Budget: plan.Budget{Dim: 1e6, Memory: math.Inf(1)}, Optimum: 50,
 		Options: plan.Options{Privacy: &plan.Privacy{Target: accounting.Target{Epsilon: 2, Delta: 1e-6}}},

@@ -21,7 +21,7 @@ type CurvatureFlags struct{ curvature, risk string }
 // Bind binds the flags to a command.
 func (f *CurvatureFlags) Bind(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.curvature, "curvature", "",
-		"gradients react to errors by these second derivatives of the loss, times the\nbase learning rate: numbers, an interval (0.001..0.9, of which nobody\n"+
+		"gradients react to errors by these second derivatives of the loss, times the\nbase learning rate: numbers (0.3, or 0.01:20,0.3 for twenty directions and one), an interval (0.001..0.9, of which nobody\n"+
 			"knows which), or a `FILE` with lines \"x,directions\"; a training\nforgets noise (default: gradients do not react; docs/objective.md)")
 	terminal.ChoiceVar(cmd, &f.risk, "risk", workload.ExcessRisk, workload.Risks(),
 		"of --curvature: excess (how far the loss is above its least value), distance\n(of the models), "+
@@ -60,15 +60,20 @@ func (f *CurvatureFlags) Choose(cmd *cobra.Command) (*workload.Spectrum, error) 
 	return s, nil
 }
 
-// numbers returns the spectrum of a list of second derivatives, of one direction each.
+// numbers returns the spectrum of a list of second derivatives, each with its number of directions behind a colon, or 1.
 func numbers(text, risk string) (*workload.Spectrum, bool) {
 	s := &workload.Spectrum{Risk: risk}
 	for word := range strings.SplitSeq(text, ",") {
-		x, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
+		number, times, several := strings.Cut(strings.TrimSpace(word), ":")
+		x, err := strconv.ParseFloat(number, 64)
+		count := 1.
+		if several && err == nil {
+			count, err = strconv.ParseFloat(times, 64)
+		}
 		if err != nil {
 			return nil, false
 		}
-		s.X, s.Directions = append(s.X, x), append(s.Directions, 1)
+		s.X, s.Directions = append(s.X, x), append(s.Directions, count)
 	}
 	return s, true
 }

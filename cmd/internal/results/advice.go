@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"gonum.org/v1/gonum/floats"
 
 	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/flags"
@@ -18,8 +19,10 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/graph"
+	"mafalda/internal/lists"
 	"mafalda/internal/text"
 	"mafalda/internal/version"
+	"mafalda/measure"
 	"mafalda/participation"
 	"mafalda/plan"
 	"mafalda/threat"
@@ -39,6 +42,9 @@ type Advice struct {
 	Delta         float64              `json:"delta,omitempty"`
 	Budgets       string               `json:"budgets,omitempty"` // file of the privacy levels of the nodes
 	Adjacency     string               `json:"adjacency"`
+	Curvature     *measure.Training    `json:"curvature,omitempty"`         // of the loss, at the base learning rate
+	Records       int                  `json:"records,omitempty"`           // of a node
+	StartRisk     float64              `json:"start_excess_risk,omitempty"` // of the first model
 	Dim           int                  `json:"dim,omitempty"`
 	NumberBytes   int                  `json:"number_bytes,omitempty"`
 	MemoryBytes   float64              `json:"memory_bytes,omitempty"` // the limit; absent: none
@@ -49,27 +55,37 @@ type Advice struct {
 
 // AdvisedWay is a way to make noise, what it costs, and what it relies on.
 type AdvisedWay struct {
-	Rank           int      `json:"rank,omitempty"` // from 1; absent: it relies on what was not said
-	Name           string   `json:"name"`
-	Trust          string   `json:"trust"` // ldp or secldp
-	Sampling       string   `json:"sampling"`
-	Class          string   `json:"class,omitempty"` // absent: optimize finds it
-	Bandwidth      int      `json:"bandwidth,omitempty"`
-	Buffers        int      `json:"buffers,omitempty"`
-	PerNode        bool     `json:"per_node,omitempty"`
-	OneLevel       bool     `json:"one_level,omitempty"`
-	MemoryFloats   int      `json:"memory_floats"`
-	MemoryBytes    float64  `json:"memory_bytes,omitempty"`
-	FlopsPerStep   int      `json:"flops_per_step"`
-	NoiseStd       float64  `json:"noise_std"` // in units of the clip
-	SquaredError   float64  `json:"squared_error"`
-	ErrorAtPrivacy float64  `json:"error_at_privacy"`
-	LossError      float64  `json:"loss_error,omitempty"` // relative error of the two before; absent: they are exact
-	Ratio          float64  `json:"ratio"`                // of the first way's error
-	Guarantee      string   `json:"guarantee"`
-	ReliesOn       []string `json:"relies_on"`
-	BreaksBy       []string `json:"breaks_by"`
-	Command        string   `json:"command"`
+	Rank  int    `json:"rank,omitempty"` // from 1; absent: it relies on what was not said
+	Name  string `json:"name"`
+	Trust string `json:"trust"` // ldp or secldp
+	strategyRow
+	plan.Way
+	ExcessRisk float64  `json:"excess_risk,omitempty"` // absent: no curvature was given
+	Ratio      float64  `json:"ratio"`                 // of the first way's error, or excess risk
+	ReliesOn   []string `json:"relies_on"`
+	BreaksBy   []string `json:"breaks_by"`
+}
+
+// strategyRow is a strategy in words, with the command that makes it.
+type strategyRow struct {
+	Sampling    string  `json:"sampling"`
+	Class       string  `json:"class,omitempty"` // absent: optimize finds it
+	Bandwidth   int     `json:"bandwidth,omitempty"`
+	Buffers     int     `json:"buffers,omitempty"`
+	MemoryBytes float64 `json:"memory_bytes,omitempty"`
+	Command     string  `json:"command"`
+}
+
+// rowOf returns the row of a strategy; without a budget nothing is known of bytes.
+func rowOf(p plan.Price, b *plan.Budget, command string) strategyRow {
+	row := strategyRow{Sampling: p.Sampling.String(), Command: command}
+	if p.Class != nil {
+		row.Class, row.Bandwidth, row.Buffers = p.Class.Name(), p.Class.Parameters().Bandwidth, p.Class.Parameters().Buffers
+	}
+	if b != nil {
+		row.MemoryBytes = b.Bytes(p.Floats)
+	}
+	return row
 }
 
 // LeftOutWay is a way that could not be compared.
@@ -90,6 +106,9 @@ func AdviceOf(cmd, optimize *cobra.Command, own []string, c *plan.Comparison) *A
 	if w := c.Case.Options.Privacy; w != nil && p.Levels == nil {
 		r.Mu, r.Epsilon, r.Delta = w.Mu, w.Epsilon, w.Delta
 	}
+	if r.Curvature = c.Case.Training; r.Curvature != nil {
+		r.Records, r.StartRisk = c.Case.Records, c.Start()
+	}
 	b := c.Case.Options.Budget
 	if b != nil {
 		r.Dim, r.NumberBytes = b.Dim, b.NumberBytes()
@@ -98,22 +117,16 @@ func AdviceOf(cmd, optimize *cobra.Command, own []string, c *plan.Comparison) *A
 		}
 	}
 	for i, w := range c.Ways {
-		row := AdvisedWay{Name: w.Name(), Trust: threat.LDP.String(), Sampling: w.Sampling.String(), PerNode: w.PerNode,
-			OneLevel: w.OneLevel, MemoryFloats: w.Cost.Floats, FlopsPerStep: w.Cost.Flops, NoiseStd: w.NoiseStd,
-			SquaredError: w.SquaredError, ErrorAtPrivacy: w.ErrorAtPrivacy, LossError: w.LossError,
-			Ratio: w.ErrorAtPrivacy / c.Best().ErrorAtPrivacy, Guarantee: w.Guarantee, ReliesOn: reliesOn(w, c.Case.Sharing),
-			BreaksBy: breaksBy(w, p), Command: commandFor(w, cmd, own)}
+		row := AdvisedWay{Name: w.Name(), Trust: threat.LDP.String(), strategyRow: rowOf(w.Price, b, commandFor(w, cmd, own)), Way: w,
+			Ratio: w.Cost() / c.Best().Cost(), ReliesOn: reliesOn(w, c.Case.Sharing), BreaksBy: breaksBy(w, p)}
 		if w.Shared {
 			row.Trust = threat.SecLDP.String()
-		}
-		if w.Class != nil {
-			row.Class, row.Bandwidth, row.Buffers = w.Class.Name(), w.Class.Parameters().Bandwidth, w.Class.Parameters().Buffers
 		}
 		if w.Ranked {
 			row.Rank = i + 1
 		}
-		if b != nil {
-			row.MemoryBytes = b.Bytes(w.Cost.Floats)
+		if w.Prospect != nil {
+			row.ExcessRisk = w.Total()
 		}
 		r.Ways = append(r.Ways, row)
 	}
@@ -180,12 +193,37 @@ func commandFor(w plan.Way, cmd *cobra.Command, own []string) string {
 		own = append(own, "budgets")
 		words = append(words, privacyWords(w.Privacy)...)
 	}
+	if w.Prospect != nil {
+		own = append(own, "T", "participations", "separation", "weight-decay")
+		words = append(words, prospectWords(w)...)
+	}
 	if w.PerNode {
 		words = append(words, "--per-node")
 	} else if w.Class != nil {
 		words = append(words, classWords(w.Class)...)
 	}
 	return optimizeCommand(cmd, own, words...)
+}
+
+// prospectWords are the flags of a training at its best rate and number of steps.
+func prospectWords(w plan.Way) []string {
+	s := w.Problem.Schema
+	words := []string{"--T", strconv.Itoa(s.Steps()), "--participations", strconv.Itoa(s.Participations()), "--separation",
+		strconv.Itoa(s.Separation())}
+	if decay := w.Problem.Workload.WeightDecay; decay > 0 {
+		words = append(words, "--weight-decay", terminal.AsGiven(decay))
+	}
+	if c := w.Problem.Curvature; c != nil {
+		numbers := lists.Make(len(c.X), func(i int) string {
+			number := strconv.FormatFloat(c.X[i], 'g', 6, 64)
+			if c.Directions[i] == 1 {
+				return number
+			}
+			return number + ":" + terminal.AsGiven(c.Directions[i])
+		})
+		words = append(words, "--curvature", strings.Join(numbers, ","))
+	}
+	return words
 }
 
 func samplingFlags(s participation.Scheme) []string {
@@ -255,13 +293,21 @@ func WriteAdviceCSV(w io.Writer, r *Advice) error {
 	lines := [][]string{{"rank", "name", "trust", "sampling", "class", "bandwidth", "buffers", "memory_floats",
 		"memory_bytes",
 		"flops_per_step", "noise_std", "squared_error", "error_at_privacy", "loss_error", "ratio", "command"}}
+	predicted := r.Ways[0].Prospect != nil
+	if predicted {
+		lines[0] = append(lines[0], "excess_risk", "bias", "noise", "learning_rate", "T", "participations")
+	}
 	for _, c := range r.Ways {
 		var rank any
 		if c.Rank > 0 {
 			rank = c.Rank
 		}
-		lines = append(lines, text.Cells(rank, c.Name, c.Trust, c.Sampling, c.Class, c.Bandwidth, c.Buffers, c.MemoryFloats,
-			c.MemoryBytes, c.FlopsPerStep, c.NoiseStd, c.SquaredError, c.ErrorAtPrivacy, c.LossError, c.Ratio, c.Command))
+		lines = append(lines, text.Cells(rank, c.Name, c.Trust, c.Sampling, c.Class, c.Bandwidth, c.Buffers, c.Floats,
+			c.MemoryBytes, c.Flops, c.NoiseStd, c.SquaredError, c.ErrorAtPrivacy, c.LossError, c.Ratio, c.Command))
+		if predicted {
+			last := &lines[len(lines)-1]
+			*last = append(*last, text.Cells(c.ExcessRisk, c.Bias, c.Noise, c.Rate, c.Steps, c.Participations)...)
+		}
 	}
 	return csv.NewWriter(w).WriteAll(lines)
 }
@@ -286,11 +332,18 @@ func (r *Advice) Document(c *plan.Comparison) *document.Document {
 		d.Fact("memory", "of the noise at a node, for %s, %d bytes a number%s", parametersText(r.Dim),
 			r.NumberBytes, limit)
 	}
-	d.Line("ways, by their squared error with the noise for the privacy, in units of the clip")
-	d.Table(r.table())
 	best := r.Ways[0]
+	if best.Prospect == nil {
+		d.Line("ways, by their squared error with the noise for the privacy, in units of the clip")
+	} else {
+		d.Fact("loss", "curves by %.3g to %.3g in %.6g directions; the excess risk of the first model is %.4g", slices.Min(c.Case.Training.X),
+			slices.Max(c.Case.Training.X), floats.Sum(c.Case.Training.Directions), c.Start())
+		d.Line("ways, by their predicted excess risk, each at its best rate and number of steps")
+	}
+	d.Table(r.table())
 	d.Fact("take", "%s: %s", best.Name, best.Guarantee)
 	d.More("%s", best.Command)
+	d.Add(r.caveats(c)...)
 	if i := slices.IndexFunc(r.Ways, func(w AdvisedWay) bool { return w.Rank == 0 }); i >= 0 {
 		d.Fact("without rank", "what relies on more than you said: %s", strings.Join(r.unsaid(c.Case), "; "))
 	}
@@ -302,6 +355,25 @@ func (r *Advice) Document(c *plan.Comparison) *document.Document {
 		d.Fact("left out", "%s: %s", l.Name, l.Reason)
 	}
 	return d
+}
+
+// caveats say what the ranking is by, and how it may mislead.
+func (r *Advice) caveats(c *plan.Comparison) []document.Fact {
+	best := c.Best()
+	if best.Prospect == nil {
+		return []document.Fact{{Name: "ranked", Value: "by the errors of models whose gradients do not react; a training forgets noise, so that " +
+			"independent noise may be better: see --curvature, and docs/objective.md"}}
+	}
+	facts := []document.Fact{{Name: "predicted", Value: "of a quadratic loss, all nodes with the same second derivatives, no gradient clipped, and " +
+		"without what batches differ by (docs/choosing.md)"}}
+	say := func(when bool, text string) {
+		if when {
+			facts = append(facts, document.Fact{Name: "warning", Value: text})
+		}
+	}
+	say(best.Total() >= c.Start(), "the model is better before any training: give more privacy budget, or more records")
+	say(best.Steps == r.Steps && r.Steps > 1, "more steps than --T may be better still")
+	return facts
 }
 
 // parametersText counts parameters of a model.
@@ -339,9 +411,13 @@ func (r *Advice) unsaid(c plan.Case) []string {
 
 // table lists the ways.
 func (r *Advice) table() document.Table {
-	t := document.Table{Caption: "Ways to make noise, by error", Header: []string{"rank", "way", "error",
-		"of first", "relies on",
-		"a node keeps", "breaks by"}}
+	predicted := r.Ways[0].Prospect != nil
+	t := document.Table{Caption: "Ways to make noise, by error", Header: []string{"rank", "way", "error", "of first"}}
+	if predicted {
+		t.Caption, t.Header[2] = "Ways to make noise, by predicted excess risk", "excess risk"
+		t.Header = append(t.Header, "rate", "T")
+	}
+	t.Header = append(t.Header, "relies on", "a node keeps", "breaks by")
 	t.Words = len(t.Header)
 	for _, w := range r.Ways {
 		rank, relies := "-", "nobody"
@@ -351,12 +427,15 @@ func (r *Advice) table() document.Table {
 		if len(w.ReliesOn) > 0 {
 			relies = strings.Join(w.ReliesOn, ", ")
 		}
-		keeps := terminal.Count(w.MemoryFloats, "number")
+		keeps := terminal.Count(w.Floats, "number")
 		if r.Dim > 0 {
-			keeps = fmt.Sprintf("%d: %s", w.MemoryFloats, terminal.BytesText(w.MemoryBytes))
+			keeps = fmt.Sprintf("%d: %s", w.Floats, terminal.BytesText(w.MemoryBytes))
 		}
-		t.Rows = append(t.Rows, []string{rank, w.Name, terminal.GroupedWords(terminal.NumberUp(w.ErrorAtPrivacy)),
-			fmt.Sprintf("%.4f", w.Ratio), relies, keeps, strings.Join(w.BreaksBy, ", ")})
+		row := []string{rank, w.Name, terminal.GroupedWords(terminal.NumberUp(w.Cost())), fmt.Sprintf("%.4f", w.Ratio)}
+		if predicted {
+			row = append(row, fmt.Sprintf("%.4g", w.Rate), strconv.Itoa(w.Steps))
+		}
+		t.Rows = append(t.Rows, append(row, relies, keeps, strings.Join(w.BreaksBy, ", ")))
 	}
 	return t
 }

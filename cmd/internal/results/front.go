@@ -27,19 +27,9 @@ type MemoryFront struct {
 
 // FrontRow is a strategy, the memory that it takes and the error that it makes.
 type FrontRow struct {
-	Sampling       string  `json:"sampling"`
-	Class          string  `json:"class"`
-	Bandwidth      int     `json:"bandwidth,omitempty"`
-	Buffers        int     `json:"buffers,omitempty"`
-	MemoryFloats   int     `json:"memory_floats"`
-	MemoryBytes    float64 `json:"memory_bytes"`
-	FlopsPerStep   int     `json:"flops_per_step"`
-	NoiseStd       float64 `json:"noise_std"` // in units of the clip
-	SquaredError   float64 `json:"squared_error"`
-	ErrorAtPrivacy float64 `json:"error_at_privacy"`
-	Ratio          float64 `json:"ratio,omitempty"` // of the dense optimum's in turn
-	Front          bool    `json:"front"`
-	Command        string  `json:"command"`
+	strategyRow
+	plan.Choice
+	Ratio float64 `json:"ratio,omitempty"` // of the dense optimum's in turn
 }
 
 // MemoryFrontOf returns the result of a front that a command finds, whose own flags optimize does not have.
@@ -49,10 +39,8 @@ func MemoryFrontOf(cmd *cobra.Command, own []string, a *plan.MemoryFront) *Memor
 		r.NoPoisson = strings.ReplaceAll(flags.Hinted(cmd, a.NoPoisson), "Sampling poisson", "Poisson sampling")
 	}
 	row := func(c plan.Choice) FrontRow {
-		of := FrontRow{Sampling: c.Sampling.String(), Class: c.Class.Name(), Bandwidth: c.Class.Parameters().Bandwidth,
-			Buffers: c.Class.Parameters().Buffers, MemoryFloats: c.Cost.Floats, MemoryBytes: a.Budget.Bytes(c.Cost.Floats),
-			FlopsPerStep: c.Cost.Flops, NoiseStd: c.NoiseStd, SquaredError: c.SquaredError, ErrorAtPrivacy: c.ErrorAtPrivacy,
-			Front: c.Front, Command: optimizeCommand(cmd, own, append(samplingFlags(c.Sampling), classWords(c.Class)...)...)}
+		command := optimizeCommand(cmd, own, append(samplingFlags(c.Sampling), classWords(c.Class)...)...)
+		of := FrontRow{strategyRow: rowOf(c.Price, &a.Budget, command), Choice: c}
 		if a.Optimum > 0 {
 			of.Ratio = c.ErrorAtPrivacy / a.Optimum
 		}
@@ -67,8 +55,8 @@ func WriteFrontCSV(w io.Writer, r *MemoryFront) error {
 	lines := [][]string{{"sampling", "class", "bandwidth", "buffers", "memory_floats", "memory_bytes", "flops_per_step",
 		"noise_std", "squared_error", "error_at_privacy", "ratio", "front"}}
 	for _, c := range r.Choices {
-		lines = append(lines, text.Cells(c.Sampling, c.Class, c.Bandwidth, c.Buffers, c.MemoryFloats, c.MemoryBytes,
-			c.FlopsPerStep, c.NoiseStd, c.SquaredError, c.ErrorAtPrivacy, c.Ratio, c.Front))
+		lines = append(lines, text.Cells(c.Sampling, c.Class, c.Bandwidth, c.Buffers, c.Floats, c.MemoryBytes,
+			c.Flops, c.NoiseStd, c.SquaredError, c.ErrorAtPrivacy, c.Ratio, c.Front))
 	}
 	return csv.NewWriter(w).WriteAll(lines)
 }
@@ -92,8 +80,8 @@ func WriteFront(w io.Writer, a *plan.MemoryFront, r *MemoryFront) error {
 		if c == a.Best || c == a.BestInTurn {
 			marked = " *"
 		}
-		row := []string{batches, plan.ClassText(c.Class) + marked, strconv.Itoa(c.Cost.Floats),
-			terminal.BytesText(r.Choices[i].MemoryBytes), strconv.Itoa(c.Cost.Flops), terminal.NumberUp(c.ErrorAtPrivacy)}
+		row := []string{batches, plan.ClassText(c.Class) + marked, strconv.Itoa(c.Floats),
+			terminal.BytesText(r.Choices[i].MemoryBytes), strconv.Itoa(c.Flops), terminal.NumberUp(c.ErrorAtPrivacy)}
 		if a.Optimum > 0 {
 			row = append(row, fmt.Sprintf("%.4f", r.Choices[i].Ratio))
 		}
