@@ -99,8 +99,11 @@ func (t Training) Curvature() workload.Curvature {
 // less in common, and as Spec.Check does.
 func (t Training) Predict(noiseStd, squaredError float64) (Excess, error) {
 	bias, err := t.bias()
+	if err != nil {
+		return Excess{}, err
+	}
 	count := float64(t.Nodes) * t.Objective.Steps(t.Workload, t.Steps)
-	return Excess{Bias: bias, Noise: t.Rate * noiseStd * noiseStd * squaredError / (2 * count)}, err
+	return Excess{Bias: bias, Noise: t.Rate * noiseStd * noiseStd * squaredError / (2 * count)}, nil
 }
 
 // bias returns the excess risk without noise: all nodes have the model of one without a network.

@@ -156,8 +156,8 @@ func (s *prospects) search(ctx context.Context, w Way, o Options) (best *Solutio
 	for _, schema := range schemas(s.Case.Problem.Schema) {
 		p := s.problem(w)
 		p.Schema = schema
-		if found != nil && s.leastBias(p) >= found.Total() {
-			continue
+		if p.Workload.Check(schema.Steps()) != nil || found != nil && s.leastBias(p) >= found.Total() {
+			continue // a workload may count the last so many steps, or list rates of all
 		}
 		solved, trained, wrong := s.train(ctx, w, p, o)
 		if _, refused := errors.AsType[*fault.Argument](wrong); refused {

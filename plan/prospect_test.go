@@ -26,6 +26,7 @@ func drawTrained(t *rapid.T, on plan.Problem) plan.Case {
 	if rapid.Bool().Draw(t, "has momentum") {
 		on.Workload.Momentum = 0.5
 	}
+	on.Workload.Weights = workload.LastSteps(rapid.IntRange(0, k*b).Draw(t, "last steps"))
 	directions := rapid.IntRange(1, 3).Draw(t, "directions")
 	some := func(from, to float64, name string) []float64 {
 		return rapid.SliceOfN(rapid.Float64Range(from, to), directions, directions).Draw(t, name)
@@ -76,6 +77,9 @@ func independentExcess(t *rapid.T, c plan.Case, k int, rate float64) float64 {
 	b := c.Problem.Schema.Separation()
 	of := *c.Training
 	of.Workload, of.Nodes, of.Steps = c.Problem.Workload, c.Problem.Network.Graph.Nodes(), k*b
+	if of.Workload.Check(of.Steps) != nil {
+		return math.Inf(1)
+	}
 	of = of.At(rate)
 	h, err := workload.Gram(t.Context(), c.Problem.Network.Gossip.Matrix(), of.Steps,
 		workload.Options{Spec: of.Workload, Curvature: of.Curvature()})
