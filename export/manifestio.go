@@ -7,11 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
-	"reflect"
-	"slices"
 	"strings"
 
 	"mafalda/internal/files"
@@ -27,57 +24,13 @@ const MaxSteps = 1 << 20
 // WriteJSON writes the manifest as indented JSON. Numbers keep every bit; NaN and infinity are errors that name the
 // field.
 func (m *Manifest) WriteJSON(w io.Writer) error {
-	if err := checkFinite(reflect.ValueOf(m), ""); err != nil {
+	if err := m.checkNumbers(); err != nil {
 		return err
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return e.Encode(m)
-}
-
-// checkFinite walks to every float64, maps by their keys in order. Types that write themselves find their own.
-func checkFinite(v reflect.Value, path string) error {
-	if v.Kind() == reflect.Struct && v.Type().Implements(reflect.TypeFor[json.Marshaler]()) {
-		return nil
-	}
-	switch v.Kind() {
-	case reflect.Pointer:
-		if !v.IsNil() {
-			return checkFinite(v.Elem(), path)
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-			if name != "" {
-				name = strings.TrimPrefix(path+"."+name, ".")
-			} else { // embedded: its keys stand in the struct around it
-				name = path
-			}
-			if err := checkFinite(v.Field(i), name); err != nil {
-				return err
-			}
-		}
-	case reflect.Map:
-		keys := v.MapKeys()
-		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
-		for _, key := range keys {
-			if err := checkFinite(v.MapIndex(key), path+"."+key.String()); err != nil {
-				return err
-			}
-		}
-	case reflect.Slice, reflect.Array:
-		for i := range v.Len() {
-			if err := checkFinite(v.Index(i), fmt.Sprintf("%s[%d]", path, i)); err != nil {
-				return err
-			}
-		}
-	case reflect.Float64:
-		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
-			return fmt.Errorf("%w: %s is %v", ErrManifest, path, f)
-		}
-	}
-	return nil
 }
 
 // maxManifest limits the bytes of a manifest. The longest manifests, of banded strategies of thousands of steps, are

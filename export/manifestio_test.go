@@ -59,7 +59,7 @@ func TestManifestJSON(t *testing.T) {
 // one that comes last, Python the first. Keys that nobody knows are named.
 func TestAmbiguousManifest(t *testing.T) {
 	good := `{"version":"test","workload":"model","workload_spec":{"kind":"model"},"steps":3,"participation":{"schema":"cyclic","k":1,"b":3},"strategy":{"class":"dense"},
-		"loss":1,"sens_squared":1,"lower_bound":1,"privacy":{"mu":1,"sigma":1,"clip":1,"adjacency":"zero-out","noise_std":2},
+		"loss":1,"sens_squared":1,"sens_kind":"exact","lower_bound":1,"privacy":{"mu":1,"sigma":1,"clip":1,"adjacency":"zero-out","noise_std":2},
 		"baselines":{"d-mf":{"loss":1}},"files":{"x":"00"}}`
 	if _, err := ReadManifest(strings.NewReader(good)); err != nil {
 		t.Fatal(err)

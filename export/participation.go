@@ -11,12 +11,12 @@ import (
 
 // Participation is the schema.
 type Participation struct {
-	Schema   string  `json:"schema"` // cyclic, min-sep, single, patterns or people
-	K        int     `json:"k"`
-	B        int     `json:"b"`
-	Source   string  `json:"source,omitempty"`         // the file of patterns
-	Patterns [][]int `json:"patterns,omitempty"`       // what was in it, steps counted from 0
-	Batches  int     `json:"person_batches,omitempty"` // of people: in how many of the b batches a person may have records
+	Schema   string  `json:"schema" verify:"exactly in schema" in:"cyclic single min-sep patterns people"` // cyclic, min-sep, single, patterns or people
+	K        int     `json:"k" verify:"exactly in schema" in:"[1,)"`
+	B        int     `json:"b" verify:"exactly in schema" in:"[1,)"`
+	Source   string  `json:"source,omitempty" verify:"exactly in schema"`                   // the file of patterns
+	Patterns [][]int `json:"patterns,omitempty" verify:"exactly in schema"`                 // what was in it, steps counted from 0
+	Batches  int     `json:"person_batches,omitempty" verify:"exactly in schema" in:"[1,)"` // of people: in how many of the b batches a person may have records
 }
 
 // Of returns the schema over T = steps. It fails for a name that package participation does not know, and as that

@@ -38,7 +38,7 @@ func (m *Manifest) CheckPrivacy() error {
 	if p == nil && !m.Sampled() {
 		return nil
 	}
-	if err := p.checkRange(m.Sampled()); err != nil {
+	if err := cmp.Or(m.checkRanges("privacy"), m.checkRanges("sampling"), p.checkRange(m.Sampled())); err != nil {
 		return fmt.Errorf("%w: %w", ErrPrivacy, err)
 	}
 	if m.Sampled() {
@@ -95,31 +95,14 @@ func (p *Privacy) checkEpsilon() error {
 		*p.Delta, least)
 }
 
-// checkRange refuses numbers that are no privacy parameters. There are no μ and σ where batches are drawn in secret.
+// checkRange rejects privacy blocks that lack a part of what they say. There are no μ and σ where batches are drawn in secret.
 func (p *Privacy) checkRange(sampled bool) error {
-	if p == nil {
-		return nil
-	}
-	for _, x := range []struct {
-		name  string
-		value float64
-		there bool
-	}{{"mu", p.Mu, !sampled}, {"sigma", p.Sigma, !sampled}, {"clip", p.Clip, true}, {"noise_std", p.NoiseStd, true}} {
-		if x.there && (!(x.value > 0) || math.IsInf(x.value, 1)) {
-			return fmt.Errorf("privacy.%s is %v: must be positive and finite", x.name, x.value)
-		}
-	}
 	switch {
+	case p == nil:
+	case !sampled && (p.Mu == 0 || p.Sigma == 0):
+		return errors.New("privacy has no mu, or no sigma")
 	case (p.Epsilon == nil) != (p.Delta == nil):
 		return errors.New("privacy has one of epsilon and delta, which belong together")
-	case p.Delta == nil:
-	case !(*p.Delta > 0 && *p.Delta < 1):
-		return fmt.Errorf("privacy.delta is %v: must be above 0 and below 1", *p.Delta)
-	case !(*p.Epsilon >= 0) || math.IsInf(*p.Epsilon, 1):
-		return fmt.Errorf("privacy.epsilon is %v: must be zero or more, and finite", *p.Epsilon)
-	}
-	if _, err := accounting.ParseAdjacency(p.Adjacency); err != nil {
-		return fmt.Errorf("privacy.adjacency: %w", err)
 	}
 	return nil
 }
@@ -174,12 +157,12 @@ func (m *Manifest) Guarantee() string {
 // "privacy" of the manifest is then a level that is strict enough for every node: the least μ with the largest clip,
 // and so no less noise than any node's. Whoever reads that block alone protects every node.
 type NodeLevel struct {
-	Node     string   `json:"node"` // its label; in the order of nodes.csv
-	Mu       float64  `json:"mu"`
-	Epsilon  *float64 `json:"epsilon,omitempty"`
-	Delta    *float64 `json:"delta,omitempty"`
-	Clip     float64  `json:"clip"`
-	NoiseStd float64  `json:"noise_std"`
+	Node     string   `json:"node" verify:"judged in privacy"` // its label; in the order of nodes.csv
+	Mu       float64  `json:"mu" verify:"judged in privacy" in:"(0,)"`
+	Epsilon  *float64 `json:"epsilon,omitempty" verify:"judged in privacy" in:"[0,)"`
+	Delta    *float64 `json:"delta,omitempty" verify:"judged in privacy" in:"(0,1)"`
+	Clip     float64  `json:"clip" verify:"judged in privacy" in:"(0,)"`
+	NoiseStd float64  `json:"noise_std" verify:"judged in privacy" in:"(0,)"`
 }
 
 // LevelWeights returns how much the noise of every node counts: its variance over that of the block "privacy", (clip/μ)²
@@ -254,7 +237,7 @@ func (m *Manifest) checkLevelRange() error {
 		return nil
 	case m.Privacy == nil || m.Graph == nil || len(m.Budgets) != m.Graph.Nodes:
 		return fmt.Errorf("there are %d budgets, which need a privacy block and a graph of as many nodes", len(m.Budgets))
-	case m.Sampled() || m.OneLevelLoss < 0:
+	case m.Sampled():
 		return errors.New("budgets are for batches in turn")
 	case m.Space != nil && m.OneLevelLoss != 0:
 		return errors.New("one_level_loss is for nodes that share no noise")

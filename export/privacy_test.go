@@ -72,7 +72,7 @@ func TestContradictoryPrivacy(t *testing.T) {
 		"delta zero":             {func(m *Manifest) { m.Privacy.Delta = number(0) }, "delta is 0"},
 		"delta one":              {func(m *Manifest) { m.Privacy.Delta = number(1) }, "delta is 1"},
 		"epsilon negative":       {func(m *Manifest) { m.Privacy.Epsilon = number(-1) }, "epsilon is -1"},
-		"empty":                  {func(m *Manifest) { m.Privacy = &Privacy{} }, "mu is 0"},
+		"empty":                  {func(m *Manifest) { m.Privacy = &Privacy{} }, "clip is 0"},
 		"adjacency":              {func(m *Manifest) { m.Privacy.Adjacency = "none" }, "adjacency"},
 		"infinite clip":          {func(m *Manifest) { m.Privacy.Clip = math.Inf(1) }, "clip"},
 		"sensitivity":            {func(m *Manifest) { m.SensSquared = 1e300 }, "sens_squared"},

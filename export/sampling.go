@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -19,52 +20,52 @@ import (
 
 // Sampling says how nodes draw the batches of their steps.
 type Sampling struct {
-	Scheme string `json:"scheme"` // SchemeCyclic, and then there is nothing else, or one of the others below
+	Scheme string `json:"scheme" verify:"given" in:"cyclic poisson bins allocation truncated"` // SchemeCyclic, and then there is nothing else, or one of the others below
 
 	// Groups is w of SchemePoisson, b of SchemeBins: a node puts every record once, independently of all others, into
 	// one of so many groups; step t draws from group t mod w, every record independently with Probability, in at most
 	// Rounds steps. Bins have Probability 1, and what is secret is the group.
-	Groups      int     `json:"groups,omitempty"`
-	Probability float64 `json:"probability,omitempty"`
-	Rounds      int     `json:"rounds,omitempty"`
+	Groups      int     `json:"groups,omitempty" verify:"exactly in sampling" in:"[1,)"`
+	Probability float64 `json:"probability,omitempty" verify:"exactly in sampling" in:"(0,1]"`
+	Rounds      int     `json:"rounds,omitempty" verify:"exactly in sampling" in:"[1,)"`
 
 	// MaxBatch and Records, of SchemeTruncated, are the most records in a step, what exceeds them being dropped, and the
 	// most that a node may have. Overflow bounds how likely it is that a record is drawn for a step that drops.
-	MaxBatch int     `json:"max_batch,omitempty"`
-	Records  int     `json:"records,omitempty"`
-	Overflow float64 `json:"overflow,omitempty"`
+	MaxBatch int     `json:"max_batch,omitempty" verify:"given" in:"[1,)"`
+	Records  int     `json:"records,omitempty" verify:"given" in:"[1,)"`
+	Overflow float64 `json:"overflow,omitempty" verify:"judged in privacy" in:"[0,1)"`
 
 	// NoiseMultiplier is the standard deviation of Z over the clip.
-	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"`
+	NoiseMultiplier float64 `json:"noise_multiplier,omitempty" verify:"within noise in sampling" in:"(0,)"`
 	// Epsilon and EpsilonLower are the accountant's bounds of the least ε for Delta; of bins there is no lower one.
-	Epsilon      *float64    `json:"epsilon,omitempty"`
-	EpsilonLower *float64    `json:"epsilon_lower,omitempty"`
-	Delta        float64     `json:"delta,omitempty"`
+	Epsilon      *float64    `json:"epsilon,omitempty" verify:"judged in privacy" in:"[0,)"`
+	EpsilonLower *float64    `json:"epsilon_lower,omitempty" verify:"judged in privacy" in:"[0,)"`
+	Delta        float64     `json:"delta,omitempty" verify:"judged in privacy" in:"(0,1)"`
 	Candidates   []Candidate `json:"candidates,omitempty"` // in ascending order of their bands
 	// LowerBound is a number that no strategy, whatever its class, has a smaller error than under this sampling, in the
 	// unit of Manifest.ErrorAtPrivacy; 0: none is proved.
-	LowerBound float64 `json:"lower_bound,omitempty"`
+	LowerBound float64 `json:"lower_bound,omitempty" verify:"within secret in secret bound; network" in:"[0,)"`
 
 	// SchemeBins: the guarantee is one of samples, from this seed, and may be wrong with a probability of Failure.
 	// Confirmations is the number of the confirmation that succeeded, with that upper bound of δ; 0 is a bound that takes
 	// no samples: then there is nothing here but ConfirmedDelta. NoiseMultiplierEstimate is what the samples say without
 	// confidence.
-	Failure                 float64 `json:"failure_probability,omitempty"`
-	Samples                 int     `json:"samples,omitempty"`
-	Seed                    *uint64 `json:"seed,omitempty"`
-	Confirmations           int     `json:"confirmations,omitempty"`
-	ConfirmedDelta          float64 `json:"confirmed_delta,omitempty"`
-	NoiseMultiplierEstimate float64 `json:"noise_multiplier_estimate,omitempty"`
+	Failure                 float64 `json:"failure_probability,omitempty" verify:"judged in sampling" in:"(0,0.5]"`
+	Samples                 int     `json:"samples,omitempty" verify:"judged in sampling" in:"[1024,16777216]"`
+	Seed                    *uint64 `json:"seed,omitempty" verify:"judged in sampling"`
+	Confirmations           int     `json:"confirmations,omitempty" verify:"judged in sampling" in:"[0,12]"`
+	ConfirmedDelta          float64 `json:"confirmed_delta,omitempty" verify:"judged in sampling" in:"(0,1)"`
+	NoiseMultiplierEstimate float64 `json:"noise_multiplier_estimate,omitempty" verify:"unchecked" in:"(0,)"`
 }
 
 // Candidate is what strategies of so many bands cost at the same ε and δ.
 type Candidate struct {
-	Bandwidth       int     `json:"bandwidth"`
-	NoiseMultiplier float64 `json:"noise_multiplier"`
-	ErrorAtPrivacy  float64 `json:"error_at_privacy"`
+	Bandwidth       int     `json:"bandwidth" verify:"judged in sampling" in:"[1,)"`
+	NoiseMultiplier float64 `json:"noise_multiplier" verify:"within noise in sampling" in:"(0,)"`
+	ErrorAtPrivacy  float64 `json:"error_at_privacy" verify:"within candidate in candidates" in:"(0,)"`
 	// OptimizedFor says what the strategy is best for, under SchemeBins: SchemeCyclic, where the draw is known, or
 	// SchemeBins; both without a certificate.
-	OptimizedFor string `json:"optimized_for,omitempty"`
+	OptimizedFor string `json:"optimized_for,omitempty" verify:"unchecked" in:"cyclic bins"`
 }
 
 // The schemes of Sampling.
@@ -76,9 +77,6 @@ const (
 	SchemeAllocation = "allocation"
 	SchemeTruncated  = "truncated" // SchemePoisson with batches of at most MaxBatch records
 )
-
-// secretSchemes are all but SchemeCyclic.
-var secretSchemes = []string{SchemePoisson, SchemeBins, SchemeAllocation, SchemeTruncated}
 
 // Sampled reports whether the privacy that is claimed holds only for batches that are drawn in secret.
 func (m *Manifest) Sampled() bool { return m.Sampling != nil && m.Sampling.Scheme != SchemeCyclic }
@@ -178,49 +176,31 @@ func (s *Sampling) EpsilonAfter(adjacency accounting.Adjacency, rounds int, nois
 	return p.Epsilon(left, noiseMultiplier)
 }
 
-// checkRange refuses numbers that say nothing.
+// checkRange rejects keys that contradict the scheme.
 func (s *Sampling) checkRange(steps int) error {
 	switch {
 	case s == nil:
 		return nil
 	case s.Scheme == SchemeCyclic:
-		if s.Groups != 0 || s.Probability != 0 || s.Rounds != 0 || s.NoiseMultiplier != 0 || s.Epsilon != nil ||
-			s.EpsilonLower != nil || s.Delta != 0 || len(s.Candidates) > 0 || s.LowerBound != 0 || s.sampled() ||
-			s.Records != 0 || s.MaxBatch != 0 || s.Overflow != 0 {
+		if !reflect.DeepEqual(*s, Sampling{Scheme: SchemeCyclic}) {
 			return errors.New("sampling: cyclic has nothing but its scheme")
 		}
 		return nil
-	case !slices.Contains(secretSchemes, s.Scheme):
-		return fmt.Errorf("sampling.scheme %q: must be cyclic, poisson, bins, allocation or truncated", s.Scheme)
 	case s.Scheme != SchemeTruncated && (s.Records != 0 || s.MaxBatch != 0 || s.Overflow != 0):
 		return fmt.Errorf("sampling: records, max_batch and overflow are not for %s", s.Scheme)
-	case s.Groups < 1 || s.Groups > steps || s.Rounds < 1 || s.Rounds > steps || len(s.Candidates) > steps+2:
+	case s.Groups == 0 || s.Groups > steps || s.Rounds == 0 || s.Rounds > steps || len(s.Candidates) > steps+2:
 		return fmt.Errorf("sampling: %d groups, %d rounds, %d candidates, for %d steps", s.Groups, s.Rounds,
 			len(s.Candidates), steps)
-	case !(s.Probability > 0 && s.Probability <= 1):
-		return fmt.Errorf("sampling.probability is %v: must be above 0 and at most 1", s.Probability)
-	case !(s.NoiseMultiplier > 0) || math.IsInf(s.NoiseMultiplier, 1):
-		return fmt.Errorf("sampling.noise_multiplier is %v: must be positive and finite", s.NoiseMultiplier)
-	case !(s.Delta > 0 && s.Delta < 1):
-		return fmt.Errorf("sampling.delta is %v: must be above 0 and below 1", s.Delta)
-	case !(s.LowerBound >= 0) || math.IsInf(s.LowerBound, 1):
-		return fmt.Errorf("sampling.lower_bound is %v: must be positive and finite, or absent", s.LowerBound)
-	}
-	for i, c := range s.Candidates {
-		if c.Bandwidth < 1 || c.Bandwidth > steps || !(c.NoiseMultiplier > 0) || !(c.ErrorAtPrivacy > 0) {
-			return fmt.Errorf("sampling.candidates[%d] has numbers that are not positive, or too many bands", i)
-		}
-	}
-	poisson := s.Scheme == SchemePoisson
-	switch {
-	case poisson && (s.Epsilon == nil || s.EpsilonLower == nil || !(*s.EpsilonLower >= 0 && *s.EpsilonLower <= *s.Epsilon)):
-		return errors.New("sampling has no epsilon_lower and epsilon of at least that")
-	case !poisson && (s.Epsilon == nil || !(*s.Epsilon >= 0) || s.EpsilonLower != nil):
-		return fmt.Errorf("sampling %s has an epsilon, and no epsilon_lower", s.Scheme)
+	case s.Probability == 0 || s.NoiseMultiplier == 0 || s.Delta == 0 || s.Epsilon == nil:
+		return errors.New("sampling has no probability, noise_multiplier, epsilon or delta")
+	case (s.Scheme == SchemePoisson) != (s.EpsilonLower != nil):
+		return errors.New("sampling.epsilon_lower is of poisson")
+	case s.EpsilonLower != nil && *s.EpsilonLower > *s.Epsilon:
+		return errors.New("sampling.epsilon_lower is above epsilon")
 	case s.Scheme == SchemeBins:
-		return s.checkBins()
-	case s.sampled() || slices.ContainsFunc(s.Candidates, func(c Candidate) bool { return c.OptimizedFor != "" }):
-		return fmt.Errorf("sampling %s has neither samples nor candidates that are optimized for something else", s.Scheme)
+		return s.checkBins(steps)
+	case s.sampled() || slices.ContainsFunc(s.Candidates, func(c Candidate) bool { return c.OptimizedFor != "" || c.Bandwidth > steps }):
+		return fmt.Errorf("sampling %s has neither samples nor candidates that are optimized for something else, or of more bands than steps", s.Scheme)
 	case s.Scheme == SchemeAllocation && s.LowerBound != 0:
 		return errors.New("sampling allocation has no lower_bound")
 	case s.Scheme == SchemeTruncated:
@@ -229,14 +209,14 @@ func (s *Sampling) checkRange(steps int) error {
 	return nil
 }
 
-// checkTruncated refuses numbers that truncated batches do not have.
+// checkTruncated rejects numbers that truncated batches do not have.
 func (s *Sampling) checkTruncated() error {
 	switch err := s.Batches().Check(); {
 	case err != nil:
 		return fmt.Errorf("sampling truncated: %w", err)
 	case s.Records == 0:
 		return errors.New("sampling truncated has max_batch and records")
-	case !(s.Overflow >= 0 && s.Overflow < s.Delta):
+	case s.Overflow >= s.Delta:
 		return fmt.Errorf("sampling.overflow is %v: must be below delta", s.Overflow)
 	}
 	return nil
@@ -342,28 +322,18 @@ func (s *Sampling) sampled() bool {
 // unsampled reports whether the guarantee of bins is one that takes no samples, and none are said.
 func (s *Sampling) unsampled() bool { return s.Confirmations == 0 && s.Samples == 0 }
 
-// checkBins refuses numbers that say nothing of random bins.
-func (s *Sampling) checkBins() error {
+// checkBins rejects numbers that say nothing of random bins.
+func (s *Sampling) checkBins(steps int) error {
+	wrong := func(c Candidate) bool { return c.OptimizedFor == "" || c.Bandwidth > steps }
 	switch {
 	case s.Probability != 1:
 		return fmt.Errorf("sampling.probability is %v: a record of a bin is in every batch of it", s.Probability)
 	case s.unsampled() && (s.Failure != 0 || s.Seed != nil || s.NoiseMultiplierEstimate != 0):
 		return errors.New("sampling: no samples, but a failure_probability, a seed, or a noise_multiplier_estimate")
-	case s.unsampled():
-	case !(s.Failure > 0 && s.Failure <= 0.5) || s.Samples < 1024 || s.Samples > MaxSamples || s.Seed == nil:
-		return fmt.Errorf("sampling: %d samples, a failure_probability of %v, or no seed", s.Samples, s.Failure)
-	case s.Confirmations < 0 || s.Confirmations > bins.MostConfirmations:
-		return fmt.Errorf("sampling: %d confirmations", s.Confirmations)
-	case !(s.NoiseMultiplierEstimate > 0):
-		return errors.New("sampling: no noise_multiplier_estimate")
-	}
-	if !(s.ConfirmedDelta > 0 && s.ConfirmedDelta <= s.Delta) || len(s.Candidates) == 0 {
-		return errors.New("sampling: no candidates, or a confirmed_delta that is not from 0 to delta")
-	}
-	for i, c := range s.Candidates {
-		if c.OptimizedFor != SchemeCyclic && c.OptimizedFor != SchemeBins {
-			return fmt.Errorf("sampling.candidates[%d].optimized_for %q: must be cyclic or bins", i, c.OptimizedFor)
-		}
+	case !s.unsampled() && (s.Failure == 0 || s.Samples == 0 || s.Seed == nil || s.NoiseMultiplierEstimate == 0):
+		return errors.New("sampling: no samples, failure_probability, seed or noise_multiplier_estimate")
+	case s.ConfirmedDelta == 0 || s.ConfirmedDelta > s.Delta || len(s.Candidates) == 0 || slices.ContainsFunc(s.Candidates, wrong):
+		return errors.New("sampling: no candidates that say what they are optimized for, or no confirmed_delta up to delta")
 	}
 	return nil
 }

@@ -118,11 +118,11 @@ func TestBinsOutOfRange(t *testing.T) {
 		"as in turn":     func(s *Sampling) { *s = Sampling{Scheme: SchemeCyclic, Seed: s.Seed} },
 	} {
 		m := copied(good)
-		if err := m.Sampling.checkRange(7); err != nil {
+		if err := m.checkSamplingRange(7); err != nil {
 			t.Fatal(err)
 		}
 		spoil(m.Sampling)
-		if err := m.Sampling.checkRange(7); err == nil {
+		if err := m.checkSamplingRange(7); err == nil {
 			t.Errorf("%s: not refused", name)
 		}
 	}

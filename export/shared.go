@@ -212,28 +212,28 @@ const TrustSecLDP = "secldp"
 // Space says of noise that is shared who shares it, against whom it protects, and how good it is. The standard
 // deviations are in nodes.csv and pairs.csv (SharedNoise).
 type Space struct {
-	Secrets    Secrets    `json:"secrets"`
-	Coalitions Coalitions `json:"coalitions"`
+	Secrets    Secrets    `json:"secrets" verify:"block; network"`
+	Coalitions Coalitions `json:"coalitions" verify:"given in space"`
 	// LargestPair bounds the variances of pairs, of this noise and of all that it is compared with.
-	LargestPair float64 `json:"largest_pair"`
+	LargestPair float64 `json:"largest_pair" verify:"judged in secrets; network" in:"(0,)"`
 	// Worst is where most is seen: [M_A⁻¹]_vv, at most 1, of the standard deviations as exported, rounded up.
-	Worst Worst `json:"worst"`
+	Worst Worst `json:"worst" verify:"judged in space"`
 	// GapSpace is how far M is above the best one for this strategy, at most, relatively; GapTime how far the strategy is
 	// above the best one for this M.
-	GapSpace float64 `json:"gap_space"`
-	GapTime  float64 `json:"gap_time"`
+	GapSpace float64 `json:"gap_space" verify:"judged in space gap; network" in:"[0,)"`
+	GapTime  float64 `json:"gap_time" verify:"judged in time gap; network" in:"[0,)"`
 
 	// Own and Pairs are the variances, by labels. They are printed, and not in the manifest of a folder, which has the
 	// two files: WriteDir leaves them out.
-	Own   map[string]float64 `json:"own,omitempty"`
-	Pairs []LabelledPair     `json:"pairs,omitempty"`
+	Own   map[string]float64 `json:"own,omitempty" verify:"judged in space"`
+	Pairs []LabelledPair     `json:"pairs,omitempty" verify:"judged in space"`
 }
 
 // Secrets says which pairs of nodes share a secret.
 type Secrets struct {
-	Source string `json:"source"`           // SecretsGossip, SecretsAll, or the name of a file of edges
-	SHA256 string `json:"sha256,omitempty"` // of the file
-	Pairs  int    `json:"pairs"`            // how many there are
+	Source string `json:"source" verify:"judged in secrets"`           // SecretsGossip, SecretsAll, or the name of a file of edges
+	SHA256 string `json:"sha256,omitempty" verify:"unchecked"`         // of the file
+	Pairs  int    `json:"pairs" verify:"exactly in secrets" in:"[0,)"` // how many there are
 }
 
 // What Secrets.Source is where there is no file.
@@ -244,16 +244,16 @@ const (
 
 // Coalitions says which nodes may put together what they know. The eavesdropper, who has no secret, is always there.
 type Coalitions struct {
-	Size   int        `json:"size,omitempty"`   // every set of at most so many nodes, 1 or 2; absent if there is a list
-	Source string     `json:"source,omitempty"` // the file of the list
-	Sets   [][]string `json:"sets,omitempty"`   // the list, by labels
+	Size   int        `json:"size,omitempty" in:"[1,2]"` // every set of at most so many nodes, 1 or 2; absent if there is a list
+	Source string     `json:"source,omitempty"`          // the file of the list
+	Sets   [][]string `json:"sets,omitempty"`            // the list, by labels
 }
 
 // Worst is a coalition and the node of which it learns most.
 type Worst struct {
 	Attacker []string `json:"attacker"` // empty, but not nil: the eavesdropper
 	Victim   string   `json:"victim"`
-	Value    float64  `json:"value"`
+	Value    float64  `json:"value" in:"(0,)"`
 }
 
 // LabelledPair is the variance of a pair; in JSON [label, label, variance].
@@ -295,17 +295,15 @@ var ErrShared = errors.New("its nodes share noise in pairs")
 // checkSpace refuses manifests that speak of shared noise in one place and not in another.
 func (m *Manifest) checkSpace() error {
 	switch {
-	case m.Trust != "" && m.Trust != TrustSecLDP:
-		return fmt.Errorf("trust %q: must be %s, or absent", m.Trust, TrustSecLDP)
 	case (m.Trust == "") != (m.Space == nil):
 		return errors.New("one of trust and space is there, which belong together")
-	case m.LDPLoss < 0 || m.JointLowerBound < 0 || m.Space == nil && (m.LDPLoss != 0 || m.JointLowerBound != 0):
-		return errors.New("ldp_loss or joint_lower_bound is negative, or there without space")
+	case m.Space == nil && (m.LDPLoss != 0 || m.JointLowerBound != 0):
+		return errors.New("ldp_loss or joint_lower_bound is there without space")
 	case m.Space == nil:
 		return nil
 	case m.Graph == nil || m.PerNode != nil:
 		return errors.New("space needs a graph whose nodes have one strategy")
-	case m.LowerBound != 0 || m.Gap != 0 || !(m.LDPLoss > 0) || !(m.JointLowerBound > 0):
+	case m.LowerBound != 0 || m.Gap != 0 || m.LDPLoss == 0 || m.JointLowerBound == 0:
 		return errors.New("space has ldp_loss and joint_lower_bound, not lower_bound and gap")
 	case m.Files[nodesName] == "" || m.Files[pairsName] == "":
 		return fmt.Errorf("space needs the files %s and %s", nodesName, pairsName)
@@ -318,16 +316,12 @@ func (s *Space) checkRange() error {
 	switch {
 	case s.Own != nil || s.Pairs != nil:
 		return fmt.Errorf("space.own and space.pairs are in %s and %s", nodesName, pairsName)
-	case s.Secrets.Source == "" || s.Secrets.Pairs < 0:
-		return errors.New("space.secrets has no source, or a negative number of pairs")
-	case c.Size < 0 || c.Size > 2 || (c.Size == 0) == (len(c.Sets) == 0) || c.Size > 0 && c.Source != "":
+	case s.Secrets.Source == "":
+		return errors.New("space.secrets has no source")
+	case (c.Size == 0) == (len(c.Sets) == 0) || c.Size > 0 && c.Source != "":
 		return errors.New("space.coalitions has neither a size of 1 or 2 nor sets, or both")
-	case !(s.Worst.Value > 0) || s.Worst.Attacker == nil || slices.Contains(s.Worst.Attacker, s.Worst.Victim):
-		return errors.New("space.worst has no value above 0, no attacker, or a victim among them")
-	case !(s.LargestPair > 0):
-		return errors.New("space.largest_pair is not positive")
-	case !(s.GapSpace >= 0) || !(s.GapTime >= 0):
-		return errors.New("space.gap_space or space.gap_time is negative")
+	case s.Worst.Attacker == nil || slices.Contains(s.Worst.Attacker, s.Worst.Victim):
+		return errors.New("space.worst has no attacker, or a victim among them")
 	}
 	return nil
 }

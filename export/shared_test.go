@@ -194,7 +194,7 @@ func TestSpaceManifest(t *testing.T) {
 		"no attacker":           {func(_, s object) { delete(s["worst"].(object), "attacker") }, "space.worst"},
 		"an attacker null":      {func(_, s object) { s["worst"].(object)["attacker"] = nil }, "null"},
 		"a victim that attacks": {func(_, s object) { s["worst"].(object)["attacker"] = []string{"#d"} }, "victim among them"},
-		"a value of zero":       {func(_, s object) { s["worst"].(object)["value"] = 0 }, "no value above 0"},
+		"a value of zero":       {func(_, s object) { s["worst"].(object)["value"] = 0 }, "space.worst.value is 0"},
 		"no largest pair":       {func(_, s object) { delete(s, "largest_pair") }, "largest_pair"},
 		"a negative gap":        {func(_, s object) { s["gap_space"] = -1 }, "gap"},
 		"no secrets":            {func(_, s object) { s["secrets"] = object{} }, "secrets"},

@@ -101,7 +101,7 @@ func TestSpecOfManifests(t *testing.T) {
 		"weights":  {`"momentum": 0.5`, `"weights": [[1]]`, "must be a number"},
 		"name":     {`"momentum": 0.5`, `"learning_rates": "fast"`, "is none of constant"},
 		"sequence": {`"momentum": 0.5`, `"graph_sequence": {"networks": 0, "sha256": ""}`, "no network"},
-		"plain":    {`"workload_spec": {`, `"plain_strategy_loss": -1, "workload_spec": {`, "plain_strategy_loss is negative"},
+		"plain":    {`"workload_spec": {`, `"plain_strategy_loss": -1, "workload_spec": {`, "plain_strategy_loss is -1"},
 	} {
 		var text bytes.Buffer
 		if err := trained(spec, 3).WriteJSON(&text); err != nil {

@@ -160,19 +160,19 @@ func (n *Network) connect(o NetworkOptions) error {
 
 // Origin says where a network came from, for a manifest: names, and hashes of files.
 type Origin struct {
-	Source       string  `json:"source"`           // file name or specification
-	SHA256       string  `json:"sha256,omitempty"` // of the file
-	Seed         *uint64 `json:"seed,omitempty"`   // of a random graph
-	Nodes        int     `json:"nodes"`            // after dropping
-	Edges        int     `json:"edges"`
-	DroppedNodes int     `json:"dropped_nodes,omitempty"` // outside the largest component
-	Directed     bool    `json:"directed,omitempty"`
-	Gossip       string  `json:"gossip"`                  // scheme, or "file"
-	GossipFile   string  `json:"gossip_file,omitempty"`   // of a gossip matrix that was loaded
-	GossipSHA256 string  `json:"gossip_sha256,omitempty"` // of that file
+	Source       string  `json:"source" verify:"exactly in network"`                    // file name or specification
+	SHA256       string  `json:"sha256,omitempty" verify:"exactly in network"`          // of the file
+	Seed         *uint64 `json:"seed,omitempty" verify:"exactly in network"`            // of a random graph
+	Nodes        int     `json:"nodes" verify:"exactly in network" in:"[1,2147483647]"` // after dropping
+	Edges        int     `json:"edges" verify:"exactly in network" in:"[0,)"`
+	DroppedNodes int     `json:"dropped_nodes,omitempty" verify:"exactly in network" in:"[0,2147483647]"` // outside the largest component
+	Directed     bool    `json:"directed,omitempty" verify:"exactly in network"`
+	Gossip       string  `json:"gossip" verify:"exactly in network"`                  // scheme, or "file"
+	GossipFile   string  `json:"gossip_file,omitempty" verify:"unchecked"`            // of a gossip matrix that was loaded
+	GossipSHA256 string  `json:"gossip_sha256,omitempty" verify:"exactly in network"` // of that file
 
-	SequenceFile   string `json:"sequence_file,omitempty"`   // of networks that take turns
-	SequenceSHA256 string `json:"sequence_sha256,omitempty"` // of that file
+	SequenceFile   string `json:"sequence_file,omitempty" verify:"unchecked"`            // of networks that take turns
+	SequenceSHA256 string `json:"sequence_sha256,omitempty" verify:"exactly in network"` // of that file
 }
 
 // GossipLine names the gossip matrix: its file, or the scheme it was made by.

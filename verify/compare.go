@@ -165,63 +165,7 @@ func naturally(a, b string) int {
 // has reports whether the manifest has a key.
 func (v *verification) has(key string) bool { return len(find(v.export.Manifest, key)) > 0 }
 
-// find returns what a manifest has under the keys that a pattern stands for, by keys. What would not be written,
-// because it is empty, is not there.
+// find returns what a manifest has under the keys that a pattern stands for, by keys.
 func find(m *export.Manifest, pattern string) map[string]reflect.Value {
-	found := map[string]reflect.Value{}
-	findIn(reflect.ValueOf(m), "", strings.Split(strings.ReplaceAll(pattern, "[]", ".[]"), "."), found)
-	return found
-}
-
-func findIn(x reflect.Value, path string, names []string, found map[string]reflect.Value) {
-	if x.Kind() == reflect.Pointer {
-		if !x.IsNil() {
-			findIn(x.Elem(), path, names, found)
-		}
-		return
-	}
-	if len(names) == 0 {
-		found[path] = x
-		return
-	}
-	switch name, rest := names[0], names[1:]; {
-	case name == "*":
-		for _, key := range x.MapKeys() {
-			findIn(x.MapIndex(key), path+"."+key.String(), rest, found)
-		}
-	case name == "[]":
-		for i := range x.Len() {
-			findIn(x.Index(i), fmt.Sprintf("%s[%d]", path, i), rest, found)
-		}
-	default:
-		if field, there := fieldOf(x, name); there {
-			findIn(field, strings.TrimPrefix(path+"."+name, "."), rest, found)
-		}
-	}
-}
-
-// fieldOf returns the field of a struct that JSON has under a name; of embedded structs, too. It is not there where
-// JSON leaves it out.
-func fieldOf(x reflect.Value, name string) (field reflect.Value, there bool) {
-	for i := range x.NumField() {
-		key, option, _ := strings.Cut(x.Type().Field(i).Tag.Get("json"), ",")
-		switch {
-		case key == "":
-			if field, there := fieldOf(x.Field(i), name); there {
-				return field, true
-			}
-		case key == name:
-			return x.Field(i), option == "" || !empty(x.Field(i))
-		}
-	}
-	return reflect.Value{}, false
-}
-
-// empty is what omitempty leaves out.
-func empty(x reflect.Value) bool {
-	switch x.Kind() {
-	case reflect.Slice, reflect.Map:
-		return x.Len() == 0
-	}
-	return x.IsZero()
+	return maps.Collect(m.At(pattern))
 }

@@ -2,8 +2,12 @@ package verify
 
 import (
 	"math"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
+	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/baselines"
 	"mafalda/strategy"
@@ -32,7 +36,7 @@ const (
 
 // rule is how a key is compared, in which check. It is for all that is in the key, too.
 type rule struct {
-	key   string // * stands for every name of a map, [] for every entry of a list
+	key   string // as export.Key has it
 	how   comparison
 	check string
 	apart tolerance // of within: how far apart both may be, relatively; nil: not at all
@@ -53,148 +57,49 @@ const (
 	sameSearch  = 1e-7    // bounds that searches on different processors prove
 )
 
-// rules has a rule for every key that a manifest can have, in its order. Where a key has two, both checks compare it.
-func rules() []rule {
-	return []rule{
-		{key: "version", how: unchecked},
-		{key: "command", how: unchecked},
-		{key: "graph", how: block, network: true, absent: true},
-		{key: "graph.source", how: exactly, check: "network"},
-		{key: "graph.sha256", how: exactly, check: "network"},
-		{key: "graph.seed", how: exactly, check: "network"},
-		{key: "graph.nodes", how: exactly, check: "network"},
-		{key: "graph.edges", how: exactly, check: "network"},
-		{key: "graph.dropped_nodes", how: exactly, check: "network"},
-		{key: "graph.directed", how: exactly, check: "network"},
-		{key: "graph.gossip", how: exactly, check: "network"},
-		{key: "graph.gossip_file", how: unchecked},
-		{key: "graph.gossip_sha256", how: exactly, check: "network"},
-		{key: "graph.sequence_file", how: unchecked},
-		{key: "graph.sequence_sha256", how: exactly, check: "network"},
-		{key: "workload", how: given, network: true, absent: true},
-		{key: "workload_spec", how: given, network: true},
-		{key: "curvature.risk", how: given, network: true},
-		{key: "curvature.x", how: given, network: true},
-		{key: "curvature.directions", how: given, network: true},
-		{key: "family.graphs", how: judged, check: "network", network: true},
-		{key: "family.weights", how: given, check: "ratios", network: true},
-		{key: "family.ratios[]", how: within, check: "ratios", apart: twoSearches(1e-9), network: true},
-		{key: "family.bound", how: atMost, check: "ratios", network: true},
-		{key: "objective", how: given, network: true, absent: true},
-		{key: "objective_weights", how: given, check: "lower bound", network: true},
-		{key: "steps", how: given},
-		{key: "gram", how: block, network: true, absent: true},
-		{key: "gram.method", how: given},
-		{key: "gram.probes", how: exactly, check: "estimate"},
-		{key: "gram.lanczos_steps", how: given},
-		{key: "gram.seed", how: given},
-		{key: "gram.confidence", how: judged, check: "estimate"},
-		{key: "gram.loss_error", how: within, check: "estimate", apart: upTo(1e-7)},
-		{key: "gram.excess_bound", how: within, check: "estimate", apart: upTo(1e-7)},
-		{key: "participation.schema", how: exactly, check: "schema"},
-		{key: "participation.k", how: exactly, check: "schema"},
-		{key: "participation.b", how: exactly, check: "schema"},
-		{key: "participation.source", how: exactly, check: "schema"}, // but the name of a file
-		{key: "participation.patterns", how: exactly, check: "schema"},
-		{key: "participation.person_batches", how: exactly, check: "schema"},
-		{key: "trust", how: judged, check: "space"},
-		{key: "space.secrets", how: block, network: true},
-		{key: "space.secrets.source", how: judged, check: "secrets"},
-		{key: "space.secrets.sha256", how: unchecked},
-		{key: "space.secrets.pairs", how: exactly, check: "secrets"},
-		{key: "space.coalitions", how: given, check: "space"},
-		{key: "space.largest_pair", how: judged, check: "secrets", network: true},
-		{key: "space.worst", how: judged, check: "space"},
-		{key: "space.gap_space", how: judged, check: "space gap", network: true},
-		{key: "space.gap_time", how: judged, check: "time gap", network: true},
-		{key: "space.own", how: judged, check: "space"}, // not in exports, whose files have them
-		{key: "space.pairs", how: judged, check: "space"},
-		{key: "strategy.class", how: given, check: "strategy"},
-		{key: "strategy.bandwidth", how: exactly, check: "cost"},
-		{key: "strategy.buffers", how: exactly, check: "cost"},
-		{key: "strategy.diagonals", how: sameLength, check: "cost"}, // the numbers in it make C: see parameters
-		{key: "strategy.coefficients", how: sameLength, check: "cost"},
-		{key: "strategy.column_scales", how: sameLength, check: "cost"},
-		{key: "strategy.scale", how: exactly, check: "cost"},
-		{key: "strategy.sections", how: sameLength, check: "cost"},
-		{key: "strategy.theta[]", how: within, check: "cost", apart: upTo(1e-12)},
-		{key: "strategy.omega[]", how: within, check: "cost", apart: upTo(1e-12)},
-		{key: "strategy.ratio", how: within, check: "ratio", apart: twoSearches(1e-9), network: true},
-		{key: "strategy.ratio", how: within, check: "arithmetic", apart: upTo(sameFormula), network: true},
-		{key: "strategy.class_bound", how: atMost, check: "class bound", network: true},
-		{key: "strategy.class_gap", how: within, check: "class gap", apart: upTo(sameFormula), network: true},
-		{key: "strategy.memory_floats", how: exactly, check: "cost"},
-		{key: "strategy.flops_per_step", how: exactly, check: "cost"},
-		{key: "per_node", how: block, network: true},
-		{key: "per_node.groups", how: judged, check: "groups"},
-		{key: "per_node.distinct", how: exactly, check: "groups"},
-		{key: "per_node.layers", how: given, check: "groups"},
-		{key: "per_node.losses[]", how: within, check: "loss", apart: upTo(sameMatrix)},
-		{key: "per_node.group_bound", how: within, check: "group bound", apart: upTo(1e-11)},
-		{key: "sens_squared", how: judged, check: "sensitivity"},
-		{key: "sens_kind", how: judged, check: "sensitivity"},
-		{key: "squared_error", how: within, check: "loss", apart: upTo(sameMatrix), network: true, absent: true},
-		{key: "loss", how: within, check: "loss", apart: upTo(sameMatrix), network: true, absent: true},
-		{key: "loss", how: within, check: "arithmetic", apart: upTo(sameFormula), network: true},
-		{key: "rmse", how: within, check: "arithmetic", apart: upTo(sameFormula), network: true, absent: true},
-		{key: "shared_loss", how: within, check: "shared loss", apart: twoSearches(0), network: true},
-		{key: "ldp_loss", how: within, check: "local DP", apart: twoSearches(1e-6), network: true},
-		{key: "joint_lower_bound", how: within, check: "joint bound", apart: jointGap, network: true},
-		{key: "lower_bound", how: atMost, check: "lower bound", network: true},
-		{key: "lower_bound_of", how: judged, check: "lower bound", network: true},
-		{key: "gap", how: within, check: "arithmetic", apart: upTo(sameFormula), network: true},
-		{key: "tolerance", how: unchecked},
-		{key: "iterations", how: unchecked},
-		{key: "status", how: unchecked, check: "ending"},
-		{key: "history", how: unchecked, check: "ending", absent: true},
-		{key: "baselines", how: block, network: true, absent: true},
-		{key: "baselines.*.sens_squared", how: within, check: "baselines", apart: upTo(1e-11)},
-		{key: "baselines.*.squared_error", how: within, check: "baselines", apart: baselineGap},
-		{key: "baselines.*.loss", how: within, check: "baselines", apart: baselineGap},
-		{key: "baselines.*.loss", how: within, check: "arithmetic", apart: upTo(sameFormula)},
-		{key: "baselines.*.error_at_privacy", how: within, check: "arithmetic", apart: atPrivacy},
-		{key: "plain_strategy_loss", how: within, check: "plain strategy", apart: plainGap, network: true},
-		{key: "uncurved_strategy_loss", how: within, check: "uncurved strategy", apart: plainGap, network: true},
-		{key: "privacy", how: judged, check: "privacy"},
-		{key: "budgets[].node", how: judged, check: "privacy"},
-		{key: "budgets[].mu", how: judged, check: "privacy"},
-		{key: "budgets[].epsilon", how: judged, check: "privacy"},
-		{key: "budgets[].delta", how: judged, check: "privacy"},
-		{key: "budgets[].clip", how: judged, check: "privacy"},
-		{key: "budgets[].noise_std", how: judged, check: "privacy"},
-		{key: "one_batch_loss", how: within, check: "one batch", apart: twoSearches(0), network: true},
-		{key: "one_level_loss", how: within, check: "one level", apart: twoSearches(0), network: true},
-		{key: "error_at_privacy", how: within, check: "arithmetic", apart: upTo(2 * sameFormula), network: true},
-		{key: "error_at_privacy", how: within, check: "sampling", apart: upTo(sameFormula), network: true},
-		{key: "cyclic_error_at_privacy", how: within, check: "arithmetic", apart: upTo(4 * sameFormula), network: true},
-		{key: "cyclic_error_at_privacy", how: within, check: "candidates", apart: candidateGap, network: true},
-		{key: "sampling.scheme", how: given},
-		{key: "sampling.groups", how: exactly, check: "sampling"},
-		{key: "sampling.probability", how: exactly, check: "sampling"},
-		{key: "sampling.rounds", how: exactly, check: "sampling"},
-		{key: "sampling.noise_multiplier", how: within, check: "sampling", apart: upTo(sameNoise)},
-		{key: "sampling.records", how: given},
-		{key: "sampling.max_batch", how: given},
-		{key: "sampling.overflow", how: judged, check: "privacy"},
-		{key: "sampling.epsilon", how: judged, check: "privacy"},
-		{key: "sampling.epsilon_lower", how: judged, check: "privacy"},
-		{key: "sampling.delta", how: judged, check: "privacy"},
-		{key: "sampling.candidates[].bandwidth", how: judged, check: "sampling"},
-		{key: "sampling.candidates[].noise_multiplier", how: within, check: "sampling", apart: upTo(sameNoise)},
-		{key: "sampling.candidates[].error_at_privacy", how: within, check: "candidates", apart: candidateGap},
-		{key: "sampling.candidates[].optimized_for", how: unchecked},
-		{key: "sampling.lower_bound", how: within, check: "secret bound", apart: secretGap, network: true},
-		{key: "sampling.failure_probability", how: judged, check: "sampling"}, // by samples that are drawn again
-		{key: "sampling.samples", how: judged, check: "sampling"},
-		{key: "sampling.seed", how: judged, check: "sampling"},
-		{key: "sampling.confirmations", how: judged, check: "sampling"},
-		{key: "sampling.confirmed_delta", how: judged, check: "sampling"},
-		{key: "sampling.noise_multiplier_estimate", how: unchecked},
-		{key: "contract", how: judged, check: "contract"},
-		{key: "seconds", how: unchecked},
-		{key: "peak_bytes", how: unchecked, absent: true},
-		{key: "files", how: judged, check: "hashes"},
+// rules returns the rules of all keys, in the order of manifests: the tags verify of package export's fields, such as
+//
+//	within sums in loss; within formula in arithmetic; network
+//
+// A list that is to be within a tolerance is compared entry by entry. The rule of an object, other than block, is the one of all
+// that is in it.
+var rules = sync.OnceValue(func() []rule {
+	var all []rule
+	for _, k := range export.Keys() {
+		covered := func(r rule) bool { return r.how != block && r.key != k.Name && inside(k.Name, r.key) }
+		if k.Rules == "" || slices.ContainsFunc(all, covered) {
+			continue
+		}
+		parts := strings.Split(k.Rules, "; ")
+		network, absent := slices.Contains(parts, "network"), slices.Contains(parts, "absent")
+		for _, part := range parts {
+			how, check, _ := strings.Cut(part, " in ")
+			how, apart, is := strings.Cut(how, string(within)+" ")
+			r := rule{key: k.Name, how: comparison(how), check: check, network: network, absent: absent}
+			switch {
+			case part == "network" || part == "absent":
+				continue
+			case is:
+				r.how, r.apart = within, toleranceOf(apart)
+			}
+			if is && k.Kind == "list" {
+				r.key += "[]"
+			}
+			all = append(all, r)
+		}
 	}
+	return all
+})
+
+// toleranceOf returns the tolerance of a word, or of a number; nil for others.
+func toleranceOf(word string) tolerance {
+	if x, err := strconv.ParseFloat(word, 64); err == nil {
+		return upTo(x)
+	}
+	return map[string]tolerance{"formula": upTo(sameFormula), "2 formulas": upTo(2 * sameFormula), "4 formulas": upTo(4 * sameFormula),
+		"sums": upTo(sameMatrix), "noise": upTo(sameNoise), "searches": twoSearches(0), "fine searches": twoSearches(1e-9), "coarse searches": twoSearches(1e-6),
+		"joint": jointGap, "baseline": baselineGap, "privacy": atPrivacy, "plain": plainGap, "candidate": candidateGap,
+		"secret": secretGap}[word]
 }
 
 // twoSearches allows for two searches for the same optimum: twice the tolerance of the manifest, or twice the gap that

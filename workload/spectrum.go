@@ -15,9 +15,9 @@ import (
 
 // Spectrum is a curvature as users and manifests name it: second derivatives of the loss, and what is to be small.
 type Spectrum struct {
-	Risk       string    `json:"risk"`       // ExcessRisk or Distance
-	X          []float64 `json:"x"`          // second derivatives times the base learning rate
-	Directions []float64 `json:"directions"` // how many directions have each of them; of WorstRatio least favourable weights
+	Risk       string    `json:"risk" verify:"given; network" in:"excess distance worst"` // ExcessRisk or Distance
+	X          []float64 `json:"x" verify:"given; network" in:"[0,)"`                     // second derivatives times the base learning rate
+	Directions []float64 `json:"directions" verify:"given; network" in:"[0,)"`            // how many directions have each of them; of WorstRatio least favourable weights
 }
 
 const (
