@@ -16,7 +16,8 @@ check: # everything
 bench: # the paper's problem, and the kernels; compare two runs with benchstat
 	go test -run '^$$' -bench . -benchmem ./benchmarks ./internal/gemm
 
-python: # the functions of the Python package, of the program's commands
+python: # the functions of the Python package, of the program's commands, and its table of the keys of manifests
+	go run ./.ci/schema >python/mafalda/schema.json
 	go run ./cmd/mafalda describe >python/commands.json
 	cd python && python3 generate.py
 

@@ -47,6 +47,7 @@ def write(folder, kind="dense", steps=12, k=3, b=4, nodes=NODES, w=W, **changes)
         "participation": {"schema": "cyclic", "k": k, "b": b},
         "sens_squared": 1.0,
         "sens_kind": "exact",
+        "loss": 1.0,
         "contract": [f"T = {steps} steps."],
         "privacy": {"mu": 1.0, "clip": 1.0, "adjacency": "zero-out", "noise_std": 1.0},
         **changes,
@@ -66,10 +67,12 @@ def write(folder, kind="dense", steps=12, k=3, b=4, nodes=NODES, w=W, **changes)
         times = f"so that a record is in {p['k']} steps at most, {p['b']} apart"
         turn = f"t mod {p['b']}" if steps <= p["k"] * p["b"] else f"(t mod {p['b']}) + {p['b']}·⌊t/{p['k'] * p['b']}⌋"
         manifest["contract"].append(f"A node's step t uses batch {turn}, {times}.")
+    if p["schema"] == "min-sep":
+        manifest["contract"].append(f"A record takes part in at most {p['k']} steps, any two of them at least {p['b']} apart.")
     if banded:
         said.update({"class": "banded", "bandwidth": 1, "diagonals": [[1.0] * steps]})
         single = {"schema": "single", "k": 1, "b": steps}
-    scale = checks.sensitivity(c, single if banded else manifest["participation"]).squared ** -0.5
+    scale = checks.sensitivity(c, single if banded else manifest["participation"]) ** -0.5
     c = c * scale
     if "diagonals" in said:
         said["diagonals"] = [(scale * np.array(d)).tolist() for d in said["diagonals"]]
@@ -86,7 +89,7 @@ def write(folder, kind="dense", steps=12, k=3, b=4, nodes=NODES, w=W, **changes)
         with open(os.path.join(folder, "pairs.csv"), "w", newline="") as f:
             f.write("label,label,std\na,b,0.5\nd,a,0.25\n")
         worst = {"attacker": [], "victim": "c", "value": OWN**-2}
-        manifest.update({"trust": "secldp", "space": {"coalitions": {"size": 1}, "worst": worst}})
+        manifest.update({"trust": "secldp", "space": {"secrets": {"source": "gossip", "pairs": 2}, "coalitions": {"size": 1}, "worst": worst, "largest_pair": 1.0}})
     return seal(folder, {key: value for key, value in manifest.items() if value is not None})
 
 

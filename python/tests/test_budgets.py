@@ -38,7 +38,7 @@ def test_every_node_has_its_own_noise_and_clip(tmp_path):
 
 
 def test_shared_noise_is_weighed_by_the_levels(tmp_path):
-    """All nodes have one Z; what is seen of a node counts by its level, most of c and d, a quarter."""
+    """All nodes have one Z, whatever their levels."""
     path = write(tmp_path / "out", privacy=PRIVACY, budgets=[{**level, "noise_std": 4.0} for level in levels()], space={})
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
 
@@ -50,9 +50,6 @@ def test_shared_noise_is_weighed_by_the_levels(tmp_path):
 
     plan = load(OWN**-2 / 4)
     assert plan.level("a").noise_std == plan.noise("c", 5, seed=1).std == 4.0 and plan.level("a").mu == 2.0
-    for value, says in ((OWN**-2, "space.worst is"), (OWN**-2 / 8, "lets .* be seen")):
-        with pytest.raises(mafalda.ExportError, match=says):
-            load(value)
     with pytest.raises(mafalda.ExportError, match="4.0 at all nodes"):
         load(OWN**-2 / 4, noise_std=2.0)
 

@@ -13,7 +13,7 @@ import pytest
 from conftest import REAL, seal, write
 
 import mafalda
-from mafalda import ExportError, checks
+from mafalda import checks
 
 ALONE = {  # written by numpy alone
     "dense": {},
@@ -34,6 +34,8 @@ MADE = {  # by the program
     "per-node": ["--mu", "1", "--per-node"],
     "min-sep": ["--mu", "1", "--schema", "min-sep"],
     "poisson": [*SECRET, "--sampling", "poisson"],
+    "allocation": [*SECRET, "--sampling", "allocation"],
+    "truncated": [*SECRET, "--sampling", "truncated", "--records", "400", "--max-batch", "150"],
     "bins": [*SECRET, "--sampling", "bins", "--samples", "4096", "--T", "6", "-k", "2"],
     "secldp": ["--mu", "1", "--trust", "secldp"],
 }
@@ -61,7 +63,7 @@ def used(plan):
         numbers += [float(x) for _, row in plan.noise(node, 1, seed=1) for x in row]
         if "C_inv.npy" in plan.manifest["files"]:
             numbers += plan.inverse(node).ravel().tolist()
-    turns = [] if plan.scheme == "poisson" else [plan.k, plan.b]  # groups and rounds are in their place
+    turns = [] if plan.scheme in ("poisson", "truncated") else [plan.k, plan.b]  # groups and rounds are in their place
     batches = list(plan.sampler(24, node=plan.nodes[0], seed=None if plan.scheme == "cyclic" else 1))
     exact = [plan.steps, plan.schema, plan.scheme, sampling.get("groups"), sampling.get("rounds"), *turns]
     return exact + [plan.nodes, [p[:2] for p in plan.pairs], batches], numbers
@@ -166,21 +168,25 @@ def test_mutated_files(folder, tmp_path):
         shutil.rmtree(work)
 
 
-@pytest.mark.parametrize("folder", KINDS, indirect=True)
+@pytest.mark.parametrize("folder", [kind for kind in KINDS if kind not in ("alone poisson", "alone bins")], indirect=True)
 def test_noise_that_is_too_little_is_refused(folder, tmp_path):
     """All numbers that speak of the noise are changed together, and so agree: what they claim is false."""
     work = str(tmp_path / "out")
     shutil.copytree(folder, work)
     with open(os.path.join(work, "manifest.json")) as f:
         manifest = json.load(f)
-    less_noise(manifest, 0.999 if "mu" in manifest["privacy"] else 0.98 if "candidates" in manifest["sampling"] else 0.02)
-    if manifest.get("sampling", {}).get("scheme") == "bins" and "candidates" in manifest["sampling"]:
-        refused_by_the_program(work, manifest, tmp_path)
-        less_noise(manifest, 0.75)  # half-spaces tell less than samples
+    secret = "noise_multiplier" in manifest.get("sampling", {})
+    less_noise(manifest, 0.98 if secret else 0.999)
     with open(os.path.join(work, "manifest.json"), "w") as f:
         json.dump(manifest, f)
-    with pytest.raises(mafalda.ExportError, match="takes|delta is at least"):
-        mafalda.load(work)
+    if not secret:
+        with pytest.raises(mafalda.ExportError, match="takes"):
+            mafalda.load(work)
+        return
+    plan = mafalda.load(work)  # what so many rounds give away is the accountant's to say: no row is drawn without it
+    with pytest.raises(mafalda.ServerError, match="delta is at most|epsilon is"):
+        plan.noise(plan.nodes[0], 3, state=tmp_path / "state", binary=REAL)
+    assert not (tmp_path / "state").exists()
 
 
 def less_noise(manifest, factor):
@@ -192,16 +198,6 @@ def less_noise(manifest, factor):
         for c in sampling.get("candidates", []):
             if c["noise_multiplier"] == before:
                 c["noise_multiplier"] = sampling["noise_multiplier"]
-
-
-def refused_by_the_program(work, manifest, tmp_path):
-    """A little less than what the samples were drawn for: load cannot tell, the program draws them again."""
-    with open(os.path.join(work, "manifest.json"), "w") as f:
-        json.dump(manifest, f)
-    plan = mafalda.load(work)
-    with pytest.raises(mafalda.ServerError, match="delta is at most"):
-        plan.noise(plan.nodes[0], 3, state=tmp_path / "state", binary=REAL)
-    assert not (tmp_path / "state").exists()
 
 
 def test_sensitivities_against_the_definition(tmp_path):
@@ -219,38 +215,26 @@ def test_sensitivities_against_the_definition(tmp_path):
                 if len(pattern) <= k and all(a == b if schema == "cyclic" else a >= b for a in apart):
                     worst = max(worst, x[np.ix_(pattern, pattern)].sum())
             found = checks.sensitivity(c, {"schema": schema, "k": k, "b": b})
-            assert found.exact == (schema == "cyclic" or bands <= b or k == 1)
-            assert found.squared == pytest.approx(worst, rel=1e-12) if found.exact else found.squared <= worst
+            assert found == pytest.approx(worst, rel=1e-12) if schema == "cyclic" else found <= worst * (1 + 1e-12)
 
 
-def test_poisson_against_the_definition():
-    """Of one round, against the two distributions themselves; of several, never above what their groups give."""
-    phi = lambda x: checks._erfc(np.array([-x / 2**0.5]))[0] / 2  # noqa: E731
-    for q, noise, epsilon in ((0.25, 1.0, 0.5), (1.0, 2.0, 0.3), (0.01, 0.7, 0.1), (0.5, 10.0, 0.01)):
-        inside = np.expm1(epsilon) + q  # e^ε - (1-q)
-        x = noise**2 * np.log(inside / q) + 0.5
-        truth = (1 - q) * phi(-x / noise) + q * phi((1 - x) / noise) - np.exp(epsilon) * phi(-x / noise)
-        least = checks.secret_delta(q, noise, ((1, 1),), epsilon)
-        assert truth * (1 - 1e-3) <= least <= truth + 1e-14
-    for rounds in (1, 4, 25, 400, 400000):  # with q = 1 they are one Gaussian
-        least = checks.secret_delta(1.0, 3.0 * rounds**0.5, ((1, rounds),), 0.5)
-        truth = checks._gaussian_delta(1 / 3, 0.5)
-        assert truth * 0.99 <= least <= truth * (1 + 1e-9)
-
-
-def test_bins_against_the_definition():
-    """A lower bound, compared with samples of what it bounds."""
-    rng = np.random.default_rng(1)
-    c = np.tril(rng.uniform(size=(6, 6)))
-    c /= checks.sensitivity(c, {"schema": "cyclic", "k": 2, "b": 3}).squared ** 0.5
-    for noise, epsilon in ((0.5, 0.5), (1.0, 0.2), (0.3, 2.0)):
-        means = np.stack([c[:, j::3].sum(axis=1) for j in range(3)])
-        x = means[rng.integers(3, size=200000)] + noise * rng.normal(size=(200000, 6))
-        loss = (x @ means.T - (means**2).sum(axis=1) / 2) / noise**2
-        loss = np.log(np.exp(loss - loss.max(axis=1, keepdims=True)).mean(axis=1)) + loss.max(axis=1)
-        gain = np.maximum(-np.expm1(epsilon - loss), 0)
-        least = checks.bins_delta(c, 3, noise, epsilon)
-        assert 0.3 * gain.mean() <= least <= gain.mean() + 6 * gain.std() / 200000**0.5
+@pytest.mark.skipif(REAL is None, reason="the program is not there")
+def test_shared_noise_that_hides_less_is_refused_by_the_program(tmp_path):
+    """Deviations that are too small, under hashes of their own."""
+    out = str(tmp_path / "out")
+    subprocess.run([REAL, "optimize", "--graph", "path:4", "--T", "12", "-k", "3", *MADE["secldp"], "-o", out], check=True, capture_output=True)
+    path = os.path.join(out, "nodes.csv")
+    with open(path) as f:
+        head, *rows = f.read().splitlines()
+    rows = [",".join([*row.split(",")[:3], repr(0.9 * float(row.split(",")[3]))]) for row in rows]
+    with open(path, "w") as f:
+        f.write("\n".join([head, *rows]) + "\n")
+    with open(os.path.join(out, "manifest.json")) as f:
+        seal(out, json.load(f))
+    with pytest.raises(mafalda.ProgramError, match="checks failed"):
+        mafalda.load(out).verify()
+    done = subprocess.run([REAL, "verify", out], capture_output=True, text=True)
+    assert "the noise hides less than it should" in done.stdout
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "C.npy", "C_inv.npy", "W.npy", "nodes.csv"])
@@ -268,31 +252,3 @@ def test_what_is_no_file_is_refused_at_once(out, name, what):
     with pytest.raises(mafalda.ExportError, match="no regular file"):
         mafalda.load(out)
     assert time.process_time() - before < 60  # it would never have ended
-
-
-def test_shared_noise_of_one_node_is_checked():
-    m = {"space": {"coalitions": {"size": 1}, "worst": {"attacker": [], "victim": "a", "value": 1.0}}}
-    checks.check_space(m, ["a"], [1.0], [])  # nobody is left whom the node itself could see
-    with pytest.raises(ExportError, match="lets"):
-        checks.check_space(m, ["a"], [0.9], [])
-
-
-def test_an_allocation_that_gives_away_more_than_it_says_is_refused(tmp_path):
-    """Of one block against the definition, by samples; of an export whose ε is a tenth less than noise for it allows."""
-    rng = np.random.default_rng(4)
-    for steps, noise, epsilon in ((2, 1.0, 0.5), (5, 0.7, 1.0), (3, 0.5, 2.0)):
-        x = noise * rng.normal(size=(400000, steps))
-        x[:, 0] += 1
-        loss = np.logaddexp.reduce((x - 0.5) / noise**2, axis=1) - np.log(steps)
-        gain = np.maximum(-np.expm1(epsilon - loss), 0)
-        least = checks.secret_delta(1.0, noise, ((steps, 1),), epsilon)
-        assert abs(least / gain.mean() - 1) <= 6 * gain.std() / gain.mean() / 400000**0.5
-    sampling = {"scheme": "allocation", "groups": 1, "rounds": 4, "probability": 0.2}
-    privacy = {"clip": 1.0, "adjacency": "zero-out", "noise_std": 1.9183443, "delta": 1e-5}
-    folder = write(tmp_path / "out", steps=20, k=4, b=5, sampling=sampling, privacy=privacy)
-    manifest = mafalda.load(folder).manifest
-    manifest["sampling"]["epsilon"] = 1.9999613869497348  # mafalda optimize --T 20 -k 4 --epsilon 2 --sampling allocation
-    checks.check(manifest)
-    manifest["sampling"]["epsilon"] *= 0.9
-    with pytest.raises(mafalda.ExportError, match="delta is at least"):
-        checks.check(manifest)
