@@ -97,13 +97,10 @@ func (v *verification) oneBatch(ctx context.Context, h *mat.SymDense) error {
 	m := v.export.Manifest
 	people, are := v.schema.(*participation.People)
 	switch {
-	case m.OneBatchLoss == 0 && are && people.Batches() > 1:
-		v.skip("one_batch_loss")
+	case !are || people.Batches() == 1:
 		return nil
 	case m.OneBatchLoss == 0:
-		return nil
-	case !are || people.Batches() == 1:
-		v.add("one batch", false, "one_batch_loss is for people in several batches")
+		v.skip("one_batch_loss")
 		return nil
 	}
 	best, err := v.optimum(ctx, h, people.Cycle(), nil)
@@ -136,8 +133,7 @@ func (v *verification) oneLevel(ctx context.Context, h *mat.SymDense) error {
 	case m.OneLevelLoss == 0:
 		v.skip("one_level_loss")
 		return nil
-	case !participation.IsPartition(v.schema):
-		v.add("one level", false, "one_level_loss is for patterns that do not overlap")
+	case !participation.IsPartition(v.schema): // there is none
 		return nil
 	}
 	best, err := v.optimum(ctx, h, v.schema, nil)
@@ -164,10 +160,7 @@ func (v *verification) plain(ctx context.Context, n *graph.Network, by func() fa
 		{"uncurved strategy", "uncurved_strategy_loss", m.UncurvedStrategyLoss, &v.again.UncurvedStrategyLoss, m.Curvature != nil, on.Uncurved()},
 	} {
 		switch {
-		case !other.applicable && other.says != 0:
-			v.add(other.name, false, "%s is for another workload than this one", other.key)
-			continue
-		case !other.applicable:
+		case !other.applicable: // where it is there all the same, everyKey says so
 			continue
 		case other.says == 0 && len(m.Baselines) > 0: // whoever measures those measures this, too
 			v.add(other.name, false, "%s is not there, and baselines are", other.key)

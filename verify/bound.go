@@ -85,8 +85,8 @@ func (v *verification) denseBound(ctx context.Context, c strategy.Strategy, h *m
 
 // refuseRatio refuses what only strategies of other classes than dense have.
 func (v *verification) refuseRatio() {
-	if s := v.export.Manifest.Strategy; s.Ratio != 0 || s.ClassBound != 0 || s.ClassGap != nil {
-		v.add("ratio", false, "strategy.ratio, class_bound and class_gap are not for the dense optimum")
+	if v.export.Manifest.Strategy.Ratio != 0 {
+		v.add("ratio", false, "strategy.ratio is not for the dense optimum")
 	}
 }
 
@@ -95,10 +95,11 @@ func (v *verification) classBound(ctx context.Context, h *mat.SymDense) error {
 	m := v.export.Manifest
 	says, gap := m.Strategy.ClassBound, m.Strategy.ClassGap
 	class, err := factorize.ClassOf(m.Strategy.Class)
-	if err != nil || !class.Traits().Certified {
-		if says != 0 || gap != nil {
-			v.add("class bound", false, "there is none for class %s; the manifest says %v", m.Strategy.Class, says)
-		}
+	if err != nil || !class.Traits().Certified { // there is none
+		return nil
+	}
+	if says == 0 && gap == nil {
+		v.skip("strategy.class_bound", "strategy.class_gap")
 		return nil
 	}
 	if class.Traits().Bandwidth != nil {
@@ -112,10 +113,6 @@ func (v *verification) classBound(ctx context.Context, h *mat.SymDense) error {
 	best, err := class.Optimize(ctx, factorize.Mean(h), v.schema, factorize.Options{Gap: v.fineGap()})
 	if err != nil {
 		return err
-	}
-	if says == 0 && gap == nil {
-		v.skip("strategy.class_bound", "strategy.class_gap")
-		return nil
 	}
 	v.boundIs("class bound", &v.again.Strategy.ClassBound, says, best)
 	if gap == nil {

@@ -108,7 +108,7 @@ func (v *verification) labels(nodes []int) []string {
 func (v *verification) spaceCosts(ctx context.Context, n *graph.Network, c strategy.Strategy) error {
 	m, shared := v.export.Manifest, v.export.Shared
 	switch {
-	case m.Objective != "" || m.Weights != nil || m.PlainStrategyLoss+m.UncurvedStrategyLoss != 0:
+	case m.Objective != "" || m.Weights != nil:
 		v.add("objective", false, "noise that is shared is for the mean error, and compared with local DP alone")
 		return nil
 	case m.Gram != nil && m.Gram.Method != measure.GramExact.String():
