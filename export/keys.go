@@ -19,14 +19,16 @@ import (
 // by it, the Python package reads by it (python/mafalda/schema.json), and docs/formats.md is compared with it.
 type Key struct {
 	Name   string `json:"key"`              // graph.nodes; * stands for any name of an object, [] for any entry of a list
-	Kind   string `json:"kind"`             // object, list, string, bool, int, float, or any of string and list
+	Kind   string `json:"kind"`             // object, list, string, bool, int, float; any is a string or a list of numbers
 	In     string `json:"in,omitempty"`     // an interval of numbers, as (0,1] or [0,); or the words that are allowed
 	Needed bool   `json:"needed,omitempty"` // the object around it has it, if zero is not in In
 	Rules  string `json:"-"`                // how verify compares it
 }
 
 // Keys lists the keys of manifests, objects before what is in them.
-var Keys = sync.OnceValue(func() []Key {
+func Keys() []Key { return allKeys() }
+
+var allKeys = sync.OnceValue(func() []Key {
 	var all []Key
 	addKeys(&all, reflect.TypeFor[Manifest](), Key{})
 	return all[1:] // without the manifest itself
@@ -51,6 +53,9 @@ func addKeys(all *[]Key, of reflect.Type, k Key) {
 	case of.Kind() == reflect.Map:
 		entry.Name = k.Name + ".*"
 		addKeys(all, of.Elem(), entry)
+	case k.Kind == "any":
+		entry.Kind = "float"
+		*all = append(*all, entry)
 	case k.Kind == "list" && of.Kind() != reflect.Struct:
 		addKeys(all, of.Elem(), entry)
 	case k.Kind == "object":
