@@ -32,6 +32,8 @@ type AssessOptions struct {
 	Refine   bool
 	Worst    bool
 
+	everyPair bool // Refine is of all pairs
+
 	// Progress, if not nil, sees how many victims are done, of how many, once there is a first one; from several goroutines,
 	// one at a time.
 	Progress func(done, total int)

@@ -88,13 +88,17 @@ func (a *assessment) refine(ctx context.Context, h *hidden) error {
 	looks, best := map[int]int{}, map[int]*reaction.Result{} // of each victim
 	for more := a.options.Refine; more; {
 		more = false
-		for _, f := range a.worst() {
+		pairs := a.found
+		if !a.options.everyPair {
+			pairs = a.worst()
+		}
+		for _, f := range pairs {
 			if looks[f.victim] >= all.Looks() || squaredOf(f) == 0 || class.Nearest() == 1 && f.exposed(h) && !a.options.Worst {
 				continue
 			}
 			enough := 0.0 // of pairs that are not the worst
 			for _, g := range a.found {
-				if g.pair.hops() == f.pair.hops() && looks[g.victim] >= all.Looks() {
+				if !a.options.everyPair && g.pair.hops() == f.pair.hops() && looks[g.victim] >= all.Looks() {
 					enough = math.Max(enough, squaredOf(g))
 				}
 			}

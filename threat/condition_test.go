@@ -61,7 +61,7 @@ func TestNetworkNumbersSayWhatTheyHoldFor(t *testing.T) {
 		t.Errorf("without local DP: %+v, %v", zip, err)
 	}
 	row, err := Growth(context.Background(), Scenario{Gossip: w, Algorithm: AntiPGD(), Attacker: node, Schema: every(t, 1)}, 3,
-		AssessOptions{Reaction: Reaction{Kind: FixedInputs}})
+		AssessOptions{Graph: g, Sigma: 1, Alpha: 2, Reaction: Reaction{Kind: FixedInputs}})
 	if err != nil || row.Local == nil || !(*row.Local > *row.Neighbours) {
 		t.Errorf("growth: %+v, %v", row, err)
 	}

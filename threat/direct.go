@@ -9,12 +9,13 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/graph"
 	"mafalda/internal/dense"
 	"mafalda/internal/gemm"
 	"mafalda/internal/lists"
-	"mafalda/workload"
 )
 
 // MaxDirect is the largest pT of the direct method: 200 MB and some minutes.
@@ -95,69 +96,35 @@ func (d *directView) responses(ctx context.Context, weights map[int]float64) (*m
 	if d.alike() {
 		impulsive = 1
 	}
-	state, err := workload.NewState[float64](d.spec, steps, n, impulsive, 1)
-	if err != nil {
-		return nil, err
-	}
 	out := mat.NewDense(d.size, steps, nil)
-	impulses, at := make([]float64, n*impulsive), 0
-	for t := range steps {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		clear(impulses)
+	at := 0
+	err := d.walk(ctx, impulsive, func(t int, _ *mat.Dense) []float64 {
+		impulses := make([]float64, n*impulsive)
 		for v, weight := range weights {
 			if t < impulsive {
 				impulses[v*impulsive+t] = weight
 			}
 		}
-		state.Descend(impulses, d.networks)
-		sent := []*mat.Dense{mat.DenseCopyOf(mat.NewDense(n, impulsive, state.Models()))}
-		if y := state.Trackers(); y != nil {
-			sent = append(sent, mat.DenseCopyOf(mat.NewDense(n, impulsive, y)))
-		}
-		for _, w := range d.exchanges(t) {
-			for i, messages := range sent {
-				at += d.see(out, at, d.sights.at(w).h, messages)
-				var next mat.Dense
-				next.CloneFrom(messages)
-				for u := range n {
-					row := next.RawRowView(u)
-					clear(row)
-					w.DoRowNonZero(u, func(_, o int, weight float64) {
-						blas64.Axpy(weight, vector(messages.RawRowView(o)), vector(row))
-					})
+		return impulses
+	}, func(_ int, w *graph.CSR, sent, _ *mat.Dense) {
+		if h := d.sights.at(w).h; h != nil {
+			for i := range h.RawMatrix().Rows {
+				row := out.RawRowView(at)[:impulsive]
+				for j, weight := range h.RawRowView(i) {
+					if weight != 0 {
+						floats.AddScaled(row, weight, sent.RawRowView(d.sights.nodes[j]))
+					}
 				}
-				sent[i] = &next
+				at++
 			}
 		}
-		state.Gossip(d.networks)
-	}
+	})
 	for t := impulsive; t < steps; t++ { // later, and otherwise the same
 		for row := t * (d.size / steps); row < d.size; row++ {
 			out.Set(row, t, out.At(row-t*(d.size/steps), 0))
 		}
 	}
-	return out, nil
-}
-
-func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
-
-// see writes what is seen of messages to the rows of out from at on, and returns how many these are.
-func (d *directView) see(out *mat.Dense, at int, h, messages *mat.Dense) int {
-	if h == nil {
-		return 0
-	}
-	seen, _ := h.Dims()
-	for i := range seen {
-		row := out.RawRowView(at + i)[:messages.RawMatrix().Cols]
-		for j, weight := range h.RawRowView(i) {
-			if weight != 0 {
-				blas64.Axpy(weight, vector(messages.RawRowView(d.sights.nodes[j])), vector(row))
-			}
-		}
-	}
-	return seen
+	return out, err
 }
 
 // noising returns what enters the messages of node v's noise: C⁻¹, with rows that are not sent left out or carried.
@@ -169,7 +136,7 @@ func (d *directView) noising(v int) (*mat.Dense, error) {
 	sent := mat.NewDense(d.course.steps, d.course.steps, nil)
 	for s := range d.course.steps {
 		if t := d.sent(s, v); t >= 0 {
-			blas64.Axpy(1, vector(z.RawRowView(s)), vector(sent.RawRowView(t)))
+			floats.Add(sent.RawRowView(t), z.RawRowView(s))
 		}
 	}
 	return sent, nil

@@ -1,11 +1,10 @@
 package threat
 
 import (
+	"cmp"
 	"context"
 	"math"
-	"slices"
 
-	"mafalda/internal/parallel"
 	"mafalda/participation"
 )
 
@@ -35,100 +34,48 @@ type GrowthRow struct {
 const symmetricWithin = 1e-12
 
 // Growth computes what an attacker learns in so many steps, with a record in each of them (Koskela & Kulkarni, Figure
-// 1); the schema of s is not looked at. Of the options Measure, Reaction and Refine count; Refine is of every victim.
-// Errors: Account's, ErrUnclear among them, and the cause of the context, soon after it has ended.
+// 1); the schema of s is not looked at. The options are Assess's, but that Refine is of every victim. Errors: Assess's, and
+// ErrUnclear.
 func Growth(ctx context.Context, s Scenario, steps int, o AssessOptions) (GrowthRow, error) {
 	schema, err := participation.NewCyclic(steps, steps, 1)
 	if err != nil {
 		return GrowthRow{}, err
 	}
-	s.Schema = schema
-	return parallel.Abandonable(ctx, func(ctx context.Context) (GrowthRow, error) { return s.growth(ctx, o) })
-}
-
-func (s Scenario) growth(ctx context.Context, o AssessOptions) (GrowthRow, error) {
-	row := GrowthRow{Steps: s.steps()}
-	local, err := s.Algorithm.Local(s.Schema)
+	s.Schema, o.Local, o.everyPair = schema, 0, true
+	row := GrowthRow{Steps: steps}
+	r, err := Assess(ctx, s, o)
+	if err == nil && r.Unclear {
+		err = ErrUnclear
+	}
 	if err != nil {
 		return row, err
 	}
-	squared := make([]float64, s.nodes())
-	err = Account(ctx, s, func(e Exposure) (err error) {
-		squared[e.Victim], err = o.Measure.Squared(e, s.Schema, local)
-		return err
-	})
-	if err != nil {
-		return row, err
-	}
-	row.Neighbours, row.Others = s.means(squared)
-	if drawn := s.Algorithm.Training().Drawn(); !s.Attacker.Trust.Public() && (drawn || o.Reaction.Kind != FixedInputs) {
-		h, err := s.hidden(ctx, local)
-		if err != nil {
-			return row, err
-		}
-		if o.Reaction.Kind != FixedInputs {
-			row.NeighboursWithoutReaction, row.OthersWithoutReaction = row.Neighbours, row.Others
-			if row.Neighbours, row.Others, err = h.growth(ctx, o); err != nil {
-				return row, err
+	means := func(squared func(p Pair) *float64) (near, far *float64) {
+		all := map[bool]*mean{true: {}, false: {}}
+		for _, p := range r.Pairs {
+			if hops := p.hops(); hops > 0 {
+				all[hops == 1].add(*cmp.Or(squared(p), new(math.Inf(1))) / float64(steps))
 			}
 		}
-		if drawn {
-			row.NeighboursDrawn, row.OthersDrawn = row.Neighbours, row.Others
-			row.Neighbours, row.Others = s.means(h.always)
-		}
+		return all[true].value(), all[false].value()
 	}
-	if !math.IsInf(local, 1) {
-		local /= float64(row.Steps)
-		row.Local = &local
+	row.Neighbours, row.Others = means(func(p Pair) *float64 { return p.SensSquared })
+	reacting := !s.Attacker.Trust.Public() && o.Reaction.Kind != FixedInputs
+	if reacting {
+		row.NeighboursWithoutReaction, row.OthersWithoutReaction = means(func(p Pair) *float64 { return p.WithoutReaction })
+	}
+	if r.Drawn != nil {
+		row.NeighboursDrawn, row.OthersDrawn = means(func(p Pair) *float64 { return p.DrawnSensSquared })
+	}
+	if r.Local > 0 {
+		row.Local = new(r.Local / float64(steps))
 	}
 	attackers, n := len(s.Attacker.Nodes), s.nodes()
-	if s.Attacker.SecureSummation && o.Reaction.Kind == FixedInputs && s.Algorithm.training == nil &&
-		s.Algorithm.levels == nil && attackers < n &&
+	if s.Attacker.SecureSummation && !reacting && s.Algorithm.training == nil && s.Algorithm.levels == nil && attackers < n &&
 		s.Gossip.Symmetric(symmetricWithin) {
-		row.Asymptote = new(AsymptoteSquared(attackers, n, row.Steps, s.Attacker.ForgetOwnNoise) / float64(row.Steps))
+		row.Asymptote = new(AsymptoteSquared(attackers, n, steps, s.Attacker.ForgetOwnNoise) / float64(steps))
 	}
 	return row, nil
-}
-
-// growth returns the means of what is proven of nodes that may react.
-func (h *hidden) growth(ctx context.Context, o AssessOptions) (near, far *float64, err error) {
-	squared, _, err := h.all(ctx, o.Reaction)
-	if err != nil {
-		return nil, nil, err
-	}
-	var all victims
-	refine := o.Refine && h.system != nil
-	if refine {
-		answers, err := o.Reaction.in(h.system)
-		if err != nil {
-			return nil, nil, err
-		}
-		if all, err = h.victims(answers); err != nil {
-			return nil, nil, err
-		}
-	}
-	for v, x := range squared {
-		if refine && x > 0 && !slices.Contains(h.scenario.Attacker.Nodes, v) {
-			r, err := all.best(ctx, v)
-			if err != nil {
-				return nil, nil, err
-			}
-			squared[v] = math.Min(x, r.SensSquared)
-		}
-	}
-	near, far = h.scenario.means(squared)
-	return near, far, nil
-}
-
-// means returns the means a step over the neighbours of attackers and over all others.
-func (s Scenario) means(squared []float64) (near, far *float64) {
-	hops, means := s.hops(), map[bool]*mean{true: {}, false: {}}
-	for v, x := range squared {
-		if !slices.Contains(s.Attacker.Nodes, v) {
-			means[hops[v] == 1].add(x / float64(s.steps()))
-		}
-	}
-	return means[true].value(), means[false].value()
 }
 
 // mean is the mean of the numbers that were added.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"slices"
 
-	"mafalda/secrets"
-	"mafalda/workload"
-
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/graph"
+	"mafalda/secrets"
 )
 
 // source is what goes into a protocol run: gradients and noise, as rows of one length. Explicit puts in symbols, an
@@ -33,8 +33,9 @@ type protocol struct {
 	course    *course
 
 	rows    [][]float64
-	learned []int  // the step of every row
-	stepped func() // if not nil, is called after every step
+	learned []int       // the step of every row
+	waiting [][]float64 // of every node: rows of noise that enter with its next gradient
+	stepped func()      // if not nil, is called for every step
 
 	react func(message, model []float64, t, v int) // if not nil, adds to what node v sends how it reacts to its model
 }
@@ -67,67 +68,41 @@ func (s Scenario) protocol() (*protocol, error) {
 	return p, nil
 }
 
-// run runs all steps, unless the context ends before. The recursion is workload.State, which simulations run, too: its
-// models go down, so that what is sent has the other sign.
+// run runs all steps, unless the context ends before.
 func (p *protocol) run(ctx context.Context, s source) error {
-	p.source, p.rows, p.learned = s, nil, nil
-	width := s.width()
-	state, err := workload.NewState[float64](p.course.spec, p.steps, p.n, width, 1)
-	if err != nil {
-		return err
+	p.source, p.rows, p.learned, p.waiting = s, nil, nil, make([][]float64, p.n)
+	see := p.see
+	if p.algorithm.zip {
+		see = p.seeZip
 	}
-	waiting := make([][]float64, p.n) // rows of noise that were not sent
-	for t := range p.steps {
-		noisy := make([]float64, 0, p.n*width)
-		for v := range p.n {
-			if err := ctx.Err(); err != nil {
-				return context.Cause(ctx)
-			}
-			noisy = append(noisy, p.noisyGradient(t, v, state.Model(v), waiting)...)
-		}
-		state.Descend(noisy, p.course.networks)
-		messages := []*mat.Dense{mat.NewDense(p.n, width, nil)}
-		messages[0].Scale(-1, mat.NewDense(p.n, width, state.Models()))
-		if y := state.Trackers(); y != nil {
-			messages = append(messages, mat.DenseCopyOf(mat.NewDense(p.n, width, y)))
-		}
-		if p.algorithm.zip {
-			state.Gossip(p.course.networks)
-			p.zipStep(messages[0], mat.NewDense(p.n, width, state.Models()), t)
-		} else {
-			for _, network := range p.course.exchanges(t) {
-				if err := ctx.Err(); err != nil {
-					return context.Cause(ctx)
-				}
-				w := network.ToDense()
-				for i, m := range messages {
-					next := mul(w, m)
-					p.see(w, m, next, t)
-					messages[i] = next
-				}
-			}
-			state.Gossip(p.course.networks)
-		}
+	err := p.course.walk(ctx, s.width(), func(t int, models *mat.Dense) []float64 {
 		if p.stepped != nil {
 			p.stepped()
 		}
+		var noisy []float64
+		for v := range p.n {
+			noisy = append(noisy, p.noisyGradient(t, v, models.RawRowView(v))...)
+		}
+		return noisy
+	}, see)
+	if err == nil {
+		p.knowThemselves()
 	}
-	p.knowThemselves()
-	return nil
+	return err
 }
 
 // noisyGradient returns what node v takes for its gradient in step t, with its reaction to its model: nothing if it misses
 // the step.
-func (p *protocol) noisyGradient(t, v int, model []float64, waiting [][]float64) []float64 {
+func (p *protocol) noisyGradient(t, v int, model []float64) []float64 {
 	row := make([]float64, p.source.width())
 	p.addNoise(row, t, v)
-	if waiting[v] != nil {
-		floats.Add(row, waiting[v])
-		waiting[v] = nil
+	if p.waiting[v] != nil {
+		floats.Add(row, p.waiting[v])
+		p.waiting[v] = nil
 	}
 	if p.course.misses(t, v) {
 		if p.course.spec.Carry {
-			waiting[v] = slices.Clone(row)
+			p.waiting[v] = slices.Clone(row)
 		}
 		clear(row)
 		return row
@@ -176,14 +151,14 @@ func (p *protocol) addNoise(message []float64, t, v int) {
 	}
 }
 
-// see notes what the attacker learns when messages are averaged to next, w·message.
-func (p *protocol) see(w, message, next *mat.Dense, t int) {
+// see notes what the attacker learns when messages are averaged over w.
+func (p *protocol) see(t int, w *graph.CSR, sent, averages *mat.Dense) {
 	if p.attacker.SecureSummation {
 		for _, a := range p.attacker.Nodes {
 			if p.attacker.ForgetOwnNoise {
-				p.learn(message.RawRowView(a), t)
+				p.learn(sent.RawRowView(a), t)
 			} else {
-				p.learn(next.RawRowView(a), t)
+				p.learn(averages.RawRowView(a), t)
 			}
 		}
 		return
@@ -194,38 +169,40 @@ func (p *protocol) see(w, message, next *mat.Dense, t int) {
 			visible = visible || w.At(a, v) != 0
 		}
 		if visible {
-			p.learn(message.RawRowView(v), t)
+			p.learn(sent.RawRowView(v), t)
 		}
 	}
 }
 
-// zipStep adds the noise of Zip-DL to the averages of a step, which is of single messages, less its mean over a sender's
-// messages, and notes what the attacker learns.
-func (p *protocol) zipStep(message, next *mat.Dense, t int) {
-	w := p.course.networks.At(t, 0)
-	for from := range p.n {
-		var mine []int
-		for m, ends := range p.messages {
-			if ends[0] == from {
-				mine = append(mine, m)
+// seeZip is see of Zip-DL, whose single messages have noise, less its mean over a sender's messages: it enters the averages.
+func (p *protocol) seeZip(t int, w *graph.CSR, sent, averages *mat.Dense) {
+	for i, m := range p.messages {
+		noise, from, to := slices.Clone(p.source.message(t, i)), m[0], m[1]
+		var siblings []int
+		for j, other := range p.messages {
+			if other[0] == from {
+				siblings = append(siblings, j)
 			}
 		}
-		for _, m := range mine {
-			noise := slices.Clone(p.source.message(t, m))
-			for _, other := range mine {
-				floats.AddScaled(noise, -1/float64(len(mine)), p.source.message(t, other))
-			}
-			to := p.messages[m][1]
-			floats.AddScaled(next.RawRowView(to), -w.At(to, from), noise)
-			if !p.attacker.SecureSummation && (p.attacker.Trust.Public() || slices.Contains(p.attacker.Nodes, to)) {
-				floats.Add(noise, message.RawRowView(from))
-				p.learn(noise, t)
-			}
+		for _, j := range siblings {
+			floats.AddScaled(noise, -1/float64(len(siblings)), p.source.message(t, j))
+		}
+		if p.waiting[to] == nil {
+			p.waiting[to] = make([]float64, len(noise))
+		}
+		floats.AddScaled(p.waiting[to], w.At(to, from), noise)
+		if !p.attacker.SecureSummation && (p.attacker.Trust.Public() || slices.Contains(p.attacker.Nodes, to)) {
+			floats.Add(noise, sent.RawRowView(from))
+			p.learn(noise, t)
 		}
 	}
 	if p.attacker.SecureSummation {
 		for _, a := range p.attacker.Nodes {
-			p.learn(next.RawRowView(a), t)
+			sum := averages.RawRowView(a)
+			if p.waiting[a] != nil {
+				floats.Add(sum, p.waiting[a])
+			}
+			p.learn(sum, t)
 		}
 	}
 }

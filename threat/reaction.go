@@ -45,33 +45,12 @@ func ParseReaction(text string) (Reaction, error) {
 			r.Y, errs[1] = strconv.ParseFloat(strings.TrimSpace(y), 64)
 		}
 		if errs[0] != nil || errs[1] != nil || two != (r.Kind == StronglyConvex) {
-			return Reaction{}, fault.New("Reaction", numbers, "%s", r.wants())
+			return Reaction{}, fault.New("Reaction", numbers, "%s", r.Kind.Wants())
 		}
 	} else if r.classed() {
-		return Reaction{}, fault.New("Reaction", text, "%s", r.wants())
+		return Reaction{}, fault.New("Reaction", text, "%s", r.Kind.Wants())
 	}
 	return r, r.check()
-}
-
-// wants says which numbers a reaction of this kind has.
-func (r Reaction) wants() string {
-	switch {
-	case r.Kind == StronglyConvex:
-		return "must be two numbers, ηβ and ηλ, with a comma between them"
-	case r.Kind == Lipschitz:
-		return "must be a number, L"
-	case r.Kind == AnyReaction || r.Kind == FixedInputs:
-		return "has no numbers"
-	}
-	return "must be a number, ηβ"
-}
-
-// numbers returns the numbers of a class as flags take them.
-func (r Reaction) numbers() string {
-	if r.Kind == StronglyConvex {
-		return number(r.X) + "," + number(r.Y)
-	}
-	return number(r.X)
 }
 
 // String returns the kind and its numbers as flags take them, "convex 0.1"; empty for the zero value.
@@ -79,7 +58,7 @@ func (r Reaction) String() string {
 	if !r.classed() {
 		return string(r.Kind)
 	}
-	return string(r.Kind) + " " + r.numbers()
+	return string(r.Kind) + " " + r.Kind.Numbers(r.X, r.Y)
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
@@ -89,25 +68,14 @@ func (r Reaction) classed() bool { return r.Kind.Words() != "" }
 
 // Class returns the class of steps, and false if the reaction is none. The error is a fault.Argument named Reaction.
 func (r Reaction) Class() (c reaction.Class, is bool, err error) {
-	if !r.classed() {
-		switch {
-		case r.Kind != AnyReaction && r.Kind != FixedInputs:
-			err = fault.New("Reaction", string(r.Kind), "is no kind of reaction")
-		case r.X != 0 || r.Y != 0:
-			err = fault.New("Reaction", r.X, "%s", r.wants())
-		}
-		return c, false, err
+	if r.Kind != AnyReaction && r.Kind != FixedInputs {
+		c, err = r.Kind.Class(r.X, r.Y)
+		return c, err == nil, err
 	}
-	if c, err = r.Kind.Class(r.X, r.Y); err == nil {
-		return c, true, nil
+	if r.X != 0 || r.Y != 0 {
+		err = fault.New("Reaction", r.X, "%s", r.Kind.Wants())
 	}
-	limits := "must be finite and not negative"
-	if r.Kind == StronglyConvex {
-		limits += ", the second not above the first"
-	} else if r.Y != 0 {
-		limits = r.wants()
-	}
-	return c, false, fault.New("Reaction", r.numbers(), "%s", limits)
+	return c, false, err
 }
 
 func (r Reaction) check() error {

@@ -1,9 +1,13 @@
 package threat
 
 import (
+	"context"
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
 	"mafalda/internal/fault"
@@ -171,4 +175,41 @@ func (c *course) fresh() bool {
 		}
 	}
 	return true
+}
+
+// walk runs the nodes' recursion with width numbers a node, unless the context ends before: enter returns the gradients of a
+// step with their noise, of nodes that hold models (negated), and see sees what is sent in each round of gossip, models and
+// then trackers, and the averages of it. The recursion is workload.State, which simulations run, too.
+func (c *course) walk(ctx context.Context, width int, enter func(t int, models *mat.Dense) []float64,
+	see func(t int, w *graph.CSR, sent, averages *mat.Dense)) error {
+	n := c.networks.Nodes()
+	state, err := workload.NewState[float64](c.spec, c.steps, n, width, 1)
+	if err != nil {
+		return err
+	}
+	for t := range c.steps {
+		state.Descend(enter(t, mat.NewDense(n, width, state.Models())), c.networks)
+		sent := []*mat.Dense{mat.NewDense(n, width, nil)}
+		sent[0].Scale(-1, mat.NewDense(n, width, state.Models())) // models go down
+		if y := state.Trackers(); y != nil {
+			sent = append(sent, mat.DenseCopyOf(mat.NewDense(n, width, y)))
+		}
+		for _, w := range c.exchanges(t) {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			for i, m := range sent {
+				sent[i] = mat.NewDense(n, width, nil)
+				w.DoNonZero(func(u, v int, weight float64) {
+					floats.AddScaled(sent[i].RawRowView(u), weight, m.RawRowView(v))
+				})
+				see(t, w, m, sent[i])
+			}
+		}
+		state.Gossip(c.networks)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	return nil
 }

@@ -2,8 +2,11 @@ package reaction
 
 import (
 	"math"
+	"slices"
+	"strconv"
 
 	"mafalda/internal/fault"
+	"mafalda/internal/lists"
 )
 
 // Class is a set of steps φ(x) = x − g(x) of a node, g the sum of its clipped gradients times the learning rate:
@@ -78,37 +81,69 @@ const (
 	Lipschitz Kind = "lipschitz"
 )
 
-// kinds are what the numbers of every kind bound, in words, and the class that follows from them.
-var kinds = map[Kind]struct {
-	words string
+// kind is a row of the table of kinds.
+type kind struct {
+	name  Kind
+	words string // says what x bounds
+	wants string // says which numbers there are
 	class func(x, y float64) Class
-}{
-	Convex:         {"convex, ηβ ≤ ", func(x, _ float64) Class { return Class{1 - x/2, x / 2} }},
-	Smooth:         {"smooth, ηβ ≤ ", func(x, _ float64) Class { return Class{1, x} }},
-	ClippedConvex:  {"convex and clipped, ηβ ≤ ", func(x, _ float64) Class { return Class{1 - 0.375*x, 0.375 * math.Sqrt(3) * x} }},
-	StronglyConvex: {"strongly convex, ηβ ≤ ", func(x, y float64) Class { return Class{1 - (x+y)/2, (x - y) / 2} }},
-	Lipschitz:      {"Lipschitz, L ≤ ", func(x, _ float64) Class { return Class{0, x} }},
+}
+
+const wantsBeta = "must be a number, ηβ"
+
+var kinds = []kind{
+	{Convex, "convex, ηβ ≤ ", wantsBeta, func(x, _ float64) Class { return Class{1 - x/2, x / 2} }},
+	{Smooth, "smooth, ηβ ≤ ", wantsBeta, func(x, _ float64) Class { return Class{1, x} }},
+	{ClippedConvex, "convex and clipped, ηβ ≤ ", wantsBeta,
+		func(x, _ float64) Class { return Class{1 - 0.375*x, 0.375 * math.Sqrt(3) * x} }},
+	{StronglyConvex, "strongly convex, ηβ ≤ ", "must be two numbers, ηβ and ηλ, with a comma between them",
+		func(x, y float64) Class { return Class{1 - (x+y)/2, (x - y) / 2} }},
+	{Lipschitz, "Lipschitz, L ≤ ", "must be a number, L", func(x, _ float64) Class { return Class{0, x} }},
+}
+
+// row returns the row of a kind; for what is none, one that has no numbers.
+func (k Kind) row() kind {
+	at := slices.IndexFunc(kinds, func(row kind) bool { return row.name == k })
+	if at < 0 {
+		return kind{wants: "has no numbers"}
+	}
+	return kinds[at]
 }
 
 // Kinds lists the kinds.
-func Kinds() []Kind { return []Kind{Convex, Smooth, ClippedConvex, StronglyConvex, Lipschitz} }
+func Kinds() []Kind { return lists.Map(kinds, func(row kind) Kind { return row.name }) }
 
 // Words says what x bounds: "convex, ηβ ≤ "; it is empty for what is no kind.
-func (k Kind) Words() string { return kinds[k].words }
+func (k Kind) Words() string { return k.row().words }
 
-// Class returns the class of the numbers. The error is a fault.Argument unless 0 ≤ y ≤ x < ∞, with a y of 0 for all kinds
-// but StronglyConvex, and for what is no kind.
-func (k Kind) Class(x, y float64) (Class, error) {
-	of, known := kinds[k]
-	switch {
-	case !known:
-		return Class{}, fault.New("Kind", string(k), "is no kind of class")
-	case !finite(x) || x < 0:
-		return Class{}, fault.New("x", x, "is negative or not a number")
-	case !(y >= 0 && y <= x) || y > 0 && k != StronglyConvex:
-		return Class{}, fault.New("y", y, "is not between 0 and x = %v, or not 0 for %s", x, k)
+// Wants says which numbers the kind has.
+func (k Kind) Wants() string { return k.row().wants }
+
+// Numbers returns the numbers of a class as flags take them.
+func (k Kind) Numbers(x, y float64) string {
+	text := strconv.FormatFloat(x, 'g', -1, 64)
+	if k == StronglyConvex {
+		text += "," + strconv.FormatFloat(y, 'g', -1, 64)
 	}
-	return of.class(x, y), nil
+	return text
+}
+
+// Class returns the class of the numbers. The error is a fault.Argument named Reaction unless 0 ≤ y ≤ x < ∞, with a y of 0
+// for all kinds but StronglyConvex, and for what is no kind.
+func (k Kind) Class(x, y float64) (Class, error) {
+	row, limits := k.row(), "must be finite and not negative"
+	switch {
+	case row.class == nil:
+		return Class{}, fault.New("Reaction", string(k), "is no kind of reaction")
+	case k == StronglyConvex:
+		limits += ", the second not above the first"
+	case y != 0:
+		limits = row.wants
+	}
+	if !finite(x) || !(y >= 0 && y <= x) || y > 0 && k != StronglyConvex {
+		return Class{}, fault.New("Reaction", k.Numbers(x, y), "%s", limits)
+	}
+	return row.class(x, y), nil
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

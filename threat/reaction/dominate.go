@@ -75,9 +75,9 @@ func nearest(c strategy.Strategy, room int, pattern []int) *reduced {
 	x := gram(whole(c))
 	best, spreads := math.Inf(1), make([]float64, most.memory+1)
 	for memory := 1; memory <= most.memory; memory++ {
-		cut := most.cut(memory)
-		if spreads[memory] = dominance(x, cut, start(c.Steps())) * spread(cut, pattern); math.IsNaN(spreads[memory]) {
-			spreads[memory] = math.Inf(1)
+		spreads[memory] = math.Inf(1)
+		if cut := most.cut(memory); cut != nil {
+			spreads[memory] = dominance(x, cut, start(c.Steps())) * spread(cut, pattern)
 		}
 		best = math.Min(best, spreads[memory])
 	}

@@ -3,18 +3,19 @@ package reaction
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
-	"mafalda/internal/gemm"
 	"mafalda/strategy"
 )
 
 // reduced is a strategy like another one with a small memory: C'u is z with
 //
 //	z_t = read_t·x_t + through_t·u_t,     x_{t+1} = keep_t·x_t + enter_t·u_t.
+//
+// It has all else of the strategy whose C' that is.
 type reduced struct {
+	strategy.Strategy
 	memory  int
 	keep    [][]float64 // memory×memory
 	enter   [][]float64 // memory
@@ -22,14 +23,13 @@ type reduced struct {
 	through []float64   // positive
 }
 
-var _ strategy.Strategy = (*reduced)(nil)
-
 // wider is by how many directions more than it keeps the search for a reduced strategy looks.
 const wider = 4
 
 // reduce returns C with a memory of at most so many numbers, by balanced truncation: what past inputs, white
 // noise z, do to later outputs of C is cut to its largest singular values, step by step. It is one of many that are like
-// C; how well it stands for C is for Dominate to say. It returns nil for a C without an inverse.
+// C; how well it stands for C is for Dominate to say. It returns nil for a C without an
+// inverse, or where numbers are too large.
 func reduce(c strategy.Strategy, memory int) *reduced {
 	var inverse mat.TriDense
 	if c.NoisingTo(&inverse) != nil {
@@ -72,7 +72,7 @@ func reduce(c strategy.Strategy, memory int) *reduced {
 		out.keep, out.enter, out.read = append(out.keep, keep), append(out.enter, enter), append(out.read, read)
 		out.through[t] = full.At(t, t)
 	}
-	return out
+	return out.formed()
 }
 
 // state says what a reduced strategy keeps before a step: left·(inputs before it), of which inputs right·state do the
@@ -163,7 +163,7 @@ func orthonormal(columns [][]float64, rows int) *mat.Dense {
 	return out
 }
 
-// cut returns the strategy with a smaller memory, the states that matter most.
+// cut returns the strategy with a smaller memory, the states that matter most; nil where numbers are too large.
 func (r *reduced) cut(memory int) *reduced {
 	out := &reduced{memory: memory, through: r.through}
 	for t := range r.through {
@@ -174,67 +174,37 @@ func (r *reduced) cut(memory int) *reduced {
 		out.keep = append(out.keep, keep)
 		out.enter, out.read = append(out.enter, r.enter[t][:memory]), append(out.read, r.read[t][:memory])
 	}
-	return out
+	return out.formed()
 }
 
-// Name returns "reduced".
-func (*reduced) Name() string { return "reduced" }
-
-// Steps returns T.
-func (r *reduced) Steps() int { return len(r.through) }
-
-// StrategyTo writes C' to dst.
-func (r *reduced) StrategyTo(dst *mat.TriDense) {
-	steps := r.Steps()
-	if dst.IsEmpty() {
-		dst.ReuseAsTri(steps, mat.Lower)
-	}
-	x, next := mat.NewDense(r.memory, steps, nil), mat.NewDense(r.memory, steps, nil)
-	row := make([]float64, steps)
+// formed returns r with the strategy C' as its filter inverts it; nil where numbers are too large.
+func (r *reduced) formed() *reduced {
+	steps := len(r.through)
+	noising, unit := mat.NewDense(steps, steps, nil), make([]float64, steps)
+	kept, filter := make([][]float64, r.memory), reducedFilter{r}
 	for t := range steps {
-		clear(row)
-		for i, v := range r.read[t] {
-			add(row, v, x.RawRowView(i))
-		}
-		row[t] += r.through[t]
-		for s, v := range row[:t+1] {
-			dst.SetTri(t, s, v)
-		}
-		gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, general(r.memory, r.memory, r.keep[t]), x.RawMatrix(), 0, next.RawMatrix())
-		for i, v := range r.enter[t] {
-			next.Set(i, t, v)
-		}
-		x, next = next, x
+		unit[t] = 1
+		filter.StepTo(noising.RawRowView(t), unit, kept, t)
+		unit[t] = 0
 	}
-}
-
-// NoisingTo writes C'⁻¹ to dst.
-func (r *reduced) NoisingTo(dst *mat.TriDense) error {
-	if dst.IsEmpty() {
-		dst.ReuseAsTri(r.Steps(), mat.Lower)
+	var c mat.TriDense
+	inverse, err := strategy.NewDense(noising)
+	if err == nil {
+		err = inverse.NoisingTo(&c)
 	}
-	return dense.InverseTri(dst, strategy.LowerOf(r))
-}
-
-// Scaled returns by·C'.
-func (r *reduced) Scaled(by float64) strategy.Strategy {
-	out := *r
-	out.read, out.through = nil, nil
-	for t := range r.through {
-		read := make([]float64, r.memory)
-		add(read, by, r.read[t])
-		out.read, out.through = append(out.read, read), append(out.through, by*r.through[t])
+	if err == nil {
+		r.Strategy, err = strategy.NewDense(&c)
 	}
-	return &out
+	if err != nil {
+		return nil
+	}
+	return r
 }
 
 // NodeCost returns the memory.
 func (r *reduced) NodeCost() strategy.NodeCost {
 	return strategy.NodeCost{Floats: r.memory, Flops: (r.memory + 2) * (r.memory + 1)}
 }
-
-// Parameters returns the name alone.
-func (r *reduced) Parameters() strategy.Parameters { return strategy.Parameters{Class: r.Name()} }
 
 // Filter makes u of z.
 func (r *reduced) Filter() (strategy.Filter, error) { return reducedFilter{r}, nil }
