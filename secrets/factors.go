@@ -12,7 +12,7 @@ import (
 	"mafalda/internal/rounding"
 )
 
-// learned returns the nodes outside of a coalition and a bound of [M_A⁻¹]_vv for each of them, working in two buffers.
+// learned returns the nodes outside of a coalition and a bound of [M_A⁻¹]_vv for each of them.
 //
 // M_A = LLᵀ is factored and LY = I solved. Both are backward stable whatever the order of the operations (Higham,
 // "Accuracy and Stability of Numerical Algorithms", Theorems 8.5 and 10.3): with γ = 4(n+8)u, which is more than twice
@@ -27,15 +27,9 @@ import (
 // [M_A]_vv‖y_v‖², asks for nothing of nodes whose variances are of other scales. The lesser counts. Where [M_A⁻¹]_vv ≤ 1
 // for all v, τ² is at most n, so that δτ² is about 16 n³ u: what is given away to rounding is small. Where pairs have far
 // more variance than nodes it is not, and refined proves more. The cost is 2n³/3 multiplications.
-func (n *Noise) learned(coalition []int, buffers *[2][]float64) (others []int, bounds []float64) {
+func (n *Noise) learned(coalition []int) (others []int, bounds []float64) {
 	m, others := n.Unknown(coalition)
 	size := len(others)
-	for i := range buffers {
-		if cap(buffers[i]) < size*size {
-			buffers[i] = make([]float64, size*size)
-		}
-		buffers[i] = buffers[i][:size*size]
-	}
 	bounds = make([]float64, size)
 	if size == 0 {
 		return nil, nil
@@ -44,13 +38,9 @@ func (n *Noise) learned(coalition []int, buffers *[2][]float64) (others []int, b
 	for i := range diagonal {
 		diagonal[i] = m.At(i, i)
 	}
-	lower := blas64.Symmetric{Uplo: blas.Lower, N: size, Stride: size, Data: buffers[0]}
-	copy(lower.Data, m.RawSymmetric().Data)
-	for i := range size { // SymDense fills the upper triangle
-		for j := range i {
-			lower.Data[i*size+j] = lower.Data[j*size+i]
-		}
-	}
+	lower := m.RawSymmetric()
+	lower.Uplo = blas.Lower
+	dense.Transpose(lower.Data, size) // SymDense fills the upper triangle
 	factor, ok := gemm.Potrf(lower)
 	if !ok {
 		for i := range bounds {
@@ -58,8 +48,7 @@ func (n *Noise) learned(coalition []int, buffers *[2][]float64) (others []int, b
 		}
 		return others, bounds
 	}
-	y := blas64.General{Rows: size, Cols: size, Stride: size, Data: buffers[1]}
-	clear(y.Data)
+	y := dense.NewGeneral(size, size)
 	for i := range size {
 		y.Data[i*size+i] = 1
 	}

@@ -24,13 +24,12 @@ func (n *Noise) Learned(coalition []int) ([]float64, error) {
 		}
 	}
 	learned := slices.Repeat([]float64{math.Inf(1)}, len(n.Own))
-	var buffers [2][]float64
 	for _, part := range n.parts(coalition) {
 		rest := slices.Repeat([]bool{true}, len(n.Own))
 		for _, v := range part {
 			rest[v] = false
 		}
-		others, bounds := n.learned(indices(rest), &buffers)
+		others, bounds := n.learned(indices(rest))
 		for i, v := range others {
 			learned[v] = bounds[i]
 		}

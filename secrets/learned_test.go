@@ -64,8 +64,7 @@ func TestScalesOfNodesCostNothing(t *testing.T) {
 		for i, p := range noise.Pairs {
 			noise.Pairs[i].Deviation *= math.Min(noise.Own[p.U], noise.Own[p.V])
 		}
-		var buffers [2][]float64
-		_, bounds := noise.learned(nil, &buffers)
+		_, bounds := noise.learned(nil)
 		for v, exact := range exactDiagonal(noise, nil) {
 			truth, _ := exact.Float64()
 			if new(big.Rat).SetFloat64(bounds[v]).Cmp(exact) < 0 || bounds[v] > truth*(1+1e-9) {

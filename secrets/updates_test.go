@@ -31,8 +31,7 @@ func TestUpdatesBoundTheExactValue(t *testing.T) {
 			return
 		}
 		proven++
-		var buffers [2][]float64
-		same, factored := noise.learned(coalition, &buffers)
+		same, factored := noise.learned(coalition)
 		if !slices.Equal(others, same) {
 			t.Fatalf("nodes %v, want %v", others, same)
 		}
@@ -190,7 +189,7 @@ func TestWithinWhatFactorsProve(t *testing.T) {
 		if err != nil || within.Value > limit || within.Value < limit*(1-1e-9) {
 			t.Errorf("seed %d: %v (%v), by factors %v", seed, within, err, limit)
 		}
-		others, bounds := p.factored(within.Attacker)
+		others, bounds := p.noise.learned(within.Attacker)
 		if i := slices.Index(others, within.Victim); within.Value > bounds[i] {
 			t.Errorf("seed %d: %v, by factors %v", seed, within, bounds[i])
 		}

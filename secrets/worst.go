@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync"
 
 	"mafalda/internal/parallel"
 	"mafalda/internal/rounding"
@@ -72,21 +71,13 @@ type prover struct {
 	noise   *Noise
 	by      *Attackers
 	updates *updates // nil: there is no such way
-	buffers sync.Pool
 }
 
 func newProver(n *Noise, by *Attackers) *prover {
-	return &prover{noise: n, by: by, updates: newUpdates(n), buffers: sync.Pool{New: func() any { return new([2][]float64) }}}
+	return &prover{noise: n, by: by, updates: newUpdates(n)}
 }
 
-// factored returns the nodes outside of a coalition, and a bound of [M_A⁻¹]_vv for each of them, by factors.
-func (p *prover) factored(coalition []int) (others []int, bounds []float64) {
-	b := p.buffers.Get().(*[2][]float64)
-	defer p.buffers.Put(b)
-	return p.noise.learned(coalition, b)
-}
-
-// updated is factored by updates. It is not ok where they take longer, or come to nothing.
+// updated is learned by updates. It is not ok where they take longer, or come to nothing.
 func (p *prover) updated(coalition []int) (others []int, bounds []float64, ok bool) {
 	if p.updates == nil || !p.updates.pays(len(p.noise.Pairs), coalition) {
 		return nil, nil, false
@@ -102,7 +93,7 @@ func (p *prover) threat(t Threat, limit float64) Worst {
 			return worst
 		}
 	}
-	others, factored := p.factored(t.Attacker)
+	others, factored := p.noise.learned(t.Attacker)
 	for i, b := range bounds {
 		factored[i] = math.Min(b, factored[i])
 	}

@@ -61,21 +61,6 @@ func TestAssessOneStep(t *testing.T) {
 // above reports whether v is at least w, and by no more than rounding.
 func above(v, w float64) bool { return v >= w && v <= w*(1+1e-12) }
 
-// TestAssessCompleteGraph: who hears everybody learns what all messages say, T, whoever it is; and so does everybody.
-func TestAssessCompleteGraph(t *testing.T) {
-	const steps = 7
-	options := AssessOptions{Sigma: 1, Alpha: 2}
-	for _, attacker := range []Attacker{{}, {Trust: PNDP, Nodes: []int{3}}, {Trust: PNDP, Nodes: []int{1, 4}}} {
-		r := assess(t, "complete:5", attacker, steps, options)
-		for _, p := range r.Pairs[len(attacker.Nodes):] {
-			if !(math.Abs(*p.SensSquared-steps) < 1e-9) || *p.SensSquared > r.Local || p.Epsilon != nil ||
-				len(attacker.Nodes) > 0 && *p.Distance != 1 || len(attacker.Nodes) == 0 && p.Distance != nil {
-				t.Errorf("%+v: %+v, sens² %v", attacker, p, *p.SensSquared)
-			}
-		}
-	}
-}
-
 // TestAssessIsAccount: whatever the scenario, every node is there once, in order, with the squared sensitivity of
 // Account; none is above local DP, and no μ below what belongs to it.
 func TestAssessIsAccount(t *testing.T) {

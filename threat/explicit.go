@@ -18,7 +18,6 @@ import (
 type View struct {
 	Nodes, Steps int
 	A, B         *mat.Dense
-	Learned      []int // the step in which every row is learned
 	Known        []int // columns of A that are known gradients (rows of A without noise)
 }
 
@@ -39,10 +38,10 @@ func (p *protocol) written() (*View, error) {
 		return nil, err
 	}
 	if len(p.rows) == 0 { // the attacker sees nothing
-		p.learn(make([]float64, symbols{p}.width()), 0)
+		p.learn(make([]float64, symbols{p}.width()))
 	}
 	gradients := p.n * steps
-	v := &View{Nodes: p.n, Steps: steps, Learned: p.learned}
+	v := &View{Nodes: p.n, Steps: steps}
 	v.A, v.B = mat.NewDense(len(p.rows), gradients, nil), mat.NewDense(len(p.rows), symbols{p}.width()-gradients, nil)
 	for i, row := range p.rows {
 		v.A.SetRow(i, row[:gradients])
@@ -87,7 +86,7 @@ func (v *View) Reduce() *View {
 	for _, column := range v.Known {
 		a.SetCol(column, make([]float64, rows))
 	}
-	return &View{v.Nodes, v.Steps, a, v.B, v.Learned, nil}
+	return &View{v.Nodes, v.Steps, a, v.B, nil}
 }
 
 // Exposure returns M of a victim by pseudo-inverses: A_uᵀ(BBᵀ)⁺A_u of the reduced view, infinite if A_u ≠ BB⁺A_u.

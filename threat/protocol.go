@@ -33,7 +33,6 @@ type protocol struct {
 	course    *course
 
 	rows    [][]float64
-	learned []int       // the step of every row
 	waiting [][]float64 // of every node: rows of noise that enter with its next gradient
 	stepped func()      // if not nil, is called for every step
 
@@ -70,7 +69,7 @@ func (s Scenario) protocol() (*protocol, error) {
 
 // run runs all steps, unless the context ends before.
 func (p *protocol) run(ctx context.Context, s source) error {
-	p.source, p.rows, p.learned, p.waiting = s, nil, nil, make([][]float64, p.n)
+	p.source, p.rows, p.waiting = s, nil, make([][]float64, p.n)
 	see := p.see
 	if p.algorithm.zip {
 		see = p.seeZip
@@ -119,7 +118,7 @@ func (p *protocol) knowThemselves() {
 	if models[p.attacker.Trust].tells {
 		for t := range p.steps {
 			for e := range p.noise.Pairs {
-				p.learn(p.source.edge(t, e), t)
+				p.learn(p.source.edge(t, e))
 			}
 		}
 	}
@@ -156,9 +155,9 @@ func (p *protocol) see(t int, w *graph.CSR, sent, averages *mat.Dense) {
 	if p.attacker.SecureSummation {
 		for _, a := range p.attacker.Nodes {
 			if p.attacker.ForgetOwnNoise {
-				p.learn(sent.RawRowView(a), t)
+				p.learn(sent.RawRowView(a))
 			} else {
-				p.learn(averages.RawRowView(a), t)
+				p.learn(averages.RawRowView(a))
 			}
 		}
 		return
@@ -169,7 +168,7 @@ func (p *protocol) see(t int, w *graph.CSR, sent, averages *mat.Dense) {
 			visible = visible || w.At(a, v) != 0
 		}
 		if visible {
-			p.learn(sent.RawRowView(v), t)
+			p.learn(sent.RawRowView(v))
 		}
 	}
 }
@@ -193,7 +192,7 @@ func (p *protocol) seeZip(t int, w *graph.CSR, sent, averages *mat.Dense) {
 		floats.AddScaled(p.waiting[to], w.At(to, from), noise)
 		if !p.attacker.SecureSummation && (p.attacker.Trust.Public() || slices.Contains(p.attacker.Nodes, to)) {
 			floats.Add(noise, sent.RawRowView(from))
-			p.learn(noise, t)
+			p.learn(noise)
 		}
 	}
 	if p.attacker.SecureSummation {
@@ -202,7 +201,7 @@ func (p *protocol) seeZip(t int, w *graph.CSR, sent, averages *mat.Dense) {
 			if p.waiting[a] != nil {
 				floats.Add(sum, p.waiting[a])
 			}
-			p.learn(sum, t)
+			p.learn(sum)
 		}
 	}
 }
@@ -210,11 +209,11 @@ func (p *protocol) seeZip(t int, w *graph.CSR, sent, averages *mat.Dense) {
 // knowItself notes an attacker's own gradients and noise.
 func (p *protocol) knowItself(a int) {
 	for t := range p.steps {
-		p.learn(p.source.gradient(t, a), t)
+		p.learn(p.source.gradient(t, a))
 		if p.algorithm.zip {
 			for m, ends := range p.messages {
 				if ends[0] == a {
-					p.learn(p.source.message(t, m), t)
+					p.learn(p.source.message(t, m))
 				}
 			}
 			continue
@@ -223,17 +222,15 @@ func (p *protocol) knowItself(a int) {
 			continue
 		}
 		if !p.attacker.ForgetOwnNoise { // what it shares is known in any case
-			p.learn(p.source.own(t, a), t)
+			p.learn(p.source.own(t, a))
 		}
 		for e, pair := range p.noise.Pairs {
 			if pair.U == a || pair.V == a {
-				p.learn(p.source.edge(t, e), t)
+				p.learn(p.source.edge(t, e))
 			}
 		}
 	}
 }
 
 // learn notes a row.
-func (p *protocol) learn(row []float64, t int) {
-	p.rows, p.learned = append(p.rows, slices.Clone(row)), append(p.learned, t)
-}
+func (p *protocol) learn(row []float64) { p.rows = append(p.rows, slices.Clone(row)) }

@@ -62,35 +62,42 @@ func (sys *system) respond(ctx context.Context, all []*gains, stats []statistics
 	return nil
 }
 
-// exposed says which victims' gradients reach a direction of what is observed that carries no noise.
-func (sys *system) exposed(all []*gains) []bool {
-	out := make([]bool, len(sys.victims))
+// bare looks at what shows of responses in directions that carry no noise, until it has seen enough: enter gives them what
+// a round's gradients enter with the state, and what of them is seen at once.
+func (sys *system) bare(all []*gains, enter func(g *gains, alive *mat.Dense) (entered, now *mat.Dense),
+	see func(g *gains, shown *mat.Dense) (enough bool)) {
 	if !sys.degenerate {
-		return out
+		return
 	}
-	var alive *mat.Dense // m×victims·(gradient rounds so far): the responses
+	var alive *mat.Dense // the responses of the state so far
 	for _, g := range all {
+		entered, now := enter(g, mulOrNil(g.closed, alive))
 		if g.s != nil && g.s.free != nil {
-			for _, response := range []*mat.Dense{mulOrNil(g.c, alive), g.d} {
-				if response == nil {
-					continue
-				}
-				seen := mul(g.s.free.T(), response)
-				rows, cols := seen.Dims()
-				for i := range rows {
-					for j := range cols {
-						if math.Abs(seen.At(i, j)) > math.Sqrt(clearAbove) {
-							out[j%len(sys.victims)] = true
-						}
-					}
+			for _, response := range []*mat.Dense{mulOrNil(g.c, alive), now} {
+				if response != nil && see(g, mul(g.s.free.T(), response)) {
+					return
 				}
 			}
 		}
-		alive = mulOrNil(g.closed, alive)
+		alive = entered
+	}
+}
+
+// exposed says which victims' gradients reach a direction of what is observed that carries no noise.
+func (sys *system) exposed(all []*gains) []bool {
+	out := make([]bool, len(sys.victims))
+	sys.bare(all, func(g *gains, alive *mat.Dense) (entered, now *mat.Dense) { // a column a gradient
 		if entry := g.entry(); entry != nil {
 			alive = beside(alive, entry)
 		}
-	}
+		return alive, g.d
+	}, func(_ *gains, shown *mat.Dense) bool {
+		shown.Apply(func(_, j int, v float64) float64 {
+			out[j%len(out)] = out[j%len(out)] || math.Abs(v) > math.Sqrt(clearAbove)
+			return v
+		}, shown)
+		return false
+	})
 	return out
 }
 

@@ -72,32 +72,22 @@ func (sys *system) allow(floor, scale float64) error {
 
 // leaks reports whether gradients reach a direction that was taken for one without noise. Where every gradient comes
 // with noise of its own there is none, and a rank was misjudged. Random combinations of all gradients are looked at.
-func (sys *system) leaks(all []*gains) bool {
-	if !sys.degenerate {
-		return false
-	}
+func (sys *system) leaks(all []*gains) (found bool) {
 	rng := rand.New(rand.NewPCG(1, uint64(len(all))))
 	mix := mat.NewDense(len(sys.victims), probes, nil)
-	var alive *mat.Dense
-	for _, g := range all {
+	sys.bare(all, func(g *gains, alive *mat.Dense) (entered, now *mat.Dense) {
 		mix.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, mix)
-		if g.s != nil && g.s.free != nil {
-			for _, response := range []*mat.Dense{mulOrNil(g.c, alive), mulOrNil(g.d, mix)} {
-				if response != nil && mat.Max(absolute(mul(g.s.free.T(), response))) > bareAbove*math.Sqrt(g.s.scale) {
-					return true
-				}
-			}
-		}
-		alive = mulOrNil(g.closed, alive)
-		if entry := g.entry(); entry != nil {
-			entry = mul(entry, mix)
-			if alive != nil {
-				entry.Add(entry, alive)
-			}
+		if entry := mulOrNil(g.entry(), mix); entry != nil && alive != nil {
+			alive.Add(alive, entry)
+		} else if entry != nil {
 			alive = entry
 		}
-	}
-	return false
+		return alive, mulOrNil(g.d, mix)
+	}, func(g *gains, shown *mat.Dense) bool {
+		found = mat.Max(absolute(shown)) > bareAbove*math.Sqrt(g.s.scale)
+		return found
+	})
+	return found
 }
 
 func absolute(m *mat.Dense) *mat.Dense {

@@ -142,49 +142,6 @@ func TestMomentumIsAFilter(t *testing.T) {
 	})
 }
 
-// TestMessagesAreTheOperator: with one round of gossip after every step, the attacker sees rows of the matrix of the
-// message workload, of which everything follows by a pseudo-inverse.
-func TestMessagesAreTheOperator(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		w := drawGossip(t)
-		n, _ := w.Dims()
-		steps, at := rapid.IntRange(1, 5).Draw(t, "T"), rapid.IntRange(0, n-1).Draw(t, "attacker")
-		spec := workload.Spec{Kind: workload.Message, Optimizer: workload.Optimizer{Momentum: 0.5, WeightDecay: 0.1,
-			LearningRates: schedule(t, "step:0.5,2")}, Changes: workload.Changes{LinkFailures: 0.4}}
-		networks, err := spec.Networks(w, 5)
-		if err != nil {
-			t.Fatal(err)
-		}
-		operator, err := workload.Explicit(networks, steps, spec, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		view := &View{Nodes: n, Steps: steps, A: mat.NewDense(steps*n, steps*n, nil)}
-		for i := range steps {
-			for v := range n {
-				if v == at || networks.At(i, 0).At(at, v) != 0 {
-					view.A.SetRow(i*n+v, operator.RawRowView(i*n+v))
-				}
-			}
-			view.Known = append(view.Known, i*n+at)
-		}
-		view.B = mat.DenseCopyOf(view.Reduce().A) // independent noise, the attacker's known
-		got, err := account(t, w, under(t, DPDSGD(), spec), Attacker{Trust: PNDP, Nodes: []int{at}}, steps)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for v, e := range got {
-			if mat.Norm(view.B, 2) == 0 {
-				continue
-			}
-			want, err := view.Exposure(v)
-			if err != nil || !mat.EqualApprox(e.M, want.M, 1e-8) {
-				t.Fatalf("victim %d: %v, by the operator %v (%v)", v, mat.Formatted(e.M), mat.Formatted(want.M), err)
-			}
-		}
-	})
-}
-
 // TestNothingNewIsSent: a gradient of a step whose rate is 0, without momentum, is not learned; one that no momentum
 // carries on neither.
 func TestNothingNewIsSent(t *testing.T) {

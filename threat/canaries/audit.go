@@ -429,8 +429,9 @@ func judge(m *export.Manifest, r *Run, c *Coins, e *evidence, options Options) (
 	if !r.Attacker() { // in the view of an attacker hidden nodes answer to what they hear, as they should
 		each := options.FalseAlarm / 5
 		res.Faults = []Fault{
-			amplitude(total(e.sums[0]), each),
-			elsewhere(total(e.sums[1]), each),
+			signsFault("contribution", fmt.Sprintf("a canary moved the sums by %.3f ± %.3f of the clip, in the steps in which it is "+
+				"to take part", arrived, wrong), total(e.sums[0]), each),
+			signsFault("participation", "canaries in steps in which they are not to take part", total(e.sums[1]), each),
 			partly(e.sums[0], e.sizes, each),
 		}
 		res.Faults = append(res.Faults, noiseFaults(r, c, e.whitening, e.white, each)...)
@@ -573,35 +574,24 @@ func medianEigenvalue(rows, dim int) float64 {
 // Hoeffding's inequality bounds false alarms in models of every size. (With whitening by YYᵀ, which has the canaries,
 // S took a share of their energy away, and the products c_i·c_j of two canaries counted for one.)
 
-func amplitude(p projection, alpha float64) Fault {
-	arrived, wrong := p.arrival()
-	f := Fault{Name: "contribution", Statistic: p.deviations(), Limit: hoeffding(alpha)}
+// signsFault is the fault of a sum of signs that is too far from 0.
+func signsFault(name, says string, p projection, alpha float64) Fault {
+	f := Fault{Name: name, Statistic: p.deviations(), Limit: hoeffding(alpha), Says: says}
 	f.Alarm = !(f.Statistic <= f.Limit)
-	f.Says = fmt.Sprintf("a canary moved the sums by %.3f ± %.3f of the clip, in the steps in which it is to take part",
-		arrived, wrong)
-	return f
-}
-
-func elsewhere(p projection, alpha float64) Fault {
-	f := Fault{Name: "participation", Statistic: p.deviations(), Limit: hoeffding(alpha)}
-	f.Alarm = !(f.Statistic <= f.Limit)
-	f.Says = "canaries in steps in which they are not to take part"
 	return f
 }
 
 // partly compares how much of the canaries arrived in every part of the model.
 func partly(parts []projection, sizes []int, alpha float64) Fault {
-	f := Fault{Name: "clipping", Statistic: -1, Limit: hoeffding(alpha / float64(len(sizes)))}
+	worst, at := parts[0], 0
 	for i, part := range parts {
-		if z := part.deviations(); !(z <= f.Statistic) {
-			arrived, wrong := part.arrival()
-			f.Statistic = z
-			f.Says = fmt.Sprintf("part %d of %d of the model (%d parameters) has %.3f ± %.3f of the canaries",
-				i+1, len(sizes), sizes[i], arrived, wrong)
+		if !(part.deviations() <= worst.deviations()) {
+			worst, at = part, i
 		}
 	}
-	f.Alarm = !(f.Statistic <= f.Limit)
-	return f
+	arrived, wrong := worst.arrival()
+	return signsFault("clipping", fmt.Sprintf("part %d of %d of the model (%d parameters) has %.3f ± %.3f of the canaries",
+		at+1, len(sizes), sizes[at], arrived, wrong), worst, alpha/float64(len(sizes)))
 }
 
 // meanSquare returns the p-quantile of χ²/d with d degrees of freedom; normal where the quantiles of the library end.

@@ -2,7 +2,6 @@ package reaction
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"testing"
@@ -70,48 +69,6 @@ func BenchmarkBound(b *testing.B) {
 			Everywhere(Class{0.95, 0.05})); err != nil {
 			b.Fatal(err)
 		}
-	}
-}
-
-// BenchmarkStandIns reports how well strategies C' of little memory stand for C if a record takes part every 19 steps: the
-// proven factor γ, and γ times the local DP of C' over the local DP of C, 1 at best. C is the matrix in the file that the
-// variable STRATEGY names, such as the C.npy of an export, or else the square root of the prefix sum.
-func BenchmarkStandIns(b *testing.B) {
-	c := toStandFor(b)
-	var pattern []int
-	for t := 0; t < c.Steps(); t += 19 {
-		pattern = append(pattern, t)
-	}
-	report := func(name string, make func() (strategy.Strategy, error)) {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				by, err := make()
-				if err != nil {
-					b.Fatal(err)
-				}
-				stand, err := standing(c, by, pattern)
-				if err != nil {
-					b.Fatal(err)
-				}
-				b.ReportMetric(stand.Factor, "γ")
-				b.ReportMetric(stand.spread/spread(c, pattern), "γ·localDP")
-			}
-		})
-	}
-	for _, bands := range []int{8, 16, 64} {
-		report(fmt.Sprintf("bands=%d", bands), func() (strategy.Strategy, error) {
-			first, full := mat.NewDense(c.Steps(), c.Steps(), nil), whole(c)
-			for i := range c.Steps() {
-				for j := max(0, i-bands+1); j <= i; j++ {
-					first.Set(i, j, full.At(i, j))
-				}
-			}
-			return strategy.NewBanded(first, bands)
-		})
-	}
-	report("BLT", func() (strategy.Strategy, error) { return fitted(c, pattern), nil })
-	for _, memory := range []int{8, 19, 20, 21} {
-		report(fmt.Sprintf("memory=%d", memory), func() (strategy.Strategy, error) { return reduce(c, 21).cut(memory), nil })
 	}
 }
 

@@ -72,44 +72,6 @@ func TestDominationHolds(t *testing.T) {
 	})
 }
 
-// Where the state of a strategy is too large its first bands stand for it, and the bound is above what the strategy's
-// own state says can be reached.
-func TestStandInsAreAboveTheStrategy(t *testing.T) {
-	r := rand.New(rand.NewPCG(8, 8))
-	steps := 6
-	s := pathTo(t, 4, steps, View{})
-	c, err := strategy.SquareRoot(steps, steps)
-	if err != nil {
-		t.Fatal(err)
-	}
-	victim, reaction := Victim{Node: 1, Schema: listed(s, [][]int{{0, 3}})}, Everywhere(randomClass(r))
-	own, err := boundStrategy(context.Background(), s, c, nil, victim, reaction)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for bands := 1; bands <= steps; bands++ {
-		by, err := strategy.SquareRoot(steps, bands)
-		if err != nil {
-			t.Fatal(err)
-		}
-		factor, err := Dominate(c, by)
-		if err != nil {
-			t.Fatal(err)
-		}
-		with, err := s.Correlated(by)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := boundAlone(with, victim, reaction)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got.SensSquared*factor < own.WorstAnswer {
-			t.Errorf("%d bands: %v·%v is below the attack %v", bands, got.SensSquared, factor, own.WorstAnswer)
-		}
-	}
-}
-
 // correlated returns a system with noise of any class of strategies.
 func correlated(t *testing.T, r *rand.Rand, s *System) *System {
 	t.Helper()
