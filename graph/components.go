@@ -5,41 +5,30 @@ import "slices"
 // Components returns the connected components, of a directed graph the weakly connected ones: largest first, equal ones
 // by their smallest node; nodes ascending.
 func (g *Graph) Components() [][]int {
-	reverse := g.adjacency
+	ways := []*CSR{g.adjacency}
 	if g.directed {
-		reverse = g.adjacency.Transpose()
+		ways = append(ways, g.adjacency.Transpose())
 	}
-	number := make([]int32, g.Nodes()) // of a node's component, from 1
-	var sizes []int
-	var queue []int32
-	for s := range number {
-		if number[s] != 0 {
+	var components [][]int
+	seen := make([]bool, g.Nodes())
+	for s := range seen {
+		if seen[s] {
 			continue
 		}
-		id := int32(len(sizes) + 1)
-		number[s] = id
-		queue = append(queue[:0], int32(s))
-		for i := 0; i < len(queue); i++ {
-			visit := func(a *CSR) {
-				for _, v := range a.indices[a.indptr[queue[i]]:a.indptr[queue[i]+1]] {
-					if number[v] == 0 {
-						number[v] = id
-						queue = append(queue, v)
+		seen[s] = true
+		component := []int{s}
+		for i := 0; i < len(component); i++ {
+			for _, a := range ways {
+				for _, v := range a.indices[a.indptr[component[i]]:a.indptr[component[i]+1]] {
+					if !seen[v] {
+						seen[v] = true
+						component = append(component, int(v))
 					}
 				}
 			}
-			if visit(g.adjacency); g.directed {
-				visit(reverse)
-			}
 		}
-		sizes = append(sizes, len(queue))
-	}
-	components := make([][]int, len(sizes))
-	for c, size := range sizes {
-		components[c] = make([]int, 0, size)
-	}
-	for u, c := range number {
-		components[c-1] = append(components[c-1], u)
+		slices.Sort(component)
+		components = append(components, component)
 	}
 	slices.SortStableFunc(components, func(a, b []int) int { return len(b) - len(a) })
 	return components

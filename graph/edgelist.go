@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -141,22 +140,17 @@ func WriteEdges(w io.Writer, g *Graph) error {
 	touched := make([]bool, g.Nodes())
 	g.adjacency.DoNonZero(func(u, v int, _ float64) { touched[u], touched[v] = true, true })
 	title := g.likeTitle()
-	for u := range g.labels {
-		if !touched[u] {
-			write(u, u, 1)
+	for _, last := range []bool{false, true} {
+		for u := range g.labels {
+			if !touched[u] && !last {
+				write(u, u, 1)
+			}
+			g.adjacency.DoRowNonZero(u, func(u, v int, weight float64) {
+				if (g.directed || u <= v) && (title[u] && title[v]) == last {
+					write(u, v, weight)
+				}
+			})
 		}
-		g.adjacency.DoRowNonZero(u, func(u, v int, weight float64) {
-			if (g.directed || u <= v) && !(title[u] && title[v]) {
-				write(u, v, weight)
-			}
-		})
-	}
-	for _, u := range slices.Sorted(maps.Keys(title)) {
-		g.adjacency.DoRowNonZero(u, func(u, v int, weight float64) {
-			if (g.directed || u <= v) && title[v] {
-				write(u, v, weight)
-			}
-		})
 	}
 	return errors.Join(bad, bw.Flush())
 }

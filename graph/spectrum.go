@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"mafalda/internal/dense"
 	"mafalda/internal/parallel"
 
 	"gonum.org/v1/gonum/floats"
@@ -168,17 +169,14 @@ func ritz(alpha, beta []float64, norm float64) (modulus, residual float64) {
 			t.SetSym(i-1, i, beta[i-1])
 		}
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(t, true) {
+	values, vectors, ok := dense.Spectrum(t)
+	if !ok {
 		return 0, 1
 	}
-	values := eigen.Values(nil)
 	best := 0
 	if math.Abs(values[k-1]) > math.Abs(values[0]) {
 		best = k - 1
 	}
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
 	const rounding = 1e-14 // of a few hundred steps with a matrix of norm one
 	return math.Min(math.Abs(values[best]), 1), math.Abs(norm*vectors.At(k-1, best)) + rounding
 }

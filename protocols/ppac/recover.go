@@ -2,9 +2,9 @@ package ppac
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
@@ -45,7 +45,7 @@ func (p *Protocol) Recover(run *Run, coalition []int, head int) (float64, error)
 }
 
 // solveCluster returns the sum of v_s(0) over the cluster without its first node, from what the coalition sees of the
-// cluster.
+// cluster: the observations M v(0) that have weights x with Mᵀx = wanted.
 func (p *Protocol) solveCluster(run *Run, cluster []int, inside func(int) bool) (float64, error) {
 	c := len(cluster)
 	within := mat.NewDense(c, c, nil) // W on the cluster
@@ -58,76 +58,47 @@ func (p *Protocol) solveCluster(run *Run, cluster []int, inside func(int) bool) 
 			visible = append(visible, i)
 		}
 	}
-	wanted := slices.Repeat([]float64{1}, c)
-	wanted[0] = 0
-	driven := make([]float64, c) // the part of v(t) on the cluster that comes from A
+	wanted := mat.NewVecDense(c, slices.Repeat([]float64{1}, c))
+	wanted.SetVec(0, 0)
+	driven := mat.NewVecDense(c, nil) // the part of v(t) on the cluster that comes from A
 	power := dense.Identity(c)
 	var rows, seen []float64
-	for t := range run.Values {
+	for t, now := range run.Values {
 		for _, i := range visible {
 			rows = append(rows, power.RawRowView(i)...)
-			seen = append(seen, run.Values[t][cluster[i]]-driven[i])
+			seen = append(seen, now[cluster[i]]-driven.AtVec(i))
 		}
-		var svd mat.SVD
-		if !svd.Factorize(mat.NewDense(len(seen), c, rows), mat.SVDThin) {
-			return 0, fmt.Errorf("recovering node %s: singular values did not converge", p.graph.Label(cluster[0]))
+		weights, miss := combine(mat.NewDense(len(seen), c, rows).T(), wanted)
+		if miss < 1e-9 {
+			return mat.Dot(weights, mat.NewVecDense(len(seen), seen)), nil
 		}
-		weights := combine(&svd, wanted)
-		if miss(weights, rows, wanted) < 1e-9 {
-			var sum float64
-			for i, w := range weights {
-				sum += w * seen[i]
-			}
-			return sum, nil
-		}
-		next := make([]float64, c)
+		next, product := mat.NewVecDense(c, nil), new(mat.Dense)
+		next.MulVec(within, driven)
 		for i, u := range cluster {
-			for j := range c {
-				next[i] += within.At(i, j) * driven[j]
-			}
 			p.weights.Matrix.DoRowNonZero(u, func(_, v int, x float64) {
 				if inside(v) {
-					next[i] += x * run.Values[t][v]
+					next.SetVec(i, next.AtVec(i)+x*run.Values[t][v])
 				}
 			})
 		}
-		driven = next
-		var product mat.Dense
-		dense.Mul(&product, power, within)
-		power.Copy(&product)
+		dense.Mul(product, power, within)
+		driven, power = next, product
 	}
 	return 0, fmt.Errorf("%w: %d rounds are too few to recover the value of node %s", ErrNetwork, len(run.Values),
 		p.graph.Label(cluster[0]))
 }
 
-// combine returns weights x with xᵀM = wanted as nearly as the singular values of M above 1e-10 allow.
-func combine(svd *mat.SVD, wanted []float64) []float64 {
-	var u, v mat.Dense
-	svd.UTo(&u)
-	svd.VTo(&v)
-	rows, _ := u.Dims()
-	weights := make([]float64, rows)
-	values := svd.Values(nil)
-	for k, s := range values {
-		if s <= 1e-10*values[0] {
-			break
-		}
-		var along float64
-		for i, x := range wanted {
-			along += v.At(i, k) * x
-		}
-		for i := range weights {
-			weights[i] += along / s * u.At(i, k)
-		}
+// combine returns weights x with Mx = wanted as nearly as the singular values of M above 1e-10 allow, and how far it is
+// from that: +Inf if they do not converge.
+func combine(m mat.Matrix, wanted *mat.VecDense) (x *mat.VecDense, miss float64) {
+	var svd mat.SVD
+	if !svd.Factorize(m, mat.SVDThin) {
+		return nil, math.Inf(1)
 	}
-	return weights
-}
-
-// miss returns how far a combination of rows is from what is wanted.
-func miss(weights, rows, wanted []float64) float64 {
-	sum := slices.Clone(wanted)
-	for i, x := range weights {
-		floats.AddScaled(sum, -x, rows[i*len(wanted):(i+1)*len(wanted)])
-	}
-	return floats.Norm(sum, 2)
+	x = new(mat.VecDense)
+	svd.SolveVecTo(x, wanted, svd.Rank(1e-10))
+	var rest mat.VecDense
+	rest.MulVec(m, x)
+	rest.SubVec(&rest, wanted)
+	return x, mat.Norm(&rest, 2)
 }

@@ -46,19 +46,16 @@ type desk struct {
 
 // openDesk listens on an address, host:port; workers find it there. Port 0 is any that is free.
 func openDesk(ctx context.Context, address string, job []byte, g *grids.Grid) (*desk, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, errors.Join(err, l.Close())
-	}
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		return nil, errors.Join(err, l.Close())
-	}
-	d := &desk{url: "http://" + net.JoinHostPort(host, port), token: rand.Text(), job: job, grid: g, ctx: ctx,
+	port := l.Addr().(*net.TCPAddr).Port // of a TCP listener
+	d := &desk{url: "http://" + net.JoinHostPort(host, fmt.Sprint(port)), token: rand.Text(), job: job, grid: g, ctx: ctx,
 		wanted: map[string]bool{}, done: g.Total - len(g.Cells)}
 	for _, c := range g.Cells {
 		d.wanted[string(c)] = true
