@@ -79,25 +79,13 @@ func newRecord(path string, head any, at place) (*record, error) {
 	if temporary == path {
 		return r, nil
 	}
-	if err := giveName(temporary, path); err != nil {
+	if err := files.Move(temporary, path, false); err != nil {
 		return nil, errors.Join(err, f.Close(), os.Remove(temporary))
 	}
 	if err := files.SyncFolder(filepath.Dir(r.path)); err != nil {
 		return nil, errors.Join(err, f.Close(), os.Remove(path))
 	}
 	return r, nil
-}
-
-// giveName gives a file its name; fs.ErrExist if that is taken, where the file system has hard links.
-func giveName(temporary, path string) error {
-	err := os.Link(temporary, path)
-	switch {
-	case err == nil:
-		return os.Remove(temporary)
-	case errors.Is(err, fs.ErrExist):
-		return err
-	}
-	return os.Rename(temporary, path)
 }
 
 // initialized makes a record of an empty file.

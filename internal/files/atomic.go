@@ -65,7 +65,7 @@ func WriteFile(path string, write func(io.Writer) error, force bool) (err error)
 	if err := writeAndSync(f, write); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	if err := tmp.Place(func() error { return moveIntoPlace(tmp.path, place, force) }); errors.Is(err, os.ErrExist) {
+	if err := tmp.Place(func() error { return Move(tmp.path, place, force) }); errors.Is(err, os.ErrExist) {
 		return &ExistsError{Path: path}
 	} else if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
@@ -73,11 +73,15 @@ func WriteFile(path string, write func(io.Writer) error, force bool) (err error)
 	return SyncFolder(filepath.Dir(place))
 }
 
-// moveIntoPlace moves the file tmp to place. Without force it fails with os.ErrExist if there is a file by now, where
-// the file system has hard links.
-func moveIntoPlace(tmp, place string, force bool) error {
+// Move moves the file tmp to place. Without force it fails with os.ErrExist if there is a file by now, where the file
+// system has hard links.
+func Move(tmp, place string, force bool) error {
 	if !force {
-		if err := os.Link(tmp, place); err == nil || errors.Is(err, os.ErrExist) {
+		err := os.Link(tmp, place)
+		switch {
+		case err == nil:
+			return os.Remove(tmp)
+		case errors.Is(err, os.ErrExist):
 			return err
 		}
 	}

@@ -55,7 +55,7 @@ func (p *Private) Finish() error {
 // Publish gives a finished file its name, and brings that to the disk too. It fails with fs.ErrExist if there is a file
 // by now that must not be replaced, where the file system has hard links.
 func (p *Private) Publish() error {
-	err := moveIntoPlace(p.file.Name(), p.place, p.replace)
+	err := Move(p.file.Name(), p.place, p.replace)
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		err = errors.Join(err, p.Discard())
 	}
@@ -70,6 +70,25 @@ func (p *Private) Discard() error {
 	p.file.Close() // closed already, or of no interest
 	if err := os.Remove(p.file.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
+	}
+	return nil
+}
+
+// WritePrivate writes a file that only its owner may read, whole and on the disk, or not at all. It must not exist yet
+// (fs.ErrExist).
+func WritePrivate(path string, content []byte) error {
+	p, err := NewPrivate(path, false)
+	if err != nil {
+		return err
+	}
+	if _, err = p.Write(content); err == nil {
+		err = p.Finish()
+	}
+	if err == nil {
+		err = p.Publish()
+	}
+	if err != nil {
+		return errors.Join(err, p.Discard())
 	}
 	return nil
 }

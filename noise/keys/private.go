@@ -88,21 +88,11 @@ func (p *Private) Save(path string) (err error) {
 	if err != nil {
 		return err
 	}
-	f, err := files.NewPrivate(path, false)
-	if err != nil {
+	if err := os.Mkdir(ledgerOf(path), 0o700); err != nil {
 		return err
 	}
-	if _, err := f.Write(append(text, '\n')); err != nil {
-		return errors.Join(err, f.Discard())
-	}
-	if err := f.Finish(); err != nil {
-		return errors.Join(err, f.Discard())
-	}
-	if err := os.Mkdir(ledgerOf(path), 0o700); err != nil {
-		return errors.Join(err, f.Discard())
-	}
-	if err := f.Publish(); err != nil {
-		return errors.Join(err, f.Discard(), os.Remove(ledgerOf(path)))
+	if err := files.WritePrivate(path, append(text, '\n')); err != nil {
+		return errors.Join(err, os.Remove(ledgerOf(path)))
 	}
 	p.path, err = realPath(path)
 	return err

@@ -139,19 +139,8 @@ func notOfToken(r rune) bool { return r <= ' ' || r > '~' }
 // newToken makes a token file.
 func newToken(path string) (string, error) {
 	token := rand.Text()
-	p, err := files.NewPrivate(path, false)
-	if err != nil {
+	if err := files.WritePrivate(path, []byte(token+"\n")); err != nil {
 		return "", err
-	}
-	_, err = p.Write([]byte(token + "\n"))
-	if err == nil {
-		err = p.Finish()
-	}
-	if err == nil {
-		err = p.Publish()
-	}
-	if err != nil {
-		return "", errors.Join(err, p.Discard())
 	}
 	return token, nil
 }
