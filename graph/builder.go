@@ -153,7 +153,7 @@ func (b *builder) startsWithHeader() bool {
 	return true
 }
 
-// graph numbers the nodes by label and makes the graph, as on does.
+// graph numbers the nodes by label and makes the graph, as makeGraph does.
 func (b *builder) graph(source string) (*Graph, error) {
 	if b.err != nil {
 		return nil, fmt.Errorf("%s: %w", source, b.err)
@@ -169,7 +169,7 @@ func (b *builder) graph(source string) (*Graph, error) {
 			"delete the line or start it with #",
 			source, b.firstLine, b.names[0], b.names[1])
 	}
-	return b.on(b.rank(), source)
+	return b.makeGraph(b.rank(), source)
 }
 
 // rank replaces the codes of the pairs by the places of their labels in the order of all labels (labelOrder), which it
@@ -205,9 +205,9 @@ func (b *builder) rank() []string {
 	return labels
 }
 
-// on makes the graph on the nodes with these labels, whose numbers the pairs are of, and drops duplicates. A duplicate of
+// makeGraph makes the graph on the nodes with these labels, whose numbers the pairs are of, and drops duplicates. A duplicate of
 // another weight is an error.
-func (b *builder) on(labels []string, source string) (*Graph, error) {
+func (b *builder) makeGraph(labels []string, source string) (*Graph, error) {
 	weight := func(i int) float64 { return b.marks[i].weight }
 	if b.plain {
 		weight = func(int) float64 { return 1 }

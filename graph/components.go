@@ -36,10 +36,10 @@ func (g *Graph) Components() [][]int {
 
 // LargestComponent returns the graph on the largest component and the nodes of g that are in it. It is g itself if g is
 // connected.
-func (g *Graph) LargestComponent() (*Graph, []int) { return g.on(g.Components()[0]) }
+func (g *Graph) LargestComponent() (*Graph, []int) { return g.restrict(g.Components()[0]) }
 
-// on returns the graph on a component, and its nodes.
-func (g *Graph) on(component []int) (*Graph, []int) {
+// restrict returns the graph on a component, and its nodes.
+func (g *Graph) restrict(component []int) (*Graph, []int) {
 	if len(component) == len(g.labels) {
 		return g, component
 	}

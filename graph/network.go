@@ -137,7 +137,7 @@ func (n *Network) loadGossip(o NetworkOptions) (err error) {
 func (n *Network) connect(o NetworkOptions) error {
 	components := n.Graph.Components()
 	n.Components = len(components)
-	largest, kept := n.Graph.on(components[0])
+	largest, kept := n.Graph.restrict(components[0])
 	dropped := n.Graph.Nodes() - len(kept)
 	switch {
 	case dropped == 0:

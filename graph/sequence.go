@@ -115,7 +115,7 @@ func (b *sequenceBuilder) end() error {
 		return nil
 	}
 	labels := b.graph.Labels()
-	g, err := b.list.on(labels, b.source)
+	g, err := b.list.makeGraph(labels, b.source)
 	if err != nil {
 		return err
 	}

@@ -93,8 +93,8 @@ func (p place) valid() bool {
 	return p.Carried == 0
 }
 
-// advanced returns the place after count rows went out, of which none may be asked for again.
-func (p place) advanced(count int) place {
+// advance returns the place after count rows went out, of which none may be asked for again.
+func (p place) advance(count int) place {
 	if count > 0 {
 		p.Issued += count
 		p.Open = true
@@ -112,7 +112,7 @@ func (d *Durable) Skip() error {
 	if err := d.endIfFailed(d.Stream.Skip()); err != nil {
 		return err
 	}
-	p := d.state.place.advanced(1)
+	p := d.state.place.advance(1)
 	p.Unsent = d.carried
 	return d.note(p)
 }

@@ -77,7 +77,7 @@ func startOrOpen(path string, head []byte, p place) (*record, error) {
 		return nil, err
 	}
 	if size == 0 {
-		return initialized(path, f, json.RawMessage(head), at)
+		return initRecord(path, f, json.RawMessage(head), at)
 	}
 	if err := f.Close(); err != nil {
 		return nil, err

@@ -177,7 +177,7 @@ func (d *Durable) writePlace(p place) error {
 func (d *Durable) CutOff() bool { return d.cut }
 
 // issue notes on disk that count rows go out, or ends the stream.
-func (d *Durable) issue(count int) error { return d.note(d.state.place.advanced(count)) }
+func (d *Durable) issue(count int) error { return d.note(d.state.place.advance(count)) }
 
 // Next is Stream's, after the state is on disk. After an error other than io.EOF the stream hands out nothing more.
 func (d *Durable) Next(dst []float64) error {

@@ -79,7 +79,7 @@ func (i *Issuer) Row(t int) ([]float64, error) {
 	if err := d.endIfFailed(d.Stream.Next(d.room())); err != nil {
 		return nil, err
 	}
-	p = p.advanced(1)
+	p = p.advance(1)
 	p.Again, p.Carried = true, carried
 	if err := d.note(p); err != nil {
 		return nil, err

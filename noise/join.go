@@ -80,7 +80,7 @@ func (d *Durable) join(at State) error {
 	if err != nil {
 		return err
 	}
-	d.share.joined(m)
+	d.share.takeKeys(m)
 	d.meeting = m
 	return nil
 }

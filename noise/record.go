@@ -72,7 +72,7 @@ func newRecord(path string, head any, at place) (*record, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := initialized(path, f, head, at)
+	r, err := initRecord(path, f, head, at)
 	if err != nil {
 		return nil, errors.Join(err, os.Remove(temporary))
 	}
@@ -88,8 +88,8 @@ func newRecord(path string, head any, at place) (*record, error) {
 	return r, nil
 }
 
-// initialized makes a record of an empty file.
-func initialized(path string, f *os.File, head any, at place) (*record, error) {
+// initRecord makes a record of an empty file.
+func initRecord(path string, f *os.File, head any, at place) (*record, error) {
 	r, err := &record{file: f}, error(nil)
 	if r.head, err = json.Marshal(head); err != nil {
 		return nil, errors.Join(err, f.Close())

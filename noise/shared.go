@@ -83,8 +83,8 @@ func (s *share) draw(r *room, own Key, t, c, n int) {
 	r.sum = z
 }
 
-// seeded gives every pair its key for a seed.
-func (s *share) seeded(seed uint64, node string) {
+// setSeed gives every pair its key for a seed.
+func (s *share) setSeed(seed uint64, node string) {
 	for i, n := range s.neighbours {
 		s.neighbours[i].key = SeededPairKey(seed, node, n.label)
 	}
@@ -101,8 +101,8 @@ func SeededPairKey(seed uint64, a, b string) Key {
 	return keyOf(&hash)
 }
 
-// joined takes the keys of a run; neighbours that are not in a run to check are left out.
-func (s *share) joined(m *keys.Meeting) {
+// takeKeys takes the keys of a run; neighbours that are not in a run to check are left out.
+func (s *share) takeKeys(m *keys.Meeting) {
 	s.check = m.Check
 	var with []shared
 	for _, n := range s.neighbours {

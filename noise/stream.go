@@ -121,7 +121,7 @@ func open(dir, node string, dim int, opts Options) (*Stream, error) {
 	if e.Shared != nil {
 		s.share = newShare(e, index)
 		if s.seed != nil {
-			s.share.seeded(*s.seed, node)
+			s.share.setSeed(*s.seed, node)
 		}
 	}
 	return s, nil

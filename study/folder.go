@@ -164,7 +164,7 @@ func (f *folder) claim(ctx context.Context) error {
 	made := missingAbove(f.dir)
 	err = os.MkdirAll(f.dir, 0o777)
 	if err == nil {
-		err = f.locked(ctx, f.take)
+		err = f.withLock(ctx, f.take)
 	}
 	if err != nil && len(made) > 0 {
 		_ = os.Remove(filepath.Join(f.dir, lockName))
@@ -227,8 +227,8 @@ func (f *folder) clear(s state) error {
 
 func (f *folder) cells() string { return filepath.Join(f.dir, cellsName) }
 
-// locked calls do while no other process does the same.
-func (f *folder) locked(ctx context.Context, do func() error) error {
+// withLock calls do while no other process does the same.
+func (f *folder) withLock(ctx context.Context, do func() error) error {
 	unlock, err := lock(ctx, filepath.Join(f.dir, lockName))
 	if err != nil {
 		return err
@@ -236,16 +236,16 @@ func (f *folder) locked(ctx context.Context, do func() error) error {
 	return errors.Join(do(), unlock())
 }
 
-// present returns the names that files in the folder have, and the names that no summary can have.
-func (f *folder) present(names []string) []string {
+// filesNamed returns the names that files in the folder have, and the names that no summary can have.
+func (f *folder) filesNamed(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		_, err := os.Lstat(filepath.Join(f.dir, name))
 		return isSummary(name) && err != nil
 	})
 }
 
-// foreign returns an error if one of the files that are present was not written by the study.
-func (f *folder) foreign(present []string, s state) error {
+// checkForeign returns an error if one of the files that are present was not written by the study.
+func (f *folder) checkForeign(present []string, s state) error {
 	var own []string
 	for _, r := range []*record{s.mine, s.other} {
 		if r != nil {

@@ -47,10 +47,10 @@ func Open[C, R any](dir string, spec Spec) (*Store[C, R], error) {
 		return s, nil
 	}
 	s.folder = &folder{dir: dir, spec: spec, key: s.key}
-	there := s.folder.present(spec.Summaries) // before study.json is read: what another process writes is named there first
+	there := s.folder.filesNamed(spec.Summaries) // before study.json is read: what another process writes is named there first
 	found, err := s.folder.look()
 	if err == nil {
-		err = s.folder.foreign(there, found)
+		err = s.folder.checkForeign(there, found)
 	}
 	if err == nil {
 		err = checkWritable(dir)
@@ -159,7 +159,7 @@ func (s *Store[C, R]) Summarize(ctx context.Context, make func(all []Entry[C, R]
 	if s.folder == nil || !s.folder.claimed {
 		return nil
 	}
-	return s.folder.locked(ctx, func() error {
+	return s.folder.withLock(ctx, func() error {
 		found, err := s.folder.look()
 		if err == nil {
 			err = s.load()
@@ -184,7 +184,7 @@ func (s *Store[C, R]) allEntries() []Entry[C, R] {
 // not made any more.
 func (f *folder) summarize(found state, summaries []File) error {
 	names := lists.Map(summaries, func(s File) string { return s.Name })
-	if err := f.foreign(f.present(names), found); err != nil {
+	if err := f.checkForeign(f.filesNamed(names), found); err != nil {
 		return err
 	}
 	r := found.mine

@@ -31,7 +31,7 @@ func (d *drawer) removal() float64 {
 		}
 		u -= c.share
 	}
-	d.around(chosen.draw(d.random.uniform()), chosen.kappa)
+	d.drawAround(chosen.draw(d.random.uniform()), chosen.kappa)
 	n := float64(len(d.y))
 	largest, sum := meanExp(d.y)
 	loss := largest + math.Log(sum/n)
@@ -50,8 +50,8 @@ func (d *drawer) removal() float64 {
 	return -math.Expm1(m.epsilon-loss) / mixed
 }
 
-// around sets y for an x from N(κ Σ m_j, ν²I), the sum over the tuple.
-func (d *drawer) around(tuple []int32, kappa float64) {
+// drawAround sets y for an x from N(κ Σ m_j, ν²I), the sum over the tuple.
+func (d *drawer) drawAround(tuple []int32, kappa float64) {
 	b, precision := d.mixture.bins, d.mixture.precision
 	n := len(d.y)
 	d.random.fill(d.noise)

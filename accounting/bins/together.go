@@ -7,10 +7,10 @@ import (
 	"mafalda/accounting/allocation"
 )
 
-// together returns a block of random allocation that gives away at least as much: any two patterns have the largest inner
+// commonBlock returns a block of random allocation that gives away at least as much: any two patterns have the largest inner
 // product of any two, and norms are rounded up to those of the largest of a quarter of them. δ grows with every entry of
 // the Gram matrix (Kahane; docs/sampling-bins.md). Rounding of the Gram matrix is added, but where it is exactly 0.
-func (b *Mechanism) together() allocation.Correlated {
+func (b *Mechanism) commonBlock() allocation.Correlated {
 	n := b.Number()
 	var of allocation.Correlated
 	var lift float64
@@ -43,7 +43,7 @@ func (b *Mechanism) WithoutSamples(epsilon, noiseMultiplier float64) (float64, e
 	if err != nil || b.Number() == 1 || b.Number() > allocation.MaxChoices || b.gaussianMu(noiseMultiplier) > mostMu {
 		return known, err
 	}
-	of, scale := b.together(), math.Max(known*1e-3, leastScale)
+	of, scale := b.commonBlock(), math.Max(known*1e-3, leastScale)
 	for {
 		delta := of.Delta(epsilon, noiseMultiplier, scale)
 		if !(delta < 0.01*scale) || scale == leastScale {

@@ -135,11 +135,11 @@ func (r *direction) delta(epsilon float64) (upper, lower float64) {
 		if err != nil {
 			break
 		}
-		if v, ok := u.at(epsilon); ok {
+		if v, ok := u.deltaAt(epsilon); ok {
 			upper = math.Min(upper, math.Nextafter(v*(1+rounded), 2))
 		}
 		if l != nil {
-			if v, ok := l.at(epsilon + l.composed.shift); ok {
+			if v, ok := l.deltaAt(epsilon + l.composed.shift); ok {
 				lower = math.Max(lower, v*(1-rounded))
 			}
 		}

@@ -34,7 +34,7 @@ func Calibrate(target Target) (Privacy, error) {
 	case !(d > 0 && d < 1):
 		return Privacy{}, fault.New("Delta", d, "must be above 0 and below 1")
 	}
-	if _, err := target.with(1); err != nil {
+	if _, err := target.compose(1); err != nil {
 		return Privacy{}, err
 	}
 	var found Privacy
@@ -67,7 +67,7 @@ func Calibrate(target Target) (Privacy, error) {
 
 // privacy returns what a noise multiplier gives.
 func (t Target) privacy(multiplier float64) (Privacy, error) {
-	d, err := t.with(multiplier)
+	d, err := t.compose(multiplier)
 	if err != nil {
 		return Privacy{}, err
 	}
@@ -81,15 +81,15 @@ func (t Target) outOfReach() error {
 	return fault.New("Epsilon", t.Epsilon, "is out of reach for noise multipliers up to %v", most)
 }
 
-// with composes the target's rounds with a noise multiplier.
-func (t Target) with(multiplier float64) (*Distribution, error) {
+// compose composes the target's rounds with a noise multiplier.
+func (t Target) compose(multiplier float64) (*Distribution, error) {
 	return Compose(t.Adjacency, Rounds{Mechanism{t.Probability, multiplier}, t.Rounds})
 }
 
 // upper returns an ε that holds with a noise multiplier for a removed record, or for both: it is seldom the added one
 // that counts. The guide is as of Distribution.upperEpsilon.
 func (t Target) upper(multiplier float64, both bool, g *guide) (float64, error) {
-	d, err := t.with(multiplier)
+	d, err := t.compose(multiplier)
 	if err != nil {
 		return 0, err
 	}
@@ -98,7 +98,7 @@ func (t Target) upper(multiplier float64, both bool, g *guide) (float64, error) 
 
 // approximate returns log ε for a noise multiplier in about a millisecond, nearly; -Inf where it is 0 or less.
 func (t Target) approximate(multiplier float64) float64 {
-	d, err := t.with(multiplier)
+	d, err := t.compose(multiplier)
 	if err != nil || d.variation() <= t.Delta {
 		return math.Inf(-1)
 	}

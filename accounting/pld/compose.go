@@ -42,7 +42,7 @@ func compose(parts []lossLattice, rounds []int, c composition, w window, above b
 	var all tiltedMoments
 	longest := 0
 	for i, p := range parts {
-		log, _, _ := c[i].at(w.tilt)
+		log, _, _ := c[i].evaluate(w.tilt)
 		log /= float64(rounds[i]) // any number would do: what is taken away here is put back by scale
 		c, m := p.tiltTo(points, w, log)
 		circles = append(circles, c)
@@ -61,7 +61,7 @@ func compose(parts []lossLattice, rounds []int, c composition, w window, above b
 	around, below := all.around-w.around.tilt*(d.centre+length), all.below-w.below.tilt*d.bottom
 	d.outside = math.Exp(around+sums) + math.Exp(below+sums)
 	d.lost += math.Exp(all.above - w.above.tilt*(d.bottom+length-step) + sums)
-	if !above && d.drowned(points) {
+	if !above && d.isDrowned(points) {
 		return nil, errDrowned
 	}
 	s := newSpectrum(points)
@@ -77,8 +77,8 @@ func compose(parts []lossLattice, rounds []int, c composition, w window, above b
 // errDrowned is why there is no lower curve.
 var errDrowned = errors.New("pld: what may have come around the circle is more than all mass at every loss")
 
-// drowned reports whether a lower curve would be below 0 everywhere: no δ is above 1.
-func (d *composedLoss) drowned(points int) bool {
+// isDrowned reports whether a lower curve would be below 0 everywhere: no δ is above 1.
+func (d *composedLoss) isDrowned(points int) bool {
 	end := float64(points-d.zone) * d.step
 	return math.Log(d.scale)+math.Log(d.outside)+math.Log(d.largestWeight(points))-math.Max(d.tilt*end, 0) > 1
 }

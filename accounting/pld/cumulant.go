@@ -28,8 +28,8 @@ func (p lossPair) cumulants(from, to float64, rounds int) cumulants {
 	return c
 }
 
-// at returns the rounds' K(τ) and its first two derivatives: the mean and the variance of the tilted loss.
-func (c cumulants) at(tilt float64) (log, mean, variance float64) {
+// evaluate returns the rounds' K(τ) and its first two derivatives: the mean and the variance of the tilted loss.
+func (c cumulants) evaluate(tilt float64) (log, mean, variance float64) {
 	shift := math.Inf(-1)
 	for i, l := range c.loss {
 		shift = math.Max(shift, tilt*l+c.logWeight[i])
@@ -50,9 +50,9 @@ func (c cumulants) at(tilt float64) (log, mean, variance float64) {
 // A composition adds the cumulants of different events.
 type composition []cumulants
 
-func (c composition) at(tilt float64) (log, mean, variance float64) {
+func (c composition) evaluate(tilt float64) (log, mean, variance float64) {
 	for _, e := range c {
-		l, m, v := e.at(tilt)
+		l, m, v := e.evaluate(tilt)
 		log, mean, variance = log+l, mean+m, variance+v
 	}
 	return log, mean, variance
@@ -61,7 +61,7 @@ func (c composition) at(tilt float64) (log, mean, variance float64) {
 // spread returns about what a grid adds to the variance of the losses with a tilt.
 func (c composition) spread(step, tilt float64) (sum float64) {
 	for _, e := range c {
-		log, _, _ := e.at(tilt)
+		log, _, _ := e.evaluate(tilt)
 		for i, l := range e.loss {
 			each := step * step / 6
 			if l = math.Abs(l); l < step {

@@ -83,8 +83,8 @@ func (c privacyCurve) epsilon(delta float64) (float64, bool) {
 	return c.loss(low) + math.Min(math.Max(t, 0), c.composed.step), true
 }
 
-// at returns δ at ε, and whether that is within the window.
-func (c privacyCurve) at(epsilon float64) (float64, bool) {
+// deltaAt returns δ at ε, and whether that is within the window.
+func (c privacyCurve) deltaAt(epsilon float64) (float64, bool) {
 	k := int(math.Floor((epsilon - c.composed.bottom) / c.composed.step))
 	if k < c.composed.zone || k >= len(c.delta)-1 {
 		return 0, false

@@ -70,7 +70,7 @@ func (d *Distribution) EpsilonBounds(delta float64) (EpsilonBounds, error) {
 	}
 	removed, lower := d.direction(false, delta).epsilon(delta, 0)
 	added := d.largestLoss()
-	if added > lower && d.sampled() && !d.replace {
+	if added > lower && d.hasSampling() && !d.replace {
 		u, l := d.direction(true, delta).epsilon(delta, removed)
 		added, lower = math.Min(added, u), math.Max(lower, l)
 	}
@@ -110,7 +110,7 @@ func (d *Distribution) formulas(delta float64) (b EpsilonBounds, exact bool, err
 	if err != nil {
 		return b, false, err
 	}
-	if lower := lowerEpsilon(d.unsampled(), upper, delta); lower > 0 && !d.sampled() {
+	if lower := lowerEpsilon(d.unsampled(), upper, delta); lower > 0 && !d.hasSampling() {
 		return EpsilonBounds{upper, lower, NoSampling}, true, nil
 	}
 	if one, least := d.oneRoundEpsilon(delta); one <= upper {
@@ -119,8 +119,8 @@ func (d *Distribution) formulas(delta float64) (b EpsilonBounds, exact bool, err
 	return EpsilonBounds{Upper: upper, By: EveryRound}, false, nil
 }
 
-// apart is the distance of two neighbours' contributions in clipping norms.
-func (d *Distribution) apart() float64 {
+// distance is the distance of two neighbours' contributions in clipping norms.
+func (d *Distribution) distance() float64 {
 	if d.replace {
 		return 2
 	}
@@ -132,7 +132,7 @@ func (d *Distribution) apart() float64 {
 func (d *Distribution) variation() float64 {
 	log := 0.0
 	for _, e := range d.events {
-		one := e.Probability * math.Erf(d.apart()/(2*math.Sqrt2*e.NoiseMultiplier))
+		one := e.Probability * math.Erf(d.distance()/(2*math.Sqrt2*e.NoiseMultiplier))
 		log += float64(e.Rounds) * math.Log1p(-math.Min(one*(1+1e-14), 1))
 	}
 	return -math.Expm1(log * (1 + 1e-9))
@@ -147,8 +147,8 @@ func (d *Distribution) largestLoss() float64 {
 	return sum * (1 + 1e-9)
 }
 
-// sampled reports whether there is any sampling: without it a removed and an added record are the same.
-func (d *Distribution) sampled() bool {
+// hasSampling reports whether there is any sampling: without it a removed and an added record are the same.
+func (d *Distribution) hasSampling() bool {
 	return slices.ContainsFunc(d.events, func(e Rounds) bool { return e.Probability < 1 })
 }
 
@@ -163,7 +163,7 @@ func (d *Distribution) Delta(epsilon float64) (upper, lower float64, err error) 
 	}
 	upper = math.Min(upper, d.variation())
 	removed, lower := d.direction(false, leastDelta).delta(epsilon)
-	if d.largestLoss() > epsilon && d.sampled() && !d.replace {
+	if d.largestLoss() > epsilon && d.hasSampling() && !d.replace {
 		u, l := d.direction(true, leastDelta).delta(epsilon)
 		removed, lower = math.Max(removed, u), math.Max(lower, l)
 	}
@@ -179,7 +179,7 @@ const leastDelta = 1e-20
 func (d *Distribution) unsampled() float64 {
 	mus := make([]float64, len(d.events))
 	for i, e := range d.events {
-		mus[i] = d.apart() * math.Sqrt(float64(e.Rounds)) / e.NoiseMultiplier * (1 + 0x1p-50)
+		mus[i] = d.distance() * math.Sqrt(float64(e.Rounds)) / e.NoiseMultiplier * (1 + 0x1p-50)
 	}
 	mu, err := accounting.Compose(mus...)
 	if err != nil {
@@ -239,7 +239,7 @@ const (
 // and falls by a little more on the optimistic one, which moves δ by the factor e^{(τ+1)τ/2·rounds·step²(1/6+1/5)}. A
 // grid that is small for that is made finer. None is so fine as an approximation asks for that was poor.
 func (r *direction) step(s saddle, slope, accuracy float64) float64 {
-	_, _, variance := r.at(math.Max(s.tilt, 0) * restraint)
+	_, _, variance := r.evaluate(math.Max(s.tilt, 0) * restraint)
 	reach := math.Max(s.epsilon, 16*math.Sqrt(variance))
 	goal := accuracy * math.Max(s.epsilon, 0.05*math.Sqrt(s.variance))
 	step := math.Sqrt(goal / (0.18 * r.total * (math.Max(slope, 0) + 1)))
@@ -250,7 +250,7 @@ func (r *direction) step(s saddle, slope, accuracy float64) float64 {
 // wider returns a grid that shows from above about what a fine one shows, with fewer points where nearly all losses are
 // far below a step: divided between the two nodes beside 0, a loss l adds |l|·(step-|l|) to the variance.
 func (r *direction) wider(step float64, s saddle, slope, accuracy float64) grid {
-	_, _, variance := r.at(math.Max(s.tilt, 0) * restraint)
+	_, _, variance := r.evaluate(math.Max(s.tilt, 0) * restraint)
 	reach := math.Max(s.epsilon, 16*math.Sqrt(variance))
 	goal := accuracy * math.Max(s.epsilon, 0.05*math.Sqrt(s.variance)) / (math.Max(slope, 0) + 1)
 	g := grid{step, step}

@@ -101,7 +101,7 @@ func TestHistogramIsExact(t *testing.T) {
 		p := drawPair(r)
 		from, to := p.support(1e-15, 1e-15)
 		c := p.cumulants(from, to, 1)
-		_, mean, variance := c.at(0)
+		_, mean, variance := c.evaluate(0)
 		step := math.Ldexp(1, int(math.Floor(math.Log2(math.Sqrt(variance)*between(r, 0.01, 1)))))
 		if step > 0.5 {
 			step = 0.5
@@ -181,7 +181,7 @@ func TestLatticesEncloseTheDefinition(t *testing.T) {
 		p := drawPair(r)
 		from, to := p.support(1e-15, 1e-15)
 		c := p.cumulants(from, to, 1)
-		_, mean, variance := c.at(0)
+		_, mean, variance := c.evaluate(0)
 		step := math.Ldexp(1, int(math.Floor(math.Log2(math.Sqrt(variance)*between(r, 0.03, 2)))))
 		step = math.Min(step, 0.5)
 		at := saddle{tilt: r.Float64() * 3, epsilon: mean}

@@ -62,7 +62,7 @@ const (
 // all other masses, which are few where a record hardly ever takes part, and the error of many rounds is as small.
 func (s *spectrum) include(c circle, rounds int) {
 	n, length := float64(rounds), len(c.dense)
-	peak, others := c.apart()
+	peak, others := c.splitPeak()
 	var squares float64
 	for _, v := range others {
 		squares += v * v
@@ -103,8 +103,8 @@ func (s *spectrum) include(c circle, rounds int) {
 	s.factors = append(s.factors, f)
 }
 
-// apart returns the point of the largest mass, and all other masses, counted from that point.
-func (c circle) apart() (peak int, others []float64) {
+// splitPeak returns the point of the largest mass, and all other masses, counted from that point.
+func (c circle) splitPeak() (peak int, others []float64) {
 	for i, v := range c.dense {
 		if v > c.dense[peak] {
 			peak = i
@@ -134,7 +134,7 @@ func (c circle) coefficient(k int, half halfAngles) (log, angle, off float64) {
 	var total, less, across, size float64
 	length := int64(len(c.dense))
 	for i, m := range c.mass {
-		sin, cos := half.at(int64(c.at[i])*int64(k)%length, length)
+		sin, cos := half.sincos(int64(c.at[i])*int64(k)%length, length)
 		total += m
 		less += 2 * m * sin * sin
 		across -= 2 * m * sin * cos
@@ -154,7 +154,7 @@ func (c circle) coefficient(k int, half halfAngles) (log, angle, off float64) {
 // halfAngles are sine and cosine of π·part/length, by turns, for all parts; empty where they are computed when needed.
 type halfAngles []float64
 
-func (h halfAngles) at(part, length int64) (sin, cos float64) {
+func (h halfAngles) sincos(part, length int64) (sin, cos float64) {
 	if len(h) > 0 {
 		return h[2*part], h[2*part+1]
 	}
@@ -167,7 +167,7 @@ func (h halfAngles) at(part, length int64) (sin, cos float64) {
 func newHalfAngles(length int) halfAngles {
 	h := make(halfAngles, 2*length)
 	for part := range length {
-		h[2*part], h[2*part+1] = halfAngles(nil).at(int64(part), int64(length))
+		h[2*part], h[2*part+1] = halfAngles(nil).sincos(int64(part), int64(length))
 	}
 	return h
 }

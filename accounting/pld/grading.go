@@ -19,7 +19,7 @@ func (c cumulants) grade(ends [2]float64, g grid, rounds float64, at saddle) (no
 	if math.Abs(low) > 1<<31 || math.Abs(high) > 1<<31 {
 		return nil, false
 	}
-	_, mean, _ := c.at(0)
+	_, mean, _ := c.evaluate(0)
 	centre := int(math.Min(math.Max(math.Round(mean/c.rounds/step), low), high))
 	most := math.Max(0.2/(1+math.Max(at.tilt, 0))/step, 1)
 	// stretch returns the width of a bin at a loss, where so much mass lies at it and beyond. Where few large losses
@@ -30,7 +30,7 @@ func (c cumulants) grade(ends [2]float64, g grid, rounds float64, at saddle) (no
 	}
 	for node := centre; node > int(low) && len(nodes) <= maxNodes; {
 		loss := float64(node) * step
-		node -= stretch(loss, down.below(loss))
+		node -= stretch(loss, down.massBelow(loss))
 		nodes = append(nodes, node)
 	}
 	slices.Reverse(nodes)
@@ -40,7 +40,7 @@ func (c cumulants) grade(ends [2]float64, g grid, rounds float64, at saddle) (no
 			break
 		}
 		loss := float64(node) * step
-		node += stretch(loss, up.above(loss))
+		node += stretch(loss, up.massAbove(loss))
 	}
 	return nodes, len(nodes) <= maxNodes
 }
@@ -62,7 +62,7 @@ func (c cumulants) tails(tilt float64) lossTails {
 			order[i] = len(c.loss) - 1 - i
 		}
 	}
-	log, _, _ := c.at(tilt)
+	log, _, _ := c.evaluate(tilt)
 	log /= c.rounds
 	t := lossTails{make([]float64, len(order)), make([]float64, len(order))}
 	sum := 0.0
@@ -73,14 +73,14 @@ func (c cumulants) tails(tilt float64) lossTails {
 	return t
 }
 
-// below returns about the mass of losses up to l, rather more.
-func (t lossTails) below(l float64) float64 {
+// massBelow returns about the mass of losses up to l, rather more.
+func (t lossTails) massBelow(l float64) float64 {
 	i, _ := slices.BinarySearch(t.loss, l)
 	return t.mass[min(i, len(t.mass)-1)]
 }
 
-// above returns about the mass of losses from l on, rather more.
-func (t lossTails) above(l float64) float64 {
+// massAbove returns about the mass of losses from l on, rather more.
+func (t lossTails) massAbove(l float64) float64 {
 	i, _ := slices.BinarySearch(t.loss, l)
 	all := t.mass[len(t.mass)-1]
 	if i < 2 {

@@ -16,12 +16,12 @@ type saddle struct {
 // leastTilt returns a tilt that moves the mean towards 0: -1/2 moves a symmetric pair's mean to 0. It moves the mean by
 // a standard deviation at most.
 func (c composition) leastTilt() float64 {
-	_, _, variance := c.at(0)
+	_, _, variance := c.evaluate(0)
 	return math.Max(-0.5, -0.3/math.Sqrt(variance))
 }
 
 func (c composition) saddle(tilt float64) saddle {
-	log, mean, variance := c.at(tilt)
+	log, mean, variance := c.evaluate(tilt)
 	std := math.Sqrt(variance)
 	// E (e^{-τy} - e^{-(τ+1)y})₊ for y ~ N(0, variance)
 	tail := (gaussian.Mills(tilt*std) - gaussian.Mills((tilt+1)*std)) / math.Sqrt(2*math.Pi)

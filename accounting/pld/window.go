@@ -34,14 +34,14 @@ func (c composition) window(s saddle, step float64) window {
 	if s.tilt < 0 {
 		w.tilt = s.tilt
 	}
-	log, mean, variance := c.at(w.tilt)
+	log, mean, variance := c.evaluate(w.tilt)
 	std := math.Sqrt(variance)
 	most := c.mostTilt(step)
-	w.above = c.beyond([2]float64{math.Max(s.tilt, 0.1/std), most}, 1, 0, s.logDelta+math.Log(aboveFraction))
+	w.above = c.bound([2]float64{math.Max(s.tilt, 0.1/std), most}, 1, 0, s.logDelta+math.Log(aboveFraction))
 	around := math.Min(s.logDelta-(log-w.tilt*s.epsilon), 0) + math.Log(aroundFraction)
 	size := [2]float64{math.Sqrt(-2*around) / std, most}
-	w.around = c.beyond(size, 1, w.tilt, around)
-	w.below = c.beyond(size, -1, w.tilt, around)
+	w.around = c.bound(size, 1, w.tilt, around)
+	w.below = c.bound(size, -1, w.tilt, around)
 	w.zone = math.Max(0, math.Min(mean, 0.5*s.epsilon))
 	if w.zone > s.epsilon {
 		w.zone = s.epsilon - std
@@ -61,13 +61,13 @@ func (c composition) mostTilt(step float64) float64 {
 	return 4 / (math.Sqrt(rounds) * step)
 }
 
-// beyond returns the least loss above which (sign 1), or the largest below which (-1), no more lies of the loss with
+// bound returns the least loss above which (sign 1), or the largest below which (-1), no more lies of the loss with
 // a tilt than e^logMass, as Chernoff's bound shows; it searches for the additional tilt from one that may be right,
 // up to the largest one.
-func (c composition) beyond(start [2]float64, sign, tilt, logMass float64) chernoff {
-	log, mean, _ := c.at(tilt)
+func (c composition) bound(start [2]float64, sign, tilt, logMass float64) chernoff {
+	log, mean, _ := c.evaluate(tilt)
 	reach := func(u float64) float64 {
-		l, _, _ := c.at(tilt + sign*u)
+		l, _, _ := c.evaluate(tilt + sign*u)
 		return (l - log - logMass) / u
 	}
 	size, most := math.Min(start[0], start[1]), start[1]

@@ -4,5 +4,5 @@ package cluster
 
 import "os/exec"
 
-// apart leaves the process as it is: it is ended at once, which harms nothing.
-func apart(*exec.Cmd) {}
+// detach leaves the process as it is: it is ended at once, which harms nothing.
+func detach(*exec.Cmd) {}

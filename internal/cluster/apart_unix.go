@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// apart makes a process one of a group of its own: a Ctrl-C at the terminal is for the program that waits for it, and
+// detach makes a process one of a group of its own: a Ctrl-C at the terminal is for the program that waits for it, and
 // comes to the process from there, once.
-func apart(cmd *exec.Cmd) {
+func detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 }

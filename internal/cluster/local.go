@@ -76,7 +76,7 @@ func (Local) run(ctx context.Context, j *Job, words []string, w, complain io.Wri
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", processors, j.Processors))
 	cmd.Stdout, cmd.Stderr = w, complain
-	apart(cmd)
+	detach(cmd)
 	cmd.WaitDelay = grace
 	return cmd.Run()
 }

@@ -60,7 +60,7 @@ const (
 // Announce makes an announcement with a fresh nonce for these neighbours, of which it needs the public keys; the own
 // one must be among them, too.
 func (p Private) Announce(neighbours []string, d Directory, t Terms) (Announcement, error) {
-	if err := cmp.Or(p.listed(d), d.missing(neighbours)); err != nil {
+	if err := cmp.Or(p.checkListed(d), d.checkComplete(neighbours)); err != nil {
 		return Announcement{}, err
 	}
 	nonce := make([]byte, size)
@@ -78,8 +78,8 @@ func (p Private) Announce(neighbours []string, d Directory, t Terms) (Announceme
 	return a, a.check()
 }
 
-// listed refuses a directory that has another key for this node, or none: then neighbours would have that, too.
-func (p Private) listed(d Directory) error {
+// checkListed refuses a directory that has another key for this node, or none: then neighbours would have that, too.
+func (p Private) checkListed(d Directory) error {
 	listed, there := d[p.node]
 	switch {
 	case !there:
@@ -91,8 +91,8 @@ func (p Private) listed(d Directory) error {
 	return nil
 }
 
-// missing names nodes that have no key.
-func (d Directory) missing(nodes []string) error {
+// checkComplete names nodes that have no key.
+func (d Directory) checkComplete(nodes []string) error {
 	var none []string
 	for _, n := range nodes {
 		if _, there := d[n]; !there {

@@ -29,7 +29,7 @@ type Meeting struct {
 // neighbours must be there; in a checked run they are the neighbours named in the node's own announcement, which also
 // says whether the run is checked. It fails with ErrKey, ErrRun or ErrUsed.
 func (p Private) Meet(neighbours []string, d Directory, runs map[string]Announcement, t Terms) (*Meeting, error) {
-	if err := p.listed(d); err != nil {
+	if err := p.checkListed(d); err != nil {
 		return nil, err
 	}
 	own, there := runs[p.node]
@@ -47,10 +47,10 @@ func (p Private) Meet(neighbours []string, d Directory, runs map[string]Announce
 	if own.Check {
 		neighbours = slices.DeleteFunc(neighbours, func(n string) bool { return own.tagFor(n) == nil })
 	}
-	if err := d.missing(neighbours); err != nil {
+	if err := d.checkComplete(neighbours); err != nil {
 		return nil, err
 	}
-	if err := t.alike(own.Terms); err != nil {
+	if err := t.compare(own.Terms); err != nil {
 		return nil, fmt.Errorf("%w: node %q has announced %w", ErrRun, p.node, err)
 	}
 	if len(own.Tags) != len(neighbours) {
@@ -86,7 +86,7 @@ func (p Private) meet(other Public, own Announcement, runs map[string]Announceme
 		return Pair{}, fmt.Errorf("%w: node %q announces another key than its public one, %s", ErrKey, other.Node,
 			other.Fingerprint())
 	}
-	if err := own.alike(theirs.Terms); err != nil {
+	if err := own.compare(theirs.Terms); err != nil {
 		return Pair{}, fmt.Errorf("%w: node %q has announced %w", ErrRun, other.Node, err)
 	}
 	if err := p.authentic(p.Public(), other, own); err != nil {
@@ -140,8 +140,8 @@ func (p Private) pair(other Public, own, theirs Announcement) (Pair, error) {
 	return Pair{other.Node, hex.EncodeToString(run[:]), func() *[size]byte { return secret }}, nil
 }
 
-// alike names the first thing in which other terms differ.
-func (t Terms) alike(other Terms) error {
+// compare names the first thing in which other terms differ.
+func (t Terms) compare(other Terms) error {
 	switch {
 	case t.Export != other.Export:
 		return fmt.Errorf("another export (%.16s…, not %.16s…)", other.Export, t.Export)

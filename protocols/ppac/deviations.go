@@ -24,15 +24,15 @@ func (d Deviations) check(p *Protocol) error {
 	if err := cmp.Or(fault.Positive("Deviations.Value", d.Value), fault.Positive("Deviations.Noise", d.Noise)); err != nil {
 		return err
 	}
-	if p.sources > p.Nodes() && d.apart(widestRange) { // of two nodes alone, no fragment is noise
+	if p.sources > p.Nodes() && d.differBy(widestRange) { // of two nodes alone, no fragment is noise
 		return fmt.Errorf("standard deviations from %g to %g of values and noise: more than a factor of %g is beyond "+
 			"double precision", min(d.Value, d.Noise), max(d.Value, d.Noise), widestRange)
 	}
 	return nil
 }
 
-// apart reports whether values and noise differ by more than a factor.
-func (d Deviations) apart(factor float64) bool {
+// differBy reports whether values and noise differ by more than a factor.
+func (d Deviations) differBy(factor float64) bool {
 	return max(d.Value, d.Noise) > factor*min(d.Value, d.Noise)
 }
 

@@ -39,7 +39,7 @@ func (v *View) knownColumns(d Deviations) (*knowledge, error) {
 			direct = append(direct, j)
 		}
 	}
-	k := &knowledge{wide: d.apart(wideRange), columns: dense.NewGeneral(p.sources, rank+len(direct)),
+	k := &knowledge{wide: d.differBy(wideRange), columns: dense.NewGeneral(p.sources, rank+len(direct)),
 		vague: make([]float64, p.sources)}
 	d = d.scaled() // leakages do not depend on the unit; squares shall be numbers
 	if k.columns.Cols == 0 {

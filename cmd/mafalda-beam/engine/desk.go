@@ -64,7 +64,7 @@ func openDesk(ctx context.Context, address string, job []byte, g *grids.Grid) (*
 	routes.HandleFunc("GET /job", d.giveJob)
 	routes.HandleFunc("POST /wanted", d.tellWanted)
 	routes.HandleFunc("POST /answers", d.takeAnswer)
-	d.server = &http.Server{Handler: d.known(routes), ReadHeaderTimeout: time.Minute}
+	d.server = &http.Server{Handler: d.authenticate(routes), ReadHeaderTimeout: time.Minute}
 	go func() { _ = d.server.Serve(l) }() // ends with close
 	return d, nil
 }
@@ -77,8 +77,8 @@ func (d *desk) close() {
 	d.closed = true
 }
 
-// known lets those pass who know the token.
-func (d *desk) known(next http.Handler) http.Handler {
+// authenticate lets those pass who know the token.
+func (d *desk) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+d.token)) != 1 {
 			http.Error(w, "who are you?", http.StatusUnauthorized)

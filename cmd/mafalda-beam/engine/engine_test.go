@@ -202,7 +202,7 @@ func TestNoProxy(t *testing.T) {
 // A worker of another version says so.
 func TestMixedVersions(t *testing.T) {
 	g, _ := gridOf(t)
-	content, _, err := packed(&job{Version: "another", Key: g.Key.String()})
+	content, _, err := encodeJob(&job{Version: "another", Key: g.Key.String()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,10 +59,10 @@ func pack(g *grids.Grid) (content []byte, hash string, err error) {
 			j.Inputs = append(j.Inputs, in)
 		}
 	}
-	return packed(j)
+	return encodeJob(j)
 }
 
-func packed(j *job) (content []byte, hash string, err error) {
+func encodeJob(j *job) (content []byte, hash string, err error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	if err := errors.Join(gob.NewEncoder(z).Encode(j), z.Close()); err != nil {
