@@ -243,18 +243,9 @@ func (f *averageFlags) drawPapers(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	drawn := figures.Papers(p)
-	if drawn.Err != nil {
-		return drawn.Err
+	written, err := results.WritePictures(f.Dir, figures.Papers(p), f.Force)
+	if !f.Quiet {
+		err = cmp.Or(sayWritten(cmd.OutOrStdout(), written), err)
 	}
-	for _, g := range drawn.All {
-		written, err := results.SaveFigure(f.Dir, g.Name, g.Figure, f.Force)
-		if !f.Quiet {
-			err = cmp.Or(sayWritten(cmd.OutOrStdout(), written), err)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }

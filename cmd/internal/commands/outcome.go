@@ -49,7 +49,12 @@ func (o outcome) finish(cmd *cobra.Command, runner *grids.Runner, to *terminal.O
 	if o.pictures != nil {
 		pictures, err := parallel.Abandonable(cmd.Context(), o.pictures)
 		bar.Clear()
-		drawing = results.WritePictures(to.Dir, pictures, err, to.Force)
+		if err == nil {
+			_, err = results.WritePictures(to.Dir, pictures, to.Force)
+		}
+		if err != nil {
+			drawing = fmt.Errorf("drawing (the result is written): %w", err)
+		}
 	}
 	return cmp.Or(to.Show(cmd, o.data, o.text), drawing)
 }

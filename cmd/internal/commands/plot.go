@@ -89,7 +89,7 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := results.CheckPictures(f.Dir, figures.ExportNames(e.Manifest, n != nil), f.Force); err != nil {
+	if err := results.RefuseExport(f.Dir); err != nil {
 		return err
 	}
 	d := drawing{NotDrawn: map[string]string{}, pictures: figures.Export(e.Manifest, c, label)}
@@ -99,16 +99,9 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 	if n != nil && d.pictures.Err == nil {
 		d.pictures.Err = cmp.Or(d.ofNetwork(ctx, e, n), d.pictures.Err)
 	}
-	if d.pictures.Err != nil {
-		return d.pictures.Err
-	}
-	for i, g := range d.pictures.All { // all are made before the first is written
-		bar.Show(float64(i)/float64(len(d.pictures.All)), "drawing "+g.Name)
-		written, err := results.SaveFigure(f.Dir, g.Name, g.Figure, f.Force)
-		d.Written = append(d.Written, written...)
-		if err != nil {
-			return err
-		}
+	bar.Busy("drawing")
+	if d.Written, err = results.WritePictures(f.Dir, d.pictures, f.Force); err != nil {
+		return err
 	}
 	bar.Clear()
 	return f.Show(cmd, &d, func(w io.Writer) error {

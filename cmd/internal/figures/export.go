@@ -17,25 +17,6 @@ import (
 	"mafalda/verify"
 )
 
-// ExportNames returns the names of an export's pictures: the pictures of Export and, with its network, errors, spectrum
-// and, where nodes share noise, sharing, or else, under Poisson sampling, sampling.
-func ExportNames(m *export.Manifest, network bool) []string {
-	names := []string{"matrices"}
-	if len(m.History) > 1 {
-		names = append(names, "convergence")
-	}
-	if network {
-		names = append(names, "errors", "spectrum")
-	}
-	if network && m.Space != nil {
-		names = append(names, "sharing")
-	}
-	if network && m.Sampled() && Comparable(m) && m.Space == nil {
-		names = append(names, "sampling")
-	}
-	return names
-}
-
 // Comparable reports whether the noise of an export can stand beside those of other numbers of bands, which are for Poisson
 // sampling under zero-out adjacency.
 func Comparable(m *export.Manifest) bool {

@@ -364,7 +364,7 @@ func TestEveryCharacterIsDrawn(t *testing.T) {
 	blank := map[string][]byte{}
 	written := func(heading, ext string) []byte {
 		var out bytes.Buffer
-		f := single(panel{bare(""), ""}, 60, 60)
+		f := single(panel{Plot: bare("")}, 60, 60)
 		f.heading = heading
 		if err := f.WriteAs(&out, "x"+ext); err != nil {
 			t.Fatal(err)
@@ -412,7 +412,7 @@ func TestExponentsHaveTheirSign(t *testing.T) {
 	}
 	ink := func(label string) (dark int) {
 		var out bytes.Buffer
-		f := single(panel{bare(""), ""}, 60, 60)
+		f := single(panel{Plot: bare("")}, 60, 60)
 		f.heading = label
 		if err := f.WriteAs(&out, "x.png"); err != nil {
 			t.Fatal(err)

@@ -31,10 +31,11 @@ type column struct {
 	width float64 // relative
 }
 
-// panel is a plot with what stands to its left: the label of a logarithmic axis, for which gonum/plot makes room above the plot.
+// panel is a plot with what stands to its left and below it: labels of logarithmic axes, for which gonum/plot makes room in the
+// wrong place, above the plot and to its right.
 type panel struct {
 	*plot.Plot
-	side string
+	side, below string
 }
 
 // single is a figure of one plot.
@@ -130,6 +131,13 @@ func (p panel) drawOn(part draw.Canvas) {
 	size, fitting := part.Size(), *p.Plot
 	fitting.Title.Text = broken(p.Title.TextStyle, p.Title.Text, size.X)
 	fitting.X.Label.Text = broken(p.X.Label.TextStyle, p.X.Label.Text, size.X)
+	if p.below != "" {
+		style := p.X.Label.TextStyle
+		style.XAlign, style.YAlign = draw.XCenter, draw.YBottom
+		label := broken(style, p.below, size.X)
+		part.FillText(style, vg.Point{X: (part.Min.X + part.Max.X) / 2, Y: part.Min.Y}, label)
+		part = draw.Crop(part, 0, 0, style.Height(label)+margin/2, 0)
+	}
 	if p.side != "" {
 		style := p.Y.Label.TextStyle
 		style.Rotation, style.XAlign, style.YAlign = math.Pi/2, draw.XCenter, draw.YTop

@@ -26,7 +26,7 @@ func TestFiguresThatFailAreErrorsOfTheirFiles(t *testing.T) {
 	p := plot.New()
 	p.X.Scale = plot.LogScale{} // over values that it does not have: gonum/plot panics
 	p.X.Min, p.X.Max = -1, 1
-	f := single(panel{p, ""}, 100, 100)
+	f := single(panel{Plot: p}, 100, 100)
 	for _, file := range Files("loss", f, nil) {
 		var out bytes.Buffer
 		err := file.Write(&out)

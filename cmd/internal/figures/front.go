@@ -2,9 +2,6 @@ package figures
 
 import (
 	"fmt"
-	"strconv"
-
-	"gonum.org/v1/plot"
 
 	"mafalda/internal/limits"
 	"mafalda/participation"
@@ -26,29 +23,27 @@ func MemoryFront(a *plan.MemoryFront) (*Figure, error) {
 		if c.Sampling == participation.Poisson {
 			of = &secret
 		}
-		of.step(float64(c.Floats+1), c.ErrorAtPrivacy)
+		of.step(keptAt(c.Floats), c.ErrorAtPrivacy)
 	}
 	for _, of := range []*Curve{&inTurn, &secret} {
 		if n := len(of.Y); n > 0 {
-			of.step(float64(most+1), of.Y[n-1])
+			of.step(keptAt(most), of.Y[n-1])
 		}
 	}
 	curves := []Curve{inTurn, secret}
 	if a.Optimum > 0 {
 		curves = append(curves, Curve{Name: "dense optimum, in turn", Method: "none", Dashed: true,
-			X: []float64{1, float64(most + 1)}, Y: []float64{a.Optimum, a.Optimum}})
+			X: []float64{keptAt(0), keptAt(most)}, Y: []float64{a.Optimum, a.Optimum}})
 	}
 	w := a.Options.Privacy
 	title := fmt.Sprintf("What memory buys: %s, (ε, δ) = (%s, %s)", problemText(a.Problem), printed(w.Epsilon),
 		printed(w.Delta))
-	f, err := Lines(Axes{Title: title, X: fmt.Sprintf("numbers that a node keeps for each parameter (one is %s)",
+	return Lines(Axes{Title: title, X: fmt.Sprintf("numbers that a node keeps for each parameter (one is %s; none: left edge)",
 		limits.Text(a.Budget.Bytes(1))), Y: "squared error at the privacy, for clip 1", LogX: true, LogY: true}, curves)
-	if f == nil {
-		return nil, err
-	}
-	f.columns[0].plots[0].X.Tick.Marker = plot.ConstantTicks(memoryTicks(most))
-	return f, nil
 }
+
+// keptAt is where a count of numbers that a node keeps stands on a logarithmic axis, which has no 0.
+func keptAt(count int) float64 { return max(0.5, float64(count)) }
 
 // step adds a corner: the value before it goes on to x, and the new one begins there.
 func (c *Curve) step(x, y float64) {
@@ -56,19 +51,4 @@ func (c *Curve) step(x, y float64) {
 		c.X, c.Y = append(c.X, x), append(c.Y, c.Y[n-1])
 	}
 	c.X, c.Y = append(c.X, x), append(c.Y, y)
-}
-
-// memoryTicks labels numbers that are kept, which stand one to the right on the logarithmic axis, so that there is room
-// for none.
-func memoryTicks(most int) []plot.Tick {
-	var ticks []plot.Tick
-	add := func(kept int) {
-		ticks = append(ticks, plot.Tick{Value: float64(kept + 1), Label: strconv.Itoa(kept)})
-	}
-	add(0)
-	for kept := 1; float64(kept) < 0.6*float64(most); kept = max(kept+1, 3*kept) {
-		add(kept)
-	}
-	add(most)
-	return ticks
 }

@@ -40,9 +40,9 @@ func Heatmaps(heading string, matrices ...Matrix) *Figure {
 		}
 		p.Add(plotter.NewImage(enlarge(picture), 0, 0, float64(cols), float64(rows)))
 		p.Y.Tick.Marker = fromTop(rows)
-		f.columns = append(f.columns, column{[]panel{{p, ""}}, 4.3})
+		f.columns = append(f.columns, column{[]panel{{Plot: p}}, 4.3})
 	}
-	f.columns = append(f.columns, column{[]panel{{colourBar(), ""}}, 1.2})
+	f.columns = append(f.columns, column{[]panel{{Plot: colourBar()}}, 1.2})
 	return f
 }
 

@@ -50,7 +50,7 @@ type Axes struct {
 // Lines draws curves in one plot; nil if none has a point. A curve without points is left out, and leaves its colour
 // unused.
 func Lines(axes Axes, curves []Curve) (*Figure, error) {
-	p := panel{plot.New(), ""}
+	p := panel{Plot: plot.New()}
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = axes.Title, axes.X, axes.Y
 	p.Title.Padding = vg.Points(8)
 	p.Add(plotter.NewGrid())
@@ -73,9 +73,7 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 		}
 		d := c.drawn(axes, colour)
 		p.Add(d)
-		if len(curves) > 1 {
-			p.Legend.Add(c.Name, d)
-		}
+		p.Legend.Add(c.Name, d)
 	}
 	if xs == nil {
 		return nil, nil
@@ -96,12 +94,17 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 	} else {
 		scaleY(&p.Y, low, high, axes.LogY)
 	}
+	if axes.LogX {
+		p.below, p.X.Label.Text = axes.X, ""
+	}
 	if axes.LogY {
 		p.side, p.Y.Label.Text = axes.Y, ""
 	}
 	f := single(p, 8*vg.Inch, height)
-	if len(curves) > 1 {
+	if len(curves) > 1 || axes.Rows != nil {
 		f.legendBeside(names)
+	} else {
+		p.Legend = plot.NewLegend()
 	}
 	return f, nil
 }
@@ -121,7 +124,7 @@ func (f *Figure) legendBeside(names []string) {
 	l.Top, l.Left, l.XOffs, l.YOffs, l.Padding = true, true, 0, -vg.Points(30), vg.Points(4)
 	widths := lists.Map(names, l.TextStyle.Width)
 	width := slices.Max(widths) + l.ThumbnailWidth + vg.Points(40)
-	f.columns = append(f.columns, column{[]panel{{legend, ""}}, float64(width)})
+	f.columns = append(f.columns, column{[]panel{{Plot: legend}}, float64(width)})
 	f.width += width
 }
 
@@ -170,7 +173,7 @@ func (c Curve) drawn(axes Axes, index int) drawnCurve {
 		d.line.Dashes = []vg.Length{vg.Points(1.5), vg.Points(2)}
 	}
 	r, g, b, _ := colour.RGBA()
-	d.shade = color.NRGBA64{uint16(r), uint16(g), uint16(b), 50 * 0x101}
+	d.shade = color.NRGBA64{uint16(r), uint16(g), uint16(b), 40 * 0x101}
 	const most = 40 // points whose words are worth their place
 	if c.Says == nil && len(c.X) <= most {
 		text := rounding.UpText

@@ -2,7 +2,6 @@ package figures
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"mafalda/benchmarks"
@@ -14,7 +13,6 @@ func MemoryName(kb benchmarks.KB) string { return fmt.Sprintf("memory-k%d-b%d", 
 // Memory shows what strategies of a schema keep at a node against their error, at the privacy in the middle or without any: a
 // marker a graph, with the names of the strategies at the first. It is nil if there is no strategy.
 func Memory(rows []benchmarks.Row, kb benchmarks.KB, levels benchmarks.Privacies) (*Figure, error) {
-	const none = 0.5 // where strategies without memory are, on an axis that has no 0
 	title, level := fmt.Sprintf("Memory against error, T = %d, k = %d, b = %d", kb.Steps(), kb.K, kb.B), len(levels.Epsilons)/2
 	if len(levels.Epsilons) > 0 {
 		title += fmt.Sprintf(", (ε, δ) = (%g, %g)", levels.Epsilons[level], levels.Delta)
@@ -40,7 +38,7 @@ func Memory(rows []benchmarks.Row, kb benchmarks.KB, levels benchmarks.Privacies
 		}
 		c := &curves[i]
 		c.Says = append(c.Says, fmt.Sprintf("%s on %s: %d numbers, ratio %.4f", r.Strategy, name, r.MemoryFloats, ratio))
-		c.add(math.Max(none, float64(r.MemoryFloats)), ratio)
+		c.add(keptAt(r.MemoryFloats), ratio)
 		if i == 0 {
 			c.Labels = append(c.Labels, r.Strategy)
 		}

@@ -50,7 +50,7 @@ func (s sketch) panel(title string, area plotter.XYs) panel {
 	p := bare(title)
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = plotter.XYRange(area)
 	p.Add(s)
-	return panel{p, ""}
+	return panel{Plot: p}
 }
 
 // bare is a plot without axes.

@@ -19,6 +19,7 @@ type svgCanvas struct {
 	*vgsvg.Canvas
 	title  string
 	says   []string
+	widths []string // of all texts, as they were measured
 	points strings.Builder
 }
 
@@ -27,6 +28,7 @@ func (c *svgCanvas) FillString(f plotfont.Face, at vg.Point, line string) {
 	if strings.ContainsFunc(line, unicode.IsLetter) {
 		c.says = append(c.says, line)
 	}
+	c.widths = append(c.widths, fmt.Sprintf(`<text textLength="%.2f" lengthAdjust="spacingAndGlyphs" `, f.Width(line).Points()))
 	c.Canvas.FillString(f, at, line)
 }
 
@@ -55,6 +57,9 @@ func (c *svgCanvas) WriteTo(w io.Writer) (int64, error) {
 	first := fmt.Sprintf("<title>%s</title>\n<desc>%s</desc>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#FFFFFF\" />\n<g ",
 		html.EscapeString(c.title), html.EscapeString(strings.Join(c.says, "; ")))
 	whole := strings.Replace(svg.String(), "<g ", first, 1)
+	for _, text := range c.widths { // whatever font a reader has
+		whole = strings.Replace(whole, "<text x", text+"x", 1)
+	}
 	n, err := io.WriteString(w, fixSVG.Replace(strings.Replace(whole, "</svg>", c.points.String()+"</svg>", 1)))
 	return int64(n), err
 }

@@ -128,5 +128,5 @@ func (w *svgWriter) start(name string, attributes []xml.Attr) {
 var drawing = strings.Fields("svg g path text tspan title rect image line polyline polygon circle ellipse defs clipPath")
 
 var drawingAttributes = strings.Fields("d style transform x y dx dy width height viewBox preserveAspectRatio fill fill-opacity stroke " +
-	"stroke-width stroke-dasharray opacity cx cy r rx ry x1 x2 y1 y2 points tabindex role font-size font-family font-weight text-anchor " +
+	"stroke-width stroke-dasharray opacity cx cy r rx ry x1 x2 y1 y2 points tabindex role textLength lengthAdjust font-size font-family font-weight text-anchor " +
 	"dominant-baseline")

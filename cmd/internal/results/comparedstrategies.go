@@ -26,7 +26,7 @@ func BenchmarkDocument(s *benchmarks.Study, rows []benchmarks.Row) *document.Doc
 			kb.K, kb.B)
 		d.Table(losses(rows, kb))
 		d.Line("batches drawn in secret: squared error / that of the optimum in turn, both (ε, %v)-DP; bands of the best", levels.Delta)
-		d.Table(sampledErrors(rows, kb, levels))
+		d.Table(sampledErrors(rows, kb))
 	}
 	d.Certify("Each graph's lower bound: no strategy has a smaller loss, where attackers may know when a record takes part. Ratios are over " +
 		"the dense optimum's.")
@@ -89,26 +89,24 @@ func losses(rows []benchmarks.Row, kb benchmarks.KB) document.Table {
 }
 
 // sampledErrors has a line for every graph and way to draw in secret, a column for every ε.
-func sampledErrors(rows []benchmarks.Row, kb benchmarks.KB, levels benchmarks.Privacies) document.Table {
+func sampledErrors(rows []benchmarks.Row, kb benchmarks.KB) document.Table {
 	names := benchmarks.NamesOf(rows)
-	header := append([]string{"strategy", "graph"},
-		lists.Map(levels.Epsilons, func(epsilon float64) string { return fmt.Sprintf("ε = %v", epsilon) })...)
-	var lines [][]string
+	t := document.Table{Caption: "Secret batches: squared errors over the optimum's in turn", Words: 2}
 	for _, name := range benchmarks.Sampled() {
 		for _, r := range rows {
 			if r.Strategy != name || r.KB() != kb {
 				continue
 			}
-			line := []string{name, names.Of(&r)}
+			row := []string{"strategy", name, "graph", names.Of(&r)}
 			for _, at := range r.AtPrivacy {
 				ratio := fmt.Sprintf("%.4f", at.Ratio)
 				if name == benchmarks.SampledBest {
 					ratio += fmt.Sprintf(" (%d)", at.Bands)
 				}
-				line = append(line, ratio)
+				row = append(row, fmt.Sprintf("ε = %v", at.Epsilon), ratio)
 			}
-			lines = append(lines, line)
+			t.Row(row...)
 		}
 	}
-	return document.Table{Caption: "Secret batches: squared errors over the optimum's in turn", Header: header, Words: 2, Rows: lines}
+	return t
 }

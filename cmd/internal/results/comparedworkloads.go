@@ -15,18 +15,17 @@ func workloadsDocument(rows []benchmarks.Row) *document.Document {
 	d := document.New("benchmark --workloads", "Strategies over optimizers and networks that change, compared with the certified optimum.")
 	d.Cells = len(rows)
 	names := benchmarks.NamesOf(rows)
-	header := []string{"loss above the certified optimum", "optimal for plain training",
-		"centralized, knows the optimizer", "gap of the optimum"}
 	for len(rows) > 0 {
 		first := rows[0]
-		t := document.Table{Header: header, Words: 1}
+		t := document.Table{Words: 1}
 		for len(rows) > 0 && rows[0].Graph == first.Graph && rows[0].SHA256 == first.SHA256 && rows[0].KB() == first.KB() {
 			r := rows[0]
 			centralized := "-"
 			if r.CentralizedLoss > 0 {
 				centralized = excess(r.CentralizedExcess)
 			}
-			t.Rows = append(t.Rows, []string{r.Workload, excess(r.PlainExcess), centralized, terminal.DecimalUp(r.Gap, 2)})
+			t.Row("loss above the certified optimum", r.Workload, "optimal for plain training", excess(r.PlainExcess),
+				"centralized, knows the optimizer", centralized, "gap of the optimum", terminal.DecimalUp(r.Gap, 2))
 			rows = rows[1:]
 		}
 		t.Caption = names.Of(&first)

@@ -131,20 +131,18 @@ func (c *Comparison) Document(line string) *document.Document {
 	d.Fact("values", "standard deviation %g (seed %d), average %.10g", c.ValueStd, c.Seed, c.Mean)
 	d.Fact("error", "‖v(t) - average‖₂ over all nodes")
 	at := []int{0, c.Rounds / 8, c.Rounds / 2, c.Rounds}
-	errors := document.Table{Caption: "Errors", Words: 2, Header: append([]string{"protocol", "noise"},
-		lists.Map(at, func(t int) string { return fmt.Sprintf("error, t = %d", t) })...)}
-	promises := document.Table{Caption: "Promises", Header: []string{"protocol", "promised", "against", "not promised"}, Words: 4}
+	errors, promises := document.Table{Caption: "Errors", Words: 2}, document.Table{Caption: "Promises", Words: 4}
 	for _, p := range c.Protocols {
-		row := []string{p.Protocol, p.Noise}
+		row := []string{"protocol", p.Protocol, "noise", p.Noise}
 		for _, t := range at {
 			text := "–"
 			if t < len(p.Errors) {
 				text = fmt.Sprintf("%.4g", p.Errors[t])
 			}
-			row = append(row, text)
+			row = append(row, fmt.Sprintf("error, t = %d", t), text)
 		}
-		errors.Rows = append(errors.Rows, row)
-		promises.Rows = append(promises.Rows, []string{p.Protocol, p.Promise, p.Against, p.Not})
+		errors.Row(row...)
+		promises.Row("protocol", p.Protocol, "promised", p.Promise, "against", p.Against, "not promised", p.Not)
 	}
 	d.Table(errors)
 	d.Line("The promises are of different kinds: their numbers do not compare.")

@@ -15,6 +15,7 @@ import (
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
 	"mafalda/internal/files"
+	"mafalda/internal/lists"
 	"mafalda/study"
 )
 
@@ -94,34 +95,23 @@ func WriteResult(dir, name string, command []string, result any, says *document.
 	return terminal.UsageIfExists(err)
 }
 
-// WritePictures writes pictures of a result that has been written, or returns the error of making them.
-func WritePictures(dir string, pictures figures.Pictures, err error, force bool) error {
-	if err = cmp.Or(err, pictures.Err); err != nil {
-		return fmt.Errorf("drawing (the result is written): %w", err)
-	}
-	for _, g := range pictures.All {
-		if _, err := SaveFigure(dir, g.Name, g.Figure, force); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// SaveFigure writes a figure in every format to the folder, and returns the paths of what it has written: none of a figure
-// that is nil, with nothing to show.
-func SaveFigure(dir, name string, f *figures.Figure, force bool) (written []string, err error) {
-	if f == nil {
-		return nil, nil
+// WritePictures writes pictures in every format to the folder, if it can write all, and returns the paths of what it has written.
+func WritePictures(dir string, p figures.Pictures, force bool) (written []string, err error) {
+	names := lists.Map(p.All, func(g figures.Named) string { return g.Name })
+	if err := cmp.Or(p.Err, CheckPictures(dir, names, force)); err != nil {
+		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("making the folder of the figures: %w", err)
 	}
-	for _, file := range figures.Files(name, f, nil) {
-		path := filepath.Join(dir, file.Name)
-		if err := files.WriteFile(path, file.Write, force); err != nil {
-			return written, terminal.UsageIfExists(err)
+	for _, g := range p.All {
+		for _, file := range figures.Files(g.Name, g.Figure, nil) {
+			path := filepath.Join(dir, file.Name)
+			if err := files.WriteFile(path, file.Write, force); err != nil {
+				return written, terminal.UsageIfExists(err)
+			}
+			written = append(written, path)
 		}
-		written = append(written, path)
 	}
 	return written, nil
 }

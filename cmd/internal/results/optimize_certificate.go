@@ -11,7 +11,7 @@ import (
 	"mafalda/participation"
 )
 
-// summarize says what was exported, and its privacy, loss and gap.
+// summarize says what was exported, and its privacy.
 func (r *Summary) summarize() {
 	m := r.Manifest
 	network := "no network"
@@ -25,25 +25,11 @@ func (r *Summary) summarize() {
 	}
 	r.Summarize(document.WhatItIs, "a strategy of correlated noise (%s) for %s, T = %d steps, in which a %s takes part %s",
 		classOf(m), network, m.Steps, p.Unit(), turnout)
-	switch {
-	case m.Privacy == nil:
-		r.Summarize("privacy", "not chosen yet: noise of standard deviation clip/μ gives μ-GDP")
-	default:
-		r.Summarize("privacy", "%s", m.Guarantee())
+	privacy := "not chosen yet: noise of standard deviation clip/μ gives μ-GDP"
+	if m.Privacy != nil {
+		privacy = m.Guarantee()
 	}
-	r.Summarize("loss", "%s", terminal.NumberUp(m.Loss))
-	switch {
-	case m.Space != nil:
-		r.Summarize("gap", "%s for this strategy, %s for this sharing", terminal.NumberUp(m.Space.GapSpace), terminal.NumberUp(m.Space.GapTime))
-	case m.Sampled() && m.Sampling.LowerBound == 0:
-		r.Summarize("gap", "%s", unboundedSecret(m))
-	case !m.Sampled() && m.LowerBound == 0:
-		r.Summarize("gap", "nothing is certified: no lower bound is known %s", unbounded(m))
-	case m.Gram.IsEstimate():
-		r.Summarize("gap", "%s: so much is left to gain for the estimated Gram matrix, relatively, and no more", terminal.NumberUp(m.Gap))
-	default:
-		r.Summarize("gap", "%s: so much is left to gain, relatively, and no more", terminal.NumberUp(m.Gap))
-	}
+	r.Summarize("privacy", "%s", privacy)
 }
 
 // drawnTurnout says how often a record takes part whose steps are drawn in secret; empty: not more often than its
@@ -104,6 +90,7 @@ func (r *Summary) certify() {
 	}
 	say("Sensitivity: sens² = %s, %s.", terminal.NumberUp(m.SensSquared), map[string]string{"exact": "exact",
 		"bound": "an upper bound: the true one may be smaller"}[m.SensKind])
+	loss := len(r.Certified)
 	switch {
 	case m.Space != nil:
 		r.certifySpace()
@@ -114,6 +101,7 @@ func (r *Summary) certify() {
 	default:
 		r.certifyLoss()
 	}
+	r.Summarize("loss", "%s", r.Certified[loss])
 	if g := m.Gram; g.IsEstimate() {
 		text := "The Gram matrix is an estimate, and so are loss, bound and gap"
 		if g.LossError != nil {
