@@ -109,8 +109,12 @@ func (d *Document) Line(format string, args ...any) {
 	d.Blocks = append(d.Blocks, Block{Text: fmt.Sprintf(format, args...)})
 }
 
-// Table adds a table.
-func (d *Document) Table(t Table) { d.Blocks = append(d.Blocks, Block{Table: &t}) }
+// Table adds a table, unless it has no rows.
+func (d *Document) Table(t Table) {
+	if len(t.Rows) > 0 {
+		d.Blocks = append(d.Blocks, Block{Table: &t})
+	}
+}
 
 // Summarize adds to the summary.
 func (d *Document) Summarize(name, format string, args ...any) {

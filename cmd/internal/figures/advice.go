@@ -10,22 +10,18 @@ import (
 
 // Advice shows the errors of ways to make noise for a case. It is nil if there is no way.
 func Advice(c *plan.Comparison) (*Figure, error) {
-	ranked := Series{Name: "relies on what was said", Values: map[string]float64{}}
-	others := Series{Name: "relies on more", Values: map[string]float64{}}
-	var rows []string
-	for _, w := range c.Ways {
-		of := others
-		if w.Ranked {
-			of = ranked
-		}
-		of.Values[w.Name()] = w.Cost()
-		rows = append(rows, w.Name())
-	}
-	axis := "squared error at the privacy, for clip 1"
+	d := Dots{Title: "Ways to make noise: " + problemText(c.Case.Problem), Axis: "squared error at the privacy, for clip 1"}
 	if c.Case.Training != nil {
-		axis = "predicted excess risk, each at its best rate and number of steps"
+		d.Axis = "predicted excess risk, each at its best rate and number of steps"
 	}
-	return Dots("Ways to make noise: "+problemText(c.Case.Problem), axis, rows, []Series{ranked, others})
+	for _, w := range c.Ways {
+		series := "relies on more"
+		if w.Ranked {
+			series = "relies on what was said"
+		}
+		d.Add(series, w.Name(), w.Cost())
+	}
+	return d.Figure()
 }
 
 // Rates shows the predicted excess risk of ways over the learning rate, of each with the strategy and number of steps

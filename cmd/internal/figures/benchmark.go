@@ -23,20 +23,13 @@ func BenchmarkPicture(s *benchmarks.Study) (draw func([]benchmarks.Row, benchmar
 // Excess shows by how much the losses of one schema exceed the optimum's, a line a strategy and a marker a graph; nil
 // if there is nothing to compare yet.
 func Excess(rows []benchmarks.Row, kb benchmarks.KB) (*Figure, error) {
-	var series []Series
-	at, names := map[string]int{}, benchmarks.NamesOf(rows)
+	d := Dots{Title: fmt.Sprintf("Loss of strategies, T = %d, k = %d, b = %d", kb.Steps(), kb.K, kb.B),
+		Axis: "loss above the certified optimum, in percent", Rows: lists.Map(benchmarks.OfLoss()[1:], benchmarks.Spelled)}
+	names := benchmarks.NamesOf(rows)
 	for _, r := range rows {
-		if r.KB() != kb || r.Strategy == benchmarks.Dense || r.Ratio <= 1 { // 0 where batches are drawn in secret
-			continue
+		if r.KB() == kb && r.Strategy != benchmarks.Dense && r.Ratio > 1 { // 0 where batches are drawn in secret
+			d.Add(names.Of(&r), benchmarks.Spelled(r.Strategy), 100*(r.Ratio-1))
 		}
-		graph := names.Of(&r)
-		if _, ok := at[graph]; !ok {
-			at[graph] = len(series)
-			series = append(series, Series{Name: graph, Values: map[string]float64{}})
-		}
-		series[at[graph]].Values[benchmarks.Spelled(r.Strategy)] = 100 * (r.Ratio - 1)
 	}
-	lines := lists.Map(benchmarks.OfLoss()[1:], benchmarks.Spelled)
-	title := fmt.Sprintf("Loss of strategies, T = %d, k = %d, b = %d", kb.Steps(), kb.K, kb.B)
-	return Dots(title, "loss above the certified optimum, in percent", lines, series)
+	return d.Figure()
 }

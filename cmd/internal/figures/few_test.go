@@ -232,13 +232,11 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 		f, err = linesWithLowest(axes, slices.Repeat([]Curve{{Name: "a", X: values, Y: values}}, min(points, 2)))
 		add("with lowest", f, err)
 	}
-	dots := Series{Name: "series", Values: map[string]float64{}}
-	var names []string
+	dots := Dots{Title: "title", Axis: "axis"}
 	for i := range points {
-		names = append(names, fmt.Sprint("row ", i))
-		dots.Values[names[i]] = value(i)
+		dots.Add("series", fmt.Sprint("row ", i), value(i))
 	}
-	f, err = Dots("title", "axis", names, []Series{dots, {Name: "none"}})
+	f, err = dots.Figure()
 	add("dots", f, err)
 	return all
 }

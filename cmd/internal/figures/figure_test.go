@@ -16,8 +16,11 @@ import (
 )
 
 func TestFiguresAreWritten(t *testing.T) {
-	dots, err := Dots("title", "axis", []string{"a", "b"},
-		[]Series{{"x", map[string]float64{"a": 1, "b": 3}}, {"y", map[string]float64{"b": 40}}})
+	d := Dots{Title: "title", Axis: "axis"}
+	d.Add("x", "a", 1)
+	d.Add("x", "b", 3)
+	d.Add("y", "b", 40)
+	dots, err := d.Figure()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +120,9 @@ func TestRoundTicks(t *testing.T) {
 }
 
 func TestDotsRefuse(t *testing.T) {
-	if _, err := Dots("", "", []string{"a"}, []Series{{"x", map[string]float64{"a": 0}}}); err == nil {
+	var d Dots
+	d.Add("x", "a", 0)
+	if _, err := d.Figure(); err == nil {
 		t.Error("zero was drawn on a logarithmic axis")
 	}
 }

@@ -2,7 +2,6 @@ package figures
 
 import (
 	"fmt"
-	"slices"
 
 	"mafalda/benchmarks"
 )
@@ -31,15 +30,10 @@ func Memory(rows []benchmarks.Row, kb benchmarks.KB, levels benchmarks.Privacies
 			continue // nothing is known without a level
 		}
 		name := names.Of(&r)
-		i := slices.IndexFunc(curves, func(c Curve) bool { return c.Name == name })
-		if i < 0 {
-			i = len(curves)
-			curves = append(curves, Curve{Name: name})
-		}
-		c := &curves[i]
+		c := curveNamed(&curves, name)
 		c.Says = append(c.Says, fmt.Sprintf("%s on %s: %d numbers, ratio %.4f", r.Strategy, name, r.MemoryFloats, ratio))
 		c.add(keptAt(r.MemoryFloats), ratio)
-		if i == 0 {
+		if name == curves[0].Name {
 			c.Labels = append(c.Labels, r.Strategy)
 		}
 	}

@@ -2,7 +2,6 @@ package figures
 
 import (
 	"fmt"
-	"slices"
 
 	"mafalda/benchmarks"
 )
@@ -14,28 +13,20 @@ func workloadsName(kb benchmarks.KB) string { return fmt.Sprintf("workloads-k%d-
 func Workloads(rows []benchmarks.Row, kb benchmarks.KB) (*Figure, error) {
 	const least = 0.01 // percent: what is below is not drawn
 	names := benchmarks.NamesOf(rows)
-	var lines []string
-	var series []Series
-	at := map[string]int{}
-	add := func(name, line string, excess float64) {
-		if 100*excess < least {
-			return
-		}
-		if _, ok := at[name]; !ok {
-			at[name] = len(series)
-			series = append(series, Series{Name: name, Values: map[string]float64{}})
-		}
-		series[at[name]].Values[line] = 100 * excess
-		if !slices.Contains(lines, line) {
-			lines = append(lines, line)
-		}
-	}
+	d := Dots{Title: fmt.Sprintf("Loss of strategies that know less, T = %d, k = %d, b = %d", kb.Steps(), kb.K, kb.B),
+		Axis: "loss above the certified optimum, in percent"}
 	for _, r := range rows {
-		if r.K == kb.K && r.B == kb.B {
-			add(names.Of(&r)+": for plain training", r.Workload, r.PlainExcess)
-			add(names.Of(&r)+": centralized", r.Workload, r.CentralizedExcess)
+		if r.K != kb.K || r.B != kb.B {
+			continue
+		}
+		for _, than := range []struct {
+			name   string
+			excess float64
+		}{{"for plain training", r.PlainExcess}, {"centralized", r.CentralizedExcess}} {
+			if 100*than.excess >= least {
+				d.Add(names.Of(&r)+": "+than.name, r.Workload, 100*than.excess)
+			}
 		}
 	}
-	title := fmt.Sprintf("Loss of strategies that know less, T = %d, k = %d, b = %d", kb.Steps(), kb.K, kb.B)
-	return Dots(title, "loss above the certified optimum, in percent", lines, series)
+	return d.Figure()
 }
