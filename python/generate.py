@@ -1,10 +1,12 @@
 """Makes mafalda/commands.py of commands.json, which `mafalda describe` prints. `make python` does both.
 
-A flag of the program is a keyword here, with a type and what help says of it; mafalda.call says what they are called.
+A flag of the program is a keyword here, with a type and what help says of it: those that are used often first, then by groups.
+mafalda.call says what they are called.
 """
 
 import json
 import pathlib
+import re
 import sys
 import textwrap
 import types
@@ -18,14 +20,15 @@ from mafalda.call import COMMANDS, FIRST, OURS, keyword  # noqa: E402
 
 HEAD = '''"""The commands of the program as functions. Made by generate.py of commands.json: do not change it by hand.
 
-None stands for the program's default. progress: a bar on a terminal and in a notebook (None), always (True), never (False),
+None stands for the program's default. A keyword of several parts takes them as the program does, "momentum:0.9,nesterov", or as a
+mapping, {"momentum": 0.9, "nesterov": True}; what they are parts of is under its own name: {"trust": "secldp", "coalitions": 2}. progress: a bar on a terminal and in a notebook (None), always (True), never (False),
 or a function that hears what is being done and how much of it is done. binary: the program.
 """
 
 from __future__ import annotations
 
 import os
-from typing import Any, Mapping, Sequence
+from typing import Any, Literal, Mapping, Sequence
 
 import numpy as np
 
@@ -40,47 +43,34 @@ Graph = Any  # a path, the name of a built-in graph, a networkx graph; where a n
 Matrix = Any  # a path, a square numpy array or scipy.sparse matrix
 '''
 TYPES = {
-    "bool": "bool | None",
-    "int": "int | None",
-    "uint": "int | None",
-    "ints": "int | Sequence[int] | None",
-    "float64": "float | None",
-    "string": "str | None",
-    "float64Slice": "float | Sequence[float] | None",
-    "stringSlice": "Sequence[str | Path | Export] | None",
-    "stringArray": "Graph | Sequence[Graph]",
-    "ints": "int | Sequence[int] | None",
-    "bytes": "int | str | None",
-    "duration": "str | None",
+    "bool": "bool",
+    "int": "int",
+    "uint": "int",
+    "ints": "int | Sequence[int]",
+    "float64": "float",
+    "string": "str",
+    "float64Slice": "float | Sequence[float]",
+    "stringSlice": "Sequence[str | Path | Export]",
+    "bytes": "int | str",
+    "duration": "str",
+    "parts": "str",
 }
 TYPE_OF = {  # of flags that take more in Python than in the shell
     "graph": "Graph",
-    "gossip-matrix": "Matrix",
-    "graph-sequence": "Path | Sequence[Graph] | None",
-    "schema": "str | Path | Sequence[Sequence[int]] | None",
-    "curvature": "float | Path | Sequence[float] | np.ndarray | None",
-    "learning-rates": "str | Path | Sequence[float] | None",
-    "secrets": "str | Path | Sequence[Sequence[str]] | None",
-    "coalitions": "str | Path | Sequence[Sequence[str]] | None",
-    "attacker": "str | Sequence[str] | None",
-    "observer": "str | Sequence[str] | None",
-    "values": "Path | Mapping[str, float] | None",
-    "chosen": "Path | Mapping[str, str] | None",
-    "sequence": "Path | Sequence[Graph] | None",
-    "export": "Path | Export | None",
-    "run": "Path | None",
-    "coins": "Path | None",
-    "start": "Path | Export | None",
-    "output": "Path | None",
-    "checkpoint": "Path | None",
-    "data": "Path | np.ndarray | None",
-    "convex": "float | str | None",
-    "clipped-convex": "float | str | None",
-    "smooth": "float | str | None",
-    "lipschitz": "float | str | None",
-    "strongly-convex": "str | Sequence[float] | None",
+    "gossip": "str | Matrix",
+    "schema": "str | Path | Sequence[Sequence[int]]",
+    "curvature": "float | Path | Sequence[float] | np.ndarray",
+    "learning-rates": "str | Path | Sequence[float]",
+    "attacker": "str | Sequence[str]",
+    "observer": "str | Sequence[str]",
+    "values": "Path | Mapping[str, float]",
+    "export": "Path | Export",
+    "run": "Path",
+    "start": "Path | Export",
+    "output": "Path",
+    "checkpoint": "Path",
+    "data": "Path | np.ndarray",
 }
-PLAN = "Path | Export | None"
 RETURNS = {"optimize": "Plan", "report": "str"}
 ABOUT = {
     "account": "of a plan its steps, participation, network and algorithm are taken, where no keyword says otherwise",
@@ -94,54 +84,72 @@ ABOUT = {
 
 
 def function(command):
-    name = command["name"]
+    name, first = command["name"], FIRST.get(command["name"])
     flags = [f for f in command["flags"] if f["name"] not in OURS]
-    first = FIRST.get(name)
+    flags.sort(key=lambda f: (not required(command, f), not f.get("often"), f.get("group", "")))
     by_flag = {keyword(name, f["name"]): f for f in flags}
     if name in ("verify", "plot", "graph"):
         parameters = [f"{first}: {'Graph' if name == 'graph' else 'Path | Export'}"]
     elif name == "report":
         parameters = [f"*{first}: Path | Export | Result"]
     elif first == "plan":
-        parameters = [f"{first}: {PLAN} = None"]
+        parameters = [f"{first}: Path | Export | None = None"]
     elif first:
         parameters = [f"{first}: {TYPE_OF[first]} = None"]
     else:
         parameters = []
     parameters += ["*"] if name != "report" else []
-    parameters += [f"{key}: {kind(f)} = None" for key, f in by_flag.items() if key != first]
+    parameters += [f"{key}: {kind(f)}" + ("" if required(command, f) else " | None = None") for key, f in by_flag.items() if key != first]
     parameters += ["progress: Progress = None", "binary: str | None = None"]
     lines = [f"def {name}("] + [f"    {p}," for p in parameters] + [f") -> {RETURNS.get(name, 'Result')}:"]
     return "\n".join(lines) + "\n" + textwrap.indent(docstring(command, by_flag, first), "    ") + f'    return call("{name}", locals())\n'
 
 
+def required(command, flag):
+    """Whether a command has no default for it; a plan may say it."""
+    return "(required)" in flag["usage"] and FIRST.get(command["name"]) != "plan"
+
+
 def kind(flag):
-    found = TYPE_OF.get(flag["name"]) or TYPES[flag["type"]]
-    return found if found in ("Graph", "Matrix") or found.endswith("None") else found + " | None"
+    found = TYPE_OF.get(flag["name"]) or TYPES.get(flag["type"], "Graph")
+    if flag.get("parts"):
+        return f"{found} | Mapping[str, Any]" if found.startswith("str") else f"{found} | str | Mapping[str, Any]"
+    if flag.get("words") and found == "str":
+        return "Literal[" + ", ".join(f'"{word}"' for word in flag["words"]) + "]"
+    return found
 
 
 def docstring(command, by_flag, first):
-    paragraphs = [command["short"] + ".", plain(command.get("long", ""))]
+    name = command["name"]
+    paragraphs = [command["short"] + ".", plain(name, command.get("long", ""))]
     lines = []
     if first not in by_flag and first:
-        lines.append(entry(first, ABOUT[command["name"]]))
+        lines.append(entry(first, "", ABOUT[name]))
     for key, f in by_flag.items():
-        said = f["usage"] if f["name"] != "output" or command["name"] == "report" else "folder that keeps the result; without one it goes with the object"
-        default = f.get("default", "")
-        if default not in ("", "0", "false", "[]") and "(default" not in said and f["name"] != "output":
-            said += f" (default {default.strip('[]')})"
-        lines.append(entry(key, said))
-    text = "\n\n".join(p for p in paragraphs if p) + "\n\nKeywords:\n" + "\n".join(lines)
+        said = f["usage"] if f["name"] != "output" or name == "report" else "folder that keeps the result; without one it goes with the object"
+        default = f.get("default", "").strip("[]")
+        shown = default not in ("", "0", "false") and "(default" not in said and f["name"] != "output"
+        lines.append(entry(key, kind(f) + (f", default {default}" if shown else ""), words(name, said)))
+        for part in f.get("parts", []):
+            lines.append(textwrap.indent(entry(part["name"].replace("-", "_"), TYPES[part["type"]], words(name, part["usage"])), "    "))
+    text = "\n\n".join(p for p in paragraphs if p) + "\n\nParameters\n----------\n" + "\n".join(lines)
     return '"""' + text.replace("\\", "\\\\").replace('"""', "'''") + '\n"""\n'
 
 
-def plain(text):
-    return "\n\n".join(textwrap.fill(" ".join(p.split()), 110, break_on_hyphens=False) if "\n " not in "\n" + p else p for p in text.split("\n\n") if not p.startswith("Exit codes:"))
+def words(command, text):
+    """A text with keywords in the place of flags."""
+    text = re.sub(r"(?<![\w-])--([A-Za-z][\w-]*)", lambda m: keyword(command, m[1]), text)
+    return re.sub(r"(?<![\w-])-([kbo])\b", lambda m: {"k": "k", "b": "b", "o": "out"}[m[1]], text)
 
 
-def entry(key, said):
-    body = textwrap.fill(" ".join(said.split()), 110, initial_indent=" " * 8, subsequent_indent=" " * 8, break_on_hyphens=False)
-    return f"    {key}\n{body}"
+def plain(command, text):
+    paragraphs = (words(command, p) for p in text.split("\n\n") if not p.startswith("Exit codes:"))
+    return "\n\n".join(textwrap.fill(" ".join(p.split()), 110, break_on_hyphens=False) if "\n " not in "\n" + p else p for p in paragraphs)
+
+
+def entry(key, of, said):
+    body = textwrap.fill(" ".join(said.split()), 110, initial_indent=" " * 4, subsequent_indent=" " * 4, break_on_hyphens=False)
+    return f"{key} : {of}".removesuffix(" : ") + f"\n{body}"
 
 
 def module(commands):

@@ -262,7 +262,7 @@ func TestOverhead(t *testing.T) {
 		cells = 200
 	}
 	begin := time.Now()
-	code, out, errs := mafaldaBeam(t, "simulate", "--graph", "cycle:3", "--T", "2", "-k", "1", "--records", "10",
+	code, out, errs := mafaldaBeam(t, "simulate", "--graph", "cycle:3", "--T", "2", "-k", "1", "--task", "records=10",
 		"--methods", "none", "--seeds", fmt.Sprint(cells), "--json")
 	took := time.Since(begin) / time.Duration(cells)
 	var result struct{ Rows []struct{ Seeds int } }

@@ -155,7 +155,7 @@ def main():
 
 def run(folder, options):
     best = export(folder / "mafalda", options)
-    independent = export(folder / "dp-d-sgd", options, strategy="banded", bandwidth=1)
+    independent = export(folder / "dp-d-sgd", options, strategy="banded:bandwidth=1")
     print(
         f"{options.nodes} nodes, T = {options.steps}, k = {best.k}, b = {best.b}, epsilon = {options.epsilon:g}, {options.data}, learning rate {options.rate:g}"
     )

@@ -15,9 +15,9 @@ import data  # noqa: E402
 
 SILOS = [f"site-{i + 1}" for i in range(8)]
 NOISE = {  # what mafalda.optimize is asked for
-    "shared": {"trust": "secldp", "carry": True, "tolerance": 1e-3},  # between two silos, and over time
+    "shared": {"trust": "secldp", "tolerance": 1e-3},  # between two silos, and over time
     "own": {},  # correlated over time, of every silo for itself
-    "independent": {"strategy": "banded", "bandwidth": 1},  # DP-SGD at every silo
+    "independent": {"strategy": "banded:bandwidth=1"},  # DP-SGD at every silo
 }
 
 
@@ -47,7 +47,7 @@ def prepare(options):
     """What people do once, before a run: agree on a plan, make and compare keys. Each silo would do its part on its own machine."""
     work, noise = options.work, dict(NOISE[options.noise])
     if options.noise == "shared":
-        noise["missed_steps"] = options.missed_steps
+        noise["missed_steps"] = {"missed_steps": options.missed_steps, "carry": True}
     asked = " ".join(f"--{name}={vars(options)[name]}" for name in ("noise", "missed_steps", "epsilon", "rounds", "data"))
     if (work / "start.npz").exists():
         if (said := str(np.load(work / "start.npz")["asked"])) != asked:

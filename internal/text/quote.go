@@ -8,7 +8,8 @@ const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.
 
 // Quote returns a word as a POSIX shell reads it back, whatever it holds but NUL, which no argument can hold.
 func Quote(word string) string {
-	assigns := strings.Contains(word, "=") && !strings.HasPrefix(word, "-")
+	name, _, assigns := strings.Cut(word, "=")
+	assigns = assigns && !strings.ContainsAny(name, "-:,")
 	if word != "" && !assigns && strings.Trim(word, plain) == "" {
 		return word
 	}

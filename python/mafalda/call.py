@@ -15,7 +15,7 @@ from .program import check, run
 from .temporary import Folder
 
 COMMANDS = "optimize account audit simulate benchmark sampling advise epsilon graph verify report plot average partpsp smoothness".split()
-KEYWORDS = {"T": "steps", "participations": "k", "separation": "b", "output": "out", "lambda": "lambda_"}  # of flags that are called otherwise
+KEYWORDS = {"T": "steps", "participations": "k", "separation": "b", "output": "out"}  # of flags that are called otherwise
 OURS = ("json", "quiet", "verbose", "shard")  # flags that are no keywords: the package sets them, or they are for processes
 FIRST = {  # the parameter that needs no keyword
     "optimize": "graph",
@@ -32,7 +32,7 @@ FIRST = {  # the parameter that needs no keyword
     "report": "results",
 }
 _WITH_FOLDER = "optimize account simulate benchmark sampling advise plot graph average partpsp".split()  # they have --output
-_NETWORK = ("graph", "gossip-matrix", "gossip", "directed", "seed", "strict", "graph-sequence", "schema")
+_NETWORK = ("graph", "gossip", "seed", "graph-changes", "schema")
 
 
 def keyword(command: str, flag: str) -> str:
@@ -88,7 +88,7 @@ def _first(command: str, given: dict[str, Any], flags: dict[str, Any], inputs: I
             raise MafaldaError("report needs a result or more: plans, results, or folders")
         return [_directory(one) for one in first]
     if command == "graph":
-        (word, *rest) = inputs.network(first, "for a gossip matrix of it say gossip_matrix=")
+        (word, *rest) = inputs.network(first, "for a gossip matrix of it say gossip=")
         return [word.removeprefix("--graph="), *rest]
     if command in ("account", "audit", "simulate") and first is not None:
         _fill(command, first if isinstance(first, Export) else load(first), flags)
@@ -113,7 +113,7 @@ def _fill(command: str, plan: Export, flags: dict[str, Any]) -> None:
     if command != "audit":
         default["delta"] = privacy.get("delta")
     network = getattr(plan, "origin", None) or _named_network(manifest)
-    if flags.get("graph") is None and flags.get("gossip-matrix") is None:
+    if flags.get("graph") is None and flags.get("gossip") is None:
         default.update(network)
     for name, value in default.items():
         if name in flags and flags[name] is None:
@@ -140,6 +140,6 @@ def _plan(directory: str, folder: Folder | None, flags: dict[str, Any]) -> Plan:
     plan = load(directory)
     plan.origin = {name: flags[name] for name in _NETWORK if flags.get(name) is not None}
     if hasattr(plan.origin.get("graph"), "shape"):
-        plan.origin["gossip-matrix"] = plan.origin.pop("graph")
+        plan.origin["gossip"] = plan.origin.pop("graph")
     plan._folder = folder
     return plan

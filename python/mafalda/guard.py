@@ -180,13 +180,13 @@ def warn_of_optimizer(plan: Export, optimizer: "torch.optim.Optimizer") -> None:
             "describes it. Privacy is the same, and C is no longer the best one"
         )
         return
-    for name, flag in (("momentum", "--momentum"), ("nesterov", "--nesterov"), ("weight_decay", "--weight-decay")):
+    for name, flag in (("momentum", "momentum"), ("nesterov", "nesterov"), ("weight_decay", "decay")):
         wanted = said.get(name) or 0
         for value in {float(group.get(name) or 0) for group in optimizer.param_groups}:
             if value != wanted:
                 _warn(
                     f"the optimizer has {name} {value:g}, the export was optimized for {float(wanted):g}. Privacy is the "
-                    f"same; mafalda optimize {flag} finds the C that is best with it"
+                    f"same; mafalda optimize --optimizer {flag} finds the C that is best with it"
                 )
 
 

@@ -33,16 +33,26 @@ class Inputs:
                 graphs = _graphs(value)
                 refuses_matrices = "several networks are graphs" if len(graphs) > 1 or command == "benchmark" else ""
                 for found in (self.network(one, refuses_matrices) for one in graphs):
-                    words += found[:1] if command in ("verify", "plot", "report") else found  # these know the direction
-            elif name == "gossip-matrix":
-                words += [f"--gossip-matrix={self._matrix(value)}"]
-            elif name == "data" and isinstance(value, np.ndarray):
-                words += [f"--data={self._array(value)}"]
-            elif name in _WRITERS and not _is_path(value):
-                words += [f"--{name}={self._write(name, _WRITERS[name](value))}"]
+                    known = command in ("verify", "plot", "report")  # these know the direction
+                    words += [word.replace("=directed:", "=", 1) for word in found] if known else found
+            elif isinstance(value, Mapping) and name not in _WRITERS:
+                words += [f"--{name}={self._part(name, str(key).replace('_', '-'), of)}" for key, of in value.items() if of is not None]
             else:
-                words += [f"--{name}={text(name, value)}"]
+                words += [f"--{name}={self._value(name, value)}"]
         return words
+
+    def _part(self, name: str, key: str, value: Any) -> str:
+        """A part of a flag whose value has several, or, under the name of the flag itself, what they are of."""
+        return self._value(name, value) if key == name else f"{key}={self._value(key, value)}"
+
+    def _value(self, name: str, value: Any) -> str:
+        if name == "gossip" and not _is_path(value):
+            return self._matrix(value)
+        if name == "data" and isinstance(value, np.ndarray):
+            return self._array(value)
+        if name in _WRITERS and not _is_path(value) and not (name == "coalitions" and isinstance(value, int)):
+            return self._write(name, _WRITERS[name](value))
+        return text(name, value)
 
     def network(self, value: Any, refuses_matrices: str = "") -> list[str]:
         """The flags of a graph: a path, the name of a built-in one, a networkx graph, or a gossip matrix."""
@@ -50,9 +60,9 @@ class Inputs:
             return [f"--graph={os.fspath(value)}"]
         if hasattr(value, "nodes") and hasattr(value, "edges") and hasattr(value, "is_directed"):
             path = self._write("graph.edges", edge_list(value))
-            return [f"--graph={path}"] + (["--directed"] if value.is_directed() else [])
+            return [f"--graph={'directed:' if value.is_directed() else ''}{path}"]
         if hasattr(value, "shape") and not refuses_matrices:
-            return [f"--gossip-matrix={self._matrix(value)}"]
+            return [f"--gossip={self._matrix(value)}"]
         if isinstance(value, (list, tuple)):
             return [f"--graph={self._write('graph.edges', edge_list(_Edges(value)))}"]
         raise MafaldaError(
@@ -215,8 +225,6 @@ def _rates(value: Any) -> str:
 
 
 def _coalitions(value: Any) -> str:
-    if isinstance(value, (int, np.integer)):
-        raise MafaldaError(f'coalitions={value}: give "{value}", a text, or a list of lists of labels')
     return "".join(text("coalitions", list(one)) + "\n" for one in value)
 
 
@@ -253,7 +261,6 @@ _WRITERS = {
     "learning-rates": _rates,
     "coalitions": _coalitions,
     "secrets": _pairs,
-    "graph-sequence": _sequence,
     "sequence": _sequence,
     "values": _of_nodes,
     "chosen": _of_nodes,

@@ -94,9 +94,13 @@ class Plan(Export):
     def network_files(self) -> dict[str, Any]:
         """What the network was read from, by the names of the program's flags; empty for built-in graphs and loaded
         plans."""
-        built_in = "sha256" not in self.manifest.get("graph", {})
-        names = ("gossip-matrix", "graph-sequence") + (() if built_in else ("graph",))
-        return {name: self.origin[name] for name in names if name in self.origin}
+        graph, changes, found = self.manifest.get("graph", {}), self.origin.get("graph-changes"), {}
+        if isinstance(changes, str):
+            changes = dict(word.split(":", 1) for word in changes.split(",") if word.startswith("sequence:"))
+        if changes and "sequence" in changes:
+            found["graph-changes"] = {"sequence": changes["sequence"]}
+        names = (["gossip"] if "gossip_file" in graph else []) + (["graph"] if "sha256" in graph else [])
+        return found | {name: self.origin[name] for name in names if name in self.origin}
 
     def spent(self, steps: int, node: str | None = None, delta: float | None = None) -> Spent:
         """What a run has given away when so many steps are out, to everybody who sees all messages; never more than the
@@ -195,8 +199,8 @@ class Plan(Export):
         shows.
         """
         folder = Folder()
-        words = ["audit", f"--run={os.fspath(run)}", f"--coins={os.fspath(coins)}", f"--export={self.directory}", "--json"]
-        words += [] if confidence is None else [f"--confidence={confidence}"]
+        words = ["audit", f"--run={os.fspath(run)}", f"--run=coins={os.fspath(coins)}", f"--export={self.directory}", "--json"]
+        words += [] if confidence is None else [f"--runs=confidence={confidence}"]
         words += [] if attacker is None else [f"--attacker={attacker}"]
         words += [] if out is None else [f"--output={os.fspath(out)}"]
         return result_of("audit", run_program(words, folder))

@@ -336,7 +336,7 @@ def _batches(plan: Export, records: int, key: bytes, persons: Owners | None) -> 
         if records > s["records"]:
             raise ParticipationError(
                 f"{records} records are more than the {s['records']} that batches of at most {s['max_batch']} are private "
-                "for: make an export with more --records"
+                "for: make an export with more --sampling records"
             )
         return draw.Truncated(records, s["groups"], s["probability"], s["max_batch"], key)
     if plan.scheme in ("poisson", "bins"):

@@ -21,7 +21,7 @@ from jax_privacy.auditing import CanaryScoreAuditor, Explicit
 
 import mafalda
 
-CLASSES = {"identity": {"strategy": "banded", "bandwidth": 1}, "banded": {"strategy": "banded", "bandwidth": 8}, "dense": {}}
+CLASSES = {"identity": {"strategy": "banded:bandwidth=1"}, "banded": {"strategy": "banded:bandwidth=8"}, "dense": {}}
 SHARES = (1, 2, 4, 8, 16)  # mafalda guesses so many parts of the coins, the surest ones
 
 

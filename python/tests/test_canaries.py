@@ -53,7 +53,7 @@ def test_an_honest_training_passes(plan, tmp_path):
     found = plan.audit(run, coins)
     assert found.passed and found.canaries == COUNT and 140 < found.included < 260
     assert abs(found.mu - found.claimed_mu) <= 3 * found.mu_error and 0 < found.lower_epsilon < found.claimed_epsilon == 8
-    assert mafalda.audit(plan, run=run, coins=coins, confidence=0.5).lower_epsilon > found.lower_epsilon
+    assert mafalda.audit(plan, run={"run": run, "coins": coins}, runs={"confidence": 0.5}).lower_epsilon > found.lower_epsilon
     assert (os.stat(coins).st_mode & 0o077) == 0
 
 
@@ -255,7 +255,7 @@ def test_canaries_go_on_after_a_restart_and_are_not_taken_for_others(plan, tmp_p
         (lambda: plan.audit(tmp_path / "else", tmp_path / "coins"), "no run is recorded"),
         (lambda: plan.audit(tmp_path / "run", tmp_path / "coins"), "fewer than two messages"),
         (lambda: mafalda.audit(run=tmp_path / "run"), "--run needs --export"),
-        (lambda: mafalda.audit(plan, run=tmp_path / "run", coins=tmp_path / "coins", runs=7), "--runs is not for --run"),
+        (lambda: mafalda.audit(plan, run={"run": tmp_path / "run", "coins": tmp_path / "coins"}, runs=7), "--runs is not for --run"),
     ):
         with pytest.raises((mafalda.MafaldaError, ValueError), match=says) as caught:
             wrong()

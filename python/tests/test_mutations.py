@@ -26,17 +26,17 @@ ALONE = {  # written by numpy alone
 SECRET = ["--epsilon", "2", "--delta", "1e-5"]
 MADE = {  # by the program
     "dense": ["--epsilon", "2", "--delta", "1e-6"],
-    "banded": ["--mu", "1", "--strategy", "banded", "--bandwidth", "4"],
+    "banded": ["--mu", "1", "--strategy", "banded:bandwidth=4"],
     "toeplitz": ["--mu", "1", "--strategy", "toeplitz"],
     "blt": ["--mu", "1", "--strategy", "blt"],
     "banded-inverse": ["--mu", "1", "--strategy", "banded-inverse"],
-    "parameters": ["--mu", "1", "--strategy", "blt", "--no-dense"],
-    "per-node": ["--mu", "1", "--per-node"],
+    "parameters": ["--mu", "1", "--strategy", "blt", "--format", "parameters-only"],
+    "per-node": ["--mu", "1", "--strategy", "per-node"],
     "min-sep": ["--mu", "1", "--schema", "min-sep"],
     "poisson": [*SECRET, "--sampling", "poisson"],
     "allocation": [*SECRET, "--sampling", "allocation"],
-    "truncated": [*SECRET, "--sampling", "truncated", "--records", "400", "--max-batch", "150"],
-    "bins": [*SECRET, "--sampling", "bins", "--samples", "4096", "--T", "6", "-k", "2"],
+    "truncated": [*SECRET, "--sampling", "truncated:records=400,max=150"],
+    "bins": [*SECRET, "--sampling", "bins:samples=4096", "--T", "6", "-k", "2"],
     "secldp": ["--mu", "1", "--trust", "secldp"],
 }
 KINDS = [f"alone {kind}" for kind in ALONE] + [f"made {kind}" for kind in MADE if REAL]

@@ -314,7 +314,7 @@ def test_over_tcp(out, tmp_path, way):
     """A loopback address and a token, where there are no Unix sockets."""
     plan = mafalda.load(out)
     arguments = ["noise", "serve", out, "--node", "a", "--dim", "100", "--state", tmp_path / "state", "--new"]
-    listen = ["--listen", "127.0.0.1:0", "--token-file", tmp_path / "token"]
+    listen = ["--listen", f"127.0.0.1:0,token-file={tmp_path / 'token'}"]
     with subprocess.Popen([program_of(way, tmp_path), *arguments, *listen], stdout=subprocess.PIPE) as server:
         try:
             host, port = server.stdout.readline().decode().split()[-1].rsplit(":", 1)

@@ -279,7 +279,7 @@ REAL = ["real"] if "real" in PROGRAMS else []
 def listening(program, out, folder, port=0, new=True, node="a", dim="100"):
     """A server at a loopback address."""
     arguments = ["noise", "serve", out, "--node", node, "--dim", dim, "--state", folder / f"state-{node}-{dim}"]
-    arguments += ["--new"] * new + ["--listen", f"127.0.0.1:{port}", "--token-file", folder / "token"]
+    arguments += ["--new"] * new + ["--listen", f"127.0.0.1:{port}", "--listen", f"token-file={folder / 'token'}"]
     server = subprocess.Popen([program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     said = server.stdout.readline().decode()
     assert said.startswith("listening on "), said

@@ -31,7 +31,7 @@ def test_a_comb_alone_makes_the_noise_of_its_matrix():
 @pytest.mark.skipif(REAL is None, reason="the program is not there")
 def test_load_checks_the_sensitivity_of_parameters_alone(tmp_path):
     out = tmp_path / "out"
-    arguments = ["--graph", "path:4", "--T", "12", "-k", "3", "--strategy", "blt", "--no-dense", "--no-baselines"]
+    arguments = ["--graph", "path:4", "--T", "12", "-k", "3", "--strategy", "blt", "--format", "parameters-only", "--no-baselines"]
     subprocess.run([REAL, "optimize", *arguments, "-o", out], check=True, capture_output=True)
     mafalda.load(out)
     manifest = json.loads((out / "manifest.json").read_text())
@@ -44,7 +44,7 @@ def test_load_checks_the_sensitivity_of_parameters_alone(tmp_path):
 @pytest.mark.skipif(REAL is None, reason="the program is not there")
 def test_parameters_without_a_network_are_loaded(tmp_path):
     out = tmp_path / "out"
-    arguments = ["--workload", "prefix", "--T", "12", "-k", "3", "--strategy", "blt", "--no-dense", "--no-baselines"]
+    arguments = ["--workload", "prefix", "--T", "12", "-k", "3", "--strategy", "blt", "--format", "parameters-only", "--no-baselines"]
     subprocess.run([REAL, "optimize", *arguments, "-o", out], check=True, capture_output=True)
     assert os.listdir(out) == ["manifest.json"] and mafalda.load(out).steps == 12
 

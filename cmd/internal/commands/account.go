@@ -25,7 +25,6 @@ type accountFlags struct {
 	reaction        flags.ReactionFlags
 	attacker, bound string
 	sigma, delta    float64
-	alpha           float64
 	growth          string
 	terminal.Output
 	shard grids.ShardFlags
@@ -48,16 +47,15 @@ what the export of --export was calibrated with. A record takes part in every st
 in Figure 2 of Bellet et al. Bounds: best is the smallest proven one and never above local DP; abs, spectral and exact are
 single ones; lower is no bound, but what is certainly lost, and no mu follows from it.
 
-What a node learns (--trust pndp, with --secure-summation or without) depends on how gradients of other nodes react to models
-that the attacker does not see. Without a flag about that the guarantee is local DP. With --convex, --smooth, --clipped-convex,
---strongly-convex or --lipschitz it is a bound for every training of that class (x = ηβ is the learning rate, of which
+What a node learns (--trust pndp, with secure-summation or without) depends on how gradients of other nodes react to models
+that the attacker does not see. Without a flag about that the guarantee is local DP. With a class of --reaction it is a bound for every training of that class (x = ηβ is the learning rate, of which
 --learning-rates are multiples, times a Lipschitz constant of the sum of clipped gradients; docs/threat-models.md says which).
-With --fixed-inputs it is for
+With --reaction fixed it is for
 ` + threat.Condition + `;
 that number is shown beside others as "if gradients do not react", and is no guarantee for a training.
 What everybody learns (ldp, secldp) holds however nodes react.
 
-Bounds of a class are of all victims at once. Where it takes seconds, or with --refine, the pairs that lose most at each distance
+Bounds of a class are of all victims at once. Where it takes seconds, or with refine, the pairs that lose most at each distance
 get their best bound, which is several times smaller where a record takes part more than once.
 
 With an optimizer, or networks that change, the attacker sees other messages; local DP stays. Where networks or missed steps are
@@ -68,14 +66,14 @@ With -o the pairs are written as CSV and JSON, with a figure by distance. The fo
 export and set of flags; more attackers, or numbers of steps of --growth, can be added to it, also by several processes
 at once, and an interrupted command goes on where it stopped.`,
 		Example: `  mafalda account --graph florentine --T 10 --attacker Medici                               # any training
-  mafalda account --graph florentine --T 10 --attacker Medici --convex 0.1                  # convex losses, small steps
-  mafalda account --graph florentine --T 10 --attacker Medici --fixed-inputs                # averaging
+  mafalda account --graph florentine --T 10 --attacker Medici --reaction convex:0.1                  # convex losses, small steps
+  mafalda account --graph florentine --T 10 --attacker Medici --reaction fixed                # averaging
   mafalda account --graph ego.edges --T 380 -k 20 --attacker 1,2 --sigma 2 --delta 1e-6   # a coalition
-  mafalda account --graph erdos:100,0.2 --T 10 --attacker all --fixed-inputs -o figure2
-  mafalda account --graph florentine --T 40 --gossip metropolis --attacker Medici --secure-summation --smooth 0.05 --worst-answer
-  mafalda account --graph erdos:100,0.15 --gossip metropolis --attacker 0 --secure-summation --forget-own-noise \
-    --fixed-inputs --growth 10,30,100,300
-  mafalda account --graph florentine --T 100 --attacker Medici --momentum 0.9 --learning-rates cosine --local-steps 4
+  mafalda account --graph erdos:100,0.2 --T 10 --attacker all --reaction fixed -o figure2
+  mafalda account --graph florentine --T 40 --gossip metropolis --attacker Medici --trust pndp:secure-summation --reaction smooth:0.05,worst-answer
+  mafalda account --graph erdos:100,0.15 --gossip metropolis --attacker 0 --trust pndp:secure-summation,forget-own-noise \
+    --reaction fixed --growth 10,30,100,300
+  mafalda account --graph florentine --T 100 --attacker Medici --optimizer momentum:0.9,local:4 --learning-rates cosine
   mafalda account --graph florentine --T 380 -k 20 --algorithm mf-d-sgd --export out --attacker Medici`,
 		Args: terminal.NoArgs,
 		RunE: terminal.UntilInterrupted(f.run),
@@ -91,7 +89,6 @@ at once, and an interrupted command goes on where it stopped.`,
 		"of the sensitivity: "+strings.Join(threat.Measures(), ", "))
 	fl.Float64Var(&f.sigma, "sigma", 0, "noise standard deviation over what a record can move a sum by: the clip, or 2·clip (default: that of --export, or 1)")
 	fl.Float64Var(&f.delta, "delta", 0, "report the epsilon of this delta, too")
-	fl.Float64Var(&f.alpha, "alpha", 2, "order of the Renyi divergence to report")
 	fl.StringVar(&f.growth, "growth", "",
 		"instead of --T: compare these numbers of steps, such as 10,20,50, with the asymptote")
 	f.Output.Bind(cmd, "write pairs and figure to this `folder`", "replace results of other inputs",
@@ -144,7 +141,7 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 
 // prepare checks flags and input. With lengths, of --growth, they say how many steps there are.
 func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) error {
-	a := &results.Accounts{Options: threat.AssessOptions{Alpha: f.alpha, Delta: f.delta}}
+	a := &results.Accounts{Options: threat.AssessOptions{Alpha: 2, Delta: f.delta}}
 	s, o := &a.Scenario, &a.Options
 	var schema participation.Schema
 	err := allOf(

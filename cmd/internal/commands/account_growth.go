@@ -40,7 +40,7 @@ func (f *accountFlags) runGrowth(cmd *cobra.Command, lengths []int) error {
 		return terminal.Usagef("--growth is for one attacker at a time")
 	}
 	if f.Options.Worst {
-		return terminal.Usagef("--worst-answer is for pairs: leave out --growth")
+		return terminal.Usagef("--reaction worst-answer is for pairs: leave out --growth")
 	}
 	cells := lists.Map(lengths, func(steps int) threat.GrowthCell {
 		return threat.GrowthCell{Cell: f.Cells()[0], Steps: steps}

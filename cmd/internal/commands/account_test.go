@@ -28,7 +28,7 @@ func accountJSON(t *testing.T, args ...string) threat.Report {
 // fixedJSON is accountJSON for inputs that do not react.
 func fixedJSON(t *testing.T, args ...string) threat.Report {
 	t.Helper()
-	return accountJSON(t, append([]string{"--fixed-inputs"}, args...)...)
+	return accountJSON(t, append([]string{"--reaction", "fixed"}, args...)...)
 }
 
 func pairOf(t *testing.T, a threat.Report, victim string) threat.Pair {
@@ -74,11 +74,11 @@ func TestAccount(t *testing.T) {
 	if math.Abs(*pairOf(t, public, "Medici").SensSquared-5) > 1e-12 || public.Attacker != "everybody" {
 		t.Errorf("local DP: %+v", public)
 	}
-	summed := fixedJSON(t, "--T", "10", "--attacker", "Medici", "--gossip", "metropolis", "--secure-summation", "--forget-own-noise")
+	summed := fixedJSON(t, "--T", "10", "--attacker", "Medici", "--gossip", "metropolis", "--trust", "secure-summation,forget-own-noise")
 	if s := *pairOf(t, summed, "Ridolfi").SensSquared; s > 1 {
 		t.Errorf("secure summation: %v", s)
 	}
-	for _, args := range [][]string{{"--algorithm", "antipgd"}, {"--algorithm", "muffliato", "--gossip-rounds", "2"}, {"--algorithm", "decor", "--shared-noise", "2"}, {"--algorithm", "zip-dl"}} {
+	for _, args := range [][]string{{"--algorithm", "antipgd"}, {"--algorithm", "muffliato", "--optimizer", "rounds:2"}, {"--algorithm", "decor", "--algorithm", "decor:shared=2"}, {"--algorithm", "zip-dl"}} {
 		if a := fixedJSON(t, append([]string{"--T", "4", "--attacker", "Pazzi"}, args...)...); len(a.Pairs) != 15 || a.Algorithm != args[1] {
 			t.Errorf("%v: %+v", args, a)
 		}
@@ -87,7 +87,7 @@ func TestAccount(t *testing.T) {
 
 // An export is accounted and audited; against everybody it has the sensitivity it was made for.
 func TestAccountOfAnExport(t *testing.T) {
-	for _, class := range [][]string{nil, {"--strategy", "banded", "--no-dense"}, {"--strategy", "blt", "--buffers", "2"}, {"--per-node"}, {"--groups", "2"}} {
+	for _, class := range [][]string{nil, {"--strategy", "banded", "--format", "parameters-only"}, {"--strategy", "blt", "--strategy", "buffers=2"}, {"--strategy", "per-node"}, {"--strategy", "groups=2"}} {
 		dir := filepath.Join(t.TempDir(), "out")
 		optimizeJSON(t, append([]string{"--graph", "florentine", "--T", "20", "-k", "4", "--no-baselines", "-o", dir}, class...)...)
 		run := []string{"--T", "20", "-k", "4", "--algorithm", "mf-d-sgd", "--export", dir}
@@ -162,8 +162,8 @@ func linesOf(t *testing.T, path string) int {
 // The growth of a node's view under secure summation approaches T/n.
 func TestAccountGrowth(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "growth")
-	args := []string{"account", "--graph", "cycle:5", "--gossip", "metropolis", "--attacker", "0", "--secure-summation",
-		"--forget-own-noise", "--fixed-inputs", "--growth", "60, 20"}
+	args := []string{"account", "--graph", "cycle:5", "--gossip", "metropolis", "--attacker", "0", "--trust", "secure-summation",
+		"--trust", "forget-own-noise", "--reaction", "fixed", "--growth", "60, 20"}
 	code, out, errs := mafalda(append(args, "--json")...)
 	var r struct {
 		Rows []threat.GrowthRow `json:"rows"`
@@ -211,7 +211,7 @@ func TestRowsBelowLocalDP(t *testing.T) {
 
 func TestBadAccounts(t *testing.T) {
 	own := filepath.Join(t.TempDir(), "own")
-	optimizeJSON(t, "--graph", "cycle:15", "--T", "8", "-k", "8", "--groups", "2", "--no-baselines", "-o", own)
+	optimizeJSON(t, "--graph", "cycle:15", "--T", "8", "-k", "8", "--strategy", "groups=2", "--no-baselines", "-o", own)
 	on := func(args ...string) []string {
 		return append([]string{"account", "--graph", "florentine", "--T", "8"}, args...)
 	}
@@ -224,13 +224,13 @@ func TestBadAccounts(t *testing.T) {
 		"no steps":             {on("--attacker", "Medici", "--T", "0"), "T = 0 must be at least 1"},
 		"attacker twice":       {on("--attacker", "Medici,Medici"), "named twice"},
 		"attacker under LDP":   {on("--attacker", "Medici", "--trust", "ldp"), "leave out --attacker"},
-		"class under LDP":      {on("--attacker", "Medici", "--trust", "ldp", "--convex", "0.1"), "leave out --attacker and --convex"},
+		"class under LDP":      {on("--attacker", "Medici", "--trust", "ldp", "--reaction", "convex:0.1"), "leave out --attacker and --reaction"},
 		"trust":                {on("--attacker", "Medici", "--trust", "none"), "choose ldp, pndp, secldp or eavesdropper"},
-		"secure summation LDP": {on("--trust", "ldp", "--secure-summation"), "--trust pndp"},
+		"secure summation LDP": {on("--trust", "ldp", "--trust", "secure-summation"), "are of pndp"},
 		"algorithm":            {on("--attacker", "Medici", "--algorithm", "sgd"), "unknown algorithm"},
-		"no rounds":            {on("--attacker", "Medici", "--algorithm", "muffliato", "--gossip-rounds", "0"), "at least 1"},
-		"decor without noise":  {on("--attacker", "Medici", "--algorithm", "decor", "--own-noise", "0", "--shared-noise", "0"), "not both zero"},
-		"shared noise":         {on("--attacker", "Medici", "--shared-noise", "2"), "decor"},
+		"no rounds":            {on("--attacker", "Medici", "--algorithm", "muffliato", "--optimizer", "rounds:0"), "at least 1"},
+		"decor without noise":  {on("--attacker", "Medici", "--algorithm", "decor", "--algorithm", "decor:own=0", "--algorithm", "decor:shared=0"), "not both zero"},
+		"shared noise":         {on("--attacker", "Medici", "--algorithm", "shared=2"), "of decor"},
 		"no strategy":          {on("--attacker", "Medici", "--algorithm", "mf-d-sgd"), "--export DIR"},
 		"strategy of another":  {on("--attacker", "Medici", "--export", "x"), "mf-d-sgd"},
 		"no export":            {on("--attacker", "Medici", "--algorithm", "mf-d-sgd", "--export", t.TempDir()), "no export here"},
@@ -241,7 +241,6 @@ func TestBadAccounts(t *testing.T) {
 		"bound":                {on("--attacker", "Medici", "--bound", "tight"), "unknown bound"},
 		"sigma":                {on("--attacker", "Medici", "--sigma", "0"), "--sigma 0"},
 		"delta":                {on("--attacker", "Medici", "--delta", "2"), "--delta 2"},
-		"alpha":                {on("--attacker", "Medici", "--alpha", "1"), "--alpha 1"},
 		"too large":            {[]string{"account", "--graph", "cycle:20000", "--T", "20000", "--attacker", "0"}, "of memory"},
 		"victim attacks":       {[]string{"audit", "--graph", "florentine", "--T", "8", "--attacker", "Medici", "--victim", "Medici"}, "attacks itself"},
 		"unknown victim":       {[]string{"audit", "--graph", "florentine", "--T", "8", "--attacker", "Medici", "--victim", "Borgia"}, "no such node"},

@@ -52,7 +52,7 @@ const samplingSecret = "secret"
 
 // ownFlags are the flags of advise that optimize does without, or has for something else.
 func (f *adviseFlags) ownFlags() []string {
-	return []string{"trust", "sampling", "memory", "dim", "float32", "limit", "memory-front", "output", "force",
+	return []string{"trust", "sampling", "memory", "limit", "output", "force",
 		"json", "quiet", "curvature", "distance", "learning-rate", "records"}
 }
 
@@ -80,14 +80,14 @@ with batches of the same size), and what is recommended is never worse than inde
 
 On a terminal, what is missing is asked.
 
-With --memory-front a second table says what memory at a node buys. With -o, write advice.csv, advice.json and pictures.`,
+With --memory front a second table says what memory at a node buys. With -o, write advice.csv, advice.json and pictures.`,
 		Example: `  mafalda advise                                                               # asks
   mafalda advise --graph florentine --T 64 -k 4 --epsilon 2 --delta 1e-6
-  mafalda advise --graph complete:50 --T 100 -k 10 --epsilon 2 --delta 1e-6 --trust secldp --missed-steps 0.02 --carry
+  mafalda advise --graph complete:50 --T 100 -k 10 --epsilon 2 --delta 1e-6 --trust secldp --missed-steps 0.02,carry
   mafalda advise --graph regular:1e6,8 --T 256 -k 8 --epsilon 2 --delta 1e-8 --sampling secret --missed-steps 0.2
   mafalda advise --graph florentine --T 32 -k 4 --budgets budgets.csv
   mafalda advise --graph florentine --T 64 -k 4 --epsilon 2 --delta 1e-6 --curvature 0.01:9,0.3 --records 640
-  mafalda advise --graph ego.edges --T 380 --epsilon 2 --delta 1e-6 --dim 1e6 --memory-front -o advice`,
+  mafalda advise --graph ego.edges --T 380 --epsilon 2 --delta 1e-6 --memory dim=1e6,front -o advice`,
 		Args: terminal.NoArgs,
 		RunE: terminal.UntilInterrupted(f.run),
 	}
@@ -107,11 +107,11 @@ With --memory-front a second table says what memory at a node buys. With -o, wri
 			"(default: as secret, but only batches in turn are ranked)")
 	f.privacy.Bind(cmd)
 	f.budgets.bind(cmd)
-	f.budget.Bind(cmd, "leave out strategies that keep more, such as 4GB; needs --dim")
+	fl.BoolVar(&f.front, "memory front", false,
+		"a second table: what memory at a node buys; takes minutes for hundreds of steps")
+	f.budget.Bind(cmd, "leave out strategies that keep more, such as 4GB,dim=1e6")
 	fl.DurationVar(&f.limit, "limit", time.Minute, "stop the search for a way after so long, and do not try what a guess puts at more than twice of it;\n"+
 		"one band of every scheme and own noise with batches in turn are always compared")
-	fl.BoolVar(&f.front, "memory-front", false,
-		"a second table: what memory at a node buys; needs --dim, and takes minutes for hundreds of steps")
 	f.Output.Bind(cmd, "write tables and pictures to this `folder`", "replace files that are there",
 		"print one JSON object instead of the table")
 	return cmd
@@ -128,7 +128,7 @@ func (f *adviseFlags) chooseCase(cmd *cobra.Command) (c plan.Case, err error) {
 		func() (err error) { o.Privacy, err = f.privacy.Choose(cmd); return err },
 		func() (err error) { p.Levels, err = f.budgets.choose(cmd, &f.privacy, o); return err },
 		func() (err error) {
-			if given := cmd.Flags().Changed; given("dim") || given("memory") || given("float32") || f.front {
+			if cmd.Flags().Changed("memory") {
 				o.Budget, err = f.budget.ChooseAny(cmd)
 			}
 			return err
@@ -150,7 +150,7 @@ func (f *adviseFlags) chooseCase(cmd *cobra.Command) (c plan.Case, err error) {
 // chooseTrust says whether pairs may share noise.
 func (f *adviseFlags) chooseTrust(cmd *cobra.Command, c *plan.Case) error {
 	said := *f
-	if !cmd.Flags().Changed("trust") {
+	if !terminal.Given(cmd, "trust") {
 		said.trust.trust = threat.SecLDP.String()
 	} else if c.Collude = plan.Yes; f.trust.trust == threat.SecLDP.String() {
 		c.Collude = plan.No

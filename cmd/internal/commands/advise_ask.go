@@ -30,7 +30,7 @@ func (f *adviseFlags) ask(cmd *cobra.Command) error {
 func (f *adviseFlags) incomplete(cmd *cobra.Command) bool {
 	given := cmd.Flags().Changed
 	prefix := cmd.Flags().Lookup("workload").Value.String() == workload.Prefix.String()
-	network := given("graph") || given("gossip-matrix") || prefix
+	network := given("graph") || f.network.GossipFile() != "" || prefix
 	privacy := given("budgets") || given("mu") || given("epsilon") && given("delta")
 	return !network || !given("T") || !privacy
 }
@@ -41,7 +41,7 @@ func (f *adviseFlags) questions(cmd *cobra.Command, q *terminal.Questions, out i
 	fmt.Fprintln(out, "What is your case? Enter takes what is in brackets; Ctrl-C ends.")
 	err := allOf(
 		func() error {
-			if given("graph") || given("gossip-matrix") ||
+			if given("graph") || f.network.GossipFile() != "" ||
 				cmd.Flags().Lookup("workload").Value.String() == workload.Prefix.String() {
 				return nil
 			}
@@ -92,11 +92,20 @@ func set(cmd *cobra.Command, flag, answer string) error {
 	if err != nil || !(v > 0) {
 		return fmt.Errorf("%q is no number above 0", answer)
 	}
-	if err := cmd.Flags().Set(flag, answer); err != nil {
+	if err := setFlag(cmd, flag, answer); err != nil {
 		cmd.Flags().Lookup(flag).Changed = false
 		return errors.New("a whole number?")
 	}
 	return nil
+}
+
+// setFlag sets a flag, or a part of one.
+func setFlag(cmd *cobra.Command, name, value string) error {
+	family, key, is := strings.Cut(name, " ")
+	if is {
+		value = key + "=" + value
+	}
+	return cmd.Flags().Set(family, value)
 }
 
 // askYes asks what sets a flag to one of two values, unless it is given.
@@ -109,9 +118,9 @@ func askYes(cmd *cobra.Command, q *terminal.Questions, flag, yes, no, question s
 		return err
 	}
 	if is {
-		return cmd.Flags().Set(flag, yes)
+		return setFlag(cmd, flag, yes)
 	}
-	return cmd.Flags().Set(flag, no)
+	return setFlag(cmd, flag, no)
 }
 
 // mostThatAllTalk is the most nodes whose complete graph is offered: it has an edge for every pair.
@@ -205,10 +214,10 @@ func (f *adviseFlags) askAbsence(cmd *cobra.Command, q *terminal.Questions) erro
 	if v, _ := strconv.ParseFloat(answer, 64); err != nil || v == 0 {
 		return err
 	}
-	if err := cmd.Flags().Set("missed-steps", answer); err != nil || cmd.Flags().Changed("carry") {
+	if err := cmd.Flags().Set("missed-steps", answer); err != nil || cmd.Flags().Changed("missed-steps carry") {
 		return err
 	}
-	return askYes(cmd, q, "carry", "true", "false",
+	return askYes(cmd, q, "missed-steps carry", "true", "false",
 		"Does a node know for certain that a message was not seen, so that the next one can have its noise?")
 }
 
@@ -224,12 +233,12 @@ func (f *adviseFlags) askUnit(cmd *cobra.Command, q *terminal.Questions) error {
 	if err := cmd.Flags().Set("unit", "person"); err != nil {
 		return err
 	}
-	return askFor(cmd, q, "person-batches", "In how many batches may a person have records?", "1")
+	return askFor(cmd, q, "unit batches", "In how many batches may a person have records?", "1")
 }
 
 // askMemory asks what a node can keep.
 func (f *adviseFlags) askMemory(cmd *cobra.Command, q *terminal.Questions) error {
-	if cmd.Flags().Changed("dim") || cmd.Flags().Changed("memory") {
+	if cmd.Flags().Changed("memory") {
 		return nil
 	}
 	answer, err := q.Ask("How much memory has a node for noise, such as 4GB? all: as much as it takes", "all",
@@ -246,5 +255,5 @@ func (f *adviseFlags) askMemory(cmd *cobra.Command, q *terminal.Questions) error
 	if err != nil || answer == "all" {
 		return err
 	}
-	return askFor(cmd, q, "dim", "How many parameters has the model?", "1e6")
+	return askFor(cmd, q, "memory dim", "How many parameters has the model?", "1e6")
 }

@@ -27,14 +27,14 @@ func TestOptimizeForMemory(t *testing.T) {
 		"nothing":       {"0", "", 0},
 		"a MB":          {"3MB", "", 3},
 		"a MiB":         {"3MiB", "", 3},
-		"single":        {"12 MB", "--float32", 3},
+		"single":        {"12 MB", "--memory float32", 3},
 		"everything":    {"4GB", "", 500},
 		"a number less": {"23999999", "", 2},
 	} {
 		dim := map[bool]string{true: "1e6", false: "125000"}[name == "single" || name == "a number less" ||
 			name == "everything"]
-		args := []string{"optimize", "--graph", "cycle:5", "--T", "8", "-k", "2", "--memory", tc.memory, "--dim",
-			dim, "--json",
+		args := []string{"optimize", "--graph", "cycle:5", "--T", "8", "-k", "2", "--memory", tc.memory, "--memory",
+			"dim=" + dim, "--json",
 			"--no-baselines"}
 		if tc.number != "" {
 			args = append(args, tc.number)
@@ -54,7 +54,7 @@ func TestOptimizeForMemory(t *testing.T) {
 			t.Errorf("%s: keeps %d numbers, %d fit", name, kept, tc.numbers)
 		}
 	}
-	_, out, _ := mafalda("optimize", "--graph", "cycle:5", "--T", "8", "-k", "2", "--memory", "3MB", "--dim", "125000")
+	_, out, _ := mafalda("optimize", "--graph", "cycle:5", "--T", "8", "-k", "2", "--memory", "3MB", "--memory", "dim=125000")
 	for _, want := range []string{"3 MB are 3 numbers of 8 bytes for each of 125,000 parameters; dense needs 8, 8 MB",
 		"chosen "} {
 		if !strings.Contains(out, want) {
@@ -66,15 +66,15 @@ func TestOptimizeForMemory(t *testing.T) {
 func TestMemoryThatIsNone(t *testing.T) {
 	base := []string{"optimize", "--graph", "cycle:5", "--T", "8", "-k", "2"}
 	for want, args := range map[string][]string{
-		"--memory needs --dim":                 {"--memory", "3MB"},
-		"must be an amount of memory":          {"--memory", "3QB", "--dim", "5"},
-		"such as 4GB":                          {"--memory", "-3MB", "--dim", "5"},
-		"--dim 0: must be at least 1":          {"--memory", "3MB", "--dim", "0"},
-		"--dim and --float32 are for --memory": {"--dim", "5"},
-		"leave out --strategy":                 {"--memory", "3MB", "--dim", "5", "--strategy", "blt"},
-		"--memory is not for --sampling bins": {"--memory", "3MB", "--dim", "5", "--sampling", "bins",
+		"how many parameters has the model?": {"--memory", "3MB"},
+		"must be an amount of memory":        {"--memory", "3QB", "--memory", "dim=5"},
+		"such as 4GB":                        {"--memory", "-3MB", "--memory", "dim=5"},
+		"--memory dim 0: must be at least 1": {"--memory", "3MB", "--memory", "dim=0"},
+		"--memory: how much?":                {"--memory", "dim=5"},
+		"leave out --strategy":               {"--memory", "3MB", "--memory", "dim=5", "--strategy", "blt"},
+		"--memory is not for --sampling bins": {"--memory", "3MB", "--memory", "dim=5", "--sampling", "bins",
 			"--epsilon", "1", "--delta", "1e-5"},
-		"strategies of nodes are dense, which ": {"--memory", "1", "--dim", "5", "--groups", "2"},
+		"strategies of nodes are dense, which ": {"--memory", "1", "--memory", "dim=5", "--strategy", "groups=2"},
 	} {
 		if code, _, errs := mafalda(append(base, args...)...); code != 2 || !strings.Contains(errs, want) ||
 			strings.Count(errs, "\n") != 1 {
@@ -122,9 +122,9 @@ var adviseCase = strings.Fields("--graph cycle:5 --T 8 -k 2 --epsilon 8 --delta 
 // it.
 func TestAdviceKeepsItsWord(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "advice")
-	r := advised(t, append(adviseCase, "--dim", "1e6", "--missed-steps", "0.1", "--carry", "--trust", "secldp",
+	r := advised(t, append(adviseCase, "--memory", "dim=1e6", "--missed-steps", "0.1", "--missed-steps", "carry", "--trust", "secldp",
 		"--sampling", "secret",
-		"--memory-front", "-o", dir, "--memprofile", filepath.Join(t.TempDir(), "profile"))...)
+		"--memory", "front", "-o", dir, "--memprofile", filepath.Join(t.TempDir(), "profile"))...)
 	if r.Dim != 1e6 || len(r.Ways) != 7 || len(r.LeftOut) != 1 {
 		t.Fatalf("%d ways, %+v left out", len(r.Ways), r.LeftOut)
 	}
@@ -230,7 +230,7 @@ func TestAdviceLeavesOut(t *testing.T) {
 		t.Errorf("%+v\n%+v", last, r.LeftOut)
 	}
 	r = advised(t, append(path, "--epsilon", "2", "--delta", "1e-6", "--unit", "person", "--memory", "20MB",
-		"--dim", "1e6")...)
+		"--memory", "dim=1e6")...)
 	for _, w := range r.Ways {
 		if w.Floats > 2 || w.MemoryBytes > 2e7 || w.Sampling != "cyclic" {
 			t.Errorf("%+v", w)
@@ -246,21 +246,21 @@ func TestAdviseRefuses(t *testing.T) {
 	base := []string{"advise", "--graph", "cycle:5", "--T", "8", "-k", "2"}
 	private := []string{"--epsilon", "8", "--delta", "1e-5"}
 	for want, args := range map[string][]string{
-		"--epsilon and --delta are ne":       {"--dim", "5"},
+		"--epsilon and --delta are ne":       {"--memory", "dim=5"},
 		"use --delta":                        {"--epsilon", "2"},
 		"--epsilon NaN: must be positive":    {"--epsilon", "NaN", "--delta", "1e-5"},
-		"--dim 0: must be at least 1":        append(private, "--dim", "0"),
-		"Use --dim":                          append(private, "--memory", "3MB"),
+		"--memory dim 0: must be at least 1": append(private, "--memory", "dim=0"),
+		"how many parameters has the model?": append(private, "--memory", "3MB"),
 		"choose ldp or secldp":               append(private, "--trust", "nobody"),
 		"choose secret, cyclic, poisson":     append(private, "--sampling", "shuffle"),
-		"--coalitions is for --trust secldp": append(private, "--trust", "ldp", "--coalitions", "2"),
+		"--trust coalitions is of secldp":    append(private, "--trust", "ldp", "--trust", "coalitions=2"),
 		"--limit 0s: must be positive":       append(private, "--limit", "0s"),
 		"k = 3 does not divide T = 8":        append(private, "-k", "3"),
 		"budgets says it for every node":     append(private, "--budgets", "none.csv"),
 		"NaN":                                append(private, "--missed-steps", "NaN"),
 		"which network? Use --graph":         append(private, "--graph", ""),
-		"in 9 batches, of which there are 4": append(private, "--unit", "person", "--person-batches", "9"),
-		"--largest-pair":                     append(private, "--largest-pair", "-1"),
+		"in 9 batches, of which there are 4": append(private, "--unit", "person", "--unit", "person:batches=9"),
+		"--trust largest-pair":               append(private, "--trust", "largest-pair=-1"),
 	} {
 		if code, _, errs := mafalda(on(append(base, args...))...); code != 2 || !strings.Contains(errs, want) ||
 			strings.Count(errs, "\n") != 1 {
@@ -303,8 +303,8 @@ func TestAdviseAsks(t *testing.T) {
 	if err := f.questions(cmd, q, &asked); err != nil {
 		t.Fatalf("%v\n%s", err, &asked)
 	}
-	want := "advise --T 8 --carry --delta 1e-05 --dim 1000000 --epsilon 2 --graph regular:6,2 --memory '1 GB' " +
-		"--missed-steps 0.1 --participations 2 --person-batches 2 --sampling cyclic --trust secldp --unit person"
+	want := "advise --T 8 --delta 1e-05 --epsilon 2 --graph regular:6,2 --memory '1 GB,dim=1000000' " +
+		"--missed-steps 0.1,carry --participations 2 --sampling cyclic --trust secldp --unit person:batches=2"
 	if got := asked.String(); !strings.Contains(got, want) || strings.Count(got, "How many steps") != 2 ||
 		strings.Count(got, "How many n") != 4 ||
 		!strings.Contains(got, "k = 3 does not divide T = 8") {

@@ -40,7 +40,7 @@ func newAuditCmd(runner *grids.Runner) *cobra.Command {
 		Long: `Run the protocol many times with random noise, with and without a record of the victim, give the attacker what it sees, and apply
 the best linear test. The mu that the attack reaches, with its confidence interval, stands against the claimed one. With
 --export the noise is made by C_inv of the export itself, at the level that it was calibrated with. Of an export whose nodes share
-noise (--trust secldp) the worst coalition that it allows attacks, or that of --coalitions or --attacker, and the claim is the
+noise (--trust secldp) the worst coalition that it allows attacks, or that of coalitions or --attacker, and the claim is the
 export's.
 
 The claim of --trust pndp holds for
@@ -58,7 +58,7 @@ The claim is the accountant's, or the export's of --export, or --epsilon. Fixed 
 
 With --run a training that happened is audited, by the messages that a node recorded and by records that were made up for that
 (docs/auditing.md). It says how much of them arrived, a lower bound for epsilon, and whether the run has one of the faults that
-people make. With --confidence 0.95, unless it is given. What a node received of the others is audited with --attacker and its label:
+people make. With confidence 0.95, unless it is given. What a node received of the others is audited with --attacker and its label:
 by the matched filter of mafalda account, for canaries of a node that it attacks.
 
 Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 2 wrong flags or input.`,
@@ -69,13 +69,13 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
   mafalda audit --graph florentine --T 10 --algorithm decor --attacker Medici --json
   mafalda audit --graph florentine --T 40 -k 4 --algorithm mf-d-sgd --export out --attacker Medici
   mafalda audit --graph florentine --T 16 -k 4 --algorithm mf-d-sgd --export out --trust secldp    # nodes share noise
-  mafalda audit --graph florentine --T 16 -k 4 --algorithm mf-d-sgd --export out --trust secldp --coalitions 2
+  mafalda audit --graph florentine --T 16 -k 4 --algorithm mf-d-sgd --export out --trust secldp:coalitions=2
   mafalda audit --graph florentine --T 16 -k 4 --algorithm mf-d-sgd --export out --trust ldp --victim all     # each node's own claim
-  mafalda audit --graph florentine --T 32 -k 4 --trust ldp --actual-batches 2       # a person in two batches, a claim for one: fails
-  mafalda audit --sampling poisson --T 380 --probability 0.05 --noise-multiplier 1 --delta 1e-6
-  mafalda audit --run run --coins coins.json --export out                        # a training that happened
-  mafalda audit --run view --coins coins.json --export out --attacker 3          # by what node 3 received
-  mafalda audit --run run --coins coins.json --export out -o audited && mafalda report out audited
+  mafalda audit --graph florentine --T 32 -k 4 --trust ldp --actual batches:2       # a person in two batches, a claim for one: fails
+  mafalda audit --sampling poisson:probability=0.05 --T 380 --noise-multiplier 1 --delta 1e-6
+  mafalda audit --run run,coins=coins.json --export out                        # a training that happened
+  mafalda audit --run view,coins=coins.json --export out --attacker 3          # by what node 3 received
+  mafalda audit --run run,coins=coins.json --export out -o audited && mafalda report out audited
   mafalda audit --sampling poisson --export out                                  # as the export says
   mafalda audit --sampling poisson --export out --actual cyclic                  # fixed batches, in truth: fails
   mafalda audit --sampling poisson --export out --noise-scale 0.5                # half the noise: fails`,
@@ -95,22 +95,24 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 	f.runs = 4000
 	fl.Var((*terminal.WholeNumber)(&f.runs), "runs", "runs of the protocol with the record, and as many without (with --answer: 10000, with --sampling: 50000)")
 	f.auditSeed = 1
-	fl.Var((*terminal.SeedNumber)(&f.auditSeed), "audit-seed", "seed of the simulated noise")
-	fl.Float64Var(&f.confidence, "confidence", 0.999, "of the interval")
+	fl.Var((*terminal.SeedNumber)(&f.auditSeed), "runs seed", "seed of the simulated noise")
+	fl.Float64Var(&f.confidence, "runs confidence", 0.999, "of the interval")
+	terminal.Family(cmd, "runs", "")
 	fl.Float64Var(&f.noiseScale, "noise-scale", 1,
 		"multiply the nodes' noise, but not the claim: below 1 the audit should fail")
 	fl.StringVar(&f.scaledNodes, "scaled-nodes", "", "`LABEL,LABEL,...` of the nodes whose own noise --noise-scale multiplies (default: all noise)")
 	flags.CompleteGraphLabels(cmd, "scaled-nodes", f.network.Load)
 	fl.StringVar(&f.answer, "answer", "", "let nodes react to their models θ, and `HOW`: clip:K,B adds clip(K·θ, B) to what they send (B can be inf),\n"+
 		"linear:D sends D·θ; convex:X, smooth:X, ...: the worst answers of the class, against its bound")
-	fl.Var((*terminal.WholeNumber)(&f.batches), "actual-batches", "in how many batches of a cycle the victim's records really are (default: as claimed)")
+	fl.Var((*terminal.WholeNumber)(&f.batches), "actual batches", "in how many batches of a cycle the victim's records really are (default: as claimed)")
+	terminal.Family(cmd, "actual", "")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
 }
 
-// taking returns in which steps the victim really takes part; nil without --actual-batches.
+// taking returns in which steps the victim really takes part; nil without --actual batches.
 func (f *auditFlags) taking(cmd *cobra.Command, claimed participation.Schema) (participation.Schema, error) {
-	if !cmd.Flags().Changed("actual-batches") {
+	if !cmd.Flags().Changed("actual batches") {
 		return nil, nil
 	}
 	cycle, cyclic := claimed.(participation.Cyclic)
@@ -118,11 +120,11 @@ func (f *auditFlags) taking(cmd *cobra.Command, claimed participation.Schema) (p
 		cycle, cyclic = people.Cycle(), true
 	}
 	if !cyclic {
-		return nil, terminal.Usagef("--actual-batches is for batches in turn: --schema cyclic or single")
+		return nil, terminal.Usagef("--actual batches is for batches in turn: --schema cyclic or single")
 	}
 	taking, err := participation.NewPeople(cycle, f.batches)
 	if err != nil {
-		return nil, terminal.Usagef("--actual-batches: %w", err)
+		return nil, terminal.Usagef("--actual batches: %w", err)
 	}
 	return taking, nil
 }
@@ -132,20 +134,20 @@ func (f *auditFlags) audit(cmd *cobra.Command) error {
 	case f.runs == 0:
 		return terminal.Usagef("--runs 0: must be at least 10")
 	case f.confidence == 0:
-		return terminal.Usagef("--confidence 0: must be between 0 and 1")
+		return terminal.Usagef("--runs confidence 0: must be between 0 and 1")
 	case f.noiseScale == 0:
 		return terminal.Usagef("--noise-scale 0: must be positive and finite")
 	}
 	bar := terminal.NewProgress(cmd.ErrOrStderr(), false)
 	defer bar.Clear()
-	if cmd.Flags().Changed("run") || cmd.Flags().Changed("coins") || cmd.Flags().Changed("output") || f.run.force {
+	if cmd.Flags().Changed("run") || cmd.Flags().Changed("output") || f.run.force {
 		return f.runRecorded(cmd, bar)
 	}
 	if err := f.sampled.check(cmd); err != nil {
 		return err
 	}
 	bar.Busy("computing the claim")
-	if f.sampled.sampling != "" || cmd.Flags().Changed("sampling") {
+	if cmd.Flags().Changed("sampling") {
 		return f.runSampled(cmd, bar)
 	}
 	return f.runNetwork(cmd, bar)
@@ -232,7 +234,7 @@ func (f *auditFlags) chooseAnswer(cmd *cobra.Command) (threat.Answer, error) {
 	if !cmd.Flags().Changed("answer") {
 		return nil, nil
 	}
-	if !cmd.Flags().Changed("runs") {
+	if !terminal.Given(cmd, "runs") {
 		f.runs = answeredRuns
 	}
 	a, err := threat.ParseAnswer(f.answer)

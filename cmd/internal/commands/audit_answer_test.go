@@ -49,8 +49,8 @@ func TestAuditAnswer(t *testing.T) {
 		"no class":  {on("--answer", "convex:-1"), "must be clip:K,B"},
 		"a class of public messages": {strings.Fields("audit --graph path:3 --T 3 --trust ldp --answer smooth:1"),
 			"the worst answers of a class are for nodes that attack"},
-		"an optimizer": {on("--answer", "clip:10,1", "--momentum", "0.9"), "answers are for plain gradient descent"},
-		"sampled": {strings.Fields("audit --sampling poisson --T 9 --probability 0.1 --delta 0.1 --answer clip:1,1"),
+		"an optimizer": {on("--answer", "clip:10,1", "--optimizer", "momentum:0.9"), "answers are for plain gradient descent"},
+		"sampled": {strings.Fields("audit --sampling poisson:probability=0.1 --T 9 --delta 0.1 --answer clip:1,1"),
 			"--answer is not for --sampling"},
 	} {
 		if code, _, errs := mafalda(tc.args...); code != 2 || !strings.Contains(errs, tc.say) {

@@ -37,10 +37,10 @@ func (f *sampledFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	terminal.ChoiceVar(cmd, &f.sampling, "sampling", "", auditedSamplings,
 		"attack the privacy of batches that are drawn in secret:\n"+
-			"poisson: from --groups in turn, each record with --probability\n"+
+			"poisson: from groups in turn, each record with probability\n"+
 			"bins: each record in one of -b batches, drawn once\n"+
-			"allocation: from --groups in turn, each record in one step, drawn at random, of each of T/b blocks\n"+
-			"truncated: poisson with at most --max-batch of up to --records records a step\n"+
+			"allocation: from groups in turn, each record in one step, drawn at random, of each of T/b blocks\n"+
+			"truncated: poisson with at most max of up to records records a step\n"+
 			"cyclic: each record in one of -b fixed batches, and no secret")
 	terminal.ChoiceVar(cmd, &f.actual, "actual", "", actualSamplings,
 		"with --sampling: what the nodes really do (default: the same): one of these, or records shuffled and cut into equal batches,\n"+
@@ -48,14 +48,15 @@ func (f *sampledFlags) bind(cmd *cobra.Command) {
 	terminal.ChoiceVar(cmd, &f.adjacency, "adjacency", accounting.ZeroOut.String(), accounting.Adjacencies(),
 		"with --sampling: data sets differ in a record that "+
 			"is there or not (zero-out),\nor in one that is replaced (replace-one); with --export as it says")
-	fl.BoolVar(&f.knownSeed, "known-seed", false, "with --sampling: the attacker knows the seed that batches are drawn from")
-	fl.Var((*terminal.WholeNumber)(&f.largest.Records), "records", "with --sampling truncated: at least as many as a node has")
-	fl.Var((*terminal.WholeNumber)(&f.largest.Most), "max-batch", "with --sampling truncated: records in a step; of more, some "+
+	fl.BoolVar(&f.knownSeed, "sampling known-seed", false, "the attacker knows the seed that batches are drawn from")
+	fl.Var((*terminal.WholeNumber)(&f.largest.Records), "sampling records", "of truncated: at least as many as a node has")
+	fl.Var((*terminal.WholeNumber)(&f.largest.Most), "sampling max", "of truncated: records in a step; of more, some "+
 		"are dropped")
-	fl.Float64Var(&f.probability, "probability", 0,
-		"with --sampling: of a record in a step of its group (default: groups/b)")
-	fl.Var((*terminal.WholeNumber)(&f.groups), "groups",
-		"with --sampling: groups of records (default: the bands of the strategy)")
+	fl.Float64Var(&f.probability, "sampling probability", 0,
+		"of a record in a step of its group (default: groups/b)")
+	fl.Var((*terminal.WholeNumber)(&f.groups), "sampling groups",
+		"groups of records (default: the bands of the strategy)")
+	terminal.Family(cmd, "sampling", "")
 	fl.Float64Var(&f.noiseMultiplier, "noise-multiplier", 0,
 		"with --sampling: noise standard deviation over the clip that is claimed")
 	fl.Float64Var(&f.epsilon, "epsilon", 0, "with --sampling: the epsilon that is claimed (default: the accountant's)")
@@ -64,19 +65,18 @@ func (f *sampledFlags) bind(cmd *cobra.Command) {
 
 // Other flags are for audits without --sampling.
 var (
-	flagsOfSampling = [...]string{"actual", "probability", "groups", "noise-multiplier", "epsilon", "delta",
-		"known-seed", "records", "max-batch", "adjacency"}
-	flagsOfBoth = [...]string{"sampling", "T", "separation", "export", "runs", "audit-seed", "confidence",
-		"noise-scale", "json"}
+	flagsOfSampling = [...]string{"actual", "noise-multiplier", "epsilon", "delta", "adjacency"}
+	flagsOfBoth     = [...]string{"sampling", "T", "separation", "export", "runs", "noise-scale", "json"}
 )
 
 // check refuses flags of the other kind of audit.
 func (f *sampledFlags) check(cmd *cobra.Command) error {
 	if !cmd.Flags().Changed("sampling") {
-		return terminal.Refuse(cmd, "--%s is for --sampling", flagsOfSampling[:]...)
+		others := slices.DeleteFunc(slices.Clone(flagsOfSampling[:]), func(name string) bool { return name == "actual" && !terminal.Given(cmd, name) })
+		return terminal.Refuse(cmd, "--%s is for --sampling", others...)
 	}
 	if f.sampling != "truncated" && f.actual != "truncated" {
-		if err := terminal.Refuse(cmd, "--%s is for --sampling truncated", "records", "max-batch"); err != nil {
+		if err := terminal.Refuse(cmd, "--%s is of truncated", "sampling records", "sampling max"); err != nil {
 			return err
 		}
 	}
@@ -90,7 +90,7 @@ func (f *auditFlags) runSampled(cmd *cobra.Command, bar *terminal.Progress) erro
 		return err
 	}
 	runs := f.runs
-	if !cmd.Flags().Changed("runs") {
+	if !terminal.Given(cmd, "runs") {
 		runs = sampled.DefaultRuns
 	}
 	r, err := sampled.Audit(cmd.Context(), a.Scenario, sampled.Options{

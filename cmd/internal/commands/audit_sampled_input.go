@@ -146,16 +146,16 @@ func (d *sampledDefaults) named(flag, name string, steps int) (participation.Sam
 	switch name {
 	case "poisson":
 		q := d.probability
-		if q == 0 && !d.given("probability") && d.separation > 0 {
+		if q == 0 && !d.given("sampling probability") && d.separation > 0 {
 			q = float64(d.groups) / float64(d.separation)
 		}
-		if q == 0 && !d.given("probability") {
-			return nil, terminal.Usagef("--%s poisson: how likely does a record take part? Use --probability, or -b", flag)
+		if q == 0 && !d.given("sampling probability") {
+			return nil, terminal.Usagef("--%s poisson: how likely does a record take part? Use --sampling probability, or -b", flag)
 		}
 		return participation.PoissonSampling{Groups: d.groups, Probability: q}, nil
 	case "truncated":
 		if d.largest.Records == 0 || d.largest.Most == 0 {
-			return nil, terminal.Usagef("--%s truncated: how large may batches be, of how many records? Use --max-batch and --records",
+			return nil, terminal.Usagef("--%s truncated: how large may batches be, of how many records? Use --sampling max and records",
 				flag)
 		}
 		plain, err := d.named(flag, "poisson", steps)

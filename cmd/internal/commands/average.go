@@ -51,14 +51,14 @@ func newAverageCmd(runner *grids.Runner) *cobra.Command {
 are different in kind: docs/protocols.md.
 
 dpps also takes the directed graphs --graph d-out:n,d (in every round node i sends to i+1, ..., i+d-1) and exp:n (in round t to
-i+2^t), and --sequence FILE: an edge list "u v" (u sends to v) for every round, rounds separated by empty lines.
+i+2^t), and --push-sum sequence:FILE: an edge list "u v" (u sends to v) for every round, rounds separated by empty lines.
 
 Values are drawn, or read with --values FILE (lines "label value"). The noise is that of a simulation: it protects nobody's values.`,
 		Example: `  mafalda average --protocol ppac --graph florentine
-  mafalda average --protocol ppac --graph cycle:20 --value-std 10 --noise-std 1500 --observer 0 --victim 1
+  mafalda average --protocol ppac --graph cycle:20 --values std:10 --noise-std 1500 --observer 0 --victim 1
   mafalda average --protocol ppac --graph ego.edges --observer 5,17 --json     # two nodes that collude
-  mafalda average --protocol dpps --graph exp:10 --laplace-b 20 --rounds 20 -o dpps
-  mafalda average --protocol dpps --graph d-out:10,2 --estimate paper          # the paper's constants: refused where they fail
+  mafalda average --protocol dpps --graph exp:10 --push-sum laplace-b:20 --rounds 20 -o dpps
+  mafalda average --protocol dpps --graph d-out:10,2 --push-sum estimate:paper          # the paper's constants: refused where they fail
   mafalda average --protocol gossip --graph florentine --noise-std 10
   mafalda average --compare --graph florentine -o compare
   mafalda average --papers -o figures`,
@@ -71,7 +71,7 @@ Values are drawn, or read with --values FILE (lines "label value"). The noise is
 
 func (f *averageFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	f.given = fl.Changed
+	f.given = func(name string) bool { return terminal.Given(cmd, name) }
 	terminal.ChoiceVar(cmd, &f.protocol, "protocol", "ppac", averagingProtocols,
 		"protocol: "+strings.Join(averagingProtocols, ", "))
 	fl.BoolVar(&f.compare, "compare", false, "all protocols side by side")
@@ -82,11 +82,12 @@ func (f *averageFlags) bind(cmd *cobra.Command) {
 	fl.Lookup("gossip").Usage = "consensus matrix: metropolis, max-degree or laplacian (default: laplacian, which is " +
 		"I - (D-A)/d_max;\nmetropolis where that reaches no consensus, and for dpps)"
 	fl.Lookup("seed").Usage = "seed of random graphs, values, chosen neighbours and noise"
-	fl.Float64Var(&f.valueStd, "value-std", 10, "standard deviation of the values")
+	fl.Float64Var(&f.valueStd, "values std", 10, "standard deviation of the values")
 	fl.Float64Var(&f.noiseStd, "noise-std", 0,
-		"standard deviation of the noise (default: 15 times --value-std for ppac, --difference for gossip)")
-	fl.StringVar(&f.values, "values", "", "read the values from this `file`")
-	fl.StringVar(&f.chosen, "chosen", "", "ppac: read from this `file` which neighbour completes each node's fragments "+
+		"standard deviation of the noise (default: 15 times --values std for ppac, difference for gossip)")
+	fl.StringVar(&f.values, "values", "", "read the values from this `file`, instead of drawing them")
+	terminal.Family(cmd, "values", "")
+	fl.StringVar(&f.chosen, "protocol chosen", "", "ppac: read from this `file` which neighbour completes each node's fragments "+
 		"(lines \"node neighbour\"; default: random)")
 	fl.VarP((*terminal.WholeNumber)(&f.rounds), "rounds", "t",
 		"rounds. ppac and gossip: nodes average t times, and leakage counts the t+1 messages of the rounds 0 to t, v(t)\n"+
@@ -97,9 +98,10 @@ func (f *averageFlags) bind(cmd *cobra.Command) {
 	fl.StringVar(&f.victim, "victim", "", "ppac, gossip: `LABEL` of the only victim")
 	flags.CompleteGraphLabels(cmd, "observer", f.network.Load)
 	flags.CompleteGraphLabels(cmd, "victim", f.network.Load)
-	fl.Float64Var(&f.difference, "difference", 0,
-		"gossip: values this far apart are to be indistinguishable (default: --value-std)")
+	fl.Float64Var(&f.difference, "protocol difference", 0,
+		"gossip: values this far apart are to be indistinguishable (default: --values std)")
 	fl.Float64Var(&f.delta, "delta", 1e-6, "of (epsilon, delta)-DP")
+	terminal.Family(cmd, "protocol", "")
 	f.push.Bind(cmd)
 	f.Output.Bind(cmd, "write result and figures to this `folder`", "replace files that are there", "print one JSON object")
 }
@@ -129,7 +131,7 @@ func (f *averageFlags) check() error {
 	case f.given("rounds") && f.rounds < 0:
 		return fmt.Errorf("--rounds %d: must not be negative", f.rounds)
 	case f.chosen != "" && f.protocol != "ppac":
-		return errors.New("--chosen is for --protocol ppac")
+		return errors.New("--protocol: chosen is of ppac")
 	case !(f.delta > 0 && f.delta < 1):
 		return fmt.Errorf("--delta %v: must be between 0 and 1", f.delta)
 	}
@@ -139,7 +141,7 @@ func (f *averageFlags) check() error {
 		used  bool
 	}{
 		{"ValueStd", f.valueStd, true}, {"NoiseStd", f.noiseStd, f.given("noise-std")},
-		{"Difference", f.difference, f.given("difference")},
+		{"Difference", f.difference, f.given("protocol difference")},
 	} {
 		if c.used {
 			if err := averaging.CheckDeviation(c.field, c.value); err != nil {

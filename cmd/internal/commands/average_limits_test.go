@@ -20,7 +20,7 @@ func TestAverageEndsWhenInterrupted(t *testing.T) {
 	for _, args := range [][]string{
 		{"--protocol", "ppac", "--observer", "0"}, {"--protocol", "ppac", "--observer", "0", "--rounds", "40"},
 		{"--protocol", "gossip", "--observer", "0"},
-		{"--protocol", "dpps", "--estimate", "real", "--rounds", "500"}, {"--compare", "--observer", "0"},
+		{"--protocol", "dpps", "--push-sum", "estimate:real", "--rounds", "500"}, {"--compare", "--observer", "0"},
 	} {
 		ctx, cancel := context.WithCancel(context.Background())
 		time.AfterFunc(30*time.Millisecond, cancel)
@@ -58,13 +58,13 @@ func TestAverageRefusesWhatIsTooLarge(t *testing.T) {
 		say  string
 	}{
 		"pairs":       {[]string{"--protocol", "gossip", "--graph", "cycle:5000"}, "--observer and --victim"},
-		"calibration": {[]string{"--protocol", "dpps", "--graph", "cycle:10100"}, "--c-prime"},
+		"calibration": {[]string{"--protocol", "dpps", "--graph", "cycle:10100"}, "--push-sum c-prime"},
 		"values": {[]string{"--graph", "path:3", "--values", writeFile(t, "huge",
 			"0 1e308\n1 1e308\n2 1e308\n")}, "1e+150"},
-		"deviation": {[]string{"--graph", "path:3", "--value-std", "1e308"}, "at most 1e+150"},
+		"deviation": {[]string{"--graph", "path:3", "--values", "std:1e308"}, "at most 1e+150"},
 		"mu": {[]string{"--graph", "path:3", "--protocol", "gossip", "--noise-std", "1e-308"},
 			"beyond all numbers"},
-		"epsilon": {[]string{"--graph", "path:3", "--protocol", "dpps", "--laplace-b", "1e200", "--gamma-n", "1e-200"},
+		"epsilon": {[]string{"--graph", "path:3", "--protocol", "dpps", "--push-sum", "laplace-b:1e200", "--push-sum", "gamma-n:1e-200"},
 			"beyond all numbers"},
 		"rounds":   {[]string{"--graph", "path:3", "--protocol", "dpps", "--rounds", "1000000000000"}, "GB"},
 		"an empty": {[]string{"--graph", "path:3", "--values", writeFile(t, "empty", "")}, "nothing for node 0"},
@@ -94,7 +94,7 @@ func TestSimulatedProtocolsSaySo(t *testing.T) {
 		{"average", "--graph", "path:3"}, {"average", "--graph", "path:3", "--protocol", "gossip"}, {"average",
 			"--graph", "path:3", "--protocol", "dpps"},
 		{"average", "--graph", "path:3", "--compare"},
-		{"partpsp", "--records", "600", "--features", "6", "--nodes", "4", "--networks", "exp", "--shared", "1", "--laplace-b",
+		{"partpsp", "--task", "records=600", "--task", "features=6", "--nodes", "4", "--networks", "exp", "--shared", "1", "--laplace-b",
 			"2", "--epochs", "1", "--batch", "30", "--seeds", "1"},
 	} {
 		_, out, _ := mafalda(append(args, "--json")...)
@@ -127,7 +127,7 @@ func TestDefaultNoiseOfDPPSLeavesAnAverage(t *testing.T) {
 func TestPartPSPDrawsWhatWasRun(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "part")
-	code, _, errs := mafalda("partpsp", "--records", "600", "--features", "6", "--nodes", "4", "--networks", "exp",
+	code, _, errs := mafalda("partpsp", "--task", "records=600", "--task", "features=6", "--nodes", "4", "--networks", "exp",
 		"--shared", "1,3", "--laplace-b", "1,3", "--epochs", "2",
 		"--batch", "30", "--seeds", "1", "-q", "-o", dir)
 	if code != 0 {

@@ -176,7 +176,7 @@ func (f *averageFlags) runGossip(ctx context.Context) (r outcome, err error) {
 
 func (f *averageFlags) runDPPS(ctx context.Context) (r outcome, err error) {
 	if f.given("noise-std") {
-		f.note("note: --noise-std does not apply to dpps: its noise follows the sensitivity and --laplace-b")
+		f.note("note: --noise-std does not apply to dpps: its noise follows the sensitivity and --push-sum laplace-b")
 	}
 	p, err := f.ofDPPS()
 	if err != nil {

@@ -34,7 +34,7 @@ type ppacJSON struct {
 }
 
 func TestAveragePPAC(t *testing.T) {
-	r := averageJSON[ppacJSON](t, "--protocol", "ppac", "--graph", "florentine", "--noise-std", "1500", "--value-std", "10")
+	r := averageJSON[ppacJSON](t, "--protocol", "ppac", "--graph", "florentine", "--noise-std", "1500", "--values", "std:10")
 	if last := r.Errors[len(r.Errors)-1]; len(r.Pairs) != 15*14 || len(r.Leaves) != 5 || r.UpTo != nil || last > 1e-6 ||
 		len(r.Errors) != r.Rounds+1 || len(r.Chosen) != 15 || r.Floor <= 0 {
 		t.Errorf("%d pairs, generalized leaves %v, the last error %g", len(r.Pairs), r.Leaves, last)
@@ -53,7 +53,7 @@ func TestAveragePPAC(t *testing.T) {
 func TestAverageFiles(t *testing.T) {
 	values := writeFile(t, "values", "# mine\r\n0 3.5\r\n1 -2\r\n2, 7\r\n")
 	chosen := writeFile(t, "chosen", "0 1\n1 2\n2 1\n")
-	code, out, errs := mafalda("average", "--graph", "path:3", "--values", values, "--chosen", chosen)
+	code, out, errs := mafalda("average", "--graph", "path:3", "--values", values, "--protocol", "chosen="+chosen)
 	if code != 0 || !strings.Contains(out, "average        2.833333333") || !strings.Contains(out, "computed -2, it is -2") || !strings.Contains(out, "next to a leaf: 0 recovers the value of 1") {
 		t.Errorf("code %d, %s%s", code, out, errs)
 	}
@@ -66,8 +66,11 @@ func TestAverageFiles(t *testing.T) {
 		"no number":       {"--values", "0 NaN\n", "finite"},
 		"three fields":    {"--values", "0 1 2\n", "values:1"},
 	} {
-		path := writeFile(t, strings.TrimPrefix(tc.flag, "--"), tc.content)
-		if code, _, errs := mafalda("average", "--graph", "path:3", tc.flag, path); code != 2 || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {
+		path, flag := writeFile(t, strings.TrimPrefix(tc.flag, "--"), tc.content), tc.flag
+		if flag == "--chosen" {
+			flag, path = "--protocol", "chosen="+path
+		}
+		if code, _, errs := mafalda("average", "--graph", "path:3", flag, path); code != 2 || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {
 			t.Errorf("%s: code %d, %s", name, code, errs)
 		}
 	}
@@ -84,22 +87,22 @@ type dppsJSON struct {
 }
 
 func TestAverageDPPS(t *testing.T) {
-	r := averageJSON[dppsJSON](t, "--protocol", "dpps", "--graph", "florentine", "--laplace-b", "50", "--rounds", "12")
+	r := averageJSON[dppsJSON](t, "--protocol", "dpps", "--graph", "florentine", "--push-sum", "laplace-b:50", "--rounds", "12")
 	if len(r.Rounds) != 12 || len(r.Errors) != 13 || r.C < 1 || !*r.Sound || r.Per != 50 || !near(r.Basic, 600, 1e-12) {
 		t.Errorf("%+v", r)
 	}
 	// given constants; the paper's constants are refused when they fail, and a warning comes first
-	r = averageJSON[dppsJSON](t, "--protocol", "dpps", "--graph", "exp:8", "--c-prime", "5", "--lambda", "0.9")
+	r = averageJSON[dppsJSON](t, "--protocol", "dpps", "--graph", "exp:8", "--push-sum", "c-prime:5", "--push-sum", "lambda:0.9")
 	if !*r.Sound || r.C != 5 || r.Lambda != 0.9 {
 		t.Errorf("%+v", r)
 	}
 	values := writeFile(t, "values", "0 1\n1 -1\n")
-	code, _, errs := mafalda("average", "--protocol", "dpps", "--graph", "d-out:2,2", "--values", values, "--estimate", "paper")
+	code, _, errs := mafalda("average", "--protocol", "dpps", "--graph", "d-out:2,2", "--values", values, "--push-sum", "estimate:paper")
 	if code != 1 || !strings.Contains(errs, "not known to be sound") || !strings.Contains(errs, "2 apart in L1, the estimate is 1.56") {
 		t.Errorf("code %d, %s", code, errs)
 	}
 	sequence := writeFile(t, "rounds.txt", "a b\nb a\n\nb c\nc b\n")
-	if r := averageJSON[dppsJSON](t, "--protocol", "dpps", "--sequence", sequence, "--sync", "0", "--laplace-b", "1e6", "--rounds", "40"); r.Errors[40] > 1e-2*r.Errors[0] {
+	if r := averageJSON[dppsJSON](t, "--protocol", "dpps", "--push-sum", "sequence:"+sequence, "--push-sum", "sync:0", "--push-sum", "laplace-b:1e6", "--rounds", "40"); r.Errors[40] > 1e-2*r.Errors[0] {
 		t.Errorf("errors %v", r.Errors)
 	}
 	if code, _, errs := mafalda("average", "--protocol", "dpps", "--graph", "exp:4", "--noise-std", "3", "-q"); code != 0 || errs != "" {
@@ -113,7 +116,7 @@ func TestAverageGossipAndCompare(t *testing.T) {
 		Worst       float64 `json:"worst_pair_mu"`
 		Pairs       []struct{ Mu, Leakage float64 }
 	}
-	r := averageJSON[gossipJSON](t, "--protocol", "gossip", "--graph", "florentine", "--noise-std", "5", "--difference", "2.5", "--rounds", "2")
+	r := averageJSON[gossipJSON](t, "--protocol", "gossip", "--graph", "florentine", "--noise-std", "5", "--protocol", "difference=2.5", "--rounds", "2")
 	if r.Mu != 0.5 || len(r.Pairs) != 210 || r.Worst > 0.5 || r.Worst < 0.4 {
 		t.Errorf("mu %g, worst %g of %d pairs", r.Mu, r.Worst, len(r.Pairs))
 	}
@@ -173,11 +176,11 @@ func TestAverageCompareGoesOn(t *testing.T) {
 	if code, out, _ := mafalda(append(args, "--json")...); code != 0 || out != string(written) {
 		t.Errorf("--json is not average.json: code %d", code)
 	}
-	if code, _, errs := mafalda(append(args, "--laplace-b", "3")...); code != 2 || !strings.Contains(errs, "b is 50 there and 3 here") ||
+	if code, _, errs := mafalda(append(args, "--push-sum", "laplace-b:3")...); code != 2 || !strings.Contains(errs, "b is 50 there and 3 here") ||
 		strings.Count(errs, "\n") > 2 {
 		t.Errorf("other noise: code %d, %s", code, errs)
 	}
-	if code, _, errs := mafalda(append(args, "--laplace-b", "3", "--force")...); code != 0 {
+	if code, _, errs := mafalda(append(args, "--push-sum", "laplace-b:3", "--force")...); code != 0 {
 		t.Errorf("other noise, with force: code %d, %s", code, errs)
 	}
 	foreign := filepath.Join(t.TempDir(), "foreign") // results without a study.json
@@ -235,34 +238,33 @@ func TestAverageBadInput(t *testing.T) {
 	}{
 		"protocol":            {with(ppac, "--protocol", "push"), "choose ppac, dpps, gossip"},
 		"no noise":            {with(ppac, "--noise-std", "0"), "--noise-std 0"},
-		"negative values":     {with(ppac, "--value-std", "-1"), "--value-std -1"},
+		"negative values":     {with(ppac, "--values", "std:-1"), "--values std -1"},
 		"NaN":                 {with(ppac, "--noise-std", "NaN"), "NaN"},
 		"rounds":              {with(ppac, "--rounds", "-1"), "--rounds -1"},
 		"too many rounds":     {with(ppac, "--rounds", "99999999999"), "GB"},
 		"observer":            {with(ppac, "--observer", "9"), "no such node"},
 		"all observe":         {with(ppac, "--observer", "0,1,2,3,4"), "no victim"},
 		"observer is victim":  {with(ppac, "--observer", "1", "--victim", "1"), "knows its own value"},
-		"b of ppac":           {with(ppac, "--laplace-b", "1"), "--protocol dpps"},
+		"b of ppac":           {with(ppac, "--push-sum", "laplace-b:1"), "--protocol dpps"},
 		"not stochastic":      {with(ppac, "--gossip", "uniform"), "doubly stochastic"},
 		"periodic":            {[]string{"average", "--graph", "cycle:6", "--gossip", "laplacian"}, "no consensus"},
 		"one node":            {[]string{"average", "--graph", "complete:1"}, "nobody to average with"},
-		"disconnected":        {[]string{"average", "--graph", apart, "--strict"}, "not connected"},
 		"no graph":            {[]string{"average"}, "which network"},
-		"b is zero":           {with(dpps, "--laplace-b", "0"), "--laplace-b 0"},
-		"b is negative":       {with(dpps, "--laplace-b", "-2"), "--laplace-b -2"},
-		"gamma":               {with(dpps, "--gamma-n", "0"), "--gamma-n 0"},
-		"sync":                {with(dpps, "--sync", "-1"), "--sync -1"},
-		"estimate":            {with(dpps, "--estimate", "none"), "choose sound, paper or real"},
-		"half the constants":  {with(dpps, "--c-prime", "1"), "both or none"},
-		"lambda":              {with(dpps, "--c-prime", "1", "--lambda", "1"), "lambda"},
+		"b is zero":           {with(dpps, "--push-sum", "laplace-b:0"), "--push-sum laplace-b 0"},
+		"b is negative":       {with(dpps, "--push-sum", "laplace-b:-2"), "--push-sum laplace-b -2"},
+		"gamma":               {with(dpps, "--push-sum", "gamma-n:0"), "--push-sum gamma-n 0"},
+		"sync":                {with(dpps, "--push-sum", "sync:-1"), "--push-sum sync -1"},
+		"estimate":            {with(dpps, "--push-sum", "estimate:none"), "choose sound, paper or real"},
+		"half the constants":  {with(dpps, "--push-sum", "c-prime:1"), "both or none"},
+		"lambda":              {with(dpps, "--push-sum", "c-prime:1", "--push-sum", "lambda:1"), "lambda"},
 		"gossip of exp":       {with(dpps, "--gossip", "metropolis"), "weights of its own"},
 		"form of d-out":       {[]string{"average", "--protocol", "dpps", "--graph", "d-out:10"}, "d-out:n,d"},
 		"self-loops":          {[]string{"average", "--protocol", "dpps", "--graph", "star:4", "--gossip", "laplacian"}, "self-loop"},
-		"lopsided sequence":   {[]string{"average", "--protocol", "dpps", "--sequence", lopsided}, "round 0"},
-		"sequence apart":      {[]string{"average", "--protocol", "dpps", "--sequence", apart}, "reaches every other"},
-		"sequence is missing": {[]string{"average", "--protocol", "dpps", "--sequence", "nowhere.txt"}, "nowhere.txt"},
+		"lopsided sequence":   {[]string{"average", "--protocol", "dpps", "--push-sum", "sequence:" + lopsided}, "round 0"},
+		"sequence apart":      {[]string{"average", "--protocol", "dpps", "--push-sum", "sequence:" + apart}, "reaches every other"},
+		"sequence is missing": {[]string{"average", "--protocol", "dpps", "--push-sum", "sequence:nowhere.txt"}, "nowhere.txt"},
 		"exp for all":         {[]string{"average", "--compare", "--graph", "exp:8"}, "for --protocol dpps only"},
-		"both graphs":         {with(dpps, "--sequence", apart), "only one of them"},
+		"both graphs":         {with(dpps, "--push-sum", "sequence:"+apart), "only one of them"},
 		"compare and choose":  {with(ppac, "--compare", "--protocol", "ppac"), "leave out --protocol"},
 		"papers into nowhere": {[]string{"average", "--papers"}, "-o FOLDER"},
 		"delta":               {with(ppac, "--delta", "2"), "--delta 2"},

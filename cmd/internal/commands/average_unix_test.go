@@ -15,8 +15,8 @@ func TestAverageRefusesPipes(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"--graph", "path:3", "--values", pipe}, {"--graph", "path:3", "--chosen", pipe},
-		{"--protocol", "dpps", "--sequence", pipe}} {
+	for _, args := range [][]string{{"--graph", "path:3", "--values", pipe}, {"--graph", "path:3", "--protocol", "chosen=" + pipe},
+		{"--protocol", "dpps", "--push-sum", "sequence:" + pipe}} {
 		if code, _, errs := mafalda(append([]string{"average"}, args...)...); code != 2 || !strings.Contains(errs,
 			"pipe") || strings.Count(errs, "\n") != 1 {
 			t.Errorf("%v: code %d, %s", args, code, errs)

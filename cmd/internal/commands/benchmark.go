@@ -34,7 +34,7 @@ batches are visited in turn, by squared errors with the noise for every --epsilo
 
 With -o, write benchmark.csv, benchmark.json and figures of all that is in the folder. What is there already is not
 measured again: an interrupted benchmark goes on where it stopped, and more graphs and numbers of steps can be added,
-also by several processes at once. Gossip, --seed, --directed, --epsilon and --delta have to be the same.
+also by several processes at once. Gossip, --seed, --epsilon and --delta have to be the same.
 
 With --workloads, compare strategies over optimizers and networks that change, for T = 128 (k = 8, b = 16): the one that
 is optimal for plain training on the network, a centralized one (D-MF) that knows the optimizer, and the certified optimum, which

@@ -63,7 +63,7 @@ func TestBenchmarkCommand(t *testing.T) {
 		"out of reach":   {append(args, "--epsilon", "1e-9", "--delta", "1e-12"), "is out of reach"},
 		"nothing":        {[]string{"benchmark", "--only"}, "nothing to measure"},
 		"bad graph":      {[]string{"benchmark", "--only", "--graph", "nowhere"}, "neither a file"},
-		"gossip matrix":  {[]string{"benchmark", "--gossip-matrix", "w.npy"}, "one graph only"},
+		"gossip matrix":  {[]string{"benchmark", "--gossip", "w.npy"}, "one graph only"},
 		"k without T":    {[]string{"benchmark", "-k", "3"}, "T = 0"},
 	} {
 		if code, _, errs := mafalda(tc.args...); code != 2 || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {
@@ -115,10 +115,10 @@ func TestBenchmarkKeepsRows(t *testing.T) {
 		"--graph", two); code != 0 || strings.Count(out, "g.edges#") != 6 {
 		t.Errorf("two files of one name: code %d\n%s", code, out)
 	}
-	if code, _, errs := mafalda("benchmark", "--only", "--T", "6", "-k", "2", "-o", dir, "--graph", one,
-		"--directed"); code != 2 ||
+	if code, _, errs := mafalda("benchmark", "--only", "--T", "6", "-k", "2", "-o", dir, "--graph",
+		"directed:"+one); code != 2 ||
 		!strings.Contains(errs, "directed is false there and true here") {
-		t.Errorf("resumed with --directed: code %d, %s", code, errs)
+		t.Errorf("resumed with a direction: code %d, %s", code, errs)
 	}
 }
 

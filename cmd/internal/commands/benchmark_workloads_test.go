@@ -53,7 +53,7 @@ func TestBenchmarkWorkloads(t *testing.T) {
 		"privacy":       {[]string{"benchmark", "--workloads", "--epsilon", "2"}, "--epsilon is not for --workloads"},
 		"nothing":       {[]string{"benchmark", "--workloads", "--only"}, "nothing to measure"},
 		"bad graph":     {[]string{"benchmark", "--workloads", "--graph", "nowhere"}, "neither a file"},
-		"gossip matrix": {[]string{"benchmark", "--workloads", "--gossip-matrix", "w.npy"}, "one graph only"},
+		"gossip matrix": {[]string{"benchmark", "--workloads", "--gossip", "w.npy"}, "one graph only"},
 	} {
 		if code, _, errs := mafalda(tc.args...); code != 2 || !strings.Contains(errs, tc.say) ||
 			strings.Count(errs, "\n") != 1 {

@@ -17,7 +17,7 @@ func TestCheckpoint(t *testing.T) {
 	args := []string{"optimize", "--graph", "florentine", "--T", "60", "-k", "4", "--no-baselines", "--json"}
 	direct := optimizeJSON(t, append(slices.Clip(args[1:]), "--tolerance", "1e-9")...)
 	args = slices.Clip(args)
-	kept := slices.Clip(append(args, "--checkpoint", path, "--resume"))
+	kept := slices.Clip(append(args, "--checkpoint", path, "--checkpoint", "resume"))
 
 	// The first iterate is kept.
 	if code, _, errs := mafalda(append(args, "--checkpoint", path, "--tolerance", "10")...); code != 0 {
@@ -41,14 +41,14 @@ func TestCheckpoint(t *testing.T) {
 		args    []string
 		say     string
 	}{
-		"damaged":           {damaged, kept, "damaged"},
-		"cut":               {content[:len(content)/2], kept, "truncated"},
-		"no checkpoint":     {[]byte("hello\n"), kept, "not a checkpoint"},
-		"another problem":   {content, append(kept, "--gossip", "laplacian"), "another problem"},
-		"without --resume":  {content, append(args, "--checkpoint", path), "--resume goes on"},
-		"without file":      {content, append(args, "--resume"), "needs --checkpoint"},
-		"start and resume":  {content, append(kept, "--start", "x"), "only one"},
-		"another objective": {content, append(kept, "--objective", "max"), "--objective mean"},
+		"damaged":                     {damaged, kept, "damaged"},
+		"cut":                         {content[:len(content)/2], kept, "truncated"},
+		"no checkpoint":               {[]byte("hello\n"), kept, "not a checkpoint"},
+		"another problem":             {content, append(kept, "--gossip", "laplacian"), "another problem"},
+		"without --checkpoint resume": {content, append(args, "--checkpoint", path), "--checkpoint resume goes on"},
+		"without file":                {content, append(args, "--checkpoint", "resume"), "needs --checkpoint"},
+		"start and resume":            {content, append(kept, "--start", "x"), "only one"},
+		"another objective":           {content, append(kept, "--objective", "max"), "--objective mean"},
 	} {
 		if err := os.WriteFile(path, tc.content, 0o666); err != nil {
 			t.Fatal(err)
@@ -75,7 +75,7 @@ func TestStart(t *testing.T) {
 		t.Errorf("%d iterations to %v, from a start %d to %v", direct.Iterations, direct.Loss, again.Iterations,
 			again.Loss)
 	}
-	optimizeJSON(t, "--graph", "cycle:9", "--T", "60", "-k", "4", "--no-baselines", "--strategy", "blt", "--no-dense",
+	optimizeJSON(t, "--graph", "cycle:9", "--T", "60", "-k", "4", "--no-baselines", "--strategy", "blt", "--format", "parameters-only",
 		"-o", blt)
 	if other := optimizeJSON(t, append(args, "--start", blt)...); !near(other.Loss, direct.Loss, 2e-8) {
 		t.Errorf("from another network's: %v, must be %v", other.Loss, direct.Loss)

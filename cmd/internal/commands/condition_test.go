@@ -19,10 +19,10 @@ var reactions = map[string]struct {
 	of    threat.Reaction
 }{
 	"training": {nil, threat.Reaction{}},
-	"fixed":    {[]string{"--fixed-inputs"}, threat.Reaction{Kind: threat.FixedInputs}},
-	"class":    {[]string{"--smooth", "0.3"}, threat.Reaction{Kind: threat.Smooth, X: 0.3}},
-	"screened": {[]string{"--convex", "0.3", "--refine=false"}, threat.Reaction{Kind: threat.Convex, X: 0.3}},
-	"attacked": {[]string{"--lipschitz", "1.1", "--refine=true", "--worst-answer"}, threat.Reaction{Kind: threat.Lipschitz, X: 1.1}},
+	"fixed":    {[]string{"--reaction", "fixed"}, threat.Reaction{Kind: threat.FixedInputs}},
+	"class":    {[]string{"--reaction", "smooth:0.3"}, threat.Reaction{Kind: threat.Smooth, X: 0.3}},
+	"screened": {[]string{"--reaction", "convex:0.3", "--reaction refine=false"}, threat.Reaction{Kind: threat.Convex, X: 0.3}},
+	"attacked": {[]string{"--reaction", "lipschitz:1.1", "--reaction refine=true", "--reaction", "worst-answer"}, threat.Reaction{Kind: threat.Lipschitz, X: 1.1}},
 }
 
 // numbersOfNodes are the keys of JSON, and the columns of CSV, that a number about nodes may have, and what says what it
@@ -69,7 +69,7 @@ func checkKeys(t *testing.T, where string, v any, holds string, of threat.Reacti
 // that do not react, or, as local DP, every training. What holds for no training stands under its own name alone.
 func TestNetworkNumbersSayWhatTheyHoldFor(t *testing.T) {
 	for name, tc := range reactions {
-		for _, more := range [][]string{nil, {"--secure-summation"}} {
+		for _, more := range [][]string{nil, {"--trust", "secure-summation"}} {
 			home := t.TempDir()
 			views, grown, page := filepath.Join(home, "views"), filepath.Join(home, "grown"), filepath.Join(home, "page.html")
 			with := func(base ...string) func(args ...string) []string {
@@ -118,7 +118,7 @@ func TestNetworkNumbersSayWhatTheyHoldFor(t *testing.T) {
 					checkKeys(t, where, all, "", tc.of)
 				}
 			}
-			if flags := strings.ReplaceAll(strings.Join(tc.flags, " "), "=true", ""); !strings.Contains(plainText(outputs["page.html"]), flags) {
+			if flags := strings.Join(tc.flags, " "); !strings.Contains(plainText(outputs["page.html"]), flags) {
 				t.Errorf("%s: the page's command does not say %s", name, flags)
 			}
 			checkPairs(t, name, outputs["pairs.csv"], tc.of)
@@ -190,7 +190,7 @@ func checkLinear(t *testing.T, name string, outputs map[string]string, of threat
 func TestCommandsOfNetworkNumbers(t *testing.T) {
 	var found []string
 	for _, cmd := range newRootCmd(new(grids.Runner)).Commands() {
-		if cmd.Flags().Lookup("secure-summation") != nil || cmd.Flags().Lookup("attack") != nil {
+		if cmd.Flags().Lookup("trust secure-summation") != nil || cmd.Flags().Lookup("attack") != nil {
 			found = append(found, cmd.Name())
 		}
 	}
@@ -204,7 +204,7 @@ func TestCommandsOfNetworkNumbers(t *testing.T) {
 func TestConditionIsSaid(t *testing.T) {
 	path := []string{"--graph", "path:3", "--T", "2", "-k", "1"}
 	answers := slices.Concat([]string{"audit", "--attacker", "2", "--runs", "100", "--answer", "smooth:0.5"}, path)
-	attack := slices.Concat([]string{"simulate", "--task", "linear", "--records", "60", "--attack", "2", "--runs", "50"}, path)
+	attack := slices.Concat([]string{"simulate", "--task", "linear", "--task", "records=60", "--attack", "2", "--attack", "runs=50"}, path)
 	for name, args := range map[string][]string{"answers": answers, "attack": attack} {
 		code, out, errs := mafalda(args...)
 		if code != 0 || !strings.Contains(out, "every training of the class") ||
@@ -260,19 +260,19 @@ func TestBadReactions(t *testing.T) {
 		args []string
 		say  string
 	}{
-		"two":            {append(node, "--convex", "0.1", "--fixed-inputs"), "--fixed-inputs and --convex: gradients react in one way"},
-		"public":         {[]string{"--trust", "ldp", "--smooth", "0.1"}, "--smooth is for --trust pndp"},
-		"no number":      {append(node, "--convex", "small"), "--convex small: must be a number"},
-		"nothing":        {append(node, "--convex", ""), "must be a number"},
-		"negative":       {append(node, "--smooth", "-1"), "--smooth -1: must be finite and not negative"},
-		"infinite":       {append(node, "--lipschitz", "inf"), "must be finite"},
-		"one of two":     {append(node, "--strongly-convex", "0.1"), "two numbers"},
-		"order":          {append(node, "--strongly-convex", "0.1,0.2"), "the second not above the first"},
-		"two for one":    {append(node, "--convex", "0.1,0.2"), "must be a number"},
-		"nothing to do":  {append(node, "--refine"), "are for a class"},
-		"bound":          {append(node, "--bound", "lower"), "--fixed-inputs"},
-		"steps":          {append(node, "--lipschitz", "1", "--momentum", "0.9"), "--lipschitz is of whole steps"},
-		"growth attacks": {[]string{"--worst-answer", "--convex", "0.1", "--attacker", "Medici", "--growth", "4"}, "--worst-answer"},
+		"two":            {append(node, "--reaction", "convex:0.1", "--reaction", "fixed"), "only one is taken"},
+		"public":         {[]string{"--trust", "ldp", "--reaction", "smooth:0.1"}, "--reaction is for --trust pndp"},
+		"no number":      {append(node, "--reaction", "convex:small"), "--reaction convex:small: must be a number"},
+		"nothing":        {append(node, "--reaction", "convex:"), "must be a number"},
+		"negative":       {append(node, "--reaction", "smooth:-1"), "--reaction smooth:-1: must be finite and not negative"},
+		"infinite":       {append(node, "--reaction", "lipschitz:inf"), "must be finite"},
+		"one of two":     {append(node, "--reaction", "strongly-convex:0.1"), "two numbers"},
+		"order":          {append(node, "--reaction", "strongly-convex:0.1,0.2"), "the second not above the first"},
+		"two for one":    {append(node, "--reaction", "convex:0.1,0.2"), "must be a number"},
+		"nothing to do":  {append(node, "--reaction", "refine"), "are of a class"},
+		"bound":          {append(node, "--bound", "lower"), "--reaction fixed"},
+		"steps":          {append(node, "--reaction", "lipschitz:1", "--optimizer", "momentum:0.9"), "--reaction lipschitz is of whole steps"},
+		"growth attacks": {[]string{"--reaction", "worst-answer", "--reaction", "convex:0.1", "--attacker", "Medici", "--growth", "4"}, "--reaction worst-answer"},
 	} {
 		args := append([]string{"account", "--graph", "florentine"}, tc.args...)
 		if !slices.Contains(args, "--growth") {

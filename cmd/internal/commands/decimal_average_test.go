@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"fmt"
 	"math/big"
 	"strconv"
 	"strings"
@@ -43,8 +44,8 @@ func TestPrintedAverageIsOnTheSafeSide(t *testing.T) {
 			least("a pair", v, want)
 		}
 		b := 0.1 + 0.37*float64(i)
-		args = append([]string{"average", "--protocol", "dpps", "--graph", "exp:4", "--rounds", "3",
-			"--gamma-n", "0.7"}, flag("laplace-b", b)...)
+		args = []string{"average", "--protocol", "dpps", "--graph", "exp:4", "--rounds", "3",
+			"--push-sum", fmt.Sprintf("gamma-n:0.7,laplace-b:%v", b)}
 		out, d := both[dpps.Result](t, args...)
 		notBelow("ε of a round", d.Epsilon, b, 0.7)
 		least("ε of a round", printed(t, out, "b/gamma-n = "), d.Epsilon)

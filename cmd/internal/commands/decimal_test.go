@@ -92,7 +92,7 @@ func TestPrintedEpsilonIsOnTheSafeSide(t *testing.T) {
 				want = *c.LogDelta
 			}
 			least(args, "δ", printed(t, out, `^delta +`), want)
-			args = command(flag("alpha", 1.1+float64(j)), flag("rdp", epsilon), flag("delta", delta))
+			args = command(flag("alpha", 1.1+float64(j)), []string{"--alpha", "rdp=" + strconv.FormatFloat(epsilon, 'g', -1, 64)}, flag("delta", delta))
 			out, c = both[accounting.Conversion](t, args...)
 			least(args, "μ", printed(t, out, "^mu +"), c.Mu)
 		}
@@ -191,7 +191,7 @@ func TestVerifyPrintsTheSafeSide(t *testing.T) {
 func TestAccountIsRoundedUp(t *testing.T) {
 	for _, sigma := range []float64{0.3, 0.7, 1.1, 3, 7} {
 		args := append([]string{"account", "--graph", "florentine", "--T", "6", "--attacker", "Medici",
-			"--alpha", "3", "--delta", "1e-6"}, flag("sigma", sigma)...)
+			"--delta", "1e-6"}, flag("sigma", sigma)...)
 		out, a := both[threat.Report](t, args...)
 		most := 0.0
 		for _, p := range a.Pairs {
@@ -204,7 +204,7 @@ func TestAccountIsRoundedUp(t *testing.T) {
 			if less := *p.Mu * (1 - 0x1p-51); over(*p.Mu, sigma, *p.SensSquared) < 0 || over(less, sigma, *p.SensSquared) > 0 {
 				t.Errorf("σ = %v, sens² = %v: μ = %v", sigma, *p.SensSquared, *p.Mu)
 			}
-			if rdp, err := accounting.RDP(*p.Mu, 3); err != nil || rdp != *p.RDP {
+			if rdp, err := accounting.RDP(*p.Mu, 2); err != nil || rdp != *p.RDP {
 				t.Errorf("μ = %v: ρ = %v, want %v, %v", *p.Mu, *p.RDP, rdp, err)
 			}
 		}

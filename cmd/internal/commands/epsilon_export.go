@@ -36,7 +36,7 @@ func (f *spentFlags) check(cmd *cobra.Command) error {
 		return terminal.Refuse(cmd, "--%s is for --export", "step", "node")
 	}
 	return terminal.Refuse(cmd, "--%s is not for --export, whose manifest says all but --delta", "mu", "epsilon", "alpha",
-		"rdp", "sampling", "probability", "rounds", "noise-multiplier")
+		"sampling", "noise-multiplier")
 }
 
 // run prints what is spent after the steps.

@@ -175,11 +175,11 @@ func TestOdometerIsTheDefinition(t *testing.T) {
 	patterns := writeFile(t, "patterns", "0 3 6 9\n1 4 7\n2 5 8\n0 10\n11 1\n")
 	for i, flags := range []string{
 		"", "-k 2", "-k 1", "-k 12", "--T 20 -k 5", "--T 20 -k 3 -b 4", "--T 10 -k 4 -b 2", "--adjacency replace-one --clip 3",
-		"--strategy banded --bandwidth 3", "--strategy banded --bandwidth 2 -k 6", "--strategy toeplitz",
-		"--strategy toeplitz --bandwidth 4", "--strategy toeplitz --scale-columns", "--strategy blt --buffers 2",
-		"--strategy banded-inverse --bandwidth 3", "--momentum 0.9 --learning-rates cosine", "--objective last",
-		"--schema min-sep -b 3", "--schema min-sep -b 4 --strategy banded --bandwidth 4", "--schema " + patterns,
-		"--trust secldp", "--per-node", "--groups 2", "--workload message", "--unit person --person-batches 2",
+		"--strategy banded --strategy bandwidth=3", "--strategy banded --strategy bandwidth=2 -k 6", "--strategy toeplitz",
+		"--strategy toeplitz --strategy bandwidth=4", "--strategy toeplitz --strategy scale-columns", "--strategy blt --strategy buffers=2",
+		"--strategy banded-inverse --strategy bandwidth=3", "--optimizer momentum:0.9 --learning-rates cosine", "--objective last",
+		"--schema min-sep -b 3", "--schema min-sep -b 4 --strategy banded --strategy bandwidth=4", "--schema " + patterns,
+		"--trust secldp", "--strategy per-node", "--strategy groups=2", "--workload message", "--unit person --unit person:batches=2",
 	} {
 		t.Run(flags, func(t *testing.T) {
 			t.Parallel()
@@ -290,7 +290,7 @@ func checkEpsilonOf(t *testing.T, m *export.Manifest, s noise.Spent) {
 // Under Poisson sampling it is the accountant's number for the rounds that a record can have been drawn for before the
 // step, counted group by group; with random bins the plan's, or that of a draw that is known.
 func TestOdometerOfSecretBatches(t *testing.T) {
-	for _, flags := range []string{"", "--bandwidth 1", "--bandwidth 3", "--T 14 -b 4 --bandwidth 2", "--trust secldp --bandwidth 2"} {
+	for _, flags := range []string{"", "--strategy bandwidth=1", "--strategy bandwidth=3", "--T 14 -b 4 --strategy bandwidth=2", "--trust secldp --strategy bandwidth=2"} {
 		dir := filepath.Join(t.TempDir(), "out")
 		args := strings.Fields("--graph cycle:6 --T 16 -k 4 --no-baselines --epsilon 2 --delta 1e-5 --sampling poisson " + flags)
 		if strings.Contains(flags, "-b") && strings.Contains(flags, "--T") {
@@ -332,7 +332,7 @@ func TestOdometerOfSecretBatches(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "bins")
 	optimizeJSON(t, "--graph", "cycle:6", "--T", "4", "-k", "2", "--no-baselines", "--epsilon", "2", "--delta", "1e-2",
-		"--sampling", "bins", "--samples", "4096", "-o", dir)
+		"--sampling", "bins", "--sampling", "samples=4096", "-o", dir)
 	curve := spent(t, dir)
 	if last := curve[4]; *last.Epsilon != 2 || last.By != noise.ByPlan {
 		t.Errorf("bins: %v by %s", last, last.By)

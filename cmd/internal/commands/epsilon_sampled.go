@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"mafalda/accounting/pld"
 	"mafalda/accounting/sampling"
 	"mafalda/cmd/internal/terminal"
+	"mafalda/internal/lists"
 )
 
 // sampledEpsilonFlags describe rounds of the Gaussian mechanism on batches that are drawn in secret.
@@ -28,16 +30,17 @@ type sampledEpsilonFlags struct {
 func (f *sampledEpsilonFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	terminal.ChoiceVar(cmd, &f.sampling, "sampling", "", []string{"poisson", "allocation", "truncated"},
-		"batches that are drawn in secret: poisson, each record with --probability;\n"+
-			"allocation, each record in one step, drawn at random, of each block of --choices steps;\n"+
-			"truncated, poisson with at most --max-batch of up to --records records a round")
-	fl.Float64Var(&f.probability, "probability", 0, "with --sampling: of a record to take part in a round")
-	fl.Var((*terminal.WholeNumber)(&f.choices), "choices", "with --sampling allocation: steps of a block")
-	fl.Var((*terminal.WholeNumber)(&f.rounds), "rounds", "with --sampling: rounds that a record can be drawn for, or blocks")
+		"batches that are drawn in secret: poisson, each record with probability;\n"+
+			"allocation, each record in one step, drawn at random, of each block of choices steps;\n"+
+			"truncated, poisson with at most max of up to records records a round")
+	fl.Float64Var(&f.probability, "sampling probability", 0, "of a record to take part in a round")
+	fl.Var((*terminal.WholeNumber)(&f.choices), "sampling choices", "of allocation: steps of a block")
+	fl.Var((*terminal.WholeNumber)(&f.rounds), "sampling rounds", "rounds that a record can be drawn for, or blocks")
 	fl.Float64Var(&f.noiseMultiplier, "noise-multiplier", 0, "with --sampling: noise standard deviation over the clip")
-	fl.Var((*terminal.WholeNumber)(&f.batches.Records), "records", "with --sampling truncated: at least as many as there are")
-	fl.Var((*terminal.WholeNumber)(&f.batches.Most), "max-batch", "with --sampling truncated: records in a round; of more that are "+
+	fl.Var((*terminal.WholeNumber)(&f.batches.Records), "sampling records", "of truncated: at least as many as there are")
+	fl.Var((*terminal.WholeNumber)(&f.batches.Most), "sampling max", "of truncated: records in a round; of more that are "+
 		"drawn, some are dropped")
+	terminal.Family(cmd, "sampling", "")
 	terminal.ChoiceVar(cmd, &f.adjacency, "adjacency", accounting.ZeroOut.String(), accounting.Adjacencies(),
 		"with --sampling: neighbours differ in a record that is "+
 			"there or zero (zero-out),\nor, not with allocation, in a record that is another one (replace-one)")
@@ -58,20 +61,20 @@ type sampledConversion struct {
 func (f *sampledEpsilonFlags) check(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	if !given("sampling") {
-		return terminal.Refuse(cmd, "--%s is for --sampling", "probability", "choices", "rounds", "noise-multiplier",
-			"records", "max-batch", "adjacency")
+		return terminal.Refuse(cmd, "--%s is for --sampling", "noise-multiplier", "adjacency")
 	}
-	needed, others := []string{"probability"}, []string{"choices", "records", "max-batch"}
+	needed, others := []string{"probability", "rounds"}, []string{"choices", "records", "max"}
 	switch f.sampling {
 	case "poisson":
 	case "allocation":
-		needed, others = []string{"choices"}, []string{"probability", "records", "max-batch"}
+		needed, others = []string{"choices", "rounds"}, []string{"probability", "records", "max"}
 	case "truncated":
-		needed, others = []string{"probability", "records", "max-batch"}, []string{"choices"}
+		needed, others = []string{"probability", "rounds", "records", "max"}, []string{"choices"}
 	default:
-		return terminal.Usagef("--sampling %s: choose poisson, allocation or truncated", f.sampling)
+		return terminal.Usagef("--sampling %s: choose poisson, allocation or truncated", cmp.Or(f.sampling, "is missing"))
 	}
-	if err := terminal.Refuse(cmd, "--%s is not for --sampling "+f.sampling, others...); err != nil {
+	part := func(name string) string { return "sampling " + name }
+	if err := terminal.Refuse(cmd, "--%s is not of "+f.sampling, lists.Map(others, part)...); err != nil {
 		return err
 	}
 	if a, err := accounting.ParseAdjacency(f.adjacency); err != nil {
@@ -81,14 +84,14 @@ func (f *sampledEpsilonFlags) check(cmd *cobra.Command) error {
 			accounting.ZeroOut)
 	}
 	err := terminal.Refuse(cmd, "--%s is not for --sampling: Gaussian DP does not describe these mechanisms",
-		"mu", "alpha", "rdp")
+		"mu", "alpha")
 	if err != nil {
 		return err
 	}
-	for _, name := range append(needed, "rounds", "delta") {
+	for _, name := range append(lists.Map(needed, part), "delta") {
 		if !given(name) {
-			return terminal.Usagef("--sampling %s needs --%s, --rounds, --delta and --noise-multiplier or --epsilon: "+
-				"--%s is missing", f.sampling, strings.Join(needed, ", --"), name)
+			return terminal.Usagef("--sampling %s needs %s, and --delta and --noise-multiplier or --epsilon: "+
+				"--%s is missing", f.sampling, strings.Join(needed, ", "), name)
 		}
 	}
 	switch {
@@ -138,7 +141,7 @@ func (f *sampledEpsilonFlags) convert(calibrated bool, epsilon, delta float64) (
 			return c, err
 		}
 		if !(f.probability > 0 && f.probability <= 1) {
-			return c, terminal.Usagef("--probability %v: must be above 0 and at most 1", f.probability)
+			return c, terminal.Usagef("--sampling probability %v: must be above 0 and at most 1", f.probability)
 		}
 		c.Overflow = draw.Overflow()
 	}

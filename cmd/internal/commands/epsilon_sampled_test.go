@@ -16,7 +16,7 @@ func TestSampledEpsilon(t *testing.T) {
 		Delta           float64 `json:"delta"`
 	}) {
 		t.Helper()
-		args := "epsilon --sampling poisson --probability 0.05263157894736842 --rounds 380 --delta 1e-6 --json " + flags
+		args := "epsilon --sampling poisson:probability=0.05263157894736842,rounds=380 --delta 1e-6 --json " + flags
 		code, out, errs := mafalda(strings.Fields(args)...)
 		if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil {
 			t.Fatalf("%s: code %d, %v, %s%s", flags, code, err, out, errs)
@@ -32,7 +32,7 @@ func TestSampledEpsilon(t *testing.T) {
 		t.Errorf("%+v", back)
 	}
 	code, out, _ := mafalda(strings.Fields(
-		"epsilon --sampling poisson --probability 0.1 --rounds 100 --noise-multiplier 2 --delta 1e-5")...)
+		"epsilon --sampling poisson:probability=0.1,rounds=100 --noise-multiplier 2 --delta 1e-5")...)
 	if code != 0 || !strings.Contains(out, "epsilon           ") || !strings.Contains(out, "noise multiplier  2\n") {
 		t.Errorf("code %d\n%s", code, out)
 	}
@@ -41,10 +41,10 @@ func TestSampledEpsilon(t *testing.T) {
 // An ε that may be far from the least one says so, and what proves it; one that is not does not.
 func TestSampledEpsilonSaysWhatItIs(t *testing.T) {
 	for flags, say := range map[string]string{
-		"--probability 1e-9 --rounds 100000000 --delta 1e-300 --noise-multiplier 1": "as if attackers saw it: a fallback\n",
-		"--probability 0.05 --rounds 100 --delta 1e-300 --epsilon 2":                "more than 0.2 % apart here",
-		"--probability 0.05 --rounds 100 --delta 1e-6 --epsilon 2":                  "",
-		"--probability 0.05 --rounds 100 --delta 0.999999 --epsilon 2":              "", // this did not end
+		"--sampling probability=1e-9 --sampling rounds=100000000 --delta 1e-300 --noise-multiplier 1": "as if attackers saw it: a fallback\n",
+		"--sampling probability=0.05 --sampling rounds=100 --delta 1e-300 --epsilon 2":                "more than 0.2 % apart here",
+		"--sampling probability=0.05 --sampling rounds=100 --delta 1e-6 --epsilon 2":                  "",
+		"--sampling probability=0.05 --sampling rounds=100 --delta 0.999999 --epsilon 2":              "", // this did not end
 	} {
 		code, out, errs := mafalda(strings.Fields("epsilon --sampling poisson " + flags)...)
 		if code != 0 || !strings.Contains(out, say) || strings.Contains(out, "proven by") != (say != "") {
@@ -52,7 +52,7 @@ func TestSampledEpsilonSaysWhatItIs(t *testing.T) {
 		}
 	}
 	code, out, _ := mafalda(strings.Fields(
-		"epsilon --sampling poisson --probability 0.1 --rounds 1 --noise-multiplier 2 --delta 1e-5 --json")...)
+		"epsilon --sampling poisson:probability=0.1,rounds=1 --noise-multiplier 2 --delta 1e-5 --json")...)
 	if code != 0 || !strings.Contains(out, `"proven_by":"one round"`) {
 		t.Errorf("code %d\n%s", code, out)
 	}
@@ -66,7 +66,7 @@ func TestAllocationEpsilon(t *testing.T) {
 		Epsilon         float64
 	}) {
 		t.Helper()
-		code, out, errs := mafalda(strings.Fields("epsilon --sampling allocation --choices 19 --rounds 20 --delta 1e-6 --json " + flags)...)
+		code, out, errs := mafalda(strings.Fields("epsilon --sampling allocation:choices=19,rounds=20 --delta 1e-6 --json " + flags)...)
 		if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil || strings.Contains(out, "lower") {
 			t.Fatalf("%s: code %d, %v, %s%s", flags, code, err, out, errs)
 		}
@@ -84,29 +84,29 @@ func TestAllocationEpsilon(t *testing.T) {
 func TestBadSampledEpsilon(t *testing.T) {
 	for flags, say := range map[string]string{
 		"--sampling bins": "choose poisson",
-		"--sampling allocation --choices 0 --rounds 3 --noise-multiplier 1 --delta 0.1":                "--choices 0: must be",
-		"--sampling allocation --choices 3 --rounds 0 --noise-multiplier 1 --delta 0.1":                "there are no blocks",
-		"--sampling allocation --choices 3 --rounds 3 --noise-multiplier NaN --delta 0.1":              "--noise-multiplier NaN: must",
-		"--sampling allocation --choices 3 --rounds 3 --epsilon -1 --delta 0.1":                        "--epsilon -1: must be",
-		"--sampling allocation --choices 3 --rounds 3 --epsilon 1 --delta 1e-200":                      "--delta 1e-200: must be",
-		"--sampling allocation --rounds 3 --epsilon 1 --delta 0.1":                                     "--choices is missing",
-		"--sampling allocation --probability 0.1 --rounds 3 --epsilon 1 --delta 0.1":                   "--probability is not for",
-		"--sampling poisson --probability 0.1 --rounds 3 --noise-multiplier 1":                         "--delta is missing",
-		"--sampling poisson --rounds 3 --noise-multiplier 1 --delta 0.1":                               "--probability is missing",
-		"--sampling poisson --probability 0.1 --noise-multiplier 1 --delta 0.1":                        "--rounds is missing",
-		"--sampling poisson --probability 0.1 --rounds 3 --delta 0.1":                                  "needs --noise-multiplier",
-		"--sampling poisson --probability 0.1 --rounds 3 --delta 0.1 --epsilon 1 --noise-multiplier 1": "not both",
-		"--sampling poisson --probability 1.5 --rounds 3 --noise-multiplier 1 --delta 0.1":             "--probability 1.5: must be",
-		"--sampling poisson --probability 0 --rounds 3 --noise-multiplier 1 --delta 0.1":               "--probability 0: must be",
-		"--sampling poisson --probability NaN --rounds 3 --noise-multiplier 1 --delta 0.1":             "--probability NaN: must be",
-		"--sampling poisson --probability 0.1 --rounds 0 --noise-multiplier 1 --delta 0.1":             "--rounds 0: must be",
-		"--sampling poisson --probability 0.1 --rounds 3 --noise-multiplier 0 --delta 0.1":             "--noise-multiplier 0: must be",
-		"--sampling poisson --probability 0.1 --rounds 3 --noise-multiplier 1 --delta 0":               "--delta 0: must be",
-		"--sampling poisson --probability 0.1 --rounds 3 --noise-multiplier 1 --delta 1":               "--delta 1: must be",
-		"--sampling poisson --probability 0.1 --rounds 3 --epsilon 0 --delta 0.1":                      "--epsilon 0: must be",
-		"--sampling poisson --probability 0.5 --rounds 1e8 --epsilon 1e-6 --delta 1e-9":                "out of reach",
-		"--sampling poisson --mu 1 --delta 0.1":                                                        "--mu is not for --sampling",
-		"--probability 0.1 --mu 1 --delta 0.1":                                                         "--probability is for --sampling",
+		"--sampling allocation --sampling choices=0,rounds=3 --noise-multiplier 1 --delta 0.1":                "--sampling choices 0: must be",
+		"--sampling allocation --sampling choices=3,rounds=0 --noise-multiplier 1 --delta 0.1":                "there are no blocks",
+		"--sampling allocation --sampling choices=3,rounds=3 --noise-multiplier NaN --delta 0.1":              "--noise-multiplier NaN: must",
+		"--sampling allocation --sampling choices=3,rounds=3 --epsilon -1 --delta 0.1":                        "--epsilon -1: must be",
+		"--sampling allocation --sampling choices=3,rounds=3 --epsilon 1 --delta 1e-200":                      "--delta 1e-200: must be",
+		"--sampling allocation --sampling rounds=3 --epsilon 1 --delta 0.1":                                   "--sampling choices is missing",
+		"--sampling allocation --sampling probability=0.1,rounds=3 --epsilon 1 --delta 0.1":                   "--sampling probability is not of allocation",
+		"--sampling poisson --sampling probability=0.1,rounds=3 --noise-multiplier 1":                         "--delta is missing",
+		"--sampling poisson --sampling rounds=3 --noise-multiplier 1 --delta 0.1":                             "--sampling probability is missing",
+		"--sampling poisson --sampling probability=0.1 --noise-multiplier 1 --delta 0.1":                      "--sampling rounds is missing",
+		"--sampling poisson --sampling probability=0.1,rounds=3 --delta 0.1":                                  "needs --noise-multiplier",
+		"--sampling poisson --sampling probability=0.1,rounds=3 --delta 0.1 --epsilon 1 --noise-multiplier 1": "not both",
+		"--sampling poisson --sampling probability=1.5,rounds=3 --noise-multiplier 1 --delta 0.1":             "--sampling probability 1.5: must be",
+		"--sampling poisson --sampling probability=0,rounds=3 --noise-multiplier 1 --delta 0.1":               "--sampling probability 0: must be",
+		"--sampling poisson --sampling probability=NaN,rounds=3 --noise-multiplier 1 --delta 0.1":             "--sampling probability NaN: must be",
+		"--sampling poisson --sampling probability=0.1,rounds=0 --noise-multiplier 1 --delta 0.1":             "--sampling rounds 0: must be",
+		"--sampling poisson --sampling probability=0.1,rounds=3 --noise-multiplier 0 --delta 0.1":             "--noise-multiplier 0: must be",
+		"--sampling poisson --sampling probability=0.1,rounds=3 --noise-multiplier 1 --delta 0":               "--delta 0: must be",
+		"--sampling poisson --sampling probability=0.1,rounds=3 --noise-multiplier 1 --delta 1":               "--delta 1: must be",
+		"--sampling poisson --sampling probability=0.1,rounds=3 --epsilon 0 --delta 0.1":                      "--epsilon 0: must be",
+		"--sampling poisson --sampling probability=0.5,rounds=1e8 --epsilon 1e-6 --delta 1e-9":                "out of reach",
+		"--sampling poisson --mu 1 --delta 0.1":                                                               "--mu is not for --sampling",
+		"--sampling probability=0.1 --mu 1 --delta 0.1":                                                       "choose poisson",
 	} {
 		code, out, errs := mafalda(append([]string{"epsilon"}, strings.Fields(flags)...)...)
 		if code != 2 || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, say) {

@@ -17,7 +17,7 @@ func TestEstimatedGram(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	args := []string{"--graph", "barabasi:400,3", "--seed", "3", "--T", "48", "-k", "4", "--no-baselines"}
 	exact := optimizeJSON(t, args...)
-	m := optimizeJSON(t, append(args, "--gram", "lanczos", "--probes", "40", "-o", dir)...)
+	m := optimizeJSON(t, append(args, "--gram", "lanczos", "--gram", "probes=40", "-o", dir)...)
 	if exact.Gram.Method != "exact" || exact.Gram.ExcessBound != nil || m.Gram.Method != "lanczos" || m.Gram.Probes != 40 || m.Gram.LanczosSteps != 40 {
 		t.Fatalf("%+v, %+v", exact.Gram, m.Gram)
 	}
@@ -86,7 +86,7 @@ func TestEstimateFromUnitVectors(t *testing.T) {
 		t.Errorf("code %d, %s", code, out)
 	}
 	code, out, _ = mafalda("optimize", "--graph", "star:140", "--T", "24", "-k", "4", "--no-baselines", "--gram", "lanczos",
-		"--probes", "8")
+		"--gram", "probes=8")
 	if code != 0 || !strings.Contains(out, "8 random vectors, 40 steps each: with a probability of 99 % the loss is known") {
 		t.Errorf("code %d, %s", code, out)
 	}
@@ -96,7 +96,7 @@ func TestEstimateFromUnitVectors(t *testing.T) {
 func TestEstimateOfOtherStrategies(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "out")
-	m := optimizeJSON(t, "--graph", "barabasi:300,3", "--T", "48", "-k", "4", "--no-baselines", "--gram", "lanczos", "--strategy", "banded-inverse", "--bandwidth", "3", "-o", dir)
+	m := optimizeJSON(t, "--graph", "barabasi:300,3", "--T", "48", "-k", "4", "--no-baselines", "--gram", "lanczos", "--strategy", "banded-inverse", "--strategy", "bandwidth=3", "-o", dir)
 	if m.Gram.ExcessBound != nil || m.Gram.LossError == nil || m.Gap < 0.01 {
 		t.Errorf("gap %v, %+v", m.Gap, m.Gram)
 	}
@@ -112,12 +112,12 @@ func TestGramRefusals(t *testing.T) {
 		say  string
 	}{
 		"unknown":         {[]string{"--graph", "florentine", "--gram", "guess"}, "must be auto, exact, lanczos or sampled"},
-		"one probe":       {[]string{"--graph", "florentine", "--gram", "lanczos", "--probes", "1"}, "at least 4 random vectors"},
-		"too many probes": {[]string{"--graph", "florentine", "--gram", "lanczos", "--probes", "2000000"}, "at most 1048576"},
-		"three probes":    {[]string{"--graph", "star:300", "--gram", "lanczos", "--probes", "3"}, "at least 4 random vectors"},
-		"probes of exact": {[]string{"--graph", "florentine", "--gram", "exact", "--probes", "3"}, "are for --gram lanczos"},
-		"directed":        {[]string{"--graph", directed, "--directed", "--gram", "lanczos"}, "detailed balance"},
-		"per node":        {[]string{"--graph", "florentine", "--gram", "lanczos", "--per-node"}, "single nodes"},
+		"one probe":       {[]string{"--graph", "florentine", "--gram", "lanczos", "--gram", "probes=1"}, "at least 4 random vectors"},
+		"too many probes": {[]string{"--graph", "florentine", "--gram", "lanczos", "--gram", "probes=2000000"}, "at most 1048576"},
+		"three probes":    {[]string{"--graph", "star:300", "--gram", "lanczos", "--gram", "probes=3"}, "at least 4 random vectors"},
+		"probes of exact": {[]string{"--graph", "florentine", "--gram", "exact", "--gram", "probes=3"}, "are for --gram lanczos"},
+		"directed":        {[]string{"--graph", "directed:" + directed, "--gram", "lanczos"}, "detailed balance"},
+		"per node":        {[]string{"--graph", "florentine", "--gram", "lanczos", "--strategy", "per-node"}, "single nodes"},
 		"worst step":      {[]string{"--graph", "florentine", "--gram", "lanczos", "--objective", "max"}, "--objective mean"},
 		"prefix":          {[]string{"--workload", "prefix", "--gram", "lanczos"}, "no network"},
 	} {

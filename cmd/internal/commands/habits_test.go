@@ -34,9 +34,9 @@ func TestDidYouMean(t *testing.T) {
 // Help lists flags in groups.
 func TestHelpInGroups(t *testing.T) {
 	for command, headings := range map[string][]string{
-		"optimize": {"\nNetwork:\n", "\nWho takes part when:\n", "\nPrivacy:\n", "\nStrategy:\n", "\nMemory of a node:\n",
-			"\nOutput:\n", "\nGlobal Flags:\n"},
-		"advise": {"\nNetwork:\n", "\nWho takes part when:\n", "\nPrivacy:\n", "\nMemory of a node:\n"},
+		"optimize": {"\nNetwork:\n", "\nWho takes part when:\n", "\nPrivacy:\n", "\nStrategy:\n",
+			"\nOutput:\n", "\nGlobal Flags:\n", "\nAll flags: mafalda optimize --help-all\n"},
+		"advise": {"\nNetwork:\n", "\nWho takes part when:\n", "\nPrivacy:\n", "\nStrategy:\n"},
 		"graph":  {"\nFlags:\n"},
 		"":       {"\nPrivacy:\n  account ", "\nAt a node:\n", "\nOther commands:\n", "\nFlags:\n"},
 	} {

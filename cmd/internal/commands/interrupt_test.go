@@ -29,10 +29,10 @@ func TestInterruptedComputations(t *testing.T) {
 	for _, args := range []string{
 		"audit --graph florentine --T 100 --attacker Medici --runs 100000",
 		"audit --graph florentine --T 120 --attacker Medici --runs 10",
-		"audit --sampling poisson --T 1000 --probability 0.1 --noise-multiplier 2 --delta 1e-6 --runs 1e7",
+		"audit --sampling poisson:probability=0.1 --T 1000 --noise-multiplier 2 --delta 1e-6 --runs 1e7",
 		"account --graph florentine --T 400 --attacker Medici",
 		"account --graph florentine --growth 10,400 --attacker Medici",
-		"simulate --gossip-rounds 1e4 --methods none --seeds 1",
+		"simulate --optimizer rounds:1e4 --methods none --seeds 1",
 	} {
 		code, stdout, stderr, took := stopAfter(50*time.Millisecond, strings.Fields(args)...)
 		if code != terminal.ExitInterrupted || strings.Contains(stdout, "passed") || !strings.Contains(stderr, "interrupted") ||
@@ -47,9 +47,9 @@ func TestBeyondTheMemory(t *testing.T) {
 	for _, args := range []string{
 		"account --graph florentine --T 1e7 --attacker Medici",
 		"account --graph florentine --growth 10,1e7 --attacker Medici",
-		"account --graph florentine --T 10 --algorithm muffliato --gossip-rounds 1e12 --attacker Medici",
-		"audit --graph florentine --T 10 --attacker Medici --runs 1e12", "simulate --records 1e13",
-		"audit --sampling poisson --T 10 --probability 0.1 --noise-multiplier 2 --delta 1e-6 --runs 1e12",
+		"account --graph florentine --T 10 --algorithm muffliato --optimizer rounds:1e12 --attacker Medici",
+		"audit --graph florentine --T 10 --attacker Medici --runs 1e12", "simulate --task records=1e13",
+		"audit --sampling poisson:probability=0.1 --T 10 --noise-multiplier 2 --delta 1e-6 --runs 1e12",
 		"simulate --seeds 1e13", "simulate --T 1e8",
 		"simulate --T 1e8 -k 1", "optimize --graph florentine --T 1e7",
 	} {
@@ -64,8 +64,8 @@ func TestBeyondTheMemory(t *testing.T) {
 		}
 	}
 	for _, args := range []string{"graph hypercube:60", "graph complete:1e6", "graph grid:1e6x1e6",
-		"graph erdos:1e9,0.5", "optimize --graph florentine --T 380 --gram lanczos --probes 1e13",
-		"audit --graph florentine --T 10 --algorithm muffliato --gossip-rounds 1e12 --attacker Medici",
+		"graph erdos:1e9,0.5", "optimize --graph florentine --T 380 --gram lanczos:probes=1e13",
+		"audit --graph florentine --T 10 --algorithm muffliato --optimizer rounds:1e12 --attacker Medici",
 		"audit --graph florentine --T 1e7 --attacker Medici"} {
 		code, stdout, stderr := mafalda(strings.Fields(args)...)
 		if code != terminal.ExitUsage || strings.Count(stderr, "\n") != 1 {

@@ -56,8 +56,8 @@ func (f *mergeFlags) run(cmd *cobra.Command, dir string) error {
 	if !o.Complete() {
 		return incomplete(dir, o)
 	}
-	for _, words := range o.Commands {
-		if err := grids.CheckRecorded(newRootCmd(new(grids.Runner)), words); err != nil {
+	for i, words := range o.Commands {
+		if o.Commands[i], err = grids.CheckRecorded(newRootCmd(new(grids.Runner)), words); err != nil {
 			return fmt.Errorf("%s: %w", dir, err)
 		}
 	}

@@ -17,7 +17,7 @@ func TestMergeLayers(t *testing.T) {
 	for kind, test := range map[string]struct {
 		flags []string
 		alone bool // one shard finds all, where no other one does its part
-	}{"nodes": {[]string{"--per-node"}, false}, "groups": {[]string{"--groups", "3", "--epsilon", "2", "--delta", "1e-6"}, true}} {
+	}{"nodes": {[]string{"--strategy", "per-node"}, false}, "groups": {[]string{"--strategy", "groups=3", "--epsilon", "2", "--delta", "1e-6"}, true}} {
 		one, many := filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "many")
 		command := append([]string{"optimize", "--graph", "florentine", "--T", "20", "-k", "4"}, test.flags...)
 		code, want, errs := mafalda(append(command, "-o", one)...)
@@ -63,7 +63,7 @@ func TestLayersInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, kind := range [][]string{{"--per-node"}, {"--groups", "2"}} {
+	for _, kind := range [][]string{{"--strategy", "per-node"}, {"--strategy", "groups=2"}} {
 		var out, errs strings.Builder
 		dir := filepath.Join(t.TempDir(), "grid")
 		code := run(ctx, append([]string{"optimize", "--graph", "cycle:5", "--T", "40", "-k", "4", "-o", dir, "--shard", "1/2"},
@@ -79,16 +79,16 @@ func TestLayersRefuse(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "grid")
 	nodes := []string{"optimize", "--graph", "cycle:5", "--T", "8", "-k", "2", "-o", dir, "--shard", "1/2"}
 	with := func(more ...string) []string { return append(nodes[:len(nodes):len(nodes)], more...) }
-	if code, _, errs := mafalda(with("--per-node")...); code != 0 {
+	if code, _, errs := mafalda(with("--strategy", "per-node")...); code != 0 {
 		t.Fatal(errs)
 	}
 	for say, args := range map[string][]string{
-		"--shard is for --per-node and --groups": nodes,
-		"leave out --checkpoint":                 with("--per-node", "--checkpoint", "x"),
-		"--shard with --force":                   with("--per-node", "--force"),
-		"groups is 0 there and 2 here":           with("--groups", "2"),
-		"problem is ":                            with("--per-node", "--gossip", "metropolis", "--graph", "star:5"),
-		"tolerance is ":                          with("--per-node", "--tolerance", "1e-4"),
+		"--shard is for --strategy per-node and groups": nodes,
+		"leave out --checkpoint":                        with("--strategy", "per-node", "--checkpoint", "x"),
+		"--shard with --force":                          with("--strategy", "per-node", "--force"),
+		"groups is 0 there and 2 here":                  with("--strategy", "groups=2"),
+		"problem is ":                                   with("--strategy", "per-node", "--gossip", "metropolis", "--graph", "star:5"),
+		"tolerance is ":                                 with("--strategy", "per-node", "--tolerance", "1e-4"),
 	} {
 		code, out, errs := mafalda(on(args)...)
 		if code != 2 || out != "" || !strings.Contains(errs, say) || strings.Count(errs, "\n") != 1 {
@@ -101,7 +101,7 @@ func TestLayersRefuse(t *testing.T) {
 func TestSubmitGroups(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "grid")
-	groups := []string{"optimize", "--graph", "florentine", "--T", "12", "-k", "3", "--groups", "2", "-o", dir}
+	groups := []string{"optimize", "--graph", "florentine", "--T", "12", "-k", "3", "--strategy", "groups=2", "-o", dir}
 	submit := append([]string{"submit", "--engine", "slurm", "--shards", "3", "--"}, groups...)
 	code, out, errs := mafalda(submit...)
 	if code != 0 || !strings.Contains(out, "--array=1-3 ") || !strings.Contains(errs, "missing: 1 of 1 cell of this round") {

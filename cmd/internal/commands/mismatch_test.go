@@ -31,13 +31,13 @@ func TestAuditChecksTheInverse(t *testing.T) {
 	home := t.TempDir()
 	for name, args := range map[string][]string{
 		"network": {"audit", "--graph", "path:4", "--T", "4", "-k", "2", "--algorithm", "mf-d-sgd", "--attacker", "0", "--export"},
-		"sampled": {"audit", "--sampling", "poisson", "--probability", "0.25", "--noise-multiplier", "2", "--delta", "1e-2",
+		"sampled": {"audit", "--sampling", "poisson", "--sampling", "probability=0.25", "--noise-multiplier", "2", "--delta", "1e-2",
 			"--epsilon", "4", "--runs", "2000", "--export"},
 	} {
 		dir := filepath.Join(home, name)
 		made := []string{"--graph", "path:4", "--T", "4", "-k", "2", "--no-baselines", "-o", dir}
 		if name == "sampled" {
-			made = append(made, "--strategy", "banded", "--bandwidth", "2")
+			made = append(made, "--strategy", "banded", "--strategy", "bandwidth=2")
 		}
 		optimizeJSON(t, made...)
 		args = append(args, dir)
@@ -64,7 +64,7 @@ func TestAuditChecksTheInverse(t *testing.T) {
 // An export for batches of one kind is not audited as one for another, and the error says what it is for.
 func TestAuditOfOtherSampling(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	optimizeJSON(t, "--graph", "path:3", "--T", "4", "-k", "2", "--no-baselines", "--samples", "1024", "--sampling", "bins", "--epsilon", "4",
+	optimizeJSON(t, "--graph", "path:3", "--T", "4", "-k", "2", "--no-baselines", "--sampling", "samples=1024", "--sampling", "bins", "--epsilon", "4",
 		"--delta", "1e-2", "-o", dir)
 	code, out, errs := mafalda("audit", "--sampling", "poisson", "--export", dir)
 	if code != 2 || !strings.Contains(errs, dir+" is for --sampling bins") || strings.Count(errs, "\n") != 1 {

@@ -41,7 +41,7 @@ draw rows again: --counter keeps the place once more, on storage that is not res
 such a copy. With --seed noise is reproducible, for tests and simulations, and protects nothing.
 
 With -o rows go to a file that only its owner can read, and FILE.json says which rows they are, whose, and whether
-they are private. Without -o they go to standard output as raw little-endian numbers, with --with-steps each behind the
+they are private. Without -o they go to standard output as raw little-endian numbers, with --format with-steps each behind the
 number of its step. Which rows they are is said on standard error. A row goes into a pipe when its reader has read all
 that went before (Linux); 'mafalda noise serve' draws each row when it is asked for.
 
@@ -56,7 +56,7 @@ the budget, also over a crash; it can be made smaller, and not larger.
 without that it does harm: the digits of the sum below the grid go out without noise.`,
 		Example: `  mafalda noise out --node Medici --dim 99 --state medici.state --new --row 0 --steps 1 -o row0.npy
   mafalda noise out --node Medici --dim 99 --state medici.state --row 1 --steps 1 -o row1.npy       # the next
-  mafalda noise out --node Medici --dim 99 --state medici.state --row 2 --skip 1 --steps 1 -o row3.npy   # 2 missed
+  mafalda noise out --node Medici --dim 99 --state medici.state --row 2,skip=1 --steps 1 -o row3.npy   # 2 missed
   mafalda noise out --node Medici --dim 99 --state other.state --new --format raw32 | ./node        # all
   mafalda noise out --node Medici --dim 99 --state medici.state --new --key medici.key --peers keys.csv --runs runs
   mafalda noise out --node Medici --dim 99 --state medici.state --stop-at 2 --steps 1 -o row4.npy   # halt at epsilon 2
@@ -71,11 +71,13 @@ without that it does harm: the digits of the sum below the grid go out without n
 	terminal.ChoiceVar(cmd, &f.format, "format", "", noise.Formats(),
 		"npy, raw64 or raw32 (default: npy with -o, raw64 without)")
 	fl.StringVarP(&f.out, "output", "o", "", "write to this `file`, and what is in it to FILE.json")
-	fl.Var((*terminal.WholeNumber)(&f.skip), "skip",
-		"so many steps, from --row on, were never sent: add their rows to the first one")
-	fl.BoolVar(&f.withSteps, "with-steps", false,
-		"to standard output: the step of every row before it, eight bytes, the least significant first")
+	fl.Var((*terminal.WholeNumber)(&f.skip), "row skip",
+		"so many steps, from that row on, were never sent: add their rows to the first one")
+	fl.BoolVar(&f.withSteps, "format with-steps", false,
+		"to standard output, the step of every row before it, eight bytes, the least significant first")
 	fl.BoolVar(&f.force, "force", false, "replace these two files")
+	terminal.Family(cmd, "row", "")
+	terminal.Family(cmd, "format", "")
 	cmd.AddCommand(newNoiseServeCmd())
 	return cmd
 }
@@ -129,7 +131,7 @@ func (f *noiseFlags) run(cmd *cobra.Command, dir string) error {
 // draw prepares the rows of steps that are not skipped; the first one carries the skipped rows.
 func (f *noiseFlags) draw(rows noise.Source, format noise.Format) (*noise.Drawing, error) {
 	if left := rows.End() - rows.Step(); f.skip > 0 && f.skip >= left {
-		return nil, fmt.Errorf("--skip %d: %w", f.skip, noise.TooFew(rows))
+		return nil, fmt.Errorf("--row skip %d: %w", f.skip, noise.TooFew(rows))
 	}
 	for range f.skip {
 		if err := rows.Skip(); err != nil {
@@ -149,7 +151,7 @@ func (f *noiseFlags) check(cmd *cobra.Command, dir string) (noise.Format, error)
 	case given("steps") && f.steps < 1:
 		return 0, terminal.Usagef("--steps %d: must be at least 1", f.steps)
 	case f.skip < 0:
-		return 0, terminal.Usagef("--skip %d: must not be negative", f.skip)
+		return 0, terminal.Usagef("--row skip %d: must not be negative", f.skip)
 	case f.row < 0:
 		return 0, terminal.Usagef("--row %d: rows are counted from 0", f.row)
 	case !given("seed") && f.state.Path == "":
@@ -161,7 +163,7 @@ func (f *noiseFlags) check(cmd *cobra.Command, dir string) (noise.Format, error)
 		return 0, terminal.Usagef("--row %d: without --state row 0 is next", f.row)
 	}
 	if f.withSteps && (f.out != "" || f.format == noise.NPY.String()) {
-		return 0, terminal.Usagef("--with-steps is for raw numbers to standard output: -o has the first row in FILE.json")
+		return 0, terminal.Usagef("--format with-steps is for raw numbers to standard output: -o has the first row in FILE.json")
 	}
 	format, err := f.chooseFormat(cmd)
 	if err == nil {
@@ -204,7 +206,7 @@ func (f *noiseFlags) open(cmd *cobra.Command, dir string) (noise.Source, error) 
 		return s, nil
 	}
 	at := f.place()
-	expected := cmd.Flags().Changed("row")
+	expected := terminal.Given(cmd, "row")
 	if expected {
 		at.Row = &f.row
 	}

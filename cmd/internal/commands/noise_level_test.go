@@ -17,8 +17,8 @@ func TestNoiseLevelOfAnExport(t *testing.T) {
 	for name, flags := range map[string][]string{
 		"zero-out":    {"--clip", "3"},
 		"replace-one": {"--clip", "0.7", "--adjacency", "replace-one"},
-		"per node":    {"--per-node"},
-		"parameters":  {"--strategy", "banded", "--bandwidth", "3", "--no-dense"},
+		"per node":    {"--strategy", "per-node"},
+		"parameters":  {"--strategy", "banded", "--strategy", "bandwidth=3", "--format", "parameters-only"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "out")

@@ -45,7 +45,8 @@ func (f *nodeFlags) bind(cmd *cobra.Command) {
 		"round every number to a multiple of this power of two, on which the gradients are too")
 	fl.Float64Var(&f.limit.Epsilon, "stop-at", 0,
 		"`EPSILON` of the node, below the plan's: the row that would pass it is not drawn, in this run of the state and in all later ones")
-	fl.Float64Var(&f.limit.Delta, "stop-delta", 0, "with --stop-at: its delta (default: the export's)")
+	fl.Float64Var(&f.limit.Delta, "stop-at delta", 0, "its delta (default: the export's)")
+	terminal.Family(cmd, "stop-at", "")
 	fl.BoolVar(&f.noise.Regenerate, "regenerate", false, "make earlier rows of Z again instead of keeping them (dense strategies)")
 }
 
@@ -60,10 +61,10 @@ func (f *nodeFlags) checkNumbers(cmd *cobra.Command) error {
 		return terminal.Usagef("--dim %d: must be at least 1", f.dim)
 	case positive != nil:
 		return positive
-	case given("stop-delta") && !(delta > 0 && delta < 1):
-		return terminal.Usagef("--stop-delta %v: must be above 0 and below 1", delta)
-	case given("stop-delta") && !given("stop-at"):
-		return terminal.Usagef("--stop-delta is for --stop-at")
+	case given("stop-at delta") && !(delta > 0 && delta < 1):
+		return terminal.Usagef("--stop-at delta %v: must be above 0 and below 1", delta)
+	case given("stop-at delta") && f.limit.Epsilon == 0:
+		return terminal.Usagef("--stop-at: which epsilon? Use --stop-at EPSILON,delta=%v", delta)
 	case f.join != noise.Join{} && !f.state.New:
 		return terminal.Usagef("--key, --peers and --runs are for --new: a state has the keys of its run")
 	case f.join != noise.Join{} && (f.join.Key == "" || f.join.Keys == "" || f.join.Runs == ""):

@@ -39,7 +39,7 @@ the packets of the machine, as root may, reads them. Other addresses are refused
 by ssh.`,
 		Example: `  mafalda noise serve out --node Medici --dim 99 --state medici.state --new --socket medici.sock
   mafalda noise serve out --node Medici --dim 99 --state medici.state --socket medici.sock          # from then on
-  mafalda noise serve out --node Medici --dim 99 --state medici.state --listen 127.0.0.1:7070 --token-file medici.token`,
+  mafalda noise serve out --node Medici --dim 99 --state medici.state --listen 127.0.0.1:7070,token-file=medici.token`,
 		Args: terminal.ExactArgs(1, "one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
@@ -48,7 +48,8 @@ by ssh.`,
 	fl.Var((*terminal.WholeNumber)(&f.row), "row", "the step that has to be next: fail if another one is")
 	fl.StringVar(&f.socket, "socket", "", "listen on a Unix socket at this `path`")
 	fl.StringVar(&f.listen, "listen", "", "listen on this loopback `address`, 127.0.0.1:PORT; port 0: one that is free")
-	fl.StringVar(&f.tokenFile, "token-file", "", "with --listen: `file` with the token, made if it is missing")
+	fl.StringVar(&f.tokenFile, "listen token-file", "", "`file` with the token, made if it is missing")
+	terminal.Family(cmd, "listen", "")
 	return cmd
 }
 
@@ -114,14 +115,14 @@ func (f *noiseServeFlags) check(cmd *cobra.Command, dir string) error {
 	case (f.socket == "") == (f.listen == ""):
 		return terminal.Usagef("where to listen? Use --socket PATH or --listen 127.0.0.1:PORT")
 	case f.listen != "" && f.tokenFile == "":
-		return terminal.Usagef("--listen %s is open to all users of this machine: name a file with a token by --token-file",
+		return terminal.Usagef("--listen %s is open to all users of this machine: name a file with a token: --listen %[1]s,token-file=FILE",
 			f.listen)
 	case f.listen == "" && f.tokenFile != "":
-		return terminal.Usagef("--token-file is for --listen: a socket is for its owner alone")
+		return terminal.Usagef("--listen token-file: where? A socket is for its owner alone")
 	case f.row < 0:
 		return terminal.Usagef("--row %d: steps are counted from 0", f.row)
 	}
-	return f.checkPlaces(dir, map[string]string{"--socket": f.socket, "--token-file": f.tokenFile})
+	return f.checkPlaces(dir, map[string]string{"--socket": f.socket, "--listen token-file": f.tokenFile})
 }
 
 func (f *noiseServeFlags) listener() (net.Listener, serve.Options, error) {

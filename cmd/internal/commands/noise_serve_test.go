@@ -122,7 +122,7 @@ func TestNoiseServe(t *testing.T) {
 	}
 	args[len(args)-2], args[len(args)-1] = "--listen", "127.0.0.1:0"
 	token := filepath.Join(work, "token")
-	third := startServer(t, append(args, "--token-file", token, "--row", "2")...)
+	third := startServer(t, append(args, "--listen", "token-file="+token, "--row", "2")...)
 	word, err := serve.ReadToken(token)
 	if err != nil {
 		t.Fatal(err)
@@ -193,10 +193,10 @@ func TestNoiseServeBadFlags(t *testing.T) {
 		"nothing":             {nil, "one folder"},
 		"no place":            {good(), "--socket PATH or --listen"},
 		"two places":          {good("--socket", socket, "--listen", "127.0.0.1:0"), "--socket PATH or --listen"},
-		"no token":            {good("--listen", "127.0.0.1:0"), "--token-file"},
-		"a token for nothing": {good("--socket", socket, "--token-file", file), "--token-file is for --listen"},
-		"everybody's token":   {good("--listen", "127.0.0.1:0", "--token-file", file), "others than its owner may read it"},
-		"all addresses":       {good("--listen", "0.0.0.0:0", "--token-file", filepath.Join(work, "t")), "not a loopback address"},
+		"no token":            {good("--listen", "127.0.0.1:0"), "token-file=FILE"},
+		"a token for nothing": {good("--socket", socket, "--listen", "token-file="+file), "--listen token-file: where?"},
+		"everybody's token":   {good("--listen", "127.0.0.1:0", "--listen", "token-file="+file), "others than its owner may read it"},
+		"all addresses":       {good("--listen", "0.0.0.0:0", "--listen", "token-file="+filepath.Join(work, "t")), "not a loopback address"},
 		"no state":            {[]string{dir, "--node", "Medici", "--dim", "5", "--socket", socket}, "--state"},
 		"no such state":       {[]string{dir, "--node", "Medici", "--dim", "5", "--state", state, "--socket", socket}, "--new starts one"},
 		"no dim":              {[]string{dir, "--node", "Medici", "--state", state, "--socket", socket}, "--dim"},
@@ -215,8 +215,8 @@ func TestNoiseServeBadFlags(t *testing.T) {
 			t.Errorf("%s: there is a state", name)
 		}
 	}
-	if code, _, errs := mafalda(lone(dir, state, "--new", "--with-steps", "-o", filepath.Join(work, "r"))...); code != 2 ||
-		!strings.Contains(errs, "--with-steps is for raw numbers") {
+	if code, _, errs := mafalda(lone(dir, state, "--new", "--format", "with-steps", "-o", filepath.Join(work, "r"))...); code != 2 ||
+		!strings.Contains(errs, "--format with-steps is for raw numbers") {
 		t.Errorf("steps in a file: code %d, %s", code, errs)
 	}
 }

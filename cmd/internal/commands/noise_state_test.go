@@ -100,7 +100,7 @@ func TestNoiseSkip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := append(lone(dir, state, "--new", "--row", "0", "--skip", "2", "-o", out), seeded...)
+	args := append(lone(dir, state, "--new", "--row", "0", "--row", "skip=2", "-o", out), seeded...)
 	code, _, errs := mafalda(args...)
 	if code != 0 || !strings.Contains(errs, `row 2 of 0..15 of "Medici", with rows 0..1, never sent, in the first`) {
 		t.Fatalf("code %d, %s", code, errs)
@@ -119,8 +119,8 @@ func TestNoiseSkip(t *testing.T) {
 		about.FirstRow != 2 {
 		t.Errorf("%v, %s", err, text)
 	}
-	if code, _, errs := mafalda(append(lone(dir, state, "--row", "3", "--skip", "13"), seeded...)...); code != 2 ||
-		!strings.Contains(errs, "--skip 13: 13 of 16 rows are left") {
+	if code, _, errs := mafalda(append(lone(dir, state, "--row", "3", "--row", "skip=13"), seeded...)...); code != 2 ||
+		!strings.Contains(errs, "--row skip 13: 13 of 16 rows are left") {
 		t.Errorf("all that is left: code %d, %s", code, errs)
 	}
 }

@@ -65,7 +65,7 @@ func TestNoiseCommand(t *testing.T) {
 
 // Nodes with strategies of their own draw from these.
 func TestNoiseOfNodes(t *testing.T) {
-	shared, own := noisy(t), noisy(t, "--per-node")
+	shared, own := noisy(t), noisy(t, "--strategy", "per-node")
 	draw := func(dir, node string) string {
 		code, raw, errs := mafalda("noise", dir, "--node", node, "--dim", "20", "--seed", "1")
 		if code != 0 {
@@ -80,7 +80,7 @@ func TestNoiseOfNodes(t *testing.T) {
 
 // A label is written on the command line as it is, whatever nodes.csv does to it.
 func TestNoiseOfQuotedLabel(t *testing.T) {
-	dir := noisy(t, "--graph", writeFile(t, "g.edges", "a\"x b\nb c\n"), "--per-node")
+	dir := noisy(t, "--graph", writeFile(t, "g.edges", "a\"x b\nb c\n"), "--strategy", "per-node")
 	for node, want := range map[string]int{`a"x`: 0, "b": 0, `"a""x"`: 2} {
 		if code, _, errs := mafalda("noise", dir, "--node", node, "--dim", "2", "--seed", "1"); code != want {
 			t.Errorf("%s: code %d, %s", node, code, errs)
@@ -186,13 +186,13 @@ func TestPythonNoise(t *testing.T) {
 	var runs []pythonRun
 	for name, args := range map[string][]string{
 		"dense":          nil,
-		"quoted":         {"--graph", quoted, "--per-node"},
-		"per-node":       {"--per-node"},
-		"banded":         {"--strategy", "banded", "--no-dense"},
-		"toeplitz":       {"--strategy", "toeplitz", "--scale-columns"},
-		"blt":            {"--strategy", "blt", "--buffers", "3"},
-		"banded-inverse": {"--strategy", "banded-inverse", "--bandwidth", "3"},
-		"comb":           {"--strategy", "comb", "--buffers", "2", "--scale-columns"},
+		"quoted":         {"--graph", quoted, "--strategy", "per-node"},
+		"per-node":       {"--strategy", "per-node"},
+		"banded":         {"--strategy", "banded", "--format", "parameters-only"},
+		"toeplitz":       {"--strategy", "toeplitz", "--strategy", "scale-columns"},
+		"blt":            {"--strategy", "blt", "--strategy", "buffers=3"},
+		"banded-inverse": {"--strategy", "banded-inverse", "--strategy", "bandwidth=3"},
+		"comb":           {"--strategy", "comb", "--strategy", "buffers=2", "--strategy", "scale-columns"},
 		"shared":         {"--trust", "secldp", "--T", "8", "-k", "2"},
 	} {
 		if testing.Short() {

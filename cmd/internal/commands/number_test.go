@@ -14,7 +14,7 @@ func TestExponentsEverywhere(t *testing.T) {
 		{"account --graph florentine --T 1e1 --attacker Medici --seed 1e3", "T = 10 steps"},
 		{"account --graph florentine --growth 5,1e1 --attacker Medici", "10"},
 		{"audit --graph florentine --T 4 --attacker Medici --runs 1e2", "(100 runs each)"},
-		{"simulate --records 1e2 --T 2e1 --seeds 1e0 --methods none", "every one of 20 steps"},
+		{"simulate --task records=1e2 --T 2e1 --seeds 1e0 --methods none", "every one of 20 steps"},
 		{"average --protocol dpps --graph exp:1e1", "exp"},
 		{"graph erdos:1e1,0.9", "10 nodes"},
 	} {

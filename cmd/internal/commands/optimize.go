@@ -32,20 +32,20 @@ Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 i
 const optimizeExamples = `  mafalda optimize --graph florentine --T 380 -o out
   mafalda optimize --graph ego.edges --T 380 --epsilon 8 --delta 1e-6 --clip 1 -o out
   mafalda optimize --graph erdos:100,0.1 --seed 7 --T 256 -k 4 --gossip metropolis --json
-  mafalda optimize --gossip-matrix W.npy --T 64 -b 16 --tolerance 1e-8
-  mafalda optimize --graph florentine --T 380 --strategy blt --buffers 4 -o out
-  mafalda optimize --graph florentine --T 380 --memory 4GB --dim 1e7 -o out         # the best that fits a node
+  mafalda optimize --gossip W.npy --T 64 -b 16 --tolerance 1e-8
+  mafalda optimize --graph florentine --T 380 --strategy blt:buffers=4 -o out
+  mafalda optimize --graph florentine --T 380 --memory 4GB,dim=1e7 -o out         # the best that fits a node
   mafalda optimize --graph florentine --T 380 --schema min-sep -b 19 -o out
-  mafalda optimize --graph ego.edges --T 380 --groups 4 -o out
-  mafalda submit --engine slurm -- optimize --graph ego.edges --T 380 --per-node -o grid      # merged into grid/export
+  mafalda optimize --graph ego.edges --T 380 --strategy groups=4 -o out
+  mafalda submit --engine slurm -- optimize --graph ego.edges --T 380 --strategy per-node -o grid      # merged into grid/export
   mafalda optimize --graph million.edges --T 100000 -k 100 --strategy blt -o out
   mafalda optimize --graph florentine --T 64 -k 4 --objective max
   mafalda optimize --graph a.edges --graph b.edges --graph cycle:100 --T 380 -o out      # whichever it will be
-  mafalda optimize --graph ego.edges --T 4096 -k 64 --checkpoint run.ckpt --resume -o out     # goes on after a crash
+  mafalda optimize --graph ego.edges --T 4096 -k 64 --checkpoint run.ckpt,resume -o out     # goes on after a crash
   mafalda optimize --graph ego.edges --T 380 -k 20 --sampling poisson --epsilon 2 --delta 1e-6   # in secret
   mafalda optimize --graph ego.edges --T 380 -k 20 --sampling bins --epsilon 2 --delta 1e-6 -o out
   mafalda optimize --graph ego.edges --T 380 -k 20 --trust secldp -o out     # neighbours share noise
-  mafalda optimize --graph florentine --T 64 -k 4 --trust secldp --secrets pairs.edges --coalitions 2
+  mafalda optimize --graph florentine --T 64 -k 4 --trust secldp:secrets=pairs.edges,coalitions=2
   mafalda optimize --graph florentine --T 32 -k 4 --budgets budgets.csv -o out    # a privacy level a node
   mafalda optimize --workload prefix --T 380          # centralized: no network`
 
@@ -130,7 +130,7 @@ func (f *optimizeFlags) layers(cmd *cobra.Command, o *plan.Options) (*grids.Laye
 	}
 	switch {
 	case !o.PerNode && o.Groups == 0:
-		return nil, terminal.Usagef("--shard is for --per-node and --groups: one strategy is found by one search")
+		return nil, terminal.Usagef("--shard is for --strategy per-node and groups: one strategy is found by one search")
 	case o.Checkpoint != "":
 		return nil, terminal.Usagef("--shard keeps what it finds in the folder of -o: leave out --checkpoint")
 	}
@@ -164,7 +164,7 @@ func onNetwork(ctx context.Context, p *plan.Problem, check func() error) (err er
 
 // refuseNetwork refuses flags about a network that there is not. The seed may be one of samples.
 func refuseNetwork(cmd *cobra.Command, sampled bool) error {
-	names := []string{"graph", "gossip", "gossip-matrix", "directed", "strict", "graph-sequence"}
+	names := []string{"graph", "gossip", "graph-changes sequence"}
 	if !sampled {
 		names = append(names, "seed")
 	}

@@ -20,7 +20,7 @@ var inBins = []string{"--graph", "florentine", "--T", "12", "-k", "6", "--sampli
 func TestOptimizeBins(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "out")
-	m := optimizeJSON(t, append(inBins, "--samples", "4096", "--failure", "1e-6", "--clip", "3", "--seed", "5", "-o",
+	m := optimizeJSON(t, append(inBins, "--sampling", "samples=4096", "--sampling", "failure=1e-6", "--clip", "3", "--seed", "5", "-o",
 		dir)...)
 	s, p := m.Sampling, m.Privacy
 	if s == nil || s.Scheme != "bins" || s.Groups != 2 || s.Probability != 1 || s.Rounds != 6 || *s.Epsilon != 2 ||
@@ -114,7 +114,7 @@ func useBins(t *testing.T, dir string, m export.Manifest) {
 		t.Errorf("plot: code %d, %s", code, errs)
 	}
 	simulated := []string{"simulate", "--T", "12", "-k", "6", "--methods", dir, "--sampling", "bins", "--delta", "1e-5",
-		"--seeds", "1", "--records", "100", "--json", "--epsilon"}
+		"--seeds", "1", "--task", "records=100", "--json", "--epsilon"}
 	rows := simulateRows(t, append(simulated, "2,1")...)
 	if *rows[1].Epsilon != 2 || rows[1].Groups != 2 || !near(rows[1].Multiplier, m.Sampling.NoiseMultiplier, 1e-12) {
 		t.Errorf("simulate: %+v, want the noise multiplier %v", rows[1], m.Sampling.NoiseMultiplier)
@@ -146,7 +146,7 @@ func TestBinsRefuseNegativeEntries(t *testing.T) {
 // The table says what is known, and what is not.
 func TestBinsAreNamedHonestly(t *testing.T) {
 	t.Parallel()
-	code, out, errs := mafalda(append([]string{"optimize", "--samples", "1024", "--bandwidth", "2"}, inBins...)...)
+	code, out, errs := mafalda(append([]string{"optimize", "--sampling", "samples=1024", "--strategy", "bandwidth=2"}, inBins...)...)
 	if code != 0 || strings.Count(out, "(best)") != 1 || strings.Contains(out, "dense (") {
 		t.Errorf("code %d\n%s%s", code, out, errs)
 	}
@@ -175,18 +175,18 @@ func TestBadBins(t *testing.T) {
 		"mu":          {[]string{"--sampling", "bins", "--mu", "2"}, "--mu is not for --sampling bins"},
 		"replace-one": {append(given, "--adjacency", "replace-one"), "--adjacency replace-one is not for --sampling bins"},
 		"min-sep":     {append(given, "--schema", "min-sep"), "--sampling bins is not for min-sep"},
-		"per node":    {append(given, "--per-node"), "--per-node and --groups are not for --sampling bins"},
-		"groups":      {append(given, "--groups", "2"), "--per-node and --groups are not for --sampling bins"},
-		"bands":       {append(given, "--bandwidth", "13"), "--bandwidth 13: must be from 1 to T = 12"},
+		"per node":    {append(given, "--strategy", "per-node"), "--strategy per-node and --strategy groups are not for --sampling bins"},
+		"groups":      {append(given, "--strategy", "groups=2"), "--strategy per-node and --strategy groups are not for --sampling bins"},
+		"bands":       {append(given, "--strategy", "bandwidth=13"), "--strategy bandwidth 13: must be from 1 to T = 12"},
 		"dense":       {append(given, "--strategy", "dense"), "--sampling bins is for --strategy banded"},
 		"delta of 1":  {append(given, "--delta", "1"), "--delta 1: must be from 1e-100 to 0.5"},
 		"objective":   {append(given, "--objective", "max"), "--objective max is not for --sampling bins"},
-		"samples":     {append(given, "--samples", "10"), "--samples 10: must be at least 1024"},
-		"failure":     {append(given, "--failure", "0.6"), "--failure 0.6: must be above 0 and at most 0.5"},
-		"of poisson": {[]string{"--sampling", "poisson", "--epsilon", "2", "--delta", "1e-6", "--samples", "2000"},
-			"--samples and --failure are for --sampling bins"},
-		"no dense": {append(given, "-o", "x", "--no-dense"), "--no-dense may leave nothing to export of --sampling bins: " +
-			"give --bandwidth"},
+		"samples":     {append(given, "--sampling", "samples=10"), "--sampling samples 10: must be at least 1024"},
+		"failure":     {append(given, "--sampling", "failure=0.6"), "--sampling failure 0.6: must be above 0 and at most 0.5"},
+		"of poisson": {[]string{"--sampling", "poisson", "--epsilon", "2", "--delta", "1e-6", "--sampling", "samples=2000"},
+			"--sampling samples and --sampling failure are for --sampling bins"},
+		"no dense": {append(given, "-o", "x", "--format", "parameters-only"), "--format parameters-only may leave nothing to export of --sampling bins: " +
+			"give --strategy bandwidth"},
 		"few": {append(given, "-k", "2", "-b", "4"), "lets a record take part T/b = 3 times on average, more than k = 2"},
 	} {
 		code, out, errs := mafalda(append([]string{"optimize", "--graph", "florentine", "--T", "12", "-k", "3"},

@@ -68,45 +68,49 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 		"(another network will do)")
 	fl.StringVar(&o.Checkpoint, "checkpoint", "",
 		"keep the optimization in this `file` while it runs, every ten seconds")
-	fl.BoolVar(&o.Resume, "resume", false, "go on with the optimization in the file of --checkpoint, if it is there")
+	fl.BoolVar(&o.Resume, "checkpoint resume", false, "go on with the optimization in it, if it is there")
+	terminal.Family(cmd, "checkpoint", "")
 	f.class.bind(cmd)
-	f.budget.Bind(cmd, "choose class and width of --strategy, the best that keeps no more, such as 4GB; needs --dim")
+	f.budget.Bind(cmd, "choose class and width of --strategy, the best that keeps no more, such as 4GB,dim=1e6")
 	terminal.ChoiceVar(cmd, &f.sampling, "sampling", participation.InTurn.String(), participation.Schemes(),
 		"how nodes draw batches: cyclic (in turn; attackers may know when a record takes part),\n"+
 			"poisson (in secret, every record with probability w/b in w groups; needs --epsilon and --delta,\n"+
-			"and finds the best w up to b unless --bandwidth says it),\n"+
+			"and finds the best w up to b unless --strategy bandwidth says it),\n"+
 			"allocation (in secret, every record in one step, drawn at random, of each of k blocks of its group's steps; T = k·b),\n"+
-			"truncated (poisson with batches of at most --max-batch records, for static shapes; needs --records),\n"+
+			"truncated (poisson with batches of at most max records, for static shapes; needs records),\n"+
 			"bins (in secret, every record put once into one of b batches of random size, drawn independently and\n"+
 			"uniformly: not a permutation that is cut into equal batches; needs --epsilon and --delta)")
-	fl.Var((*terminal.WholeNumber)(&o.Batches.Records), "records", "with --sampling truncated: at least as many records as any "+
+	fl.Var((*terminal.WholeNumber)(&o.Batches.Records), "sampling records", "of truncated: at least as many as any "+
 		"node has")
-	fl.Var((*terminal.WholeNumber)(&o.Batches.Most), "max-batch", "with --sampling truncated: records in a step; of more that are "+
+	fl.Var((*terminal.WholeNumber)(&o.Batches.Most), "sampling max", "of truncated: records in a step; of more that are "+
 		"drawn, some are dropped,\nand the chance of that is added to --delta (default: the least that costs nearly nothing)")
-	fl.Var((*terminal.WholeNumber)(&o.MonteCarlo.Samples), "samples", "of the accountant of --sampling bins, drawn with --seed "+
+	fl.Var((*terminal.WholeNumber)(&o.MonteCarlo.Samples), "sampling samples", "of the accountant of bins, drawn with --seed "+
 		"(default 524288)")
-	fl.Float64Var(&o.MonteCarlo.Failure, "failure", 0, "probability that the accountant of --sampling bins may be wrong "+
+	fl.Float64Var(&o.MonteCarlo.Failure, "sampling failure", 0, "probability that the accountant of bins may be wrong "+
 		"with (default 1e-9)")
+	terminal.Family(cmd, "sampling", "")
 	f.trust.bind(cmd, threat.LDP.String(), "against whom:\nldp: everybody who sees all messages; every node has its own "+
 		"noise\nsecldp: nodes, too, that know the noise they share; pairs share noise that cancels when they average\n"+
 		"(docs/secrets.md)")
-	fl.BoolVar(&o.PerNode, "per-node", false, "a dense strategy for every node, exported as one n×T×T array")
-	fl.Var((*terminal.WholeNumber)(&f.groups), "groups",
+	fl.BoolVar(&o.PerNode, "strategy per-node", false, "a dense strategy for every node, exported as one n×T×T array")
+	fl.Var((*terminal.WholeNumber)(&f.groups), "strategy groups",
 		"so many dense strategies that the nodes share, found by assigning "+
 			"and optimizing in turn")
+	terminal.Family(cmd, "strategy", "")
 	f.privacy.Bind(cmd)
 	f.budgets.bind(cmd)
 	f.Output.Bind(cmd, "write C, C⁻¹, nodes and manifest to this `folder`", "replace an earlier export",
 		"print one JSON object instead of the table")
 	terminal.ChoiceVar(cmd, &f.format, "format", "npy", export.Formats(), "of the matrices: npy, csv or both")
-	fl.BoolVar(&f.write.ParametersOnly, "no-dense", false,
+	fl.BoolVar(&f.write.ParametersOnly, "format parameters-only", false,
 		"export the parameters of a structured strategy only, not its "+
 			"matrices (the default for T > 4096)")
+	terminal.Family(cmd, "format", "")
 	fl.BoolVar(&f.keepPartial, "keep-partial", false, "export the best strategy so far if interrupted or not converged")
 	fl.BoolVar(&f.options.NoBaselines, "no-baselines", false, "do not compare with DP-D-SGD, AntiPGD and D-MF")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "print every iteration on stderr")
 	f.shard.Bind(cmd)
-	terminal.InGroup(cmd, "Output", "output", "shard", "format", "no-dense", "force", "keep-partial", "json", "quiet", "verbose")
+	terminal.InGroup(cmd, "Output", "output", "shard", "format", "force", "keep-partial", "json", "quiet", "verbose")
 }
 
 // problem returns what the flags ask for, but for the network.
@@ -138,12 +142,12 @@ func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options,
 		return p, o, err
 	}
 	p.SchemaFile = f.schema.File()
-	o.Groups = given(cmd, "groups", f.groups)
+	o.Groups = given(cmd, "strategy groups", f.groups)
 	o.Tolerance = given(cmd, "tolerance", f.tolerance)
-	o.Batches.Records = given(cmd, "records", o.Batches.Records)
-	o.Batches.Most = given(cmd, "max-batch", o.Batches.Most)
-	o.MonteCarlo = bins.MonteCarlo{Samples: given(cmd, "samples", o.MonteCarlo.Samples),
-		Failure: given(cmd, "failure", o.MonteCarlo.Failure), Seed: f.network.Seed}
+	o.Batches.Records = given(cmd, "sampling records", o.Batches.Records)
+	o.Batches.Most = given(cmd, "sampling max", o.Batches.Most)
+	o.MonteCarlo = bins.MonteCarlo{Samples: given(cmd, "sampling samples", o.MonteCarlo.Samples),
+		Failure: given(cmd, "sampling failure", o.MonteCarlo.Failure), Seed: f.network.Seed}
 	if cmd.Flags().Changed("output") && f.Dir == "" {
 		return p, o, terminal.Usagef("--output is empty: name a folder")
 	}
@@ -173,17 +177,18 @@ func (f *gramFlags) bind(cmd *cobra.Command) {
 	terminal.ChoiceVar(cmd, &f.method, "gram", "auto", measure.GramMethods(),
 		"Gram matrix: exact, lanczos (estimated from random vectors, with an error "+
 			"bound),\nsampled (likewise from random runs of networks that change), or\nauto: exact unless that takes minutes")
-	fl.Var((*terminal.WholeNumber)(&f.gram.Probes), "probes", "random vectors of --gram lanczos, at least 4 (default 800,000 "+
+	fl.Var((*terminal.WholeNumber)(&f.gram.Probes), "gram probes", "random vectors of lanczos, at least 4 (default 800,000 "+
 		"divided by the nodes,\na multiple of 4 from 4 to 100); all unit vectors, without chance, for as many nodes "+
 		"or for\n128 and fewer")
 	f.gram.LanczosSteps = 40
-	fl.Var((*terminal.WholeNumber)(&f.gram.LanczosSteps), "lanczos-steps", "products with the gossip matrix for each of them")
+	fl.Var((*terminal.WholeNumber)(&f.gram.LanczosSteps), "gram steps", "products with the gossip matrix for each of them")
+	terminal.Family(cmd, "gram", "")
 }
 
 func (f *gramFlags) choose(cmd *cobra.Command, seed uint64) (plan.Gram, error) {
 	method, err := measure.ParseGramMethod(f.method)
-	return plan.Gram{Method: method, Probes: given(cmd, "probes", f.gram.Probes),
-		LanczosSteps: given(cmd, "lanczos-steps", f.gram.LanczosSteps), Seed: seed}, err
+	return plan.Gram{Method: method, Probes: given(cmd, "gram probes", f.gram.Probes),
+		LanczosSteps: given(cmd, "gram steps", f.gram.LanczosSteps), Seed: seed}, err
 }
 
 // classFlags say which class of strategies to optimize over.
@@ -201,24 +206,26 @@ func (f *classFlags) bind(cmd *cobra.Command) {
 	}
 	terminal.ChoiceVar(cmd, &f.class, "strategy", factorize.Dense{}.Name(), names, about)
 	f.parameters.Buffers = factorize.BLT{}.Traits().Buffers
-	cmd.Flags().Var((*terminal.WholeNumber)(&f.parameters.Bandwidth), "bandwidth", "bands or coefficients w of the strategy (default: "+
+	cmd.Flags().Var((*terminal.WholeNumber)(&f.parameters.Bandwidth), "strategy bandwidth", "bands or coefficients w of the strategy (default: "+
 		"see --strategy)")
-	cmd.Flags().Var((*terminal.WholeNumber)(&f.parameters.Buffers), "buffers",
-		"buffers of --strategy blt and comb, 1 to 64; fewer by default where T is no more")
-	cmd.Flags().BoolVar(&f.parameters.ScaleColumns, "scale-columns", false,
-		"fit the scales of columns, for --strategy toeplitz and comb")
-	terminal.InGroup(cmd, "Strategy", "strategy", "bandwidth", "buffers", "scale-columns")
+	cmd.Flags().Var((*terminal.WholeNumber)(&f.parameters.Buffers), "strategy buffers",
+		"buffers of blt and comb, 1 to 64; fewer by default where T is no more")
+	cmd.Flags().BoolVar(&f.parameters.ScaleColumns, "strategy scale-columns", false,
+		"fit the scales of columns, for toeplitz and comb")
+	terminal.InGroup(cmd, "Strategy", "strategy")
 }
 
 // given reports whether a flag says anything of the class.
 func (f *classFlags) given(cmd *cobra.Command) bool {
-	return slices.ContainsFunc([]string{"strategy", "bandwidth", "buffers", "scale-columns"}, cmd.Flags().Changed)
+	return terminal.Given(cmd, "strategy") || slices.ContainsFunc([]string{"bandwidth", "buffers", "scale-columns"}, func(part string) bool {
+		return cmd.Flags().Changed("strategy " + part)
+	})
 }
 
 // choose returns the class, c unless a flag names one, with its parameters, after refusing those that it does not have.
 func (f *classFlags) choose(cmd *cobra.Command, c factorize.Class) (factorize.Class, error) {
 	changed := cmd.Flags().Changed
-	if changed("strategy") {
+	if terminal.Given(cmd, "strategy") {
 		var err error
 		if c, err = factorize.ClassOf(f.class); err != nil {
 			return nil, terminal.Usage(err)
@@ -226,15 +233,15 @@ func (f *classFlags) choose(cmd *cobra.Command, c factorize.Class) (factorize.Cl
 	}
 	has := c.Traits()
 	switch {
-	case changed("bandwidth") && has.Bandwidth == nil:
-		return nil, terminal.Usagef("--bandwidth is not for --strategy %s", c.Name())
-	case changed("buffers") && has.Buffers == 0:
-		return nil, terminal.Usagef("--buffers is for --strategy blt and comb")
+	case changed("strategy bandwidth") && has.Bandwidth == nil:
+		return nil, terminal.Usagef("--strategy %s has no bandwidth", c.Name())
+	case changed("strategy buffers") && has.Buffers == 0:
+		return nil, terminal.Usagef("--strategy: buffers are of blt and comb")
 	case f.parameters.ScaleColumns && !has.ScaleColumns:
-		return nil, terminal.Usagef("--scale-columns is for --strategy toeplitz and comb")
+		return nil, terminal.Usagef("--strategy: scale-columns is of toeplitz and comb")
 	}
 	p := f.parameters
-	p.Bandwidth, p.Buffers = given(cmd, "bandwidth", p.Bandwidth), given(cmd, "buffers", p.Buffers)
+	p.Bandwidth, p.Buffers = given(cmd, "strategy bandwidth", p.Bandwidth), given(cmd, "strategy buffers", p.Buffers)
 	return c.With(p)
 }
 
@@ -243,14 +250,14 @@ func (f *optimizeFlags) networkFiles(p plan.Problem) string {
 	var flags []string
 	for i, n := range append([]*graph.Network{p.Network}, p.Others...) {
 		if n != nil && n.Origin.SHA256 != "" {
-			flags = append(flags, " --graph "+text.Quote(f.network.Sources[i]))
+			flags = append(flags, " --graph "+text.Quote(strings.TrimPrefix(f.network.Sources[i], "directed:")))
 		}
 	}
 	if n := p.Network; n != nil && n.Origin.GossipFile != "" {
-		flags = append(flags, " --gossip-matrix "+text.Quote(f.network.GossipFile))
+		flags = append(flags, " --gossip "+text.Quote(f.network.GossipFile()))
 	}
 	if f.network.GraphSequence != "" {
-		flags = append(flags, " --graph-sequence "+text.Quote(f.network.GraphSequence))
+		flags = append(flags, " --graph-changes "+text.Quote("sequence:"+f.network.GraphSequence))
 	}
 	return strings.Join(flags, "")
 }

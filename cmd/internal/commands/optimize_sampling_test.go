@@ -42,13 +42,13 @@ func TestOptimizePoisson(t *testing.T) {
 		m.ErrorAtPrivacy > cyclic.ErrorAtPrivacy {
 		t.Errorf("in turn: %s, %v and %v", text, cyclic.ErrorAtPrivacy, m.CyclicErrorAtPrivacy)
 	}
-	banded := optimizeJSON(t, "--graph", "florentine", "--T", "40", "-k", "1", "--strategy", "banded", "--bandwidth",
-		strconv.Itoa(s.Groups))
+	banded := optimizeJSON(t, "--graph", "florentine", "--T", "40", "-k", "1", "--strategy", "banded", "--strategy",
+		"bandwidth="+strconv.Itoa(s.Groups))
 	if !near(m.Loss, banded.Loss, 2e-6) || !near(m.LowerBound, banded.LowerBound, 2e-6) || banded.Sampling != nil ||
 		banded.ErrorAtPrivacy != 0 {
 		t.Errorf("loss %v and bound %v, for a single participation %v and %v", m.Loss, m.LowerBound, banded.Loss, banded.LowerBound)
 	}
-	one := optimizeJSON(t, append(poisson, "--bandwidth", "1")...)
+	one := optimizeJSON(t, append(poisson, "--strategy", "bandwidth=1")...)
 	if len(one.Sampling.Candidates) != 1 || one.Sampling.Groups != 1 || one.ErrorAtPrivacy < m.ErrorAtPrivacy {
 		t.Errorf("one band: %+v", one.Sampling)
 	}
@@ -81,7 +81,7 @@ func usePoisson(t *testing.T, dir string, m export.Manifest) {
 		}
 	}
 	rows := simulateRows(t, "simulate", "--T", "40", "-k", "4", "--methods", dir, "--sampling", "poisson", "--delta", "1e-6",
-		"--seeds", "1", "--records", "100", "--json", "--epsilon", "8,4")
+		"--seeds", "1", "--task", "records=100", "--json", "--epsilon", "8,4")
 	if rows[1].Multiplier != m.Sampling.NoiseMultiplier || rows[1].Groups != m.Sampling.Groups ||
 		rows[0].Groups != m.Sampling.Groups || rows[0].Multiplier <= rows[1].Multiplier {
 		t.Errorf("simulate: %+v, want the noise multiplier %v", rows, m.Sampling.NoiseMultiplier)
@@ -183,12 +183,12 @@ func TestBadPoisson(t *testing.T) {
 		"no epsilon": {[]string{"--sampling", "poisson"}, "--sampling poisson needs --epsilon and --delta"},
 		"no delta":   {[]string{"--sampling", "poisson", "--epsilon", "2"}, "without a delta"},
 		"mu":         {[]string{"--sampling", "poisson", "--mu", "2"}, "--mu is not for --sampling poisson"},
-		"records":    {append(poisson[6:], "--records", "100"), "--records and --max-batch are for --sampling truncated"},
+		"records":    {append(poisson[6:], "--sampling", "records=100"), "--sampling records and --sampling max are for"},
 		"min-sep":    {append(poisson[6:], "--schema", "min-sep"), "--sampling poisson is not for min-sep"},
-		"per node":   {append(poisson[6:], "--per-node"), "--per-node and --groups are not for --sampling poisson"},
-		"groups":     {append(poisson[6:], "--groups", "2"), "--per-node and --groups are not for --sampling poisson"},
-		"bands":      {append(poisson[6:], "--bandwidth", "11"), "--bandwidth 11: must be from 1 to b = 10"},
-		"no bands":   {append(poisson[6:], "--bandwidth", "0"), "--bandwidth 0: must be from 1 to b = 10"},
+		"per node":   {append(poisson[6:], "--strategy", "per-node"), "--strategy per-node and --strategy groups are not for --sampling poisson"},
+		"groups":     {append(poisson[6:], "--strategy", "groups=2"), "--strategy per-node and --strategy groups are not for --sampling poisson"},
+		"bands":      {append(poisson[6:], "--strategy", "bandwidth=11"), "--strategy bandwidth 11: must be from 1 to b = 10"},
+		"no bands":   {append(poisson[6:], "--strategy", "bandwidth=0"), "--strategy bandwidth 0: must be from 1 to b = 10"},
 		"dense":      {append(poisson[6:], "--strategy", "dense"), "--sampling poisson is for --strategy banded"},
 		"delta of 1": {append(poisson[6:], "--delta", "1"), "delta = 1"},
 		"unreachable": {append(poisson[6:], "--epsilon", "1e-9", "--delta", "1e-12"),

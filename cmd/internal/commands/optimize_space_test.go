@@ -63,23 +63,23 @@ func TestBadSharedNoise(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
 	unknown := writeFile(t, "pairs", "Medici Pazzi\nMedici Rossi\n")
 	for _, tc := range []struct{ args, say string }{
-		{"--secrets all", "--secrets is for --trust secldp"},
-		{"--coalitions 2", "--coalitions is for --trust secldp"},
-		{"--largest-pair 1", "--largest-pair is for --trust secldp"},
-		{"--trust secldp --largest-pair 0", "--largest-pair 0: must be from 0.01"},
-		{"--trust secldp --largest-pair NaN", "--largest-pair"},
-		{"--trust secldp --largest-pair 1e5", "--largest-pair 100000: must be"},
+		{"--trust secrets=all", "--trust secrets is of secldp"},
+		{"--trust coalitions=2", "--trust coalitions is of secldp"},
+		{"--trust largest-pair=1", "--trust largest-pair is of secldp"},
+		{"--trust secldp --trust largest-pair=0", "--trust largest-pair 0: must be from 0.01"},
+		{"--trust secldp --trust largest-pair=NaN", "--trust largest-pair"},
+		{"--trust secldp --trust largest-pair=1e5", "--trust largest-pair 100000: must be"},
 		{"--trust pndp", "choose ldp or secldp"},
-		{"--trust secldp --per-node", "--per-node is not"},
-		{"--trust secldp --groups 2", "--groups is not"},
+		{"--trust secldp --strategy per-node", "--strategy per-node is not"},
+		{"--trust secldp --strategy groups=2", "--strategy groups is not"},
 		{"--trust secldp --objective max", "--objective max is not"},
 		{"--trust secldp --gram lanczos", "--gram lanczos is not"},
 		{"--trust secldp --sampling bins --epsilon 1 --delta 1e-5", "--sampling bins is not"},
-		{"--trust secldp --secrets " + missing, "must be gossip, all, or a file"},
-		{"--trust secldp --secrets " + unknown, `no node "Rossi"`},
-		{"--trust secldp --coalitions 0", "must be 1, 2, or a file"},
-		{"--trust secldp --secrets=", "--secrets is empty"},
-		{"--trust secldp --node-failures 0.1", "leave out --node-failures"},
+		{"--trust secldp --trust secrets=" + missing, "must be gossip, all, or a file"},
+		{"--trust secldp --trust secrets=" + unknown, `no node "Rossi"`},
+		{"--trust secldp --trust coalitions=0", "must be 1, 2, or a file"},
+		{"--trust secldp --trust secrets=", "--trust secrets is empty"},
+		{"--trust secldp --graph-changes failures:0.1", "leave out --graph-changes failures"},
 	} {
 		args := append([]string{"optimize", "--graph", "florentine", "--T", "8", "-k", "2"}, strings.Fields(tc.args)...)
 		code, out, errs := mafalda(args...)
@@ -87,7 +87,7 @@ func TestBadSharedNoise(t *testing.T) {
 			t.Errorf("%s: code %d, %s", tc.args, code, errs)
 		}
 	}
-	code, _, errs := mafalda("optimize", "--graph", "complete:501", "--T", "2", "-k", "1", "--trust", "secldp", "--secrets", "all")
+	code, _, errs := mafalda("optimize", "--graph", "complete:501", "--T", "2", "-k", "1", "--trust", "secldp", "--trust", "secrets=all")
 	if code != 2 || !strings.Contains(errs, "at most 500 nodes") {
 		t.Errorf("code %d, %s", code, errs)
 	}
@@ -101,8 +101,8 @@ func TestBadSharedNoise(t *testing.T) {
 func TestLargestPair(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	few := writeFile(t, "coalitions", "0 1\n2\n")
-	args := []string{"optimize", "--graph", "complete:8", "--T", "4", "-k", "2", "--trust", "secldp", "--largest-pair", "0.3"}
-	if code, out, errs := mafalda(append(args, "--coalitions", few, "-o", dir)...); code != 0 ||
+	args := []string{"optimize", "--graph", "complete:8", "--T", "4", "-k", "2", "--trust", "secldp", "--trust", "largest-pair=0.3"}
+	if code, out, errs := mafalda(append(args, "--trust", "coalitions="+few, "-o", dir)...); code != 0 ||
 		!strings.Contains(out, "5 nodes in no coalition") {
 		t.Fatalf("code %d, %s, %s", code, out, errs)
 	}

@@ -61,18 +61,18 @@ func TestOptimizeTraining(t *testing.T) {
 	turns := writeFile(t, "turns.txt", trainingSequence)
 	rates := writeFile(t, "rates.txt", "1\n.9\n.8\n.7\n.6\n.5\n.4\n.3\n.2\n.1\n.1\n.1\n")
 	for flags, spec := range map[string]string{
-		"":                           `{"kind":"model"}`,
-		"--momentum 0.9":             `{"kind":"model","momentum":0.9}`,
-		"--momentum 0.5 --nesterov":  `{"kind":"model","momentum":0.5,"nesterov":true}`,
-		"--learning-rates cosine":    `{"kind":"model","learning_rates":"cosine"}`,
-		"--learning-rates " + rates:  `{"kind":"model","learning_rates":[1,0.9,0.8,0.7,0.6,0.5,0.4,0.3,0.2,0.1,0.1,0.1]}`,
-		"--weight-decay 0.1":         `{"kind":"model","weight_decay":0.1}`,
-		"--local-steps 3":            `{"kind":"model","local_steps":3}`,
-		"--gossip-rounds 2":          `{"kind":"model","gossip_rounds":2}`,
-		"--gradient-tracking":        `{"kind":"model","gradient_tracking":true}`,
-		"--missed-steps 0.2":         `{"kind":"model","missed_steps":0.2}`,
-		"--missed-steps 0.2 --carry": `{"kind":"model","missed_steps":0.2,"carry":true}`,
-		"--graph-sequence " + turns + " --workload message --momentum 0.5": `{"kind":"message","momentum":0.5,` +
+		"":                         `{"kind":"model"}`,
+		"--optimizer momentum:0.9": `{"kind":"model","momentum":0.9}`,
+		"--optimizer momentum:0.5 --optimizer nesterov": `{"kind":"model","momentum":0.5,"nesterov":true}`,
+		"--learning-rates cosine":                       `{"kind":"model","learning_rates":"cosine"}`,
+		"--learning-rates " + rates:                     `{"kind":"model","learning_rates":[1,0.9,0.8,0.7,0.6,0.5,0.4,0.3,0.2,0.1,0.1,0.1]}`,
+		"--optimizer decay:0.1":                         `{"kind":"model","weight_decay":0.1}`,
+		"--optimizer local:3":                           `{"kind":"model","local_steps":3}`,
+		"--optimizer rounds:2":                          `{"kind":"model","gossip_rounds":2}`,
+		"--optimizer tracking":                          `{"kind":"model","gradient_tracking":true}`,
+		"--missed-steps 0.2":                            `{"kind":"model","missed_steps":0.2}`,
+		"--missed-steps 0.2 --missed-steps carry":       `{"kind":"model","missed_steps":0.2,"carry":true}`,
+		"--graph-changes sequence:" + turns + " --workload message --optimizer momentum:0.5": `{"kind":"message","momentum":0.5,` +
 			`"graph_sequence":{"networks":3,"sha256":"`,
 		"--average-last 4 --tolerance 1e-3": `{"kind":"model","weights":"last:4"}`,
 	} {
@@ -98,10 +98,10 @@ func TestOptimizeTraining(t *testing.T) {
 		}
 		verify := []string{"verify", dir}
 		if strings.Contains(flags, "sequence") {
-			if _, out, _ := mafalda(verify...); !strings.Contains(out, "--graph-sequence FILE (it was turns.txt)") {
+			if _, out, _ := mafalda(verify...); !strings.Contains(out, "--graph-changes sequence:FILE (it was turns.txt)") {
 				t.Errorf("verify without the sequence:\n%s", out)
 			}
-			verify = append(verify, "--graph-sequence", turns)
+			verify = append(verify, "--graph-changes", "sequence:"+turns)
 		}
 		if code, out, errs := mafalda(verify...); code != 0 || strings.Contains(out, "not checked: loss") {
 			t.Errorf("%s: verify %d\n%s%s", flags, code, out, errs)
@@ -117,8 +117,8 @@ func TestOptimizeRandomNetworks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, flags := range []string{"--node-failures 0.2", "--link-failures 0.3", "--random-neighbours 2",
-		"--node-failures 0.2 --link-failures 0.2 --probes 200", "--link-failures 0.3 --gram sampled --probes 200"} {
+	for _, flags := range []string{"--graph-changes failures:0.2", "--graph-changes links:0.3", "--graph-changes neighbours:2",
+		"--graph-changes failures:0.2 --graph-changes links:0.2 --gram probes=200", "--graph-changes links:0.3 --gram sampled:probes=200"} {
 		dir := filepath.Join(t.TempDir(), "out")
 		m := optimizeJSON(t, append([]string{"--graph", "path:5", "--T", "8", "-k", "2", "-o", dir, "--no-baselines"},
 			strings.Fields(flags)...)...)
@@ -170,25 +170,25 @@ func identity(n int) *mat.DiagDense {
 func TestTrainingTables(t *testing.T) {
 	t.Parallel()
 	for flags, want := range map[string]string{
-		"--momentum 0.9 --learning-rates cosine":                            "optimizer      momentum 0.9, rates cosine",
-		"--momentum 0.9":                                                    "plain strategy ",
-		"--momentum 0.9 --strategy banded":                                  "class bound",
-		"--momentum 0.9 --strategy blt --buffers 2":                         "blt, 2 buffers",
-		"--momentum 0.9 --per-node":                                         "for 15 nodes",
-		"--momentum 0.9 --groups 2":                                         "2 groups",
-		"--momentum 0.9 --objective max --T 8":                              "of the worst step",
-		"--momentum 0.9 --objective last":                                   "after the last step",
-		"--link-failures 0.1 --per-node":                                    "links fail with probability 0.1",
-		"--link-failures 0.1 --momentum 0.9 --weight-decay 0.1 --T 16":      "d-mf",
-		"--node-failures 0.1 --link-failures 0.1":                           "estimated from 400 random runs",
-		"--momentum 0.9 --gram lanczos":                                     "nothing is left to chance",
-		"--momentum 0.9 --sampling poisson --epsilon 4 --delta 1e-6 -b 4":   "in secret",
-		"--workload prefix --momentum 0.9":                                  "mafalda (optimal)",
-		"--average-last 4":                                                  "counted        steps last:4",
-		"--missed-steps 0.1 --carry":                                        "rows of noise carried over",
-		"--momentum 0.9 --schema min-sep -b 4":                              "patterns overlap",
-		"--learning-rates step:0,8 --momentum 0.9":                          "mafalda (optimal)",
-		"--gradient-tracking --learning-rates warmup-cosine --momentum 0.5": "gradient tracking",
+		"--optimizer momentum:0.9 --learning-rates cosine":                          "optimizer      momentum 0.9, rates cosine",
+		"--optimizer momentum:0.9":                                                  "plain strategy ",
+		"--optimizer momentum:0.9 --strategy banded":                                "class bound",
+		"--optimizer momentum:0.9 --strategy blt:buffers=2":                         "blt, 2 buffers",
+		"--optimizer momentum:0.9 --strategy per-node":                              "for 15 nodes",
+		"--optimizer momentum:0.9 --strategy groups=2":                              "2 groups",
+		"--optimizer momentum:0.9 --objective max --T 8":                            "of the worst step",
+		"--optimizer momentum:0.9 --objective last":                                 "after the last step",
+		"--graph-changes links:0.1 --strategy per-node":                             "links fail with probability 0.1",
+		"--graph-changes links:0.1 --optimizer momentum:0.9,decay:0.1 --T 16":       "d-mf",
+		"--graph-changes failures:0.1 --graph-changes links:0.1":                    "estimated from 400 random runs",
+		"--optimizer momentum:0.9 --gram lanczos":                                   "nothing is left to chance",
+		"--optimizer momentum:0.9 --sampling poisson --epsilon 4 --delta 1e-6 -b 4": "in secret",
+		"--workload prefix --optimizer momentum:0.9":                                "mafalda (optimal)",
+		"--average-last 4":                                                             "counted        steps last:4",
+		"--missed-steps 0.1 --missed-steps carry":                                      "rows of noise carried over",
+		"--optimizer momentum:0.9 --schema min-sep -b 4":                               "patterns overlap",
+		"--learning-rates step:0,8 --optimizer momentum:0.9":                           "mafalda (optimal)",
+		"--optimizer tracking --learning-rates warmup-cosine --optimizer momentum:0.5": "gradient tracking",
 	} {
 		args := []string{"optimize", "--T", "16", "-k", "4"}
 		if !strings.Contains(flags, "prefix") {
@@ -207,8 +207,8 @@ func TestTrainingTables(t *testing.T) {
 // Very many steps take what is the same in all of them.
 func TestLongTraining(t *testing.T) {
 	t.Parallel()
-	args := []string{"--graph", "florentine", "--T", "9000", "-k", "3", "--strategy", "toeplitz", "--bandwidth", "2"}
-	m := optimizeJSON(t, append(args, "--momentum", "0.9", "--weight-decay", "0.01")...)
+	args := []string{"--graph", "florentine", "--T", "9000", "-k", "3", "--strategy", "toeplitz", "--strategy", "bandwidth=2"}
+	m := optimizeJSON(t, append(args, "--optimizer", "momentum:0.9", "--optimizer", "decay:0.01")...)
 	if m.PlainStrategyLoss < m.Loss || !(m.LowerBound > 0) || m.LowerBound > m.Loss {
 		t.Errorf("%+v", m)
 	}
@@ -223,45 +223,44 @@ func TestBadTraining(t *testing.T) {
 	file := func(text string) string { return writeFile(t, "f.txt", text) }
 	unknown, apart, one := file("0 1\n\n1 x\n"), file("0 1\n\n2 3\n"), file("0 1\n1 2\n2 3\n3 4\n")
 	for flags, say := range map[string]string{
-		"--momentum 1":                        "--momentum 1: must be at least 0 and below 1",
-		"--momentum -0.1":                     "--momentum -0.1: must be",
-		"--momentum NaN":                      "--momentum NaN: must be",
-		"--momentun 0.9":                      "did you mean --momentum?",
-		"--nesterov":                          "--nesterov is a form of momentum: give --momentum",
-		"--weight-decay 1":                    "--weight-decay 1: must be at least 0 and below 1",
-		"--node-failures 1":                   "--node-failures 1: must be",
-		"--link-failures -1":                  "--link-failures -1: must be",
-		"--missed-steps 1.5":                  "--missed-steps 1.5: must be",
-		"--carry":                             "--carry is about rows of missed steps: give --missed-steps",
-		"--local-steps 0":                     "--local-steps 0: must be at least 1",
-		"--local-steps 13":                    "--local-steps 13: more than the 12 steps",
-		"--gossip-rounds 0":                   "--gossip-rounds 0: must be at least 1",
-		"--gradient-tracking --local-steps 2": "leave out --local-steps",
-		"--gradient-tracking --momentum 0.5 --node-failures .1":      "with --momentum is for networks that do not change",
-		"--random-neighbours 5":                                      "--random-neighbours 5: there are only 4 others",
-		"--random-neighbours 2 --link-failures 0.1":                  "are drawn from all nodes",
-		"--average-last 13":                                          "--average-last 13: must be at least 1 and at most the 12",
-		"--average-last 0":                                           "--average-last 0: must be",
-		"--average-last 3 --objective last":                          "--objective last says itself which steps count",
-		"--node-failures 0.1 --objective max":                        "errors of single steps are not known",
-		"--node-failures 0.1 --gram lanczos":                         "--gram lanczos is for networks that stay: use --gram sampled",
-		"--gram sampled":                                             "--gram sampled is for networks that change",
-		"--node-failures .1 --link-failures .1 --gram exact":         "no exact Gram matrix",
-		"--node-failures .1 --link-failures .1 --per-node":           "no exact Gram matrix",
-		"--node-failures .1 --link-failures .1 --probes 3":           "--probes 3: at least 4 runs",
-		"--average-last 3 --gram lanczos":                            "costs nothing",
-		"--learning-rates " + file("1\n-1\n"):                        "there are 2 of them for 12 steps",
-		"--learning-rates " + file(strings.Repeat("0\n", 12)):        "are all 0",
-		"--learning-rates " + file("-1\n"+strings.Repeat("1\n", 11)): "that of step 1 is -1",
-		"--learning-rates " + file("1\nx\n"):                         `line 2: "x" is not a number`,
-		"--learning-rates cosinus":                                   "did you mean cosine?",
-		"--graph-sequence " + unknown:                                `f.txt:3: the graph has no node "x"`,
-		"--graph-sequence " + unknown + "x":                          "no such file",
-		"--graph-sequence " + file("\n\n"):                           "empty: give an edge list",
-		"--graph-sequence " + one + " --random-neighbours 2":         "leave out --graph-sequence",
-		"--graph-sequence " + one + " --directed":                    "--directed is for graphs from files",
-		"--graph-sequence " + one + " --per-node --objective last":   "is for one dense strategy",
-		"--momentum 0.9 --weight-decay 0.5 --learning-rates " + file("3\n"+strings.Repeat("1\n", 11)): "must be below 1",
+		"--optimizer momentum:1":                   "--optimizer momentum 1: must be at least 0 and below 1",
+		"--optimizer momentum:-0.1":                "--optimizer momentum -0.1: must be",
+		"--optimizer momentum:NaN":                 "--optimizer momentum NaN: must be",
+		"--optimizer momentun:0.9":                 "did you mean momentum?",
+		"--optimizer nesterov":                     "--optimizer nesterov is a form of momentum: give --optimizer momentum",
+		"--optimizer decay:1":                      "--optimizer decay 1: must be at least 0 and below 1",
+		"--graph-changes failures:1":               "--graph-changes failures 1: must be",
+		"--graph-changes links:-1":                 "--graph-changes links -1: must be",
+		"--missed-steps 1.5":                       "--missed-steps 1.5: must be",
+		"--missed-steps carry":                     "--missed-steps carry is about rows of missed steps: give --missed-steps",
+		"--optimizer local:0":                      "--optimizer local 0: must be at least 1",
+		"--optimizer local:13":                     "--optimizer local 13: more than the 12 steps",
+		"--optimizer rounds:0":                     "--optimizer rounds 0: must be at least 1",
+		"--optimizer tracking --optimizer local:2": "leave out --optimizer local",
+		"--optimizer tracking --optimizer momentum:0.5 --graph-changes failures:.1": "with --optimizer momentum is for networks that do not change",
+		"--graph-changes neighbours:5":                                              "--graph-changes neighbours 5: there are only 4 others",
+		"--graph-changes neighbours:2 --graph-changes links:0.1":                    "are drawn from all nodes",
+		"--average-last 13":                                                         "--average-last 13: must be at least 1 and at most the 12",
+		"--average-last 0":                                                          "--average-last 0: must be",
+		"--average-last 3 --objective last":                                         "--objective last says itself which steps count",
+		"--graph-changes failures:0.1 --objective max":                              "errors of single steps are not known",
+		"--graph-changes failures:0.1 --gram lanczos":                               "--gram lanczos is for networks that stay: use --gram sampled",
+		"--gram sampled":                                                            "--gram sampled is for networks that change",
+		"--graph-changes failures:.1 --graph-changes links:.1 --gram exact":         "no exact Gram matrix",
+		"--graph-changes failures:.1 --graph-changes links:.1 --strategy per-node":  "no exact Gram matrix",
+		"--graph-changes failures:.1 --graph-changes links:.1 --gram probes=3":      "--gram probes 3: at least 4 runs",
+		"--average-last 3 --gram lanczos":                                           "costs nothing",
+		"--learning-rates " + file("1\n-1\n"):                                       "there are 2 of them for 12 steps",
+		"--learning-rates " + file(strings.Repeat("0\n", 12)):                       "are all 0",
+		"--learning-rates " + file("-1\n"+strings.Repeat("1\n", 11)):                "that of step 1 is -1",
+		"--learning-rates " + file("1\nx\n"):                                        `line 2: "x" is not a number`,
+		"--learning-rates cosinus":                                                  "did you mean cosine?",
+		"--graph-changes sequence:" + unknown:                                       `f.txt:3: the graph has no node "x"`,
+		"--graph-changes sequence:" + unknown + "x":                                 "no such file",
+		"--graph-changes sequence:" + file("\n\n"):                                  "empty: give an edge list",
+		"--graph-changes sequence:" + one + " --graph-changes neighbours:2":         "leave out --graph-changes sequence",
+		"--graph-changes sequence:" + one + " --strategy per-node --objective last": "is for one dense strategy",
+		"--optimizer momentum:0.9 --optimizer decay:0.5 --learning-rates " + file("3\n"+strings.Repeat("1\n", 11)): "must be below 1",
 	} {
 		code, out, errs := mafalda(append([]string{"optimize", "--graph", "path:5", "--T", "12", "-k", "3"},
 			strings.Fields(flags)...)...)
@@ -269,12 +268,12 @@ func TestBadTraining(t *testing.T) {
 			t.Errorf("%s: code %d, %q, want %q", flags, code, errs, say)
 		}
 	}
-	code, _, errs := mafalda("optimize", "--graph", "path:5", "--T", "12", "-k", "3", "--graph-sequence", apart)
+	code, _, errs := mafalda("optimize", "--graph", "path:5", "--T", "12", "-k", "3", "--graph-changes", "sequence:"+apart)
 	if code != 0 || !strings.Contains(errs, "warning: the 2 networks of f.txt together do not connect all nodes") {
 		t.Errorf("apart: code %d, %s", code, errs)
 	}
-	for flags, say := range map[string]string{"--graph-sequence " + one: "leave out --graph-sequence",
-		"--local-steps 2": "has no network: leave out whatever is about gossip"} {
+	for flags, say := range map[string]string{"--graph-changes sequence:" + one: "leave out --graph-changes sequence",
+		"--optimizer local:2": "has no network: leave out whatever is about gossip"} {
 		code, _, errs := mafalda(append([]string{"optimize", "--workload", "prefix", "--T", "12", "-k", "3"},
 			strings.Fields(flags)...)...)
 		if code != 2 || !strings.Contains(errs, say) || strings.Count(errs, "\n") != 1 {
@@ -288,20 +287,20 @@ func TestUseOfTrainedExports(t *testing.T) {
 	t.Parallel()
 	turns, other := writeFile(t, "turns.txt", trainingSequence), writeFile(t, "turns.txt", trainingSequence+"0 1\n")
 	dir := filepath.Join(t.TempDir(), "out")
-	optimizeJSON(t, "--graph", "path:5", "--T", "12", "-k", "3", "--graph-sequence", turns, "-o", dir)
-	for _, args := range [][]string{{"verify", dir, "--graph-sequence", other}, {"plot", dir, "--graph-sequence", other,
+	optimizeJSON(t, "--graph", "path:5", "--T", "12", "-k", "3", "--graph-changes", "sequence:"+turns, "-o", dir)
+	for _, args := range [][]string{{"verify", dir, "--graph-changes", "sequence:" + other}, {"plot", dir, "--graph-changes", "sequence:" + other,
 		"-o", t.TempDir()}} {
 		if code, out, errs := mafalda(args...); code == 0 || !strings.Contains(out+errs, "sequence_sha256") {
 			t.Errorf("%v: code %d\n%s%s", args, code, out, errs)
 		}
 	}
 	pictures := t.TempDir()
-	code, out, errs := mafalda("plot", dir, "--graph-sequence", turns, "-o", pictures)
+	code, out, errs := mafalda("plot", dir, "--graph-changes", "sequence:"+turns, "-o", pictures)
 	if code != 0 || !strings.Contains(errs, "not drawn: errors:") || !strings.Contains(out, "spectrum.png") {
 		t.Errorf("plot: code %d\n%s%s", code, out, errs)
 	}
 	trained := filepath.Join(t.TempDir(), "out")
-	optimizeJSON(t, "--graph", "path:5", "--T", "12", "-k", "3", "--momentum", "0.9", "--per-node", "-o", trained)
+	optimizeJSON(t, "--graph", "path:5", "--T", "12", "-k", "3", "--optimizer", "momentum:0.9", "--strategy", "per-node", "-o", trained)
 	if code, out, errs := mafalda("plot", trained, "-o", t.TempDir()); code != 0 || !strings.Contains(out, "errors.png") {
 		t.Errorf("plot: code %d\n%s%s", code, out, errs)
 	}

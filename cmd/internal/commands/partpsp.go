@@ -38,38 +38,40 @@ test accuracy as their Table II has it: rows are how many layers are shared (all
 
 The noise of a round is Laplace of scale gamma-n·S/b in every shared parameter, S the sensitivity of the round; the round has
 epsilon = b/gamma-n, which is printed: b alone is no epsilon. By default S is the real one, as in the paper's table. No node knows it,
-so this shows the best that can be expected; --estimate sound takes what the nodes can compute.
+so this shows the best that can be expected; --push-sum estimate:sound takes what the nodes can compute.
 
 synthetic needs no data; mnist a folder with four IDX files.`,
 		Example: `  mafalda partpsp
-  mafalda partpsp --networks exp,d-out:2 --estimate sound --gamma-n 1e-4 -o partpsp
-  mafalda partpsp --task mnist --data mnist --batch 100 --seeds 1 -o table2
-  mafalda partpsp --features 784 --shared 1 --laplace-b 1 --json`,
+  mafalda partpsp --networks exp,d-out:2 --push-sum estimate:sound,gamma-n:1e-4 -o partpsp
+  mafalda partpsp --task mnist:data=mnist --batch 100 --seeds 1 -o table2
+  mafalda partpsp --task features=784 --shared 1 --laplace-b 1 --json`,
 		Args: terminal.NoArgs,
 		RunE: terminal.UntilInterrupted(f.run),
 	}
 	fl := cmd.Flags()
 	terminal.ChoiceVar(cmd, &f.o.Task, "task", "synthetic", simulate.PartPSPTasks(),
 		"what is learned: synthetic or mnist")
-	fl.StringVar(&f.o.Data, "data", "", "`folder` with the data of mnist")
-	fl.Var((*terminal.WholeNumber)(&f.o.Records), "records", "records of the synthetic task")
-	fl.Var((*terminal.WholeNumber)(&f.o.Features), "features", "features of the synthetic task (784 for a model as large as the paper's)")
+	fl.StringVar(&f.o.Data, "task data", "", "`folder` with the data of mnist")
+	fl.Var((*terminal.WholeNumber)(&f.o.Records), "task records", "records of the synthetic task")
+	fl.Var((*terminal.WholeNumber)(&f.o.Features), "task features", "features of the synthetic task (784 for a model as large as the paper's)")
+	terminal.Family(cmd, "task", "")
 	fl.Var((*terminal.WholeNumber)(&f.o.Nodes), "nodes", "nodes of the network")
 	fl.StringSliceVar(&f.o.Networks, "networks", []string{"exp", "d-out:4", "d-out:6", "d-out:8"},
 		"directed networks: exp, and d-out:d for several d")
 	terminal.NumbersVar(fl, &f.o.Bs, "laplace-b", []float64{1, 2, 3}, "noise levels; training without noise is always there, too")
 	fl.Var(&terminal.WholeNumbers{List: &f.o.Shared}, "shared", "how many of the three layers are shared, from the first")
-	fl.Float64Var(&f.o.Plan.NoiseRate, "gamma-n", 0.002, "noise rate; a round has epsilon = b/gamma-n")
-	fl.Var((*terminal.WholeNumber)(&f.o.Plan.Sync), "sync", "all nodes average exactly after so many rounds (0: never)")
-	terminal.ChoiceVar(cmd, &f.estimate, "estimate", "real", dpps.Sources(),
+	fl.Float64Var(&f.o.Plan.NoiseRate, "push-sum gamma-n", 0.002, "noise rate; a round has epsilon = b/gamma-n")
+	fl.Var((*terminal.WholeNumber)(&f.o.Plan.Sync), "push-sum sync", "all nodes average exactly after so many rounds (0: never)")
+	terminal.ChoiceVar(cmd, &f.estimate, "push-sum estimate", "real", dpps.Sources(),
 		"sensitivity of the rounds: real, sound or paper (see mafalda average)")
+	terminal.Family(cmd, "push-sum", "noise, such as gamma-n:1e-4,estimate:sound:")
 	fl.Var((*terminal.WholeNumber)(&f.o.Epochs), "epochs", "passes over the records")
 	fl.Var((*terminal.WholeNumber)(&f.o.Batch), "batch", "records of a node in a round")
 	fl.Float64Var(&f.o.LearningRate, "learning-rate", 0.3, "of shared and local layers")
 	fl.Float64Var(&f.o.Clip, "clip", 100, "sum of magnitudes to which shared gradients are clipped")
 	fl.Var((*terminal.WholeNumber)(&f.o.Seeds), "seeds", "runs of every cell")
 	f.Output.Bind(cmd, "write to this `folder` the result, and figures of real and estimated sensitivity in the first rounds, for\n"+
-		"every --laplace-b and --shared (with --estimate real in runs of their own, with sound estimates)",
+		"every --laplace-b and --shared (with estimate real in runs of their own, with sound estimates)",
 		"replace files that are there", "print one JSON object")
 	return cmd
 }

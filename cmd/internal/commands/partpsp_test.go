@@ -16,7 +16,7 @@ func TestPartPSP(t *testing.T) {
 	if testing.Short() {
 		epochs = 2
 	}
-	small := []string{"partpsp", "--records", "1500", "--features", "12", "--nodes", "4", "--networks", "exp,d-out:3", "--shared", "1,3", "--laplace-b", "2", "--epochs", strconv.Itoa(epochs),
+	small := []string{"partpsp", "--task", "records=1500", "--task", "features=12", "--nodes", "4", "--networks", "exp,d-out:3", "--shared", "1,3", "--laplace-b", "2", "--epochs", strconv.Itoa(epochs),
 		"--batch", "30", "--seeds", "2"}
 	code, out, errs := mafalda(append(small, "--json", "-o", dir)...)
 	var r struct {
@@ -46,7 +46,7 @@ func TestPartPSP(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	code, out, errs = mafalda(append(small, "--estimate", "sound", "--gamma-n", "1e-5")...)
+	code, out, errs = mafalda(append(small, "--push-sum", "estimate:sound", "--push-sum", "gamma-n:1e-5")...)
 	if code != 0 || !strings.Contains(out, "SGPDP") || !strings.Contains(out, "200,000") {
 		t.Errorf("code %d, %s%s", code, out, errs)
 	}
@@ -62,8 +62,8 @@ func TestPartPSP(t *testing.T) {
 		"batch":     {[]string{"--batch", "9999"}, "fewer than a batch"},
 		"task":      {[]string{"--task", "cifar"}, "synthetic or mnist"},
 		"mnist":     {[]string{"--task", "mnist"}, "train-images"},
-		"estimate":  {[]string{"--estimate", "guess"}, "choose sound"},
-		"too large": {[]string{"--features", "99999999"}, "2^28"},
+		"estimate":  {[]string{"--push-sum", "estimate:guess"}, "choose sound"},
+		"too large": {[]string{"--task", "features=99999999"}, "2^28"},
 	} {
 		code, _, errs := mafalda(append(small, tc.args...)...)
 		if code != 2 || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {

@@ -51,22 +51,22 @@ func TestPipesAreRefused(t *testing.T) {
 		}
 	}
 	for _, line := range []string{
-		"optimize --trust secldp --graph florentine --T 4 -k 2 --secrets FILE",
-		"optimize --trust secldp --graph florentine --T 4 -k 2 --coalitions FILE",
+		"optimize --trust secldp:secrets=FILE --graph florentine --T 4 -k 2",
+		"optimize --trust secldp:coalitions=FILE --graph florentine --T 4 -k 2",
 		"optimize --T 4 -k 2 --graph FILE.npy", "optimize --T 4 -k 2 --graph FILE.edges", "optimize --T 4 -k 2 --graph FILE.mtx",
-		"optimize --T 4 -k 2 --gossip-matrix FILE.mtx", "optimize --T 4 -k 2 --gossip-matrix FILE.csv",
-		"optimize --T 4 -k 2 --gossip-matrix FILE.npy", "optimize --T 4 --graph cycle:3 --schema FILE",
-		"optimize --T 4 -k 2 --graph cycle:3 --learning-rates FILE", "optimize --T 4 -k 2 --graph cycle:3 --graph-sequence FILE",
-		"optimize --T 4 -k 2 --graph cycle:3 --checkpoint FILE --resume",
+		"optimize --T 4 -k 2 --gossip FILE.mtx", "optimize --T 4 -k 2 --gossip FILE.csv",
+		"optimize --T 4 -k 2 --gossip FILE.npy", "optimize --T 4 --graph cycle:3 --schema FILE",
+		"optimize --T 4 -k 2 --graph cycle:3 --learning-rates FILE", "optimize --T 4 -k 2 --graph cycle:3 --graph-changes sequence:FILE",
+		"optimize --T 4 -k 2 --graph cycle:3 --checkpoint FILE,resume",
 		"optimize --T 4 -k 2 --graph cycle:3 --start DIR/export", "graph FILE",
-		"graph cycle:3 --gossip-matrix FILE.csv",
+		"graph cycle:3 --gossip FILE.csv",
 		"verify DIR/export", "plot DIR/export -o " + out, "report DIR/export -o " + out, "report DIR/study -o " + out,
 		"account --graph cycle:3 --T 4 --attacker all --algorithm mf-d-sgd --export DIR/export",
 		"audit --graph cycle:3 --T 4 --attacker 0 --algorithm mf-d-sgd --export DIR/export",
-		"audit --export DIR/real --run DIR/run --coins FILE", "audit --export DIR/real --run DIR/run --coins DIR/coins.json",
+		"audit --export DIR/real --run DIR/run,coins=FILE", "audit --export DIR/real --run DIR/run,coins=DIR/coins.json",
 		"smoothness --model linear --rate 1 --data FILE",
-		"simulate --task housing --data FILE", "simulate --task mnist --data DIR", "simulate --methods DIR/export",
-		"average --graph cycle:3 --values FILE", "average --protocol dpps --sequence FILE",
+		"simulate --task housing:data=FILE", "simulate --task mnist:data=DIR", "simulate --methods DIR/export",
+		"average --graph cycle:3 --values FILE", "average --protocol dpps --push-sum sequence:FILE",
 		"noise DIR/export --node a --dim 3 --state FILE",
 		"noise DIR/real --node 0 --dim 3 --noise-std 1 --state FILE -o " + out,
 		"noise DIR/real --node 0 --dim 3 --noise-std 1 --state " + state + " --counter FILE -o " + out, "merge DIR/study", "status DIR/study",
@@ -135,7 +135,7 @@ func TestSignalWhileReading(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "MAFALDA_ARGS=optimize --T 4 -k 1 --trust secldp --graph florentine --secrets "+large)
+	cmd.Env = append(os.Environ(), "MAFALDA_ARGS=optimize --T 4 -k 1 --trust secldp --graph florentine --trust secrets "+large)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

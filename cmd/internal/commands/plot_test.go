@@ -48,7 +48,7 @@ func TestPlotOfNode(t *testing.T) {
 	t.Parallel()
 	edges := writeFile(t, "g.edges", "a b\nb c\nc d\n")
 	dir := filepath.Join(t.TempDir(), "out")
-	optimizeJSON(t, "--graph", edges, "--T", "6", "-k", "2", "--no-baselines", "--per-node", "-o", dir)
+	optimizeJSON(t, "--graph", edges, "--T", "6", "-k", "2", "--no-baselines", "--strategy", "per-node", "-o", dir)
 	for _, node := range []string{"c", "2"} { // an index where it is no label
 		to := t.TempDir()
 		code, out, errs := mafalda("plot", dir, "--node", node, "--json", "-o", to)

@@ -26,10 +26,10 @@ func TestSchemas(t *testing.T) {
 		"min-sep":  {[]string{"--schema", "min-sep", "-k", "4"}, 4, 6},
 		"fewer":    {[]string{"--schema", "min-sep", "-k", "2", "-b", "6"}, 2, 6},
 		"dense":    {[]string{"--schema", "min-sep", "-k", "4", "--strategy", "dense"}, 4, 6},
-		"blt":      {[]string{"--schema", "min-sep", "-k", "4", "--strategy", "blt", "--buffers", "2"}, 4, 6},
+		"blt":      {[]string{"--schema", "min-sep", "-k", "4", "--strategy", "blt", "--strategy", "buffers=2"}, 4, 6},
 		"single":   {[]string{"--schema", "single"}, 1, 24},
 		"patterns": {[]string{"--schema", patterns}, 10, 1},
-		"banded":   {[]string{"--schema", patterns, "--strategy", "banded", "--bandwidth", "2"}, 10, 1},
+		"banded":   {[]string{"--schema", patterns, "--strategy", "banded", "--strategy", "bandwidth=2"}, 10, 1},
 	} {
 		out := filepath.Join(dir, name)
 		m := optimizeJSON(t, append([]string{"--graph", "florentine", "--T", "24", "-o", out}, tc.args...)...)

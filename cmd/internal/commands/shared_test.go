@@ -43,19 +43,19 @@ func TestSharedAudit(t *testing.T) {
 	}{
 		"the worst":          {nil, 0, "claim for every coalition of at most 1"},
 		"half the noise":     {[]string{"--noise-scale", "0.5"}, 1, "FAILED"},
-		"two":                {[]string{"--coalitions", "2"}, 1, "FAILED"},
+		"two":                {[]string{"--trust", "coalitions=2"}, 1, "FAILED"},
 		"two by name":        {[]string{"--attacker", "Bischeri,Castellani"}, 1, "on Strozzi"},
 		"one by name":        {[]string{"--attacker", "Medici"}, 0, "attack         of Medici"},
-		"the eavesdropper":   {[]string{"--coalitions", "0"}, 0, "of everybody"},
-		"a named victim":     {[]string{"--victim", "Medici", "--coalitions", "2", "--runs", "9000"}, 1, "on Medici"},
-		"coalitions, a file": {[]string{"--coalitions", writeFile(t, "who", "Bischeri Castellani\n")}, 1, "Bischeri,Castellani"},
+		"the eavesdropper":   {[]string{"--trust", "coalitions=0"}, 0, "of everybody"},
+		"a named victim":     {[]string{"--victim", "Medici", "--trust", "coalitions=2", "--runs", "9000"}, 1, "on Medici"},
+		"coalitions, a file": {[]string{"--trust", "coalitions=" + writeFile(t, "who", "Bischeri Castellani\n")}, 1, "Bischeri,Castellani"},
 	} {
 		code, out, errs := mafalda(sharedArgs("audit", dir, tc.args...)...)
 		if code != tc.code || !strings.Contains(out, tc.say) {
 			t.Errorf("%s: code %d, %s%s", name, code, out, errs)
 		}
 	}
-	code, out, _ := mafalda(sharedArgs("audit", dir, "--json", "--coalitions", "2")...)
+	code, out, _ := mafalda(sharedArgs("audit", dir, "--json", "--trust", "coalitions=2")...)
 	var found struct {
 		Attacker []string
 		Victim   string
@@ -88,8 +88,8 @@ func TestSharedAccount(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	}
-	for _, args := range [][]string{{"--coalitions", "2"}, {"--attacker", "all"}, {"--attacker", "Medici,Pazzi"}, {"--trust", "ldp"},
-		{"--trust", "pndp", "--attacker", "Medici"}, {"--trust", "pndp", "--attacker", "Medici", "--secure-summation"}} {
+	for _, args := range [][]string{{"--trust", "coalitions=2"}, {"--attacker", "all"}, {"--attacker", "Medici,Pazzi"}, {"--trust", "ldp"},
+		{"--trust", "pndp", "--attacker", "Medici"}, {"--trust", "pndp", "--attacker", "Medici", "--trust", "secure-summation"}} {
 		if code, _, errs := mafalda(sharedArgs("account", dir, args...)...); code != 0 {
 			t.Errorf("%v: code %d, %s", args, code, errs)
 		}
@@ -99,12 +99,12 @@ func TestSharedAccount(t *testing.T) {
 		args []string
 		say  string
 	}{
-		"no coalitions":     {sharedArgs("account", dir, "--coalitions", "nobody"), "must be a number of nodes, or a file"},
-		"a negative number": {sharedArgs("account", dir, "--coalitions", "-1"), "--coalitions"},
-		"both":              {sharedArgs("audit", dir, "--coalitions", "1", "--attacker", "Medici"), "only one of them"},
-		"another trust":     {sharedArgs("audit", dir, "--coalitions", "1", "--trust", "pndp"), "is for --trust secldp"},
-		"nobody shares":     {[]string{"audit", "--graph", "florentine", "--T", "16", "-k", "4", "--algorithm", "mf-d-sgd", "--export", plain, "--trust", "secldp", "--coalitions", "1"}, "whose nodes share noise"},
-		"all nodes":         {sharedArgs("account", dir, "--coalitions", writeFile(t, "all", strings.Join(florentineLabels(t), ","))), "nobody left"},
+		"no coalitions":     {sharedArgs("account", dir, "--trust", "coalitions=nobody"), "must be a number of nodes, or a file"},
+		"a negative number": {sharedArgs("account", dir, "--trust", "coalitions=-1"), "--trust coalitions"},
+		"both":              {sharedArgs("audit", dir, "--trust", "coalitions=1", "--attacker", "Medici"), "only one of them"},
+		"another trust":     {sharedArgs("audit", dir, "--trust", "coalitions=1", "--trust", "pndp"), "is for --trust secldp"},
+		"nobody shares":     {[]string{"audit", "--graph", "florentine", "--T", "16", "-k", "4", "--algorithm", "mf-d-sgd", "--export", plain, "--trust", "secldp", "--trust", "coalitions=1"}, "whose nodes share noise"},
+		"all nodes":         {sharedArgs("account", dir, "--trust", "coalitions="+writeFile(t, "all", strings.Join(florentineLabels(t), ","))), "nobody left"},
 		"other nodes":       {sharedArgs("account", dir, "--graph", "cycle:15"), "of another graph"},
 	} {
 		code, out, errs := mafalda(on(tc.args)...)
@@ -130,8 +130,8 @@ func florentineLabels(t *testing.T) []string {
 // Methods whose neighbours share noise are simulated beside others, and the table says against whom they protect.
 func TestSharedSimulate(t *testing.T) {
 	t.Parallel()
-	dir := sharedOut(t, "--coalitions", "2", "--no-baselines")
-	args := []string{"simulate", "--graph", "florentine", "--T", "12", "-k", "3", "--seeds", "2", "--records", "600"}
+	dir := sharedOut(t, "--trust", "coalitions=2", "--no-baselines")
+	args := []string{"simulate", "--graph", "florentine", "--T", "12", "-k", "3", "--seeds", "2", "--task", "records=600"}
 	code, out, errs := mafalda(append(args, "--mu", "1", "--methods", "none,decor,mafalda-secrets,"+dir)...)
 	for _, say := range []string{"decor: SecLDP, against single curious nodes", dir + ": SecLDP, against any two curious nodes",
 		"mafalda-secrets: SecLDP"} {
@@ -146,7 +146,7 @@ func TestSharedSimulate(t *testing.T) {
 		args []string
 		say  string
 	}{
-		"nodes fail":      {[]string{"--methods", "decor", "--node-failures", "0.1", "--mu", "1"}, "--node-failures"},
+		"nodes fail":      {[]string{"--methods", "decor", "--graph-changes", "failures:0.1", "--mu", "1"}, "--graph-changes failures"},
 		"in secret":       {[]string{"--methods", "decor", "--sampling", "poisson", "--epsilon", "2"}, "decor"},
 		"another network": {[]string{"--methods", dir, "--graph", "cycle:15", "--mu", "1"}, "another network"},
 	} {

@@ -64,15 +64,15 @@ With -o, write runs, table and figures; runs that are there already are not run 
 on where it stopped, and more methods, levels and seeds can be added, also by several processes at once. All else, and
 every byte that is read, has to be the same.
 
-linear, logistic and perceptron (with tanh; with --data, on images) are synthetic; housing and housing-linear need cal_housing.data (20,640 lines of 9 numbers, in
+linear, logistic and perceptron (with tanh; with data, on images) are synthetic; housing and housing-linear need cal_housing.data (20,640 lines of 9 numbers, in
 https://www.dcc.fc.up.pt/~ltorgo/Regression/cal_housing.tgz), mnist a folder with four IDX files.`,
 		Example: `  mafalda simulate
-  mafalda simulate --task housing --data cal_housing.data --graph ego.edges --mu 0.1,0.2,0.5,1,2,5,10 --seeds 20 -o housing
+  mafalda simulate --task housing:data=cal_housing.data --graph ego.edges --mu 0.1,0.2,0.5,1,2,5,10 --seeds 20 -o housing
   mafalda simulate --T 380 -k 20 --methods none,blt,dp-d-sgd --mu 0.5      # blt: a folder from mafalda optimize -o blt
   mafalda simulate --sampling poisson --epsilon 0.5,2,8                    # compare with the same levels without --sampling
-  mafalda simulate --momentum 0.9 --learning-rates warmup-cosine --learning-rate 0.01
+  mafalda simulate --optimizer momentum:0.9 --learning-rates warmup-cosine --learning-rate 0.01
   mafalda simulate --T 64 -k 4 --mu 0.3,1 --tune                           # every method at its own learning rate
-  mafalda simulate --missed-steps 0.1 --carry
+  mafalda simulate --missed-steps 0.1,carry
   mafalda simulate --task logistic --T 10 -k 1 --learning-rate 0.05 --attack Medici    # what a node learns of a record
   mafalda simulate --task logistic --graph erdos:50,0.2 --epsilon 2,8 --delta 1e-6 --json`,
 		Args: terminal.NoArgs,
@@ -97,9 +97,6 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 	note := f.Note(cmd)
 	if cmd.Flags().Changed("attack") {
 		return f.attack.Run(cmd, &f.study, f.JSON, f.Quiet, note)
-	}
-	if err := terminal.Refuse(cmd, "--%s: is for --attack", "victim", "runs", "confidence"); err != nil {
-		return err
 	}
 	s, err := f.study.Study(cmd, f.Dir != "", note)
 	if err != nil {

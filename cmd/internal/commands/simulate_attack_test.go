@@ -15,7 +15,7 @@ func TestSimulateAttack(t *testing.T) {
 		if !strings.Contains(more, "--graph") {
 			more += " --graph path:3"
 		}
-		return strings.Fields("simulate --T 2 -k 1 --attack 2 --runs 1200 " + more)
+		return strings.Fields("simulate --T 2 -k 1 --attack 2,runs=1200 " + more)
 	}
 	code, out, errs := mafalda(on("--task linear --learning-rate 3 --clip 25 --mu 8")...)
 	for _, text := range []string{"attack         of 2 on a record of 0, 2 hops away", "class          convex ", "local DP       mu = 8\n",
@@ -24,7 +24,7 @@ func TestSimulateAttack(t *testing.T) {
 			t.Errorf("code %d, no %q in %s%s", code, text, out, errs)
 		}
 	}
-	code, out, errs = mafalda(on("--task perceptron --records 200 --victim 1 --json")...)
+	code, out, errs = mafalda(on("--task perceptron --task records=200 --attack victim=1 --json")...)
 	var r struct {
 		simulate.Attacked
 		Simulated        bool
@@ -35,32 +35,35 @@ func TestSimulateAttack(t *testing.T) {
 		t.Errorf("code %d, %v, %s%s", code, err, out, errs)
 	}
 	for args, say := range map[string]string{
-		"--attack 7":                       "--attack 7: the graph has no such node",
-		"--attack=":                        "--attack is empty",
-		"--victim 7":                       "--victim 7: the graph has no such node",
-		"--victim 2":                       "--victim 2: attacks itself",
-		"--mu 1,2":                         "--mu: one level",
-		"--mu 0":                           "--mu 0",
-		"--mu -1":                          "--mu -1",
-		"--runs 0":                         "--runs 0",
-		"--runs 3":                         "--runs 3",
-		"--confidence 0":                   "--confidence 0",
-		"--confidence 2":                   "--confidence 2",
-		"--seeds 3":                        "--seeds: is not for --attack",
-		"--tune":                           "--tune: is not for --attack",
-		"--methods mafalda":                "--methods: --attack is for dp-d-sgd",
-		"--sampling poisson":               "--sampling: is not for --attack",
-		"--momentum 0.9":                   "only plain training",
-		"--task cnn":                       "--task",
-		"--records 2":                      "--records",
-		"--records 10 --graph hypercube:4": "training records",
-		"--T 2000 -k 2000":                 "fewer steps",
+		"--attack victim=7":                     "--attack victim 7: the graph has no such node",
+		"--attack victim=2":                     "--attack victim 2: attacks itself",
+		"--mu 1,2":                              "--mu: one level",
+		"--mu 0":                                "--mu 0",
+		"--mu -1":                               "--mu -1",
+		"--attack runs=0":                       "--attack runs 0",
+		"--attack runs=3":                       "--attack runs 3",
+		"--attack confidence=0":                 "--attack confidence 0",
+		"--attack confidence=2":                 "--attack confidence 2",
+		"--seeds 3":                             "--seeds: is not for --attack",
+		"--tune":                                "--tune: is not for --attack",
+		"--methods mafalda":                     "--methods: --attack is for dp-d-sgd",
+		"--sampling poisson":                    "--sampling: is not for --attack",
+		"--optimizer momentum:0.9":              "only plain training",
+		"--task cnn":                            "--task",
+		"--task records=2":                      "--task",
+		"--task records=10 --graph hypercube:4": "training records",
+		"--T 2000 -k 2000":                      "fewer steps",
 	} {
 		if code, out, errs := mafalda(on(args)...); code != 2 || out != "" || !strings.Contains(errs, say) {
 			t.Errorf("%s: code %d, no %q in %s%s", args, code, say, out, errs)
 		}
 	}
-	if code, _, errs := mafalda(strings.Fields("simulate --T 10 -k 1 --victim 2")...); code != 2 || !strings.Contains(errs, "--victim: is for --attack") {
+	for label, say := range map[string]string{"7": "--attack 7: the graph has no such node", "": "--attack is empty"} {
+		if code, _, errs := mafalda("simulate", "--graph", "path:3", "--T", "10", "-k", "1", "--attack="+label); code != 2 || !strings.Contains(errs, say) {
+			t.Errorf("%q attacks: code %d, %s", label, code, errs)
+		}
+	}
+	if code, _, errs := mafalda(strings.Fields("simulate --T 10 -k 1 --attack victim=2")...); code != 2 || !strings.Contains(errs, "--attack is empty") {
 		t.Errorf("nobody attacks: code %d, %s", code, errs)
 	}
 }

@@ -39,7 +39,7 @@ func simulateJSON(t *testing.T, args ...string) map[simulate.Cell]simulate.Row {
 func TestSimulateGoesOn(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "sim")
-	args := []string{"simulate", "--graph", "cycle:4", "--T", "12", "-k", "3", "--records", "200", "--methods",
+	args := []string{"simulate", "--graph", "cycle:4", "--T", "12", "-k", "3", "--task", "records=200", "--methods",
 		"none,dp-d-sgd,mafalda", "--seeds", "2", "-o", dir}
 	code, out, errs := mafalda(append(slices.Clone(args), "--mu", "1,0.5")...)
 	if code != 0 || errs != "" || !strings.Contains(out, "below dp-d-sgd") && !strings.Contains(out, "above dp-d-sgd") {
@@ -123,8 +123,8 @@ func TestSimulateInterrupted(t *testing.T) {
 func TestSimulatePerNodeNetworks(t *testing.T) {
 	edges := writeFile(t, "e.edges", "a b\nb c\nc d\nd e\n")
 	star, renamed := writeFile(t, "e.edges", "a b\na c\na d\na e\n"), writeFile(t, "e.edges", "a b\nb c\nc d\nd f\n")
-	run := []string{"--T", "12", "-k", "3", "--records", "200", "--mu", "0.5", "--seeds", "1", "--methods"}
-	for _, split := range [][]string{{"--per-node"}, {"--groups", "2"}} {
+	run := []string{"--T", "12", "-k", "3", "--task", "records=200", "--mu", "0.5", "--seeds", "1", "--methods"}
+	for _, split := range [][]string{{"--strategy", "per-node"}, {"--strategy", "groups=2"}} {
 		dir := filepath.Join(t.TempDir(), "nodes")
 		optimizeJSON(t, append([]string{"--graph", edges, "--T", "12", "-k", "3", "--no-baselines", "-o", dir}, split...)...)
 		key := simulate.Cell{Method: dir, Mu: 0.5}
@@ -153,9 +153,9 @@ func TestSimulateExports(t *testing.T) {
 	network := []string{"--graph", "path:4", "--T", "12", "-k", "3"}
 	dense, perNode, single := filepath.Join(t.TempDir(), "dense"), filepath.Join(t.TempDir(), "nodes"), filepath.Join(t.TempDir(), "single")
 	optimizeJSON(t, append(network, "--no-baselines", "-o", dense)...)
-	optimizeJSON(t, append(network, "--no-baselines", "--per-node", "-o", perNode)...)
+	optimizeJSON(t, append(network, "--no-baselines", "--strategy", "per-node", "-o", perNode)...)
 	optimizeJSON(t, "--graph", "path:4", "--T", "12", "-k", "1", "--no-baselines", "-o", single)
-	args := append([]string{"--records", "200", "--mu", "0.5", "--seeds", "2"}, network...)
+	args := append([]string{"--task", "records=200", "--mu", "0.5", "--seeds", "2"}, network...)
 	rows := simulateJSON(t, append(args, "--methods", strings.Join([]string{"mafalda", dense, perNode}, ","))...)
 	if a, b := rows[simulate.Cell{Method: "mafalda", Mu: 0.5}], rows[simulate.Cell{Method: dense, Mu: 0.5}]; !near(*a.Mean, *b.Mean, 1e-5) {
 		t.Errorf("%v, from the export %v", *a.Mean, *b.Mean)
@@ -186,7 +186,7 @@ func TestSimulateExports(t *testing.T) {
 			t.Errorf("%s: code %d, %s", name, code, errs)
 		}
 	}
-	if code, out, errs := mafalda("simulate", "--graph", "cycle:4", "--T", "12", "-k", "3", "--records", "200", "--methods", dense, "--seeds", "1"); code != 0 ||
+	if code, out, errs := mafalda("simulate", "--graph", "cycle:4", "--T", "12", "-k", "3", "--task", "records=200", "--methods", dense, "--seeds", "1"); code != 0 ||
 		!strings.Contains(errs, "another network") || !strings.Contains(out, dense) {
 		t.Errorf("on another network: code %d, %s%s", code, out, errs)
 	}
@@ -199,17 +199,17 @@ func TestSimulateBadInput(t *testing.T) {
 		say  string
 	}{
 		"no data":           {[]string{"--task", "housing"}, "cal_housing.tgz"},
-		"missing data":      {[]string{"--task", "housing", "--data", "nowhere.data"}, "cal_housing.tgz"},
-		"wrong data":        {[]string{"--task", "housing", "--data", housing}, "line 1"},
+		"missing data":      {[]string{"--task", "housing", "--task", "data=nowhere.data"}, "cal_housing.tgz"},
+		"wrong data":        {[]string{"--task", "housing", "--task", "data=" + housing}, "line 1"},
 		"no folder":         {[]string{"--task", "mnist"}, "train-images-idx3-ubyte"},
-		"data for linear":   {[]string{"--data", housing}, "leave out --data"},
-		"unknown task":      {[]string{"--task", "cifar"}, "must be linear"},
+		"data for linear":   {[]string{"--task", "data=" + housing}, "leave out data"},
+		"unknown task":      {[]string{"--task", "cifar"}, "must be one of linear"},
 		"no seeds":          {[]string{"--seeds", "0"}, "at least 1"},
 		"mu":                {[]string{"--mu", "0.5,-1"}, "--mu -1"},
 		"mu that is none":   {[]string{"--mu", "NaN"}, "--mu NaN"},
 		"mu and epsilon":    {[]string{"--mu", "1", "--epsilon", "1"}, "only one"},
 		"delta":             {[]string{"--delta", "1"}, "between 0 and 1"},
-		"few records":       {[]string{"--records", "100"}, "16 batches of 15 nodes"},
+		"few records":       {[]string{"--task", "records=100"}, "16 batches of 15 nodes"},
 		"more than k times": {[]string{"--T", "40", "-k", "3", "-b", "4"}, "T must be at most k·b"},
 		"k without room":    {[]string{"--T", "40", "-k", "41"}, "T = 40"},
 		"huge":              {[]string{"--T", "2000000", "-k", "20"}, "memory"},
@@ -220,12 +220,12 @@ func TestSimulateBadInput(t *testing.T) {
 		"poisson with mu":   {[]string{"--sampling", "poisson", "--mu", "1"}, "--mu 1: does not describe"},
 		"poisson, dense":    {[]string{"--sampling", "poisson", "--epsilon", "1", "--methods", "d-mf"}, "more bands"},
 		"poisson, replaced": {[]string{"--sampling", "poisson", "--epsilon", "1", "--adjacency", "replace-one"}, "only zero-out"},
-		"many bands":        {[]string{"--sampling", "poisson", "--epsilon", "1", "--bandwidth", "17"}, "at most b = 16"},
+		"many bands":        {[]string{"--sampling", "poisson", "--epsilon", "1", "--sampling", "bandwidth=17"}, "at most b = 16"},
 		"bins, others":      {[]string{"--sampling", "bins", "--epsilon", "1", "--methods", "d-mf"}, "is not compared there"},
 		"bins with mu":      {[]string{"--sampling", "bins", "--mu", "1"}, "--mu 1: does not describe"},
-		"more bands":        {[]string{"--sampling", "bins", "--epsilon", "1", "--bandwidth", "321"}, "at most T = 320"},
-		"no bands":          {[]string{"--sampling", "poisson", "--epsilon", "1", "--bandwidth", "0"}, "at least 1"},
-		"bands of cyclic":   {[]string{"--bandwidth", "2"}, "--bandwidth 2"},
+		"more bands":        {[]string{"--sampling", "bins", "--epsilon", "1", "--sampling", "bandwidth=321"}, "at most T = 320"},
+		"no bands":          {[]string{"--sampling", "poisson", "--epsilon", "1", "--sampling", "bandwidth=0"}, "at least 1"},
+		"bands of cyclic":   {[]string{"--sampling", "bandwidth=2"}, "--sampling bandwidth 2"},
 		"no noise does it": {[]string{"--sampling", "poisson", "--epsilon", "1e-12", "--delta", "1e-12", "--methods", "dp-d-sgd"},
 			"no noise meets"},
 	} {
@@ -242,10 +242,10 @@ func TestSimulatePoisson(t *testing.T) {
 	t.Parallel()
 	network := []string{"--graph", "cycle:4", "--T", "12", "-k", "3"}
 	banded, dense := filepath.Join(t.TempDir(), "banded"), filepath.Join(t.TempDir(), "dense")
-	optimizeJSON(t, append(network, "--no-baselines", "--strategy", "banded", "--bandwidth", "2", "-o", banded)...)
+	optimizeJSON(t, append(network, "--no-baselines", "--strategy", "banded", "--sampling", "bandwidth=2", "-o", banded)...)
 	optimizeJSON(t, append(network, "--no-baselines", "-o", dense)...)
 	dir := filepath.Join(t.TempDir(), "sim")
-	args := append(network, "--records", "200", "--seeds", "2", "--sampling", "poisson", "--epsilon", "2,8", "-o", dir)
+	args := append(network, "--task", "records=200", "--seeds", "2", "--sampling", "poisson", "--epsilon", "2,8", "-o", dir)
 	code, out, errs := mafalda(append([]string{"simulate", "--methods", "none,dp-d-sgd,mafalda," + banded}, args...)...)
 	if code != 0 || errs != "" || !strings.Contains(out, "sampling       poisson") || !strings.Contains(out, "bands") {
 		t.Fatalf("code %d, %s%s", code, out, errs)
@@ -293,8 +293,8 @@ func TestSimulateOfAnExportForOtherNeighbours(t *testing.T) {
 	said, used := map[string]float64{}, map[string]float64{}
 	for _, adjacency := range []string{"zero-out", "replace-one"} {
 		dir := filepath.Join(t.TempDir(), adjacency)
-		made := optimizeJSON(t, append(network, "--delta", "1e-6", "--adjacency", adjacency, "--bandwidth", "1", "--no-baselines", "-o", dir)...)
-		code, out, errs := mafalda(append([]string{"simulate", "--json", "--records", "200", "--seeds", "1", "--methods", dir}, network...)...)
+		made := optimizeJSON(t, append(network, "--delta", "1e-6", "--adjacency", adjacency, "--sampling", "bandwidth=1", "--no-baselines", "-o", dir)...)
+		code, out, errs := mafalda(append([]string{"simulate", "--json", "--task", "records=200", "--seeds", "1", "--methods", dir}, network...)...)
 		var got struct{ Rows []simulate.Row }
 		if err := json.Unmarshal([]byte(out), &got); code != 0 || err != nil || len(got.Rows) != 1 {
 			t.Fatal(code, err, out, errs)
@@ -310,7 +310,7 @@ func TestSimulateOfAnExportForOtherNeighbours(t *testing.T) {
 func TestSimulateDiverges(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "sim")
-	args := []string{"simulate", "--graph", "cycle:4", "--T", "12", "-k", "3", "--records", "200", "--methods", "dp-d-sgd,mafalda", "--mu", "1e-41,1", "--seeds", "2", "-o", dir}
+	args := []string{"simulate", "--graph", "cycle:4", "--T", "12", "-k", "3", "--task", "records=200", "--methods", "dp-d-sgd,mafalda", "--mu", "1e-41,1", "--seeds", "2", "-o", dir}
 	code, out, errs := mafalda(args...)
 	if code != 0 || !strings.Contains(errs, "not finite after step") || !strings.Contains(out, "2 runs diverged") {
 		t.Fatalf("code %d, %s%s", code, out, errs)
@@ -327,7 +327,7 @@ func TestSimulateDiverges(t *testing.T) {
 func TestSimulateAccuracy(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "sim")
-	args := []string{"simulate", "--graph", "cycle:4", "--T", "24", "-k", "3", "--records", "400", "--methods", "none,dp-d-sgd",
+	args := []string{"simulate", "--graph", "cycle:4", "--T", "24", "-k", "3", "--task", "records=400", "--methods", "none,dp-d-sgd",
 		"--seeds", "2", "--mu", "1"}
 	if code, out, errs := mafalda(args...); code != 0 || strings.Contains(out, "accuracy") {
 		t.Errorf("regression: code %d, %s%s", code, out, errs)
@@ -356,7 +356,7 @@ func TestSimulateAccuracy(t *testing.T) {
 func TestSimulateTunes(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "sim")
-	args := strings.Fields("simulate --graph cycle:4 --T 12 -k 3 --records 200 --methods none,dp-d-sgd,mafalda --seeds 2 --mu 1000 --clip 100")
+	args := strings.Fields("simulate --graph cycle:4 --T 12 -k 3 --task records=200 --methods none,dp-d-sgd,mafalda --seeds 2 --mu 1000 --clip 100")
 	args = append(args, "-o", dir)
 	code, out, errs := mafalda(append(slices.Clone(args), "--tune=0.001,2")...)
 	if code != 0 || errs != "" || !strings.Contains(out, "rate of 5e-05, 0.1,") || !strings.Contains(out, "not paid for in privacy") ||

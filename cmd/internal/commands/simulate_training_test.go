@@ -10,7 +10,7 @@ import (
 )
 
 // smallRun is a run of milliseconds.
-var smallRun = [...]string{"--T", "12", "-k", "3", "--records", "200", "--mu", "0.5"}
+var smallRun = [...]string{"--T", "12", "-k", "3", "--task", "records=200", "--mu", "0.5"}
 
 // Everything that can be trained is simulated; the noise does what is predicted, and rows compare with the strategy
 // that ignores the training.
@@ -18,10 +18,10 @@ func TestSimulateTraining(t *testing.T) {
 	t.Parallel()
 	sequence := writeFile(t, "s.edges", "1 2\n\n2 3\n3 0\n")
 	for _, flags := range []string{
-		"--momentum 0.9 --nesterov --learning-rates warmup-cosine", "--weight-decay 0.5 --local-steps 3 --gossip-rounds 2",
-		"--gradient-tracking --workload message", "--graph-sequence " + sequence, "--node-failures 0.2",
-		"--link-failures 0.2", "--random-neighbours 2", "--missed-steps 0.2", "--missed-steps 0.2 --carry",
-		"--node-failures 0.1 --link-failures 0.1",
+		"--optimizer momentum:0.9 --optimizer nesterov --learning-rates warmup-cosine", "--optimizer decay:0.5 --optimizer local:3,rounds:2",
+		"--optimizer tracking --workload message", "--graph-changes sequence:" + sequence, "--graph-changes failures:0.2",
+		"--graph-changes links:0.2", "--graph-changes neighbours:2", "--missed-steps 0.2", "--missed-steps 0.2 --missed-steps carry",
+		"--graph-changes failures:0.1 --graph-changes links:0.1",
 	} {
 		args := append(strings.Fields("--graph cycle:4 --seeds 6 "+flags), smallRun[:]...)
 		rows := simulateJSON(t, args...)
@@ -35,7 +35,7 @@ func TestSimulateTraining(t *testing.T) {
 			t.Errorf("%s: %d rows", flags, len(rows))
 		}
 	}
-	code, out, errs := mafalda(append([]string{"simulate", "--graph", "cycle:4", "--momentum", "0.5", "--seeds", "2"},
+	code, out, errs := mafalda(append([]string{"simulate", "--graph", "cycle:4", "--optimizer", "momentum:0.5", "--seeds", "2"},
 		smallRun[:]...)...)
 	if code != 0 || !strings.Contains(out, "momentum 0.5") || !strings.Contains(out, "measured / predicted: dp-d-sgd") {
 		t.Errorf("code %d, %s%s", code, out, errs)
@@ -52,13 +52,13 @@ func TestSimulateTrainingGoesOn(t *testing.T) {
 		t.Fatal(errs)
 	}
 	for flags, say := range map[string]string{
-		"":                             "workload is gone",
-		"--missed-steps 0.3":           "workload is",
-		"--missed-steps 0.2 --carry":   "workload is",
-		"--average-last 2":             "workload is",
-		"--workload message":           "workload is",
-		"--graph-sequence " + sequence: "workload is",
-		"--gossip-rounds 2":            "rounds is 1 there and 2 here",
+		"":                   "workload is gone",
+		"--missed-steps 0.3": "workload is",
+		"--missed-steps 0.2 --missed-steps carry": "workload is",
+		"--average-last 2":                        "workload is",
+		"--workload message":                      "workload is",
+		"--graph-changes sequence:" + sequence:    "workload is",
+		"--optimizer rounds:2":                    "rounds is 1 there and 2 here",
 	} {
 		code, _, errs := mafalda(append(args, strings.Fields(flags)...)...)
 		if code != 2 || !strings.Contains(errs, say) || strings.Count(errs, "\n") != 1 {
@@ -75,12 +75,12 @@ func TestSimulateTrainedExports(t *testing.T) {
 	t.Parallel()
 	made, plain := filepath.Join(t.TempDir(), "made"), filepath.Join(t.TempDir(), "plain")
 	on := []string{"--graph", "cycle:4", "--T", "12", "-k", "3", "--no-baselines"}
-	training := []string{"--momentum", "0.9", "--learning-rates", "cosine"}
-	optimizeJSON(t, append(append(on, training...), "--weight-decay", "0.01", "-o", made)...)
+	training := []string{"--optimizer", "momentum:0.9", "--learning-rates", "cosine"}
+	optimizeJSON(t, append(append(on, training...), "--optimizer", "decay:0.01", "-o", made)...)
 	optimizeJSON(t, append(on, "-o", plain)...)
 	run := append([]string{"--graph", "cycle:4", "--seeds", "2", "--learning-rate", "0.05"}, smallRun[:]...)
 	key := func(method string) simulate.Cell { return simulate.Cell{Method: method, Mu: 0.5} }
-	given := append(append(run, training...), "--weight-decay", "0.2") // times the rate
+	given := append(append(run, training...), "--optimizer", "decay:0.2") // times the rate
 	want := simulateJSON(t, append(given, "--methods", "mafalda,mafalda-plain,"+made+","+plain)...)
 	if len(want) != 4 || !near(*want[key("mafalda")].Mean, *want[key(made)].Mean, 1e-4) ||
 		!near(*want[key("mafalda-plain")].Mean, *want[key(plain)].Mean, 1e-4) ||
@@ -94,8 +94,8 @@ func TestSimulateTrainedExports(t *testing.T) {
 		!strings.Contains(errs, plain+" was made for plain training") {
 		t.Errorf("code %d, %v, %s%s", code, err, out, errs)
 	}
-	for _, other := range []string{"--momentum 0.9", "--momentum 0.8 --learning-rates cosine --weight-decay 0.2",
-		"--momentum 0.9 --learning-rates cosine --weight-decay 0.01", "--node-failures 0.1"} {
+	for _, other := range []string{"--optimizer momentum:0.9", "--optimizer momentum:0.8 --learning-rates cosine --optimizer decay:0.2",
+		"--optimizer momentum:0.9 --learning-rates cosine --optimizer decay:0.01", "--graph-changes failures:0.1"} {
 		code, _, errs := mafalda(append(append([]string{"simulate", "--methods", made}, run...), strings.Fields(other)...)...)
 		if code != 2 || !strings.Contains(errs, "is for other training") || strings.Count(errs, "\n") != 1 {
 			t.Errorf("%s: code %d, %s", other, code, errs)
@@ -105,19 +105,19 @@ func TestSimulateTrainedExports(t *testing.T) {
 
 func TestSimulateTrainingBadInput(t *testing.T) {
 	for flags, say := range map[string]string{
-		"--momentum 1":                        "--momentum 1: must be at least 0 and below 1",
-		"--nesterov":                          "--nesterov is a form of momentum",
-		"--weight-decay 30":                   "--weight-decay",
-		"--gossip-rounds 0":                   "--gossip-rounds 0: must be at least 1",
-		"--workload prefix":                   "--workload prefix: has no network",
-		"--missed-steps 1":                    "--missed-steps 1",
-		"--carry":                             "give --missed-steps",
-		"--random-neighbours 15":              "only 14 others",
-		"--learning-rates cosin":              "did you mean cosine",
-		"--gradient-tracking --local-steps 2": "leave out --local-steps",
-		"--average-last 400":                  "--average-last 400",
-		"--graph-sequence nowhere":            "nowhere",
-		"--link-failures -0.1":                "--link-failures -0.1",
+		"--optimizer momentum:1":                   "--optimizer momentum 1: must be at least 0 and below 1",
+		"--optimizer nesterov":                     "--optimizer nesterov is a form of momentum",
+		"--optimizer decay:30":                     "--optimizer",
+		"--optimizer rounds:0":                     "--optimizer rounds 0: must be at least 1",
+		"--workload prefix":                        "--workload prefix: has no network",
+		"--missed-steps 1":                         "--missed-steps 1",
+		"--missed-steps carry":                     "give --missed-steps",
+		"--graph-changes neighbours:15":            "only 14 others",
+		"--learning-rates cosin":                   "did you mean cosine",
+		"--optimizer tracking --optimizer local:2": "leave out --optimizer local",
+		"--average-last 400":                       "--average-last 400",
+		"--graph-changes sequence:nowhere":         "nowhere",
+		"--graph-changes links:-0.1":               "--graph-changes links -0.1",
 	} {
 		code, out, errs := mafalda(append([]string{"simulate"}, strings.Fields(flags)...)...)
 		if code != 2 || out != "" || !strings.Contains(errs, say) || strings.Count(errs, "\n") != 1 {

@@ -34,50 +34,53 @@ func newSmoothnessCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "smoothness",
 		Short: "Tell how strongly a training reacts: the class that account asks for",
-		Long: `Tell which class of steps a training is in, and with which number: what account's --convex, --clipped-convex, --strongly-convex,
---smooth and --lipschitz ask for. A network that trains leaks more than its messages show, because hidden nodes answer to models
+		Long: `Tell which class of steps a training is in, and with which number: what account's --reaction asks for. A network that trains leaks more than its messages show, because hidden nodes answer to models
 that hold the victim's data, and the class says by how much at most.
 
 A node's step is theta - eta (decay theta + (1/D) sum over its batch of clip(gradient) + noise). beta is the Lipschitz constant of the
-SUM of clipped gradients, and the number x is eta beta / D. By default D is 1, and --rate multiplies the sum; with --mean it
+SUM of clipped gradients, and the number x is eta beta / D. By default D is 1, and --rate multiplies the sum; with mean it
 multiplies the mean over a batch of --batch records. Batches that are drawn in secret can hold all records of a node: --batch is
-then that, and --divisor what the sum is divided by. If the rate changes, --rate is the largest.
+then that, and divisor what the sum is divided by. If the rate changes, --rate is the largest.
 
 Models: linear (o - y)^2, logistic (one output, two classes), softmax (an output a class), with o = Wx + b, from a bound on the
-Euclidean norm of the inputs x; convex and smooth (not convex, such as a network with smooth activations) from --beta, a Lipschitz
+Euclidean norm of the inputs x; convex and smooth (not convex, such as a network with smooth activations) from beta, a Lipschitz
 constant of one record's unclipped gradient. Most networks have none: their class is nothing, and local DP the number to publish.
 
 --norm is a bound that everybody may know: scale inputs down to it. The largest norm in --data is private information of those who
 have the records; a privacy statement that is made of it says something about them.`,
 		Example: `  mafalda smoothness --model logistic --norm 1 --rate 0.1 --batch 32            # the rate multiplies the sum
-  mafalda smoothness --model logistic --norm 1 --rate 0.1 --batch 32 --mean     # ... the mean
-  mafalda smoothness --model softmax --norm 1 --rate 0.1 --batch 32 --mean --clip 1
-  mafalda smoothness --model softmax --norm 1 --rate 0.1 --batch 32 --mean --clip 2.1     # never active: a smaller class
-  mafalda smoothness --model linear --data rows.csv --target -1 --rate 0.01 --batch 8
-  mafalda smoothness --model smooth --beta 4 --rate 0.01 --batch 32 --mean --json`,
+  mafalda smoothness --model logistic --norm 1 --rate 0.1 --batch 32,mean     # ... the mean
+  mafalda smoothness --model softmax --norm 1 --rate 0.1 --batch 32,mean --clip 1
+  mafalda smoothness --model softmax --norm 1 --rate 0.1 --batch 32,mean --clip 2.1     # never active: a smaller class
+  mafalda smoothness --model linear --data rows.csv,target=-1 --rate 0.01 --batch 8
+  mafalda smoothness --model smooth:beta=4 --rate 0.01 --batch 32,mean --json`,
 		Args: terminal.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	fl := cmd.Flags()
 	terminal.ChoiceVar(cmd, &f.model, "model", "", smoothness.Models(),
-		"what is trained: "+strings.Join(smoothness.Models(), ", "))
+		"what is trained (required): "+strings.Join(smoothness.Models(), ", "))
 	fl.Float64Var(&f.norm, "norm", 0, "a public bound on the norm of every record's inputs, without the 1 of the intercept")
 	fl.StringVar(&f.data, "data", "", "take the largest norms of this `file` instead: .npy, or rows of numbers as text")
-	fl.StringVar(&f.target, "target", "", "`column` of --data that is no input, counted from 1, or from the end: -1")
-	fl.Float64Var(&f.training.Beta, "beta", 0, "Lipschitz constant of one record's gradient, before clipping: of --model convex and smooth")
-	fl.Float64Var(&f.training.Curvature, "curvature", 0, "largest second derivative of the loss of an output (default: 2 of linear, 1/4 of logistic)")
-	fl.Var((*terminal.WholeNumber)(&f.training.Classes), "classes", "of softmax: 2 are as good as logistic (default: more)")
-	fl.BoolVar(&f.training.NoIntercept, "no-intercept", false, "the model has no parameter b")
-	fl.Float64Var(&f.training.Rate, "rate", 0, "learning rate, the largest")
+	fl.StringVar(&f.target, "data target", "", "`column` that is no input, counted from 1, or from the end: -1")
+	terminal.Family(cmd, "data", "")
+	fl.Float64Var(&f.training.Beta, "model beta", 0, "Lipschitz constant of one record's gradient, before clipping: of convex and smooth")
+	fl.Float64Var(&f.training.Curvature, "model curvature", 0, "largest second derivative of the loss of an output (default: 2 of linear, 1/4 of logistic)")
+	fl.Var((*terminal.WholeNumber)(&f.training.Classes), "model classes", "of softmax: 2 are as good as logistic (default: more)")
+	fl.BoolVar(&f.training.NoIntercept, "model no-intercept", false, "the model has no parameter b")
+	fl.Float64Var(&f.training.Rate, "rate", 0, "learning rate, the largest (required)")
 	f.training.Batch = 1
 	fl.Var((*terminal.WholeNumber)(&f.training.Batch), "batch", "records that a batch can have at most")
-	fl.Var((*terminal.WholeNumber)(&f.training.Smallest), "smallest-batch", "records that a batch has at least, for --ridge (default: --batch)")
-	fl.BoolVar(&f.mean, "mean", false, "the rate multiplies the mean over --batch records, not the sum")
-	fl.Float64Var(&f.training.Divisor, "divisor", 0, "the sum of a batch is divided by this number (default 1)")
+	fl.Var((*terminal.WholeNumber)(&f.training.Smallest), "batch smallest", "records that it has at least, for ridge (default: the same)")
+	fl.BoolVar(&f.mean, "batch mean", false, "the rate multiplies the mean over so many records, not the sum")
+	fl.Float64Var(&f.training.Divisor, "batch divisor", 0, "the sum of a batch is divided by this number (default 1)")
 	fl.Float64Var(&f.clip, "clip", 0, "norm that gradients are clipped to: if none is as long, the class is smaller")
-	fl.BoolVar(&f.unclipped, "unclipped", false, "you can prove that no gradient is ever clipped")
-	fl.BoolVar(&f.training.PerLayer, "per-layer", false, "weights and intercept are clipped apart, each to --clip")
-	fl.Float64Var(&f.training.Ridge, "ridge", 0, "lambda of a term lambda/2 |theta|^2 in every record's loss, clipped with it")
+	fl.BoolVar(&f.unclipped, "clip unclipped", false, "you can prove that no gradient is ever clipped")
+	fl.BoolVar(&f.training.PerLayer, "clip per-layer", false, "weights and intercept are clipped apart, each to this norm")
+	fl.Float64Var(&f.training.Ridge, "model ridge", 0, "lambda of a term lambda/2 |theta|^2 in every record's loss, clipped with it")
+	for _, name := range []string{"model", "batch", "clip"} {
+		terminal.Family(cmd, name, "")
+	}
 	fl.Float64Var(&f.training.Decay, "weight-decay", 0, "what models lose in a step, times the rate, outside the clip")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
@@ -87,24 +90,24 @@ func (f *smoothnessFlags) run(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	t := f.training
 	switch {
-	case !given("model"):
+	case !terminal.Given(cmd, "model"):
 		return terminal.Usagef("--model is missing: choose %s", strings.Join(smoothness.Models(), ", "))
 	case given("norm") && given("data"):
 		return terminal.Usagef("--norm and --data: only one of them")
-	case given("target") && !given("data"):
-		return terminal.Usagef("--target: is a column of --data")
-	case f.mean && given("divisor"):
-		return terminal.Usagef("--mean and --divisor: only one of them")
-	case f.unclipped && given("clip"):
-		return terminal.Usagef("--unclipped and --clip: only one of them")
+	case given("data") && f.data == "":
+		return terminal.Usagef("--data target: is a column of which file? Use --data FILE,target=%s", f.target)
+	case f.mean && given("batch divisor"):
+		return terminal.Usagef("--batch: mean and divisor: only one of them")
+	case f.unclipped && terminal.Given(cmd, "clip"):
+		return terminal.Usagef("--clip: a norm and unclipped: only one of them")
 	case t.PerLayer && f.unclipped:
-		return terminal.Usagef("--unclipped and --per-layer: only one of them")
+		return terminal.Usagef("--clip: unclipped and per-layer: only one of them")
 	}
 	// 0 stands for a default in the library.
-	if err := terminal.Positive(cmd, "clip", "divisor", "curvature", "beta", "rate"); err != nil {
+	if err := terminal.Positive(cmd, "clip", "batch divisor", "model curvature", "model beta", "rate"); err != nil {
 		return err
 	}
-	err := terminal.AtLeastOne(cmd, "batch", "smallest-batch", "classes")
+	err := terminal.AtLeastOne(cmd, "batch", "batch smallest", "model classes")
 	if err != nil {
 		return err
 	}
@@ -148,7 +151,7 @@ func (f *smoothnessFlags) column() (int, error) {
 	}
 	var column int
 	if n, err := fmt.Sscanf(f.target+"\n", "%d\n", &column); n != 1 || err != nil || column == 0 {
-		return 0, terminal.Usagef("--target %s: must be the number of a column, from 1, or from the end: -1", f.target)
+		return 0, terminal.Usagef("--data target %s: must be the number of a column, from 1, or from the end: -1", f.target)
 	}
 	return column, nil
 }
@@ -176,14 +179,14 @@ func reactionFlags(f smoothness.Found, t smoothness.Training) string {
 	decay := below(lost)
 	given, err := strconv.ParseFloat(decay, 64)
 	if err != nil || given >= 1 {
-		return "--lipschitz " + above(max(1, f.Step.Lipschitz()))
+		return "--reaction lipschitz:" + above(max(1, f.Step.Lipschitz()))
 	}
-	text := fmt.Sprintf("--%s %s", f.Row, above(f.X+max(0, lost-given)))
+	text := fmt.Sprintf("--reaction %s:%s", f.Row, above(f.X+max(0, lost-given)))
 	if f.Row == reaction.StronglyConvex {
 		text += "," + below(f.Y)
 	}
 	if given > 0 {
-		text += " --weight-decay " + decay
+		text += " --optimizer decay:" + decay
 	}
 	return text
 }

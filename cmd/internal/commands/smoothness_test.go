@@ -19,42 +19,42 @@ func TestSmoothnessCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	for args, want := range map[string][]string{
-		"--model logistic --norm 1 --rate 0.1 --batch 32":        {"--convex 1.6\n", "the rate multiplies the sum", "beta           16,"},
-		"--model logistic --norm 1 --rate 0.1 --batch 32 --mean": {"--convex 0.05\n", "the rate multiplies the mean over 32", "beta           16,"},
-		"--model softmax --norm 1 --rate 0.1 --batch 32 --divisor 16 --clip 1": {"--clipped-convex 0.2\n", "the sum is divided by 16",
+		"--model logistic --norm 1 --rate 0.1 --batch 32":      {"--reaction convex:1.6\n", "the rate multiplies the sum", "beta           16,"},
+		"--model logistic --norm 1 --rate 0.1 --batch 32,mean": {"--reaction convex:0.05\n", "the rate multiplies the mean over 32", "beta           16,"},
+		"--model softmax --norm 1 --rate 0.1 --batch 32 --batch divisor=16 --clip 1": {"--reaction clipped-convex:0.2\n", "the sum is divided by 16",
 			"gradients before clipping"},
-		"--model softmax --norm 1 --rate 0.1 --clip 2.1":                                 {"--convex 0.1\n", "none is longer than 2"},
-		"--model logistic --norm 1 --rate 0.1 --per-layer --clip 0.5":                    {"--clipped-convex 0.05\n"},
-		"--model linear --norm 1 --rate 0.1 --weight-decay 0.5":                          {"--convex 0.4 --weight-decay 0.05\n", "with decay     rho 0.75, kappa 0.2\n", "at most 0.95-Lipschitz"},
-		"--model logistic --norm 1 --rate 0.1 --batch 2 --ridge 1 --unclipped":           {"--strongly-convex 0.3,0.2\n", "at most 0.8-Lipschitz"},
-		"--model smooth --beta 4 --rate 0.01 --batch 32 --mean":                          {"--smooth 0.04\n", "at most 1.04-Lipschitz"},
-		"--model linear --target -1 --rate 0.01 --batch 2 --no-intercept --data " + data: {"--convex 0.58\n", "3 records", "private information", "warning"},
-		"--model linear --target 3 --rate 0.01 --batch 2 --mean --data " + data:          {"--convex 0.52\n"}, // the mean of a batch of one
-		"--model convex --beta 3 --rate 0.1 --classes 0":                                 nil,
-		"--model linear --rate 0.01":                                                     nil,
-		"--model linear --norm 1":                                                        nil,
-		"--norm 1 --rate 1":                                                              nil,
-		"--model cnn --norm 1 --rate 1":                                                  nil,
-		"--model linear --norm -1 --rate 1":                                              nil,
-		"--model linear --norm inf --rate 1":                                             nil,
-		"--model linear --norm 1 --rate 0":                                               nil,
-		"--model linear --norm 1 --rate 1 --beta 2":                                      nil,
-		"--model smooth --norm 1 --rate 1":                                               nil,
-		"--model smooth --rate 1":                                                        nil,
-		"--model linear --norm 1 --rate 1 --batch 0":                                     nil,
-		"--model linear --norm 1 --rate 1 --mean --divisor 2":                            nil,
-		"--model linear --norm 1 --rate 1 --divisor 0":                                   nil,
-		"--model linear --norm 1 --rate 1 --target 1":                                    nil,
-		"--model linear --norm 1 --rate 1 --data " + data:                                nil,
-		"--model linear --rate 1 --target x --data " + data:                              nil,
-		"--model linear --rate 1 --target 4 --data " + data:                              nil,
-		"--model linear --rate 1 --data " + data + "x":                                   nil,
-		"--model linear --norm 1 --rate 1 --classes 3":                                   nil,
-		"--model softmax --norm 1 --rate 1 --curvature 1":                                nil,
-		"--model linear --norm 1 --rate 1 --unclipped --clip 1":                          nil,
-		"--model linear --norm 1 --rate 1 --ridge 1 --smallest-batch 2":                  nil,
-		"--model linear --norm 1e200 --rate 1":                                           nil,
-		"--model linear --norm 1 --rate 1 --unclipped --per-layer":                       nil,
+		"--model softmax --norm 1 --rate 0.1 --clip 2.1":                                            {"--reaction convex:0.1\n", "none is longer than 2"},
+		"--model logistic --norm 1 --rate 0.1 --clip per-layer --clip 0.5":                          {"--reaction clipped-convex:0.05\n"},
+		"--model linear --norm 1 --rate 0.1 --weight-decay 0.5":                                     {"--reaction convex:0.4 --optimizer decay:0.05\n", "with decay     rho 0.75, kappa 0.2\n", "at most 0.95-Lipschitz"},
+		"--model logistic --norm 1 --rate 0.1 --batch 2 --model ridge=1 --clip unclipped":           {"--reaction strongly-convex:0.3,0.2\n", "at most 0.8-Lipschitz"},
+		"--model smooth --model beta=4 --rate 0.01 --batch 32,mean":                                 {"--reaction smooth:0.04\n", "at most 1.04-Lipschitz"},
+		"--model linear --data target=-1 --rate 0.01 --batch 2 --model no-intercept --data " + data: {"--reaction convex:0.58\n", "3 records", "private information", "warning"},
+		"--model linear --data target=3 --rate 0.01 --batch 2,mean --data " + data:                  {"--reaction convex:0.52\n"}, // the mean of a batch of one
+		"--model convex --model beta=3 --rate 0.1 --model classes=0":                                nil,
+		"--model linear --rate 0.01":                                                                nil,
+		"--model linear --norm 1":                                                                   nil,
+		"--norm 1 --rate 1":                                                                         nil,
+		"--model cnn --norm 1 --rate 1":                                                             nil,
+		"--model linear --norm -1 --rate 1":                                                         nil,
+		"--model linear --norm inf --rate 1":                                                        nil,
+		"--model linear --norm 1 --rate 0":                                                          nil,
+		"--model linear --norm 1 --rate 1 --model beta=2":                                           nil,
+		"--model smooth --norm 1 --rate 1":                                                          nil,
+		"--model smooth --rate 1":                                                                   nil,
+		"--model linear --norm 1 --rate 1 --batch 0":                                                nil,
+		"--model linear --norm 1 --rate 1 --batch mean,divisor=2":                                   nil,
+		"--model linear --norm 1 --rate 1 --batch divisor=0":                                        nil,
+		"--model linear --norm 1 --rate 1 --data target=1":                                          nil,
+		"--model linear --norm 1 --rate 1 --data " + data:                                           nil,
+		"--model linear --rate 1 --data target=x --data " + data:                                    nil,
+		"--model linear --rate 1 --data target=4 --data " + data:                                    nil,
+		"--model linear --rate 1 --data " + data + "x":                                              nil,
+		"--model linear --norm 1 --rate 1 --model classes=3":                                        nil,
+		"--model softmax --norm 1 --rate 1 --model curvature=1":                                     nil,
+		"--model linear --norm 1 --rate 1 --clip unclipped --clip 1":                                nil,
+		"--model linear --norm 1 --rate 1 --model ridge=1 --batch smallest=2":                       nil,
+		"--model linear --norm 1e200 --rate 1":                                                      nil,
+		"--model linear --norm 1 --rate 1 --clip unclipped,per-layer":                               nil,
 	} {
 		code, out, errs := mafalda(append([]string{"smoothness"}, strings.Fields(args)...)...)
 		if want == nil {
@@ -80,7 +80,7 @@ func TestSmoothnessCommand(t *testing.T) {
 		Account        string
 	}
 	if err := json.Unmarshal([]byte(out), &r); err != nil || r.Row != "clipped-convex" || r.X < 0.1 || r.X > 0.1000001 || r.Beta < 1 ||
-		r.Reaction.Rho-r.Step.Rho < 0.09 || r.Reaction.Kappa != r.Step.Kappa || r.Account != "--clipped-convex 0.1 --weight-decay 0.1" {
+		r.Reaction.Rho-r.Step.Rho < 0.09 || r.Reaction.Kappa != r.Step.Kappa || r.Account != "--reaction clipped-convex:0.1 --optimizer decay:0.1" {
 		t.Errorf("%v, %s", err, out)
 	}
 }
@@ -89,8 +89,8 @@ func TestSmoothnessCommand(t *testing.T) {
 // account refuses.
 func TestSmoothnessTellsAccountNoLess(t *testing.T) {
 	for _, decay := range []float64{0.123456789, 0.3, 1.9999996, 9.9999994, 1e-12, 9.99999999999999, 10, 20, 123.456} {
-		for _, model := range []string{"--model smooth --beta 1", "--model linear --norm 1", "--model convex --beta 2",
-			"--model linear --norm 1 --ridge 0.1 --unclipped"} {
+		for _, model := range []string{"--model smooth --model beta=1", "--model linear --norm 1", "--model convex --model beta=2",
+			"--model linear --norm 1 --model ridge=0.1 --clip unclipped"} {
 			args := fmt.Sprintf("smoothness --json --rate 0.1 --weight-decay %v %s", decay, model)
 			code, out, errs := mafalda(strings.Fields(args)...)
 			var found struct {
@@ -101,7 +101,7 @@ func TestSmoothnessTellsAccountNoLess(t *testing.T) {
 				t.Fatalf("%s: code %d, %v, %s", args, code, err, errs)
 			}
 			words := strings.Fields(found.Account)
-			of, err := threat.ParseReaction(strings.TrimPrefix(words[0], "--") + " " + words[1])
+			of, err := threat.ParseReaction(strings.Replace(words[1], ":", " ", 1))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,8 +110,8 @@ func TestSmoothnessTellsAccountNoLess(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(words) > 2 {
-				given, err := strconv.ParseFloat(words[3], 64)
-				if err != nil || given >= 1 || words[2] != "--weight-decay" {
+				given, err := strconv.ParseFloat(strings.TrimPrefix(words[3], "decay:"), 64)
+				if err != nil || given >= 1 || words[2] != "--optimizer" {
 					t.Errorf("%s: %s", args, found.Account)
 				}
 				class.Rho -= given
@@ -121,7 +121,7 @@ func TestSmoothnessTellsAccountNoLess(t *testing.T) {
 			}
 		}
 	}
-	flags := "account --graph path:3 --T 3 --attacker 0 --lipschitz 1.1 --json"
+	flags := "account --graph path:3 --T 3 --attacker 0 --reaction lipschitz:1.1 --json"
 	if code, _, errs := mafalda(strings.Fields(flags)...); code != 0 {
 		t.Errorf("%s: code %d, %s", flags, code, errs)
 	}

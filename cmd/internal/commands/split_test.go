@@ -25,7 +25,7 @@ func TestSplits(t *testing.T) {
 		name   string
 		args   []string
 		layers int
-	}{{"single", []string{"--per-node"}, 15}, {"groups", []string{"--groups", "3"}, 3}, {"one", []string{"--groups", "1"}, 1}} {
+	}{{"single", []string{"--strategy per-node"}, 15}, {"groups", []string{"--strategy", "groups=3"}, 3}, {"one", []string{"--strategy", "groups=1"}, 1}} {
 		out := filepath.Join(dir, tc.name)
 		m := optimizeJSON(t, append([]string{"--graph", "florentine", "--T", strconv.Itoa(steps), "-k", "4", "-o", out}, tc.args...)...)
 		if m.Loss < last || m.Loss > m.SharedLoss*(1+1e-6) || m.LowerBound > m.Loss || m.SensSquared > 1 {
@@ -47,7 +47,7 @@ func TestSplits(t *testing.T) {
 
 // Nodes of a complete graph are all alike: one strategy is found, and every node gets it.
 func TestSplitOfEqualNodes(t *testing.T) {
-	m := optimizeJSON(t, "--graph", "complete:6", "--T", "20", "-k", "4", "--per-node")
+	m := optimizeJSON(t, "--graph", "complete:6", "--T", "20", "-k", "4", "--strategy", "per-node")
 	if m.PerNode.Distinct != 1 || len(m.PerNode.Layers) != 6 || m.Loss > m.SharedLoss*(1+1e-6) || m.Loss < m.SharedLoss*(1-1e-5) {
 		t.Errorf("%+v, loss %v, shared %v", m.PerNode, m.Loss, m.SharedLoss)
 	}
@@ -69,7 +69,7 @@ func TestVerifyFindsExchangedLayers(t *testing.T) {
 		},
 	} {
 		dir := filepath.Join(t.TempDir(), "out")
-		optimizeJSON(t, "--graph", "florentine", "--T", "40", "-k", "4", "--per-node", "--no-baselines", "-o", dir)
+		optimizeJSON(t, "--graph", "florentine", "--T", "40", "-k", "4", "--strategy", "per-node", "--no-baselines", "-o", dir)
 		path := filepath.Join(dir, "manifest.json")
 		text, err := os.ReadFile(path)
 		if err != nil {

@@ -59,8 +59,8 @@ func (m testsOf) Run() int {
 func TestAccountOfAReplacedExport(t *testing.T) {
 	dir, out := filepath.Join(t.TempDir(), "account"), filepath.Join(t.TempDir(), "out")
 	optimize := func(bands string) {
-		optimizeJSON(t, "--graph", "florentine", "--T", "20", "-k", "4", "--strategy", "banded", "--bandwidth",
-			bands, "--no-baselines", "-o", out, "--force")
+		optimizeJSON(t, "--graph", "florentine", "--T", "20", "-k", "4", "--strategy", "banded", "--strategy",
+			"bandwidth="+bands, "--no-baselines", "-o", out, "--force")
 	}
 	args := []string{"account", "--graph", "florentine", "--T", "20", "-k", "4", "--algorithm", "mf-d-sgd",
 		"--export", out, "--attacker", "Medici", "-o", dir}
@@ -98,22 +98,20 @@ func TestAccountInputs(t *testing.T) {
 		say           string
 	}{
 		"graph's bytes": {[]string{"--graph", graph}, nil, change(graph, "a b\nb c\n"), "file of the graph"},
-		"gossip's bytes": {[]string{"--gossip-matrix", weights}, nil, change(weights,
+		"gossip's bytes": {[]string{"--gossip", "" + weights}, nil, change(weights,
 			"0.5,0.5,0\n0.5,0.25,0.25\n0,0.5,0.5\n"), "file of the gossip"},
 		"schema's bytes": {[]string{"--graph", "cycle:3", "--schema", patterns}, nil, change(patterns,
 			"0 1\n2 3\n"), "participation"},
-		"directed":        {[]string{"--graph", graph}, []string{"--directed"}, nil, "directed"},
 		"random graph":    {[]string{"--graph", "erdos:9,0.9"}, []string{"--seed", "5"}, nil, "seed"},
 		"gossip":          {[]string{"--graph", "star:4"}, []string{"--gossip", "metropolis"}, nil, "gossip"},
 		"bound":           {[]string{"--graph", "star:4"}, []string{"--bound", "abs"}, nil, "bound"},
 		"sigma":           {[]string{"--graph", "star:4"}, []string{"--sigma", "2"}, nil, "sigma"},
 		"delta":           {[]string{"--graph", "star:4"}, []string{"--delta", "0.1"}, nil, "delta"},
-		"order":           {[]string{"--graph", "star:4"}, []string{"--alpha", "3"}, nil, "alpha"},
 		"participations":  {[]string{"--graph", "star:4"}, []string{"-k", "2"}, nil, "participation"},
 		"algorithm":       {[]string{"--graph", "star:4"}, []string{"--algorithm", "antipgd"}, nil, "algorithm"},
 		"trust":           {[]string{"--graph", "star:4"}, []string{"--trust", "secldp"}, nil, "trust"},
-		"secure sums":     {[]string{"--graph", "star:4"}, []string{"--secure-summation"}, nil, "secure summation"},
-		"noise forgotten": {[]string{"--graph", "star:4"}, []string{"--forget-own-noise"}, nil, "forget own noise"},
+		"secure sums":     {[]string{"--graph", "star:4"}, []string{"--trust", "secure-summation"}, nil, "secure summation"},
+		"noise forgotten": {[]string{"--graph", "star:4"}, []string{"--trust", "forget-own-noise"}, nil, "forget own noise"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "a")
@@ -166,7 +164,7 @@ func TestFourAtOnce(t *testing.T) {
 // Folders with files of the user's are refused before anything is computed, with --force, too.
 func TestForeignFolders(t *testing.T) {
 	for name, args := range map[string][]string{
-		"simulate.csv": {"simulate", "--graph", "cycle:4", "--T", "12", "-k", "3", "--records", "200", "--methods",
+		"simulate.csv": {"simulate", "--graph", "cycle:4", "--T", "12", "-k", "3", "--task", "records=200", "--methods",
 			"none", "--seeds", "1"},
 		"pairs.csv":     {"account", "--graph", "florentine", "--T", "4", "--attacker", "Medici"},
 		"benchmark.csv": {"benchmark", "--graph", "cycle:5", "--only", "--T", "6", "-k", "2"},
@@ -224,7 +222,7 @@ func TestInterruptedWithSomeKept(t *testing.T) {
 // An error that is found while training leaves no folder behind.
 func TestSimulateLeavesNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
-	code, _, errs := mafalda("simulate", "--records", "100", "-o", dir)
+	code, _, errs := mafalda("simulate", "--task", "records=100", "-o", dir)
 	if _, err := os.Stat(filepath.Dir(dir)); code != 2 || err == nil || strings.Count(errs, "\n") != 1 {
 		t.Errorf("code %d, %s, folder: %v", code, errs, err)
 	}
@@ -234,7 +232,7 @@ func TestSimulateLeavesNothing(t *testing.T) {
 func TestSimulateOfAReplacedExport(t *testing.T) {
 	t.Parallel()
 	dir, out := filepath.Join(t.TempDir(), "sim"), filepath.Join(t.TempDir(), "out")
-	args := []string{"--graph", "cycle:4", "--T", "12", "-k", "3", "--records", "200", "--mu", "1", "--seeds", "1", "--methods", out}
+	args := []string{"--graph", "cycle:4", "--T", "12", "-k", "3", "--task", "records=200", "--mu", "1", "--seeds", "1", "--methods", out}
 	key := simulate.Cell{Method: out, Mu: 1}
 	for i, strategy := range []string{"banded", "toeplitz"} {
 		optimizeJSON(t, "--graph", "cycle:4", "--T", "12", "-k", "3", "--strategy", strategy, "--no-baselines", "-o", out, "--force")

@@ -20,19 +20,19 @@ func TestStrategies(t *testing.T) {
 	}{
 		"dense":          {nil, 1, 40},
 		"banded":         {[]string{"--strategy", "banded"}, 1.02, 19},
-		"two bands":      {[]string{"--strategy", "banded", "--bandwidth", "2"}, 2.5, 1},
+		"two bands":      {[]string{"--strategy", "banded", "--strategy", "bandwidth=2"}, 2.5, 1},
 		"toeplitz":       {[]string{"--strategy", "toeplitz"}, 1.2, 9},
-		"scaled":         {[]string{"--strategy", "toeplitz", "--scale-columns"}, 1.15, 9},
-		"blt":            {[]string{"--strategy", "blt", "--buffers", "3"}, 1.2, 3},
+		"scaled":         {[]string{"--strategy", "toeplitz", "--strategy", "scale-columns"}, 1.15, 9},
+		"blt":            {[]string{"--strategy", "blt", "--strategy", "buffers=3"}, 1.2, 3},
 		"comb":           {[]string{"--strategy", "comb"}, 1.06, 14},
-		"banded-inverse": {[]string{"--strategy", "banded-inverse", "--bandwidth", "3"}, 1.3, 2},
+		"banded-inverse": {[]string{"--strategy", "banded-inverse", "--strategy", "bandwidth=3"}, 1.3, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, noDense := range []bool{false, true} {
 				dir := filepath.Join(t.TempDir(), "out")
 				args := append([]string{"--graph", "florentine", "--T", "40", "-k", "4", "--no-baselines", "-o", dir}, tc.args...)
 				if noDense && tc.args != nil {
-					args = append(args, "--no-dense")
+					args = append(args, "--format", "parameters-only")
 				}
 				m := optimizeJSON(t, args...)
 				ratio := m.Loss / m.LowerBound
@@ -82,16 +82,15 @@ func TestStrategyFlags(t *testing.T) {
 		say  string
 	}{
 		"unknown":                {[]string{"--strategy", "tree"}, "tree"},
-		"bandwidth above T":      {[]string{"--strategy", "banded", "--bandwidth", "41"}, "from 1 to T = 40"},
-		"bandwidth of zero":      {[]string{"--strategy", "toeplitz", "--bandwidth", "0"}, "from 1 to T = 40"},
-		"bandwidth of dense":     {[]string{"--bandwidth", "4"}, "not for --strategy dense"},
-		"too many buffers":       {[]string{"--strategy", "blt", "--buffers", "40"}, "less than T = 40"},
-		"buffers of banded":      {[]string{"--strategy", "banded", "--buffers", "3"}, "for --strategy blt"},
-		"scaled columns of blt":  {[]string{"--strategy", "blt", "--scale-columns"}, "for --strategy toeplitz"},
-		"no matrices of dense":   {[]string{"--no-dense"}, "leaves nothing"},
+		"bandwidth above T":      {[]string{"--strategy", "banded", "--strategy", "bandwidth=41"}, "from 1 to T = 40"},
+		"bandwidth of zero":      {[]string{"--strategy", "toeplitz", "--strategy", "bandwidth=0"}, "from 1 to T = 40"},
+		"bandwidth of dense":     {[]string{"--strategy", "bandwidth=4"}, "--strategy dense has no bandwidth"},
+		"too many buffers":       {[]string{"--strategy", "blt", "--strategy", "buffers=40"}, "less than T = 40"},
+		"buffers of banded":      {[]string{"--strategy", "banded", "--strategy", "buffers=3"}, "of blt and comb"},
+		"scaled columns of blt":  {[]string{"--strategy", "blt", "--strategy", "scale-columns"}, "of toeplitz and comb"},
+		"no matrices of dense":   {[]string{"--format", "parameters-only"}, "leaves nothing"},
 		"octal":                  {[]string{"-k", "0x4"}, "whole number"},
 		"empty output":           {[]string{"-o", ""}, "--output is empty"},
-		"scheme and matrix":      {[]string{"--gossip", "uniform", "--gossip-matrix", "w.npy"}, "only one"},
 		"infinite tolerance":     {[]string{"--tolerance", "inf"}, "positive and finite"},
 		"output is this folder":  {[]string{"-o", "."}, "current folder"},
 		"participations above T": {[]string{"-k", "80"}, "above T = 40"},

@@ -63,7 +63,7 @@ What is there is not computed again, and shards that are complete are left out: 
 number of shards or another. 'mafalda status FOLDER' says how far they are.`,
 		Example: `  mafalda submit --engine local --shards 2 --yes -- account --graph florentine --T 10 --attacker all -o who
   mafalda submit --engine slurm --shards 50 --yes -- account --graph ego.edges --T 380 --attacker all -o who
-  mafalda submit --engine kubernetes --shards 20 --image me/mafalda --claim data -- simulate --seeds 20 -o runs > job.yaml
+  mafalda submit --engine kubernetes:image=me/mafalda,claim=data --shards 20 -- simulate --seeds 20 -o runs > job.yaml
   mafalda status who`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := terminal.Interruptible(cmd.Context())
@@ -80,9 +80,10 @@ number of shards or another. 'mafalda status FOLDER' says how far they are.`,
 	fl.Var(&f.memory, "memory", "of a shard, such as 4GB (default: as the command estimates)")
 	fl.DurationVar(&f.time, "time", 0, "after which a shard may be ended, such as 2h (default: ten times what the command estimates)")
 	fl.StringVar(&f.program, "program", "", "the program where shards run (default: this one; with --engine kubernetes mafalda)")
-	fl.StringVar(&f.kubernetes.Image, "image", "", "of a container with the program, for --engine kubernetes")
-	fl.StringVar(&f.kubernetes.Claim, "claim", "", "the persistent volume `claim` of the folder, for --engine kubernetes")
-	fl.StringVar(&f.kubernetes.Mount, "mount", "/data", "where pods see it, and run")
+	fl.StringVar(&f.kubernetes.Image, "engine image", "", "of a container with the program, for kubernetes")
+	fl.StringVar(&f.kubernetes.Claim, "engine claim", "", "the persistent volume `claim` of the folder, for kubernetes")
+	fl.StringVar(&f.kubernetes.Mount, "engine mount", "/data", "where pods see it, and run")
+	terminal.Family(cmd, "engine", "")
 	fl.BoolVar(&f.yes, "yes", false, "hand the job in")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the job without --yes; with --engine local the JSON of a COMMAND with --json)")
 	return cmd
@@ -169,7 +170,7 @@ func (f *submitFlags) choose(cmd *cobra.Command) (cluster.Engine, error) {
 
 // others returns the flags that an engine has no use for.
 func (f *submitFlags) others(engine cluster.Engine) []string {
-	kubernetes := []string{"image", "claim", "mount"}
+	kubernetes := []string{"engine image", "engine claim", "engine mount"}
 	switch engine.(type) {
 	case cluster.Local:
 		return append(kubernetes, "memory", "time")

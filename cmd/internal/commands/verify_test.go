@@ -114,7 +114,7 @@ func TestVerifyEndsInOneLine(t *testing.T) {
 	values := []any{json.Number("0"), json.Number("-1"), json.Number("1e308"), json.Number("4611686018427387904"),
 		json.Number("1e400"), "", "x\ny", "prefix", true, nil, []any{}, map[string]any{}}
 	rng := rand.New(rand.NewPCG(7, 7))
-	for _, split := range [][]string{nil, {"--groups", "2"}, {"--strategy", "blt", "--no-dense"}} {
+	for _, split := range [][]string{nil, {"--strategy", "groups=2"}, {"--strategy", "blt", "--format", "parameters-only"}} {
 		dir := filepath.Join(t.TempDir(), "out")
 		optimizeJSON(t, append([]string{"--graph", edges, "--T", "6", "-k", "2", "-o", dir}, split...)...)
 		text, manifest := readGeneric(t, dir)
@@ -173,7 +173,7 @@ func writeGeneric(t testing.TB, dir string, manifest map[string]any) {
 // Where baselines are measured, so is the strategy of plain training: it cannot be left out of a manifest.
 func TestVerifyMissesPlainStrategy(t *testing.T) {
 	t.Parallel()
-	train := []string{"--graph", "path:4", "--T", "8", "-k", "2", "--momentum", "0.9"}
+	train := []string{"--graph", "path:4", "--T", "8", "-k", "2", "--optimizer", "momentum:0.9"}
 	dir, without := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "out")
 	optimizeJSON(t, append(train, "-o", dir)...)
 	optimizeJSON(t, append(train, "--no-baselines", "-o", without)...)

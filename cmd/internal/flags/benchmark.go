@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,7 +27,7 @@ func (f *BenchmarkFlags) Bind(cmd *cobra.Command) {
 	f.network.BindGossip(cmd)
 	fl := cmd.Flags()
 	fl.StringArrayVarP(&f.graphs, "graph", "g", nil,
-		"a graph besides the suite: a file or "+strings.Join(graph.BuiltinForms(), " ")+"; may be repeated")
+		"a graph besides the suite: a file, directed:FILE or "+strings.Join(graph.BuiltinForms(), " ")+"; may be repeated")
 	fl.BoolVar(&f.only, "only", false, "measure the graphs of --graph only")
 	fl.BoolVar(&f.workloads, "workloads", false,
 		"compare strategies over optimizers and networks that change, instead; --graph takes the place of its graphs")
@@ -62,6 +63,7 @@ func (f *BenchmarkFlags) Study(cmd *cobra.Command, note func(...string)) (*bench
 	if err != nil {
 		return nil, terminal.Usage(err)
 	}
+	o.Directed = slices.ContainsFunc(graphs, func(source string) bool { return strings.HasPrefix(source, directed) })
 	if f.workloads {
 		s, err := benchmarks.NewWorkloadStudy(networks, schemas, o)
 		if err != nil {
@@ -103,8 +105,8 @@ func (f *BenchmarkFlags) suite(cmd *cobra.Command) (graphs []string, schemas []p
 
 // networks loads graphs. Its errors are ones of usage.
 func (f *BenchmarkFlags) networks(graphs []string, note func(...string)) ([]*graph.Network, error) {
-	if f.network.GossipFile != "" {
-		return nil, terminal.Usagef("--gossip-matrix fits one graph only: use mafalda optimize")
+	if f.network.GossipFile() != "" {
+		return nil, terminal.Usagef("--gossip FILE fits one graph only: use mafalda optimize")
 	}
 	var all []*graph.Network
 	for _, source := range graphs {

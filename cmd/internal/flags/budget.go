@@ -14,38 +14,34 @@ import (
 // BudgetFlags say how much memory a node has: a plan.Budget.
 type BudgetFlags struct{ budget plan.Budget }
 
-const budgetGroup = "Memory of a node"
-
-// Bind binds --memory, whose effect about says, --dim and --float32.
+// Bind binds --memory, whose effect about says.
 func (f *BudgetFlags) Bind(cmd *cobra.Command, about string) {
 	fl := cmd.Flags()
 	fl.Var((*terminal.ByteSize)(&f.budget.Memory), "memory", about+" (MB is 10⁶ bytes, MiB is 2²⁰)")
-	fl.Var((*terminal.WholeNumber)(&f.budget.Dim), "dim", "parameters of the model")
-	fl.BoolVar(&f.budget.Float32, "float32", false, "a node keeps numbers of 4 bytes, not of 8")
-	terminal.InGroup(cmd, budgetGroup, "memory", "dim", "float32")
+	fl.Var((*terminal.WholeNumber)(&f.budget.Dim), "memory dim", "parameters of the model")
+	fl.BoolVar(&f.budget.Float32, "memory float32", false, "a node keeps numbers of 4 bytes, not of 8")
+	terminal.Family(cmd, "memory", "")
+	terminal.InGroup(cmd, "Strategy", "memory")
 }
 
 // Choose returns the budget, nil if no memory is given.
 func (f *BudgetFlags) Choose(cmd *cobra.Command) (*plan.Budget, error) {
-	given := cmd.Flags().Changed
 	switch {
-	case !given("memory") && (given("dim") || given("float32")):
-		return nil, terminal.Usagef("--dim and --float32 are for --memory")
-	case !given("memory"):
+	case !cmd.Flags().Changed("memory"):
 		return nil, nil
-	case !given("dim"):
-		return nil, terminal.Usagef("--memory needs --dim: how many parameters has the model?")
+	case !terminal.Given(cmd, "memory"):
+		return nil, terminal.Usagef("--memory: how much? Use --memory 4GB,dim=1e6")
 	}
 	return f.ChooseAny(cmd)
 }
 
 // ChooseAny is Choose where memory may be without a limit.
 func (f *BudgetFlags) ChooseAny(cmd *cobra.Command) (*plan.Budget, error) {
-	if !cmd.Flags().Changed("dim") {
-		return nil, terminal.Usagef("how many parameters has the model? Use --dim, for example --dim 1e6")
+	if !cmd.Flags().Changed("memory dim") {
+		return nil, terminal.Usagef("--memory: how many parameters has the model? Add dim, for example --memory 4GB,dim=1e6")
 	}
 	b := f.budget
-	if !cmd.Flags().Changed("memory") {
+	if !terminal.Given(cmd, "memory") {
 		b.Memory = math.Inf(1)
 	}
 	return &b, nil

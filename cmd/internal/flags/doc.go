@@ -3,10 +3,10 @@
 //
 //	NetworkFlags   --graph, --gossip, …           → graph.Network
 //	SchemaFlags    --T, -k, -b, --schema          → participation.Schema
-//	WorkloadFlags  --momentum, --local-steps, …   → workload.Spec
+//	WorkloadFlags  --optimizer, …                 → workload.Spec
 //	PrivacyFlags   --mu, --epsilon, --delta, …    → plan.Privacy
 //	ThreatFlags    --algorithm, --trust, …        → threat.Algorithm, threat.Attacker
-//	ReactionFlags  --convex, --smooth, …          → threat.Reaction
+//	ReactionFlags  --reaction                     → threat.Reaction
 //
 // Libraries name no flags. A bad argument of a library (package fault) names the field; Explain puts the flag that fills the
 // field in its place, and says what flags can do about other errors.

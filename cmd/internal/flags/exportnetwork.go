@@ -23,9 +23,10 @@ func (f *ExportNetworkFlags) Bind(cmd *cobra.Command) {
 }
 
 func (f *ExportNetworkFlags) bindFiles(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.GossipMatrix, "gossip-matrix", "", "the gossip matrix `file` the export was made for")
-	cmd.Flags().StringVar(&f.GraphSequence, "graph-sequence", "",
+	cmd.Flags().StringVar(&f.GossipMatrix, "gossip", "", "the gossip matrix `file` the export was made for")
+	cmd.Flags().StringVar(&f.GraphSequence, "graph-changes sequence", "",
 		"the `file` of networks that take turns the export was made for")
+	terminal.Family(cmd, "graph-changes", "how the network changes:")
 }
 
 // Load reads the network that the flags name; nil if they name none, or not all of its files. Its errors come from
@@ -40,7 +41,7 @@ func (f *ExportNetworkFlags) Load(ctx context.Context, e *export.Export) (*graph
 	switch {
 	case errors.Is(err, verify.ErrNoNetwork):
 		return nil, terminal.Usagef("%s is for the prefix workload, which has no network: leave out --graph, "+
-			"--gossip-matrix and --graph-sequence", e.Dir)
+			"--gossip and --graph-changes", e.Dir)
 	case failed || missing:
 		return nil, nil // whoever uses the export says so
 	case err != nil:
@@ -74,11 +75,11 @@ func (f *ExportNetworkFlags) Of(ctx context.Context, e *export.Export) (n *graph
 // Note says how to name the files that are missing.
 func (f *ExportNetworkFlags) Note(missing verify.NetworkFiles) string {
 	note := "name the network's file with"
-	for _, file := range [][3]string{{"graph", missing.Graph, f.Graph},
-		{"gossip-matrix", missing.GossipMatrix, f.GossipMatrix},
-		{"graph-sequence", missing.GraphSequence, f.GraphSequence}} {
+	for _, file := range [][3]string{{"--graph ", missing.Graph, f.Graph},
+		{"--gossip ", missing.GossipMatrix, f.GossipMatrix},
+		{"--graph-changes sequence:", missing.GraphSequence, f.GraphSequence}} {
 		if flag, was, given := file[0], file[1], file[2]; was != "" && given == "" {
-			note += fmt.Sprintf(" --%s FILE (it was %s)", flag, was)
+			note += fmt.Sprintf(" %sFILE (it was %s)", flag, was)
 		}
 	}
 	return note

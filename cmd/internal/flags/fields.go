@@ -11,35 +11,52 @@ import (
 	"mafalda/internal/fault"
 )
 
-// fieldFlags is the one table of fields of the libraries' options and the flags that fill them, where a flag is not called
-// like its field, in lower case with hyphens. Of several flags it is the first one that the command has.
+// fieldFlags is the one table of fields of the libraries' options and the flags that fill them, where a flag, or the part of one, is
+// not called like its field, in lower case with hyphens. Of several flags it is the first one that the command has.
 var fieldFlags = map[string][]string{
-	"Attacker":       {"attack", "attacker"},
-	"B":              {"laplace-b"},
-	"Class":          {"strategy"},
-	"Decay":          {"weight-decay"},
-	"Epsilons":       {"epsilon"},
-	"GossipFile":     {"gossip-matrix"},
-	"Method":         {"gram"},
-	"Mus":            {"mu"},
-	"Name":           {"task"},
-	"Others":         {"graph"},
-	"NoiseRate":      {"gamma-n"},
-	"Norms":          {"norm"},
-	"ParametersOnly": {"no-dense"},
-	"Smallest":       {"smallest-batch"},
-	"StartFrom":      {"start"},
-	"Steps":          {"T"},
+	"Attacker":         {"attack", "attacker"},
+	"B":                {"push-sum laplace-b", "laplace-b"},
+	"Class":            {"strategy"},
+	"Decay":            {"weight-decay"},
+	"Directed":         {"graph"},
+	"GossipRounds":     {"optimizer rounds"},
+	"GradientTracking": {"optimizer tracking"},
+	"GraphSequence":    {"graph-changes sequence"},
+	"Epsilons":         {"epsilon"},
+	"GossipFile":       {"gossip"},
+	"LanczosSteps":     {"gram steps"},
+	"LinkFailures":     {"graph-changes links"},
+	"LocalSteps":       {"optimizer local"},
+	"MaxBatch":         {"sampling max"},
+	"Method":           {"gram"},
+	"Mus":              {"mu"},
+	"Name":             {"task"},
+	"NodeFailures":     {"graph-changes failures"},
+	"NoiseRate":        {"push-sum gamma-n"},
+	"Norms":            {"norm"},
+	"Others":           {"graph"},
+	"RandomNeighbours": {"graph-changes neighbours"},
+	"StartFrom":        {"start"},
+	"Steps":            {"T"},
+	"ValueStd":         {"values std"},
+	"WeightDecay":      {"optimizer decay", "weight-decay"},
 }
 
 // flagFor returns the flag of a command that fills a field; nil if it has none.
 func flagFor(cmd *cobra.Command, field string) *pflag.Flag {
-	for _, name := range append(fieldFlags[field], hyphenated(field)) {
+	own := hyphenated(field)
+	for _, name := range append(fieldFlags[field], own) {
 		if f := cmd.Flags().Lookup(name); f != nil {
 			return f
 		}
 	}
-	return nil
+	var part *pflag.Flag
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if strings.HasSuffix(f.Name, " "+own) {
+			part = f
+		}
+	})
+	return part
 }
 
 // hyphenated returns the name of a field in lower case, with hyphens.

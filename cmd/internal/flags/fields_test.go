@@ -23,14 +23,14 @@ func TestFieldsBecomeFlags(t *testing.T) {
 	}{
 		"value": {fault.New("Tolerance", -1.0, "must be positive"), nil, "--tolerance -1: must be positive", 2},
 		"wrapped": {fmt.Errorf("solving: %w", fault.New("LanczosSteps", 1, "at least 2")), nil,
-			"solving: --lanczos-steps 1: at least 2", 2},
-		"as given": {fault.New("LanczosSteps", -1, "at least 2"), []string{"--lanczos-steps", "0"},
-			"--lanczos-steps 0: at least 2", 2},
+			"solving: --gram steps 1: at least 2", 2},
+		"as given": {fault.New("LanczosSteps", -1, "at least 2"), []string{"--gram", "steps=0"},
+			"--gram steps 0: at least 2", 2},
 		"infinite": {fault.New("Tolerance", math.Inf(1), "must be finite"), []string{"--tolerance", "inf"},
 			"--tolerance +Inf: must be finite", 2},
 		"other name": {fault.New("Steps", 7, "at most 3"), nil, "--T 7: at most 3", 2},
 		"two": {fault.New("Class", nil, "[LanczosSteps] are for [Class] x"), nil,
-			"--lanczos-steps are for --strategy x", 2},
+			"--gram steps are for --strategy x", 2},
 		"one of a list": {fault.New("Epsilons", -1.0, "must be positive"), []string{"--epsilon", "2,-1"},
 			"--epsilon -1: must be positive", 2},
 		"one of whole numbers": {fault.New("Shared", 4, "at most 3"), []string{"--shared", "1,4"}, "--shared 4: at most 3", 2},
@@ -48,7 +48,8 @@ func TestFieldsBecomeFlags(t *testing.T) {
 			root.Flags().Var(&terminal.WholeNumbers{List: new([]int)}, "shared", "")
 			root.Flags().String("attacker", "", "")
 			var number, steps terminal.WholeNumber
-			root.Flags().Var(&number, "lanczos-steps", "")
+			root.Flags().Var(&number, "gram steps", "")
+			terminal.Family(root, "gram", "")
 			root.Flags().Var(&steps, "T", "")
 			var errs strings.Builder
 			if code := terminal.Run(t.Context(), root, tc.args, &errs, &errs, Explain); code != tc.code ||

@@ -37,10 +37,10 @@ func OfUsage(err error) bool {
 func Hinted(cmd *cobra.Command, err error) string {
 	text := err.Error()
 	for about, what := range map[error]string{
-		graph.ErrDirected:   "; uniform and --gossip-matrix work for directed ones",
-		graph.ErrAsymmetric: ": use --directed",
+		graph.ErrDirected:   "; uniform and a matrix of --gossip work for directed ones",
+		graph.ErrAsymmetric: ": use --gossip directed:FILE",
 		noise.ErrNeighbours: " (see 'mafalda keys --help'; --key, --peers and --runs begin a run with --new)",
-		plan.ErrEstimate:    ": use more --probes and --lanczos-steps",
+		plan.ErrEstimate:    ": use --gram lanczos with more probes and steps",
 	} {
 		if errors.Is(err, about) {
 			text = strings.Replace(text, about.Error(), about.Error()+what, 1)
@@ -50,7 +50,6 @@ func Hinted(cmd *cobra.Command, err error) string {
 	hintOn(&text, err, func(e *dpps.SizeError) string { return calibrationHint(cmd, e) })
 	hintOn(&text, err, func(*files.ExistsError) string { return " (use --force to replace it)" })
 	hintOn(&text, err, func(*graph.DrawError) string { return ", or another --seed" })
-	hintOn(&text, err, func(*graph.DisconnectedError) string { return " (leave out --strict to use it)" })
 	hintOn(&text, err, func(e *simulate.StepsError) string { return fmt.Sprintf(" (use --T %d)", e.Steps) })
 	hintOn(&text, err, func(*simulate.TrainingError) string {
 		return " (without flags of what is trained, it is what the export was made for)"
@@ -62,12 +61,12 @@ func Hinted(cmd *cobra.Command, err error) string {
 		return fmt.Sprintf(", and go on with --row %d in step %[1]d (docs/noise.md)", e.Last+1)
 	})
 	if cmd != nil && cmd.Flags().Lookup("strategy") != nil {
-		several := slices.ContainsFunc([]string{"trust", "per-node", "groups", "unit", "objective"}, cmd.Flags().Changed)
+		several := slices.ContainsFunc([]string{"trust", "strategy per-node", "strategy groups", "unit", "objective"}, cmd.Flags().Changed)
 		if errors.Is(err, limits.ErrMemory) && strings.Contains(text, "a dense strategy needs") && !several {
 			text += "; --strategy blt needs little"
 		}
 		if strings.Contains(text, `unknown strategy "dp-d-sgd"`) {
-			text += "; DP-D-SGD is --strategy toeplitz --bandwidth 1"
+			text += "; DP-D-SGD is --strategy toeplitz:bandwidth=1"
 		}
 	}
 	return withFlags(text, err, cmd)
@@ -82,11 +81,11 @@ func hintOn[E error](text *string, err error, what func(E) string) {
 
 // calibrationHint says what to do where constants of DPPS cannot be found.
 func calibrationHint(cmd *cobra.Command, size *dpps.SizeError) string {
-	how := ": --estimate paper or real"
-	if cmd != nil && cmd.Flags().Lookup("c-prime") != nil {
-		how = ": give --c-prime and --lambda, or --estimate paper or real"
+	how := ": --push-sum estimate:paper or estimate:real"
+	if cmd != nil && cmd.Flags().Lookup("push-sum c-prime") != nil {
+		how = ": give --push-sum c-prime and lambda, or estimate:paper or estimate:real"
 		if size.Rounds > 0 {
-			how = ": give --c-prime and --lambda, or synchronize"
+			how = ": give --push-sum c-prime and lambda, or synchronize"
 		}
 	}
 	return how

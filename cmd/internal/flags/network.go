@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -26,21 +27,33 @@ type NetworkFlags struct {
 	Sources []string // of BindGraphs
 }
 
-// GossipGiven reports whether --gossip is on the command line.
-func (f *NetworkFlags) GossipGiven() bool { return f.cmd.Flags().Changed("gossip") }
+// directed is what stands before a file whose edges have a direction.
+const directed = "directed:"
+
+// GossipGiven reports whether --gossip names a scheme on the command line.
+func (f *NetworkFlags) GossipGiven() bool {
+	return f.cmd.Flags().Changed("gossip") && f.GossipFile() == ""
+}
+
+// GossipFile returns the file of --gossip, which has an ending; empty if it names a scheme.
+func (f *NetworkFlags) GossipFile() string {
+	name, is := strings.CutPrefix(f.Gossip, directed)
+	if is || filepath.Ext(name) != "" {
+		return name
+	}
+	return ""
+}
 
 const graphGroup = "Network"
 
-// BindGossip binds the flags that say how nodes average: --gossip, --gossip-matrix, --directed, --strict and --seed.
+// BindGossip binds the flags that say how nodes average: --gossip and --seed.
 func (f *NetworkFlags) BindGossip(cmd *cobra.Command) {
 	f.cmd = cmd
-	terminal.ChoiceVar(cmd, &f.Gossip, "gossip", "uniform", graph.Schemes(),
-		"gossip matrix: "+strings.Join(graph.Schemes(), ", "))
-	cmd.Flags().StringVar(&f.GossipFile, "gossip-matrix", "", "read the gossip matrix from this .npy, .mtx or .csv `file` instead")
-	cmd.Flags().BoolVar(&f.Directed, "directed", false, "edges have a direction: \"u v\" lets u average over v")
-	cmd.Flags().BoolVar(&f.Strict, "strict", false, "refuse a disconnected graph instead of keeping its largest component")
+	cmd.Flags().StringVar(&f.Gossip, "gossip", "uniform",
+		"gossip matrix: "+strings.Join(graph.Schemes(), ", ")+", or a .npy, .mtx or .csv file; directed:FILE for one of directed edges")
+	terminal.CompleteWithFiles(cmd, "gossip", graph.Schemes())
 	cmd.Flags().Var((*terminal.SeedNumber)(&f.Seed), "seed", "seed of random graphs and random estimates")
-	terminal.InGroup(cmd, graphGroup, "gossip", "gossip-matrix", "directed", "strict", "seed")
+	terminal.InGroup(cmd, graphGroup, "gossip", "seed")
 }
 
 // BindGraph binds --graph.
@@ -56,7 +69,8 @@ func (f *NetworkFlags) BindGraphs(cmd *cobra.Command) {
 }
 
 func aboutGraph() string {
-	return "graph: a file (edge list, .mtx, .npy; .gz too) or " + strings.Join(graph.BuiltinForms(), " ")
+	return "graph: a file (edge list, .mtx, .npy; .gz too), directed:FILE, whose edges \"u v\" let u average\nover v, or " +
+		strings.Join(graph.BuiltinForms(), " ")
 }
 
 func completeGraph(cmd *cobra.Command) {
@@ -82,13 +96,14 @@ func CompleteGraph(_ *cobra.Command, _ []string, start string) ([]string, cobra.
 func (f *NetworkFlags) options(byDefault graph.Scheme) (o graph.NetworkOptions, err error) {
 	o = f.NetworkOptions
 	o.Scheme = byDefault
-	if !f.GossipGiven() {
-		return o, nil
+	var one bool
+	if o.Source, one = strings.CutPrefix(f.Source, directed); one && o.Source == "" {
+		return o, errors.New("--graph directed: which file? Use --graph directed:FILE")
 	}
-	if f.GossipFile != "" {
-		return o, errors.New("--gossip and --gossip-matrix: only one of them")
+	if o.GossipFile = f.GossipFile(); f.GossipGiven() {
+		o.Scheme, err = graph.ParseScheme(f.Gossip)
 	}
-	o.Scheme, err = graph.ParseScheme(f.Gossip)
+	o.Directed = one || strings.HasPrefix(f.Gossip, directed)
 	return o, err
 }
 
@@ -98,8 +113,8 @@ func (f *NetworkFlags) Load() (*graph.Network, error) { return f.LoadBy(graph.Un
 
 // LoadAll loads the networks of all graphs that BindGraphs has read.
 func (f *NetworkFlags) LoadAll() (first *graph.Network, others []*graph.Network, err error) {
-	if len(f.Sources) > 1 && f.GossipFile != "" {
-		return nil, nil, terminal.Usagef("--gossip-matrix is for one --graph, not for %d", len(f.Sources))
+	if len(f.Sources) > 1 && f.GossipFile() != "" {
+		return nil, nil, terminal.Usagef("--gossip FILE is for one --graph, not for %d", len(f.Sources))
 	}
 	sources := f.Sources
 	if sources == nil {
@@ -147,13 +162,13 @@ func NetworkError(err error) error {
 	switch {
 	case a.Field == "Source" && a.Value == nil:
 		return errors.New("which network? Use --graph FILE, a built-in graph such as --graph florentine, " +
-			"or --gossip-matrix FILE")
+			"or --gossip FILE")
 	case a.Field == "Source":
 		kind := func(text string) string { return strings.Split(text, ":")[0] }
 		return fmt.Errorf("graph %q %s%s", a.Value, a.Reason, terminal.DidYouMean(kind(fmt.Sprint(a.Value)),
 			lists.Map(graph.BuiltinForms(), kind)))
 	case a.Field == "Directed":
-		return fmt.Errorf("--directed %s", a.Reason)
+		return fmt.Errorf("%s %s", directed, a.Reason)
 	}
 	return err
 }

@@ -26,45 +26,43 @@ type PushFlags struct {
 func (f *PushFlags) Bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	f.given = fl.Changed
-	fl.StringVar(&f.sequence, "sequence", "", "dpps: read the directed graphs of the rounds from this `file`")
-	fl.Float64Var(&f.plan.B, "laplace-b", 50,
-		"dpps: noise is Laplace of scale S/b, S the sensitivity of the round. The default leaves an average, under an\n"+
-			"epsilon = b/gamma-n of a round that hides next to nothing; under --laplace-b 5 errors grow on most networks")
-	fl.Float64Var(&f.plan.NoiseRate, "gamma-n", 1, "dpps: the noise rate that it is multiplied by; a round has epsilon = b/gamma-n")
+	fl.StringVar(&f.sequence, "push-sum sequence", "", "read the directed graphs of the rounds from this `file`")
+	fl.Float64Var(&f.plan.B, "push-sum laplace-b", 50,
+		"noise is Laplace of scale S/b, S the sensitivity of the round. The default leaves an average, under an\n"+
+			"epsilon = b/gamma-n of a round that hides next to nothing; under laplace-b:5 errors grow on most networks")
+	fl.Float64Var(&f.plan.NoiseRate, "push-sum gamma-n", 1, "the noise rate that it is multiplied by; a round has epsilon = b/gamma-n")
 	f.plan.Sync = 5
-	fl.Var((*terminal.WholeNumber)(&f.plan.Sync), "sync",
-		"dpps: all nodes average exactly after so many rounds, which resets the sensitivity (0: never)")
-	terminal.ChoiceVar(cmd, &f.estimate, "estimate", "sound", dpps.Sources(), "dpps: where S is from:\n"+
+	fl.Var((*terminal.WholeNumber)(&f.plan.Sync), "push-sum sync",
+		"all nodes average exactly after so many rounds, which resets the sensitivity (0: never)")
+	terminal.ChoiceVar(cmd, &f.estimate, "push-sum estimate", "sound", dpps.Sources(), "where S is from:\n"+
 		"sound: estimates that are proved to be enough for this network\n"+
 		"paper: the paper's recursion with its C' = 0.78 and lambda = 0.55, which can be too small\n"+
 		"real: what nobody in the network knows")
-	fl.Float64Var(&f.plan.Constants.C, "c-prime", 0, "dpps: C' of the recursion, instead")
-	fl.Float64Var(&f.plan.Constants.Lambda, "lambda", 0, "dpps: lambda of the recursion, instead")
+	fl.Float64Var(&f.plan.Constants.C, "push-sum c-prime", 0, "C' of the recursion, instead")
+	fl.Float64Var(&f.plan.Constants.Lambda, "push-sum lambda", 0, "lambda of the recursion, instead")
+	terminal.Family(cmd, "push-sum", "noise of dpps, such as laplace-b:20,sync:0:")
 }
 
 // Check finds, before anything is read, flags that do not go together or make no sense. Used is whether DPPS runs at
 // all, and alone whether nothing else does.
 func (f *PushFlags) Check(n *NetworkFlags, used, alone bool) error {
-	for _, name := range []string{"sequence", "laplace-b", "gamma-n", "sync", "estimate", "c-prime", "lambda"} {
-		if f.given(name) && !used {
-			return fmt.Errorf("--%s is for --protocol dpps", name)
-		}
-	}
 	switch {
+	case f.given("push-sum") && !used:
+		return errors.New("--push-sum is for --protocol dpps")
 	case f.sequence != "" && !alone:
-		return errors.New("--sequence: --compare runs all protocols on one graph, from --graph")
+		return errors.New("--push-sum sequence: --compare runs all protocols on one graph, from --graph")
 	case f.sequence != "" && n.Source != "":
-		return errors.New("--graph and --sequence: only one of them")
-	case f.given("c-prime") != f.given("lambda"):
-		return errors.New("--c-prime and --lambda: both or none")
-	case f.given("c-prime") && f.given("estimate"):
-		return errors.New("--c-prime and --lambda are constants of their own: leave out --estimate")
+		return errors.New("--graph and --push-sum sequence: only one of them")
+	case f.given("push-sum c-prime") != f.given("push-sum lambda"):
+		return errors.New("--push-sum: c-prime and lambda: both or none")
+	case f.given("push-sum c-prime") && f.given("push-sum estimate"):
+		return errors.New("--push-sum: c-prime and lambda are constants of their own: leave out estimate")
 	}
 	p, err := f.Plan()
 	switch c := p.Constants; {
 	case p.NoiseRate > 0 && !math.IsInf(p.B, 1) && math.IsInf(p.B/p.NoiseRate, 1):
-		return fmt.Errorf("--laplace-b %v and --gamma-n %v: epsilon = b/gamma-n is beyond all numbers", p.B, p.NoiseRate)
-	case f.given("c-prime") && !(c.C > 0 && !math.IsInf(c.C, 1) && c.Lambda > 0 && c.Lambda < 1):
+		return fmt.Errorf("--push-sum: laplace-b %v and gamma-n %v: epsilon = b/gamma-n is beyond all numbers", p.B, p.NoiseRate)
+	case f.given("push-sum c-prime") && !(c.C > 0 && !math.IsInf(c.C, 1) && c.Lambda > 0 && c.Lambda < 1):
 		return fmt.Errorf("constants C' = %v and lambda = %v: must be positive, and lambda below 1", c.C, c.Lambda)
 	}
 	return cmp.Or(p.Check(), err)
@@ -73,7 +71,7 @@ func (f *PushFlags) Check(n *NetworkFlags, used, alone bool) error {
 // Plan returns what the flags say of the noise.
 func (f *PushFlags) Plan() (p dpps.Plan, err error) {
 	p = f.plan
-	if p.Source, err = dpps.ParseSource(f.estimate); err == nil && f.given("c-prime") {
+	if p.Source, err = dpps.ParseSource(f.estimate); err == nil && f.given("push-sum c-prime") {
 		p.Source = dpps.Given
 	}
 	return p, err
@@ -82,8 +80,8 @@ func (f *PushFlags) Plan() (p dpps.Plan, err error) {
 // Sequence returns the graphs of DPPS, what to call them, and what a user should know of them.
 func (f *PushFlags) Sequence(of *NetworkFlags) (s *dpps.Sequence, name string, notes []string, err error) {
 	if s, known, err := dpps.ByName(of.Source); known {
-		if err == nil && (of.GossipGiven() || of.GossipFile != "") {
-			err = fmt.Errorf("%s has weights of its own: leave out --gossip and --gossip-matrix", of.Source)
+		if err == nil && (of.GossipGiven() || of.GossipFile() != "") {
+			err = fmt.Errorf("%s has weights of its own: leave out --gossip", of.Source)
 		}
 		return s, of.Source, nil, terminal.Usage(err)
 	}
@@ -102,12 +100,12 @@ func (f *PushFlags) Sequence(of *NetworkFlags) (s *dpps.Sequence, name string, n
 func (f *PushFlags) readSequence(of *NetworkFlags) (*dpps.Sequence, error) {
 	weighting := dpps.OutDegree
 	switch {
-	case of.GossipFile != "":
-		return nil, errors.New("--sequence and --gossip-matrix: only one of them")
+	case of.GossipFile() != "":
+		return nil, errors.New("--push-sum sequence and --gossip FILE: only one of them")
 	case of.GossipGiven() && of.Gossip == graph.Metropolis.String():
 		weighting = dpps.MetropolisWeights
 	case of.GossipGiven():
-		return nil, errors.New("--sequence weights messages by out-degree, or with --gossip metropolis")
+		return nil, errors.New("--push-sum sequence weights messages by out-degree, or with --gossip metropolis")
 	}
 	file, _, err := files.Open(f.sequence)
 	if err != nil {

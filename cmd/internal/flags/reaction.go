@@ -2,109 +2,86 @@ package flags
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/fault"
+	"mafalda/internal/lists"
 	"mafalda/threat"
 )
 
 // ReactionFlags say how gradients react to models, on which depends what a node learns.
 type ReactionFlags struct {
-	fixed         bool
-	classes       map[threat.Kind]*string
+	reaction      string // a kind and its numbers: convex:0.1
 	refine, worst bool
 }
 
-const reactionGroup = "How gradients react to models (--trust pndp)"
+// fixedInputs is the reaction of gradients that do not react.
+const fixedInputs = "fixed"
 
 // Bind adds the flags to a command.
 func (f *ReactionFlags) Bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.BoolVar(&f.fixed, string(threat.FixedInputs), false, "not at all: averaging, streams that are fixed beforehand")
-	f.classes = map[threat.Kind]*string{}
-	names := []string{string(threat.FixedInputs)}
-	for _, of := range []struct {
-		kind  threat.Kind
-		usage string
-	}{
-		{threat.Convex, "convex losses, never clipped or of linear models with one output: `x` = ηβ"},
-		{threat.Smooth, "smooth losses, convex or not, clipped in any way: `x` = ηβ, β of the sum of the clipped gradients"},
-		{threat.ClippedConvex, "convex losses that are clipped, softmax, say: `x` = ηβ, β summed up over records before clipping"},
-		{threat.StronglyConvex, "strongly convex losses, never clipped: `x,y` = ηβ,ηλ"},
-		{threat.Lipschitz, "steps that move models at most `L` times as far apart"},
-	} {
-		f.classes[of.kind] = fl.String(string(of.kind), "", of.usage)
-		names = append(names, string(of.kind))
-	}
-	fl.BoolVar(&f.refine, "refine", false,
-		"find the best bound for the pairs that lose most at each distance\n"+
-			"(default: where that takes seconds, or with --worst-answer)")
-	fl.BoolVar(&f.worst, "worst-answer", false,
-		"print what the worst answers of the class reach, as far as they are found, of the pairs that lose most at each distance")
-	terminal.InGroup(cmd, reactionGroup, append(names, "refine", "worst-answer")...)
+	fl.StringVar(&f.reaction, "reaction", "", "`HOW` gradients react to models, under --trust pndp:"+
+		"\nconvex:X for convex losses, never clipped or of linear models with one output: X = ηβ"+
+		"\nsmooth:X for smooth losses, convex or not, clipped in any way: X = ηβ, β of the sum of the clipped gradients"+
+		"\nclipped-convex:X for convex losses that are clipped, softmax, say: X = ηβ, β summed up over records before clipping"+
+		"\nstrongly-convex:X,Y for strongly convex losses, never clipped: X,Y = ηβ,ηλ"+
+		"\nlipschitz:L for steps that move models at most L times as far apart"+
+		"\nfixed for not at all: averaging, streams that are fixed beforehand")
+	fl.BoolVar(&f.refine, "reaction refine", false, "find the best bound for the pairs that lose most at each distance "+
+		"(default: where that takes seconds, or with worst-answer)")
+	fl.BoolVar(&f.worst, "reaction worst-answer", false,
+		"print what the worst answers of the class reach, as far as they are found, of these pairs")
+	terminal.Complete(cmd, "reaction", completeReactions)
+	terminal.Family(cmd, "reaction", "")
 }
 
-// given returns the flags that say how gradients react.
-func (f *ReactionFlags) given(cmd *cobra.Command) (flags []string) {
-	if f.fixed {
-		flags = append(flags, "--"+string(threat.FixedInputs))
-	}
-	for _, kind := range threat.Classes() {
-		if cmd.Flags().Changed(string(kind)) {
-			flags = append(flags, "--"+string(kind))
-		}
-	}
-	return flags
+// completeReactions offers the ways to react.
+func completeReactions(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	kinds := lists.Map(threat.Classes(), func(k threat.Kind) string { return string(k) + ":" })
+	return append(kinds, fixedInputs), cobra.ShellCompDirectiveNoSpace
 }
 
 // CheckTrust says at once which flags are for attackers that do not see everything.
 func (f *ReactionFlags) CheckTrust(cmd *cobra.Command, t *ThreatFlags, attacker string) error {
-	given := f.given(cmd)
 	trust, err := threat.ParseTrust(t.trust)
-	if err != nil || len(given) == 0 || attacker == "" || trust.HasNodes() {
+	if err != nil || f.reaction == "" || attacker == "" || trust.HasNodes() {
 		return nil // others check that
 	}
 	return terminal.Usagef("under --trust %v everybody sees all messages, and numbers hold however gradients react: "+
-		"leave out --attacker and %s", trust, strings.Join(given, " and "))
+		"leave out --attacker and --reaction", trust)
 }
 
 // Choose puts what the flags say of a scenario to the options.
 func (f *ReactionFlags) Choose(cmd *cobra.Command, s threat.Scenario, o *threat.AssessOptions) error {
-	given := f.given(cmd)
-	classed := len(given) == 1 && !f.fixed
+	kind, numbers, _ := strings.Cut(f.reaction, ":")
 	switch {
-	case len(given) > 1:
-		return terminal.Usagef("%s: gradients react in one way: give one of them", strings.Join(given, " and "))
-	case len(given) == 1 && s.Attacker.Trust.Public():
-		return terminal.Usagef("%s is for --trust pndp: where all messages are public, numbers hold however gradients react", given[0])
-	case (f.refine || f.worst) && !classed:
-		return terminal.Usagef("--refine and --worst-answer are for a class: --convex, --smooth, --clipped-convex, --strongly-convex or --lipschitz")
-	}
-	if f.fixed {
+	case f.reaction != "" && s.Attacker.Trust.Public():
+		return terminal.Usagef("--reaction is for --trust pndp: where all messages are public, numbers hold however gradients react")
+	case f.reaction == fixedInputs:
 		o.Reaction.Kind = threat.FixedInputs
-	}
-	if classed {
-		text := strings.TrimPrefix(given[0], "--")
-		value := *f.classes[threat.Kind(text)]
-		r, err := threat.ParseReaction(text + " " + value)
+	case f.reaction != "":
+		r, err := threat.ParseReaction(kind + " " + numbers)
 		if wrong, is := errors.AsType[*fault.Argument](err); is {
-			return terminal.Usagef("%s %s: %s", given[0], value, wrong.Reason)
+			err = errors.New(wrong.Reason)
 		}
 		if err != nil {
-			return terminal.Usage(fmt.Errorf("%s %s: %w", given[0], value, err))
+			return terminal.Usagef("--reaction %s: %w", f.reaction, err)
 		}
 		if r.Kind == threat.Lipschitz && s.Algorithm.Training().Spec.Momentum > 0 {
-			return terminal.Usagef("--lipschitz is of whole steps: with --momentum say how gradients react, with --smooth or --convex")
+			return terminal.Usagef("--reaction lipschitz is of whole steps: with momentum say how gradients react, with smooth or convex")
 		}
 		o.Reaction, o.Worst = r, f.worst
-		o.Refine = f.refine || !cmd.Flags().Changed("refine") && (f.worst || s.RefinesFast())
+		o.Refine = f.refine || !cmd.Flags().Changed("reaction refine") && (f.worst || s.RefinesFast())
+	}
+	if (f.refine || f.worst) && o.Reaction.Kind == threat.FixedInputs || (f.refine || f.worst) && f.reaction == "" {
+		return terminal.Usagef("--reaction: refine and worst-answer are of a class: convex, smooth, clipped-convex, strongly-convex or lipschitz")
 	}
 	if o.Measure != threat.Best && !s.Attacker.Trust.Public() && o.Reaction.Kind != threat.FixedInputs {
-		return terminal.Usagef("--bound %v is of gradients that do not react to models: use it with --fixed-inputs", o.Measure)
+		return terminal.Usagef("--bound %v is of gradients that do not react to models: use it with --reaction fixed", o.Measure)
 	}
 	return nil
 }

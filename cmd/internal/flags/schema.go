@@ -44,9 +44,10 @@ func (f *SchemaFlags) Bind(cmd *cobra.Command) {
 	terminal.CompleteWithFiles(cmd, "schema", SchemaNames())
 	terminal.ChoiceVar(cmd, &f.unit, "unit", unitRecord, []string{unitRecord, unitPerson},
 		"who is protected: `record`, or person, with all records that are theirs")
-	fl.Var((*terminal.WholeNumber)(&f.batches), "person-batches", "with --unit person: in how many of the b batches a person may have records (default 1)")
+	fl.Var((*terminal.WholeNumber)(&f.batches), "unit batches", "in how many of the b batches a person may have records (default 1)")
+	terminal.Family(cmd, "unit", "")
 	terminal.AlsoCalled(cmd, "T", "steps", "iterations", "rounds", "epochs")
-	terminal.InGroup(cmd, schemaGroup, "T", "participations", "separation", "schema", "unit", "person-batches")
+	terminal.InGroup(cmd, schemaGroup, "T", "participations", "separation", "schema", "unit")
 }
 
 // Choose returns the schema that the flags describe.
@@ -60,19 +61,19 @@ func (f *SchemaFlags) Choose(cmd *cobra.Command) (participation.Schema, error) {
 
 // protect returns the schema for who is protected, given the one for a record.
 func (f *SchemaFlags) protect(cmd *cobra.Command, s participation.Schema) (participation.Schema, error) {
-	given := cmd.Flags().Changed("person-batches")
+	given := cmd.Flags().Changed("unit batches")
 	cycle, cyclic := s.(participation.Cyclic)
 	switch {
 	case f.unit != unitRecord && f.unit != unitPerson:
 		return nil, terminal.Usagef("--unit %s: choose %s or %s", f.unit, unitRecord, unitPerson)
 	case f.unit == unitRecord && given:
-		return nil, terminal.Usagef("--person-batches is for --unit person")
+		return nil, terminal.Usagef("--unit %s: batches are of --unit person", f.unit)
 	case f.unit == unitRecord:
 		return s, nil
 	case !cyclic:
 		return nil, terminal.Usagef("--unit person needs batches in turn: --schema cyclic or single")
 	case given && f.batches < 1:
-		return nil, terminal.Usagef("--person-batches %d: must be at least 1", f.batches)
+		return nil, terminal.Usagef("--unit person:batches=%d: must be at least 1", f.batches)
 	}
 	people, err := participation.NewPeople(cycle, max(1, f.batches))
 	if err != nil {
@@ -88,13 +89,13 @@ func (f *SchemaFlags) CheckUnit(cmd *cobra.Command, dir string, m *export.Manife
 	}
 	batches := ""
 	if m.Participation.Batches > 1 {
-		batches = fmt.Sprintf(" --person-batches %d", m.Participation.Batches)
+		batches = fmt.Sprintf(":batches=%d", m.Participation.Batches)
 	}
 	switch given := cmd.Flags().Changed; {
 	case !given("unit"):
 		return terminal.Usagef("%s protects people, and this would be of a record: give --unit person%s, or --unit record", dir, batches)
-	case f.unit == unitPerson && batches != "" && !given("person-batches"):
-		return terminal.Usagef("%s is for people in up to %d batches: give%s, or fewer for people in no more than these", dir,
+	case f.unit == unitPerson && batches != "" && !given("unit batches"):
+		return terminal.Usagef("%s is for people in up to %d batches: give --unit person%s, or fewer for people in no more than these", dir,
 			m.Participation.Batches, batches)
 	}
 	return nil

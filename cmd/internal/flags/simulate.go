@@ -42,8 +42,8 @@ func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	terminal.ChoiceVar(cmd, &f.task.Name, "task", "linear", simulate.TaskNames(),
 		"what is learned: "+strings.Join(simulate.TaskNames(), ", "))
-	fl.StringVar(&f.task.Data, "data", "", "`path` of the data of housing and housing-linear (a file), or mnist and perceptron (a folder)")
-	fl.Var((*terminal.WholeNumber)(&f.task.Records), "records", "records of a synthetic task (default 4000)")
+	fl.StringVar(&f.task.Data, "task data", "", "`path` of the data of housing and housing-linear (a file), or mnist and perceptron (a folder)")
+	fl.Var((*terminal.WholeNumber)(&f.task.Records), "task records", "records of a synthetic task (default 4000)")
 	f.network.BindGraph(cmd)
 	f.network.BindGossip(cmd)
 	fl.VarP((*terminal.WholeNumber)(&f.steps), "T", "T", "steps (default 320)")
@@ -68,15 +68,17 @@ func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 		"batches: cyclic (cut once, visited in turn), poisson (drawn in secret, of as many records in expectation),\n"+
 			"truncated (poisson with a largest batch), allocation (exactly k times, in steps drawn in secret) or bins (drawn once,\n"+
 			"in secret, independently for every record: no permutation cut into equal batches)")
-	fl.Var((*terminal.WholeNumber)(&f.options.Bandwidth), "bandwidth",
-		"bands of mafalda's strategy with --sampling poisson (default: the best power of 2) or bins (default: all)")
+	fl.Var((*terminal.WholeNumber)(&f.options.Bandwidth), "sampling bandwidth",
+		"bands of mafalda's strategy with poisson (default: the best power of 2) or bins (default: all)")
+	terminal.Family(cmd, "sampling", "")
 	f.options.Seeds = 10
 	fl.Var((*terminal.WholeNumber)(&f.options.Seeds), "seeds", "runs of every method at every level")
 	fl.Float64Var(&f.config.LearningRate, "learning-rate", 0, "of the steps (default: one that suits the task)")
 	fl.Float64Var(&f.config.Clip, "clip", 1, "norm to which each record's gradient is clipped")
 	f.config.TestRows = 256
-	fl.Var((*terminal.WholeNumber)(&f.config.TestRows), "test-rows",
+	fl.Var((*terminal.WholeNumber)(&f.config.TestRows), "task test-rows",
 		"test records that losses are of while training; all of them at the end (0: always all)")
+	terminal.Family(cmd, "task", "")
 	terminal.CompleteWithFiles(cmd, "methods", simulate.MethodNames())
 }
 
@@ -128,7 +130,7 @@ func (f *SimulateFlags) Study(cmd *cobra.Command, kept bool, note func(...string
 // load reads or makes the network; the default one where no flag names another.
 func (f *SimulateFlags) load() (*graph.Network, error) {
 	network := f.network
-	if network.Source == "" && network.GossipFile == "" {
+	if network.Source == "" && network.GossipFile() == "" {
 		network.Source = simulatedGraph
 	}
 	return network.Load()
@@ -176,7 +178,7 @@ func (f *SimulateFlags) studyOptions(cmd *cobra.Command, spec workload.Spec) (o 
 // check finds wrong values of flags that stand for defaults in the library, and flags that do not go together.
 func (f *SimulateFlags) check(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
-	if err := terminal.AtLeastOne(cmd, "T", "participations", "separation", "bandwidth", "records", "seeds"); err != nil {
+	if err := terminal.AtLeastOne(cmd, "T", "participations", "separation", "sampling bandwidth", "task records", "seeds"); err != nil {
 		return err
 	}
 	if err := terminal.Positive(cmd, "clip", "learning-rate"); err != nil {
@@ -184,7 +186,7 @@ func (f *SimulateFlags) check(cmd *cobra.Command) error {
 	}
 	switch {
 	case f.config.TestRows < 0:
-		return terminal.Usagef("--test-rows %d: must not be negative", f.config.TestRows)
+		return terminal.Usagef("--task test-rows %d: must not be negative", f.config.TestRows)
 	case given("mu") && given("epsilon"):
 		return terminal.Usagef("--mu and --epsilon: only one of them")
 	}
@@ -208,7 +210,7 @@ func (f *SimulateFlags) schema(cmd *cobra.Command) (participation.Schema, error)
 // checkRoom refuses what flags alone show to be too large: steps, records, and runs that are kept.
 func (f *SimulateFlags) checkRoom(steps int, o simulate.StudyOptions, kept bool) error {
 	err := cmp.Or(terminal.CheckMemory(fmt.Sprintf("T = %d", steps), simulate.StrategyNeeds(steps)),
-		terminal.CheckMemory(fmt.Sprintf("--records %d", f.task.Records), f.task.Needs()))
+		terminal.CheckMemory(fmt.Sprintf("--task records %d", f.task.Records), f.task.Needs()))
 	if err != nil {
 		return err
 	}
@@ -221,9 +223,9 @@ func SimulateError(err error) error {
 	if a, is := errors.AsType[*fault.Argument](err); is && a.Value == nil {
 		switch a.Field {
 		case "Data":
-			return terminal.Usagef("--%s: leave out --data", a.Reason)
+			return terminal.Usagef("--task: %s: leave out data", a.Reason)
 		case "Records":
-			return terminal.Usagef("--%s: leave out --records", a.Reason)
+			return terminal.Usagef("--task: %s: leave out records", a.Reason)
 		case "Methods":
 			return terminal.Usagef("--methods %s: name some of %s, or folders of exports", a.Reason,
 				strings.Join(simulate.MethodNames(), ", "))

@@ -29,19 +29,19 @@ type SimulateAttackFlags struct {
 func (f *SimulateAttackFlags) Bind(cmd *cobra.Command, study *SimulateFlags) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.attacker, "attack", "", "let the node with this `LABEL` attack a record of another one, instead of comparing losses")
-	fl.StringVar(&f.victim, "victim", "", "`LABEL` of whose record is attacked (default: the nearest node that the attacker does not see)")
+	fl.StringVar(&f.victim, "attack victim", "", "`LABEL` of whose record is attacked (default: the nearest node that the attacker does not see)")
 	f.options.Runs = 2000
-	fl.Var((*terminal.WholeNumber)(&f.options.Runs), "runs", "runs of an attacked training with the record, and as many without")
-	fl.Float64Var(&f.options.Confidence, "confidence", 0.999, "of the interval of an attack")
+	fl.Var((*terminal.WholeNumber)(&f.options.Runs), "attack runs", "runs of an attacked training with the record, and as many without")
+	fl.Float64Var(&f.options.Confidence, "attack confidence", 0.999, "of the interval")
+	terminal.Family(cmd, "attack", "")
 	CompleteGraphLabels(cmd, "attack", study.load)
-	CompleteGraphLabels(cmd, "victim", study.load)
 }
 
 // check rejects flags that are not for attacks.
 func (f *SimulateAttackFlags) check(cmd *cobra.Command, study *SimulateFlags) error {
 	given := cmd.Flags().Changed
-	if err := terminal.Refuse(cmd, "--%s: is not for --attack", "output", "force", "shard", "epsilon", "delta", "adjacency", "sampling",
-		"bandwidth", "seeds", "test-rows", "tune"); err != nil {
+	if err := terminal.Refuse(cmd, "--%s: is not for --attack", "output", "force", "shard", "epsilon", "delta", "adjacency", "sampling", "seeds",
+		"task test-rows", "tune"); err != nil {
 		return err
 	}
 	switch {
@@ -54,9 +54,9 @@ func (f *SimulateAttackFlags) check(cmd *cobra.Command, study *SimulateFlags) er
 	case given("mu") && study.options.Mus[0] == 0:
 		return terminal.Usagef("--mu 0: must be positive and finite")
 	case f.options.Runs == 0: // 0 would ask the library for a default
-		return terminal.Usagef("--runs 0: must be at least 20")
+		return terminal.Usagef("--attack runs 0: must be at least 20")
 	case f.options.Confidence == 0:
-		return terminal.Usagef("--confidence 0: must be between 0 and 1")
+		return terminal.Usagef("--attack confidence 0: must be between 0 and 1")
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (f *SimulateAttackFlags) Run(cmd *cobra.Command, study *SimulateFlags, asJS
 		return err
 	}
 	if f.victim != "" {
-		v, err := labelled(n.Graph, "victim", f.victim)
+		v, err := labelled(n.Graph, "attack victim", f.victim)
 		if err != nil {
 			return err
 		}

@@ -36,20 +36,22 @@ func (f *ThreatFlags) Bind(cmd *cobra.Command, network *NetworkFlags) {
 	fl.StringVar(&f.Exported, "export", "", "the export `folder` whose strategy mf-d-sgd runs, with the noise it was calibrated with")
 	trusts, usage := threat.Trusts()
 	terminal.ChoiceVar(cmd, &f.trust, "trust", "pndp", trusts, "what the attacker sees:"+usage)
-	fl.Float64Var(&f.own, "own-noise", 1, "standard deviation of a node's own noise in decor")
-	fl.Float64Var(&f.shared, "shared-noise", 1, "standard deviation of the noise that neighbours share in decor")
-	fl.StringVar(&f.coalitions, "coalitions", "", "who colludes under secldp, where nodes share noise: every `SET` of at most "+
+	fl.Float64Var(&f.own, "algorithm own", 1, "standard deviation of a node's own noise in decor")
+	fl.Float64Var(&f.shared, "algorithm shared", 1, "standard deviation of the noise that neighbours share in decor")
+	fl.StringVar(&f.coalitions, "trust coalitions", "", "who colludes under secldp, where nodes share noise: every `SET` of at most "+
 		"so many nodes, or those of a file (default: as the export says)")
-	fl.BoolVar(&f.secure, "secure-summation", false, "nodes see only weighted sums of messages")
-	fl.BoolVar(&f.forget, "forget-own-noise", false, "the attacker's own noise counts as protection")
+	fl.BoolVar(&f.secure, "trust secure-summation", false, "under pndp nodes see only weighted sums of messages")
+	fl.BoolVar(&f.forget, "trust forget-own-noise", false, "under pndp the attacker's own noise counts as protection")
+	terminal.Family(cmd, "algorithm", "")
+	terminal.Family(cmd, "trust", "")
 }
 
 // Algorithm returns the algorithm, over so many steps. On says on which networks.
 func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm, error) {
 	given := cmd.Flags().Changed
 	switch {
-	case (given("own-noise") || given("shared-noise")) && f.algorithm != "decor":
-		return threat.Algorithm{}, terminal.Usagef("--own-noise and --shared-noise are for --algorithm decor")
+	case (given("algorithm own") || given("algorithm shared")) && f.algorithm != "decor":
+		return threat.Algorithm{}, terminal.Usagef("--algorithm %s: own and shared are of decor", f.algorithm)
 	case f.Exported != "" && f.algorithm != "mf-d-sgd":
 		return threat.Algorithm{}, terminal.Usagef("--export is for --algorithm mf-d-sgd")
 	case f.Exported == "" && f.algorithm == "mf-d-sgd":
@@ -85,7 +87,7 @@ func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm
 
 // Attackers returns the attackers that --attacker names: all nodes, one after the other, or one node or coalition.
 // There is at least one. Under SecLDP, where nodes share noise and no attacker is named, it is any of the coalitions
-// that the export withstands, or of --coalitions.
+// that the export withstands, or of --trust coalitions.
 func (f *ThreatFlags) Attackers(names string, a threat.Algorithm, g *graph.Graph) ([]threat.Attacker, error) {
 	trust, err := threat.ParseTrust(f.trust)
 	if err != nil {
@@ -93,7 +95,7 @@ func (f *ThreatFlags) Attackers(names string, a threat.Algorithm, g *graph.Graph
 	}
 	base := threat.Attacker{Trust: trust, SecureSummation: f.secure, ForgetOwnNoise: f.forget}
 	if (f.secure || f.forget) && trust.Public() {
-		return nil, terminal.Usagef("--secure-summation and --forget-own-noise are for --trust pndp")
+		return nil, terminal.Usagef("--trust %v: secure-summation and forget-own-noise are of pndp", trust)
 	}
 	if err := f.checkCoalitions(names, trust, a); err != nil {
 		return nil, err

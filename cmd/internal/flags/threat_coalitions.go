@@ -14,7 +14,7 @@ import (
 	"mafalda/threat"
 )
 
-// coalitionsOf returns the coalitions that --coalitions names; nil stands for the coalitions of the algorithm's export.
+// coalitionsOf returns the coalitions that --trust coalitions names; nil stands for the coalitions of the algorithm's export.
 func (f *ThreatFlags) coalitionsOf(a threat.Algorithm, g *graph.Graph) (*secrets.Attackers, error) {
 	if f.coalitions == "" {
 		return a.Claim(), nil
@@ -25,20 +25,20 @@ func (f *ThreatFlags) coalitionsOf(a threat.Algorithm, g *graph.Graph) (*secrets
 	}
 	all, err := secrets.LoadAttackers(f.coalitions, g)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, terminal.Usagef("--coalitions %s: must be a number of nodes, or a file of coalitions", f.coalitions)
+		return nil, terminal.Usagef("--trust secldp:coalitions=%s: must be a number of nodes, or a file of coalitions", f.coalitions)
 	}
 	return all, terminal.Usage(err)
 }
 
-// checkCoalitions refuses --coalitions where there are none.
+// checkCoalitions refuses --trust coalitions where there are none.
 func (f *ThreatFlags) checkCoalitions(names string, trust threat.Trust, a threat.Algorithm) error {
 	switch {
 	case f.coalitions == "":
 		return nil
 	case !trust.Colludes() || a.Claim() == nil:
-		return terminal.Usagef("--coalitions is for --trust secldp and an --export whose nodes share noise")
+		return terminal.Usagef("--trust: coalitions are of secldp, and of an --export whose nodes share noise")
 	case names != "":
-		return terminal.Usagef("--coalitions and --attacker both say who attacks: only one of them")
+		return terminal.Usagef("coalitions of --trust and --attacker both say who attacks: only one of them")
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ type Attack struct {
 }
 
 // Attack returns who attacks: those that --attacker names, or of the noise of an export whose nodes share it the worst
-// of the coalitions of --coalitions, or of the claim. The claim is the export's, where these are not within it.
+// of those of --trust coalitions, or of the claim. The claim is the export's, where these are not within it.
 func (f *ThreatFlags) Attack(ctx context.Context, names string, a threat.Algorithm, g *graph.Graph,
 	victims ...int) (Attack, error) {
 	attackers, err := f.Attackers(names, a, g)

@@ -22,20 +22,20 @@ type trainingFlag struct {
 func trainingFlags() []trainingFlag {
 	type spec = workload.Spec
 	return []trainingFlag{
-		{"momentum", func(s spec) any { return s.Momentum }},
-		{"nesterov", func(s spec) any { return s.Nesterov }},
+		{"optimizer momentum", func(s spec) any { return s.Momentum }},
+		{"optimizer nesterov", func(s spec) any { return s.Nesterov }},
 		{"learning-rates", func(s spec) any {
 			return workload.Spec{Optimizer: workload.Optimizer{LearningRates: s.LearningRates}}.String() // lists, too
 		}},
-		{"weight-decay", func(s spec) any { return s.WeightDecay }},
-		{"local-steps", func(s spec) any { return max(1, s.LocalSteps) }},
-		{"gossip-rounds", func(s spec) any { return max(1, s.GossipRounds) }},
-		{"gradient-tracking", func(s spec) any { return s.GradientTracking }},
-		{"node-failures", func(s spec) any { return s.NodeFailures }},
-		{"link-failures", func(s spec) any { return s.LinkFailures }},
-		{"random-neighbours", func(s spec) any { return s.RandomNeighbours }},
+		{"optimizer decay", func(s spec) any { return s.WeightDecay }},
+		{"optimizer local", func(s spec) any { return max(1, s.LocalSteps) }},
+		{"optimizer rounds", func(s spec) any { return max(1, s.GossipRounds) }},
+		{"optimizer tracking", func(s spec) any { return s.GradientTracking }},
+		{"graph-changes failures", func(s spec) any { return s.NodeFailures }},
+		{"graph-changes links", func(s spec) any { return s.LinkFailures }},
+		{"graph-changes neighbours", func(s spec) any { return s.RandomNeighbours }},
 		{"missed-steps", func(s spec) any { return s.MissedSteps }},
-		{"carry", func(s spec) any { return s.Carry }},
+		{"missed-steps carry", func(s spec) any { return s.Carry }},
 	}
 }
 
@@ -44,7 +44,7 @@ func trainingFlags() []trainingFlag {
 func (f *ThreatFlags) trained(cmd *cobra.Command, a threat.Algorithm, steps int) (threat.Algorithm, error) {
 	given := slices.DeleteFunc(trainingFlags(), func(flag trainingFlag) bool { return !cmd.Flags().Changed(flag.name) })
 	if f.algorithm == "muffliato" {
-		given = slices.DeleteFunc(given, func(flag trainingFlag) bool { return flag.name == "gossip-rounds" })
+		given = slices.DeleteFunc(given, func(flag trainingFlag) bool { return flag.name == "optimizer rounds" })
 	}
 	if len(given) == 0 {
 		return a, nil
@@ -76,7 +76,7 @@ func (f *ThreatFlags) trained(cmd *cobra.Command, a threat.Algorithm, steps int)
 func (f *ThreatFlags) On(a threat.Algorithm, n *graph.Network, seed uint64) (threat.Algorithm, error) {
 	q := a.Training().Spec.GraphSequence
 	if trust, err := threat.ParseTrust(f.trust); err == nil && !trust.Public() && q != nil && n.Sequence == nil {
-		return a, terminal.Usagef("%s is for networks that take turns: name their file with --graph-sequence FILE (it was %s)",
+		return a, terminal.Usagef("%s is for networks that take turns: name their file with --graph-changes sequence:FILE (it was %s)",
 			f.Exported, q.Source())
 	}
 	a, err := a.On(n, seed)

@@ -40,15 +40,15 @@ func TestWorkloadFlags(t *testing.T) {
 	}
 	for want, args := range map[string]string{
 		"model":   "",
-		"message": "--workload message --local-steps 1 --gossip-rounds 1 --learning-rates constant --momentum 0",
+		"message": "--workload message --optimizer local:1 --optimizer rounds:1 --learning-rates constant --optimizer momentum:0",
 		`{"kind":"model","weights":"last:5","learning_rates":"warmup-cosine:0.2","momentum":0.9,"nesterov":true,` +
 			`"weight_decay":0.01,"local_steps":4,"gossip_rounds":2}`: "--average-last 5 --learning-rates " +
-			"warmup-cosine:0.2 --momentum 0.9 --nesterov --weight-decay 0.01 --local-steps 4 --gossip-rounds 2",
-		`{"kind":"model","learning_rates":[1,0.5,0],"gradient_tracking":true}`: "--gradient-tracking --learning-rates " +
+			"warmup-cosine:0.2 --optimizer momentum:0.9 --optimizer nesterov --optimizer decay:0.01 --optimizer local:4 --optimizer rounds:2",
+		`{"kind":"model","learning_rates":[1,0.5,0],"gradient_tracking":true}`: "--optimizer tracking --learning-rates " +
 			rates,
-		`{"kind":"model","node_failures":0.1,"link_failures":0.2,"missed_steps":0.3,"carry":true}`: "--node-failures " +
-			"0.1 --link-failures 0.2 --missed-steps 0.3 --carry",
-		`{"kind":"model","random_neighbours":3}`: "--random-neighbours 3",
+		`{"kind":"model","node_failures":0.1,"link_failures":0.2,"missed_steps":0.3,"carry":true}`: "--graph-changes failures:" +
+			"0.1 --graph-changes links:0.2 --missed-steps 0.3 --missed-steps carry",
+		`{"kind":"model","random_neighbours":3}`: "--graph-changes neighbours:3",
 	} {
 		got, _, err := trainCommand(strings.Fields(args)...)
 		if err != nil || got.String() != want {
@@ -72,10 +72,10 @@ func TestBadWorkloadFlags(t *testing.T) {
 		}
 	}
 	for args, bad := range map[string]func(workload.Spec) bool{
-		"--local-steps 0":       func(s workload.Spec) bool { return s.LocalSteps < 0 },
-		"--gossip-rounds 0":     func(s workload.Spec) bool { return s.GossipRounds < 0 },
-		"--random-neighbours 0": func(s workload.Spec) bool { return s.RandomNeighbours < 0 },
-		"--average-last 0":      func(s workload.Spec) bool { return s.Check(9) != nil },
+		"--optimizer local:0":          func(s workload.Spec) bool { return s.LocalSteps < 0 },
+		"--optimizer rounds:0":         func(s workload.Spec) bool { return s.GossipRounds < 0 },
+		"--graph-changes neighbours:0": func(s workload.Spec) bool { return s.RandomNeighbours < 0 },
+		"--average-last 0":             func(s workload.Spec) bool { return s.Check(9) != nil },
 	} {
 		if s, _, err := trainCommand(strings.Fields(args)...); err != nil || !bad(s) || s.Check(9) == nil {
 			t.Errorf("%s: %v, %v", args, s, err)
@@ -90,8 +90,8 @@ func TestFlagsInGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := 0
-	for _, want := range []string{"Usage:", "\nFlags:", "--help", "\n" + trainingGroup + ":", "--momentum", "\n" +
-		absenceGroup + ":", "--missed-steps", "\n" + networkGroup + ":", "--graph-sequence FILE", "--node-failures"} {
+	for _, want := range []string{"Usage:", "\nFlags:", "--help", "\n" + trainingGroup + ":", "--graph-changes", "failures:float",
+		"--missed-steps", "--optimizer", "momentum:float"} {
 		next := strings.Index(help[at:], want)
 		if next < 0 {
 			t.Fatalf("no %q after the first %d bytes of\n%s", want, at, help)
@@ -104,7 +104,7 @@ func TestWorkloadFacts(t *testing.T) {
 	if facts := WorkloadFacts(workload.Spec{Kind: workload.Message}); len(facts) != 0 {
 		t.Errorf("plain: %q", facts)
 	}
-	s, _, err := trainCommand(strings.Fields("--momentum 0.9 --nesterov --learning-rates cosine --node-failures 0.1 " +
+	s, _, err := trainCommand(strings.Fields("--optimizer momentum:0.9 --optimizer nesterov --learning-rates cosine --graph-changes failures:0.1 " +
 		"--missed-steps 0.2 --average-last 3")...)
 	d := document.New("", "")
 	d.Add(WorkloadFacts(s)...)

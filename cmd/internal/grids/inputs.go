@@ -12,15 +12,16 @@ import (
 	"github.com/spf13/pflag"
 
 	"mafalda/cmd/internal/flags"
+	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
 	"mafalda/simulate"
 	"mafalda/workload"
 )
 
-// Flag is a flag of a command as it was typed.
+// Flag is a flag of a command as it was typed, of a family one part of it.
 type Flag struct {
 	Name, Value string
-	Paths       []string // of files and folders that the value names, which are there
+	Paths       []string // of files and folders that the value names, or ends with, which are there
 }
 
 const methodsFlag = "methods"
@@ -32,9 +33,9 @@ func inputFlags() map[string]func(value string) bool {
 		return func(value string) bool { return flags.OfForm(forms, value) }
 	}
 	number := func(value string) bool { _, err := strconv.Atoi(value); return err == nil }
-	return map[string]func(string) bool{"graph": form(graph.BuiltinForms()), "gossip-matrix": never,
-		"graph-sequence": never, "learning-rates": form(workload.ScheduleForms()), "schema": form(flags.SchemaNames()),
-		"export": never, "coalitions": number, "data": never, methodsFlag: form(simulate.MethodNames())}
+	return map[string]func(string) bool{"graph": form(graph.BuiltinForms()), "gossip": form(graph.Schemes()),
+		"graph-changes sequence": never, "learning-rates": form(workload.ScheduleForms()), "schema": form(flags.SchemaNames()),
+		"export": never, "trust coalitions": number, "task data": never, methodsFlag: form(simulate.MethodNames())}
 }
 
 // inputsOf returns the path of a command and its flags in the arguments of the program, without the flags about where
@@ -45,24 +46,26 @@ func inputsOf(cmd *cobra.Command, arguments []string) (path []string, flags []Fl
 		if slices.Contains([]string{"output", "json", "force"}, fl.Name) || cmd.InheritedFlags().Lookup(fl.Name) != nil {
 			return nil
 		}
-		one := Flag{Name: fl.Name, Value: value}
-		if other, may := inputs[fl.Name]; may {
-			values := []string{value}
-			if fl.Name == methodsFlag {
-				values = strings.Split(value, ",")
-			}
-			for _, v := range values {
-				if v == "" || other(v) {
-					continue
+		for _, part := range terminal.Parts(fl, value) {
+			one := Flag{Name: fl.Name, Value: part.Before + part.Value}
+			if other, may := inputs[part.Name]; may {
+				values := []string{strings.TrimPrefix(part.Value, "directed:")}
+				if fl.Name == methodsFlag {
+					values = strings.Split(value, ",")
 				}
-				if _, err := os.Stat(v); err == nil {
-					one.Paths = append(one.Paths, v)
-				} else if !errors.Is(err, fs.ErrNotExist) {
-					return err
+				for _, v := range values {
+					if v == "" || other(v) {
+						continue
+					}
+					if _, err := os.Stat(v); err == nil {
+						one.Paths = append(one.Paths, v)
+					} else if !errors.Is(err, fs.ErrNotExist) {
+						return err
+					}
 				}
 			}
+			flags = append(flags, one)
 		}
-		flags = append(flags, one)
 		return nil
 	})
 	return strings.Fields(cmd.CommandPath())[1:], flags, err
@@ -75,7 +78,7 @@ func WordsAt(command []string, flags []Flag, places map[string]string) []string 
 	for _, f := range flags {
 		value := f.Value
 		if len(f.Paths) > 0 && f.Name != methodsFlag {
-			value = places[value]
+			value = strings.TrimSuffix(value, f.Paths[0]) + places[f.Paths[0]]
 		}
 		words = append(words, "--"+f.Name+"="+value)
 	}

@@ -148,7 +148,7 @@ func listedShard(list string, s study.Shard) (study.Shard, error) {
 }
 
 // ownFlags are those that say nothing about what is computed, or are given anew by merge.
-var ownFlags = []string{"shard", "output", "json", "quiet", "verbose", "force", "cpuprofile", "memprofile", "help", "progress",
+var ownFlags = []string{"shard", "output", "json", "quiet", "verbose", "force", "cpuprofile", "memprofile", "help", "help-all", "progress",
 	"lent-folder"}
 
 // CommandOf returns the command line of a command, in words, as a folder keeps it with its results: the name and all
@@ -157,9 +157,9 @@ func (r *Runner) CommandOf(cmd *cobra.Command) []string {
 	command := strings.Fields(cmd.CommandPath())[1:]
 	ofGrid := cmd.Flags().Lookup("shard") != nil                       // and then there may be flags of an engine
 	_ = typed(cmd, r.Words, func(fl *pflag.Flag, value string) error { // they have been read before
-		aside := slices.Contains(ownFlags, fl.Name) || fl.Name == "checkpoint" || fl.Name == "resume"
+		aside := slices.Contains(ownFlags, fl.Name) || fl.Name == "checkpoint"
 		switch {
-		case aside || ofGrid && !slices.Contains(recordedFlags, fl.Name):
+		case aside || ofGrid && !recorded(cmd, fl.Name):
 		case fl.NoOptDefVal == value: // a flag that needs no value has this one
 			command = append(command, "--"+fl.Name)
 		case fl.NoOptDefVal != "" || strings.HasPrefix(value, "-"):

@@ -38,7 +38,7 @@ func (s *Source) commands() []Command {
 			check = append(check, "--graph", g.Source)
 		}
 		if g.GossipFile != "" {
-			check = append(check, "--gossip-matrix", g.GossipFile)
+			check = append(check, "--gossip", g.GossipFile)
 		}
 	}
 	return append(all, Command{Line: text.Line(check...), Note: "Checks the export from its bytes alone."})

@@ -315,7 +315,7 @@ func (a *Accounts) addHoldsFor(d *document.Document, reports ...threat.Report) {
 	c := a.Options.Reaction.Report()
 	if a.Drawn != "" || a.Options.Reaction.Kind == threat.AnyReaction && !a.Attackers[0].Trust.Public() {
 		if a.Drawn == "" {
-			holds += "\nless is proven with --convex, --smooth, ... (see --help), and for inputs that do not react: --fixed-inputs"
+			holds += "\nless is proven with --reaction convex:X, smooth:X, ... (see --help), and for inputs that do not react: --reaction fixed"
 		}
 		below := func(r threat.Report) bool { // less is proven of a pair
 			return slices.ContainsFunc(r.Pairs, func(p threat.Pair) bool {
@@ -355,7 +355,7 @@ func (a *Accounts) addHoldsFor(d *document.Document, reports ...threat.Report) {
 	}
 	if screened > 0 && !a.Options.Refine && a.Scenario.Schema.Participations() > 1 {
 		d.Fact("screening", "numbers of all victims at once: where a record takes part more than once some are several times too large; "+
-			"--refine has better ones")
+			"--reaction refine has better ones")
 	}
 }
 

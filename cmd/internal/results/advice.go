@@ -183,10 +183,12 @@ func breaksBy(w plan.Way, p plan.Problem) []string {
 // commandFor returns the command line that computes and exports a way.
 func commandFor(w plan.Way, cmd *cobra.Command, own []string) string {
 	own, words := slices.Clone(own), []string(nil)
-	if !w.Shared {
-		own = append(own, "secrets", "coalitions", "largest-pair")
-	} else {
-		words = append(words, "--trust", threat.SecLDP.String())
+	if w.Shared {
+		trust, given := threat.SecLDP.String(), cmd.Flags().Lookup("trust").Value.String()
+		if parts := strings.TrimPrefix(strings.TrimPrefix(given, trust), ":"); parts != "" {
+			trust += ":" + parts
+		}
+		words = append(words, "--trust", text.Quote(trust))
 	}
 	words = append(words, samplingFlags(w.Sampling)...)
 	if w.OneLevel {
@@ -198,7 +200,7 @@ func commandFor(w plan.Way, cmd *cobra.Command, own []string) string {
 		words = append(words, prospectWords(w)...)
 	}
 	if w.PerNode {
-		words = append(words, "--per-node")
+		words = append(words, "--strategy", "per-node")
 	} else if w.Class != nil {
 		words = append(words, classWords(w.Class)...)
 	}
@@ -250,18 +252,17 @@ func privacyWords(p *plan.Privacy) []string {
 
 // classWords are the flags of a class with its parameters.
 func classWords(c factorize.Class) []string {
-	words := []string{"--strategy", c.Name()}
-	p := c.Parameters()
+	p, parts := c.Parameters(), []string(nil)
 	if p.Buffers > 0 {
-		words = append(words, "--buffers", strconv.Itoa(p.Buffers))
+		parts = append(parts, "buffers="+strconv.Itoa(p.Buffers))
 	}
 	if p.Bandwidth > 0 {
-		words = append(words, "--bandwidth", strconv.Itoa(p.Bandwidth))
+		parts = append(parts, "bandwidth="+strconv.Itoa(p.Bandwidth))
 	}
 	if p.ScaleColumns {
-		words = append(words, "--scale-columns")
+		parts = append(parts, "scale-columns")
 	}
-	return words
+	return []string{"--strategy", strings.TrimSuffix(c.Name()+":"+strings.Join(parts, ","), ":")}
 }
 
 // optimizeCommand returns a command line of optimize: the given flags of cmd, without the flags that only cmd has, and
@@ -278,7 +279,7 @@ func FlagWords(cmd *cobra.Command, but []string) []string {
 	everywhere := cmd.InheritedFlags()
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		switch {
-		case slices.Contains(but, f.Name) || everywhere.Lookup(f.Name) != nil:
+		case f.Hidden || slices.Contains(but, f.Name) || everywhere.Lookup(f.Name) != nil:
 		case f.Value.Type() == "bool":
 			words = append(words, strings.TrimSuffix("--"+f.Name+"="+f.Value.String(), "=true"))
 		default:

@@ -50,7 +50,7 @@ func DPPSDocument(r *dpps.Result, source dpps.Source) *document.Document {
 		terminal.DecimalUp(r.Epsilon, 6))
 	const large = 10
 	if r.Epsilon > large {
-		text += "so large an epsilon hides next to nothing; under a small one noise drowns the average (--laplace-b)\n"
+		text += "so large an epsilon hides next to nothing; under a small one noise drowns the average (--push-sum laplace-b)\n"
 	}
 	text += fmt.Sprintf("%s: the paper says nothing. %s by basic composition, %s for delta = %g by advanced, if rounds had noise of\n"+
 		"their own; they do not, and who hears the next S learns the size of the noise before: this is no guarantee\n"+

@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -110,8 +111,8 @@ func Refuse(cmd *cobra.Command, message string, flags ...string) error {
 // library.
 func AtLeastOne(cmd *cobra.Command, flags ...string) error {
 	for _, name := range flags {
-		if f := cmd.Flags().Lookup(name); f.Changed && *f.Value.(*WholeNumber) < 1 {
-			return Usagef("--%s %v: must be at least 1", name, f.Value)
+		if f := cmd.Flags().Lookup(name); f.Changed && *kindOf(f).(*WholeNumber) < 1 {
+			return Usagef("--%s %v: must be at least 1", name, kindOf(f))
 		}
 	}
 	return nil
@@ -120,11 +121,11 @@ func AtLeastOne(cmd *cobra.Command, flags ...string) error {
 // Positive fails for the first of these flags that is given a number that is not positive and finite.
 func Positive(cmd *cobra.Command, flags ...string) error {
 	for _, name := range flags {
-		v, err := cmd.Flags().GetFloat64(name)
+		v, err := strconv.ParseFloat(kindOf(cmd.Flags().Lookup(name)).String(), 64)
 		if err != nil {
 			panic(err) // no flag of a number
 		}
-		if cmd.Flags().Changed(name) && (!(v > 0) || math.IsInf(v, 1)) {
+		if Given(cmd, name) && (!(v > 0) || math.IsInf(v, 1)) {
 			return Usagef("--%s %v: must be positive and finite", name, v)
 		}
 	}

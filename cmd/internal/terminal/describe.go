@@ -28,7 +28,10 @@ type describedFlag struct {
 	Default   string   `json:"default,omitempty"`
 	Words     []string `json:"words,omitempty"` // that the value may be; some flags take files or labels, too
 	Group     string   `json:"group,omitempty"` // the heading in help
+	Often     bool     `json:"often,omitempty"` // it is in the help of a command that has more
 	Usage     string   `json:"usage"`
+
+	Parts []describedFlag `json:"parts,omitempty"` // of its value, by their keys
 }
 
 // NewDescribeCmd returns the command that prints all commands and flags as JSON. It is in no help: the Python package is
@@ -58,13 +61,27 @@ func described(c *cobra.Command) describedCommand {
 		if f.Hidden || f.Name == "help" {
 			return
 		}
-		value, usage := pflag.UnquoteUsage(f)
-		flag := describedFlag{Name: f.Name, Shorthand: f.Shorthand, Type: f.Value.Type(), Value: value, Usage: usage,
-			Default: f.DefValue, Words: f.Annotations[wordsAnnotation]}
-		if heading := f.Annotations[groupAnnotation]; len(heading) > 0 {
-			flag.Group = heading[0]
-		}
+		flag := describedOf(f)
+		flag.Often = c.Annotations[Often] != "" && often(c, f.Name)
 		d.Flags = append(d.Flags, flag)
 	})
+	return d
+}
+
+func describedOf(f *pflag.Flag) describedFlag {
+	value, usage := pflag.UnquoteUsage(f)
+	d := describedFlag{Name: f.Name, Shorthand: f.Shorthand, Type: f.Value.Type(), Value: value, Usage: usage,
+		Default: f.DefValue, Words: f.Annotations[wordsAnnotation]}
+	if heading := f.Annotations[groupAnnotation]; len(heading) > 0 {
+		d.Group = heading[0]
+	}
+	if of, is := f.Value.(*family); is {
+		d.Usage = of.about
+		of.each(func(key string, part *pflag.Flag) {
+			described := describedOf(part)
+			described.Name = key
+			d.Parts = append(d.Parts, described)
+		})
+	}
 	return d
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"mafalda/internal/fault"
 	"mafalda/internal/limits"
@@ -87,11 +88,14 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 // setArgs gives a root command its command line.
 func setArgs(root *cobra.Command, args []string) {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if errors.Is(err, pflag.ErrHelp) {
+			return pflag.ErrHelp
+		}
 		_, rest, _ := root.Find(args)
 		if cmd.HasAvailableSubCommands() && cmd.Use == cmd.Name() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
 			return NoArgs(cmd, rest) // a flag of a command that there is not
 		}
-		return Usagef("%s%s (see '%s --help')", flagText(err), flagMeant(cmd, err), cmd.CommandPath())
+		return Usagef("%s (see '%s --help')", flagError(cmd, err, args), cmd.CommandPath())
 	})
 	root.SetArgs(args)
 }

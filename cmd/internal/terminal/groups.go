@@ -15,6 +15,15 @@ import (
 
 const groupAnnotation = "mafalda_group"
 
+// Often is the annotation of a command with the flags, divided by blanks, that help begins with: the others are in --help-all.
+const Often = "mafalda_often"
+
+// often reports whether help of a command has a flag.
+func often(cmd *cobra.Command, name string) bool {
+	names := cmd.Annotations[Often]
+	return names == "" || slices.Contains(strings.Fields(names), name)
+}
+
 // InGroup lists flags of a command under a heading of their own in its help. Flags of no group
 // come first.
 func InGroup(cmd *cobra.Command, heading string, flags ...string) {
@@ -32,7 +41,12 @@ func WrapHelp(root *cobra.Command, to io.Writer) {
 	if width > 0 {
 		width = max(width, leastWidth)
 	}
-	root.SetUsageFunc(func(cmd *cobra.Command) error { return groupedUsage(cmd, width) })
+	all := false
+	root.PersistentFlags().BoolFunc("help-all", "help with all flags", func(string) error {
+		all = true
+		return pflag.ErrHelp
+	})
+	root.SetUsageFunc(func(cmd *cobra.Command) error { return groupedUsage(cmd, width, all) })
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		about := cmd.Long
 		if about == "" {
@@ -46,7 +60,7 @@ func WrapHelp(root *cobra.Command, to io.Writer) {
 }
 
 // groupedUsage writes what cobra would, but the flags and commands by their groups.
-func groupedUsage(cmd *cobra.Command, width int) error {
+func groupedUsage(cmd *cobra.Command, width int, all bool) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "Usage:\n")
 	if cmd.Runnable() && (cmd.HasParent() || !cmd.HasAvailableSubCommands()) {
@@ -66,9 +80,12 @@ func groupedUsage(cmd *cobra.Command, width int) error {
 			}
 		}
 	}
-	for _, g := range flagGroups(cmd) {
+	for _, g := range flagGroups(cmd, all) {
 		flags := strings.TrimRight(g.flags.FlagUsagesWrapped(width), "\n")
 		fmt.Fprintf(&text, "\n%s:\n%s\n", g.heading, wrapLines(flags, width))
+	}
+	if cmd.Annotations[Often] != "" && !all {
+		fmt.Fprintf(&text, "\nAll flags: %s --help-all\n", cmd.CommandPath())
 	}
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(&text, "\n%s\n", wrapLine(fmt.Sprintf("What a command does: %s COMMAND --help", cmd.CommandPath()), width))
@@ -114,12 +131,15 @@ type flagGroup struct {
 	flags   *pflag.FlagSet
 }
 
-// flagGroups returns the flags of a command by their groups: flags of no group first, and flags that all commands have
-// last.
-func flagGroups(cmd *cobra.Command) []flagGroup {
+// flagGroups returns the flags of a command, all or those that are used often, by their groups: flags of no group first, and
+// flags that all commands have last.
+func flagGroups(cmd *cobra.Command, all bool) []flagGroup {
 	sets := map[string]*pflag.FlagSet{}
 	order := []string{"Flags"}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if !all && !often(cmd, f.Name) {
+			return
+		}
 		heading := order[0]
 		if of := f.Annotations[groupAnnotation]; len(of) > 0 {
 			heading = of[0]

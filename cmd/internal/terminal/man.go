@@ -74,7 +74,7 @@ func manPage(w io.Writer, cmd *cobra.Command) error {
 			}
 		}
 	}
-	for _, g := range flagGroups(cmd) {
+	for _, g := range flagGroups(cmd, true) {
 		section(g.heading, g.flags.FlagUsagesWrapped(manWidth))
 	}
 	if cmd.HasExample() {

@@ -10,6 +10,44 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// flagError says what is wrong with a flag, and which one may have been meant, if there is none of this name.
+func flagError(cmd *cobra.Command, err error, args []string) string {
+	unknown, is := errors.AsType[*pflag.NotExistError](err)
+	if !is {
+		return flagText(err)
+	}
+	old := "--" + unknown.GetSpecifiedName()
+	for i, word := range args {
+		name, value, valued := strings.Cut(word, "=")
+		if name == old && !valued && i+1 < len(args) {
+			value = args[i+1]
+		}
+		if now := RenamedFlag(cmd, name+"="+value); name == old && now != "" {
+			flag, of, _ := strings.Cut(now, "=")
+			if value != "" && strings.Contains(of, value) {
+				old += " " + value
+			}
+			return old + " is now " + flag + " " + of
+		}
+	}
+	return flagText(err) + flagMeant(cmd, err)
+}
+
+// RenamedFlag returns what a flag --name=value of an earlier version is now, as --name=value; empty if the command has nothing
+// like it. The annotations of the root command say what flags are called now, with * for the value; of several the first.
+func RenamedFlag(cmd *cobra.Command, word string) string {
+	name, value, _ := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+	for now := range strings.SplitSeq(cmd.Root().Annotations[name], "|") {
+		if flag, of, is := strings.Cut(now, " "); is && cmd.Flags().Lookup(flag) != nil {
+			if value == "false" && !strings.Contains(of, "*") {
+				of += "=false"
+			}
+			return "--" + flag + "=" + strings.Replace(of, "*", value, 1)
+		}
+	}
+	return ""
+}
+
 // flagMeant asks for the flag that may have been meant, if the error is about one that there is not.
 func flagMeant(cmd *cobra.Command, err error) string {
 	unknown, is := errors.AsType[*pflag.NotExistError](err)

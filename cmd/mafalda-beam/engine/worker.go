@@ -121,7 +121,7 @@ func (j *job) open(ctx context.Context, dir string) (*workshop, error) {
 	root := &cobra.Command{Use: "mafalda", SilenceUsage: true, SilenceErrors: true}
 	words := grids.WordsAt(j.Command, j.Flags, places)
 	root.AddCommand(Commands(&grids.Runner{Words: words, Engine: w, Places: places})...)
-	if err := grids.CheckRecorded(root, words); err != nil {
+	if _, err := grids.CheckRecorded(root, words); err != nil {
 		return nil, fmt.Errorf("the job: %w", err)
 	}
 	if w.command, _, err = root.Find(words); err != nil {
