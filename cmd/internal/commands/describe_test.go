@@ -2,8 +2,44 @@ package commands
 
 import (
 	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
+
+	"mafalda/cmd/internal/flags"
+	"mafalda/cmd/internal/grids"
 )
+
+// No page names a flag by the name that it had before.
+func TestPagesNameFlagsOfToday(t *testing.T) {
+	pages, err := filepath.Glob("../../../docs/*.md")
+	if err != nil || len(pages) < 20 {
+		t.Fatal(err, pages)
+	}
+	_, described, _ := mafalda("describe")
+	for old := range flags.Renamed() {
+		if strings.Contains(described, "\n        \"name\": \""+old+"\"") {
+			continue // another command has a flag of this name
+		}
+		named := regexp.MustCompile(`(^|[^-\w])--` + old + `($|[^-\w])`)
+		for _, page := range append(pages, "../../../README.md") {
+			if text, err := os.ReadFile(page); err != nil || named.Match(text) {
+				t.Errorf("%s names --%s, %v", page, old, err)
+			}
+		}
+	}
+}
+
+// A line that an earlier version has written into a folder is read with the names of today.
+func TestRecordedLinesOfEarlierVersions(t *testing.T) {
+	words := strings.Fields("account --graph=g.edges --directed=true --momentum=0.9 --nesterov=true --carry=false --T=4")
+	got, err := grids.CheckRecorded(newRootCmd(new(grids.Runner)), words)
+	if want := "account --graph=directed:g.edges --optimizer=momentum:0.9 --optimizer=nesterov --missed-steps=carry=false --T=4"; err != nil ||
+		strings.Join(got, " ") != want {
+		t.Errorf("%v, %v", got, err)
+	}
+}
 
 // The Python package calls commands with the flags that they have: its description is the program's.
 func TestDescriptionOfThePythonPackage(t *testing.T) {
