@@ -93,7 +93,7 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 	flags.CompleteGraphLabels(cmd, "attacker", f.network.Load)
 	flags.CompleteGraphLabels(cmd, "victim", f.network.Load)
 	f.runs = 4000
-	fl.Var((*terminal.WholeNumber)(&f.runs), "runs", "runs of the protocol with the record, and as many without (with --answer: 10000, with --sampling: 50000)")
+	terminal.Whole(fl, &f.runs, "runs", "runs of the protocol with the record, and as many without (with --answer: 10000, with --sampling: 50000)")
 	f.auditSeed = 1
 	fl.Var((*terminal.SeedNumber)(&f.auditSeed), "runs seed", "seed of the simulated noise")
 	fl.Float64Var(&f.confidence, "runs confidence", 0.999, "of the interval")
@@ -104,7 +104,7 @@ Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 
 	flags.CompleteGraphLabels(cmd, "scaled-nodes", f.network.Load)
 	fl.StringVar(&f.answer, "answer", "", "let nodes react to their models θ, and `HOW`: clip:K,B adds clip(K·θ, B) to what they send (B can be inf),\n"+
 		"linear:D sends D·θ; convex:X, smooth:X, ...: the worst answers of the class, against its bound")
-	fl.Var((*terminal.WholeNumber)(&f.batches), "actual batches", "in how many batches of a cycle the victim's records really are (default: as claimed)")
+	terminal.Whole(fl, &f.batches, "actual batches", "in how many batches of a cycle the victim's records really are (default: as claimed)")
 	terminal.Family(cmd, "actual", "")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd

@@ -49,12 +49,12 @@ func (f *sampledFlags) bind(cmd *cobra.Command) {
 		"with --sampling: data sets differ in a record that "+
 			"is there or not (zero-out),\nor in one that is replaced (replace-one); with --export as it says")
 	fl.BoolVar(&f.knownSeed, "sampling known-seed", false, "the attacker knows the seed that batches are drawn from")
-	fl.Var((*terminal.WholeNumber)(&f.largest.Records), "sampling records", "of truncated: at least as many as a node has")
-	fl.Var((*terminal.WholeNumber)(&f.largest.Most), "sampling max", "of truncated: records in a step; of more, some "+
+	terminal.Whole(fl, &f.largest.Records, "sampling records", "of truncated: at least as many as a node has")
+	terminal.Whole(fl, &f.largest.Most, "sampling max", "of truncated: records in a step; of more, some "+
 		"are dropped")
 	fl.Float64Var(&f.probability, "sampling probability", 0,
 		"of a record in a step of its group (default: groups/b)")
-	fl.Var((*terminal.WholeNumber)(&f.groups), "sampling groups",
+	terminal.Whole(fl, &f.groups, "sampling groups",
 		"groups of records (default: the bands of the strategy)")
 	terminal.Family(cmd, "sampling", "")
 	fl.Float64Var(&f.noiseMultiplier, "noise-multiplier", 0,

@@ -34,11 +34,11 @@ func (f *sampledEpsilonFlags) bind(cmd *cobra.Command) {
 			"allocation, each record in one step, drawn at random, of each block of choices steps;\n"+
 			"truncated, poisson with at most max of up to records records a round")
 	fl.Float64Var(&f.probability, "sampling probability", 0, "of a record to take part in a round")
-	fl.Var((*terminal.WholeNumber)(&f.choices), "sampling choices", "of allocation: steps of a block")
-	fl.Var((*terminal.WholeNumber)(&f.rounds), "sampling rounds", "rounds that a record can be drawn for, or blocks")
+	terminal.Whole(fl, &f.choices, "sampling choices", "of allocation: steps of a block")
+	terminal.Whole(fl, &f.rounds, "sampling rounds", "rounds that a record can be drawn for, or blocks")
 	fl.Float64Var(&f.noiseMultiplier, "noise-multiplier", 0, "with --sampling: noise standard deviation over the clip")
-	fl.Var((*terminal.WholeNumber)(&f.batches.Records), "sampling records", "of truncated: at least as many as there are")
-	fl.Var((*terminal.WholeNumber)(&f.batches.Most), "sampling max", "of truncated: records in a round; of more that are "+
+	terminal.Whole(fl, &f.batches.Records, "sampling records", "of truncated: at least as many as there are")
+	terminal.Whole(fl, &f.batches.Most, "sampling max", "of truncated: records in a round; of more that are "+
 		"drawn, some are dropped")
 	terminal.Family(cmd, "sampling", "")
 	terminal.ChoiceVar(cmd, &f.adjacency, "adjacency", accounting.ZeroOut.String(), accounting.Adjacencies(),

@@ -129,7 +129,7 @@ shares and nothing else, those of the one opposite to those of the other in ever
 	}
 	fl := cmd.Flags()
 	joinFlags(cmd, &join)
-	fl.Var((*terminal.WholeNumber)(&dim), "dim", "parameters of the model (required)")
+	terminal.Whole(fl, &dim, "dim", "parameters of the model (required)")
 	fl.Float64Var(&opts.NoiseStd, "noise-std", 0, "standard deviation of Z, as for noise (default: that of the manifest)")
 	fl.Float64Var(&opts.Grid, "grid", 0, "grid of the noise, as for noise")
 	fl.StringVar(&check, "check", "", "announce a check with the neighbour `LABEL`, NOT a run")

@@ -66,12 +66,12 @@ without that it does harm: the digits of the sum below the grid go out without n
 	}
 	fl := cmd.Flags()
 	f.bind(cmd)
-	fl.Var((*terminal.WholeNumber)(&f.row), "row", "the row that has to come first: fail if another one is next")
-	fl.Var((*terminal.WholeNumber)(&f.steps), "steps", "rows to draw (default: all that are left)")
+	terminal.Whole(fl, &f.row, "row", "the row that has to come first: fail if another one is next")
+	terminal.Whole(fl, &f.steps, "steps", "rows to draw (default: all that are left)")
 	terminal.ChoiceVar(cmd, &f.format, "format", "", noise.Formats(),
 		"npy, raw64 or raw32 (default: npy with -o, raw64 without)")
 	fl.StringVarP(&f.out, "output", "o", "", "write to this `file`, and what is in it to FILE.json")
-	fl.Var((*terminal.WholeNumber)(&f.skip), "row skip",
+	terminal.Whole(fl, &f.skip, "row skip",
 		"so many steps, from that row on, were never sent: add their rows to the first one")
 	fl.BoolVar(&f.withSteps, "format with-steps", false,
 		"to standard output, the step of every row before it, eight bytes, the least significant first")

@@ -30,7 +30,7 @@ func (f *nodeFlags) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.node, "node", "", "`LABEL` of the node (required, but for exports without a network)")
 	flags.CompleteLabels(cmd, "node")
-	fl.Var((*terminal.WholeNumber)(&f.dim), "dim", "parameters of the model (required)")
+	terminal.Whole(fl, &f.dim, "dim", "parameters of the model (required)")
 	fl.Var((*terminal.SeedNumber)(&f.seed), "seed", "make the noise from this seed: reproducible, and NOT private")
 	fl.StringVar(&f.state.Path, "state", "", "keep key and place in this `file`, as secret as the gradients")
 	fl.BoolVar(&f.state.New, "new", false,

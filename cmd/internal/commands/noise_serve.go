@@ -45,7 +45,7 @@ by ssh.`,
 	}
 	f.bind(cmd)
 	fl := cmd.Flags()
-	fl.Var((*terminal.WholeNumber)(&f.row), "row", "the step that has to be next: fail if another one is")
+	terminal.Whole(fl, &f.row, "row", "the step that has to be next: fail if another one is")
 	fl.StringVar(&f.socket, "socket", "", "listen on a Unix socket at this `path`")
 	fl.StringVar(&f.listen, "listen", "", "listen on this loopback `address`, 127.0.0.1:PORT; port 0: one that is free")
 	fl.StringVar(&f.tokenFile, "listen token-file", "", "`file` with the token, made if it is missing")

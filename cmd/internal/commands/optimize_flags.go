@@ -80,11 +80,11 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 			"truncated (poisson with batches of at most max records, for static shapes; needs records),\n"+
 			"bins (in secret, every record put once into one of b batches of random size, drawn independently and\n"+
 			"uniformly: not a permutation that is cut into equal batches; needs --epsilon and --delta)")
-	fl.Var((*terminal.WholeNumber)(&o.Batches.Records), "sampling records", "of truncated: at least as many as any "+
+	terminal.Whole(fl, &o.Batches.Records, "sampling records", "of truncated: at least as many as any "+
 		"node has")
-	fl.Var((*terminal.WholeNumber)(&o.Batches.Most), "sampling max", "of truncated: records in a step; of more that are "+
+	terminal.Whole(fl, &o.Batches.Most, "sampling max", "of truncated: records in a step; of more that are "+
 		"drawn, some are dropped,\nand the chance of that is added to --delta (default: the least that costs nearly nothing)")
-	fl.Var((*terminal.WholeNumber)(&o.MonteCarlo.Samples), "sampling samples", "of the accountant of bins, drawn with --seed "+
+	terminal.Whole(fl, &o.MonteCarlo.Samples, "sampling samples", "of the accountant of bins, drawn with --seed "+
 		"(default 524288)")
 	fl.Float64Var(&o.MonteCarlo.Failure, "sampling failure", 0, "probability that the accountant of bins may be wrong "+
 		"with (default 1e-9)")
@@ -93,7 +93,7 @@ func (f *optimizeFlags) bind(cmd *cobra.Command) {
 		"noise\nsecldp: nodes, too, that know the noise they share; pairs share noise that cancels when they average\n"+
 		"(docs/secrets.md)")
 	fl.BoolVar(&o.PerNode, "strategy per-node", false, "a dense strategy for every node, exported as one n×T×T array")
-	fl.Var((*terminal.WholeNumber)(&f.groups), "strategy groups",
+	terminal.Whole(fl, &f.groups, "strategy groups",
 		"so many dense strategies that the nodes share, found by assigning "+
 			"and optimizing in turn")
 	terminal.Family(cmd, "strategy", "")
@@ -177,11 +177,11 @@ func (f *gramFlags) bind(cmd *cobra.Command) {
 	terminal.ChoiceVar(cmd, &f.method, "gram", "auto", measure.GramMethods(),
 		"Gram matrix: exact, lanczos (estimated from random vectors, with an error "+
 			"bound),\nsampled (likewise from random runs of networks that change), or\nauto: exact unless that takes minutes")
-	fl.Var((*terminal.WholeNumber)(&f.gram.Probes), "gram probes", "random vectors of lanczos, at least 4 (default 800,000 "+
+	terminal.Whole(fl, &f.gram.Probes, "gram probes", "random vectors of lanczos, at least 4 (default 800,000 "+
 		"divided by the nodes,\na multiple of 4 from 4 to 100); all unit vectors, without chance, for as many nodes "+
 		"or for\n128 and fewer")
 	f.gram.LanczosSteps = 40
-	fl.Var((*terminal.WholeNumber)(&f.gram.LanczosSteps), "gram steps", "products with the gossip matrix for each of them")
+	terminal.Whole(fl, &f.gram.LanczosSteps, "gram steps", "products with the gossip matrix for each of them")
 	terminal.Family(cmd, "gram", "")
 }
 
@@ -206,9 +206,9 @@ func (f *classFlags) bind(cmd *cobra.Command) {
 	}
 	terminal.ChoiceVar(cmd, &f.class, "strategy", factorize.Dense{}.Name(), names, about)
 	f.parameters.Buffers = factorize.BLT{}.Traits().Buffers
-	cmd.Flags().Var((*terminal.WholeNumber)(&f.parameters.Bandwidth), "strategy bandwidth", "bands or coefficients w of the strategy (default: "+
+	terminal.Whole(cmd.Flags(), &f.parameters.Bandwidth, "strategy bandwidth", "bands or coefficients w of the strategy (default: "+
 		"see --strategy)")
-	cmd.Flags().Var((*terminal.WholeNumber)(&f.parameters.Buffers), "strategy buffers",
+	terminal.Whole(cmd.Flags(), &f.parameters.Buffers, "strategy buffers",
 		"buffers of blt and comb, 1 to 64; fewer by default where T is no more")
 	cmd.Flags().BoolVar(&f.parameters.ScaleColumns, "strategy scale-columns", false,
 		"fit the scales of columns, for toeplitz and comb")

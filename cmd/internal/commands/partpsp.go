@@ -52,24 +52,24 @@ synthetic needs no data; mnist a folder with four IDX files.`,
 	terminal.ChoiceVar(cmd, &f.o.Task, "task", "synthetic", simulate.PartPSPTasks(),
 		"what is learned: synthetic or mnist")
 	fl.StringVar(&f.o.Data, "task data", "", "`folder` with the data of mnist")
-	fl.Var((*terminal.WholeNumber)(&f.o.Records), "task records", "records of the synthetic task")
-	fl.Var((*terminal.WholeNumber)(&f.o.Features), "task features", "features of the synthetic task (784 for a model as large as the paper's)")
+	terminal.Whole(fl, &f.o.Records, "task records", "records of the synthetic task")
+	terminal.Whole(fl, &f.o.Features, "task features", "features of the synthetic task (784 for a model as large as the paper's)")
 	terminal.Family(cmd, "task", "")
-	fl.Var((*terminal.WholeNumber)(&f.o.Nodes), "nodes", "nodes of the network")
+	terminal.Whole(fl, &f.o.Nodes, "nodes", "nodes of the network")
 	fl.StringSliceVar(&f.o.Networks, "networks", []string{"exp", "d-out:4", "d-out:6", "d-out:8"},
 		"directed networks: exp, and d-out:d for several d")
 	terminal.NumbersVar(fl, &f.o.Bs, "laplace-b", []float64{1, 2, 3}, "noise levels; training without noise is always there, too")
 	fl.Var(&terminal.WholeNumbers{List: &f.o.Shared}, "shared", "how many of the three layers are shared, from the first")
 	fl.Float64Var(&f.o.Plan.NoiseRate, "push-sum gamma-n", 0.002, "noise rate; a round has epsilon = b/gamma-n")
-	fl.Var((*terminal.WholeNumber)(&f.o.Plan.Sync), "push-sum sync", "all nodes average exactly after so many rounds (0: never)")
+	terminal.Whole(fl, &f.o.Plan.Sync, "push-sum sync", "all nodes average exactly after so many rounds (0: never)")
 	terminal.ChoiceVar(cmd, &f.estimate, "push-sum estimate", "real", dpps.Sources(),
 		"sensitivity of the rounds: real, sound or paper (see mafalda average)")
 	terminal.Family(cmd, "push-sum", "noise, such as gamma-n:1e-4,estimate:sound:")
-	fl.Var((*terminal.WholeNumber)(&f.o.Epochs), "epochs", "passes over the records")
-	fl.Var((*terminal.WholeNumber)(&f.o.Batch), "batch", "records of a node in a round")
+	terminal.Whole(fl, &f.o.Epochs, "epochs", "passes over the records")
+	terminal.Whole(fl, &f.o.Batch, "batch", "records of a node in a round")
 	fl.Float64Var(&f.o.LearningRate, "learning-rate", 0.3, "of shared and local layers")
 	fl.Float64Var(&f.o.Clip, "clip", 100, "sum of magnitudes to which shared gradients are clipped")
-	fl.Var((*terminal.WholeNumber)(&f.o.Seeds), "seeds", "runs of every cell")
+	terminal.Whole(fl, &f.o.Seeds, "seeds", "runs of every cell")
 	f.Output.Bind(cmd, "write to this `folder` the result, and figures of real and estimated sensitivity in the first rounds, for\n"+
 		"every --laplace-b and --shared (with estimate real in runs of their own, with sound estimates)",
 		"replace files that are there", "print one JSON object")

@@ -18,7 +18,7 @@ type BudgetFlags struct{ budget plan.Budget }
 func (f *BudgetFlags) Bind(cmd *cobra.Command, about string) {
 	fl := cmd.Flags()
 	fl.Var((*terminal.ByteSize)(&f.budget.Memory), "memory", about+" (MB is 10⁶ bytes, MiB is 2²⁰)")
-	fl.Var((*terminal.WholeNumber)(&f.budget.Dim), "memory dim", "parameters of the model")
+	terminal.Whole(fl, &f.budget.Dim, "memory dim", "parameters of the model")
 	fl.BoolVar(&f.budget.Float32, "memory float32", false, "a node keeps numbers of 4 bytes, not of 8")
 	terminal.Family(cmd, "memory", "")
 	terminal.InGroup(cmd, "Strategy", "memory")

@@ -32,7 +32,7 @@ func (f *PushFlags) Bind(cmd *cobra.Command) {
 			"epsilon = b/gamma-n of a round that hides next to nothing; under laplace-b:5 errors grow on most networks")
 	fl.Float64Var(&f.plan.NoiseRate, "push-sum gamma-n", 1, "the noise rate that it is multiplied by; a round has epsilon = b/gamma-n")
 	f.plan.Sync = 5
-	fl.Var((*terminal.WholeNumber)(&f.plan.Sync), "push-sum sync",
+	terminal.Whole(fl, &f.plan.Sync, "push-sum sync",
 		"all nodes average exactly after so many rounds, which resets the sensitivity (0: never)")
 	terminal.ChoiceVar(cmd, &f.estimate, "push-sum estimate", "sound", dpps.Sources(), "where S is from:\n"+
 		"sound: estimates that are proved to be enough for this network\n"+

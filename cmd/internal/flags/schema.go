@@ -44,7 +44,7 @@ func (f *SchemaFlags) Bind(cmd *cobra.Command) {
 	terminal.CompleteWithFiles(cmd, "schema", SchemaNames())
 	terminal.ChoiceVar(cmd, &f.unit, "unit", unitRecord, []string{unitRecord, unitPerson},
 		"who is protected: `record`, or person, with all records that are theirs")
-	fl.Var((*terminal.WholeNumber)(&f.batches), "unit batches", "in how many of the b batches a person may have records (default 1)")
+	terminal.Whole(fl, &f.batches, "unit batches", "in how many of the b batches a person may have records (default 1)")
 	terminal.Family(cmd, "unit", "")
 	terminal.AlsoCalled(cmd, "T", "steps", "iterations", "rounds", "epochs")
 	terminal.InGroup(cmd, schemaGroup, "T", "participations", "separation", "schema", "unit")

@@ -43,7 +43,7 @@ func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 	terminal.ChoiceVar(cmd, &f.task.Name, "task", "linear", simulate.TaskNames(),
 		"what is learned: "+strings.Join(simulate.TaskNames(), ", "))
 	fl.StringVar(&f.task.Data, "task data", "", "`path` of the data of housing and housing-linear (a file), or mnist and perceptron (a folder)")
-	fl.Var((*terminal.WholeNumber)(&f.task.Records), "task records", "records of a synthetic task (default 4000)")
+	terminal.Whole(fl, &f.task.Records, "task records", "records of a synthetic task (default 4000)")
 	f.network.BindGraph(cmd)
 	f.network.BindGossip(cmd)
 	fl.VarP((*terminal.WholeNumber)(&f.steps), "T", "T", "steps (default 320)")
@@ -68,15 +68,15 @@ func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 		"batches: cyclic (cut once, visited in turn), poisson (drawn in secret, of as many records in expectation),\n"+
 			"truncated (poisson with a largest batch), allocation (exactly k times, in steps drawn in secret) or bins (drawn once,\n"+
 			"in secret, independently for every record: no permutation cut into equal batches)")
-	fl.Var((*terminal.WholeNumber)(&f.options.Bandwidth), "sampling bandwidth",
+	terminal.Whole(fl, &f.options.Bandwidth, "sampling bandwidth",
 		"bands of mafalda's strategy with poisson (default: the best power of 2) or bins (default: all)")
 	terminal.Family(cmd, "sampling", "")
 	f.options.Seeds = 10
-	fl.Var((*terminal.WholeNumber)(&f.options.Seeds), "seeds", "runs of every method at every level")
+	terminal.Whole(fl, &f.options.Seeds, "seeds", "runs of every method at every level")
 	fl.Float64Var(&f.config.LearningRate, "learning-rate", 0, "of the steps (default: one that suits the task)")
 	fl.Float64Var(&f.config.Clip, "clip", 1, "norm to which each record's gradient is clipped")
 	f.config.TestRows = 256
-	fl.Var((*terminal.WholeNumber)(&f.config.TestRows), "task test-rows",
+	terminal.Whole(fl, &f.config.TestRows, "task test-rows",
 		"test records that losses are of while training; all of them at the end (0: always all)")
 	terminal.Family(cmd, "task", "")
 	terminal.CompleteWithFiles(cmd, "methods", simulate.MethodNames())

@@ -31,7 +31,7 @@ func (f *SimulateAttackFlags) Bind(cmd *cobra.Command, study *SimulateFlags) {
 	fl.StringVar(&f.attacker, "attack", "", "let the node with this `LABEL` attack a record of another one, instead of comparing losses")
 	fl.StringVar(&f.victim, "attack victim", "", "`LABEL` of whose record is attacked (default: the nearest node that the attacker does not see)")
 	f.options.Runs = 2000
-	fl.Var((*terminal.WholeNumber)(&f.options.Runs), "attack runs", "runs of an attacked training with the record, and as many without")
+	terminal.Whole(fl, &f.options.Runs, "attack runs", "runs of an attacked training with the record, and as many without")
 	fl.Float64Var(&f.options.Confidence, "attack confidence", 0.999, "of the interval")
 	terminal.Family(cmd, "attack", "")
 	CompleteGraphLabels(cmd, "attack", study.load)

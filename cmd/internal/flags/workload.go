@@ -31,7 +31,7 @@ func (f *WorkloadFlags) Bind(cmd *cobra.Command, network *NetworkFlags) {
 	terminal.ChoiceVar(cmd, &f.kind, "workload", workload.Model.String(), workload.Kinds(),
 		"whose error counts: model (after averaging), message (before), prefix (centralized)")
 	f.BindTraining(cmd, network)
-	cmd.Flags().Var((*terminal.WholeNumber)(&f.averageLast), "average-last",
+	terminal.Whole(cmd.Flags(), &f.averageLast, "average-last",
 		"count the errors of the last so many steps alone, as of models that are averaged\n"+
 			"or compared there (default: those of all steps)")
 	terminal.InGroup(cmd, trainingGroup, "workload", "average-last")
@@ -47,8 +47,8 @@ func (f *WorkloadFlags) BindTraining(cmd *cobra.Command, network *NetworkFlags) 
 			"or a `FILE` with one number a line")
 	fl.Float64Var(&f.spec.WeightDecay, "optimizer decay", 0, "what models lose in a step, times the rate; decoupled from gradients")
 	f.spec.LocalSteps, f.spec.GossipRounds = 1, 1
-	fl.Var((*terminal.WholeNumber)(&f.spec.LocalSteps), "optimizer local", "gossip follows every so many gradient steps; T counts these")
-	fl.Var((*terminal.WholeNumber)(&f.spec.GossipRounds), "optimizer rounds", "so many rounds of gossip at a time")
+	terminal.Whole(fl, &f.spec.LocalSteps, "optimizer local", "gossip follows every so many gradient steps; T counts these")
+	terminal.Whole(fl, &f.spec.GossipRounds, "optimizer rounds", "so many rounds of gossip at a time")
 	fl.BoolVar(&f.spec.GradientTracking, "optimizer tracking", false, "nodes gossip and follow the mean gradient, too")
 	terminal.Complete(cmd, "learning-rates", completeRates)
 	terminal.Family(cmd, "optimizer", "what nodes do with gradients, such as momentum:0.9,nesterov:")
@@ -58,7 +58,7 @@ func (f *WorkloadFlags) BindTraining(cmd *cobra.Command, network *NetworkFlags) 
 	fl.Float64Var(&f.spec.NodeFailures, "graph-changes failures", 0,
 		"probability that a node fails in a round of gossip: it keeps its model")
 	fl.Float64Var(&f.spec.LinkFailures, "graph-changes links", 0, "probability that an edge fails in a round of gossip")
-	fl.Var((*terminal.WholeNumber)(&f.spec.RandomNeighbours), "graph-changes neighbours",
+	terminal.Whole(fl, &f.spec.RandomNeighbours, "graph-changes neighbours",
 		"in every round a node averages over itself and so many others, drawn from all")
 	terminal.Family(cmd, "graph-changes", "how the network changes, such as failures:0.1,links:0.2:")
 	terminal.InGroup(cmd, trainingGroup, "graph-changes")
