@@ -17,7 +17,7 @@ type Shared struct {
 // Noise is what n nodes draw in a step, as standard deviations of a coordinate: the numbers that are exported and drawn
 // with.
 type Noise struct {
-	Own   []float64 // of every node
+	Own   []float64 // every node's own
 	Pairs []Shared  // ascending by U, then V
 }
 

@@ -30,10 +30,10 @@ import (
 // multiplications.
 type updates struct {
 	own      []float64 // s
-	links    [][]link  // of every node
+	links    [][]link  // every node's pairs
 	gamma    float64   // bounds the rounding of a row of M times a vector, relative to the sum of absolute values
 	inverse  []float64 // P, symmetric, n×n
-	residual float64   // at least ‖I - MP‖_F
+	residual float64   // an upper bound of ‖I - MP‖_F
 }
 
 // link is a pair as one of its nodes sees it.
@@ -162,10 +162,10 @@ func (u *updates) learned(coalition []int) (others []int, bounds []float64, ok b
 type nearInverse struct {
 	others      []int
 	diagonal    []float64 // upper bounds of Z_vv of the others
-	total, most float64   // of the diagonal
-	trace       float64   // of M_A
+	total, most float64   // the sum and the largest of the diagonal
+	trace       float64   // the trace of M_A
 	scaled      float64   // Σ [M_A]_vv Z_vv
-	away        float64   // at least ρ√T
+	away        float64   // an upper bound of ρ√T
 }
 
 // bound returns (√Z_vv + ρ√T)², rounded up.
@@ -218,7 +218,7 @@ type outside struct {
 	coalition []int
 	known     []bool    // the coalition
 	near      []int     // nodes outside that have pairs with it
-	variances []float64 // of these pairs, together for each of the nodes
+	variances []float64 // the variances of these pairs, together for each of the nodes
 }
 
 func newOutside(u *updates, coalition []int) *outside {
@@ -266,10 +266,10 @@ func (o *outside) residual(update dense.Update) float64 {
 // factor is what M_A makes of F or G, with Frobenius norms over the nodes outside of A.
 type factor struct {
 	near     blas64.General // rows of M_AF in N
-	rounding float64        // of them
+	rounding float64        // the rounding in near
 	size     float64        // their norm
 	away     float64        // norm of all other rows, their rounding included
-	norm     float64        // of F
+	norm     float64        // the norm of F
 }
 
 func (o *outside) product(x blas64.General) factor {

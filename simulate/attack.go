@@ -19,7 +19,7 @@ import (
 	"mafalda/strategy"
 	"mafalda/threat"
 	"mafalda/threat/reaction"
-	"mafalda/threat/smoothness"
+	"mafalda/threat/reaction/smoothness"
 )
 
 // AttackOptions says who attacks whom in a training. The zero value of a number asks for the default named there.

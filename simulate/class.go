@@ -1,7 +1,7 @@
 package simulate
 
 import (
-	"mafalda/threat/smoothness"
+	"mafalda/threat/reaction/smoothness"
 )
 
 // Class returns the class of steps that the nodes of a task are in, for records like these and batches of at most batch

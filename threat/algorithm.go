@@ -24,7 +24,7 @@ type Algorithm struct {
 	zip    bool                // noise of single messages
 	origin *origin             // where the strategies come from
 	space  *sharing            // noise that nodes share in pairs, C⁻¹ and all; nil for none
-	levels []OwnLevel          // of every node, nil where all have one
+	levels []OwnLevel          // every node's level; nil where all have one
 
 	inUnits bool // the gossip matrix is in units of every node's own noise: Scenario.inOwnUnits
 

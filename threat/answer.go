@@ -69,42 +69,31 @@ func claims(a Answer) bool {
 }
 
 // ParseAnswer is the inverse of String. The error says what an answer looks like.
-func ParseAnswer(text string) (Answer, error) {
+func ParseAnswer(text string) (a Answer, err error) {
 	name, list, _ := strings.Cut(text, ":")
-	var a Answer
-	if slices.Contains(Classes(), Kind(name)) {
-		r, err := ParseReaction(name + " " + list)
-		if err != nil {
-			return nil, answerError(text)
-		}
-		return Worst{r}, nil
-	}
 	var x []float64
 	for _, number := range strings.Split(list, ",") {
-		v, err := strconv.ParseFloat(number, 64)
-		if err != nil {
-			return nil, answerError(text)
+		if v, err := strconv.ParseFloat(number, 64); err == nil {
+			x = append(x, v)
 		}
-		x = append(x, v)
 	}
 	switch {
+	case slices.Contains(Classes(), Kind(name)):
+		if r, err := ParseReaction(name + " " + list); err == nil {
+			a = Worst{r}
+		}
+	case len(x) != strings.Count(list, ",")+1: // some are no numbers
 	case name == "clip" && len(x) == 2:
 		a = Clip{x[0], x[1]}
 	case name == "linear" && len(x) == 1:
 		a = Linear{x[0]}
-	default:
-		return nil, answerError(text)
 	}
-	if a.check() != nil {
-		return nil, answerError(text)
+	if a == nil || a.check() != nil {
+		return nil, fmt.Errorf("answer %q: must be clip:K,B, such as clip:10,1, with a number K and B positive or inf; linear:D with a "+
+			"number D; or the worst of a class, convex:X, smooth:X, clipped-convex:X, strongly-convex:X,Y or lipschitz:L, "+
+			"with numbers that are not negative", text)
 	}
 	return a, nil
-}
-
-func answerError(text string) error {
-	return fmt.Errorf("answer %q: must be clip:K,B, such as clip:10,1, with a number K and B positive or inf; linear:D with a "+
-		"number D; or the worst of a class, convex:X, smooth:X, clipped-convex:X, strongly-convex:X,Y or lipschitz:L, "+
-		"with numbers that are not negative", text)
 }
 
 // String returns clip:Gain,Bound.

@@ -20,7 +20,7 @@ import (
 // AssessOptions says what Assess reports.
 type AssessOptions struct {
 	Graph   *graph.Graph // names the nodes, and says whether edges have directions; needed
-	Measure Measure      // of the squared sensitivities; the zero value is Best
+	Measure Measure      // what is said of each squared sensitivity; the zero value is Best
 	Sigma   float64      // standard deviation of the noise over what a record moves a sum by; needed, unless nodes have levels of their own
 	Alpha   float64      // order of the Rényi divergence, above 1; needed
 	Delta   float64      // report the ε of this δ, too; 0: none
@@ -129,7 +129,7 @@ type assessment struct {
 	scenario Scenario
 	options  AssessOptions
 	hops     []int
-	cyffers  []float64 // of every node; nil where their accounting does not apply
+	cyffers  []float64 // the bound of Cyffers et al. for every node; nil where it does not apply
 	why      string    // why a class of reactions is not used
 	unknown  string    // why Pair.WithoutReaction is absent
 

@@ -77,7 +77,7 @@ func (a *assessment) refine(ctx context.Context, h *hidden) error {
 	if err != nil {
 		return err
 	}
-	answers, err := a.options.Reaction.in(h.system)
+	answers, err := a.options.Reaction.answers(h.system)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (a *assessment) refine(ctx context.Context, h *hidden) error {
 					enough = math.Max(enough, squaredOf(g))
 				}
 			}
-			r, err := all.Bound(ctx, all.of(f.victim), looks[f.victim], enough)
+			r, err := all.Bound(ctx, all.victim(f.victim), looks[f.victim], enough)
 			if err != nil {
 				return err
 			}
@@ -147,7 +147,7 @@ func (a *assessment) attack(ctx context.Context, h *hidden, all victims, best ma
 		if r == nil {
 			r = &reaction.Result{SensSquared: squaredOf(f), LocalDP: local}
 		}
-		if err := all.Attack(ctx, all.of(f.victim), r); err != nil {
+		if err := all.Attack(ctx, all.victim(f.victim), r); err != nil {
 			return err
 		}
 		if err := a.attacked(f, r, local); err != nil {

@@ -23,9 +23,9 @@ import (
 
 // AuditOptions tunes Audit. The zero value of a field asks for the default named here; Random is needed.
 type AuditOptions struct {
-	Random     rand.Source // of the simulated noise
-	Runs       int         // of the protocol, without and with the victim's record each; 0 means 4000
-	Confidence float64     // of the interval, two-sided; 0 means 0.999
+	Random     rand.Source // the source of the simulated noise
+	Runs       int         // runs of the protocol, without and with the victim's record each; 0 means 4000
+	Confidence float64     // the confidence of the two-sided interval; 0 means 0.999
 	Sigma      float64     // standard deviation of the noise over what a record moves a sum by; 0: the victim's, where nodes have levels of their own, else 1
 	NoiseScale float64     // what the nodes really multiply their noise by; 0 means 1, as the claim has it
 	Scaled     []int       // the nodes whose own noise NoiseScale is for; nil: all noise of all nodes

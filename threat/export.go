@@ -17,14 +17,14 @@ import (
 
 // origin is where the strategies of MF-D-SGD come from.
 type origin struct {
-	strategies []strategy.Strategy // of all nodes, or the one they share
-	dir        string              // of an export; what follows is empty without one
+	strategies []strategy.Strategy // the nodes' strategies, or the one they share
+	dir        string              // the export's folder; what follows is empty without one
 	digest     string
 	inverse    mat.Matrix // C⁻¹ that all nodes share, nil if the export has parameters only
 	trained    bool       // it says what is trained: more than the plain workload
 	nodes      []byte     // nodes.csv, if nodes have their own strategies or levels, or share noise
 	network    *graph.Origin
-	stands     standIns // for all nodes' strategy
+	stands     standIns // what stands for the strategy of all nodes
 }
 
 // standIns remembers what stands for a strategy, by the number of hidden nodes and by how often and how far apart

@@ -144,7 +144,7 @@ func maxDiagonal(p *mat.SymDense) float64 {
 // gradient of the same victim in this round with M[k,l] = d·c; two in this round make diagonal.
 type statistics struct {
 	c        *mat.Dense // m×victims; nil: no state, or no gradient in this round
-	diagonal []float64  // of every victim
+	diagonal []float64  // what two gradients of this round make, for every victim
 }
 
 // backward computes statistics, from the energy Γ of later innovations: Γ = Cᵀ S⁻¹ C + closedᵀ Γ' closed.

@@ -22,7 +22,7 @@ import (
 type hidden struct {
 	scenario Scenario
 	system   *reaction.System
-	nodes    []int             // of the system, by their place in it
+	nodes    []int             // the system's nodes, by their place in it
 	strategy strategy.Strategy // nil: independent noise
 	why      string            // why only local DP is proven: there is no system then
 	local    []float64         // squared sensitivity of local DP, of every node of the network
@@ -199,7 +199,7 @@ func (h *hidden) all(ctx context.Context, r Reaction) (squared []float64, why st
 	case h.system == nil:
 		return squared, h.why, nil
 	}
-	answers, err := r.in(h.system)
+	answers, err := r.answers(h.system)
 	if err != nil {
 		return nil, "", err
 	}
@@ -259,15 +259,15 @@ func (h *hidden) victims(answers reaction.Reaction) (victims, error) {
 	return victims{h, all}, err
 }
 
-// of returns a node of the network as a victim.
-func (v victims) of(node int) reaction.Victim {
+// victim returns a node of the network as a victim of the system.
+func (v victims) victim(node int) reaction.Victim {
 	return reaction.Victim{Node: slices.Index(v.nodes, node), Schema: v.scenario.Schema}
 }
 
 // best returns the least bound of all looks at a node of the network.
 func (v victims) best(ctx context.Context, node int) (best *reaction.Result, err error) {
 	for look := range v.Looks() {
-		r, err := v.Bound(ctx, v.of(node), look, 0)
+		r, err := v.Bound(ctx, v.victim(node), look, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -296,7 +296,7 @@ func (s Scenario) reacting(ctx context.Context, victim int, c reaction.Class) (*
 	if err != nil {
 		return nil, err
 	}
-	if err := v.Attack(ctx, v.of(victim), r); err != nil {
+	if err := v.Attack(ctx, v.victim(victim), r); err != nil {
 		return nil, err
 	}
 	all := make([][]float64, s.steps())

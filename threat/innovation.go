@@ -14,8 +14,8 @@ import (
 type innovation struct {
 	inverse  *mat.SymDense // p×p
 	free     *mat.Dense    // p×(rank defect): directions that carry no noise; nil if there are none
-	scale    float64       // of the numbers that the covariance is made of
-	diagonal []float64     // of S
+	scale    float64       // the scale of the numbers that S is made of
+	diagonal []float64     // the variances in S
 }
 
 // A direction whose variance, beside the largest possible, is below freeBelow carries no noise; between freeBelow and

@@ -9,7 +9,7 @@ import (
 // NoiseLevel is the noise that an export was calibrated with.
 type NoiseLevel struct {
 	Std       float64 // standard deviation of each coordinate of Z
-	Clip      float64 // of gradients
+	Clip      float64 // the norm that gradients are clipped to
 	Adjacency accounting.Adjacency
 	Sigma     float64 // Std over what a record can move a sum by, rounded down: for AssessOptions and AuditOptions
 }

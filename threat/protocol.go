@@ -27,13 +27,13 @@ type protocol struct {
 	algorithm Algorithm
 	attacker  Attacker
 	n, steps  int
-	noise     *secrets.Noise         // of a step
-	messages  [][2]int               // of Zip-DL: sender and recipient
+	noise     *secrets.Noise         // what nodes draw in a step
+	messages  [][2]int               // the messages of Zip-DL: sender and recipient
 	noising   func(v int) mat.Matrix // C⁻¹ of a node, T×T
 	course    *course
 
 	rows    [][]float64
-	waiting [][]float64 // of every node: rows of noise that enter with its next gradient
+	waiting [][]float64 // every node's row of noise that enters with its next gradient
 	stepped func()      // if not nil, is called for every step
 
 	react func(message, model []float64, t, v int) // if not nil, adds to what node v sends how it reacts to its model

@@ -18,8 +18,8 @@ import (
 
 // Proven is what is proven of how much an attacker learns of a victim, as μ of Gaussian differential privacy.
 type Proven struct {
-	Local   float64 // for every training
-	Bound   float64 // for every training of a class; Local without one
+	Local   float64 // what holds for every training
+	Bound   float64 // what holds for every training of a class; Local without one
 	Without float64 // if gradients depend on nothing but what the attacker sees, which holds for no training
 }
 
@@ -55,8 +55,8 @@ func (s Scenario) Proven(ctx context.Context, victim int, class *reaction.Class,
 
 // Statistic is the best linear statistic of the messages that an attacker under PNDP sees.
 type Statistic struct {
-	Nodes   []int       // whose messages are seen: the attackers, and the nodes that they hear
-	Weights [][]float64 // of these messages, in every step
+	Nodes   []int       // the nodes whose messages are seen: the attackers, and those they hear
+	Weights [][]float64 // the weights of these messages, in every step
 	Mu      float64     // how far the change moves the statistic, in its standard deviations
 }
 
@@ -119,7 +119,7 @@ func (s Scenario) Statistic(ctx context.Context, victim int, change []float64, a
 type Tradeoff struct {
 	Mu   float64 // an estimate
 	Low  float64 // every claim that holds has at least this μ, with the confidence
-	High float64 // of what this threshold shows; 0 where no limit is known
+	High float64 // the upper limit of what this threshold shows; 0 where none is known
 }
 
 // ErrRuns is returned for too few runs to say anything.

@@ -14,7 +14,7 @@ import (
 // learns of a network that trains. The zero value says that nothing is known: whatever is then guaranteed is local DP.
 type Reaction struct {
 	Kind Kind
-	X, Y float64 // of a class: ηβ, and ηλ of StronglyConvex; L of Lipschitz
+	X, Y float64 // the numbers of a class: ηβ, and ηλ of StronglyConvex; L of Lipschitz
 }
 
 // Kind is a kind of reaction: the name of the flag that asks for it, empty for an unknown one.
@@ -144,9 +144,9 @@ func (r Reaction) Report() *ReactionReport {
 	return &ReactionReport{c.Rho, c.Kappa, r.From()}
 }
 
-// in returns what nodes answer, of the rules of a system: a class of gradients, or of whole steps, which have rates and
-// decay in them.
-func (r Reaction) in(s *reaction.System) (reaction.Reaction, error) {
+// answers returns the class of every node's answer in a system: one of gradients, or one of whole steps, which have the
+// rates and decay of the rules in them.
+func (r Reaction) answers(s *reaction.System) (reaction.Reaction, error) {
 	class, _, err := r.Class()
 	if err != nil || r.Kind != Lipschitz {
 		return reaction.Everywhere(class), err

@@ -148,7 +148,7 @@ type batch struct {
 	all     []*gains
 	stats   []statistics
 	m       []*mat.SymDense
-	step    []int // of every round: how many gradients there are before it
+	step    []int // the number of gradients before every round
 
 	responses []float64 // d of all gradients: (step, victim) rows of state numbers; there may be more room
 	pulled    []float64 // statistics of all gradients, likewise
@@ -189,16 +189,16 @@ func (b *batch) fill(ctx context.Context, s *span) error {
 	}
 	b.meet(s)
 	if s.to < len(b.all) {
-		b.over(b.of(b.responses, s.left), blas.Trans, s.right.over)
+		b.over(b.part(b.responses, s.left), blas.Trans, s.right.over)
 	}
 	if s.from > 0 {
-		b.over(b.of(b.pulled, s.right), blas.NoTrans, s.left.over)
+		b.over(b.part(b.pulled, s.right), blas.NoTrans, s.left.over)
 	}
 	return nil
 }
 
-// of returns the rows of a span.
-func (b *batch) of(data []float64, s *span) []float64 {
+// part returns the rows of a span.
+func (b *batch) part(data []float64, s *span) []float64 {
 	row := len(b.victims) * b.state
 	return data[b.step[s.from]*row : b.step[s.to]*row]
 }

@@ -11,8 +11,8 @@ import (
 type samples struct {
 	rng    *rand.Rand
 	runs   int
-	scale  float64 // of all noise
-	other  float64 // of the noise of the scaled nodes, beside that
+	scale  float64 // the scale of all noise
+	other  float64 // the scale of the scaled nodes' noise, beside that
 	scaled []int   // nil: all nodes
 	victim int
 	change *mat.VecDense // nil: the record takes no part

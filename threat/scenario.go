@@ -1,6 +1,7 @@
 package threat
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -16,7 +17,7 @@ type Scenario struct {
 	Gossip    *graph.CSR // W, n×n
 	Algorithm Algorithm
 	Attacker  Attacker
-	Schema    participation.Schema // of T steps; what an attacker sees depends on nothing of it but T
+	Schema    participation.Schema // who takes part in which of T steps; what an attacker sees depends on T alone
 }
 
 // nodes returns n.
@@ -116,13 +117,13 @@ func (s Scenario) nearest(least int) (victim int, there bool) {
 
 // check refuses attackers that do not exist, and strategies of other runs.
 func (s Scenario) check() error {
-	for _, check := range []func(Scenario) error{Scenario.given, Scenario.checkStrategies, Scenario.checkAttacker,
-		Scenario.checkShared, Scenario.checkTraining, Scenario.checkLevels} {
-		if err := check(s); err != nil {
-			return err
-		}
+	if err := s.given(); err != nil {
+		return err
 	}
-	return nil
+	if err := cmp.Or(s.checkStrategies(), s.Attacker.check(s.nodes())); err != nil {
+		return err
+	}
+	return cmp.Or(s.checkShared(), s.checkTraining(), s.checkLevels())
 }
 
 // checkStrategies refuses strategies of other nodes, or of another number of steps.
@@ -132,8 +133,6 @@ func (s Scenario) checkStrategies() error {
 	}
 	return s.Algorithm.fits(s.steps())
 }
-
-func (s Scenario) checkAttacker() error { return s.Attacker.check(s.nodes()) }
 
 // checkTraining refuses a training of another run.
 func (s Scenario) checkTraining() error {

@@ -23,7 +23,7 @@ type sights struct {
 	attacker       Attacker
 	nodes, victims []int
 	last           *graph.CSR
-	of             sight // of last
+	cached         sight // the sight of the last network
 }
 
 func newSights(n int, a Attacker) *sights {
@@ -41,19 +41,19 @@ func (s *sights) at(w *graph.CSR) sight {
 	case nil:
 		return sight{}
 	case s.last:
-		return s.of
+		return s.cached
 	}
-	s.last, s.of = w, sight{}
+	s.last, s.cached = w, sight{}
 	switch a := s.attacker; {
 	case a.SecureSummation && a.ForgetOwnNoise:
-		s.of.h = picking(a.Nodes, s.nodes)
+		s.cached.h = picking(a.Nodes, s.nodes)
 	case a.SecureSummation:
-		s.of.h = independentRows(part(w, a.Nodes, s.nodes))
+		s.cached.h = independentRows(part(w, a.Nodes, s.nodes))
 	default:
-		s.of.seen = a.hears(w)
-		s.of.h = picking(s.of.seen, s.nodes)
+		s.cached.seen = a.hears(w)
+		s.cached.h = picking(s.cached.seen, s.nodes)
 	}
-	return s.of
+	return s.cached
 }
 
 // independentRows returns an orthonormal basis of the rows of a, nil if there is none: the attacker learns the same

@@ -18,15 +18,15 @@ type stages struct {
 	*sights
 	rounds     []round
 	hidden     []int         // places of the nodes that are not seen in every round
-	covariance *mat.SymDense // of one step's noise of the nodes; nil: the unit matrix
-	last       map[bool]made // by round.first
+	covariance *mat.SymDense // the covariance of the nodes' noise in a step; nil: the unit matrix
+	last       map[bool]made // the last stage with gradients, and without
 }
 
 // round is a stage of training.
 type round struct {
 	step    int
 	network *graph.CSR // nil: no gossip
-	first   bool       // with the gradients of the step
+	first   bool       // the step's gradients come in
 }
 
 // made is a stage, and what it was made of.
@@ -131,12 +131,12 @@ func (all *stages) make(r round, before *graph.CSR, local [][]float64) *stage {
 	out := &stage{}
 	var noise *mat.Dense
 	if out.f, out.e, noise = all.sums(each, keeps, before); noise != nil {
-		out.q = symmetric(mulT(all.of(noise), noise))
+		out.q = symmetric(mulT(all.weighed(noise), noise))
 	}
 	if c, d, n := all.sums(each, seen, before); n != nil {
-		out.c, out.d, out.r = c, d, symmetric(mulT(all.of(n), n))
+		out.c, out.d, out.r = c, d, symmetric(mulT(all.weighed(n), n))
 		if noise != nil {
-			out.x = mulT(all.of(noise), n)
+			out.x = mulT(all.weighed(noise), n)
 		}
 	}
 	if !r.first {
@@ -149,8 +149,8 @@ func (all *stages) make(r round, before *graph.CSR, local [][]float64) *stage {
 	return out
 }
 
-// of returns noise times its covariance.
-func (all *stages) of(noise *mat.Dense) *mat.Dense {
+// weighed returns noise times its covariance.
+func (all *stages) weighed(noise *mat.Dense) *mat.Dense {
 	if all.covariance == nil {
 		return noise
 	}

@@ -19,7 +19,7 @@ import (
 type Study struct {
 	scenario Scenario
 	options  AssessOptions
-	number   map[string]int // of the nodes, by label
+	number   map[string]int // the number of the node with a label
 }
 
 // Cell is an attacker: the labels of its nodes in the order of the graph, none for everybody.
@@ -77,8 +77,8 @@ func (s *Study) Cell(nodes []int) Cell {
 	return c
 }
 
-// of returns the scenario of a cell.
-func (s *Study) of(c Cell) (Scenario, error) {
+// attacked returns the scenario of a cell.
+func (s *Study) attacked(c Cell) (Scenario, error) {
 	one := s.scenario
 	for _, label := range c.Attacker {
 		v, there := s.number[label]
@@ -92,7 +92,7 @@ func (s *Study) of(c Cell) (Scenario, error) {
 
 // Assess computes a cell: see the function Assess, whose errors it has, with the attacker named.
 func (s *Study) Assess(ctx context.Context, c Cell) (Report, error) {
-	one, err := s.of(c)
+	one, err := s.attacked(c)
 	if err != nil {
 		return Report{}, err
 	}
@@ -105,7 +105,7 @@ func (s *Study) Assess(ctx context.Context, c Cell) (Report, error) {
 
 // Growth computes a cell: see the function Growth, whose errors it has, with the number of steps named.
 func (s *Study) Growth(ctx context.Context, c GrowthCell) (GrowthRow, error) {
-	one, err := s.of(c.Cell)
+	one, err := s.attacked(c.Cell)
 	if err != nil {
 		return GrowthRow{}, err
 	}

@@ -45,7 +45,7 @@ type system struct {
 	degenerate bool
 	// scaled: the scale of messages changes with the learning rates. Otherwise all have noise of unit variance.
 	scaled bool
-	slack  float64 // of scaled: how much larger M may be than it is computed, relatively; forward finds it
+	slack  float64 // how much larger M may be than it is computed, relatively, if scaled; forward finds it
 }
 
 // mul returns a·b, nil if it is empty.

@@ -17,8 +17,8 @@ import (
 
 // Training says what nodes do with their noisy gradients, over which networks.
 type Training struct {
-	Spec workload.Spec // whose errors count, and how much, is not looked at: an attacker sees the same
-	Seed uint64        // of networks that are drawn, and of steps that are missed
+	Spec workload.Spec // what nodes do; whose errors count is not looked at: an attacker sees the same
+	Seed uint64        // the seed of networks that are drawn, and of steps that are missed
 }
 
 // Drawn reports whether what an attacker sees depends on chance: networks that are drawn, or steps that are missed.
@@ -92,7 +92,7 @@ type course struct {
 	rates    []float64 // η_t
 	keep     []float64 // 1 - η_t λ
 	networks *workload.Networks
-	missed   [][]bool // of every step and node; nil if nobody misses any
+	missed   [][]bool // who misses which step; nil if nobody does
 }
 
 // course returns the course of the scenario. Errors come from workload.Spec's Check and Networks.

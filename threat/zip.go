@@ -45,7 +45,7 @@ type zipped struct {
 	nodes      []int         // that are not attackers
 	at         map[int]int   // their positions
 	messages   [][2]int      // sender, recipient; a sender's lie together
-	covariance *mat.SymDense // of the noise in the messages
+	covariance *mat.SymDense // the covariance of the noise in the messages
 }
 
 func newZipped(w *graph.CSR, a Attacker) *zipped {

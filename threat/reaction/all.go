@@ -10,8 +10,8 @@ import (
 
 // Bounds are squared sensitivities of all hidden nodes as victims, by their place in W and H.
 type Bounds struct {
-	SensSquared []float64 // for every training of the class, never above LocalDP
-	LocalDP     []float64 // for every training
+	SensSquared []float64 // what holds for every training of the class, never above LocalDP
+	LocalDP     []float64 // what holds for every training
 	Why         string    // why SensSquared is LocalDP for all, empty if it need not be
 }
 

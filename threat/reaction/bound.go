@@ -11,7 +11,7 @@ import (
 
 // Victim is whose record is protected, and in which steps it may take part.
 type Victim struct {
-	Node   int // by its place in W and H
+	Node   int // the node, by its place in W and H
 	Schema participation.Schema
 }
 
@@ -197,10 +197,10 @@ type bounder struct {
 // trace is a backward pass: what is needed to go forward.
 type trace struct {
 	from   int         // first step
-	back   []*feedback // of each step; their Q is gone
+	back   []*feedback // each step's feedback; Q is gone
 	pull   [][]float64 // injectᵀQ, m×n, of each step
-	single [][]float64 // of each step, for each node: Q of its record's input, the cost of one participation then
-	prices []price     // of each step; their P are gone
+	single [][]float64 // what one participation of each node costs in each step: Q of its record's input
+	prices []price     // each step's price; P is gone
 	bound  float64     // on what all steps of a pattern cost
 }
 

@@ -21,10 +21,10 @@ import (
 type descent struct {
 	*search
 	ctx    context.Context
-	places []place   // of the multipliers
+	places []place   // where the multipliers belong
 	left   int       // passes
-	last   *trace    // of the last value
-	curve  []float64 // of each multiplier: what the slope changes by, if no other one moves
+	last   *trace    // the trace of the last value
+	curve  []float64 // what the slope of each multiplier changes by, if no other one moves
 }
 
 // place is where a multiplier belongs: a column of B in a step.

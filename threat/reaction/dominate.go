@@ -148,11 +148,11 @@ func gram(c *mat.Dense) []float64 {
 // Victims bounds what is learned of several victims of a system: what they share is done once. It is for one goroutine.
 type Victims struct {
 	system   *System
-	strategy strategy.Strategy // nil for independent noise
+	strategy strategy.Strategy // what correlates noise; nil: nothing
 	reaction Reaction
 	stands   []Stand
-	systems  []*reactiveSystem // of each stand-in, nil before it is needed
-	local    localDP           // of C
+	systems  []*reactiveSystem // each stand-in's system, nil before it is needed
+	local    localDP           // local DP with C
 }
 
 // NewVictims returns it for stand-ins of C, of Strategies, say; a nil C without any is for independent noise. The error

@@ -26,8 +26,8 @@ type gaussian struct {
 	node    int
 	pattern []int
 	m       []float64   // M, k×k
-	shifts  [][]float64 // of each step, h×k: what inputs later on move the free coordinates by
-	future  [][]float64 // of each step, n×k: λ of inputs later on
+	shifts  [][]float64 // what later inputs move the free coordinates by in each step, h×k
+	future  [][]float64 // λ of later inputs in each step, n×k
 	value   float64     // the largest aᵀMa found, a in {−1, 1}^k
 	signs   []float64   // the a of value
 }

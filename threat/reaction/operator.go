@@ -12,7 +12,7 @@ import (
 // entry unless it is full.
 type operator struct {
 	rows, cols int
-	start      []int // of each row, in at and value
+	start      []int // where each row begins in at and value
 	at         []int
 	value      []float64
 	full       blas64.General // the matrix itself if it has many entries, else without Data

@@ -35,10 +35,10 @@ type stepCost struct {
 	q       []float64 // Q, n×n
 	local   []float64 // Q_vv of a unit of each node's answer
 	columns
-	count  int       // of the columns
+	count  int       // the number of columns
 	bq     []float64 // BᵀQ, count×n
 	bqb    []float64 // BᵀQB
-	margin float64   // of proofs that D is above BᵀQB
+	margin float64   // the margin of proofs that D is above BᵀQB
 }
 
 // columns are the columns of B: nodes' answers and, last, the record's input if it has a part in the step.
@@ -95,11 +95,7 @@ func stepCostOf(a *answer, classes []Class, q []float64, victim int) (s *stepCos
 // computed matrix has D above its diagonal.
 func (s *stepCost) cancelled() float64 {
 	m, n := len(s.local), s.answer.move.rows
-	sums, worst := make([]float64, m), 0.0 // of |inject|ᵀ√Q
-	for i := range n {
-		root := math.Sqrt(math.Max(0, s.q[i*n+i]))
-		s.answer.inject.each(i, func(v int, x float64) { sums[v] += math.Abs(x) * root })
-	}
+	sums, worst := s.answer.entering(s.q), 0.0
 	for j, v := range s.nodes {
 		sum := s.scale[j] * sums[v]
 		worst = math.Max(worst, sum*sum/s.bqb[j*s.count+j])
@@ -122,7 +118,7 @@ func (s *stepCost) pull(e []float64, width int) []float64 {
 
 // multipliers are D of the theorem.
 type multipliers struct {
-	d         []float64 // of the columns of B
+	d         []float64 // D, a multiplier a column of B
 	dominance float64   // D − BᵀQB ⪰ dominance·D up to rounding
 	margin    float64   // D(1 − margin) ≻ BᵀQB must be proven
 	fixed     bool      // they must not be raised for it
@@ -182,7 +178,7 @@ type price struct {
 	alpha float64
 	columns
 	d      []float64         // D, of the columns
-	factor blas64.Triangular // of D − BᵀQB
+	factor blas64.Triangular // the Cholesky factor of D − BᵀQB
 }
 
 // price returns what a difference costs before the worst answer in the class, proven for any multipliers: good ones make
@@ -249,19 +245,23 @@ func (s *stepCost) price(by multipliers) (out price, why string) {
 // and the last term is at most (count·γ)²/(ε·dominance) times the first one, by diagonal dominance. Where gradients
 // enter several numbers, with opposite signs, |B|ᵀ|Q| may be much larger than BᵀQ.
 func (a *answer) lost(q, local []float64, dominance float64) float64 {
-	m, n := len(a.kappa), a.move.rows
-	largest := 1.0
-	for v := range m {
-		if !(local[v] > 0) {
-			continue
+	m, largest := len(a.kappa), 1.0
+	for v, sum := range a.entering(q) {
+		if local[v] > 0 {
+			largest = math.Max(largest, sum/math.Sqrt(local[v]))
 		}
-		sum := 0.0
-		for at := v; at < n; at += m {
-			a.inject.each(at, func(_ int, x float64) { sum += math.Abs(x) * math.Sqrt(math.Max(0, q[at*n+at])) })
-		}
-		largest = math.Max(largest, sum/math.Sqrt(local[v]))
 	}
 	return 2 * float64(m+1) * gamma(m+1) * largest / math.Sqrt(dominance)
+}
+
+// entering returns |inject|ᵀ√Q of the diagonal, for every node.
+func (a *answer) entering(q []float64) []float64 {
+	sums, n := make([]float64, len(a.kappa)), a.move.rows
+	for i := range n {
+		root := math.Sqrt(math.Max(0, q[i*n+i]))
+		a.inject.each(i, func(v int, x float64) { sums[v] += math.Abs(x) * root })
+	}
+	return sums
 }
 
 // makeUp adds to P = moveᵀ(Q + VᵀV)move what rounding may have taken from it, also in solving for V, which the dominance

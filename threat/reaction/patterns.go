@@ -12,10 +12,7 @@ import (
 // worst returns the largest over all patterns of the least proven bound for each. Patterns that are too many to list, as
 // of min-sep participation, are bounded together by single participations, and pattern is nil.
 func (b *bounder) worst(ctx context.Context, v Victim) (value float64, pattern []int, why string, err error) {
-	patterns, listed := v.patterns()
-	if !listed {
-		patterns, listed = enumerated(v.Schema)
-	}
+	patterns, listed := v.oneByOne()
 	if !listed {
 		_, single, why, err := b.refine(ctx, []int{0}, 0)
 		if err != nil {
@@ -74,11 +71,16 @@ const maxPatterns = 200
 
 // OneByOne reports whether Bound looks at every pattern of a schema. Else participations add up, which is loose.
 func OneByOne(schema participation.Schema) bool {
-	_, listed := Victim{Schema: schema}.patterns()
-	if !listed {
-		_, listed = enumerated(schema)
-	}
+	_, listed := Victim{Schema: schema}.oneByOne()
 	return listed
+}
+
+// oneByOne returns the patterns of a victim that are looked at one by one, if they are few.
+func (v Victim) oneByOne() ([][]int, bool) {
+	if patterns, listed := v.patterns(); listed {
+		return patterns, true
+	}
+	return enumerated(v.Schema)
 }
 
 // enumerated returns the patterns of at most k steps at least b apart, which all patterns of a schema are, but for those

@@ -19,7 +19,7 @@ import (
 // a run forward and one back, in which V and C⁻¹ are applied and never written down.
 type played struct {
 	*stages
-	mix, seen []*operator       // of each step; nil where nothing is mixed or seen; independent rows of what is seen
+	mix, seen []*operator       // each step's W, and independent rows of H; nil where nothing is mixed or seen
 	noise     []*operator       // n×m: where noise enters
 	inverse   blas64.Triangular // C⁻¹
 	node      int

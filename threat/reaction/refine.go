@@ -13,7 +13,7 @@ type search struct {
 	bound   float64 // the least so far
 	single  [][]float64
 	why     string
-	leader  *trace      // whose feedback the next run follows
+	leader  *trace      // the trace whose feedback the next run follows
 	best    [][]float64 // multipliers of the least bound
 }
 

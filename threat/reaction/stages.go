@@ -12,8 +12,8 @@ import (
 type stages struct {
 	m, n    int
 	gates   []*gate
-	answers []*answer // of the class
-	linear  []*answer // of the linear answers nearest to none
+	answers []*answer // the answers of the class
+	linear  []*answer // the linear answers nearest to none
 	rules   []Rule
 	classes [][]Class // [step][node]
 	unclear bool      // the rank of what is seen cannot be told

@@ -13,7 +13,7 @@ import (
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/fault"
 	"mafalda/threat/reaction"
-	"mafalda/threat/smoothness"
+	"mafalda/threat/reaction/smoothness"
 )
 
 type smoothnessFlags struct {

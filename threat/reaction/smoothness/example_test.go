@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"log"
 
-	"mafalda/threat/smoothness"
+	"mafalda/threat/reaction/smoothness"
 )
 
 func ExampleTraining_Class() { // inputs of norm at most 1, the mean over batches of 32, one joint clip
