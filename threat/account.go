@@ -42,7 +42,7 @@ func Account(ctx context.Context, s Scenario, visit func(Exposure) error) error 
 	if err := s.check(); err != nil {
 		return err
 	}
-	if len(s.Attacker.Nodes) == s.nodes() {
+	if len(s.Attacker.insiders()) == s.nodes() {
 		return nil // nobody is left
 	}
 	return s.inOwnUnits().view()(ctx, visit)
@@ -98,7 +98,7 @@ func (a Algorithm) fits(steps int) error {
 // alone is the view of all messages and of all noise but a node's own.
 func (s Scenario) alone(_ context.Context, visit func(Exposure) error) error {
 	for v := range s.nodes() {
-		if slices.Contains(s.Attacker.Nodes, v) {
+		if slices.Contains(s.Attacker.insiders(), v) {
 			continue
 		}
 		m, err := s.Algorithm.LocalMatrix(v, s.steps())

@@ -190,7 +190,7 @@ func (f factors) gain(t, v int, _ float64) float64 { return f(t, v) - 1 }
 // units of what a record of its own can move its sum by.
 func (p *protocol) reactTo(answer react, sigma float64) {
 	p.react = func(message, model []float64, t, v int) {
-		if slices.Contains(p.attacker.Nodes, v) {
+		if slices.Contains(p.attacker.insiders(), v) {
 			return
 		}
 		unit, to := p.algorithm.part(v)*sigma/p.algorithm.Sigma(v, sigma), message

@@ -114,7 +114,7 @@ func Assess(ctx context.Context, s Scenario, o AssessOptions) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	for _, v := range s.Attacker.Nodes {
+	for _, v := range s.Attacker.insiders() {
 		if err := a.add(v, math.Inf(1), nil); err != nil {
 			return Report{}, err
 		}
@@ -204,7 +204,7 @@ func (a *assessment) add(victim int, squared float64, by []int) error {
 func (a *assessment) fallBack() error {
 	a.found = nil
 	for v := range a.scenario.nodes() {
-		if slices.Contains(a.scenario.Attacker.Nodes, v) {
+		if slices.Contains(a.scenario.Attacker.insiders(), v) {
 			continue
 		}
 		p, err := a.pair(v, a.options.Local)

@@ -89,14 +89,15 @@ func (a Attacker) check(nodes int) error {
 	return nil
 }
 
-// hears returns the nodes whose single messages reach the attacking nodes, without these.
+// hears returns the nodes whose single messages the attacking nodes receive or send, without insiders.
 func (a Attacker) hears(w *graph.CSR) []int {
 	n, _ := w.Dims()
 	heard := make([]bool, n)
 	for _, v := range a.Nodes {
+		heard[v] = true
 		w.DoRowNonZero(v, func(_, u int, weight float64) { heard[u] = heard[u] || weight != 0 })
 	}
-	return slices.DeleteFunc(lists.UpTo(n), func(v int) bool { return !heard[v] || slices.Contains(a.Nodes, v) })
+	return slices.DeleteFunc(lists.UpTo(n), func(v int) bool { return !heard[v] || slices.Contains(a.insiders(), v) })
 }
 
 // Condition is what every number under PNDP, of single messages or of sums, holds for. It is a sentence for a reader,

@@ -182,7 +182,7 @@ func (d *directView) factorize(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, p := range a.space.unknownPairs(d.scenario.Attacker.Nodes) {
+		for _, p := range a.space.unknownPairs(d.scenario.Attacker.insiders()) {
 			if err := add(map[int]float64{p.U: 1 / a.part(p.U), p.V: -1 / a.part(p.V)}, z, p.Deviation*p.Deviation); err != nil {
 				return err
 			}

@@ -47,7 +47,7 @@ func (p *protocol) written() (*View, error) {
 		v.A.SetRow(i, row[:gradients])
 		v.B.SetRow(i, row[gradients:])
 	}
-	for _, a := range p.attacker.Nodes {
+	for _, a := range p.attacker.insiders() {
 		for t := range steps {
 			v.Known = append(v.Known, t*p.n+a)
 		}

@@ -39,7 +39,7 @@ func (s Scenario) hidden(ctx context.Context, local float64) (*hidden, error) {
 			h.local[v] = local
 		}
 	}
-	for _, v := range s.Attacker.Nodes {
+	for _, v := range s.Attacker.insiders() {
 		h.local[v] = math.Inf(1)
 	}
 	h.always = h.local

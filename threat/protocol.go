@@ -122,7 +122,7 @@ func (p *protocol) knowThemselves() {
 			}
 		}
 	}
-	for _, a := range p.attacker.Nodes {
+	for _, a := range p.attacker.insiders() {
 		p.knowItself(a)
 	}
 }

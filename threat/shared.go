@@ -113,7 +113,7 @@ func (s Scenario) exposures(ctx context.Context) ([]secrets.Worst, error) {
 	if s.Attacker.Any != nil {
 		return s.Algorithm.exposedTo(ctx, s.Attacker.Any)
 	}
-	learned, err := s.Algorithm.drawn(s.Gossip).Learned(s.Attacker.Nodes)
+	learned, err := s.Algorithm.drawn(s.Gossip).Learned(s.Attacker.insiders())
 	all := make([]secrets.Worst, len(learned))
 	for v, l := range learned {
 		part := s.Algorithm.part(v)
@@ -143,7 +143,7 @@ func (s Scenario) publicShared(ctx context.Context, visit func(Exposure) error) 
 	}
 	gram := strategy.GramOf(s.Algorithm.correlation(0, s.steps()))
 	for v, l := range learned {
-		if slices.Contains(s.Attacker.Nodes, v) {
+		if slices.Contains(s.Attacker.insiders(), v) {
 			continue
 		}
 		e := Exposure{Victim: v, By: l.Attacker, Infinite: math.IsInf(l.Value, 1)}

@@ -27,7 +27,7 @@ type sights struct {
 }
 
 func newSights(n int, a Attacker) *sights {
-	attacks := func(v int) bool { return slices.Contains(a.Nodes, v) }
+	attacks := func(v int) bool { return slices.Contains(a.insiders(), v) }
 	s := &sights{attacker: a, victims: slices.DeleteFunc(lists.UpTo(n), attacks)}
 	if s.nodes = s.victims; a.SecureSummation && a.ForgetOwnNoise {
 		s.nodes = lists.UpTo(n)

@@ -66,3 +66,6 @@ func (t Trust) HasNodes() bool { return models[t].nodes }
 
 // Colludes reports whether any of several coalitions can attack: their nodes put secrets together, and see all messages.
 func (t Trust) Colludes() bool { return t.Public() && t.HasNodes() }
+
+// insiders returns the nodes whose gradients, noise and shared noise the attackers know: their own.
+func (a Attacker) insiders() []int { return a.Nodes }
