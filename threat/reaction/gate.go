@@ -1,6 +1,8 @@
 package reaction
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -20,6 +22,8 @@ type gate struct {
 	paid   []float64 // m×m: weight·seen·seenᵀ, what directions that the attacker sees cost at once
 	weight float64
 	exact  bool // seen and unseen are unit vectors
+
+	seen, mix, fresh *operator // independent rows of H; W, nil for none; n×m: where noise enters
 }
 
 // gateOf returns the gate of a step. ok is false if what the attacker sees cannot be told in floating point.
@@ -69,6 +73,18 @@ func gateOf(m int, step Step, rule Rule) (g *gate, ok bool) {
 		}
 	}
 	g.into, g.onto = newOperator(k, n, into), newOperator(n, k, onto)
+	g.seen = newOperator(len(b.seen), m, slices.Concat(b.seen...))
+	if step.Mix != nil {
+		g.mix = newOperator(m, m, mat.DenseCopyOf(step.Mix).RawMatrix().Data)
+	}
+	enter := make([]float64, n*m)
+	for p := range size {
+		_, _, fresh := rule.row(p)
+		for v := range m {
+			enter[(p*m+v)*m+v] = fresh
+		}
+	}
+	g.fresh = newOperator(n, m, enter)
 	return g, true
 }
 

@@ -19,10 +19,8 @@ import (
 // a run forward and one back, in which V and C⁻¹ are applied and never written down.
 type played struct {
 	*stages
-	mix, seen []*operator       // each step's W, and independent rows of H; nil where nothing is mixed or seen
-	noise     []*operator       // n×m: where noise enters
-	inverse   blas64.Triangular // C⁻¹
-	node      int
+	inverse blas64.Triangular // C⁻¹
+	node    int
 }
 
 // playedOn returns an error for a strategy without an inverse, or what is no class.
@@ -35,31 +33,7 @@ func playedOn(s *System, c strategy.Strategy, node int, reaction Reaction) (*pla
 	if err := c.NoisingTo(&inverse); err != nil {
 		return nil, err
 	}
-	p := &played{stages: all, inverse: inverse.RawTriangular(), node: node}
-	mixed, seen := map[*mat.Dense]*operator{nil: nil}, map[*mat.Dense]*operator{nil: nil}
-	for t, step := range s.Steps {
-		if _, there := mixed[step.Mix]; !there {
-			mixed[step.Mix] = newOperator(all.m, all.m, mat.DenseCopyOf(step.Mix).RawMatrix().Data)
-		}
-		if _, there := seen[step.Seen]; !there {
-			b, _ := basisOf(step.Seen, all.m)
-			seen[step.Seen] = newOperator(len(b.seen), all.m, slices.Concat(b.seen...))
-		}
-		p.mix, p.seen = append(p.mix, mixed[step.Mix]), append(p.seen, seen[step.Seen])
-		if rule := s.rule(t); t > 0 && &rule[0] == &s.rule(t - 1)[0] {
-			p.noise = append(p.noise, p.noise[t-1])
-			continue
-		}
-		enter := make([]float64, all.n*all.m)
-		for number := range s.rule(t).size() {
-			_, _, fresh := s.rule(t).row(number)
-			for v := range all.m {
-				enter[(number*all.m+v)*all.m+v] = fresh
-			}
-		}
-		p.noise = append(p.noise, newOperator(all.n, all.m, enter))
-	}
-	return p, nil
+	return &played{stages: all, inverse: inverse.RawTriangular(), node: node}, nil
 }
 
 // show runs forward with inputs and noise of all steps and nodes, either of which may be nil: what is seen, and the
@@ -68,24 +42,23 @@ func (p *played) show(linear []*answer, inputs, noise []float64) (view []float64
 	chi := make([]float64, p.n)
 	for t := range linear {
 		models = append(models, chi)
+		g := p.gates[t]
 		sigma := linear[t].move.times(chi, 1)
 		for _, enters := range []struct {
 			by   *operator
 			what []float64
-		}{{linear[t].inject, inputs}, {p.noise[t], noise}} {
+		}{{linear[t].inject, inputs}, {g.fresh, noise}} {
 			if enters.what != nil {
 				entered := enters.by.times(enters.what[t*p.m:(t+1)*p.m], 1)
 				add(sigma, 1, entered)
 				release(entered)
 			}
 		}
-		if p.seen[t] != nil {
-			view = append(view, p.seen[t].times(sigma[:p.m], 1)...)
-		}
+		view = append(view, g.seen.times(sigma[:p.m], 1)...)
 		chi = make([]float64, p.n)
 		copy(chi[p.m:], sigma[p.m:])
-		if p.mix[t] != nil {
-			copy(chi, p.mix[t].times(sigma[:p.m], 1))
+		if g.mix != nil {
+			copy(chi, g.mix.times(sigma[:p.m], 1))
 		}
 		release(sigma)
 	}
@@ -99,16 +72,15 @@ func (p *played) pull(linear []*answer, statistic []float64) (inputs, noise []fl
 	for t := len(linear) - 1; t >= 0; t-- {
 		sigma := make([]float64, p.n)
 		copy(sigma[p.m:], back[p.m:])
-		if p.mix[t] != nil {
-			copy(sigma, p.mix[t].transposeTimes(back[:p.m], 1))
+		g := p.gates[t]
+		if g.mix != nil {
+			copy(sigma, g.mix.transposeTimes(back[:p.m], 1))
 		}
-		if p.seen[t] != nil {
-			from := len(statistic) - p.seen[t].rows
-			add(sigma[:p.m], 1, p.seen[t].transposeTimes(statistic[from:], 1))
-			statistic = statistic[:from]
-		}
+		from := len(statistic) - g.seen.rows
+		add(sigma[:p.m], 1, g.seen.transposeTimes(statistic[from:], 1))
+		statistic = statistic[:from]
 		copy(inputs[t*p.m:], linear[t].inject.transposeTimes(sigma, 1))
-		copy(noise[t*p.m:], p.noise[t].transposeTimes(sigma, 1))
+		copy(noise[t*p.m:], g.fresh.transposeTimes(sigma, 1))
 		back = linear[t].move.transposeTimes(sigma, 1)
 	}
 	return inputs, noise

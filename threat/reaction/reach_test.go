@@ -155,17 +155,17 @@ func shown(p *played, s *System, class Class, answers [][]float64, inputs, stati
 				noise[i] = r.NormFloat64()
 			}
 			add(now, 1, p.linear[t].inject.times(g, d))
-			add(now, 1, p.noise[t].times(noise, d))
-			if p.seen[t] != nil {
-				for _, row := range chunks(p.seen[t].times(now[:m*d], d), d) {
+			add(now, 1, p.gates[t].fresh.times(noise, d))
+			if p.gates[t].seen != nil {
+				for _, row := range chunks(p.gates[t].seen.times(now[:m*d], d), d) {
 					value += statistic[at] * sumOf(row) / math.Sqrt(float64(d))
 					at++
 				}
 			}
 			state = make([]float64, n*d)
 			copy(state[m*d:], now[m*d:])
-			if p.mix[t] != nil {
-				copy(state, p.mix[t].times(now[:m*d], d))
+			if p.gates[t].mix != nil {
+				copy(state, p.gates[t].mix.times(now[:m*d], d))
 			}
 		}
 		return value
