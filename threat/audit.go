@@ -167,11 +167,7 @@ func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (Aud
 		return AuditResult{}, fmt.Errorf("%w: a gradient of the victim is seen without noise, so that nothing is claimed",
 			ErrAudit)
 	}
-	taking := s.Schema
-	if opts.Taking != nil {
-		taking = opts.Taking
-	}
-	change := worstChange(exposure.M, taking)
+	change := worstChange(exposure.M, cmp.Or(opts.Taking, s.Schema))
 	if opts.Colluding != nil {
 		if exposure, _, err = real.claim(ctx, victim, local); err != nil {
 			return AuditResult{}, err

@@ -100,28 +100,23 @@ func patternsOf(schema participation.Schema) ([][]int, bool) {
 // Local returns the squared sensitivity of local DP, which no attacker under PNDP exceeds: for the worst node, and
 // +Inf where no noise of its own protects a node.
 func (a Algorithm) Local(schema participation.Schema) (float64, error) {
-	worst := math.Inf(-1)
-	seen := map[strategy.Strategy]bool{}
-	first := 0
+	nodes := lists.UpTo(max(1, len(a.dense)))
 	if a.space != nil {
-		first = a.exposed()
+		nodes = []int{a.exposed()}
 	}
-	for node := first; node < max(len(a.dense), first+1); node++ {
-		if a.dense != nil {
-			c := a.dense[min(node, len(a.dense)-1)]
-			if seen[c] {
+	worst, seen := math.Inf(-1), map[strategy.Strategy]bool{}
+	for _, node := range nodes {
+		if len(nodes) > 1 {
+			if seen[a.dense[node]] {
 				continue
 			}
-			seen[c] = true
+			seen[a.dense[node]] = true
 		}
 		m, err := a.LocalMatrix(node, schema.Steps())
 		if err != nil {
 			return 0, err
 		}
-		if m == nil {
-			return math.Inf(1), nil
-		}
-		squared, err := Exact.Squared(Exposure{M: m}, schema, math.Inf(1))
+		squared, err := Exact.Squared(Exposure{M: m, Infinite: m == nil}, schema, math.Inf(1))
 		if err != nil {
 			return 0, err
 		}

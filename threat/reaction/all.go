@@ -36,7 +36,7 @@ func All(ctx context.Context, s *System, schema participation.Schema, reaction R
 	if out.Why != "" {
 		return out, nil
 	}
-	single, why, err := g.singles(ctx, g.memory())
+	single, why, err := g.singles(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -63,34 +63,34 @@ func All(ctx context.Context, s *System, schema participation.Schema, reaction R
 // singles returns what one participation in a step costs at most, for all steps and nodes; nil, and why, if nothing is
 // proven. Multipliers are made of the runs of all victims at once, e with a column for each, in the scale in which all
 // cost as much: of a node the length of its row counts.
-func (all *stages) singles(ctx context.Context, memory bool) (single [][]float64, why string, err error) {
-	first, err := all.linearly(ctx, all.linear, rough)
+func (g *reactiveSystem) singles(ctx context.Context) (single [][]float64, why string, err error) {
+	first, err := g.linearly(ctx, g.linear, rough)
 	if err != nil {
 		return nil, "", err
 	}
 	if first == nil {
 		return nil, "numbers are too large for a float64", nil
 	}
-	runs := make([][]float64, len(all.gates))
-	weights := make([]float64, all.m*all.m)
+	runs := make([][]float64, len(g.gates))
+	weights := make([]float64, g.m*g.m)
 	for v, cost := range first.single[0] {
 		if cost > 0 {
-			weights[v*all.m+v] = 1 / math.Sqrt(cost)
+			weights[v*g.m+v] = 1 / math.Sqrt(cost)
 		}
 	}
-	sigma := all.linear[0].inject.times(weights, all.m)
-	for t := 1; t < len(all.gates); t++ {
+	sigma := g.linear[0].inject.times(weights, g.m)
+	for t := 1; t < len(g.gates); t++ {
 		if err := context.Cause(ctx); err != nil {
 			return nil, "", err
 		}
-		runs[t] = first.back[t-1].next(sigma, all.m)
+		runs[t] = first.back[t-1].next(sigma, g.m)
 		first.releaseStep(t - 1)
 		release(sigma)
-		sigma = all.linear[t].move.times(runs[t], all.m)
+		sigma = g.linear[t].move.times(runs[t], g.m)
 	}
-	for _, extra := range extras(memory, usual) {
-		tr, doubt, err := all.backward(ctx, 0, proven, false, func(t int, q []float64) (price, string) {
-			return all.oppose(t, q, -1, alongRuns(runs, all.m, extra))
+	for _, extra := range extras(g.memory(), usual) {
+		tr, doubt, err := g.backward(ctx, 0, proven, false, func(t int, q []float64) (price, string) {
+			return g.oppose(t, q, -1, alongRuns(runs, g.m, extra))
 		})
 		switch {
 		case err != nil:
