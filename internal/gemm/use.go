@@ -11,8 +11,8 @@ import (
 // Use has all of gonum use these kernels from now on: gonum/mat, blas64, blas32 and lapack64, and with them what has no
 // function of its own here (eigenvalues, singular values). It is for programs, when they start.
 func Use() {
-	blas64.Use(products{})
-	blas32.Use(products{})
+	blas64.Use(BLAS{})
+	blas32.Use(BLAS{})
 	lapack64.Use(LAPACK{})
 }
 
@@ -30,3 +30,6 @@ func single() level3[float32] {
 }
 
 func transposed(t blas.Transpose) bool { return t != blas.NoTrans }
+
+// Name says which kernels this machine uses.
+func Name() string { return doubles.name }
