@@ -19,66 +19,69 @@ func (r *Response) Impulses() ([][]float64, error) {
 	if !r.spec.Weights.allOne() {
 		return nil, ErrWeighted
 	}
-	if r.along != nil {
-		var all [][]float64
-		for _, d := range r.along {
-			own, err := d.Impulses()
-			if err != nil {
-				return nil, err
-			}
-			for _, one := range own {
-				floats.Scale(math.Sqrt(d.weight), one)
-			}
-			if all, err = compress(append(all, own...), mostImpulses); err != nil {
-				return nil, err
-			}
-		}
-		return all, nil
-	}
 	unit := make([]float64, r.steps)
 	unit[0] = 1
 	into := r.spec.filter(r.steps).series(unit)
-	mean := make([]float64, r.steps) // the state of the mode θ = 1
-	var sum float64
-	for l, v := range into {
-		sum = (1-r.spec.WeightDecay)*sum + v
-		mean[l] = math.Sqrt(r.stationary) * sum
-	}
 	if r.spec.GradientTracking {
 		into = differences(into)
 	}
 	var all [][]float64
-	for _, g := range r.groups {
-		own, err := g.impulses(into, max(4, min(mostImpulses, impulseFloats/(r.steps*len(r.groups)))))
+	for from := 0; from < len(r.groups); from += r.block {
+		own, err := impulsesOf(r.groups[from:from+r.block], into)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, own...); from > 0 {
+			if all, err = compress(all, mostImpulses); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}
+
+// impulsesOf returns the impulses of the modes of one direction.
+func impulsesOf(groups []*modes, into []float64) (all [][]float64, err error) {
+	steps := len(into)
+	var mean *modes
+	if groups[0].mean {
+		mean, groups = groups[0], groups[1:]
+	}
+	for _, g := range groups {
+		own, err := g.impulses(into, max(4, min(mostImpulses, impulseFloats/(steps*len(groups)))))
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, own...)
 	}
-	if len(r.groups) > 1 {
-		var err error
+	if len(groups) > 1 {
 		if all, err = compress(all, mostImpulses); err != nil {
 			return nil, err
 		}
 	}
-	if r.stationary == 0 {
+	if mean == nil {
 		return all, nil
 	}
-	if r.cross != nil {
-		// with x the state of the mode θ = 1 and y the linear form, x² + 2xy = (x + y)² - y²
-		y := make([]float64, r.steps)
-		state := r.cross.bank()
-		for l, v := range into {
-			for j, x := range state.advance(l, v) {
-				y[l] += r.cross.left[j] * x * r.cross.weight / math.Sqrt(r.stationary)
-			}
+	// with x the state of the mode θ = 1 and y the linear form, x² + 2xy = (x + y)² - y²
+	x, y := make([]float64, steps), make([]float64, steps)
+	first := mean.weight
+	if mean.metric != nil {
+		first *= mean.metric.At(0, 0)
+	}
+	root := math.Sqrt(first)
+	mean.run(into, func(l int, state []float64) {
+		x[l] = root * state[0]
+		for j, v := range state[1:] {
+			y[l] += mean.weight * mean.metric.At(0, 1+j) * v / root
 		}
-		floats.Add(mean, y)
+	})
+	if len(mean.theta) > 1 {
+		floats.Add(x, y)
 		if err := subtractProducts(all, y); err != nil {
 			return nil, err
 		}
 	}
-	return append(all, mean), nil
+	return append(all, x), nil
 }
 
 // ErrWeighted is returned by Response.Impulses if errors of some steps count more than others.

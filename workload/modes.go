@@ -10,14 +10,15 @@ import (
 	"mafalda/internal/parallel"
 )
 
-// modes are filters, x_l = θ·x_{l-1} + r_l·v, and a quadratic (metric) or linear (left) form of their states. With
+// modes are filters, x_l = θ·x_{l-1} + r_l·v, and a quadratic form of their states. With
 // inner, there are two filters one after the other: y_l = inner·y_{l-1} + r_l·v, x_l = θ·x_{l-1} + y_l.
 type modes struct {
 	theta, input []float64
 	inner        []float64  // nil: one filter
 	weight       float64    // of the form
 	metric       *mat.Dense // nil: the identity
-	left         []float64
+	left         []float64  // of a linear form, for newMean
+	mean         bool       // the first mode is θ = 1, and all else is its products with others
 }
 
 // respond turns the filters of the eigenvalues of W into the filters of the spec, which must be time-invariant.
@@ -188,33 +189,6 @@ func (m *modes) energy(x, counts, each []float64) float64 {
 		if each != nil {
 			each[l] = w * dot
 		}
-	}
-	return total
-}
-
-// linear returns 2Σ_l counts[l]·sums_l·weight·left·x_l, adds half its derivative by sums to force, and writes that by
-// the other way of rs to grad unless it is nil, and the terms to each, unless that is nil.
-func (m *modes) linear(grad, rs, counts, sums, force, each []float64) float64 {
-	state := m.bank()
-	var total float64
-	for l, v := range rs {
-		var y float64
-		for j, x := range state.advance(l, v) {
-			y += m.left[j] * x
-		}
-		w := counts[l] * m.weight
-		total += 2 * w * y * sums[l]
-		if each != nil {
-			each[l] = 2 * w * y * sums[l]
-		}
-		force[l] += w * y
-	}
-	if grad == nil {
-		return total
-	}
-	state = m.bank()
-	for l := len(rs) - 1; l >= 0; l-- {
-		grad[l] = state.backpropagate(l, m.left, 2*counts[l]*m.weight*sums[l])
 	}
 	return total
 }

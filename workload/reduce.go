@@ -18,11 +18,16 @@ const reducedModes = 48
 // are one system x_l = Θx_{l-1} + r_l·v, of which a Krylov space of v under Θ keeps what polynomials of degree 47 see,
 // exactly. A response with fewer modes is returned as it is.
 func (r *Response) Reduced() (*Response, error) {
-	if r.along != nil {
-		return r.mapped((*Response).Reduced)
-	}
+	out := *r
+	out.groups = nil
+	var groups []*modes
 	var theta, v []float64
 	for _, g := range r.groups {
+		if g.mean {
+			out.groups = append(out.groups, g)
+			continue
+		}
+		groups = append(groups, g)
 		theta, v = append(theta, g.theta...), append(v, g.input...)
 	}
 	if len(theta) <= reducedModes {
@@ -35,17 +40,18 @@ func (r *Response) Reduced() (*Response, error) {
 	if !ok {
 		return nil, errors.New("eigenvalues of a reduced response did not converge")
 	}
-	out := &modes{theta: values, weight: 1,
+	one := &modes{theta: values, weight: 1,
 		input: lists.Make(len(basis), func(j int) float64 { return norm * vectors.At(0, j) })}
 	if r.spec.GradientTracking { // Krylov spaces do not see a factor
-		out.inner = make([]float64, len(basis))
-		floats.AddScaled(out.inner, 1/(1-r.spec.WeightDecay), out.theta)
+		one.inner = make([]float64, len(basis))
+		floats.AddScaled(one.inner, 1/(1-r.spec.WeightDecay), one.theta)
 	}
-	out.metric = r.metricOf(basis, vectors)
-	if math.IsNaN(mat.Sum(out.metric)) {
+	one.metric = metricOf(groups, basis, vectors)
+	if math.IsNaN(mat.Sum(one.metric)) {
 		return nil, errors.New("a reduced response is not finite")
 	}
-	return &Response{spec: r.spec, steps: r.steps, stationary: r.stationary, cross: r.cross, groups: []*modes{out}}, nil
+	out.groups = append(out.groups, one)
+	return &out, nil
 }
 
 // krylovBasis returns an orthonormal basis q_0 = v, q_1, … of the Krylov space of a unit vector v under Θ =
@@ -75,11 +81,11 @@ func krylovBasis(theta, v []float64) (basis [][]float64, projected *mat.SymDense
 }
 
 // metricOf returns Σ weight·(QV)ᵀM(QV) over the groups, for a basis Q of all of them side by side.
-func (r *Response) metricOf(basis [][]float64, vectors *mat.Dense) *mat.Dense {
+func metricOf(groups []*modes, basis [][]float64, vectors *mat.Dense) *mat.Dense {
 	m := len(basis)
 	sum := mat.NewDense(m, m, nil)
 	from := 0
-	for _, g := range r.groups {
+	for _, g := range groups {
 		rows := len(g.theta)
 		part := mat.NewDense(rows, m, nil)
 		for j, q := range basis {

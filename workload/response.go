@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/fault"
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 )
 
@@ -23,74 +24,74 @@ import (
 // ρθ of θ, ρ = 1 - λ, several rounds of gossip its power; gradient tracking takes the differences of r through two such
 // filters, one after the other. With weights, what counts T-l times counts as much as the steps from l on.
 //
-// Under a curvature it is the weighted sum of the responses along its directions, with 1 - λ - x in the place of ρ.
+// Under a curvature there are modes for every direction, with 1 - λ - x in the place of ρ.
 type Response struct {
-	along      []along // directions of a curvature; nil: gradients do not react, and what follows counts
-	spec       Spec
-	steps      int
-	stationary float64 // of the mode θ = 1
-	cross      *modes  // linear in its states, times the state of the mode θ = 1, twice
-	groups     []*modes
+	spec   Spec
+	steps  int
+	groups []*modes
+	block  int // groups of one direction
 }
 
-// along is a direction's part of a Response.
-type along struct {
-	weight float64
-	*Response
-}
-
-// directions returns the response that respond gives for the spec of every direction.
-func (r reacting) directions(steps int, respond func(Spec) (*Response, error)) (*Response, error) {
+// directions returns the response that respond gives for the specs of all directions.
+func (r reacting) directions(steps int, respond func(Spec) ([]*modes, error)) (*Response, error) {
 	err := r.checkInvariant()
+	all := r.curvature
 	switch {
 	case err != nil:
 		return nil, err
-	case r.curvature == nil:
-		return respond(r.Spec)
+	case all == nil:
+		all = Curvature{{X: 0, Weight: 1}}
 	case !r.shrinks():
 		return nil, fault.New("Curvature", nil,
 			"of very many steps is for gradient descent where nobody misses a step: leave out [Momentum], [GradientTracking] and [MissedSteps]")
 	}
 	out := &Response{spec: r.Spec, steps: steps}
-	for _, d := range r.curvature {
+	for _, d := range all {
+		if d.Weight == 0 {
+			continue
+		}
 		s := r.Spec
 		s.WeightDecay += d.X
-		one, err := respond(s)
+		own, err := respond(s)
 		if err != nil {
 			return nil, err
 		}
-		out.along = append(out.along, along{d.Weight, one})
+		for _, m := range own {
+			m.weight *= d.Weight
+		}
+		out.groups, out.block = append(out.groups, own...), len(own)
 	}
 	return out, nil
 }
 
-// mapped returns the response whose parts are those that f returns.
-func (r *Response) mapped(f func(*Response) (*Response, error)) (*Response, error) {
-	out := &Response{spec: r.spec, steps: r.steps}
-	for _, d := range r.along {
-		one, err := f(d.Response)
-		if err != nil {
-			return nil, err
-		}
-		out.steps = one.steps
-		out.along = append(out.along, along{d.weight, one})
+// newMean returns the mode θ = 1 of a spec, whose square counts that often; with a linear form of other modes, which is in
+// their left, twice its product with it, too.
+func newMean(s Spec, counts float64, cross *modes) *modes {
+	m := &modes{theta: []float64{1}, input: []float64{1}, weight: counts, mean: true}
+	m.respond(s)
+	if cross == nil {
+		return m
 	}
-	return out, nil
+	size := 1 + len(cross.theta)
+	m.theta, m.input, m.inner = append(m.theta, cross.theta...), append(m.input, cross.input...), append(m.inner, cross.inner...)
+	m.weight, m.metric = 1, mat.NewDense(size, size, nil)
+	m.metric.Set(0, 0, counts)
+	for j, v := range cross.left {
+		m.metric.Set(0, 1+j, cross.weight*v)
+		m.metric.Set(1+j, 0, cross.weight*v)
+	}
+	return m
 }
 
 // CentralizedResponse returns the response of Spec.Centralized. It fails if the spec is not time-invariant.
 func CentralizedResponse(s Spec, c Curvature, steps int) (*Response, error) {
-	return reacting{s.Centralized(), c}.directions(steps, func(s Spec) (*Response, error) {
-		return &Response{spec: s, steps: steps, stationary: 1}, nil
+	return reacting{s.Centralized(), c}.directions(steps, func(s Spec) ([]*modes, error) {
+		return []*modes{newMean(s, 1, nil)}, nil
 	})
 }
 
 // For returns the same network's response for another number of steps.
 func (r *Response) For(steps int) *Response {
-	if r.along != nil {
-		other, _ := r.mapped(func(one *Response) (*Response, error) { return one.For(steps), nil })
-		return other
-	}
 	other := *r
 	other.steps = steps
 	return &other
@@ -138,21 +139,22 @@ func (s *Sketch) LossError(
 }
 
 func (s *Sketch) response(steps int, probes []*run) (*Response, error) {
-	return s.spec.directions(steps, func(spec Spec) (r *Response, err error) {
-		r = &Response{spec: spec, steps: steps, stationary: s.stationary}
+	return s.spec.directions(steps, func(spec Spec) (groups []*modes, err error) {
+		var cross *modes
 		if s.cross != nil {
-			if r.cross, err = s.cross.modes(spec, s.cross.scale); err != nil {
+			if cross, err = s.cross.modes(spec, s.cross.scale); err != nil {
 				return nil, err
 			}
 		}
+		groups = []*modes{newMean(spec, s.stationary, cross)}
 		for _, p := range probes {
 			m, err := p.modes(spec, p.scale/float64(len(probes)))
 			if err != nil {
 				return nil, err
 			}
-			r.groups = append(r.groups, m)
+			groups = append(groups, m)
 		}
-		return r, nil
+		return groups, nil
 	})
 }
 
@@ -170,84 +172,35 @@ func (r *Response) Error(grad, rs []float64) float64 {
 
 // error is Error where ‖F_l‖² counts that often. It writes the terms of the sum to each, unless that is nil.
 func (r *Response) error(grad, rs, counts, each []float64) float64 {
-	if r.along != nil {
-		return r.errorAlong(grad, rs, counts, each)
-	}
-	x := r.spec.filter(r.steps).series(rs)
-	keep := 1 - r.spec.WeightDecay
-	sums := make([]float64, r.steps) // the state of the mode θ = 1
-	var sum float64
-	for l, v := range x {
-		sum = keep*sum + v
-		sums[l] = sum
-	}
-	force := make([]float64, r.steps) // ½ the derivative by that state
-	var total float64
-	for l, v := range sums {
-		total += counts[l] * r.stationary * v * v
-		if each != nil {
-			each[l] = counts[l] * r.stationary * v * v
-		}
-		force[l] = counts[l] * r.stationary * v
-	}
-	into := x
+	into := r.spec.filter(r.steps).series(rs)
 	if r.spec.GradientTracking {
-		into = differences(x)
+		into = differences(into)
 	}
-	grads := make([][]float64, len(r.groups)+1)
-	if grad != nil {
-		for i := range grads {
-			grads[i] = make([]float64, r.steps)
-		}
+	room := func(wanted []float64) [][]float64 {
+		return lists.Map(r.groups, func(*modes) []float64 {
+			if wanted == nil {
+				return nil
+			}
+			return make([]float64, r.steps)
+		})
 	}
-	energies, terms := make([]float64, len(r.groups)+1), make([][]float64, len(r.groups)+1)
-	parallel.For(len(energies), func(i int) {
-		if each != nil {
-			terms[i] = make([]float64, r.steps)
-		}
-		switch {
-		case i < len(r.groups):
-			energies[i] = r.groups[i].quadratic(grads[i], into, counts, terms[i])
-		case r.cross != nil:
-			energies[i] = r.cross.linear(grads[i], into, counts, sums, force, terms[i])
-		}
-	})
+	grads, terms, energies := room(grad), room(each), make([]float64, len(r.groups))
+	parallel.For(len(energies), func(i int) { energies[i] = r.groups[i].quadratic(grads[i], into, counts, terms[i]) })
+	clear(each)
+	var total float64
 	for i, e := range energies {
 		if total += e; each != nil {
 			floats.Add(each, terms[i])
 		}
 	}
 	if grad != nil {
-		r.backpropagate(grad, grads, force)
+		r.backpropagate(grad, grads)
 	}
 	return total
 }
 
-// errorAlong is error, summed over the directions.
-func (r *Response) errorAlong(grad, rs, counts, each []float64) float64 {
-	own := func(sum []float64) []float64 {
-		if sum == nil {
-			return nil
-		}
-		clear(sum)
-		return make([]float64, len(sum))
-	}
-	part, terms := own(grad), own(each)
-	var total float64
-	for _, d := range r.along {
-		total += d.weight * d.error(part, rs, counts, terms)
-		if grad != nil {
-			floats.AddScaled(grad, d.weight, part)
-		}
-		if each != nil {
-			floats.AddScaled(each, d.weight, terms)
-		}
-	}
-	return total
-}
-
-// backpropagate writes the derivative by rs, given those by what goes into the modes and, halved, by the sums.
-func (r *Response) backpropagate(grad []float64, grads [][]float64, force []float64) {
+// backpropagate writes the derivative by rs, given those by what goes into the modes.
+func (r *Response) backpropagate(grad []float64, grads [][]float64) {
 	clear(grad)
 	for _, g := range grads {
 		for l, v := range g {
@@ -256,12 +209,6 @@ func (r *Response) backpropagate(grad []float64, grads [][]float64, force []floa
 				grad[l-1] -= v
 			}
 		}
-	}
-	keep := 1 - r.spec.WeightDecay
-	var later float64
-	for l := r.steps - 1; l >= 0; l-- {
-		later = keep*later + 2*force[l]
-		grad[l] += later
 	}
 	r.spec.filter(r.steps).seriesBack(grad)
 }

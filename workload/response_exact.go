@@ -47,11 +47,11 @@ func ExactResponse(w *graph.CSR, pi []float64, s Spec, c Curvature, steps int) (
 	if err != nil {
 		return nil, true, err
 	}
-	r, err = reacting{s, c}.directions(steps, func(s Spec) (*Response, error) {
+	r, err = reacting{s, c}.directions(steps, func(s Spec) ([]*modes, error) {
 		one := *m
 		one.theta, one.input = slices.Clone(m.theta), slices.Repeat([]float64{1}, len(m.theta))
 		one.respond(s)
-		return &Response{spec: s, steps: steps, groups: []*modes{&one}}, nil
+		return []*modes{&one}, nil
 	})
 	return r, true, err
 }
