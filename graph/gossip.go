@@ -138,12 +138,13 @@ func (g *Gossip) DoublyStochastic() bool {
 // the uniform one. The graph of W must be connected, and π must be within the range of float64. The slice is the same
 // at every call and must not be changed.
 func (g *Gossip) Stationary() ([]float64, bool) {
-	g.once.Do(func() { g.stationary, g.balanced = g.detailedBalance() })
+	g.once.Do(func() { g.stationary, g.balanced = DetailedBalance(g.w) })
 	return g.stationary, g.balanced
 }
 
-func (g *Gossip) detailedBalance() ([]float64, bool) {
-	n, _ := g.w.Dims()
+// DetailedBalance returns Gossip.Stationary of a matrix.
+func DetailedBalance(w *CSR) ([]float64, bool) {
+	n, _ := w.Dims()
 	pi := make([]float64, n)
 	pi[0] = 1
 	queue := make([]int32, 1, n)
@@ -151,13 +152,13 @@ func (g *Gossip) detailedBalance() ([]float64, bool) {
 	reached[0] = true
 	for i := 0; i < len(queue); i++ {
 		u := int(queue[i])
-		for p := g.w.indptr[u]; p < g.w.indptr[u+1]; p++ {
-			v := int(g.w.indices[p])
+		for p := w.indptr[u]; p < w.indptr[u+1]; p++ {
+			v := int(w.indices[p])
 			if reached[v] {
 				continue
 			}
-			back := g.w.At(v, u)
-			pi[v] = pi[u] * (g.w.value(u, p) / back) // no number if there is no way back
+			back := w.At(v, u)
+			pi[v] = pi[u] * (w.value(u, p) / back) // no number if there is no way back
 			if !(pi[v] > 0) || math.IsInf(pi[v], 1) {
 				return nil, false
 			}
@@ -165,7 +166,7 @@ func (g *Gossip) detailedBalance() ([]float64, bool) {
 			queue = append(queue, int32(v))
 		}
 	}
-	if len(queue) < n || !g.balances(pi) {
+	if len(queue) < n || !w.balances(pi) {
 		return nil, false
 	}
 	var sum float64
@@ -181,13 +182,13 @@ func (g *Gossip) detailedBalance() ([]float64, bool) {
 	return pi, true
 }
 
-// balances reports whether every entry of W is in balance with the one across the diagonal, and neither is 0.
-func (g *Gossip) balances(pi []float64) bool {
+// balances reports whether every entry is in balance with the one across the diagonal, and neither is 0.
+func (w *CSR) balances(pi []float64) bool {
 	return firstOf(len(pi), func(u int) bool {
-		for p := g.w.indptr[u]; p < g.w.indptr[u+1]; p++ {
-			v, w := int(g.w.indices[p]), g.w.value(u, p)
-			back := g.w.At(v, u)
-			if back == 0 || math.Abs(pi[u]*w-pi[v]*back) > 1e-9*pi[u]*w {
+		for p := w.indptr[u]; p < w.indptr[u+1]; p++ {
+			v, there := int(w.indices[p]), w.value(u, p)
+			back := w.At(v, u)
+			if back == 0 || math.Abs(pi[u]*there-pi[v]*back) > 1e-9*pi[u]*there {
 				return true
 			}
 		}

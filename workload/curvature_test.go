@@ -281,7 +281,8 @@ func TestCurvedResponse(t *testing.T) {
 			GossipRounds: rapid.IntRange(1, 2).Draw(t, "rounds")}}
 		w := uniformGossip(t, rapid.IntRange(1, 6).Draw(t, "n"))
 		c := stableCurvature(t, s, w, steps)
-		r, ok, err := ExactResponse(w, detailedBalance(w), s, c, steps)
+		pi, _ := graph.DetailedBalance(w)
+		r, ok, err := ExactResponse(w, pi, s, c, steps)
 		if err != nil || !ok {
 			t.Fatal(ok, err)
 		}

@@ -109,25 +109,17 @@ type basis struct {
 // newBasis returns the eigenvectors of w where it is symmetric or in detailed balance, and has few enough nodes, and
 // otherwise the unit vectors.
 func newBasis(w *graph.CSR) (basis, error) {
+	pi, _ := graph.DetailedBalance(w)
+	m, err := spectralModes(w, pi)
 	n, _ := w.Dims()
-	if n <= MaxSpectralNodes {
-		m := &modes{}
-		if w.Symmetric(0) {
-			values, err := eigenvalues(w)
-			return basis{w: diagonal(values), starts: onesRow(n)}, err
-		}
-		if pi := detailedBalance(w); pi != nil {
-			if sym := balanced(w, pi); sym != nil {
-				if err := m.diagonalize(sym, pi); err != nil {
-					return basis{}, err
-				}
-				root, err := rootOf(m.metric)
-				return basis{diagonal(m.theta), onesRow(n), root}, err
-			}
-		}
+	if err != nil || m == nil {
+		return basis{w: w, starts: mat.NewDiagDense(n, slices.Repeat([]float64{1}, n))}, err
 	}
-	unit := mat.NewDiagDense(n, slices.Repeat([]float64{1}, n))
-	return basis{w: w, starts: unit}, nil
+	b := basis{w: diagonal(m.theta), starts: onesRow(n)}
+	if m.metric != nil {
+		b.root, err = rootOf(m.metric)
+	}
+	return b, err
 }
 
 // diagonal returns the diagonal matrix of these numbers.
@@ -150,30 +142,6 @@ func rootOf(m *mat.Dense) (*mat.Dense, error) {
 		return math.Sqrt(math.Max(values[i], 0)) * vectors.At(j, i)
 	}, m)
 	return &root, nil
-}
-
-// detailedBalance returns the distribution π with π_i w_ij = π_j w_ji along a spanning tree of w, or nil where an entry
-// is 0 and the opposite one is not, or w is not connected.
-func detailedBalance(w *graph.CSR) []float64 {
-	n, _ := w.Dims()
-	pi := make([]float64, n)
-	pi[0] = 1
-	reached := []int{0}
-	for at := 0; at < len(reached); at++ {
-		i := reached[at]
-		w.DoRowNonZero(i, func(_, j int, v float64) {
-			if pi[j] == 0 {
-				pi[j] = pi[i] * v / w.At(j, i)
-				reached = append(reached, j)
-			}
-		})
-	}
-	sum := floats.Sum(pi)
-	if len(reached) < n || math.IsInf(sum, 0) || math.IsNaN(sum) {
-		return nil
-	}
-	floats.Scale(1/sum, pi)
-	return pi
 }
 
 // runs returns the Gram matrix of r by the recursion itself, on impulses along every vector of a basis, for a network

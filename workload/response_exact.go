@@ -32,20 +32,9 @@ func ExactResponse(w *graph.CSR, pi []float64, s Spec, c Curvature, steps int) (
 	if err := s.checkInvariant(); err != nil {
 		return nil, false, err
 	}
-	n, _ := w.Dims()
-	if n > MaxSpectralNodes {
-		return nil, false, nil
-	}
-	m := &modes{weight: 1}
-	if w.Symmetric(0) {
-		m.theta, err = eigenvalues(w)
-	} else if sym := balanced(w, pi); sym != nil {
-		err = m.diagonalize(sym, pi)
-	} else {
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, true, err
+	m, err := spectralModes(w, pi)
+	if err != nil || m == nil {
+		return nil, err != nil, err
 	}
 	r, err = reacting{s, c}.directions(steps, func(s Spec) ([]*modes, error) {
 		one := *m
@@ -54,6 +43,25 @@ func ExactResponse(w *graph.CSR, pi []float64, s Spec, c Curvature, steps int) (
 		return []*modes{&one}, nil
 	})
 	return r, true, err
+}
+
+// spectralModes returns the eigenvalues of w, with their metric where it is not symmetric; nil where it has too many nodes
+// or is not in detailed balance.
+func spectralModes(w *graph.CSR, pi []float64) (*modes, error) {
+	n, _ := w.Dims()
+	m := &modes{weight: 1}
+	switch {
+	case n > MaxSpectralNodes:
+	case w.Symmetric(0):
+		var err error
+		m.theta, err = eigenvalues(w)
+		return m, err
+	default:
+		if sym := balanced(w, pi); sym != nil {
+			return m, m.diagonalize(sym, pi)
+		}
+	}
+	return nil, nil
 }
 
 // balanced returns S = D^½WD^(-½) if that is symmetric but for rounding, and nil otherwise.
