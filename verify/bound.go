@@ -94,21 +94,13 @@ func (v *verification) refuseRatio() {
 func (v *verification) classBound(ctx context.Context, h *mat.SymDense) error {
 	m := v.export.Manifest
 	says, gap := m.Strategy.ClassBound, m.Strategy.ClassGap
-	class, err := factorize.ClassOf(m.Strategy.Class)
+	class, err := measure.ClassOf(m)
 	if err != nil || !class.Traits().Certified { // there is none
-		return nil
+		return err
 	}
 	if says == 0 && gap == nil {
 		v.skip("strategy.class_bound", "strategy.class_gap")
 		return nil
-	}
-	if class.Traits().Bandwidth != nil {
-		if err := strategy.CheckBandwidth(m.Strategy.Bandwidth, m.Steps); err != nil {
-			return err
-		}
-		if class, err = class.With(factorize.Parameters{Bandwidth: m.Strategy.Bandwidth}); err != nil {
-			return err
-		}
 	}
 	best, err := class.Optimize(ctx, factorize.Mean(h), v.schema, factorize.Options{Gap: v.fineGap()})
 	if err != nil {
