@@ -50,7 +50,7 @@ func (t Task) Curvature(clip float64) workload.Curvature {
 			})...)
 		}
 	}
-	return merged(all)
+	return merge(all)
 }
 
 // field is the mean gradient of records at models, of which it takes derivatives.
@@ -151,8 +151,8 @@ func (f *field) directions(k krylov, count func(first float64) float64) workload
 	return all
 }
 
-// merged makes one direction of second derivatives that are nearly the same, and of all that are next to nothing.
-func merged(all workload.Curvature) workload.Curvature {
+// merge makes one direction of second derivatives that are nearly the same, and of all that are next to nothing.
+func merge(all workload.Curvature) workload.Curvature {
 	slices.SortFunc(all, func(a, b workload.Direction) int { return cmp.Compare(b.X, a.X) })
 	var out workload.Curvature
 	least := 0.0 // what still belongs to the last direction
@@ -171,8 +171,8 @@ func merged(all workload.Curvature) workload.Curvature {
 	return out
 }
 
-// scaled returns a curvature of a learning rate of one for another.
-func scaled(c workload.Curvature, rate float64) workload.Curvature {
+// scale returns a curvature of a learning rate of one for another.
+func scale(c workload.Curvature, rate float64) workload.Curvature {
 	out := slices.Clone(c)
 	for i := range out {
 		out[i].X *= rate

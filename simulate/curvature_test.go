@@ -146,7 +146,7 @@ func TestExcessIsAsPredicted(t *testing.T) {
 		methods := []string{None, "dp-d-sgd", Mafalda}
 		by := rows(t, n, c, StudyOptions{Methods: methods, Mus: []float64{10}, Delta: 1e-6, Seeds: seeds})
 		for _, method := range methods[1:] {
-			e := by[Cell{Method: method, Mu: 10}].Answered
+			e := by[Cell{Method: method, Mu: 10}].Prediction
 			if e == nil || e.Predicted == nil || *e.StdErr > 0.035**e.Predicted {
 				t.Fatalf("%s, %s: %+v: nothing is predicted, or little is measured", name, method, e)
 			}
@@ -155,9 +155,9 @@ func TestExcessIsAsPredicted(t *testing.T) {
 			}
 			t.Logf("%s, %s: %.4f ± %.4f of what is predicted", name, method, e.Measured / *e.Predicted, *e.StdErr / *e.Predicted)
 		}
-		if best, plain := by[Cell{Method: Mafalda, Mu: 10}], by[Cell{Method: "dp-d-sgd", Mu: 10}]; *best.Answered.Predicted >
-			*plain.Answered.Predicted {
-			t.Errorf("%s: the optimum has %v, independent noise %v", name, *best.Answered.Predicted, *plain.Answered.Predicted)
+		if best, plain := by[Cell{Method: Mafalda, Mu: 10}], by[Cell{Method: "dp-d-sgd", Mu: 10}]; *best.Prediction.Predicted >
+			*plain.Prediction.Predicted {
+			t.Errorf("%s: the optimum has %v, independent noise %v", name, *best.Prediction.Predicted, *plain.Prediction.Predicted)
 		}
 	}
 }

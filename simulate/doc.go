@@ -67,13 +67,18 @@
 // A Study is a run for every method, level of privacy and seed, as cells of package study: Study.Do computes one, and
 // whoever makes the same study computes the same. A Grid sums them up in Rows, paired by seed. Methods are no noise,
 // the baselines of package baselines, which know the optimizer, the certified optimum of the network for the training
-// that there is, that for plain training (Ignorant), and exports. An export for more than plain training brings its
+// that there is, for gradients that answer to errors as the task's do (Mafalda; Task.Curvature) and for ones that do not
+// (Uncurved), that for plain training (Ignorant), and exports. An export for more than plain training brings its
 // training along where the configuration has nothing but plain training, and is refused for any other (TrainingError);
 // its decay is for a rate of 1; the run's is times its rate. With the schemes participation.Poisson, Truncated and Allocation levels are ε,
 // batches are drawn in secret, from as many groups as a method's strategy has bands, and the noise is what package
 // accounting calibrates for the rounds of a group; the optimum is the best banded strategy. With participation.Bins every record
 // has one secret batch of b, the noise is what bins.Mechanism needs, and the optimum a strategy without negative entries
 // that is searched for every ε.
+//
+// With StudyOptions.Tune a study has a run for every learning rate as well, and the Grid has of every method and level the
+// runs of the rate that is best on records kept apart. For linear regression Row.Prediction has the loss above training
+// without noise, measured and predicted by the Gram matrix of the curvature (measure.Training).
 //
 // # Notation
 //

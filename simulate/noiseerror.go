@@ -9,7 +9,7 @@ import (
 // NoiseError is what noise does, measured, as a mean over the runs, and predicted by a Gram matrix. Of Row.NoiseError it
 // is the squared error of the models that the noise alone makes, summed over steps and nodes, of one parameter, for noise
 // of standard deviation one (at the strictest node, where nodes have levels of their own) and a learning rate of one,
-// which is the squared error of the strategy. Of Row.Answered it is the loss in the last steps above training with the
+// which is the squared error of the strategy. Of Row.Prediction it is the loss in the last steps above training with the
 // same rate and data without noise, with gradients that answer to it.
 type NoiseError struct {
 	Measured  float64  `json:"measured"`
@@ -32,8 +32,8 @@ func noiseError(runs []*Result) *NoiseError {
 	return e
 }
 
-// answered compares runs with training without noise, which has the same seeds, where it is predicted; nil otherwise.
-func answered(without, runs []*Result) *NoiseError {
+// predictionOf compares runs with training without noise, which has the same seeds, where it is predicted; nil otherwise.
+func predictionOf(without, runs []*Result) *NoiseError {
 	predicted, paired := known(runs, func(r *Result) *float64 { return r.PredictedExcess }), Compare(without, runs)
 	if len(predicted) == 0 || paired == nil {
 		return nil

@@ -35,20 +35,20 @@ func (s *Study) gram(ctx context.Context) (*mat.SymDense, error) {
 // curvedGram returns the Gram matrix of the run's workload for gradients that answer to errors as the task's do, made
 // when it is needed first; where errors would then grow, as at a learning rate that is too large, it is gram's.
 func (s *Study) curvedGram(ctx context.Context) (*mat.SymDense, error) {
-	if s.curved != nil {
-		return s.curved, nil
+	if s.reactiveGram != nil {
+		return s.reactiveGram, nil
 	}
 	h, err := s.gram(ctx)
 	if c := s.curvature(); c != nil && err == nil {
 		h, err = s.gramOf(ctx, s.config.trained(), c)
 	}
-	s.curved = h
+	s.reactiveGram = h
 	return h, err
 }
 
 // curvature returns how gradients answer to errors at the learning rate of the run; nil where errors would grow.
 func (s *Study) curvature() workload.Curvature {
-	c := scaled(s.curving(), s.config.LearningRate)
+	c := scale(s.spectrum(), s.config.LearningRate)
 	if c.Check(s.config.trained(), s.config.Gossip, s.config.Schema.Steps()) != nil {
 		return nil
 	}
@@ -71,18 +71,18 @@ func (s *Study) predictedExcess(ctx context.Context, n *Noise, r *Result) (*floa
 	}
 	spec := s.config.trained()
 	spec.Weights = workload.LastSteps(s.config.Window())
-	if s.counted == nil {
+	if s.excessGram == nil {
 		c := s.curvature()
 		if c == nil {
 			return nil, nil
 		}
 		var err error
-		if s.counted, err = s.gramOf(ctx, spec, c); err != nil {
+		if s.excessGram, err = s.gramOf(ctx, spec, c); err != nil {
 			return nil, err
 		}
 	}
 	t := measure.Training{Workload: spec, Nodes: len(of.of), Steps: s.config.Schema.Steps(), Rate: s.config.LearningRate}
-	e, err := t.Predict(r.Deviation, of.layers[0].squaredError(s.counted))
+	e, err := t.Predict(r.Deviation, of.layers[0].squaredError(s.excessGram))
 	if err != nil {
 		return nil, nil // of nodes that miss steps
 	}

@@ -25,7 +25,7 @@ type Row struct {
 	Excess      *Paired      `json:"above_none,omitempty"`  // what the noise costs
 	Improvement *Improvement `json:"improvement,omitempty"` // over the best method of others
 	NoiseError  *NoiseError  `json:"noise_error,omitempty"` // what the noise alone does to the models
-	Answered    *NoiseError  `json:"excess,omitempty"`      // what the noise costs at this rate, measured and predicted
+	Prediction  *NoiseError  `json:"excess,omitempty"`      // what the noise costs at this rate, measured and predicted
 	Seconds     float64      `json:"seconds_per_run"`
 }
 
@@ -59,7 +59,7 @@ func (g *Grid) Rows(delta float64) ([]Row, error) {
 			r.Mu, r.Epsilon = mu, epsilon
 			if there {
 				r.Excess = Compare(inPairs(g.bySeed(none, 0), runs))
-				r.Answered = answered(inPairs(g.atRate(none, 0, r.Rate), runs))
+				r.Prediction = predictionOf(inPairs(g.atRate(none, 0, r.Rate), runs))
 			}
 			if compared && !slices.Contains(baselines.Names(), v.Method) {
 				r.Improvement = g.improvement(v, best, level)
@@ -126,7 +126,7 @@ func WriteRows(w io.Writer, rows []Row) error {
 		if r.Rate > 0 {
 			line[21] = r.Rate
 		}
-		if e := r.Answered; e != nil {
+		if e := r.Prediction; e != nil {
 			line[22], line[23], line[24] = e.Measured, e.StdErr, e.Predicted
 		}
 		if drawn {

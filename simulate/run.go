@@ -92,7 +92,7 @@ func (t *trainer) loss(data Dataset) float64 {
 func (t *trainer) measure(done int) bool {
 	loss := t.loss(t.part)
 	if t.Validation && done > t.Schema.Steps()-t.Window() {
-		t.validation += t.loss(t.apart) / float64(t.Window())
+		t.validation += t.loss(t.validationData) / float64(t.Window())
 	}
 	if loss-loss != 0 {
 		t.result.Diverged = done

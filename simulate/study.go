@@ -31,18 +31,18 @@ type Study struct {
 	levels  []float64 // μ, or ε where batches are drawn in secret, ascending, each once
 	notes   []string
 
-	byRate  map[float64]*Study        // the same with one learning rate each; nil unless several are tried
-	curving func() workload.Curvature // of the task, for a learning rate of one
+	byRate   map[float64]*Study        // the same with one learning rate each; nil unless several are tried
+	spectrum func() workload.Curvature // of the task, for a learning rate of one
 
-	making      sync.Mutex // of a strategy, or a noise multiplier
-	methods     []*method
-	multipliers bands.Noise   // as far as they were needed
-	bands       *bands.Table  // for batches from groups; nil until it is needed
-	made        *mat.SymDense // the Gram matrix of the run's workload
-	curved      *mat.SymDense // for gradients that answer to errors
-	counted     *mat.SymDense // likewise, of the steps whose losses are averaged
-	records     int           // of the largest node, for batches of a largest size; 0 until they are counted
-	predictions map[*Correlation]*float64
+	making       sync.Mutex // of a strategy, or a noise multiplier
+	methods      []*method
+	multipliers  bands.Noise   // as far as they were needed
+	bands        *bands.Table  // for batches from groups; nil until it is needed
+	made         *mat.SymDense // the Gram matrix of the run's workload
+	reactiveGram *mat.SymDense // for gradients that answer to errors
+	excessGram   *mat.SymDense // likewise, of the steps whose losses are averaged
+	records      int           // of the largest node, for batches of a largest size; 0 until they are counted
+	predictions  map[*Correlation]*float64
 }
 
 // StudyOptions says what a Study compares.
@@ -183,7 +183,7 @@ func NewStudy(n *graph.Network, c Config, o StudyOptions) (*Study, error) {
 	if err := participation.CheckCycle(c.Schema, c.Batches); err != nil {
 		return nil, fmt.Errorf("%w: T must be at most k·b", err)
 	}
-	s.curving = sync.OnceValue(func() workload.Curvature { return c.Task.Curvature(c.Clip) })
+	s.spectrum = sync.OnceValue(func() workload.Curvature { return c.Task.Curvature(c.Clip) })
 	return s, s.split()
 }
 
@@ -201,7 +201,7 @@ func (s *Study) split() error {
 		if s.byRate == nil {
 			s.byRate = map[float64]*Study{}
 		}
-		of.curving = s.curving
+		of.spectrum = s.spectrum
 		s.byRate[c.LearningRate] = of
 	}
 	return nil

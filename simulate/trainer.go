@@ -16,13 +16,13 @@ import (
 // trainer is what a run consists of.
 type trainer struct {
 	Config
-	noise       *Noise
-	nodes, size int // n, d
-	records     int // of all nodes
-	batches     batches
-	test, part  Dataset // all of the test data, and what losses are of
-	apart       Dataset // what losses are of that rates are chosen by
-	ledger      *participation.Ledger
+	noise          *Noise
+	nodes, size    int // n, d
+	records        int // of all nodes
+	batches        batches
+	test, part     Dataset // all of the test data, and what losses are of
+	validationData Dataset // what losses are of that rates are chosen by
+	ledger         *participation.Ledger
 
 	state      *workload.State[float32]
 	networks   *workload.Networks
@@ -49,7 +49,7 @@ func newTrainer(c Config, noise *Noise, seed uint64) (*trainer, error) {
 	train, test := c.Task.Split(seed)
 	if c.Validation {
 		half := test.Len() / 2
-		t.apart, test = c.first(test.Slice(0, half)), test.Slice(half, test.Len())
+		t.validationData, test = c.first(test.Slice(0, half)), test.Slice(half, test.Len())
 	}
 	if err := t.checkData(train, test); err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (t *trainer) schema() participation.Schema {
 func (t *trainer) checkData(train, test Dataset) error {
 	parts := []Dataset{train, test}
 	if t.Validation {
-		parts = append(parts, t.apart)
+		parts = append(parts, t.validationData)
 	}
 	for i, data := range parts {
 		name := []string{"training", "test", "validation"}[i]

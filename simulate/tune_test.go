@@ -66,8 +66,8 @@ func TestTunedRates(t *testing.T) {
 		if r.Rate != 0.1 || r.Seeds != 3 || r.Diverged != 0 {
 			t.Errorf("%+v", r)
 		}
-		if r.Method != None && (r.Answered == nil || r.Answered.Measured != r.Excess.Difference) {
-			t.Errorf("%s: %+v, %+v", r.Method, r.Answered, r.Excess)
+		if r.Method != None && (r.Prediction == nil || r.Prediction.Measured != r.Excess.Difference) {
+			t.Errorf("%s: %+v, %+v", r.Method, r.Prediction, r.Excess)
 		}
 	}
 	if _, err := s.Do(t.Context(), Cell{Method: None, Rate: 0.2}); err == nil {

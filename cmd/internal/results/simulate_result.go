@@ -125,7 +125,7 @@ func (r Simulation) Document() *document.Document {
 	if c.TestRows > 0 {
 		rowsOf = fmt.Sprintf("the first %d test records, in the last column on all", c.TestRows)
 	}
-	d.Fact("loss", "mean over the nodes and the last %d steps, %s; %s", c.Window(), rowsOf, r.Grid.Count())
+	d.Fact("loss", "mean over the nodes and the last %s, %s; %s", terminal.Count(c.Window(), "step"), rowsOf, r.Grid.Count())
 	if o.Tune != nil {
 		d.Fact("tuned", "every method has its own learning rate of %s,\nthat of the least mean loss on the other half of the test records; "+
 			"choosing it is not paid for in privacy", strings.Join(lists.Map(r.Study.Rates(), rateText), ", "))
@@ -175,7 +175,7 @@ func simulationTable(rows []simulate.Row) document.Table {
 		return func(v float64) string { return terminal.DecimalUp(v, digits) }
 	}
 	tuned := slices.ContainsFunc(rows, func(r simulate.Row) bool { return r.Rate > 0 })
-	quadratic := slices.ContainsFunc(rows, func(r simulate.Row) bool { return r.Answered != nil })
+	quadratic := slices.ContainsFunc(rows, func(r simulate.Row) bool { return r.Prediction != nil })
 	t := document.Table{Caption: "Test losses", Words: 1}
 	for _, r := range rows {
 		name, level := "mu", orDash(r.Mu, up(6))
@@ -194,7 +194,7 @@ func simulationTable(rows []simulate.Row) document.Table {
 			row = append(row, "rate", rateText(r.Rate))
 		}
 		if quadratic {
-			row = append(row, "predicted, off by", orDash(r.Answered, offText))
+			row = append(row, "predicted, off by", orDash(r.Prediction, offText))
 		}
 		t.Row(append(row, "", remark(&r))...)
 	}
