@@ -21,8 +21,8 @@ var reactions = map[string]struct {
 	"training": {nil, threat.Reaction{}},
 	"fixed":    {[]string{"--reaction", "fixed"}, threat.Reaction{Kind: threat.FixedInputs}},
 	"class":    {[]string{"--reaction", "smooth:0.3"}, threat.Reaction{Kind: threat.Smooth, X: 0.3}},
-	"screened": {[]string{"--reaction", "convex:0.3", "--reaction refine=false"}, threat.Reaction{Kind: threat.Convex, X: 0.3}},
-	"attacked": {[]string{"--reaction", "lipschitz:1.1", "--reaction refine=true", "--reaction", "worst-answer"}, threat.Reaction{Kind: threat.Lipschitz, X: 1.1}},
+	"screened": {[]string{"--reaction", "convex:0.3,refine=false"}, threat.Reaction{Kind: threat.Convex, X: 0.3}},
+	"attacked": {[]string{"--reaction", "lipschitz:1.1,refine,worst-answer"}, threat.Reaction{Kind: threat.Lipschitz, X: 1.1}},
 }
 
 // numbersOfNodes are the keys of JSON, and the columns of CSV, that a number about nodes may have, and what says what it
