@@ -3,14 +3,11 @@ package reaction
 import (
 	"context"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/internal/npy"
 	"mafalda/participation"
-	"mafalda/strategy"
 )
 
 // large returns a random network of 148 nodes and about 10 neighbours each, with one attacker.
@@ -70,26 +67,4 @@ func BenchmarkBound(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-}
-
-// toStandFor returns the strategy of the variable STRATEGY.
-func toStandFor(b *testing.B) strategy.Strategy {
-	b.Helper()
-	c, err := strategy.SquareRoot(96, 96)
-	if err != nil {
-		b.Fatal(err)
-	}
-	matrix := whole(c)
-	if path := os.Getenv("STRATEGY"); path != "" {
-		a, err := npy.ReadFile(path)
-		if err != nil || len(a.Shape) != 2 || a.Shape[0] != a.Shape[1] {
-			b.Fatal(a.Shape, err)
-		}
-		matrix = mat.NewDense(a.Shape[0], a.Shape[1], a.Data)
-	}
-	full, err := strategy.NewDense(matrix)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return full
 }
