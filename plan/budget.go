@@ -69,10 +69,6 @@ func (o Options) checkBudget(p Problem) error {
 		return err
 	case o.Class != nil:
 		return fault.New("Memory", nil, "[Memory] chooses class and width: leave out [Class], [Bandwidth] and [Buffers]")
-	case p.Sharing != nil:
-		return fault.New("Memory", nil, "[Memory] is not for noise that nodes share")
-	case o.Sampling == participation.Bins:
-		return fault.New("Memory", nil, "[Memory] is not for [Sampling] %v", o.Sampling)
 	case o.Budget.Floats() >= steps:
 		return nil
 	case steps > strategy.LongSteps && o.Sampling != participation.InTurn:

@@ -7,11 +7,8 @@ import (
 
 	"mafalda/factorize"
 	"mafalda/graph"
-	"mafalda/internal/fault"
 	"mafalda/internal/lists"
 	"mafalda/measure"
-	"mafalda/participation"
-	"mafalda/strategy"
 )
 
 // ratioGap is how close to the least worst ratio the search for it ends.
@@ -35,24 +32,6 @@ func (p Problem) members() []Problem {
 		one.Network, one.Others = n, nil
 		return one
 	})
-}
-
-// checkUnknown rejects families with more than one strategy, more than one way to be unknown, or a secret draw.
-func (o Options) checkUnknown(p Problem) error {
-	if !p.unknown() || o.Class.Traits().Certified && !o.split() && o.Budget == nil && o.Sampling == participation.InTurn &&
-		!p.long(o) && participation.IsPartition(p.Schema) {
-		return nil
-	}
-	return p.refuseUnknown("one strategy of [Class] dense or banded, at most %d steps, batches in turn, and patterns that do not overlap",
-		strategy.LongSteps)
-}
-
-// refuseUnknown says what families are for alone.
-func (p Problem) refuseUnknown(only string, args ...any) error {
-	if len(p.Others) > 0 {
-		return fault.New("Others", nil, "several networks are for "+only, args...)
-	}
-	return fault.New("Risk", p.Curvature.Risk, "is for "+only, args...)
 }
 
 // hedge finds the mixture of a family that is the least favourable: the strategy that is best for it has the least worst

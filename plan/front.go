@@ -11,7 +11,6 @@ import (
 	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
-	"mafalda/strategy"
 )
 
 // MemoryFront is what memory at a node buys: errors at an (ε, δ) of strategies that keep more or fewer numbers, with
@@ -91,19 +90,15 @@ func prepareFront(p Problem, o Options) (*job, error) {
 		return nil, err
 	}
 	switch w := o.Privacy; {
-	case p.Levels != nil:
-		return nil, fault.New("Budgets", nil, "[Budgets] is not for what memory buys, which is found for one level")
 	case w == nil || w.Epsilon == 0 || w.Delta == 0:
 		return nil, fault.New("Epsilon", nil, "errors are compared at a privacy: [Epsilon] and [Delta] are needed")
 	case o.Budget == nil:
 		return nil, fault.New("Dim", nil, "[Dim] is needed: how many parameters has the model?")
 	case o.Class != nil || o.Sampling != participation.InTurn:
 		return nil, fault.New("Class", nil, "all classes are looked at, with every sampling that there is an accountant for")
-	case p.Objective != Mean || o.split() || p.Sharing != nil:
-		return nil, fault.New("Objective", nil, "memory is weighed for [Objective] mean, and one strategy for all nodes, whose "+
-			"noise they do not share")
-	case p.Schema.Steps() > strategy.LongSteps:
-		return nil, fault.New("Steps", p.Schema.Steps(), "must be at most %d", strategy.LongSteps)
+	}
+	if err := p.refuse(o, nodeLevels|otherObjective|severalStrategies|sharedNoise|unknownFamily|manySteps, "what memory buys"); err != nil {
+		return nil, err
 	}
 	if err := o.Budget.checkDim(); err != nil {
 		return nil, err

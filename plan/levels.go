@@ -18,9 +18,7 @@ import (
 	"mafalda/internal/fault"
 	"mafalda/internal/lists"
 	"mafalda/participation"
-	"mafalda/strategy"
 	"mafalda/study"
-	"mafalda/workload"
 )
 
 // Levels are privacy levels of single nodes. Under local DP the constraints separate: what a node's own noise protects
@@ -198,29 +196,12 @@ func (l *Levels) addTo(in *study.Inputs) {
 	in.Add("levels of the nodes", d.Sum())
 }
 
-// checkLevels refuses what levels of single nodes are not for.
-func (p Problem) checkLevels(o Options) error {
-	if p.Levels == nil {
+// checkLevels rejects levels of another network.
+func (p Problem) checkLevels() error {
+	if p.Levels == nil || p.Network == nil || len(p.Levels.levels) == p.nodes() {
 		return nil
 	}
-	const single = "is not for [Budgets], privacy levels of single nodes"
-	switch {
-	case p.Workload.Kind == workload.Prefix:
-		return fault.New("Budgets", nil, "[Budgets] needs nodes, which the prefix workload has none of")
-	case o.Sampling != participation.InTurn:
-		return fault.New("Sampling", o.Sampling, single+": batches in turn only")
-	case p.Objective != Mean:
-		return fault.New("Objective", p.Objective, single+": only mean")
-	case p.long(o):
-		return fault.New("Steps", p.Schema.Steps(), "must be at most %d for [Budgets]", strategy.LongSteps)
-	case p.Gram.Method > GramExact:
-		return fault.New("Method", p.Gram.Method, single+": only exact")
-	case !p.Workload.IsStatic() || p.Workload.MissedSteps > 0:
-		return fault.New("Budgets", nil, "[Budgets] is for networks that stay as they are, with all nodes in every step")
-	case p.Network != nil && len(p.Levels.levels) != p.nodes():
-		return fault.New("Levels", nil, "are not those of the network's %d nodes: see Levels.On", p.nodes())
-	}
-	return nil
+	return fault.New("Levels", nil, "are not those of the network's %d nodes: see Levels.On", p.nodes())
 }
 
 // compareOneLevel fills in the least loss at one level for all nodes, the strictest, unless nothing is to be compared or

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -105,7 +106,13 @@ func prepare(p Problem, o Options) (*job, error) {
 	if err := j.mode.needs(j).Check(); err != nil {
 		return nil, err
 	}
-	if err := p.checkLevels(j.Options); err != nil {
+	if !o.Sampling.Known() {
+		return nil, fault.New("Sampling", int(o.Sampling), "is unknown; use %s", strings.Join(participation.Schemes(), ", "))
+	}
+	if err := p.checkTogether(j.Options); err != nil {
+		return nil, err
+	}
+	if err := p.checkLevels(); err != nil {
 		return nil, err
 	}
 	for _, m := range j.asked {

@@ -30,9 +30,6 @@ func (binsMode) check(p Problem, o Options) error {
 	if err := cmp.Or(o.checkMonteCarlo(), o.checkDrawn(p)); err != nil {
 		return err
 	}
-	if steps := p.Schema.Steps(); steps > strategy.LongSteps {
-		return fault.New("Steps", steps, "must be at most %d with [Sampling] %v", strategy.LongSteps, o.Sampling)
-	}
 	if err := o.checkDrawnPrivacy(); err != nil {
 		return err
 	}

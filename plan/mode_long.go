@@ -21,27 +21,10 @@ type longMode struct{ ordinary }
 func (longMode) takes(p Problem, o Options) bool { return p.long(o) }
 
 func (longMode) check(p Problem, o Options) error {
-	if err := o.checkObjective(p); err != nil {
-		return err
-	}
-	_, cyclic := p.Schema.(participation.Cyclic)
 	const many = "more than %d steps: "
 	switch {
 	case p.Schema.Steps() > export.MaxSteps:
 		return fault.New("Steps", p.Schema.Steps(), "at most %d", export.MaxSteps)
-	case !p.Workload.IsTimeInvariant():
-		return fault.New("Steps", nil, many+"every step must be like the others: the same rate, gossip, a network that "+
-			"stays, and no missed steps", strategy.LongSteps)
-	case p.Schema.Name() == "people":
-		return fault.New("Unit", nil, many+"only [Unit] record", strategy.LongSteps)
-	case !cyclic:
-		return fault.New("Schema", nil, many+"only [Schema] cyclic and single", strategy.LongSteps)
-	case p.Objective != Mean || o.split():
-		return fault.New("Objective", nil, many+"only [Objective] mean, and one strategy for all nodes",
-			strategy.LongSteps)
-	case o.Start != nil || o.StartFrom != "" || o.Checkpoint != "":
-		return fault.New("StartFrom", nil, many+"[StartFrom] and [Checkpoint] are for the dense optimum",
-			strategy.LongSteps)
 	case o.Class.Parameters().ScaleColumns && !p.Workload.CountsAll():
 		return fault.New("ScaleColumns", nil, many+"[ScaleColumns] is not for weights of steps", strategy.LongSteps)
 	}

@@ -27,7 +27,6 @@ import (
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/secrets"
-	"mafalda/strategy"
 	"mafalda/study"
 	"mafalda/workload"
 )
@@ -39,32 +38,9 @@ type sharingMode struct{}
 func (sharingMode) takes(p Problem, _ Options) bool { return p.Sharing != nil }
 
 func (sharingMode) check(p Problem, o Options) error {
-	const shared = "is not for noise that nodes share"
 	switch {
-	case p.Workload.Kind == workload.Prefix:
-		return fault.New("Trust", export.TrustSecLDP, "needs nodes, which the prefix workload has none of")
-	case p.Objective != Mean:
-		return fault.New("Objective", p.Objective, shared+": only mean")
-	case o.PerNode:
-		return fault.New("PerNode", nil, shared+", whose strategy is the same everywhere")
-	case o.Groups > 0:
-		return fault.New("Groups", nil, shared+", whose strategy is the same everywhere")
-	case o.Sampling != participation.InTurn && o.Sampling != participation.Poisson:
-		return fault.New("Sampling", o.Sampling, shared+": cyclic or poisson")
 	case o.Sampling == participation.Poisson && o.Privacy != nil && o.Privacy.Adjacency != accounting.ZeroOut:
-		return fault.New("Adjacency", o.Privacy.Adjacency, "with [Sampling] %v "+shared, o.Sampling)
-	case o.Start != nil || o.StartFrom != "":
-		return fault.New("StartFrom", nil, shared)
-	case p.Gram.Method > GramExact:
-		return fault.New("Method", p.Gram.Method, shared+": only exact")
-	case p.Schema.Steps() > strategy.LongSteps:
-		return fault.New("Steps", p.Schema.Steps(), "must be at most %d for noise that nodes share", strategy.LongSteps)
-	case !participation.IsPartition(p.Schema) && p.Schema.Name() == "people":
-		return fault.New("Unit", "person", shared+": with records in several batches its patterns overlap")
-	case !participation.IsPartition(p.Schema):
-		return fault.New("Schema", p.Schema.Name(), shared+": its patterns overlap")
-	case p.Workload.HasFreeNoise(p.Schema.Steps()):
-		return fault.New("Trust", export.TrustSecLDP, "is not for workloads where the noise of some steps costs nothing")
+		return fault.New("Adjacency", o.Privacy.Adjacency, "with [Sampling] %v is not for noise that nodes share", o.Sampling)
 	case p.Network == nil:
 		return nil
 	case p.Sharing.setting.Secrets == nil || p.Sharing.setting.Secrets.Nodes() != p.nodes():

@@ -12,7 +12,6 @@ import (
 	"mafalda/internal/fault"
 	"mafalda/internal/lists"
 	"mafalda/optim"
-	"mafalda/participation"
 	"mafalda/workload"
 )
 
@@ -22,19 +21,9 @@ type splitMode struct{}
 func (splitMode) takes(_ Problem, o Options) bool { return o.split() }
 
 func (splitMode) check(p Problem, o Options) error {
-	if err := o.checkObjective(p); err != nil {
-		return err
-	}
 	switch {
 	case o.PerNode && o.Groups > 0:
 		return fault.New("Groups", nil, "[PerNode] or [Groups], not both")
-	case !o.dense():
-		return fault.New("Class", nil, "[PerNode] and [Groups] are for [Class] dense")
-	case p.Workload.Kind == workload.Prefix:
-		return fault.New("Groups", nil, "the prefix workload has no nodes for [PerNode] or [Groups]")
-	case !participation.IsPartition(p.Schema):
-		return fault.New("Groups", nil, "[PerNode] and [Groups] are not for %s participation, whose patterns overlap",
-			p.Schema.Name())
 	case p.Network != nil && o.Groups > p.nodes():
 		return fault.New("Groups", o.Groups, "the graph has %d nodes", p.nodes())
 	}

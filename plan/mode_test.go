@@ -63,11 +63,11 @@ func TestModesRefuse(t *testing.T) {
 		field   string
 		say     string
 	}{
-		"nodes of a class":  {Options{PerNode: true, Class: factorize.BLT{Buffers: 2}}, "Class", "are for Class dense"},
+		"nodes of a class":  {Options{PerNode: true, Class: factorize.BLT{Buffers: 2}}, "Class", "not dense (Class blt) is not for PerNode"},
 		"poisson and nodes": {Options{Sampling: participation.Poisson, PerNode: true}, "Groups", "not for Sampling poisson"},
-		"bins of a class":   {Options{Sampling: participation.Bins, Class: factorize.Dense{}}, "Class", "for Class banded"},
+		"bins of a class":   {Options{Sampling: participation.Bins, Class: factorize.Dense{}}, "Class", "not banded (Class dense) is not for Sampling bins"},
 		"no groups":         {Options{Groups: -1}, "Groups", "at least 1"},
-		"no sampling":       {Options{Sampling: 9}, "Sampling", "none that there is"},
+		"no sampling":       {Options{Sampling: 9}, "Sampling", "is unknown; use cyclic"},
 	} {
 		p := Problem{Schema: schema}
 		_, err := prepare(p, tc.options)

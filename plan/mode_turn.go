@@ -12,7 +12,6 @@ import (
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
 	"mafalda/factorize/baselines"
-	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -24,7 +23,7 @@ type turnMode struct{ ordinary }
 
 func (turnMode) takes(Problem, Options) bool { return true }
 
-func (turnMode) check(p Problem, o Options) error { return o.checkObjective(p) }
+func (turnMode) check(Problem, Options) error { return nil }
 
 func (turnMode) needs(j *job) Resources { return j.need(matricesOfSearch, 1, j.turnTime()) }
 
@@ -77,20 +76,6 @@ func (turnMode) describe(s *Solution, m *export.Manifest) {
 	if p := s.Problem; p.Objective != Mean {
 		m.Objective, m.Weights = p.Objective.String(), s.Optimum.Weights
 	}
-}
-
-// checkObjective refuses what only the mean can do.
-func (o Options) checkObjective(p Problem) error {
-	switch {
-	case p.Objective == Mean:
-		return nil
-	case !o.dense() || o.split():
-		return fault.New("Objective", p.Objective, "is for one dense strategy")
-	case !participation.IsPartition(p.Schema):
-		return fault.New("Objective", p.Objective, "is not for %s participation, whose patterns overlap",
-			p.Schema.Name())
-	}
-	return nil
 }
 
 // search computes the optimum, and then makes the steps that there is time for.

@@ -93,16 +93,13 @@ func (o Options) filled(p Problem) Options {
 // check finds what is wrong with the options in every mode; they have been filled, and the mode has checked what is
 // its own.
 func (o Options) check(p Problem) error {
-	if !o.Sampling.Known() {
-		return fault.New("Sampling", int(o.Sampling), "is none that there is")
-	}
 	if err := cmp.Or(o.checkMonteCarlo(), o.checkBatches()); err != nil {
 		return err
 	}
 	if err := o.checkClass(p); err != nil {
 		return err
 	}
-	if err := cmp.Or(o.checkStart(p), o.checkUnknown(p)); err != nil {
+	if err := o.checkStart(p); err != nil {
 		return err
 	}
 	steps := p.Schema.Steps()
@@ -175,8 +172,6 @@ func (o Options) checkStart(p Problem) error {
 		return fault.New("StartFrom", nil, "[StartFrom] and [Resume]: only one of them")
 	case o.Start != nil && o.StartFrom != "":
 		return fault.New("StartFrom", nil, "[Start] and [StartFrom]: only one of them")
-	case (o.Checkpoint != "" || started) && p.Objective != Mean:
-		return fault.New("Checkpoint", nil, "[Checkpoint] and [StartFrom] are for [Objective] mean")
 	case o.Start != nil && o.Start.SymmetricDim() != p.Schema.Steps():
 		return fault.New("Start", nil, "has T = %d steps, not %d", o.Start.SymmetricDim(), p.Schema.Steps())
 	case o.Checkpoint == "":

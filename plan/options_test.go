@@ -68,10 +68,10 @@ func TestBadArguments(t *testing.T) {
 			"1: at least 2"},
 		"too many probes": {gram(plan.Gram{Method: plan.GramLanczos, Probes: 2e6}), "Probes", "at most 1048576"},
 		"one class": {func(p *plan.Problem, o *plan.Options) { p.Objective, o.Class = plan.Worst, factorize.Banded{} },
-			"Objective", "Objective max is for one dense strategy"},
+			"Objective", "Objective max is not for a class that is not dense (Class banded)"},
 		"overlapping": {func(p *plan.Problem, o *plan.Options) {
 			p.Schema, p.Objective, o.Class = minSep, plan.Last, factorize.Dense{}
-		}, "Objective", "not for min-sep participation"},
+		}, "Objective", "not for participation whose patterns overlap (min-sep)"},
 		"estimate of nodes": {func(p *plan.Problem, o *plan.Options) {
 			p.Gram.Method, o.PerNode = plan.GramLanczos,
 				true

@@ -85,17 +85,11 @@ func (p Problem) check() error {
 		return fault.New("Schema", nil, "who takes part when?")
 	case p.Workload.Kind == workload.Prefix && p.Network != nil:
 		return fault.New("Network", nil, "the prefix workload has no network: leave out [Network]")
-	case p.Workload.Kind == workload.Prefix && p.Gram.Method > GramExact:
-		return fault.New("Method", nil, "the prefix workload has no network to estimate: leave out [Method] %v",
-			p.Gram.Method)
 	case p.Objective < Mean || p.Objective > Last:
 		return fault.New("Objective", int(p.Objective), "is none that there is")
 	}
-	if p.unknown() && (p.Objective != Mean || p.Sharing != nil || p.Levels != nil) {
-		return p.refuseUnknown("[Objective] mean, one level, and noise that nodes do not share")
-	}
 	if len(p.Others) > 0 && (p.Curvature.Unknown() || p.Workload.GraphSequence != nil) {
-		return p.refuseUnknown("curvatures that are known, and networks that do not take turns")
+		return fault.New("Others", nil, "several networks are for curvatures that are known, and networks that do not take turns")
 	}
 	for _, one := range p.members() {
 		if err := one.checkWorkload(); err != nil {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -66,16 +67,11 @@ func (c Case) checkTraining() error {
 	if t == nil {
 		return nil
 	}
-	switch {
-	case p.Levels != nil:
-		return fault.New("Budgets", nil, "[Budgets] is not for [Curvature]: excess risk is predicted for one level")
-	case p.Schema.Steps() > strategy.LongSteps:
-		return fault.New("Steps", p.Schema.Steps(), "must be at most %d for [Curvature]", strategy.LongSteps)
-	case c.Records < p.Schema.Separation():
-		return fault.New("Records", c.Records, "must be at least the %d batches of a node", p.Schema.Separation())
-	}
-	if err := t.Check(); err != nil {
+	if err := cmp.Or(p.refuse(c.Options, nodeLevels|unknownFamily|manySteps, "predictions of a training"), t.Check()); err != nil {
 		return err
+	}
+	if batches := p.Schema.Separation(); c.Records < batches {
+		return fault.New("Records", c.Records, "must be at least the %d batches of a node", batches)
 	}
 	_, err := c.trainingOf(p).Predict(0, 0)
 	return err

@@ -72,26 +72,13 @@ func errorAtPrivacy(noiseStd, clip, squaredError float64) float64 {
 	return noiseStd / clip * (noiseStd / clip) * squaredError
 }
 
-// checkDrawn refuses what does not go together with batches that are drawn in secret.
+// checkDrawn rejects more participations than batches that are drawn in secret have on average.
 func (o Options) checkDrawn(p Problem) error {
-	_, cyclic := p.Schema.(participation.Cyclic)
 	steps, k, b := p.Schema.Steps(), p.Schema.Participations(), p.Schema.Separation()
-	switch {
-	case !cyclic:
-		return fault.New("Sampling", nil, "[Sampling] %v is not for %s participation", o.Sampling, p.Schema.Name())
-	case steps > k*b:
+	if steps > k*b {
 		return fault.New("Participations", k,
 			"[Sampling] %v lets a record take part T/b = %.4g times on average, more "+
 				"than k = %d", o.Sampling, float64(steps)/float64(b), k)
-	case o.split():
-		return fault.New("Groups", nil, "[PerNode] and [Groups] are not for [Sampling] %v", o.Sampling)
-	case p.Objective != Mean:
-		return fault.New("Objective", nil, "[Objective] %v is not for [Sampling] %v", p.Objective, o.Sampling)
-	case o.Start != nil || o.StartFrom != "" || o.Checkpoint != "":
-		return fault.New("StartFrom", nil, "[StartFrom] and [Checkpoint] are not for [Sampling] %v", o.Sampling)
-	}
-	if _, banded := o.Class.(factorize.Banded); !banded {
-		return fault.New("Class", nil, "[Sampling] %v is for [Class] banded, not %s", o.Sampling, o.Class.Name())
 	}
 	return nil
 }

@@ -112,8 +112,8 @@ func TestBadSampling(t *testing.T) {
 		by         func(p *plan.Problem, o *plan.Options)
 		field, say string
 	}{
-		"unknown": {func(_ *plan.Problem, o *plan.Options) { o.Sampling = 7 }, "Sampling", "none that there is"},
-		"min-sep": {func(p *plan.Problem, _ *plan.Options) { p.Schema = minSep }, "Sampling", "not for min-sep"},
+		"unknown": {func(_ *plan.Problem, o *plan.Options) { o.Sampling = 7 }, "Sampling", "is unknown; use cyclic"},
+		"min-sep": {func(p *plan.Problem, _ *plan.Options) { p.Schema = minSep }, "Sampling", "not for participation that is not cyclic (min-sep)"},
 		"more than k": {func(p *plan.Problem, _ *plan.Options) { p.Schema = must(participation.NewCyclic(12, 2, 4)) },
 			"Participations", "3 times on average"},
 		"no privacy": {func(_ *plan.Problem, o *plan.Options) { o.Privacy = nil }, "Sampling",
@@ -131,7 +131,7 @@ func TestBadSampling(t *testing.T) {
 		"objective": {func(p *plan.Problem, _ *plan.Options) { p.Objective = plan.Last }, "Objective",
 			"last is not for"},
 		"class": {func(_ *plan.Problem, o *plan.Options) { o.Class = factorize.Dense{} }, "Class",
-			"banded, not dense"},
+			"not banded (Class dense) is not for Sampling poisson"},
 		"bands": {func(_ *plan.Problem, o *plan.Options) { o.Class = factorize.Banded{Bandwidth: 5} }, "Bandwidth",
 			"from 1 to b = 4"},
 		"start":        {func(_ *plan.Problem, o *plan.Options) { o.StartFrom = "x" }, "StartFrom", "not for Sampling"},
