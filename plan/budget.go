@@ -3,10 +3,7 @@ package plan
 import (
 	"math"
 
-	"mafalda/factorize"
 	"mafalda/internal/fault"
-	"mafalda/participation"
-	"mafalda/strategy"
 )
 
 // Budget is how much memory a node has for the noise that it keeps from step to step: so many bytes for a model of so
@@ -56,44 +53,4 @@ func (b Budget) checkDim() error {
 		b.Memory = 0
 	}
 	return b.Check()
-}
-
-// checkBudget refuses what does not go together with a budget, which chooses the class. The options are not filled.
-func (o Options) checkBudget(p Problem) error {
-	if o.Budget == nil {
-		return nil
-	}
-	steps := p.Schema.Steps()
-	switch err := o.Budget.Check(); {
-	case err != nil:
-		return err
-	case o.Class != nil:
-		return fault.New("Memory", nil, "[Memory] chooses class and width: leave out [Class], [Bandwidth] and [Buffers]")
-	case o.Budget.Floats() >= steps:
-		return nil
-	case steps > strategy.LongSteps && o.Sampling != participation.InTurn:
-		return fault.New("Memory", nil, "[Memory] is for at most %d steps with [Sampling] %v, unless all of them fit: "+
-			"choose [Class] instead", strategy.LongSteps, o.Sampling)
-	case steps > strategy.LongSteps:
-		return nil
-	case p.Objective != Mean || o.split():
-		return fault.New("Memory", nil, "[Objective] %v and strategies of nodes are dense, which keeps %d numbers for "+
-			"each parameter: %d fit", p.Objective, steps, o.Budget.Floats())
-	}
-	return nil
-}
-
-// budgetClass returns the class that stands for all that fit until one of them is chosen.
-func (o Options) budgetClass(p Problem) factorize.Class {
-	schema := p.Schema
-	numbers := o.Budget.Floats()
-	switch {
-	case o.Sampling != participation.InTurn:
-		return DefaultClass(o.Sampling, schema)
-	case numbers >= schema.Steps() && participation.IsPartition(schema):
-		return factorize.Dense{}
-	case numbers < schema.Steps() && schema.Steps() > strategy.LongSteps:
-		return longClasses(p, numbers)[0]
-	}
-	return factorize.Banded{Bandwidth: min(numbers+1, schema.Steps())}
 }

@@ -90,6 +90,64 @@ func (o Options) filled(p Problem) Options {
 	return o
 }
 
+// DefaultClass returns the class to take if none is asked for: banded, with the best number of bands, where batches are
+// drawn in secret, and dense otherwise.
+func DefaultClass(sampling participation.Scheme, schema participation.Schema) factorize.Class {
+	if sampling == participation.InTurn {
+		return factorize.DefaultClass(schema)
+	}
+	return factorize.Banded{}
+}
+
+// budgetClass returns the class that stands for all that fit until one of them is chosen.
+func (o Options) budgetClass(p Problem) factorize.Class {
+	schema := p.Schema
+	numbers := o.Budget.Floats()
+	switch {
+	case o.Sampling != participation.InTurn:
+		return DefaultClass(o.Sampling, schema)
+	case numbers >= schema.Steps() && participation.IsPartition(schema):
+		return factorize.Dense{}
+	case numbers < schema.Steps() && schema.Steps() > strategy.LongSteps:
+		return longClasses(p, numbers)[0]
+	}
+	return factorize.Banded{Bandwidth: min(numbers+1, schema.Steps())}
+}
+
+// Tolerance is the default certified relative gap at which a search stops: the objective's default, or the last step's
+// where the noise of other steps costs nothing.
+func (p Problem) Tolerance() float64 {
+	if p.Objective == Mean && p.Workload.HasFreeNoise(p.Schema.Steps()) {
+		return Last.Tolerance()
+	}
+	return p.Objective.Tolerance()
+}
+
+// checkBudget refuses what does not go together with a budget, which chooses the class. The options are not filled.
+func (o Options) checkBudget(p Problem) error {
+	if o.Budget == nil {
+		return nil
+	}
+	steps := p.Schema.Steps()
+	switch err := o.Budget.Check(); {
+	case err != nil:
+		return err
+	case o.Class != nil:
+		return fault.New("Memory", nil, "[Memory] chooses class and width: leave out [Class], [Bandwidth] and [Buffers]")
+	case o.Budget.Floats() >= steps:
+		return nil
+	case steps > strategy.LongSteps && o.Sampling != participation.InTurn:
+		return fault.New("Memory", nil, "[Memory] is for at most %d steps with [Sampling] %v, unless all of them fit: "+
+			"choose [Class] instead", strategy.LongSteps, o.Sampling)
+	case steps > strategy.LongSteps:
+		return nil
+	case p.Objective != Mean || o.split():
+		return fault.New("Memory", nil, "[Objective] %v and strategies of nodes are dense, which keeps %d numbers for "+
+			"each parameter: %d fit", p.Objective, steps, o.Budget.Floats())
+	}
+	return nil
+}
+
 // check finds what is wrong with the options in every mode; they have been filled, and the mode has checked what is
 // its own.
 func (o Options) check(p Problem) error {

@@ -168,15 +168,6 @@ func (p Problem) source(g *export.Gram) measure.Source {
 	return measure.Source{Gram: g, Network: p.Network, Others: p.Others, Workload: p.Workload, Curvature: p.Curvature.Curvature()}
 }
 
-// Tolerance is the default certified relative gap at which a search stops: the objective's default, or the last step's
-// where the noise of other steps costs nothing.
-func (p Problem) Tolerance() float64 {
-	if p.Objective == Mean && p.Workload.HasFreeNoise(p.Schema.Steps()) {
-		return Last.Tolerance()
-	}
-	return p.Objective.Tolerance()
-}
-
 // comparePlain fills in what the strategies cost that are optimal for the plain workload and for gradients that do not
 // react, unless this is it. If the context ends before that is known, there are no baselines either: a manifest has both or neither.
 func (s *job) comparePlain(ctx context.Context) error {

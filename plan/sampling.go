@@ -6,22 +6,12 @@ import (
 	"mafalda/accounting"
 	"mafalda/accounting/bins"
 	"mafalda/export"
-	"mafalda/factorize"
 	"mafalda/factorize/bands"
 	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
 	"mafalda/measure"
 	"mafalda/participation"
 )
-
-// DefaultClass returns the class to take if none is asked for: banded, with the best number of bands, where batches are
-// drawn in secret, and dense otherwise.
-func DefaultClass(sampling participation.Scheme, schema participation.Schema) factorize.Class {
-	if sampling == participation.InTurn {
-		return factorize.DefaultClass(schema)
-	}
-	return factorize.Banded{}
-}
 
 // Bands is what a strategy of so many bands costs at a privacy: the best one under Poisson sampling, one without
 // negative entries under Bins.
