@@ -54,16 +54,16 @@ func (p Problem) requests(o Options) []request {
 	_, cyclic := s.(participation.Cyclic)
 	_, banded := class.(factorize.Banded)
 	steps, scheme := s.Steps(), o.Sampling
-	family := "Risk"
+	field, family := "Risk", "a curvature that nobody knows"
 	if len(p.Others) > 0 {
-		family = "Others"
+		field, family = "Others", "a choice of several networks"
 	}
 	return []request{
 		{prefixWorkload, w.Kind == workload.Prefix, "Workload", "the prefix workload (no nodes)",
 			sharedNoise | nodeLevels | severalStrategies | estimatedGram},
 		{otherObjective, p.Objective != Mean, "Objective", fmt.Sprintf("[Objective] %v", p.Objective), sharedNoise | nodeLevels |
 			severalStrategies | secretBatches | longRun | overlappingPatterns | otherClass | givenStart | keptSearch},
-		{unknownFamily, p.unknown(), family, "a family of which nobody knows which one it is", otherObjective |
+		{unknownFamily, p.unknown(), field, family, otherObjective |
 			sharedNoise | nodeLevels | severalStrategies | memoryBudget | secretBatches | longRun | overlappingPatterns | uncertified},
 		{sharedNoise, p.Sharing != nil, "Trust", "noise that nodes share", freeNoise | manySteps},
 		{nodeLevels, p.Levels != nil, "Budgets", "[Budgets]", changingNetwork | longRun},
@@ -76,13 +76,13 @@ func (p Problem) requests(o Options) []request {
 		{givenStart, o.Start != nil || o.StartFrom != "", "StartFrom", "[StartFrom]", sharedNoise | secretBatches | longRun},
 		{keptSearch, o.Checkpoint != "", "Checkpoint", "[Checkpoint]", secretBatches | longRun},
 		{estimatedGram, p.Gram.Method > GramExact, "Method", fmt.Sprintf("[Method] %v", p.Gram.Method), sharedNoise | nodeLevels},
-		{longRun, p.long(o), "Steps", fmt.Sprintf("more than %d steps", strategy.LongSteps), otherSchema | changingSteps},
+		{longRun, p.long(o), "Steps", fmt.Sprintf("a run of more than %d steps", strategy.LongSteps), otherSchema | changingSteps},
 		{overlappingPatterns, !participation.IsPartition(s), "Schema", "participation whose patterns overlap (" + s.Name() + ")", sharedNoise},
 		{otherSchema, !cyclic, "Schema", "participation that is not cyclic (" + s.Name() + ")", 0},
-		{manySteps, steps > strategy.LongSteps, "Steps", fmt.Sprintf("more than %d steps", strategy.LongSteps), 0},
+		{manySteps, steps > strategy.LongSteps, "Steps", fmt.Sprintf("a run of more than %d steps", strategy.LongSteps), 0},
 		{freeNoise, w.HasFreeNoise(steps), "Weights", "steps whose noise costs nothing", 0},
 		{changingNetwork, !w.IsStatic() || w.MissedSteps > 0, "Workload", "networks that change or missed steps", 0},
-		{changingSteps, !w.IsTimeInvariant(), "Workload", "rates, gossip or networks that change, or missed steps", 0},
+		{changingSteps, !w.IsTimeInvariant(), "Workload", "steps that differ, in rates, gossip or network, or are missed", 0},
 		{otherClass, !o.dense(), "Class", "a class that is not dense ([Class] " + class.Name() + ")", severalStrategies},
 		{unbanded, !banded, "Class", "a class that is not banded ([Class] " + class.Name() + ")", secretBatches},
 		{uncertified, !class.Traits().Certified, "Class", "a class without a certificate ([Class] " + class.Name() + ")", 0},
@@ -103,7 +103,9 @@ func (p Problem) checkTogether(o Options) error {
 }
 
 // refused says what a request is not for.
-func (r request) refused(what string) error { return fault.New(r.field, nil, "%s is not for %s", r.what, what) }
+func (r request) refused(what string) error {
+	return fault.New(r.field, nil, "%s is not for %s", r.what, what)
+}
 
 // refuse rejects the requests of a set, for something that does without.
 func (p Problem) refuse(o Options, set requestSet, what string) error {

@@ -60,11 +60,11 @@ func TestLongRun(t *testing.T) {
 		args []string
 		say  string
 	}{
-		"persons":    {[]string{"-k", "3", "--strategy", "blt", "--unit", "person"}, "only --unit record"},
-		"min-sep":    {[]string{"--schema", "min-sep", "-b", "2000", "--strategy", "blt"}, "only --schema cyclic"},
-		"worst step": {[]string{"-k", "3", "--strategy", "blt", "--objective", "max"}, "one dense strategy"},
+		"persons":    {[]string{"-k", "3", "--strategy", "blt", "--unit", "person"}, "is not for participation that is not cyclic (people)"},
+		"min-sep":    {[]string{"--schema", "min-sep", "-b", "2000", "--strategy", "blt"}, "is not for participation that is not cyclic (min-sep)"},
+		"worst step": {[]string{"-k", "3", "--strategy", "blt", "--objective", "max"}, "--objective max is not for a run of more than 4096 steps"},
 		"too long":   {[]string{"--T", "2000000", "-k", "4", "--strategy", "blt"}, "at most 1048576"},
-		"start":      {[]string{"-k", "3", "--strategy", "blt", "--start", dir}, "are for the dense optimum"},
+		"start":      {[]string{"-k", "3", "--strategy", "blt", "--start", dir}, "is not for a run of more than 4096 steps"},
 		"scales": {[]string{"-k", "3", "--strategy", "toeplitz", "--strategy", "scale-columns"},
 			"--strategy scale-columns is for --strategy comb"},
 		"exact, large": {[]string{"-k", "3", "--strategy", "blt", "--graph", "star:2049", "--gossip", "uniform", "--gram",

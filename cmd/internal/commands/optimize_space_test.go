@@ -70,8 +70,8 @@ func TestBadSharedNoise(t *testing.T) {
 		{"--trust secldp --trust largest-pair=NaN", "--trust largest-pair"},
 		{"--trust secldp --trust largest-pair=1e5", "--trust largest-pair 100000: must be"},
 		{"--trust pndp", "choose ldp or secldp"},
-		{"--trust secldp --strategy per-node", "--strategy per-node is not"},
-		{"--trust secldp --strategy groups=2", "--strategy groups is not"},
+		{"--trust secldp --strategy per-node", "--strategy per-node or --strategy groups is not"},
+		{"--trust secldp --strategy groups=2", "--strategy per-node or --strategy groups is not"},
 		{"--trust secldp --objective max", "--objective max is not"},
 		{"--trust secldp --gram lanczos", "--gram lanczos is not"},
 		{"--trust secldp --sampling bins --epsilon 1 --delta 1e-5", "--sampling bins is not"},
@@ -92,7 +92,7 @@ func TestBadSharedNoise(t *testing.T) {
 		t.Errorf("code %d, %s", code, errs)
 	}
 	code, _, errs = mafalda("optimize", "--workload", "prefix", "--T", "4", "-k", "1", "--trust", "secldp")
-	if code != 2 || !strings.Contains(errs, "needs nodes") {
+	if code != 2 || !strings.Contains(errs, "(no nodes) is not for noise that nodes share") {
 		t.Errorf("code %d, %s", code, errs)
 	}
 }

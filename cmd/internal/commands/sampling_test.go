@@ -86,7 +86,7 @@ func TestBadSamplingCommand(t *testing.T) {
 	}{
 		"no steps":     {"--graph cycle:5", "--T"},
 		"no graph":     {"--T 12 -k 3", "which network?"},
-		"min-sep":      {"--graph cycle:5 --T 12 -k 3 --schema min-sep", "not for min-sep"},
+		"min-sep":      {"--graph cycle:5 --T 12 -k 3 --schema min-sep", "not for participation that is not cyclic (min-sep)"},
 		"prefix":       {"--graph cycle:5 --T 12 -k 3 --workload prefix", "prefix"},
 		"epsilon":      {"--graph cycle:5 --T 12 -k 3 --epsilon 2,-1", "--epsilon -1: must be positive and finite"},
 		"twice":        {"--graph cycle:5 --T 12 -k 3 --epsilon 2,2", "--epsilon 2 is there twice"},
