@@ -196,7 +196,7 @@ func commandFor(w plan.Way, cmd *cobra.Command, own []string) string {
 		words = append(words, privacyWords(w.Privacy)...)
 	}
 	if w.Prospect != nil {
-		own = append(own, "T", "participations", "separation", "weight-decay")
+		own = append(own, "T", "participations", "separation")
 		words = append(words, prospectWords(w)...)
 	}
 	if w.PerNode {
@@ -213,7 +213,7 @@ func prospectWords(w plan.Way) []string {
 	words := []string{"--T", strconv.Itoa(s.Steps()), "--participations", strconv.Itoa(s.Participations()), "--separation",
 		strconv.Itoa(s.Separation())}
 	if decay := w.Problem.Workload.WeightDecay; decay > 0 {
-		words = append(words, "--weight-decay", terminal.AsGiven(decay))
+		words = append(words, "--optimizer", "decay:"+terminal.AsGiven(decay))
 	}
 	if c := w.Problem.Curvature; c != nil {
 		numbers := lists.Make(len(c.X), func(i int) string {
