@@ -242,7 +242,7 @@ func TestSimulatePoisson(t *testing.T) {
 	t.Parallel()
 	network := []string{"--graph", "cycle:4", "--T", "12", "-k", "3"}
 	banded, dense := filepath.Join(t.TempDir(), "banded"), filepath.Join(t.TempDir(), "dense")
-	optimizeJSON(t, append(network, "--no-baselines", "--strategy", "banded", "--sampling", "bandwidth=2", "-o", banded)...)
+	optimizeJSON(t, append(network, "--no-baselines", "--strategy", "banded:bandwidth=2", "-o", banded)...)
 	optimizeJSON(t, append(network, "--no-baselines", "-o", dense)...)
 	dir := filepath.Join(t.TempDir(), "sim")
 	args := append(network, "--task", "records=200", "--seeds", "2", "--sampling", "poisson", "--epsilon", "2,8", "-o", dir)
@@ -279,7 +279,8 @@ func TestSimulatePoisson(t *testing.T) {
 	if code != 2 || !strings.Contains(errs, "12 bands, more than a node has batches (4)") {
 		t.Errorf("a dense export: code %d, %s", code, errs)
 	}
-	if code, _, errs = mafalda(append(append([]string{"simulate"}, args...), "--sampling", "cyclic")...); code != 2 ||
+	args[slices.Index(args, "poisson")] = "cyclic"
+	if code, _, errs = mafalda(append([]string{"simulate"}, args...)...); code != 2 ||
 		!strings.Contains(errs, "sampling is gone") {
 		t.Errorf("another sampling in the same folder: code %d, %s", code, errs)
 	}
@@ -293,7 +294,7 @@ func TestSimulateOfAnExportForOtherNeighbours(t *testing.T) {
 	said, used := map[string]float64{}, map[string]float64{}
 	for _, adjacency := range []string{"zero-out", "replace-one"} {
 		dir := filepath.Join(t.TempDir(), adjacency)
-		made := optimizeJSON(t, append(network, "--delta", "1e-6", "--adjacency", adjacency, "--sampling", "bandwidth=1", "--no-baselines", "-o", dir)...)
+		made := optimizeJSON(t, append(network, "--delta", "1e-6", "--adjacency", adjacency, "--strategy", "bandwidth=1", "--no-baselines", "-o", dir)...)
 		code, out, errs := mafalda(append([]string{"simulate", "--json", "--task", "records=200", "--seeds", "1", "--methods", dir}, network...)...)
 		var got struct{ Rows []simulate.Row }
 		if err := json.Unmarshal([]byte(out), &got); code != 0 || err != nil || len(got.Rows) != 1 {
