@@ -1,7 +1,11 @@
 // Package text writes words so that a shell reads them back, and says which characters are safe to show.
 package text
 
-import "strings"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // plain are the characters that no shell looks at twice, inside a word that does not begin with one of several.
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,@%+="
@@ -23,4 +27,13 @@ func Line(words ...string) string {
 		quoted[i] = Quote(w)
 	}
 	return strings.Join(quoted, " ")
+}
+
+// Short returns a text in quotation marks, of a long one the beginning and how much more there is.
+func Short(s string) string {
+	const most = 128
+	if len(s) <= most {
+		return strconv.Quote(s)
+	}
+	return fmt.Sprintf("%q and %d more bytes", s[:most], len(s)-most)
 }

@@ -68,8 +68,10 @@ func TestAverageRefusesWhatIsTooLarge(t *testing.T) {
 			"beyond all numbers"},
 		"rounds":   {[]string{"--graph", "path:3", "--protocol", "dpps", "--rounds", "1000000000000"}, "GB"},
 		"an empty": {[]string{"--graph", "path:3", "--values", writeFile(t, "empty", "")}, "nothing for node 0"},
-		"a long line": {[]string{"--graph", "path:3", "--values", writeFile(t, "long", strings.Repeat("x", 1<<17))},
-			"too long"},
+		"a long line": {[]string{"--graph", "path:3", "--values", writeFile(t, "long", strings.Repeat("x", 1<<21))},
+			"a line of more than a megabyte"},
+		"a long label": {[]string{"--graph", "path:3", "--values", writeFile(t, "label", strings.Repeat("x", 1<<17)+" 1")},
+			"and 130944 more bytes"},
 		"labels apart": {[]string{"--graph", writeFile(t, "q", "a\"x b\nb c\n"), "--values", writeFile(t, "v",
 			"\"a\" 1\n")}, "not in the graph"},
 	} {

@@ -41,7 +41,7 @@ func TestSampledEpsilon(t *testing.T) {
 // An ε that may be far from the least one says so, and what proves it; one that is not does not.
 func TestSampledEpsilonSaysWhatItIs(t *testing.T) {
 	for flags, say := range map[string]string{
-		"--sampling probability=1e-9 --sampling rounds=100000000 --delta 1e-300 --noise-multiplier 1": "as if attackers saw it: a fallback\n",
+		"--sampling probability=1e-9 --sampling rounds=100000000 --delta 1e-300 --noise-multiplier 1": "with every record in every round: a fallback\n",
 		"--sampling probability=0.05 --sampling rounds=100 --delta 1e-300 --epsilon 2":                "more than 0.2 % apart here",
 		"--sampling probability=0.05 --sampling rounds=100 --delta 1e-6 --epsilon 2":                  "",
 		"--sampling probability=0.05 --sampling rounds=100 --delta 0.999999 --epsilon 2":              "", // this did not end

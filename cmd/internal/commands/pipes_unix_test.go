@@ -135,7 +135,7 @@ func TestSignalWhileReading(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "MAFALDA_ARGS=optimize --T 4 -k 1 --trust secldp --graph florentine --trust secrets "+large)
+	cmd.Env = append(os.Environ(), "MAFALDA_ARGS=optimize --T 4 -k 1 --trust secldp --graph florentine --trust secrets="+large)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

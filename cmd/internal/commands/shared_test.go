@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,8 +25,11 @@ func sharedOut(t *testing.T, args ...string) string {
 
 // sharedArgs are the arguments of account and audit for it.
 func sharedArgs(command, dir string, more ...string) []string {
-	return append([]string{command, "--graph", "florentine", "--T", "12", "-k", "3", "--algorithm", "mf-d-sgd", "--export", dir,
-		"--trust", "secldp"}, more...)
+	args := []string{command, "--graph", "florentine", "--T", "12", "-k", "3", "--algorithm", "mf-d-sgd", "--export", dir}
+	if !slices.Contains(more, "ldp") && !slices.Contains(more, "pndp") {
+		args = append(args, "--trust", "secldp")
+	}
+	return append(args, more...)
 }
 
 // An export whose nodes share noise verifies; the audit of its claim passes, and fails at half the noise and against
@@ -102,7 +106,7 @@ func TestSharedAccount(t *testing.T) {
 		"no coalitions":     {sharedArgs("account", dir, "--trust", "coalitions=nobody"), "must be a number of nodes, or a file"},
 		"a negative number": {sharedArgs("account", dir, "--trust", "coalitions=-1"), "--trust coalitions"},
 		"both":              {sharedArgs("audit", dir, "--trust", "coalitions=1", "--attacker", "Medici"), "only one of them"},
-		"another trust":     {sharedArgs("audit", dir, "--trust", "coalitions=1", "--trust", "pndp"), "is for --trust secldp"},
+		"another trust":     {sharedArgs("audit", dir, "--trust", "coalitions=1", "--trust", "pndp"), "coalitions are of secldp"},
 		"nobody shares":     {[]string{"audit", "--graph", "florentine", "--T", "16", "-k", "4", "--algorithm", "mf-d-sgd", "--export", plain, "--trust", "secldp", "--trust", "coalitions=1"}, "whose nodes share noise"},
 		"all nodes":         {sharedArgs("account", dir, "--trust", "coalitions="+writeFile(t, "all", strings.Join(florentineLabels(t), ","))), "nobody left"},
 		"other nodes":       {sharedArgs("account", dir, "--graph", "cycle:15"), "of another graph"},

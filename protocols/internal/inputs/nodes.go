@@ -8,6 +8,7 @@ import (
 
 	"mafalda/internal/files"
 	"mafalda/internal/lists"
+	"mafalda/internal/text"
 )
 
 // Read reads lines "label something", one for each node, in any order, and hands them to set. Labels end at spaces,
@@ -25,11 +26,11 @@ func Read(path string, labels []string, set func(node int, text string) error) e
 		}
 		fields := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t,;", r) })
 		if len(fields) != 2 {
-			return fmt.Errorf("%q is not a label and what belongs to it", line)
+			return fmt.Errorf("%s is not a label and what belongs to it", text.Short(line))
 		}
 		i, ok := number[fields[0]]
 		if !ok || seen[i] {
-			return fmt.Errorf("node %q is not in the graph, or comes twice", fields[0])
+			return fmt.Errorf("node %s is not in the graph, or comes twice", text.Short(fields[0]))
 		}
 		seen[i] = true
 		return set(i, fields[1])
