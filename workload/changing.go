@@ -50,13 +50,17 @@ type changing struct {
 	of          algebra
 	rates, keep []float64
 	weights     []float64
+	lapses      *lapses // of nodes that miss steps under feedback; nil: none
 }
 
 // algebra computes with n×n matrices, of size numbers each.
 type algebra interface {
 	size() int
 	addIdentity(x []float64, v float64)     // x + v·I
+	diagonal(x []float64) []float64         // of X by nodes; one number where they are alike
+	addDiagonal(x, d []float64)             // x + diag(d)
 	pull(t int, x []float64) []float64      // E[WᵀXW], W a round of gossip of step t
+	meanBack(t int, x []float64) []float64  // E[W]ᵀX
 	transpose(x []float64)                  // Xᵀ
 	descend(y [][]float64, path []crossing) // see crossing; y is overwritten
 
@@ -89,7 +93,7 @@ func newChanging(s Spec, w *graph.CSR, steps int) (*changing, error) {
 type changings []*changing
 
 // changing returns a network that changes for every direction of the curvature. Its error wraps ErrNotExact where there
-// is no exact form: with feedback if a node has more than its model, or misses steps.
+// is no exact form: with feedback if a node has more than its model.
 func (r reacting) changing(w *graph.CSR, steps int) (changings, error) {
 	if err := r.curvature.Exact(r.Spec, w); err != nil {
 		return nil, err
@@ -100,7 +104,10 @@ func (r reacting) changing(w *graph.CSR, steps int) (changings, error) {
 	}
 	return lists.Map(r.curvature, func(d Direction) *changing {
 		one := *c
-		one.keep = r.keepsAt(c.rates, d.X)
+		one.keep = r.keepsAt(c.rates, d.X*(1-r.MissedSteps))
+		if r.MissedSteps > 0 {
+			one.lapses = &lapses{d.X, make([][]float64, steps)}
+		}
 		one.weights = floats.ScaleTo(make([]float64, steps), d.Weight, c.weights)
 		return &one
 	}), nil
@@ -122,6 +129,9 @@ func (c changings) gram(ctx context.Context, progress func(done, total int)) (*m
 
 // kernel returns the kernel whose Gram matrix is g.
 func (c *changing) kernel(g *mat.SymDense) *Kernel {
+	if c.lapses != nil {
+		return KernelOf(g)
+	}
 	return &Kernel{steps: c.steps, filter: c.filter(c.steps), absence: c.Absence, sum: g}
 }
 
@@ -208,10 +218,26 @@ func (c *changing) chained(ctx context.Context, progress func(done, total int)) 
 	if err := pool.Wait(); err != nil {
 		return nil, err
 	}
+	c.settle(h, c.total)
+	return h, nil
+}
+
+// settle makes the Gram matrix, before the filter, of what the way down has said; own is see send.
+func (c *changing) settle(h *mat.SymDense, own func(v []float64) float64) {
 	if c.GradientTracking {
 		differenceGram(h)
 	}
-	return h, nil
+	if c.lapses != nil {
+		c.send(h, own)
+	}
+}
+
+// factor returns what models are multiplied by in step l on the way down from a later step.
+func (c *changing) factor(l, later int) float64 {
+	if c.lapses != nil && l == later {
+		return 1 // S_l has it
+	}
+	return c.keep[l]
 }
 
 // path is the way down from R_later.
@@ -219,7 +245,7 @@ func (c *changing) path(later int) []crossing {
 	path := make([]crossing, later+1)
 	path[later] = crossing{keep: 1} // R_later itself
 	for l := range later {
-		path[l] = crossing{t: l, rounds: c.roundsAfter(l), keep: c.keep[l+1]}
+		path[l] = crossing{t: l, rounds: c.roundsAfter(l), keep: c.factor(l+1, later)}
 		if c.GradientTracking {
 			path[l] = crossing{t: l + 1, rounds: c.gossipRounds(), keep: c.keep[l+1], rate: c.rates[l+1]}
 		}
@@ -243,6 +269,9 @@ func (c *changing) backward() func(l int) [][]float64 {
 	if c.GradientTracking {
 		size := c.of.size()
 		return (&forms{c, make([]float64, size), make([]float64, size), make([]float64, size)}).stepBack
+	}
+	if c.lapses != nil {
+		return (&lapsing{form: *c.newForm()}).stepBack
 	}
 	return c.newForm().stepBack
 }

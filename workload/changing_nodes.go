@@ -34,9 +34,7 @@ func (c *changing) nodeGrams(ctx context.Context, visit func(i int, h *mat.SymDe
 			})
 		})
 		for i, h := range grams {
-			if c.GradientTracking {
-				differenceGram(h)
-			}
+			c.settle(h, func(v []float64) float64 { return v[(from+i)%len(v)] })
 			if err := visit(from+i, h); err != nil {
 				return err
 			}

@@ -70,13 +70,18 @@ func (c Curvature) Exact(s Spec, w *graph.CSR) error {
 	switch {
 	case c == nil || reacting{s, c}.shrinks():
 		return s.Exact(w)
-	case s.MissedSteps > 0:
-		return fmt.Errorf("[Curvature] with [MissedSteps]: %w", ErrNotExact)
-	case !s.IsStatic():
-		return fmt.Errorf("[Curvature] with momentum or tracking on networks that change: %w", ErrNotExact)
+	case !c.Varies(s):
+		return nil
+	case s.Momentum > 0 || s.GradientTracking:
+		return fmt.Errorf("gradients that react, with momentum or tracking, where networks change or steps are missed: %w", ErrNotExact)
 	}
-	return nil
+	_, err := s.newAlgebra(w)
+	return err
 }
+
+// Varies reports whether a backward recursion makes the exact Gram matrix, and random runs its estimate: networks change,
+// or feedback is missed with the steps.
+func (c Curvature) Varies(s Spec) bool { return !s.IsStatic() || c != nil && s.MissedSteps > 0 }
 
 // Sketchable reports whether a Sketch has the Gram matrix of the spec under the curvature.
 func (c Curvature) Sketchable(s Spec) bool {

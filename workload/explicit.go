@@ -4,8 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"mafalda/internal/lists"
 )
 
 // maxExplicit is the largest n·T the explicit construction accepts: its matrices have (nT)² entries, 128 MB each here.
@@ -20,11 +24,11 @@ var ErrTooLarge = errors.New("too large for the explicit construction")
 // ExplicitGram returns H = Σ_i H_i (T×T) by its definition, for reading and for testing Gram: the recursion of the spec
 // (State) is run on a unit impulse of noise for every step and node, and the squares of what shows are summed up.
 // Random networks are taken as they were drawn, without an expectation; absences are averaged over all ways to be
-// absent. Under a curvature that is summed up over its directions. For the Prefix kind networks is not read and may be
-// nil.
+// absent, of all nodes together under a curvature, where all is summed up over its directions. For the Prefix kind
+// networks is not read and may be nil.
 //
-// It needs (nT)² numbers. The errors are Spec.Check's, ErrTooLarge for n·T > 4096, or T > 12 with absences, and
-// ErrNotExact for absences under a curvature.
+// It needs (nT)² numbers. The errors are Spec.Check's, and ErrTooLarge for n·T > 4096, or T > 12 with absences, n·T > 12
+// under a curvature.
 func ExplicitGram(networks *Networks, steps int, s Spec, c Curvature) (*mat.SymDense, error) {
 	grams, err := ExplicitNodeGrams(networks, steps, s, c)
 	if err != nil {
@@ -40,14 +44,11 @@ func ExplicitGram(networks *Networks, steps int, s Spec, c Curvature) (*mat.SymD
 // ExplicitNodeGrams returns H_i = A_iᵀA_i (T×T) for the noise of every node i alone, as ExplicitGram does.
 func ExplicitNodeGrams(networks *Networks, steps int, s Spec, c Curvature) ([]*mat.SymDense, error) {
 	if c == nil {
-		return explicitNodeGrams(networks, steps, s, 0)
-	}
-	if s.MissedSteps > 0 {
-		return nil, fmt.Errorf("[Curvature] with [MissedSteps]: %w", ErrNotExact)
+		return explicitNodeGrams(networks, steps, s)
 	}
 	var sum []*mat.SymDense
 	for _, d := range c {
-		grams, err := explicitNodeGrams(networks, steps, s, d.X)
+		grams, err := explicitReacting(networks, steps, s, d.X)
 		if err != nil {
 			return nil, err
 		}
@@ -61,13 +62,51 @@ func ExplicitNodeGrams(networks *Networks, steps int, s Spec, c Curvature) ([]*m
 	return sum, nil
 }
 
-func explicitNodeGrams(networks *Networks, steps int, s Spec, x float64) ([]*mat.SymDense, error) {
-	a, err := Explicit(networks, steps, s, x)
+func explicitNodeGrams(networks *Networks, steps int, s Spec) ([]*mat.SymDense, error) {
+	grams, err := squaresOf(networks, steps, s, 0, 0)
+	if err != nil || s.MissedSteps == 0 {
+		return grams, err
+	}
+	if steps > maxAbsences {
+		return nil, fmt.Errorf("%d steps with absences: %w (at most %d)", steps, ErrTooLarge, maxAbsences)
+	}
+	return lists.Map(grams, s.Absence.explicit), nil
+}
+
+// explicitReacting returns the average over all ways in which nodes are absent, with feedback x where they are there.
+func explicitReacting(networks *Networks, steps int, s Spec, x float64) ([]*mat.SymDense, error) {
+	if s.MissedSteps == 0 {
+		return squaresOf(networks, steps, s, x, 0)
+	}
+	n := 1
+	if s.Kind != Prefix {
+		n = networks.Nodes()
+	}
+	size := n * steps
+	if size > maxAbsences {
+		return nil, fmt.Errorf("%d steps of nodes with absences: %w (at most %d)", size, ErrTooLarge, maxAbsences)
+	}
+	sum := lists.Make(n, func(int) *mat.SymDense { return mat.NewSymDense(steps, nil) })
+	for missed := range 1 << size {
+		grams, err := squaresOf(networks, steps, s, x, missed)
+		if err != nil {
+			return nil, err
+		}
+		count := float64(bits.OnesCount(uint(missed)))
+		probability := math.Pow(s.MissedSteps, count) * math.Pow(1-s.MissedSteps, float64(size)-count)
+		for i, h := range grams {
+			h.ScaleSym(probability, h)
+			sum[i].AddSym(sum[i], h)
+		}
+	}
+	return sum, nil
+}
+
+// squaresOf returns A_iᵀA_i for the columns of every node i, where a run misses steps.
+func squaresOf(networks *Networks, steps int, s Spec, x float64, missed int) ([]*mat.SymDense, error) {
+	a, err := explicit(networks, steps, s, x, missed)
 	if err != nil {
 		return nil, err
-	}
-	if s.MissedSteps > 0 && steps > maxAbsences {
-		return nil, fmt.Errorf("%d steps with absences: %w (at most %d)", steps, ErrTooLarge, maxAbsences)
 	}
 	weights, err := s.Weights.Vector(steps)
 	if err != nil {
@@ -84,9 +123,6 @@ func explicitNodeGrams(networks *Networks, steps int, s Spec, x float64) ([]*mat
 		}
 		grams[i] = mat.NewSymDense(steps, nil)
 		grams[i].SymOuterK(1, ai.T())
-		if s.MissedSteps > 0 {
-			grams[i] = s.Absence.explicit(grams[i])
-		}
 	}
 	return grams, nil
 }
@@ -95,6 +131,11 @@ func explicitNodeGrams(networks *Networks, steps int, s Spec, x float64) ([]*mat
 // node". Column (s, i) is what a unit impulse of noise at node i in step s makes of the models, or of the messages, of
 // all steps and nodes, times -1, where a gradient has x times its model in it.
 func Explicit(networks *Networks, steps int, s Spec, x float64) (*mat.Dense, error) {
+	return explicit(networks, steps, s, x, 0)
+}
+
+// explicit is Explicit of a run in which node i has no gradient in step t if bit tn+i of missed is set.
+func explicit(networks *Networks, steps int, s Spec, x float64, missed int) (*mat.Dense, error) {
 	n := 1
 	if s.Kind != Prefix {
 		n = networks.Nodes()
@@ -108,14 +149,19 @@ func Explicit(networks *Networks, steps int, s Spec, x float64) (*mat.Dense, err
 		return nil, err
 	}
 	a := mat.NewDense(size, size, nil)
-	impulses := make([]float64, n*size)
+	impulses, waiting := make([]float64, n*size), make([]float64, n*size)
 	for t := range steps {
 		clear(impulses)
 		for i := range n {
-			impulses[i*size+t*n+i] = 1
-		}
-		for i, v := range state.Models() {
-			impulses[i] += x * v
+			own := waiting[i*size : (i+1)*size]
+			own[t*n+i] = 1
+			absent := missed>>(t*n+i)&1 == 1
+			if !absent {
+				floats.AddScaledTo(impulses[i*size:(i+1)*size], own, x, state.Model(i))
+			}
+			if !absent || !s.Carry {
+				clear(own)
+			}
 		}
 		state.Descend(impulses, networks)
 		if s.Kind == Message {

@@ -16,7 +16,11 @@ func (c *changing) newForm() *form { return &form{c, make([]float64, c.of.size()
 // stepBack returns a copy of R_l, for l = T-1, T-2, …
 func (f *form) stepBack(l int) [][]float64 {
 	if l+1 < f.steps {
-		floats.Scale(f.keep[l+1]*f.keep[l+1], f.r)
+		if f.lapses != nil {
+			f.r = f.squared(l+1, f.r)
+		} else {
+			floats.Scale(f.keep[l+1]*f.keep[l+1], f.r)
+		}
 	}
 	if f.Kind != Message {
 		f.of.addIdentity(f.r, f.weights[l])

@@ -38,7 +38,10 @@ func NewKernel(ctx context.Context, w *graph.CSR, steps int, opts Options) (*Ker
 	if err != nil {
 		return nil, err
 	}
-	if !r.IsStatic() {
+	if r.Kind == Prefix {
+		w = diagonal([]float64{1})
+	}
+	if r.curvature.Varies(r.Spec) {
 		c, err := r.changing(w, steps)
 		if err != nil {
 			return nil, err
@@ -48,9 +51,6 @@ func NewKernel(ctx context.Context, w *graph.CSR, steps int, opts Options) (*Ker
 			return nil, fmt.Errorf("Gram matrix of a network that changes: %w", err)
 		}
 		return c[0].kernel(sum), nil
-	}
-	if r.Kind == Prefix {
-		w = diagonal([]float64{1})
 	}
 	if r.curvature != nil && !r.shrinks() {
 		return r.recursiveKernel(ctx, w, steps, opts.Progress)

@@ -121,7 +121,7 @@ func NodeKernels(ctx context.Context, w *graph.CSR, steps int, opts Options,
 		return err
 	}
 	n, _ := w.Dims()
-	if !r.IsStatic() {
+	if r.curvature.Varies(r.Spec) {
 		c, err := r.changing(w, steps)
 		if err != nil {
 			return err

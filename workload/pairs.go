@@ -24,6 +24,17 @@ func (p pairs) pull(_ int, x []float64) []float64 {
 	return []float64{along, across}
 }
 
+func (p pairs) diagonal(x []float64) []float64 {
+	return []float64{p.law.Trace(x[0], x[1]) / p.law.Nodes()}
+}
+
+func (p pairs) addDiagonal(x, d []float64) { p.addIdentity(x, d[0]) }
+
+func (p pairs) meanBack(_ int, x []float64) []float64 {
+	_, mean := p.law.Mean()
+	return []float64{x[0], mean * x[1]}
+}
+
 func (p pairs) transpose([]float64) {}
 
 func (p pairs) descend(y [][]float64, path []crossing) {

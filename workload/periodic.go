@@ -44,12 +44,12 @@ func (p *periodic) products() int {
 
 func (p *periodic) gram(ctx context.Context, progress func(done, total int)) (*mat.SymDense, error) {
 	h := mat.NewSymDense(p.steps, nil)
-	f := p.newForm()
+	next := p.backward()
 	for to := p.steps; to > 0; to -= p.kept {
 		from := max(0, to-p.kept)
 		rs := make([][]float64, to-from)
 		for l := to - 1; l >= from; l-- {
-			rs[l-from] = f.stepBack(l)[0]
+			rs[l-from] = next(l)[0]
 		}
 		tasks := min(p.period, to)
 		parts := max(1, 8/tasks) // of the columns, for networks that come again soon
@@ -73,9 +73,10 @@ func (p *periodic) gram(ctx context.Context, progress func(done, total int)) (*m
 		ratio := 1.0
 		for l := later; l >= 0; l-- {
 			h.SetSym(l, later, ratio*h.At(l, later))
-			ratio *= p.keep[l]
+			ratio *= p.factor(l, later)
 		}
 	}
+	p.settle(h, p.total)
 	return h, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"mafalda/graph"
+	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 	"mafalda/workload/randomgossip"
 )
@@ -33,6 +34,22 @@ func (s *squares) addIdentity(x []float64, v float64) {
 	for i := range s.n {
 		x[i*s.n+i] += v
 	}
+}
+
+func (s *squares) diagonal(x []float64) []float64 {
+	return lists.Make(s.n, func(i int) float64 { return x[i*s.n+i] })
+}
+
+func (s *squares) addDiagonal(x, d []float64) {
+	for i, v := range d {
+		x[i*s.n+i] += v
+	}
+}
+
+func (s *squares) meanBack(t int, x []float64) []float64 {
+	y := make([]float64, len(x))
+	s.product(y, s.back[t%len(s.back)], x)
+	return y
 }
 
 func (s *squares) transpose(x []float64) {
