@@ -83,7 +83,7 @@ type Demand struct {
 // Choose returns how the Gram matrix of a network is computed, with all numbers filled in. It fails with a
 // fault.Argument where the method that was asked for is not possible.
 func (g Gram) Choose(n *graph.Network, d Demand) (*export.Gram, error) {
-	if !d.Workload.IsStatic() || d.Curvature != nil && d.Workload.MissedSteps > 0 {
+	if d.Curvature.Varies(d.Workload) {
 		return g.chooseChanging(n, d)
 	}
 	return g.chooseStatic(n, d)

@@ -17,7 +17,7 @@ const (
 	mostRuns           = 400  // by default
 )
 
-// chooseChanging is Choose for networks that change.
+// chooseChanging is Choose for networks that change, and for feedback that is missed with steps.
 func (g Gram) chooseChanging(n *graph.Network, d Demand) (*export.Gram, error) {
 	w, steps, exactOnly := n.Gossip.Matrix(), d.Steps, d.ExactOnly
 	impossible := d.Curvature.Exact(d.Workload, w)
@@ -33,7 +33,7 @@ func (g Gram) chooseChanging(n *graph.Network, d Demand) (*export.Gram, error) {
 	case exactOnly != "" && g.Method == GramSampled:
 		return nil, fault.New("Method", g.Method, "%s", exactOnly)
 	case g.Method == GramExact || exactOnly != "",
-		g.Method == GramAuto && exact && ChangingCost(d.Workload, w, steps) <= changingOperations:
+		g.Method == GramAuto && exact && ChangingCost(d.Workload, d.Curvature, w, steps) <= changingOperations:
 		return &export.Gram{Method: GramExact.String()}, nil
 	case g.Probes != 0 && g.Probes < workload.LeastProbes:
 		return nil, fault.New("Probes", g.Probes, "at least %d runs are needed", workload.LeastProbes)
@@ -59,21 +59,24 @@ func RunCost(w *graph.CSR, steps int) float64 {
 	return t*t*float64(w.NNZ()) + t*t*t*float64(n)/3
 }
 
-// ChangingCost is about how many operations the exact way takes for a network that changes.
-func ChangingCost(s workload.Spec, w *graph.CSR, steps int) float64 {
+// ChangingCost is about how many operations the exact way takes for a network that changes, or steps without feedback.
+func ChangingCost(s workload.Spec, c workload.Curvature, w *graph.CSR, steps int) float64 {
 	n, _ := w.Dims()
-	t, nodes, edges := float64(steps), float64(n), float64(w.NNZ())
+	t, nodes, edges, directions := float64(steps), float64(n), float64(w.NNZ()), float64(max(1, len(c)))
 	if s.RandomNeighbours > 0 {
-		return t * t
+		return directions * t * t
 	}
-	cost := t * t * nodes * edges / 2
+	cost, laws := t*t*nodes*edges/2, 1
 	if s.GraphSequence != nil {
-		cost = math.Min(cost, t*float64(s.GraphSequence.Len())*nodes*edges+t*t*nodes*nodes/2)
+		laws = s.GraphSequence.Len()
+	}
+	if s.GraphSequence != nil || s.IsStatic() {
+		cost = math.Min(cost, t*float64(laws)*nodes*edges+t*t*nodes*nodes/2)
 	}
 	if s.NodeFailures > 0 || s.LinkFailures > 0 { // pairs of nodes with common neighbours
 		cost += t * nodes * nodes * 50
 	}
-	return cost
+	return directions * cost
 }
 
 // ChangingNeeds is about how many numbers the way to the Gram matrix of a network that changes keeps.

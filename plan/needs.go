@@ -78,7 +78,7 @@ func denseTime(steps int) float64 {
 // panel returns how many numbers the way to the Gram matrix, or to the response, keeps.
 func (p Problem) panel(g *export.Gram, long bool) float64 {
 	n, steps, products := float64(p.nodes()), float64(p.Schema.Steps()), float64(measure.ManyProducts)
-	if !p.Workload.IsStatic() {
+	if p.Curvature.Curvature().Varies(p.Workload) {
 		return measure.ChangingNeeds(g, p.Workload, p.Network.Gossip.Matrix(), p.Schema.Steps())
 	}
 	panel := math.Max(n*steps, 1e6)
@@ -98,8 +98,8 @@ func (p Problem) operations(g *export.Gram, long bool) float64 {
 	switch w := p.Network.Gossip.Matrix(); {
 	case g.Method == GramSampled.String():
 		return float64(g.Probes) * measure.RunCost(w, steps)
-	case !p.Workload.IsStatic():
-		return measure.ChangingCost(p.Workload, w, steps)
+	case p.Curvature.Curvature().Varies(p.Workload):
+		return measure.ChangingCost(p.Workload, p.Curvature.Curvature(), w, steps)
 	case g.Method == GramLanczos.String():
 		edges := float64(p.Network.Gossip.Matrix().NNZ())
 		return float64(g.Probes*g.LanczosSteps) * (edges + float64(p.nodes()*g.LanczosSteps))
