@@ -14,7 +14,6 @@ import (
 	"mafalda/graph"
 	"mafalda/measure"
 	"mafalda/participation"
-	"mafalda/strategy"
 	"mafalda/workload"
 )
 
@@ -71,8 +70,8 @@ func (v *verification) baselinesAre(names []string, is []baselines.Measured) {
 	possible, measured := map[string]bool{}, map[string]factorize.Quality{}
 	for _, name := range names {
 		possible[name] = true
-		if _, ok := says[name]; !ok {
-			v.skip("baselines." + name)
+		if _, ok := says[name]; !ok || name == baselines.DMF && !participation.IsPartition(v.schema) {
+			v.skip("baselines." + name) // or its further digits
 		}
 	}
 	for _, b := range is {
@@ -173,7 +172,7 @@ func (v *verification) plain(ctx context.Context, n *graph.Network, by func() fa
 		if err != nil {
 			return v.computing(other.name, err)
 		}
-		if m.Objective != "" || m.Steps > strategy.LongSteps {
+		if v.plainIsCoarse() {
 			v.skip(other.key) // its further digits
 		}
 		*other.again = is

@@ -10,6 +10,7 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/baselines"
+	"mafalda/participation"
 	"mafalda/strategy"
 )
 
@@ -117,11 +118,14 @@ func candidateGap(v *verification, _ string) float64 { return 2*v.candidateGap()
 func secretGap(v *verification, _ string) float64 { return 4*v.candidateGap() + sameMatrix }
 
 // baselineGap is how far a baseline's cost is known. D-MF and the optimum for the mean are optima of other objectives:
-// known to the root of the gap that they are optimized to. The others that are searched for stop much earlier than
-// rounding.
+// known to the root of the gap that they are optimized to, which patterns that overlap do not let D-MF reach. The others that
+// are searched for stop much earlier than rounding.
 func baselineGap(v *verification, key string) float64 {
 	switch baselineOf(key) {
 	case baselines.DMF:
+		if !participation.IsPartition(v.schema) {
+			return 1e-2
+		}
 		return math.Sqrt(baselines.DMFGap(v.spec, v.export.Manifest.Steps))
 	case baselines.LDPOptimal, baselines.DECOR, baselines.DECORInTime:
 		return 2e-6
@@ -142,10 +146,17 @@ func atPrivacy(v *verification, _ string) float64 {
 
 // plainGap is how far the loss of an optimum for another workload is known.
 func plainGap(v *verification, _ string) float64 {
-	if m := v.export.Manifest; m.Objective != "" || m.Steps > strategy.LongSteps {
-		return 0.1 // searches that stop much earlier
+	if v.plainIsCoarse() {
+		return 0.1
 	}
 	return math.Sqrt(factorize.MinGap(v.export.Manifest.Steps))
+}
+
+// plainIsCoarse reports whether only the first digits of that loss are known: the search stops much earlier, or it is one for
+// poles or for patterns that overlap, which proves no small gap and ends elsewhere where another processor rounds otherwise.
+func (v *verification) plainIsCoarse() bool {
+	m := v.export.Manifest
+	return m.Objective != "" || m.Steps > strategy.LongSteps || m.Strategy.Buffers > 0 || !participation.IsPartition(v.schema)
 }
 
 // jointGap is how far apart two proofs of the joint bound are.

@@ -302,3 +302,38 @@ func TestVerifyConsistentFalseBounds(t *testing.T) {
 		}
 	}
 }
+
+// What strategies cost that are best for another training is known to its first digits where a search proves no small gap: of
+// poles, and where patterns overlap. On another processor, whose products round otherwise, it ends at strategies that are
+// nearly as good, and digits like these differ.
+func TestVerifyKnowsTheFirstDigitsOfOtherOptima(t *testing.T) {
+	cosine := workload.Spec{Optimizer: workload.Optimizer{LearningRates: must(workload.ParseSchedule("cosine"))}}
+	minSep := must(participation.NewMinSep(6, 2, 2))
+	for key, problems := range map[string]map[factorize.Class]participation.Schema{
+		"plain_strategy_loss": {factorize.BLT{Buffers: 2}: nil, factorize.Comb{Buffers: 1, Bandwidth: 2}: nil, factorize.Banded{}: minSep},
+		"baselines.d-mf":      {factorize.Banded{}: minSep},
+	} {
+		for class, schema := range problems {
+			dir := filepath.Join(t.TempDir(), class.Name())
+			exported{network: graph.NetworkOptions{Source: "path:4"}, options: plan.Options{Class: class},
+				problem: plan.Problem{Workload: cosine, Schema: schema}}.to(t, dir)
+			_, manifest := readGeneric(t, dir)
+			block, name := manifest, "plain_strategy_loss"
+			if key != name {
+				block, name = manifest["baselines"].(map[string]any)["d-mf"].(map[string]any), "loss"
+			}
+			loss := must(block[name].(json.Number).Float64())
+			for by, ok := range map[float64]bool{1: true, 1.001: true, 0.999: true, 1.3: false} {
+				block[name] = loss * by
+				if key != "plain_strategy_loss" {
+					block["squared_error"] = loss * by // sens² is 1
+				}
+				writeGeneric(t, dir, manifest)
+				r, err := verified(t, dir, verify.NetworkFiles{})
+				if err != nil || r.OK() != ok || !slices.Contains(r.NotChecked, key) {
+					t.Errorf("%s of %s, times %v: %v, %+v", key, class.Name(), by, err, r)
+				}
+			}
+		}
+	}
+}
