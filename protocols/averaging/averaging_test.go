@@ -74,7 +74,7 @@ func TestReadValues(t *testing.T) {
 		t.Errorf("%v, %v", u, err)
 	}
 	for text, say := range map[string]string{"a 1\n": "nothing for node b", "a 1\na 2\n": "values:2: node \"a\"",
-		"a NaN\n": "finite", "a 1e151\nb 1\n": "1e+150", "a\n": "values:1", strings.Repeat("x", 1<<17): "too long"} {
+		"a NaN\n": "finite", "a 1e151\nb 1\n": "1e+150", "a\n": "values:1", strings.Repeat("x", 1<<20): "a line of more than a megabyte"} {
 		if _, err := read(text); err == nil || !strings.Contains(err.Error(), say) {
 			t.Errorf("%.20q: %v", text, err)
 		}

@@ -119,7 +119,7 @@ func TestGramRefusals(t *testing.T) {
 		"directed":        {[]string{"--graph", "directed:" + directed, "--gram", "lanczos"}, "detailed balance"},
 		"per node":        {[]string{"--graph", "florentine", "--gram", "lanczos", "--strategy", "per-node"}, "single nodes"},
 		"worst step":      {[]string{"--graph", "florentine", "--gram", "lanczos", "--objective", "max"}, "--objective mean"},
-		"prefix":          {[]string{"--workload", "prefix", "--gram", "lanczos"}, "no network"},
+		"prefix":          {[]string{"--workload", "prefix", "--gram", "lanczos"}, "is not for --gram lanczos"},
 	} {
 		code, _, errs := mafalda(append([]string{"optimize", "--T", "12", "-k", "3"}, tc.args...)...)
 		if code != 2 || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {
