@@ -67,23 +67,31 @@ func (c Cell) is(v Variant, level float64) bool {
 }
 
 // Rate returns the learning rate of the most runs that did not diverge, and of these with the least mean loss on the
-// records that are kept apart; 0 where one rate alone was tried.
+// records that are kept apart, over the seeds that all rates have, or over all seeds if they share none; 0 where one rate
+// alone was tried.
 func (g *Grid) Rate(v Variant, level float64) float64 {
-	losses := map[float64][]float64{}
-	for c, r := range g.runs {
+	runs, times := map[float64]map[uint64]*Result{}, map[uint64]int{}
+	for c := range g.runs {
 		if c.is(v, level) {
-			losses[c.Rate] = append(losses[c.Rate], known([]*Result{r}, func(r *Result) *float64 { return r.Validation })...)
+			runs[c.Rate] = g.atRate(v, level, c.Rate)
+			times[c.Seed]++
 		}
 	}
-	rates := slices.Sorted(maps.Keys(losses))
-	if len(rates) == 0 {
+	if len(runs) == 0 {
 		return 0
 	}
-	return slices.MinFunc(rates, func(a, b float64) int {
-		slices.Sort(losses[a]) // a mean is the same in whatever order runs are found
-		slices.Sort(losses[b])
-		mean, other := stat.Mean(losses[a], nil), stat.Mean(losses[b], nil)
-		return cmp.Or(len(losses[b])-len(losses[a]), cmp.Compare(mean, other))
+	most := slices.Max(slices.Collect(maps.Values(times)))
+	losses := func(rate float64) (of []float64) {
+		for _, seed := range slices.Sorted(maps.Keys(runs[rate])) {
+			if most < len(runs) || times[seed] == len(runs) {
+				of = append(of, known([]*Result{runs[rate][seed]}, func(r *Result) *float64 { return r.Validation })...)
+			}
+		}
+		return of
+	}
+	return slices.MinFunc(slices.Sorted(maps.Keys(runs)), func(a, b float64) int {
+		first, second := losses(a), losses(b)
+		return cmp.Or(len(second)-len(first), cmp.Compare(stat.Mean(first, nil), stat.Mean(second, nil)))
 	})
 }
 

@@ -21,6 +21,29 @@ func tuned(t *testing.T, workers int) *Study {
 	return s
 }
 
+// A rate with more seeds than others is no better for that: rates are compared on the seeds that all of them have.
+func TestRatesAreComparedOnTheSameSeeds(t *testing.T) {
+	var cells []Cell
+	var runs []Result
+	add := func(rate float64, seed uint64, validation float64) {
+		cells = append(cells, Cell{Method: "dp-d-sgd", Mu: 1, Seed: seed, Rate: rate})
+		runs = append(runs, Result{Validation: &validation})
+	}
+	add(0.1, 1, 0.7)
+	for seed := uint64(1); seed <= 4; seed++ {
+		add(0.01, seed, 0.9-0.2*float64(seed-1)) // the later ones are better
+	}
+	if rate := NewGrid(cells, runs).Rate(Variant{Method: "dp-d-sgd"}, 1); rate != 0.1 {
+		t.Errorf("rate %v", rate)
+	}
+	cells, runs = nil, nil
+	add(0.1, 1, 0.7)
+	add(0.01, 2, 0.6)
+	if rate := NewGrid(cells, runs).Rate(Variant{Method: "dp-d-sgd"}, 1); rate != 0.01 {
+		t.Errorf("rate %v of seeds that they do not share", rate)
+	}
+}
+
 // Every method has at every level the rate with the least mean validation loss of all its seeds, runs that diverge are
 // not chosen, and the same cells give the same results on any number of processors.
 func TestTunedRates(t *testing.T) {

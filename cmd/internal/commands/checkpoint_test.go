@@ -48,7 +48,7 @@ func TestCheckpoint(t *testing.T) {
 		"without --checkpoint resume": {content, append(args, "--checkpoint", path), "--checkpoint resume goes on"},
 		"without file":                {content, append(args, "--checkpoint", "resume"), "needs --checkpoint"},
 		"start and resume":            {content, append(kept, "--start", "x"), "only one"},
-		"another objective":           {content, append(kept, "--objective", "max"), "--objective mean"},
+		"another objective":           {content, append(kept, "--objective", "max"), "--objective max is not for --checkpoint"},
 	} {
 		if err := os.WriteFile(path, tc.content, 0o666); err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,7 +44,7 @@ func (f *CurvatureFlags) Choose(cmd *cobra.Command) (*workload.Spectrum, error) 
 		return workload.Interval(a, b), terminal.Refuse(cmd, "--curvature of an interval is for the worst ratio: leave out --%s", "risk")
 	}
 	if s, ok := numbers(f.curvature, f.risk); ok {
-		return s, s.Check()
+		return s, errors.Join(s.Check(), f.uncounted(s))
 	}
 	file, _, err := files.Open(f.curvature)
 	if errors.Is(err, os.ErrNotExist) {
@@ -57,7 +58,15 @@ func (f *CurvatureFlags) Choose(cmd *cobra.Command) (*workload.Spectrum, error) 
 	if err != nil {
 		return nil, terminal.Usagef("--curvature: %s: %w", f.curvature, err)
 	}
-	return s, nil
+	return s, f.uncounted(s)
+}
+
+// uncounted rejects numbers of directions where every second derivative is looked at alone.
+func (f *CurvatureFlags) uncounted(s *workload.Spectrum) error {
+	if s.Unknown() && slices.ContainsFunc(s.Directions, func(d float64) bool { return d != 1 }) {
+		return terminal.Usagef("--risk worst looks at every second derivative alone: --curvature without numbers of directions")
+	}
+	return nil
 }
 
 // numbers returns the spectrum of a list of second derivatives, each with its number of directions behind a colon, or 1.
