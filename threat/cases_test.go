@@ -292,3 +292,35 @@ func TestCyffersIsAbove(t *testing.T) {
 		}
 	})
 }
+
+// TestFiniteBoundIsAbove: Theorem 15 holds without its stray T.
+func TestFiniteBoundIsAbove(t *testing.T) {
+	g, w := gossip(t, "cycle:5", graph.Metropolis)
+	net, err := graph.NewGossip(g, graph.Metropolis)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := net.SecondEigenvalue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, steps := range []int{5, 20, 60} {
+		found, err := account(t, w, DPDSGD(), Attacker{Trust: PNDP, Nodes: []int{0}, SecureSummation: true, ForgetOwnNoise: true}, steps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bound := finiteBoundSquared(1, 5, steps, second.Modulus)
+		if got := sensitivity(t, found[1].M); got > bound {
+			t.Errorf("T = %d: %v, above the bound %v", steps, got, bound)
+		}
+	}
+}
+
+// finiteBoundSquared is the bound for finite T of Koskela & Kulkarni, Theorem 15, without the stray factor T of its
+// display (which would make it quadratic in T): mT/n + 2√(mT/n)/(1-ρ)² + 2/(1-ρ)⁴, with ρ the second largest modulus of
+// W's eigenvalues. It is loose, and often above local DP.
+func finiteBoundSquared(observers, nodes, steps int, rho float64) float64 {
+	first := float64(observers) * float64(steps) / float64(nodes)
+	gap := (1 - rho) * (1 - rho)
+	return first + 2*math.Sqrt(first)/gap + 2/(gap*gap)
+}

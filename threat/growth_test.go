@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mafalda/graph"
+	"mafalda/participation"
 )
 
 // TestGrowthIsAssess: means of what Assess says for a record in every step, over the neighbours and over all others.
@@ -58,5 +59,44 @@ func TestGrowthErrors(t *testing.T) {
 	}
 	if _, err := Growth(context.Background(), s, 0, AssessOptions{}); err == nil {
 		t.Error("no steps")
+	}
+}
+
+// The asymptote holds for equal gradients only: gradients of changing signs lose more, however long the run.
+func TestAsymptoteIsNoBound(t *testing.T) {
+	const steps = 60
+	_, w := gossip(t, "path:6", graph.Metropolis)
+	schema, err := participation.NewCyclic(steps, steps, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Scenario{Gossip: w, Algorithm: DPDSGD(), Schema: schema,
+		Attacker: Attacker{Trust: PNDP, Nodes: []int{1}, SecureSummation: true, ForgetOwnNoise: true}}
+	largest := 0.0
+	if err := Account(t.Context(), s, func(e Exposure) error {
+		if e.Infinite || e.Victim != 0 {
+			return nil
+		}
+		var worst float64 // what gradients of alternating signs reach
+		for _, alternating := range []bool{false, true} {
+			var sum float64
+			for i := range steps {
+				for j := range steps {
+					sign := 1.0
+					if alternating && (i+j)%2 == 1 {
+						sign = -1
+					}
+					sum += sign * e.M.At(i, j)
+				}
+			}
+			worst = max(worst, sum/steps)
+		}
+		largest = max(largest, worst)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if largest <= 1.2*AsymptoteSquared(1, 6, steps, true)/steps {
+		t.Errorf("victim 0 loses %v a step, the asymptote is %v", largest, AsymptoteSquared(1, 6, steps, true)/steps)
 	}
 }
