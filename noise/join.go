@@ -60,9 +60,9 @@ func (d *Durable) join(at State) error {
 	case at.Join == nil && len(d.share.neighbours) > 0:
 		return fmt.Errorf("%w: that needs their keys and announcements", ErrNeighbours)
 	case at.Join == nil:
-		return d.share.checkWorst()
+		return checkWorst(d.share.export)
 	}
-	if err := d.share.checkWorst(); err != nil {
+	if err := checkWorst(d.share.export); err != nil {
 		return err
 	}
 	own, directory, err := at.Join.keys()

@@ -81,6 +81,11 @@ func OpenOdometer(dir, node string, delta float64) (Odometers, error) {
 	if err != nil {
 		return nil, err
 	}
+	if e.Shared != nil {
+		if err := checkWorst(e); err != nil {
+			return nil, fmt.Errorf("%s: %w", dir, err)
+		}
+	}
 	labels, err := labelsOf(e)
 	if err != nil {
 		return nil, err

@@ -47,16 +47,16 @@ func newShare(e *export.Export, i int) *share {
 
 // checkWorst computes again what attackers learn of somebody at most: if it is more than the manifest says, the noise
 // would protect less than claimed.
-func (s *share) checkWorst() error {
-	space := s.export.Manifest.Space
-	attackers, err := s.export.Manifest.Attackers(s.export.Shared.Labels)
+func checkWorst(e *export.Export) error {
+	space := e.Manifest.Space
+	attackers, err := e.Manifest.Attackers(e.Shared.Labels)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrExport, err)
 	}
-	worst, err := s.export.Shared.Within(context.Background(), attackers, space.Worst.Value)
+	worst, err := e.Shared.Within(context.Background(), attackers, space.Worst.Value)
 	if err == nil && !(worst.Value <= space.Worst.Value*(1+1e-12)) {
 		err = fmt.Errorf("what attackers learn of node %q is %v, the manifest says %v at most",
-			s.export.Shared.Labels[worst.Victim], worst.Value, space.Worst.Value)
+			e.Shared.Labels[worst.Victim], worst.Value, space.Worst.Value)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrExport, err)

@@ -566,4 +566,7 @@ func TestWorstIsComputedAgain(t *testing.T) {
 	if _, _, err := nodes[0].begin(t, dir); !errors.Is(err, ErrExport) || !strings.Contains(err.Error(), "attackers learn") {
 		t.Errorf("%v", err)
 	}
+	if _, err := OpenOdometer(dir, "", 1e-6); !errors.Is(err, ErrExport) || !strings.Contains(err.Error(), "attackers learn") {
+		t.Errorf("odometer: %v", err)
+	}
 }

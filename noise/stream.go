@@ -81,7 +81,7 @@ func Open(dir, node string, dim int, opts Options) (*Stream, error) {
 	case len(s.share.neighbours) > 0:
 		err = fmt.Errorf("%w: that needs their keys, and a state", ErrNeighbours)
 	default:
-		err = s.share.checkWorst()
+		err = checkWorst(s.share.export)
 	}
 	if err != nil {
 		return nil, err
