@@ -125,10 +125,15 @@ class Export:
         """The row of a node in W and in nodes.csv."""
         if node not in self._index:
             near = ", ".join(self.nodes[:5]) + (", …" if len(self.nodes) > 5 else "")
-            raise ExportError(
-                f"the export has no node {node!r}; its nodes are {near}" if self.nodes else "the export has no network"
-            )
+            if self.nodes:
+                raise ExportError(f"the export has no node {node!r}; its nodes are {near}")
+            raise ExportError("the export is for several networks: averaging is yours" if self._several else "the export has no network")
         return self._index[node]
+
+    @property
+    def _several(self) -> bool:
+        """Whether nobody knew which of several networks it would be: a node has any label that no other node has."""
+        return "graphs" in self.manifest.get("family", {})
 
     def own_std(self, node: str) -> float:
         """The deviation of a node's own part of Z in units of noise_std; 1 where nodes share nothing."""
@@ -190,11 +195,12 @@ class Export:
             node = self.nodes[0]
         if node is None and needed and len(self._used) == 1:
             return next(iter(self._used))
-        if not self.nodes and not node:
+        if not self.nodes and node in (None, "") and not self._several:
             return ""
-        if node is None:
-            raise ExportError("which node is this? Say node=…")
-        self.index(node)
+        if not node:
+            raise ExportError("which node is this? Say node=…" + (", a label that no other node has" if self._several else ""))
+        if not self._several:
+            self.index(node)
         self._used.add(node)
         return node
 

@@ -172,3 +172,8 @@ def test_one_plan_for_several_graphs():
     assert report["ok"] and any(c["check"] == "ratios" for c in report["checks"])
     one = mafalda.optimize([("a", "b"), ("b", "c")], steps=8, k=2, no_baselines=True)
     assert "family" not in one.manifest and plan.manifest["steps"] == 8
+    assert (plan.noise("a", 3, seed=1, noise_std=1).row(0) != plan.noise("b", 3, seed=1, noise_std=1).row(0)).all()  # labels are the nodes' own
+    with pytest.raises(mafalda.ExportError, match="a label that no other node has"):
+        plan.noise("", 3, seed=1, noise_std=1)
+    with pytest.raises(mafalda.ExportError, match="for several networks"):
+        plan.mix(np.ones(3), {}, node="a")

@@ -205,3 +205,30 @@ func TestReportIsCareful(t *testing.T) {
 		t.Errorf("a cut matrix: code %d, %s", code, errs)
 	}
 }
+
+// A report says nothing of an export whose numbers were changed to promise too much: it is refused.
+func TestReportRefusesWhatContradictsItself(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "poisson")
+	if code, _, errs := mafalda("optimize", "--graph", "path:3", "--T", "8", "-k", "2", "--sampling", "poisson", "--epsilon", "2",
+		"--delta", "1e-6", "--no-baselines", "-o", dir); code != 0 {
+		t.Fatal(errs)
+	}
+	page := filepath.Join(t.TempDir(), "page.html")
+	if code, _, errs := mafalda("report", dir, "-o", page); code != 0 {
+		t.Fatal(errs)
+	}
+	path := filepath.Join(dir, "manifest.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	less := regexp.MustCompile(`("noise_(?:std|multiplier)": *)(\d)`).ReplaceAllString(string(text), "${1}0.$2") // a tenth of it, nearly
+	less = regexp.MustCompile(`(0\.\d)\.(\d)`).ReplaceAllString(less, "$1$2")
+	if err := os.WriteFile(path, []byte(less), 0o666); err != nil || less == string(text) {
+		t.Fatal(err)
+	}
+	if code, _, errs := mafalda("report", dir, "-o", page, "--force"); code != 2 || !strings.Contains(errs, "no report of what contradicts itself") {
+		t.Errorf("code %d, %s", code, errs)
+	}
+}

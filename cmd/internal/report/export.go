@@ -1,6 +1,9 @@
 package report
 
 import (
+	"errors"
+	"fmt"
+
 	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/results"
@@ -39,6 +42,9 @@ func (s *Section) drawSpent(from *Source) (half *noise.Spent, err error) {
 	all, err := noise.OpenOdometer(from.Dir, "", 0)
 	if err == nil {
 		spent, err = all.Curve(results.SpentSteps(all.Steps(), points), nil)
+	}
+	if errors.Is(err, noise.ErrExport) && from.Export.CheckHashes() == nil {
+		return nil, fmt.Errorf("no report of what contradicts itself: %w", err)
 	}
 	if err != nil {
 		s.Warn("What is spent from step to step is not shown: %v", err)
