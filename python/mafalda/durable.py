@@ -261,13 +261,15 @@ def _give_name(temporary: str, path: str) -> None:
 def _temporary(folder: str) -> tuple[IO[bytes], str]:
     """A new file beside what it will replace, locked while its maker lives; those of killed ones go."""
     for entry in os.scandir(folder) if fcntl is not None else ():
-        if entry.name.startswith(TEMPORARY) and time.time() - entry.stat(follow_symlinks=False).st_mtime > YOUNG:
-            try:
+        if not entry.name.startswith(TEMPORARY):
+            continue
+        try:
+            if time.time() - entry.stat(follow_symlinks=False).st_mtime > YOUNG:
                 with _open_for_update(entry.path) as f:
                     fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     os.unlink(entry.path)
-            except (OSError, ExportError):  # in use, or somebody else's, or gone
-                pass
+        except (OSError, ExportError):  # in use, or somebody else's, or gone
+            pass
     handle, path = tempfile.mkstemp(dir=folder, prefix=TEMPORARY)
     f = open(handle, "r+b", buffering=0)
     _lock(f, path)
