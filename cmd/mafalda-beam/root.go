@@ -76,11 +76,6 @@ Prism listens on all addresses of the machine while it runs, and does what anybo
 
 const group = "Beam"
 
-// names of the flags of where.
-func (w *where) names() []string {
-	return []string{"runner", "endpoint", "workers", "address", "jobs", "verbose"}
-}
-
 // bind adds the flags to a command, and has them checked before it runs.
 func (w *where) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
@@ -94,7 +89,9 @@ func (w *where) bind(cmd *cobra.Command) {
 	fl.Var((*terminal.WholeNumber)(&w.jobs), "jobs",
 		"deal the cells to so many pipelines, for runners that give each one worker, as Prism does")
 	fl.BoolVar(&w.verbose, "verbose", false, "print what Beam and its runner have to say")
-	terminal.InGroup(cmd, group, w.names()...)
+	names := []string{"runner", "endpoint", "workers", "address", "jobs", "verbose"}
+	terminal.InGroup(cmd, group, names...)
+	grids.OfEngine(cmd, names...)
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := w.check(); err != nil {
@@ -142,7 +139,6 @@ func (w *where) Compute(ctx context.Context, g *grids.Grid) error {
 	if err := w.reach(ctx); err != nil {
 		return err
 	}
-	g.Flags = slices.DeleteFunc(g.Flags, func(f grids.Flag) bool { return slices.Contains(w.names(), f.Name) })
 	if w.endpoint == "" && w.runner == prism {
 		w.warn()
 	}

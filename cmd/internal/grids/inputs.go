@@ -43,7 +43,8 @@ func inputFlags() map[string]func(value string) bool {
 func inputsOf(cmd *cobra.Command, arguments []string) (path []string, flags []Flag, err error) {
 	inputs := inputFlags()
 	err = typed(cmd, arguments, func(fl *pflag.Flag, value string) error {
-		if slices.Contains([]string{"output", "json", "force"}, fl.Name) || cmd.InheritedFlags().Lookup(fl.Name) != nil {
+		if slices.Contains([]string{"output", "json", "force"}, fl.Name) || cmd.InheritedFlags().Lookup(fl.Name) != nil ||
+			isOfEngine(fl) {
 			return nil
 		}
 		for _, part := range terminal.Parts(fl, value) {

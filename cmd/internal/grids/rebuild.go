@@ -5,15 +5,33 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"mafalda/cmd/internal/terminal"
 )
 
 // recorded reports whether a line that the folder of a grid, or an engine, holds may have a flag of the command: all of its
-// flags say what is computed, and name at most files and folders to read, but those of aside and unsharded.
+// flags say what is computed, and name at most files and folders to read, but those of ownFlags, unsharded and OfEngine.
 func recorded(cmd *cobra.Command, name string) bool {
 	fl := cmd.LocalNonPersistentFlags().Lookup(name)
-	return fl != nil && !fl.Hidden && (name == "quiet" || !slices.Contains(ownFlags, name)) && !slices.Contains(unsharded, name)
+	return fl != nil && !fl.Hidden && !isOfEngine(fl) &&
+		(name == "quiet" || !slices.Contains(ownFlags, name)) && !slices.Contains(unsharded, name)
+}
+
+const ofEngine = "where cells are computed"
+
+func isOfEngine(fl *pflag.Flag) bool {
+	_, is := fl.Annotations[ofEngine]
+	return is
+}
+
+// OfEngine marks flags of a command that say where an engine computes the cells: no folder or engine keeps them.
+func OfEngine(cmd *cobra.Command, names ...string) {
+	for _, name := range names {
+		if err := cmd.Flags().SetAnnotation(name, ofEngine, nil); err != nil {
+			panic(err) // a flag that does not exist
+		}
+	}
 }
 
 // unsharded are flags that write something, or go by themselves: none goes together with --shard.
