@@ -70,11 +70,19 @@
 // that there is, for gradients that answer to errors as the task's do (Mafalda; Task.Curvature) and for ones that do not
 // (Uncurved), that for plain training (Ignorant), and exports. An export for more than plain training brings its
 // training along where the configuration has nothing but plain training, and is refused for any other (TrainingError);
-// its decay is for a rate of 1; the run's is times its rate. With the schemes participation.Poisson, Truncated and Allocation levels are ε,
+// its decay is for a rate of 1; the run's is times its rate. A shared strategy of another network is as private and not the
+// optimum, which Study.Notes says; strategies of single nodes or groups go to the nodes of the same labels, and are refused
+// on any other network. With levels of single nodes μ and the clip are the strictest μ and the largest clip, all nodes
+// keep the proportions of the export, and NoiseError counts the noise of the strictest as 1. With the schemes participation.Poisson, Truncated and Allocation levels are ε,
 // batches are drawn in secret, from as many groups as a method's strategy has bands, and the noise is what package
 // accounting calibrates for the rounds of a group; the optimum is the best banded strategy. With participation.Bins every record
 // has one secret batch of b, the noise is what bins.Mechanism needs, and the optimum a strategy without negative entries
 // that is searched for every ε.
+//
+// Secrets and DECOR, and exports with shared noise, are compared at the same μ against weaker attackers (Study.Sharing).
+// Both ends of a pair draw its row from the same stream and divide their sums by their own batches, so that in batches of
+// unequal size a little remains. Predictions are tr(H(M)(CᵀC)⁻¹). Of nodes that fail or miss steps there is none: the two
+// methods are refused there, an export runs, and NoiseError shows what it has of uncancelled noise.
 //
 // With StudyOptions.Tune a study has a run for every learning rate as well, and the Grid has of every method and level the
 // runs of the rate that is best on records kept apart. For linear regression Row.Prediction has the loss above training
