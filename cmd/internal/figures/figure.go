@@ -36,6 +36,7 @@ type column struct {
 type panel struct {
 	*plot.Plot
 	side, below string
+	shown       *shown // of plots of curves
 }
 
 // single is a figure of one plot.
@@ -84,7 +85,9 @@ func (f *Figure) WriteAs(w io.Writer, name string) error {
 	case ".png":
 		c = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(f.width, f.height), vgimg.UseDPI(144), vgimg.UseBackgroundColor(color.White))}
 	case ".svg":
-		c = &svgCanvas{Canvas: vgsvg.New(f.width, f.height), title: f.Title()}
+		svg := &svgCanvas{Canvas: vgsvg.New(f.width, f.height), title: f.Title()}
+		svg.data, err = f.data()
+		c = svg
 	case ".pdf":
 		c, err = newPDF(f.width, f.height, f.Title())
 	default:

@@ -18,16 +18,18 @@ import (
 
 // Curve is a named line through (X[i], Y[i]), with a band from Low[i] to High[i] if they are there.
 type Curve struct {
-	Name      string
-	Method    string // if not empty, it has the same colour in every picture
-	Like      string // otherwise: the name of a curve before it, whose colour it has
-	X, Y      []float64
-	Low, High []float64
-	Says      []string // words of the points; nil: name, place and value, rounded up, or of a bound down
-	Labels    []string // beside the points
-	Dashed    bool
-	Bound     bool // what no curve of its scheme goes beyond: grey
-	Dotted    bool
+	Name   string    `json:"name"`
+	Method string    `json:"-"` // if not empty, it has the same colour in every picture
+	Like   string    `json:"-"` // otherwise: the name of a curve before it, whose colour it has
+	X      []float64 `json:"x"`
+	Y      []float64 `json:"y"`
+	Low    []float64 `json:"low,omitempty"`
+	High   []float64 `json:"high,omitempty"`
+	Says   []string  `json:"-"`                // words of the points; nil: name, place and value, rounded up, or of a bound down
+	Labels []string  `json:"labels,omitempty"` // beside the points
+	Dashed bool      `json:"dashed,omitempty"`
+	Bound  bool      `json:"-"` // what no curve of its scheme goes beyond: grey
+	Dotted bool      `json:"dotted,omitempty"`
 }
 
 // add adds a point, if an axis can show it.
@@ -39,18 +41,21 @@ func (c *Curve) add(x, y float64) {
 
 // Axes says what Lines draws on.
 type Axes struct {
-	Title, X, Y string
-	LogX, LogY  bool     // values must be positive
-	Dots        bool     // mark the points, without a line between them
-	Marks       bool     // mark the points on the line
-	MaxY        float64  // 0: the highest curve or band; what is above is cut off
-	Rows        []string // names of 0, 1, … on the vertical axis
+	Title string   `json:"title"`
+	X     string   `json:"x"`
+	Y     string   `json:"y"`
+	LogX  bool     `json:"log_x"` // values must be positive
+	LogY  bool     `json:"log_y"`
+	Dots  bool     `json:"dots"`            // mark the points, without a line between them
+	Marks bool     `json:"marks"`           // mark the points on the line
+	MaxY  float64  `json:"max_y,omitempty"` // 0: the highest curve or band; what is above is cut off
+	Rows  []string `json:"rows,omitempty"`  // names of 0, 1, … on the vertical axis
 }
 
 // Lines draws curves in one plot; nil if none has a point. A curve without points is left out, and leaves its colour
 // unused.
 func Lines(axes Axes, curves []Curve) (*Figure, error) {
-	p := panel{Plot: plot.New()}
+	p := panel{Plot: plot.New(), shown: &shown{Axes: axes}}
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = axes.Title, axes.X, axes.Y
 	p.Title.Padding = vg.Points(8)
 	p.Add(plotter.NewGrid())
@@ -74,6 +79,7 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 		d := c.drawn(axes, colour)
 		p.Add(d)
 		p.Legend.Add(c.Name, d)
+		p.shown.show(c, colourAt(colour))
 	}
 	if xs == nil {
 		return nil, nil

@@ -18,6 +18,7 @@ import (
 type svgCanvas struct {
 	*vgsvg.Canvas
 	title  string
+	data   string // of the curves, for programs
 	says   []string
 	widths []string // of all texts, as they were measured
 	points strings.Builder
@@ -54,8 +55,8 @@ func (c *svgCanvas) WriteTo(w io.Writer) (int64, error) {
 	if _, err := c.Canvas.WriteTo(&svg); err != nil {
 		return 0, err
 	}
-	first := fmt.Sprintf("<title>%s</title>\n<desc>%s</desc>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#FFFFFF\" />\n<g ",
-		html.EscapeString(c.title), html.EscapeString(strings.Join(c.says, "; ")))
+	first := fmt.Sprintf("<title>%s</title>\n<desc>%s</desc>\n<metadata>%s</metadata>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#FFFFFF\" />\n<g ",
+		html.EscapeString(c.title), html.EscapeString(strings.Join(c.says, "; ")), c.data)
 	whole := strings.Replace(svg.String(), "<g ", first, 1)
 	for _, text := range c.widths { // whatever font a reader has
 		whole = strings.Replace(whole, "<text x", text+"x", 1)
