@@ -33,4 +33,18 @@
 //
 // What an attacker received is audited alike (view.go): its rows are the messages of the nodes that it hears, less
 // what it knows.
+//
+// # Files
+//
+// coins.json (Coins), whose last key is sha256, of the file up to `, "sha256": "`. With S(n) = SHAKE128 of the format, the key
+// (32 bytes) and n as 8 bytes, little-endian, the coins are the bits of S(0), and the signs of direction i the bits of S(i+1):
+// the lowest bit of a byte first, 1 is in, and +1/√d. Replaced, in exports with replace-one, says that a canary that is not in is
+// replaced by its opposite; else by nothing.
+//
+// run.json (Run), and updates.f32, T×d float32, little-endian: (the model before a step - the message) / the learning rate,
+// or NaN in a step whose message did not leave, and whose row the next one carries. With gradients true they are what an
+// optimizer was given, noise and all, over size.
+//
+// What a node received has the format of a view, and Seen, Sizes and Rates; messages.f32 is the model that all nodes begin with,
+// then for each step the node's own message and those of Seen, d float32 each.
 package canaries
