@@ -8,8 +8,26 @@ import (
 )
 
 // commonBlock returns a block of random allocation that gives away at least as much: any two patterns have the largest inner
-// product of any two, and norms are rounded up to those of the largest of a quarter of them. δ grows with every entry of
-// the Gram matrix (Kahane; docs/sampling-bins.md). Rounding of the Gram matrix is added, but where it is exactly 0.
+// product of any two, and norms are rounded up to those of the largest of a quarter of them. Rounding of the Gram matrix
+// is added, but where it is exactly 0.
+//
+// δ grows with every entry of the Gram matrix (Kahane's inequality). Let G ≤ G' entry by entry, both positive semidefinite,
+// y and y' independent normal vectors with covariances G/ν² and G'/ν², and
+//
+//	L_t = (1/b) Σ_j exp(√(1-t) y_j + √t y'_j - ((1-t) G_jj + t G'_jj)/2ν²),     0 ≤ t ≤ 1.
+//
+// For smooth convex F integration by parts of the normal vectors leaves
+//
+//	d/dt E F(L_t) = (1/2ν²) Σ_ij (G'_ij - G_ij) E[F''(L_t) e_i e_j] ≥ 0,     e_j > 0 the terms of L_t,
+//
+// and other convex functions are limits of smooth ones. δ is the larger of E_Q (L - e^ε)₊ (removal) and E_Q (1 - e^ε L)₊
+// (addition), means of convex functions of L: the pair of G' dominates in both directions.
+//
+// With G'_ij = c for i ≠ j and G'_jj = d_j the likelihood ratio is e^z · (1/b) Σ_j W_j, log W_j of variance (d_j - c)/ν², z of
+// variance c/ν², all independent and of mean one: a product of independent factors, whose distribution is computed on a grid
+// as for random allocation. Where c = 0 (orthogonal patterns: one band, DP-D-SGD) it is random allocation of one block.
+// For two bands a dynamic program over the overlap of neighbouring patterns would be sharper; it would carry one common
+// factor from bin to bin beside the sum, around the circle, on a grid of three dimensions for every ε.
 func (b *Mechanism) commonBlock() allocation.Correlated {
 	n := b.Number()
 	var of allocation.Correlated

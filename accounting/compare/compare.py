@@ -87,9 +87,10 @@ class Cases:
     def log(self, low, high):
         return math.exp(self.random.uniform(math.log(low), math.log(high)))
 
-    def mafalda(self, *args):
-        command = [self.options.mafalda, "epsilon", *map(str, args), "--json"]
-        done = subprocess.run(command, capture_output=True, text=True)
+    def mafalda(self, sampling, noise, delta, *flags):
+        command = [self.options.mafalda, "epsilon", "--sampling", sampling, "--noise-multiplier", str(noise), "--delta", str(delta),
+                   *flags, "--json"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
         return json.loads(done.stdout)["epsilon"] if done.returncode == 0 else None
 
     def poisson(self, adjacency="zero-out"):
@@ -97,8 +98,7 @@ class Cases:
 
         q, s, n = self.log(2e-3, 1), self.log(0.6, 8), int(self.log(1, 1000))
         delta = 10 ** self.random.uniform(-8, -3)
-        own = self.mafalda("--sampling", "poisson", "--probability", q, "--rounds", n, "--noise-multiplier", s, "--delta", delta,
-                           "--adjacency", adjacency)
+        own = self.mafalda(f"poisson:probability={q},rounds={n}", s, delta, "--adjacency", adjacency)
         if own is None or not 0.01 < own < 60:
             return None
         neighbours = (pld.NeighborRel.REPLACE_ONE if adjacency == "replace-one" else pld.NeighborRel.ADD_OR_REMOVE_ONE)
@@ -121,8 +121,7 @@ class Cases:
         q, s, n = min(max(self.log(2e-3, 1), 5 / records), 0.5), self.log(0.6, 8), int(self.log(1, 1000))
         delta = 10 ** self.random.uniform(-8, -3)
         largest = int(records * q + self.random.uniform(5, 8) * math.sqrt(records * q * (1 - q))) + 1
-        own = self.mafalda("--sampling", "truncated", "--probability", q, "--rounds", n, "--noise-multiplier", s, "--delta", delta,
-                           "--records", records, "--max-batch", largest)
+        own = self.mafalda(f"truncated:probability={q},rounds={n},records={records},max={largest}", s, delta)
         if own is None or not 0.01 < own < 60:
             return None
         theirs = pld.from_truncated_subsampled_gaussian_mechanism(
@@ -133,8 +132,7 @@ class Cases:
     def allocation(self, shapes=((1, 1), (1, 3), (2, 1), (3, 1))):
         choices, rounds = self.random.choice(shapes)
         s, delta = self.log(0.4, 4), 10 ** self.random.uniform(-8, -2)
-        own = self.mafalda("--sampling", "allocation", "--choices", choices, "--rounds", rounds, "--noise-multiplier", s, "--delta",
-                           delta)
+        own = self.mafalda(f"allocation:choices={choices},rounds={rounds}", s, delta)
         if own is None or not 0.01 < own < 60:
             return None
         if choices == 1:  # one Gaussian mechanism of sqrt(rounds) times the mean

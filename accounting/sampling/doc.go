@@ -12,14 +12,16 @@
 //
 // Call a step full if at least Most other records are drawn for it: full steps, and which of them draw the record
 // itself, depend on draws alone, which have the same distribution with the record as without, or with zeros in its
-// place. Fix all draws of the others, and the record's own draws for full steps. If it is drawn for no full step, no
-// step drops anything on its account: the other steps are rounds of Poisson sampling, of which there are no more than
-// without truncation, and full steps tell nothing of it. If it is drawn for one, δ is 1 at most. The divergence that δ is
-// made of is jointly convex, so that the mean over what was fixed bounds it:
+// place (a record that is not there draws all the same, to no effect). Fix all draws of the others, and the record's own draws
+// for full steps. If it is drawn for no full step, no step drops anything on its account: the others kept in full steps are
+// the same, so that these tell nothing of it, and the other steps are rounds of Poisson sampling, adaptive, of which there are
+// no more than without truncation. If it is drawn for one, δ is 1 at most. The divergence that δ is made of is jointly convex,
+// so that the mean over what was fixed bounds it, τ being the chance of the second case, by (1-τ)·δ_Poisson + τ:
 //
 //	δ(ε) ≤ δ_Poisson(ε) + P(the record is drawn for a full step) ≤ δ_Poisson(ε) + rounds·q·P(Bin(n-1, q/w) ≥ Most).
 //
-// It takes that who is dropped depends on draws alone. docs/sampling-truncated.md has the long form.
+// It takes that who is dropped depends on draws alone, by position, by priority or by chance. The factor q, which a union
+// bound over full steps lacks, is there because a full step tells nothing of a record that is not drawn for it.
 //
 // # Notation
 //

@@ -34,13 +34,23 @@ func NewBins(number int, epsilon, delta float64) (Bins, error) {
 // where ā_c = |Σ_{j∈c} m_j|/(|c|ν), if the contributions of different cells are orthogonal. It is +Inf if that is not
 // proved for this ε and δ, or no bin can be the smallest.
 //
-// The attacker looks for the mean change of each cell, and guesses the record if one of the tests succeeds: tests that
-// have a bin's chance |c|/b to be the right one. With ε' = ε + log(b/smallest), and a_j ≤ τ_c where Φ(a_j - τ_c) is
-// convex,
+// Let v_c be the unit direction of Σ_{j∈c} m_j and a_j = ⟨m_j, v_c⟩/ν, whose mean over the cell is ā_c; p_c = |c|/b. The
+// attacker guesses that the record is there if ⟨x, v_c⟩ > τ_cν for any c. As Q of a union is at most the sum, and a bin's own
+// test is part of the union (other bins only add to P(S)),
 //
-//	δ ≥ Σ_c (|c|/b) (mean of Φ(a_j - τ_c) over j∈c) - e^ε Σ_c Φ(-τ_c) ≥ Σ_c (|c|/b) δ_Gauss(ε'; ā_c),
+//	δ ≥ P(S) - e^ε Q(S) ≥ Σ_c p_c [ mean of Φ(a_j - τ_c) over j∈c - (e^ε/p_c) Φ(-τ_c) ].
 //
-// and δ_Gauss(ε'; √u) is convex in u as far as u can go: then Jensen's inequality bounds the mean of the ā_c².
+// Let ε' = ε + log(b/smallest) and τ_c = ε'/ā_c + ā_c/2. If a_j ≤ τ_c for all j∈c, Φ(· - τ_c) is convex there, Jensen's
+// inequality gives a mean of at least Φ(ā_c - τ_c), and
+//
+//	δ ≥ Σ_c p_c δ_Gauss(ε'; ā_c).
+//
+// That a_j ≤ τ_c is checked: a_j ≤ r by the bin's own test (cell), and ā_c ≤ M, δ_Gauss(ε'; M) = δ/min p_c, by this inequality
+// for the cell alone, its contributions scaled down to just above M. τ_c falls with ā_c up to √(2ε'), so that r ≤ ε'/M + M/2
+// and M ≤ √(2ε') are enough.
+//
+// u ↦ δ_Gauss(ε'; √u) has the derivative φ(ε'/√u - √u/2)/(2√u), which grows where 4ε'² - u² - 4u is positive: up to M² is
+// checked. Then Jensen's inequality once more gives δ ≥ δ_Gauss(ε'; √(Σ_c p_c ā_c²)), and R = μ(ε', δ)².
 func (b Bins) MeanSquare(smallest int) float64 {
 	if smallest < 1 || smallest > b.Number {
 		return math.Inf(1)

@@ -46,7 +46,10 @@ const margin = 1e-8
 //
 //	δ ≥ E f(A·Binomial(n, q)/n) - e^ε Φ(-τ).
 //
-// A larger sum can be scaled down to one that a test tells. f need be below Φ(· - τ) only up to the largest sum there can be, n times what a single round leaves to a_t.
+// The least A for which some τ breaks this is the limit: a larger sum can be scaled down to one that a test tells. f need be
+// below Φ(· - τ) only up to the largest sum there can be, n·r, r what a single round leaves to a_t: δ_Gauss(ε - log q; r) = δ/q.
+// Φ less the tangent is not negative where Φ is convex, and concave beyond: the ends are checked. Groups of fewer steps have
+// a smaller limit, since Binomial(n, q)/n is smaller in convex order the larger n is.
 func (p Poisson) SquaredSum() float64 {
 	q, n := p.Probability, float64(p.Rounds)
 	if p.Delta < leastSecret {

@@ -7,7 +7,9 @@ batch i mod b, or is drawn as participation does in Go, with the same numbers. T
 (export, node, number of records, key) and says which steps are over: those are refused for ever. Step t is over when the
 batch of a later step is handed out, or, with an optimizer that was made with this sampler, when its step t is done (so
 that a DataLoader may run ahead). The state is a durable.Record, as careful as that of the noise: it is on disk before a
-batch is handed out, and after an error no batch is.
+batch is handed out, and after an error no batch is: a line of head (format, export, node, records, scheme, key) padded with empty
+lines to 4096 bytes, and twice 4096 bytes of place (next, begun, own, start), as in the state of noise. States of the format
+before (one line of JSON, without a checksum) are refused.
 """
 
 from __future__ import annotations
