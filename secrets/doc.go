@@ -22,12 +22,16 @@
 //
 //	M_A = M on the nodes outside of A, without the pairs that touch A.
 //
-// The messages of all victims are a Gaussian mechanism; for a change of v's gradients it is as good as one with noise of
-// variance 1/[M_A⁻¹]_vv at v alone. So with max [M_A⁻¹]_vv = 1 over all attackers and victims, every node is protected
-// as if it had drawn noise of its own of variance one, and the guarantee is local differential privacy:
-// μ = contribution · sens(C) / ν. The empty coalition is the eavesdropper, who shares no secret. A part of a
-// coalition is an attacker, too, of its other members as well. A larger coalition learns more: attackers within others
-// need no check (Attackers.Threats). A node that is in no coalition is trusted.
+// The messages of all victims are a Gaussian mechanism; for a change of v's gradients it is as good as one with noise
+// of variance 1/[M_A⁻¹]_vv at v alone. For two runs differ in v's gradients alone; all others are known to the
+// attacker at worst. The messages are G + N, N of covariance M_A ⊗ (CᵀC)⁻¹, and v's gradients enter as d_v ⊗ g. What
+// counts of the messages is their projection by M_A⁻¹d_v/[M_A⁻¹]_vv over the nodes: g plus noise of covariance
+// (CᵀC)⁻¹/[M_A⁻¹]_vv over the steps. Adaptive gradients and batches that are drawn in secret do not change that. So
+// with max [M_A⁻¹]_vv = 1 over all attackers and victims, every node is protected as if it had drawn noise of its own
+// of variance one, and the guarantee is local differential privacy: μ = contribution · sens(C) / ν. The empty
+// coalition is the eavesdropper, who shares no secret. A part of a coalition is an attacker, too, of its other
+// members as well. A larger coalition learns more: attackers within others need no check (Attackers.Threats). A node
+// that is in no coalition is trusted.
 //
 // # Safety
 //
