@@ -117,9 +117,9 @@ func (h *hidden) look() error {
 	return nil
 }
 
-// localize lowers local DP of nodes by what never reaches an attacker: the noise of the last steps, as many as a message
-// takes, and of independent noise the part that W and what is seen forget. Whatever is drawn, these are only the steps
-// after which no possible network takes a message there in time.
+// localize lowers local DP of nodes by what never reaches an attacker: the noise of the last steps, as many as a
+// message takes, and of independent noise the part that W and what is seen forget: [G⁺G]_uu is left, G = [W_U; H].
+// Whatever is drawn, these are only the steps after which no possible network takes a message there in time.
 func (h *hidden) localize(ctx context.Context) error {
 	schema := h.scenario.Schema
 	if h.scenario.Algorithm.Training().Drawn() {

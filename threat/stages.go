@@ -52,8 +52,8 @@ func (c *course) rounds() []round {
 	return all
 }
 
-// build returns the system of the view of an attacker who does not see all messages, reduced by what it knows: the attackers'
-// gradients and noise, and messages it sees, are no part of the state (docs/threat-models.md derives it).
+// build returns the system of the view of an attacker who does not see all messages, reduced by what it knows: the
+// attackers' gradients and noise, and messages it sees, are no part of the state (the package comment derives it).
 func (s Scenario) build() (*system, error) {
 	a := s.Algorithm
 	if a.zip {
