@@ -30,5 +30,18 @@
 // of the next block's come meanwhile; all sections of a filter take their turns with numbers that are in registers; rows
 // that are done leave past the cache; and Make has many numbers lie in large pages.
 //
+// A row of a BLT with four buffers reads and writes these and writes the row, 72 bytes for each number. The bare way of as
+// much through memory (reading, one product, writing in place) was 2.8 to 3.3 GB/s of rows of 10⁷ numbers on an Intel Xeon
+// (Sapphire Rapids), and drawing is 3: one after the other they would give 1.5, overlapped as above 1.6 to 1.9. In the cache
+// 2.3 is the most, so that 2.5 on one core takes a cheaper number, which would be another construction. Rows of 2²² numbers or more
+// leave past the cache.
+//
+// # How normal the numbers are
+//
+// A number is the quantile of one of 2⁵³ equally likely probabilities, mirrored, to within 8·10⁻¹⁶ of itself (5.6·10⁻¹⁶ is the
+// worst found against 300 bits of precision, over all branches and their edges). The largest is 8.29, of probability 2⁻⁵⁴ on
+// either side: a true normal number is beyond it once in 9·10¹⁵. The smallest is 1.4·10⁻¹⁶, never 0. Neighbours are 2⁻⁵³ over
+// the density apart: 2.8·10⁻¹⁶ around zero, 0.13 at the end of the tails.
+//
 // The package knows nothing of keys, steps and strategies.
 package rows

@@ -6,7 +6,7 @@ import "math"
 // IEEE 754 arithmetic: it uses +, -, ×, ÷ and square roots alone, one at a time and in this order.
 //
 // Bit 63 is the sign. Bits 0 to 51 are k, and p = (k + 1/2)/2⁵³ is a probability in (0, 1/2), exactly. The number is
-// the quantile of p by Wichura's algorithm AS 241 (1988), accurate to 1e-16, times the sign: from 1.1e-16 to 8.3, so
+// the quantile of p by Wichura's algorithm AS 241 (1988), accurate to 1e-16, times the sign: from 1.4e-16 to 8.3, so
 // that tails are right down to probabilities of 2⁻⁵⁴.
 func normal(bits uint64) float64 {
 	p := (float64(bits&(1<<52-1)) + 0.5) * 0x1p-53
