@@ -14,7 +14,10 @@ import (
 //	(1-p)² H + p(1-p) diag(H),
 //
 // or carried to the next step that is not missed. With s < s', rows s and s' are then sent in steps t < s' and t' ≥ s',
-// which are independent, or both in the same step t ≥ s'.
+// which are independent, or, if all steps from s to s'-1 are missed, both in the same step t ≥ s':
+//
+//	E[s,s'] = (1-p) Σ_{s≤t<s'} p^(t-s) U[t,s'] + p^(s'-s) E[s',s'],   U[t,s'] = (1-p) Σ_{t'≥s'} p^(t'-s') H[t,t'],
+//	E[s,s] = (1-p) Σ_{t≥s} p^(t-s) H[t,t].
 func (a Absence) gram(h *mat.SymDense) {
 	p := a.MissedSteps
 	switch {

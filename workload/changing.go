@@ -42,7 +42,9 @@ func (s Spec) Exact(w *graph.CSR) error {
 //	G[l,l'] = P_l'/P_l · tr(E[W_l]ᵀ … E[W_(l'-1)]ᵀ R_l'),   l ≤ l',
 //
 // the expected ⟨·,·⟩ of what models are moved by in steps l and l', summed over the steps from l' on. With gradient
-// tracking, R is a quadratic form of models and trackers: three matrices (forms).
+// tracking, R is a quadratic form of models and trackers: three matrices (forms). What enters is then the change of the
+// gradient, (-η_l I, I), so that H = (I-S)ᵀG(I-S), S the shift by a step; with momentum that is refused, as N does not
+// commute with W_t.
 type changing struct {
 	Spec
 	steps       int

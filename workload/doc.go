@@ -43,7 +43,7 @@
 // powers that decay and gossip choose (lagged, tracked). Networks that change, or are drawn independently from step to
 // step, have a backward recursion (changing), over matrices or, for random neighbours, over two numbers; package
 // randomgossip computes the expectations. Where there is no exact form, runs on random signs estimate it
-// (Sampled). docs/workloads.md derives all of it.
+// (Sampled). docs/workloads.md says what is exact, and what it is worth to know.
 //
 // # Large networks, many steps
 //

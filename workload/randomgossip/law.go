@@ -70,9 +70,9 @@ func meanOf(neighbours [][]int, self, other []float64) *graph.CSR {
 	return graph.NewCSR(n, n, indptr, indices, data)
 }
 
-// row is what the weights of a node that is up are, given that everything around it fails independently: E[w_i],
-// and E[w_i w_iᵀ] by whether the two entries are its own (0), of it and a neighbour or of a neighbour twice (1), or
-// of two neighbours (2).
+// row is what the weights of a node that is up are, given that everything around it fails independently: E[w_i], which is
+// e₁(1, d) of itself and q e₁(2, d-1) of each of its d neighbours, and E[w_i w_iᵀ] by whether the two entries are its own
+// (0), of it and a neighbour or of a neighbour twice (1), or of two neighbours (2): e₂(1, d), q e₂(2, d-1), q² e₂(3, d-2).
 type row struct {
 	self, other float64
 	second      [3]float64

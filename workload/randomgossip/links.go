@@ -15,7 +15,8 @@ type links struct {
 }
 
 // change is how the mean of a row depends on one of its links, E[w_i | up] - E[w_i | down]: of the node itself, of the
-// node at the other end, and of its other neighbours. It adds up to 0.
+// node at the other end, and of its other neighbours. It adds up to 0. For a node of d neighbours they are
+// e₁(2, d-1) - e₁(1, d-1), e₁(2, d-1) and q (e₁(3, d-2) - e₁(2, d-2)).
 type change struct{ self, end, others float64 }
 
 // Links returns the law of the uniform gossip matrix w whose links fail independently, with probability p in [0, 1), in

@@ -37,7 +37,7 @@ type table struct {
 // Nodes returns the law of the uniform gossip matrix w whose nodes fail independently, with probability p in [0, 1): a
 // node that has failed keeps its model, and the others average over who is left. The error is ErrUneven.
 //
-// Rows i and j have each other in common and c neighbours; given both are up, with x and y neighbours of one alone, and
+// A node has the mean weight p + q e₁(1, d) for itself and q² e₁(2, d-1) for each of its d neighbours. Rows i and j have each other in common and c neighbours; given both are up, with x and y neighbours of one alone, and
 // a and b nodes that are up for certain (itself, and the other one where they are linked),
 //
 //	E[1/(S_i S_j)] = E[1/((a + X + Z)(b + Y + Z))],     X, Y, Z binomial of x, y, c trials,
