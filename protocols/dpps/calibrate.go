@@ -49,7 +49,7 @@ const (
 )
 
 // Calibrate returns ergodicity coefficients, and constants for which Equation 22 is sound on this sequence, whatever
-// the nodes add (the condition (*) of sound.go, proved in docs/protocols.md). λ is what makes the sum of all C′λ^s
+// the nodes add (the condition (*) of sound.go). λ is what makes the sum of all C′λ^s
 // small; C′ the smallest for it, but for the lags beyond those where τ has fallen below 1e-4, which are bounded.
 // O(n³) for each lag. The errors are networks that take too much memory (*SizeError), and the context's.
 func (s *Sequence) Calibrate(ctx context.Context, o CalibrateOptions) (Calibration, error) {

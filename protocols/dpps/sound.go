@@ -18,6 +18,7 @@ import (
 //
 //	½ Σ_j max_k |Φ_aj(k) - Φ_bj(k)| λ^-(t-k) ≤ C′;                                              (*)
 //
+// for then Σ_j Σ_k |Φ_aj - Φ_bj| ‖x_j(k)‖ ≤ Σ_j max_k{|Φ_aj - Φ_bj| λ^-(t-k)} · S_j/(2C′) ≤ max_j S_j;
 // and only if: otherwise let every node spend S_j = 1 in the round k where the maximum is, with the sign of Φ_aj -
 // Φ_bj. In particular C′ ≥ 1 (k = t: the identity). Let τ_s be the largest ergodicity coefficient of s rounds. The
 // rows of a product that starts with B rounds differ by τ_B times a difference of two averages of rows of the rest,

@@ -19,7 +19,7 @@ func GeneralizedLeaves(g *graph.Graph) []Pair { return scanPairs(g, false) }
 // Recoverable lists the pairs in which the tail alone recovers the value of the head, if W has a positive weight on
 // every edge of the connected graph: all neighbours of the head but the tail have no neighbour besides the two. These
 // are the generalized leaves, and the neighbours of leaves: on the path a-b-c, node c recovers the value of b,
-// although (b, c) is no generalized leaf (docs/protocols.md). Linear in edges and result.
+// although (b, c) is no generalized leaf (recoveredBy). Linear in edges and result.
 func Recoverable(g *graph.Graph) []Pair { return scanPairs(g, true) }
 
 // scanPairs finds the pairs in which each neighbour of the head but the tail has degree two and the tail as its other
@@ -66,8 +66,17 @@ func scanPairs(g *graph.Graph, leaves bool) []Pair {
 	return pairs
 }
 
-// recoveredBy reports whether a coalition recovers the value of a node outside of it: all neighbours of the node that
-// are outside have no neighbours but the node and the coalition.
+// recoveredBy reports whether a coalition A recovers the value of a node j outside of it, if W has a positive weight on every
+// edge of the connected graph: if and only if all neighbours of j outside of A have no neighbours but j and members of A.
+//
+// Only if: let s ∉ A be a neighbour of j and b ∉ A ∪ {j} one of s. Add c to u_j and Γ_js, and take c from u_b and Γ_bs. All
+// fragments that A sends or receives, and v(0), are as before: A sees the same, and u_j is another.
+//
+// If: A knows Γ_ja for its members a, and needs F = Σ v_s(0) over the other neighbours s, since v_s(0) = Γ_js + Σ_a Γ_as.
+// Those next to A send v_s(0) to it. The others are leaves at j; then A hears v_j(t) of all rounds, from j or through an s
+// that is next to A. Rows and columns of W sum to 1, so that w_sj = w_js = 1 - w_ss for a leaf, and A can compute
+// Σ (1 - w_ss) w_ssᵗ v_s(0) over the leaves for all t from v_j(t+1). Grouped by w_ss, that is a Vandermonde system for the sums
+// of the groups.
 func recoveredBy(around [][]int, coalition []int, head int) bool {
 	for _, s := range around[head] {
 		if slices.Contains(coalition, s) {

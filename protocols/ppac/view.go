@@ -15,6 +15,10 @@ const Forever = span.Forever
 // View is what one node, or several that collude, learn from a run of PPAC: their own values and fragments, the
 // fragments they receive, and the values v_ℓ(τ) that their neighbours send in the rounds τ = 0, …, t. It is linear in
 // the sources of randomness (Equation 17); coalitions go beyond the paper, which has single nodes.
+//
+// Given what the coalition knows from the preparation, the covariance of the unknown entries of v(0) is positive definite, but
+// for those whose neighbours are all in the coalition: so a message is new if and only if its row e_ℓᵀWᵗ, on those entries, is
+// no combination of earlier ones.
 type View struct {
 	protocol  *Protocol
 	coalition []int
@@ -68,7 +72,7 @@ type Leakage struct {
 // rounding can have done is bounded and added (knowledge.go).
 //
 // Which values are recovered (Case 2, +Inf) is decided by the graph: a value is safe for ever unless all neighbours
-// of the node that are not observers have no neighbours but the node and observers (docs/protocols.md). Until then it
+// of the node that are not observers have no neighbours but the node and observers (recoveredBy). Until then it
 // is a matter of what has been seen. The errors are deviations that make no sense, or are too much for double
 // precision, and the context's.
 func (v *View) Leakages(ctx context.Context, d Deviations) ([]Leakage, error) {

@@ -8,7 +8,8 @@ import (
 	"mafalda/protocols/internal/consensus"
 )
 
-// Powers of W lose all digits after a few rounds, because their rows become parallel. But a chain may go on from any
+// Powers of W lose all digits after a few rounds, because their rows become parallel: whatever the tolerance, the sixth digit or
+// the first on a graph as small as florentine's. But a chain may go on from any
 // vector that differs from its row by earlier ones: q ← the new part of qᵀW, scaled to length 1. Rounding is
 // amplified all the same, on trees of eighty nodes until nothing is right, without any small number on the way. It
 // shows where the chains end: there the new part must be zero. So a basis counts only if all chains end with nothing
