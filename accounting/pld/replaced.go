@@ -22,6 +22,9 @@ import "math"
 // 1-α+α H_{1/α}(Q, P), the same with the roles exchanged. Dominating pairs compose, also adaptively (Zhu, Dong & Wang
 // 2022). The pair is symmetric: one direction is as the other.
 //
+// With bands each round of a group has columns of its own, of norm at most one. Under random bins and random allocation opposite
+// contributions are the worst, too, by the same argument step by step; but the loss of their pair is no sum of independent parts.
+//
 // Its loss L(x) - L(-x) increases with x, and has the inverse x = s²(l/2 + asinh(2κ sinh(l/2))), κ =
 // (1-q)e^{1/2s²}/2q: a quadratic equation in e^{x/s²}.
 

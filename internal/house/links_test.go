@@ -20,7 +20,7 @@ func pages(t *testing.T) map[string]string {
 	t.Helper()
 	root := filepath.Join("..", "..")
 	all := map[string]string{}
-	for _, pattern := range []string{"*.md", "docs/*.md", "python/*.md", "examples/*/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "python/*.md", "examples/*/*.md", "cmd/*/*.md"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,24 @@
 // exact likelihood ratio. A wrong test can only make the attack weaker, so that a claim that fails is wrong with the
 // confidence that was asked for. docs/sampling-audit.md says what an audit can and cannot find.
 //
+// # Statistics
+//
+// With m_s column s of C, y = C·messages and ℓ(m) = exp(m·y/ν² - |m|²/2ν²):
+//
+//	Poisson sampling, as many groups   Π_s (1 - q + q ℓ(m_s)) over the steps s of the record's group, the one that tells most; of
+//	as bands or more; truncated        truncated batches the same: what is dropped makes the attack weaker
+//	fewer groups                       the same sum over all draws, carried from step to step (a hidden Markov chain over who
+//	                                   took part lately)
+//	random bins                        (1/b) Σ_j ℓ(m_j), m_j the sum of the columns j, j+b, ...
+//	random allocation                  Π over blocks of the mean of ℓ(m_s) over the steps s of the block
+//	a permutation cut into batches     that of bins (or, shuffled anew for every block, of allocation) with contributions 2, over
+//	                                   that with 1: the other records contribute the opposite, so that the batch of a record
+//	                                   lacks one of them with and without it
+//	a known seed                       ℓ(m), m the sum of the columns of the steps that were drawn
+//	cyclic                             ℓ(m_i) of the batch i that tells most: nothing is secret
+//
+// Where a record is replaced by its opposite the statistic is the one at y over the one at -y.
+//
 // # Notation
 //
 //	T      steps
