@@ -15,6 +15,34 @@ import (
 // Comb is the class of buffered linear Toeplitz strategies with a comb. Buffers is the number of poles d, at most
 // MostBuffers; 0 means 4, or T-1 if that is less. Bandwidth is the comb's period, the rows l that it keeps; 0 means b.
 // Scales of columns are one over a quadratic polynomial of the step.
+//
+// For b ≪ T the optimum's symbol is x = √(h/λ), λ the square of the mean of √h over all ω + 2πj/b. h has a peak at 0,
+// and so λ has peaks at all multiples of 2π/b, where x has dips, for each of which a rational function needs two
+// poles. The dips take ten periods of coefficients: 2b + 1 coefficients, whose columns overlap with those of the
+// steps before and after in a pattern, are worse than the comb of half as many numbers. The optimum is sought at
+// horizons of 1024·8^i steps first (or 2b), where starts are cheap, and then at T: 2,001 coefficients at T = 10⁵ take
+// 69 seconds of one core on florentine, 1,001 take 14.
+//
+// Certified gaps as in docs/mathematics.md, section 11 (k = 100, b = 100 and 1,000):
+//
+//	                                                numbers     florentine, T = 10⁴  T = 10⁵  ego graph, T = 10⁴  T = 10⁵
+//	blt, 6 buffers                                  6           0.423                0.547    0.433               0.580
+//	toeplitz, 201 coefficients                      200         0.211                3.565    0.215               3.166
+//	banded-inverse, 51 coefficients                 50          0.507                0.618    0.522               0.671
+//	comb of a quarter or an eighth of b, 4 buffers  29, 129     0.446                0.549    0.419               0.578
+//	comb, 8 buffers                                 108, 1,008  0.121                0.117    0.107               0.105
+//
+// and with 4 buffers and scaled columns, in the last but one column without scales (at k = 625 the bound is what is far
+// off: so many periods leave it one polynomial a period):
+//
+//	numbers  T    k    b      gap, florentine  without scales  gap, ego graph
+//	44       10⁴  250  40     0.041            0.132           0.048
+//	104      10⁴  100  100    0.054            0.121           0.058
+//	164      10⁵  625  160    0.247            0.343           0.323
+//	404      10⁵  250  400    0.048            0.131           0.054
+//	1,004    10⁵  100  1,000  0.060            0.116           0.062
+//
+// At T = 2048, k = 32 on florentine (68 numbers) scaled columns are 6.75 % above the dense optimum, 10.6 % without scales.
 type Comb Parameters
 
 // Name returns "comb".

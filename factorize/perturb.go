@@ -18,8 +18,19 @@ import (
 //
 //	(1 + First)/(1 + (First - Second)/2)² - 1 ≈ Second + First²/4,
 //
-// of second order: First = ⟨E, X⁻¹⟩/⟨Ĥ, X⁻¹⟩ and Second = tr(E Ĥ⁻¹ E X⁻¹)/⟨Ĥ, X⁻¹⟩ with X = CᵀC (docs/mathematics.md,
-// "An estimated Gram matrix").
+// of second order: First = ⟨E, X⁻¹⟩/⟨Ĥ, X⁻¹⟩ and Second = tr(E Ĥ⁻¹ E X⁻¹)/⟨Ĥ, X⁻¹⟩ with X = CᵀC. It holds for errors
+// of any size (tested with E as large as Ĥ).
+//
+// Let Ĥ = RᵀR and H = Rᵀ(I + Δ)R ⪰ 0, Δ = R⁻ᵀER⁻¹, f = ⟨Ĥ, X⁻¹⟩, a = First, b = Second. The loss of C under H is
+// f(1 + a). From below, (I+Δ)^½R is a root of H, and with the dual Λ = X⁻¹ĤX⁻¹ of Ĥ, RΛ^½ = PV with P = RX⁻¹Rᵀ and V
+// orthogonal. So
+//
+//	‖(I+Δ)^½RΛ^½‖_* ≥ tr((I+Δ)^½P) ≥ tr P + ½tr(ΔP) - ½tr(Δ²P) = f(1 + a/2 - b/2),
+//
+// because √(1+x) ≥ 1 + x/2 - x²/2 for x ≥ -1, tr P = f and tr(ΔP) = fa. By LowerBound the optimum for H is at least
+// f(1 + (a-b)/2)². E is not known, but how much estimates from single probes differ is: with E_i = H_i - Ĥ, Σ
+// tr(E_iĤ⁻¹E_iX⁻¹)/(P(P-1)), P the number of probes, has the expectation of b·f, and that of a² is Σ
+// tr(E_iX⁻¹)²/(P(P-1)f²).
 type Perturbation struct{ First, Second float64 }
 
 // Excess returns the bound above.

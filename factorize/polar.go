@@ -19,6 +19,29 @@ import (
 // polar is a matrix U = Σ w_i v_iᵀ that is about orthogonal, and about the polar factor of N = Σ d_i w_i v_iᵀ: the v_i
 // are the eigenvectors of NᵀN, and N v_i = d_i w_i. All of it are products, but for the eigenvectors. Where N is
 // graded, they are found level by level, and the w_i of the d_i that are rounding of the largest are zero: not known.
+//
+// The roots of the eigenvalues of NᵀN have half of the digits only. The d_i of at least 10⁻⁴ of the largest, and
+// their v_i and w_i, are right to about 10⁻¹² of it. They are a level; the other columns of NV, less their shares of
+// the level's w_i, are a matrix B whose largest singular value is 10⁴ times less, and whose rounding in BᵀB is 10⁸
+// times less: its eigenvectors turn these columns of V, and of B, and so on. What is 10⁻¹³ of the largest or less is
+// rounding. Sorting and turning keeps V orthogonal; what a v_i has of the vectors of another level is not taken out,
+// being uσ₁²/σ_i² at most, u the rounding: an error of uσ₁²/σ_i ≤ 10⁻¹²σ₁ in (NᵀN)^½.
+//
+// # The bound
+//
+// With E = WᵀW - I
+//
+//	U = W(1 - E/2)Vᵀ,     ‖U‖ ≤ ‖V‖ ≤ √(1 + ‖VᵀV - 1‖_F)     where ‖E‖ ≤ 3,
+//
+// since the squares of the singular values of W(1 - E/2) are (1+e)(1 - e/2)² = 1 - e²(3-e)/4 ≤ 1. (Where w_i = 0,
+// e_i = -1 counts as 0 in E, which changes nothing: row and column i of WᵀW are zero.) So ⟨N, U⟩/‖V‖ ≤ ‖N‖_*,
+// whatever V, W and d are: whether the eigenvectors are good decides only how close it is. It is within ‖E‖², and the
+// d_i left out, of ‖N‖_*.
+//
+// Of all that the rounding is subtracted. With γ = 1.01(T+2)u, E is known up to 2γ‖W‖_F², hence the norm up to
+// 4γ(‖W‖_F²+1); the inner products ⟨w_i, Nv_i⟩ up to 2γ‖w_i‖‖N‖_F‖v_i‖ each, by Cauchy-Schwarz 4γT‖N‖_F with their
+// sum; and N, computed from R and F, up to γ‖R‖_F‖F‖_F in Frobenius norm, times ‖U‖_F ≤ √T‖U‖. Where ‖E‖_F > 4e-5, or
+// 1e-9 of ‖N‖_* is left out, the singular values are computed by the bidiagonal form instead.
 type polar struct {
 	steps   int
 	scratch *scratch

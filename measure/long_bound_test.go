@@ -90,7 +90,7 @@ func TestLongBoundIsBelowTheDenseOptimum(t *testing.T) {
 	})
 }
 
-// The table of docs/mathematics.md, section 11: the bound of many steps over the certificate of the dense optimum.
+// The table of factorize.LongBound: the bound of many steps over the certificate of the dense optimum.
 //
 //	MAFALDA_EDGES=ego.edges go test ./measure -run xxx -bench LongBoundOverCertificate/T=1024 -benchtime 1x -timeout 1h
 //

@@ -59,9 +59,9 @@ func Relaxation(s Schema) Schema {
 	return list
 }
 
-// IsPartition reports whether the maximal patterns of s are a partition of the steps. Then, and as far as is known only
-// then, nothing is lost by keeping the columns of a strategy orthogonal on every pattern (docs/mathematics.md, section
-// 3).
+// IsPartition reports whether the maximal patterns of s are a partition of the steps. Then, and as far as is known
+// only then, nothing is lost by keeping the columns of a strategy orthogonal on every pattern (docs/mathematics.md,
+// section 4).
 func IsPartition(s Schema) bool {
 	enumerated, ok := s.(interface{ Patterns() [][]int })
 	if !ok {

@@ -15,7 +15,8 @@ var ErrNotPositiveDefinite = errors.New("matrix is not positive definite")
 // FromGram returns the lower-triangular C with positive diagonal and CᵀC = x.
 //
 // The textbook factor M of x = M Mᵀ is not it, although M is lower triangular too: MᵀM ≠ x. With the flip P of the
-// order of rows, P x P = M Mᵀ gives C = P Mᵀ P. An error is ErrNotPositiveDefinite.
+// order of rows, P x P = M Mᵀ gives C = P Mᵀ P, since CᵀC = P M Mᵀ P. X = [2 1; 1 1] has M = [√2 0; 1/√2 1/√2], and
+// MᵀM = [2.5 .5; .5 .5]. An error is ErrNotPositiveDefinite.
 func FromGram(x *mat.SymDense) (*Dense, error) {
 	n := x.SymmetricDim()
 	flipped := mat.NewSymDense(n, nil)

@@ -10,10 +10,12 @@ import (
 	"mafalda/participation"
 )
 
-// Growth says how the sensitivity of a strategy grows with the steps that were made: after t steps an attacker has seen
-// C[:t,:t]G[:t] + Z[:t], so that the mechanism is the leading block of C, with Gram matrix C[:t,:t]ᵀC[:t,:t] (not
-// X[:t,:t]: off the mask of an optimal X its entries are not zero), and a record has taken part in the steps of a
-// pattern before t. It is for one goroutine.
+// Growth says how the sensitivity of a strategy grows with the steps that were made: after t steps an attacker has
+// seen C[:t,:t]G[:t] + Z[:t], so that the mechanism is the leading block of C, with Gram matrix C[:t,:t]ᵀC[:t,:t]
+// (not X[:t,:t]: off the mask of an optimal X its entries are not zero), and a record has taken part in the steps of
+// a pattern before t. Gradients may depend on what was sent: whatever they are, the squared shift of all rows
+// together is ⟨Γ, X_t⟩ for the Γ of the unit vectors that they have become, X_t = C[:t,:t]ᵀC[:t,:t], and Gaussian
+// mechanisms whose shifts are bounded together on every path compose like that. It is for one goroutine.
 type Growth struct {
 	schema     participation.Schema
 	series     []float64                         // of a Toeplitz strategy of more than LongSteps steps, of which nothing of size T×T is made

@@ -14,6 +14,8 @@ import (
 //
 // so that the partial sums of one series for each e < k have all entries of all patterns: O(kT). It is never above
 // ToeplitzMajorant but for rounding, which is not counted (see longSensitivity), and not finite where that is not.
+// The majorant cannot use that columns of a pattern are orthogonal, as they are at the optimum: on florentine,
+// T = 380, k = 20, the best Toeplitz strategy is 10 % above the optimum by the sum, and 23 % by the majorant.
 func ToeplitzSum(c []float64, schema participation.Cyclic) (squared float64, first int) {
 	steps, k, b := schema.Steps(), schema.Participations(), schema.Separation()
 	sums := make([]float64, max(b, steps-(k-1)*b)) // by first step

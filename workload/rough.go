@@ -15,9 +15,10 @@ const spectrum = 1 + 1e-12
 //
 // Lanczos' method is Gauss quadrature, and rough is Gauss-Lobatto quadrature, with two eigenvalues of T moved to ±1,
 // the ends of the spectrum. For symmetric W and errors that are sums of even powers of W, with positive coefficients,
-// the truth is between the two; elsewhere that is an assumption, which held wherever the truth could be computed.
-// (The difference that the last quarter of the steps makes is too small by up to a factor of 27 where many more steps
-// than there are Lanczos steps matter: long paths and cycles.)
+// the truth is between the two; elsewhere that is an assumption, which held wherever the truth could be computed
+// (some 2,000 cases, 2 to 40 Lanczos steps, up to 6000 steps of time). (The difference that the last quarter of the
+// steps makes is too small by up to a factor of 27 where many more steps than there are Lanczos steps matter: long
+// paths and cycles.)
 func (s *Sketch) rough() *Sketch {
 	other := *s
 	other.probes = lists.Map(s.probes, (*run).pinned)

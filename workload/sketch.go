@@ -24,6 +24,8 @@ import (
 //
 //	R_p z·R_q z = ‖y‖² e₁ᵀ T^p M T^q e₁,   M = QᵀD⁻¹Q   (m×m, the identity for symmetric W).
 //
+// tr(R_pᵀR_q) is not a function of moments of S unless D = I, which is why M is needed.
+//
 // What comes from different vectors is kept apart: how much they differ says how far their mean is from the truth
 // (Factor). With as many vectors as nodes they are the unit vectors, and the trace is no estimate.
 type Sketch struct {
