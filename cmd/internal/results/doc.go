@@ -3,8 +3,24 @@
 //
 // # Files of results
 //
-// What a command writes into the folder of -o. Folders of simulate, benchmark and average -compare are studies (package
-// study); docs/formats.md has those of account. A name with a * stands for figures as .png, .svg and .pdf.
+// What a command writes into the folder of -o. Folders of account, simulate, benchmark and average -compare are studies (package
+// study). A name with a * stands for figures as .png, .svg and .pdf.
+//
+// account: account.json has version, settings (the inputs), export (the folder of the strategy as it was named) and attackers, as
+// -json prints them; pairs.csv the same; exposure* is the figure; with -growth growth.json and growth*. With budgets a pair has
+// sigma, the victim's own noise over what its records can move its sum by. Under -trust pndp:
+//
+//	holds_for                       what sens_squared, mu, rdp and epsilon are for (threat.Condition)
+//	reaction                        the class: rho, kappa, from
+//	ldp_sens_squared, ldp_mu        of local DP; of pairs their own; with -delta delta and ldp_epsilon, absent if infinite
+//	bound, why                      which bound; why a class says no more than local DP
+//	without_reaction, worst_answer  if gradients do not react; what answers of the class reach at least, of the pairs that lose
+//	                                most at each distance; both are no guarantee
+//	drawn_sens_squared, drawn_mu,   of the networks or absences of drawn_by_seed alone, for what drawn_holds_for says
+//	drawn_epsilon, drawn_bound
+//
+// Growth has neighbours_without_reaction, others_without_reaction, neighbours_drawn and others_drawn likewise, and asymptote for
+// fixed inputs.
 //
 // simulate: runs.json has simulated (true), note, settings (the inputs, with workload if it is not plain) and runs, each with
 //
