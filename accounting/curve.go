@@ -25,28 +25,13 @@ func EpsilonByCurve(curve Curve, delta float64) (epsilon, alpha float64, err err
 	if err := parameter.Probability(delta); err != nil {
 		return 0, 0, err
 	}
-	return bestOrder("epsilon", curve, func(alpha, rho float64) float64 {
+	return bestOrder(curve, func(alpha, rho float64) float64 {
 		e, err := EpsilonFromRDP(alpha, rho, delta)
 		if err != nil {
 			return math.Inf(1)
 		}
 		return e
 	})
-}
-
-// DeltaByCurve returns the best δ that a Renyi curve implies with ε over all orders (DeltaFromRDP), and that order. For
-// Gaussian noise Delta, which is exact, is never larger.
-func DeltaByCurve(curve Curve, epsilon float64) (delta, alpha float64, err error) {
-	if err := parameter.NonNegative("epsilon", epsilon); err != nil {
-		return 0, 0, err
-	}
-	l, alpha, err := bestOrder("delta", curve, func(alpha, rho float64) float64 {
-		return logDeltaFromRDP(alpha, rho, epsilon)
-	})
-	if err != nil {
-		return 0, 0, err
-	}
-	return probabilityOf(l), alpha, nil
 }
 
 // EpsilonByRDP returns the best ε that the Renyi curve of μ-GDP implies over all orders, and that order. It is never
@@ -67,7 +52,7 @@ const (
 
 // bestOrder returns the smallest value of f(α, ρ(α)), and α: the best of a grid, then golden sections around it.
 // Whatever order it finds is valid; a curve with several minima costs tightness only.
-func bestOrder(name string, curve Curve, f func(alpha, rho float64) float64) (best, alpha float64, err error) {
+func bestOrder(curve Curve, f func(alpha, rho float64) float64) (best, alpha float64, err error) {
 	at := func(logOrder float64) float64 {
 		a := 1 + math.Exp(logOrder)
 		rho := curve(a)
@@ -99,7 +84,7 @@ func bestOrder(name string, curve Curve, f func(alpha, rho float64) float64) (be
 		best, center = v, (low+high)/2
 	}
 	if err == nil && math.IsInf(best, 1) {
-		err = fmt.Errorf("%w: the Renyi curve bounds no %s", ErrParameter, name)
+		err = fmt.Errorf("%w: the Renyi curve bounds no epsilon", ErrParameter)
 	}
 	return best, 1 + math.Exp(center), err
 }

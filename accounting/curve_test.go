@@ -33,26 +33,6 @@ func TestRDPIsAnUpperBound(t *testing.T) {
 	})
 }
 
-// The same for δ, which is within two orders of magnitude of the exact one.
-func TestDeltaByCurveIsAnUpperBound(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		mu := math.Exp(rapid.Float64Range(math.Log(0.01), math.Log(30)).Draw(t, "log mu"))
-		epsilon := mu*mu/2 + mu*rapid.Float64Range(0, 20).Draw(t, "ε/μ - μ/2")
-		curve, err := GaussianCurve(mu)
-		if err != nil {
-			t.Fatal(err)
-		}
-		exact, err := Delta(mu, epsilon)
-		if err != nil {
-			t.Fatal(err)
-		}
-		bound, alpha, err := DeltaByCurve(curve, epsilon)
-		if err != nil || bound < exact || bound > 100*exact/math.Min(mu, 1) || alpha <= 1 {
-			t.Fatalf("μ = %v, ε = %v: δ = %v by order %v, exactly %v (%v)", mu, epsilon, bound, alpha, exact, err)
-		}
-	})
-}
-
 func TestCurveIsChecked(t *testing.T) {
 	for name, curve := range map[string]Curve{
 		"NaN":      func(float64) float64 { return math.NaN() },
@@ -61,9 +41,6 @@ func TestCurveIsChecked(t *testing.T) {
 	} {
 		if _, _, err := EpsilonByCurve(curve, 1e-5); !errors.Is(err, ErrParameter) {
 			t.Errorf("%s: ε: error %v", name, err)
-		}
-		if _, _, err := DeltaByCurve(curve, 1); !errors.Is(err, ErrParameter) {
-			t.Errorf("%s: δ: error %v", name, err)
 		}
 	}
 	upTo64 := func(alpha float64) float64 { // like subsampled mechanisms, which are bounded for small orders only

@@ -20,7 +20,6 @@ func TestParametersAreChecked(t *testing.T) {
 			"RDP's α":            func() error { _, err := RDP(1, bad); return err },
 			"EpsilonFromRDP's α": func() error { _, err := EpsilonFromRDP(bad, 1, 1e-5); return err },
 			"EpsilonFromRDP's δ": func() error { _, err := EpsilonFromRDP(2, 1, bad); return err },
-			"DeltaFromRDP's α":   func() error { _, err := DeltaFromRDP(bad, 1, 1); return err },
 			"GaussianCurve":      func() error { _, err := GaussianCurve(bad); return err },
 			"EpsilonByCurve's δ": func() error { _, _, err := EpsilonByCurve(curve, bad); return err },
 			"all of them": func() error {
@@ -41,12 +40,6 @@ func TestParametersAreChecked(t *testing.T) {
 	for _, bad := range []float64{nan, inf, -1} {
 		if _, err := Delta(1, bad); !errors.Is(err, ErrParameter) {
 			t.Errorf("ε = %v: %v", bad, err)
-		}
-		if _, err := DeltaFromRDP(2, 1, bad); !errors.Is(err, ErrParameter) {
-			t.Errorf("DeltaFromRDP with ε = %v: %v", bad, err)
-		}
-		if _, _, err := DeltaByCurve(curve, bad); !errors.Is(err, ErrParameter) {
-			t.Errorf("DeltaByCurve with ε = %v: %v", bad, err)
 		}
 		if _, err := EpsilonFromRDP(2, bad, 1e-5); !errors.Is(err, ErrParameter) {
 			t.Errorf("EpsilonFromRDP with ρ = %v: %v", bad, err)

@@ -46,26 +46,6 @@ func EpsilonFromRDP(alpha, rho, delta float64) (float64, error) {
 	return epsilon, parameter.NonNegative("epsilon", epsilon)
 }
 
-// DeltaFromRDP returns a δ for which (α, ρ)-RDP implies (ε, δ)-DP: the same bound, solved for
-// δ = exp((α-1)(ρ-ε)) (1-1/α)^α / (α-1), rounded up, or 1 if that is larger.
-func DeltaFromRDP(alpha, rho, epsilon float64) (float64, error) {
-	if err := cmp.Or(parameter.Order(alpha), parameter.NonNegative("rdp", rho), parameter.NonNegative("epsilon",
-		epsilon)); err != nil {
-		return 0, err
-	}
-	return probabilityOf(logDeltaFromRDP(alpha, rho, epsilon)), nil
-}
-
-func logDeltaFromRDP(alpha, rho, epsilon float64) float64 {
-	logOrder, logRatio := math.Log(alpha), logRatio(alpha)
-	slack := 1e-14 * ((alpha-1)*(rho+epsilon+math.Abs(logRatio)) + logOrder)
-	l := (alpha-1)*(rho-epsilon+logRatio) - logOrder + slack
-	if math.IsNaN(l) { // both beyond what a float64 holds
-		return 0
-	}
-	return l
-}
-
 // logRatio returns log((α-1)/α).
 func logRatio(alpha float64) float64 {
 	if alpha < 2 {

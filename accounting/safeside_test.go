@@ -22,18 +22,6 @@ func exactDelta(mu, epsilon float64) *big.Float {
 		exact.Tail(exact.Plus(middle, shift))))
 }
 
-// exactRDPLogDelta returns δ = exp((α-1)(ρ-ε)) (1-1/α)^α / (α-1), or 1 if that is larger, as its logarithm.
-func exactRDPLogDelta(alpha float64, rho *big.Float, epsilon float64) *big.Float {
-	a := exact.Of(alpha)
-	less := exact.Minus(a, exact.Of(1))
-	excess := exact.Plus(exact.Minus(rho, exact.Of(epsilon)), exact.Log(exact.Over(less, a)))
-	l := exact.Minus(exact.Times(less, excess), exact.Log(a))
-	if l.Sign() > 0 {
-		return exact.Of(0)
-	}
-	return l
-}
-
 // exactRDPEpsilon returns ε = ρ + log((α-1)/α) - (log δ + log α)/(α-1), or 0 if that is negative.
 func exactRDPEpsilon(alpha float64, rho *big.Float, delta float64) *big.Float {
 	a := exact.Of(alpha)
@@ -100,16 +88,6 @@ func TestDeltaNeverUnderflowsToZero(t *testing.T) {
 		if d, err := Delta(tc[0], tc[1]); err != nil || d != math.SmallestNonzeroFloat64 {
 			t.Errorf("δ(%v, %v) = %v, %v", tc[0], tc[1], d, err)
 		}
-	}
-	if d, err := DeltaFromRDP(1000, 1, 100); err != nil || d != math.SmallestNonzeroFloat64 {
-		t.Errorf("by Renyi DP: %v, %v", d, err)
-	}
-	flat := func(float64) float64 { return 0.1 }
-	if d, _, err := DeltaByCurve(flat, 1e4); err != nil || d != math.SmallestNonzeroFloat64 {
-		t.Errorf("by a curve: %v, %v", d, err)
-	}
-	if d, err := DeltaFromRDP(1e308, 1, 1e10); err != nil || !(d > 0 && d <= 1) {
-		t.Errorf("beyond what a float64 holds: %v, %v", d, err)
 	}
 }
 
@@ -204,19 +182,15 @@ func TestCompositionIsRoundedUp(t *testing.T) {
 	}
 }
 
-// ε and δ of Renyi DP are not too small, of one order and of the best one.
+// ε of Renyi DP is not too small, of one order and of the best one.
 func TestRenyiIsRoundedUp(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 5))
 	for range 200 {
 		alpha, rho := 1+between(r, 1e-4, 1e4), between(r, 1e-6, 1e3)
-		delta, epsilon := between(r, 1e-100, 0.9), between(r, 1e-3, 1e2)
+		delta := between(r, 1e-100, 0.9)
 		v, err := EpsilonFromRDP(alpha, rho, delta)
 		if err != nil || exact.Below(v, exactRDPEpsilon(alpha, exact.Of(rho), delta)) {
 			t.Fatalf("ε of (%v, %v) for %v: %v, %v", alpha, rho, delta, v, err)
-		}
-		want := exactRDPLogDelta(alpha, exact.Of(rho), epsilon)
-		if v, err := DeltaFromRDP(alpha, rho, epsilon); err != nil || v < 1 && exact.Log(exact.Of(v)).Cmp(want) < 0 {
-			t.Fatalf("δ of (%v, %v) for %v: %v, %v", alpha, rho, epsilon, v, err)
 		}
 	}
 	for range 30 {
@@ -225,15 +199,6 @@ func TestRenyiIsRoundedUp(t *testing.T) {
 		divergence := exact.Over(exact.Times(exact.Of(alpha), exact.Times(exact.Of(mu), exact.Of(mu))), exact.Of(2))
 		if err != nil || exact.Below(epsilon, exactRDPEpsilon(alpha, divergence, delta)) {
 			t.Fatalf("ε of μ = %v by Renyi DP: %v at %v, %v", mu, epsilon, alpha, err)
-		}
-		curve, err := GaussianCurve(mu)
-		if err != nil {
-			t.Fatal(err)
-		}
-		least, alpha, err := DeltaByCurve(curve, epsilon)
-		divergence = exact.Over(exact.Times(exact.Of(alpha), exact.Times(exact.Of(mu), exact.Of(mu))), exact.Of(2))
-		if err != nil || least < 1 && exact.Log(exact.Of(least)).Cmp(exactRDPLogDelta(alpha, divergence, epsilon)) < 0 {
-			t.Fatalf("δ of μ = %v for ε = %v by Renyi DP: %v at %v, %v", mu, epsilon, least, alpha, err)
 		}
 	}
 }

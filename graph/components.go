@@ -34,10 +34,6 @@ func (g *Graph) Components() [][]int {
 	return components
 }
 
-// LargestComponent returns the graph on the largest component and the nodes of g that are in it. It is g itself if g is
-// connected.
-func (g *Graph) LargestComponent() (*Graph, []int) { return g.restrict(g.Components()[0]) }
-
 // restrict returns the graph on a component, and its nodes.
 func (g *Graph) restrict(component []int) (*Graph, []int) {
 	if len(component) == len(g.labels) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"math"
 
 	"mafalda/secrets"
 )
@@ -15,9 +16,10 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	noise, err := secrets.NewNoise(g, []float64{0.34, 0.34, 0.34, 0.34}, []float64{20, 20, 20, 20, 20, 20})
-	if err != nil {
-		log.Fatal(err)
+	own := math.Sqrt(0.34)
+	noise := &secrets.Noise{Own: []float64{own, own, own, own}}
+	for _, p := range g.Pairs() {
+		noise.Pairs = append(noise.Pairs, secrets.Shared{Pair: p, Deviation: math.Sqrt(20)})
 	}
 	for size := range 3 {
 		attackers, err := secrets.Colluding(4, size)

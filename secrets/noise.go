@@ -2,7 +2,6 @@ package secrets
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -19,24 +18,6 @@ type Shared struct {
 type Noise struct {
 	Own   []float64 // every node's own
 	Pairs []Shared  // ascending by U, then V
-}
-
-// NewNoise returns noise of these variances: own ones, and one for each pair of g. Pairs of variance zero are left out.
-// The errors are variances that are negative, not finite, or far from any scale.
-func NewNoise(g *Graph, own, pairs []float64) (*Noise, error) {
-	if len(own) != g.nodes || len(pairs) != len(g.pairs) {
-		panic(mat.ErrShape)
-	}
-	n := &Noise{Own: make([]float64, len(own))}
-	for i, s := range own {
-		n.Own[i] = math.Sqrt(s)
-	}
-	for i, e := range pairs {
-		if e != 0 {
-			n.Pairs = append(n.Pairs, Shared{g.pairs[i], math.Sqrt(e)})
-		}
-	}
-	return n, n.Check()
 }
 
 // smallest and largest deviations: their squares, and sums and products of these, are far from the ends of float64.

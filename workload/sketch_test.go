@@ -24,7 +24,7 @@ func reversible(t *rapid.T) (*graph.CSR, []float64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	largest, _ := g.LargestComponent()
+	largest := g.Subgraph(g.Components()[0])
 	w, err := graph.NewGossip(largest, rapid.SampledFrom([]graph.Scheme{graph.Uniform, graph.Metropolis,
 		graph.Laplacian}).Draw(t, "scheme"))
 	if err != nil {

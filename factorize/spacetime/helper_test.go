@@ -10,6 +10,7 @@ import (
 
 	"mafalda/factorize"
 	"mafalda/graph"
+	"mafalda/internal/lists"
 	_ "mafalda/internal/seeded"
 	"mafalda/participation"
 	"mafalda/secrets"
@@ -87,10 +88,15 @@ func drawPoint(t *rapid.T, d *design) []float64 {
 }
 
 // noiseOf makes noise of all variances of x.
-func noiseOf(t testing.TB, s Setting, x []float64) *secrets.Noise {
+func noiseOf(t interface{ Fatal(...any) }, s Setting, x []float64) *secrets.Noise {
 	n := s.Secrets.Nodes()
-	noise, err := secrets.NewNoise(s.Secrets, x[:n], x[n:])
-	if err != nil {
+	noise := &secrets.Noise{Own: lists.Map(x[:n], math.Sqrt)}
+	for i, p := range s.Secrets.Pairs() {
+		if e := x[n+i]; e != 0 {
+			noise.Pairs = append(noise.Pairs, secrets.Shared{Pair: p, Deviation: math.Sqrt(e)})
+		}
+	}
+	if err := noise.Check(); err != nil {
 		t.Fatal(err)
 	}
 	return noise

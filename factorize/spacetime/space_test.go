@@ -82,10 +82,7 @@ func slowOptimum(t *rapid.T, d *design, s Setting) float64 {
 	for i, v := range l {
 		x[i] = math.Min(math.Exp(v), 1e4)
 	}
-	noise, err := secrets.NewNoise(s.Secrets, x[:d.nodes], x[d.nodes:])
-	if err != nil {
-		t.Fatal(err)
-	}
+	noise := noiseOf(t, s, x)
 	return dot(d.cost, x) / slowLeast(noise, s.Attackers) * d.unit
 }
 

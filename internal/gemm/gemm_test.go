@@ -430,7 +430,7 @@ func benchmark(b *testing.B, flops func(n float64) float64, make func(n int) (fa
 		for _, v := range []struct {
 			name string
 			run  func()
-		}{{Name(), fast}, {"gonum", slow}} {
+		}{{doubles.name, fast}, {"gonum", slow}} {
 			b.Run(fmt.Sprintf("n=%d/%s", n, v.name), func(b *testing.B) {
 				for b.Loop() {
 					v.run()

@@ -30,6 +30,3 @@ func single() level3[float32] {
 }
 
 func transposed(t blas.Transpose) bool { return t != blas.NoTrans }
-
-// Name says which kernels this machine uses.
-func Name() string { return doubles.name }

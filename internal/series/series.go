@@ -16,22 +16,6 @@ func Invert(c []float64, count int) []float64 {
 	return r
 }
 
-// Square returns the power series c·c, to as many coefficients as c has.
-func Square(c []float64) []float64 {
-	square := make([]float64, len(c))
-	for i := range square {
-		var sum float64
-		for j := range (i + 1) / 2 {
-			sum += c[j] * c[i-j]
-		}
-		square[i] = 2 * sum
-		if i%2 == 0 {
-			square[i] += c[i/2] * c[i/2]
-		}
-	}
-	return square
-}
-
 // Divide divides the series c by 1 - a x + b x².
 func Divide(c []float64, a, b float64) {
 	for j := 1; j < len(c); j++ {
