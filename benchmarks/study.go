@@ -3,7 +3,6 @@ package benchmarks
 import (
 	"cmp"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
@@ -227,39 +226,36 @@ func (s *Study) Rows(entries []study.Entry[Cell, Row]) []Row {
 // with the error at that privacy, its ratio to the optimum's, and the bands of the best strategy, if batches are drawn
 // in secret; what a row has nothing to say of is empty.
 func WriteRows(w io.Writer, rows []Row, levels Privacies) error {
-	header := []string{"graph", "k", "b", "strategy", "sens_squared", "sens_kind", "loss", "ratio", "lower_bound"}
+	names := "graph,k,b,strategy,sens_squared,sens_kind,loss,ratio,lower_bound"
 	for _, epsilon := range levels.Epsilons {
-		for _, what := range []string{"error_at_privacy", "ratio", "bands"} {
-			header = append(header, fmt.Sprintf("%s_epsilon_%v", what, epsilon))
-		}
+		names += fmt.Sprintf(",error_at_privacy_epsilon_%[1]v,ratio_epsilon_%[1]v,bands_epsilon_%[1]v", epsilon)
 	}
-	lines := [][]string{append(header, "delta", "memory_floats", "seconds", "graph_sha256")}
+	lines := text.NewCSV(names + ",delta,memory_floats,seconds,graph_sha256")
 	for _, r := range rows {
 		line := []any{r.Graph, r.K, r.B, r.Strategy, positive(r.SensSquared), r.SensKind, positive(r.Loss), positive(r.Ratio),
 			positive(r.LowerBound)}
 		for _, at := range r.AtPrivacy {
 			line = append(line, positive(at.Error), positive(at.Ratio), positive(at.Bands))
 		}
-		lines = append(lines, text.Cells(append(line, positive(levels.Delta), r.MemoryFloats,
-			strconv.FormatFloat(r.Seconds, 'g', 3, 64), r.SHA256)...))
+		lines.Add(append(line, positive(levels.Delta), r.MemoryFloats, strconv.FormatFloat(r.Seconds, 'g', 3, 64), r.SHA256)...)
 	}
-	return csv.NewWriter(w).WriteAll(lines)
+	return lines.Write(w)
 }
 
 // WriteWorkloads writes a line of CSV a row, with a header and all digits, but of seconds.
 func WriteWorkloads(w io.Writer, rows []Row) error {
-	lines := [][]string{{"graph", "nodes", "k", "b", "workload", "loss", "lower_bound", "gap", "plain_strategy_loss",
-		"plain_strategy_excess", "centralized_loss", "centralized_excess", "seconds", "workload_spec", "graph_sha256"}}
+	lines := text.NewCSV("graph,nodes,k,b,workload,loss,lower_bound,gap,plain_strategy_loss,plain_strategy_excess," +
+		"centralized_loss,centralized_excess,seconds,workload_spec,graph_sha256")
 	for _, r := range rows {
 		spec, err := r.Spec.MarshalJSON()
 		if err != nil {
 			return err
 		}
-		lines = append(lines, text.Cells(r.Graph, r.Nodes, r.K, r.B, r.Workload, r.Loss, r.LowerBound, r.Gap, r.PlainLoss,
+		lines.Add(r.Graph, r.Nodes, r.K, r.B, r.Workload, r.Loss, r.LowerBound, r.Gap, r.PlainLoss,
 			r.PlainExcess, positive(r.CentralizedLoss), positive(r.CentralizedExcess),
-			strconv.FormatFloat(r.Seconds, 'g', 3, 64), string(spec), r.SHA256))
+			strconv.FormatFloat(r.Seconds, 'g', 3, 64), string(spec), r.SHA256)
 	}
-	return csv.NewWriter(w).WriteAll(lines)
+	return lines.Write(w)
 }
 
 // positive returns a number; nil, whose cell is empty, for 0.

@@ -161,14 +161,14 @@ func checkSize(nodes, edges float64) error {
 // florentine is a fact: who married whom. Nodes are numbered by name.
 func florentine([]float64, *rand.Rand) (*Graph, error) {
 	b := newBuilder(false)
-	for _, m := range [][2]string{
-		{"Acciaiuoli", "Medici"}, {"Albizzi", "Ginori"}, {"Albizzi", "Guadagni"}, {"Albizzi", "Medici"},
-		{"Barbadori", "Castellani"}, {"Barbadori", "Medici"}, {"Bischeri", "Guadagni"}, {"Bischeri", "Peruzzi"},
-		{"Bischeri", "Strozzi"}, {"Castellani", "Peruzzi"}, {"Castellani", "Strozzi"}, {"Guadagni", "Lamberteschi"},
-		{"Guadagni", "Tornabuoni"}, {"Medici", "Ridolfi"}, {"Medici", "Salviati"}, {"Medici", "Tornabuoni"},
-		{"Pazzi", "Salviati"}, {"Peruzzi", "Strozzi"}, {"Ridolfi", "Strozzi"}, {"Ridolfi", "Tornabuoni"},
-	} {
-		_ = b.add(m[0], m[1], 1, 0) // graph would say it
+	const marriages = `
+		Acciaiuoli Medici, Albizzi Ginori, Albizzi Guadagni, Albizzi Medici, Barbadori Castellani, Barbadori Medici,
+		Bischeri Guadagni, Bischeri Peruzzi, Bischeri Strozzi, Castellani Peruzzi, Castellani Strozzi,
+		Guadagni Lamberteschi, Guadagni Tornabuoni, Medici Ridolfi, Medici Salviati, Medici Tornabuoni, Pazzi Salviati,
+		Peruzzi Strozzi, Ridolfi Strozzi, Ridolfi Tornabuoni`
+	for marriage := range strings.SplitSeq(marriages, ",") {
+		couple := strings.Fields(marriage)
+		_ = b.add(couple[0], couple[1], 1, 0) // graph would say it
 	}
 	return b.graph("florentine")
 }

@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"encoding/csv"
 	"io"
 	"slices"
 
@@ -102,15 +101,15 @@ func (g *Grid) improvement(v, other Variant, mu float64) *Improvement {
 
 // WriteRows writes a line of CSV a row, with a header and all digits.
 func WriteRows(w io.Writer, rows []Row) error {
-	lines := [][]string{{"method", "mu", "epsilon", "seeds", "diverged", "mean_last50", "std_last50", "median_last50",
-		"least_last50", "final", "final_full_test", "clipped_fraction", "above_none", "above_none_standard_error",
-		"improvement_over", "improvement_percent", "seconds_per_run", "noise_error", "noise_error_standard_error",
-		"predicted_noise_error", "accuracy", "learning_rate", "excess", "excess_standard_error", "predicted_excess"}}
+	names := "method,mu,epsilon,seeds,diverged,mean_last50,std_last50,median_last50,least_last50,final,final_full_test," +
+		"clipped_fraction,above_none,above_none_standard_error,improvement_over,improvement_percent,seconds_per_run," +
+		"noise_error,noise_error_standard_error,predicted_noise_error,accuracy,learning_rate,excess," +
+		"excess_standard_error,predicted_excess"
 	drawn := slices.ContainsFunc(rows, func(r Row) bool { return r.Sampling != "" })
 	if drawn {
-		lines[0] = append(lines[0], "sampling", "groups", "noise_multiplier")
+		names += ",sampling,groups,noise_multiplier"
 	}
-	lines[0] = append(lines[0], "note")
+	lines := text.NewCSV(names + ",note")
 	for _, r := range rows {
 		line := []any{r.Method, r.Mu, r.Epsilon, r.Seeds, r.Diverged, r.Mean, r.Std, r.Median, r.Least, r.Final, r.Full,
 			r.Clipped, nil, nil, nil, nil, r.Seconds, nil, nil, nil, r.Accuracy, nil, nil, nil, nil}
@@ -132,7 +131,7 @@ func WriteRows(w io.Writer, rows []Row) error {
 		if drawn {
 			line = append(line, r.Sampling, r.Groups, r.Multiplier)
 		}
-		lines = append(lines, text.Cells(append(line, simulated.Note)...))
+		lines.Add(append(line, simulated.Note)...)
 	}
-	return csv.NewWriter(w).WriteAll(lines)
+	return lines.Write(w)
 }

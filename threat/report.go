@@ -1,7 +1,6 @@
 package threat
 
 import (
-	"encoding/csv"
 	"io"
 	"maps"
 	"math"
@@ -161,9 +160,9 @@ func most(a, b *float64) *float64 {
 // WritePairs writes a line of CSV a pair, with a header and all digits; squared sensitivities can be inf. Every line
 // says what it holds for.
 func WritePairs(w io.Writer, reports []Report) error {
-	rows := [][]string{{"attacker", "victim", "distance", "sens_squared", "mu", "rdp", "epsilon",
-		"cyffers_sens_squared", "ldp_mu", "bound", "ldp_sens_squared", "without_reaction", "worst_answer", "holds_for",
-		"drawn_by_seed", "drawn_sens_squared", "drawn_mu", "drawn_epsilon", "drawn_holds_for"}}
+	rows := text.NewCSV("attacker,victim,distance,sens_squared,mu,rdp,epsilon,cyffers_sens_squared,ldp_mu,bound," +
+		"ldp_sens_squared,without_reaction,worst_answer,holds_for,drawn_by_seed,drawn_sens_squared,drawn_mu," +
+		"drawn_epsilon,drawn_holds_for")
 	for _, r := range reports {
 		for _, p := range r.Pairs {
 			var squared any = p.SensSquared
@@ -174,10 +173,10 @@ func WritePairs(w io.Writer, reports []Report) error {
 			if p.Sigma != nil && r.Local > 0 {
 				localMu = new(rounding.DivUp(rounding.SqrtUp(r.Local), *p.Sigma))
 			}
-			rows = append(rows, text.Cells(r.Attacker, p.Victim, p.Distance, squared, p.Mu, p.RDP, p.Epsilon, p.Cyffers,
+			rows.Add(r.Attacker, p.Victim, p.Distance, squared, p.Mu, p.RDP, p.Epsilon, p.Cyffers,
 				localMu, p.Bound, p.Local, p.WithoutReaction, p.Worst, r.HoldsFor, r.Drawn, p.DrawnSensSquared, p.DrawnMu,
-				p.DrawnEpsilon, r.DrawnHoldsFor))
+				p.DrawnEpsilon, r.DrawnHoldsFor)
 		}
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return rows.Write(w)
 }

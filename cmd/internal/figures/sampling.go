@@ -1,7 +1,6 @@
 package figures
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
@@ -61,9 +60,9 @@ func Sampling(s *plan.SamplingCurves) (*Figure, error) {
 // WriteSampling writes a line of CSV for every ε and every number of bands in the picture, and for the best number, with
 // all digits.
 func WriteSampling(w io.Writer, c *plan.SamplingCurves) error {
-	lines := [][]string{{"epsilon", "delta", "bands", "noise_multiplier", "error_at_privacy",
-		"cyclic_error_at_privacy", "ratio", "best", "poisson_lower_bound", "bins_lower_bound",
-		"allocation_bands", "allocation_error_at_privacy", "bins_noise_multiplier", "bins_error_at_privacy"}}
+	lines := text.NewCSV("epsilon,delta,bands,noise_multiplier,error_at_privacy,cyclic_error_at_privacy,ratio,best," +
+		"poisson_lower_bound,bins_lower_bound,allocation_bands,allocation_error_at_privacy,bins_noise_multiplier," +
+		"bins_error_at_privacy")
 	for _, r := range c.Rows {
 		var bands, allocated, noise, reached any
 		if r.Allocation != nil {
@@ -78,9 +77,9 @@ func WriteSampling(w io.Writer, c *plan.SamplingCurves) error {
 			slices.SortFunc(all, func(a, b benchmarks.AtPrivacy) int { return a.Bands - b.Bands })
 		}
 		for _, at := range all {
-			lines = append(lines, text.Cells(r.Epsilon, at.Delta, at.Bands, at.NoiseMultiplier, at.Error, r.Cyclic, at.Ratio,
-				at.Bands == r.Best.Bands, r.PoissonLowerBound, r.BinsLowerBound, bands, allocated, noise, reached))
+			lines.Add(r.Epsilon, at.Delta, at.Bands, at.NoiseMultiplier, at.Error, r.Cyclic, at.Ratio,
+				at.Bands == r.Best.Bands, r.PoissonLowerBound, r.BinsLowerBound, bands, allocated, noise, reached)
 		}
 	}
-	return csv.NewWriter(w).WriteAll(lines)
+	return lines.Write(w)
 }

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
@@ -291,26 +290,26 @@ func FlagWords(cmd *cobra.Command, but []string) []string {
 
 // WriteAdviceCSV writes a line of CSV for every way, with all digits; the rank of ways without one is empty.
 func WriteAdviceCSV(w io.Writer, r *Advice) error {
-	lines := [][]string{{"rank", "name", "trust", "sampling", "class", "bandwidth", "buffers", "memory_floats",
-		"memory_bytes",
-		"flops_per_step", "noise_std", "squared_error", "error_at_privacy", "loss_error", "ratio", "command"}}
+	names := "rank,name,trust,sampling,class,bandwidth,buffers,memory_floats,memory_bytes,flops_per_step,noise_std," +
+		"squared_error,error_at_privacy,loss_error,ratio,command"
 	predicted := r.Ways[0].Prospect != nil
 	if predicted {
-		lines[0] = append(lines[0], "excess_risk", "bias", "noise", "learning_rate", "T", "participations")
+		names += ",excess_risk,bias,noise,learning_rate,T,participations"
 	}
+	lines := text.NewCSV(names)
 	for _, c := range r.Ways {
 		var rank any
 		if c.Rank > 0 {
 			rank = c.Rank
 		}
-		lines = append(lines, text.Cells(rank, c.Name, c.Trust, c.Sampling, c.Class, c.Bandwidth, c.Buffers, c.Floats,
-			c.MemoryBytes, c.Flops, c.NoiseStd, c.SquaredError, c.ErrorAtPrivacy, c.LossError, c.Ratio, c.Command))
+		line := []any{rank, c.Name, c.Trust, c.Sampling, c.Class, c.Bandwidth, c.Buffers, c.Floats, c.MemoryBytes, c.Flops,
+			c.NoiseStd, c.SquaredError, c.ErrorAtPrivacy, c.LossError, c.Ratio, c.Command}
 		if predicted {
-			last := &lines[len(lines)-1]
-			*last = append(*last, text.Cells(c.ExcessRisk, c.Bias, c.Noise, c.Rate, c.Steps, c.Participations)...)
+			line = append(line, c.ExcessRisk, c.Bias, c.Noise, c.Rate, c.Steps, c.Participations)
 		}
+		lines.Add(line...)
 	}
-	return csv.NewWriter(w).WriteAll(lines)
+	return lines.Write(w)
 }
 
 // Document says what is advised.

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"strconv"
@@ -52,13 +51,13 @@ func MemoryFrontOf(cmd *cobra.Command, own []string, a *plan.MemoryFront) *Memor
 
 // WriteFrontCSV writes a line of CSV for every choice, with all digits.
 func WriteFrontCSV(w io.Writer, r *MemoryFront) error {
-	lines := [][]string{{"sampling", "class", "bandwidth", "buffers", "memory_floats", "memory_bytes", "flops_per_step",
-		"noise_std", "squared_error", "error_at_privacy", "ratio", "front"}}
+	lines := text.NewCSV("sampling,class,bandwidth,buffers,memory_floats,memory_bytes,flops_per_step,noise_std," +
+		"squared_error,error_at_privacy,ratio,front")
 	for _, c := range r.Choices {
-		lines = append(lines, text.Cells(c.Sampling, c.Class, c.Bandwidth, c.Buffers, c.Floats, c.MemoryBytes,
-			c.Flops, c.NoiseStd, c.SquaredError, c.ErrorAtPrivacy, c.Ratio, c.Front))
+		lines.Add(c.Sampling, c.Class, c.Bandwidth, c.Buffers, c.Floats, c.MemoryBytes,
+			c.Flops, c.NoiseStd, c.SquaredError, c.ErrorAtPrivacy, c.Ratio, c.Front)
 	}
-	return csv.NewWriter(w).WriteAll(lines)
+	return lines.Write(w)
 }
 
 // WriteFront prints the fronts as a table, and which choice to take.
