@@ -129,7 +129,7 @@ func TestEndsAgree(t *testing.T) {
 	}
 }
 
-// byDefinition derives run and key as docs/secrets-runtime.md says, HKDF written out (RFC 5869).
+// byDefinition derives run and key as the package comment says, HKDF written out (RFC 5869).
 func byDefinition(t *testing.T, p Private, other Public, a, b Announcement) string {
 	t.Helper()
 	joined := func(all ...[]byte) (out []byte) {
