@@ -224,7 +224,8 @@ const (
 
 // OptimizeForBins looks for the strategy without negative entries of the least error at the (ε, δ) that random bins
 // give, as many of them as the schema has steps between participations: ν²·tr(C⁻ᵀHC⁻¹), with the noise multiplier ν
-// that bins.Mechanism asks for. It descends for weights between two extremes (factorize.Bins.Blend), and then, from
+// that bins.Mechanism asks for. To first order ν² = ⟨V, G⟩, V ∝ E[p pᵀ | L = ε] with p the posterior over the bins, so that the
+// strategy that is best under this accountant minimizes tr(C⁻ᵀHC⁻¹)·⟨V, G⟩ for its own V. It descends for weights between two extremes (factorize.Bins.Blend), and then, from
 // the best of these, for the weights of the accountant's own tangent at the strategy that there is
 // (bins.Mechanism.Tangent), going only as far as the estimated error falls. The result is a local optimum without a
 // certificate; its privacy is confirmed by samples that had no part in the search.
