@@ -2,12 +2,16 @@ package simulate
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/internal/lists"
+	"mafalda/measure"
 	"mafalda/workload"
 )
 
@@ -35,17 +39,78 @@ const (
 // simulations.
 func (t Task) Curvature(clip float64) workload.Curvature {
 	train, _ := t.Split(0)
+	var all workload.Curvature
+	for _, d := range t.field(train, clip).directions() {
+		all = append(all, d.Direction)
+	}
+	return all
+}
+
+// Training returns what predictions of its training need to know of the task, with clipped gradients and the task's own learning
+// rate, and the records of the smallest of so many nodes. Distances are those of the first model from the one that
+// training without noise leads to, by Lanczos' method from their difference. Where clipping is active, a direction counts as often
+// as the loss curves more than gradients answer. The error is of a loss that does not curve. It depends on private records: it is for simulations.
+func (t Task) Training(clip float64, nodes int) (of measure.Training, records int, err error) {
+	train, _ := t.Split(0)
+	f := t.field(train, clip)
+	all := f.directions()
+	if len(all) == 0 || all[0].X == 0 {
+		return of, 0, fmt.Errorf("%w: the loss of %s does not curve where training without noise leads", ErrData, t.Name)
+	}
+	start := make([]float32, len(f.at))
+	t.Model.Init(start, random(0, forStart, 0))
+	way := lists.Make(len(start), func(i int) float64 { return float64(start[i]) - float64(f.at[i]) })
+	length := floats.Norm(way, 2)
+	squares := make([]float64, len(all)) // of the distance, by direction
+	if length > 0 {
+		var eigen mat.EigenSym
+		if !eigen.Factorize(f.krylov(min(len(way), curvedLanczos), way).within, true) {
+			return of, 0, fmt.Errorf("%w: training %s without noise diverges", ErrData, t.Name)
+		}
+		var inside mat.Dense
+		eigen.VectorsTo(&inside)
+		for i, x := range eigen.Values(nil) {
+			at := slices.IndexFunc(all, func(d answering) bool { return d.X <= math.Sqrt(curvedRatio)*x })
+			if at < 0 { // x is next to nothing
+				at = len(squares) - 1
+			}
+			squares[at] += math.Pow(length*inside.At(0, i), 2)
+		}
+	}
+	of.Rate = t.LearningRate
+	for i, d := range all {
+		x := max(d.X, curvedRange*curvedRange*all[0].X)
+		of.X, of.Directions = append(of.X, x*of.Rate), append(of.Directions, d.Weight/x)
+		of.Distances = append(of.Distances, math.Sqrt(squares[i]/d.count))
+	}
+	return of, train.Len() / nodes, nil
+}
+
+// field returns the mean gradient of a task's records, near the model that training without noise leads to.
+func (t Task) field(train Dataset, clip float64) *field {
 	size := t.Model.Size()
 	f := &field{Worker: t.Model.NewWorker(), clip: clip, at: make([]float32, size),
 		data: train.Slice(0, min(train.Len(), curvedMost, max(curvedRecords/size, curvedLeast)))}
 	t.Model.Init(f.at, random(0, forStart, 0))
 	f.settle(t.LearningRate)
-	var all workload.Curvature
+	return f
+}
+
+// answering is a direction of Task.Curvature, which stands for a number of them.
+type answering struct {
+	workload.Direction
+	count float64
+}
+
+// directions returns those of Task.Curvature.
+func (f *field) directions() []answering {
+	size := len(f.at)
+	var all []answering
 	if size <= curvedExact {
-		all = f.directions(f.krylov(size, 0), func(float64) float64 { return 1 })
+		all = f.within(f.krylov(size, probe(size, 0)), func(float64) float64 { return 1 })
 	} else {
-		for probe := range uint64(curvedProbes) {
-			all = append(all, f.directions(f.krylov(curvedLanczos, probe), func(first float64) float64 {
+		for i := range uint64(curvedProbes) {
+			all = append(all, f.within(f.krylov(curvedLanczos, probe(size, i)), func(first float64) float64 {
 				return first * first * float64(size) / curvedProbes
 			})...)
 		}
@@ -101,14 +166,17 @@ type krylov struct {
 	within *mat.SymDense
 }
 
-// krylov makes a basis of so many vectors, of a random one and its derivatives.
-func (f *field) krylov(steps int, probe uint64) krylov {
+// probe returns a random vector.
+func probe(size int, i uint64) []float64 {
+	r := random(0, forCurvature, i)
+	return lists.Make(size, func(int) float64 { return r.NormFloat64() })
+}
+
+// krylov makes a basis of so many vectors, of the next one and its derivatives.
+func (f *field) krylov(steps int, next []float64) krylov {
 	size := len(f.at)
 	k := krylov{mat.NewDense(steps, size, nil), mat.NewSymDense(steps, nil)}
-	next, r := make([]float64, size), random(0, forCurvature, probe)
-	for i := range next {
-		next[i] = r.NormFloat64()
-	}
+	next = slices.Clone(next)
 	for i := range steps {
 		known := k.basis.Slice(0, i+1, 0, size)
 		v := mat.NewVecDense(size, next)
@@ -130,9 +198,9 @@ func (f *field) krylov(steps int, probe uint64) krylov {
 	return k
 }
 
-// directions returns the second derivatives within a basis: each counts as many directions as count says, which it gives
+// within returns the second derivatives within a basis: each counts as many directions as count says, which it gives
 // the first entry of its vector, with a weight of the second derivative of the loss that is not clipped.
-func (f *field) directions(k krylov, count func(first float64) float64) workload.Curvature {
+func (f *field) within(k krylov, count func(first float64) float64) []answering {
 	var eigen mat.EigenSym
 	if !eigen.Factorize(k.within, true) {
 		return nil // not finite
@@ -140,32 +208,31 @@ func (f *field) directions(k krylov, count func(first float64) float64) workload
 	var vectors, inside mat.Dense
 	eigen.VectorsTo(&inside)
 	vectors.Mul(inside.T(), k.basis)
-	all := make(workload.Curvature, 0, len(f.at))
+	all := make([]answering, 0, len(f.at))
 	for j, x := range eigen.Values(nil) {
 		v := vectors.RawRowView(j)
 		curves := mat.Dot(mat.NewVecDense(len(v), v), mat.NewVecDense(len(v), f.derivative(v, math.Inf(1))))
-		if weight := curves * count(inside.At(0, j)); x >= 0 && weight > 0 {
-			all = append(all, workload.Direction{X: x, Weight: weight})
+		if times := count(inside.At(0, j)); x >= 0 && curves*times > 0 {
+			all = append(all, answering{workload.Direction{X: x, Weight: curves * times}, times})
 		}
 	}
 	return all
 }
 
 // merge makes one direction of second derivatives that are nearly the same, and of all that are next to nothing.
-func merge(all workload.Curvature) workload.Curvature {
-	slices.SortFunc(all, func(a, b workload.Direction) int { return cmp.Compare(b.X, a.X) })
-	var out workload.Curvature
+func merge(all []answering) (out []answering) {
+	slices.SortFunc(all, func(a, b answering) int { return cmp.Compare(b.X, a.X) })
 	least := 0.0 // what still belongs to the last direction
 	for i, d := range all {
 		if i == 0 || d.X < least {
-			out, least = append(out, workload.Direction{}), d.X/curvedRatio
+			out, least = append(out, answering{}), d.X/curvedRatio
 			if d.X < curvedRange*all[0].X {
 				least = 0
 			}
 		}
 		last := &out[len(out)-1]
 		if sum := last.Weight + d.Weight; sum > 0 {
-			last.X, last.Weight = (last.X*last.Weight+d.X*d.Weight)/sum, sum
+			last.X, last.Weight, last.count = (last.X*last.Weight+d.X*d.Weight)/sum, sum, last.count+d.count
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
@@ -94,6 +95,44 @@ func TestDerivativeOfLogisticRegression(t *testing.T) {
 	for i, got := range f.derivative(along, math.Inf(1)) {
 		if math.Abs(got-want[i]) > 1e-4 {
 			t.Errorf("entry %d is %v, must be %v", i, got, want[i])
+		}
+	}
+}
+
+// Training without noise, by batches of all records, is above the least loss by what is predicted of a task: exactly, but
+// for rounding, or, of many features, nearly. Where clipping is active, the start is as far above it as without.
+func TestTrainingOfTask(t *testing.T) {
+	const steps, nodes = 8, 7
+	for features, within := range map[int]float64{6: 2e-3, 150: 2e-2} {
+		task := LinearTask(500, features)
+		train, _ := task.Split(0)
+		of, records, err := task.Training(1e6, nodes)
+		if err != nil || records != train.Len()/nodes {
+			t.Fatal(records, err)
+		}
+		f := task.field(train, 1e6)
+		for range 20 {
+			f.settle(task.LearningRate)
+		}
+		least := f.Loss(f.at, train)
+		task.Model.Init(f.at, random(0, forStart, 0))
+		start := f.Loss(f.at, train) - least
+		var above float64
+		for range steps {
+			blas32.Axpy(-float32(task.LearningRate), vector(f.gradient(f.at, f.clip)), vector(f.at))
+			above += (f.Loss(f.at, train) - least) / steps
+		}
+		of.Nodes, of.Steps = nodes, steps
+		if e, err := of.Predict(0, 0); err != nil || !near(e.Bias, above, within) {
+			t.Errorf("%d features: %v is predicted, and %v is true: %v", features, e.Bias, above, err)
+		}
+		clipped, _, err := task.Training(0.5, nodes)
+		var far float64
+		for j, x := range clipped.X {
+			far += clipped.Directions[j] * x / clipped.Rate * clipped.Distances[j] * clipped.Distances[j] / 2
+		}
+		if err != nil || features == 6 && !near(far, start, 0.02) {
+			t.Errorf("%d features: the start is %v above with clipping, %v without: %v", features, far, start, err)
 		}
 	}
 }

@@ -961,6 +961,7 @@ def advise(
     learning_rate: float | None = None,
     learning_rates: str | Path | Sequence[float] | None = None,
     optimizer: str | Mapping[str, Any] | None = None,
+    task: str | Mapping[str, Any] | None = None,
     workload: Literal["model", "message", "prefix"] | None = None,
     schema: str | Path | Sequence[Sequence[int]] | None = None,
     b: int | None = None,
@@ -980,9 +981,9 @@ def advise(
     advice. What cannot be combined is left out, with the reason. docs/choosing.md has three cases.
 
     A training forgets noise, and then correlated noise may cost more than independent noise. With curvature,
-    records and distance ways are ranked by the predicted excess risk of training, each at its best rate and
-    number of steps (up to steps, with batches of the same size), and what is recommended is never worse than
-    independent noise.
+    records and distance, or task, ways are ranked by the predicted excess risk of training, each at its best rate
+    and number of steps (up to steps, with batches of the same size), and what is recommended is never worse than
+    independent noise. A task's curvature is of its records, which is not private: it is for simulations.
 
     On a terminal, what is missing is asked.
 
@@ -1104,6 +1105,13 @@ def advise(
             so many rounds of gossip at a time
         tracking : bool
             nodes gossip and follow the mean gradient, too
+    task : str | Mapping[str, Any]
+        instead of curvature, the spectrum, distance and records of a task of mafalda simulate: linear, logistic,
+        perceptron, housing, housing-linear, mnist
+        data : str
+            path of the data of housing and housing-linear (a file), or mnist and perceptron (a folder)
+        records : int
+            records of a synthetic task (default 4000)
     workload : Literal["model", "message", "prefix"], default model
         whose error counts: model (after averaging), message (before), prefix (centralized)
     schema : str | Path | Sequence[Sequence[int]], default cyclic

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -53,7 +54,7 @@ const samplingSecret = "secret"
 // ownFlags are the flags of advise that optimize does without, or has for something else.
 func (f *adviseFlags) ownFlags() []string {
 	return []string{"trust", "sampling", "memory", "limit", "output", "force",
-		"json", "quiet", "curvature", "distance", "learning-rate", "records"}
+		"json", "quiet", "curvature", "distance", "learning-rate", "records", "task"}
 }
 
 func newAdviseCmd(runner *grids.Runner) *cobra.Command {
@@ -75,8 +76,9 @@ nothing of is compared, too, but has no rank: a way whose promise is weaker than
 combined is left out, with the reason. docs/choosing.md has three cases.
 
 A training forgets noise, and then correlated noise may cost more than independent noise. With --curvature, --records and
---distance ways are ranked by the predicted excess risk of training, each at its best rate and number of steps (up to --T,
-with batches of the same size), and what is recommended is never worse than independent noise.
+--distance, or --task, ways are ranked by the predicted excess risk of training, each at its best rate and number of steps (up to
+--T, with batches of the same size), and what is recommended is never worse than independent noise. A task's curvature is of
+its records, which is not private: it is for simulations.
 
 On a terminal, what is missing is asked.
 
@@ -87,6 +89,7 @@ With --memory front a second table says what memory at a node buys. With -o, wri
   mafalda advise --graph regular:1e6,8 --T 256 -k 8 --epsilon 2 --delta 1e-8 --sampling secret --missed-steps 0.2
   mafalda advise --graph florentine --T 32 -k 4 --budgets budgets.csv
   mafalda advise --graph florentine --T 64 -k 4 --epsilon 2 --delta 1e-6 --curvature 0.01:9,0.3 --records 640
+  mafalda advise --graph florentine --T 64 -k 4 --epsilon 2 --delta 1e-6 --task linear
   mafalda advise --graph ego.edges --T 380 --epsilon 2 --delta 1e-6 --memory dim=1e6,front -o advice`,
 		Args: terminal.NoArgs,
 		RunE: terminal.UntilInterrupted(f.run),
@@ -184,6 +187,19 @@ func (f *adviseFlags) chooseSampling(cmd *cobra.Command, c *plan.Case) error {
 	return nil
 }
 
+// ofTask says what is trained if it is a task, which is dealt to the nodes.
+func (f *adviseFlags) ofTask(cmd *cobra.Command, c *plan.Case) (err error) {
+	nodes := 1
+	if n := c.Problem.Network; n != nil {
+		nodes = n.Graph.Nodes()
+	}
+	if task := f.loss.Task(); task != "" {
+		f.Note(cmd)("--task " + task + ": its curvature and distance are of private records: for simulations")
+	}
+	c.Training, c.Records, err = f.loss.OfTask(c.Options.Privacy.Clip, nodes)
+	return cmp.Or(err, plan.CheckCase(*c))
+}
+
 func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 	if err := f.ask(cmd); err != nil {
 		return err
@@ -196,6 +212,9 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 		err = refuseNetwork(cmd, false)
 	} else if c.Problem.Network, err = f.network.Load(); err == nil {
 		err = onNetwork(cmd.Context(), &c.Problem, func() error { return plan.CheckCase(c) })
+	}
+	if err == nil && c.Training == nil {
+		err = f.ofTask(cmd, &c)
 	}
 	if err != nil {
 		return err

@@ -40,10 +40,7 @@ type SimulateFlags struct {
 // Bind binds the flags to a command.
 func (f *SimulateFlags) Bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	terminal.ChoiceVar(cmd, &f.task.Name, "task", "linear", simulate.TaskNames(),
-		"what is learned: "+strings.Join(simulate.TaskNames(), ", "))
-	fl.StringVar(&f.task.Data, "task data", "", "`path` of the data of housing and housing-linear (a file), or mnist and perceptron (a folder)")
-	terminal.Whole(fl, &f.task.Records, "task records", "records of a synthetic task (default 4000)")
+	bindTask(cmd, &f.task, "linear", "what is learned: ")
 	f.network.BindGraph(cmd)
 	f.network.BindGossip(cmd)
 	fl.VarP((*terminal.WholeNumber)(&f.steps), "T", "T", "steps (default 320)")

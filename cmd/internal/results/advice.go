@@ -220,7 +220,7 @@ func prospectWords(w plan.Way) []string {
 			if c.Directions[i] == 1 {
 				return number
 			}
-			return number + ":" + terminal.AsGiven(c.Directions[i])
+			return number + ":" + strconv.FormatFloat(c.Directions[i], 'g', 6, 64)
 		})
 		words = append(words, "--curvature", strings.Join(numbers, ","))
 	}
