@@ -27,8 +27,11 @@ import (
 //
 //	                                                numbers     florentine, T = 10⁴  T = 10⁵  ego graph, T = 10⁴  T = 10⁵
 //	blt, 6 buffers                                  6           0.423                0.547    0.433               0.580
+//	blt, 16 buffers                                 16          0.391                0.522    0.402               0.577
+//	toeplitz, 51 coefficients                       50          1.202                14.05    1.109               11.94
 //	toeplitz, 201 coefficients                      200         0.211                3.565    0.215               3.166
 //	banded-inverse, 51 coefficients                 50          0.507                0.618    0.522               0.671
+//	banded-inverse, 201 coefficients                200         0.354                0.559    0.333               0.591
 //	comb of a quarter or an eighth of b, 4 buffers  29, 129     0.446                0.549    0.419               0.578
 //	comb, 8 buffers                                 108, 1,008  0.121                0.117    0.107               0.105
 //
