@@ -978,7 +978,7 @@ def advise(
 
     Say what may be relied on: trust, and sampling secret if nodes can keep secret which records they draw. What
     you say nothing of is compared, too, but has no rank: a way whose promise is weaker than you think is no
-    advice. What cannot be combined is left out, with the reason. docs/choosing.md has three cases.
+    advice. What cannot be combined is left out, with the reason. docs/choosing.md has cases.
 
     A training forgets noise, and then correlated noise may cost more than independent noise. With curvature,
     records and distance, or task, ways are ranked by the predicted excess risk of training, each at its best rate
