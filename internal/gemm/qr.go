@@ -13,8 +13,10 @@ const reflected = 32
 // scratch: Householder reflections, panel by panel (Schreiber & Van Loan 1989).
 //
 // It is here because gonum's Dgeqrf, up to 0.17.0 at least, is wrong for sparse matrices of more than 128 columns: in
-// its Dlarft the second reflector of a panel makes it forget how long the first one is (docs/performance.md). Its
-// singular values of matrices much longer than wide, or wider than long, start from there, too.
+// its Dlarft, which trims trailing zeros, the second reflector of a panel makes it forget how long the first one is (if i > 1
+// where LAPACK's 1-based I > 1 is i > 0). For a 600×199 matrix with 1 % of its entries normal, the others 0, RᵀR - AᵀA is
+// 1e-3 of AᵀA for one of three seeds. Its singular values of matrices much longer than wide, or wider than long, start from
+// there, too; eigenvalues and vectors of symmetric matrices, and singular values of square ones, do not.
 func Triangularize(m, n int, a []float64, lda int) {
 	check(m, n, a, lda)
 	if m < n {
