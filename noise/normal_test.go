@@ -91,7 +91,7 @@ func TestTailsAreNormal(t *testing.T) {
 	}
 }
 
-// TestGolden compares with the numpy implementation (python/mafalda/generator.py), bit for bit: the scheme must
+// TestGolden compares with the numpy implementation (python/mafalda/_generator.py), bit for bit: the scheme must
 // never change, or seeded simulations would, and a state that is resumed.
 func TestGolden(t *testing.T) {
 	row := make([]float64, 5000)

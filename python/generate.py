@@ -1,7 +1,7 @@
-"""Makes mafalda/commands.py of commands.json, which `mafalda describe` prints. `make python` does both.
+"""Makes mafalda/_commands.py of commands.json, which `mafalda describe` prints. `make python` does both.
 
 A flag of the program is a keyword here, with a type and what help says of it: those that are used often first, then by groups.
-mafalda.call says what they are called.
+mafalda._call says what they are called.
 """
 
 import json
@@ -16,7 +16,7 @@ sys.path.insert(0, str(HERE))
 package = types.ModuleType("mafalda")  # without its __init__, which imports functions that may not be made yet
 package.__path__ = [str(HERE / "mafalda")]
 sys.modules.setdefault("mafalda", package)
-from mafalda.call import COMMANDS, FIRST, OURS, keyword  # noqa: E402
+from mafalda._call import COMMANDS, FIRST, OURS, keyword  # noqa: E402
 
 HEAD = '''"""The commands of the program as functions. Made by generate.py of commands.json: do not change it by hand.
 
@@ -32,11 +32,11 @@ from typing import Any, Literal, Mapping, Sequence
 
 import numpy as np
 
-from .call import call
-from .export import Export
-from .plan import Plan
-from .progress import Progress
-from .results import Result
+from ._call import call
+from ._export import Export
+from ._plan import Plan
+from ._progress import Progress
+from ._results import Result
 
 Path = str | os.PathLike[str]
 Graph = Any  # a path, the name of a built-in graph, a networkx graph; where a network is asked for also a gossip matrix W
@@ -159,4 +159,4 @@ def module(commands):
 
 if __name__ == "__main__":
     commands = json.loads((HERE / "commands.json").read_text(encoding="utf-8"))
-    (HERE / "mafalda" / "commands.py").write_text(module(commands), encoding="utf-8")
+    (HERE / "mafalda" / "_commands.py").write_text(module(commands), encoding="utf-8")

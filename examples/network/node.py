@@ -12,7 +12,7 @@ import numpy as np
 import data
 import mafalda
 from mafalda.canaries import Recorder
-from mafalda.simulated import SimulatedNoise
+from mafalda._simulated import SimulatedNoise
 from peers import Peers
 
 

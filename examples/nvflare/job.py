@@ -15,7 +15,7 @@ from nvflare.app_opt.p2p.types import Config, Neighbor, Network, Node
 from nvflare.job_config.api import FedJob
 
 import mafalda
-from mafalda.program import find
+from mafalda._program import find
 from private_dgd import PrivateDGDExecutor
 
 SITES = 4

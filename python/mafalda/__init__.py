@@ -21,7 +21,7 @@ one page: what a node must do, must not do, and what happens if it does.
 """
 
 from . import keys
-from .commands import (
+from ._commands import (
     account,
     advise,
     audit,
@@ -38,7 +38,7 @@ from .commands import (
     smoothness,
     verify,
 )
-from .curvature import estimate_curvature
+from ._curvature import estimate_curvature
 from .errors import (
     BudgetError,
     ExportError,
@@ -50,15 +50,15 @@ from .errors import (
     ServerError,
     StepError,
 )
-from .estimated import SmoothnessEstimate, estimate_smoothness
-from .export import Level, Pair
-from .ledger import Ledger
-from .mix import flat, set_flat
-from .noise import Noise, Place
-from .plan import Plan, Spent, load
-from .results import Result
-from .sampler import Sampler
-from .served import noise_at
+from ._estimated import SmoothnessEstimate, estimate_smoothness
+from ._export import Level, Pair
+from ._ledger import Ledger
+from ._mix import flat, set_flat
+from ._noise import Noise, Place
+from ._plan import Plan, Spent, load
+from ._results import Result
+from ._sampler import Sampler
+from ._served import noise_at
 
 __version__ = "0.1.0"
 

@@ -22,10 +22,10 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
-from . import durable, files
+from . import _durable, _files
 from .errors import ExportError, MafaldaError, ParticipationError
-from .export import Export
-from .sampler import Sampler
+from ._export import Export
+from ._sampler import Sampler
 
 FORMAT, RUN_FORMAT, VIEW_FORMAT = "mafalda canaries 1", "mafalda run 1", "mafalda view 1"
 LARGEST = 1 << 30  # bytes of a file of coins
@@ -119,7 +119,7 @@ def make(plan: Export, count: int, dim: int, path: Any, sampler: Sampler, seed: 
     replaced = plan.manifest.get("privacy", {}).get("adjacency") == "replace-one"
     made = Canaries(sampler, int(dim), int(count), float(clip), key, replaced)
     text = json.dumps(made.said())[:-1]
-    durable.write(path, (text + _seal(text)).encode())
+    _durable.write(path, (text + _seal(text)).encode())
     return made
 
 
@@ -216,8 +216,8 @@ class _Rows:
         folder = os.path.abspath(os.fspath(folder))
         run, self._path, self.shape = os.path.join(folder, "run.json"), os.path.join(folder, name), shape
         size, entries = 4 * shape[0] * shape[1], os.listdir(folder) if os.path.isdir(folder) else []
-        kept = durable.read_json(run) if "run.json" in entries else None
-        begun = all(entry == name or entry.startswith(durable.TEMPORARY) for entry in entries)
+        kept = _durable.read_json(run) if "run.json" in entries else None
+        begun = all(entry == name or entry.startswith(_durable.TEMPORARY) for entry in entries)
         if kept != said and (not begun or os.path.lexists(folder) and not os.path.isdir(folder)):
             raise MafaldaError(f"{folder} is there already, and is not the record of this run: give another name")
         if kept is None:
@@ -227,9 +227,9 @@ class _Rows:
                     for row in range(shape[0]):
                         f.write(self._bytes(first[row] if row < len(first) else np.nan))
                     os.fsync(f.fileno())
-                durable.write_json(run, said)
+                _durable.write_json(run, said)
             except OSError as e:
-                durable.remove(self._path)
+                _durable.remove(self._path)
                 raise OSError(e.errno, f"{e.strerror}: a record of this run takes {size} bytes", self._path) from e
         self._whole()
 
@@ -268,7 +268,7 @@ def _seal(text: str) -> str:
 def _read(path: str) -> dict[str, Any] | None:
     """What a file of coins has; None if it is not there."""
     try:
-        content = files.read(path, LARGEST).decode("utf-8", "replace")
+        content = _files.read(path, LARGEST).decode("utf-8", "replace")
     except FileNotFoundError:
         return None
     text = content.rpartition(SEAL)[0]

@@ -14,8 +14,8 @@ import os
 import subprocess
 
 from .errors import ExportError, ServerError
-from .export import Export
-from .program import find
+from ._export import Export
+from ._program import find
 
 Path = str | os.PathLike[str]
 

@@ -24,13 +24,13 @@ from opacus.optimizers import DPOptimizer
 from opacus.optimizers.optimizer import _check_processed_flag, _mark_as_processed
 
 from .canaries import Canaries, Recorder
-from .clipping import clip_and_sum
+from ._clipping import clip_and_sum
 from .errors import ExportError, MafaldaError, ParticipationError
-from .export import Export
-from .guard import RefusesScaling, StepGuard, check_model, one_at_a_time, trained_parameters, warn_of_optimizer
-from .noise import Noise
-from .noise_source import open_noise
-from .sampler import Sampler
+from ._export import Export
+from ._guard import RefusesScaling, StepGuard, check_model, one_at_a_time, trained_parameters, warn_of_optimizer
+from ._noise import Noise
+from ._noise_source import open_noise
+from ._sampler import Sampler
 from .torch import (
     add_canaries,
     add_row,
@@ -49,7 +49,7 @@ from .torch import (
     refuse_closure,
     skip_to,
 )
-from .watch import Watch
+from ._watch import Watch
 
 
 class MafaldaOptimizer(RefusesScaling, DPOptimizer):

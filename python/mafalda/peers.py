@@ -30,9 +30,9 @@ from typing import Any, Callable, Iterator, Mapping
 import numpy as np
 
 from .errors import ExportError, PeersError
-from .export import Export
-from .noise import Noise
-from .outbox import HEAD, Outbox, read
+from ._export import Export
+from ._noise import Noise
+from ._outbox import HEAD, Outbox, read
 
 RETRY = 1.0  # seconds before a neighbour that was not there is tried again, at least
 CONNECT = 5.0  # seconds that a connection may take, at most, in the middle of a training

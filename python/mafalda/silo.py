@@ -22,9 +22,9 @@ from typing import Any, Mapping
 import numpy as np
 
 from .errors import ExportError, MafaldaError, StepError
-from .export import Export
-from .mix import flat
-from .outbox import Outbox
+from ._export import Export
+from ._mix import flat
+from ._outbox import Outbox
 
 
 class Silo:

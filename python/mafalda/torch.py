@@ -22,10 +22,10 @@ import numpy as np
 import torch
 
 from .canaries import Canaries, Recorder
-from .clipping import Loss, clip_and_sum, clipped_sum, count_records, tensors_of, zeros
+from ._clipping import Loss, clip_and_sum, clipped_sum, count_records, tensors_of, zeros
 from .errors import ExportError, MafaldaError, ParticipationError, ServerError, StepError
-from .export import Export
-from .guard import (
+from ._export import Export
+from ._guard import (
     RefusesScaling,
     StepGuard,
     check_model,
@@ -34,11 +34,11 @@ from .guard import (
     trained_parameters,
     warn_of_optimizer,
 )
-from .mix import flat, set_flat
-from .noise import BLOCK, Noise
-from .noise_source import open_noise
-from .sampler import Sampler
-from .watch import Watch
+from ._mix import flat, set_flat
+from ._noise import BLOCK, Noise
+from ._noise_source import open_noise
+from ._sampler import Sampler
+from ._watch import Watch
 
 
 KEPT = 1 << 24  # numbers of sums of canaries that are kept

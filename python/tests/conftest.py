@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from mafalda import checks
+from mafalda import _checks as checks
 
 NODES = ["a", "b", "c", "d"]
 W = np.array([[1, 1, 0, 1], [1, 1, 1, 0], [0, 1, 1, 1], [1, 0, 1, 1]]) / 3  # a cycle
@@ -178,4 +178,4 @@ def interrupt(run, at):
         sys.settrace(old)
 
 
-TRACED = ("torch", "opacus", "clipping", "guard", "watch", "sampler", "noise")
+TRACED = ("torch", "opacus", "_clipping", "_guard", "_watch", "_sampler", "_noise")

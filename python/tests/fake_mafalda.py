@@ -11,7 +11,7 @@ import threading
 import numpy as np
 
 import mafalda
-from mafalda import durable, protocol
+from mafalda import _durable as durable, _protocol as protocol
 
 
 class Fake:
@@ -24,7 +24,7 @@ class Fake:
         self.state = durable.read_json(args.state) or start
         if self.state["dim"] != args.dim or self.state["node"] != args.node:
             sys.exit("mafalda: the state is of another model or node")
-        self.noise = mafalda.noise_source.open_noise(self.plan, args.node, args.dim, None, self.state["seed"])
+        self.noise = mafalda._noise_source.open_noise(self.plan, args.node, args.dim, None, self.state["seed"])
         for t, sent in enumerate(self.state["done"]):
             list(self.noise.blocks(t)) if sent else self.noise.skip(t)
         self.keep()

@@ -13,7 +13,7 @@ from conftest import write
 from test_process import in_child
 
 import mafalda
-from mafalda import durable
+from mafalda import _durable as durable
 
 RECORDS = 40
 

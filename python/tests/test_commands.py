@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import mafalda
-from mafalda import commands, program, temporary
+from mafalda import _commands as commands, _program as program, _temporary as temporary
 
 HERE = pathlib.Path(__file__).resolve().parent
 

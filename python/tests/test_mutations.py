@@ -13,7 +13,7 @@ import pytest
 from conftest import REAL, seal, write
 
 import mafalda
-from mafalda import checks
+from mafalda import _checks as checks
 
 ALONE = {  # written by numpy alone
     "dense": {},

@@ -10,8 +10,8 @@ import pytest
 from conftest import PROGRAMS, REAL, program_of, strategy, write
 
 import mafalda
-from mafalda import filters, generator, server, simulated
-from mafalda.noise import digest
+from mafalda import _filters as filters, _generator as generator, _server as server, _simulated as simulated
+from mafalda._noise import digest
 
 
 def test_exactly_one_of_state_and_seed(out):

@@ -18,7 +18,7 @@ from opacus.data_loader import DPDataLoader  # noqa: E402
 from opacus.schedulers import ExponentialGradClip  # noqa: E402
 from opacus.utils.batch_memory_manager import BatchMemoryManager  # noqa: E402
 
-from mafalda import clipping  # noqa: E402
+from mafalda import _clipping as clipping  # noqa: E402
 from mafalda.opacus import MafaldaOptimizer  # noqa: E402
 
 cross_entropy = torch.nn.functional.cross_entropy

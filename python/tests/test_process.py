@@ -17,8 +17,8 @@ import pytest
 from conftest import PROGRAMS, program_of
 
 import mafalda
-from mafalda import protocol
-from mafalda.process import Owner
+from mafalda import _protocol as protocol
+from mafalda._process import Owner
 
 
 def in_child(work, code=0):

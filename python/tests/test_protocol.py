@@ -15,7 +15,7 @@ from conftest import PROGRAMS, program_of
 from fake_mafalda import greet
 
 import mafalda
-from mafalda import protocol, served
+from mafalda import _protocol as protocol, _served as served
 
 TOKEN = "0123456789abcdef"
 

@@ -8,7 +8,7 @@ import pytest
 from conftest import write
 
 import mafalda
-from mafalda import draw
+from mafalda import _draw as draw
 
 SECRET = {"privacy": {"epsilon": 2, "delta": 1e-6, "clip": 1.0, "adjacency": "zero-out", "noise_std": 1.0}}
 

@@ -9,7 +9,7 @@ import pytest
 from conftest import REAL
 
 import mafalda
-from mafalda import ExportError, checks, filters
+from mafalda import ExportError, _checks as checks, _filters as filters
 
 BLT = {"scale": 0.3, "sections": [[0.5, 0.1, 0.9, 0.2], [-0.3, 0.0, 0.99, 0.0]]}
 STRATEGIES = {

@@ -12,11 +12,11 @@ import pytest
 from conftest import NODES, REAL, write
 
 import mafalda
-from mafalda import durable, outbox
+from mafalda import _durable as durable, _outbox as outbox
 
 torch = pytest.importorskip("torch")
 
-from mafalda import clipping  # noqa: E402
+from mafalda import _clipping as clipping  # noqa: E402
 from mafalda.silo import Silo, average  # noqa: E402
 
 STEPS = 6

@@ -13,7 +13,7 @@ import mafalda
 
 torch = pytest.importorskip("torch")
 
-from mafalda import clipping  # noqa: E402
+from mafalda import _clipping as clipping  # noqa: E402
 from mafalda.torch import add_row  # noqa: E402
 
 cross_entropy = torch.nn.functional.cross_entropy

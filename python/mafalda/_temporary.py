@@ -14,7 +14,7 @@ import time
 import weakref
 from typing import IO
 
-from .process import Owner
+from ._process import Owner
 
 PREFIX = "mafalda-python-"
 _NEW = 5  # seconds in which a folder may not have its lock yet

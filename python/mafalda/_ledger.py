@@ -6,10 +6,10 @@ from typing import Iterable
 
 import numpy as np
 
-from .draw import Allocation
+from ._draw import Allocation
 from .errors import ParticipationError
-from .export import Export
-from .people import Owners, PersonLedger
+from ._export import Export
+from ._people import Owners, PersonLedger
 
 
 class Ledger:

@@ -19,7 +19,7 @@ import warnings
 from typing import IO, Any, Callable, NamedTuple, Sequence
 
 from .errors import ProgramError, ServerError
-from .temporary import Folder
+from ._temporary import Folder
 
 Report = Callable[[str, "float | None"], None]  # what is being done, and how much of it is done, if that is known
 

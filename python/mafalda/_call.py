@@ -1,4 +1,4 @@
-"""Calling a command of the program with keywords: mafalda.commands is made of these calls."""
+"""Calling a command of the program with keywords: mafalda._commands is made of these calls."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import os
 from typing import Any
 
 from .errors import MafaldaError
-from .export import Export
-from .inputs import Inputs
-from .plan import Plan, load
-from .progress import shown
-from .results import Result, result_of
-from .program import check, run
-from .temporary import Folder
+from ._export import Export
+from ._inputs import Inputs
+from ._plan import Plan, load
+from ._progress import shown
+from ._results import Result, result_of
+from ._program import check, run
+from ._temporary import Folder
 
 COMMANDS = "optimize account audit simulate benchmark sampling advise epsilon graph verify report plot average partpsp smoothness".split()
 KEYWORDS = {"T": "steps", "participations": "k", "separation": "b", "output": "out"}  # of flags that are called otherwise

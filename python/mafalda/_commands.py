@@ -12,11 +12,11 @@ from typing import Any, Literal, Mapping, Sequence
 
 import numpy as np
 
-from .call import call
-from .export import Export
-from .plan import Plan
-from .progress import Progress
-from .results import Result
+from ._call import call
+from ._export import Export
+from ._plan import Plan
+from ._progress import Progress
+from ._results import Result
 
 Path = str | os.PathLike[str]
 Graph = Any  # a path, the name of a built-in graph, a networkx graph; where a network is asked for also a gossip matrix W

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import files
+from . import _files
 from .errors import ExportError
 
 
@@ -75,7 +75,7 @@ class Gossip:
         if self._dense is None:
             n, m = self._nodes, self._turns
             shape = (m, n, n) if m > 1 else (n, n)
-            w = np.array(files.open_array(os.path.join(self._directory, "W.npy"), shape)).reshape(m, n, n)
+            w = np.array(_files.open_array(os.path.join(self._directory, "W.npy"), shape)).reshape(m, n, n)
             if not w.min() >= 0:
                 raise ExportError("W.npy has a weight below 0")
             self._check(w.sum(axis=-1))
@@ -106,7 +106,7 @@ def read_mtx(path: str, size: int) -> list[list[tuple[int, float]]]:
 
 def _read_mtx(path: str, size: int) -> list[list[tuple[int, float]]]:
     name = os.path.basename(path)
-    with io.TextIOWrapper(files.open_regular(path), encoding="ascii") as f:
+    with io.TextIOWrapper(_files.open_regular(path), encoding="ascii") as f:
         head = f.readline(1000).lower().split()
         if head[:4] != ["%%matrixmarket", "matrix", "coordinate", "real"] or head[4:] not in (
             ["general"],
@@ -122,7 +122,7 @@ def _read_mtx(path: str, size: int) -> list[list[tuple[int, float]]]:
         entries: list[list[tuple[int, float]]] = [[] for _ in range(size)]
         for _ in range(count):
             first, second, text = f.readline(1000).split()
-            i, j, w = int(first) - 1, int(second) - 1, files.number(text, name)
+            i, j, w = int(first) - 1, int(second) - 1, _files.number(text, name)
             if not (0 <= i < size and 0 <= j < size):
                 raise ExportError(f"{name} has an entry ({first}, {second})")
             entries[i].append((j, w))

@@ -19,7 +19,7 @@ import time
 import weakref
 from typing import IO, Any, Callable
 
-from . import files
+from . import _files
 from .errors import ExportError
 
 try:
@@ -175,9 +175,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def _open_for_update(path: str) -> IO[bytes]:
-    files.open_regular(path).close()  # first: a pipe or a folder must not be opened for writing
+    _files.open_regular(path).close()  # first: a pipe or a folder must not be opened for writing
     handle = os.open(path, os.O_RDWR | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    files.check_regular(path, handle)
+    _files.check_regular(path, handle)
     return open(handle, "r+b", buffering=0)
 
 
@@ -318,7 +318,7 @@ def write_json(path: str, content: dict[str, Any]) -> None:
 def read_json(path: str) -> dict[str, Any] | None:
     """The JSON object in a file, or None if it is not there. Anything else in it is an ExportError."""
     try:
-        text = files.read(path, LARGEST)
+        text = _files.read(path, LARGEST)
     except FileNotFoundError:
         return None
     try:

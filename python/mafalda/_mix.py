@@ -7,26 +7,14 @@ from typing import Any, Mapping
 import numpy as np
 
 from .errors import ExportError
-from .export import Export
-from .watch import known_change, refuse_changed
+from ._export import Export
+from ._watch import known_change, refuse_changed
 
 
 def mix(
     plan: Export, node: str, model: Any, received: Mapping[str, Any], step: int | None = None, missing: str = "self"
 ) -> Any:
-    """Averages a model with those received, by label.
-
-    model is a flat float array, of which the average is returned as a new one, or a torch module or a list of parameters
-    (private.parameters: those that are trained), which are replaced in place (and returned). Those received are flat arrays of as many numbers (see flat), or of bytes of
-    them in the model's dtype.
-
-    missing says what happens with the weight of neighbours whose models did not come:
-        self    the node's own model has it: W keeps the sums of its columns where links fail in both directions, and noise goes
-                on cancelling between nodes
-        share   who is there shares it, in proportion (what --node-failures and --link-failures of mafalda optimize assume)
-        error   an ExportError
-    Models of nodes that are no neighbours are an ExportError: something is wired wrongly.
-    """
+    """Averages a model with those received, by label: see Plan.mix."""
     if missing not in ("share", "self", "error"):
         raise ValueError(f"missing={missing!r}: self, share or error")
     weights = plan.neighbours(node, step)

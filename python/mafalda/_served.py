@@ -10,12 +10,12 @@ from typing import Any, Callable, Iterator, TypeVar
 
 import numpy as np
 
-from . import begun
+from . import _begun
 from .errors import ExportError, ServerError, StepError
-from .export import Export
-from .noise import BLOCK, Noise, Place, check_part, digest
-from .protocol import Client
-from .server import Server, listener
+from ._export import Export
+from ._noise import BLOCK, Noise, Place, check_part, digest
+from ._protocol import Client
+from ._server import Server, listener
 
 T = TypeVar("T")
 
@@ -169,7 +169,7 @@ class ServedNoise(RemoteNoise):
                 else f"there is no state {state}"
             )
         if new is None and not there:
-            begun.check(plan, node, state)
+            _begun.check(plan, node, state)
         self._new, self._state, self._noted = not there, state, False
         self._limit = {k: float(v) for k, v in (("epsilon", stop_at), ("delta", stop_delta)) if v is not None}
         arguments = [plan.directory, "--node", node] if node else [plan.directory]
@@ -208,7 +208,7 @@ class ServedNoise(RemoteNoise):
         """Says, before there is a row, that the run has begun: see begun."""
         with self._turn():
             if not self._noted:
-                begun.note(self.plan, self.node, self._state)
+                _begun.note(self.plan, self.node, self._state)
                 self._noted = True
 
     def _dial(self) -> Client:

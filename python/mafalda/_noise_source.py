@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from .errors import ExportError
-from .export import Export
-from .noise import Noise
-from .served import ServedNoise
-from .simulated import SimulatedNoise
+from ._export import Export
+from ._noise import Noise
+from ._served import ServedNoise
+from ._simulated import SimulatedNoise
 
 
 def open_noise(

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .generator import label_bytes, uniform_bits
+from ._generator import label_bytes, uniform_bits
 
 FOR_GROUPS, FOR_POISSON, FOR_BINS, FOR_ALLOCATED_GROUPS, FOR_ALLOCATION = 0, 1, 2, 5, 6  # purposes of random numbers
 

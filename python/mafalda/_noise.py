@@ -11,8 +11,8 @@ from typing import Any, Iterator
 import numpy as np
 
 from .errors import BudgetError, StepError
-from .export import Export
-from .process import Owner
+from ._export import Export
+from ._process import Owner
 
 BLOCK = 1 << 20  # numbers, where a row is taken in blocks
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import struct
 
-from . import durable, files
+from . import _durable, _files
 from .errors import MafaldaError
-from .noise import Noise, digest
+from ._noise import Noise, digest
 
 HEAD = struct.Struct("<qq")  # step, bytes
 
@@ -39,7 +39,7 @@ class Outbox:
 
     def put(self, step: int, message: bytes) -> None:
         """Writes a message, declares it if the row of its step is in it, and replaces the last one by it."""
-        durable.write(self.path + ".new", HEAD.pack(step, len(message)) + message)
+        _durable.write(self.path + ".new", HEAD.pack(step, len(message)) + message)
         if step == self._noise.place.issued:  # otherwise nothing new is in it: it is made of messages that were sent
             self._noise.sending(step, digest(message))
         os.replace(self.path + ".new", self.path)
@@ -61,7 +61,7 @@ class Outbox:
 def read(path: str) -> tuple[int, bytes] | None:
     """The step and the message in a file, if it is there."""
     try:
-        with files.open_regular(path) as f:
+        with _files.open_regular(path) as f:
             content = f.read()
     except FileNotFoundError:
         return None

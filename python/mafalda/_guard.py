@@ -17,7 +17,7 @@ from typing import Any, Callable
 import torch
 
 from .errors import ExportError, MafaldaError
-from .export import Export
+from ._export import Export
 
 KNOWN = (torch.float64, torch.float32, torch.bfloat16, torch.float16)  # dtypes of parameters that can be trained
 

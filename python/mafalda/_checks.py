@@ -25,12 +25,12 @@ from typing import Any
 
 import numpy as np
 
-from . import files, filters
+from . import _files, _filters
 from .errors import ExportError
 
 LONGEST = 2048  # steps up to which C is made of its parameters, and sensitivities are computed
 
-_KEYS = {k["key"]: k for k in json.loads(files.read(os.path.join(os.path.dirname(__file__), "schema.json")))}
+_KEYS = {k["key"]: k for k in json.loads(_files.read(os.path.join(os.path.dirname(__file__), "schema.json")))}
 _NEEDED: dict[str, list[str]] = {}  # keys of each object that it must have
 for _key, _row in _KEYS.items():
     if _row.get("needed"):
@@ -213,7 +213,7 @@ def _check_sampling(m: dict[str, Any], p: dict[str, Any], s: dict[str, Any]) -> 
 def noising(strategy: dict[str, Any], steps: int) -> np.ndarray:
     """C⁻¹ of the parameters of C, T×T: what the filter makes of the identity."""
     try:
-        rows = filters.start(strategy, steps, None)
+        rows = _filters.start(strategy, steps, None)
         return np.array([rows.send(row) for row in np.eye(steps)])
     except (ArithmeticError, LookupError, TypeError, ValueError) as e:
         raise ExportError(f"the parameters of the strategy are none of class {strategy['class']}: {e!r}") from e

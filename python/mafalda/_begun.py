@@ -11,9 +11,9 @@ from __future__ import annotations
 import hashlib
 import os
 
-from . import durable
+from . import _durable
 from .errors import ExportError
-from .export import Export
+from ._export import Export
 
 
 def check(plan: Export, node: str, state: str, kind: str = "noise") -> None:
@@ -51,12 +51,12 @@ def note(plan: Export, node: str, state: str, kind: str = "noise") -> None:
         states = _states(path) or []
         new = [name for name in _names(state) if name not in states]
         if new:
-            durable.write_json(path, {"export": plan.hash, "node": node, "states": [*states, *new]})
+            _durable.write_json(path, {"export": plan.hash, "node": node, "states": [*states, *new]})
 
 
 def _states(path: str) -> list[str] | None:
     """The states that a file names; None if it is not there."""
-    found = durable.read_json(path)
+    found = _durable.read_json(path)
     if found is None:
         return None
     states = found.get("states", [])

@@ -11,8 +11,8 @@ from typing import Any, Iterable, Mapping, Sequence
 import numpy as np
 
 from .errors import MafaldaError
-from .export import Export
-from .temporary import Folder
+from ._export import Export
+from ._temporary import Folder
 
 PathLike = str | os.PathLike[str]
 

@@ -12,8 +12,8 @@ from typing import Any, Iterator, Mapping
 import numpy as np
 
 from .errors import MafaldaError, ProgramError
-from .program import Done, check, run
-from .temporary import Folder
+from ._program import Done, check, run
+from ._temporary import Folder
 
 
 LABELS = ("attacker", "victim", "observer", "node", "label")  # columns of tables

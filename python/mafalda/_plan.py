@@ -11,26 +11,26 @@ import numpy as np
 from .canaries import Canaries
 from .canaries import make as make_canaries
 from .errors import ExportError
-from .export import Export
-from .inputs import Inputs
-from .ledger import Ledger
-from .mix import mix as mix_models
-from .noise import Noise
-from .noise_source import open_noise
-from .people import owners_of
-from .program import check
-from .program import run as run_program
-from .results import Result, data_frame, figures_in, report_html, result_of, write_report
-from .sampler import Sampler
-from .sampler import make as make_sampler
-from .temporary import Folder
+from ._export import Export
+from ._inputs import Inputs
+from ._ledger import Ledger
+from ._mix import mix as mix_models
+from ._noise import Noise
+from ._noise_source import open_noise
+from ._people import owners_of
+from ._program import check
+from ._program import run as run_program
+from ._results import Result, data_frame, figures_in, report_html, result_of, write_report
+from ._sampler import Sampler
+from ._sampler import make as make_sampler
+from ._temporary import Folder
 
 
 def load(directory: str | os.PathLike[str], sha256: str | None = None) -> Plan:
     """Read an export, and check it; an ExportError if it is not one, was changed, or contradicts itself.
 
     Checked are hashes of all files, names of nodes, that C⁻¹ is the inverse of C and C that of the parameters, its
-    sensitivity, and that the noise level follows from the guarantee, as far as numpy goes: mafalda.checks says what is
+    sensitivity, and that the noise level follows from the guarantee, as far as numpy goes: mafalda._checks says what is
     left to `mafalda verify`. Only regular files are opened.
 
     sha256 is Plan.hash of the export that the neighbours have, if it came by another way than the export did: another
@@ -264,6 +264,15 @@ class Plan(Export):
     ) -> Any:
         """The gossip step: the average of a node's model and those it received (by label), with the weights of W.
 
-        See mafalda.mix.mix; a torch module is changed in place, of a flat array the average is returned.
+        model is a flat float array, of which the average is returned as a new one, or a torch module or a list of
+        parameters (private.parameters: those that are trained), which are replaced in place (and returned). Those
+        received are flat arrays of as many numbers (mafalda.flat), or of bytes of them in the model's dtype.
+
+        missing says what happens with the weight of neighbours whose models did not come:
+            self    the node's own model has it: W keeps the sums of its columns where links fail in both directions, and
+                    noise goes on cancelling between nodes
+            share   who is there shares it, in proportion (what optimize(graph_changes="failures:…") assumes)
+            error   an ExportError
+        Models of nodes that are no neighbours are an ExportError: something is wired wrongly.
         """
         return mix_models(self, self.check_node(node, needed=True), model, received, step, missing)

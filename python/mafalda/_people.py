@@ -9,7 +9,7 @@ from typing import Any, Hashable, Iterable, Sequence
 import numpy as np
 
 from .errors import ParticipationError
-from .export import Export
+from ._export import Export
 
 
 class Owners:

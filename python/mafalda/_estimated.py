@@ -53,7 +53,7 @@ def estimate_smoothness(
 ) -> SmoothnessEstimate:
     """Measure a local Lipschitz constant of the sum of a batch's clipped gradients. An estimate that can only be too small.
 
-    batches has pairs (inputs, targets) as mafalda.clipping.clipped_sum takes them; loss gets outputs and targets of a batch of one.
+    batches has pairs (inputs, targets) as private.backward takes them; loss gets outputs and targets of a batch of one.
     For every batch gradients at two models, radius apart in a random direction, are compared; the direction is then turned
     iterations times to where gradients change faster, from as many starts. The model is left as it was. Randomness of the
     model (dropout) is the same at all models.
@@ -63,7 +63,7 @@ def estimate_smoothness(
     """
     import torch
 
-    from .clipping import clipped_sum, count_records, tensors_of
+    from ._clipping import clipped_sum, count_records, tensors_of
 
     numbers = {"clip": clip, "radius": radius, "starts": starts, "iterations": iterations}
     for name, value in numbers.items():

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import checks, files
-from . import manifest as manifests
+from . import _checks, _files
+from . import _manifest as manifests
 from .errors import ExportError
-from .gossip import Gossip
+from ._gossip import Gossip
 
 
 class Pair(NamedTuple):
@@ -216,7 +216,7 @@ class Export:
         if [level["node"] for level in self.manifest.get("budgets", [])] not in ([], self.nodes):
             raise ExportError("budgets are of other nodes than nodes.csv has")
         if shared:
-            self._own = [files.number(row[3], "nodes.csv") for row in rows]
+            self._own = [_files.number(row[3], "nodes.csv") for row in rows]
 
     def _read_pairs(self) -> None:
         rows = self._table("pairs.csv", ["label", "label", "std"])
@@ -226,17 +226,17 @@ class Export:
             if a == b or frozenset((a, b)) in seen:
                 raise ExportError(f"pairs.csv has the pair of {a!r} and {b!r} twice, or a node with itself")
             seen.add(frozenset((a, b)))
-            self.pairs.append(Pair(a, b, files.number(std, "pairs.csv")))
+            self.pairs.append(Pair(a, b, _files.number(std, "pairs.csv")))
 
     def _table(self, name: str, columns: list[str]) -> list[list[str]]:
         if name not in self.manifest["files"]:
             raise ExportError(f"the export has no {name}")
-        return files.read_table(os.path.join(self.directory, name), columns)
+        return _files.read_table(os.path.join(self.directory, name), columns)
 
     def _array(self, name: str) -> np.ndarray:
         """C.npy or C_inv.npy."""
         steps, layers = self.steps, ([None] if "per_node" in self.manifest else [])
-        return files.open_array(os.path.join(self.directory, name), (*layers, steps, steps))
+        return _files.open_array(os.path.join(self.directory, name), (*layers, steps, steps))
 
     def _check_matrices(self) -> None:
         """Noise by C⁻¹ protects what C says only if it is the inverse, and C what the manifest says only if it is its own."""
@@ -246,12 +246,12 @@ class Export:
             if names or per_node or strategy["class"] == "dense" and "C.csv" not in self.manifest["files"]:
                 raise ExportError("the export has not both of C.npy and C_inv.npy")
             if strategy["class"] != "dense":
-                checks.check_parameters(self.manifest)
+                _checks.check_parameters(self.manifest)
             return
         c, inverse = self._array("C.npy"), self._array("C_inv.npy")
         if c.shape != inverse.shape:
             raise ExportError(f"C.npy is {c.shape}, C_inv.npy {inverse.shape}")
         if per_node:
-            checks.check_layers(per_node, len(c), len(self.nodes))
+            _checks.check_layers(per_node, len(c), len(self.nodes))
         for x, y in zip(c, inverse) if c.ndim == 3 else [(c, inverse)]:
-            checks.check_matrix(self.manifest, x, y)
+            _checks.check_matrix(self.manifest, x, y)

@@ -7,7 +7,7 @@ import json
 import os
 from typing import Any
 
-from . import checks, files
+from . import _checks, _files
 from .errors import ExportError
 
 
@@ -19,12 +19,12 @@ def read(directory: str) -> tuple[dict[str, Any], str]:
     """
     path = os.path.join(directory, "manifest.json")
     try:
-        text = files.read(path)
+        text = _files.read(path)
     except OSError as e:
         raise ExportError(f"no export in {directory}: {e}") from e
     manifest = parse(text)
     manifest.setdefault("files", {})  # parameters alone, without a network, have none
-    checks.check(manifest)
+    _checks.check(manifest)
     _check_files(directory, manifest)
     return manifest, hashlib.sha256(text).hexdigest()
 
@@ -61,7 +61,7 @@ def _check_files(directory: str, manifest: dict[str, Any]) -> None:
 
 def _sha256(path: str) -> str:
     digest = hashlib.sha256()
-    with files.open_regular(path) as f:
+    with _files.open_regular(path) as f:
         for block in iter(lambda: f.read(1 << 20), b""):
             digest.update(block)
     return digest.hexdigest()

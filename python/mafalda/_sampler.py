@@ -6,7 +6,7 @@ Batches are a function of the cut (or of a secret key), the step and the record,
 batch i mod b, or is drawn as participation does in Go, with the same numbers. The state file fixes what they depend on
 (export, node, number of records, key) and says which steps are over: those are refused for ever. Step t is over when the
 batch of a later step is handed out, or, with an optimizer that was made with this sampler, when its step t is done (so
-that a DataLoader may run ahead). The state is a durable.Record, as careful as that of the noise: it is on disk before a
+that a DataLoader may run ahead). The state is a _durable.Record, as careful as that of the noise: it is on disk before a
 batch is handed out, and after an error no batch is: a line of head (format, export, node, records, scheme, key) padded with empty
 lines to 4096 bytes, and twice 4096 bytes of place (next, begun, own, start), as in the state of noise. States of the format
 before (one line of JSON, without a checksum) are refused.
@@ -21,12 +21,12 @@ from typing import Any, Hashable, Iterable, Iterator
 
 import numpy as np
 
-from . import begun, draw, durable
+from . import _begun, _draw, _durable
 from .errors import ExportError, ParticipationError
-from .export import Export
-from .ledger import Ledger
-from .people import Dealt, Owners, owners_of
-from .process import Owner
+from ._export import Export
+from ._ledger import Ledger
+from ._people import Dealt, Owners, owners_of
+from ._process import Owner
 
 FORMAT = "mafalda batches 2"
 
@@ -51,7 +51,7 @@ class Sampler:
         self,
         plan: Export,
         node: str,
-        batches: draw.Batches,
+        batches: _draw.Batches,
         state: "State | None",
         seeded: bool = False,
         owners: Owners | None = None,
@@ -210,7 +210,7 @@ class State:
         keyed   whether there is one
     """
 
-    def __init__(self, plan: Export, node: str, path: str, record: durable.Record) -> None:
+    def __init__(self, plan: Export, node: str, path: str, record: _durable.Record) -> None:
         self._plan, self._node, self._path, self.record = plan, node, path, record
         self.key = bytes.fromhex(record.head["key"] or "")
         self.keyed = bool(self.key)
@@ -230,8 +230,8 @@ class State:
         place = self.record.place
         if not place["begun"]:
             if not place["own"]:
-                begun.check(self._plan, self._node, self._path, "batches")
-            begun.note(self._plan, self._node, self._path, "batches")
+                _begun.check(self._plan, self._node, self._path, "batches")
+            _begun.note(self._plan, self._node, self._path, "batches")
         elif step <= place["next"]:
             return
         self.record.put({**place, "next": max(step, place["next"]), "begun": True})
@@ -265,7 +265,7 @@ def make(
             "the batches of this export are drawn in secret: give a state, a file for their key (or a seed, for a simulation)"
         )
     if state is None:
-        key = draw.seeded_key(seed, node) if secret and seed is not None else b""
+        key = _draw.seeded_key(seed, node) if secret and seed is not None else b""
         return Sampler(plan, node, _batches(plan, records, key, persons), None, secret, persons, shape)
     _batches(plan, records, bytes(32), persons)  # before there is a file: that there can be batches
     kept = _open_state(plan, records, node, os.path.abspath(os.fspath(state)), secret, new, persons)
@@ -282,7 +282,7 @@ def _open_state(
         "node": node,
         "records": records,
         "scheme": plan.scheme,
-        "key": draw.new_key().hex() if secret else None,
+        "key": _draw.new_key().hex() if secret else None,
     }
     if persons is not None:
         head["owners"] = persons.digest()
@@ -295,11 +295,11 @@ def _open_state(
         if not 0 <= newer(place)[0] <= plan.steps or secret != (kept["key"] is not None):
             raise ExportError(f"{path} is damaged")
         if place["begun"]:
-            begun.check_place(plan, node, path, "batches")
+            _begun.check_place(plan, node, path, "batches")
         elif not place["own"]:
-            begun.check(plan, node, path, "batches")
+            _begun.check(plan, node, path, "batches")
 
-    record = durable.Record.resume(path, newer, check)
+    record = _durable.Record.resume(path, newer, check)
     if new is not None and new == (record is not None):
         if record is not None:
             record.close()
@@ -307,12 +307,12 @@ def _open_state(
             f"the state {path} is there already: without new=True it goes on" if new else f"there is no state {path}"
         )
     if record is not None:
-        record.put({**record.place, "start": durable.start()})
+        record.put({**record.place, "start": _durable.start()})
     else:
         if not new:
-            begun.check(plan, node, path, "batches")
-        place = {"next": 0, "begun": False, "own": bool(new), "start": durable.start()}
-        record = durable.Record.create(path, head, place)
+            _begun.check(plan, node, path, "batches")
+        place = {"next": 0, "begun": False, "own": bool(new), "start": _durable.start()}
+        record = _durable.Record.create(path, head, place)
     return State(plan, node, path, record)
 
 
@@ -329,10 +329,10 @@ def _same(kept: dict[str, Any], wanted: dict[str, Any], path: str) -> None:
             raise ExportError(f"{path} {says}: {kept.get(name)!r}, not {wanted.get(name)!r}")
 
 
-def _batches(plan: Export, records: int, key: bytes, persons: Owners | None) -> draw.Batches:
+def _batches(plan: Export, records: int, key: bytes, persons: Owners | None) -> _draw.Batches:
     if plan.scheme == "allocation":
         s = plan.manifest["sampling"]
-        return draw.Allocation(records, s["groups"], s["rounds"], plan.steps, key)
+        return _draw.Allocation(records, s["groups"], s["rounds"], plan.steps, key)
     if plan.scheme == "truncated":
         s = plan.manifest["sampling"]
         if records > s["records"]:
@@ -340,13 +340,13 @@ def _batches(plan: Export, records: int, key: bytes, persons: Owners | None) -> 
                 f"{records} records are more than the {s['records']} that batches of at most {s['max_batch']} are private "
                 "for: make an export with more --sampling records"
             )
-        return draw.Truncated(records, s["groups"], s["probability"], s["max_batch"], key)
+        return _draw.Truncated(records, s["groups"], s["probability"], s["max_batch"], key)
     if plan.scheme in ("poisson", "bins"):
         s = plan.manifest["sampling"]
         return (
-            draw.Poisson(records, s["groups"], s["probability"], key)
+            _draw.Poisson(records, s["groups"], s["probability"], key)
             if plan.scheme == "poisson"
-            else draw.Bins(records, s["groups"], key)
+            else _draw.Bins(records, s["groups"], key)
         )
     if plan.scheme != "cyclic":
         raise ExportError(f"the sampling {plan.scheme!r} is not known to this version")
@@ -359,12 +359,12 @@ def _batches(plan: Export, records: int, key: bytes, persons: Owners | None) -> 
             )
         return dealt
     if plan.schema == "patterns":
-        return draw.Patterns(records, plan.manifest["participation"]["patterns"], plan.steps)
+        return _draw.Patterns(records, plan.manifest["participation"]["patterns"], plan.steps)
     if plan.schema == "cyclic":
         windows = math.ceil(plan.steps / (plan.b * plan.k))  # more than one where a run is longer than k·b
-        batches = draw.Turns(records, plan.b, plan.k, windows)
+        batches = _draw.Turns(records, plan.b, plan.k, windows)
     elif plan.schema in ("single", "min-sep"):
-        batches = draw.Turns(
+        batches = _draw.Turns(
             records, plan.steps if plan.schema == "single" else max(plan.b, math.ceil(plan.steps / plan.k)), plan.k, 1
         )
     else:

@@ -6,11 +6,11 @@ from typing import Any, Iterator
 
 import numpy as np
 
-from . import filters
+from . import _filters
 from .errors import StepError
-from .export import Export
-from .generator import CHUNK, normals, seeded_key, seeded_pair_key
-from .noise import BLOCK, Noise, Place, check_part, digest
+from ._export import Export
+from ._generator import CHUNK, normals, seeded_key, seeded_pair_key
+from ._noise import BLOCK, Noise, Place, check_part, digest
 
 PART = 64 * CHUNK  # coordinates that are made at a time
 KEPT = 1 << 26  # numbers of earlier rows of a dense strategy that are kept; beyond, they are made again
@@ -27,11 +27,11 @@ class SimulatedNoise(Noise):
             raise ValueError(f"a seed is a number from 0 to 2^64-1, not {seed!r}")
         self._z = _Source(plan, node, seed)
         strategy = plan.manifest["strategy"]
-        dense = filters.is_dense(strategy)
+        dense = _filters.is_dense(strategy)
         self._inverse = plan.inverse(node) if dense else None
         self._again = dense and dim * plan.steps > KEPT
         starts = range(0, dim, PART)
-        self._filters = [] if self._again else [filters.start(strategy, plan.steps, self._inverse) for _ in starts]
+        self._filters = [] if self._again else [_filters.start(strategy, plan.steps, self._inverse) for _ in starts]
         self._next = 0
         self._row: np.ndarray | None = None
         self._carry: np.ndarray | None = None

@@ -14,8 +14,8 @@ import weakref
 from typing import IO, Sequence
 
 from .errors import ServerError
-from .process import Owner
-from .program import find
+from ._process import Owner
+from ._program import find
 
 SILENCE = 60  # seconds in which a program must say something
 _held: "weakref.WeakSet[IO[bytes]]" = weakref.WeakSet()  # locks of states, and pipes whose servers end when they close
