@@ -1,7 +1,7 @@
 """Makes mafalda/_commands.py of commands.json, which `mafalda describe` prints. `make python` does both.
 
 A flag of the program is a keyword here, with a type and what help says of it: those that are used often first, then by groups.
-mafalda._call says what they are called.
+mafalda._keywords says what they are called.
 """
 
 import json
@@ -16,7 +16,8 @@ sys.path.insert(0, str(HERE))
 package = types.ModuleType("mafalda")  # without its __init__, which imports functions that may not be made yet
 package.__path__ = [str(HERE / "mafalda")]
 sys.modules.setdefault("mafalda", package)
-from mafalda._call import COMMANDS, FIRST, OURS, keyword  # noqa: E402
+from mafalda._call import FIRST, OURS  # noqa: E402
+from mafalda._keywords import COMMANDS, keyword, words  # noqa: E402
 
 HEAD = '''"""The commands of the program as functions. Made by generate.py of commands.json: do not change it by hand.
 
@@ -134,12 +135,6 @@ def docstring(command, by_flag, first):
             lines.append(textwrap.indent(entry(part["name"].replace("-", "_"), TYPES[part["type"]], words(name, part["usage"])), "    "))
     text = "\n\n".join(p for p in paragraphs if p) + "\n\nParameters\n----------\n" + "\n".join(lines)
     return '"""' + text.replace("\\", "\\\\").replace('"""', "'''") + '\n"""\n'
-
-
-def words(command, text):
-    """A text with keywords in the place of flags."""
-    text = re.sub(r"(?<![\w-])--([A-Za-z][\w-]*)", lambda m: keyword(command, m[1]), text)
-    return re.sub(r"(?<![\w-])-([kbo])\b", lambda m: {"k": "k", "b": "b", "o": "out"}[m[1]], text)
 
 
 def plain(command, text):

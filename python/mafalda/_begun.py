@@ -1,7 +1,7 @@
 """What says that a node has begun its noise, or its batches: a file beside the state, so that a state that is gone is missed.
 
 A run that goes on with a new state of noise uses row 0 in step t, and protects less; with a new key of batches, records
-come in other steps. The program never begins a state without --new; the package does where there is none, and so leaves
+come in other steps. The program never begins a state that is not said to be new; the package does where there is none, and so leaves
 a second trace with the first row or batch: noise-begun-….json and batches-begun-….json, of an export and a node, in the
 folder of the state.
 """

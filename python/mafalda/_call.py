@@ -8,14 +8,13 @@ from typing import Any
 from .errors import MafaldaError
 from ._export import Export
 from ._inputs import Inputs
+from ._keywords import KEYWORDS, keyword
 from ._plan import Plan, load
 from ._progress import shown
 from ._results import Result, result_of
 from ._program import check, run
 from ._temporary import Folder
 
-COMMANDS = "optimize account audit simulate benchmark sampling advise epsilon graph verify report plot average partpsp smoothness".split()
-KEYWORDS = {"T": "steps", "participations": "k", "separation": "b", "output": "out"}  # of flags that are called otherwise
 OURS = ("json", "quiet", "verbose", "shard")  # flags that are no keywords: the package sets them, or they are for processes
 FIRST = {  # the parameter that needs no keyword
     "optimize": "graph",
@@ -33,13 +32,6 @@ FIRST = {  # the parameter that needs no keyword
 }
 _WITH_FOLDER = "optimize account simulate benchmark sampling advise plot graph average partpsp".split()  # they have --output
 _NETWORK = ("graph", "gossip", "seed", "graph-changes", "schema")
-
-
-def keyword(command: str, flag: str) -> str:
-    """What a flag is called in Python."""
-    if (command, flag) == ("account", "attacker"):
-        return "attackers"
-    return KEYWORDS.get(flag, flag.replace("-", "_"))
 
 
 def call(command: str, given: dict[str, Any]) -> Any:

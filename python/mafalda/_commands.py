@@ -462,7 +462,7 @@ def audit(
     model grows, the sign that hurts. linear:D sends D·θ in the place of θ. What a threshold of the attack's
     statistic proves (Clopper and Pearson) stands against the claim, against the bound for nodes that react like
     that, and against local DP. With the name of a class (convex:X, smooth:X, clipped-convex:X,
-    strongly-convex:X,Y, lipschitz:L, as mafalda smoothness has them) the worst linear answers of the class are
+    strongly-convex:X,Y, lipschitz:L, as mafalda.smoothness has them) the worst linear answers of the class are
     played, and the claim is the bound for the class, which they may not exceed.
 
     With sampling the privacy of secret batches is attacked: the attacker sees all messages, whatever the network,
@@ -473,7 +473,7 @@ def audit(
     With run a training that happened is audited, by the messages that a node recorded and by records that were
     made up for that (docs/auditing.md). It says how much of them arrived, a lower bound for epsilon, and whether
     the run has one of the faults that people make. With confidence 0.95, unless it is given. What a node received
-    of the others is audited with attacker and its label: by the matched filter of mafalda account, for canaries
+    of the others is audited with attacker and its label: by the matched filter of mafalda.account, for canaries
     of a node that it attacks.
 
     Parameters
@@ -679,7 +679,7 @@ def simulate(
 
     With attack NODE that node attacks real training instead, with dp-d-sgd: it is run many times with a record of
     the victim and without it, and what the attacker's statistic of the messages that it sees reaches stands
-    beside what is proven: the bound for the class that the task is in (see mafalda smoothness; local DP where it
+    beside what is proven: the bound for the class that the task is in (see mafalda.smoothness; local DP where it
     is in none), and the number if gradients do not react.
 
     With out, write runs, table and figures; runs that are there already are not run again, so an interrupted
@@ -890,7 +890,7 @@ def sampling(
     reach under random bins, with noise that a confirmation by samples says is enough, but for a chance of 1e-9
     each.
 
-    With out, write sampling.csv, sampling.json and a picture. "mafalda optimize sampling poisson" exports the
+    With out, write sampling.csv, sampling.json and a picture. "mafalda.optimize sampling poisson" exports the
     best strategy for an epsilon, and proves that no other number of bands is better.
 
     Parameters
@@ -1297,14 +1297,14 @@ def report(
     """Make one HTML file of results, to look at and to pass on.
 
     Make one HTML file of folders that were written with out, in the order given: exports, accounts, simulations,
-    benchmarks, comparisons of secret batches, averages, audits of trainings, and pictures of mafalda plot. The
+    benchmarks, comparisons of secret batches, averages, audits of trainings, and pictures of mafalda.plot. The
     file needs nothing but a browser, and asks nobody for anything: pictures, numbers, style and script are
     inside.
 
     It says what was asked, what is certified and what that does not cover, and how to make it again, with the
     SHA-256 of every file. Entries of C and its inverse can be read; on a map of the network an attacker is
-    chosen, with mouse or keyboard, to see who leaks how much to it. Nothing is computed or verified: mafalda
-    verify does that.
+    chosen, with mouse or keyboard, to see who leaks how much to it. Nothing is computed or verified:
+    mafalda.verify does that.
 
     Parameters
     ----------
@@ -1514,7 +1514,7 @@ def partpsp(
     push_sum : str | Mapping[str, Any]
         noise, such as gamma-n:1e-4,estimate:sound:
         estimate : str
-            sensitivity of the rounds: real, sound or paper (see mafalda average)
+            sensitivity of the rounds: real, sound or paper (see mafalda.average)
         gamma_n : float
             noise rate; a round has epsilon = b/gamma-n
         sync : int

@@ -1,6 +1,6 @@
 """How fast the gradients of a torch model change near its parameters: an estimate, and never a guarantee.
 
-What a network that trains leaks depends on how strongly its nodes' steps answer to their models. `mafalda account --reaction smooth:x`
+What a network that trains leaks depends on how strongly its nodes' steps answer to their models. mafalda.account(reaction="smooth:x")
 asks for x, the learning rate times a Lipschitz constant β of the SUM of a batch's clipped gradients, that holds at ALL models and
 for all records. Measuring finds models where gradients change fast, and never shows that there is none where they change faster:
 the estimate can only be too small. It can tell that a training is in no small class; it must not be published as one. Where nothing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -30,6 +31,11 @@ class Level(NamedTuple):
     delta: float | None
     clip: float | None
     noise_std: float | None
+
+
+def up(value: float, digits: int = 4) -> str:
+    """A number that promises something, rounded up."""
+    return str(math.ceil(value * 10**digits) / 10**digits)
 
 
 class Export:
@@ -71,7 +77,18 @@ class Export:
         self._check_matrices()
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.directory!r}, {len(self.nodes)} nodes, {self.steps} steps, k={self.k}, b={self.b}, {self.scheme})"
+        who = f"{len(self.nodes)} nodes" if self.nodes else "no network"
+        said = [f"{self.directory!r}: {who}, {self.steps} steps, k={self.k}, b={self.b}, batches {self.scheme}"]
+        if "budgets" in self.manifest:
+            said.append("a privacy level a node: level(node)")
+        elif self.noise_std is not None:
+            level = self.level()
+            numbers = ((name, getattr(level, name)) for name in ("epsilon", "delta", "mu"))
+            said.append(", ".join(f"{name} {up(x) if name != 'delta' else x}" for name, x in numbers if x is not None))
+            said.append(f"noise_std {level.noise_std:.6g} for clip {level.clip:g}")
+        if {"loss", "gap"} <= self.manifest.keys():
+            said.append(f"loss {self.loss:.6g}, at most {up(self.gap, 9)} above the least")
+        return f"<{type(self).__name__} {'; '.join(said)}>"
 
     @property
     def noise_std(self) -> float | None:
@@ -124,7 +141,7 @@ class Export:
     def index(self, node: str) -> int:
         """The row of a node in W and in nodes.csv."""
         if node not in self._index:
-            near = ", ".join(self.nodes[:5]) + (", …" if len(self.nodes) > 5 else "")
+            near = ", ".join(map(repr, self.nodes[:5])) + (", …" if len(self.nodes) > 5 else "")
             if self.nodes:
                 raise ExportError(f"the export has no node {node!r}; its nodes are {near}")
             raise ExportError("the export is for several networks: averaging is yours" if self._several else "the export has no network")
@@ -181,7 +198,7 @@ class Export:
 
     def _dense(self, name: str) -> np.ndarray:
         if name not in self.manifest["files"]:
-            raise ExportError(f"the export has no {name}: it was made with --no-dense, or as CSV")
+            raise ExportError(f"the export has no {name}: its format is parameters-only, or csv")
         return self._array(name)
 
     def inverse(self, node: str | None = None) -> np.ndarray:

@@ -18,6 +18,7 @@ import torch
 
 from .errors import ExportError, MafaldaError
 from ._export import Export
+from ._noise import Noise
 
 KNOWN = (torch.float64, torch.float32, torch.bfloat16, torch.float16)  # dtypes of parameters that can be trained
 
@@ -97,7 +98,7 @@ def trained_parameters(optimizer: "torch.optim.Optimizer") -> list["torch.nn.Par
     An ExportError if a private step would fail with them after its row was spent: of numbers that noise cannot be added
     to, or an optimizer whose steps need more than gradients.
     """
-    if isinstance(optimizer, RefusesScaling):
+    if isinstance(optimizer, Private):
         raise ExportError("the optimizer is private already: give torch's own")
     parameters = [p for group in optimizer.param_groups for p in group["params"] if p.requires_grad]
     for p in parameters:
@@ -180,13 +181,13 @@ def warn_of_optimizer(plan: Export, optimizer: "torch.optim.Optimizer") -> None:
             "describes it. Privacy is the same, and C is no longer the best one"
         )
         return
-    for name, flag in (("momentum", "momentum"), ("nesterov", "nesterov"), ("weight_decay", "decay")):
+    for name, part in (("momentum", "momentum"), ("nesterov", "nesterov"), ("weight_decay", "decay")):
         wanted = said.get(name) or 0
         for value in {float(group.get(name) or 0) for group in optimizer.param_groups}:
             if value != wanted:
                 _warn(
                     f"the optimizer has {name} {value:g}, the export was optimized for {float(wanted):g}. Privacy is the "
-                    f"same; mafalda optimize --optimizer {flag} finds the C that is best with it"
+                    f"same; mafalda.optimize finds the C that is best with it: optimizer, {part}"
                 )
 
 
@@ -194,8 +195,32 @@ def _warn(text: str) -> None:
     warnings.warn(text, stacklevel=5)
 
 
-class RefusesScaling:
-    """Of optimizers that torch's GradScaler must not step: it leaves out a step where raw gradients overflow, which tells of them."""
+class Private:
+    """What private optimizers have in common: noise, whose server ends with them, no copies, and no steps by torch's GradScaler,
+    which leaves out a step where raw gradients overflow, and so tells of them. Usable in a with statement, which closes it."""
+
+    noise: Noise
+    _clip: float
+
+    def close(self) -> None:
+        """Ends the noise server."""
+        self.noise.close()
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def said(self, optimizer: Any, size: float, batches: str) -> str:
+        """What a repr says."""
+        return (
+            f"<{type(self).__name__}({type(optimizer).__name__}) of {self.noise.node!r}: step {self.noise.next} of {self.noise.steps} is next; "
+            f"clip {self._clip:g}, sums divided by {size:g}, batches {batches}; {self.noise!r}>"
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return self.noise.__reduce__()  # a ProcessError: there are no copies
 
     @property
     def _step_supports_amp_scaling(self) -> bool:  # what GradScaler.step asks first

@@ -156,6 +156,11 @@ class Noise(ABC):
                 row = self.row(step)
             yield step, row
 
+    def __repr__(self) -> str:
+        ends = f", its budget ends before step {self.end}" if self.end < self.steps else ""
+        kind = "real" if self.private else "simulated: it protects nothing"
+        return f"<Noise of {self.node!r}: row {self.next} of {self.steps} is next{ends}; {self.dim} numbers a row, std {self.std:.6g}, {kind}>"
+
     def __reduce__(self) -> tuple[object, ...]:
         return self._owner.__reduce__()  # a ProcessError: there are no copies
 

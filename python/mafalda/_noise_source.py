@@ -44,7 +44,7 @@ def _level(plan: Export, node: str, wanted: float | None) -> float:
     said = plan.level(node).noise_std
     std = said if wanted is None else float(wanted)
     if std is None:
-        raise ExportError("the export has no noise level (it was made without --epsilon or --mu): give noise_std")
+        raise ExportError("the export has no noise level (it was made without epsilon or mu): give noise_std")
     if not 1e-280 <= std <= 1e280 or said is not None and not std >= said:
         raise ExportError(f"a noise level of {std}, where the export says {said}")
     return std

@@ -1,5 +1,5 @@
-"""Persons and their records, for exports that protect a person with all that is theirs (`mafalda optimize --unit
-person`)."""
+"""Persons and their records, for exports that protect a person with all that is theirs (unit="person"
+of mafalda.optimize)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def owners_of(plan: Export, records: int, owners: Iterable[Any] | None) -> Owner
     if plan.schema != "people":
         if owners is not None:
             raise ValueError(
-                "owners are for exports that protect persons (mafalda optimize --unit person); this one protects records"
+                "owners are for exports that protect persons (unit, person); this one protects records"
             )
         return None
     if owners is None:

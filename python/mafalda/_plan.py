@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from typing import Any, Hashable, Iterable, Mapping, NamedTuple
 
@@ -10,17 +11,18 @@ import numpy as np
 
 from .canaries import Canaries
 from .canaries import make as make_canaries
-from .errors import ExportError
-from ._export import Export
+from .errors import ExportError, MafaldaError
+from ._export import Export, Level
 from ._inputs import Inputs
 from ._ledger import Ledger
 from ._mix import mix as mix_models
 from ._noise import Noise
 from ._noise_source import open_noise
 from ._people import owners_of
+from ._plot import matrices as draw_matrices
 from ._program import check
 from ._program import run as run_program
-from ._results import Result, data_frame, figures_in, report_html, result_of, write_report
+from ._results import Result, data_frame, report_html, result_of, write_report
 from ._sampler import Sampler
 from ._sampler import make as make_sampler
 from ._temporary import Folder
@@ -76,19 +78,35 @@ class Plan(Export):
         """Checks the export from its bytes alone, as `mafalda verify` does; a ProgramError if a check does not hold."""
         folder = Folder()
         words = ["verify", os.path.abspath(self.directory), *Inputs(folder).words("verify", self.network_files), "--json"]
-        return Result("verify", json.loads(check(run_program(words, folder), "verify")))
+        return result_of("verify", run_program(words, folder))
 
     def report(self, out: str | os.PathLike[str], **options: Any) -> str:
         """Writes one HTML file to look at and to pass on; returns its path. Options: title, force."""
         return write_report([self.directory], out, **options)
 
+    def _pictures(self) -> Result:
+        """What the program draws of the export, and what not."""
+        folder, words = Folder(), ["plot", os.path.abspath(self.directory), "--json"]
+        words += [*Inputs(folder).words("plot", self.network_files), f"--output={folder.join('pictures')}"]
+        return result_of("plot", run_program(words, folder), folder.join("pictures"), folder)
+
     @property
     def figures(self) -> dict[str, str]:
         """Pictures of the export by name, as SVG: matrices, convergence, errors, spectrum."""
-        folder = Folder()
-        words = ["plot", os.path.abspath(self.directory), *Inputs(folder).words("plot", self.network_files)]
-        check(run_program([*words, f"--output={folder.join('pictures')}"], folder), "plot")
-        return figures_in(folder.join("pictures"))
+        return self._pictures().figures
+
+    def plot(self, name: str = "errors", ax: Any = None, node: str | None = None) -> Any:
+        """Draws one of the figures with matplotlib: errors over steps, matrices (the correlations C and their inverse),
+        convergence, spectrum, and for secret batches sampling.
+
+        ax: axes to draw on, of matrices two; new ones if it is left out. Returns them. node: whose matrices, where nodes
+        have their own. What needs the network of a file that a loaded plan does not know is in
+        mafalda.plot(plan, graph=…).plot("errors").
+        """
+        if name == "matrices":
+            c = self.C if node is None or self.C.ndim == 2 else self.C[self.manifest["per_node"]["layers"][self.index(node)]]
+            return draw_matrices({"strategy C": c, "noising matrix, the inverse of C": self.inverse(node)}, ax)
+        return self._pictures().plot(name, ax)
 
     @property
     def network_files(self) -> dict[str, Any]:
@@ -117,6 +135,71 @@ class Plan(Export):
             found = json.loads(check(run_program(words), "epsilon"))["spent"][0]
             self._spent[asked] = Spent(*(found.get(key) for key in Spent._fields))
         return self._spent[asked]
+
+    def _promise(self, node: str | None) -> Level:
+        """The privacy level of a node; without one, of the node with the least privacy."""
+        found = self.level(node) if node is not None or "budgets" not in self.manifest else max(map(self.level, self.nodes), key=lambda x: x.mu)
+        if found.noise_std is None:
+            raise ExportError("the export has no privacy level: give mafalda.optimize epsilon and delta, or mu")
+        return found
+
+    @property
+    def mu(self) -> float | None:
+        """The whole run is μ-GDP: what everybody who sees all messages (of a plan whose nodes share noise: each coalition
+        of the manifest) learns of one record or, where the plan is for them, of one person with all their records.
+
+        Neighbours are as the manifest's adjacency says, and replace-one is in the number. Where nodes have budgets it is
+        the largest. None where batches are drawn in secret: no μ says what these hide, and epsilon does.
+        """
+        return self._promise(None).mu
+
+    def epsilon(self, delta: float | None = None, node: str | None = None) -> float:
+        """ε of the whole run for a δ (default: the export's), rounded up: of what unit and against whom mu says.
+
+        At the export's δ it is the number of the manifest and of its report; at others the program's accountant says it.
+        node: by default the one with the least privacy. Random bins know the export's δ alone.
+        """
+        level = self._promise(node)
+        deltas = {x.delta for x in map(self.level, self.nodes)} if node is None and "budgets" in self.manifest else {level.delta}
+        if delta is None and deltas != {level.delta} or delta is None and level.delta is None:
+            raise ExportError("the export has no δ, or nodes have different ones: say delta=…")
+        if delta is None or deltas == {delta}:
+            return level.epsilon
+        found = self.spent(self.steps, node, delta).epsilon
+        return max(found, level.epsilon) if level.delta is not None and delta < level.delta else found
+
+    def delta(self, epsilon: float, node: str | None = None) -> float:
+        """δ of the whole run for an ε, rounded up: of what unit and against whom mu says.
+
+        Where batches are drawn in secret it is found with the program's ε of δ, a dozen calls, to a hundredth above.
+        """
+        level = self._promise(node)
+        if level.mu is not None:
+            return json.loads(check(run_program(["epsilon", f"--mu={level.mu!r}", f"--epsilon={float(epsilon)!r}", "--json"]), "epsilon"))["delta"]
+        if not epsilon >= 0:
+            raise ValueError(f"epsilon is a number from 0 on, not {epsilon!r}")
+        low = level.delta if self.scheme == "bins" else 1e-100
+        high = level.delta if epsilon >= level.epsilon else 1.0
+        while high > low * 1.01:
+            middle = (low * high) ** 0.5
+            low, high = (low, middle) if self.epsilon(middle, node) <= epsilon else (middle, high)
+        return high
+
+    def dp_event(self, node: str | None = None) -> Any:
+        """The whole run as an event of dp_accounting, for accountants of its default neighbours (ADD_OR_REMOVE_ONE): the
+        Gaussian mechanism with the plan's μ, in which adjacency is. Of what unit and against whom mu says.
+
+        An ExportError where batches are drawn in secret: no event has correlated noise with these, and composing
+        sampled steps would say too little.
+        """
+        level = self._promise(node)
+        if level.mu is None:
+            raise ExportError(f"no event of dp_accounting is correlated noise for batches in secret ({self.scheme}): ask plan.epsilon and plan.delta")
+        try:
+            from dp_accounting import GaussianDpEvent
+        except ImportError:
+            raise MafaldaError("dp_accounting is not installed (pip install dp-accounting): the event is GaussianDpEvent(1 / plan.mu)") from None
+        return GaussianDpEvent(math.nextafter(1 / level.mu, 0))
 
     @property
     def table(self) -> dict[str, np.ndarray]:
@@ -160,7 +243,7 @@ class Plan(Export):
         so that nobody is in more batches, or with more in one, than the export allows, and sampler.left_out has those
         that are in none. Whose a record is must not be a secret: the guarantee is for what records hold.
 
-        pad=True, for exports with --sampling truncated, makes all batches of the iterator of one size, the largest,
+        pad=True, for exports with sampling="truncated:…", makes all batches of the iterator of one size, the largest,
         with record 0 in free places: static shapes. backward(…, numbers=…) gives those rows weight zero.
         """
         return make_sampler(self, records, self.check_node(node), state, seed, new, owners, pad)
@@ -216,7 +299,7 @@ class Plan(Export):
         """The rows of a node's noise for a model of dim parameters, one a step.
 
         state: real noise. `mafalda noise serve` is started on this file, which keeps the secret key and the place.
-        seed: simulated noise, that of `mafalda noise --seed`, bit for bit, which protects nothing. Exactly one of the
+        seed: simulated noise, that of the program for this seed, bit for bit, which protects nothing. Exactly one of the
         two.
 
         A state that is not there is begun, unless the node had a row of another one in this folder (noise-begun-….json

@@ -19,6 +19,7 @@ import warnings
 from typing import IO, Any, Callable, NamedTuple, Sequence
 
 from .errors import ProgramError, ServerError
+from ._keywords import words
 from ._temporary import Folder
 
 Report = Callable[[str, "float | None"], None]  # what is being done, and how much of it is done, if that is known
@@ -67,7 +68,7 @@ def run(
     report: Report | None = None,
     binary: str | None = None,
 ) -> Done:
-    """Runs a command to its end, and says how it ended. Its warnings are warnings of Python.
+    """Runs a command to its end, and says how it ended. Its warnings are warnings of Python, with keywords in the place of flags.
 
     report hears of progress. folder is temporary: the program removes it if this process dies before the command ends.
     Ctrl-C, and every other exception here, ends the program first.
@@ -100,6 +101,7 @@ def run(
     code = process.returncode
     if folder is not None:  # a file in it has no name for the caller
         lines = [line.replace(folder.path + os.sep, "") for line in lines]
+    lines = [words(arguments[0], line) for line in lines]
     error = ""
     if code:
         error = lines.pop() if lines else f"mafalda ended without a word, by {code}"
@@ -159,7 +161,7 @@ def _built() -> dict[str, Any]:
 
 
 def _inside() -> str | None:
-    """The program that pip has put beside Python's, or, with --target and --prefix, beside the package."""
+    """The program that pip has put beside Python's, or, with pip's options target and prefix, beside the package."""
     name = "mafalda" + (sysconfig.get_config_var("EXE") or "")
     above = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     user = sysconfig.get_path("scripts", scheme=sysconfig.get_preferred_scheme("user"))

@@ -180,7 +180,7 @@ class Client:
             )
         if not token:
             raise ServerError(
-                f"every user of the machine can listen at {host}:{port}: give the token of `mafalda noise serve --token-file`",
+                f"every user of the machine can listen at {host}:{port}: give the token that `mafalda noise serve` keeps in its token-file",
                 "token",
             )
         return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -12,6 +12,8 @@ from typing import Any, Iterator, Mapping
 import numpy as np
 
 from .errors import MafaldaError, ProgramError
+from ._keywords import words
+from ._plot import curves
 from ._program import Done, check, run
 from ._temporary import Folder
 
@@ -46,9 +48,14 @@ class Result(Mapping[str, Any]):
         raise AttributeError(f"{self.command} found {', '.join(self._found)}, and no {name}")
 
     def __repr__(self) -> str:
-        shown = {key: value for key, value in self._found.items() if not isinstance(value, (list, dict))}
-        more = [key for key in self._found if key not in shown]
-        return f"<{self.command}: " + ", ".join([*(f"{k}={v!r}" for k, v in shown.items()), *more]) + ">"
+        numbers, more = [], []
+        for key, value in self._found.items():
+            if isinstance(value, (list, dict)):
+                more.append(f"{key} ({len(value)})")
+            elif value is not None:
+                numbers.append(f"{key}={value if not isinstance(value, str) else value if len(value) < 60 else value[:60] + '…'!r}")
+        more += [f"figures: {', '.join(self.figures)}"] if self.figures else []
+        return f"<{self.command}: {'; '.join([', '.join(numbers), *more])}>"
 
     @property
     def table(self) -> dict[str, np.ndarray]:
@@ -69,6 +76,18 @@ class Result(Mapping[str, Any]):
     def figures(self) -> dict[str, str]:
         """The pictures by name, as SVG."""
         return figures_in(self.directory)
+
+    def plot(self, name: str | None = None, ax: Any = None) -> Any:
+        """Draws one of the figures (default: the first) with matplotlib, on new axes or on ax; returns the axes.
+
+        A figure of several plots, one below the other, takes and returns a list of them.
+        """
+        found = self.figures
+        name = name or next(iter(found), "nothing")
+        if name not in found:
+            why = self.get("not_drawn", {}).get(name) or f"there are {', '.join(found)}" if found else "this result has no figures"
+            raise MafaldaError(f"{name} is not drawn: {why}")
+        return curves(name, found[name], ax)
 
     def report(self, out: str | os.PathLike[str], **options: Any) -> str:
         """Writes one HTML file to look at and to pass on; returns its path. Options: title, force."""
@@ -93,7 +112,8 @@ class Result(Mapping[str, Any]):
 def result_of(command: str, done: Done, directory: str | None = None, folder: Folder | None = None) -> Result:
     """The result of a command that has ended; a ProgramError if it failed, with the result if it printed one all the same."""
     if not done.code:
-        return Result(command, json.loads(done.output), directory, folder)
+        said = words(command, done.output) if command in ("verify", "plot") else done.output
+        return Result(command, json.loads(said), directory, folder)
     error = ProgramError(done.error, done.code, command)
     if done.output.startswith("{"):  # an audit that fails says by how much
         error.result = Result(command, json.loads(done.output), directory, folder)

@@ -176,6 +176,11 @@ class Sampler:
         if self._state is not None:
             self._state.record.close()
 
+    def __repr__(self) -> str:
+        drawn = f"batches {self.plan.scheme}, {self.expected:g} records on average"
+        key = ", of a seed: for simulations" if self._seeded else ""
+        return f"<Sampler of {self.node!r}: step {self.next} of {self.steps} is next; {self.records} records, {drawn}{key}>"
+
     def __reduce__(self) -> tuple[object, ...]:
         return self._owner.__reduce__()  # a ProcessError: there are no copies
 
@@ -249,7 +254,7 @@ def make(
 ) -> Sampler:
     """See Plan.sampler."""
     if pad and plan.scheme != "truncated":
-        raise ValueError("pad is for exports whose batches have a largest size: mafalda optimize --sampling truncated")
+        raise ValueError("pad is for exports whose batches have a largest size: sampling truncated of mafalda.optimize")
     shape = plan.manifest["sampling"]["max_batch"] if pad else None
     if isinstance(records, bool) or not isinstance(records, (int, np.integer)) or records < 1:
         raise ValueError(f"a sampler is for a number of records, at least 1, not {records!r}: use len(dataset)")
@@ -338,7 +343,7 @@ def _batches(plan: Export, records: int, key: bytes, persons: Owners | None) -> 
         if records > s["records"]:
             raise ParticipationError(
                 f"{records} records are more than the {s['records']} that batches of at most {s['max_batch']} are private "
-                "for: make an export with more --sampling records"
+                "for: make an export with more records in sampling"
             )
         return _draw.Truncated(records, s["groups"], s["probability"], s["max_batch"], key)
     if plan.scheme in ("poisson", "bins"):

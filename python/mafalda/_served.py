@@ -140,7 +140,11 @@ class RemoteNoise(Noise):
 
 
 class ServedNoise(RemoteNoise):
-    """The noise of a state, with a server of its own: made by Plan.noise."""
+    """The noise of a state, with a server of its own: made by Plan.noise.
+
+    The server ends with close, with a with statement, or with this process. Attributes: address, of the server, for
+    mafalda.noise_at in other processes.
+    """
 
     def __init__(
         self,
@@ -174,12 +178,13 @@ class ServedNoise(RemoteNoise):
         self._limit = {k: float(v) for k, v in (("epsilon", stop_at), ("delta", stop_delta)) if v is not None}
         arguments = [plan.directory, "--node", node] if node else [plan.directory]
         arguments += ["--dim", str(dim)] + (["--noise-std", repr(given_std)] if given_std is not None else [])
-        for flag, number in (("--stop-at", stop_at), ("--stop-delta", stop_delta)):
-            arguments += [flag, repr(float(number))] if number is not None else []
+        for part, number in (("", stop_at), ("delta=", stop_delta)):
+            arguments += [f"--stop-at={part}{float(number)!r}"] if number is not None else []
         arguments += ["--counter", os.fspath(counter)] if counter is not None else []
         shared = (("--key", key), ("--peers", peers), ("--runs", runs))  # a state has the keys of its run
         first = [word for flag, value in shared if value is not None for word in (flag, os.fspath(value))]
         self._server = Server(binary, arguments, state, first)
+        self.address = self._server.socket
         self._end = weakref.finalize(self, self._server.stop)
         try:
             super().__init__(plan, node, dim, std, self._dial)

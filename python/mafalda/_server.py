@@ -14,6 +14,7 @@ import weakref
 from typing import IO, Sequence
 
 from .errors import ServerError
+from ._keywords import words
 from ._process import Owner
 from ._program import find
 
@@ -41,7 +42,7 @@ class Server:
     def __init__(self, program: str | None, arguments: list[str], state: str, first: Sequence[str] = ()) -> None:
         if not hasattr(socket, "AF_UNIX"):
             raise ServerError(
-                "there are no Unix sockets here: start `mafalda noise serve --listen 127.0.0.1:PORT` and use mafalda.noise_at"
+                "there are no Unix sockets here: start `mafalda noise serve` at a loopback address and use mafalda.noise_at"
             )
         name = hashlib.sha256(os.fsencode(os.path.realpath(state))).hexdigest()[:24]
         self.socket = os.path.join(_folder(), name + ".socket")
@@ -103,7 +104,7 @@ class Server:
                 self._process = None
             errors.seek(0)
             says = errors.read().decode("utf-8", "replace").strip().splitlines()
-            raise ServerError(f"mafalda noise serve ended: {says[-1] if says else self._command[0] + ' said nothing'}", "start")
+            raise ServerError(f"mafalda noise serve ended: {words('noise', says[-1]) if says else self._command[0] + ' said nothing'}", "start")
 
 
 def _folder() -> str:

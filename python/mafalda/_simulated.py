@@ -1,4 +1,4 @@
-"""Simulated noise: the rows of `mafalda noise --seed`, bit for bit, with numpy. Everybody can make them: they protect nothing."""
+"""Simulated noise: the program's rows for a seed, bit for bit, with numpy. Everybody can make them: they protect nothing."""
 
 from __future__ import annotations
 

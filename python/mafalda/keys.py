@@ -15,6 +15,7 @@ import subprocess
 
 from .errors import ExportError, ServerError
 from ._export import Export
+from ._keywords import words
 from ._program import find
 
 Path = str | os.PathLike[str]
@@ -60,5 +61,5 @@ def _run(binary: str | None, *arguments: str) -> str:
         [find(binary), *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="surrogateescape"
     )
     if done.returncode:
-        raise ServerError((done.stderr.strip().splitlines() or ["mafalda ended without a word"])[-1], "keys")
+        raise ServerError(words("keys", (done.stderr.strip().splitlines() or ["mafalda ended without a word"])[-1]), "keys")
     return done.stdout

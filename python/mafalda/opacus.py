@@ -27,7 +27,7 @@ from .canaries import Canaries, Recorder
 from ._clipping import clip_and_sum
 from .errors import ExportError, MafaldaError, ParticipationError
 from ._export import Export
-from ._guard import RefusesScaling, StepGuard, check_model, one_at_a_time, trained_parameters, warn_of_optimizer
+from ._guard import Private, StepGuard, check_model, one_at_a_time, trained_parameters, warn_of_optimizer
 from ._noise import Noise
 from ._noise_source import open_noise
 from ._sampler import Sampler
@@ -52,7 +52,7 @@ from .torch import (
 from ._watch import Watch
 
 
-class MafaldaOptimizer(RefusesScaling, DPOptimizer):
+class MafaldaOptimizer(Private, DPOptimizer):
     """A DPOptimizer whose noise in step t is row t of an export, and which divides by the public size of a batch.
 
     module is the model: the optimizer must train all of it. loader is the DataLoader, whose batches must be those of
@@ -253,12 +253,8 @@ class MafaldaOptimizer(RefusesScaling, DPOptimizer):
         self._guard.accept_state()
         self.accept_changes()
 
-    def close(self) -> None:
-        """Ends the noise server."""
-        self.noise.close()
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return self.noise.__reduce__()  # a ProcessError: there are no copies
+    def __repr__(self) -> str:
+        return self.said(self.original_optimizer, self.expected_batch_size, "of plan.sampler")
 
 
 def refuse_mixing_layers(module: "torch.nn.Module", reduction: str) -> None:

@@ -139,6 +139,6 @@ def check_server(plan: Export) -> np.ndarray:
     if w.ndim != 2 or not np.allclose(w, w[0], rtol=0, atol=1e-12) or plan.manifest["workload"] != "model":
         raise ExportError(
             "the export is for gossip, and a server averages all answers: make it for the complete graph of the silos "
-            "(--graph complete:8, or a file with an edge for every two silos)"
+            "(complete:8, or a graph with an edge for every two silos)"
         )
     return w[0]

@@ -26,7 +26,7 @@ from ._clipping import Loss, clip_and_sum, clipped_sum, count_records, tensors_o
 from .errors import ExportError, MafaldaError, ParticipationError, ServerError, StepError
 from ._export import Export
 from ._guard import (
-    RefusesScaling,
+    Private,
     StepGuard,
     check_model,
     one_at_a_time,
@@ -53,7 +53,7 @@ class Taken(NamedTuple):
     numbers: np.ndarray
 
 
-class PrivateOptimizer(RefusesScaling):
+class PrivateOptimizer(Private):
     """Made by Plan.make_private.
 
     Arguments:
@@ -261,21 +261,8 @@ class PrivateOptimizer(RefusesScaling):
         """What the steps so far have given away: steps, mu, epsilon, delta, and by which proof (Noise.spent)."""
         return self.noise.spent
 
-    def close(self) -> None:
-        """Ends the noise server."""
-        self.noise.close()
-
-    def __enter__(self) -> "PrivateOptimizer":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def __repr__(self) -> str:
-        return f"PrivateOptimizer({type(self.optimizer).__name__}, clip={self.clip:g}, size={self.size:g}, {self.noise!r})"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return self.noise.__reduce__()  # a ProcessError: there are no copies
+        return self.said(self.optimizer, self.size, "of plan.sampler" if self.participation == "sampler" else "of the caller's")
 
 
 def checked_rows(
@@ -471,7 +458,7 @@ def checked_clip(plan: Export, node: str, clip: float | None, noise_std: float |
     level = plan.level(plan.check_node(node))
     if level.noise_std is None and noise_std is None:
         raise ExportError(
-            "the export has no noise level: it was made without --epsilon or --mu. Make it with one of them, or give "
+            "the export has no noise level: it was made without epsilon or mu. Make it with one of them, or give "
             "noise_std and clip"
         )
     if clip is None and level.clip is None:
@@ -484,7 +471,7 @@ def checked_clip(plan: Export, node: str, clip: float | None, noise_std: float |
     if level.clip is not None and clip < level.clip:
         warnings.warn(
             f"clip={clip:g}, where the noise of the export is for {level.clip:g} and stays as large: private, with "
-            f"{level.clip / clip:.3g} times the noise it takes (mafalda optimize --clip)",
+            f"{level.clip / clip:.3g} times the noise it takes (clip of mafalda.optimize)",
             stacklevel=4,
         )
     return float(clip)

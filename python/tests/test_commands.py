@@ -1,5 +1,6 @@
 """Commands of the program from Python: the same results, errors in one line, and nothing left behind."""
 
+import ast
 import json
 import os
 import pathlib
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import mafalda
+from mafalda import _keywords as keywords
 from mafalda import _commands as commands, _program as program, _temporary as temporary
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -206,6 +208,15 @@ def test_averaging_smoothness_and_partial_sharing_are_functions():
 
 
 WRONG = [
+    (lambda: mafalda.optimize("florentine", steps=12, k=3, sampling="poisson"), mafalda.ProgramError, "^sampling poisson needs epsilon and delta"),
+    (lambda: mafalda.optimize("florentine", steps=12, k="x"), mafalda.ProgramError, r'^invalid argument "x" for k: must be a whole number \(see help\(mafalda.optimize\)\)$'),
+    (lambda: mafalda.audit("florentine", steps=4), mafalda.ExportError, "no export in florentine"),
+    (lambda: mafalda.audit(graph="florentine", steps=4), mafalda.ProgramError, "Use attacker LABEL"),
+    (lambda: mafalda.account(graph="florentine", steps=4), mafalda.ProgramError, "attackers"),
+    (lambda: mafalda.optimize("cycle:4", steps=8, k=2, trust="secldp:coalitions=9"), mafalda.ProgramError, "must be 1, 2, or a file of coalitions"),
+    (lambda: mafalda.epsilon(mu=1), mafalda.ProgramError, "two of mu, epsilon and delta"),
+    (lambda: mafalda.benchmark(workloads="many"), mafalda.ProgramError, "workloads"),
+    (lambda: mafalda.advise("cycle:4", steps=8, k=2, epsilon=1, delta=1e-6, records=10), mafalda.ProgramError, "records is of curvature"),
     (lambda: mafalda.optimize("florentine", steps="many"), mafalda.ProgramError, 'invalid argument "many"'),
     (lambda: mafalda.optimize("florentine"), TypeError, "steps"),
     (lambda: mafalda.optimize("florentine", steps=20, k=3), mafalda.ProgramError, "k = 3 does not divide"),
@@ -238,8 +249,29 @@ WRONG = [
 def test_errors_are_one_line(wrong, kind, says):
     with pytest.raises(kind, match=says) as caught:
         wrong()
-    assert "\n" not in str(caught.value)
+    assert "\n" not in str(caught.value) and not re.search(r"(?<![\w/])--?[a-zA-Z]", str(caught.value)), "flags"
     assert kind is not mafalda.ProgramError or caught.value.code == 2
+
+
+def test_what_the_package_says_names_no_flag():
+    """Only words that are for the command line begin with dashes, and what somebody types into a shell is in backticks."""
+    for path in sorted(pathlib.Path(mafalda.__file__).parent.glob("*.py")):
+        if path.name == "_keywords.py":  # its patterns
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and not node.value.startswith("--"):
+                assert not re.search(r"(?<![\w\[])--[a-zA-Z]", re.sub(r"`mafalda noise [^`]*`", "", node.value)), (path.name, node.value)
+
+
+@real
+def test_notes_and_warnings_name_keywords(tmp_path):
+    (tmp_path / "g.edges").write_text("a b\nb c\n")
+    plan = mafalda.optimize(tmp_path / "g.edges", steps=8, k=2, out=tmp_path / "out")
+    assert plan.verify().ok and "errors" in plan.figures
+    loaded = mafalda.load(tmp_path / "out")
+    assert "network's file with graph FILE" in loaded.verify().notes[0]
+    assert "with graph FILE" in mafalda.plot(loaded).not_drawn["errors"]
+    assert keywords.words("optimize", "--T 4, -k 2 -> --no-baselines of 'mafalda account', a/--b, w--x") == "steps 4, k 2 -> no_baselines of 'mafalda.account', a/--b, w--x"
 
 
 @real

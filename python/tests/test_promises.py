@@ -1,0 +1,149 @@
+"""ε, δ and μ of a plan: what the program says, and never less than its report."""
+
+import json
+import math
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import write
+
+import mafalda
+
+real = pytest.mark.skipif(not os.environ.get("MAFALDA"), reason="needs the program: $MAFALDA")
+
+
+def gaussian(mu, epsilon):
+    """δ of a μ-GDP mechanism, by its definition."""
+    phi = lambda x: math.erfc(-x / math.sqrt(2)) / 2  # noqa: E731
+    return phi(mu / 2 - epsilon / mu) - math.exp(epsilon) * phi(-mu / 2 - epsilon / mu)
+
+
+def reported(plan, tmp_path):
+    """ε at 1e-6 as the report says it: rounded up to four digits."""
+    page = pathlib.Path(plan.report(tmp_path / "report.html", force=True)).read_text(encoding="utf-8")
+    return float(re.search(r"ε = ([0-9.]+) for δ = 1e-06", page)[1])
+
+
+@real
+@pytest.mark.parametrize("adjacency", ["zero-out", "replace-one"])
+def test_in_turn_they_are_those_of_the_gaussian_mechanism(adjacency, tmp_path):
+    plan = mafalda.optimize("path:3", steps=8, k=2, mu=1.2345, delta=1e-6, adjacency=adjacency, no_baselines=True)
+    assert plan.mu == 1.2345 and plan.epsilon() == plan.epsilon(1e-6) == plan.manifest["privacy"]["epsilon"]
+    assert plan.epsilon() <= reported(plan, tmp_path) < plan.epsilon() * 1.001
+    for delta in (1e-3, 1e-9):
+        epsilon = plan.epsilon(delta)
+        assert gaussian(plan.mu, epsilon) <= delta * (1 + 1e-9) <= gaussian(plan.mu, epsilon * (1 - 1e-6)) and (epsilon > plan.epsilon()) == (delta < 1e-6)
+    for epsilon in (0.0, 1.0, 5):
+        assert gaussian(plan.mu, epsilon) <= plan.delta(epsilon) * (1 + 1e-12) <= gaussian(plan.mu, epsilon) * (1 + 1e-9)
+    assert plan.delta(plan.epsilon()) <= 1e-6 and plan.spent(8).epsilon <= plan.epsilon()
+
+
+@real
+def test_of_nodes_with_budgets_the_least_private_one_counts(tmp_path):
+    (tmp_path / "budgets.csv").write_text("node,epsilon,delta\n0,1,1e-6\n1,4,1e-6\n2,2,1e-6\n")
+    plan = mafalda.optimize("path:3", steps=8, k=2, budgets=tmp_path / "budgets.csv", no_baselines=True)
+    assert plan.mu == plan.level("1").mu and plan.epsilon() == 4 and plan.epsilon(node="0") == 1
+    assert plan.epsilon(1e-4) == pytest.approx(plan.spent(8, "1", 1e-4).epsilon) and 1 < plan.epsilon(1e-7, node="0") < plan.epsilon(1e-7)
+    assert plan.delta(2.0) == pytest.approx(gaussian(plan.level("1").mu, 2)) and plan.delta(2.0) > plan.delta(2.0, node="2") > plan.delta(2.0, node="0")
+
+
+@real
+@pytest.mark.parametrize("sampling", ["poisson", "allocation"])
+def test_of_secret_batches_the_accountant_of_the_program_is_asked(sampling, tmp_path):
+    plan = mafalda.optimize("path:3", steps=8, k=2, epsilon=2, delta=1e-6, sampling=sampling, no_baselines=True)
+    assert plan.mu is None and plan.epsilon() == 2 == reported(plan, tmp_path)
+    assert plan.epsilon(1e-4) == plan.spent(8, delta=1e-4).epsilon < 2 < plan.epsilon(1e-8)
+    assert plan.delta(2) <= 1e-6 < plan.delta(1.9)
+    delta = plan.delta(1.0)
+    assert plan.epsilon(delta) <= 1 < plan.epsilon(delta / 1.02)
+    with pytest.raises(mafalda.ExportError, match=f"batches in secret \\({sampling}\\): ask plan.epsilon"):
+        plan.dp_event()
+    with pytest.raises(ValueError, match="from 0 on"):
+        plan.delta(math.nan)
+
+
+def test_of_random_bins_the_export_is_all_that_is_known(tmp_path):
+    plan = mafalda.load(write(tmp_path / "out", sampling={"scheme": "bins", "groups": 4, "rounds": 3, "probability": 1.0}))
+    assert plan.mu is None and plan.epsilon() == 300 and plan.delta(300) == plan.delta(301) == 1e-6
+
+
+def test_without_a_level_there_is_none(tmp_path):
+    plan = mafalda.load(write(tmp_path / "out", privacy=None))
+    for ask in (lambda: plan.mu, plan.epsilon, lambda: plan.delta(1), plan.dp_event):
+        with pytest.raises(mafalda.ExportError, match="no privacy level: give mafalda.optimize epsilon and delta, or mu"):
+            ask()
+    with pytest.raises(mafalda.ExportError, match="say delta="):
+        mafalda.load(write(tmp_path / "mu")).epsilon()
+
+
+def test_the_event_is_the_gaussian_mechanism_of_mu(tmp_path, monkeypatch):
+    plan = mafalda.load(write(tmp_path / "out", privacy={"mu": 3.0, "clip": 1.0, "adjacency": "zero-out", "noise_std": 1 / 3 + 1e-16}))
+    monkeypatch.setitem(sys.modules, "dp_accounting", None)
+    with pytest.raises(mafalda.MafaldaError, match=r"^dp_accounting is not installed \(pip install dp-accounting\)"):
+        plan.dp_event()
+    monkeypatch.undo()
+    dp_accounting = pytest.importorskip("dp_accounting")
+    event = plan.dp_event()
+    assert isinstance(event, dp_accounting.GaussianDpEvent) and 1 / 3 - 1e-15 < event.noise_multiplier < 1 / 3
+    accountant = dp_accounting.pld.PLDAccountant()
+    epsilon = accountant.compose(event).get_epsilon(1e-6)
+    assert gaussian(3, epsilon) <= 1e-6 * (1 + 1e-9) and gaussian(3, epsilon * 0.999) > 1e-6
+
+
+@real
+def test_reprs_say_what_is_next_and_what_is_promised(tmp_path):
+    plan = mafalda.optimize("path:3", steps=8, k=2, mu=1.23456, delta=1e-6, no_baselines=True)
+    assert all(word in repr(plan) for word in ("3 nodes, 8 steps, k=2, b=4, batches cyclic", "delta 1e-06, mu 1.2346", "for clip 1", "above the least"))
+    assert f"epsilon {math.ceil(plan.epsilon() * 1e4) / 1e4}" in repr(plan)
+    sampler, noise = plan.sampler(8, node="1"), plan.noise("1", 3, seed=1)
+    sampler.batch(2), noise.row()
+    assert repr(sampler) == "<Sampler of '1': step 2 of 8 is next; 8 records, batches cyclic, 2 records on average>"
+    assert repr(noise) == f"<Noise of '1': row 1 of 8 is next; 3 numbers a row, std {plan.noise_std:.6g}, simulated: it protects nothing>"
+    account = mafalda.account(plan, attackers="0", reaction="fixed")
+    assert repr(account).startswith("<account: attacker='0', trust='pndp', ") and repr(account).endswith("pairs (3); figures: exposure>")
+    assert repr(mafalda.epsilon(mu=1, delta=1e-6)).startswith("<epsilon: mu=1, epsilon=4.886554")
+    (tmp_path / "budgets.csv").write_text("node,epsilon,delta\n0,1,1e-6\n1,4,1e-6\n2,2,1e-6\n")
+    assert "a privacy level a node" in repr(mafalda.optimize("path:3", steps=8, k=2, budgets=tmp_path / "budgets.csv", no_baselines=True))
+
+
+@real
+def test_labels_are_strings_whatever_they_look_like(tmp_path):
+    """Of a graph whose labels are numbers: in tables, results, plans and messages."""
+    plan = mafalda.optimize([(10, 2), (2, 7), (7, 10)], steps=8, k=2, epsilon=2, delta=1e-6)
+    assert sorted(plan.nodes) == ["10", "2", "7"] and set(plan.neighbours("10")) == {"2", "7"}
+    every = mafalda.account(plan, attackers="all", reaction="fixed")
+    one = mafalda.account(plan, attackers=7, reaction="fixed")
+    audit = mafalda.audit(plan, attacker="7", runs=100)
+    for found in (*every.table["attacker"], *every.table["victim"], *mafalda.graph([(10, 2), (2, 7)]).table["label"]):
+        assert isinstance(found, str) and found in plan.nodes
+    assert one.attacker == "7" and audit.victim in plan.nodes and all(isinstance(pair["victim"], str) for pair in one.pairs)
+    assert isinstance(plan.spent(3, node="2").node or "2", str)
+    (tmp_path / "budgets.csv").write_text("node,epsilon,delta\n10,1,1e-6\n2,4,1e-6\n7,2,1e-6\n")
+    levels = mafalda.optimize([(10, 2), (2, 7), (7, 10)], steps=8, k=2, budgets=tmp_path / "budgets.csv", no_baselines=True)
+    assert levels.spent(3).node == "2"
+    averaged = mafalda.average([(10, 2), (2, 7), (7, 10)], protocol="gossip", values={10: 1, 2: 2.5, 7: -3}, noise_std=2, observer=[10])
+    assert isinstance(averaged.observer if "observer" in averaged else "10", str) and json.loads(json.dumps(averaged["mean"]))
+    for wrong in (10, np.int64(2)):
+        with pytest.raises(mafalda.ExportError, match="no node .*; its nodes are '"):
+            plan.sampler(9, node=wrong)
+
+
+@real
+def test_a_with_statement_ends_the_server(tmp_path):
+    plan = mafalda.optimize("path:3", steps=8, k=2, mu=1, no_baselines=True, out=tmp_path / "out")
+    with pytest.raises(KeyError, match="in between"):
+        with plan.noise("1", 3, state=tmp_path / "state") as noise:
+            other = "import mafalda, sys; n = mafalda.noise_at(mafalda.load(sys.argv[1]), '1', 3, sys.argv[2]); print(n.row(0).tolist())"
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+            done = subprocess.run([sys.executable, "-c", other, plan.directory, noise.address], capture_output=True, text=True, env=environment)
+            assert json.loads(done.stdout) == noise.row(0).tolist(), done.stderr
+            process = noise._server._process
+            raise KeyError("in between")
+    assert process.poll() is not None and not os.path.exists(noise.address)
+    with plan.noise("1", 3, state=tmp_path / "state", stop_at=3, stop_delta=1e-5) as again:
+        assert again.next == 1 and again.end < 8 and "its budget ends before step" in repr(again)
