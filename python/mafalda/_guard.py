@@ -19,6 +19,7 @@ import torch
 from .errors import ExportError, MafaldaError
 from ._export import Export
 from ._noise import Noise
+from ._process import Closing
 
 KNOWN = (torch.float64, torch.float32, torch.bfloat16, torch.float16)  # dtypes of parameters that can be trained
 
@@ -195,7 +196,7 @@ def _warn(text: str) -> None:
     warnings.warn(text, stacklevel=5)
 
 
-class Private:
+class Private(Closing):
     """What private optimizers have in common: noise, whose server ends with them, no copies, and no steps by torch's GradScaler,
     which leaves out a step where raw gradients overflow, and so tells of them. Usable in a with statement, which closes it."""
 
@@ -205,12 +206,6 @@ class Private:
     def close(self) -> None:
         """Ends the noise server."""
         self.noise.close()
-
-    def __enter__(self) -> Any:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def said(self, optimizer: Any, size: float, batches: str) -> str:
         """What a repr says."""

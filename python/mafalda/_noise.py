@@ -12,7 +12,7 @@ import numpy as np
 
 from .errors import BudgetError, StepError
 from ._export import Export
-from ._process import Owner
+from ._process import Held, Owner
 
 BLOCK = 1 << 20  # numbers, where a row is taken in blocks
 
@@ -33,7 +33,7 @@ class Place:
     unsent: tuple[int, ...]
 
 
-class Noise(ABC):
+class Noise(Held, ABC):
     """Rows of C⁻¹Z times noise_std, for the sum of clipped gradients; row t is for step t and for no other.
 
     Attributes: plan, node, dim (d, numbers of a row), steps (T), end (the step whose row would pass the node's own budget; T
@@ -160,15 +160,6 @@ class Noise(ABC):
         ends = f", its budget ends before step {self.end}" if self.end < self.steps else ""
         kind = "real" if self.private else "simulated: it protects nothing"
         return f"<Noise of {self.node!r}: row {self.next} of {self.steps} is next{ends}; {self.dim} numbers a row, std {self.std:.6g}, {kind}>"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return self._owner.__reduce__()  # a ProcessError: there are no copies
-
-    def __enter__(self) -> "Noise":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def digest(message: Any) -> str:

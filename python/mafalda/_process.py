@@ -10,6 +10,7 @@ its workers, multiprocessing forks on Linux unless told otherwise.
 from __future__ import annotations
 
 import os
+from typing import TypeVar
 
 from .errors import ProcessError
 
@@ -55,3 +56,27 @@ class Owner:
             f"{self._what} cannot be copied or sent to another process: one row or one batch would go into two messages. Open "
             "it in the process that uses it"
         )
+
+
+S = TypeVar("S", bound="Closing")
+
+
+class Closing:
+    """What the end of a with statement closes."""
+
+    def close(self) -> None: ...
+
+    def __enter__(self: S) -> S:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Held(Closing):
+    """What one process has, and nobody copies."""
+
+    _owner: Owner
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return self._owner.__reduce__()  # a ProcessError

@@ -26,12 +26,12 @@ from .errors import ExportError, ParticipationError
 from ._export import Export
 from ._ledger import Ledger
 from ._people import Dealt, Owners, owners_of
-from ._process import Owner
+from ._process import Held, Owner
 
 FORMAT = "mafalda batches 2"
 
 
-class Sampler:
+class Sampler(Held):
     """The batches of one node. Usable in a with statement, which closes it.
 
     Attributes:
@@ -180,15 +180,6 @@ class Sampler:
         drawn = f"batches {self.plan.scheme}, {self.expected:g} records on average"
         key = ", of a seed: for simulations" if self._seeded else ""
         return f"<Sampler of {self.node!r}: step {self.next} of {self.steps} is next; {self.records} records, {drawn}{key}>"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return self._owner.__reduce__()  # a ProcessError: there are no copies
-
-    def __enter__(self) -> "Sampler":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _over(self, step: int) -> None:
         """Steps before this one are over, and the run has begun: on disk, where there is a state, when this returns."""

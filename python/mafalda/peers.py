@@ -33,12 +33,13 @@ from .errors import ExportError, PeersError
 from ._export import Export
 from ._noise import Noise
 from ._outbox import HEAD, Outbox, read
+from ._process import Closing
 
 RETRY = 1.0  # seconds before a neighbour that was not there is tried again, at least
 CONNECT = 5.0  # seconds that a connection may take, at most, in the middle of a training
 
 
-class Peers:
+class Peers(Closing):
     """The neighbours of a node. Usable in a with statement, which closes it.
 
     Arguments:
@@ -138,12 +139,6 @@ class Peers:
             sockets = [*self._out.values(), *self._in]
         for sock in sockets:
             _hang_up(sock)
-
-    def __enter__(self) -> "Peers":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _resend(self) -> None:
         """The message that may have left is sent again; without one, a word that this node is there."""

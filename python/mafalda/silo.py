@@ -25,9 +25,10 @@ from .errors import ExportError, MafaldaError, StepError
 from ._export import Export
 from ._mix import flat
 from ._outbox import Outbox
+from ._process import Closing
 
 
-class Silo:
+class Silo(Closing):
     """What a silo answers. Usable in a with statement, which closes the private optimizer and its sampler.
 
     Arguments: private, of plan.make_private, for an optimizer whose every step is a round's; outbox, a file for the
@@ -98,12 +99,6 @@ class Silo:
         self.private.close()
         if self.private.sampler is not None:
             self.private.sampler.close()
-
-    def __enter__(self) -> Silo:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _answered(self, step: int) -> bytes | None:
         kept = self._outbox.declared

@@ -197,7 +197,7 @@ def test_padded_batches_have_one_size_and_count_what_was_drawn(tmp_path):
     assert t == 11 and drawn.weights(0) is None and dropped > 0
     with pytest.raises(mafalda.ParticipationError, match="15 records are more than the 14"):
         plan.sampler(15, seed=3, node="a")
-    with pytest.raises(ValueError, match="--sampling truncated"):
+    with pytest.raises(ValueError, match="sampling truncated of mafalda.optimize"):
         mafalda.load(write(tmp_path / "cyclic")).sampler(12, node="a", pad=True)
 
 

@@ -1028,7 +1028,7 @@ def test_an_export_without_a_privacy_level(tmp_path):
     plan = mafalda.load(write(tmp_path / "out", privacy=None))
     model, _, _ = made()
     sgd, sampler = torch.optim.SGD(model.parameters(), lr=0.1), plan.sampler(12, node="a")
-    with pytest.raises(mafalda.ExportError, match="no noise level: it was made without --epsilon or --mu"):
+    with pytest.raises(mafalda.ExportError, match="no noise level: it was made without epsilon or mu"):
         plan.make_private(sgd, node="a", seed=1, sampler=sampler)
     with pytest.raises(ValueError, match="give clip"):
         plan.make_private(sgd, node="a", seed=1, sampler=sampler, noise_std=2.0)
