@@ -285,10 +285,10 @@ def account(
     react to models that the attacker does not see. Without a flag about that the guarantee is local DP. With a
     class of reaction it is a bound for every training of that class (x = ηβ is the learning rate, of which
     learning_rates are multiples, times a Lipschitz constant of the sum of clipped gradients;
-    docs/threat-models.md says which). With reaction fixed it is for inputs that do not react to what hidden nodes
-    learned (averaging, fixed streams); a network that trains has the local-DP number; that number is shown beside
-    others as "if gradients do not react", and is no guarantee for a training. What everybody learns (ldp, secldp)
-    holds however nodes react.
+    docs/network-privacy.md has a table). With reaction fixed it is for inputs that do not react to what hidden
+    nodes learned (averaging, fixed streams); a network that trains has the local-DP number; that number is shown
+    beside others as "if gradients do not react", and is no guarantee for a training. What everybody learns (ldp,
+    secldp) holds however nodes react.
 
     Bounds of a class are of all victims at once. Where it takes seconds, or with refine, the pairs that lose most
     at each distance get their best bound, which is several times smaller where a record takes part more than

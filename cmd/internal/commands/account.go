@@ -49,7 +49,7 @@ single ones; lower is no bound, but what is certainly lost, and no mu follows fr
 
 What a node learns (--trust pndp, with secure-summation or without) depends on how gradients of other nodes react to models
 that the attacker does not see. Without a flag about that the guarantee is local DP. With a class of --reaction it is a bound for every training of that class (x = ηβ is the learning rate, of which
---learning-rates are multiples, times a Lipschitz constant of the sum of clipped gradients; docs/threat-models.md says which).
+--learning-rates are multiples, times a Lipschitz constant of the sum of clipped gradients; docs/network-privacy.md has a table).
 With --reaction fixed it is for
 ` + threat.Condition + `;
 that number is shown beside others as "if gradients do not react", and is no guarantee for a training.
