@@ -255,6 +255,7 @@ def account(
     steps: int | None = None,
     k: int | None = None,
     bound: Literal["best", "abs", "spectral", "exact", "lower"] | None = None,
+    figure: str | Mapping[str, Any] | None = None,
     force: bool | None = None,
     growth: str | None = None,
     gossip: str | Matrix | None = None,
@@ -357,6 +358,14 @@ def account(
         how often a record takes part (default: in every step; with b, 20 if that fits)
     bound : Literal["best", "abs", "spectral", "exact", "lower"], default best
         of the sensitivity: best, abs, spectral, exact, lower
+    figure : str | Mapping[str, Any]
+        what pictures look like: a column of a journal may want width:3.4,font:8,no-title
+        font : float
+            letters in POINTS (default 10)
+        no_title : bool
+            without the title, which a caption says
+        width : float
+            in INCHES (default 7)
     force : bool
         replace results of other inputs
     growth : str
@@ -632,6 +641,7 @@ def simulate(
     attack: str | Mapping[str, Any] | None = None,
     clip: float | None = None,
     delta: float | None = None,
+    figure: str | Mapping[str, Any] | None = None,
     force: bool | None = None,
     learning_rate: float | None = None,
     b: int | None = None,
@@ -758,6 +768,14 @@ def simulate(
         norm to which each record's gradient is clipped
     delta : float, default 1e-06
         for which epsilon is reported
+    figure : str | Mapping[str, Any]
+        what pictures look like: a column of a journal may want width:3.4,font:8,no-title
+        font : float
+            letters in POINTS (default 10)
+        no_title : bool
+            without the title, which a caption says
+        width : float
+            in INCHES (default 7)
     force : bool
         replace runs of other inputs
     learning_rate : float
@@ -806,6 +824,7 @@ def benchmark(
     k: int | None = None,
     workloads: bool | None = None,
     delta: float | None = None,
+    figure: str | Mapping[str, Any] | None = None,
     force: bool | None = None,
     gossip: str | Matrix | None = None,
     seed: int | None = None,
@@ -848,6 +867,14 @@ def benchmark(
         compare strategies over optimizers and networks that change, instead; graph takes the place of its graphs
     delta : float, default 1e-06
         of the levels of privacy
+    figure : str | Mapping[str, Any]
+        what pictures look like: a column of a journal may want width:3.4,font:8,no-title
+        font : float
+            letters in POINTS (default 10)
+        no_title : bool
+            without the title, which a caption says
+        width : float
+            in INCHES (default 7)
     force : bool
         replace rows of other inputs
     gossip : str | Matrix, default uniform
@@ -868,6 +895,7 @@ def sampling(
     out: Path | None = None,
     k: int | None = None,
     b: int | None = None,
+    figure: str | Mapping[str, Any] | None = None,
     force: bool | None = None,
     workload: Literal["model", "message"] | None = None,
     gossip: str | Matrix | None = None,
@@ -911,6 +939,14 @@ def sampling(
         how often a record takes part (default 20 if 20 divides T)
     b : int
         steps between participations (default T/k)
+    figure : str | Mapping[str, Any]
+        what pictures look like: a column of a journal may want width:3.4,font:8,no-title
+        font : float
+            letters in POINTS (default 10)
+        no_title : bool
+            without the title, which a caption says
+        width : float
+            in INCHES (default 7)
     force : bool
         replace files that are there
     workload : Literal["model", "message"], default model
@@ -945,6 +981,7 @@ def advise(
     missed_steps: float | str | Mapping[str, Any] | None = None,
     k: int | None = None,
     unit: str | Mapping[str, Any] | None = None,
+    figure: str | Mapping[str, Any] | None = None,
     force: bool | None = None,
     gram: str | Mapping[str, Any] | None = None,
     limit: str | None = None,
@@ -1039,6 +1076,14 @@ def advise(
         who is protected: record, or person, with all records that are theirs
         batches : int
             in how many of the b batches a person may have records (default 1)
+    figure : str | Mapping[str, Any]
+        what pictures look like: a column of a journal may want width:3.4,font:8,no-title
+        font : float
+            letters in POINTS (default 10)
+        no_title : bool
+            without the title, which a caption says
+        width : float
+            in INCHES (default 7)
     force : bool
         replace files that are there
     gram : str | Mapping[str, Any], default auto
@@ -1323,6 +1368,7 @@ def report(
 def plot(
     plan: Path | Export,
     *,
+    figure: str | Mapping[str, Any] | None = None,
     force: bool | None = None,
     gossip: str | Matrix | None = None,
     graph: Graph | None = None,
@@ -1351,6 +1397,14 @@ def plot(
     ----------
     plan
         a plan, or the folder of an export
+    figure : str | Mapping[str, Any]
+        what pictures look like: a column of a journal may want width:3.4,font:8,no-title
+        font : float
+            letters in POINTS (default 10)
+        no_title : bool
+            without the title, which a caption says
+        width : float
+            in INCHES (default 7)
     force : bool
         replace pictures that are there
     gossip : str | Matrix
@@ -1382,6 +1436,7 @@ def average(
     values: Path | Mapping[str, float] | str | Mapping[str, Any] | None = None,
     victim: str | None = None,
     delta: float | None = None,
+    figure: str | Mapping[str, Any] | None = None,
     force: bool | None = None,
     papers: bool | None = None,
     gossip: str | Matrix | None = None,
@@ -1459,6 +1514,14 @@ def average(
         watts:n,k,p geometric:n,r
     delta : float, default 1e-06
         of (epsilon, delta)-DP
+    figure : str | Mapping[str, Any]
+        what pictures look like: a column of a journal may want width:3.4,font:8,no-title
+        font : float
+            letters in POINTS (default 10)
+        no_title : bool
+            without the title, which a caption says
+        width : float
+            in INCHES (default 7)
     force : bool
         replace files that are there
     papers : bool
@@ -1484,6 +1547,7 @@ def partpsp(
     batch: int | None = None,
     clip: float | None = None,
     epochs: int | None = None,
+    figure: str | Mapping[str, Any] | None = None,
     force: bool | None = None,
     learning_rate: float | None = None,
     nodes: int | None = None,
@@ -1537,6 +1601,14 @@ def partpsp(
         sum of magnitudes to which shared gradients are clipped
     epochs : int, default 12
         passes over the records
+    figure : str | Mapping[str, Any]
+        what pictures look like: a column of a journal may want width:3.4,font:8,no-title
+        font : float
+            letters in POINTS (default 10)
+        no_title : bool
+            without the title, which a caption says
+        width : float
+            in INCHES (default 7)
     force : bool
         replace files that are there
     learning_rate : float, default 0.3

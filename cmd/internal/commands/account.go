@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
@@ -26,6 +27,7 @@ type accountFlags struct {
 	attacker, bound string
 	sigma, delta    float64
 	growth          string
+	style           figures.Style
 	terminal.Output
 	shard grids.ShardFlags
 
@@ -91,6 +93,7 @@ at once, and an interrupted command goes on where it stopped.`,
 	fl.Float64Var(&f.delta, "delta", 0, "report the epsilon of this delta, too")
 	fl.StringVar(&f.growth, "growth", "",
 		"instead of --T: compare these numbers of steps, such as 10,20,50, with the asymptote")
+	flags.BindFigure(cmd, &f.style)
 	f.Output.Bind(cmd, "write pairs and figure to this `folder`", "replace results of other inputs",
 		"print JSON instead of the table")
 	f.shard.Bind(cmd)
@@ -141,7 +144,7 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 
 // prepare checks flags and input. With lengths, of --growth, they say how many steps there are.
 func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) error {
-	a := &results.Accounts{Options: threat.AssessOptions{Alpha: 2, Delta: f.delta}}
+	a := &results.Accounts{Options: threat.AssessOptions{Alpha: 2, Delta: f.delta}, Style: f.style}
 	s, o := &a.Scenario, &a.Options
 	var schema participation.Schema
 	err := allOf(

@@ -38,6 +38,7 @@ type adviseFlags struct {
 	budget   flags.BudgetFlags
 	limit    time.Duration
 	front    bool
+	style    figures.Style
 	terminal.Output
 }
 
@@ -115,6 +116,7 @@ With --memory front a second table says what memory at a node buys. With -o, wri
 	f.budget.Bind(cmd, "leave out strategies that keep more, such as 4GB,dim=1e6")
 	fl.DurationVar(&f.limit, "limit", time.Minute, "stop the search for a way after so long, and do not try what a guess puts at more than twice of it;\n"+
 		"one band of every scheme and own noise with batches in turn are always compared")
+	flags.BindFigure(cmd, &f.style)
 	f.Output.Bind(cmd, "write tables and pictures to this `folder`", "replace files that are there",
 		"print one JSON object instead of the table")
 	return cmd
@@ -288,5 +290,6 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 		}
 		return nil
 	}
+	o.style = f.style
 	return o.finish(cmd, f.runner, &f.Output, bar)
 }

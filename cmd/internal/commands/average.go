@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
@@ -27,6 +28,7 @@ type averageFlags struct {
 	observer, victim   string
 	difference, delta  float64
 	push               flags.PushFlags
+	style              figures.Style
 	terminal.Output
 
 	given func(string) bool
@@ -103,6 +105,7 @@ func (f *averageFlags) bind(cmd *cobra.Command) {
 	fl.Float64Var(&f.delta, "delta", 1e-6, "of (epsilon, delta)-DP")
 	terminal.Family(cmd, "protocol", "")
 	f.push.Bind(cmd)
+	flags.BindFigure(cmd, &f.style)
 	f.Output.Bind(cmd, "write result and figures to this `folder`", "replace files that are there", "print one JSON object")
 }
 

@@ -38,6 +38,7 @@ func (f *averageFlags) runOne(cmd *cobra.Command) (err error) {
 		return results.AveragingError(err)
 	}
 	found.name = averageName
+	found.style = f.style
 	return found.finish(cmd, f.runner, &f.Output, f.bar)
 }
 
@@ -226,7 +227,7 @@ func (f *averageFlags) runCompare(cmd *cobra.Command) error {
 		Do: func(ctx context.Context, cell protocols.Cell) (protocols.Outcome, error) {
 			return parallel.Abandonable(ctx, func(ctx context.Context) (protocols.Outcome, error) { return c.Do(ctx, cell) })
 		},
-		Files: results.ComparisonFiles(c), Cell: "protocol", Command: cmd}.Run(cmd.Context(), f.runner, f.bar)
+		Files: results.ComparisonFiles(c, f.style), Cell: "protocol", Command: cmd}.Run(cmd.Context(), f.runner, f.bar)
 	if err != nil {
 		return err
 	}
@@ -243,7 +244,7 @@ func (f *averageFlags) drawPapers(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	written, err := results.WritePictures(f.Dir, figures.Papers(p), f.Force)
+	written, err := results.WritePictures(f.Dir, figures.Papers(p), f.Force, f.style)
 	if !f.Quiet {
 		err = cmp.Or(sayWritten(cmd.OutOrStdout(), written), err)
 	}

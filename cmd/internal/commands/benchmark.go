@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/benchmarks"
+	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
@@ -17,6 +18,7 @@ import (
 type benchmarkFlags struct {
 	runner *grids.Runner
 	study  flags.BenchmarkFlags
+	style  figures.Style
 	terminal.Output
 	shard grids.ShardFlags
 }
@@ -48,6 +50,7 @@ knows both. -o is then a folder of its own, with workloads.csv, workloads.json, 
 		RunE: terminal.UntilInterrupted(f.run),
 	}
 	f.study.Bind(cmd)
+	flags.BindFigure(cmd, &f.style)
 	f.Output.Bind(cmd, "write table and figures to this `folder`, and go on with what is there", "replace rows of other inputs",
 		"print one JSON object instead of the table")
 	f.shard.Bind(cmd)
@@ -69,7 +72,7 @@ func (f *benchmarkFlags) run(cmd *cobra.Command) error {
 	}
 	rows, whole, err := grids.Study[benchmarks.Cell, benchmarks.Row]{Dir: f.Dir, Force: f.Force,
 		Spec: results.BenchmarkSpec(s), Cells: s.Cells(), Do: measure,
-		Known: s.Know, Files: results.BenchmarkFiles(s), Cell: "row", Shard: &f.shard, Cost: benchmarks.Cell.Seconds,
+		Known: s.Know, Files: results.BenchmarkFiles(s, f.style), Cell: "row", Shard: &f.shard, Cost: benchmarks.Cell.Seconds,
 		Memory: func(int) float64 { return s.Memory() }, Command: cmd}.Run(cmd.Context(), f.runner, bar)
 	if err != nil || !whole {
 		return err

@@ -27,6 +27,7 @@ type outcome struct {
 	text     func(w io.Writer) error // what is printed; nil: says, and where it is written
 	tables   []study.File
 	pictures func(ctx context.Context) (figures.Pictures, error) // nil: none
+	style    figures.Style
 }
 
 // finish writes and prints an outcome. It is printed, too, if its pictures cannot be made.
@@ -50,7 +51,7 @@ func (o outcome) finish(cmd *cobra.Command, runner *grids.Runner, to *terminal.O
 		pictures, err := parallel.Abandonable(cmd.Context(), o.pictures)
 		bar.Clear()
 		if err == nil {
-			_, err = results.WritePictures(to.Dir, pictures, to.Force)
+			_, err = results.WritePictures(to.Dir, pictures, to.Force, o.style)
 		}
 		if err != nil {
 			drawing = fmt.Errorf("drawing (the result is written): %w", err)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/cmd/internal/figures"
+	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
@@ -24,6 +25,7 @@ type partFlags struct {
 
 	o        simulate.PartPSPOptions
 	estimate string
+	style    figures.Style
 	terminal.Output
 }
 
@@ -70,6 +72,7 @@ synthetic needs no data; mnist a folder with four IDX files.`,
 	fl.Float64Var(&f.o.LearningRate, "learning-rate", 0.3, "of shared and local layers")
 	fl.Float64Var(&f.o.Clip, "clip", 100, "sum of magnitudes to which shared gradients are clipped")
 	terminal.Whole(fl, &f.o.Seeds, "seeds", "runs of every cell")
+	flags.BindFigure(cmd, &f.style)
 	f.Output.Bind(cmd, "write to this `folder` the result, and figures of real and estimated sensitivity in the first rounds, for\n"+
 		"every --laplace-b and --shared (with estimate real in runs of their own, with sound estimates)",
 		"replace files that are there", "print one JSON object")
@@ -126,5 +129,5 @@ func (f *partFlags) run(cmd *cobra.Command) (err error) {
 		pictures: func(ctx context.Context) (figures.Pictures, error) {
 			curves, err := p.Curves(ctx, o.Plan, showing(bar, "figures"))
 			return figures.PartPSP(curves), err
-		}}.finish(cmd, f.runner, &f.Output, bar)
+		}, style: f.style}.finish(cmd, f.runner, &f.Output, bar)
 }

@@ -28,6 +28,7 @@ import (
 type plotFlags struct {
 	network flags.ExportNetworkFlags
 	node    string
+	style   figures.Style
 	terminal.Output
 }
 
@@ -59,6 +60,7 @@ from a file, name it. Nothing is written before everything is drawn.`,
 		"`LABEL` of the node whose strategy to draw, if nodes have their own (default: the first)")
 	flags.CompleteLabels(cmd, "node")
 	f.Dir = "."
+	flags.BindFigure(cmd, &f.style)
 	f.Output.Bind(cmd, "write the pictures to this `folder`", "replace pictures that are there",
 		"print one JSON object: what was written, and what was not, and why")
 	return cmd
@@ -100,7 +102,7 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 		d.pictures.Err = cmp.Or(d.ofNetwork(ctx, e, n), d.pictures.Err)
 	}
 	bar.Busy("drawing")
-	if d.Written, err = results.WritePictures(f.Dir, d.pictures, f.Force); err != nil {
+	if d.Written, err = results.WritePictures(f.Dir, d.pictures, f.Force, f.style); err != nil {
 		return err
 	}
 	bar.Clear()

@@ -25,6 +25,7 @@ type samplingFlags struct {
 	schema   flags.SchemaFlags
 	workload string
 	levels   benchmarks.Privacies
+	style    figures.Style
 	terminal.Output
 }
 
@@ -60,6 +61,7 @@ epsilon, and proves that no other number of bands is better.`,
 	terminal.ChoiceVar(cmd, &f.workload, "workload", "model", []string{workload.Model.String(), workload.Message.String()},
 		"whose error counts: model (after averaging) or message (before)")
 	flags.BindPrivacies(cmd, &f.levels, benchmarks.Privacies{Epsilons: []float64{0.5, 1, 2, 4, 8, 16}, Delta: 1e-6})
+	flags.BindFigure(cmd, &f.style)
 	f.Output.Bind(cmd, "write table and picture to this `folder`", "replace files that are there",
 		"print one JSON object instead of the table")
 	return cmd
@@ -103,5 +105,5 @@ func (f *samplingFlags) run(cmd *cobra.Command) (err error) {
 		pictures: func(context.Context) (p figures.Pictures, err error) {
 			p.Add(samplingName)(figures.Sampling(curves))
 			return p, nil
-		}}.finish(cmd, f.runner, &f.Output, bar)
+		}, style: f.style}.finish(cmd, f.runner, &f.Output, bar)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
@@ -20,6 +21,7 @@ import (
 type simulateFlags struct {
 	runner *grids.Runner
 	study  flags.SimulateFlags
+	style  figures.Style
 	terminal.Output
 	shard  grids.ShardFlags
 	attack flags.SimulateAttackFlags
@@ -80,6 +82,7 @@ https://www.dcc.fc.up.pt/~ltorgo/Regression/cal_housing.tgz), mnist a folder wit
 	}
 	f.study.Places = runner.Places
 	f.study.Bind(cmd)
+	flags.BindFigure(cmd, &f.style)
 	f.Output.Bind(cmd, "write runs, table and figures to this `folder`, and go on with the runs there",
 		"replace runs of other inputs", "print one JSON object instead of the table")
 	f.shard.Bind(cmd)
@@ -105,7 +108,7 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 	bar := f.Progress(cmd)
 	cells := s.Cells()
 	runs, whole, err := grids.Study[simulate.Cell, simulate.Result]{Dir: f.Dir, Force: f.Force, Spec: results.SimulationSpec(s), Cells: cells,
-		Do: results.Simulating(s, bar, note), Files: results.SimulationFiles(s), Cell: "run", Shard: &f.shard,
+		Do: results.Simulating(s, bar, note), Files: results.SimulationFiles(s, f.style), Cell: "run", Shard: &f.shard,
 		Cost: s.Seconds, Memory: func(int) float64 { return s.Memory() }, Command: cmd}.Run(cmd.Context(), f.runner, bar)
 	if err != nil || !whole {
 		return err

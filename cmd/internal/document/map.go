@@ -10,8 +10,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"gonum.org/v1/plot/plotter"
-
 	"mafalda/cmd/internal/figures"
 	"mafalda/graph"
 	"mafalda/internal/lists"
@@ -106,7 +104,7 @@ func (m *Map) Place() error {
 		return err
 	}
 	at := figures.Layout(g) // from 0 to 1, the longer side along x
-	_, right, _, top := plotter.XYRange(at)
+	_, right, _, top := figures.Range(at)
 	fit := func(v, most, size float64) float64 {
 		if most == 0 {
 			return size / 2

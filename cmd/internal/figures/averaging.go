@@ -21,7 +21,7 @@ func GossipErrors(r *gossip.Result) (*Figure, error) {
 func Compared(c *protocols.Comparison, outcomes []protocols.Outcome) (*Figure, error) {
 	var curves []Curve
 	for i, cell := range c.Cells() {
-		curves = append(curves, positive(Curve{Name: cell.Protocol, Dashed: cell.Protocol == protocols.Plain},
+		curves = append(curves, positive(Curve{Name: cell.Protocol, Method: cell.Protocol, Dashed: cell.Protocol == protocols.Plain},
 			outcomes[i].Errors()))
 	}
 	title := fmt.Sprintf("Averaging on %s: error", c.Problem.Network.Origin.Source)

@@ -18,7 +18,7 @@ func TestExcessOfHardlyBegunBenchmark(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := picture.WriteAs(io.Discard, "x.svg"); err != nil {
+	if err := picture.WriteAs(io.Discard, "x.svg", Style{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -37,7 +37,7 @@ func TestWorkloadsFigure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := picture.WriteAs(io.Discard, "x.svg"); err != nil {
+	if err := picture.WriteAs(io.Discard, "x.svg", Style{}); err != nil {
 		t.Error(err)
 	}
 }

@@ -19,19 +19,18 @@ type shownCurve struct {
 }
 
 // show adds a curve.
-func (s *shown) show(c Curve, of color.Color) {
-	r, g, b, _ := of.RGBA()
-	s.Curves = append(s.Curves, shownCurve{c, fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8)})
+func (s *shown) show(c Curve, of color.NRGBA) {
+	s.Curves = append(s.Curves, shownCurve{c, hex(of)})
 }
+
+func hex(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
 // data returns the plots of curves of a figure as JSON, which has no character that XML would not have; empty if there is none.
 func (f *Figure) data() (string, error) {
 	var plots []*shown
-	for _, c := range f.columns {
-		for _, p := range c.plots {
-			if p.shown != nil {
-				plots = append(plots, p.shown)
-			}
+	for _, l := range f.panels {
+		if l.shown != nil {
+			plots = append(plots, l.shown)
 		}
 	}
 	if plots == nil {

@@ -16,7 +16,7 @@ func TestAnSVGHasTheNumbersOfItsCurves(t *testing.T) {
 		t.Fatal(err)
 	}
 	var svg bytes.Buffer
-	if err := f.WriteAs(&svg, "x.svg"); err != nil {
+	if err := f.WriteAs(&svg, "x.svg", Style{}); err != nil {
 		t.Fatal(err)
 	}
 	var root struct {

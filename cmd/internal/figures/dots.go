@@ -1,8 +1,15 @@
 package figures
 
-import "slices"
+import (
+	"cmp"
+	"math"
+	"slices"
 
-// Dots are positive values on a logarithmic axis: a line of the picture for each row, from the top, and a marker for each series.
+	"mafalda/internal/lists"
+)
+
+// Dots are positive values on a logarithmic axis: a line of the picture for each row, the one with the least value on top, and
+// a marker for each series.
 type Dots struct {
 	Title, Axis string
 	Rows        []string
@@ -22,11 +29,23 @@ func (d *Dots) Add(series, row string, value float64) {
 
 // Figure draws the dots; nil if there is none.
 func (d *Dots) Figure() (*Figure, error) {
-	axes := Axes{Title: d.Title, X: d.Axis, LogX: true, Dots: true, Rows: slices.Clone(d.Rows)}
-	slices.Reverse(axes.Rows)
+	order := lists.Make(len(d.Rows), func(i int) int { return i })
+	least := slices.Repeat([]float64{math.Inf(1)}, len(d.Rows))
 	for _, c := range d.series {
-		for i, at := range c.Y {
-			c.Y[i] = float64(len(d.Rows)-1) - at
+		for i, row := range c.Y {
+			least[int(row)] = math.Min(least[int(row)], c.X[i])
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(least[j], least[i]) })
+	axes := Axes{Title: d.Title, X: d.Axis, LogX: true, Dots: true}
+	for _, row := range order {
+		if least[row] < math.Inf(1) {
+			axes.Rows = append(axes.Rows, d.Rows[row])
+		}
+	}
+	for _, c := range d.series {
+		for i, row := range c.Y {
+			c.Y[i] = float64(slices.Index(axes.Rows, d.Rows[int(row)]))
 		}
 	}
 	return Lines(axes, d.series)

@@ -89,7 +89,7 @@ func Strategy(c strategy.Strategy, heading, whose string) (*Figure, error) {
 // Convergence shows how far loss and bound were from their ends, iteration by iteration, in the history of a manifest. It
 // is nil if neither ever was.
 func Convergence(history []export.Point, setting string) (*Figure, error) {
-	loss, bound := Curve{Name: "loss above the final bound"}, Curve{Name: "bound below the final loss"}
+	loss, bound := Curve{Name: "loss above the final bound", Method: "mafalda"}, Curve{Name: "bound below the final loss", Bound: true}
 	before := 0.0
 	for i, h := range history {
 		end := history[len(history)-1]

@@ -11,9 +11,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/recorder"
 
 	"mafalda/benchmarks"
 	"mafalda/export"
@@ -254,7 +251,8 @@ func kinds() map[string]func(i int) float64 {
 }
 
 // "sampling" with one ε of at most 1 panicked, and others would have: every figure of no, one, two and three points is
-// drawn in every format, or there is none, of no points; axes have at least two labels.
+// drawn in every format, or there is none, of no points; axes have at least two labels. No text is cut off or drawn over another, at
+// the widths of journals.
 func TestEveryFigureOfFewPoints(t *testing.T) {
 	for kind, value := range kinds() {
 		for points := range 4 {
@@ -271,13 +269,14 @@ func TestEveryFigureOfFewPoints(t *testing.T) {
 					}
 					continue
 				}
-				for _, c := range of.figure.columns {
-					for _, p := range c.plots {
-						checkAxes(t, name, p.Plot)
+				for _, style := range styles {
+					p, err := of.figure.page(style)
+					if err != nil {
+						t.Errorf("%s: %v", name, err)
+						continue
 					}
-				}
-				if err := of.figure.drawOn(&recording{w: of.figure.width, h: of.figure.height}); err != nil {
-					t.Errorf("%s: %v", name, err)
+					checkTexts(t, name, p)
+					checkAxes(t, name, of.figure, p)
 				}
 			}
 		}
@@ -287,54 +286,84 @@ func TestEveryFigureOfFewPoints(t *testing.T) {
 			if of.figure == nil {
 				continue
 			}
-			if err := of.figure.WriteAs(&bytes.Buffer{}, "x"+ext); err != nil {
+			if err := of.figure.WriteAs(&bytes.Buffer{}, "x"+ext, styles[1]); err != nil {
 				t.Errorf("%s of one point%s: %v", of.name, ext, err)
 			}
 		}
 	}
 }
 
-// checkAxes finds axes with fewer than two labels that can be told apart.
-func checkAxes(t *testing.T, name string, p *plot.Plot) {
+// styles are those of journals with one column and two, and the usual one.
+var styles = []Style{{}, {Width: 3.4, Letters: 8}, {Width: 7, Letters: 9, Bare: true}}
+
+// checkTexts finds texts that are not whole in the picture, or drawn over each other.
+func checkTexts(t *testing.T, name string, p *page) {
 	t.Helper()
-	for i, axis := range []plot.Axis{p.X, p.Y} {
-		if axis.Width == 0 && axis.Tick.Length == 0 || axis.LineStyle.Width == 0 {
-			continue // no axes
+	type box struct {
+		shape
+		left, top, right, bottom float64
+	}
+	var boxes []box
+	for _, s := range p.shapes {
+		if s.text == "" {
+			continue
 		}
-		labels := map[string]bool{}
-		for _, tick := range axis.Tick.Marker.Ticks(axis.Min, axis.Max) {
-			if tick.Label != "" && tick.Value >= axis.Min && tick.Value <= axis.Max {
-				labels[tick.Label] = true
+		at, end := s.points[0], s.end()
+		b := box{s, at.X, at.Y - 0.6*s.size, end.X, at.Y}
+		if s.upward {
+			b = box{s, at.X - 0.6*s.size, end.Y, at.X, at.Y}
+		}
+		if b.left < 0 || b.top < 0 || b.right > p.width || b.bottom > p.height {
+			t.Errorf("%s, %v wide: %q is cut off", name, p.width, s.text)
+		}
+		for _, o := range boxes {
+			if b.left < o.right-0.1 && o.left < b.right-0.1 && b.top < o.bottom-0.1 && o.top < b.bottom-0.1 && !strings.Contains(name, "sharing") {
+				t.Errorf("%s, %v wide: %q is drawn over %q", name, p.width, s.text, o.text)
 			}
 		}
-		nominal := i == 1 && axis.Min == -0.6 // a row each
-		if len(labels) < 2 && !nominal {
-			t.Errorf("%s: axis %d from %v to %v has the labels %v", name, i, axis.Min, axis.Max, labels)
+		boxes = append(boxes, b)
+	}
+}
+
+// checkAxes finds axes with fewer than two labels that can be told apart.
+func checkAxes(t *testing.T, name string, f *Figure, p *page) {
+	t.Helper()
+	for _, l := range f.panels {
+		for _, a := range []axis{l.x, l.y} {
+			labels := map[string]bool{}
+			for _, tick := range a.ticks(0.3*p.width, func(label string) float64 { return width(label, p.em) }) {
+				if tick.label != "" && tick.value >= a.low && tick.value <= a.high {
+					labels[tick.label] = true
+				}
+			}
+			if len(labels) < 2 && !l.bare && a.names == nil {
+				t.Errorf("%s: an axis from %v to %v has the labels %v", name, a.low, a.high, labels)
+			}
 		}
 	}
 }
 
-// recording keeps what is drawn.
-type recording struct {
-	recorder.Canvas
-	w, h vg.Length
-}
-
-func (r *recording) Size() (w, h vg.Length) { return r.w, r.h }
-
-// texts returns the lines of text of a figure.
-func texts(t *testing.T, f *Figure) (lines []string) {
+// textsOf returns the texts of a figure.
+func textsOf(t *testing.T, f *Figure, s Style) (lines []string) {
 	t.Helper()
-	r := &recording{w: f.width, h: f.height}
-	if err := f.drawOn(r); err != nil {
+	p, err := f.page(s)
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, a := range r.Actions {
-		if said, ok := a.(*recorder.FillString); ok {
-			lines = append(lines, said.String)
+	for _, s := range p.shapes {
+		if s.text != "" {
+			lines = append(lines, s.text)
 		}
 	}
 	return lines
+}
+
+// lettered is a figure of a text alone.
+func lettered(text string) *Figure {
+	return &Figure{foot: func(p *page, left, top, _ float64) float64 {
+		p.write(Point{left, top + 20}, 0, 12, text)
+		return top + 30
+	}}
 }
 
 // 10⁻⁵ was read as 10⁵ in PNG and PDF: the font has no ⁻, and no ⁰. Every character that figures use has a shape of its
@@ -349,7 +378,7 @@ func TestEveryCharacterIsDrawn(t *testing.T) {
 			if of.figure == nil {
 				continue
 			}
-			for _, line := range texts(t, of.figure) {
+			for _, line := range textsOf(t, of.figure, Style{}) {
 				for _, r := range line {
 					used[r] = r != ' '
 				}
@@ -360,11 +389,9 @@ func TestEveryCharacterIsDrawn(t *testing.T) {
 		used[r] = r != ' '
 	}
 	blank := map[string][]byte{}
-	written := func(heading, ext string) []byte {
+	written := func(text, ext string) []byte {
 		var out bytes.Buffer
-		f := single(panel{Plot: bare("")}, 60, 60)
-		f.heading = heading
-		if err := f.WriteAs(&out, "x"+ext); err != nil {
+		if err := lettered(text).WriteAs(&out, "x"+ext, Style{Width: 1}); err != nil {
 			t.Fatal(err)
 		}
 		return out.Bytes()
@@ -372,15 +399,13 @@ func TestEveryCharacterIsDrawn(t *testing.T) {
 	for _, ext := range Formats() {
 		blank[ext] = written(" ", ext)
 	}
-	face := plot.DefaultTextHandler.Cache().Lookup(plot.DefaultFont, 12)
 	shapes := map[string]rune{}
 	for r, drawn := range used {
 		if !drawn {
 			continue
 		}
-		runs, width := lay(face, string(r))
-		glyph, err := face.Face.GlyphIndex(nil, []rune(runs[0].text)[0])
-		if err != nil || glyph == 0 || width <= 0 {
+		run := texts(Point{}, 12, string(r), false)[0]
+		if glyph([]rune(run.text)[0]) == 0 || width(string(r), 12) <= 0 {
 			t.Errorf("%q is not in the font", r)
 		}
 		shape := string(written(string(r), ".png"))
@@ -401,18 +426,13 @@ func TestEveryCharacterIsDrawn(t *testing.T) {
 
 // Exponents have a minus: the picture of 10⁻⁵ has more ink than the picture of 10⁵, as wide as the minus is.
 func TestExponentsHaveTheirSign(t *testing.T) {
-	face := plot.DefaultTextHandler.Cache().Lookup(plot.DefaultFont, 12)
-	_, negative := lay(face, power(-5))
-	_, positive := lay(face, power(5))
-	minus, width := lay(face, "⁻")
-	if len(minus) != 1 || math.Abs(float64(negative-positive-width)) > 1e-9 || width < 3 {
-		t.Errorf("%v and %v: the minus is %v wide", negative, positive, width)
+	negative, positive, minus := width(power(-5), 12), width(power(5), 12), width("⁻", 12)
+	if math.Abs(negative-positive-minus) > 1e-9 || minus < 3 {
+		t.Errorf("%v and %v: the minus is %v wide", negative, positive, minus)
 	}
 	ink := func(label string) (dark int) {
 		var out bytes.Buffer
-		f := single(panel{Plot: bare("")}, 60, 60)
-		f.heading = label
-		if err := f.WriteAs(&out, "x.png"); err != nil {
+		if err := lettered(label).WriteAs(&out, "x.png", Style{Width: 1}); err != nil {
 			t.Fatal(err)
 		}
 		picture, err := png.Decode(&out)
@@ -440,11 +460,11 @@ func TestLettersOfOtherScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	var svg bytes.Buffer
-	if err := f.WriteAs(&svg, "x.svg"); err != nil || !strings.Contains(svg.String(), ">节点</text>") {
+	if err := f.WriteAs(&svg, "x.svg", Style{}); err != nil || !strings.Contains(svg.String(), ">节点</text>") {
 		t.Errorf("%v", err)
 	}
 	for _, ext := range Formats() {
-		if err := f.WriteAs(&svg, "x"+ext); err != nil {
+		if err := f.WriteAs(&svg, "x"+ext, Style{}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -460,13 +480,11 @@ func TestTextIsWithinThePicture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	style := f.columns[0].plots[0].Title.TextStyle
-	for _, line := range texts(t, f) {
-		if w := style.Width(line); w > f.width {
-			t.Errorf("%q is %v wide, the picture %v", line, w, f.width)
+	for _, style := range append(styles, Style{Width: 2, Letters: 12}) {
+		p, err := f.page(style)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if f.width > 800 {
-		t.Errorf("two panels are %v points wide: they cannot be read at the width of a page", f.width)
+		checkTexts(t, "long", p)
 	}
 }

@@ -1,51 +1,39 @@
-// Package figures draws the program's pictures with gonum/plot: as PNG, SVG or PDF, by the ending of the file.
+// Package figures draws the program's pictures: as PNG, SVG or PDF, by the ending of the file.
 package figures
 
 import (
 	"cmp"
 	"fmt"
-	"image/color"
 	"io"
-	"math"
 	"path/filepath"
-	"strings"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/text"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
+	"slices"
 )
 
-// Figure is a picture of plots, in columns.
+// Style says what figures look like. Zero values are the usual ones.
+type Style struct {
+	Width   float64 // inches
+	Letters float64 // points: their size
+	Bare    bool    // without the title, which a caption says
+}
+
+const (
+	usualWidth, usualLetters = 7, 10
+	inch                     = 72       // points
+	narrow                   = 5 * inch // below, panels are below each other
+	margin                   = 0.6      // around a figure, relative to the letters
+)
+
+// Figure is a picture of panels.
 type Figure struct {
-	heading       string // above all plots
-	columns       []column
-	width, height vg.Length
+	title  string
+	panels []*panel
+	beside bool // panels are beside each other, where there is room
+	// foot draws what stands below all panels, and returns its bottom; nil: nothing
+	foot func(p *page, left, top, wide float64) (bottom float64)
 }
 
-// column is plots below each other, of the same height.
-type column struct {
-	plots []panel
-	width float64 // relative
-}
-
-// panel is a plot with what stands to its left and below it: labels of logarithmic axes, for which gonum/plot makes room in the
-// wrong place, above the plot and to its right.
-type panel struct {
-	*plot.Plot
-	side, below string
-	shown       *shown // of plots of curves
-}
-
-// single is a figure of one plot.
-func single(p panel, width, height vg.Length) *Figure {
-	return &Figure{columns: []column{{[]panel{p}, float64(width)}}, width: width, height: height}
-}
-
-// Title is the heading, or what stands above the first plot.
-func (f *Figure) Title() string { return cmp.Or(f.heading, f.columns[0].plots[0].Title.Text) }
+// Title is what the figure shows.
+func (f *Figure) Title() string { return f.title }
 
 // Named is a figure and the name of its files, without an ending.
 type Named struct {
@@ -71,137 +59,52 @@ func (p *Pictures) Add(name string) func(*Figure, error) {
 // Formats are the file endings that WriteAs knows.
 func Formats() []string { return []string{".png", ".svg", ".pdf"} }
 
-// canvas is what figures are drawn on.
-type canvas interface {
-	vg.CanvasSizer
-	io.WriterTo
-}
-
-// WriteAs writes the figure in the format that the name ends in. What gonum/plot cannot draw is an error, too.
-func (f *Figure) WriteAs(w io.Writer, name string) error {
-	var c canvas
-	var err error
-	switch ext := filepath.Ext(name); ext {
-	case ".png":
-		c = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(f.width, f.height), vgimg.UseDPI(144), vgimg.UseBackgroundColor(color.White))}
-	case ".svg":
-		svg := &svgCanvas{Canvas: vgsvg.New(f.width, f.height), title: f.Title()}
-		svg.data, err = f.data()
-		c = svg
-	case ".pdf":
-		c, err = newPDF(f.width, f.height, f.Title())
-	default:
-		err = fmt.Errorf("figure format %q: must be .png, .svg or .pdf", ext)
+// WriteAs writes the figure in the format that the name ends in.
+func (f *Figure) WriteAs(w io.Writer, name string, s Style) error {
+	ext := filepath.Ext(name)
+	at := slices.Index(Formats(), ext)
+	if at < 0 {
+		return fmt.Errorf("figure format %q: must be .png, .svg or .pdf", ext)
 	}
+	p, err := f.page(s)
 	if err != nil {
-		return err
-	}
-	if err := f.drawOn(c); err != nil {
 		return fmt.Errorf("drawing %s: %w", filepath.Base(name), err)
 	}
-	_, err = c.WriteTo(w)
+	file, err := []func() ([]byte, error){p.png, p.svg, p.pdf}[at]()
+	if err == nil {
+		_, err = w.Write(file)
+	}
 	return err
 }
 
-// drawOn draws the figure. gonum/plot panics where an axis or a glyph is none; results must not be lost by a picture.
-func (f *Figure) drawOn(c vg.CanvasSizer) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("gonum/plot: %v", r)
+// page draws the figure.
+func (f *Figure) page(s Style) (*page, error) {
+	data, err := f.data()
+	p := &page{title: f.title, data: data, em: cmp.Or(s.Letters, usualLetters), width: inch * cmp.Or(s.Width, usualWidth)}
+	edge := margin * p.em
+	top, wide := edge, p.width-2*edge
+	if !s.Bare {
+		top = p.paragraph(p.width/2, top, wide, 1.1*p.em, f.title) + edge
+	}
+	if gaps := float64(len(f.panels) - 1); f.beside && p.width >= narrow {
+		left, bottom := edge, top
+		each := (wide - gaps*2*edge) / (gaps + 1)
+		for _, l := range f.panels {
+			bottom = max(bottom, l.drawOn(p, left, top, each))
+			left += each + 2*edge
 		}
-	}()
-	var total float64
-	for _, of := range f.columns {
-		total += of.width
-	}
-	all := f.underHeading(draw.New(c))
-	size, left := all.Size(), all.Min.X
-	for _, of := range f.columns {
-		part := all
-		part.Min.X, part.Max.X = left, left+vg.Length(of.width/total)*size.X
-		left = part.Max.X
-		for _, p := range of.plots {
-			part.Min.Y = part.Max.Y - size.Y/vg.Length(len(of.plots))
-			p.drawOn(draw.Crop(part, margin, -margin, margin, -margin))
-			part.Max.Y = part.Min.Y
-		}
-	}
-	return nil
-}
-
-// drawOn draws the plot beside its side, with line breaks in what is too long for its place.
-func (p panel) drawOn(part draw.Canvas) {
-	size, fitting := part.Size(), *p.Plot
-	fitting.Title.Text = broken(p.Title.TextStyle, p.Title.Text, size.X)
-	fitting.X.Label.Text = broken(p.X.Label.TextStyle, p.X.Label.Text, size.X)
-	if p.below != "" {
-		style := p.X.Label.TextStyle
-		style.XAlign, style.YAlign = draw.XCenter, draw.YBottom
-		label := broken(style, p.below, size.X)
-		part.FillText(style, vg.Point{X: (part.Min.X + part.Max.X) / 2, Y: part.Min.Y}, label)
-		part = draw.Crop(part, 0, 0, style.Height(label)+margin/2, 0)
-	}
-	if p.side != "" {
-		style := p.Y.Label.TextStyle
-		style.Rotation, style.XAlign, style.YAlign = math.Pi/2, draw.XCenter, draw.YTop
-		label := broken(style, p.side, size.Y)
-		part.FillText(style, vg.Point{X: part.Min.X, Y: (part.Min.Y + part.Max.Y) / 2}, label)
-		part = draw.Crop(part, style.Height(label)+margin/2, 0, 0, 0)
-	}
-	fitting.Y.Label.Text = broken(p.Y.Label.TextStyle, p.Y.Label.Text, size.Y)
-	fitting.Draw(part)
-}
-
-// underHeading writes the heading, if there is one, and returns what is left below it.
-func (f *Figure) underHeading(all draw.Canvas) draw.Canvas {
-	if f.heading == "" {
-		return all
-	}
-	style := f.columns[0].plots[0].Title.TextStyle
-	style.XAlign, style.YAlign = draw.XCenter, draw.YTop
-	heading := broken(style, f.heading, all.Size().X-2*margin)
-	at := vg.Point{X: (all.Min.X + all.Max.X) / 2, Y: all.Max.Y - margin}
-	all.FillText(style, at, heading)
-	return draw.Crop(all, 0, 0, 0, -margin-style.Height(heading))
-}
-
-// broken returns a text in lines that are at most so wide: between words, and within those that are wider.
-func broken(style text.Style, txt string, width vg.Length) string {
-	var lines []string
-	for _, line := range strings.Split(txt, "\n") {
-		if style.Width(line) <= width {
-			lines = append(lines, line)
-			continue
-		}
-		kept := ""
-		for _, word := range strings.Split(line, " ") {
-			if kept != "" && style.Width(kept+" "+word) <= width {
-				kept += " " + word
-				continue
+		top = bottom
+	} else {
+		for i, l := range f.panels {
+			if i > 0 {
+				top += 1.5 * edge
 			}
-			if kept != "" {
-				lines = append(lines, kept)
-			}
-			kept = ""
-			for _, r := range word {
-				if kept != "" && style.Width(kept+string(r)) > width {
-					lines, kept = append(lines, kept), ""
-				}
-				kept += string(r)
-			}
+			top = l.drawOn(p, edge, top, wide)
 		}
-		lines = append(lines, kept)
 	}
-	return strings.Join(lines, "\n")
+	if f.foot != nil {
+		top = f.foot(p, edge, top+edge, wide)
+	}
+	p.height = top + edge
+	return p, err
 }
-
-const margin = 8 // points around every plot
-
-// palette has colours that people with colour blindness tell apart (Okabe & Ito 2008).
-var palette = []color.RGBA{
-	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}, {230, 159, 0, 255},
-	{86, 180, 233, 255}, {0, 0, 0, 255},
-}
-
-var shapes = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PyramidGlyph{},
-	draw.RingGlyph{}, draw.BoxGlyph{}, draw.CrossGlyph{}}

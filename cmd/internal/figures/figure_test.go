@@ -3,16 +3,23 @@ package figures
 import (
 	"bytes"
 	"compress/zlib"
+	"encoding/binary"
+	"fmt"
 	"image/color"
 	"image/png"
 	"io"
 	"math"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"golang.org/x/image/font/sfnt"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/plot"
 	"pgregory.net/rapid"
+
+	"mafalda/internal/lists"
 )
 
 func TestFiguresAreWritten(t *testing.T) {
@@ -46,7 +53,7 @@ func TestFiguresAreWritten(t *testing.T) {
 	for name, f := range map[string]*Figure{"falling": falling, "band": band, "two panels": panels, "cloud": cloud,
 		"dots": dots, "heatmaps": Heatmaps("heading", Matrix{"C", mat.NewDense(2, 2, []float64{1, 0, -0.5, 1})})} {
 		var picture, svg bytes.Buffer
-		if err := f.WriteAs(&picture, "x.png"); err != nil {
+		if err := f.WriteAs(&picture, "x.png", Style{}); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		decoded, err := png.Decode(&picture)
@@ -62,21 +69,21 @@ func TestFiguresAreWritten(t *testing.T) {
 		if len(colours) < 10 {
 			t.Errorf("%s: %d colours", name, len(colours))
 		}
-		if err := f.WriteAs(&svg, "x.svg"); err != nil || !strings.Contains(svg.String(), "<svg") {
+		if err := f.WriteAs(&svg, "x.svg", Style{}); err != nil || !strings.Contains(svg.String(), "<svg") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if strings.Contains(svg.String(), "image/jpg") || strings.Contains(svg.String(), ":Liberation Serif;") {
 			t.Errorf("%s: an SVG that strict readers do not show, or with fonts that they may not have", name)
 		}
 		var pdf, again bytes.Buffer
-		if err := f.WriteAs(&pdf, "x.pdf"); err != nil || !strings.HasPrefix(pdf.String(), "%PDF") ||
+		if err := f.WriteAs(&pdf, "x.pdf", Style{}); err != nil || !strings.HasPrefix(pdf.String(), "%PDF") ||
 			!strings.Contains(pdf.String(), "/FontFile2") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := f.WriteAs(&again, "x.pdf"); err != nil || !bytes.Equal(pdf.Bytes(), again.Bytes()) {
+		if err := f.WriteAs(&again, "x.pdf", Style{}); err != nil || !bytes.Equal(pdf.Bytes(), again.Bytes()) {
 			t.Errorf("%s: another file the second time, %v", name, err)
 		}
-		if err := f.WriteAs(&svg, "x.eps"); err == nil {
+		if err := f.WriteAs(&svg, "x.eps", Style{}); err == nil {
 			t.Errorf("%s: an unknown format was written", name)
 		}
 	}
@@ -112,8 +119,8 @@ func TestRoundTicks(t *testing.T) {
 		first     float64
 		count     int
 	}{{0, 29, 0, 6}, {0, 380, 0, 4}, {0, 1, 0, 6}, {1, 15, 5, 3}, {-0.3, 0.9, -0.2, 6}} {
-		ticks := roundTicks(tc.low, tc.high)
-		if len(ticks) != tc.count || math.Abs(ticks[0].Value-tc.first) > 1e-12 {
+		ticks := roundTicks(tc.low, tc.high, 6)
+		if len(ticks) != tc.count || math.Abs(ticks[0].value-tc.first) > 1e-12 {
 			t.Errorf("from %v to %v: %v", tc.low, tc.high, ticks)
 		}
 	}
@@ -146,11 +153,11 @@ func TestBandsAreWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		y := f.columns[0].plots[0].Y
-		if y.Min >= 0.5 || y.Max <= 0.61 {
-			t.Errorf("%+v: from %v to %v", axes, y.Min, y.Max)
+		y := f.panels[0].y
+		if y.low >= 0.5 || y.high <= 0.61 {
+			t.Errorf("%+v: from %v to %v", axes, y.low, y.high)
 		}
-		if ticks := y.Tick.Marker.Ticks(y.Min, y.Max); len(ticks) < 3 {
+		if ticks := y.ticks(200, func(string) float64 { return 10 }); len(ticks) < 3 {
 			t.Errorf("%+v: %d ticks", axes, len(ticks))
 		}
 	}
@@ -162,14 +169,14 @@ func TestAxesHaveTwoNumbers(t *testing.T) {
 		low := math.Exp(rapid.Float64Range(-30, 30).Draw(t, "log"))
 		high := low * math.Exp(rapid.SampledFrom([]float64{0, 1e-6, 0.1, 0.5, 1, 3, 30}).Draw(t, "log of the ratio"))
 		for _, log := range []bool{false, true} {
-			var y plot.Axis
-			scaleY(&y, low, high, log)
+			var y axis
+			y.scale(low, high, log)
 			labels := map[string]bool{}
-			for _, tick := range y.Tick.Marker.Ticks(y.Min, y.Max) {
-				if tick.Value < y.Min*(1-1e-9) || tick.Value > y.Max*(1+1e-9) {
-					t.Errorf("%v is outside of the axis from %v to %v", tick.Value, y.Min, y.Max)
+			for _, tick := range y.ticks(200, func(string) float64 { return 10 }) {
+				if tick.value < y.low*(1-1e-9) || tick.value > y.high*(1+1e-9) {
+					t.Errorf("%v is outside of the axis from %v to %v", tick.value, y.low, y.high)
 				}
-				labels[tick.Label] = true
+				labels[tick.label] = true
 			}
 			if delete(labels, ""); len(labels) < 2 || len(labels) > 20 {
 				t.Fatalf("from %v to %v, log %v: %v", low, high, log, labels)
@@ -180,14 +187,14 @@ func TestAxesHaveTwoNumbers(t *testing.T) {
 
 // The points of a curve say where they are, rounded up, and those of a bound down; labels and markup are text.
 func TestPointsSayTheirNumbers(t *testing.T) {
-	curves := []Curve{{Name: "a<b", X: []float64{2, 4}, Y: []float64{1.23451, 2}}, {Name: "bound", Bound: true, X: []float64{2}, Y: []float64{1.23459}},
+	curves := []Curve{{Name: "a<b", X: []float64{2, 4}, Y: []float64{1.23451, 2}}, {Name: "bound", Bound: true, Lower: true, X: []float64{2}, Y: []float64{1.23459}},
 		{Name: "own", X: []float64{3}, Y: []float64{2}, Says: []string{"its words"}}}
 	f, err := Lines(Axes{Title: "title", X: "steps", Marks: true}, curves)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var svg bytes.Buffer
-	if err := f.WriteAs(&svg, "x.svg"); err != nil {
+	if err := f.WriteAs(&svg, "x.svg", Style{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"<title>title</title>", "<title>a&lt;b, steps 2: 1.235</title>", "<title>bound, steps 2: 1.234</title>",
@@ -198,14 +205,15 @@ func TestPointsSayTheirNumbers(t *testing.T) {
 	}
 }
 
-// A PDF's text is text, in two bytes a letter, Greek ones and exponents, too.
+// A PDF's text is text: the letters of its strings are what its map of characters says, Greek ones and exponents, too; its table
+// of objects has their places.
 func TestTextOfPDF(t *testing.T) {
 	f, err := Lines(Axes{Title: "privacy ε", X: "sens²", Y: "y", LogY: true}, []Curve{{Name: "a", X: []float64{1, 2}, Y: []float64{1e-9, 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var pdf, text bytes.Buffer
-	if err := f.WriteAs(&pdf, "x.pdf"); err != nil {
+	if err := f.WriteAs(&pdf, "x.pdf", Style{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, part := range bytes.Split(pdf.Bytes(), []byte("\nstream\n"))[1:] {
@@ -213,9 +221,102 @@ func TestTextOfPDF(t *testing.T) {
 			_, _ = io.Copy(&text, r)
 		}
 	}
-	for _, want := range []string{"p\x00r\x00i\x00v\x00a\x00c\x00y\x00 \x03\xb5", "s\x00e\x00n\x00s", "\x22\x12"} {
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("no %q", want)
+	letters := map[string]string{}
+	for _, of := range regexp.MustCompile(`(?m)^<(....)> <(....)>$`).FindAllStringSubmatch(text.String(), -1) {
+		r, err := strconv.ParseUint(of[2], 16, 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		letters[of[1]] = string(rune(r))
+	}
+	said := ""
+	for _, of := range regexp.MustCompile(`<([0-9a-f]*)> Tj`).FindAllStringSubmatch(text.String(), -1) {
+		for i := 0; i < len(of[1]); i += 4 {
+			said += letters[of[1][i:i+4]]
+		}
+		said += "|"
+	}
+	for _, want := range []string{"privacy ε|", "sens|2|", "10|−8|"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("no %q in %q", want, said)
 		}
 	}
+	for i, of := range regexp.MustCompile(`(?m)^(\d{10}) 00000 n $`).FindAllStringSubmatch(pdf.String(), -1) {
+		at, _ := strconv.Atoi(of[1])
+		if want := fmt.Sprintf("%d 0 obj", i+1); !strings.HasPrefix(pdf.String()[at:], want) {
+			t.Errorf("no %q at %d", want, at)
+		}
+	}
+}
+
+// A figure is as wide as asked, in letters of the size asked; without a title its file still says what it is.
+func TestStyles(t *testing.T) {
+	f, err := Lines(Axes{Title: "its title", X: "steps", Y: "y"}, []Curve{{Name: "a", X: []float64{1, 2}, Y: []float64{1, 2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, ext := range Formats() {
+		var out strings.Builder
+		if err := f.WriteAs(&out, "x"+ext, Style{Width: 3.4, Letters: 8, Bare: true}); err != nil {
+			t.Fatal(err)
+		}
+		files[ext] = out.String()
+	}
+	for _, want := range []string{`width="244.80pt"`, `font-size="8"`, "<title>its title</title>", "<desc>", ">steps</text>"} {
+		if !strings.Contains(files[".svg"], want) {
+			t.Errorf("no %s in %s", want, files[".svg"])
+		}
+	}
+	if strings.Contains(files[".svg"], ">its title</text>") {
+		t.Error("a title")
+	}
+	if !strings.Contains(files[".pdf"], "/MediaBox [0 0 244.80 ") {
+		t.Error("a page of another size")
+	}
+	picture, err := png.Decode(strings.NewReader(files[".png"]))
+	if err != nil || picture.Bounds().Dx() != 1020 {
+		t.Errorf("%v, %v", picture.Bounds(), err)
+	}
+	if lines := textsOf(t, f, Style{}); !slices.Contains(lines, "its title") {
+		t.Errorf("%q", lines)
+	}
+}
+
+// What is asked for of the font is in its part as it was, with what it is made of, and nothing else.
+func TestPartOfFont(t *testing.T) {
+	table := func(font []byte, name string) []byte {
+		for i := range int(font[5]) {
+			if entry := font[12+16*i:]; string(entry[:4]) == name {
+				return font[binary.BigEndian.Uint32(entry[8:]):][:binary.BigEndian.Uint32(entry[12:])]
+			}
+		}
+		t.Fatalf("no %q", name)
+		return nil
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOfN(rapid.RuneFrom([]rune("abcXYZ019éÄñεδμ₂‖≤")), 1, 8, -1).Draw(t, "text")
+		var glyphs []sfnt.GlyphIndex
+		for _, r := range text {
+			glyphs = append(glyphs, glyph(r))
+		}
+		part, whole := partOfFont(glyphs), partOfFont(lists.Make(serif().NumGlyphs(), func(i int) sfnt.GlyphIndex { return sfnt.GlyphIndex(i) }))
+		outline := func(font []byte, g int) []byte {
+			places := table(font, "loca")
+			return table(font, "glyf")[binary.BigEndian.Uint32(places[4*g:]):binary.BigEndian.Uint32(places[4*g+4:])]
+		}
+		kept := 0
+		for g := range serif().NumGlyphs() {
+			of := outline(part, g)
+			if len(of) > 0 {
+				kept++
+			}
+			if !bytes.Equal(of, outline(whole, g)) && (len(of) > 0 || slices.Contains(glyphs, sfnt.GlyphIndex(g))) {
+				t.Fatalf("glyph %d is another one", g)
+			}
+		}
+		if kept > 3*len(glyphs) {
+			t.Fatalf("%d glyphs for %q", kept, text)
+		}
+	})
 }

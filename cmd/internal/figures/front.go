@@ -12,8 +12,8 @@ import (
 // batches in secret, which step down at every strategy of the front, and the dense optimum in turn. It is nil if there is
 // no strategy, and no optimum.
 func MemoryFront(a *plan.MemoryFront) (*Figure, error) {
-	inTurn := Curve{Name: "in turn", Method: "mafalda"}
-	secret := Curve{Name: "in secret (Poisson)", Method: "dp-d-sgd"}
+	inTurn := Curve{Name: "in turn", Method: "in turn"}
+	secret := Curve{Name: "in secret (Poisson)", Method: "poisson"}
 	most := a.Problem.Schema.Steps()
 	for _, c := range a.Choices {
 		if !c.Front {
@@ -32,13 +32,13 @@ func MemoryFront(a *plan.MemoryFront) (*Figure, error) {
 	}
 	curves := []Curve{inTurn, secret}
 	if a.Optimum > 0 {
-		curves = append(curves, Curve{Name: "dense optimum, in turn", Method: "none", Dashed: true,
+		curves = append(curves, Curve{Name: "dense optimum, in turn", Bound: true, Lower: true, Dashed: true,
 			X: []float64{keptAt(0), keptAt(most)}, Y: []float64{a.Optimum, a.Optimum}})
 	}
 	w := a.Options.Privacy
 	title := fmt.Sprintf("What memory buys: %s, (ε, δ) = (%s, %s)", problemText(a.Problem), printed(w.Epsilon),
 		printed(w.Delta))
-	return Lines(Axes{Title: title, X: fmt.Sprintf("numbers that a node keeps for each parameter (one is %s; none: left edge)",
+	return Lines(Axes{Title: title, Zero: keptAt(0), X: fmt.Sprintf("numbers that a node keeps for each parameter (one is %s)",
 		limits.Text(a.Budget.Bytes(1))), Y: "squared error at the privacy, for clip 1", LogX: true, LogY: true}, curves)
 }
 

@@ -31,7 +31,7 @@ func TestMemoryFrontFigure(t *testing.T) {
 			t.Fatal(err)
 		}
 		var svg bytes.Buffer
-		if err := f.WriteAs(&svg, "a.svg"); err != nil {
+		if err := f.WriteAs(&svg, "a.svg", Style{}); err != nil {
 			t.Fatal(err)
 		}
 		return svg.String()

@@ -6,12 +6,7 @@ import (
 	"image/color"
 	"math"
 
-	"mafalda/internal/lists"
-
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
 )
 
 // Matrix is a matrix to be drawn, and its name.
@@ -24,13 +19,9 @@ type Matrix struct {
 // of the signed square root, so that small entries show; the darkest stand for the largest magnitude of each matrix,
 // which its title gives. The heading is above all. Matrices have entries.
 func Heatmaps(heading string, matrices ...Matrix) *Figure {
-	f := &Figure{heading: heading, height: 4.6 * vg.Inch, width: vg.Length(4.3*float64(len(matrices))+1.2) * vg.Inch}
+	f := &Figure{title: heading, beside: true, foot: colourBar}
 	for _, m := range matrices {
 		largest := math.Max(mat.Max(m.Values), -mat.Min(m.Values))
-		p := plot.New()
-		p.Title.Text = fmt.Sprintf("%s, largest magnitude %.3g", m.Name, largest)
-		p.X.Label.Text = "column (step of the independent noise)"
-		p.Y.Label.Text = "row (step)"
 		rows, cols := m.Values.Dims()
 		picture := image.NewRGBA(image.Rect(0, 0, cols, rows))
 		for i := range rows {
@@ -38,11 +29,14 @@ func Heatmaps(heading string, matrices ...Matrix) *Figure {
 				picture.Set(j, i, signedColour(m.Values.At(i, j)/math.Max(largest, math.SmallestNonzeroFloat64)))
 			}
 		}
-		p.Add(plotter.NewImage(enlarge(picture), 0, 0, float64(cols), float64(rows)))
-		p.Y.Tick.Marker = fromTop(rows)
-		f.columns = append(f.columns, column{[]panel{{Plot: p}}, 4.3})
+		picture = enlarge(picture)
+		f.panels = append(f.panels, &panel{title: fmt.Sprintf("%s, largest magnitude %.3g", m.Name, largest), tall: 0.85,
+			x: axis{label: "column (step of the independent noise)", high: float64(cols)},
+			y: axis{label: "row (step)", high: float64(rows), downward: true},
+			paint: func(p *page, f frame) {
+				p.shapes = append(p.shapes, shape{points: []Point{{f.left, f.top}, {f.right, f.bottom}}, image: picture})
+			}})
 	}
-	f.columns = append(f.columns, column{[]panel{{Plot: colourBar()}}, 1.2})
 	return f
 }
 
@@ -70,27 +64,17 @@ func signedColour(v float64) color.RGBA {
 	return color.RGBA{mix(end[0]), mix(end[1]), mix(end[2]), 255}
 }
 
-// fromTop labels an axis on which row 0 is on top.
-func fromTop(rows int) plot.ConstantTicks {
-	return lists.Map(roundTicks(0, float64(rows)), func(t plot.Tick) plot.Tick {
-		return plot.Tick{Value: float64(rows) - t.Value, Label: t.Label}
-	})
-}
-
-func colourBar() *plot.Plot {
-	const height = 201
-	picture := image.NewRGBA(image.Rect(0, 0, 20, height))
-	for y := range height {
-		for x := range 20 {
-			picture.Set(x, y, signedColour(1-2*float64(y)/(height-1)))
-		}
+// colourBar draws what the colours mean.
+func colourBar(p *page, left, top, wide float64) (bottom float64) {
+	const steps = 201
+	picture := image.NewRGBA(image.Rect(0, 0, steps, 1))
+	for x := range steps {
+		picture.Set(x, 0, signedColour(2*float64(x)/(steps-1)-1))
 	}
-	p := plot.New()
-	p.Title.Text = " "
-	p.X.Label.Text = " "
-	p.Add(plotter.NewImage(picture, 0, -1, 1, 1))
-	p.X.Tick.Marker = plot.ConstantTicks{}
-	p.X.LineStyle.Width = 0
-	p.Y.Label.Text = "share of the largest magnitude"
-	return p
+	from, to := left+wide/4, left+3*wide/4
+	bottom = top + p.em
+	p.shapes = append(p.shapes, shape{points: []Point{{from, top}, {to, bottom}}, image: picture})
+	x := axis{label: "share of the largest magnitude", low: -1, high: 1}
+	p.axisX(&frame{left: from, top: bottom, right: to, bottom: bottom, x: x})
+	return p.paragraph(left+wide/2, bottom+1.5*p.em, wide, p.em, x.label)
 }

@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/mds"
-	"gonum.org/v1/plot/plotter"
 
 	"mafalda/graph"
 )
@@ -20,7 +19,7 @@ const (
 // by majorization of the stress Σ (|p_i - p_j|/d_ij - 1)² (Gansner, Koren, North, "Graph Drawing by Stress
 // Majorization", 2004), from classical scaling of the same distances. Nothing is random. Components are next to each
 // other. Coordinates are from 0 to 1; the same graph always has the same layout.
-func Layout(g *graph.Graph) plotter.XYs {
+func Layout(g *graph.Graph) []Point {
 	d := distances(g)
 	at := startOf(d)
 	for range layoutRounds {
@@ -57,12 +56,12 @@ func distances(g *graph.Graph) *mat.SymDense {
 }
 
 // startOf places nodes by classical scaling, and on a spiral where that finds no plane.
-func startOf(d *mat.SymDense) plotter.XYs {
+func startOf(d *mat.SymDense) []Point {
 	n := d.SymmetricDim()
-	at := make(plotter.XYs, n)
+	at := make([]Point, n)
 	for i := range at { // nodes with the same neighbours must not be in the same place
 		angle, radius := 2.399963229728653*float64(i), math.Sqrt(float64(i)/float64(n))
-		at[i] = plotter.XY{X: radius * math.Cos(angle), Y: radius * math.Sin(angle)}
+		at[i] = Point{X: radius * math.Cos(angle), Y: radius * math.Sin(angle)}
 	}
 	if n < 3 || n > layoutScaled {
 		return at
@@ -79,7 +78,7 @@ func startOf(d *mat.SymDense) plotter.XYs {
 }
 
 // majorize moves every node to where the others would have it.
-func majorize(at plotter.XYs, d *mat.SymDense) {
+func majorize(at []Point, d *mat.SymDense) {
 	for i := range at {
 		var x, y, total float64
 		for j := range at {
@@ -93,14 +92,14 @@ func majorize(at plotter.XYs, d *mat.SymDense) {
 			x, y, total = x+w*(at[j].X+stretch*dx), y+w*(at[j].Y+stretch*dy), total+w
 		}
 		if total > 0 {
-			at[i] = plotter.XY{X: x / total, Y: y / total}
+			at[i] = Point{X: x / total, Y: y / total}
 		}
 	}
 }
 
 // fit moves and scales positions into the unit square, the longer side along x.
-func fit(at plotter.XYs) {
-	left, right, bottom, top := plotter.XYRange(at)
+func fit(at []Point) {
+	left, right, bottom, top := Range(at)
 	width, height := right-left, top-bottom
 	for i, p := range at {
 		p.X, p.Y = p.X-left, p.Y-bottom
@@ -108,6 +107,15 @@ func fit(at plotter.XYs) {
 			p.X, p.Y = p.Y, p.X
 		}
 		size := math.Max(math.Max(width, height), 1e-9)
-		at[i] = plotter.XY{X: p.X / size, Y: p.Y / size}
+		at[i] = Point{X: p.X / size, Y: p.Y / size}
 	}
+}
+
+// Range returns the least and the largest coordinates of places.
+func Range(at []Point) (left, right, bottom, top float64) {
+	left, right, bottom, top = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
+	for _, p := range at {
+		left, right, bottom, top = math.Min(left, p.X), math.Max(right, p.X), math.Min(bottom, p.Y), math.Max(top, p.Y)
+	}
+	return left, right, bottom, top
 }

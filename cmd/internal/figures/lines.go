@@ -7,12 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
-	"mafalda/internal/lists"
 	"mafalda/internal/rounding"
 )
 
@@ -25,10 +19,11 @@ type Curve struct {
 	Y      []float64 `json:"y"`
 	Low    []float64 `json:"low,omitempty"`
 	High   []float64 `json:"high,omitempty"`
-	Says   []string  `json:"-"`                // words of the points; nil: name, place and value, rounded up, or of a bound down
+	Says   []string  `json:"-"`                // words of the points; nil: name, place and value, rounded up, or of a lower bound down
 	Labels []string  `json:"labels,omitempty"` // beside the points
 	Dashed bool      `json:"dashed,omitempty"`
-	Bound  bool      `json:"-"` // what no curve of its scheme goes beyond: grey
+	Bound  bool      `json:"-"` // no curve of its scheme goes beyond it: grey
+	Lower  bool      `json:"-"` // it is a lower bound: its numbers are rounded down
 	Dotted bool      `json:"dotted,omitempty"`
 }
 
@@ -50,17 +45,15 @@ type Axes struct {
 	Marks bool     `json:"marks"`           // mark the points on the line
 	MaxY  float64  `json:"max_y,omitempty"` // 0: the highest curve or band; what is above is cut off
 	Rows  []string `json:"rows,omitempty"`  // names of 0, 1, … on the vertical axis
+	Zero  float64  `json:"zero,omitempty"`  // the value that stands for 0 on a logarithmic horizontal axis
 }
 
 // Lines draws curves in one plot; nil if none has a point. A curve without points is left out, and leaves its colour
 // unused.
 func Lines(axes Axes, curves []Curve) (*Figure, error) {
-	p := panel{Plot: plot.New(), shown: &shown{Axes: axes}}
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = axes.Title, axes.X, axes.Y
-	p.Title.Padding = vg.Points(8)
-	p.Add(plotter.NewGrid())
+	l := &panel{tall: 0.62, shown: &shown{Axes: axes}, x: axis{label: axes.X}, y: axis{label: axes.Y}}
 	var xs, ys []float64 // that have to fit
-	var names []string
+	var drawn []drawnCurve
 	for i, colour := range coloursOf(curves) {
 		c := curves[i]
 		if len(c.X) == 0 && len(c.Y) == 0 {
@@ -69,7 +62,7 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 		if err := c.check(axes); err != nil {
 			return nil, err
 		}
-		xs, ys, names = append(xs, c.X...), append(ys, c.Y...), append(names, c.Name)
+		xs, ys = append(xs, c.X...), append(ys, c.Y...)
 		ys = append(ys, c.High...)
 		for k, low := range c.Low {
 			if !axes.LogY || low > c.Y[k]/10 { // others go on below the frame
@@ -77,9 +70,9 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 			}
 		}
 		d := c.drawn(axes, colour)
-		p.Add(d)
-		p.Legend.Add(c.Name, d)
-		p.shown.show(c, colourAt(colour))
+		drawn = append(drawn, d)
+		l.key = append(l.key, entry{c.Name, d.sample})
+		l.shown.show(c, d.colour)
 	}
 	if xs == nil {
 		return nil, nil
@@ -91,47 +84,22 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 	if high < low || low == axes.MaxY && low > 0 {
 		return nil, fmt.Errorf("all values are above %v", axes.MaxY)
 	}
-	axes.scaleX(&p.X, xs)
-	height := 5 * vg.Inch
+	axes.scaleX(&l.x, xs)
 	if axes.Rows != nil {
-		p.NominalY(axes.Rows...)
-		p.Y.Min, p.Y.Max = -0.6, float64(len(axes.Rows))-0.4
-		height = vg.Points(float64(90 + 26*max(len(axes.Rows), len(names))))
+		l.y.names = axes.Rows
+		l.y.low, l.y.high = -0.6, float64(len(axes.Rows))-0.4
 	} else {
-		scaleY(&p.Y, low, high, axes.LogY)
+		l.y.scale(low, high, axes.LogY)
 	}
-	if axes.LogX {
-		p.below, p.X.Label.Text = axes.X, ""
+	if len(curves) == 1 && axes.Rows == nil {
+		l.key = nil
 	}
-	if axes.LogY {
-		p.side, p.Y.Label.Text = axes.Y, ""
+	l.paint = func(p *page, f frame) {
+		for _, d := range drawn {
+			d.draw(p, f)
+		}
 	}
-	f := single(p, 8*vg.Inch, height)
-	if len(curves) > 1 || axes.Rows != nil {
-		f.legendBeside(names)
-	} else {
-		p.Legend = plot.NewLegend()
-	}
-	return f, nil
-}
-
-// stackAbove puts the plot of another figure, which has the same curves, below the plot of f, beside the same legend:
-// next to each other they could not be read at the width of a page.
-func (f *Figure) stackAbove(other *Figure) {
-	f.columns[0].plots = append(f.columns[0].plots, other.columns[0].plots...)
-	f.height *= 1.6
-}
-
-// legendBeside moves the legend of a figure of one plot out of it, to the right, where it hides no data.
-func (f *Figure) legendBeside(names []string) {
-	p, legend := f.columns[0].plots[0], bare("")
-	legend.Legend, p.Legend = p.Legend, legend.Legend
-	l := &legend.Legend
-	l.Top, l.Left, l.XOffs, l.YOffs, l.Padding = true, true, 0, -vg.Points(30), vg.Points(4)
-	widths := lists.Map(names, l.TextStyle.Width)
-	width := slices.Max(widths) + l.ThumbnailWidth + vg.Points(40)
-	f.columns = append(f.columns, column{[]panel{{Plot: legend}}, float64(width)})
-	f.width += width
+	return &Figure{title: axes.Title, panels: []*panel{l}}, nil
 }
 
 // check returns an error unless all values can be drawn.
@@ -152,38 +120,45 @@ func (c Curve) check(axes Axes) error {
 	return nil
 }
 
-// drawnCurve draws a curve, and shows in a legend what it looks like.
+// drawnCurve draws a curve, and shows in a legend what it looks like. Sizes are relative to the letters.
 type drawnCurve struct {
 	Curve
-	line  draw.LineStyle // without a colour: there is none
-	glyph draw.GlyphStyle
-	shade color.Color
+	colour color.NRGBA
+	line   float64   // width; 0: there is none
+	dashes []float64 // in widths
+	marker marker
+	radius float64 // of markers; 0: there are none
 }
 
+// marker is a regular polygon.
+type marker struct {
+	corners int
+	turn    float64
+}
+
+var markers = []marker{{24, 0}, {4, math.Pi / 4}, {3, -math.Pi / 2}, {3, math.Pi / 2}, {4, 0}, {3, 0}, {3, math.Pi}}
+
 func (c Curve) drawn(axes Axes, index int) drawnCurve {
-	colour := colourAt(index)
-	d := drawnCurve{Curve: c, glyph: draw.GlyphStyle{Color: colour, Shape: shapes[max(index, 0)%len(shapes)]}}
+	d := drawnCurve{Curve: c, colour: colourAt(index), marker: markers[max(index, 0)%len(markers)]}
 	switch {
 	case axes.Rows != nil:
-		d.glyph.Radius = vg.Points(3.5)
+		d.radius = 0.32
 	case axes.Dots || axes.Marks || len(c.X) == 1: // a line through one point cannot be seen
-		d.glyph.Radius = vg.Points(2)
+		d.radius = 0.22
 	}
 	if !axes.Dots {
-		d.line = draw.LineStyle{Color: colour, Width: vg.Points(1.5)}
+		d.line = 0.125
 	}
 	switch {
 	case c.Dashed:
-		d.line.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
+		d.dashes = []float64{3.5, 2}
 	case c.Dotted:
-		d.line.Dashes = []vg.Length{vg.Points(1.5), vg.Points(2)}
+		d.dashes = []float64{1, 1.4}
 	}
-	r, g, b, _ := colour.RGBA()
-	d.shade = color.NRGBA64{uint16(r), uint16(g), uint16(b), 40 * 0x101}
 	const most = 40 // points whose words are worth their place
 	if c.Says == nil && len(c.X) <= most {
 		text := rounding.UpText
-		if c.Bound {
+		if c.Lower {
 			text = rounding.DownText
 		}
 		for i, x := range c.X {
@@ -197,104 +172,142 @@ func (c Curve) drawn(axes Axes, index int) drawnCurve {
 	return d
 }
 
-// Plot draws the band, the line and the points, and makes the points say their words where a canvas can.
-func (d drawnCurve) Plot(c draw.Canvas, p *plot.Plot) {
-	toX, toY := p.Transforms(&c)
-	place := func(values []float64) (at []vg.Point) {
+// draw draws the band, the line and the points, which say their words where a format can.
+func (d drawnCurve) draw(p *page, f frame) {
+	place := func(values []float64) (at []Point) {
 		for i, y := range values {
-			at = append(at, vg.Point{X: toX(d.X[i]), Y: toY(y)})
+			at = append(at, f.at(d.X[i], y))
 		}
 		return at
 	}
 	if d.Low != nil {
 		lower := place(d.Low)
 		slices.Reverse(lower)
-		c.FillPolygon(d.shade, c.ClipPolygonXY(append(place(d.High), lower...)))
+		band := f.crossed(append(place(d.High), lower...))
+		for i := range band {
+			band[i].Y = math.Max(f.top, math.Min(f.bottom, band[i].Y))
+		}
+		shade := d.colour
+		shade.A = 40
+		p.area(shade, band...)
 	}
 	points := place(d.Y)
-	if d.line.Color != nil {
-		c.StrokeLines(d.line, c.ClipLinesXY(points)...)
-	}
-	var labelled []vg.Point
-	svg := svgUnder(c)
-	for i, at := range points {
-		if !c.Contains(at) {
+	inside := func(at Point) bool { return at.Y >= f.top-1e-6 && at.Y <= f.bottom+1e-6 }
+	var part []Point
+	for _, at := range append(f.crossed(points), Point{Y: math.Inf(1)}) {
+		if inside(at) {
+			part = append(part, at)
 			continue
 		}
-		if d.glyph.Radius > 0 {
-			c.DrawGlyph(d.glyph, at)
+		if len(part) > 1 {
+			d.stroke(p, part)
 		}
-		near := func(p vg.Point) bool { return math.Abs(float64(p.X-at.X)) < 70 && math.Abs(float64(p.Y-at.Y)) < 10 }
-		if d.Labels != nil && !slices.ContainsFunc(labelled, near) {
-			labelled = append(labelled, at)
-			style := p.Legend.TextStyle
-			style.YAlign = draw.YCenter
-			c.FillText(style, at.Add(vg.Point{X: vg.Points(6)}), d.Labels[i])
+		part = nil
+	}
+	var labels []shape
+	for i, at := range points {
+		if !inside(at) {
+			continue
 		}
-		if svg != nil && d.Says != nil {
-			svg.say(at, d.Says[i])
+		d.mark(p, at)
+		if d.Labels != nil {
+			labels = p.beside(f, at, d.Labels[i], labels)
+		}
+		if d.Says != nil {
+			p.shapes = append(p.shapes, shape{points: []Point{at}, says: d.Says[i]})
 		}
 	}
 }
 
-// Thumbnail draws what a legend shows.
-func (d drawnCurve) Thumbnail(c *draw.Canvas) {
-	middle := c.Center()
-	if d.line.Color != nil {
-		c.StrokeLine2(d.line, c.Min.X, middle.Y, c.Max.X, middle.Y)
-	}
-	if d.glyph.Radius > 0 {
-		c.DrawGlyph(d.glyph, middle)
+// stroke draws a line.
+func (d drawnCurve) stroke(p *page, points []Point) {
+	if d.line > 0 {
+		dashes := slices.Clone(d.dashes)
+		for i := range dashes {
+			dashes[i] *= d.line * p.em
+		}
+		p.line(d.colour, d.line*p.em, dashes, points...)
 	}
 }
 
-// scaleX sets range and ticks of the horizontal axis: at the places of values where these are few. One value alone is in the middle.
-func (a Axes) scaleX(axis *plot.Axis, xs []float64) {
-	first, last := slices.Min(xs), slices.Max(xs)
-	if a.LogX {
-		if a.Rows != nil {
-			first, last = first/1.05, last*1.1
-		} else if last/first < 1.0001 {
-			first, last = first/2, 2*last
-		}
-		first, last = math.Max(first, math.SmallestNonzeroFloat64), math.Min(last, math.MaxFloat64)
-		axis.Scale = plot.LogScale{}
-	} else if first == last {
-		room := math.Max(1, math.Abs(first)/2)
-		first, last = first-room, last+room
-	}
-	axis.Min, axis.Max = first, last
-	axis.Tick.Marker = ticks(first, last, a.LogX)
-	if measured := placesOf(xs, func(x float64) float64 { return axis.Norm(x) }); a.Marks && len(measured) > 1 {
-		axis.Tick.Marker = measured
+// mark draws a marker.
+func (d drawnCurve) mark(p *page, at Point) {
+	if d.radius > 0 {
+		size := 1 + 1/float64(d.marker.corners) // of the same area, nearly
+		p.area(d.colour, around(at, size*d.radius*p.em, d.marker.corners, d.marker.turn)...)
 	}
 }
 
-// placesOf are ticks at values, if there are few, and none so near to the next that their labels would meet.
-func placesOf(xs []float64, share func(float64) float64) (all plot.ConstantTicks) {
-	const nearest = 0.06
-	xs = slices.Compact(slices.Sorted(slices.Values(xs)))
-	for i, x := range xs {
-		if i > 0 && share(x)-share(xs[i-1]) < nearest {
-			return nil
+// sample draws what a legend shows.
+func (d drawnCurve) sample(p *page, from, to Point) {
+	d.stroke(p, []Point{from, to})
+	d.mark(p, Point{(from.X + to.X) / 2, from.Y})
+}
+
+// beside writes a label to the right or the left of a point, if there it meets no others, and returns all.
+func (p *page) beside(f frame, at Point, label string, others []shape) []shape {
+	small := smaller * p.em
+	wide := width(label, small)
+	for _, left := range []float64{at.X + small/2, at.X - small/2 - wide} {
+		y := at.Y + 0.32*small
+		meets := func(s shape) bool { return s.meets(left, y-small, left+wide, y+small, small/8) }
+		if left >= f.left && left+wide <= f.right && !slices.ContainsFunc(others, meets) {
+			p.write(Point{left, y}, 0, small, label)
+			return append(others, p.shapes[len(p.shapes)-1])
 		}
-		all = append(all, plot.Tick{Value: x, Label: fmt.Sprintf("%.6g", x)})
+	}
+	return others
+}
+
+// crossed adds the points where a line crosses the top or the bottom of the frame.
+func (f frame) crossed(points []Point) (all []Point) {
+	for i, b := range points {
+		edges := []float64{f.top, f.bottom}
+		a := points[max(i-1, 0)]
+		if b.Y < a.Y {
+			slices.Reverse(edges)
+		}
+		for _, edge := range edges {
+			if (a.Y-edge)*(b.Y-edge) < 0 {
+				all = append(all, Point{a.X + (b.X-a.X)*(edge-a.Y)/(b.Y-a.Y), edge})
+			}
+		}
+		all = append(all, b)
 	}
 	return all
 }
 
-// scaleY sets range and ticks of the vertical axis, with some room above, and from zero if it is not logarithmic.
-func scaleY(axis *plot.Axis, low, high float64, log bool) {
+// scaleX sets the range of the horizontal axis. One value alone is in the middle.
+func (a Axes) scaleX(x *axis, xs []float64) {
+	first, last := slices.Min(xs), slices.Max(xs)
+	if a.LogX {
+		if a.Rows != nil {
+			room := math.Max(math.Pow(last/first, 0.04), 1.07)
+			first, last = first/room, last*room
+		} else if last/first < 1.0001 {
+			first, last = first/2, 2*last
+		}
+		first, last = math.Max(first, math.SmallestNonzeroFloat64), math.Min(last, math.MaxFloat64)
+	} else if first == last {
+		room := math.Max(1, math.Abs(first)/2)
+		first, last = first-room, last+room
+	}
+	x.low, x.high, x.log, x.zero = first, last, a.LogX, a.Zero
+	if a.Rows == nil {
+		x.measured = xs
+	}
+}
+
+// scale sets the range of a vertical axis, with some room above, and from zero if it is not logarithmic.
+func (y *axis) scale(low, high float64, log bool) {
 	const room = 0.05 // above the highest value
 	if log {
 		space := math.Pow(math.Max(high/low, 1.5), room)
 		low = math.Max(low/math.Min(space, 1.2), math.SmallestNonzeroFloat64)
 		high = math.Min(high*space, math.MaxFloat64)
-		axis.Scale = plot.LogScale{}
 	} else {
 		low, high = math.Min(low, 0), math.Max(high, 0)
 		high = cmp.Or(high+room*(high-low), 1)
 	}
-	axis.Min, axis.Max = low, high
-	axis.Tick.Marker = ticks(low, high, log)
+	y.low, y.high, y.log = low, high, log
 }

@@ -37,6 +37,6 @@ func Memory(rows []benchmarks.Row, kb benchmarks.KB, levels benchmarks.Privacies
 			c.Labels = append(c.Labels, r.Strategy)
 		}
 	}
-	return Lines(Axes{Title: title, X: "numbers that a node keeps for each parameter (none: left edge)", LogX: true, LogY: true,
+	return Lines(Axes{Title: title, Zero: keptAt(0), X: "numbers that a node keeps for each parameter", LogX: true, LogY: true,
 		Y: "squared error / that of the certified optimum", Dots: true}, curves)
 }

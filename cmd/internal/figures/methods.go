@@ -2,32 +2,42 @@ package figures
 
 import (
 	"image/color"
-	"slices"
+
+	"mafalda/protocols"
 )
 
-// A method whose line is in several pictures has one colour in all of them.
+// palette has colours that people with colour blindness tell apart (Okabe & Ito 2008): blue, vermilion, green, purple, orange, sky
+// blue, black.
+var palette = []color.NRGBA{
+	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}, {230, 159, 0, 255},
+	{86, 180, 233, 255}, {0, 0, 0, 255},
+}
 
-// methods have the colours of the palette, in its order: blue, vermilion, green, purple, orange, sky blue, black.
-var methods = []string{"mafalda", "d-mf", "dp-d-sgd", "antipgd", "mafalda-plain", "mafalda-secrets", "none"}
+// schemes have one colour, a place of the palette, in every picture.
+var schemes = map[string]int{
+	"mafalda": 0, "d-mf": 1, "dp-d-sgd": 2, "antipgd": 3, "mafalda-plain": 4, "mafalda-secrets": 5, "none": 6, // methods
+	"in turn": 0, "poisson": 2, "allocation": 3, "bins": 4, // batches; the ordinary noise is Poisson's with one band
+	protocols.Plain: 6, protocols.Gossip: 1, protocols.PPAC: 0, protocols.DPPS: 2, // averaging
+}
 
-// boundColour is the place of grey, which no method has.
+// boundColour is the place of grey, which no scheme has.
 const boundColour = -1
 
 // colourAt returns the colour at a place of the palette, which begins again at its end.
-func colourAt(index int) color.Color {
+func colourAt(index int) color.NRGBA {
 	if index == boundColour {
-		return color.Gray{140}
+		return color.NRGBA{140, 140, 140, 255}
 	}
 	return palette[index%len(palette)]
 }
 
-// coloursOf returns the places of the curves' colours in the palette: the method's colour, or the colour of the curve that
+// coloursOf returns the places of the curves' colours in the palette: the scheme's colour, or the colour of the curve that
 // it is to look like, and for the others, in order, what is left; boundColour for bounds.
 func coloursOf(curves []Curve) []int {
 	taken := map[int]bool{}
 	at := make([]int, len(curves))
 	for i, c := range curves {
-		if index := slices.Index(methods, c.Method); index >= 0 {
+		if index, known := schemes[c.Method]; known {
 			at[i], taken[index] = index, true
 		}
 	}
@@ -38,7 +48,7 @@ func coloursOf(curves []Curve) []int {
 			at[i] = boundColour
 			continue
 		}
-		if slices.Contains(methods, c.Method) {
+		if _, known := schemes[c.Method]; known {
 			continue
 		}
 		if like, there := of[c.Like]; there && c.Like != "" {

@@ -2,181 +2,143 @@ package figures
 
 import (
 	"bytes"
+	"compress/zlib"
 	"fmt"
-	"image"
-	"image/color"
-	"image/png"
-	"io"
-	"math"
-	"time"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf16"
 
-	"codeberg.org/go-pdf/fpdf"
-	"gonum.org/v1/plot"
-	plotfont "gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/vg"
-
-	"mafalda/internal/lists"
+	"golang.org/x/image/font/sfnt"
 )
 
-// pdfCanvas draws on the page of a PDF, whose text is text, in a part of the font that is in the file: vgpdf has no Greek letters.
-// Nothing in the file depends on when it was made.
-type pdfCanvas struct {
-	doc           *fpdf.Fpdf
-	width, height vg.Length
-	line          vg.Length // width of lines
-	images        int       // so far
-}
+// Objects of a PDF, by their numbers; images follow.
+const (
+	pdfCatalog = iota + 1
+	pdfPages
+	pdfPage
+	pdfContent
+	pdfFont
+	pdfLetters
+	pdfDescriptor
+	pdfFontFile
+	pdfUnicode
+	pdfInfo
+)
 
-func newPDF(width, height vg.Length, title string) (*pdfCanvas, error) {
-	var font bytes.Buffer
-	face := plotfont.DefaultCache.Lookup(plot.DefaultFont, 12)
-	if _, err := face.Face.WriteSourceTo(nil, &font); err != nil {
-		return nil, err
-	}
-	doc := fpdf.NewCustom(&fpdf.InitType{UnitStr: "pt", Size: fpdf.SizeType{Wd: width.Points(), Ht: height.Points()}})
-	doc.SetCatalogSort(true)
-	doc.SetCreationDate(time.Unix(0, 0).UTC())
-	doc.SetModificationDate(time.Unix(0, 0).UTC())
-	doc.SetTitle(title, true)
-	doc.AddUTF8FontFromBytes(face.Name(), "", font.Bytes())
-	doc.AddPage()
-	c := &pdfCanvas{doc: doc, width: width, height: height}
-	c.Push()
-	c.Translate(vg.Point{Y: height}) // the origin is at the bottom
-	c.Scale(1, -1)
-	vg.Initialize(c)
-	return c, nil
-}
-
-// Size returns the size of the page.
-func (c *pdfCanvas) Size() (width, height vg.Length) { return c.width, c.height }
-
-// WriteTo writes the file.
-func (c *pdfCanvas) WriteTo(w io.Writer) (int64, error) {
-	c.Pop()
-	var file bytes.Buffer
-	if err := c.doc.Output(&file); err != nil {
-		return 0, err
-	}
-	return file.WriteTo(w)
-}
-
-// SetLineWidth sets the width of the next lines.
-func (c *pdfCanvas) SetLineWidth(width vg.Length) {
-	c.line = width
-	c.doc.SetLineWidth(width.Points())
-}
-
-// SetLineDash sets the dashes of the next lines.
-func (c *pdfCanvas) SetLineDash(dashes []vg.Length, offset vg.Length) {
-	c.doc.SetDashPattern(lists.Map(dashes, vg.Length.Points), offset.Points())
-}
-
-// SetColor sets the colour of what is drawn next.
-func (c *pdfCanvas) SetColor(to color.Color) {
-	if to == nil {
-		to = color.Black
-	}
-	of := color.NRGBAModel.Convert(to).(color.NRGBA)
-	for _, set := range []func(r, g, b int){c.doc.SetDrawColor, c.doc.SetFillColor, c.doc.SetTextColor} {
-		set(int(of.R), int(of.G), int(of.B))
-	}
-	c.doc.SetAlpha(float64(of.A)/255, "Normal")
-}
-
-// Rotate turns what is drawn next, by radians.
-func (c *pdfCanvas) Rotate(angle float64) { c.doc.TransformRotate(-angle*180/math.Pi, 0, 0) }
-
-// Translate moves the origin.
-func (c *pdfCanvas) Translate(by vg.Point) { c.doc.TransformTranslate(by.X.Points(), by.Y.Points()) }
-
-// Scale makes what is drawn next larger.
-func (c *pdfCanvas) Scale(x, y float64) { c.doc.TransformScale(100*x, 100*y, 0, 0) }
-
-// Push keeps the state for Pop.
-func (c *pdfCanvas) Push() { c.doc.TransformBegin() }
-
-// Pop goes back to the state at Push.
-func (c *pdfCanvas) Pop() { c.doc.TransformEnd() }
-
-// Stroke draws a line along a path.
-func (c *pdfCanvas) Stroke(path vg.Path) {
-	if c.line > 0 {
-		c.draw(path, "D")
-	}
-}
-
-// Fill fills a path.
-func (c *pdfCanvas) Fill(path vg.Path) { c.draw(path, "F") }
-
-func (c *pdfCanvas) draw(path vg.Path, style string) {
-	for _, p := range path {
-		x, y := p.Pos.X.Points(), p.Pos.Y.Points()
-		switch p.Type {
-		case vg.MoveComp:
-			c.doc.MoveTo(x, y)
-		case vg.LineComp:
-			c.doc.LineTo(x, y)
-		case vg.ArcComp:
-			c.arc(x, y, p.Radius.Points(), p.Start, p.Angle)
-		case vg.CloseComp:
-			c.doc.ClosePath()
+// pdf writes a page whose text is text, in a part of the font that is in the file. Nothing in the file depends on when it was made.
+func (p *page) pdf() ([]byte, error) {
+	var content strings.Builder
+	letters, images, states := map[sfnt.GlyphIndex]rune{0: '\uFFFD'}, "", map[uint8]string{}
+	objects := make([]string, pdfInfo)
+	fmt.Fprintf(&content, "1 0 0 -1 0 %.2f cm\n", p.height) // the origin is at the bottom
+	for _, s := range p.shapes {
+		if s.says != "" {
+			continue
+		}
+		at, c := s.points[0], s.colour
+		states[c.A] = fmt.Sprintf("/A%d << /ca %.3f /CA %[2]v >> ", c.A, float64(c.A)/255)
+		r, g, b := float64(c.R)/255, float64(c.G)/255, float64(c.B)/255
+		fmt.Fprintf(&content, "/A%d gs %.3f %.3f %.3f rg %[2]v %[3]v %[4]v RG\n", c.A, r, g, b)
+		switch {
+		case s.image != nil:
+			objects = append(objects, pdfImage(s))
+			images += fmt.Sprintf("/I%d %[1]d 0 R ", len(objects))
+			fmt.Fprintf(&content, "/A255 gs q %.2f 0 0 %.2f %.2f %.2f cm /I%d Do Q\n", s.points[1].X-at.X, at.Y-s.points[1].Y, at.X, s.points[1].Y, len(objects))
+			states[255] = "/A255 << /ca 1 /CA 1 >> "
+		case s.text != "":
+			turn := "1 0 0 -1"
+			if s.upward {
+				turn = "0 -1 -1 0"
+			}
+			fmt.Fprintf(&content, "BT /F %.2f Tf %s %.2f %.2f Tm <", s.size, turn, at.X, at.Y)
+			for _, r := range s.text {
+				g := glyph(r)
+				if _, there := letters[g]; !there {
+					letters[g] = r
+				}
+				fmt.Fprintf(&content, "%04x", g)
+			}
+			content.WriteString("> Tj ET\n")
 		default:
-			panic("figures: a curve") // no plot has any
+			end := "f"
+			if s.width > 0 {
+				end = "S"
+				fmt.Fprintf(&content, "%.2f w %.4g 0 d\n", s.width, s.dashes)
+			}
+			for i, at := range s.points {
+				fmt.Fprintf(&content, "%.2f %.2f %c ", at.X, at.Y, "ml"[min(i, 1)])
+			}
+			content.WriteString(end + "\n")
 		}
 	}
-	c.doc.DrawPath(style)
-}
-
-// arc adds cubic curves for a quarter of a circle each, or less.
-func (c *pdfCanvas) arc(x, y, radius, start, angle float64) {
-	parts := math.Ceil(math.Abs(angle) * 2 / math.Pi)
-	step := angle / parts
-	at := func(angle, along float64) (float64, float64) { // along the tangent
-		sin, cos := math.Sincos(angle)
-		return x + radius*(cos-along*sin), y + radius*(sin+along*cos)
+	sorted := slices.Sorted(maps.Keys(letters))
+	widths, unicodes := "", ""
+	em := float64(serif().UnitsPerEm())
+	for _, g := range sorted {
+		widths += fmt.Sprintf("%d [%.1f] ", g, glyphAdvance(g)*1000/em)
+		unicodes += fmt.Sprintf("<%04x> <%s>\n", g, utf16Hex(string(letters[g])))
 	}
-	along := 4 / 3.0 * math.Tan(step/4)
-	c.doc.LineTo(at(start, 0))
-	for range int(parts) {
-		x1, y1 := at(start, along)
-		start += step
-		x2, y2 := at(start, -along)
-		endX, endY := at(start, 0)
-		c.doc.CurveBezierCubicTo(x1, y1, x2, y2, endX, endY)
-	}
-}
+	const name = "MAFALD+LiberationSerif"
+	of := func(number int, format string, args ...any) { objects[number-1] = fmt.Sprintf(format, args...) }
+	of(pdfCatalog, "<< /Type /Catalog /Pages %d 0 R >>", pdfPages)
+	of(pdfPages, "<< /Type /Pages /Kids [%d 0 R] /Count 1 >>", pdfPage)
+	of(pdfPage, "<< /Type /Page /Parent %d 0 R /MediaBox [0 0 %.2f %.2f] /Contents %d 0 R /Resources << /Font << /F %d 0 R >> /XObject << %s>> /ExtGState << %s>> >> >>",
+		pdfPages, p.width, p.height, pdfContent, pdfFont, images, strings.Join(slices.Sorted(maps.Values(states)), ""))
+	of(pdfContent, "%s", pdfStream("", []byte(content.String())))
+	of(pdfFont, "<< /Type /Font /Subtype /Type0 /BaseFont /%s /Encoding /Identity-H /DescendantFonts [%d 0 R] /ToUnicode %d 0 R >>", name, pdfLetters, pdfUnicode)
+	of(pdfLetters, "<< /Type /Font /Subtype /CIDFontType2 /BaseFont /%s /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> "+
+		"/FontDescriptor %d 0 R /CIDToGIDMap /Identity /W [%s] >>", name, pdfDescriptor, widths)
+	of(pdfDescriptor, "<< /Type /FontDescriptor /FontName /%s /Flags 6 /FontBBox [-544 -303 1341 981] /ItalicAngle 0 /Ascent 891 /Descent -216 "+
+		"/CapHeight 662 /StemV 80 /FontFile2 %d 0 R >>", name, pdfFontFile)
+	part := partOfFont(sorted)
+	of(pdfFontFile, "%s", pdfStream(fmt.Sprintf("/Length1 %d", len(part)), part))
+	of(pdfUnicode, "%s", pdfStream("", fmt.Appendf(nil, "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /Letters def /CMapType 2 def\n"+
+		"1 begincodespacerange <0000> <ffff> endcodespacerange\n%sendcmap CMapName currentdict /CMap defineresource pop end end", pdfMap(unicodes))))
+	of(pdfInfo, "<< /Title <feff%s> /Creator (mafalda) >>", utf16Hex(p.title))
 
-// FillString draws text whose first letter begins at a point on the base line.
-func (c *pdfCanvas) FillString(f plotfont.Face, at vg.Point, line string) {
-	c.doc.SetFont(f.Name(), "", f.Font.Size.Points())
-	c.Push()
-	c.Translate(at)
-	c.Scale(1, -1)
-	c.doc.Text(0, 0, line)
-	c.Pop()
-}
-
-// DrawImage draws an image. The second one of a picture has every column twice, and so on: fpdf sorts images by their widths, and
-// leaves the order of equal ones to chance.
-func (c *pdfCanvas) DrawImage(in vg.Rectangle, img image.Image) {
-	c.images++
-	b := img.Bounds()
-	wide := image.NewNRGBA(image.Rect(0, 0, b.Dx()*c.images, b.Dy()))
-	for y := range b.Dy() {
-		for x := range wide.Rect.Dx() {
-			wide.Set(x, y, img.At(b.Min.X+x/c.images, b.Min.Y+y))
-		}
-	}
 	var file bytes.Buffer
-	if err := png.Encode(&file, wide); err != nil {
-		panic(err)
+	file.WriteString("%PDF-1.5\n%\xe2\xe3\xcf\xd3\n")
+	table := "0000000000 65535 f \n"
+	for i, object := range objects {
+		table += fmt.Sprintf("%010d 00000 n \n", file.Len())
+		fmt.Fprintf(&file, "%d 0 obj\n%s\nendobj\n", i+1, object)
 	}
-	name, options, size := fmt.Sprint(c.images), fpdf.ImageOptions{ImageType: "png"}, in.Size()
-	c.doc.RegisterImageOptionsReader(name, options, &file)
-	c.Push()
-	c.Translate(vg.Point{X: in.Min.X, Y: in.Max.Y})
-	c.Scale(1, -1)
-	c.doc.ImageOptions(name, 0, 0, size.X.Points(), size.Y.Points(), false, options, 0, "")
-	c.Pop()
+	start := file.Len()
+	fmt.Fprintf(&file, "xref\n0 %d\n%strailer\n<< /Size %[1]d /Root %[3]d 0 R /Info %d 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(objects)+1, table, pdfCatalog, pdfInfo, start)
+	return file.Bytes(), nil
+}
+
+// pdfMap writes lines of a map of characters, which holds at most a hundred at once.
+func pdfMap(lines string) (text string) {
+	for part := range slices.Chunk(strings.SplitAfter(strings.TrimSuffix(lines, "\n"), "\n"), 100) {
+		text += fmt.Sprintf("%d beginbfchar\n%s\nendbfchar\n", len(part), strings.TrimSuffix(strings.Join(part, ""), "\n"))
+	}
+	return text
+}
+
+func utf16Hex(text string) (hex string) {
+	for _, unit := range utf16.Encode([]rune(text)) {
+		hex += fmt.Sprintf("%04x", unit)
+	}
+	return hex
+}
+
+// pdfStream is an object of compressed bytes.
+func pdfStream(keys string, content []byte) string {
+	var packed bytes.Buffer
+	z := zlib.NewWriter(&packed)
+	z.Write(content) // a buffer takes it
+	z.Close()
+	return fmt.Sprintf("<< %s /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream", keys, packed.Len(), packed.Bytes())
+}
+
+// pdfImage is the object of an image.
+func pdfImage(s shape) string {
+	var pixels []byte
+	for i := 0; i < len(s.image.Pix); i += 4 {
+		pixels = append(pixels, s.image.Pix[i:i+3]...)
+	}
+	size := s.image.Rect.Size()
+	return pdfStream(fmt.Sprintf("/Type /XObject /Subtype /Image /Width %d /Height %d /ColorSpace /DeviceRGB /BitsPerComponent 8", size.X, size.Y), pixels)
 }

@@ -11,12 +11,12 @@ import (
 func TestPDFIsTheSameEveryTime(t *testing.T) {
 	f := Heatmaps("two", Matrix{"one", mat.NewDense(1, 1, []float64{1})}, Matrix{"other", mat.NewDense(1, 1, []float64{-1})})
 	var first bytes.Buffer
-	if err := f.WriteAs(&first, "f.pdf"); err != nil {
+	if err := f.WriteAs(&first, "f.pdf", Style{}); err != nil {
 		t.Fatal(err)
 	}
 	for range 6 {
 		var again bytes.Buffer
-		if err := f.WriteAs(&again, "f.pdf"); err != nil || !bytes.Equal(again.Bytes(), first.Bytes()) {
+		if err := f.WriteAs(&again, "f.pdf", Style{}); err != nil || !bytes.Equal(again.Bytes(), first.Bytes()) {
 			t.Fatalf("another file, %v", err)
 		}
 	}

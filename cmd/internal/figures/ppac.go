@@ -40,7 +40,7 @@ func PPACValues(a *ppac.Averaging) (*Figure, error) {
 			Y: lists.Map(values[:n], func(v []float64) float64 { return v[i] })})
 	}
 	mean := Curve{Name: "average", Method: "none", Dashed: true, X: rounds(n), Y: slices.Repeat([]float64{r.Mean}, n)}
-	return Lines(Axes{Title: title, X: "round t", Y: "v(t)"}, append(curves, mean))
+	return Lines(Axes{Title: title, X: "round t", Y: "value v(t)"}, append(curves, mean))
 }
 
 // PPACErrors is Figure 4: the mean error over the rounds, for every noise.
@@ -68,7 +68,7 @@ func positive(c Curve, values []float64) Curve {
 func PPACRounds(a *ppac.Averaging, s *ppac.Sweep) (*Figure, error) {
 	curves := []Curve{{Name: fmt.Sprintf("mean of %d runs", ppac.TimedRuns), X: s.Noises, Y: s.Rounds}}
 	if s.Bounds != nil {
-		curves = append(curves, Curve{Name: "bound of Lemma B.5", X: s.Noises, Y: s.Bounds, Dashed: true})
+		curves = append(curves, Curve{Name: "bound of Lemma B.5", Bound: true, X: s.Noises, Y: s.Bounds, Dashed: true})
 	}
 	title := fmt.Sprintf("PPAC on %s: rounds until ‖v(t) - average‖₂ is %g", a.Result.Graph, ppac.Timed)
 	return Lines(Axes{Title: title, X: "standard deviation of the noise", Y: "rounds", LogX: true, Marks: true}, curves)
@@ -82,7 +82,7 @@ func PPACLeakages(a *ppac.Averaging, s *ppac.Sweep) (*Figure, error) {
 	}
 	r := &a.Result
 	worst, floor := Curve{Name: "worst finite pair", X: s.Noises, Y: s.Worst}, Curve{Name: "the average alone",
-		Method: "none", X: s.Noises, Y: slices.Repeat([]float64{r.Floor}, len(s.Noises)), Dashed: true}
+		Bound: true, Lower: true, X: s.Noises, Y: slices.Repeat([]float64{r.Floor}, len(s.Noises)), Dashed: true}
 	curves := []Curve{worst, {Name: "mean of finite pairs", X: s.Noises, Y: s.Mean}, floor}
 	if len(r.Pairs) == 1 {
 		worst.Name = fmt.Sprintf("what %s learns of %s", r.Pairs[0].Observer, r.Pairs[0].Victim)

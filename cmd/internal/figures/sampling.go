@@ -27,11 +27,11 @@ func Sampling(s *plan.SamplingCurves) (*Figure, error) {
 		}
 		return at.Ratio
 	}
-	draw(Curve{Name: "in turn, certified optimum", Method: "mafalda"}, func(plan.SamplingRow) float64 { return 1 })
+	draw(Curve{Name: "in turn, certified optimum", Method: "in turn"}, func(plan.SamplingRow) float64 { return 1 })
 	if len(s.Rows) > 0 {
 		best := s.Rows[0].Best != nil
 		for i, b := range s.Rows[0].Bands {
-			curve := Curve{Name: fmt.Sprintf("Poisson, %d bands", b.Bands), Method: "dp-d-sgd"}
+			curve := Curve{Name: fmt.Sprintf("Poisson, %d bands", b.Bands), Method: "poisson"}
 			if b.Bands == 1 {
 				curve.Name, curve.Dashed = "Poisson, 1 band (DP-D-SGD)", best
 			} else if best { // of an export there are its own, and no best ones
@@ -40,17 +40,17 @@ func Sampling(s *plan.SamplingCurves) (*Figure, error) {
 			draw(curve, func(r plan.SamplingRow) float64 { return r.Bands[i].Ratio })
 		}
 	}
-	draw(Curve{Name: "Poisson, best number of bands", Method: "dp-d-sgd"}, func(r plan.SamplingRow) float64 { return ratio(r.Best) })
-	draw(Curve{Name: "allocation, best number of bands"}, func(r plan.SamplingRow) float64 { return ratio(r.Allocation) })
-	draw(Curve{Name: "bins, reached"}, func(r plan.SamplingRow) float64 {
+	draw(Curve{Name: "Poisson, best number of bands", Method: "poisson"}, func(r plan.SamplingRow) float64 { return ratio(r.Best) })
+	draw(Curve{Name: "allocation, best number of bands", Method: "allocation"}, func(r plan.SamplingRow) float64 { return ratio(r.Allocation) })
+	draw(Curve{Name: "bins, reached", Method: "bins"}, func(r plan.SamplingRow) float64 {
 		if r.Bins == nil {
 			return 0
 		}
 		return r.Bins.Ratio
 	})
-	draw(Curve{Name: "bound for Poisson alone", Dashed: true, Bound: true},
+	draw(Curve{Name: "bound for Poisson alone", Dashed: true, Bound: true, Lower: true},
 		func(r plan.SamplingRow) float64 { return r.PoissonLowerBound / r.Cyclic })
-	draw(Curve{Name: "bound for bins alone", Dotted: true, Bound: true},
+	draw(Curve{Name: "bound for bins alone", Dotted: true, Bound: true, Lower: true},
 		func(r plan.SamplingRow) float64 { return r.BinsLowerBound / r.Cyclic })
 	title := fmt.Sprintf("Secret batches at the same (ε, δ): %s, δ = %s", problemText(s.Problem), printed(s.Delta))
 	return Lines(Axes{Title: title, X: "ε", Y: "squared error / error of the optimum for batches in turn", LogX: true,

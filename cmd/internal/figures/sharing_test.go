@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/plot/plotter"
-
 	"mafalda/graph"
 	"mafalda/secrets"
 )
@@ -66,7 +64,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-func stress(at plotter.XYs, d func(i, j int) float64) float64 {
+func stress(at []Point, d func(i, j int) float64) float64 {
 	var sum float64
 	for i := range at {
 		for j := range i {
@@ -87,13 +85,13 @@ func TestSharingPicture(t *testing.T) {
 			t.Fatal(err)
 		}
 		var text, again, png bytes.Buffer
-		if err := f.WriteAs(&text, "x.svg"); err != nil {
+		if err := f.WriteAs(&text, "x.svg", Style{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.WriteAs(&again, "x.svg"); err != nil || !bytes.Equal(text.Bytes(), again.Bytes()) {
+		if err := f.WriteAs(&again, "x.svg", Style{}); err != nil || !bytes.Equal(text.Bytes(), again.Bytes()) {
 			t.Fatalf("two pictures of one: %v", err)
 		}
-		if err := f.WriteAs(&png, "x.png"); err != nil || png.Len() < 1000 {
+		if err := f.WriteAs(&png, "x.png", Style{}); err != nil || png.Len() < 1000 {
 			t.Fatalf("%d bytes, %v", png.Len(), err)
 		}
 		return text.String()

@@ -73,8 +73,13 @@ func stacked(heading string, above Axes, curves []Curve, below Axes, others []Cu
 	if err != nil {
 		return nil, err
 	}
-	all.heading = heading
-	all.stackAbove(part)
+	all.title, all.panels = heading, append(all.panels, part.panels...)
+	for i, l := range all.panels {
+		l.title = []string{above.Title, below.Title}[i]
+		if i == 0 {
+			all.panels[1].key, l.key = l.key, nil
+		}
+	}
 	return all, nil
 }
 

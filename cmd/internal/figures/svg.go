@@ -2,72 +2,72 @@ package figures
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"html"
-	"io"
+	"image/png"
 	"strings"
 	"unicode"
-
-	plotfont "gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// svgCanvas is vgsvg's canvas with a title, what the picture says for readers that do not see it, and the words of its points.
-type svgCanvas struct {
-	*vgsvg.Canvas
-	title  string
-	data   string // of the curves, for programs
-	says   []string
-	widths []string // of all texts, as they were measured
-	points strings.Builder
-}
-
-// FillString draws text, and keeps it for the description if it has words.
-func (c *svgCanvas) FillString(f plotfont.Face, at vg.Point, line string) {
-	if strings.ContainsFunc(line, unicode.IsLetter) {
-		c.says = append(c.says, line)
+// svg writes a page whose text has words for readers that do not see it. Its ground makes the margins white, too, for readers with
+// dark pages; whatever font a reader has, text is as wide as it was measured.
+func (p *page) svg() ([]byte, error) {
+	var out, says bytes.Buffer
+	for _, s := range p.shapes {
+		if strings.ContainsFunc(s.text, unicode.IsLetter) {
+			fmt.Fprintf(&says, "%s; ", s.text)
+		}
 	}
-	c.widths = append(c.widths, fmt.Sprintf(`<text textLength="%.2f" lengthAdjust="spacingAndGlyphs" `, f.Width(line).Points()))
-	c.Canvas.FillString(f, at, line)
-}
-
-// svgUnder returns the SVG that a canvas draws on; nil if that is something else.
-func svgUnder(c vg.Canvas) *svgCanvas {
-	if part, ok := c.(draw.Canvas); ok {
-		return svgUnder(part.Canvas)
+	fmt.Fprintf(&out, `<?xml version="1.0"?>
+<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="%.2fpt" height="%.2fpt" viewBox="0 0 %[1]v %[2]v" font-family="'Liberation Serif','Times New Roman',Tinos,Times,serif">
+<title>%[3]s</title>
+<desc>%[4]s</desc>
+<metadata>%[5]s</metadata>
+<rect width="100%%" height="100%%" fill="#FFFFFF"/>
+`, p.width, p.height, html.EscapeString(p.title), html.EscapeString(strings.TrimSuffix(says.String(), "; ")), p.data)
+	for _, s := range p.shapes {
+		at := s.points[0]
+		switch {
+		case s.says != "":
+			fmt.Fprintf(&out, `<circle cx="%.2f" cy="%.2f" r="5" fill-opacity="0" tabindex="0" role="img"><title>%s</title></circle>`+"\n", at.X, at.Y,
+				html.EscapeString(s.says))
+		case s.image != nil:
+			var file bytes.Buffer
+			if err := png.Encode(&file, s.image); err != nil {
+				return nil, err
+			}
+			fmt.Fprintf(&out, `<image preserveAspectRatio="none" x="%.2f" y="%.2f" width="%.2f" height="%.2f" xlink:href="data:image/png;base64,%s"/>`+"\n",
+				at.X, at.Y, s.points[1].X-at.X, s.points[1].Y-at.Y, base64.StdEncoding.EncodeToString(file.Bytes()))
+		case s.text != "":
+			turn, wide := "", advance(s.text)*s.size
+			if s.upward {
+				at.Y -= s.align * wide
+				turn = fmt.Sprintf(` transform="rotate(-90,%.2f,%.2f)"`, at.X, at.Y)
+			} else {
+				at.X += s.align * wide
+			}
+			fmt.Fprintf(&out, `<text textLength="%.2f" lengthAdjust="spacingAndGlyphs" text-anchor="%s" x="%.2f" y="%.2f" font-size="%.4g"%s>%s</text>`+"\n",
+				wide, []string{"start", "middle", "end"}[int(2*s.align)], at.X, at.Y, s.size, turn, html.EscapeString(s.text))
+		default:
+			out.WriteString(`<path d="`)
+			for i, at := range s.points {
+				fmt.Fprintf(&out, "%c%.2f,%.2f", "ML"[min(i, 1)], at.X, at.Y)
+			}
+			if s.width > 0 {
+				fmt.Fprintf(&out, `" fill="none" stroke="%s" stroke-width="%.4g`, hex(s.colour), s.width)
+			} else {
+				fmt.Fprintf(&out, `z" fill="%s`, hex(s.colour))
+			}
+			if s.colour.A < 255 {
+				fmt.Fprintf(&out, `" opacity="%.3g`, float64(s.colour.A)/255)
+			}
+			if s.dashes != nil {
+				fmt.Fprintf(&out, `" stroke-dasharray="%s`, strings.Trim(fmt.Sprintf("%.4g", s.dashes), "[]"))
+			}
+			out.WriteString("\"/>\n")
+		}
 	}
-	svg, _ := c.(*svgCanvas)
-	return svg
+	out.WriteString("</svg>\n")
+	return out.Bytes(), nil
 }
-
-// say makes a point say words: when a pointer or the tab key is on it.
-func (c *svgCanvas) say(at vg.Point, words string) {
-	_, height := c.Size()
-	fmt.Fprintf(&c.points, `<circle cx="%.2f" cy="%.2f" r="5" fill-opacity="0" tabindex="0" role="img"><title>%s</title></circle>`+"\n",
-		at.X.Points(), (height - at.Y).Points(), html.EscapeString(words))
-}
-
-// WriteTo writes the file. Its ground makes the margins white, too, for readers with dark pages.
-func (c *svgCanvas) WriteTo(w io.Writer) (int64, error) {
-	var svg bytes.Buffer
-	if _, err := c.Canvas.WriteTo(&svg); err != nil {
-		return 0, err
-	}
-	first := fmt.Sprintf("<title>%s</title>\n<desc>%s</desc>\n<metadata>%s</metadata>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#FFFFFF\" />\n<g ",
-		html.EscapeString(c.title), html.EscapeString(strings.Join(c.says, "; ")), c.data)
-	whole := strings.Replace(svg.String(), "<g ", first, 1)
-	for _, text := range c.widths { // whatever font a reader has
-		whole = strings.Replace(whole, "<text x", text+"x", 1)
-	}
-	n, err := io.WriteString(w, fixSVG.Replace(strings.Replace(whole, "</svg>", c.points.String()+"</svg>", 1)))
-	return int64(n), err
-}
-
-// fixSVG repairs what vgsvg writes: text names fonts of the same widths; bitmaps fill their rectangle and name their own type.
-var fixSVG = strings.NewReplacer(
-	"font-family:Liberation Serif;font-variant:normal;font-weight:normal;font-style:normal;",
-	"font-family:'Liberation Serif','Times New Roman',Tinos,Times,serif;",
-	"<image ", `<image preserveAspectRatio="none" `,
-	"data:image/jpg;base64,iVBOR", "data:image/png;base64,iVBOR")

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"mafalda/participation"
 	"mafalda/threat"
@@ -27,7 +26,7 @@ func Exposure(reports []threat.Report, o ExposureOptions) (*Figure, error) {
 		scale /= o.Sigma * o.Sigma
 	}
 	curves := []Curve{{Name: "mean"}, {Name: "most"}, {Name: "least"},
-		{Name: "Cyffers et al. 2022 (mean)", Dashed: true}, {Name: "local DP", Dashed: true}, {Name: "most, as the seed draws alone", Dashed: true}}
+		{Name: "Cyffers et al. 2022 (mean)", Dashed: true}, {Name: "local DP", Dashed: true, Bound: true}, {Name: "most, as the seed draws alone", Dashed: true}}
 	put := func(i, distance int, v float64) { curves[i].add(float64(distance), scale*v) }
 	for _, r := range threat.ByDistance(reports) {
 		if r.Distance == threat.NoPath || r.Infinite > 0 {
@@ -68,7 +67,6 @@ func underTitle(holds string) string {
 	if holds == "" {
 		return ""
 	}
-	holds = strings.NewReplacer("; ", ";\n", " satisfies ", " satisfies\n").Replace(holds)
 	return "\nholds for " + holds
 }
 
@@ -76,7 +74,7 @@ func underTitle(holds string) string {
 // what that holds for if it does not hold for all. It is nil if there is nothing to draw.
 func Growth(rows []threat.GrowthRow, holdsFor string) (*Figure, error) {
 	curves := []Curve{{Name: "neighbours (mean)"}, {Name: "others (mean)"}, {Name: "asymptote of equal gradients (no bound)", Dashed: true},
-		{Name: "local DP", Dashed: true}, {Name: "neighbours, as the seed draws alone (mean)", Dashed: true},
+		{Name: "local DP", Dashed: true, Bound: true}, {Name: "neighbours, as the seed draws alone (mean)", Dashed: true},
 		{Name: "others, as the seed draws alone (mean)", Dashed: true}}
 	for _, r := range rows {
 		if r.Neighbours == nil && r.Others == nil {

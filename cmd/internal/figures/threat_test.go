@@ -38,7 +38,7 @@ func TestThreat(t *testing.T) {
 			continue
 		}
 		var out bytes.Buffer
-		err = f.WriteAs(&out, "f.svg")
+		err = f.WriteAs(&out, "f.svg", Style{})
 		if err != nil || !bytes.Contains(out.Bytes(), []byte("Rényi divergence of order 2")) ||
 			!bytes.Contains(out.Bytes(), []byte("on g.edges, T = 3, k = 3, b = 1")) {
 			t.Errorf("%s: %v", name, err)

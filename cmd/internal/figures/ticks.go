@@ -6,24 +6,144 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/plot"
+	"mafalda/internal/rounding"
 )
 
-// ticks returns the ticks of an axis; at least two have labels, and those of a logarithmic axis without one are minor.
-func ticks(low, high float64, log bool) plot.ConstantTicks {
-	if log {
-		all := logTicks(low, high)
-		labelled := slices.DeleteFunc(slices.Clone(all), func(t plot.Tick) bool { return t.Label == "" })
-		if len(labelled) > 1 {
-			return all
-		}
-	}
-	return roundTicks(low, high)
+// axis is a range of values, and where it has ticks.
+type axis struct {
+	label     string
+	low, high float64
+	log       bool
+	zero      float64   // what stands for 0, if it is not 0
+	measured  []float64 // values that were measured, which have ticks where these are few
+	names     []string  // of 0, 1, …, which alone have ticks
+	downward  bool      // labels count from the top: of rows
 }
 
-// roundTicks labels multiples of 1, 2 or 5 times a power of ten, about six of them.
-func roundTicks(low, high float64) (all []plot.Tick) {
-	rough := (high - low) / 6
+// share returns where a value is, from 0 to 1.
+func (a axis) share(v float64) float64 {
+	if a.log {
+		return math.Log(v/a.low) / math.Log(a.high/a.low)
+	}
+	return (v - a.low) / (a.high - a.low)
+}
+
+// tick is a place on an axis.
+type tick struct {
+	value float64
+	label string
+	rank  int  // labels of lower rank come first where there is no room for all
+	plain bool // without a line of the grid
+	minor bool
+}
+
+// length is how long a tick is, relative to the letters.
+func (t tick) length() float64 {
+	if t.minor {
+		return 0.2
+	}
+	return 0.35
+}
+
+// ticks returns the ticks of an axis of a length, with labels as far as they have room: extent is how much one takes. At least
+// two have labels, if there is room for two.
+func (a axis) ticks(length float64, extent func(label string) float64) (all []tick) {
+	switch {
+	case a.names != nil:
+		for i, name := range a.names {
+			all = append(all, tick{value: float64(i), label: name, plain: true})
+		}
+		return all
+	case a.log:
+		all = logTicks(a.low, a.high)
+	}
+	fits := func(some []tick) bool { return len(a.roomFor(some, length, extent)) == len(some) }
+	if few := measuredTicks(a); few != nil {
+		all = few
+	} else if labelled(all) < 2 {
+		all = roundTicks(a.low, a.high, 6)
+		for n := 5.0; n > 1 && !fits(all); n-- {
+			if fewer := roundTicks(a.low, a.high, n); len(fewer) > 1 {
+				all = fewer
+			}
+		}
+	}
+	for i := range all {
+		if a.zero > 0 && all[i].value == a.zero {
+			all[i].label = "0"
+		}
+	}
+	with := a.roomFor(all, length, extent)
+	for i := range all {
+		if !slices.Contains(with, i) {
+			all[i].label = ""
+		}
+		if a.downward {
+			all[i].value = a.low + a.high - all[i].value
+		}
+	}
+	return all
+}
+
+func labelled(all []tick) (n int) {
+	for _, t := range all {
+		if t.label != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// roomFor returns the places of ticks whose labels have room, those of lower rank first.
+func (a axis) roomFor(all []tick, length float64, extent func(label string) float64) (with []int) {
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return all[i].rank - all[j].rank })
+	for _, i := range order {
+		t := all[i]
+		meets := func(j int) bool {
+			return math.Abs(a.share(all[j].value)-a.share(t.value))*length < (extent(t.label)+extent(all[j].label))/2
+		}
+		if t.label != "" && !slices.ContainsFunc(with, meets) {
+			with = append(with, i)
+		}
+	}
+	return with
+}
+
+// measuredTicks are ticks at the values that were measured, if there are few, and none is at the next one; nil otherwise.
+func measuredTicks(a axis) (all []tick) {
+	const most, nearest = 16, 0.012
+	values := slices.Compact(slices.Sorted(slices.Values(a.measured)))
+	if len(values) < 2 || len(values) > most {
+		return nil
+	}
+	for i, v := range values {
+		if i > 0 && a.share(v)-a.share(values[i-1]) < nearest {
+			return nil
+		}
+		t := tick{value: v, label: rounding.UpText(v, 3), rank: 2}
+		if v == math.Trunc(v) && v < 1e7 {
+			t.label = strconv.Itoa(int(v))
+		}
+		if i > 0 && t.label == all[i-1].label {
+			return nil
+		}
+		if i == 0 || i == len(values)-1 {
+			t.rank = 0
+		} else if i%2 == 0 {
+			t.rank = 1
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// roundTicks labels multiples of 1, 2 or 5 times a power of ten, about so many of them.
+func roundTicks(low, high, about float64) (all []tick) {
+	rough := (high - low) / about
 	unit := math.Pow(10, math.Floor(math.Log10(rough)))
 	step := unit
 	for _, factor := range []float64{2, 5, 10} {
@@ -34,7 +154,7 @@ func roundTicks(low, high float64) (all []plot.Tick) {
 	first := math.Ceil(low / step)
 	for i := range 20 {
 		if v := (first+float64(i))*step + 0; v <= high*(1+1e-12) { // no negative zero
-			all = append(all, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', 12, 64)})
+			all = append(all, tick{value: v, label: strconv.FormatFloat(v, 'g', 12, 64)})
 		}
 	}
 	return all
@@ -42,12 +162,12 @@ func roundTicks(low, high float64) (all []plot.Tick) {
 
 // logTicks labels powers of ten, beyond eight decades some of them, and marks their multiples; in short ranges round multiples
 // are labelled, too, all as plain numbers.
-func logTicks(low, high float64) (all []plot.Tick) {
+func logTicks(low, high float64) (all []tick) {
 	first, last := math.Floor(math.Log10(low)), math.Ceil(math.Log10(high))
 	step, short := math.Ceil((last-first)/8), high/low < 100 && low >= 1e-3 && high <= 1e6
-	labelled := "125"
+	labelled := "152"
 	if high/low < 20 {
-		labelled = "123457"
+		labelled = "152374"
 	}
 	for e := first; e <= last; e++ {
 		for digit := 1.0; digit < 10 && (digit == 1 || step == 1); digit++ {
@@ -55,12 +175,12 @@ func logTicks(low, high float64) (all []plot.Tick) {
 			if v < low || v > high {
 				continue
 			}
-			t := plot.Tick{Value: v}
+			t := tick{value: v, minor: digit > 1, rank: strings.Index(labelled, strconv.Itoa(int(digit)))}
 			switch {
-			case short && strings.Contains(labelled, strconv.Itoa(int(digit))):
-				t.Label = strconv.FormatFloat(v, 'f', max(0, -int(e)), 64)
+			case short && t.rank >= 0:
+				t.label = strconv.FormatFloat(v, 'f', max(0, -int(e)), 64)
 			case !short && digit == 1 && math.Mod(e-first, step) == 0:
-				t.Label = power(int(e))
+				t.label = power(int(e))
 			}
 			all = append(all, t)
 		}

@@ -83,7 +83,7 @@ func (s *Section) draw(f figures.Named) error {
 		return nil
 	}
 	var svg bytes.Buffer
-	if err := f.Figure.WriteAs(&svg, "x.svg"); err != nil {
+	if err := f.Figure.WriteAs(&svg, "x.svg", figures.Style{}); err != nil {
 		return err
 	}
 	picture, err := s.inline(f.Name, svg.Bytes())

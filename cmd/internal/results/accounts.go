@@ -29,6 +29,7 @@ type Accounts struct {
 	Attackers []threat.Attacker // that were asked for; at least one
 	Exported  string            // the folder of the strategy that is accounted for, if it is from one
 	Level     flags.Level       // of the noise
+	Style     figures.Style     // of the pictures
 
 	// Holds says what numbers of the attackers hold for, and Drawn what those of one draw of networks and absences do; empty where
 	// they hold for all, and where none are drawn.
@@ -70,7 +71,7 @@ func (a *Accounts) Files(entries []study.Entry[threat.Cell, threat.Report]) ([]s
 	pairs := func(w io.Writer) error { return threat.WritePairs(w, stored.Attackers) }
 	results := []study.File{study.JSONFile("account.json", stored), {Name: "pairs.csv", Write: pairs},
 		documentFile(a.Document(stored.Attackers))}
-	return append(results, figures.Files("exposure", f, err)...), nil
+	return append(results, figures.Files("exposure", f, err, a.Style)...), nil
 }
 
 // GrowthSpec says whose the folder of growth is: of one attacker, the first.
@@ -89,7 +90,7 @@ func (a *Accounts) GrowthFiles(entries []study.Entry[threat.GrowthCell, threat.G
 	slices.SortFunc(rows, func(a, b threat.GrowthRow) int { return a.Steps - b.Steps })
 	f, err := figures.Growth(rows, a.Holds)
 	results := []study.File{study.JSONFile("growth.json", a.GrowthData(rows)), documentFile(a.GrowthDocument(rows))}
-	return append(results, figures.Files("growth", f, err)...), nil
+	return append(results, figures.Files("growth", f, err, a.Style)...), nil
 }
 
 // GrowthData is the JSON of growth.

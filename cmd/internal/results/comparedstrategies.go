@@ -49,7 +49,7 @@ func BenchmarkSpec(s *benchmarks.Study) study.Spec {
 }
 
 // BenchmarkFiles returns what makes the summaries of all rows in a folder, with a figure for every schema.
-func BenchmarkFiles(s *benchmarks.Study) func([]study.Entry[benchmarks.Cell, benchmarks.Row]) ([]study.File, error) {
+func BenchmarkFiles(s *benchmarks.Study, style figures.Style) func([]study.Entry[benchmarks.Cell, benchmarks.Row]) ([]study.File, error) {
 	return func(entries []study.Entry[benchmarks.Cell, benchmarks.Row]) ([]study.File, error) {
 		files, err := s.Files(entries)
 		if err != nil {
@@ -59,9 +59,9 @@ func BenchmarkFiles(s *benchmarks.Study) func([]study.Entry[benchmarks.Cell, ben
 		draw, nameOf := figures.BenchmarkPicture(s)
 		for _, kb := range benchmarks.Participations(rows) {
 			f, err := draw(rows, kb)
-			files = append(files, figures.Files(nameOf(kb), f, err)...)
+			files = append(files, figures.Files(nameOf(kb), f, err, style)...)
 			f, err = figures.Memory(rows, kb, s.Levels())
-			files = append(files, figures.Files(figures.MemoryName(kb), f, err)...)
+			files = append(files, figures.Files(figures.MemoryName(kb), f, err, style)...)
 		}
 		return append(files, documentFile(BenchmarkDocument(s, rows))), nil
 	}

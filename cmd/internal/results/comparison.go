@@ -109,7 +109,7 @@ func ComparisonSpec(c *protocols.Comparison) study.Spec {
 }
 
 // ComparisonFiles returns what makes the summaries of a folder of a comparison.
-func ComparisonFiles(c *protocols.Comparison) func([]study.Entry[protocols.Cell, protocols.Outcome]) ([]study.File,
+func ComparisonFiles(c *protocols.Comparison, style figures.Style) func([]study.Entry[protocols.Cell, protocols.Outcome]) ([]study.File,
 	error) {
 	return func(entries []study.Entry[protocols.Cell, protocols.Outcome]) ([]study.File, error) {
 		there := map[protocols.Cell]protocols.Outcome{}
@@ -120,7 +120,7 @@ func ComparisonFiles(c *protocols.Comparison) func([]study.Entry[protocols.Cell,
 		compared := CompareProtocols(c, outcomes)
 		files := []study.File{study.JSONFile(protocols.ComparisonFile, compared), documentFile(compared.Document(c.Problem.Network.Line()))}
 		f, err := figures.Compared(c, outcomes)
-		return append(files, figures.Files(comparisonFigure, f, err)...), nil
+		return append(files, figures.Files(comparisonFigure, f, err, style)...), nil
 	}
 }
 

@@ -96,7 +96,7 @@ func WriteResult(dir, name string, command []string, result any, says *document.
 }
 
 // WritePictures writes pictures in every format to the folder, if it can write all, and returns the paths of what it has written.
-func WritePictures(dir string, p figures.Pictures, force bool) (written []string, err error) {
+func WritePictures(dir string, p figures.Pictures, force bool, style figures.Style) (written []string, err error) {
 	names := lists.Map(p.All, func(g figures.Named) string { return g.Name })
 	if err := cmp.Or(p.Err, CheckPictures(dir, names, force)); err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func WritePictures(dir string, p figures.Pictures, force bool) (written []string
 		return nil, fmt.Errorf("making the folder of the figures: %w", err)
 	}
 	for _, g := range p.All {
-		for _, file := range figures.Files(g.Name, g.Figure, nil) {
+		for _, file := range figures.Files(g.Name, g.Figure, nil, style) {
 			path := filepath.Join(dir, file.Name)
 			if err := files.WriteFile(path, file.Write, force); err != nil {
 				return written, terminal.UsageIfExists(err)

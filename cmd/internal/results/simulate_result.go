@@ -69,7 +69,7 @@ func SimulationSpec(s *simulate.Study) study.Spec {
 }
 
 // SimulationFiles returns what makes the summaries of all runs in a folder, with figures.
-func SimulationFiles(s *simulate.Study) func([]study.Entry[simulate.Cell, simulate.Result]) ([]study.File, error) {
+func SimulationFiles(s *simulate.Study, style figures.Style) func([]study.Entry[simulate.Cell, simulate.Result]) ([]study.File, error) {
 	return func(entries []study.Entry[simulate.Cell, simulate.Result]) ([]study.File, error) {
 		files, err := s.Files(entries)
 		if err != nil {
@@ -79,10 +79,10 @@ func SimulationFiles(s *simulate.Study) func([]study.Entry[simulate.Cell, simula
 		names := figures.LossNames(s, g.Levels)
 		for i, level := range g.Levels {
 			f, err := figures.Losses(s, g, level)
-			files = append(files, figures.Files(names[i], f, err)...)
+			files = append(files, figures.Files(names[i], f, err, style)...)
 		}
 		f, err := figures.PrivacyUtility(s, g)
-		files = append(files, figures.Files(simulationFigure, f, err)...)
+		files = append(files, figures.Files(simulationFigure, f, err, style)...)
 		rows, err := g.Rows(s.Options().Delta)
 		return append(files, documentFile(Simulation{s, g, rows}.Document())), err
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/clipperhouse/displaywidth"
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
 
@@ -19,7 +18,6 @@ type Progress struct {
 	mu       sync.Mutex // work that was left behind may still report
 	out      io.Writer  // nil: draw nothing
 	since    time.Time
-	bar      *progressbar.ProgressBar
 	furthest int
 	drawn    time.Time // when the bar was last
 	counted  time.Time // when the work was first counted
@@ -122,18 +120,22 @@ func (p *Progress) say(ended chan struct{}, what string) {
 		if width := terminalWidth(p.out); width > 0 {
 			text = cut(what, width-1-displaywidth.String(since)) + since
 		}
-		n := displaywidth.String(text)
-		fmt.Fprint(p.out, "\r"+text+strings.Repeat(" ", max(p.width-n, 0)))
-		p.width = n
+		p.draw(text)
 	}
 }
 
-// rest ends what Busy shows, and takes it away.
+// draw writes a line in the place of the last one.
+func (p *Progress) draw(text string) {
+	n := displaywidth.String(text)
+	fmt.Fprint(p.out, "\r"+text+strings.Repeat(" ", max(p.width-n, 0)))
+	p.width = n
+}
+
+// rest ends what Busy shows, and takes away what is drawn.
 func (p *Progress) rest() {
-	if p.waiting == nil {
-		return
+	if p.waiting != nil {
+		close(p.waiting)
 	}
-	close(p.waiting)
 	if p.width > 0 {
 		fmt.Fprint(p.out, "\r"+strings.Repeat(" ", p.width)+"\r")
 	}
@@ -168,23 +170,21 @@ func (p *Progress) Show(fraction float64, description string) {
 		return
 	}
 	p.drawn = time.Now()
-	p.rest()
+	if p.waiting != nil {
+		p.rest()
+	}
 	const long, short, beside = 24, 10, 12 // of the bar, and what stands around it
 	width, bar := terminalWidth(p.out), long
 	if width > 0 && width < 80 {
 		bar = short
-	}
-	if p.bar == nil {
-		p.bar = progressbar.NewOptions(progressParts, progressbar.OptionSetWriter(p.out), progressbar.OptionClearOnFinish(),
-			progressbar.OptionSetWidth(bar), progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false))
 	}
 	description = PlainLine(description)
 	left := p.left(fraction)
 	if width > 0 {
 		description = cut(description, width-bar-beside-displaywidth.String(left))
 	}
-	_ = p.bar.Set(p.furthest)
-	p.bar.Describe(description + left) // draws the two
+	done := p.furthest * bar / progressParts
+	p.draw(fmt.Sprintf("%s%s %3d%% |%s%s|", description, left, 100*p.furthest/progressParts, strings.Repeat("█", done), strings.Repeat(" ", bar-done)))
 }
 
 // tell reports a fraction of the work to a caller, unless it has just heard of another one.
@@ -250,8 +250,5 @@ func (p *Progress) Clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.rest()
-	if p.bar != nil {
-		_ = p.bar.Clear()
-	}
-	p.bar, p.furthest, p.drawn, p.counted = nil, 0, time.Time{}, time.Time{}
+	p.furthest, p.drawn, p.counted = 0, time.Time{}, time.Time{}
 }

@@ -1,7 +1,6 @@
 package terminal
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"regexp"
@@ -9,34 +8,30 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"mafalda/internal/lists"
+	"github.com/clipperhouse/displaywidth"
 
-	"github.com/olekukonko/tablewriter"
-	"github.com/olekukonko/tablewriter/tw"
+	"mafalda/internal/lists"
 )
 
 // Table renders rows with the first column left-aligned and the others, which hold numbers, to the right. Numbers of five
 // digits and more are grouped. What is wider than the terminal that it goes to gets headings of several lines and, if that
 // is not enough, a line for every entry.
 func Table(w io.Writer, header []string, rows [][]string) error {
-	return fittingTable(w, header, grouped(rows), tw.AlignRight)
+	return fittingTable(w, header, grouped(rows), true)
 }
 
 // TextTable renders rows of words.
 func TextTable(w io.Writer, header []string, rows [][]string) error {
-	return fittingTable(w, header, rows, tw.AlignLeft)
+	return fittingTable(w, header, rows, false)
 }
 
-func fittingTable(w io.Writer, header []string, rows [][]string, others tw.Align) error {
+func fittingTable(w io.Writer, header []string, rows [][]string, right bool) error {
 	width := terminalWidth(w)
 	for _, names := range [][]string{header, stacked(header, rows)} {
-		var text bytes.Buffer
-		if err := renderTable(&text, names, rows, others); err != nil {
-			return err
-		}
-		line, _, _ := strings.Cut(text.String(), "\n")
+		text := renderTable(names, rows, right)
+		line, _, _ := strings.Cut(text, "\n")
 		if width == 0 || utf8.RuneCountInString(line) <= width {
-			_, err := text.WriteTo(w)
+			_, err := io.WriteString(w, text)
 			return err
 		}
 	}
@@ -125,21 +120,40 @@ func grouped(rows [][]string) [][]string {
 	return all
 }
 
-func renderTable(w io.Writer, header []string, rows [][]string, others tw.Align) error {
-	align := make([]tw.Align, len(header))
-	for i := range align {
-		align[i] = others
-	}
-	align[0] = tw.AlignLeft
-	t := tablewriter.NewTable(w, tablewriter.WithHeaderAutoFormat(tw.Off),
-		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: align}),
-		tablewriter.WithRowAlignmentConfig(tw.CellAlignment{PerColumn: align}),
-		tablewriter.WithSymbols(tw.NewSymbols(tw.StyleLight)))
-	t.Header(header)
-	for _, r := range rows {
-		if err := t.Append(r); err != nil {
-			return err
+// renderTable draws a table in a frame. Cells may have several lines; the first column is to the left, the others are where asked.
+func renderTable(header []string, rows [][]string, right bool) string {
+	widths := make([]int, len(header))
+	for _, row := range append([][]string{header}, rows...) {
+		for i, cell := range row {
+			for line := range strings.SplitSeq(cell, "\n") {
+				widths[i] = max(widths[i], displaywidth.String(line))
+			}
 		}
 	}
-	return t.Render()
+	rule := func(left, middle, right string) string {
+		lines := lists.Map(widths, func(n int) string { return strings.Repeat("─", n+2) })
+		return left + strings.Join(lines, middle) + right + "\n"
+	}
+	line := func(row []string) (text string) {
+		cells := lists.Map(row, func(cell string) []string { return strings.Split(cell, "\n") })
+		for k := range len(slices.MaxFunc(cells, func(a, b []string) int { return len(a) - len(b) })) {
+			for i, cell := range cells {
+				words := append(cell, slices.Repeat([]string{""}, k+1)...)[k]
+				space := strings.Repeat(" ", widths[i]-displaywidth.String(words))
+				if right && i > 0 {
+					words = space + words
+				} else {
+					words += space
+				}
+				text += "│ " + words + " "
+			}
+			text += "│\n"
+		}
+		return text
+	}
+	text := rule("┌", "┬", "┐") + line(header) + rule("├", "┼", "┤")
+	for _, row := range rows {
+		text += line(row)
+	}
+	return text + rule("└", "┴", "┘")
 }
