@@ -13,18 +13,14 @@ import (
 	"golang.org/x/image/vector"
 )
 
-const perInch = 300 // pixels of a bitmap
+const scale = 300 / 72.0 // pixels a point
 
-// bitmap is a picture of pixels, and what is being drawn on it.
-type bitmap struct {
-	*image.RGBA
-	scale float64 // pixels a point
-}
+// bitmap is a picture of pixels.
+type bitmap struct{ *image.RGBA }
 
 // png writes a page as pixels.
 func (p *page) png() ([]byte, error) {
-	b := bitmap{scale: perInch / 72.0}
-	b.RGBA = image.NewRGBA(image.Rect(0, 0, int(math.Ceil(p.width*b.scale)), int(math.Ceil(p.height*b.scale))))
+	b := bitmap{image.NewRGBA(image.Rect(0, 0, int(math.Ceil(p.width*scale)), int(math.Ceil(p.height*scale))))}
 	draw.Draw(b.RGBA, b.Rect, image.White, image.Point{}, draw.Src)
 	for _, s := range p.shapes {
 		switch {
@@ -46,7 +42,7 @@ func (p *page) png() ([]byte, error) {
 
 // copy draws an image in its rectangle.
 func (b bitmap) copy(s shape) {
-	pixel := func(v float64) int { return int(math.Round(v * b.scale)) }
+	pixel := func(v float64) int { return int(math.Round(v * scale)) }
 	to := image.Rect(pixel(s.points[0].X), pixel(s.points[0].Y), pixel(s.points[1].X), pixel(s.points[1].Y))
 	size := s.image.Rect.Size()
 	for y := range to.Dy() {
@@ -65,14 +61,14 @@ func (b bitmap) fill(colour color.NRGBA, polygons [][]Point) {
 			high = Point{math.Max(high.X, at.X), math.Max(high.Y, at.Y)}
 		}
 	}
-	part := image.Rect(int(low.X*b.scale)-1, int(low.Y*b.scale)-1, int(high.X*b.scale)+2, int(high.Y*b.scale)+2).Intersect(b.Rect)
+	part := image.Rect(int(low.X*scale)-1, int(low.Y*scale)-1, int(high.X*scale)+2, int(high.Y*scale)+2).Intersect(b.Rect)
 	if part.Empty() {
 		return
 	}
 	z := vector.NewRasterizer(part.Dx(), part.Dy())
 	for _, of := range polygons {
 		for i, at := range of {
-			x, y := float32(at.X*b.scale-float64(part.Min.X)), float32(at.Y*b.scale-float64(part.Min.Y))
+			x, y := float32(at.X*scale-float64(part.Min.X)), float32(at.Y*scale-float64(part.Min.Y))
 			if i == 0 {
 				z.MoveTo(x, y)
 			} else {
@@ -140,7 +136,7 @@ func dashed(points []Point, dashes []float64) (all [][]Point) {
 // outlines returns the outlines of the letters of a text, curves as a few straight lines each.
 func outlines(s shape) (all [][]Point) {
 	em := float64(serif().UnitsPerEm())
-	at, scale := s.points[0], s.size/em
+	at, size := s.points[0], s.size/em
 	begin := 0.0
 	for _, r := range s.text {
 		g := glyph(r)
@@ -149,7 +145,7 @@ func outlines(s shape) (all [][]Point) {
 			panic(err) // the font is in the program
 		}
 		place := func(of fixed.Point26_6) Point {
-			x, y := (begin+float64(of.X)/64)*scale, float64(of.Y)/64*scale
+			x, y := (begin+float64(of.X)/64)*size, float64(of.Y)/64*size
 			if s.upward {
 				return Point{at.X + y, at.Y - x}
 			}

@@ -60,7 +60,7 @@ func (a axis) ticks(length float64, extent func(label string) float64) (all []ti
 	fits := func(some []tick) bool { return len(a.roomFor(some, length, extent)) == len(some) }
 	if few := measuredTicks(a); few != nil {
 		all = few
-	} else if labelled(all) < 2 {
+	} else if len(a.roomFor(all, length, extent)) < 2 {
 		all = roundTicks(a.low, a.high, 6)
 		for n := 5.0; n > 1 && !fits(all); n-- {
 			if fewer := roundTicks(a.low, a.high, n); len(fewer) > 1 {
@@ -83,15 +83,6 @@ func (a axis) ticks(length float64, extent func(label string) float64) (all []ti
 		}
 	}
 	return all
-}
-
-func labelled(all []tick) (n int) {
-	for _, t := range all {
-		if t.label != "" {
-			n++
-		}
-	}
-	return n
 }
 
 // roomFor returns the places of ticks whose labels have room, those of lower rank first.
