@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"mafalda/internal/lists"
 	"mafalda/internal/rounding"
 )
 
@@ -150,6 +151,8 @@ func (c Curve) drawn(axes Axes, index int) drawnCurve {
 		d.line = 0.125
 	}
 	switch {
+	case c.Dashed && c.Dotted:
+		d.dashes = []float64{3.5, 1.4, 1, 1.4}
 	case c.Dashed:
 		d.dashes = []float64{3.5, 2}
 	case c.Dotted:
@@ -204,7 +207,7 @@ func (d drawnCurve) draw(p *page, f frame) {
 		}
 		part = nil
 	}
-	var labels []shape
+	labels := lists.Map(points, func(at Point) shape { return shape{points: []Point{at}} })
 	for i, at := range points {
 		if !inside(at) {
 			continue
@@ -244,13 +247,13 @@ func (d drawnCurve) sample(p *page, from, to Point) {
 	d.mark(p, Point{(from.X + to.X) / 2, from.Y})
 }
 
-// beside writes a label to the right or the left of a point, if there it meets no others, and returns all.
+// beside writes a label to the right or the left of a point, if there it meets nothing, and returns all that others may not meet.
 func (p *page) beside(f frame, at Point, label string, others []shape) []shape {
 	small := smaller * p.em
 	wide := width(label, small)
 	for _, left := range []float64{at.X + small/2, at.X - small/2 - wide} {
 		y := at.Y + 0.32*small
-		meets := func(s shape) bool { return s.meets(left, y-small, left+wide, y+small, small/8) }
+		meets := func(s shape) bool { return s.meets(left, y-small, left+wide, y+small, 0.45*small) }
 		if left >= f.left && left+wide <= f.right && !slices.ContainsFunc(others, meets) {
 			p.write(Point{left, y}, 0, small, label)
 			return append(others, p.shapes[len(p.shapes)-1])

@@ -32,6 +32,7 @@ func Sampling(s *plan.SamplingCurves) (*Figure, error) {
 		best := s.Rows[0].Best != nil
 		for i, b := range s.Rows[0].Bands {
 			curve := Curve{Name: fmt.Sprintf("Poisson, %d bands", b.Bands), Method: "poisson"}
+			curve.Dashed, curve.Dotted = i%2 == 1, i%4 > 1
 			if b.Bands == 1 {
 				curve.Name, curve.Dashed = "Poisson, 1 band (DP-D-SGD)", best
 			} else if best { // of an export there are its own, and no best ones
