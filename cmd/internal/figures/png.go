@@ -36,7 +36,7 @@ func (p *page) png() ([]byte, error) {
 		}
 	}
 	var file bytes.Buffer
-	err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&file, b.RGBA)
+	err := png.Encode(&file, b.RGBA)
 	return file.Bytes(), err
 }
 
