@@ -1151,7 +1151,7 @@ def advise(
         tracking : bool
             nodes gossip and follow the mean gradient, too
     task : str | Mapping[str, Any]
-        instead of curvature, the spectrum, distance and records of a task of mafalda simulate: linear, logistic,
+        instead of curvature, the spectrum, distance and records of a task of mafalda.simulate: linear, logistic,
         perceptron, housing, housing-linear, mnist
         data : str
             path of the data of housing and housing-linear (a file), or mnist and perceptron (a folder)
