@@ -13,7 +13,7 @@ const ManifestName = "manifest.json"
 // are then left out.
 type Manifest struct {
 	Version  string        `json:"version" verify:"unchecked"`
-	Command  []string      `json:"command,omitempty" verify:"unchecked"`            // that makes the export, without the program; files are named as given
+	Command  []string      `json:"command,omitempty" verify:"unchecked"`            // that makes the export, without the program; files are named as given; absent for a library call
 	Graph    *graph.Origin `json:"graph,omitempty" verify:"block; network; absent"` // nil for the prefix workload
 	Workload string        `json:"workload" verify:"given; network; absent"`
 	// WorkloadSpec is the whole of it, of the kind Workload, without the matrices of networks that take turns.
@@ -35,9 +35,11 @@ type Manifest struct {
 	PerNode       *PerNode      `json:"per_node,omitempty" verify:"block; network"`
 	SensSquared   float64       `json:"sens_squared" verify:"judged in sensitivity" in:"(0,)"`     // of the strategy as exported, rounded up
 	SensKind      string        `json:"sens_kind" verify:"judged in sensitivity" in:"exact bound"` // "exact" or "bound"
-	SquaredError  float64       `json:"squared_error" verify:"within sums in loss; network; absent" in:"[0,)"`
-	Loss          float64       `json:"loss" verify:"within sums in loss; within formula in arithmetic; network; absent" in:"(0,)"`
-	RMSE          float64       `json:"rmse" verify:"within formula in arithmetic; network; absent" in:"[0,)"`
+	// SquaredError is tr(C⁻ᵀHC⁻¹), or of one step with Objective. Loss is SensSquared times that, and RMSE √(loss/(nT)), with m or
+	// 1 in the place of T if the last m steps or one count.
+	SquaredError float64 `json:"squared_error" verify:"within sums in loss; network; absent" in:"[0,)"`
+	Loss         float64 `json:"loss" verify:"within sums in loss; within formula in arithmetic; network; absent" in:"(0,)"`
+	RMSE         float64 `json:"rmse" verify:"within formula in arithmetic; network; absent" in:"[0,)"`
 	// SharedLoss is, with PerNode, the loss of the best strategy that all nodes share.
 	SharedLoss float64 `json:"shared_loss,omitempty" verify:"within searches in shared loss; network" in:"[0,)"`
 	// LDPLoss is, with Space, what the same strategy class costs where every node has its own noise alone, and
@@ -51,12 +53,15 @@ type Manifest struct {
 	LowerBoundOf string  `json:"lower_bound_of,omitempty" verify:"judged in lower bound; network" in:"estimate"`
 	// Gap is the certificate: how much is left to gain at most, (Loss - LowerBound)/LowerBound, or the same of
 	// ErrorAtPrivacy and Sampling.LowerBound where batches are drawn in secret. It is absent where there is no bound.
-	Gap        float64             `json:"gap,omitempty" verify:"within formula in arithmetic; network"`
-	Tolerance  float64             `json:"tolerance" verify:"unchecked" in:"[0,)"`
-	Iterations int                 `json:"iterations" verify:"unchecked" in:"[0,)"`
-	Status     string              `json:"status" verify:"unchecked in ending"`
-	History    []Point             `json:"history,omitempty" verify:"unchecked in ending; absent"` // of the dense optimum: after every iteration
-	Baselines  map[string]Baseline `json:"baselines,omitempty" verify:"block; network; absent"`
+	Gap        float64 `json:"gap,omitempty" verify:"within formula in arithmetic; network"`
+	Tolerance  float64 `json:"tolerance" verify:"unchecked" in:"[0,)"`
+	Iterations int     `json:"iterations" verify:"unchecked" in:"[0,)"`
+	Status     string  `json:"status" verify:"unchecked in ending"`
+	History    []Point `json:"history,omitempty" verify:"unchecked in ending; absent"` // of the dense optimum: after every iteration
+	// Baselines are dp-d-sgd, antipgd and d-mf, which knows the optimizer and is absent where the noise of some steps costs
+	// nothing; with Objective mean-optimal; with Space ldp-optimal, decor (one variance for nodes, one for pairs, C = I) and
+	// decor-strategy (with this C).
+	Baselines map[string]Baseline `json:"baselines,omitempty" verify:"block; network; absent"`
 	// PlainStrategyLoss is the loss on this workload of the strategy that is optimal for the plain workload of this
 	// kind, at equal sensitivity; absent for plain workloads.
 	PlainStrategyLoss float64 `json:"plain_strategy_loss,omitempty" verify:"within plain in plain strategy; network" in:"(0,)"`
@@ -67,7 +72,7 @@ type Manifest struct {
 	Privacy *Privacy `json:"privacy,omitempty" verify:"judged in privacy"`
 	// Budgets are the levels of the nodes, where every node has its own; Privacy is then strict enough for all of them.
 	// SquaredError, Loss and LowerBound count every node's noise by its level (LevelWeights), and OneLevelLoss is the least
-	// loss at one level for all nodes, that of Privacy.
+	// loss at one level for all nodes, that of Privacy; it is absent with Space.
 	Budgets      []NodeLevel `json:"budgets,omitempty"`
 	OneLevelLoss float64     `json:"one_level_loss,omitempty" verify:"within searches in one level; network" in:"(0,)"`
 	OneBatchLoss float64     `json:"one_batch_loss,omitempty" verify:"within searches in one batch; network" in:"(0,)"` // of people in several batches: the least loss where they are in one
@@ -75,7 +80,7 @@ type Manifest struct {
 	// squared_error. It is there for an (ε, δ) that was asked for, and comparable with all others for the same one.
 	ErrorAtPrivacy float64 `json:"error_at_privacy,omitempty" verify:"within 2 formulas in arithmetic; within formula in sampling; network" in:"(0,)"`
 	// CyclicErrorAtPrivacy is the error at equal privacy of the dense optimum for batches in turn, under the
-	// participation that was asked for.
+	// participation that was asked for, if patterns do not overlap.
 	CyclicErrorAtPrivacy float64   `json:"cyclic_error_at_privacy,omitempty" verify:"within 4 formulas in arithmetic; within candidate in candidates; network" in:"(0,)"`
 	Sampling             *Sampling `json:"sampling,omitempty"`
 	// Contract says in words what a node has to do for all this to be true of it (DescribeContract).
@@ -87,7 +92,8 @@ type Manifest struct {
 }
 
 // Family says what not knowing the problem costs. The problems are several networks or, without Graphs, the second
-// derivatives of Curvature.
+// derivatives of Curvature. With Graphs there is no Manifest.Graph, nodes.csv and W; all numbers are of a mixture of the
+// networks by Weights.
 type Family struct {
 	Graphs  []graph.Origin `json:"graphs,omitempty" verify:"judged in network; network"`
 	Weights []float64      `json:"weights,omitempty" verify:"given in ratios; network" in:"[0,)"` // of Graphs: how much the squared error on each counts
@@ -111,7 +117,9 @@ type Point struct {
 	LowerBound float64 `json:"lower_bound,omitempty"` // best so far; absent before there is one
 }
 
-// Gram says how the Gram matrix was computed. An estimate is random, but reproducible from the seed.
+// Gram says how the Gram matrix was computed. An estimate is random, but reproducible from the seed: lanczos has Probes of
+// LanczosSteps each, sampled has Probes simulated runs. Each of the two errors holds with Confidence, 0.99, or 1 if every
+// node is a probe.
 type Gram struct {
 	Method       string   `json:"method" verify:"given" in:"exact lanczos sampled"` // exact, lanczos or sampled
 	Probes       int      `json:"probes,omitempty" verify:"exactly in estimate" in:"[0,1048576]"`
@@ -119,7 +127,7 @@ type Gram struct {
 	Seed         uint64   `json:"seed,omitempty" verify:"given"`
 	Confidence   float64  `json:"confidence,omitempty" verify:"judged in estimate"`      // of both that follow
 	LossError    *float64 `json:"loss_error,omitempty" verify:"within 1e-7 in estimate"` // relative error that the loss may have
-	// ExcessBound is how far above the optimum for the true Gram matrix the strategy may be, relatively.
+	// ExcessBound is how far above the optimum for the true Gram matrix a dense strategy may be, relatively, Gap included.
 	ExcessBound *float64 `json:"excess_bound,omitempty" verify:"within 1e-7 in estimate"`
 }
 
@@ -156,7 +164,7 @@ type Baseline struct {
 
 // Privacy is the calibration of the noise.
 type Privacy struct {
-	Mu        float64  `json:"mu,omitempty" in:"(0,)"`    // absent where batches are drawn in secret: see Sampling
+	Mu        float64  `json:"mu,omitempty" in:"(0,)"`    // of 12 digits if from an Epsilon; absent where batches are drawn in secret: see Sampling
 	Sigma     float64  `json:"sigma,omitempty" in:"(0,)"` // likewise
 	Epsilon   *float64 `json:"epsilon,omitempty" in:"[0,)"`
 	Delta     *float64 `json:"delta,omitempty" in:"(0,1)"`

@@ -18,13 +18,15 @@ import (
 	"mafalda/participation"
 )
 
-// Sampling says how nodes draw the batches of their steps.
+// Sampling says how nodes draw the batches of their steps. C of SchemePoisson, SchemeTruncated and SchemeAllocation has Groups
+// bands and columns of norm at most 1. C of SchemeBins has no negative entry and sens(C) = 1 under the participation.
 type Sampling struct {
 	Scheme string `json:"scheme" verify:"given" in:"cyclic poisson bins allocation truncated"` // SchemeCyclic, and then there is nothing else, or one of the others below
 
 	// Groups is w of SchemePoisson, b of SchemeBins: a node puts every record once, independently of all others, into
-	// one of so many groups; step t draws from group t mod w, every record independently with Probability, in at most
-	// Rounds steps. Bins have Probability 1, and what is secret is the group.
+	// one of so many groups; step t draws from group t mod w, every record independently with Probability = w/b, in at most
+	// Rounds = ⌈T/w⌉ steps. Bins have Probability 1 and k Rounds, and what is secret is the group. SchemeAllocation has k Rounds,
+	// its blocks.
 	Groups      int     `json:"groups,omitempty" verify:"exactly in sampling" in:"[1,)"`
 	Probability float64 `json:"probability,omitempty" verify:"exactly in sampling" in:"(0,1]"`
 	Rounds      int     `json:"rounds,omitempty" verify:"exactly in sampling" in:"[1,)"`
@@ -47,6 +49,8 @@ type Sampling struct {
 	LowerBound float64 `json:"lower_bound,omitempty" verify:"within secret in secret bound; network" in:"[0,)"`
 
 	// SchemeBins: the guarantee is one of samples, from this seed, and may be wrong with a probability of Failure.
+	// The candidates have equal shares of it, and confirmation i the share of a candidate over 2^i. Samples are of each
+	// direction and confirmation.
 	// Confirmations is the number of the confirmation that succeeded, with that upper bound of δ; 0 is a bound that takes
 	// no samples: then there is nothing here but ConfirmedDelta. NoiseMultiplierEstimate is what the samples say without
 	// confidence.
@@ -58,7 +62,7 @@ type Sampling struct {
 	NoiseMultiplierEstimate float64 `json:"noise_multiplier_estimate,omitempty" verify:"unchecked" in:"(0,)"`
 }
 
-// Candidate is what strategies of so many bands cost at the same ε and δ.
+// Candidate is what strategies of so many bands (of bins: T for dense ones) cost at the same ε and δ.
 type Candidate struct {
 	Bandwidth       int     `json:"bandwidth" verify:"judged in sampling" in:"[1,)"`
 	NoiseMultiplier float64 `json:"noise_multiplier" verify:"within noise in sampling" in:"(0,)"`

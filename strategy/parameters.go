@@ -7,7 +7,14 @@ import (
 )
 
 // Parameters say which strategy of its class one is, in plain data, where that takes fewer than T² numbers: what a
-// node needs to make C again.
+// node needs to make C again, scaled to sensitivity one. With r = 1/c as power series and p, q, a, b of Sections,
+//
+//	banded          diagonals[d][s] = C[s+d, s] for d < w
+//	toeplitz        C[t,s] = c[t-s]·d[s], C⁻¹[t,s] = r[t-s]/d[t]; c coefficients, d column_scales, if there are some
+//	banded-inverse  C⁻¹[t,s] = r[t-s], r coefficients
+//	blt             c(x) = scale · Π (1 - p x + q x²)/(1 - a x + b x²); c_0 = scale and c_j = Σ omega·theta^(j-1)
+//	comb            c(x) is a BLT's times (1 - p x^w)/(1 - a x^w), p and a coefficients; with column_scales e, 1 to 8,
+//	                C⁻¹[t,s] = e(t)·r[t-s], C[t,s] = c[t-s]/e(s), e(t) = e_0 + e_1 t/T + e_2 (t/T)² + …
 type Parameters struct {
 	Class     string `json:"class" verify:"given in strategy" in:"banded banded-inverse blt comb dense toeplitz"` // dense, banded, toeplitz, blt, banded-inverse or comb
 	Bandwidth int    `json:"bandwidth,omitempty" verify:"exactly in cost" in:"[1,)"`                              // w of banded, toeplitz and banded-inverse; the period of comb
