@@ -70,6 +70,16 @@
 // The products are formed by halves (batch). With independent noise of every node S ≥ 1: plain Cholesky, no rank
 // decisions, and far victims keep their digits. Otherwise S can be singular (innovation).
 //
+// A victim costs O(T log T m²), m the size of the state. Noise over time adds to it, per node: AntiPGD 1 number, w bands and
+// banded inverses w - 1, BLT one a buffer. Who sees all messages needs no filter (M is CᵀC, or that of shared noise), but for
+// Zip-DL. A dense strategy has no filter of its own: the covariance of everything seen has (pT)² numbers, p seen in each step.
+//
+// # What is tested
+//
+// TestAccountIsDefinition holds M of every algorithm and trust against Explicit, TestTrainedIsDefinition with training,
+// TestSharedAccountIsTheDefinition for noise that nodes share, TestLDPIsTheStrategy against CᵀC; TestAudit attacks, by
+// Monte-Carlo.
+//
 // # From M to a report
 //
 // Measure turns M into a squared sensitivity: a proven bound, or what is certainly lost. Assess does so for every pair
@@ -94,6 +104,10 @@
 // attacker who knows f takes out again; it is the same as rates that grow by 1/f. Networks and absences that are
 // drawn come from a seed, and M is for these alone: Assess reports local DP for all draws, less what none lets
 // arrive, and the seed's numbers apart.
+//
+// Fresh noise has the variance η_t², which a cosine takes down to (π/2T)⁴. A matrix of error bounds runs through the
+// filter (scaled.go). With 60 digits (path of 8, rates from 1 down to 3e-5 in 10 steps) M is 1.4e-8 above the truth,
+// nowhere below.
 //
 // # Secret batches
 //
