@@ -99,6 +99,11 @@ class Inputs:
         return path
 
 
+def plain(given: Mapping[str, Any]) -> list[str]:
+    """The flags of values that need no file: those that are not None."""
+    return [f"--{name}={text(name, value)}" for name, value in given.items() if value is not None]
+
+
 def text(name: str, value: Any) -> str:
     """A value as the program reads it on its command line; a MafaldaError if there is no such form."""
     if isinstance(value, (bool, np.bool_)):

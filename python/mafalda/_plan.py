@@ -13,7 +13,7 @@ from .canaries import Canaries
 from .canaries import make as make_canaries
 from .errors import ExportError, MafaldaError
 from ._export import Export, Level
-from ._inputs import Inputs
+from ._inputs import Inputs, plain
 from ._ledger import Ledger
 from ._mix import mix as mix_models
 from ._noise import Noise
@@ -129,10 +129,8 @@ class Plan(Export):
         """
         asked = (steps, node, delta)
         if asked not in self._spent:
-            words = ["epsilon", "--export", os.path.abspath(self.directory), "--step", str(steps), "--json"]
-            words += ["--node", self.check_node(node)] if node is not None else []
-            words += ["--delta", repr(float(delta))] if delta is not None else []
-            found = json.loads(check(run_program(words), "epsilon"))["spent"][0]
+            of = {"export": os.path.abspath(self.directory), "step": steps, "node": node and self.check_node(node), "delta": delta}
+            found = self._account(of)["spent"][0]
             self._spent[asked] = Spent(*(found.get(key) for key in Spent._fields))
         return self._spent[asked]
 
@@ -175,7 +173,7 @@ class Plan(Export):
         """
         level = self._promise(node)
         if level.mu is not None:
-            return json.loads(check(run_program(["epsilon", f"--mu={level.mu!r}", f"--epsilon={float(epsilon)!r}", "--json"]), "epsilon"))["delta"]
+            return self._account({"mu": level.mu, "epsilon": epsilon})["delta"]
         if not epsilon >= 0:
             raise ValueError(f"epsilon is a number from 0 on, not {epsilon!r}")
         low = level.delta if self.scheme == "bins" else 1e-100
@@ -200,6 +198,9 @@ class Plan(Export):
         except ImportError:
             raise MafaldaError("dp_accounting is not installed (pip install dp-accounting): the event is GaussianDpEvent(1 / plan.mu)") from None
         return GaussianDpEvent(math.nextafter(1 / level.mu, 0))
+
+    def _account(self, of: dict[str, Any]) -> dict[str, Any]:
+        return json.loads(check(run_program(["epsilon", *plain(of), "--json"]), "epsilon"))
 
     @property
     def table(self) -> dict[str, np.ndarray]:
@@ -282,11 +283,8 @@ class Plan(Export):
         shows.
         """
         folder = Folder()
-        words = ["audit", f"--run={os.fspath(run)}", f"--run=coins={os.fspath(coins)}", f"--export={self.directory}", "--json"]
-        words += [] if confidence is None else [f"--runs=confidence={confidence}"]
-        words += [] if attacker is None else [f"--attacker={attacker}"]
-        words += [] if out is None else [f"--output={os.fspath(out)}"]
-        return result_of("audit", run_program(words, folder))
+        given = {"run": run, "export": self, "runs": None if confidence is None else f"confidence={confidence}", "attacker": attacker, "output": out}
+        return result_of("audit", run_program(["audit", *plain(given), f"--run=coins={os.fspath(coins)}", "--json"], folder))
 
     def ledger(self, records: int, owners: Iterable[Any] | None = None) -> Ledger:
         """Checks batches of another loader, record by record: ledger.admit(step, indices) raises a

@@ -19,9 +19,9 @@ def curves(name: str, svg: str, ax: Any = None) -> Any:
     if text is None:
         raise MafaldaError(f"{name} has no curves: figures has it as SVG")
     found = json.loads(text[1])
-    places = axes_of(ax, len(found["plots"]))
+    places = _places(ax, len(found["plots"]), 1)
     for at, plot in zip(places, found["plots"]):
-        _draw(at, plot)
+        _draw(at, **plot)
     if len(places) == 1:
         return places[0]
     if ax is None:
@@ -31,7 +31,7 @@ def curves(name: str, svg: str, ax: Any = None) -> Any:
 
 def matrices(named: dict[str, np.ndarray], ax: Any = None) -> Any:
     """Draws matrices side by side, in the signed square root of what each is of its largest magnitude."""
-    places = axes_of(ax, len(named), columns=True)
+    places = _places(ax, 1, len(named))
     for at, (name, values) in zip(places, named.items()):
         largest = np.abs(values).max()
         image = at.imshow(np.sign(values) * np.sqrt(np.abs(values) / largest), cmap="RdBu_r", vmin=-1, vmax=1, interpolation="nearest")
@@ -42,44 +42,45 @@ def matrices(named: dict[str, np.ndarray], ax: Any = None) -> Any:
     return places
 
 
-def axes_of(ax: Any, count: int, columns: bool = False) -> list[Any]:
-    """So many axes: new ones, or those that are given."""
+def _places(ax: Any, rows: int, columns: int) -> list[Any]:
+    """Rows times columns of axes: new ones, or those that are given."""
     try:
         from matplotlib import pyplot
     except ImportError:
         raise MafaldaError("matplotlib is not installed (pip install matplotlib), and figures has the pictures as SVG") from None
     if ax is None:
-        shape = {"ncols": count, "figsize": (5 * count, 4)} if columns else {"nrows": count, "figsize": (6.4, 4 * count)}
-        ax = pyplot.subplots(squeeze=False, layout="constrained", **shape)[1]
+        ax = pyplot.subplots(rows, columns, figsize=(1.4 + 5 * columns, 4 * rows), layout="constrained")[1]
     places = list(np.ravel(ax))
-    if len(places) != count:
-        raise MafaldaError(f"this figure has {count} plots: ax is as many axes, not {len(places)}")
+    if len(places) != rows * columns:
+        raise MafaldaError(f"this figure has {rows * columns} plots: ax is as many axes, not {len(places)}")
     return places
 
 
-def _draw(ax: Any, plot: dict[str, Any]) -> None:
-    for c in plot["curves"]:
-        style = "" if plot["dots"] else "--" if c.get("dashed") else ":" if c.get("dotted") else "-"
-        marker = "o" if plot["dots"] or plot["marks"] or len(c["x"]) == 1 else ""
-        ax.plot(c["x"], c["y"], label=c["name"], color=c["colour"], linestyle=style, marker=marker, markersize=4)
+def _draw(
+    ax: Any, *, title: str, x: str, y: str, log_x: bool, log_y: bool, dots: bool, marks: bool, curves: list[dict[str, Any]],
+    max_y: float | None = None, rows: list[str] | None = None, **_: Any
+) -> None:
+    for c in curves:
+        at, values, colour = c["x"], c["y"], c["colour"]
+        style = "" if dots else "--" if c.get("dashed") else ":" if c.get("dotted") else "-"
+        ax.plot(at, values, label=c["name"], color=colour, linestyle=style, marker="o" if dots or marks or len(at) == 1 else "", markersize=4)
         if "low" in c:
-            low = np.maximum(c["low"], np.array(c["y"]) / 10) if plot["log_y"] else c["low"]  # what is lower goes on below the frame
-            ax.fill_between(c["x"], low, c["high"], color=c["colour"], alpha=0.16, linewidth=0)
-        for at in zip(c["x"], c["y"], c.get("labels", [])):
-            ax.annotate(at[2], at[:2], xytext=(6, 0), textcoords="offset points", verticalalignment="center")
-    ax.set_xscale("log" if plot["log_x"] else "linear")
-    ax.set_yscale("log" if plot["log_y"] else "linear")
-    measured = sorted({x for c in plot["curves"] for x in c["x"]})
-    if plot["marks"] and len(measured) <= MEASURED:
-        ax.set_xticks(measured, [f"{x:g}" for x in measured])
+            low = np.maximum(c["low"], np.array(values) / 10) if log_y else c["low"]  # what is lower goes on below the frame
+            ax.fill_between(at, low, c["high"], color=colour, alpha=0.16, linewidth=0)
+        for *place, label in zip(at, values, c.get("labels", [])):
+            ax.annotate(label, place, xytext=(6, 0), textcoords="offset points", verticalalignment="center")
+    ax.set(xscale="log" if log_x else "linear", yscale="log" if log_y else "linear")
+    measured = sorted({value for c in curves for value in c["x"]})
+    if marks and len(measured) <= MEASURED:
+        ax.set_xticks(measured, [f"{value:g}" for value in measured])
         ax.set_xticks([], minor=True)
-    ax.set_xlabel(plot["x"], wrap=True)
-    ax.set_ylabel(plot["y"], wrap=True)
-    ax.set_title(plot["title"], wrap=True, fontsize="medium")
+    ax.set_xlabel(x, wrap=True)
+    ax.set_ylabel(y, wrap=True)
+    ax.set_title(title, wrap=True, fontsize="medium")
     ax.grid(alpha=0.3)
-    if "rows" in plot:
-        ax.set_yticks(range(len(plot["rows"])), plot["rows"])
-    if "max_y" in plot:
-        ax.set_ylim(top=plot["max_y"])
-    if len(plot["curves"]) > 1:
+    if rows:
+        ax.set_yticks(range(len(rows)), rows)
+    if max_y:
+        ax.set_ylim(top=max_y)
+    if len(curves) > 1:
         ax.legend(fontsize="small")

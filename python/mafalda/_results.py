@@ -12,6 +12,7 @@ from typing import Any, Iterator, Mapping
 import numpy as np
 
 from .errors import MafaldaError, ProgramError
+from ._inputs import plain
 from ._keywords import words
 from ._plot import curves
 from ._program import Done, check, run
@@ -140,9 +141,8 @@ def figures_in(directory: str | None) -> dict[str, str]:
 
 def write_report(directories: list[str], out: str | os.PathLike[str], title: str | None = None, force: bool = False) -> str:
     """The HTML report of folders of results, at out; returns the path."""
-    words = ["report", *(os.path.abspath(path) for path in directories), f"--output={os.fspath(out)}"]
-    words += ([] if title is None else [f"--title={title}"]) + (["--force"] if force else [])
-    check(run(words), "report")
+    words = plain({"output": out, "title": title, "force": force})
+    check(run(["report", *map(os.path.abspath, directories), *words]), "report")
     return os.fspath(out)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from . import _begun
 from .errors import ExportError, ServerError, StepError
 from ._export import Export
+from ._inputs import plain
 from ._noise import BLOCK, Noise, Place, check_part, digest
 from ._protocol import Client
 from ._server import Server, listener
@@ -176,14 +177,10 @@ class ServedNoise(RemoteNoise):
             _begun.check(plan, node, state)
         self._new, self._state, self._noted = not there, state, False
         self._limit = {k: float(v) for k, v in (("epsilon", stop_at), ("delta", stop_delta)) if v is not None}
-        arguments = [plan.directory, "--node", node] if node else [plan.directory]
-        arguments += ["--dim", str(dim)] + (["--noise-std", repr(given_std)] if given_std is not None else [])
-        for part, number in (("", stop_at), ("delta=", stop_delta)):
-            arguments += [f"--stop-at={part}{float(number)!r}"] if number is not None else []
-        arguments += ["--counter", os.fspath(counter)] if counter is not None else []
-        shared = (("--key", key), ("--peers", peers), ("--runs", runs))  # a state has the keys of its run
-        first = [word for flag, value in shared if value is not None for word in (flag, os.fspath(value))]
-        self._server = Server(binary, arguments, state, first)
+        arguments = plain({"node": node or None, "dim": dim, "noise-std": given_std, "stop-at": stop_at, "counter": counter})
+        arguments += [] if stop_delta is None else [f"--stop-at=delta={float(stop_delta)!r}"]
+        first = plain({"key": key, "peers": peers, "runs": runs})  # a state has the keys of its run
+        self._server = Server(binary, [plan.directory, *arguments], state, first)
         self.address = self._server.socket
         self._end = weakref.finalize(self, self._server.stop)
         try:

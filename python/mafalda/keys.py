@@ -15,6 +15,7 @@ import subprocess
 
 from .errors import ExportError, ServerError
 from ._export import Export
+from ._inputs import plain
 from ._keywords import words
 from ._program import find
 
@@ -40,20 +41,7 @@ def announce(plan: Export, key: Path, peers: Path, dim: int, out: Path, binary: 
     """The announcement of a run, which goes to all neighbours; it is no secret."""
     if not plan.pairs:
         raise ExportError("the nodes of this export share no noise: there is nothing to announce")
-    _run(
-        binary,
-        "keys",
-        "run",
-        plan.directory,
-        "--key",
-        os.fspath(key),
-        "--peers",
-        os.fspath(peers),
-        "--dim",
-        str(dim),
-        "-o",
-        os.fspath(out),
-    )
+    _run(binary, "keys", "run", plan.directory, *plain({"key": key, "peers": peers, "dim": dim, "output": out}))
 
 
 def _run(binary: str | None, *arguments: str) -> str:

@@ -61,12 +61,12 @@ def test_rows_are_strings_and_what_is_beyond_the_frame_stays_there(pyplot):
     curve = {"name": "a", "x": [1, 10], "y": [0, 1], "colour": "#0072b2"}
     plot = {"title": "t", "x": "cost (s)", "y": "", "log_x": True, "log_y": False, "dots": True, "marks": False, "rows": ["7", "11"], "curves": [curve]}
     ax = pyplot.subplots()[1]
-    _plot._draw(ax, plot)
+    _plot._draw(ax, **plot)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["7", "11"] and ax.get_xlabel() == "cost (s)"
     band = {**curve, "y": [1, 2], "low": [1e-9, 1], "high": [2, 3], "labels": ["one", "two"], "dashed": True}
     ax = pyplot.subplots()[1]
     del plot["rows"]
-    _plot._draw(ax, {**plot, "dots": False, "log_y": True, "max_y": 2.5, "curves": [band]})
+    _plot._draw(ax, **{**plot, "dots": False, "log_y": True, "max_y": 2.5, "curves": [band]})
     assert ax.get_ylim()[1] == 2.5 and [text.get_text() for text in ax.texts] == ["one", "two"]
     assert ax.collections[0].get_paths()[0].vertices[:, 1].min() == pytest.approx(0.1)
 
