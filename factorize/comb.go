@@ -32,6 +32,7 @@ import (
 //	toeplitz, 201 coefficients                      200         0.211                3.565    0.215               3.166
 //	banded-inverse, 51 coefficients                 50          0.507                0.618    0.522               0.671
 //	banded-inverse, 201 coefficients                200         0.354                0.559    0.333               0.591
+//	comb of half of b, 4 buffers                    54, 504     0.317                0.467    0.374               0.389
 //	comb of a quarter or an eighth of b, 4 buffers  29, 129     0.446                0.549    0.419               0.578
 //	comb, 8 buffers                                 108, 1,008  0.121                0.117    0.107               0.105
 //

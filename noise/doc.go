@@ -4,20 +4,35 @@
 //
 // A node adds row t of C⁻¹Z to the sum of its clipped gradients in step t, where Z has T rows of independent normal
 // numbers, one for each parameter of its model, with the standard deviation clip/μ, or 2·clip/μ where a record is
-// replaced by another. Structured strategies make that row from a few kept rows:
+// replaced by another. Structured strategies make that row from a few kept rows, in this order of operations, the newest
+// kept row first, and multiply by the standard deviation at the end:
 //
-//	dense           all earlier rows of Z, or none if they are made again
-//	banded, w       w-1 rows of noise
-//	toeplitz, w     w-1 rows of noise
-//	blt, d          d buffers
-//	banded-inverse  w-1 rows of Z
+//	class             row t                                                          kept
+//	dense             C⁻¹[t,t] z_t, then + C⁻¹[t,s] z_s for s = 0, 1, …, t-1         all z, or none if they are made again
+//	banded, toeplitz  ξ_t = (z_t + Σ_{j=1}^{w-1} (-C[t,t-j]) ξ_{t-j})·(1/C[t,t])     w-1 rows ξ
+//	banded-inverse    r_0 z_t + Σ_{j=1}^{w-1} r_j z_{t-j}                            w-1 rows z
+//	blt               u = z_t/scale; for each section y = u + s₁,                    two buffers a section
+//	                  s₁ ← (p y - a u) + s₂, s₂ ← b u - q y, u ← y
+//	comb              u as blt; y = u + s_l, then s_{j+1} ← s_j,                     the blt's, and l rows s
+//	                  s_1 ← a s_l + (p - a) y
+//
+// With column_scales e the row of a comb is v·y, v from 0 by v ← v·(t/T) + e_i, the last coefficient first; the s are of
+// y. The letters are those of strategy.Parameters.
 //
 // # Randomness
 //
-// Every number of Z is a function of a secret key, its step and its coordinate: ChaCha8 seeded with SHA-256(key, step,
-// block of 4096 coordinates), then the normal quantile function in arithmetic that is the same everywhere. The key
-// comes from the operating system. A seed in its place makes noise reproducible, for tests and simulations, and
-// protects nothing.
+// Every number of Z is a function of a secret key, its step and its coordinate:
+//
+//	key       32 random bytes from the operating system,
+//	          or for a seed: SHA-256("mafalda noise 1" ‖ seed, 8 bytes little-endian ‖ node label)
+//	seed      SHA-256(key ‖ t ‖ c), t and c 8 bytes each, little-endian, for step t and coordinates 4096c, …, 4096c + 4095
+//	bits      the outputs of ChaCha8 with that seed (C2SP chacha8rand, as in Go's math/rand/v2), 64 bits a coordinate
+//	p         (k + ½)/2⁵³ with k = bits 0…51; exact, in (0, ½)
+//	Z[t,i]    -Φ⁻¹(p), negated if bit 63 is set
+//
+// Φ⁻¹ is Wichura's AS 241, log by its series; +, -, ×, ÷ and √ one at a time, none fused: the same bits on every machine
+// and number of workers (package internal/rows). A seed in the place of a key makes noise reproducible, for tests and
+// simulations, and protects nothing.
 //
 // # Noise that is shared
 //

@@ -47,7 +47,7 @@
 //	pair's key   HKDF-SHA256(point, salt = run, info = fields("mafalda pair 1", export, smaller label, larger label,
 //	             key of the smaller label, key of the larger label, run)), 32 bytes
 //
-// Labels are compared by bytes. From the pair's key rows are drawn as from a node's own (docs/noise.md). Simulated:
+// Labels are compared by bytes. From the pair's key rows are drawn as from a node's own (package noise). Simulated:
 // SHA-256("mafalda noise pair 1" ‖ seed ‖ length of the smaller label ‖ smaller label ‖ larger label). Z is made in this
 // order: own row times own_std, then ± std · shared row for every neighbour in ascending order of indices, each product
 // rounded before it is added.

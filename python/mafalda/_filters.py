@@ -1,4 +1,4 @@
-"""C⁻¹Z row by row, for every class of strategies, in the order of operations that docs/noise.md gives (the same bits).
+"""C⁻¹Z row by row, for every class of strategies, in the order of operations that `go doc mafalda/noise` gives (the same bits).
 
 A filter is a generator: it is sent row t of Z (float64, one dimension at least) and answers with row t of C⁻¹Z. It keeps what later
 rows need: all rows of Z for a dense strategy, w-1 rows for one of w bands, two buffers a section for BLT, and a period's rows for a comb.

@@ -3,7 +3,7 @@
     bits      ChaCha8 (C2SP chacha8rand) seeded with SHA-256 of what they are for
     Z[t,i]    the quantile (Wichura's AS 241) of bits 0…51, with the sign of bit 63
 
-docs/noise.md and docs/sampling-samplers.md say what the seeds are.
+`go doc mafalda/noise` and docs/sampling-samplers.md say what the seeds are.
 """
 
 from __future__ import annotations
