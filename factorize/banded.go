@@ -54,10 +54,7 @@ func (c Banded) Parameters() Parameters { return Parameters(c) }
 func (c Banded) Optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
 ) (*Result, error) {
-	if err := accepts(c, o, schema, opts); err != nil {
-		return nil, err
-	}
-	bands, err := bandwidth(c, c.Bandwidth, schema)
+	bands, err := bandwidth(c, o, schema, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -74,9 +71,12 @@ func (c Banded) Optimize(
 	return r, nil
 }
 
-// bandwidth returns the one that was asked for, or the default of the class for 0, or an error if it is not from 1 to
-// T.
-func bandwidth(c Class, asked int, schema participation.Schema) (int, error) {
+// bandwidth returns the one of a class, or its default for 0. It fails as accepts does, and if that is not from 1 to T.
+func bandwidth(c Class, o Objective, schema participation.Schema, opts Options) (int, error) {
+	if err := accepts(c, o, schema, opts); err != nil {
+		return 0, err
+	}
+	asked := c.Parameters().Bandwidth
 	if asked == 0 {
 		asked = c.Traits().Bandwidth(schema)
 	}

@@ -47,10 +47,7 @@ func (c BLT) Parameters() Parameters { return Parameters(c) }
 func (c BLT) Optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
 ) (*Result, error) {
-	if err := accepts(c, o, schema, opts); err != nil {
-		return nil, err
-	}
-	buffers, err := buffersFor(c.Buffers, schema)
+	buffers, err := buffersFor(c, o, schema, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -66,9 +63,13 @@ func (c BLT) Optimize(
 	return s.optimize(ctx, o)
 }
 
-// buffersFor returns so many buffers, or the default for 0, if T steps have room for them.
-func buffersFor(buffers int, schema participation.Schema) (int, error) {
-	least := max(schema.Steps(), 2)
+// buffersFor returns the buffers of a class, or their default for 0. It fails as accepts does, and if T steps have no
+// room for them.
+func buffersFor(c Class, o Objective, schema participation.Schema, opts Options) (int, error) {
+	if err := accepts(c, o, schema, opts); err != nil {
+		return 0, err
+	}
+	buffers, least := c.Parameters().Buffers, max(schema.Steps(), 2)
 	if buffers == 0 {
 		buffers = min(defaultBuffers, least-1)
 	}

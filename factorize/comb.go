@@ -95,10 +95,7 @@ func refuseComb(p Parameters, k Kind, schema participation.Schema) error {
 func (c Comb) Optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
 ) (*Result, error) {
-	if err := accepts(c, o, schema, opts); err != nil {
-		return nil, err
-	}
-	buffers, err := buffersFor(c.Buffers, schema)
+	buffers, err := buffersFor(c, o, schema, opts)
 	if err != nil {
 		return nil, err
 	}

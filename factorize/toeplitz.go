@@ -55,10 +55,7 @@ func (c Toeplitz) Parameters() Parameters { return Parameters(c) }
 func (c Toeplitz) Optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
 ) (*Result, error) {
-	if err := accepts(c, o, schema, opts); err != nil {
-		return nil, err
-	}
-	bands, err := bandwidth(c, c.Bandwidth, schema)
+	bands, err := bandwidth(c, o, schema, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -235,9 +235,7 @@ func (s *Stream) Next(dst []float64) error {
 			spoiled.Store(true)
 		}
 	}
-	parallel.For((s.dim+chunk-1)/chunk, func(c int) {
-		r := s.rooms.Get().(*room)
-		defer s.rooms.Put(r)
+	s.eachChunk(func(r *room, c int) {
 		s.mix.chunkTo(dst[c*chunk:min((c+1)*chunk, s.dim)], r, s.next, c, level)
 		rows.Settle()
 	})
@@ -278,11 +276,16 @@ func (s *Stream) skip(step int) error {
 // pass keeps the next row of Z, which is all that the rows after it need.
 func (s *Stream) pass() {
 	if !s.mix.regenerate {
-		parallel.For((s.dim+chunk-1)/chunk, func(c int) {
-			r := s.rooms.Get().(*room)
-			defer s.rooms.Put(r)
-			s.mix.keepChunk(r, s.next, c, min(chunk, s.dim-c*chunk))
-		})
+		s.eachChunk(func(r *room, c int) { s.mix.keepChunk(r, s.next, c, min(chunk, s.dim-c*chunk)) })
 	}
 	s.next++
+}
+
+// eachChunk calls f for every chunk of a row, on all processors, with room of its own.
+func (s *Stream) eachChunk(f func(r *room, c int)) {
+	parallel.For((s.dim+chunk-1)/chunk, func(c int) {
+		r := s.rooms.Get().(*room)
+		defer s.rooms.Put(r)
+		f(r, c)
+	})
 }

@@ -49,28 +49,17 @@ func (a *alone) step(networks *workload.Networks) {
 			to[i] = a.scales[u] * float64(v)
 		}
 	}
-	a.state.Descend(a.rows, networks)
-	if a.Workload.Kind == workload.Message {
-		a.count()
-	}
-	a.state.Gossip(networks)
-	if a.Workload.Kind != workload.Message {
-		a.count()
-	}
+	a.state.Step(a.rows, networks, func(models []float64) {
+		weight, sum := a.weights[a.at], 0.0
+		if weight == 0 {
+			return
+		}
+		for _, v := range models {
+			sum += v * v
+		}
+		a.sum += weight * sum
+	})
 	a.at++
-}
-
-// count adds the squared errors of a step.
-func (a *alone) count() {
-	weight := a.weights[a.at]
-	if weight == 0 {
-		return
-	}
-	var sum float64
-	for _, v := range a.state.Models() {
-		sum += v * v
-	}
-	a.sum += weight * sum
 }
 
 // result returns the squared error of a parameter, summed over steps and nodes, for Z of standard deviation one and

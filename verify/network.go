@@ -71,8 +71,7 @@ func (v *verification) oneNetwork(ctx context.Context) (n *graph.Network, known 
 		if err := v.compareNetwork(n); err != nil {
 			return nil, false, err
 		}
-		known, err = v.attach(n)
-		return n, known, err
+		return n, v.attach(n), nil
 	case isWrong:
 		v.add(wrong.Check.Name, false, "%s", wrong.Check.Detail)
 		return nil, false, nil
@@ -325,31 +324,31 @@ func NetworkOf(ctx context.Context, e *export.Export, given *graph.Network) (*gr
 
 // attach completes the workload with the networks that take turns. It reports whether the workload is known then; if
 // not, Missing or a failed check says why.
-func (v *verification) attach(n *graph.Network) (known bool, err error) {
+func (v *verification) attach(n *graph.Network) (known bool) {
 	q := v.spec.GraphSequence
 	switch {
 	case q == nil || n == nil:
-		return true, nil
+		return true
 	case q.Source() != v.export.Manifest.Graph.SequenceFile:
 		v.add("sequence", false, "its file is %q for the workload, and %q for the graph", q.Source(),
 			v.export.Manifest.Graph.SequenceFile)
-		return false, nil
+		return false
 	case n.Sequence == nil:
 		v.Missing = NetworkFiles{GraphSequence: q.Source()}
 		if q.Source() == "" {
 			v.Missing.GraphSequence = "(without a name)"
 		}
 		v.skipNetwork()
-		return false, nil
+		return false
 	}
 	on, err := v.spec.Attached(n)
 	if err != nil {
 		v.add("sequence", false, "%v", err)
-		return false, nil
+		return false
 	}
 	v.spec = on
 	v.add("sequence", true, "%d networks that take turns, with the SHA-256 of the manifest", q.Len())
-	return true, nil
+	return true
 }
 
 // compareGossip compares the matrices of the export, if they are known, with the network's.

@@ -163,14 +163,9 @@ func explicit(networks *Networks, steps int, s Spec, x float64, missed int) (*ma
 				clear(own)
 			}
 		}
-		state.Descend(impulses, networks)
-		if s.Kind == Message {
-			a.Slice(t*n, (t+1)*n, 0, size).(*mat.Dense).Scale(-1, mat.NewDense(n, size, state.Models()))
-		}
-		state.Gossip(networks)
-		if s.Kind != Message {
-			a.Slice(t*n, (t+1)*n, 0, size).(*mat.Dense).Scale(-1, mat.NewDense(n, size, state.Models()))
-		}
+		state.Step(impulses, networks, func(models []float64) {
+			a.Slice(t*n, (t+1)*n, 0, size).(*mat.Dense).Scale(-1, mat.NewDense(n, size, models))
+		})
 	}
 	return a, nil
 }

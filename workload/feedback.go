@@ -35,14 +35,7 @@ func (r rule) begin(steps, nodes, size int) *State[float64] {
 // step makes a step with these impulses, which become gradients, and calls visit with what the workload is of.
 func (r rule) step(s *State[float64], impulses []float64, networks *Networks, visit func(models []float64)) {
 	floats.AddScaled(impulses, r.x, s.Models())
-	s.Descend(impulses, networks)
-	if r.spec.Kind == Message {
-		visit(s.Models())
-	}
-	s.Gossip(networks)
-	if r.spec.Kind != Message {
-		visit(s.Models())
-	}
+	s.Step(impulses, networks, visit)
 }
 
 // rowsTo writes the responses to an impulse x of the first step, for a recursion that stays (Spec.IsTimeInvariant).

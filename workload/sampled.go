@@ -190,14 +190,7 @@ func (p *probing) respond(
 			return nil, fmt.Errorf("estimate of a Gram matrix: %w", context.Cause(ctx))
 		}
 		p.impulse(impulses, state.Models(), z, missed, t, x)
-		state.Descend(impulses, networks)
-		if p.Kind == Message {
-			p.add(h, state.Models(), t, apart)
-		}
-		state.Gossip(networks)
-		if p.Kind != Message {
-			p.add(h, state.Models(), t, apart)
-		}
+		state.Step(impulses, networks, func(models []float64) { p.add(h, models, t, apart) })
 		tick(t + 1)
 	}
 	if apart {

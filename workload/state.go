@@ -124,6 +124,18 @@ func (s *State[F]) Gossip(networks *Networks) {
 	s.step++
 }
 
+// Step is Descend and Gossip; visit sees the models or, of the Message kind, the messages.
+func (s *State[F]) Step(gradients []F, networks *Networks, visit func(models []F)) {
+	s.Descend(gradients, networks)
+	if s.spec.Kind == Message {
+		visit(s.models)
+	}
+	s.Gossip(networks)
+	if s.spec.Kind != Message {
+		visit(s.models)
+	}
+}
+
 // average returns w·x, in the place of other, which becomes x.
 func (s *State[F]) average(w *graph.CSR, x []F) []F {
 	y := s.other

@@ -239,22 +239,27 @@ const (
 // and falls by a little more on the optimistic one, which moves δ by the factor e^{(τ+1)τ/2·rounds·step²(1/6+1/5)}. A
 // grid that is small for that is made finer. None is so fine as an approximation asks for that was poor.
 func (r *direction) step(s saddle, slope, accuracy float64) float64 {
-	_, _, variance := r.evaluate(math.Max(s.tilt, 0) * restraint)
-	reach := math.Max(s.epsilon, 16*math.Sqrt(variance))
-	goal := accuracy * math.Max(s.epsilon, 0.05*math.Sqrt(s.variance))
+	std, most, goal := r.scales(s, accuracy)
 	step := math.Sqrt(goal / (0.18 * r.total * (math.Max(slope, 0) + 1)))
-	step = math.Max(math.Min(step, reach/smallGrid), step/2)
-	return rounding.Few(math.Max(math.Min(step, 0.5), math.Sqrt(variance)*3e-5))
+	step = math.Max(math.Min(step, most), step/2)
+	return rounding.Few(math.Max(math.Min(step, 0.5), std*3e-5))
+}
+
+// scales returns the standard deviation of the losses as they are tilted for a saddle, the step of a small grid for them,
+// and how far ε may be off.
+func (r *direction) scales(s saddle, accuracy float64) (std, most, goal float64) {
+	_, _, variance := r.evaluate(math.Max(s.tilt, 0) * restraint)
+	std = math.Sqrt(variance)
+	return std, math.Max(s.epsilon, 16*std) / smallGrid, accuracy * math.Max(s.epsilon, 0.05*math.Sqrt(s.variance))
 }
 
 // wider returns a grid that shows from above about what a fine one shows, with fewer points where nearly all losses are
 // far below a step: divided between the two nodes beside 0, a loss l adds |l|·(step-|l|) to the variance.
 func (r *direction) wider(step float64, s saddle, slope, accuracy float64) grid {
-	_, _, variance := r.evaluate(math.Max(s.tilt, 0) * restraint)
-	reach := math.Max(s.epsilon, 16*math.Sqrt(variance))
-	goal := accuracy * math.Max(s.epsilon, 0.05*math.Sqrt(s.variance)) / (math.Max(slope, 0) + 1)
+	_, most, goal := r.scales(s, accuracy)
+	goal /= math.Max(slope, 0) + 1
 	g := grid{step, step}
-	for next := 2 * step; next <= math.Min(0.5, reach/smallGrid) && r.spread(next, s.tilt) <= goal; next *= 2 {
+	for next := 2 * step; next <= math.Min(0.5, most) && r.spread(next, s.tilt) <= goal; next *= 2 {
 		g.step = next
 	}
 	return g

@@ -80,25 +80,21 @@ const lossRounding = 0x1p-42
 
 // lossTerms returns the sum of the absolute terms of Loss, which cancel where pairs share much noise and W averages nearly
 // all of it away.
-func lossTerms(k *mat.SymDense, noise *secrets.Noise) float64 {
-	var sum float64
-	for i, d := range noise.Own {
-		sum += d * d * k.At(i, i)
-	}
-	for _, p := range noise.Pairs {
-		sum += p.Deviation * p.Deviation * (k.At(p.U, p.U) + k.At(p.V, p.V) + 2*math.Abs(k.At(p.U, p.V)))
-	}
-	return sum
-}
+func lossTerms(k *mat.SymDense, noise *secrets.Noise) float64 { return lossWith(k, noise, math.Abs) }
 
 // Loss returns tr(KM).
 func Loss(k *mat.SymDense, noise *secrets.Noise) float64 {
+	return lossWith(k, noise, func(beside float64) float64 { return -beside })
+}
+
+// lossWith returns tr(KM) with another term for the entry of K beside the diagonal that a pair has.
+func lossWith(k *mat.SymDense, noise *secrets.Noise, term func(beside float64) float64) float64 {
 	var sum float64
 	for i, d := range noise.Own {
 		sum += d * d * k.At(i, i)
 	}
 	for _, p := range noise.Pairs {
-		sum += p.Deviation * p.Deviation * (k.At(p.U, p.U) + k.At(p.V, p.V) - 2*k.At(p.U, p.V))
+		sum += p.Deviation * p.Deviation * (k.At(p.U, p.U) + k.At(p.V, p.V) + 2*term(k.At(p.U, p.V)))
 	}
 	return sum
 }

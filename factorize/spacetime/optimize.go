@@ -123,9 +123,7 @@ func (a *alternation) spaceHalf(ctx context.Context) (ended bool, err error) {
 		}
 	}
 	steps := a.search.iterations
-	if err := a.search.run(ctx); err != nil {
-		return false, err
-	}
+	a.search.run(ctx)
 	a.result.Rounds = append(a.result.Rounds, Round{Loss: a.search.loss, SpaceSteps: a.search.iterations - steps})
 	if ctx.Err() != nil {
 		return true, nil

@@ -130,9 +130,7 @@ func Space(ctx context.Context, k *mat.SymDense, s Setting, o SpaceOptions) (*Sp
 	if err != nil {
 		return nil, err
 	}
-	if err := search.run(ctx); err != nil {
-		return nil, err
-	}
+	search.run(ctx)
 	return search.result(context.WithoutCancel(ctx), k) // what was found is to be proven
 }
 
@@ -284,7 +282,7 @@ func (s *spaceSearch) patience() int {
 }
 
 // run makes steps until the gap is reached or nothing moves any more.
-func (s *spaceSearch) run(ctx context.Context) error {
+func (s *spaceSearch) run(ctx context.Context) {
 	least := math.Inf(1)
 	s.idle = 0
 	for first := s.iterations; ; s.iterations++ {
@@ -296,7 +294,7 @@ func (s *spaceSearch) run(ctx context.Context) error {
 		} else if s.idle++; s.idle > s.patience() {
 			if !s.interior.matrix.common {
 				s.status = optim.Stalled
-				return nil
+				return
 			}
 			s.interior.matrix.common, s.idle = false, 0
 		}
@@ -313,7 +311,7 @@ func (s *spaceSearch) run(ctx context.Context) error {
 		case s.step(ctx, w):
 			continue
 		}
-		return nil
+		return
 	}
 }
 

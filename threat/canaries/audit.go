@@ -380,13 +380,12 @@ func (c *canary) weights(o *observed, all, left *mat.Dense) (scoring *mat.Dense,
 	return scoring, []*mat.Dense{back(left, own), back(left, other)}
 }
 
-// normalize gives a column norm 1, and returns the norm it had; a column of zeros stays.
-func normalize(m *mat.Dense, column int) float64 {
+// normalize gives a column norm 1; a column of zeros stays.
+func normalize(m *mat.Dense, column int) {
 	norm := mat.Norm(m.ColView(column), 2)
 	for t := 0; norm > 0 && t < m.RawMatrix().Rows; t++ {
 		m.Set(t, column, m.At(t, column)/norm)
 	}
-	return norm
 }
 
 // limit returns z with Pr[|N(0,1)| > z] = alpha.
