@@ -9,9 +9,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/accounting"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
 	"mafalda/factorize/baselines"
+	"mafalda/plan"
 	"mafalda/strategy"
 	"mafalda/workload"
 )
@@ -72,7 +74,7 @@ func (c Case) cell(strategy string) Cell {
 // multipliers of every schema, and the Gram matrix and the bands of one case, so that cells are best measured case by
 // case.
 type Measurer struct {
-	levels Privacies
+	levels plan.Privacies
 	cases  map[Cell]Case // by their dense cells
 	dense  map[Cell]Row
 	dmf    map[string]strategy.Strategy // by schema: it knows nothing of the network
@@ -84,7 +86,7 @@ type Measurer struct {
 }
 
 // NewMeasurer returns one for the cells of cases, at levels of privacy that have been checked.
-func NewMeasurer(cases []Case, levels Privacies) *Measurer {
+func NewMeasurer(cases []Case, levels plan.Privacies) *Measurer {
 	m := &Measurer{levels: levels, cases: map[Cell]Case{}, dense: map[Cell]Row{},
 		dmf: map[string]strategy.Strategy{}, noise: bands.Noise{}}
 	for _, c := range cases {
@@ -156,7 +158,7 @@ func (m *Measurer) optimum(ctx context.Context, c Case) (Row, error) {
 	r := c.row(Dense)
 	r.measure(best.Strategy, best.Quality, time.Since(started))
 	r.Ratio, r.LowerBound = 1, best.LowerBound
-	return m.levels.inTurn(r)
+	return m.inTurn(r)
 }
 
 // compare measures a strategy beside the optimum.
@@ -181,7 +183,7 @@ func (m *Measurer) compare(ctx context.Context, c Case, k maker, dense Row) (Row
 	r := c.row(k.name)
 	r.measure(s, q, took)
 	r.Ratio, r.LowerBound = r.Loss/dense.Loss, dense.LowerBound
-	return m.levels.inTurn(r)
+	return m.inTurn(r)
 }
 
 // sampled completes the row of strategies for batches that are drawn in secret, beside the optimum.
@@ -193,13 +195,44 @@ func (m *Measurer) sampled(ctx context.Context, r, dense Row,
 		if err != nil {
 			return Row{}, err
 		}
-		optimum, err := InTurn(dense.Loss, epsilon, m.levels.Delta)
+		optimum, err := m.errorInTurn(dense.Loss, epsilon)
 		if err != nil {
 			return Row{}, err
 		}
-		r.AtPrivacy = append(r.AtPrivacy, InSecret(cost, epsilon, m.levels.Delta, optimum))
+		r.AtPrivacy = append(r.AtPrivacy, plan.InSecret(cost, epsilon, m.levels.Delta, optimum))
 		r.MemoryFloats = max(r.MemoryFloats, cost.Bandwidth-1)
 	}
 	r.Seconds = time.Since(started).Seconds()
 	return r, nil
+}
+
+// errorInTurn returns the squared error of a strategy of this loss with the noise for ε, in units of the clip, where batches
+// are visited in turn: loss/μ², the noise rounded up. It fails as accounting.Calibrate does.
+func (m *Measurer) errorInTurn(loss, epsilon float64) (float64, error) {
+	p, err := accounting.Calibrate(accounting.Target{Epsilon: epsilon, Delta: m.levels.Delta}, 1, 1, accounting.ZeroOut)
+	return p.NoiseStd * p.NoiseStd * loss, err
+}
+
+// inTurn completes a row for batches in turn, whose ratio to the optimum is the same at every level.
+func (m *Measurer) inTurn(r Row) (Row, error) {
+	for _, epsilon := range m.levels.Epsilons {
+		e, err := m.errorInTurn(r.Loss, epsilon)
+		if err != nil {
+			return r, err
+		}
+		r.AtPrivacy = append(r.AtPrivacy, plan.AtPrivacy{Epsilon: epsilon, Delta: m.levels.Delta, Error: e, Ratio: r.Ratio})
+	}
+	return r, nil
+}
+
+// cached returns what is kept by a key, and makes it if there is nothing.
+func cached[K comparable, V any](all map[K]V, key K, make func() (V, error)) (V, error) {
+	if v, known := all[key]; known {
+		return v, nil
+	}
+	v, err := make()
+	if err == nil {
+		all[key] = v
+	}
+	return v, err
 }

@@ -12,6 +12,7 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/fault"
 	"mafalda/participation"
+	"mafalda/plan"
 	"mafalda/workload"
 )
 
@@ -20,7 +21,7 @@ import (
 func TestAtPrivacy(t *testing.T) {
 	ctx, computed := context.Background(), 0
 	cases := []Case{prefixCase(t, &computed)}
-	levels := Privacies{[]float64{0.5, 12}, 1e-5}
+	levels := plan.Privacies{Epsilons: []float64{0.5, 12}, Delta: 1e-5}
 	m := NewMeasurer(cases, levels)
 	rows := map[string]Row{}
 	for _, cell := range Cells(cases) {
@@ -82,15 +83,15 @@ func TestBadPrivacies(t *testing.T) {
 	computed := 0
 	c := prefixCase(t, &computed)
 	for name, tc := range map[string]struct {
-		levels Privacies
+		levels plan.Privacies
 		field  string
 	}{
-		"delta":        {Privacies{[]float64{1}, 0}, "Delta"},
-		"not a delta":  {Privacies{[]float64{1}, math.NaN()}, "Delta"},
-		"epsilon":      {Privacies{[]float64{1, 0}, 1e-6}, "Epsilon"},
-		"infinite":     {Privacies{[]float64{math.Inf(1)}, 1e-6}, "Epsilon"},
-		"twice":        {Privacies{[]float64{1, 2, 1}, 1e-6}, "Epsilon"},
-		"out of reach": {Privacies{[]float64{1e-9}, 1e-12}, "Epsilon"},
+		"delta":        {plan.Privacies{Epsilons: []float64{1}, Delta: 0}, "Delta"},
+		"not a delta":  {plan.Privacies{Epsilons: []float64{1}, Delta: math.NaN()}, "Delta"},
+		"epsilon":      {plan.Privacies{Epsilons: []float64{1, 0}, Delta: 1e-6}, "Epsilon"},
+		"infinite":     {plan.Privacies{Epsilons: []float64{math.Inf(1)}, Delta: 1e-6}, "Epsilon"},
+		"twice":        {plan.Privacies{Epsilons: []float64{1, 2, 1}, Delta: 1e-6}, "Epsilon"},
+		"out of reach": {plan.Privacies{Epsilons: []float64{1e-9}, Delta: 1e-12}, "Epsilon"},
 	} {
 		_, err := NewStudy([]Case{c}, graph.NetworkOptions{}, tc.levels)
 		var a *fault.Argument

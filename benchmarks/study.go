@@ -16,6 +16,7 @@ import (
 	"mafalda/internal/text"
 	"mafalda/internal/version"
 	"mafalda/participation"
+	"mafalda/plan"
 	"mafalda/study"
 	"mafalda/workload"
 )
@@ -24,6 +25,11 @@ import (
 func Suite() (graphs []string, schemas []participation.Cyclic) {
 	graphs = []string{"florentine", "erdos:100,0.2", "cycle:100", "grid:12x12", "hypercube:7", "barabasi:148,12"}
 	return graphs, suiteSchemas(KB{4, 16}, KB{20, 19})
+}
+
+// SuitePrivacies are the levels of a benchmark by default: ε = 0.5, 2 and 8, with δ = 1e-6.
+func SuitePrivacies() plan.Privacies {
+	return plan.Privacies{Epsilons: []float64{0.5, 2, 8}, Delta: 1e-6}
 }
 
 // suiteSchemas returns the schemas of participations that are known to be right.
@@ -65,13 +71,13 @@ type Study struct {
 	measure func(context.Context, Cell) (Row, error)
 	know    func(Cell, Row)
 	options graph.NetworkOptions
-	levels  Privacies
+	levels  plan.Privacies
 	files   []study.File // of the matchings that networks are sequences of
 }
 
 // NewStudy returns the study of strategies on cases whose networks were all loaded by these options, but for the
-// source. It fails as Privacies.Check does, and as bands.Noise.Multiplier does for levels that no noise meets.
-func NewStudy(cases []Case, options graph.NetworkOptions, levels Privacies) (*Study, error) {
+// source. It fails as plan.Privacies.Check does, and as bands.Noise.Multiplier does for levels that no noise meets.
+func NewStudy(cases []Case, options graph.NetworkOptions, levels plan.Privacies) (*Study, error) {
 	if err := levels.Check(); err != nil {
 		return nil, err
 	}
@@ -91,7 +97,7 @@ func NewStudy(cases []Case, options graph.NetworkOptions, levels Privacies) (*St
 // optimum. The errors are Workloads' errors, and limits.ErrMemory for steps that memory does not hold.
 func NewWorkloadStudy(networks []*graph.Network, schemas []participation.Cyclic, options graph.NetworkOptions) (*Study,
 	error) {
-	m := newWorkloadMeasurer()
+	m := workloadMeasurer{}
 	s := &Study{Workloads: true, measure: m.Measure, know: func(Cell, Row) {}, options: options}
 	for _, schema := range schemas {
 		steps := schema.Steps()
@@ -109,9 +115,9 @@ func NewWorkloadStudy(networks []*graph.Network, schemas []participation.Cyclic,
 			for _, l := range lines {
 				c := Cell{Graph: n.Origin.Source, SHA256: n.Origin.SHA256, Digest: n.Digest(), K: schema.Participations(),
 					B: schema.Separation(), Workload: l.Name, Spec: &l.Spec}
-				if _, twice := m.cases[c.text()]; !twice {
+				if _, twice := m[c.text()]; !twice {
 					s.cells = append(s.cells, c)
-					m.cases[c.text()] = workloadCase{l, n, schema}
+					m[c.text()] = workloadCase{l, n, schema}
 				}
 			}
 			f := matchingsFile(n, options.Seed)
@@ -134,7 +140,7 @@ func matchingsFile(n *graph.Network, seed uint64) study.File {
 func (s *Study) Cells() []Cell { return s.cells }
 
 // Levels are the levels of privacy that strategies are compared at.
-func (s *Study) Levels() Privacies { return s.levels }
+func (s *Study) Levels() plan.Privacies { return s.levels }
 
 // Know tells of a row that was measured earlier: see Measurer.Know.
 func (s *Study) Know(c Cell, r Row) { s.know(c, r) }
@@ -225,7 +231,7 @@ func (s *Study) Rows(entries []study.Entry[Cell, Row]) []Row {
 // WriteRows writes a line of CSV a row, with a header and all digits, but of seconds. For every ε there are columns
 // with the error at that privacy, its ratio to the optimum's, and the bands of the best strategy, if batches are drawn
 // in secret; what a row has nothing to say of is empty.
-func WriteRows(w io.Writer, rows []Row, levels Privacies) error {
+func WriteRows(w io.Writer, rows []Row, levels plan.Privacies) error {
 	names := "graph,k,b,strategy,sens_squared,sens_kind,loss,ratio,lower_bound"
 	for _, epsilon := range levels.Epsilons {
 		names += fmt.Sprintf(",error_at_privacy_epsilon_%[1]v,ratio_epsilon_%[1]v,bands_epsilon_%[1]v", epsilon)

@@ -13,6 +13,7 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/limits"
 	"mafalda/participation"
+	"mafalda/plan"
 	"mafalda/study"
 )
 
@@ -30,7 +31,7 @@ func TestStudy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := func(o graph.NetworkOptions, levels Privacies) *Study {
+	of := func(o graph.NetworkOptions, levels plan.Privacies) *Study {
 		s, err := NewStudy(cases, o, levels)
 		if err != nil {
 			t.Fatal(err)
@@ -40,8 +41,8 @@ func TestStudy(t *testing.T) {
 	one := of(graph.NetworkOptions{}, SuitePrivacies())
 	for name, other := range map[string]*Study{
 		"directed": of(graph.NetworkOptions{Directed: true}, SuitePrivacies()),
-		"epsilon":  of(graph.NetworkOptions{}, Privacies{[]float64{0.5, 2}, 1e-6}),
-		"delta":    of(graph.NetworkOptions{}, Privacies{[]float64{0.5, 2, 8}, 1e-5}),
+		"epsilon":  of(graph.NetworkOptions{}, plan.Privacies{Epsilons: []float64{0.5, 2}, Delta: 1e-6}),
+		"delta":    of(graph.NetworkOptions{}, plan.Privacies{Epsilons: []float64{0.5, 2, 8}, Delta: 1e-5}),
 	} {
 		if slices.Equal(one.Spec().Inputs, other.Spec().Inputs) {
 			t.Errorf("%s is no input", name)
@@ -49,7 +50,7 @@ func TestStudy(t *testing.T) {
 	}
 	another := Cell{Graph: "another", K: 1, B: 6, Strategy: Dense}
 	entries := []study.Entry[Cell, Row]{{Cell: another, Result: Row{Graph: "another", Strategy: Dense,
-		StrategyRow: &StrategyRow{AtPrivacy: make([]AtPrivacy, 3)}}}}
+		StrategyRow: &StrategyRow{AtPrivacy: make([]plan.AtPrivacy, 3)}}}}
 	for _, c := range slices.Backward(one.Cells()) {
 		text, _ := json.Marshal(c)
 		var sent Cell
@@ -136,7 +137,7 @@ func TestRowsThatAreRead(t *testing.T) {
 		t.Errorf("%+v", rows)
 	}
 	var text strings.Builder
-	if err := errors.Join(WriteRows(&text, rows[:1], Privacies{}), WriteWorkloads(&text, rows[1:2])); err != nil {
+	if err := errors.Join(WriteRows(&text, rows[:1], plan.Privacies{}), WriteWorkloads(&text, rows[1:2])); err != nil {
 		t.Error(err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"mafalda/internal/lists"
 	"mafalda/optim"
 	"mafalda/participation"
+	"mafalda/plan"
 	"mafalda/strategy"
 	"mafalda/workload"
 )
@@ -50,8 +51,8 @@ type Row struct {
 
 // StrategyRow is what a row says of a strategy alone.
 type StrategyRow struct {
-	AtPrivacy    []AtPrivacy `json:"at_privacy"`    // at every level
-	MemoryFloats int         `json:"memory_floats"` // the most at any level
+	AtPrivacy    []plan.AtPrivacy `json:"at_privacy"`    // at every level
+	MemoryFloats int              `json:"memory_floats"` // the most at any level
 }
 
 // WorkloadRow is what a row says of a workload alone: the gap of its dense optimum, and the losses of strategies that

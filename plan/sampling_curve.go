@@ -10,7 +10,6 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/accounting/bins"
-	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
@@ -30,14 +29,14 @@ type SamplingCurves struct {
 // SamplingRow is what batches in turn and batches in secret cost at one ε. Bounds are errors that no strategy, whatever its class,
 // is below where batches are drawn in secret; 0: none is proved.
 type SamplingRow struct {
-	Epsilon           float64                `json:"epsilon"`
-	Cyclic            float64                `json:"cyclic_error_at_privacy"`       // of the dense optimum for batches in turn
-	Best              *benchmarks.AtPrivacy  `json:"best"`                          // of Bands and of bands.Table.Descend; nil with CurveOptions.Of
-	PoissonLowerBound float64                `json:"poisson_lower_bound,omitempty"` // from as many groups as Best has bands
-	BinsLowerBound    float64                `json:"bins_lower_bound,omitempty"`
-	Allocation        *benchmarks.AtPrivacy  `json:"allocation,omitempty"` // the best number of bands; nil with CurveOptions.Of, and unless T = k·b
-	Bins              *BinsPoint             `json:"bins,omitempty"`       // nil but at CurveOptions.Bins, and for problems of too many steps or bins
-	Bands             []benchmarks.AtPrivacy `json:"bands"`                // with Poisson sampling, of some numbers of bands
+	Epsilon           float64     `json:"epsilon"`
+	Cyclic            float64     `json:"cyclic_error_at_privacy"`       // of the dense optimum for batches in turn
+	Best              *AtPrivacy  `json:"best"`                          // of Bands and of bands.Table.Descend; nil with CurveOptions.Of
+	PoissonLowerBound float64     `json:"poisson_lower_bound,omitempty"` // from as many groups as Best has bands
+	BinsLowerBound    float64     `json:"bins_lower_bound,omitempty"`
+	Allocation        *AtPrivacy  `json:"allocation,omitempty"` // the best number of bands; nil with CurveOptions.Of, and unless T = k·b
+	Bins              *BinsPoint  `json:"bins,omitempty"`       // nil but at CurveOptions.Bins, and for problems of too many steps or bins
+	Bands             []AtPrivacy `json:"bands"`                // with Poisson sampling, of some numbers of bands
 }
 
 // CurveOptions tunes SamplingCurve. The zero value computes every curve, of strategies within a certified gap of 1e-5.
@@ -63,7 +62,7 @@ const (
 // the best numbers, and for batches in turn. Strategies do not depend on ε, noise multipliers do. It fails as
 // Problem.Check does with Options.Sampling Poisson, as Privacies.Check and the accountant do, and without any ε.
 func SamplingCurve(
-	ctx context.Context, p Problem, levels benchmarks.Privacies, o CurveOptions,
+	ctx context.Context, p Problem, levels Privacies, o CurveOptions,
 ) (*SamplingCurves, error) {
 	s, err := prepareCurve(p, levels)
 	if err != nil {
@@ -104,7 +103,7 @@ func SamplingCurve(
 	if err := s.curves(ctx, all, table); err != nil || o.Of != nil {
 		return all, err
 	}
-	err = s.bestCurve(ctx, all, table, "bands", func(r *SamplingRow, at *benchmarks.AtPrivacy) {
+	err = s.bestCurve(ctx, all, table, "bands", func(r *SamplingRow, at *AtPrivacy) {
 		for i := range r.Bands { // the error may fall again where Descend does not look
 			if r.Bands[i].Error < at.Error {
 				at = &r.Bands[i]
@@ -114,7 +113,7 @@ func SamplingCurve(
 	})
 	if err == nil && p.Schema.Steps() == p.Schema.Participations()*p.Schema.Separation() {
 		err = s.bestCurve(ctx, all, table.Allocated(), "bands with random allocation",
-			func(r *SamplingRow, at *benchmarks.AtPrivacy) { r.Allocation = at })
+			func(r *SamplingRow, at *AtPrivacy) { r.Allocation = at })
 	}
 	if err != nil {
 		return all, err
@@ -156,13 +155,13 @@ func learnCandidates(table *bands.Table, m *export.Manifest) {
 }
 
 // CheckSamplingCurve refuses, in milliseconds, what SamplingCurve refuses; a network may be missing.
-func CheckSamplingCurve(p Problem, levels benchmarks.Privacies) error {
+func CheckSamplingCurve(p Problem, levels Privacies) error {
 	_, err := prepareCurve(p, levels)
 	return err
 }
 
 // prepareCurve returns the job of a problem and levels that SamplingCurve takes.
-func prepareCurve(p Problem, levels benchmarks.Privacies) (*job, error) {
+func prepareCurve(p Problem, levels Privacies) (*job, error) {
 	if err := levels.Check(); err != nil {
 		return nil, err
 	}
@@ -193,7 +192,7 @@ func (s *job) curves(ctx context.Context, all *SamplingCurves, table *bands.Tabl
 			if err != nil {
 				return err
 			}
-			r.Bands = append(r.Bands, benchmarks.InSecret(at, r.Epsilon, all.Delta, r.Cyclic))
+			r.Bands = append(r.Bands, InSecret(at, r.Epsilon, all.Delta, r.Cyclic))
 		}
 	}
 	return ctx.Err()
@@ -201,7 +200,7 @@ func (s *job) curves(ctx context.Context, all *SamplingCurves, table *bands.Tabl
 
 // bestCurve computes what the best numbers of bands cost, and puts it into the rows.
 func (s *job) bestCurve(
-	ctx context.Context, all *SamplingCurves, table *bands.Table, phase string, put func(*SamplingRow, *benchmarks.AtPrivacy),
+	ctx context.Context, all *SamplingCurves, table *bands.Table, phase string, put func(*SamplingRow, *AtPrivacy),
 ) error {
 	done := float64(len(all.Rows[0].Bands))
 	for i := range all.Rows {
@@ -211,7 +210,7 @@ func (s *job) bestCurve(
 		if err != nil {
 			return err
 		}
-		best := benchmarks.InSecret(at, r.Epsilon, all.Delta, r.Cyclic)
+		best := InSecret(at, r.Epsilon, all.Delta, r.Cyclic)
 		put(r, &best)
 	}
 	return ctx.Err()
@@ -277,7 +276,7 @@ func ProblemOf(e *export.Export, n *graph.Network) (Problem, error) {
 // that do not depend on ε. Its privacy is confirmed, but for a chance of Failure; OptimizeForBins finds a little better
 // ones.
 type BinsPoint struct {
-	benchmarks.AtPrivacy
+	AtPrivacy
 	Blend   float64 `json:"blend"`             // λ of factorize.Bins.Blend
 	Failure float64 `json:"failure,omitempty"` // of the accountant's samples
 	Samples int     `json:"samples,omitempty"` // for each direction; 0 if none were needed
@@ -348,7 +347,7 @@ func confirmedBest(ctx context.Context, all []*binsStrategy, some []int, epsilon
 		if best != nil && error >= best.Error {
 			continue
 		}
-		best = &BinsPoint{AtPrivacy: benchmarks.AtPrivacy{Epsilon: epsilon, Delta: delta, Error: error,
+		best = &BinsPoint{AtPrivacy: AtPrivacy{Epsilon: epsilon, Delta: delta, Error: error,
 			NoiseMultiplier: p.NoiseMultiplier}, Blend: all[i].blend, Samples: p.Confirmed.Samples}
 		if p.Failure > 0 {
 			best.Failure = asked.Failure

@@ -3,7 +3,6 @@ package plan
 import (
 	"testing"
 
-	"mafalda/benchmarks"
 	"mafalda/graph"
 	"mafalda/participation"
 )
@@ -19,7 +18,7 @@ func TestBinsCurveTakesTheBestConfirmed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := prepareCurve(Problem{Network: n, Schema: schema}, benchmarks.Privacies{Epsilons: []float64{1}, Delta: 1e-6})
+	s, err := prepareCurve(Problem{Network: n, Schema: schema}, Privacies{Epsilons: []float64{1}, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}

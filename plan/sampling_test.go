@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"mafalda/accounting"
-	"mafalda/benchmarks"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/internal/fault"
@@ -179,7 +178,7 @@ func TestSamplingCurveOfAnExport(t *testing.T) {
 	if err := s.Export(dir, export.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	levels := benchmarks.Privacies{Epsilons: []float64{1, 4, 16}, Delta: 1e-6}
+	levels := plan.Privacies{Epsilons: []float64{1, 4, 16}, Delta: 1e-6}
 	full, err := plan.SamplingCurve(t.Context(), p, levels, plan.CurveOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +207,7 @@ func TestSamplingCurveOfAnExport(t *testing.T) {
 func TestSamplingCurve(t *testing.T) {
 	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(12, 3, 4))}
 	progress := 0.
-	c, err := plan.SamplingCurve(t.Context(), p, benchmarks.Privacies{Epsilons: []float64{1, 6, 16}, Delta: 1e-6},
+	c, err := plan.SamplingCurve(t.Context(), p, plan.Privacies{Epsilons: []float64{1, 6, 16}, Delta: 1e-6},
 		plan.CurveOptions{Progress: func(phase string, fraction float64) { progress = fraction }})
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +236,7 @@ func TestSamplingCurve(t *testing.T) {
 	if len(c.Rows) != 3 {
 		t.Errorf("%d rows", len(c.Rows))
 	}
-	for name, levels := range map[string]benchmarks.Privacies{"no epsilon": {Delta: 1e-6},
+	for name, levels := range map[string]plan.Privacies{"no epsilon": {Delta: 1e-6},
 		"bad epsilon":  {Epsilons: []float64{2, -1}, Delta: 1e-6},
 		"out of reach": {Epsilons: []float64{2, 1e-9}, Delta: 1e-12}} {
 		var a *fault.Argument

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mafalda/benchmarks"
 	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/results"
@@ -157,7 +156,7 @@ func samplingFigure(ctx context.Context, e *export.Export, n *graph.Network) (*f
 		return nil, err
 	}
 	epsilons := lists.Make(13, func(i int) float64 { return 0.25 * math.Pow(2, float64(i)/2) })
-	levels := benchmarks.Privacies{Epsilons: epsilons, Delta: e.Manifest.Sampling.Delta}
+	levels := plan.Privacies{Epsilons: epsilons, Delta: e.Manifest.Sampling.Delta}
 	curves, err := plan.SamplingCurve(ctx, p, levels, plan.CurveOptions{Of: e})
 	if err != nil {
 		return nil, err

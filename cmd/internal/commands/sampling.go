@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mafalda/benchmarks"
 	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/grids"
@@ -24,7 +23,7 @@ type samplingFlags struct {
 	network  flags.NetworkFlags
 	schema   flags.SchemaFlags
 	workload string
-	levels   benchmarks.Privacies
+	levels   plan.Privacies
 	style    figures.Style
 	terminal.Output
 }
@@ -60,7 +59,7 @@ epsilon, and proves that no other number of bands is better.`,
 	f.schema.Bind(cmd)
 	terminal.ChoiceVar(cmd, &f.workload, "workload", "model", []string{workload.Model.String(), workload.Message.String()},
 		"whose error counts: model (after averaging) or message (before)")
-	flags.BindPrivacies(cmd, &f.levels, benchmarks.Privacies{Epsilons: []float64{0.5, 1, 2, 4, 8, 16}, Delta: 1e-6})
+	flags.BindPrivacies(cmd, &f.levels, plan.Privacies{Epsilons: []float64{0.5, 1, 2, 4, 8, 16}, Delta: 1e-6})
 	flags.BindFigure(cmd, &f.style)
 	f.Output.Bind(cmd, "write table and picture to this `folder`", "replace files that are there",
 		"print one JSON object instead of the table")

@@ -109,8 +109,8 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 	trained := &plan.Comparison{Case: plan.Case{Problem: curves.Problem, Training: &measure.Training{Rate: 1, X: values, Directions: values,
 		Distances: values}}}
 	for i := range points {
-		half := benchmarks.AtPrivacy{Ratio: 0.5, Bands: 1}
-		curves.Rows = append(curves.Rows, plan.SamplingRow{Epsilon: values[i], Cyclic: 1, Best: &half, Bands: []benchmarks.AtPrivacy{half}})
+		half := plan.AtPrivacy{Ratio: 0.5, Bands: 1}
+		curves.Rows = append(curves.Rows, plan.SamplingRow{Epsilon: values[i], Cyclic: 1, Best: &half, Bands: []plan.AtPrivacy{half}})
 		compared.Ways = append(compared.Ways, plan.Way{PerNode: i == 1, Ranked: i == 0, Price: plan.Price{ErrorAtPrivacy: value(i)}})
 		e := plan.RateExcess{Rate: value(i), Excess: measure.Excess{Bias: value(i)}}
 		trained.Ways = append(trained.Ways, plan.Way{Ranked: i == 0, Prospect: &plan.Prospect{RateExcess: e, Curve: []plan.RateExcess{e}}})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"mafalda/benchmarks"
+	"mafalda/plan"
 )
 
 // MemoryName is the name of the files of Memory.
@@ -11,7 +12,7 @@ func MemoryName(kb benchmarks.KB) string { return fmt.Sprintf("memory-k%d-b%d", 
 
 // Memory shows what strategies of a schema keep at a node against their error, at the privacy in the middle or without any: a
 // marker a graph, with the names of the strategies at the first. It is nil if there is no strategy.
-func Memory(rows []benchmarks.Row, kb benchmarks.KB, levels benchmarks.Privacies) (*Figure, error) {
+func Memory(rows []benchmarks.Row, kb benchmarks.KB, levels plan.Privacies) (*Figure, error) {
 	title, level := fmt.Sprintf("Memory against error, T = %d, k = %d, b = %d", kb.Steps(), kb.K, kb.B), len(levels.Epsilons)/2
 	if len(levels.Epsilons) > 0 {
 		title += fmt.Sprintf(", (ε, δ) = (%g, %g)", levels.Epsilons[level], levels.Delta)

@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 
-	"mafalda/benchmarks"
 	"mafalda/internal/text"
 	"mafalda/plan"
 )
@@ -21,7 +20,7 @@ func Sampling(s *plan.SamplingCurves) (*Figure, error) {
 		}
 		curves = append(curves, c)
 	}
-	ratio := func(at *benchmarks.AtPrivacy) float64 {
+	ratio := func(at *plan.AtPrivacy) float64 {
 		if at == nil {
 			return 0
 		}
@@ -73,9 +72,9 @@ func WriteSampling(w io.Writer, c *plan.SamplingCurves) error {
 			noise, reached = r.Bins.NoiseMultiplier, r.Bins.Error
 		}
 		all := slices.Clone(r.Bands)
-		if !slices.ContainsFunc(all, func(at benchmarks.AtPrivacy) bool { return at.Bands == r.Best.Bands }) {
+		if !slices.ContainsFunc(all, func(at plan.AtPrivacy) bool { return at.Bands == r.Best.Bands }) {
 			all = append(all, *r.Best)
-			slices.SortFunc(all, func(a, b benchmarks.AtPrivacy) int { return a.Bands - b.Bands })
+			slices.SortFunc(all, func(a, b plan.AtPrivacy) int { return a.Bands - b.Bands })
 		}
 		for _, at := range all {
 			lines.Add(r.Epsilon, at.Delta, at.Bands, at.NoiseMultiplier, at.Error, r.Cyclic, at.Ratio,

@@ -10,6 +10,7 @@ import (
 	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
 	"mafalda/participation"
+	"mafalda/plan"
 )
 
 // BenchmarkFlags say which graphs and schemas strategies are compared on: benchmarks.Study.
@@ -18,7 +19,7 @@ type BenchmarkFlags struct {
 	graphs                []string
 	only                  bool
 	steps, participations int
-	levels                benchmarks.Privacies
+	levels                plan.Privacies
 	network               NetworkFlags
 }
 
@@ -125,7 +126,7 @@ func (f *BenchmarkFlags) networks(graphs []string, note func(...string)) ([]*gra
 }
 
 // BindPrivacies binds --epsilon and --delta as levels that strategies are compared at.
-func BindPrivacies(cmd *cobra.Command, levels *benchmarks.Privacies, byDefault benchmarks.Privacies) {
+func BindPrivacies(cmd *cobra.Command, levels *plan.Privacies, byDefault plan.Privacies) {
 	fl := cmd.Flags()
 	terminal.NumbersVar(fl, &levels.Epsilons, "epsilon", byDefault.Epsilons, "levels of privacy to compare at, with --delta")
 	fl.Float64Var(&levels.Delta, "delta", byDefault.Delta, "of the levels of privacy")

@@ -1,9 +1,8 @@
-package benchmarks
+package plan
 
 import (
-	"math"
+	"slices"
 
-	"mafalda/accounting"
 	"mafalda/factorize/bands"
 	"mafalda/internal/fault"
 )
@@ -16,22 +15,17 @@ type Privacies struct {
 	Delta    float64
 }
 
-// SuitePrivacies are the levels of a benchmark by default: ε = 0.5, 2 and 8, with δ = 1e-6.
-func SuitePrivacies() Privacies { return Privacies{Epsilons: []float64{0.5, 2, 8}, Delta: 1e-6} }
-
 // Check refuses levels that are none, with a fault.Argument about Epsilon or Delta.
 func (p Privacies) Check() error {
 	if !(p.Delta > 0 && p.Delta < 1) {
 		return fault.New("Delta", p.Delta, "must be above 0 and below 1")
 	}
 	for i, e := range p.Epsilons {
-		if !(e > 0) || math.IsInf(e, 1) {
-			return fault.New("Epsilon", e, "must be positive and finite")
+		if err := fault.Positive("Epsilon", e); err != nil {
+			return err
 		}
-		for _, other := range p.Epsilons[:i] {
-			if e == other {
-				return fault.New("Epsilon", e, "is there twice")
-			}
+		if slices.Contains(p.Epsilons[:i], e) {
+			return fault.New("Epsilon", e, "is there twice")
 		}
 	}
 	return nil
@@ -48,29 +42,9 @@ type AtPrivacy struct {
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // noise std/clip for columns of norm one
 }
 
-// InTurn returns the squared error of a strategy of this loss with the noise for (ε, δ), in units of the clip, where
-// batches are visited in turn: loss/μ², the noise rounded up. It fails as accounting.Calibrate does.
-func InTurn(loss, epsilon, delta float64) (float64, error) {
-	target := accounting.Target{Epsilon: epsilon, Delta: delta}
-	p, err := accounting.Calibrate(target, 1, 1, accounting.ZeroOut)
-	return p.NoiseStd * p.NoiseStd * loss, err
-}
-
 // InSecret returns what bands cost with batches that are drawn in secret, beside the error of the optimum for batches
 // in turn.
 func InSecret(c bands.Cost, epsilon, delta, optimum float64) AtPrivacy {
 	return AtPrivacy{Epsilon: epsilon, Delta: delta, Error: c.ErrorAtPrivacy, Ratio: c.ErrorAtPrivacy / optimum,
 		Bands: c.Bandwidth, NoiseMultiplier: c.NoiseMultiplier}
-}
-
-// inTurn completes a row for batches in turn, whose ratio to the optimum is the same at every level.
-func (p Privacies) inTurn(r Row) (Row, error) {
-	for _, epsilon := range p.Epsilons {
-		e, err := InTurn(r.Loss, epsilon, p.Delta)
-		if err != nil {
-			return r, err
-		}
-		r.AtPrivacy = append(r.AtPrivacy, AtPrivacy{Epsilon: epsilon, Delta: p.Delta, Error: e, Ratio: r.Ratio})
-	}
-	return r, nil
 }
