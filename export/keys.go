@@ -8,10 +8,10 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
+	"mafalda/internal/fault"
 	"mafalda/internal/strictjson"
 )
 
@@ -180,11 +180,7 @@ func (k Key) allows(v reflect.Value) bool {
 	if k.Kind == "string" {
 		return slices.Contains(strings.Fields(k.In), v.String())
 	}
-	x := v.Convert(reflect.TypeFor[float64]()).Float()
-	low, high, _ := strings.Cut(strings.Trim(k.In, "[]()"), ",")
-	least, _ := strconv.ParseFloat(low, 64)
-	most, _ := strconv.ParseFloat(cmp.Or(high, "Inf"), 64)
-	return (x > least || x == least && k.In[0] == '[') && (x < most || x == most && strings.HasSuffix(k.In, "]"))
+	return fault.Inside(v.Convert(reflect.TypeFor[float64]()).Float(), k.In)
 }
 
 // allowed says what a key may be.

@@ -14,8 +14,8 @@ import (
 
 // Options tunes a search. The zero value asks for the defaults named here.
 type Options struct {
-	Gap           float64       // stop at this certified relative gap; 0 means Kind.DefaultGap; at least MinGap
-	MaxIterations int           // of each descent; 0 means 2000, and less where the search has many
+	Gap           float64       `in:"[0,)"` // stop at this certified relative gap; 0 means Kind.DefaultGap; at least MinGap
+	MaxIterations int           `in:"[0,)"` // of each descent; 0 means 2000, and less where the search has many
 	Start         *mat.SymDense // X to start from, T×T, as CᵀC of a similar problem; nil: a guess; not for series
 	LowerBound    float64       // where patterns overlap: a bound for the schema that is known already; 0: computed
 	Progress      Progress      // if not nil, sees how far the search is
@@ -112,15 +112,7 @@ func (r *rounds) countDescent(iterations int, loss float64) {
 }
 
 // check refuses what no search allows.
-func (o Options) check() error {
-	if !(o.Gap >= 0) {
-		return fault.New("Gap", o.Gap, "must not be negative")
-	}
-	if o.MaxIterations < 0 {
-		return fault.New("MaxIterations", o.MaxIterations, "must not be negative")
-	}
-	return nil
-}
+func (o Options) check() error { return fault.Ranges(o) }
 
 // limit returns so many iterations, or fewer if fewer are asked for.
 func (o Options) limit(iterations int) int {

@@ -20,8 +20,8 @@ type Sampling interface {
 
 // SamplerOptions says who is drawn from, how often, and with which secret.
 type SamplerOptions struct {
-	Records int // of the node, numbered from 0
-	Steps   int // T
+	Records int `in:"[0,)"` // of the node, numbered from 0
+	Steps   int `in:"[1,)"` // T
 	Key     Key // see NewKey; SeededKey in simulations
 }
 
@@ -76,15 +76,10 @@ func CheckSampler(s Sampler) error {
 
 // check refuses options without records, steps or, where it is needed, a key.
 func (o SamplerOptions) check(secret bool) error {
-	switch {
-	case o.Records < 0:
-		return fault.New("Records", o.Records, "must not be negative")
-	case o.Steps < 1:
-		return fault.New("Steps", o.Steps, "must be at least 1")
-	case secret && o.Key.secret == nil:
+	if secret && o.Key.secret == nil {
 		return fault.New("Key", nil, "is missing: what is drawn without a secret is known to everybody")
 	}
-	return nil
+	return fault.Ranges(o)
 }
 
 // checkTurns refuses numbers of batches, groups or bins that T steps cannot visit in turn.
@@ -97,8 +92,8 @@ func (o SamplerOptions) checkTurns(field string, turns int) error {
 
 // checkProbability refuses what is no probability, and what no draw of 64 bits comes up with.
 func checkProbability(q float64) error {
-	if !(q > 0 && q <= 1) {
-		return fault.New("Probability", q, "must be above 0 and at most 1")
+	if err := fault.Within("Probability", q, "(0,1]"); err != nil {
+		return err
 	}
 	if c := newCoin(q); !c.always && c.threshold == 0 {
 		return fault.New("Probability", q, "is below 2⁻⁶⁴: nothing would ever be drawn")

@@ -12,14 +12,11 @@ import (
 // compare is one number: AtPrivacy.Error.
 type Privacies struct {
 	Epsilons []float64
-	Delta    float64
+	Delta    float64 `in:"(0,1)"`
 }
 
 // Check refuses levels that are none, with a fault.Argument about Epsilon or Delta.
 func (p Privacies) Check() error {
-	if !(p.Delta > 0 && p.Delta < 1) {
-		return fault.New("Delta", p.Delta, "must be above 0 and below 1")
-	}
 	for i, e := range p.Epsilons {
 		if err := fault.Positive("Epsilon", e); err != nil {
 			return err
@@ -28,7 +25,7 @@ func (p Privacies) Check() error {
 			return fault.New("Epsilon", e, "is there twice")
 		}
 	}
-	return nil
+	return fault.Ranges(p)
 }
 
 // AtPrivacy is what a strategy costs at an (ε, δ).

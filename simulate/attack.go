@@ -26,11 +26,11 @@ import (
 type AttackOptions struct {
 	Attacker int     // a node
 	Victim   *int    // another one; nil: the nearest whose messages the attacker does not see
-	Mu       float64 // of local DP, against everybody who sees all messages; 0 means 1
+	Mu       float64 `in:"(0,)"` // of local DP, against everybody who sees all messages; 0 means 1
 	Seed     uint64  // of data, start and noise
 
-	Runs       int     // of the training, without and with the record each; 0 means 2000
-	Confidence float64 // of the interval, two-sided; 0 means 0.999
+	Runs       int     `in:"[20,)"` // of the training, without and with the record each; 0 means 2000
+	Confidence float64 `in:"(0,1)"` // of the interval, two-sided; 0 means 0.999
 
 	// Progress, if not nil, sees how many runs are done, of how many, from several goroutines.
 	Progress func(done, total int)
@@ -131,14 +131,8 @@ func (o AttackOptions) filled(nodes int) (AttackOptions, error) {
 		return o, fault.New("Victim", *o.Victim, "is not one of %d nodes", nodes)
 	case o.Victim != nil && *o.Victim == o.Attacker:
 		return o, fault.New("Victim", *o.Victim, "attacks itself: its records are known")
-	case !(o.Mu > 0) || math.IsInf(o.Mu, 1):
-		return o, fault.New("Mu", o.Mu, "must be positive and finite")
-	case o.Runs < 20:
-		return o, fault.New("Runs", o.Runs, "must be at least 20")
-	case !(o.Confidence > 0 && o.Confidence < 1):
-		return o, fault.New("Confidence", o.Confidence, "must be between 0 and 1")
 	}
-	return o, nil
+	return o, fault.Ranges(o)
 }
 
 // newAttack makes the scenario, the claims, the record and the statistic.

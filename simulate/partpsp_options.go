@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,19 +15,19 @@ import (
 // PartPSPOptions say what a table of trainings with PartPSP is of: a perceptron of three layers, features-10-features-
 // classes, as in Zhou et al.
 type PartPSPOptions struct {
-	Task         string // synthetic or mnist
-	Data         string // the folder with the data of mnist
-	Records      int    // of the synthetic task
-	Features     int    // of the synthetic task
-	Nodes        int
-	Networks     []string // directed ones: exp, and d-out:d
-	Shared       []int    // how many of the layers are shared, from the first
-	Bs           []float64
-	Seeds        int // runs of every cell
-	Epochs       int
-	Batch        int // records of a node in a round
-	LearningRate float64
-	Clip         float64
+	Task         string    // synthetic or mnist
+	Data         string    // the folder with the data of mnist
+	Records      int       `in:"[1,)"` // of the synthetic task
+	Features     int       `in:"[1,)"` // of the synthetic task
+	Nodes        int       `in:"[1,)"`
+	Networks     []string  // directed ones: exp, and d-out:d
+	Shared       []int     // how many of the layers are shared, from the first
+	Bs           []float64 `in:"(0,)"`
+	Seeds        int       `in:"[1,)"` // runs of every cell
+	Epochs       int       `in:"[1,)"`
+	Batch        int       `in:"[1,)"` // records of a node in a round
+	LearningRate float64   `in:"(0,)"`
+	Clip         float64   `in:"(0,)"`
 	Plan         dpps.Plan // of the noise, but for B
 }
 
@@ -61,23 +62,9 @@ func (p *PartPSP) Result(cells []PartPSPCell) *PartPSPResult {
 
 // Check finds numbers that make no sense: a *fault.Argument.
 func (o *PartPSPOptions) Check() error {
-	positive := []struct {
-		field string
-		value float64
-	}{
-		{"Records", float64(o.Records)}, {"Features", float64(o.Features)}, {"Nodes", float64(o.Nodes)},
-		{"Epochs", float64(o.Epochs)}, {"Batch", float64(o.Batch)}, {"Seeds", float64(o.Seeds)},
-		{"NoiseRate", o.Plan.NoiseRate}, {"LearningRate", o.LearningRate}, {"Clip", o.Clip},
-	}
-	for _, c := range positive {
-		if err := fault.Positive(c.field, c.value); err != nil {
-			return err
-		}
-	}
-	for _, b := range o.Bs {
-		if err := fault.Positive("B", b); err != nil {
-			return err
-		}
+	if err := cmp.Or(fault.Ranges(*o), fault.Positive("NoiseRate", o.Plan.NoiseRate),
+		fault.Within("Sync", o.Plan.Sync, "[0,)")); err != nil {
+		return err
 	}
 	for _, s := range o.Shared {
 		if s < 1 || s > partPSPLayers {
@@ -85,8 +72,6 @@ func (o *PartPSPOptions) Check() error {
 		}
 	}
 	switch {
-	case o.Plan.Sync < 0:
-		return fault.New("Sync", o.Plan.Sync, "must not be negative")
 	case len(o.Networks) == 0:
 		return fault.New("Networks", nil, "nothing to train on")
 	case len(o.Shared) == 0:

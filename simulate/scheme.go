@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"math"
 	"slices"
 	"strings"
 
@@ -59,11 +58,6 @@ func (o StudyOptions) checkScheme() error {
 	case o.Adjacency != accounting.ZeroOut:
 		return fault.New("Adjacency", o.Adjacency, "not accounted for where batches are drawn in secret: only %v is",
 			accounting.ZeroOut)
-	}
-	for _, epsilon := range o.Epsilons {
-		if !(epsilon > 0) || math.IsInf(epsilon, 1) {
-			return fault.New("Epsilons", epsilon, "must be positive and finite")
-		}
 	}
 	why, exports := "has more bands than a node has batches, so that its columns meet in every group", "with bands"
 	if o.Sampling == participation.Bins {

@@ -1,10 +1,10 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"sync"
 
@@ -49,17 +49,16 @@ type Study struct {
 type StudyOptions struct {
 	Methods   []string             // names as of MethodNames, and folders of exports; repeated ones count once
 	Folders   map[string]string    // where folders of Methods are, if not where their names say
-	Mus       []float64            // levels of privacy, of Gaussian differential privacy
-	Epsilons  []float64            // more levels, as ε of (ε, Delta)-differential privacy
-	Delta     float64              // for which ε is reported
+	Mus       []float64            `in:"(0,)"`  // levels of privacy, of Gaussian differential privacy
+	Epsilons  []float64            `in:"(0,)"`  // more levels, as ε of (ε, Delta)-differential privacy
+	Delta     float64              `in:"(0,1)"` // for which ε is reported
 	Adjacency accounting.Adjacency // which datasets are neighbours: zero-out unless set
-	Seeds     int                  // runs of every method at every level, from the seeds 0, 1, …
+	Seeds     int                  `in:"[1,)"` // runs of every method at every level, from the seeds 0, 1, …
 
 	// Tune are the learning rates that every method is tried with, over that of the configuration; nil: that alone. The
 	// Grid has the runs of the rate with the least mean loss on records kept apart (Config.Validation), for every method
 	// and level. That is not paid for in privacy.
-	Tune []float64
-
+	Tune      []float64            `in:"(0,)"`
 	Sampling  participation.Scheme // in turn unless set; otherwise levels are Epsilons, and neighbours zero-out
 	Bandwidth int                  // of the optimum, where batches are drawn in secret; 0: see MethodsFor
 
@@ -69,20 +68,10 @@ type StudyOptions struct {
 // Check finds options that make no study, before anything is read but the existence of folders: a fault.Argument that
 // names the field, or a method that is neither known nor a folder.
 func (o StudyOptions) Check() error {
-	switch {
-	case o.Seeds < 1:
-		return fault.New("Seeds", o.Seeds, "must be at least 1")
-	case !(o.Delta > 0 && o.Delta < 1):
-		return fault.New("Delta", o.Delta, "must be between 0 and 1")
-	case len(o.Methods) == 0:
+	if len(o.Methods) == 0 {
 		return fault.New("Methods", nil, "is empty")
 	}
-	for _, rate := range o.Tune {
-		if !(rate > 0) || math.IsInf(rate, 1) {
-			return fault.New("Tune", rate, "must be positive and finite")
-		}
-	}
-	if err := o.checkScheme(); err != nil {
+	if err := cmp.Or(fault.Ranges(o), o.checkScheme()); err != nil {
 		return err
 	}
 	if _, err := o.levels(); err != nil {
@@ -103,11 +92,6 @@ func (o StudyOptions) levels() ([]float64, error) {
 			return nil, fault.New("Epsilons", epsilon, "%v", err)
 		}
 		mus = append(mus, mu)
-	}
-	for _, mu := range mus {
-		if !(mu > 0) || math.IsInf(mu, 1) {
-			return nil, fault.New("Mus", mu, "must be positive and finite")
-		}
 	}
 	slices.Sort(mus)
 	return slices.Compact(mus), nil

@@ -22,8 +22,8 @@ type AssessOptions struct {
 	Graph   *graph.Graph // names the nodes, and says whether edges have directions; needed
 	Measure Measure      // what is said of each squared sensitivity; the zero value is Best
 	Sigma   float64      // standard deviation of the noise over what a record moves a sum by; needed, unless nodes have levels of their own
-	Alpha   float64      // order of the Rényi divergence, above 1; needed
-	Delta   float64      // report the ε of this δ, too; 0: none
+	Alpha   float64      `in:"(1,)"`  // order of the Rényi divergence, above 1; needed
+	Delta   float64      `in:"[0,1)"` // report the ε of this δ, too; 0: none
 	Local   float64      // what Algorithm.Local says of the scenario, if the caller has it already; 0: it is computed
 
 	// Reaction says how gradients answer to models, under PNDP. Where it is a class, Refine asks for the best bound of the
@@ -51,10 +51,6 @@ func (o AssessOptions) check(s Scenario) error {
 		return fault.New("Sigma", o.Sigma, "is for nodes of one level, and these have their own")
 	case s.Algorithm.levels == nil && (!(o.Sigma > 0) || math.IsInf(o.Sigma, 1)):
 		return fault.New("Sigma", o.Sigma, "must be positive and finite")
-	case !(o.Alpha > 1) || math.IsInf(o.Alpha, 1):
-		return fault.New("Alpha", o.Alpha, "must be above 1 and finite")
-	case !(o.Delta >= 0 && o.Delta < 1):
-		return fault.New("Delta", o.Delta, "must be between 0 and 1")
 	case !(o.Local >= 0):
 		return fault.New("Local", o.Local, "must be what Algorithm.Local returns")
 	case o.Reaction.Kind != AnyReaction && s.Attacker.Trust.Public():
@@ -64,7 +60,7 @@ func (o AssessOptions) check(s Scenario) error {
 	case (o.Refine || o.Worst) && !o.Reaction.classed():
 		return fault.New("Refine", nil, "is for a class of reactions")
 	}
-	return o.Reaction.check()
+	return cmp.Or(fault.Ranges(o), o.Reaction.check())
 }
 
 // Assess says what one attacker learns of every node, under the schema: the squared sensitivity of its view of each

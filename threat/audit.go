@@ -24,10 +24,10 @@ import (
 // AuditOptions tunes Audit. The zero value of a field asks for the default named here; Random is needed.
 type AuditOptions struct {
 	Random     rand.Source // the source of the simulated noise
-	Runs       int         // runs of the protocol, without and with the victim's record each; 0 means 4000
-	Confidence float64     // the confidence of the two-sided interval; 0 means 0.999
-	Sigma      float64     // standard deviation of the noise over what a record moves a sum by; 0: the victim's, where nodes have levels of their own, else 1
-	NoiseScale float64     // what the nodes really multiply their noise by; 0 means 1, as the claim has it
+	Runs       int         `in:"[10,)"` // runs of the protocol, without and with the victim's record each; 0 means 4000
+	Confidence float64     `in:"(0,1)"` // the confidence of the two-sided interval; 0 means 0.999
+	Sigma      float64     `in:"(0,)"`  // standard deviation of the noise over what a record moves a sum by; 0: the victim's, where nodes have levels of their own, else 1
+	NoiseScale float64     `in:"(0,)"`  // what the nodes really multiply their noise by; 0 means 1, as the claim has it
 	Scaled     []int       // the nodes whose own noise NoiseScale is for; nil: all noise of all nodes
 	Noising    mat.Matrix  // C⁻¹ that the nodes really use, T×T; nil: the algorithm's, as its export has it
 	Answer     Answer      // how hidden nodes react to their models; nil: they do not
@@ -124,20 +124,12 @@ func (o AuditOptions) Check() error {
 	switch {
 	case o.Random == nil:
 		return fault.New("Random", nil, "is needed")
-	case o.Runs < minRuns:
-		return fault.New("Runs", o.Runs, "must be at least %d", minRuns)
-	case !(o.Confidence > 0 && o.Confidence < 1):
-		return fault.New("Confidence", o.Confidence, "must be between 0 and 1")
-	case !(o.Sigma > 0) || math.IsInf(o.Sigma, 1):
-		return fault.New("Sigma", o.Sigma, "must be positive and finite")
-	case !(o.NoiseScale > 0) || math.IsInf(o.NoiseScale, 1):
-		return fault.New("NoiseScale", o.NoiseScale, "must be positive and finite")
 	case o.Answer != nil && o.Taking != nil:
 		return fault.New("Taking", o.Taking, "is for nodes that do not answer")
 	case o.Answer != nil:
-		return o.Answer.check()
+		return cmp.Or(fault.Ranges(o), o.Answer.check())
 	}
-	return nil
+	return fault.Ranges(o)
 }
 
 func (s Scenario) audit(ctx context.Context, victim int, opts AuditOptions) (AuditResult, error) {

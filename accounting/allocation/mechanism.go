@@ -74,13 +74,11 @@ func (m *Mechanism) Epsilon(delta, noiseMultiplier float64) (float64, error) {
 }
 
 func (m *Mechanism) check(delta, noiseMultiplier float64) error {
-	switch {
-	case !(delta > 0 && delta < 1):
-		return fault.New("Delta", delta, "must be above 0 and below 1")
-	case delta < LeastDelta:
+	if err := cmp.Or(fault.Within("Delta", delta, "(0,1)"), fault.Positive("NoiseMultiplier", noiseMultiplier)); err != nil {
+		return err
+	}
+	if delta < LeastDelta {
 		return fault.New("Delta", delta, "must be at least %v for random allocation", LeastDelta)
-	case !(noiseMultiplier > 0) || math.IsInf(noiseMultiplier, 1):
-		return fault.New("NoiseMultiplier", noiseMultiplier, "must be positive and finite")
 	}
 	return nil
 }
@@ -135,10 +133,7 @@ func (m *Mechanism) Delta(epsilon, noiseMultiplier float64) (float64, error) {
 // NoiseMultiplier returns a noise multiplier, of eight digits, with which the mechanism is (ε, δ)-DP, as Epsilon
 // proves: the least but for 1e-4. The errors are a fault.Argument of Epsilon or Delta.
 func (m *Mechanism) NoiseMultiplier(epsilon, delta float64) (float64, error) {
-	if !(epsilon > 0) || math.IsInf(epsilon, 1) {
-		return 0, fault.New("Epsilon", epsilon, "must be positive and finite")
-	}
-	if err := m.check(delta, 1); err != nil {
+	if err := cmp.Or(fault.Positive("Epsilon", epsilon), m.check(delta, 1)); err != nil {
 		return 0, err
 	}
 	mu, err := accounting.MuFromDP(epsilon, delta)

@@ -13,8 +13,8 @@ import (
 // MonteCarlo says how an expectation is estimated. The zero value asks for the defaults named here. The same values
 // give the same numbers, on any number of processors.
 type MonteCarlo struct {
-	Samples int     // for each direction and confirmation; 0 means 2¹⁹, at least 1024
-	Failure float64 // probability, over seeds, that an upper bound is below the truth; 0 means 1e-9, at most 0.5
+	Samples int     `in:"[1024,)"` // for each direction and confirmation; 0 means 2¹⁹, at least 1024
+	Failure float64 `in:"(0,0.5]"` // probability, over seeds, that an upper bound is below the truth; 0 means 1e-9, at most 0.5
 
 	// Seed of the samples. What a bound says is said of a seed that was chosen before any result was seen: who takes
 	// the best of many seeds multiplies Failure by their number.
@@ -35,13 +35,7 @@ func (o MonteCarlo) Filled() MonteCarlo {
 
 func (o MonteCarlo) withDefaults() (MonteCarlo, error) {
 	o = o.Filled()
-	if o.Samples < 1024 {
-		return o, fault.New("Samples", o.Samples, "must be at least 1024")
-	}
-	if !(o.Failure > 0 && o.Failure <= 0.5) {
-		return o, fault.New("Failure", o.Failure, "must be above 0 and at most 0.5")
-	}
-	return o, nil
+	return o, fault.Ranges(o)
 }
 
 // Estimate is a number that is known from samples: unbiased, and with an upper bound of some confidence. A number that

@@ -11,10 +11,11 @@ import (
 
 // Target is the privacy asked of rounds of the Poisson-subsampled Gaussian mechanism.
 type Target struct {
-	Probability    float64 // of a record to take part in a round
-	Rounds         int
-	Epsilon, Delta float64
-	Adjacency      accounting.Adjacency
+	Probability float64 // of a record to take part in a round
+	Rounds      int
+	Epsilon     float64 `in:"(0,)"`
+	Delta       float64 `in:"(0,1)"`
+	Adjacency   accounting.Adjacency
 }
 
 // Privacy is a calibrated noise multiplier with what it gives.
@@ -28,11 +29,8 @@ type Privacy struct {
 // proves. It is the least such one but for the accuracy of that, and 1e-4: or MinNoiseMultiplier, if that is enough.
 // The errors are a fault.Argument of the field that cannot be, or of Epsilon if MaxNoiseMultiplier is not enough.
 func Calibrate(target Target) (Privacy, error) {
-	switch e, d := target.Epsilon, target.Delta; {
-	case !(e > 0) || math.IsInf(e, 1):
-		return Privacy{}, fault.New("Epsilon", e, "must be positive and finite")
-	case !(d > 0 && d < 1):
-		return Privacy{}, fault.New("Delta", d, "must be above 0 and below 1")
+	if err := fault.Ranges(target); err != nil {
+		return Privacy{}, err
 	}
 	if _, err := target.compose(1); err != nil {
 		return Privacy{}, err

@@ -1,8 +1,6 @@
 package pld
 
 import (
-	"math"
-
 	"mafalda/accounting"
 	"mafalda/internal/fault"
 )
@@ -11,8 +9,8 @@ import (
 // with the given probability, and the sum of the clipped contributions gets noise of NoiseMultiplier times the
 // clipping norm.
 type Mechanism struct {
-	Probability     float64 // q, above 0 and at most 1
-	NoiseMultiplier float64 // s = noise standard deviation / clip, MinNoiseMultiplier to MaxNoiseMultiplier
+	Probability     float64 `in:"(0,1]"` // q, above 0 and at most 1
+	NoiseMultiplier float64 `in:"(0,)"`  // s = noise standard deviation / clip, MinNoiseMultiplier to MaxNoiseMultiplier
 }
 
 // Rounds is how often a Mechanism is run.
@@ -45,13 +43,12 @@ func (e Rounds) NoiseFor(adjacency accounting.Adjacency, epsilon, delta float64)
 }
 
 func (e Rounds) check() error {
+	if err := fault.Ranges(e.Mechanism); err != nil {
+		return err
+	}
 	switch q, s := e.Probability, e.NoiseMultiplier; {
-	case !(q > 0 && q <= 1):
-		return fault.New("Probability", q, "must be above 0 and at most 1")
 	case q < MinProbability:
 		return fault.New("Probability", q, "below %v is not accounted for", MinProbability)
-	case !(s > 0) || math.IsInf(s, 1):
-		return fault.New("NoiseMultiplier", s, "must be positive and finite")
 	case s < MinNoiseMultiplier || s > MaxNoiseMultiplier:
 		const most float64 = MaxNoiseMultiplier
 		return fault.New("NoiseMultiplier", s, "must be between %v and %v", MinNoiseMultiplier, most)

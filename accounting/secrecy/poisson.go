@@ -1,6 +1,7 @@
 package secrecy
 
 import (
+	"cmp"
 	"math"
 
 	"mafalda/accounting"
@@ -19,11 +20,8 @@ type Poisson struct {
 
 // NewPoisson returns the mechanism. The errors are a fault.Argument of Probability or Rounds, and as of NewBins.
 func NewPoisson(probability float64, rounds int, epsilon, delta float64) (Poisson, error) {
-	switch {
-	case !(probability > 0 && probability <= 1):
-		return Poisson{}, fault.New("Probability", probability, "must be above 0 and at most 1")
-	case rounds < 1:
-		return Poisson{}, fault.New("Rounds", rounds, "must be at least 1")
+	if err := cmp.Or(fault.Within("Probability", probability, "(0,1]"), fault.Within("Rounds", rounds, "[1,)")); err != nil {
+		return Poisson{}, err
 	}
 	b, err := NewBins(1, epsilon, delta)
 	return Poisson{probability, rounds, b.Target}, err

@@ -55,7 +55,7 @@ func (p Problem) check() error {
 type Options struct {
 	Gap      float64 // of the space half, certified, at which rounds end; 0 means 1e-4
 	TimeGap  float64 // of the time half; 0 means the default of the class
-	Rounds   int     // 0 means 20
+	Rounds   int     `in:"[0,)"` // 0 means 20
 	State    *State  // where to go on; nil: at the beginning
 	Progress func(Iteration)
 }
@@ -67,13 +67,10 @@ const (
 
 func (o Options) filled() (Options, error) {
 	o.Gap, o.Rounds = cmp.Or(o.Gap, defaultStationary), cmp.Or(o.Rounds, defaultRounds)
-	switch {
-	case !(o.Gap >= 10*MinGap):
+	if !(o.Gap >= 10*MinGap) {
 		return o, fault.New("Gap", o.Gap, "rounding allows no less than %v", 10*MinGap)
-	case o.Rounds < 0:
-		return o, fault.New("Rounds", o.Rounds, "must not be negative")
 	}
-	return o, nil
+	return o, fault.Ranges(o)
 }
 
 // State is where an alternation is: plain data, for a checkpoint of the same problem with the same options.

@@ -56,7 +56,7 @@ func (s Setting) largestPair() float64 { return cmp.Or(s.LargestPair, DefaultLar
 // SpaceOptions tunes Space. The zero value asks for the defaults named here.
 type SpaceOptions struct {
 	Gap           float64 // stop at this certified relative gap; 0 means 1e-5; at least MinGap
-	MaxIterations int     // 0 means 100
+	MaxIterations int     `in:"[0,)"` // 0 means 100
 	Start         *Point  // where to start; nil: a guess
 
 	// Progress, if not nil, sees every step, and what Start takes.
@@ -136,13 +136,10 @@ func Space(ctx context.Context, k *mat.SymDense, s Setting, o SpaceOptions) (*Sp
 
 func (o SpaceOptions) filled() (SpaceOptions, error) {
 	o.Gap, o.MaxIterations = cmp.Or(o.Gap, defaultGap), cmp.Or(o.MaxIterations, defaultIterations)
-	switch {
-	case !(o.Gap >= MinGap):
+	if !(o.Gap >= MinGap) {
 		return o, fault.New("Gap", o.Gap, "rounding allows no less than %v", MinGap)
-	case o.MaxIterations < 0:
-		return o, fault.New("MaxIterations", o.MaxIterations, "must not be negative")
 	}
-	return o, nil
+	return o, fault.Ranges(o)
 }
 
 // spaceSearch is one search: the interior point, what is known, and how it goes on.

@@ -1,9 +1,12 @@
 package fault
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -87,9 +90,59 @@ func Because(field string, err error) error {
 }
 
 // Positive refuses a number that is not positive and finite.
-func Positive(field string, value float64) error {
-	if value > 0 && value-value == 0 {
+func Positive(field string, value float64) error { return Within(field, value, "(0,)") }
+
+// Inside reports whether a number is in an interval, such as (0,1] or [1,), which has no infinite number.
+func Inside(x float64, interval string) bool {
+	low, high, _ := strings.Cut(strings.Trim(interval, "[]()"), ",")
+	least, _ := strconv.ParseFloat(low, 64)
+	most, _ := strconv.ParseFloat(cmp.Or(high, "Inf"), 64)
+	return (x > least || x == least && interval[0] == '[') && (x < most || x == most && strings.HasSuffix(interval, "]"))
+}
+
+// Within refuses a number that is not Inside an interval.
+func Within(field string, value any, interval string) error {
+	x := reflect.ValueOf(value)
+	if Inside(x.Convert(reflect.TypeFor[float64]()).Float(), interval) {
 		return nil
 	}
-	return New(field, value, "must be positive and finite")
+	low, high, _ := strings.Cut(strings.Trim(interval, "[]()"), ",")
+	begin, end := "above "+low, "and below "+high
+	if interval[0] == '[' {
+		begin = "at least " + low
+	}
+	switch {
+	case high == "" && x.CanInt():
+		end = ""
+	case high == "":
+		end = "and finite"
+	case strings.HasSuffix(interval, "]"):
+		end = "and at most " + high
+	}
+	if interval == "(0,)" {
+		begin, end = "positive", "and finite"
+	}
+	return New(field, value, "must be %s", strings.TrimSpace(begin+" "+end))
+}
+
+// Ranges refuses the first number of a struct's fields that is not Inside the interval of the field's tag in, which is for
+// every number of a list.
+func Ranges(options any) error {
+	v := reflect.ValueOf(options)
+	for i := range v.NumField() {
+		f, of := v.Type().Field(i), v.Field(i)
+		in := f.Tag.Get("in")
+		switch {
+		case in == "":
+			continue
+		case of.Kind() != reflect.Slice:
+			of = reflect.Append(reflect.MakeSlice(reflect.SliceOf(f.Type), 0, 1), of)
+		}
+		for _, number := range of.Seq2() {
+			if err := Within(f.Name, number.Interface(), in); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

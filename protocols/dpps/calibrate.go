@@ -1,6 +1,7 @@
 package dpps
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -16,13 +17,7 @@ func PaperConstants() Constants { return Constants{0.78, 0.55} }
 
 // check refuses what the recursion cannot use.
 func (c Constants) check() error {
-	if err := fault.Positive("Constants.C", c.C); err != nil {
-		return err
-	}
-	if !(c.Lambda > 0 && c.Lambda < 1) {
-		return fault.New("Constants.Lambda", c.Lambda, "must be positive and below 1")
-	}
-	return nil
+	return cmp.Or(fault.Positive("Constants.C", c.C), fault.Within("Constants.Lambda", c.Lambda, "(0,1)"))
 }
 
 // Calibration is what sound estimates of a sequence take.

@@ -1,7 +1,6 @@
 package dpps
 
 import (
-	"cmp"
 	"context"
 	"math"
 
@@ -44,23 +43,21 @@ func ParseSource(name string) (Source, error) { return sources.Parse(name) }
 
 // Plan says what noise DPPS adds, before anything is known of the network.
 type Plan struct {
-	B         float64   // b > 0 of the Laplace scale S/b
-	NoiseRate float64   // γ_n > 0
-	Sync      int       // all nodes average exactly in every Sync-th round, after which S is 0; 0: never
+	B         float64   `in:"(0,)"` // b > 0 of the Laplace scale S/b
+	NoiseRate float64   `in:"(0,)"` // γ_n > 0
+	Sync      int       `in:"[0,)"` // all nodes average exactly in every Sync-th round, after which S is 0; 0: never
 	Source    Source    // of the sensitivity
 	Constants Constants // of Given
 }
 
 // Check refuses what makes no sense: a *fault.Argument.
 func (p *Plan) Check() error {
-	if err := cmp.Or(fault.Positive("B", p.B), fault.Positive("NoiseRate", p.NoiseRate)); err != nil {
+	if err := fault.Ranges(*p); err != nil {
 		return err
 	}
 	switch {
 	case math.IsInf(p.B/p.NoiseRate, 1):
 		return fault.New("B", p.B, "epsilon = b/γ_n, for γ_n = %v, is beyond all numbers", p.NoiseRate)
-	case p.Sync < 0:
-		return fault.New("Sync", p.Sync, "must not be negative")
 	case p.Source == Given:
 		return p.Constants.check()
 	case p.Source < 0 || p.Source > Given:

@@ -1,7 +1,6 @@
 package partpsp
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -18,11 +17,11 @@ type Training struct {
 	Sequence *dpps.Sequence
 	Shared   int // layers, from the first; 1 is the paper's PartPSP-1, all of them SGPDP
 
-	Epochs     int     // passes of every node over its share of the records
-	Batch      int     // records of a node in a round
-	LocalRate  float64 // γ_l
-	SharedRate float64 // γ_s
-	Clip       float64 // 𝔠, of the sum of magnitudes of the shared gradient
+	Epochs     int     `in:"[1,)"` // passes of every node over its share of the records
+	Batch      int     `in:"[1,)"` // records of a node in a round
+	LocalRate  float64 `in:"(0,)"` // γ_l
+	SharedRate float64 `in:"(0,)"` // γ_s
+	Clip       float64 `in:"(0,)"` // 𝔠, of the sum of magnitudes of the shared gradient
 	PushSum    dpps.Options
 }
 
@@ -44,18 +43,13 @@ func (r *Result) MeanReal() float64 {
 }
 
 func (t Training) check() error {
-	if err := cmp.Or(fault.Positive("LocalRate", t.LocalRate), fault.Positive("SharedRate", t.SharedRate),
-		fault.Positive("Clip", t.Clip)); err != nil {
+	if err := fault.Ranges(t); err != nil {
 		return err
 	}
 	n := t.Sequence.Nodes()
 	switch {
 	case t.Shared < 1 || t.Shared > t.Task.Layers():
 		return fault.New("Shared", t.Shared, "must be from 1 to the %d layers", t.Task.Layers())
-	case t.Epochs < 1:
-		return fault.New("Epochs", t.Epochs, "must be positive")
-	case t.Batch < 1:
-		return fault.New("Batch", t.Batch, "must be positive")
 	case t.Task.Records()/n < t.Batch:
 		return fault.New("Batch", t.Batch, "%d training records are fewer than a batch for each of %d nodes",
 			t.Task.Records(), n)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"sync/atomic"
 
@@ -24,15 +23,16 @@ import (
 // random steps. The attacker sees all messages and knows all other records.
 type Scenario struct {
 	Strategy        strategy.Strategy      // C
-	NoiseMultiplier float64                // standard deviation of Z that is claimed, in clipping norms
+	NoiseMultiplier float64                `in:"(0,)"` // standard deviation of Z that is claimed, in clipping norms
 	Claim           Claim                  // what is attacked
 	Actual          participation.Sampling // what the nodes really do
 }
 
 // Claim is what is said of the privacy of a mechanism.
 type Claim struct {
-	Epsilon, Delta float64
-	Adjacency      accounting.Adjacency // of the data sets: a record is there or not, or another one is in its place
+	Epsilon   float64              `in:"[0,)"`
+	Delta     float64              `in:"[0,1)"`
+	Adjacency accounting.Adjacency // of the data sets: a record is there or not, or another one is in its place
 	// Curve returns an upper bound of δ for other ε, so that these are attacked, too, where an attack of few runs has
 	// more power than at a small δ. Nil: nothing else is claimed.
 	Curve func(epsilon float64) (delta float64, err error)
@@ -118,19 +118,13 @@ func (o Options) check(c strategy.Strategy) error {
 }
 
 func (s Scenario) check() error {
-	switch c := s.Claim; {
+	switch {
 	case s.Strategy == nil:
 		return fault.New("Strategy", nil, "is needed")
 	case s.Actual == nil:
 		return fault.New("Actual", nil, "is needed")
-	case !(s.NoiseMultiplier > 0) || math.IsInf(s.NoiseMultiplier, 1):
-		return fault.New("NoiseMultiplier", s.NoiseMultiplier, "must be positive and finite")
-	case !(c.Epsilon >= 0) || math.IsInf(c.Epsilon, 1):
-		return fault.New("Epsilon", c.Epsilon, "must be finite, zero or more")
-	case !(c.Delta >= 0 && c.Delta < 1):
-		return fault.New("Delta", c.Delta, "must be at least 0 and below 1")
 	}
-	return s.Claim.Adjacency.Check()
+	return cmp.Or(fault.Ranges(s), fault.Ranges(s.Claim), s.Claim.Adjacency.Check())
 }
 
 func (s Scenario) audit(ctx context.Context, opts Options) (Result, error) {

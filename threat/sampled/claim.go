@@ -1,8 +1,8 @@
 package sampled
 
 import (
+	"cmp"
 	"context"
-	"math"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -25,14 +25,9 @@ import (
 func ClaimOf(ctx context.Context, a accounting.Adjacency, c strategy.Strategy, s participation.Sampling,
 	noiseMultiplier, delta float64) (claim Claim, err error) {
 	defer func() { claim.Adjacency = a }()
-	if err := a.Check(); err != nil {
+	if err := cmp.Or(a.Check(), fault.Positive("NoiseMultiplier", noiseMultiplier),
+		fault.Within("Delta", delta, "(0,1)")); err != nil {
 		return Claim{}, err
-	}
-	switch {
-	case !(noiseMultiplier > 0) || math.IsInf(noiseMultiplier, 1):
-		return Claim{}, fault.New("NoiseMultiplier", noiseMultiplier, "must be positive and finite")
-	case !(delta > 0 && delta < 1):
-		return Claim{}, fault.New("Delta", delta, "must be above 0 and below 1")
 	}
 	cs, err := columnsOf(c)
 	if err != nil {

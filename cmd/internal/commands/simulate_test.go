@@ -208,7 +208,7 @@ func TestSimulateBadInput(t *testing.T) {
 		"mu":                {[]string{"--mu", "0.5,-1"}, "--mu -1"},
 		"mu that is none":   {[]string{"--mu", "NaN"}, "--mu NaN"},
 		"mu and epsilon":    {[]string{"--mu", "1", "--epsilon", "1"}, "only one"},
-		"delta":             {[]string{"--delta", "1"}, "between 0 and 1"},
+		"delta":             {[]string{"--delta", "1"}, "must be above 0 and below 1"},
 		"few records":       {[]string{"--task", "records=100"}, "16 batches of 15 nodes"},
 		"more than k times": {[]string{"--T", "40", "-k", "3", "-b", "4"}, "T must be at most k·b"},
 		"k without room":    {[]string{"--T", "40", "-k", "41"}, "T = 40"},

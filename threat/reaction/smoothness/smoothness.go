@@ -53,31 +53,31 @@ type Training struct {
 	// Norms bound the Euclidean norms of the inputs of a regression, without the 1 of the intercept: one number for all
 	// records, or one a record, of which those count that a batch has room for. If smaller batches are divided by their own
 	// size give one number: the mean of few records can be larger. Needed for regressions, and for no other model.
-	Norms []float64
+	Norms []float64 `in:"[0,)"`
 
 	// NoIntercept is for regressions without the parameter b.
 	NoIntercept bool
 
 	// Curvature is the largest second derivative of the loss by an output; 0: the model's, 2 for Linear. A loss ½(o − y)² has 1.
-	Curvature float64
+	Curvature float64 `in:"[0,)"`
 
 	// Classes is how many outputs Softmax has; 0: more than two. Two are as good as one.
 	Classes int
 
 	// Beta is a Lipschitz constant of one record's gradient, before clipping. Needed for Convex and Smooth, and for no other.
-	Beta float64
+	Beta float64 `in:"[0,)"`
 
-	Rate     float64 // η, the largest; needed
+	Rate     float64 `in:"(0,)"` // η, the largest; needed
 	Batch    int     // the most records that a batch can have; 0: 1
 	Smallest int     // the fewest; only for Ridge; 0: Batch
-	Divisor  float64 // D: the least that a sum of Batch gradients is divided by; 0: 1, the sum
+	Divisor  float64 `in:"[0,)"` // D: the least that a sum of Batch gradients is divided by; 0: 1, the sum
 
-	Clip      float64 // the norm that gradients are clipped to; 0: it is not known, and gradients may be clipped anywhere
+	Clip      float64 `in:"[0,)"` // the norm that gradients are clipped to; 0: it is not known, and gradients may be clipped anywhere
 	Unclipped bool    // it is known that no gradient is ever clipped
 	PerLayer  bool    // weights and intercept are clipped apart, each to Clip
 
-	Ridge float64 // λ of a term ½λ‖θ‖² in every record's loss, INSIDE the clip
-	Decay float64 // what a step takes off the model outside the clip: rate·Decay·θ
+	Ridge float64 `in:"[0,)"` // λ of a term ½λ‖θ‖² in every record's loss, INSIDE the clip
+	Decay float64 `in:"[0,)"` // what a step takes off the model outside the clip: rate·Decay·θ
 }
 
 // Row is the class, by the name of its constructor in package reaction.
@@ -135,19 +135,8 @@ func (t Training) check() error {
 	if t.Model < Linear || t.Model > Smooth {
 		return fault.New("Model", t.Model, "must be %s", strings.Join(Models(), ", "))
 	}
-	if !(t.Rate > 0) || math.IsInf(t.Rate, 1) {
-		return fault.New("Rate", t.Rate, "must be positive and finite")
-	}
-	for field, v := range map[string]float64{"Curvature": t.Curvature, "Beta": t.Beta, "Divisor": t.Divisor, "Clip": t.Clip,
-		"Ridge": t.Ridge, "Decay": t.Decay} {
-		if !(v >= 0) || math.IsInf(v, 1) {
-			return fault.New(field, v, "must be finite and not negative")
-		}
-	}
-	for _, v := range t.Norms {
-		if !(v >= 0) || math.IsInf(v, 1) {
-			return fault.New("Norms", v, "must be finite and not negative")
-		}
+	if err := fault.Ranges(t); err != nil {
+		return err
 	}
 	switch {
 	case t.Batch < 0:
