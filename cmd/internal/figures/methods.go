@@ -7,15 +7,15 @@ import (
 )
 
 // palette has colours that people with colour blindness tell apart (Okabe & Ito 2008): blue, vermilion, green, purple, orange, sky
-// blue, black.
+// blue, black; and brown.
 var palette = []color.NRGBA{
 	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}, {230, 159, 0, 255},
-	{86, 180, 233, 255}, {0, 0, 0, 255},
+	{86, 180, 233, 255}, {0, 0, 0, 255}, {140, 86, 75, 255},
 }
 
 // schemes have one colour, a place of the palette, in every picture.
 var schemes = map[string]int{
-	"mafalda": 0, "d-mf": 1, "dp-d-sgd": 2, "antipgd": 3, "mafalda-plain": 4, "mafalda-secrets": 5, "none": 6, // methods
+	"mafalda": 0, "d-mf": 1, "dp-d-sgd": 2, "antipgd": 3, "mafalda-plain": 4, "mafalda-secrets": 5, "none": 6, "mafalda-uncurved": 7, // methods
 	"in turn": 0, "poisson": 2, "allocation": 3, "bins": 4, // batches; the ordinary noise is Poisson's with one band
 	protocols.Plain: 6, protocols.Gossip: 1, protocols.PPAC: 0, protocols.DPPS: 2, // averaging
 }

@@ -16,7 +16,7 @@ func TestColoursOfMethods(t *testing.T) {
 		"known":        {[]Curve{{Method: "none"}, {Method: "dp-d-sgd"}, {Method: "mafalda"}}, []int{6, 2, 0}},
 		"others":       {[]Curve{{Method: "out"}, {Method: "mafalda"}, {Method: "d-mf"}, {}}, []int{2, 0, 1, 3}},
 		"not drawn":    {[]Curve{{Method: "mafalda"}, {Method: "out", X: []float64{1}}}, []int{0, 1}},
-		"more than 7":  {append(make([]Curve, 8), Curve{Method: "d-mf"}), []int{0, 2, 3, 4, 5, 6, 7, 9, 1}},
+		"more than 8":  {append(make([]Curve, 8), Curve{Method: "d-mf"}), []int{0, 2, 3, 4, 5, 6, 7, 8, 1}},
 		"none at all":  {nil, []int{}},
 		"alike":        {[]Curve{{Name: "a"}, {Name: "b", Like: "a"}, {Name: "c"}}, []int{0, 0, 1}},
 		"like nobody":  {[]Curve{{Name: "a"}, {Name: "b", Like: "c"}}, []int{0, 1}},

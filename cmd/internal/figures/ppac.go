@@ -10,7 +10,7 @@ import (
 )
 
 // shownNodes is how many nodes' values are drawn.
-const shownNodes = 6 // as many as there are colours beside black, which is the average's
+const shownNodes = 6 // colours beside black, which is the average's
 
 // PPAC are the counterparts of Figures 3, 4 and 5 of Fereydounian et al. for a run and what other noise makes of it.
 func PPAC(a *ppac.Averaging, s *ppac.Sweep) (p Pictures) {
