@@ -154,17 +154,19 @@ class Plan(Export):
     def epsilon(self, delta: float | None = None, node: str | None = None) -> float:
         """ε of the whole run for a δ (default: the export's), rounded up: of what unit and against whom mu says.
 
-        At the export's δ it is the number of the manifest and of its report; at others the program's accountant says it.
+        At the export's δ it is the number of the manifest and of its report, which the program checks where batches are drawn
+        in secret; at others its accountant says it.
         node: by default the one with the least privacy. Random bins know the export's δ alone.
         """
         level = self._promise(node)
         deltas = {x.delta for x in map(self.level, self.nodes)} if node is None and "budgets" in self.manifest else {level.delta}
         if delta is None and deltas != {level.delta} or delta is None and level.delta is None:
             raise ExportError("the export has no δ, or nodes have different ones: say delta=…")
-        if delta is None or deltas == {delta}:
-            return level.epsilon
+        delta = level.delta if delta is None else delta
+        if level.mu is not None and deltas == {delta}:
+            return level.epsilon  # load has compared it with μ
         found = self.spent(self.steps, node, delta).epsilon
-        return max(found, level.epsilon) if level.delta is not None and delta < level.delta else found
+        return max(found, level.epsilon) if level.delta is not None and delta <= level.delta else found
 
     def delta(self, epsilon: float, node: str | None = None) -> float:
         """δ of the whole run for an ε, rounded up: of what unit and against whom mu says.
@@ -177,7 +179,7 @@ class Plan(Export):
         if not epsilon >= 0:
             raise ValueError(f"epsilon is a number from 0 on, not {epsilon!r}")
         low = level.delta if self.scheme == "bins" else 1e-100
-        high = level.delta if epsilon >= level.epsilon else 1.0
+        high = level.delta if epsilon >= self.epsilon(level.delta, node) else 1.0
         while high > low * 1.01:
             middle = (low * high) ** 0.5
             low, high = (low, middle) if self.epsilon(middle, node) <= epsilon else (middle, high)

@@ -67,9 +67,26 @@ def test_of_secret_batches_the_accountant_of_the_program_is_asked(sampling, tmp_
         plan.delta(math.nan)
 
 
-def test_of_random_bins_the_export_is_all_that_is_known(tmp_path):
-    plan = mafalda.load(write(tmp_path / "out", sampling={"scheme": "bins", "groups": 4, "rounds": 3, "probability": 1.0}))
-    assert plan.mu is None and plan.epsilon() == 300 and plan.delta(300) == plan.delta(301) == 1e-6
+@real
+def test_of_random_bins_the_export_is_all_that_is_known():
+    plan = mafalda.optimize("path:3", steps=6, k=2, epsilon=2, delta=1e-5, sampling="bins:samples=4096", no_baselines=True)
+    assert plan.mu is None and plan.epsilon() == 2 and plan.delta(2) == plan.delta(3) == 1e-5
+    for ask in (lambda: plan.epsilon(1e-4), lambda: plan.delta(1)):
+        with pytest.raises(mafalda.ProgramError, match="for delta 1e-05 alone"):
+            ask()
+
+
+@real
+def test_a_manifest_that_claims_too_small_an_epsilon_of_secret_batches_has_none(tmp_path):
+    mafalda.optimize("path:3", steps=8, k=2, epsilon=2, delta=1e-6, sampling="poisson", no_baselines=True, out=tmp_path / "out")
+    path = tmp_path / "out" / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest["privacy"]["epsilon"] = manifest["sampling"]["epsilon"] = 1.5
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    plan = mafalda.load(tmp_path / "out")  # the accountant is the program's
+    for ask in (plan.epsilon, lambda: plan.epsilon(1e-5), lambda: plan.delta(2.0)):
+        with pytest.raises(mafalda.ProgramError, match="epsilon"):
+            ask()
 
 
 def test_without_a_level_there_is_none(tmp_path):
