@@ -31,7 +31,8 @@ import (
 //
 // two products of T×T matrices an application (dualCurvature); the Newton step is found by conjugate gradients in the
 // metric of dualMetric. Every iteration takes the singular values and vectors of RF, so that this is for the problems
-// for which descent in the primal is slow.
+// for which descent in the primal is slow. Ego graph, T = 380, momentum 0.9, warm-up and cosine: 6 steps of 3 to 16 products
+// with ∇²D, which are 24 to 400 each without the metric.
 //
 // The unknowns are, pattern by pattern, y_i and the entries of the block below its diagonal.
 type dualSearch struct {
