@@ -15,14 +15,14 @@ import (
 // PartPSPOptions say what a table of trainings with PartPSP is of: a perceptron of three layers, features-10-features-
 // classes, as in Zhou et al.
 type PartPSPOptions struct {
-	Task         string    // synthetic or mnist
-	Data         string    // the folder with the data of mnist
-	Records      int       `in:"[1,)"` // of the synthetic task
-	Features     int       `in:"[1,)"` // of the synthetic task
-	Nodes        int       `in:"[1,)"`
-	Networks     []string  // directed ones: exp, and d-out:d
-	Shared       []int     // how many of the layers are shared, from the first
-	Bs           []float64 `in:"(0,)"`
+	Task         string   // synthetic or mnist
+	Data         string   // the folder with the data of mnist
+	Records      int      `in:"[1,)"` // of the synthetic task
+	Features     int      `in:"[1,)"` // of the synthetic task
+	Nodes        int      `in:"[1,)"`
+	Networks     []string // directed ones: exp, and d-out:d
+	Shared       []int    // how many of the layers are shared, from the first
+	Bs           []float64
 	Seeds        int       `in:"[1,)"` // runs of every cell
 	Epochs       int       `in:"[1,)"`
 	Batch        int       `in:"[1,)"` // records of a node in a round
@@ -65,6 +65,11 @@ func (o *PartPSPOptions) Check() error {
 	if err := cmp.Or(fault.Ranges(*o), fault.Positive("NoiseRate", o.Plan.NoiseRate),
 		fault.Within("Sync", o.Plan.Sync, "[0,)")); err != nil {
 		return err
+	}
+	for _, b := range o.Bs {
+		if err := fault.Positive("B", b); err != nil {
+			return err
+		}
 	}
 	for _, s := range o.Shared {
 		if s < 1 || s > partPSPLayers {
