@@ -38,7 +38,7 @@ func (n Names[E]) Parse(name string) (E, error) {
 	if at := slices.Index(n.names, name); at >= 0 {
 		return E(at), nil
 	}
-	return 0, fmt.Errorf("unknown %s %q: choose %s", n.what, name, n.list())
+	return 0, fmt.Errorf("unknown %s %q: choose %s", n.what, name, List(n.names))
 }
 
 // ParseField is Parse for a field of an options struct. The error is a fault.Argument about the field.
@@ -46,14 +46,14 @@ func (n Names[E]) ParseField(field, name string) (E, error) {
 	if at := slices.Index(n.names, name); at >= 0 {
 		return E(at), nil
 	}
-	return 0, fault.New(field, fmt.Sprintf("%q", name), "must be %s", n.list())
+	return 0, fault.New(field, fmt.Sprintf("%q", name), "must be %s", List(n.names))
 }
 
-// list returns "a, b or c".
-func (n Names[E]) list() string {
-	last := len(n.names) - 1
+// List returns "a, b or c".
+func List(names []string) string {
+	last := len(names) - 1
 	if last <= 0 {
-		return strings.Join(n.names, "")
+		return strings.Join(names, "")
 	}
-	return strings.Join(n.names[:last], ", ") + " or " + n.names[last]
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }

@@ -37,7 +37,7 @@ func TestNames(t *testing.T) {
 	if names.Name(0) != "red" {
 		t.Error("the list is not the caller's own")
 	}
-	if got := Of[colour]("colour", "red").list() + Of[colour]("colour").list(); got != "red" {
+	if got := List([]string{"red"}) + List(nil); got != "red" {
 		t.Errorf("lists of one and none: %q", got)
 	}
 }

@@ -1117,7 +1117,7 @@ def advise(
     curvature : float | Path | Sequence[float] | np.ndarray
         second derivatives of the loss, times learning_rate: numbers, or a FILE with lines "x,directions". Ways
         are then compared by their predicted excess risk, each at its best rate and number of steps
-    distance : float | Sequence[float], default 1.000000
+    distance : float | Sequence[float], default 1
         with curvature, of the first model from the optimum: in all directions together, or one a second
         derivative
     graph_changes : str | Mapping[str, Any]

@@ -220,7 +220,7 @@ WRONG = [
     (lambda: mafalda.optimize("florentine", steps="many"), mafalda.ProgramError, 'invalid argument "many"'),
     (lambda: mafalda.optimize("florentine"), TypeError, "steps"),
     (lambda: mafalda.optimize("florentine", steps=20, k=3), mafalda.ProgramError, "k = 3 does not divide"),
-    (lambda: mafalda.optimize("florentine", steps=20, strategy="best"), mafalda.ProgramError, 'unknown strategy "best"'),
+    (lambda: mafalda.optimize("florentine", steps=20, strategy="best"), mafalda.ProgramError, 'best: choose dense'),
     (lambda: mafalda.optimize("nobody", steps=20), mafalda.ProgramError, "nobody"),
     (lambda: mafalda.optimize("florentine", steps=20, participations=4), TypeError, "unexpected keyword"),
     (lambda: mafalda.optimize(3, steps=20), mafalda.MafaldaError, "not a int"),

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -38,70 +37,11 @@ type accountFlags struct {
 // NewAccount returns mafalda account, run for a runner.
 func NewAccount(runner *grids.Runner) *cobra.Command {
 	f := accountFlags{runner: runner}
-	cmd := &cobra.Command{
-		Use:   "account",
-		Short: "Compute who learns how much of whom",
-		Long: `Compute what an attacker learns of every other node: the squared sensitivity of its view, and the privacy that follows.
-
-Sensitivities are for gradients of norm 1 and noise of standard deviation 1; mu and epsilon are for the real noise: that of
---sigma, over what a record can move a sum of gradients by (the clip, or twice the clip where records are replaced), or else
-what the export of --export was calibrated with. A record takes part in every step unless -k, -b or --schema say otherwise, as
-in Figure 2 of Bellet et al. Bounds: best is the smallest proven one and never above local DP; abs, spectral and exact are
-single ones; lower is no bound, but what is certainly lost, and no mu follows from it.
-
-What a node learns (--trust pndp, with secure-summation or without) depends on how gradients of other nodes react to models
-that the attacker does not see. Without a flag about that the guarantee is local DP. With a class of --reaction it is a bound for every training of that class (x = ηβ is the learning rate, of which
---learning-rates are multiples, times a Lipschitz constant of the sum of clipped gradients; docs/network-privacy.md has a table).
-With --reaction fixed it is for
-` + threat.Condition + `;
-that number is shown beside others as "if gradients do not react", and is no guarantee for a training.
-What everybody learns (ldp, secldp) holds however nodes react.
-
-Bounds of a class are of all victims at once. Where it takes seconds, or with refine, the pairs that lose most at each distance
-get their best bound, which is several times smaller where a record takes part more than once.
-
-With an optimizer, or networks that change, the attacker sees other messages; local DP stays. Where networks or missed steps are
-drawn, what is reported holds whatever is drawn: local DP, less what can never arrive. Columns "as drawn" are for exactly those
-of --seed, and no others.
-
-With -o the pairs are written as CSV and JSON, with a figure by distance. The folder belongs to one network, algorithm,
-export and set of flags; more attackers, or numbers of steps of --growth, can be added to it, also by several processes
-at once, and an interrupted command goes on where it stopped.`,
-		Example: `  mafalda account --graph florentine --T 10 --attacker Medici                               # any training
-  mafalda account --graph florentine --T 10 --attacker Medici --reaction convex:0.1                  # convex losses, small steps
-  mafalda account --graph florentine --T 10 --attacker Medici --reaction fixed                # averaging
-  mafalda account --graph ego.edges --T 380 -k 20 --attacker 1,2 --sigma 2 --delta 1e-6   # a coalition
-  mafalda account --graph erdos:100,0.2 --T 10 --attacker all --reaction fixed -o figure2
-  mafalda account --graph florentine --T 40 --gossip metropolis --attacker Medici --trust pndp:secure-summation --reaction smooth:0.05,worst-answer
-  mafalda account --graph erdos:100,0.15 --gossip metropolis --attacker 0 --trust pndp:secure-summation,forget-own-noise \
-    --reaction fixed --growth 10,30,100,300
-  mafalda account --graph florentine --T 100 --attacker Medici --optimizer momentum:0.9,local:4 --learning-rates cosine
-  mafalda account --graph florentine --T 380 -k 20 --algorithm mf-d-sgd --export out --attacker Medici`,
-		Args: terminal.NoArgs,
-		RunE: terminal.UntilInterrupted(f.run),
-	}
-	f.attackable.bind(cmd)
-	f.reaction.Bind(cmd)
-	fl := cmd.Flags()
-	fl.StringVar(&f.attacker, "attacker", "",
-		"`LABEL` of the attacking node, LABEL,LABEL,... of a coalition, or all: every node in turn;\n"+
-			"labels with commas in quotes, as in CSV")
-	flags.CompleteGraphLabels(cmd, "attacker", f.network.Load)
-	terminal.ChoiceVar(cmd, &f.bound, "bound", "best", threat.Measures(),
-		"of the sensitivity: "+strings.Join(threat.Measures(), ", "))
-	fl.Float64Var(&f.sigma, "sigma", 0, "noise standard deviation over what a record can move a sum by: the clip, or 2·clip (default: that of --export, or 1)")
-	fl.Float64Var(&f.delta, "delta", 0, "report the epsilon of this delta, too")
-	fl.StringVar(&f.growth, "growth", "",
-		"instead of --T: compare these numbers of steps, such as 10,20,50, with the asymptote")
-	flags.BindFigure(cmd, &f.style)
-	f.Output.Bind(cmd, "write pairs and figure to this `folder`", "replace results of other inputs",
-		"print JSON instead of the table")
-	f.shard.Bind(cmd)
-	return cmd
+	return flags.Command("account", &f, terminal.UntilInterrupted(f.run))
 }
 
 func (f *accountFlags) run(cmd *cobra.Command) error {
-	if err := f.shard.Parse(cmd, f.runner, f.Dir, f.Force); err != nil {
+	if err := f.shard.Parse(cmd, f.runner, f.Dir); err != nil {
 		return err
 	}
 	lengths, err := f.lengths(cmd)
@@ -158,12 +98,6 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) error {
 			return terminal.Usage(err)
 		},
 		func() (err error) { o.Measure, err = threat.ParseMeasure(f.bound); return terminal.Usage(err) },
-		func() error {
-			if cmd.Flags().Changed("delta") && f.delta == 0 {
-				return terminal.Usagef("--delta 0: must be between 0 and 1")
-			}
-			return nil
-		},
 		func() (err error) { *s, a.Network, a.Level, err = f.scenario(cmd, schema, f.sigma); return err },
 		func() error {
 			f.Note(cmd)(a.Network.Notes...)
@@ -194,15 +128,6 @@ type attackable struct {
 	network flags.NetworkFlags
 	schema  flags.SchemaFlags
 	threat  flags.ThreatFlags
-}
-
-func (f *attackable) bind(cmd *cobra.Command) {
-	f.network.BindGraph(cmd)
-	f.network.BindGossip(cmd)
-	f.schema.Bind(cmd)
-	k := cmd.Flags().Lookup("participations")
-	k.Usage = "how often a record takes part (default: in every step; with -b, 20 if that fits)"
-	f.threat.Bind(cmd, &f.network)
 }
 
 // scenario returns what runs on which network, without an attacker, and with which noise: sigma, if a flag of this name

@@ -19,9 +19,6 @@ func (f *accountFlags) lengths(cmd *cobra.Command) ([]int, error) {
 	if f.growth == "" {
 		return nil, nil
 	}
-	if slices.ContainsFunc([]string{"T", "participations", "separation", "schema"}, cmd.Flags().Changed) {
-		return nil, terminal.Usagef("--growth has its own numbers of steps: leave out --T, -k, -b and --schema")
-	}
 	var all []int
 	for _, word := range strings.Split(f.growth, ",") {
 		n, err := terminal.ParseWhole(strings.TrimSpace(word))

@@ -64,62 +64,7 @@ func newAdviseCmd(runner *grids.Runner) *cobra.Command {
 
 // newAdviseCmdOf returns the command whose flags fill f.
 func newAdviseCmdOf(f *adviseFlags) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "advise",
-		Short: "Say how to make noise in your case: what to take, and what it relies on",
-		Long: `Compare the ways to make noise for a case, and say which one to take: noise of every node's own (local DP) or
-shared by pairs, batches in turn or drawn in secret, correlated or independent, one strategy for all nodes or one a node.
-The table is ranked by the squared error with the noise for the privacy, in units of the clip, and says of every way what
-it relies on, what a node keeps, and what breaks it. Then comes the command that computes and exports the first.
-
-Say what may be relied on: --trust, and --sampling secret if nodes can keep secret which records they draw. What you say
-nothing of is compared, too, but has no rank: a way whose promise is weaker than you think is no advice. What cannot be
-combined is left out, with the reason. docs/choosing.md has cases.
-
-A training forgets noise, and then correlated noise may cost more than independent noise. With --curvature, --records and
---distance, or --task, ways are ranked by the predicted excess risk of training, each at its best rate and number of steps (up to
---T, with batches of the same size), and what is recommended is never worse than independent noise. A task's curvature is of
-its records, which is not private: it is for simulations.
-
-On a terminal, what is missing is asked.
-
-With --memory front a second table says what memory at a node buys. With -o, write advice.csv, advice.json and pictures.`,
-		Example: `  mafalda advise                                                               # asks
-  mafalda advise --graph florentine --T 64 -k 4 --epsilon 2 --delta 1e-6
-  mafalda advise --graph complete:50 --T 100 -k 10 --epsilon 2 --delta 1e-6 --trust secldp --missed-steps 0.02,carry
-  mafalda advise --graph regular:1e6,8 --T 256 -k 8 --epsilon 2 --delta 1e-8 --sampling secret --missed-steps 0.2
-  mafalda advise --graph florentine --T 32 -k 4 --budgets budgets.csv
-  mafalda advise --graph florentine --T 64 -k 4 --epsilon 2 --delta 1e-6 --curvature 0.01:9,0.3 --records 640
-  mafalda advise --graph florentine --T 64 -k 4 --epsilon 2 --delta 1e-6 --task linear
-  mafalda advise --graph ego.edges --T 380 --epsilon 2 --delta 1e-6 --memory dim=1e6,front -o advice`,
-		Args: terminal.NoArgs,
-		RunE: terminal.UntilInterrupted(f.run),
-	}
-	f.network.BindGraph(cmd)
-	f.network.BindGossip(cmd)
-	f.workload.Bind(cmd, &f.network)
-	f.loss.Bind(cmd)
-	f.schema.Bind(cmd)
-	f.gram.bind(cmd)
-	f.trust.bind(cmd, "", "who is trusted:\nldp: nobody; every node has its own noise\n"+
-		"secldp: nodes keep to themselves the secrets that they share with neighbours\n"+
-		"(default: both are compared, and ldp alone is ranked)")
-	fl := cmd.Flags()
-	terminal.ChoiceVar(cmd, &f.sampling, "sampling", "", append(participation.Schemes(), samplingSecret),
-		"can nodes keep secret which records they draw?\ncyclic: no, batches are visited in turn\n"+
-			"secret: yes; compares poisson and allocation\npoisson, allocation, bins: yes, in this way\n"+
-			"(default: as secret, but only batches in turn are ranked)")
-	f.privacy.Bind(cmd)
-	f.budgets.bind(cmd)
-	fl.BoolVar(&f.front, "memory front", false,
-		"a second table: what memory at a node buys; takes minutes for hundreds of steps")
-	f.budget.Bind(cmd, "leave out strategies that keep more, such as 4GB,dim=1e6")
-	fl.DurationVar(&f.limit, "limit", time.Minute, "stop the search for a way after so long, and do not try what a guess puts at more than twice of it;\n"+
-		"one band of every scheme and own noise with batches in turn are always compared")
-	flags.BindFigure(cmd, &f.style)
-	f.Output.Bind(cmd, "write tables and pictures to this `folder`", "replace files that are there",
-		"print one JSON object instead of the table")
-	return cmd
+	return flags.Command("advise", f, terminal.UntilInterrupted(f.run))
 }
 
 // chooseCase returns what the flags say, but for the network.
@@ -129,7 +74,7 @@ func (f *adviseFlags) chooseCase(cmd *cobra.Command) (c plan.Case, err error) {
 	err = allOf(
 		func() (err error) { p.Schema, err = f.schema.Choose(cmd); return err },
 		func() (err error) { p.Workload, err = f.workload.Spec(cmd); return err },
-		func() (err error) { p.Gram, err = f.gram.choose(cmd, f.network.Seed); return err },
+		func() (err error) { p.Gram, err = f.gram.choose(f.network.Seed); return err },
 		func() (err error) { o.Privacy, err = f.privacy.Choose(cmd); return err },
 		func() (err error) { p.Levels, err = f.budgets.choose(cmd, &f.privacy, o); return err },
 		func() (err error) {
@@ -179,7 +124,7 @@ func (f *adviseFlags) chooseSampling(cmd *cobra.Command, c *plan.Case) error {
 	}
 	scheme, err := participation.ParseScheme(f.sampling)
 	if err != nil {
-		return terminal.Usagef("--sampling %s: choose %s, cyclic, poisson, allocation or bins", f.sampling, samplingSecret)
+		return err
 	}
 	if c.Secret = plan.Yes; scheme == participation.InTurn {
 		c.Secret = plan.No

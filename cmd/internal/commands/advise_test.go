@@ -246,21 +246,21 @@ func TestAdviseRefuses(t *testing.T) {
 	base := []string{"advise", "--graph", "cycle:5", "--T", "8", "-k", "2"}
 	private := []string{"--epsilon", "8", "--delta", "1e-5"}
 	for want, args := range map[string][]string{
-		"--epsilon and --delta are ne":       {"--memory", "dim=5"},
-		"use --delta":                        {"--epsilon", "2"},
-		"--epsilon NaN: must be positive":    {"--epsilon", "NaN", "--delta", "1e-5"},
-		"--memory dim 0: must be at least 1": append(private, "--memory", "dim=0"),
-		"how many parameters has the model?": append(private, "--memory", "3MB"),
-		"choose ldp or secldp":               append(private, "--trust", "nobody"),
-		"choose secret, cyclic, poisson":     append(private, "--sampling", "shuffle"),
-		"--trust coalitions is of secldp":    append(private, "--trust", "ldp", "--trust", "coalitions=2"),
-		"--limit 0s: must be positive":       append(private, "--limit", "0s"),
-		"k = 3 does not divide T = 8":        append(private, "-k", "3"),
-		"budgets says it for every node":     append(private, "--budgets", "none.csv"),
-		"NaN":                                append(private, "--missed-steps", "NaN"),
-		"which network? Use --graph":         append(private, "--graph", ""),
-		"in 9 batches, of which there are 4": append(private, "--unit", "person", "--unit", "person:batches=9"),
-		"--trust largest-pair":               append(private, "--trust", "largest-pair=-1"),
+		"--epsilon and --delta are ne":             {"--memory", "dim=5"},
+		"use --delta":                              {"--epsilon", "2"},
+		"--epsilon NaN: must be positive":          {"--epsilon", "NaN", "--delta", "1e-5"},
+		"--memory dim 0: must be at least 1":       append(private, "--memory", "dim=0"),
+		"how many parameters has the model?":       append(private, "--memory", "3MB"),
+		"choose ldp or secldp":                     append(private, "--trust", "nobody"),
+		"choose cyclic, poisson, bins, allocation": append(private, "--sampling", "shuffle"),
+		"--trust coalitions is for --trust secldp": append(private, "--trust", "ldp", "--trust", "coalitions=2"),
+		"--limit 0s: must be positive":             append(private, "--limit", "0s"),
+		"k = 3 does not divide T = 8":              append(private, "-k", "3"),
+		"--budgets and --epsilon: only one":        append(private, "--budgets", "none.csv"),
+		"NaN":                                      append(private, "--missed-steps", "NaN"),
+		"which network? Use --graph":               append(private, "--graph", ""),
+		"in 9 batches, of which there are 4":       append(private, "--unit", "person", "--unit", "person:batches=9"),
+		"--trust largest-pair":                     append(private, "--trust", "largest-pair=-1"),
 	} {
 		if code, _, errs := mafalda(on(append(base, args...))...); code != 2 || !strings.Contains(errs, want) ||
 			strings.Count(errs, "\n") != 1 {

@@ -34,80 +34,7 @@ type auditFlags struct {
 
 func newAuditCmd(runner *grids.Runner) *cobra.Command {
 	f := auditFlags{run: runFlags{runner: runner}}
-	cmd := &cobra.Command{
-		Use:   "audit",
-		Short: "Attack the simulated protocol, to prove the accounting wrong",
-		Long: `Run the protocol many times with random noise, with and without a record of the victim, give the attacker what it sees, and apply
-the best linear test. The mu that the attack reaches, with its confidence interval, stands against the claimed one. With
---export the noise is made by C_inv of the export itself, at the level that it was calibrated with. Of an export whose nodes share
-noise (--trust secldp) the worst coalition that it allows attacks, or that of coalitions or --attacker, and the claim is the
-export's.
-
-The claim of --trust pndp holds for
-` + threat.Condition + `.
-With --answer all nodes but the attackers react to the model θ that they hold, in units of what a record can move a sum of gradients
-by: clip:K,B adds clip(K·θ, B) to what they send, so that B is about how many records react; that is the gradient of a loss that
-falls as the model grows, the sign that hurts. linear:D sends D·θ in the place of θ. What a threshold of the attack's statistic
-proves (Clopper and Pearson) stands against the claim, against the bound for nodes that react like that, and against local DP.
-With the name of a class (convex:X, smooth:X, clipped-convex:X, strongly-convex:X,Y, lipschitz:L, as mafalda smoothness has them)
-the worst linear answers of the class are played, and the claim is the bound for the class, which they may not exceed.
-
-With --sampling the privacy of secret batches is attacked: the attacker sees all messages, whatever the network, and applies the
-likelihood ratio test of what the nodes really do (--actual), at several points of the curve of epsilon and delta that is claimed.
-The claim is the accountant's, or the export's of --export, or --epsilon. Fixed batches under a Poisson claim fail.
-
-With --run a training that happened is audited, by the messages that a node recorded and by records that were made up for that
-(docs/auditing.md). It says how much of them arrived, a lower bound for epsilon, and whether the run has one of the faults that
-people make. With confidence 0.95, unless it is given. What a node received of the others is audited with --attacker and its label:
-by the matched filter of mafalda account, for canaries of a node that it attacks.
-
-Exit codes: 0 the claim holds, 1 the lower confidence limit is above the claim, 2 wrong flags or input.`,
-		Example: `  mafalda audit --graph florentine --T 10 --attacker Medici --victim Pazzi
-  mafalda audit --graph florentine --T 10 --attacker Medici --noise-scale 0.5      # half the noise: fails
-  mafalda audit --graph path:3 --T 2 -k 1 --attacker 2 --answer clip:10,1           # nodes that react: fails, local DP holds
-  mafalda audit --graph path:3 --T 2 -k 1 --attacker 2 --answer smooth:0.5          # the bound for such nodes: passes
-  mafalda audit --graph florentine --T 10 --algorithm decor --attacker Medici --json
-  mafalda audit --graph florentine --T 40 -k 4 --algorithm mf-d-sgd --export out --attacker Medici
-  mafalda audit --graph florentine --T 16 -k 4 --algorithm mf-d-sgd --export out --trust secldp    # nodes share noise
-  mafalda audit --graph florentine --T 16 -k 4 --algorithm mf-d-sgd --export out --trust secldp:coalitions=2
-  mafalda audit --graph florentine --T 16 -k 4 --algorithm mf-d-sgd --export out --trust ldp --victim all     # each node's own claim
-  mafalda audit --graph florentine --T 32 -k 4 --trust ldp --actual batches:2       # a person in two batches, a claim for one: fails
-  mafalda audit --sampling poisson:probability=0.05 --T 380 --noise-multiplier 1 --delta 1e-6
-  mafalda audit --run run,coins=coins.json --export out                        # a training that happened
-  mafalda audit --run view,coins=coins.json --export out --attacker 3          # by what node 3 received
-  mafalda audit --run run,coins=coins.json --export out -o audited && mafalda report out audited
-  mafalda audit --sampling poisson --export out                                  # as the export says
-  mafalda audit --sampling poisson --export out --actual cyclic                  # fixed batches, in truth: fails
-  mafalda audit --sampling poisson --export out --noise-scale 0.5                # half the noise: fails`,
-		Args: terminal.NoArgs,
-		RunE: terminal.UntilInterrupted(f.audit),
-	}
-	f.attackable.bind(cmd)
-	f.sampled.bind(cmd)
-	f.run.bind(cmd)
-	fl := cmd.Flags()
-	fl.StringVar(&f.attacker, "attacker", "",
-		"`LABEL` of the attacking node, or LABEL,LABEL,... of a coalition; labels with commas in quotes, as in CSV")
-	fl.StringVar(&f.victim, "victim", "", "`LABEL` of the victim, or all: every node that does not attack, one after the other (default: the nearest node;\n"+
-		"where nodes share noise, the one of whom most is learned; with --answer, the nearest one that the attacker does not see)")
-	flags.CompleteGraphLabels(cmd, "attacker", f.network.Load)
-	flags.CompleteGraphLabels(cmd, "victim", f.network.Load)
-	f.runs = 4000
-	terminal.Whole(fl, &f.runs, "runs", "runs of the protocol with the record, and as many without (with --answer: 10000, with --sampling: 50000)")
-	f.auditSeed = 1
-	fl.Var((*terminal.SeedNumber)(&f.auditSeed), "runs seed", "seed of the simulated noise")
-	fl.Float64Var(&f.confidence, "runs confidence", 0.999, "of the interval")
-	terminal.Family(cmd, "runs", "")
-	fl.Float64Var(&f.noiseScale, "noise-scale", 1,
-		"multiply the nodes' noise, but not the claim: below 1 the audit should fail")
-	fl.StringVar(&f.scaledNodes, "scaled-nodes", "", "`LABEL,LABEL,...` of the nodes whose own noise --noise-scale multiplies (default: all noise)")
-	flags.CompleteGraphLabels(cmd, "scaled-nodes", f.network.Load)
-	fl.StringVar(&f.answer, "answer", "", "let nodes react to their models θ, and `HOW`: clip:K,B adds clip(K·θ, B) to what they send (B can be inf),\n"+
-		"linear:D sends D·θ; convex:X, smooth:X, ...: the worst answers of the class, against its bound")
-	terminal.Whole(fl, &f.batches, "actual batches", "in how many batches of a cycle the victim's records really are (default: as claimed)")
-	terminal.Family(cmd, "actual", "")
-	fl.BoolVar(&f.json, "json", false, "print one JSON object")
-	return cmd
+	return flags.Command("audit", &f, terminal.UntilInterrupted(f.audit))
 }
 
 // taking returns in which steps the victim really takes part; nil without --actual batches.
@@ -130,17 +57,9 @@ func (f *auditFlags) taking(cmd *cobra.Command, claimed participation.Schema) (p
 }
 
 func (f *auditFlags) audit(cmd *cobra.Command) error {
-	switch { // 0 would ask the library for a default
-	case f.runs == 0:
-		return terminal.Usagef("--runs 0: must be at least 10")
-	case f.confidence == 0:
-		return terminal.Usagef("--runs confidence 0: must be between 0 and 1")
-	case f.noiseScale == 0:
-		return terminal.Usagef("--noise-scale 0: must be positive and finite")
-	}
 	bar := terminal.NewProgress(cmd.ErrOrStderr(), false)
 	defer bar.Clear()
-	if cmd.Flags().Changed("run") || cmd.Flags().Changed("output") || f.run.force {
+	if cmd.Flags().Changed("run") {
 		return f.runRecorded(cmd, bar)
 	}
 	if err := f.sampled.check(cmd); err != nil {

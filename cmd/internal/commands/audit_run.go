@@ -29,15 +29,6 @@ const auditedName = "audit.json"
 // flagsOfRun go together with --run.
 var flagsOfRun = [...]string{"run", "export", "attacker", "runs", "delta", "json", "output", "force"}
 
-func (f *runFlags) bind(cmd *cobra.Command) {
-	fl := cmd.Flags()
-	fl.StringVar(&f.run, "run", "", "audit a training that happened: the `folder` in which a node recorded its messages\n(docs/auditing.md)")
-	fl.StringVar(&f.coins, "run coins", "", "the `file` of its canaries, which says who they are and which of them take part")
-	terminal.Family(cmd, "run", "")
-	fl.StringVarP(&f.out, "output", "o", "", "with --run: write what was found to this `folder`, for mafalda report")
-	fl.BoolVar(&f.force, "force", false, "with -o: replace a result that is there")
-}
-
 // othersGiven returns the flags of a command that are given, but for known ones and those of every command, in order.
 func othersGiven(cmd *cobra.Command, known ...string) (names []string) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -50,9 +41,6 @@ func othersGiven(cmd *cobra.Command, known ...string) (names []string) {
 
 // checkRun refuses flags of the other kinds of audit.
 func (f *auditFlags) checkRun(cmd *cobra.Command) error {
-	if f.run.run == "" {
-		return terminal.Usagef("-o and --force are for --run FOLDER,coins=FILE")
-	}
 	others := othersGiven(cmd, flagsOfRun[:]...)
 	switch {
 	case terminal.Given(cmd, "runs") || cmd.Flags().Changed("runs seed"):
@@ -61,10 +49,6 @@ func (f *auditFlags) checkRun(cmd *cobra.Command) error {
 		return terminal.Usagef("--%s is not for --run: what happened is in the folder", others[len(others)-1])
 	case f.run.coins == "" || f.threat.Exported == "":
 		return terminal.Usagef("--run needs --export, the folder of the plan, and coins, the file of the canaries: --run FOLDER,coins=FILE")
-	case cmd.Flags().Changed("delta") && !(f.sampled.delta > 0 && f.sampled.delta < 1):
-		return terminal.Usagef("--delta %v: must be between 0 and 1", f.sampled.delta)
-	case !(f.confidence > 0 && f.confidence < 1):
-		return terminal.Usagef("--runs confidence %v: must be between 0 and 1", f.confidence)
 	}
 	return nil
 }

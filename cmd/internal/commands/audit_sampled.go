@@ -33,36 +33,6 @@ var (
 	actualSamplings  = append([]string{"permutation", "shuffle"}, auditedSamplings...)
 )
 
-func (f *sampledFlags) bind(cmd *cobra.Command) {
-	fl := cmd.Flags()
-	terminal.ChoiceVar(cmd, &f.sampling, "sampling", "", auditedSamplings,
-		"attack the privacy of batches that are drawn in secret:\n"+
-			"poisson: from groups in turn, each record with probability\n"+
-			"bins: each record in one of -b batches, drawn once\n"+
-			"allocation: from groups in turn, each record in one step, drawn at random, of each of T/b blocks\n"+
-			"truncated: poisson with at most max of up to records records a step\n"+
-			"cyclic: each record in one of -b fixed batches, and no secret")
-	terminal.ChoiceVar(cmd, &f.actual, "actual", "", actualSamplings,
-		"with --sampling: what the nodes really do (default: the same): one of these, or records shuffled and cut into equal batches,\n"+
-			"permutation: once, for batches in turn; shuffle: anew for each of T/b blocks")
-	terminal.ChoiceVar(cmd, &f.adjacency, "adjacency", accounting.ZeroOut.String(), accounting.Adjacencies(),
-		"with --sampling: data sets differ in a record that "+
-			"is there or not (zero-out),\nor in one that is replaced (replace-one); with --export as it says")
-	fl.BoolVar(&f.knownSeed, "sampling known-seed", false, "the attacker knows the seed that batches are drawn from")
-	terminal.Whole(fl, &f.largest.Records, "sampling records", "of truncated: at least as many as a node has")
-	terminal.Whole(fl, &f.largest.Most, "sampling max", "of truncated: records in a step; of more, some "+
-		"are dropped")
-	fl.Float64Var(&f.probability, "sampling probability", 0,
-		"of a record in a step of its group (default: groups/b)")
-	terminal.Whole(fl, &f.groups, "sampling groups",
-		"groups of records (default: the bands of the strategy)")
-	terminal.Family(cmd, "sampling", "")
-	fl.Float64Var(&f.noiseMultiplier, "noise-multiplier", 0,
-		"with --sampling: noise standard deviation over the clip that is claimed")
-	fl.Float64Var(&f.epsilon, "epsilon", 0, "with --sampling: the epsilon that is claimed (default: the accountant's)")
-	fl.Float64Var(&f.delta, "delta", 0, "with --sampling: the delta of the claim")
-}
-
 // Other flags are for audits without --sampling.
 var (
 	flagsOfSampling = [...]string{"actual", "noise-multiplier", "epsilon", "delta", "adjacency"}
@@ -72,13 +42,7 @@ var (
 // check refuses flags of the other kind of audit.
 func (f *sampledFlags) check(cmd *cobra.Command) error {
 	if !cmd.Flags().Changed("sampling") {
-		others := slices.DeleteFunc(slices.Clone(flagsOfSampling[:]), func(name string) bool { return name == "actual" && !terminal.Given(cmd, name) })
-		return terminal.Refuse(cmd, "--%s is for --sampling", others...)
-	}
-	if f.sampling != "truncated" && f.actual != "truncated" {
-		if err := terminal.Refuse(cmd, "--%s is of truncated", "sampling records", "sampling max"); err != nil {
-			return err
-		}
+		return nil
 	}
 	return terminal.Refuse(cmd, "--%s is not for --sampling: who attacks sees all messages of all nodes",
 		othersGiven(cmd, append(flagsOfSampling[:], flagsOfBoth[:]...)...)...)

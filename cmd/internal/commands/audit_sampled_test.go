@@ -103,7 +103,7 @@ func TestBadSampledAudits(t *testing.T) {
 		"a permutation": {strings.Fields("audit --sampling permutation --T 4 -b 2 --noise-multiplier 1 --delta 0.1"),
 			"no more is proved"},
 		"no largest batch":    {strings.Fields("audit --sampling truncated --T 4 -b 2 --noise-multiplier 1 --delta 0.1"), "--sampling max"},
-		"a batch of any size": {with("--sampling probability=0.1 --sampling max=5"), "--sampling max is of truncated"},
+		"a batch of any size": {with("--sampling probability=0.1 --sampling max=5"), "--sampling max is for --sampling truncated or --actual truncated"},
 		"a small batch": {strings.Fields("audit --sampling truncated:max=5 --T 4 -b 2 --noise-multiplier 1 --delta 0.1 " +
 			"--sampling records=20"), "18 or more"},
 		"no such batches":  {with("--sampling probability=0.1 --actual shuffled"), "--actual shuffled: choose"},
@@ -123,7 +123,7 @@ func TestBadSampledAudits(t *testing.T) {
 		"a network":        {with("--sampling probability=0.1 --graph florentine"), "--graph is not for --sampling"},
 		"an attacker":      {with("--sampling probability=0.1 --attacker Medici"), "--attacker is not for --sampling"},
 		"without sampling": {strings.Fields("audit --graph florentine --T 4 --attacker Medici --delta 0.1"), "--delta is for"},
-		"no neighbours":    {with("--sampling probability=0.1 --adjacency none"), "--adjacency: unknown adjacency"},
+		"no neighbours":    {with("--sampling probability=0.1 --adjacency none"), "--adjacency none: choose"},
 		"replaced in bins": {strings.Fields("audit --sampling bins --T 4 -b 2 --noise-multiplier 1 --delta 0.1 --adjacency replace-one"),
 			"no accountant under bins"},
 		"a replaced record":  {strings.Fields("audit --graph florentine --T 4 --attacker Medici --adjacency replace-one"), "is for --sampling"},

@@ -236,7 +236,7 @@ func TestAverageBadInput(t *testing.T) {
 		args []string
 		say  string
 	}{
-		"protocol":            {with(ppac, "--protocol", "push"), "choose ppac, dpps, gossip"},
+		"protocol":            {with(ppac, "--protocol", "push"), "choose ppac, dpps or gossip"},
 		"no noise":            {with(ppac, "--noise-std", "0"), "--noise-std 0"},
 		"negative values":     {with(ppac, "--values", "std:-1"), "--values std -1"},
 		"NaN":                 {with(ppac, "--noise-std", "NaN"), "NaN"},
@@ -265,7 +265,7 @@ func TestAverageBadInput(t *testing.T) {
 		"sequence is missing": {[]string{"average", "--protocol", "dpps", "--push-sum", "sequence:nowhere.txt"}, "nowhere.txt"},
 		"exp for all":         {[]string{"average", "--compare", "--graph", "exp:8"}, "for --protocol dpps only"},
 		"both graphs":         {with(dpps, "--push-sum", "sequence:"+apart), "only one of them"},
-		"compare and choose":  {with(ppac, "--compare", "--protocol", "ppac"), "leave out --protocol"},
+		"compare and choose":  {with(ppac, "--compare", "--protocol", "ppac"), "--compare and --protocol: only one of them"},
 		"papers into nowhere": {[]string{"average", "--papers"}, "-o FOLDER"},
 		"delta":               {with(ppac, "--delta", "2"), "--delta 2"},
 	} {

@@ -26,39 +26,11 @@ type benchmarkFlags struct {
 // NewBenchmark returns mafalda benchmark, run for a runner.
 func NewBenchmark(runner *grids.Runner) *cobra.Command {
 	f := benchmarkFlags{runner: runner}
-	cmd := &cobra.Command{
-		Use:   "benchmark",
-		Short: "Compare all strategies on a suite of graphs",
-		Long: `Measure every class of strategies and every baseline on a suite of graphs, for T = 64 (k = 4, b = 16) and T = 380 (k = 20,
-b = 19), and compare the losses with the certified optimum. Where batches are drawn in secret (--sampling poisson) what a
-strategy costs depends on the privacy: DP-D-SGD and the best number of bands are compared with the optimum, whose
-batches are visited in turn, by squared errors with the noise for every --epsilon.
-
-With -o, write benchmark.csv, benchmark.json and figures of all that is in the folder. What is there already is not
-measured again: an interrupted benchmark goes on where it stopped, and more graphs and numbers of steps can be added,
-also by several processes at once. Gossip, --seed, --epsilon and --delta have to be the same.
-
-With --workloads, compare strategies over optimizers and networks that change, for T = 128 (k = 8, b = 16): the one that
-is optimal for plain training on the network, a centralized one (D-MF) that knows the optimizer, and the certified optimum, which
-knows both. -o is then a folder of its own, with workloads.csv, workloads.json, a figure, and the sequences of networks.`,
-		Example: `  mafalda benchmark -o bench
-  mafalda benchmark --graph ego.edges --only --T 380 -k 20 --epsilon 0.5,1,2,4,8,16
-  mafalda benchmark --graph ego.edges -o bench --json
-  mafalda benchmark --workloads
-  mafalda benchmark --workloads --graph ego.edges --T 64 -k 4 -o trained`,
-		Args: terminal.NoArgs,
-		RunE: terminal.UntilInterrupted(f.run),
-	}
-	f.study.Bind(cmd)
-	flags.BindFigure(cmd, &f.style)
-	f.Output.Bind(cmd, "write table and figures to this `folder`, and go on with what is there", "replace rows of other inputs",
-		"print one JSON object instead of the table")
-	f.shard.Bind(cmd)
-	return cmd
+	return flags.Command("benchmark", &f, terminal.UntilInterrupted(f.run))
 }
 
 func (f *benchmarkFlags) run(cmd *cobra.Command) error {
-	if err := f.shard.Parse(cmd, f.runner, f.Dir, f.Force); err != nil {
+	if err := f.shard.Parse(cmd, f.runner, f.Dir); err != nil {
 		return err
 	}
 	s, err := f.study.Study(cmd, f.Note(cmd))

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"mafalda/cmd/internal/flags"
+	"github.com/spf13/pflag"
+
 	"mafalda/cmd/internal/grids"
 )
 
@@ -18,7 +19,20 @@ func TestPagesNameFlagsOfToday(t *testing.T) {
 		t.Fatal(err, pages)
 	}
 	_, described, _ := mafalda("describe")
-	for old := range flags.Renamed() {
+	renamed := map[string]bool{}
+	see := func(f *pflag.Flag) {
+		for _, was := range f.Annotations["was"] {
+			old, _, _ := strings.Cut(was, " ")
+			renamed[old] = true
+		}
+	}
+	for _, cmd := range newRootCmd(new(grids.Runner)).Commands() {
+		cmd.Flags().VisitAll(see)
+	}
+	if len(renamed) < 80 {
+		t.Fatal(renamed)
+	}
+	for old := range renamed {
 		if strings.Contains(described, "\n        \"name\": \""+old+"\"") {
 			continue // another command has a flag of this name
 		}

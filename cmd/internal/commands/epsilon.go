@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/accounting"
+	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/fault"
 )
@@ -22,58 +23,11 @@ type epsilonFlags struct {
 
 func newEpsilonCmd() *cobra.Command {
 	var f epsilonFlags
-	cmd := &cobra.Command{
-		Use:   "epsilon",
-		Short: "Convert between mu-GDP, (epsilon, delta) and Renyi DP",
-		Long: `Convert between the parameters of Gaussian DP, approximate DP and Renyi DP. Give two of --mu, --epsilon and --delta
-and the third is computed, exactly and rounded to the safe side; --alpha adds the Renyi divergence of that order, and
---alpha with rdp (the divergence of a Gaussian mechanism) stands for --mu.
-
-With --sampling poisson the mechanism is given: in each of rounds every record takes part with probability, independently
-and in secret (--adjacency). --noise-multiplier gives the epsilon for --delta, or --epsilon the least noise multiplier.
-The epsilon holds; the least one is known within 0.2 % as a rule (docs/sampling.md), and where it is not the output says
-so, and what proves the epsilon.
-
-With --sampling allocation the steps are cut into rounds blocks of choices steps, and every record takes part in exactly
-one step of each block, drawn at random, in secret (docs/sampling-allocation.md).
-
-With --sampling truncated a round takes at most max of up to records records; the chance that some are dropped
-is counted in --delta (docs/sampling-truncated.md).
-
-With --export it is an odometer: what a run has given away after --step steps, to everybody who sees all messages, and not
-only when it is over. It is never more than the plan's guarantee. It is for a run whose end does not depend on the records.`,
-		Example: `  mafalda epsilon --mu 1 --delta 1e-6              # epsilon
-  mafalda epsilon --epsilon 4.88 --delta 1e-6      # mu
-  mafalda epsilon --mu 1 --epsilon 4.88            # delta
-  mafalda epsilon --mu 1 --delta 1e-6 --alpha 8    # the Renyi divergence of order 8, too
-  mafalda epsilon --alpha 8,rdp=4 --delta 1e-6   # from Renyi DP of a Gaussian mechanism
-  mafalda epsilon --sampling poisson:probability=0.05,rounds=380 --noise-multiplier 1 --delta 1e-6
-  mafalda epsilon --sampling poisson:probability=0.05,rounds=380 --epsilon 8 --delta 1e-6   # noise multiplier
-  mafalda epsilon --sampling allocation:choices=19,rounds=20 --noise-multiplier 1 --delta 1e-6
-  mafalda epsilon --sampling truncated:probability=0.05,rounds=380,records=1000,max=100 --noise-multiplier 1 --delta 1e-6
-  mafalda epsilon --export out --step 12           # what 12 steps of a run have given away
-  mafalda epsilon --export out --delta 1e-6        # the whole run, in 20 lines`,
-		Args: terminal.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
-	}
-	fl := cmd.Flags()
-	fl.Float64Var(&f.mu, "mu", 0, "GDP parameter")
-	fl.Float64Var(&f.epsilon, "epsilon", 0, "of (epsilon, delta)-DP")
-	fl.Float64Var(&f.delta, "delta", 0, "of (epsilon, delta)-DP")
-	fl.Float64Var(&f.alpha, "alpha", 0, "Renyi order")
-	fl.Float64Var(&f.rdp, "alpha rdp", 0, "Renyi divergence of this order, of a Gaussian mechanism")
-	terminal.Family(cmd, "alpha", "")
-	f.sampled.bind(cmd)
-	f.spent.bind(cmd)
-	fl.BoolVar(&f.json, "json", false, "print one JSON object")
-	return cmd
+	return flags.Command("epsilon", &f, func(cmd *cobra.Command, _ []string) error { return f.run(cmd) })
 }
 
 func (f *epsilonFlags) run(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
-	if err := f.spent.check(cmd); err != nil {
-		return err
-	}
 	if given("export") {
 		return f.spent.run(cmd, f.delta, f.json)
 	}

@@ -21,24 +21,6 @@ type spentFlags struct {
 // shownSteps is how many steps are printed if none is named.
 const shownSteps = 20
 
-func (f *spentFlags) bind(cmd *cobra.Command) {
-	fl := cmd.Flags()
-	fl.StringVar(&f.export, "export", "", "what a run of the export in this `folder` has given away, step by step")
-	fl.Var(&terminal.WholeNumbers{List: &f.steps}, "step",
-		"with --export: after so many steps, or a list of them (default: 20 steps up to the last)")
-	fl.StringVar(&f.node, "node", "", "with --export: `LABEL` of the node (default: the node that has spent the most)")
-	flags.CompleteLabels(cmd, "node")
-}
-
-// check refuses flags that do not go together.
-func (f *spentFlags) check(cmd *cobra.Command) error {
-	if !cmd.Flags().Changed("export") {
-		return terminal.Refuse(cmd, "--%s is for --export", "step", "node")
-	}
-	return terminal.Refuse(cmd, "--%s is not for --export, whose manifest says all but --delta", "mu", "epsilon", "alpha",
-		"sampling", "noise-multiplier")
-}
-
 // run prints what is spent after the steps.
 func (f *spentFlags) run(cmd *cobra.Command, delta float64, json bool) error {
 	if cmd.Flags().Changed("delta") && !(delta > 0 && delta < 1) {

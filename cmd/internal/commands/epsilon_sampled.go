@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -27,25 +26,6 @@ type sampledEpsilonFlags struct {
 	adjacency       string
 }
 
-func (f *sampledEpsilonFlags) bind(cmd *cobra.Command) {
-	fl := cmd.Flags()
-	terminal.ChoiceVar(cmd, &f.sampling, "sampling", "", []string{"poisson", "allocation", "truncated"},
-		"batches that are drawn in secret: poisson, each record with probability;\n"+
-			"allocation, each record in one step, drawn at random, of each block of choices steps;\n"+
-			"truncated, poisson with at most max of up to records records a round")
-	fl.Float64Var(&f.probability, "sampling probability", 0, "of a record to take part in a round")
-	terminal.Whole(fl, &f.choices, "sampling choices", "of allocation: steps of a block")
-	terminal.Whole(fl, &f.rounds, "sampling rounds", "rounds that a record can be drawn for, or blocks")
-	fl.Float64Var(&f.noiseMultiplier, "noise-multiplier", 0, "with --sampling: noise standard deviation over the clip")
-	terminal.Whole(fl, &f.batches.Records, "sampling records", "of truncated: at least as many as there are")
-	terminal.Whole(fl, &f.batches.Most, "sampling max", "of truncated: records in a round; of more that are "+
-		"drawn, some are dropped")
-	terminal.Family(cmd, "sampling", "")
-	terminal.ChoiceVar(cmd, &f.adjacency, "adjacency", accounting.ZeroOut.String(), accounting.Adjacencies(),
-		"with --sampling: neighbours differ in a record that is "+
-			"there or zero (zero-out),\nor, not with allocation, in a record that is another one (replace-one)")
-}
-
 // sampledConversion is what epsilon --sampling prints.
 type sampledConversion struct {
 	NoiseMultiplier float64 `json:"noise_multiplier"`
@@ -61,32 +41,16 @@ type sampledConversion struct {
 func (f *sampledEpsilonFlags) check(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	if !given("sampling") {
-		return terminal.Refuse(cmd, "--%s is for --sampling", "noise-multiplier", "adjacency")
+		return nil
 	}
-	needed, others := []string{"probability", "rounds"}, []string{"choices", "records", "max"}
-	switch f.sampling {
-	case "poisson":
-	case "allocation":
-		needed, others = []string{"choices", "rounds"}, []string{"probability", "records", "max"}
-	case "truncated":
-		needed, others = []string{"probability", "rounds", "records", "max"}, []string{"choices"}
-	default:
-		return terminal.Usagef("--sampling %s: choose poisson, allocation or truncated", cmp.Or(f.sampling, "is missing"))
-	}
+	needed := map[string][]string{"poisson": {"probability", "rounds"}, "allocation": {"choices", "rounds"},
+		"truncated": {"probability", "rounds", "records", "max"}}[f.sampling]
 	part := func(name string) string { return "sampling " + name }
-	if err := terminal.Refuse(cmd, "--%s is not of "+f.sampling, lists.Map(others, part)...); err != nil {
-		return err
-	}
 	if a, err := accounting.ParseAdjacency(f.adjacency); err != nil {
 		return terminal.Usagef("--adjacency: %w", err)
 	} else if a != accounting.ZeroOut && f.sampling == "allocation" {
 		return terminal.Usagef("--adjacency %s is not for --sampling allocation, which is accounted for under %v only", f.adjacency,
 			accounting.ZeroOut)
-	}
-	err := terminal.Refuse(cmd, "--%s is not for --sampling: Gaussian DP does not describe these mechanisms",
-		"mu", "alpha")
-	if err != nil {
-		return err
 	}
 	for _, name := range append(lists.Map(needed, part), "delta") {
 		if !given(name) {
@@ -94,10 +58,7 @@ func (f *sampledEpsilonFlags) check(cmd *cobra.Command) error {
 				"--%s is missing", f.sampling, strings.Join(needed, ", "), name)
 		}
 	}
-	switch {
-	case given("noise-multiplier") && given("epsilon"):
-		return terminal.Usagef("give --noise-multiplier, or --epsilon to compute it, not both")
-	case !given("noise-multiplier") && !given("epsilon"):
+	if !given("noise-multiplier") && !given("epsilon") {
 		return terminal.Usagef("--sampling %s needs --noise-multiplier, or --epsilon to compute it", f.sampling)
 	}
 	return nil

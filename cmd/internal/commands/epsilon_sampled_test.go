@@ -83,19 +83,19 @@ func TestAllocationEpsilon(t *testing.T) {
 
 func TestBadSampledEpsilon(t *testing.T) {
 	for flags, say := range map[string]string{
-		"--sampling bins": "choose poisson",
+		"--sampling bins": "--sampling bins: choose poisson",
 		"--sampling allocation --sampling choices=0,rounds=3 --noise-multiplier 1 --delta 0.1":                "--sampling choices 0: must be",
 		"--sampling allocation --sampling choices=3,rounds=0 --noise-multiplier 1 --delta 0.1":                "there are no blocks",
 		"--sampling allocation --sampling choices=3,rounds=3 --noise-multiplier NaN --delta 0.1":              "--noise-multiplier NaN: must",
 		"--sampling allocation --sampling choices=3,rounds=3 --epsilon -1 --delta 0.1":                        "--epsilon -1: must be",
 		"--sampling allocation --sampling choices=3,rounds=3 --epsilon 1 --delta 1e-200":                      "--delta 1e-200: must be",
 		"--sampling allocation --sampling rounds=3 --epsilon 1 --delta 0.1":                                   "--sampling choices is missing",
-		"--sampling allocation --sampling probability=0.1,rounds=3 --epsilon 1 --delta 0.1":                   "--sampling probability is not of allocation",
+		"--sampling allocation --sampling probability=0.1,rounds=3 --epsilon 1 --delta 0.1":                   "--sampling probability is for --sampling poisson or --sampling truncated",
 		"--sampling poisson --sampling probability=0.1,rounds=3 --noise-multiplier 1":                         "--delta is missing",
 		"--sampling poisson --sampling rounds=3 --noise-multiplier 1 --delta 0.1":                             "--sampling probability is missing",
 		"--sampling poisson --sampling probability=0.1 --noise-multiplier 1 --delta 0.1":                      "--sampling rounds is missing",
 		"--sampling poisson --sampling probability=0.1,rounds=3 --delta 0.1":                                  "needs --noise-multiplier",
-		"--sampling poisson --sampling probability=0.1,rounds=3 --delta 0.1 --epsilon 1 --noise-multiplier 1": "not both",
+		"--sampling poisson --sampling probability=0.1,rounds=3 --delta 0.1 --epsilon 1 --noise-multiplier 1": "--noise-multiplier and --epsilon: only one of them",
 		"--sampling poisson --sampling probability=1.5,rounds=3 --noise-multiplier 1 --delta 0.1":             "--sampling probability 1.5: must be",
 		"--sampling poisson --sampling probability=0,rounds=3 --noise-multiplier 1 --delta 0.1":               "--sampling probability 0: must be",
 		"--sampling poisson --sampling probability=NaN,rounds=3 --noise-multiplier 1 --delta 0.1":             "--sampling probability NaN: must be",
@@ -105,8 +105,8 @@ func TestBadSampledEpsilon(t *testing.T) {
 		"--sampling poisson --sampling probability=0.1,rounds=3 --noise-multiplier 1 --delta 1":               "--delta 1: must be",
 		"--sampling poisson --sampling probability=0.1,rounds=3 --epsilon 0 --delta 0.1":                      "--epsilon 0: must be",
 		"--sampling poisson --sampling probability=0.5,rounds=1e8 --epsilon 1e-6 --delta 1e-9":                "out of reach",
-		"--sampling poisson --mu 1 --delta 0.1":                                                               "--mu is not for --sampling",
-		"--sampling probability=0.1 --mu 1 --delta 0.1":                                                       "choose poisson",
+		"--sampling poisson --mu 1 --delta 0.1":                                                               "--sampling and --mu: only one of them",
+		"--sampling probability=0.1 --mu 1 --delta 0.1":                                                       "is for --sampling poisson",
 	} {
 		code, out, errs := mafalda(append([]string{"epsilon"}, strings.Fields(flags)...)...)
 		if code != 2 || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, say) {

@@ -167,9 +167,9 @@ func TestVerifyFindsTampering(t *testing.T) {
 // Of several bad numbers the same one is named every time.
 func TestFirstBadNumberIsNamed(t *testing.T) {
 	for want, args := range map[string]string{
-		"--mu -1:":   "optimize --graph path:3 --T 4 -k 2 --delta -3 --epsilon -2 --mu -1",
-		"--clip -1:": "simulate --learning-rate -2 --clip -1",
-		"--clip -2:": "smoothness --model logistic,beta=-1 --rate -1 --clip -2",
+		"--delta -3:": "optimize --graph path:3 --T 4 -k 2 --delta -3 --epsilon -2 --mu -1",
+		"--clip -1:":  "simulate --learning-rate -2 --clip -1",
+		"--clip -2:":  "smoothness --model logistic,beta=-1 --rate -1 --clip -2",
 	} {
 		for range 8 {
 			if code, _, errs := mafalda(strings.Fields(args)...); code != 2 || !strings.Contains(errs, want) {

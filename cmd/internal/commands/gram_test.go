@@ -111,7 +111,7 @@ func TestGramRefusals(t *testing.T) {
 		args []string
 		say  string
 	}{
-		"unknown":         {[]string{"--graph", "florentine", "--gram", "guess"}, "must be auto, exact, lanczos or sampled"},
+		"unknown":         {[]string{"--graph", "florentine", "--gram", "guess"}, "choose auto, exact, lanczos or sampled"},
 		"one probe":       {[]string{"--graph", "florentine", "--gram", "lanczos", "--gram", "probes=1"}, "at least 4 random vectors"},
 		"too many probes": {[]string{"--graph", "florentine", "--gram", "lanczos", "--gram", "probes=2000000"}, "at most 1048576"},
 		"three probes":    {[]string{"--graph", "star:300", "--gram", "lanczos", "--gram", "probes=3"}, "at least 4 random vectors"},

@@ -22,41 +22,15 @@ type graphFlags struct {
 
 func newGraphCmd() *cobra.Command {
 	var f graphFlags
-	forms := "Built-in graphs:\n"
-	for _, b := range graph.Builtins() {
-		forms += fmt.Sprintf("  %-15s %s\n", b.Form, b.About)
-	}
-	cmd := &cobra.Command{
-		Use:   "graph SPEC",
-		Short: "Inspect or make a graph and its gossip matrix",
-		Long: "Inspect a graph, from a file or made, and its gossip matrix; with -o, write edges.tsv, gossip.mtx and " +
-			"nodes.csv.\n\n" + forms,
-		Example: `  mafalda graph florentine
-  mafalda graph ego.edges --gossip metropolis --json
-  mafalda graph geometric:200,0.15 --seed 3 -o geo
-  mafalda graph sites.edges --format nvflare > network.json`,
-		Args:              terminal.ExactArgs(1, "one graph"),
-		ValidArgsFunction: flags.CompleteGraph,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			f.network.Source = args[0]
-			return f.run(cmd)
-		},
-	}
-	f.network.BindGossip(cmd)
-	cmd.Flags().StringVarP(&f.out, "output", "o", "", "write the graph to this `folder`")
-	cmd.Flags().BoolVar(&f.force, "force", false, "replace files that are there")
-	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object")
-	terminal.ChoiceVar(cmd, &f.format, "format", "text", graphFormats,
-		"text, or nvflare: the network as NVFlare's peer-to-peer executors take it, as JSON")
+	cmd := flags.Command("graph", &f, func(cmd *cobra.Command, args []string) error {
+		f.network.Source = args[0]
+		return f.run(cmd)
+	})
+	cmd.ValidArgsFunction = flags.CompleteGraph
 	return cmd
 }
 
-var graphFormats = []string{"text", "nvflare"}
-
 func (f *graphFlags) run(cmd *cobra.Command) error {
-	if !slices.Contains(graphFormats, f.format) {
-		return terminal.Usagef("--format %q: must be text or nvflare", f.format)
-	}
 	if f.format == "nvflare" && (f.json || f.out != "") {
 		return terminal.Usagef("--format nvflare is JSON on standard output: leave out --json and -o")
 	}

@@ -20,32 +20,7 @@ type mergeFlags struct {
 
 func newMergeCmd() *cobra.Command {
 	var f mergeFlags
-	cmd := &cobra.Command{
-		Use:   "merge FOLDER",
-		Short: "Make of the shards of a grid what one machine would have made",
-		Long: `Check that the shards of a grid have computed all of it, and write table, figures and JSON into the folder, byte for byte as
-one machine would have. Times are those that were measured where a cell was computed.
-
-account, simulate and benchmark compute a part of their grid with --shard i/N, on as many machines as there are: all parts write
-into the same folder, a file a cell, and skip what is there. Nothing has to be locked. Run merge where the shards ran, so that
-the same paths lead to the same inputs: they are read again, and refused if they have changed.
-
-The command is the one that the shards have written down. It is one of those that have --shard, with flags that say what is
-computed: a folder can have files read that it names, but no program run, and nothing written outside of it.
-
-The exit code is 1, and the missing cells are named, while the grid is incomplete. Start the missing shards again (or all of
-them: what is there is not computed again).`,
-		Example: `  for i in 1 2 3; do mafalda account --graph florentine --T 10 --attacker all -o who --shard $i/3 & done; wait
-  mafalda status who
-  mafalda merge who
-  mafalda submit --engine slurm --shards 20 --yes -- simulate --graph ego.edges --seeds 20 -o runs     # this, on a cluster`,
-		Args: terminal.ExactArgs(1, "the folder that the shards wrote to"),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
-	}
-	fl := cmd.Flags()
-	fl.BoolVar(&f.json, "json", false, "print what the command prints with --json")
-	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
-	return cmd
+	return flags.Command("merge", &f, func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) })
 }
 
 func (f *mergeFlags) run(cmd *cobra.Command, dir string) error {
@@ -114,29 +89,17 @@ func foreign(text string) string {
 }
 
 func newStatusCmd() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "status FOLDER",
-		Short: "Say how far the shards of a grid are",
-		Long: `Say how many cells of a grid that is computed with --shard are done, failed (and why) and left, and how long those will take at the
-pace of the last ones that were finished. --json names all of them.
-A cell that failed is computed again by the next shard that has it.`,
-		Example: `  mafalda status who
-  mafalda status who --json`,
-		Args: terminal.ExactArgs(1, "the folder that the shards write to"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o, err := study.Look(args[0])
-			if err != nil {
-				return grids.StudyError(err)
-			}
-			if asJSON {
-				return terminal.WriteJSON(cmd.OutOrStdout(), statusJSON(o))
-			}
-			return writeStatus(cmd.OutOrStdout(), args[0], o)
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	return cmd
+	var f struct{ JSON bool }
+	return flags.Command("status", &f, func(cmd *cobra.Command, args []string) error {
+		o, err := study.Look(args[0])
+		if err != nil {
+			return grids.StudyError(err)
+		}
+		if f.JSON {
+			return terminal.WriteJSON(cmd.OutOrStdout(), statusJSON(o))
+		}
+		return writeStatus(cmd.OutOrStdout(), args[0], o)
+	})
 }
 
 func statusJSON(o *study.Overview) map[string]any {

@@ -85,7 +85,7 @@ func TestLayersRefuse(t *testing.T) {
 	for say, args := range map[string][]string{
 		"--shard is for --strategy per-node and groups": nodes,
 		"leave out --checkpoint":                        with("--strategy", "per-node", "--checkpoint", "x"),
-		"--shard with --force":                          with("--strategy", "per-node", "--force"),
+		"--shard and --force: only one":                 with("--strategy", "per-node", "--force"),
 		"groups is 0 there and 2 here":                  with("--strategy", "groups=2"),
 		"problem is ":                                   with("--strategy", "per-node", "--gossip", "metropolis", "--graph", "star:5"),
 		"tolerance is ":                                 with("--strategy", "per-node", "--tolerance", "1e-4"),

@@ -213,7 +213,7 @@ func TestShardsRefuse(t *testing.T) {
 		say  string
 	}{
 		"no folder":       {with("--shard", "1/2"), "--shard needs -o"},
-		"force":           {with("--shard", "1/2", "-o", dir, "--force"), "--shard with --force"},
+		"force":           {with("--shard", "1/2", "-o", dir, "--force"), "--shard and --force: only one of them"},
 		"beyond":          {with("--shard", "3/2", "-o", dir), "i from 1 to N"},
 		"another grid":    {[]string{"account", "--graph", "cycle:5", "--T", "3", "--attacker", "all", "--shard", "2/2", "-o", dir}, "other inputs"},
 		"another command": {[]string{"simulate", "--graph", "cycle:4", "--T", "8", "-k", "2", "--shard", "1/2", "-o", dir}, "other inputs"},

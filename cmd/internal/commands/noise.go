@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/files"
 	"mafalda/noise"
@@ -26,58 +27,7 @@ type noiseFlags struct {
 
 func newNoiseCmd() *cobra.Command {
 	var f noiseFlags
-	cmd := &cobra.Command{
-		Use:   "noise DIR",
-		Short: "Draw a node's noise from an export",
-		Long: `Draw the noise of a node: a row of C⁻¹Z for each step, as many numbers as the model has parameters.
-A node adds row t to its sum of clipped gradients in step t, of the batch t mod b, and to no other: a row that is lost
-takes its step with it, and no row moves to another step (docs/noise.md says what to do then). With --row t only row t
-comes out, or none. The rows of an export with --sampling poisson are for batches that the node draws in secret, and for
-no others: how is said on standard error (docs/sampling-samplers.md).
-
-The key comes from the operating system, and the state file keeps it with the place: --new starts one, later calls go
-on where this one ends, and no row is drawn twice. The state is as secret as the gradients. An old copy of it would
-draw rows again: --counter keeps the place once more, on storage that is not restored together with it, and refuses
-such a copy. With --seed noise is reproducible, for tests and simulations, and protects nothing.
-
-With -o rows go to a file that only its owner can read, and FILE.json says which rows they are, whose, and whether
-they are private. Without -o they go to standard output as raw little-endian numbers, with --format with-steps each behind the
-number of its step. Which rows they are is said on standard error. A row goes into a pipe when its reader has read all
-that went before (Linux); 'mafalda noise serve' draws each row when it is asked for.
-
-Where nodes share noise with their neighbours (exports of --trust secldp), a new state begins a run with them: it needs
---key, --peers and --runs, and then has the keys of all pairs ('mafalda keys --help').
-
-What the rows that are out have given away is said on standard error ('mafalda epsilon --export' says it for any step). With
---stop-at the node has a budget of its own, smaller than the plan's: the row that would pass it is not drawn. The state keeps
-the budget, also over a crash; it can be made smaller, and not larger.
-
---grid is for gradients that were rounded towards zero to the same grid, record by record, before they were summed;
-without that it does harm: the digits of the sum below the grid go out without noise.`,
-		Example: `  mafalda noise out --node Medici --dim 99 --state medici.state --new --row 0 --steps 1 -o row0.npy
-  mafalda noise out --node Medici --dim 99 --state medici.state --row 1 --steps 1 -o row1.npy       # the next
-  mafalda noise out --node Medici --dim 99 --state medici.state --row 2,skip=1 --steps 1 -o row3.npy   # 2 missed
-  mafalda noise out --node Medici --dim 99 --state other.state --new --format raw32 | ./node        # all
-  mafalda noise out --node Medici --dim 99 --state medici.state --new --key medici.key --peers keys.csv --runs runs
-  mafalda noise out --node Medici --dim 99 --state medici.state --stop-at 2 --steps 1 -o row4.npy   # halt at epsilon 2
-  mafalda noise out --node Medici --dim 99 --seed 1 -o noise.npy                                    # simulated`,
-		Args: terminal.ExactArgs(1, "one folder"),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
-	}
-	fl := cmd.Flags()
-	f.bind(cmd)
-	terminal.Whole(fl, &f.row, "row", "the row that has to come first: fail if another one is next")
-	terminal.Whole(fl, &f.steps, "steps", "rows to draw (default: all that are left)")
-	terminal.ChoiceVar(cmd, &f.format, "format", "", noise.Formats(),
-		"npy, raw64 or raw32 (default: npy with -o, raw64 without)")
-	fl.StringVarP(&f.out, "output", "o", "", "write to this `file`, and what is in it to FILE.json")
-	terminal.Whole(fl, &f.skip, "row skip",
-		"so many steps, from that row on, were never sent: add their rows to the first one")
-	fl.BoolVar(&f.withSteps, "format with-steps", false,
-		"to standard output, the step of every row before it, eight bytes, the least significant first")
-	fl.BoolVar(&f.force, "force", false, "replace these two files")
-	terminal.Family(cmd, "row", "")
-	terminal.Family(cmd, "format", "")
+	cmd := flags.Command("noise", &f, func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) })
 	cmd.AddCommand(newNoiseServeCmd())
 	return cmd
 }
@@ -148,17 +98,9 @@ func (f *noiseFlags) check(cmd *cobra.Command, dir string) (noise.Format, error)
 	}
 	given := cmd.Flags().Changed
 	switch {
-	case given("steps") && f.steps < 1:
-		return 0, terminal.Usagef("--steps %d: must be at least 1", f.steps)
-	case f.skip < 0:
-		return 0, terminal.Usagef("--row skip %d: must not be negative", f.skip)
-	case f.row < 0:
-		return 0, terminal.Usagef("--row %d: rows are counted from 0", f.row)
 	case !given("seed") && f.state.Path == "":
 		return 0, terminal.Usagef("without --state nobody would know which rows have been drawn: name a file, or --seed for a " +
 			"simulation")
-	case f.state.Path == "" && (f.state.New || f.state.Counter != ""):
-		return 0, terminal.Usagef("--new and --counter are for a --state")
 	case f.state.Path == "" && f.row > 0:
 		return 0, terminal.Usagef("--row %d: without --state row 0 is next", f.row)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/noise"
 	"mafalda/noise/serve"
@@ -21,36 +22,7 @@ type noiseServeFlags struct {
 
 func newNoiseServeCmd() *cobra.Command {
 	var f noiseServeFlags
-	cmd := &cobra.Command{
-		Use:   "serve DIR",
-		Short: "Serve a node's noise step by step to its trainer",
-		Long: `Serve the noise of a node to its trainer, on a Unix socket or a loopback address: a request names a step and gets its
-row, in float64 or float32, whole or a range of it. Nothing is drawn before it is asked for. The same step again is the
-same row, bit for bit, also after a crash of either side, until the next one is asked for; every earlier step is refused.
-A step whose message certainly never left can be declared unsent: its row is added to the next one. The protocol is in
-docs/noise.md; the Python package speaks it.
-
-Where it listens is said in one line on standard output: 'listening on PATH'. It ends with Ctrl-C or SIGTERM, and keeps
-its place in the state, as 'mafalda noise' does.
-
-A socket is for its owner alone. A loopback address is open to all users of the machine, so that both sides have to
-prove that they know the token in a file, which is made if it is not there. Rows are not encrypted: whoever may read
-the packets of the machine, as root may, reads them. Other addresses are refused; for another machine, tunnel a socket
-by ssh.`,
-		Example: `  mafalda noise serve out --node Medici --dim 99 --state medici.state --new --socket medici.sock
-  mafalda noise serve out --node Medici --dim 99 --state medici.state --socket medici.sock          # from then on
-  mafalda noise serve out --node Medici --dim 99 --state medici.state --listen 127.0.0.1:7070,token-file=medici.token`,
-		Args: terminal.ExactArgs(1, "one folder"),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
-	}
-	f.bind(cmd)
-	fl := cmd.Flags()
-	terminal.Whole(fl, &f.row, "row", "the step that has to be next: fail if another one is")
-	fl.StringVar(&f.socket, "socket", "", "listen on a Unix socket at this `path`")
-	fl.StringVar(&f.listen, "listen", "", "listen on this loopback `address`, 127.0.0.1:PORT; port 0: one that is free")
-	fl.StringVar(&f.tokenFile, "listen token-file", "", "`file` with the token, made if it is missing")
-	terminal.Family(cmd, "listen", "")
-	return cmd
+	return flags.Command("noise-serve", &f, func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) })
 }
 
 func (f *noiseServeFlags) run(cmd *cobra.Command, dir string) (err error) {
@@ -117,10 +89,6 @@ func (f *noiseServeFlags) check(cmd *cobra.Command, dir string) error {
 	case f.listen != "" && f.tokenFile == "":
 		return terminal.Usagef("--listen %s is open to all users of this machine: name a file with a token: --listen %[1]s,token-file=FILE",
 			f.listen)
-	case f.listen == "" && f.tokenFile != "":
-		return terminal.Usagef("--listen token-file: where? A socket is for its owner alone")
-	case f.row < 0:
-		return terminal.Usagef("--row %d: steps are counted from 0", f.row)
 	}
 	return f.checkPlaces(dir, map[string]string{"--socket": f.socket, "--listen token-file": f.tokenFile})
 }

@@ -194,7 +194,7 @@ func TestNoiseServeBadFlags(t *testing.T) {
 		"no place":            {good(), "--socket PATH or --listen"},
 		"two places":          {good("--socket", socket, "--listen", "127.0.0.1:0"), "--socket PATH or --listen"},
 		"no token":            {good("--listen", "127.0.0.1:0"), "token-file=FILE"},
-		"a token for nothing": {good("--socket", socket, "--listen", "token-file="+file), "--listen token-file: where?"},
+		"a token for nothing": {good("--socket", socket, "--listen", "token-file="+file), "--listen token-file is for --listen"},
 		"everybody's token":   {good("--listen", "127.0.0.1:0", "--listen", "token-file="+file), "others than its owner may read it"},
 		"all addresses":       {good("--listen", "0.0.0.0:0", "--listen", "token-file="+filepath.Join(work, "t")), "not a loopback address"},
 		"no state":            {[]string{dir, "--node", "Medici", "--dim", "5", "--socket", socket}, "--state"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
@@ -21,46 +22,9 @@ import (
 	"mafalda/workload"
 )
 
-const aboutOptimize = "Compute the strategy C of least loss sens(C)²·‖LC⁻¹‖² for a network and a number of steps, " +
-	`with a proof of how close
-to the optimum it is. A node adds row t of C⁻¹Z to its gradients at step t.
-
-A record takes part at most k times, b steps apart (--schema says otherwise). With --T alone, k = 20 if 20 divides T.
-
-Exit codes: 0 done, 1 not computed or not written, 2 wrong flags or input, 130 interrupted.`
-
-const optimizeExamples = `  mafalda optimize --graph florentine --T 380 -o out
-  mafalda optimize --graph ego.edges --T 380 --epsilon 8 --delta 1e-6 --clip 1 -o out
-  mafalda optimize --graph erdos:100,0.1 --seed 7 --T 256 -k 4 --gossip metropolis --json
-  mafalda optimize --gossip W.npy --T 64 -b 16 --tolerance 1e-8
-  mafalda optimize --graph florentine --T 380 --strategy blt:buffers=4 -o out
-  mafalda optimize --graph florentine --T 380 --memory 4GB,dim=1e7 -o out         # the best that fits a node
-  mafalda optimize --graph florentine --T 380 --schema min-sep -b 19 -o out
-  mafalda optimize --graph ego.edges --T 380 --strategy groups=4 -o out
-  mafalda submit --engine slurm -- optimize --graph ego.edges --T 380 --strategy per-node -o grid      # merged into grid/export
-  mafalda optimize --graph million.edges --T 100000 -k 100 --strategy blt -o out
-  mafalda optimize --graph florentine --T 64 -k 4 --objective max
-  mafalda optimize --graph a.edges --graph b.edges --graph cycle:100 --T 380 -o out      # whichever it will be
-  mafalda optimize --graph ego.edges --T 4096 -k 64 --checkpoint run.ckpt,resume -o out     # goes on after a crash
-  mafalda optimize --graph ego.edges --T 380 -k 20 --sampling poisson --epsilon 2 --delta 1e-6   # in secret
-  mafalda optimize --graph ego.edges --T 380 -k 20 --sampling bins --epsilon 2 --delta 1e-6 -o out
-  mafalda optimize --graph ego.edges --T 380 -k 20 --trust secldp -o out     # neighbours share noise
-  mafalda optimize --graph florentine --T 64 -k 4 --trust secldp:secrets=pairs.edges,coalitions=2
-  mafalda optimize --graph florentine --T 32 -k 4 --budgets budgets.csv -o out    # a privacy level a node
-  mafalda optimize --workload prefix --T 380          # centralized: no network`
-
 func newOptimizeCmd(runner *grids.Runner) *cobra.Command {
 	f := optimizeFlags{runner: runner}
-	cmd := &cobra.Command{
-		Use:     "optimize",
-		Short:   "Compute, certify and export the optimal strategy of a network",
-		Long:    aboutOptimize,
-		Example: optimizeExamples,
-		Args:    terminal.NoArgs,
-		RunE:    terminal.UntilInterrupted(f.run),
-	}
-	f.bind(cmd)
-	return cmd
+	return flags.Command("optimize", &f, terminal.UntilInterrupted(f.run))
 }
 
 func (f *optimizeFlags) run(cmd *cobra.Command) error {
@@ -122,7 +86,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 // layers returns the grid of the strategies of nodes or groups, where a shard or merge is asked for; else nil. Merge exports into a
 // folder of its own, which it replaces.
 func (f *optimizeFlags) layers(cmd *cobra.Command, o *plan.Options) (*grids.Layers, error) {
-	if err := f.shard.Parse(cmd, f.runner, f.Dir, f.Force); err != nil {
+	if err := f.shard.Parse(cmd, f.runner, f.Dir); err != nil {
 		return nil, err
 	}
 	if !f.shard.On() && !f.runner.Merging {

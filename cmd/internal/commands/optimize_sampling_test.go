@@ -179,7 +179,7 @@ func TestBadPoisson(t *testing.T) {
 		args []string
 		say  string
 	}{
-		"shuffled":   {[]string{"--sampling", "shuffled"}, "--sampling \"shuffled\": must be cyclic, poisson, bins, allocation or truncated"},
+		"shuffled":   {[]string{"--sampling", "shuffled"}, "--sampling shuffled: choose cyclic, poisson, bins, allocation or truncated"},
 		"no epsilon": {[]string{"--sampling", "poisson"}, "--sampling poisson needs --epsilon and --delta"},
 		"no delta":   {[]string{"--sampling", "poisson", "--epsilon", "2"}, "without a delta"},
 		"mu":         {[]string{"--sampling", "poisson", "--mu", "2"}, "--mu is not for --sampling poisson"},
@@ -188,7 +188,7 @@ func TestBadPoisson(t *testing.T) {
 		"per node":   {append(poisson[6:], "--strategy", "per-node"), "--strategy per-node or --strategy groups is not for --sampling poisson"},
 		"groups":     {append(poisson[6:], "--strategy", "groups=2"), "--strategy per-node or --strategy groups is not for --sampling poisson"},
 		"bands":      {append(poisson[6:], "--strategy", "bandwidth=11"), "--strategy bandwidth 11: must be from 1 to b = 10"},
-		"no bands":   {append(poisson[6:], "--strategy", "bandwidth=0"), "--strategy bandwidth 0: must be from 1 to b = 10"},
+		"no bands":   {append(poisson[6:], "--strategy", "bandwidth=0"), "--strategy bandwidth 0: must be at least 1"},
 		"dense":      {append(poisson[6:], "--strategy", "dense"), "not banded (--strategy dense) is not for --sampling poisson"},
 		"delta of 1": {append(poisson[6:], "--delta", "1"), "delta = 1"},
 		"unreachable": {append(poisson[6:], "--epsilon", "1e-9", "--delta", "1e-12"),

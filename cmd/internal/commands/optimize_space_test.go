@@ -63,10 +63,10 @@ func TestBadSharedNoise(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
 	unknown := writeFile(t, "pairs", "Medici Pazzi\nMedici Rossi\n")
 	for _, tc := range []struct{ args, say string }{
-		{"--trust secrets=all", "--trust secrets is of secldp"},
-		{"--trust coalitions=2", "--trust coalitions is of secldp"},
-		{"--trust largest-pair=1", "--trust largest-pair is of secldp"},
-		{"--trust secldp --trust largest-pair=0", "--trust largest-pair 0: must be from 0.01"},
+		{"--trust secrets=all", "--trust secrets is for --trust secldp"},
+		{"--trust coalitions=2", "--trust coalitions is for --trust secldp"},
+		{"--trust largest-pair=1", "--trust largest-pair is for --trust secldp"},
+		{"--trust secldp --trust largest-pair=0", "--trust largest-pair 0: must be positive"},
 		{"--trust secldp --trust largest-pair=NaN", "--trust largest-pair"},
 		{"--trust secldp --trust largest-pair=1e5", "--trust largest-pair 100000: must be"},
 		{"--trust pndp", "choose ldp or secldp"},

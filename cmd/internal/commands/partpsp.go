@@ -30,53 +30,8 @@ type partFlags struct {
 }
 
 func newPartPSPCmd(runner *grids.Runner) *cobra.Command {
-	f := partFlags{runner: runner, o: simulate.PartPSPOptions{Records: 12000, Features: 64, Nodes: 10, Epochs: 12, Batch: 50, Seeds: 3,
-		Shared: []int{1, 2, 3}, Plan: dpps.Plan{Sync: 5}}}
-	cmd := &cobra.Command{
-		Use:   "partpsp",
-		Short: "Train with PartPSP: push-sum with Laplace noise, of some layers only",
-		Long: `Train a perceptron (features-10-features-classes, tanh, no biases) on directed networks with PartPSP (Zhou, Xue & Chen), and print the
-test accuracy as their Table II has it: rows are how many layers are shared (all of them is SGPDP) and the noise, columns networks.
-
-The noise of a round is Laplace of scale gamma-n·S/b in every shared parameter, S the sensitivity of the round; the round has
-epsilon = b/gamma-n, which is printed: b alone is no epsilon. By default S is the real one, as in the paper's table. No node knows it,
-so this shows the best that can be expected; --push-sum estimate:sound takes what the nodes can compute.
-
-synthetic needs no data; mnist a folder with four IDX files.`,
-		Example: `  mafalda partpsp
-  mafalda partpsp --networks exp,d-out:2 --push-sum estimate:sound,gamma-n:1e-4 -o partpsp
-  mafalda partpsp --task mnist:data=mnist --batch 100 --seeds 1 -o table2
-  mafalda partpsp --task features=784 --shared 1 --laplace-b 1 --json`,
-		Args: terminal.NoArgs,
-		RunE: terminal.UntilInterrupted(f.run),
-	}
-	fl := cmd.Flags()
-	terminal.ChoiceVar(cmd, &f.o.Task, "task", "synthetic", simulate.PartPSPTasks(),
-		"what is learned: synthetic or mnist")
-	fl.StringVar(&f.o.Data, "task data", "", "`folder` with the data of mnist")
-	terminal.Whole(fl, &f.o.Records, "task records", "records of the synthetic task")
-	terminal.Whole(fl, &f.o.Features, "task features", "features of the synthetic task (784 for a model as large as the paper's)")
-	terminal.Family(cmd, "task", "")
-	terminal.Whole(fl, &f.o.Nodes, "nodes", "nodes of the network")
-	fl.StringSliceVar(&f.o.Networks, "networks", []string{"exp", "d-out:4", "d-out:6", "d-out:8"},
-		"directed networks: exp, and d-out:d for several d")
-	terminal.NumbersVar(fl, &f.o.Bs, "laplace-b", []float64{1, 2, 3}, "noise levels; training without noise is always there, too")
-	fl.Var(&terminal.WholeNumbers{List: &f.o.Shared}, "shared", "how many of the three layers are shared, from the first")
-	fl.Float64Var(&f.o.Plan.NoiseRate, "push-sum gamma-n", 0.002, "noise rate; a round has epsilon = b/gamma-n")
-	terminal.Whole(fl, &f.o.Plan.Sync, "push-sum sync", "all nodes average exactly after so many rounds (0: never)")
-	terminal.ChoiceVar(cmd, &f.estimate, "push-sum estimate", "real", dpps.Sources(),
-		"sensitivity of the rounds: real, sound or paper (see mafalda average)")
-	terminal.Family(cmd, "push-sum", "noise, such as gamma-n:1e-4,estimate:sound:")
-	terminal.Whole(fl, &f.o.Epochs, "epochs", "passes over the records")
-	terminal.Whole(fl, &f.o.Batch, "batch", "records of a node in a round")
-	fl.Float64Var(&f.o.LearningRate, "learning-rate", 0.3, "of shared and local layers")
-	fl.Float64Var(&f.o.Clip, "clip", 100, "sum of magnitudes to which shared gradients are clipped")
-	terminal.Whole(fl, &f.o.Seeds, "seeds", "runs of every cell")
-	flags.BindFigure(cmd, &f.style)
-	f.Output.Bind(cmd, "write to this `folder` the result, and figures of real and estimated sensitivity in the first rounds, for\n"+
-		"every --laplace-b and --shared (with estimate real in runs of their own, with sound estimates)",
-		"replace files that are there", "print one JSON object")
-	return cmd
+	f := partFlags{runner: runner}
+	return flags.Command("partpsp", &f, terminal.UntilInterrupted(f.run))
 }
 
 // partError marks errors of preparing, but for Ctrl-C, as errors of usage.

@@ -33,36 +33,7 @@ type plotFlags struct {
 
 func newPlotCmd() *cobra.Command {
 	var f plotFlags
-	cmd := &cobra.Command{
-		Use:   "plot DIR",
-		Short: "Draw an export: matrices, convergence, errors, spectrum",
-		Long: `Draw an export, as .png, .svg and .pdf:
-
-  matrices      C and C⁻¹ side by side, in signed colours
-  convergence   how loss and lower bound approached each other
-  errors        the error of every step, beside those of DP-D-SGD and D-MF
-  spectrum      the eigenvalues of the gossip matrix, which say how fast errors spread
-  sampling      of exports with --sampling poisson: errors at the same privacy, for epsilon from 0.25 to 16
-  sharing       of exports with --trust secldp: who relies on whom, own noise as size and shared noise as width
-
-Where nodes have strategies of their own, the matrices are those of --node, and the errors those of all nodes together,
-each with its own. Errors and spectrum need the network. Built-in graphs are made again; for a graph or gossip matrix
-from a file, name it. Nothing is written before everything is drawn.`,
-		Example: `  mafalda plot out                 # into the current folder
-  mafalda plot out --graph ego.edges -o figures
-  mafalda plot groups --node Medici --json -o figures`,
-		Args: terminal.ExactArgs(1, "one folder"),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
-	}
-	f.network.Bind(cmd)
-	cmd.Flags().StringVar(&f.node, "node", "",
-		"`LABEL` of the node whose strategy to draw, if nodes have their own (default: the first)")
-	flags.CompleteLabels(cmd, "node")
-	f.Dir = "."
-	flags.BindFigure(cmd, &f.style)
-	f.Output.Bind(cmd, "write the pictures to this `folder`", "replace pictures that are there",
-		"print one JSON object: what was written, and what was not, and why")
-	return cmd
+	return flags.Command("plot", &f, func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) })
 }
 
 func (f *plotFlags) run(cmd *cobra.Command, dir string) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/report"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
@@ -22,27 +23,7 @@ type reportFlags struct {
 
 func newReportCmd() *cobra.Command {
 	var f reportFlags
-	cmd := &cobra.Command{
-		Use:   "report DIR...",
-		Short: "Make one HTML file of results, to look at and to pass on",
-		Long: `Make one HTML file of folders that were written with -o, in the order given: exports, accounts, simulations,
-benchmarks, comparisons of secret batches, averages, audits of trainings, and pictures of mafalda plot. The file needs nothing but a
-browser, and asks nobody for anything: pictures, numbers, style and script are inside.
-
-It says what was asked, what is certified and what that does not cover, and how to make it again, with the SHA-256 of every
-file. Entries of C and its inverse can be read; on a map of the network an attacker is chosen, with mouse or keyboard, to see
-who leaks how much to it. Nothing is computed or verified: mafalda verify does that.`,
-		Example: `  mafalda report out -o report.html
-  mafalda report out account simulation -o report.html
-  mafalda plot out --graph ego.edges -o pictures && mafalda report out pictures -o report.html --force`,
-		Args: terminal.SomeArgs("one folder or more"),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
-	}
-	fl := cmd.Flags()
-	fl.StringVarP(&f.out, "output", "o", "report.html", "write the report to this `file`")
-	fl.StringVar(&f.title, "title", "", "of the report (default: the names of the folders)")
-	fl.BoolVar(&f.force, "force", false, "replace a file that is there")
-	return cmd
+	return flags.Command("report", &f, func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) })
 }
 
 func (f *reportFlags) run(cmd *cobra.Command, dirs []string) error {

@@ -16,46 +16,17 @@ import (
 	"mafalda/optim"
 )
 
-// often are the flags that the help of commands with many of them begins with.
-var often = map[string]string{
-	"account":   "graph T participations attacker algorithm export trust reaction sigma delta output json",
-	"advise":    "graph T participations epsilon delta trust sampling missed-steps unit memory output json",
-	"audit":     "graph T participations attacker victim algorithm export trust runs sampling run json",
-	"average":   "graph protocol compare rounds values noise-std push-sum observer victim output json",
-	"noise":     "node dim state new row steps format stop-at output seed",
-	"optimize":  "graph T participations gossip epsilon delta strategy sampling trust optimizer output json",
-	"partpsp":   "task networks laplace-b shared push-sum seeds output json",
-	"sampling":  "graph T participations separation epsilon delta output json",
-	"benchmark": "graph only workloads T participations epsilon output json",
-	"simulate":  "task graph T participations methods mu epsilon seeds tune sampling optimizer output json",
-}
-
 // newRootCmd returns the command mafalda, whose grids are run for a runner.
 func newRootCmd(runner *grids.Runner) *cobra.Command {
-	var asked bool
-	root := &cobra.Command{
-		Use:   "mafalda",
-		Short: "Optimal noise correlations for differentially private decentralized learning",
-		Long: `mafalda computes how the nodes of a network should correlate their privacy noise over time, proves how close to
-optimal the result is, and exports it for the nodes to load. Whole numbers may be written 1e6.`,
-		Example: `  mafalda advise --graph florentine --T 380 --epsilon 2 --delta 1e-6 --memory dim=1e6
-  mafalda optimize --graph florentine --T 380 -o out
-  mafalda verify out
-  mafalda graph barabasi:1000,3
-  mafalda epsilon --mu 1 --delta 1e-6`,
-		Annotations:   flags.Renamed(),
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		Args:          terminal.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if asked {
-				return printVersion(cmd.OutOrStdout(), false)
-			}
-			return cmd.Help()
-		},
-	}
+	var f struct{ asked bool }
+	root := flags.Command("mafalda", &f, func(cmd *cobra.Command, _ []string) error {
+		if f.asked {
+			return printVersion(cmd.OutOrStdout(), false)
+		}
+		return cmd.Help()
+	})
+	root.SilenceUsage, root.SilenceErrors = true, true
 	root.CompletionOptions.DisableNoDescFlag = true
-	root.Flags().BoolVar(&asked, "version", false, "print the version")
 	for _, g := range []struct {
 		title    string
 		commands []*cobra.Command
@@ -69,7 +40,6 @@ optimal the result is, and exports it for the nodes to load. Whole numbers may b
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 		for _, c := range g.commands {
 			c.GroupID = g.title
-			c.Annotations = map[string]string{terminal.Often: often[c.Name()]}
 			root.AddCommand(c)
 		}
 	}
@@ -92,16 +62,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 func newVersionCmd() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version",
-		Example: "  mafalda version --json",
-		Args:    terminal.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return printVersion(cmd.OutOrStdout(), asJSON) },
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	return cmd
+	var f struct{ JSON bool }
+	return flags.Command("version", &f, func(cmd *cobra.Command, _ []string) error { return printVersion(cmd.OutOrStdout(), f.JSON) })
 }
 
 func printVersion(w io.Writer, asJSON bool) error {

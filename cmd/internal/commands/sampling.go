@@ -33,37 +33,7 @@ const samplingName, samplingFile = "sampling", "sampling.json"
 
 func newSamplingCmd(runner *grids.Runner) *cobra.Command {
 	f := samplingFlags{runner: runner}
-	cmd := &cobra.Command{
-		Use:   "sampling",
-		Short: "Compare secret batches with batches in turn, at equal privacy",
-		Long: `Compare what strategies cost on a network where batches are drawn in secret, by Poisson sampling, with the certified optimum
-for batches in turn, whose privacy holds against whoever knows when a record takes part. For every --epsilon and numbers of
-bands w from 1 (DP-D-SGD) to b: the squared error with the noise for (epsilon, delta), divided by the error of the optimum with
-its own noise.
-A batch of w bands is drawn from one of w groups, every record with probability w/b: as many as in turn, on average.
-Beside them are two lower bounds: no strategy, whatever its class, has a smaller error under Poisson sampling from the groups
-of the best bands, or under random bins; and, where T = k·b, the best number of bands with random allocation, where every record
-takes part exactly k times, and, up to 512 steps and 64 batches, what strategies without negative entries reach under random
-bins, with noise that a confirmation by samples says is enough, but for a chance of 1e-9 each.
-
-With -o, write sampling.csv, sampling.json and a picture. "mafalda optimize --sampling poisson" exports the best strategy for an
-epsilon, and proves that no other number of bands is better.`,
-		Example: `  mafalda sampling --graph florentine --T 380 -k 20
-  mafalda sampling --graph ego.edges --T 380 -k 20 --epsilon 0.5,1,2,4,8,16 -o sampling
-  mafalda sampling --graph erdos:100,0.1 --T 64 -k 4 --delta 1e-5 --json`,
-		Args: terminal.NoArgs,
-		RunE: terminal.UntilInterrupted(f.run),
-	}
-	f.network.BindGraph(cmd)
-	f.network.BindGossip(cmd)
-	f.schema.Bind(cmd)
-	terminal.ChoiceVar(cmd, &f.workload, "workload", "model", []string{workload.Model.String(), workload.Message.String()},
-		"whose error counts: model (after averaging) or message (before)")
-	flags.BindPrivacies(cmd, &f.levels, plan.Privacies{Epsilons: []float64{0.5, 1, 2, 4, 8, 16}, Delta: 1e-6})
-	flags.BindFigure(cmd, &f.style)
-	f.Output.Bind(cmd, "write table and picture to this `folder`", "replace files that are there",
-		"print one JSON object instead of the table")
-	return cmd
+	return flags.Command("sampling", &f, terminal.UntilInterrupted(f.run))
 }
 
 func (f *samplingFlags) run(cmd *cobra.Command) (err error) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/fault"
 	"mafalda/threat/reaction"
@@ -31,59 +32,7 @@ type smoothnessFlags struct {
 
 func newSmoothnessCmd() *cobra.Command {
 	var f smoothnessFlags
-	cmd := &cobra.Command{
-		Use:   "smoothness",
-		Short: "Tell how strongly a training reacts: the class that account asks for",
-		Long: `Tell which class of steps a training is in, and with which number: what account's --reaction asks for. A network that trains leaks more than its messages show, because hidden nodes answer to models
-that hold the victim's data, and the class says by how much at most.
-
-A node's step is theta - eta (decay theta + (1/D) sum over its batch of clip(gradient) + noise). beta is the Lipschitz constant of the
-SUM of clipped gradients, and the number x is eta beta / D. By default D is 1, and --rate multiplies the sum; with mean it
-multiplies the mean over a batch of --batch records. Batches that are drawn in secret can hold all records of a node: --batch is
-then that, and divisor what the sum is divided by. If the rate changes, --rate is the largest.
-
-Models: linear (o - y)^2, logistic (one output, two classes), softmax (an output a class), with o = Wx + b, from a bound on the
-Euclidean norm of the inputs x; convex and smooth (not convex, such as a network with smooth activations) from beta, a Lipschitz
-constant of one record's unclipped gradient. Most networks have none: their class is nothing, and local DP the number to publish.
-
---norm is a bound that everybody may know: scale inputs down to it. The largest norm in --data is private information of those who
-have the records; a privacy statement that is made of it says something about them.`,
-		Example: `  mafalda smoothness --model logistic --norm 1 --rate 0.1 --batch 32            # the rate multiplies the sum
-  mafalda smoothness --model logistic --norm 1 --rate 0.1 --batch 32,mean     # ... the mean
-  mafalda smoothness --model softmax --norm 1 --rate 0.1 --batch 32,mean --clip 1
-  mafalda smoothness --model softmax --norm 1 --rate 0.1 --batch 32,mean --clip 2.1     # never active: a smaller class
-  mafalda smoothness --model linear --data rows.csv,target=-1 --rate 0.01 --batch 8
-  mafalda smoothness --model smooth:beta=4 --rate 0.01 --batch 32,mean --json`,
-		Args: terminal.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
-	}
-	fl := cmd.Flags()
-	terminal.ChoiceVar(cmd, &f.model, "model", "", smoothness.Models(),
-		"what is trained (required): "+strings.Join(smoothness.Models(), ", "))
-	fl.Float64Var(&f.norm, "norm", 0, "a public bound on the norm of every record's inputs, without the 1 of the intercept")
-	fl.StringVar(&f.data, "data", "", "take the largest norms of this `file` instead: .npy, or rows of numbers as text")
-	fl.StringVar(&f.target, "data target", "", "`column` that is no input, counted from 1, or from the end: -1")
-	terminal.Family(cmd, "data", "")
-	fl.Float64Var(&f.training.Beta, "model beta", 0, "Lipschitz constant of one record's gradient, before clipping: of convex and smooth")
-	fl.Float64Var(&f.training.Curvature, "model curvature", 0, "largest second derivative of the loss of an output (default: 2 of linear, 1/4 of logistic)")
-	terminal.Whole(fl, &f.training.Classes, "model classes", "of softmax: 2 are as good as logistic (default: more)")
-	fl.BoolVar(&f.training.NoIntercept, "model no-intercept", false, "the model has no parameter b")
-	fl.Float64Var(&f.training.Rate, "rate", 0, "learning rate, the largest (required)")
-	f.training.Batch = 1
-	terminal.Whole(fl, &f.training.Batch, "batch", "records that a batch can have at most")
-	terminal.Whole(fl, &f.training.Smallest, "batch smallest", "records that it has at least, for ridge (default: the same)")
-	fl.BoolVar(&f.mean, "batch mean", false, "the rate multiplies the mean over so many records, not the sum")
-	fl.Float64Var(&f.training.Divisor, "batch divisor", 0, "the sum of a batch is divided by this number (default 1)")
-	fl.Float64Var(&f.clip, "clip", 0, "norm that gradients are clipped to: if none is as long, the class is smaller")
-	fl.BoolVar(&f.unclipped, "clip unclipped", false, "you can prove that no gradient is ever clipped")
-	fl.BoolVar(&f.training.PerLayer, "clip per-layer", false, "weights and intercept are clipped apart, each to this norm")
-	fl.Float64Var(&f.training.Ridge, "model ridge", 0, "lambda of a term lambda/2 |theta|^2 in every record's loss, clipped with it")
-	for _, name := range []string{"model", "batch", "clip"} {
-		terminal.Family(cmd, name, "")
-	}
-	fl.Float64Var(&f.training.Decay, "weight-decay", 0, "what models lose in a step, times the rate, outside the clip")
-	fl.BoolVar(&f.json, "json", false, "print one JSON object")
-	return cmd
+	return flags.Command("smoothness", &f, func(cmd *cobra.Command, _ []string) error { return f.run(cmd) })
 }
 
 func (f *smoothnessFlags) run(cmd *cobra.Command) error {
@@ -92,25 +41,8 @@ func (f *smoothnessFlags) run(cmd *cobra.Command) error {
 	switch {
 	case !terminal.Given(cmd, "model"):
 		return terminal.Usagef("--model is missing: choose %s", strings.Join(smoothness.Models(), ", "))
-	case given("norm") && given("data"):
-		return terminal.Usagef("--norm and --data: only one of them")
-	case given("data") && f.data == "":
-		return terminal.Usagef("--data target: is a column of which file? Use --data FILE,target=%s", f.target)
-	case f.mean && given("batch divisor"):
-		return terminal.Usagef("--batch: mean and divisor: only one of them")
-	case f.unclipped && terminal.Given(cmd, "clip"):
-		return terminal.Usagef("--clip: a norm and unclipped: only one of them")
-	case t.PerLayer && f.unclipped:
-		return terminal.Usagef("--clip: unclipped and per-layer: only one of them")
 	}
-	// 0 stands for a default in the library.
-	if err := terminal.Positive(cmd, "clip", "batch divisor", "model curvature", "model beta", "rate"); err != nil {
-		return err
-	}
-	err := terminal.AtLeastOne(cmd, "batch", "batch smallest", "model classes")
-	if err != nil {
-		return err
-	}
+	var err error
 	if t.Model, err = smoothness.ParseModel(f.model); err != nil {
 		return smoothnessError(err)
 	}

@@ -83,7 +83,7 @@ func TestStrategyFlags(t *testing.T) {
 	}{
 		"unknown":                {[]string{"--strategy", "tree"}, "tree"},
 		"bandwidth above T":      {[]string{"--strategy", "banded", "--strategy", "bandwidth=41"}, "from 1 to T = 40"},
-		"bandwidth of zero":      {[]string{"--strategy", "toeplitz", "--strategy", "bandwidth=0"}, "from 1 to T = 40"},
+		"bandwidth of zero":      {[]string{"--strategy", "toeplitz", "--strategy", "bandwidth=0"}, "must be at least 1"},
 		"bandwidth of dense":     {[]string{"--strategy", "bandwidth=4"}, "--strategy dense has no bandwidth"},
 		"too many buffers":       {[]string{"--strategy", "blt", "--strategy", "buffers=40"}, "less than T = 40"},
 		"buffers of banded":      {[]string{"--strategy", "banded", "--strategy", "buffers=3"}, "of blt and comb"},

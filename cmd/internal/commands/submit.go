@@ -43,49 +43,13 @@ func (f *submitFlags) engineNames() []string {
 
 func newSubmitCmd() *cobra.Command {
 	var f submitFlags
-	cmd := &cobra.Command{
-		Use:   "submit --engine ENGINE -- COMMAND",
-		Short: "Run a grid on a Slurm cluster, on Kubernetes, or in several processes",
-		Long: `Write the job that computes a grid in shards, and that merges them; with --yes, hand it in. COMMAND is one that has --shard, with
-the folder that all shards write to (-o), such as account --attacker all -o who. It is checked here, with all of its input, before
-anything is handed in: submit where the shards will find the same files by the same paths.
-
-  local       processes of this machine, each with its part of the processors. They are waited for, and merged.
-  slurm       an array for sbatch, and a job that merges when it has ended, well or not; then it says what is missing.
-              sbatch reads SBATCH_PARTITION, SBATCH_ACCOUNT and the like. What shards say is in FOLDER.logs.
-  kubernetes  the manifest of an indexed Job, whose pods find the folder, and the files of the command, on a persistent
-              volume; --yes gives it to kubectl create. Merge where the volume is mounted.
-
-Memory and time are asked for as the command estimates them: what it needs, and ten times the time that its dearest shard may
-take, half an hour at least. Nothing is asked for that is not known.
-
-What is there is not computed again, and shards that are complete are left out: submit again after some have failed, with the same
-number of shards or another. 'mafalda status FOLDER' says how far they are.`,
-		Example: `  mafalda submit --engine local --shards 2 --yes -- account --graph florentine --T 10 --attacker all -o who
-  mafalda submit --engine slurm --shards 50 --yes -- account --graph ego.edges --T 380 --attacker all -o who
-  mafalda submit --engine kubernetes:image=me/mafalda,claim=data --shards 20 -- simulate --seeds 20 -o runs > job.yaml
-  mafalda status who`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, stop := terminal.Interruptible(cmd.Context())
-			defer stop()
-			cmd.SetContext(ctx)
-			return f.run(cmd, args)
-		},
-	}
-	names := f.engineNames()
-	fl := cmd.Flags()
-	terminal.ChoiceVar(cmd, &f.engine, "engine", "", names, "where shards run: "+strings.Join(names, ", "))
-	terminal.Whole(fl, &f.shards, "shards", "how many (default: with --engine local as many as there are processors, else 16)")
-	terminal.Whole(fl, &f.processors, "cpus", "processors of a shard (default: with --engine local its part of all, else 2)")
-	fl.Var(&f.memory, "memory", "of a shard, such as 4GB (default: as the command estimates)")
-	fl.DurationVar(&f.time, "time", 0, "after which a shard may be ended, such as 2h (default: ten times what the command estimates)")
-	fl.StringVar(&f.program, "program", "", "the program where shards run (default: this one; with --engine kubernetes mafalda)")
-	fl.StringVar(&f.kubernetes.Image, "engine image", "", "of a container with the program, for kubernetes")
-	fl.StringVar(&f.kubernetes.Claim, "engine claim", "", "the persistent volume `claim` of the folder, for kubernetes")
-	fl.StringVar(&f.kubernetes.Mount, "engine mount", "/data", "where pods see it, and run")
-	terminal.Family(cmd, "engine", "")
-	fl.BoolVar(&f.yes, "yes", false, "hand the job in")
-	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only (and the job without --yes; with --engine local the JSON of a COMMAND with --json)")
+	cmd := flags.Command("submit", &f, func(cmd *cobra.Command, args []string) error {
+		ctx, stop := terminal.Interruptible(cmd.Context())
+		defer stop()
+		cmd.SetContext(ctx)
+		return f.run(cmd, args)
+	})
+	cmd.Args = nil
 	return cmd
 }
 
@@ -154,30 +118,13 @@ func (f *submitFlags) choose(cmd *cobra.Command) (cluster.Engine, error) {
 	if !cmd.Flags().Changed("cpus") {
 		f.processors = processors
 	}
-	if err := terminal.Refuse(cmd, "--%s is not for --engine "+f.engine, f.others(engine)...); err != nil {
-		return nil, err
-	}
 	switch {
 	case f.shards < 1 || f.shards > mostShards:
 		return nil, terminal.Usagef("--shards %d: must be at least 1 and at most %d", f.shards, mostShards)
-	case f.processors < 1:
-		return nil, terminal.Usagef("--cpus %d: must be at least 1", f.processors)
 	case f.time < 0:
 		return nil, terminal.Usagef("--time %v: must be positive", f.time)
 	}
 	return engine, nil
-}
-
-// others returns the flags that an engine has no use for.
-func (f *submitFlags) others(engine cluster.Engine) []string {
-	kubernetes := []string{"engine image", "engine claim", "engine mount"}
-	switch engine.(type) {
-	case cluster.Local:
-		return append(kubernetes, "memory", "time")
-	case cluster.Slurm:
-		return kubernetes
-	}
-	return nil
 }
 
 // plan asks the command what there is to do.

@@ -20,26 +20,7 @@ type verifyFlags struct {
 
 func newVerifyCmd() *cobra.Command {
 	var f verifyFlags
-	cmd := &cobra.Command{
-		Use:   "verify DIR",
-		Short: "Check an export from its bytes alone",
-		Long: `Recompute everything that the manifest of an export claims: hashes, shape, C·C⁻¹ = I, parameters,
-sensitivity, noise level; and, where the network can be had again, squared error, loss, lower bounds and baselines.
-Built-in graphs and the centralized workload are made again; for a graph or gossip matrix from a file, name that file.
-
-A manifest that two programs could read differently (a key twice, in another case, or unknown) is refused. What cannot
-be recomputed is listed as not checked: how the run went and, without the network's file, all that depends on it.
-
-Exit codes: 0 everything checked holds, 1 something does not, 2 this is not an export.`,
-		Example: `  mafalda verify out
-  mafalda verify out --graph ego.edges`,
-		Args: terminal.ExactArgs(1, "one folder"),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
-	}
-	f.network.Bind(cmd)
-	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object")
-	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print failures only")
-	return cmd
+	return flags.Command("verify", &f, func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) })
 }
 
 func (f *verifyFlags) run(cmd *cobra.Command, dir string) error {

@@ -23,22 +23,6 @@ type BenchmarkFlags struct {
 	network               NetworkFlags
 }
 
-// Bind binds the flags to a command.
-func (f *BenchmarkFlags) Bind(cmd *cobra.Command) {
-	f.network.BindGossip(cmd)
-	fl := cmd.Flags()
-	fl.StringArrayVarP(&f.graphs, "graph", "g", nil,
-		"a graph besides the suite: a file, directed:FILE or "+strings.Join(graph.BuiltinForms(), " ")+"; may be repeated")
-	fl.BoolVar(&f.only, "only", false, "measure the graphs of --graph only")
-	fl.BoolVar(&f.workloads, "workloads", false,
-		"compare strategies over optimizers and networks that change, instead; --graph takes the place of its graphs")
-	fl.VarP((*terminal.WholeNumber)(&f.steps), "T", "T", "measure for this number of steps only")
-	fl.VarP((*terminal.WholeNumber)(&f.participations), "participations", "k",
-		"participations for --T (default 20 if 20 divides T)")
-	BindPrivacies(cmd, &f.levels, benchmarks.SuitePrivacies())
-	terminal.Complete(cmd, "graph", CompleteGraph)
-}
-
 // Study loads all graphs and returns the study. What a user should know of it is handed to note. Its errors are ones of
 // usage.
 func (f *BenchmarkFlags) Study(cmd *cobra.Command, note func(...string)) (*benchmarks.Study, error) {
@@ -87,10 +71,6 @@ func (f *BenchmarkFlags) Study(cmd *cobra.Command, note func(...string)) (*bench
 // suite returns the graphs that are asked for, with or without the suite's own, and its schemas.
 func (f *BenchmarkFlags) suite(cmd *cobra.Command) (graphs []string, schemas []participation.Cyclic, err error) {
 	if f.workloads {
-		if err := terminal.Refuse(cmd, "--%s is not for --workloads, whose ratios are the same at any privacy", "epsilon",
-			"delta"); err != nil {
-			return nil, nil, err
-		}
 		graphs, schemas = benchmarks.WorkloadSuite()
 		if len(f.graphs) > 0 {
 			graphs = nil
@@ -123,11 +103,4 @@ func (f *BenchmarkFlags) networks(graphs []string, note func(...string)) ([]*gra
 		all = append(all, n)
 	}
 	return all, nil
-}
-
-// BindPrivacies binds --epsilon and --delta as levels that strategies are compared at.
-func BindPrivacies(cmd *cobra.Command, levels *plan.Privacies, byDefault plan.Privacies) {
-	fl := cmd.Flags()
-	terminal.NumbersVar(fl, &levels.Epsilons, "epsilon", byDefault.Epsilons, "levels of privacy to compare at, with --delta")
-	fl.Float64Var(&levels.Delta, "delta", byDefault.Delta, "of the levels of privacy")
 }

@@ -14,16 +14,6 @@ import (
 // BudgetFlags say how much memory a node has: a plan.Budget.
 type BudgetFlags struct{ budget plan.Budget }
 
-// Bind binds --memory, whose effect about says.
-func (f *BudgetFlags) Bind(cmd *cobra.Command, about string) {
-	fl := cmd.Flags()
-	fl.Var((*terminal.ByteSize)(&f.budget.Memory), "memory", about+" (MB is 10⁶ bytes, MiB is 2²⁰)")
-	terminal.Whole(fl, &f.budget.Dim, "memory dim", "parameters of the model")
-	fl.BoolVar(&f.budget.Float32, "memory float32", false, "a node keeps numbers of 4 bytes, not of 8")
-	terminal.Family(cmd, "memory", "")
-	terminal.InGroup(cmd, "Strategy", "memory")
-}
-
 // Choose returns the budget, nil if no memory is given.
 func (f *BudgetFlags) Choose(cmd *cobra.Command) (*plan.Budget, error) {
 	switch {

@@ -19,21 +19,10 @@ import (
 // CurvatureFlags say how gradients react to errors: a workload.Spectrum.
 type CurvatureFlags struct{ curvature, risk string }
 
-// Bind binds the flags to a command.
-func (f *CurvatureFlags) Bind(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.curvature, "curvature", "",
-		"gradients react to errors by these second derivatives of the loss, times the\nbase learning rate: numbers (0.3, or 0.01:20,0.3 for twenty directions and one), an interval (0.001..0.9, of which nobody\n"+
-			"knows which), or a `FILE` with lines \"x,directions\"; a training\nforgets noise (default: gradients do not react; docs/objective.md)")
-	terminal.ChoiceVar(cmd, &f.risk, "risk", workload.ExcessRisk, workload.Risks(),
-		"of --curvature: excess (how far the loss is above its least value), distance\n(of the models), "+
-			"or worst (the largest ratio to the best strategy for each alone)")
-	terminal.InGroup(cmd, trainingGroup, "curvature", "risk")
-}
-
 // Choose returns the spectrum that the flags ask for; nil for none.
 func (f *CurvatureFlags) Choose(cmd *cobra.Command) (*workload.Spectrum, error) {
 	if !cmd.Flags().Changed("curvature") {
-		return nil, terminal.Refuse(cmd, "--%s is of --curvature: how does the loss curve?", "risk")
+		return nil, nil
 	}
 	if low, high, is := strings.Cut(f.curvature, ".."); is {
 		a, wrong := strconv.ParseFloat(low, 64)

@@ -1,5 +1,6 @@
-// Package flags holds the groups of flags that several commands have: a network, a schema, what is trained, privacy,
-// attackers. A group binds its flags to a command, and then returns values of the library, checked:
+// Package flags makes commands of their pages of help (help/*.txt), which say once what every flag is: its name, the field that it
+// fills, its default, range, words, heading, earlier names, and what help says of it. Command reads a page; bind.go says how pages
+// are written. It also holds the groups of flags that several commands have, which return values of the library, checked:
 //
 //	NetworkFlags   --graph, --gossip, …           → graph.Network
 //	SchemaFlags    --T, -k, -b, --schema          → participation.Schema

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/spf13/cobra"
-
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
 	"mafalda/graph"
@@ -15,19 +13,6 @@ import (
 
 // ExportNetworkFlags name the files that an export's network came from.
 type ExportNetworkFlags struct{ verify.NetworkFiles }
-
-// Bind adds the flags to a command.
-func (f *ExportNetworkFlags) Bind(cmd *cobra.Command) {
-	terminal.OnceVarP(cmd, &f.Graph, "graph", "g", "the graph `file` the export was made for")
-	f.bindFiles(cmd)
-}
-
-func (f *ExportNetworkFlags) bindFiles(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.GossipMatrix, "gossip", "", "the gossip matrix `file` the export was made for")
-	cmd.Flags().StringVar(&f.GraphSequence, "graph-changes sequence", "",
-		"the `file` of networks that take turns the export was made for")
-	terminal.Family(cmd, "graph-changes", "how the network changes:")
-}
 
 // Load reads the network that the flags name; nil if they name none, or not all of its files. Its errors come from
 // usage.
@@ -89,13 +74,6 @@ func (f *ExportNetworkFlags) Note(missing verify.NetworkFiles) string {
 type ExportFamilyFlags struct {
 	ExportNetworkFlags
 	graphs []string
-}
-
-// Bind adds the flags to a command.
-func (f *ExportFamilyFlags) Bind(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVarP(&f.graphs, "graph", "g", nil, "the graph `file` the export was made for; of several networks the files, in "+
-		"their order")
-	f.bindFiles(cmd)
 }
 
 // Load reads the networks that the flags name, each nil as Load of one has it.

@@ -2,8 +2,8 @@ package flags
 
 import (
 	"errors"
+	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -11,64 +11,17 @@ import (
 	"mafalda/internal/fault"
 )
 
-// fieldFlags is the one table of fields of the libraries' options and the flags that fill them, where a flag, or the part of one, is
-// not called like its field, in lower case with hyphens. Of several flags it is the first one that the command has.
-var fieldFlags = map[string][]string{
-	"Attacker":         {"attack", "attacker"},
-	"B":                {"push-sum laplace-b", "laplace-b"},
-	"Class":            {"strategy"},
-	"Decay":            {"weight-decay"},
-	"Directed":         {"graph"},
-	"GossipRounds":     {"optimizer rounds"},
-	"GradientTracking": {"optimizer tracking"},
-	"GraphSequence":    {"graph-changes sequence"},
-	"Epsilons":         {"epsilon"},
-	"GossipFile":       {"gossip"},
-	"LanczosSteps":     {"gram steps"},
-	"LinkFailures":     {"graph-changes links"},
-	"LocalSteps":       {"optimizer local"},
-	"MaxBatch":         {"sampling max"},
-	"Method":           {"gram"},
-	"Mus":              {"mu"},
-	"Name":             {"task"},
-	"NodeFailures":     {"graph-changes failures"},
-	"NoiseRate":        {"push-sum gamma-n"},
-	"Norms":            {"norm"},
-	"Others":           {"graph"},
-	"RandomNeighbours": {"graph-changes neighbours"},
-	"StartFrom":        {"start"},
-	"Steps":            {"T"},
-	"ValueStd":         {"values std"},
-	"WeightDecay":      {"optimizer decay", "weight-decay"},
-}
+// fills is the annotation of a flag with the fields of the libraries' options that it fills.
+const fills = "fills"
 
-// flagFor returns the flag of a command that fills a field; nil if it has none.
-func flagFor(cmd *cobra.Command, field string) *pflag.Flag {
-	own := hyphenated(field)
-	for _, name := range append(fieldFlags[field], own) {
-		if f := cmd.Flags().Lookup(name); f != nil {
-			return f
-		}
-	}
-	var part *pflag.Flag
+// flagFor returns the first flag of a command that fills a field; nil if it has none.
+func flagFor(cmd *cobra.Command, field string) (found *pflag.Flag) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if strings.HasSuffix(f.Name, " "+own) {
-			part = f
+		if found == nil && slices.ContainsFunc(f.Annotations[fills], func(name string) bool { return strings.EqualFold(name, field) }) {
+			found = f
 		}
 	})
-	return part
-}
-
-// hyphenated returns the name of a field in lower case, with hyphens.
-func hyphenated(field string) string {
-	var name strings.Builder
-	for i, r := range field {
-		if unicode.IsUpper(r) && i > 0 {
-			name.WriteByte('-')
-		}
-		name.WriteRune(unicode.ToLower(r))
-	}
-	return name.String()
+	return found
 }
 
 // withFlags returns the text of an error, with the command's flags in the place of the fields that they fill, if it is

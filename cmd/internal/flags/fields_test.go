@@ -34,23 +34,31 @@ func TestFieldsBecomeFlags(t *testing.T) {
 		"one of a list": {fault.New("Epsilons", -1.0, "must be positive"), []string{"--epsilon", "2,-1"},
 			"--epsilon -1: must be positive", 2},
 		"one of whole numbers": {fault.New("Shared", 4, "at most 3"), []string{"--shared", "1,4"}, "--shared 4: at most 3", 2},
-		"first of several":     {fault.New("Attacker", nil, "who?"), nil, "--attacker: who?", 2},
+		"first of several":     {fault.New("Attacker", nil, "who?"), nil, "--attack: who?", 2},
 		"no flag":              {fault.New("Network", nil, "[Network] and [Tolerance]"), nil, "Network and --tolerance", 2},
 		"by an error":          {fault.Because("Tolerance", errors.New("file is damaged")), nil, "file is damaged", 2},
 		"no argument":          {errors.New("Tolerance 3: bad"), nil, "Tolerance 3: bad", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			root := &cobra.Command{Use: "x", SilenceErrors: true, SilenceUsage: true,
-				RunE: func(*cobra.Command, []string) error { return tc.err }}
-			root.Flags().Float64("tolerance", 1, "")
-			root.Flags().String("strategy", "", "")
-			root.Flags().Float64Slice("epsilon", nil, "")
-			root.Flags().Var(&terminal.WholeNumbers{List: new([]int)}, "shared", "")
-			root.Flags().String("attacker", "", "")
-			var number, steps terminal.WholeNumber
-			root.Flags().Var(&number, "gram steps", "")
-			terminal.Family(root, "gram", "")
-			root.Flags().Var(&steps, "T", "")
+			var f struct {
+				tolerance       float64
+				Class, attacker string
+				Epsilons        []float64
+				Shared          []int
+				Gram            struct{ method, LanczosSteps int }
+				steps           int
+			}
+			root := newCommand("x\n\nFlags:\n"+`--tolerance  tolerance=1
+--strategy  Class
+--epsilon  Epsilons
+--shared  Shared
+--attack  attacker
+--attacker  attacker
+--gram  Gram.method
+--gram steps  Gram.LanczosSteps
+--T  steps
+`, &f, func(*cobra.Command, []string) error { return tc.err })
+			root.SilenceErrors, root.SilenceUsage = true, true
 			var errs strings.Builder
 			if code := terminal.Run(t.Context(), root, tc.args, &errs, &errs, Explain); code != tc.code ||
 				errs.String() != "x: "+tc.want+"\n" {

@@ -65,7 +65,7 @@ func Hinted(cmd *cobra.Command, err error) string {
 		if errors.Is(err, limits.ErrMemory) && strings.Contains(text, "a dense strategy needs") && !several {
 			text += "; --strategy blt needs little"
 		}
-		if strings.Contains(text, `unknown strategy "dp-d-sgd"`) {
+		if strings.Contains(text, "--strategy dp-d-sgd:") {
 			text += "; DP-D-SGD is --strategy toeplitz:bandwidth=1"
 		}
 	}

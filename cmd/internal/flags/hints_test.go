@@ -5,15 +5,13 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/spf13/cobra"
-
 	"mafalda/internal/fault"
 )
 
 // A bad argument is named as the flag that fills it, if the command has one, and is an error of usage.
 func TestHintedArguments(t *testing.T) {
-	cmd := &cobra.Command{}
-	cmd.Flags().Float64("noise-scale", 1, "")
+	var f struct{ noiseScale float64 }
+	cmd := newCommand("x\n\nFlags:\n--noise-scale  noiseScale=1\n", &f, nil)
 	wrapped := fmt.Errorf("auditing: %w", fault.New("NoiseScale", 0.5, "must be %d", 1))
 	for err, want := range map[error]string{
 		wrapped:                         "auditing: --noise-scale 0.5: must be 1",

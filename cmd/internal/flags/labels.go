@@ -8,24 +8,21 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
 	"mafalda/internal/files"
 )
 
-// CompleteLabels offers the labels of the nodes of an export, the command's first argument, for the value of a flag.
-func CompleteLabels(cmd *cobra.Command, flag string) {
-	terminal.Complete(cmd, flag, func(_ *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
-		if len(args) == 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return exportedLabels(args[0], start), cobra.ShellCompDirectiveNoFileComp
-	})
+// completeExported offers the labels of the nodes of an export, the command's first argument.
+func completeExported(_ *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return exportedLabels(args[0], start), cobra.ShellCompDirectiveNoFileComp
 }
 
-// CompleteGraphLabels offers the labels of the nodes of the network that load returns, for the value of a flag.
-func CompleteGraphLabels(cmd *cobra.Command, flag string, load func() (*graph.Network, error)) {
-	terminal.Complete(cmd, flag, func(_ *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
+// CompleteLabels offers the labels of the nodes of the network that load returns.
+func CompleteLabels(load func() (*graph.Network, error)) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
 		n, err := load()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -36,7 +33,7 @@ func CompleteGraphLabels(cmd *cobra.Command, flag string, load func() (*graph.Ne
 			labels[i] = before + labels[i]
 		}
 		return labels, cobra.ShellCompDirectiveNoFileComp
-	})
+	}
 }
 
 // exportedLabels returns the labels of an export's nodes that begin like this; none if the folder is no export.

@@ -44,40 +44,6 @@ func (f *NetworkFlags) GossipFile() string {
 	return ""
 }
 
-const graphGroup = "Network"
-
-// BindGossip binds the flags that say how nodes average: --gossip and --seed.
-func (f *NetworkFlags) BindGossip(cmd *cobra.Command) {
-	f.cmd = cmd
-	cmd.Flags().StringVar(&f.Gossip, "gossip", "uniform",
-		"gossip matrix: "+strings.Join(graph.Schemes(), ", ")+", or a .npy, .mtx or .csv file; directed:FILE for one of directed edges")
-	terminal.CompleteWithFiles(cmd, "gossip", graph.Schemes())
-	cmd.Flags().Var((*terminal.SeedNumber)(&f.Seed), "seed", "seed of random graphs and random estimates")
-	terminal.InGroup(cmd, graphGroup, "gossip", "seed")
-}
-
-// BindGraph binds --graph.
-func (f *NetworkFlags) BindGraph(cmd *cobra.Command) {
-	terminal.OnceVarP(cmd, &f.Source, "graph", "g", aboutGraph())
-	completeGraph(cmd)
-}
-
-// BindGraphs binds --graph, which may be there several times.
-func (f *NetworkFlags) BindGraphs(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVarP(&f.Sources, "graph", "g", nil, aboutGraph()+"; several times, and nobody knows which it will be: the least worst ratio")
-	completeGraph(cmd)
-}
-
-func aboutGraph() string {
-	return "graph: a file (edge list, .mtx, .npy; .gz too), directed:FILE, whose edges \"u v\" let u average\nover v, or " +
-		strings.Join(graph.BuiltinForms(), " ")
-}
-
-func completeGraph(cmd *cobra.Command) {
-	terminal.InGroup(cmd, graphGroup, "graph")
-	terminal.Complete(cmd, "graph", CompleteGraph)
-}
-
 // CompleteGraph offers the built-in graphs.
 func CompleteGraph(_ *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
 	var words []string

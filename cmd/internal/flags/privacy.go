@@ -2,7 +2,6 @@ package flags
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/spf13/cobra"
 
@@ -17,27 +16,10 @@ type PrivacyFlags struct {
 	adjacency                string
 }
 
-func (f *PrivacyFlags) Bind(cmd *cobra.Command) {
-	fl := cmd.Flags()
-	fl.Float64Var(&f.mu, "mu", 0, "privacy wanted, as the parameter of Gaussian DP")
-	fl.Float64Var(&f.epsilon, "epsilon", 0, "privacy wanted, with --delta, instead of --mu")
-	fl.Float64Var(&f.delta, "delta", 0, "the delta of --epsilon, or to report an epsilon for --mu")
-	fl.Float64Var(&f.clip, "clip", 1, "norm to which each record's gradient is clipped")
-	terminal.ChoiceVar(cmd, &f.adjacency, "adjacency", "zero-out", accounting.Adjacencies(),
-		"neighbouring datasets: zero-out (a record or nothing) or replace-one (twice the noise)")
-	terminal.InGroup(cmd, "Privacy", "mu", "epsilon", "delta", "clip", "adjacency")
-}
-
 // Choose returns the privacy that the flags ask for, nil for none.
 func (f *PrivacyFlags) Choose(cmd *cobra.Command) (*plan.Privacy, error) {
-	if err := terminal.Positive(cmd, "mu", "epsilon", "delta"); err != nil {
-		return nil, err
-	}
 	if f.epsilon != 0 && f.delta == 0 {
 		return nil, terminal.Usagef("--epsilon %v without a delta: use --delta, for example --delta 1e-6", f.epsilon)
-	}
-	if !(f.clip > 0) || math.IsInf(f.clip, 1) {
-		return nil, terminal.Usagef("--clip %v: must be positive and finite", f.clip)
 	}
 	adjacency, err := f.Adjacency()
 	if err != nil {

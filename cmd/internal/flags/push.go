@@ -7,8 +7,6 @@ import (
 	"math"
 	"path/filepath"
 
-	"github.com/spf13/cobra"
-
 	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
 	"mafalda/internal/files"
@@ -20,27 +18,6 @@ type PushFlags struct {
 	plan               dpps.Plan
 	sequence, estimate string
 	given              func(flag string) bool
-}
-
-// Bind binds the flags to a command.
-func (f *PushFlags) Bind(cmd *cobra.Command) {
-	fl := cmd.Flags()
-	f.given = fl.Changed
-	fl.StringVar(&f.sequence, "push-sum sequence", "", "read the directed graphs of the rounds from this `file`")
-	fl.Float64Var(&f.plan.B, "push-sum laplace-b", 50,
-		"noise is Laplace of scale S/b, S the sensitivity of the round. The default leaves an average, under an\n"+
-			"epsilon = b/gamma-n of a round that hides next to nothing; under laplace-b:5 errors grow on most networks")
-	fl.Float64Var(&f.plan.NoiseRate, "push-sum gamma-n", 1, "the noise rate that it is multiplied by; a round has epsilon = b/gamma-n")
-	f.plan.Sync = 5
-	terminal.Whole(fl, &f.plan.Sync, "push-sum sync",
-		"all nodes average exactly after so many rounds, which resets the sensitivity (0: never)")
-	terminal.ChoiceVar(cmd, &f.estimate, "push-sum estimate", "sound", dpps.Sources(), "where S is from:\n"+
-		"sound: estimates that are proved to be enough for this network\n"+
-		"paper: the paper's recursion with its C' = 0.78 and lambda = 0.55, which can be too small\n"+
-		"real: what nobody in the network knows")
-	fl.Float64Var(&f.plan.Constants.C, "push-sum c-prime", 0, "C' of the recursion, instead")
-	fl.Float64Var(&f.plan.Constants.Lambda, "push-sum lambda", 0, "lambda of the recursion, instead")
-	terminal.Family(cmd, "push-sum", "noise of dpps, such as laplace-b:20,sync:0:")
 }
 
 // Check finds, before anything is read, flags that do not go together or make no sense. Used is whether DPPS runs at
@@ -55,8 +32,6 @@ func (f *PushFlags) Check(n *NetworkFlags, used, alone bool) error {
 		return errors.New("--graph and --push-sum sequence: only one of them")
 	case f.given("push-sum c-prime") != f.given("push-sum lambda"):
 		return errors.New("--push-sum: c-prime and lambda: both or none")
-	case f.given("push-sum c-prime") && f.given("push-sum estimate"):
-		return errors.New("--push-sum: c-prime and lambda are constants of their own: leave out estimate")
 	}
 	p, err := f.Plan()
 	switch c := p.Constants; {

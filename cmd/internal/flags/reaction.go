@@ -21,24 +21,6 @@ type ReactionFlags struct {
 // fixedInputs is the reaction of gradients that do not react.
 const fixedInputs = "fixed"
 
-// Bind adds the flags to a command.
-func (f *ReactionFlags) Bind(cmd *cobra.Command) {
-	fl := cmd.Flags()
-	fl.StringVar(&f.reaction, "reaction", "", "`HOW` gradients react to models, under --trust pndp:"+
-		"\nconvex:X for convex losses, never clipped or of linear models with one output: X = ηβ"+
-		"\nsmooth:X for smooth losses, convex or not, clipped in any way: X = ηβ, β of the sum of the clipped gradients"+
-		"\nclipped-convex:X for convex losses that are clipped, softmax, say: X = ηβ, β summed up over records before clipping"+
-		"\nstrongly-convex:X,Y for strongly convex losses, never clipped: X,Y = ηβ,ηλ"+
-		"\nlipschitz:L for steps that move models at most L times as far apart"+
-		"\nfixed for not at all: averaging, streams that are fixed beforehand")
-	fl.BoolVar(&f.refine, "reaction refine", false, "find the best bound for the pairs that lose most at each distance "+
-		"(default: where that takes seconds, or with worst-answer)")
-	fl.BoolVar(&f.worst, "reaction worst-answer", false,
-		"print what the worst answers of the class reach, as far as they are found, of these pairs")
-	terminal.Complete(cmd, "reaction", completeReactions)
-	terminal.Family(cmd, "reaction", "")
-}
-
 // completeReactions offers the ways to react.
 func completeReactions(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	kinds := lists.Map(threat.Classes(), func(k threat.Kind) string { return string(k) + ":" })

@@ -22,8 +22,6 @@ type SchemaFlags struct {
 	Steps, participations, Separation int
 }
 
-const schemaGroup = "Who takes part when"
-
 // Who is protected.
 const (
 	unitRecord = "record"
@@ -32,23 +30,6 @@ const (
 
 // SchemaNames returns the names of schemas that are no files.
 func SchemaNames() []string { return []string{"cyclic", "min-sep", "single"} }
-
-func (f *SchemaFlags) Bind(cmd *cobra.Command) {
-	fl := cmd.Flags()
-	fl.VarP((*terminal.WholeNumber)(&f.Steps), "T", "T", "steps (required)")
-	fl.VarP((*terminal.WholeNumber)(&f.participations), "participations", "k",
-		"how often a record takes part (default 20 if 20 divides T)")
-	fl.VarP((*terminal.WholeNumber)(&f.Separation), "separation", "b", "steps between participations (default T/k)")
-	fl.StringVar(&f.Schema, "schema", "cyclic", "when a record takes part:\ncyclic: every b steps, at most k times\n"+
-		"min-sep: at least b steps apart, at most k times\nsingle: once\n`FILE`: in the steps of one of its lines, counted from 0")
-	terminal.CompleteWithFiles(cmd, "schema", SchemaNames())
-	terminal.ChoiceVar(cmd, &f.unit, "unit", unitRecord, []string{unitRecord, unitPerson},
-		"who is protected: `record`, or person, with all records that are theirs")
-	terminal.Whole(fl, &f.batches, "unit batches", "in how many of the b batches a person may have records (default 1)")
-	terminal.Family(cmd, "unit", "")
-	terminal.AlsoCalled(cmd, "T", "steps", "iterations", "rounds", "epochs")
-	terminal.InGroup(cmd, schemaGroup, "T", "participations", "separation", "schema", "unit")
-}
 
 // Choose returns the schema that the flags describe.
 func (f *SchemaFlags) Choose(cmd *cobra.Command) (participation.Schema, error) {
@@ -61,19 +42,12 @@ func (f *SchemaFlags) Choose(cmd *cobra.Command) (participation.Schema, error) {
 
 // protect returns the schema for who is protected, given the one for a record.
 func (f *SchemaFlags) protect(cmd *cobra.Command, s participation.Schema) (participation.Schema, error) {
-	given := cmd.Flags().Changed("unit batches")
 	cycle, cyclic := s.(participation.Cyclic)
 	switch {
-	case f.unit != unitRecord && f.unit != unitPerson:
-		return nil, terminal.Usagef("--unit %s: choose %s or %s", f.unit, unitRecord, unitPerson)
-	case f.unit == unitRecord && given:
-		return nil, terminal.Usagef("--unit %s: batches are of --unit person", f.unit)
 	case f.unit == unitRecord:
 		return s, nil
 	case !cyclic:
 		return nil, terminal.Usagef("--unit person needs batches in turn: --schema cyclic or single")
-	case given && f.batches < 1:
-		return nil, terminal.Usagef("--unit person:batches=%d: must be at least 1", f.batches)
 	}
 	people, err := participation.NewPeople(cycle, max(1, f.batches))
 	if err != nil {
@@ -106,10 +80,7 @@ func (f *SchemaFlags) chooseForRecords(cmd *cobra.Command) (participation.Schema
 	if !cmd.Flags().Changed("T") {
 		return nil, terminal.Usagef("how many steps? Use --T, for example --T 380")
 	}
-	err := terminal.AtLeastOne(cmd, "participations", "separation")
-	if err != nil {
-		return nil, err
-	}
+	var err error
 	var s participation.Schema
 	switch f.Schema {
 	case "cyclic":

@@ -25,25 +25,9 @@ type SimulateAttackFlags struct {
 	options          simulate.AttackOptions
 }
 
-// Bind binds the flags to a command.
-func (f *SimulateAttackFlags) Bind(cmd *cobra.Command, study *SimulateFlags) {
-	fl := cmd.Flags()
-	fl.StringVar(&f.attacker, "attack", "", "let the node with this `LABEL` attack a record of another one, instead of comparing losses")
-	fl.StringVar(&f.victim, "attack victim", "", "`LABEL` of whose record is attacked (default: the nearest node that the attacker does not see)")
-	f.options.Runs = 2000
-	terminal.Whole(fl, &f.options.Runs, "attack runs", "runs of an attacked training with the record, and as many without")
-	fl.Float64Var(&f.options.Confidence, "attack confidence", 0.999, "of the interval")
-	terminal.Family(cmd, "attack", "")
-	CompleteGraphLabels(cmd, "attack", study.load)
-}
-
 // check rejects flags that are not for attacks.
 func (f *SimulateAttackFlags) check(cmd *cobra.Command, study *SimulateFlags) error {
 	given := cmd.Flags().Changed
-	if err := terminal.Refuse(cmd, "--%s: is not for --attack", "output", "force", "shard", "epsilon", "delta", "adjacency", "sampling", "seeds",
-		"task test-rows", "tune"); err != nil {
-		return err
-	}
 	switch {
 	case f.attacker == "":
 		return terminal.Usagef("--attack is empty: name a node")
@@ -53,10 +37,6 @@ func (f *SimulateAttackFlags) check(cmd *cobra.Command, study *SimulateFlags) er
 		return terminal.Usagef("--mu: one level is attacked")
 	case given("mu") && study.options.Mus[0] == 0:
 		return terminal.Usagef("--mu 0: must be positive and finite")
-	case f.options.Runs == 0: // 0 would ask the library for a default
-		return terminal.Usagef("--attack runs 0: must be at least 20")
-	case f.options.Confidence == 0:
-		return terminal.Usagef("--attack confidence 0: must be between 0 and 1")
 	}
 	return nil
 }
@@ -64,7 +44,7 @@ func (f *SimulateAttackFlags) check(cmd *cobra.Command, study *SimulateFlags) er
 // Run attacks the training that the flags of a study describe, and writes what was learned. The error is one of the attack,
 // or that it learned more than was proven.
 func (f *SimulateAttackFlags) Run(cmd *cobra.Command, study *SimulateFlags, asJSON, quiet bool, note func(...string)) error {
-	if err := errors.Join(f.check(cmd, study), study.check(cmd)); err != nil {
+	if err := f.check(cmd, study); err != nil {
 		return err
 	}
 	schema, err := study.schema(cmd)

@@ -1,9 +1,6 @@
 package flags
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"mafalda/cmd/internal/terminal"
@@ -27,34 +24,9 @@ type ThreatFlags struct {
 
 var algorithmNames = [...]string{"dp-d-sgd", "antipgd", "muffliato", "decor", "zip-dl", "mf-d-sgd"}
 
-// Bind adds the flags to a command; the flag of networks that take turns fills network.
-func (f *ThreatFlags) Bind(cmd *cobra.Command, network *NetworkFlags) {
-	f.training.BindTraining(cmd, network)
-	fl := cmd.Flags()
-	terminal.ChoiceVar(cmd, &f.algorithm, "algorithm", "dp-d-sgd", algorithmNames[:],
-		"algorithm: "+strings.Join(algorithmNames[:], ", "))
-	fl.StringVar(&f.Exported, "export", "", "the export `folder` whose strategy mf-d-sgd runs, with the noise it was calibrated with")
-	trusts, usage := threat.Trusts()
-	terminal.ChoiceVar(cmd, &f.trust, "trust", "pndp", trusts, "what the attacker sees:"+usage)
-	fl.Float64Var(&f.own, "algorithm own", 1, "standard deviation of a node's own noise in decor")
-	fl.Float64Var(&f.shared, "algorithm shared", 1, "standard deviation of the noise that neighbours share in decor")
-	fl.StringVar(&f.coalitions, "trust coalitions", "", "who colludes under secldp, where nodes share noise: every `SET` of at most "+
-		"so many nodes, or those of a file (default: as the export says)")
-	fl.BoolVar(&f.secure, "trust secure-summation", false, "under pndp nodes see only weighted sums of messages")
-	fl.BoolVar(&f.forget, "trust forget-own-noise", false, "under pndp the attacker's own noise counts as protection")
-	terminal.Family(cmd, "algorithm", "")
-	terminal.Family(cmd, "trust", "")
-}
-
 // Algorithm returns the algorithm, over so many steps. On says on which networks.
 func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm, error) {
-	given := cmd.Flags().Changed
-	switch {
-	case (given("algorithm own") || given("algorithm shared")) && f.algorithm != "decor":
-		return threat.Algorithm{}, terminal.Usagef("--algorithm %s: own and shared are of decor", f.algorithm)
-	case f.Exported != "" && f.algorithm != "mf-d-sgd":
-		return threat.Algorithm{}, terminal.Usagef("--export is for --algorithm mf-d-sgd")
-	case f.Exported == "" && f.algorithm == "mf-d-sgd":
+	if f.Exported == "" && f.algorithm == "mf-d-sgd" {
 		return threat.Algorithm{}, terminal.Usagef("which strategy does mf-d-sgd run? Use --export DIR")
 	}
 	var a threat.Algorithm
@@ -76,8 +48,6 @@ func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm
 			f.Manifest = e.Manifest
 			a, err = threat.MFDSGDOf(e, steps)
 		}
-	default:
-		err = fmt.Errorf("unknown algorithm %q: choose %s", f.algorithm, strings.Join(algorithmNames[:], ", "))
 	}
 	if err == nil {
 		a, err = f.trained(cmd, a, steps)

@@ -1,9 +1,10 @@
 package flags
 
 import (
-	"slices"
+	"reflect"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/terminal"
@@ -12,40 +13,33 @@ import (
 	"mafalda/workload"
 )
 
-// trainingFlag is a flag about what is trained, with what it says of a workload.
-type trainingFlag struct {
-	name string
-	of   func(workload.Spec) any
+// trainingField returns the field of a workload that a flag fills; empty for other flags, and that of networks that take turns.
+func trainingField(f *pflag.Flag) string {
+	for _, field := range f.Annotations[fills] {
+		if _, is := reflect.TypeFor[workload.Spec]().FieldByName(field); is && field != "GraphSequence" {
+			return field
+		}
+	}
+	return ""
 }
 
-// trainingFlags are all flags about training, but the flag of networks that take turns.
-func trainingFlags() []trainingFlag {
-	type spec = workload.Spec
-	return []trainingFlag{
-		{"optimizer momentum", func(s spec) any { return s.Momentum }},
-		{"optimizer nesterov", func(s spec) any { return s.Nesterov }},
-		{"learning-rates", func(s spec) any {
-			return workload.Spec{Optimizer: workload.Optimizer{LearningRates: s.LearningRates}}.String() // lists, too
-		}},
-		{"optimizer decay", func(s spec) any { return s.WeightDecay }},
-		{"optimizer local", func(s spec) any { return max(1, s.LocalSteps) }},
-		{"optimizer rounds", func(s spec) any { return max(1, s.GossipRounds) }},
-		{"optimizer tracking", func(s spec) any { return s.GradientTracking }},
-		{"graph-changes failures", func(s spec) any { return s.NodeFailures }},
-		{"graph-changes links", func(s spec) any { return s.LinkFailures }},
-		{"graph-changes neighbours", func(s spec) any { return s.RandomNeighbours }},
-		{"missed-steps", func(s spec) any { return s.MissedSteps }},
-		{"missed-steps carry", func(s spec) any { return s.Carry }},
-	}
+// only returns what a workload says in one of its fields.
+func only(s workload.Spec, field string) string {
+	var one workload.Spec
+	s.LocalSteps, s.GossipRounds = max(1, s.LocalSteps), max(1, s.GossipRounds)
+	reflect.ValueOf(&one).Elem().FieldByName(field).Set(reflect.ValueOf(s).FieldByName(field))
+	return one.String()
 }
 
 // trained returns the algorithm with what is trained: what its export was made for, which flags must not contradict, or
 // what flags say.
 func (f *ThreatFlags) trained(cmd *cobra.Command, a threat.Algorithm, steps int) (threat.Algorithm, error) {
-	given := slices.DeleteFunc(trainingFlags(), func(flag trainingFlag) bool { return !cmd.Flags().Changed(flag.name) })
-	if f.algorithm == "muffliato" {
-		given = slices.DeleteFunc(given, func(flag trainingFlag) bool { return flag.name == "optimizer rounds" })
-	}
+	var given []*pflag.Flag
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed && trainingField(flag) != "" && (f.algorithm != "muffliato" || flag.Name != "optimizer rounds") {
+			given = append(given, flag)
+		}
+	})
 	if len(given) == 0 {
 		return a, nil
 	}
@@ -55,9 +49,9 @@ func (f *ThreatFlags) trained(cmd *cobra.Command, a threat.Algorithm, steps int)
 	}
 	if own := a.Training().Spec; !own.IsPlain() {
 		for _, flag := range given {
-			if flag.of(spec) != flag.of(own) {
+			if field := trainingField(flag); only(spec, field) != only(own, field) {
 				return a, terminal.Usagef("--%s %s: the strategy in %s was made for other training: leave out what is about it, "+
-					"or use an export that was made for this", flag.name, cmd.Flags().Lookup(flag.name).Value, f.Exported)
+					"or use an export that was made for this", flag.Name, flag.Value, f.Exported)
 			}
 		}
 		return a, nil

@@ -23,52 +23,6 @@ type WorkloadFlags struct {
 	averageLast int
 }
 
-// trainingGroup is the name under which help lists the flags.
-const trainingGroup = "What is trained"
-
-// Bind binds all flags to a command; the flag of a sequence of networks fills network.
-func (f *WorkloadFlags) Bind(cmd *cobra.Command, network *NetworkFlags) {
-	terminal.ChoiceVar(cmd, &f.kind, "workload", workload.Model.String(), workload.Kinds(),
-		"whose error counts: model (after averaging), message (before), prefix (centralized)")
-	f.BindTraining(cmd, network)
-	terminal.Whole(cmd.Flags(), &f.averageLast, "average-last",
-		"count the errors of the last so many steps alone, as of models that are averaged\n"+
-			"or compared there (default: those of all steps)")
-	terminal.InGroup(cmd, trainingGroup, "workload", "average-last")
-}
-
-// BindTraining binds what nodes do with their gradients, how the network changes, and that nodes may miss steps.
-func (f *WorkloadFlags) BindTraining(cmd *cobra.Command, network *NetworkFlags) {
-	fl := cmd.Flags()
-	fl.Float64Var(&f.spec.Momentum, "optimizer momentum", 0, "of every node, from 0 to below 1; it is not gossiped")
-	fl.BoolVar(&f.spec.Nesterov, "optimizer nesterov", false, "Nesterov's form of momentum")
-	fl.StringVar(&f.rates, "learning-rates", "constant",
-		"how the rate changes, times the base rate:\n"+strings.Join(workload.ScheduleForms(), ", ")+",\n"+
-			"or a `FILE` with one number a line")
-	fl.Float64Var(&f.spec.WeightDecay, "optimizer decay", 0, "what models lose in a step, times the rate; decoupled from gradients")
-	f.spec.LocalSteps, f.spec.GossipRounds = 1, 1
-	terminal.Whole(fl, &f.spec.LocalSteps, "optimizer local", "gossip follows every so many gradient steps; T counts these")
-	terminal.Whole(fl, &f.spec.GossipRounds, "optimizer rounds", "so many rounds of gossip at a time")
-	fl.BoolVar(&f.spec.GradientTracking, "optimizer tracking", false, "nodes gossip and follow the mean gradient, too")
-	terminal.Complete(cmd, "learning-rates", completeRates)
-	terminal.Family(cmd, "optimizer", "what nodes do with gradients, such as momentum:0.9,nesterov:")
-	terminal.InGroup(cmd, trainingGroup, "optimizer", "learning-rates")
-	fl.StringVar(&network.GraphSequence, "graph-changes sequence", "",
-		"`FILE` of networks that take turns, one a step, over the nodes of --graph: edge lists, separated by empty lines")
-	fl.Float64Var(&f.spec.NodeFailures, "graph-changes failures", 0,
-		"probability that a node fails in a round of gossip: it keeps its model")
-	fl.Float64Var(&f.spec.LinkFailures, "graph-changes links", 0, "probability that an edge fails in a round of gossip")
-	terminal.Whole(fl, &f.spec.RandomNeighbours, "graph-changes neighbours",
-		"in every round a node averages over itself and so many others, drawn from all")
-	terminal.Family(cmd, "graph-changes", "how the network changes, such as failures:0.1,links:0.2:")
-	terminal.InGroup(cmd, trainingGroup, "graph-changes")
-	fl.Float64Var(&f.spec.MissedSteps, "missed-steps", 0,
-		"probability that a node has no gradient in a step, and sends no noise")
-	fl.BoolVar(&f.spec.Carry, "missed-steps carry", false, "the next message has the rows of noise of missed steps; otherwise they are lost")
-	terminal.Family(cmd, "missed-steps", "")
-	terminal.InGroup(cmd, trainingGroup, "missed-steps")
-}
-
 // completeRates offers schedules, and files.
 func completeRates(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return []string{"constant", "cosine", "warmup-cosine", "step:"}, cobra.ShellCompDirectiveDefault
@@ -79,12 +33,6 @@ func completeRates(*cobra.Command, []string, string) ([]string, cobra.ShellCompD
 func (f *WorkloadFlags) Spec(cmd *cobra.Command) (workload.Spec, error) {
 	s, last := f.spec, f.averageLast
 	changed := cmd.Flags().Changed
-	for flag, count := range map[string]*int{"optimizer local": &s.LocalSteps, "optimizer rounds": &s.GossipRounds,
-		"graph-changes neighbours": &s.RandomNeighbours, "average-last": &last} {
-		if changed(flag) && *count == 0 {
-			*count = -1 // 0 would be a default
-		}
-	}
 	if changed("average-last") {
 		s.Weights = workload.LastSteps(last)
 	}

@@ -13,9 +13,6 @@ import (
 
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
-	"mafalda/graph"
-	"mafalda/simulate"
-	"mafalda/workload"
 )
 
 // Flag is a flag of a command as it was typed, of a family one part of it.
@@ -26,22 +23,16 @@ type Flag struct {
 
 const methodsFlag = "methods"
 
-// inputFlags are those whose values may name files or folders, each with what reports that a value is another one.
-func inputFlags() map[string]func(value string) bool {
-	never := func(string) bool { return false }
-	form := func(forms []string) func(string) bool {
-		return func(value string) bool { return flags.OfForm(forms, value) }
-	}
-	number := func(value string) bool { _, err := strconv.Atoi(value); return err == nil }
-	return map[string]func(string) bool{"graph": form(graph.BuiltinForms()), "gossip": form(graph.Schemes()),
-		"graph-changes sequence": never, "learning-rates": form(workload.ScheduleForms()), "schema": form(flags.SchemaNames()),
-		"export": never, "trust coalitions": number, "task data": never, methodsFlag: form(simulate.MethodNames())}
+// namesInput reports whether a value of a flag may name a file or folder: it is none of the forms of other ones.
+func namesInput(fl *pflag.Flag, value string) bool {
+	forms, may := fl.Annotations["input"]
+	_, err := strconv.Atoi(value)
+	return may && value != "" && !flags.OfForm(forms, value) && !(err == nil && slices.Contains(forms, "number"))
 }
 
 // inputsOf returns the path of a command and its flags in the arguments of the program, without the flags about where
 // results go, and without the program's own.
 func inputsOf(cmd *cobra.Command, arguments []string) (path []string, flags []Flag, err error) {
-	inputs := inputFlags()
 	err = typed(cmd, arguments, func(fl *pflag.Flag, value string) error {
 		if slices.Contains([]string{"output", "json", "force"}, fl.Name) || cmd.InheritedFlags().Lookup(fl.Name) != nil ||
 			isOfEngine(fl) {
@@ -49,20 +40,18 @@ func inputsOf(cmd *cobra.Command, arguments []string) (path []string, flags []Fl
 		}
 		for _, part := range terminal.Parts(fl, value) {
 			one := Flag{Name: fl.Name, Value: part.Before + part.Value}
-			if other, may := inputs[part.Name]; may {
-				values := []string{strings.TrimPrefix(part.Value, "directed:")}
-				if fl.Name == methodsFlag {
-					values = strings.Split(value, ",")
+			values := []string{strings.TrimPrefix(part.Value, "directed:")}
+			if fl.Name == methodsFlag {
+				values = strings.Split(value, ",")
+			}
+			for _, v := range values {
+				if of := cmd.Flags().Lookup(part.Name); of == nil || !namesInput(of, v) {
+					continue
 				}
-				for _, v := range values {
-					if v == "" || other(v) {
-						continue
-					}
-					if _, err := os.Stat(v); err == nil {
-						one.Paths = append(one.Paths, v)
-					} else if !errors.Is(err, fs.ErrNotExist) {
-						return err
-					}
+				if _, err := os.Stat(v); err == nil {
+					one.Paths = append(one.Paths, v)
+				} else if !errors.Is(err, fs.ErrNotExist) {
+					return err
 				}
 			}
 			flags = append(flags, one)

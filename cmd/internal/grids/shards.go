@@ -29,19 +29,11 @@ type ShardFlags struct {
 	json    bool // is what merge is to print
 }
 
-// Bind adds the flag.
-func (f *ShardFlags) Bind(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.part, "shard", "",
-		"compute the `part` i/N of the grid, i from 1 to N, into the folder of -o (see 'mafalda merge --help');\n"+
-			"auto: as a Slurm array says, auto/N: as an indexed Kubernetes job says,\n"+
-			"auto:1-3,7/N: likewise, of these parts alone")
-}
-
 // On reports whether only a part is asked for.
 func (f *ShardFlags) On() bool { return f != nil && f.shard.Of > 0 }
 
 // Parse reads the flag of a command that writes to dir.
-func (f *ShardFlags) Parse(cmd *cobra.Command, runner *Runner, dir string, force bool) (err error) {
+func (f *ShardFlags) Parse(cmd *cobra.Command, runner *Runner, dir string) (err error) {
 	if !cmd.Flags().Changed("shard") {
 		return nil
 	}
@@ -50,8 +42,6 @@ func (f *ShardFlags) Parse(cmd *cobra.Command, runner *Runner, dir string, force
 		return terminal.Usagef("--shard is for machines that nobody deals cells to: leave it out")
 	case dir == "":
 		return terminal.Usagef("--shard needs -o: a folder that all shards write to")
-	case force:
-		return terminal.Usagef("--shard with --force: shards would remove each other's results; remove the folder first")
 	}
 	if f.shard, err = parseShard(f.part, os.Getenv); err != nil {
 		return err

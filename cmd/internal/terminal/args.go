@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"mafalda/internal/enum"
 )
 
 // flagText says what is wrong with a number without naming the function that found out.
@@ -107,27 +110,53 @@ func Refuse(cmd *cobra.Command, message string, flags ...string) error {
 	return nil
 }
 
-// AtLeastOne fails for the first of these flags that is given a WholeNumber below 1, which may stand for a default in a
-// library.
-func AtLeastOne(cmd *cobra.Command, flags ...string) error {
-	for _, name := range flags {
-		if f := cmd.Flags().Lookup(name); f.Changed && *kindOf(f).(*WholeNumber) < 1 {
-			return Usagef("--%s %v: must be at least 1", name, kindOf(f))
+// CheckFlags fails for the first flag that is given without one that it is for, or with one that it is not for, a word that is none of
+// its words, or a number out of its range, which may stand for a default in a library. Annotations say so: for, without, words (and
+// file or other, if others than these may be right), least, within, positive and share. A condition names a flag that is given, or has a value, as trust=secldp.
+func CheckFlags(cmd *cobra.Command) (wrong error) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if wrong == nil && Given(cmd, f.Name) {
+			wrong = checkFlag(cmd, f)
 		}
-	}
-	return nil
+	})
+	return wrong
 }
 
-// Positive fails for the first of these flags that is given a number that is not positive and finite.
-func Positive(cmd *cobra.Command, flags ...string) error {
-	for _, name := range flags {
-		v, err := strconv.ParseFloat(kindOf(cmd.Flags().Lookup(name)).String(), 64)
-		if err != nil {
-			panic(err) // no flag of a number
+func checkFlag(cmd *cobra.Command, f *pflag.Flag) error {
+	value := kindOf(f).String()
+	v, _ := strconv.ParseFloat(value, 64) // of a number
+	holds := func(condition string) bool {
+		name, of, compared := strings.Cut(condition, "=")
+		other := cmd.Flags().Lookup(name)
+		return other != nil && (!compared && Given(cmd, name) || compared && kindOf(other).String() == of)
+	}
+	has := func(annotation string) bool { return f.Annotations[annotation] != nil }
+	must := ""
+	switch others, words, least, within := f.Annotations["for"], f.Annotations[Words], f.Annotations["least"], f.Annotations["within"]; {
+	case others != nil && !slices.ContainsFunc(others, holds):
+		return Usagef("--%s is for --%s", f.Name, strings.ReplaceAll(strings.Join(others, " or --"), "=", " "))
+	case words != nil && !has("file") && !has("other") && !slices.Contains(words, value):
+		return Usagef("--%s %s: choose %s", f.Name, value, enum.List(words))
+	case has("positive") && !(v > 0 && !math.IsInf(v, 1)):
+		must = "positive and finite"
+	case has("share") && !(v > 0 && v < 1):
+		must = "between 0 and 1"
+	case within != nil:
+		low, _ := strconv.ParseFloat(within[0], 64)
+		if high, err := strconv.ParseFloat(within[1], 64); err != nil || !(v >= low && v <= high) {
+			must = "from " + within[0] + " to " + within[1]
 		}
-		if Given(cmd, name) && (!(v > 0) || math.IsInf(v, 1)) {
-			return Usagef("--%s %v: must be positive and finite", name, v)
+	case least != nil:
+		if n, err := strconv.ParseFloat(least[0], 64); err != nil || v < n {
+			must = "at least " + least[0]
 		}
+	}
+	if must != "" {
+		return Usagef("--%s %s: must be %s", f.Name, value, must)
+	}
+	without := f.Annotations["without"]
+	if i := slices.IndexFunc(without, holds); i >= 0 {
+		return Usagef("--%s and --%s: only one of them", f.Name, strings.ReplaceAll(without[i], "=", " "))
 	}
 	return nil
 }
@@ -146,16 +175,6 @@ func Complete(cmd *cobra.Command, flag string, words cobra.CompletionFunc) {
 // ChoiceVar is StringVar of a command's flags for one of some words, which it offers.
 func ChoiceVar(cmd *cobra.Command, p *string, name, value string, words []string, usage string) {
 	cmd.Flags().StringVar(p, name, value, usage)
-	completeWith(cmd, name, words, cobra.ShellCompDirectiveNoFileComp)
-}
-
-// CompleteWithFiles offers fixed words for the value of a flag that may also name a file.
-func CompleteWithFiles(cmd *cobra.Command, flag string, words []string) {
-	completeWith(cmd, flag, words, cobra.ShellCompDirectiveDefault)
-}
-
-// completeWith offers words, and remembers them for valueMeant.
-func completeWith(cmd *cobra.Command, flag string, words []string, files cobra.ShellCompDirective) {
-	Complete(cmd, flag, cobra.FixedCompletions(words, files))
-	_ = cmd.Flags().SetAnnotation(flag, wordsAnnotation, words) // of a flag that exists
+	Complete(cmd, name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.Flags().SetAnnotation(name, Words, words) // of a flag that exists
 }

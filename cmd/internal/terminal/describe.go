@@ -71,7 +71,7 @@ func described(c *cobra.Command) describedCommand {
 func describedOf(f *pflag.Flag) describedFlag {
 	value, usage := pflag.UnquoteUsage(f)
 	d := describedFlag{Name: f.Name, Shorthand: f.Shorthand, Type: f.Value.Type(), Value: value, Usage: usage,
-		Default: f.DefValue, Words: f.Annotations[wordsAnnotation]}
+		Default: f.DefValue, Words: f.Annotations[Words]}
 	if heading := f.Annotations[groupAnnotation]; len(heading) > 0 {
 		d.Group = heading[0]
 	}

@@ -9,8 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"mafalda/internal/lists"
 )
 
 const groupAnnotation = "mafalda_group"
@@ -162,11 +160,4 @@ func flagGroups(cmd *cobra.Command, all bool) []flagGroup {
 		groups = append(groups, flagGroup{"Global Flags", cmd.InheritedFlags()})
 	}
 	return groups
-}
-
-// NumbersVar is Float64SliceVar whose default help shows in as few digits as it takes.
-func NumbersVar(fl *pflag.FlagSet, p *[]float64, name string, value []float64, usage string) {
-	fl.Float64SliceVar(p, name, value, usage)
-	texts := lists.Map(value, AsGiven)
-	fl.Lookup(name).DefValue = strings.Join(texts, ",")
 }

@@ -34,18 +34,33 @@ func flagError(cmd *cobra.Command, err error, args []string) string {
 }
 
 // RenamedFlag returns what a flag --name=value of an earlier version is now, as --name=value; empty if the command has nothing
-// like it. The annotations of the root command say what flags are called now, with * for the value; of several the first.
-func RenamedFlag(cmd *cobra.Command, word string) string {
+// like it. An old name may be followed by what the new value is, with * for the old one; of a part it is that part.
+func RenamedFlag(cmd *cobra.Command, word string) (now string) {
 	name, value, _ := strings.Cut(strings.TrimPrefix(word, "--"), "=")
-	for now := range strings.SplitSeq(cmd.Root().Annotations[name], "|") {
-		if flag, of, is := strings.Cut(now, " "); is && cmd.Flags().Lookup(flag) != nil {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		for _, was := range f.Annotations["was"] {
+			old, of, _ := strings.Cut(was, " ")
+			if old != name {
+				continue
+			}
+			flag, key, _ := strings.Cut(f.Name, " ")
+			if of == "" {
+				of = key
+				switch outer := cmd.Flags().Lookup(flag); {
+				case f.NoOptDefVal != "":
+				case kindOf(outer) == nil:
+					of += ":*"
+				default:
+					of += "=*"
+				}
+			}
 			if value == "false" && !strings.Contains(of, "*") {
 				of += "=false"
 			}
-			return "--" + flag + "=" + strings.Replace(of, "*", value, 1)
+			now = "--" + flag + "=" + strings.Replace(of, "*", value, 1)
 		}
-	}
-	return ""
+	})
+	return now
 }
 
 // flagMeant asks for the flag that may have been meant, if the error is about one that there is not.
@@ -60,7 +75,7 @@ func flagMeant(cmd *cobra.Command, err error) string {
 		if !f.Hidden {
 			names = append(names, "--"+f.Name)
 		}
-		if slices.Contains(f.Annotations[otherNames], unknown.GetSpecifiedName()) {
+		if slices.Contains(f.Annotations["also"], unknown.GetSpecifiedName()) {
 			alias = "--" + f.Name
 		}
 	})
@@ -70,20 +85,8 @@ func flagMeant(cmd *cobra.Command, err error) string {
 	return DidYouMean("--"+unknown.GetSpecifiedName(), names)
 }
 
-// otherNames holds what else a flag might be called.
-const otherNames = "mafalda_other_names"
-
-// AlsoCalled has questions name a flag where one of other names, which no flag has, is given.
-func AlsoCalled(cmd *cobra.Command, flag string, names ...string) {
-	f := cmd.Flags().Lookup(flag)
-	if f.Annotations == nil {
-		f.Annotations = map[string][]string{}
-	}
-	f.Annotations[otherNames] = names
-}
-
-// wordsAnnotation holds the values that a flag may have.
-const wordsAnnotation = "mafalda_words"
+// Words is the annotation of a flag with the values that it may have, where others than these may be meant.
+const Words = "words"
 
 // valueMeant asks for the value that may have been meant, if the error is about one that a flag may not have.
 func valueMeant(cmd *cobra.Command, text string) (question string) {
@@ -91,7 +94,7 @@ func valueMeant(cmd *cobra.Command, text string) (question string) {
 		return ""
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		words, value := f.Annotations[wordsAnnotation], f.Value.String()
+		words, value := f.Annotations[Words], f.Value.String()
 		switch {
 		case question != "" || len(words) == 0 || slices.Contains(words, value):
 		case strings.Contains(text, strconv.Quote(value)) || strings.Contains(text, "--"+f.Name+" "+value):

@@ -12,11 +12,6 @@ type Once struct {
 	given bool
 }
 
-// OnceVarP binds a flag that may be given once.
-func OnceVarP(cmd *cobra.Command, p *string, name, short, usage string) {
-	cmd.Flags().VarP(&Once{Text: p}, name, short, usage)
-}
-
 func (o *Once) String() string {
 	if o.Text == nil {
 		return ""

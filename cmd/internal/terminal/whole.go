@@ -6,8 +6,6 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
-
-	"github.com/spf13/pflag"
 )
 
 // WholeNumber is a flag for an integer in decimal digits, or with an exponent: 020 is twenty, 1e6 a million, and 0x10
@@ -27,9 +25,6 @@ func (n *WholeNumber) Set(s string) error {
 
 // Type is the word for the value in help texts.
 func (n *WholeNumber) Type() string { return "int" }
-
-// Whole binds a flag for a WholeNumber, whose default is the variable's value.
-func Whole(fl *pflag.FlagSet, p *int, name, usage string) { fl.Var((*WholeNumber)(p), name, usage) }
 
 // WholeNumbers is a flag for a list of them; the first one given replaces the default.
 type WholeNumbers struct {

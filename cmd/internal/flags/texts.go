@@ -1,0 +1,81 @@
+package flags
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"mafalda/accounting"
+	"mafalda/benchmarks"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/export"
+	"mafalda/factorize"
+	"mafalda/factorize/spacetime"
+	"mafalda/graph"
+	"mafalda/internal/lists"
+	"mafalda/measure"
+	"mafalda/noise"
+	"mafalda/noise/keys"
+	"mafalda/participation"
+	"mafalda/plan"
+	"mafalda/protocols/dpps"
+	"mafalda/simulate"
+	"mafalda/threat"
+	"mafalda/threat/reaction/smoothness"
+	"mafalda/workload"
+)
+
+// texts returns what stands in pages for {name}: lists of words with commas between them, and what libraries say of themselves.
+var texts = sync.OnceValue(func() *strings.Replacer {
+	trusts, aboutTrusts := threat.Trusts()
+	suite := benchmarks.SuitePrivacies()
+	forms, classes, objectives := "", "", ""
+	for _, b := range graph.Builtins() {
+		forms += fmt.Sprintf("\n  %-15s %s", b.Form, b.About)
+	}
+	for _, c := range factorize.Classes() {
+		classes += fmt.Sprintf("\n%s: %s", c.Name(), c.Traits().About)
+	}
+	for _, o := range measure.Objectives() {
+		objectives += fmt.Sprintf("\n%v: %s", o, o.About())
+	}
+	indented := func(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
+	pairs := []string{
+		"{about classes}", indented(classes), "{about objectives}", indented(objectives), "{about trusts}", indented(aboutTrusts),
+		"{announcement}", keys.RunExtension,
+		"{buffers}", fmt.Sprint(factorize.BLT{}.Traits().Buffers),
+		"{condition}", threat.Condition,
+		"{built-in graphs}", strings.TrimPrefix(forms, "\n"),
+		"{graphs}", strings.Join(graph.BuiltinForms(), " "),
+		"{largest pair}", terminal.AsGiven(spacetime.DefaultLargestPair),
+		"{suite delta}", terminal.AsGiven(suite.Delta), "{suite epsilons}", strings.Join(lists.Map(suite.Epsilons, terminal.AsGiven), ","),
+		"{default methods}", strings.Join(simulate.MethodsFor(participation.InTurn, workload.Spec{}), ","),
+		"{tolerance}", terminal.AsGiven(plan.Mean.Tolerance()),
+	}
+	for name, words := range map[string][]string{
+		"adjacencies":       accounting.Adjacencies(),
+		"algorithms":        algorithmNames[:],
+		"classes":           lists.Map(factorize.Classes(), factorize.Class.Name),
+		"export formats":    export.Formats(),
+		"graph forms":       graph.BuiltinForms(),
+		"gossips":           graph.Schemes(),
+		"gram methods":      measure.GramMethods(),
+		"measures":          threat.Measures(),
+		"methods":           simulate.MethodNames(),
+		"noise formats":     noise.Formats(),
+		"objectives":        lists.Map(measure.Objectives(), plan.Objective.String),
+		"partpsp tasks":     simulate.PartPSPTasks(),
+		"rates":             workload.ScheduleForms(),
+		"risks":             workload.Risks(),
+		"schemas":           SchemaNames(),
+		"schemes":           participation.Schemes(),
+		"sensitivities":     dpps.Sources(),
+		"smoothness models": smoothness.Models(),
+		"tasks":             simulate.TaskNames(),
+		"trusts":            trusts,
+		"workloads":         workload.Kinds(),
+	} {
+		pairs = append(pairs, "{"+name+"}", strings.Join(words, ", "))
+	}
+	return strings.NewReplacer(pairs...)
+})
