@@ -174,7 +174,7 @@ func TestBadNoise(t *testing.T) {
 // one the golden numbers in package noise, which it made, stand for it.
 func TestPythonNoise(t *testing.T) {
 	t.Parallel()
-	module := filepath.Join("..", "..", "..", "python", "mafalda", "generator.py")
+	module := filepath.Join("..", "..", "..", "python", "mafalda", "_generator.py")
 	if text, err := os.ReadFile(module); err != nil || !bytes.Contains(text, []byte("def chacha8")) {
 		t.Fatalf("the package is not there: %v", err)
 	}
