@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"mafalda/accounting"
@@ -34,9 +35,9 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 	whom := "whoever sees all messages and knows the noise of all other nodes"
 	switch {
 	case m.Space != nil && m.Space.Coalitions.Size == 1:
-		whom = "whoever sees all messages, and every single node with the secrets of its pairs"
+		whom = "whoever sees all messages, and every other node, although it knows the noise that it shares with neighbours"
 	case m.Space != nil:
-		whom = "whoever sees all messages, and the coalitions of nodes that were named, with the secrets of their pairs"
+		whom = "whoever sees all messages, and the coalitions of nodes that were named, although they know the noise that they share"
 	case m.Sampled():
 		whom += ", but not which records were drawn"
 	}
@@ -47,12 +48,15 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 	ask := func(question, format string, args ...any) {
 		s.Questions = append(s.Questions, document.Fact{Name: question, Value: fmt.Sprintf(format, args...)})
 	}
-	seen := "All messages and models, and this plan, may be seen by everybody. The keys of the noise must be seen by nobody else"
+	seen := "All messages and models, and this plan, may be seen by everybody. The keys of a node's noise must stay with that node"
+	if m.Space != nil {
+		seen = strings.TrimSuffix(seen, "that node") + "it, and those of a pair with its two nodes"
+	}
 	if m.Sampled() {
-		seen += ", and neither which records are drawn nor how many"
+		seen += ", as must which records are drawn, and how many"
 	}
 	ask("Who may see what?", "%s.", seen)
-	collude := "The promise stays: it is against all others together, as the noise of a node is its own."
+	collude := "The promise stays: it is against all others together, since the noise of a node is its own."
 	if m.Space != nil {
 		collude = fmt.Sprintf("All others together: %s.", p.of(1/slices.Min(e.Shared.Own), 1))
 		const most = 100 // nodes whose pairs are looked at in a moment
@@ -73,12 +77,20 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 	if m.Space != nil {
 		twice = 2 // what pairs share may cancel in one node's favour, and in the other's
 	}
-	ask("What if somebody is at two nodes?", "Once at each, both together: %s.", p.of(twice, 2))
-	if half != nil {
-		ask("What if training stops early?", "No more is given away: after %d of %d steps %s. That holds if the end does not depend on "+
-			"the data; otherwise the promise for the whole plan does.", half.Steps, m.Steps, half)
+	once := "Once at each, both together"
+	if m.Participation.Unit() == "record" {
+		once = "With one record at each, both together (of several records at one node each is protected, not all together)"
 	}
-	ask("What must we do?", "Keep to the contract below at every node, and send nothing else that depends on the data.")
+	ask("What if somebody is at two nodes?", "%s: %s.", once, p.of(twice, 2))
+	if half != nil {
+		given := half.String()
+		if half.Epsilon != nil {
+			given = promise{epsilon: *half.Epsilon, delta: *half.Delta}.of(1, 1)
+		}
+		ask("What if training stops early?", "No more is given away: after %d of %d steps %s. That holds if the end does not depend on "+
+			"the data; otherwise the promise for the whole plan does.", half.Steps, m.Steps, given)
+	}
+	ask("What must we do?", "Keep to the contract on this page at every node, and send nothing else that depends on the data.")
 	return nil
 }
 
@@ -140,7 +152,7 @@ func costOf(m *export.Manifest) string {
 		ordinary, beside = m.CyclicErrorAtPrivacy/m.ErrorAtPrivacy, "the best noise for batches in turn"
 	}
 	if ordinary == 0 || math.IsNaN(ordinary) {
-		return "What its noise costs beside ordinary noise was not computed."
+		return "What its noise costs beside ordinary noise was not computed when it was made."
 	}
-	return fmt.Sprintf("Its noise makes a squared error of %.3g times that of %s, with the same promise.", 1/ordinary, beside)
+	return fmt.Sprintf("For the same promise its noise disturbs the models %.3g times as much (by its squared error) as %s.", 1/ordinary, beside)
 }
