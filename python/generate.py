@@ -80,6 +80,7 @@ ABOUT = {
     "verify": "a plan, or the folder of an export",
     "plot": "a plan, or the folder of an export",
     "report": "plans, results, or their folders",
+    "spent": "the path of a description, TOML",
     "graph": "a path, the name of a built-in graph, or a networkx graph",
 }
 
@@ -91,6 +92,8 @@ def function(command):
     by_flag = {keyword(name, f["name"]): f for f in flags}
     if name in ("verify", "plot", "graph"):
         parameters = [f"{first}: {'Graph' if name == 'graph' else 'Path | Export'}"]
+    elif name == "spent":
+        parameters = [f"{first}: Path"]
     elif name == "report":
         parameters = [f"*{first}: Path | Export | Result"]
     elif first == "plan":

@@ -27,7 +27,7 @@ var rooms = [][]string{
 	{"export"},
 	{"factorize"},
 	{"strategy"},
-	{"accounting/sampling", "accounting/bins"},
+	{"accounting/sampling", "accounting/bins", "accounting/spent"},
 	{"accounting/allocation", "accounting/pld"},
 	{"accounting"},
 	{"optim"},

@@ -36,6 +36,7 @@ from ._commands import (
     sampling,
     simulate,
     smoothness,
+    spent,
     verify,
 )
 from ._curvature import estimate_curvature
@@ -103,5 +104,6 @@ __all__ = [
     "set_flat",
     "simulate",
     "smoothness",
+    "spent",
     "verify",
 ]

@@ -29,6 +29,7 @@ FIRST = {  # the parameter that needs no keyword
     "verify": "plan",
     "plot": "plan",
     "report": "results",
+    "spent": "description",
 }
 _WITH_FOLDER = "optimize account simulate benchmark sampling advise plot graph average partpsp".split()  # they have --output
 _NETWORK = ("graph", "gossip", "seed", "graph-changes", "schema")
@@ -75,6 +76,8 @@ def _first(command: str, given: dict[str, Any], flags: dict[str, Any], inputs: I
         if isinstance(first, Plan):
             flags.update({name: value for name, value in first.network_files.items() if flags.get(name) is None})
         return [_directory(first)]
+    if command == "spent":
+        return [os.fspath(first)]
     if command == "report":
         if not first:
             raise MafaldaError("report needs a result or more: plans, results, or folders")

@@ -1691,3 +1691,38 @@ def smoothness(
         what models lose in a step, times the rate, outside the clip
     """
     return call("smoothness", locals())
+
+
+def spent(
+    description: Path,
+    *,
+    progress: Progress = None,
+    binary: str | None = None,
+) -> Result:
+    """Say what a training of another program gives away in total.
+
+    Account for a training of another program (Flower, p2pfl, NVFlare, Opacus, or your own loop) from a
+    description of its rounds: the total epsilon by round, for whom it holds, what the description leaves open,
+    and what would keep it to what was announced.
+
+    A description is TOML, such as
+
+        preset = "flower-local-dp"    # or flower-central-dp, flower-local-dp, nvflare-svt, opacus, p2pfl, or none
+        rounds = 20
+        clip = 1.0
+        epsilon = 3.0                 # what is announced for a round
+        delta = 1e-5
+
+    Keys: unit (record, person, silo: who is protected), delta, adjacency (zero-out, replace-one); and of a round:
+    rounds, mechanism (gaussian, laplace, svt), probability (drawn in secret), recipients (that get noise of their
+    own for the same data), clip, and one of sigma, noise_multiplier and epsilon (with sensitivity); weight (the
+    largest of a unit in a mean, over its equal share), count_std (of adaptive clipping), parameters, fraction,
+    noise_var. Several [[phase]] tables are phases with keys of their own. docs/is-my-epsilon-right.md explains
+    them.
+
+    Parameters
+    ----------
+    description
+        the path of a description, TOML
+    """
+    return call("spent", locals())

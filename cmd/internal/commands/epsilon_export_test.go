@@ -17,8 +17,8 @@ import (
 	"mafalda/noise"
 )
 
-// spent asks the command what is spent after all steps, from 0 on.
-func spent(t *testing.T, dir string, flags ...string) []noise.Spent {
+// spentOf asks the command what is spent after all steps, from 0 on.
+func spentOf(t *testing.T, dir string, flags ...string) []noise.Spent {
 	t.Helper()
 	e, err := export.Load(dir)
 	if err != nil {
@@ -198,7 +198,7 @@ func TestOdometerIsTheDefinition(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, got := e.Manifest, spent(t, dir)
+			m, got := e.Manifest, spentOf(t, dir)
 			T := m.Steps
 			want := make([]float64, T+1)
 			for layer := range len(a.Data) / (T * T) {
@@ -252,13 +252,13 @@ func TestOdometerOfBudgets(t *testing.T) {
 		}
 		squared := definition(a.Data, 8, export.Participation{Schema: "cyclic", K: 2, B: 4})
 		for node, mu := range map[string]float64{"0": 0.5, "1": 2, "2": 1} {
-			for s, got := range spent(t, dir, "--node", node) {
+			for s, got := range spentOf(t, dir, "--node", node) {
 				if want := mu * math.Sqrt(squared[s]); *got.Mu < math.Min(want*(1-1e-12), mu) || *got.Mu > want*(1+2e-6) {
 					t.Errorf("%v: node %s after %d steps: mu %v, not %v", flags, node, s, *got.Mu, want)
 				}
 			}
 		}
-		for s, got := range spent(t, dir)[1:] {
+		for s, got := range spentOf(t, dir)[1:] {
 			if got.Node != "1" || *got.Mu > 2 {
 				t.Errorf("%v: after %d steps %+v, where node 1 has spent the most", flags, s+1, got)
 			}
@@ -303,7 +303,7 @@ func TestOdometerOfSecretBatches(t *testing.T) {
 		}
 		m := e.Manifest
 		s := m.Sampling
-		for step, got := range spent(t, dir) {
+		for step, got := range spentOf(t, dir) {
 			most := 0
 			for group := range s.Groups {
 				count := 0
@@ -333,7 +333,7 @@ func TestOdometerOfSecretBatches(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "bins")
 	optimizeJSON(t, "--graph", "cycle:6", "--T", "4", "-k", "2", "--no-baselines", "--epsilon", "2", "--delta", "1e-2",
 		"--sampling", "bins", "--sampling", "samples=4096", "-o", dir)
-	curve := spent(t, dir)
+	curve := spentOf(t, dir)
 	if last := curve[4]; *last.Epsilon != 2 || last.By != noise.ByPlan {
 		t.Errorf("bins: %v by %s", last, last.By)
 	}

@@ -32,7 +32,7 @@ func newRootCmd(runner *grids.Runner) *cobra.Command {
 		commands []*cobra.Command
 	}{
 		{"Choose and make a strategy", []*cobra.Command{newAdviseCmd(runner), newOptimizeCmd(runner), newVerifyCmd(), newPlotCmd(), newReportCmd()}},
-		{"Privacy", []*cobra.Command{NewAccount(runner), newAuditCmd(runner), newSmoothnessCmd(), newEpsilonCmd(), newSamplingCmd(runner)}},
+		{"Privacy", []*cobra.Command{NewAccount(runner), newAuditCmd(runner), newSmoothnessCmd(), newEpsilonCmd(), newSpentCmd(), newSamplingCmd(runner)}},
 		{"At a node", []*cobra.Command{newNoiseCmd(), newKeysCmd()}},
 		{"Experiments", []*cobra.Command{NewSimulate(runner), NewBenchmark(runner), newAverageCmd(runner), newPartPSPCmd(runner), newGraphCmd()}},
 		{"Several processes or machines", []*cobra.Command{newSubmitCmd(), newStatusCmd(), newMergeCmd()}},

@@ -1,0 +1,195 @@
+package spent
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"mafalda/accounting"
+	"mafalda/accounting/pld"
+	"mafalda/internal/fault"
+)
+
+// Run describes a training: what is alike in all of its phases, and the phases.
+type Run struct {
+	Preset    string   `toml:"preset"`    // what to begin with: one of Presets
+	Unit      string   `toml:"unit"`      // who is protected: record, person or silo
+	Adjacency string   `toml:"adjacency"` // zero-out (default) or replace-one
+	Delta     float64  `toml:"delta"`     // of (ε, δ)-DP
+	Against   string   `toml:"against"`   // who sees what
+	Source    string   `toml:"source"`    // of what a preset says: an address
+	Open      []string `toml:"open"`      // what a description of this kind leaves open
+	Whole     Phase    `toml:"-"`         // what stands above all phases
+	Phases    []Phase  `toml:"-"`         // at least one
+}
+
+// Phase is a number of rounds that are alike.
+type Phase struct {
+	Rounds      int     `toml:"rounds"`
+	Mechanism   string  `toml:"mechanism"`   // gaussian (default), laplace or svt
+	Probability float64 `toml:"probability"` // of a unit to take part in a round, drawn in secret, independently; 0: every round
+	Recipients  int     `toml:"recipients"`  // that get noise of their own for the same data; 0 means 1
+
+	Clip        float64 `toml:"clip"`             // norm to which a contribution is clipped, the 2-norm
+	Sigma       float64 `toml:"sigma"`            // standard deviation of the noise of a number, of laplace its scale; or
+	Multiplier  float64 `toml:"noise_multiplier"` // the same over Clip; or
+	Epsilon     float64 `toml:"epsilon"`          // what is announced for a round: of gaussian by the classical formula, Sigma =
+	Sensitivity float64 `toml:"sensitivity"`      // Sensitivity (default: Clip) · √(2 ln(1.25/δ))/Epsilon, of laplace Clip/Epsilon
+	Weight      float64 `toml:"weight"`           // largest weight of a unit in a mean over its equal share; 0 means 1
+	CountStd    float64 `toml:"count_std"`        // of adaptive clipping: standard deviation of the noise of the count of clipped units
+
+	Parameters int     `toml:"parameters"` // of the model: laplace noise of 2-norms, and svt
+	Fraction   float64 `toml:"fraction"`   // of svt: of the parameters, uploaded
+	NoiseVar   float64 `toml:"noise_var"`  // of svt
+}
+
+//go:embed presets
+var presets embed.FS
+
+// Presets lists the names of descriptions to begin with.
+func Presets() (names []string) {
+	files, _ := presets.ReadDir("presets") // which is there
+	for _, f := range files {
+		names = append(names, strings.TrimSuffix(f.Name(), ".toml"))
+	}
+	return names
+}
+
+// ErrSyntax says that a description is not TOML, or has a key that is none.
+var ErrSyntax = errors.New("no description of a training")
+
+// Read reads a description: keys of Run and Phase, those of phases in [[phase]] tables or, for what is alike in all of
+// them, above. What it leaves out is of its preset. The errors are ErrSyntax, and fault.Arguments as of Check.
+func Read(r io.Reader) (*Run, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	var named struct {
+		Preset string `toml:"preset"`
+	}
+	if _, err := toml.Decode(string(text), &named); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSyntax, err)
+	}
+	run := &Run{}
+	if named.Preset != "" {
+		preset, err := presets.ReadFile("presets/" + named.Preset + ".toml")
+		if err != nil {
+			return nil, fault.New("Preset", named.Preset, "must be one of %s", strings.Join(Presets(), ", "))
+		}
+		if err := run.decode(preset); err != nil {
+			return nil, err
+		}
+	}
+	if err := run.decode(text); err != nil {
+		return nil, err
+	}
+	return run, run.Check()
+}
+
+// decode puts what a text says over what is there.
+func (r *Run) decode(text []byte) error {
+	all := struct {
+		*Run
+		*Phase
+		Phases []toml.Primitive `toml:"phase"`
+	}{Run: r, Phase: &r.Whole}
+	meta, err := toml.NewDecoder(bytes.NewReader(text)).Decode(&all)
+	r.Phases = nil
+	for _, primitive := range all.Phases {
+		phase := r.Whole
+		err = errors.Join(err, meta.PrimitiveDecode(primitive, &phase))
+		r.Phases = append(r.Phases, phase)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrSyntax, err)
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return fmt.Errorf("%w: unknown key %q", ErrSyntax, unknown[0])
+	}
+	if len(r.Phases) == 0 {
+		r.Phases = []Phase{r.Whole}
+	}
+	return nil
+}
+
+// units are who may be protected.
+var units = []string{"record", "person", "silo"}
+
+// Check rejects descriptions that say too little, or too much: a fault.Argument of the field, which reads as its key.
+func (r *Run) Check() error {
+	switch {
+	case !slices.Contains(units, r.Unit):
+		return fault.New("Unit", strconv.Quote(r.Unit), "must be one of %s: who is protected?", strings.Join(units, ", "))
+	case !(r.Delta > 0 && r.Delta < 1):
+		return fault.New("Delta", r.Delta, "must be between 0 and 1")
+	}
+	if _, err := r.adjacency(); err != nil {
+		return fault.New("Adjacency", r.Adjacency, "must be one of %s", strings.Join(accounting.Adjacencies(), ", "))
+	}
+	for _, p := range r.Phases {
+		if err := p.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Run) adjacency() (accounting.Adjacency, error) {
+	if r.Adjacency == "" {
+		return accounting.ZeroOut, nil
+	}
+	return accounting.ParseAdjacency(r.Adjacency)
+}
+
+func (p Phase) check() error {
+	for field, value := range map[string]float64{"Probability": p.Probability, "Clip": p.Clip, "Sigma": p.Sigma, "NoiseMultiplier": p.Multiplier,
+		"Epsilon": p.Epsilon, "Sensitivity": p.Sensitivity, "Weight": p.Weight, "CountStd": p.CountStd, "NoiseVar": p.NoiseVar,
+		"Fraction": p.Fraction, "Recipients": float64(p.Recipients), "Parameters": float64(p.Parameters)} {
+		if !(value >= 0) || math.IsInf(value, 1) {
+			return fault.New(field, value, "must be finite and not negative")
+		}
+	}
+	says := 0
+	for _, v := range []float64{p.Sigma, p.Multiplier, p.Epsilon} {
+		if v > 0 {
+			says++
+		}
+	}
+	pure := p.Mechanism == "laplace" || p.Mechanism == "svt"
+	switch {
+	case p.Rounds < 1 || p.Rounds > pld.MaxRounds:
+		return fault.New("Rounds", p.Rounds, "must be 1 to %d", pld.MaxRounds)
+	case p.Mechanism != "" && p.Mechanism != "gaussian" && !pure:
+		return fault.New("Mechanism", p.Mechanism, "must be gaussian, laplace or svt")
+	case p.Probability > 1:
+		return fault.New("Probability", p.Probability, "must be at most 1")
+	case p.Fraction > 1:
+		return fault.New("Fraction", p.Fraction, "must be at most 1")
+	case says != 1:
+		return fault.New("Sigma", nil, "how large is the noise? One of [Sigma], [NoiseMultiplier] and [Epsilon] (announced for a round) says it")
+	case p.Clip == 0 && p.Multiplier == 0 && p.Mechanism != "svt":
+		return fault.New("Clip", nil, "to which norm are contributions clipped?")
+	case p.Sensitivity > 0 && p.Epsilon == 0:
+		return fault.New("Sensitivity", p.Sensitivity, "is of [Epsilon]")
+	case pure && p.Probability > 0 && p.Probability < 1:
+		return fault.New("Probability", p.Probability, "is of gaussian noise: leave it out for %s, as if every round took part", p.Mechanism)
+	case pure && p.CountStd > 0:
+		return fault.New("CountStd", p.CountStd, "is of gaussian noise")
+	case pure && p.Parameters == 0:
+		return fault.New("Parameters", nil, "how many has the model? %s noise depends on it, as clipping bounds 2-norms", p.Mechanism)
+	case p.Mechanism == "svt" && (p.Epsilon == 0 || p.Fraction == 0 || p.NoiseVar == 0):
+		return fault.New("Epsilon", p.Epsilon, "must be positive for svt, as must [Fraction] and [NoiseVar]")
+	case p.Mechanism != "svt" && (p.Fraction > 0 || p.NoiseVar > 0):
+		return fault.New("Fraction", nil, "is of svt, as is [NoiseVar]")
+	}
+	return nil
+}

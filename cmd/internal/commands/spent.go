@@ -1,0 +1,116 @@
+package commands
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mafalda/accounting/spent"
+	"mafalda/cmd/internal/document"
+	"mafalda/cmd/internal/terminal"
+	"mafalda/internal/fault"
+	"mafalda/internal/files"
+)
+
+func newSpentCmd() *cobra.Command {
+	json := false
+	cmd := &cobra.Command{
+		Use:   "spent RUN.toml",
+		Short: "Say what a training of another program gives away in total",
+		Long: `Account for a training of another program (Flower, p2pfl, NVFlare, Opacus, or your own loop) from a description of its rounds: the
+total epsilon by round, for whom it holds, what the description leaves open, and what would keep it to what was announced.
+
+A description is TOML, such as
+
+    preset = "flower-local-dp"    # or ` + strings.Join(spent.Presets(), ", ") + `, or none
+    rounds = 20
+    clip = 1.0
+    epsilon = 3.0                 # what is announced for a round
+    delta = 1e-5
+
+Keys: unit (record, person, silo: who is protected), delta, adjacency (zero-out, replace-one); and of a round: rounds, mechanism
+(gaussian, laplace, svt), probability (drawn in secret), recipients (that get noise of their own for the same data), clip, and one of
+sigma, noise_multiplier and epsilon (with sensitivity); weight (the largest of a unit in a mean, over its equal share), count_std (of
+adaptive clipping), parameters, fraction, noise_var. Several [[phase]] tables are phases with keys of their own.
+docs/is-my-epsilon-right.md explains them.`,
+		Example: `  mafalda spent flower.toml
+  mafalda spent flower.toml --json`,
+		Args: terminal.ExactArgs(1, "one description"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a, err := accountOf(args[0])
+			switch {
+			case err != nil:
+				return err
+			case json:
+				return terminal.WriteJSONLine(cmd.OutOrStdout(), a)
+			}
+			return spentDocument(a).Text(cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().BoolVar(&json, "json", false, "print one JSON object")
+	return cmd
+}
+
+// largestDescription is how many bytes a description may have.
+const largestDescription = 1 << 20
+
+// accountOf reads a description, and accounts for it.
+func accountOf(name string) (*spent.Account, error) {
+	file, _, err := files.Open(name)
+	if err != nil {
+		return nil, terminal.Usage(err)
+	}
+	defer file.Close()
+	run, err := spent.Read(io.LimitReader(file, largestDescription))
+	if err == nil {
+		var a *spent.Account
+		if a, err = run.Account(); err == nil {
+			return a, nil
+		}
+	}
+	var parse interface{ ErrorWithPosition() string }
+	if _, bad := errors.AsType[*fault.Argument](err); bad || errors.Is(err, spent.ErrSyntax) || errors.As(err, &parse) {
+		return nil, terminal.Usagef("%s: %s", name, fault.Keyed(err))
+	}
+	return nil, err
+}
+
+// spentDocument says what a run has given away.
+func spentDocument(a *spent.Account) *document.Document {
+	d := document.New("spent", "what a training gives away in total")
+	d.Fact("protected", "%s", map[string]string{"record": "one record", "person": "one person, with all records that are theirs",
+		"silo": "one silo, with all that it contributes"}[a.Unit])
+	d.FactIf("against", a.Against)
+	for _, p := range a.Phases {
+		text := p.Mechanism
+		if p.Multiplier > 0 {
+			text += ", noise multiplier " + terminal.DecimalDown(p.Multiplier, 4)
+		}
+		text += ": epsilon = " + terminal.DecimalUp(p.Epsilon, 4) + " of one that takes part"
+		if p.Announced > 0 {
+			text += fmt.Sprintf("; %g is announced", p.Announced)
+		}
+		d.Fact("a round", "%s", text)
+	}
+	whole := a.Rounds[len(a.Rounds)-1]
+	d.Fact("total", "epsilon = %s at delta = %g after %s", terminal.DecimalUp(whole.Epsilon, 4), whole.Delta,
+		terminal.Count(whole.Rounds, "round"))
+	if k := a.Keep; k != nil {
+		d.Fact("to keep it", "to epsilon = %g for the whole run takes %s times the noise in every round, or at most %s with this noise",
+			k.Epsilon, terminal.DecimalUp(k.Times, 4), terminal.Count(k.Rounds, "round"))
+	}
+	table := document.Table{Caption: "the total, round by round"}
+	for _, s := range a.Rounds {
+		table.Row("rounds", strconv.Itoa(s.Rounds), "epsilon", terminal.DecimalUp(s.Epsilon, 4))
+	}
+	d.Table(table)
+	for _, open := range a.Open {
+		d.Fact("left open", "%s", open)
+	}
+	d.FactIf("source", a.Source)
+	return d
+}
