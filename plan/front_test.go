@@ -73,7 +73,7 @@ func kept(t checker, c strategy.Strategy) int {
 func TestChoiceFitsAndIsBest(t *testing.T) {
 	network, known := florentine(t), knownOptima{}
 	checkFew(t, func(t *rapid.T) {
-		p := plan.Problem{Network: network, Schema: drawSchemaOf(t, 7)}
+		p := plan.Problem{Network: network, Schema: drawSchemaOf(t, 5)}
 		steps := p.Schema.Steps()
 		if rapid.Bool().Draw(t, "prefix") {
 			p.Network, p.Workload = nil, workload.Spec{Kind: workload.Prefix}
@@ -154,45 +154,41 @@ func asked(epsilon float64) *plan.Privacy {
 // Every choice costs what Solve says of its class and sampling; on the front nothing with as little memory is better,
 // neither among the choices nor among all classes with all widths; and the best is nearly the least error of all.
 func TestMemoryFront(t *testing.T) {
+	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(6, 2, 3))}
+	least, of := map[participation.Scheme]map[int]float64{participation.InTurn: {}, participation.Poisson: {}}, map[string]float64{}
+	brute := func(sampling participation.Scheme, c factorize.Class) float64 {
+		key := fmt.Sprintf("%v %#v", sampling, c)
+		if e, known := of[key]; known {
+			return e
+		}
+		s := solved(t, p, plan.Options{Class: c, Sampling: sampling, Privacy: asked(8), NoBaselines: true})
+		for m := s.Strategy().NodeCost().Floats; m <= 6; m++ {
+			if e, ok := least[sampling][m]; !ok || s.ErrorAtPrivacy < e {
+				least[sampling][m] = s.ErrorAtPrivacy
+			}
+		}
+		of[key] = s.ErrorAtPrivacy
+		return s.ErrorAtPrivacy
+	}
+	for _, c := range everyClass(6) {
+		brute(participation.InTurn, c)
+	}
+	for w := range 3 {
+		brute(participation.Poisson, factorize.Banded{Bandwidth: w + 1})
+	}
 	for name, tc := range map[string]struct {
-		epsilon float64
 		budget  plan.Budget
 		numbers int
 	}{
-		"all":        {8, plan.Budget{Dim: 10, Memory: math.Inf(1)}, 8},
-		"few":        {8, plan.Budget{Dim: 10, Memory: 5*80 - 1}, 4},
-		"one, small": {16, plan.Budget{Dim: 10, Memory: 2*40 - 1, Float32: true}, 1},
+		"all":        {plan.Budget{Dim: 10, Memory: math.Inf(1)}, 6},
+		"few":        {plan.Budget{Dim: 10, Memory: 5*80 - 1}, 4},
+		"one, small": {plan.Budget{Dim: 10, Memory: 2*40 - 1, Float32: true}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(8, 2, 4))}
-			options := plan.Options{Privacy: asked(tc.epsilon), Budget: &tc.budget}
+			options := plan.Options{Privacy: asked(8), Budget: &tc.budget}
 			a := must(plan.FindMemoryFront(t.Context(), plan.Case{Problem: p, Options: options}))
 			if a.NoPoisson != nil || options.Budget.Dim != 10 {
 				t.Fatal(a.NoPoisson)
-			}
-			least, of := map[participation.Scheme]map[int]float64{}, map[string]float64{}
-			brute := func(sampling participation.Scheme, c factorize.Class) float64 {
-				if e, known := of[fmt.Sprintf("%v %#v", sampling, c)]; known {
-					return e
-				}
-				s := solved(t, p, plan.Options{Class: c, Sampling: sampling, Privacy: asked(tc.epsilon), NoBaselines: true})
-				held := s.Strategy().NodeCost().Floats
-				if least[sampling] == nil {
-					least[sampling] = map[int]float64{}
-				}
-				for m := held; m <= 8; m++ {
-					if e, ok := least[sampling][m]; !ok || s.ErrorAtPrivacy < e {
-						least[sampling][m] = s.ErrorAtPrivacy
-					}
-				}
-				of[fmt.Sprintf("%v %#v", sampling, c)] = s.ErrorAtPrivacy
-				return s.ErrorAtPrivacy
-			}
-			for _, c := range everyClass(8) {
-				brute(participation.InTurn, c)
-			}
-			for w := 1; w <= min(4, tc.numbers+1); w++ {
-				brute(participation.Poisson, factorize.Banded{Bandwidth: w})
 			}
 			for _, c := range a.Choices {
 				if c.Floats > tc.numbers {
@@ -222,12 +218,10 @@ func TestMemoryFront(t *testing.T) {
 
 // With Poisson sampling the number of bands is the best of those that fit.
 func TestBudgetOfBands(t *testing.T) {
-	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(20, 4, 5))}
-	for numbers := range 4 {
-		least := math.Inf(1)
-		for w := 1; w <= numbers+1; w++ {
-			least = math.Min(least, solved(t, p, sampled(16, factorize.Banded{Bandwidth: w})).ErrorAtPrivacy)
-		}
+	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(12, 3, 4))}
+	least := math.Inf(1)
+	for numbers := range 3 {
+		least = math.Min(least, solved(t, p, sampled(16, factorize.Banded{Bandwidth: numbers + 1})).ErrorAtPrivacy)
 		o := sampled(16, nil)
 		o.Budget = &plan.Budget{Dim: 3, Memory: float64(numbers*3*8) + 5}
 		s := solved(t, p, o)
@@ -272,12 +266,12 @@ func refused(t *testing.T, field string, err error) {
 	}
 }
 
-// checkFew is rapid.Check with 40 cases, if it is not told another number: each case is several optimizations.
+// checkFew is rapid.Check with 20 cases, if it is not told another number: each case is several optimizations.
 func checkFew(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
 	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue {
 		defer func() { _ = checks.Value.Set(checks.DefValue) }()
-		_ = checks.Value.Set("40")
+		_ = checks.Value.Set("20")
 	}
 	rapid.Check(t, property)
 }

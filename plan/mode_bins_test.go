@@ -52,6 +52,7 @@ func TestBinsCandidates(t *testing.T) {
 		s.Ending.Status != optim.Converged {
 		t.Errorf("error %v, the least is %v; %+v", s.ErrorAtPrivacy, least, s.Ending)
 	}
+	isAboveItsSecretBound(t, s)
 	one := s.Candidates[0] // DP-D-SGD, of columns that are scaled so that |m_j| is one
 	diagonal := mat.NewDense(11, 11, nil)
 	for i, count := range []float64{3, 3, 3, 2, 3, 3, 3, 2, 3, 3, 3} {

@@ -41,7 +41,7 @@ func drawTrained(t *rapid.T, on plan.Problem) plan.Case {
 // tried here one by one; nor is a strategy of all than the plain one.
 func TestAdviceIsNeverWorseThanIndependentNoise(t *testing.T) {
 	on := plan.Problem{Network: florentine(t)}
-	rapid.Check(t, func(t *rapid.T) {
+	checkFew(t, func(t *rapid.T) {
 		c := drawTrained(t, on)
 		compared, err := plan.Compare(t.Context(), c)
 		if err != nil {

@@ -75,7 +75,7 @@ func TestTruncatedRefusesWhatItCannotDo(t *testing.T) {
 // A record that is replaced takes more noise than one that is zeroed, exactly what its own pair takes; the export says which
 // neighbours it is for, and other samplings refuse it.
 func TestReplacedRecordsUnderPoissonSampling(t *testing.T) {
-	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(24, 4, 6))}
+	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(12, 3, 4))}
 	zeroed := sampled(8, nil)
 	replace := zeroed
 	privacy := *zeroed.Privacy
