@@ -17,12 +17,13 @@ import (
 // Fresh exports of one to three steps are what they claim to be: searches of so few steps reach their bound to the
 // last digits, where a bound that is compared without its own rounding is refused.
 func TestShortExportsVerify(t *testing.T) {
-	for source, scheme := range map[string]graph.Scheme{"path:2": graph.Uniform, "star:5": graph.Uniform,
-		"complete:3": graph.Metropolis, "erdos:12,0.4": graph.MaxDegree} {
+	for source, scheme := range map[string]graph.Scheme{"path:2": graph.Uniform, "star:5": graph.Metropolis,
+		"erdos:12,0.4": graph.MaxDegree} {
 		t.Run(source, func(t *testing.T) {
 			t.Parallel()
 			for steps := 1; steps <= 3; steps++ {
 				for name, x := range shortExports(steps) {
+					x.options.NoBaselines = scheme != graph.Uniform // whose baselines are searched for in the same way
 					x.network = graph.NetworkOptions{Source: source, Seed: 3, Scheme: scheme}
 					verifyFresh(t, fmt.Sprintf("T = %d, %s", steps, name), x)
 				}

@@ -112,7 +112,7 @@ func tried(t testing.TB, x exported) (refused, wrong error) {
 // verifies. Only shared noise is refused where noise of some steps costs nothing, and combs where records take part once
 // or in every step, in one line.
 func TestSweepGivesExportsThatVerify(t *testing.T) {
-	for _, of := range []struct{ k, b int }{{1, 2}, {4, 1}, {2, 2}, {2, 5}} {
+	for _, of := range []struct{ k, b int }{{1, 2}, {4, 1}, {2, 2}, {2, 3}} {
 		t.Run(fmt.Sprintf("k = %d, b = %d", of.k, of.b), func(t *testing.T) {
 			t.Parallel()
 			for name, x := range sweep(of.k, of.b) {

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"mafalda/verify"
 )
 
 // change is one way to change a manifest.
@@ -29,7 +32,8 @@ func changes(path string, value any, set func(any)) []change {
 	var list []change
 	switch v := value.(type) {
 	case map[string]any:
-		for key, child := range v {
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			child := v[key]
 			at := strings.TrimPrefix(path+"."+key, ".")
 			list = append(list, change{at, "removed", func() { delete(v, key) }, func() { v[key] = child }, nil})
 			list = append(list, changes(at, child, func(x any) { v[key] = x })...)
@@ -44,7 +48,11 @@ func changes(path string, value any, set func(any)) []change {
 		if path == "per_node.group_bound" { // up to the tolerance of 1e-6, a smaller bound is one as well
 			little = 3e-6
 		}
-		for about, by := range map[string]float64{"+1": 1, "little more": little, "little less": -little} {
+		for _, way := range []struct {
+			about string
+			by    float64
+		}{{"+1", 1}, {"little more", little}, {"little less", -little}} {
+			about, by := way.about, way.by
 			x, _ := new(big.Rat).SetString(string(v))
 			d := new(big.Rat).SetFloat64(by)
 			if by != 1 && x.Sign() != 0 {
@@ -63,6 +71,29 @@ func changes(path string, value any, set func(any)) []change {
 		list = append(list, to("longer", v+"x"))
 	case bool:
 		list = append(list, to("negated", !v))
+	}
+	return list
+}
+
+// additions lists numbers that can be added to a manifest where it has none.
+func additions(manifest map[string]any) []change {
+	var list []change
+	for _, key := range verify.Keys() {
+		block, name := manifest, key
+		if outer, inner, ok := strings.Cut(key, "."); ok {
+			block, _ = manifest[outer].(map[string]any)
+			name = inner
+		}
+		if _, there := block[name]; block == nil || there || strings.ContainsAny(name, ".[*") {
+			continue
+		}
+		for _, number := range []json.Number{"1", "1000000"} {
+			if number == "1" && strings.HasSuffix(name, "_bound") {
+				continue // true, but weaker than what can be proven
+			}
+			list = append(list, change{key, "added: " + string(number), func() { block[name] = number },
+				func() { delete(block, name) }, nil})
+		}
 	}
 	return list
 }
