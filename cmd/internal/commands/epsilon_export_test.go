@@ -292,7 +292,7 @@ func checkEpsilonOf(t *testing.T, m *export.Manifest, s noise.Spent) {
 func TestOdometerOfSecretBatches(t *testing.T) {
 	for _, flags := range []string{"", "--strategy bandwidth=1", "--strategy bandwidth=3", "--T 14 -b 4 --strategy bandwidth=2", "--trust secldp --strategy bandwidth=2"} {
 		dir := filepath.Join(t.TempDir(), "out")
-		args := strings.Fields("--graph cycle:6 --T 16 -k 4 --no-baselines --epsilon 2 --delta 1e-5 --sampling poisson " + flags)
+		args := strings.Fields("--graph cycle:6 --T 8 -k 2 --no-baselines --epsilon 2 --delta 1e-5 --sampling poisson " + flags)
 		if strings.Contains(flags, "-b") && strings.Contains(flags, "--T") {
 			args = strings.Fields("--graph cycle:6 --no-baselines --epsilon 2 --delta 1e-5 --sampling poisson " + flags)
 		}

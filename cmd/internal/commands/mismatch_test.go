@@ -64,10 +64,10 @@ func TestAuditChecksTheInverse(t *testing.T) {
 // An export for batches of one kind is not audited as one for another, and the error says what it is for.
 func TestAuditOfOtherSampling(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	optimizeJSON(t, "--graph", "path:3", "--T", "4", "-k", "2", "--no-baselines", "--sampling", "samples=1024", "--sampling", "bins", "--epsilon", "4",
+	optimizeJSON(t, "--graph", "path:3", "--T", "4", "-k", "2", "--no-baselines", "--sampling", "allocation", "--epsilon", "4",
 		"--delta", "1e-2", "-o", dir)
 	code, out, errs := mafalda("audit", "--sampling", "poisson", "--export", dir)
-	if code != 2 || !strings.Contains(errs, dir+" is for --sampling bins") || strings.Count(errs, "\n") != 1 {
+	if code != 2 || !strings.Contains(errs, dir+" is for --sampling allocation") || strings.Count(errs, "\n") != 1 {
 		t.Errorf("code %d, %s%s", code, out, errs)
 	}
 }

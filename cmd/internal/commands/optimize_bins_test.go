@@ -146,7 +146,8 @@ func TestBinsRefuseNegativeEntries(t *testing.T) {
 // The table says what is known, and what is not.
 func TestBinsAreNamedHonestly(t *testing.T) {
 	t.Parallel()
-	code, out, errs := mafalda(append([]string{"optimize", "--sampling", "samples=1024", "--strategy", "bandwidth=2"}, inBins...)...)
+	code, out, errs := mafalda(strings.Fields("optimize --graph path:3 --T 4 -k 2 --epsilon 2 --delta 1e-5 " +
+		"--sampling bins:samples=1024 --strategy bandwidth=2")...)
 	if code != 0 || strings.Count(out, "(best)") != 1 || strings.Contains(out, "dense (") {
 		t.Errorf("code %d\n%s%s", code, out, errs)
 	}

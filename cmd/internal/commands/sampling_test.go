@@ -16,7 +16,7 @@ import (
 func TestSamplingCommand(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "sampling")
-	args := []string{"sampling", "--graph", "path:3", "--T", "8", "-k", "2", "--epsilon", "16,1"}
+	args := []string{"sampling", "--graph", "path:3", "--T", "6", "-k", "2", "--epsilon", "16,1"}
 	code, out, errs := mafalda(append(args, "-o", dir, "--json")...)
 	if code != 0 || strings.Contains(errs, "mafalda:") || !strings.HasPrefix(out, "{") {
 		t.Fatalf("code %d, %s%s", code, out, errs)
@@ -27,11 +27,11 @@ func TestSamplingCommand(t *testing.T) {
 		err = json.Unmarshal(text, &r)
 	}
 	if err != nil || len(r.Rows) != 2 || r.Rows[0].Epsilon != 1 || r.Graph.Source != "path:3" ||
-		r.Separation != 4 {
+		r.Separation != 3 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	for _, row := range r.Rows {
-		m := optimizeJSON(t, "--graph", "path:3", "--T", "8", "-k", "2", "--sampling", "poisson", "--delta", "1e-6",
+		m := optimizeJSON(t, "--no-baselines", "--graph", "path:3", "--T", "6", "-k", "2", "--sampling", "poisson", "--delta", "1e-6",
 			"--epsilon", map[float64]string{1: "1", 16: "16"}[row.Epsilon])
 		if best := row.Best; best.Bands != m.Sampling.Groups ||
 			math.Abs(best.Error-m.ErrorAtPrivacy) > 2e-5*best.Error ||
