@@ -214,6 +214,8 @@ func (v *verification) atPrivacy(follows *export.Manifest) {
 	}
 	follows.ErrorAtPrivacy = errorAtPrivacy(p.NoiseStd/p.Clip, m.SquaredError)
 	switch {
+	case m.Sampled() && m.Space != nil && m.CyclicErrorAtPrivacy != 0: // shared noise has none
+		follows.CyclicErrorAtPrivacy = math.NaN()
 	case m.Sampled(): // see candidates
 	case m.CyclicErrorAtPrivacy == 0:
 		v.skip("cyclic_error_at_privacy")

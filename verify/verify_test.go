@@ -246,11 +246,9 @@ func TestVerifyNoticesEveryLeaf(t *testing.T) {
 		sampling, _ := manifest["sampling"].(map[string]any)
 		class := manifest["strategy"].(map[string]any)["class"]
 		leaves := changes("", manifest, nil)
-		all := slices.Clone(leaves)
+		all := append(slices.Clone(leaves), additions(manifest)...)
 		if manifest["space"] != nil {
 			class = "shared"
-		} else {
-			all = append(all, additions(manifest)...)
 		}
 		for _, c := range all {
 			what := fmt.Sprint(class, c.path, c.about)

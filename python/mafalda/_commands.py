@@ -1275,7 +1275,6 @@ def graph(
       watts:n,k,p     random, a ring of k neighbours rewired with probability p
       geometric:n,r   random points of the unit square, nearer than r
 
-
     Parameters
     ----------
     graph

@@ -255,7 +255,7 @@ def test_canaries_go_on_after_a_restart_and_are_not_taken_for_others(plan, tmp_p
         (lambda: plan.audit(tmp_path / "else", tmp_path / "coins"), "no run is recorded"),
         (lambda: plan.audit(tmp_path / "run", tmp_path / "coins"), "fewer than two messages"),
         (lambda: mafalda.audit(run=tmp_path / "run"), "^run needs export"),
-        (lambda: mafalda.audit(plan, run={"run": tmp_path / "run", "coins": tmp_path / "coins"}, runs=7), "^runs is not for run"),
+        (lambda: mafalda.audit(plan, run={"run": tmp_path / "run", "coins": tmp_path / "coins"}, runs=70), "^runs is not for run"),
     ):
         with pytest.raises((mafalda.MafaldaError, ValueError), match=says) as caught:
             wrong()

@@ -216,7 +216,7 @@ WRONG = [
     (lambda: mafalda.optimize("cycle:4", steps=8, k=2, trust="secldp:coalitions=9"), mafalda.ProgramError, "must be 1, 2, or a file of coalitions"),
     (lambda: mafalda.epsilon(mu=1), mafalda.ProgramError, "two of mu, epsilon and delta"),
     (lambda: mafalda.benchmark(workloads="many"), mafalda.ProgramError, "workloads"),
-    (lambda: mafalda.advise("cycle:4", steps=8, k=2, epsilon=1, delta=1e-6, records=10), mafalda.ProgramError, "records is of curvature"),
+    (lambda: mafalda.advise("cycle:4", steps=8, k=2, epsilon=1, delta=1e-6, records=10), mafalda.ProgramError, "records is for curvature"),
     (lambda: mafalda.optimize("florentine", steps="many"), mafalda.ProgramError, 'invalid argument "many"'),
     (lambda: mafalda.optimize("florentine"), TypeError, "steps"),
     (lambda: mafalda.optimize("florentine", steps=20, k=3), mafalda.ProgramError, "k = 3 does not divide"),

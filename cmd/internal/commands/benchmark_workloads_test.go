@@ -50,7 +50,7 @@ func TestBenchmarkWorkloads(t *testing.T) {
 		"other study":  {[]string{"benchmark", "--only", "--graph", "cycle:5", "-o", dir}, "benchmark"},
 		"few steps": {[]string{"benchmark", "--workloads", "--T", "4", "-k", "2"},
 			"--T 4: the workloads compared have 8"},
-		"privacy":       {[]string{"benchmark", "--workloads", "--epsilon", "2"}, "--epsilon is not for --workloads"},
+		"privacy":       {[]string{"benchmark", "--workloads", "--epsilon", "2"}, "--workloads and --epsilon: only one of them"},
 		"nothing":       {[]string{"benchmark", "--workloads", "--only"}, "nothing to measure"},
 		"bad graph":     {[]string{"benchmark", "--workloads", "--graph", "nowhere"}, "neither a file"},
 		"gossip matrix": {[]string{"benchmark", "--workloads", "--gossip", "w.npy"}, "one graph only"},
