@@ -263,7 +263,7 @@ func TestStyles(t *testing.T) {
 		}
 		files[ext] = out.String()
 	}
-	for _, want := range []string{`width="244.80pt"`, `font-size="8"`, "<title>its title</title>", "<desc>", ">steps</text>"} {
+	for _, want := range []string{`width="244.80pt"`, `viewBox="0 0 244.80 `, `font-size="8"`, "<title>its title</title>", "<desc>", ">steps</text>"} {
 		if !strings.Contains(files[".svg"], want) {
 			t.Errorf("no %s in %s", want, files[".svg"])
 		}

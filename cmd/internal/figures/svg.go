@@ -20,7 +20,7 @@ func (p *page) svg() ([]byte, error) {
 		}
 	}
 	fmt.Fprintf(&out, `<?xml version="1.0"?>
-<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="%.2fpt" height="%.2fpt" viewBox="0 0 %[1].2f %[2].2f" font-family="'Liberation Serif','Times New Roman',Tinos,Times,serif">
+<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="%.2fpt" height="%.2fpt" viewBox="0 0 %.2[1]f %.2[2]f" font-family="'Liberation Serif','Times New Roman',Tinos,Times,serif">
 <title>%[3]s</title>
 <desc>%[4]s</desc>
 <metadata>%[5]s</metadata>
