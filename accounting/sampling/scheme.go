@@ -6,6 +6,7 @@ import (
 	"mafalda/accounting"
 	"mafalda/accounting/allocation"
 	"mafalda/accounting/pld"
+	"mafalda/internal/fault"
 	"mafalda/participation"
 )
 
@@ -90,8 +91,11 @@ type Scheme struct {
 // Draw returns what a record of the worst group goes through, with so many groups in the place of a schema's batches: as
 // many records a batch, on average. It fails as allocation.ForBands does.
 func (s Scheme) Draw(schema participation.Schema, groups int) (Draw, error) {
-	if s.Of == participation.Allocation {
+	switch s.Of {
+	case participation.Allocation:
 		return allocation.ForBands(schema.Steps(), schema.Participations(), groups)
+	case participation.InTurn, participation.Poisson, participation.Truncated:
+		return Poisson{pld.BandRounds(schema.Steps(), schema.Separation(), groups), groups, s.Batches, s.Adjacency}, nil
 	}
-	return Poisson{pld.BandRounds(schema.Steps(), schema.Separation(), groups), groups, s.Batches, s.Adjacency}, nil
+	return nil, fault.New("Sampling", s.Of, "has an accountant of its own")
 }

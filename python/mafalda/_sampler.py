@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 import os
 import threading
+import warnings
 from typing import Any, Hashable, Iterable, Iterator
 
 import numpy as np
@@ -101,6 +102,8 @@ class Sampler(Held):
 
     def __iter__(self) -> Iterator[list[int]]:
         """The batches of all steps that are left, in turn; padded ones end with record 0 (weights)."""
+        if self.next >= self.steps:
+            warnings.warn(f"all {self.steps} steps of this run are over: nothing is trained (a new run takes a new plan and states)", stacklevel=2)
         for _, batch in self.items():
             yield self._pad(batch).tolist()
 

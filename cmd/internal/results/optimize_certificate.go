@@ -192,7 +192,7 @@ func notCovered(m *export.Manifest) []string {
 		all = append(all, "anything where the draws, sizes of batches or empty batches become known")
 	}
 	if m.Space != nil {
-		all = append(all, "anything against more nodes that collude than the coalitions have")
+		all = append(all, "the promise against more nodes that collude than the coalitions have: account and report say what is left then")
 	}
 	return all
 }
