@@ -46,13 +46,15 @@ func (t Task) Curvature(clip float64) workload.Curvature {
 	return all
 }
 
-// Training returns what predictions of its training need to know of the task, with clipped gradients and the task's own learning
-// rate, and the records of the smallest of so many nodes. Distances are those of the first model from the one that
-// training without noise leads to, by Lanczos' method from their difference. Where clipping is active, a direction counts as often
-// as the loss curves more than gradients answer. The error is of a loss that does not curve. It depends on private records: it is for simulations.
+// Training returns what predictions of its training need to know of the task, with clipped gradients and the task's own
+// learning rate, and the records of the smallest of so many nodes. Distances are those of the first model from the one that
+// training without noise or clipping leads to, by Lanczos' method from their difference. Where clipping is active, a direction
+// counts as often as the loss curves more than gradients answer near that model: farther off they answer less, and
+// predictions are too good. The error is of a loss that does not curve. It depends on private records: it is for simulations.
 func (t Task) Training(clip float64, nodes int) (of measure.Training, records int, err error) {
 	train, _ := t.Split(0)
-	f := t.field(train, clip)
+	f := t.field(train, math.Inf(1)) // models go to the optimum, which clipping delays
+	f.clip = clip
 	all := f.directions()
 	if len(all) == 0 || all[0].X == 0 {
 		return of, 0, fmt.Errorf("%w: the loss of %s does not curve where training without noise leads", ErrData, t.Name)

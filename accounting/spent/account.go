@@ -107,12 +107,12 @@ func (p Phase) std(delta float64) float64 {
 	case p.Mechanism == "laplace":
 		return sensitivity / p.Epsilon / p.Clip * down
 	}
-	return sensitivity * math.Sqrt(2*math.Log(1.25/delta)) / p.Epsilon / p.Clip * down
+	return sensitivity * math.Sqrt(2*math.Log(1.25/cmp.Or(p.AnnouncedDelta, delta))) / p.Epsilon / p.Clip * down
 }
 
 // multiplier returns the noise multiplier of all that a round of Gaussian noise gives away, rounded down; 0 for others.
 func (r *Run) multiplier(p Phase) float64 {
-	if p.Mechanism != "" && p.Mechanism != "gaussian" {
+	if p.isPure() {
 		return 0
 	}
 	each := cmp.Or(p.Weight, 1) / p.std(r.Delta)
@@ -130,7 +130,7 @@ func (r *Run) pure(p Phase, adjacency accounting.Adjacency) float64 {
 	case "laplace": // 1-norms are up to √d times 2-norms
 		epsilon = adjacency.Contribution(1) * math.Sqrt(float64(p.Parameters)) * cmp.Or(p.Weight, 1) / p.std(r.Delta)
 	case "svt":
-		epsilon = p.Epsilon + math.Ceil(p.Fraction*float64(p.Parameters))*p.NoiseVar
+		epsilon = p.Epsilon + cmp.Or(p.Release, math.Ceil(p.Fraction*float64(p.Parameters))*p.NoiseVar)
 	}
 	return float64(max(p.Recipients, 1)) * epsilon * (1 + 1e-14)
 }
@@ -147,7 +147,7 @@ func (r *Run) after(phases []Phase) (float64, error) {
 	for _, p := range phases {
 		z := r.multiplier(p)
 		switch {
-		case z == 0:
+		case p.isPure():
 			pure = rounding.Above(pure + r.pure(p, adjacency)*float64(p.Rounds))
 			continue
 		case p.Probability > 0 && p.Probability < 1:

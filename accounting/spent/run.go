@@ -43,12 +43,15 @@ type Phase struct {
 	Multiplier  float64 `toml:"noise_multiplier"` // the same over Clip; or
 	Epsilon     float64 `toml:"epsilon"`          // what is announced for a round: of gaussian by the classical formula, Sigma =
 	Sensitivity float64 `toml:"sensitivity"`      // Sensitivity (default: Clip) · √(2 ln(1.25/δ))/Epsilon, of laplace Clip/Epsilon
-	Weight      float64 `toml:"weight"`           // largest weight of a unit in a mean over its equal share; 0 means 1
-	CountStd    float64 `toml:"count_std"`        // of adaptive clipping: standard deviation of the noise of the count of clipped units
+	// AnnouncedDelta is the δ of that formula; 0 means the run's.
+	AnnouncedDelta float64 `toml:"announced_delta"`
+	Weight         float64 `toml:"weight"`    // largest weight of a unit in a mean over its equal share; 0 means 1
+	CountStd       float64 `toml:"count_std"` // of adaptive clipping: standard deviation of the noise of the count of clipped units
 
-	Parameters int     `toml:"parameters"` // of the model: laplace noise of 2-norms, and svt
-	Fraction   float64 `toml:"fraction"`   // of svt: of the parameters, uploaded
-	NoiseVar   float64 `toml:"noise_var"`  // of svt
+	Parameters int     `toml:"parameters"`      // of the model: laplace noise of 2-norms, and svt
+	Fraction   float64 `toml:"fraction"`        // of svt: of the parameters, uploaded
+	NoiseVar   float64 `toml:"noise_var"`       // of svt; or
+	Release    float64 `toml:"epsilon_release"` // the ε of the values that are sent, in the place of ⌈Fraction·Parameters⌉·NoiseVar
 }
 
 //go:embed presets
@@ -89,8 +92,12 @@ func Read(r io.Reader) (*Run, error) {
 			return nil, err
 		}
 	}
+	unit := run.Unit
 	if err := run.decode(text); err != nil {
 		return nil, err
+	}
+	if unit != "" && run.Unit != unit {
+		return nil, fault.New("Unit", run.Unit, "is %s in %s: it clips what a %s contributes", unit, named.Preset, unit)
 	}
 	return run, run.Check()
 }
@@ -114,6 +121,11 @@ func (r *Run) decode(text []byte) error {
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return fmt.Errorf("%w: unknown key %q", ErrSyntax, unknown[0])
+	}
+	for _, key := range meta.Keys() {
+		if name := key.String(); name != strings.ToLower(name) { // which would be taken for the key in lower case
+			return fmt.Errorf("%w: unknown key %q", ErrSyntax, key)
+		}
 	}
 	if len(r.Phases) == 0 {
 		r.Phases = []Phase{r.Whole}
@@ -139,6 +151,14 @@ func (r *Run) Check() error {
 		if err := p.check(); err != nil {
 			return err
 		}
+		z := r.multiplier(p)
+		if p.isPure() {
+			z = p.std(r.Delta)
+		}
+		if p.Mechanism != "svt" && !(z >= pld.MinNoiseMultiplier && z <= pld.MaxNoiseMultiplier) {
+			return fault.New("NoiseMultiplier", z, "must be from %v to %v, over all that a round gives away of a unit", pld.MinNoiseMultiplier,
+				float64(pld.MaxNoiseMultiplier))
+		}
 	}
 	return nil
 }
@@ -150,9 +170,12 @@ func (r *Run) adjacency() (accounting.Adjacency, error) {
 	return accounting.ParseAdjacency(r.Adjacency)
 }
 
+// isPure reports whether a round has a δ of 0.
+func (p Phase) isPure() bool { return p.Mechanism == "laplace" || p.Mechanism == "svt" }
+
 func (p Phase) check() error {
 	for field, value := range map[string]float64{"Probability": p.Probability, "Clip": p.Clip, "Sigma": p.Sigma, "NoiseMultiplier": p.Multiplier,
-		"Epsilon": p.Epsilon, "Sensitivity": p.Sensitivity, "Weight": p.Weight, "CountStd": p.CountStd, "NoiseVar": p.NoiseVar,
+		"Epsilon": p.Epsilon, "Sensitivity": p.Sensitivity, "Weight": p.Weight, "AnnouncedDelta": p.AnnouncedDelta, "EpsilonRelease": p.Release, "CountStd": p.CountStd, "NoiseVar": p.NoiseVar,
 		"Fraction": p.Fraction, "Recipients": float64(p.Recipients), "Parameters": float64(p.Parameters)} {
 		if !(value >= 0) || math.IsInf(value, 1) {
 			return fault.New(field, value, "must be finite and not negative")
@@ -164,7 +187,7 @@ func (p Phase) check() error {
 			says++
 		}
 	}
-	pure := p.Mechanism == "laplace" || p.Mechanism == "svt"
+	pure := p.isPure()
 	switch {
 	case p.Rounds < 1 || p.Rounds > pld.MaxRounds:
 		return fault.New("Rounds", p.Rounds, "must be 1 to %d", pld.MaxRounds)
@@ -180,6 +203,10 @@ func (p Phase) check() error {
 		return fault.New("Clip", nil, "to which norm are contributions clipped?")
 	case p.Sensitivity > 0 && p.Epsilon == 0:
 		return fault.New("Sensitivity", p.Sensitivity, "is of [Epsilon]")
+	case p.AnnouncedDelta > 0 && (p.Epsilon == 0 || pure || p.AnnouncedDelta >= 1):
+		return fault.New("AnnouncedDelta", p.AnnouncedDelta, "is of [Epsilon] and gaussian noise, and below 1")
+	case p.Weight > 0 && p.Weight < 1:
+		return fault.New("Weight", p.Weight, "must be at least 1: the largest weight of a unit in a mean, over its equal share")
 	case pure && p.Probability > 0 && p.Probability < 1:
 		return fault.New("Probability", p.Probability, "is of gaussian noise: leave it out for %s, as if every round took part", p.Mechanism)
 	case pure && p.CountStd > 0:
@@ -188,8 +215,10 @@ func (p Phase) check() error {
 		return fault.New("Parameters", nil, "how many has the model? %s noise depends on it, as clipping bounds 2-norms", p.Mechanism)
 	case p.Mechanism == "svt" && (p.Epsilon == 0 || p.Fraction == 0 || p.NoiseVar == 0):
 		return fault.New("Epsilon", p.Epsilon, "must be positive for svt, as must [Fraction] and [NoiseVar]")
-	case p.Mechanism != "svt" && (p.Fraction > 0 || p.NoiseVar > 0):
-		return fault.New("Fraction", nil, "is of svt, as is [NoiseVar]")
+	case p.Mechanism == "svt" && (p.Weight > 0 || p.Sensitivity > 0 || p.Clip > 0):
+		return fault.New("Mechanism", p.Mechanism, "has no [Weight], [Sensitivity] or [Clip]")
+	case p.Mechanism != "svt" && (p.Fraction > 0 || p.NoiseVar > 0 || p.Release > 0):
+		return fault.New("Fraction", nil, "is of svt, as are [NoiseVar] and [EpsilonRelease]")
 	}
 	return nil
 }

@@ -81,6 +81,9 @@ func TestAnnouncedRounds(t *testing.T) {
 	if half := total(account(t, louder+"rounds=5")); math.Abs(half/total(account(t, local+"rounds=20"))-1) > 1e-9 {
 		t.Errorf("half the sensitivity: %v", half)
 	}
+	if other := account(t, local+"announced_delta=1e-3\nrounds=20"); math.Abs(other.Phases[0].Multiplier-math.Sqrt(2*math.Log(1250))/3) > 1e-9 {
+		t.Errorf("the formula has another δ: %+v", other.Phases[0])
+	}
 	gossip := "preset='p2pfl'\ndelta=1e-5\nepsilon=3\nclip=1\nrecipients=4\nrounds=5"
 	if got, want := total(account(t, gossip)), total(a); math.Abs(got/want-1) > 1e-9 {
 		t.Errorf("p2pfl: %v, must be %v", got, want)
@@ -111,6 +114,10 @@ func TestPureMechanisms(t *testing.T) {
 	if want := 2 * (0.1 + 101*0.1); math.Abs(total(svt)-want) > 1e-9 {
 		t.Errorf("%v, must be %v", total(svt), want)
 	}
+	release := account(t, "preset='nvflare-svt'\ndelta=1e-6\nparameters=1001\nepsilon_release=3\nrounds=2")
+	if want := 2 * (0.1 + 3); math.Abs(total(release)-want) > 1e-9 {
+		t.Errorf("%v, must be %v", total(release), want)
+	}
 	both := account(t, "unit='silo'\ndelta=1e-6\nclip=1\n[[phase]]\nsigma=5\nrounds=1\n[[phase]]\nmechanism='laplace'\nparameters=1\nsigma=2\nrounds=2")
 	gaussian := account(t, "unit='silo'\ndelta=1e-6\nclip=1\nsigma=5\nrounds=1")
 	if math.Abs(total(both)-total(gaussian)-1) > 1e-9 {
@@ -121,8 +128,13 @@ func TestPureMechanisms(t *testing.T) {
 // Every preset is read, and says against whom, where that stands, and what it leaves open.
 func TestPresets(t *testing.T) {
 	for _, name := range Presets() {
-		a := account(t, "preset='"+name+"'\ndelta=1e-5\nrounds=3\nparameters=10\nclip=1\n"+map[bool]string{true: "noise_multiplier=1",
-			false: "epsilon=1"}[name == "opacus" || name == "flower-central-dp"])
+		says := "clip=1\nepsilon=1"
+		if name == "opacus" || name == "flower-central-dp" {
+			says = "noise_multiplier=1"
+		} else if name == "nvflare-svt" {
+			says = "parameters=10"
+		}
+		a := account(t, "preset='"+name+"'\ndelta=1e-5\nrounds=3\n"+says)
 		if a.Against == "" || len(a.Open) == 0 || !strings.HasPrefix(a.Source, "https://") || total(a) <= a.Rounds[0].Epsilon {
 			t.Errorf("%s: %+v", name, a)
 		}
@@ -153,6 +165,16 @@ func TestBadDescriptions(t *testing.T) {
 		good + "[[phase]]\nrounds=0":           "rounds 0: must be",
 		good + "[[phase]]\nround=1":            `unknown key "phase.round"`,
 		strings.Replace(good, "clip=1", "", 1): "clip: to which norm",
+		good + "Rounds=1":                      `unknown key "Rounds"`,
+		good + "[[Phase]]\nrounds=1":           `unknown key "Phase"`,
+		good + "weight=0.5":                    "weight 0.5: must be at least 1",
+		good + "weight=1e200":                  "noise_multiplier 0: must be from 0.01",
+		good + "count_std=1e-170":              "noise_multiplier 0: must be from 0.01",
+		good + "announced_delta=0.1":           "announced_delta 0.1 is of epsilon",
+		strings.Replace(good, "sigma=1", "noise_multiplier=1e-160", 1):                         "noise_multiplier 0: must be from 0.01",
+		strings.Replace(good, "sigma=1", "sigma=1e300", 1):                                     "must be from 0.01",
+		strings.Replace(good, "sigma=1", "mechanism='laplace'\nparameters=3\nsigma=1e-320", 1): "must be from 0.01",
+		"preset='opacus'\nunit='person'":                                                       "unit person is record in opacus",
 	} {
 		_, err := Read(strings.NewReader(text))
 		said := ""

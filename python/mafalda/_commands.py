@@ -1714,10 +1714,10 @@ def spent(
 
     Keys: unit (record, person, silo: who is protected), delta, adjacency (zero-out, replace-one); and of a round:
     rounds, mechanism (gaussian, laplace, svt), probability (drawn in secret), recipients (that get noise of their
-    own for the same data), clip, and one of sigma, noise_multiplier and epsilon (with sensitivity); weight (the
-    largest of a unit in a mean, over its equal share), count_std (of adaptive clipping), parameters, fraction,
-    noise_var. Several [[phase]] tables are phases with keys of their own. docs/is-my-epsilon-right.md explains
-    them.
+    own for the same data), clip, and one of sigma, noise_multiplier and epsilon (with sensitivity,
+    announced_delta); weight (the largest of a unit in a mean, over its equal share), count_std (of adaptive
+    clipping), parameters, fraction, noise_var, epsilon_release. Several [[phase]] tables are phases with keys of
+    their own. docs/is-my-epsilon-right.md explains them.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ import numpy as np
 
 from .canaries import Canaries
 from .canaries import make as make_canaries
-from .errors import ExportError, MafaldaError
+from .errors import ExportError, MafaldaError, ProgramError
 from ._export import Export, Level
 from ._inputs import Inputs, plain
 from ._ledger import Ledger
@@ -182,7 +182,11 @@ class Plan(Export):
         high = level.delta if epsilon >= self.epsilon(level.delta, node) else 1.0
         while high > low * 1.01:
             middle = (low * high) ** 0.5
-            low, high = (low, middle) if self.epsilon(middle, node) <= epsilon else (middle, high)
+            try:
+                reached = self.epsilon(middle, node) <= epsilon
+            except ProgramError:  # batches of a largest size take more of δ
+                reached = False
+            low, high = (low, middle) if reached else (middle, high)
         return high
 
     def dp_event(self, node: str | None = None) -> Any:

@@ -141,7 +141,11 @@ func (f *adviseFlags) ofTask(cmd *cobra.Command, c *plan.Case) (err error) {
 		nodes = n.Graph.Nodes()
 	}
 	if task := f.loss.Task(); task != "" {
-		f.Note(cmd)("--task " + task + ": its curvature and distance are of private records: for simulations")
+		if f.budgets.file != "" {
+			return terminal.Usagef("--budgets is not for predictions of a training: leave out --task")
+		}
+		f.Note(cmd)("--task " + task + ": its curvature and distance are of private records: for simulations; where gradients are clipped its predictions " +
+			"are too good, the more the smaller the clip")
 	}
 	c.Training, c.Records, err = f.loss.OfTask(c.Options.Privacy.Clip, nodes)
 	return cmp.Or(err, plan.CheckCase(*c))

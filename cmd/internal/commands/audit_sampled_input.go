@@ -120,12 +120,12 @@ func (d *sampledDefaults) load(ctx context.Context, folder string, a *sampledAud
 	if d.adjacency != e.Manifest.Privacy.Adjacency {
 		d.said = 0
 	}
-	take(d, "probability", &d.probability, s.Probability)
+	take(d, "sampling probability", &d.probability, s.Probability)
 	take(d, "noise-multiplier", &d.noiseMultiplier, s.NoiseMultiplier)
 	take(d, "delta", &d.delta, s.Delta)
-	take(d, "groups", &d.groups, s.Groups)
-	take(d, "records", &d.largest.Records, s.Records)
-	take(d, "max-batch", &d.largest.Most, s.MaxBatch)
+	take(d, "sampling groups", &d.groups, s.Groups)
+	take(d, "sampling records", &d.largest.Records, s.Records)
+	take(d, "sampling max", &d.largest.Most, s.MaxBatch)
 	if s.Scheme == export.SchemeBins && d.separation != s.Groups {
 		d.said = 0
 	}

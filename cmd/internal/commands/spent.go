@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -34,8 +35,8 @@ A description is TOML, such as
 
 Keys: unit (record, person, silo: who is protected), delta, adjacency (zero-out, replace-one); and of a round: rounds, mechanism
 (gaussian, laplace, svt), probability (drawn in secret), recipients (that get noise of their own for the same data), clip, and one of
-sigma, noise_multiplier and epsilon (with sensitivity); weight (the largest of a unit in a mean, over its equal share), count_std (of
-adaptive clipping), parameters, fraction, noise_var. Several [[phase]] tables are phases with keys of their own.
+sigma, noise_multiplier and epsilon (with sensitivity, announced_delta); weight (the largest of a unit in a mean, over its equal share), count_std (of
+adaptive clipping), parameters, fraction, noise_var, epsilon_release. Several [[phase]] tables are phases with keys of their own.
 docs/is-my-epsilon-right.md explains them.`,
 		Example: `  mafalda spent flower.toml
   mafalda spent flower.toml --json`,
@@ -65,15 +66,21 @@ func accountOf(name string) (*spent.Account, error) {
 		return nil, terminal.Usage(err)
 	}
 	defer file.Close()
-	run, err := spent.Read(io.LimitReader(file, largestDescription))
+	text, err := io.ReadAll(io.LimitReader(file, largestDescription+1))
+	if err == nil && len(text) > largestDescription {
+		return nil, terminal.Usagef("%s: no description of a training: more than a megabyte", name)
+	}
+	var run *spent.Run
+	if err == nil {
+		run, err = spent.Read(bytes.NewReader(text))
+	}
 	if err == nil {
 		var a *spent.Account
 		if a, err = run.Account(); err == nil {
 			return a, nil
 		}
 	}
-	var parse interface{ ErrorWithPosition() string }
-	if _, bad := errors.AsType[*fault.Argument](err); bad || errors.Is(err, spent.ErrSyntax) || errors.As(err, &parse) {
+	if _, bad := errors.AsType[*fault.Argument](err); bad || errors.Is(err, spent.ErrSyntax) {
 		return nil, terminal.Usagef("%s: %s", name, fault.Keyed(err))
 	}
 	return nil, err
@@ -100,8 +107,12 @@ func spentDocument(a *spent.Account) *document.Document {
 	d.Fact("total", "epsilon = %s at delta = %g after %s", terminal.DecimalUp(whole.Epsilon, 4), whole.Delta,
 		terminal.Count(whole.Rounds, "round"))
 	if k := a.Keep; k != nil {
-		d.Fact("to keep it", "to epsilon = %g for the whole run takes %s times the noise in every round, or at most %s with this noise",
-			k.Epsilon, terminal.DecimalUp(k.Times, 4), terminal.Count(k.Rounds, "round"))
+		other := "at most " + terminal.Count(k.Rounds, "round") + " with this noise"
+		if k.Rounds == 0 {
+			other = "less than one round with this noise"
+		}
+		d.Fact("to keep it", "to epsilon = %g for the whole run takes %s times the noise in every round, or %s", k.Epsilon,
+			terminal.DecimalUp(k.Times, 4), other)
 	}
 	table := document.Table{Caption: "the total, round by round"}
 	for _, s := range a.Rounds {
