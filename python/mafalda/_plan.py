@@ -184,7 +184,9 @@ class Plan(Export):
             middle = (low * high) ** 0.5
             try:
                 reached = self.epsilon(middle, node) <= epsilon
-            except ProgramError:  # batches of a largest size take more of δ
+            except ProgramError:
+                if self.scheme != "truncated":  # whose dropped records take more than so small a δ
+                    raise
                 reached = False
             low, high = (low, middle) if reached else (middle, high)
         return high
