@@ -107,7 +107,7 @@ func prepareFront(p Problem, o Options) (*job, error) {
 	return prepare(p, o)
 }
 
-// advise finds the choices.
+// advise fills in the choices of class, width and sampling that the memory front lists.
 func (s *job) advise(ctx context.Context, a *MemoryFront) error {
 	most := s.schema().Steps()
 	if b := a.Budget; !math.IsInf(b.Memory, 1) {

@@ -108,7 +108,7 @@ func (r *run[C, R]) computeNext(ctx context.Context, cancel context.CancelCauseF
 	return true
 }
 
-// fail keeps why a cell failed; false if that is impossible.
+// fail writes down why a cell failed. It cancels the run and returns false if that cannot be written.
 func (r *run[C, R]) fail(c C, because error, cancel context.CancelCauseFunc) bool {
 	if err := r.store.Fail(c, because); err != nil {
 		cancel(err)

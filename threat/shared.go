@@ -79,8 +79,8 @@ func (a Algorithm) Worst(ctx context.Context, attackers *secrets.Attackers, vict
 	return slices.MaxFunc(lists.Map(victims, func(v int) secrets.Worst { return most[v] }), less), nil
 }
 
-// promised returns what an export promises of a squared sensitivity: where nodes share noise no more than with noise of
-// variance one, to coalitions that it allows, whatever its files say.
+// promised returns a squared sensitivity, and at most what the export promises: where nodes share noise, the coalitions that
+// it allows learn no more than with noise of variance one, whatever its files say.
 func (s Scenario) promised(squared float64) (float64, error) {
 	n, by := s.Algorithm.space, s.Attacker
 	if n == nil || models[by.Trust].tells || by.Any == nil && !n.claim.Allow(by.Nodes) || by.Any != nil && by.Any != n.claim {

@@ -48,7 +48,7 @@ func New(blocks ...Blocks) (*Mechanism, error) {
 	return m, nil
 }
 
-// Cut returns the blocks of steps that are cut into so many, as even as can be.
+// Cut divides steps into count blocks, as even as can be.
 func Cut(steps, count int) []Blocks {
 	short, more := steps/count, steps%count
 	return []Blocks{{short + 1, more}, {short, count - more}}

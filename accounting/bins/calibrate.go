@@ -145,8 +145,8 @@ func (c *calibration) solve(ctx context.Context) (Privacy, error) {
 	return found, err
 }
 
-// confirm is confirmation number round, with its samples and its share of the failure probability; 0 is that without
-// samples.
+// confirm bounds δ at a point with the samples, and the share of the failure probability, of confirmation number round; number 0
+// takes no samples.
 func (b *Mechanism) confirm(ctx context.Context, at point, o MonteCarlo, round int) (Delta, error) {
 	if round == 0 {
 		known, err := b.knownDraw(at)

@@ -24,7 +24,7 @@ type component struct {
 	upTo   []float64 // cumulated weights of the tuples, the last is 1
 }
 
-// newComponent returns the component for noise of multiplier ν, precision = 1/ν².
+// newComponent returns the component over these tuples with this κ, for noise of precision 1/ν².
 func newComponent(t *tuples, kappa, precision float64) *component {
 	c := &component{tuples: t, kappa: kappa, upTo: t.logWeights(kappa, precision)}
 	c.logZ = floats.LogSumExp(c.upTo)

@@ -158,7 +158,7 @@ func (k block) scoresTo(scores, seen []float64) {
 	}
 }
 
-// logProduct is logRatio where no two participations show in one block.
+// logProduct returns what logRatio does, for blocks that each see at most one participation of the record.
 func (b *blocks) logProduct(seen []float64) float64 {
 	const far = 200 // so that no product overflows
 	total, product := 0.0, 1.0
