@@ -3,6 +3,7 @@ package figures
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"mafalda/internal/lists"
 	"mafalda/plan"
@@ -27,8 +28,12 @@ func Advice(c *plan.Comparison) (*Figure, error) {
 // Rates shows the predicted excess risk of ways over the learning rate, of each with the strategy and number of steps
 // that are its best. It is nil without predictions.
 func Rates(c *plan.Comparison) (*Figure, error) {
+	lengths := slices.ContainsFunc(c.Ways, func(w plan.Way) bool { return w.Steps != c.Ways[0].Steps })
 	curves := lists.Map(c.Ways, func(w plan.Way) (of Curve) {
-		of = Curve{Name: fmt.Sprintf("%s, T = %d", w.Name(), w.Steps), Dashed: !w.Ranked}
+		of = Curve{Name: w.Name(), Dashed: !w.Ranked}
+		if lengths {
+			of.Name += fmt.Sprintf(", T = %d", w.Steps)
+		}
 		for _, at := range w.Curve {
 			of.X, of.Y = append(of.X, at.Rate), append(of.Y, at.Total())
 		}

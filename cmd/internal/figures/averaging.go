@@ -13,8 +13,8 @@ func GossipErrors(r *gossip.Result) (*Figure, error) {
 	const most = 200
 	shown := r.Errors[:min(len(r.Errors), most)]
 	c := Curve{Name: "error", X: rounds(len(shown)), Y: shown}
-	title := fmt.Sprintf("Gossip on %s with noise %g: error", r.Graph, r.NoiseStd)
-	return Lines(Axes{Title: title, X: "round", Y: "‖v(t) - average‖₂"}, []Curve{c})
+	title := fmt.Sprintf("Gossip on %s, σ = %g: error", r.Graph, r.NoiseStd)
+	return Lines(Axes{Title: title, X: "round", Y: "‖v(t) − average‖₂"}, []Curve{c})
 }
 
 // Compared shows the distance from the average over the rounds of protocols. outcomes belong to c.Cells, in order.
@@ -25,7 +25,7 @@ func Compared(c *protocols.Comparison, outcomes []protocols.Outcome) (*Figure, e
 			outcomes[i].Errors()))
 	}
 	title := fmt.Sprintf("Averaging on %s: error", c.Problem.Network.Origin.Source)
-	return Lines(Axes{Title: title, X: "round", Y: "‖v(t) - average‖₂", LogY: true}, curves)
+	return Lines(Axes{Title: title, X: "round", Y: "‖v(t) − average‖₂", LogY: true}, curves)
 }
 
 // Papers are the figures of the papers that have averaging.

@@ -34,5 +34,5 @@ func DPPSSensitivity(r *dpps.Result) (*Figure, error) {
 func DPPSErrors(r *dpps.Result) (*Figure, error) {
 	c := Curve{Name: "error", X: rounds(len(r.Errors)), Y: r.Errors}
 	title := fmt.Sprintf("DPPS on %s, b = %g: error", r.Graph, r.B)
-	return Lines(Axes{Title: title, X: "round", Y: "‖y(t) - average‖₂", Marks: true}, []Curve{c})
+	return Lines(Axes{Title: title, X: "round", Y: "‖y(t) − average‖₂", Marks: true}, []Curve{c})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -59,7 +60,17 @@ func Setting(m *export.Manifest) string {
 }
 
 // printed is how pictures print ε, μ and δ.
-func printed(v float64) string { return rounding.UpText(v, 4) }
+func printed(v float64) string { return typeset(rounding.UpText(v, 4)) }
+
+// typeset writes a number as people do, with a power of ten.
+func typeset(number string) string {
+	digits, exponent, _ := strings.Cut(number, "e")
+	e, err := strconv.Atoi(exponent)
+	if err != nil {
+		return number
+	}
+	return strings.TrimPrefix(digits+"·"+power(e), "1·")
+}
 
 // problemText names a problem's graph, its number of steps and who takes part.
 func problemText(p plan.Problem) string {
@@ -123,7 +134,7 @@ func StepErrors(m *export.Manifest, nodes int, methods []verify.MethodErrors) (*
 			Y: lists.Map(of.Squared, func(squared float64) float64 { return math.Sqrt(squared / float64(nodes)) })})
 	}
 	return Lines(Axes{Title: "Error of the models: " + Setting(m), X: "step",
-		Y: "root mean square over the nodes, for sens = 1 and unit noise", LogY: true}, curves)
+		Y: "root mean square over the nodes, for sensitivity 1 and unit noise", LogY: true}, curves)
 }
 
 func methodLabel(name string, several bool) string {

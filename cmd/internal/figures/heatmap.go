@@ -30,7 +30,7 @@ func Heatmaps(heading string, matrices ...Matrix) *Figure {
 			}
 		}
 		picture = enlarge(picture)
-		f.panels = append(f.panels, &panel{title: fmt.Sprintf("%s, largest magnitude %.3g", m.Name, largest), tall: 0.85,
+		f.panels = append(f.panels, &panel{title: m.Name + ", largest magnitude " + typeset(fmt.Sprintf("%.3g", largest)), tall: 0.85,
 			x: axis{label: "column (step of the independent noise)", high: float64(cols)},
 			y: axis{label: "row (step)", high: float64(rows), downward: true},
 			paint: func(p *page, f frame) {

@@ -71,6 +71,11 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 			}
 		}
 		d := c.drawn(axes, colour)
+		for _, before := range drawn { // of one colour, markers tell curves apart
+			if c.Like == "" && before.colour == d.colour {
+				d.marker = markers[(slices.Index(markers, before.marker)+1)%len(markers)]
+			}
+		}
 		drawn = append(drawn, d)
 		l.key = append(l.key, entry{c.Name, d.sample})
 		l.shown.show(c, d.colour)
@@ -247,17 +252,20 @@ func (d drawnCurve) sample(p *page, from, to Point) {
 	d.mark(p, Point{(from.X + to.X) / 2, from.Y})
 }
 
-// beside writes a label to the right or the left of a point, if there it meets nothing, and returns all that others may not meet.
+// beside writes a label beside a point, where it meets nothing, if there is such a place, and returns all that others may not meet.
 func (p *page) beside(f frame, at Point, label string, others []shape) []shape {
+	const tall = 0.8 // letters, relative to their size
 	small := smaller * p.em
 	wide := width(label, small)
-	for _, left := range []float64{at.X + small/2, at.X - small/2 - wide} {
-		y := at.Y + 0.32*small
-		meets := func(s shape) bool { return s.meets(left, y-small, left+wide, y+small, 0.45*small) }
-		if left >= f.left && left+wide <= f.right && !slices.ContainsFunc(others, meets) {
-			p.write(Point{left, y}, 0, small, label)
-			return append(others, p.shapes[len(p.shapes)-1])
+	for _, way := range []Point{{1, 0}, {-1, 0}, {1, -0.7}, {1, 0.7}, {-1, -0.7}, {-1, 0.7}, {0, -1}, {0, 1}} {
+		left, top := at.X+way.X*(small+wide)/2-wide/2, at.Y+1.1*small*way.Y-tall/2*small
+		right, bottom := left+wide, top+tall*small
+		meets := func(s shape) bool { return s.meets(left, top, right, bottom, 0.45*small) }
+		if left < f.left || right > f.right || top < f.top || bottom > f.bottom || slices.ContainsFunc(others, meets) {
+			continue
 		}
+		p.write(Point{left, bottom - 0.08*small}, 0, small, label)
+		return append(others, shape{points: []Point{{left, top}, {right, top}, {right, bottom}, {left, bottom}}})
 	}
 	return others
 }

@@ -83,8 +83,11 @@ func (p *page) writeUpward(at Point, size float64, line string) {
 }
 
 func (p *page) letter(line []shape, align float64) {
-	if len(line) == 1 {
-		line[0].align = align
+	for i := range line {
+		line[i].align = align
+		if len(line) > 1 { // what is raised begins where its base ends, whatever font a reader has
+			line[i].align = float64(max(0, 1-i))
+		}
 	}
 	p.shapes = append(p.shapes, line...)
 }
@@ -199,7 +202,7 @@ func advance(text string) (wide float64) {
 }
 
 // unbroken keeps together what belongs together.
-var unbroken = strings.NewReplacer(" = ", "\u00a0=\u00a0", "(ε, δ)", "(ε,\u00a0δ)", ", 1e", ",\u00a01e")
+var unbroken = strings.NewReplacer(" = ", "\u00a0=\u00a0", "(ε, δ)", "(ε,\u00a0δ)", ", 10", ",\u00a010")
 
 // broken returns a text in lines that are at most so wide: between words, and within those that are wider.
 func broken(size float64, text string, wide float64) string {

@@ -29,9 +29,9 @@ func PPACValues(a *ppac.Averaging) (*Figure, error) {
 		n++
 	}
 	n = min(n, len(values))
-	title := fmt.Sprintf("PPAC on %s, noise %g: values of the nodes", r.Graph, r.NoiseStd)
+	title := fmt.Sprintf("PPAC on %s, σ = %g: values of the nodes", r.Graph, r.NoiseStd)
 	if len(labels) > shownNodes {
-		title = fmt.Sprintf("PPAC on %s, noise %g: values of %d of %d nodes", r.Graph, r.NoiseStd, shownNodes,
+		title = fmt.Sprintf("PPAC on %s, σ = %g: values of %d of %d nodes", r.Graph, r.NoiseStd, shownNodes,
 			len(labels))
 	}
 	var curves []Curve
@@ -47,10 +47,10 @@ func PPACValues(a *ppac.Averaging) (*Figure, error) {
 func PPACErrors(a *ppac.Averaging, s *ppac.Sweep) (*Figure, error) {
 	var curves []Curve
 	for i, errors := range s.Errors {
-		curves = append(curves, positive(Curve{Name: "noise " + strconv.FormatFloat(s.Noises[i], 'f', -1, 64)}, errors))
+		curves = append(curves, positive(Curve{Name: "σ = " + strconv.FormatFloat(s.Noises[i], 'f', -1, 64)}, errors))
 	}
-	title := fmt.Sprintf("PPAC on %s: error, mean of %d runs", a.Result.Graph, ppac.Realizations)
-	return Lines(Axes{Title: title, X: "round t", Y: "‖v(t) - average‖₂", LogY: true}, curves)
+	title := fmt.Sprintf("PPAC on %s: error by the standard deviation σ of the noise, mean of %d runs", a.Result.Graph, ppac.Realizations)
+	return Lines(Axes{Title: title, X: "round t", Y: "‖v(t) − average‖₂", LogY: true}, curves)
 }
 
 // rounds returns 0, 1, …, n-1.
@@ -70,8 +70,8 @@ func PPACRounds(a *ppac.Averaging, s *ppac.Sweep) (*Figure, error) {
 	if s.Bounds != nil {
 		curves = append(curves, Curve{Name: "bound of Lemma B.5", Bound: true, X: s.Noises, Y: s.Bounds, Dashed: true})
 	}
-	title := fmt.Sprintf("PPAC on %s: rounds until ‖v(t) - average‖₂ is %g", a.Result.Graph, ppac.Timed)
-	return Lines(Axes{Title: title, X: "standard deviation of the noise", Y: "rounds", LogX: true, Marks: true}, curves)
+	title := fmt.Sprintf("PPAC on %s: rounds until ‖v(t) − average‖₂ is %g", a.Result.Graph, ppac.Timed)
+	return Lines(Axes{Title: title, X: "standard deviation σ of the noise", Y: "rounds", LogX: true, Marks: true}, curves)
 }
 
 // PPACLeakages is Figure 5: leakage over noise, of the worst finite pair and of the mean over those asked for. It is
@@ -89,7 +89,7 @@ func PPACLeakages(a *ppac.Averaging, s *ppac.Sweep) (*Figure, error) {
 		curves = []Curve{worst, floor}
 	}
 	title := fmt.Sprintf("PPAC on %s: leakage for values of standard deviation %g", r.Graph, r.ValueStd)
-	return Lines(Axes{Title: title, X: "standard deviation of the noise", Y: "leakage (nats)", LogX: true,
+	return Lines(Axes{Title: title, X: "standard deviation σ of the noise", Y: "leakage (nats)", LogX: true,
 		LogY: slices.Max(s.Worst) > 20*r.Floor, Marks: true}, curves)
 }
 
@@ -102,6 +102,6 @@ func PPACCycles(cycles []ppac.CycleLeakage) (*Figure, error) {
 				Y: slices.Repeat([]float64{c.Floor}, len(c.Noises)), Dashed: true})
 	}
 	title := fmt.Sprintf("PPAC on cycles: leakage of a neighbour, values of standard deviation %d", ppac.CycleValueStd)
-	return Lines(Axes{Title: title, X: "standard deviation of the noise", Y: "leakage (nats)", LogX: true, Marks: true},
+	return Lines(Axes{Title: title, X: "standard deviation σ of the noise", Y: "leakage (nats)", LogX: true, Marks: true},
 		curves)
 }

@@ -14,6 +14,7 @@ import (
 // reach, with the lower bounds of Poisson sampling and bins in grey; all relative to the dense optimum for batches in turn.
 func Sampling(s *plan.SamplingCurves) (*Figure, error) {
 	var curves []Curve
+	ofExport := len(s.Rows) > 0 && s.Rows[0].Best == nil // there are its own numbers of bands, and no best ones
 	draw := func(c Curve, ratio func(r plan.SamplingRow) float64) {
 		for _, r := range s.Rows {
 			c.add(r.Epsilon, ratio(r))
@@ -28,13 +29,12 @@ func Sampling(s *plan.SamplingCurves) (*Figure, error) {
 	}
 	draw(Curve{Name: "in turn, certified optimum", Method: "in turn"}, func(plan.SamplingRow) float64 { return 1 })
 	if len(s.Rows) > 0 {
-		best := s.Rows[0].Best != nil
 		for i, b := range s.Rows[0].Bands {
 			curve := Curve{Name: fmt.Sprintf("Poisson, %d bands", b.Bands), Method: "poisson"}
 			curve.Dashed, curve.Dotted = i%2 == 1, i%4 > 1
 			if b.Bands == 1 {
-				curve.Name, curve.Dashed = "Poisson, 1 band (DP-D-SGD)", best
-			} else if best { // of an export there are its own, and no best ones
+				curve.Name, curve.Dashed = "Poisson, 1 band (DP-D-SGD)", !ofExport
+			} else if !ofExport {
 				continue
 			}
 			draw(curve, func(r plan.SamplingRow) float64 { return r.Bands[i].Ratio })
@@ -54,7 +54,7 @@ func Sampling(s *plan.SamplingCurves) (*Figure, error) {
 		func(r plan.SamplingRow) float64 { return r.BinsLowerBound / r.Cyclic })
 	title := fmt.Sprintf("Secret batches at the same (ε, δ): %s, δ = %s", problemText(s.Problem), printed(s.Delta))
 	return Lines(Axes{Title: title, X: "ε", Y: "squared error / error of the optimum for batches in turn", LogX: true,
-		MaxY: 2}, curves)
+		MaxY: 2, Marks: ofExport}, curves)
 }
 
 // WriteSampling writes a line of CSV for every ε and every number of bands in the picture, and for the best number, with

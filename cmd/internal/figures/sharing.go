@@ -60,7 +60,9 @@ func Sharing(g *graph.Graph, n *secrets.Noise) (*Figure, error) {
 			bottom := of.node(p, at, n.Own[v])
 			if small := 0.75 * p.em; g.Nodes() <= mostNamed {
 				half := width(g.Label(v), small) / 2
-				p.write(Point{math.Max(half, math.Min(p.width-half, at.X)), bottom + small}, 0.5, small, g.Label(v))
+				middle := math.Max(half, math.Min(p.width-half, at.X))
+				p.rect(paper, middle-half, bottom+0.2*small, middle+half, bottom+1.2*small)
+				p.write(Point{middle, bottom + small}, 0.5, small, g.Label(v))
 			}
 		}
 	}
@@ -128,7 +130,7 @@ func (s sizes) key(p *page, left, top, wide float64) (bottom float64) {
 		max(keyLine*p.em, 2.2*s.nodes*p.width))
 	var shared []entry
 	for _, share := range []float64{1, 0.5, 0.2, 0} {
-		name := fmt.Sprintf("%.2g", share*s.widest)
+		name := typeset(fmt.Sprintf("%.2g", share*s.widest))
 		switch {
 		case share == 0:
 			name = "next to none"

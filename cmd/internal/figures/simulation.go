@@ -153,7 +153,7 @@ func PrivacyUtility(s *simulate.Study, g *simulate.Grid) (*Figure, error) {
 	heading := axes.Title
 	below := axes
 	lowest, _ := extremes(curves)
-	axes.Title, axes.LogY = "all of it", lowest > 0
+	axes.Title, axes.LogY = "with noise", lowest > 0
 	below.Title, below.Y, below.LogY = "what the noise costs", "above the loss without noise, run by run", true
 	return stacked(heading, axes, curves, below, above)
 }

@@ -20,18 +20,18 @@ func (p *page) svg() ([]byte, error) {
 		}
 	}
 	fmt.Fprintf(&out, `<?xml version="1.0"?>
-<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="%.2fpt" height="%.2fpt" viewBox="0 0 %.2[1]f %.2[2]f" font-family="'Liberation Serif','Times New Roman',Tinos,Times,serif">
+<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="%.2fpt" height="%.2fpt" viewBox="0 0 %.2[1]f %.2[2]f" font-family="'Liberation Serif','Times New Roman',Tinos,Times,'DejaVu Serif Condensed',serif">
 <title>%[3]s</title>
 <desc>%[4]s</desc>
 <metadata>%[5]s</metadata>
 <rect width="100%%" height="100%%" fill="#FFFFFF"/>
-`, p.width, p.height, html.EscapeString(p.title), html.EscapeString(strings.TrimSuffix(says.String(), "; ")), p.data)
+`, p.width, p.height, xmlText(p.title), xmlText(strings.TrimSuffix(says.String(), "; ")), legal(p.data))
 	for _, s := range p.shapes {
 		at := s.points[0]
 		switch {
 		case s.says != "":
 			fmt.Fprintf(&out, `<circle cx="%.2f" cy="%.2f" r="5" fill-opacity="0" tabindex="0" role="img"><title>%s</title></circle>`+"\n", at.X, at.Y,
-				html.EscapeString(s.says))
+				xmlText(s.says))
 		case s.image != nil:
 			var file bytes.Buffer
 			if err := png.Encode(&file, s.image); err != nil {
@@ -48,7 +48,7 @@ func (p *page) svg() ([]byte, error) {
 				at.X += s.align * wide
 			}
 			fmt.Fprintf(&out, `<text textLength="%.2f" lengthAdjust="spacingAndGlyphs" text-anchor="%s" x="%.2f" y="%.2f" font-size="%.4g"%s>%s</text>`+"\n",
-				wide, []string{"start", "middle", "end"}[int(2*s.align)], at.X, at.Y, s.size, turn, html.EscapeString(s.text))
+				wide, []string{"start", "middle", "end"}[int(2*s.align)], at.X, at.Y, s.size, turn, xmlText(s.text))
 		default:
 			out.WriteString(`<path d="`)
 			for i, at := range s.points {
@@ -70,4 +70,17 @@ func (p *page) svg() ([]byte, error) {
 	}
 	out.WriteString("</svg>\n")
 	return out.Bytes(), nil
+}
+
+// xmlText returns a text as XML has it.
+func xmlText(of string) string { return html.EscapeString(legal(of)) }
+
+// legal replaces the characters that XML has no place for.
+func legal(of string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' && r != '\n' || r == 0xFFFE || r == 0xFFFF {
+			return '\uFFFD'
+		}
+		return r
+	}, of)
 }

@@ -26,7 +26,7 @@ func Exposure(reports []threat.Report, o ExposureOptions) (*Figure, error) {
 		scale /= o.Sigma * o.Sigma
 	}
 	curves := []Curve{{Name: "mean"}, {Name: "most"}, {Name: "least"},
-		{Name: "Cyffers et al. 2022 (mean)", Dashed: true}, {Name: "local DP", Dashed: true, Bound: true}, {Name: "most, as the seed draws alone", Dashed: true}}
+		{Name: "Cyffers et al. 2022 (mean)", Dotted: true, Bound: true}, {Name: "local DP", Dashed: true, Bound: true}, {Name: "most, as the seed draws alone", Dashed: true}}
 	put := func(i, distance int, v float64) { curves[i].add(float64(distance), scale*v) }
 	for _, r := range threat.ByDistance(reports) {
 		if r.Distance == threat.NoPath || r.Infinite > 0 {

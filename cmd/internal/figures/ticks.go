@@ -55,7 +55,7 @@ func (a axis) ticks(length float64, extent func(label string) float64) (all []ti
 		}
 		return all
 	case a.log:
-		all = logTicks(a.low, a.high)
+		all = logTicks(a.low, a.high, a.zero > 0)
 	}
 	fits := func(some []tick) bool { return len(a.roomFor(some, length, extent)) == len(some) }
 	if few := measuredTicks(a); few != nil {
@@ -78,6 +78,7 @@ func (a axis) ticks(length float64, extent func(label string) float64) (all []ti
 		if !slices.Contains(with, i) {
 			all[i].label = ""
 		}
+		all[i].label = strings.ReplaceAll(all[i].label, "-", "−")
 		if a.downward {
 			all[i].value = a.low + a.high - all[i].value
 		}
@@ -152,8 +153,8 @@ func roundTicks(low, high, about float64) (all []tick) {
 }
 
 // logTicks labels powers of ten, beyond eight decades some of them, and marks their multiples; in short ranges round multiples
-// are labelled, too, all as plain numbers.
-func logTicks(low, high float64) (all []tick) {
+// are labelled, too, all as plain numbers, as are counts.
+func logTicks(low, high float64, counts bool) (all []tick) {
 	first, last := math.Floor(math.Log10(low)), math.Ceil(math.Log10(high))
 	step, short := math.Ceil((last-first)/8), high/low < 100 && low >= 1e-3 && high <= 1e6
 	labelled := "152"
@@ -172,6 +173,9 @@ func logTicks(low, high float64) (all []tick) {
 				t.label = strconv.FormatFloat(v, 'f', max(0, -int(e)), 64)
 			case !short && digit == 1 && math.Mod(e-first, step) == 0:
 				t.label = power(int(e))
+				if counts {
+					t.label = strconv.FormatFloat(v, 'f', -1, 64)
+				}
 			}
 			all = append(all, t)
 		}

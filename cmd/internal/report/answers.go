@@ -35,14 +35,14 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 	whom := "whoever sees all messages and knows the noise of all other nodes"
 	switch {
 	case m.Space != nil && m.Space.Coalitions.Size == 1:
-		whom = "whoever sees all messages, and every other node, although it knows the noise that it shares with neighbours"
+		whom = "whoever sees all messages, and against any one other node with all secrets that this node holds"
 	case m.Space != nil:
-		whom = "whoever sees all messages, and the coalitions of nodes that were named, although they know the noise that they share"
+		whom = "whoever sees all messages, and against each coalition of nodes that was named with all secrets that its nodes hold"
 	case m.Sampled():
 		whom += ", but not which records were drawn"
 	}
-	s.Answer = []string{fmt.Sprintf("Every %s at every node is protected, over all %d steps, against %s: %s%s.", m.Participation.Unit(), m.Steps, whom,
-		p.of(1, 1), p.guess(m.Privacy.Adjacency)), costOf(m),
+	s.Answer = []string{fmt.Sprintf("Every %s at every node is protected over all %d steps: %s%s. That holds against %s.",
+		m.Participation.Unit(), m.Steps, p.of(1, 1), p.guess(m.Participation.Unit(), m.Privacy.Adjacency), whom), costOf(m),
 		fmt.Sprintf("This is a plan, written by mafalda %s on %s, and not a run. Its files are those that were written, by their hashes; that "+
 			"the promise follows from them is computed again by the command at the end.", m.Version, written.ModTime().UTC().Format(time.DateOnly))}
 	ask := func(question, format string, args ...any) {
@@ -56,7 +56,7 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 		seen += ", as must which records are drawn, and how many"
 	}
 	ask("Who may see what?", "%s.", seen)
-	collude := "The promise stays: it is against all others together, since the noise of a node is its own."
+	collude := "The promise stays: it holds against all others together, since the noise of a node is its own."
 	if m.Space != nil {
 		collude = fmt.Sprintf("All others together: %s.", p.of(1/slices.Min(e.Shared.Own), 1))
 		const most = 100 // nodes whose pairs are looked at in a moment
@@ -73,15 +73,43 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 		}
 	}
 	ask("What if nodes collude?", "%s", collude)
-	twice := math.Sqrt2
+	labels, err := e.NodeLabels()
+	if err != nil {
+		return err
+	}
+	if nodes := len(labels); nodes != 1 {
+		at := func(n int) string {
+			times := math.Sqrt(float64(n))
+			if m.Space != nil {
+				times = float64(n) // what pairs share may cancel in one node's favour, and in the other's
+			}
+			return p.of(times, n)
+		}
+		all := ""
+		if nodes > 3 {
+			all = fmt.Sprintf(", at all %d %s", nodes, at(nodes))
+		}
+		ask("What if somebody is at several nodes?", "All of that together, a %s at each, has less: at two nodes %s, at three %s%s.", m.Participation.Unit(),
+			at(2), at(3), all)
+	}
+	switch records := "What if somebody has several records at a node?"; {
+	case m.Participation.Unit() == "person":
+		ask(records, "All of them together have the promise.")
+	case p.mu == 0:
+		ask(records, "Each of them has the promise, but not all together: that takes a plan for persons.")
+	default:
+		ask(records, "Each of them has the promise; two together have %s, three %s. A plan for persons would hide all of them together.",
+			p.of(2, 2), p.of(3, 3))
+	}
+	missed, shared := "none", ""
+	if w := m.WorkloadSpec; w != nil && w.MissedSteps > 0 {
+		missed = fmt.Sprintf("%.3g %%", 100*w.MissedSteps)
+	}
 	if m.Space != nil {
-		twice = 2 // what pairs share may cancel in one node's favour, and in the other's
+		shared = ", and what others share with a lost node stays in them"
 	}
-	once := "Once at each, both together"
-	if m.Participation.Unit() == "record" {
-		once = "With one record at each, both together (of several records at one node each is protected, not all together)"
-	}
-	ask("What if somebody is at two nodes?", "%s: %s.", once, p.of(twice, 2))
+	ask("What if a node misses steps, or is lost?", "The promise stays, if that depends on nothing in the data and the node keeps to the contract. "+
+		"The models suffer: the plan is for nodes that miss %s of their steps%s.", missed, shared)
 	if half != nil {
 		given := half.String()
 		if half.Epsilon != nil {
@@ -90,7 +118,8 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 		ask("What if training stops early?", "No more is given away: after %d of %d steps %s. That holds if the end does not depend on "+
 			"the data; otherwise the promise for the whole plan does.", half.Steps, m.Steps, given)
 	}
-	ask("What must we do?", "Keep to the contract on this page at every node, and send nothing else that depends on the data.")
+	ask("What must we do?", "Let somebody run the command at the end, which computes the promise again. Keep to the contract on this page at every node. "+
+		"Send nothing else that depends on the data.")
 	return nil
 }
 
@@ -129,17 +158,17 @@ func (p promise) of(times float64, parts int) string {
 }
 
 // guess says what the guarantee means for somebody who guesses; empty where there is no μ.
-func (p promise) guess(adjacency string) string {
+func (p promise) guess(unit, adjacency string) string {
 	advantage, err := accounting.Delta(p.mu, 0)
 	if p.mu == 0 || err != nil {
 		return ""
 	}
-	other := "without it"
+	other := "or not"
 	if adjacency == accounting.ReplaceOne.String() {
-		other = "with another in its place"
+		other = "or another"
 	}
-	return fmt.Sprintf(" (a guess between data with it and data %s, as likely before, is right with a probability of at most %s %%)", other,
-		terminal.DecimalUp(50*(1+advantage), 3))
+	return fmt.Sprintf(". Whoever guesses whether this %s is in the data %s, when a coin has decided that, is right with a probability of at most %s %%, where chance has 50 %%", unit,
+		other, terminal.DecimalUp(50*(1+advantage), 3))
 }
 
 // costOf says what the noise costs beside ordinary noise with the same promise.

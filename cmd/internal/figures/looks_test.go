@@ -1,0 +1,133 @@
+package figures
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"mafalda/graph"
+	"mafalda/participation"
+	"mafalda/plan"
+)
+
+// An export with five numbers of bands had two curves of one colour, both solid: no two entries of a legend look alike.
+func TestLegendsTellCurvesApart(t *testing.T) {
+	all := everyFigure(t, 3, kinds()["growing"])
+	n, err := graph.LoadNetwork(t.Context(), graph.NetworkOptions{Source: "path:3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := participation.NewCyclic(64, 4, 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exported := &plan.SamplingCurves{Problem: plan.Problem{Network: n, Schema: schema}, Delta: 1e-6}
+	for epsilon := range 3 {
+		row := plan.SamplingRow{Epsilon: float64(epsilon + 1), Cyclic: 1}
+		for bands := 1; bands <= 32; bands *= 2 {
+			row.Bands = append(row.Bands, plan.AtPrivacy{Bands: bands, Ratio: 1 / float64(bands)})
+		}
+		exported.Rows = append(exported.Rows, row)
+	}
+	f, err := Sampling(exported)
+	for _, of := range append(all, made{"sampling of an export", f, err}) {
+		if of.figure == nil || of.err != nil {
+			continue
+		}
+		for _, l := range of.figure.panels {
+			looks := map[string]string{}
+			for _, e := range l.key {
+				p := &page{em: 10}
+				e.draw(p, Point{}, Point{X: 20})
+				look := fmt.Sprint(p.shapes)
+				if other, there := looks[look]; there && other != e.name {
+					t.Errorf("%s: %q and %q look alike", of.name, other, e.name)
+				}
+				looks[look] = e.name
+			}
+		}
+	}
+}
+
+// Pictures had δ = 1e-06, and hyphens before numbers.
+func TestNumbersOfPicturesAreTypeset(t *testing.T) {
+	program := regexp.MustCompile(`\d[eE][-+]?\d|^-\d`)
+	for _, of := range everyFigure(t, 3, kinds()["decades"]) {
+		if of.figure == nil {
+			continue
+		}
+		for _, line := range textsOf(t, of.figure, Style{}) {
+			if program.MatchString(line) && !strings.HasPrefix(of.name, "lines") {
+				t.Errorf("%s has %q", of.name, line)
+			}
+		}
+	}
+	for v, want := range map[float64]string{1e-6: "10⁻⁶", 2e-6: "2·10⁻⁶", 1.5: "1.5", 1e9: "10⁹", 0.01: "0.01"} {
+		if got := printed(v); got != want {
+			t.Errorf("%v is %q, not %q", v, got, want)
+		}
+	}
+}
+
+// A label with a control character made an SVG that was no XML.
+func TestSVGIsXML(t *testing.T) {
+	name := "a\x01b\x1b\x00 \uFFFE <&\"'\U0001F600 c"
+	f, err := Lines(Axes{Title: name, X: name, Y: name}, []Curve{{Name: name, X: []float64{1, 2}, Y: []float64{1, 2}},
+		{Name: name, X: []float64{1, 2}, Y: []float64{3, 4}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var svg bytes.Buffer
+	if err := f.WriteAs(&svg, "x.svg", Style{}); err != nil {
+		t.Fatal(err)
+	}
+	for d := xml.NewDecoder(&svg); ; {
+		switch _, err := d.Token(); {
+		case errors.Is(err, io.EOF):
+			return
+		case err != nil:
+			t.Fatal(err)
+		}
+	}
+}
+
+// In a reader without the font, whose letters are wider, exponents were drawn over their bases: they meet where one ends and the
+// other begins.
+func TestExponentsFollowTheirBases(t *testing.T) {
+	p := &page{em: 10}
+	p.write(Point{50, 50}, 0.5, 10, "10⁻⁵")
+	if len(p.shapes) != 2 || p.shapes[0].align != 1 || p.shapes[1].align != 0 || p.shapes[0].end().X != p.shapes[1].points[0].X {
+		t.Errorf("%+v", p.shapes)
+	}
+}
+
+// Of three points near each other one had a label: labels go above and below, too.
+func TestLabelsFindRoom(t *testing.T) {
+	names := []string{"banded b", "toeplitz b", "banded-inverse 4", "blt 4"}
+	f, err := Lines(Axes{Title: "t", X: "x", Y: "y", Dots: true}, []Curve{{Name: "a", Labels: names,
+		X: []float64{3, 3, 3, 0}, Y: []float64{3, 3.3, 2.7, 6}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, style := range styles {
+		p, err := f.page(style)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkTexts(t, "labels", p)
+		written := map[string]bool{}
+		for _, s := range p.shapes {
+			written[s.text] = true
+		}
+		for _, name := range names {
+			if !written[name] {
+				t.Errorf("%v wide: %q is not there", style.Width, name)
+			}
+		}
+	}
+}
