@@ -71,8 +71,8 @@ func TestDescribeContract(t *testing.T) {
 	}
 }
 
-// Whoever does what the sentence about batches says keeps records within the sensitivity of the schema, whatever the
-// strategy; batch t mod b does not where T > k·b.
+// The batches that the sentence describes keep records within the sensitivity of the schema, whatever the strategy;
+// batch t mod b does not where T > k·b.
 func TestContractKeepsTheSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, tc := range []struct {
@@ -172,7 +172,7 @@ func obey(t *testing.T, p Participation, steps int, text string) (patterns [][]i
 	return patterns
 }
 
-// batchesOf returns the steps of every batch that there is.
+// batchesOf returns the steps of every batch.
 func batchesOf(steps int, of func(step int) int) [][]int {
 	by := map[int][]int{}
 	for step := range steps {

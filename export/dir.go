@@ -16,7 +16,7 @@ import (
 
 // WriteDir writes the files and then the manifest, whose Files it fills in, to the folder dir: all of them, or, on an
 // error, none. An earlier export in dir is replaced if opts say so, atomically where the system can exchange folders
-// (Linux), by two renames elsewhere. Nobody else's file is ever removed: what has come to an earlier export while it
+// (Linux), by two renames elsewhere. A file that is not listed is never removed: what has come to an earlier export while it
 // was being replaced is kept, with it, in a folder that the error names.
 func WriteDir(dir string, m *Manifest, all []File, opts WriteOptions) error {
 	t, err := findTarget(dir, opts)
@@ -51,7 +51,7 @@ func WriteDir(dir string, m *Manifest, all []File, opts WriteOptions) error {
 	if err := files.SyncFolder(tmp); err != nil {
 		return fmt.Errorf("writing %s: %w", dir, err)
 	}
-	if t, err = findTarget(dir, opts); err != nil { // again: somebody may have written in the meantime
+	if t, err = findTarget(dir, opts); err != nil { // again: other programs may have written in the meantime
 		return err
 	}
 	if t.state == earlierExport { // which gets the temporary's name, and must not be taken for a dead run's
@@ -165,15 +165,15 @@ var (
 // nothing.
 type WriteOptions struct {
 	Force          bool   // replace an earlier export
-	Format         Format // of the matrices
+	Format         Format // format of the matrices' files
 	ParametersOnly bool   // write the parameters of a structured strategy, not its matrices
 
-	Command []string // that makes the export, in words, for its manifest
+	Command []string // the command that makes the export, in words, for its manifest
 }
 
-// CheckTarget reports whether WriteDir could write to dir, so that nobody computes for an hour first. The target may be
-// missing, an empty folder, or, with Force, an earlier export; a link is followed; a folder that holds files of anybody
-// else's is never touched. It creates a folder where WriteDir would, and removes it.
+// CheckTarget reports whether WriteDir could write to dir, before an hour of computing. The target may be
+// missing, an empty folder, or, with Force, an earlier export; a link is followed; a folder with other files
+// is never touched. It creates a folder where WriteDir would, and removes it.
 func CheckTarget(dir string, opts WriteOptions) error {
 	t, err := findTarget(dir, opts)
 	if err != nil {

@@ -185,7 +185,7 @@ func TestManifestIsFilledIn(t *testing.T) {
 	}
 }
 
-// Somebody writes to the target while it is computed: without force that is an error, also if it was empty before.
+// A file that comes to the target during the computation is an error without Force, also in a folder that was empty.
 func TestTargetIsCheckedAgain(t *testing.T) {
 	for name, there := range map[string]bool{"missing": false, "empty": true} {
 		t.Run(name, func(t *testing.T) {

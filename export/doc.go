@@ -16,11 +16,11 @@
 // WriteDir writes into a temporary folder beside the target, flushes it to the disk and renames it into place. An
 // interrupted run leaves the old export, or the new one, never half. A run that is killed may leave a folder named
 // .mafalda-* beside the target. The next one that writes an export there removes it, if it was made on the same host,
-// nobody holds the lock that its maker had, and it holds nothing but files of an export; without locks (Windows, some
+// no process holds the lock that its maker had, and it holds nothing but files of an export; without locks (Windows, some
 // network file systems) it stays, and can be removed by hand. A program that a signal ends removes its own by
 // RemoveTemporaries of internal/files, which has what is atomic here.
 //
-// # Nobody else's files
+// # Files that are not the export's
 //
 // What is replaced was listed in the manifest of an earlier export, and only where the caller says so
 // (WriteOptions.Force). Anything else in the folder, a folder or link by the name of a listed file included, makes it

@@ -34,7 +34,7 @@ const (
 //	W.npy   of up to 2048² numbers: n×n, or of several layers×n×n
 //	W.mtx   MatrixMarket, coordinates: n×n, or of several block diagonal, one block after the other
 //
-// There is none for more than MaxGossipEntries nonzero entries.
+// Matrices of more than MaxGossipEntries nonzero entries are not written.
 func Gossip(matrices []*graph.CSR) (f File, written bool) {
 	n, _ := matrices[0].Dims()
 	entries := 0

@@ -89,7 +89,7 @@ func TestGossipTooLarge(t *testing.T) {
 	}
 }
 
-// A file that is not the manifest's, or holds something else, is refused; one that there is not is none.
+// A file that is not the manifest's, or holds something else, is refused; a missing one is no error.
 func TestGossipIsChecked(t *testing.T) {
 	dir, name := write(t, []*graph.CSR{ring(5, 0.5)})
 	e := intact(t, dir)

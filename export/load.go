@@ -25,17 +25,17 @@ import (
 type Export struct {
 	Dir      string
 	Manifest *Manifest
-	SHA256   string       // of the manifest's file, in lower-case hexadecimal
+	SHA256   string       // SHA-256 of the manifest's file, in lower-case hexadecimal
 	C        *mat.Dense   // T×T; nil for a structured strategy exported without
 	Inverse  *mat.Dense   // T×T; likewise
 	CFile    string       // where C came from: C.npy or C.csv
-	Layers   []Layer      // with Manifest.PerNode; C and Inverse are then nil
-	Shared   *SharedNoise // with Manifest.Space
+	Layers   []Layer      // strategies of an export with Manifest.PerNode; C and Inverse are then nil
+	Shared   *SharedNoise // the noise that nodes share; nil without Manifest.Space
 	Mismatch []string     // files whose SHA-256 is not the manifest's, or that are missing
 	Extra    []string     // files that the manifest does not list
 
-	matrices map[string][]*mat.Dense // by file name, while loading
-	contents map[string][]byte       // of the other listed files, by name
+	matrices map[string][]*mat.Dense // matrices by the name of their file, while Load runs
+	contents map[string][]byte       // contents of the other listed files, by name
 }
 
 // Layer is one of several strategies.

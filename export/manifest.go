@@ -12,19 +12,20 @@ const ManifestName = "manifest.json"
 // Manifest describes an export, or a result that is printed. What does not apply is absent: pointers are nil, and keys
 // are then left out.
 type Manifest struct {
-	Version  string        `json:"version" verify:"unchecked"`
-	Command  []string      `json:"command,omitempty" verify:"unchecked"`            // that makes the export, without the program; files are named as given; absent for a library call
+	Version string `json:"version" verify:"unchecked"`
+	// Command is the command that makes the export, without the program; files are named as given; absent for a library call.
+	Command  []string      `json:"command,omitempty" verify:"unchecked"`
 	Graph    *graph.Origin `json:"graph,omitempty" verify:"block; network; absent"` // nil for the prefix workload
 	Workload string        `json:"workload" verify:"given; network; absent"`
 	// WorkloadSpec is the whole of it, of the kind Workload, without the matrices of networks that take turns.
 	WorkloadSpec *workload.Spec `json:"workload_spec,omitempty" verify:"given; network"`
 	// Curvature is how gradients react to errors, and what the squared error is of; absent: they do not.
 	Curvature *workload.Spectrum `json:"curvature,omitempty"`
-	// Family are problems of which nobody knows which one it is: all numbers are of a mixture of them. Absent: one problem.
+	// Family are the problems of which one, unknown which, will be there: all numbers are of a mixture of them. Absent: one problem.
 	Family *Family `json:"family,omitempty"`
 	// Objective is max or last; absent for mean, the sum over all steps.
 	Objective string `json:"objective,omitempty" verify:"given; network; absent"`
-	// Weights are of the steps, Σ = 1: their weighted mean proves LowerBound.
+	// Weights are the weights of the steps, Σ = 1: the error's mean with them proves LowerBound.
 	Weights       []float64     `json:"objective_weights,omitempty" verify:"given in lower bound; network"`
 	Steps         int           `json:"steps" verify:"given" in:"[1,1048576]"`
 	Gram          *Gram         `json:"gram,omitempty" verify:"block; network; absent"`
@@ -33,7 +34,7 @@ type Manifest struct {
 	Space         *Space        `json:"space,omitempty"`
 	Strategy      Strategy      `json:"strategy"`
 	PerNode       *PerNode      `json:"per_node,omitempty" verify:"block; network"`
-	SensSquared   float64       `json:"sens_squared" verify:"judged in sensitivity" in:"(0,)"`     // of the strategy as exported, rounded up
+	SensSquared   float64       `json:"sens_squared" verify:"judged in sensitivity" in:"(0,)"`     // squared sensitivity of the strategy as exported, rounded up
 	SensKind      string        `json:"sens_kind" verify:"judged in sensitivity" in:"exact bound"` // "exact" or "bound"
 	// SquaredError is tr(C⁻ᵀHC⁻¹), or of one step with Objective. Loss is SensSquared times that, and RMSE √(loss/(nT)), with m or
 	// 1 in the place of T if the last m steps or one count.
@@ -57,7 +58,7 @@ type Manifest struct {
 	Tolerance  float64 `json:"tolerance" verify:"unchecked" in:"[0,)"`
 	Iterations int     `json:"iterations" verify:"unchecked" in:"[0,)"`
 	Status     string  `json:"status" verify:"unchecked in ending"`
-	History    []Point `json:"history,omitempty" verify:"unchecked in ending; absent"` // of the dense optimum: after every iteration
+	History    []Point `json:"history,omitempty" verify:"unchecked in ending; absent"` // search for the dense optimum, after every iteration
 	// Baselines are dp-d-sgd, antipgd and d-mf, which knows the optimizer and is absent where the noise of some steps costs
 	// nothing; with Objective mean-optimal; with Space ldp-optimal, decor (one variance for nodes, one for pairs, C = I) and
 	// decor-strategy (with this C).
@@ -75,7 +76,8 @@ type Manifest struct {
 	// loss at one level for all nodes, that of Privacy; it is absent with Space.
 	Budgets      []NodeLevel `json:"budgets,omitempty"`
 	OneLevelLoss float64     `json:"one_level_loss,omitempty" verify:"within searches in one level; network" in:"(0,)"`
-	OneBatchLoss float64     `json:"one_batch_loss,omitempty" verify:"within searches in one batch; network" in:"(0,)"` // of people in several batches: the least loss where they are in one
+	// OneBatchLoss is the least loss where every person is in one batch; absent unless people are in several.
+	OneBatchLoss float64 `json:"one_batch_loss,omitempty" verify:"within searches in one batch; network" in:"(0,)"`
 	// ErrorAtPrivacy is the squared error with the noise of Privacy, in units of the clip: (noise_std/clip)² times
 	// squared_error. It is there for an (ε, δ) that was asked for, and comparable with all others for the same one.
 	ErrorAtPrivacy float64 `json:"error_at_privacy,omitempty" verify:"within 2 formulas in arithmetic; within formula in sampling; network" in:"(0,)"`
@@ -96,14 +98,14 @@ type Manifest struct {
 // networks by Weights.
 type Family struct {
 	Graphs  []graph.Origin `json:"graphs,omitempty" verify:"judged in network; network"`
-	Weights []float64      `json:"weights,omitempty" verify:"given in ratios; network" in:"[0,)"` // of Graphs: how much the squared error on each counts
-	// Ratios are of the loss for each problem alone to what no strategy of the class is proven to have less than, rounded up;
+	Weights []float64      `json:"weights,omitempty" verify:"given in ratios; network" in:"[0,)"` // how much the squared error on each of Graphs counts
+	// Ratios compare the loss for each problem alone with the least that is proven for the class, rounded up;
 	// no strategy of the class has a largest ratio below Bound.
 	Ratios []float64 `json:"ratios" verify:"within fine searches in ratios; network" in:"[0,)"`
 	Bound  float64   `json:"bound" verify:"at most in ratios; network" in:"(0,)"`
 }
 
-// Networks returns of how many networks nobody knows which one it will be; 0 where there is one or none.
+// Networks returns the number of networks of which one, unknown which, will be there; 0 where there is one or none.
 func (m *Manifest) Networks() int {
 	if m.Family == nil {
 		return 0
@@ -125,7 +127,7 @@ type Gram struct {
 	Probes       int      `json:"probes,omitempty" verify:"exactly in estimate" in:"[0,1048576]"`
 	LanczosSteps int      `json:"lanczos_steps,omitempty" verify:"given" in:"[0,65536]"`
 	Seed         uint64   `json:"seed,omitempty" verify:"given"`
-	Confidence   float64  `json:"confidence,omitempty" verify:"judged in estimate"`      // of both that follow
+	Confidence   float64  `json:"confidence,omitempty" verify:"judged in estimate"`      // probability that both errors below hold
 	LossError    *float64 `json:"loss_error,omitempty" verify:"within 1e-7 in estimate"` // relative error that the loss may have
 	// ExcessBound is how far above the optimum for the true Gram matrix a dense strategy may be, relatively, Gap included.
 	ExcessBound *float64 `json:"excess_bound,omitempty" verify:"within 1e-7 in estimate"`
@@ -137,7 +139,7 @@ type Strategy struct {
 	strategy.Parameters // its keys stand in the block
 
 	Ratio        float64  `json:"ratio,omitempty" verify:"within fine searches in ratio; within formula in arithmetic; network" in:"[0,)"` // loss over the dense certified optimum's
-	ClassBound   float64  `json:"class_bound,omitempty" verify:"at most in class bound; network" in:"[0,)"`                                // banded: no strategy with so many bands has a smaller loss
+	ClassBound   float64  `json:"class_bound,omitempty" verify:"at most in class bound; network" in:"[0,)"`                                // loss that no strategy with the same number of bands is below; banded only
 	ClassGap     *float64 `json:"class_gap,omitempty" verify:"within formula in class gap; network"`
 	MemoryFloats int      `json:"memory_floats" verify:"exactly in cost" in:"[0,)"`  // kept by a node for each model parameter
 	FlopsPerStep int      `json:"flops_per_step" verify:"exactly in cost" in:"[0,)"` // done by a node for each model parameter
@@ -164,13 +166,14 @@ type Baseline struct {
 
 // Privacy is the calibration of the noise.
 type Privacy struct {
-	Mu        float64  `json:"mu,omitempty" in:"(0,)"`    // of 12 digits if from an Epsilon; absent where batches are drawn in secret: see Sampling
+	// Mu is μ of Gaussian differential privacy, to 12 digits if from an Epsilon; absent where batches are drawn in secret: see Sampling.
+	Mu        float64  `json:"mu,omitempty" in:"(0,)"`
 	Sigma     float64  `json:"sigma,omitempty" in:"(0,)"` // likewise
 	Epsilon   *float64 `json:"epsilon,omitempty" in:"[0,)"`
 	Delta     *float64 `json:"delta,omitempty" in:"(0,1)"`
 	Clip      float64  `json:"clip" in:"(0,)"`
 	Adjacency string   `json:"adjacency" in:"zero-out replace-one"`
-	// NoiseStd is of each coordinate of Z: sens·clip/mu, or sens·2·clip/mu for replace-one, rounded up; where batches
-	// are drawn in secret, Sampling.NoiseMultiplier·clip.
+	// NoiseStd is the standard deviation of each coordinate of Z: sens·clip/mu, or sens·2·clip/mu for replace-one, rounded
+	// up; where batches are drawn in secret, Sampling.NoiseMultiplier·clip.
 	NoiseStd float64 `json:"noise_std" in:"(0,)"`
 }

@@ -66,7 +66,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// readManifestFile reads the manifest of the folder dir, and returns its SHA-256, too; ErrNoExport if there is none.
+// readManifestFile reads the manifest of the folder dir, and returns its SHA-256, too; without a manifest, ErrNoExport.
 func readManifestFile(dir string) (m *Manifest, sum string, err error) {
 	path := filepath.Join(dir, ManifestName)
 	f, _, err := files.Open(path)

@@ -56,7 +56,7 @@ func TestManifestJSON(t *testing.T) {
 }
 
 // A manifest that two readers may read differently is not one: with noise_std and NOISE_STD, encoding/json takes the
-// one that comes last, Python the first. Keys that nobody knows are named.
+// one that comes last, Python the first. Unknown keys are named.
 func TestAmbiguousManifest(t *testing.T) {
 	good := `{"version":"test","workload":"model","workload_spec":{"kind":"model"},"steps":3,"participation":{"schema":"cyclic","k":1,"b":3},"strategy":{"class":"dense"},
 		"loss":1,"sens_squared":1,"sens_kind":"exact","lower_bound":1,"privacy":{"mu":1,"sigma":1,"clip":1,"adjacency":"zero-out","noise_std":2},

@@ -16,7 +16,7 @@ type Participation struct {
 	B        int     `json:"b" verify:"exactly in schema" in:"[1,)"`
 	Source   string  `json:"source,omitempty" verify:"exactly in schema"`                   // the file of patterns
 	Patterns [][]int `json:"patterns,omitempty" verify:"exactly in schema"`                 // what was in it, steps counted from 0
-	Batches  int     `json:"person_batches,omitempty" verify:"exactly in schema" in:"[1,)"` // of people: in how many of the b batches a person may have records
+	Batches  int     `json:"person_batches,omitempty" verify:"exactly in schema" in:"[1,)"` // how many of the b batches may hold records of one person; 0 but for people
 }
 
 // Of returns the schema over T = steps. It fails for a name that package participation does not know, and as that
@@ -63,7 +63,7 @@ func (p Participation) Unit() string {
 	return "record"
 }
 
-// AddTo adds who takes part when, over so many steps, to the inputs of a study: of patterns themselves, not the name of
+// AddTo adds who takes part when, over these steps, to the inputs of a study: of patterns themselves, not the name of
 // their file.
 func (p Participation) AddTo(in *study.Inputs, steps int) {
 	p.Source = ""

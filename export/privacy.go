@@ -155,7 +155,7 @@ func (m *Manifest) Guarantee() string {
 // for sums of gradients clipped to Clip, and is Mu-GDP. Where nodes share noise all have one NoiseStd, the unit of
 // own rows and pairs' rows: these are what makes one node's noise larger than another's. The block
 // "privacy" of the manifest is then a level that is strict enough for every node: the least μ with the largest clip,
-// and so no less noise than any node's. Whoever reads that block alone protects every node.
+// and so no less noise than any node's. A reader of that block alone protects every node.
 type NodeLevel struct {
 	Node     string   `json:"node" verify:"judged in privacy"` // its label; in the order of nodes.csv
 	Mu       float64  `json:"mu" verify:"judged in privacy" in:"(0,)"`

@@ -24,7 +24,7 @@ type Sampling struct {
 	Scheme string `json:"scheme" verify:"given" in:"cyclic poisson bins allocation truncated"` // SchemeCyclic, and then there is nothing else, or one of the others below
 
 	// Groups is w of SchemePoisson, b of SchemeBins: a node puts every record once, independently of all others, into
-	// one of so many groups; step t draws from group t mod w, every record independently with Probability = w/b, in at most
+	// one of these groups; step t draws from group t mod w, every record independently with Probability = w/b, in at most
 	// Rounds = ⌈T/w⌉ steps. Bins have Probability 1 and k Rounds, and what is secret is the group. SchemeAllocation has k Rounds,
 	// its blocks.
 	Groups      int     `json:"groups,omitempty" verify:"exactly in sampling" in:"[1,)"`
@@ -43,7 +43,7 @@ type Sampling struct {
 	Epsilon      *float64    `json:"epsilon,omitempty" verify:"judged in privacy" in:"[0,)"`
 	EpsilonLower *float64    `json:"epsilon_lower,omitempty" verify:"judged in privacy" in:"[0,)"`
 	Delta        float64     `json:"delta,omitempty" verify:"judged in privacy" in:"(0,1)"`
-	Candidates   []Candidate `json:"candidates,omitempty"` // in ascending order of their bands
+	Candidates   []Candidate `json:"candidates,omitempty"` // numbers of bands that were compared, ascending
 	// LowerBound is a number that no strategy, whatever its class, has a smaller error than under this sampling, in the
 	// unit of Manifest.ErrorAtPrivacy; 0: none is proved.
 	LowerBound float64 `json:"lower_bound,omitempty" verify:"within secret in secret bound; network" in:"[0,)"`
@@ -62,7 +62,7 @@ type Sampling struct {
 	NoiseMultiplierEstimate float64 `json:"noise_multiplier_estimate,omitempty" verify:"unchecked" in:"(0,)"`
 }
 
-// Candidate is what strategies of so many bands (of bins: T for dense ones) cost at the same ε and δ.
+// Candidate is what strategies of this number of bands (of bins: T for dense ones) cost at the same ε and δ.
 type Candidate struct {
 	Bandwidth       int     `json:"bandwidth" verify:"judged in sampling" in:"[1,)"`
 	NoiseMultiplier float64 `json:"noise_multiplier" verify:"within noise in sampling" in:"(0,)"`
@@ -146,7 +146,7 @@ func (s *Sampling) poisson(adjacency accounting.Adjacency) sampling.Poisson {
 		Groups: s.Groups, Batches: s.Batches(), Adjacency: adjacency}
 }
 
-// Account fills in the accountant's ε in so many steps for neighbours of this kind, and of truncated batches how likely it is
+// Account fills in the accountant's ε after these steps for neighbours of this kind, and of truncated batches how likely it is
 // that a record is drawn for a step that drops: not for bins. It fails as sampling.Poisson.Bounds, allocation.ForBands and
 // allocation.Mechanism.Epsilon do.
 func (s *Sampling) Account(steps int, adjacency accounting.Adjacency) error {

@@ -27,7 +27,7 @@ import (
 // where own_i is a row of independent standard normal numbers that only i knows, and shared_ij one that i and j know:
 // the node with the smaller index adds it, the other one subtracts it. C⁻¹ runs over the steps of these sums.
 type SharedNoise struct {
-	Labels []string // of the nodes, by index
+	Labels []string // labels of the nodes, by index
 	*secrets.Noise
 }
 
@@ -232,8 +232,8 @@ type Space struct {
 // Secrets says which pairs of nodes share a secret.
 type Secrets struct {
 	Source string `json:"source" verify:"judged in secrets"`           // SecretsGossip, SecretsAll, or the name of a file of edges
-	SHA256 string `json:"sha256,omitempty" verify:"unchecked"`         // of the file
-	Pairs  int    `json:"pairs" verify:"exactly in secrets" in:"[0,)"` // how many there are
+	SHA256 string `json:"sha256,omitempty" verify:"unchecked"`         // SHA-256 of that file; absent for the other sources
+	Pairs  int    `json:"pairs" verify:"exactly in secrets" in:"[0,)"` // number of pairs
 }
 
 // What Secrets.Source is where there is no file.
@@ -244,7 +244,7 @@ const (
 
 // Coalitions says which nodes may put together what they know. The eavesdropper, who has no secret, is always there.
 type Coalitions struct {
-	Size   int        `json:"size,omitempty" in:"[1,2]"` // every set of at most so many nodes, 1 or 2; absent if there is a list
+	Size   int        `json:"size,omitempty" in:"[1,2]"` // every set of at most 1 or 2 nodes; absent if there is a list
 	Source string     `json:"source,omitempty"`          // the file of the list
 	Sets   [][]string `json:"sets,omitempty"`            // the list, by labels
 }
