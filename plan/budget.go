@@ -6,8 +6,7 @@ import (
 	"mafalda/internal/fault"
 )
 
-// Budget is how much memory a node has for the noise that it keeps from step to step: so many bytes for a model of so
-// many parameters.
+// Budget is how much memory a node has for the noise that it keeps from step to step, and for a model of which size.
 type Budget struct {
 	Memory  float64 // bytes
 	Dim     int     // parameters of the model
@@ -22,7 +21,7 @@ func (b Budget) NumberBytes() int {
 	return 8
 }
 
-// Bytes returns the memory of so many numbers for each parameter of the model.
+// Bytes returns the memory of these numbers for each parameter of the model.
 func (b Budget) Bytes(numbers int) float64 {
 	return float64(numbers) * float64(b.Dim) * float64(b.NumberBytes())
 }
@@ -36,7 +35,7 @@ func (b Budget) Floats() int {
 	return int(math.Min(numbers, 1<<40))
 }
 
-// Check refuses budgets that are none.
+// Check rejects budgets without memory or parameters.
 func (b Budget) Check() error {
 	switch {
 	case !(b.Memory >= 0) || math.IsInf(b.Memory, 1):

@@ -31,22 +31,22 @@ const checkpointEvery = 10 * time.Second
 // variances, variances of pairs, and X.
 type checkpointHeader struct {
 	Version    string  `json:"version"`
-	Key        string  `json:"key"` // of the problem
+	Key        string  `json:"key"` // digest of the problem
 	Iterations int     `json:"iterations"`
-	Round      int     `json:"round,omitempty"` // of an alternation
-	Mu         float64 `json:"mu,omitempty"`    // of its interior point
-	SHA256     string  `json:"sha256"`          // of the numbers
+	Round      int     `json:"round,omitempty"` // round of the alternation between nodes and steps
+	Mu         float64 `json:"mu,omitempty"`    // barrier of the round's interior point
+	SHA256     string  `json:"sha256"`          // SHA-256 of the numbers
 }
 
 // longestHeader is how many bytes of a file are looked at to find out that it is no checkpoint.
 const longestHeader = 1 << 16
 
 // checkpoints keeps iterates, now and then. That it cannot is no reason to end: it says so once, tries again when
-// the next one is due, and says at the end what there is.
+// the next one is due, and says at the end what is kept.
 type checkpoints struct {
 	path  string // empty: nothing is kept
 	key   study.Key
-	shape []int // of the numbers
+	shape []int // shape of the numbers
 	warn  func(format string, args ...any)
 
 	mutex  sync.Mutex // work that was left behind may still have something to keep
@@ -183,7 +183,7 @@ func (c *checkpoints) read() (numbers []float64, header checkpointHeader, err er
 	return a.Data, header, nil
 }
 
-// start returns the X to start from; nil where there is none to be had.
+// start returns the X to start from; nil for the search's own guess.
 func (s *job) start(kept *checkpoints) (*mat.SymDense, error) {
 	o := s.Options
 	switch {
@@ -199,7 +199,7 @@ func (s *job) start(kept *checkpoints) (*mat.SymDense, error) {
 	return o.Start, nil
 }
 
-// resumed returns what is in the checkpoint; nil if there is none.
+// resumed returns what is in the checkpoint; nil without one.
 func (s *job) resumed(kept *checkpoints) ([]float64, checkpointHeader, error) {
 	numbers, header, err := kept.read()
 	switch {

@@ -14,9 +14,9 @@ import (
 	"mafalda/strategy"
 )
 
-// Fitting is the best strategy of a class with so many bands, coefficients or buffers.
+// Fitting is the best strategy of a class with given bands, coefficients or buffers.
 type Fitting struct {
-	Class  factorize.Class // with its parameters
+	Class  factorize.Class // the class with its parameters
 	Result *factorize.Result
 }
 
@@ -46,7 +46,7 @@ type classSearch struct {
 	enough    float64 // a front ends at a loss this much above the bound, relatively
 	progress  func(phase string, fraction float64)
 
-	found []Fitting     // in the order of the search
+	found []Fitting     // results in the order of the search
 	bands *mat.SymDense // where patterns do not overlap: X of the last bands, whose zeros more bands have, too
 }
 
@@ -61,8 +61,8 @@ func (s *classSearch) least(numbers int) float64 {
 	return least
 }
 
-// best returns the strategy of least loss of those that keep at most so many numbers. When ctx ends first it is the
-// best so far, if there is one.
+// best returns the strategy of least loss of those that keep at most these numbers. When ctx ends first it is the
+// best so far, if one was found.
 func (s *classSearch) best(ctx context.Context, numbers int) (Fitting, error) {
 	steps := s.schema.Steps()
 	numbers = min(numbers, steps)
@@ -100,7 +100,7 @@ func (s *classSearch) bestOf(ctx context.Context, classes []factorize.Class) (Fi
 	return s.leastLoss(), nil
 }
 
-// longClasses returns the classes to look at for so many numbers, where there are too many steps for bounds of
+// longClasses returns the classes to look at for a budget of numbers, with too many steps for bounds of
 // classes: few buffers, and the comb with the longest period that fits, b or a divisor of it. As many bands or
 // coefficients are worse.
 func longClasses(p Problem, numbers int) []factorize.Class {
@@ -183,10 +183,10 @@ func (s *classSearch) show(c factorize.Class, fraction float64) {
 	}
 }
 
-// settled reports whether no strategy is better than those that keep so many numbers, up to the gap.
+// settled reports whether no strategy is better than those that keep at most these numbers, up to the gap.
 func (s *classSearch) settled(numbers int) bool { return s.least(numbers) <= s.bound*(1+s.gap) }
 
-// series looks at the rational functions that keep so many numbers.
+// series looks at the rational functions with this number of buffers.
 func (s *classSearch) series(ctx context.Context, numbers int, fraction float64) error {
 	if numbers < 1 || numbers > MaxBuffers {
 		return nil
@@ -202,8 +202,8 @@ func (s *classSearch) series(ctx context.Context, numbers int, fraction float64)
 // combBuffers is the most buffers of the combs that are looked at.
 const combBuffers = 4
 
-// comb looks at the comb of period b that keeps so many numbers, if it has at most combBuffers buffers and more rows: a
-// BLT of few buffers has those of a short period.
+// comb looks at the comb of period b that fits the budget of numbers, if it has at most combBuffers buffers and more
+// rows: a BLT of few buffers has those of a short period.
 func (s *classSearch) comb(ctx context.Context, numbers int, fraction float64) error {
 	b := s.schema.Separation()
 	kind := s.objective.Kind()
@@ -230,7 +230,7 @@ func (s *classSearch) interrupted(ctx context.Context) bool {
 	return ctx.Err() != nil && len(s.found) > 0
 }
 
-// bandsOf looks at so many bands, and at as many coefficients if these may be better.
+// bandsOf looks at w bands, and at as many coefficients if these may be better.
 func (s *classSearch) bandsOf(ctx context.Context, w int) error {
 	if s.interrupted(ctx) {
 		return nil

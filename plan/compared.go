@@ -33,8 +33,8 @@ type AtPrivacy struct {
 	Epsilon float64 `json:"epsilon"`
 	Delta   float64 `json:"delta"`
 	Error   float64 `json:"error_at_privacy"` // (noise std/clip)²·tr(C⁻ᵀHC⁻¹)
-	Ratio   float64 `json:"ratio"`            // over the dense optimum's, for batches in turn
-	// Bands and NoiseMultiplier are of the best strategy, where batches are drawn in secret; else 0.
+	Ratio   float64 `json:"ratio"`            // Error over the dense optimum's for batches in turn
+	// Bands and NoiseMultiplier describe the best strategy, where batches are drawn in secret; else 0.
 	Bands           int     `json:"bandwidth,omitempty"`
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // noise std/clip for columns of norm one
 }

@@ -55,7 +55,7 @@ func Example() {
 	}
 	fmt.Printf("%d checks, all of them hold: %v\n", len(report.Checks), report.OK())
 
-	seed := uint64(1) // only for tests: noise that can be made again protects nobody
+	seed := uint64(1) // only for tests: noise that can be made again protects no record
 	stream, err := noise.Open(out, "Medici", 3, noise.Options{Seed: &seed})
 	if err != nil {
 		log.Fatal(err)

@@ -14,10 +14,10 @@ import (
 // ratioGap is how close to the least worst ratio the search for it ends.
 const ratioGap = 1e-4
 
-// unknown reports whether there are several problems, of which nobody knows which one it is.
+// unknown reports whether the problem is one of several, unknown which.
 func (p Problem) unknown() bool { return len(p.Others) > 0 || p.Curvature.Unknown() }
 
-// known returns the network that it will be; nil if there is none, or nobody knows.
+// known returns the network that it will be; nil without a network, or if it is unknown.
 func (p Problem) known() *graph.Network {
 	if len(p.Others) > 0 {
 		return nil

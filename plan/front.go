@@ -19,7 +19,7 @@ type MemoryFront struct {
 	Problem Problem
 	Options Options
 	Budget  Budget   // its Memory is +Inf if there is no limit
-	Choices []Choice // in turn and then in secret, each in ascending order of memory
+	Choices []Choice // strategies for batches in turn, then in secret, each by ascending memory
 
 	// Best is the choice of least memory whose error is at most Near times the least error within the budget, and
 	// BestInTurn the same among choices for batches in turn.

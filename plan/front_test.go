@@ -21,7 +21,7 @@ import (
 	"mafalda/workload"
 )
 
-// drawSchemaOf draws a schema of at most so many steps.
+// drawSchemaOf draws a schema of at most this number of steps.
 func drawSchemaOf(t *rapid.T, most int) participation.Schema {
 	steps := rapid.IntRange(2, most).Draw(t, "T")
 	b := rapid.IntRange(1, steps).Draw(t, "b")
@@ -32,7 +32,7 @@ func drawSchemaOf(t *rapid.T, most int) participation.Schema {
 	return must(participation.NewCyclic(steps, k, b))
 }
 
-// everyClass returns all classes with all widths that there are for T steps.
+// everyClass returns all classes with all their widths for T steps.
 func everyClass(steps int) []factorize.Class {
 	all := []factorize.Class{factorize.Dense{}}
 	for w := 1; w <= steps; w++ {

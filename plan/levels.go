@@ -27,7 +27,7 @@ import (
 // may be learned of node i in a step is [M_A⁻¹]_ii ≤ (μ_i/clip_i)², relative to the plan's.
 type Levels struct {
 	listed []listedLevel
-	levels []export.NodeLevel // of the nodes of a network, in their order; without noise; nil before On
+	levels []export.NodeLevel // levels of a network's nodes, in their order, without noise; nil before On
 }
 
 // listedLevel is a line of a file of levels.
@@ -36,7 +36,7 @@ type listedLevel struct {
 	node   string
 	target accounting.Target
 	clip   float64
-	noise  accounting.Privacy // of a strategy of sensitivity 1, under zero-out
+	noise  accounting.Privacy // noise for a strategy of sensitivity 1, under zero-out
 }
 
 // ReadLevels reads privacy levels: CSV with a header line of the columns node, mu or epsilon and delta, and clip (1 if there is no

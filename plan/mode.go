@@ -56,7 +56,7 @@ func (ordinary) exactOnly() string { return "" }
 func (ordinary) describe(*Solution, *export.Manifest) {}
 
 // modes are all modes but turnMode, which takes what no other does. All that a problem asks for check it, in this
-// order, and the last of them solves it: whoever shares noise may draw batches in secret, and nothing that is asked
+// order, and the last of them solves it: nodes that share noise may draw batches in secret, and nothing that is asked
 // for is left out silently.
 var modes = []mode{poissonMode{}, binsMode{}, longMode{}, sharingMode{}, splitMode{}}
 
@@ -65,12 +65,12 @@ type job struct {
 	*Solution
 	asked    []mode // the modes that are asked for; the last one is the solution's
 	kernel   *workload.Kernel
-	gram     *mat.SymDense                     // of the mean, T×T
-	estimate workload.Estimate                 // that both are of; nil: they are exact
-	optima   map[string]*factorize.Result      // that are known, by schema; nil: none is kept
-	many     factorize.Objective               // of very many steps, in the place of the kernel
-	bands    Bands                             // that were found to be best, where batches are drawn in secret
-	family   factorize.Family                  // of problems of which nobody knows which one it is
+	gram     *mat.SymDense                     // Gram matrix of the nodes' mean, T×T
+	estimate workload.Estimate                 // estimate that kernel and gram come from; nil: they are exact
+	optima   map[string]*factorize.Result      // optima that are known, by schema; nil: none is kept
+	many     factorize.Objective               // the objective of very many steps, in the place of the kernel
+	bands    Bands                             // the best number of bands, where batches are drawn in secret
+	family   factorize.Family                  // problems of which it is one, unknown which
 	reached  []float64                         // losses of the best strategies for each of them alone
 	mixture  []float64                         // how much the Gram matrix of each of them counts
 	dmf      func() (strategy.Strategy, error) // the baseline that is looked for beside the optimum; nil: after it
@@ -172,7 +172,7 @@ func (s *job) show(phase string, fraction float64) {
 	}
 }
 
-// counts reports a phase of so many parts.
+// counts returns the callback that reports how much of a phase is done.
 func (s *job) counts(phase string) func(done, total int) {
 	return func(done, total int) { s.show(phase, float64(done)/float64(max(total, 1))) }
 }
@@ -212,10 +212,10 @@ type knownGrams map[gramKey]knownGram
 
 // gramKey says what a Gram matrix is of, and how it is computed.
 type gramKey struct {
-	training string // workload and curvature; empty: the first of so many steps
+	training string // workload and curvature; empty: those of the first problem with as many steps
 	steps    int
 	gram     export.Gram
-	weighted bool // by the levels of the nodes
+	weighted bool // whether nodes are weighted by their levels
 }
 
 type knownGram struct {

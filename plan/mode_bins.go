@@ -78,12 +78,12 @@ func (binsMode) solve(ctx context.Context, s *job) error {
 // binSearch compares candidates.
 type binSearch struct {
 	*job
-	widths []int           // of the candidates for a known draw, T for dense
-	share  bins.MonteCarlo // of a candidate: all hold together with the confidence that was asked for
+	widths []int           // numbers of bands of the candidates for a known draw, T for dense
+	share  bins.MonteCarlo // samples and failure of one candidate: all hold together with the confidence that was asked for
 	done   int             // parts of the work
 	all    []Bands
 	best   *factorize.Result
-	of     Bands // of best
+	of     Bands // what best costs
 }
 
 // searchParts is about how many reports a search for the accountant makes, named searchPhase.
@@ -114,7 +114,7 @@ func (s *binSearch) progress(phase string) {
 	s.done++
 }
 
-// class returns the strategies of so many bands.
+// class returns the strategies with this number of bands.
 func (s *binSearch) class(width int) factorize.Bins {
 	if width == s.schema().Steps() {
 		width = 0
@@ -200,8 +200,8 @@ func (s *job) setBinsNoise() error {
 type BinsOptions struct {
 	Bandwidth      int // bands; 0 means T: dense
 	Epsilon, Delta float64
-	MonteCarlo     bins.MonteCarlo    // of the final calibration
-	Rounds         int                // of tangent and descent; 0 means 12, negative is none: blends only
+	MonteCarlo     bins.MonteCarlo    // samples of the final calibration
+	Rounds         int                // rounds of tangent and descent; 0 means 12, negative is none: blends only
 	Progress       factorize.Progress // if not nil, sees every round: Loss is the estimated error at this privacy
 }
 
@@ -211,7 +211,7 @@ type BinsResult struct {
 	SquaredError   float64           // tr(C⁻ᵀHC⁻¹)
 	Privacy        bins.Privacy      // noise multiplier included, confirmed
 	ErrorAtPrivacy float64           // ν²·SquaredError, which is what strategies are compared by
-	Iterations     int               // over all descents
+	Iterations     int               // iterations of all descents together
 }
 
 // What the search does, and when it has enough.
@@ -226,7 +226,7 @@ const (
 // give, as many of them as the schema has steps between participations: ν²·tr(C⁻ᵀHC⁻¹), with the noise multiplier ν
 // that bins.Mechanism asks for. To first order ν² = ⟨V, G⟩, V ∝ E[p pᵀ | L = ε] with p the posterior over the bins, so that the
 // strategy that is best under this accountant minimizes tr(C⁻ᵀHC⁻¹)·⟨V, G⟩ for its own V. It descends for weights between two extremes (factorize.Bins.Blend), and then, from
-// the best of these, for the weights of the accountant's own tangent at the strategy that there is
+// the best of these, for the weights of the accountant's own tangent at the strategy reached
 // (bins.Mechanism.Tangent), going only as far as the estimated error falls. The result is a local optimum without a
 // certificate; its privacy is confirmed by samples that had no part in the search.
 //
@@ -248,7 +248,7 @@ func OptimizeForBins(ctx context.Context, h *mat.SymDense, schema participation.
 	return s.result(ctx)
 }
 
-// CalibrateBins returns the noise of a strategy for so many random bins. It fails as bins.New and
+// CalibrateBins returns the noise of a strategy for this number of random bins. It fails as bins.New and
 // bins.Mechanism.NoiseMultiplier do.
 func CalibrateBins(ctx context.Context, c strategy.Strategy, number int, epsilon, delta float64,
 	o bins.MonteCarlo) (bins.Privacy, error) {

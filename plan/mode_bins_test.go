@@ -86,7 +86,7 @@ func TestOneBin(t *testing.T) {
 	}
 }
 
-// Whoever does not wait has the best candidate so far, whose chance to be wrong is its share of what was asked for; and
+// An interrupted search returns the best candidate so far, whose chance to be wrong is its share of what was asked for; and
 // nothing before the first.
 func TestInterruptedBins(t *testing.T) {
 	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(12, 3, 4))}

@@ -128,7 +128,7 @@ func (sharingMode) describe(s *Solution, m *export.Manifest) {
 // Space is noise over the nodes, and what is known of it.
 type Space struct {
 	*spacetime.Result
-	GapSpace, GapTime float64 // as of export.Space, rounded up
+	GapSpace, GapTime float64 // gaps of export.Space, rounded up
 	JointLowerBound   float64 // no noise that is one covariance between nodes times one strategy over time has a smaller loss
 
 	shared *export.SharedNoise
@@ -385,7 +385,7 @@ func (s *Space) Covariance() *mat.SymDense { return s.Noise.Covariance() }
 // correlated between nodes as well as over time (SecLDP, package secrets). The zero value means the edges of the network,
 // and single curious nodes. The eavesdropper, who knows no secret, is always among the attackers.
 //
-// It is about a network only after On.
+// Its setting is empty before On.
 type Sharing struct {
 	Secrets    string // export.SecretsGossip, which empty means, SecretsAll, or the path of a file (secrets.LoadGraph)
 	Coalitions string // "1", which empty means, "2", pairs as well, or the path of a file (secrets.LoadAttackers)
@@ -394,7 +394,7 @@ type Sharing struct {
 	LargestPair float64
 
 	setting    spacetime.Setting // empty before On
-	secrets    export.Secrets    // for the manifest
+	secrets    export.Secrets    // what the manifest says of Secrets
 	coalitions export.Coalitions
 }
 

@@ -157,7 +157,7 @@ func exportOf(t *testing.T, s *plan.Solution) *export.Export {
 	return e
 }
 
-// On small random networks, of whoever shares with whomever: what is exported costs and hides what it says, and with LDP
+// Shared noise on small random networks, between random pairs, costs and hides what its export says, and with LDP
 // alone the same problem costs ldp_loss.
 func TestSharedNoise(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -13,7 +13,7 @@ import (
 	"mafalda/strategy"
 )
 
-// Every problem has the mode that it asks for; whoever shares noise may draw batches in secret as well.
+// Every problem has the mode that it asks for; nodes that share noise may draw batches in secret as well.
 func TestModeOfAProblem(t *testing.T) {
 	short, err := participation.NewCyclic(12, 3, 4)
 	if err != nil {

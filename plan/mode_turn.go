@@ -78,7 +78,7 @@ func (turnMode) describe(s *Solution, m *export.Manifest) {
 	}
 }
 
-// search computes the optimum, and then makes the steps that there is time for.
+// search computes the optimum, and then makes the steps until ctx ends.
 func (s *job) search(ctx context.Context, steps ...func(context.Context) error) error {
 	if !s.Options.NoBaselines && s.hasDMF() && s.schema().Steps() <= stepsBeside {
 		beside, stop := context.WithCancel(ctx)

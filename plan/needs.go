@@ -19,7 +19,7 @@ import (
 type Resources struct {
 	What   string        // what needs them, in words
 	Memory float64       // bytes, at most, about
-	Time   time.Duration // on a laptop, roughly: within a factor of ten
+	Time   time.Duration // rough time on a laptop, within a factor of ten
 	Disk   float64       // bytes of the matrices that Export writes as .npy; 0: parameters only
 }
 
@@ -41,8 +41,8 @@ func (p Problem) Needs(o Options) Resources {
 	return j.mode.needs(j)
 }
 
-// need returns what searches take that keep so many matrices of T×T, for so long, and the way to the Gram matrix. So
-// many strategies are exported as matrices if they are dense, or short.
+// need returns the resources of a search that keeps T×T matrices for a time, with those of the way to the Gram matrix.
+// It counts exported strategies on the disk where they are written as matrices: dense ones, and short ones.
 func (j *job) need(kept, exported, nanoseconds float64) Resources {
 	p, steps := j.Problem, float64(j.schema().Steps())
 	n := Resources{What: fmt.Sprintf("T = %.0f with a %s strategy", steps, j.Options.Class.Name()),

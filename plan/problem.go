@@ -17,7 +17,7 @@ import (
 // Problem is what the best strategy depends on.
 type Problem struct {
 	Network *graph.Network // nil for the prefix workload, which has none
-	// Others are more networks, of which nobody knows whether it will be Network or one of them.
+	// Others are more networks: whether it will be Network or one of them is unknown.
 	Others   []*graph.Network
 	Workload workload.Spec // what is trained, and what counts: plain gradient descent, and the averaged models, unless it says otherwise
 	// Curvature is how gradients react to errors, and what is to be small; nil: they do not react, and errors of models are.
@@ -70,7 +70,7 @@ func (p Problem) Key() study.Key {
 	return in.Key("plan")
 }
 
-// nodes returns how many nodes there are: one for the prefix workload, and where nobody knows.
+// nodes returns the number of nodes: one for the prefix workload, and where it is unknown.
 func (p Problem) nodes() int {
 	if n := p.known(); n != nil {
 		return n.Graph.Nodes()

@@ -23,8 +23,8 @@ import (
 type Prospect struct {
 	RateExcess
 	Steps          int          `json:"T"`
-	Participations int          `json:"participations"` // the most of one record
-	Curve          []RateExcess `json:"curve"`          // of the same strategy and noise, at all rates
+	Participations int          `json:"participations"` // most participations of one record
+	Curve          []RateExcess `json:"curve"`          // excess risk of the same strategy and noise at all rates
 
 	Problem      Problem `json:"-"` // what the strategy was found for; its rate is that of the training, or nearly
 	squaredError float64
@@ -51,11 +51,11 @@ const (
 type prospects struct {
 	*comparing
 	rates []float64
-	best  map[int]*Prospect // by T: of all ways so far
+	best  map[int]*Prospect // best prospect of all ways so far, by T
 	grams map[rated]*mat.SymDense
 }
 
-// rated is a training of so many steps at a rate.
+// rated is a training of these steps at a rate.
 type rated struct {
 	steps int
 	rate  float64
@@ -153,7 +153,7 @@ func (s *prospects) search(ctx context.Context, w Way, o Options) (best *Solutio
 		p := s.problem(w)
 		p.Schema = schema
 		if p.Workload.Check(schema.Steps()) != nil || found != nil && s.leastBias(p) >= found.Total() {
-			continue // a workload may count the last so many steps, or list rates of all
+			continue // a workload may count only the last steps, or list rates of all
 		}
 		solved, trained, wrong := s.train(ctx, w, p, o)
 		if _, refused := errors.AsType[*fault.Argument](wrong); refused {
@@ -184,7 +184,7 @@ func (s *prospects) leastBias(p Problem) float64 {
 	return least
 }
 
-// train finds strategy and rate, each the best for the other, for so many steps. It begins at the best rate of what is
+// train finds strategy and rate, each the best for the other, for the steps of p. It begins at the best rate of what is
 // known, and at first of the same independent noise in every step, so that a class that has that in it is never worse.
 func (s *prospects) train(ctx context.Context, w Way, p Problem, o Options) (best *Solution, found *Prospect, err error) {
 	steps := p.Schema.Steps()
@@ -247,7 +247,7 @@ func (s *prospects) independent(ctx context.Context, p Problem) (*Prospect, erro
 	return s.prospect(ctx, p, j.Solution)
 }
 
-// prospect returns the training of least excess risk with the noise of a solution, for so many steps.
+// prospect returns the training of least excess risk with the noise of a solution, for the steps of p.
 func (s *prospects) prospect(ctx context.Context, p Problem, of *Solution) (*Prospect, error) {
 	var noising mat.TriDense
 	if err := of.Strategy().NoisingTo(&noising); err != nil {

@@ -148,8 +148,7 @@ func TestBadSampling(t *testing.T) {
 	}
 }
 
-// Whoever does not wait for the end of the search has nothing before its first candidate, and an ending that says so
-// later.
+// A search that is interrupted has nothing before its first candidate, and an ending that says so later.
 func TestInterruptedSampling(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -14,16 +14,16 @@ import (
 // Solution is the best strategy for a problem, or the best strategies of single nodes, and what is known of them.
 type Solution struct {
 	Problem Problem
-	Options Options     // with the defaults filled in
+	Options Options     // options with the defaults filled in
 	Gram    export.Gram // how the Gram matrix was computed and, if it is an estimate, how far off the loss may be
 
-	Optimum *factorize.Result // of all strategies, or of a relaxation where patterns overlap; nil for many steps
+	Optimum *factorize.Result // best of all strategies, or of a relaxation where patterns overlap; nil for many steps
 	OfClass *factorize.Result // the best of Options.Class; nil where Optimum is
-	Fitting []Fitting         // with Options.Budget: what OfClass was chosen from, and Options.Class is the choice
+	Fitting []Fitting         // what OfClass was chosen from with Options.Budget; Options.Class is then the choice
 
-	Family *export.Family // of problems of which nobody knows which one it is; nil for one
+	Family *export.Family // what a problem that is one of several, unknown which, costs; nil for a single one
 
-	Quality    factorize.Quality // of what Export writes
+	Quality    factorize.Quality // sensitivity and errors of what Export writes
 	LowerBound float64           // no strategy, or none a node, has a smaller loss; 0: none is known
 	// Gap is (Quality.Loss - LowerBound)/LowerBound, or the same of ErrorAtPrivacy and Sampling.LowerBound where batches are
 	// drawn in secret, rounded up; 0 where there is no bound.
@@ -32,30 +32,30 @@ type Solution struct {
 	// PlainLoss is the loss of the strategy of the class that is best for the plain workload, UncurvedLoss that of the
 	// best for gradients that do not react; 0: not measured.
 	PlainLoss, UncurvedLoss float64
-	History                 []export.Point // of the search for Optimum, after every iteration
+	History                 []export.Point // search for Optimum, after every iteration
 
 	Privacy *export.Privacy    // the noise for the privacy asked for; nil for none. With Problem.Levels, strict enough for every node
-	Budgets []export.NodeLevel // with Problem.Levels: of every node, with its noise
+	Budgets []export.NodeLevel // levels of the nodes, each with its noise; nil without Problem.Levels
 	// OneLevelLoss is, with Problem.Levels, the least loss where all nodes have the level of Privacy; 0 if unknown.
 	OneLevelLoss float64
-	OneBatchLoss float64          // of people in several batches: the least loss where they are in one; 0 if unknown
+	OneBatchLoss float64          // least loss where every person is in one batch; 0 if unknown, or if no person is in several
 	Sampling     *export.Sampling // how batches are to be drawn, with an (ε, δ) asked for
-	// With an (ε, δ) asked for: the squared error with the noise for it, in units of the clip, and the same error of
-	// Cyclic, the dense optimum for batches in turn; 0 if unknown. DPDSGDRatio is the error of DP-D-SGD with Poisson
+	// ErrorAtPrivacy is the squared error with the noise for the (ε, δ) asked for, in units of the clip, and the other the
+	// same error of Cyclic, the dense optimum for batches in turn; 0 if unknown. DPDSGDRatio is the error of DP-D-SGD with Poisson
 	// sampling over ErrorAtPrivacy; 0 where it is not known, or not comparable.
 	ErrorAtPrivacy, CyclicErrorAtPrivacy float64
 	DPDSGDRatio                          float64
 
 	Ending    Ending
 	Took      time.Duration
-	PeakBytes int64             // of memory, of the whole process
+	PeakBytes int64             // most memory of the whole process
 	Files     map[string]string // SHA-256 of what the last Export has written, by name
 
 	Split *factorize.Split // strategies of single nodes or groups, if they were asked for; nil where Options.Parts leaves some to others
 	Space *Space           // where nodes share noise: then Optimum and OfClass are for this noise between nodes
 	Drawn                  // where batches are drawn in secret
 
-	mode         mode    // that made it
+	mode         mode    // the mode that made it
 	overlapBound float64 // where patterns overlap: what factorize.OverlapBound proves
 }
 
@@ -64,7 +64,7 @@ type Solution struct {
 // the draw were known, and OfClass has no certificate.
 type Drawn struct {
 	Cyclic     *factorize.Result // the dense optimum for batches in turn
-	Candidates []Bands           // in ascending order; one of them is OfClass
+	Candidates []Bands           // costs by ascending bands; one of them is OfClass
 	Excluded   int               // how many other numbers of bands, up to b, were shown to have no smaller error
 }
 
