@@ -14,7 +14,7 @@ type alone struct {
 	columns int
 	scales  []float64 // 1 over the standard deviation of every node's Z; times its part, where nodes have levels of their own
 	rows    []float64 // n×columns
-	weights []float64 // of the steps
+	weights []float64 // weights of the steps in the error
 	at      int
 	sum     float64
 }

@@ -26,11 +26,11 @@ import (
 type AttackOptions struct {
 	Attacker int     // a node
 	Victim   *int    // another one; nil: the nearest whose messages the attacker does not see
-	Mu       float64 `in:"(0,)"` // of local DP, against everybody who sees all messages; 0 means 1
-	Seed     uint64  // of data, start and noise
+	Mu       float64 `in:"(0,)"` // μ of local DP, against attackers who see all messages; 0 means 1
+	Seed     uint64  // seed of data, start and noise
 
-	Runs       int     `in:"[20,)"` // of the training, without and with the record each; 0 means 2000
-	Confidence float64 `in:"(0,1)"` // of the interval, two-sided; 0 means 0.999
+	Runs       int     `in:"[20,)"` // number of trainings, without and with the record each; 0 means 2000
+	Confidence float64 `in:"(0,1)"` // two-sided confidence of the interval; 0 means 0.999
 
 	// Progress, if not nil, sees how many runs are done, of how many, from several goroutines.
 	Progress func(done, total int)
@@ -40,22 +40,22 @@ type AttackOptions struct {
 // differential privacy, for zero-out neighbours.
 type Attacked struct {
 	Victim int     `json:"-"`
-	Hops   int     `json:"hops"`        // from the victim to the attacker
-	Batch  int     `json:"batch"`       // records of a batch, at every node
-	Moves  float64 `json:"record_norm"` // of the record's first gradient, clipped, over the clipping norm
+	Hops   int     `json:"hops"`        // hops from the victim to the attacker
+	Batch  int     `json:"batch"`       // number of records in a batch, at every node
+	Moves  float64 `json:"record_norm"` // norm of the record's first gradient, clipped, over the clipping norm
 
-	Row   string            `json:"class"` // of package smoothness; none: the model is in no class
+	Row   string            `json:"class"` // row of package smoothness; none: the model is in no class
 	Found *smoothness.Found `json:"-"`
 	Rho   *float64          `json:"rho,omitempty"`
 	Kappa *float64          `json:"kappa,omitempty"`
 
 	Local   float64 `json:"ldp_mu"`
-	Bound   float64 `json:"bound_mu"`            // for every training of the class; local DP without one
-	Without float64 `json:"without_reaction_mu"` // if gradients do not react: no guarantee
-	Linear  float64 `json:"linear_answers_mu"`   // of this record, if nodes give the linear answers that the statistic is for
+	Bound   float64 `json:"bound_mu"`            // bound for every training of the class; local DP without a class
+	Without float64 `json:"without_reaction_mu"` // μ if gradients do not react: no guarantee
+	Linear  float64 `json:"linear_answers_mu"`   // μ of this record, if nodes give the linear answers that the statistic is for
 
 	Reached float64 `json:"empirical_mu"`
-	Low     float64 `json:"ci_low"` // of Reached; what holds has at least this μ, with the confidence
+	Low     float64 `json:"ci_low"` // lower end of Reached's interval; what holds has at least this μ, with the confidence
 	High    float64 `json:"ci_high,omitempty"`
 	Runs    int     `json:"runs"`
 	Passed  bool    `json:"passed"`                  // Low is not above Bound
@@ -68,7 +68,7 @@ const noClass = "none"
 // Attack trains many times with one record of the victim and without it, DP-D-SGD with fresh noise every time, and applies a
 // linear statistic to what the attacker sees: the messages that reach it, along the direction of the record's first clipped
 // gradient. They are weighed as is best for the linear answers that hidden nodes give in that direction, at models of a run
-// without noise: whoever attacks one record may know all others. A threshold shows a μ (threat.TradeoffOf). The record is
+// without noise: the attacker of one record may know all others. A threshold shows a μ (threat.TradeoffOf). The record is
 // the one of the victim's first batch whose gradient is longest at the start, so that it takes part in every b-th step, from
 // the first. Data are cut so that all batches have the same size.
 //
@@ -117,7 +117,7 @@ type attack struct {
 	noise     *Noise
 	statistic *threat.Statistic
 	record    int       // row of the victim's first batch
-	direction []float32 // of the record's gradient, of norm one
+	direction []float32 // direction of the record's gradient, of norm one
 	unit      float64   // how far a record that moves a sum of gradients by the clipping norm moves a message
 	result    *Attacked
 }

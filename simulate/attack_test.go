@@ -94,7 +94,7 @@ func attackedConfig(t *testing.T, task Task) Config {
 }
 
 // Attacks on real training find the record of a node that is heard, as well as the algebra says where the rate is so small
-// that nobody reacts, and no more of a hidden one than the bound.
+// that no node reacts, and no more of a hidden one than the bound.
 func TestAttackOnTraining(t *testing.T) {
 	heard := 3
 	for name, tc := range map[string]struct {

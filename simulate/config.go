@@ -19,7 +19,7 @@ const Window = 50
 type Config struct {
 	Task   Task
 	Gossip *graph.CSR           // n×n, row-stochastic
-	Schema participation.Schema // of the run: T steps, and what the records must keep to
+	Schema participation.Schema // T steps of the run, and how often records may take part
 
 	// Sampling draws the batches of every step, of all records of a node. Then Schema says how many steps there are, no
 	// more, and the sampler's schema is what records must keep to. nil: the node's records are cut into Batches.
@@ -30,10 +30,10 @@ type Config struct {
 	// are predicted, and in the optimum of the network. The zero value is plain gradient descent.
 	Workload workload.Spec
 
-	Batches      int     // of each node, visited in turn; 0 means the schema's separation b
+	Batches      int     // number of batches of each node, visited in turn; 0 means the schema's separation b
 	LearningRate float64 // η; 0 means the task's
 	Clip         float64 // Δ; 0 means 1
-	TestRows     int     // losses are of so many first rows of the test data; 0 means 256, negative all
+	TestRows     int     // number of first rows of the test data that losses are measured on; 0 means 256, negative all
 	Every        int     // steps between losses before the last Window steps, where every step has one; 0 means 20
 	Workers      int     // goroutines; 0 means GOMAXPROCS. The result does not depend on it
 

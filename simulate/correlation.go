@@ -23,14 +23,14 @@ type Correlation struct {
 	layers []layer
 	of     []int          // node → layer
 	shared *secrets.Noise // standard deviations of own rows and pairs' rows, in units of the Z of the others; nil: own ones
-	by     [][]neighbour  // of every node, if noise is shared
-	levels []level        // of every node, nil: all have one
+	by     [][]neighbour  // nodes that share noise with each node; nil unless noise is shared
+	levels []level        // levels of the nodes; nil: all have one
 }
 
 // layer is what nodes with the same strategy share.
 type layer struct {
 	noising     blas32.Triangular // C⁻¹
-	sens        float64           // of C under the schema, rounded up
+	sens        float64           // sensitivity of C under the schema, rounded up
 	bands       int               // w: C[t,s] = 0 for t-s ≥ w
 	nonNegative bool              // C has no negative entries
 }
@@ -119,7 +119,7 @@ func (c *Correlation) Bands() int {
 // Sensitivity returns sens(C) of the node's strategy.
 func (c *Correlation) Sensitivity(node int) float64 { return c.layers[c.of[node]].sens }
 
-// columns is how many coordinates are multiplied at once: T rows of so many stay in a cache.
+// columns is how many coordinates are multiplied at once: T rows of 1024 stay in a cache.
 const columns = 1024
 
 // noiseTo writes the noise of a node, C⁻¹Z with standard deviation std of Z, to the T×d numbers dst. Z is drawn row by
@@ -138,7 +138,7 @@ func (c *Correlation) noiseTo(dst []float32, node int, std float64, seed uint64)
 type Noise struct {
 	Correlation *Correlation
 	Adjacency   accounting.Adjacency // which datasets are neighbours: zero-out unless set
-	Mu          float64              // of Gaussian differential privacy; not where batches are drawn in secret
+	Mu          float64              // μ of Gaussian differential privacy; not where batches are drawn in secret
 
 	// Multiplier is the standard deviation of Z for sums of gradients clipped to norm one by a strategy of sensitivity
 	// one: what an accountant of batches drawn in secret says, which Mu does not describe. The sensitivity is that

@@ -47,7 +47,7 @@ func (t Task) Curvature(clip float64) workload.Curvature {
 }
 
 // Training returns what predictions of its training need to know of the task, with clipped gradients and the task's own
-// learning rate, and the records of the smallest of so many nodes. Distances are those of the first model from the one that
+// learning rate, and the records of the smallest node. Distances are those of the first model from the one that
 // training without noise or clipping leads to, by Lanczos' method from their difference. Where clipping is active, a direction
 // counts as often as the loss curves more than gradients answer near that model: farther off they answer less, and
 // predictions are too good. The error is of a loss that does not curve. It depends on private records: it is for simulations.
@@ -174,7 +174,7 @@ func probe(size int, i uint64) []float64 {
 	return lists.Make(size, func(int) float64 { return r.NormFloat64() })
 }
 
-// krylov makes a basis of so many vectors, of the next one and its derivatives.
+// krylov makes a basis of next, its derivative, the derivative of that, and so on: a vector for each step.
 func (f *field) krylov(steps int, next []float64) krylov {
 	size := len(f.at)
 	k := krylov{mat.NewDense(steps, size, nil), mat.NewSymDense(steps, nil)}

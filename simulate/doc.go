@@ -60,28 +60,28 @@
 //
 // A seed decides split, shards, start, Z, drawn networks and missed steps, each from a stream of its own (ChaCha8), for
 // every method alike: compare methods paired by seed. The number of workers changes nothing, not even the last bit. The
-// noise is simulated: it protects nobody's records (package noise does).
+// noise is simulated: it protects no records (package noise does).
 //
 // # Studies
 //
 // A Study is a run for every method, level of privacy and seed, as cells of package study: Study.Do computes one, and
-// whoever makes the same study computes the same. A Grid sums them up in Rows, paired by seed. Methods are no noise,
-// the baselines of package baselines, which know the optimizer, the certified optimum of the network for the training
-// that there is, for gradients that answer to errors as the task's do (Mafalda; Task.Curvature) and for ones that do not
+// the same study computes the same everywhere. A Grid sums them up in Rows, paired by seed. Methods are no noise,
+// the baselines of package baselines, which know the optimizer, the certified optimum of the network for the
+// configuration's training, for gradients that answer to errors as the task's do (Mafalda; Task.Curvature) and for ones that do not
 // (Uncurved), that for plain training (Ignorant), and exports. An export for more than plain training brings its
 // training along where the configuration has nothing but plain training, and is refused for any other (TrainingError);
 // its decay is for a rate of 1; the run's is times its rate. A shared strategy of another network is as private and not the
 // optimum, which Study.Notes says; strategies of single nodes or groups go to the nodes of the same labels, and are refused
 // on any other network. With levels of single nodes μ and the clip are the strictest μ and the largest clip, all nodes
-// keep the proportions of the export, and NoiseError counts the noise of the strictest as 1. With the schemes participation.Poisson, Truncated and Allocation levels are ε,
-// batches are drawn in secret, from as many groups as a method's strategy has bands, and the noise is what package
-// accounting calibrates for the rounds of a group; the optimum is the best banded strategy. With participation.Bins every record
-// has one secret batch of b, the noise is what bins.Mechanism needs, and the optimum a strategy without negative entries
-// that is searched for every ε.
+// keep the proportions of the export, and NoiseError counts the noise of the strictest as 1. With the schemes
+// participation.Poisson, Truncated and Allocation levels are ε, batches are drawn in secret, from as many groups as a
+// method's strategy has bands, and the noise is what package accounting calibrates for the rounds of a group; the optimum
+// is the best banded strategy. With participation.Bins every record has one secret batch of b, the noise is what
+// bins.Mechanism needs, and the optimum a strategy without negative entries that is searched for every ε.
 //
 // Secrets and DECOR, and exports with shared noise, are compared at the same μ against weaker attackers (Study.Sharing).
 // Both ends of a pair draw its row from the same stream and divide their sums by their own batches, so that in batches of
-// unequal size a little remains. Predictions are tr(H(M)(CᵀC)⁻¹). Of nodes that fail or miss steps there is none: the two
+// unequal size a little remains. Predictions are tr(H(M)(CᵀC)⁻¹). Nodes that fail or miss steps have no prediction: the two
 // methods are refused there, an export runs, and NoiseError shows what it has of uncancelled noise.
 //
 // With StudyOptions.Tune a study has a run for every learning rate as well, and the Grid has of every method and level the
@@ -95,5 +95,5 @@
 //	b      batches of a node, after which they come again
 //	η, Δ   learning rate, clipping norm
 //	w      groups that Poisson sampling draws from in turn, and bands of strategies
-//	μ      of Gaussian differential privacy, against everybody who sees all messages
+//	μ      privacy level of Gaussian differential privacy, against attackers who see all messages
 package simulate

@@ -18,8 +18,8 @@ type Variant struct{ Method, Export string }
 
 // Grid is runs, and the methods, levels and seeds that they are of.
 type Grid struct {
-	Methods []Variant // in the order of their first runs
-	Levels  []float64 // of methods with noise, ascending: μ, or ε where batches are drawn in secret
+	Methods []Variant // methods in the order of their first runs
+	Levels  []float64 // levels of methods with noise, ascending: μ, or ε where batches are drawn in secret
 
 	Sampling string // the scheme of the cells, empty if batches are visited in turn
 

@@ -11,8 +11,8 @@ import (
 // level is the privacy level and the clip of a node beside the others': of noise for μ and a clip, the node's own μ and
 // clip are these times its own.
 type level struct {
-	mu   float64 // over the least of all nodes
-	clip float64 // over the largest of all nodes
+	mu   float64 // the node's μ over the least of all nodes
+	clip float64 // the node's clip over the largest of all nodes
 	part float64 // standard deviation of the node's noise, over that for the least μ with the largest clip
 }
 

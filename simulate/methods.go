@@ -25,7 +25,7 @@ import (
 const (
 	None     = "none"             // no noise
 	Ignorant = "mafalda-plain"    // the certified optimum of the network for plain training
-	Uncurved = "mafalda-uncurved" // the certified optimum of the network for the training that there is
+	Uncurved = "mafalda-uncurved" // the certified optimum of the network for the configuration's training
 	Mafalda  = "mafalda"          // the same, for gradients that answer to errors as the task's do
 )
 
@@ -36,16 +36,16 @@ func MethodNames() []string {
 
 // method is a row of the comparison.
 type method struct {
-	name        string       // as of StudyOptions.Methods
+	name        string       // name, as in StudyOptions.Methods
 	export      string       // digest of its files, if it is a folder
-	against     string       // of an export whose nodes share noise: who is curious
+	against     string       // who is curious, for an export whose nodes share noise
 	correlation *Correlation // nil until it is needed, but of exports
 
-	// Where batches are drawn in secret:
-	said     *said                // by the manifest of an export for such batches
-	sampled  map[int]*Correlation // by groups, as far as they were needed, for Poisson sampling
-	strategy strategy.Strategy    // of an export, for bins
-	binned   map[float64]*Noise   // by ε, as far as they were needed, for bins
+	// The fields below are for batches that are drawn in secret.
+	said     *said                // what the manifest of an export for such batches says
+	sampled  map[int]*Correlation // strategies by groups, as far as they were needed, for Poisson sampling
+	strategy strategy.Strategy    // an export's strategy, for bins
+	binned   map[float64]*Noise   // noise by ε, as far as it was needed, for bins
 }
 
 // checkMethods rejects names that are neither known methods nor folders.

@@ -50,7 +50,7 @@ func countRight(w forwarder, theta []float32, batch Dataset) (count int) {
 // chunk is how many examples are multiplied at once: few enough for the cache, and for gonum not to start goroutines.
 const chunk = 64
 
-// forwarder returns the outputs of at most chunk examples, with room for so many.
+// forwarder returns the outputs of at most chunk examples, with room for as many.
 type forwarder interface {
 	forward(theta []float32, part Dataset) (out []float32)
 }

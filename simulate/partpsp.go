@@ -143,7 +143,7 @@ func (p *PartPSP) Train(ctx context.Context) ([]PartPSPCell, error) {
 	return cells, nil
 }
 
-// trainCell runs all seeds of a cell. So many of all runs are done before.
+// trainCell runs all seeds of a cell; done counts the runs before it, of all.
 func (p *PartPSP) trainCell(ctx context.Context, n PartPSPNetwork, shared int, b float64, done, all int) ([]*partpsp.Result, error) {
 	var results []*partpsp.Result
 	for seed := range p.Options.Seeds {

@@ -11,9 +11,9 @@ import (
 type PartPSPCurves struct {
 	Network string
 	B       float64
-	Plan    dpps.Plan // where estimates are from
+	Plan    dpps.Plan // the plan whose estimates they are
 	Methods []string
-	Rounds  [][]dpps.Report // of every method
+	Rounds  [][]dpps.Report // reports of the rounds, by method
 }
 
 // PartPSPRounds is how many rounds have curves, as in Figure 2 of Zhou et al.

@@ -12,23 +12,23 @@ import (
 	"mafalda/simulated"
 )
 
-// PartPSPOptions say what a table of trainings with PartPSP is of: a perceptron of three layers, features-10-features-
+// PartPSPOptions say which trainings with PartPSP a table has: of a perceptron of three layers, features-10-features-
 // classes, as in Zhou et al.
 type PartPSPOptions struct {
 	Task         string   // synthetic or mnist
 	Data         string   // the folder with the data of mnist
-	Records      int      `in:"[1,)"` // of the synthetic task
-	Features     int      `in:"[1,)"` // of the synthetic task
+	Records      int      `in:"[1,)"` // records of the synthetic task
+	Features     int      `in:"[1,)"` // features of the synthetic task
 	Nodes        int      `in:"[1,)"`
 	Networks     []string // directed ones: exp, and d-out:d
 	Shared       []int    // how many of the layers are shared, from the first
 	Bs           []float64
-	Seeds        int       `in:"[1,)"` // runs of every cell
+	Seeds        int       `in:"[1,)"` // number of runs of every cell
 	Epochs       int       `in:"[1,)"`
-	Batch        int       `in:"[1,)"` // records of a node in a round
+	Batch        int       `in:"[1,)"` // number of records of a node in a round
 	LearningRate float64   `in:"(0,)"`
 	Clip         float64   `in:"(0,)"`
-	Plan         dpps.Plan // of the noise, but for B
+	Plan         dpps.Plan // noise and communication, but for B
 }
 
 const (

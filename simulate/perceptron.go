@@ -154,7 +154,7 @@ func (p Perceptron) NewWorker() Worker {
 
 type perceptronWorker struct {
 	Perceptron
-	units, deltas [][]float32 // of the layers: chunk×widths[l+1]; the last units are outputs
+	units, deltas [][]float32 // values and errors of the layers: chunk×widths[l+1]; the last units are outputs
 }
 
 // classifier treats outputs as scores of classes.

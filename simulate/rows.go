@@ -14,15 +14,15 @@ import (
 // Row sums up the runs of a method at a level. Numbers that do not exist are absent.
 type Row struct {
 	Method     string   `json:"method"`
-	Sampling   string   `json:"sampling,omitempty"`         // if batches are drawn in secret
-	Groups     int      `json:"groups,omitempty"`           // from so many groups, as many as the strategy has bands
-	Multiplier float64  `json:"noise_multiplier,omitempty"` // of the noise for Epsilon
+	Sampling   string   `json:"sampling,omitempty"`         // the scheme, if batches are drawn in secret
+	Groups     int      `json:"groups,omitempty"`           // groups that batches are drawn from, as many as the strategy has bands
+	Multiplier float64  `json:"noise_multiplier,omitempty"` // standard deviation of the noise for Epsilon, over the clip
 	Rate       float64  `json:"learning_rate,omitempty"`    // the method's own best one, if several were tried
 	Mu         *float64 `json:"mu,omitempty"`
 	Epsilon    *float64 `json:"epsilon,omitempty"`
 	Summary
 	Excess      *Paired      `json:"above_none,omitempty"`  // what the noise costs
-	Improvement *Improvement `json:"improvement,omitempty"` // over the best method of others
+	Improvement *Improvement `json:"improvement,omitempty"` // how far its loss is below that of the best method of others
 	NoiseError  *NoiseError  `json:"noise_error,omitempty"` // what the noise alone does to the models
 	Prediction  *NoiseError  `json:"excess,omitempty"`      // what the noise costs at this rate, measured and predicted
 	Seconds     float64      `json:"seconds_per_run"`
@@ -31,7 +31,7 @@ type Row struct {
 // Improvement is how far the loss is below another method's loss.
 type Improvement struct {
 	Over    string  `json:"over"`
-	Percent float64 `json:"percent"` // of its mean loss
+	Percent float64 `json:"percent"` // difference in percent of the other method's mean loss
 	Paired
 }
 

@@ -10,13 +10,13 @@ import (
 // Result is a run, as plain data. Losses and the accuracy are means over the nodes' models, on test data. Numbers that
 // a diverged run does not have are nil.
 type Result struct {
-	Steps    []int     `json:"steps"`                     // after how many steps there is a loss
-	Losses   []float64 `json:"losses"`                    // on the first TestRows rows
-	Mean     *float64  `json:"mean_last50,omitempty"`     // of the losses of the last Window steps, or of those of them that count
+	Steps    []int     `json:"steps"`                     // numbers of steps after which losses are measured
+	Losses   []float64 `json:"losses"`                    // losses on the first TestRows rows
+	Mean     *float64  `json:"mean_last50,omitempty"`     // mean of the losses of the last Window steps, or of those of them that count
 	Final    *float64  `json:"final,omitempty"`           // the last loss
 	Full     *float64  `json:"final_full_test,omitempty"` // the final loss on all test rows
-	Accuracy *float64  `json:"accuracy,omitempty"`        // of classifications: the final share of right answers
-	Clipped  float64   `json:"clipped_fraction"`          // of the gradients
+	Accuracy *float64  `json:"accuracy,omitempty"`        // final share of right answers; nil for regressions
+	Clipped  float64   `json:"clipped_fraction"`          // share of the gradients that were clipped
 	Diverged int       `json:"diverged_at,omitempty"`     // the first step whose loss is not finite, the last one; or 0
 	Seconds  float64   `json:"seconds"`
 
@@ -25,15 +25,16 @@ type Result struct {
 
 	// Groups is w that batches are drawn from, or b of participation.BinsSampling.
 	Groups     int     `json:"groups,omitempty"`
-	Multiplier float64 `json:"noise_multiplier,omitempty"` // of the noise, where batches are drawn in secret
+	Multiplier float64 `json:"noise_multiplier,omitempty"` // noise over the clip, where batches are drawn in secret
 
 	// NoiseError is measured: what the noise alone does to the models (see the package comment); nil without noise.
 	// Predicted is what the Gram matrix says of that, in expectation; Study.Do fills it in.
 	NoiseError *float64 `json:"noise_error,omitempty"`
 	Predicted  *float64 `json:"predicted_noise_error,omitempty"`
 
-	// Deviation is of Z for means of gradients, the root of the mean square over the nodes. PredictedExcess is how far
-	// that lifts Mean above training without noise, in expectation, where the loss is quadratic; Study.Do fills it in.
+	// Deviation is the standard deviation of Z for means of gradients, the root of the mean square over the nodes.
+	// PredictedExcess is how far that lifts Mean above training without noise, in expectation, where the loss is quadratic;
+	// Study.Do fills it in.
 	Deviation       float64  `json:"noise_deviation,omitempty"`
 	PredictedExcess *float64 `json:"predicted_excess,omitempty"`
 }

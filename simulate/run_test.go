@@ -343,7 +343,7 @@ func TestRefusedParticipation(t *testing.T) {
 	identity := Shared(strategy.Identity(24))
 	for name, tc := range map[string]struct {
 		batches int
-		schema  participation.Schema // of the strategy
+		schema  participation.Schema // schema that the strategy is for
 		ok      bool
 	}{
 		"the run's own":         {4, c.Schema, true},

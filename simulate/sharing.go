@@ -156,7 +156,7 @@ func (s *Study) spaceTime() (*workload.SpaceTime, error) {
 func (s *Study) sharedError(ctx context.Context, c *Correlation) (float64, error) {
 	w, err := s.spaceTime()
 	if err != nil {
-		return 0, workload.ErrNotExact // whoever does something while others do not leaves noise behind
+		return 0, workload.ErrNotExact // a node that acts while others do not leaves noise behind
 	}
 	m := c.shared.Covariance()
 	var chol mat.Cholesky

@@ -108,7 +108,7 @@ func TestStudyRounds(t *testing.T) {
 	}
 }
 
-// Cells are computed by whoever has them as JSON, several at a time, and their results survive JSON, diverged ones too.
+// Cells can be computed from their JSON, several at a time, and their results survive JSON, diverged ones too.
 func TestCellsArePlainData(t *testing.T) {
 	c := Config{Task: linearTask(t, 200), Schema: cyclic(t, 12, 3, 4)}
 	o := StudyOptions{Methods: []string{None, "d-mf", Mafalda}, Mus: []float64{1, 1e-41}, Delta: 1e-6, Seeds: 1}
@@ -195,7 +195,7 @@ func TestStudyLevels(t *testing.T) {
 func TestLoadTask(t *testing.T) {
 	for name, tc := range map[string]struct {
 		o     TaskOptions
-		field string // of the fault; empty: none
+		field string // field that the fault names; empty: no fault
 	}{
 		"default":      {TaskOptions{Name: "logistic"}, ""},
 		"unknown":      {TaskOptions{Name: "cifar"}, "Name"},

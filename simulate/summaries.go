@@ -59,7 +59,7 @@ type keptGrid struct {
 }
 
 type listedRun struct {
-	Cell // with the method of an export as its folder and the start of the digest of its files, and no Export
+	Cell // the run's cell; an export's method is its folder and the start of its files' digest, and Export is empty
 	Result
 }
 

@@ -12,13 +12,13 @@ import (
 type Summary struct {
 	Seeds    int      `json:"seeds"`
 	Diverged int      `json:"diverged,omitempty"`
-	Mean     *float64 `json:"mean_last50,omitempty"`   // of Result.Mean
-	Std      *float64 `json:"std_last50,omitempty"`    // of Result.Mean between runs
-	Median   *float64 `json:"median_last50,omitempty"` // of Result.Mean: a few test records far from all others make the mean a matter of the split
+	Mean     *float64 `json:"mean_last50,omitempty"`   // mean of Result.Mean over the runs
+	Std      *float64 `json:"std_last50,omitempty"`    // standard deviation of Result.Mean between runs
+	Median   *float64 `json:"median_last50,omitempty"` // median of Result.Mean: the mean depends on where a few far test records are
 	Least    *float64 `json:"least_last50,omitempty"`  // Result.Mean of the best run
 	Final    *float64 `json:"final,omitempty"`
 	Full     *float64 `json:"final_full_test,omitempty"`
-	Accuracy *float64 `json:"accuracy,omitempty"` // of classifications, at the end, on all test records
+	Accuracy *float64 `json:"accuracy,omitempty"` // share of right answers at the end, on all test records; nil for regressions
 	Clipped  float64  `json:"clipped_fraction"`
 }
 
@@ -87,7 +87,7 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// meanStd returns mean and sample standard deviation, NaN where there is none.
+// meanStd returns mean and sample standard deviation, NaN for too few values.
 func meanStd(values []float64) (mean, std float64) {
 	n := float64(len(values))
 	for _, v := range values {

@@ -25,7 +25,7 @@ const (
 type TaskOptions struct {
 	Name    string // one of TaskNames
 	Data    string // path of the data: a file of housing and housing-linear, a folder of mnist and, if it is not to be synthetic, of perceptron
-	Records int    // of a synthetic task; 0 means 4000
+	Records int    // records of a synthetic task; 0 means 4000
 }
 
 // TaskNames are the tasks that LoadTask knows.

@@ -18,10 +18,10 @@ type trainer struct {
 	Config
 	noise          *Noise
 	nodes, size    int // n, d
-	records        int // of all nodes
+	records        int // records of all nodes
 	batches        batches
-	test, part     Dataset // all of the test data, and what losses are of
-	validationData Dataset // what losses are of that rates are chosen by
+	test, part     Dataset // all of the test data, and the rows that losses are measured on
+	validationData Dataset // data whose losses rates are chosen by
 	ledger         *participation.Ledger
 
 	state      *workload.State[float32]
@@ -31,7 +31,7 @@ type trainer struct {
 	alone      *alone    // nil without noise
 	gradients  []float32 // n×d
 	workers    []Worker
-	clipped    []int // by node
+	clipped    []int // number of clipped gradients, by node
 	errs       []error
 	losses     []float64
 	validation float64

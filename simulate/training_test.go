@@ -17,7 +17,7 @@ import (
 	"mafalda/workload"
 )
 
-// rounds is plain training with so many rounds of gossip.
+// rounds returns plain training with k rounds of gossip a step.
 func rounds(k int) workload.Spec {
 	return workload.Spec{Optimizer: workload.Optimizer{GossipRounds: k}}
 }

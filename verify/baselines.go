@@ -132,7 +132,7 @@ func (v *verification) oneLevel(ctx context.Context, h *mat.SymDense) error {
 	case m.OneLevelLoss == 0:
 		v.skip("one_level_loss")
 		return nil
-	case !participation.IsPartition(v.schema): // there is none
+	case !participation.IsPartition(v.schema): // the one level's loss is measured for partitions only
 		return nil
 	}
 	best, err := v.optimum(ctx, h, v.schema, nil)
@@ -161,7 +161,7 @@ func (v *verification) plain(ctx context.Context, n *graph.Network, by func() fa
 		switch {
 		case !other.applicable: // where it is there all the same, everyKey says so
 			continue
-		case other.says == 0 && len(m.Baselines) > 0: // whoever measures those measures this, too
+		case other.says == 0 && len(m.Baselines) > 0: // an export that measures those measures this, too
 			v.add(other.name, false, "%s is not there, and baselines are", other.key)
 			continue
 		case other.says == 0:

@@ -95,7 +95,7 @@ func (v *verification) classBound(ctx context.Context, h *mat.SymDense) error {
 	m := v.export.Manifest
 	says, gap := m.Strategy.ClassBound, m.Strategy.ClassGap
 	class, err := measure.ClassOf(m)
-	if err != nil || !class.Traits().Certified { // there is none
+	if err != nil || !class.Traits().Certified { // a class without a bound
 		return err
 	}
 	if says == 0 && gap == nil {

@@ -37,10 +37,10 @@ const (
 
 // rule is how a key is compared, in which check. It is for all that is in the key, too.
 type rule struct {
-	key   string // as export.Key has it
+	key   string // name of the key, as in export.Key
 	how   comparison
 	check string
-	apart tolerance // of within: how far apart both may be, relatively; nil: not at all
+	apart tolerance // largest relative difference, for the comparison within; nil for none
 
 	network bool // it is not checked without the network
 	absent  bool // it is listed as not checked though it is not there, which says something, too

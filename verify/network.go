@@ -16,7 +16,7 @@ import (
 	"mafalda/workload"
 )
 
-// Member returns an export for one of several networks, of which nobody knows which one it will be, as if it were known.
+// Member returns an export for one of several networks, unknown which, as an export for that one alone.
 func Member(e *export.Export, i int) *export.Export {
 	one, m := *e, *e.Manifest
 	m.Graph, m.Family, one.Manifest = &e.Manifest.Family.Graphs[i], nil, &m
@@ -136,7 +136,7 @@ func (v *verification) checkSketch(n *graph.Network) error {
 			8*measure.ChangingNeeds(g, v.spec, n.Gossip.Matrix(), v.export.Manifest.Steps))
 	}
 	nodes := n.Graph.Nodes()
-	if g.LanczosSteps >= min(nodes, v.export.Manifest.Steps) { // exact for all powers that there are
+	if g.LanczosSteps >= min(nodes, v.export.Manifest.Steps) { // exact for all powers below the steps
 		v.skip("gram.lanczos_steps")
 	}
 	m := float64(min(g.LanczosSteps, nodes))
@@ -211,8 +211,8 @@ func (v *verification) seedOf(n *graph.Network) {
 	v.skip("graph.seed")
 }
 
-// ErrNoNetwork is returned for exports of the prefix workload, which has no network, and by NetworkOf where nobody knows
-// which one it will be.
+// ErrNoNetwork is returned for exports of the prefix workload, which has no network, and by NetworkOf where it is
+// unknown which one it will be.
 var ErrNoNetwork = errors.New("the prefix workload has no network")
 
 // NetworkFiles are the files of a network: paths, or the names of those that an export was made from. Empty: none.

@@ -63,7 +63,7 @@ func TestNetworkOf(t *testing.T) {
 	}
 }
 
-// Whoever stops it learns that nothing was found, not that something is wrong.
+// A verification that is stopped says that nothing was found, not that something is wrong.
 func TestVerifyStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -71,7 +71,7 @@ func TestVerifySampling(t *testing.T) {
 }
 
 // Noise, ε, confidence and strategy of bins belong together: the accountant bounds δ again. These take no samples, and
-// nobody can claim any.
+// an export that claims some is refused.
 func TestVerifyBins(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	exported{solved: inBins}.to(t, dir)

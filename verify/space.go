@@ -141,7 +141,7 @@ func (v *verification) spaceCosts(ctx context.Context, n *graph.Network, c strat
 type spaceCheck struct {
 	*verification
 	p    spacetime.Problem
-	c    strategy.Strategy // as exported
+	c    strategy.Strategy // the strategy as exported
 	h    *mat.SymDense     // H(M)
 	time *factorize.Result // the best of all strategies for this noise between nodes
 	ldp  *factorize.Result // the best of the class without secrets

@@ -159,7 +159,7 @@ func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, strategies [
 			reached += best.Loss
 			return nil
 		}
-		q, err := factorize.Evaluate(c, factorize.Mean(h), v.schema) // nobody listens to the node
+		q, err := factorize.Evaluate(c, factorize.Mean(h), v.schema) // no node listens to it
 		reached += q.Loss
 		return err
 	})
@@ -187,7 +187,7 @@ func (v *verification) groupBound(ctx context.Context, strategies []strategy.Str
 			continue
 		}
 		best, err := v.optimum(ctx, h, v.schema, strategy.GramOf(strategies[i]))
-		if err != nil { // not positive definite: nobody listens to these nodes
+		if err != nil { // not positive definite: no node listens to these
 			q, err := factorize.Evaluate(strategies[i], factorize.Mean(h), v.schema)
 			if err != nil {
 				return err

@@ -18,7 +18,7 @@ import (
 // MethodErrors has the errors of a method step by step.
 type MethodErrors struct {
 	Method  string    // a baseline, d-mf or dp-d-sgd; mafalda: what was exported
-	Squared []float64 // of every step: sens² times the squared error for unit noise, summed over the nodes
+	Squared []float64 // errors of the steps: sens² times the squared error for unit noise, summed over the nodes
 }
 
 // ErrNoSteps is returned by StepErrors for workloads on networks that change: only the sum over the steps is known.

@@ -39,7 +39,7 @@ func zeroRates(steps int) map[string][]float64 {
 	return rates
 }
 
-// sweep is every class and objective against either trust, for so many participations so far apart.
+// sweep returns every class and objective against either trust, for k participations b steps apart.
 func sweep(k, b int) map[string]exported {
 	all := map[string]exported{}
 	steps := k * b

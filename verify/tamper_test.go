@@ -21,7 +21,7 @@ type change struct {
 	about string
 	apply func()
 	undo  func()
-	set   func(any) // to something else
+	set   func(any) // sets another value
 }
 
 // changes lists what can be done to every leaf of a JSON value: of arrays, to the first and the last entry.

@@ -24,8 +24,8 @@ import (
 // cannot be recomputed is listed as not checked: how the run went and, without the network, all that depends on it.
 //
 // The network is compared with what the manifest says of it. Without one (nil), a built-in graph is made again; the
-// files of one that came from files are named in Report.Missing (see NetworkOptions). Of several networks, of which nobody
-// knows which one it will be, there is one for each of Family.Graphs, nil where it is made again.
+// files of one that came from files are named in Report.Missing (see NetworkOptions). Of several networks, unknown which
+// it will be, there is one for each of Family.Graphs, nil where it is made again.
 //
 // A claim that does not hold is a failed check, not an error. It fails, without a report, when ctx ends, for exports
 // that cannot be judged (a network that cannot be made, not enough memory: limits.ErrMemory), and with ErrNoNetwork if
@@ -70,12 +70,12 @@ func VerifyWatched(ctx context.Context, e *export.Export, networks []*graph.Netw
 type verification struct {
 	Report
 	export    *export.Export
-	given     *graph.Network       // nil: it is made again, if it can be
-	members   []*graph.Network     // likewise, of several of which nobody knows which one it will be
+	given     *graph.Network       // the network given; nil: it is made again, if it can be
+	members   []*graph.Network     // likewise, those of an export for several networks, unknown which
 	others    []*graph.Network     // all of them that are known, but the first
-	schema    participation.Schema // that the sensitivity is for
-	asked     participation.Schema // that was asked for: another one under Poisson sampling
-	spec      workload.Spec        // with its networks, if there are some that take turns and they are at hand
+	schema    participation.Schema // the schema that the sensitivity is for
+	asked     participation.Schema // the schema that was asked for: another one under Poisson sampling
+	spec      workload.Spec        // the workload, with the networks that take turns, if they are at hand
 	estimated workload.Estimate    // what an estimated Gram matrix comes from
 	exported  []*graph.CSR         // gossip matrices of the export, if they are to be compared
 	again     export.Manifest      // computed again, as far as it is
@@ -189,8 +189,8 @@ func (v *verification) costs(ctx context.Context, c strategy.Strategy) error {
 	return v.plain(ctx, n, func() factorize.Objective { return o.ForKernel(k) })
 }
 
-// family checks, where nobody knows which problem it is, the loss for each of them over the least one of the class, and
-// the bound on the largest of these ratios.
+// family checks, where the problem is one of several, unknown which, the loss for each of them over the least one of the
+// class, and the bound on the largest of these ratios.
 func (v *verification) family(ctx context.Context, n *graph.Network, c strategy.Strategy) error {
 	m := v.export.Manifest
 	if m.Family == nil {

@@ -30,7 +30,7 @@ import (
 type exported struct {
 	network graph.NetworkOptions // the zero value: none
 	problem plan.Problem         // but for the network; without a schema, two participations in six steps
-	options plan.Options         // with baselines
+	options plan.Options         // how it is solved; its baselines are added
 	write   export.WriteOptions
 	files   verify.NetworkFiles
 	solved  func() *plan.Solution // instead of all that is to be solved, if it is there
