@@ -2,7 +2,7 @@
 // close to the optimum they are, and exports them for the nodes of a network.
 //
 // Call LoadNetwork for a graph, Solve for the best strategy on it, Solution.Export for the files, and Noise for what a
-// node adds to its sum of clipped gradients, step by step. Open and Verify are for whoever received an export, Account says
+// node adds to its sum of clipped gradients, step by step. Open and Verify are for readers of an export, Account says
 // what a node learns of others:
 //
 //	network, err := mafalda.LoadNetwork(ctx, "ego.edges")

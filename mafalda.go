@@ -61,7 +61,7 @@ func (m MinSep) Schema() (participation.Schema, error) {
 // Problem is what the best strategy depends on.
 type Problem struct {
 	Network       *Network
-	Others        []*Network // nobody knows whether it will be Network or one of these; nil: it will be Network
+	Others        []*Network // networks that it may be in the place of Network; nil: it is Network
 	Participation Participation
 	Training      Training
 }
@@ -136,7 +136,7 @@ type AccountOptions struct {
 	Delta           float64 // report the ε of this δ, too; 0: none
 	SecureSummation bool    // nodes see only weighted sums of messages
 	Sigma           float64 // noise over what a record can move a sum by; 0: the export's, which needs one then
-	Seed            uint64  // of networks and absences that are drawn, if the export was made for such
+	Seed            uint64  // seed of the networks and absences, if the export was made for drawn ones
 }
 
 // Account returns what an attacker at one node learns of every other one, for training with the strategy of an export: for

@@ -1,7 +1,7 @@
-// Package simulated marks the results of simulations, so that nobody takes their noise for protection.
+// Package simulated marks the results of simulations, so that their noise is not taken for protection.
 package simulated
 
-// Note is in everything that a simulation writes: its noise is made of seeds, and protects nobody.
+// Note is in everything that a simulation writes: its noise is made of seeds, and protects no record.
 const Note = "simulated, not private"
 
 // Mark is what the JSON of simulations starts with.

@@ -17,7 +17,7 @@ type Exposure struct {
 	// attacker's best statistic by √tr(ΔGᵀ M ΔG) standard deviations. It is the victim's block of CᵀB⁺BC in Bellet et
 	// al., Theorem 7; participation turns it into a sensitivity, squared. Nil if Infinite.
 	M *mat.SymDense
-	// By is, with Attacker.Any, the coalition that learns most of the victim.
+	// The coalition By learns most of the victim; nil without Attacker.Any.
 	By []int
 	// Infinite: some combination of the victim's gradients is seen without any noise. Attackers themselves are.
 	Infinite bool
@@ -43,7 +43,7 @@ func Account(ctx context.Context, s Scenario, visit func(Exposure) error) error 
 		return err
 	}
 	if len(s.Attacker.insiders()) == s.nodes() {
-		return nil // nobody is left
+		return nil // no node is left
 	}
 	return s.inOwnUnits().view()(ctx, visit)
 }

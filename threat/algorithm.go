@@ -17,7 +17,7 @@ import (
 type Algorithm struct {
 	name   string
 	filter strategy.Filter     // correlation over time, nil for none
-	dense  []strategy.Strategy // correlation over time that has no small filter, of every node or one for all; nil if there is none
+	dense  []strategy.Strategy // correlation over time that has no small filter, of every node or one for all; nil otherwise
 	rounds int                 // gossip rounds a step
 	shared float64             // standard deviation of the noise that cancels between neighbours
 	alone  float64             // standard deviation of a node's own noise

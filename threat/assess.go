@@ -229,7 +229,7 @@ func (a *assessment) pair(victim int, squared float64) (Pair, error) {
 	return p, err
 }
 
-// guarantee returns the privacy that follows from a squared sensitivity and the victim's noise, of nobody in particular.
+// guarantee returns the privacy that follows from a squared sensitivity and the victim's noise, without a victim's name.
 func (o AssessOptions) guarantee(squared, sigma float64) (p Pair, err error) {
 	if math.IsInf(squared, 1) {
 		p.Infinite = true

@@ -179,7 +179,7 @@ func (f *finding) linear() float64 {
 	return *f.pair.WithoutReaction
 }
 
-// exposed reports whether the attacker learns as much as local DP allows even if nobody reacts.
+// exposed reports whether the attacker learns as much as local DP allows even if no node reacts.
 func (f *finding) exposed(h *hidden) bool {
 	without := f.pair.WithoutReaction
 	return without != nil && *without >= h.local[f.victim]*(1-1e-9)

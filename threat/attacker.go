@@ -33,8 +33,8 @@ type Attacker struct {
 	ForgetOwnNoise bool
 }
 
-// Name returns the labels of the attackers, with commas between them, and "everybody" where they are nobody in
-// particular.
+// Name returns the labels of the attackers, with commas between them, and "everybody" where they are no particular
+// nodes.
 func (a Attacker) Name(g *graph.Graph) string {
 	switch {
 	case a.Any != nil && a.Any.Colluding() == a.Any.Largest():

@@ -59,9 +59,9 @@ type AuditResult struct {
 	HoldsFor string   `json:"holds_for,omitempty"` // what Claimed is for: Reaction.HoldsFor
 	Local    *float64 `json:"ldp_mu,omitempty"`    // μ of local DP, which is for all else; absent where that is infinite
 
-	LocalHolds *bool `json:"ldp_holds,omitempty"` // with an Answer: Low is not above Local
+	LocalHolds *bool `json:"ldp_holds,omitempty"` // Low is not above Local; nil without an Answer
 
-	Reacting *Reacting `json:"reaction,omitempty"` // with an Answer, under PNDP; nil where nothing but local DP is proven
+	Reacting *Reacting `json:"reaction,omitempty"` // what is proven of an Answer under PNDP; nil where nothing but local DP is
 }
 
 // Reacting is what is proven of nodes that react, and what is not.

@@ -199,7 +199,7 @@ func TestLimits(t *testing.T) {
 		0.5, 0.5, 0, 0,
 		0.5, 0.5, 0, 0,
 		0, 0, 0.5, 0.5,
-		0.25, 0, 0.25, 0.5})) // node 3 hears node 0, but 0 and 1 hear nobody else
+		0.25, 0, 0.25, 0.5})) // node 3 hears node 0, but 0 and 1 hear no others
 	found, err := account(t, w, DPDSGD(), Attacker{Trust: PNDP, Nodes: []int{0}}, 5)
 	if err != nil || mat.Norm(found[2].M, 2) != 0 || mat.Norm(found[3].M, 2) != 0 {
 		t.Errorf("without a path: %v, %v", found, err)

@@ -79,7 +79,7 @@ type directView struct {
 	sights   *sights
 	seen     []seenRound
 	size     int
-	factor   *mat.Dense    // below the diagonal blocks: L of the covariance L S Lᵀ
+	factor   *mat.Dense    // L of the covariance L S Lᵀ, without its diagonal blocks, which are I
 	inverses []*innovation // S⁻¹ of every block
 }
 
@@ -92,7 +92,7 @@ func (d *directView) alike() bool { return d.scenario.Algorithm.training == nil 
 // responses returns what is seen of noisy gradients that nodes share, each with its weight, size×T.
 func (d *directView) responses(ctx context.Context, weights map[int]float64) (*mat.Dense, error) {
 	n, steps := d.networks.Nodes(), d.course.steps
-	impulsive := steps // of the steps, so many have an impulse
+	impulsive := steps // number of steps that have an impulse
 	if d.alike() {
 		impulsive = 1
 	}

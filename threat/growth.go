@@ -15,7 +15,7 @@ type GrowthRow struct {
 	Neighbours *float64 `json:"neighbours,omitempty"` // mean over victims one hop away
 	Others     *float64 `json:"others,omitempty"`     // mean over all others
 
-	Local *float64 `json:"ldp_sens_squared,omitempty"` // of local DP: what holds where Reaction.HoldsFor does not
+	Local *float64 `json:"ldp_sens_squared,omitempty"` // local DP, which holds where Reaction.HoldsFor does not
 
 	// What Neighbours and Others would be for the networks and absences of the seed alone, where some are drawn.
 	NeighboursDrawn *float64 `json:"neighbours_drawn,omitempty"`
@@ -33,7 +33,7 @@ type GrowthRow struct {
 // symmetricWithin is by how much the entries of a gossip matrix may differ from its transpose's.
 const symmetricWithin = 1e-12
 
-// Growth computes what an attacker learns in so many steps, with a record in each of them (Koskela & Kulkarni, Figure
+// Growth computes what an attacker learns in these steps, with a record in each of them (Koskela & Kulkarni, Figure
 // 1); the schema of s is not looked at. The options are Assess's, but that Refine is of every victim. Errors: Assess's, and
 // ErrUnclear.
 func Growth(ctx context.Context, s Scenario, steps int, o AssessOptions) (GrowthRow, error) {

@@ -214,7 +214,7 @@ func TestDrawnNetworksHaveOneNumberForAllDraws(t *testing.T) {
 		changes workload.Changes
 		schema  participation.Schema
 		of      Algorithm
-		want    [3]float64 // of the nodes 2, 1 and 0, for independent noise: how often a record can arrive
+		want    [3]float64 // how often a record of the nodes 2, 1 and 0 can arrive, for independent noise
 	}{
 		"links":      {workload.Changes{LinkFailures: 0.5}, every(t, 4), DPDSGD(), [3]float64{4, 3, 2}},
 		"twice":      {workload.Changes{LinkFailures: 0.5}, two, DPDSGD(), [3]float64{2, 2, 1}},

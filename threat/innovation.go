@@ -19,7 +19,7 @@ type innovation struct {
 }
 
 // A direction whose variance, beside the largest possible, is below freeBelow carries no noise; between freeBelow and
-// clearAbove nobody can tell, and the view is not used.
+// clearAbove it is unclear, and the view is not used.
 const (
 	freeBelow  = 1e-13
 	clearAbove = 1e-9

@@ -49,7 +49,7 @@ func (s *Study) GrowthSeconds(c GrowthCell) float64 {
 	return 2.5e-8 * nodes * nodes * steps * math.Sqrt(steps)
 }
 
-// Memory is about how many bytes Assess takes for so many attackers at a time.
+// Memory is about how many bytes Assess takes for these attackers at a time.
 func (s *Study) Memory(attackers int) float64 {
 	return float64(attackers) * (s.scenario.Needs() + s.options.needs(s.scenario))
 }
@@ -90,7 +90,7 @@ func (a Algorithm) memory(steps int) int {
 	return 0
 }
 
-// cheap is how many operations refined bounds may take where nobody asks for them: some seconds.
+// cheap is how many operations refined bounds may take that are not asked for: some seconds.
 const cheap = 2e10
 
 // RefinesFast reports whether it takes seconds to refine what one attacker learns.

@@ -62,7 +62,7 @@ type Statistic struct {
 
 // Statistic returns the best linear test for a change of the victim's gradients, a number a step in units of what a
 // record can move a sum by, if the noise has the standard deviation sigma and node v moves from θ to answers[t][v]·θ in
-// step t before it adds gradient and noise; with nil answers nobody reacts. The view is written out, so that n and T
+// step t before it adds gradient and noise; with nil answers no node reacts. The view is written out, so that n and T
 // must be small. The errors are ErrAudit, for attackers that see sums or everything and for noise or training that is
 // not plain, the errors of Explicit, and the cause of ctx.
 func (s Scenario) Statistic(ctx context.Context, victim int, change []float64, answers [][]float64,

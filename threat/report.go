@@ -17,26 +17,26 @@ import (
 type Pair struct {
 	Victim      string   `json:"victim"`                         // its label
 	Distance    *int     `json:"distance,omitempty"`             // hops of its messages to the attacker; absent without a path
-	SensSquared *float64 `json:"sens_squared,omitempty"`         // for gradients of norm 1 and unit noise
+	SensSquared *float64 `json:"sens_squared,omitempty"`         // squared sensitivity for gradients of norm 1 and unit noise
 	Bound       string   `json:"bound"`                          // what SensSquared is: a Measure, LocalDP, AllPairs or Refined
 	Sigma       *float64 `json:"sigma,omitempty"`                // OwnLevel.Sigma of the victim, where nodes have levels of their own
 	Infinite    bool     `json:"infinite,omitempty"`             // a gradient is seen without noise
-	Mu          *float64 `json:"mu,omitempty"`                   // of μ-GDP; absent, as what follows, of Certain
-	RDP         *float64 `json:"rdp,omitempty"`                  // Rényi divergence of the order that was asked for
-	Epsilon     *float64 `json:"epsilon,omitempty"`              // of the δ that was asked for
-	By          []string `json:"by,omitempty"`                   // of several coalitions, the one that learns most
+	Mu          *float64 `json:"mu,omitempty"`                   // μ of μ-GDP; absent, as what follows, of Certain
+	RDP         *float64 `json:"rdp,omitempty"`                  // Rényi divergence at the order that was asked for
+	Epsilon     *float64 `json:"epsilon,omitempty"`              // ε at the δ that was asked for
+	By          []string `json:"by,omitempty"`                   // the one of several coalitions that learns most
 	Cyffers     *float64 `json:"cyffers_sens_squared,omitempty"` // see CyffersSquared; of FixedInputs
 
-	// Under PNDP: squared sensitivities of local DP, which holds for every training; of gradients that do not react to
-	// models, which holds for no training, where SensSquared is not that; and of the worst answers of the class that
-	// were found, which no true bound is below.
+	// The next three are, under PNDP, squared sensitivities of local DP, which holds for every training; of gradients that do
+	// not react to models, which holds for no training, where SensSquared is not that; and of the worst answers of the class
+	// that were found, which no true bound is below.
 	Local           *float64 `json:"ldp_sens_squared,omitempty"`
 	WithoutReaction *float64 `json:"without_reaction,omitempty"`
 	Worst           *float64 `json:"worst_answer,omitempty"`
 	Why             string   `json:"why,omitempty"` // why SensSquared is local DP though there is a class
 
-	// Under PNDP, of networks or absences that are drawn: what SensSquared, Mu, Epsilon and Bound would be for the ones of
-	// Report.Drawn alone, as WithoutReaction and Worst are. Those four are then local DP, whatever is drawn.
+	// The next four are, under PNDP with networks or absences that are drawn, what SensSquared, Mu, Epsilon and Bound would be
+	// for the ones of Report.Drawn alone, as WithoutReaction and Worst are. Those four are then local DP, whatever is drawn.
 	DrawnSensSquared *float64 `json:"drawn_sens_squared,omitempty"`
 	DrawnMu          *float64 `json:"drawn_mu,omitempty"`
 	DrawnEpsilon     *float64 `json:"drawn_epsilon,omitempty"`
@@ -57,7 +57,7 @@ type Report struct {
 	Trust     string  `json:"trust"`
 	Algorithm string  `json:"algorithm"`
 	HoldsFor  string  `json:"holds_for,omitempty"`        // what Pairs are for: AssessOptions.HoldsFor; for all else Local is
-	Local     float64 `json:"ldp_sens_squared,omitempty"` // of local DP, squared; absent where that is infinite
+	Local     float64 `json:"ldp_sens_squared,omitempty"` // squared sensitivity of local DP; absent where that is infinite
 
 	LocalMu      *float64 `json:"ldp_mu,omitempty"`      // μ of local DP: of the least private node, where nodes have levels of their own
 	LocalEpsilon *float64 `json:"ldp_epsilon,omitempty"` // ε of local DP for Delta
@@ -94,8 +94,8 @@ func (p *Pair) hops() int {
 type DistanceRow struct {
 	Distance          int // hops, or NoPath
 	Pairs, Infinite   int
-	Least, Mean, Most float64  // squared sensitivities, of the finite ones; Least is +Inf if there are none
-	Mu, Epsilon       float64  // the largest of the finite ones; Epsilon is 0 if nobody asked for it, both of Certain
+	Least, Mean, Most float64  // squared sensitivities of the finite pairs; Least is +Inf without any
+	Mu, Epsilon       float64  // the largest of the finite ones; Epsilon is 0 if it was not asked for, both of Certain
 	Cyffers           *float64 // mean of Cyffers et al., nil without it
 
 	// The largest of the pairs' numbers of these names, nil where no pair has one: see Pair.

@@ -71,7 +71,7 @@ func (sys *system) allow(floor, scale float64) error {
 }
 
 // leaks reports whether gradients reach a direction that was taken for one without noise. Where every gradient comes
-// with noise of its own there is none, and a rank was misjudged. Random combinations of all gradients are looked at.
+// with noise of its own no direction is, and a rank was misjudged. Random combinations of all gradients are looked at.
 func (sys *system) leaks(all []*gains) (found bool) {
 	rng := rand.New(rand.NewPCG(1, uint64(len(all))))
 	mix := mat.NewDense(len(sys.victims), probes, nil)

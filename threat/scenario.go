@@ -101,7 +101,7 @@ func (s Scenario) NearestHidden() (victim int, there bool) {
 	return s.Nearest()
 }
 
-// nearest returns the nearest node of at least so many hops, or one without a path.
+// nearest returns the nearest node that is at least this many hops away, or one without a path.
 func (s Scenario) nearest(least int) (victim int, there bool) {
 	hops, nearest := s.hops(), -1
 	for v, h := range hops {

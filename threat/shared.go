@@ -159,7 +159,7 @@ func (s Scenario) publicShared(ctx context.Context, visit func(Exposure) error) 
 }
 
 // exposed returns the node with the least noise of its own, beside its level, which is all that is left of noise whose
-// other parts are known to somebody.
+// other parts some node knows.
 func (a Algorithm) exposed() int {
 	nodes := lists.UpTo(len(a.space.noise.Own))
 	return slices.MinFunc(nodes, func(i, j int) int { return cmp.Compare(a.own(i), a.own(j)) })

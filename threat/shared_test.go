@@ -178,7 +178,7 @@ func TestSharedAccountIsTheDefinition(t *testing.T) {
 	})
 }
 
-// Under local DP nobody is trusted, and what nodes share hides nothing: a node has its own noise alone, by the definition,
+// Under local DP no node is trusted, and what nodes share hides nothing: a node has its own noise alone, by the definition,
 // too. An eavesdropper learns less, and what is known of it is no local DP.
 func TestLocalDPTrustsNobody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -277,8 +277,8 @@ func TestSharedAccountOfSomeMessages(t *testing.T) {
 	})
 }
 
-// Who sees all messages of noise that is nearly all shared learns, of what nodes have of their own, no less than is told;
-// or nobody can tell.
+// An attacker who sees all messages of noise that is nearly all shared learns, of what nodes have of their own, no less
+// than is told; or the case is said to be unclear.
 func TestNoiseThatIsNearlyAllSharedIsNotTrusted(t *testing.T) {
 	_, w := gossip(t, "complete:4", graph.Metropolis)
 	told := 0

@@ -56,7 +56,7 @@ func (s *sights) at(w *graph.CSR) sight {
 	return s.cached
 }
 
-// independentRows returns an orthonormal basis of the rows of a, nil if there is none: the attacker learns the same
+// independentRows returns an orthonormal basis of the rows of a, nil without any: the attacker learns the same
 // from it.
 func independentRows(a *mat.Dense) *mat.Dense {
 	if a == nil {

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 // a weight for themselves.
 func drawGossip(t *rapid.T) *graph.CSR { return drawGossipOf(t, 1, 7) }
 
-// drawGossipOf draws a gossip matrix of so many nodes, at least and at most.
+// drawGossipOf draws a gossip matrix of least to most nodes.
 func drawGossipOf(t *rapid.T, least, most int) *graph.CSR {
 	n := rapid.IntRange(least, most).Draw(t, "n")
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))

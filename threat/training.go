@@ -92,7 +92,7 @@ type course struct {
 	rates    []float64 // η_t
 	keep     []float64 // 1 - η_t λ
 	networks *workload.Networks
-	missed   [][]bool // who misses which step; nil if nobody does
+	missed   [][]bool // who misses which step; nil if no node does
 }
 
 // course returns the course of the scenario. Errors come from workload.Spec's Check and Networks.

@@ -6,7 +6,7 @@ import "mafalda/internal/enum"
 type Trust int
 
 const (
-	// LDP, local DP: all messages are public, and nobody is trusted, so that all noise but the victim's own is known, too:
+	// LDP, local DP: all messages are public, and no node is trusted, so that all noise but the victim's own is known, too:
 	// what nodes share with each other hides nothing.
 	LDP Trust = iota
 	// PNDP, pairwise network DP: the attacker is a node, or a coalition of nodes. It sees the messages they receive and

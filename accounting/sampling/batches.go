@@ -73,7 +73,7 @@ func Enough(records int, rounds pld.Rounds, groups int, delta float64) Batches {
 	return Batches{records, below + 1}
 }
 
-// EnoughForBands is Enough for so many steps in which records are drawn with probability 1/b on average, whatever the number
+// EnoughForBands is Enough for these steps, in which records are drawn with probability 1/b on average, whatever the number
 // of bands: with w of them a group has at most (T+w)/w rounds, with probability w/b each.
 func EnoughForBands(records, steps, b int, delta float64) Batches {
 	all := pld.Rounds{Rounds: steps + b, Mechanism: pld.Mechanism{Probability: 1 / float64(b)}}

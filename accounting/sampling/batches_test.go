@@ -114,7 +114,7 @@ func truncatedDelta(others, most, place int, q, noise, other, epsilon float64, z
 }
 
 // 60 random mechanisms of two truncated rounds, by integration over all draws and outcomes, whatever the others
-// contribute, whoever is dropped, whether the record is taken out or zero: δ is never above what is accounted for.
+// contribute, whichever are dropped, whether the record is taken out or zero: δ is never above what is accounted for.
 func TestTruncatedRoundsAreNeverBelowTheIntegral(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 4))
 	const integration = 2e-5 // of a sum where the integrand has an edge

@@ -1,4 +1,4 @@
-// Package sampling accounts for batches that are drawn in secret: a Scheme's Draw is the accountant of so many bands,
+// Package sampling accounts for batches that are drawn in secret: a Scheme's Draw is the accountant of w bands,
 // ε of δ and noise, δ of ε and noise, and noise of both, by Poisson sampling (package pld) or random allocation (package
 // allocation). Random bins have one of their own for every strategy (package bins).
 //
@@ -25,6 +25,6 @@
 //
 // # Notation
 //
-//	n      Records, at most so many at a node: public
+//	n      Records, the most at a node: public
 //	w, q   groups that records are put into, and the probability of a record of the step's group to be drawn
 package sampling

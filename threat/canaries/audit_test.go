@@ -32,14 +32,14 @@ const (
 	mu                  = 2.0
 )
 
-// made is a training that a test makes up: all that is not said of it is as planned.
+// made is a training that a test makes up: what its fields do not say is as planned.
 type made struct {
 	e       *export.Export
 	c       *Coins
 	layers  []int
 	actual  [][]int     // steps in which canaries really take part; nil: as planned
-	noising *mat.Dense  // in the place of C⁻¹
-	noise   float64     // times the noise
+	noising *mat.Dense  // matrix in the place of C⁻¹
+	noise   float64     // factor on the noise
 	loud    int         // layer that escapes the clip, from 1
 	missed  map[int]int // steps without a message; 1: carried, 2: its row is lost
 	twice   bool        // every tenth row is the one before

@@ -25,8 +25,8 @@ const (
 	messageName = "messages.f32"
 )
 
-// Run is what a node recorded of a training: how its messages changed the models that it held, which everybody can
-// compute who has all messages.
+// Run is what a node recorded of a training: how its messages changed the models that it held, which follows from all
+// messages.
 type Run struct {
 	Format   string  `json:"format"`
 	Export   string  `json:"export"` // SHA-256 of the manifest
@@ -37,11 +37,11 @@ type Run struct {
 	Momentum float64 `json:"momentum"` // β: updates are u_t = g_t + β u_(t-1)
 	Layers   []int   `json:"layers"`   // parameters of each, Σ = Dim
 
-	// Of records of the gradients that an optimizer was given, for optimizers that cannot be undone: what happened to
-	// models beside them is not in it.
+	// Gradients says that the record has the gradients that an optimizer was given, for optimizers that cannot be undone:
+	// what happened to models beside them is not in it.
 	Gradients bool `json:"gradients,omitempty"`
 
-	// Of what an attacker received (viewFormat), which is Node then.
+	// The next three belong to a record of what an attacker received (viewFormat), which is Node then.
 	Seen  []string           `json:"seen,omitempty"`  // nodes that it hears, in the order of the export
 	Sizes map[string]float64 `json:"sizes,omitempty"` // what each node divides its sums by
 	Rates []float64          `json:"rates,omitempty"` // learning rate of every step

@@ -12,7 +12,7 @@ import (
 )
 
 // view returns what an attacker received, less what it knows: its own messages and what they became. With r_t the
-// difference between the messages of the other nodes and what they would be if nobody else had gradients or noise,
+// difference between the messages of the other nodes and what they would be without the others' gradients and noise,
 //
 //	r_t = W' r_(t-1) - η_t D⁻¹ u_t,   u_t = g_t + ν C⁻¹Z_t + β u_(t-1),   r_(-1) = 0
 //
@@ -142,7 +142,7 @@ func (r *Run) received(dst []float32, w *mat.Dense, attacker int, seen []int, fr
 			known.Set(i, j, float64(v))
 		}
 	}
-	for t := range r.Steps { // known are models now, and messages if nobody else had a gradient
+	for t := range r.Steps { // known are models now, and messages without the others' gradients
 		first := 1 + t*(1+len(seen))
 		if err := read(first); err != nil {
 			return err

@@ -201,7 +201,7 @@ type trace struct {
 	pull   [][]float64 // injectᵀQ, m×n, of each step
 	single [][]float64 // what one participation of each node costs in each step: Q of its record's input
 	prices []price     // each step's price; P is gone
-	bound  float64     // on what all steps of a pattern cost
+	bound  float64     // upper bound of what all steps of a pattern cost
 }
 
 // pricing returns what a difference before step t costs, if Q is what it costs after nodes have answered; or why it cannot

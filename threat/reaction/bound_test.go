@@ -76,8 +76,8 @@ func TestSmoothPathOfThreeIsExact(t *testing.T) {
 	}
 }
 
-// Even if nobody reacts, a record whose gradient depends on its node's hidden model leaks in both of two steps all
-// there is, 2, not the 1.9 of fixed gradients.
+// Even if no other node reacts, a record whose gradient depends on its node's hidden model leaks in both of two steps
+// everything, 2, not the 1.9 of fixed gradients.
 func TestRecordMayDependOnItsHiddenModel(t *testing.T) {
 	s := pathTo(t, 3, 2, View{})
 	r := mustBound(t, s, Victim{Node: 1, Schema: listed(s, [][]int{{0, 1}})}, NoReaction())
@@ -86,7 +86,7 @@ func TestRecordMayDependOnItsHiddenModel(t *testing.T) {
 	}
 }
 
-// In one step nobody can react: the bound is what is seen at once.
+// In one step no node can react: the bound is what is seen at once.
 func TestOneStepHasNoReaction(t *testing.T) {
 	s := pathTo(t, 3, 1, View{})
 	for v, want := range []float64{0, 1} {
@@ -311,7 +311,7 @@ func TestEveryPatternIsLookedAt(t *testing.T) {
 	}
 }
 
-// Hidden nodes that hear nobody else, and sums: the feedback hides the run from what costs, so that D − BᵀQB is
+// Hidden nodes hear no others, and sums are seen: the feedback hides the run from what costs, so that D − BᵀQB is
 // singular along it. With multipliers a billionth above it the bound was below what opposite answers reach.
 func TestNearlySingularMultipliersLoseNothing(t *testing.T) {
 	hidden := mat.NewDense(2, 2, []float64{1, 0, 0, 1})
@@ -363,7 +363,7 @@ func TestLaterIsNoWorse(t *testing.T) {
 	})
 }
 
-// What nodes remember beside their models shows when networks change: differences that nobody would ever see in a star
+// What nodes remember beside their models shows when networks change: differences that would never be seen in a star
 // are no reason to count less than local DP then.
 func TestLocalDPOfMomentumIsWhole(t *testing.T) {
 	star := mat.NewDense(3, 3, []float64{0.5, 0.25, 0.25, 1, 0, 0, 1, 0, 0})
@@ -378,7 +378,7 @@ func TestLocalDPOfMomentumIsWhole(t *testing.T) {
 	}
 }
 
-// A gradient whose message nobody uses, not even the node itself, stays in the node's momentum, and shows later.
+// A gradient whose message no node uses, not even its own, stays in the node's momentum, and shows later.
 func TestMomentumRemembersWhatIsNotSent(t *testing.T) {
 	nothing, all := mat.NewDense(1, 1, nil), mat.NewDense(1, 1, []float64{1})
 	rule := momentumRule(0.9, 1, 1)

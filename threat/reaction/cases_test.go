@@ -48,7 +48,7 @@ func pathTo(t *testing.T, nodes, steps int, view View) *System {
 // View says what attackers see of messages.
 type View struct {
 	Sums   bool // secure summation
-	Rounds int  // of gossip in a step; 0 means 1
+	Rounds int  // rounds of gossip in a step; 0 means 1
 }
 
 func systemOf(t *testing.T, w *mat.Dense, attackers []int, steps int, view View) *System {

@@ -162,7 +162,7 @@ func TestDependentRowsAreRecognized(t *testing.T) {
 	if math.Abs(a.SensSquared-b.SensSquared) > 1e-12 || a.LocalDP != b.LocalDP {
 		t.Errorf("%v and %v", a, b)
 	}
-	// nearly the same row: nobody can tell, and local DP holds
+	// nearly the same row: it is unclear, and local DP holds
 	doubled.SetRow(2, []float64{row[0] + 1e-11, row[1], row[2]})
 	if c := mustBound(t, twice, victim, Class{1, 0.1}); c.SensSquared != c.LocalDP || c.Why == "" {
 		t.Errorf("%+v", c)

@@ -1,5 +1,5 @@
-// Package reaction bounds what an attacker learns of a node whose neighbours train: gradients of honest nodes that
-// nobody sees answer to models that hold the victim's data.
+// Package reaction bounds what an attacker learns of a node whose neighbours train: hidden gradients of honest nodes
+// answer to models that hold the victim's data.
 //
 // Bound is the function to call: a System (who hears whom, and what the attacker sees), a Victim, a Reaction (how
 // strongly a node's step may answer to its model) give a squared sensitivity that no training of that class exceeds.

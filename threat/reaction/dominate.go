@@ -180,7 +180,7 @@ func NewVictims(s *System, c strategy.Strategy, stands []Stand, reaction Reactio
 // Looks returns how many stand-ins there are, the quickest first.
 func (a *Victims) Looks() int { return len(a.stands) }
 
-// Exact reports whether attacks know the noise's state: the strategy stands for itself, or there is none.
+// Exact reports whether attacks know the noise's state: the strategy stands for itself.
 func (a *Victims) Exact() bool { return slices.ContainsFunc(a.stands, Stand.itself) }
 
 // Bound returns the bound of one victim by one stand-in, by its place, without an attack. A bound of at most enough need

@@ -12,8 +12,8 @@ import (
 // localDP is what every training leaks at most, however nodes react: in each step the part of a node's message that
 // reaches an attacker at all is hidden by its noise alone.
 //
-// With G the rows of W of nodes that matter later and the rows of H, differences in the null space of G may go on, for
-// nobody will ever see them, and the part [G⁺G]_uu of a record is paid for. A node matters in a step if a column of G
+// With G the rows of W of nodes that matter later and the rows of H, differences in the null space of G may go on, as
+// they will never be seen, and the part [G⁺G]_uu of a record is paid for. A node matters in a step if a column of G
 // holds it. What nodes keep beside their models would remember such differences until networks change: all is paid for
 // then.
 type localDP struct {
@@ -79,7 +79,7 @@ func shares(step Step, later []byte, m int, exact bool) []float64 {
 	if !exact {
 		for v, matters := range later {
 			if matters == 1 {
-				out[v] = 1 // what a node keeps beside its model shows later, whoever uses its message
+				out[v] = 1 // what a node keeps beside its model shows later, even if no node uses its message
 			}
 		}
 		return out

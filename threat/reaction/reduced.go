@@ -26,7 +26,7 @@ type reduced struct {
 // wider is by how many directions more than it keeps the search for a reduced strategy looks.
 const wider = 4
 
-// reduce returns C with a memory of at most so many numbers, by balanced truncation: what past inputs, white
+// reduce returns C with a memory of at most memory numbers, by balanced truncation: what past inputs, white
 // noise z, do to later outputs of C is cut to its largest singular values, step by step. It is one of many that are like
 // C; how well it stands for C is for Dominate to say. It returns nil for a C without an
 // inverse, or where numbers are too large.

@@ -25,7 +25,7 @@ func borrowZeros(n int) []float64 {
 	return x
 }
 
-// release gives slices back that nobody uses any more. Nil is nothing to give back.
+// release gives slices back that are no longer used. Nil is nothing to give back.
 func release(all ...[]float64) {
 	for _, x := range all {
 		if x == nil {

@@ -13,8 +13,8 @@ import (
 // Look returns the matrices of a step of n nodes for a coalition of attackers, and the hidden nodes in the order of the
 // rows of Mix. Each of the rounds of gossip in the step has a matrix (row v: whose messages v averages); without any
 // models stay. With sums attackers see only the weighted sums Σ_w W[a,w] msg_w, as under secure summation, and not single
-// messages of neighbours. The error is a fault.Argument for attackers that are not nodes, if nobody else is left, and for
-// matrices of other nodes.
+// messages of neighbours. The error is a fault.Argument for attackers that are not nodes, if no other node is left, and
+// for matrices of other nodes.
 func Look[M mat.Matrix](n int, rounds []M, attackers []int, sums bool) (step Step, hidden []int, err error) {
 	for _, a := range attackers {
 		if a < 0 || a >= n {

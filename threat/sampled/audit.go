@@ -32,7 +32,7 @@ type Scenario struct {
 type Claim struct {
 	Epsilon   float64              `in:"[0,)"`
 	Delta     float64              `in:"[0,1)"`
-	Adjacency accounting.Adjacency // of the data sets: a record is there or not, or another one is in its place
+	Adjacency accounting.Adjacency // which data sets are neighbours: a record is there or not, or another one is in its place
 	// Curve returns an upper bound of δ for other ε, so that these are attacked, too, where an attack of few runs has
 	// more power than at a small δ. Nil: nothing else is claimed.
 	Curve func(epsilon float64) (delta float64, err error)
@@ -40,9 +40,9 @@ type Claim struct {
 
 // Options tunes Audit. The zero value of a field asks for the default named here; Random is needed.
 type Options struct {
-	Random     rand.Source // of the simulated noise and batches
-	Runs       int         // with the record and without, each; 0 means 50000
-	Confidence float64     // that no right claim fails; 0 means 0.999
+	Random     rand.Source // source of the simulated noise and batches
+	Runs       int         // number of runs, with the record and without, each; 0 means 50000
+	Confidence float64     // probability that no right claim fails; 0 means 0.999
 	NoiseScale float64     // what the nodes really multiply their noise by; 0 means 1, as the claim has it
 	Noising    mat.Matrix  // C⁻¹ that the nodes really use, T×T; nil: the strategy's own filter
 	KnownDraw  bool        // the attacker knows what is drawn, as from a seed that is published

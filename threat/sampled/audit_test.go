@@ -17,7 +17,7 @@ import (
 	"mafalda/threat"
 )
 
-// banded returns T steps of columns (1, x, x, ...) of so many bands, scaled to norm 1.
+// banded returns a banded strategy whose columns are (1, x, x, ...), scaled to norm 1.
 func banded(t *testing.T, steps, bands int, x float64) strategy.Strategy {
 	c := mat.NewDense(steps, steps, nil)
 	for s := range steps {

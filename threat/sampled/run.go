@@ -19,15 +19,15 @@ import (
 // sampledRun runs a mechanism with secret batches again and again.
 type sampledRun struct {
 	columns columns
-	filter  strategy.Filter // of what the nodes really add
+	filter  strategy.Filter // filter of the noise that the nodes really add
 	attack  attack
-	std     float64 // of Z, really
+	std     float64 // standard deviation of Z, as the nodes really have it
 	runs    int
 	seeds   *rand.Rand
 	made    func(runs int) // if not nil, is told of runs that have been made, from several goroutines
 }
 
-// together is how many runs are made side by side: a row a step has so many numbers.
+// together is how many runs are made side by side: a row a step has as many numbers.
 const together = 64
 
 // logRatios returns the attacker's statistic for each run, with the record or without.

@@ -86,11 +86,11 @@ type Row string
 // Found is the class of a training. Numbers are rounded to the side on which the class is larger.
 type Found struct {
 	Row   reaction.Kind
-	Beta  float64        // of the sum over a batch
-	X     float64        // the rate times Beta over the divisor: the class's number
-	Y     float64        // of strong convexity: the rate times λ over the divisor; 0 for other rows
-	Class reaction.Class // of the gradient, without decay
-	Step  reaction.Class // of the whole step, with decay
+	Beta  float64        // smoothness of the sum over a batch
+	X     float64        // number of the class: the rate times Beta over the divisor
+	Y     float64        // strong convexity: the rate times λ over the divisor; 0 for other rows
+	Class reaction.Class // class of the gradient, without decay
+	Step  reaction.Class // class of the whole step, with decay
 	Why   string         // why this row
 }
 
