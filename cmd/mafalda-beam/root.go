@@ -39,7 +39,7 @@ type where struct {
 	runner, endpoint, workers, address string
 	jobs                               int
 	verbose                            bool
-	warn                               func() // of Prism in this process
+	warn                               func() // warns that Prism runs in this process
 }
 
 // newRootCmd returns the command mafalda-beam for the arguments of the program.
@@ -167,7 +167,7 @@ func (w *where) Compute(ctx context.Context, g *grids.Grid) error {
 	return e.Compute(ctx, g)
 }
 
-// reach finds out whether somebody listens where Beam would wait for ever, or panic.
+// reach finds out whether a server listens where Beam would wait for ever, or panic.
 func (w *where) reach(ctx context.Context) error {
 	const patience = 10 * time.Second
 	name, address := "endpoint", w.endpoint

@@ -16,7 +16,7 @@ import (
 	"mafalda/workload"
 )
 
-// ask asks for what is missing, if somebody sits at the terminal: every answer is a flag, as if it had been given.
+// ask asks for what is missing, if a person sits at the terminal: every answer is a flag, as if it had been given.
 // Nothing is asked with --json or --quiet, nor where nothing that is needed is missing.
 func (f *adviseFlags) ask(cmd *cobra.Command) error {
 	in, out := cmd.InOrStdin(), cmd.ErrOrStderr()

@@ -19,7 +19,7 @@ const everyVictim = "all"
 type victimAudit struct {
 	Attacker []string `json:"attacker,omitempty"`
 	Victim   string   `json:"victim"`
-	Sigma    float64  `json:"sigma"` // of the victim's noise, over what a record of its can move its sum by
+	Sigma    float64  `json:"sigma"` // standard deviation of the victim's noise, over what a record of its can move its sum by
 	threat.AuditResult
 }
 

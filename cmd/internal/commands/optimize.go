@@ -126,7 +126,7 @@ func onNetwork(ctx context.Context, p *plan.Problem, check func() error) (err er
 	return check()
 }
 
-// refuseNetwork refuses flags about a network that there is not. The seed may be one of samples.
+// refuseNetwork rejects network flags for the prefix workload. The seed may be one of samples.
 func refuseNetwork(cmd *cobra.Command, sampled bool) error {
 	names := []string{"graph", "gossip", "graph-changes sequence"}
 	if !sampled {

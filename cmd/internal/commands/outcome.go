@@ -21,8 +21,8 @@ import (
 
 // outcome is what a command has found: it is printed and, with -o, written to a folder with tables and pictures.
 type outcome struct {
-	name     string // of the file of data in the folder
-	data     any    // for JSON
+	name     string // name of the file of data in the folder
+	data     any    // data that --json prints
 	says     *document.Document
 	text     func(w io.Writer) error // what is printed; nil: says, and where it is written
 	tables   []study.File

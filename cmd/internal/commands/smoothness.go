@@ -22,7 +22,7 @@ type smoothnessFlags struct {
 	model     string
 	norm      float64
 	data      string
-	records   int // in data
+	records   int // number of records in data
 	target    string
 	mean      bool
 	clip      float64

@@ -16,7 +16,7 @@ type trustFlags struct {
 	sharing plan.Sharing
 }
 
-// choose returns who shares noise; nil if nobody does.
+// choose returns who shares noise; nil if no nodes do.
 func (f *trustFlags) choose(cmd *cobra.Command) (*plan.Sharing, error) {
 	if f.trust == threat.LDP.String() {
 		return nil, terminal.Refuse(cmd, "--%s is for --trust secldp", "trust secrets", "trust coalitions", "trust largest-pair")

@@ -17,8 +17,8 @@ const WhatItIs = "what it is"
 // Document is what a result says. Every number in it is text that has been rounded to the safe side, or data for a picture that
 // has.
 type Document struct {
-	Kind    string `json:"kind"`    // what it is of: account, simulation, …
-	Version string `json:"version"` // of the program
+	Kind    string `json:"kind"`    // kind of the result: account, simulation, …
+	Version string `json:"version"` // version of the program
 	Lead    string `json:"lead"`    // a sentence: what this is
 
 	Summary    []Fact   `json:"summary,omitempty"`     // the few numbers that matter, for the top of a page
@@ -27,7 +27,7 @@ type Document struct {
 	Certified  []string `json:"certified,omitempty"`   // sentences
 	NotCovered []string `json:"not_covered,omitempty"` // what these do not say
 	Map        *Map     `json:"map,omitempty"`         // nodes to choose
-	Cells      int      `json:"cells,omitempty"`       // of its grid, that it is about
+	Cells      int      `json:"cells,omitempty"`       // number of the grid's cells that it is about
 }
 
 // Block is a list of facts, a line of text or a table.
@@ -42,12 +42,12 @@ type Fact struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 
-	Secret string `json:"-"` // behind the value on the terminal of who has run the command, and nowhere else
+	Secret string `json:"-"` // text behind the value on the terminal of the command, and nowhere else
 }
 
 // Table is text in rows; all columns but the first Words ones are numbers.
 type Table struct {
-	Caption string     `json:"caption"` // on a page
+	Caption string     `json:"caption"` // caption on a page
 	Header  []string   `json:"header"`
 	Words   int        `json:"words"`
 	Rows    [][]string `json:"rows"`

@@ -25,17 +25,17 @@ const (
 type Map struct {
 	Kind      string       `json:"kind"` // account, shared or average
 	Labels    []string     `json:"labels"`
-	X         []float64    `json:"x"` // from 0 to 1000
-	Y         []float64    `json:"y"` // from 0 to height
+	X         []float64    `json:"x"` // places of the nodes from 0 to 1000
+	Y         []float64    `json:"y"` // places of the nodes from 0 to height
 	Edges     [][2]int     `json:"edges"`
 	Attackers []Attacker   `json:"attackers"`
 	Shared    [][3]float64 `json:"shared,omitempty"` // node, node, standard deviation
 	Own       []float64    `json:"own,omitempty"`
-	Delta     string       `json:"delta,omitempty"` // of epsilon
+	Delta     string       `json:"delta,omitempty"` // δ of the ε that it says
 	Note      string       `json:"note,omitempty"`
 	HoldsFor  string       `json:"holds_for,omitempty"` // what the numbers hold for; empty: for all
 
-	places map[string]int // of labels
+	places map[string]int // indices of the nodes by label
 }
 
 // Attacker is what one learns: numbers of all nodes in the order of the map, rounded up, -1 for infinite.

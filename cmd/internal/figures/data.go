@@ -25,7 +25,7 @@ func (s *shown) show(c Curve, of color.NRGBA) {
 
 func hex(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
-// data returns the plots of curves of a figure as JSON, which has no character that XML would not have; empty if there is none.
+// data returns the plots of curves of a figure as JSON, which has no character that XML would not have; empty without plots.
 func (f *Figure) data() (string, error) {
 	var plots []*shown
 	for _, l := range f.panels {

@@ -16,7 +16,7 @@ type Dots struct {
 	series      []Curve
 }
 
-// Add adds a value of a series, whose row and series are new if nobody knows them.
+// Add adds a value of a series, and the row and the series if they are new.
 func (d *Dots) Add(series, row string, value float64) {
 	at := slices.Index(d.Rows, row)
 	if at < 0 {
@@ -27,7 +27,7 @@ func (d *Dots) Add(series, row string, value float64) {
 	c.X, c.Y = append(c.X, value), append(c.Y, float64(at))
 }
 
-// Figure draws the dots; nil if there is none.
+// Figure draws the dots; nil without any.
 func (d *Dots) Figure() (*Figure, error) {
 	order := lists.Make(len(d.Rows), func(i int) int { return i })
 	least := slices.Repeat([]float64{math.Inf(1)}, len(d.Rows))
@@ -51,7 +51,7 @@ func (d *Dots) Figure() (*Figure, error) {
 	return Lines(axes, d.series)
 }
 
-// curveNamed returns the curve with a name: a new one if there is none.
+// curveNamed returns the curve with a name, a new one for a new name.
 func curveNamed(curves *[]Curve, name string) *Curve {
 	i := slices.IndexFunc(*curves, func(c Curve) bool { return c.Name == name })
 	if i < 0 {

@@ -125,7 +125,7 @@ func Spectrum(m *export.Manifest, moduli []float64) (*Figure, error) {
 		[]Curve{curve})
 }
 
-// StepErrors shows the errors of methods after every step of an export as root mean square over so many nodes. Where nodes
+// StepErrors shows the errors of methods after every step of an export as root mean square over the nodes. Where nodes
 // have strategies of their own, its errors are of all of them together.
 func StepErrors(m *export.Manifest, nodes int, methods []verify.MethodErrors) (*Figure, error) {
 	var curves []Curve

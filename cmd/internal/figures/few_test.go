@@ -37,7 +37,7 @@ type made struct {
 	err    error
 }
 
-// everyFigure calls every constructor of the package with so many points of such values, all positive.
+// everyFigure calls every constructor of the package with this number of points of such values, all positive.
 func everyFigure(t *testing.T, points int, value func(i int) float64) (all []made) {
 	t.Helper()
 	add := func(name string, f *Figure, err error) { all = append(all, made{name, f, err}) }
@@ -251,7 +251,7 @@ func kinds() map[string]func(i int) float64 {
 }
 
 // "sampling" with one ε of at most 1 panicked, and others would have: every figure of no, one, two and three points is
-// drawn in every format, or there is none, of no points; axes have at least two labels. No text is cut off or drawn over another, at
+// drawn in every format, or is nil, of no points; axes have at least two labels. No text is cut off or drawn over another, at
 // the widths of journals.
 func TestEveryFigureOfFewPoints(t *testing.T) {
 	for kind, value := range kinds() {

@@ -13,7 +13,7 @@ import (
 type Style struct {
 	Width   float64 // inches
 	Letters float64 // points: their size
-	Bare    bool    // without the title, which a caption says
+	Bare    bool    // the title is left out: a caption says it
 }
 
 const (

@@ -9,7 +9,7 @@ import (
 	"mafalda/graph"
 )
 
-// Layout options that nobody has to choose.
+// Layout options that are never asked for.
 const (
 	layoutRounds = 300  // of majorization: the picture changes no more
 	layoutScaled = 1000 // nodes up to which the start is by scaling, which takes n³ operations

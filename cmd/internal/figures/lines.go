@@ -21,7 +21,7 @@ type Curve struct {
 	Low    []float64 `json:"low,omitempty"`
 	High   []float64 `json:"high,omitempty"`
 	Says   []string  `json:"-"`                // words of the points; nil: name, place and value, rounded up, or of a lower bound down
-	Labels []string  `json:"labels,omitempty"` // beside the points
+	Labels []string  `json:"labels,omitempty"` // labels beside the points
 	Dashed bool      `json:"dashed,omitempty"`
 	Bound  bool      `json:"-"` // no curve of its scheme goes beyond it: grey
 	Lower  bool      `json:"-"` // it is a lower bound: its numbers are rounded down
@@ -130,10 +130,10 @@ func (c Curve) check(axes Axes) error {
 type drawnCurve struct {
 	Curve
 	colour color.NRGBA
-	line   float64   // width; 0: there is none
-	dashes []float64 // in widths
+	line   float64   // width of the line; 0: no line
+	dashes []float64 // lengths of dashes and gaps, in widths
 	marker marker
-	radius float64 // of markers; 0: there are none
+	radius float64 // radius of the markers; 0: no markers
 }
 
 // marker is a regular polygon.

@@ -27,12 +27,12 @@ type page struct {
 
 // shape is a line, an area, a text, an image, or words that a place says.
 type shape struct {
-	points []Point // of a line or an area; where a text or words are; opposite corners of an image
+	points []Point // points of a line or an area; where a text or words are; opposite corners of an image
 	colour color.NRGBA
-	width  float64   // of a line; 0: an area
+	width  float64   // width of a line; 0: an area
 	dashes []float64 // lengths of dashes and gaps; nil: none
 	text   string
-	size   float64 // of the letters of a text
+	size   float64 // size of the letters of a text
 	align  float64 // the share of a text that is before the place that it belongs to
 	upward bool    // the text goes from the bottom to the top
 	image  *image.RGBA

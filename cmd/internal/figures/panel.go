@@ -15,7 +15,7 @@ type panel struct {
 	bare  bool
 	paint func(p *page, f frame)
 	key   []entry // the legend
-	shown *shown  // of plots of curves
+	shown *shown  // what a plot of curves shows; nil for other panels
 }
 
 // entry is a line of a legend: draw shows what it is about between two points.

@@ -20,7 +20,7 @@ const (
 	fewPairs    = 40    // from there on lines are thinner
 	thinnest    = 0.001 // a line of which nothing can be seen in width
 	mostNamed   = 60    // nodes that have room for their labels
-	own         = 0.99  // own variance from which a node relies on nobody
+	own         = 0.99  // own variance from which a node relies on no other
 )
 
 var (
@@ -86,7 +86,7 @@ func sizesOf(n *secrets.Noise) sizes {
 	}
 	slices.Sort(deviations)
 	pairs := len(deviations)
-	if pairs > 0 { // a few pairs may want infinitely much, beside which nobody else's could be seen
+	if pairs > 0 { // a few pairs may want infinitely much, beside which no other's could be seen
 		s.widest = deviations[(pairs-1)*95/100]
 		s.wider = deviations[pairs-1] > 1.1*s.widest
 	}

@@ -15,7 +15,7 @@ type ExposureOptions struct {
 	Graph        string // where it comes from
 	Schema       participation.Schema
 	Local        float64 // squared sensitivity of local DP
-	Sigma, Alpha float64 // as of threat.AssessOptions; Sigma is 0 where nodes have levels of their own
+	Sigma, Alpha float64 // values in threat.AssessOptions; Sigma is 0 where nodes have levels of their own
 }
 
 // Exposure draws what attackers learn by distance, as in Figure 2 of Bellet et al.: the Rényi divergence. It is nil if

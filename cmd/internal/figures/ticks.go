@@ -16,7 +16,7 @@ type axis struct {
 	log       bool
 	zero      float64   // what stands for 0, if it is not 0
 	measured  []float64 // values that were measured, which have ticks where these are few
-	names     []string  // of 0, 1, …, which alone have ticks
+	names     []string  // names of 0, 1, …, which alone have ticks
 	downward  bool      // labels count from the top: of rows
 }
 
@@ -33,7 +33,7 @@ type tick struct {
 	value float64
 	label string
 	rank  int  // labels of lower rank come first where there is no room for all
-	plain bool // without a line of the grid
+	plain bool // the tick has no line of the grid
 	minor bool
 }
 
@@ -133,7 +133,7 @@ func measuredTicks(a axis) (all []tick) {
 	return all
 }
 
-// roundTicks labels multiples of 1, 2 or 5 times a power of ten, about so many of them.
+// roundTicks labels multiples of 1, 2 or 5 times a power of ten, about as many as asked for.
 func roundTicks(low, high, about float64) (all []tick) {
 	rough := (high - low) / about
 	unit := math.Pow(10, math.Floor(math.Log10(rough)))

@@ -28,7 +28,7 @@ func (f *ExportNetworkFlags) Load(ctx context.Context, e *export.Export) (*graph
 		return nil, terminal.Usagef("%s is for the prefix workload, which has no network: leave out --graph, "+
 			"--gossip and --graph-changes", e.Dir)
 	case failed || missing:
-		return nil, nil // whoever uses the export says so
+		return nil, nil // the user of the export says so
 	case err != nil:
 		return nil, terminal.Usage(err)
 	}
@@ -70,7 +70,7 @@ func (f *ExportNetworkFlags) Note(missing verify.NetworkFiles) string {
 	return note
 }
 
-// ExportFamilyFlags are ExportNetworkFlags for several networks, too, of which nobody knows which one it will be.
+// ExportFamilyFlags are ExportNetworkFlags for several networks, too, unknown which of them it will be.
 type ExportFamilyFlags struct {
 	ExportNetworkFlags
 	graphs []string

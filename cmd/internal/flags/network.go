@@ -17,14 +17,14 @@ import (
 	"mafalda/internal/parallel"
 )
 
-// NetworkFlags are the flags that say what network there is.
+// NetworkFlags are the flags about the network.
 type NetworkFlags struct {
-	graph.NetworkOptions // without the scheme; WorkloadFlags bind GraphSequence
+	graph.NetworkOptions // options but the scheme; WorkloadFlags bind GraphSequence
 
 	cmd    *cobra.Command
 	Gossip string // name of the scheme
 
-	Sources []string // of BindGraphs
+	Sources []string // the networks of BindGraphs
 }
 
 // directed is what stands before a file whose edges have a direction.

@@ -13,7 +13,7 @@ import (
 )
 
 // NodesNamed returns the nodes that a flag names: one label, as it is, or several with commas between them. A label
-// that has commas itself is quoted as in CSV: '"Smith, J",b'. Nobody may be named twice.
+// that has commas itself is quoted as in CSV: '"Smith, J",b'. No node may be named twice.
 func NodesNamed(flag, text string, g *graph.Graph) ([]int, error) {
 	number := lists.Places(g.Labels())
 	if v, ok := number[text]; ok {

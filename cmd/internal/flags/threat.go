@@ -12,8 +12,8 @@ import (
 
 // ThreatFlags say which algorithm runs, and what those who attack it see and know.
 type ThreatFlags struct {
-	Exported string           // the folder of --export; empty if there is none
-	Manifest *export.Manifest // of it, once Algorithm has loaded it
+	Exported string           // the folder of --export; empty without one
+	Manifest *export.Manifest // manifest of that export, once Algorithm has loaded it
 
 	algorithm, trust string
 	coalitions       string
@@ -24,7 +24,7 @@ type ThreatFlags struct {
 
 var algorithmNames = [...]string{"dp-d-sgd", "antipgd", "muffliato", "decor", "zip-dl", "mf-d-sgd"}
 
-// Algorithm returns the algorithm, over so many steps. On says on which networks.
+// Algorithm returns the algorithm over these steps. On says on which networks.
 func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm, error) {
 	if f.Exported == "" && f.algorithm == "mf-d-sgd" {
 		return threat.Algorithm{}, terminal.Usagef("which strategy does mf-d-sgd run? Use --export DIR")

@@ -45,7 +45,7 @@ func (f *ThreatFlags) checkCoalitions(names string, trust threat.Trust, a threat
 
 // Attack is who attacks in an audit, and against which claim.
 type Attack struct {
-	Attacker  threat.Attacker // of the claim
+	Attacker  threat.Attacker // attacker of the claim
 	Colluding []int           // who really attacks; nil: the attacker of the claim
 	Victim    int             // the one of whom these learn most; -1: not known
 }

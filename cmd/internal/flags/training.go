@@ -21,7 +21,7 @@ type LossFlags struct {
 // Task returns the name of the task; empty if none is given.
 func (f *LossFlags) Task() string { return f.task.Name }
 
-// OfTask returns what Choose does, of a task dealt to so many nodes; nil if no task is given.
+// OfTask returns what Choose does, of a task dealt to these nodes; nil if no task is given.
 func (f *LossFlags) OfTask(clip float64, nodes int) (*measure.Training, int, error) {
 	if f.task.Name == "" {
 		return nil, 0, nil

@@ -21,10 +21,10 @@ type Engine interface {
 type Grid struct {
 	*study.Work
 	Command  []string // path of the command, without the program
-	Flags    []Flag   // as they were typed, but for those about where results go
+	Flags    []Flag   // flags as they were typed, but for those about where results go
 	Workers  int      // cells that a process may compute at a time
 	Progress func(done, total int)
-	Says     io.Writer // for notes about cells
+	Says     io.Writer // where notes about cells are written
 }
 
 // runElsewhere is study.Run with the cells computed by the runner's engine. Cells that have a result already, in the

@@ -6,17 +6,17 @@ import "mafalda/study"
 // (Runner.Plan) reads all of its input and looks at the folder, but computes and writes nothing: it fills in the plan for
 // as many shards as its own part says.
 type GridPlan struct {
-	Processors int // that a shard is to have: what Memory is for
+	Processors int // processors of a shard, which Memory is for
 
 	Dir     string
-	Command []string  // of the grid, without part and folder
-	Cells   int       // in all
+	Command []string  // command of the grid, without part and folder
+	Cells   int       // number of all cells
 	Missing []int     // cells without a result, by shard, the first one 0
-	Seconds []float64 // about how long they take on one processor; 0 where that is not known
-	Memory  float64   // about how many bytes a shard needs; 0 where that is not known
+	Seconds []float64 // rough time that they take on one processor, by shard; 0 where that is not known
+	Memory  float64   // rough number of bytes that a shard needs; 0 where that is not known
 	Open    bool      // more cells follow, which depend on what is missing
 	Quiet   bool      // nothing but errors is to be said
-	JSON    bool      // is what is to be printed in the end
+	JSON    bool      // the result is printed as JSON
 }
 
 // Left returns how many cells have no result.

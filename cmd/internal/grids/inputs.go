@@ -18,7 +18,7 @@ import (
 // Flag is a flag of a command as it was typed, of a family one part of it.
 type Flag struct {
 	Name, Value string
-	Paths       []string // of files and folders that the value names, or ends with, which are there
+	Paths       []string // files and folders that the value names, or ends with, and that exist
 }
 
 const methodsFlag = "methods"

@@ -20,9 +20,9 @@ const ExportName = "export"
 // have not yet.
 type Layers struct {
 	Runner   *Runner
-	Dir      string // of the grid
+	Dir      string // folder of the grid
 	Shard    *ShardFlags
-	Problem  plan.Problem // with its network
+	Problem  plan.Problem // problem with its network
 	Options  plan.Options
 	Progress *terminal.Progress
 

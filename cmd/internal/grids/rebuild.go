@@ -39,7 +39,7 @@ var unsharded = []string{"checkpoint", "attack"}
 
 // CheckRecorded returns a command line that was read from somewhere, its flags by their names of today, if it is one that the
 // program writes down itself: a command of root that computes in shards, and then nothing but recorded flags, each as
-// --name=value. Whoever has written it can have no program run, and nothing written.
+// --name=value. Its author can have no program run, and nothing written.
 func CheckRecorded(root *cobra.Command, words []string) ([]string, error) {
 	if len(words) == 0 {
 		return nil, terminal.Usagef("it holds an empty command: it was not written by this program, and nothing is run")

@@ -1,6 +1,6 @@
 package grids
 
-// Runner says what a command line is run for. Whoever makes the commands hands it to their constructors, and a command
+// Runner says what a command line is run for. The maker of the commands hands it to their constructors, and a command
 // hands it to the study that it makes. The zero value computes the cells in this process, for the results of the command.
 type Runner struct {
 	// Words are the arguments of the program: flags are handed on, and written down, as they were typed.

@@ -53,20 +53,20 @@ type Study[C, R any] struct {
 	Dir   string // where results are kept; empty: in memory
 	Force bool   // results of other inputs are replaced
 	Spec  study.Spec
-	Cells []C                                             // that were asked for
+	Cells []C                                             // cells that were asked for
 	Do    func(context.Context, C) (R, error)             // computes one
 	Known func(C, R)                                      // if not nil, sees those that are there before any is computed
 	Files func([]study.Entry[C, R]) ([]study.File, error) // the summaries of all that are there
 	Cell  string                                          // what a cell is called
-	// Workers is how many cells are computed at a time, as of study.Options.
+	// Workers is how many cells are computed at a time, as in study.Options.
 	Workers int
 	Shard   *ShardFlags     // if on, only that part is computed
-	Cost    func(C) float64 // about how many seconds a cell takes, for shards that end together; nil: all alike
+	Cost    func(C) float64 // rough seconds that a cell takes, for shards that end together; nil: all alike
 
-	// Memory is about how many bytes computing takes with so many processors, for who asks for machines; nil: not known.
+	// Memory is about how many bytes computing takes with these processors, for a choice of machines; nil: not known.
 	Memory func(processors int) float64
 
-	Command *cobra.Command // that makes the study, which the folder keeps and an engine can have made elsewhere; nil: part of another
+	Command *cobra.Command // command that makes the study, kept in the folder and run again by an engine; nil: part of another
 }
 
 // Run computes the cells that have no results yet, has the files of the folder made anew of all that are there, also

@@ -34,12 +34,12 @@ type Section struct {
 
 	ID, Title string
 	Answer    []string        // sentences: what a plan promises, costs, and whether that was checked
-	Questions []document.Fact // with their answers
+	Questions []document.Fact // questions with their answers
 	Contract  []string        // what a node has to do
 	Matrices  *Matrices       // entries to look at
 	Map       *Map            // nodes to choose
-	Figures   []Picture       // of the folder, or drawn of it
-	Commands  []Command       // that make it again
+	Figures   []Picture       // figures in the folder, or drawn from it
+	Commands  []Command       // commands that make it again
 	Hashes    []document.Fact
 
 	pictured int // pictures so far
@@ -78,7 +78,7 @@ func (s *Section) OnlyStill() bool {
 type Picture struct {
 	Title string
 	SVG   template.HTML
-	Still bool // on the screen, a part that moves takes its place
+	Still bool // a moving part takes its place on the screen
 	Name  string
 }
 

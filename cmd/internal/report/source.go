@@ -9,10 +9,10 @@ import (
 // Source is what was read of a folder. What is not there is nil or empty.
 type Source struct {
 	Dir      string
-	Study    *Study             // of the folder of a study
-	Export   *export.Export     // of an export
+	Study    *Study             // the study of the folder; nil for others
+	Export   *export.Export     // the export in the folder; nil for others
 	Document *document.Document // what the results say
-	Command  []string           // of results that are neither of a study nor an export
+	Command  []string           // the command of results that are neither a study's nor an export
 }
 
 // Study is the content of study.json.

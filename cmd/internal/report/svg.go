@@ -67,8 +67,8 @@ func (s *Section) inline(name string, svg []byte) (Picture, error) {
 // svgWriter writes what draws.
 type svgWriter struct {
 	out     strings.Builder
-	prefix  string // of names
-	title   string // of the whole
+	prefix  string // prefix of all names
+	title   string // title of the whole drawing
 	depth   int    // open elements
 	started bool
 }

@@ -43,7 +43,7 @@
 // figures, matchings-*.edges the sequence of networks of a row, named by digest of the network. A row has graph, nodes,
 // graph_sha256, k, b, workload (its name), workload_spec (as a manifest has it), loss, lower_bound and gap of the certified
 // optimum, plain_strategy_loss and plain_strategy_excess (over loss, relative) of the optimum for plain training,
-// centralized_loss and centralized_excess of D-MF for this optimizer (left out where there is none), seconds.
+// centralized_loss and centralized_excess of D-MF for this optimizer (left out where D-MF is not defined), seconds.
 //
 // sampling: sampling.json has version, graph, workload, T, k, b, delta and rows, one an ε, ascending: epsilon,
 // cyclic_error_at_privacy, bands and best, each with bandwidth, noise_multiplier, error_at_privacy and ratio to the optimum in

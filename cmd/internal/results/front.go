@@ -28,7 +28,7 @@ type MemoryFront struct {
 type FrontRow struct {
 	strategyRow
 	plan.Choice
-	Ratio float64 `json:"ratio,omitempty"` // of the dense optimum's in turn
+	Ratio float64 `json:"ratio,omitempty"` // error over that of the dense optimum in turn
 }
 
 // MemoryFrontOf returns the result of a front that a command finds, whose own flags optimize does not have.

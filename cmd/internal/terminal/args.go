@@ -42,8 +42,8 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	return Usagef("unknown argument %q (see '%s --help')", args[0], cmd.CommandPath())
 }
 
-// strict makes the commands that cobra adds refuse words that mean nothing to them: shells, and commands that there are
-// not. It comes after SetOut, which the completion command looks at when it is made; its scripts are never wrapped.
+// strict makes the commands that cobra adds refuse words that mean nothing to them: shells, and unknown commands.
+// It comes after SetOut, which the completion command looks at when it is made; its scripts are never wrapped.
 func strict(root *cobra.Command) {
 	out := root.OutOrStdout()
 	root.SetOut(Verbatim(out))

@@ -14,10 +14,10 @@ import (
 	"mafalda/internal/parallel"
 )
 
-// ErrNoAnswer ends a command whose questions nobody answers: the input has ended.
+// ErrNoAnswer ends a command whose questions stay without an answer: the input has ended.
 var ErrNoAnswer = errors.New("no answer: the input has ended")
 
-// Questions asks somebody at a terminal.
+// Questions asks a person at a terminal.
 type Questions struct {
 	ctx context.Context
 	in  *bufio.Reader
@@ -29,7 +29,7 @@ func NewQuestions(ctx context.Context, in io.Reader, out io.Writer) *Questions {
 	return &Questions{ctx, bufio.NewReader(in), out}
 }
 
-// CanAsk reports whether somebody sits at both ends: in and out are terminals.
+// CanAsk reports whether a person sits at both ends: in and out are terminals.
 func CanAsk(in io.Reader, out io.Writer) bool {
 	reader, readable := in.(*os.File)
 	writer, writable := FileOf(out)

@@ -68,7 +68,7 @@ func (c *caller) start(cmd *cobra.Command) error {
 	return nil
 }
 
-// wait ends the program once stdin is closed: the caller is gone, and nobody wants the result. Commands that have
+// wait ends the program once stdin is closed: the caller is gone, and the result is not wanted. Commands that have
 // something to save end as on Ctrl-C, if they do so soon.
 func (c *caller) wait(stdin io.Reader) {
 	_, _ = io.Copy(io.Discard, stdin)
@@ -88,7 +88,7 @@ func (c *caller) wait(stdin io.Reader) {
 func (c *caller) end() {
 	c.ended.Store(true)
 	if c.folder != "" && c.gone.Load() {
-		_ = os.RemoveAll(c.folder) // nobody is left to hear of it
+		_ = os.RemoveAll(c.folder) // an error would be heard by no one
 	}
 }
 

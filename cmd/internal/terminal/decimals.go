@@ -8,7 +8,7 @@ import (
 	"mafalda/internal/rounding"
 )
 
-// How numbers are printed for people. Whoever reads a number takes it for what it says, so none may claim more than
+// How numbers are printed for people. Readers take a number for what it says, so none may claim more than
 // was computed:
 //
 //   - up: what an attacker learns (ε, δ, Renyi divergence, μ that noise gives, leakage), sensitivities, noise (standard
@@ -50,10 +50,10 @@ func exponentOf(v float64) int {
 	return e
 }
 
-// DecimalUp prints up to so many significant digits, at most 15, and no number below v.
+// DecimalUp prints v with up to digits significant digits, at most 15, and no number below it.
 func DecimalUp(v float64, digits int) string { return rounding.UpText(v, digits) }
 
-// DecimalDown prints up to so many significant digits, at most 15, and no number above v.
+// DecimalDown prints v with up to digits significant digits, at most 15, and no number above it.
 func DecimalDown(v float64, digits int) string { return rounding.DownText(v, digits) }
 
 // AsGiven prints a number as the user wrote it, but for its form.

@@ -12,7 +12,7 @@ import (
 
 // A describedCommand is what programs need to know of a command to call it.
 type describedCommand struct {
-	Name      string          `json:"name"` // without the program's: "optimize", "noise serve"
+	Name      string          `json:"name"` // name without the program's: "optimize", "noise serve"
 	Arguments string          `json:"arguments,omitempty"`
 	Short     string          `json:"short"`
 	Long      string          `json:"long,omitempty"`
@@ -23,15 +23,15 @@ type describedCommand struct {
 type describedFlag struct {
 	Name      string   `json:"name"`
 	Shorthand string   `json:"shorthand,omitempty"`
-	Type      string   `json:"type"`            // of pflag: bool, int, float64, string, …
+	Type      string   `json:"type"`            // type in pflag: bool, int, float64, string, …
 	Value     string   `json:"value,omitempty"` // what help calls the value: file, LABEL, …
 	Default   string   `json:"default,omitempty"`
-	Words     []string `json:"words,omitempty"` // that the value may be; some flags take files or labels, too
+	Words     []string `json:"words,omitempty"` // words that the value may be; some flags take files or labels, too
 	Group     string   `json:"group,omitempty"` // the heading in help
 	Often     bool     `json:"often,omitempty"` // it is in the help of a command that has more
 	Usage     string   `json:"usage"`
 
-	Parts []describedFlag `json:"parts,omitempty"` // of its value, by their keys
+	Parts []describedFlag `json:"parts,omitempty"` // parts of its value, by their keys
 }
 
 // NewDescribeCmd returns the command that prints all commands and flags as JSON. It is in no help: the Python package is

@@ -93,7 +93,7 @@ func setArgs(root *cobra.Command, args []string) {
 		}
 		_, rest, _ := root.Find(args)
 		if cmd.HasAvailableSubCommands() && cmd.Use == cmd.Name() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
-			return NoArgs(cmd, rest) // a flag of a command that there is not
+			return NoArgs(cmd, rest) // a flag of an unknown command
 		}
 		return Usagef("%s (see '%s --help')", flagError(cmd, err, args), cmd.CommandPath())
 	})
@@ -133,7 +133,7 @@ func IsUsage(err error) bool {
 	return marked || argument || errors.Is(err, limits.ErrMemory)
 }
 
-// CheckedWriter remembers that something could not be written, so that nobody takes half an output for a whole one.
+// CheckedWriter remembers that something could not be written, so that half an output is not taken for a whole one.
 type CheckedWriter struct {
 	W   io.Writer
 	err error

@@ -87,10 +87,10 @@ func (f *family) keys() (keys []string) {
 
 // Part is a word of a family's value: its kind, or what is given of a part, as key, separator and value.
 type Part struct {
-	Name   string // of the flag; empty if the family has no such part
+	Name   string // name of the flag; empty if the family has no such part
 	Before string // the value, with its separator
 	Value  string
-	Alone  bool // without a value
+	Alone  bool // the part has no value
 }
 
 // part returns what a word is about.

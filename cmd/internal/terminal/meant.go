@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagError says what is wrong with a flag, and which one may have been meant, if there is none of this name.
+// flagError says what is wrong with a flag, and which one may have been meant by an unknown name.
 func flagError(cmd *cobra.Command, err error, args []string) string {
 	unknown, is := errors.AsType[*pflag.NotExistError](err)
 	if !is {
@@ -63,7 +63,7 @@ func RenamedFlag(cmd *cobra.Command, word string) (now string) {
 	return now
 }
 
-// flagMeant asks for the flag that may have been meant, if the error is about one that there is not.
+// flagMeant asks for the flag that may have been meant, if the error is about an unknown one.
 func flagMeant(cmd *cobra.Command, err error) string {
 	unknown, is := errors.AsType[*pflag.NotExistError](err)
 	if !is || len(unknown.GetSpecifiedName()) < 2 {

@@ -84,7 +84,7 @@ func newPlainWriter(to io.Writer) *plainWriter {
 	}}}
 }
 
-// Raw returns the writer for bytes that are no text, or a script that somebody will run: nothing in them is escaped.
+// Raw returns the writer for bytes that are no text, or a script to be run: nothing in them is escaped.
 func Raw(w io.Writer) io.Writer {
 	if p, ok := Verbatim(w).(*plainWriter); ok {
 		return p.to

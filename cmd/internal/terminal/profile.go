@@ -47,7 +47,7 @@ func (p *profiling) start() error {
 	return nil
 }
 
-// createNew makes a file where there is none: whatever has the name is somebody's.
+// createNew makes a new file: one that has the name already stays as it is.
 func createNew(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, os.ErrExist) {

@@ -24,13 +24,13 @@ type Progress struct {
 	from     float64   // what was done then
 	At       string    // what ShowAt says is being done
 
-	events *eventWriter // of a caller that reads progress; nil without
+	events *eventWriter // writer for a caller that reads progress; nil without one
 	lines  io.Writer    // where lines are written, if w is no terminal
 	stage  string       // the last one
 	told   time.Time    // when the last line with a fraction was written
 
 	waiting chan struct{} // closed when what Busy shows has to end; nil if it shows nothing
-	width   int           // of what it has written last
+	width   int           // width of what it has written last
 }
 
 const (
@@ -76,7 +76,7 @@ func (p *Progress) Stage(what string) {
 	}
 }
 
-// Busy says every second what is being done and since when, where nobody knows how much of it is left; where there is no
+// Busy says every second what is being done and since when, where it is unknown how much of it is left; without a
 // terminal, every half minute. Show and Clear end that. There is nothing to say on nil.
 func (p *Progress) Busy(what string) {
 	if p == nil || p.out == nil && p.lines == nil {
@@ -222,10 +222,10 @@ func cut(text string, length int) string {
 	return displaywidth.TruncateString(text, max(length, least), "…")
 }
 
-// ShowAt moves the bar to so many of all, and says what p.at says.
+// ShowAt moves the bar to done of total, and says what p.At says.
 func (p *Progress) ShowAt(done, total int) { p.Show(float64(done)/float64(max(total, 1)), p.At) }
 
-// ShowAs returns what moves the bar to so many of all of something that is counted, from its first call on. There is
+// ShowAs returns the callback that moves the bar to done of total of what is counted, from its first call on. There is
 // nothing to show on nil.
 func (p *Progress) ShowAs(what string) func(done, total int) {
 	var first sync.Once

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Work of which nobody knows how much is left says every second what it is, and takes that away when it has ended.
+// Work without a known end says every second what it is, and takes that away when it has ended.
 func TestBusy(t *testing.T) {
 	var out bytes.Buffer
 	p := &Progress{out: &out, since: time.Now().Add(-3 * time.Second)}

@@ -55,7 +55,7 @@ func startTidy(stdin io.Reader, folder string) {
 }
 
 // NewTidyCmd returns the hidden command that startTidy runs: it waits until stdin and the lifeline are closed, and then removes the
-// folder, unless somebody lives who has locked the file in it.
+// folder, unless a living process has locked the file in it.
 func NewTidyCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:     tidyName + " FOLDER",
@@ -78,7 +78,7 @@ func removeUnowned(folder string, patience time.Duration) error {
 	}
 	f, err := os.OpenFile(filepath.Join(folder, ownerName), os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil // the folder is gone, or is nobody's
+		return nil // the folder is gone, or was never lent
 	}
 	if err != nil {
 		return err

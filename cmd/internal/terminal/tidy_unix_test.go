@@ -11,7 +11,7 @@ import (
 	"mafalda/internal/files"
 )
 
-// A lent folder is removed when nobody holds its lock, and nothing else ever is.
+// A lent folder is removed when no process holds its lock, and nothing else ever is.
 func TestUnownedFoldersAreRemoved(t *testing.T) {
 	make := func(name string, owned bool) string {
 		dir := filepath.Join(t.TempDir(), name)

@@ -114,7 +114,7 @@ func broken(line string, width, indent int) string {
 var columnGap = regexp.MustCompile(`\S {2,}`)
 
 // hanging returns where the last column of a line begins that is set off by two blanks or more, at most as far as that;
-// two columns more than where the line begins, if there is none.
+// two columns more than where the line begins, without such a column.
 func hanging(line string, most int) int {
 	indent := len(line) - len(strings.TrimLeft(line, " "))
 	if indent < 8 { // else it goes on with a value

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal returns both ends of a pseudoterminal of so many columns.
+// terminal returns both ends of a pseudoterminal with this number of columns.
 func terminal(t *testing.T, columns uint16) (user, program *os.File) {
 	t.Helper()
 	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)

@@ -26,7 +26,7 @@ type answer struct {
 	Result json.RawMessage `json:"result,omitempty"` // nil with an error
 	Error  string          `json:"error,omitempty"`
 	Usage  bool            `json:"usage,omitempty"` // the error is one that the user can mend
-	Notes  string          `json:"notes,omitempty"` // for people
+	Notes  string          `json:"notes,omitempty"` // notes for people
 }
 
 // desk is where workers get the job and bring results. It speaks HTTP, to those who know the token.
@@ -71,7 +71,7 @@ func openDesk(ctx context.Context, address string, job []byte, g *grids.Grid) (*
 
 // close ends the desk: what comes later is lost, and computed again when the command is run again.
 func (d *desk) close() {
-	_ = d.server.Close() // nobody is told anything any more
+	_ = d.server.Close() // workers get no more answers
 	d.mu.Lock()          // what is being kept is kept
 	defer d.mu.Unlock()
 	d.closed = true
@@ -104,7 +104,7 @@ func (d *desk) tellWanted(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// takeAnswer keeps a result, or why there is none.
+// takeAnswer keeps a result, or why it is missing.
 func (d *desk) takeAnswer(w http.ResponseWriter, r *http.Request) {
 	var a answer
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostAnswer)).Decode(&a); err != nil {

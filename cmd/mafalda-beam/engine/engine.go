@@ -15,11 +15,11 @@ import (
 type Engine struct {
 	Runner  string // a name that Beam knows
 	Address string // host:port where workers reach this program; port 0 is any that is free
-	Jobs    int    // so many pipelines at the same time, for runners that give each of them one worker; 0 means 1
+	Jobs    int    // number of pipelines at the same time, for runners that give each of them one worker; 0 means 1
 }
 
 // Compute runs the pipeline, and ends with it, or soon after ctx: workers that come later find that nothing is
-// wanted any more, or nobody there.
+// wanted any more, or no desk.
 func (e *Engine) Compute(ctx context.Context, g *grids.Grid) error {
 	content, hash, err := pack(g)
 	if err != nil {

@@ -24,8 +24,8 @@ const mostInput = 1 << 30
 
 // job is all that a worker needs to make the study of a command.
 type job struct {
-	Version string // of the program
-	Key     string // of the study
+	Version string // version of the program
+	Key     string // key of the study
 	Command []string
 	Flags   []grids.Flag
 	Inputs  []input
@@ -33,12 +33,12 @@ type job struct {
 
 // input is a file, or a folder with all files in it and below.
 type input struct {
-	Path  string // as on the command line
+	Path  string // path as on the command line
 	Files []file
 }
 
 type file struct {
-	Name    string // from Path, with slashes; "." if it is Path itself
+	Name    string // name relative to Path, with slashes; "." if it is Path itself
 	SHA256  string
 	Content []byte
 }
@@ -76,7 +76,7 @@ func sum(b []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// readInput reads a file, or all files of a folder, of at most so many bytes.
+// readInput reads a file, or all files of a folder, and takes their bytes off left, the most that may be read.
 func readInput(path string, left *int64) (input, error) {
 	in := input{Path: path}
 	root, err := filepath.EvalSymlinks(path)

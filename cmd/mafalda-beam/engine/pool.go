@@ -23,11 +23,11 @@ const OfPool = "MAFALDA_BEAM_POOL"
 type Pool struct {
 	fnpb.UnimplementedBeamFnExternalWorkerPoolServer
 
-	program string    // that knows what to do with --worker
+	program string    // path of a program that knows --worker
 	says    io.Writer // what workers say
 
 	mu      sync.Mutex
-	workers map[string]context.CancelFunc // by their names
+	workers map[string]context.CancelFunc // what ends each worker, by its name
 	running sync.WaitGroup
 }
 

@@ -87,10 +87,10 @@ func workshopOf(job string, open func() (*workshop, error)) (*workshop, error) {
 
 // workshop is the study of a job, ready to compute cells.
 type workshop struct {
-	command *cobra.Command // that makes the study
+	command *cobra.Command // the command that makes the study
 	grid    *grids.Grid
 	notes   *notebook
-	turns   chan struct{} // as many as cells may be computed at a time
+	turns   chan struct{} // holds a turn for each cell that may be computed at a time
 }
 
 // open fetches the job and makes its study.
