@@ -18,11 +18,11 @@ type Target struct {
 type Privacy struct {
 	Mu        float64 // GDP parameter
 	Sigma     float64 // noise multiplier 1/μ, rounded up
-	Epsilon   float64 // for Delta; 0 if Delta is 0, that is not given
+	Epsilon   float64 // ε at Delta; 0 if Delta is 0, that is not given
 	Delta     float64
 	Clip      float64
 	Adjacency Adjacency
-	NoiseStd  float64 // of each coordinate of Z, in the gradients' unit: sens·contribution/μ, rounded up
+	NoiseStd  float64 // standard deviation of each coordinate of Z, in the gradients' unit: sens·contribution/μ, rounded up
 }
 
 // MuDigits is how many significant decimal digits a μ has that was computed for an (ε, δ): so many can be printed,

@@ -75,9 +75,9 @@ func (c Case) cell(strategy string) Cell {
 // case.
 type Measurer struct {
 	levels plan.Privacies
-	cases  map[Cell]Case // by their dense cells
+	cases  map[Cell]Case // cases by their dense cells
 	dense  map[Cell]Row
-	dmf    map[string]strategy.Strategy // by schema: it knows nothing of the network
+	dmf    map[string]strategy.Strategy // D-MF strategies by schema: they know nothing of the network
 	noise  bands.Noise
 
 	at    Cell // the dense cell of the case whose Gram matrix is kept

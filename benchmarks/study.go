@@ -72,7 +72,7 @@ type Study struct {
 	know    func(Cell, Row)
 	options graph.NetworkOptions
 	levels  plan.Privacies
-	files   []study.File // of the matchings that networks are sequences of
+	files   []study.File // matchings that networks are sequences of
 }
 
 // NewStudy returns the study of strategies on cases whose networks were all loaded by these options, but for the
@@ -187,9 +187,9 @@ func (s *Study) Spec() study.Spec {
 type Table struct {
 	Version string `json:"version"`
 	Gossip  string `json:"gossip"`
-	Seed    uint64 `json:"seed"` // of random graphs, and of matchings
+	Seed    uint64 `json:"seed"` // seed of random graphs and of matchings
 
-	Epsilons []float64 `json:"epsilons,omitempty"` // of strategies
+	Epsilons []float64 `json:"epsilons,omitempty"` // levels of privacy that strategies are compared at
 	Delta    float64   `json:"delta,omitempty"`
 	Rows     []Row     `json:"rows"`
 }

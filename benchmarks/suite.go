@@ -21,8 +21,8 @@ import (
 // Case is a workload to compare strategies on.
 type Case struct {
 	Graph  string // name or file
-	SHA256 string // of the file, if it is one: rows of another file of the same name are not taken for its
-	Digest string // of the network as it was loaded, if somebody keeps rows: not of Row
+	SHA256 string // hash of the graph's file, if it is one: rows of another file of the same name are not taken for its
+	Digest string // digest of the network as it was loaded, where rows are kept: not of Row
 	Schema participation.Cyclic
 	Gram   func(ctx context.Context) (*mat.SymDense, error) // T×T, computed when needed
 }
@@ -38,20 +38,20 @@ type Row struct {
 	Strategy    string         `json:"strategy,omitempty"`
 	Workload    string         `json:"workload,omitempty"`
 	Spec        *workload.Spec `json:"workload_spec,omitempty"`
-	SensSquared float64        `json:"sens_squared,omitempty"` // of the strategy as it is defined, before scaling
+	SensSquared float64        `json:"sens_squared,omitempty"` // squared sensitivity of the strategy as it is defined, before scaling
 	SensKind    string         `json:"sens_kind,omitempty"`    // exact or bound
-	Loss        float64        `json:"loss,omitempty"`         // of the strategy, or of the dense optimum for the workload
+	Loss        float64        `json:"loss,omitempty"`         // loss of the strategy, or of the dense optimum for the workload
 	Ratio       float64        `json:"ratio,omitempty"`        // loss over the dense certified optimum's
-	LowerBound  float64        `json:"lower_bound,omitempty"`  // of the loss of any strategy
+	LowerBound  float64        `json:"lower_bound,omitempty"`  // lower bound of the loss of any strategy
 	*WorkloadRow
 	*StrategyRow
-	Seconds float64 `json:"seconds"` // to make the strategy, or all levels' strategies, or all of the workload
+	Seconds float64 `json:"seconds"` // time to make the strategy, or all levels' strategies, or all of the workload
 	SHA256  string  `json:"graph_sha256,omitempty"`
 }
 
 // StrategyRow is what a row says of a strategy alone.
 type StrategyRow struct {
-	AtPrivacy    []plan.AtPrivacy `json:"at_privacy"`    // at every level
+	AtPrivacy    []plan.AtPrivacy `json:"at_privacy"`    // cost at every level of privacy
 	MemoryFloats int              `json:"memory_floats"` // the most at any level
 }
 
@@ -60,7 +60,7 @@ type StrategyRow struct {
 // optimum for the plain workload on this network, the other one the optimum for this optimizer without a network (D-MF).
 // That one is not there, and 0, where noise of some steps costs nothing without a network: no strategy attains it.
 type WorkloadRow struct {
-	Gap               float64 `json:"gap"` // between the loss and its bound, relative, rounded up
+	Gap               float64 `json:"gap"` // relative gap between the loss and its bound, rounded up
 	PlainLoss         float64 `json:"plain_strategy_loss"`
 	PlainExcess       float64 `json:"plain_strategy_excess"`
 	CentralizedLoss   float64 `json:"centralized_loss,omitempty"`

@@ -209,7 +209,7 @@ type coarse struct {
 	pieces
 	count    int           // p
 	low      *mat.SymDense // (PRP)ᵀ(PRP), kcp×kcp
-	lowError float64       // by which its eigenvalues may be too large
+	lowError float64       // bound of how much too large the eigenvalues of low may be
 	high     *mat.Dense    // M
 }
 

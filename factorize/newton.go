@@ -40,7 +40,7 @@ type dualSearch struct {
 	separation int
 	h, root    []float64 // RᵀR = H
 	patterns   [][]int
-	starts     []int // of the unknowns of every pattern
+	starts     []int // place of every pattern's first unknown
 	size       int   // unknowns
 	scratch    *scratch
 	bidiagonal bool // singular values are by that form: of few steps, and where newPolar is not good enough
@@ -416,7 +416,7 @@ type metricBlock struct {
 	at, size  int
 	basis     *mat.Dense    // B
 	curvature *mat.Dense    // c
-	diagonals mat.Cholesky  // of K
+	diagonals mat.Cholesky  // factorization of K
 	ones      *mat.VecDense // K⁻¹1
 }
 

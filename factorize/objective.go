@@ -35,9 +35,9 @@ func (k Kind) DefaultGap() float64 { return [...]float64{1e-6, 1e-3, 1e-2, 1e-6}
 // by Mean, Worst, Last or Long.
 type Objective struct {
 	kind      Kind
-	gram      *mat.SymDense // of MeanError
-	steps     StepErrors    // of WorstStep and LastStep
-	responses Responses     // of ManySteps
+	gram      *mat.SymDense // Gram matrix of MeanError
+	steps     StepErrors    // errors of WorstStep and LastStep
+	responses Responses     // responses of ManySteps
 }
 
 // Mean returns the objective tr(C⁻ᵀ H C⁻¹) for the T×T Gram matrix h, which is kept and not changed.

@@ -83,8 +83,8 @@ func scaleToUnit(h *mat.SymDense) (*mat.SymDense, float64, error) {
 // search is the state of one search over X around the minimizer: metric, certificate and their schedule.
 type search struct {
 	objective   *maskedObjective
-	metric      *metric // of this descent
-	gain        float64 // its metric's, at the end of the last descent
+	metric      *metric // metric of this descent
+	gain        float64 // gain of the metric, at the end of the last descent
 	certificate *certificate
 	opts        Options
 	unit        float64 // what H was divided by
@@ -92,7 +92,7 @@ type search struct {
 	bound     float64 // the best lower bound
 	gapFactor float64 // certified gap over predicted decrease, at the last check
 	checkedAt int     // iteration of the last check
-	err       error   // of a check
+	err       error   // error of a check
 
 	dual     []float64 // Λ at the maximum of the dual, until it is known whether the certificate's is enough
 	descents int       // begun: at most two

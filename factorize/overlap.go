@@ -24,10 +24,10 @@ const OverlapSteps = 1024
 // contributions that are vectors in all cases that were compared with semidefinite programs.
 type overlapObjective struct {
 	*maskedObjective
-	beta     float64 // of the soft maximum
+	beta     float64 // β of the soft maximum
 	rounding float64 // ε
 
-	x, smooth, weights []float64 // of the last Value
+	x, smooth, weights []float64 // X, its smooth magnitudes and the sum's derivatives by these, at the last Value
 	error, sens        float64
 }
 

@@ -81,11 +81,11 @@ type drawObjective struct {
 	norm           float64 // ‖R‖_F²
 	patterns       [][]int
 
-	y            []float64 // of the last Value, as all that follows
+	y            []float64 // y of the last Value, as is all that follows
 	u, lengths   []float64
 	joint, inner []float64 // M, u_s·u_t
 	eigen        mat.EigenSym
-	values       []float64 // of RΛRᵀ
+	values       []float64 // eigenvalues of RΛRᵀ
 	nuclear      float64
 	product      []float64
 }

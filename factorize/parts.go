@@ -31,7 +31,7 @@ type Found struct {
 	// Strategy is the lower triangle of C row by row, each number the 8 bytes of its IEEE 754 form, the least
 	// significant first; empty: the nodes keep the shared strategy, or there was nothing to search for.
 	Strategy   []byte       `json:"strategy,omitempty"`
-	LowerBound float64      `json:"lower_bound"` // of the nodes of the part together
+	LowerBound float64      `json:"lower_bound"` // lower bound of the loss of the part's nodes together
 	Iterations int          `json:"iterations,omitempty"`
 	Status     optim.Status `json:"status,omitempty"`
 }

@@ -15,7 +15,7 @@ import (
 // Options tunes a search. The zero value asks for the defaults named here.
 type Options struct {
 	Gap           float64       `in:"[0,)"` // stop at this certified relative gap; 0 means Kind.DefaultGap; at least MinGap
-	MaxIterations int           `in:"[0,)"` // of each descent; 0 means 2000, and less where the search has many
+	MaxIterations int           `in:"[0,)"` // iterations of each descent; 0 means 2000, and less where the search has many
 	Start         *mat.SymDense // X to start from, T×T, as CᵀC of a similar problem; nil: a guess; not for series
 	LowerBound    float64       // where patterns overlap: a bound for the schema that is known already; 0: computed
 	Progress      Progress      // if not nil, sees how far the search is
@@ -29,7 +29,7 @@ type Iteration struct {
 	// Count is the number of iterations, of those descents that ended where several go on side by side, or of the
 	// rounds of WorstStep and LastStep.
 	Count int
-	Loss  float64 // of the current iterate, or of the best in this round; 0 if it is not known yet
+	Loss  float64 // loss of the current iterate, or of the best in this round; 0 if it is not known yet
 	// LowerBound is the best so far, 0 before the first check, and where there is no certificate. Where patterns
 	// overlap it bounds only the search, which excludes every X with entries between participations; Result.LowerBound
 	// is the bound for the schema.
@@ -46,12 +46,12 @@ type Iteration struct {
 // Result is the end of a search.
 type Result struct {
 	Strategy   strategy.Strategy // sens² ≤ 1, up to rounding equal
-	Quality                      // of Strategy, by the objective
+	Quality                      // quality of Strategy, by the objective
 	LowerBound float64           // no strategy whatsoever has a smaller loss; 0: no bound was proven
 	ClassBound float64           // nor has one of the class, with its parameters; 0: none but LowerBound
 	Gap        float64           // (Loss - Bound)/Bound, certified; +Inf if no bound was proven
 	Weights    []float64         // WorstStep: of the steps, Σ = 1; the weighted mean of the errors proves LowerBound
-	Iterations int               // over all starts
+	Iterations int               // iterations of all starts together
 
 	// Status is Converged if Gap is at most the one asked for, and where patterns overlap if that within mask and
 	// budgets is. Without a certificate it is how the descent to Strategy ended.

@@ -35,7 +35,7 @@ type seriesSearch struct {
 	// strategy makes the strategy of a point and of the scales of columns, nil if there are none.
 	strategy func(x, columns []float64) (strategy.Strategy, error)
 
-	unit   float64 // of losses in the search
+	unit   float64 // unit of losses in the search
 	rounds rounds
 }
 

@@ -25,7 +25,7 @@ type chainSum struct {
 
 	c       []float64 // the last
 	weights []float64 // the derivative of the sum by entries of X, T×T
-	signs   []float64 // of X, T×T: of the upper triangle, where it is not zero
+	signs   []float64 // signs of the upper triangle of X, T×T, where it is not zero
 }
 
 // refine descends from x, ever closer to the maximum, and returns the best point by the schema's own sensitivity, with

@@ -18,7 +18,7 @@ type columnsObjective struct {
 	h        *mat.SymDense
 	patterns *patternSums
 
-	c, r, d []float64 // of the last Value
+	c, r, d []float64 // series, inverse series and scales of the last Value
 	part    []float64 // e_s ∂error/∂e_s, which sum to twice the error
 	error   float64
 }

@@ -56,7 +56,7 @@ type seriesObjective struct {
 	family       family
 	response     Response
 	sum          seriesSum
-	c, r, gc, gr []float64 // of the last Value: series, and derivatives of sens² by c and of the error by r
+	c, r, gc, gr []float64 // series of the last Value, and derivatives of sens² by c and of the error by r
 	support      []float64 // c without coefficients that are always zero
 	sens, error  float64
 }
@@ -133,8 +133,8 @@ func (s *cyclicSum) addGradient(gc []float64) {
 type patternSums struct {
 	steps    int
 	patterns [][]int
-	lags     []int       // of pairs of steps in a pattern: the place in products, plus 1; nil: there are many
-	products [][]float64 // for each such lag, Σ_{j<i} c_j c_(j+lag) of the last c
+	lags     []int       // lags of pairs of steps in a pattern: the place in products, plus 1; nil: there are many
+	products [][]float64 // Σ_{j<i} c_j c_(j+lag) of the last c, for each such lag
 	delta    []float64
 
 	c     []float64 // the last

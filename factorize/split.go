@@ -39,8 +39,8 @@ type Split struct {
 	LowerBound float64 // no choice of a strategy for each node has a smaller loss
 	Gap        float64 // (Loss - LowerBound)/LowerBound
 	GroupBound float64 // no choice of a strategy for each of these groups of nodes has a smaller loss
-	Rounds     int     // of assigning nodes to groups
-	Iterations int     // over all strategies of the last round
+	Rounds     int     // rounds of assigning nodes to groups
+	Iterations int     // iterations of all strategies of the last round
 	Status     optim.Status
 }
 
@@ -111,7 +111,7 @@ type splitter struct {
 type part struct {
 	members  []int
 	strategy strategy.Strategy
-	losses   []float64 // of the members
+	losses   []float64 // losses of the members
 	inverse  []float64 // C⁻¹C⁻ᵀ, T×T, if nodes may still move
 	result   *Result   // nil: the shared strategy was kept
 }

@@ -19,7 +19,7 @@ import (
 // zero at these lags. If H grows with time by the factors w_s w_t, X does by their roots, and Λ does not.
 type stationary struct {
 	primal, dual []float64 // X and Λ by lag, but for scale
-	weight       []float64 // of X by step
+	weight       []float64 // factor of X by step
 }
 
 const stationaryFineness = 4 // points of a symbol, by step

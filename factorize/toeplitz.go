@@ -75,7 +75,7 @@ func (c Toeplitz) Optimize(
 type freeSeries struct {
 	bands   int
 	inverse bool
-	divisor *series.Divisor // by the one of few coefficients
+	divisor *series.Divisor // divisor by the series of few coefficients
 }
 
 func (f *freeSeries) dimension() int { return f.bands - 1 }

@@ -28,16 +28,16 @@ type builder struct {
 	plain    bool // no edge has a weight: marks are not kept
 
 	small      []bool // whether the small integer v is a label
-	numbers    int    // of labels that are small integers
+	numbers    int    // number of labels that are small integers
 	names      []string
-	code       map[string]int32 // of names
+	code       map[string]int32 // codes of names
 	pairs      []pair
-	marks      []mark // of the pairs, unless plain
+	marks      []mark // marks of the pairs, unless plain
 	taken      int    // bytes of labels and edges
 	firstLine  int    // the line of the first edge
 	selfLoops  int
 	duplicates int
-	lines      int   // of the file
+	lines      int   // number of lines of the file
 	err        error // the first label or edge that cannot be
 }
 

@@ -15,7 +15,7 @@ import (
 
 // BuiltinOptions tunes ByName.
 type BuiltinOptions struct {
-	Seed uint64 // of the random graphs
+	Seed uint64 // seed of the random graphs
 }
 
 // Builtin describes a graph that ByName makes.
@@ -26,7 +26,7 @@ type Builtin struct {
 	parameters string // one letter each: i an integer, f a number
 	separator  string
 	make       func(p []float64, rng *rand.Rand) (*Graph, error)
-	denser     string // for random graphs: what makes them likelier to be connected
+	denser     string // change that makes a random graph likelier to be connected; "" for other graphs
 }
 
 // Builtins lists the graphs that ByName makes, for help texts.

@@ -15,7 +15,7 @@ const MaxExactDiameter = 5000
 // Inspection is what Inspect finds of a network. What could not be found, or does not exist, is nil.
 type Inspection struct {
 	Origin
-	Components        int      `json:"components"` // before all but the largest were dropped
+	Components        int      `json:"components"` // components before all but the largest were dropped
 	MinDegree         int      `json:"min_degree"`
 	MeanDegree        float64  `json:"mean_degree"`
 	MaxDegree         int      `json:"max_degree"`
@@ -27,7 +27,7 @@ type Inspection struct {
 	Symmetric         bool     `json:"symmetric"` // the gossip matrix
 	DoublyStochastic  bool     `json:"doubly_stochastic"`
 	Lambda2           *float64 `json:"second_eigenvalue,omitempty"`       // its modulus
-	Lambda2Error      *float64 `json:"second_eigenvalue_error,omitempty"` // of an estimate
+	Lambda2Error      *float64 `json:"second_eigenvalue_error,omitempty"` // bound of the error, if the eigenvalue is an estimate
 	SpectralGap       *float64 `json:"spectral_gap,omitempty"`            // 1 - the modulus
 
 	Notes []string `json:"-"` // why something is missing, a sentence each

@@ -53,7 +53,7 @@ func labelOrder(labels []string) []int {
 
 // integer is a whole number of any length: labels may be 64-bit hashes or longer.
 type integer struct {
-	digits   string // without leading zeros, "" for zero
+	digits   string // digits without leading zeros, "" for zero
 	negative bool
 }
 

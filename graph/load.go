@@ -27,7 +27,7 @@ var ErrAsymmetric = errors.New("the graph is directed")
 // LoadReport says what was found on the way.
 type LoadReport struct {
 	Format     string // "edge list", "MatrixMarket" or "npy"
-	Lines      int    // of a text file, comments included
+	Lines      int    // lines of a text file, comments included
 	Duplicates int    // repeated edges (in either direction, if undirected), ignored
 	SelfLoops  int    // ignored
 }

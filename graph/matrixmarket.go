@@ -20,7 +20,7 @@ type marketHeader struct {
 	array     bool // all entries, column by column; otherwise coordinates
 	pattern   bool // no values: ones
 	symmetric bool // the lower triangle only
-	lines     int  // of the file
+	lines     int  // number of lines of the file
 }
 
 func parseMarketHeader(line string) (marketHeader, error) {

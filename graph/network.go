@@ -21,7 +21,7 @@ type Network struct {
 	Notes  []string // what a user should know of it, a sentence each
 
 	Sequence   *Sequence // matrices that take turns in the place of Gossip's; nil: there are none
-	Components int       // of the graph before all but the largest were dropped
+	Components int       // components of the graph before all but the largest were dropped
 }
 
 // NetworkOptions says which network LoadNetwork loads.
@@ -31,7 +31,7 @@ type NetworkOptions struct {
 	GossipFile string // path of a gossip matrix; empty: Scheme makes it
 	Directed   bool   // the edges of a file have a direction
 	Strict     bool   // refuse a disconnected graph, instead of keeping its largest component
-	Seed       uint64 // of random graphs
+	Seed       uint64 // seed of random graphs
 
 	GraphSequence string // path of networks that take turns (LoadSequence), made by Scheme; empty: there are none
 }
@@ -160,19 +160,20 @@ func (n *Network) connect(o NetworkOptions) error {
 
 // Origin says where a network came from, for a manifest: names, and hashes of files.
 type Origin struct {
-	Source       string  `json:"source" verify:"exactly in network"`                    // file name or specification
-	SHA256       string  `json:"sha256,omitempty" verify:"exactly in network"`          // of the file
-	Seed         *uint64 `json:"seed,omitempty" verify:"exactly in network"`            // of a random graph
-	Nodes        int     `json:"nodes" verify:"exactly in network" in:"[1,2147483647]"` // after dropping
-	Edges        int     `json:"edges" verify:"exactly in network" in:"[0,)"`
-	DroppedNodes int     `json:"dropped_nodes,omitempty" verify:"exactly in network" in:"[0,2147483647]"` // outside the largest component
-	Directed     bool    `json:"directed,omitempty" verify:"exactly in network"`
-	Gossip       string  `json:"gossip" verify:"exactly in network"`                  // scheme, or "file"
-	GossipFile   string  `json:"gossip_file,omitempty" verify:"unchecked"`            // of a gossip matrix that was loaded
-	GossipSHA256 string  `json:"gossip_sha256,omitempty" verify:"exactly in network"` // of that file
+	Source string  `json:"source" verify:"exactly in network"`                    // file name or specification
+	SHA256 string  `json:"sha256,omitempty" verify:"exactly in network"`          // hash of the network's file
+	Seed   *uint64 `json:"seed,omitempty" verify:"exactly in network"`            // seed of a random graph
+	Nodes  int     `json:"nodes" verify:"exactly in network" in:"[1,2147483647]"` // nodes after dropping
+	Edges  int     `json:"edges" verify:"exactly in network" in:"[0,)"`
+	// DroppedNodes are the nodes outside the largest component.
+	DroppedNodes int    `json:"dropped_nodes,omitempty" verify:"exactly in network" in:"[0,2147483647]"`
+	Directed     bool   `json:"directed,omitempty" verify:"exactly in network"`
+	Gossip       string `json:"gossip" verify:"exactly in network"`                  // scheme, or "file"
+	GossipFile   string `json:"gossip_file,omitempty" verify:"unchecked"`            // name of the gossip matrix's file, if one was loaded
+	GossipSHA256 string `json:"gossip_sha256,omitempty" verify:"exactly in network"` // hash of that file
 
-	SequenceFile   string `json:"sequence_file,omitempty" verify:"unchecked"`            // of networks that take turns
-	SequenceSHA256 string `json:"sequence_sha256,omitempty" verify:"exactly in network"` // of that file
+	SequenceFile   string `json:"sequence_file,omitempty" verify:"unchecked"`            // name of the file of networks that take turns
+	SequenceSHA256 string `json:"sequence_sha256,omitempty" verify:"exactly in network"` // hash of that file
 }
 
 // GossipLine names the gossip matrix: its file, or the scheme it was made by.

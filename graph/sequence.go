@@ -19,7 +19,7 @@ import (
 type Sequence struct {
 	Matrices []*CSR // n×n, row-stochastic
 	Source   string // name of the file they were read from
-	SHA256   string // of that file
+	SHA256   string // hash of the file
 
 	Duplicates, SelfLoops int  // edges of the file that were ignored
 	Connected             bool // all matrices together connect all nodes; strongly, if edges have a direction
@@ -65,14 +65,14 @@ type sequenceBuilder struct {
 	graph  *Graph
 	scheme Scheme
 	source string
-	number map[string]int // of a label
+	number map[string]int // node of a label
 	parser edgeLines
 	out    *Sequence
 
 	first int           // line of the list that is being read; 0: none is
 	list  builder       // edges of this list
 	union map[Edge]bool // the edges of all lists so far, without weights
-	bytes float64       // of the matrices so far
+	bytes float64       // size of the matrices so far
 }
 
 func (b *sequenceBuilder) line(line string, number int) error {

@@ -33,7 +33,7 @@ func checkConfidence(g *export.Gram, s workload.Estimate) error {
 type Deviation struct {
 	gram      *export.Gram
 	random    float64                // mean square of second order, times the square of the sketch's factor
-	truncated factorize.Perturbation // by few Lanczos steps
+	truncated factorize.Perturbation // perturbation by few Lanczos steps
 }
 
 // Judge fills in how far the loss of a strategy may be from what the estimate h says.

@@ -48,7 +48,7 @@ type Gram struct {
 	Method       GramMethod
 	Probes       int    // random vectors or runs; 0: see estimate and sampled
 	LanczosSteps int    // products with the gossip matrix for each of them; 0 means ManyProducts
-	Seed         uint64 // of the random vectors and runs
+	Seed         uint64 // seed of the random vectors and runs
 }
 
 const (

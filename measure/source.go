@@ -24,8 +24,8 @@ type Source struct {
 	// Curvature is how gradients react to errors; nil: they do not.
 	Curvature workload.Curvature
 	Progress  func(done, total int) // may be nil
-	Sketch    *workload.Sketch      // of the network, where there is one already
-	Known     *workload.Kernel      // of another workload on it, or nil
+	Sketch    *workload.Sketch      // sketch of the network, where there is one already
+	Known     *workload.Kernel      // kernel of another workload on the network, or nil
 	// Weights are of the nodes: how much the noise of each counts, for the exact method; nil: all alike.
 	Weights []float64
 }

@@ -27,7 +27,7 @@ import (
 // that of the strategy for the Gram matrix of Curvature. T is what the steps count together: 1 for the objective Last.
 // Weight decay draws models to where they began.
 type Training struct {
-	Workload  workload.Spec `json:"-"`             // with the decay at Rate: Spec.At
+	Workload  workload.Spec `json:"-"`             // workload with the decay at Rate: Spec.At
 	Objective Objective     `json:"-"`             // Mean or Last
 	Nodes     int           `json:"-"`             // n
 	Steps     int           `json:"-"`             // T

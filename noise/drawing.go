@@ -147,7 +147,7 @@ type About struct {
 	SHA256   string  `json:"sha256"`
 	Format   Format  `json:"format"`
 	Node     string  `json:"node,omitempty"`
-	FirstRow int     `json:"first_row"` // for the message of this step, the next one for the next
+	FirstRow int     `json:"first_row"` // step whose message the first row is for; the next row is for the next step
 	Rows     int     `json:"rows"`
 	Carried  int     `json:"carried,omitempty"` // rows of steps before the first that are in it
 	Steps    int     `json:"steps"`

@@ -22,7 +22,7 @@ type Durable struct {
 	*Stream
 	state   *record
 	counter *record       // nil: none
-	meeting *keys.Meeting // of a new state of noise that is shared
+	meeting *keys.Meeting // meeting for a new state of shared noise
 	began   int           // rows that were out when it was opened
 	end     int           // the step whose row would pass the budget that it was opened with
 	cut     bool          // how the run before ended

@@ -21,7 +21,7 @@ type Spent struct {
 	Epsilon *float64 `json:"epsilon,omitempty"`
 	Delta   *float64 `json:"delta,omitempty"`
 	By      Proof    `json:"by"`
-	Node    string   `json:"node,omitempty"` // of several nodes whose numbers differ: the one that has spent so much
+	Node    string   `json:"node,omitempty"` // label of the node that has spent so much, where several nodes have different numbers
 }
 
 // Proof says where the numbers of a Spent come from.
@@ -59,13 +59,13 @@ var ErrOdometer = errors.New("the export does not say what is spent")
 // No number is above the plan's. A number is for a run whose end does not depend on the records: whoever stops
 // because of what a model shows can claim the plan's guarantee alone.
 type Odometer struct {
-	node         string // a label, of several that have the same numbers the first
+	node         string // label of the node, the first one of several that have the same numbers
 	manifest     *export.Manifest
 	privacy      *export.Privacy  // the node's level
 	growth       *strategy.Growth // nil under Poisson sampling and random allocation
-	std          float64          // of the node's Z
-	contribution float64          // that one record can move the sum by
-	mu           float64          // of the plan with this noise; 0 where batches are drawn in secret
+	std          float64          // standard deviation of the node's Z
+	contribution float64          // the most that one record can move the sum by
+	mu           float64          // μ of the plan with this noise; 0 where batches are drawn in secret
 	delta        float64          // 0: none
 	multiplier   float64          // noise multiplier of Poisson sampling and of random allocation
 	adjacency    accounting.Adjacency

@@ -32,23 +32,21 @@ type record struct {
 	file    *os.File
 	head    []byte
 	place   place
-	content []byte // of the whole file, as last written
+	content []byte // content of the whole file, as last written
 }
 
 // place is what changes in a record.
 type place struct {
 	Issued  int    `json:"issued"`            // rows handed out
-	Start   string `json:"start"`             // random, of the process that has or had it open
-	Open    bool   `json:"open,omitempty"`    // rows were handed out since, and it was not closed
+	Start   string `json:"start"`             // random digits of the process that has or had it open
+	Open    bool   `json:"open,omitempty"`    // rows were handed out since Start, and it was not closed
 	Counter bool   `json:"counter,omitempty"` // a state that must not be used without its counter
 	Joining bool   `json:"joining,omitempty"` // a state whose run with its neighbours has not begun
 
-	// Of the last row that was handed out: it may be asked for again (see Issuer), has so many rows of skipped steps in
-	// it, and protects the message of this digest. Without Again the next row will have Unsent rows in it.
-	Again   bool   `json:"again,omitempty"`
-	Carried int    `json:"carried,omitempty"`
-	Sending string `json:"sending,omitempty"`
-	Unsent  int    `json:"unsent,omitempty"`
+	Again   bool   `json:"again,omitempty"`   // the last row that was handed out may be asked for again (see Issuer)
+	Carried int    `json:"carried,omitempty"` // rows of skipped steps in that row
+	Sending string `json:"sending,omitempty"` // digest of the message that it protects
+	Unsent  int    `json:"unsent,omitempty"`  // rows that the next row will have in it, without Again
 
 	End int `json:"end,omitempty"` // the row that would pass the node's budget; 0: none would
 }

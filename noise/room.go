@@ -16,7 +16,7 @@ type room struct {
 	z       [chunk]float64
 	part    [rows.Block]float64
 	sampler rows.Sampler
-	sum     []float64 // of z, what is left of it; nil: the sampler has it
+	sum     []float64 // sum of z, what is left of it; nil: the sampler has it
 }
 
 // drawer fills a room with chunk c of row t of Z, n numbers.

@@ -25,7 +25,7 @@ import (
 type share struct {
 	own        float64
 	neighbours []shared
-	check      bool // without the own rows
+	check      bool // a run of the shared rows alone, to compare the two ends
 	export     *export.Export
 }
 

@@ -21,7 +21,7 @@ type stateHead struct {
 	Seeded bool    `json:"seeded,omitempty"`
 
 	Check bool        `json:"check,omitempty"`
-	Pairs []statePair `json:"pairs,omitempty"` // by ascending index of the neighbour; of format 3 alone
+	Pairs []statePair `json:"pairs,omitempty"` // pairs by ascending index of the neighbour; only in format 3
 }
 
 // statePair is what a node needs of a neighbour.

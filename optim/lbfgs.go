@@ -104,7 +104,7 @@ type run struct {
 
 	x, gradient, direction []float64
 	trial, trialGradient   []float64
-	step, change           []float64 // of the last iteration
+	step, change           []float64 // step and change of the gradient in the last iteration
 	value, slope           float64
 	count                  int
 	idle                   int // iterations since the value decreased

@@ -13,7 +13,7 @@ var ErrViolated = errors.New("participation violated")
 // may be admitted by different goroutines.
 type Ledger struct {
 	schema Schema
-	steps  [][]int // by record, ascending
+	steps  [][]int // steps of every record, ascending
 }
 
 // NewLedger returns an empty ledger for so many records.

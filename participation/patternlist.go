@@ -18,7 +18,7 @@ import (
 type PatternList struct {
 	steps      int
 	patterns   [][]int
-	holding    [][]int // of every step: the patterns that hold it, ascending
+	holding    [][]int // patterns that hold each step, ascending
 	separation int
 }
 

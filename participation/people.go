@@ -18,8 +18,8 @@ type People struct {
 	*PatternList
 	cycle   Cyclic
 	batches int
-	classes [][]int // of steps: the patterns of the cycle
-	unions  [][]int // of classes: the patterns, each as the places of its classes
+	classes [][]int // steps of every class: the patterns of the cycle
+	unions  [][]int // classes of every pattern, as places in classes
 }
 
 // MostUnions is how many unions of batches People enumerates at most.

@@ -20,7 +20,7 @@ type Sampling interface {
 
 // SamplerOptions says who is drawn from, how often, and with which secret.
 type SamplerOptions struct {
-	Records int `in:"[0,)"` // of the node, numbered from 0
+	Records int `in:"[0,)"` // number of the node's records, which count from 0
 	Steps   int `in:"[1,)"` // T
 	Key     Key // see NewKey; SeededKey in simulations
 }

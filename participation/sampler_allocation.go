@@ -56,7 +56,7 @@ type allocationSampler struct {
 	base
 	sampling AllocationSampling
 	key      Key
-	groups   []int // by record
+	groups   []int // group of every record
 }
 
 func (s *allocationSampler) Expected() float64 {

@@ -55,7 +55,7 @@ type minSepSampler struct {
 	base
 	minSep      MinSep
 	probability float64
-	batches     [][]int // by step
+	batches     [][]int // batch of every step
 }
 
 // Expected is the mean over the steps of Σ_j f_j(t) records, where f_j(t), the probability that a record's

@@ -46,7 +46,7 @@ type poissonSampler struct {
 	sampling PoissonSampling
 	key      Key
 	coin     coin
-	groups   []int // by record
+	groups   []int // group of every record
 }
 
 func (s *poissonSampler) Expected() float64 {

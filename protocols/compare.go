@@ -16,7 +16,7 @@ import (
 
 // Comparison holds the protocols against each other: the same network, values and rounds.
 type Comparison struct {
-	Problem averaging.Problem // with a number of rounds
+	Problem averaging.Problem // problem with a number of rounds
 	Gossip  gossip.AverageOptions
 	PPAC    ppac.AverageOptions
 	DPPS    dpps.Problem // its Plan, Delta, Progress and Unsound: the rest is as in Problem, with Metropolis weights

@@ -12,7 +12,7 @@ import (
 // sensitivity of DPPS on averaging, after Figure 2 of Zhou et al., on the graphs of their experiments.
 type Papers struct {
 	Example     *ppac.Averaging
-	Swept       *ppac.Sweep // of Example
+	Swept       *ppac.Sweep // sweep of Example under other noise
 	Cycles      []ppac.CycleLeakage
 	Sensitivity []*dpps.Result
 }

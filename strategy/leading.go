@@ -18,10 +18,10 @@ import (
 // mechanisms whose shifts are bounded together on every path compose like that. It is for one goroutine.
 type Growth struct {
 	schema     participation.Schema
-	series     []float64                         // of a Toeplitz strategy of more than LongSteps steps, of which nothing of size T×T is made
+	series     []float64                         // series of a Toeplitz strategy of more than LongSteps steps: nothing of size T×T is made
 	columns    []float64                         // scales of its columns; nil: there are none
 	transposed *mat.Dense                        // Cᵀ; nil with series
-	later      map[int]participation.Sensitivity // of the steps that bound earlier ones, as far as they were needed
+	later      map[int]participation.Sensitivity // steps that bound earlier ones, as far as they were needed
 }
 
 // NewGrowth returns the growth of c under a schema. It fails where Sensitivity has no bound.

@@ -90,7 +90,7 @@ func (p Parameters) Build(steps int) (Strategy, error) {
 
 // Count is how many there are of one of the parameters.
 type Count struct {
-	Key    string // of the parameter
+	Key    string // key of the parameter
 	Number int
 }
 

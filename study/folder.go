@@ -51,8 +51,8 @@ type folder struct {
 
 // state is what there is in the place of a folder.
 type state struct {
-	mine  *record // of this study
-	other *record // of another one, which may be replaced
+	mine  *record // record of this study
+	other *record // record of another study, which may be replaced
 	// none of them: the folder is free
 }
 

@@ -88,7 +88,7 @@ type Overview struct {
 	Commands [][]string // that asked, as of Store.Ask
 	Cells    int
 	Done     int
-	Failed   []Failure         // without a result so far, and why
+	Failed   []Failure         // cells without a result so far, and why
 	Left     []json.RawMessage // neither done nor failed
 	Finished []time.Time       // when cells that are done were written, ascending
 }

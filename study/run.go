@@ -51,7 +51,7 @@ type run[C, R any] struct {
 	do    func(context.Context, C) (R, error)
 
 	mu          sync.Mutex
-	missing     []C // without a result, not begun
+	missing     []C // cells without a result, not begun
 	done, total int
 	failed      error // the first one, with GoOn
 }

@@ -22,7 +22,7 @@ type Store[C, R any] struct {
 	key    Key
 
 	mu      sync.Mutex
-	entries map[string]Entry[C, R] // by the names of their files
+	entries map[string]Entry[C, R] // entries by the names of their files
 	claim   sync.Mutex             // while the folder is made the study's
 }
 

@@ -14,7 +14,7 @@ import (
 type Work struct {
 	Key   Key
 	Cells []json.RawMessage // that were asked for and have no results so far, each once
-	Total int               // with those that have
+	Total int               // number of cells, with those that have results
 
 	// Do computes a cell, and keeps nothing.
 	Do func(ctx context.Context, cell json.RawMessage) (result json.RawMessage, err error)

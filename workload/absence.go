@@ -141,8 +141,8 @@ func (a Absence) apart(h *mat.SymDense, carry func(row []float64)) {
 //
 // Rows that are lost have Ā = (1-p)·I, and H = (1-p)² H(M) + p(1-p) diag H(diag M).
 type SharedKernel struct {
-	all     *Kernel // of M
-	own     *Kernel // of the diagonal of M; nil if nobody misses a step
+	all     *Kernel // kernel of M
+	own     *Kernel // kernel of the diagonal of M; nil if no node misses a step
 	absence Absence
 }
 

@@ -52,7 +52,7 @@ type changing struct {
 	of          algebra
 	rates, keep []float64
 	weights     []float64
-	lapses      *lapses // of nodes that miss steps under feedback; nil: none
+	lapses      *lapses // nodes that miss steps under feedback; nil: none
 }
 
 // algebra computes with n×n matrices, of size numbers each.
@@ -76,7 +76,7 @@ type algebra interface {
 type crossing struct {
 	t, rounds  int
 	rate, keep float64
-	traces     []float64 // of all y, added
+	traces     []float64 // traces of all y, added
 }
 
 func newChanging(s Spec, w *graph.CSR, steps int) (*changing, error) {

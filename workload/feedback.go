@@ -96,7 +96,7 @@ func (r rule) gramTo(
 type basis struct {
 	w      *graph.CSR
 	starts mat.Matrix // a vector a row
-	root   *mat.Dense // of the metric: products of Rx are counted; nil for the identity
+	root   *mat.Dense // root R of the metric: products of Rx are counted; nil for the identity
 }
 
 // newBasis returns the eigenvectors of w where it is symmetric or in detailed balance, and has few enough nodes, and

@@ -23,7 +23,7 @@ type Kernel struct {
 	base    stepwise
 	filter  filter
 	absence Absence
-	weights []float64 // of the steps; nil: 1
+	weights []float64 // weights of the steps; nil: 1
 
 	network  bool       // not Prefix
 	powers   lags       // rows of what

@@ -15,9 +15,9 @@ import (
 type modes struct {
 	theta, input []float64
 	inner        []float64  // nil: one filter
-	weight       float64    // of the form
+	weight       float64    // weight of the form
 	metric       *mat.Dense // nil: the identity
-	left         []float64  // of a linear form, for newMean
+	left         []float64  // vector of a linear form, for newMean
 	mean         bool       // the first mode is θ = 1, and all else is its products with others
 }
 

@@ -53,7 +53,7 @@ type Sampled struct {
 type SampledOptions struct {
 	Spec      Spec
 	Curvature Curvature // how gradients react to errors; nil: they do not
-	Probes    int       // at least LeastProbes
+	Probes    int       // number of probes, at least LeastProbes
 	Seed      uint64
 	Progress  func(done, total int) // if not nil, called from the caller's goroutine; the unit is steps of a run
 }
@@ -136,9 +136,9 @@ type probing struct {
 	Spec
 	steps     int
 	curvature Curvature
-	reacts    bool // to errors
+	reacts    bool // gradients react to errors
 	weights   []float64
-	common    *mat.SymDense // of all runs, where networks are not drawn and gradients do not react
+	common    *mat.SymDense // Gram matrix of all runs, where networks are not drawn and gradients do not react
 }
 
 // absences draws which steps every node misses (a row each), where gradients react; nil otherwise.

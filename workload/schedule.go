@@ -14,8 +14,8 @@ import (
 // constant, 1. Schedules are made by ParseSchedule and ListedRates, and do not change.
 type Schedule struct {
 	form     scheduleForm
-	fraction float64   // of the steps that warm up
-	factor   float64   // of every stage
+	fraction float64   // share of the steps that warm up
+	factor   float64   // factor of every stage
 	from     []int     // the first steps of stages after the first
 	list     []float64 // the rates themselves
 }

@@ -32,7 +32,7 @@ type Sketch struct {
 	draws
 	spec       reacting
 	stationary float64 // n‖π‖²
-	cross      *run    // of c_q; nil for symmetric W
+	cross      *run    // run that c_q comes from; nil for symmetric W
 	probes     []*run
 }
 

@@ -32,7 +32,7 @@ import (
 type SpaceTime struct {
 	w       *graph.CSR
 	steps   int
-	spec    reacting // with all nodes in every step
+	spec    reacting // spec with all nodes in every step
 	absence Absence
 }
 

@@ -16,7 +16,7 @@ import (
 // It costs a dozen multiplications for every three steps in order, O(2T³).
 type tracked struct {
 	k    *diagonals
-	c, b [][]float64 // by step s, for τ = 0 … T-1-s
+	c, b [][]float64 // c and b of step s, for τ = 0 … T-1-s
 }
 
 func newTracked(s Spec, steps int, k *diagonals) *tracked {

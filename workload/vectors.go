@@ -13,7 +13,7 @@ type vectors struct {
 	made  int
 	signs *rand.Rand
 	drawn int   // how many are drawn side by side: the signs depend on it
-	hubs  []int // of which every four vectors have orthogonal signs
+	hubs  []int // hubs, of which every four vectors have orthogonal signs
 	flips *rand.Rand
 	flip  uint64 // a bit for every hub
 }

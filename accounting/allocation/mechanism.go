@@ -19,7 +19,7 @@ type Blocks struct{ Choices, Rounds int }
 // (accounting.ZeroOut). Values are immutable.
 type Mechanism struct {
 	blocks []Blocks
-	rounds int // of all blocks
+	rounds int // number of rounds of all blocks together
 }
 
 // Limits of what is accounted for.

@@ -9,7 +9,7 @@ import (
 // Group are steps of a block of a Correlated one that tell the same: the variance of y, W = e^y, is Variance over ν².
 type Group struct {
 	Choices  int
-	Variance float64 // at least Correlated.Common, positive
+	Variance float64 // variance of y, in units of 1/ν²; positive, at least Correlated.Common
 }
 
 // Correlated is one block whose steps tell the same in part: a record takes part in one of all the Choices of its groups, and

@@ -21,7 +21,7 @@ type halfSpace struct {
 	epsilon   float64
 	weights   []float64 // p
 	image     []float64 // Lᵀp: Σ p_j y_j is image·noise/ν less its mean
-	std       float64   // of Σ p_j y_j
+	std       float64   // standard deviation of Σ p_j y_j
 	peak      float64
 }
 

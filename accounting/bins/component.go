@@ -19,7 +19,7 @@ import (
 type component struct {
 	tuples *tuples
 	kappa  float64
-	share  float64 // of the draws
+	share  float64 // share of the draws that this component makes
 	logZ   float64
 	upTo   []float64 // cumulated weights of the tuples, the last is 1
 }

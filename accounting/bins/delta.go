@@ -13,7 +13,7 @@ import (
 // MonteCarlo says how an expectation is estimated. The zero value asks for the defaults named here. The same values
 // give the same numbers, on any number of processors.
 type MonteCarlo struct {
-	Samples int     `in:"[1024,)"` // for each direction and confirmation; 0 means 2¹⁹, at least 1024
+	Samples int     `in:"[1024,)"` // samples for each direction and confirmation; 0 means 2¹⁹, at least 1024
 	Failure float64 `in:"(0,0.5]"` // probability, over seeds, that an upper bound is below the truth; 0 means 1e-9, at most 0.5
 
 	// Seed of the samples. What a bound says is said of a seed that was chosen before any result was seen: who takes
@@ -45,10 +45,10 @@ type Estimate struct{ Value, Upper float64 }
 // Delta is the δ of random bins for an ε.
 type Delta struct {
 	Estimate             // the larger of both directions
-	Removal     Estimate // of a record: P against Q
-	Addition    Estimate // Q against P
+	Removal     Estimate // removal of a record: P against Q
+	Addition    Estimate // addition of a record: Q against P
 	Failure     float64  // probability that one of the upper bounds is below the truth
-	Samples     int      // drawn for each direction; 0 if none were needed
+	Samples     int      // samples drawn for each direction; 0 if none were needed
 	KnownDraw   float64  // the δ, rounded up, when every record's batch is known; no upper bound is above it
 	LargestTerm float64  // what no sample of the removal can exceed, over Value: what the bound costs grows with it
 }

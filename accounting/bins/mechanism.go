@@ -27,11 +27,11 @@ import (
 //
 // All that P and Q depend on is the b×b Gram matrix of the m_j. Values are immutable.
 type Mechanism struct {
-	gram     *mat.SymDense // of the m_j
+	gram     *mat.SymDense // Gram matrix of the m_j
 	lower    []float64     // L, b×b row by row: LLᵀ ⪰ gram, by a little more than what rounding can do
 	covered  []float64     // LLᵀ, b×b row by row
-	diagonal []float64     // of LLᵀ
-	tuples   []*tuples     // of the sizes that proposals have, ascending; the first is 1
+	diagonal []float64     // diagonal of LLᵀ
+	tuples   []*tuples     // tuples of every size that a proposal has, ascending; the first size is 1
 }
 
 // ErrDomination is wrapped by errors about strategies for which no dominating pair is proved.

@@ -7,7 +7,7 @@ type drawer struct {
 	mixture *mixture
 	random  *normals
 	std     float64   // 1/ν
-	noise   []float64 // of b standard normals
+	noise   []float64 // b standard normal numbers
 	y       []float64 // log N(m_j, ν²I)/Q at the sample
 	ratios  []float64 // R/P of every component at the sample
 }

@@ -6,7 +6,7 @@ import "math"
 type tuples struct {
 	size          int       // k
 	members       []int32   // k numbers a tuple
-	logChance     []float64 // of being drawn by k independent uniform draws, in any order
+	logChance     []float64 // log of the probability that k independent uniform draws give the tuple, in any order
 	square, trace []float64 // nᵀGn and Σ n_j G_jj, with the multiplicities n
 }
 

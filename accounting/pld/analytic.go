@@ -36,7 +36,7 @@ func (s Source) About() string { return cmp.Or(abouts[s], string(s)) }
 type EpsilonBounds struct {
 	Upper float64 // an ε that holds
 	Lower float64 // it does not hold, or is 0 where nothing more is known
-	By    Source  // of Upper
+	By    Source  // source of Upper: the accounting that proved it
 }
 
 // Accurate reports whether the bounds differ by no more than 0.2 % of the upper one.

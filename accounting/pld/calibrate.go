@@ -11,7 +11,7 @@ import (
 
 // Target is the privacy asked of rounds of the Poisson-subsampled Gaussian mechanism.
 type Target struct {
-	Probability float64 // of a record to take part in a round
+	Probability float64 // probability that a record takes part in a round
 	Rounds      int
 	Epsilon     float64 `in:"(0,)"`
 	Delta       float64 `in:"(0,1)"`
@@ -22,7 +22,7 @@ type Target struct {
 type Privacy struct {
 	NoiseMultiplier       float64 // rounded up to secant.Digits
 	Epsilon, EpsilonLower float64 // bounds of the ε that this multiplier has; Epsilon is not above the one asked for
-	By                    Source  // of Epsilon
+	By                    Source  // source of Epsilon: the accounting that proved it
 }
 
 // Calibrate returns a noise multiplier with which the rounds are (ε, δ)-DP, as Distribution.Epsilon

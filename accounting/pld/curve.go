@@ -8,7 +8,7 @@ import "math"
 //	δ(ε) = Σ_{loss > ε} mass·(1 - e^{ε - loss})
 type privacyCurve struct {
 	composed *composedLoss
-	delta    []float64 // at point k
+	delta    []float64 // δ at point k
 	fall     []float64 // -dδ/dε just above point k
 }
 

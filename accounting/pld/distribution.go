@@ -15,7 +15,7 @@ import (
 // record, or of a replaced one. It is immutable.
 type Distribution struct {
 	events  []Rounds
-	rounds  int  // of all events
+	rounds  int  // number of rounds of all events together
 	replace bool // neighbours replace a record
 }
 

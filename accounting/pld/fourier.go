@@ -27,7 +27,7 @@ type circle struct {
 // circle.
 type spectrum struct {
 	transform  *fourier.FFT
-	log, angle []float64 // of the product
+	log, angle []float64 // logarithm and phase of the product
 	off        []float64 // bound of the error of log + i·angle
 	most       []float64 // bound of the exact product's logarithm
 	factors    []factor

@@ -10,7 +10,7 @@ import (
 // approximates the composed loss well, however small δ is.
 type saddle struct {
 	tilt, epsilon, variance float64
-	logDelta                float64 // of the approximation
+	logDelta                float64 // logarithm of the δ that the approximation gives
 }
 
 // leastTilt returns a tilt that moves the mean towards 0: -1/2 moves a symmetric pair's mean to 0. It moves the mean by

@@ -21,7 +21,7 @@ type Search struct {
 
 	table          *Table
 	epsilon, delta float64
-	all            []band // of w = index+1
+	all            []band // the band of w at index w-1
 	best           int    // index; -1: none
 	excluded       int
 }
@@ -30,7 +30,7 @@ type Search struct {
 type band struct {
 	Cost
 	settled bool    // it is excluded, or there is a strategy in the table
-	bound   float64 // of E, for this class and classes of fewer bands
+	bound   float64 // lower bound of E, for this class and classes of fewer bands
 }
 
 // NewSearch returns the search among all numbers of bands of a table, in which it leaves the strategies that it

@@ -28,8 +28,8 @@ import (
 // Cost is what the best strategy of so many bands costs at a privacy.
 type Cost struct {
 	Bandwidth       int     // T for a dense strategy
-	Probability     float64 // with which a record is drawn in each of the rounds of its group
-	Rounds          int     // of the largest group
+	Probability     float64 // probability that a record is drawn in a round of its group
+	Rounds          int     // rounds of the largest group
 	NoiseMultiplier float64 // standard deviation of Z over the clip, where columns of C have norm one
 	SquaredError    float64 // tr(C⁻ᵀHC⁻¹)
 	ErrorAtPrivacy  float64 // NoiseMultiplier² · SquaredError
@@ -49,7 +49,7 @@ type Options struct {
 // Table has the best strategies of 1 to b bands for a workload, and their noise. It is for one goroutine.
 type Table struct {
 	objective factorize.Objective
-	schema    participation.Schema // of batches in turn
+	schema    participation.Schema // schema of batches in turn
 	single    participation.Cyclic
 	options   Options
 	found     map[int]*factorize.Result

@@ -17,11 +17,11 @@ type design struct {
 	nodes   int
 	pairs   []secrets.Pair
 	threats []secrets.Threat
-	touched [][]int   // of every threat: the pairs that touch its attacker, as indices of variables
+	touched [][]int   // pairs that touch the attacker of each threat, as indices of variables
 	cost    []float64 // tr(KM) = costᵀx
 	unit    float64   // what K was divided by
-	limit   []float64 // of every variable: the most that it can be
-	weight  []float64 // of every node: [M_A⁻¹]_vv may be 1/weight
+	limit   []float64 // upper limit of every variable
+	weight  []float64 // weight of every node: [M_A⁻¹]_vv may be 1/weight
 }
 
 // newDesign returns the problem of minimizing tr(KM).

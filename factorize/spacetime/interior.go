@@ -23,7 +23,7 @@ type interior struct {
 	position     *position
 	x            []float64
 	lower, upper []float64      // λ, ν
-	active       [][]constraint // of every threat, by victim
+	active       [][]constraint // active constraints of every threat, by victim
 	matrix       newton
 	mu           float64
 }

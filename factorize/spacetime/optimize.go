@@ -51,10 +51,10 @@ type alternation struct {
 	problem  Problem
 	opts     Options
 	search   *spaceSearch
-	strategy strategy.Strategy // for the noise below
-	time     *factorize.Result // of the last round that found a strategy; nil: none
+	strategy strategy.Strategy // strategy for the noise below
+	time     *factorize.Result // result of the last round that found a strategy; nil: none
 	noise    *secrets.Noise    // nil: not shared
-	round    int               // under way
+	round    int               // number of the round under way
 	least    float64           // gap of the noise of a round; 0: none yet
 	idle     int               // rounds in a row whose search stalled, without a smaller gap
 	result   *Result

@@ -30,7 +30,7 @@ type Workload interface {
 type Problem struct {
 	Workload Workload
 	Schema   participation.Schema
-	Class    factorize.Class // of strategies; it must support MeanError under the schema
+	Class    factorize.Class // class of strategies; it must support MeanError under the schema
 	Setting
 }
 
@@ -53,8 +53,8 @@ func (p Problem) check() error {
 
 // Options tunes Optimize. The zero value asks for the defaults named here.
 type Options struct {
-	Gap      float64 // of the space half, certified, at which rounds end; 0 means 1e-4
-	TimeGap  float64 // of the time half; 0 means the default of the class
+	Gap      float64 // certified gap of the space half at which rounds end; 0 means 1e-4
+	TimeGap  float64 // gap of the time half; 0 means the default of the class
 	Rounds   int     `in:"[0,)"` // 0 means 20
 	State    *State  // where to go on; nil: at the beginning
 	Progress func(Iteration)
@@ -75,16 +75,16 @@ func (o Options) filled() (Options, error) {
 
 // State is where an alternation is: plain data, for a checkpoint of the same problem with the same options.
 type State struct {
-	Round int       // that is under way, from 1
-	Space Point     // of its space half
+	Round int       // number of the round under way, from 1
+	Space Point     // point of its space half
 	X     []float64 // CᵀC of its strategy, T×T row by row
 }
 
 // Iteration is what Progress sees: a step of either half.
 type Iteration struct {
-	Round               int    // from 1; 0: the strategy for noise that is not shared
+	Round               int    // number of the round, from 1; 0: the strategy for noise that is not shared
 	Space               bool   // the half: noise over nodes, or else over time
-	factorize.Iteration        // of this half in this round
+	factorize.Iteration        // iteration of this half in this round
 	State               *State // what Options.State takes; nil in round 0; read only
 }
 
@@ -105,7 +105,7 @@ type Result struct {
 
 // Round is what a round came to.
 type Round struct {
-	Loss       float64 // after it
+	Loss       float64 // loss after the round
 	SpaceSteps int
 	TimeSteps  int
 }

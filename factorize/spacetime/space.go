@@ -82,8 +82,8 @@ const (
 
 // Point is a point of a search: variances, and the barrier parameter that belongs to them.
 type Point struct {
-	Own   []float64 // n
-	Pairs []float64 // in the order of the secret graph's
+	Own   []float64 // variances of the n nodes' own noise
+	Pairs []float64 // variances of pairs, in the order of the secret graph's
 	Mu    float64   // positive: an interior point. 0: somewhere
 }
 
@@ -148,11 +148,11 @@ type spaceSearch struct {
 	opts     SpaceOptions
 	interior *interior
 	gram     *mat.SymDense // K; nil if all there is are costs
-	all      *design       // of all pairs
+	all      *design       // design with all pairs
 	kept     []int         // the pairs of the interior point's design, ascending; nil: all
 
 	best       []float64 // x of the least loss, of all pairs
-	loss       float64   // of best
+	loss       float64   // loss of best
 	bound      float64
 	dual       *working // that proved bound
 	at         Point    // where the search is

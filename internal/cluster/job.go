@@ -13,7 +13,7 @@ import (
 
 // Job is a grid, or what is missing of it.
 type Job struct {
-	Name    string   // of lower-case letters, digits and hyphens
+	Name    string   // name of lower-case letters, digits and hyphens
 	Command []string // the program and its words; the part of a shard, such as 3/20, follows as the last one
 	Merge   []string // the program and the words that merge the shards; it is run when they have ended
 	Logs    string   // a folder for what shards say, where the engine does not keep it; it is made
@@ -21,9 +21,9 @@ type Job struct {
 	Shards []int // that are to run, counted from 1, ascending; none: all is there, and only Merge is left
 	Of     int   // how many the grid is cut into
 
-	Processors int           // of a shard, at least 1
+	Processors int           // processors of a shard, at least 1
 	Memory     float64       // bytes of a shard; 0: whatever the engine gives
-	Time       time.Duration // after which a shard is ended; 0: whatever the engine allows
+	Time       time.Duration // time after which a shard is ended; 0: whatever the engine allows
 }
 
 // Engine runs shards.

@@ -16,8 +16,8 @@ import (
 
 // Kubernetes runs shards as the pods of an indexed Job. It knows no job that waits for another: who submits merges.
 type Kubernetes struct {
-	Image string // of a container with the program
-	Claim string // of a persistent volume that all pods can write to, with the folder and the files of the command
+	Image string // name of a container's image with the program
+	Claim string // name of a persistent volume claim that all pods can write to, with the folder and the files of the command
 	Mount string // where pods see it; paths of the command are relative to it
 }
 

@@ -15,7 +15,7 @@ import (
 // value is for Factorize.
 type Cholesky struct {
 	upper *mat.TriDense
-	norm  float64 // of A
+	norm  float64 // norm of A
 }
 
 // Factorize returns false if a is not positive definite; c is of no use then.

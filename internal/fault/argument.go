@@ -13,7 +13,7 @@ import (
 
 // Argument is the error about a bad argument.
 type Argument struct {
-	Field  string // of the options struct that was passed, or the name of the parameter
+	Field  string // name of a field of the options struct that was passed, or of a parameter
 	Value  any    // what was in it; nil if it says nothing, as of a missing one
 	Reason string // what is wrong with it; other fields are named in brackets: "[Resume] needs [Checkpoint]"
 	Err    error  // what is wrong with it, if an error says so: then its text is the whole text

@@ -14,7 +14,7 @@ import (
 // Private is a file in the making that only its owner may read or write, whatever the umask. It has another name, in
 // the same folder, until Publish gives it its own; Discard takes it away. It is for one goroutine, but for Discard.
 type Private struct {
-	path, place string // as named, and with links resolved
+	path, place string // names of the file: as it was given, and with links resolved
 	replace     bool
 	file        *os.File
 }

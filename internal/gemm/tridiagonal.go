@@ -31,7 +31,7 @@ func Tridiagonalize(a []float64, n int) (d, e, tau []float64) {
 type tridiagonalPanel struct {
 	n, width int
 	vw, wv   []float64
-	partial  []float64 // of a product with A, for every strip of rows
+	partial  []float64 // partial sums of a product with A, for every strip of rows
 }
 
 // strip is how many rows of A a goroutine multiplies with at a time.

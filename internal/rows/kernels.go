@@ -15,10 +15,10 @@ type kernels struct {
 	// or far, and reports whether any is far.
 	tail func(s *Sampler, n int) (far bool)
 
-	// For n numbers, a multiple of 16: see the functions of similar names.
+	// The functions of similar names say what these do, here for n numbers, a multiple of 16.
 	scale     func(dst, src *float64, c float64, n int)
 	addScaled func(dst, src *float64, c float64, n int)
-	addFour   func(dst, weights *float64, rows **float64, n int) // of eight rows the first four; the others are fetched
+	addFour   func(dst, weights *float64, rows **float64, n int) // adds the first four of eight rows, and fetches the others
 	cascade   func(dst, src *float64, c *Cascade, kept *[]float64, n int)
 	level     func(dst, src *float64, std float64, n int) (finite bool)
 	levelPast func(dst, src *float64, std float64, n int) (finite bool) // dst is a multiple of 64

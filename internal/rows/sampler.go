@@ -42,7 +42,7 @@ type Sampler struct {
 	soon                uintptr // see Soon: where it goes on,
 	perRefill, perLanes int     // and how many pieces are fetched in a quarter of a refill, and in half of lanes
 
-	source rand.ChaCha8 // of the portable form
+	source rand.ChaCha8 // generator of the portable form
 	form   []byte
 }
 

@@ -16,8 +16,8 @@ type Divisor struct {
 
 	// A block of the quotient, y, is the block of what is divided, less what the block before y leaves over, times the
 	// first coefficients of 1/c.
-	transform        *fourier.FFT // of two blocks
-	series, inverse  []complex128 // of c and 1/c
+	transform        *fourier.FFT // transform of two blocks
+	series, inverse  []complex128 // transforms of c and 1/c
 	spectrum         []complex128
 	padded, leftover []float64
 }

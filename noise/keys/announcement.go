@@ -29,7 +29,7 @@ var ErrRun = errors.New("run cannot begin")
 type Terms struct {
 	Export   string  `json:"export"`    // SHA-256 of its manifest
 	Dim      int     `json:"dim"`       // numbers of a row
-	NoiseStd float64 `json:"noise_std"` // of a coordinate of Z
+	NoiseStd float64 `json:"noise_std"` // standard deviation of a coordinate of Z
 	Grid     float64 `json:"grid,omitempty"`
 	// Check is a run that protects nothing: its rows are the shared ones alone, to compare the two ends.
 	Check bool `json:"check,omitempty"`
@@ -42,7 +42,7 @@ type Announcement struct {
 	Key    string `json:"key"`   // its public one
 	Nonce  string `json:"nonce"` // fresh
 	Terms
-	Tags []Tag `json:"tags"` // in ascending order of their labels
+	Tags []Tag `json:"tags"` // tags in ascending order of their labels
 }
 
 // Tag shows one neighbour that the announcement is the node's.

@@ -18,7 +18,7 @@ type Pair struct {
 
 // Meeting is a node with the announcements of all its neighbours.
 type Meeting struct {
-	Pairs  []Pair // in ascending order of labels
+	Pairs  []Pair // pairs in ascending order of labels
 	Check  bool   // Terms.Check, as announced
 	node   string
 	ledger string

@@ -15,7 +15,7 @@ type Info struct {
 	Node     string  `json:"node"`
 	Steps    int     `json:"steps"`
 	Dim      int     `json:"dim"`
-	NoiseStd float64 `json:"noise_std"` // of Z
+	NoiseStd float64 `json:"noise_std"` // standard deviation of a coordinate of Z
 	Grid     float64 `json:"grid,omitempty"`
 	Private  bool    `json:"private"`
 	Next     int     `json:"next"`

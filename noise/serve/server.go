@@ -92,8 +92,8 @@ type connection struct {
 	*server
 	conn net.Conn
 	in   *bufio.Reader
-	from *opener // of requests; nil until the token is proven
-	to   *sealer // of replies
+	from *opener // opener of requests; nil until the token is proven
+	to   *sealer // sealer of replies
 }
 
 // serve answers requests until one of the two hangs up.

@@ -17,12 +17,12 @@ import (
 // Problem is a network whose nodes average their values by consensus, and those who look on.
 type Problem struct {
 	Network   *graph.Network
-	Values    []float64 // of the nodes
-	ValueStd  float64   // of Gaussian values, which leakage is computed for
+	Values    []float64 // values of the nodes
+	ValueStd  float64   // standard deviation of the Gaussian values that leakage is computed for
 	Rounds    *int      // t: nodes average t times, observers see v(0), …, v(t). Nil: until they agree, and for ever
 	Observers [][]int   // coalitions of nodes; nil: every node, alone
-	Victims   []int     // whose values observers are after; nil: of all others
-	Seed      uint64    // of what nodes draw
+	Victims   []int     // victims, whose values observers are after; nil: all other nodes
+	Seed      uint64    // seed of what nodes draw
 }
 
 // Largest limits values and standard deviations: sums and squares of larger ones would not be numbers.

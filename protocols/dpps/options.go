@@ -22,7 +22,7 @@ var ErrDiverged = errors.New("diverged")
 // Options says how DPPS runs.
 type Options struct {
 	Plan
-	Calibration Calibration // of the plan, on the sequence
+	Calibration Calibration // calibration of the plan, on the sequence
 	NoNoise     bool        // run without noise, and without a guarantee: B and NoiseRate do not count
 }
 

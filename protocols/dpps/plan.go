@@ -46,8 +46,8 @@ type Plan struct {
 	B         float64   `in:"(0,)"` // b > 0 of the Laplace scale S/b
 	NoiseRate float64   `in:"(0,)"` // γ_n > 0
 	Sync      int       `in:"[0,)"` // all nodes average exactly in every Sync-th round, after which S is 0; 0: never
-	Source    Source    // of the sensitivity
-	Constants Constants // of Given
+	Source    Source    // source of the sensitivity
+	Constants Constants // constants, if Source is Given
 }
 
 // Check refuses what makes no sense: a *fault.Argument.

@@ -17,13 +17,13 @@ import (
 type Problem struct {
 	Plan
 	Sequence *Sequence
-	Name     string    // of the sequence
-	Values   []float64 // of the nodes
+	Name     string    // name of the sequence
+	Values   []float64 // values of the nodes
 	Rounds   int
-	Delta    float64 // for which rounds are composed
-	Seed     uint64  // of the noise
+	Delta    float64 // δ for which rounds are composed
+	Seed     uint64  // seed of the noise
 
-	Progress func(fraction float64) // of the calibration, if not nil
+	Progress func(fraction float64) // hears how far the calibration is, if not nil
 	Unsound  func(c Constants)      // hears, before the first round, of constants that are not known to be sound
 }
 
@@ -45,16 +45,16 @@ type Result struct {
 	C          float64   `json:"c_prime,omitempty"`
 	Lambda     float64   `json:"lambda,omitempty"`
 	Sound      *bool     `json:"constants_sound,omitempty"` // absent: not known, or not used
-	Needed     float64   `json:"c_prime_needed,omitempty"`  // for soundness with this lambda
+	Needed     float64   `json:"c_prime_needed,omitempty"`  // least C' that is sound with this lambda
 	Ergodicity []float64 `json:"ergodicity,omitempty"`
-	Broadcast  int       `json:"broadcast_rounds"` // of max-consensus, in every round
+	Broadcast  int       `json:"broadcast_rounds"` // rounds of max-consensus, in every round
 	Mean       float64   `json:"mean"`
 	Rounds     []Report  `json:"rounds"`
 	Errors     []float64 `json:"errors"` // ‖y(t) - mean‖₂ at the start and after every round
 	MeanRatio  float64   `json:"mean_real_over_estimated"`
 	MostRatio  float64   `json:"largest_real_over_estimated"`
 	Epsilon    float64   `json:"epsilon_per_round"`
-	Basic      float64   `json:"epsilon_basic"` // as if rounds had noise of their own: no guarantee
+	Basic      float64   `json:"epsilon_basic"` // ε as if rounds had noise of their own: no guarantee
 	Advanced   float64   `json:"epsilon_advanced"`
 	Delta      float64   `json:"delta"`
 	Composed   bool      `json:"composition_proved"`

@@ -23,7 +23,7 @@ var ErrTooLarge = consensus.ErrTooLarge
 // are known already take no calibration.
 type SizeError struct {
 	Nodes      int
-	Rounds     int     // after which the network has not mixed: synchronizing helps; 0: a single product is too large
+	Rounds     int     // rounds after which the network has not mixed: synchronizing helps; 0: a single product is too large
 	Ergodicity float64 // τ after these rounds
 	Most       float64 // numbers that may be stored
 }
@@ -52,7 +52,7 @@ const (
 type products struct {
 	lags    [][]*mat.Dense
 	ergodic []float64 // τ_s, of all lags up to len(lags), rounded up
-	limited bool      // to a horizon: longer lags do not occur
+	limited bool      // lags longer than a horizon do not occur
 }
 
 // products multiplies until the network has mixed, or up to the horizon if there is one.

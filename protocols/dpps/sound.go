@@ -30,7 +30,7 @@ type soundness struct {
 	*products
 	scales []float64 // λ^-s of every lag s
 	tail   float64   // τ_B λ^-B; 0 if there are no longer lags
-	ranges []float64 // of columns, the most over lags and phases, times λ^-s: longer lags add up to tail times that
+	ranges []float64 // range of every column, the most over lags and phases, times λ^-s: longer lags add up to tail times that
 }
 
 // constant evaluates the condition (*).

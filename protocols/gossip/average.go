@@ -19,7 +19,7 @@ type Result struct {
 	averaging.Run
 	Difference float64        `json:"difference"`
 	Noisy      float64        `json:"noisy_mean"` // what the nodes agree on
-	Mu         float64        `json:"mu"`         // against everybody
+	Mu         float64        `json:"mu"`         // μ against everybody who sees all messages
 	Epsilon    float64        `json:"epsilon"`
 	Delta      float64        `json:"delta"`
 	WorstMu    float64        `json:"worst_pair_mu"`
@@ -28,7 +28,7 @@ type Result struct {
 
 // PairExposure is what an observer learns of a victim.
 type PairExposure struct {
-	Observer string         `json:"observer"` // of colluding ones all labels, separated by commas
+	Observer string         `json:"observer"` // label of the observer; of colluding ones all labels, separated by commas
 	Victim   string         `json:"victim"`
 	Mu       float64        `json:"mu"`
 	Leakage  averaging.Nats `json:"leakage"`
@@ -38,8 +38,8 @@ type PairExposure struct {
 type AverageOptions struct {
 	NoiseStd   float64                // 0 means Difference
 	Difference float64                // D: values this far apart are to be indistinguishable; 0 means the ValueStd
-	Delta      float64                // for which ε is computed
-	Progress   func(fraction float64) // of what observers learn, if not nil
+	Delta      float64                // δ for which ε is computed
+	Progress   func(fraction float64) // hears how far the leakage is, if not nil
 }
 
 // fill puts defaults in, and refuses what makes no sense.

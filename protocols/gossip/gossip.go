@@ -26,7 +26,7 @@ var ErrTooLarge = consensus.ErrTooLarge
 type Protocol struct {
 	graph   *graph.Graph
 	weights *consensus.Weights
-	work    span.Work // of exposures
+	work    span.Work // limit of the work that exposures take
 }
 
 // New checks that W keeps sums and reaches consensus; errors wrap ErrNetwork.
@@ -40,13 +40,13 @@ func New(g *graph.Graph, w *graph.Gossip) (*Protocol, error) {
 // Options says how a protocol runs.
 type Options struct {
 	NoiseStd  float64 // σ ≥ 0
-	Rounds    int     // at most
+	Rounds    int     // largest number of rounds
 	Tolerance float64 // stop when ‖v(t) - m·1‖₂ is no more, m the mean of v(0); 0: run all rounds
 }
 
 // Run is a run of the protocol.
 type Run struct {
-	Mean   float64     // of the values, without noise
+	Mean   float64     // mean of the values, without noise
 	Values [][]float64 // v(0), v(1), …
 }
 

@@ -8,7 +8,7 @@ import (
 // node is one that learns.
 type node struct {
 	records  []int // its share
-	order    []int // of this epoch, places in records
+	order    []int // places in records, in the order of this epoch
 	random   *rand.Rand
 	theta    []float32 // y, then l
 	gradient []float32

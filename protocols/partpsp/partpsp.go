@@ -28,7 +28,7 @@ type Training struct {
 // Result is what came of training.
 type Result struct {
 	Accuracy float64       // mean share of right answers, of the averaged shared layers with every node's own
-	Rounds   []dpps.Report // of the protocol
+	Rounds   []dpps.Report // rounds of the protocol
 	Clipped  float64       // share of the shared gradients that were clipped
 	Diverged bool          // parameters left the range of numbers, which ended training; they answer nothing rightly
 }

@@ -15,9 +15,9 @@ import (
 
 // AverageOptions says how PPAC averages.
 type AverageOptions struct {
-	NoiseStd float64                // of every fragment that is noise; 0 means 15 times the values'
+	NoiseStd float64                // standard deviation of every fragment that is noise; 0 means 15 times the values'
 	Chosen   []int                  // m_i; nil: drawn with the problem's seed
-	Progress func(fraction float64) // of what observers learn, if not nil
+	Progress func(fraction float64) // hears how far the leakage is, if not nil
 }
 
 // Averaging is a run of PPAC with what it leaks.
@@ -80,7 +80,7 @@ func ReadChosen(path string, g *graph.Graph) ([]int, error) {
 type observed struct {
 	coalition []int
 	view      *View
-	leaks     []Leakage // of those asked for
+	leaks     []Leakage // leakage of the victims asked for
 }
 
 // leakages keeps what a coalition learns of those asked for.

@@ -20,9 +20,9 @@ type knowledge struct {
 	upper     blas64.Triangular // R
 	inverse   blas64.Triangular // |R⁻¹|
 	magnitude blas64.Triangular // |R|
-	size      []float64         // of every row of C: its largest entry,
-	entries   []float64         // how many are not zero,
-	vague     []float64         // and how far from the truth they may be, because the basis is not exact
+	size      []float64         // largest entry of every row of C
+	entries   []float64         // number of entries of every row that are not zero
+	vague     []float64         // how far the entries of every row may be from the truth, because the basis is not exact
 	wide      bool              // standard deviations are far apart
 }
 

@@ -45,7 +45,7 @@ func AppendixExample(ctx context.Context, seed uint64) (*Averaging, error) {
 type CycleLeakage struct {
 	Nodes    int
 	Noises   []float64 // standard deviations
-	Leakages []float64 // in nats
+	Leakages []float64 // leakage in nats, by noise
 	Floor    float64   // what the average alone says
 }
 

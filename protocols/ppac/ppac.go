@@ -27,9 +27,9 @@ type Protocol struct {
 	neighbours [][]int
 	chosen     []int              // m_i
 	weights    *consensus.Weights // W
-	source     [][]int            // of the noise Γ_ij, j = neighbours[i][at]: its number behind the n values; -1 for m_i
+	source     [][]int            // number of the noise Γ_ij, j = neighbours[i][at], behind the n values; -1 for m_i
 	sources    int                // 2·edges
-	work       span.Work          // of views
+	work       span.Work          // limit of the work that views take
 }
 
 // New checks the network. chosen[i] is m_i. The errors wrap ErrNetwork: a directed graph, nodes without neighbours,

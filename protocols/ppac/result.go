@@ -22,10 +22,10 @@ type Result struct {
 
 // PairLeakage is what an observer learns of a victim.
 type PairLeakage struct {
-	Observer string         `json:"observer"` // of colluding ones all labels, separated by commas
+	Observer string         `json:"observer"` // label of the observer; of colluding ones all labels, separated by commas
 	Victim   string         `json:"victim"`
 	Leakage  averaging.Nats `json:"leakage"`
-	Limit    averaging.Nats `json:"limit"` // at most so much of it is left, however much noise there is
+	Limit    averaging.Nats `json:"limit"` // leakage that is left however much noise there is, at most
 }
 
 // Leaf is a generalized leaf.

@@ -10,7 +10,7 @@ import (
 
 // Run is a run of the protocol.
 type Run struct {
-	Mean      float64     // of the private values
+	Mean      float64     // mean of the private values
 	Fragments [][]float64 // Fragments[i][at] is Γ_ij for j the at-th neighbour of i, ascending
 	Values    [][]float64 // Values[t] is v(t), with Values[0] the sums of fragments
 }

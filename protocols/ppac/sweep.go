@@ -14,10 +14,10 @@ import (
 type Sweep struct {
 	Noises []float64   // standard deviations
 	Errors [][]float64 // ‖v(t) - mean‖₂ of every round, mean of Realizations runs (Fereydounian et al., Figure 4)
-	Rounds []float64   // until the error is Timed, mean of TimedRuns runs: they grow with log(noise) (Theorem 7.2)
-	Bounds []float64   // of Lemma B.5 on them; nil if it does not apply
-	Worst  []float64   // leakage in nats (Figure 5): of the worst pair where it is finite; nil if there is none
-	Mean   []float64   // of these pairs
+	Rounds []float64   // rounds until the error is Timed, mean of TimedRuns runs: they grow with log(noise) (Theorem 7.2)
+	Bounds []float64   // bounds of Rounds, by Lemma B.5; nil if it does not apply
+	Worst  []float64   // leakage in nats of the worst pair where it is finite (Figure 5); nil if there is none
+	Mean   []float64   // mean leakage of these pairs, in nats
 }
 
 const (

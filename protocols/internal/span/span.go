@@ -21,7 +21,7 @@ const Forever = math.MaxInt
 // nodes whose v(0) it cannot compute beforehand.
 type Span struct {
 	Hidden   []int     // the nodes whose v(0) is not known beforehand, ascending
-	Place    []int     // of a node in Hidden, or -1
+	Place    []int     // place of every node in Hidden, or -1
 	Basis    []float64 // Rank()×len(Hidden), orthonormal rows
 	Blur     float64   // how far entries of Basis may be from the truth; 0 if the basis is all coordinates
 	Messages []Message // the informative sequence (Definition 6.1), up to the round
@@ -29,7 +29,7 @@ type Span struct {
 
 	fine     [][]number       // Basis in 106 bits, or nil
 	fineBlur float64          // how far entries of fine may be from the truth
-	pivots   *modular.Echelon // of Messages and later ones, modulo the prime
+	pivots   *modular.Echelon // echelon form of Messages and later ones, modulo the prime
 }
 
 // Observation is a consensus, and who sees which messages of it.
@@ -43,8 +43,8 @@ type Observation struct {
 // Work says how many operations finding a span may take, some rank²·hidden, where the rank is at most the number of
 // hidden nodes, and of messages.
 type Work struct {
-	Most  float64 // more is only begun if the rank might turn out to be small,
-	Probe float64 // and given up after so many (some ten seconds)
+	Most  float64 // operations allowed; more are only begun if the rank might turn out to be small
+	Probe float64 // operations after which such an attempt is given up (some ten seconds)
 }
 
 const (
