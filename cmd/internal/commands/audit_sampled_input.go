@@ -1,10 +1,12 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +16,7 @@ import (
 	"mafalda/accounting/bins"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
+	"mafalda/internal/enum"
 	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/threat"
@@ -59,7 +62,20 @@ func (f *auditFlags) chooseSampled(cmd *cobra.Command) (sampledAudit, error) {
 			return a, err
 		}
 	}
+	drawn := []string{"poisson", "truncated"}
+	if err := cmp.Or(d.only("probability", drawn), d.only("groups", append(drawn, "allocation", "shuffle"))); err != nil {
+		return a, err
+	}
 	return a, d.claim(cmd.Context(), &a)
+}
+
+// only rejects a part of --sampling that neither scheme takes, unless it stands for -b.
+func (d *sampledDefaults) only(part string, schemes []string) error {
+	takes := func(scheme string) bool { return scheme == d.sampling || scheme == d.actual }
+	if d.given("sampling "+part) && d.separation > 0 && !slices.ContainsFunc(schemes, takes) {
+		return terminal.Usagef("--sampling %s is for %s; of %s, -b says how many batches there are", part, enum.List(schemes), d.sampling)
+	}
+	return nil
 }
 
 // sampledDefaults are the flags, filled with what an export says.

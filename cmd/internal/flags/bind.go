@@ -3,6 +3,7 @@ package flags
 import (
 	"cmp"
 	"embed"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -26,7 +27,7 @@ import (
 //	--optimizer momentum  spec.Momentum        a part of the flag --optimizer
 //	--optimizer  family                        which has only parts
 //	--tolerance  tolerance~1e-6                the field stays 0 without the flag, which stands for what help shows
-//	--seed                                     another text, or default, for a flag above
+//	--seed                                     another text, default or attribute for a flag above
 //	use  schema  schema                        all flags of groups/schema, for the field with this name
 //	often  graph output                        the flags in the short help
 //
@@ -140,13 +141,13 @@ func (b *binder) flag(name, short string, columns []string, of reflect.Value) *p
 	fl, parts := b.cmd.Flags(), filling.FindStringSubmatch(columns[1])
 	path, how, value := parts[1], parts[2], parts[3]
 	f := fl.Lookup(name)
+	attributes := map[string][]string{}
+	for _, attribute := range columns[2:] {
+		key, text, _ := strings.Cut(attribute, " ")
+		attributes[key] = strings.Split(text, ", ")
+	}
 	switch {
 	case f == nil:
-		attributes := map[string][]string{}
-		for _, attribute := range columns[2:] {
-			key, text, _ := strings.Cut(attribute, " ")
-			attributes[key] = strings.Split(text, ", ")
-		}
 		p := field(of, path).Interface()
 		if how == "=" {
 			must(variable(pflag.NewFlagSet("", pflag.PanicOnError), p, name, "", attributes).Value.Set(value))
@@ -161,6 +162,9 @@ func (b *binder) flag(name, short string, columns []string, of reflect.Value) *p
 	case how == "=":
 		must(f.Value.Set(value))
 		f.DefValue = f.Value.String()
+		fallthrough
+	default:
+		maps.Copy(f.Annotations, attributes)
 	}
 	if how == "~" {
 		f.DefValue = value

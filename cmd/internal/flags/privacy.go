@@ -26,7 +26,10 @@ func (f *PrivacyFlags) Choose(cmd *cobra.Command) (*plan.Privacy, error) {
 		return nil, err
 	}
 	if f.mu == 0 && f.epsilon == 0 && f.delta == 0 {
-		return nil, nil
+		if cmd.Flags().Changed("budgets") {
+			return nil, nil
+		}
+		return nil, terminal.Refuse(cmd, "--%s is for a level of privacy: add --epsilon and --delta, or --mu", "clip")
 	}
 	return &plan.Privacy{Target: accounting.Target{Mu: f.mu, Epsilon: f.epsilon, Delta: f.delta}, Clip: f.clip,
 		Adjacency: adjacency}, nil

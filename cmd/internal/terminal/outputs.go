@@ -13,15 +13,6 @@ type Output struct {
 	Force, JSON, Quiet bool
 }
 
-// Bind binds --output, whose default is Dir, --force, --json and --quiet, with what the first three of them do.
-func (o *Output) Bind(cmd *cobra.Command, output, force, json string) {
-	fl := cmd.Flags()
-	fl.StringVarP(&o.Dir, "output", "o", o.Dir, output)
-	fl.BoolVar(&o.Force, "force", false, force)
-	fl.BoolVar(&o.JSON, "json", false, json)
-	fl.BoolVarP(&o.Quiet, "quiet", "q", false, "print errors only (and the JSON, with --json)")
-}
-
 // Note prints lines that a user should know, unless nothing is to be printed.
 func (o *Output) Note(cmd *cobra.Command) func(lines ...string) {
 	return func(lines ...string) {
