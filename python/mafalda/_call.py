@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Sequence
 
 from .errors import MafaldaError
 from ._export import Export
@@ -42,6 +42,8 @@ def call(command: str, given: dict[str, Any]) -> Any:
     folder = Folder()
     inputs = Inputs(folder)
     words = [command, *_first(command, given, flags, inputs)]
+    if isinstance(flags.get("methods"), (list, tuple)):
+        flags["methods"] = _named(flags["methods"])
     words += inputs.words(command, flags)
     if command == "report":
         words.append(f"--output={os.fspath(out or 'report.html')}")
@@ -99,7 +101,7 @@ def _fill(command: str, plan: Export, flags: dict[str, Any]) -> None:
     default = {"T": plan.steps, "participations": plan.k, "separation": plan.b}
     privacy = manifest.get("privacy", {})
     if command == "simulate":
-        default.update({"methods": ["none", "dp-d-sgd", plan.directory], "sampling": plan.scheme})
+        default.update({"methods": ["none", "dp-d-sgd", plan], "sampling": plan.scheme})
         if flags.get("mu") is None and flags.get("epsilon") is None:
             level = "epsilon" if "epsilon" in privacy and flags.get("delta") is None else "mu"
             default.update({key: privacy.get(key) for key in (level, "clip", "adjacency")})
@@ -122,6 +124,24 @@ def _named_network(manifest: dict[str, Any]) -> dict[str, Any]:
     if "source" in network and "sha256" not in network and "gossip_file" not in network:
         found.update({"graph": network["source"], "gossip": network.get("gossip"), "seed": network.get("seed")})
     return found
+
+
+def _named(methods: Sequence[Any]) -> list[Any]:
+    """The methods of a simulation, where plans have the names of their folders, or are called plan where these are temporary."""
+    words: list[Any] = []
+    taken: set[str] = set()
+    for method in methods:
+        if isinstance(method, Export):
+            temporary = isinstance(method, Plan) and method._folder is not None
+            name = base = "plan" if temporary else os.path.basename(os.path.abspath(method.directory))
+            count = 1
+            while name in taken:
+                count += 1
+                name = f"{base}{count}"
+            taken.add(name)
+            method = f"{name}={method.directory}"
+        words.append(method)
+    return words
 
 
 def _directory(given: Any) -> str:

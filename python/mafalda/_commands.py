@@ -709,8 +709,8 @@ def simulate(
     epsilon : float | Sequence[float]
         levels of privacy as epsilons for delta, instead of mu
     methods : Sequence[str | Path | Export], default none,dp-d-sgd,antipgd,d-mf,mafalda-uncurved,mafalda
-        what to compare; folders of exports, too; and mafalda-plain, which ignores what is more than plain
-        training (there by default if there is more)
+        what to compare; folders of exports, too, such as out or name=out; and mafalda-plain, which ignores what
+        is more than plain training (there by default if there is more)
     mu : float | Sequence[float], default 0.2,0.5,1
         levels of privacy, of Gaussian DP
     out : Path

@@ -101,6 +101,8 @@ class Export:
     def level(self, node: str | None = None) -> Level:
         """The privacy level of a node: its own where nodes have budgets, and else the one of all; Nones if there is none."""
         found = self.manifest.get("privacy", {})
+        if node and not self._several:
+            self.index(node)
         if "budgets" in self.manifest:
             if node is None:
                 raise ExportError("every node has its own clip and noise in this export: level(node) has them")

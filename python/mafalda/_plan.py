@@ -178,8 +178,11 @@ class Plan(Export):
             return self._account({"mu": level.mu, "epsilon": epsilon})["delta"]
         if not epsilon >= 0:
             raise ValueError(f"epsilon is a number from 0 on, not {epsilon!r}")
-        low = level.delta if self.scheme == "bins" else 1e-100
-        high = level.delta if epsilon >= self.epsilon(level.delta, node) else 1.0
+        low, high = 1e-100, level.delta if epsilon >= self.epsilon(level.delta, node) else 1.0
+        if self.scheme == "bins":
+            if high > level.delta:
+                raise ExportError(f"the guarantee of random bins is for δ = {level.delta} alone: no δ is known for ε = {epsilon}, below {level.epsilon}")
+            return level.delta
         while high > low * 1.01:
             middle = (low * high) ** 0.5
             try:

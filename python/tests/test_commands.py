@@ -183,6 +183,10 @@ def test_results_are_arrays_tables_and_pictures(tmp_path):
     assert mafalda.verify(plan).ok and mafalda.audit(plan, attacker="é", runs=200).passed
     simulated = mafalda.simulate(plan, seeds=1, task={"records": 200})
     assert simulated.table["mu"][2] == pytest.approx(1) and len(simulated.rows) == 3
+    assert [row["method"] for row in simulated.rows] == ["none", "dp-d-sgd", "plan"]  # and no temporary folder
+    kept = mafalda.optimize(CYCLE, steps=8, k=2, mu=1, delta=1e-6, out=tmp_path / "kept")
+    both = mafalda.simulate(plan, methods=["none", kept, plan, plan], seeds=1, task={"records": 200})
+    assert {row["method"] for row in both.rows} == {"none", "kept", "plan", "plan2"}
     page = mafalda.report(plan, account, out=tmp_path / "report.html")
     assert pathlib.Path(page).read_text(encoding="utf-8").startswith("<!DOCTYPE html>") or "<html" in pathlib.Path(page).read_text()
     assert plan._repr_html_().startswith("<iframe") and "<table" in mafalda.epsilon(mu=1, delta=1e-6)._repr_html_()

@@ -57,6 +57,10 @@ def test_of_nodes_with_budgets_the_least_private_one_counts(tmp_path):
 def test_of_secret_batches_the_accountant_of_the_program_is_asked(sampling, tmp_path):
     plan = mafalda.optimize("path:3", steps=8, k=2, epsilon=2, delta=1e-6, sampling=sampling, no_baselines=True)
     assert plan.mu is None and plan.epsilon() == 2 == reported(plan, tmp_path)
+    assert plan.epsilon(node="1") == 2
+    for ask in (plan.epsilon, lambda node: plan.delta(1, node)):
+        with pytest.raises(mafalda.ExportError, match="no node 'zz'"):
+            ask(node="zz")
     assert plan.epsilon(1e-4) == plan.spent(8, delta=1e-4).epsilon < 2 < plan.epsilon(1e-8)
     assert plan.delta(2) <= 1e-6 < plan.delta(1.9)
     delta = plan.delta(1.0)
@@ -71,9 +75,10 @@ def test_of_secret_batches_the_accountant_of_the_program_is_asked(sampling, tmp_
 def test_of_random_bins_the_export_is_all_that_is_known():
     plan = mafalda.optimize("path:3", steps=6, k=2, epsilon=2, delta=1e-5, sampling="bins:samples=4096", no_baselines=True)
     assert plan.mu is None and plan.epsilon() == 2 and plan.delta(2) == plan.delta(3) == 1e-5
-    for ask in (lambda: plan.epsilon(1e-4), lambda: plan.delta(1)):
-        with pytest.raises(mafalda.ProgramError, match="for delta 1e-05 alone"):
-            ask()
+    with pytest.raises(mafalda.ProgramError, match="for delta 1e-05 alone"):
+        plan.epsilon(1e-4)
+    with pytest.raises(mafalda.ExportError, match="for δ = 1e-05 alone: no δ is known for ε = 1, below 2"):
+        plan.delta(1)
 
 
 @real

@@ -24,7 +24,7 @@ func TestOptimizeForMemory(t *testing.T) {
 		memory, number string
 		numbers        int
 	}{
-		"nothing":       {"0", "", 0},
+		"nothing":       {"999999", "", 0},
 		"a MB":          {"3MB", "", 3},
 		"a MiB":         {"3MiB", "", 3},
 		"single":        {"12 MB", "--memory float32", 3},

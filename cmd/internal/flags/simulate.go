@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -111,7 +114,9 @@ func (f *SimulateFlags) inputs(schema participation.Schema, spec workload.Spec, 
 func (f *SimulateFlags) studyOptions(cmd *cobra.Command, spec workload.Spec) (o simulate.StudyOptions, err error) {
 	given := cmd.Flags().Changed
 	o = f.options
-	o.Folders = f.Places
+	if o.Methods, o.Folders, err = f.named(); err != nil {
+		return o, err
+	}
 	if o.Sampling, err = participation.ParseScheme(f.sampling); err != nil {
 		return o, SimulateError(err)
 	}
@@ -125,6 +130,23 @@ func (f *SimulateFlags) studyOptions(cmd *cobra.Command, spec workload.Spec) (o 
 		o.Mus = nil
 	}
 	return o, nil
+}
+
+// named returns the methods, and where the folders of exports are: those that are called name=folder by their names.
+func (f *SimulateFlags) named() (methods []string, folders map[string]string, err error) {
+	folders = map[string]string{}
+	maps.Copy(folders, f.Places)
+	for _, m := range f.options.Methods {
+		name, folder, is := strings.Cut(m, "=")
+		if _, err := os.Stat(m); is && err != nil {
+			if slices.Contains(simulate.MethodNames(), name) || folders[name] != "" {
+				return nil, nil, terminal.Usagef("--methods %s: %q is the name of another method", m, name)
+			}
+			m, folders[name] = name, cmp.Or(f.Places[folder], folder)
+		}
+		methods = append(methods, m)
+	}
+	return methods, folders, nil
 }
 
 // schema returns who takes part when: by default as in the paper's experiment.

@@ -45,6 +45,9 @@ func inputsOf(cmd *cobra.Command, arguments []string) (path []string, flags []Fl
 				values = strings.Split(value, ",")
 			}
 			for _, v := range values {
+				if name, folder, is := strings.Cut(v, "="); is && fl.Name == methodsFlag && !strings.Contains(name, "/") {
+					v = folder // as name=folder
+				}
 				if of := cmd.Flags().Lookup(part.Name); of == nil || !namesInput(of, v) {
 					continue
 				}
