@@ -1,22 +1,22 @@
 """C⁻¹Z row by row, for every class of strategies, in the order of operations that `go doc mafalda/noise` gives (the same bits).
 
-A filter is a generator: it is sent row t of Z (float64, one dimension at least) and answers with row t of C⁻¹Z. It keeps what later
-rows need: all rows of Z for a dense strategy, w-1 rows for one of w bands, two buffers a section for BLT, and a period's rows for a comb.
+A filter is a generator: it is sent row t of Z (an array of numpy, or a tensor; one dimension at least) and answers with row t of C⁻¹Z.
+It keeps what later rows need: all rows of Z for a dense strategy, w-1 rows for one of w bands, two buffers a section for BLT, and a
+period's rows for a comb.
 """
 
 from __future__ import annotations
 
-from typing import Any, Generator
+from typing import Any, Callable, Generator
 
 import numpy as np
 
-Filter = Generator[np.ndarray, np.ndarray, None]
-CACHED = 8192  # numbers that a processor works on at a time
+Filter = Generator[Any, Any, None]
 
 
 def start(strategy: dict[str, Any], steps: int, inverse: np.ndarray | None) -> Filter:
     """The filter of a manifest's strategy; inverse is C⁻¹ (T×T), which dense strategies need."""
-    f = _dense(inverse, steps) if is_dense(strategy) else _STRUCTURED[strategy["class"]](strategy, steps)
+    f = _dense(inverse, steps) if is_dense(strategy) else _STRUCTURED[strategy["class"]][0](strategy, steps)
     next(f)
     return f
 
@@ -26,20 +26,41 @@ def is_dense(strategy: dict[str, Any]) -> bool:
     return strategy["class"] not in _STRUCTURED
 
 
+def kept(strategy: dict[str, Any], steps: int) -> int:
+    """How many rows a filter keeps for later ones, at most."""
+    return steps if is_dense(strategy) else _STRUCTURED[strategy["class"]][1](strategy)
+
+
+def first(strategy: dict[str, Any], t: int) -> int:
+    """The first row of Z that a filter needs for row t, where it starts anew: all but banded inverses remember every row."""
+    return max(0, t - kept(strategy, t)) if strategy["class"] == "banded-inverse" else 0
+
+
+def dense_row(inverse: np.ndarray, t: int, z: Callable[[int], Any]) -> Any:
+    """Row t of C⁻¹Z by its definition; z(s) is row s of Z, which is asked for where it counts."""
+    weights = inverse[t, : t + 1].tolist()
+    row = weights.pop() * z(t)
+    for s, weight in enumerate(weights):
+        if weight != 0:
+            row = _add(row, weight, z(s))
+    return row
+
+
+def _add(row: Any, factor: float, x: Any) -> Any:
+    """row + factor·x; of tensors in one pass."""
+    if hasattr(row, "add"):
+        return row.add(x, alpha=factor)
+    term = factor * x
+    term += row
+    return term
+
+
 def _dense(inverse: np.ndarray, steps: int) -> Filter:
-    past: list[np.ndarray] = []
+    past: list[Any] = []
     row = np.zeros(0)
     for t in range(steps):
-        z = yield row
-        row = inverse[t, t] * z
-        terms = [(inverse[t, s], past[s]) for s in range(t) if inverse[t, s] != 0]
-        for at in range(0, len(row), CACHED):
-            part = row[at : at + CACHED]
-            term = np.empty_like(part)
-            for factor, earlier in terms:
-                np.multiply(factor, earlier[at : at + CACHED], out=term)
-                part += term
-        past.append(z)
+        past.append((yield row))
+        row = dense_row(inverse, t, past.__getitem__)
     yield row
 
 
@@ -49,7 +70,7 @@ def _autoregression(diagonals: list[list[float]], steps: int) -> Filter:
     for t in range(steps):
         row = yield row
         for j, earlier in enumerate(past):
-            row = row + -diagonals[j + 1][t - j - 1] * earlier
+            row = _add(row, -diagonals[j + 1][t - j - 1], earlier)
         row = 1 / diagonals[0][t] * row
         past = ([row] + past)[: len(diagonals) - 1]
     yield row
@@ -73,7 +94,7 @@ def _banded_inverse(s: dict[str, Any], steps: int) -> Filter:
         z = yield row
         row = r[0] * z
         for j, earlier in enumerate(past):
-            row = row + r[j + 1] * earlier
+            row = _add(row, r[j + 1], earlier)
         past = ([z] + past)[: len(r) - 1]
     yield row
 
@@ -86,8 +107,8 @@ def _blt(s: dict[str, Any], steps: int) -> Filter:
         row = 1 / s["scale"] * (yield row)
         for (p, q, a, b), state in zip(sections, buffers):
             y = row + state[0]
-            state[0] = (p * y - a * row) + state[1]
-            state[1] = b * row - q * y
+            state[0] = _add(p * y, -a, row) + state[1]
+            state[1] = _add(b * row, -q, y)
             row = y
     yield row
 
@@ -112,11 +133,11 @@ def polynomial(e: list[float], t: int, steps: int) -> float:
     return v
 
 
-_STRUCTURED = {
-    "banded": _banded,
-    "toeplitz": _toeplitz,
-    "banded-inverse": _banded_inverse,
-    "blt": _blt,
-    "comb": _comb,
+_STRUCTURED = {  # by class: the filter, and how many rows it keeps
+    "banded": (_banded, lambda s: len(s["diagonals"]) - 1),
+    "toeplitz": (_toeplitz, lambda s: len(s["coefficients"]) - 1),
+    "banded-inverse": (_banded_inverse, lambda s: len(s["coefficients"]) - 1),
+    "blt": (_blt, lambda s: 2 * len(s.get("sections", []))),
+    "comb": (_comb, lambda s: s["bandwidth"] + 2 * len(s.get("sections", []))),
 }
 CLASSES = ("dense", *_STRUCTURED)

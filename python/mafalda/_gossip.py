@@ -12,6 +12,10 @@ from . import _files
 from .errors import ExportError
 
 
+DENSE = 1024  # nodes up to which W is multiplied as a dense matrix
+TOGETHER = 1 << 24  # numbers of all models that are averaged at a time
+
+
 class Gossip:
     """W of an export, from W.npy or W.mtx; of several networks if they take turns."""
 
@@ -19,6 +23,7 @@ class Gossip:
         self._directory, self._nodes, self._turns = directory, nodes, turns
         self._name = next((name for name in ("W.npy", "W.mtx") if name in names), None)
         self._dense: np.ndarray | None = None
+        self._operators: dict[Any, Any] = {}
         self._rows: list[list[tuple[int, float]]] | None = None
         if self._name == "W.npy":
             self._array()
@@ -29,12 +34,46 @@ class Gossip:
         """W as a float64 ndarray, or, where the export has W.mtx, as a scipy.sparse.csr_matrix (needs scipy)."""
         if self._file() == "W.npy":
             return self._array() if self._turns > 1 else self._array()[0]
-        try:
-            from scipy.sparse import csr_matrix
-        except ImportError as e:
-            raise ImportError("W of this export is sparse: plan.W needs scipy (plan.neighbours does not)") from e
         i, j, w = zip(*((i, j, w) for i, row in enumerate(self._entries()) for j, w in row))
-        return csr_matrix((w, (i, j)), shape=(self._nodes * self._turns,) * 2)
+        return _csr(w, i, j, self._nodes * self._turns)
+
+    def mix_all(self, stacked: Any, step: int | None) -> Any:
+        """The models of all nodes, a row each, after a gossip step: see Plan.mix_all."""
+        n, shape = self._nodes, tuple(getattr(stacked, "shape", ()))
+        if shape[:1] != (n,) or "float" not in str(stacked.dtype):
+            said = f"{shape} of {stacked.dtype}" if shape else type(stacked).__name__
+            raise ExportError(f"stacked is {said}: it must be an array or a tensor of real numbers, a row for each of {n} nodes")
+        if isinstance(stacked, np.ndarray):
+            precise = np.promote_types(stacked.dtype, np.float32)
+            out, convert = np.empty((n, stacked.size // n), stacked.dtype), lambda x: x.astype(precise, copy=False)
+        else:
+            import torch
+
+            stacked, precise = stacked.detach(), torch.promote_types(stacked.dtype, torch.float32)
+            out, convert = stacked.new_empty(n, stacked.numel() // n), lambda x: x.to(precise)
+        w, flat, width = self._operator(out, precise, self._turn(step)), stacked.reshape(out.shape), -(-TOGETHER // n)
+        for at in range(0, out.shape[1], width):
+            out[:, at : at + width] = w @ convert(flat[:, at : at + width])
+        return out.reshape(shape)
+
+    def _operator(self, like: Any, dtype: Any, turn: int) -> Any:
+        """W of a turn where an array or a tensor is: dense for few nodes, and else sparse."""
+        key = turn, str(dtype), str(getattr(like, "device", "numpy"))
+        if key not in self._operators:
+            n = self._nodes
+            i, j, w = map(np.array, zip(*((i, j, w) for i in range(n) for j, w in self.row(i, turn).items())))
+            if not isinstance(like, np.ndarray):
+                import torch
+
+                made = torch.sparse_coo_tensor(np.stack([i, j]), w, (n, n), dtype=dtype, device=like.device).coalesce()
+                made = made.to_dense() if n <= DENSE else made
+            elif n <= DENSE:
+                made = np.zeros((n, n), dtype)
+                made[i, j] = w
+            else:
+                made = _csr(w.astype(dtype), i, j, n)
+            self._operators[key] = made
+        return self._operators[key]
 
     def row(self, i: int, step: int | None) -> dict[int, float]:
         """The weights of node i in a step that are not 0, by index, its own among them."""
@@ -133,3 +172,11 @@ def _read_mtx(path: str, size: int) -> list[list[tuple[int, float]]]:
     if any(len({j for j, _ in row}) != len(row) for row in entries):
         raise ExportError(f"{name} has an entry twice")
     return entries
+
+
+def _csr(w: Any, i: Any, j: Any, size: int) -> Any:
+    try:
+        from scipy.sparse import csr_matrix
+    except ImportError as e:
+        raise ImportError("W of this export is sparse: plan.W and plan.mix_all need scipy (plan.neighbours does not)") from e
+    return csr_matrix((w, (i, j)), shape=(size, size))

@@ -67,7 +67,7 @@ def flat(model: Any) -> np.ndarray:
     """
     import torch
 
-    parameters = _parameters(model)
+    parameters = parameters_of(model)
     refuse_changed(parameters)
     with torch.no_grad():
         values = torch.cat([p.detach().reshape(-1) for p in parameters])
@@ -78,7 +78,7 @@ def set_flat(model: Any, values: np.ndarray) -> None:
     """Puts a flat array into the parameters of a torch module or of a list."""
     import torch
 
-    parameters = _parameters(model)
+    parameters = parameters_of(model)
     source, at = torch.from_numpy(np.array(values)), 0
     if source.numel() != sum(p.numel() for p in parameters):
         raise ExportError(
@@ -90,5 +90,6 @@ def set_flat(model: Any, values: np.ndarray) -> None:
             at += p.numel()
 
 
-def _parameters(model: Any) -> list[Any]:
+def parameters_of(model: Any) -> list[Any]:
+    """The parameters of a torch module, or of a list."""
     return list(model.parameters() if hasattr(model, "parameters") else model)

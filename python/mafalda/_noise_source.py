@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .errors import ExportError
+from .errors import ExportError, MafaldaError
 from ._export import Export
 from ._noise import Noise
 from ._served import ServedNoise
-from ._simulated import SimulatedNoise
+from ._simulated import SimulatedNoise, SimulatedRows
 
 
 def open_noise(
@@ -26,6 +26,8 @@ def open_noise(
 ) -> Noise:
     """The noise of a node: real where there is a state, simulated where there is a seed. See Plan.noise."""
     node = plan.check_node(node)
+    if any(isinstance(given, SimulatedRows) for given in (state, seed, *options.values())):
+        raise MafaldaError("rows of plan.simulated protect nothing, and train nobody in private: give state=FILE, for real noise")
     if (state is None) == (seed is None):
         raise ValueError(
             "noise needs exactly one of state (a file: real noise) and seed (a number: simulated, not private)"
@@ -38,6 +40,11 @@ def open_noise(
             raise TypeError(f"simulated noise does not know {', '.join(options)}")
         return SimulatedNoise(plan, node, int(dim), std, seed)
     return ServedNoise(plan, node, int(dim), std, os.fspath(state), given_std=noise_std, **options)
+
+
+def open_rows(plan: Export, like: Any, seed: int, noise_std: float | None = None, **options: Any) -> SimulatedRows:
+    """Simulated rows of all nodes. See Plan.simulated."""
+    return SimulatedRows(plan, like, seed, lambda node: _level(plan, node, noise_std), **options)
 
 
 def _level(plan: Export, node: str, wanted: float | None) -> float:

@@ -17,7 +17,8 @@ from ._inputs import Inputs, plain
 from ._ledger import Ledger
 from ._mix import mix as mix_models
 from ._noise import Noise
-from ._noise_source import open_noise
+from ._noise_source import open_noise, open_rows
+from ._simulated import SimulatedRows
 from ._people import owners_of
 from ._plot import matrices as draw_matrices
 from ._program import check
@@ -323,6 +324,38 @@ class Plan(Export):
         """
         return open_noise(self, node, dim, state, seed, **options)
 
+    def simulated(
+        self,
+        like: Any,
+        seed: int | None = None,
+        *,
+        generator: Any = None,
+        device: Any = None,
+        dtype: Any = None,
+        noise_std: float | None = None,
+        memory: int | None = None,
+        threads: int | None = None,
+    ) -> SimulatedRows:
+        """Noise for simulations, where the model is: simulated.row(node, step) in any order, simulated.rows(step) of all
+        nodes (n×d). It protects nothing, and make_private refuses it.
+
+        like: the parameters of a model (a torch module, a tensor, a list of them), whose dtype and device rows have, or
+        their number: then rows are numpy's, float32, unless device or dtype says otherwise. In half precision sums are in
+        float32. The numbers are of (seed, node, step), so that every worker makes the same rows: the same bits on all
+        processors, with torch or without, and on all devices of a kind; the same distribution elsewhere. They are not
+        those of noise(seed=…). generator: a torch.Generator, whose initial seed is the seed.
+
+        Rows in order need what strategies keep of earlier ones: T rows for dense, w-1 for w bands, two a section for BLT, a
+        period for combs. Up to memory bytes of them are kept (default: 4 GiB), some columns of some nodes at a time; the
+        others are made again, as are rows out of order: row t then costs t+1 rows of Z (w for banded inverses; for dense
+        those that are kept cost nothing again). Beside these there is the result and, for each of threads (default: the
+        processors), some arrays of 65,536 numbers, or 8,388,608 on other devices.
+        """
+        if (seed is None) == (generator is None):
+            raise ValueError("simulated rows need exactly one of seed (a number) and generator (of torch: its initial seed)")
+        seed = generator.initial_seed() if seed is None else seed
+        return open_rows(self, like, seed, noise_std, device=device, dtype=dtype, memory=memory, threads=threads)
+
     def make_private(
         self,
         optimizer: Any,
@@ -368,3 +401,12 @@ class Plan(Export):
         Models of nodes that are no neighbours are an ExportError: something is wired wrongly.
         """
         return mix_models(self, self.check_node(node, needed=True), model, received, step, missing)
+
+    def mix_all(self, stacked: Any, step: int | None = None) -> Any:
+        """The gossip step of all nodes at once, W·stacked: row i is the model of plan.nodes[i], flat or in its shape.
+
+        stacked is a torch tensor, on any device, or a numpy array (sparse W then needs scipy); a new one comes back. W is
+        dense for up to 1,024 nodes, and sparse beyond; sums are in float32 at least. step is needed where networks take
+        turns.
+        """
+        return self._gossip.mix_all(stacked, step)

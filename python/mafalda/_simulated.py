@@ -1,19 +1,104 @@
-"""Simulated noise: the program's rows for a seed, bit for bit, with numpy. Everybody can make them: they protect nothing."""
+"""Simulated noise: rows for a seed, which everybody can make. They protect nothing."""
 
 from __future__ import annotations
 
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 import numpy as np
 
 from . import _filters
-from .errors import StepError
+from .errors import MafaldaError, StepError
 from ._export import Export
-from ._generator import CHUNK, normals, seeded_key, seeded_pair_key
+from ._mix import parameters_of
 from ._noise import BLOCK, Noise, Place, check_part, digest
+from ._rows import Device, Host, Program, Rows
 
-PART = 64 * CHUNK  # coordinates that are made at a time
-KEPT = 1 << 26  # numbers of earlier rows of a dense strategy that are kept; beyond, they are made again
+KEPT = 1 << 29  # bytes of earlier rows of a dense strategy that a node keeps; beyond, they are made again
+TYPES = ("float64", "float32", "float16", "bfloat16")
+
+
+class SimulatedRows(Rows):
+    """See Plan.simulated.
+
+    Attributes: plan, nodes, dim, steps, seed, dtype, device (None with numpy), private (False).
+    """
+
+    private = False
+
+    def __init__(
+        self, plan: Export, like: Any, seed: int, std: Callable[[str], float], device: Any, dtype: Any, **bounds: Any
+    ) -> None:
+        dim, self.device, self.dtype = _target(like, device, dtype)
+        double = self.dtype == "float64"
+        host = self.device is None or self.device.type == "cpu"
+        super().__init__(plan, dim, seed, Host(double) if host else Device(double, self.device), std, **bounds)
+        self.nodes = plan.nodes or [""]
+
+    def row(self, node: str | None, step: int) -> Any:
+        """The row of a node and a step, dim numbers."""
+        return self._made([self.plan.check_node(node)], step)[0]
+
+    def rows(self, step: int) -> Any:
+        """The rows of all nodes in a step, n×dim, in the order of plan.nodes."""
+        return self._made(self.plan.nodes or [self.plan.check_node(None)], step)
+
+    def _made(self, nodes: list[str], step: int) -> Any:
+        shape = len(nodes), self.dim
+        if self.device is None:
+            out = np.empty(shape, self.dtype)
+            self.put(nodes, step, out)
+            return out
+        import torch
+
+        out = torch.empty(shape, dtype=getattr(torch, self.dtype), device=self.device)
+        if isinstance(self.numbers, Host):
+            self.put(nodes, step, *((out, torch.from_numpy) if self.dtype == "bfloat16" else (out.numpy(),)))
+        else:
+            self.put(nodes, step, out)
+        return out
+
+    def __repr__(self) -> str:
+        return (
+            f"<SimulatedRows of {len(self.nodes)} nodes: {self.steps} steps, {self.dim} numbers a row, {self.dtype} of "
+            f"{self.device or 'numpy'}, simulated: it protects nothing>"
+        )
+
+
+def _target(like: Any, device: Any, dtype: Any) -> tuple[int, Any, str]:
+    """How many numbers a row has, its device (None: numpy), and the name of its dtype."""
+    counted = isinstance(like, (int, np.integer)) and not isinstance(like, bool)
+    tensors = [] if counted or isinstance(like, bool) else [like] if hasattr(like, "shape") else parameters_of(like)
+    dim = like if counted else sum(int(np.prod(x.shape)) for x in tensors)
+    if dim < 1:
+        raise ValueError(f"like is the parameters of a model, or their number, at least 1, not {like!r}")
+    found = {_name(x.dtype) for x in tensors} or {"float32"} if dtype is None else {_name(dtype)}
+    if len(found) > 1:
+        raise MafaldaError(f"the parameters are of {' and '.join(sorted(found))}, and rows of one dtype: say dtype=…")
+    plain = device is None and all(isinstance(x, np.ndarray) for x in tensors) and not str(dtype).startswith("torch")
+    name = found.pop()
+    if name not in TYPES[: 3 if plain else 4]:
+        raise ValueError(f"dtype={name}: float64, float32, float16, and with torch bfloat16")
+    return dim, None if plain else _device(tensors, device), name
+
+
+def _name(dtype: Any) -> str:
+    name = str(dtype).replace("torch.", "")
+    return name if name == "bfloat16" else np.dtype(name if name != str(dtype) else dtype).name
+
+
+def _device(tensors: list[Any], device: Any) -> Any:
+    try:
+        import torch
+    except ImportError:
+        raise MafaldaError("rows on a device need torch, which is not installed: leave device out, for numpy") from None
+    devices = {str(x.device) for x in tensors} or {"cpu"} if device is None else {device}
+    if len(devices) > 1:
+        raise MafaldaError(f"the parameters are on {' and '.join(sorted(devices))}, and rows on one device: say device=…")
+    device = devices.pop()
+    try:
+        return torch.empty(0, device=device).device
+    except (AssertionError, NotImplementedError, RuntimeError) as e:
+        raise MafaldaError(f"device={str(device)!r} is none of this torch: {str(e).splitlines()[0]}") from None
 
 
 class SimulatedNoise(Noise):
@@ -23,15 +108,8 @@ class SimulatedNoise(Noise):
 
     def __init__(self, plan: Export, node: str, dim: int, std: float, seed: int) -> None:
         super().__init__(plan, node, dim, std)
-        if isinstance(seed, bool) or not 0 <= seed < 1 << 64:
-            raise ValueError(f"a seed is a number from 0 to 2^64-1, not {seed!r}")
-        self._z = _Source(plan, node, seed)
-        strategy = plan.manifest["strategy"]
-        dense = _filters.is_dense(strategy)
-        self._inverse = plan.inverse(node) if dense else None
-        self._again = dense and dim * plan.steps > KEPT
-        starts = range(0, dim, PART)
-        self._filters = [] if self._again else [_filters.start(strategy, plan.steps, self._inverse) for _ in starts]
+        bound = KEPT if _filters.is_dense(plan.manifest["strategy"]) else 1 << 62
+        self._rows = Rows(plan, dim, seed, Program(), lambda _: std, bound)
         self._next = 0
         self._row: np.ndarray | None = None
         self._carry: np.ndarray | None = None
@@ -85,47 +163,11 @@ class SimulatedNoise(Noise):
             raise StepError(f"row {step} was asked for, row {self._next} is next")
         if step >= self.steps:
             raise StepError(f"there are {self.steps} steps, and no row {step}")
-        row = np.concatenate([self._part(i, step) for i in range((self.dim + PART - 1) // PART)])
-        row *= self.std
+        row = np.empty(self.dim)
+        self._rows.put([self.node], step, row[None])
         if self._carry is not None:
             row += self._carry
         self._carried, self._unsent, self._carry = self._unsent, (), None
         self._row, self._sending, self._next = row, None, step + 1
 
     _carried: tuple[int, ...] = ()
-
-    def _part(self, i: int, t: int) -> np.ndarray:
-        offset = i * PART
-        length = min(PART, self.dim - offset)
-        if not self._again:
-            return self._filters[i].send(self._z.row(t, offset, length))
-        row = self._inverse[t, t] * self._z.row(t, offset, length)
-        for s in range(t):
-            if self._inverse[t, s] != 0:
-                row = row + self._inverse[t, s] * self._z.row(s, offset, length)
-        return row
-
-
-class _Source:
-    """Rows of a node's Z: its own, and those it shares, in ascending order of the neighbours' indices."""
-
-    def __init__(self, plan: Export, node: str, seed: int) -> None:
-        self._key, self._own = seeded_key(seed, node), 1.0
-        self._shared: list[tuple[float, bytes]] = []
-        if "space" not in plan.manifest:
-            return
-        self._own, me = plan.own_std(node), plan.index(node)
-        others = {plan.index(p.b if p.a == node else p.a): p.std for p in plan.pairs if node in (p.a, p.b)}
-        for other, std in sorted(others.items()):
-            weight = std if me < other else -std
-            self._shared.append((weight, seeded_pair_key(seed, node, plan.nodes[other])))
-
-    def row(self, t: int, offset: int, length: int) -> np.ndarray:
-        if not self._shared and self._own == 1:
-            return normals(self._key, t, offset, length)
-        z = np.zeros(length)
-        if self._own > 0:
-            z = self._own * normals(self._key, t, offset, length)
-        for weight, key in self._shared:
-            z = z + weight * normals(key, t, offset, length)
-        return z
