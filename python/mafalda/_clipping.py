@@ -7,15 +7,17 @@ a record in an attribute (a hidden state, attention weights) is forgotten before
 
 from __future__ import annotations
 
+import itertools
 import math
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterator, Mapping, Sequence, Tuple, Union
 
 import torch
 
 from .errors import ExportError
 
 Loss = Callable[[Any, Any], "torch.Tensor"]
+Clip = Union[float, Sequence[Tuple[int, float]]]  # a norm; or of each group how many parameters it has, and its norm
 
 CACHED = 1 << 16  # numbers that a processor works on at a time
 MARGIN = 1e-5  # norms are taken for so much larger, relatively: rounding of single precision must not exceed the clip
@@ -32,10 +34,11 @@ def clipped_sum(
     loss: Loss,
     inputs: Any,
     targets: Any,
-    clip: float,
+    clip: Clip,
     chunk: int = 64,
     persons: Any = None,
     counts: Any = None,
+    gamma: float | None = None,
 ) -> tuple[list["torch.Tensor"], "torch.Tensor"]:
     """Σ of the records' gradients of loss(model(input), target), each clipped to norm clip, one tensor for each parameter (see
     zeros); and the losses of the records, which are as secret as they are.
@@ -43,6 +46,7 @@ def clipped_sum(
     inputs is a tensor, a tuple or list of arguments, or a mapping of named arguments of the model; targets is whatever
     loss takes. Each tensor in them has the records as its first dimension. loss gets outputs and targets of a batch of one,
     and may use the model's parameters (a proximal term, a tied weight).
+    clip is a norm, or one for each group of parameters, which are clipped on their own. With gamma all are scaled (clip_and_sum).
     With counts, a bool for each record, those that do not count add nothing: rows that pad a batch (not with persons).
     With persons, a number for each record, what counts is the mean of each person's gradients, clipped to norm clip.
     Gradients that are not finite, or 10³⁰ times the clip, count as zero: they must not move more than others. chunk is
@@ -71,10 +75,10 @@ def clipped_sum(
                     total.add_(g.detach().sum(dim=0, dtype=total.dtype), alpha=1 / len(rows))
                 continue
             weights = None if counts is None else counts[at : at + chunk]
-            for total, summed in zip(totals, clip_and_sum(gradients, clip, weights)):
+            for total, summed in zip(totals, clip_and_sum(gradients, clip, weights, gamma)):
                 total.add_(summed)
         if mean is not None:
-            for total, clipped in zip(totals, clip_and_sum([g.unsqueeze(0) for g in mean], clip)):
+            for total, clipped in zip(totals, clip_and_sum([g.unsqueeze(0) for g in mean], clip, None, gamma)):
                 total.add_(clipped)
     for (name, x), version in zip(kept, versions):
         if x._version != version:
@@ -173,20 +177,45 @@ def _precise(dtype: "torch.dtype") -> "torch.dtype":
     return torch.promote_types(dtype, torch.float32)
 
 
-def clip_and_sum(given: Sequence["torch.Tensor"], clip: float, counts: Any = None) -> list["torch.Tensor"]:
+def clips_of(optimizer: "torch.optim.Optimizer", clip: float) -> Clip:
+    """The norm to clip to, or those of the optimizer's groups, where each has its own "clip"; together no more than clip.
+
+    Their squares may exceed its square by rounding, which MARGIN covers.
+    """
+    groups = optimizer.param_groups
+    given = [group["clip"] for group in groups if "clip" in group]
+    if not given:
+        return clip
+    if len(given) < len(groups) or not all(0 < x < math.inf for x in given):
+        raise ValueError("every group of the optimizer needs its own clip, above 0, or none of them")
+    if not math.hypot(*given) <= clip * (1 + 1e-9):
+        raise ExportError(f"the clips of the groups are {math.hypot(*given):.6g} together, the root of their squares, where the noise is for {clip:g}")
+    return [(sum(p.requires_grad for p in group["params"]), float(group["clip"])) for group in groups]
+
+
+def clip_and_sum(
+    given: Sequence["torch.Tensor"], clip: Clip, counts: Any = None, gamma: float | None = None
+) -> list["torch.Tensor"]:
     """Gradients of B records, a tensor B×… for each parameter: clipped together, and summed over the records that count (all).
+
+    With gamma clipping is automatic (Bu et al., 2023): every gradient g becomes g·clip/(‖g‖+gamma), whose norm is below clip.
 
     No products of matrices: under autocast, or with TF32 allowed, they round to 8 or 11 bits, which would exceed the clip. Sums
     are in double precision, in which one record less moves those of a million others by its clip: the rounding of their terms
     is far below MARGIN.
     """
+    if not isinstance(clip, (int, float)):
+        ends = list(itertools.accumulate(count for count, _ in clip))
+        parts = zip([0, *ends], ends, clip)
+        return [total for start, end, (_, own) in parts for total in clip_and_sum(given[start:end], own, counts, gamma)]
+    if not given:
+        return []
     gradients = [g.detach().reshape(len(g), math.prod(g.shape[1:])) for g in given]
     squares = sum(part.double().square().sum(dim=1) for g in gradients for _, part in _columns(g))
     norms = squares.sqrt() * (1 + MARGIN)
     sound = torch.isfinite(norms) & (norms < 1e30 * clip)  # smaller factors lose their digits in single precision
-    factors = torch.where(
-        sound, torch.clamp(clip / norms.clamp(min=1e-300), max=1.0), torch.zeros_like(norms)
-    )
+    factors = torch.clamp(clip / norms.clamp(min=1e-300), max=1.0) if gamma is None else clip / (norms + gamma)
+    factors = torch.where(sound, factors, torch.zeros_like(norms))
     if counts is not None:
         factors = factors * torch.as_tensor(counts, dtype=factors.dtype, device=factors.device)
     sums = []

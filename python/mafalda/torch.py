@@ -22,7 +22,7 @@ import numpy as np
 import torch
 
 from .canaries import Canaries, Recorder
-from ._clipping import Loss, clip_and_sum, clipped_sum, count_records, tensors_of, zeros
+from ._clipping import Loss, clip_and_sum, clipped_sum, clips_of, count_records, tensors_of, zeros
 from .errors import ExportError, MafaldaError, ParticipationError, ServerError, StepError
 from ._export import Export
 from ._guard import (
@@ -65,9 +65,14 @@ class PrivateOptimizer(Private):
         participation  "mine" says that the caller draws the batches and answers for who takes part when (plan.ledger
                        checks it): without sampler and loader, with size, the public size of a batch. Checkpoints say so
         chunk          records whose gradients are in memory at once; 1 for models that torch.func does not know
+        automatic      γ of automatic clipping, 0.01 for example: every gradient g becomes g·clip/(‖g‖+γ), small ones, too
+        ranks          True in the first of several processes of this node (torch.distributed, rank 0): see Rank
         canaries       of plan.canaries, which contribute in the steps of their batches
         record         a folder for what an audit needs to know of the messages (mafalda.canaries.Recorder); of optimizers
                        other than SGD, of the gradients that they are given
+
+    Where every group of the optimizer has a "clip" of its own, groups are clipped one by one, {"params": …, "clip": 0.6}; the root
+    of the sum of their squares is at most clip.
 
     Attributes: noise, sampler, size, clip, participation ("sampler" or "mine"), step_number (the step whose gradients are
     taken now), optimizer, parameters (those that are trained: what mafalda.flat and plan.mix take where most of a model is
@@ -88,6 +93,8 @@ class PrivateOptimizer(Private):
         loader: Any = None,
         participation: str | None = None,
         chunk: int = 64,
+        automatic: float | None = None,
+        ranks: bool = False,
         canaries: Canaries | None = None,
         record: Any = None,
         **options: Any,
@@ -96,6 +103,7 @@ class PrivateOptimizer(Private):
         self.parameters = trained_parameters(optimizer)
         node = plan.check_node(node)
         self._clip = checked_clip(plan, node, clip, options.get("noise_std"))
+        self._clips, self._gamma = clips_of(optimizer, self._clip), checked_gamma(automatic)
         self.participation = checked_participation(plan, participation, sampler, loader, size)
         if loader is not None:
             check_loader(plan, loader, sampler)
@@ -103,6 +111,7 @@ class PrivateOptimizer(Private):
         self.sampler = sampler
         self.size = checked_size(plan, sampler, size, node)
         self._chunk, self._taken, self._watch = chunk, None, Watch()
+        self._ranks = checked_ranks(sampler) if ranks else None
         self._ahead = prefetched(loader)
         warn_of_optimizer(plan, optimizer)
         layers = [p.numel() for p in self.parameters]
@@ -155,9 +164,9 @@ class PrivateOptimizer(Private):
         self._watch.check(model)
         refuse_raw_gradients(self.parameters)
         sums, losses = clipped_sum(
-            model, self.parameters, loss, inputs, targets, self.clip, self._chunk, persons, counts
+            model, self.parameters, loss, inputs, targets, self._clips, self._chunk, persons, counts, self._gamma
         )
-        count = len(losses)
+        count = len(losses) if self._ranks is None else reduced(sums, len(losses))
         if rest is not None:
             count += before.count
             for total, part in zip(sums, before.sums):
@@ -199,6 +208,8 @@ class PrivateOptimizer(Private):
                 self.sampler.finish(t)
             with recording(self._record, t, self.parameters, self.optimizer), self._watch.changing(), self._guard:
                 self.optimizer.step()
+            if self._ranks is not None:
+                spread(self.parameters)
         finally:
             self.zero_grad()
         return t
@@ -263,6 +274,89 @@ class PrivateOptimizer(Private):
 
     def __repr__(self) -> str:
         return self.said(self.optimizer, self.size, "of plan.sampler" if self.participation == "sampler" else "of the caller's")
+
+
+class Rank:
+    """A further process of a node, with a GPU of its own: it clips its part of a batch; the first one draws the row, and steps.
+
+        torch.distributed.init_process_group(…)
+        first = torch.distributed.get_rank() == 0
+        private = plan.make_private(sgd, node=…, state=…, sampler=sampler, ranks=True) if first else Rank(sgd, plan, node=…)
+        for step in range(plan.steps):
+            batch = part_of(sampler.batch(step) if first else None)
+            private.backward(model, loss, x[batch], y[batch])
+            private.step()
+
+    Every rank has a copy of the model (no DistributedDataParallel), the data, and an optimizer with the same groups, which makes
+    steps in the first alone. The sums of clipped gradients go to the first, which adds the row to them once and sends all ranks its
+    parameters. Arguments are those of PrivateOptimizer, and the same in all ranks.
+    """
+
+    def __init__(
+        self,
+        optimizer: "torch.optim.Optimizer",
+        plan: Export,
+        *,
+        node: str | None = None,
+        clip: float | None = None,
+        chunk: int = 64,
+        automatic: float | None = None,
+        noise_std: float | None = None,
+    ) -> None:
+        self.parameters = trained_parameters(optimizer)
+        self._clips = clips_of(optimizer, checked_clip(plan, plan.check_node(node), clip, noise_std))
+        self._chunk, self._gamma = chunk, checked_gamma(automatic)
+        checked_ranks(None)
+
+    def backward(self, model: "torch.nn.Module", loss: Loss, inputs: Any, targets: Any = None) -> "torch.Tensor":
+        """Gives the first rank the clipped gradients of some records; returns their mean loss, which is as secret as they are."""
+        check_model(model, self.parameters)
+        sums, losses = clipped_sum(model, self.parameters, loss, inputs, targets, self._clips, self._chunk, gamma=self._gamma)
+        reduced(sums, len(losses))
+        return losses.float().mean()
+
+    def step(self) -> None:
+        """Takes the parameters that the first rank has after its step."""
+        spread(self.parameters)
+
+
+def checked_ranks(sampler: Sampler | None) -> bool:
+    """True, where sums can come together: records that are clipped on their own, in a world of processes."""
+    if sampler is not None and (sampler.owners is not None or sampler.shape is not None):
+        raise ParticipationError("ranks take parts of a batch: it can neither be padded nor be of persons, who are clipped whole")
+    if not torch.distributed.is_available() or not torch.distributed.is_initialized():
+        raise MafaldaError("ranks are processes of torch.distributed: call init_process_group first")
+    return True
+
+
+def part_of(batch: Sequence[int] | None) -> list[int]:
+    """This rank's part of the batch of the first rank."""
+    given = [batch]
+    torch.distributed.broadcast_object_list(given, src=0)
+    return list(given[0][torch.distributed.get_rank() :: torch.distributed.get_world_size()])
+
+
+def reduced(sums: list["torch.Tensor"], count: int) -> int:
+    """Adds the sums of all ranks up in the first; returns of how many records they are."""
+    records = torch.tensor(count, device=sums[0].device)
+    for x in (*sums, records):
+        torch.distributed.reduce(x, dst=0)
+    return int(records)
+
+
+def spread(parameters: Sequence["torch.Tensor"]) -> None:
+    """Gives all ranks the parameters of the first."""
+    for p in parameters:
+        whole = p.detach().contiguous()
+        torch.distributed.broadcast(whole, src=0)
+        p.data.copy_(whole)
+
+
+def checked_gamma(given: float | None) -> float | None:
+    """γ of automatic clipping; None without."""
+    if given is not None and not 0 < given < float("inf"):
+        raise ValueError(f"automatic is γ of g·clip/(‖g‖+γ), above 0, not {given!r}")
+    return given
 
 
 def checked_rows(
