@@ -1,5 +1,10 @@
 """Fine-tuning with adapters (LoRA): all nodes of a network, in one process. What is frozen gets no noise and is not sent.
 
+Of the two factors of an adapter the first is frozen, too, as it was drawn, the same at every node. Were both trained, the noise
+of one would be multiplied with that of the other, and by as much as the factors grow, which no C is the best for; and nodes
+average factors: the mean of up times the mean of down is not the mean of up·down. With one factor frozen the model is linear
+in what is trained, and both are right (Sun et al., 2024, "Improving LoRA in privacy-preserving federated learning").
+
     pip install ./python                # from the repository
     python lora.py
 
@@ -12,12 +17,12 @@ import mafalda
 
 
 class Adapted(torch.nn.Module):
-    """A layer that is frozen, and two narrow ones beside it that are trained."""
+    """A layer that is frozen, and two narrow ones beside it, of which the second is trained."""
 
-    def __init__(self, layer, rank=2):
+    def __init__(self, layer, rank=4):
         super().__init__()
         self.layer = layer.requires_grad_(False)
-        self.down = torch.nn.Linear(layer.in_features, rank, bias=False)
+        self.down = torch.nn.Linear(layer.in_features, rank, bias=False).requires_grad_(False)
         self.up = torch.nn.Linear(rank, layer.out_features, bias=False)
         torch.nn.init.zeros_(self.up.weight)
 
