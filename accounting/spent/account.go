@@ -95,8 +95,8 @@ func first(phases []Phase, rounds int) (out []Phase) {
 	return out
 }
 
-// std returns the standard deviation, or the scale, of the noise over the clip, rounded down.
-func (p Phase) std(delta float64) float64 {
+// Std returns the standard deviation, or the scale, of the noise over the clip, rounded down.
+func (p Phase) Std(delta float64) float64 {
 	down := 1 - 1e-14 // of a few operations
 	sensitivity := cmp.Or(p.Sensitivity, p.Clip)
 	switch {
@@ -115,7 +115,7 @@ func (r *Run) multiplier(p Phase) float64 {
 	if p.isPure() {
 		return 0
 	}
-	each := cmp.Or(p.Weight, 1) / p.std(r.Delta)
+	each := cmp.Or(p.Weight, 1) / p.Std(r.Delta)
 	sum := float64(max(p.Recipients, 1)) * each * each
 	if p.CountStd > 0 {
 		sum += 1 / (p.CountStd * p.CountStd)
@@ -128,7 +128,7 @@ func (r *Run) pure(p Phase, adjacency accounting.Adjacency) float64 {
 	epsilon := 0.
 	switch p.Mechanism {
 	case "laplace": // 1-norms are up to √d times 2-norms
-		epsilon = adjacency.Contribution(1) * math.Sqrt(float64(p.Parameters)) * cmp.Or(p.Weight, 1) / p.std(r.Delta)
+		epsilon = adjacency.Contribution(1) * math.Sqrt(float64(p.Parameters)) * cmp.Or(p.Weight, 1) / p.Std(r.Delta)
 	case "svt":
 		epsilon = p.Epsilon + cmp.Or(p.Release, math.Ceil(p.Fraction*float64(p.Parameters))*p.NoiseVar)
 	}
@@ -204,7 +204,7 @@ func (r *Run) keep(a *Account) error {
 	low, high := 1., 2.
 	louder := func(times float64) Phase {
 		p := p
-		p.Multiplier, p.Sigma, p.Epsilon = p.std(r.Delta)*times, 0, 0
+		p.Multiplier, p.Sigma, p.Epsilon = p.Std(r.Delta)*times, 0, 0
 		p.CountStd *= times
 		return p
 	}

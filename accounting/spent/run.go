@@ -153,7 +153,7 @@ func (r *Run) Check() error {
 		}
 		z := r.multiplier(p)
 		if p.isPure() {
-			z = p.std(r.Delta)
+			z = p.Std(r.Delta)
 		}
 		if p.Mechanism != "svt" && !(z >= pld.MinNoiseMultiplier && z <= pld.MaxNoiseMultiplier) {
 			return fault.New("NoiseMultiplier", z, "must be from %v to %v, over all that a round gives away of a unit", pld.MinNoiseMultiplier,

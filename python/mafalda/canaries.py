@@ -23,36 +23,21 @@ from typing import Any, Mapping, Sequence
 import numpy as np
 
 from . import _durable, _files
-from .errors import ExportError, MafaldaError, ParticipationError
+from .errors import ExportError, MafaldaError, ParticipationError, ProcessError
 from ._export import Export
 from ._sampler import Sampler
 
 FORMAT, RUN_FORMAT, VIEW_FORMAT = "mafalda canaries 1", "mafalda run 1", "mafalda view 1"
+RECORD_FORMAT = "mafalda record 1"
 LARGEST = 1 << 30  # bytes of a file of coins
 LOUD = 10.0  # gradients of canaries are so many times the clip: a clip that is not applied, or not to all layers, is seen
 
 
-class Canaries:
-    """Made by Plan.canaries.
+class _Coins:
+    """Directions and coins, made of a key: canaries are the records from number records on."""
 
-    Attributes:
-        records   how many records of the sampler are real: canary i is record number records + i
-        count     how many canaries there are
-        steps     of each canary, the steps in which it is to take part
-        included  the coins: whether each contributes. Secret
-        replaced  whether the opposites of all others do, as where one record replaces another; else nothing does
-    """
-
-    def __init__(self, sampler: Sampler, dim: int, count: int, clip: float, key: bytes, replaced: bool = False) -> None:
-        self.sampler, self.dim, self.count, self.clip, self.replaced = sampler, dim, count, clip, replaced
-        self.records = sampler.records - count
-        self.kept: dict[tuple[int, ...], list[Any]] = {}  # by numbers, their clipped sum, of batches that come again
-        self._key = key
-        self.steps: list[list[int]] = [[] for _ in range(count)]
-        for t in range(sampler.steps):
-            for number in sampler.numbers(t).tolist():
-                if number >= self.records:
-                    self.steps[number - self.records].append(t)
+    def __init__(self, records: int, dim: int, count: int, clip: float, key: bytes, replaced: bool) -> None:
+        self.records, self.dim, self.count, self.clip, self.replaced, self._key = records, dim, count, clip, replaced, key
         bits = np.frombuffer(self._stream(0, (count + 7) // 8), dtype=np.uint8)
         self.included = np.unpackbits(bits, bitorder="little")[:count].astype(bool)
 
@@ -78,15 +63,40 @@ class Canaries:
             np.multiply(self.direction(i - self.records), np.float32(sign * LOUD * self.clip), out=row)
         return rows
 
-    def said(self) -> dict[str, Any]:
-        """What the file of coins has."""
-        sampler = self.sampler
-        found = {"format": FORMAT, "export": sampler.plan.hash, "node": sampler.node, "dim": self.dim, "clip": self.clip}
-        found |= {"replaced": True} if self.replaced else {}
-        return {**found, "key": self._key.hex(), "first": self.records, "steps": self.steps}
-
     def _stream(self, number: int, length: int) -> bytes:
         return hashlib.shake_128(FORMAT.encode() + self._key + number.to_bytes(8, "little")).digest(length)
+
+    def _text(self, export: str, node: str, steps: list[list[int]]) -> dict[str, Any]:
+        """What the file of coins has."""
+        found = {"format": FORMAT, "export": export, "node": node, "dim": self.dim, "clip": self.clip}
+        found |= {"replaced": True} if self.replaced else {}
+        return {**found, "key": self._key.hex(), "first": self.records, "steps": steps}
+
+
+class Canaries(_Coins):
+    """Made by Plan.canaries.
+
+    Attributes:
+        records   how many records of the sampler are real: canary i is record number records + i
+        count     how many canaries there are
+        steps     of each canary, the steps in which it is to take part
+        included  the coins: whether each contributes. Secret
+        replaced  whether the opposites of all others do, as where one record replaces another; else nothing does
+    """
+
+    def __init__(self, sampler: Sampler, dim: int, count: int, clip: float, key: bytes, replaced: bool = False) -> None:
+        super().__init__(sampler.records - count, dim, count, clip, key, replaced)
+        self.sampler = sampler
+        self.kept: dict[tuple[int, ...], list[Any]] = {}  # by numbers, their clipped sum, of batches that come again
+        self.steps: list[list[int]] = [[] for _ in range(count)]
+        for t in range(sampler.steps):
+            for number in sampler.numbers(t).tolist():
+                if number >= self.records:
+                    self.steps[number - self.records].append(t)
+
+    def said(self) -> dict[str, Any]:
+        """What the file of coins has."""
+        return self._text(self.sampler.plan.hash, self.sampler.node, self.steps)
 
 
 def make(plan: Export, count: int, dim: int, path: Any, sampler: Sampler, seed: int | None, clip: float | None) -> Canaries:
@@ -113,14 +123,17 @@ def make(plan: Export, count: int, dim: int, path: Any, sampler: Sampler, seed: 
         if kept != made.said():
             raise MafaldaError(f"{path} has the coins of another run: give another name")
         return made
-    key = secrets.token_bytes(32)
-    if seed is not None:
-        key = hashlib.sha256(b"mafalda canaries seed 1" + int(seed).to_bytes(8, "little")).digest()
+    key = _new_key(seed)
     replaced = plan.manifest.get("privacy", {}).get("adjacency") == "replace-one"
     made = Canaries(sampler, int(dim), int(count), float(clip), key, replaced)
-    text = json.dumps(made.said())[:-1]
-    _durable.write(path, (text + _seal(text)).encode())
+    _write_sealed(path, made.said())
     return made
+
+
+def _new_key(seed: int | None) -> bytes:
+    if seed is None:
+        return secrets.token_bytes(32)
+    return hashlib.sha256(b"mafalda canaries seed 1" + int(seed).to_bytes(8, "little")).digest()
 
 
 class Recorder:
@@ -205,6 +218,154 @@ class View:
         self._messages.write(first, own, *(received[label] for label in self._seen))
 
 
+class Record(_Coins):
+    """Writes down what any program releases, without a plan, for `mafalda audit --run FOLDER`.
+
+        record = mafalda.canaries.Record("record", model, count=40, clip=1.0, claim="run.toml")
+        for t in range(rounds):
+            for i in range(40):                                         # canary i is all that sender i contributes
+                record.add(t, private_update(record.update(i)), sender=i)
+        record.close()
+
+    or, for canaries beside real contributions in one sum, record.gradients(drawn), in rows, and record.add(t, noisy_sum).
+
+    like is a state dict, a list of arrays, an array, or a number of parameters: what is released has this shape. clip is
+    what the program clips a contribution to, size what it divides sums by, claim the description that mafalda spent reads, noising
+    the T×T matrix by which the noise of a sender's rounds is claimed to be correlated. The folder has the coins: it is secret.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        like: Any,
+        count: int,
+        clip: float,
+        *,
+        size: float = 1.0,
+        claim: str | os.PathLike[str] | None = None,
+        noising: np.ndarray | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self._like = [np.zeros(like, np.float32)] if isinstance(like, (int, np.integer)) else [np.asarray(part) for part in _parts(like)]
+        self._keys = list(like) if isinstance(like, Mapping) else None
+        self._single = not isinstance(like, (Mapping, list, tuple))
+        dim = sum(part.size for part in self._like)
+        if count < 2 or dim < 1 or not 0 < clip < float("inf") or not 0 < size < float("inf"):
+            raise ValueError(f"count {count} must be at least 2, and parameters ({dim}), clip {clip} and size {size} above 0")
+        super().__init__(0, dim, int(count), float(clip), _new_key(seed), False)
+        self._folder, self._size, self._owner = os.path.abspath(os.fspath(folder)), float(size), os.getpid()
+        self._rounds: list[dict[str, Any]] = []
+        self._rows: list[np.ndarray] = []
+        self._senders: list[int | None] = []
+        self._drawn: list[int] | None = None
+        text = None
+        if claim is not None:
+            with open(claim, "rb") as f:
+                text = f.read()
+        try:
+            os.makedirs(os.path.dirname(self._folder), exist_ok=True)
+            os.mkdir(self._folder, 0o700)
+        except FileExistsError:
+            raise MafaldaError(f"{self._folder} is there already, of another run or process: give another name") from None
+        _write_sealed(self._at("coins.json"), self._text("", "", [[] for _ in range(count)]))
+        if text is not None:
+            _durable.write(self._at("run.toml"), text)
+        if noising is not None:
+            np.save(self._at("noising.npy"), np.asarray(noising, dtype=np.float64))
+
+    def update(self, i: int) -> Any:
+        """What canary i contributes, before the clip, in the shape of like: zeros where its coin says so."""
+        rows = self.gradients([i])
+        flat = rows[0] if len(rows) else np.zeros(self.dim, np.float32)
+        ends = np.cumsum([part.size for part in self._like])[:-1]
+        parts = [piece.reshape(part.shape) for piece, part in zip(np.split(flat, ends), self._like)]
+        return parts[0] if self._single else parts if self._keys is None else dict(zip(self._keys, parts))
+
+    def add(self, round: int, released: Any, sender: int | None = None, *, before: Any = None, drawn: Sequence[int] | None = None) -> None:
+        """What was released in a round: noise and all, less before, which was known (the model that an update is added to).
+
+        Rounds are 0, 1, 2, …, one after the other. sender is the number of the canary that the sender's whole contribution is; None
+        where canaries are contributions beside others, of which drawn says which had their turn, whatever their coins (all).
+        What several recipients get for the same data is added several times.
+        """
+        if os.getpid() != self._owner:
+            raise ProcessError(f"{self._folder} is written by process {self._owner}: bring what was released there")
+        next_round = len(self._rounds) + bool(self._rows)
+        if round == next_round and self._rows:
+            self._end_round()
+        elif round != len(self._rounds):
+            raise MafaldaError(f"round {round} does not follow: round {len(self._rounds)} is being recorded")
+        if sender is not None and not 0 <= sender < self.count:
+            raise MafaldaError(f"sender {sender} is none of {self.count} canaries")
+        if self._senders and (self._senders[0] is None) != (sender is None):
+            raise MafaldaError("either every release has a sender, or none")
+        row = self._flat(released)
+        if before is not None:
+            row = row - self._flat(before)
+        row = (row * self._size).astype(np.float32)
+        if not np.isfinite(row).all():
+            raise MafaldaError(f"what was released in round {round} has a number that is not finite")
+        if not self._rows:
+            self._drawn = None if drawn is None else sorted({int(i) for i in drawn})
+        self._rows.append(row)
+        self._senders.append(sender)
+
+    def close(self) -> None:
+        """Writes what the files are. A record that was not closed is not audited."""
+        if os.getpid() != self._owner:
+            raise ProcessError(f"{self._folder} is written by process {self._owner}: close it there")
+        if self._rows:
+            self._end_round()
+        coins = _digest(self._at("coins.json"))
+        _write_sealed(self._at("record.json"), {"format": RECORD_FORMAT, "coins": coins, "rounds": self._rounds})
+
+    def __enter__(self) -> "Record":
+        return self
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        if kind is None:
+            self.close()
+
+    def _end_round(self) -> None:
+        path = self._at(f"round-{len(self._rounds):04d}.npy")
+        try:
+            with open(path, "xb") as f:
+                np.save(f, np.asarray(self._rows, dtype="<f4"))
+        except FileExistsError:
+            raise MafaldaError(f"{path} is there already: another process writes to this folder") from None
+        said: dict[str, Any] = {"sha256": _digest(path), "rows": len(self._rows)}
+        if self._senders[0] is not None:
+            said["senders"] = self._senders
+        if self._drawn is not None:
+            said["drawn"] = self._drawn
+        self._rounds.append(said)
+        self._rows, self._senders = [], []
+
+    def _flat(self, values: Any) -> np.ndarray:
+        parts = _parts([values[key] for key in self._keys] if self._keys is not None else values)
+        if [part.shape for part in parts] != [part.shape for part in self._like]:
+            raise MafaldaError(f"what is released has shapes {[part.shape for part in parts]}, not {[part.shape for part in self._like]}")
+        return np.concatenate([part.ravel() for part in parts])
+
+    def _at(self, name: str) -> str:
+        return os.path.join(self._folder, name)
+
+
+def _digest(path: str) -> str:
+    with open(path, "rb") as f:
+        return hashlib.sha256(f.read()).hexdigest()
+
+
+def _parts(values: Any) -> list[np.ndarray]:
+    """Arrays and tensors, of a state dict, a list, or one, as float64."""
+    found = values.values() if isinstance(values, Mapping) else values if isinstance(values, (list, tuple)) else [values]
+    parts = [np.asarray(v.detach().cpu() if hasattr(v, "detach") else v) for v in found]
+    for part in parts:
+        if part.dtype.kind not in "fiu":
+            raise MafaldaError(f"numbers are wanted, and an array has type {part.dtype}")
+    return [part.astype(np.float64) for part in parts]
+
+
 class _Rows:
     """The rows of a record: a folder with run.json, and a file of float32 numbers, NaN where none was written.
 
@@ -263,6 +424,11 @@ SEAL = ', "sha256": "'
 def _seal(text: str) -> str:
     """What ends a file of coins: the checksum of all that is before."""
     return f'{SEAL}{hashlib.sha256(text.encode()).hexdigest()}"}}\n'
+
+
+def _write_sealed(path: str, said: dict[str, Any]) -> None:
+    text = json.dumps(said)[:-1]
+    _durable.write(path, (text + _seal(text)).encode())
 
 
 def _read(path: str) -> dict[str, Any] | None:

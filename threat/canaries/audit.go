@@ -29,6 +29,7 @@ type Options struct {
 	Confidence float64 // of the lower bound of ε; 0 means 0.95
 	FalseAlarm float64 // probability that an honest run has any alarm; 0 means 0.001
 	Delta      float64 // 0 means the export's
+	Epsilon    float64 // that is claimed of a Record; 0 means what its description comes to
 	Progress   func(done, all int)
 }
 
@@ -73,6 +74,10 @@ type Result struct {
 	Coins  []bool    `json:"coins,omitempty"`
 
 	Gradients bool `json:"gradients,omitempty"` // the record is of what an optimizer was given
+
+	// Of a Record: what was released, and the ε that is announced for a round of it.
+	Releases  int     `json:"releases,omitempty"`
+	Announced float64 `json:"announced,omitempty"`
 }
 
 // Failures lists what is not as planned.
@@ -421,7 +426,7 @@ func judge(m *export.Manifest, r *Run, c *Coins, e *evidence, options Options) (
 	claim := res.claim(m, r, level, c.Clip, largest)
 	res.Mu = arrived * claim / spread
 	res.MuError = wrong * claim / spread
-	res.LowerMu = lowerMu(e.scores, in, 1-options.Confidence)
+	res.LowerMu = family(gaussian).lower(e.scores, in, 1-options.Confidence)
 	if err := res.inEpsilon(m, level, options.Delta); err != nil {
 		return nil, err
 	}

@@ -22,8 +22,8 @@ func TestBoundIsTheReference(t *testing.T) {
 		{1000, 1000, 500, 0.05, 0},
 		{64, 64, 64, 0.05, 1.5503567761097437},
 	} {
-		if got := muRejected(tc.m, tc.guesses, tc.right, tc.alpha); math.Abs(got-tc.want) > 1e-7*(1+tc.want) {
-			t.Errorf("muRejected(%d, %d, %d, %v) = %v, want %v", tc.m, tc.guesses, tc.right, tc.alpha, got, tc.want)
+		if got := family(gaussian).rejected(tc.m, tc.guesses, tc.right, tc.alpha); math.Abs(got-tc.want) > 1e-7*(1+tc.want) {
+			t.Errorf("rejected(%d, %d, %d, %v) = %v, want %v", tc.m, tc.guesses, tc.right, tc.alpha, got, tc.want)
 		}
 	}
 }
@@ -31,8 +31,8 @@ func TestBoundIsTheReference(t *testing.T) {
 // One canary that is guessed right proves nothing at less than even odds: Φ(μ/2) is at least a half.
 func TestOneCanaryProvesNothing(t *testing.T) {
 	for _, alpha := range []float64{0.01, 0.05, 0.4} {
-		if got := muRejected(1, 1, 1, alpha); got != 0 {
-			t.Errorf("muRejected(1, 1, 1, %v) = %v", alpha, got)
+		if got := family(gaussian).rejected(1, 1, 1, alpha); got != 0 {
+			t.Errorf("rejected(1, 1, 1, %v) = %v", alpha, got)
 		}
 	}
 }
@@ -52,7 +52,7 @@ func TestBoundIsBelowMu(t *testing.T) {
 					scores[i] += mu
 				}
 			}
-			bound := lowerMu(scores, in, alpha)
+			bound := family(gaussian).lower(scores, in, alpha)
 			sum += bound
 			if bound > mu {
 				above++

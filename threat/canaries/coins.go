@@ -44,22 +44,32 @@ type Coins struct {
 
 // ReadCoins reads the file of coins that Plan.canaries of the Python package writes.
 func ReadCoins(path string) (*Coins, error) {
-	content, err := files.Read(path, maxCoins)
-	if err != nil {
+	var c Coins
+	if _, err := readSealed(path, &c, c.check, &c.Checksum); err != nil {
 		return nil, err
 	}
-	var c Coins
-	if err := strictjson.Decode(content, &c); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	return &c, nil
+}
+
+// readSealed reads a file of JSON whose last key is the checksum of all before it, and returns the checksum of the file.
+func readSealed(path string, into any, check func() error, checksum *string) (digest string, err error) {
+	content, err := files.Read(path, maxCoins)
+	if err != nil {
+		return "", err
 	}
-	if err := c.check(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	err = strictjson.Decode(content, into)
+	if err == nil {
+		err = check()
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
 	}
 	sealed := content[:max(0, bytes.LastIndex(content, []byte(`, "sha256": "`)))]
-	if sum := sha256.Sum256(sealed); hex.EncodeToString(sum[:]) != c.Checksum {
-		return nil, fmt.Errorf("%s is damaged, or of another version: its checksum is not that of its content", path)
+	if sum := sha256.Sum256(sealed); hex.EncodeToString(sum[:]) != *checksum {
+		return "", fmt.Errorf("%s is damaged, or of another version: its checksum is not that of its content", path)
 	}
-	return &c, nil
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:]), nil
 }
 
 func (c *Coins) check() error {

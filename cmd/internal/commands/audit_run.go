@@ -3,6 +3,8 @@ package commands
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -39,24 +41,28 @@ func othersGiven(cmd *cobra.Command, known ...string) (names []string) {
 	return names
 }
 
-// checkRun refuses flags of the other kinds of audit.
-func (f *auditFlags) checkRun(cmd *cobra.Command) error {
-	others := othersGiven(cmd, flagsOfRun[:]...)
+// checkRun refuses flags of the other kinds of audit, but for some.
+func (f *auditFlags) checkRun(cmd *cobra.Command, known ...string) error {
+	others := othersGiven(cmd, known...)
 	switch {
 	case terminal.Given(cmd, "runs") || cmd.Flags().Changed("runs seed"):
 		return terminal.Usagef("--runs is not for --run, but for its confidence: what happened is in the folder")
 	case len(others) > 0:
 		return terminal.Usagef("--%s is not for --run: what happened is in the folder", others[len(others)-1])
-	case f.run.coins == "" || f.threat.Exported == "":
-		return terminal.Usagef("--run needs --export, the folder of the plan, and coins, the file of the canaries: --run FOLDER,coins=FILE")
 	}
 	return nil
 }
 
 // runRecorded audits a training that happened.
 func (f *auditFlags) runRecorded(cmd *cobra.Command, bar *terminal.Progress) (err error) {
-	if err := f.checkRun(cmd); err != nil {
+	if canaries.IsRecord(f.run.run) {
+		return f.runClaimed(cmd, bar)
+	}
+	if err := f.checkRun(cmd, flagsOfRun[:]...); err != nil {
 		return err
+	}
+	if f.run.coins == "" || f.threat.Exported == "" {
+		return terminal.Usagef("--run needs --export, the folder of the plan, and coins, the file of the canaries: --run FOLDER,coins=FILE")
 	}
 	e, err := export.LoadUntil(cmd.Context(), f.threat.Exported)
 	if err == nil {
@@ -80,6 +86,45 @@ func (f *auditFlags) runRecorded(cmd *cobra.Command, bar *terminal.Progress) (er
 	case !run.Attacker() && f.attacker != "":
 		return terminal.Usagef("--attacker %s: the run is what node %q sent, which everybody sees", f.attacker, run.Node)
 	}
+	return f.report(cmd, bar, "the run is not what the plan says", func(o canaries.Options) (*canaries.Result, error) {
+		o.Delta = f.sampled.delta
+		return canaries.Audit(cmd.Context(), e, run, coins, o)
+	})
+}
+
+// runClaimed audits what a program without a plan released, by the description that is in the folder or beside it.
+func (f *auditFlags) runClaimed(cmd *cobra.Command, bar *terminal.Progress) error {
+	if err := f.checkRun(cmd, "run", "runs", "epsilon", "json", "output", "force"); err != nil {
+		return err
+	}
+	if f.run.coins != "" {
+		return terminal.Usagef("--run coins=%s: the coins of a record without a plan are in its folder", f.run.coins)
+	}
+	inside, beside := filepath.Join(f.run.run, "run.toml"), filepath.Clean(f.run.run)+".toml"
+	description, err := describedRun(inside)
+	if errors.Is(err, fs.ErrNotExist) {
+		description, err = describedRun(beside)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return terminal.Usagef("what is claimed? Write it down as for mafalda spent, in %s or %s", inside, beside)
+	}
+	if err != nil {
+		return err
+	}
+	record, err := canaries.OpenRecord(f.run.run)
+	if err != nil {
+		return terminal.Usage(err)
+	}
+	return f.report(cmd, bar, "the run is not what is claimed", func(o canaries.Options) (*canaries.Result, error) {
+		o.Epsilon = f.sampled.epsilon
+		return canaries.AuditRecord(cmd.Context(), record, description, o)
+	})
+}
+
+// report writes what an audit finds, and fails with what is wrong if it does not pass.
+func (f *auditFlags) report(
+	cmd *cobra.Command, bar *terminal.Progress, wrong string, audit func(canaries.Options) (*canaries.Result, error),
+) (err error) {
 	if err := results.CheckFolder(f.run.out, auditedName, f.run.force); err != nil {
 		return err
 	}
@@ -88,8 +133,7 @@ func (f *auditFlags) runRecorded(cmd *cobra.Command, bar *terminal.Progress) (er
 	if !cmd.Flags().Changed("runs confidence") {
 		confidence = 0 // the library's default: a bound that always holds says nothing
 	}
-	r, err := canaries.Audit(cmd.Context(), e, run, coins, canaries.Options{Confidence: confidence, Delta: f.sampled.delta,
-		Progress: bar.ShowAs("parameters")})
+	r, err := audit(canaries.Options{Confidence: confidence, Progress: bar.ShowAs("parameters")})
 	bar.Clear()
 	if err != nil {
 		if _, unfit := errors.AsType[*canaries.UnfitError](err); unfit {
@@ -109,7 +153,7 @@ func (f *auditFlags) runRecorded(cmd *cobra.Command, bar *terminal.Progress) (er
 			f.run.force)
 	}
 	if err == nil && !r.Passed {
-		err = fmt.Errorf("the run is not what the plan says: %s", strings.Join(r.Failures(), "; "))
+		err = fmt.Errorf("%s: %s", wrong, strings.Join(r.Failures(), "; "))
 	}
 	return err
 }

@@ -59,8 +59,8 @@ docs/is-my-epsilon-right.md explains them.`,
 // largestDescription is how many bytes a description may have.
 const largestDescription = 1 << 20
 
-// accountOf reads a description, and accounts for it.
-func accountOf(name string) (*spent.Account, error) {
+// describedRun reads a description.
+func describedRun(name string) (*spent.Run, error) {
 	file, _, err := files.Open(name)
 	if err != nil {
 		return nil, terminal.Usage(err)
@@ -74,16 +74,25 @@ func accountOf(name string) (*spent.Account, error) {
 	if err == nil {
 		run, err = spent.Read(bytes.NewReader(text))
 	}
-	if err == nil {
-		var a *spent.Account
-		if a, err = run.Account(); err == nil {
-			return a, nil
-		}
-	}
+	return run, ofDescription(name, err)
+}
+
+// ofDescription says where what is wrong with a description stands.
+func ofDescription(name string, err error) error {
 	if _, bad := errors.AsType[*fault.Argument](err); bad || errors.Is(err, spent.ErrSyntax) {
-		return nil, terminal.Usagef("%s: %s", name, fault.Keyed(err))
+		return terminal.Usagef("%s: %s", name, fault.Keyed(err))
 	}
-	return nil, err
+	return err
+}
+
+// accountOf reads a description, and accounts for it.
+func accountOf(name string) (*spent.Account, error) {
+	run, err := describedRun(name)
+	if err != nil {
+		return nil, err
+	}
+	a, err := run.Account()
+	return a, ofDescription(name, err)
 }
 
 // spentDocument says what a run has given away.

@@ -16,8 +16,11 @@ func AuditedDocument(r *canaries.Result) *document.Document {
 	if r.Replaced {
 		others = ", and of all others the opposite"
 	}
-	d.Fact("run", "of node %s: %d canaries, of which %d took part by their coins%s; %d steps without a message", r.Node,
-		r.Canaries, r.Included, others, r.Missed)
+	who, rest := "of node "+r.Node, fmt.Sprintf("%d steps without a message", r.Missed)
+	if r.Releases > 0 {
+		who, rest = "without a plan", terminal.Count(r.Releases, "release")
+	}
+	d.Fact("run", "%s: %d canaries, of which %d took part by their coins%s; %s", who, r.Canaries, r.Included, others, rest)
 	d.FactIf("attacker", r.Attacker)
 	if r.ClaimedMu != nil {
 		d.Fact("claimed", "mu = %s", terminal.DecimalUp(*r.ClaimedMu, 6))
@@ -29,13 +32,22 @@ func AuditedDocument(r *canaries.Result) *document.Document {
 		d.Fact("expected", "mu = %s of these messages alone; who has the neighbours' and their secrets sees more",
 			terminal.DecimalUp(*r.AloneMu, 6))
 	}
-	d.Fact("estimate", "mu = %s, standard error %s", terminal.DecimalUp(r.Mu, 4), terminal.DecimalUp(r.MuError, 2))
+	if r.Announced > 0 {
+		d.Fact("announced", "epsilon = %g, of one round", r.Announced)
+	}
+	if r.Mu > 0 || r.Releases == 0 {
+		d.Fact("estimate", "mu = %s, standard error %s", terminal.DecimalUp(r.Mu, 4), terminal.DecimalUp(r.MuError, 2))
+	}
 	claimed := "; the plan claims its own for those who do not know the draws"
 	if r.ClaimedEpsilon != nil {
 		claimed = fmt.Sprintf("; claimed are %s", terminal.DecimalUp(*r.ClaimedEpsilon, 6))
 	}
-	d.Fact("proved", "epsilon is at least %s at delta = %g, with confidence %g, as of a Gaussian mechanism%s",
-		terminal.DecimalDown(r.LowerEpsilon, 4), r.Delta, r.Confidence, claimed)
+	family := "a Gaussian mechanism"
+	if r.Releases > 0 && r.Mu == 0 {
+		family = "any mechanism"
+	}
+	d.Fact("proved", "epsilon is at least %s at delta = %g, with confidence %g, as of %s%s",
+		terminal.DecimalDown(r.LowerEpsilon, 4), r.Delta, r.Confidence, family, claimed)
 	d.Gap()
 	for _, f := range r.Faults {
 		alarm := "no alarm"
@@ -52,8 +64,8 @@ func AuditedDocument(r *canaries.Result) *document.Document {
 		verdict = "FAILED: " + strings.Join(r.Failures(), "; ")
 	}
 	d.Fact("verdict", "%s", verdict)
-	d.Summarize(document.WhatItIs, "The audit of a training that happened, by %d canaries of node %s. It is no proof of "+
-		"privacy.", r.Canaries, r.Node)
+	d.Summarize(document.WhatItIs, "The audit of a training that happened, by %d canaries, %s. It is no proof of "+
+		"privacy.", r.Canaries, who)
 	d.Summarize("verdict", "%s", verdict)
 	if r.Gradients {
 		d.Warn("the record is of the gradients that the optimizer was given: what else happened to the models is not in it")

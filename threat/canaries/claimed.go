@@ -1,0 +1,447 @@
+package canaries
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/accounting"
+	"mafalda/accounting/spent"
+	"mafalda/internal/gemm"
+)
+
+// This file audits a Record: what a program without a plan released, against a description of what it is said to do.
+//
+// Notation. Release k is of round t and a sender; its noise is claimed to be σ_t N Z, N the claimed matrix or the identity, and
+// independent of other senders'. Releases of a sender, one below the other, are whitened by the inverse root of that covariance,
+// so that noise is independent with deviation 1:
+//
+//	Y_k  the whitened release, d numbers;  X_ki  what canary i put into it, whitened: clip, by its coin and draw
+//	F_ki what it would have put into it with the coin 1, drawn in all rounds;  c_i its direction
+//	E    Y - Xc: noise Z_k, and G_k, what others contribute: nothing where senders are canaries
+//	D_tu d times the senders of both rounds t and u
+//
+// What is tested, and why an honest run fails with at most the probability α = (1 - confidence)/10 each. G_k may depend on all that
+// was released before, not on Z_k.
+//
+//	clip         S = Σ_i⟨c_i, Σ_k X_ki E_k⟩ given E is a sum of independent signs, and Pr[S ≥ t·deviation] ≤ exp(-t²/2)
+//	             (Hoeffding); others that answer to canaries answer against them
+//	update       senders only: ΣwE, w the mean, and the difference of the means with coins 1 and 0, has ‖ΣwE‖² = s²‖w‖²χ²_d for
+//	             noise of any scale s, and Σ‖E‖² = s²χ²_nd: quantiles of both at α/4
+//	scale        ‖E_k‖² given all before is a noncentral χ²_d, and never below a central one (stochastically), nor is their
+//	             sum below χ²_nd: the sum at α/2, the least of n at α/2n
+//	freshness    likewise ‖E_k - E_l‖² given all before the later one: the least of all pairs at α/pairs
+//	correlation  with H = E of all senders in a round. Given H_t, ⟨H_t,Z_u⟩ ~ ‖H_t‖·N(0,1) for u later. Where senders are canaries
+//	             ‖H_u‖ = s‖Z_u‖: |⟨H_t,H_u⟩| ≤ ‖H_t‖‖H_u‖z/√(Dq), z of N at α/4·pairs two-sided, q the quantile of χ²_D/D at
+//	             α/2·pairs. Else |⟨H_t,G_u⟩| ≤ ‖H_t‖‖G_u‖, and ‖G_u‖ is at most z + √(z² + ‖H_u‖² - qD), all at α/3·pairs
+//	recipients   nothing is random: rows of one sender and round that differ have noise of their own
+//	ε            half of 1 - confidence: (bound.go) of canaries of one sender each the number of right guesses is binomial;
+//	             else the bound for one run. As of μ-GDP where that is claimed, else as of (ε, δ)-DP
+type claimed struct {
+	*Record
+	run     *spent.Run
+	account *spent.Account
+	senders bool // are canaries
+	sigma   []float64    // of every round
+	fresh   []int        // recipients with noise of their own in every round
+	whiten  []*mat.Dense // of every sender
+	at      []int        // where the releases of senders begin, and the end
+	x, f    *mat.Dense
+
+	energy *mat.SymDense // ⟨E_k, E_l⟩
+	clip   projection
+	scores []float64
+}
+
+// AuditRecord compares what a program released with the description of what it is said to do. Options.Epsilon is the ε that is
+// claimed for all rounds; 0 stands for the description's.
+func AuditRecord(ctx context.Context, r *Record, run *spent.Run, o Options) (*Result, error) {
+	c := &claimed{Record: r, run: run, senders: r.kept[0].sender >= 0}
+	if err := c.fit(); err != nil {
+		return nil, err
+	}
+	if o.Progress == nil {
+		o.Progress = func(int, int) {}
+	}
+	if err := c.pass(ctx, o.Progress); err != nil {
+		return nil, err
+	}
+	return c.judge(cmp.Or(o.Confidence, 0.95), o.Epsilon)
+}
+
+// fit refuses what is not of the run that is described, and whitens.
+func (c *claimed) fit() (err error) {
+	if c.account, err = c.run.Account(); err != nil {
+		return err
+	}
+	for _, p := range c.run.Phases {
+		if p.Clip > 0 && math.Abs(p.Clip/c.coins.Clip-1) > 1e-6 {
+			return unfit("the canaries are clipped to %v, and the description says %v", c.coins.Clip, p.Clip)
+		}
+		c.sigma = append(c.sigma, slices.Repeat([]float64{p.Std(c.run.Delta) * c.coins.Clip}, p.Rounds)...)
+		c.fresh = append(c.fresh, slices.Repeat([]int{max(p.Recipients, 1)}, p.Rounds)...)
+	}
+	if len(c.sigma) != len(c.Rounds) {
+		return unfit("the description has %d rounds, and %d are recorded", len(c.sigma), len(c.Rounds))
+	}
+	n, m := len(c.kept), len(c.coins.Steps)
+	took := c.coins.contributions()
+	c.x, c.f = mat.NewDense(n, m, nil), mat.NewDense(n, m, nil)
+	for k, of := range c.kept {
+		if k == 0 || of.sender != c.kept[k-1].sender {
+			c.at = append(c.at, k)
+		}
+		drawn := c.Rounds[of.round].Drawn
+		for i := range m {
+			if of.sender >= 0 && i != of.sender {
+				continue
+			}
+			c.f.Set(k, i, c.coins.Clip)
+			if drawn == nil || slices.Contains(drawn, i) {
+				c.x.Set(k, i, took[i]*c.coins.Clip)
+			}
+		}
+	}
+	if floats.Max(took) == floats.Min(took) {
+		return unfit("all coins are alike: make more canaries")
+	}
+	if mat.Max(c.x) == 0 {
+		return unfit("no canary took part: none was drawn in any round")
+	}
+	c.at = append(c.at, n)
+	for s := range c.at[1:] {
+		inverse, err := inverseRoot(c.covariance(c.kept[c.at[s]:c.at[s+1]]))
+		if err != nil {
+			return err
+		}
+		c.whiten = append(c.whiten, inverse)
+		for _, design := range []*mat.Dense{c.x, c.f} {
+			part := design.Slice(c.at[s], c.at[s+1], 0, m).(*mat.Dense)
+			part.Mul(inverse, mat.DenseCopyOf(part))
+		}
+	}
+	return nil
+}
+
+// covariance returns that of the noise of releases of one sender, as claimed.
+func (c *claimed) covariance(of []release) *mat.SymDense {
+	root := mat.NewDense(len(of), len(c.Rounds), nil)
+	for k, at := range of {
+		std := c.sigma[at.round] / math.Sqrt(float64(max(min(c.fresh[at.round], len(at.rows)), 1))) // of the mean of rows
+		for t := range c.Rounds {
+			switch {
+			case c.noising != nil:
+				root.Set(k, t, std*c.noising.At(at.round, t))
+			case t == at.round:
+				root.Set(k, t, std)
+			}
+		}
+	}
+	covariance := mat.NewSymDense(len(of), nil)
+	covariance.SymOuterK(1, root)
+	return covariance
+}
+
+// pass computes what there is to know of the numbers. Time is O(d·(n² + n·m + m²)).
+func (c *claimed) pass(ctx context.Context, progress func(done, all int)) error {
+	n, m := c.x.Dims()
+	d, root := c.coins.Dim, math.Sqrt(float64(c.coins.Dim))
+	var xt, template, scoring mat.Dense
+	xt.CloneFrom(c.x.T())
+	template.Mul(&xt, c.x)
+	scoring.CloneFrom(c.f.T())
+	for i := range m {
+		floats.Scale(1/mat.Norm(scoring.RowView(i), 2), scoring.RawRowView(i))
+	}
+	scoring.Scale(1/root, &scoring)
+	x, back, whole, score := single(c.x), single(&xt), single(&template), single(&scoring)
+	raw, block, v, product := make([]float32, n*width), make([]float32, n*width), make([]float32, m*width), make([]float32, m*width)
+	gram, signs := make([]float32, n*n), newSigns(c.coins, m)
+	whiten := make([]blas32.General, len(c.whiten))
+	for s, w := range c.whiten {
+		whiten[s] = single(w)
+	}
+	c.energy, c.scores = mat.NewSymDense(n, nil), make([]float64, m)
+	for from := 0; from < d; from += width {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		w := min(width, d-from)
+		if err := c.read(raw, from, w); err != nil {
+			return err
+		}
+		for s := range whiten {
+			a, b := c.at[s]*w, c.at[s+1]*w
+			gemm.Gemm32(blas.NoTrans, blas.NoTrans, 1, whiten[s], general(raw[a:b], whiten[s].Rows, w), 0, general(block[a:b], whiten[s].Rows, w))
+		}
+		signs.next(v[:m*w], w)
+		y, directions, out := general(block, n, w), general(v, m, w), general(product, m, w)
+		row := func(data []float32, i int) blas32.Vector { return vector(data[i*w : (i+1)*w]) }
+		gemm.Gemm32(blas.NoTrans, blas.NoTrans, 1, score, y, 0, out)
+		for i := range m {
+			c.scores[i] += float64(blas32.Dot(row(product, i), row(v, i)))
+		}
+		gemm.Gemm32(blas.NoTrans, blas.NoTrans, float32(-1/root), x, directions, 1, y) // E
+		gemm.Gemm32(blas.NoTrans, blas.NoTrans, 1, back, y, 0, out)
+		for i := range m {
+			c.clip.sum += float64(blas32.Dot(row(product, i), row(v, i))) / root
+			c.clip.variance += float64(blas32.Dot(row(product, i), row(product, i))) / float64(d)
+		}
+		gemm.Gemm32(blas.NoTrans, blas.NoTrans, 1, whole, directions, 0, out)
+		c.clip.template += float64(blas32.Dot(vector(out.Data), vector(directions.Data))) / float64(d)
+		gemm.Gemm32(blas.NoTrans, blas.Trans, 1, y, y, 0, general(gram, n, n))
+		for k := range n {
+			for l := k; l < n; l++ {
+				c.energy.SetSym(k, l, c.energy.At(k, l)+float64(gram[k*n+l]))
+			}
+		}
+		progress(from+w, d)
+	}
+	return nil
+}
+
+// judge says what the evidence means.
+func (c *claimed) judge(confidence, total float64) (*Result, error) {
+	n, m := c.x.Dims()
+	in := c.coins.Included()
+	whole := c.account.Rounds[len(c.account.Rounds)-1]
+	r := &Result{Canaries: m, Releases: n, Confidence: confidence, Delta: whole.Delta, Scores: c.scores, Coins: in,
+		Replaced: c.coins.Replaced, Announced: c.account.Phases[0].Announced}
+	for _, yes := range in {
+		if yes {
+			r.Included++
+		}
+	}
+	plain := true // Gaussian noise, and no secret draws
+	for i, p := range c.run.Phases {
+		plain = plain && c.account.Phases[i].Multiplier > 0 && (p.Probability == 0 || p.Probability == 1)
+	}
+	alpha := (1 - confidence) / 10
+	pooled := mat.Trace(c.energy) / float64(n) / float64(c.coins.Dim)
+	if !(pooled > 1e-6) {
+		return nil, ErrNoNoise
+	}
+	arrived, wrong := c.clip.arrival()
+	sure := math.Sqrt(2 * math.Log(1/alpha))
+	if arrived+sure*wrong < 0.5 {
+		return nil, unfit("the canaries did not arrive (%.3f ± %.3f of the clip): they say too little of the run", arrived, wrong)
+	}
+	clip := Fault{Name: "clip", Statistic: c.clip.sum / math.Sqrt(c.clip.variance), Limit: sure,
+		Says: fmt.Sprintf("canaries arrived with %.3f ± %.3f of the clip", arrived, wrong)}
+	clip.Alarm = !(clip.Statistic <= clip.Limit)
+	r.Faults = append(r.Faults, clip, c.recipients())
+	gaussian := !slices.ContainsFunc(c.account.Phases, func(p spent.Round) bool { return p.Multiplier == 0 })
+	if gaussian {
+		if c.senders {
+			r.Faults = append(r.Faults, c.update(pooled, alpha))
+		}
+		r.Faults = append(r.Faults, c.scale(pooled, alpha), c.freshness(pooled, alpha), c.correlation(alpha))
+	}
+	if plain {
+		strength := 0.
+		for i := range m {
+			strength = max(strength, mat.Norm(c.f.ColView(i), 2))
+		}
+		r.Mu, r.MuError = arrived*strength/math.Sqrt(pooled), wrong*strength/math.Sqrt(pooled)
+	}
+	if err := c.bound(r, plain, 5*alpha); err != nil {
+		return nil, err
+	}
+	r.ClaimedEpsilon = &whole.Epsilon
+	if c.noising != nil && plain {
+		precision := mat.NewDense(len(c.Rounds), len(c.Rounds), nil)
+		all := make([]release, len(c.Rounds))
+		for t := range all {
+			all[t].round = t
+		}
+		inverse, err := inverseRoot(c.covariance(all))
+		if err != nil {
+			return nil, err
+		}
+		precision.Mul(inverse.T(), inverse)
+		sum := 0. // the most that updates of norm clip in every round move
+		for _, v := range precision.RawMatrix().Data {
+			sum += math.Abs(v)
+		}
+		if *r.ClaimedEpsilon, err = accounting.Epsilon(c.coins.Clip*math.Sqrt(sum), whole.Delta); err != nil {
+			return nil, err
+		}
+	}
+	if total > 0 {
+		r.ClaimedEpsilon = &total
+	}
+	r.Passed = len(r.Failures()) == 0
+	return r, nil
+}
+
+// bound bounds what the scores prove.
+func (c *claimed) bound(r *Result, plain bool, alpha float64) (err error) {
+	of := approximate(r.Delta)
+	if plain {
+		of = gaussian
+	}
+	var level float64
+	if c.senders {
+		right := 0
+		for i, score := range c.scores {
+			if (score > mat.Norm(c.f.ColView(i), 2)/2) == r.Coins[i] {
+				right++
+			}
+		}
+		level = of.alone(len(c.scores), right, alpha)
+	} else {
+		level = of.lower(c.scores, r.Coins, alpha)
+	}
+	switch {
+	case !plain:
+		r.LowerEpsilon = level
+	case level > 0:
+		r.LowerMu = level
+		r.LowerEpsilon, err = accounting.Epsilon(level, r.Delta)
+	}
+	return err
+}
+
+// recipients looks for more noise for the same data than is claimed.
+func (c *claimed) recipients() Fault {
+	f := Fault{Name: "recipients", Limit: 1, Says: "what one sender released in a round has one noise"}
+	for _, of := range c.kept {
+		if got, claim := len(of.rows), c.fresh[of.round]; got > claim && float64(got) > f.Statistic {
+			f.Alarm, f.Limit = true, float64(claim)
+			f.Says = fmt.Sprintf("the same data of round %d left with fresh noise %d times, not %d: who has all sees 1/√%d of it", of.round, got,
+				claim, got)
+		}
+		f.Statistic = math.Max(f.Statistic, float64(len(of.rows)))
+	}
+	return f
+}
+
+// update looks for what senders release beside canaries: of all of them, or of those alone that contribute.
+func (c *claimed) update(pooled, alpha float64) Fault {
+	n, _ := c.x.Dims()
+	d, in := float64(c.coins.Dim), c.coins.Included()
+	strength, with := 0., 0. // of a canary in a release; releases of those that contribute
+	for k, of := range c.kept {
+		strength += c.f.At(k, of.sender) / float64(n)
+		if in[of.sender] {
+			with++
+		}
+	}
+	mean, difference := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
+	for k, of := range c.kept {
+		mean.SetVec(k, 1/float64(n))
+		difference.SetVec(k, 1/(with-float64(n)))
+		if in[of.sender] {
+			difference.SetVec(k, 1/with)
+		}
+	}
+	f := Fault{Name: "update", Limit: meanSquare(d, 1-alpha/4) / meanSquare(d*float64(n), alpha/4), Says: "releases have their canaries alone"}
+	look := func(what string, w *mat.VecDense) {
+		noise, found := d*pooled*mat.Dot(w, w), mat.Inner(w, c.energy, w)
+		if f.Statistic = math.Max(f.Statistic, found/noise); f.Statistic == found/noise && !(f.Statistic <= f.Limit) {
+			f.Alarm, f.Says = true, fmt.Sprintf("%s has %.2f times the clip beside its canary, as if weights were clipped and not updates", what,
+				math.Sqrt(found-noise)/strength)
+		}
+	}
+	look("every release", mean)
+	look("a contribution", difference)
+	return f
+}
+
+// scale compares the noise with what is claimed.
+func (c *claimed) scale(pooled, alpha float64) Fault {
+	n, _ := c.x.Dims()
+	d, least := float64(c.coins.Dim), math.Inf(1)
+	for k := range n {
+		least = math.Min(least, c.energy.At(k, k)/d)
+	}
+	f := Fault{Name: "scale", Statistic: pooled, Limit: meanSquare(d*float64(n), alpha/2)}
+	if limit := meanSquare(d, alpha/2/float64(n)); f.Statistic >= f.Limit && least < limit {
+		f.Statistic, f.Limit = least, limit
+	}
+	f.Alarm = !(f.Statistic >= f.Limit)
+	f.Says = fmt.Sprintf("there is at most %.3f of the claimed noise, in one release %.3f", math.Sqrt(pooled), math.Sqrt(least))
+	return f
+}
+
+// freshness looks for noise that is used twice.
+func (c *claimed) freshness(pooled, alpha float64) Fault {
+	n, _ := c.x.Dims()
+	f := Fault{Name: "freshness", Statistic: math.Inf(1), Says: "no noise is there twice"}
+	if n < 2 {
+		return f
+	}
+	d := float64(c.coins.Dim)
+	f.Limit = meanSquare(d, alpha/float64(n*(n-1)/2)) * math.Min(1, pooled) // too little noise is another fault
+	for k := range n {
+		for l := range k {
+			v := (c.energy.At(k, k) + c.energy.At(l, l) - 2*c.energy.At(k, l)) / d
+			if v >= f.Statistic {
+				continue
+			}
+			if f.Statistic = v; v < f.Limit {
+				f.Alarm, f.Says = true, fmt.Sprintf("%s and %s have the same noise", c.kept[l], c.kept[k])
+			}
+		}
+	}
+	return f
+}
+
+// String names a release.
+func (r release) String() string {
+	if r.sender < 0 {
+		return fmt.Sprintf("round %d", r.round)
+	}
+	return fmt.Sprintf("round %d of sender %d", r.round, r.sender)
+}
+
+// correlation looks for what the noise of two rounds has in common beside what is claimed.
+func (c *claimed) correlation(alpha float64) Fault {
+	rounds := len(c.Rounds)
+	cross, own, shared := mat.NewDense(rounds, rounds, nil), mat.NewDense(rounds, rounds, nil), mat.NewDense(rounds, rounds, nil)
+	for s := range c.whiten {
+		for k := c.at[s]; k < c.at[s+1]; k++ {
+			for l := c.at[s]; l < c.at[s+1]; l++ {
+				t, u := c.kept[k].round, c.kept[l].round
+				cross.Set(t, u, cross.At(t, u)+c.energy.At(k, l))
+				own.Set(t, u, own.At(t, u)+c.energy.At(k, k))
+				shared.Set(t, u, shared.At(t, u)+1)
+			}
+		}
+	}
+	f := Fault{Name: "correlation", Limit: 1, Says: "rounds have in common what is claimed"}
+	each, worst := alpha/math.Max(1, float64(rounds*(rounds-1)/2)), 0.
+	for u := range rounds {
+		for t := range u {
+			d := shared.At(t, u) * float64(c.coins.Dim)
+			if d == 0 {
+				continue
+			}
+			first, later := math.Sqrt(own.At(t, u)), math.Sqrt(own.At(u, t))
+			var reach float64
+			if c.senders {
+				reach = later * limit(each/2) / math.Sqrt(d*meanSquare(d, each/2))
+			} else {
+				z := limit(each / 3)
+				reach = 2*z + math.Sqrt(math.Max(0, z*z+later*later-d*meanSquare(d, each/3)))
+			}
+			found := math.Abs(cross.At(t, u))
+			if !(found/reach/first > worst) {
+				continue
+			}
+			worst = found / reach / first
+			if f.Statistic, f.Limit = found/first/later, reach/later; worst > 1 {
+				f.Alarm, f.Says = true, fmt.Sprintf("the noise of rounds %d and %d has a correlation of %.3f beside what is claimed", t, u,
+					cross.At(t, u)/first/later)
+			}
+		}
+	}
+	return f
+}
