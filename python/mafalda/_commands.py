@@ -483,7 +483,9 @@ def audit(
     made up for that (docs/auditing.md). It says how much of them arrived, a lower bound for epsilon, and whether
     the run has one of the faults that people make. With confidence 0.95, unless it is given. What a node received
     of the others is audited with attacker and its label: by the matched filter of mafalda.account, for canaries
-    of a node that it attacks.
+    of a node that it attacks. What a program without a plan released (mafalda.canaries.Record,
+    docs/is-my-epsilon-right.md) is audited against its description as for mafalda.spent: run.toml in the folder,
+    or FOLDER.toml.
 
     Parameters
     ----------
@@ -561,7 +563,8 @@ def audit(
     delta : float
         with sampling: the delta of the claim
     epsilon : float
-        with sampling: the epsilon that is claimed (default: the accountant's)
+        with sampling: the epsilon that is claimed (default: the accountant's); with run of a record without a
+        plan: for all rounds (default: what its description comes to)
     force : bool
         with out: replace a result that is there
     noise_multiplier : float

@@ -30,6 +30,7 @@ from ._sampler import Sampler
 FORMAT, RUN_FORMAT, VIEW_FORMAT = "mafalda canaries 1", "mafalda run 1", "mafalda view 1"
 RECORD_FORMAT = "mafalda record 1"
 LARGEST = 1 << 30  # bytes of a file of coins
+QUIET = 1e-3  # times the clip is what senders contribute who do not take part
 LOUD = 10.0  # gradients of canaries are so many times the clip: a clip that is not applied, or not to all layers, is seen
 
 
@@ -219,7 +220,7 @@ class View:
 
 
 class Record(_Coins):
-    """Writes down what any program releases, without a plan, for `mafalda audit --run FOLDER`.
+    """Writes down what any program releases, without a plan: mafalda.audit(run=folder) then says whether it is as claimed.
 
         record = mafalda.canaries.Record("record", model, count=40, clip=1.0, claim="run.toml")
         for t in range(rounds):
@@ -274,9 +275,8 @@ class Record(_Coins):
             np.save(self._at("noising.npy"), np.asarray(noising, dtype=np.float64))
 
     def update(self, i: int) -> Any:
-        """What canary i contributes, before the clip, in the shape of like: zeros where its coin says so."""
-        rows = self.gradients([i])
-        flat = rows[0] if len(rows) else np.zeros(self.dim, np.float32)
+        """What canary i contributes, before the clip, in the shape of like: by its coin, next to nothing, as some divide by its norm."""
+        flat = self.direction(i) * np.float32(self.clip * (LOUD if self.included[i] else QUIET))
         ends = np.cumsum([part.size for part in self._like])[:-1]
         parts = [piece.reshape(part.shape) for piece, part in zip(np.split(flat, ends), self._like)]
         return parts[0] if self._single else parts if self._keys is None else dict(zip(self._keys, parts))

@@ -46,18 +46,21 @@ import (
 //	             else the bound for one run. As of μ-GDP where that is claimed, else as of (ε, δ)-DP
 type claimed struct {
 	*Record
-	run     *spent.Run
-	account *spent.Account
-	senders bool // are canaries
-	sigma   []float64    // of every round
-	fresh   []int        // recipients with noise of their own in every round
-	whiten  []*mat.Dense // of every sender
-	at      []int        // where the releases of senders begin, and the end
-	x, f    *mat.Dense
+	run              *spent.Run
+	account          *spent.Account
+	senders          bool         // are canaries
+	gaussian, secret bool         // noise, and draws
+	sigma            []float64    // of every round
+	fresh            []int        // recipients with noise of their own in every round
+	whiten           []*mat.Dense // of every sender
+	at               []int        // where the releases of senders begin, and the end
+	x, f             *mat.Dense
 
 	energy *mat.SymDense // ⟨E_k, E_l⟩
 	clip   projection
 	scores []float64
+
+	strength []float64 // ‖F_i‖
 }
 
 // AuditRecord compares what a program released with the description of what it is said to do. Options.Epsilon is the ε that is
@@ -81,8 +84,14 @@ func (c *claimed) fit() (err error) {
 	if c.account, err = c.run.Account(); err != nil {
 		return err
 	}
-	for _, p := range c.run.Phases {
-		if p.Clip > 0 && math.Abs(p.Clip/c.coins.Clip-1) > 1e-6 {
+	c.gaussian = true
+	for i, p := range c.run.Phases {
+		c.gaussian = c.gaussian && c.account.Phases[i].Multiplier > 0
+		c.secret = c.secret || p.Probability > 0 && p.Probability < 1
+		switch {
+		case p.Mechanism == "svt":
+			return unfit("what a sparse vector (svt) releases is not audited")
+		case p.Clip > 0 && math.Abs(p.Clip/c.coins.Clip-1) > 1e-6:
 			return unfit("the canaries are clipped to %v, and the description says %v", c.coins.Clip, p.Clip)
 		}
 		c.sigma = append(c.sigma, slices.Repeat([]float64{p.Std(c.run.Delta) * c.coins.Clip}, p.Rounds)...)
@@ -109,10 +118,12 @@ func (c *claimed) fit() (err error) {
 			}
 		}
 	}
-	if floats.Max(took) == floats.Min(took) {
+	switch {
+	case c.coins.Replaced:
+		return unfit("canaries of a record without a plan are replaced by nothing")
+	case floats.Max(took) == floats.Min(took):
 		return unfit("all coins are alike: make more canaries")
-	}
-	if mat.Max(c.x) == 0 {
+	case mat.Max(c.x) == 0:
 		return unfit("no canary took part: none was drawn in any round")
 	}
 	c.at = append(c.at, n)
@@ -136,12 +147,7 @@ func (c *claimed) covariance(of []release) *mat.SymDense {
 	for k, at := range of {
 		std := c.sigma[at.round] / math.Sqrt(float64(max(min(c.fresh[at.round], len(at.rows)), 1))) // of the mean of rows
 		for t := range c.Rounds {
-			switch {
-			case c.noising != nil:
-				root.Set(k, t, std*c.noising.At(at.round, t))
-			case t == at.round:
-				root.Set(k, t, std)
-			}
+			root.Set(k, t, std*c.noising.At(at.round, t))
 		}
 	}
 	covariance := mat.NewSymDense(len(of), nil)
@@ -158,7 +164,8 @@ func (c *claimed) pass(ctx context.Context, progress func(done, all int)) error 
 	template.Mul(&xt, c.x)
 	scoring.CloneFrom(c.f.T())
 	for i := range m {
-		floats.Scale(1/mat.Norm(scoring.RowView(i), 2), scoring.RawRowView(i))
+		c.strength = append(c.strength, mat.Norm(scoring.RowView(i), 2))
+		floats.Scale(1/math.Max(1e-100, c.strength[i]), scoring.RawRowView(i)) // 0 of senders that released nothing
 	}
 	scoring.Scale(1/root, &scoring)
 	x, back, whole, score := single(c.x), single(&xt), single(&template), single(&scoring)
@@ -210,80 +217,48 @@ func (c *claimed) pass(ctx context.Context, progress func(done, all int)) error 
 // judge says what the evidence means.
 func (c *claimed) judge(confidence, total float64) (*Result, error) {
 	n, m := c.x.Dims()
-	in := c.coins.Included()
 	whole := c.account.Rounds[len(c.account.Rounds)-1]
-	r := &Result{Canaries: m, Releases: n, Confidence: confidence, Delta: whole.Delta, Scores: c.scores, Coins: in,
-		Replaced: c.coins.Replaced, Announced: c.account.Phases[0].Announced}
-	for _, yes := range in {
-		if yes {
-			r.Included++
-		}
-	}
-	plain := true // Gaussian noise, and no secret draws
-	for i, p := range c.run.Phases {
-		plain = plain && c.account.Phases[i].Multiplier > 0 && (p.Probability == 0 || p.Probability == 1)
-	}
+	r := &Result{Canaries: m, Included: int(floats.Sum(c.coins.contributions())), Releases: n, Confidence: confidence, Delta: whole.Delta,
+		Scores: c.scores, Coins: c.coins.Included(), Announced: c.account.Phases[0].Announced}
 	alpha := (1 - confidence) / 10
 	pooled := mat.Trace(c.energy) / float64(n) / float64(c.coins.Dim)
 	if !(pooled > 1e-6) {
 		return nil, ErrNoNoise
 	}
 	arrived, wrong := c.clip.arrival()
-	sure := math.Sqrt(2 * math.Log(1/alpha))
-	if arrived+sure*wrong < 0.5 {
-		return nil, unfit("the canaries did not arrive (%.3f ± %.3f of the clip): they say too little of the run", arrived, wrong)
+	says := fmt.Sprintf("canaries arrived with %.3f ± %.3f of the clip", arrived, wrong)
+	c.clip.sum = math.Max(0, c.clip.sum)
+	clip := signsFault("clip", says, c.clip, 2*alpha)
+	if arrived+clip.Limit*wrong < 0.5 {
+		return nil, unfit("%s: they say too little of the run", says)
 	}
-	clip := Fault{Name: "clip", Statistic: c.clip.sum / math.Sqrt(c.clip.variance), Limit: sure,
-		Says: fmt.Sprintf("canaries arrived with %.3f ± %.3f of the clip", arrived, wrong)}
-	clip.Alarm = !(clip.Statistic <= clip.Limit)
 	r.Faults = append(r.Faults, clip, c.recipients())
-	gaussian := !slices.ContainsFunc(c.account.Phases, func(p spent.Round) bool { return p.Multiplier == 0 })
-	if gaussian {
-		if c.senders {
-			r.Faults = append(r.Faults, c.update(pooled, alpha))
-		}
+	if c.senders && c.gaussian {
+		r.Faults = append(r.Faults, c.update(pooled, alpha))
+	}
+	if c.gaussian {
 		r.Faults = append(r.Faults, c.scale(pooled, alpha), c.freshness(pooled, alpha), c.correlation(alpha))
 	}
-	if plain {
-		strength := 0.
-		for i := range m {
-			strength = max(strength, mat.Norm(c.f.ColView(i), 2))
-		}
-		r.Mu, r.MuError = arrived*strength/math.Sqrt(pooled), wrong*strength/math.Sqrt(pooled)
+	if c.gaussian && !c.secret {
+		r.Mu = floats.Max(c.strength) / math.Sqrt(pooled)
+		r.Mu, r.MuError = arrived*r.Mu, wrong*r.Mu
 	}
-	if err := c.bound(r, plain, 5*alpha); err != nil {
+	if err := c.bound(r, 5*alpha); err != nil {
 		return nil, err
 	}
-	r.ClaimedEpsilon = &whole.Epsilon
-	if c.noising != nil && plain {
-		precision := mat.NewDense(len(c.Rounds), len(c.Rounds), nil)
-		all := make([]release, len(c.Rounds))
-		for t := range all {
-			all[t].round = t
-		}
-		inverse, err := inverseRoot(c.covariance(all))
-		if err != nil {
-			return nil, err
-		}
-		precision.Mul(inverse.T(), inverse)
-		sum := 0. // the most that updates of norm clip in every round move
-		for _, v := range precision.RawMatrix().Data {
-			sum += math.Abs(v)
-		}
-		if *r.ClaimedEpsilon, err = accounting.Epsilon(c.coins.Clip*math.Sqrt(sum), whole.Delta); err != nil {
-			return nil, err
-		}
-	}
-	if total > 0 {
+	switch {
+	case total > 0:
 		r.ClaimedEpsilon = &total
+	case !c.correlated: // descriptions have no correlation
+		r.ClaimedEpsilon = &whole.Epsilon
 	}
 	r.Passed = len(r.Failures()) == 0
 	return r, nil
 }
 
 // bound bounds what the scores prove.
-func (c *claimed) bound(r *Result, plain bool, alpha float64) (err error) {
-	of := approximate(r.Delta)
+func (c *claimed) bound(r *Result, alpha float64) (err error) {
+	plain, of := c.gaussian && !c.secret, approximate(r.Delta)
 	if plain {
 		of = gaussian
 	}
@@ -291,7 +266,7 @@ func (c *claimed) bound(r *Result, plain bool, alpha float64) (err error) {
 	if c.senders {
 		right := 0
 		for i, score := range c.scores {
-			if (score > mat.Norm(c.f.ColView(i), 2)/2) == r.Coins[i] {
+			if (score > c.strength[i]/2) == r.Coins[i] {
 				right++
 			}
 		}

@@ -34,10 +34,11 @@ type Record struct {
 	// Checksum is of the file up to it (SHA-256).
 	Checksum string `json:"sha256"`
 
-	dir     string
-	coins   *Coins
-	noising *mat.Dense // what noise is multiplied by, round by round, as claimed; nil: it is independent
-	kept    []release
+	dir        string
+	coins      *Coins
+	noising    mat.Matrix // noise is multiplied by it, round by round, as claimed: the identity unless it is correlated
+	correlated bool
+	kept       []release
 }
 
 // Round is a file, round-0000.npy, rows×dim numbers float32: what was released in the round, less what was known before, times
@@ -93,21 +94,21 @@ func OpenRecord(dir string) (*Record, error) {
 		}
 	}
 	slices.SortStableFunc(r.kept, func(a, b release) int { return a.sender - b.sender })
-	if len(r.kept) > maxRows {
-		return nil, fmt.Errorf("%s: %d releases: up to %d are audited", path, len(r.kept), maxRows)
+	if n := max(len(r.kept), len(r.coins.Steps)); n > maxRows {
+		return nil, fmt.Errorf("%s: %d releases or canaries: up to %d are audited", path, n, maxRows)
 	}
+	n := len(r.Rounds)
+	r.noising = mat.NewDiagDense(n, slices.Repeat([]float64{1}, n))
 	a, err := npy.ReadFile(filepath.Join(dir, noisingName))
-	switch n := len(r.Rounds); {
+	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return r, nil
-	case err != nil:
-		return nil, err
-	case !slices.Equal(a.Shape, []int{n, n}):
-		return nil, fmt.Errorf("%s: shape %v, and %d rounds", filepath.Join(dir, noisingName), a.Shape, n)
-	default:
-		r.noising = mat.NewDense(n, n, a.Data)
+	case err == nil && !slices.Equal(a.Shape, []int{n, n}):
+		err = fmt.Errorf("%s: shape %v, and %d rounds", filepath.Join(dir, noisingName), a.Shape, n)
+	case err == nil:
+		r.noising, r.correlated = mat.NewDense(n, n, a.Data), true
 	}
-	return r, nil
+	return r, err
 }
 
 func (r *Record) check() error {
@@ -141,24 +142,18 @@ func (r *Record) readRound(t int) error {
 	case slices.ContainsFunc(slices.Concat(round.Senders, round.Drawn), func(i int) bool { return i < 0 || i >= count }):
 		return fmt.Errorf("%s: a canary beyond the %d that there are", path, count)
 	}
-	f, size, err := files.Open(path)
+	f, _, err := files.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s is missing: round %d of %d", path, t, len(r.Rounds))
 	} else if err != nil {
 		return err
 	}
 	defer f.Close()
-	head := r.head(t)
-	if want := int64(len(head)) + 4*int64(round.Rows)*int64(r.coins.Dim); size != want {
-		return fmt.Errorf("%s has %d bytes, not %d: it is no float32 array of shape (%d, %d)", path, size, want, round.Rows, r.coins.Dim)
-	}
-	whole := sha256.New()
+	unlike := fmt.Errorf("%s is no float32 array of shape (%d, %d), or was cut", path, round.Rows, r.coins.Dim)
+	whole, head := sha256.New(), r.head(t)
 	said := make([]byte, len(head))
-	if _, err := io.ReadFull(io.TeeReader(f, whole), said); err != nil {
-		return err
-	}
-	if !bytes.Equal(said, head) {
-		return fmt.Errorf("%s is no float32 array of shape (%d, %d)", path, round.Rows, r.coins.Dim)
+	if _, err := io.ReadFull(io.TeeReader(f, whole), said); err != nil || !bytes.Equal(said, head) {
+		return unlike
 	}
 	seen := map[int][][sha256.Size]byte{} // rows of a sender that differ
 	first := len(r.kept)
@@ -168,7 +163,7 @@ func (r *Record) readRound(t int) error {
 			sender = round.Senders[i]
 		}
 		if _, err := io.CopyN(io.MultiWriter(whole, row), f, 4*int64(r.coins.Dim)); err != nil {
-			return err
+			return unlike
 		}
 		sum := [sha256.Size]byte(row.Sum(nil))
 		if slices.Contains(seen[sender], sum) {

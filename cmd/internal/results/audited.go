@@ -39,8 +39,11 @@ func AuditedDocument(r *canaries.Result) *document.Document {
 		d.Fact("estimate", "mu = %s, standard error %s", terminal.DecimalUp(r.Mu, 4), terminal.DecimalUp(r.MuError, 2))
 	}
 	claimed := "; the plan claims its own for those who do not know the draws"
-	if r.ClaimedEpsilon != nil {
+	switch {
+	case r.ClaimedEpsilon != nil:
 		claimed = fmt.Sprintf("; claimed are %s", terminal.DecimalUp(*r.ClaimedEpsilon, 6))
+	case r.Releases > 0:
+		claimed = "; what is claimed with correlated noise is not known"
 	}
 	family := "a Gaussian mechanism"
 	if r.Releases > 0 && r.Mu == 0 {
