@@ -34,6 +34,11 @@
 // What an attacker received is audited alike (view.go): its rows are the messages of the nodes that it hears, less
 // what it knows.
 //
+// # Programs without a plan
+//
+// What any program released (Record) is audited against a description of its rounds, as of package accounting/spent, by
+// AuditRecord (claimed.go).
+//
 // # Files
 //
 // coins.json (Coins), whose last key is sha256, of the file up to `, "sha256": "`. With S(n) = SHAKE128 of the format, the key
@@ -47,4 +52,7 @@
 //
 // What a node received has the format of a view, and Seen, Sizes and Rates; messages.f32 is the model that all nodes begin with,
 // then for each step the node's own message and those of Seen, d float32 each.
+//
+// The folder of a Record has coins.json, of no export and without steps; round-0000.npy and so on, float32, what was released in a
+// round; record.json (Record), sealed as coins.json is; and, if noise is claimed to be correlated, noising.npy.
 package canaries
