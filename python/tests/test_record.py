@@ -170,4 +170,4 @@ def test_what_is_no_record_is_refused(tmp_path):
     said = json.loads((tmp_path / "run" / "record.json").read_text())
     assert [r["rows"] for r in said["rounds"]] == [1] * 11
     np.save(tmp_path / "run" / "round-0003.npy", np.zeros((1, 5)))
-    refused("round-0003.npy has 168 bytes, not 148: it is no float32 array of shape")
+    refused("round-0003.npy is no float32 array of shape")
