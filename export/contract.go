@@ -19,6 +19,9 @@ func (m *Manifest) DescribeContract() []string {
 		"A step without " + m.units() + " sends its noise as any other, and whether a step is missed depends on nothing in the data. A missed step takes its batch and its row with it; nothing moves to another step. If its message was certainly " +
 			"never sent, the row is added to the next one that is sent; if it may have been sent, the same bytes are sent " +
 			"again, or nothing."}
+	if m.Participation.Unit() == "silo" {
+		all = m.describeRounds()
+	}
 	if m.Space != nil {
 		all = append(all, "Nodes share noise in pairs (pairs.csv): before step 0 every node begins a run with the keys and "+
 			"announcements of its neighbours.")
@@ -31,6 +34,20 @@ func (m *Manifest) DescribeContract() []string {
 	}
 	return append(all, "Before step 0 a node compares the SHA-256 of manifest.json with those that it hears and those that "+
 		"hear it: all hold the same export.")
+}
+
+// describeRounds says what a silo does whose whole update is protected.
+func (m *Manifest) describeRounds() []string {
+	return []string{fmt.Sprintf("T = %d rounds, counted from 0: in round t a silo adds row t of its noise to its clipped update of round t, "+
+		"that row and no other, to one update only.", m.Steps),
+		"The unit is a silo's whole update in every round: the difference between the weights that it has trained, in local steps " +
+			"and with data of its choice, and those that it was sent.",
+		m.describeAdjacency(),
+		"The update with its noise is multiplied by public numbers alone, never by how many data a silo has. Whatever happens to it then " +
+			"(momentum, rates of a server) is free, and nothing else that depends on its data leaves the silo.",
+		"A silo without an update sends its noise as any other, and whether it misses a round depends on nothing in its data. A missed round " +
+			"takes its update with it. If its message was certainly never sent, the row is added to the next one that is sent; if it may have " +
+			"been sent, the same bytes are sent again, or nothing."}
 }
 
 // units returns what is protected, in the plural.
@@ -90,23 +107,27 @@ func (m *Manifest) describeBatches() string {
 // describeAdjacency says whose difference the guarantee is about.
 func (m *Manifest) describeAdjacency() string {
 	p, unit, clipped := m.Privacy, m.Participation.Unit(), "The gradient of every record, which depends on no other record, is clipped"
-	if unit == "person" {
+	what, sum := "gradients", "a sum"
+	switch unit {
+	case "silo":
+		clipped, what, sum = "A silo's update is clipped, as one vector,", "updates", "a round's update"
+	case "person":
 		clipped = "What all records of a person add to a sum, in one step, depends on nobody else's and is clipped together"
 	}
 	if p == nil {
 		return fmt.Sprintf("No privacy was asked for: whoever draws noise chooses its level, as a multiple of what one %s can "+
-			"move the sum by.", unit)
+			"move %s by.", unit, strings.Replace(sum, "a sum", "the sum", 1))
 	}
 	norm, by := fmt.Sprintf("norm %v", p.Clip), "that"
 	if m.Budgets != nil {
 		norm, by = "the norm that its node has in budgets (clip), and its noise is of the node's level there", "the clip"
 	}
-	differ := "'s gradients are zeros in one of them"
+	differ := "'s " + what + " are zeros in one of them"
 	if p.Adjacency == "replace-one" {
 		differ, by = " is replaced by another", "twice "+by
 	}
-	return fmt.Sprintf("%s to %s. Data sets are neighbours if one %s%s (%s), which moves a sum by %s.", clipped, norm, unit,
-		differ, p.Adjacency, by)
+	return fmt.Sprintf("%s to %s. Data sets are neighbours if one %s%s (%s), which moves %s by %s.", clipped, norm, unit,
+		differ, p.Adjacency, sum, by)
 }
 
 // describeGossip says how models are mixed, and by which law where the networks are drawn.

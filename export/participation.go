@@ -11,7 +11,7 @@ import (
 
 // Participation is the schema.
 type Participation struct {
-	Schema   string  `json:"schema" verify:"exactly in schema" in:"cyclic single min-sep patterns people"` // cyclic, min-sep, single, patterns or people
+	Schema   string  `json:"schema" verify:"exactly in schema" in:"cyclic single min-sep patterns people silo"` // cyclic, min-sep, single, patterns, people or silo
 	K        int     `json:"k" verify:"exactly in schema" in:"[1,)"`
 	B        int     `json:"b" verify:"exactly in schema" in:"[1,)"`
 	Source   string  `json:"source,omitempty" verify:"exactly in schema"`                   // the file of patterns
@@ -35,6 +35,8 @@ func (p Participation) Of(steps int) (participation.Schema, error) {
 			return nil, err
 		}
 		return participation.NewPeople(cycle, p.Batches)
+	case "silo":
+		return participation.NewSilo(steps)
 	}
 	return nil, fmt.Errorf("%w: unknown schema %q", participation.ErrSchema, p.Schema)
 }
@@ -55,10 +57,13 @@ func DescribeSchema(source string, s participation.Schema) Participation {
 	return p
 }
 
-// Unit returns who is protected: "person", or "record".
+// Unit returns who is protected: "person", "silo", with its whole update in every round, or "record".
 func (p Participation) Unit() string {
-	if p.Schema == "people" {
+	switch p.Schema {
+	case "people":
 		return "person"
+	case "silo":
+		return p.Schema
 	}
 	return "record"
 }

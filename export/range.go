@@ -26,6 +26,8 @@ func (m *Manifest) checkRange() error {
 	switch {
 	case people != (m.Participation.Schema == "people"):
 		return fmt.Errorf("person_batches is %d: belongs to the schema people", m.Participation.Batches)
+	case m.Participation.Schema == "silo" && (m.Participation.K != m.Steps || m.Participation.B != 1):
+		return fmt.Errorf("a silo is in every step: k is %d, b %d", m.Participation.K, m.Participation.B)
 	case m.OneBatchLoss != 0 && !several:
 		return errors.New("one_batch_loss is for people in several batches")
 	case m.LowerBound == 0 && m.Space == nil && m.Steps <= strategy.LongSteps:

@@ -16,17 +16,28 @@ var ErrSchema = errors.New("participation does not fit")
 // as when data are visited in one order in every epoch. With T = k·b, or any T up to it, the patterns are the residue
 // classes modulo b; a longer run has the windows of k neighbours in each class, which overlap. The zero value is not a
 // schema; use NewCyclic.
-type Cyclic struct{ numbers }
+type Cyclic struct {
+	numbers
+	silo bool // of NewSilo
+}
 
 // NewCyclic returns the schema of T = steps with at most k participations b = separation steps apart. It demands k, b ≥
 // 1 and that k participations fit: (k-1)·b < T, and b ≤ T.
 func NewCyclic(steps, participations, separation int) (Cyclic, error) {
 	n, err := newNumbers(steps, participations, separation)
-	return Cyclic{n}, err
+	return Cyclic{numbers: n}, err
+}
+
+// NewSilo returns the schema of a silo whose whole update, clipped as one, is in every one of T = steps rounds: k = T, b = 1,
+// whatever its records and its local steps are.
+func NewSilo(steps int) (Cyclic, error) {
+	c, err := NewCyclic(steps, steps, 1)
+	c.silo = true
+	return c, err
 }
 
 // Single returns the schema over the steps of another one under which a record takes part once.
-func Single(s Schema) Cyclic { return Cyclic{numbers{s.Steps(), 1, s.Steps()}} }
+func Single(s Schema) Cyclic { return Cyclic{numbers: numbers{s.Steps(), 1, s.Steps()}} }
 
 // numbers are T, k and b of a schema.
 type numbers struct{ steps, participations, separation int }
@@ -86,9 +97,12 @@ func Complete(steps, participations, separation int) (Cyclic, error) {
 	return NewCyclic(steps, k, b)
 }
 
-// Name returns "single" for k = 1 and "cyclic" otherwise.
+// Name returns "silo" for NewSilo's, else "single" for k = 1 and "cyclic" otherwise.
 func (c Cyclic) Name() string {
-	if c.participations == 1 {
+	switch {
+	case c.silo:
+		return "silo"
+	case c.participations == 1:
 		return "single"
 	}
 	return "cyclic"
@@ -97,6 +111,8 @@ func (c Cyclic) Name() string {
 // String describes the schema in a line.
 func (c Cyclic) String() string {
 	switch {
+	case c.silo:
+		return fmt.Sprintf("silo: a silo's whole update in every one of %d rounds", c.steps)
 	case c.participations == 1:
 		return fmt.Sprintf("single: a record takes part in at most one of %d steps", c.steps)
 	case c.separation == 1 && c.participations == c.steps:

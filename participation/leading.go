@@ -21,7 +21,9 @@ func Leading(s Schema, steps int) (Schema, error) {
 	fit := min(s.Participations(), (steps-1)/s.Separation()+1) // as many steps as a pattern can keep
 	switch s := s.(type) {
 	case Cyclic:
-		return NewCyclic(steps, fit, min(s.separation, steps))
+		c, err := NewCyclic(steps, fit, min(s.separation, steps))
+		c.silo = s.silo
+		return c, err
 	case MinSep:
 		return NewMinSep(steps, fit, min(s.separation, steps))
 	case *PatternList:

@@ -30,7 +30,7 @@ func (m MinSep) String() string {
 }
 
 // Cyclic returns the schema of those patterns whose steps are exactly b apart.
-func (m MinSep) Cyclic() Cyclic { return Cyclic(m) }
+func (m MinSep) Cyclic() Cyclic { return Cyclic{numbers: m.numbers} }
 
 // Together reports whether the steps are at least b apart.
 func (m MinSep) Together(s, t int) bool { return max(s-t, t-s) >= m.separation }

@@ -124,16 +124,12 @@ func schemas(s participation.Schema) []participation.Schema {
 	b := s.Separation()
 	for k := s.Participations(); k > 1; {
 		k = min(k-1, int(math.Round(float64(k)/fewerPasses)))
-		var fewer participation.Schema
-		var err error
 		switch s.(type) {
-		case participation.Cyclic:
-			fewer, err = participation.NewCyclic(k*b, k, b)
-		case participation.MinSep:
-			fewer, err = participation.NewMinSep(k*b, k, b)
+		case participation.Cyclic, participation.MinSep:
 		default:
 			return all
 		}
+		fewer, err := participation.Leading(s, k*b)
 		if err != nil {
 			return all
 		}

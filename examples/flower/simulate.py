@@ -70,7 +70,7 @@ server = ServerApp()
 
 @client.train()
 def train(msg, context):
-    silos.train(private_rounds.silo, msg.content["config"]["server-round"])
+    silos.train(private_rounds.silo, msg.content["config"]["server-round"], msg.content["arrays"].to_numpy_ndarrays()[0])
 
 
 @server.main()

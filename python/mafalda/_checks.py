@@ -77,6 +77,7 @@ def check(m: dict[str, Any]) -> None:
     p, k, b, steps = m["participation"], m["participation"]["k"], m["participation"]["b"], m["steps"]
     _claim((p["schema"] == "patterns") == ("patterns" in p), "patterns belong to the schema of this name")
     _claim((p["schema"] == "people") == ("person_batches" in p), "person_batches belong to the schema people")
+    _claim(p["schema"] != "silo" or k == steps and b == 1, "a silo is in every step")
     in_turn = p["schema"] != "people" or steps <= k * b and p["person_batches"] <= b
     _claim(in_turn, "persons need batches in turn, m of b at most")
     if "patterns" in p:

@@ -233,7 +233,8 @@ def optimize(
     b : int
         steps between participations (default T/k)
     unit : str | Mapping[str, Any], default record
-        who is protected: record, or person, with all records that are theirs
+        who is protected: record, person, with all records that are theirs, or silo, with its whole update in
+        every step
         batches : int
             in how many of the b batches a person may have records (default 1)
     """
@@ -413,7 +414,8 @@ def account(
     b : int
         steps between participations (default T/k)
     unit : str | Mapping[str, Any], default record
-        who is protected: record, or person, with all records that are theirs
+        who is protected: record, person, with all records that are theirs, or silo, with its whole update in
+        every step
         batches : int
             in how many of the b batches a person may have records (default 1)
     """
@@ -618,7 +620,8 @@ def audit(
     b : int
         steps between participations (default T/k)
     unit : str | Mapping[str, Any], default record
-        who is protected: record, or person, with all records that are theirs
+        who is protected: record, person, with all records that are theirs, or silo, with its whole update in
+        every step
         batches : int
             in how many of the b batches a person may have records (default 1)
     """
@@ -963,7 +966,8 @@ def sampling(
         when a record takes part: cyclic: every b steps, at most k times min-sep: at least b steps apart, at most
         k times single: once FILE: in the steps of one of its lines, counted from 0
     unit : str | Mapping[str, Any], default record
-        who is protected: record, or person, with all records that are theirs
+        who is protected: record, person, with all records that are theirs, or silo, with its whole update in
+        every step
         batches : int
             in how many of the b batches a person may have records (default 1)
     """
@@ -1076,7 +1080,8 @@ def advise(
     k : int
         how often a record takes part (default 20 if 20 divides T)
     unit : str | Mapping[str, Any], default record
-        who is protected: record, or person, with all records that are theirs
+        who is protected: record, person, with all records that are theirs, or silo, with its whole update in
+        every step
         batches : int
             in how many of the b batches a person may have records (default 1)
     figure : str | Mapping[str, Any]

@@ -46,8 +46,16 @@ class Owners:
         return hashlib.sha256(text).hexdigest()
 
 
+WHOLE = (
+    "the export protects a silo's whole update in every round, which is clipped as one, and not its records: use mafalda.silo.Silo with "
+    "plan.noise(…), and update"
+)
+
+
 def owners_of(plan: Export, records: int, owners: Iterable[Any] | None) -> Owners | None:
     """Whose each record is: a name, or a list or a set of several; None for an export that protects records."""
+    if plan.schema == "silo":
+        raise ParticipationError(WHOLE)
     if plan.schema != "people":
         if owners is not None:
             raise ValueError(

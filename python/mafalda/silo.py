@@ -9,6 +9,13 @@
 
     weights = average(plan, weights, {"site-1": …, "site-2": …})      # at the server
 
+With a plan that protects a silo's whole update (unit="silo") it trains as it likes, and the update is clipped as one:
+
+    with Silo(plan.noise("site-1", dim, state="noise"), "outbox") as silo:
+        if silo.begin(t, weights):
+            silo.update(trained)                               # the weights after any number of local steps
+        send(silo.answer(t))
+
 A round has one answer for ever, whatever the server asks: the same bytes if it asks again, and none if the round is
 over. The server needs no trust: it is the eavesdropper of the export, who sees all messages (docs/cross-silo.md).
 """
@@ -17,11 +24,12 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from typing import Any, Mapping
 
 import numpy as np
 
-from .errors import ExportError, MafaldaError, StepError
+from .errors import ExportError, MafaldaError, ParticipationError, StepError
 from ._export import Export
 from ._mix import flat
 from ._outbox import Outbox
@@ -29,18 +37,28 @@ from ._process import Closing
 
 
 class Silo(Closing):
-    """What a silo answers. Usable in a with statement, which closes the private optimizer and its sampler.
+    """What a silo answers. Usable in a with statement, which closes the private optimizer and its sampler, or the noise.
 
-    Arguments: private, of plan.make_private, for an optimizer whose every step is a round's; outbox, a file for the
-    last answer, beside the state of the noise.
+    Arguments: private, of plan.make_private, for an optimizer whose every step is a round's, or, of a plan that protects a
+    silo's whole update, of plan.noise; outbox, a file for the last answer, beside the state of the noise.
     """
 
     def __init__(self, private: Any, outbox: str | os.PathLike[str]) -> None:
-        if not hasattr(private, "start_from"):
-            raise MafaldaError(f"a silo takes what plan.make_private(…) makes, and not a {type(private).__name__}")
+        wanted = "start_from"
+        if isinstance(getattr(private, "plan", None), Export) and private.plan.schema == "silo":
+            wanted = "row"
+        if not hasattr(private, wanted):
+            maker = {"start_from": "make_private(…)", "row": "noise(…), for whole updates,"}[wanted]
+            raise MafaldaError(f"a silo takes what plan.{maker} makes, and not a {type(private).__name__}")
         check_server(private.plan)
-        self.private, self.plan, self.node = private, private.plan, private.noise.node
-        self._outbox = Outbox(outbox, private.noise)
+        self.private, self.plan, self.noise = private, private.plan, private if wanted == "row" else private.noise
+        self.node, self._whole = self.noise.node, wanted == "row"
+        self._clip = self.plan.level(self.node).clip
+        if self._whole and self._clip is None:
+            raise ExportError("the export has no privacy level: make it with epsilon and delta, or mu, and the clip of updates")
+        self._begun: tuple[int, np.ndarray] | None = None  # the round whose update is waited for, and the server's weights
+        self._made: tuple[int, np.ndarray] | None = None  # the round whose update was made, and the weights with its noise
+        self._outbox = Outbox(outbox, self.noise)
         self._follow()
 
     def begin(self, step: int, weights: np.ndarray) -> bool:
@@ -51,7 +69,7 @@ class Silo(Closing):
         out are skipped, and their rows carried. A StepError for a round that is over, as after a crash in the middle of
         it, and for one beyond the last; a BudgetError where the silo's own budget ends.
         """
-        noise = self.private.noise
+        noise = self.noise
         if self._outbox.settle() is not None:
             self._follow()
         if self._answered(step) is not None:
@@ -66,10 +84,30 @@ class Silo(Closing):
         weights = np.asarray(weights)
         if weights.dtype.kind not in "fiu" or not np.isfinite(weights).all():
             raise MafaldaError(f"round {step} of {self.node!r}: the server's weights are not finite numbers; no row was drawn")
-        self.private.start_from(weights)
+        if not self._whole:
+            self.private.start_from(weights)
+        elif weights.shape != (noise.dim,):
+            raise ExportError(f"weights of shape {weights.shape}, and the noise is for a model of {noise.dim} numbers")
         self.private.skip_to(min(int(step), noise.end))
         noise.next_step()
+        self._begun = (int(step), weights.astype(np.float64))
         return True
+
+    def update(self, trained: np.ndarray) -> None:
+        """Takes the weights that the round's training has ended with, of any optimizer and any number of local steps.
+
+        The update, their difference to the server's, is clipped as one vector to the export's norm, and gets the round's row
+        of noise. One that is not finite counts as zero. A StepError if no round was begun; there is one update in a round.
+        """
+        if not self._whole:
+            raise ParticipationError("the export protects records, which are clipped one by one: take a private step, and no update")
+        if self._begun is None:
+            raise StepError(f"no round of {self.node!r} was begun, or its update was made")
+        step, weights = self._begun
+        if np.shape(trained) != weights.shape:
+            raise ExportError(f"trained weights of shape {np.shape(trained)}, where the server's have {weights.shape}")
+        self._begun = None
+        self._made = (step, weights + (clipped(np.asarray(trained, dtype=np.float64) - weights, self._clip) + self.noise.row(step)))
 
     def answer(self, step: int) -> np.ndarray:
         """The weights that round `step` is answered with: those of the private step, on disk and declared before they
@@ -80,15 +118,17 @@ class Silo(Closing):
         """
         kept = self._answered(step)
         if kept is None:
-            if self.private.noise.place.issued != step:
-                raise StepError(f"no private step was made in round {step} of {self.node!r}: there is nothing that may leave")
-            self._outbox.put(step, flat(self.private.parameters).astype(np.float32).tobytes())
+            if self.noise.place.issued != step or self._whole and (self._made is None or self._made[0] != step):
+                what = "update" if self._whole else "private step"
+                raise StepError(f"no {what} was made in round {step} of {self.node!r}: there is nothing that may leave")
+            weights = self._made[1] if self._whole else flat(self.private.parameters)
+            self._outbox.put(step, weights.astype(np.float32).tobytes())
             kept = self._answered(step)
         return np.frombuffer(kept, dtype=np.float32)
 
     def says(self) -> str:
         """A line for the log: the round that is next, and what the silo has spent, rounded up. It is no secret."""
-        noise, spent = self.private.noise, self.private.noise.spent
+        noise, spent = self.noise, self.noise.spent
         line = f"{self.node}: {noise.next} of {noise.steps} rounds are over"
         if spent is not None and spent["epsilon"] is not None:
             line += f", epsilon {math.ceil(spent['epsilon'] * 1e4) / 1e4:.4f} at delta {spent['delta']:g} is spent"
@@ -97,7 +137,7 @@ class Silo(Closing):
     def close(self) -> None:
         """Ends the noise server, and lets go of the batches. The states and the outbox stay."""
         self.private.close()
-        if self.private.sampler is not None:
+        if not self._whole and self.private.sampler is not None:
             self.private.sampler.close()
 
     def _answered(self, step: int) -> bytes | None:
@@ -106,7 +146,17 @@ class Silo(Closing):
 
     def _follow(self) -> None:
         """The batch of a row that is carried is missed with it."""
-        self.private.skip_to(self.private.noise.next)
+        self.private.skip_to(self.noise.next)
+
+
+def clipped(update: np.ndarray, norm: float) -> np.ndarray:
+    """An update, scaled down to this 2-norm where it is longer; zeros where it is not finite."""
+    if not np.isfinite(update).all():
+        warnings.warn("an update is not finite, and counts as zero: what is sent is noise alone", stacklevel=3)
+        return np.zeros_like(update)
+    largest = float(np.abs(update).max(initial=0))
+    length = largest * math.sqrt(np.square(update / largest).sum()) if largest > 0 else 0.0
+    return update if length <= norm * (1 - 1e-9) else update / length * (norm * (1 - 1e-9))
 
 
 def average(plan: Export, weights: np.ndarray, answers: Mapping[str, np.ndarray]) -> np.ndarray:

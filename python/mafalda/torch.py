@@ -37,6 +37,7 @@ from ._guard import (
 from ._mix import flat, set_flat
 from ._noise import BLOCK, Noise
 from ._noise_source import open_noise
+from ._people import WHOLE
 from ._sampler import Sampler
 from ._watch import Watch
 
@@ -584,6 +585,8 @@ def checked_participation(plan: Export, given: str | None, sampler: Any, loader:
                 'draw them, and answer for who takes part when, say participation="mine"'
             )
         return "sampler"
+    if plan.schema == "silo":
+        raise ParticipationError(WHOLE)
     if plan.schema == "people":
         raise ParticipationError(
             "the export protects persons, whose records are clipped together: make the optimizer with "

@@ -138,7 +138,11 @@ func (f *attackable) scenario(cmd *cobra.Command, schema participation.Schema, s
 	err = allOf(
 		func() (err error) { s.Algorithm, err = f.threat.Algorithm(cmd, schema.Steps()); return err },
 		func() error { return f.schema.CheckUnit(cmd, f.threat.Exported, f.threat.Manifest) },
-		func() (err error) { level, err = f.threat.Level(sigma, cmd.Flags().Changed("sigma")); return err },
+		func() (err error) {
+			level, err = f.threat.Level(sigma, cmd.Flags().Changed("sigma"))
+			level.Unit = f.schema.Unit()
+			return err
+		},
 		func() (err error) { n, err = f.network.Load(); return err },
 		func() error { return s.Algorithm.CheckNodes(n.Graph) },
 		func() (err error) { s.Algorithm, err = f.threat.On(s.Algorithm, n, f.network.Seed); return err },

@@ -13,7 +13,7 @@ func Spent(spent []noise.Spent) (*Figure, error) {
 			epsilon.add(float64(s.Steps), *s.Epsilon)
 		}
 	}
-	axes := Axes{Title: "Spent from step to step, by a run that ends for a reason other than the records", X: "steps", Y: "μ"}
+	axes := Axes{Title: "Spent from step to step, by a run that ends for a reason other than the data", X: "steps", Y: "μ"}
 	if len(epsilon.X) == len(spent) {
 		mu, axes.Y = epsilon, "ε for δ = "+printed(*spent[0].Delta)
 	}

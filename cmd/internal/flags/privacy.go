@@ -41,13 +41,22 @@ func (f *PrivacyFlags) Adjacency() (accounting.Adjacency, error) {
 	return a, terminal.Usage(err)
 }
 
-// AdjacencyText says what an adjacency is, by its name, of units that are protected: a record or a person.
+// AdjacencyText says what an adjacency is, by its name, of units that are protected: a record, a person or a silo.
 func AdjacencyText(name, unit string) string {
 	a, err := accounting.ParseAdjacency(name)
 	if err != nil {
 		return err.Error()
 	}
-	return fmt.Sprintf("%v: one %s moves a sum of gradients by at most %s", a, unit, ContributionText(name))
+	return fmt.Sprintf("%v: one %s moves %s by at most %s", a, unit,
+		map[bool]string{false: "a sum of gradients", true: "a round's update"}[unit == unitSilo], ContributionText(name))
+}
+
+// Clipped says what is clipped, where such a unit is protected.
+func Clipped(unit string) string {
+	if unit == unitSilo {
+		return "updates"
+	}
+	return "sums of gradients"
 }
 
 // ContributionText says how far one record can move a sum of gradients, by accounting.Adjacency.Contribution.

@@ -26,19 +26,45 @@ type SchemaFlags struct {
 const (
 	unitRecord = "record"
 	unitPerson = "person"
+	unitSilo   = "silo"
 )
 
 // SchemaNames returns the names of schemas that are no files.
 func SchemaNames() []string { return []string{"cyclic", "min-sep", "single"} }
 
+// Unit returns who is protected: record, person or silo.
+func (f *SchemaFlags) Unit() string { return f.unit }
+
 // Choose returns the schema that the flags describe.
 func (f *SchemaFlags) Choose(cmd *cobra.Command) (participation.Schema, error) {
+	if f.unit == unitSilo {
+		return f.chooseSilo(cmd)
+	}
 	s, err := f.chooseForRecords(cmd)
 	if err != nil {
 		return nil, err
 	}
 	return f.protect(cmd, s)
 }
+
+// chooseSilo returns the schema of a silo, which is in every step.
+func (f *SchemaFlags) chooseSilo(cmd *cobra.Command) (participation.Schema, error) {
+	given := cmd.Flags().Changed
+	switch {
+	case !given("T"):
+		return nil, errSteps
+	case given("participations") || given("separation") || given("schema"):
+		return nil, terminal.Usagef("--unit silo is in every step: leave out -k, -b and --schema")
+	}
+	s, err := participation.NewSilo(f.Steps)
+	if err != nil {
+		return nil, terminal.Usage(err)
+	}
+	return s, nil
+}
+
+// errSteps says that there is no T.
+var errSteps = terminal.Usagef("how many steps? Use --T, for example --T 380")
 
 // protect returns the schema for who is protected, given the one for a record.
 func (f *SchemaFlags) protect(cmd *cobra.Command, s participation.Schema) (participation.Schema, error) {
@@ -56,9 +82,18 @@ func (f *SchemaFlags) protect(cmd *cobra.Command, s participation.Schema) (parti
 	return people, nil
 }
 
-// CheckUnit refuses to account for an export that protects people as if it protected records, unless --unit says so.
+// CheckUnit refuses to account for an export that protects people as if it protected records, unless --unit says so; and for a
+// silo's whole update as for another unit, or the other way round: they are clipped together, and apart.
 func (f *SchemaFlags) CheckUnit(cmd *cobra.Command, dir string, m *export.Manifest) error {
-	if m == nil || m.Participation.Batches == 0 {
+	switch {
+	case m == nil:
+		return nil
+	case m.Participation.Unit() == unitSilo && f.unit != unitSilo:
+		return terminal.Usagef("%s protects a silo's whole update in every round, clipped as one: give --unit silo", dir)
+	case m.Participation.Unit() != unitSilo && f.unit == unitSilo:
+		return terminal.Usagef("%s protects a %s: a silo's whole update, which is not clipped as one there, takes a plan with --unit silo", dir,
+			m.Participation.Unit())
+	case m.Participation.Batches == 0:
 		return nil
 	}
 	batches := ""
@@ -78,7 +113,7 @@ func (f *SchemaFlags) CheckUnit(cmd *cobra.Command, dir string, m *export.Manife
 // chooseForRecords returns the schema of a record.
 func (f *SchemaFlags) chooseForRecords(cmd *cobra.Command) (participation.Schema, error) {
 	if !cmd.Flags().Changed("T") {
-		return nil, terminal.Usagef("how many steps? Use --T, for example --T 380")
+		return nil, errSteps
 	}
 	var err error
 	var s participation.Schema
@@ -111,7 +146,7 @@ func (f *SchemaFlags) chooseForRecords(cmd *cobra.Command) (participation.Schema
 // step.
 func (f *SchemaFlags) ChooseEvery(cmd *cobra.Command) (participation.Schema, error) {
 	given := cmd.Flags().Changed
-	if given("T") && f.Steps > 0 && !given("participations") && !given("separation") && !given("schema") {
+	if f.unit != unitSilo && given("T") && f.Steps > 0 && !given("participations") && !given("separation") && !given("schema") {
 		s, err := participation.NewCyclic(f.Steps, f.Steps, 1)
 		if err != nil {
 			return nil, terminal.Usage(err)

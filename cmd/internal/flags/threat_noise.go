@@ -17,6 +17,7 @@ type Level struct {
 	From  string  `json:"sigma_from,omitempty"` // the export that it is from; empty: it was given, or is the default
 
 	Own      []export.NodeLevel `json:"-"` // of the nodes, where they have levels of their own
+	Unit     string             `json:"-"` // who is protected
 	shared   bool               // what these have is worth as much as noise of their own
 	exported *threat.NoiseLevel
 	without  string // the export that has no noise level, where one was looked for
@@ -66,15 +67,15 @@ func (l Level) text() string {
 		return fmt.Sprintf("of every node its own,%s standard deviations from %s to %s in sums of clipped gradients, from %s (budgets)", shared,
 			terminal.DecimalUp(least, 6), terminal.DecimalUp(most, 6), l.From)
 	case l.without != "":
-		return fmt.Sprintf("standard deviation 1, in units of what a record can move a sum of gradients by: %s was not calibrated",
-			l.without)
+		return fmt.Sprintf("standard deviation 1, in units of what a %s can move a sum of gradients by: %s was not calibrated",
+			l.Unit, l.without)
 	case l.exported == nil:
-		return fmt.Sprintf("standard deviation %s, in units of what a record can move a sum of gradients by", terminal.AsGiven(l.Sigma))
+		return fmt.Sprintf("standard deviation %s, in units of what a %s can move a sum of gradients by", terminal.AsGiven(l.Sigma), l.Unit)
 	}
-	text := fmt.Sprintf("standard deviation %s, in sums of gradients clipped to %s, from %s",
-		terminal.DecimalUp(l.exported.Std, 6), terminal.AsGiven(l.exported.Clip), l.From)
+	text := fmt.Sprintf("standard deviation %s, in %s clipped to %s, from %s",
+		terminal.DecimalUp(l.exported.Std, 6), Clipped(l.Unit), terminal.AsGiven(l.exported.Clip), l.From)
 	if l.exported.Adjacency == accounting.ReplaceOne {
-		text += " (a record that is replaced moves them by 2·clip)"
+		text += " (a " + l.Unit + " that is replaced moves them by 2·clip)"
 	}
 	return text
 }

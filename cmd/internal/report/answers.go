@@ -41,8 +41,12 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 	case m.Sampled():
 		whom += ", but not which records were drawn"
 	}
-	s.Answer = []string{fmt.Sprintf("Every %s at every node is protected over all %d steps: %s%s. That holds against %s.",
-		m.Participation.Unit(), m.Steps, p.of(1, 1), p.guess(m.Participation.Unit(), m.Privacy.Adjacency), whom), costOf(m),
+	unit := m.Participation.Unit() + " at every node"
+	if m.Participation.Unit() == "silo" {
+		unit = "silo, with its whole update in every round,"
+	}
+	s.Answer = []string{fmt.Sprintf("Every %s is protected over all %d steps: %s%s. That holds against %s.",
+		unit, m.Steps, p.of(1, 1), p.guess(m.Participation.Unit(), m.Privacy.Adjacency), whom), costOf(m),
 		fmt.Sprintf("This is a plan, written by mafalda %s on %s, and not a run. Its files are those that were written, by their hashes; that "+
 			"the promise follows from them is computed again by the command at the end.", m.Version, written.ModTime().UTC().Format(time.DateOnly))}
 	ask := func(question, format string, args ...any) {

@@ -241,7 +241,7 @@ func (a *Accounts) certify(d *document.Document, first threat.Report) {
 		d.Exclude("the column “if gradients do not react”: it is no guarantee for a training")
 	}
 	d.Exclude("what other attackers see: coalitions that were not asked about, somebody who listens on more links",
-		"records that take part more often, or sooner again, than participation says",
+		"data that take part more often, or sooner again, than participation says",
 		"what a node that does not follow the protocol could learn")
 }
 
@@ -355,7 +355,7 @@ func (a *Accounts) addHoldsFor(d *document.Document, reports ...threat.Report) {
 		}
 	}
 	if screened > 0 && !a.Options.Refine && a.Scenario.Schema.Participations() > 1 {
-		d.Fact("screening", "numbers of all victims at once: where a record takes part more than once some are several times too large; "+
+		d.Fact("screening", "numbers of all victims at once: where data take part more than once some are several times too large; "+
 			"--reaction refine has better ones")
 	}
 }

@@ -170,6 +170,8 @@ func breaksBy(w plan.Way, p plan.Problem) []string {
 		all = append(all, "a leaked draw")
 	case protected:
 		all = append(all, fmt.Sprintf("a person in %d batches", people.Batches()+1))
+	case p.Schema.Name() == "silo":
+		all = append(all, "two labels of one silo")
 	default:
 		all = append(all, "reshuffled batches")
 	}

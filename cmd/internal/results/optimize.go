@@ -231,7 +231,9 @@ func (r *Summary) bound() {
 		nobody = strings.TrimSpace(ofEstimate(m)) + " " + nobody
 	}
 	r.Fact("lower bound", "%s: %s a smaller loss", terminal.GroupedWords(terminal.DecimalDown(m.LowerBound, 10)), nobody)
-	r.More("where attackers may know when a %s takes part%s", m.Participation.Unit(), r.hint(" (batches in secret: --sampling)"))
+	if m.Participation.Unit() != "silo" { // which always does
+		r.More("where attackers may know when a %s takes part%s", m.Participation.Unit(), r.hint(" (batches in secret: --sampling)"))
+	}
 	if m.Curvature == nil {
 		r.More("and gradients do not react to noise (a training forgets it%s)", r.hint(": --curvature"))
 	}
@@ -345,13 +347,13 @@ func (r *Summary) noise() {
 		} else {
 			contribution += "/mu"
 		}
-		r.Fact("noise", "standard deviation %s per coordinate of Z (%s), in sums of gradients clipped to %g",
-			terminal.DecimalUp(p.NoiseStd, 6), contribution, p.Clip)
+		r.Fact("noise", "standard deviation %s per coordinate of Z (%s), in %s clipped to %g", terminal.DecimalUp(p.NoiseStd, 6), contribution,
+			flags.Clipped(r.Manifest.Participation.Unit()), p.Clip)
 		return
 	}
 	std := contribution + "/mu"
 	if r.Adjacency == "" {
-		std = "clip/mu, or 2·clip/mu where " + map[string]string{"record": "records", "person": "people"}[r.Manifest.Participation.Unit()] +
+		std = "clip/mu, or 2·clip/mu where " + map[string]string{"record": "records", "person": "people", "silo": "silos"}[r.Manifest.Participation.Unit()] +
 			" are replaced"
 	}
 	r.Fact("noise", "standard deviation %s: mu, or epsilon and delta, decide it", std)

@@ -20,8 +20,11 @@ func (r *Summary) summarize() {
 	}
 	p := m.Participation
 	turnout := fmt.Sprintf("at most k = %d times%s, b = %d steps apart", p.K, inBatches(p), p.B)
-	if text := drawnTurnout(m); text != "" {
+	switch text := drawnTurnout(m); {
+	case text != "":
 		turnout = text
+	case p.Unit() == "silo":
+		turnout = "with its whole update in every round"
 	}
 	r.Summarize(document.WhatItIs, "a strategy of correlated noise (%s) for %s, T = %d steps, in which a %s takes part %s",
 		classOf(m), network, m.Steps, p.Unit(), turnout)

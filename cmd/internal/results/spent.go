@@ -41,7 +41,7 @@ func SpentDocument(r *SpentResult) *document.Document {
 
 // spentFor says what the numbers are for.
 const spentFor = "After so many steps: the rows before are out, the next ones are not. For a run whose end does not depend on the " +
-	"records; whoever stops because of what a model shows can claim the guarantee of the whole plan alone."
+	"data; whoever stops because of what a model shows can claim the guarantee of the whole plan alone."
 
 // oneDelta returns the δ of all numbers, 0 for none, and whether they have the same: nodes with budgets of their own may have
 // different ones, and from step to step another node may have spent the most.
