@@ -2,12 +2,16 @@ package participation
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"mafalda/internal/lists"
 	_ "mafalda/internal/seeded"
 )
 
@@ -74,6 +78,54 @@ func TestPatternsPartitionTheSteps(t *testing.T) {
 			if i != step {
 				t.Fatalf("patterns do not cover the steps once: %v", all)
 			}
+		}
+	})
+}
+
+// What a silo can change is the largest ‖Cε‖² over all signs ε at most, and that of ones, ‖C·1‖², where CᵀC has no negative entry;
+// by definition, updates that are not parallel change no more. After some rounds it is a silo still.
+func TestSiloIsInEveryRound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		steps := rapid.IntRange(1, 9).Draw(t, "T")
+		least := rapid.SampledFrom([]float64{-1, 0}).Draw(t, "least")
+		silo, err := NewSilo(steps)
+		if err != nil || silo.Participations() != steps || silo.Separation() != 1 || silo.Name() != "silo" {
+			t.Fatalf("%v: %v", silo, err)
+		}
+		factor, ones := mat.NewDense(steps, steps, nil), mat.NewVecDense(steps, nil)
+		for i := range steps {
+			ones.SetVec(i, 1)
+			for j := range steps {
+				factor.Set(i, j, rapid.Float64Range(least, 1).Draw(t, "entry"))
+			}
+		}
+		x := mat.NewSymDense(steps, nil)
+		x.SymOuterK(1, factor.T())
+		got, err := silo.Sensitivity(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reached := bestSigns(x, lists.UpTo(steps)); got.Squared < reached*(1-1e-14) || got.Attained > reached*(1+1e-12) {
+			t.Fatalf("sens² %v, attained %v; %v is reached", got.Squared, got.Attained, reached)
+		}
+		updates := mat.NewDense(steps, 3, nil)
+		for i := range steps {
+			row := []float64{rapid.Float64Range(-1, 1).Draw(t, "x"), rapid.Float64Range(-1, 1).Draw(t, "y"), 0.01}
+			floats.Scale(1/floats.Norm(row, 2), row)
+			updates.SetRow(i, row)
+		}
+		var moved, all mat.Dense
+		moved.Mul(factor, updates)
+		if square := mat.Norm(&moved, 2); square*square > got.Squared*(1+1e-12) {
+			t.Fatalf("updates move it by %v, more than %v", square*square, got.Squared)
+		}
+		all.Mul(factor, ones)
+		if sum := mat.Norm(&all, 2); least == 0 && math.Abs(sum*sum-got.Squared) > 1e-12*got.Squared {
+			t.Fatalf("sens² %v, must be %v", got.Squared, sum*sum)
+		}
+		first, err := Leading(silo, rapid.IntRange(1, steps).Draw(t, "rounds"))
+		if err != nil || first.Name() != "silo" || first.Participations() != first.Steps() || CheckCycle(silo, steps) == nil {
+			t.Fatalf("%v: %v", first, err)
 		}
 	})
 }

@@ -231,8 +231,10 @@ func (r *Summary) bound() {
 		nobody = strings.TrimSpace(ofEstimate(m)) + " " + nobody
 	}
 	r.Fact("lower bound", "%s: %s a smaller loss", terminal.GroupedWords(terminal.DecimalDown(m.LowerBound, 10)), nobody)
-	if m.Participation.Unit() != "silo" { // which always does
-		r.More("where attackers may know when a %s takes part%s", m.Participation.Unit(), r.hint(" (batches in secret: --sampling)"))
+	if unit := m.Participation.Unit(); unit == "silo" {
+		r.More("where every silo takes part in every step")
+	} else {
+		r.More("where attackers may know when a %s takes part%s", unit, r.hint(" (batches in secret: --sampling)"))
 	}
 	if m.Curvature == nil {
 		r.More("and gradients do not react to noise (a training forgets it%s)", r.hint(": --curvature"))
