@@ -1,6 +1,7 @@
 """The examples for Flower and NVFlare, with stand-ins for both: what leaves a silo, and what a server makes of it."""
 
 import importlib
+import math
 import os
 import pathlib
 import sys
@@ -17,6 +18,7 @@ pytestmark = pytest.mark.skipif(REAL is None, reason="the program is not there")
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parent if (HERE.parent / "commands.json").exists() else pathlib.Path(os.environ["MAFALDA_SOURCE"])
+CLIP = 0.5
 EXAMPLES = SOURCE.parent / "examples"
 
 
@@ -110,12 +112,12 @@ def frameworks(monkeypatch):
             del sys.modules[name]
 
 
-@pytest.fixture
-def asked(frameworks, tmp_path, monkeypatch):
-    """What the examples are asked for, of three silos."""
+@pytest.fixture(params=["record", "silo"])
+def asked(request, frameworks, tmp_path, monkeypatch):
+    """What the examples are asked for, of three silos: for records, and for silos' whole updates."""
     silos = importlib.import_module("silos")
     monkeypatch.setattr(silos, "SILOS", silos.SILOS[:3])
-    words = [str(tmp_path / "work"), "--rounds=8", "--data=made"]
+    words = [str(tmp_path / "work"), "--rounds=8", "--data=made", f"--unit={request.param}", f"--clip={CLIP}"]
     asked = silos.arguments("").parse_args([*words, "--lost=site-3:9"])
     silos.prepare(asked)
     return asked, words
@@ -223,13 +225,49 @@ def test_the_nvflare_filter_lets_out_the_private_step_alone(asked, monkeypatch):
     assert state.round == 1 and server.said[-1] == state.says()
 
 
+def test_whole_updates_share_noise(asked):
+    """One silo is lost in round 1: what it shares stays in the average, and nothing else changes; all halt at their budget."""
+    asked, _ = asked
+    if asked.unit == "record":
+        return
+    silos = importlib.import_module("silos")
+    plan = silos.prepare(asked)
+    stop = plan.spent(3).epsilon * 1.0001
+    open_all = {name: silos.open_silo(asked.work, name, rate, stop) for name, rate in zip(silos.SILOS, (1e-9, 1e-9, 100.0))}
+    weights, own = silos.Server(asked.work).weights, plan.level("site-1").noise_std / math.sqrt(2)
+    try:
+        for t in range(3):
+            answers = {}
+            for name, silo in open_all.items():
+                assert silo.begin(t, weights)
+                silos.train(silo, t, weights)
+                answers[name] = silo.answer(t)
+            moved = [answer.astype(float) - weights for answer in answers.values()]
+            rows = [silo.noise.row(t) for silo in open_all.values()]
+            assert max(np.linalg.norm(m - r) for m, r in zip(moved, rows)) <= CLIP * (1 + 1e-3)  # the rate of site-3 is 100
+            assert np.linalg.norm(moved[2] - rows[2]) > CLIP * 0.99
+            scale = own * np.linalg.norm(plan.inverse("site-1")[t])
+            assert 0.85 < np.std(sum(rows)) / (scale * math.sqrt(3)) < 1.3  # own noise of three, 1/(3 - 1) each and a little more
+            assert np.std(rows[0]) > 3 * scale and np.std(rows[0] + rows[1]) > 1.5 * np.std(sum(rows))
+            if t == 1:
+                del answers["site-3"]
+            weights = silos.average(plan, weights, answers)
+        for name, silo in open_all.items():
+            with pytest.raises(mafalda.BudgetError, match=f"row 3 would pass the budget of '{name}'"):
+                silo.begin(3, weights)
+            assert silo.noise.spent["epsilon"] == plan.spent(3).epsilon <= stop
+    finally:
+        for silo in open_all.values():
+            silo.close()
+
+
 def test_a_run_goes_on_with_what_it_was_asked_for(asked, tmp_path):
     asked, _ = asked
     silos = importlib.import_module("silos")
     key = (asked.work / "site-1" / "key").read_bytes()
     assert silos.prepare(asked).hash == mafalda.load(asked.work / "plan").hash
     asked.noise = "own"
-    with pytest.raises(SystemExit, match="has a run with --noise=shared --missed_steps=0.01 --epsilon=1 --rounds=8 --data=made"):
+    with pytest.raises(SystemExit, match=f"has a run with --noise=shared --missed_steps=0.01 --unit={asked.unit} --epsilon=1 --clip={CLIP} --rounds=8 --data=made"):
         silos.prepare(asked)
     assert (asked.work / "site-1" / "key").read_bytes() == key
     (asked.work / "start.npz").unlink()  # it was interrupted there, or the folder is somebody else's

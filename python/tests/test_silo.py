@@ -1,6 +1,8 @@
 """A silo and its server: a round has one answer, whatever happens around it."""
 
+import contextlib
 import hashlib
+import math
 import os
 import shutil
 import signal
@@ -17,7 +19,7 @@ from mafalda import _durable as durable, _outbox as outbox
 torch = pytest.importorskip("torch")
 
 from mafalda import _clipping as clipping  # noqa: E402
-from mafalda.silo import Silo, average  # noqa: E402
+from mafalda.silo import Silo, average, clipped  # noqa: E402
 
 STEPS = 6
 START = np.zeros(3, np.float32)
@@ -148,6 +150,60 @@ def test_a_round_that_is_begun_again_has_one_gradient(plan, tmp_path):
     batch = silo.private.sampler.batch(0)
     silo.private.backward(silo.model, torch.nn.functional.mse_loss, torch.ones(len(batch), 2), torch.ones(len(batch), 1))
     assert train(silo, 0).tobytes() == train(other, 0).tobytes()
+
+
+def whole(folder, **changes):
+    """An export for silos' whole updates, of norm 0.5."""
+    privacy = {"mu": 1.0, "clip": 0.5, "adjacency": "zero-out", "noise_std": 0.5}
+    write(folder, steps=STEPS, w=EQUAL, participation={"schema": "silo", "k": STEPS, "b": 1, **changes}, privacy=privacy)
+    return mafalda.load(folder)
+
+
+def test_a_whole_update_is_clipped_as_one(tmp_path):
+    plan = whole(tmp_path / "silos")
+    silo, rows = Silo(plan.noise("a", 3, seed=1), tmp_path / "outbox"), plan.noise("a", 3, seed=1)
+    weights = START + 2
+    for t, (step, least) in enumerate([((30, 0, -40), (0.3, 0, -0.4)), ((0.1, 0, 0.2),) * 2, ((1e200, 0, 0), (0.5, 0, 0)), ((np.nan, 9, 9), (0, 0, 0))]):
+        assert silo.begin(t, weights)
+        with pytest.raises(mafalda.StepError, match=f"no update was made in round {t}"):
+            silo.answer(t)
+        with pytest.warns(UserWarning, match="counts as zero") if np.isnan(step).any() else contextlib.nullcontext():
+            silo.update(weights.astype(float) + step)
+        with pytest.raises(mafalda.StepError, match="or its update was made"):  # a row protects one update
+            silo.update(weights)
+        got = silo.answer(t) - rows.row(t) - weights
+        np.testing.assert_allclose(got, least, rtol=0, atol=1e-6)
+        assert not silo.begin(t, weights + 1) and silo.answer(t).tobytes() == silo.answer(t).tobytes()
+    assert silo.begin(5, weights)  # round 4 goes by, and its row is carried
+    for trained in (weights[:2], 3.0):
+        with pytest.raises(mafalda.ExportError, match="trained weights of shape"):
+            silo.update(trained)
+    silo.update(weights)
+    rows.skip(4)
+    np.testing.assert_allclose(silo.answer(5) - weights, rows.row(5), atol=1e-6)
+    for update in np.random.default_rng(1).standard_normal((200, 3)) * 10.0 ** np.arange(-2, 198).reshape(-1, 1):
+        assert math.hypot(*clipped(update, 0.5)) <= 0.5
+
+
+def test_a_whole_update_is_no_record(plan, tmp_path):
+    silos, sgd = whole(tmp_path / "silos"), torch.optim.SGD(torch.nn.Linear(2, 1).parameters(), lr=1)
+    for refused in (
+        lambda: silos.sampler(12, node="a", seed=1),
+        lambda: silos.ledger(12),
+        lambda: silos.make_private(sgd, node="a", seed=1, participation="mine", size=3),
+        lambda: opened(plan, tmp_path / "a", seed=1).update(START),
+    ):
+        with pytest.raises(mafalda.ParticipationError, match="clipped as one|clipped one by one"):
+            refused()
+    for given, of in ((plan.noise("a", 3, seed=1), "make_private"), (opened(plan, tmp_path / "b", seed=1), "make_private")):
+        with pytest.raises(mafalda.MafaldaError, match=f"a silo takes what plan.{of}"):
+            Silo(given, tmp_path / "outbox")
+    with pytest.raises(mafalda.ExportError, match="a silo is in every step"):
+        whole(tmp_path / "once", k=1)
+    silo = Silo(silos.noise("a", 3, seed=1), tmp_path / "outbox")
+    with pytest.raises(mafalda.ExportError, match=r"weights of shape \(2,\)"):
+        silo.begin(0, START[:2])
+    assert silo.noise.next == 0
 
 
 def test_an_export_for_gossip_is_refused(out, tmp_path):
