@@ -97,6 +97,7 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 			at(2), at(3), all)
 	}
 	switch records := "What if somebody has several records at a node?"; {
+	case m.Participation.Unit() == "silo": // all of them are in one update
 	case m.Participation.Unit() == "person":
 		ask(records, "All of them together have the promise.")
 	case p.mu == 0:
