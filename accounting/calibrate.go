@@ -25,7 +25,7 @@ type Privacy struct {
 	NoiseStd  float64 // standard deviation of each coordinate of Z, in the gradients' unit: sens·contribution/μ, rounded up
 }
 
-// MuDigits is how many significant decimal digits a μ has that was computed for an (ε, δ): so many can be printed,
+// MuDigits is how many significant decimal digits a μ has that was computed for an (ε, δ): that number of digits can be printed,
 // and what is printed is then what the noise is for, neither more nor less. It costs noise in the 12th digit.
 const MuDigits = 12
 

@@ -17,7 +17,7 @@
 //
 // # Secret sampling
 //
-// Where every record takes part in a round with a probability of its own, or in one batch of many, and nobody learns in
+// Where every record takes part in a round with a probability of its own, or in one batch of many, and it stays secret in
 // which, a mechanism is not μ-GDP, and more private than its noise alone says. The packages pld (Poisson sampling)
 // and bins (random bins) account for that; both build on this one.
 //

@@ -90,7 +90,7 @@ func changing(g *graph.Graph, seed uint64) ([]Workload, error) {
 	}, nil
 }
 
-// schedule returns a schedule that there is.
+// schedule returns the built-in schedule with this name; it panics for an unknown one.
 func schedule(name string) workload.Schedule {
 	s, err := workload.ParseSchedule(name)
 	if err != nil {

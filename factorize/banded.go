@@ -17,7 +17,7 @@ type Banded Parameters
 // Name returns "banded".
 func (Banded) Name() string { return (*strategy.Banded)(nil).Name() }
 
-// Traits says that there are bands, and a certificate for them.
+// Traits says that this class has bands, and a certificate for them.
 func (Banded) Traits() Traits {
 	return Traits{
 		About:     "w bands, w-1 rows kept (default 2b; b under min-sep, where it is the default)",

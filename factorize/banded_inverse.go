@@ -14,7 +14,7 @@ type BandedInverse Parameters
 // Name returns "banded-inverse".
 func (BandedInverse) Name() string { return (*strategy.BandedInverse)(nil).Name() }
 
-// Traits says that there are coefficients.
+// Traits says that this class has coefficients.
 func (BandedInverse) Traits() Traits {
 	return Traits{
 		About:     "C⁻¹ of w coefficients, w-1 rows kept (default b)",

@@ -26,7 +26,7 @@ const MostBuffers = 64
 // Name returns "blt".
 func (BLT) Name() string { return (*strategy.BLT)(nil).Name() }
 
-// Traits says that there are buffers.
+// Traits says that this class has buffers.
 func (BLT) Traits() Traits {
 	return Traits{
 		About:   "a rational function, d buffers kept (default 4)",

@@ -73,7 +73,7 @@ func dualOf(h *mat.SymDense, x []float64, k mask) (*mat.TriDense, []float64, err
 }
 
 // gramRoot returns the upper-triangular R with RᵀR ≤ h, and equal up to rounding. The error wraps ErrGram, and errSingular
-// if there is none in floating point.
+// if floating point has none.
 func gramRoot(h *mat.SymDense) (*mat.TriDense, error) {
 	var chol dense.Cholesky
 	if !chol.Factorize(lowered{h}) {

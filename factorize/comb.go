@@ -37,7 +37,7 @@ import (
 //	comb, 8 buffers                                 108, 1,008  0.121                0.117    0.107               0.105
 //
 // and with 4 buffers and scaled columns, in the last but one column without scales (at k = 625 the bound is what is far
-// off: so many periods leave it one polynomial a period):
+// off: 625 periods leave it one polynomial a period):
 //
 //	numbers  T    k    b      gap, florentine  without scales  gap, ego graph
 //	44       10⁴  250  40     0.041            0.132           0.048
@@ -52,7 +52,7 @@ type Comb Parameters
 // Name returns "comb".
 func (Comb) Name() string { return (*strategy.Comb)(nil).Name() }
 
-// Traits says that there are buffers and a period.
+// Traits says that this class has buffers and a period.
 func (Comb) Traits() Traits {
 	return Traits{
 		About:     "blt of d buffers (default 4) times a comb of period w, d+w rows kept (default b)",

@@ -13,7 +13,7 @@ type Dense struct{}
 // Name returns "dense".
 func (Dense) Name() string { return (*strategy.Dense)(nil).Name() }
 
-// Traits says that there are no parameters, and a certificate.
+// Traits says that this class has no parameters, and a certificate.
 func (Dense) Traits() Traits {
 	return Traits{
 		About:     "the optimum among all, T rows of noise kept",

@@ -10,7 +10,7 @@ import (
 	"mafalda/participation"
 )
 
-// Family is a set of problems with the same schema, of which nobody knows which one it will be: Gram matrices (T×T),
+// Family is a set of problems with the same schema, one of which will come about, unknown which: Gram matrices (T×T),
 // with the least loss that each allows.
 type Family struct {
 	Grams  []*mat.SymDense

@@ -109,7 +109,7 @@ const (
 )
 
 // pieces are k periods of b steps, of c pieces of this length each, and some pieces more of one that is not whole; a
-// period's remainder, less than c steps, is left out. A pattern has so many neighbouring periods as the window.
+// period's remainder, less than c steps, is left out. A pattern has as many neighbouring periods as the window.
 type pieces struct {
 	responses       [][]float64
 	k, b, c, length int
@@ -144,7 +144,7 @@ func (p pieces) periods(piece int) int {
 	return p.k
 }
 
-// bound returns the bound with so many polynomials, or as many as pieces have steps.
+// bound returns the bound with count polynomials, or as many as pieces have steps.
 func (p pieces) bound(ctx context.Context, count int) (best float64, err error) {
 	var f []*mat.Dense
 	for i := range p.c {

@@ -22,7 +22,7 @@ type mask struct {
 	keep      []bool // T×T: off-diagonal entries that may differ from zero
 }
 
-// newMask returns the mask of strategies with so many bands; T means no band.
+// newMask returns the mask of strategies with a bandwidth; T means no band.
 func newMask(schema participation.Schema, bandwidth int) mask {
 	return maskOf(schema, bandwidth, schema.Budgets(), schema.Together)
 }

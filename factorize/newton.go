@@ -79,7 +79,7 @@ func newDualSearch(o *maskedObjective) *dualSearch {
 }
 
 // search looks for an X within the mask whose error is within a relative gap of D, from start(near). It calls step
-// before every iteration and returns the best X, row by row; nil if there is none.
+// before every iteration and returns the best X, row by row; nil if it found none.
 func (n *dualSearch) search(
 	ctx context.Context, o *maskedObjective, near []float64, gap float64, step func(),
 ) []float64 {

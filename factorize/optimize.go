@@ -111,11 +111,11 @@ func newSearch(h *mat.SymDense, k mask, opts Options) (*search, error) {
 }
 
 const (
-	slowFirst = 3    // descent is slow if the gap at the start is above this,
-	slowAsked = 1e-8 // or that to reach below this,
-	slowGap   = 1e-2 // or above this
-	slowFrom  = 12   // after so many iterations,
-	slowAt    = 40   // and in any case after so many
+	slowFirst = 3    // descent is slow if its first gap is above this,
+	slowAsked = 1e-8 // or the gap to reach is below this,
+	slowGap   = 1e-2 // or the gap is still above this
+	slowFrom  = 12   // after this number of iterations,
+	slowAt    = 40   // and in any case after this number
 )
 
 // minimize descends from x. Where that is slow, and the patterns are a partition, it goes on from the maximum of the

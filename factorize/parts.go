@@ -139,7 +139,7 @@ func (s *splitter) nameOf(c strategy.Strategy) string {
 	return d.Sum()
 }
 
-// result returns what was found for so many steps; nil for the shared strategy.
+// result returns what was found, for strategies of this number of steps; nil for the shared strategy.
 func (f Found) result(steps int) (*Result, error) {
 	if len(f.Strategy) == 0 {
 		return nil, nil

@@ -205,7 +205,7 @@ func (p *polar) excessAbout() float64 {
 	return floats.Norm(x, 2)
 }
 
-// rounded is more than the relative error of a sum of so many products, for each of the terms.
+// rounded is more than the relative error of a sum of products, for each of the terms.
 func rounded(terms int) float64 { return 1.01 * float64(terms+2) * 0x1p-53 }
 
 // nuclear returns a number that the nuclear norm of N is not below, by ‖N‖_* ≥ ⟨N, U⟩/‖U‖, which holds for every U: for

@@ -89,10 +89,10 @@ type rounds struct {
 	done, total int
 }
 
-// begin starts a round of so many descents.
+// begin starts a round of descents, whose number it takes.
 func (r *rounds) begin(descents int) { r.best, r.done, r.total = math.Inf(1), 0, descents }
 
-// countDescent counts one of them, which made so many iterations down to a loss; 0: it is not known.
+// countDescent counts one of them, which came down to a loss with these iterations; 0: the loss is not known.
 func (r *rounds) countDescent(iterations int, loss float64) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -114,7 +114,7 @@ func (r *rounds) countDescent(iterations int, loss float64) {
 // check refuses what no search allows.
 func (o Options) check() error { return fault.Ranges(o) }
 
-// limit returns so many iterations, or fewer if fewer are asked for.
+// limit returns a number of iterations, or the one that is asked for, if that is smaller.
 func (o Options) limit(iterations int) int {
 	if o.MaxIterations > 0 {
 		return min(iterations, o.MaxIterations)

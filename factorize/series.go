@@ -125,7 +125,7 @@ func (s *seriesSearch) qualify(ctx context.Context, points []*seriesPoint, limit
 	return s.descend(ctx, points, limit, enough, objective)
 }
 
-// descend makes at most so many iterations from each of the points, which it changes and sorts, best first; a decrease below
+// descend makes at most a number of iterations from each of the points, which it changes and sorts, best first; a decrease below
 // enough ends a descent.
 func (s *seriesSearch) descend(ctx context.Context, points []*seriesPoint, iterations int, enough float64,
 	objective func() optim.Objective) []*seriesPoint {
@@ -138,7 +138,7 @@ func (s *seriesSearch) descend(ctx context.Context, points []*seriesPoint, itera
 	return points
 }
 
-// round descends from all points, side by side, with a function that makes so many iterations down to some loss.
+// round descends from all points, side by side, with a function that returns its iterations and the loss at its end.
 func (s *seriesSearch) round(points []*seriesPoint, descend func(p *seriesPoint) (iterations int, loss float64)) {
 	s.rounds.begin(len(points))
 	parallel.For(len(points), func(i int) {
@@ -162,7 +162,7 @@ const (
 	keptStarts    = 3
 )
 
-// horizons returns the schemas to optimize for, the last of which is the whole: of whole periods of b, and at least so
+// horizons returns the schemas to optimize for, the last of which is the whole: of whole periods of b, and at least as
 // many steps as there are coefficients.
 func horizons(whole participation.Cyclic, coefficients int) (all []participation.Cyclic, err error) {
 	b := whole.Separation()

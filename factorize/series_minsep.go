@@ -14,7 +14,7 @@ import (
 type nestedFamily interface {
 	family
 
-	// narrower returns a smaller family and the map from its points to points of the same series; nil if there is none.
+	// narrower returns a smaller family and the map from its points to points of the same series; nil if no family is smaller.
 	narrower(separation int) (smaller nestedFamily, widen func(x []float64) []float64)
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // Response is the squared error of Toeplitz strategies as a function of the T coefficients r of C⁻¹, and its
-// derivative, such as workload.Response; and Q of strategies with scaled columns, for so many scales: the squared error
+// derivative, such as workload.Response; and Q of strategies with scaled columns, for a number of scales: the squared error
 // of C⁻¹[t,s] = (e_0 + e_1 t/T + …)·r_(t-s) is eᵀQe.
 type Response interface {
 	Error(grad, r []float64) float64
@@ -129,7 +129,7 @@ func (s *cyclicSum) addGradient(gc []float64) {
 	strategy.ToeplitzSumGradient(s.c, s.schema, s.first, gc)
 }
 
-// patternSums are the sums Σ_{s,t∈π} δ_s δ_t |X[s,t]| of patterns, for δ of one unless somebody changes it.
+// patternSums are the sums Σ_{s,t∈π} δ_s δ_t |X[s,t]| of patterns, for δ of one unless delta is changed.
 type patternSums struct {
 	steps    int
 	patterns [][]int

@@ -47,7 +47,7 @@ type Split struct {
 // Optimize returns dense strategies for single nodes, or for groups of nodes. Nodes with equal H_i, up to 1e-12, share
 // a strategy. Groups are found by assigning every node to the strategy that serves it best and optimizing again, until
 // nothing moves any more; that is a local optimum, but LowerBound is one for every assignment. A node whose H_i is not
-// positive definite (nobody listens to it) keeps the shared strategy.
+// positive definite (no node listens to it) keeps the shared strategy.
 //
 // Every strategy is searched to the gap in opts, for its nodes; Options.Start and Options.LowerBound are not for
 // several strategies. The schema's patterns must be a partition of the steps: else the error is ErrUnsupported. When

@@ -91,7 +91,7 @@ func optimizeWorst(ctx context.Context, e StepErrors, schema participation.Schem
 	})
 }
 
-// optimizeWorstOf minimizes the largest of so many errors, sens(C)²·max_t e_t. For weights q, q ≥ 0 and Σq = 1,
+// optimizeWorstOf minimizes the largest of the steps' errors, sens(C)²·max_t e_t. For weights q, q ≥ 0 and Σq = 1,
 // max_t e_t ≥ Σ q_t e_t, so the optimum for the Gram matrix Σ q_t H_t has a certificate for this problem, too; and the
 // best weights make both sides equal. They are found by weightSteps. Gap and status are against this bound.
 func optimizeWorstOf(ctx context.Context, e StepErrors, members int, schema participation.Schema, opts Options,

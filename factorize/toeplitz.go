@@ -17,7 +17,7 @@ type Toeplitz Parameters
 // Name returns "toeplitz".
 func (Toeplitz) Name() string { return (*strategy.Toeplitz)(nil).Name() }
 
-// Traits says that there are coefficients and scales, but for ManySteps and where patterns overlap.
+// Traits says that this class has coefficients and scales, but for ManySteps and where patterns overlap.
 func (Toeplitz) Traits() Traits {
 	return Traits{
 		About:        "w coefficients, w-1 rows kept (default b)",
@@ -71,7 +71,7 @@ func (c Toeplitz) Optimize(
 	return s.optimize(ctx, o)
 }
 
-// freeSeries is the family of all series c of so many coefficients, or of r = 1/c: the parameters are all but the first.
+// freeSeries is the family of all series c of a number of coefficients, or of r = 1/c: the parameters are all but the first.
 type freeSeries struct {
 	bands   int
 	inverse bool

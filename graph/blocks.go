@@ -22,7 +22,7 @@ func Blocks(matrices []*CSR) *CSR {
 }
 
 // Split returns the count blocks, all of one size, of a block diagonal matrix: the inverse of Blocks. The error is one
-// that is not of so many blocks.
+// that is not of count blocks.
 func (m *CSR) Split(count int) ([]*CSR, error) {
 	if count == 1 && m.rows == m.cols {
 		return []*CSR{m}, nil

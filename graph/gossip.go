@@ -105,7 +105,7 @@ func (s Scheme) share(strength []float64) (func(u, v int, w float64) float64, er
 	return nil, fmt.Errorf("unknown gossip scheme %v", s)
 }
 
-// rest returns what a sum of so many shares leaves to one, 0 if that is no more than their rounding.
+// rest returns what a sum of shares leaves to one, 0 if that is no more than their rounding.
 func rest(sum float64, shares int) float64 {
 	const roundoff = 0x1p-53
 	if left := 1 - sum; left > float64(shares+1)*roundoff {

@@ -10,7 +10,7 @@ import (
 )
 
 // CheckLabel refuses labels with characters that a terminal would obey instead of showing them (escape sequences, marks
-// that turn the direction of writing) or that nobody sees: a label is printed, and must be what it looks like.
+// that turn the direction of writing) or that are invisible: a label is printed, and must be what it looks like.
 func CheckLabel(label string) error {
 	for i := range len(label) {
 		if c := label[i]; c < ' ' || c >= 0x7f {

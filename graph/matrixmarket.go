@@ -240,7 +240,7 @@ func (s *square) add(v float64) error {
 	return nil
 }
 
-// asymmetric returns the place of an entry that differs from its mirror image. There is none in a nil square.
+// asymmetric returns the place of an entry that differs from its mirror image. A nil square has none.
 func (s *square) asymmetric() (i, j int, differ bool) {
 	if s == nil {
 		return 0, 0, false

@@ -17,7 +17,7 @@ import (
 	"mafalda/workload"
 )
 
-// Members returns the sources of the problems of which nobody knows which one it is: of several networks or, with one,
+// Members returns the sources of the problems one of which will come about, unknown which: of several networks or, with one,
 // of every second derivative of the curvature alone.
 func (s Source) Members() []Source {
 	if len(s.Others) == 0 {

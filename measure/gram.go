@@ -142,7 +142,7 @@ func (g Gram) checkEstimate() error {
 	return nil
 }
 
-// estimate fills in the number of probes for so many nodes: 800,000 divided by them, a multiple of 4 from 4 to 100.
+// estimate fills in the number of probes for a number of nodes: 800,000 divided by them, a multiple of 4 from 4 to 100.
 func (g Gram) estimate(nodes int) *export.Gram {
 	e := &export.Gram{Method: GramLanczos.String(), Probes: g.Probes, LanczosSteps: g.LanczosSteps, Seed: g.Seed,
 		Confidence: workload.Confidence}

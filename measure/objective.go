@@ -60,7 +60,7 @@ func (o Objective) ForKernel(k *workload.Kernel) factorize.Objective {
 	return factorize.Mean(k.Gram())
 }
 
-// Steps returns how many steps' errors the squared error of a workload sums, of so many.
+// Steps returns how many steps' errors, of all, the squared error of a workload sums.
 func (o Objective) Steps(s workload.Spec, all int) float64 {
 	if o == Mean {
 		return s.Counted(all)

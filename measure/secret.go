@@ -61,7 +61,7 @@ func (b *SecretBounds) Bins(epsilon, delta float64) (float64, error) {
 	return b.bins.Error(private.MeanSquare(1), private.MeanSquare(number)), nil
 }
 
-// Poisson returns the bound under Poisson sampling from so many groups, of records whose group is known: 0, which bounds
+// Poisson returns the bound under Poisson sampling from a number of groups, of records whose group is known: 0, which bounds
 // everything, where nothing is proved. It fails with a fault.Argument of Groups, and as factorize.Dense.Optimize and
 // secrecy.NewPoisson do.
 //

@@ -16,7 +16,7 @@ import (
 type Source struct {
 	Gram    *export.Gram
 	Network *graph.Network // nil for the prefix workload
-	// Others are more networks, of which nobody knows whether it will be Network or one of them, and Mixture how much the
+	// Others are more networks: it is unknown whether Network or one of them will be used. Mixture is how much the
 	// Gram matrix of each counts, Network first.
 	Others   []*graph.Network
 	Mixture  []float64
@@ -30,7 +30,7 @@ type Source struct {
 	Weights []float64
 }
 
-// Kernel computes what the errors of so many steps depend on, and what it comes from, if it is an estimate.
+// Kernel computes what the errors of a number of steps depend on, and what it comes from, if it is an estimate.
 func (s Source) Kernel(ctx context.Context, steps int) (*workload.Kernel, workload.Estimate, error) {
 	var w *graph.CSR
 	if s.Network != nil {

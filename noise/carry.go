@@ -29,7 +29,7 @@ func (s *Stream) Skip() error {
 // Carried returns how many rows of skipped steps the next one will have in it.
 func (s *Stream) Carried() int { return s.carried }
 
-// hold makes s.row, the sum of so many rows, what the next one carries.
+// hold makes s.row, the sum of a number of rows, what the next one carries.
 func (s *Stream) hold(rows int) {
 	s.row, s.carry = s.carry, s.row
 	s.carried = rows

@@ -49,7 +49,7 @@ func (d *Durable) openCounter(at State, p *place) error {
 	case ahead == p.Issued && d.counter.place.Sending != "":
 		p.Sending = d.counter.place.Sending // a copy that is older than the message, or as it was
 	case ahead <= p.Issued: // as it was, or a crash came between the two files
-	case at.Row != nil && *at.Row == ahead && ahead <= d.steps: // nobody has had the rows from here on
+	case at.Row != nil && *at.Row == ahead && ahead <= d.steps: // no reader has had the rows from here on
 		p.Issued, p.Again, p.Carried, p.Sending, p.Unsent = ahead, false, 0, "", 0
 	default:
 		return fmt.Errorf("%w: %s is an old copy: it says that %d rows are out, its counter %d, and noise that goes "+

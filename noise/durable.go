@@ -17,7 +17,7 @@ import (
 // after the last one handed out, the same that an uninterrupted run would have had.
 //
 // Before every row it looks whether the state is still the file that was opened, and holds what was written last. If it
-// was deleted, replaced, or written to by somebody else, the stream ends. After an error it hands out nothing more.
+// was deleted, replaced, or written to by another process, the stream ends. After an error it hands out nothing more.
 type Durable struct {
 	*Stream
 	state   *record
@@ -82,7 +82,7 @@ func OpenDurable(dir, node string, dim int, at State, opts Options) (*Durable, e
 	return d, nil
 }
 
-// start makes the state file; if that fails, or something else with it, there is none.
+// start makes the state file; if that fails, or something else with it, no file is left.
 func (d *Durable) start(at State) (err error) {
 	if at.Row != nil && *at.Row != 0 {
 		return fmt.Errorf("%w: row %d is wanted, a new state starts with row 0", ErrRow, *at.Row)
@@ -217,7 +217,7 @@ func (d *Durable) draw(length int, single bool) error {
 }
 
 // Batch hands out rows together, and only when they are safe. First prepare draws them by next, up to count of them,
-// and puts them where nobody uses them yet, as into a file of another name; then the state says on disk that they are
+// and puts them where they are not used yet, as into a file of another name; then the state says on disk that they are
 // out; then publish lets them be used. If prepare fails nothing has been handed out, and the same rows come again when
 // the state is opened again. If publish fails the rows are used up (ErrLost). Either ends this stream.
 func (d *Durable) Batch(count int, prepare func(next func(dst []float64) error) error, publish func() error) error {

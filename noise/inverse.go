@@ -17,7 +17,7 @@ const (
 
 // checkInverse is ErrExport if C is so ill-conditioned that what is computed for C⁻¹ is another matrix: with E = C·C⁻¹
 // - I, who draws noise by it has the strategy (I+E)⁻¹C, whose sensitivity is up to sens(C)/(1-‖E‖). The Frobenius
-// norm of E is estimated from random vectors, which nobody could know who made C.
+// norm of E is estimated from random vectors, which could not be known when C was made.
 func checkInverse(c strategy.Strategy) error {
 	var lower, noising mat.TriDense
 	if err := c.NoisingTo(&noising); err != nil {

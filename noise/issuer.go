@@ -68,7 +68,7 @@ func (i *Issuer) Row(t int) ([]float64, error) {
 	case d.err != nil:
 		return nil, d.err
 	case p.Again && t == p.Issued-1:
-		if err := d.check(); err != nil { // somebody else may have this state now
+		if err := d.check(); err != nil { // another process may have this state now
 			return nil, err
 		}
 		return d.row, nil

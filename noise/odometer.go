@@ -69,7 +69,7 @@ type Odometer struct {
 	delta        float64          // 0: none
 	multiplier   float64          // noise multiplier of Poisson sampling and of random allocation
 	adjacency    accounting.Adjacency
-	known        map[any]float64 // ε under Poisson sampling, of so many rounds, and under random allocation, of such blocks
+	known        map[any]float64 // ε by the number of rounds (Poisson sampling), or by blocks (random allocation)
 }
 
 // OpenOdometer reads an export, checks it as Open does, and returns the odometer of a node, named by its label, or,
@@ -478,7 +478,7 @@ func (s *Stream) SpentLine() string {
 		all.Steps, all)
 }
 
-// spentAfter returns what is spent when so many rows are out.
+// spentAfter returns what is spent when a number of rows are out.
 func (s *Stream) spentAfter(rows int) (Spent, error) {
 	o, err := s.odometer()
 	if err != nil {

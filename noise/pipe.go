@@ -37,7 +37,7 @@ func (e *UnreadError) Unwrap() error { return ErrReader }
 
 // ToStream writes one row after the other, each when the state says that it is out; with steps, the number of its step
 // before it, eight bytes, the least significant first. To a Pipe a row is written when its reader has taken all that
-// went before: one row, at most, is out that nobody has asked for, and if the reader is gone by then it is carried. It
+// went before: one row, at most, is out before its reader asked for it, and if the reader is gone by then it is carried. It
 // fails as Next and writing do, with ErrReader before the last row, with an UnreadError, and with a LostError.
 func (d *Drawing) ToStream(out io.Writer, withSteps bool) error {
 	s := d.source.stream()

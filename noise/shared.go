@@ -45,7 +45,7 @@ func newShare(e *export.Export, i int) *share {
 	return s
 }
 
-// checkWorst computes again what attackers learn of somebody at most: if it is more than the manifest says, the noise
+// checkWorst computes again what attackers learn of any node at most: if it is more than the manifest says, the noise
 // would protect less than claimed.
 func checkWorst(e *export.Export) error {
 	space := e.Manifest.Space

@@ -68,7 +68,7 @@ func inner(a, b *mat.SymDense) float64 {
 	return total
 }
 
-// length returns how far a step stays positive definite, 1 at most, and where it leads; 0 if there is none.
+// length returns how far a step stays positive definite, 1 at most, and where it leads; 0 if no step does.
 func length(along func(length float64) *mat.SymDense) (float64, *mat.SymDense) {
 	var chol dense.Cholesky
 	for l := 1.0; l > interiorLeast; l *= interiorShorter {
@@ -137,7 +137,7 @@ func (p *interior) step(mu float64) (primal, dual float64) {
 	return primal, dual
 }
 
-// solve makes so many steps at most, and calls enough with every λ whose Σλ is within the gap of what Γ attains, or that
+// solve makes at most a number of steps, and calls enough with every λ whose Σλ is within the gap of what Γ attains, or that
 // is the last, until that is enough.
 func (p *interior) solve(steps int, gap float64, enough func(lambda []float64, attained float64) bool) {
 	mu := inner(p.z, p.gamma) / float64(2*p.k)

@@ -16,7 +16,7 @@ type Ledger struct {
 	steps  [][]int // steps of every record, ascending
 }
 
-// NewLedger returns an empty ledger for so many records.
+// NewLedger returns an empty ledger for a number of records.
 func NewLedger(records int, schema Schema) *Ledger { return &Ledger{schema, make([][]int, records)} }
 
 // Admit notes that the record takes part in the step, which must be later than its earlier ones. An error, which wraps

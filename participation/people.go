@@ -25,7 +25,7 @@ type People struct {
 // MostUnions is how many unions of batches People enumerates at most.
 const MostUnions = 20000
 
-// NewPeople returns the schema of persons whose records are in at most so many batches of the cycle. The error cases
+// NewPeople returns the schema of persons whose records are in at most the given number of batches of the cycle. The error cases
 // are batches below 1 or above b, a cycle whose patterns overlap (T > k·b with k > 1), and more than MostUnions unions.
 func NewPeople(cycle Cyclic, batches int) (*People, error) {
 	classes := cycle.Patterns()

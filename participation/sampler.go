@@ -101,7 +101,7 @@ func checkProbability(q float64) error {
 	return nil
 }
 
-// everyTurn is the schema of records that take part in steps of one residue modulo so many turns, up to all of them.
+// everyTurn is the schema of records that take part in steps of one residue modulo turns, up to all of them.
 func everyTurn(steps, turns int) Schema {
 	s, err := NewCyclic(steps, (steps-1)/turns+1, turns)
 	if err != nil {

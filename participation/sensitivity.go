@@ -52,7 +52,7 @@ func SumBound(x mat.Symmetric, patterns [][]int) (Sensitivity, error) {
 	return worst.ofPatterns(len(patterns), steps, exactWithin)
 }
 
-// ofPatterns returns s, of so many patterns, as settled does. The error is a bound that is not finite.
+// ofPatterns settles s, and refuses a bound that is not finite.
 func (s Sensitivity) ofPatterns(patterns, steps int, within float64) (Sensitivity, error) {
 	if s.Squared-s.Squared != 0 {
 		return Sensitivity{}, fmt.Errorf("sensitivity of %d patterns over %d steps is not finite", patterns, steps)

@@ -53,7 +53,7 @@ type softChain struct {
 	forward, backward [][]float64
 }
 
-// nextRow returns the row whose patterns have one step more than the patterns of row j, or -1 if there is none.
+// nextRow returns the row whose patterns have one step more than the patterns of row j, or -1 for the last row.
 func (c *softChain) nextRow(j int) int {
 	switch {
 	case c.participations*c.separation >= c.steps:

@@ -14,7 +14,7 @@ import (
 // VectorOptions tunes VectorSensitivity. The zero value asks for the defaults named here.
 type VectorOptions struct {
 	Gap   float64 // stop at this relative gap between bound and attained value; 0 means 1e-6
-	Steps int     // give up after so many steps of Newton's method a pattern; 0 means 200
+	Steps int     // steps of Newton's method a pattern, at most; 0 means 200
 }
 
 // VectorSensitivity returns the sensitivity for contributions that are vectors: max over the patterns of

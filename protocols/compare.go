@@ -22,7 +22,7 @@ type Comparison struct {
 	DPPS    dpps.Problem // its Plan, Delta, Progress and Unsound: the rest is as in Problem, with Metropolis weights
 }
 
-// ComparedRounds is how many rounds are compared where nobody asks for another number.
+// ComparedRounds is how many rounds are compared by default.
 const ComparedRounds = 50
 
 // The protocols that are compared.
@@ -38,7 +38,7 @@ type Cell struct {
 	Protocol string `json:"protocol"`
 }
 
-// Outcome is what came of a protocol: one of the results, or why there is none.
+// Outcome is what came of a protocol: one of the results, or why it has none.
 type Outcome struct {
 	Plain  *PlainResult   `json:"plain,omitempty"`
 	Gossip *gossip.Result `json:"gossip,omitempty"`

@@ -44,8 +44,8 @@ func (a *Attackers) Weight(node int) float64 {
 	return a.weights[node]
 }
 
-// Colluding returns all coalitions of at most so many of n nodes, and with them the eavesdropper: with a size of one
-// every single node is curious, and none talks to another. Coalitions of all nodes are left out: there is nobody left
+// Colluding returns all coalitions of at most size of n nodes, and with them the eavesdropper: with a size of one
+// every single node is curious, and none talks to another. Coalitions of all nodes are left out: no node is left
 // to protect. The error is a size that is negative, or of more than MostCoalitions coalitions.
 func Colluding(nodes, size int) (*Attackers, error) {
 	if nodes < 1 || size < 0 {

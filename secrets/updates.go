@@ -96,7 +96,7 @@ func (u *updates) measure() {
 }
 
 // timesTo writes a row of M_A times x to row, and the sums of the absolute values of its terms to size. The nodes of A
-// are known; nil stands for nobody.
+// are known; nil stands for none.
 func (u *updates) timesTo(row, size []float64, i int, x blas64.General, known []bool) {
 	of, s := dense.Row(x, i), u.own[i]
 	for c, v := range of {

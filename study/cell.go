@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// maxCell is the size of a cell's file that nobody reaches, in bytes.
+// maxCell is more than any cell's file has, in bytes.
 const maxCell = 1 << 31
 
 const cellSuffix = ".json"
@@ -47,7 +47,7 @@ func (k Key) decode(name string, content []byte) (cell, result []byte, err error
 	return parts.Cell, parts.Result, nil
 }
 
-// readCell returns cell and result of a file among the cells, os.ErrNotExist if there is none.
+// readCell returns cell and result of a file among the cells, os.ErrNotExist if the file is missing.
 func (f *folder) readCell(name string) (cell, result []byte, err error) {
 	path := filepath.Join(f.cells(), name)
 	content, err := readFile(path, maxCell)

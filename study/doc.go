@@ -22,8 +22,8 @@
 //
 // A folder is taken if it is missing, empty, or belongs to a study. The first result makes it: a run that finds
 // nothing leaves nothing behind. A cell is written into a temporary file, flushed, and renamed: it is there as a
-// whole, or not at all, whoever is killed or pulls the plug. A cell that was cut, changed, renamed or put there by
-// somebody else is an error, never a result. Nothing is replaced but study.json, cells, and summaries that
+// whole, or not at all, even if a process is killed or the power fails. A cell that was cut, changed, renamed or put there by
+// another program is an error, never a result. Nothing is replaced but study.json, cells, and summaries that
 // study.json lists, of which those go that are not made any more: what users put into the folder stays. Summaries are
 // of all cells that are there when the last of several processes ends, where the file system has locks.
 //

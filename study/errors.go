@@ -8,7 +8,7 @@ import (
 
 // Errors about folders and what is in them.
 var (
-	ErrForeign = errors.New("not a folder of a study") // it holds files of somebody else
+	ErrForeign = errors.New("not a folder of a study") // it holds files of other programs
 	ErrDamaged = errors.New("damaged")                 // a file of a study is not what was written
 )
 

@@ -8,7 +8,7 @@ import (
 )
 
 // Remaining returns about how long the cells that are left will take, at the pace of the last ones that were finished; not
-// known while there are fewer than two, and where nobody seems to be at work any more.
+// known while there are fewer than two, and where no process seems to be at work any more.
 func (o *Overview) Remaining(now time.Time) (left time.Duration, known bool) {
 	const window = 100
 	last := o.Finished[max(0, len(o.Finished)-window):]
@@ -17,7 +17,7 @@ func (o *Overview) Remaining(now time.Time) (left time.Duration, known bool) {
 	}
 	gaps := lists.Make(len(last)-1, func(i int) time.Duration { return last[i+1].Sub(last[i]) })
 	ordered := slices.Sorted(slices.Values(gaps))
-	pause := max(time.Minute, 20*ordered[len(ordered)/2]) // somebody has stopped, and perhaps begun again
+	pause := max(time.Minute, 20*ordered[len(ordered)/2]) // a process has stopped, and perhaps begun again
 	end := last[len(last)-1]
 	if now.Sub(end) > pause {
 		return 0, false

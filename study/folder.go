@@ -109,7 +109,7 @@ func (f *folder) compare(r *record) []string {
 	return []string{"they are in another order"}
 }
 
-// read returns what study.json says; nil if there is none.
+// read returns what study.json says; nil without the file.
 func (f *folder) read() (*record, error) {
 	const most = 1 << 24 // bytes
 	path := filepath.Join(f.dir, recordName)

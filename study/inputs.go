@@ -66,7 +66,7 @@ func (in Inputs) differences(before Inputs) []string {
 	return all
 }
 
-// short cuts long values, and hashes where nobody reads on.
+// short cuts long values and hashes to what a message has room for.
 func short(value string) string {
 	const most, start = 60, 12
 	runes := []rune(value)

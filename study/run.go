@@ -10,8 +10,8 @@ type Options struct {
 	Workers  int                   // cells at a time; 0 means 1
 	Progress func(done, total int) // if not nil, hears of every cell that is begun or done, one call at a time
 
-	// GoOn computes the other cells after one that failed, and keeps why it did (Store.Fail): for shards, where nobody
-	// looks on. The error of Run is the first one.
+	// GoOn computes the other cells after one that failed, and keeps why it did (Store.Fail): for shards, which run
+	// unattended. The error of Run is the first one.
 	GoOn bool
 }
 
@@ -82,7 +82,7 @@ func (r *run[C, R]) sort(cells []C) error {
 	return nil
 }
 
-// computeNext computes a cell that nobody has begun; false if there is none. Its error, if it is the first one, ends
+// computeNext computes a cell that no worker has begun; false if all are begun. Its error, if it is the first one, ends
 // ctx.
 func (r *run[C, R]) computeNext(ctx context.Context, cancel context.CancelCauseFunc) bool {
 	r.mu.Lock()

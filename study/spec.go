@@ -12,7 +12,7 @@ type Spec struct {
 	Study  string // its name
 	Inputs Inputs
 
-	// Summaries are the names of those that are known before there are results: files of somebody else that bear
+	// Summaries are the names of those that are known before there are results: files of other programs that bear
 	// them are found before anything is computed.
 	Summaries []string
 

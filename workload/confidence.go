@@ -7,7 +7,7 @@ const Confidence = 0.99
 // number too often, and then know of no error.
 const LeastProbes = 4
 
-// How many standard errors the mean over so many random vectors is from the truth, at most, with the probability
+// How many standard errors the mean over random vectors is from the truth, at most, with the probability
 // Confidence.
 //
 // What a vector z contributes is a quadratic form zᵀAz, whose shape is between a normal variable, where many
@@ -55,7 +55,7 @@ func errorFactor(probes int) float64 {
 	return f
 }
 
-// draws are what an estimate was made from: so many random vectors or runs, or all unit vectors.
+// draws are what an estimate was made from: random vectors or runs, or all unit vectors.
 type draws struct {
 	nodes, count int
 	unit         bool

@@ -23,7 +23,7 @@ type rule struct {
 	x    float64
 }
 
-// begin returns the state before the first of so many steps.
+// begin returns the state before the first step.
 func (r rule) begin(steps, nodes, size int) *State[float64] {
 	s, err := NewState[float64](r.spec, steps, nodes, size, 1)
 	if err != nil {

@@ -96,7 +96,7 @@ const (
 	impulseFloats = 4 << 20
 )
 
-// impulses returns what at most so many orthonormal functions see of √weight·M^½x, driven by a sequence.
+// impulses returns what up to most orthonormal functions see of √weight·M^½x, driven by a sequence.
 func (m *modes) impulses(into []float64, most int) ([][]float64, error) {
 	size := len(m.theta)
 	root := mat.NewDense(size, size, nil)

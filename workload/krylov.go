@@ -29,7 +29,7 @@ type panel struct {
 	root   *mat.Dense // if not nil, inner products are of Rx, in the place of x
 }
 
-// newPanel returns an empty panel for so many nodes, or as many as 8 MB have room for.
+// newPanel returns an empty panel for count nodes, or as many as 8 MB have room for.
 func newPanel(w *graph.CSR, l lags, count int) *panel {
 	n, _ := w.Dims()
 	width := min(count, max(1, panelFloats/(l.count*n)))
@@ -86,7 +86,7 @@ func (p *panel) addKernel(kernel []float64, count int) {
 	}
 }
 
-// addAll adds the inner products of the sequences of so many nodes to a kernel.
+// addAll adds the inner products of the sequences of the first count nodes to a kernel.
 func (p *panel) addAll(ctx context.Context, kernel []float64, count int, progress func(done, total int)) error {
 	for from := 0; from < count; from += p.width {
 		if err := ctx.Err(); err != nil {

@@ -85,7 +85,7 @@ func (m *modes) quadratic(grad, rs, counts, each []float64) float64 {
 // statesPool has what quadratic has kept states in: many numbers, again and again.
 var statesPool sync.Pool
 
-// borrowStates returns so many numbers of any values.
+// borrowStates returns count numbers of any values.
 func borrowStates(count int) *[]float64 {
 	if s, ok := statesPool.Get().(*[]float64); ok && cap(*s) >= count {
 		*s = (*s)[:count]
@@ -153,7 +153,7 @@ func (b bank) backpropagate(l int, f []float64, factor float64) (g float64) {
 	return g
 }
 
-// vanish sets to 0 what is faint, every so many steps: before it becomes subnormal, which is slow.
+// vanish sets to 0 what is faint, now and then: before it becomes subnormal, which is slow.
 func (b bank) vanish(l int) {
 	if l%rowsAtOnce != 0 {
 		return

@@ -83,8 +83,8 @@ func (p *periodic) gram(ctx context.Context, progress func(done, total int)) (*m
 // climb is a way up through the steps: from which of the first ones, and with which columns.
 type climb struct{ first, part, parts int }
 
-// ascend adds ⟨Φ(l'-1, l), R_l'⟩ to sum for all l that are multiples of the period above the first step, and the R_l'
-// from step from on that there are.
+// ascend adds ⟨Φ(l'-1, l), R_l'⟩ to sum for all l that are multiples of the period above the first step, and all R_l'
+// from step from on.
 func (p *periodic) ascend(sum *mat.SymDense, rs [][]float64, from int, c climb) {
 	n := p.sq.n
 	panel, room := make([]float64, n*panelWidth), make([]float64, n*panelWidth)

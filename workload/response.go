@@ -100,7 +100,7 @@ func (r *Response) For(steps int) *Response {
 // Response returns the estimate for T = steps. Its error is a spec that is not time-invariant.
 func (s *Sketch) Response(steps int) (*Response, error) { return s.response(steps, s.probes) }
 
-// LossError estimates the relative error of a squared error, which a function computes of a Response for so many
+// LossError estimates the relative error of a squared error, which a function computes of a Response for a number of
 // steps: the standard error of the mean over the probes, which Factor is to be multiplied with (0 for unit vectors),
 // and what few Lanczos steps may have made of it (rough).
 func (s *Sketch) LossError(

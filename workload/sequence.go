@@ -53,7 +53,7 @@ func NewSequence(matrices []*graph.CSR, source string) (*Sequence, error) {
 // Len returns how many matrices there are.
 func (s *Sequence) Len() int { return s.length }
 
-// Source returns the name of the file that the matrices come from; empty if there is none.
+// Source returns the name of the file that the matrices come from; empty without a file.
 func (s *Sequence) Source() string { return s.source }
 
 // Attached reports whether the matrices are known.

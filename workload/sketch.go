@@ -118,7 +118,7 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 	return s, nil
 }
 
-// sideBySide returns how many probes are worked on at a time, if each has a basis of so many numbers.
+// sideBySide returns how many probes are worked on at a time, if each has a basis of that size, in numbers.
 func sideBySide(probes, basis int) int { return max(1, min(probes, basisFloats/basis)) }
 
 // SketchFloats returns how many numbers NewSketch keeps at most, about: the bases of the vectors that are worked on at a

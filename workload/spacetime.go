@@ -131,7 +131,7 @@ func (s *SpaceTime) SpaceGram(ctx context.Context, y *mat.SymDense) (*mat.SymDen
 	return k, nil
 }
 
-// spaceGram is SpaceGram where nobody misses a step. With R_τ the response to a gradient of row τ of the kernel, and
+// spaceGram is SpaceGram where no node misses a step. With R_τ the response to a gradient of row τ of the kernel, and
 // c[τ,τ'] how often ⟨R_τ, R_τ'⟩ counts in ⟨Gram, Y⟩, it is Σ c[τ,τ'] R_τᵀR_τ', which is made column by column: by products
 // with c, and then by Horner's rule in Wᵀ.
 func (s *SpaceTime) spaceGram(ctx context.Context, y *mat.SymDense) (*mat.SymDense, error) {
@@ -178,7 +178,7 @@ func (s *SpaceTime) addColumns(ctx context.Context, columns []float64, of strand
 	return nil
 }
 
-// counts returns c of spaceGram, symmetric, for so many rows.
+// counts returns c of spaceGram, symmetric, for a number of rows.
 func (s *SpaceTime) counts(y *mat.SymDense, rows int) []float64 {
 	k := s.spec.kernel(s.steps, packed(make([]float64, rows*rows)))
 	lower := k.base.counts(k.weights, k.filter.spread(y))

@@ -43,8 +43,8 @@ type Optimizer struct {
 	Momentum      float64  `json:"momentum,omitempty"`      // β, in [0, 1)
 	Nesterov      bool     `json:"nesterov,omitempty"`      // u = g + βm instead of m, for m with g in it
 	WeightDecay   float64  `json:"weight_decay,omitempty"`  // λ, in [0, 1), decoupled; η_t λ must be below 1, too
-	LocalSteps    int      `json:"local_steps,omitempty"`   // gossip follows every so many steps; 0 means 1
-	GossipRounds  int      `json:"gossip_rounds,omitempty"` // so many rounds of gossip at a time; 0 means 1
+	LocalSteps    int      `json:"local_steps,omitempty"`   // steps from one gossip to the next; 0 means 1
+	GossipRounds  int      `json:"gossip_rounds,omitempty"` // rounds of gossip at a time; 0 means 1
 
 	GradientTracking bool `json:"gradient_tracking,omitempty"`
 }
@@ -56,12 +56,12 @@ const MaxGossipRounds = 10_000
 // Changes says how the network changes from step to step. The zero value is a network that does not.
 //
 // All that fails does so independently of everything else, and anew in every round of gossip. What is left of a row of
-// W is divided by its sum; a node with nobody left, itself included, keeps its model.
+// W is divided by its sum; a node with no node left, itself included, keeps its model.
 type Changes struct {
 	GraphSequence    *Sequence `json:"-"`                           // its matrices take turns, one a step; nil: W stays
 	NodeFailures     float64   `json:"node_failures,omitempty"`     // probability that a node keeps its model, unheard
 	LinkFailures     float64   `json:"link_failures,omitempty"`     // probability that two nodes do not hear each other
-	RandomNeighbours int       `json:"random_neighbours,omitempty"` // so many others, drawn from all, that a node averages over; 0: its own
+	RandomNeighbours int       `json:"random_neighbours,omitempty"` // others that a node averages over, drawn from all; 0: its own
 }
 
 // Absence says that nodes may miss steps: they have no gradient then and send no row of noise with it, but gossip.
@@ -89,7 +89,7 @@ func (s Spec) IsStatic() bool { return s.Changes.none() }
 
 // IsTimeInvariant reports whether the response to a gradient depends only on how long ago that was, as structured
 // strategies for very many steps need: the rates do not change, gossip follows every step, the network stays, and
-// nobody is absent. Steps may count differently.
+// no node is absent. Steps may count differently.
 func (s Spec) IsTimeInvariant() bool { return s.checkInvariant() == nil }
 
 // checkInvariant refuses what is not time-invariant.

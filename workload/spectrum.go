@@ -26,7 +26,7 @@ const (
 	ExcessRisk = "excess"
 	// Distance is the squared distance of the models, as without a curvature.
 	Distance = "distance"
-	// WorstRatio is for one second derivative of which nobody knows which of X it is: the largest loss, over the least that
+	// WorstRatio is for a single second derivative, one of X but unknown which: the largest loss, over the least that
 	// a strategy made for it has.
 	WorstRatio = "worst"
 )
@@ -34,11 +34,11 @@ const (
 // Risks returns the names of what may be small.
 func Risks() []string { return []string{ExcessRisk, Distance, WorstRatio} }
 
-// Unknown reports whether there is one second derivative, of which nobody knows which one it is.
+// Unknown reports whether the loss has a single second derivative, unknown which.
 func (s *Spectrum) Unknown() bool { return s != nil && s.Risk == WorstRatio }
 
-// Interval returns second derivatives from low to high, in equal ratios and from high/1000 on if low is 0, of which nobody
-// knows which one it is.
+// Interval returns second derivatives from low to high, in equal ratios and from high/1000 on if low is 0, one of which is the
+// loss's, unknown which.
 func Interval(low, high float64) *Spectrum {
 	const points = 8
 	s := &Spectrum{Risk: WorstRatio}

@@ -21,7 +21,7 @@ type vectors struct {
 // hadamard holds rows of ±1 of length 4, orthogonal to each other: the bit p says that the entry p is -1.
 var hadamard = [4]uint64{0b0000, 0b1010, 0b1100, 0b0110}
 
-// newVectors returns random signs, drawn for so many vectors side by side, or unit vectors.
+// newVectors returns random signs, drawn for a number of vectors side by side, or unit vectors.
 //
 // Where π is not uniform, few nodes that many others average over can make up all that random signs are wrong about:
 // zᵀAz = trA + Σ 2A_ij z_i z_j. Two such hubs give it two values, and four samples are often the same one. The signs
@@ -47,7 +47,7 @@ func newVectors(l *lanczos, unit bool, drawn int, seed uint64) *vectors {
 	return v
 }
 
-// nextBlock returns so many vectors side by side.
+// nextBlock returns width vectors side by side.
 func (v *vectors) nextBlock(width int) []float64 {
 	defer func() { v.made += width }()
 	if v.unit {
@@ -73,7 +73,7 @@ func (v *vectors) nextBlock(width int) []float64 {
 	return y
 }
 
-// draw returns so many vectors of random signs side by side, for the places after made.
+// draw returns width vectors of random signs side by side, for the places after made.
 func (v *vectors) draw(width int) []float64 {
 	y := v.l.signs(v.signs, width)
 	for c := range width {

@@ -13,7 +13,7 @@ import (
 // Weights says how much the squared errors of the steps count. The zero value is 1 for every step. Weights are made by
 // ParseWeights, LastSteps and ListedWeights, and do not change.
 type Weights struct {
-	last int       // so many last steps count; 0: all
+	last int       // number of last steps that count; 0: all
 	list []float64 // one weight a step
 }
 

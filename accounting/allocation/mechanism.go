@@ -54,7 +54,7 @@ func Cut(steps, count int) []Blocks {
 	return []Blocks{{short + 1, more}, {short, count - more}}
 }
 
-// ForBands returns what a record goes through that takes part so many times in so many steps, with so many bands, where
+// ForBands returns the mechanism of a record that takes part the given number of times in some steps, with some bands, where
 // step t draws from group t mod bands: of the groups of the fewest steps, whose blocks hide least.
 func ForBands(steps, participations, bands int) (*Mechanism, error) {
 	return New(Cut(steps/bands, participations)...)

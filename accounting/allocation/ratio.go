@@ -86,7 +86,7 @@ func (r ratio) mean(o ratio, own float64) ratio {
 	for i, v := range o.mass {
 		put(float64(o.low-low+i)+math.Log1p(-own)/r.step, v*r.zero)
 	}
-	// gather adds the means of pairs whose larger point is at least so many steps above the smaller one, which has this
+	// gather adds the means of pairs whose larger point is least or more steps above the smaller one, which has this
 	// share in the mean, times a weight. Pairs d steps apart have their mean at a fixed distance below the larger point:
 	// for all d whose means are between the same two points, the masses of smaller points are convolved with a kernel.
 	gather := func(larger, smaller ratio, share float64, least int, weight float64) {
@@ -156,7 +156,7 @@ func (r ratio) trim(low, high float64) ratio {
 // value returns what point i stands for.
 func (r ratio) value(i int) float64 { return math.Exp(float64(r.low+i) * r.step) }
 
-// block returns the ratio of a block of so many steps, on a grid of a step h, with tails of so little mass.
+// block returns the ratio of a block of choices steps, on a grid of the step h, with tails of at most the mass tail.
 func block(choices int, noise, h, tail float64) ratio {
 	sigmas := math.Sqrt(-2*math.Log(tail)) + 1
 	halvings := 0 // means of m steps are on a grid of h·√(c/m), nearly

@@ -99,7 +99,7 @@ func normalCDF(x float64) float64 {
 	return 1 - math.Erfc(x/math.Sqrt2)/2
 }
 
-// sample returns the moments of so many samples of peak·(1-e^(ε+L))₊, whose mean is δ(ε) for the addition of a record.
+// sample returns the moments of a number of samples of peak·(1-e^(ε+L))₊, whose mean is δ(ε) for the addition of a record.
 func (h *halfSpace) sample(ctx context.Context, s stream, samples int) moments {
 	if !(h.peak > 1e-290) { // of probabilities too small to be drawn
 		return moments{count: samples}

@@ -37,7 +37,7 @@ type Mechanism struct {
 // ErrDomination is wrapped by errors about strategies for which no dominating pair is proved.
 var ErrDomination = errors.New("domination is not proved")
 
-// New returns the mechanism of a T×T lower-triangular strategy c with so many bins, 1 to T. The errors are a
+// New returns the mechanism of a T×T lower-triangular strategy c with a number of bins, 1 to T. The errors are a
 // fault.Argument of the field Bins, ErrDomination for a c with a negative entry, however small (where it is set to zero
 // the strategy is another one, with other noise), and accounting.ErrParameter for entries that are not finite, and
 // for no entries at all.
@@ -70,7 +70,7 @@ func New(c mat.Matrix, bins int) (*Mechanism, error) {
 	return newBins(gram, float64(2*steps+8))
 }
 
-// newBins takes the Gram matrix of the m_j, whose entries are known to so many roundings of |m_i||m_j|.
+// newBins takes the Gram matrix of the m_j, whose entries are known up to a number of roundings of |m_i||m_j|.
 func newBins(gram *mat.SymDense, roundings float64) (*Mechanism, error) {
 	n := gram.SymmetricDim()
 	b := &Mechanism{gram: gram, lower: make([]float64, n*n), covered: make([]float64, n*n), diagonal: make([]float64, n)}

@@ -117,12 +117,12 @@ func (m *mixture) prune() {
 	m.components = kept
 }
 
-// sample returns the moments of so many samples, which do not depend on the number of processors.
+// sample returns the moments of a number of samples, which do not depend on the number of processors.
 func (m *mixture) sample(ctx context.Context, s stream, samples int) moments {
 	return s.moments(ctx, samples, func(random *normals) func() float64 { return m.newDrawer(random).removal })
 }
 
-// moments returns the moments of so many samples, or of some of them once ctx has ended. They are drawn in chunks, each
+// moments returns the moments of a number of samples, or of some of them once ctx has ended. They are drawn in chunks, each
 // by what drawer makes of its generator, and counted in the order of the chunks.
 func (s stream) moments(ctx context.Context, samples int, drawer func(random *normals) func() float64) moments {
 	chunks := make([]moments, (samples+chunkSize-1)/chunkSize)

@@ -46,7 +46,7 @@ func (r *direction) epsilon(delta, enough float64) (upper, lower float64) {
 	return upper, lower
 }
 
-// manyPoints are a second's work, or two: after so many bounds are what they are.
+// manyPoints are a second's work, or two: after that number of points bounds are what they are.
 const manyPoints = 1 << 23
 
 // A guide is what is known of the curve near an ε, from noise that is nearly the same. It decides on grids only, and

@@ -22,7 +22,7 @@ type composedLoss struct {
 	shift        float64 // what a node's loss may be off by where a mean was moved to it
 }
 
-// compose convolves lattices of the same step, each so many times, for a curve from above or from below.
+// compose convolves lattices of the same step, each as often as rounds says, for a curve from above or from below.
 func compose(parts []lossLattice, rounds []int, c composition, w window, above bool) (*composedLoss, error) {
 	step := parts[0].step
 	points, err := w.points(step)

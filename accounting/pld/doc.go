@@ -3,7 +3,7 @@
 //
 // # Dominating pairs
 //
-// Where every record takes part in a round with a probability q of its own, and nobody learns in which rounds, a
+// Where every record takes part in a round with a probability q of its own, and it stays secret in which rounds, a
 // mechanism is not μ-GDP, and more private than its noise alone says. Such rounds are composed by Compose to a
 // Distribution: the privacy losses log P/Q of the pair
 //

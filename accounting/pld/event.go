@@ -27,7 +27,7 @@ const (
 	MaxRounds          = 100_000_000 // of all events together
 )
 
-// BandRounds returns what a record of the largest group goes through in so many steps with so many bands, where step t
+// BandRounds returns the rounds of a record of the largest group over some steps with some number of bands, where step t
 // draws from group t mod bands: each time with probability bands/separation. It has no noise multiplier yet.
 func BandRounds(steps, separation, bands int) Rounds {
 	return Rounds{Rounds: (steps + bands - 1) / bands,

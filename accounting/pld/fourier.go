@@ -16,7 +16,7 @@ const unit = 0x1p-53
 // sine and the cosine of an angle below 2π with three roundings, so that μ is below 14u.
 func transformError(length int) float64 { return 20 * unit * float64(bits.Len(uint(length))) }
 
-// A circle is a measure on so many points of a circle.
+// A circle is a measure on equally spaced points of a circle.
 type circle struct {
 	dense []float64
 	at    []int // where there is mass, in any order, also more than once
@@ -56,7 +56,7 @@ const (
 	refinedWork = 5_000_000
 )
 
-// include convolves with so many times the same measure, of total mass about one.
+// include convolves rounds times with the same measure, of total mass about one.
 //
 // The transform leaves out the largest mass, and its coefficients are added to that mass: so their error is relative to
 // all other masses, which are few where a record hardly ever takes part, and the error of many rounds is as small.

@@ -28,7 +28,7 @@ func (h lossHistogram) pessimistic() lossLattice {
 // node exactly. Where this is impossible mass under P is dropped, and the node rounded down. The error is of second
 // order in the step, too.
 //
-// Nodes lie in the middles of narrow bins; or where least mass is dropped, if in so many rounds that were too much:
+// Nodes lie in the middles of narrow bins, or, if that drops too much mass over all rounds, where least is dropped:
 // where much of all mass is in a few bins there may not be enough beside it to move its mean.
 func (h lossHistogram) optimistic(rounds int) lossLattice {
 	var best lossLattice

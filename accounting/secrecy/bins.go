@@ -68,7 +68,7 @@ type cell struct {
 	alone   float64 // the largest ā of a single cell, if the convexity that Jensen's inequality takes is given
 }
 
-// cell returns the test for so many bins. An attacker who looks for the change of a single bin j sees it with
+// cell returns the test for one number of bins. An attacker who looks for the change of a single bin j sees it with
 // P(S) ≥ Φ(|m_j|/ν - τ)/b where Q(S) = Φ(-τ), so that δ ≥ δ_Gauss(ε + log b; |m_j|/ν)/b for the best τ.
 func (b Bins) cell(size int) cell {
 	chance := float64(size) / float64(b.Number)

@@ -11,7 +11,7 @@
 //
 // # Attacks
 //
-// All bounds come from tests that somebody could do. A mechanism is (ε, δ)-DP only if every set S of outcomes has
+// All bounds come from tests that an attacker could do. A mechanism is (ε, δ)-DP only if every set S of outcomes has
 // P(S) - e^ε Q(S) ≤ δ, where P is the mixture of the N(m_ω, ν²I) and Q = N(0, ν²I). The removal of a record is enough:
 // a mechanism has to be private in both directions, and what additions tell could only raise the bounds. Contributions and
 // sets are chosen for the C at hand, and contributions may be scaled down; so nothing is asked of C, and models have at least

@@ -40,7 +40,7 @@ func NewSearch(t *Table, target accounting.Target, bound float64) *Search {
 		all: lists.Make(t.Most(), func(i int) band { return band{Cost: t.cost(i + 1), bound: bound} })}
 }
 
-// AtMost leaves out more bands than so many.
+// AtMost leaves out all larger numbers of bands.
 func (s *Search) AtMost(bands int) { s.all = s.all[:min(len(s.all), bands)] }
 
 // Only leaves out all numbers of bands but one.
@@ -128,7 +128,7 @@ func (s *Search) nextCandidate() (at int, enough float64, err error) {
 	return at, enough, nil
 }
 
-// excluding is the least squared error with which so many bands are no better than what is wanted; +Inf where their
+// excluding is the least squared error with which i+1 bands are no better than what is wanted; +Inf where their
 // noise is not known yet.
 func (s *Search) excluding(i int, wanted float64) float64 {
 	m := s.all[i].NoiseMultiplier
@@ -160,7 +160,7 @@ func (s *Search) settle(ctx context.Context, i int, enough float64) error {
 	return s.search(ctx, i, own, enough)
 }
 
-// search finds the best strategy of so many bands, unless its squared error is first shown to be at least own, which
+// search finds the best strategy of i+1 bands, unless its squared error is first shown to be at least own, which
 // excludes these bands, and, if it can be, enough to exclude fewer ones as well.
 func (s *Search) search(ctx context.Context, i int, own, enough float64) error {
 	searching, stop := context.WithCancel(ctx)
@@ -222,7 +222,7 @@ func (s *Search) Candidates() []Cost {
 	return found
 }
 
-// squaredError is what so many bands may have.
+// squaredError estimates the squared error of the best strategy with i+1 bands.
 func (s *Search) squaredError(i int) float64 {
 	e := s.interpolate(i, func(b *band) float64 {
 		if b.SquaredError == 0 && b.Bandwidth == len(s.all) {

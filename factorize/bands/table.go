@@ -25,7 +25,7 @@ import (
 	"mafalda/strategy"
 )
 
-// Cost is what the best strategy of so many bands costs at a privacy.
+// Cost is what the best strategy with some number of bands costs at a privacy.
 type Cost struct {
 	Bandwidth       int     // T for a dense strategy
 	Probability     float64 // probability that a record is drawn in a round of its group
@@ -75,15 +75,15 @@ func (t *Table) Allocated() *Table {
 // Most returns the most bands: b, or T if that is less.
 func (t *Table) Most() int { return min(t.schema.Separation(), t.schema.Steps()) }
 
-// Know takes the squared error of the best strategy of so many bands from somebody who has searched for it.
+// Know takes the squared error of the best strategy with this number of bands from a search that found it.
 func (t *Table) Know(bands int, squaredError float64) { t.known[bands] = squaredError }
 
-// Multiplier returns the noise multiplier of so many bands. It fails as Noise.MultiplierUnder does.
+// Multiplier returns the noise multiplier for this number of bands. It fails as Noise.MultiplierUnder does.
 func (t *Table) Multiplier(bands int, epsilon, delta float64) (float64, error) {
 	return t.options.Noise.MultiplierUnder(t.options.Sampling, t.schema, bands, epsilon, delta)
 }
 
-// Strategy returns the best strategy of so many bands. It fails as factorize.Banded does, and with context.Canceled
+// Strategy returns the best strategy with this number of bands. It fails as factorize.Banded does, and with context.Canceled
 // if ctx ends first.
 func (t *Table) Strategy(ctx context.Context, bands int) (*factorize.Result, error) {
 	if r := t.found[bands]; r != nil {
@@ -100,7 +100,7 @@ func (t *Table) Strategy(ctx context.Context, bands int) (*factorize.Result, err
 	return r, nil
 }
 
-// optimize searches for the best strategy of so many bands.
+// optimize searches for the best strategy with this number of bands.
 func (t *Table) optimize(ctx context.Context, bands int, progress factorize.Progress) (*factorize.Result, error) {
 	return factorize.Banded{Bandwidth: bands}.Optimize(ctx, t.objective, t.single,
 		factorize.Options{Gap: t.options.Gap, Start: t.start(bands), Progress: progress})
@@ -116,7 +116,7 @@ func (t *Table) start(bands int) *mat.SymDense {
 	return nil
 }
 
-// At returns what the best strategy of so many bands costs at (ε, δ). It fails as Multiplier and Strategy do.
+// At returns what the best strategy with this number of bands costs at (ε, δ). It fails as Multiplier and Strategy do.
 func (t *Table) At(ctx context.Context, bands int, epsilon, delta float64) (Cost, error) {
 	multiplier, err := t.Multiplier(bands, epsilon, delta)
 	if err != nil {
@@ -159,7 +159,7 @@ func (t *Table) Descend(ctx context.Context, epsilon, delta float64) (Cost, erro
 	return t.At(ctx, best, epsilon, delta)
 }
 
-// Descend returns the number of least error of those given, which are looked at in their order until so many one
+// Descend returns the number of least error of those given, which are looked at in their order until enough of them, one
 // after the other are no better than the best before them. It fails as errorOf does.
 func Descend(numbers []int, patience int, errorOf func(bands int) (float64, error)) (best int, err error) {
 	var least float64
@@ -195,7 +195,7 @@ func (t *Table) cost(bands int) Cost {
 	return Cost{Bandwidth: bands, Probability: e.Probability, Rounds: e.Rounds}
 }
 
-// tooLittle reports whether a noise multiplier does not give so many bands the privacy. What is out of the accountant's
+// tooLittle reports whether a noise multiplier does not give this number of bands the privacy. What is out of the accountant's
 // range excludes nothing.
 func (t *Table) tooLittle(bands int, multiplier, epsilon, delta float64) (bool, error) {
 	if multiplier < pld.MinNoiseMultiplier || multiplier > pld.MaxNoiseMultiplier {
@@ -224,7 +224,7 @@ func (n Noise) Multiplier(schema participation.Schema, bands int, epsilon, delta
 	return n.MultiplierUnder(sampling.Scheme{}, schema, bands, epsilon, delta)
 }
 
-// MultiplierUnder returns the noise multiplier with which a strategy of so many bands is (ε, δ)-DP in place of batches in
+// MultiplierUnder returns the noise multiplier with which a strategy of this number of bands is (ε, δ)-DP in place of batches in
 // turn under the schema; allocation is for T = k·b. It fails as sampling.Scheme.Draw and sampling.Draw.NoiseMultiplier do.
 func (n Noise) MultiplierUnder(by sampling.Scheme, schema participation.Schema, bands int,
 	epsilon, delta float64) (float64, error) {

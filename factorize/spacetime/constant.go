@@ -50,7 +50,7 @@ func (p Problem) Constant(ctx context.Context, c strategy.Strategy) (*SpaceResul
 	return search.result(ctx, k)
 }
 
-// constant returns the loss for pairs of so many times the variance of nodes, and keeps the best.
+// constant returns the loss for pairs whose variance is ratio times that of nodes, and keeps the best.
 func (s *spaceSearch) constant(ratio float64) float64 {
 	d := s.all
 	x := slices.Concat(slices.Repeat([]float64{1}, d.nodes), slices.Repeat([]float64{ratio}, len(d.pairs)))

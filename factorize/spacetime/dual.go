@@ -25,7 +25,7 @@ func (w *working) bound(d *design) float64 {
 // boundOf returns the bound of pulls that are right up to a margin relative to what is pulled at nodes, and that
 // of rounding.
 func (w *working) boundOf(d *design, pulled []float64, margin float64) float64 {
-	// Sums of so many products of nonnegative numbers; the entries of z are what they are.
+	// The relative rounding of sums of products of nonnegative numbers; the entries of z count as exact.
 	slack := 2 * float64(len(w.weight)+d.size()+64) * 0x1p-53
 	cost, pull := make([]float64, d.size()), make([]float64, d.size())
 	corners := make([]int, 0, d.size())
@@ -119,7 +119,7 @@ func (w *working) repaired(d *design) (best *working, bound float64, pull []floa
 }
 
 // shares returns, for every victim, the share of its weights at which no variable of it is pulled at by more than it costs
-// if nobody else pulls.
+// if no other victim pulls.
 func (d *design) shares(pulled []float64) []float64 {
 	all := slices.Repeat([]float64{1}, d.nodes)
 	for i, v := range pulled {

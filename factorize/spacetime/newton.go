@@ -32,7 +32,7 @@ type newton struct {
 	significant float64
 
 	// common takes M_A⁻¹ to be M⁻¹, and A to know no pair, in second derivatives for all attackers but those that know
-	// much of somebody's noise. Where nodes have many pairs that is near enough, and takes as long as one attacker.
+	// much of some node's noise. Where nodes have many pairs that is near enough, and takes as long as one attacker.
 	common bool
 
 	size   int

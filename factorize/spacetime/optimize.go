@@ -18,7 +18,7 @@ import (
 // the best strategy for noise that is not shared. It ends when the noise of a round is within Gap of the best for the
 // strategy that was made for it: the pair is then stationary, and neither half can be bettered by more than its gap.
 //
-// When ctx ends first, the last pair is returned with Status optim.Interrupted, and the context's error where there is
+// When ctx ends first, the last pair is returned with Status optim.Interrupted, and the context's error where it has
 // none yet. What is lost then is what a State does not have: the steps of the half that was under way, where that is a
 // strategy. It fails with fault.Argument, and as the class, the workload and Space do.
 func Optimize(ctx context.Context, p Problem, o Options) (*Result, error) {

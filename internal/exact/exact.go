@@ -13,7 +13,7 @@ const Bits = 400
 // Of returns v with Bits bits.
 func Of(v float64) *big.Float { return To(Bits, v) }
 
-// To returns v with so many bits.
+// To returns v as a number of this precision in bits.
 func To(bits uint, v float64) *big.Float { return new(big.Float).SetPrec(bits).SetFloat64(v) }
 
 // Plus returns x + y.

@@ -81,7 +81,7 @@ func New(field string, value any, format string, args ...any) error {
 	return &Argument{Field: field, Value: value, Reason: fmt.Sprintf(format, args...)}
 }
 
-// Because returns an [Argument] that an error says all about; nil if there is none.
+// Because returns an [Argument] that an error says all about; nil for a nil error.
 func Because(field string, err error) error {
 	if err == nil {
 		return nil

@@ -4,7 +4,7 @@ package files
 
 import "os"
 
-// Pipe is the end of a pipe that is written to; here, where the system does not tell what was read, there is none.
+// Pipe stands for the end of a pipe that is written to. This system does not tell what was read, so that NewPipe returns nil.
 type Pipe struct{ *os.File }
 
 // NewPipe returns nil.

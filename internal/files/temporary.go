@@ -163,7 +163,7 @@ type lockState int
 
 const (
 	unlockable lockState = iota // the system or the file system has no locks
-	locked                      // and nobody else has it
+	locked                      // and no other process has it
 	lockTaken                   // by a run that lives, or it is gone
 )
 

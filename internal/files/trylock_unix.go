@@ -10,7 +10,7 @@ import (
 )
 
 // TryLock takes the lock of an open file without waiting, whatever the file's names. The system gives it back when the
-// file is closed or the process ends, however it ends. It fails with ErrLocked if somebody else holds the lock; other
+// file is closed or the process ends, however it ends. It fails with ErrLocked if another process holds the lock; other
 // errors say that the file system has no locks.
 func TryLock(f *os.File) error {
 	for {

@@ -8,7 +8,7 @@ import (
 )
 
 // TryLock takes the lock of an open file without waiting. The system gives it back when the file is closed or the
-// process ends, however it ends. It fails with ErrLocked if somebody else holds the lock. The lock is on a byte far
+// process ends, however it ends. It fails with ErrLocked if another process holds the lock. The lock is on a byte far
 // behind the end, so that others can read the file.
 func TryLock(f *os.File) error {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY

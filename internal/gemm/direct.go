@@ -72,7 +72,7 @@ func Potri(factor blas64.Triangular) (inverse blas64.Symmetric, ok bool) {
 	return blas64.Symmetric{Uplo: factor.Uplo, N: factor.N, Data: factor.Data, Stride: factor.Stride}, ok
 }
 
-// Trtri replaces a triangle by its inverse; it returns false if there is none.
+// Trtri replaces a triangle by its inverse; it returns false for a singular one.
 func Trtri(a blas64.Triangular) (ok bool) {
 	return LAPACK{}.Dtrtri(a.Uplo, a.Diag, a.N, a.Data, max(1, a.Stride))
 }

@@ -17,7 +17,7 @@ func (LAPACK) Dpotrf(ul blas.Uplo, n int, a []float64, lda int) (ok bool) {
 	return cholesky(double(), ul == blas.Lower, n, a, lda)
 }
 
-// Dtrtri replaces a triangle by its inverse; it returns false, with A as it was, if there is none.
+// Dtrtri replaces a triangle by its inverse; for a singular one it returns false, with A as it was.
 func (LAPACK) Dtrtri(ul blas.Uplo, d blas.Diag, n int, a []float64, lda int) (ok bool) {
 	check(n, n, a, lda)
 	for i := range n {

@@ -72,7 +72,7 @@ func ReflectRows(rows, a []float64, n int, tau []float64) {
 	}
 }
 
-// reflectors returns the vectors v of up to so many reflectors from the given one on, a column each, without the zeros
+// reflectors returns the vectors v of a number of reflectors, or of those left, from the given one on, a column each, without the zeros
 // that all of them have.
 func reflectors(a []float64, n, from, most int) (v []float64, width int) {
 	width = max(min(most, n-1-from), 0)

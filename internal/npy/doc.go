@@ -9,8 +9,8 @@
 //	"\x93NUMPY"  major minor  length  {'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }   \n  numbers
 //	6 bytes      2 bytes      2 or 4  a Python dictionary, padded so that the numbers start at a multiple of 64
 //
-// The length has 2 bytes in version 1, 4 bytes in versions 2 and 3 (which differ in the encoding of text, of which
-// there is none here). Source: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+// The length has 2 bytes in version 1, 4 bytes in versions 2 and 3 (which differ in the encoding of text, which
+// the headers of numbers do not need). Source: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 //
 // # What is read
 //

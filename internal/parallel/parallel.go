@@ -36,7 +36,7 @@ func Sum(n int, f func(from, to int) float64) float64 {
 	return total
 }
 
-// Workers calls f for every i < n, from so many goroutines, each with a number of its own.
+// Workers calls f for every i < n, from a number of goroutines, each with a number of its own.
 func Workers(workers, n int, f func(worker, i int)) {
 	if workers = min(workers, n); workers <= 1 {
 		for i := range n {

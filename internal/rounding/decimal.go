@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Up returns the smallest number with at most so many significant decimal digits that is not below v when its text
+// Up returns the smallest number with at most this number of significant decimal digits that is not below v when its text
 // is read back as a float64: what to print where less would claim too much. A number that has no more digits than
 // that, such as one that a user typed, is returned as it is; so are 0, NaN and infinities. Beyond the largest
 // float64 the result is +Inf. It panics if digits is not positive.
@@ -16,21 +16,21 @@ import (
 // many digits (%.12g for 12, up to 15) the result is that decimal.
 func Up(v float64, digits int) float64 { return toDigits(v, digits, v > 0) }
 
-// Down returns the largest number with at most so many significant decimal digits that is not above v: what to
+// Down returns the largest number with at most this number of significant decimal digits that is not above v: what to
 // print where more would claim too much. All else is as of Up.
 func Down(v float64, digits int) float64 { return toDigits(v, digits, v < 0) }
 
-// UpText returns the text of Up: up to so many significant digits, at most 15, and no number below v. This is how ε, μ
+// UpText returns the text of Up: this number of significant digits, no more than 15, and no number below v. This is how ε, μ
 // and δ are printed everywhere, in tables, pages and pictures: whoever reads less than what an attacker may learn is told
 // a falsehood.
 func UpText(v float64, digits int) string { return strconv.FormatFloat(Up(v, digits), 'g', digits, 64) }
 
-// DownText is the text of Down: up to so many significant digits, at most 15, and no number above v.
+// DownText returns the text of Down: this number of significant digits, no more than 15, and no number above v.
 func DownText(v float64, digits int) string {
 	return strconv.FormatFloat(Down(v, digits), 'g', digits, 64)
 }
 
-// toDigits cuts the shortest decimal of v to so many digits, and moves away from 0 if something was cut off.
+// toDigits cuts the shortest decimal of v to a number of digits, and moves away from 0 if something was cut off.
 func toDigits(v float64, digits int, away bool) float64 {
 	if digits < 1 {
 		panic("rounding: a decimal needs at least one digit")

@@ -184,7 +184,7 @@ func (a Announcement) To() string {
 	return names(to)
 }
 
-// tagFor returns the tag for a node, nil if there is none.
+// tagFor returns the tag for a node, nil without one.
 func (a Announcement) tagFor(node string) []byte {
 	i, there := slices.BinarySearchFunc(a.Tags, node, func(t Tag, node string) int { return cmp.Compare(t.Node, node) })
 	if !there {

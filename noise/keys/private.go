@@ -19,7 +19,7 @@ import (
 	"mafalda/internal/strictjson"
 )
 
-// ErrKey is wrapped by errors about keys that are missing, damaged or somebody else's.
+// ErrKey is wrapped by errors about keys that are missing, damaged or another node's.
 var ErrKey = errors.New("key cannot be used")
 
 // Private is the private key of a node. Copies share it; what prints one shows none of it.

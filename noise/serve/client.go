@@ -176,7 +176,7 @@ func (c *Client) Sending(t int, digest string) error {
 	return c.declare("sending", t, " "+digest)
 }
 
-// Close ends the connection. It waits for nobody: a request that is being answered fails.
+// Close ends the connection. It does not wait: a request that is being answered fails.
 func (c *Client) Close() error {
 	var err error
 	if c.one.TryLock() {

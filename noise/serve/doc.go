@@ -21,13 +21,13 @@
 // All that follows, in both directions, is frames; n counts those of a direction from 0, and numbers are little-endian:
 //
 //	length   4 bytes: of the content, 1 to MaxFrame
-//	content  so many bytes
+//	content  as many bytes as length says
 //	code     32 bytes: HMAC-SHA256(the direction's key, n as 8 bytes ‖ length ‖ content)
 //
 // The server's first frame is "hello " and an Info as JSON; if the client wants other rows than the server has, it is
 // hung up on then. After that each frame of the client, of at most MaxLine bytes, asks one of
 //
-//	row T float64|float32 [OFFSET LENGTH]   gets "row T FORMAT OFFSET LENGTH BYTES", and then so many bytes in frames
+//	row T float64|float32 [OFFSET LENGTH]   gets "row T FORMAT OFFSET LENGTH BYTES", and then BYTES bytes in frames
 //	unsent T                                gets the same
 //	sending T DIGEST                        gets "sending T"
 //	state                                   gets "state " and an Info as JSON

@@ -23,8 +23,8 @@ var (
 	ErrToken     = errors.New("not a token file")
 )
 
-// ListenUnix listens on a Unix socket that only its owner can connect to. A socket that nobody listens on any more is
-// replaced; one on which somebody does is ErrListening, and any other file is files.ErrIrregular or fs.ErrExist. The
+// ListenUnix listens on a Unix socket that only its owner can connect to. A socket without a listener is
+// replaced; one with a listener is ErrListening, and any other file is files.ErrIrregular or fs.ErrExist. The
 // socket goes away when the listener is closed, unless another one has come in its place.
 func ListenUnix(path string) (net.Listener, error) {
 	if strings.HasPrefix(path, "@") { // no name beside the file system
@@ -62,12 +62,12 @@ type socket struct {
 // Close stops listening.
 func (s *socket) Close() error {
 	if there, err := os.Lstat(s.path); err == nil && os.SameFile(there, s.mine) {
-		_ = os.Remove(s.path) // before somebody else can take the name
+		_ = os.Remove(s.path) // before another process can take the name
 	}
 	return s.UnixListener.Close()
 }
 
-// removeStale removes a socket that nobody listens on.
+// removeStale removes a socket without a listener.
 func removeStale(path string) error {
 	info, err := os.Lstat(path)
 	switch {

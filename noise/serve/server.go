@@ -205,7 +205,7 @@ func (c *connection) welcome(o opening) bool {
 	return c.reply(c.say("hello")) && o.Identity == Identity{i.Export, i.Node, i.Dim}
 }
 
-// deadline says by when a reply of so many bytes must have been read.
+// deadline returns the time by which a reply of this size must have been read.
 func (c *connection) deadline(bytes int) {
 	_ = c.conn.SetWriteDeadline(time.Now().Add(c.patience + time.Duration(bytes)*time.Second/slowest))
 }

@@ -186,7 +186,7 @@ func newOpener(r *bufio.Reader, key []byte) *opener {
 	return &opener{r: r, mac: hmac.New(sha256.New, key)}
 }
 
-// next returns the bytes of the next frame, of which there may be so many at most; they are good until the next
+// next returns the bytes of the next frame, at most a given number; they are good until the next
 // call. The errors are ErrFrame, and the connection's own: io.EOF between two frames.
 func (o *opener) next(most int) ([]byte, error) {
 	var head [4]byte

@@ -23,8 +23,8 @@ func (c Constants) check() error {
 // Calibration is what sound estimates of a sequence take.
 type Calibration struct {
 	Constants
-	Ergodicity []float64 // τ_0 = 1, τ_1, …: the largest of so many rounds; nil: S is of the constants alone
-	Horizon    int       // everybody must synchronize after so many rounds, or fewer; 0: no matter
+	Ergodicity []float64 // τ_0 = 1, τ_1, …: τ_s is the largest of s rounds; nil: S is of the constants alone
+	Horizon    int       // number of rounds after which all nodes must synchronize, at the latest; 0: never
 }
 
 // CalibrateOptions says for what constants are wanted.

@@ -27,7 +27,7 @@ type Problem struct {
 	Unsound  func(c Constants)      // hears, before the first round, of constants that are not known to be sound
 }
 
-// DefaultRounds is how many rounds there are where nobody asks for another number.
+// DefaultRounds is the number of rounds by default.
 const DefaultRounds = 10
 
 // Result is what came of a problem, as plain data.
@@ -120,7 +120,7 @@ func (r *Result) judge(ctx context.Context, p Problem, c Constants) error {
 	necessary, enough, err := p.Sequence.SoundConstant(ctx, c.Lambda,
 		CalibrateOptions{Horizon: p.Sync, Progress: p.Progress})
 	switch {
-	case errors.Is(err, ErrTooLarge): // nobody can say
+	case errors.Is(err, ErrTooLarge): // unknown
 	case err != nil:
 		return err
 	default:
@@ -141,7 +141,7 @@ const still = 1e-9
 // Moves reports whether this much sensitivity is more than what rounding makes of the first.
 func (r *Result) Moves(sensitivity float64) bool { return sensitivity > still*r.Rounds[0].Estimated }
 
-// run fills in what so many rounds come to.
+// run fills in what a number of rounds come to.
 func (r *Result) run(ctx context.Context, p *PushSum, rounds int) error {
 	values := func() []float64 { return lists.Map(p.corrected, func(y []float64) float64 { return y[0] }) }
 	r.Mean = consensus.Mean(values())

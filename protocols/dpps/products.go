@@ -43,8 +43,8 @@ func (e *SizeError) Error() string {
 func (e *SizeError) Unwrap() error { return ErrTooLarge }
 
 const (
-	mixed       = 1e-4  // lags are looked at until τ has fallen so far
-	mostLags    = 20000 // or there are so many
+	mixed       = 1e-4  // τ at which no more lags are looked at
+	mostLags    = 20000 // most lags that are looked at
 	mostNumbers = 2e8   // that calibration may store
 )
 

@@ -61,7 +61,7 @@ func NewPushSum(s *Sequence, values [][]float64, o Options, r *rand.Rand) (*Push
 		p.shared, p.corrected = append(p.shared, slices.Clone(v)), append(p.corrected, slices.Clone(v))
 		p.scalars = append(p.scalars, 1)
 	}
-	// a start that all nodes share, as models do, moves nobody apart
+	// a start that all nodes share, as models do, moves no nodes apart
 	p.first = slices.ContainsFunc(values, func(v []float64) bool { return !slices.Equal(v, values[0]) })
 	return p, nil
 }

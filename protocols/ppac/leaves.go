@@ -29,7 +29,7 @@ func scanPairs(g *graph.Graph, leaves bool) []Pair {
 	var pairs []Pair
 	between := make([]int, g.Nodes())   // between[i]: nodes of degree two between the head and i
 	adjacent := make([]bool, g.Nodes()) // to the head
-	harmless := func(s int) int {       // 1 for what tells nobody anything
+	harmless := func(s int) int {       // 1 for what tells no observer anything
 		if leaves && len(around[s]) == 1 {
 			return 1
 		}

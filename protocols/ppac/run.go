@@ -58,7 +58,7 @@ func (p *Protocol) Prepare(u []float64, d Deviations, r *rand.Rand) (*Run, error
 }
 
 // Average runs the consensus phase from v(0): until all nodes are within tolerance of the mean of v(0), in the norm
-// ‖v(t) - m·1‖₂, or for so many rounds (a tolerance of 0 runs them all). The only error is the context's.
+// ‖v(t) - m·1‖₂, or for the given number of rounds (a tolerance of 0 runs them all). The only error is the context's.
 func (p *Protocol) Average(ctx context.Context, run *Run, rounds int, tolerance float64) (err error) {
 	run.Values, err = consensus.Average(ctx, p.weights.Matrix, run.Values[:1], rounds, tolerance)
 	return err

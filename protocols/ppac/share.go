@@ -250,7 +250,7 @@ func (s *shares) little() []float64 {
 	return shares
 }
 
-// hiddenShares returns lower bounds of 1 - ‖Pê_j‖². P is taken out again so many times, for what rounding in R has left
+// hiddenShares returns lower bounds of 1 - ‖Pê_j‖². P is taken out passes times, for what rounding in R has left
 // of it.
 func (s *shares) hiddenShares(passes int) []float64 {
 	if len(s.victims) == 0 {

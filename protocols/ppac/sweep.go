@@ -16,7 +16,7 @@ type Sweep struct {
 	Errors [][]float64 // ‖v(t) - mean‖₂ of every round, mean of Realizations runs (Fereydounian et al., Figure 4)
 	Rounds []float64   // rounds until the error is Timed, mean of TimedRuns runs: they grow with log(noise) (Theorem 7.2)
 	Bounds []float64   // bounds of Rounds, by Lemma B.5; nil if it does not apply
-	Worst  []float64   // leakage in nats of the worst pair where it is finite (Figure 5); nil if there is none
+	Worst  []float64   // leakage in nats of the worst pair where it is finite (Figure 5); nil if no pair is
 	Mean   []float64   // mean leakage of these pairs, in nats
 }
 
@@ -54,7 +54,7 @@ type swept struct {
 	tolerance    float64
 }
 
-// forRuns calls f with so many runs under every noise, on all processors, each noise with a generator of its own.
+// forRuns calls f with a number of runs under every noise, on all processors, each noise with a generator of its own.
 func (a *Averaging) forRuns(ctx context.Context, s *Sweep, of swept, f func(i int, run *Run)) error {
 	return forEach(ctx, len(s.Noises), nil, func(ctx context.Context, i int) error {
 		r := (inputs.Sweep + inputs.Purpose(i)).Random(a.Problem.Seed)

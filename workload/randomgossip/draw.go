@@ -30,7 +30,7 @@ func unit(salt uint64, i, j int) float64 {
 }
 
 // Surviving returns w with the links that are up, their weights divided by their sum in every row. A node always has
-// itself; one with nobody left keeps its model.
+// itself; one with no other node left keeps its model.
 func Surviving(w *graph.CSR, up func(i, j int) bool) *graph.CSR {
 	n, _ := w.Dims()
 	indptr := make([]int, 1, n+1)

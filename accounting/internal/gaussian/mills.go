@@ -2,8 +2,8 @@ package gaussian
 
 import "math"
 
-// fractionFrom is where Mills' ratio is computed by its continued fraction: below it, erfc is as good; above it, so
-// many terms are plenty.
+// fractionFrom is where Mills' ratio is computed by its continued fraction: below it, erfc is as good; above it,
+// fractionTerms are plenty.
 const (
 	fractionFrom  = 5.0
 	fractionTerms = 80

@@ -22,7 +22,7 @@ type Search struct {
 
 // Least returns the least multiplier among those tried, of Digits digits, whose ε is at most the goal, from a guess of its
 // logarithm: +Inf if it found none. The ε of a multiplier is what at returns; done ends the search early, once one is found that
-// is enough, in an interval of so many logarithms. It fails as at does.
+// is enough, in an interval of that width in logarithms. It fails as at does.
 func (s Search) Least(guess float64, at func(multiplier float64) (float64, error), done func(width float64) bool) (float64, error) {
 	goal := math.Log(s.Epsilon) - s.Margin
 	low, high, slope := math.Log(s.Low), math.Log(s.High), s.Slope

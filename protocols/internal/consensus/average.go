@@ -29,7 +29,7 @@ func Distance(v []float64, m float64) float64 {
 }
 
 // Average appends W·v to v(0) until all nodes are within tolerance of their mean, or as near as numbers of this size
-// come; or for so many rounds. With a tolerance of 0 it runs them all.
+// come; or for the given number of rounds. With a tolerance of 0 it runs them all.
 // The only error is the context's.
 func Average(ctx context.Context, w *graph.CSR, values [][]float64, rounds int, tolerance float64) ([][]float64,
 	error) {
