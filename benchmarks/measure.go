@@ -119,7 +119,7 @@ func (m *Measurer) Measure(ctx context.Context, cell Cell) (Row, error) {
 		table := bands.NewTable(factorize.Mean(h), c.Schema, bands.Options{Gap: sampledBestGap, Noise: m.noise})
 		m.at, m.gram, m.bands = optimum, h, table
 	}
-	dense, err := cached(m.dense, optimum, func() (Row, error) { return m.optimum(ctx, c) })
+	dense, err := recall(m.dense, optimum, func() (Row, error) { return m.optimum(ctx, c) })
 	if err != nil {
 		return Row{}, err
 	}
@@ -127,9 +127,9 @@ func (m *Measurer) Measure(ctx context.Context, cell Cell) (Row, error) {
 	case Dense:
 		return dense, nil
 	case SampledBest:
-		return m.sampled(ctx, c.row(strategy), dense, m.bands.Descend)
+		return m.completeSampled(ctx, c.row(strategy), dense, m.bands.Descend)
 	case SampledDPDSGD:
-		return m.sampled(ctx, c.row(strategy), dense,
+		return m.completeSampled(ctx, c.row(strategy), dense,
 			func(ctx context.Context, epsilon, delta float64) (bands.Cost, error) {
 				return m.bands.At(ctx, 1, epsilon, delta)
 			})
@@ -158,7 +158,7 @@ func (m *Measurer) optimum(ctx context.Context, c Case) (Row, error) {
 	r := c.row(Dense)
 	r.measure(best.Strategy, best.Quality, time.Since(started))
 	r.Ratio, r.LowerBound = 1, best.LowerBound
-	return m.inTurn(r)
+	return m.completeCyclic(r)
 }
 
 // compare measures a strategy beside the optimum.
@@ -168,7 +168,7 @@ func (m *Measurer) compare(ctx context.Context, c Case, k maker, dense Row) (Row
 	if k.name != baselines.DMF {
 		made = map[string]strategy.Strategy{} // it knows the network
 	}
-	s, err := cached(made, c.Schema.String(), func() (strategy.Strategy, error) {
+	s, err := recall(made, c.Schema.String(), func() (strategy.Strategy, error) {
 		s, err := k.make(ctx, m.gram, c.Schema)
 		return s, cmp.Or(err, ctx.Err())
 	})
@@ -183,11 +183,11 @@ func (m *Measurer) compare(ctx context.Context, c Case, k maker, dense Row) (Row
 	r := c.row(k.name)
 	r.measure(s, q, took)
 	r.Ratio, r.LowerBound = r.Loss/dense.Loss, dense.LowerBound
-	return m.inTurn(r)
+	return m.completeCyclic(r)
 }
 
-// sampled completes the row of strategies for batches that are drawn in secret, beside the optimum.
-func (m *Measurer) sampled(ctx context.Context, r, dense Row,
+// completeSampled completes the row of strategies for batches that are drawn in secret, beside the optimum.
+func (m *Measurer) completeSampled(ctx context.Context, r, dense Row,
 	of func(ctx context.Context, epsilon, delta float64) (bands.Cost, error)) (Row, error) {
 	started := time.Now()
 	for _, epsilon := range m.levels.Epsilons {
@@ -213,8 +213,8 @@ func (m *Measurer) errorInTurn(loss, epsilon float64) (float64, error) {
 	return p.NoiseStd * p.NoiseStd * loss, err
 }
 
-// inTurn completes a row for batches in turn, whose ratio to the optimum is the same at every level.
-func (m *Measurer) inTurn(r Row) (Row, error) {
+// completeCyclic completes a row for batches in turn, whose ratio to the optimum is the same at every level.
+func (m *Measurer) completeCyclic(r Row) (Row, error) {
 	for _, epsilon := range m.levels.Epsilons {
 		e, err := m.errorInTurn(r.Loss, epsilon)
 		if err != nil {
@@ -225,8 +225,8 @@ func (m *Measurer) inTurn(r Row) (Row, error) {
 	return r, nil
 }
 
-// cached returns what is kept by a key, and makes it if there is nothing.
-func cached[K comparable, V any](all map[K]V, key K, make func() (V, error)) (V, error) {
+// recall returns what is kept by a key, and makes it if there is nothing.
+func recall[K comparable, V any](all map[K]V, key K, make func() (V, error)) (V, error) {
 	if v, known := all[key]; known {
 		return v, nil
 	}

@@ -29,11 +29,11 @@ func Workloads(n *graph.Network, steps int, seed uint64) (all []Workload, leftOu
 			localSteps)
 	}
 	w := n.Gossip.Matrix()
-	changes, err := changing(n.Graph, seed)
+	changes, err := changingWorkloads(n.Graph, seed)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, l := range append(staying(steps), changes...) {
+	for _, l := range append(staticWorkloads(steps), changes...) {
 		_, err := l.Spec.Networks(w, 0)
 		if err == nil {
 			err = l.Spec.Exact(w)
@@ -47,8 +47,8 @@ func Workloads(n *graph.Network, steps int, seed uint64) (all []Workload, leftOu
 	return all, leftOut, nil
 }
 
-// staying returns the workloads over a network that stays as it is.
-func staying(steps int) []Workload {
+// staticWorkloads returns the workloads over a network that stays as it is.
+func staticWorkloads(steps int) []Workload {
 	cosine, warmup := schedule("cosine"), schedule("warmup-cosine")
 	line := func(name string, o workload.Optimizer) Workload { return Workload{name, workload.Spec{Optimizer: o}} }
 	missed := workload.Absence{MissedSteps: 0.1}
@@ -71,8 +71,8 @@ func staying(steps int) []Workload {
 	}
 }
 
-// changing returns the workloads over networks that change.
-func changing(g *graph.Graph, seed uint64) ([]Workload, error) {
+// changingWorkloads returns the workloads over networks that change.
+func changingWorkloads(g *graph.Graph, seed uint64) ([]Workload, error) {
 	var matrices []*graph.CSR
 	for _, m := range graph.Matchings(g, suiteMatchings, seed) {
 		matrices = append(matrices, graph.PairGossip(g.Nodes(), m))

@@ -382,7 +382,7 @@ func polarBound(root mat.Matrix, f factor, total float64, s *scratch) (bound flo
 		return 0, false
 	}
 	defer p.release()
-	wrong := rounded(steps) * floats.Norm(r, 2) * f.norm()
+	wrong := roundingError(steps) * floats.Norm(r, 2) * f.norm()
 	nuclear, ok := p.nuclear(product, wrong)
 	if !ok {
 		return 0, false

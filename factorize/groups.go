@@ -19,10 +19,10 @@ const (
 	powerIterate = 50 // of the principal component
 )
 
-// grouped starts with one group, and cuts one after the other in two until there are enough; after every cut it
+// splitGroups starts with one group, and cuts one after the other in two until there are enough; after every cut it
 // alternates between strategies for the groups and the best strategy for every node.
-func (s *splitter) grouped(ctx context.Context) (*Split, error) {
-	whitened, weights, err := s.whitened()
+func (s *splitter) splitGroups(ctx context.Context) (*Split, error) {
+	whitened, weights, err := s.whiten()
 	if err != nil {
 		return nil, err
 	}
@@ -128,8 +128,8 @@ func cutWidest(groups [][]int, parts []*part, vectors [][]float64, weights []flo
 	return groups, append(slices.Clone(parts), parts[widest]), true
 }
 
-// whitened returns A_i of every node, scaled to trace one, T×T, and the losses it was divided by.
-func (s *splitter) whitened() ([][]float64, []float64, error) {
+// whiten returns A_i of every node, scaled to trace one, T×T, and the losses it was divided by.
+func (s *splitter) whiten() ([][]float64, []float64, error) {
 	n := s.Shared.Steps()
 	var noising mat.TriDense
 	if err := s.Shared.NoisingTo(&noising); err != nil {

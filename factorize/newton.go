@@ -207,7 +207,7 @@ func (n *dualSearch) stepTo(step []float64, length float64) (theta []float64, ok
 		for r := range k {
 			e.Set(r, r, length*step[at])
 		}
-		below(k, at, func(r, j, unknown int) {
+		visitBelow(k, at, func(r, j, unknown int) {
 			e.Set(r, j, length*step[unknown])
 			e.Set(j, r, length*step[unknown])
 		})
@@ -243,7 +243,7 @@ func setBlock(theta []float64, at int, q *mat.Dense) {
 		norms[r] = floats.Norm(q.RawRowView(r), 2)
 		theta[at] += norms[r] * norms[r] / float64(k)
 	}
-	below(k, at, func(r, j, unknown int) {
+	visitBelow(k, at, func(r, j, unknown int) {
 		theta[unknown] = theta[at] * floats.Dot(q.RawRowView(r), q.RawRowView(j)) / (norms[r] * norms[j])
 	})
 }
@@ -326,7 +326,7 @@ func (n *dualSearch) factors(theta []float64) (blocks []*mat.TriDense, total flo
 		for r := range pattern {
 			block.SetSym(r, r, theta[at])
 		}
-		below(len(pattern), at, func(r, j, unknown int) { block.SetSym(j, r, theta[unknown]) })
+		visitBelow(len(pattern), at, func(r, j, unknown int) { block.SetSym(j, r, theta[unknown]) })
 		var chol dense.Cholesky
 		if !chol.Factorize(block) {
 			return nil, 0, false
@@ -363,13 +363,13 @@ func (n *dualSearch) blocksOf(entry func(s, t int) float64) []float64 {
 		for _, s := range pattern {
 			out[at] += entry(s, s)
 		}
-		below(len(pattern), at, func(r, j, unknown int) { out[unknown] = 2 * entry(pattern[r], pattern[j]) })
+		visitBelow(len(pattern), at, func(r, j, unknown int) { out[unknown] = 2 * entry(pattern[r], pattern[j]) })
 	})
 	return out
 }
 
-// below calls visit for every entry below the diagonal of a block whose unknowns start at some place, with its own.
-func below(size, at int, visit func(r, j, unknown int)) {
+// visitBelow calls visit for every entry below the diagonal of a block whose unknowns start at some place, with its own.
+func visitBelow(size, at int, visit func(r, j, unknown int)) {
 	unknown := at + 1
 	for r := range size {
 		for j := range r {
@@ -384,7 +384,7 @@ func (n *dualSearch) unknownsOf(entry func(s, t int) float64) []float64 {
 	theta := make([]float64, n.size)
 	for i, pattern := range n.patterns {
 		theta[n.starts[i]] = entry(pattern[0], pattern[0])
-		below(len(pattern), n.starts[i], func(r, j, unknown int) { theta[unknown] = entry(pattern[r], pattern[j]) })
+		visitBelow(len(pattern), n.starts[i], func(r, j, unknown int) { theta[unknown] = entry(pattern[r], pattern[j]) })
 	}
 	return theta
 }
@@ -396,7 +396,7 @@ func (n *dualSearch) lambda() []float64 {
 		for _, s := range pattern {
 			out[s*n.steps+s] = n.point.theta[n.starts[i]]
 		}
-		below(len(pattern), n.starts[i], func(r, j, unknown int) {
+		visitBelow(len(pattern), n.starts[i], func(r, j, unknown int) {
 			s, t, v := pattern[r], pattern[j], n.point.theta[unknown]
 			out[s*n.steps+t], out[t*n.steps+s] = v, v
 		})
@@ -549,7 +549,7 @@ func (b *metricBlock) solveTo(dst, g []float64) {
 	for r := range k {
 		a.Set(r, r, g[b.at]/float64(k))
 	}
-	below(k, b.at, func(r, j, unknown int) {
+	visitBelow(k, b.at, func(r, j, unknown int) {
 		a.Set(r, j, g[unknown]/2)
 		a.Set(j, r, g[unknown]/2)
 	})
@@ -567,7 +567,7 @@ func (b *metricBlock) solveTo(dst, g []float64) {
 	}
 	b.invert(hold)
 	dst[b.at] = level
-	below(k, b.at, func(r, j, unknown int) {
+	visitBelow(k, b.at, func(r, j, unknown int) {
 		dst[unknown] = (a.At(r, j) + a.At(j, r) - hold.At(r, j) - hold.At(j, r)) / 2
 	})
 }
@@ -632,7 +632,7 @@ func (c *dualCurvature) multiply(direction []float64, scale float64) {
 			clear(c.row(c.product, s))
 			add(s, s, direction[at])
 		}
-		below(len(pattern), at, func(r, j, unknown int) {
+		visitBelow(len(pattern), at, func(r, j, unknown int) {
 			add(pattern[r], pattern[j], direction[unknown])
 			add(pattern[j], pattern[r], direction[unknown])
 		})

@@ -29,7 +29,7 @@ import (
 //	    if that is slow, once: X ← X(Λ) at the maximum of D section 6, Newton's method in the dual: dualSearch
 //	C with CᵀC = X, scaled to sens(C) = 1                   section 7, measure
 //
-// Where patterns overlap, what follows is in section 4: see overlapping. An H without R is optimizeSingular's.
+// Where patterns overlap, what follows is in section 4: see refineOverlap. An H without R is optimizeSingular's.
 func optimizeMasked(ctx context.Context, h *mat.SymDense, k mask, opts Options) (*Result, error) {
 	s, x, result, err := optimizeWithin(ctx, h, k, opts)
 	if errors.Is(err, errSingular) {
@@ -38,7 +38,7 @@ func optimizeMasked(ctx context.Context, h *mat.SymDense, k mask, opts Options) 
 	if err != nil || participation.IsPartition(k.schema) {
 		return result, err
 	}
-	return s.overlapping(ctx, h, x, result)
+	return s.refineOverlap(ctx, h, x, result)
 }
 
 // optimizeWithin is optimizeMasked within the mask and its budgets, also where patterns overlap, with the X that it

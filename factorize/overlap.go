@@ -138,9 +138,9 @@ func improveOverlap(ctx context.Context, o *maskedObjective, start []float64) ([
 	return best, iterations
 }
 
-// overlapping improves on the optimum x within mask and budgets, where patterns overlap, and bounds it by the
+// refineOverlap improves on the optimum x within mask and budgets, where patterns overlap, and bounds it by the
 // relaxation.
-func (s *search) overlapping(ctx context.Context, h *mat.SymDense, x []float64, result *Result) (*Result, error) {
+func (s *search) refineOverlap(ctx context.Context, h *mat.SymDense, x []float64, result *Result) (*Result, error) {
 	k := s.objective.mask
 	improved, iterations := improveOverlap(ctx, s.objective, x)
 	if iterations > 0 {

@@ -81,7 +81,7 @@ func (s *splitter) solve(ctx context.Context, groups [][]int, from []*part, gap 
 	for i, f := range all {
 		r, err := f.result(s.Shared.Steps())
 		if err == nil {
-			solved[i], err = s.measured(groups[i], r)
+			solved[i], err = s.measure(groups[i], r)
 		}
 		if err != nil {
 			return nil, err

@@ -182,7 +182,7 @@ func (p *polar) excess(e, m []float64) (norm, wrong float64) {
 			*d--
 		}
 	}
-	wrong = 2 * rounded(p.steps) * trace
+	wrong = 2 * roundingError(p.steps) * trace
 	return 1.001*floats.Norm(e, 2) + wrong, wrong
 }
 
@@ -205,8 +205,8 @@ func (p *polar) excessAbout() float64 {
 	return floats.Norm(x, 2)
 }
 
-// rounded is more than the relative error of a sum of products, for each of the terms.
-func rounded(terms int) float64 { return 1.01 * float64(terms+2) * 0x1p-53 }
+// roundingError returns more than the relative error of a sum of products, for each of the terms.
+func roundingError(terms int) float64 { return 1.01 * float64(terms+2) * 0x1p-53 }
 
 // nuclear returns a number that the nuclear norm of N is not below, by ‖N‖_* ≥ ⟨N, U⟩/‖U‖, which holds for every U: for
 // W(I - E/2)Vᵀ, in columns, with E = WᵀW - I. As (1+e)(1 - e/2)² = 1 - e²(3-e)/4, its norm is at most that of V where
@@ -220,7 +220,7 @@ func (p *polar) nuclear(n []float64, wrong float64) (nuclear float64, tight bool
 	if !(w <= 3) {
 		return 0, false
 	}
-	norm := (1 + 4*(off+rounded(p.steps))) * math.Sqrt(1+v)
+	norm := (1 + 4*(off+roundingError(p.steps))) * math.Sqrt(1+v)
 	square := func(m []float64) blas64.General {
 		return blas64.General{Rows: p.steps, Cols: p.steps, Stride: p.steps, Data: m}
 	}
@@ -231,7 +231,7 @@ func (p *polar) nuclear(n []float64, wrong float64) (nuclear float64, tight bool
 	parallel.For(p.steps, func(i int) { inner[i] = floats.Dot(p.row(near, i), p.row(e, i)) })
 	// γ‖w_i‖‖N‖_F‖v_i‖ is the rounding of each, twice, and of their sum
 	sum := floats.Sum(inner)
-	sum -= norm * (4*rounded(p.steps)*float64(p.steps)*floats.Norm(n, 2) + math.Sqrt(float64(p.steps))*wrong)
+	sum -= norm * (4*roundingError(p.steps)*float64(p.steps)*floats.Norm(n, 2) + math.Sqrt(float64(p.steps))*wrong)
 	var unknown, all float64
 	for i, d := range p.d {
 		if all += d; floats.Norm(p.row(p.w, i), 2) == 0 {

@@ -98,7 +98,7 @@ func (s *seriesSearch) search(ctx context.Context, o Objective) (*seriesPoint, [
 	}
 	response := newGramResponse(scaled)
 	if nested, ok := s.family.(nestedFamily); ok && minSep(s.schema) && !participation.IsPartition(s.schema) {
-		return s.underMinSep(ctx, response, nested), nil, nil
+		return s.minimizeMinSep(ctx, response, nested), nil, nil
 	}
 	return s.qualify(ctx, starts, s.options.limit(2000), func() optim.Objective {
 		return newSeriesObjective(response, s.family.fresh(), newPatternSums(s.schema), s.schema.Steps())

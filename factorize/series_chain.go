@@ -63,8 +63,8 @@ func refine(ctx context.Context, response Response, f family, schema participati
 	return best, iterations
 }
 
-// of sets weights, too.
-func (o *chainSum) of(c []float64) float64 {
+// value returns the bound, and sets weights.
+func (o *chainSum) value(c []float64) float64 {
 	n, b := o.schema.Steps(), o.schema.Separation()
 	o.c = c
 	x := seriesGram(c, n)

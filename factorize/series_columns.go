@@ -40,7 +40,7 @@ func (o *columnsObjective) Value(x []float64) float64 {
 	for s, v := range x[len(own):] {
 		o.patterns.delta[s] = math.Exp(v)
 	}
-	o.patterns.of(o.c[:len(own)+1]) // of free series
+	o.patterns.value(o.c[:len(own)+1]) // of free series
 	for i, pattern := range o.patterns.patterns {
 		for _, s := range pattern {
 			o.d[s] = o.patterns.delta[s] / math.Sqrt(o.patterns.sums[i])

@@ -31,12 +31,12 @@ const (
 // minSepSharpness returns the soft maxima that follow one another, for a sensitivity of about one.
 func minSepSharpness() []float64 { return []float64{200, 3000, 40000} }
 
-// underMinSep minimizes the loss over a family under min-sep, where neither are the patterns few enough to
+// minimizeMinSep minimizes the loss over a family under min-sep, where neither are the patterns few enough to
 // look at all of them, nor are those whose steps are exactly b apart the worst if coefficients from b on do not
 // decrease. Descents of chainObjective, which bounds them all, start from the optimum of the next smaller family and
 // from the best points of descents that look at steps exactly b apart. All of these are measured by the schema's own
 // sensitivity, so that a larger family is never worse than the smaller one.
-func (s *seriesSearch) underMinSep(ctx context.Context, response Response, f nestedFamily) *seriesPoint {
+func (s *seriesSearch) minimizeMinSep(ctx context.Context, response Response, f nestedFamily) *seriesPoint {
 	schema := s.schema.(participation.MinSep)
 	limit := s.options.limit(minSepIterations)
 	seeds := s.qualify(ctx, pointsOf(f.starts(schema.Separation())), limit, func() optim.Objective {
@@ -44,7 +44,7 @@ func (s *seriesSearch) underMinSep(ctx context.Context, response Response, f nes
 	})
 	seeds = seeds[:min(len(seeds), minSepSeeds)]
 	if smaller, widen := f.narrower(schema.Separation()); smaller != nil {
-		seeds = append(seeds, &seriesPoint{x: widen(s.underMinSep(ctx, response, smaller).x)})
+		seeds = append(seeds, &seriesPoint{x: widen(s.minimizeMinSep(ctx, response, smaller).x)})
 	}
 	s.round(seeds, func(p *seriesPoint) (int, float64) {
 		var iterations int

@@ -63,8 +63,8 @@ type seriesObjective struct {
 
 // seriesSum is a bound of sens² of Toeplitz strategies.
 type seriesSum interface {
-	of(c []float64) float64   // c has no more coefficients than may differ from zero
-	addGradient(gc []float64) // at the last c
+	value(c []float64) float64 // c has no more coefficients than may differ from zero
+	addGradient(gc []float64)  // at the last c
 }
 
 func newSeriesObjective(response Response, f family, sum seriesSum, steps int) *seriesObjective {
@@ -84,7 +84,7 @@ func (o *seriesObjective) Value(x []float64) float64 {
 	if !o.family.seriesTo(o.c, o.r, x) {
 		return math.Inf(1)
 	}
-	o.sens, o.error = o.sum.of(o.support), o.response.Error(o.gr, o.r)
+	o.sens, o.error = o.sum.value(o.support), o.response.Error(o.gr, o.r)
 	if !(o.error > 0) || !(o.sens > 0) || math.IsInf(o.error*o.sens, 1) {
 		return math.Inf(1)
 	}
@@ -112,7 +112,7 @@ type cyclicSum struct {
 	first  int // step of the pattern; -1: it is the majorant
 }
 
-func (s *cyclicSum) of(c []float64) (sum float64) {
+func (s *cyclicSum) value(c []float64) (sum float64) {
 	s.c, s.first = c, -1
 	if strategy.SumProducts(c, s.schema) > mostSearchProducts {
 		return strategy.ToeplitzMajorant(c, s.schema, nil)
@@ -143,7 +143,7 @@ type patternSums struct {
 }
 
 // newPatternSums returns the sums of all patterns where they can be listed. Of min-sep they are of those whose steps are
-// exactly b apart, which hold the worst one if the series is non-negative and decreasing; see seriesSearch.underMinSep.
+// exactly b apart, which hold the worst one if the series is non-negative and decreasing; see seriesSearch.minimizeMinSep.
 func newPatternSums(schema participation.Schema) *patternSums {
 	p := &patternSums{steps: schema.Steps(), patterns: schema.Disjoint(), delta: make([]float64, schema.Steps())}
 	switch s := schema.(type) {
@@ -178,8 +178,8 @@ func (p *patternSums) listLags() {
 	}
 }
 
-// of returns the largest sum.
-func (p *patternSums) of(c []float64) float64 {
+// value returns the largest sum.
+func (p *patternSums) value(c []float64) float64 {
 	p.c = c
 	for lag, place := range p.lags {
 		if place == 0 {

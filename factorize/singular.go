@@ -61,7 +61,7 @@ func semidefinite(h *mat.SymDense) singularGram {
 
 // optimize minimizes the loss over the mask, with an ever smaller share until the certified gap is reached. Losses and
 // LowerBound are for h itself, the latter from the singular values of a factor that is below it. Where patterns overlap,
-// the gap that ends it is within the mask, and overlapping follows.
+// the gap that ends it is within the mask, and refineOverlap follows.
 func (g singularGram) optimize(ctx context.Context, k mask, opts Options, rounds *stepSearch) (*Result, error) {
 	root, err := rootBelow(g.h)
 	if err != nil {
@@ -101,7 +101,7 @@ func (g singularGram) optimize(ctx context.Context, k mask, opts Options, rounds
 		return best, nil
 	}
 	within.opts = Options{Gap: rounds.gap, LowerBound: opts.LowerBound}
-	return within.overlapping(ctx, g.h, at, best)
+	return within.refineOverlap(ctx, g.h, at, best)
 }
 
 // lowerBound is LowerBound within a mask of patterns that do not overlap.

@@ -63,7 +63,7 @@ func (n Nodes) Optimize(ctx context.Context, schema participation.Schema, opts O
 	}
 	s.opts.Gap = cmp.Or(s.opts.Gap, MeanError.DefaultGap())
 	if n.Groups > 0 {
-		return s.grouped(ctx)
+		return s.splitGroups(ctx)
 	}
 	groups := equalGrams(n.Grams)
 	parts, err := s.solve(ctx, groups, nil, s.opts.Gap)
@@ -170,8 +170,8 @@ func (s *splitter) search(ctx context.Context, members []int, start strategy.Str
 	return r, nil
 }
 
-// measured returns the part of a group with what was found for it.
-func (s *splitter) measured(members []int, r *Result) (*part, error) {
+// measure returns the part of a group with what was found for it.
+func (s *splitter) measure(members []int, r *Result) (*part, error) {
 	p := &part{members: members, strategy: s.Shared, result: r}
 	if r != nil {
 		p.strategy = r.Strategy

@@ -8,8 +8,8 @@ import (
 	"mafalda/internal/lists"
 )
 
-// unweighted makes a graph on n numbered nodes.
-func unweighted(n int, edges []Edge) (*Graph, error) {
+// newUnweighted makes a graph on n numbered nodes.
+func newUnweighted(n int, edges []Edge) (*Graph, error) {
 	for i := range edges {
 		edges[i].Weight = 1
 	}
@@ -20,7 +20,7 @@ func complete(p []float64, _ *rand.Rand) (*Graph, error) {
 	if err := checkSize(p[0], p[0]*(p[0]-1)/2); err != nil {
 		return nil, err
 	}
-	return unweighted(int(p[0]), complement(int(p[0]), nil))
+	return newUnweighted(int(p[0]), complement(int(p[0]), nil))
 }
 
 func cycle(p []float64, _ *rand.Rand) (*Graph, error) {
@@ -31,7 +31,7 @@ func cycle(p []float64, _ *rand.Rand) (*Graph, error) {
 	if err := checkSize(p[0], p[0]); err != nil {
 		return nil, err
 	}
-	return unweighted(n, lists.Make(n, func(u int) Edge { return Edge{U: u, V: (u + 1) % n} }))
+	return newUnweighted(n, lists.Make(n, func(u int) Edge { return Edge{U: u, V: (u + 1) % n} }))
 }
 
 func path(p []float64, rng *rand.Rand) (*Graph, error) { return grid([]float64{1, p[0]}, rng) }
@@ -40,7 +40,7 @@ func star(p []float64, _ *rand.Rand) (*Graph, error) {
 	if err := checkSize(p[0], p[0]); err != nil {
 		return nil, err
 	}
-	return unweighted(int(p[0]), lists.Make(int(p[0])-1, func(v int) Edge { return Edge{U: 0, V: v + 1} }))
+	return newUnweighted(int(p[0]), lists.Make(int(p[0])-1, func(v int) Edge { return Edge{U: 0, V: v + 1} }))
 }
 
 func grid(p []float64, _ *rand.Rand) (*Graph, error) {
@@ -59,7 +59,7 @@ func grid(p []float64, _ *rand.Rand) (*Graph, error) {
 			}
 		}
 	}
-	return unweighted(rows*cols, edges)
+	return newUnweighted(rows*cols, edges)
 }
 
 func hypercube(p []float64, _ *rand.Rand) (*Graph, error) {
@@ -78,5 +78,5 @@ func hypercube(p []float64, _ *rand.Rand) (*Graph, error) {
 			}
 		}
 	}
-	return unweighted(1<<d, edges)
+	return newUnweighted(1<<d, edges)
 }

@@ -149,7 +149,7 @@ func ReadMatrixMarket(r io.Reader, path string) (*CSR, error) {
 				return nil
 			}
 			if len(entries)&(len(entries)-1) == 0 { // now and then: repeated entries must not fill the memory
-				if err := repeated(entries); err != nil {
+				if err := sortDistinct(entries); err != nil {
 					return err
 				}
 			}
@@ -169,14 +169,14 @@ func ReadMatrixMarket(r io.Reader, path string) (*CSR, error) {
 	if n > len(entries) { // before anything is allocated for n rows
 		return nil, fmt.Errorf("%s: %w: %d entries cannot fill %d rows", path, ErrGossip, len(entries), n)
 	}
-	if err := repeated(entries); err != nil {
+	if err := sortDistinct(entries); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return NewSquare(n, entries), nil
 }
 
-// repeated sorts entries, and returns an error if one is there twice.
-func repeated(entries []Edge) error {
+// sortDistinct sorts entries, and returns an error if one is there twice.
+func sortDistinct(entries []Edge) error {
 	slices.SortFunc(entries, compareEdges)
 	for i := 1; i < len(entries); i++ {
 		if entries[i].U == entries[i-1].U && entries[i].V == entries[i-1].V {

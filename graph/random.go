@@ -20,19 +20,19 @@ func regular(p []float64, rng *rand.Rand) (*Graph, error) {
 		return nil, err
 	}
 	sparse := min(d, n-1-d)
-	edges, err := pairing(n, sparse, rng)
+	edges, err := pairStubs(n, sparse, rng)
 	if err != nil {
 		return nil, err
 	}
 	if sparse < d {
 		edges = complement(n, edges)
 	}
-	return unweighted(n, edges)
+	return newUnweighted(n, edges)
 }
 
-// pairing joins random stubs (the pairing model with repairs: pairs that repeat or loop are thrown back, Steger &
+// pairStubs joins random stubs (the pairing model with repairs: pairs that repeat or loop are thrown back, Steger &
 // Wormald 1999), which is asymptotically uniform among the graphs on n nodes of degree d.
-func pairing(n, d int, rng *rand.Rand) ([]Edge, error) {
+func pairStubs(n, d int, rng *rand.Rand) ([]Edge, error) {
 	stubs := make([]int, 0, n*d)
 	for u := range n {
 		for range d {
@@ -122,7 +122,7 @@ func erdos(p []float64, rng *rand.Rand) (*Graph, error) {
 			edges = append(edges, Edge{U: u, V: v})
 		}
 	}
-	return unweighted(n, edges)
+	return newUnweighted(n, edges)
 }
 
 // barabasi attaches every node from m on to m distinct older ones, by degree; the first m join with node m (a star).
@@ -151,7 +151,7 @@ func barabasi(p []float64, rng *rand.Rand) (*Graph, error) {
 			}
 		}
 	}
-	return unweighted(n, edges)
+	return newUnweighted(n, edges)
 }
 
 // watts starts from a ring where every node has k neighbours (k even) and moves the far end of each edge with
@@ -189,7 +189,7 @@ func watts(p []float64, rng *rand.Rand) (*Graph, error) {
 			edges = append(edges, Edge{U: u, V: v})
 		}
 	}
-	return unweighted(n, edges)
+	return newUnweighted(n, edges)
 }
 
 // geometric joins points of the unit square nearer than r, looking into the neighbouring cells of a grid only.
@@ -219,7 +219,7 @@ func geometric(p []float64, rng *rand.Rand) (*Graph, error) {
 			}
 		}
 	}
-	return unweighted(n, edges)
+	return newUnweighted(n, edges)
 }
 
 // squaredDistance rounds after every operation: the conversions keep a compiler from fusing them, which would join

@@ -34,8 +34,8 @@ func (s Source) Members() []Source {
 	})
 }
 
-// mixed computes the kernel of Σ Mixture_i H_i.
-func (s Source) mixed(ctx context.Context, steps int) (*workload.Kernel, error) {
+// mixtureKernel computes the kernel of Σ Mixture_i H_i.
+func (s Source) mixtureKernel(ctx context.Context, steps int) (*workload.Kernel, error) {
 	sum := mat.NewSymDense(steps, nil)
 	for i, one := range s.Members() {
 		k, _, err := one.Kernel(ctx, steps)

@@ -46,7 +46,7 @@ const ManyProducts = 40
 // GramLanczos and GramSampled, LanczosSteps of the former, or of GramAuto if it comes to that.
 type Gram struct {
 	Method       GramMethod
-	Probes       int    // random vectors or runs; 0: see estimate and sampled
+	Probes       int    // random vectors or runs; 0: see estimate and fillRuns
 	LanczosSteps int    // products with the gossip matrix for each of them; 0 means ManyProducts
 	Seed         uint64 // seed of the random vectors and runs
 }

@@ -40,11 +40,11 @@ func (g Gram) chooseChanging(n *graph.Network, d Demand) (*export.Gram, error) {
 	case g.Probes > export.MaxProbes:
 		return nil, fault.New("Probes", g.Probes, "at most %d are made", export.MaxProbes)
 	}
-	return g.sampled(RunCost(w, steps)), nil
+	return g.fillRuns(RunCost(w, steps)), nil
 }
 
-// sampled fills in the number of runs that cost so much each: from 8 to 400.
-func (g Gram) sampled(cost float64) *export.Gram {
+// fillRuns fills in the number of runs, by the cost of one: from 8 to 400.
+func (g Gram) fillRuns(cost float64) *export.Gram {
 	e := &export.Gram{Method: GramSampled.String(), Probes: g.Probes, Seed: g.Seed, Confidence: workload.Confidence}
 	if e.Probes == 0 {
 		e.Probes = int(math.Max(fewestRuns, math.Min(mostRuns, sampledOperations/cost)))

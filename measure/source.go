@@ -37,7 +37,7 @@ func (s Source) Kernel(ctx context.Context, steps int) (*workload.Kernel, worklo
 		w = s.Network.Gossip.Matrix()
 	}
 	if len(s.Others) > 0 {
-		k, err := s.mixed(ctx, steps)
+		k, err := s.mixtureKernel(ctx, steps)
 		return k, nil, err
 	}
 	if s.Known != nil {
@@ -46,7 +46,7 @@ func (s Source) Kernel(ctx context.Context, steps int) (*workload.Kernel, worklo
 		}
 	}
 	if s.Weights != nil {
-		k, err := s.weighted(ctx, w, steps)
+		k, err := s.weightedKernel(ctx, w, steps)
 		return k, nil, err
 	}
 	if s.Gram == nil || s.Gram.Method == GramExact.String() || s.Network == nil {
@@ -59,7 +59,7 @@ func (s Source) Kernel(ctx context.Context, steps int) (*workload.Kernel, worklo
 		of, err = workload.NewSampled(ctx, w, steps, workload.SampledOptions{Spec: s.Workload, Curvature: s.Curvature,
 			Probes: s.Gram.Probes, Seed: s.Gram.Seed, Progress: s.Progress})
 	} else {
-		of, err = s.sketched(ctx)
+		of, err = s.networkSketch(ctx)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -72,8 +72,8 @@ func (s Source) Options(progress func(done, total int)) workload.Options {
 	return workload.Options{Spec: s.Workload, Curvature: s.Curvature, Progress: progress}
 }
 
-// weighted computes the kernel of Σ Weights_i H_i: what noise makes whose variance differs from node to node.
-func (s Source) weighted(ctx context.Context, w *graph.CSR, steps int) (*workload.Kernel, error) {
+// weightedKernel computes the kernel of Σ Weights_i H_i: what noise makes whose variance differs from node to node.
+func (s Source) weightedKernel(ctx context.Context, w *graph.CSR, steps int) (*workload.Kernel, error) {
 	of, err := workload.NewSpaceTime(w, steps, s.Options(nil))
 	if err != nil {
 		return nil, err
@@ -84,8 +84,8 @@ func (s Source) weighted(ctx context.Context, w *graph.CSR, steps int) (*workloa
 	return of.VarianceKernel(ctx, s.Weights)
 }
 
-// sketched returns the sketch of the network for the workload.
-func (s Source) sketched(ctx context.Context) (*workload.Sketch, error) {
+// networkSketch returns the sketch of the network for the workload.
+func (s Source) networkSketch(ctx context.Context) (*workload.Sketch, error) {
 	if s.Sketch != nil {
 		return s.Sketch.Under(s.Workload, s.Curvature), nil
 	}
@@ -114,7 +114,7 @@ func (s Source) Responses(ctx context.Context) (factorize.Responses, *workload.S
 	var err error
 	if s.Gram.Method == GramExact.String() {
 		whole, err = s.exactResponse()
-	} else if sketch, err = s.sketched(ctx); err == nil {
+	} else if sketch, err = s.networkSketch(ctx); err == nil {
 		whole, err = sketch.Response(1)
 	}
 	if err != nil {

@@ -16,7 +16,7 @@ func Leading(s Schema, steps int) (Schema, error) {
 		return s, nil
 	}
 	if people, ok := s.(*People); ok {
-		return people.leading(steps)
+		return people.firstSteps(steps)
 	}
 	fit := min(s.Participations(), (steps-1)/s.Separation()+1) // as many steps as a pattern can keep
 	switch s := s.(type) {

@@ -22,7 +22,7 @@ func NewLedger(records int, schema Schema) *Ledger { return &Ledger{schema, make
 // Admit notes that the record takes part in the step, which must be later than its earlier ones. An error, which wraps
 // ErrViolated, means that it may not, and that nothing was noted.
 func (l *Ledger) Admit(record, step int) error {
-	if err := allowed(l.schema, l.steps[record], step); err != nil {
+	if err := checkStep(l.schema, l.steps[record], step); err != nil {
 		return fmt.Errorf("record %d: %w", record, err)
 	}
 	if l.steps[record] == nil {
@@ -35,9 +35,9 @@ func (l *Ledger) Admit(record, step int) error {
 // Steps returns the steps of a record so far. It shares storage with the ledger.
 func (l *Ledger) Steps(record int) []int { return l.steps[record] }
 
-// allowed says whether a record that took part in the earlier steps, which were allowed, may take part in this one,
+// checkStep says whether a record that took part in the earlier steps, which were allowed, may take part in this one,
 // too.
-func allowed(schema Schema, earlier []int, step int) error {
+func checkStep(schema Schema, earlier []int, step int) error {
 	switch {
 	case step < 0 || step >= schema.Steps():
 		return fmt.Errorf("%w: step %d is none of %d", ErrViolated, step, schema.Steps())
@@ -88,7 +88,7 @@ func CheckCycle(schema Schema, batches int) error {
 	}
 	l := NewLedger(batches, schema)
 	for t := range schema.Steps() {
-		if err := allowed(schema, l.Steps(t%batches), t); err != nil {
+		if err := checkStep(schema, l.Steps(t%batches), t); err != nil {
 			return fmt.Errorf("visiting %d batches in turn for %d steps: %w", batches, schema.Steps(), err)
 		}
 		l.steps[t%batches] = append(l.steps[t%batches], t)

@@ -85,12 +85,12 @@ func (m MinSep) Sensitivity(x mat.Symmetric) (Sensitivity, error) {
 	}
 	bound := Sensitivity{Squared: sumOfMagnitudes(submatrix(majorant(full), m.earliest())), Pattern: m.earliest()}
 	block := submatrix(full, bound.Pattern)
-	heaviest, reached := sumOfMagnitudes(block), attained(block)
+	heaviest, reached := sumOfMagnitudes(block), attainedSquare(block)
 	for _, by := range []func(*mat.SymDense) (float64, []int){m.largestByRows, m.largestByNeighbours} {
 		squared, pattern := by(full)
 		bound.Squared = min(bound.Squared, squared)
 		block := submatrix(full, pattern)
-		reached = max(reached, attained(block))
+		reached = max(reached, attainedSquare(block))
 		if sum := sumOfMagnitudes(block); sum > heaviest {
 			heaviest, bound.Pattern = sum, pattern
 		}
@@ -99,7 +99,7 @@ func (m MinSep) Sensitivity(x mat.Symmetric) (Sensitivity, error) {
 	if bound.Squared-bound.Squared != 0 {
 		return Sensitivity{}, fmt.Errorf("sensitivity over %d steps is not finite", m.steps)
 	}
-	return bound.settled(exactWithin), nil
+	return bound.settle(exactWithin), nil
 }
 
 // earliest is the pattern {0, b, ..., (k-1)b}.

@@ -69,8 +69,8 @@ func (p *People) Cycle() Cyclic { return p.cycle }
 // Batches returns m, in how many batches of the cycle a person may have records.
 func (p *People) Batches() int { return p.batches }
 
-// leading returns the schema of the first steps, as Leading has it.
-func (p *People) leading(steps int) (Schema, error) {
+// firstSteps returns the schema of the first steps, as Leading has it.
+func (p *People) firstSteps(steps int) (Schema, error) {
 	cycle, err := Leading(p.cycle, steps)
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (p *People) Sensitivity(x mat.Symmetric) (Sensitivity, error) {
 	}
 	s, err := SumBound(x, p.Patterns()[worst:worst+1])
 	s.Squared = math.Max(most, s.Squared)
-	return s.settled(exactWithin), err
+	return s.settle(exactWithin), err
 }
 
 // sums returns sums of entries over the pairs of steps of two classes, rounded up.

@@ -143,7 +143,7 @@ func TestSensitivityBoundsEveryPattern(t *testing.T) {
 				}
 			}
 			largest = math.Max(largest, sum)
-			attainable = math.Max(attainable, attained(submatrix(x, pattern)))
+			attainable = math.Max(attainable, attainedSquare(submatrix(x, pattern)))
 		}
 		got, err := s.Sensitivity(x)
 		if err != nil {

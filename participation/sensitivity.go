@@ -47,21 +47,21 @@ func SumBound(x mat.Symmetric, patterns [][]int) (Sensitivity, error) {
 		if sum := sumOfMagnitudes(block); sum > worst.Squared {
 			worst.Squared, worst.Pattern = sum, pattern
 		}
-		worst.Attained = math.Max(worst.Attained, attained(block))
+		worst.Attained = math.Max(worst.Attained, attainedSquare(block))
 	}
-	return worst.ofPatterns(len(patterns), steps, exactWithin)
+	return worst.settlePatterns(len(patterns), steps, exactWithin)
 }
 
-// ofPatterns settles s, and refuses a bound that is not finite.
-func (s Sensitivity) ofPatterns(patterns, steps int, within float64) (Sensitivity, error) {
+// settlePatterns settles s, and refuses a bound that is not finite.
+func (s Sensitivity) settlePatterns(patterns, steps int, within float64) (Sensitivity, error) {
 	if s.Squared-s.Squared != 0 {
 		return Sensitivity{}, fmt.Errorf("sensitivity of %d patterns over %d steps is not finite", patterns, steps)
 	}
-	return s.settled(within), nil
+	return s.settle(within), nil
 }
 
-// settled returns s with Exact decided, and rounding of Attained kept below Squared.
-func (s Sensitivity) settled(within float64) Sensitivity {
+// settle returns s with Exact decided, and rounding of Attained kept below Squared.
+func (s Sensitivity) settle(within float64) Sensitivity {
 	s.Attained = math.Min(s.Attained, s.Squared)
 	s.Exact = s.Attained >= s.Squared*(1-within)
 	return s
@@ -104,9 +104,9 @@ func sumOfMagnitudes(block *mat.SymDense) float64 {
 	return sum.Up()
 }
 
-// attained returns εᵀ X ε for good signs ε (contributions that are all parallel). The signs start from the heaviest
+// attainedSquare returns εᵀ X ε for good signs ε (contributions that are all parallel). The signs start from the heaviest
 // connections, which settles every case where the sum of magnitudes is attained, and improve by single flips.
-func attained(block *mat.SymDense) float64 {
+func attainedSquare(block *mat.SymDense) float64 {
 	signs := spanningSigns(block)
 	k := block.SymmetricDim()
 	for improved := true; improved; {

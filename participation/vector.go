@@ -54,12 +54,12 @@ func VectorSensitivity(x mat.Symmetric, patterns [][]int, opts VectorOptions) (S
 		}
 		worst.Attained = math.Max(worst.Attained, s.Attained)
 	}
-	return worst.ofPatterns(len(patterns), x.SymmetricDim(), opts.Gap)
+	return worst.settlePatterns(len(patterns), x.SymmetricDim(), opts.Gap)
 }
 
 // vectorOf solves one pattern.
 func vectorOf(block *mat.SymDense, sum float64, opts VectorOptions) Sensitivity {
-	best := Sensitivity{Squared: sum, Attained: math.Min(attained(block), sum)}
+	best := Sensitivity{Squared: sum, Attained: math.Min(attainedSquare(block), sum)}
 	closed := func() bool { return best.Attained >= best.Squared*(1-opts.Gap) }
 	if closed() {
 		return best

@@ -12,7 +12,7 @@ import (
 	"mafalda/internal/rounding"
 )
 
-// learned returns the nodes outside of a coalition and a bound of [M_A⁻¹]_vv for each of them.
+// factorBounds returns the nodes outside of a coalition and a bound of [M_A⁻¹]_vv for each of them.
 //
 // M_A = LLᵀ is factored and LY = I solved. Both are backward stable whatever the order of the operations (Higham,
 // "Accuracy and Stability of Numerical Algorithms", Theorems 8.5 and 10.3): with γ = 4(n+8)u, which is more than twice
@@ -26,8 +26,8 @@ import (
 // diagonal D as well: the factor depends on tr(M_A)‖Y‖_F² alone, and the D that makes the diagonal one, with n Σ_v
 // [M_A]_vv‖y_v‖², asks for nothing of nodes whose variances are of other scales. The lesser counts. Where [M_A⁻¹]_vv ≤ 1
 // for all v, τ² is at most n, so that δτ² is about 16 n³ u: what is given away to rounding is small. Where pairs have far
-// more variance than nodes it is not, and refined proves more. The cost is 2n³/3 multiplications.
-func (n *Noise) learned(coalition []int) (others []int, bounds []float64) {
+// more variance than nodes it is not, and refineBounds proves more. The cost is 2n³/3 multiplications.
+func (n *Noise) factorBounds(coalition []int) (others []int, bounds []float64) {
 	m, others := n.Unknown(coalition)
 	size := len(others)
 	bounds = make([]float64, size)
@@ -65,15 +65,15 @@ func (n *Noise) learned(coalition []int) (others []int, bounds []float64) {
 		bounds[i] = rounding.MulUp(s, up)
 	}
 	if up > givenAway {
-		n.refined(coalition, others, y, diagonal, bounds)
+		n.refineBounds(coalition, others, y, diagonal, bounds)
 	}
 	return others, bounds
 }
 
-// givenAway is the factor of a bound that may be lost to rounding before refined is worth its time.
+// givenAway is the factor of a bound that may be lost to rounding before refineBounds is worth its time.
 const givenAway = 1 + 1e-7
 
-// refined lowers the bounds of the nodes outside of a coalition to what Z = YᵀY proves, Y near L⁻¹. As of updates, with
+// refineBounds lowers the bounds of the nodes outside of a coalition to what Z = YᵀY proves, Y near L⁻¹. As of updates, with
 // ρ ≥ ‖I - M_AZ‖,
 //
 //	[M_A⁻¹]_vv ≤ (√Z_vv + ρ√T)²,   T = tr(Z)/(1-ρ).
@@ -81,7 +81,7 @@ const givenAway = 1 + 1e-7
 // A row of M_AZ is a sum of differences of rows of Z, which are nearly equal where pairs have much variance: its rounding
 // is small there. It is said of DM_AD and D⁻¹ZD⁻¹, where D, of powers of two, makes the diagonal of M_A about one. The
 // cost is n³ multiplications, and n a pair.
-func (n *Noise) refined(coalition, others []int, y blas64.General, diagonal, bounds []float64) {
+func (n *Noise) refineBounds(coalition, others []int, y blas64.General, diagonal, bounds []float64) {
 	nodes := len(n.Own)
 	product := dense.NewGeneral(len(others), len(others))
 	gemm.Gemm(blas.Trans, blas.NoTrans, 1, y, y, 0, product)

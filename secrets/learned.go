@@ -29,7 +29,7 @@ func (n *Noise) Learned(coalition []int) ([]float64, error) {
 		for _, v := range part {
 			rest[v] = false
 		}
-		others, bounds := n.learned(indices(rest))
+		others, bounds := n.factorBounds(indices(rest))
 		for i, v := range others {
 			learned[v] = bounds[i]
 		}
@@ -37,9 +37,9 @@ func (n *Noise) Learned(coalition []int) ([]float64, error) {
 	return learned, nil
 }
 
-// exposed is Learned by whichever way is faster.
-func (p *prover) exposed(coalition []int) []float64 {
-	if others, bounds, ok := p.updated(coalition); ok {
+// exposure returns Learned by whichever way is faster.
+func (p *prover) exposure(coalition []int) []float64 {
+	if others, bounds, ok := p.boundsByUpdates(coalition); ok {
 		learned := make([]float64, len(p.noise.Own))
 		for i, v := range others {
 			learned[v] = bounds[i]
@@ -90,8 +90,8 @@ func (n *Noise) parts(coalition []int) [][]int {
 // weight. It costs as much as Worst, and has its errors.
 func (n *Noise) Exposed(ctx context.Context, attackers *Attackers) ([]Worst, error) {
 	threats, learned, err := provenOf(ctx, n, attackers, func(p *prover, t Threat) []float64 { // of the victims
-		all := p.exposed(t.Attacker)
-		return lists.Map(t.Victims, func(v int) float64 { return attackers.weighed(v, all[v]) })
+		all := p.exposure(t.Attacker)
+		return lists.Map(t.Victims, func(v int) float64 { return attackers.weigh(v, all[v]) })
 	})
 	if err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ func TestScalesOfNodesCostNothing(t *testing.T) {
 		for i, p := range noise.Pairs {
 			noise.Pairs[i].Deviation *= math.Min(noise.Own[p.U], noise.Own[p.V])
 		}
-		_, bounds := noise.learned(nil)
+		_, bounds := noise.factorBounds(nil)
 		for v, exact := range exactDiagonal(noise, nil) {
 			truth, _ := exact.Float64()
 			if new(big.Rat).SetFloat64(bounds[v]).Cmp(exact) < 0 || bounds[v] > truth*(1+1e-9) {

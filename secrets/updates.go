@@ -135,9 +135,9 @@ func (u *updates) pays(pairs int, coalition []int) bool {
 	return scalar*(n+2*float64(pairs))*rank < n*n*n
 }
 
-// learned returns the nodes outside of a coalition and a bound of [M_A⁻¹]_vv for each of them. It is not ok where P is
+// bounds returns the nodes outside of a coalition and a bound of [M_A⁻¹]_vv for each of them. It is not ok where P is
 // not near enough, or where Cholesky factors prove more of whom most is learned of.
-func (u *updates) learned(coalition []int) (others []int, bounds []float64, ok bool) {
+func (u *updates) bounds(coalition []int) (others []int, bounds []float64, ok bool) {
 	z, ok := u.nearbyInverse(coalition)
 	if !ok {
 		return nil, nil, false

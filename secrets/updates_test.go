@@ -26,12 +26,12 @@ func TestUpdatesBoundTheExactValue(t *testing.T) {
 		}).Filter(func(noise *Noise) bool { return newUpdates(noise) != nil }).Draw(t, "noise with an inverse")
 		coalition := rapid.SliceOfNDistinct(rapid.IntRange(0, n-1), 0, n-1, rapid.ID).Draw(t, "coalition")
 		u := newUpdates(noise)
-		others, bounds, ok := u.learned(coalition)
+		others, bounds, ok := u.bounds(coalition)
 		if !ok || math.IsInf(bounds[0], 1) { // factors prove more, or nothing
 			return
 		}
 		proven++
-		same, factored := noise.learned(coalition)
+		same, factored := noise.factorBounds(coalition)
 		if !slices.Equal(others, same) {
 			t.Fatalf("nodes %v, want %v", others, same)
 		}
@@ -122,7 +122,7 @@ func TestWorstIsTheSameBothWays(t *testing.T) {
 		p := newProver(noise, attackers)
 		updated := 0
 		for _, threat := range attackers.Threats() {
-			if _, _, ok := p.updated(threat.Attacker); ok {
+			if _, _, ok := p.boundsByUpdates(threat.Attacker); ok {
 				updated++
 			}
 		}
@@ -189,7 +189,7 @@ func TestWithinWhatFactorsProve(t *testing.T) {
 		if err != nil || within.Value > limit || within.Value < limit*(1-1e-9) {
 			t.Errorf("seed %d: %v (%v), by factors %v", seed, within, err, limit)
 		}
-		others, bounds := p.noise.learned(within.Attacker)
+		others, bounds := p.noise.factorBounds(within.Attacker)
 		if i := slices.Index(others, within.Victim); within.Value > bounds[i] {
 			t.Errorf("seed %d: %v, by factors %v", seed, within, bounds[i])
 		}

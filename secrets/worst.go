@@ -20,7 +20,7 @@ type Worst struct {
 // attained. It is +Inf where a covariance is not positive definite, or not so beyond rounding: the attacker then knows
 // some message.
 //
-// It is proven by Cholesky factors of every M_A (learned), 2n³/3 multiplications an attacker, or by updates of one M⁻¹
+// It is proven by Cholesky factors of every M_A (factorBounds), 2n³/3 multiplications an attacker, or by updates of one M⁻¹
 // (updates), n(|A|+|N|)² and (n+m)(|A|+|N|) for an attacker with |N| neighbours, where that is less. Both give away the
 // same to rounding.
 //
@@ -77,23 +77,23 @@ func newProver(n *Noise, by *Attackers) *prover {
 	return &prover{noise: n, by: by, updates: newUpdates(n)}
 }
 
-// updated is learned by updates. It is not ok where they take longer, or come to nothing.
-func (p *prover) updated(coalition []int) (others []int, bounds []float64, ok bool) {
+// boundsByUpdates bounds what a coalition learns, by updates. It is not ok where they take longer, or come to nothing.
+func (p *prover) boundsByUpdates(coalition []int) (others []int, bounds []float64, ok bool) {
 	if p.updates == nil || !p.updates.pays(len(p.noise.Pairs), coalition) {
 		return nil, nil, false
 	}
-	return p.updates.learned(coalition)
+	return p.updates.bounds(coalition)
 }
 
 // threat returns the largest bound for one attacker: by updates if that will do and is not above the limit.
 func (p *prover) threat(t Threat, limit float64) Worst {
-	others, bounds, ok := p.updated(t.Attacker)
+	others, bounds, ok := p.boundsByUpdates(t.Attacker)
 	if ok {
 		if worst := p.largest(t, others, bounds); worst.Value <= limit {
 			return worst
 		}
 	}
-	others, factored := p.noise.learned(t.Attacker)
+	others, factored := p.noise.factorBounds(t.Attacker)
 	for i, b := range bounds {
 		factored[i] = math.Min(b, factored[i])
 	}
@@ -107,15 +107,15 @@ func (p *prover) largest(t Threat, others []int, bounds []float64) Worst {
 		for others[at] != v {
 			at++
 		}
-		if bound := p.by.weighed(v, bounds[at]); !(bound <= worst.Value) {
+		if bound := p.by.weigh(v, bounds[at]); !(bound <= worst.Value) {
 			worst.Victim, worst.Value = v, bound
 		}
 	}
 	return worst
 }
 
-// weighed returns a bound times a node's weight, rounded up.
-func (a *Attackers) weighed(node int, bound float64) float64 {
+// weigh returns a bound times a node's weight, rounded up.
+func (a *Attackers) weigh(node int, bound float64) float64 {
 	if a.weights == nil || math.IsInf(bound, 1) {
 		return bound
 	}

@@ -84,7 +84,7 @@ func columnsSensitivity(c, d []float64, schema participation.Schema) (participat
 		return participation.Sensitivity{}, fmt.Errorf("scaled columns for %v: %w", schema, ErrUnsupported)
 	}
 	squared, first := ColumnsSum(c, d, cyclic)
-	if !inRange(squared) {
+	if !keepsPrecision(squared) {
 		return participation.Sensitivity{}, fmt.Errorf(
 			"sensitivity² of the strategy is %v: its coefficients are out of range", squared)
 	}

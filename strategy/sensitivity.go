@@ -31,7 +31,7 @@ func Sensitivity(c Strategy, schema participation.Schema) (participation.Sensiti
 	var lower mat.TriDense
 	c.StrategyTo(&lower)
 	s, err := schema.Sensitivity(leadingGram{dense.FullTransposed(&lower), c.Steps()})
-	if err == nil && !inRange(s.Squared) {
+	if err == nil && !keepsPrecision(s.Squared) {
 		return participation.Sensitivity{}, fmt.Errorf("sensitivity² of the strategy is %v: its entries are out of range",
 			s.Squared)
 	}
@@ -116,9 +116,9 @@ func windows(x []float64, schema participation.Cyclic) []float64 {
 // mostProducts is how many products of coefficients a sensitivity is worth.
 const mostProducts = 2e9
 
-// inRange reports whether a sum of squares of entries is finite, and so large that what squares lose below the least
+// keepsPrecision reports whether a sum of squares of entries is finite, and so large that what squares lose below the least
 // numbers is far below its rounding.
-func inRange(squared float64) bool { return squared > 0x1p-900 && !math.IsInf(squared, 1) }
+func keepsPrecision(squared float64) bool { return squared > 0x1p-900 && !math.IsInf(squared, 1) }
 
 // longSensitivity returns the sensitivity of a Toeplitz strategy with coefficients c: ToeplitzMajorant, exact if no
 // coefficient is negative, or ToeplitzSum where that is less, both rounded up. It fails for a schema that is not cyclic.
@@ -130,7 +130,7 @@ func longSensitivity(c []float64, schema participation.Schema) (participation.Se
 	}
 	steps, k, b := cyclic.Steps(), cyclic.Participations(), cyclic.Separation()
 	majorant := ToeplitzMajorant(c, cyclic, nil)
-	if !inRange(majorant) {
+	if !keepsPrecision(majorant) {
 		return participation.Sensitivity{}, fmt.Errorf(
 			"sensitivity² of the strategy is %v: its coefficients are out of range", majorant)
 	}

@@ -94,9 +94,9 @@ func newChanging(s Spec, w *graph.CSR, steps int) (*changing, error) {
 // changings are changing networks whose Gram matrices add up.
 type changings []*changing
 
-// changing returns a network that changes for every direction of the curvature. Its error wraps ErrNotExact where there
+// changingNetwork returns a network that changes for every direction of the curvature. Its error wraps ErrNotExact where there
 // is no exact form: with feedback if a node has more than its model.
-func (r reacting) changing(w *graph.CSR, steps int) (changings, error) {
+func (r reacting) changingNetwork(w *graph.CSR, steps int) (changings, error) {
 	if err := r.curvature.Exact(r.Spec, w); err != nil {
 		return nil, err
 	}
@@ -188,11 +188,11 @@ func (c *changing) gram(ctx context.Context, progress func(done, total int)) (*m
 			return p.gram(ctx, progress)
 		}
 	}
-	return c.chained(ctx, progress)
+	return c.sumFromEveryStep(ctx, progress)
 }
 
-// chained goes down from every step.
-func (c *changing) chained(ctx context.Context, progress func(done, total int)) (*mat.SymDense, error) {
+// sumFromEveryStep goes down from every step.
+func (c *changing) sumFromEveryStep(ctx context.Context, progress func(done, total int)) (*mat.SymDense, error) {
 	h := mat.NewSymDense(c.steps, nil)
 	next := c.backward()
 	pool := parallel.NewPool(ctx)

@@ -77,7 +77,7 @@ func TestSequenceIsDefinition(t *testing.T) {
 		p := c.newPeriodic(c.of.(*squares))
 		p.kept = rapid.IntRange(1, steps).Draw(t, "kept")
 		for name, gram := range map[string]func(context.Context, func(int, int)) (*mat.SymDense, error){
-			"chained": c.chained, "periodic": p.gram} {
+			"chained": c.sumFromEveryStep, "periodic": p.gram} {
 			got, err := gram(context.Background(), nil)
 			if err != nil {
 				t.Fatal(err)
@@ -114,7 +114,7 @@ func TestPanelsOfSequences(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ways := []func(context.Context, func(int, int)) (*mat.SymDense, error){c.chained}
+		ways := []func(context.Context, func(int, int)) (*mat.SymDense, error){c.sumFromEveryStep}
 		if !s.GradientTracking {
 			ways = append(ways, c.newPeriodic(c.of.(*squares)).gram)
 		}

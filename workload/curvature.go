@@ -142,7 +142,7 @@ func (r reacting) products(steps int, fill func(k []float64, l lags) error) (*di
 		if err := fill(k, s.lags); err != nil {
 			return nil, err
 		}
-		part := packed(k)
+		part := packLower(k)
 		if s.weight != 1 {
 			floats.Scale(s.weight, part.data)
 		}
@@ -174,8 +174,8 @@ func (r reacting) base(steps int, products *diagonals) stepwise {
 	case r.curvature != nil && !r.shrinks():
 		return &lagged{steps: steps, k: products}
 	case r.curvature != nil && r.evenly():
-		q := r.fading(products.count)
-		return &fading{lagged{steps: steps, k: products.scaled(q)}, q}
+		q := r.fadingWeights(products.count)
+		return &fading{lagged{steps: steps, k: products.scaleByAge(q)}, q}
 	case r.curvature != nil:
 		return mixture(lists.Map(r.curvature, func(d Direction) weighted {
 			g := newLagged(r.Spec, steps, products)
@@ -189,8 +189,8 @@ func (r reacting) base(steps int, products *diagonals) stepwise {
 	}
 }
 
-// fading returns q(l) = Σ Weight·(1 - λ - X)^l for l < 2·count - 1: what is i+j steps old together counts q(i+j) times.
-func (r reacting) fading(count int) []float64 {
+// fadingWeights returns q(l) = Σ Weight·(1 - λ - X)^l for l < 2·count - 1: what is i+j steps old together counts q(i+j) times.
+func (r reacting) fadingWeights(count int) []float64 {
 	q := make([]float64, 2*count-1)
 	for _, d := range r.curvature {
 		power := d.Weight
@@ -209,7 +209,7 @@ type fading struct {
 }
 
 func (f *fading) counts(weights []float64, y *mat.SymDense) *diagonals {
-	return f.lagged.counts(weights, y).scaled(f.q)
+	return f.lagged.counts(weights, y).scaleByAge(f.q)
 }
 
 // mixture is a sum of workloads with weights.
@@ -254,8 +254,8 @@ func (m mixture) counts(weights []float64, y *mat.SymDense) *diagonals {
 	return sum
 }
 
-// scaled returns the matrix whose entry (i, j) is q[i+j] times that of d.
-func (d *diagonals) scaled(q []float64) *diagonals {
+// scaleByAge returns the matrix whose entry (i, j) is q[i+j] times that of d.
+func (d *diagonals) scaleByAge(q []float64) *diagonals {
 	out := &diagonals{d.count, make([]float64, len(d.data))}
 	for lag := range d.count {
 		to := out.lag(lag)

@@ -8,8 +8,8 @@ type diagonals struct {
 	data  []float64
 }
 
-// packed copies the lower triangle of a c×c matrix.
-func packed(k []float64) *diagonals {
+// packLower copies the lower triangle of a c×c matrix.
+func packLower(k []float64) *diagonals {
 	count := int(math.Round(math.Sqrt(float64(len(k)))))
 	d := &diagonals{count, make([]float64, count*(count+1)/2)}
 	for p := range count {

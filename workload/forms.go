@@ -17,7 +17,7 @@ func (c *changing) newForm() *form { return &form{c, make([]float64, c.of.size()
 func (f *form) stepBack(l int) [][]float64 {
 	if l+1 < f.steps {
 		if f.lapses != nil {
-			f.r = f.squared(l+1, f.r)
+			f.r = f.lapseSquare(l+1, f.r)
 		} else {
 			floats.Scale(f.keep[l+1]*f.keep[l+1], f.r)
 		}

@@ -17,8 +17,8 @@ type Options struct {
 	Progress  func(done, total int) // if not nil, called from the caller's goroutine; the unit is nodes
 }
 
-// checked returns the spec with its curvature, for T = steps over w.
-func (o Options) checked(w *graph.CSR, steps int) (r reacting, err error) {
+// reactingSpec returns the spec with its curvature, for T = steps over w.
+func (o Options) reactingSpec(w *graph.CSR, steps int) (r reacting, err error) {
 	if err := o.Spec.Check(steps); err != nil {
 		return r, err
 	}

@@ -36,7 +36,7 @@ func TestGramIsDefinition(t *testing.T) {
 		if err := newPanel(w, l, n).addAll(context.Background(), sequences, n, nil); err != nil {
 			t.Fatal(err)
 		}
-		if d := difference(s, reacting{Spec: s}.kernel(steps, packed(sequences)).Gram(), want); d > tolerance {
+		if d := difference(s, reacting{Spec: s}.kernel(steps, packLower(sequences)).Gram(), want); d > tolerance {
 			t.Fatalf("sequences and explicit Gram matrices differ by %g", d)
 		}
 	})
@@ -59,7 +59,7 @@ func TestSpectralIsKrylov(t *testing.T) {
 			p.fill(from, to)
 			p.addKernel(kernel, to-from)
 		}
-		if d := maxRelativeDifference(reacting{Spec: s}.kernel(steps, packed(kernel)).Gram(), reacting{Spec: s}.kernel(steps, packed(spectral)).Gram()); d > tolerance {
+		if d := maxRelativeDifference(reacting{Spec: s}.kernel(steps, packLower(kernel)).Gram(), reacting{Spec: s}.kernel(steps, packLower(spectral)).Gram()); d > tolerance {
 			t.Errorf("%v: eigenvalues and sequences differ by %g", kind, d)
 		}
 	}

@@ -34,7 +34,7 @@ type Kernel struct {
 
 // NewKernel computes the kernel for T = steps, at the cost of Gram, which has the arguments and errors explained.
 func NewKernel(ctx context.Context, w *graph.CSR, steps int, opts Options) (*Kernel, error) {
-	r, err := opts.checked(w, steps)
+	r, err := opts.reactingSpec(w, steps)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func NewKernel(ctx context.Context, w *graph.CSR, steps int, opts Options) (*Ker
 		w = diagonal([]float64{1})
 	}
 	if r.curvature.Varies(r.Spec) {
-		c, err := r.changing(w, steps)
+		c, err := r.changingNetwork(w, steps)
 		if err != nil {
 			return nil, err
 		}

@@ -116,13 +116,13 @@ func NodeKernels(ctx context.Context, w *graph.CSR, steps int, opts Options,
 	if opts.Spec.Kind == Prefix {
 		return fmt.Errorf("the %v workload has no nodes", opts.Spec.Kind)
 	}
-	r, err := opts.checked(w, steps)
+	r, err := opts.reactingSpec(w, steps)
 	if err != nil {
 		return err
 	}
 	n, _ := w.Dims()
 	if r.curvature.Varies(r.Spec) {
-		c, err := r.changing(w, steps)
+		c, err := r.changingNetwork(w, steps)
 		if err != nil {
 			return err
 		}

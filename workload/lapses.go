@@ -55,8 +55,8 @@ func (f *lapsing) stepBack(l int) [][]float64 {
 	return [][]float64{append([]float64(nil), met...)}
 }
 
-// squared returns E[(f - aD) R (f - aD)] of step l.
-func (c *changing) squared(l int, r []float64) []float64 {
+// lapseSquare returns E[(f - aD) R (f - aD)] of step l.
+func (c *changing) lapseSquare(l int, r []float64) []float64 {
 	without := 1 - c.rates[l]*c.WeightDecay
 	with := without - c.rates[l]*c.lapses.x
 	return c.split(r, c.keep[l]*c.keep[l], c.MissedSteps*without*without+(1-c.MissedSteps)*with*with)

@@ -18,7 +18,7 @@ const balance = 1e-12
 // HasExactResponse reports whether ExactResponse has one.
 func HasExactResponse(w *graph.CSR, pi []float64) bool {
 	n, _ := w.Dims()
-	return n <= MaxSpectralNodes && (w.Symmetric(0) || balanced(w, pi) != nil)
+	return n <= MaxSpectralNodes && (w.Symmetric(0) || symmetrize(w, pi) != nil)
 }
 
 // ExactResponse returns the response of a gossip matrix by its eigenvalues. The matrix must have at most 2048 nodes and
@@ -57,15 +57,15 @@ func spectralModes(w *graph.CSR, pi []float64) (*modes, error) {
 		m.theta, err = eigenvalues(w)
 		return m, err
 	default:
-		if sym := balanced(w, pi); sym != nil {
+		if sym := symmetrize(w, pi); sym != nil {
 			return m, m.diagonalize(sym, pi)
 		}
 	}
 	return nil, nil
 }
 
-// balanced returns S = D^½WD^(-½) if that is symmetric but for rounding, and nil otherwise.
-func balanced(w *graph.CSR, pi []float64) *mat.SymDense {
+// symmetrize returns S = D^½WD^(-½) if that is symmetric but for rounding, and nil otherwise.
+func symmetrize(w *graph.CSR, pi []float64) *mat.SymDense {
 	n, _ := w.Dims()
 	if len(pi) != n {
 		return nil

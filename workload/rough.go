@@ -21,17 +21,17 @@ const spectrum = 1 + 1e-12
 // paths and cycles.)
 func (s *Sketch) rough() *Sketch {
 	other := *s
-	other.probes = lists.Map(s.probes, (*run).pinned)
+	other.probes = lists.Map(s.probes, (*run).pinSpectrum)
 	if s.cross != nil {
-		other.cross = s.cross.pinned()
+		other.cross = s.cross.pinSpectrum()
 	}
 	return &other
 }
 
-// pinned returns the run with the last row of T such that ±1 are eigenvalues (Golub, Meurant: Matrices, Moments and
+// pinSpectrum returns the run with the last row of T such that ±1 are eigenvalues (Golub, Meurant: Matrices, Moments and
 // Quadrature, Section 6.2.3): α - λ - β²/d(λ) = 0 there, d the last pivot of the other rows' T - λ. A run that has
 // all dimensions of its start ends with a zero in T before, and does not see it.
-func (r *run) pinned() *run {
+func (r *run) pinSpectrum() *run {
 	m := len(r.alpha)
 	if m < 2 {
 		return r

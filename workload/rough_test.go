@@ -63,7 +63,7 @@ func TestFewStepsAreSaid(t *testing.T) {
 func TestPinned(t *testing.T) {
 	r := &run{alpha: []float64{0.3, -0.2, 0.1, 0.4}, beta: []float64{0.5, 0.3, 0.4, 0.1}, scale: 1}
 	m := len(r.alpha)
-	p := r.pinned()
+	p := r.pinSpectrum()
 	tri := mat.NewSymDense(m, nil)
 	for i := range m {
 		tri.SetSym(i, i, p.alpha[i])

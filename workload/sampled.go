@@ -195,7 +195,7 @@ func (p *probing) respond(
 	}
 	if apart {
 		if p.common == nil || p.random() || p.reacts {
-			p.common = p.inCommon(networks, x)
+			p.common = p.commonGram(networks, x)
 		}
 		h.AddSym(h, p.common)
 	}
@@ -224,9 +224,9 @@ func addSquares(h *mat.SymDense, weight float64, x blas64.General) {
 	}
 }
 
-// inCommon returns (1/n) Σ_t weights[t] |Φ(t,s)ᵀ1|², before the filter of the optimizer and with it: of every step back
+// commonGram returns (1/n) Σ_t weights[t] |Φ(t,s)ᵀ1|², before the filter of the optimizer and with it: of every step back
 // to the first.
-func (p *probing) inCommon(networks *Networks, x float64) *mat.SymDense {
+func (p *probing) commonGram(networks *Networks, x float64) *mat.SymDense {
 	const atOnce = 4
 	n := networks.Nodes()
 	keep := p.keepsAt(p.rates(p.steps), x)

@@ -45,7 +45,7 @@ func NewSpaceTime(w *graph.CSR, steps int, opts Options) (*SpaceTime, error) {
 	if opts.Spec.Kind == Prefix {
 		return nil, fmt.Errorf("the %v workload has no nodes", opts.Spec.Kind)
 	}
-	s, err := opts.checked(w, steps)
+	s, err := opts.reactingSpec(w, steps)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func (s *SpaceTime) addColumns(ctx context.Context, columns []float64, of strand
 
 // counts returns c of spaceGram, symmetric, for a number of rows.
 func (s *SpaceTime) counts(y *mat.SymDense, rows int) []float64 {
-	k := s.spec.kernel(s.steps, packed(make([]float64, rows*rows)))
+	k := s.spec.kernel(s.steps, packLower(make([]float64, rows*rows)))
 	lower := k.base.counts(k.weights, k.filter.spread(y))
 	c := make([]float64, rows*rows)
 	for lag := range rows {

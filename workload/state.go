@@ -31,7 +31,7 @@ type State[F Float] struct {
 // StopAt makes s leave out all rounds of gossip after done is closed: what is in it then is of no use.
 func (s *State[F]) StopAt(done <-chan struct{}) { s.stop = done }
 
-func (s *State[F]) stopped() bool {
+func (s *State[F]) hasStopped() bool {
 	select {
 	case <-s.stop:
 		return true
@@ -100,7 +100,7 @@ func (s *State[F]) Descend(gradients []F, networks *Networks) {
 // track is gossip of models and trackers, and the change of the gradient.
 func (s *State[F]) track(gradients []F, networks *Networks) {
 	for round := range s.spec.gossipRounds() {
-		if s.stopped() {
+		if s.hasStopped() {
 			return
 		}
 		w := networks.At(s.step, round)
@@ -117,7 +117,7 @@ func (s *State[F]) track(gradients []F, networks *Networks) {
 // Gossip ends the step: Models returns the models. Without a network, for the Prefix kind, networks may be nil.
 func (s *State[F]) Gossip(networks *Networks) {
 	if s.tracker == nil && s.spec.gossips(s.step) {
-		for round := 0; round < s.spec.gossipRounds() && !s.stopped(); round++ {
+		for round := 0; round < s.spec.gossipRounds() && !s.hasStopped(); round++ {
 			s.models = s.average(networks.At(s.step, round), s.models)
 		}
 	}

@@ -67,7 +67,7 @@ func (w Weights) Vector(steps int) ([]float64, error) {
 		return nil, fault.New("AverageLast", w.last, "must be at least 1 and at most the %d steps", steps)
 	}
 	if w.list == nil {
-		return lists.Make(steps, func(t int) float64 { return w.at(t, steps) }), nil
+		return lists.Make(steps, func(t int) float64 { return w.weightAt(t, steps) }), nil
 	}
 	if err := checkListed("Weights", "weights", w.list, steps); err != nil {
 		return nil, err
@@ -78,9 +78,9 @@ func (w Weights) Vector(steps int) ([]float64, error) {
 	return w.list, nil
 }
 
-// at returns the weight of a step. Listed weights are for one number of steps; for other numbers, which searches look
+// weightAt returns the weight of a step. Listed weights are for one number of steps; for other numbers, which searches look
 // at, the list weighs the last steps, and steps before it have weight 0.
-func (w Weights) at(t, steps int) float64 {
+func (w Weights) weightAt(t, steps int) float64 {
 	switch at := len(w.list) - (steps - t); {
 	case w.list != nil && at >= 0:
 		return w.list[at]
@@ -95,7 +95,7 @@ func (w Weights) counts(steps int) []float64 {
 	counts := make([]float64, steps)
 	var sum float64
 	for t := steps - 1; t >= 0; t-- {
-		sum += w.at(t, steps)
+		sum += w.weightAt(t, steps)
 		counts[t] = sum
 	}
 	return counts

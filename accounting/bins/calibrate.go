@@ -115,7 +115,7 @@ func (c *calibration) solve(ctx context.Context) (Privacy, error) {
 	found := Privacy{Delta: c.target, Failure: c.options.Failure}
 	if c.largest > 0 {
 		var err error
-		if c.largest, err = c.withoutSamples(); err != nil {
+		if c.largest, err = c.guess(); err != nil {
 			return found, err
 		}
 	}
@@ -198,7 +198,7 @@ type bracket struct{ start, factor, width float64 }
 // alone, meets the target, on common samples.
 func (c *calibration) root(ctx context.Context, in bracket, samples int, withBound bool) (float64, error) {
 	excess := func(argument float64) (float64, error) { // of log δ over log target; decreasing
-		expected, err := c.expected(ctx, argument, samples, withBound)
+		expected, err := c.predictDelta(ctx, argument, samples, withBound)
 		return math.Log(math.Max(expected, 1e-300) / c.target), err
 	}
 	x := in.start
@@ -235,8 +235,8 @@ func (c *calibration) root(ctx context.Context, in bracket, samples int, withBou
 	return math.Max(x, other), nil
 }
 
-// expected returns the estimate of δ, or the bound that a confirmation will probably stay below.
-func (c *calibration) expected(ctx context.Context, argument float64, samples int, withBound bool) (float64, error) {
+// predictDelta returns the estimate of δ, or the bound that a confirmation will probably stay below.
+func (c *calibration) predictDelta(ctx context.Context, argument float64, samples int, withBound bool) (float64, error) {
 	at, o := c.at(argument), c.options
 	m := newMixture(c.bins, at.noiseMultiplier, at.epsilon, o.Seed)
 	removal := m.sample(ctx, stream{o.Seed, forProposedRemoval, 0}, samples)

@@ -46,7 +46,7 @@ func TestSampledEndsEverywhere(t *testing.T) {
 		if err != nil || !(0 <= b.Lower && b.Lower <= b.Upper) || math.IsInf(b.Upper, 1) || b.By.About() == string(b.By) {
 			t.Errorf("%+v: %+v, %v", tc, b, err)
 		}
-		if without, err := accounting.Epsilon(d.unsampled(), tc.delta); err != nil || b.Upper > without {
+		if without, err := accounting.Epsilon(d.fullBatchMu(), tc.delta); err != nil || b.Upper > without {
 			t.Errorf("%+v: %+v, without sampling %v, %v", tc, b, without, err)
 		}
 	}

@@ -106,11 +106,11 @@ func (d *Distribution) formulas(delta float64) (b EpsilonBounds, exact bool, err
 	if d.variation() <= delta {
 		return EpsilonBounds{By: Nothing}, true, nil
 	}
-	upper, err := accounting.Epsilon(d.unsampled(), delta)
+	upper, err := accounting.Epsilon(d.fullBatchMu(), delta)
 	if err != nil {
 		return b, false, err
 	}
-	if lower := lowerEpsilon(d.unsampled(), upper, delta); lower > 0 && !d.hasSampling() {
+	if lower := lowerEpsilon(d.fullBatchMu(), upper, delta); lower > 0 && !d.hasSampling() {
 		return EpsilonBounds{upper, lower, NoSampling}, true, nil
 	}
 	if one, least := d.oneRoundEpsilon(delta); one <= upper {
@@ -157,7 +157,7 @@ func (d *Distribution) Delta(epsilon float64) (upper, lower float64, err error) 
 	if !(epsilon >= 0) || math.IsInf(epsilon, 1) {
 		return 0, 0, fault.New("Epsilon", epsilon, "must be zero or more, and finite")
 	}
-	upper, err = accounting.Delta(d.unsampled(), epsilon)
+	upper, err = accounting.Delta(d.fullBatchMu(), epsilon)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -174,9 +174,9 @@ func (d *Distribution) Delta(epsilon float64) (upper, lower float64, err error) 
 // leastDelta is a δ below which there is no grid for an ε, and Delta is less accurate.
 const leastDelta = 1e-20
 
-// unsampled is the μ of the same Gaussian mechanisms with every record in every round, which are never more private:
+// fullBatchMu returns the μ of the same Gaussian mechanisms with every record in every round, which are never more private:
 // δ is convex in a mixture, and no δ is smaller than the δ of a record that is not drawn.
-func (d *Distribution) unsampled() float64 {
+func (d *Distribution) fullBatchMu() float64 {
 	mus := make([]float64, len(d.events))
 	for i, e := range d.events {
 		mus[i] = d.distance() * math.Sqrt(float64(e.Rounds)) / e.NoiseMultiplier * (1 + 0x1p-50)

@@ -34,7 +34,7 @@ func (h lossHistogram) optimistic(rounds int) lossLattice {
 	var best lossLattice
 	least := math.Inf(1)
 	for _, part := range []float64{8, 4, 12, 2, 6, 10, 14, 1, 3, 5, 7, 9, 11, 13, 15, 0.25, 15.75} {
-		l, dropped := h.centred(part / 16 * h.step)
+		l, dropped := h.latticeAbove(part / 16 * h.step)
 		if dropped < least {
 			best, least = l, dropped
 		}
@@ -45,8 +45,8 @@ func (h lossHistogram) optimistic(rounds int) lossLattice {
 	return best
 }
 
-// centred returns an optimistic lattice whose nodes lie offset above the histogram's, and how much mass it drops.
-func (h lossHistogram) centred(offset float64) (lossLattice, float64) {
+// latticeAbove returns an optimistic lattice whose nodes lie offset above the histogram's, and how much mass it drops.
+func (h lossHistogram) latticeAbove(offset float64) (lossLattice, float64) {
 	n := len(h.lower)
 	s := sweep{step: h.step, at: make([]int, n+1), bins: make([]massPair, n), placed: make([]float64, n+1)}
 	s.at[0] = h.nodes[0] - 1

@@ -82,7 +82,7 @@ func (s *Search) Run(ctx context.Context) error {
 			s.excluded++
 		}
 		if s.Progress != nil {
-			s.Progress(s.settled(), len(s.all))
+			s.Progress(s.countSettled(), len(s.all))
 		}
 	}
 }
@@ -120,17 +120,17 @@ func (s *Search) nextCandidate() (at int, enough float64, err error) {
 	}
 	wanted := s.all[s.best].ErrorAtPrivacy
 	if err := s.calibrate(first); err != nil || math.Exp(least) < wanted {
-		return at, s.excluding(at, wanted), err
+		return at, s.exclusionBound(at, wanted), err
 	}
-	enough = s.excluding(first, wanted)
+	enough = s.exclusionBound(first, wanted)
 	for at = last; at > first && (s.all[at].settled || s.squaredError(at) < enough*1.02); at-- {
 	}
 	return at, enough, nil
 }
 
-// excluding is the least squared error with which i+1 bands are no better than what is wanted; +Inf where their
+// exclusionBound returns the least squared error with which i+1 bands are no better than what is wanted; +Inf where their
 // noise is not known yet.
-func (s *Search) excluding(i int, wanted float64) float64 {
+func (s *Search) exclusionBound(i int, wanted float64) float64 {
 	m := s.all[i].NoiseMultiplier
 	if m == 0 {
 		return math.Inf(1)
@@ -153,7 +153,7 @@ func (s *Search) settle(ctx context.Context, i int, enough float64) error {
 	}
 	own := math.Inf(1)
 	if s.best >= 0 {
-		if own = s.excluding(i, s.all[s.best].ErrorAtPrivacy); b.bound >= own {
+		if own = s.exclusionBound(i, s.all[s.best].ErrorAtPrivacy); b.bound >= own {
 			return nil
 		}
 	}
@@ -200,8 +200,8 @@ func (s *Search) calibrate(i int) error {
 	return err
 }
 
-// settled is how many numbers of bands need not be looked at any more.
-func (s *Search) settled() int {
+// countSettled returns how many numbers of bands need not be looked at any more.
+func (s *Search) countSettled() int {
 	count := 0
 	for _, b := range s.all {
 		if b.settled {

@@ -92,9 +92,9 @@ func (w *working) pulls(d *design) (pull []float64, margin float64) {
 	return pull, 8 * float64(len(w.weight)+64) * 0x1p-53
 }
 
-// repaired returns the best of a few dual points near this one, with its bound and pulls: where a variable is pulled at
+// repair returns the best of a few dual points near this one, with its bound and pulls: where a variable is pulled at
 // by more than it costs, the weights of the victims at its ends are less.
-func (w *working) repaired(d *design) (best *working, bound float64, pull []float64) {
+func (w *working) repair(d *design) (best *working, bound float64, pull []float64) {
 	const passes = 6
 	pull, margin := w.pulls(d)
 	best, bound = w, w.boundOf(d, pull, margin)

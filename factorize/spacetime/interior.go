@@ -167,7 +167,7 @@ func (s *interior) step(w *working, least float64) bool {
 	s.mu = math.Max(s.mu, math.Min(least, 0.5*complement))
 	aim = s.products(w, s.mu)
 	aim.less(affine, ap*ad)
-	d := s.corrected(w, aim)
+	d := s.correctRepeatedly(w, aim)
 	ap, ad = s.lengths(w, d, fraction)
 	return s.move(w, d, ap, ad)
 }
@@ -213,9 +213,9 @@ func (p *products) less(d *direction, share float64) {
 	}
 }
 
-// corrected returns the direction to the products aimed at, with changes to these, which it makes in aim, as long as they
+// correctRepeatedly returns the direction to the products aimed at, with changes to these, which it makes in aim, as long as they
 // make steps longer (Gondzio, "Multiple centrality corrections in a primal-dual method for linear programming", 1996).
-func (s *interior) corrected(w *working, aim *products) *direction {
+func (s *interior) correctRepeatedly(w *working, aim *products) *direction {
 	d := s.solve(w, aim)
 	ap, ad := s.lengths(w, d, 1)
 	for range corrections {

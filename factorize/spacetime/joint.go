@@ -36,7 +36,7 @@ func JointLowerBound(ctx context.Context, p Problem, r *Result) (float64, error)
 	if err := p.check(); err != nil {
 		return 0, err
 	}
-	options, err := SpaceOptions{Gap: JointGap(p.Secrets)}.filled()
+	options, err := SpaceOptions{Gap: JointGap(p.Secrets)}.withDefaults()
 	if err != nil {
 		return 0, err
 	}

@@ -25,7 +25,7 @@ func Optimize(ctx context.Context, p Problem, o Options) (*Result, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	o, err := o.filled()
+	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (a *alternation) begin(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	options, err := SpaceOptions{Gap: a.spaceGap(a.round), Start: start}.filled()
+	options, err := SpaceOptions{Gap: a.spaceGap(a.round), Start: start}.withDefaults()
 	if err != nil {
 		return err
 	}

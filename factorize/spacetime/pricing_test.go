@@ -58,7 +58,7 @@ func TestIdlePairsAreNotKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := SpaceOptions{}.filled()
+	o, err := SpaceOptions{}.withDefaults()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestPullsAtAllPairs(t *testing.T) {
 				rt.Fatalf("variable %d is pulled at by %v, want %v within %v", i, pull[i], v, within)
 			}
 		}
-		repaired, bound, _ := w.repaired(all)
+		repaired, bound, _ := w.repair(all)
 		if plain := w.bound(all); bound < plain || repaired.bound(all) != bound {
 			rt.Fatalf("the bound is %v repaired, %v again, %v before", bound, repaired.bound(all), plain)
 		}

@@ -65,7 +65,7 @@ const (
 	defaultRounds     = 20
 )
 
-func (o Options) filled() (Options, error) {
+func (o Options) withDefaults() (Options, error) {
 	o.Gap, o.Rounds = cmp.Or(o.Gap, defaultStationary), cmp.Or(o.Rounds, defaultRounds)
 	if !(o.Gap >= 10*MinGap) {
 		return o, fault.New("Gap", o.Gap, "rounding allows no less than %v", 10*MinGap)

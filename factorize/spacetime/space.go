@@ -122,7 +122,7 @@ func Space(ctx context.Context, k *mat.SymDense, s Setting, o SpaceOptions) (*Sp
 	if k.SymmetricDim() != s.Secrets.Nodes() {
 		return nil, fault.New("Secrets", nil, "of %d nodes for a workload of %d", s.Secrets.Nodes(), k.SymmetricDim())
 	}
-	o, err := o.filled()
+	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func Space(ctx context.Context, k *mat.SymDense, s Setting, o SpaceOptions) (*Sp
 	return search.result(context.WithoutCancel(ctx), k) // what was found is to be proven
 }
 
-func (o SpaceOptions) filled() (SpaceOptions, error) {
+func (o SpaceOptions) withDefaults() (SpaceOptions, error) {
 	o.Gap, o.MaxIterations = cmp.Or(o.Gap, defaultGap), cmp.Or(o.MaxIterations, defaultIterations)
 	if !(o.Gap >= MinGap) {
 		return o, fault.New("Gap", o.Gap, "rounding allows no less than %v", MinGap)
@@ -333,7 +333,7 @@ func (s *spaceSearch) step(ctx context.Context, w *working) bool {
 // look measures the point where the search is.
 func (s *spaceSearch) look() *working {
 	in := s.interior
-	p := in.position.allowed()
+	p := in.position.protect()
 	if p == nil && s.best == nil {
 		p = in.position
 	}
@@ -343,7 +343,7 @@ func (s *spaceSearch) look() *working {
 		}
 	}
 	w := gather(in.position, in.active)
-	dual, bound, pull := w.repaired(s.all)
+	dual, bound, pull := w.repair(s.all)
 	if bound > s.bound || s.dual == nil {
 		s.bound, s.dual = bound, dual
 	}
@@ -353,10 +353,10 @@ func (s *spaceSearch) look() *working {
 	return w
 }
 
-// allowed returns the position itself if pairs keep their limit once it is scaled to protect everybody. If they do not,
+// protect returns the position itself if pairs keep their limit once it is scaled to protect everybody. If they do not,
 // it is one nearby that protects everybody: as much of x as leaves that to own variances of 2ω, since reach is concave.
 // It is nil where arithmetic finds none.
-func (p *position) allowed() *position {
+func (p *position) protect() *position {
 	d, least := p.design, p.least()
 	over := false
 	for i, v := range p.x[d.nodes:] {

@@ -125,7 +125,7 @@ func (k Kubernetes) Run(ctx context.Context, j *Job, w, complain io.Writer) erro
 		cmd := exec.CommandContext(ctx, "kubectl", "create", "-f", "-")
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(k.manifest(j)), w, &complaint
 		if err := cmd.Run(); err != nil {
-			return failed("kubectl", err, complaint.String())
+			return programError("kubectl", err, complaint.String())
 		}
 	}
 	_, err := fmt.Fprintf(w, "when its pods have completed, where the volume is mounted: %s\n", text.Line(j.Merge...))

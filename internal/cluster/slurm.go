@@ -96,7 +96,7 @@ func handIn(ctx context.Context, words []string) (string, error) {
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Stdout, cmd.Stderr = &out, &complaint
 	if err := cmd.Run(); err != nil {
-		return "", failed(words[0], err, complaint.String())
+		return "", programError(words[0], err, complaint.String())
 	}
 	id, _, _ := strings.Cut(strings.TrimSpace(out.String()), ";") // a cluster's name may follow
 	if _, err := strconv.Atoi(id); err != nil {
@@ -105,8 +105,8 @@ func handIn(ctx context.Context, words []string) (string, error) {
 	return id, nil
 }
 
-// failed returns the error of a program that was run, with the last line that it complained of.
-func failed(program string, err error, complaint string) error {
+// programError returns the error of a program that was run, with the last line that it complained of.
+func programError(program string, err error, complaint string) error {
 	lines := strings.Split(strings.TrimSpace(complaint), "\n")
 	if last := lines[len(lines)-1]; last != "" {
 		return fmt.Errorf("%s: %w: %s", program, err, last)

@@ -40,7 +40,7 @@ func Mul(dst *mat.Dense, a, b mat.Matrix) {
 
 // mulBy writes x·m or, from the left, m·x to dst.
 func mulBy(dst *mat.Dense, side blas.Side, x, m mat.Matrix) {
-	inner, op := untransposed(m)
+	inner, op := splitTranspose(m)
 	switch inner := inner.(type) {
 	case *mat.SymDense:
 		g, op, _ := general(x)
@@ -60,8 +60,8 @@ func mulBy(dst *mat.Dense, side blas.Side, x, m mat.Matrix) {
 	}
 }
 
-// untransposed returns X and op of a matrix op(X).
-func untransposed(m mat.Matrix) (x mat.Matrix, op blas.Transpose) {
+// splitTranspose returns X and op of a matrix op(X).
+func splitTranspose(m mat.Matrix) (x mat.Matrix, op blas.Transpose) {
 	op = blas.NoTrans
 	for {
 		t, ok := m.(mat.Untransposer)
@@ -79,7 +79,7 @@ func untransposed(m mat.Matrix) (x mat.Matrix, op blas.Transpose) {
 
 // general returns X and op of a matrix op(X), if it is dense.
 func general(m mat.Matrix) (x blas64.General, op blas.Transpose, ok bool) {
-	m, op = untransposed(m)
+	m, op = splitTranspose(m)
 	if d, ok := m.(*mat.Dense); ok {
 		return d.RawMatrix(), op, true
 	}

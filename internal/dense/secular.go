@@ -33,14 +33,14 @@ func newSecular(poles []pole, rho float64, rows []float64) *secular {
 	n := len(poles)
 	s := &secular{poles: poles, rho: rho, rows: rows[:n*n], order: lists.UpTo(n), values: make([]float64, n)}
 	slices.SortStableFunc(s.order, func(i, j int) int { return cmp.Compare(poles[i].side, poles[j].side) })
-	s.inParts(rootsAtOnce, func(j int) { s.values[j] = s.root(j, s.row(j)) })
+	s.eachPole(rootsAtOnce, func(j int) { s.values[j] = s.root(j, s.row(j)) })
 	return s
 }
 
 func (s *secular) row(j int) []float64 { return s.rows[j*len(s.poles) : (j+1)*len(s.poles)] }
 
-// inParts calls f for every pole, on all processors.
-func (s *secular) inParts(size int, f func(i int)) {
+// eachPole calls f for every pole, on all processors.
+func (s *secular) eachPole(size int, f func(i int)) {
 	n := len(s.poles)
 	parallel.For((n+size-1)/size, func(part int) {
 		for i := part * size; i < min((part+1)*size, n); i++ {
@@ -150,7 +150,7 @@ func (f secularValue) middleWay(p, q float64, behind bool) float64 {
 // vectors replaces the distances by the eigenvectors of D + ρẑẑᵀ.
 func (s *secular) vectors() {
 	z := s.nearby()
-	s.inParts(rootsAtOnce, func(j int) {
+	s.eachPole(rootsAtOnce, func(j int) {
 		row, v := s.row(j), make([]float64, len(s.poles))
 		for i, d := range row {
 			v[i] = z[i] / d

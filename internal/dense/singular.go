@@ -53,7 +53,7 @@ func Singular(vectors, a []float64, n int) (values []float64, ok bool) {
 func bidiagonal(d, e []float64) (sweeps []gemm.Sweep, ok bool) {
 	return iterate(d, e, func(d, e []float64, small float64) []float64 {
 		singular := slices.ContainsFunc(d, func(v float64) bool { return math.Abs(v) <= small })
-		shift := trailing(d, e)
+		shift := lastSingularValue(d, e)
 		if singular || shift*shift <= 4*ulp*d[0]*d[0] {
 			return chaseZero(d, e)
 		}
@@ -61,8 +61,8 @@ func bidiagonal(d, e []float64) (sweeps []gemm.Sweep, ok bool) {
 	})
 }
 
-// trailing is the smaller singular value of the last two columns' upper triangle.
-func trailing(d, e []float64) float64 {
+// lastSingularValue returns the smaller singular value of the last two columns' upper triangle.
+func lastSingularValue(d, e []float64) float64 {
 	last := len(e)
 	smaller, _ := gonum.Implementation{}.Dlas2(d[last-1], e[last-1], d[last])
 	return smaller

@@ -63,21 +63,21 @@ func product[T number](e *engine[T], m, n, k int, alpha T, a, b operand[T], beta
 // Dgemm computes C = alpha·op(A)·op(B) + beta·C.
 func (BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int,
 	beta float64, c []float64, ldc int) {
-	product(doubles, m, n, k, alpha, operand[float64]{a, lda, transposed(tA)},
-		operand[float64]{b, ldb, transposed(tB)}, beta, c, ldc)
+	product(doubles, m, n, k, alpha, operand[float64]{a, lda, isTransposed(tA)},
+		operand[float64]{b, ldb, isTransposed(tB)}, beta, c, ldc)
 }
 
 // Sgemm computes C = alpha·op(A)·op(B) + beta·C.
 func (BLAS) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int,
 	beta float32, c []float32, ldc int) {
-	product(singles, m, n, k, alpha, operand[float32]{a, lda, transposed(tA)},
-		operand[float32]{b, ldb, transposed(tB)}, beta, c, ldc)
+	product(singles, m, n, k, alpha, operand[float32]{a, lda, isTransposed(tA)},
+		operand[float32]{b, ldb, isTransposed(tB)}, beta, c, ldc)
 }
 
 // Dsyrk computes one triangle of C = alpha·op(A)·op(A)ᵀ + beta·C.
 func (BLAS) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64,
 	c []float64, ldc int) {
-	o := operand[float64]{a, lda, transposed(tA)}
+	o := operand[float64]{a, lda, isTransposed(tA)}
 	checkOperand(n, k, o)
 	check(n, n, c, ldc)
 	for i := range n {
@@ -130,7 +130,7 @@ func triangularOn[T number](l level3[T], f triangular[T], s blas.Side, ul blas.U
 	if m == 0 || n == 0 || alpha == 0 {
 		return
 	}
-	t := triangle[T]{operand[T]{a, lda, transposed(tA)}, (ul == blas.Lower) != transposed(tA), d == blas.Unit}
+	t := triangle[T]{operand[T]{a, lda, isTransposed(tA)}, (ul == blas.Lower) != isTransposed(tA), d == blas.Unit}
 	if s == blas.Left {
 		l.applyLeft(f, t, m, n, b, ldb)
 		return

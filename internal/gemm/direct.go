@@ -10,7 +10,7 @@ import (
 
 // sizeOf returns how many rows and columns op(A) has.
 func sizeOf(t blas.Transpose, rows, cols int) (int, int) {
-	if transposed(t) {
+	if isTransposed(t) {
 		return cols, rows
 	}
 	return rows, cols

@@ -28,8 +28,8 @@ func (t triangle[T]) corner(i int) triangle[T] {
 	return t
 }
 
-// transposed returns op(A)ᵀ.
-func (t triangle[T]) transposed() triangle[T] {
+// transpose returns op(A)ᵀ.
+func (t triangle[T]) transpose() triangle[T] {
 	t.trans, t.lower = !t.trans, !t.lower
 	return t
 }
@@ -145,7 +145,7 @@ func (l level3[T]) right(f triangular[T], t triangle[T], rows, n int, b []T, str
 		defer giveBack(scratch)
 		across := *scratch
 		transpose(across, count, b[from*stride:], stride, count, n)
-		f(t.transposed(), n, count, across, count)
+		f(t.transpose(), n, count, across, count)
 		transpose(b[from*stride:], stride, across, count, n, count)
 	})
 }

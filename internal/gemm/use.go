@@ -29,4 +29,4 @@ func single() level3[float32] {
 	}}
 }
 
-func transposed(t blas.Transpose) bool { return t != blas.NoTrans }
+func isTransposed(t blas.Transpose) bool { return t != blas.NoTrans }

@@ -25,7 +25,7 @@ func NewPool(ctx context.Context) *Pool {
 // Do starts f, or returns the errors there have been.
 func (p *Pool) Do(f func() error) error {
 	p.free <- struct{}{}
-	if err := p.failed(); err != nil {
+	if err := p.failure(); err != nil {
 		<-p.free
 		return err
 	}
@@ -40,7 +40,7 @@ func (p *Pool) Do(f func() error) error {
 	return nil
 }
 
-func (p *Pool) failed() error {
+func (p *Pool) failure() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return errors.Join(p.errs...)
@@ -49,5 +49,5 @@ func (p *Pool) failed() error {
 // Wait waits for all functions and returns their errors.
 func (p *Pool) Wait() error {
 	p.wg.Wait()
-	return p.failed()
+	return p.failure()
 }

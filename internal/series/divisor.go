@@ -29,13 +29,13 @@ const fewCoefficients = 384
 func NewDivisor(c []float64) *Divisor {
 	d := &Divisor{c: slices.Clone(c[1:]), first: c[0]}
 	if len(c) > fewCoefficients {
-		d.inBlocks(c)
+		d.useBlocks(c)
 	}
 	return d
 }
 
-// inBlocks makes the divisor one by blocks, which have room for all coefficients but the first.
-func (d *Divisor) inBlocks(c []float64) {
+// useBlocks makes the divisor one by blocks, which have room for all coefficients but the first.
+func (d *Divisor) useBlocks(c []float64) {
 	for d.block = 1; d.block < len(d.c); {
 		d.block *= 2
 	}

@@ -26,7 +26,7 @@ func TestQuotientsByBlocksAreTheDefinition(t *testing.T) {
 		}
 		d := NewDivisor(c)
 		if rapid.Bool().Draw(t, "blocks") {
-			d.inBlocks(c)
+			d.useBlocks(c)
 		}
 		quotient := slices.Clone(x)
 		d.Divide(quotient)

@@ -19,7 +19,7 @@ func String() string {
 // moduleVersion returns the version of this module that the build information of a program names.
 func moduleVersion(info *debug.BuildInfo) string {
 	if info.Main.Path != module && !strings.HasPrefix(info.Main.Path, module+"/") { // no module of this repository
-		return ofDependency(info)
+		return dependencyVersion(info)
 	}
 	settings := map[string]string{}
 	for _, s := range info.Settings {
@@ -40,8 +40,8 @@ func moduleVersion(info *debug.BuildInfo) string {
 
 const module = "mafalda"
 
-// ofDependency returns the version that another program was built with.
-func ofDependency(info *debug.BuildInfo) string {
+// dependencyVersion returns the version that another program was built with.
+func dependencyVersion(info *debug.BuildInfo) string {
 	for _, d := range info.Deps {
 		if d.Path != module {
 			continue

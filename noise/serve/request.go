@@ -22,14 +22,14 @@ const (
 	Float32 = "float32"
 )
 
-func malformed(format string, args ...any) error {
+func protocolError(format string, args ...any) error {
 	return &Error{CodeProtocol, fmt.Sprintf(format, args...)}
 }
 
 // answer makes the reply to a request. The errors are an Error, or the connection's.
 func (c *connection) answer(line string) error {
 	if !utf8.ValidString(line) {
-		return malformed("a line that is not UTF-8")
+		return protocolError("a line that is not UTF-8")
 	}
 	fields := strings.Split(line, " ")
 	switch word, count := fields[0], len(fields); {
@@ -42,7 +42,7 @@ func (c *connection) answer(line string) error {
 		case word == "unsent":
 			err = c.refusal(c.issuer.Unsent(step))
 		case !isDigest(fields[2]):
-			err = malformed("%.80q is no SHA-256, 64 hexadecimal digits", fields[2])
+			err = protocolError("%.80q is no SHA-256, 64 hexadecimal digits", fields[2])
 		default:
 			err = c.refusal(c.issuer.Sending(step, fields[2]))
 		}
@@ -52,7 +52,7 @@ func (c *connection) answer(line string) error {
 	case line == "spent":
 		return c.spent()
 	}
-	return malformed("%.80q is no request", line)
+	return protocolError("%.80q is no request", line)
 }
 
 // spent answers what the rows that may have been sent have given away; null where the export has no privacy level.
@@ -86,7 +86,7 @@ func isDigest(text string) bool {
 func number(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || strconv.Itoa(n) != text {
-		return 0, malformed("%.80q is no number of a step, or of a row", text)
+		return 0, protocolError("%.80q is no number of a step, or of a row", text)
 	}
 	return n, nil
 }
@@ -133,7 +133,7 @@ func (c *connection) row(fields []string) error {
 	case format == Float32:
 		size = 4
 	case format != Float64:
-		return malformed("%.80q is neither %s nor %s", format, Float64, Float32)
+		return protocolError("%.80q is neither %s nor %s", format, Float64, Float32)
 	}
 	if offset > s.Dim() || length < 1 || length > s.Dim()-offset {
 		return &Error{CodeRange, fmt.Sprintf("numbers %d to %d of a row of %d", offset, offset+length-1, s.Dim())}

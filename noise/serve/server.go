@@ -112,7 +112,7 @@ func (c *connection) serve(g *guest) {
 	select {
 	case c.room <- struct{}{}:
 	default:
-		c.refuse(malformed("%d clients are connected, and there is no room for more", maxClients))
+		c.refuse(protocolError("%d clients are connected, and there is no room for more", maxClients))
 		return
 	}
 	defer func() { <-c.room }()
@@ -128,7 +128,7 @@ func (c *connection) serve(g *guest) {
 		c.one.Lock()
 		c.deadline(0)
 		if errors.Is(err, ErrFrame) {
-			err = malformed("%v", err)
+			err = protocolError("%v", err)
 		}
 		if err == nil {
 			err = c.answer(line)
@@ -182,7 +182,7 @@ func (c *connection) line() (string, error) {
 	text, err := c.in.ReadSlice('\n')
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):
-		return "", malformed("a line of more than %d bytes", MaxLine)
+		return "", protocolError("a line of more than %d bytes", MaxLine)
 	case err != nil:
 		return "", err
 	}

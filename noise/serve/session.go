@@ -51,16 +51,16 @@ func readOpening(line string) (o opening, err error) {
 	if !ok {
 		fields := strings.Fields(line)
 		if len(fields) > 1 && fields[0] == "mafalda" && fields[1] != strconv.Itoa(Version) {
-			return o, malformed("version %d is spoken here, not %.20q: both ends need one version of mafalda", Version,
+			return o, protocolError("version %d is spoken here, not %.20q: both ends need one version of mafalda", Version,
 				fields[1])
 		}
-		return o, malformed("the first line is not 'mafalda %d {…}'", Version)
+		return o, protocolError("the first line is not 'mafalda %d {…}'", Version)
 	}
 	if err := strictjson.Decode([]byte(text), &o); err != nil {
-		return o, malformed("the first line: %v", err)
+		return o, protocolError("the first line: %v", err)
 	}
 	if !isDigest(o.Nonce) {
-		return o, malformed("the first line has no nonce of 64 hexadecimal digits")
+		return o, protocolError("the first line has no nonce of 64 hexadecimal digits")
 	}
 	return o, nil
 }

@@ -36,8 +36,8 @@ func (d Deviations) differBy(factor float64) bool {
 	return max(d.Value, d.Noise) > factor*min(d.Value, d.Noise)
 }
 
-// scaled returns the deviations times the power of two that brings the larger one to 1 at least, and below 2.
-func (d Deviations) scaled() Deviations {
+// normalize returns the deviations times the power of two that brings the larger one to 1 at least, and below 2.
+func (d Deviations) normalize() Deviations {
 	exponent := -math.Ilogb(max(d.Value, d.Noise))
 	return Deviations{math.Ldexp(d.Value, exponent), math.Ldexp(d.Noise, exponent)}
 }

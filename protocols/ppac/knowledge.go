@@ -41,7 +41,7 @@ func (v *View) knownColumns(d Deviations) (*knowledge, error) {
 	}
 	k := &knowledge{wide: d.differBy(wideRange), columns: dense.NewGeneral(p.sources, rank+len(direct)),
 		vague: make([]float64, p.sources)}
-	d = d.scaled() // leakages do not depend on the unit; squares shall be numbers
+	d = d.normalize() // leakages do not depend on the unit; squares shall be numbers
 	if k.columns.Cols == 0 {
 		return k, nil
 	}

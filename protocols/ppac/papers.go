@@ -56,7 +56,7 @@ const CycleValueStd = 10
 func Cycles(ctx context.Context) ([]CycleLeakage, error) {
 	var all []CycleLeakage
 	for _, n := range []int{10, 20, 30, 40} {
-		c, err := onCycle(ctx, n)
+		c, err := cycleLeakage(ctx, n)
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +65,7 @@ func Cycles(ctx context.Context) ([]CycleLeakage, error) {
 	return all, nil
 }
 
-func onCycle(ctx context.Context, n int) (c CycleLeakage, err error) {
+func cycleLeakage(ctx context.Context, n int) (c CycleLeakage, err error) {
 	g, _, err := graph.ByName(fmt.Sprintf("cycle:%d", n), graph.BuiltinOptions{})
 	if err != nil {
 		return c, err

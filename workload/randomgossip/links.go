@@ -55,12 +55,12 @@ func (l *links) covary(dst, m []float64) {
 		r := l.rows[i]
 		ownCovariance{i, around, 1, r, r.self, r.other}.addTo(dst, n, m[i*n+i])
 	}
-	l.shared(dst, m)
+	l.addShared(dst, m)
 }
 
-// shared adds Σ p(1-p) M[i,j] δ_ij δ_jiᵀ over the links, with δ_ij = z_i N_i + x_i e_i + y_i e_j, N_i being 1 for i and
+// addShared adds Σ p(1-p) M[i,j] δ_ij δ_jiᵀ over the links, with δ_ij = z_i N_i + x_i e_i + y_i e_j, N_i being 1 for i and
 // its neighbours. The sum over j of what stands beside N_i is collected first.
-func (l *links) shared(dst, m []float64) {
+func (l *links) addShared(dst, m []float64) {
 	n := len(l.neighbours)
 	beside := make([]float64, n*n) // row i: Σ_j K[i,j] (z_j N_j + x_j e_j + y_j e_i)
 	pq := l.p * (1 - l.p)

@@ -59,7 +59,7 @@ func newPursuit(w *consensus.Weights, s *Span, senders []int, all []Message, hor
 // basis returns one in as much precision as it takes: nil if that would be too much.
 func (p *pursuit) basis(ctx context.Context) (*orthonormal, error) {
 	if p.horizon != Forever {
-		return p.compared(ctx)
+		return p.comparedBasis(ctx)
 	}
 	rank := len(p.isNew)
 	work := float64(rank) * float64(rank) * float64(len(p.span.Hidden))
@@ -86,9 +86,9 @@ func (p *pursuit) basis(ctx context.Context) (*orthonormal, error) {
 	return nil, nil
 }
 
-// compared makes a basis where chains do not end within reach: how far it is off is what double precision loses against
+// comparedBasis makes a basis where chains do not end within reach: how far it is off is what double precision loses against
 // 106 bits.
-func (p *pursuit) compared(ctx context.Context) (*orthonormal, error) {
+func (p *pursuit) comparedBasis(ctx context.Context) (*orthonormal, error) {
 	quick, twice := newDoubles(p.weights, p.span), newPrecise(p.weights, p.span)
 	for _, a := range []arithmetic{quick, twice} {
 		if _, _, err := p.chains(ctx, a); err != nil {
