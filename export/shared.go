@@ -223,8 +223,8 @@ type Space struct {
 	GapSpace float64 `json:"gap_space" verify:"judged in space gap; network" in:"[0,)"`
 	GapTime  float64 `json:"gap_time" verify:"judged in time gap; network" in:"[0,)"`
 
-	// Own and Pairs are the variances, by labels. They are printed, and not in the manifest of a folder, which has the
-	// two files: WriteDir leaves them out.
+	// Own and Pairs are the variances, by labels. WriteDir leaves them out of a folder's manifest: the folder has them in
+	// two files of their own.
 	Own   map[string]float64 `json:"own,omitempty" verify:"judged in space"`
 	Pairs []LabelledPair     `json:"pairs,omitempty" verify:"judged in space"`
 }

@@ -18,7 +18,7 @@ import (
 	"mafalda/strategy"
 )
 
-// LowerBound returns a number that the loss sens(C)²·tr(C⁻ᵀHC⁻¹) of no strategy C can be below, for the T×T Gram
+// LowerBound returns a lower bound of the loss sens(C)²·tr(C⁻ᵀHC⁻¹) of every strategy C, for the T×T Gram
 // matrix h under the schema. It is good if the guess x is close to an optimal X = CᵀC, but valid for every positive
 // definite x.
 //

@@ -77,7 +77,7 @@ func (d *Dual) wrong(h *mat.SymDense) float64 {
 	return 8 * float64(h.SymmetricDim()) * 0x1p-53 * d.squared * mat.Trace(h)
 }
 
-// LowerBound returns a number that the loss of no strategy can be below on a workload with the positive semidefinite
+// LowerBound returns a lower bound of the loss of every strategy on a workload with the positive semidefinite
 // Gram matrix h, which may be singular: ‖h^½ F‖_*²/Σ y_i, by the eigenvalues of FᵀhF, with the error of their computation
 // subtracted. O(T³). Of many steps it is a fraction of that bound, nearly all of it for workloads that are like that
 // which the point was made for.

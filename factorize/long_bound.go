@@ -14,7 +14,7 @@ import (
 	"mafalda/participation"
 )
 
-// LongBound returns a number that the loss sens(C)²·tr(C⁻ᵀHC⁻¹) of no strategy C can be below, for very many steps. The
+// LongBound returns a lower bound of the loss sens(C)²·tr(C⁻ᵀHC⁻¹) of every strategy C, for very many steps. The
 // Gram matrix is given by the impulse responses of a time-invariant workload, T numbers each: H = Σ_j R_jᵀR_j with the
 // lower-triangular Toeplitz matrices R_j[t,s] = responses[j][t-s]. Kernels that are left out make the bound smaller.
 //

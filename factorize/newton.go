@@ -61,9 +61,9 @@ type dualPoint struct {
 const (
 	newtonSteps     = 60
 	newtonSolves    = 400   // conjugate gradients for a step, at most
-	newtonPrecision = 0.03  // of these, relatively,
-	newtonRough     = 3     // times that
-	newtonFar       = 1e-4  // where D may increase by so much, relatively
+	newtonPrecision = 0.03  // relative precision of these,
+	newtonRough     = 3     // factor by which these may be rougher
+	newtonFar       = 1e-4  // where D may still increase by this, relatively
 	newtonIncrease  = 1e-4  // Armijo's constant
 	newtonShortest  = 1e-10 // of a step
 )
@@ -491,7 +491,7 @@ func (b *metricBlock) hold() {
 	b.solve(b.ones, mat.NewVecDense(k, ones))
 }
 
-// multipliers returns K, with so much on its diagonal that it is positive definite if its numbers are in range.
+// multipliers returns K, whose diagonal is raised until it is positive definite if its numbers are in range.
 func (b *metricBlock) multipliers(g []float64, smooth *mat.SymDense) *mat.SymDense {
 	k := b.size
 	all := mat.NewSymDense(k, nil)

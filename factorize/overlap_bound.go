@@ -22,7 +22,7 @@ const (
 	overlapBoundMix        = 0.8 // share of it that is even
 )
 
-// OverlapBound returns a number that the loss of no strategy can be below under a schema whose patterns overlap, for
+// OverlapBound returns a lower bound of the loss of every strategy under a schema whose patterns overlap, for
 // the T×T Gram matrix h. It is good if x is close to an optimal CᵀC, and valid for every positive definite x.
 //
 // Let an attacker draw a pattern π with probability y_π and contributions of unit norm u_s for its steps. The mean of

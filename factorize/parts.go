@@ -90,7 +90,7 @@ func (s *splitter) solve(ctx context.Context, groups [][]int, from []*part, gap 
 	return solved, nil
 }
 
-// nodeBounds returns for every node a loss that no strategy of its own can be below; nil where others have yet to
+// nodeBounds returns, for every node, a lower bound of the loss of any strategy of its own; nil where others have yet to
 // compute some.
 func (s *splitter) nodeBounds(ctx context.Context, parts []*part) ([]float64, error) {
 	asked := make([]Part, len(s.Grams))

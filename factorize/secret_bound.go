@@ -28,7 +28,7 @@ type Cells struct {
 	Guess   *mat.SymDense // positive definite, T×T: like the X that is best under such a limit alone
 }
 
-// SecretBound knows, for a Gram matrix h, what error ν²·tr(C⁻ᵀHC⁻¹) no strategy C and no noise ν can be below that
+// SecretBound knows, for a Gram matrix h, a lower bound of the error ν²·tr(C⁻ᵀHC⁻¹) of every strategy C and noise ν that
 // keep the limits of two kinds of cells.
 //
 // For each kind let Λ_i be block diagonal, with blocks of a constant diagonal Weights[i]: those of Guess⁻¹hGuess⁻¹,

@@ -51,7 +51,7 @@ type Split struct {
 //
 // Every strategy is searched to the gap in opts, for its nodes; Options.Start and Options.LowerBound are not for
 // several strategies. The schema's patterns must be a partition of the steps: else the error is ErrUnsupported. When
-// ctx ends first, what there is so far is returned with Status optim.Interrupted. Strategies are optimized in parallel,
+// ctx ends first, the best split so far is returned with Status optim.Interrupted. Strategies are optimized in parallel,
 // each with some 35 matrices of T×T. Where Parts leaves some of them to others, the result is nil.
 func (n Nodes) Optimize(ctx context.Context, schema participation.Schema, opts Options) (*Split, error) {
 	if err := errors.Join(n.check(schema), opts.check()); err != nil {

@@ -21,7 +21,7 @@ type Spent struct {
 	Epsilon *float64 `json:"epsilon,omitempty"`
 	Delta   *float64 `json:"delta,omitempty"`
 	By      Proof    `json:"by"`
-	Node    string   `json:"node,omitempty"` // label of the node that has spent so much, where several nodes have different numbers
+	Node    string   `json:"node,omitempty"` // label of the node that has spent the most, where several nodes have different numbers
 }
 
 // Proof says where the numbers of a Spent come from.
@@ -395,7 +395,7 @@ func (o *Odometer) checkLimit(l Limit) error {
 	return nil
 }
 
-// holds reports whether so much is within the limit.
+// holds reports whether what is spent is within the limit.
 func (l Limit) holds(s Spent) bool {
 	if l.Mu != 0 {
 		return *s.Mu <= l.Mu

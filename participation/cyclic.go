@@ -42,7 +42,7 @@ func Single(s Schema) Cyclic { return Cyclic{numbers: numbers{s.Steps(), 1, s.St
 // numbers are T, k and b of a schema.
 type numbers struct{ steps, participations, separation int }
 
-// newNumbers refuses participations that do not fit in the steps, so far apart; k = 1 has no separation but T.
+// newNumbers refuses participations that do not fit in the steps at this separation; k = 1 has no separation but T.
 func newNumbers(steps, k, b int) (n numbers, err error) {
 	switch {
 	case steps < 1 || k < 1 || b < 1:

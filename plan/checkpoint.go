@@ -49,7 +49,7 @@ type checkpoints struct {
 	shape []int // shape of the numbers
 	warn  func(format string, args ...any)
 
-	mutex  sync.Mutex // work that was left behind may still have something to keep
+	mutex  sync.Mutex // guards what follows: work that an interruption left behind may still save its state
 	tried  time.Time
 	kept   int // iterations of the last one; -1: none
 	failed error

@@ -56,7 +56,7 @@ type Solution struct {
 	Drawn                  // where batches are drawn in secret
 
 	mode         mode    // the mode that made it
-	overlapBound float64 // where patterns overlap: what factorize.OverlapBound proves
+	overlapBound float64 // lower bound by factorize.OverlapBound, if patterns overlap; else 0
 }
 
 // Drawn is what a solution has for batches that are drawn in secret. Under Poisson sampling its Optimum, OfClass,

@@ -106,7 +106,7 @@ func (c *Comb) Filter() (Filter, error) {
 	return f, nil
 }
 
-// Parameters returns the period as bandwidth, P and A as coefficients, the sections of the BLT, and e.
+// Parameters returns what buildComb takes: the period as Bandwidth, P and A as Coefficients, the BLT's sections, scales of columns.
 func (c *Comb) Parameters() Parameters {
 	p := c.blt.Parameters()
 	return Parameters{Class: c.Name(), Bandwidth: c.period, Buffers: p.Buffers, Scale: p.Scale, Sections: p.Sections,

@@ -73,7 +73,7 @@ func (v *verification) space(ctx context.Context) error {
 	return nil
 }
 
-// inOrder reports whether coalitions are listed in the order that attackers are in, none twice.
+// inOrder reports whether the manifest lists coalitions in the order of the attackers, each once.
 func (v *verification) inOrder(a *secrets.Attackers) bool {
 	sets := v.export.Manifest.Space.Coalitions.Sets
 	return slices.EqualFunc(sets, a.Coalitions()[1:], func(set []string, c []int) bool {

@@ -61,7 +61,7 @@ type draws struct {
 	unit         bool
 }
 
-// Nodes returns n.
+// Nodes returns the number of nodes, n.
 func (s *draws) Nodes() int { return s.nodes }
 
 // Probes returns how many vectors or runs there are.

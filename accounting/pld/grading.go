@@ -22,7 +22,7 @@ func (c cumulants) grade(ends [2]float64, g grid, rounds float64, at saddle) (no
 	_, mean, _ := c.evaluate(0)
 	centre := int(math.Min(math.Max(math.Round(mean/c.rounds/step), low), high))
 	most := math.Max(0.2/(1+math.Max(at.tilt, 0))/step, 1)
-	// stretch returns the width of a bin at a loss, where so much mass lies at it and beyond. Where few large losses
+	// stretch returns the width of a bin at a loss, where a given mass lies at it and beyond. Where few large losses
 	// decide, a step for all rounds is one for each of them; those far above ε count as a whole.
 	stretch := func(loss, mass float64) int {
 		cap := math.Max(math.Sqrt(rounds)/2*scale, 0.03*(loss-math.Max(at.epsilon, 0))/step)

@@ -78,8 +78,8 @@ func newBinRule(points int) binRule {
 	return r
 }
 
-// share returns the fractions of a mass at a loss above the lower node of a bin, and so far below the upper one: both
-// are given, as next to a node that is 0 the other one knows few digits of the distance.
+// share splits a unit of mass between the two nodes of a bin, by the distances of its loss above the lower node and below
+// the upper one. The caller gives both distances, since neither is exact as the difference of width and a large other one.
 func share(above, below, width float64) (lower, upper float64) {
 	above, below = math.Min(math.Max(above, 0), width), math.Min(math.Max(below, 0), width)
 	return math.Expm1(below) / math.Expm1(width), math.Expm1(-above) / math.Expm1(-width)

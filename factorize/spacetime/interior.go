@@ -150,7 +150,7 @@ const (
 // direction is a step of all that a point has.
 type direction struct{ x, slack, weight, lower, upper []float64 }
 
-// step makes an iteration toward products of at least so much, and returns false where arithmetic allows none.
+// step makes an iteration toward products that are no less than least, and returns false where arithmetic allows none.
 func (s *interior) step(w *working, least float64) bool {
 	s.matrix.assemble(s.position, w, lists.Make(len(s.x), func(i int) float64 {
 		return s.lower[i]/s.x[i] + s.upper[i]/(s.design.limit[i]-s.x[i])

@@ -16,7 +16,7 @@ import (
 // Separable is in words the noise that JointLowerBound is a bound for: M ⊗ (CᵀC)⁻¹.
 const Separable = "noise that is one covariance between nodes times one strategy over time"
 
-// JointLowerBound returns a number that the loss of no pair (M, C) can be below, with pair variances up to LargestPair
+// JointLowerBound returns a lower bound of the loss of every pair (M, C) with pair variances up to LargestPair
 // and any strategy C, for a result of Optimize for the problem. It is a bound for noise of the covariance M ⊗ (CᵀC)⁻¹:
 // where the own noise and every pair have a correlation over time of their own, the loss can be below it.
 //

@@ -115,7 +115,7 @@ func (s *secular) width(j int) float64 {
 // secularValue is f somewhere, with the slopes of its terms before and behind that, and how far it may be off.
 type secularValue struct{ value, below, above, wrong float64 }
 
-// evaluate returns f so far behind the origin.
+// evaluate returns f at a distance behind the origin.
 func (s *secular) evaluate(distance []float64, at float64, split int) secularValue {
 	part := func(from, to int) (sum, slope float64) {
 		for i, p := range s.poles[from:to] {

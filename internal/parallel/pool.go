@@ -17,7 +17,7 @@ type Pool struct {
 	errs []error
 }
 
-// NewPool returns a pool whose functions are left behind when ctx ends.
+// NewPool returns a pool. When ctx ends, it no longer waits for the functions that still run.
 func NewPool(ctx context.Context) *Pool {
 	return &Pool{ctx: ctx, free: make(chan struct{}, runtime.GOMAXPROCS(0))}
 }

@@ -29,7 +29,7 @@ func Narrow(low, high, width float64, left func(v float64) bool) (float64, float
 	return low, high
 }
 
-// Few rounds a number down to so few bits, twelve, that multiples of it by whole numbers below 2⁴¹ are exact.
+// Few rounds a number down to twelve bits, so that multiples of it by whole numbers below 2⁴¹ are exact.
 func Few(v float64) float64 {
 	fraction, exponent := math.Frexp(v)
 	return math.Ldexp(math.Floor(fraction*(1<<12)), exponent-12)

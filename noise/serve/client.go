@@ -122,7 +122,7 @@ func (c *Client) greet(token string, of Identity) error {
 	return nil
 }
 
-// readLine returns a line of the server, which has proven nothing yet, without its line feed.
+// readLine returns the server's next line without its line feed. The line may say anything: the server has proven nothing yet.
 func readLine(in *bufio.Reader) (string, error) {
 	text, err := in.ReadSlice('\n')
 	if err != nil {

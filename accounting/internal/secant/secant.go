@@ -15,8 +15,8 @@ type Search struct {
 	Low, High float64 // multipliers, between which it looks
 	Slope     float64 // a guess of d log ε/d log multiplier
 	Epsilon   float64 // the goal
-	Close     float64 // an ε below the goal by so little, relatively, is close enough
-	Margin    float64 // so much below the goal, relatively, the next multiplier is to be
+	Close     float64 // relative distance below the goal at which an ε is close enough
+	Margin    float64 // relative distance below the goal that the next multiplier aims at
 	Tries     int
 }
 

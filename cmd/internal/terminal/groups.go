@@ -16,7 +16,7 @@ const groupAnnotation = "mafalda_group"
 // Often is the annotation of a command with the flags, divided by blanks, that help begins with: the others are in --help-all.
 const Often = "mafalda_often"
 
-// often reports whether help of a command has a flag.
+// often reports whether the help of a command begins with a flag, rather than leaving it to --help-all.
 func often(cmd *cobra.Command, name string) bool {
 	names := cmd.Annotations[Often]
 	return names == "" || slices.Contains(strings.Fields(names), name)

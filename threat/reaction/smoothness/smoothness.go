@@ -171,7 +171,7 @@ func (t Training) square(norm float64) float64 {
 	return norm*norm + 1
 }
 
-// curvature returns the largest second derivative of the loss by its outputs.
+// curvature returns the largest second derivative of the loss with respect to the model's outputs.
 func (t Training) curvature() float64 {
 	return cmp.Or(t.Curvature, t.Model.curvature())
 }
