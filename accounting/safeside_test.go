@@ -76,7 +76,7 @@ func TestDeltaIsRoundedUp(t *testing.T) {
 		if off, _ := exact.Minus(exact.Of(l), log).Float64(); err != nil || off < 0 || off > most {
 			t.Fatalf("log δ(%v, %v) = %v, %v, by %g too large", mu, epsilon, l, err, off)
 		}
-		if d, err := Delta(mu, epsilon); err != nil || exact.Below(d, want) {
+		if d, err := Delta(mu, epsilon); err != nil || exact.IsBelow(d, want) {
 			t.Fatalf("δ(%v, %v) = %v, %v is too small", mu, epsilon, d, err)
 		}
 	}
@@ -119,7 +119,7 @@ func TestAlgebraIsRoundedUp(t *testing.T) {
 	const unit = 0x1p-52
 	check := func(name string, v float64, err error, want *big.Float, units float64) {
 		t.Helper()
-		if err != nil || exact.Below(v, want) || exact.Excess(v, want) > units*unit {
+		if err != nil || exact.IsBelow(v, want) || exact.Excess(v, want) > units*unit {
 			t.Fatalf("%s = %v, %v; want %s or at most %v units more", name, v, err, want.Text('g', 25), units)
 		}
 	}
@@ -158,7 +158,7 @@ func TestCompositionIsRoundedUp(t *testing.T) {
 			mus[i] = between(r, 1e-5, 1e5)
 			sum = exact.Plus(sum, exact.Times(exact.Of(mus[i]), exact.Of(mus[i])))
 		}
-		if mu, err := Compose(mus...); err != nil || exact.Below(mu, new(big.Float).Sqrt(sum)) {
+		if mu, err := Compose(mus...); err != nil || exact.IsBelow(mu, new(big.Float).Sqrt(sum)) {
 			t.Fatalf("%v composed to %v, %v", mus, mu, err)
 		}
 	}
@@ -169,7 +169,7 @@ func TestCompositionIsRoundedUp(t *testing.T) {
 		want := exact.Plus(exact.Times(exact.Times(n, e), exact.Over(exact.Minus(power, exact.Of(1)), exact.Plus(power,
 			exact.Of(1)))),
 			exact.Times(e, new(big.Float).Sqrt(exact.Times(exact.Times(exact.Of(-2), n), exact.Log(exact.Of(delta))))))
-		if v, err := ComposeAdvanced(epsilon, k, delta); err != nil || exact.Below(v, want) || exact.Excess(v, want) > 1e-14 {
+		if v, err := ComposeAdvanced(epsilon, k, delta); err != nil || exact.IsBelow(v, want) || exact.Excess(v, want) > 1e-14 {
 			t.Fatalf("%d of ε = %v with δ = %v: %v, %v; want %s", k, epsilon, delta, v, err, want.Text('g', 20))
 		}
 	}
@@ -189,7 +189,7 @@ func TestRenyiIsRoundedUp(t *testing.T) {
 		alpha, rho := 1+between(r, 1e-4, 1e4), between(r, 1e-6, 1e3)
 		delta := between(r, 1e-100, 0.9)
 		v, err := EpsilonFromRDP(alpha, rho, delta)
-		if err != nil || exact.Below(v, exactRDPEpsilon(alpha, exact.Of(rho), delta)) {
+		if err != nil || exact.IsBelow(v, exactRDPEpsilon(alpha, exact.Of(rho), delta)) {
 			t.Fatalf("ε of (%v, %v) for %v: %v, %v", alpha, rho, delta, v, err)
 		}
 	}
@@ -197,7 +197,7 @@ func TestRenyiIsRoundedUp(t *testing.T) {
 		mu, delta := between(r, 1e-3, 30), between(r, 1e-100, 0.1)
 		epsilon, alpha, err := EpsilonByRDP(mu, delta)
 		divergence := exact.Over(exact.Times(exact.Of(alpha), exact.Times(exact.Of(mu), exact.Of(mu))), exact.Of(2))
-		if err != nil || exact.Below(epsilon, exactRDPEpsilon(alpha, divergence, delta)) {
+		if err != nil || exact.IsBelow(epsilon, exactRDPEpsilon(alpha, divergence, delta)) {
 			t.Fatalf("ε of μ = %v by Renyi DP: %v at %v, %v", mu, epsilon, alpha, err)
 		}
 	}

@@ -131,7 +131,7 @@ func BenchmarkBaselines(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := baselines.All(dmf, baselines.On(factorize.Mean(h), s)); err != nil {
+		if _, err := baselines.All(dmf, baselines.MeasureOf(factorize.Mean(h), s)); err != nil {
 			b.Fatal(err)
 		}
 	}

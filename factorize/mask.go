@@ -54,7 +54,7 @@ func (k mask) free(s, t int) bool { return k.keep[s*k.schema.Steps()+t] }
 // project writes the orthogonal projection of the T×T matrix m on the space over m, rounding away any asymmetry.
 func (k mask) project(m []float64) {
 	steps := k.schema.Steps()
-	dense.Below(steps, func(s, from, to int) {
+	dense.VisitBelow(steps, func(s, from, to int) {
 		for t := from; t < to; t++ {
 			v := 0.0
 			if k.keep[s*steps+t] {

@@ -659,7 +659,7 @@ func (c *dualCurvature) weigh() {
 	for i, d := range c.d {
 		c.weighted[i*steps+i] /= 2 * d
 	}
-	dense.Below(steps, func(i, from, to int) {
+	dense.VisitBelow(steps, func(i, from, to int) {
 		row := c.row(c.weighted, i)
 		for j := from; j < to; j++ {
 			row[j] /= c.d[i] + c.d[j]

@@ -342,10 +342,10 @@ func (o *Odometer) blocksBegun(group, t int) [2]allocation.Blocks {
 	return begun
 }
 
-// Within returns how many rows may go out within a limit, T if all of them, with what they spend. The row after them
+// RowsWithin returns how many rows may go out within a limit, T if all of them, with what they spend. The row after them
 // would pass the limit. It fails with ErrBudget if the first row does, and with ErrOdometer for a limit that is none,
 // or that the export has no numbers for.
-func (o *Odometer) Within(limit Limit) (rows int, err error) {
+func (o *Odometer) RowsWithin(limit Limit) (rows int, err error) {
 	if err := o.checkLimit(limit); err != nil {
 		return 0, err
 	}
@@ -435,7 +435,7 @@ func (s *Stream) stopAt(limit *Limit) error {
 	if err != nil {
 		return err
 	}
-	s.end, err = o.Within(*limit)
+	s.end, err = o.RowsWithin(*limit)
 	s.limit = *limit
 	return err
 }

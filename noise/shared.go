@@ -53,7 +53,7 @@ func checkWorst(e *export.Export) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrExport, err)
 	}
-	worst, err := e.Shared.Within(context.Background(), attackers, space.Worst.Value)
+	worst, err := e.Shared.WorstWithin(context.Background(), attackers, space.Worst.Value)
 	if err == nil && !(worst.Value <= space.Worst.Value*(1+1e-12)) {
 		err = fmt.Errorf("what attackers learn of node %q is %v, the manifest says %v at most",
 			e.Shared.Labels[worst.Victim], worst.Value, space.Worst.Value)

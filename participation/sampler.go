@@ -92,7 +92,7 @@ func (o SamplerOptions) checkTurns(field string, turns int) error {
 
 // checkProbability refuses what is no probability, and what no draw of 64 bits comes up with.
 func checkProbability(q float64) error {
-	if err := fault.Within("Probability", q, "(0,1]"); err != nil {
+	if err := fault.CheckRange("Probability", q, "(0,1]"); err != nil {
 		return err
 	}
 	if c := newCoin(q); !c.always && c.threshold == 0 {

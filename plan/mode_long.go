@@ -59,7 +59,7 @@ func (longMode) solve(ctx context.Context, s *job) error {
 		}
 	}
 	if !s.Options.NoBaselines {
-		if s.Baselines, err = baselines.Plain(s.schema().Steps(), baselines.On(objective, s.schema())); err != nil {
+		if s.Baselines, err = baselines.Plain(s.schema().Steps(), baselines.MeasureOf(objective, s.schema())); err != nil {
 			return err
 		}
 	}

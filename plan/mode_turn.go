@@ -197,7 +197,7 @@ func (s *job) baselines(ctx context.Context) error {
 		return nil
 	}
 	s.show("baselines", 0)
-	measure := baselines.On(s.objective(), s.schema())
+	measure := baselines.MeasureOf(s.objective(), s.schema())
 	if !s.hasDMF() {
 		measured, err := baselines.Plain(s.schema().Steps(), measure)
 		s.Baselines = append(s.Baselines, measured...)

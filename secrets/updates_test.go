@@ -185,7 +185,7 @@ func TestWithinWhatFactorsProve(t *testing.T) {
 		if worst.Value > limit {
 			above++
 		}
-		within, err := noise.Within(context.Background(), single, limit)
+		within, err := noise.WorstWithin(context.Background(), single, limit)
 		if err != nil || within.Value > limit || within.Value < limit*(1-1e-9) {
 			t.Errorf("seed %d: %v (%v), by factors %v", seed, within, err, limit)
 		}

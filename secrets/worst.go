@@ -26,13 +26,13 @@ type Worst struct {
 //
 // It fails as Check does, for another number of nodes, and when the context ends.
 func (n *Noise) Worst(ctx context.Context, attackers *Attackers) (Worst, error) {
-	return n.Within(ctx, attackers, math.Inf(1))
+	return n.WorstWithin(ctx, attackers, math.Inf(1))
 }
 
-// Within is Worst for noise of which such a limit was proven before: of attackers for whom updates prove more than
-// that, what factors prove counts, too, where it is less. The two differ by rounding, so that the limit may be kept by
-// one only.
-func (n *Noise) Within(ctx context.Context, attackers *Attackers, limit float64) (Worst, error) {
+// WorstWithin returns what Worst does, for noise with a limit that was proven before. Where updates prove more than the
+// limit for an attacker, the bound by factors counts if it is less: the two differ by rounding, so that the limit may be
+// kept by one only.
+func (n *Noise) WorstWithin(ctx context.Context, attackers *Attackers, limit float64) (Worst, error) {
 	_, proven, err := provenOf(ctx, n, attackers, func(p *prover, t Threat) Worst { return p.threat(t, limit) })
 	var worst Worst
 	for _, w := range proven {

@@ -63,7 +63,7 @@ func (p *PartPSP) Result(cells []PartPSPCell) *PartPSPResult {
 // Check finds numbers that make no sense: a *fault.Argument.
 func (o *PartPSPOptions) Check() error {
 	if err := cmp.Or(fault.Ranges(*o), fault.Positive("NoiseRate", o.Plan.NoiseRate),
-		fault.Within("Sync", o.Plan.Sync, "[0,)")); err != nil {
+		fault.CheckRange("Sync", o.Plan.Sync, "[0,)")); err != nil {
 		return err
 	}
 	for _, b := range o.Bs {

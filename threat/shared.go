@@ -45,7 +45,7 @@ func Withstands(ctx context.Context, e *export.Export) error {
 	if err != nil {
 		return err
 	}
-	worst, err := e.Shared.Within(ctx, attackers, 1)
+	worst, err := e.Shared.WorstWithin(ctx, attackers, 1)
 	if err == nil && !(worst.Value <= 1) {
 		err = fmt.Errorf("%w: node %q is hidden by less noise than its strategy needs: [M_A⁻¹]_vv is %v", export.ErrPrivacy,
 			e.Shared.Labels[worst.Victim], worst.Value)

@@ -29,7 +29,7 @@ func (v *verification) baselines(ctx context.Context, o measure.Objective, h *ma
 		names = append(names, baselines.MeanOptimal)
 		objective = o.ForKernel(k)
 	}
-	cost := baselines.On(objective, v.schema)
+	cost := baselines.MeasureOf(objective, v.schema)
 	var is []baselines.Measured
 	if _, ok := m.Baselines["d-mf"]; ok {
 		dmf, err := baselines.NewFor(ctx, baselines.DMF, v.spec, v.schema)

@@ -141,7 +141,7 @@ func (v *verification) longLoss(ctx context.Context, n *graph.Network, c strateg
 		v.skip("baselines")
 		return nil
 	}
-	is, err := baselines.Plain(m.Steps, baselines.On(factorize.Long(responses), v.schema))
+	is, err := baselines.Plain(m.Steps, baselines.MeasureOf(factorize.Long(responses), v.schema))
 	if err != nil {
 		return v.computing("baselines", err)
 	}

@@ -41,7 +41,7 @@ func (v *verification) space(ctx context.Context) error {
 			return nil
 		}
 	}
-	worst, err := n.Within(ctx, attackers, 1)
+	worst, err := n.WorstWithin(ctx, attackers, 1)
 	if err != nil {
 		return v.computing("space", err)
 	}
@@ -255,7 +255,7 @@ func (s *spaceCheck) spaceGap(ctx context.Context) error {
 	m := s.export.Manifest
 	const usual = 1e-5 // what a search ends at that is not asked for less
 	aim := math.Max(spacetime.MinGap, math.Min(usual, m.Space.GapSpace))
-	best, err := s.p.Against(ctx, s.c, s.export.Shared.Noise, spacetime.SpaceOptions{Gap: aim})
+	best, err := s.p.BestNoise(ctx, s.c, s.export.Shared.Noise, spacetime.SpaceOptions{Gap: aim})
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func (m *Mechanism) Epsilon(delta, noiseMultiplier float64) (float64, error) {
 }
 
 func (m *Mechanism) check(delta, noiseMultiplier float64) error {
-	if err := cmp.Or(fault.Within("Delta", delta, "(0,1)"), fault.Positive("NoiseMultiplier", noiseMultiplier)); err != nil {
+	if err := cmp.Or(fault.CheckRange("Delta", delta, "(0,1)"), fault.Positive("NoiseMultiplier", noiseMultiplier)); err != nil {
 		return err
 	}
 	if delta < LeastDelta {

@@ -83,7 +83,7 @@ func TestOneRoundEnclosesTheDefinition(t *testing.T) {
 		}
 		for _, epsilon := range []float64{upper, lower / 2, 0} {
 			most, least := d.direction(p.add, leastDelta).delta(epsilon)
-			if want := exactSampledDelta(p, epsilon); exact.Below(most, want) || want.Cmp(exact.Of(least)) < 0 {
+			if want := exactSampledDelta(p, epsilon); exact.IsBelow(most, want) || want.Cmp(exact.Of(least)) < 0 {
 				t.Errorf("%+v: δ(%v) = %s, not within %v and %v", p, epsilon, want.Text('g', 8), least, most)
 			}
 		}

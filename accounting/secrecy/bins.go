@@ -20,7 +20,7 @@ type Bins struct {
 // NewBins returns the mechanism. The errors are a fault.Argument of Number, and accounting.ErrParameter for an ε or a
 // δ out of range.
 func NewBins(number int, epsilon, delta float64) (Bins, error) {
-	err := cmp.Or(fault.Within("Number", number, "[1,)"), parameter.Positive("epsilon", epsilon), parameter.Probability(delta))
+	err := cmp.Or(fault.CheckRange("Number", number, "[1,)"), parameter.Positive("epsilon", epsilon), parameter.Probability(delta))
 	return Bins{number, accounting.Target{Epsilon: epsilon, Delta: delta}}, err
 }
 

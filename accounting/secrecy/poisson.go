@@ -20,7 +20,7 @@ type Poisson struct {
 
 // NewPoisson returns the mechanism. The errors are a fault.Argument of Probability or Rounds, and as of NewBins.
 func NewPoisson(probability float64, rounds int, epsilon, delta float64) (Poisson, error) {
-	if err := cmp.Or(fault.Within("Probability", probability, "(0,1]"), fault.Within("Rounds", rounds, "[1,)")); err != nil {
+	if err := cmp.Or(fault.CheckRange("Probability", probability, "(0,1]"), fault.CheckRange("Rounds", rounds, "[1,)")); err != nil {
 		return Poisson{}, err
 	}
 	b, err := NewBins(1, epsilon, delta)

@@ -17,8 +17,8 @@ type Measured struct {
 // Measure returns the quality of a strategy on a workload, for example by factorize.Evaluate.
 type Measure func(c strategy.Strategy) (factorize.Quality, error)
 
-// On returns the Measure of an objective under a schema, factorize.Evaluate.
-func On(o factorize.Objective, schema participation.Schema) Measure {
+// MeasureOf returns the Measure of an objective under a schema, factorize.Evaluate.
+func MeasureOf(o factorize.Objective, schema participation.Schema) Measure {
 	return func(c strategy.Strategy) (factorize.Quality, error) { return factorize.Evaluate(c, o, schema) }
 }
 

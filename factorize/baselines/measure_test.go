@@ -22,7 +22,7 @@ func TestBaselinesOnPrefix(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := All(dmf, On(factorize.Mean(h), s))
+	rows, err := All(dmf, MeasureOf(factorize.Mean(h), s))
 	if err != nil || len(rows) != 3 {
 		t.Fatalf("%v, %v", rows, err)
 	}

@@ -7,9 +7,9 @@ import (
 	"mafalda/strategy"
 )
 
-// Against returns the best noise over the nodes for a strategy, which is to have sens ≤ 1: what certifies, or refutes,
+// BestNoise returns the best noise over the nodes for a strategy, which is to have sens ≤ 1: what certifies, or refutes,
 // the space gap of other noise, whose pairs may have the variances that they have. It fails as Space does.
-func (p Problem) Against(ctx context.Context, c strategy.Strategy, noise *secrets.Noise,
+func (p Problem) BestNoise(ctx context.Context, c strategy.Strategy, noise *secrets.Noise,
 	o SpaceOptions) (*SpaceResult, error) {
 	if err := p.check(); err != nil {
 		return nil, err

@@ -54,7 +54,7 @@ func MulSymTo(dst, a, b []float64, n int) {
 
 // Mirror copies the lower triangle of m to the upper one.
 func Mirror(m []float64, n int) {
-	Below(n, func(i, from, to int) {
+	VisitBelow(n, func(i, from, to int) {
 		for j := from; j < to; j++ {
 			m[j*n+i] = m[i*n+j]
 		}
@@ -63,7 +63,7 @@ func Mirror(m []float64, n int) {
 
 // MirrorUpper copies the upper triangle of m to the lower one.
 func MirrorUpper(m []float64, n int) {
-	Below(n, func(i, from, to int) {
+	VisitBelow(n, func(i, from, to int) {
 		for j := from; j < to; j++ {
 			m[i*n+j] = m[j*n+i]
 		}
@@ -105,8 +105,8 @@ func Identity(n int) *mat.Dense {
 	return m
 }
 
-// Below calls f, from several goroutines, for the rows of tiles that together are the triangle below the diagonal: columns from to to, without to.
-func Below(n int, f func(i, from, to int)) {
+// VisitBelow calls f, from several goroutines, for the rows of tiles that together are the triangle below the diagonal: columns from to to, without to.
+func VisitBelow(n int, f func(i, from, to int)) {
 	const size = 32
 	tiles := (n + size - 1) / size
 	parallel.For(tiles, func(job int) {
@@ -121,7 +121,7 @@ func Below(n int, f func(i, from, to int)) {
 
 // Transpose swaps the triangles of m in place.
 func Transpose(m []float64, n int) {
-	Below(n, func(i, from, to int) {
+	VisitBelow(n, func(i, from, to int) {
 		for j := from; j < to; j++ {
 			m[j*n+i], m[i*n+j] = m[i*n+j], m[j*n+i]
 		}

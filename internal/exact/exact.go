@@ -134,8 +134,8 @@ func Tail(x *big.Float) *big.Float {
 	return Minus(To(bits, 0.5), Times(density, sum))
 }
 
-// Below reports whether v, which is to be a bound, is less than the exact number.
-func Below(v float64, x *big.Float) bool { return !math.IsInf(v, 1) && To(2000, v).Cmp(x) < 0 }
+// IsBelow reports whether v, which is to be a bound, is less than the exact number.
+func IsBelow(v float64, x *big.Float) bool { return !math.IsInf(v, 1) && To(2000, v).Cmp(x) < 0 }
 
 // Excess returns by how much v is above the exact number, relative to it.
 func Excess(v float64, x *big.Float) float64 {

@@ -90,7 +90,7 @@ func Because(field string, err error) error {
 }
 
 // Positive refuses a number that is not positive and finite.
-func Positive(field string, value float64) error { return Within(field, value, "(0,)") }
+func Positive(field string, value float64) error { return CheckRange(field, value, "(0,)") }
 
 // Inside reports whether a number is in an interval, such as (0,1] or [1,), which has no infinite number.
 func Inside(x float64, interval string) bool {
@@ -100,8 +100,8 @@ func Inside(x float64, interval string) bool {
 	return (x > least || x == least && interval[0] == '[') && (x < most || x == most && strings.HasSuffix(interval, "]"))
 }
 
-// Within refuses a number that is not Inside an interval.
-func Within(field string, value any, interval string) error {
+// CheckRange refuses a number that is not Inside an interval.
+func CheckRange(field string, value any, interval string) error {
 	x := reflect.ValueOf(value)
 	if Inside(x.Convert(reflect.TypeFor[float64]()).Float(), interval) {
 		return nil
@@ -139,7 +139,7 @@ func Ranges(options any) error {
 			of = reflect.Append(reflect.MakeSlice(reflect.SliceOf(f.Type), 0, 1), of)
 		}
 		for _, number := range of.Seq2() {
-			if err := Within(f.Name, number.Interface(), in); err != nil {
+			if err := CheckRange(f.Name, number.Interface(), in); err != nil {
 				return err
 			}
 		}

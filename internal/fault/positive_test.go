@@ -36,17 +36,17 @@ func TestWithin(t *testing.T) {
 			"must be at least 0 and below 1"},
 	} {
 		for _, v := range tc.inside {
-			if err := Within("X", v, tc.interval); err != nil {
+			if err := CheckRange("X", v, tc.interval); err != nil {
 				t.Errorf("%s: %v", tc.interval, err)
 			}
 		}
 		for _, v := range tc.outside {
-			if err := Within("X", v, tc.interval); err == nil {
+			if err := CheckRange("X", v, tc.interval); err == nil {
 				t.Errorf("%v is in %s", v, tc.interval)
 			}
 		}
 		for v, want := range map[any]string{-1: tc.integer, -1.0: tc.words} {
-			if err := Within("X", v, tc.interval); err == nil || err.Error() != "X -1: "+want {
+			if err := CheckRange("X", v, tc.interval); err == nil || err.Error() != "X -1: "+want {
 				t.Errorf("%s: %v", tc.interval, err)
 			}
 		}

@@ -17,7 +17,7 @@ func PaperConstants() Constants { return Constants{0.78, 0.55} }
 
 // check refuses what the recursion cannot use.
 func (c Constants) check() error {
-	return cmp.Or(fault.Positive("Constants.C", c.C), fault.Within("Constants.Lambda", c.Lambda, "(0,1)"))
+	return cmp.Or(fault.Positive("Constants.C", c.C), fault.CheckRange("Constants.Lambda", c.Lambda, "(0,1)"))
 }
 
 // Calibration is what sound estimates of a sequence take.

@@ -26,7 +26,7 @@ func ClaimOf(ctx context.Context, a accounting.Adjacency, c strategy.Strategy, s
 	noiseMultiplier, delta float64) (claim Claim, err error) {
 	defer func() { claim.Adjacency = a }()
 	if err := cmp.Or(a.Check(), fault.Positive("NoiseMultiplier", noiseMultiplier),
-		fault.Within("Delta", delta, "(0,1)")); err != nil {
+		fault.CheckRange("Delta", delta, "(0,1)")); err != nil {
 		return Claim{}, err
 	}
 	cs, err := columnsOf(c)
