@@ -17,8 +17,8 @@ type Options struct {
 	Gap           float64       `in:"[0,)"` // stop at this certified relative gap; 0 means Kind.DefaultGap; at least MinGap
 	MaxIterations int           `in:"[0,)"` // iterations of each descent; 0 means 2000, and less where the search has many
 	Start         *mat.SymDense // X to start from, T×T, as CᵀC of a similar problem; nil: a guess; not for series
-	LowerBound    float64       // where patterns overlap: a bound for the schema that is known already; 0: computed
-	Progress      Progress      // if not nil, sees how far the search is
+	LowerBound    float64       // bound for a schema whose patterns overlap, if it is known already; 0: computed
+	Progress      Progress      // hears how far the search is, if not nil
 }
 
 // Progress is called during a search, one call at a time, in order, and the search waits for it.

@@ -24,8 +24,8 @@ import (
 type Nodes struct {
 	Grams  []*mat.SymDense   // H_i of every node, T×T (workload.NodeGrams)
 	Shared strategy.Strategy // the best for all together, which the search starts from
-	Groups int               // how many strategies the nodes share; 0 means one for each
-	Parts  Parts             // has the strategies of single groups computed; nil: here, several at a time
+	Groups int               // number of strategies that the nodes share; 0 means one for each node
+	Parts  Parts             // computer of the strategies of single groups; nil: they are computed here, several at a time
 }
 
 // Split is a network whose nodes do not all run the same strategy. Every one has sens² ≤ 1, so what a node reveals of

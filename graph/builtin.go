@@ -138,7 +138,7 @@ func (b Builtin) draw(p []float64, seed uint64) (*Graph, error) {
 // DrawError is about a random graph that was not connected however often it was drawn.
 type DrawError struct {
 	Draws  int
-	Denser string // what makes it likelier to be connected, such as "a larger p"; so may another seed
+	Denser string // change that makes the graph likelier to be connected, such as "a larger p"; so may another seed
 }
 
 func (e *DrawError) Error() string {

@@ -22,7 +22,7 @@ type CSR struct {
 	indptr     []int
 	indices    []int32
 	data       []float64 // nil if the values are equal along every row
-	each       []float64 // then the value of every row, 0 of an empty one; else nil
+	each       []float64 // value of every row, 0 of an empty one, if data is nil
 }
 
 var _ mat.Matrix = (*CSR)(nil)

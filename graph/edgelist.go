@@ -34,7 +34,7 @@ func readEdgeList(r io.Reader, source string, b *builder) (err error) {
 type edgeLines struct {
 	fields    []string
 	firstLine int  // the first line with an edge; 0: none yet
-	plain     bool // that has no weight
+	plain     bool // the first line with an edge has no weight
 }
 
 // parse reads a line that is no comment. It refuses an edge with a weight after one without, and one without after one

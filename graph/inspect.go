@@ -26,7 +26,7 @@ type Inspection struct {
 	DiameterUpper     *int     `json:"diameter_upper,omitempty"`
 	Symmetric         bool     `json:"symmetric"` // the gossip matrix
 	DoublyStochastic  bool     `json:"doubly_stochastic"`
-	Lambda2           *float64 `json:"second_eigenvalue,omitempty"`       // its modulus
+	Lambda2           *float64 `json:"second_eigenvalue,omitempty"`       // modulus of the second eigenvalue
 	Lambda2Error      *float64 `json:"second_eigenvalue_error,omitempty"` // bound of the error, if the eigenvalue is an estimate
 	SpectralGap       *float64 `json:"spectral_gap,omitempty"`            // 1 - the modulus
 

@@ -47,7 +47,7 @@ type marketReader struct {
 	n       int   // rows and columns
 	entries int64 // promised
 	read    int64
-	i, j    int // where the next number of an array stands
+	i, j    int // place of the next number of an array
 	size    func(h marketHeader, n int) error
 	entry   func(i, j int, value string, line int) error // 0-based
 }

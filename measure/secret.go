@@ -24,7 +24,7 @@ type SecretBounds struct {
 	cyclic *factorize.Result
 	gap    float64
 
-	bins    *factorize.SecretBound // made when it is first needed
+	bins    *factorize.SecretBound // bound for random bins, made when it is first needed
 	poisson map[int]*factorize.Result
 }
 

@@ -14,7 +14,7 @@ type mixer struct {
 	pieces [][]float64   // the memory that the pieces of a part lie in
 
 	fetches    bool                // the filter brings half of the next piece into the cache
-	recombine  strategy.Recombiner // not nil: kept are rows of Z, of every chunk
+	recombine  strategy.Recombiner // recombiner, if kept rows are rows of Z, of every chunk; else nil
 	regenerate bool                // they are not kept, but drawn again
 }
 

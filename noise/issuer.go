@@ -14,7 +14,7 @@ import (
 // A row protects one gradient. Who asks for it again sends the same message again, or has certainly not sent one; a
 // node that cannot know declares what it is about to send (Sending), and is then held to it.
 type Issuer struct {
-	durable *Durable // its row is the one that may be asked for again, if there is one
+	durable *Durable // stream whose last row may be asked for again
 }
 
 // Errors of steps and messages.

@@ -43,14 +43,14 @@ type Stream struct {
 	steps  int
 	std    float64
 	grid   float64
-	seed   *uint64 // what it is made of; nil: a secret key
+	seed   *uint64 // seed of the noise; nil: a secret key
 	share  *share  // nil: no noise is shared
 	mix    *mixer
 	rooms  *sync.Pool
 	next   int       // the next step
 	row    []float64 // room for a row that is not handed out as it is; nil until there is one
 	err    error     // why there are no more rows
-	limit  Limit     // that it was opened with; zero: none
+	limit  Limit     // limit that the stream was opened with; zero: none
 	end    int       // the step whose row would pass the node's budget; T if none would
 
 	manifest *export.Manifest // nil: the strategy is in memory
@@ -58,7 +58,7 @@ type Stream struct {
 	strategy strategy.Strategy
 
 	carry   []float64 // the sum of rows of skipped steps
-	carried int       // how many there are in it, that the next row has in it
+	carried int       // number of skipped rows in carry, which the next row will have in it
 }
 
 // ErrNumbers is wrapped by errors about noise that floating point cannot hold.

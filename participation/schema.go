@@ -43,7 +43,7 @@ var (
 // that add up to Σ_g Cost·δ_g = 1.
 type Budget struct {
 	Groups [][]int
-	Cost   float64 // how many steps of one group, at most, a pattern holds
+	Cost   float64 // largest number of steps of one group in a pattern
 }
 
 // Relaxation returns a schema whose patterns are a partition of the steps and no larger than patterns of s, so that the

@@ -16,7 +16,7 @@ type Shared struct {
 // Noise is what n nodes draw in a step, as standard deviations of a coordinate: the numbers that are exported and drawn
 // with.
 type Noise struct {
-	Own   []float64 // every node's own
+	Own   []float64 // standard deviation of every node's own noise
 	Pairs []Shared  // ascending by U, then V
 }
 

@@ -30,7 +30,7 @@ import (
 // multiplications.
 type updates struct {
 	own      []float64 // s
-	links    [][]link  // every node's pairs
+	links    [][]link  // pairs of every node
 	gamma    float64   // bounds the rounding of a row of M times a vector, relative to the sum of absolute values
 	inverse  []float64 // P, symmetric, n×n
 	residual float64   // an upper bound of ‖I - MP‖_F
@@ -267,7 +267,7 @@ func (o *outside) residual(update dense.Update) float64 {
 type factor struct {
 	near     blas64.General // rows of M_AF in N
 	rounding float64        // the rounding in near
-	size     float64        // their norm
+	size     float64        // norm of the rows in near
 	away     float64        // norm of all other rows, their rounding included
 	norm     float64        // the norm of F
 }

@@ -13,7 +13,7 @@ import (
 type Worst struct {
 	Attacker []int   // ascending; empty: the eavesdropper
 	Victim   int     // outside of Attacker
-	Value    float64 // not below Attackers.Weight·[M_A⁻¹]_vv: the squared sensitivity of the step for noise of variance one
+	Value    float64 // bound of the squared sensitivity of the step for noise of variance one, Attackers.Weight·[M_A⁻¹]_vv
 }
 
 // Worst returns a proven bound of max [M_A⁻¹]_vv over all attackers and victims, by their weights, and where it is

@@ -15,7 +15,7 @@ var (
 // InputsError is about a folder that belongs to a study of other inputs.
 type InputsError struct {
 	Dir         string
-	Differences []string // which inputs, and how
+	Differences []string // names of the inputs that differ, and how
 }
 
 func (e *InputsError) Error() string {

@@ -28,7 +28,7 @@ type record struct {
 	Key    string   `json:"key"`
 	Files  []string `json:"files"` // summaries
 
-	Commands [][]string `json:"commands,omitempty"` // that have added results, in words, in the order in which they came
+	Commands [][]string `json:"commands,omitempty"` // commands that have added results, in words, in the order in which they came
 }
 
 // add adds a command, unless it is empty or there, and reports whether it did.
@@ -46,7 +46,7 @@ type folder struct {
 	dir     string
 	spec    Spec
 	key     Key
-	claimed bool // it has been seen to be of this study, or was made its
+	claimed bool // the folder is known to be of this study, or was made its
 }
 
 // state is what there is in the place of a folder.

@@ -85,7 +85,7 @@ func nameOf(content []byte) string {
 // Overview is how far the grids of a folder are that are computed in shards.
 type Overview struct {
 	Study    string
-	Commands [][]string // that asked, as of Store.Ask
+	Commands [][]string // commands that asked for the cells, as of Store.Ask
 	Cells    int
 	Done     int
 	Failed   []Failure         // cells without a result so far, and why

@@ -13,7 +13,7 @@ import (
 // Input is one of the things that all results of a study depend on.
 type Input struct {
 	Name  string `json:"name"`
-	Value string `json:"value"` // what it is, or the SHA-256 of its bytes
+	Value string `json:"value"` // value of the input, or the SHA-256 of its bytes
 }
 
 // Inputs are all that results depend on besides their cells, in any order that is always the same.

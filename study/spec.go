@@ -9,7 +9,7 @@ import (
 
 // Spec says whose a folder is.
 type Spec struct {
-	Study  string // its name
+	Study  string // name of the study
 	Inputs Inputs
 
 	// Summaries are the names of those that are known before there are results: files of other programs that bear

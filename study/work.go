@@ -13,7 +13,7 @@ import (
 // that.
 type Work struct {
 	Key   Key
-	Cells []json.RawMessage // that were asked for and have no results so far, each once
+	Cells []json.RawMessage // cells that were asked for and have no results so far, each once
 	Total int               // number of cells, with those that have results
 
 	// Do computes a cell, and keeps nothing.

@@ -25,9 +25,9 @@ type Kernel struct {
 	absence Absence
 	weights []float64 // weights of the steps; nil: 1
 
-	network  bool       // not Prefix
-	powers   lags       // rows of what
-	products *diagonals // has the inner products
+	network  bool       // the workload has a network: it is not Prefix
+	powers   lags       // powers of W whose inner products are in products
+	products *diagonals // inner products of powers of W
 
 	sum *mat.SymDense // Σ_t weights[t]·G_t before the filter, where nothing is known of single steps
 }

@@ -25,8 +25,8 @@ type panel struct {
 	width int // nodes a panel has room for
 	data  []float64
 
-	starts mat.Matrix // if not nil, its rows are in the place of the unit vectors e_i
-	root   *mat.Dense // if not nil, inner products are of Rx, in the place of x
+	starts mat.Matrix // vectors, as rows, in the place of the unit vectors e_i; nil: those
+	root   *mat.Dense // root R of a metric: inner products are of Rx instead of x; nil: the identity
 }
 
 // newPanel returns an empty panel for count nodes, or as many as 8 MB have room for.

@@ -58,7 +58,7 @@ const MaxGossipRounds = 10_000
 // All that fails does so independently of everything else, and anew in every round of gossip. What is left of a row of
 // W is divided by its sum; a node with no node left, itself included, keeps its model.
 type Changes struct {
-	GraphSequence    *Sequence `json:"-"`                           // its matrices take turns, one a step; nil: W stays
+	GraphSequence    *Sequence `json:"-"`                           // matrices that take turns, one a step; nil: W stays
 	NodeFailures     float64   `json:"node_failures,omitempty"`     // probability that a node keeps its model, unheard
 	LinkFailures     float64   `json:"link_failures,omitempty"`     // probability that two nodes do not hear each other
 	RandomNeighbours int       `json:"random_neighbours,omitempty"` // others that a node averages over, drawn from all; 0: its own

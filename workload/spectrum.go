@@ -17,7 +17,7 @@ import (
 type Spectrum struct {
 	Risk       string    `json:"risk" verify:"given; network" in:"excess distance worst"` // ExcessRisk or Distance
 	X          []float64 `json:"x" verify:"given; network" in:"[0,)"`                     // second derivatives times the base learning rate
-	Directions []float64 `json:"directions" verify:"given; network" in:"[0,)"`            // how many directions have each of them; of WorstRatio least favourable weights
+	Directions []float64 `json:"directions" verify:"given; network" in:"[0,)"`            // directions with each X; weights with WorstRatio
 }
 
 const (

@@ -12,7 +12,7 @@ type vectors struct {
 	unit  bool // z = √n·e_i instead of random signs
 	made  int
 	signs *rand.Rand
-	drawn int   // how many are drawn side by side: the signs depend on it
+	drawn int   // number of vectors drawn side by side: the signs depend on it
 	hubs  []int // hubs, of which every four vectors have orthogonal signs
 	flips *rand.Rand
 	flip  uint64 // a bit for every hub

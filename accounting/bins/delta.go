@@ -50,7 +50,7 @@ type Delta struct {
 	Failure     float64  // probability that one of the upper bounds is below the truth
 	Samples     int      // samples drawn for each direction; 0 if none were needed
 	KnownDraw   float64  // the δ, rounded up, when every record's batch is known; no upper bound is above it
-	LargestTerm float64  // what no sample of the removal can exceed, over Value: what the bound costs grows with it
+	LargestTerm float64  // bound of a sample of the removal, over Value: what the bound costs grows with it
 }
 
 // largestMu is the μ, without the secret, from which on nothing is gained, and nothing is sampled.

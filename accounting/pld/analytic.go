@@ -35,7 +35,7 @@ func (s Source) About() string { return cmp.Or(abouts[s], string(s)) }
 // EpsilonBounds are bounds of the smallest ε for which events are (ε, δ)-DP.
 type EpsilonBounds struct {
 	Upper float64 // an ε that holds
-	Lower float64 // it does not hold, or is 0 where nothing more is known
+	Lower float64 // an ε that does not hold; 0 where none is known
 	By    Source  // source of Upper: the accounting that proved it
 }
 

@@ -19,7 +19,7 @@ func transformError(length int) float64 { return 20 * unit * float64(bits.Len(ui
 // A circle is a measure on equally spaced points of a circle.
 type circle struct {
 	dense []float64
-	at    []int // where there is mass, in any order, also more than once
+	at    []int // places of the mass, in any order, also repeated
 	mass  []float64
 }
 

@@ -17,7 +17,7 @@ import (
 // without s_v: if noise of √(best/bound) gives an ε above the target, s_v is larger. Searches for strategies end as
 // soon as their own certificate excludes them. So what is found is the best for this accountant, up to the gap.
 type Search struct {
-	Progress func(settled, total int) // if not nil, sees how many numbers of bands need not be looked at any more
+	Progress func(settled, total int) // hears how many numbers of bands need not be looked at any more, if not nil
 
 	table          *Table
 	epsilon, delta float64
@@ -29,7 +29,7 @@ type Search struct {
 // band is what is known of a number of bands.
 type band struct {
 	Cost
-	settled bool    // it is excluded, or there is a strategy in the table
+	settled bool    // true if w is excluded, or the table has its strategy
 	bound   float64 // lower bound of E, for this class and classes of fewer bands
 }
 

@@ -38,7 +38,7 @@ type Cost struct {
 // Options says how strategies are made.
 type Options struct {
 	Gap   float64 // certified relative gap to stop at; 0: the default of the objective
-	Noise Noise   // where noise multipliers are looked up, and added; nil: the table has its own
+	Noise Noise   // noise multipliers to look up and add to; nil: the table has its own
 
 	Sampling sampling.Scheme // how batches are drawn; the zero value: by Poisson sampling, of any size, under zero-out
 

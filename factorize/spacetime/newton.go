@@ -108,7 +108,7 @@ func (m *newton) addSquare(a blas64.General) {
 // with.
 type local struct {
 	variables        []int // ascending
-	first, second    []int // their nodes, as rows of the matrices; second is -1 for own variances
+	first, second    []int // nodes of the variables, as rows of the matrices; second is -1 for own variances
 	inverse, weights blas64.General
 }
 

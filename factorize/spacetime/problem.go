@@ -56,7 +56,7 @@ type Options struct {
 	Gap      float64 // certified gap of the space half at which rounds end; 0 means 1e-4
 	TimeGap  float64 // gap of the time half; 0 means the default of the class
 	Rounds   int     `in:"[0,)"` // 0 means 20
-	State    *State  // where to go on; nil: at the beginning
+	State    *State  // state to go on from; nil: the beginning
 	Progress func(Iteration)
 }
 

@@ -57,7 +57,7 @@ func (s Setting) largestPair() float64 { return cmp.Or(s.LargestPair, DefaultLar
 type SpaceOptions struct {
 	Gap           float64 // stop at this certified relative gap; 0 means 1e-5; at least MinGap
 	MaxIterations int     `in:"[0,)"` // 0 means 100
-	Start         *Point  // where to start; nil: a guess
+	Start         *Point  // point to start from; nil: a guess
 
 	// Progress, if not nil, sees every step, and what Start takes.
 	Progress func(it factorize.Iteration, at Point)
@@ -96,7 +96,7 @@ type SpaceResult struct {
 	Gap        float64       // (Loss - LowerBound)/LowerBound; +Inf if no bound was proven
 	Iterations int
 	Status     optim.Status // Converged if Gap is at most the one asked for
-	Point      Point        // where the search ended
+	Point      Point        // point at which the search ended
 }
 
 // ErrSpace is wrapped by errors about a K that no search can work with.
@@ -154,8 +154,8 @@ type spaceSearch struct {
 	best       []float64 // x of the least loss, of all pairs
 	loss       float64   // loss of best
 	bound      float64
-	dual       *working // that proved bound
-	at         Point    // where the search is
+	dual       *working // dual point that proved bound
+	at         Point    // point of the search
 	iterations int
 	idle       int // steps without a smaller gap
 	status     optim.Status

@@ -18,8 +18,8 @@ type Job struct {
 	Merge   []string // the program and the words that merge the shards; it is run when they have ended
 	Logs    string   // a folder for what shards say, where the engine does not keep it; it is made
 
-	Shards []int // that are to run, counted from 1, ascending; none: all is there, and only Merge is left
-	Of     int   // how many the grid is cut into
+	Shards []int // shards to run, counted from 1, ascending; none: only Merge is left
+	Of     int   // number of shards of the grid
 
 	Processors int           // processors of a shard, at least 1
 	Memory     float64       // bytes of a shard; 0: whatever the engine gives

@@ -18,7 +18,7 @@ import (
 type Kubernetes struct {
 	Image string // name of a container's image with the program
 	Claim string // name of a persistent volume claim that all pods can write to, with the folder and the files of the command
-	Mount string // where pods see it; paths of the command are relative to it
+	Mount string // folder where pods see the volume; paths of the command are relative to it
 }
 
 var _ Engine = Kubernetes{}

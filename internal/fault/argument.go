@@ -14,9 +14,9 @@ import (
 // Argument is the error about a bad argument.
 type Argument struct {
 	Field  string // name of a field of the options struct that was passed, or of a parameter
-	Value  any    // what was in it; nil if it says nothing, as of a missing one
-	Reason string // what is wrong with it; other fields are named in brackets: "[Resume] needs [Checkpoint]"
-	Err    error  // what is wrong with it, if an error says so: then its text is the whole text
+	Value  any    // value of the field; nil if it says nothing, as of a missing one
+	Reason string // what is wrong with the value; other fields are named in brackets: "[Resume] needs [Checkpoint]"
+	Err    error  // error that says what is wrong, if one does: then its text is the whole text
 }
 
 // Error returns "Field Value: Reason", or "Field: Reason" if there is no value, with a space for the colon where the

@@ -15,7 +15,7 @@ var ErrExists = errors.New("exists already")
 // ErrExists.
 type ExistsError struct {
 	Path  string
-	Holds string // what is in it, such as "an export"; empty of a file
+	Holds string // content of the folder, such as "an export"; empty of a file
 }
 
 func (e *ExistsError) Error() string {

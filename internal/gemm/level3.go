@@ -12,7 +12,7 @@ const base = 16
 type triangle[T number] struct {
 	operand[T]
 	lower bool // op(A), not A
-	unit  bool // its diagonal counts as ones
+	unit  bool // the diagonal counts as ones
 }
 
 func (t triangle[T]) entry(i, j int) T {

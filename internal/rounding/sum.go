@@ -17,7 +17,7 @@ const unit = 0x1p-53 // unit roundoff
 type Sum struct {
 	hi, lo float64
 	err    float64 // Σ of the magnitudes added to lo
-	terms  int     // how many numbers have been added to lo
+	terms  int     // count of the numbers added to lo
 }
 
 // Add adds x.

@@ -146,7 +146,7 @@ type gridded struct {
 	std, grid float64
 	inverse   float64 // 1/grid, exactly
 	most      float64 // 2⁵³: neighbours of larger numbers are farther apart than 1
-	magnitude float64 // all bits but the sign's
+	magnitude float64 // mask of all bits but the sign's
 }
 
 // LevelOnGrid multiplies a row by a standard deviation and rounds it to the nearest multiples of the grid, a power of two

@@ -26,12 +26,12 @@ const (
 // a time. It keeps random bits of what was drawn last.
 type Sampler struct {
 	bits [Block + 2*reseed]uint64 // outputs of the generator, the seed of the next ones, and nothing
-	_    [apart]uint64            // so that what is read of bits has other last digits than what is written of row
+	_    [apart]uint64            // gap, so that what is read of bits has other last digits than what is written of row
 	//lint:ignore U1000 where nothing is: AVX-512 takes a first step as if there had been one before it
 	before [lanes]float64
-	row    [Block]float64         // their numbers
-	tails  [Block + lanes]uint64  // those outputs whose numbers are not central; in bits 52 to 62 where these belong
-	values [Block + lanes]float64 // their numbers
+	row    [Block]float64         // numbers of the next outputs of bits
+	tails  [Block + lanes]uint64  // outputs whose numbers are not central; bits 52 to 62 hold their places in row
+	values [Block + lanes]float64 // numbers of tails
 
 	//lint:ignore U1000 of numbers in s.row, or before it, that AVX-512 has still to divide
 	divisors [lanes]float64
@@ -39,8 +39,8 @@ type Sampler struct {
 	//lint:ignore U1000 what AVX2 has no registers for: a seed, then four words of eight ChaCha blocks
 	work [SeedSize + 4*32]byte
 
-	soon                uintptr // see Soon: where it goes on,
-	perRefill, perLanes int     // and how many pieces are fetched in a quarter of a refill, and in half of lanes
+	soon                uintptr // address where Soon goes on
+	perRefill, perLanes int     // pieces that Soon fetches in a quarter of a refill, and in half of lanes
 
 	source rand.ChaCha8 // generator of the portable form
 	form   []byte

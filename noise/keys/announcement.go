@@ -39,7 +39,7 @@ type Terms struct {
 type Announcement struct {
 	Format string `json:"format"`
 	Node   string `json:"node"`
-	Key    string `json:"key"`   // its public one
+	Key    string `json:"key"`   // public key of the node
 	Nonce  string `json:"nonce"` // fresh
 	Terms
 	Tags []Tag `json:"tags"` // tags in ascending order of their labels

@@ -17,7 +17,7 @@ import (
 
 // Options tunes Serve.
 type Options struct {
-	Token    string        // that clients must prove; empty: none
+	Token    string        // token that clients must prove; empty: none
 	Patience time.Duration // how long a client may take to read; 0 means 30 seconds
 }
 

@@ -29,7 +29,7 @@ type Identity struct {
 // opening is the JSON of a client's first line.
 type opening struct {
 	Identity
-	Address string `json:"address"` // where the client has connected to, as 127.0.0.1:7070; empty of a Unix socket
+	Address string `json:"address"` // address that the client has connected to, as 127.0.0.1:7070; empty of a Unix socket
 	Nonce   string `json:"nonce"`
 	Token   bool   `json:"token"` // whether it has one to prove
 }
@@ -131,7 +131,7 @@ type sealer struct {
 	mac   hash.Hash
 	count uint64
 	buf   []byte // frames that were not written yet
-	start int    // where the frame that is open begins
+	start int    // beginning of the open frame in buf
 }
 
 func newSealer(w io.Writer, key []byte) *sealer { return &sealer{w: w, mac: hmac.New(sha256.New, key)} }

@@ -45,7 +45,7 @@ func ParseSource(name string) (Source, error) { return sources.Parse(name) }
 type Plan struct {
 	B         float64   `in:"(0,)"` // b > 0 of the Laplace scale S/b
 	NoiseRate float64   `in:"(0,)"` // γ_n > 0
-	Sync      int       `in:"[0,)"` // all nodes average exactly in every Sync-th round, after which S is 0; 0: never
+	Sync      int       `in:"[0,)"` // rounds from one exact average of all nodes, after which S is 0, to the next; 0: no such round
 	Source    Source    // source of the sensitivity
 	Constants Constants // constants, if Source is Given
 }

@@ -7,7 +7,7 @@ import (
 
 // node is one that learns.
 type node struct {
-	records  []int // its share
+	records  []int // the node's share of the records
 	order    []int // places in records, in the order of this epoch
 	random   *rand.Rand
 	theta    []float32 // y, then l
