@@ -20,7 +20,7 @@ import (
 
 // Case is a workload to compare strategies on.
 type Case struct {
-	Graph  string // name or file
+	Graph  string // name of a built-in graph, or a file
 	SHA256 string // hash of the graph's file, if it is one: rows of another file of the same name are not taken for its
 	Digest string // digest of the network as it was loaded, where rows are kept: not of Row
 	Schema participation.Cyclic
@@ -39,7 +39,7 @@ type Row struct {
 	Workload    string         `json:"workload,omitempty"`
 	Spec        *workload.Spec `json:"workload_spec,omitempty"`
 	SensSquared float64        `json:"sens_squared,omitempty"` // squared sensitivity of the strategy as it is defined, before scaling
-	SensKind    string         `json:"sens_kind,omitempty"`    // exact or bound
+	SensKind    string         `json:"sens_kind,omitempty"`    // kind of SensSquared, "exact" or "bound"
 	Loss        float64        `json:"loss,omitempty"`         // loss of the strategy, or of the dense optimum for the workload
 	Ratio       float64        `json:"ratio,omitempty"`        // loss over the dense certified optimum's
 	LowerBound  float64        `json:"lower_bound,omitempty"`  // lower bound of the loss of any strategy
@@ -90,8 +90,8 @@ func (r *Row) UnmarshalJSON(text []byte) error {
 // maker is a row's strategy for a schema: the best of a class, a strategy that is made, or the baseline of this name.
 type maker struct {
 	name  string
-	class factorize.Class                   // nil: none
-	made  func() (strategy.Strategy, error) // nil: none
+	class factorize.Class                   // class whose best strategy is taken; nil: none
+	made  func() (strategy.Strategy, error) // makes the strategy; nil: the class does, or name says it
 }
 
 // make returns the strategy for a Gram matrix under the schema.

@@ -120,7 +120,8 @@ func (f *rationalSeries) seriesTo(c, r, x []float64) bool {
 	return allFinite(c) && allFinite(r)
 }
 
-// pullTo uses that 1/c is of the family, too, with poles and zeros exchanged.
+// pullTo writes the gradient by the parameters, from those by c and r = 1/c, which is of the family, too, with poles and zeros
+// exchanged.
 func (f *rationalSeries) pullTo(dst, gc, gr []float64) {
 	f.pull(dst, f.x, f.c, gc)
 	other := make([]float64, len(dst))

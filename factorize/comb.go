@@ -157,7 +157,8 @@ func (f *combSeries) seriesTo(c, r, x []float64) bool {
 	return allFinite(c) && allFinite(r)
 }
 
-// pullTo uses that 1/c is of the family, too, with poles and zeros exchanged.
+// pullTo writes the gradient by the parameters, from those by c and r = 1/c, which is of the family, too, with poles and zeros
+// exchanged.
 func (f *combSeries) pullTo(dst, gc, gr []float64) {
 	n, teeth := f.rational.dimension(), f.teeth
 	p, a := teethGradient(f.c, gc, f.period, teeth)

@@ -19,7 +19,7 @@ type Family struct {
 
 var _ StepErrors = Family{}
 
-// Steps returns T.
+// Steps returns the number of steps, T.
 func (f Family) Steps() int { return f.Grams[0].SymmetricDim() }
 
 // StepErrors returns ⟨H_i, Y⟩ over the optimum of every member.

@@ -17,7 +17,7 @@ import (
 // schema's budgets. Under it sens² is one.
 type mask struct {
 	schema    participation.Schema
-	bandwidth int // T: no band
+	bandwidth int // number of bands; T: all
 	budgets   []participation.Budget
 	keep      []bool // T×T: off-diagonal entries that may differ from zero
 }

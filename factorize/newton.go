@@ -572,7 +572,7 @@ func (b *metricBlock) solveTo(dst, g []float64) {
 	})
 }
 
-// invert makes B((BᵀaB)/c)Bᵀ of a.
+// invert replaces a by B((BᵀaB)/c)Bᵀ.
 func (b *metricBlock) invert(a *mat.Dense) {
 	var half mat.Dense
 	half.Mul(b.basis.T(), a)

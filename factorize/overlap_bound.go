@@ -154,7 +154,7 @@ func (o *drawObjective) start(x *mat.SymDense, lambda []float64) []float64 {
 	return z
 }
 
-// draw sets y and M.
+// draw computes y and M, the joint matrix, for a point.
 func (o *drawObjective) draw(theta []float64) {
 	largest := floats.Max(theta)
 	for i, t := range theta {

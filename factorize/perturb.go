@@ -33,7 +33,7 @@ import (
 // tr(E_iX⁻¹)²/(P(P-1)f²).
 type Perturbation struct{ First, Second float64 }
 
-// Excess returns the bound above.
+// Excess returns the bound of the excess loss that Perturbation explains.
 func (p Perturbation) Excess() float64 {
 	root := 1 + (p.First-p.Second)/2
 	if root <= 0 {

@@ -29,7 +29,7 @@ type family interface {
 type seriesSearch struct {
 	schema  participation.Schema
 	family  family
-	scaled  bool // columns, too
+	scaled  bool // columns are scaled, too
 	options Options
 
 	// strategy makes the strategy of a point and of the scales of columns, nil if there are none.

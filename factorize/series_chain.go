@@ -23,7 +23,7 @@ type chainSum struct {
 	schema participation.MinSep
 	beta   float64
 
-	c       []float64 // the last
+	c       []float64 // the series of the last value
 	weights []float64 // the derivative of the sum by entries of X, T×T
 	signs   []float64 // signs of the upper triangle of X, T×T, where it is not zero
 }

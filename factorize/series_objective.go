@@ -46,7 +46,7 @@ func (g gramResponse) Error(grad, r []float64) float64 {
 	return mat.Dot(x, y) / 2
 }
 
-// Columns returns Q of H.
+// Columns returns the matrix Q for the Gram matrix.
 func (g gramResponse) Columns(r []float64, size int) (*mat.SymDense, error) {
 	return gramColumns(g.h, r, size), nil
 }
@@ -137,7 +137,7 @@ type patternSums struct {
 	products [][]float64 // Σ_{j<i} c_j c_(j+lag) of the last c, for each such lag
 	delta    []float64
 
-	c     []float64 // the last
+	c     []float64 // the series of the last value
 	sums  []float64
 	worst int // pattern of the largest sum
 }

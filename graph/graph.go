@@ -103,7 +103,7 @@ func NewSquare(n int, entries []Edge) *CSR {
 // numberLabels returns the labels "0", "1", ..., for graphs that come without.
 func numberLabels(n int) []string { return lists.Make(n, strconv.Itoa) }
 
-// Nodes returns n.
+// Nodes returns the number of nodes, n.
 func (g *Graph) Nodes() int { return len(g.labels) }
 
 // Edges returns the number of edges; an undirected edge counts once.

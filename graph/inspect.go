@@ -21,10 +21,10 @@ type Inspection struct {
 	MaxDegree         int      `json:"max_degree"`
 	Weighted          bool     `json:"weighted"`
 	StronglyConnected bool     `json:"strongly_connected"`
-	Diameter          *int     `json:"diameter,omitempty"` // exact, or
+	Diameter          *int     `json:"diameter,omitempty"` // exact diameter; nil: DiameterLower and DiameterUpper bound it
 	DiameterLower     *int     `json:"diameter_lower,omitempty"`
 	DiameterUpper     *int     `json:"diameter_upper,omitempty"`
-	Symmetric         bool     `json:"symmetric"` // the gossip matrix
+	Symmetric         bool     `json:"symmetric"` // the gossip matrix is symmetric
 	DoublyStochastic  bool     `json:"doubly_stochastic"`
 	Lambda2           *float64 `json:"second_eigenvalue,omitempty"`       // modulus of the second eigenvalue
 	Lambda2Error      *float64 `json:"second_eigenvalue_error,omitempty"` // bound of the error, if the eigenvalue is an estimate

@@ -29,7 +29,7 @@ type LoadReport struct {
 	Format     string // "edge list", "MatrixMarket" or "npy"
 	Lines      int    // lines of a text file, comments included
 	Duplicates int    // repeated edges (in either direction, if undirected), ignored
-	SelfLoops  int    // ignored
+	SelfLoops  int    // edges from a node to itself, ignored
 }
 
 // Load reads a graph from a file, possibly gzipped: a MatrixMarket matrix, if it is named .mtx or starts like one; a

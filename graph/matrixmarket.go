@@ -45,11 +45,11 @@ func parseMarketHeader(line string) (marketHeader, error) {
 type marketReader struct {
 	header  marketHeader
 	n       int   // rows and columns
-	entries int64 // promised
+	entries int64 // number of entries that the size line promises
 	read    int64
 	i, j    int // place of the next number of an array
 	size    func(h marketHeader, n int) error
-	entry   func(i, j int, value string, line int) error // 0-based
+	entry   func(i, j int, value string, line int) error // takes an entry, with i and j from 0
 }
 
 // readMarket calls size with the dimension and entry for every stored entry, once for symmetric pairs.

@@ -193,7 +193,7 @@ func (o *Odometer) checkDelta() error {
 	return nil
 }
 
-// Steps returns T.
+// Steps returns the number of steps, T.
 func (o *Odometer) Steps() int { return o.manifest.Steps }
 
 // After returns what is spent when the rows before step t are out. It fails for t outside 0..T, and as the accountant
@@ -512,7 +512,7 @@ func (s *Stream) endError() error {
 // Odometers are the odometers of several nodes of one export.
 type Odometers []*Odometer
 
-// Steps returns T.
+// Steps returns the number of steps, T.
 func (all Odometers) Steps() int { return all[0].Steps() }
 
 // After returns what the node has spent that has spent the most: see Odometer.After.

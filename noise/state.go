@@ -36,7 +36,7 @@ const (
 	sharedFormat = "mafalda noise state 3" // of noise that is shared
 )
 
-// head describes this stream.
+// head returns what the state file says of this stream.
 func (d *Durable) head() stateHead {
 	h := stateHead{Format: stateFormat, Key: hex.EncodeToString(d.key.secret()[:]), Export: d.export, Node: d.node,
 		Dim: d.dim, Std: d.std,
@@ -75,7 +75,7 @@ func (d *Durable) adopt() error {
 	return nil
 }
 
-// difference names what differs.
+// difference names what two states differ in.
 func (h stateHead) difference(other stateHead) string {
 	var what []string
 	for name, same := range map[string]bool{"export": h.Export == other.Export, "node": h.Node == other.Node,

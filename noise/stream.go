@@ -146,7 +146,7 @@ func newStream(c strategy.Strategy, node string, dim int, opts Options) (*Stream
 // Node returns the label of the node.
 func (s *Stream) Node() string { return s.node }
 
-// Steps returns T.
+// Steps returns the number of steps, T.
 func (s *Stream) Steps() int { return s.steps }
 
 // Step returns the next step.
@@ -204,7 +204,7 @@ func (s *Stream) lengthError(length int) error {
 	return fmt.Errorf("a row of %d numbers for %d parameters", length, s.dim)
 }
 
-// room returns s.row.
+// room returns s.row, which it makes if that is nil.
 func (s *Stream) room() []float64 {
 	if s.row == nil {
 		s.row = rows.Make(s.dim)

@@ -58,7 +58,7 @@ func newNumbers(steps, k, b int) (n numbers, err error) {
 	return numbers{steps, k, b}, nil
 }
 
-// Steps returns T.
+// Steps returns the number of steps, T.
 func (n numbers) Steps() int { return n.steps }
 
 // Participations returns k.

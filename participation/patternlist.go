@@ -115,7 +115,7 @@ func ReadPatterns(r io.Reader, steps int) (*PatternList, error) {
 	return listPatterns(steps, patterns, func(i int) string { return fmt.Sprintf("line %d", from[i]) })
 }
 
-// Steps returns T.
+// Steps returns the number of steps, T.
 func (l *PatternList) Steps() int { return l.steps }
 
 // Participations returns the size of the largest pattern.

@@ -113,7 +113,7 @@ func compareCoalitions(a, b []int) int {
 	return slices.Compare(a, b)
 }
 
-// Nodes returns n.
+// Nodes returns the number of nodes, n.
 func (a *Attackers) Nodes() int { return a.nodes }
 
 // Coalitions returns all coalitions, by size; the first is the empty one, the eavesdropper. The slices must not be
@@ -232,7 +232,7 @@ func isSubset(coalition []int, member []bool) bool {
 	return !slices.ContainsFunc(coalition, func(v int) bool { return !member[v] })
 }
 
-// setOf returns which of the nodes are in a list.
+// setOf returns, for every node, whether a list has it.
 func setOf(nodes int, list []int) []bool {
 	set := make([]bool, nodes)
 	for _, v := range list {

@@ -78,7 +78,7 @@ func Complete(nodes int) (*Graph, error) {
 	return NewGraph(nodes, pairs)
 }
 
-// Nodes returns n.
+// Nodes returns the number of nodes, n.
 func (g *Graph) Nodes() int { return g.nodes }
 
 // Pairs returns the pairs in ascending order. The slice must not be changed.

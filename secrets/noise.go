@@ -48,7 +48,7 @@ func (n *Noise) Check() error {
 	return nil
 }
 
-// Nodes returns n.
+// Nodes returns the number of nodes, n.
 func (n *Noise) Nodes() int { return len(n.Own) }
 
 // Scaled returns the noise with all deviations times factor, rounded.

@@ -43,7 +43,7 @@ func NewBanded(c mat.Matrix, bands int) (*Banded, error) {
 // Name returns "banded".
 func (*Banded) Name() string { return "banded" }
 
-// Steps returns T.
+// Steps returns the number of steps, T.
 func (b *Banded) Steps() int { return b.steps }
 
 // Diagonals returns a copy of the bands: Diagonals()[d][s] = C[s+d, s].

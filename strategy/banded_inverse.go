@@ -34,7 +34,7 @@ func BandedInverseSquareRoot(steps, bands int) (*BandedInverse, error) {
 // Name returns "banded-inverse".
 func (*BandedInverse) Name() string { return "banded-inverse" }
 
-// Steps returns T.
+// Steps returns the number of steps, T.
 func (b *BandedInverse) Steps() int { return b.steps }
 
 // Coefficients returns a copy of r.

@@ -12,7 +12,7 @@ type Identity int
 // Name returns "dp-d-sgd".
 func (Identity) Name() string { return "dp-d-sgd" }
 
-// Steps returns T.
+// Steps returns the number of steps, T.
 func (i Identity) Steps() int { return int(i) }
 
 // StrategyTo writes I to dst.

@@ -47,7 +47,7 @@ func (b *BLT) Sections() ([]Section, float64) { return append([]Section(nil), b.
 // Name returns "blt".
 func (*BLT) Name() string { return "blt" }
 
-// Steps returns T.
+// Steps returns the number of steps, T.
 func (b *BLT) Steps() int { return b.steps }
 
 // Toeplitz returns the strategy with its T coefficients written out.

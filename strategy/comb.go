@@ -62,7 +62,7 @@ func (c *Comb) Unscaled() (*Comb, Polynomial) {
 // Name returns "comb".
 func (*Comb) Name() string { return "comb" }
 
-// Steps returns T.
+// Steps returns the number of steps, T.
 func (c *Comb) Steps() int { return c.blt.steps }
 
 // StrategyTo writes C to dst.

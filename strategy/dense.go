@@ -42,7 +42,7 @@ func NewDense(c mat.Matrix) (*Dense, error) {
 // Name returns "dense".
 func (*Dense) Name() string { return "dense" }
 
-// Steps returns T.
+// Steps returns the number of steps, T.
 func (d *Dense) Steps() int { n, _ := d.c.Dims(); return n }
 
 // StrategyTo copies C to dst.

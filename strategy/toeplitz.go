@@ -53,7 +53,7 @@ func SquareRoot(steps, bands int) (*Toeplitz, error) {
 // Name returns "toeplitz".
 func (*Toeplitz) Name() string { return "toeplitz" }
 
-// Steps returns T.
+// Steps returns the number of steps, T.
 func (p *Toeplitz) Steps() int { return p.steps }
 
 // Coefficients returns a copy of c.

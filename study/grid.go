@@ -146,7 +146,7 @@ func Look(dir string) (*Overview, error) {
 	return o, nil
 }
 
-// add counts a cell.
+// add counts a cell as done, failed or left.
 func (f *folder) add(o *Overview, name string, cell json.RawMessage) error {
 	o.Cells++
 	_, _, err := f.readCell(name)

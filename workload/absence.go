@@ -181,7 +181,7 @@ func rootsOf(variances []float64) *mat.Dense {
 	return rows.Slice(0, max(1, count), 0, len(variances)).(*mat.Dense)
 }
 
-// Steps returns T.
+// Steps returns the number of steps, T.
 func (k *SharedKernel) Steps() int { return k.all.Steps() }
 
 // Gram returns H. It costs two times Kernel.Gram where nodes miss steps.

@@ -69,7 +69,7 @@ func (f filter) smooth(v float64, sum *float64) float64 {
 	return *sum
 }
 
-// smoothRow is smooth for rows.
+// smoothRow does what smooth does, with a row in the place of a number.
 func (f filter) smoothRow(row, sum []float64) {
 	floats.Scale(f.momentum, sum)
 	floats.Add(sum, row)

@@ -101,7 +101,7 @@ func KernelOf(h *mat.SymDense) *Kernel { return &Kernel{steps: h.SymmetricDim(),
 // (Spec.IsStatic) they do not.
 func (k *Kernel) HasSteps() bool { return k.sum == nil }
 
-// Steps returns T.
+// Steps returns the number of steps, T.
 func (k *Kernel) Steps() int { return k.steps }
 
 // Gram returns H. O(T²) mostly; O(T³/6) with weights, local steps, or decay and rates that change.

@@ -70,7 +70,7 @@ func (c Changes) checkNodes(n int) error {
 	return nil
 }
 
-// Nodes returns n.
+// Nodes returns the number of nodes, n.
 func (n *Networks) Nodes() int { return n.nodes }
 
 // At returns the matrix of a round of gossip in step t; rounds count from 0.

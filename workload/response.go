@@ -158,7 +158,7 @@ func (s *Sketch) response(steps int, probes []*run) (*Response, error) {
 	})
 }
 
-// Steps returns T.
+// Steps returns the number of steps, T.
 func (r *Response) Steps() int { return r.steps }
 
 // Error returns the squared error of the Toeplitz strategy whose inverse has the coefficients rs, the first T of them,

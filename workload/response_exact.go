@@ -91,7 +91,7 @@ func symmetrize(w *graph.CSR, pi []float64) *mat.SymDense {
 	return sym
 }
 
-// diagonalize sets theta and metric.
+// diagonalize computes the filters and the metric from the eigenvalues of s.
 func (m *modes) diagonalize(s *mat.SymDense, pi []float64) error {
 	n := len(pi)
 	theta, u, ok := dense.Spectrum(s)

@@ -159,7 +159,7 @@ func (s *Sketch) Deviations(steps int, visit func(e *mat.SymDense, probe bool) e
 	return visit(e, false)
 }
 
-// subtract takes h from e.
+// subtract subtracts h from e, entry by entry.
 func subtract(e, h *mat.SymDense) {
 	for i := range e.SymmetricDim() {
 		for j := i; j < e.SymmetricDim(); j++ {
@@ -168,7 +168,7 @@ func subtract(e, h *mat.SymDense) {
 	}
 }
 
-// kernel averages over probes.
+// kernel returns the mean kernel over probes.
 func (s *Sketch) kernel(steps int, probes []*run) *Kernel {
 	products, _ := s.spec.products(steps, func(k []float64, l lags) error {
 		one := l.stationary()

@@ -60,10 +60,10 @@ func NewSpaceTime(w *graph.CSR, steps int, opts Options) (*SpaceTime, error) {
 	return &SpaceTime{w, steps, s, absence}, nil
 }
 
-// Nodes returns n.
+// Nodes returns the number of nodes, n.
 func (s *SpaceTime) Nodes() int { n, _ := s.w.Dims(); return n }
 
-// Steps returns T.
+// Steps returns the number of steps, T.
 func (s *SpaceTime) Steps() int { return s.steps }
 
 // TimeGram returns H(M), T×T, for a positive definite M, n×n: with M = LLᵀ the sequences of Gram start with the columns

@@ -33,7 +33,7 @@ func (c Correlated) Delta(epsilon, noiseMultiplier, scale float64) float64 {
 	return allLosses{both{one.removed, one.added}, roundedLoss, 2 * roundedMass}.delta(epsilon)
 }
 
-// choices returns b.
+// choices returns the number of steps of a block, b.
 func (c Correlated) choices() int {
 	all := 0
 	for _, g := range c.Groups {

@@ -110,12 +110,12 @@ const MostConfirmations = 12
 // asGood is by how much samples have to ask for less than what is known without them, to be drawn.
 const asGood = 0.01
 
-// solve sets chosen.
+// solve sets chosen to an argument that is enough, a little above the smallest, and returns how it was confirmed.
 func (c *calibration) solve(ctx context.Context) (Privacy, error) {
 	found := Privacy{Delta: c.target, Failure: c.options.Failure}
 	if c.largest > 0 {
 		var err error
-		if c.largest, err = c.guess(); err != nil {
+		if c.largest, err = c.leastWithoutSamples(); err != nil {
 			return found, err
 		}
 	}

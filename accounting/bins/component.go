@@ -46,7 +46,7 @@ func (t *tuples) logWeights(kappa, precision float64) []float64 {
 	return weights
 }
 
-// tilt is kκ.
+// tilt returns the exponent kκ.
 func (c *component) tilt() float64 { return float64(c.tuples.size) * c.kappa }
 
 // draw returns the tuple for a uniform number below 1.

@@ -110,7 +110,7 @@ func newBins(gram *mat.SymDense, roundings float64) (*Mechanism, error) {
 	return b, nil
 }
 
-// Number returns b.
+// Number returns the number of bins, b.
 func (b *Mechanism) Number() int { return len(b.diagonal) }
 
 // Gram returns the b×b Gram matrix of the m_j, the sums of the columns of the batches: a copy.

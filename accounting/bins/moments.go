@@ -8,7 +8,7 @@ type moments struct {
 	mean, squares float64
 }
 
-// add counts one more (Welford).
+// add counts one more sample, by Welford's update.
 func (m *moments) add(v float64) {
 	m.count++
 	d := v - m.mean
@@ -28,7 +28,7 @@ func (m *moments) merge(o moments) {
 	m.count = n
 }
 
-// variance is the unbiased one.
+// variance returns the unbiased estimate of the samples' variance.
 func (m moments) variance() float64 { return m.squares / float64(m.count-1) }
 
 // What the upper bound pays for rounding, of weights and sums, relative to the mean and to the largest value.

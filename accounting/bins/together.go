@@ -83,8 +83,8 @@ const mostMu = 60
 // near is how far log δ may be below the target's where a search ends.
 const near = 1e-3
 
-// guess returns about the least argument at which the δ without samples is at most the target, at most largest.
-func (c *calibration) guess() (float64, error) {
+// leastWithoutSamples returns about the least argument at which the δ without samples is at most the target, at most largest.
+func (c *calibration) leastWithoutSamples() (float64, error) {
 	excess := func(argument float64) (float64, error) { // of log δ; decreasing
 		at := c.at(argument)
 		delta, err := c.bins.WithoutSamples(at.epsilon, at.noiseMultiplier)

@@ -41,7 +41,7 @@ func Compose(adjacency accounting.Adjacency, events ...Rounds) (*Distribution, e
 	return d, nil
 }
 
-// add joins equal events.
+// add adds rounds, to those of the same mechanism if there are any.
 func (d *Distribution) add(e Rounds) {
 	for i := range d.events {
 		if d.events[i].Mechanism == e.Mechanism {

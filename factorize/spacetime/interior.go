@@ -196,7 +196,7 @@ func (s *interior) complementAfter(w *working, d *direction, ap, ad float64) flo
 // products are values for the products of multipliers and what they belong to.
 type products struct{ slack, lower, upper []float64 }
 
-// products returns all as mu.
+// products returns products that are all mu.
 func (s *interior) products(w *working, mu float64) *products {
 	all := func(n int) []float64 { return slices.Repeat([]float64{mu}, n) }
 	return &products{all(len(w.slack)), all(len(s.x)), all(len(s.x))}
@@ -302,7 +302,7 @@ func longest(v, step, fraction float64) float64 {
 	return -fraction * v / step
 }
 
-// move goes along d.
+// move goes along a direction, as far as the point stays inside.
 func (s *interior) move(w *working, d *direction, primal, dual float64) bool {
 	x := make([]float64, len(s.x))
 	var next *position

@@ -91,7 +91,7 @@ type Iteration struct {
 // Result is a pair of a strategy and of noise over the nodes.
 type Result struct {
 	Noise *secrets.Noise
-	Worst secrets.Worst // Value ≤ 1
+	Worst secrets.Worst // attacker who learns most, with Value ≤ 1
 
 	Time       *factorize.Result // the strategy, for H(M): its bound and gap belong to the time half
 	Loss       float64           // Time.Loss: with sens ≤ 1 and max [M_A⁻¹]_vv ≤ 1

@@ -75,7 +75,7 @@ func (p *position) inverseWithout(known map[int]bool) (inverse []float64, ok boo
 	return inverse, true
 }
 
-// least returns the smallest reach.
+// least returns the smallest reach of any victim.
 func (p *position) least() float64 {
 	least := math.Inf(1)
 	for _, r := range p.reach {

@@ -8,7 +8,7 @@ import (
 // unblocked is the order at which gonum's routines for small matrices take over.
 const unblocked = 64
 
-// uplo says which triangle.
+// uplo returns the BLAS constant for the lower or the upper triangle.
 func uplo(lower bool) blas.Uplo {
 	if lower {
 		return blas.Lower

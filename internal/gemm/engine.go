@@ -160,7 +160,7 @@ func (e *engine[T]) edge(tile []T, depth int, a, b *T, c []T, stride, rows, cols
 	}
 }
 
-// addSmall is the definition.
+// addSmall adds a small product by the definition, entry by entry.
 func addSmall[T number](m, n, k int, alpha T, a, b operand[T], c []T, stride int) {
 	for i := range m {
 		for j := range n {

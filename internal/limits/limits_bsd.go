@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// totalMemory returns the machine's.
+// totalMemory returns the size of the machine's memory, in bytes.
 func totalMemory() int64 {
 	name := "hw.memsize"
 	if runtime.GOOS == "freebsd" {

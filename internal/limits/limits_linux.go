@@ -13,7 +13,7 @@ import (
 // enough is a limit that is none.
 const enough = 1 << 60
 
-// totalMemory returns the machine's.
+// totalMemory returns the size of the machine's memory, in bytes.
 func totalMemory() int64 {
 	var s unix.Sysinfo_t
 	if unix.Sysinfo(&s) != nil {

@@ -15,7 +15,7 @@ type memoryStatus struct {
 	virtual         [3]uint64
 }
 
-// totalMemory returns the machine's.
+// totalMemory returns the size of the machine's memory, in bytes.
 func totalMemory() int64 {
 	var s memoryStatus
 	s.length = uint32(unsafe.Sizeof(s))

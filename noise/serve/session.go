@@ -34,7 +34,7 @@ type opening struct {
 	Token   bool   `json:"token"` // whether it has one to prove
 }
 
-// line returns the first line.
+// line returns the opening as the first line of a connection.
 func (o opening) line() (string, error) {
 	text, err := json.Marshal(o)
 	if err != nil {
@@ -148,14 +148,14 @@ func (s *sealer) end() {
 	s.count++
 }
 
-// text adds a frame.
+// text adds a frame with a text.
 func (s *sealer) text(text string) {
 	s.begin()
 	s.buf = append(s.buf, text...)
 	s.end()
 }
 
-// flush writes all frames.
+// flush sends the frames that text and others have added.
 func (s *sealer) flush() error {
 	_, err := s.w.Write(s.buf)
 	if s.buf = s.buf[:0]; cap(s.buf) > 1<<16 {

@@ -25,7 +25,7 @@ type PushSum struct {
 	added     []float64   // what node i has added in this round, in ‖·‖₁
 	noise     []float64   // γ_n‖n_i‖₁ of the round before
 	mixed     []float64   // Σ_j w_ij ‖s_j‖₁ of the messages that were averaged in the round before
-	window    *window     // or nil
+	window    *window     // the other sound estimate of the sensitivity; nil: not used
 	first     bool        // values that differ have been put in, and no round has been yet
 }
 

@@ -98,7 +98,7 @@ func doublyStochastic(labels []string, w *graph.CSR) error {
 	return err
 }
 
-// Nodes returns n.
+// Nodes returns the number of nodes, n.
 func (s *Sequence) Nodes() int { return len(s.labels) }
 
 // Labels returns the nodes' names.

@@ -59,7 +59,7 @@ func (p *products) constant(ctx context.Context, lambda float64, progress func(f
 	return necessary, enough * upward, nil
 }
 
-// nodes returns n.
+// nodes returns the number of nodes, n.
 func (c *soundness) nodes() int {
 	n, _ := c.lags[0][0].Dims()
 	return n

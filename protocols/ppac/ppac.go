@@ -64,7 +64,7 @@ func New(g *graph.Graph, w *graph.Gossip, chosen []int) (*Protocol, error) {
 	return p, nil
 }
 
-// Nodes returns n.
+// Nodes returns the number of nodes, n.
 func (p *Protocol) Nodes() int { return len(p.neighbours) }
 
 // Chosen returns m_i.

@@ -16,7 +16,7 @@ func NewNeighbours(n, s int) Neighbours {
 	return Neighbours{float64(n), 1 - float64(s)/float64(s+1)*float64(n)/float64(max(1, n-1))}
 }
 
-// Nodes returns n.
+// Nodes returns the number of nodes, n.
 func (l Neighbours) Nodes() float64 { return l.n }
 
 // Mean returns E[W].

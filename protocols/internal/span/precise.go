@@ -71,7 +71,7 @@ func (p *precise) keep() {
 	p.last[p.from] = p.row
 }
 
-// doubles rounds the basis.
+// doubles returns the basis, rounded to float64.
 func (p *precise) doubles() []float64 {
 	var rows []float64
 	for _, row := range p.basis {
