@@ -31,8 +31,8 @@ type Sampling struct {
 	Probability float64 `json:"probability,omitempty" verify:"exactly in sampling" in:"(0,1]"`
 	Rounds      int     `json:"rounds,omitempty" verify:"exactly in sampling" in:"[1,)"`
 
-	// MaxBatch and Records, of SchemeTruncated, are the most records in a step, what exceeds them being dropped, and the
-	// most that a node may have. Overflow bounds how likely it is that a record is drawn for a step that drops.
+	// MaxBatch, of SchemeTruncated, is the most records in a step: others that are drawn for it are dropped. Records is the
+	// most that a node may have, and Overflow bounds how likely it is that a record is drawn for a step that drops.
 	MaxBatch int     `json:"max_batch,omitempty" verify:"given" in:"[1,)"`
 	Records  int     `json:"records,omitempty" verify:"given" in:"[1,)"`
 	Overflow float64 `json:"overflow,omitempty" verify:"judged in privacy" in:"[0,1)"`
