@@ -246,7 +246,7 @@ const (
 type Coalitions struct {
 	Size   int        `json:"size,omitempty" in:"[1,2]"` // every set of at most 1 or 2 nodes; absent if there is a list
 	Source string     `json:"source,omitempty"`          // the file of the list
-	Sets   [][]string `json:"sets,omitempty"`            // the list, by labels
+	Sets   [][]string `json:"sets,omitempty"`            // coalitions of the list, by labels
 }
 
 // Worst is a coalition and the node of which it learns most.
@@ -262,7 +262,7 @@ type LabelledPair struct {
 	Variance float64
 }
 
-// MarshalJSON writes an array of three.
+// MarshalJSON writes the array [A, B, Variance].
 func (p LabelledPair) MarshalJSON() ([]byte, error) { return json.Marshal([]any{p.A, p.B, p.Variance}) }
 
 // UnmarshalJSON reads what MarshalJSON writes.

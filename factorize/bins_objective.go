@@ -17,7 +17,7 @@ import (
 type binsObjective struct {
 	steps, bins, bands int
 	h                  []float64     // T×T, all matrices row by row
-	weights            *mat.SymDense // V; nil for none
+	weights            *mat.SymDense // V; nil: the norms of columns count instead
 
 	strategy *mat.TriDense // θ² of the last θ
 	theta    []float64

@@ -87,7 +87,7 @@ type search struct {
 	gain        float64 // gain of the metric, at the end of the last descent
 	certificate *certificate
 	opts        Options
-	unit        float64 // what H was divided by
+	unit        float64 // number that H was divided by
 
 	bound     float64 // the best lower bound
 	gapFactor float64 // certified gap over predicted decrease, at the last check
@@ -95,9 +95,9 @@ type search struct {
 	err       error   // error of a check
 
 	dual     []float64 // Λ at the maximum of the dual, until it is known whether the certificate's is enough
-	descents int       // begun: at most two
+	descents int       // descents begun, at most two
 	before   int       // iterations before this descent
-	slow     bool      // the first one ended since it was
+	slow     bool      // the first descent was given up because it was slow
 }
 
 // newSearch makes R; errSingular is wrapped where h has none in floating point.

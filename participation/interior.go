@@ -137,8 +137,8 @@ func (p *interior) step(mu float64) (primal, dual float64) {
 	return primal, dual
 }
 
-// solve makes at most a number of steps, and calls enough with every λ whose Σλ is within the gap of what Γ attains, or that
-// is the last, until that is enough.
+// solve makes steps until enough returns true, or until the number of steps is reached. It calls enough with every λ whose
+// Σλ is within the gap of what Γ attains, and with the last one.
 func (p *interior) solve(steps int, gap float64, enough func(lambda []float64, attained float64) bool) {
 	mu := inner(p.z, p.gamma) / float64(2*p.k)
 	for range steps {

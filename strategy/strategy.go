@@ -35,7 +35,7 @@ type NodeCost struct {
 	Flops  int `json:"flops_per_step"` // multiplications and additions a step, at most
 }
 
-// LowerOf returns C, T×T.
+// LowerOf returns the matrix C of a strategy, T×T.
 func LowerOf(c Strategy) *mat.TriDense {
 	var lower mat.TriDense
 	c.StrategyTo(&lower)

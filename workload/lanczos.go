@@ -69,8 +69,8 @@ func (l *lanczos) signs(r *rand.Rand, width int) []float64 {
 	return y
 }
 
-// runs makes m steps, or as many as there are dimensions, from as many starting vectors as width says, which it
-// overwrites. With left, what is kept of the basis Q is Qᵀleft, and otherwise QᵀD⁻¹Q.
+// runs makes m Lanczos steps, or as many as there are dimensions, from width starting vectors, which it overwrites. Of the
+// basis Q a run keeps Qᵀleft, or without left QᵀD⁻¹Q.
 func (l *lanczos) runs(start []float64, width, m int, left []float64, tick func(width int) error) ([]*run, error) {
 	s := l.begin(start, width, left != nil)
 	var basis [][]float64

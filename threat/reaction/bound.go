@@ -69,7 +69,7 @@ func Bound(ctx context.Context, s *System, v Victim, reaction Reaction) (*Result
 // reactiveSystem is a system whose nodes answer as a reaction says. Its victims share the linear pass, and what multipliers of the
 // last one had on top.
 type reactiveSystem struct {
-	*stages // nil without a reaction
+	*stages // stages of the reaction; nil without one
 	system  *System
 	local   localDP
 	first   *trace // nil before it is needed, or if numbers are too large

@@ -141,7 +141,7 @@ func (m *Map) SVG() template.HTML {
 	return template.HTML(b.String())
 }
 
-// Height of the map.
+// Height returns the height of the map.
 func (m *Map) Height() int { return height }
 
 // Choice says what is chosen on the map.

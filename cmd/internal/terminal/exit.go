@@ -100,7 +100,7 @@ func setArgs(root *cobra.Command, args []string) {
 	root.SetArgs(args)
 }
 
-// explained is explain with the value that may have been meant.
+// explained returns the text of explain, and adds the value that may have been meant.
 func explained(cmd *cobra.Command, err error, explain Explainer) (text string, usage bool) {
 	if text, usage = explain(cmd, err); usage {
 		text += valueMeant(cmd, text)
