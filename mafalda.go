@@ -161,7 +161,7 @@ func Account(ctx context.Context, e *Export, network *Network, attacker string, 
 	if err := algorithm.CheckNodes(network.Graph); err != nil {
 		return threat.Report{}, err
 	}
-	if algorithm, err = algorithm.On(network, o.Seed); err != nil {
+	if algorithm, err = algorithm.WithNetworks(network, o.Seed); err != nil {
 		return threat.Report{}, err
 	}
 	if o.Sigma == 0 {

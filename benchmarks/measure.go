@@ -199,7 +199,7 @@ func (m *Measurer) completeSampled(ctx context.Context, r, dense Row,
 		if err != nil {
 			return Row{}, err
 		}
-		r.AtPrivacy = append(r.AtPrivacy, plan.InSecret(cost, epsilon, m.levels.Delta, optimum))
+		r.AtPrivacy = append(r.AtPrivacy, plan.SecretCost(cost, epsilon, m.levels.Delta, optimum))
 		r.MemoryFloats = max(r.MemoryFloats, cost.Bandwidth-1)
 	}
 	r.Seconds = time.Since(started).Seconds()

@@ -94,9 +94,9 @@ func kindOf(of reflect.Type) string {
 	return "int"
 }
 
-// At yields what the manifest has under the keys that a pattern stands for, as Key.Name has them, with the keys. What JSON
+// Values yields what the manifest has under the keys that a pattern stands for, as Key.Name has them, with the keys. What JSON
 // would leave out, because it is empty, is not there.
-func (m *Manifest) At(pattern string) iter.Seq2[string, reflect.Value] {
+func (m *Manifest) Values(pattern string) iter.Seq2[string, reflect.Value] {
 	names := strings.Split(strings.ReplaceAll(pattern, "[]", ".[]"), ".")
 	return func(yield func(string, reflect.Value) bool) { visit(reflect.ValueOf(m), "", names, yield) }
 }
@@ -151,7 +151,7 @@ func isEmpty(v reflect.Value) bool {
 // checkNumbers rejects numbers that JSON does not have.
 func (m *Manifest) checkNumbers() error {
 	for _, k := range Keys() {
-		for path, v := range m.At(k.Name) {
+		for path, v := range m.Values(k.Name) {
 			if k.Kind == "float" && !(math.Abs(v.Float()) <= math.MaxFloat64) {
 				return fmt.Errorf("%w: %s is %v", ErrManifest, path, v)
 			}
@@ -166,7 +166,7 @@ func (m *Manifest) checkRanges(block string) error {
 		if k.In == "" || !strings.HasPrefix(k.Name, block) {
 			continue
 		}
-		for path, v := range m.At(k.Name) {
+		for path, v := range m.Values(k.Name) {
 			if !k.allows(v) {
 				return fmt.Errorf("%s is %v: must be %s", path, v, k.allowed())
 			}

@@ -42,7 +42,7 @@ func exportOf(t *testing.T, n *graph.Network, layers ...int) *Export {
 	if err := graph.WriteNodes(&nodes, n.Graph); err != nil {
 		t.Fatal(err)
 	}
-	m := perNode(layers...)
+	m := nodeManifest(layers...)
 	m.Graph = &n.Origin
 	dir := filepath.Join(t.TempDir(), "out")
 	all := []File{stack("C.npy", 3), stack("C_inv.npy", 3), Bytes("nodes.csv", nodes.Bytes())}

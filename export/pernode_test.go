@@ -19,7 +19,7 @@ func stack(name string, count int) File {
 	})
 }
 
-func perNode(layers ...int) *Manifest {
+func nodeManifest(layers ...int) *Manifest {
 	m := manifest(2)
 	m.PerNode = &PerNode{Distinct: 2, Layers: append([]int{}, layers...), Losses: make([]float64, len(layers))}
 	return m
@@ -27,7 +27,7 @@ func perNode(layers ...int) *Manifest {
 
 func TestLayersComeBack(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	if err := WriteDir(dir, perNode(1, 0, 1), []File{stack("C.npy", 2), stack("C_inv.npy", 2)}, WriteOptions{}); err != nil {
+	if err := WriteDir(dir, nodeManifest(1, 0, 1), []File{stack("C.npy", 2), stack("C_inv.npy", 2)}, WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	e, err := Load(dir)
@@ -53,13 +53,13 @@ func TestLayersThatDoNotFit(t *testing.T) {
 		c, inverse int
 		say        string
 	}{
-		"too few":            {perNode(0, 2), 2, 2, "2 strategies and 2 inverses, but the nodes use 3"},
-		"inverses missing":   {perNode(0, 1), 2, 1, "2 strategies and 1 inverses"},
-		"none":               {perNode(), 2, 2, "no layers"},
-		"negative":           {perNode(0, -1), 2, 2, "negative"},
+		"too few":            {nodeManifest(0, 2), 2, 2, "2 strategies and 2 inverses, but the nodes use 3"},
+		"inverses missing":   {nodeManifest(0, 1), 2, 1, "2 strategies and 1 inverses"},
+		"none":               {nodeManifest(), 2, 2, "no layers"},
+		"negative":           {nodeManifest(0, -1), 2, 2, "negative"},
 		"not for the nodes":  {manifest(2), 2, 2, "shape [2 2 2]"},
-		"of no strategy":     {perNode(0), 0, 0, "shape [0 2 2]"},
-		"of no strategy yet": {perNode(0), 1, 0, "shape [0 2 2]"},
+		"of no strategy":     {nodeManifest(0), 0, 0, "shape [0 2 2]"},
+		"of no strategy yet": {nodeManifest(0), 1, 0, "shape [0 2 2]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "out")
@@ -82,7 +82,7 @@ func TestLayersThatFail(t *testing.T) {
 		"NaN":   func(i int) (mat.Matrix, error) { return mat.NewDense(2, 2, []float64{1, 0, math.NaN(), 1}), nil },
 	} {
 		dir := filepath.Join(t.TempDir(), "out")
-		err := WriteDir(dir, perNode(0), []File{NPYStack("C.npy", 1, 2, layer)}, WriteOptions{})
+		err := WriteDir(dir, nodeManifest(0), []File{NPYStack("C.npy", 1, 2, layer)}, WriteOptions{})
 		if _, there := os.Stat(dir); err == nil || there == nil || !strings.Contains(err.Error(), "layer 0") {
 			t.Errorf("%s: %v, folder: %v", name, err, there)
 		}

@@ -472,7 +472,7 @@ func (s *comparing) share() (err error) {
 	if n == nil || s.Case.Collude == Yes || n.Graph.Nodes() > mostThatShare {
 		return nil
 	}
-	s.sharing, err = s.Case.Sharing.On(n)
+	s.sharing, err = s.Case.Sharing.Resolve(n)
 	return err
 }
 

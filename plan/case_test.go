@@ -31,7 +31,7 @@ func TestCompareIsSolve(t *testing.T) {
 	for i, w := range compared.Ways {
 		p, o := c.Problem, plan.Options{Privacy: c.Options.Privacy, Sampling: w.Sampling, Class: w.Class, NoBaselines: true}
 		if w.Shared {
-			p.Sharing = must((&plan.Sharing{}).On(p.Network))
+			p.Sharing = must((&plan.Sharing{}).Resolve(p.Network))
 		}
 		s, err := plan.Solve(t.Context(), p, o)
 		if err != nil {

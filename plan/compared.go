@@ -39,9 +39,9 @@ type AtPrivacy struct {
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // noise std/clip for columns of norm one
 }
 
-// InSecret returns what bands cost with batches that are drawn in secret, beside the error of the optimum for batches
+// SecretCost returns what bands cost with batches that are drawn in secret, beside the error of the optimum for batches
 // in turn.
-func InSecret(c bands.Cost, epsilon, delta, optimum float64) AtPrivacy {
+func SecretCost(c bands.Cost, epsilon, delta, optimum float64) AtPrivacy {
 	return AtPrivacy{Epsilon: epsilon, Delta: delta, Error: c.ErrorAtPrivacy, Ratio: c.ErrorAtPrivacy / optimum,
 		Bands: c.Bandwidth, NoiseMultiplier: c.NoiseMultiplier}
 }

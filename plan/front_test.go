@@ -103,7 +103,7 @@ func choiceIsBest(t checker, known knownOptima, p plan.Problem, budget plan.Budg
 		t.Fatalf("a budget of %d numbers, %s holds %d, the manifest says %d", numbers, plan.ClassText(s.Options.Class),
 			held, s.Manifest().Strategy.MemoryFloats)
 	}
-	optima := known.of(t, p)
+	optima := known.solve(t, p)
 	for i, c := range everyClass(steps) {
 		if optima[i].floats <= numbers && s.Quality.Loss > optima[i].loss*(1+1e-5) {
 			t.Fatalf("%v, %d numbers: %s has the loss %v, %s has %v", p.Schema, numbers, plan.ClassText(s.Options.Class),
@@ -121,7 +121,7 @@ type classOptimum struct {
 // knownOptima are the optima of everyClass by problem: small problems are drawn again and again.
 type knownOptima map[string][]classOptimum
 
-func (k knownOptima) of(t checker, p plan.Problem) []classOptimum {
+func (k knownOptima) solve(t checker, p plan.Problem) []classOptimum {
 	key := fmt.Sprintf("%v %#v", p.Network == nil, p.Schema)
 	if k[key] == nil {
 		h := gramOf(t, p)

@@ -27,7 +27,7 @@ import (
 // may be learned of node i in a step is [M_A⁻¹]_ii ≤ (μ_i/clip_i)², relative to the plan's.
 type Levels struct {
 	listed []listedLevel
-	levels []export.NodeLevel // levels of a network's nodes, in their order, without noise; nil before On
+	levels []export.NodeLevel // levels of a network's nodes, in their order, without noise; nil before Resolve
 }
 
 // listedLevel is a line of a file of levels.
@@ -126,9 +126,9 @@ func parseLevel(header, fields []string) (l listedLevel, err error) {
 	return l, nil
 }
 
-// On returns the levels of the nodes of a network. The errors are a fault.Argument: a node without a level, and a level of
+// Resolve returns the levels of the nodes of a network. The errors are a fault.Argument: a node without a level, and a level of
 // a node that is not there.
-func (l *Levels) On(n *graph.Network) (*Levels, error) {
+func (l *Levels) Resolve(n *graph.Network) (*Levels, error) {
 	labels := n.Graph.Labels()
 	number := lists.Places(labels)
 	on := &Levels{listed: l.listed, levels: make([]export.NodeLevel, len(labels))}
@@ -201,7 +201,7 @@ func (p Problem) checkLevels() error {
 	if p.Levels == nil || p.Network == nil || len(p.Levels.levels) == p.nodes() {
 		return nil
 	}
-	return fault.New("Levels", nil, "are not those of the network's %d nodes: see Levels.On", p.nodes())
+	return fault.New("Levels", nil, "are not those of the network's %d nodes: see Levels.Resolve", p.nodes())
 }
 
 // compareOneLevel fills in the least loss at one level for all nodes, the strictest, unless nothing is to be compared or

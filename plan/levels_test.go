@@ -125,7 +125,7 @@ func TestLevelsAreOptimal(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if levels, err = levels.On(network); err != nil {
+			if levels, err = levels.Resolve(network); err != nil {
 				t.Fatal(err)
 			}
 			schema, err := participation.NewCyclic(steps, k, steps/k)
@@ -240,7 +240,7 @@ func TestBadLevels(t *testing.T) {
 	} {
 		levels, err := plan.ReadLevels(strings.NewReader(text), "x")
 		if err == nil {
-			_, err = levels.On(network)
+			_, err = levels.Resolve(network)
 		}
 		if err == nil || !strings.Contains(err.Error(), say) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %v; want %q", text, err, say)
@@ -250,7 +250,7 @@ func TestBadLevels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if levels, err = levels.On(network); err != nil {
+	if levels, err = levels.Resolve(network); err != nil {
 		t.Fatal(err)
 	}
 	schema, err := participation.NewCyclic(8, 2, 4)
@@ -267,7 +267,7 @@ func TestBadLevels(t *testing.T) {
 	}
 	others := problem
 	if others.Levels, err = plan.ReadLevels(strings.NewReader("node,mu\n0,1\n1,1\n2,1\n"), "x"); err == nil {
-		others.Levels, err = others.Levels.On(network)
+		others.Levels, err = others.Levels.Resolve(network)
 	}
 	if plain := (plan.Problem{Network: network, Schema: schema}); err != nil || problem.Key() == plain.Key() || problem.Key() == others.Key() {
 		t.Errorf("checkpoints of other levels are not told apart (%v)", err)

@@ -21,7 +21,7 @@ import (
 	"mafalda/verify"
 )
 
-func inBins(epsilon float64, bands int) plan.Options {
+func binOptions(epsilon float64, bands int) plan.Options {
 	o := sampled(epsilon, factorize.Banded{Bandwidth: bands})
 	o.Sampling, o.MonteCarlo = participation.Bins, bins.MonteCarlo{Samples: 2048, Seed: 7}
 	return o
@@ -31,7 +31,7 @@ func inBins(epsilon float64, bands int) plan.Options {
 // multiple of b. The best of them is exported, with nothing that is not known of it.
 func TestBinsCandidates(t *testing.T) {
 	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(11, 3, 4))}
-	s := solved(t, p, inBins(2, 0))
+	s := solved(t, p, binOptions(2, 0))
 	cyclic := solved(t, p, plan.Options{Privacy: s.Options.Privacy})
 	if math.Abs(s.CyclicErrorAtPrivacy-cyclic.ErrorAtPrivacy) > 2e-6*cyclic.ErrorAtPrivacy {
 		t.Errorf("in turn: %v, not %v", s.CyclicErrorAtPrivacy, cyclic.ErrorAtPrivacy)
@@ -78,7 +78,7 @@ func confirm(t *testing.T, c mat.Matrix, multiplier float64) {
 // One bin is participation in every step: no secret, and the noise of a known draw.
 func TestOneBin(t *testing.T) {
 	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(4, 4, 1))}
-	s := solved(t, p, inBins(2, 0))
+	s := solved(t, p, binOptions(2, 0))
 	mu := must(accounting.MuFromDP(2, 1e-6))
 	if got := s.Sampling.NoiseMultiplier; got < 1/mu || got > 1/mu*(1+1e-9) || s.Sampling.Confirmations != 0 ||
 		s.ErrorAtPrivacy < s.CyclicErrorAtPrivacy*(1-1e-6) {
@@ -92,7 +92,7 @@ func TestInterruptedBins(t *testing.T) {
 	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(12, 3, 4))}
 	for parts, want := range map[int]int{0: 0, 2: 2, 6: 4} {
 		ctx, cancel := context.WithCancel(t.Context())
-		o := inBins(2, 0)
+		o := binOptions(2, 0)
 		seen := 0
 		o.Progress = func(e plan.Event) {
 			if strings.Contains(e.Phase, "noise by samples") || strings.HasPrefix(e.Phase, "best strategy for bins") {
@@ -129,7 +129,7 @@ func TestInterruptedBins(t *testing.T) {
 func TestBinsRefuseDelta(t *testing.T) {
 	p := plan.Problem{Network: florentine(t), Schema: must(participation.NewCyclic(8, 2, 4))}
 	for _, delta := range []float64{1e-300, 0.999} {
-		o := inBins(2, 2)
+		o := binOptions(2, 2)
 		o.Privacy = &plan.Privacy{Target: accounting.Target{Epsilon: 2, Delta: delta}}
 		var argument *fault.Argument
 		if _, err := plan.Solve(t.Context(), p, o); !errors.As(err, &argument) || argument.Field != "Delta" {

@@ -44,7 +44,7 @@ func (sharingMode) check(p Problem, o Options) error {
 	case p.Network == nil:
 		return nil
 	case p.Sharing.setting.Secrets == nil || p.Sharing.setting.Secrets.Nodes() != p.nodes():
-		return fault.New("Sharing", nil, "is not one of the network's %d nodes: see Sharing.On", p.nodes())
+		return fault.New("Sharing", nil, "is not one of the network's %d nodes: see Sharing.Resolve", p.nodes())
 	}
 	_, err := p.spaceTime()
 	return err
@@ -385,7 +385,7 @@ func (s *Space) Covariance() *mat.SymDense { return s.Noise.Covariance() }
 // correlated between nodes as well as over time (SecLDP, package secrets). The zero value means the edges of the network,
 // and single curious nodes. The eavesdropper, who knows no secret, is always among the attackers.
 //
-// Its setting is empty before On.
+// Its setting is empty before Resolve.
 type Sharing struct {
 	Secrets    string // export.SecretsGossip, which empty means, SecretsAll, or the path of a file (secrets.LoadGraph)
 	Coalitions string // "1", which empty means, "2", pairs as well, or the path of a file (secrets.LoadAttackers)
@@ -393,14 +393,14 @@ type Sharing struct {
 	// LargestPair is the most variance of a pair, relative to max [M_A⁻¹]_vv = 1; 0 means spacetime.DefaultLargestPair.
 	LargestPair float64
 
-	setting    spacetime.Setting // empty before On
+	setting    spacetime.Setting // empty before Resolve
 	secrets    export.Secrets    // what the manifest says of Secrets
 	coalitions export.Coalitions
 }
 
-// On returns the sharing with the nodes of the network. It fails with a fault.Argument, and if one of the two files
+// Resolve returns the sharing with the nodes of the network. It fails with a fault.Argument, and if one of the two files
 // cannot be read.
-func (s *Sharing) On(n *graph.Network) (*Sharing, error) {
+func (s *Sharing) Resolve(n *graph.Network) (*Sharing, error) {
 	on := *s
 	if err := spacetime.CheckLargestPair(s.LargestPair); err != nil {
 		return nil, err
@@ -415,7 +415,7 @@ func (s *Sharing) On(n *graph.Network) (*Sharing, error) {
 	return &on, nil
 }
 
-// Setting returns who shares secrets and who colludes; empty before On.
+// Setting returns who shares secrets and who colludes; empty before Resolve.
 func (s *Sharing) Setting() spacetime.Setting { return s.setting }
 
 func (s *Sharing) loadSecrets(g *graph.Graph) (err error) {

@@ -37,7 +37,7 @@ func networkOf(t fataler, source string) *graph.Network {
 // sharedOn returns the problem of T = k·b steps on a network whose nodes share noise.
 func sharedOn(t fataler, n *graph.Network, k, b int, s plan.Sharing) plan.Problem {
 	t.Helper()
-	return plan.Problem{Network: n, Schema: must(participation.NewCyclic(k*b, k, b)), Sharing: must(s.On(n))}
+	return plan.Problem{Network: n, Schema: must(participation.NewCyclic(k*b, k, b)), Sharing: must(s.Resolve(n))}
 }
 
 // seen is max [M_A⁻¹]_vv by definition: what A does not know of the others' noise, inverted.
@@ -347,7 +347,7 @@ func TestBadSharing(t *testing.T) {
 		"folder":                {Secrets: t.TempDir()},
 	} {
 		var argument *fault.Argument
-		if _, err := s.On(n); !errors.As(err, &argument) || strings.Contains(err.Error(), "\n") {
+		if _, err := s.Resolve(n); !errors.As(err, &argument) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -192,7 +192,7 @@ func (s *job) curves(ctx context.Context, all *SamplingCurves, table *bands.Tabl
 			if err != nil {
 				return err
 			}
-			r.Bands = append(r.Bands, InSecret(at, r.Epsilon, all.Delta, r.Cyclic))
+			r.Bands = append(r.Bands, SecretCost(at, r.Epsilon, all.Delta, r.Cyclic))
 		}
 	}
 	return ctx.Err()
@@ -210,7 +210,7 @@ func (s *job) bestCurve(
 		if err != nil {
 			return err
 		}
-		best := InSecret(at, r.Epsilon, all.Delta, r.Cyclic)
+		best := SecretCost(at, r.Epsilon, all.Delta, r.Cyclic)
 		put(r, &best)
 	}
 	return ctx.Err()

@@ -109,10 +109,10 @@ func (f *field) directions() []answering {
 	size := len(f.at)
 	var all []answering
 	if size <= curvedExact {
-		all = f.within(f.krylov(size, probe(size, 0)), func(float64) float64 { return 1 })
+		all = f.restrict(f.krylov(size, probe(size, 0)), func(float64) float64 { return 1 })
 	} else {
 		for i := range uint64(curvedProbes) {
-			all = append(all, f.within(f.krylov(curvedLanczos, probe(size, i)), func(first float64) float64 {
+			all = append(all, f.restrict(f.krylov(curvedLanczos, probe(size, i)), func(first float64) float64 {
 				return first * first * float64(size) / curvedProbes
 			})...)
 		}
@@ -200,9 +200,9 @@ func (f *field) krylov(steps int, next []float64) krylov {
 	return k
 }
 
-// within returns the second derivatives within a basis: each counts as many directions as count says, which it gives
+// restrict returns the second derivatives within a basis: each counts as many directions as count says, which it gives
 // the first entry of its vector, with a weight of the second derivative of the loss that is not clipped.
-func (f *field) within(k krylov, count func(first float64) float64) []answering {
+func (f *field) restrict(k krylov, count func(first float64) float64) []answering {
 	var eigen mat.EigenSym
 	if !eigen.Factorize(k.within, true) {
 		return nil // not finite

@@ -46,7 +46,7 @@ func (s *Study) exported(dir string, e *export.Export) (m method, err error) {
 		s.notes = append(s.notes, note)
 	}
 	if e.Shared != nil {
-		m.against = against(e.Manifest.Space.Coalitions)
+		m.against = coalitionWords(e.Manifest.Space.Coalitions)
 	}
 	m.name = dir
 	m.export, err = e.Digest()

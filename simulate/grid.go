@@ -101,8 +101,8 @@ func (g *Grid) Runs(v Variant, level float64) []*Result {
 	return lists.Map(slices.Sorted(maps.Keys(runs)), func(seed uint64) *Result { return runs[seed] })
 }
 
-// inPairs returns the runs of the seeds that both have.
-func inPairs(a, b map[uint64]*Result) (of, and []*Result) {
+// pairRuns returns the runs of the seeds that both have.
+func pairRuns(a, b map[uint64]*Result) (of, and []*Result) {
 	for _, seed := range slices.Sorted(maps.Keys(a)) {
 		if other, both := b[seed]; both {
 			of, and = append(of, a[seed]), append(and, other)

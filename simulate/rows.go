@@ -57,8 +57,8 @@ func (g *Grid) Rows(delta float64) ([]Row, error) {
 			r := g.row(v, level)
 			r.Mu, r.Epsilon = mu, epsilon
 			if there {
-				r.Excess = Compare(inPairs(g.bySeed(none, 0), runs))
-				r.Prediction = predictionOf(inPairs(g.atRate(none, 0, r.Rate), runs))
+				r.Excess = Compare(pairRuns(g.bySeed(none, 0), runs))
+				r.Prediction = predictionOf(pairRuns(g.atRate(none, 0, r.Rate), runs))
 			}
 			if compared && !slices.Contains(baselines.Names(), v.Method) {
 				r.Improvement = g.improvement(v, best, level)
@@ -91,7 +91,7 @@ func (g *Grid) row(v Variant, level float64) Row {
 
 // improvement compares a method with another at a level; nil if no run can be compared.
 func (g *Grid) improvement(v, other Variant, mu float64) *Improvement {
-	mine, others := inPairs(g.bySeed(v, mu), g.bySeed(other, mu))
+	mine, others := pairRuns(g.bySeed(v, mu), g.bySeed(other, mu))
 	p := Compare(mine, others)
 	if p == nil {
 		return nil

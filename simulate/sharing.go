@@ -97,7 +97,8 @@ func (s *Study) Sharing() map[string]string {
 	return all
 }
 
-func against(c export.Coalitions) string {
+// coalitionWords says against whom noise that nodes share is meant.
+func coalitionWords(c export.Coalitions) string {
 	switch c.Size {
 	case 1:
 		return "single curious nodes"

@@ -216,8 +216,8 @@ func TestLoadTask(t *testing.T) {
 	}
 }
 
-// perNode writes an export whose nodes have strategies of their own: node i's has i+1 on its diagonal.
-func perNode(t *testing.T, n *graph.Network, s participation.Cyclic) string {
+// writeNodeStrategies writes an export whose nodes have strategies of their own: node i's has i+1 on its diagonal.
+func writeNodeStrategies(t *testing.T, n *graph.Network, s participation.Cyclic) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "nodes")
 	steps, nodes := s.Steps(), n.Graph.Nodes()
@@ -254,7 +254,7 @@ func perNode(t *testing.T, n *graph.Network, s participation.Cyclic) string {
 func TestExportsOfNodes(t *testing.T) {
 	at := network(t, graph.NetworkOptions{Source: "path:5"})
 	schema := cyclic(t, 12, 3, 4)
-	dir := perNode(t, at, schema)
+	dir := writeNodeStrategies(t, at, schema)
 	o := StudyOptions{Methods: []string{dir}, Mus: []float64{1}, Delta: 1e-6, Seeds: 1}
 	try := func(n *graph.Network, steps int) error {
 		s, err := NewStudy(n, Config{Task: linearTask(t, 200), Schema: cyclic(t, steps, 3, steps/3)}, o)

@@ -26,8 +26,8 @@ func training(s workload.Spec) workload.Spec {
 	return workload.Spec{Optimizer: s.Optimizer, Changes: s.Changes, Absence: s.Absence}
 }
 
-// atBase returns the spec of an export, whose decay is for a learning rate of 1, for another one.
-func atBase(s workload.Spec, rate float64) workload.Spec {
+// scaleDecay returns the spec of an export, whose decay is for a learning rate of 1, for another one.
+func scaleDecay(s workload.Spec, rate float64) workload.Spec {
 	s.WeightDecay /= rate
 	return s
 }
@@ -44,7 +44,7 @@ func (s *Study) adopt(exports map[string]*export.Export) error {
 		if e == nil || e.Manifest.IsPlain() {
 			continue
 		}
-		made := atBase(*e.Manifest.WorkloadSpec, s.config.LearningRate)
+		made := scaleDecay(*e.Manifest.WorkloadSpec, s.config.LearningRate)
 		made.GraphSequence = s.config.Workload.GraphSequence
 		made.Kind, made.Weights = s.config.Workload.Kind, s.config.Workload.Weights
 		s.config.Workload = made
@@ -66,7 +66,7 @@ func (s *Study) checkTraining(dir string, m *export.Manifest) (note string, err 
 		}
 		return note, nil
 	}
-	made := atBase(*m.WorkloadSpec, s.config.LearningRate)
+	made := scaleDecay(*m.WorkloadSpec, s.config.LearningRate)
 	if made.Kind == workload.Prefix {
 		run = training(run.Centralized())
 	}

@@ -305,7 +305,7 @@ func TestNoiseOfOtherKindsIsAsPredicted(t *testing.T) {
 		"poisson": {Methods: secret, Epsilons: []float64{2}, Sampling: participation.Poisson},
 		"bins": {Methods: secret, Epsilons: []float64{2}, Sampling: participation.Bins,
 			MonteCarlo: bins.MonteCarlo{Samples: 1 << 12}},
-		"per node": {Methods: []string{perNode(t, n, schema)}, Mus: []float64{1}},
+		"per node": {Methods: []string{writeNodeStrategies(t, n, schema)}, Mus: []float64{1}},
 	} {
 		o.Delta, o.Seeds = 1e-3, 30
 		c := Config{Task: linearTask(t, 100), Schema: schema, Workload: spec, LearningRate: 0.1, Every: 12}

@@ -47,8 +47,8 @@ func TestAssessOneStep(t *testing.T) {
 		t.Errorf("the attacker itself: %+v", own)
 	}
 	next := r.Pairs[1]
-	if *next.Distance != 1 || *next.SensSquared != 1 || !above(*next.Mu, 1./sigma) ||
-		!above(*next.RDP, alpha/(2.*sigma*sigma)) || !above(*next.Epsilon, epsilon) || *next.Cyffers != 1 {
+	if *next.Distance != 1 || *next.SensSquared != 1 || !isAbove(*next.Mu, 1./sigma) ||
+		!isAbove(*next.RDP, alpha/(2.*sigma*sigma)) || !isAbove(*next.Epsilon, epsilon) || *next.Cyffers != 1 {
 		t.Errorf("a neighbour: mu %v, %v, %v", *next.Mu, *next.RDP, *next.Epsilon)
 	}
 	for i, p := range r.Pairs[2:] {
@@ -58,8 +58,8 @@ func TestAssessOneStep(t *testing.T) {
 	}
 }
 
-// above reports whether v is at least w, and by no more than rounding.
-func above(v, w float64) bool { return v >= w && v <= w*(1+1e-12) }
+// isAbove reports whether v is at least w, and by no more than rounding.
+func isAbove(v, w float64) bool { return v >= w && v <= w*(1+1e-12) }
 
 // TestAssessIsAccount: whatever the scenario, every node is there once, in order, with the squared sensitivity of
 // Account; none is above local DP, and no μ below what belongs to it.

@@ -165,15 +165,15 @@ func (h *hidden) limit(local []float64, marked func(i int) []byte) (err error) {
 	for i, v := range h.nodes {
 		key := marked(i)
 		if _, there := known[string(key)]; !there {
-			known[string(key)] = within(gram, key, h.scenario.Schema)
+			known[string(key)] = markedSensitivity(gram, key, h.scenario.Schema)
 		}
 		local[v] = math.Min(local[v], known[string(key)])
 	}
 	return nil
 }
 
-// within returns the squared sensitivity of gradients of the steps that are marked alone.
-func within(gram mat.Symmetric, marked []byte, schema participation.Schema) float64 {
+// markedSensitivity returns the squared sensitivity of gradients of the steps that are marked alone.
+func markedSensitivity(gram mat.Symmetric, marked []byte, schema participation.Schema) float64 {
 	if !slices.Contains(marked, 0) {
 		return math.Inf(1) // of all: what the caller has
 	}

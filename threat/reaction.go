@@ -83,8 +83,8 @@ func (r Reaction) check() error {
 	return err
 }
 
-// From says in words where a class is from: "convex, ηβ ≤ 0.1".
-func (r Reaction) From() string {
+// Origin says in words where a class is from: "convex, ηβ ≤ 0.1".
+func (r Reaction) Origin() string {
 	text := r.Kind.Words() + number(r.X)
 	if r.Kind == StronglyConvex {
 		text += ", ηλ ≥ " + number(r.Y)
@@ -109,7 +109,7 @@ func (r Reaction) HoldsFor(t Trust) string {
 	case r.Kind == FixedInputs:
 		return Condition
 	}
-	return "every training in which each honest node's step θ − ηg(θ) satisfies |Δstep − ρΔθ| ≤ κ|Δθ| (here: " + r.From() +
+	return "every training in which each honest node's step θ − ηg(θ) satisfies |Δstep − ρΔθ| ≤ κ|Δθ| (here: " + r.Origin() +
 		"); otherwise local DP"
 }
 
@@ -141,7 +141,7 @@ func (r Reaction) Report() *ReactionReport {
 	if !is || err != nil {
 		return nil
 	}
-	return &ReactionReport{c.Rho, c.Kappa, r.From()}
+	return &ReactionReport{c.Rho, c.Kappa, r.Origin()}
 }
 
 // answers returns the class of every node's answer in a system: one of gradients, or one of whole steps, which have the

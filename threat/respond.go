@@ -88,7 +88,7 @@ func (sys *system) exposed(all []*gains) []bool {
 	out := make([]bool, len(sys.victims))
 	sys.bare(all, func(g *gains, alive *mat.Dense) (entered, now *mat.Dense) { // a column a gradient
 		if entry := g.entry(); entry != nil {
-			alive = beside(alive, entry)
+			alive = joinColumns(alive, entry)
 		}
 		return alive, g.d
 	}, func(_ *gains, shown *mat.Dense) bool {
@@ -108,7 +108,8 @@ func mulOrNil(a, b *mat.Dense) *mat.Dense {
 	return mul(a, b)
 }
 
-func beside(a, b *mat.Dense) *mat.Dense {
+// joinColumns returns a with the columns of b after its own; a may be nil.
+func joinColumns(a, b *mat.Dense) *mat.Dense {
 	if a == nil {
 		return b
 	}
@@ -189,10 +190,10 @@ func (b *batch) fill(ctx context.Context, s *span) error {
 	}
 	b.meet(s)
 	if s.to < len(b.all) {
-		b.over(b.part(b.responses, s.left), blas.Trans, s.right.over)
+		b.multiply(b.part(b.responses, s.left), blas.Trans, s.right.over)
 	}
 	if s.from > 0 {
-		b.over(b.part(b.pulled, s.right), blas.NoTrans, s.left.over)
+		b.multiply(b.part(b.pulled, s.right), blas.NoTrans, s.left.over)
 	}
 	return nil
 }
@@ -208,8 +209,8 @@ func (b *batch) rows(data []float64) blas64.General {
 	return blas64.General{Rows: len(data) / b.state, Cols: b.state, Stride: b.state, Data: data}
 }
 
-// over multiplies rows by a closed matrix, from the right.
-func (b *batch) over(rows []float64, op blas.Transpose, closed *mat.Dense) {
+// multiply multiplies rows by a closed matrix, from the right.
+func (b *batch) multiply(rows []float64, op blas.Transpose, closed *mat.Dense) {
 	if len(rows) > 0 {
 		work := b.work[:len(rows)]
 		gemm.Gemm(blas.NoTrans, op, 1, b.rows(rows), closed.RawMatrix(), 0, b.rows(work))

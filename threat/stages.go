@@ -201,7 +201,7 @@ func (all *stages) sums(local [][][]float64, weights []*mat.Dense, before *graph
 	}
 	for _, m := range numbers {
 		if m != nil {
-			state = beside(state, m)
+			state = joinColumns(state, m)
 		}
 	}
 	return state, gradients, noise

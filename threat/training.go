@@ -45,10 +45,10 @@ func (a Algorithm) Under(t Training) (Algorithm, error) {
 	return a, nil
 }
 
-// On returns the algorithm with the networks that take turns on n, if there are some, and others drawn by the seed. It
+// WithNetworks returns the algorithm with the networks that take turns on n, if there are some, and others drawn by the seed. It
 // fails as Under does, for other networks than an export was trained on (GraphSequence), and for another gossip matrix
 // than its own (ErrStrategy).
-func (a Algorithm) On(n *graph.Network, seed uint64) (Algorithm, error) {
+func (a Algorithm) WithNetworks(n *graph.Network, seed uint64) (Algorithm, error) {
 	if err := a.origin.checkGossip(n); err != nil {
 		return a, err
 	}

@@ -17,8 +17,8 @@ import (
 	"mafalda/workload"
 )
 
-// under returns the algorithm with a training.
-func under(t rapid.TB, a Algorithm, s workload.Spec) Algorithm {
+// withTraining returns the algorithm with a training.
+func withTraining(t rapid.TB, a Algorithm, s workload.Spec) Algorithm {
 	a, err := a.Under(Training{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
@@ -55,13 +55,13 @@ func TestTrainingSpecialCases(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, w, under(t, DPDSGD(), workload.Spec{Optimizer: workload.Optimizer{GossipRounds: rounds}}), muffliato, attacker, steps)
+		same(t, w, withTraining(t, DPDSGD(), workload.Spec{Optimizer: workload.Optimizer{GossipRounds: rounds}}), muffliato, attacker, steps)
 		q, err := workload.NewSequence([]*graph.CSR{w, w}, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, w, under(t, c, workload.Spec{Changes: workload.Changes{GraphSequence: q}}), c, attacker, steps)
-		if again := under(t, c, workload.Spec{Kind: workload.Message, Weights: workload.LastSteps(1)}); again.training != nil {
+		same(t, w, withTraining(t, c, workload.Spec{Changes: workload.Changes{GraphSequence: q}}), c, attacker, steps)
+		if again := withTraining(t, c, workload.Spec{Kind: workload.Message, Weights: workload.LastSteps(1)}); again.training != nil {
 			t.Error("whose errors count is a training of its own")
 		}
 		// what is decayed and scaled on the way is the same to who knows the factors
@@ -71,7 +71,7 @@ func TestTrainingSpecialCases(t *testing.T) {
 		}
 		decayed := workload.Optimizer{LearningRates: workload.ListedRates(slices.Repeat([]float64{0.5}, steps)), WeightDecay: 0.4}
 		faded := workload.Optimizer{LearningRates: workload.ListedRates(inverse(rates))}
-		same(t, w, under(t, c, workload.Spec{Optimizer: decayed}), under(t, c, workload.Spec{Optimizer: faded}), attacker, steps)
+		same(t, w, withTraining(t, c, workload.Spec{Optimizer: decayed}), withTraining(t, c, workload.Spec{Optimizer: faded}), attacker, steps)
 	})
 }
 
@@ -128,7 +128,7 @@ func TestMomentumIsAFilter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := account(t, w, under(t, MFDSGD(c), workload.Spec{Optimizer: o}), attacker, steps)
+		got, err := account(t, w, withTraining(t, MFDSGD(c), workload.Spec{Optimizer: o}), attacker, steps)
 		want, err2 := account(t, w, MFDSGD(plain), attacker, steps)
 		if err != nil || err2 != nil {
 			t.Fatal(err, err2)
@@ -155,7 +155,7 @@ func TestNothingNewIsSent(t *testing.T) {
 		"plain":    {workload.Optimizer{LearningRates: rates}, []float64{1, 0, 1, 0}},
 		"momentum": {workload.Optimizer{LearningRates: rates, Momentum: 0.5}, []float64{1, 0.2, 0.8, 0}}, // m_2 has g_1/2 + g_2, with both noises
 	} {
-		found, err := account(t, w, under(t, DPDSGD(), workload.Spec{Optimizer: tc.o}), node, 4)
+		found, err := account(t, w, withTraining(t, DPDSGD(), workload.Spec{Optimizer: tc.o}), node, 4)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -176,7 +176,7 @@ func TestFaintNoise(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, a := range []Algorithm{DPDSGD(), MFDSGD(dense)} {
-		s := Scenario{w, under(t, a, steep), Attacker{Trust: PNDP, Nodes: []int{0}}, every(t, 4)}
+		s := Scenario{w, withTraining(t, a, steep), Attacker{Trust: PNDP, Nodes: []int{0}}, every(t, 4)}
 		if err := Account(context.Background(), s, func(Exposure) error { return nil }); !errors.Is(err, ErrUnclear) {
 			t.Errorf("%s: %v", a.Name(), err)
 		}
@@ -204,7 +204,7 @@ func TestAuditOfTraining(t *testing.T) {
 		"sequence":  {Changes: workload.Changes{GraphSequence: q}},
 		"missed":    {Changes: workload.Changes{LinkFailures: 0.3}, Absence: workload.Absence{MissedSteps: 0.3, Carry: true}},
 	} {
-		scenario := Scenario{w, under(t, AntiPGD(), s), Attacker{Trust: PNDP, Nodes: []int{0}}, every(t, 8)}
+		scenario := Scenario{w, withTraining(t, AntiPGD(), s), Attacker{Trust: PNDP, Nodes: []int{0}}, every(t, 8)}
 		r, err := Audit(context.Background(), scenario, 2, AuditOptions{Random: rand.NewPCG(3, 4), Runs: 2000})
 		if err != nil || !r.Passed || r.High < 0.9*r.Reachable {
 			t.Errorf("%s: %+v, %v", name, r, err)
@@ -230,7 +230,7 @@ func TestTrainingIsRefused(t *testing.T) {
 	_, w := gossip(t, "path:4", graph.Uniform)
 	momentum.Momentum = 1
 	for _, attacker := range []Attacker{{}, {Trust: PNDP, Nodes: []int{0}}} {
-		s := Scenario{w, under(t, DPDSGD(), momentum), attacker, every(t, 3)}
+		s := Scenario{w, withTraining(t, DPDSGD(), momentum), attacker, every(t, 3)}
 		if err := Account(context.Background(), s, nil); !errors.As(err, &bad) || bad.Field != "Momentum" {
 			t.Errorf("momentum 1: %v", err)
 		}

@@ -123,8 +123,8 @@ func drawTrained(t *rapid.T, n, steps int, tr Training) Algorithm {
 	return a
 }
 
-// below reports whether b - a is positive semidefinite, but for rounding.
-func below(a, b *mat.SymDense) bool {
+// isBelow reports whether b - a is positive semidefinite, but for rounding.
+func isBelow(a, b *mat.SymDense) bool {
 	var rest mat.SymDense
 	rest.ScaleSym(-1, a)
 	rest.AddSym(&rest, b)
@@ -191,7 +191,7 @@ func compareTrained(t *rapid.T, s Scenario, view *View, got Exposure, local *mat
 	switch {
 	case got.Infinite || want.Infinite:
 		t.Fatalf("%v: victim %d is infinite: %v, by definition %v", s.Algorithm.training.Spec, got.Victim, got.Infinite, want.Infinite)
-	case !below(want.M, local):
+	case !isBelow(want.M, local):
 		t.Fatalf("%v: victim %d loses more than under local DP", s.Algorithm.training.Spec, got.Victim)
 	case s.Attacker.Trust != PNDP:
 		if local, err := s.Algorithm.LocalMatrix(got.Victim, s.steps()); err != nil || !mat.EqualApprox(got.M, local, 1e-9) {

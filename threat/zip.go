@@ -15,7 +15,7 @@ func buildZip(w *graph.CSR, a Attacker, steps int) *system {
 	z := newZipped(w, a)
 	nodes := len(z.nodes)
 	s := &stage{f: part(w, z.nodes, z.nodes), e: part(w, z.nodes, z.nodes)}
-	into := z.into(w)
+	into := z.noiseMap(w)
 	if nodes > 0 {
 		s.q = mat.NewSymDense(nodes, nil)
 		if into != nil {
@@ -76,8 +76,8 @@ func newZipped(w *graph.CSR, a Attacker) *zipped {
 	return z
 }
 
-// into returns how the messages' noise enters the next θ, nodes×messages.
-func (z *zipped) into(w *graph.CSR) *mat.Dense {
+// noiseMap returns how the messages' noise enters the next θ, nodes×messages.
+func (z *zipped) noiseMap(w *graph.CSR) *mat.Dense {
 	into := zeros(len(z.nodes), len(z.messages))
 	for x, m := range z.messages {
 		if i, ok := z.at[m[1]]; ok {

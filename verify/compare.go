@@ -167,5 +167,5 @@ func (v *verification) has(key string) bool { return len(find(v.export.Manifest,
 
 // find returns what a manifest has under the keys that a pattern stands for, by keys.
 func find(m *export.Manifest, pattern string) map[string]reflect.Value {
-	return maps.Collect(m.At(pattern))
+	return maps.Collect(m.Values(pattern))
 }

@@ -31,7 +31,7 @@ func TestVerifyGossip(t *testing.T) {
 	}{"of another network": {other, "weights"}, "of none": {make([]float64, n*n), "gossip"}, "without": {nil, ""}, "without words": {nil, "contract"}} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "out")
-			exported{network: graph.NetworkOptions{Source: "cycle:5"}, options: plan.Options{NoBaselines: true}}.to(t, dir)
+			exported{network: graph.NetworkOptions{Source: "cycle:5"}, options: plan.Options{NoBaselines: true}}.save(t, dir)
 			_, m := readGeneric(t, dir)
 			files, path := m["files"].(map[string]any), filepath.Join(dir, "W.npy")
 			if tc.matrix == nil {
@@ -71,7 +71,7 @@ func TestVerifyGossip(t *testing.T) {
 // Words of another version may differ, but not promise that batches in turn keep records within k steps where T > k·b.
 func TestVerifyContractOfLongRuns(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	exported{problem: plan.Problem{Workload: workload.Spec{Kind: workload.Prefix}, Schema: must(participation.NewCyclic(8, 2, 2))}, options: plan.Options{NoBaselines: true}}.to(t, dir)
+	exported{problem: plan.Problem{Workload: workload.Spec{Kind: workload.Prefix}, Schema: must(participation.NewCyclic(8, 2, 2))}, options: plan.Options{NoBaselines: true}}.save(t, dir)
 	_, m := readGeneric(t, dir)
 	m["version"] = "0.1"
 	for words, ok := range map[string]bool{"other words": true,
@@ -108,7 +108,7 @@ func TestExportedGossip(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "out")
-			exported{network: tc.network, problem: plan.Problem{Workload: tc.workload}, options: plan.Options{NoBaselines: true}}.to(t, dir)
+			exported{network: tc.network, problem: plan.Problem{Workload: tc.workload}, options: plan.Options{NoBaselines: true}}.save(t, dir)
 			e := must(export.Load(dir))
 			all, err := e.Gossip()
 			if err != nil || len(all) != tc.matrices || e.Manifest.HasGossip() != (tc.matrices > 0) {

@@ -99,7 +99,7 @@ func toleranceOf(word string) tolerance {
 	}
 	return map[string]tolerance{"formula": upTo(sameFormula), "2 formulas": upTo(2 * sameFormula), "4 formulas": upTo(4 * sameFormula),
 		"sums": upTo(sameMatrix), "noise": upTo(sameNoise), "searches": twoSearches(0), "fine searches": twoSearches(1e-9), "coarse searches": twoSearches(1e-6),
-		"joint": jointGap, "baseline": baselineGap, "privacy": atPrivacy, "plain": plainGap, "candidate": candidateGap,
+		"joint": jointGap, "baseline": baselineGap, "privacy": privacyTolerance, "plain": plainGap, "candidate": candidateGap,
 		"secret": secretGap}[word]
 }
 
@@ -135,9 +135,9 @@ func baselineGap(v *verification, key string) float64 {
 	return sameMatrix
 }
 
-// atPrivacy is how far a baseline's error at the privacy is known: under Poisson sampling its noise is calibrated
+// privacyTolerance is how far a baseline's error at the privacy is known: under Poisson sampling its noise is calibrated
 // again.
-func atPrivacy(v *verification, _ string) float64 {
+func privacyTolerance(v *verification, _ string) float64 {
 	if v.export.Manifest.Sampled() {
 		return sameNoise
 	}

@@ -27,7 +27,7 @@ func TestNetworkOf(t *testing.T) {
 	load := func(x exported) *export.Export {
 		dir := filepath.Join(t.TempDir(), "out")
 		x.options.NoBaselines = true
-		x.to(t, dir)
+		x.save(t, dir)
 		return must(export.Load(dir))
 	}
 	network := func(path string) *graph.Network {
@@ -69,7 +69,7 @@ func TestVerifyStopped(t *testing.T) {
 	cancel()
 	for _, options := range []plan.Options{{}, {PerNode: true}, {Groups: 2}} {
 		dir := filepath.Join(t.TempDir(), "out")
-		exported{network: graph.NetworkOptions{Source: "path:4"}, options: options}.to(t, dir)
+		exported{network: graph.NetworkOptions{Source: "path:4"}, options: options}.save(t, dir)
 		if r, err := verify.Verify(ctx, must(export.Load(dir)), nil); !errors.Is(err, context.Canceled) ||
 			r.Checks != nil {
 			t.Errorf("%+v, %v", r, err)

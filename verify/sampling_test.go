@@ -27,7 +27,7 @@ func TestVerifySampling(t *testing.T) {
 		problem: plan.Problem{Schema: must(participation.NewCyclic(13, 4, 4))},
 		options: plan.Options{Sampling: participation.Poisson, NoBaselines: true,
 			Privacy: &plan.Privacy{Target: accounting.Target{Epsilon: 12, Delta: 1e-6}}}}
-	x.to(t, dir)
+	x.save(t, dir)
 	text, _ := readGeneric(t, dir)
 	type object = map[string]any
 	times := func(of func(m, block object) object, key string, by float64) func(m, block object) {
@@ -74,7 +74,7 @@ func TestVerifySampling(t *testing.T) {
 // an export that claims some is refused.
 func TestVerifyBins(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	exported{solved: inBins}.to(t, dir)
+	exported{solved: inBins}.save(t, dir)
 	text, _ := readGeneric(t, dir)
 	type object = map[string]any
 	times := func(by float64, keys ...string) func(m object) { // of all, in sampling and privacy, too
@@ -155,7 +155,7 @@ func TestVerifyAllocation(t *testing.T) {
 		problem: plan.Problem{Schema: must(participation.NewCyclic(24, 4, 6))},
 		options: plan.Options{Sampling: participation.Allocation, NoBaselines: true,
 			Privacy: &plan.Privacy{Target: accounting.Target{Epsilon: 8, Delta: 1e-6}}}}
-	x.to(t, dir)
+	x.save(t, dir)
 	if r, err := verified(t, dir, verify.NetworkFiles{}); err != nil || !r.OK() {
 		t.Fatal(r, err)
 	}
@@ -195,7 +195,7 @@ func TestVerifyTruncated(t *testing.T) {
 		problem: plan.Problem{Schema: must(participation.NewCyclic(13, 4, 4))},
 		options: plan.Options{Sampling: participation.Truncated, Batches: sampling.Batches{Records: 200, Most: 85},
 			NoBaselines: true, Privacy: &plan.Privacy{Target: accounting.Target{Epsilon: 12, Delta: 1e-6}}}}
-	x.to(t, dir)
+	x.save(t, dir)
 	text, _ := readGeneric(t, dir)
 	if r, err := verified(t, dir, verify.NetworkFiles{}); err != nil || !r.OK() {
 		t.Fatalf("%v, %+v", err, r)

@@ -73,7 +73,7 @@ func shortExports(steps int) map[string]exported {
 func verifyFresh(t *testing.T, name string, x exported) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
-	x.to(t, dir)
+	x.save(t, dir)
 	e, err := export.Load(dir)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)

@@ -33,7 +33,7 @@ func sharedExports(t testing.TB) map[string]exported {
 	}
 	on := func(network string, s plan.Sharing, o plan.Options) exported {
 		n := must(graph.LoadNetwork(t.Context(), graph.NetworkOptions{Source: network}))
-		return exported{network: graph.NetworkOptions{Source: network}, problem: plan.Problem{Sharing: must(s.On(n))}, options: o}
+		return exported{network: graph.NetworkOptions{Source: network}, problem: plan.Problem{Sharing: must(s.Resolve(n))}, options: o}
 	}
 	private := &plan.Privacy{Target: accounting.Target{Epsilon: 30, Delta: 1e-5}}
 	return map[string]exported{
@@ -53,7 +53,7 @@ func sharedExports(t testing.TB) map[string]exported {
 // A search that stalled has ended, too: its export is no worse for saying so.
 func TestVerifyOfAStalledSearch(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	sharedExports(t)["banded"].to(t, dir)
+	sharedExports(t)["banded"].save(t, dir)
 	name := filepath.Join(dir, "manifest.json")
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -72,7 +72,7 @@ func TestVerifyOfAStalledSearch(t *testing.T) {
 // deviation, also where the hashes of the files are made to fit.
 func TestVerifyNoticesSharedNumbers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	sharedExports(t)["path"].to(t, dir)
+	sharedExports(t)["path"].save(t, dir)
 	_, manifest := readGeneric(t, dir)
 	for _, key := range []string{"gap_space", "gap_time"} { // those whose last digits are not checked
 		space := manifest["space"].(map[string]any)

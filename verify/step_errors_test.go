@@ -19,7 +19,7 @@ func TestStepErrorsOfSplits(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "out")
 		split.NoBaselines = true
 		exported{network: graph.NetworkOptions{Source: "florentine"}, options: split,
-			problem: plan.Problem{Schema: must(participation.NewCyclic(12, 3, 4))}}.to(t, dir)
+			problem: plan.Problem{Schema: must(participation.NewCyclic(12, 3, 4))}}.save(t, dir)
 		e, err := export.Load(dir)
 		if err != nil {
 			t.Fatal(err)

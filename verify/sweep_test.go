@@ -78,7 +78,7 @@ func tried(t testing.TB, x exported) (refused, wrong error) {
 		return nil, err
 	}
 	if p.Sharing != nil {
-		if p.Sharing, err = p.Sharing.On(n); err != nil {
+		if p.Sharing, err = p.Sharing.Resolve(n); err != nil {
 			return nil, err
 		}
 	}

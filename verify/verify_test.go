@@ -36,8 +36,8 @@ type exported struct {
 	solved  func() *plan.Solution // instead of all that is to be solved, if it is there
 }
 
-// to writes the export to a folder.
-func (x exported) to(t testing.TB, dir string) {
+// save writes the export to a folder.
+func (x exported) save(t testing.TB, dir string) {
 	t.Helper()
 	if x.solved != nil {
 		if err := x.solved().Export(dir, x.write); err != nil {
@@ -183,7 +183,7 @@ func smallExports(t testing.TB) map[string]verify.NetworkFiles {
 	base, files := t.TempDir(), map[string]verify.NetworkFiles{}
 	for name, x := range allExports(t) {
 		dir := filepath.Join(base, name)
-		x.to(t, dir)
+		x.save(t, dir)
 		files[dir] = x.files
 	}
 	return files
@@ -294,7 +294,7 @@ func TestVerifyConsistentFalseBounds(t *testing.T) {
 			x.problem.Schema = must(participation.NewCyclic(12, 3, 4))
 		}
 		dir := filepath.Join(t.TempDir(), "out")
-		x.to(t, dir)
+		x.save(t, dir)
 		_, manifest := readGeneric(t, dir)
 		loss := must(manifest["loss"].(json.Number).Float64())
 		bound := loss * (1 - 1e-9)
@@ -322,7 +322,7 @@ func TestVerifyKnowsTheFirstDigitsOfOtherOptima(t *testing.T) {
 		for class, schema := range problems {
 			dir := filepath.Join(t.TempDir(), class.Name())
 			exported{network: graph.NetworkOptions{Source: "path:4"}, options: plan.Options{Class: class},
-				problem: plan.Problem{Workload: cosine, Schema: schema}}.to(t, dir)
+				problem: plan.Problem{Workload: cosine, Schema: schema}}.save(t, dir)
 			_, manifest := readGeneric(t, dir)
 			block, name := manifest, "plain_strategy_loss"
 			if key != name {

@@ -90,8 +90,8 @@ func (w *where) bind(cmd *cobra.Command) {
 		"deal the cells to so many pipelines, for runners that give each one worker, as Prism does")
 	fl.BoolVar(&w.verbose, "verbose", false, "print what Beam and its runner have to say")
 	names := []string{"runner", "endpoint", "workers", "address", "jobs", "verbose"}
-	terminal.InGroup(cmd, group, names...)
-	grids.OfEngine(cmd, names...)
+	terminal.GroupFlags(cmd, group, names...)
+	grids.MarkEngineFlags(cmd, names...)
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := w.check(); err != nil {

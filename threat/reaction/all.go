@@ -90,7 +90,7 @@ func (g *reactiveSystem) singles(ctx context.Context) (single [][]float64, why s
 	}
 	for _, extra := range extras(g.memory(), usual) {
 		tr, doubt, err := g.backward(ctx, 0, proven, false, func(t int, q []float64) (price, string) {
-			return g.oppose(t, q, -1, alongRuns(runs, g.m, extra))
+			return g.oppose(t, q, -1, runChooser(runs, g.m, extra))
 		})
 		switch {
 		case err != nil:

@@ -334,7 +334,7 @@ func TestNearlySingularMultipliersLoseNothing(t *testing.T) {
 	}
 	run := b.forward(b.first, b.linear, []int{0}, 1, b.centred)
 	for range 3 {
-		tr, why, err := b.prove(context.Background(), []int{0}, alongRuns(run, 1, 0))
+		tr, why, err := b.prove(context.Background(), []int{0}, runChooser(run, 1, 0))
 		if err != nil || why != "" || tr.bound < value {
 			t.Fatalf("before it is raised the bound is %v, reached %v (%s, %v)", tr, value, why, err)
 		}

@@ -41,7 +41,7 @@ func TestCoupledRunsShowTheSame(t *testing.T) {
 		}
 		for _, sigma := range extras(b.memory(), usual) {
 			run := b.forward(b.first, b.linear, pattern, 1, b.centred)
-			tr, _, err := b.prove(context.Background(), pattern, alongRuns(run, 1, sigma))
+			tr, _, err := b.prove(context.Background(), pattern, runChooser(run, 1, sigma))
 			if err != nil {
 				rt.Fatal(err)
 			}

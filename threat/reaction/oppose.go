@@ -138,8 +138,8 @@ func (all *stages) oppose(t int, q []float64, victim int, choose chooser) (out p
 	return s.price(choose(t, s))
 }
 
-// alongRuns returns a chooser of multipliers in closed form, made of differences of width columns in all steps.
-func alongRuns(runs [][]float64, width int, sigma float64) chooser {
+// runChooser returns a chooser of multipliers in closed form, made of differences of width columns in all steps.
+func runChooser(runs [][]float64, width int, sigma float64) chooser {
 	return func(t int, s *stepCost) multipliers { return s.dominant(runs[t], width, sigma) }
 }
 

@@ -64,7 +64,7 @@ func (s *search) pass(ctx context.Context, choose chooser) (*trace, error) {
 // are tried, first the one that was best for the victim before.
 func (s *search) begin(ctx context.Context) error {
 	run := s.forward(s.first, s.linear, s.pattern, 1, s.centred)
-	return s.extras(ctx, func(extra float64) chooser { return alongRuns(run, 1, extra) })
+	return s.extras(ctx, func(extra float64) chooser { return runChooser(run, 1, extra) })
 }
 
 // extras tries multipliers with all extras, and keeps the best one.
@@ -85,7 +85,7 @@ func (s *search) extras(ctx context.Context, choose func(extra float64) chooser)
 func (s *search) follow(ctx context.Context) error {
 	run := s.forward(s.leader, s.answers, s.pattern, 1, s.steep)
 	for round := 1; round < rounds && raise(s.bound) > s.enough; round++ {
-		tr, err := s.pass(ctx, alongRuns(run, 1, s.extra))
+		tr, err := s.pass(ctx, runChooser(run, 1, s.extra))
 		if tr == nil {
 			return err
 		}

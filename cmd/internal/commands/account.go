@@ -145,7 +145,10 @@ func (f *attackable) scenario(cmd *cobra.Command, schema participation.Schema, s
 		},
 		func() (err error) { n, err = f.network.Load(); return err },
 		func() error { return s.Algorithm.CheckNodes(n.Graph) },
-		func() (err error) { s.Algorithm, err = f.threat.On(s.Algorithm, n, f.network.Seed); return err },
+		func() (err error) {
+			s.Algorithm, err = f.threat.WithNetworks(s.Algorithm, n, f.network.Seed)
+			return err
+		},
 		func() error { s.Gossip = n.Gossip.Matrix(); return nil })
 	return s, n, level, err
 }

@@ -162,7 +162,7 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 	if c.Problem.Workload.Kind == workload.Prefix {
 		err = refuseNetwork(cmd, false)
 	} else if c.Problem.Network, err = f.network.Load(); err == nil {
-		err = onNetwork(cmd.Context(), &c.Problem, func() error { return plan.CheckCase(c) })
+		err = completeProblem(cmd.Context(), &c.Problem, func() error { return plan.CheckCase(c) })
 	}
 	if err == nil && c.Training == nil {
 		err = f.ofTask(cmd, &c)

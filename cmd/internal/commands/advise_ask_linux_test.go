@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// atTerminal runs a command line at a pseudoterminal on which somebody types, and returns what stands on it in the end.
-func atTerminal(t *testing.T, ctx context.Context, typed string, args ...string) (code int, screen string) {
+// runAtTerminal runs a command line at a pseudoterminal on which somebody types, and returns what stands on it in the end.
+func runAtTerminal(t *testing.T, ctx context.Context, typed string, args ...string) (code int, screen string) {
 	t.Helper()
 	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -61,7 +61,7 @@ func atTerminal(t *testing.T, ctx context.Context, typed string, args ...string)
 // At a terminal advise asks for what is missing, and for nothing with --json; the end of the input and Ctrl-C end it.
 func TestAdviseAtATerminal(t *testing.T) {
 	args := strings.Fields("advise --T 8 --trust ldp --sampling cyclic")
-	code, screen := atTerminal(t, t.Context(), "3\nall\n2\n\n1e-5\n0\nn\nall\n", args...)
+	code, screen := runAtTerminal(t, t.Context(), "3\nall\n2\n\n1e-5\n0\nn\nall\n", args...)
 	for _, want := range []string{"How many nodes train?", "How much memory",
 		"mafalda advise --T 8 --delta 1e-05 --epsilon 2 --graph complete:3",
 		"own noise, in turn, dense", "take "} {
@@ -69,17 +69,17 @@ func TestAdviseAtATerminal(t *testing.T) {
 			t.Errorf("code %d, no %q in\n%s", code, want, screen)
 		}
 	}
-	if code, screen = atTerminal(t, t.Context(), "3\n\x04", args...); code != 2 || !strings.Contains(screen,
+	if code, screen = runAtTerminal(t, t.Context(), "3\n\x04", args...); code != 2 || !strings.Contains(screen,
 		"mafalda: no answer") {
 		t.Errorf("at the end of the input: code %d\n%s", code, screen)
 	}
-	if code, screen = atTerminal(t, t.Context(), "", append(args, "--json")...); code != 2 ||
+	if code, screen = runAtTerminal(t, t.Context(), "", append(args, "--json")...); code != 2 ||
 		strings.Contains(screen, "How many nodes") {
 		t.Errorf("with --json: code %d\n%s", code, screen)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if code, screen = atTerminal(t, ctx, "", args...); code != 130 || !strings.Contains(screen, "mafalda: interrupted") {
+	if code, screen = runAtTerminal(t, ctx, "", args...); code != 130 || !strings.Contains(screen, "mafalda: interrupted") {
 		t.Errorf("after Ctrl-C: code %d\n%s", code, screen)
 	}
 }

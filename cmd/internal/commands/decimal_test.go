@@ -201,7 +201,7 @@ func TestAccountIsRoundedUp(t *testing.T) {
 			if p.Distance != nil && *p.Distance == 1 {
 				most = max(most, *p.Mu)
 			}
-			if less := *p.Mu * (1 - 0x1p-51); over(*p.Mu, sigma, *p.SensSquared) < 0 || over(less, sigma, *p.SensSquared) > 0 {
+			if less := *p.Mu * (1 - 0x1p-51); compareSquares(*p.Mu, sigma, *p.SensSquared) < 0 || compareSquares(less, sigma, *p.SensSquared) > 0 {
 				t.Errorf("σ = %v, sens² = %v: μ = %v", sigma, *p.SensSquared, *p.Mu)
 			}
 			if rdp, err := accounting.RDP(*p.Mu, 2); err != nil || rdp != *p.RDP {
@@ -216,8 +216,8 @@ func TestAccountIsRoundedUp(t *testing.T) {
 	}
 }
 
-// over compares (μσ)² with sens², exactly.
-func over(mu, sigma, squared float64) int {
+// compareSquares compares (μσ)² with sens², exactly.
+func compareSquares(mu, sigma, squared float64) int {
 	exact := func(v float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(v) }
 	product := new(big.Float).Mul(exact(mu), exact(sigma))
 	return product.Mul(product, product).Cmp(exact(squared))

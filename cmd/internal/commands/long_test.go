@@ -72,7 +72,7 @@ func TestLongRun(t *testing.T) {
 		"directed": {[]string{"-k", "3", "--strategy", "blt", "--graph", "directed:" + directed},
 			"only gossip matrices in detailed balance"},
 	} {
-		code, _, errs := mafalda(on(append([]string{"optimize", "--graph", "cycle:5", "--T", steps}, tc.args...))...)
+		code, _, errs := mafalda(dropGraph(append([]string{"optimize", "--graph", "cycle:5", "--T", steps}, tc.args...))...)
 		if code == 0 || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {
 			t.Errorf("%s: code %d, %s", name, code, errs)
 		}

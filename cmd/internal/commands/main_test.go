@@ -21,8 +21,8 @@ func mafalda(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), err.String()
 }
 
-// on returns a command line without the --graph that another one in it takes the place of.
-func on(args []string) []string {
+// dropGraph returns a command line without the --graph that another one in it takes the place of.
+func dropGraph(args []string) []string {
 	at := slices.Index(args, "--graph")
 	if at >= 0 && slices.Contains(args[at+1:], "--graph") {
 		return append(slices.Clone(args[:at]), args[at+2:]...)

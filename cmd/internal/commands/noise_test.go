@@ -16,7 +16,7 @@ import (
 func noisy(t *testing.T, args ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
-	optimizeJSON(t, on(append([]string{"--graph", "florentine", "--T", "16", "-k", "4", "--mu", "1", "--no-baselines", "-o", dir}, args...))...)
+	optimizeJSON(t, dropGraph(append([]string{"--graph", "florentine", "--T", "16", "-k", "4", "--mu", "1", "--no-baselines", "-o", dir}, args...))...)
 	return dir
 }
 

@@ -37,7 +37,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	check := func() error {
-		if err := p.Check(o); err != nil || f.shard.On() {
+		if err := p.Check(o); err != nil || f.shard.IsPart() {
 			return err
 		}
 		return p.CheckExport(o, f.Dir, f.write)
@@ -48,7 +48,7 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	if p.Workload.Kind == workload.Prefix {
 		err = refuseNetwork(cmd, o.Sampling == participation.Bins)
 	} else if p.Network, p.Others, err = f.network.LoadAll(); err == nil {
-		err = onNetwork(cmd.Context(), &p, check)
+		err = completeProblem(cmd.Context(), &p, check)
 	}
 	if err != nil {
 		return err
@@ -72,9 +72,9 @@ func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	switch {
 	case err != nil:
 		return err
-	case f.shard.On() && cmd.Context().Err() != nil:
+	case f.shard.IsPart() && cmd.Context().Err() != nil:
 		return terminal.ErrInterrupted
-	case f.shard.On():
+	case f.shard.IsPart():
 		if s.Split != nil {
 			layers.Done()
 		}
@@ -89,7 +89,7 @@ func (f *optimizeFlags) layers(cmd *cobra.Command, o *plan.Options) (*grids.Laye
 	if err := f.shard.Parse(cmd, f.runner, f.Dir); err != nil {
 		return nil, err
 	}
-	if !f.shard.On() && !f.runner.Merging {
+	if !f.shard.IsPart() && !f.runner.Merging {
 		return nil, nil
 	}
 	switch {
@@ -107,19 +107,19 @@ func (f *optimizeFlags) layers(cmd *cobra.Command, o *plan.Options) (*grids.Laye
 	return layers, nil
 }
 
-// onNetwork completes a problem whose network has been loaded, and checks it again.
-func onNetwork(ctx context.Context, p *plan.Problem, check func() error) (err error) {
+// completeProblem completes a problem whose network has been loaded, and checks it again.
+func completeProblem(ctx context.Context, p *plan.Problem, check func() error) (err error) {
 	if p.Workload, err = p.Workload.On(p.Network); err != nil {
 		return err
 	}
 	if sharing, n := p.Sharing, p.Network; sharing != nil { // which reads files
-		p.Sharing, err = parallel.Abandonable(ctx, func(context.Context) (*plan.Sharing, error) { return sharing.On(n) })
+		p.Sharing, err = parallel.Abandonable(ctx, func(context.Context) (*plan.Sharing, error) { return sharing.Resolve(n) })
 		if err != nil {
 			return err
 		}
 	}
 	if p.Levels != nil {
-		if p.Levels, err = p.Levels.On(p.Network); err != nil {
+		if p.Levels, err = p.Levels.Resolve(p.Network); err != nil {
 			return err
 		}
 	}
@@ -135,7 +135,7 @@ func refuseNetwork(cmd *cobra.Command, sampled bool) error {
 	return terminal.Refuse(cmd, "the prefix workload has no network: leave out --%s", names...)
 }
 
-// progress returns what shows how far it is.
+// progress returns the callback that draws Solve's progress.
 func (f *optimizeFlags) progress(stderr io.Writer, bar *terminal.Progress) func(plan.Event) {
 	phase := ""
 	return func(e plan.Event) {
@@ -154,17 +154,17 @@ func (f *optimizeFlags) progress(stderr io.Writer, bar *terminal.Progress) func(
 		default:
 			loss, gap := terminal.DecimalUp(it.Loss, 10), terminal.DecimalUp(it.Gap, 3)
 			if f.verbose {
-				fmt.Fprintf(stderr, "%siteration %3d  loss %s  bound %s  gap %s\n", of(e), it.Count, loss,
+				fmt.Fprintf(stderr, "%siteration %3d  loss %s  bound %s  gap %s\n", searchPrefix(e), it.Count, loss,
 					terminal.DecimalDown(it.LowerBound, 10), gap)
 			}
-			bar.Show(e.Fraction, fmt.Sprintf("%siteration %d, loss %s, gap %s", of(e), it.Count,
+			bar.Show(e.Fraction, fmt.Sprintf("%siteration %d, loss %s, gap %s", searchPrefix(e), it.Count,
 				terminal.DecimalUp(it.Loss, 6), terminal.DecimalUp(it.Gap, 2)))
 		}
 	}
 }
 
-// of names the search of an iteration, if there are several.
-func of(e plan.Event) string {
+// searchPrefix returns the name of an iteration's search with a colon, empty for the optimum.
+func searchPrefix(e plan.Event) string {
 	if e.Phase == "optimum" {
 		return ""
 	}

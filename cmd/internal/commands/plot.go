@@ -57,7 +57,7 @@ func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return terminal.Usage(err)
 	}
-	n, note, err := f.network.Of(ctx, e)
+	n, note, err := f.network.NetworkOf(ctx, e)
 	if err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func TestSharedAccount(t *testing.T) {
 		"all nodes":         {sharedArgs("account", dir, "--trust", "coalitions="+writeFile(t, "all", strings.Join(florentineLabels(t), ","))), "nobody left"},
 		"other nodes":       {sharedArgs("account", dir, "--graph", "cycle:15"), "of another graph"},
 	} {
-		code, out, errs := mafalda(on(tc.args)...)
+		code, out, errs := mafalda(dropGraph(tc.args)...)
 		if code != 2 || out != "" || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {
 			t.Errorf("%s: code %d, want %q: %s", name, code, tc.say, errs)
 		}
@@ -154,7 +154,7 @@ func TestSharedSimulate(t *testing.T) {
 		"in secret":       {[]string{"--methods", "decor", "--sampling", "poisson", "--epsilon", "2"}, "decor"},
 		"another network": {[]string{"--methods", dir, "--graph", "cycle:15", "--mu", "1"}, "another network"},
 	} {
-		if code, _, errs := mafalda(on(append(args, tc.args...))...); code == 0 || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {
+		if code, _, errs := mafalda(dropGraph(append(args, tc.args...))...); code == 0 || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {
 			t.Errorf("%s: code %d, want %q: %s", name, code, tc.say, errs)
 		}
 	}

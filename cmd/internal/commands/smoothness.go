@@ -100,22 +100,22 @@ func smoothnessError(err error) error {
 // package reaction are raised by ten thousand times as much.
 const slack = 1e-11
 
-func above(v float64) string { return terminal.DecimalUp(v*(1-slack), 6) }
-func below(v float64) string { return terminal.DecimalDown(v*(1+slack), 6) }
+func roundUp(v float64) string   { return terminal.DecimalUp(v*(1-slack), 6) }
+func roundDown(v float64) string { return terminal.DecimalDown(v*(1+slack), 6) }
 
 // reactionFlags returns what to give to account: a class that holds all steps. Models that are divided by the rate lose the
 // rate times the decay; x makes up for what rounding takes off that. Account takes no decay from 1 on: the steps are then
 // Lipschitz as a whole, at every rate up to this one.
 func reactionFlags(f smoothness.Found, t smoothness.Training) string {
 	lost := t.Rate * t.Decay
-	decay := below(lost)
+	decay := roundDown(lost)
 	given, err := strconv.ParseFloat(decay, 64)
 	if err != nil || given >= 1 {
-		return "--reaction lipschitz:" + above(max(1, f.Step.Lipschitz()))
+		return "--reaction lipschitz:" + roundUp(max(1, f.Step.Lipschitz()))
 	}
-	text := fmt.Sprintf("--reaction %s:%s", f.Row, above(f.X+max(0, lost-given)))
+	text := fmt.Sprintf("--reaction %s:%s", f.Row, roundUp(f.X+max(0, lost-given)))
 	if f.Row == reaction.StronglyConvex {
-		text += "," + below(f.Y)
+		text += "," + roundDown(f.Y)
 	}
 	if given > 0 {
 		text += " --optimizer decay:" + decay
@@ -173,21 +173,21 @@ func (f *smoothnessFlags) print(w io.Writer, t smoothness.Training, found smooth
 		fmt.Fprintf(w, "norms          at most %g\n", t.Norms[0])
 	}
 	fmt.Fprintf(w, "step           rate %g, batches of at most %s; %s\n", t.Rate, terminal.Count(t.Batch, "record"), divided)
-	fmt.Fprintf(w, "beta           %s, Lipschitz constant %s of a batch\n", above(found.Beta), of)
-	fmt.Fprintf(w, "x              %s, the rate times beta", above(found.X))
+	fmt.Fprintf(w, "beta           %s, Lipschitz constant %s of a batch\n", roundUp(found.Beta), of)
+	fmt.Fprintf(w, "x              %s, the rate times beta", roundUp(found.X))
 	if t.Divisor > 0 {
 		fmt.Fprintf(w, " over %g", t.Divisor)
 	}
 	fmt.Fprintln(w)
 	if found.Row == reaction.StronglyConvex {
-		fmt.Fprintf(w, "y              %s, the rate times lambda\n", below(found.Y))
+		fmt.Fprintf(w, "y              %s, the rate times lambda\n", roundDown(found.Y))
 	}
 	fmt.Fprintf(w, "class          %s: rho %.6g, kappa %.6g\n", found.Row, found.Class.Rho, found.Class.Kappa)
 	fmt.Fprintf(w, "because        %s\n", found.Why)
 	if t.Decay > 0 {
 		fmt.Fprintf(w, "with decay     rho %.6g, kappa %.6g\n", found.Step.Rho, found.Step.Kappa)
 	}
-	fmt.Fprintf(w, "steps          at most %s-Lipschitz\n", above(found.Step.Lipschitz()))
+	fmt.Fprintf(w, "steps          at most %s-Lipschitz\n", roundUp(found.Step.Lipschitz()))
 	_, err := fmt.Fprintf(w, "account with   %s\n", reactionFlags(found, t))
 	if f.data != "" && err == nil {
 		_, err = fmt.Fprintf(w, "warning        the class depends on the records: scale inputs to a public norm, and give it as --norm\n")

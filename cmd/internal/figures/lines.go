@@ -219,7 +219,7 @@ func (d drawnCurve) draw(p *page, f frame) {
 		}
 		d.mark(p, at)
 		if d.Labels != nil {
-			labels = p.beside(f, at, d.Labels[i], labels)
+			labels = p.labelPoint(f, at, d.Labels[i], labels)
 		}
 		if d.Says != nil {
 			p.shapes = append(p.shapes, shape{points: []Point{at}, says: d.Says[i]})
@@ -242,7 +242,7 @@ func (d drawnCurve) stroke(p *page, points []Point) {
 func (d drawnCurve) mark(p *page, at Point) {
 	if d.radius > 0 {
 		size := 1 + 1/float64(d.marker.corners) // of the same area, nearly
-		p.area(d.colour, around(at, size*d.radius*p.em, d.marker.corners, d.marker.turn)...)
+		p.area(d.colour, polygon(at, size*d.radius*p.em, d.marker.corners, d.marker.turn)...)
 	}
 }
 
@@ -252,8 +252,8 @@ func (d drawnCurve) sample(p *page, from, to Point) {
 	d.mark(p, Point{(from.X + to.X) / 2, from.Y})
 }
 
-// beside writes a label beside a point, where it meets nothing, if there is such a place, and returns all that others may not meet.
-func (p *page) beside(f frame, at Point, label string, others []shape) []shape {
+// labelPoint writes a label beside a point, where it meets nothing, if there is such a place, and returns all that others may not meet.
+func (p *page) labelPoint(f frame, at Point, label string, others []shape) []shape {
 	const tall = 0.8 // letters, relative to their size
 	small := smaller * p.em
 	wide := width(label, small)

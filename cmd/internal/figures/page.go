@@ -54,11 +54,11 @@ func (p *page) area(colour color.NRGBA, points ...Point) {
 
 // disc fills a circle.
 func (p *page) disc(colour color.NRGBA, at Point, radius float64) {
-	p.area(colour, around(at, radius, 24, 0)...)
+	p.area(colour, polygon(at, radius, 24, 0)...)
 }
 
-// around returns the corners of a regular polygon, the first of them turned away from the right.
-func around(at Point, radius float64, corners int, turn float64) []Point {
+// polygon returns the corners of a regular polygon, the first of them turned away from the right.
+func polygon(at Point, radius float64, corners int, turn float64) []Point {
 	all := make([]Point, corners)
 	for i := range all {
 		sin, cos := math.Sincos(turn + 2*math.Pi*float64(i)/float64(corners))

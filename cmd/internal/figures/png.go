@@ -95,7 +95,7 @@ func strokes(s shape) (all [][]Point) {
 			x, y := (b.Y-a.Y)/length*s.width/2, (a.X-b.X)/length*s.width/2
 			all = append(all, []Point{{a.X + x, a.Y + y}, {b.X + x, b.Y + y}, {b.X - x, b.Y - y}, {a.X - x, a.Y - y}})
 			if i > 1 {
-				all = append(all, around(a, s.width/2, 8, 0))
+				all = append(all, polygon(a, s.width/2, 8, 0))
 			}
 		}
 	}

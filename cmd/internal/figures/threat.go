@@ -57,13 +57,13 @@ func Exposure(reports []threat.Report, o ExposureOptions) (*Figure, error) {
 	}
 	return linesOf(Axes{
 		Title: fmt.Sprintf("Privacy lost by distance: %s on %s", o.Algorithm, schemaText(filepath.Base(o.Graph),
-			o.Schema.Steps(), o.Schema.Participations(), o.Schema.Separation())) + underTitle(holds),
+			o.Schema.Steps(), o.Schema.Participations(), o.Schema.Separation())) + conditionLines(holds),
 		X: "distance from the attacker", Y: fmt.Sprintf("Rényi divergence of order %g", o.Alpha), LogY: true, Marks: true,
 	}, curves)
 }
 
-// underTitle returns lines below a title that say what a picture holds for; none where holds is empty.
-func underTitle(holds string) string {
+// conditionLines returns lines below a title that say what a picture holds for; none where holds is empty.
+func conditionLines(holds string) string {
 	if holds == "" {
 		return ""
 	}
@@ -86,7 +86,7 @@ func Growth(rows []threat.GrowthRow, holdsFor string) (*Figure, error) {
 			}
 		}
 	}
-	axes := Axes{Title: "Squared sensitivity a step" + underTitle(holdsFor), X: "steps T", Y: "sens²/T",
+	axes := Axes{Title: "Squared sensitivity a step" + conditionLines(holdsFor), X: "steps T", Y: "sens²/T",
 		LogY: true, Marks: true}
 	return linesOf(axes, curves)
 }

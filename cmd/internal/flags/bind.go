@@ -119,7 +119,7 @@ func (b *binder) bind(text, heading string, of reflect.Value) {
 			f := b.flag(name, short, columns, of)
 			f.Usage = cmp.Or(usage, f.Usage)
 			if heading != "" && !strings.Contains(name, " ") {
-				terminal.InGroup(b.cmd, heading, name)
+				terminal.GroupFlags(b.cmd, heading, name)
 			}
 		}
 	}
@@ -245,7 +245,7 @@ func (b *binder) families() {
 	for _, name := range names {
 		terminal.Family(b.cmd, name, b.only[name][0])
 		if heading := b.only[name][1]; heading != "" {
-			terminal.InGroup(b.cmd, heading, name)
+			terminal.GroupFlags(b.cmd, heading, name)
 		}
 	}
 }

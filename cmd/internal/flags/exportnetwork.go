@@ -36,9 +36,9 @@ func (f *ExportNetworkFlags) Load(ctx context.Context, e *export.Export) (*graph
 	return n, terminal.Usage(NetworkError(err))
 }
 
-// Of returns the network of the export, compared with its manifest; nil if it has none or, with a note that says how to
+// NetworkOf returns the network of the export, compared with its manifest; nil if it has none or, with a note that says how to
 // name them, if not all of its files are named.
-func (f *ExportNetworkFlags) Of(ctx context.Context, e *export.Export) (n *graph.Network, note string, err error) {
+func (f *ExportNetworkFlags) NetworkOf(ctx context.Context, e *export.Export) (n *graph.Network, note string, err error) {
 	given, err := f.Load(ctx, e)
 	if err != nil {
 		return nil, "", err

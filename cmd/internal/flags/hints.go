@@ -22,11 +22,11 @@ import (
 
 // Explain is terminal.Explain of this program's commands.
 func Explain(cmd *cobra.Command, err error) (text string, usage bool) {
-	return Hinted(cmd, err), OfUsage(err)
+	return Hinted(cmd, err), IsUsage(err)
 }
 
-// OfUsage reports whether an error is one that the user can mend.
-func OfUsage(err error) bool {
+// IsUsage reports whether an error is one that the user can mend.
+func IsUsage(err error) bool {
 	of := []error{threat.ErrAttacker, threat.ErrAudit, threat.ErrStrategy, threat.ErrTooLarge}
 	return terminal.IsUsage(err) || slices.ContainsFunc(of, func(target error) bool { return errors.Is(err, target) })
 }

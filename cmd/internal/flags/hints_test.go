@@ -17,11 +17,11 @@ func TestHintedArguments(t *testing.T) {
 		wrapped:                         "auditing: --noise-scale 0.5: must be 1",
 		fault.New("Shape", 2, "is odd"): "Shape 2 is odd",
 	} {
-		if got := Hinted(cmd, err); got != want || !OfUsage(err) {
+		if got := Hinted(cmd, err); got != want || !IsUsage(err) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if OfUsage(errors.New("other")) {
+	if IsUsage(errors.New("other")) {
 		t.Error("any error is one of usage")
 	}
 }

@@ -24,7 +24,7 @@ type ThreatFlags struct {
 
 var algorithmNames = [...]string{"dp-d-sgd", "antipgd", "muffliato", "decor", "zip-dl", "mf-d-sgd"}
 
-// Algorithm returns the algorithm over these steps. On says on which networks.
+// Algorithm returns the algorithm over these steps. WithNetworks says on which networks.
 func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm, error) {
 	if f.Exported == "" && f.algorithm == "mf-d-sgd" {
 		return threat.Algorithm{}, terminal.Usagef("which strategy does mf-d-sgd run? Use --export DIR")

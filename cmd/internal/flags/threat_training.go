@@ -65,15 +65,15 @@ func (f *ThreatFlags) trained(cmd *cobra.Command, a threat.Algorithm, steps int)
 	return a.Under(threat.Training{Spec: spec})
 }
 
-// On returns the algorithm on the network: with the networks that take turns there, and those that are drawn by its
+// WithNetworks returns the algorithm on the network: with the networks that take turns there, and those that are drawn by its
 // seed.
-func (f *ThreatFlags) On(a threat.Algorithm, n *graph.Network, seed uint64) (threat.Algorithm, error) {
+func (f *ThreatFlags) WithNetworks(a threat.Algorithm, n *graph.Network, seed uint64) (threat.Algorithm, error) {
 	q := a.Training().Spec.GraphSequence
 	if trust, err := threat.ParseTrust(f.trust); err == nil && !trust.Public() && q != nil && n.Sequence == nil {
 		return a, terminal.Usagef("%s is for networks that take turns: name their file with --graph-changes sequence:FILE (it was %s)",
 			f.Exported, q.Source())
 	}
-	a, err := a.On(n, seed)
+	a, err := a.WithNetworks(n, seed)
 	return a, terminal.Usage(err)
 }
 

@@ -52,7 +52,7 @@ func (f *WorkloadFlags) Spec(cmd *cobra.Command) (workload.Spec, error) {
 func readRates(text string) (workload.Schedule, error) {
 	forms := workload.ScheduleForms()
 	name, _, _ := strings.Cut(text, ":")
-	if OfForm(forms, text) {
+	if HasForm(forms, text) {
 		return workload.ParseSchedule(text)
 	}
 	file, _, err := files.Open(text)
@@ -71,8 +71,8 @@ func readRates(text string) (workload.Schedule, error) {
 	return rates, nil
 }
 
-// OfForm reports whether a value is of one of some forms, such as step:N,x.
-func OfForm(forms []string, value string) bool {
+// HasForm reports whether a value is of one of some forms, such as step:N,x.
+func HasForm(forms []string, value string) bool {
 	name, _, _ := strings.Cut(value, ":")
 	return slices.Contains(lists.Map(forms, formName), name)
 }

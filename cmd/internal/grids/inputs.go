@@ -27,7 +27,7 @@ const methodsFlag = "methods"
 func namesInput(fl *pflag.Flag, value string) bool {
 	forms, may := fl.Annotations["input"]
 	_, err := strconv.Atoi(value)
-	return may && value != "" && !flags.OfForm(forms, value) && !(err == nil && slices.Contains(forms, "number"))
+	return may && value != "" && !flags.HasForm(forms, value) && !(err == nil && slices.Contains(forms, "number"))
 }
 
 // inputsOf returns the path of a command and its flags in the arguments of the program, without the flags about where

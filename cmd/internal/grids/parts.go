@@ -40,7 +40,7 @@ func (l *Layers) Solve(ctx context.Context, parts []factorize.Part,
 		Files:  func([]study.Entry[factorize.Part, factorize.Found]) ([]study.File, error) { return nil, nil },
 		Cost:   func(factorize.Part) float64 { return 2e-8 * math.Pow(steps, 3) },
 		Memory: func(int) float64 { return l.Problem.Needs(l.Options).Memory }}
-	if !l.Shard.On() {
+	if !l.Shard.IsPart() {
 		found, _, err := all.Run(ctx, l.Runner, l.Progress)
 		return found, err
 	}

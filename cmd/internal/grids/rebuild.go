@@ -11,7 +11,7 @@ import (
 )
 
 // recorded reports whether a line that the folder of a grid, or an engine, holds may have a flag of the command: all of its
-// flags say what is computed, and name at most files and folders to read, but those of ownFlags, unsharded and OfEngine.
+// flags say what is computed, and name at most files and folders to read, but those of ownFlags, unsharded and MarkEngineFlags.
 func recorded(cmd *cobra.Command, name string) bool {
 	fl := cmd.LocalNonPersistentFlags().Lookup(name)
 	return fl != nil && !fl.Hidden && !isOfEngine(fl) &&
@@ -25,8 +25,8 @@ func isOfEngine(fl *pflag.Flag) bool {
 	return is
 }
 
-// OfEngine marks flags of a command that say where an engine computes the cells: no folder or engine keeps them.
-func OfEngine(cmd *cobra.Command, names ...string) {
+// MarkEngineFlags marks flags of a command that say where an engine computes the cells: no folder or engine keeps them.
+func MarkEngineFlags(cmd *cobra.Command, names ...string) {
 	for _, name := range names {
 		if err := cmd.Flags().SetAnnotation(name, ofEngine, nil); err != nil {
 			panic(err) // a flag that does not exist

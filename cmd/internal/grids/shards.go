@@ -29,8 +29,8 @@ type ShardFlags struct {
 	json    bool // is what merge is to print
 }
 
-// On reports whether only a part is asked for.
-func (f *ShardFlags) On() bool { return f != nil && f.shard.Of > 0 }
+// IsPart reports whether only a part is asked for.
+func (f *ShardFlags) IsPart() bool { return f != nil && f.shard.Of > 0 }
 
 // Parse reads the flag of a command that writes to dir.
 func (f *ShardFlags) Parse(cmd *cobra.Command, runner *Runner, dir string) (err error) {

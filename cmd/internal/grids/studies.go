@@ -80,7 +80,7 @@ func (s Study[C, R]) Run(ctx context.Context, runner *Runner, bar *terminal.Prog
 	store, err := study.Open[C, R](s.Dir, s.Spec)
 	if err != nil {
 		_, other := errors.AsType[*study.InputsError](err)
-		if other && (s.Shard.On() || runner.Merging) { // which replace nothing
+		if other && (s.Shard.IsPart() || runner.Merging) { // which replace nothing
 			return nil, false, terminal.Usagef("%w: all shards, and merge, are of one program with the same flags and files; "+
 				"else choose another folder", err)
 		}
@@ -95,7 +95,7 @@ func (s Study[C, R]) Run(ctx context.Context, runner *Runner, bar *terminal.Prog
 			}
 		}
 	}
-	if s.Shard.On() {
+	if s.Shard.IsPart() {
 		return nil, false, s.runShard(ctx, runner.Plan, store, bar)
 	}
 	if runner.Merging {

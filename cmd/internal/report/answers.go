@@ -46,7 +46,7 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 		unit = "silo, with its whole update in every round,"
 	}
 	s.Answer = []string{fmt.Sprintf("Every %s is protected over all %d steps: %s%s. That holds against %s.",
-		unit, m.Steps, p.of(1, 1), p.guess(m.Participation.Unit(), m.Privacy.Adjacency), whom), costOf(m),
+		unit, m.Steps, p.guarantee(1, 1), p.guess(m.Participation.Unit(), m.Privacy.Adjacency), whom), costOf(m),
 		fmt.Sprintf("This is a plan, written by mafalda %s on %s, and not a run. Its files are those that were written, by their hashes; that "+
 			"the promise follows from them is computed again by the command at the end.", m.Version, written.ModTime().UTC().Format(time.DateOnly))}
 	ask := func(question, format string, args ...any) {
@@ -62,7 +62,7 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 	ask("Who may see what?", "%s.", seen)
 	collude := "The promise stays: it holds against all others together, since the noise of a node is its own."
 	if m.Space != nil {
-		collude = fmt.Sprintf("All others together: %s.", p.of(1/slices.Min(e.Shared.Own), 1))
+		collude = fmt.Sprintf("All others together: %s.", p.guarantee(1/slices.Min(e.Shared.Own), 1))
 		const most = 100 // nodes whose pairs are looked at in a moment
 		if nodes := len(e.Shared.Own); nodes <= most {
 			two, err := secrets.Colluding(nodes, 2)
@@ -73,7 +73,7 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 			if err != nil {
 				return err
 			}
-			collude = fmt.Sprintf("Any two of them: %s. %s", p.of(math.Sqrt(worst.Value), 1), collude)
+			collude = fmt.Sprintf("Any two of them: %s. %s", p.guarantee(math.Sqrt(worst.Value), 1), collude)
 		}
 	}
 	ask("What if nodes collude?", "%s", collude)
@@ -87,7 +87,7 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 			if m.Space != nil {
 				times = float64(n) // what pairs share may cancel in one node's favour, and in the other's
 			}
-			return p.of(times, n)
+			return p.guarantee(times, n)
 		}
 		all := ""
 		if nodes > 3 {
@@ -104,7 +104,7 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 		ask(records, "Each of them has the promise, but not all together: that takes a plan for persons.")
 	default:
 		ask(records, "Each of them has the promise; two together have %s, three %s. A plan for persons would hide all of them together.",
-			p.of(2, 2), p.of(3, 3))
+			p.guarantee(2, 2), p.guarantee(3, 3))
 	}
 	missed, shared := "none", ""
 	if w := m.WorkloadSpec; w != nil && w.MissedSteps > 0 {
@@ -118,7 +118,7 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 	if half != nil {
 		given := half.String()
 		if half.Epsilon != nil {
-			given = promise{epsilon: *half.Epsilon, delta: *half.Delta}.of(1, 1)
+			given = promise{epsilon: *half.Epsilon, delta: *half.Delta}.guarantee(1, 1)
 		}
 		ask("What if training stops early?", "No more is given away: after %d of %d steps %s. That holds if the end does not depend on "+
 			"the data; otherwise the promise for the whole plan does.", half.Steps, m.Steps, given)
@@ -143,8 +143,8 @@ func promiseOf(m *export.Manifest) (p promise) {
 	return p
 }
 
-// of says the guarantee where noise hides so many times less, or, without a μ, for so many times ε and δ: rounded up.
-func (p promise) of(times float64, parts int) string {
+// guarantee says what is promised where noise hides so many times less, or, without a μ, for so many times ε and δ: rounded up.
+func (p promise) guarantee(times float64, parts int) string {
 	epsilon, delta := float64(parts)*p.epsilon, float64(parts)*p.delta
 	if p.mu > 0 {
 		mu := p.mu

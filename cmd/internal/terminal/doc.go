@@ -10,5 +10,5 @@
 //	tables    Table and TextTable fit the terminal: headings break first, then a row becomes a list
 //	work      Progress draws a bar on a terminal, and says how long the rest takes as far as steps have been counted;
 //	          UntilInterrupted gives a command a context that Ctrl-C ends
-//	help      InGroup lists flags under headings; unknown flags, commands and values are answered with the nearest ones
+//	help      GroupFlags lists flags under headings; unknown flags, commands and values are answered with the nearest ones
 package terminal

@@ -56,9 +56,9 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	WrapHelp(root, stdout)
 	setArgs(root, args)
 	out := &CheckedWriter{W: stdout}
-	text, end := forPeople(out)
+	text, end := wrappingWriter(out)
 	root.SetOut(text)
-	stderr, endErrors := forPeople(stderr)
+	stderr, endErrors := wrappingWriter(stderr)
 	defer endErrors()
 	root.SetErr(stderr)
 	strict(root)

@@ -22,9 +22,9 @@ func often(cmd *cobra.Command, name string) bool {
 	return names == "" || slices.Contains(strings.Fields(names), name)
 }
 
-// InGroup lists flags of a command under a heading of their own in its help. Flags of no group
+// GroupFlags lists flags of a command under a heading of their own in its help. Flags of no group
 // come first.
-func InGroup(cmd *cobra.Command, heading string, flags ...string) {
+func GroupFlags(cmd *cobra.Command, heading string, flags ...string) {
 	for _, name := range flags {
 		if err := cmd.Flags().SetAnnotation(name, groupAnnotation, []string{heading}); err != nil {
 			panic(err) // a flag that does not exist

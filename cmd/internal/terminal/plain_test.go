@@ -59,7 +59,7 @@ func TestPlainWriter(t *testing.T) {
 // Bytes that are no text pass as they are.
 func TestRaw(t *testing.T) {
 	var out bytes.Buffer
-	w, end := forPeople(&out)
+	w, end := wrappingWriter(&out)
 	if _, err := Raw(w).Write([]byte{0x1b, 0xff}); err != nil {
 		t.Fatal(err)
 	}

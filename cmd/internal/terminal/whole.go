@@ -65,7 +65,7 @@ func (n *SeedNumber) String() string { return strconv.FormatUint(uint64(*n), 10)
 
 func (n *SeedNumber) Set(s string) error {
 	v, err := strconv.ParseUint(s, 0, 64)
-	if digits, ok := withoutExponent(s); err != nil && ok {
+	if digits, ok := expandExponent(s); err != nil && ok {
 		v, err = strconv.ParseUint(digits, 10, 64)
 	}
 	if err != nil {
@@ -80,7 +80,7 @@ func (n *SeedNumber) Type() string { return "uint" }
 
 // ParseWhole reads a whole number such as 1000000, 1e6 or 2.5e3.
 func ParseWhole(s string) (int, error) {
-	if digits, ok := withoutExponent(s); ok {
+	if digits, ok := expandExponent(s); ok {
 		s = digits
 	}
 	v, err := strconv.Atoi(s)
@@ -93,9 +93,9 @@ func ParseWhole(s string) (int, error) {
 	return v, nil
 }
 
-// withoutExponent writes a number with an exponent in digits, exactly; not ok if it has no exponent or is not whole.
+// expandExponent writes a number with an exponent in digits, exactly; not ok if it has no exponent or is not whole.
 // Numbers of more digits than an integer can have stay too large for one.
-func withoutExponent(s string) (digits string, ok bool) {
+func expandExponent(s string) (digits string, ok bool) {
 	mantissa, exponent, found := strings.Cut(strings.ToLower(s), "e")
 	power, err := strconv.Atoi(exponent)
 	if !found || err != nil && !errors.Is(err, strconv.ErrRange) || strings.Trim(mantissa, "+-.0123456789") != "" {

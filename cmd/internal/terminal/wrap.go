@@ -50,8 +50,8 @@ func newTextWriter(to io.Writer, width func() int) *textWriter {
 		whole: func(text []byte) int { return bytes.LastIndexByte(text, '\n') + 1 }}}
 }
 
-// forPeople returns a writer of plain text that wraps it, if w writes to a terminal; and what ends the last line.
-func forPeople(w io.Writer) (io.Writer, func()) {
+// wrappingWriter returns a writer of plain text that wraps it, if w writes to a terminal; and what ends the last line.
+func wrappingWriter(w io.Writer) (io.Writer, func()) {
 	p := newPlainWriter(w)
 	if terminalWidth(w) == 0 {
 		return p, p.end
