@@ -1,7 +1,7 @@
 """What says that a node has begun its noise, or its batches: a file beside the state, so that a state that is gone is missed.
 
 A run that goes on with a new state of noise uses row 0 in step t, and protects less; with a new key of batches, records
-come in other steps. The program never begins a state that is not said to be new; the package does where there is none, and so leaves
+come in other steps. The program never begins a state that is not said to be new; the package begins a missing one, and so leaves
 a second trace with the first row or batch: noise-begun-….json and batches-begun-….json, of an export and a node, in the
 folder of the state.
 """
@@ -17,7 +17,7 @@ from ._export import Export
 
 
 def check(plan: Export, node: str, state: str, kind: str = "noise") -> None:
-    """For a state that is not there, or was never used: an ExportError if the node has begun in this folder.
+    """Raises an ExportError if the state is missing, or was never used, and the node has begun in this folder.
 
     A state that is there may have been noted just before a crash.
     """
@@ -66,7 +66,7 @@ def _states(path: str) -> list[str] | None:
 
 
 def _names(state: str) -> list[str]:
-    """Of a state that is a link there are two."""
+    """Names of the state: two where it is a link."""
     return sorted({os.path.basename(state), os.path.basename(os.path.realpath(state))})
 
 
@@ -76,6 +76,6 @@ def _file(plan: Export, node: str, kind: str) -> str:
 
 
 def _paths(plan: Export, node: str, state: str, kind: str) -> list[str]:
-    """Of a state that is a link there are two: either end may go."""
+    """Paths of the trace: two for a state that is a link, of which either end may go."""
     folders = {os.path.dirname(os.path.realpath(state)), os.path.realpath(os.path.dirname(os.path.abspath(state)))}
     return [os.path.join(folder, _file(plan, node, kind)) for folder in sorted(folders)]

@@ -271,7 +271,7 @@ def check_parameters(m: dict[str, Any]) -> None:
         check_matrix(m, c, inverse)
 
 
-_SENTENCES = (  # of the contract, and what their numbers are
+_SENTENCES = (  # sentences of the contract, and what their numbers are
     (r"^T = (\d+) steps", ("steps",)),
     (r"step t uses batch t mod (\d+), so that a record is in (\d+) steps at most, (\d+) apart", ("b", "k", "b")),
     (r"batch \(t mod (\d+)\) \+ (\d+)·\S+, so that a record is in (\d+) steps at most, (\d+) apart", ("b", "b", "k", "b")),

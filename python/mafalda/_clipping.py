@@ -1,4 +1,4 @@
-"""Per-sample gradients in torch, each clipped on its own, summed.
+"""Gradients of single records in torch, each clipped on its own, summed.
 
 Every record goes through the model alone, so that its gradient cannot depend on others. Layers that mix records (batch
 normalization in training) act as on a batch of one, and are refused where they keep statistics. What a layer remembers of
@@ -237,11 +237,11 @@ def _columns(g: "torch.Tensor") -> Iterator[tuple[int, "torch.Tensor"]]:
 
 
 class _Losses(torch.nn.Module):
-    """From a record to its loss: as one module, so that parameters are replaced where the loss uses them, too."""
+    """A module that maps a record to its loss, so that parameters are replaced where the loss uses them, too."""
 
     def __init__(self, model: Any, loss: Loss) -> None:
         super().__init__()
-        self.model, self.loss = model, [loss]  # in a list: a loss that is a module has no parameters of its own here
+        self.model, self.loss = model, [loss]  # a list, so that a loss that is a module has no parameters of its own here
 
     def forward(self, inputs: Any, targets: Any) -> Any:
         arguments, named = _arguments(inputs)

@@ -87,7 +87,7 @@ def _lanczos(product: Callable[[np.ndarray], np.ndarray], start: np.ndarray, ste
 
 
 def _merged(rows: list[tuple[float, float]], most: int) -> list[tuple[float, float]]:
-    """At most so many rows: neighbours whose merging moves the least are merged, with their directions and mean x."""
+    """Merges rows until at most `most` are left: neighbours whose merging moves the least, with their directions and mean x."""
     while len(rows) > most:
         costs = [(b[0] - a[0]) ** 2 * a[1] * b[1] / (a[1] + b[1]) if a[1] + b[1] else 0 for a, b in zip(rows, rows[1:])]
         i = int(np.argmin(costs))

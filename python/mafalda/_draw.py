@@ -20,7 +20,7 @@ def new_key() -> bytes:
 
 
 def seeded_key(seed: int, node: str) -> bytes:
-    """For simulations: everybody can make it."""
+    """The key of a simulation, which everybody can make."""
     return hashlib.sha256(b"mafalda sampling seed 1" + seed.to_bytes(8, "little") + label_bytes(node)).digest()
 
 
@@ -83,7 +83,7 @@ class Poisson:
 
 
 class Truncated(Poisson):
-    """Poisson's batches of at most so many records: of more, those with the largest random numbers are dropped."""
+    """Poisson's batches, cut to `most` records: those with the largest random numbers are dropped."""
 
     def __init__(self, records: int, groups: int, probability: float, most: int, key: bytes) -> None:
         super().__init__(records, groups, probability, key)

@@ -268,7 +268,7 @@ def _temporary(folder: str) -> tuple[IO[bytes], str]:
                 with _open_for_update(entry.path) as f:
                     fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     os.unlink(entry.path)
-        except (OSError, ExportError):  # in use, or somebody else's, or gone
+        except (OSError, ExportError):  # it is in use, another user's, or gone
             pass
     handle, path = tempfile.mkstemp(dir=folder, prefix=TEMPORARY)
     f = open(handle, "r+b", buffering=0)

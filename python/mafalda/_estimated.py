@@ -2,7 +2,7 @@
 
 What a network that trains leaks depends on how strongly its nodes' steps answer to their models. mafalda.account(reaction="smooth:x")
 asks for x, the learning rate times a Lipschitz constant β of the SUM of a batch's clipped gradients, that holds at ALL models and
-for all records. Measuring finds models where gradients change fast, and never shows that there is none where they change faster:
+for all records. Measuring finds models where gradients change fast, and never shows that they change faster nowhere:
 the estimate can only be too small. It can tell that a training is in no small class; it must not be published as one. Where nothing
 is proven, the number to publish is local DP (docs/network-privacy.md).
 """
@@ -22,8 +22,8 @@ class SmoothnessEstimate:
     """A local estimate of β: no guarantee, and no number to account with."""
 
     beta: float  # the fastest change of the sum of a batch's clipped gradients that was found, over the distance
-    batches: int  # how many were looked at
-    records: int  # of the largest batch
+    batches: int  # batches that were looked at
+    records: int  # records of the largest batch
     radius: float  # distance from the parameters at which gradients were compared
     clip: float  # norm to which each record's gradient was clipped; inf: none
 

@@ -99,7 +99,7 @@ class Export:
         return self.level().clip
 
     def level(self, node: str | None = None) -> Level:
-        """The privacy level of a node: its own where nodes have budgets, and else the one of all; Nones if there is none."""
+        """The privacy level of a node: its own where nodes have budgets, and else the one of all; Nones for an export without privacy."""
         found = self.manifest.get("privacy", {})
         if node and not self._several:
             self.index(node)
@@ -151,7 +151,7 @@ class Export:
 
     @property
     def _several(self) -> bool:
-        """Whether nobody knew which of several networks it would be: a node has any label that no other node has."""
+        """Whether the export is for several networks, unknown which: a node has any label that no other node has."""
         return "graphs" in self.manifest.get("family", {})
 
     def own_std(self, node: str) -> float:

@@ -52,7 +52,7 @@ def open_array(path: str | os.PathLike[str], shape: tuple[int | None, ...]) -> n
             version = np.lib.format.read_magic(f)
             head = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
             found, fortran, dtype = head(f)
-        except Exception as e:  # of a damaged header, numpy raises SyntaxError, TokenError and others, too
+        except Exception as e:  # numpy raises SyntaxError, TokenError and others, too, for a damaged header
             raise ExportError(f"{name} is no array: {e}") from e
         if dtype != np.dtype("<f8") or fortran or len(found) != len(shape):
             raise ExportError(f"{name} is a {found} array of {dtype}, and not float64 in C order with {len(shape)} axes")

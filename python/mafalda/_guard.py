@@ -1,7 +1,7 @@
 """What may step an optimizer whose gradients are private, and what may change the parameters between two steps.
 
-A raw gradient reaches a model by a step of the wrapped optimizer itself (StepGuard), or by somebody else's change of a
-parameter (watch.Watch). Both are refused. What the optimizer does with noisy gradients is its own business; warn_of_optimizer
+A raw gradient reaches a model by a step of the wrapped optimizer itself (StepGuard), or by a change of a parameter from
+elsewhere (watch.Watch). Both are refused. What the optimizer does with noisy gradients is its own business; warn_of_optimizer
 says where the export is not the best one for it.
 """
 

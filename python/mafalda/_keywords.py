@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 COMMANDS = "optimize account audit simulate benchmark sampling advise epsilon graph verify report plot average partpsp smoothness spent".split()
-KEYWORDS = {"T": "steps", "participations": "k", "separation": "b", "output": "out"}  # of flags that are called otherwise
+KEYWORDS = {"T": "steps", "participations": "k", "separation": "b", "output": "out"}  # keywords of flags that are called otherwise
 _SHORT = {"k": "k", "b": "b", "o": "out", "g": "graph"}
 
 

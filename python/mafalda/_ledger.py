@@ -21,10 +21,10 @@ class Ledger:
 
     def __init__(self, plan: Export, records: int, owners: Owners | None = None) -> None:
         self._schema, self._k, self._b, self._steps = plan.schema, plan.k, plan.b, plan.steps
-        if plan.scheme != "cyclic":  # with groups, records of one group every so many steps; k is how often at most
+        if plan.scheme != "cyclic":  # a record's group comes every `groups` steps, at most k times
             sampling = plan.manifest["sampling"]
             self._schema, self._b, self._k = "cyclic", sampling["groups"], sampling["rounds"]
-        self._blocks = None  # of random allocation: in which block of its group a step is
+        self._blocks = None  # tells in which block of its group a step is, for random allocation
         if plan.scheme == "allocation":
             self._blocks = Allocation(0, self._b, self._k, self._steps, bytes(32)).block
         self._records = records
@@ -36,7 +36,7 @@ class Ledger:
         if self._persons is not None:
             self._schema = "cyclic"
         self._patterns = [set(p) for p in plan.manifest["participation"].get("patterns", [])]
-        self._open: dict[int, list[int]] = {}  # of a record: the patterns that have all its steps
+        self._open: dict[int, list[int]] = {}  # patterns that have all steps of a record so far
 
     def admit(self, step: int, batch: Iterable[int]) -> None:
         """The records of step's batch take part. Nothing is noted if one must not."""

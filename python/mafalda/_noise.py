@@ -22,7 +22,7 @@ class Place:
     """Where a node's noise is.
 
     next      the step whose row comes next
-    issued    the step whose row may be had again, byte for byte; None if there is none
+    issued    the step whose row may be had again, byte for byte; None before the first
     sending   the SHA-256 (hexadecimal) of the message of step `issued` that the node said it would send; None without
     unsent    steps whose rows the next row carries
     """
@@ -128,7 +128,7 @@ class Noise(Held, ABC):
             return missed
 
     def recover(self) -> int | None:
-        """After a crash, for nodes that declare every message (sending) before it leaves: a row whose message was not declared is carried.
+        """Carries, after a crash, a row whose message was not declared, for nodes that declare every message (sending) before it leaves.
 
         Returns the step that was skipped by this, None if there was nothing to recover.
         """

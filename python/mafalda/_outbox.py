@@ -25,8 +25,8 @@ class Outbox:
         self.settle()
 
     def settle(self) -> int | None:
-        """After a crash: a message that was declared may have left, and is the one of its step; one that was not never left, and
-        goes. Returns the step whose row is carried by the next one because of that, None if there is none."""
+        """Decides, after a crash, on the last message: one that was declared may have left, and is the one of its step; one that was not
+        never left, and goes. Returns the step whose row is carried by the next one because of that, or None."""
         new = self.path + ".new"
         if os.path.exists(new):
             written = read(new)

@@ -37,7 +37,7 @@ class Owners:
     def digest(self) -> str:
         """What a state keeps of them, so that it does not go on with others."""
         text = self.groups.astype("<i8").tobytes()
-        if self.shared:  # in no order that a hash makes: of every person the groups
+        if self.shared:  # groups of every person, in no order that a hash makes
             of: dict[int, list[int]] = {}
             for g, owners in enumerate(self.persons):
                 for p in owners:
@@ -114,7 +114,7 @@ class Dealt:
 
     Where records have several owners, groups are chosen greedily, those of the fewest owners first, then those of the
     most records: a group goes into the smallest of the batches in which none of its owners is, if each of these is in
-    fewer than m so far, and is left out where there is none. So a person has one group in a batch at most, and is in m
+    fewer than m so far, and is left out without such a batch. So a person has one group in a batch at most, and is in m
     batches at most.
     """
 
@@ -140,7 +140,7 @@ class Dealt:
         """The batch of every group, -1 for those that are left out."""
         sizes = np.bincount(owners.groups)
         of, filled = np.full(len(sizes), -1, dtype=np.int64), [0] * b
-        taken: dict[int, set[int]] = {}  # of persons: their batches
+        taken: dict[int, set[int]] = {}  # batches of each person
         for g in sorted(range(len(sizes)), key=lambda g: (len(owners.persons[g]), -sizes[g], g)):
             mine = [taken.setdefault(p, set()) for p in owners.persons[g]]
             free = [c for c in range(b) if not any(c in batches for batches in mine)]
@@ -157,7 +157,7 @@ class Dealt:
 
 
 class PersonLedger:
-    """In which batches of a cycle persons have been."""
+    """Notes in which batches of a cycle persons have been."""
 
     def __init__(self, plan: Export, owners: Owners) -> None:
         self._owners, self._b = owners, plan.b

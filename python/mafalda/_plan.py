@@ -46,9 +46,9 @@ def load(directory: str | os.PathLike[str], sha256: str | None = None) -> Plan:
 
 
 class Spent(NamedTuple):
-    """What is given away after so many steps. mu is None where batches are drawn in secret, epsilon without a delta.
+    """What is given away after some steps. mu is None where batches are drawn in secret, epsilon without a delta.
 
-    node is who has spent so much, where nodes differ and none was asked for.
+    node is who has spent that much, where nodes differ and none was asked for.
     """
 
     steps: int
@@ -122,11 +122,11 @@ class Plan(Export):
         return found | {name: self.origin[name] for name in names if name in self.origin}
 
     def spent(self, steps: int, node: str | None = None, delta: float | None = None) -> Spent:
-        """What a run has given away when so many steps are out, to everybody who sees all messages; never more than the
+        """Returns what a run has given away after these steps, to everybody who sees all messages; never more than the
         plan's.
 
         node: by default the node that has spent the most. delta: that of the export. It is for a run whose end does not
-        depend on the records: whoever stops because of what a model shows can claim the guarantee of the plan alone.
+        depend on the records: a run that stops because of what a model shows can claim the guarantee of the plan alone.
         """
         asked = (steps, node, delta)
         if asked not in self._spent:
@@ -239,7 +239,7 @@ class Plan(Export):
         owners: Iterable[Any] | None = None,
         pad: bool = False,
     ) -> Sampler:
-        """The batches of a node with so many records: a torch batch_sampler, and an iterator over lists of record
+        """The batches of a node with `records` records: a torch batch_sampler, and an iterator over lists of record
         numbers.
 
         state is a file that keeps the cut (and, where the export is for secret batches, the key they are drawn from)
@@ -253,7 +253,7 @@ class Plan(Export):
         owners says whose each record is (any hashable values, one a record), for exports that protect persons: then
         whole persons are dealt to batches, and make_private clips what all records of a person add to a batch together.
         A list or a set is for a record with several owners, each of whom is protected with it: records are then chosen
-        so that nobody is in more batches, or with more in one, than the export allows, and sampler.left_out has those
+        so that no person is in more batches, or with more in one, than the export allows, and sampler.left_out has those
         that are in none. Whose a record is must not be a secret: the guarantee is for what records hold.
 
         pad=True, for exports with sampling="truncated:…", makes all batches of the iterator of one size, the largest,
@@ -274,7 +274,7 @@ class Plan(Export):
         """Records that are made up for an audit of a training: the last count ones of sampler, for a model of dim
         parameters.
 
-        path is the file for their coins, which is for the auditor and for nobody else; if it is there, the run goes on
+        path is the file for their coins, which is for the auditor alone; if it is there, the run goes on
         with it. make_private takes them. They cost accuracy: their gradients go into the sums as all others. seed: for
         simulations.
         """

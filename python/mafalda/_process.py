@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from .errors import ProcessError
 
-_forks = 0  # between the first process of this program and this one
+_forks = 0  # number of forks between the first process of this program and this one
 
 
 def _count() -> None:
@@ -74,7 +74,7 @@ class Closing:
 
 
 class Held(Closing):
-    """What one process has, and nobody copies."""
+    """What one process holds and no other may copy."""
 
     _owner: Owner
 

@@ -24,7 +24,7 @@ from ._temporary import Folder
 
 Report = Callable[[str, "float | None"], None]  # what is being done, and how much of it is done, if that is known
 
-BUILT = os.path.join(os.path.dirname(__file__), "built.json")  # in wheels of a release: version, and whether the program is inside
+BUILT = os.path.join(os.path.dirname(__file__), "built.json")  # version, and whether the program is inside, in wheels of a release
 PATIENCE = 20  # seconds that the program has to end after Ctrl-C
 
 
@@ -165,7 +165,7 @@ def _inside() -> str | None:
     name = "mafalda" + (sysconfig.get_config_var("EXE") or "")
     above = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     user = sysconfig.get_path("scripts", scheme=sysconfig.get_preferred_scheme("user"))
-    prefix = os.path.dirname(os.path.dirname(os.path.dirname(above)))  # of lib/python3.11/site-packages
+    prefix = os.path.dirname(os.path.dirname(os.path.dirname(above)))  # the folder that holds lib/python3.11/site-packages
     scripts = os.path.basename(sysconfig.get_path("scripts"))
     places = (sysconfig.get_path("scripts"), user, os.path.join(above, "bin"), os.path.join(prefix, scripts))
     return next((path for path in (os.path.join(place, name) for place in places) if os.path.isfile(path)), None)

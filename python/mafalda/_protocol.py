@@ -277,7 +277,7 @@ class Client:
         return text
 
     def _wait(self) -> None:
-        """Until a server must have proven the token, and no longer: a TimeoutError then."""
+        """Waits until a server must have proven the token, and no longer: a TimeoutError then."""
         left = self._until - time.monotonic()
         if left <= 0:
             raise TimeoutError(f"the noise server has not proven the token within {HANDSHAKE:g} seconds")
@@ -285,7 +285,7 @@ class Client:
 
 
 def _refusal(answer: str) -> ServerError | None:
-    """What an answer refuses with, for terminals to print, whoever has sent it."""
+    """The error that an answer refuses with, safe for terminals to print."""
     word, _, rest = answer.partition(" ")
     if word != "error":
         return None

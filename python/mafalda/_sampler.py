@@ -40,7 +40,7 @@ class Sampler(Held):
         records     of the node, numbered from 0
         expected    the public size of a batch, on average: sums are divided by it, never by the size of what was drawn
         next        the first step that is not over
-        handed      the last step whose batch was handed out; -1 if there is none yet
+        handed      the last step whose batch was handed out; -1 before the first
         owners      the person of each record, numbered, where the export protects persons; else None. Where records have
                     several owners, the group of records with the same owners
         left_out    the records that are in no batch, since one of their owners has no room for them, int64
@@ -146,7 +146,7 @@ class Sampler(Held):
         return self.steps - self.next
 
     def follow(self, step: int, private: bool = False) -> None:
-        """From now on somebody else says when a step is over: the optimizer, whose next step this is, and whether its noise is real."""
+        """Leaves it to the optimizer to say when a step is over; step is its next one, private whether its noise is real."""
         self._owner.check()
         if self._seeded and private:
             raise ParticipationError(
@@ -266,7 +266,7 @@ def make(
     if state is None:
         key = _draw.seeded_key(seed, node) if secret and seed is not None else b""
         return Sampler(plan, node, _batches(plan, records, key, persons), None, secret, persons, shape)
-    _batches(plan, records, bytes(32), persons)  # before there is a file: that there can be batches
+    _batches(plan, records, bytes(32), persons)  # fails, before a file is made, where no batches can be made
     kept = _open_state(plan, records, node, os.path.abspath(os.fspath(state)), secret, new, persons)
     return Sampler(plan, node, _batches(plan, records, kept.key, persons), kept, owners=persons, shape=shape)
 
@@ -274,7 +274,7 @@ def make(
 def _open_state(
     plan: Export, records: int, node: str, path: str, secret: bool, new: bool | None, persons: Owners | None
 ) -> State:
-    """The state at path; a new one if there is none, unless this node has begun with another one."""
+    """The state at path, made new if it is missing, unless this node has begun with another one."""
     head = {
         "format": FORMAT,
         "export": plan.hash,

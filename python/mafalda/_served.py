@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class RemoteNoise(Noise):
-    """The noise of a server that somebody else has started: made by noise_at. All clients of a server share its place."""
+    """The noise of a server that was started elsewhere: made by noise_at. All clients of a server share its place."""
 
     private = True
 
@@ -81,7 +81,7 @@ class RemoteNoise(Noise):
             return said
 
     def close(self) -> None:
-        if self._owner.here:  # in a fork, the connection is the parent's
+        if self._owner.here:  # in a fork the connection is the parent's
             with self._lock:
                 self._drop()
 
@@ -165,7 +165,7 @@ class ServedNoise(RemoteNoise):
         peers: str | os.PathLike[str] | None = None,
         runs: str | os.PathLike[str] | None = None,
     ) -> None:
-        state = os.path.abspath(state)  # whoever changes the folder meanwhile means the same one
+        state = os.path.abspath(state)  # a change of folder meanwhile changes nothing
         there = os.path.exists(state)
         if new is not None and new == there:
             raise ExportError(
@@ -238,7 +238,7 @@ def noise_at(
 
     For the ranks of a sharded model, which all take blocks of one row, and for systems without Unix sockets. Over TCP both
     sides prove the token, and host must be this machine: rows are not encrypted. A ServerError with the code `token` says
-    that whoever listens there does not know it. A token may have the end of its line, as its file has.
+    that the program that listens there does not know it. A token may have the end of its line, as its file has.
     """
     token = token.strip() if token else token
 

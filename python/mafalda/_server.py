@@ -23,7 +23,7 @@ _held: "weakref.WeakSet[IO[bytes]]" = weakref.WeakSet()  # locks of states, and 
 
 
 def _let_go() -> None:
-    """In a fork: they are the parent's, and must not outlive it."""
+    """Closes what is the parent's in a fork, which must not outlive it."""
     for file in list(_held):
         file.close()
 
@@ -108,7 +108,7 @@ class Server:
 
 
 def _folder() -> str:
-    """Where sockets are: their paths must be short, and nobody else may put any there."""
+    """The folder of sockets: their paths must be short, and no other user may put any there."""
     user = os.getuid()
     folder = os.path.join(tempfile.gettempdir(), f"mafalda-{user}")
     os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -150,7 +150,7 @@ def _terminate(sock: socket.socket, path: str) -> None:
 
 
 def _wait(sock: socket.socket, process: int) -> None:
-    """Until a server that was told to end has let go of its state: it hangs up, and a moment later it is gone."""
+    """Waits until a server that was told to end has let go of its state: it hangs up, and a moment later it is gone."""
     try:
         sock.settimeout(10)
         sock.recv(1)

@@ -1,4 +1,4 @@
-"""Temporary folders that are gone when nobody needs them.
+"""Temporary folders that are gone when they are no longer needed.
 
 A folder goes with the object that holds it, and at the end of the process. A process that is killed leaves it to the
 program, if that runs; if both are killed, to a process of the program that waits for that (not on Windows); and else to the next
@@ -59,7 +59,7 @@ def _lock(path: str) -> IO[bytes] | None:
 def _sweep() -> None:
     """Removes the folders of this user whose owners were killed."""
     try:
-        import fcntl  # noqa: F401  without locks nobody can tell
+        import fcntl  # noqa: F401  without locks it cannot be told
         found = [entry for entry in os.scandir(tempfile.gettempdir()) if entry.name.startswith(PREFIX)]
     except (ImportError, OSError):
         return

@@ -16,7 +16,7 @@ class Watch:
     """The parameters and buffers of one private training, each with its fingerprint when it was last as it should be."""
 
     def __init__(self) -> None:
-        self._seen: dict[int, tuple[str, Any, int]] = {}  # by id: name, tensor, fingerprint
+        self._seen: dict[int, tuple[str, Any, int]] = {}  # name, tensor and fingerprint, by id
         _watches.add(self)
 
     def check(self, model: Any = None) -> None:

@@ -24,7 +24,7 @@ Path = str | os.PathLike[str]
 
 def new(node: str, private: Path, public: Path, binary: str | None = None) -> str:
     """A key of a node: the private one in a file of mode 0600, and the public line; neither file is replaced. Returns the line."""
-    if os.path.lexists(public):  # before there is half a pair
+    if os.path.lexists(public):  # a pair is never made by half
         raise FileExistsError(errno.EEXIST, "there already, and never replaced", os.fspath(public))
     with open(public, "x", encoding="utf-8", errors="surrogateescape") as f:
         try:

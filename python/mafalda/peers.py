@@ -10,7 +10,7 @@
 - A message is written to disk, then declared to the noise, then put into the outbox, then sent. A node that crashed sends a
   declared message again, as it may have left, and forgets one that was not declared, and has its row carried.
 - Who is not there is not waited for; who comes back joins in the step that the others are in, and skips (carries) those between.
-- Where nobody is there, at the start, in the middle, or because the others have ended, steps raises a PeersError.
+- Where no other node is there, at the start, in the middle, or because the others have ended, steps raises a PeersError.
 
 Only messages with noise are sent. Without tls everybody on the way reads them, and can put models of his own into the
 average: that costs no privacy, and may cost the training.
@@ -145,7 +145,7 @@ class Peers(Closing):
         self._send(*(self._outbox.declared or (-1, b"")))
 
     def _check(self) -> None:
-        """Waits for somebody to be there; a PeersError if nobody comes."""
+        """Waits for another node to be there; a PeersError if none comes."""
         if not self._inbox or not self._alone():
             return
         end = time.monotonic() + self._patience
