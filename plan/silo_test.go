@@ -60,7 +60,7 @@ func learned(c *mat.Dense, n *secrets.Noise, coalition []int, victim, rounds int
 // sees all messages, and knows what one silo knows; shared noise is 1/(n-1) of own noise, and never less.
 func TestWholeSilosByDefinition(t *testing.T) {
 	network, rounds := networkOf(t, "complete:4"), 5
-	schema, sharing := must(participation.NewSilo(rounds)), must((&plan.Sharing{}).On(network))
+	schema, sharing := must(participation.NewSilo(rounds)), must((&plan.Sharing{}).Resolve(network))
 	for name, p := range map[string]plan.Problem{
 		"shared":                   {Network: network, Schema: schema, Sharing: sharing},
 		"shared, rounds missed":    {Network: network, Schema: schema, Sharing: sharing, Workload: workload.Spec{Absence: workload.Absence{MissedSteps: 0.1, Carry: true}}},
