@@ -18,7 +18,7 @@ var ErrSchema = errors.New("participation does not fit")
 // schema; use NewCyclic.
 type Cyclic struct {
 	numbers
-	silo bool // of NewSilo
+	silo bool // the schema was made by NewSilo
 }
 
 // NewCyclic returns the schema of T = steps with at most k participations b = separation steps apart. It demands k, b ≥
