@@ -18,9 +18,9 @@ import (
 	"mafalda/strategy"
 )
 
-// Case is what somebody knows who has to choose how to make noise.
+// Case is what is known for the choice of a way to make noise.
 type Case struct {
-	Problem Problem // without Sharing
+	Problem Problem // the problem, with Sharing left empty
 	// Options holds Privacy (with an ε and δ for batches in secret, and left out with Problem.Levels) and, where
 	// memory counts, Budget, whose Memory is +Inf for no limit. What chooses a strategy is left out.
 	Options Options
@@ -35,9 +35,9 @@ type Case struct {
 	// and number of steps up to T; nil: by the errors of models whose gradients do not react. Workload, Objective, Nodes and
 	// Steps are those of the Problem, whose decay is at Rate.
 	Training *measure.Training
-	Records  int // of a node, for Training: of every batch the noise is shared by Records/b
+	Records  int // records of a node, for Training: those of a batch, Records/b, share its noise
 
-	Limit time.Duration // of the search for a way; short ones are always made (comparing.short)
+	Limit time.Duration // longest search for a way; short ones are always made (comparing.short)
 }
 
 // Answer is an answer to a question of a case.
@@ -56,7 +56,7 @@ type Way struct {
 	Shared   bool `json:"-"`                   // pairs of nodes share noise (SecLDP); false: every node has its own (LDP)
 	PerNode  bool `json:"per_node,omitempty"`  // a strategy for every node
 	OneLevel bool `json:"one_level,omitempty"` // the strictest of Problem.Levels for all nodes, in their place
-	Plain    bool `json:"plain,omitempty"`     // with Case.Training: the strategy that is best for gradients that do not react
+	Plain    bool `json:"plain,omitempty"`     // the strategy is best for gradients that do not react; false without Case.Training
 
 	Ranked    bool     `json:"-"` // it relies on nothing but what the case says
 	Privacy   *Privacy `json:"-"`
@@ -64,15 +64,15 @@ type Way struct {
 	// LossError is how far off errors may be, relatively, because the Gram matrix is an estimate; 0: they are exact.
 	LossError float64 `json:"loss_error,omitempty"`
 
-	*Prospect // with Case.Training, whose rate and steps all numbers are for; nil without
+	*Prospect // training whose rate and steps all numbers are for; nil without Case.Training
 }
 
 // Price is a strategy, and what it costs at the privacy that is wanted.
 type Price struct {
 	Sampling participation.Scheme `json:"-"` // how batches are drawn
-	Class    factorize.Class      `json:"-"` // with its parameters
+	Class    factorize.Class      `json:"-"` // the class with its parameters
 	strategy.NodeCost
-	NoiseStd float64 `json:"noise_std"` // of a coordinate of Z, in units of the clip
+	NoiseStd float64 `json:"noise_std"` // standard deviation of a coordinate of Z, in units of the clip
 	// SquaredError is tr(C⁻ᵀHC⁻¹), of noise that is shared tr(H(M)(CᵀC)⁻¹).
 	SquaredError   float64 `json:"squared_error"`
 	ErrorAtPrivacy float64 `json:"error_at_privacy"` // NoiseStd² · SquaredError
@@ -229,7 +229,7 @@ type comparing struct {
 	Comparison
 	known     knownGrams
 	prospects *prospects // nil without Case.Training
-	sharing   *Sharing   // on the network, once it is needed
+	sharing   *Sharing   // Case.Sharing on the network, once it is needed
 	done, all int        // ways
 }
 

@@ -147,7 +147,7 @@ func (o Options) drawn() sampling.Scheme {
 	return sampling.Scheme{Of: o.Sampling, Adjacency: o.Privacy.Adjacency, Batches: o.Batches}
 }
 
-// drawnNoise returns the noise multiplier of so many bands.
+// drawnNoise returns the noise multiplier of w bands.
 func (s *job) drawnNoise(w int, target accounting.Target) (float64, error) {
 	return bands.Noise{}.MultiplierUnder(s.Options.drawn(), s.schema(), w, target.Epsilon, target.Delta)
 }

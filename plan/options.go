@@ -27,11 +27,11 @@ type Options struct {
 	Class       factorize.Class      // strategies to choose from; nil means DefaultClass, or what Budget says
 	Budget      *Budget              // class and width are chosen to fit it; nil: Class
 	Sampling    participation.Scheme // how batches are drawn: in turn, unless it says otherwise
-	Batches     sampling.Batches     // of Sampling Truncated; Most 0: sampling.Enough
+	Batches     sampling.Batches     // limits of Sampling Truncated; Most 0: sampling.Enough
 	PerNode     bool                 // a strategy for every node
-	Groups      int                  // so many strategies that the nodes share; 0: one
+	Groups      int                  // number of strategies that the nodes share; 0: one
 	Tolerance   float64              // certified relative gap to stop at; 0 means Problem.Tolerance
-	MonteCarlo  bins.MonteCarlo      // of the accountant of Sampling Bins
+	MonteCarlo  bins.MonteCarlo      // samples of the accountant of Sampling Bins
 	Privacy     *Privacy             // the noise is calibrated for it; nil: for none. With Problem.Levels only its Adjacency counts
 	NoBaselines bool                 // leave out DP-D-SGD, AntiPGD and D-MF
 
@@ -39,17 +39,17 @@ type Options struct {
 	StartFrom  string          // folder of an earlier export whose strategy it starts from, instead, of the same T
 	Checkpoint string          // file that keeps the search while it runs, every ten seconds
 	Resume     bool            // go on with the search in Checkpoint, if that is there
-	Parts      factorize.Parts // with PerNode or Groups, has their strategies computed; nil: here
-	Partial    bool            // what there is when ctx ends is wanted, however long its proof takes (noise that is shared)
+	Parts      factorize.Parts // where the strategies of PerNode or Groups are computed; nil: here
+	Partial    bool            // if ctx ends, certify and return the best result so far, however long its proof takes (noise that is shared)
 	Progress   func(Event)     // if not nil, sees how far Solve is, one call at a time
 
-	known knownGrams // of the same network, workload and steps; nil: none
+	known knownGrams // Gram matrices for the same network, workload and steps; nil: none
 }
 
 // Event is what Progress sees: how far a phase is, an iteration of a search, or a note.
 type Event struct {
 	Phase    string  // what is being computed
-	Fraction float64 // of the phase that is done, from 0 to 1
+	Fraction float64 // part of the phase that is done, from 0 to 1
 	// Iteration is of the search, or of a half of one for shared noise (without X); nil in other phases. It is valid
 	// during the call.
 	Iteration *factorize.Iteration

@@ -13,19 +13,19 @@ import (
 	"mafalda/participation"
 )
 
-// Bands is what a strategy of so many bands costs at a privacy: the best one under Poisson sampling, one without
+// Bands is what a number of bands costs at a privacy: the best strategy under Poisson sampling, one without
 // negative entries under Bins.
 type Bands struct {
 	bands.Cost
 
-	// Under Bins: what the strategy was optimized for, InTurn (loss, as if the draw were known) or Bins (this error),
-	// and how its noise was found.
+	// For is what a strategy under Bins was optimized for, InTurn (loss, as if the draw were known) or Bins (this error),
+	// and Privacy how its noise was found.
 	For     participation.Scheme
 	Privacy bins.Privacy
 }
 
 // setDrawnNoise fills in the noise of the best bands, with what a manifest says of the candidates and the draw from
-// so many groups.
+// these groups.
 func (s *job) setDrawnNoise(groups int) {
 	wanted, best := s.Options.Privacy, s.bands
 	epsilon, delta := wanted.Epsilon, wanted.Delta

@@ -30,13 +30,13 @@ type SamplingCurves struct {
 // is below where batches are drawn in secret; 0: none is proved.
 type SamplingRow struct {
 	Epsilon           float64     `json:"epsilon"`
-	Cyclic            float64     `json:"cyclic_error_at_privacy"`       // of the dense optimum for batches in turn
-	Best              *AtPrivacy  `json:"best"`                          // of Bands and of bands.Table.Descend; nil with CurveOptions.Of
-	PoissonLowerBound float64     `json:"poisson_lower_bound,omitempty"` // from as many groups as Best has bands
+	Cyclic            float64     `json:"cyclic_error_at_privacy"`       // error of the dense optimum for batches in turn
+	Best              *AtPrivacy  `json:"best"`                          // best of Bands and bands.Table.Descend; nil with CurveOptions.Of
+	PoissonLowerBound float64     `json:"poisson_lower_bound,omitempty"` // bound for Poisson sampling from as many groups as Best has bands
 	BinsLowerBound    float64     `json:"bins_lower_bound,omitempty"`
 	Allocation        *AtPrivacy  `json:"allocation,omitempty"` // the best number of bands; nil with CurveOptions.Of, and unless T = k·b
 	Bins              *BinsPoint  `json:"bins,omitempty"`       // nil but at CurveOptions.Bins, and for problems of too many steps or bins
-	Bands             []AtPrivacy `json:"bands"`                // with Poisson sampling, of some numbers of bands
+	Bands             []AtPrivacy `json:"bands"`                // costs of some numbers of bands with Poisson sampling
 }
 
 // CurveOptions tunes SamplingCurve. The zero value computes every curve, of strategies within a certified gap of 1e-5.
@@ -278,8 +278,8 @@ func ProblemOf(e *export.Export, n *graph.Network) (Problem, error) {
 type BinsPoint struct {
 	AtPrivacy
 	Blend   float64 `json:"blend"`             // λ of factorize.Bins.Blend
-	Failure float64 `json:"failure,omitempty"` // of the accountant's samples
-	Samples int     `json:"samples,omitempty"` // for each direction; 0 if none were needed
+	Failure float64 `json:"failure,omitempty"` // probability that the accountant's samples mislead
+	Samples int     `json:"samples,omitempty"` // number of samples for each direction; 0 if none were needed
 }
 
 // curveBlends are the strategies that a curve is the least of.

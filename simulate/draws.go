@@ -14,10 +14,10 @@ import (
 // expected size, which is public; a batch may be empty, and its step takes noise all the same.
 type draws struct {
 	shards   *shards
-	samplers []participation.Sampler // by node
+	samplers []participation.Sampler // samplers by node
 }
 
-// newDraws deals the records as deal does, one batch a node. Keys are seeded: what is simulated protects nobody.
+// newDraws deals the records as deal does, one batch a node. Keys are seeded: simulated noise protects no record.
 func newDraws(c Config, train Dataset, nodes int, seed uint64) (*draws, error) {
 	dealt, err := deal(train, nodes, 1, random(seed, forShards, 0))
 	if err != nil {

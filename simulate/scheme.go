@@ -15,7 +15,7 @@ import (
 // MethodsFor returns the MethodNames that are worth a comparison at equal trust: Ignorant where it differs from
 // Uncurved, and every method for which the scheme has an accountant.
 //
-// In turn, levels are μ, against whoever knows who is in which batch. Under the others they are ε, and batches have as
+// In turn, levels are μ, against attackers who know who is in which batch. Under the others they are ε, and batches have as
 // many records in expectation. Under Poisson, Truncated and Allocation a method has groups for its bands: one for independent
 // noise, so that its probability is 1/b; the optimum has the power of two that is best at the level. Under Bins it is the strategy that
 // factorize.Bins finds for the level, of all bands, unless it is to have fewer.

@@ -32,16 +32,16 @@ type Study struct {
 	notes   []string
 
 	byRate   map[float64]*Study        // the same with one learning rate each; nil unless several are tried
-	spectrum func() workload.Curvature // of the task, for a learning rate of one
+	spectrum func() workload.Curvature // curvature of the task, for a learning rate of one
 
-	making       sync.Mutex // of a strategy, or a noise multiplier
+	making       sync.Mutex // held while a strategy, or a noise multiplier, is made
 	methods      []*method
-	multipliers  bands.Noise   // as far as they were needed
-	bands        *bands.Table  // for batches from groups; nil until it is needed
+	multipliers  bands.Noise   // noise multipliers, as far as they were needed
+	bands        *bands.Table  // strategies for batches from groups; nil until one is needed
 	made         *mat.SymDense // the Gram matrix of the run's workload
-	reactiveGram *mat.SymDense // for gradients that answer to errors
+	reactiveGram *mat.SymDense // Gram matrix for gradients that answer to errors
 	excessGram   *mat.SymDense // likewise, of the steps whose losses are averaged
-	records      int           // of the largest node, for batches of a largest size; 0 until they are counted
+	records      int           // records of the largest node, for batches of a largest size; 0 until they are counted
 	predictions  map[*Correlation]*float64
 }
 
@@ -51,7 +51,7 @@ type StudyOptions struct {
 	Folders   map[string]string    // where folders of Methods are, if not where their names say
 	Mus       []float64            `in:"(0,)"`  // levels of privacy, of Gaussian differential privacy
 	Epsilons  []float64            `in:"(0,)"`  // more levels, as ε of (ε, Delta)-differential privacy
-	Delta     float64              `in:"(0,1)"` // for which ε is reported
+	Delta     float64              `in:"(0,1)"` // δ for which ε is reported
 	Adjacency accounting.Adjacency // which datasets are neighbours: zero-out unless set
 	Seeds     int                  `in:"[1,)"` // runs of every method at every level, from the seeds 0, 1, …
 
@@ -59,10 +59,10 @@ type StudyOptions struct {
 	// Grid has the runs of the rate with the least mean loss on records kept apart (Config.Validation), for every method
 	// and level. That is not paid for in privacy.
 	Tune      []float64            `in:"(0,)"`
-	Sampling  participation.Scheme // in turn unless set; otherwise levels are Epsilons, and neighbours zero-out
-	Bandwidth int                  // of the optimum, where batches are drawn in secret; 0: see MethodsFor
+	Sampling  participation.Scheme // scheme, batches in turn unless set; otherwise levels are Epsilons, and neighbours zero-out
+	Bandwidth int                  // bands of the optimum, where batches are drawn in secret; 0: see MethodsFor
 
-	MonteCarlo bins.MonteCarlo // of the accountant of bins
+	MonteCarlo bins.MonteCarlo // samples of the accountant of bins
 }
 
 // Check finds options that make no study, before anything is read but the existence of folders: a fault.Argument that
@@ -112,7 +112,7 @@ func (o StudyOptions) Needs(steps int, written bool) float64 {
 	return run * o.Runs()
 }
 
-// StrategyNeeds returns about how many bytes a strategy of so many steps takes while it is made: 60 matrices of T×T.
+// StrategyNeeds returns about how many bytes a strategy of these steps takes while it is made: 60 matrices of T×T.
 func StrategyNeeds(steps int) float64 { return 60 * 8 * float64(steps) * float64(steps) }
 
 // NewStudy returns the study of a configuration on a network, whose gossip matrix it takes. Fields of the configuration

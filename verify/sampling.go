@@ -96,7 +96,7 @@ func (v *verification) poisson() error {
 	return nil
 }
 
-// noiseFor returns the noise multiplier of so many bands for the privacy.
+// noiseFor returns the noise multiplier that the privacy needs with these bands.
 func (v *verification) noiseFor(bands int) (float64, error) {
 	m := v.export.Manifest
 	by := sampling.Scheme{Adjacency: v.adjacency(), Batches: m.Sampling.Batches()}
@@ -116,7 +116,7 @@ func (v *verification) adjacency() accounting.Adjacency {
 	return a
 }
 
-// rounds is what a record of the largest group goes through with so many bands.
+// rounds returns what a record of the largest group goes through with these bands.
 func (v *verification) rounds(bands int) pld.Rounds {
 	return pld.BandRounds(v.asked.Steps(), v.asked.Separation(), bands)
 }

@@ -26,7 +26,7 @@ var ErrNoNoise = errors.New("the messages have no noise: they give everything aw
 
 // Options tunes Audit. The zero value asks for the defaults named here.
 type Options struct {
-	Confidence float64 // of the lower bound of ε; 0 means 0.95
+	Confidence float64 // confidence of the lower bound of ε; 0 means 0.95
 	FalseAlarm float64 // probability that an honest run has any alarm; 0 means 0.001
 	Delta      float64 // 0 means the export's
 	Epsilon    float64 // that is claimed of a Record; 0 means what its description comes to
@@ -38,7 +38,7 @@ type Fault struct {
 	Name      string  `json:"name"`
 	Alarm     bool    `json:"alarm"`
 	Statistic float64 `json:"statistic"`
-	Limit     float64 `json:"limit"` // beyond it there is an alarm
+	Limit     float64 `json:"limit"` // largest statistic without an alarm
 	Says      string  `json:"says"`
 }
 
@@ -46,7 +46,7 @@ type Fault struct {
 type Result struct {
 	Node     string `json:"node"`
 	Canaries int    `json:"canaries"`
-	Included int    `json:"included"`           // by their coins
+	Included int    `json:"included"`           // number of canaries that their coins include
 	Replaced bool   `json:"replaced,omitempty"` // all others by their opposite; else they are left out
 	Missed   int    `json:"missed"`             // steps without a message
 
@@ -56,13 +56,13 @@ type Result struct {
 	LowerMu    float64  `json:"lower_mu"` // no μ below it is true, with confidence
 	Confidence float64  `json:"confidence"`
 	// LowerEpsilon is what LowerMu is at Delta, and ClaimedEpsilon the plan's, absent where batches are drawn in
-	// secret: the plan then counts on draws that nobody knows, and the coins say them.
+	// secret: the plan then counts on draws that are unknown, and the coins say them.
 	LowerEpsilon   float64  `json:"lower_epsilon"`
 	Delta          float64  `json:"delta"`
 	ClaimedEpsilon *float64 `json:"claimed_epsilon,omitempty"`
 
 	Attacker string   `json:"attacker,omitempty"`  // who received the messages; absent: everybody
-	LinearMu *float64 `json:"linear_mu,omitempty"` // for Attacker, if gradients do not react: no guarantee
+	LinearMu *float64 `json:"linear_mu,omitempty"` // μ for Attacker if gradients do not react: no guarantee
 	AloneMu  *float64 `json:"alone_mu,omitempty"`  // where nodes share noise: for who has these messages alone
 
 	Faults []Fault `json:"faults"`
@@ -75,7 +75,7 @@ type Result struct {
 
 	Gradients bool `json:"gradients,omitempty"` // the record is of what an optimizer was given
 
-	// Of a Record: what was released, and the ε that is announced for a round of it.
+	// Releases counts what a Record has, and Announced is the ε that is announced for a round of it.
 	Releases  int     `json:"releases,omitempty"`
 	Announced float64 `json:"announced,omitempty"`
 }
@@ -162,8 +162,8 @@ type evidence struct {
 	noise  float64       // its variance
 	look   *canary
 	scores []float64
-	sums   [][]projection // in the steps in which canaries are to take part, and in the others: of every part
-	sizes  []int          // of the parts
+	sums   [][]projection // sums over the steps in which canaries are to take part, and over the others, by part
+	sizes  []int          // parameters of each part
 }
 
 // maxRows bounds the messages of an audit: it takes time by the third power of them.
@@ -297,12 +297,12 @@ func inverseRoot(covariance *mat.SymDense) (*mat.Dense, error) {
 
 // canary is how canaries look in rows. Those that take part in the same steps have one pattern, a column each.
 type canary struct {
-	pattern []int      // of every canary
+	pattern []int      // pattern of each canary
 	took    []float64  // what each contributes
-	times   []float64  // of every pattern, Σ took²
+	times   []float64  // Σ took² of each pattern
 	design  *mat.Dense // F: what a canary of the pattern adds to the rows O
 	others  *mat.Dense // likewise, in the steps in which it is not to take part
-	mu      []float64  // of every canary, ‖f_i‖
+	mu      []float64  // ‖f_i‖ of each canary
 }
 
 func patternsOf(o *observed, c *Coins, sent []int) *canary {
@@ -454,7 +454,7 @@ func (r *Result) claim(m *export.Manifest, run *Run, level *export.Privacy, clip
 	case run.Attacker():
 		r.Attacker, r.LinearMu = run.Node, &largest
 	case m.Space != nil:
-		r.AloneMu = &largest // whoever has all messages sees more
+		r.AloneMu = &largest // a reader of all messages sees more
 	case level.Mu > 0: // 0: no μ describes secret batches
 		r.ClaimedMu = &level.Mu
 		return level.Mu * min(1, clip/level.Clip)

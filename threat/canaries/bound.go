@@ -38,7 +38,7 @@ func approximate(delta float64) family {
 }
 
 // lower returns the largest level such that no mechanism of the family guesses the coins as well as the scores do, but with
-// the probability alpha; 0 if there is none. It guesses "in" for the highest scores and "out" for the lowest, for several
+// the probability alpha; 0 if it may be any. It guesses "in" for the highest scores and "out" for the lowest, for several
 // numbers of guesses, which share alpha. Source: Mahloujifar, Melis & Chaudhuri 2024, "Auditing f-differential
 // privacy in one run", Theorem 9 and Algorithm 3: the scores may depend on each other, as they do in one run.
 func (f family) lower(scores []float64, in []bool, alpha float64) float64 {
@@ -83,7 +83,7 @@ func (f family) alone(m, right int, alpha float64) float64 {
 	return largest(func(level float64) bool { return f(level)(p) > 1-p })
 }
 
-// largest returns about the largest level that is rejected, not above it; 0 if there is none. Lower ones are, too.
+// largest returns about the largest level that is rejected, not above it; 0 if none is. Lower ones are, too.
 func largest(isRejected func(level float64) bool) float64 {
 	if !isRejected(0) {
 		return 0
@@ -104,12 +104,12 @@ func largest(isRejected func(level float64) bool) float64 {
 	return low
 }
 
-// rejected reports whether a mechanism of this trade-off lets right of so many guesses be right with a probability of at most
+// rejected reports whether a mechanism of this trade-off lets right of the guesses be right with a probability of at most
 // alpha.
 //
 // If it let them with alpha, then h_i, the least probability (over m) of a wrong guess among those events where at
 // least i are right, and r_i of a right one, obey h_(i-1) ≥ trade(r_i), and the sums over all i would be more than the
-// guesses that there are.
+// number of guesses.
 func rejected(m, guesses, right int, trade func(float64) float64, alpha float64) bool {
 	n := float64(m)
 	r, h := alpha*float64(right)/n, alpha*float64(guesses-right)/n

@@ -50,9 +50,9 @@ type claimed struct {
 	account          *spent.Account
 	senders          bool         // are canaries
 	gaussian, secret bool         // noise, and draws
-	sigma            []float64    // of every round
+	sigma            []float64    // standard deviation of the noise, by round
 	fresh            []int        // recipients with noise of their own in every round
-	whiten           []*mat.Dense // of every sender
+	whiten           []*mat.Dense // inverse root of the covariance, by sender
 	at               []int        // where the releases of senders begin, and the end
 	x, f             *mat.Dense
 

@@ -32,7 +32,7 @@ type Coins struct {
 	Clip   float64 `json:"clip"`
 	Key    string  `json:"key"`   // secret: directions and coins are made of it
 	First  int     `json:"first"` // number of the first canary among the records
-	Steps  [][]int `json:"steps"` // of every canary, ascending
+	Steps  [][]int `json:"steps"` // steps of every canary, ascending
 
 	// Checksum is of the file up to it (SHA-256).
 	Checksum string `json:"sha256"`
@@ -132,10 +132,10 @@ func (c *Coins) contributions() []float64 {
 // signs makes directions, block by block: a direction is its signs over √Dim.
 type signs struct {
 	streams []*sha3.SHAKE
-	last    []byte // of every stream, the byte that was begun
+	last    []byte // byte that was begun, of every stream
 	used    int    // bits of it that were handed out; 0 if none was begun
 	bits    []byte
-	block   []float32 // of patterns
+	block   []float32 // values of the patterns
 }
 
 // newSigns returns the first count directions of the key; those from len(Steps) on are of no canary.
@@ -157,7 +157,7 @@ var signsOf = func() (all [256][8]float32) {
 	return all
 }()
 
-// next writes the next signs of every direction, so many columns of them, a direction a row of dst.
+// next writes the next signs of every direction, in as many columns, a direction a row of dst.
 func (s *signs) next(dst []float32, columns int) {
 	bytes := (s.used + columns + 7) / 8
 	if len(s.bits) < bytes {

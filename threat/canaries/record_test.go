@@ -21,12 +21,12 @@ import (
 	"mafalda/internal/npy"
 )
 
-// program is somebody's: what is not said of it is as it claims.
+// program is a foreign program: what its fields do not say is as it claims.
 type program struct {
 	dim, canaries, rounds, others int
 	senders                       bool
 	probability                   float64
-	claim                         string // of the noise
+	claim                         string // the claimed noise
 	std                           float64
 	recipients                    int // that get noise of their own
 	weights, unclipped, twice     bool

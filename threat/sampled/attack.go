@@ -11,11 +11,11 @@ import (
 	"mafalda/participation"
 )
 
-// attack is on one record, the best one there is: its statistic is the logarithm of how much likelier C times the
+// attack is the best attack on one record: its statistic is the logarithm of how much likelier C times the
 // messages is with the record than without, or with another record in its place.
 type attack struct {
 	within   participation.Sampling // what draws when the record takes part
-	steps    []int                  // in the place of the steps 0, 1, … of that
+	steps    []int                  // steps in the place of the draw's 0, 1, …
 	logRatio func(seen []float64) float64
 	// knownRatio, if not nil, is what counts in the place of logRatio: the attacker knows the steps that were drawn.
 	knownRatio func(seen []float64, steps []int) float64
@@ -120,7 +120,7 @@ func (c columns) worstBatch(batches int) []int {
 	return worst
 }
 
-// draw calls takesPart for the steps of so many records in the attacked one's place, which are drawn with the key by
+// draw calls takesPart for the steps of these records in the attacked one's place, which are drawn with the key by
 // the sampler that nodes use.
 func (a attack) draw(key participation.Key, records int, takesPart func(step, record int)) error {
 	sampler, err := a.within.Sampler(participation.SamplerOptions{Records: records, Steps: len(a.steps), Key: key})

@@ -55,7 +55,7 @@ type blocks struct {
 }
 
 type block struct {
-	weights []shift   // of the participations j, j-1, ...: those that show
+	weights []shift   // weights of the participations j, j-1, ... that show
 	from    []int     // their first rows
 	half    []float64 // |Σ of those in the state|²/2ν² within the block, by state
 }

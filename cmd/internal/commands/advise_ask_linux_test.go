@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// runAtTerminal runs a command line at a pseudoterminal on which somebody types, and returns what stands on it in the end.
+// runAtTerminal runs a command line at a pseudoterminal on which typed is typed, and returns what stands on it in the end.
 func runAtTerminal(t *testing.T, ctx context.Context, typed string, args ...string) (code int, screen string) {
 	t.Helper()
 	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)

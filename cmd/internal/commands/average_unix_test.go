@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Pipes that nobody writes to are refused, not waited for.
+// Pipes without a writer are refused, not waited for.
 func TestAverageRefusesPipes(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {

@@ -29,12 +29,12 @@ type sampledEpsilonFlags struct {
 // sampledConversion is what epsilon --sampling prints.
 type sampledConversion struct {
 	NoiseMultiplier float64 `json:"noise_multiplier"`
-	Epsilon         float64 `json:"epsilon"`                 // of NoiseMultiplier, an upper bound
-	EpsilonLower    float64 `json:"epsilon_lower,omitempty"` // a lower one; of allocation and truncated there is none
+	Epsilon         float64 `json:"epsilon"`                 // upper bound of ε with NoiseMultiplier
+	EpsilonLower    float64 `json:"epsilon_lower,omitempty"` // lower bound; absent for allocation and truncated
 	Delta           float64 `json:"delta"`
 	Overflow        float64 `json:"overflow,omitempty"` // what truncated takes of Delta
 
-	ProvenBy pld.Source `json:"proven_by,omitempty"` // of Epsilon
+	ProvenBy pld.Source `json:"proven_by,omitempty"` // the accountant that proves Epsilon
 }
 
 // check refuses flags that do not go together.

@@ -114,7 +114,7 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
-// Whoever changes a number of the manifest, or a byte of a matrix, is found out.
+// A changed number of the manifest, or byte of a matrix, is found out.
 func TestVerifyFindsTampering(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -15,7 +15,7 @@ import (
 	"mafalda/study"
 )
 
-// A folder from somebody else has no program run and nothing written: merge refuses every command line that shards do not
+// A foreign folder has no program run and nothing written: merge refuses every command line that shards do not
 // write down, before it runs any.
 func TestMergeRunsNothingForeign(t *testing.T) {
 	t.Parallel()

@@ -135,7 +135,7 @@ func TestStatusOfFailedCells(t *testing.T) {
 	}
 }
 
-// What a folder from somebody else holds is shown, and steers no terminal: it neither moves the cursor nor makes lines.
+// What a foreign folder holds is shown, and steers no terminal: it neither moves the cursor nor makes lines.
 func TestFailuresCannotSteerTerminals(t *testing.T) {
 	t.Parallel()
 	dir, ctx := filepath.Join(t.TempDir(), "grid"), t.Context()
@@ -157,7 +157,7 @@ func TestFailuresCannotSteerTerminals(t *testing.T) {
 	}
 }
 
-// What a folder from somebody else holds fills no terminal either.
+// What a foreign folder holds fills no terminal either.
 func TestFailuresHaveAnEnd(t *testing.T) {
 	t.Parallel()
 	dir, ctx, long := filepath.Join(t.TempDir(), "grid"), t.Context(), strings.Repeat("ä", 1e6)
@@ -176,7 +176,7 @@ func TestFailuresHaveAnEnd(t *testing.T) {
 	}
 }
 
-// An export from somebody else adds no line to what verify says of it.
+// A foreign export adds no line to what verify says of it.
 func TestVerifySaysItsOwnLines(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "out")

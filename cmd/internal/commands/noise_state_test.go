@@ -40,7 +40,7 @@ func lone(dir, state string, args ...string) []string {
 	return append([]string{"noise", dir, "--node", "Medici", "--dim", "50", "--state", state, "--steps", "1"}, args...)
 }
 
-// Rows are said to be which: on standard error, and beside the file; nobody else can read them, whatever the umask.
+// Rows are said to be which: on standard error, and beside the file; no other user can read them, whatever the umask.
 func TestNoiseRowsAreNumbered(t *testing.T) {
 	dir, work := noisy(t), t.TempDir()
 	state, out := filepath.Join(work, "state"), filepath.Join(work, "row.npy")

@@ -91,8 +91,8 @@ func usePoisson(t *testing.T, dir string, m export.Manifest) {
 	}
 }
 
-// Whoever draws noise of an export for batches in secret is told, on the way and beside the rows, that it is for these
-// alone: under batches in turn it gives far less privacy than its manifest says. The Python example refuses it.
+// The user who draws noise of an export for batches in secret is told, on the way and beside the rows, that it is for
+// these alone: under batches in turn it gives far less privacy than its manifest says. The Python example refuses it.
 func noiseOfPoisson(t *testing.T, dir string) {
 	t.Helper()
 	row := filepath.Join(t.TempDir(), "row.npy")

@@ -18,7 +18,7 @@ import (
 	"mafalda/simulate"
 )
 
-// A named pipe that nobody writes to is refused wherever a file is read, as opening it would wait for ever, and so is a device
+// A named pipe without a writer is refused wherever a file is read, as opening it would wait for ever, and so is a device
 // that never ends.
 func TestPipesAreRefused(t *testing.T) {
 	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "out")

@@ -13,10 +13,10 @@ import (
 
 // Level is the standard deviation of the noise that is accounted for.
 type Level struct {
-	Sigma float64 `json:"sigma,omitempty"`      // over what a record can move a sum of gradients by; 0: nodes have levels of their own
+	Sigma float64 `json:"sigma,omitempty"`      // noise over what a record can move a sum of gradients by; 0: nodes have levels of their own
 	From  string  `json:"sigma_from,omitempty"` // the export that it is from; empty: it was given, or is the default
 
-	Own      []export.NodeLevel `json:"-"` // of the nodes, where they have levels of their own
+	Own      []export.NodeLevel `json:"-"` // levels of the nodes, where they have their own
 	Unit     string             `json:"-"` // who is protected
 	shared   bool               // what these have is worth as much as noise of their own
 	exported *threat.NoiseLevel

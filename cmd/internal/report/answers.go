@@ -20,7 +20,7 @@ import (
 )
 
 // answer says in three sentences what a plan promises, what it costs and whether that was checked, and answers the questions that
-// whoever has to decide about it asks. half is what a run has given away after half of the steps; nil: not known.
+// its judge asks. half is what a run has given away after half of the steps; nil: not known.
 func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) error {
 	e, m := from.Export, from.Export.Manifest
 	if m.Privacy == nil || m.Budgets != nil && m.Space != nil || e.CheckHashes() != nil {
@@ -162,7 +162,7 @@ func (p promise) guarantee(times float64, parts int) string {
 	return fmt.Sprintf("ε = %s for δ = %g", terminal.DecimalUp(epsilon, 4), delta)
 }
 
-// guess says what the guarantee means for somebody who guesses; empty where there is no μ.
+// guess says what the guarantee means for an attacker who guesses; empty without a μ.
 func (p promise) guess(unit, adjacency string) string {
 	advantage, err := accounting.Delta(p.mu, 0)
 	if p.mu == 0 || err != nil {

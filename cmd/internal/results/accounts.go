@@ -24,12 +24,12 @@ import (
 type Accounts struct {
 	Study     *threat.Study
 	Network   *graph.Network
-	Scenario  threat.Scenario // without attackers
+	Scenario  threat.Scenario // the scenario without attackers
 	Options   threat.AssessOptions
-	Attackers []threat.Attacker // that were asked for; at least one
+	Attackers []threat.Attacker // attackers that were asked for; at least one
 	Exported  string            // the folder of the strategy that is accounted for, if it is from one
-	Level     flags.Level       // of the noise
-	Style     figures.Style     // of the pictures
+	Level     flags.Level       // level of the noise
+	Style     figures.Style     // style of the pictures
 
 	// Holds says what numbers of the attackers hold for, and Drawn what those of one draw of networks and absences do; empty where
 	// they hold for all, and where none are drawn.
@@ -425,8 +425,8 @@ func (a *Accounts) table(reports []threat.Report) document.Table {
 	return t
 }
 
-// nodeTable has the nodes with their own levels, and what is learned of each by whoever learns most. A node's own level
-// is what local DP holds it to, whoever attacks.
+// nodeTable has the nodes with their own levels, and what is learned of each by the attacker who learns most. A node's
+// own level is what local DP holds it to, against every attacker.
 func (a *Accounts) nodeTable(reports []threat.Report) document.Table {
 	t := document.Table{Caption: "By node"}
 	worst := map[string]threat.Pair{}

@@ -41,9 +41,9 @@ type Advice struct {
 	Delta         float64              `json:"delta,omitempty"`
 	Budgets       string               `json:"budgets,omitempty"` // file of the privacy levels of the nodes
 	Adjacency     string               `json:"adjacency"`
-	Curvature     *measure.Training    `json:"curvature,omitempty"`         // of the loss, at the base learning rate
-	Records       int                  `json:"records,omitempty"`           // of a node
-	StartRisk     float64              `json:"start_excess_risk,omitempty"` // of the first model
+	Curvature     *measure.Training    `json:"curvature,omitempty"`         // what is known of the loss, at the base learning rate
+	Records       int                  `json:"records,omitempty"`           // records of a node
+	StartRisk     float64              `json:"start_excess_risk,omitempty"` // excess risk of the first model
 	Dim           int                  `json:"dim,omitempty"`
 	NumberBytes   int                  `json:"number_bytes,omitempty"`
 	MemoryBytes   float64              `json:"memory_bytes,omitempty"` // the limit; absent: none
@@ -54,13 +54,13 @@ type Advice struct {
 
 // AdvisedWay is a way to make noise, what it costs, and what it relies on.
 type AdvisedWay struct {
-	Rank  int    `json:"rank,omitempty"` // from 1; absent: it relies on what was not said
+	Rank  int    `json:"rank,omitempty"` // place among the ways, from 1; absent: it relies on what was not said
 	Name  string `json:"name"`
 	Trust string `json:"trust"` // ldp or secldp
 	strategyRow
 	plan.Way
 	ExcessRisk float64  `json:"excess_risk,omitempty"` // absent: no curvature was given
-	Ratio      float64  `json:"ratio"`                 // of the first way's error, or excess risk
+	Ratio      float64  `json:"ratio"`                 // error, or excess risk, over the first way's
 	ReliesOn   []string `json:"relies_on"`
 	BreaksBy   []string `json:"breaks_by"`
 }

@@ -18,7 +18,7 @@ type SpentResult struct {
 	Spent  []noise.Spent `json:"spent"`
 }
 
-// SpentSteps returns at most so many steps of T, evenly spread, the last one among them.
+// SpentSteps returns at most count steps of T, evenly spread, the last one among them.
 func SpentSteps(steps, count int) []int {
 	count = min(count, steps)
 	return lists.Make(count, func(i int) int { return (i + 1) * steps / count })
