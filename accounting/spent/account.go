@@ -33,7 +33,7 @@ type Spent struct {
 type Round struct {
 	Mechanism  string  `json:"mechanism"`
 	Multiplier float64 `json:"noise_multiplier,omitempty"` // of gaussian: of all that a round gives away of a unit that takes part
-	Epsilon    float64 `json:"epsilon"`                    // exactly, of the round alone, of a unit that takes part
+	Epsilon    float64 `json:"epsilon"`                    // exactly, of the round alone, the first one of matrix, of a unit that takes part
 	Announced  float64 `json:"announced,omitempty"`        // what it is said to be
 }
 
@@ -145,16 +145,22 @@ func (r *Run) after(phases []Phase) (float64, error) {
 	var sampled []pld.Rounds
 	secret := false
 	for _, p := range phases {
-		z := r.multiplier(p)
+		z, rounds := r.multiplier(p), p.Rounds
 		switch {
 		case p.isPure():
 			pure = rounding.Above(pure + r.pure(p, adjacency)*float64(p.Rounds))
 			continue
+		case p.growth != nil: // rows of C⁻¹Z are one Gaussian mechanism
+			s, err := p.growth.Sensitivity(rounds)
+			if err != nil {
+				return 0, err
+			}
+			z, rounds = z/rounding.SqrtUp(s.Squared)*(1-1e-15), 1
 		case p.Probability > 0 && p.Probability < 1:
 			secret = true
 		}
-		sampled = append(sampled, pld.Rounds{Mechanism: pld.Mechanism{Probability: cmp.Or(p.Probability, 1), NoiseMultiplier: z}, Rounds: p.Rounds})
-		if mu, err = accounting.Compose(mu, adjacency.Contribution(1)*math.Sqrt(float64(p.Rounds))/z*(1+1e-15)); err != nil {
+		sampled = append(sampled, pld.Rounds{Mechanism: pld.Mechanism{Probability: cmp.Or(p.Probability, 1), NoiseMultiplier: z}, Rounds: rounds})
+		if mu, err = accounting.Compose(mu, adjacency.Contribution(1)*math.Sqrt(float64(rounds))/z*(1+1e-15)); err != nil {
 			return 0, err
 		}
 	}

@@ -13,6 +13,8 @@
 //
 //	gaussian   μ² = Σ rounds·(recipients/z² + 1/count_std²) where units take part in every round; where they are drawn
 //	           in secret with a probability, package pld, with that noise multiplier
+//	matrix     rows of C⁻¹Z: one Gaussian mechanism, μ = sens(C[:t,:t])/z after t rounds, for units that take part in every
+//	           round, or as often, and as far apart, as is said (strategy.Growth); with the others μ² adds up
 //	laplace    ε₀ = recipients·(1-norm of a contribution)/scale a round, and Σ ε₀; of one phase also by accounting.ComposeAdvanced
 //	svt        a sparse vector, as NVFlare counts it: ε + ⌈fraction·parameters⌉·noise_var a round, if every part holds
 //

@@ -16,6 +16,7 @@ import (
 	"mafalda/accounting"
 	"mafalda/accounting/pld"
 	"mafalda/internal/fault"
+	"mafalda/strategy"
 )
 
 // Run describes a training: what is alike in all of its phases, and the phases.
@@ -34,7 +35,7 @@ type Run struct {
 // Phase is a number of rounds that are alike.
 type Phase struct {
 	Rounds      int     `toml:"rounds"`
-	Mechanism   string  `toml:"mechanism"`   // gaussian (default), laplace or svt
+	Mechanism   string  `toml:"mechanism"`   // gaussian (default), matrix, laplace or svt
 	Probability float64 `toml:"probability"` // of a unit to take part in a round, drawn in secret, independently; 0: every round
 	Recipients  int     `toml:"recipients"`  // that get noise of their own for the same data; 0 means 1
 
@@ -47,6 +48,11 @@ type Phase struct {
 	AnnouncedDelta float64 `toml:"announced_delta"`
 	Weight         float64 `toml:"weight"`    // largest weight of a unit in a mean over its equal share; 0 means 1
 	CountStd       float64 `toml:"count_std"` // of adaptive clipping: standard deviation of the noise of the count of clipped units
+
+	Matrix         string `toml:"matrix"`         // of matrix, whose noise is rows of C⁻¹Z: C in a .npy file, or the folder of an export
+	Participations int    `toml:"participations"` // of matrix: how often a unit takes part at most, Separation rounds apart; 0: as often as fits
+	Separation     int    `toml:"separation"`     // 0: evenly; both 0: in every round
+	growth         *strategy.Growth
 
 	Parameters int     `toml:"parameters"`      // of the model: laplace noise of 2-norms, and svt
 	Fraction   float64 `toml:"fraction"`        // of svt: of the parameters, uploaded
@@ -64,6 +70,13 @@ func Presets() (names []string) {
 		names = append(names, strings.TrimSuffix(f.Name(), ".toml"))
 	}
 	return names
+}
+
+// without says of names that people look for why there is no preset.
+var without = map[string]string{
+	"nvflare-gaussian": "no release of NVFlare (2.0.0 to 2.9.0) has Gaussian noise in a filter, and GaussianPrivacy in its research folder clips " +
+		"nothing and takes its noise from the size of the update: no epsilon holds. Say unit, clip and sigma of your own filter without a " +
+		"preset, or take nvflare-svt",
 }
 
 // ErrSyntax says that a description is not TOML, or has a key that is none.
@@ -86,6 +99,9 @@ func Read(r io.Reader) (*Run, error) {
 	if named.Preset != "" {
 		preset, err := presets.ReadFile("presets/" + named.Preset + ".toml")
 		if err != nil {
+			if why, known := without[named.Preset]; known {
+				return nil, fault.New("Preset", named.Preset, "%s", why)
+			}
 			return nil, fault.New("Preset", named.Preset, "must be one of %s", strings.Join(Presets(), ", "))
 		}
 		if err := run.decode(preset); err != nil {
@@ -147,10 +163,14 @@ func (r *Run) Check() error {
 	if _, err := r.adjacency(); err != nil {
 		return fault.New("Adjacency", r.Adjacency, "must be one of %s", strings.Join(accounting.Adjacencies(), ", "))
 	}
-	for _, p := range r.Phases {
-		if err := p.check(); err != nil {
+	for i := range r.Phases {
+		if err := r.Phases[i].check(); err != nil {
 			return err
 		}
+		if err := r.Phases[i].loadMatrix(); err != nil {
+			return err
+		}
+		p := r.Phases[i]
 		z := r.multiplier(p)
 		if p.isPure() {
 			z = p.Std(r.Delta)
@@ -187,12 +207,18 @@ func (p Phase) check() error {
 			says++
 		}
 	}
-	pure := p.isPure()
+	pure, matrix := p.isPure(), p.Mechanism == "matrix"
 	switch {
 	case p.Rounds < 1 || p.Rounds > pld.MaxRounds:
 		return fault.New("Rounds", p.Rounds, "must be 1 to %d", pld.MaxRounds)
-	case p.Mechanism != "" && p.Mechanism != "gaussian" && !pure:
-		return fault.New("Mechanism", p.Mechanism, "must be gaussian, laplace or svt")
+	case p.Mechanism != "" && p.Mechanism != "gaussian" && !matrix && !pure:
+		return fault.New("Mechanism", p.Mechanism, "must be gaussian, matrix, laplace or svt")
+	case matrix && p.Matrix == "":
+		return fault.New("Matrix", nil, "which? A .npy file of C, or the folder of an export")
+	case !matrix && (p.Matrix != "" || p.Participations != 0 || p.Separation != 0):
+		return fault.New("Matrix", nil, "is of [Mechanism] matrix, as are [Participations] and [Separation]")
+	case matrix && (p.Epsilon > 0 || p.CountStd > 0 || p.Probability > 0 && p.Probability < 1):
+		return fault.New("Mechanism", p.Mechanism, "has no [Epsilon] of a round, [CountStd] or [Probability]: leave them out")
 	case p.Probability > 1:
 		return fault.New("Probability", p.Probability, "must be at most 1")
 	case p.Fraction > 1:

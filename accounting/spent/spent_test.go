@@ -158,7 +158,7 @@ func TestBadDescriptions(t *testing.T) {
 		good + "probability=1.5":               "probability 1.5: must be at most 1",
 		good + "weight=-1":                     "weight -1: must be finite and not negative",
 		good + "adjacency='same'":              "adjacency same: must be one of",
-		good + "mechanism='noise'":             "must be gaussian, laplace or svt",
+		good + "mechanism='noise'":             "must be gaussian, matrix, laplace or svt",
 		good + "mechanism='laplace'":           "parameters: how many",
 		good + "sensitivity=2":                 "sensitivity 2 is of epsilon",
 		good + "fraction=0.1":                  "fraction is of svt",

@@ -1721,11 +1721,12 @@ def spent(
         delta = 1e-5
 
     Keys: unit (record, person, silo: who is protected), delta, adjacency (zero-out, replace-one); and of a round:
-    rounds, mechanism (gaussian, laplace, svt), probability (drawn in secret), recipients (that get noise of their
-    own for the same data), clip, and one of sigma, noise_multiplier and epsilon (with sensitivity,
+    rounds, mechanism (gaussian, matrix, laplace, svt), probability (drawn in secret), recipients (that get noise
+    of their own for the same data), clip, and one of sigma, noise_multiplier and epsilon (with sensitivity,
     announced_delta); weight (the largest of a unit in a mean, over its equal share), count_std (of adaptive
-    clipping), parameters, fraction, noise_var, epsilon_release. Several [[phase]] tables are phases with keys of
-    their own. docs/is-my-epsilon-right.md explains them.
+    clipping), matrix (C.npy or the folder of an export, with participations and separation, or in every round),
+    parameters, fraction, noise_var, epsilon_release. Several [[phase]] tables are phases with keys of their own.
+    docs/is-my-epsilon-right.md explains them.
 
     Parameters
     ----------

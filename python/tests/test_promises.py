@@ -169,3 +169,76 @@ def test_a_with_statement_ends_the_server(tmp_path):
     assert process.poll() is not None and not os.path.exists(noise.address)
     with plan.noise("1", 3, state=tmp_path / "state", stop_at=3, stop_delta=1e-5) as again:
         assert again.next == 1 and again.end < 8 and "its budget ends before step" in repr(again)
+
+
+def composed(events):
+    """ε at 1e-5 of rounds, by dp_accounting: (times, event) pairs."""
+    dp_accounting = pytest.importorskip("dp_accounting")
+    accountant = dp_accounting.pld.PLDAccountant()
+    for times, event in events(dp_accounting):
+        accountant.compose(event, times)
+    return accountant.get_epsilon(1e-5)
+
+
+LOCAL = math.sqrt(2 * math.log(1.25e5)) / 3  # the noise multiplier that LocalDpMod calls ε = 3
+
+
+@real
+@pytest.mark.parametrize(
+    "says, events",
+    [
+        ("preset='flower-local-dp'\nrounds=20\nclip=0.5\nepsilon=3", lambda d: [(20, d.GaussianDpEvent(LOCAL))]),
+        ("preset='flower-local-dp'\nrounds=5\nclip=2\nepsilon=3\nsensitivity=1", lambda d: [(5, d.GaussianDpEvent(LOCAL / 2))]),
+        ("preset='flower-central-dp'\nrounds=30\nnoise_multiplier=2", lambda d: [(30, d.GaussianDpEvent(2))]),
+        (
+            "preset='flower-central-dp'\nrounds=30\nnoise_multiplier=8\nweight=2\ncount_std=5",
+            lambda d: [(30, d.GaussianDpEvent(4)), (30, d.GaussianDpEvent(5))],
+        ),
+        ("preset='p2pfl'\nrounds=4\nclip=1\nepsilon=3\nrecipients=3", lambda d: [(12, d.GaussianDpEvent(LOCAL))]),
+        (
+            "preset='opacus'\nrounds=300\nprobability=0.05\nnoise_multiplier=1.1",
+            lambda d: [(300, d.PoissonSampledDpEvent(0.05, d.GaussianDpEvent(1.1)))],
+        ),
+        (
+            "unit='record'\nclip=1\nsigma=2\n[[phase]]\nrounds=40\nprobability=0.1\n[[phase]]\nrounds=3\nsigma=4",
+            lambda d: [(40, d.PoissonSampledDpEvent(0.1, d.GaussianDpEvent(2))), (3, d.GaussianDpEvent(4))],
+        ),
+        (
+            "unit='silo'\nmechanism='matrix'\nmatrix='C.npy'\nrounds=4\nclip=0.5\nsigma=2\nrecipients=2",
+            lambda d: [(2, d.GaussianDpEvent(4 / np.linalg.norm(PREFIX[:4, :4].sum(axis=1))))],
+        ),
+    ],
+)
+def test_presets_are_what_dp_accounting_composes(says, events, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("C.npy", PREFIX)
+    pathlib.Path("run.toml").write_text("delta=1e-5\n" + says)
+    total, theirs = mafalda.spent("run.toml").rounds[-1]["epsilon"], composed(events)
+    assert theirs * 0.999 < total < theirs * 1.001
+
+
+PREFIX = np.tril(1.0 / (1 + np.subtract.outer(np.arange(6), np.arange(6)).clip(0)))
+
+
+@real
+@pytest.mark.parametrize(
+    "says, loss, sum_of_all",
+    [
+        ("preset='p2pfl'\nmechanism='laplace'\nclip=1\nsigma=40\nparameters=9\nrounds=8", lambda d: d.from_laplace_mechanism(40 / 3), 8 * 3 / 40),
+        # in every round ε = 0.1 of the selection and 0.02 for each of 4 parameters that are sent; of ε, randomized response is the worst
+        ("preset='nvflare-svt'\nparameters=40\nnoise_var=0.02\nrounds=6", lambda d: d.from_randomized_response(2 / (1 + math.exp(0.18)), 2), 6 * 0.18),
+    ],
+)
+def test_pure_presets_are_no_less_than_dp_accounting_composes(says, loss, sum_of_all, tmp_path):
+    one = loss(pytest.importorskip("dp_accounting").pld.privacy_loss_distribution)  # whose accountant counts randomized response once
+    theirs = one.self_compose(int(says.rsplit("=", 1)[1])).get_epsilon_for_delta(1e-5)
+    (tmp_path / "run.toml").write_text("delta=1e-5\n" + says)
+    total = mafalda.spent(tmp_path / "run.toml").rounds[-1]["epsilon"]
+    assert theirs * (1 - 1e-3) <= total <= sum_of_all * (1 + 1e-9)
+
+
+@real
+def test_every_preset_is_compared():
+    listed = re.search(r"or (.*), or none", mafalda.spent.__doc__)[1].split(", ")
+    text = pathlib.Path(__file__).read_text()
+    assert "preset" in text and all(f"preset='{name}'" in text for name in [*listed, "flower-local-dp"])

@@ -34,9 +34,10 @@ A description is TOML, such as
     delta = 1e-5
 
 Keys: unit (record, person, silo: who is protected), delta, adjacency (zero-out, replace-one); and of a round: rounds, mechanism
-(gaussian, laplace, svt), probability (drawn in secret), recipients (that get noise of their own for the same data), clip, and one of
+(gaussian, matrix, laplace, svt), probability (drawn in secret), recipients (that get noise of their own for the same data), clip, and one of
 sigma, noise_multiplier and epsilon (with sensitivity, announced_delta); weight (the largest of a unit in a mean, over its equal share), count_std (of
-adaptive clipping), parameters, fraction, noise_var, epsilon_release. Several [[phase]] tables are phases with keys of their own.
+adaptive clipping), matrix (C.npy or the folder of an export, with participations and separation, or in every round), parameters, fraction,
+noise_var, epsilon_release. Several [[phase]] tables are phases with keys of their own.
 docs/is-my-epsilon-right.md explains them.`,
 		Example: `  mafalda spent flower.toml
   mafalda spent flower.toml --json`,
@@ -101,12 +102,13 @@ func spentDocument(a *spent.Account) *document.Document {
 	d.Fact("protected", "%s", map[string]string{"record": "one record", "person": "one person, with all records that are theirs",
 		"silo": "one silo, with all that it contributes"}[a.Unit])
 	d.FactIf("against", a.Against)
+	which := map[bool]string{false: "one that takes part", true: "the first one"}
 	for _, p := range a.Phases {
 		text := p.Mechanism
 		if p.Multiplier > 0 {
 			text += ", noise multiplier " + terminal.DecimalDown(p.Multiplier, 4)
 		}
-		text += ": epsilon = " + terminal.DecimalUp(p.Epsilon, 4) + " of one that takes part"
+		text += ": epsilon = " + terminal.DecimalUp(p.Epsilon, 4) + " of " + which[p.Mechanism == "matrix"]
 		if p.Announced > 0 {
 			text += fmt.Sprintf("; %g is announced", p.Announced)
 		}

@@ -1,0 +1,70 @@
+package spent
+
+import (
+	"errors"
+	"os"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mafalda/export"
+	"mafalda/internal/fault"
+	"mafalda/internal/npy"
+	"mafalda/participation"
+	"mafalda/strategy"
+)
+
+// loadMatrix fills in the growth of a phase whose noise is correlated: rows of C⁻¹Z for a C of at least so many rounds.
+func (p *Phase) loadMatrix() error {
+	if p.Mechanism != "matrix" || p.growth != nil {
+		return nil
+	}
+	c, err := readStrategy(p.Matrix)
+	if err != nil {
+		return fault.New("Matrix", p.Matrix, "%v", err)
+	}
+	steps := c.Steps()
+	switch {
+	case p.Rounds > steps:
+		return fault.New("Rounds", p.Rounds, "must be at most %d, those of the matrix", steps)
+	case p.Participations < 0 || p.Separation < 0:
+		return fault.New("Participations", p.Participations, "must not be negative, and neither must [Separation]")
+	}
+	schema, err := participation.NewCyclic(steps, steps, 1)
+	if p.Participations > 0 || p.Separation > 0 {
+		schema, err = participation.Complete(steps, p.Participations, p.Separation)
+	}
+	if err != nil {
+		return fault.New("Participations", p.Participations, "%v", err)
+	}
+	if p.growth, err = strategy.NewGrowth(c, schema); err != nil {
+		return fault.New("Matrix", p.Matrix, "%v", err)
+	}
+	return nil
+}
+
+// readStrategy reads C from a .npy file or the folder of an export.
+func readStrategy(path string) (strategy.Strategy, error) {
+	if of, err := os.Stat(path); err == nil && of.IsDir() {
+		e, err := export.Load(path)
+		if err == nil {
+			err = e.CheckHashes()
+		}
+		switch {
+		case err != nil:
+			return nil, err
+		case e.Manifest.PerNode != nil:
+			return nil, errors.New("its nodes have matrices of their own: give the .npy of one")
+		case e.Shared != nil:
+			return nil, errors.New("its nodes share noise: mafalda account knows who learns what")
+		}
+		return e.SharedStrategy()
+	}
+	a, err := npy.ReadFile(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(a.Shape) != 2 || a.Shape[0] == 0 || a.Shape[1] == 0:
+		return nil, errors.New("it is no matrix")
+	}
+	return strategy.NewDense(mat.NewDense(a.Shape[0], a.Shape[1], a.Data))
+}
