@@ -49,9 +49,9 @@ type Phase struct {
 	Weight         float64 `toml:"weight"`    // largest weight of a unit in a mean over its equal share; 0 means 1
 	CountStd       float64 `toml:"count_std"` // of adaptive clipping: standard deviation of the noise of the count of clipped units
 
-	Matrix         string `toml:"matrix"`         // of matrix, whose noise is rows of C⁻¹Z: C in a .npy file, or the folder of an export
-	Participations int    `toml:"participations"` // of matrix: how often a unit takes part at most, Separation rounds apart; 0: as often as fits
-	Separation     int    `toml:"separation"`     // 0: evenly; both 0: in every round
+	Matrix         string `toml:"matrix"`         // names the .npy file of C, or the folder of an export, for the mechanism matrix, whose noise is rows of C⁻¹Z
+	Participations int    `toml:"participations"` // is how often a unit takes part at most, Separation rounds apart; 0: as often as fits
+	Separation     int    `toml:"separation"`     // is how far apart; 0: evenly. With both 0 a unit is in every round
 	growth         *strategy.Growth
 
 	Parameters int     `toml:"parameters"`      // of the model: laplace noise of 2-norms, and svt
