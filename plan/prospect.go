@@ -94,8 +94,8 @@ func (c *Comparison) Start() float64 {
 	return sum
 }
 
-// at returns the problem of a training at a rate.
-func (s *prospects) at(p Problem, rate float64) Problem {
+// problemAt returns the problem of a training at a rate.
+func (s *prospects) problemAt(p Problem, rate float64) Problem {
 	t := s.Case.trainingOf(p).At(rate)
 	p.Workload = t.Workload
 	p.Curvature = &workload.Spectrum{Risk: workload.ExcessRisk, X: t.X, Directions: t.Directions}
@@ -108,10 +108,10 @@ func newProspects(s *comparing) (*prospects, error) {
 	t := s.Case.Training
 	const smaller = 1. / ratesAnOctave
 	rate, number := 2*t.Rate/slices.Max(t.X), ratesAnOctave*octavesOfRate
-	err := p.at(s.Case.Problem, rate).checkWorkload()
+	err := p.problemAt(s.Case.Problem, rate).checkWorkload()
 	for i := 0; err != nil && i < number; i++ {
 		rate *= math.Exp2(-smaller)
-		err = p.at(s.Case.Problem, rate).checkWorkload()
+		err = p.problemAt(s.Case.Problem, rate).checkWorkload()
 	}
 	p.rates = lists.Make(number, func(i int) float64 { return rate * math.Exp2(-smaller*float64(i)) })
 	return p, err
@@ -196,7 +196,7 @@ func (s *prospects) train(ctx context.Context, w Way, p Problem, o Options) (bes
 			if found != nil {
 				rate = found.Rate
 			}
-			on = s.at(p, rate)
+			on = s.problemAt(p, rate)
 		}
 		solved, err := Solve(ctx, on, o)
 		if err == nil {
@@ -254,7 +254,7 @@ func (s *prospects) prospect(ctx context.Context, p Problem, of *Solution) (*Pro
 	noiseStd := of.Privacy.NoiseStd * float64(p.Schema.Separation()) / float64(s.Case.Records)
 	found := &Prospect{Steps: p.Schema.Steps(), Participations: p.Schema.Participations()}
 	for _, rate := range s.rates {
-		on := s.at(p, rate)
+		on := s.problemAt(p, rate)
 		h, err := s.gram(ctx, on, rate, of)
 		if err != nil {
 			return nil, err

@@ -146,7 +146,7 @@ func Audit(ctx context.Context, e *export.Export, r *Run, c *Coins, o Options) (
 		return nil, err
 	}
 	scoring, weights := look.weights(seen, all.root, left.root)
-	scores, sums, sizes, err := seen.Along(ctx, c, look, scoring, weights,
+	scores, sums, sizes, err := seen.Project(ctx, c, look, scoring, weights,
 		func(done int) { o.Progress(r.Dim+done, 2*r.Dim) })
 	if err != nil {
 		return nil, err

@@ -488,7 +488,7 @@ func TestProjectIsTheDefinition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scores, found, sizes, err := o.Along(context.Background(), m.c, look, scoring, weights, func(int) {})
+	scores, found, sizes, err := o.Project(context.Background(), m.c, look, scoring, weights, func(int) {})
 	if err != nil || !slices.Equal(sizes, m.layers) {
 		t.Fatal(sizes, err)
 	}

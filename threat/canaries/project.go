@@ -79,10 +79,10 @@ func (p *projection) add(q projection) {
 	p.sum, p.variance, p.template = p.sum+q.sum, p.variance+q.variance, p.template+q.template
 }
 
-// Along returns the scores ⟨w, O c_i⟩ of canaries, w the row of their pattern, and projections for every matrix of
+// Project returns the scores ⟨w, O c_i⟩ of canaries, w the row of their pattern, and projections for every matrix of
 // weights (patterns×rows) and part of the model. Parts are layers, or several next to each other where there are many.
 // Time is O(dim·(canaries + rows·patterns·(1 + weights) + patterns²·weights)).
-func (o *observed) Along(
+func (o *observed) Project(
 	ctx context.Context, c *Coins, look *canary, scoring *mat.Dense, weights []*mat.Dense, progress func(done int),
 ) (scores []float64, found [][]projection, sizes []int, err error) {
 	sizes = parts(o.layers)

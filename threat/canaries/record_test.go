@@ -26,7 +26,7 @@ type program struct {
 	dim, canaries, rounds, others int
 	senders                       bool
 	probability                   float64
-	claim                         string // the claimed noise
+	claim                         string // its description in TOML, without rounds and delta
 	std                           float64
 	recipients                    int // that get noise of their own
 	weights, unclipped, twice     bool
