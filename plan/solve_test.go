@@ -201,11 +201,7 @@ func TestUnconvergedSolve(t *testing.T) {
 // More steps than matrices have room for: no optimum, but a bound, and nothing of size T×T, exported or not.
 func TestSolveManySteps(t *testing.T) {
 	n := must(graph.LoadNetwork(t.Context(), graph.NetworkOptions{Source: "cycle:5", Scheme: graph.Metropolis}))
-	separation := 2000
-	if testing.Short() {
-		separation = 1400
-	}
-	p := plan.Problem{Network: n, Schema: must(participation.NewCyclic(3*separation, 3, separation))}
+	p := plan.Problem{Network: n, Schema: must(participation.NewCyclic(4200, 3, 1400))}
 	s := must(plan.Solve(t.Context(), p, plan.Options{Class: factorize.BLT{Buffers: 2}}))
 	if s.Optimum != nil || !(s.Gap > 0 && s.Gap < 0.25) || len(s.Baselines) != 2 ||
 		s.Quality.Loss >= s.Baselines[0].Loss {

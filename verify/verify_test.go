@@ -231,7 +231,7 @@ func noticed(r verify.Report, err error, path string) bool {
 // Nothing in a manifest can be changed, however little, that Verify does not notice or list as not checked: baselines,
 // ratios, bounds of classes, costs, bandwidths and buffers, poles, what single nodes lose, removed blocks, numbers that have no
 // place there, ... Every change is made in one export of each class (noise that nodes share is one), or of each sampling scheme where
-// numbers depend on it, and every tenth of the others.
+// numbers depend on it, and every 25th of the others.
 // Whatever else is in a manifest, Verify ends soon and without a panic.
 func TestVerifyNoticesEveryLeaf(t *testing.T) {
 	made, count, few := map[string]bool{}, 0, testing.Short()
@@ -255,7 +255,7 @@ func TestVerifyNoticesEveryLeaf(t *testing.T) {
 			if sampling["epsilon"] != nil && ofSampling.MatchString(c.path) { // secret batches take long
 				what = fmt.Sprint(sampling["scheme"], c.path, c.about)
 			}
-			if count++; few && count%50 != 0 || made[what] && count%10 != 0 {
+			if count++; few && count%50 != 0 || made[what] && count%25 != 0 {
 				continue
 			}
 			made[what] = true

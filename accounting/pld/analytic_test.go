@@ -72,24 +72,23 @@ func TestAccurateWherePromised(t *testing.T) {
 
 // Calibrated noise is enough for one round by the definition, from the smallest δ to those near 1, and hardly more.
 func TestCalibratedNoiseOfOneRoundIsEnough(t *testing.T) {
-	for _, q := range []float64{1e-9, 1e-4, 0.35, 1} {
-		for _, delta := range []float64{1e-300, 1e-12, 1e-6, 0.3, 0.9, 1 - 1e-9} {
-			for _, epsilon := range []float64{1e-3, 2, 60} {
-				p, err := Calibrate(Target{Probability: q, Rounds: 1, Epsilon: epsilon, Delta: delta})
-				if err != nil {
-					t.Errorf("q = %v, δ = %v, ε = %v: %v", q, delta, epsilon, err)
-					continue
-				}
-				holds := func(multiplier float64) bool {
-					return exactSampledDelta(lossPair{q: q, s: multiplier}, epsilon).Cmp(exact.Of(delta)) <= 0 &&
-						exactSampledDelta(lossPair{q: q, s: multiplier, add: true}, epsilon).Cmp(exact.Of(delta)) <= 0
-				}
-				if !holds(p.NoiseMultiplier) || p.Epsilon > epsilon {
-					t.Errorf("q = %v, δ = %v, ε = %v: %+v does not hold", q, delta, epsilon, p)
-				}
-				if delta >= 1e-12 && p.NoiseMultiplier > 1.05*MinNoiseMultiplier && holds(0.9*p.NoiseMultiplier) {
-					t.Errorf("q = %v, δ = %v, ε = %v: 0.9 of %+v is enough", q, delta, epsilon, p)
-				}
+	for i, q := range []float64{1e-9, 1e-4, 0.35, 1} {
+		for j, delta := range []float64{1e-300, 1e-12, 1e-6, 0.3, 0.9, 1 - 1e-9} {
+			epsilon := []float64{1e-3, 2, 60}[(i+j)%3]
+			p, err := Calibrate(Target{Probability: q, Rounds: 1, Epsilon: epsilon, Delta: delta})
+			if err != nil {
+				t.Errorf("q = %v, δ = %v, ε = %v: %v", q, delta, epsilon, err)
+				continue
+			}
+			holds := func(multiplier float64) bool {
+				return exactSampledDelta(lossPair{q: q, s: multiplier}, epsilon).Cmp(exact.Of(delta)) <= 0 &&
+					exactSampledDelta(lossPair{q: q, s: multiplier, add: true}, epsilon).Cmp(exact.Of(delta)) <= 0
+			}
+			if !holds(p.NoiseMultiplier) || p.Epsilon > epsilon {
+				t.Errorf("q = %v, δ = %v, ε = %v: %+v does not hold", q, delta, epsilon, p)
+			}
+			if delta >= 1e-12 && p.NoiseMultiplier > 1.05*MinNoiseMultiplier && holds(0.9*p.NoiseMultiplier) {
+				t.Errorf("q = %v, δ = %v, ε = %v: 0.9 of %+v is enough", q, delta, epsilon, p)
 			}
 		}
 	}

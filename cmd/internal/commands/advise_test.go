@@ -18,71 +18,6 @@ import (
 	"mafalda/export"
 )
 
-// The JSON has the choice under strategy, and the numbers that it keeps fit the memory.
-func TestOptimizeForMemory(t *testing.T) {
-	for name, tc := range map[string]struct {
-		memory, number string
-		numbers        int
-	}{
-		"nothing":       {"999999", "", 0},
-		"a MB":          {"3MB", "", 3},
-		"a MiB":         {"3MiB", "", 3},
-		"single":        {"12 MB", "--memory float32", 3},
-		"everything":    {"4GB", "", 500},
-		"a number less": {"23999999", "", 2},
-	} {
-		dim := map[bool]string{true: "1e6", false: "125000"}[name == "single" || name == "a number less" ||
-			name == "everything"]
-		args := []string{"optimize", "--graph", "cycle:5", "--T", "8", "-k", "2", "--memory", tc.memory, "--memory",
-			"dim=" + dim, "--json",
-			"--no-baselines"}
-		if tc.number != "" {
-			args = append(args, tc.number)
-		}
-		code, out, errs := mafalda(args...)
-		var m struct {
-			Strategy struct {
-				Class        string
-				MemoryFloats *int `json:"memory_floats"`
-			}
-		}
-		if err := json.Unmarshal([]byte(out), &m); code != 0 || err != nil || m.Strategy.MemoryFloats == nil ||
-			m.Strategy.Class == "" {
-			t.Fatalf("%s: code %d, %v, %s%s", name, code, err, out, errs)
-		}
-		if kept := *m.Strategy.MemoryFloats; kept > tc.numbers || tc.numbers > 8 && kept != 8 {
-			t.Errorf("%s: keeps %d numbers, %d fit", name, kept, tc.numbers)
-		}
-	}
-	_, out, _ := mafalda("optimize", "--graph", "cycle:5", "--T", "8", "-k", "2", "--memory", "3MB", "--memory", "dim=125000")
-	for _, want := range []string{"3 MB are 3 numbers of 8 bytes for each of 125,000 parameters; dense needs 8, 8 MB",
-		"chosen "} {
-		if !strings.Contains(out, want) {
-			t.Errorf("no %q in\n%s", want, out)
-		}
-	}
-}
-
-func TestMemoryThatIsNone(t *testing.T) {
-	base := []string{"optimize", "--graph", "cycle:5", "--T", "8", "-k", "2"}
-	for want, args := range map[string][]string{
-		"how many parameters has the model?": {"--memory", "3MB"},
-		"must be an amount of memory":        {"--memory", "3QB", "--memory", "dim=5"},
-		"such as 4GB":                        {"--memory", "-3MB", "--memory", "dim=5"},
-		"--memory dim 0: must be at least 1": {"--memory", "3MB", "--memory", "dim=0"},
-		"--memory: how much?":                {"--memory", "dim=5"},
-		"leave out --strategy":               {"--memory", "3MB", "--memory", "dim=5", "--strategy", "blt"},
-		"--memory is not for --sampling bins": {"--memory", "3MB", "--memory", "dim=5", "--sampling", "bins",
-			"--epsilon", "1", "--delta", "1e-5"},
-		"strategies of nodes are dense, which ": {"--memory", "1", "--memory", "dim=5", "--strategy", "groups=2"},
-	} {
-		if code, _, errs := mafalda(append(base, args...)...); code != 2 || !strings.Contains(errs, want) ||
-			strings.Count(errs, "\n") != 1 {
-			t.Errorf("%v: code %d, %q is not in %s", args, code, want, errs)
-		}
-	}
-}
-
 func TestByteSizes(t *testing.T) {
 	for text, want := range map[string]float64{"0": 0, "12": 12, "2e9": 2e9, "1.5kB": 1500, "4GB": 4e9,
 		"512MiB": 512 << 20, "1 TiB": 1 << 40, "3m": 3e6, "7B": 7, "-1": -1, "": -1, "GB": -1, "1 2MB": -1, "nan": -1,
@@ -239,33 +174,6 @@ func TestAdviceLeavesOut(t *testing.T) {
 	if first := r.Ways[0]; !slices.Contains(first.BreaksBy, "a person in 2 batches") || first.Class == "dense" ||
 		strings.Contains(first.Command, "--memory") {
 		t.Errorf("%+v", first)
-	}
-}
-
-func TestAdviseRefuses(t *testing.T) {
-	base := []string{"advise", "--graph", "cycle:5", "--T", "8", "-k", "2"}
-	private := []string{"--epsilon", "8", "--delta", "1e-5"}
-	for want, args := range map[string][]string{
-		"--epsilon and --delta are ne":             {"--memory", "dim=5"},
-		"use --delta":                              {"--epsilon", "2"},
-		"--epsilon NaN: must be positive":          {"--epsilon", "NaN", "--delta", "1e-5"},
-		"--memory dim 0: must be at least 1":       append(private, "--memory", "dim=0"),
-		"how many parameters has the model?":       append(private, "--memory", "3MB"),
-		"choose ldp or secldp":                     append(private, "--trust", "nobody"),
-		"choose cyclic, poisson, bins, allocation": append(private, "--sampling", "shuffle"),
-		"--trust coalitions is for --trust secldp": append(private, "--trust", "ldp", "--trust", "coalitions=2"),
-		"--limit 0s: must be positive":             append(private, "--limit", "0s"),
-		"k = 3 does not divide T = 8":              append(private, "-k", "3"),
-		"--budgets and --epsilon: only one":        append(private, "--budgets", "none.csv"),
-		"NaN":                                      append(private, "--missed-steps", "NaN"),
-		"which network? Use --graph":               append(private, "--graph", ""),
-		"in 9 batches, of which there are 4":       append(private, "--unit", "person", "--unit", "person:batches=9"),
-		"--trust largest-pair":                     append(private, "--trust", "largest-pair=-1"),
-	} {
-		if code, _, errs := mafalda(dropGraph(append(base, args...))...); code != 2 || !strings.Contains(errs, want) ||
-			strings.Count(errs, "\n") != 1 {
-			t.Errorf("%v: code %d, %q is not in %s", args, code, want, errs)
-		}
 	}
 }
 

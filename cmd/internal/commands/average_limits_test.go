@@ -3,7 +3,6 @@ package commands
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -80,48 +79,6 @@ func TestAverageRefusesWhatIsTooLarge(t *testing.T) {
 			"\n") > 2 {
 			t.Errorf("%s: code %d, want %q: %s%s", name, code, tc.say, out, errs)
 		}
-	}
-}
-
-// --help says what --rounds of ppac and gossip counts: t+1 messages.
-func TestAverageRoundsCountMessages(t *testing.T) {
-	if _, help, _ := mafalda("average", "--help"); !strings.Contains(help, "t+1 messages of the rounds 0 to t") {
-		t.Error("--help does not say what --rounds counts")
-	}
-}
-
-// All results say that they are of a simulation.
-func TestSimulatedProtocolsSaySo(t *testing.T) {
-	for _, args := range [][]string{
-		{"average", "--graph", "path:3"}, {"average", "--graph", "path:3", "--protocol", "gossip"}, {"average",
-			"--graph", "path:3", "--protocol", "dpps"},
-		{"average", "--graph", "path:3", "--compare"},
-		{"partpsp", "--task", "records=600", "--task", "features=6", "--nodes", "4", "--networks", "exp", "--shared", "1", "--laplace-b",
-			"2", "--epochs", "1", "--batch", "30", "--seeds", "1"},
-	} {
-		_, out, _ := mafalda(append(args, "--json")...)
-		var r struct {
-			Simulated bool
-			Note      string
-		}
-		if err := json.Unmarshal([]byte(out), &r); err != nil || !r.Simulated || !strings.Contains(r.Note,
-			"not private") {
-			t.Errorf("%v: %v, %+v", args, err, r)
-		}
-	}
-}
-
-// Under the default noise of dpps an average is left, and what that costs is printed.
-func TestDefaultNoiseOfDPPSLeavesAnAverage(t *testing.T) {
-	for _, graph := range []string{"exp:10", "d-out:10,2", "florentine", "cycle:20"} {
-		r := averageJSON[dppsJSON](t, "--protocol", "dpps", "--graph", graph)
-		if last := r.Errors[len(r.Errors)-1]; last > 0.15*r.Errors[0] || r.Per != 50 {
-			t.Errorf("%s: the error goes from %g to %g at epsilon %g", graph, r.Errors[0], last, r.Per)
-		}
-	}
-	if _, out, _ := mafalda("average", "--protocol", "dpps", "--graph", "exp:10"); !strings.Contains(out,
-		"hides next to nothing") {
-		t.Error("what an epsilon of 50 is worth is not said")
 	}
 }
 

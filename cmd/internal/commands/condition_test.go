@@ -252,35 +252,3 @@ func TestConditionIsSaid(t *testing.T) {
 		}
 	}
 }
-
-// Flags about gradients go one at a time, where attackers are nodes, with numbers that are a class.
-func TestBadReactions(t *testing.T) {
-	node := []string{"--attacker", "Medici"}
-	for name, tc := range map[string]struct {
-		args []string
-		say  string
-	}{
-		"two":            {append(node, "--reaction", "convex:0.1", "--reaction", "fixed"), "only one is taken"},
-		"public":         {[]string{"--trust", "ldp", "--reaction", "smooth:0.1"}, "--reaction is for --trust pndp"},
-		"no number":      {append(node, "--reaction", "convex:small"), "--reaction convex:small: must be a number"},
-		"nothing":        {append(node, "--reaction", "convex:"), "must be a number"},
-		"negative":       {append(node, "--reaction", "smooth:-1"), "--reaction smooth:-1: must be finite and not negative"},
-		"infinite":       {append(node, "--reaction", "lipschitz:inf"), "must be finite"},
-		"one of two":     {append(node, "--reaction", "strongly-convex:0.1"), "two numbers"},
-		"order":          {append(node, "--reaction", "strongly-convex:0.1,0.2"), "the second not above the first"},
-		"two for one":    {append(node, "--reaction", "convex:0.1,0.2"), "must be a number"},
-		"nothing to do":  {append(node, "--reaction", "refine"), "are of a class"},
-		"bound":          {append(node, "--bound", "lower"), "--reaction fixed"},
-		"steps":          {append(node, "--reaction", "lipschitz:1", "--optimizer", "momentum:0.9"), "--reaction lipschitz is of whole steps"},
-		"growth attacks": {[]string{"--reaction", "worst-answer", "--reaction", "convex:0.1", "--attacker", "Medici", "--growth", "4"}, "--reaction worst-answer"},
-	} {
-		args := append([]string{"account", "--graph", "florentine"}, tc.args...)
-		if !slices.Contains(args, "--growth") {
-			args = append(args, "--T", "4")
-		}
-		code, out, errs := mafalda(args...)
-		if code != 2 || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, tc.say) {
-			t.Errorf("%s: code %d, stdout %q, stderr %q; want 2 and one line with %q", name, code, out, errs, tc.say)
-		}
-	}
-}

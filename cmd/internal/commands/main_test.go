@@ -73,46 +73,6 @@ func TestOneStep(t *testing.T) {
 	}
 }
 
-// The graph file, its directions, components and hash go into the manifest, and verify asks for the file again.
-func TestGraphFile(t *testing.T) {
-	path := writeFile(t, "g.edges", "# pairs\r\na b\r\nb a\r\nb c\r\nx y\r\n")
-	dir := filepath.Join(t.TempDir(), "out")
-	code, out, errs := mafalda("optimize", "--graph", path, "--T", "6", "-k", "2", "-o", dir, "--json", "--no-baselines")
-	if code != 0 || !strings.Contains(errs, "3 of 5 nodes") || !strings.Contains(errs, "1 repeated") {
-		t.Fatalf("code %d, %s", code, errs)
-	}
-	var m export.Manifest
-	if err := json.Unmarshal([]byte(out), &m); err != nil || m.Graph.DroppedNodes != 2 || len(m.Graph.SHA256) != 64 || m.Graph.Source != "g.edges" {
-		t.Errorf("%+v, %v", m.Graph, err)
-	}
-	if nodes, err := os.ReadFile(filepath.Join(dir, "nodes.csv")); err != nil || string(nodes) != "index,label,degree\n0,a,1\n1,b,2\n2,c,1\n" {
-		t.Errorf("%q, %v", nodes, err)
-	}
-	if code, out, _ = mafalda("verify", dir); code != 0 || !strings.Contains(out, "--graph") {
-		t.Errorf("verify without the file: code %d, %s", code, out)
-	}
-	if code, out, _ = mafalda("verify", dir, "--graph", path); code != 0 || !strings.Contains(out, "lower bound") {
-		t.Errorf("verify with the file: code %d, %s", code, out)
-	}
-	other := writeFile(t, "g.edges", "a b\nb c\nc a\n")
-	if code, out, _ = mafalda("verify", dir, "--graph", other); code != 1 || !strings.Contains(out, "FAILED  network") || !strings.Contains(out, "FAILED  loss") {
-		t.Errorf("verify with another file: code %d, %s", code, out)
-	}
-}
-
-func TestGossipMatrixFile(t *testing.T) {
-	w := writeFile(t, "w.csv", "0.5,0.5,0\n0.25,0.5,0.25\n0,0.5,0.5\n")
-	dir := filepath.Join(t.TempDir(), "out")
-	alone := optimizeJSON(t, "--gossip", ""+w, "--T", "6", "-k", "2", "-o", dir)
-	with := optimizeJSON(t, "--gossip", ""+w, "--graph", "path:3", "--T", "6", "-k", "2")
-	if !near(alone.Loss, with.Loss, 1e-12) || alone.Graph.Gossip != "file" || alone.Graph.Edges != 2 {
-		t.Errorf("%+v\n%+v", alone, with)
-	}
-	if code, out, errs := mafalda("verify", dir, "--gossip", ""+w); code != 0 || !strings.Contains(out, "lower bound") {
-		t.Errorf("code %d, %s%s", code, out, errs)
-	}
-}
-
 // A cancelled context is what Ctrl-C makes: exit code 130, nothing exported but on request.
 func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())

@@ -74,29 +74,6 @@ func TestLayersInterrupted(t *testing.T) {
 	}
 }
 
-func TestLayersRefuse(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "grid")
-	nodes := []string{"optimize", "--graph", "cycle:5", "--T", "8", "-k", "2", "-o", dir, "--shard", "1/2"}
-	with := func(more ...string) []string { return append(nodes[:len(nodes):len(nodes)], more...) }
-	if code, _, errs := mafalda(with("--strategy", "per-node")...); code != 0 {
-		t.Fatal(errs)
-	}
-	for say, args := range map[string][]string{
-		"--shard is for --strategy per-node and groups": nodes,
-		"leave out --checkpoint":                        with("--strategy", "per-node", "--checkpoint", "x"),
-		"--shard and --force: only one":                 with("--strategy", "per-node", "--force"),
-		"groups is 0 there and 2 here":                  with("--strategy", "groups=2"),
-		"problem is ":                                   with("--strategy", "per-node", "--gossip", "metropolis", "--graph", "star:5"),
-		"tolerance is ":                                 with("--strategy", "per-node", "--tolerance", "1e-4"),
-	} {
-		code, out, errs := mafalda(dropGraph(args)...)
-		if code != 2 || out != "" || !strings.Contains(errs, say) || strings.Count(errs, "\n") != 1 {
-			t.Errorf("%s: code %d, %s%s", say, code, out, errs)
-		}
-	}
-}
-
 // Submitting groups runs all shards until the last round is done.
 func TestSubmitGroups(t *testing.T) {
 	t.Parallel()

@@ -198,32 +198,3 @@ func TestVerifySaysItsOwnLines(t *testing.T) {
 		t.Errorf("%s%s", out, errs)
 	}
 }
-
-func TestShardsRefuse(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "grid")
-	account := []string{"account", "--graph", "cycle:4", "--T", "3", "--attacker", "all"}
-	with := func(more ...string) []string { return append(account[:len(account):len(account)], more...) }
-	if code, _, errs := mafalda(with("--shard", "1/2", "-o", dir)...); code != 0 {
-		t.Fatal(errs)
-	}
-	empty := t.TempDir()
-	for name, test := range map[string]struct {
-		args []string
-		say  string
-	}{
-		"no folder":       {with("--shard", "1/2"), "--shard needs -o"},
-		"force":           {with("--shard", "1/2", "-o", dir, "--force"), "--shard and --force: only one of them"},
-		"beyond":          {with("--shard", "3/2", "-o", dir), "i from 1 to N"},
-		"another grid":    {[]string{"account", "--graph", "cycle:5", "--T", "3", "--attacker", "all", "--shard", "2/2", "-o", dir}, "other inputs"},
-		"another command": {[]string{"simulate", "--graph", "cycle:4", "--T", "8", "-k", "2", "--shard", "1/2", "-o", dir}, "other inputs"},
-		"nothing":         {[]string{"merge", empty}, "holds no study.json"},
-		"no shards":       {[]string{"status", empty}, "holds no study.json"},
-		"no argument":     {[]string{"merge"}, "needs the folder"},
-	} {
-		code, out, errs := mafalda(test.args...)
-		if code != 2 || out != "" || !strings.Contains(errs, test.say) || strings.Count(errs, "\n") != 1 {
-			t.Errorf("%s: code %d, %s%s", name, code, out, errs)
-		}
-	}
-}

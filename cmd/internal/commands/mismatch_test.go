@@ -9,23 +9,6 @@ import (
 	"testing"
 )
 
-// account and audit refuse an export that was made for another gossip matrix.
-func TestOtherGossipIsRefused(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "out")
-	optimizeJSON(t, "--graph", "path:4", "--T", "4", "-k", "2", "--no-baselines", "--mu", "1", "-o", dir)
-	for _, command := range []string{"account", "audit"} {
-		args := []string{command, "--graph", "path:4", "--T", "4", "-k", "2", "--algorithm", "mf-d-sgd", "--export", dir,
-			"--attacker", "0"}
-		if code, out, errs := mafalda(args...); code != 0 {
-			t.Errorf("%s: code %d, %s%s", command, code, out, errs)
-		}
-		code, out, errs := mafalda(append(args, "--gossip", "metropolis")...)
-		if code != 2 || !strings.Contains(errs, `was made for the gossip matrix "uniform", and this network has "metropolis"`) {
-			t.Errorf("%s: code %d, %s%s", command, code, out, errs)
-		}
-	}
-}
-
 // audit refuses an export whose C_inv is not the inverse of its C, also where the attack would not see it.
 func TestAuditChecksTheInverse(t *testing.T) {
 	home := t.TempDir()
@@ -58,16 +41,5 @@ func TestAuditChecksTheInverse(t *testing.T) {
 		if code, out, errs := mafalda(args...); code != 2 || !strings.Contains(errs, "C·C⁻¹ should be I") {
 			t.Errorf("%s, with another inverse: code %d, %s%s", name, code, out, errs)
 		}
-	}
-}
-
-// An export for batches of one kind is not audited as one for another, and the error says what it is for.
-func TestAuditOfOtherSampling(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "out")
-	optimizeJSON(t, "--graph", "path:3", "--T", "4", "-k", "2", "--no-baselines", "--sampling", "allocation", "--epsilon", "4",
-		"--delta", "1e-2", "-o", dir)
-	code, out, errs := mafalda("audit", "--sampling", "poisson", "--export", dir)
-	if code != 2 || !strings.Contains(errs, dir+" is for --sampling allocation") || strings.Count(errs, "\n") != 1 {
-		t.Errorf("code %d, %s%s", code, out, errs)
 	}
 }

@@ -174,53 +174,6 @@ func TestNoiseServeShared(t *testing.T) {
 	}
 }
 
-// Whatever is wrong is said in a line, before there is a state.
-func TestNoiseServeBadFlags(t *testing.T) {
-	dir, work := noisy(t), t.TempDir()
-	file := filepath.Join(work, "file")
-	if err := os.WriteFile(file, []byte("0123456789abcdef\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	state := filepath.Join(work, "state")
-	good := func(args ...string) []string {
-		return append([]string{dir, "--node", "Medici", "--dim", "5", "--state", state, "--new"}, args...)
-	}
-	socket := filepath.Join(work, "s")
-	for name, tc := range map[string]struct {
-		args []string
-		want string
-	}{
-		"nothing":             {nil, "one folder"},
-		"no place":            {good(), "--socket PATH or --listen"},
-		"two places":          {good("--socket", socket, "--listen", "127.0.0.1:0"), "--socket PATH or --listen"},
-		"no token":            {good("--listen", "127.0.0.1:0"), "token-file=FILE"},
-		"a token for nothing": {good("--socket", socket, "--listen", "token-file="+file), "--listen token-file is for --listen"},
-		"everybody's token":   {good("--listen", "127.0.0.1:0", "--listen", "token-file="+file), "others than its owner may read it"},
-		"all addresses":       {good("--listen", "0.0.0.0:0", "--listen", "token-file="+filepath.Join(work, "t")), "not a loopback address"},
-		"no state":            {[]string{dir, "--node", "Medici", "--dim", "5", "--socket", socket}, "--state"},
-		"no such state":       {[]string{dir, "--node", "Medici", "--dim", "5", "--state", state, "--socket", socket}, "--new starts one"},
-		"no dim":              {[]string{dir, "--node", "Medici", "--state", state, "--socket", socket}, "--dim"},
-		"no node":             {[]string{dir, "--node", "Medic", "--dim", "5", "--state", state, "--new", "--socket", socket}, `no node "Medic"`},
-		"no export":           {[]string{t.TempDir(), "--node", "Medici", "--dim", "5", "--state", state, "--new", "--socket", socket}, "no export here"},
-		"in the export":       {good("--socket", filepath.Join(dir, "s")), "the export's folder is for its own files"},
-		"one file":            {good("--socket", state), "are one file"},
-		"another step":        {good("--socket", socket, "--row", "3"), "row 3 is wanted"},
-		"not a socket":        {good("--socket", file), "no socket"},
-	} {
-		code, out, errs := mafalda(append([]string{"noise", "serve"}, tc.args...)...)
-		if code != 2 || out != "" || !strings.Contains(errs, tc.want) {
-			t.Errorf("%s: code %d, %s%s", name, code, out, errs)
-		}
-		if _, err := os.Stat(state); err == nil {
-			t.Errorf("%s: there is a state", name)
-		}
-	}
-	if code, _, errs := mafalda(lone(dir, state, "--new", "--format", "with-steps", "-o", filepath.Join(work, "r"))...); code != 2 ||
-		!strings.Contains(errs, "--format with-steps is for raw numbers") {
-		t.Errorf("steps in a file: code %d, %s", code, errs)
-	}
-}
-
 // Batches that must be drawn in secret are said to be: on standard error, and to every client.
 func serveOfPoisson(t *testing.T, dir string) {
 	t.Helper()

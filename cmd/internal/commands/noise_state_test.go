@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +15,6 @@ import (
 	"time"
 
 	"mafalda/cmd/internal/terminal"
-	"mafalda/internal/npy"
 	"mafalda/noise"
 )
 
@@ -84,44 +82,6 @@ func TestNoiseRowsAreNumbered(t *testing.T) {
 		last.Private || last.Seed == nil ||
 		*last.Seed != 7 || !strings.Contains(last.Note, "not private") || last.Rows != 16 {
 		t.Errorf("%v, %s", err, text)
-	}
-}
-
-// Steps that were never sent are skipped: their rows are in the next one, which says so, also if it is drawn later.
-func TestNoiseSkip(t *testing.T) {
-	dir, work := noisy(t), t.TempDir()
-	state, out := filepath.Join(work, "state"), filepath.Join(work, "row.npy")
-	all := filepath.Join(work, "all.npy")
-	seeded := []string{"--seed", "4"}
-	if code, _, errs := mafalda(append([]string{"noise", dir, "--node", "Medici", "--dim", "50", "-o", all}, seeded...)...); code != 0 {
-		t.Fatal(errs)
-	}
-	want, err := npy.ReadFile(all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	args := append(lone(dir, state, "--new", "--row", "0", "--row", "skip=2", "-o", out), seeded...)
-	code, _, errs := mafalda(args...)
-	if code != 0 || !strings.Contains(errs, `row 2 of 0..15 of "Medici", with rows 0..1, never sent, in the first`) {
-		t.Fatalf("code %d, %s", code, errs)
-	}
-	row, err := npy.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, v := range row.Data {
-		if v != want.Data[i]+want.Data[50+i]+want.Data[100+i] {
-			t.Fatalf("number %d is not the sum of three rows", i)
-		}
-	}
-	var about noise.About
-	if text, err := os.ReadFile(out + ".json"); err != nil || json.Unmarshal(text, &about) != nil || about.Carried != 2 ||
-		about.FirstRow != 2 {
-		t.Errorf("%v, %s", err, text)
-	}
-	if code, _, errs := mafalda(append(lone(dir, state, "--row", "3", "--row", "skip=13"), seeded...)...); code != 2 ||
-		!strings.Contains(errs, "--row skip 13: 13 of 16 rows are left") {
-		t.Errorf("all that is left: code %d, %s", code, errs)
 	}
 }
 
@@ -207,69 +167,6 @@ func TestNoiseInterrupted(t *testing.T) {
 	if code, _, errs := mafalda("noise", dir, "--node", "Medici", "--dim", "1000000", "--state", state, "--row", "0",
 		"--steps", "1", "-o", out); code != 0 {
 		t.Errorf("code %d, %s", code, errs)
-	}
-}
-
-// Two processes, of which the second is to use a copy of the state: with a counter it gets nothing.
-func TestNoiseCounter(t *testing.T) {
-	dir, work := noisy(t), t.TempDir()
-	state, counter := filepath.Join(work, "state"), filepath.Join(work, "counter")
-	draw := func(args ...string) (int, string, string) {
-		return mafalda(lone(dir, state, append(args, "--counter", counter)...)...)
-	}
-	if code, _, errs := draw("--new"); code != 0 {
-		t.Fatal(errs)
-	}
-	backup, err := os.ReadFile(state)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if code, _, errs := draw(); code != 0 {
-		t.Fatal(errs)
-	}
-	if err := os.WriteFile(state, backup, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if code, out, errs := draw(); code != 2 || out != "" || !strings.Contains(errs, "old copy") {
-		t.Errorf("an old copy: code %d, %d bytes, %s", code, len(out), errs)
-	}
-	if code, out, errs := mafalda(lone(dir, state)...); code != 2 || out != "" || !strings.Contains(errs, "counter") {
-		t.Errorf("without the counter: code %d, %d bytes, %s", code, len(out), errs)
-	}
-	if code, _, errs := draw("--row", "2"); code != 0 || !strings.HasPrefix(errs, "row 2 ") {
-		t.Errorf("the first row that nobody has had: code %d, %s", code, errs)
-	}
-}
-
-// Numbers that single precision cannot hold never come out.
-func TestNoiseInSinglePrecision(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "out")
-	optimizeJSON(t, "--graph", "florentine", "--T", "16", "-k", "4", "--no-baselines", "-o", dir)
-	draw := func(args ...string) (int, string, string) {
-		return mafalda(append([]string{"noise", dir, "--node", "Medici", "--dim", "9", "--seed", "1", "--steps", "2"},
-			args...)...)
-	}
-	for _, std := range []string{"1e200", "3e38", "1e-40"} {
-		if code, out, errs := draw("--noise-std", std, "--format", "raw32"); code != 1 || out != "" ||
-			!strings.Contains(errs, "single precision") {
-			t.Errorf("standard deviation %s: code %d, %d bytes, %s", std, code, len(out), errs)
-		}
-	}
-	file := filepath.Join(t.TempDir(), "grid.npy")
-	if code, _, errs := draw("--noise-std", "1e200", "--grid", "1.2089258196146292e+24", "-o", file); code != 2 {
-		t.Errorf("a grid of another scale: code %d, %s", code, errs)
-	}
-	if code, _, errs := draw("--noise-std", "3", "--grid", "0.125", "-o", file); code != 0 {
-		t.Fatalf("code %d, %s", code, errs)
-	}
-	a, err := npy.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, v := range a.Data {
-		if math.Mod(v, 0.125) != 0 {
-			t.Errorf("number %d is %v", i, v)
-		}
 	}
 }
 

@@ -172,33 +172,3 @@ func TestSamplingIsSaid(t *testing.T) {
 		t.Error("told where it costs more, or is not known; or not told")
 	}
 }
-
-// What does not go with batches in secret is said in one line that names flags.
-func TestBadPoisson(t *testing.T) {
-	for name, tc := range map[string]struct {
-		args []string
-		say  string
-	}{
-		"shuffled":   {[]string{"--sampling", "shuffled"}, "--sampling shuffled: choose cyclic, poisson, bins, allocation or truncated"},
-		"no epsilon": {[]string{"--sampling", "poisson"}, "--sampling poisson needs --epsilon and --delta"},
-		"no delta":   {[]string{"--sampling", "poisson", "--epsilon", "2"}, "without a delta"},
-		"mu":         {[]string{"--sampling", "poisson", "--mu", "2"}, "--mu is not for --sampling poisson"},
-		"records":    {append(poisson[6:], "--sampling", "records=100"), "--sampling records and --sampling max are for"},
-		"min-sep":    {append(poisson[6:], "--schema", "min-sep"), "--sampling poisson is not for participation that is not cyclic (min-sep)"},
-		"per node":   {append(poisson[6:], "--strategy", "per-node"), "--strategy per-node or --strategy groups is not for --sampling poisson"},
-		"groups":     {append(poisson[6:], "--strategy", "groups=2"), "--strategy per-node or --strategy groups is not for --sampling poisson"},
-		"bands":      {append(poisson[6:], "--strategy", "bandwidth=11"), "--strategy bandwidth 11: must be from 1 to b = 10"},
-		"no bands":   {append(poisson[6:], "--strategy", "bandwidth=0"), "--strategy bandwidth 0: must be at least 1"},
-		"dense":      {append(poisson[6:], "--strategy", "dense"), "not banded (--strategy dense) is not for --sampling poisson"},
-		"delta of 1": {append(poisson[6:], "--delta", "1"), "delta = 1"},
-		"unreachable": {append(poisson[6:], "--epsilon", "1e-9", "--delta", "1e-12"),
-			"--epsilon 1e-09 is out of reach"},
-		"checkpoint": {append(poisson[6:], "--checkpoint", "x"), "--checkpoint is not for --sampling poisson"},
-	} {
-		code, out, errs := mafalda(append([]string{"optimize", "--graph", "florentine", "--T", "40", "-k", "4"},
-			tc.args...)...)
-		if code != 2 || out != "" || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {
-			t.Errorf("%s: code %d, %q, want %q", name, code, errs, tc.say)
-		}
-	}
-}

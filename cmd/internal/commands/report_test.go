@@ -39,24 +39,24 @@ func TestReportCommandsReproduce(t *testing.T) {
 	at := func(name string) string { return filepath.Join(home, name) }
 	edges := writeFile(t, "g raph.edges", "a b\nb c\nc d\nd a\na c\n")
 	for _, args := range [][]string{
-		{"optimize", "--graph", edges, "--T", "12", "-k", "3", "--strategy", "banded", "--strategy", "bandwidth=2", "--gossip",
+		{"optimize", "--graph", edges, "--T", "6", "-k", "3", "--strategy", "banded", "--strategy", "bandwidth=2", "--gossip",
 			"metropolis", "--mu", "0.7", "--delta", "1e-5", "--clip", "2", "--adjacency", "replace-one", "-o", at("banded")},
-		{"optimize", "--graph", "erdos:8,0.6", "--seed", "3", "--T", "12", "-k", "3", "--epsilon", "2", "--delta", "1e-6",
+		{"optimize", "--graph", "erdos:8,0.6", "--seed", "3", "--T", "6", "-k", "3", "--epsilon", "2", "--delta", "1e-6",
 			"-o", at("dense")},
-		{"optimize", "--graph", "cycle:5", "--T", "12", "-k", "3", "--schema", "min-sep", "-b", "4", "-o", at("min-sep")},
-		{"optimize", "--graph", "cycle:5", "--T", "8", "-k", "1", "--format", "both", "-o", at("single")},
-		{"optimize", "--workload", "prefix", "--T", "12", "-k", "3", "-o", at("prefix")},
-		{"optimize", "--graph", "cycle:5", "--T", "12", "-k", "3", "--sampling", "poisson", "--epsilon", "2", "--delta", "1e-6",
+		{"optimize", "--graph", "cycle:5", "--T", "6", "-k", "3", "--schema", "min-sep", "-b", "2", "-o", at("min-sep")},
+		{"optimize", "--graph", "cycle:5", "--T", "4", "-k", "1", "--format", "both", "-o", at("single")},
+		{"optimize", "--workload", "prefix", "--T", "6", "-k", "3", "-o", at("prefix")},
+		{"optimize", "--graph", "path:3", "--T", "4", "-k", "2", "--sampling", "poisson", "--epsilon", "2", "--delta", "1e-6",
 			"-o", at("poisson")},
-		{"account", "--graph", edges, "--T", "6", "-k", "2", "--attacker", "all", "--sigma", "2", "--delta", "1e-6", "-o",
+		{"account", "--graph", edges, "--T", "4", "-k", "2", "--attacker", "all", "--sigma", "2", "--delta", "1e-6", "-o",
 			at("account")},
-		{"account", "--graph", "erdos:8,0.6", "--seed", "3", "--T", "12", "-k", "3", "--algorithm", "mf-d-sgd", "--export",
+		{"account", "--graph", "erdos:8,0.6", "--seed", "3", "--T", "6", "-k", "3", "--algorithm", "mf-d-sgd", "--export",
 			at("dense"), "--trust", "secldp", "--attacker", "2", "-o", at("exported account")},
-		{"simulate", "--graph", "cycle:5", "--T", "6", "-k", "2", "--methods", "none,dp-d-sgd", "--epsilon", "1,5.59712",
-			"--seeds", "2", "--task", "records=200", "-o", at("simulation for ε")},
-		{"simulate", "--graph", "cycle:5", "--T", "6", "-k", "2", "--methods", "none,dp-d-sgd", "--mu", "0.5,1", "--seeds", "2",
+		{"simulate", "--graph", "cycle:5", "--T", "4", "-k", "2", "--methods", "none,dp-d-sgd", "--epsilon", "5.59712",
+			"--seeds", "1", "--task", "records=200", "-o", at("simulation for ε")},
+		{"simulate", "--graph", "cycle:5", "--T", "4", "-k", "2", "--methods", "none,dp-d-sgd", "--mu", "0.5", "--seeds", "2",
 			"--task", "records=200", "-o", at("simulation")},
-		{"sampling", "--graph", "path:3", "--T", "6", "-k", "2", "--epsilon", "4", "-o", at("sampling")},
+		{"sampling", "--graph", "path:3", "--T", "4", "-k", "2", "--epsilon", "4", "-o", at("sampling")},
 	} {
 		if code, _, errs := mafalda(args...); code != 0 {
 			t.Fatalf("%v: code %d, %s", args, code, errs)

@@ -49,7 +49,8 @@ func newRootCmd(runner *grids.Runner) *cobra.Command {
 
 // Main is the program mafalda: it runs a command line, and returns the exit code.
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	limits.Collect(50) // matrices are made once and kept: half the memory at hardly more time
+	runtime.MemProfileRate = 0 // which --memprofile changes: every collection would go through all samples of allocations
+	limits.Collect(50)         // matrices are made once and kept: half the memory at hardly more time
 	limits.Soften()
 	optim.UseKernels()
 	go terminal.EndOnSignals()

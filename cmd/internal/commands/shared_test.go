@@ -19,13 +19,13 @@ import (
 func sharedOut(t *testing.T, args ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "shared")
-	optimizeJSON(t, append([]string{"--graph", "florentine", "--T", "12", "-k", "3", "--trust", "secldp", "-o", dir}, args...)...)
+	optimizeJSON(t, append([]string{"--graph", "florentine", "--T", "6", "-k", "2", "--trust", "secldp", "-o", dir}, args...)...)
 	return dir
 }
 
 // sharedArgs are the arguments of account and audit for it.
 func sharedArgs(command, dir string, more ...string) []string {
-	args := []string{command, "--graph", "florentine", "--T", "12", "-k", "3", "--algorithm", "mf-d-sgd", "--export", dir}
+	args := []string{command, "--graph", "florentine", "--T", "6", "-k", "2", "--algorithm", "mf-d-sgd", "--export", dir}
 	if !slices.Contains(more, "ldp") && !slices.Contains(more, "pndp") {
 		args = append(args, "--trust", "secldp")
 	}
@@ -71,111 +71,6 @@ func TestSharedAudit(t *testing.T) {
 	}
 }
 
-// The account of such an export is against its coalitions, or others; what is asked wrongly is said in a line.
-func TestSharedAccount(t *testing.T) {
-	t.Parallel()
-	dir := sharedOut(t)
-	code, out, errs := mafalda(sharedArgs("account", dir, "--json")...)
-	var found struct {
-		Attacker string
-		Pairs    []struct {
-			Victim string
-			Mu     float64
-			By     []string
-		}
-	}
-	if err := json.Unmarshal([]byte(out), &found); code != 0 || err != nil || len(found.Pairs) != 15 {
-		t.Fatalf("code %d, %s%s", code, out, errs)
-	}
-	for _, p := range found.Pairs { // bounds, rounded up
-		if p.Mu > 1+1e-14 || p.Mu < 0.9 || len(p.By) != 1 || p.By[0] == p.Victim {
-			t.Errorf("%+v", p)
-		}
-	}
-	for _, args := range [][]string{{"--trust", "coalitions=2"}, {"--attacker", "all"}, {"--attacker", "Medici,Pazzi"}, {"--trust", "ldp"},
-		{"--trust", "pndp", "--attacker", "Medici"}, {"--trust", "pndp", "--attacker", "Medici", "--trust", "secure-summation"}} {
-		if code, _, errs := mafalda(sharedArgs("account", dir, args...)...); code != 0 {
-			t.Errorf("%v: code %d, %s", args, code, errs)
-		}
-	}
-	plain := noisy(t)
-	for name, tc := range map[string]struct {
-		args []string
-		say  string
-	}{
-		"no coalitions":     {sharedArgs("account", dir, "--trust", "coalitions=nobody"), "must be a number of nodes, or a file"},
-		"a negative number": {sharedArgs("account", dir, "--trust", "coalitions=-1"), "--trust coalitions"},
-		"both":              {sharedArgs("audit", dir, "--trust", "coalitions=1", "--attacker", "Medici"), "only one of them"},
-		"another trust":     {sharedArgs("audit", dir, "--trust", "coalitions=1", "--trust", "pndp"), "coalitions are of secldp"},
-		"nobody shares":     {[]string{"audit", "--graph", "florentine", "--T", "16", "-k", "4", "--algorithm", "mf-d-sgd", "--export", plain, "--trust", "secldp", "--trust", "coalitions=1"}, "whose nodes share noise"},
-		"all nodes":         {sharedArgs("account", dir, "--trust", "coalitions="+writeFile(t, "all", strings.Join(florentineLabels(t), ","))), "nobody left"},
-		"other nodes":       {sharedArgs("account", dir, "--graph", "cycle:15"), "of another graph"},
-	} {
-		code, out, errs := mafalda(dropGraph(tc.args)...)
-		if code != 2 || out != "" || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {
-			t.Errorf("%s: code %d, want %q: %s", name, code, tc.say, errs)
-		}
-	}
-}
-
-func florentineLabels(t *testing.T) []string {
-	t.Helper()
-	var labels []string
-	text, err := os.ReadFile(filepath.Join(sharedOut(t, "--no-baselines"), "nodes.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n")[1:] {
-		labels = append(labels, strings.Split(line, ",")[1])
-	}
-	return labels
-}
-
-// Methods whose neighbours share noise are simulated beside others, and the table says against whom they protect.
-func TestSharedSimulate(t *testing.T) {
-	t.Parallel()
-	dir := sharedOut(t, "--trust", "coalitions=2", "--no-baselines")
-	args := []string{"simulate", "--graph", "florentine", "--T", "12", "-k", "3", "--seeds", "2", "--task", "records=600"}
-	code, out, errs := mafalda(append(args, "--mu", "1", "--methods", "none,decor,mafalda-secrets,"+dir)...)
-	for _, say := range []string{"decor: SecLDP, against single curious nodes", dir + ": SecLDP, against any two curious nodes",
-		"mafalda-secrets: SecLDP"} {
-		if code != 0 || !strings.Contains(out, say) {
-			t.Errorf("code %d, want %q: %s%s", code, say, out, errs)
-		}
-	}
-	if code, out, _ := mafalda(append(args, "--mu", "1")...); code != 0 || strings.Contains(out, "SecLDP") || strings.Contains(out, "decor") {
-		t.Errorf("without being asked: code %d, %s", code, out)
-	}
-	for name, tc := range map[string]struct {
-		args []string
-		say  string
-	}{
-		"nodes fail":      {[]string{"--methods", "decor", "--graph-changes", "failures:0.1", "--mu", "1"}, "--graph-changes failures"},
-		"in secret":       {[]string{"--methods", "decor", "--sampling", "poisson", "--epsilon", "2"}, "decor"},
-		"another network": {[]string{"--methods", dir, "--graph", "cycle:15", "--mu", "1"}, "another network"},
-	} {
-		if code, _, errs := mafalda(dropGraph(append(args, tc.args...))...); code == 0 || !strings.Contains(errs, tc.say) || strings.Count(errs, "\n") != 1 {
-			t.Errorf("%s: code %d, want %q: %s", name, code, tc.say, errs)
-		}
-	}
-}
-
-// The picture of who relies on whom is among the pictures of such an export, and of no other.
-func TestSharedPlot(t *testing.T) {
-	t.Parallel()
-	dir, to := sharedOut(t, "--no-baselines"), t.TempDir()
-	if code, out, errs := mafalda("plot", dir, "-o", to); code != 0 || !strings.Contains(out, "sharing.svg") {
-		t.Errorf("code %d, %s%s", code, out, errs)
-	}
-	text, err := os.ReadFile(filepath.Join(to, "sharing.svg"))
-	if err != nil || !strings.Contains(string(text), "Medici") {
-		t.Errorf("%v", err)
-	}
-	if code, out, _ := mafalda("plot", noisy(t), "-o", t.TempDir()); code != 0 || strings.Contains(out, "sharing") {
-		t.Errorf("code %d, %s", code, out)
-	}
-}
-
 // Whoever changes a deviation, and the hashes with it, is found out by every program that judges the noise.
 func TestSharedTampering(t *testing.T) {
 	t.Parallel()
@@ -192,7 +87,7 @@ func TestSharedTampering(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"verify", dir}, sharedArgs("account", dir), sharedArgs("audit", dir),
-		{"simulate", "--graph", "florentine", "--T", "12", "-k", "3", "--methods", dir, "--mu", "1"}} {
+		{"simulate", "--graph", "florentine", "--T", "6", "-k", "2", "--methods", dir, "--mu", "1"}} {
 		if code, out, errs := mafalda(args...); code == 0 || !strings.Contains(out+errs, "pairs.csv") {
 			t.Errorf("%s: code %d, %s%s", args[0], code, out, errs)
 		}
@@ -204,7 +99,7 @@ func TestSharedTampering(t *testing.T) {
 	if code, out, _ := mafalda(sharedArgs("audit", dir, "--runs", "16000")...); code != 1 || !strings.Contains(out, "claimed        mu = 1\n") {
 		t.Errorf("audit: code %d, %s", code, out)
 	}
-	code, out, errs := mafalda("simulate", "--graph", "florentine", "--T", "12", "-k", "3", "--methods", dir, "--mu", "1")
+	code, out, errs := mafalda("simulate", "--graph", "florentine", "--T", "6", "-k", "2", "--methods", dir, "--mu", "1")
 	if code != 2 || !strings.Contains(errs, "hidden by less noise") {
 		t.Errorf("simulate: code %d, %s%s", code, out, errs)
 	}
@@ -244,10 +139,10 @@ func rehash(t *testing.T, dir, name string) {
 // said before is the eavesdropper's.
 func TestLocalDPTrustsNobody(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	optimizeJSON(t, "--graph", "complete:8", "--T", "16", "-k", "4", "--trust", "secldp", "--mu", "1", "-o", dir)
+	optimizeJSON(t, "--graph", "complete:8", "--T", "8", "-k", "4", "--trust", "secldp", "--mu", "1", "-o", dir)
 	for name, algorithm := range map[string][]string{"an export": {"mf-d-sgd", "--export", dir}, "decor": {"decor"}} {
 		on := func(command, trust string, more ...string) []string {
-			args := append([]string{command, "--graph", "complete:8", "--T", "16", "-k", "4", "--trust", trust, "--json",
+			args := append([]string{command, "--graph", "complete:8", "--T", "8", "-k", "4", "--trust", trust, "--json",
 				"--algorithm"}, algorithm...)
 			return append(args, more...)
 		}

@@ -102,26 +102,3 @@ func TestSimulateTrainedExports(t *testing.T) {
 		}
 	}
 }
-
-func TestSimulateTrainingBadInput(t *testing.T) {
-	for flags, say := range map[string]string{
-		"--optimizer momentum:1":                   "--optimizer momentum 1: must be at least 0 and below 1",
-		"--optimizer nesterov":                     "--optimizer nesterov is a form of momentum",
-		"--optimizer decay:30":                     "--optimizer",
-		"--optimizer rounds:0":                     "--optimizer rounds 0: must be at least 1",
-		"--workload prefix":                        "--workload prefix: has no network",
-		"--missed-steps 1":                         "--missed-steps 1",
-		"--missed-steps carry":                     "give --missed-steps",
-		"--graph-changes neighbours:15":            "only 14 others",
-		"--learning-rates cosin":                   "did you mean cosine",
-		"--optimizer tracking --optimizer local:2": "leave out --optimizer local",
-		"--average-last 400":                       "--average-last 400",
-		"--graph-changes sequence:nowhere":         "nowhere",
-		"--graph-changes links:-0.1":               "--graph-changes links -0.1",
-	} {
-		code, out, errs := mafalda(append([]string{"simulate"}, strings.Fields(flags)...)...)
-		if code != 2 || out != "" || !strings.Contains(errs, say) || strings.Count(errs, "\n") != 1 {
-			t.Errorf("%s: code %d, %s", flags, code, errs)
-		}
-	}
-}

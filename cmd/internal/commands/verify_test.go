@@ -7,104 +7,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
-
-	"mafalda/verify"
 )
-
-// Two keys that differ in case, of which Python takes the first and encoding/json the last, are refused by whatever
-// reads an export.
-func TestTwoNoiseLevels(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "out")
-	optimizeJSON(t, "--graph", "path:4", "--T", "6", "-k", "2", "--mu", "1", "-o", dir)
-	path := filepath.Join(dir, "manifest.json")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	two := strings.Replace(string(text), `"noise_std": `, `"noise_std": 0.001, "NOISE_STD": `, 1)
-	if err := os.WriteFile(path, []byte(two), 0o600); err != nil || two == string(text) {
-		t.Fatal(err)
-	}
-	for _, args := range [][]string{{"verify", dir}, {"noise", dir, "--node", "0", "--dim", "2", "--steps", "1"},
-		{"plot", dir, "-o", t.TempDir()}} {
-		if code, out, errs := mafalda(args...); code != 2 || out != "" || !strings.Contains(errs,
-			`unknown key "privacy.NOISE_STD"`) && args[0] != "noise" {
-			t.Errorf("%v: code %d, %s%s", args, code, out, errs)
-		}
-	}
-}
-
-// What verify cannot know it lists: without the network's file all that depends on it, with a hint how to name it;
-// and what does not hold it says in words.
-func TestVerifySays(t *testing.T) {
-	edges := writeFile(t, "g.edges", "a b\nb c\nc d\n")
-	dir := filepath.Join(t.TempDir(), "out")
-	if code, out, _ := mafalda("optimize", "--graph", edges, "--T", "6", "-k", "2", "-o", dir); code != 0 ||
-		!strings.Contains(out, "check it with: mafalda verify "+dir+" --graph "+edges) {
-		t.Errorf("code %d\n%s", code, out)
-	}
-	spaced := filepath.Join(t.TempDir(), "o u t")
-	if code, out, _ := mafalda("optimize", "--graph", edges, "--T", "6", "-k", "2", "-o", spaced); code != 0 ||
-		!strings.Contains(out, "mafalda verify '"+spaced+"' --graph") {
-		t.Errorf("code %d: the command cannot be copied\n%s", code, out)
-	}
-	verdict := func(args ...string) (code int, checks []verify.Check, notChecked []string) {
-		code, out, _ := mafalda(append([]string{"verify", "--json", dir}, args...)...)
-		var v struct {
-			Checks     []verify.Check `json:"checks"`
-			NotChecked []string       `json:"not_checked"`
-		}
-		if err := json.Unmarshal([]byte(out), &v); err != nil {
-			t.Fatal(err)
-		}
-		return code, v.Checks, v.NotChecked
-	}
-	code, _, not := verdict("--graph", edges)
-	if want := []string{"version", "command", "graph.source", "tolerance", "iterations", "status", "history", "privacy",
-		"seconds", "peak_bytes"}; code != 0 || !slices.Equal(not, want) {
-		t.Errorf("code %d, not checked: %v, want %v", code, not, want)
-	}
-	if code, _, not = verdict(); code != 0 || !slices.Contains(not, "loss") || !slices.Contains(not, "lower_bound") ||
-		!slices.Contains(not, "baselines") {
-		t.Errorf("without the file: code %d, not checked: %v", code, not)
-	}
-	if _, out, _ := mafalda("verify", dir); !strings.Contains(out, "--graph FILE (it was g.edges)") ||
-		!strings.Contains(out, "not checked: version, ") {
-		t.Errorf("without the file:\n%s", out)
-	}
-	text, manifest := readGeneric(t, dir)
-	manifest["rmse"] = json.Number("7")
-	writeGeneric(t, dir, manifest)
-	if code, out, errs := mafalda("verify", dir); code != 1 || !strings.Contains(out, "FAILED  arithmetic") ||
-		!strings.Contains(out, "; the manifest says 7") {
-		t.Errorf("code %d\n%s%s", code, out, errs)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "C.npz"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	code, checks, _ := verdict("--graph", edges)
-	extra := slices.IndexFunc(checks, func(c verify.Check) bool { return c.Name == "extra files" })
-	if code != 1 || extra < 0 || checks[extra].OK || !strings.Contains(checks[extra].Detail, "C.npz") {
-		t.Errorf("an extra file: code %d, %+v", code, checks)
-	}
-}
-
-// A network that the export is not for is refused, not ignored.
-func TestVerifyNetworkOfPrefix(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "out")
-	optimizeJSON(t, "--workload", "prefix", "--T", "6", "-k", "2", "-o", dir)
-	if code, _, errs := mafalda("verify", dir, "--graph", "florentine"); code != 2 || !strings.Contains(errs,
-		"leave out --graph") {
-		t.Errorf("code %d, %s", code, errs)
-	}
-}
 
 // Whatever is in a manifest, the command ends in one line and with exit code 1 or 2; or 0, if it is true.
 func TestVerifyEndsInOneLine(t *testing.T) {
@@ -202,16 +108,5 @@ func TestVerifyMissesPlainStrategy(t *testing.T) {
 	}
 	if code, _, errs := mafalda("verify", dir); code != 2 || !strings.Contains(errs, "workload_spec: momentum 1.9") {
 		t.Errorf("code %d, %s", code, errs)
-	}
-}
-
-// Large numbers are grouped as everywhere.
-func TestVerifyGroupsThousands(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "out")
-	m := optimizeJSON(t, "--graph", "path:8", "--T", "200", "-k", "10", "--no-baselines", "-o", dir)
-	code, out, errs := mafalda("verify", dir)
-	thousands := regexp.MustCompile(`(?m)^ok      lower bound  \d\d,\d{3}\.`)
-	if code != 0 || m.Loss < 1e4 || m.Loss >= 1e5 || !thousands.MatchString(out) || regexp.MustCompile(`\d{5,}\.`).MatchString(out) {
-		t.Errorf("code %d, loss %v\n%s%s", code, m.Loss, out, errs)
 	}
 }
