@@ -1,11 +1,9 @@
 """GossiPy with the noise of a plan: a handler whose update clips every record's gradient, and adds the node's next row.
 
-    pip install ./python gossipy-dfl     # from the repository
-    python train.py
+    pip install ./python gossipy-dfl && python train.py     # from the repository
 
 Noise is simulated. In the place of plan.simulated's rows, plan.noise(node, dim, state="FILE") has real ones.
 """
-
 import numpy as np
 import torch
 from gossipy.core import AntiEntropyProtocol, CreateModelMode, StaticP2PNetwork
@@ -19,8 +17,8 @@ from gossipy.simul import GossipSimulator
 import mafalda
 from mafalda.torch import clipped_sum
 
-PLAN = mafalda.optimize("cycle:8", steps=40, k=8, epsilon=8, delta=1e-5, no_baselines=True)
-NOISE = PLAN.simulated(2 * 10 + 2, seed=1, device="cpu")
+PLAN = mafalda.optimize("cycle:8", steps=20, k=5, epsilon=8, delta=1e-5, no_baselines=True)
+NOISE = PLAN.simulated(3 * 10 + 3, seed=1, device="cpu")
 
 
 class PrivateHandler(TorchModelHandler):
@@ -33,10 +31,9 @@ class PrivateHandler(TorchModelHandler):
         sampler = PLAN.sampler(len(x), node=self.node)
         batch, parameters = sampler.batch(self.step), list(self.model.parameters())
         sums, _ = clipped_sum(self.model, parameters, self.criterion, x[batch], y[batch], PLAN.clip)
-        row, at = NOISE.row(self.node, self.step), 0
-        for p, total in zip(parameters, sums):
-            p.grad = ((total + row[at : at + p.numel()].view_as(p)) / sampler.expected).to(p.dtype)
-            at += p.numel()
+        rows = NOISE.row(self.node, self.step).split([p.numel() for p in parameters])
+        for p, total, row in zip(parameters, sums, rows):
+            p.grad = ((total + row.view_as(p)) / sampler.expected).to(p.dtype)
         self.optimizer.step()
         self.step, self.n_updates = self.step + 1, self.n_updates + 1
 
@@ -44,23 +41,20 @@ class PrivateHandler(TorchModelHandler):
 def main():
     torch.manual_seed(0)
     x = torch.randn(4000, 10)
-    data = ClassificationDataHandler(x, (x[:, :3].sum(dim=1) > 0).long(), test_size=0.2)
+    data = ClassificationDataHandler(x, x[:, :3].argmax(dim=1), test_size=0.2)
     proto = PrivateHandler(
-        LogisticRegression(10, 2), torch.optim.SGD, {"lr": 1.0}, torch.nn.CrossEntropyLoss(),
-        create_model_mode=CreateModelMode.MERGE_UPDATE,  # the others train what is received, too: a second gradient
-    )
-    links = StaticP2PNetwork(len(PLAN.nodes), (PLAN.W > 0) & ~np.eye(len(PLAN.nodes), dtype=bool))
-    dispatcher = DataDispatcher(data, len(PLAN.nodes))
+        LogisticRegression(10, 3), torch.optim.SGD, {"lr": 1.0}, torch.nn.CrossEntropyLoss(),
+        create_model_mode=CreateModelMode.MERGE_UPDATE)  # the others train what is received, too: a second gradient
+    n = len(PLAN.nodes)
+    links, dispatcher = StaticP2PNetwork(n, (PLAN.W > 0) & ~np.eye(n, dtype=bool)), DataDispatcher(data, n)
     nodes = GossipNode.generate(dispatcher, links, proto, round_len=10, sync=True)
     for i, node in nodes.items():
         node.model_handler.node = PLAN.nodes[i]
-    simulator = GossipSimulator(nodes, dispatcher, 10, AntiEntropyProtocol.PUSH)
+    simulator = GossipSimulator(nodes, dispatcher, 10, AntiEntropyProtocol.PUSH, sampling_eval=0.1)
     simulator.init_nodes(seed=1)
     simulator.start(n_rounds=PLAN.steps)
-    scores = [node.evaluate(data.get_eval_set())["accuracy"] for node in nodes.values()]
-    steps = [node.model_handler.step for node in nodes.values()]
+    scores, steps = zip(*((node.evaluate(data.get_eval_set())["accuracy"], node.model_handler.step) for node in nodes.values()))
     print(f"accuracy {sum(scores) / len(scores):.3f} after {min(steps)} to {max(steps)} private steps, ε ≤ {PLAN.epsilon():.4g}")
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -1,16 +1,13 @@
 """Fine-tuning with adapters (LoRA): all nodes of a network, in one process. What is frozen gets no noise and is not sent.
 
-Of the two factors of an adapter the first is frozen, too, as it was drawn, the same at every node. Were both trained, the noise
-of one would be multiplied with that of the other, and by as much as the factors grow, which no C is the best for; and nodes
-average factors: the mean of up times the mean of down is not the mean of up·down. With one factor frozen the model is linear
-in what is trained, and both are right (Sun et al., 2024, "Improving LoRA in privacy-preserving federated learning").
+Of the two factors of an adapter the first is frozen, too, as it was drawn, the same at every node. Were both trained, their
+noises would be multiplied with each other, which no C is the best for, and the mean of up times the mean of down, which nodes
+average, is not the mean of up·down. With one frozen the layer is linear in what is trained (Sun et al., 2024, FFA-LoRA).
 
-    pip install ./python                # from the repository
-    python lora.py
+    pip install ./python && python lora.py      # from the repository
 
 The noise is seeded, for a simulation: with state=… in the place of seed=1 it is real.
 """
-
 import torch
 
 import mafalda
@@ -32,18 +29,15 @@ class Adapted(torch.nn.Module):
 
 def pretrained():
     torch.manual_seed(0)  # the same at every node
-    return torch.nn.Sequential(
-        Adapted(torch.nn.Linear(8, 64)), torch.nn.Tanh(), Adapted(torch.nn.Linear(64, 1))
-    )
+    return torch.nn.Sequential(Adapted(torch.nn.Linear(8, 64)), torch.nn.Tanh(), Adapted(torch.nn.Linear(64, 1)))
 
 
 def main():
-    plan = mafalda.optimize("cycle:4", steps=40, k=10, epsilon=8, delta=1e-5)
+    plan = mafalda.optimize("cycle:4", steps=20, k=5, epsilon=8, delta=1e-5)
     nodes = {}
     for number, node in enumerate(plan.nodes):
         model = pretrained()
-        draw = torch.Generator().manual_seed(number)
-        x = torch.randn(2000, 8, generator=draw)
+        x = torch.randn(1000, 8, generator=torch.Generator().manual_seed(number))
         y = torch.sin(x.sum(dim=1, keepdim=True))
         sgd = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=2.0)
         sampler = plan.sampler(len(x), node=node)
@@ -60,9 +54,8 @@ def main():
         sent = {node: mafalda.flat(private.parameters) for node, (*_, private) in nodes.items()}
         for node, (*_, private) in nodes.items():
             plan.mix(private.parameters, {other: sent[other] for other in plan.neighbours(node)}, node=node)
-    model, x, y, _, _ = nodes[plan.nodes[0]]
+    model, x, y, *_ = nodes[plan.nodes[0]]
     print(f"after:  loss {loss(model(x), y):.3f}")
 
 
-if __name__ == "__main__":
-    main()
+main()
