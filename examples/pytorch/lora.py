@@ -48,8 +48,7 @@ def main():
     print(f"before: loss {loss(model(x), y):.3f}")  # here of records that are random: nothing is revealed
     for step in range(plan.steps):
         for model, x, y, sampler, private in nodes.values():
-            batch = sampler.batch(step)
-            private.backward(model, loss, x[batch], y[batch])
+            private.backward(model, loss, x[sampler.batch(step)], y[sampler.batch(step)])
             private.step()
         sent = {node: mafalda.flat(private.parameters) for node, (*_, private) in nodes.items()}
         for node, (*_, private) in nodes.items():
