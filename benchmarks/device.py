@@ -4,7 +4,7 @@ jax_privacy and Opake where this Python has them. For developers; run it from th
 
     benchmarks/device.py                                    # this machine's processors
     benchmarks/device.py --device cuda --dim 100000000      # a GPU
-    benchmarks/device.py --network ego.edges --nodes-dim 1000000 --steps 10
+    benchmarks/device.py --network ego.edges --memory 6.5e9 # 148 nodes of 10⁶ parameters, 10 steps
 
 Rates are numbers of a row per second, the median of rows in order after the first ones; ratio is the rate over torch.randn's (or
 numpy's, where there is no torch). --busy takes seconds of a processor for seconds of the clock, with one thread: for a machine
@@ -78,9 +78,9 @@ def of_opake(a, torch):
 
 
 def network(a):
-    """Prints what rows of all nodes of a network take, of the optimum, and of the same rows with the program's bits."""
-    plan = plan_of("dense", a.network, a.steps)
-    made, clock = plan.simulated(a.nodes_dim, seed=1, **({"device": a.device} if a.device != "cpu" else {})), time.perf_counter
+    """Prints what rows of all nodes of a network take, and what the first ones take with the program's bits."""
+    plan, clock = plan_of(a.strategy, a.network, a.steps), time.perf_counter
+    made = plan.simulated(a.nodes_dim, seed=1, memory=int(a.memory), **({"device": a.device} if a.device != "cpu" else {}))
     start, used = clock(), time.process_time()
     for t in range(plan.steps):
         made.rows(t)
@@ -101,6 +101,8 @@ def main():
     parser.add_argument("--network", help="a file of edges, or a built-in graph: measure rows of all its nodes instead")
     parser.add_argument("--nodes-dim", type=int, default=1_000_000)
     parser.add_argument("--steps", type=int, default=10)
+    parser.add_argument("--strategy", default="dense")
+    parser.add_argument("--memory", type=float, default=1 << 32, help="bytes of earlier rows that are kept")
     a = parser.parse_args()
     if a.network:
         return network(a)

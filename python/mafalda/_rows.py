@@ -83,7 +83,8 @@ class Source:
 
     def row(self, numbers: Any, t: int, offset: int, length: int) -> Any:
         (weight, key), *shared = self._parts
-        z = weight * numbers.normals(key, t, offset, length)
+        z = numbers.normals(key, t, offset, length)
+        z = z if weight == 1 else weight * z
         for weight, key in shared:
             z = z + weight * numbers.normals(key, t, offset, length)
         return z
@@ -156,7 +157,11 @@ class Rows:
 
         def make(part: tuple[_Columns, range, range, float]) -> None:
             made, mine, columns, std = part
-            out[mine.start : mine.stop, columns.start : columns.stop] = cast(made.row(int(t)) * std)
+            row, place = made.row(int(t)), out[mine.start : mine.stop, columns.start : columns.stop]
+            if isinstance(place, np.ndarray):
+                np.multiply(row, std, out=place, casting="same_kind")
+            else:
+                place.copy_(cast(row * std))
 
         with self._lock:
             parts = [(self._columns([nodes[i] for i in mine], columns), mine, columns, std) for mine, columns, std in self._parts(nodes)]

@@ -96,7 +96,7 @@ def _device(tensors: list[Any], device: Any) -> Any:
         raise MafaldaError(f"the parameters are on {' and '.join(sorted(devices))}, and rows on one device: say device=…")
     device = devices.pop()
     try:
-        return torch.empty(0, device=device).device
+        return torch.Generator(torch.empty(0, device=device).device).device
     except (AssertionError, NotImplementedError, RuntimeError) as e:
         raise MafaldaError(f"device={str(device)!r} is none of this torch: {str(e).splitlines()[0]}") from None
 

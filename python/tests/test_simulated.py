@@ -181,8 +181,9 @@ def test_types(tmp_path):
         plan.simulated([torch.zeros(2), torch.zeros(2).double()], seed=1)
     with pytest.raises(mafalda.MafaldaError, match="say device="):
         plan.simulated([torch.zeros(2), torch.zeros(2, device="meta")], seed=1)
-    with pytest.raises(mafalda.MafaldaError, match="'cuda:99' is none of this torch"):
-        plan.simulated(2, seed=1, device="cuda:99")
+    for device in ("cuda:99", "meta"):
+        with pytest.raises(mafalda.MafaldaError, match=f"'{device}' is none of this torch"):
+            plan.simulated(2, seed=1, device=device)
 
 
 def test_what_is_refused(tmp_path):
