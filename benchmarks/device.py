@@ -66,7 +66,7 @@ def of_opake(a, torch):
     from opake.dpftrl.noise import band_mf_strategy, blt_strategy, mf_gaussian_noise
     from opake.types import ClippedPytree
 
-    for name, strategy in (("4 bands", band_mf_strategy(bands=4)), ("blt of 4 buffers", blt_strategy(buffers=4))):
+    for name, strategy in (("4 bands", band_mf_strategy(bands=4)), ("blt of 4 buffers", blt_strategy(max_buffers=4))):
         like = torch.zeros(a.dim, device=a.device)
         noise, state = mf_gaussian_noise(like, strategy, n_steps=STEPS, noise_multiplier=1.0, key=opake.random.key(1))
 
