@@ -359,7 +359,7 @@ def _digest(path: str) -> str:
 def _parts(values: Any) -> list[np.ndarray]:
     """Arrays and tensors, of a state dict, a list, or one, as float64."""
     found = values.values() if isinstance(values, Mapping) else values if isinstance(values, (list, tuple)) else [values]
-    parts = [np.asarray(v.detach().cpu() if hasattr(v, "detach") else v) for v in found]
+    parts = [np.asarray(v.detach().cpu().double() if hasattr(v, "detach") else v) for v in found]
     for part in parts:
         if part.dtype.kind not in "fiu":
             raise MafaldaError(f"numbers are wanted, and an array has type {part.dtype}")

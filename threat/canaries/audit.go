@@ -525,7 +525,7 @@ func hoeffding(alpha float64) float64 { return math.Sqrt(2 * math.Log(2/alpha)) 
 // whitened returns LGLᵀ/scale: of L⁻¹ and OOᵀ, YYᵀ/d, of which the noise is about the identity.
 func whitened(whitening *mat.Dense, gram *mat.SymDense, scale float64) *mat.SymDense {
 	var half, full mat.Dense
-	half.Mul(whitening, gram)
+	half.Mul(whitening, mat.DenseCopyOf(gram))
 	full.Mul(&half, whitening.T())
 	mean := func(i, j int) float64 { return (full.At(i, j) + full.At(j, i)) / 2 / scale }
 	return dense.NewSym(whitening.RawMatrix().Rows, mean)

@@ -7,14 +7,12 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
 	"mafalda/accounting/spent"
-	"mafalda/internal/gemm"
+	"mafalda/internal/lists"
 )
 
 // This file audits a Record: what a program without a plan released, against a description of what it is said to do.
@@ -48,19 +46,14 @@ type claimed struct {
 	*Record
 	run              *spent.Run
 	account          *spent.Account
-	senders          bool         // are canaries
-	gaussian, secret bool         // noise, and draws
-	sigma            []float64    // standard deviation of the noise, by round
-	fresh            []int        // recipients with noise of their own in every round
-	whiten           []*mat.Dense // inverse root of the covariance, by sender
-	at               []int        // where the releases of senders begin, and the end
-	x, f             *mat.Dense
+	senders          bool  // are canaries
+	gaussian, secret bool  // noise, and draws
+	fresh            []int // recipients with noise of their own in every round
+	whitening, x, f  *mat.Dense
 
-	energy *mat.SymDense // ⟨E_k, E_l⟩
-	clip   projection
-	scores []float64
-
-	strength []float64 // ‖F_i‖
+	energy           *mat.SymDense // ⟨E_k, E_l⟩
+	clip             projection
+	scores, strength []float64 // ⟨F_i, Yc_i⟩/‖F_i‖, ‖F_i‖
 }
 
 // AuditRecord compares what a program released with the description of what it is said to do. Options.Epsilon is the ε that is
@@ -73,7 +66,7 @@ func AuditRecord(ctx context.Context, r *Record, run *spent.Run, o Options) (*Re
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
 	}
-	if err := c.pass(ctx, o.Progress); err != nil {
+	if err := c.look(ctx, o.Progress); err != nil {
 		return nil, err
 	}
 	return c.judge(cmp.Or(o.Confidence, 0.95), o.Epsilon)
@@ -84,6 +77,7 @@ func (c *claimed) fit() (err error) {
 	if c.account, err = c.run.Account(); err != nil {
 		return err
 	}
+	var sigma []float64 // of every round
 	c.gaussian = true
 	for i, p := range c.run.Phases {
 		c.gaussian = c.gaussian && c.account.Phases[i].Multiplier > 0
@@ -94,27 +88,33 @@ func (c *claimed) fit() (err error) {
 		case p.Clip > 0 && math.Abs(p.Clip/c.coins.Clip-1) > 1e-6:
 			return unfit("the canaries are clipped to %v, and the description says %v", c.coins.Clip, p.Clip)
 		}
-		c.sigma = append(c.sigma, slices.Repeat([]float64{p.Std(c.run.Delta) * c.coins.Clip}, p.Rounds)...)
+		sigma = append(sigma, slices.Repeat([]float64{p.Std(c.run.Delta) * c.coins.Clip}, p.Rounds)...)
 		c.fresh = append(c.fresh, slices.Repeat([]int{max(p.Recipients, 1)}, p.Rounds)...)
 	}
-	if len(c.sigma) != len(c.Rounds) {
-		return unfit("the description has %d rounds, and %d are recorded", len(c.sigma), len(c.Rounds))
+	if len(sigma) != len(c.Rounds) {
+		return unfit("the description has %d rounds, and %d are recorded", len(sigma), len(c.Rounds))
 	}
-	n, m := len(c.kept), len(c.coins.Steps)
-	took := c.coins.contributions()
-	c.x, c.f = mat.NewDense(n, m, nil), mat.NewDense(n, m, nil)
+	n, took := len(c.kept), c.coins.contributions()
+	x, f, covariance := mat.NewDense(n, len(took), nil), mat.NewDense(n, len(took), nil), mat.NewSymDense(n, nil)
+	var rounds mat.Dense // of the noise, but for its scale
+	rounds.Mul(c.noising, c.noising.T())
+	std := func(of release) float64 { // of the mean of its rows
+		return sigma[of.round] / math.Sqrt(float64(min(c.fresh[of.round], len(of.rows))))
+	}
 	for k, of := range c.kept {
-		if k == 0 || of.sender != c.kept[k-1].sender {
-			c.at = append(c.at, k)
+		for l, other := range c.kept[:k+1] {
+			if of.sender == other.sender {
+				covariance.SetSym(k, l, std(of)*std(other)*rounds.At(of.round, other.round))
+			}
 		}
 		drawn := c.Rounds[of.round].Drawn
-		for i := range m {
+		for i := range took {
 			if of.sender >= 0 && i != of.sender {
 				continue
 			}
-			c.f.Set(k, i, c.coins.Clip)
+			f.Set(k, i, c.coins.Clip)
 			if drawn == nil || slices.Contains(drawn, i) {
-				c.x.Set(k, i, took[i]*c.coins.Clip)
+				x.Set(k, i, took[i]*c.coins.Clip)
 			}
 		}
 	}
@@ -123,93 +123,42 @@ func (c *claimed) fit() (err error) {
 		return unfit("canaries of a record without a plan are replaced by nothing")
 	case floats.Max(took) == floats.Min(took):
 		return unfit("all coins are alike: make more canaries")
-	case mat.Max(c.x) == 0:
+	case mat.Max(x) == 0:
 		return unfit("no canary took part: none was drawn in any round")
 	}
-	c.at = append(c.at, n)
-	for s := range c.at[1:] {
-		inverse, err := inverseRoot(c.covariance(c.kept[c.at[s]:c.at[s+1]]))
-		if err != nil {
-			return err
-		}
-		c.whiten = append(c.whiten, inverse)
-		for _, design := range []*mat.Dense{c.x, c.f} {
-			part := design.Slice(c.at[s], c.at[s+1], 0, m).(*mat.Dense)
-			part.Mul(inverse, mat.DenseCopyOf(part))
-		}
+	c.x, c.f = new(mat.Dense), new(mat.Dense)
+	if c.whitening, err = inverseRoot(covariance); err == nil {
+		c.x.Mul(c.whitening, x)
+		c.f.Mul(c.whitening, f)
 	}
-	return nil
+	return err
 }
 
-// covariance returns that of the noise of releases of one sender, as claimed.
-func (c *claimed) covariance(of []release) *mat.SymDense {
-	root := mat.NewDense(len(of), len(c.Rounds), nil)
-	for k, at := range of {
-		std := c.sigma[at.round] / math.Sqrt(float64(max(min(c.fresh[at.round], len(at.rows)), 1))) // of the mean of rows
-		for t := range c.Rounds {
-			root.Set(k, t, std*c.noising.At(at.round, t))
-		}
-	}
-	covariance := mat.NewSymDense(len(of), nil)
-	covariance.SymOuterK(1, root)
-	return covariance
-}
-
-// pass computes what there is to know of the numbers. Time is O(d·(n² + n·m + m²)).
-func (c *claimed) pass(ctx context.Context, progress func(done, all int)) error {
+// look computes what there is to know of the numbers, of the Gram matrix of releases and directions.
+func (c *claimed) look(ctx context.Context, progress func(done, all int)) error {
 	n, m := c.x.Dims()
-	d, root := c.coins.Dim, math.Sqrt(float64(c.coins.Dim))
-	var xt, template, scoring mat.Dense
-	xt.CloneFrom(c.x.T())
-	template.Mul(&xt, c.x)
-	scoring.CloneFrom(c.f.T())
+	d, ones := c.coins.Dim, slices.Repeat([]float64{1}, m)
+	gram, err := (&observed{rows: n, dim: d, read: c.read}).Gram(ctx, c.coins, &canary{pattern: lists.UpTo(m), took: ones, times: ones},
+		func(done int) { progress(done, d) })
+	if err != nil {
+		return err
+	}
+	rest := mat.NewDense(n, n+m, nil) // E is it times both
+	rest.Augment(c.whitening, c.x)
+	left := rest.Slice(0, n, n, n+m).(*mat.Dense)
+	left.Scale(-1, left)
+	c.energy = whitened(rest, gram, 1)
+	var all, own, moved mat.Dense
+	all.Mul(rest, mat.DenseCopyOf(gram))          // products of symmetric matrices are slow
+	along := all.Slice(0, n, n, n+m).(*mat.Dense) // E along directions; Xc along them, and EEᵀX:
+	own.Mul(c.x, mat.DenseCopyOf(gram.SliceSym(n, n+m)))
+	moved.Mul(mat.DenseCopyOf(c.energy), c.x)
 	for i := range m {
-		c.strength = append(c.strength, mat.Norm(scoring.RowView(i), 2))
-		floats.Scale(1/math.Max(1e-100, c.strength[i]), scoring.RawRowView(i)) // 0 of senders that released nothing
-	}
-	scoring.Scale(1/root, &scoring)
-	x, back, whole, score := single(c.x), single(&xt), single(&template), single(&scoring)
-	raw, block, v, product := make([]float32, n*width), make([]float32, n*width), make([]float32, m*width), make([]float32, m*width)
-	gram, signs := make([]float32, n*n), newSigns(c.coins, m)
-	whiten := make([]blas32.General, len(c.whiten))
-	for s, w := range c.whiten {
-		whiten[s] = single(w)
-	}
-	c.energy, c.scores = mat.NewSymDense(n, nil), make([]float64, m)
-	for from := 0; from < d; from += width {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		w := min(width, d-from)
-		if err := c.read(raw, from, w); err != nil {
-			return err
-		}
-		for s := range whiten {
-			a, b := c.at[s]*w, c.at[s+1]*w
-			gemm.Gemm32(blas.NoTrans, blas.NoTrans, 1, whiten[s], general(raw[a:b], whiten[s].Rows, w), 0, general(block[a:b], whiten[s].Rows, w))
-		}
-		signs.next(v[:m*w], w)
-		y, directions, out := general(block, n, w), general(v, m, w), general(product, m, w)
-		row := func(data []float32, i int) blas32.Vector { return vector(data[i*w : (i+1)*w]) }
-		gemm.Gemm32(blas.NoTrans, blas.NoTrans, 1, score, y, 0, out)
-		for i := range m {
-			c.scores[i] += float64(blas32.Dot(row(product, i), row(v, i)))
-		}
-		gemm.Gemm32(blas.NoTrans, blas.NoTrans, float32(-1/root), x, directions, 1, y) // E
-		gemm.Gemm32(blas.NoTrans, blas.NoTrans, 1, back, y, 0, out)
-		for i := range m {
-			c.clip.sum += float64(blas32.Dot(row(product, i), row(v, i))) / root
-			c.clip.variance += float64(blas32.Dot(row(product, i), row(product, i))) / float64(d)
-		}
-		gemm.Gemm32(blas.NoTrans, blas.NoTrans, 1, whole, directions, 0, out)
-		c.clip.template += float64(blas32.Dot(vector(out.Data), vector(directions.Data))) / float64(d)
-		gemm.Gemm32(blas.NoTrans, blas.Trans, 1, y, y, 0, general(gram, n, n))
-		for k := range n {
-			for l := k; l < n; l++ {
-				c.energy.SetSym(k, l, c.energy.At(k, l)+float64(gram[k*n+l]))
-			}
-		}
-		progress(from+w, d)
+		x, f := c.x.ColView(i), c.f.ColView(i)
+		c.clip.add(projection{mat.Dot(x, along.ColView(i)), mat.Dot(x, moved.ColView(i)) / float64(d), mat.Dot(x, own.ColView(i))})
+		strength := mat.Norm(f, 2)
+		score := (mat.Dot(f, along.ColView(i)) + mat.Dot(f, own.ColView(i))) / math.Max(1e-100, strength) // 0 of senders without releases
+		c.scores, c.strength = append(c.scores, score), append(c.strength, strength)
 	}
 	return nil
 }
@@ -346,6 +295,9 @@ func (c *claimed) scale(pooled, alpha float64) Fault {
 	return f
 }
 
+// rounded is more than products in single precision are wrong by.
+const rounded = 1e-5
+
 // freshness looks for noise that is used twice.
 func (c *claimed) freshness(pooled, alpha float64) Fault {
 	n, _ := c.x.Dims()
@@ -357,7 +309,7 @@ func (c *claimed) freshness(pooled, alpha float64) Fault {
 	f.Limit = meanSquare(d, alpha/float64(n*(n-1)/2)) * math.Min(1, pooled) // too little noise is another fault
 	for k := range n {
 		for l := range k {
-			v := (c.energy.At(k, k) + c.energy.At(l, l) - 2*c.energy.At(k, l)) / d
+			v := ((1+rounded)*(c.energy.At(k, k)+c.energy.At(l, l)) - 2*c.energy.At(k, l)) / d
 			if v >= f.Statistic {
 				continue
 			}
@@ -381,10 +333,9 @@ func (r release) String() string {
 func (c *claimed) correlation(alpha float64) Fault {
 	rounds := len(c.Rounds)
 	cross, own, shared := mat.NewDense(rounds, rounds, nil), mat.NewDense(rounds, rounds, nil), mat.NewDense(rounds, rounds, nil)
-	for s := range c.whiten {
-		for k := c.at[s]; k < c.at[s+1]; k++ {
-			for l := c.at[s]; l < c.at[s+1]; l++ {
-				t, u := c.kept[k].round, c.kept[l].round
+	for k, first := range c.kept {
+		for l, other := range c.kept {
+			if t, u := first.round, other.round; first.sender == other.sender {
 				cross.Set(t, u, cross.At(t, u)+c.energy.At(k, l))
 				own.Set(t, u, own.At(t, u)+c.energy.At(k, k))
 				shared.Set(t, u, shared.At(t, u)+1)

@@ -93,7 +93,6 @@ func OpenRecord(dir string) (*Record, error) {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(r.kept, func(a, b release) int { return a.sender - b.sender })
 	if n := max(len(r.kept), len(r.coins.Steps)); n > maxRows {
 		return nil, fmt.Errorf("%s: %d releases or canaries: up to %d are audited", path, n, maxRows)
 	}

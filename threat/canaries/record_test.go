@@ -260,20 +260,23 @@ func TestMistakesAreFound(t *testing.T) {
 		total float64
 		want  string
 	}{
-		"ε of a round for the whole run": {changed(local(), func(p *program) { p.canaries, p.rounds, p.dim = 64, 20, 200 }), 3, "epsilon is at least"},
-		"noise for every neighbour":      {changed(local(), func(p *program) { p.recipients = 2 }), 0, "recipients: "},
-		"the same, in a sum":             {changed(central(), func(p *program) { p.recipients = 2 }), 0, "recipients: "},
-		"weights are clipped":            {changed(local(), func(p *program) { p.weights = true }), 0, "update: "},
-		"nothing is clipped":             {changed(local(), func(p *program) { p.unclipped = true }), 0, "clip: "},
-		"nothing is clipped in a sum":    {changed(central(), func(p *program) { p.unclipped = true }), 0, "clip: "},
-		"nor in batches":                 {changed(drawn(), func(p *program) { p.unclipped = true }), 0, "clip: "},
-		"the same noise twice":           {changed(local(), func(p *program) { p.twice = true }), 0, "freshness: "},
-		"the same, in a sum ":            {changed(central(), func(p *program) { p.twice = true }), 0, "freshness: "},
-		"0.8 of the noise":               {changed(local(), func(p *program) { p.noise = 0.8 }), 0, "scale: "},
-		"the same, in a sum  ":           {changed(central(), func(p *program) { p.noise = 0.8 }), 0, "scale: "},
-		"the same, in batches":           {changed(drawn(), func(p *program) { p.noise = 0.8 }), 0, "scale: "},
-		"correlation that is not there":  {changed(local(), func(p *program) { p.claimed = true }), 0, "correlation: "},
-		"correlation that is":            {changed(local(), func(p *program) { p.correlated = true }), 0, "correlation: "},
+		"ε of a round for the whole run": {changed(local(), func(p *program) {
+			p.canaries, p.rounds, p.dim, p.std = 128, 5, 200, p.std/2
+			p.claim = strings.Replace(p.claim, "epsilon=3", "epsilon=6", 1)
+		}), 6, "epsilon is at least"},
+		"noise for every neighbour":     {changed(local(), func(p *program) { p.recipients = 2 }), 0, "recipients: "},
+		"the same, in a sum":            {changed(central(), func(p *program) { p.recipients = 2 }), 0, "recipients: "},
+		"weights are clipped":           {changed(local(), func(p *program) { p.weights = true }), 0, "update: "},
+		"nothing is clipped":            {changed(local(), func(p *program) { p.unclipped = true }), 0, "clip: "},
+		"nothing is clipped in a sum":   {changed(central(), func(p *program) { p.unclipped = true }), 0, "clip: "},
+		"nor in batches":                {changed(drawn(), func(p *program) { p.unclipped = true }), 0, "clip: "},
+		"the same noise twice":          {changed(local(), func(p *program) { p.twice = true }), 0, "freshness: "},
+		"the same, in a sum ":           {changed(central(), func(p *program) { p.twice = true }), 0, "freshness: "},
+		"0.8 of the noise":              {changed(local(), func(p *program) { p.noise = 0.8 }), 0, "scale: "},
+		"the same, in a sum  ":          {changed(central(), func(p *program) { p.noise = 0.8 }), 0, "scale: "},
+		"the same, in batches":          {changed(drawn(), func(p *program) { p.noise = 0.8 }), 0, "scale: "},
+		"correlation that is not there": {changed(local(), func(p *program) { p.claimed = true }), 0, "correlation: "},
+		"correlation that is":           {changed(local(), func(p *program) { p.correlated = true }), 0, "correlation: "},
 	} {
 		for seed := range uint64(20) {
 			r := tc.p.audit(t, seed, Options{Epsilon: tc.total})
@@ -284,8 +287,8 @@ func TestMistakesAreFound(t *testing.T) {
 	}
 }
 
-// What one pass over blocks finds is what its definition says, with every number at hand.
-func TestPassIsItsDefinition(t *testing.T) {
+// What the Gram matrix says is what its definition says, with every number at hand.
+func TestEvidenceIsItsDefinition(t *testing.T) {
 	sum := central()
 	sum.dim, sum.canaries, sum.rounds, sum.probability = width+37, 7, 5, 0.5
 	own := local()
@@ -302,7 +305,7 @@ func TestPassIsItsDefinition(t *testing.T) {
 		if err := c.fit(); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.pass(context.Background(), func(int, int) {}); err != nil {
+		if err := c.look(context.Background(), func(int, int) {}); err != nil {
 			t.Fatal(err)
 		}
 		n, m, d := len(r.kept), p.canaries, p.dim
@@ -311,14 +314,11 @@ func TestPassIsItsDefinition(t *testing.T) {
 			t.Fatal(err)
 		}
 		newSigns(r.coins, m).next(signs, d)
-		y, directions, plain := mat.NewDense(n, d, nil), mat.NewDense(m, d, nil), mat.NewDense(n, n, nil)
+		y, directions := mat.NewDense(n, d, nil), mat.NewDense(m, d, nil)
 		directions.Apply(func(i, j int, _ float64) float64 { return float64(signs[i*d+j]) / math.Sqrt(float64(d)) }, directions)
 		y.Apply(func(i, j int, _ float64) float64 { return float64(all[i*d+j]) }, y)
-		for s, w := range c.whiten { // one matrix for all senders
-			plain.Slice(c.at[s], c.at[s+1], c.at[s], c.at[s+1]).(*mat.Dense).Copy(w)
-		}
 		var white, e, own, of, template, arrived mat.Dense
-		white.Mul(plain, y)
+		white.Mul(c.whitening, y)
 		own.Mul(c.x, directions)
 		e.Sub(&white, &own)
 		of.Mul(c.x.T(), &e)
@@ -482,7 +482,7 @@ func TestWhatIsNoRecord(t *testing.T) {
 		}
 	}
 	silent := p
-	silent.canaries, silent.dim, silent.rounds = 64, 400, 20
+	silent.canaries, silent.rounds, silent.std, silent.claim = 24, 10, p.std/10, strings.Replace(p.claim, "=3", "=30", 1)
 	for want, change := range map[string]func(c *Coins, run *spent.Run){
 		"all coins are alike":            func(c *Coins, _ *spent.Run) { c.Steps = c.Steps[:2] },
 		"the description says 2":         func(_ *Coins, run *spent.Run) { run.Phases[0].Clip = 2 },
