@@ -132,12 +132,14 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 	var workloads []benchmarks.Row
 	for i := range points {
 		rows = append(rows, benchmarks.Row{Graph: "path:3", K: 2, B: 3, Strategy: benchmarks.OfLoss()[1+i],
-			Ratio: 1 + value(i)})
+			Ratio: 1 + value(i), StrategyRow: &benchmarks.StrategyRow{MemoryFloats: i}})
 		workloads = append(workloads, benchmarks.Row{Graph: "path:3", K: 2, B: 3, Workload: strconv.Itoa(i),
 			WorkloadRow: &benchmarks.WorkloadRow{PlainExcess: value(i), CentralizedExcess: value(i)}})
 	}
 	f, err = Excess(rows, kb)
 	add("excess", f, err)
+	f, err = Memory(rows, kb, plan.Privacies{Epsilons: []float64{1}, Delta: 1e-6})
+	add("kept", f, err)
 	f, err = Workloads(workloads, kb)
 	add("workloads", f, err)
 

@@ -61,7 +61,7 @@ func TestNumbersOfPicturesAreTypeset(t *testing.T) {
 		if of.figure == nil {
 			continue
 		}
-		for _, line := range textsOf(t, of.figure, Style{}) {
+		for _, line := range append(textsOf(t, of.figure, Style{}), of.figure.title) {
 			if program.MatchString(line) && !strings.HasPrefix(of.name, "lines") {
 				t.Errorf("%s has %q", of.name, line)
 			}

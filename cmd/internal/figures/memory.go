@@ -15,7 +15,7 @@ func MemoryName(kb benchmarks.KB) string { return fmt.Sprintf("memory-k%d-b%d", 
 func Memory(rows []benchmarks.Row, kb benchmarks.KB, levels plan.Privacies) (*Figure, error) {
 	title, level := fmt.Sprintf("Memory against error, T = %d, k = %d, b = %d", kb.Steps(), kb.K, kb.B), len(levels.Epsilons)/2
 	if len(levels.Epsilons) > 0 {
-		title += fmt.Sprintf(", (ε, δ) = (%g, %g)", levels.Epsilons[level], levels.Delta)
+		title += fmt.Sprintf(", (ε, δ) = (%s, %s)", printed(levels.Epsilons[level]), printed(levels.Delta))
 	}
 	names := benchmarks.NamesOf(rows)
 	var curves []Curve
