@@ -30,6 +30,7 @@ release: # make release VERSION=0.2.0: one number for program, package, wheel, c
 wheel: # the Python package with the program of this platform inside
 	@echo "compiling the program: some minutes the first time"
 	.ci/dist dist --wheel "$$(go env GOHOSTOS)/$$(go env GOHOSTARCH)"
+	@echo "now: pip install $$(ls -t dist/mafalda-*.whl | head -n 1)"
 
 readme-long: # every command of README.md and docs/guide.md, also those that take minutes
 	.ci/readme long

@@ -126,11 +126,14 @@ func (m *Manifest) Guarantee() string {
 	p := m.Privacy
 	against := "everybody who sees all messages (local DP)"
 	if m.Space != nil {
-		against = "everybody who sees all messages and, alone or in the coalitions of space, knows the secrets of its own " +
-			"pairs (SecLDP)"
-		if m.Space.Coalitions.Size == 0 { // not everybody is curious
-			against = "everybody who sees all messages and, as a coalition of space or a part of one, knows the secrets of " +
-				"its own pairs (SecLDP), but not against nodes in none of them"
+		const sees = "everybody who sees all messages, and against "
+		switch n := m.Space.Coalitions.Size; n {
+		case 0: // not everybody is curious
+			against = sees + "the coalitions that were named, or parts of them, with the secrets of their pairs (SecLDP), but not against nodes in none of them"
+		case 1:
+			against = sees + "any one node with the secrets of its pairs (SecLDP)"
+		default:
+			against = fmt.Sprintf(sees+"any %d nodes with the secrets of their pairs (SecLDP)", n)
 		}
 	}
 	if m.Budgets != nil {

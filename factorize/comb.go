@@ -23,10 +23,16 @@ import (
 // horizons of 1024·8^i steps first (or 2b), where starts are cheap, and then at T: 2,001 coefficients at T = 10⁵ take
 // 69 seconds of one core on florentine, 1,001 take 14.
 //
-// Certified gaps as in docs/mathematics.md, section 11 (k = 100, b = 100 and 1,000):
+// Certified gaps (uniform gossip, plain SGD, k = 100, b = 100 and 1,000):
 //
 //	                                                numbers     florentine, T = 10⁴  T = 10⁵  ego graph, T = 10⁴  T = 10⁵
+//	blt, 4 buffers                                  4           0.452                0.548    0.466               0.591
 //	blt, 6 buffers                                  6           0.423                0.547    0.433               0.580
+//	blt, 8 buffers                                  8           0.398                0.492    0.400               0.529
+//	toeplitz, 1,001 coefficients                    1,000       0.121                0.437    0.106               0.468
+//	toeplitz, 2b + 1 coefficients                   200, 2,000  0.211                0.234    0.215               0.253
+//	comb, 4 buffers                                 104, 1,004  0.121                0.116    0.106               0.105
+//	comb, 4 buffers, scaled columns                 104, 1,004  0.054                0.060    0.058               0.062
 //	blt, 16 buffers                                 16          0.391                0.522    0.402               0.577
 //	toeplitz, 51 coefficients                       50          1.202                14.05    1.109               11.94
 //	toeplitz, 201 coefficients                      200         0.211                3.565    0.215               3.166

@@ -6,7 +6,14 @@
     python examples/network/run.py --short              # what CI runs
 
 It prints the accuracy without noise, with DP-D-SGD (independent noise) and with the optimal correlations, at the same ε, and of a run
-in which a node crashes twice.
+in which a node crashes twice. Softmax regression, T = 160, k = 20, b = 8, δ = 10⁻⁵, mean accuracy of the nodes:
+
+    data, learning rate, ε                                          no noise  DP-D-SGD      MAFALDA       and a node crashes twice
+    digits (180 records a node), 0.5, ε = 8, two runs               0.899     0.800, 0.807  0.912, 0.888  0.899, 0.898
+    MNIST (7,500 records a node), 4, ε = 0.5                        0.903     0.759         0.865         0.869
+    MNIST, 0.5, ε = 2                                               0.847     0.843         0.847         0.848
+
+Noise cannot be repeated: digits vary by a hundredth. The crashed node missed 4 to 51 steps.
 """
 
 import argparse

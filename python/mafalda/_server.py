@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import selectors
@@ -45,12 +46,16 @@ class Server:
                 "there are no Unix sockets here: start `mafalda noise serve` at a loopback address and use mafalda.noise_at"
             )
         name = hashlib.sha256(os.fsencode(os.path.realpath(state))).hexdigest()[:24]
-        self.socket = os.path.join(_folder(), name + ".socket")
+        folder = _folder()
+        _sweep(folder)
+        self.socket = os.path.join(folder, name + ".socket")
         self._command = [find(program), "noise", "serve", *arguments, "--state", state, "--socket", self.socket, "--lent-folder="]
         self._first = ["--new", *first]
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = Owner("the noise server")
-        self._lock = _lock(os.path.join(_folder(), name + ".lock"), state)
+        path = os.path.join(folder, name + ".lock")
+        self._lock = _lock(path, state)
+        self._release = weakref.finalize(self, _release, self._lock, path, self._owner)
 
     def connect(self, new: bool) -> socket.socket:
         """A connection; the server is started if none listens. new: with a new state."""
@@ -73,7 +78,9 @@ class Server:
             self._process.terminate()
             self._process.wait()
             self._process = None
-        self._lock.close()
+            with contextlib.suppress(FileNotFoundError):  # it is there after a signal that nobody hears
+                os.unlink(self.socket)
+        self._release()
 
     def _reach(self) -> socket.socket | None:
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -119,16 +126,60 @@ def _folder() -> str:
 
 
 def _lock(path: str, state: str) -> IO[bytes]:
-    import fcntl
-
-    lock = open(path, "ab")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        lock.close()
-        raise ServerError(f"another process uses the state {state}: one node, one state, one process", "use") from None
+    until = time.monotonic() + 0.2  # one that sweeps has a lock for a moment
+    while (lock := _locked(path)) is None:
+        if time.monotonic() > until:
+            raise ServerError(f"another process uses the state {state}: one node, one state, one process", "use")
+        time.sleep(0.01)
     _held.add(lock)
     return lock
+
+
+def _locked(path: str) -> IO[bytes] | None:
+    """The lock at a path; None if another process has it. Whoever has one may remove it: what was opened may be no longer there."""
+    import fcntl
+
+    while True:
+        lock = open(path, "ab")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.close()
+            return None
+        if _is_at(lock, path):
+            return lock
+        lock.close()
+
+
+def _is_at(lock: IO[bytes], path: str) -> bool:
+    try:
+        return os.path.samestat(os.fstat(lock.fileno()), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+def _release(lock: IO[bytes], path: str, owner: Owner) -> None:
+    """Lets go of a lock, and takes its file away: first that, as it is another process's afterwards."""
+    if owner.here and not lock.closed:
+        if _is_at(lock, path):
+            os.unlink(path)
+        lock.close()
+
+
+def _sweep(folder: str) -> None:
+    """Removes what killed processes have left: locks that nobody has, with their sockets, if nobody listens there."""
+    for path in {os.path.join(folder, name[:24]) for name in os.listdir(folder) if name[24:] in (".lock", ".socket")}:
+        with contextlib.suppress(OSError):
+            _remove(path + ".lock", path + ".socket")
+
+
+def _remove(path: str, address: str) -> None:
+    with _locked(path) or contextlib.nullcontext() as lock, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
+        if lock is None or sock.connect_ex(address) == 0:  # a process has it, or has just ended
+            return
+        if os.path.lexists(address):
+            os.unlink(address)
+        _release(lock, path, Owner())
 
 
 def listener(sock: socket.socket, path: str) -> tuple[int, int]:

@@ -1,8 +1,11 @@
 """Rows, simulated and served: order, repetition, carrying, crashes."""
 
 import os
+import pathlib
 import signal
+import socket
 import subprocess
+import tempfile
 import threading
 
 import numpy as np
@@ -12,6 +15,7 @@ from conftest import PROGRAMS, REAL, program_of, strategy, write
 import mafalda
 from mafalda import _filters as filters, _generator as generator, _server as server, _simulated as simulated
 from mafalda._noise import digest
+from mafalda._process import Owner
 
 
 def test_exactly_one_of_state_and_seed(out):
@@ -254,6 +258,55 @@ def test_a_server_that_was_left_behind_is_ended(out, tmp_path, program):
     with plan.noise("a", 300, state=state, binary=program) as noise:
         assert (noise.row(0) == first).all() and noise.next == 1
     process.wait(timeout=20)  # closing ended it
+
+
+def test_the_folder_of_sockets_is_left_empty(out, tmp_path, program, monkeypatch):
+    """It got a lock and a socket for every state, for ever."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder = pathlib.Path(server._folder())
+    names = ["0" * 24 + ".lock", "1" * 24 + ".socket", "2" * 24 + ".lock", "2" * 24 + ".socket"]  # of processes that were killed
+    for name in names:
+        if name.endswith("lock"):
+            (folder / name).touch()
+        else:
+            socket.socket(socket.AF_UNIX).bind(str(folder / name))
+    (folder / "other").touch()
+    used = server._lock(str(folder / ("3" * 24 + ".lock")), "another state")
+    plan = mafalda.load(out)
+    with plan.noise("a", 3, state=tmp_path / "state", binary=program) as noise:
+        noise.row(0)
+        assert not {name for name in names if (folder / name).exists()} and len(list(folder.iterdir())) == 4
+        with pytest.raises(mafalda.ServerError, match="another process uses the state"):
+            plan.noise("a", 3, state=tmp_path / "state", binary=program)
+    assert {path.name for path in folder.iterdir()} == {"other", "3" * 24 + ".lock"}
+    used.close()
+
+
+def test_a_lock_that_is_removed_is_held_once(tmp_path):
+    """Of two that wait for one lock, one may have opened the file that its owner has just removed."""
+    path, held, times = str(tmp_path / "state.lock"), [], [0]
+
+    def use() -> None:
+        for _ in range(300):
+            lock = server._locked(path)
+            if lock is not None:
+                held.append(1)
+                assert len(held) == 1
+                times[0] += 1
+                held.pop()
+                server._release(lock, path, Owner())
+
+    threads = [threading.Thread(target=use) for _ in range(4)]
+    failed = []
+    monkey, threading.excepthook = threading.excepthook, failed.append
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        threading.excepthook = monkey
+    assert not failed and times[0] > 100 and not os.path.exists(path)
 
 
 def test_no_program(out, tmp_path):

@@ -39,6 +39,18 @@
 // What any program released (Record) is audited against a description of its rounds, as of package accounting/spent, by
 // AuditRecord (claimed.go).
 //
+// # Measured
+//
+// Hypercube of 8 nodes, T = 160, k = 20, ε = 8, δ = 1e-5 (μ = 1.666), 1,000 canaries a node, honest runs:
+//
+//	runs                                                                       parameters  μ within 2 std. errors  alarms  bounds above the claim
+//	104: 13 trainings of a perceptron, 8 nodes (tests/audited_trainings.py)    105,546     101                     0       0
+//	100 with made-up sums (tests/audited_seeds.py)                             100,000     93                      0       0
+//	100                                                                        20,000      94                      0       0
+//	20 with carried rows of 5 % missed steps, 20 with drawn batches            20,000                              0       0
+//
+// The trainings are of scikit-learn's digits, 40 records a node; ε is at least 3.1 to 5.2.
+//
 // # Files
 //
 // coins.json (Coins), whose last key is sha256, of the file up to `, "sha256": "`. With S(n) = SHAKE128 of the format, the key

@@ -21,6 +21,7 @@ const (
 	inch                     = 72       // points
 	narrow                   = 5 * inch // below, panels are below each other
 	margin                   = 0.6      // around a figure, relative to the letters
+	wider                    = 1.1      // letters of readers without the font, relative to its own: titles and names of rows leave room
 )
 
 // Figure is a picture of panels.
@@ -84,7 +85,7 @@ func (f *Figure) page(s Style) (*page, error) {
 	edge := margin * p.em
 	top, wide := edge, p.width-2*edge
 	if !s.Bare {
-		top = p.paragraph(p.width/2, top, wide, 1.1*p.em, f.title) + edge
+		top = p.paragraph(p.width/2, top, wide/wider, 1.1*p.em, f.title) + edge
 	}
 	if gaps := float64(len(f.panels) - 1); f.beside && p.width >= narrow {
 		left, bottom := edge, top

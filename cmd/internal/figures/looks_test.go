@@ -131,3 +131,33 @@ func TestLabelsFindRoom(t *testing.T) {
 		}
 	}
 }
+
+// Readers without the font cut titles and names of rows off, as their letters are wider.
+func TestTitlesAndRowsLeaveRoom(t *testing.T) {
+	d := Dots{Title: strings.Repeat("word ", 40), Axis: "axis"}
+	for i := range 5 {
+		d.Add("series", fmt.Sprint("a row with a long name ", i), float64(i+1))
+	}
+	f, err := d.Figure()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, style := range styles {
+		p, err := f.page(style)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range p.shapes {
+			if s.text == "" || s.upward {
+				continue
+			}
+			wide := (s.end().X - s.points[0].X) * wider
+			left := s.points[0].X + s.align*(s.end().X-s.points[0].X) - s.align*wide
+			if strings.Contains(s.text, "word") || strings.Contains(s.text, "row") {
+				if left < 0 || left+wide > p.width {
+					t.Errorf("%v wide: no room for %q", style.Width, s.text)
+				}
+			}
+		}
+	}
+}

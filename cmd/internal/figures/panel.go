@@ -45,7 +45,7 @@ const smaller = 0.9 // letters of ticks and legends, relative to the others
 // drawOn draws the panel, and returns its bottom.
 func (l *panel) drawOn(p *page, left, top, wide float64) (bottom float64) {
 	em, small := p.em, smaller*p.em
-	top = p.paragraph(left+wide/2, top, wide, em, l.title)
+	top = p.paragraph(left+wide/2, top, wide/wider, em, l.title)
 	if l.title != "" {
 		top += 0.4 * em
 	}
@@ -93,6 +93,9 @@ func (p *page) axisY(f *frame, left float64) {
 		for line := range strings.SplitSeq(t.label, "\n") {
 			widest = max(widest, width(line, small))
 		}
+	}
+	if f.y.names != nil {
+		widest *= wider
 	}
 	f.left = left + leading*em*float64(len(label)) + widest + 0.9*em
 	edge := f.right
