@@ -145,7 +145,8 @@ class Plan(Export):
     @property
     def mu(self) -> float | None:
         """The whole run is μ-GDP: what everybody who sees all messages (of a plan whose nodes share noise: each coalition
-        of the manifest) learns of one record or, where the plan is for them, of one person with all their records.
+        of the manifest) learns of one record or, where the plan is for them, of one person with all their records, or of one silo's
+        whole update in every round.
 
         Neighbours are as the manifest's adjacency says, and replace-one is in the number. Where nodes have budgets it is
         the largest. None where batches are drawn in secret: no μ says what these hide, and epsilon does.
