@@ -13,6 +13,7 @@ import (
 
 	"mafalda/internal/fault"
 	"mafalda/internal/strictjson"
+	"mafalda/participation"
 )
 
 // Key is a key of a manifest, as the tags of its field have it. This is the one table of all keys: package verify compares
@@ -72,7 +73,8 @@ func addFields(all *[]Key, of reflect.Type, in string) {
 		case "":
 			addFields(all, f.Type, in)
 		default:
-			addKeys(all, f.Type, Key{Name: strings.TrimPrefix(in+"."+name, "."), In: f.Tag.Get("in"), Rules: f.Tag.Get("verify"),
+			allowed := strings.ReplaceAll(f.Tag.Get("in"), "{schemes}", strings.Join(participation.Schemes(), " "))
+			addKeys(all, f.Type, Key{Name: strings.TrimPrefix(in+"."+name, "."), In: allowed, Rules: f.Tag.Get("verify"),
 				Needed: options == ""})
 		}
 	}

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
-	"mafalda/accounting/allocation"
 	"mafalda/accounting/bins"
 	"mafalda/accounting/pld"
 	"mafalda/accounting/sampling"
@@ -21,7 +21,7 @@ import (
 // Sampling says how nodes draw the batches of their steps. C of SchemePoisson, SchemeTruncated and SchemeAllocation has Groups
 // bands and columns of norm at most 1. C of SchemeBins has no negative entry and sens(C) = 1 under the participation.
 type Sampling struct {
-	Scheme string `json:"scheme" verify:"given" in:"cyclic poisson bins allocation truncated"` // SchemeCyclic, and then there is nothing else, or one of the others below
+	Scheme string `json:"scheme" verify:"given" in:"{schemes}"` // SchemeCyclic, and then there is nothing else, or one of the others below
 
 	// Groups is w of SchemePoisson, b of SchemeBins: a node puts every record once, independently of all others, into
 	// one of these groups; step t draws from group t mod w, every record independently with Probability = w/b, in at most
@@ -88,41 +88,26 @@ func (m *Manifest) Sampled() bool { return m.Sampling != nil && m.Sampling.Schem
 // Binned reports whether that is so, and the batches are random bins.
 func (m *Manifest) Binned() bool { return m.Sampled() && m.Sampling.Scheme == SchemeBins }
 
-// Allocated reports whether that is so, and records take part once in every block of steps.
-func (m *Manifest) Allocated() bool { return m.Sampled() && m.Sampling.Scheme == SchemeAllocation }
+// scheme returns how batches are drawn, for neighbours of this kind.
+func (s *Sampling) scheme(adjacency accounting.Adjacency) sampling.Scheme {
+	of, _ := participation.ParseScheme(s.Scheme) // others are out of range
+	return sampling.Scheme{Of: of, Adjacency: adjacency, Batches: s.Batches()}
+}
 
-// Truncated reports whether that is so, and batches have a largest size.
-func (m *Manifest) Truncated() bool { return m.Sampled() && m.Sampling.Scheme == SchemeTruncated }
+// Kind returns what is known of the scheme.
+func (s *Sampling) Kind() sampling.Kind { return s.scheme(accounting.ZeroOut).Kind() }
 
-// Condition says in words what else a guarantee takes whose batches are drawn in secret: how a node draws them.
+// Numbers returns what the block says of the draws of so many steps, for neighbours of this kind.
+func (s *Sampling) Numbers(steps int, adjacency accounting.Adjacency) sampling.Numbers {
+	return sampling.Numbers{Scheme: s.scheme(adjacency), Steps: steps, Groups: s.Groups, Rounds: s.Rounds, Probability: s.Probability}
+}
+
+// How says in words how a node draws batches.
+func (s *Sampling) How() string { return s.Kind().Condition(s.Numbers(0, accounting.ZeroOut)) }
+
+// Condition says what else a guarantee takes whose batches are drawn in secret.
 func (s *Sampling) Condition() string {
-	if s.Scheme == SchemeBins {
-		return fmt.Sprintf("private only with batches drawn in secret (%s): every record is once put into one of %d batches "+
-			"at random, uniformly and independently; step t takes all of batch t mod %[2]d; sums are divided by the expected size",
-			s.Scheme, s.Groups)
-	}
-	if s.Scheme == SchemeAllocation {
-		groups, steps := "", "the steps"
-		if s.Groups > 1 {
-			groups = fmt.Sprintf("every record is once put into one of %d groups at random; ", s.Groups)
-			steps = fmt.Sprintf("the steps t of each group t mod %d", s.Groups)
-		}
-		return fmt.Sprintf("private only with batches drawn in secret (%s): %s%s are cut into %d blocks, as even as can be, and in each a "+
-			"record takes part in one step, drawn at random, uniformly and independently; sums are divided by the expected size", s.Scheme, groups,
-			steps, s.Rounds)
-	}
-	groups, from := "", "every record"
-	if s.Groups > 1 {
-		groups = fmt.Sprintf("every record is once put into one of %d groups at random; ", s.Groups)
-		from = fmt.Sprintf("every one of group t mod %d", s.Groups)
-	}
-	dropped := ""
-	if s.Scheme == SchemeTruncated {
-		dropped = fmt.Sprintf(", and of more than %d those that other random numbers say are dropped, for nodes of at most %d "+
-			"records", s.MaxBatch, s.Records)
-	}
-	return fmt.Sprintf("private only with batches drawn in secret (%s): %sin step t %s takes part with probability %v, "+
-		"independently%s; sums are divided by the expected size", s.Scheme, groups, from, s.Probability, dropped)
+	return fmt.Sprintf("private only with batches drawn in secret (%s): %s; sums are divided by the expected size", s.Scheme, s.How())
 }
 
 // ErrSampled is wrapped by the errors of those who cannot run, or judge, an export that is private for batches drawn in
@@ -140,74 +125,55 @@ func (m *Manifest) Schema() (participation.Schema, error) {
 	return participation.Single(s), nil
 }
 
-// poisson is what the accountant knows of Poisson sampling.
-func (s *Sampling) poisson(adjacency accounting.Adjacency) sampling.Poisson {
-	return sampling.Poisson{Rounds: pld.Rounds{Rounds: s.Rounds, Mechanism: pld.Mechanism{Probability: s.Probability}},
-		Groups: s.Groups, Batches: s.Batches(), Adjacency: adjacency}
+// bounded reports whether there is a lower bound of ε, too.
+func (s *Sampling) bounded() bool {
+	t := s.Kind().Traits()
+	return t.Independent && !t.Largest
 }
 
-// Account fills in the accountant's ε after these steps for neighbours of this kind, and of truncated batches how likely it is
-// that a record is drawn for a step that drops: not for bins. It fails as sampling.Poisson.Bounds, allocation.ForBands and
-// allocation.Mechanism.Epsilon do.
+// Account fills in the accountant's ε after these steps for neighbours of this kind, and how likely it is that a record is
+// drawn for a step that drops: not for bins. It fails as sampling.BoundsOf does.
 func (s *Sampling) Account(steps int, adjacency accounting.Adjacency) error {
-	if s.Scheme == SchemeAllocation {
-		m, err := allocation.ForBands(steps, s.Rounds, s.Groups)
-		if err != nil {
-			return err
-		}
-		epsilon, err := m.Epsilon(s.Delta, s.NoiseMultiplier)
-		s.Epsilon = &epsilon
+	d, err := s.Numbers(steps, adjacency).Draw()
+	if err != nil {
 		return err
 	}
-	p := s.poisson(adjacency)
-	b, err := p.Bounds(s.Delta, s.NoiseMultiplier)
-	s.Epsilon, s.Overflow = &b.Upper, p.Overflow()
-	if s.Scheme == SchemePoisson {
+	b, overflow, err := sampling.BoundsOf(d, s.Delta, s.NoiseMultiplier)
+	if s.Epsilon, s.Overflow = &b.Upper, overflow; s.bounded() {
 		s.EpsilonLower = &b.Lower
 	}
 	return err
 }
 
-// EpsilonAfter computes the accountant's ε under Poisson sampling after some of the rounds only, or with other noise or
-// another δ: what all rounds may drop is counted in any case. It fails as Account does.
-func (s *Sampling) EpsilonAfter(adjacency accounting.Adjacency, rounds int, noiseMultiplier, delta float64) (float64, error) {
-	p := s.poisson(adjacency)
-	left, err := p.Batches.Left(delta, p.Rounds, p.Groups)
-	if err != nil {
-		return 0, err
-	}
-	p.Rounds.Rounds, p.Batches = rounds, sampling.Batches{}
-	return p.Epsilon(left, noiseMultiplier)
-}
-
 // checkRange rejects keys that contradict the scheme.
 func (s *Sampling) checkRange(steps int) error {
-	switch {
-	case s == nil:
+	if s == nil {
 		return nil
+	}
+	switch is := s.Kind().Traits(); {
 	case s.Scheme == SchemeCyclic:
 		if !reflect.DeepEqual(*s, Sampling{Scheme: SchemeCyclic}) {
 			return errors.New("sampling: cyclic has nothing but its scheme")
 		}
 		return nil
-	case s.Scheme != SchemeTruncated && (s.Records != 0 || s.MaxBatch != 0 || s.Overflow != 0):
+	case !is.Largest && (s.Records != 0 || s.MaxBatch != 0 || s.Overflow != 0):
 		return fmt.Errorf("sampling: records, max_batch and overflow are not for %s", s.Scheme)
 	case s.Groups == 0 || s.Groups > steps || s.Rounds == 0 || s.Rounds > steps || len(s.Candidates) > steps+2:
 		return fmt.Errorf("sampling: %d groups, %d rounds, %d candidates, for %d steps", s.Groups, s.Rounds,
 			len(s.Candidates), steps)
 	case s.Probability == 0 || s.NoiseMultiplier == 0 || s.Delta == 0 || s.Epsilon == nil:
 		return errors.New("sampling has no probability, noise_multiplier, epsilon or delta")
-	case (s.Scheme == SchemePoisson) != (s.EpsilonLower != nil):
-		return errors.New("sampling.epsilon_lower is of poisson")
+	case s.bounded() != (s.EpsilonLower != nil):
+		return fmt.Errorf("sampling.epsilon_lower is of poisson, not of %s", s.Scheme)
 	case s.EpsilonLower != nil && *s.EpsilonLower > *s.Epsilon:
 		return errors.New("sampling.epsilon_lower is above epsilon")
-	case s.Scheme == SchemeBins:
+	case !is.Banded:
 		return s.checkBins(steps)
 	case s.sampled() || slices.ContainsFunc(s.Candidates, func(c Candidate) bool { return c.OptimizedFor != "" || c.Bandwidth > steps }):
 		return fmt.Errorf("sampling %s has neither samples nor candidates that are optimized for something else, or of more bands than steps", s.Scheme)
-	case s.Scheme == SchemeAllocation && s.LowerBound != 0:
-		return errors.New("sampling allocation has no lower_bound")
-	case s.Scheme == SchemeTruncated:
+	case !is.Independent && s.LowerBound != 0:
+		return fmt.Errorf("sampling %s has no lower_bound", s.Scheme)
+	case is.Largest:
 		return s.checkTruncated()
 	}
 	return nil
@@ -239,61 +205,65 @@ func (m *Manifest) checkSampling() error {
 	contradiction := func(format string, args ...any) error {
 		return fmt.Errorf("%w: %w", ErrPrivacy, fmt.Errorf(format, args...))
 	}
-	rounds := (m.Steps + s.Groups - 1) / s.Groups
-	if m.Allocated() {
-		rounds = m.Participation.K
+	adjacency, known := accounting.ZeroOut, error(nil)
+	if p != nil {
+		adjacency, known = accounting.ParseAdjacency(p.Adjacency)
 	}
+	asked, err := m.Participation.Of(m.Steps)
+	if err = cmp.Or(err, known); err != nil {
+		return contradiction("%w", err)
+	}
+	kind, want := s.Kind(), s.scheme(adjacency).For(asked, s.Groups)
 	switch {
 	case p == nil || p.Epsilon == nil || p.Delta == nil:
 		return contradiction("there is no epsilon, or no delta, for sampling %s", s.Scheme)
 	case p.Mu != 0 || p.Sigma != 0:
 		return contradiction("mu and sigma are not for sampling %s", s.Scheme)
-	case p.Adjacency != accounting.ZeroOut.String() && (m.Space != nil || s.Scheme != SchemePoisson && !m.Truncated()):
+	case adjacency != accounting.ZeroOut && (m.Space != nil || !kind.Traits().Independent):
 		return contradiction("sampling %s is accounted for under %v, not %s", s.Scheme, accounting.ZeroOut, p.Adjacency)
 	case m.PerNode != nil:
 		return contradiction("sampling %s takes one strategy", s.Scheme)
 	case !m.Binned() && (m.Strategy.Class != "banded" || m.Strategy.Bandwidth > s.Groups):
 		return contradiction("sampling from %d groups takes one strategy of at most as many bands", s.Groups)
-	case s.Rounds != rounds:
-		return contradiction("%d groups have %d rounds in %d steps, not %d", s.Groups, rounds, m.Steps, s.Rounds)
+	case s.Groups != want.Groups || s.Rounds != want.Rounds:
+		return contradiction("%d groups have %d rounds in %d steps, not %d groups %d", want.Groups, want.Rounds, m.Steps, s.Groups, s.Rounds)
 	case s.LowerBound > m.ErrorAtPrivacy*(1+1e-9):
 		return contradiction("sampling.lower_bound is %v, above error_at_privacy, %v", s.LowerBound, m.ErrorAtPrivacy)
 	case s.Delta != *p.Delta:
 		return contradiction("sampling.delta is %v, privacy.delta %v", s.Delta, *p.Delta)
 	case m.Binned():
-		if err := m.bins(); err != nil {
+		if err := m.bins(asked); err != nil {
 			return contradiction("%w", err)
 		}
 	case m.SensSquared > 1:
 		return contradiction("columns have a squared norm of %v, above 1", m.SensSquared)
-	}
-	adjacency, err := accounting.ParseAdjacency(p.Adjacency)
-	if err != nil {
-		return contradiction("%w", err)
 	}
 	have, need := product(p.NoiseStd), product(s.NoiseMultiplier, p.Clip)
 	if have.Cmp(need) < 0 || have.Cmp(times(need, 1+1e-9)) > 0 {
 		return contradiction("noise_std is %v, but a noise multiplier of %v with clip %v takes %v", p.NoiseStd,
 			s.NoiseMultiplier, p.Clip, s.NoiseMultiplier*p.Clip)
 	}
-	switch {
-	case m.Binned():
+	if m.Binned() {
 		return nil
-	case m.Allocated() && m.Participation.K*m.Participation.B != m.Steps:
-		return contradiction("sampling allocation takes T = k·b")
+	}
+	if err := kind.Check(asked); err != nil {
+		return contradiction("%w", err)
 	}
 	is := *s
 	if err := is.Account(m.Steps, adjacency); err != nil {
 		return contradiction("%w", err)
 	}
 	upper := *is.Epsilon
-	if s.Scheme != SchemePoisson {
+	if !s.bounded() {
+		loose := 1e-8
+		if kind.Traits().Largest { // as δ less the overflows is
+			loose = 1e-3
+		}
 		switch {
 		case math.Abs(is.Overflow-s.Overflow) > 1e-6*is.Overflow:
 			return contradiction("a record is drawn for a step that drops with a probability of %v; sampling.overflow is %v", is.Overflow,
 				s.Overflow)
-		case m.Allocated() && !nearlyEqual(upper, *s.Epsilon), upper > *s.Epsilon*(1+1e-8) || upper < *s.Epsilon*(1-1e-3),
-			*s.Epsilon > *p.Epsilon:
+		case upper > *s.Epsilon*(1+1e-8) || upper < *s.Epsilon*(1-loose), *s.Epsilon > *p.Epsilon:
 			return contradiction("epsilon is %v; sampling says %v, privacy %v", upper, *s.Epsilon, *p.Epsilon)
 		}
 		return nil
@@ -342,15 +312,12 @@ func (s *Sampling) checkBins(steps int) error {
 	return nil
 }
 
-// bins compares the bins with the participation.
-func (m *Manifest) bins() error {
+// bins compares the bins with what else the manifest says, which has asked for a participation.
+func (m *Manifest) bins(asked participation.Schema) error {
 	s := m.Sampling
-	asked, err := m.Participation.Of(m.Steps)
 	switch _, cyclic := asked.(participation.Cyclic); {
-	case err != nil:
-		return err
-	case !cyclic || s.Groups != asked.Separation() || s.Rounds != asked.Participations():
-		return fmt.Errorf("%d bins, a record in %d steps, for %v", s.Groups, s.Rounds, asked)
+	case !cyclic:
+		return fmt.Errorf("bins for %v", asked)
 	case m.Space != nil:
 		return errors.New("noise that nodes share is not accounted for with bins")
 	case *s.Epsilon > *m.Privacy.Epsilon:

@@ -7,10 +7,9 @@ import (
 	"slices"
 
 	"mafalda/accounting"
-	"mafalda/accounting/allocation"
+	"mafalda/accounting/sampling"
 	"mafalda/export"
 	"mafalda/internal/rounding"
-	"mafalda/participation"
 	"mafalda/strategy"
 )
 
@@ -62,14 +61,14 @@ type Odometer struct {
 	node         string // label of the node, the first one of several that have the same numbers
 	manifest     *export.Manifest
 	privacy      *export.Privacy  // the node's level
-	growth       *strategy.Growth // nil under Poisson sampling and random allocation
+	growth       *strategy.Growth // nil where a draw is accounted for
 	std          float64          // standard deviation of the node's Z
 	contribution float64          // the most that one record can move the sum by
 	mu           float64          // μ of the plan with this noise; 0 where batches are drawn in secret
 	delta        float64          // 0: none
-	multiplier   float64          // noise multiplier of Poisson sampling and of random allocation
+	multiplier   float64          // noise multiplier where a draw is accounted for
 	adjacency    accounting.Adjacency
-	known        map[any]float64 // ε by the number of rounds (Poisson sampling), or by blocks (random allocation)
+	known        map[sampling.Draw]float64 // ε of what has begun where batches are drawn in secret
 }
 
 // OpenOdometer reads an export, checks it as Open does, and returns the odometer of a node, named by its label, or,
@@ -147,7 +146,7 @@ func (o *Odometer) start(c strategy.Strategy) error {
 		return fmt.Errorf("%w: it was made without a privacy level", ErrOdometer)
 	}
 	o.std *= m.Part(p)
-	o.known = map[any]float64{}
+	o.known = map[sampling.Draw]float64{}
 	if o.delta == 0 && p.Delta != nil {
 		o.delta = *p.Delta
 	}
@@ -217,10 +216,8 @@ func (o *Odometer) After(t int) (Spent, error) {
 		return s, nil
 	case sampled && !o.manifest.Binned() && o.delta == 0:
 		return s, fmt.Errorf("%w without a delta", ErrOdometer)
-	case o.manifest.Allocated():
-		return s, o.addBlocks(&s)
 	case sampled && !o.manifest.Binned():
-		return s, o.addRounds(&s)
+		return s, o.addDraws(&s)
 	}
 	return s, o.addBlock(&s)
 }
@@ -270,76 +267,28 @@ func (o *Odometer) addKnownDraw(s *Spent, mu float64) error {
 	return nil
 }
 
-// remember returns what compute does, which it calls once for what is asked.
-func (o *Odometer) remember(what any, compute func() (float64, error)) (float64, error) {
-	if epsilon, known := o.known[what]; known {
-		return epsilon, nil
-	}
-	epsilon, err := compute()
-	if err == nil {
-		o.known[what] = epsilon
-	}
-	return epsilon, err
-}
-
-// addRounds fills in ε of the rounds of Poisson sampling that a record can have been drawn for: those of the group
-// of step 0, which has the most.
-func (o *Odometer) addRounds(s *Spent) error {
-	sampling, p := o.manifest.Sampling, o.privacy
-	count := (s.Steps + sampling.Groups - 1) / sampling.Groups
-	epsilon, err := o.remember(count, func() (float64, error) {
-		return sampling.EpsilonAfter(o.adjacency, count, o.multiplier, o.delta)
-	})
-	if err != nil {
-		return err
-	}
-	if s.By = ByRounds; o.delta == *p.Delta && epsilon >= *p.Epsilon {
-		epsilon = *p.Epsilon
-		if count < sampling.Rounds {
-			s.By = ByPlan
-		}
-	}
-	s.Epsilon = &epsilon
-	return nil
-}
-
-// addBlocks fills in ε of the blocks of random allocation that have begun, as if they were over: a run that ends in the
-// middle of a block is the beginning of one that ends with it. A record's group is known, and the worst one counts.
-func (o *Odometer) addBlocks(s *Spent) error {
-	p, worst := o.privacy, 0.0
-	for group := range min(o.manifest.Sampling.Groups, s.Steps) {
-		begun := o.blocksBegun(group, s.Steps)
-		epsilon, err := o.remember(begun, func() (float64, error) {
-			m, err := allocation.New(begun[:]...)
-			if err != nil {
-				return 0, err
+// addDraws fills in ε of what a record can have gone through in the steps, that of the worst group.
+func (o *Odometer) addDraws(s *Spent) error {
+	of, p, worst := o.manifest.Sampling, o.privacy, 0.0
+	all, err := of.Kind().Begun(of.Numbers(o.Steps(), o.adjacency), s.Steps)
+	for _, begun := range all {
+		epsilon, known := o.known[begun]
+		if !known {
+			if epsilon, err = begun.Epsilon(o.delta, o.multiplier); err != nil {
+				return err
 			}
-			return m.Epsilon(o.delta, o.multiplier)
-		})
-		if err != nil {
-			return err
+			o.known[begun] = epsilon
 		}
 		worst = math.Max(worst, epsilon)
 	}
-	if s.By = ByBlocks; o.delta == *p.Delta && worst > *p.Epsilon {
+	if s.By = ByBlocks; of.Kind().Traits().Independent {
+		s.By = ByRounds
+	}
+	if o.delta == *p.Delta && worst > *p.Epsilon {
 		worst, s.By = *p.Epsilon, ByPlan
 	}
 	s.Epsilon = &worst
-	return nil
-}
-
-// blocksBegun returns the blocks of a group that have steps before t, the smaller ones first.
-func (o *Odometer) blocksBegun(group, t int) [2]allocation.Blocks {
-	of := participation.AllocationSampling{Groups: o.manifest.Sampling.Groups,
-		Participations: o.manifest.Sampling.Rounds}
-	smallest := (o.Steps() - group - 1 + of.Groups) / of.Groups / of.Participations
-	begun := [2]allocation.Blocks{{Choices: smallest}, {Choices: smallest + 1}}
-	for step := group; step < t; step += of.Groups {
-		if _, place, size := of.Block(step, o.Steps()); place == 0 {
-			begun[size-smallest].Rounds++
-		}
-	}
-	return begun
+	return err
 }
 
 // RowsWithin returns how many rows may go out within a limit, T if all of them, with what they spend. The row after them
@@ -351,7 +300,7 @@ func (o *Odometer) RowsWithin(limit Limit) (rows int, err error) {
 	}
 	if limit.Delta != 0 && limit.Delta != o.delta {
 		other := *o
-		other.delta, other.known = limit.Delta, map[any]float64{}
+		other.delta, other.known = limit.Delta, map[sampling.Draw]float64{}
 		if err := other.checkDelta(); err != nil {
 			return 0, err
 		}

@@ -17,7 +17,7 @@ func TestSpentUnderAllocation(t *testing.T) {
 	over := map[string]float64{}
 	const steps, k, delta, noise = 14, 3, 1e-5, 1.3
 	for _, groups := range []int{2, 3} {
-		worst, err := allocation.ForBands(steps, k, groups)
+		worst, err := allocation.New(allocation.Cut(steps/groups, k)...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,6 +18,24 @@ type Sampling interface {
 	Sampler(o SamplerOptions) (Sampler, error)
 }
 
+// Secret is a Sampling that amplifies privacy: what it draws is a secret. What a record does is independent of all others.
+type Secret interface {
+	Sampling
+
+	// Known returns what attackers may know all the same: the number of groups that steps draw from in turn, and what draws
+	// from a group as from all records.
+	Known() (groups int, rest Secret)
+
+	// Choices returns what is drawn for a record of the only group in this number of steps, independently of each other.
+	Choices(steps int) []Choice
+}
+
+// Choice is of one of several sets of steps in which a record takes part, all equally likely, or of none.
+type Choice struct {
+	Probability float64 // chance of any of the sets
+	Sets        [][]int
+}
+
 // SamplerOptions says who is drawn from, how often, and with which secret.
 type SamplerOptions struct {
 	Records int `in:"[0,)"` // number of the node's records, which count from 0

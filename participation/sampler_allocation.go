@@ -17,7 +17,7 @@ type AllocationSampling struct {
 	Participations int // k, at most ⌊T/w⌋
 }
 
-var _ Sampling = AllocationSampling{}
+var _ Secret = AllocationSampling{}
 
 // Name returns "allocation".
 func (AllocationSampling) Name() string { return nameAllocation }
@@ -29,6 +29,23 @@ func (a AllocationSampling) String() string {
 	}
 	return fmt.Sprintf("allocation: w = %d groups, drawn once, in turn; every record of one in one step, drawn at random, of "+
 		"each of its k = %d blocks", a.Groups, a.Participations)
+}
+
+// Known returns the groups.
+func (a AllocationSampling) Known() (groups int, rest Secret) {
+	groups, a.Groups = a.Groups, 1
+	return groups, a
+}
+
+// Choices returns one of every block.
+func (a AllocationSampling) Choices(steps int) []Choice {
+	blocks := make([]Choice, a.Participations)
+	for step := range steps {
+		block, _, _ := a.Block(step, steps)
+		blocks[block].Probability = 1
+		blocks[block].Sets = append(blocks[block].Sets, []int{step})
+	}
+	return blocks
 }
 
 // Block returns which block of its group a step is in, the place in it and the number of the group's steps in it.

@@ -13,7 +13,7 @@ type BinsSampling struct {
 	Bins int // b
 }
 
-var _ Sampling = BinsSampling{}
+var _ Secret = BinsSampling{}
 
 // Name returns "bins".
 func (BinsSampling) Name() string { return nameBins }
@@ -21,6 +21,18 @@ func (BinsSampling) Name() string { return nameBins }
 // String describes the sampling in a line.
 func (b BinsSampling) String() string {
 	return fmt.Sprintf("bins: every record in one of b = %d batches, drawn once, visited in turn", b.Bins)
+}
+
+// Known returns one group: which bin a record is in is the secret.
+func (b BinsSampling) Known() (groups int, rest Secret) { return 1, b }
+
+// Choices returns one, of the steps of a bin.
+func (b BinsSampling) Choices(steps int) []Choice {
+	one := Choice{1, make([][]int, b.Bins)}
+	for step := range steps {
+		one.Sets[step%b.Bins] = append(one.Sets[step%b.Bins], step)
+	}
+	return []Choice{one}
 }
 
 // Sampler returns what draws the bins.

@@ -3,6 +3,8 @@ package participation
 import (
 	"cmp"
 	"fmt"
+
+	"mafalda/internal/lists"
 )
 
 // PoissonSampling draws from one group of the records after the other: every record is put once, independently and
@@ -15,7 +17,7 @@ type PoissonSampling struct {
 	Probability float64 // q; the one that is realized is never above, and less than 2⁻⁶⁴ below
 }
 
-var _ Sampling = PoissonSampling{}
+var _ Secret = PoissonSampling{}
 
 // Name returns "poisson".
 func (PoissonSampling) Name() string { return namePoisson }
@@ -31,6 +33,17 @@ func (p PoissonSampling) String() string {
 
 // Rounds returns in how many of T steps the records of the first group, which has the most, can be drawn: ⌈T/w⌉.
 func (p PoissonSampling) Rounds(steps int) int { return (steps-1)/p.Groups + 1 }
+
+// Known returns the groups.
+func (p PoissonSampling) Known() (groups int, rest Secret) {
+	groups, p.Groups = p.Groups, 1
+	return groups, p
+}
+
+// Choices returns one of every step.
+func (p PoissonSampling) Choices(steps int) []Choice {
+	return lists.Make(steps, func(step int) Choice { return Choice{p.Probability, [][]int{{step}}} })
+}
 
 // Sampler returns what draws the batches. Batch takes the time of a random number for every record of all groups.
 func (p PoissonSampling) Sampler(o SamplerOptions) (Sampler, error) {

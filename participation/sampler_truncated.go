@@ -8,7 +8,7 @@ import (
 	"mafalda/internal/fault"
 )
 
-// TruncatedSampling is PoissonSampling into batches of at most MaxBatch records, so that every step has the same shape: of
+// TruncatedSampling is PoissonSampling, whose Known and Choices it has, into batches of at most MaxBatch records, so that every step has the same shape: of
 // more that are drawn for a step, those with the largest random numbers are dropped, which depends on draws alone. It
 // gives away what Poisson sampling does, but for the chance that a record is drawn for a step that drops (package
 // accounting/sampling).
@@ -18,7 +18,7 @@ type TruncatedSampling struct {
 	Most     int // records that a node has at most, which is public; more are refused
 }
 
-var _ Sampling = TruncatedSampling{}
+var _ Secret = TruncatedSampling{}
 
 // Name returns "truncated".
 func (TruncatedSampling) Name() string { return nameTruncated }

@@ -29,7 +29,7 @@ func TestSearchOfBandsWithAllocation(t *testing.T) {
 		least, at := math.Inf(1), 0
 		for _, w := range []int{1, 2, 3, 5, 6} {
 			one := solved(t, p, allocated(epsilon, factorize.Banded{Bandwidth: w}))
-			m, err := allocation.ForBands(24, 4, w)
+			m, err := allocation.New(allocation.Cut(24/w, 4)...)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mafalda/accounting"
+	"mafalda/accounting/sampling"
 	"mafalda/factorize"
 	"mafalda/internal/fault"
 	"mafalda/measure"
@@ -99,7 +100,7 @@ func (w Way) Cost() float64 {
 // short reports whether the search for a way is short beside that of the first: own noise, one strategy for all, and batches
 // in turn or, where the first is dense, one band.
 func (s *comparing) short(w Way) bool {
-	drawn := w.Sampling == participation.Poisson || w.Sampling == participation.Allocation
+	drawn := sampling.Of(w.Sampling).Traits().Banded
 	inTurn := w.Sampling == participation.InTurn && (s.prospects == nil || w.Class == nil || w.oneBand())
 	return !w.Shared && !w.PerNode && (inTurn || drawn && w.oneBand() && !s.long())
 }
@@ -387,10 +388,10 @@ func (s *comparing) look(ctx context.Context, w Way) error {
 // take completes a way by its solution; the error says why it is not worth it.
 func (s *comparing) take(w Way, of *Solution) error {
 	w.Privacy = of.Options.Privacy
-	switch w.Sampling {
-	case participation.InTurn:
+	switch {
+	case w.Sampling == participation.InTurn:
 		w.Class = of.Options.Class
-	case participation.Poisson, participation.Allocation:
+	case sampling.Of(w.Sampling).Traits().Banded:
 		w.Class = factorize.Banded{Bandwidth: of.Strategy().Parameters().Bandwidth}
 	}
 	squared := of.Quality.SquaredError

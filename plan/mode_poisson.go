@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"mafalda/accounting"
-	"mafalda/accounting/allocation"
 	"mafalda/accounting/sampling"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
@@ -16,15 +15,14 @@ import (
 	"mafalda/participation"
 )
 
-// poissonMode computes the best strategy for batches that are drawn in secret, by Poisson sampling, of any size or
-// truncated, or random allocation, which differ in the noise that bands take. Optimum and what
+// poissonMode computes the best strategy for batches that are drawn in secret from as many groups as it has bands, by
+// Poisson sampling or otherwise: schemes differ in the noise that bands take. Optimum and what
 // is said of it are those under single participation, which is what the privacy of the bands is accounted for with;
 // beside them there is the optimum for batches in turn, to compare with.
 type poissonMode struct{ ordinary }
 
 func (poissonMode) takes(_ Problem, o Options) bool {
-	return o.Sampling == participation.Poisson || o.Sampling == participation.Allocation ||
-		o.Sampling == participation.Truncated
+	return o.Sampling != participation.InTurn && sampling.Of(o.Sampling).Traits().Banded
 }
 
 func (poissonMode) check(p Problem, o Options) error {
@@ -34,17 +32,7 @@ func (poissonMode) check(p Problem, o Options) error {
 	if w, b := o.Class.Parameters().Bandwidth, p.Schema.Separation(); w < 0 || w > b {
 		return fault.New("Bandwidth", w, "must be from 1 to b = %d with [Sampling] %v", b, o.Sampling)
 	}
-	if k, b := p.Schema.Participations(), p.Schema.Separation(); o.Sampling == participation.Allocation {
-		switch steps := p.Schema.Steps(); {
-		case steps != k*b:
-			return fault.New("Participations", k, "[Sampling] %v has every record take part exactly k times: T must be k·b = %d, "+
-				"not %d", o.Sampling, k*b, steps)
-		case k > allocation.MaxRounds || b > allocation.MaxChoices:
-			return fault.New("Participations", k, "[Sampling] %v is for k up to %d, and b up to %d", o.Sampling,
-				allocation.MaxRounds, allocation.MaxChoices)
-		}
-	}
-	return o.checkDrawnPrivacy()
+	return cmp.Or(sampling.Of(o.Sampling).Check(p.Schema), o.checkDrawnPrivacy())
 }
 
 func (poissonMode) needs(j *job) Resources {
@@ -99,7 +87,7 @@ func (poissonMode) solve(ctx context.Context, s *job) error {
 	if err := s.setPoissonNoise(); err != nil {
 		return err
 	}
-	if s.Options.Sampling != participation.Allocation {
+	if sampling.Of(s.Options.Sampling).Traits().Independent {
 		if err := s.boundSecret(ctx, func(of *measure.SecretBounds) (float64, error) {
 			return of.Poisson(ctx, s.Sampling.Groups, target.Epsilon, target.Delta+s.Sampling.Overflow)
 		}); err != nil {
@@ -152,10 +140,10 @@ func (s *job) drawnNoise(w int, target accounting.Target) (float64, error) {
 	return bands.Noise{}.MultiplierUnder(s.Options.drawn(), s.schema(), w, target.Epsilon, target.Delta)
 }
 
-// setPoissonNoise fills in the noise under Poisson sampling, or random allocation.
+// setPoissonNoise fills in the noise of the best bands.
 func (s *job) setPoissonNoise() error {
 	s.setDrawnNoise(s.bands.Bandwidth)
-	if s.Options.Sampling == participation.Allocation {
+	if !sampling.Of(s.Options.Sampling).Traits().Independent {
 		s.DPDSGDRatio = s.plainSampled() / s.ErrorAtPrivacy
 	}
 	return s.Sampling.Account(s.schema().Steps(), s.Options.Privacy.Adjacency)

@@ -79,7 +79,7 @@ func (o Options) filled(p Problem) Options {
 		}
 		o.Privacy = p.Levels.strictest(adjacency)
 	}
-	if n := o.Batches.Records; o.Sampling == participation.Truncated && o.Batches.Most == 0 && o.Privacy != nil &&
+	if n := o.Batches.Records; sampling.Of(o.Sampling).Traits().Largest && o.Batches.Most == 0 && o.Privacy != nil &&
 		n > 0 && n <= sampling.MaxRecords {
 		s := p.Schema // the least that cost nearly nothing, whatever the number of bands
 		o.Batches = sampling.EnoughForBands(n, s.Steps(), s.Separation(), o.Privacy.Delta)

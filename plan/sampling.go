@@ -3,8 +3,8 @@ package plan
 import (
 	"context"
 
-	"mafalda/accounting"
 	"mafalda/accounting/bins"
+	"mafalda/accounting/sampling"
 	"mafalda/export"
 	"mafalda/factorize/bands"
 	"mafalda/internal/fault"
@@ -84,24 +84,21 @@ func (o Options) checkDrawnPrivacy() error {
 	case p == nil || p.Epsilon == 0 || p.Delta == 0:
 		return fault.New("Sampling", nil, "[Sampling] %v needs [Epsilon] and [Delta]: its noise depends on them",
 			o.Sampling)
-	case p.Adjacency != accounting.ZeroOut && o.Sampling != participation.Poisson && o.Sampling != participation.Truncated:
-		return fault.New("Adjacency", nil,
-			"[Adjacency] %v is not for [Sampling] %v, whose privacy is accounted for under %v only: choose poisson or truncated",
-			p.Adjacency, o.Sampling, accounting.ZeroOut)
 	}
-	return nil
+	return o.drawn().CheckAdjacency()
 }
 
 // checkBatches refuses largest batches where batches are of any size, and such as are none.
 func (o Options) checkBatches() error {
+	largest := sampling.Of(o.Sampling).Traits().Largest
 	switch b := o.Batches; {
-	case o.Sampling == participation.Truncated && b.Records == 0:
+	case largest && b.Records == 0:
 		return fault.New("Records", nil, "[Sampling] %v needs [Records], at least as many as any node has: they are public, and "+
 			"say how likely a batch is to be too large", o.Sampling)
-	case o.Sampling == participation.Truncated:
+	case largest:
 		return b.Check()
 	case !b.None():
-		return fault.New("Records", nil, "[Records] and [MaxBatch] are for [Sampling] %v", participation.Truncated)
+		return fault.New("Records", nil, "[Records] and [MaxBatch] are for [Sampling] %v, not %v", participation.Truncated, o.Sampling)
 	}
 	return nil
 }

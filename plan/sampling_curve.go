@@ -10,6 +10,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/accounting/bins"
+	"mafalda/accounting/sampling"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
@@ -112,7 +113,7 @@ func SamplingCurve(
 		r.Best = at
 	})
 	if err == nil && p.Schema.Steps() == p.Schema.Participations()*p.Schema.Separation() {
-		err = s.bestCurve(ctx, all, table.Allocated(), "bands with random allocation",
+		err = s.bestCurve(ctx, all, table.Under(sampling.Scheme{Of: participation.Allocation}), "bands with random allocation",
 			func(r *SamplingRow, at *AtPrivacy) { r.Allocation = at })
 	}
 	if err != nil {

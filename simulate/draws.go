@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"mafalda/accounting"
+	"mafalda/accounting/sampling"
 	"mafalda/participation"
 )
 
@@ -73,34 +74,28 @@ func (n *Noise) checkSampling(c Config) error {
 
 // groupsOf returns how many groups, or bins, batches are drawn from in secret; 0 for other batches.
 func groupsOf(s participation.Sampling) int {
-	switch s := s.(type) {
-	case participation.PoissonSampling:
-		return s.Groups
-	case participation.TruncatedSampling:
-		return s.Groups
-	case participation.AllocationSampling:
-		return s.Groups
-	case participation.BinsSampling:
-		return s.Bins
+	if s == nil {
+		return 0
 	}
-	return 0
+	n, _ := sampling.NumbersOf(s, 1, accounting.ZeroOut)
+	return n.Groups
 }
 
 // checkSampling refuses strategies that the sensitivity and the sampling's accountant do not fit. Columns of a group must
 // have disjoint supports: the largest norm is what is accounted for.
 func (c *Correlation) checkSampling(run Config) error {
 	switch s := run.Sampling.(type) {
-	case participation.PoissonSampling, participation.TruncatedSampling, participation.AllocationSampling:
-		if bands, groups := c.Bands(), groupsOf(s); bands > groups {
-			return fmt.Errorf("%w: a strategy of %d bands, drawn from %d groups: columns of one group would meet",
-				participation.ErrViolated, bands, groups)
-		}
-		return nil
 	case participation.BinsSampling:
 		if slices.ContainsFunc(c.layers, func(l layer) bool { return !l.nonNegative }) {
 			return fmt.Errorf("%w: a strategy with negative entries: bins are accounted for without them", ErrData)
 		}
 		return participation.CheckCycle(c.schema, s.Bins)
+	case participation.Secret:
+		if bands, groups := c.Bands(), groupsOf(s); bands > groups {
+			return fmt.Errorf("%w: a strategy of %d bands, drawn from %d groups: columns of one group would meet",
+				participation.ErrViolated, bands, groups)
+		}
+		return nil
 	case participation.CyclicSampling:
 		return participation.CheckCycle(c.schema, s.Batches)
 	case nil:

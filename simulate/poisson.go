@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"mafalda/accounting/pld"
 	"mafalda/accounting/sampling"
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
@@ -35,33 +34,29 @@ func (s *Study) drawnFrom(ctx context.Context, m *method, epsilon float64) (part
 	if err != nil {
 		return nil, nil, err
 	}
-	sampling := s.fromGroups(groups)
-	if cut, truncated := sampling.(participation.TruncatedSampling); truncated && m.said.holds(epsilon) {
-		if cut.Most > m.said.Records {
+	numbers := s.fromGroups(groups)
+	if m.said.holds(epsilon) {
+		if numbers.Batches.Records > m.said.Records {
 			return nil, nil, fmt.Errorf("%w: a node has %d records, more than the %d that the privacy of %s is for",
-				participation.ErrViolated, cut.Most, m.said.Records, m.name)
+				participation.ErrViolated, numbers.Batches.Records, m.said.Records, m.name)
 		}
-		cut.MaxBatch, cut.Most = m.said.MaxBatch, m.said.Records
-		sampling = cut
+		numbers.Batches = m.said.Batches()
 	}
-	return sampling, made[groups], nil
+	return numbers.Sampling(), made[groups], nil
 }
 
-// fromGroups draws from so many groups what the schema's batches have in expectation.
-func (s *Study) fromGroups(groups int) participation.Sampling {
-	poisson := participation.PoissonSampling{Groups: groups, Probability: s.rounds(groups).Probability}
-	switch s.options.Sampling {
-	case participation.Allocation:
-		return participation.AllocationSampling{Groups: groups, Participations: s.config.Schema.Participations()}
-	case participation.Truncated:
-		cut := s.largestBatches()
-		return participation.TruncatedSampling{PoissonSampling: poisson, MaxBatch: cut.Most, Most: cut.Records}
-	}
-	return poisson
+// fromGroups returns the numbers to draw with from this number of groups what the schema's batches have in expectation.
+func (s *Study) fromGroups(groups int) sampling.Numbers {
+	return s.scheme().For(s.config.Schema, groups)
 }
 
-func (s *Study) rounds(groups int) pld.Rounds {
-	return pld.BandRounds(s.config.Schema.Steps(), s.config.Schema.Separation(), groups)
+// scheme returns how batches are drawn, for the accountant.
+func (s *Study) scheme() sampling.Scheme {
+	by := sampling.Scheme{Of: s.options.Sampling}
+	if sampling.Of(by.Of).Traits().Largest {
+		by.Batches = s.largestBatches()
+	}
+	return by
 }
 
 // largestBatches returns the batches whose truncation costs nearly nothing of δ, of the largest node.
@@ -90,7 +85,7 @@ func (s *Study) groupsOf(m *method) []int {
 	return bands.Powers(s.config.Schema.Separation())
 }
 
-// sampledOf returns the strategy of a method for so many groups, made when it is needed first, with tr(C⁻ᵀHC⁻¹) for columns
+// sampledOf returns the strategy of a method for this number of groups, made when it is needed first, with tr(C⁻ᵀHC⁻¹) for columns
 // of norm one; 0 where nothing is chosen by it.
 func (s *Study) sampledOf(ctx context.Context, m *method, groups int) (c *Correlation, squaredError float64, err error) {
 	if m.export != "" {
@@ -111,7 +106,7 @@ func (s *Study) sampledOf(ctx context.Context, m *method, groups int) (c *Correl
 	return m.sampled[groups], squaredError, err
 }
 
-// banded returns the certified optimum of so many bands for the network, with columns of norm one.
+// banded returns the certified optimum of this number of bands for the network, with columns of norm one.
 func (s *Study) banded(ctx context.Context, w int) (*factorize.Result, error) {
 	if s.bands == nil {
 		h, err := s.curvedGram(ctx)
@@ -131,12 +126,8 @@ func (s *Study) banded(ctx context.Context, w int) (*factorize.Result, error) {
 // multiplier returns the least noise multiplier with which the rounds of a group are (ε, δ)-private, rounded up. The error
 // is a fault.Argument about Epsilons that no noise meets.
 func (s *Study) multiplier(groups int, epsilon float64) (float64, error) {
-	by := sampling.Scheme{Of: s.options.Sampling}
-	if by.Of == participation.Truncated {
-		by.Batches = s.largestBatches()
-	}
 	delta := s.options.Delta
-	found, err := s.multipliers.MultiplierUnder(by, s.config.Schema, groups, epsilon, delta)
+	found, err := s.multipliers.MultiplierUnder(s.scheme(), s.config.Schema, groups, epsilon, delta)
 	if err != nil {
 		return 0, fault.New("Epsilons", epsilon, "no noise meets it for delta %v: %v", delta, err)
 	}

@@ -163,12 +163,12 @@ func TestAllocationAndTruncatedStudies(t *testing.T) {
 			})
 		}
 		together.Wait()
-		if cut, truncated := s.fromGroups(2).(participation.TruncatedSampling); truncated &&
+		if cut, truncated := s.fromGroups(2).Sampling().(participation.TruncatedSampling); truncated &&
 			(cut.Most != 40 || cut.MaxBatch < 20 || cut.MaxBatch > 40) {
 			t.Errorf("%+v", cut) // 160 of the 200 records are for training, on 4 nodes
 		}
 	}
-	of, err := allocation.ForBands(steps, k, 2)
+	of, err := allocation.New(allocation.Cut(steps/2, k)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestAllocationAndTruncatedStudies(t *testing.T) {
 	c.Schema = cyclic(t, steps-1, k, b)
 	var a *fault.Argument
 	if _, err := NewStudy(n, c, StudyOptions{Methods: []string{Mafalda}, Epsilons: []float64{epsilon}, Delta: delta, Seeds: 1,
-		Sampling: participation.Allocation}); !errors.As(err, &a) || a.Field != "Sampling" {
+		Sampling: participation.Allocation}); !errors.As(err, &a) || a.Field != "Participations" {
 		t.Errorf("a step less: %v", err)
 	}
 }

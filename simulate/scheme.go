@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"mafalda/accounting"
-	"mafalda/accounting/allocation"
 	"mafalda/factorize/baselines"
 	"mafalda/internal/fault"
 	"mafalda/participation"
@@ -27,17 +26,6 @@ func MethodsFor(s participation.Scheme, w workload.Spec) []string {
 		return slices.Concat([]string{None}, baselines.Names(), []string{Uncurved, Mafalda})
 	}
 	return slices.Concat([]string{None}, baselines.Names(), []string{Ignorant, Uncurved, Mafalda})
-}
-
-// checkAllocation refuses random allocation where records cannot take part exactly k times.
-func (s *Study) checkAllocation() error {
-	c := s.config.Schema
-	k, b, steps := c.Participations(), c.Separation(), c.Steps()
-	if s.options.Sampling != participation.Allocation || steps == k*b && k <= allocation.MaxRounds && b <= allocation.MaxChoices {
-		return nil
-	}
-	return fault.New("Sampling", s.options.Sampling, "has every record take part exactly k times: T = %d must be k·b = %d, with k up to "+
-		"%d and b up to %d", steps, k*b, allocation.MaxRounds, allocation.MaxChoices)
 }
 
 // checkScheme finds options that batches drawn in secret do not go with.

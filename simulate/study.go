@@ -12,6 +12,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/accounting/bins"
+	"mafalda/accounting/sampling"
 	"mafalda/factorize/bands"
 	"mafalda/factorize/baselines"
 	"mafalda/graph"
@@ -142,7 +143,7 @@ func NewStudy(n *graph.Network, c Config, o StudyOptions) (*Study, error) {
 	}
 	s := &Study{network: n, config: c, options: o, levels: levels, multipliers: bands.Noise{},
 		predictions: map[*Correlation]*float64{}}
-	if err := s.checkAllocation(); err != nil {
+	if err := sampling.Of(o.Sampling).Check(c.Schema); err != nil {
 		return nil, err
 	}
 	if err := s.chooseMethods(); err != nil {

@@ -10,7 +10,6 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/accounting/pld"
-	"mafalda/accounting/sampling"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/internal/rounding"
@@ -50,11 +49,8 @@ func (v *verification) poisson() error {
 	if m.Space != nil && len(s.Candidates) == 0 && (s.Groups < 1 || s.Groups > v.asked.Separation()) {
 		return fmt.Errorf("%d groups, of at most b = %d", s.Groups, v.asked.Separation())
 	}
-	rounds := v.rounds(s.Groups)
-	if m.Allocated() {
-		rounds.Rounds = v.asked.Participations()
-	}
-	is := &export.Sampling{Groups: m.Strategy.Bandwidth, Probability: rounds.Probability, Rounds: rounds.Rounds}
+	draws := s.Numbers(m.Steps, v.adjacency()).For(v.asked, s.Groups)
+	is := &export.Sampling{Groups: m.Strategy.Bandwidth, Probability: draws.Probability, Rounds: draws.Rounds}
 	v.again.Sampling, v.again.ErrorAtPrivacy = is, m.ErrorAtPrivacy
 	before, found := 0, -1
 	for i, c := range s.Candidates {
@@ -85,7 +81,7 @@ func (v *verification) poisson() error {
 		}
 	case m.Space != nil && len(s.Candidates) == 0: // there was no search for a number of bands
 		var err error
-		if is.NoiseMultiplier, err = rounds.NoiseFor(accounting.ZeroOut, *m.Privacy.Epsilon, s.Delta); err != nil {
+		if is.NoiseMultiplier, err = v.noiseFor(s.Groups); err != nil {
 			return err
 		}
 	default:
@@ -99,11 +95,7 @@ func (v *verification) poisson() error {
 // noiseFor returns the noise multiplier that the privacy needs with these bands.
 func (v *verification) noiseFor(bands int) (float64, error) {
 	m := v.export.Manifest
-	by := sampling.Scheme{Adjacency: v.adjacency(), Batches: m.Sampling.Batches()}
-	if m.Allocated() {
-		by.Of = participation.Allocation
-	}
-	d, err := by.Draw(v.asked, bands)
+	d, err := m.Sampling.Numbers(m.Steps, v.adjacency()).Scheme.Draw(v.asked, bands)
 	if err != nil {
 		return 0, err
 	}
@@ -174,7 +166,7 @@ func (v *verification) candidates(ctx context.Context, h *mat.SymDense) error {
 func (v *verification) secretBound(ctx context.Context, h *mat.SymDense, cyclic *factorize.Result) error {
 	m, s := v.export.Manifest, v.export.Manifest.Sampling
 	switch {
-	case m.Allocated():
+	case !m.Binned() && !s.Kind().Traits().Independent:
 		return nil
 	case s.LowerBound == 0: // earlier exports did not say
 		v.skip("sampling.lower_bound")

@@ -13,7 +13,7 @@ import (
 	_ "mafalda/internal/seeded"
 )
 
-func mechanism(t interface{ Fatal(...any) }, blocks ...Blocks) *Mechanism {
+func mechanism(t interface{ Fatal(...any) }, blocks ...Blocks) Mechanism {
 	m, err := New(blocks...)
 	if err != nil {
 		t.Fatal(err)

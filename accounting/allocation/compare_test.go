@@ -35,7 +35,7 @@ func ExampleMechanism_NoiseMultiplier() {
 	// noise multiplier 0.938, with Poisson sampling 0.989
 }
 
-func mechanism(t *testing.T, blocks ...allocation.Blocks) *allocation.Mechanism {
+func mechanism(t *testing.T, blocks ...allocation.Blocks) allocation.Mechanism {
 	m, err := allocation.New(blocks...)
 	if err != nil {
 		t.Fatal(err)

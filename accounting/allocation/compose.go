@@ -92,10 +92,10 @@ func (l allLosses) delta(epsilon float64) float64 {
 }
 
 // compose returns the losses of all blocks, for δ of about this size.
-func (m *Mechanism) compose(noise, delta, fine float64) allLosses {
+func (m Mechanism) compose(noise, delta, fine float64) allLosses {
 	rounds := float64(m.rounds)
 	std := math.Inf(1) // of the loss of a block
-	for _, b := range m.blocks {
+	for _, b := range m.sizes() {
 		variance := 1 / (noise * noise)
 		if variance < 500 {
 			variance = math.Log1p(math.Expm1(variance) / float64(b.Choices))
@@ -105,7 +105,7 @@ func (m *Mechanism) compose(noise, delta, fine float64) allLosses {
 	step := rounding.Few(fine * std)
 	tail := 1e-5 * delta / rounds
 	var all *both
-	for _, b := range m.blocks {
+	for _, b := range m.sizes() {
 		r := block(b.Choices, noise, step, tail)
 		one := r.losses()
 		of := both{one.removed.trim(tail).times(b.Rounds, tail), one.added.trim(tail).times(b.Rounds, tail)}

@@ -16,10 +16,10 @@ import (
 type Blocks struct{ Choices, Rounds int }
 
 // Mechanism is what a record goes through. Neighbours differ in a record that one of them does not have
-// (accounting.ZeroOut). Values are immutable.
+// (accounting.ZeroOut). Equal values are the same mechanism.
 type Mechanism struct {
-	blocks []Blocks
-	rounds int // number of rounds of all blocks together
+	blocks [2]Blocks // blocks of two sizes at most
+	rounds int       // number of rounds of all blocks together
 }
 
 // Limits of what is accounted for.
@@ -29,23 +29,37 @@ const (
 	LeastDelta = 1e-100
 )
 
-// New returns the mechanism. The errors are a fault.Argument of Choices or Rounds, also if there are no blocks.
-func New(blocks ...Blocks) (*Mechanism, error) {
-	m := &Mechanism{}
+// New returns the mechanism of blocks of up to two sizes. The errors are a fault.Argument of Choices or Rounds, also if
+// there are no blocks.
+func New(blocks ...Blocks) (m Mechanism, err error) {
 	for _, b := range blocks {
-		switch {
+		at := 0
+		if m.rounds > 0 && m.blocks[0].Choices != b.Choices {
+			at = 1
+		}
+		switch of := &m.blocks[at]; {
+		case b.Rounds == 0:
 		case b.Choices < 1 || b.Choices > MaxChoices:
-			return nil, fault.New("Choices", b.Choices, "must be from 1 to %d", MaxChoices)
+			return m, fault.New("Choices", b.Choices, "must be from 1 to %d", MaxChoices)
 		case b.Rounds < 0 || b.Rounds > MaxRounds-m.rounds:
-			return nil, fault.New("Rounds", b.Rounds, "must not be negative, nor above %d in all", MaxRounds)
-		case b.Rounds > 0:
-			m.blocks, m.rounds = append(m.blocks, b), m.rounds+b.Rounds
+			return m, fault.New("Rounds", b.Rounds, "must not be negative, nor above %d in all", MaxRounds)
+		case of.Rounds > 0 && of.Choices != b.Choices:
+			return m, fault.New("Choices", b.Choices, "is a third size")
+		default:
+			of.Choices, of.Rounds, m.rounds = b.Choices, of.Rounds+b.Rounds, m.rounds+b.Rounds
 		}
 	}
 	if m.rounds == 0 {
-		return nil, fault.New("Rounds", 0, "there are no blocks")
+		return m, fault.New("Rounds", 0, "there are no blocks")
 	}
 	return m, nil
+}
+
+func (m Mechanism) sizes() []Blocks {
+	if m.blocks[1].Rounds == 0 {
+		return m.blocks[:1]
+	}
+	return m.blocks[:]
 }
 
 // Cut divides steps into count blocks, as even as can be.
@@ -54,26 +68,20 @@ func Cut(steps, count int) []Blocks {
 	return []Blocks{{short + 1, more}, {short, count - more}}
 }
 
-// ForBands returns the mechanism of a record that takes part the given number of times in some steps, with some bands, where
-// step t draws from group t mod bands: of the groups of the fewest steps, whose blocks hide least.
-func ForBands(steps, participations, bands int) (*Mechanism, error) {
-	return New(Cut(steps/bands, participations)...)
-}
-
 // fineStep is the step of a grid in standard deviations of a block's loss; coarseStep of a first guess.
 const fineStep, coarseStep = 0.012, 0.05
 
 // Epsilon returns an ε for which the mechanism is (ε, δ)-DP with this noise multiplier: a little above the least. It is
 // no more than the ε of noise where the draw is known. The errors are a fault.Argument of Delta, which is LeastDelta at
 // least, or NoiseMultiplier.
-func (m *Mechanism) Epsilon(delta, noiseMultiplier float64) (float64, error) {
+func (m Mechanism) Epsilon(delta, noiseMultiplier float64) (float64, error) {
 	if err := m.check(delta, noiseMultiplier); err != nil {
 		return 0, err
 	}
 	return m.epsilon(delta, noiseMultiplier, fineStep)
 }
 
-func (m *Mechanism) check(delta, noiseMultiplier float64) error {
+func (m Mechanism) check(delta, noiseMultiplier float64) error {
 	if err := cmp.Or(fault.CheckRange("Delta", delta, "(0,1)"), fault.Positive("NoiseMultiplier", noiseMultiplier)); err != nil {
 		return err
 	}
@@ -84,14 +92,14 @@ func (m *Mechanism) check(delta, noiseMultiplier float64) error {
 }
 
 // knownDraw returns the μ where the step of every block is known.
-func (m *Mechanism) knownDraw(noise float64) float64 {
+func (m Mechanism) knownDraw(noise float64) float64 {
 	return math.Sqrt(float64(m.rounds)) / noise * (1 + 0x1p-50)
 }
 
 // largestMu is the μ of a known draw from which on the draw hides nothing that is worth a grid.
 const largestMu = 60
 
-func (m *Mechanism) epsilon(delta, noise, fine float64) (float64, error) {
+func (m Mechanism) epsilon(delta, noise, fine float64) (float64, error) {
 	known, err := accounting.Epsilon(m.knownDraw(noise), delta)
 	if err != nil || m.knownDraw(noise) > largestMu || m.secretless() {
 		return known, err
@@ -108,13 +116,13 @@ func (m *Mechanism) epsilon(delta, noise, fine float64) (float64, error) {
 	return high, nil
 }
 
-func (m *Mechanism) secretless() bool {
-	return !slices.ContainsFunc(m.blocks, func(b Blocks) bool { return b.Choices > 1 })
+func (m Mechanism) secretless() bool {
+	return !slices.ContainsFunc(m.sizes(), func(b Blocks) bool { return b.Choices > 1 })
 }
 
 // Delta returns a δ for which the mechanism is (ε, δ)-DP with this noise multiplier: a little above the least. It fails
 // with accounting.ErrParameter for numbers out of range.
-func (m *Mechanism) Delta(epsilon, noiseMultiplier float64) (float64, error) {
+func (m Mechanism) Delta(epsilon, noiseMultiplier float64) (float64, error) {
 	if err := cmp.Or(parameter.NonNegative("epsilon", epsilon),
 		parameter.Positive("noise multiplier", noiseMultiplier)); err != nil {
 		return 0, err
@@ -132,7 +140,7 @@ func (m *Mechanism) Delta(epsilon, noiseMultiplier float64) (float64, error) {
 
 // NoiseMultiplier returns a noise multiplier, of eight digits, with which the mechanism is (ε, δ)-DP, as Epsilon
 // proves: the least but for 1e-4. The errors are a fault.Argument of Epsilon or Delta.
-func (m *Mechanism) NoiseMultiplier(epsilon, delta float64) (float64, error) {
+func (m Mechanism) NoiseMultiplier(epsilon, delta float64) (float64, error) {
 	if err := cmp.Or(fault.Positive("Epsilon", epsilon), m.check(delta, 1)); err != nil {
 		return 0, err
 	}
@@ -151,7 +159,7 @@ func (m *Mechanism) NoiseMultiplier(epsilon, delta float64) (float64, error) {
 }
 
 // root returns the least noise whose ε is at most the one asked for, up to most, from a guess.
-func (m *Mechanism) root(epsilon, delta, guess, most, fine float64) (float64, error) {
+func (m Mechanism) root(epsilon, delta, guess, most, fine float64) (float64, error) {
 	search := secant.Search{Low: 1e-9 * most, High: most, Slope: -1, Epsilon: epsilon, Close: 5e-5,
 		Margin: 2e-5, Tries: 60}
 	found, err := search.Least(math.Log(guess), func(noise float64) (float64, error) { return m.epsilon(delta, noise, fine) },

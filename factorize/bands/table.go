@@ -65,10 +65,10 @@ func NewTable(o factorize.Objective, schema participation.Schema, opts Options) 
 		found: map[int]*factorize.Result{}, known: map[int]float64{}}
 }
 
-// Allocated returns the table of the same strategies with random allocation in the place of Poisson sampling.
-func (t *Table) Allocated() *Table {
+// Under returns the table of the same strategies with batches that are drawn in another way.
+func (t *Table) Under(s sampling.Scheme) *Table {
 	other := *t
-	other.options.Sampling = sampling.Scheme{Of: participation.Allocation}
+	other.options.Sampling = s
 	return &other
 }
 
@@ -188,11 +188,8 @@ func Powers(most int) []int {
 }
 
 func (t *Table) cost(bands int) Cost {
-	e := pld.BandRounds(t.schema.Steps(), t.schema.Separation(), bands)
-	if t.options.Sampling.Of == participation.Allocation {
-		e.Rounds = t.schema.Participations()
-	}
-	return Cost{Bandwidth: bands, Probability: e.Probability, Rounds: e.Rounds}
+	n := t.options.Sampling.For(t.schema, bands)
+	return Cost{Bandwidth: bands, Probability: n.Probability, Rounds: n.Rounds}
 }
 
 // tooLittle reports whether a noise multiplier does not give this number of bands the privacy. What is out of the accountant's
@@ -225,7 +222,7 @@ func (n Noise) Multiplier(schema participation.Schema, bands int, epsilon, delta
 }
 
 // MultiplierUnder returns the noise multiplier with which a strategy of this number of bands is (ε, δ)-DP in place of batches in
-// turn under the schema; allocation is for T = k·b. It fails as sampling.Scheme.Draw and sampling.Draw.NoiseMultiplier do.
+// turn under the schema. It fails as sampling.Scheme.Draw and sampling.Draw.NoiseMultiplier do.
 func (n Noise) MultiplierUnder(by sampling.Scheme, schema participation.Schema, bands int,
 	epsilon, delta float64) (float64, error) {
 	at := level{by, schema.Steps(), schema.Separation(), bands, epsilon, delta}

@@ -77,13 +77,13 @@ def optimize(
     steps : int
         steps (required)
     sampling : str | Mapping[str, Any], default cyclic
-        how nodes draw batches: cyclic (in turn; attackers may know when a record takes part), poisson (in secret,
-        every record with probability w/b in w groups; needs epsilon and delta, and finds the best w up to b
-        unless strategy bandwidth says it), allocation (in secret, every record in one step, drawn at random, of
-        each of k blocks of its group's steps; T = k·b), truncated (poisson with batches of at most max records,
-        for static shapes; needs records), bins (in secret, every record put once into one of b batches of random
-        size, drawn independently and uniformly: not a permutation that is cut into equal batches; needs epsilon
-        and delta)
+        how nodes draw batches: cyclic (in turn; attackers may know when a record takes part), or as follows, with
+        epsilon and delta, and with the best number w of bands up to b, unless strategy bandwidth says it:
+        poisson: in secret, every record with probability w/b in each step of its group, one of w bins: in secret,
+        every record put once into one of b batches of random size, drawn independently and uniformly: not a
+        permutation that is cut into equal batches allocation: in secret, every record in one step, drawn at
+        random, of each of k blocks of its group's steps; T = k·b truncated: poisson with batches of at most max
+        of up to records records, for static shapes
         failure : float
             probability that the accountant of bins may be wrong with (default 1e-9)
         max : int
@@ -514,10 +514,12 @@ def audit(
         seed : int
             seed of the simulated noise
     sampling : str | Mapping[str, Any]
-        attack the privacy of batches that are drawn in secret: poisson: from groups in turn, each record with
-        probability bins: each record in one of b batches, drawn once allocation: from groups in turn, each record
-        in one step, drawn at random, of each of T/b blocks truncated: poisson with at most max of up to records
-        records a step cyclic: each record in one of b fixed batches, and no secret
+        attack the privacy of batches that are drawn (cyclic: each record in one of b fixed batches, and no
+        secret): poisson: in secret, every record with probability w/b in each step of its group, one of w bins:
+        in secret, every record put once into one of b batches of random size, drawn independently and uniformly:
+        not a permutation that is cut into equal batches allocation: in secret, every record in one step, drawn at
+        random, of each of k blocks of its group's steps; T = k·b truncated: poisson with batches of at most max
+        of up to records records, for static shapes
         groups : int
             groups of records (default: the bands of the strategy)
         known_seed : bool
@@ -724,9 +726,12 @@ def simulate(
     k : int
         epochs: how often a record takes part (default 20 if 20 divides T)
     sampling : str | Mapping[str, Any], default cyclic
-        batches: cyclic (cut once, visited in turn), poisson (drawn in secret, of as many records in expectation),
-        truncated (poisson with a largest batch), allocation (exactly k times, in steps drawn in secret) or bins
-        (drawn once, in secret, independently for every record: no permutation cut into equal batches)
+        batches: cyclic (cut once, visited in turn), or of as many records in expectation: poisson: in secret,
+        every record with probability w/b in each step of its group, one of w bins: in secret, every record put
+        once into one of b batches of random size, drawn independently and uniformly: not a permutation that is
+        cut into equal batches allocation: in secret, every record in one step, drawn at random, of each of k
+        blocks of its group's steps; T = k·b truncated: poisson with batches of at most max of up to records
+        records, for static shapes
         bandwidth : int
             bands of mafalda's strategy with poisson (default: the best power of 2) or bins (default: all)
     seeds : int, default 10
@@ -1234,9 +1239,10 @@ def epsilon(
     noise_multiplier : float
         with sampling: noise standard deviation over the clip
     sampling : str | Mapping[str, Any]
-        batches that are drawn in secret: poisson, each record with probability; allocation, each record in one
-        step, drawn at random, of each block of choices steps; truncated, poisson with at most max of up to
-        records records a round
+        batches that are drawn in secret, here all in one group: poisson: in secret, every record with probability
+        w/b in each step of its group, one of w allocation: in secret, every record in one step, drawn at random,
+        of each of k blocks of its group's steps; T = k·b truncated: poisson with batches of at most max of up to
+        records records, for static shapes
         choices : int
             of allocation: steps of a block
         max : int

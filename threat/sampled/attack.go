@@ -7,7 +7,6 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/internal/fault"
-	"mafalda/internal/lists"
 	"mafalda/participation"
 )
 
@@ -73,31 +72,15 @@ func attackOn(s participation.Sampling, c columns, std float64) (attack, error) 
 		return attack{}, err
 	}
 	switch s := s.(type) {
-	case participation.PoissonSampling:
-		return onPoisson(s, c, std)
-	case participation.BinsSampling:
-		return onBins(s, c, std), nil
-	case participation.AllocationSampling:
-		return onAllocation(s, c, std)
+	case participation.Secret: // what is dropped of truncated batches only makes the attack weaker
+		return onSecret(s, c, std)
 	case Permutation:
 		return onPermutation(s, c, std)
-	case participation.TruncatedSampling: // what is dropped only makes the attack weaker
-		return onPoisson(s.PoissonSampling, c, std)
 	case participation.CyclicSampling:
 		return onCyclic(s, c, std), nil
 	}
-	return attack{}, fault.New("Actual", s.Name(), "has no likelihood ratio here: choose poisson, bins, allocation, truncated, "+
-		"permutation, shuffle or cyclic")
-}
-
-// onBins attacks records in secret batches: the likelihood ratio is the mean over all batches.
-func onBins(b participation.BinsSampling, c columns, std float64) attack {
-	tests := lists.Make(b.Bins, func(j int) shift { return newShift(c.sum(c.every(j, b.Bins)), std) })
-	logs := func(seen []float64) float64 {
-		each := lists.Map(tests, func(test shift) float64 { return test.logRatio(seen) })
-		return floats.LogSumExp(each) - math.Log(float64(len(tests)))
-	}
-	return attack{within: b, steps: c.every(0, 1), logRatio: logs, with: 1}
+	return attack{}, fault.New("Actual", s.Name(), "has no likelihood ratio here: choose permutation, shuffle, cyclic or what is drawn in "+
+		"secret")
 }
 
 // onCyclic attacks a record in a batch that the attacker knows, the one that tells most.

@@ -7,9 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"mafalda/accounting"
-	"mafalda/accounting/allocation"
 	"mafalda/accounting/bins"
-	"mafalda/accounting/pld"
 	"mafalda/accounting/sampling"
 	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
@@ -36,40 +34,28 @@ func ClaimOf(ctx context.Context, a accounting.Adjacency, c strategy.Strategy, s
 	if _, err := s.Sampler(participation.SamplerOptions{Steps: len(cs), Key: participation.SeededKey(0, "")}); err != nil {
 		return Claim{}, err
 	}
-	switch s := s.(type) {
-	case participation.PoissonSampling:
-		return cs.claimPoisson(a, s, sampling.Batches{}, noiseMultiplier, delta)
-	case participation.TruncatedSampling:
-		batches := sampling.Batches{Records: s.Most, Most: s.MaxBatch}
-		if err := batches.Check(); err != nil {
-			return Claim{}, err
-		}
-		return cs.claimPoisson(a, s.PoissonSampling, batches, noiseMultiplier, delta)
-	case participation.CyclicSampling:
+	if s, cyclic := s.(participation.CyclicSampling); cyclic {
 		return cs.claimCyclic(a, s, noiseMultiplier, delta)
 	}
-	if a == accounting.ReplaceOne {
+	of, known := sampling.NumbersOf(s, len(cs), a)
+	switch {
+	case a != accounting.ZeroOut && !(known && of.Kind().Traits().Independent):
 		return Claim{}, fault.New("Adjacency", a, "has no accountant under %s: say which epsilon is claimed", s.Name())
+	case !known:
+		return Claim{}, fault.New("Sampling", s.Name(), "has no accountant here: say which epsilon is claimed")
+	case !of.Kind().Traits().Banded:
+		return claimBins(ctx, c, of.Groups, noiseMultiplier, delta)
 	}
-	switch s := s.(type) {
-	case participation.BinsSampling:
-		return claimBins(ctx, c, s, noiseMultiplier, delta)
-	case participation.AllocationSampling:
-		return cs.claimAllocation(s, noiseMultiplier, delta)
-	}
-	return Claim{}, fault.New("Sampling", s.Name(), "has no accountant here: say which epsilon is claimed")
+	return cs.claimDraw(of, noiseMultiplier, delta)
 }
 
-// claimPoisson is for at most ⌈T/w⌉ rounds of columns with at most the largest norm, which is what the noise protects.
-func (c columns) claimPoisson(a accounting.Adjacency, p participation.PoissonSampling, batches sampling.Batches,
-	noise, delta float64) (Claim, error) {
-	rounds := pld.Rounds{Rounds: p.Rounds(len(c)), Mechanism: pld.Mechanism{Probability: p.Probability}}
-	return c.claimDraw(sampling.Poisson{Rounds: rounds, Groups: p.Groups, Batches: batches, Adjacency: a}, p.Groups, noise, delta)
-}
-
-// claimDraw is for columns with at most the largest norm.
-func (c columns) claimDraw(d sampling.Draw, groups int, noise, delta float64) (Claim, error) {
-	if err := c.checkBands(groups); err != nil {
+// claimDraw is for columns with at most the largest norm, which is what the noise protects.
+func (c columns) claimDraw(of sampling.Numbers, noise, delta float64) (Claim, error) {
+	if err := c.checkBands(of.Groups); err != nil {
+		return Claim{}, err
+	}
+	d, err := of.Draw()
+	if err != nil {
 		return Claim{}, err
 	}
 	noise /= c.largestNorm()
@@ -89,19 +75,9 @@ func (c columns) checkBands(groups int) error {
 	return nil
 }
 
-// claimAllocation is for the blocks of the group of the fewest steps, whose columns have at most the largest norm.
-func (c columns) claimAllocation(a participation.AllocationSampling, noise, delta float64) (Claim, error) {
-	m, err := allocation.ForBands(len(c), a.Participations, a.Groups)
-	if err != nil {
-		return Claim{}, err
-	}
-	return c.claimDraw(m, a.Groups, noise, delta)
-}
-
 // claimBins is by Monte Carlo, from seed 0, with the accountant's own confidence.
-func claimBins(ctx context.Context, c strategy.Strategy, s participation.BinsSampling,
-	noise, delta float64) (Claim, error) {
-	b, err := bins.New(strategy.LowerOf(c), s.Bins)
+func claimBins(ctx context.Context, c strategy.Strategy, number int, noise, delta float64) (Claim, error) {
+	b, err := bins.New(strategy.LowerOf(c), number)
 	if err != nil {
 		return Claim{}, err
 	}

@@ -7,23 +7,11 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"mafalda/participation"
 	"mafalda/threat"
 )
 
 // maxOverlap is how many participations may at most show in one step.
 const maxOverlap = 10
-
-// onPoisson attacks a record whose group the attacker knows, the one that tells most.
-func onPoisson(p participation.PoissonSampling, c columns, std float64) (attack, error) {
-	steps := c.worstGroup(p.Groups, false)
-	test, err := newBlocks(c, steps, p.Probability, std)
-	if err != nil {
-		return attack{}, err
-	}
-	p.Groups = 1 // of which these are all steps
-	return attack{within: p, steps: steps, logRatio: test.logRatio, with: 1}, nil
-}
 
 // worstGroup returns the steps of the group whose columns have the largest norms; with fewest, of the groups of the
 // fewest steps.

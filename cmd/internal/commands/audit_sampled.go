@@ -28,11 +28,6 @@ type sampledFlags struct {
 	knownSeed        bool
 }
 
-var (
-	auditedSamplings = []string{"poisson", "bins", "allocation", "truncated", "cyclic"}
-	actualSamplings  = append([]string{"permutation", "shuffle"}, auditedSamplings...)
-)
-
 // Other flags are for audits without --sampling.
 var (
 	flagsOfSampling = [...]string{"actual", "noise-multiplier", "epsilon", "delta", "adjacency"}

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
 	"mafalda/accounting/bins"
+	"mafalda/accounting/sampling"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
 	"mafalda/internal/enum"
@@ -62,8 +62,9 @@ func (f *auditFlags) chooseSampled(cmd *cobra.Command) (sampledAudit, error) {
 			return a, err
 		}
 	}
-	drawn := []string{"poisson", "truncated"}
-	if err := cmp.Or(d.only("probability", drawn), d.only("groups", append(drawn, "allocation", "shuffle"))); err != nil {
+	independent := sampling.Names(func(t sampling.Traits) bool { return t.Independent })
+	banded := append(sampling.Names(func(t sampling.Traits) bool { return t.Banded }), "shuffle")
+	if err := cmp.Or(d.only("probability", independent), d.only("groups", banded)); err != nil {
 		return a, err
 	}
 	return a, d.claim(cmd.Context(), &a)
@@ -159,59 +160,49 @@ func take[V any](d *sampledDefaults, flag string, to *V, said V) {
 
 // named returns what a flag names.
 func (d *sampledDefaults) named(flag, name string, steps int) (participation.Sampling, error) {
-	switch name {
-	case "poisson":
-		q := d.probability
-		if q == 0 && !d.given("sampling probability") && d.separation > 0 {
-			q = float64(d.groups) / float64(d.separation)
-		}
-		if q == 0 && !d.given("sampling probability") {
-			return nil, terminal.Usagef("--%s poisson: how likely does a record take part? Use --sampling probability, or -b", flag)
-		}
-		return participation.PoissonSampling{Groups: d.groups, Probability: q}, nil
-	case "truncated":
-		if d.largest.Records == 0 || d.largest.Most == 0 {
-			return nil, terminal.Usagef("--%s truncated: how large may batches be, of how many records? Use --sampling max and records",
-				flag)
-		}
-		plain, err := d.named(flag, "poisson", steps)
-		if err != nil {
-			return nil, err
-		}
-		return participation.TruncatedSampling{PoissonSampling: plain.(participation.PoissonSampling),
-			MaxBatch: d.largest.Most, Most: d.largest.Records}, nil
-	case "permutation", "shuffle":
-		if flag == "sampling" {
-			return nil, terminal.Usagef("--sampling %s: for a permutation that is cut into batches no more is proved than "+
-				"for batches that are known: --sampling cyclic", name)
-		}
+	switch {
+	case name != "permutation" && name != "shuffle":
+	case flag == "sampling":
+		return nil, terminal.Usagef("--sampling %s: for a permutation that is cut into batches no more is proved than "+
+			"for batches that are known: --sampling cyclic", name)
+	default:
 		of, err := d.named(flag, map[string]string{"permutation": "bins", "shuffle": "allocation"}[name], steps)
 		return sampled.Permutation{Sampling: of}, err
-	case "allocation":
-		b, err := d.batches(flag+" "+name, steps)
-		if err != nil {
-			return nil, err
-		}
-		if steps%b != 0 {
-			return nil, terminal.Usagef("--%s allocation: a record takes part T/b times, but b = %d does not divide T = %d", flag, b,
-				steps)
-		}
-		return participation.AllocationSampling{Groups: d.groups, Participations: steps / b}, nil
-	case "bins", "cyclic":
-		b, err := d.batches(flag+" "+name, steps)
-		if err != nil {
-			return nil, err
-		}
-		if name == "bins" {
-			return participation.BinsSampling{Bins: b}, nil
-		}
+	}
+	of, err := participation.ParseScheme(name)
+	if err != nil {
+		return nil, err
+	}
+	by := sampling.Scheme{Of: of, Batches: d.largest}
+	if by.Kind().Traits().Independent && of != participation.InTurn {
+		return d.independent(flag, sampling.Numbers{Scheme: by, Groups: d.groups, Probability: d.probability})
+	}
+	b, err := d.batches(flag+" "+name, steps)
+	if err != nil {
+		return nil, err
+	}
+	if of == participation.InTurn {
 		return participation.CyclicSampling{Batches: b}, nil
 	}
-	choices := auditedSamplings
-	if flag == "actual" {
-		choices = actualSamplings
+	schema, err := participation.NewCyclic(steps, (steps-1)/b+1, b)
+	if err != nil {
+		return nil, err
 	}
-	return nil, terminal.Usagef("--%s %s: choose one of %s", flag, name, strings.Join(choices, ", "))
+	return by.For(schema, d.groups).Sampling(), by.Kind().Check(schema)
+}
+
+// independent returns what draws records independently, with a probability that was given, or that -b says.
+func (d *sampledDefaults) independent(flag string, n sampling.Numbers) (participation.Sampling, error) {
+	if n.Kind().Traits().Largest && (n.Batches.Records == 0 || n.Batches.Most == 0) {
+		return nil, terminal.Usagef("--%s %v: how large may batches be, of how many records? Use --sampling max and records", flag, n.Of)
+	}
+	if !d.given("sampling probability") && n.Probability == 0 {
+		if d.separation <= 0 {
+			return nil, terminal.Usagef("--%s %v: how likely does a record take part? Use --sampling probability, or -b", flag, n.Of)
+		}
+		n.Probability = float64(n.Groups) / float64(d.separation)
+	}
+	return n.Sampling(), nil
 }
 
 // batches returns -b, or how many batches have as many records as a step of the Poisson sampling expects.

@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/accounting"
-	"mafalda/accounting/allocation"
 	"mafalda/accounting/pld"
 	"mafalda/accounting/sampling"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/lists"
+	"mafalda/participation"
 )
 
 // sampledEpsilonFlags describe rounds of the Gaussian mechanism on batches that are drawn in secret.
@@ -43,15 +43,15 @@ func (f *sampledEpsilonFlags) check(cmd *cobra.Command) error {
 	if !given("sampling") {
 		return nil
 	}
-	needed := map[string][]string{"poisson": {"probability", "rounds"}, "allocation": {"choices", "rounds"},
-		"truncated": {"probability", "rounds", "records", "max"}}[f.sampling]
-	part := func(name string) string { return "sampling " + name }
-	if a, err := accounting.ParseAdjacency(f.adjacency); err != nil {
-		return terminal.Usagef("--adjacency: %w", err)
-	} else if a != accounting.ZeroOut && f.sampling == "allocation" {
-		return terminal.Usagef("--adjacency %s is not for --sampling allocation, which is accounted for under %v only", f.adjacency,
-			accounting.ZeroOut)
+	n, err := f.numbers()
+	if err == nil {
+		err = n.CheckAdjacency()
 	}
+	if err != nil {
+		return err
+	}
+	needed := n.Kind().Traits().Parameters
+	part := func(name string) string { return "sampling " + name }
 	for _, name := range append(lists.Map(needed, part), "delta") {
 		if !given(name) {
 			return terminal.Usagef("--sampling %s needs %s, and --delta and --noise-multiplier or --epsilon: "+
@@ -78,45 +78,34 @@ func (f *epsilonFlags) runSampled(cmd *cobra.Command) error {
 	return nil
 }
 
+// numbers returns what the flags say of the draws, of one group.
+func (f *sampledEpsilonFlags) numbers() (n sampling.Numbers, err error) {
+	if n.Adjacency, err = accounting.ParseAdjacency(f.adjacency); err != nil {
+		return n, terminal.Usagef("--adjacency: %w", err)
+	}
+	n.Batches, n.Steps, n.Groups, n.Rounds, n.Probability = f.batches, f.choices*f.rounds, 1, f.rounds, f.probability
+	n.Of, err = participation.ParseScheme(f.sampling)
+	return n, err
+}
+
 // convert returns the epsilon of the noise multiplier; for an epsilon, of the noise multiplier that it finds.
 func (f *sampledEpsilonFlags) convert(calibrated bool, epsilon, delta float64) (sampledConversion, error) {
 	c := sampledConversion{NoiseMultiplier: f.noiseMultiplier, Delta: delta}
-	if f.sampling == "allocation" {
-		m, err := allocation.New(allocation.Blocks{Choices: f.choices, Rounds: f.rounds})
-		if err == nil && calibrated {
-			c.NoiseMultiplier, err = m.NoiseMultiplier(epsilon, delta)
-		}
-		if err == nil {
-			c.Epsilon, err = m.Epsilon(delta, c.NoiseMultiplier)
-		}
-		return c, err
-	}
-	adjacency, err := accounting.ParseAdjacency(f.adjacency)
+	n, err := f.numbers()
 	if err != nil {
 		return c, err
 	}
-	rounds := pld.Rounds{Rounds: f.rounds, Mechanism: pld.Mechanism{Probability: f.probability}}
-	draw := sampling.Poisson{Rounds: rounds, Groups: 1, Batches: f.batches, Adjacency: adjacency}
-	if f.sampling == "truncated" {
-		if err := f.batches.Check(); err != nil {
+	d, err := n.Draw()
+	if err != nil {
+		return c, err
+	}
+	if calibrated {
+		if c.NoiseMultiplier, err = d.NoiseMultiplier(epsilon, delta); err != nil {
 			return c, err
 		}
-		if !(f.probability > 0 && f.probability <= 1) {
-			return c, terminal.Usagef("--sampling probability %v: must be above 0 and at most 1", f.probability)
-		}
-		c.Overflow = draw.Overflow()
 	}
-	p := pld.Privacy{NoiseMultiplier: f.noiseMultiplier}
-	if calibrated {
-		p, err = draw.Calibrate(epsilon, delta)
-	} else {
-		var b pld.EpsilonBounds
-		b, err = draw.Bounds(delta, f.noiseMultiplier)
-		p.Epsilon, p.EpsilonLower, p.By = b.Upper, b.Lower, b.By
-	}
-	if c.NoiseMultiplier, c.Epsilon = p.NoiseMultiplier, p.Epsilon; f.sampling == "poisson" {
-		c.EpsilonLower, c.ProvenBy = p.EpsilonLower, p.By
-	}
+	b, overflow, err := sampling.BoundsOf(d, delta, c.NoiseMultiplier)
+	c.Epsilon, c.EpsilonLower, c.ProvenBy, c.Overflow = b.Upper, b.Lower, b.By, overflow
 	return c, err
 }
 
@@ -124,27 +113,24 @@ func (f *sampledEpsilonFlags) print(w io.Writer, c sampledConversion) {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "%-17s %s\n", name, fmt.Sprintf(format, args...))
 	}
-	if f.sampling == "allocation" {
-		line("mechanism", "%d blocks of %d steps, each record in one of each, drawn at random, in secret", f.rounds, f.choices)
-	} else {
-		line("mechanism", "%d rounds, each record in each with probability %s, in secret", f.rounds, terminal.AsGiven(f.probability))
-	}
+	n, _ := f.numbers()
+	line("mechanism", "%s, in secret: %s", n.Of, n.Kind().Condition(n))
+	line("rounds", "%d", n.Rounds)
 	if f.adjacency != accounting.ZeroOut.String() {
 		line("adjacency", "%s: a record is replaced by another", f.adjacency)
 	}
 	line("noise multiplier", "%s", terminal.AsGiven(c.NoiseMultiplier))
 	const digits = 8
 	epsilon, delta := terminal.DecimalUp(c.Epsilon, digits), terminal.AsGiven(c.Delta)
-	switch f.sampling {
-	case "truncated":
-		line("batches", "of at most %d records, of up to %d", f.batches.Most, f.batches.Records)
+	if !n.Batches.None() {
 		delta += ", of which " + terminal.DecimalUp(c.Overflow, 3) + " is for records that are dropped"
-	case "poisson":
+	}
+	if c.ProvenBy != "" {
 		epsilon += " (the least one is not below " + terminal.DecimalDown(c.EpsilonLower, digits) + ")"
 	}
 	line("epsilon", "%s", epsilon)
 	line("delta", "%s", delta)
-	if known := (pld.EpsilonBounds{Upper: c.Epsilon, Lower: c.EpsilonLower}); f.sampling == "poisson" && !known.Accurate() {
+	if known := (pld.EpsilonBounds{Upper: c.Epsilon, Lower: c.EpsilonLower}); c.ProvenBy != "" && !known.Accurate() {
 		line("proven by", "%s", c.ProvenBy.About())
 		line("", "the bounds are more than 0.2 %% apart here: this epsilon holds, and may be larger than need be")
 	}

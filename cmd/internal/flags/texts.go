@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"mafalda/accounting"
+	"mafalda/accounting/sampling"
 	"mafalda/benchmarks"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
@@ -36,12 +37,21 @@ var texts = sync.OnceValue(func() *strings.Replacer {
 	for _, c := range factorize.Classes() {
 		classes += fmt.Sprintf("\n%s: %s", c.Name(), c.Traits().About)
 	}
+	all := sampling.Where(func(sampling.Traits) bool { return true })
+	banded := sampling.Where(func(t sampling.Traits) bool { return t.Banded })
+	aboutSchemes := func(schemes []participation.Scheme) string {
+		return strings.Join(lists.Map(schemes, func(s participation.Scheme) string {
+			return fmt.Sprintf("\n    %v: %s", s, sampling.Of(s).Traits().About)
+		}), "")
+	}
 	for _, o := range measure.Objectives() {
 		objectives += fmt.Sprintf("\n%v: %s", o, o.About())
 	}
 	indented := func(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
 	pairs := []string{
-		"{about classes}", indented(classes), "{about objectives}", indented(objectives), "{about trusts}", indented(aboutTrusts),
+		"{about classes}", indented(classes), "{about objectives}", indented(objectives), "{about schemes}", aboutSchemes(all),
+		"{about banded schemes}", aboutSchemes(banded),
+		"{about trusts}", indented(aboutTrusts),
 		"{announcement}", keys.RunExtension,
 		"{buffers}", fmt.Sprint(factorize.BLT{}.Traits().Buffers),
 		"{condition}", threat.Condition,
@@ -69,6 +79,7 @@ var texts = sync.OnceValue(func() *strings.Replacer {
 		"risks":             workload.Risks(),
 		"schemas":           SchemaNames(),
 		"schemes":           participation.Schemes(),
+		"banded schemes":    sampling.Names(func(t sampling.Traits) bool { return t.Banded }),
 		"sensitivities":     dpps.Sources(),
 		"smoothness models": smoothness.Models(),
 		"tasks":             simulate.TaskNames(),

@@ -41,7 +41,7 @@ func drawnTurnout(m *export.Manifest) string {
 	switch {
 	case !m.Sampled() || m.Binned():
 		return ""
-	case m.Allocated():
+	case !m.Sampling.Kind().Traits().Independent:
 		return fmt.Sprintf("k = %d times, in steps that are drawn in secret", m.Participation.K)
 	}
 	times := fmt.Sprintf("%.4g times", m.Sampling.Probability*float64(m.Sampling.Rounds))

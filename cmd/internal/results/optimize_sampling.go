@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/terminal"
@@ -15,35 +16,11 @@ import (
 // sampling says how nodes draw their batches.
 func (r *Summary) sampling() {
 	s := r.Manifest.Sampling
-	if r.Manifest.Binned() {
-		r.Fact("sampling", "%s, in secret: a node once puts every record into one of %d batches, independently and "+
-			"uniformly;", s.Scheme, s.Groups)
-		r.More("step t visits batch t mod %d, whatever its size, and counts it with the expected one",
-			s.Groups)
-		r.More("(a permutation that is cut into equal batches is another mechanism)")
-		return
-	}
-	if r.Manifest.Allocated() {
-		r.Fact("sampling", "%s, in secret: the steps of a group are cut into %d blocks, and in each block every record of it",
-			s.Scheme, s.Rounds)
-		r.More("takes part in one step, drawn at random; step t is of group t mod %d, into which records are put once;", s.Groups)
-		r.More("batches count with their expected size, not with the real one")
-		return
-	}
-	from, every := fmt.Sprintf("group t mod %d", s.Groups), "of it"
-	if s.Groups == 1 {
-		from, every = "all records", "of them"
-	}
-	r.Fact("sampling", "%s, in secret: step t draws from %s, every record %s with probability %.6g;", s.Scheme,
-		from, every, s.Probability)
-	if r.Manifest.Truncated() {
-		r.More("of more than %d records some are dropped, as happens with a given one in the batch, in any step, with a", s.MaxBatch)
-		r.More("probability of at most %s, for nodes of at most %s;", terminal.NumberUp(s.Overflow), terminal.Count(s.Records, "record"))
+	r.Fact("sampling", "%s, in secret: %s;", s.Scheme, strings.ReplaceAll(s.How(), "; ", ";\n"))
+	if s.Overflow > 0 {
+		r.More("a given record is drawn for a step that drops some with a probability of at most %s;", terminal.NumberUp(s.Overflow))
 	}
 	r.More("batches count with their expected size, not with the real one")
-	if s.Groups > 1 {
-		r.More("a node once puts every record into one of %d groups, independently of all others", s.Groups)
-	}
 }
 
 // bands compares the strategies that were searched, and the optimum for batches in turn.

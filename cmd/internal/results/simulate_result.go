@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mafalda/accounting/sampling"
 	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/flags"
@@ -101,18 +102,11 @@ func (r Simulation) Document() *document.Document {
 	d.Fact("gossip", "%s, %s a step", n.Origin.GossipLine(), terminal.Count(max(c.Workload.GossipRounds, 1), "round"))
 	d.Fact("task", "%s, %d parameters, learning rate %g", c.Task.Name, c.Task.Model.Size(), c.LearningRate)
 	d.Add(flags.WorkloadFacts(c.Workload)...)
-	switch o.Sampling {
-	case participation.InTurn:
+	if o.Sampling == participation.InTurn {
 		d.Fact("participation", "%v", c.Schema)
-	case participation.Bins:
-		d.Fact("sampling", "%v: every record once, in secret, into one of %d batches, which are visited in turn", o.Sampling,
-			c.Schema.Separation())
-	case participation.Allocation:
-		d.Fact("sampling", "%v: every record once, in secret, into one of as many groups as a strategy has bands, and exactly k = %d "+
-			"times into a batch, one of each block of the group's steps", o.Sampling, c.Schema.Participations())
-	default:
-		d.Fact("sampling", "%v: drawn in secret from as many groups as a strategy has bands, T/b = %.4g times in expectation", o.Sampling,
-			float64(c.Schema.Steps())/float64(c.Schema.Separation()))
+	} else {
+		d.Fact("sampling", "%v: %s; groups w as many as a strategy has bands, b = %d batches, T/b = %.4g", o.Sampling,
+			sampling.Of(o.Sampling).Traits().About, c.Schema.Separation(), float64(c.Schema.Steps())/float64(c.Schema.Separation()))
 	}
 	privacy := fmt.Sprintf("local DP: against everybody who sees all messages; %v neighbours, clipped to %g, delta %g", o.Adjacency,
 		c.Clip, o.Delta)
