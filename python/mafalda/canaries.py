@@ -230,7 +230,7 @@ class Record(_Coins):
 
     or, for canaries beside real contributions in one sum, record.gradients(drawn), in rows, and record.add(t, noisy_sum).
 
-    like is a state dict, a list of arrays, an array, or a number of parameters: what is released has this shape. clip is
+    like is a state dict, a list of arrays, an array, or a number of parameters: what is released has this shape, all with noise. clip is
     what the program clips a contribution to, size what it divides sums by, claim the description that mafalda spent reads, noising
     the T×T matrix by which the noise of a sender's rounds is claimed to be correlated. The folder has the coins: it is secret.
     """
