@@ -30,8 +30,13 @@ func (p *Phase) loadMatrix() error {
 		return fault.New("Participations", p.Participations, "must not be negative, and neither must [Separation]")
 	}
 	schema, err := participation.NewCyclic(steps, steps, 1)
-	if p.Participations > 0 || p.Separation > 0 {
+	switch {
+	case p.Separation > 0:
 		schema, err = participation.Complete(steps, p.Participations, p.Separation)
+	case p.Participations > 0: // evenly over the rounds, which may be fewer than the matrix has
+		if schema, err = participation.Complete(p.Rounds, p.Participations, 0); err == nil {
+			schema, err = participation.NewCyclic(steps, p.Participations, max(1, p.Rounds/p.Participations))
+		}
 	}
 	if err != nil {
 		return fault.New("Participations", p.Participations, "%v", err)

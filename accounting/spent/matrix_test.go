@@ -57,7 +57,7 @@ func TestMatrixByDefinition(t *testing.T) {
 		}
 		text := fmt.Sprintf("unit='record'\ndelta=1e-5\nmechanism='matrix'\nmatrix='%s'\nclip=2\nsigma=6\nrounds=%d\nrecipients=%d\n", written(t, dir, c), rounds,
 			recipients)
-		if k == steps {
+		if k == rounds && k == steps {
 			text += rapid.SampledFrom([]string{"", "participations=" + fmt.Sprint(k) + "\n"}).Draw(t, "default")
 		} else {
 			text += fmt.Sprintf("participations=%d\nseparation=%d\n", k, b)
@@ -109,6 +109,28 @@ func TestMatrixOfIndependentNoise(t *testing.T) {
 		if math.Abs(got/want-1) > 1e-4 {
 			t.Errorf("ε = %v, must be %v", got, want)
 		}
+	}
+}
+
+// Participations without a separation are evenly apart in the rounds of the phase, of which the matrix may have more.
+func TestMatrixParticipationsInFewerRounds(t *testing.T) {
+	identity := mat.NewDense(12, 12, nil)
+	for i := range 12 {
+		identity.Set(i, i, 1)
+	}
+	text := "unit='record'\ndelta=1e-5\nclip=1\nsigma=2\nmechanism='matrix'\nmatrix='" + written(t, t.TempDir(), identity) + "'\nrounds=6\n"
+	for k := range 6 {
+		if k++; 6%k != 0 {
+			continue
+		}
+		got := total(account(t, text+fmt.Sprintf("participations=%d", k)))
+		want := total(account(t, fmt.Sprintf("unit='record'\ndelta=1e-5\nclip=1\nsigma=2\nrounds=%d", k)))
+		if math.Abs(got/want-1) > 1e-9 {
+			t.Errorf("%d times in 6 of 12 rounds: ε = %v, must be %v", k, got, want)
+		}
+	}
+	if _, err := Read(strings.NewReader(text + "participations=7")); err == nil {
+		t.Error("7 times in 6 rounds is taken")
 	}
 }
 

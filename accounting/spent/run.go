@@ -51,7 +51,7 @@ type Phase struct {
 
 	Matrix         string `toml:"matrix"`         // names the .npy file of C, or the folder of an export, for the mechanism matrix, whose noise is rows of C⁻¹Z
 	Participations int    `toml:"participations"` // is how often a unit takes part at most, Separation rounds apart; 0: as often as fits
-	Separation     int    `toml:"separation"`     // is how far apart; 0: evenly. With both 0 a unit is in every round
+	Separation     int    `toml:"separation"`     // is how far apart; 0: evenly over Rounds. With both 0 a unit is in every round
 	growth         *strategy.Growth
 
 	Parameters int     `toml:"parameters"`      // of the model: laplace noise of 2-norms, and svt
