@@ -122,7 +122,7 @@ def test_mutated_manifests(folder, tmp_path):
     whole = used(mafalda.load(work))
     with open(os.path.join(work, "manifest.json")) as f:
         manifest = json.load(f)
-    rng, refused, count = random.Random(3), 0, 150
+    rng, refused, count = random.Random(3), 0, 75
     for i in range(count):
         other = changed(manifest, rng)
         with open(os.path.join(work, "manifest.json"), "w") as f:
