@@ -234,7 +234,7 @@ func TestConditionIsSaid(t *testing.T) {
 	}
 	first, second, _ := strings.Cut(threat.Condition, "; ")
 	for _, path := range []string{"../../../docs/guide.md", "../../../docs/threat-models.md", "../../../docs/concepts.md",
-		"../../../docs/tutorial.md", "../../../docs/formats.md", "../../../docs/workloads.md", "../../../docs/secrets.md",
+		"../../../docs/tutorial.md", "../../../docs/formats.md", "../../../docs/workloads.md",
 		"../../../threat/doc.go"} {
 		text, err := os.ReadFile(path)
 		if err != nil {
