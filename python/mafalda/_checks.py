@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _files, _filters
+from . import _draw, _files, _filters
 from .errors import ExportError
 
 LONGEST = 2048  # steps up to which C is made of its parameters, and sensitivities are computed
@@ -192,7 +192,7 @@ def _check_sampling(m: dict[str, Any], p: dict[str, Any], s: dict[str, Any]) -> 
     _claim("per_node" not in m, f"sampling {scheme} takes one strategy")
     _claim(m["participation"]["schema"] in ("cyclic", "single"), f"sampling {scheme} takes cyclic participation")
     groups, noise = s["groups"], s["noise_multiplier"]
-    rounds = k if scheme in ("allocation", "bins") else -(-steps // groups)
+    rounds = k if scheme in _draw.ROUNDS_OF_K else -(-steps // groups)
     _claim(s["rounds"] == rounds, f"{groups} groups have no {s['rounds']} rounds")
     q = 1 if scheme == "bins" else groups / b
     _claim(s["probability"] == q, f"{groups} of {b} batches are a probability of {q}, not {s['probability']}")

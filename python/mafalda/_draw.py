@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import math
 import secrets
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -127,6 +128,16 @@ class Allocation:
         block, place, size = self.block(step)
         chosen = assign(self._key, FOR_ALLOCATION, self.records, size, block, self._k)
         return np.flatnonzero((self._of == step % self._groups) & (chosen == place))
+
+
+# Who draws a scheme's batches, from the block sampling of a manifest.
+SCHEMES: dict[str, Callable[[int, dict[str, Any], int, bytes], Batches]] = {
+    "poisson": lambda n, s, steps, key: Poisson(n, s["groups"], s["probability"], key),
+    "bins": lambda n, s, steps, key: Bins(n, s["groups"], key),
+    "allocation": lambda n, s, steps, key: Allocation(n, s["groups"], s["rounds"], steps, key),
+    "truncated": lambda n, s, steps, key: Truncated(n, s["groups"], s["probability"], s["max_batch"], key),
+}
+ROUNDS_OF_K = ("bins", "allocation")  # a record takes part in k rounds, not in as many as its group has steps
 
 
 def assign(key: bytes, purpose: int, records: int, m: int, first: int = 0, apart: int = 1) -> np.ndarray:

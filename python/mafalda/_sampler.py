@@ -329,24 +329,14 @@ def _same(kept: dict[str, Any], wanted: dict[str, Any], path: str) -> None:
 
 
 def _batches(plan: Export, records: int, key: bytes, persons: Owners | None) -> _draw.Batches:
-    if plan.scheme == "allocation":
+    if plan.scheme in _draw.SCHEMES:
         s = plan.manifest["sampling"]
-        return _draw.Allocation(records, s["groups"], s["rounds"], plan.steps, key)
-    if plan.scheme == "truncated":
-        s = plan.manifest["sampling"]
-        if records > s["records"]:
+        if records > s.get("records", records):
             raise ParticipationError(
                 f"{records} records are more than the {s['records']} that batches of at most {s['max_batch']} are private "
                 "for: make an export with more records in sampling"
             )
-        return _draw.Truncated(records, s["groups"], s["probability"], s["max_batch"], key)
-    if plan.scheme in ("poisson", "bins"):
-        s = plan.manifest["sampling"]
-        return (
-            _draw.Poisson(records, s["groups"], s["probability"], key)
-            if plan.scheme == "poisson"
-            else _draw.Bins(records, s["groups"], key)
-        )
+        return _draw.SCHEMES[plan.scheme](records, s, plan.steps, key)
     if plan.scheme != "cyclic":
         raise ExportError(f"the sampling {plan.scheme!r} is not known to this version")
     if plan.schema == "people":
