@@ -44,7 +44,39 @@ func (p *Phase) loadMatrix() error {
 	if p.growth, err = strategy.NewGrowth(c, schema); err != nil {
 		return fault.New("Matrix", p.Matrix, "%v", err)
 	}
+	p.strategy = c
 	return nil
+}
+
+// Noising returns the rows of C⁻¹ of the phases' rounds, on the diagonal of a matrix over all rounds, with ones where noise is not
+// correlated; nil where none is. Check, Read and Account come first.
+func (r *Run) Noising() (*mat.Dense, error) {
+	rounds, correlated := 0, false
+	for _, p := range r.Phases {
+		rounds, correlated = rounds+p.Rounds, correlated || p.strategy != nil
+	}
+	if !correlated {
+		return nil, nil
+	}
+	noising, first := mat.NewDense(rounds, rounds, nil), 0
+	for _, p := range r.Phases {
+		var inverse mat.TriDense
+		if p.strategy != nil {
+			if err := p.strategy.NoisingTo(&inverse); err != nil {
+				return nil, fault.New("Matrix", p.Matrix, "%v", err)
+			}
+		}
+		for t := range p.Rounds {
+			noising.Set(first+t, first+t, 1)
+			for s := range t + 1 {
+				if p.strategy != nil {
+					noising.Set(first+t, first+s, inverse.At(t, s))
+				}
+			}
+		}
+		first += p.Rounds
+	}
+	return noising, nil
 }
 
 // readStrategy reads C from a .npy file or the folder of an export.

@@ -53,6 +53,7 @@ type Phase struct {
 	Participations int    `toml:"participations"` // is how often a unit takes part at most, Separation rounds apart; 0: as often as fits
 	Separation     int    `toml:"separation"`     // is how far apart; 0: evenly over Rounds. With both 0 a unit is in every round
 	growth         *strategy.Growth
+	strategy       strategy.Strategy // C
 
 	Parameters int     `toml:"parameters"`      // of the model: laplace noise of 2-norms, and svt
 	Fraction   float64 `toml:"fraction"`        // of svt: of the parameters, uploaded

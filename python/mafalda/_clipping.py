@@ -214,7 +214,7 @@ def clip_and_sum(
     squares = sum(part.double().square().sum(dim=1) for g in gradients for _, part in _columns(g))
     norms = squares.sqrt() * (1 + MARGIN)
     sound = torch.isfinite(norms) & (norms < 1e30 * clip)  # smaller factors lose their digits in single precision
-    factors = torch.clamp(clip / norms.clamp(min=1e-300), max=1.0) if gamma is None else clip / (norms + gamma)
+    factors = torch.clamp(clip / norms.clamp(min=1e-300), max=1.0) if gamma is None else (clip / (norms + gamma)).clamp(max=1e30)
     factors = torch.where(sound, factors, torch.zeros_like(norms))
     if counts is not None:
         factors = factors * torch.as_tensor(counts, dtype=factors.dtype, device=factors.device)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import operator
 import os
 import secrets
 from typing import Any, Mapping, Sequence
@@ -259,6 +260,7 @@ class Record(_Coins):
         self._rows: list[np.ndarray] = []
         self._senders: list[int | None] = []
         self._drawn: list[int] | None = None
+        self._noising: str | None = None
         text = None
         if claim is not None:
             with open(claim, "rb") as f:
@@ -273,6 +275,7 @@ class Record(_Coins):
             _durable.write(self._at("run.toml"), text)
         if noising is not None:
             np.save(self._at("noising.npy"), np.asarray(noising, dtype=np.float64))
+            self._noising = _digest(self._at("noising.npy"))
 
     def update(self, i: int) -> Any:
         """What canary i contributes, before the clip, in the shape of like: by its coin, next to nothing, as some divide by its norm."""
@@ -295,8 +298,12 @@ class Record(_Coins):
             self._end_round()
         elif round != len(self._rounds):
             raise MafaldaError(f"round {round} does not follow: round {len(self._rounds)} is being recorded")
-        if sender is not None and not 0 <= sender < self.count:
-            raise MafaldaError(f"sender {sender} is none of {self.count} canaries")
+        sender = None if sender is None else self._canary("sender", sender)
+        wanted = None if drawn is None else sorted({self._canary("drawn", i) for i in drawn})
+        if sender is not None and wanted is not None:
+            raise MafaldaError("drawn is of canaries beside others: a sender that was not drawn releases nothing")
+        if self._rows and wanted != self._drawn:
+            raise MafaldaError(f"drawn is one set of canaries in round {round}, and was another one before")
         if self._senders and (self._senders[0] is None) != (sender is None):
             raise MafaldaError("either every release has a sender, or none")
         row = self._flat(released)
@@ -305,8 +312,7 @@ class Record(_Coins):
         row = (row * self._size).astype(np.float32)
         if not np.isfinite(row).all():
             raise MafaldaError(f"what was released in round {round} has a number that is not finite")
-        if not self._rows:
-            self._drawn = None if drawn is None else sorted({int(i) for i in drawn})
+        self._drawn = wanted
         self._rows.append(row)
         self._senders.append(sender)
 
@@ -317,7 +323,8 @@ class Record(_Coins):
         if self._rows:
             self._end_round()
         coins = _digest(self._at("coins.json"))
-        _write_sealed(self._at("record.json"), {"format": RECORD_FORMAT, "coins": coins, "rounds": self._rounds})
+        said = {"format": RECORD_FORMAT, "coins": coins, "rounds": self._rounds}
+        _write_sealed(self._at("record.json"), said | ({"noising": self._noising} if self._noising else {}))
 
     def __enter__(self) -> "Record":
         return self
@@ -325,6 +332,15 @@ class Record(_Coins):
     def __exit__(self, kind: Any, *_: Any) -> None:
         if kind is None:
             self.close()
+
+    def _canary(self, what: str, number: Any) -> int:
+        try:
+            found = -1 if isinstance(number, bool) else operator.index(number)
+        except TypeError:
+            found = -1
+        if not 0 <= found < self.count:
+            raise MafaldaError(f"{what} {number!r} is none of {self.count} canaries, 0 to {self.count - 1}")
+        return found
 
     def _end_round(self) -> None:
         path = self._at(f"round-{len(self._rounds):04d}.npy")

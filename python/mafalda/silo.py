@@ -46,13 +46,13 @@ class Silo(Closing):
     def __init__(self, private: Any, outbox: str | os.PathLike[str]) -> None:
         wanted = "start_from"
         if isinstance(getattr(private, "plan", None), Export) and private.plan.schema == "silo":
-            wanted = "row"
+            wanted = "sending"
         if not hasattr(private, wanted):
-            maker = {"start_from": "make_private(…)", "row": "noise(…), for whole updates,"}[wanted]
+            maker = {"start_from": "make_private(…)", "sending": "noise(…), for whole updates,"}[wanted]
             raise MafaldaError(f"a silo takes what plan.{maker} makes, and not a {type(private).__name__}")
         check_server(private.plan)
-        self.private, self.plan, self.noise = private, private.plan, private if wanted == "row" else private.noise
-        self.node, self._whole = self.noise.node, wanted == "row"
+        self.private, self.plan, self.noise = private, private.plan, private if wanted == "sending" else private.noise
+        self.node, self._whole = self.noise.node, wanted == "sending"
         self._clip = self.plan.level(self.node).clip
         if self._whole and self._clip is None:
             raise ExportError("the export has no privacy level: make it with epsilon and delta, or mu, and the clip of updates")

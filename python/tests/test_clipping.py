@@ -44,6 +44,10 @@ def test_automatic_norms_are_below_the_clip(dtype):
         if size < 1e29:
             norm = g.double().norm().item()
             assert total.norm().item() == pytest.approx(0.7 * norm / (norm + 0.01), rel=1e-2 if dtype == torch.bfloat16 else 2e-5)
+    for gamma, clip in ((1e-50, 1.0), (1e-10, 1e30), (1e-320, 1e8)):  # factors beyond single precision
+        for scale in (0.0, 1e-45, 1e-38, 1e-20, 1.0):
+            total = clipping.clip_and_sum([torch.full((1, 5), scale)], clip, None, gamma)[0]
+            assert torch.isfinite(total).all() and total.norm() <= clip
     bad = torch.tensor([[float("nan"), 1.0], [1.0, 0.0]])
     assert torch.isfinite(clipping.clip_and_sum([bad], 1.0, None, 0.01)[0]).all()
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import threading
 
 import numpy as np
@@ -99,7 +100,9 @@ def test_faults_are_found(tmp_path, fault, says):
 def test_wrong_words_are_one_line_each(tmp_path):
     record = Record(tmp_path / "run", [np.zeros(3), np.zeros((2, 2))], 4, 1.0)
     good = [np.ones(3), np.ones((2, 2))]
-    record.add(0, good, 1)
+    record.add(0, good, np.int64(1))
+    other = Record(tmp_path / "other", 3, 4, 1.0)
+    other.add(0, np.ones(3), drawn=np.array([3, 1]))
     for wrong, says in (
         (lambda: Record(tmp_path / "run", 3, 4, 1.0), "there already, of another run or process"),
         (lambda: Record(tmp_path / "x", 3, 1, 1.0), "at least 2"),
@@ -108,6 +111,13 @@ def test_wrong_words_are_one_line_each(tmp_path):
         (lambda: Record(tmp_path / "x", np.array(["a"]), 4, 1.0), "an array has type <U1"),
         (lambda: record.add(2, good, 1), "round 2 does not follow: round 0 is being recorded"),
         (lambda: record.add(0, good, 4), "sender 4 is none of 4 canaries"),
+        (lambda: record.add(0, good, 1.0), "sender 1.0 is none of 4 canaries"),
+        (lambda: record.add(0, good, True), "sender True is none of 4 canaries"),
+        (lambda: record.add(0, good, 1, drawn=[1]), "a sender that was not drawn releases nothing"),
+        (lambda: other.add(0, np.ones(3), drawn=[7]), "drawn 7 is none of 4 canaries, 0 to 3"),
+        (lambda: other.add(0, np.ones(3), drawn=[True, False]), "drawn True is none of 4 canaries"),
+        (lambda: other.add(0, np.ones(3), drawn=[2]), "one set of canaries in round 0, and was another one before"),
+        (lambda: other.add(0, np.ones(3)), "one set of canaries in round 0, and was another one before"),
         (lambda: record.add(0, good), "either every release has a sender, or none"),
         (lambda: record.add(0, good[:1], 1), r"has shapes \[\(3,\)\]"),
         (lambda: record.add(0, [np.full(3, np.nan), good[1]], 1), "round 0 has a number that is not finite"),
@@ -121,6 +131,56 @@ def test_wrong_words_are_one_line_each(tmp_path):
     (tmp_path / "run" / "round-0000.npy").touch()  # of another process
     with pytest.raises(mafalda.MafaldaError, match="another process writes to this folder"):
         record.close()
+
+
+def test_numbers_of_numpy_are_written(tmp_path):
+    with Record(tmp_path / "run", 3, 4, 1.0, noising=np.eye(2)) as record:
+        for i in np.arange(4):
+            record.add(0, np.ones(3), i)
+        record.add(1, np.ones(3), np.uint8(2))
+    with Record(tmp_path / "sums", 3, 4, 1.0) as record:
+        record.add(0, np.ones(3), drawn=np.flatnonzero([1, 0, 1, 0]))
+        record.add(1, np.ones(3), drawn=[])
+    said = json.loads((tmp_path / "run" / "record.json").read_text())
+    assert [r["senders"] for r in said["rounds"]] == [[0, 1, 2, 3], [2]] and len(said["noising"]) == 64
+    said = json.loads((tmp_path / "sums" / "record.json").read_text())
+    assert [r["drawn"] for r in said["rounds"]] == [[0, 2], []] and "noising" not in said
+
+
+@real
+def test_correlated_noise_is_what_the_description_says(tmp_path):
+    """Noise of C⁻¹Z under a description with C; what a noising.npy says that is not of the record, or not of C."""
+    draw, c = np.random.default_rng(1), np.eye(6) + 0.5 * np.eye(6, k=-1)
+    np.save(tmp_path / "C.npy", c)
+    claim = "unit='silo'\nmechanism='matrix'\nmatrix='%s'\nclip=1.0\nsigma=2.0\nrounds=6\ndelta=1e-5\n" % (tmp_path / "C.npy")
+    fresh = "unit='silo'\nclip=1.0\nsigma=2.0\nrounds=6\ndelta=1e-5\n"
+
+    def recorded(name, text, noising, matrix):
+        (tmp_path / "claim.toml").write_text(text)
+        with Record(tmp_path / name, 300, 40, 1.0, claim=tmp_path / "claim.toml", noising=noising, seed=1) as record:
+            noise = [2 * matrix @ draw.normal(size=(6, 300)) for _ in range(40)]
+            for t in range(6):
+                for i in range(40):
+                    record.add(t, clipped(record.update(i), 1) + noise[i][t], i)
+        return tmp_path / name
+
+    inverse = np.linalg.inv(c)
+    for name, noising in (("alone", None), ("said twice", inverse)):
+        found = mafalda.audit(run=recorded(name, claim, noising, inverse))
+        assert found.passed and found.claimed_epsilon > found.lower_epsilon
+    with pytest.raises(mafalda.ProgramError, match="noising.npy is not the inverse of the description's matrix"):
+        mafalda.audit(run=recorded("other", claim, np.eye(6), inverse))
+    quiet = recorded("quiet", fresh, 0.01 * np.eye(6), 0.01 * np.eye(6))  # nobody knows what ε is claimed
+    found = mafalda.audit(run=quiet)
+    assert "claimed_epsilon" not in found and found.lower_epsilon > 8
+    said = subprocess.run([os.environ["MAFALDA"], "audit", "--run", str(quiet)], capture_output=True, text=True).stdout
+    assert "no fault was found (which proves nothing); epsilon was not compared: --epsilon says" in said
+    np.save(quiet / "noising.npy", np.eye(6))
+    with pytest.raises(mafalda.ProgramError, match="noising.npy is not of this record"):
+        mafalda.audit(run=quiet)
+    (quiet / "noising.npy").unlink()
+    with pytest.raises(mafalda.ProgramError, match="noising.npy"):
+        mafalda.audit(run=quiet)
 
 
 def _error(call):

@@ -195,7 +195,11 @@ def test_a_whole_update_is_no_record(plan, tmp_path):
     ):
         with pytest.raises(mafalda.ParticipationError, match="clipped as one|clipped one by one"):
             refused()
-    for given, of in ((plan.noise("a", 3, seed=1), "make_private"), (opened(plan, tmp_path / "b", seed=1), "make_private")):
+    for given, of in (
+        (plan.noise("a", 3, seed=1), "make_private"),
+        (opened(plan, tmp_path / "b", seed=1), "make_private"),
+        (silos.simulated(3, seed=1), "noise"),
+    ):
         with pytest.raises(mafalda.MafaldaError, match=f"a silo takes what plan.{of}"):
             Silo(given, tmp_path / "outbox")
     with pytest.raises(mafalda.ExportError, match="a silo is in every step"):

@@ -94,6 +94,14 @@ func (c *claimed) fit() (err error) {
 	if len(sigma) != len(c.Rounds) {
 		return unfit("the description has %d rounds, and %d are recorded", len(sigma), len(c.Rounds))
 	}
+	switch claim, err := c.run.Noising(); {
+	case err != nil:
+		return err
+	case claim != nil && c.correlated && !mat.EqualApprox(claim, c.noising, 1e-9*mat.Norm(claim, math.Inf(1))):
+		return unfit("%s is not the inverse of the description's matrix: the description alone says enough", noisingName)
+	case claim != nil:
+		c.noising, c.correlated = claim, false
+	}
 	n, took := len(c.kept), c.coins.contributions()
 	x, f, covariance := mat.NewDense(n, len(took), nil), mat.NewDense(n, len(took), nil), mat.NewSymDense(n, nil)
 	var rounds mat.Dense // of the noise, but for its scale
@@ -127,11 +135,12 @@ func (c *claimed) fit() (err error) {
 		return unfit("no canary took part: none was drawn in any round")
 	}
 	c.x, c.f = new(mat.Dense), new(mat.Dense)
-	if c.whitening, err = inverseRoot(covariance); err == nil {
-		c.x.Mul(c.whitening, x)
-		c.f.Mul(c.whitening, f)
+	if c.whitening, err = inverseRoot(covariance); err != nil {
+		return unfit("%s: %v", noisingName, err)
 	}
-	return err
+	c.x.Mul(c.whitening, x)
+	c.f.Mul(c.whitening, f)
+	return nil
 }
 
 // look computes what there is to know of the numbers, of the Gram matrix of releases and directions.
@@ -198,7 +207,7 @@ func (c *claimed) judge(confidence, total float64) (*Result, error) {
 	switch {
 	case total > 0:
 		r.ClaimedEpsilon = &total
-	case !c.correlated: // descriptions have no correlation
+	case !c.correlated: // beyond what the description says
 		r.ClaimedEpsilon = &whole.Epsilon
 	}
 	r.Passed = len(r.Failures()) == 0

@@ -66,5 +66,6 @@
 // then for each step the node's own message and those of Seen, d float32 each.
 //
 // The folder of a Record has coins.json, of no export and without steps; round-0000.npy and so on, float32, what was released in a
-// round; record.json (Record), sealed as coins.json is; and, if noise is claimed to be correlated, noising.npy.
+// round; record.json (Record), sealed as coins.json is; and noising.npy, whose checksum record.json has, if
+// noise is claimed to be correlated and no description says how.
 package canaries

@@ -31,6 +31,8 @@ type Record struct {
 	Format string  `json:"format"`
 	Coins  string  `json:"coins"` // SHA-256 of coins.json
 	Rounds []Round `json:"rounds"`
+	// Noising is the SHA-256 of noising.npy; absent where there is none.
+	Noising string `json:"noising,omitempty"`
 	// Checksum is of the file up to it (SHA-256).
 	Checksum string `json:"sha256"`
 
@@ -98,10 +100,18 @@ func OpenRecord(dir string) (*Record, error) {
 	}
 	n := len(r.Rounds)
 	r.noising = mat.NewDiagDense(n, slices.Repeat([]float64{1}, n))
+	digest, err = files.SHA256(filepath.Join(dir, noisingName))
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && r.Noising == "":
+		return r, nil
+	case err == nil && digest != r.Noising:
+		err = fmt.Errorf("%s is not of this record", filepath.Join(dir, noisingName))
+	}
+	if err != nil {
+		return nil, err
+	}
 	a, err := npy.ReadFile(filepath.Join(dir, noisingName))
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return r, nil
 	case err == nil && !slices.Equal(a.Shape, []int{n, n}):
 		err = fmt.Errorf("%s: shape %v, and %d rounds", filepath.Join(dir, noisingName), a.Shape, n)
 	case err == nil:

@@ -1,6 +1,7 @@
 package canaries
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -210,6 +211,20 @@ func (p program) audit(t *testing.T, seed uint64, o Options) *Result {
 	return found
 }
 
+// written writes a matrix, and returns the checksum of the file.
+func written(t *testing.T, path string, m *mat.Dense) string {
+	t.Helper()
+	var b bytes.Buffer
+	rows, columns := m.Dims()
+	if err := npy.Write(&b, []int{rows, columns}, m.RawMatrix().Data); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(b.Bytes()))
+}
+
 // lagged is the matrix of noise of which every round takes half of the last round's away.
 func lagged(rounds int) *mat.Dense {
 	m := mat.NewDense(rounds, rounds, nil)
@@ -228,7 +243,17 @@ func TestHonestProgramsPass(t *testing.T) {
 	correlated.correlated, correlated.claimed = true, true
 	several := local()
 	several.recipients, several.claim = 2, several.claim+"\nrecipients=2"
-	programs := []program{local(), central(), drawn(), correlated, several}
+	described, c := correlated, new(mat.Dense)
+	if err := c.Inverse(lagged(described.rounds)); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "C.npy")
+	written(t, path, c)
+	described.claimed, described.claim = false, fmt.Sprintf("unit='silo'\nclip=1\nmechanism='matrix'\nsigma=%v\nmatrix='%s'", described.std, path)
+	if described.audit(t, 1, Options{}).ClaimedEpsilon == nil {
+		t.Error("no ε is claimed with noise that the description says")
+	}
+	programs := []program{local(), central(), drawn(), correlated, several, described}
 	for confidence, runs := range map[float64]int{0.95: 200, 0.5: 60} {
 		refused, above := 0, 0
 		for seed := range uint64(runs) {
@@ -461,15 +486,17 @@ func TestWhatIsNoRecord(t *testing.T) {
 			}
 		}),
 		"shape [2 2], and 3 rounds": func(dir string) {
-			f, _ := os.Create(filepath.Join(dir, noisingName))
-			npy.Write(f, []int{2, 2}, make([]float64, 4))
-			f.Close()
+			digest := written(t, filepath.Join(dir, noisingName), mat.NewDense(2, 2, nil))
+			said(func(all, _ map[string]any) { all["noising"] = digest })(dir)
 		},
-		"no positive covariance": func(dir string) {
-			f, _ := os.Create(filepath.Join(dir, noisingName))
-			npy.Write(f, []int{3, 3}, make([]float64, 9))
-			f.Close()
+		"noising.npy: the noise of the messages has no positive covariance": func(dir string) {
+			digest := written(t, filepath.Join(dir, noisingName), mat.NewDense(3, 3, nil))
+			said(func(all, _ map[string]any) { all["noising"] = digest })(dir)
 		},
+		"noising.npy is not of this record": func(dir string) {
+			written(t, filepath.Join(dir, noisingName), mat.NewDense(3, 3, nil))
+		},
+		"noising.npy: no such file": said(func(all, _ map[string]any) { all["noising"] = "ab" }),
 	} {
 		dir := p.run(t, 2)
 		change(dir)

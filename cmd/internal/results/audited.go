@@ -43,7 +43,7 @@ func AuditedDocument(r *canaries.Result) *document.Document {
 	case r.ClaimedEpsilon != nil:
 		claimed = fmt.Sprintf("; claimed are %s", terminal.DecimalUp(*r.ClaimedEpsilon, 6))
 	case r.Releases > 0:
-		claimed = "; what is claimed with correlated noise is not known"
+		claimed = "; what is claimed with noise of noising.npy is not known"
 	}
 	family := "a Gaussian mechanism"
 	if r.Releases > 0 && r.Mu == 0 {
@@ -63,6 +63,12 @@ func AuditedDocument(r *canaries.Result) *document.Document {
 		d.Gap()
 	}
 	verdict := "passed: no fault was found, and no more than is claimed (which proves nothing)"
+	if r.ClaimedEpsilon == nil {
+		verdict = "passed: no fault was found (which proves nothing); epsilon was not compared"
+		if r.Releases > 0 {
+			verdict += ": --epsilon says what is claimed in total"
+		}
+	}
 	if !r.Passed {
 		verdict = "FAILED: " + strings.Join(r.Failures(), "; ")
 	}
