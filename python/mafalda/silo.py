@@ -130,8 +130,10 @@ class Silo(Closing):
         """A line for the log: the round that is next, and what the silo has spent, rounded up. It is no secret."""
         noise, spent = self.noise, self.noise.spent
         line = f"{self.node}: {noise.next} of {noise.steps} rounds are over"
-        if spent is not None and spent["epsilon"] is not None:
+        if spent is not None and spent.get("epsilon") is not None:
             line += f", epsilon {math.ceil(spent['epsilon'] * 1e4) / 1e4:.4f} at delta {spent['delta']:g} is spent"
+        elif spent is not None:  # the export has a mu, and no delta
+            line += f", mu {math.ceil(spent['mu'] * 1e4) / 1e4:.4f} is spent"
         return line + (f"; its budget ends it before round {noise.end}" if noise.end < noise.steps else "")
 
     def close(self) -> None:

@@ -185,6 +185,13 @@ def test_a_whole_update_is_clipped_as_one(tmp_path):
         assert math.hypot(*clipped(update, 0.5)) <= 0.5
 
 
+def test_a_silo_says_what_is_spent_without_a_delta(tmp_path, monkeypatch):
+    plan = whole(tmp_path / "silos")
+    silo = Silo(plan.noise("a", 3, seed=1), tmp_path / "outbox")
+    monkeypatch.setattr(type(silo.noise), "spent", {"steps": 2, "mu": 0.57731, "by": "leading block"}, raising=False)
+    assert silo.says() == "a: 0 of 6 rounds are over, mu 0.5774 is spent"
+
+
 def test_a_whole_update_is_no_record(plan, tmp_path):
     silos, sgd = whole(tmp_path / "silos"), torch.optim.SGD(torch.nn.Linear(2, 1).parameters(), lr=1)
     for refused in (
