@@ -138,6 +138,7 @@ func (f *attackable) scenario(cmd *cobra.Command, schema participation.Schema, s
 	err = allOf(
 		func() (err error) { s.Algorithm, err = f.threat.Algorithm(cmd, schema.Steps()); return err },
 		func() error { return f.schema.CheckUnit(cmd, f.threat.Exported, f.threat.Manifest) },
+		func() error { return f.schema.CheckLocalSteps(s.Algorithm.Training().Spec.LocalSteps) },
 		func() (err error) {
 			level, err = f.threat.Level(sigma, cmd.Flags().Changed("sigma"))
 			level.Unit = f.schema.Unit()

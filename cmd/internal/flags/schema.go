@@ -110,6 +110,14 @@ func (f *SchemaFlags) CheckUnit(cmd *cobra.Command, dir string, m *export.Manife
 	return nil
 }
 
+// CheckLocalSteps refuses local steps that are steps of the plan for a silo, which has all of its own in every step.
+func (f *SchemaFlags) CheckLocalSteps(steps int) error {
+	if f.unit == unitSilo && steps > 1 {
+		return terminal.Usagef("--unit silo is a whole update, with all its local steps, in every step: leave out --optimizer local")
+	}
+	return nil
+}
+
 // chooseForRecords returns the schema of a record.
 func (f *SchemaFlags) chooseForRecords(cmd *cobra.Command) (participation.Schema, error) {
 	if !cmd.Flags().Changed("T") {
