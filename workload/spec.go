@@ -1,13 +1,14 @@
 package workload
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"mafalda/internal/enum"
-	"mafalda/internal/lists"
-
 	"mafalda/internal/fault"
+	"mafalda/internal/lists"
 )
 
 // Spec says what is trained and what counts: whose errors, in which steps, under which optimizer, over which networks.
@@ -266,3 +267,35 @@ func (k Kind) String() string { return kinds.Name(k) }
 
 // ParseKind is the inverse of String.
 func ParseKind(name string) (Kind, error) { return kinds.Parse(name) }
+
+// Facts returns what is trained and what counts in words, with the names of the facts, if it is more than plain gradient
+// descent.
+func (s Spec) Facts() (facts [][2]string) {
+	fact := func(name string, parts ...string) {
+		parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
+		if len(parts) > 0 {
+			facts = append(facts, [2]string{name, strings.Join(parts, ", ")})
+		}
+	}
+	when := func(there bool, format string, args ...any) string {
+		if !there {
+			return ""
+		}
+		return fmt.Sprintf(format, args...)
+	}
+	fact("optimizer", when(s.Momentum > 0, "momentum %g%s", s.Momentum, when(s.Nesterov, " (Nesterov)")),
+		when(s.LearningRates.String() != "constant", "rates %v", s.LearningRates),
+		when(s.WeightDecay > 0, "weight decay %g", s.WeightDecay),
+		when(s.LocalSteps > 1, "gossip after every %d steps", s.LocalSteps),
+		when(s.GossipRounds > 1, "%d rounds of gossip", s.GossipRounds),
+		when(s.GradientTracking, "gradient tracking"))
+	q := s.GraphSequence
+	fact("changes", when(q != nil, "networks that take turns"),
+		when(s.NodeFailures > 0, "nodes fail with probability %g", s.NodeFailures),
+		when(s.LinkFailures > 0, "links fail with probability %g", s.LinkFailures),
+		when(s.RandomNeighbours > 0, "%d random neighbours", s.RandomNeighbours))
+	fact("missed steps", when(s.MissedSteps > 0, "with probability %g, rows of noise %s", s.MissedSteps,
+		map[bool]string{true: "carried over", false: "lost"}[s.Carry]))
+	fact("counted", when(!s.CountsAll(), "steps %v", s.Weights))
+	return facts
+}

@@ -2,7 +2,6 @@ package flags
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -85,34 +84,7 @@ func formName(form string) string {
 	return form
 }
 
-// WorkloadFacts says what is trained and what counts, if it is more than plain gradient descent.
+// WorkloadFacts returns what Spec.Facts says.
 func WorkloadFacts(s workload.Spec) []document.Fact {
-	var facts []document.Fact
-	fact := func(name string, parts ...string) {
-		parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
-		if len(parts) > 0 {
-			facts = append(facts, document.Fact{Name: name, Value: strings.Join(parts, ", ")})
-		}
-	}
-	when := func(there bool, format string, args ...any) string {
-		if !there {
-			return ""
-		}
-		return fmt.Sprintf(format, args...)
-	}
-	fact("optimizer", when(s.Momentum > 0, "momentum %g%s", s.Momentum, when(s.Nesterov, " (Nesterov)")),
-		when(s.LearningRates.String() != "constant", "rates %v", s.LearningRates),
-		when(s.WeightDecay > 0, "weight decay %g", s.WeightDecay),
-		when(s.LocalSteps > 1, "gossip after every %d steps", s.LocalSteps),
-		when(s.GossipRounds > 1, "%d rounds of gossip", s.GossipRounds),
-		when(s.GradientTracking, "gradient tracking"))
-	q := s.GraphSequence
-	fact("changes", when(q != nil, "networks that take turns"),
-		when(s.NodeFailures > 0, "nodes fail with probability %g", s.NodeFailures),
-		when(s.LinkFailures > 0, "links fail with probability %g", s.LinkFailures),
-		when(s.RandomNeighbours > 0, "%d random neighbours", s.RandomNeighbours))
-	fact("missed steps", when(s.MissedSteps > 0, "with probability %g, rows of noise %s", s.MissedSteps,
-		map[bool]string{true: "carried over", false: "lost"}[s.Carry]))
-	fact("counted", when(!s.CountsAll(), "steps %v", s.Weights))
-	return facts
+	return lists.Map(s.Facts(), func(fact [2]string) document.Fact { return document.Fact{Name: fact[0], Value: fact[1]} })
 }
