@@ -186,7 +186,7 @@ def clips_of(optimizer: "torch.optim.Optimizer", clip: float) -> Clip:
     given = [group["clip"] for group in groups if "clip" in group]
     if not given:
         return clip
-    if len(given) < len(groups) or not all(0 < x < math.inf for x in given):
+    if len(given) < len(groups) or not all(not isinstance(x, (bool, str)) and 0 < x < math.inf for x in given):
         raise ValueError("every group of the optimizer needs its own clip, above 0, or none of them")
     if not math.hypot(*given) <= clip * (1 + 1e-9):
         raise ExportError(f"the clips of the groups are {math.hypot(*given):.6g} together, the root of their squares, where the noise is for {clip:g}")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _files
-from .errors import ExportError
+from .errors import ExportError, StepError
 
 
 DENSE = 1024  # nodes up to which W is multiplied as a dense matrix
@@ -101,7 +101,9 @@ class Gossip:
             return 0
         if step is None:
             raise ExportError("the networks of this export take turns: say step=…")
-        return step % self._turns
+        if isinstance(step, bool) or not isinstance(step, (int, np.integer)) or step < 0:
+            raise StepError(f"step {step!r}: networks take turns in steps 0, 1, 2, …")
+        return int(step) % self._turns
 
     def _file(self) -> str:
         if self._name is None:

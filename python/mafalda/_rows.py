@@ -137,6 +137,9 @@ class Rows:
     ) -> None:
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 1 << 64:
             raise ValueError(f"a seed is a number from 0 to 2^64-1, not {seed!r}")
+        for name, value, least in (("memory", memory, 0), ("threads", threads, 1)):
+            if isinstance(value, (bool, str)) or value is not None and not value >= least:
+                raise ValueError(f"{name} is a number, at least {least}, not {value!r}")
         self.plan, self.dim, self.steps, self.seed = plan, dim, plan.steps, int(seed)
         self.numbers, self._std = numbers, std
         self.room = KEPT if memory is None else memory

@@ -67,7 +67,12 @@ class SimulatedRows(Rows):
 def _target(like: Any, device: Any, dtype: Any) -> tuple[int, Any, str]:
     """How many numbers a row has, its device (None: numpy), and the name of its dtype."""
     counted = isinstance(like, (int, np.integer)) and not isinstance(like, bool)
-    tensors = [] if counted or isinstance(like, bool) else [like] if hasattr(like, "shape") else parameters_of(like)
+    try:
+        tensors = [] if counted else [like] if hasattr(like, "shape") else parameters_of(like)
+    except TypeError:  # nothing to iterate over
+        tensors = []
+    if any(not hasattr(x, "shape") for x in tensors):
+        raise ValueError(f"like is a {type(like).__name__}: give a module, a tensor, a list of them (of a state dict, its values), or their number")
     dim = like if counted else sum(int(np.prod(x.shape)) for x in tensors)
     if dim < 1:
         raise ValueError(f"like is the parameters of a model, or their number, at least 1, not {like!r}")

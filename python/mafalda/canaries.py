@@ -251,7 +251,8 @@ class Record(_Coins):
         self._like = [np.zeros(like, np.float32)] if isinstance(like, (int, np.integer)) else [np.asarray(part) for part in _parts(like)]
         self._keys = list(like) if isinstance(like, Mapping) else None
         self._single = not isinstance(like, (Mapping, list, tuple))
-        dim = sum(part.size for part in self._like)
+        dim, count = sum(part.size for part in self._like), operator.index(count)
+        noising = None if noising is None else np.asarray(noising, dtype=np.float64)
         if count < 2 or dim < 1 or not 0 < clip < float("inf") or not 0 < size < float("inf"):
             raise ValueError(f"count {count} must be at least 2, and parameters ({dim}), clip {clip} and size {size} above 0")
         super().__init__(0, dim, int(count), float(clip), _new_key(seed), False)
@@ -274,7 +275,7 @@ class Record(_Coins):
         if text is not None:
             _durable.write(self._at("run.toml"), text)
         if noising is not None:
-            np.save(self._at("noising.npy"), np.asarray(noising, dtype=np.float64))
+            np.save(self._at("noising.npy"), noising)
             self._noising = _digest(self._at("noising.npy"))
 
     def update(self, i: int) -> Any:
@@ -374,6 +375,8 @@ def _digest(path: str) -> str:
 
 def _parts(values: Any) -> list[np.ndarray]:
     """Arrays and tensors, of a state dict, a list, or one, as float64."""
+    if hasattr(values, "state_dict"):
+        raise MafaldaError(f"numbers are wanted, and not a {type(values).__name__}: give what it sends, its state_dict() for example")
     found = values.values() if isinstance(values, Mapping) else values if isinstance(values, (list, tuple)) else [values]
     parts = [np.asarray(v.detach().cpu().double() if hasattr(v, "detach") else v) for v in found]
     for part in parts:

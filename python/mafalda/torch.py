@@ -355,7 +355,7 @@ def spread(parameters: Sequence["torch.Tensor"]) -> None:
 
 def checked_gamma(given: float | None) -> float | None:
     """γ of automatic clipping; None without."""
-    if given is not None and not 0 < given < float("inf"):
+    if given is not None and (isinstance(given, (bool, str)) or not 0 < given < float("inf")):
         raise ValueError(f"automatic is γ of g·clip/(‖g‖+γ), above 0, not {given!r}")
     return given
 

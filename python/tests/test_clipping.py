@@ -99,6 +99,7 @@ def test_what_is_refused(tmp_path):
     for first, second, error, words in (
         (0.7, 0.8, mafalda.ExportError, "1.06301 together"),
         (0.0, 0.8, ValueError, "its own clip"),
+        ("a", 0.8, ValueError, "its own clip"),
         (float("inf"), 0.1, ValueError, "its own clip"),
     ):
         with pytest.raises(error, match=words):
@@ -106,7 +107,7 @@ def test_what_is_refused(tmp_path):
     half = torch.optim.SGD([{"params": model[0].parameters(), "clip": 0.5}, {"params": model[2].parameters()}], lr=1)
     with pytest.raises(ValueError, match="or none of them"):
         plan.make_private(half, node="a", seed=1, sampler=sampler)
-    for gamma in (0, -1, float("nan"), float("inf")):
+    for gamma in (0, -1, float("nan"), float("inf"), "0.1", True):
         with pytest.raises(ValueError, match="automatic is γ"):
             plan.make_private(torch.optim.SGD(model.parameters(), lr=1), node="a", seed=1, sampler=sampler, automatic=gamma)
     for make in (

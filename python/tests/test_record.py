@@ -109,6 +109,8 @@ def test_wrong_words_are_one_line_each(tmp_path):
         (lambda: Record(tmp_path / "x", 3, 4, float("nan")), "above 0"),
         (lambda: Record(tmp_path / "x", 0, 4, 1.0), "above 0"),
         (lambda: Record(tmp_path / "x", np.array(["a"]), 4, 1.0), "an array has type <U1"),
+        (lambda: Record(tmp_path / "x", 3, 4, 1.0, noising="a"), "could not convert"),
+        (lambda: Record(tmp_path / "x", Module(), 4, 1.0), r"not a Module: give what it sends, its state_dict\(\)"),
         (lambda: record.add(2, good, 1), "round 2 does not follow: round 0 is being recorded"),
         (lambda: record.add(0, good, 4), "sender 4 is none of 4 canaries"),
         (lambda: record.add(0, good, 1.0), "sender 1.0 is none of 4 canaries"),
@@ -126,11 +128,17 @@ def test_wrong_words_are_one_line_each(tmp_path):
         with pytest.raises((mafalda.MafaldaError, ValueError), match=says) as caught:
             wrong()
         assert "\n" not in str(caught.value)
+    assert not (tmp_path / "x").exists()
     assert f"is written by process {os.getpid()}" in in_child(lambda: _error(lambda: record.add(0, good, 2)))
     assert f"is written by process {os.getpid()}" in in_child(lambda: _error(record.close))
     (tmp_path / "run" / "round-0000.npy").touch()  # of another process
     with pytest.raises(mafalda.MafaldaError, match="another process writes to this folder"):
         record.close()
+
+
+class Module:
+    def state_dict(self):
+        return {}
 
 
 def test_numbers_of_numpy_are_written(tmp_path):

@@ -188,9 +188,15 @@ def test_types(tmp_path):
 
 def test_what_is_refused(tmp_path):
     plan = mafalda.load(write(tmp_path / "out"))
-    for like in (0, True, []):
+    for like in (0, True, [], None, 2.0):
         with pytest.raises(ValueError, match="parameters of a model"):
             plan.simulated(like, seed=1)
+    for like in ({"w": np.zeros(3)}, [1, 2], "model"):
+        with pytest.raises(ValueError, match="of a state dict, its values"):
+            plan.simulated(like, seed=1)
+    for wrong in ({"memory": "4GB"}, {"memory": -1}, {"threads": 0}, {"threads": True}):
+        with pytest.raises(ValueError, match=f"{[*wrong][0]} is a number, at least"):
+            plan.simulated(3, seed=1, **wrong)
     for options in ({}, {"seed": 1, "generator": 1}):
         with pytest.raises(ValueError, match="exactly one of seed"):
             plan.simulated(3, **options)
@@ -304,5 +310,9 @@ def test_mix_all_of_networks_that_take_turns(tmp_path):
         for i, node in enumerate(plan.nodes):
             others = {v: models[plan.index(v)] for v in plan.neighbours(node, step)}
             assert np.allclose(mixed[i], plan.mix(models[i], others, node=node, step=step), atol=1e-15)
+    for step in (-1, 1.0, True, "0"):
+        with pytest.raises(mafalda.StepError, match="take turns in steps 0, 1, 2"):
+            plan.mix_all(models, step)
+    assert (plan.mix_all(models, np.int64(5)) == plan.mix_all(models, 1)).all()
     with pytest.raises(mafalda.ExportError, match="say step"):
         plan.mix_all(models)

@@ -185,6 +185,9 @@ func (r *Record) readRound(t int) error {
 			r.kept = append(r.kept, release{t, sender, []int{i}})
 		}
 	}
+	if _, err := io.CopyN(io.Discard, f, 1); err != io.EOF {
+		return fmt.Errorf("%s is longer than its %d rows", path, round.Rows)
+	}
 	if sum := hex.EncodeToString(whole.Sum(nil)); sum != round.SHA256 {
 		return fmt.Errorf("%s was changed: its checksum is not that of %s", path, recordName)
 	}

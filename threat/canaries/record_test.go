@@ -485,6 +485,7 @@ func TestWhatIsNoRecord(t *testing.T) {
 				r.(map[string]any)["drawn"] = []int{}
 			}
 		}),
+		"round-0001.npy is longer than its 6 rows": edit("round-0001.npy", func(b []byte) []byte { return append(b, 0) }),
 		"shape [2 2], and 3 rounds": func(dir string) {
 			digest := written(t, filepath.Join(dir, noisingName), mat.NewDense(2, 2, nil))
 			said(func(all, _ map[string]any) { all["noising"] = digest })(dir)
