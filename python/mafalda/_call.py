@@ -112,6 +112,10 @@ def _fill(command: str, plan: Export, flags: dict[str, Any]) -> None:
     network = getattr(plan, "origin", None) or _named_network(manifest)
     if flags.get("graph") is None and flags.get("gossip") is None:
         default.update(network)
+    if plan.schema == "silo":  # which is in every step, and no name of a schema
+        default = {**default, "participations": None, "separation": None, "schema": None, "unit": "silo"}
+    elif plan.schema == "people":
+        default |= {"schema": "cyclic", "unit": f"person:batches={manifest['participation']['person_batches']}"}
     for name, value in default.items():
         if name in flags and flags[name] is None:
             flags[name] = value

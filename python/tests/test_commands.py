@@ -170,6 +170,18 @@ def test_the_level_of_a_plan_is_that_of_its_account_and_its_simulation(sampling)
 
 
 @real
+@pytest.mark.parametrize("taking", [{"unit": "silo"}, {"unit": "person", "k": 2}, {"unit": "person:batches=2", "k": 2}], ids=lambda of: of["unit"])
+def test_a_plan_is_accounted_for_by_its_own_unit(tmp_path, taking):
+    made = mafalda.optimize("cycle:4", steps=8, epsilon=2, delta=1e-5, out=tmp_path / "out", **taking)
+    for plan in (made, mafalda.load(tmp_path / "out")):
+        assert mafalda.account(plan, trust="eavesdropper").ldp_epsilon == pytest.approx(2)
+        assert mafalda.audit(plan, trust="eavesdropper", runs=200).passed
+    if taking["unit"] == "silo":
+        with pytest.raises(mafalda.ProgramError, match="give unit silo"):
+            mafalda.account(plan, unit="record", trust="eavesdropper")
+
+
+@real
 def test_results_are_arrays_tables_and_pictures(tmp_path):
     plan = mafalda.optimize(CYCLE, steps=8, k=2, mu=1, delta=1e-6)
     assert np.allclose(plan.C @ plan.C_inv, np.eye(8)) and plan.lower_bound <= plan.loss <= plan.lower_bound * (1 + plan.gap) * 1.0001
