@@ -21,6 +21,7 @@ func (r *Summary) sampling() {
 		r.More("a given record is drawn for a step that drops some with a probability of at most %s;", terminal.NumberUp(s.Overflow))
 	}
 	r.More("batches count with their expected size, not with the real one")
+	r.More("(a permutation that is cut into equal batches is another mechanism)")
 }
 
 // bands compares the strategies that were searched, and the optimum for batches in turn.
