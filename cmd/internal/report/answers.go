@@ -41,7 +41,7 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 	case m.Sampled():
 		whom += ", but not which records were drawn"
 	}
-	unit := m.Participation.Unit() + " at every node"
+	unit := m.Participation.Unit() + " at every node (one who takes part: a hospital, a firm)"
 	if m.Participation.Unit() == "silo" {
 		unit = "silo, with its whole update in every round,"
 	}
@@ -62,7 +62,7 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 	ask("Who may see what?", "%s.", seen)
 	collude := "The promise stays: it holds against all others together, since the noise of a node is its own."
 	if m.Space != nil {
-		collude = fmt.Sprintf("All others together: %s.", p.guarantee(1/slices.Min(e.Shared.Own), 1))
+		collude = fmt.Sprintf("All others together, and so any of them: %s.", p.says(1/slices.Min(e.Shared.Own), 1))
 		const most = 100 // nodes whose pairs are looked at in a moment
 		if nodes := len(e.Shared.Own); nodes <= most {
 			two, err := secrets.Colluding(nodes, 2)
@@ -73,7 +73,7 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 			if err != nil {
 				return err
 			}
-			collude = fmt.Sprintf("Any two of them: %s. %s", p.guarantee(math.Sqrt(worst.Value), 1), collude)
+			collude = fmt.Sprintf("Any two of them: %s. %s", p.says(math.Sqrt(worst.Value), 1), collude)
 		}
 	}
 	ask("What if nodes collude?", "%s", collude)
@@ -87,13 +87,13 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 			if m.Space != nil {
 				times = float64(n) // what pairs share may cancel in one node's favour, and in the other's
 			}
-			return p.guarantee(times, n)
+			return p.says(times, n)
 		}
 		all := ""
 		if nodes > 3 {
 			all = fmt.Sprintf(", at all %d %s", nodes, at(nodes))
 		}
-		ask("What if somebody is at several nodes?", "All of that together, a %s at each, has less: at two nodes %s, at three %s%s.", m.Participation.Unit(),
+		ask("What if somebody is at several nodes?", "The promise is weaker for all of that together, a %s at each: at two nodes %s, at three %s%s.", m.Participation.Unit(),
 			at(2), at(3), all)
 	}
 	switch records := "What if somebody has several records at a node?"; {
@@ -104,7 +104,7 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 		ask(records, "Each of them has the promise, but not all together: that takes a plan for persons.")
 	default:
 		ask(records, "Each of them has the promise; two together have %s, three %s. A plan for persons would hide all of them together.",
-			p.guarantee(2, 2), p.guarantee(3, 3))
+			p.says(2, 2), p.says(3, 3))
 	}
 	missed, shared := "none", ""
 	if w := m.WorkloadSpec; w != nil && w.MissedSteps > 0 {
@@ -113,17 +113,17 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 	if m.Space != nil {
 		shared = ", and what others share with a lost node stays in them"
 	}
-	ask("What if a node misses steps, or is lost?", "The promise stays, if that depends on nothing in the data and the node keeps to the contract. "+
+	ask("What if a node misses steps, or is lost?", "The promise stays, if who misses which step depends on nothing in the data, and the node keeps to the contract. "+
 		"The models suffer: the plan is for nodes that miss %s of their steps%s.", missed, shared)
 	if half != nil {
 		given := half.String()
 		if half.Epsilon != nil {
 			given = promise{epsilon: *half.Epsilon, delta: *half.Delta}.guarantee(1, 1)
 		}
-		ask("What if training stops early?", "No more is given away: after %d of %d steps %s. That holds if the end does not depend on "+
-			"the data; otherwise the promise for the whole plan does.", half.Steps, m.Steps, given)
+		ask("What if training stops early?", "No more is given away: after %d of %d steps %s. That holds if the end depends on nothing in "+
+			"the data, and so not on how good the models are; otherwise the promise for the whole plan holds.", half.Steps, m.Steps, given)
 	}
-	ask("What must we do?", "Let somebody run the command at the end, which computes the promise again. Keep to the contract on this page at every node. "+
+	ask("What must we do?", "Let an engineer run the first command at the end, which computes the promise again from the folder of the plan. Keep to the contract on this page at every node. "+
 		"Send nothing else that depends on the data.")
 	return nil
 }
@@ -162,10 +162,28 @@ func (p promise) guarantee(times float64, parts int) string {
 	return fmt.Sprintf("ε = %s for δ = %g", terminal.DecimalUp(epsilon, 4), delta)
 }
 
-// guess says what the guarantee means for an attacker who guesses; empty without a μ.
-func (p promise) guess(unit, adjacency string) string {
+// says returns the guarantee, and what it means for an attacker who guesses.
+func (p promise) says(times float64, parts int) string {
+	right := promise{mu: p.mu * max(1, times) * (1 + 1e-12)}.right()
+	if right == "" {
+		return p.guarantee(times, parts)
+	}
+	return fmt.Sprintf("%s (a guess is right at most %s %%)", p.guarantee(times, parts), right)
+}
+
+// right returns the largest probability, in percent, that a guess of a coin by what is released is right; empty without a μ.
+func (p promise) right() string {
 	advantage, err := accounting.Delta(p.mu, 0)
 	if p.mu == 0 || err != nil {
+		return ""
+	}
+	return terminal.DecimalUp(50*(1+advantage), 3)
+}
+
+// guess says what the guarantee means for an attacker who guesses; empty without a μ.
+func (p promise) guess(unit, adjacency string) string {
+	right := p.right()
+	if right == "" {
 		return ""
 	}
 	other := "or not"
@@ -173,7 +191,7 @@ func (p promise) guess(unit, adjacency string) string {
 		other = "or another"
 	}
 	return fmt.Sprintf(". Whoever guesses whether this %s is in the data %s, when a coin has decided that, is right with a probability of at most %s %%, where chance has 50 %%", unit,
-		other, terminal.DecimalUp(50*(1+advantage), 3))
+		other, right)
 }
 
 // costOf says what the noise costs beside ordinary noise with the same promise.
@@ -188,5 +206,5 @@ func costOf(m *export.Manifest) string {
 	if ordinary == 0 || math.IsNaN(ordinary) {
 		return "What its noise costs beside ordinary noise was not computed when it was made."
 	}
-	return fmt.Sprintf("For the same promise its noise disturbs the models %.3g times as much (by its squared error) as %s.", 1/ordinary, beside)
+	return fmt.Sprintf("For the same promise its noise disturbs the models %.3g times as much (by its squared error, so less is better) as %s.", 1/ordinary, beside)
 }
