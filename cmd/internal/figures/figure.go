@@ -21,7 +21,7 @@ const (
 	inch                     = 72       // points
 	narrow                   = 5 * inch // below, panels are below each other
 	margin                   = 0.6      // around a figure, relative to the letters
-	wider                    = 1.1      // letters of readers without the font, relative to its own: titles and names of rows leave room
+	wider                    = 1.2      // letters of readers without the font, relative to its own: text leaves room
 )
 
 // Figure is a picture of panels.
@@ -90,8 +90,12 @@ func (f *Figure) page(s Style) (*page, error) {
 	if gaps := float64(len(f.panels) - 1); f.beside && p.width >= narrow {
 		left, bottom := edge, top
 		each := (wide - gaps*2*edge) / (gaps + 1)
+		titles := 0.0
 		for _, l := range f.panels {
-			bottom = max(bottom, l.drawOn(p, left, top, each))
+			titles = max(titles, l.titleTall(p.em, each))
+		}
+		for _, l := range f.panels { // titles end, and frames begin, beside each other
+			bottom = max(bottom, l.drawOn(p, left, top+titles-l.titleTall(p.em, each), each))
 			left += each + 2*edge
 		}
 		top = bottom

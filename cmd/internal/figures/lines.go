@@ -264,7 +264,8 @@ func (p *page) labelPoint(f frame, at Point, label string, others []shape) []sha
 		if left < f.left || right > f.right || top < f.top || bottom > f.bottom || slices.ContainsFunc(others, meets) {
 			continue
 		}
-		p.write(Point{left, bottom - 0.08*small}, 0, small, label)
+		align := (1 - way.X) / 2 // wider letters go away from the point
+		p.write(Point{left + align*wide, bottom - 0.08*small}, align, small, label)
 		return append(others, shape{points: []Point{{left, top}, {right, top}, {right, bottom}, {left, bottom}}})
 	}
 	return others

@@ -6,13 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"mafalda/graph"
 	"mafalda/participation"
 	"mafalda/plan"
+	"mafalda/secrets"
 )
 
 // An export with five numbers of bands had two curves of one colour, both solid: no two entries of a legend look alike.
@@ -155,6 +159,68 @@ func TestTitlesAndRowsLeaveRoom(t *testing.T) {
 			left := s.points[0].X + s.align*(s.end().X-s.points[0].X) - s.align*wide
 			if strings.Contains(s.text, "word") || strings.Contains(s.text, "row") {
 				if left < 0 || left+wide > p.width {
+					t.Errorf("%v wide: no room for %q", style.Width, s.text)
+				}
+			}
+		}
+	}
+}
+
+// The title of one of two matrices took two lines, and the frame beside it began higher.
+func TestFramesBesideEachOtherBeginTogether(t *testing.T) {
+	one := mat.NewDense(2, 2, []float64{1, 0, -0.5, 1})
+	f := Heatmaps("heading", Matrix{"C", one}, Matrix{"a noising matrix whose name takes more than a line", one})
+	p, err := f.page(Style{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tops []float64
+	for _, s := range p.shapes {
+		if s.image != nil {
+			tops = append(tops, s.points[0].Y)
+		}
+	}
+	if len(tops) != 3 || math.Abs(tops[0]-tops[1]) > 1e-9 {
+		t.Errorf("images begin at %v", tops)
+	}
+}
+
+// Without the font, readers cut legends, names of nodes and labels of axes off.
+func TestLegendsAndLabelsLeaveRoom(t *testing.T) {
+	name := "asymptote of equal gradients (no bound)"
+	lines, err := Lines(Axes{X: "numbers that a node keeps for each parameter (one is 8 MB)", Y: "squared error / that of the certified optimum"}, []Curve{
+		{Name: name, X: []float64{0, 1}, Y: []float64{1, 2}}, {Name: "short", X: []float64{0, 1}, Y: []float64{1, 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := graph.LoadNetwork(t.Context(), graph.NetworkOptions{Source: "florentine"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := make([]float64, n.Graph.Nodes())
+	sharing, err := Sharing(n.Graph, &secrets.Noise{Own: own})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []*Figure{lines, sharing} {
+		for _, style := range styles {
+			p, err := f.page(style)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range p.shapes {
+				if s.text == "" {
+					continue
+				}
+				length := s.end().X - s.points[0].X
+				if s.upward {
+					if length = s.points[0].Y - s.end().Y; s.points[0].Y+s.align*length*(wider-1)-wider*length < 0 {
+						t.Errorf("%v wide: no room for %q", style.Width, s.text)
+					}
+					continue
+				}
+				left := s.points[0].X + s.align*length*(1-wider)
+				if left < -1e-9 || left+wider*length > p.width+1e-9 {
 					t.Errorf("%v wide: no room for %q", style.Width, s.text)
 				}
 			}

@@ -42,6 +42,14 @@ var (
 
 const smaller = 0.9 // letters of ticks and legends, relative to the others
 
+// titleTall returns how tall the lines of the title are.
+func (l *panel) titleTall(em, wide float64) float64 {
+	if l.title == "" {
+		return 0
+	}
+	return leading * em * float64(1+strings.Count(broken(em, l.title, wide/wider), "\n"))
+}
+
 // drawOn draws the panel, and returns its bottom.
 func (l *panel) drawOn(p *page, left, top, wide float64) (bottom float64) {
 	em, small := p.em, smaller*p.em
@@ -68,10 +76,10 @@ func (l *panel) drawOn(p *page, left, top, wide float64) (bottom float64) {
 	p.axisX(&f)
 	bottom = f.bottom + leading*small + 0.5*em
 	middle, room := (f.left+f.right)/2, f.right-f.left
-	if width(f.x.label, em) > room {
+	if wider*width(f.x.label, em) > room {
 		middle, room = left+wide/2, wide
 	}
-	bottom = p.paragraph(middle, bottom, room, em, f.x.label)
+	bottom = p.paragraph(middle, bottom, room/wider, em, f.x.label)
 	before := len(p.shapes)
 	l.paint(p, f)
 	if len(l.key) == 0 || p.keyInside(l.key, f, p.shapes[before:]) {
@@ -83,7 +91,7 @@ func (l *panel) drawOn(p *page, left, top, wide float64) (bottom float64) {
 // axisY draws the vertical axis, whose label begins at left, and moves the frame's left edge to it.
 func (p *page) axisY(f *frame, left float64) {
 	em, small := p.em, smaller*p.em
-	label := strings.Split(broken(em, f.y.label, f.bottom-f.top), "\n")
+	label := strings.Split(broken(em, f.y.label, (f.bottom-f.top)/wider), "\n")
 	if f.y.label == "" {
 		label = nil
 	}
@@ -155,7 +163,7 @@ func (p *page) keyInside(key []entry, f frame, shapes []shape) bool {
 	small := smaller * p.em
 	wide, tall := 0.0, small*(keyLine*float64(len(key))+keySpace)
 	for _, e := range key {
-		wide = max(wide, width(e.name, small)+small*(keyMark+3*keySpace))
+		wide = max(wide, wider*width(e.name, small)+small*(keyMark+3*keySpace))
 	}
 	inset := 0.3 * p.em
 	spareX, spareY := f.right-f.left-wide-2*inset, f.bottom-f.top-tall-2*inset
@@ -189,9 +197,9 @@ func (p *page) keyBelow(key []entry, left, top, wide, distance float64) (bottom 
 	column := 0.0
 	var lines []entry // names in several lines have more of them
 	for _, e := range key {
-		for line := range strings.SplitSeq(broken(small, e.name, wide-small*(keyMark+3*keySpace)), "\n") {
+		for line := range strings.SplitSeq(broken(small, e.name, (wide-small*(keyMark+3*keySpace))/wider), "\n") {
 			lines = append(lines, entry{line, e.draw})
-			column = max(column, width(line, small)+small*(keyMark+3*keySpace))
+			column = max(column, wider*width(line, small)+small*(keyMark+3*keySpace))
 			e.draw = func(*page, Point, Point) {}
 		}
 	}

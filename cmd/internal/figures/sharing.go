@@ -60,7 +60,7 @@ func Sharing(g *graph.Graph, n *secrets.Noise) (*Figure, error) {
 			bottom := of.node(p, at, n.Own[v])
 			if small := 0.75 * p.em; g.Nodes() <= mostNamed {
 				half := width(g.Label(v), small) / 2
-				middle := math.Max(half, math.Min(p.width-half, at.X))
+				middle := math.Max(wider*half, math.Min(p.width-wider*half, at.X))
 				p.rect(paper, middle-half, bottom+0.2*small, middle+half, bottom+1.2*small)
 				p.write(Point{middle, bottom + small}, 0.5, small, g.Label(v))
 			}
