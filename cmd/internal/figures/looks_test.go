@@ -227,3 +227,20 @@ func TestLegendsAndLabelsLeaveRoom(t *testing.T) {
 		}
 	}
 }
+
+// "noise" was alone in the second line of a label.
+func TestLinesOfLabelsAreEven(t *testing.T) {
+	for label, want := range map[string]string{
+		"above the loss without noise, run by run": "above the loss without\nnoise, run by run",
+		"loss":                       "loss",
+		"sensitivityoftheothernodes": broken(10, "sensitivityoftheothernodes", 100),
+	} {
+		wide := 100.0
+		if label == "above the loss without noise, run by run" {
+			wide = width("above the loss without noise, run by", 10)
+		}
+		if got := evened(10, label, wide); got != want {
+			t.Errorf("%q is %q", label, got)
+		}
+	}
+}

@@ -230,3 +230,16 @@ func broken(size float64, text string, wide float64) string {
 	}
 	return strings.ReplaceAll(strings.Join(lines, "\n"), "\u00a0", " ")
 }
+
+// evened is broken with lines as short as their number allows, so that the last is no single word.
+func evened(size float64, text string, wide float64) string {
+	usual := broken(size, text, wide)
+	joined := strings.NewReplacer("\n", " ").Replace
+	for share := 0.5; share < 1; share += 0.05 {
+		lines := broken(size, text, share*wide)
+		if strings.Count(lines, "\n") == strings.Count(usual, "\n") && joined(lines) == joined(usual) {
+			return lines
+		}
+	}
+	return usual
+}
