@@ -239,7 +239,7 @@ func TestLinesOfLabelsAreEven(t *testing.T) {
 		if label == "above the loss without noise, run by run" {
 			wide = width("above the loss without noise, run by", 10)
 		}
-		if got := evened(10, label, wide); got != want {
+		if got := breakEvenly(10, label, wide); got != want {
 			t.Errorf("%q is %q", label, got)
 		}
 	}

@@ -97,7 +97,7 @@ func (p *page) paragraph(x, top, wide, size float64, text string) (bottom float6
 	if text == "" {
 		return top
 	}
-	for line := range strings.SplitSeq(broken(size, text, wide), "\n") {
+	for line := range strings.SplitSeq(breakEvenly(size, text, wide), "\n") {
 		top += leading * size
 		p.write(Point{x, top - 0.3*size}, 0.5, size, line)
 	}
@@ -231,8 +231,8 @@ func broken(size float64, text string, wide float64) string {
 	return strings.ReplaceAll(strings.Join(lines, "\n"), "\u00a0", " ")
 }
 
-// evened is broken with lines as short as their number allows, so that the last is no single word.
-func evened(size float64, text string, wide float64) string {
+// breakEvenly breaks a text as broken does, with lines as short as their number allows, so that the last is no single word.
+func breakEvenly(size float64, text string, wide float64) string {
 	usual := broken(size, text, wide)
 	joined := strings.NewReplacer("\n", " ").Replace
 	for share := 0.5; share < 1; share += 0.05 {

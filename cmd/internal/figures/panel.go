@@ -91,7 +91,7 @@ func (l *panel) drawOn(p *page, left, top, wide float64) (bottom float64) {
 // axisY draws the vertical axis, whose label begins at left, and moves the frame's left edge to it.
 func (p *page) axisY(f *frame, left float64) {
 	em, small := p.em, smaller*p.em
-	label := strings.Split(evened(em, f.y.label, (f.bottom-f.top)/wider), "\n")
+	label := strings.Split(breakEvenly(em, f.y.label, (f.bottom-f.top)/wider), "\n")
 	if f.y.label == "" {
 		label = nil
 	}
