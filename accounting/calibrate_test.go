@@ -45,7 +45,7 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
-// An adjacency that is none must not pass for the one with less noise.
+// An unknown adjacency must not pass for the one with less noise.
 func TestCalibrateRefusesUnknownAdjacency(t *testing.T) {
 	for _, a := range []Adjacency{-1, 2} {
 		if _, err := Calibrate(Target{Mu: 1}, 1, 1, a); !errors.Is(err, ErrParameter) {
@@ -55,7 +55,7 @@ func TestCalibrateRefusesUnknownAdjacency(t *testing.T) {
 }
 
 // The noise is enough for the μ: sens·contribution/noise ≤ μ in exact arithmetic. Two roundings can lose more than one
-// step between floats, but seldom: hence so many draws.
+// step between floats, but seldom: the test draws often.
 func TestNoiseIsRoundedUp(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20000 {

@@ -60,7 +60,7 @@ func pairDeltas(a11, a12, a22, epsilon float64) (removal, addition float64) {
 	return removal, addition
 }
 
-// checkEstimate fails if truth is above the bound or the estimate is more than so many percent away.
+// checkEstimate fails if truth is above the bound or the estimate is more than percent away from it.
 func checkEstimate(t *testing.T, name string, e Estimate, truth, percent float64) {
 	t.Helper()
 	if truth > e.Upper {

@@ -7,9 +7,9 @@ import (
 	"mafalda/accounting/allocation"
 )
 
-// commonBlock returns a block of random allocation that gives away at least as much: any two patterns have the largest inner
-// product of any two, and norms are rounded up to those of the largest of a quarter of them. Rounding of the Gram matrix
-// is added, but where it is exactly 0.
+// commonBlock returns a block of random allocation that gives away at least as much: all pairs of patterns have the largest
+// inner product of a pair, and each quarter of the patterns, sorted by norm, has its largest norm. The rounding error of the
+// Gram matrix is added unless all inner products are exactly 0.
 //
 // δ grows with every entry of the Gram matrix (Kahane's inequality). Let G ≤ G' entry by entry, both positive semidefinite,
 // y and y' independent normal vectors with covariances G/ν² and G'/ν², and
@@ -55,7 +55,7 @@ func (b *Mechanism) commonBlock() allocation.Correlated {
 
 // WithoutSamples returns a δ for which the mechanism is (ε, δ)-DP, by the distribution of a privacy loss that is no smaller:
 // exact, but for its grid, for patterns that are orthogonal and of the same norm, and close where any two have nearly the same inner product.
-// It is at most the δ of a known draw. The errors are those of Delta.
+// It is at most the δ of a known draw. It fails where Delta fails.
 func (b *Mechanism) WithoutSamples(epsilon, noiseMultiplier float64) (float64, error) {
 	known, err := b.knownDraw(point{epsilon, noiseMultiplier})
 	if err != nil || b.Number() == 1 || b.Number() > allocation.MaxChoices || b.gaussianMu(noiseMultiplier) > mostMu {

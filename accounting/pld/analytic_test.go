@@ -32,7 +32,7 @@ func TestFormulasOfOneRoundHold(t *testing.T) {
 	}
 }
 
-// At the ends of what there is everything comes to an end, with bounds in order that say what they are.
+// Extreme probabilities, noise multipliers and δ give finite bounds in order, which say how they were found.
 func TestSampledEndsEverywhere(t *testing.T) {
 	for _, tc := range []struct {
 		q      float64

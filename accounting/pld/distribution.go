@@ -20,7 +20,7 @@ type Distribution struct {
 }
 
 // Compose returns the privacy loss of events run one after the other. The errors are a fault.Argument of the
-// field Probability, NoiseMultiplier or Rounds of an event, of Events if there are none, and of Adjacency.
+// field Probability, NoiseMultiplier or Rounds of an event, of Events if none is given, or of Adjacency.
 func Compose(adjacency accounting.Adjacency, events ...Rounds) (*Distribution, error) {
 	if err := adjacency.Check(); err != nil {
 		return nil, fault.New("Adjacency", nil, "%v", err)
@@ -41,7 +41,7 @@ func Compose(adjacency accounting.Adjacency, events ...Rounds) (*Distribution, e
 	return d, nil
 }
 
-// add adds rounds, to those of the same mechanism if there are any.
+// add appends an event, or adds its rounds to an event of the same mechanism.
 func (d *Distribution) add(e Rounds) {
 	for i := range d.events {
 		if d.events[i].Mechanism == e.Mechanism {

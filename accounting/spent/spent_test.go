@@ -176,13 +176,19 @@ func TestBadDescriptions(t *testing.T) {
 		strings.Replace(good, "sigma=1", "mechanism='laplace'\nparameters=3\nsigma=1e-320", 1): "must be from 0.01",
 		"preset='opacus'\nunit='person'":                                                       "unit person is record in opacus",
 	} {
-		_, err := Read(strings.NewReader(text))
-		said := ""
-		if err != nil {
-			said = fault.Keyed(err)
-		}
-		if !strings.Contains(said, want) || strings.Contains(said, "\n") {
-			t.Errorf("%q: %q, must say %q", text, said, want)
-		}
+		checkRefusal(t, text, want)
+	}
+}
+
+// checkRefusal fails unless a description is refused by one line that has the words want.
+func checkRefusal(t *testing.T, text, want string) {
+	t.Helper()
+	_, err := Read(strings.NewReader(text))
+	said := ""
+	if err != nil {
+		said = fault.Keyed(err)
+	}
+	if !strings.Contains(said, want) || strings.Contains(said, "\n") {
+		t.Errorf("%q: %q, must say %q", text, said, want)
 	}
 }
