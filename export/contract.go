@@ -7,6 +7,10 @@ import (
 	"mafalda/workload"
 )
 
+// rowOfMissed says what becomes of a row of noise whose step was missed.
+const rowOfMissed = "Its row of noise is added to that of the next message if its own was certainly never sent; if that may have been sent, the " +
+	"same bytes are sent again, or nothing."
+
 // DescribeContract says in words what a node has to do for the manifest to be true of it, a few sentences each: the
 // rows and their steps, who takes part when, what neighbouring data sets are, missed steps, gossip, and what to compare
 // before starting. Everything in it follows from other fields; a manifest has it for people (Manifest.Contract).
@@ -16,9 +20,8 @@ func (m *Manifest) DescribeContract() []string {
 		m.describeBatches(), m.describeAdjacency(),
 		"The sum with its noise is divided by a public number, never by how many " + m.units() + " were drawn. Whatever " +
 			"happens to it then (momentum, Adam, rates) is free, and nothing else that depends on " + m.units() + " leaves the node.",
-		"A step without " + m.units() + " sends its noise as any other, and whether a step is missed depends on nothing in the data. A missed step takes its batch and its row with it; nothing moves to another step. If its message was certainly " +
-			"never sent, the row is added to the next one that is sent; if it may have been sent, the same bytes are sent " +
-			"again, or nothing."}
+		"A step without " + m.units() + " sends its noise as any other, and whether a step is missed depends on nothing in the data. A missed step " +
+			"takes its batch with it: no other step uses it instead. " + rowOfMissed}
 	if m.Participation.Unit() == "silo" {
 		all = m.describeRounds()
 	}
@@ -46,8 +49,7 @@ func (m *Manifest) describeRounds() []string {
 		"The update with its noise is multiplied by public numbers alone, never by how many data a silo has. Whatever happens to it then " +
 			"(momentum, rates of a server) is free, and nothing else that depends on its data leaves the silo.",
 		"A silo without an update sends its noise as any other, and whether it misses a round depends on nothing in its data. A missed round " +
-			"takes its update with it. If its message was certainly never sent, the row is added to the next one that is sent; if it may have " +
-			"been sent, the same bytes are sent again, or nothing."}
+			"takes its update with it. " + rowOfMissed}
 }
 
 // units returns what is protected, in the plural.

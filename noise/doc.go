@@ -45,8 +45,8 @@
 //
 // The guarantee is for records that take part as the export's schema says. For (k,b)-participation a node cuts its
 // records into b·⌈T/kb⌉ batches once, never shuffles them again, and uses batch (t mod b) + b·⌊t/kb⌋ and row t in step t:
-// batch t mod b if T ≤ k·b; in a longer run every batch is in k steps and then in no other. A step that is missed, or whose
-// row is lost, takes batch and row with it: nothing moves to another step. An export for batches drawn in secret is private
+// batch t mod b if T ≤ k·b; in a longer run every batch is in k steps and then in no other. A step that is missed takes
+// its batch with it: no other step uses it instead. Its row is carried, or lost (see Once only). An export for batches drawn in secret is private
 // with these alone, and far less with batches in turn: Stream.Condition says how they are drawn.
 //
 // # Once only

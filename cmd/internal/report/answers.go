@@ -19,8 +19,8 @@ import (
 	"mafalda/secrets"
 )
 
-// answer says in three sentences what a plan promises, what it costs and whether that was checked, and answers the questions that
-// its judge asks. half is what a run has given away after half of the steps; nil: not known.
+// answer says in a sentence what a plan promises, and answers the questions that its judge asks, the most pressing ones first. half
+// is what a run has given away after half of the steps; nil: not known.
 func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) error {
 	e, m := from.Export, from.Export.Manifest
 	if m.Privacy == nil || m.Budgets != nil && m.Space != nil || e.CheckHashes() != nil {
@@ -31,38 +31,43 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 		return err
 	}
 	s.Contract = m.Contract
-	p := promiseOf(m)
-	whom := "whoever sees all messages and knows the noise of all other nodes"
-	switch {
-	case m.Space != nil && m.Space.Coalitions.Size == 1:
-		whom = "whoever sees all messages, and against any one other node with all secrets that this node holds"
-	case m.Space != nil:
-		whom = "whoever sees all messages, and against each coalition of nodes that was named with all secrets that its nodes hold"
-	case m.Sampled():
-		whom += ", but not which records were drawn"
-	}
-	unit := m.Participation.Unit() + " at every node (one who takes part: a hospital, a firm)"
-	if m.Participation.Unit() == "silo" {
+	p, of := promiseOf(m), m.Participation.Unit()
+	unit := of + " at every node (one who takes part: a hospital, a firm)"
+	if of == "silo" {
 		unit = "silo, with its whole update in every round,"
 	}
-	s.Answer = []string{fmt.Sprintf("Every %s is protected over all %d steps: %s%s. That holds against %s.",
-		unit, m.Steps, p.guarantee(1, 1), p.guess(m.Participation.Unit(), m.Privacy.Adjacency), whom), costOf(m),
-		fmt.Sprintf("This is a plan, written by mafalda %s on %s, and not a run. Its files are those that were written, by their hashes; that "+
-			"the promise follows from them is computed again by the command at the end.", m.Version, written.ModTime().UTC().Format(time.DateOnly))}
+	s.Answer = fmt.Sprintf("This is the promise: every %s is protected over all %d steps of the training%s; for specialists, %v.", unit, m.Steps,
+		p.guess(of, m.Privacy.Adjacency), p)
 	ask := func(question, format string, args ...any) {
 		s.Questions = append(s.Questions, document.Fact{Name: question, Value: fmt.Sprintf(format, args...)})
 	}
-	seen := "All messages and models, and this plan, may be seen by everybody. The keys of a node's noise must stay with that node"
+	if p.epsilon > 0 {
+		ask("Is that good?", "It is %s on a common scale: ε up to 1 is strong, up to 10 reasonable, above that weak (Ponomareva et al., How to "+
+			"DP-fy ML, 2023, doi:10.1613/jair.1.14649). That is a custom, no law, and for fewer than 1/δ = %s %ss in all. "+
+			"Below are the same words for other cases, in brackets how often a guess is right at most.", strengthOf(p.epsilon),
+			terminal.DecimalUp(math.Ceil(1/p.delta), 15), of)
+	}
+	whom := "whoever sees them and knows the noise of all other nodes"
+	switch {
+	case m.Space != nil && m.Space.Coalitions.Size == 1:
+		whom = "whoever sees them, and against any one other node with all secrets that it holds"
+	case m.Space != nil:
+		whom = "whoever sees them, and against each coalition of nodes that was named with all secrets that its nodes hold"
+	case m.Sampled():
+		whom += ", but not which records were drawn"
+	}
+	kept := "and the keys of its noise must stay with it"
 	if m.Space != nil {
-		seen = strings.TrimSuffix(seen, "that node") + "it, and those of a pair with its two nodes"
+		kept += ", and keys that two nodes share with these two"
 	}
 	if m.Sampled() {
-		seen += ", as must which records are drawn, and how many"
+		kept += ", as must which records are drawn, and how many"
 	}
-	ask("Who may see what?", "%s.", seen)
+	ask("Who may see what?", "Everybody may see all messages, models, this plan and this page: the promise holds against %s. A node's records %s.",
+		whom, kept)
 	collude := "The promise stays: it holds against all others together, since the noise of a node is its own."
 	if m.Space != nil {
-		collude = fmt.Sprintf("All others together, and so any of them: %s.", p.says(1/slices.Min(e.Shared.Own), 1))
+		collude = fmt.Sprintf("Against all others together, and so any of them, it is %s.", p.says(1/slices.Min(e.Shared.Own), 1))
 		const most = 100 // nodes whose pairs are looked at in a moment
 		if nodes := len(e.Shared.Own); nodes <= most {
 			two, err := secrets.Colluding(nodes, 2)
@@ -73,7 +78,7 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 			if err != nil {
 				return err
 			}
-			collude = fmt.Sprintf("Any two of them: %s. %s", p.says(math.Sqrt(worst.Value), 1), collude)
+			collude = fmt.Sprintf("Against two that put together what they know the promise is %s. %s", p.says(math.Sqrt(worst.Value), 1), collude)
 		}
 	}
 	ask("What if nodes collude?", "%s", collude)
@@ -91,19 +96,34 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 		}
 		all := ""
 		if nodes > 3 {
-			all = fmt.Sprintf(", at all %d %s", nodes, at(nodes))
+			all = fmt.Sprintf("; for all %d %s", nodes, at(nodes))
 		}
-		ask("What if somebody is at several nodes?", "The promise is weaker for all of that together, a %s at each: at two nodes %s, at three %s%s.", m.Participation.Unit(),
-			at(2), at(3), all)
+		ask("What if somebody is at two nodes?", "Whoever has a %s at each, such as a patient of two hospitals, is protected less: for both together it is "+
+			"%s; for three %s%s.", of, at(2), at(3), all)
 	}
+	if half != nil {
+		var given promise
+		if half.Mu != nil {
+			given.mu = *half.Mu
+		}
+		if half.Epsilon != nil {
+			given.epsilon, given.delta = *half.Epsilon, *half.Delta
+		}
+		ask("What if training stops early?", "Less is given away: after %d of %d steps %s. But only if who stops looks at nothing in "+
+			"the data, and so not at how good the models are; otherwise the promise is that of the whole plan.", half.Steps, m.Steps, given.says(1, 1))
+	}
+	check := from.commands()
+	ask("What must we do?", "1. Let an engineer run “%s”: it computes the promise again from the plan's files, and no line may say FAILED.\n"+
+		"2. Keep to the contract on this page at every node, and send nothing else that depends on the data, such as losses or counts.\n"+
+		"3. Decide by these numbers, also for whoever is at two nodes or has several %ss.", check[len(check)-1].Line, of)
 	switch records := "What if somebody has several records at a node?"; {
-	case m.Participation.Unit() == "silo": // all of them are in one update
-	case m.Participation.Unit() == "person":
+	case of == "silo": // all of them are in one update
+	case of == "person":
 		ask(records, "All of them together have the promise.")
 	case p.mu == 0:
 		ask(records, "Each of them has the promise, but not all together: that takes a plan for persons.")
 	default:
-		ask(records, "Each of them has the promise; two together have %s, three %s. A plan for persons would hide all of them together.",
+		ask(records, "Each of them has the promise; two together have %s; three %s. A plan for persons would hide all of them together.",
 			p.says(2, 2), p.says(3, 3))
 	}
 	missed, shared := "none", ""
@@ -115,17 +135,21 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 	}
 	ask("What if a node misses steps, or is lost?", "The promise stays, if who misses which step depends on nothing in the data, and the node keeps to the contract. "+
 		"The models suffer: the plan is for nodes that miss %s of their steps%s.", missed, shared)
-	if half != nil {
-		given := half.String()
-		if half.Epsilon != nil {
-			given = promise{epsilon: *half.Epsilon, delta: *half.Delta}.guarantee(1, 1)
-		}
-		ask("What if training stops early?", "No more is given away: after %d of %d steps %s. That holds if the end depends on nothing in "+
-			"the data, and so not on how good the models are; otherwise the promise for the whole plan holds.", half.Steps, m.Steps, given)
-	}
-	ask("What must we do?", "Let an engineer run the first command at the end, which computes the promise again from the folder of the plan. Keep to the contract on this page at every node. "+
-		"Send nothing else that depends on the data.")
+	ask("What does it cost?", "%s", costOf(m))
+	ask("Is it checked?", "This is a plan, written by mafalda %s on %s, and not a run. Its files are those that were written, by their hashes.",
+		m.Version, written.ModTime().UTC().Format(time.DateOnly))
 	return nil
+}
+
+// strengthOf names an ε on the scale of Ponomareva et al.
+func strengthOf(epsilon float64) string {
+	switch {
+	case epsilon <= 1:
+		return "strong"
+	case epsilon <= 10:
+		return "reasonable"
+	}
+	return "weak"
 }
 
 // promise is a guarantee: of Gaussian noise by its μ, of batches in secret by ε and δ alone.
@@ -143,32 +167,37 @@ func promiseOf(m *export.Manifest) (p promise) {
 	return p
 }
 
-// guarantee says what is promised where noise hides so many times less, or, without a μ, for so many times ε and δ: rounded up.
-func (p promise) guarantee(times float64, parts int) string {
-	epsilon, delta := float64(parts)*p.epsilon, float64(parts)*p.delta
-	if p.mu > 0 {
-		mu := p.mu
-		if times > 1 {
-			mu *= times * (1 + 1e-12)
-		}
-		larger, err := accounting.Epsilon(mu, p.delta)
-		if p.delta == 0 || err != nil {
-			return "μ = " + terminal.DecimalUp(mu, 4)
-		}
-		if delta = p.delta; times > 1 {
-			epsilon = larger
-		}
+// weaker returns the guarantee where noise hides so many times less, or, without a μ, of so many parts.
+func (p promise) weaker(times float64, parts int) promise {
+	if p.mu == 0 {
+		return promise{epsilon: float64(parts) * p.epsilon, delta: float64(parts) * p.delta}
 	}
-	return fmt.Sprintf("ε = %s for δ = %g", terminal.DecimalUp(epsilon, 4), delta)
+	if times > 1 {
+		p.mu *= times * (1 + 1e-12)
+		p.epsilon, _ = accounting.Epsilon(p.mu, p.delta) // none without a δ
+	}
+	return p
 }
 
-// says returns the guarantee, and what it means for an attacker who guesses.
-func (p promise) says(times float64, parts int) string {
-	right := promise{mu: p.mu * max(1, times) * (1 + 1e-12)}.right()
-	if right == "" {
-		return p.guarantee(times, parts)
+// String says what is promised, rounded up.
+func (p promise) String() string {
+	if p.epsilon == 0 || p.mu > 0 && p.delta == 0 {
+		return "μ = " + terminal.DecimalUp(p.mu, 4)
 	}
-	return fmt.Sprintf("%s (a guess is right at most %s %%)", p.guarantee(times, parts), right)
+	return fmt.Sprintf("ε = %s for δ = %g", terminal.DecimalUp(p.epsilon, 4), p.delta)
+}
+
+// says returns the weaker guarantee, without a δ that stays, how strong it is, and in brackets how often a guess is right.
+func (p promise) says(times float64, parts int) string {
+	w := p.weaker(times, parts)
+	text := strings.TrimSuffix(w.String(), fmt.Sprintf(" for δ = %g", p.delta))
+	if w.epsilon > 0 {
+		text += ", " + strengthOf(w.epsilon)
+	}
+	if right := w.right(); right != "" {
+		text += fmt.Sprintf(" (%s\u00a0%%)", right)
+	}
+	return text
 }
 
 // right returns the largest probability, in percent, that a guess of a coin by what is released is right; empty without a μ.
@@ -190,8 +219,8 @@ func (p promise) guess(unit, adjacency string) string {
 	if adjacency == accounting.ReplaceOne.String() {
 		other = "or another"
 	}
-	return fmt.Sprintf(". Whoever guesses whether this %s is in the data %s, when a coin has decided that, is right with a probability of at most %s %%, where chance has 50 %%", unit,
-		other, right)
+	return fmt.Sprintf(". Whoever guesses whether this %s is in the data %s, when a coin has decided that, is right with a probability of at most %s %%, "+
+		"where mere chance has 50 %% and certainty 100 %%", unit, other, right)
 }
 
 // costOf says what the noise costs beside ordinary noise with the same promise.

@@ -75,7 +75,8 @@ func sharedMap(n *export.SharedNoise) (*document.Map, error) {
 		}
 	}
 	m.Note = "Lines join nodes whose noise cancels. A node relies on those it shares with: what they give away of their " +
-		"secrets no longer protects it. Numbers are standard deviations, in units of the noise's."
+		"secrets no longer protects it. Numbers are standard deviations, in units of the noise's. Nodes have the names of the graph's file; those of a " +
+		"made network, as complete:8, are numbered."
 	return m, m.Place()
 }
 

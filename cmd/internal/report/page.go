@@ -33,7 +33,7 @@ type Section struct {
 	*document.Document
 
 	ID, Title string
-	Answer    []string        // sentences: what a plan promises, costs, and whether that was checked
+	Answer    string          // what a plan promises
 	Questions []document.Fact // questions with their answers
 	Contract  []string        // what a node has to do
 	Matrices  *Matrices       // entries to look at

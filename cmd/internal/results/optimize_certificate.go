@@ -32,7 +32,7 @@ func (r *Summary) summarize() {
 	if m.Privacy != nil {
 		privacy = m.Guarantee()
 	}
-	r.Summarize("privacy", "%s", privacy)
+	r.Summarize("the promise, for specialists", "%s", privacy)
 }
 
 // drawnTurnout says how often a record takes part whose steps are drawn in secret; empty: not more often than its

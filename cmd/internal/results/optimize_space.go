@@ -57,6 +57,9 @@ func (r *Summary) spaceAndTime() {
 	for _, b := range []struct{ name, about string }{{baselines.DECORInTime, "DECOR, this strategy"}, {baselines.DECOR, "DECOR"},
 		{baselines.LDPOptimal, "LDP optimum"}} {
 		if of, ok := m.Baselines[b.name]; ok {
+			if of.Loss < m.Loss {
+				b.about += " (less, within the gap)"
+			}
 			row(b.about, of)
 		}
 	}
