@@ -21,6 +21,7 @@ type Growth struct {
 	series     []float64                         // series of a Toeplitz strategy of more than LongSteps steps: nothing of size T×T is made
 	columns    []float64                         // scales of its columns; nil: there are none
 	transposed *mat.Dense                        // Cᵀ; nil with series
+	positive   bool                              // no entry of C is negative
 	later      map[int]participation.Sensitivity // steps that bound earlier ones, as far as they were needed
 }
 
@@ -44,7 +45,9 @@ func NewGrowth(c Strategy, schema participation.Schema) (*Growth, error) {
 	}
 	var lower mat.TriDense
 	c.StrategyTo(&lower)
-	return &Growth{schema: schema, transposed: dense.FullTransposed(&lower), later: map[int]participation.Sensitivity{}}, nil
+	transposed := dense.FullTransposed(&lower)
+	positive := mat.Min(transposed) >= 0
+	return &Growth{schema: schema, transposed: transposed, positive: positive, later: map[int]participation.Sensitivity{}}, nil
 }
 
 // Sensitivity returns the sensitivity of the first steps, never rounded down. It grows with the steps, and so the
@@ -97,10 +100,34 @@ func (g *Growth) bound(steps int) (participation.Sensitivity, error) {
 	}
 	x := leadingGram{g.transposed, steps}
 	listed, ok := cut.(interface{ Patterns() [][]int })
-	if !ok {
-		return cut.Sensitivity(x)
+	switch {
+	case !ok:
+		return inRange(cut.Sensitivity(x))
+	case g.positive:
+		return inRange(g.equalContributions(listed.Patterns(), steps), nil)
 	}
-	return participation.VectorSensitivity(x, listed.Patterns(), participation.VectorOptions{})
+	return inRange(participation.VectorSensitivity(x, listed.Patterns(), participation.VectorOptions{}))
+}
+
+// equalContributions returns the sensitivity of the first steps of a C without negative entries, rounded up: the largest of a
+// pattern's sums Σ_i (Σ_{s∈π} c_is)². No contributions do more than equal ones there. It takes O(T) an entry of a pattern.
+func (g *Growth) equalContributions(patterns [][]int, steps int) (worst participation.Sensitivity) {
+	for _, pattern := range patterns {
+		rows := make([]rounding.Sum, steps)
+		for _, s := range pattern {
+			for i, c := range g.transposed.RawRowView(s)[s:steps] {
+				rows[s+i].Add(c)
+			}
+		}
+		var square rounding.Sum
+		for _, row := range rows {
+			square.AddProduct(row.Up(), row.Up())
+		}
+		if squared := max(square.Up(), worst.Squared); squared != worst.Squared { // not a number remains one that is none
+			worst = participation.Sensitivity{Squared: squared, Attained: squared, Exact: true, Pattern: pattern}
+		}
+	}
+	return worst
 }
 
 // leadingGram is C[:t,:t]ᵀC[:t,:t], entry by entry on demand and rounded away from zero. It holds Cᵀ.

@@ -2,8 +2,10 @@ package strategy
 
 import (
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -36,6 +38,59 @@ func TestLeadingBlockIsNotABlockOfX(t *testing.T) {
 	for steps, want := range map[int]float64{1: 1, 2: 2 + 1 + 2} { // ‖c_0 + c_1‖² of two rows
 		if s, err := g.Sensitivity(steps); err != nil || math.Abs(s.Squared-want) > 1e-12 {
 			t.Errorf("%d steps: %v, %v; want %v", steps, s.Squared, err, want)
+		}
+	}
+}
+
+// Without negative entries the sensitivity is exact: never below the sum of fractions, and above it by rounding only. Squares that no
+// number holds are refused.
+func TestGrowthWithoutNegativeEntries(t *testing.T) {
+	schema, err := participation.NewPatternList(5, [][]int{{0, 2}, {1, 2, 4}, {3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	grown := func(scale float64, steps int) (*Dense, participation.Sensitivity, error) {
+		lower := mat.NewDense(5, 5, nil)
+		for i := range 5 {
+			for j := range i + 1 {
+				lower.Set(i, j, scale/float64(3+i*j+j))
+			}
+		}
+		c, err := NewDense(lower)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := NewGrowth(c, schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := g.Sensitivity(steps)
+		return c, s, err
+	}
+	for steps := 1; steps <= 5; steps++ {
+		c, s, err := grown(1, steps)
+		want := new(big.Rat)
+		for _, pattern := range schema.Patterns() {
+			total := new(big.Rat)
+			for i := range steps {
+				row := new(big.Rat)
+				for _, at := range pattern {
+					row.Add(row, new(big.Rat).SetFloat64(c.c.At(i, at)))
+				}
+				total.Add(total, row.Mul(row, row))
+			}
+			if total.Cmp(want) > 0 {
+				want = total
+			}
+		}
+		least, _ := want.Float64()
+		if err != nil || !s.Exact || new(big.Rat).SetFloat64(s.Squared).Cmp(want) < 0 || s.Squared > least*(1+1e-14) {
+			t.Errorf("%d steps: %+v, %v; want %v", steps, s, err, least)
+		}
+	}
+	for _, scale := range []float64{1e-200, 1e200} {
+		if _, _, err := grown(scale, 5); err == nil || !strings.Contains(err.Error(), "out of range") {
+			t.Errorf("entries about %v: %v", scale, err)
 		}
 	}
 }

@@ -30,10 +30,14 @@ func Sensitivity(c Strategy, schema participation.Schema) (participation.Sensiti
 	}
 	var lower mat.TriDense
 	c.StrategyTo(&lower)
-	s, err := schema.Sensitivity(leadingGram{dense.FullTransposed(&lower), c.Steps()})
+	return inRange(schema.Sensitivity(leadingGram{dense.FullTransposed(&lower), c.Steps()}))
+}
+
+// inRange refuses a sensitivity of a strategy whose entries have squares that no number holds.
+func inRange(s participation.Sensitivity, err error) (participation.Sensitivity, error) {
 	if err == nil && !keepsPrecision(s.Squared) {
-		return participation.Sensitivity{}, fmt.Errorf("sensitivity² of the strategy is %v: its entries are out of range",
-			s.Squared)
+		return participation.Sensitivity{}, fmt.Errorf("sensitivity² of the strategy is %v: its entries are out of range, "+
+			"multiply them and the noise by one number", s.Squared)
 	}
 	return s, err
 }

@@ -153,7 +153,7 @@ func (r *Run) after(phases []Phase) (float64, error) {
 		case p.growth != nil: // rows of C⁻¹Z are one Gaussian mechanism
 			s, err := p.growth.Sensitivity(rounds)
 			if err != nil {
-				return 0, err
+				return 0, fault.New("Matrix", p.Matrix, "%v", err)
 			}
 			z, rounds = z/rounding.SqrtUp(s.Squared)*(1-1e-15), 1
 		case p.Probability > 0 && p.Probability < 1:

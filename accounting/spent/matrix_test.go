@@ -139,7 +139,13 @@ func TestBadMatrices(t *testing.T) {
 	good := "unit='silo'\ndelta=1e-5\nrounds=2\nclip=1\nsigma=1\nmechanism='matrix'\n"
 	name := "matrix='" + written(t, dir, mat.NewDense(2, 2, []float64{1, 0, 1, 1})) + "'\n"
 	above := "matrix='" + written(t, t.TempDir(), mat.NewDense(2, 2, []float64{1, 1, 0, 1})) + "'\n"
+	small := "matrix='" + written(t, t.TempDir(), mat.NewDense(2, 2, []float64{1e-200, 0, 1e-200, 1e-200})) + "'\n"
 	account(t, good+name)
+	if r, err := Read(strings.NewReader(good + small)); err != nil {
+		t.Error(err)
+	} else if _, err = r.Account(); err == nil || !strings.Contains(err.Error(), "entries are out of range") {
+		t.Errorf("entries of 1e-200: %v", err)
+	}
 	for text, want := range map[string]string{
 		good:                              "matrix: which?",
 		good + above:                      "must be lower triangular",
