@@ -18,6 +18,7 @@ import hashlib
 import json
 import operator
 import os
+import re
 import secrets
 from typing import Any, Mapping, Sequence
 
@@ -270,10 +271,16 @@ class Record(_Coins):
             os.makedirs(os.path.dirname(self._folder), exist_ok=True)
             os.mkdir(self._folder, 0o700)
         except FileExistsError:
-            raise MafaldaError(f"{self._folder} is there already, of another run or process: give another name") from None
+            whose = "of another run" if os.path.exists(self._at("record.json")) else "and goes on, or was interrupted: no record goes on later"
+            raise MafaldaError(f"{self._folder} is there already, {whose}: give another name") from None
         _write_sealed(self._at("coins.json"), self._text("", "", [[] for _ in range(count)]))
+        self._matrices = {}
         if text is not None:
             _durable.write(self._at("run.toml"), text)
+            for path in re.findall(r"""^\s*matrix\s*=\s*["'](.+?)["']""", text.decode(errors="replace"), re.MULTILINE):
+                file = os.path.join(path, "manifest.json") if os.path.isdir(path) else path
+                if os.path.exists(file):
+                    self._matrices[path] = _digest(file)
         if noising is not None:
             np.save(self._at("noising.npy"), noising)
             self._noising = _digest(self._at("noising.npy"))
@@ -318,14 +325,15 @@ class Record(_Coins):
         self._senders.append(sender)
 
     def close(self) -> None:
-        """Writes what the files are. A record that was not closed is not audited."""
+        """Writes what the files are. A record that was not closed is neither audited nor taken up later."""
         if os.getpid() != self._owner:
             raise ProcessError(f"{self._folder} is written by process {self._owner}: close it there")
         if self._rows:
             self._end_round()
         coins = _digest(self._at("coins.json"))
         said = {"format": RECORD_FORMAT, "coins": coins, "rounds": self._rounds}
-        _write_sealed(self._at("record.json"), said | ({"noising": self._noising} if self._noising else {}))
+        said |= {"noising": self._noising} if self._noising else {}
+        _write_sealed(self._at("record.json"), said | ({"matrices": self._matrices} if self._matrices else {}))
 
     def __enter__(self) -> "Record":
         return self

@@ -104,7 +104,7 @@ def test_wrong_words_are_one_line_each(tmp_path):
     other = Record(tmp_path / "other", 3, 4, 1.0)
     other.add(0, np.ones(3), drawn=np.array([3, 1]))
     for wrong, says in (
-        (lambda: Record(tmp_path / "run", 3, 4, 1.0), "there already, of another run or process"),
+        (lambda: Record(tmp_path / "run", 3, 4, 1.0), "there already, and goes on, or was interrupted: no record goes on later: give another name"),
         (lambda: Record(tmp_path / "x", 3, 1, 1.0), "at least 2"),
         (lambda: Record(tmp_path / "x", 3, 4, float("nan")), "above 0"),
         (lambda: Record(tmp_path / "x", 0, 4, 1.0), "above 0"),
@@ -189,6 +189,12 @@ def test_correlated_noise_is_what_the_description_says(tmp_path):
     (quiet / "noising.npy").unlink()
     with pytest.raises(mafalda.ProgramError, match="noising.npy"):
         mafalda.audit(run=quiet)
+    np.save(tmp_path / "C.npy", 2 * c)
+    with pytest.raises(mafalda.ProgramError, match="C.npy is not what it was when the record began") as caught:
+        mafalda.audit(run=tmp_path / "alone")
+    assert caught.value.code == 2
+    with pytest.raises(mafalda.MafaldaError, match="alone is there already, of another run: give another name"):
+        Record(tmp_path / "alone", 3, 4, 1.0)
 
 
 def _error(call):

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -12,6 +14,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/accounting/spent"
+	"mafalda/internal/files"
 	"mafalda/internal/lists"
 )
 
@@ -72,6 +75,22 @@ func AuditRecord(ctx context.Context, r *Record, run *spent.Run, o Options) (*Re
 	return c.judge(cmp.Or(o.Confidence, 0.95), o.Epsilon)
 }
 
+// checkMatrix refuses a matrix of the description that changed since the record began.
+func (c *claimed) checkMatrix(path string) error {
+	sealed, file := c.Matrices[path], path
+	if sealed == "" {
+		return nil
+	}
+	if of, err := os.Stat(path); err == nil && of.IsDir() {
+		file = filepath.Join(path, "manifest.json")
+	}
+	digest, err := files.SHA256(file)
+	if err == nil && digest != sealed {
+		return unfit("%s is not what it was when the record began", file)
+	}
+	return err
+}
+
 // fit refuses what is not of the run that is described, and whitens.
 func (c *claimed) fit() (err error) {
 	if c.account, err = c.run.Account(); err != nil {
@@ -87,6 +106,9 @@ func (c *claimed) fit() (err error) {
 			return unfit("what a sparse vector (svt) releases is not audited")
 		case p.Clip > 0 && math.Abs(p.Clip/c.coins.Clip-1) > 1e-6:
 			return unfit("the canaries are clipped to %v, and the description says %v", c.coins.Clip, p.Clip)
+		}
+		if err := c.checkMatrix(p.Matrix); err != nil {
+			return err
 		}
 		sigma = append(sigma, slices.Repeat([]float64{p.Std(c.run.Delta) * c.coins.Clip}, p.Rounds)...)
 		c.fresh = append(c.fresh, slices.Repeat([]int{max(p.Recipients, 1)}, p.Rounds)...)

@@ -33,6 +33,8 @@ type Record struct {
 	Rounds []Round `json:"rounds"`
 	// Noising is the SHA-256 of noising.npy; absent where there is none.
 	Noising string `json:"noising,omitempty"`
+	// Matrices are the SHA-256 of the files that the description names: C.npy, or the manifest of an export's folder.
+	Matrices map[string]string `json:"matrices,omitempty"`
 	// Checksum is of the file up to it (SHA-256).
 	Checksum string `json:"sha256"`
 
@@ -64,9 +66,11 @@ type release struct {
 
 // IsRecord reports whether a folder has, or was to have, a record without a plan.
 func IsRecord(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, coinsName))
-	_, planned := os.Stat(filepath.Join(dir, runName))
-	return err == nil && planned != nil
+	there := func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err == nil
+	}
+	return (there(coinsName) || there(recordName)) && !there(runName)
 }
 
 // OpenRecord reads what mafalda.canaries.Record of the Python package wrote, but for the numbers. All files must be there as they
@@ -75,7 +79,8 @@ func OpenRecord(dir string) (*Record, error) {
 	r := &Record{dir: dir}
 	path := filepath.Join(dir, recordName)
 	if _, err := readSealed(path, r, r.check, &r.Checksum); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s has no %s: the record was not closed", dir, recordName)
+		return nil, fmt.Errorf("%s has no %s: the record was not closed, and is not audited; "+
+			"where a training was interrupted record all of it again, in another folder", dir, recordName)
 	} else if err != nil {
 		return nil, err
 	}

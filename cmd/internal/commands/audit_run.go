@@ -62,7 +62,8 @@ func (f *auditFlags) runRecorded(cmd *cobra.Command, bar *terminal.Progress) (er
 		return err
 	}
 	if f.run.coins == "" || f.threat.Exported == "" {
-		return terminal.Usagef("--run needs --export, the folder of the plan, and coins, the file of the canaries: --run FOLDER,coins=FILE")
+		return terminal.Usagef("--run needs --export, the folder of the plan, and coins, the file of the canaries: --run FOLDER,coins=FILE; "+
+			"%s has no coins.json, as a record without a plan has", f.run.run)
 	}
 	e, err := export.LoadUntil(cmd.Context(), f.threat.Exported)
 	if err == nil {
