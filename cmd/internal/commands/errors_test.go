@@ -67,6 +67,17 @@ func TestVerifyFindsTampering(t *testing.T) {
 	}
 }
 
+// A file that was cut is one line.
+func TestTruncatedGraph(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g.npy")
+	if err := os.WriteFile(path, []byte("\x93NUMPY\x01\x00v\x00{'descr'"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errs := mafalda("graph", path); code != 2 || out != "" || !strings.Contains(errs, "truncated") || strings.Count(errs, "\n") != 1 {
+		t.Errorf("code %d, %s%s", code, out, errs)
+	}
+}
+
 // Of several bad numbers the same one is named every time.
 func TestFirstBadNumberIsNamed(t *testing.T) {
 	for want, args := range map[string]string{

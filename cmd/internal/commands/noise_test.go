@@ -2,10 +2,15 @@ package commands
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"mafalda/internal/npy"
 )
 
 // noisy makes an export with a noise level.
@@ -39,6 +44,24 @@ func TestTrainExample(t *testing.T) {
 	run.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH="+filepath.Join(folder, "..", "..", "python"))
 	if out, err := run.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("step 10: loss")) {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// Noise on a grid is a row of multiples of it.
+func TestNoiseOnAGrid(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "grid.npy")
+	args := []string{"noise", noisy(t), "--node", "Medici", "--dim", "9", "--seed", "1", "--steps", "2", "--grid", "0.0625", "-o", path}
+	if code, _, errs := mafalda(args...); code != 0 {
+		t.Fatalf("code %d, %s", code, errs)
+	}
+	a, err := npy.ReadFile(path)
+	if err != nil || len(a.Data) != 18 || floats.Norm(a.Data, 2) == 0 {
+		t.Fatal(a.Shape, err)
+	}
+	for i, v := range a.Data {
+		if math.Mod(v, 0.0625) != 0 {
+			t.Errorf("number %d is %v", i, v)
+		}
 	}
 }
 

@@ -45,3 +45,33 @@ func TestSimulateInterrupted(t *testing.T) {
 		t.Error("there is a folder")
 	}
 }
+
+// A study that goes on has the numbers of a fresh one, also without a cell; a damaged cell is named, and computed again when it is gone.
+func TestSimulateGoesOn(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "sim")
+	study := func(more ...string) map[simulate.Cell]simulate.Row {
+		t.Helper()
+		return simulateJSON(t, append(strings.Fields("--graph path:3 --T 8 -k 2 --task records=30 --mu 1 --methods none,dp-d-sgd"), more...)...)
+	}
+	study("--seeds", "1", "-o", dir)
+	fresh := study("--seeds", "2")
+	cells, err := filepath.Glob(filepath.Join(dir, "cells", "*.json"))
+	if err != nil || len(cells) != 2 {
+		t.Fatalf("%d cells, %v", len(cells), err)
+	}
+	if err := os.WriteFile(cells[0], []byte("hello"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	args := strings.Fields("simulate --graph path:3 --T 8 -k 2 --task records=30 --mu 1 --methods none,dp-d-sgd --seeds 2 -o")
+	if code, _, errs := mafalda(append(args, dir)...); code == 0 || !strings.Contains(errs, cells[0]+" is damaged") {
+		t.Errorf("a damaged cell: code %d, %s", code, errs)
+	}
+	if err := os.Remove(cells[0]); err != nil {
+		t.Fatal(err)
+	}
+	for c, r := range study("--seeds", "2", "-o", dir) {
+		if r.Seeds != 2 || *r.Mean != *fresh[c].Mean || *r.Full != *fresh[c].Full {
+			t.Errorf("%v: %v of %d seeds resumed, %v afresh", c, *r.Mean, r.Seeds, *fresh[c].Mean)
+		}
+	}
+}
