@@ -8,7 +8,7 @@ import (
 
 // Budget is how much memory a node has for the noise that it keeps from step to step, and for a model of which size.
 type Budget struct {
-	Memory  float64 // bytes
+	Memory  float64 // bytes, above 0: a nil Budget is without a limit, and a node that keeps nothing has independent noise
 	Dim     int     // parameters of the model
 	Float32 bool    // a node keeps numbers of four bytes, not of eight
 }
@@ -38,8 +38,9 @@ func (b Budget) Floats() int {
 // Check rejects budgets without memory or parameters.
 func (b Budget) Check() error {
 	switch {
-	case !(b.Memory >= 0) || math.IsInf(b.Memory, 1):
-		return fault.New("Memory", b.Memory, "must be a number of bytes, zero or more")
+	case !(b.Memory > 0) || math.IsInf(b.Memory, 1):
+		return fault.New("Memory", nil,
+			"must be positive and finite; noise of which a node keeps nothing is independent: [Class] banded:bandwidth=1")
 	case b.Dim < 1:
 		return fault.New("Dim", b.Dim, "must be at least 1: how many parameters has the model?")
 	}
@@ -49,7 +50,7 @@ func (b Budget) Check() error {
 // checkDim is Check where no limit, a Memory of +Inf, is a budget as well.
 func (b Budget) checkDim() error {
 	if math.IsInf(b.Memory, 1) {
-		b.Memory = 0
+		b.Memory = 1
 	}
 	return b.Check()
 }

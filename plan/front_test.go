@@ -247,7 +247,7 @@ func TestBudgetsThatAreNone(t *testing.T) {
 	good := plan.Budget{Dim: 5, Memory: 80}
 	for field, o := range map[string]plan.Options{
 		"Dim":    {Budget: &plan.Budget{Memory: 8}},
-		"Memory": {Budget: &plan.Budget{Memory: math.NaN(), Dim: 1}},
+		"Memory": {Budget: &plan.Budget{Dim: 1}},
 	} {
 		refused(t, field, p.Check(o))
 	}

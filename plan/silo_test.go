@@ -112,7 +112,7 @@ func TestWholeSilosAreRefused(t *testing.T) {
 	local := p
 	local.Workload.LocalSteps = 2
 	for _, err := range []error{p.Check(secret), local.Check(plan.Options{})} {
-		if err == nil || !strings.Contains(err.Error(), "silo's whole update") {
+		if err == nil || !strings.Contains(err.Error(), "silo, whose whole update is in every step, is not for") {
 			t.Error(err)
 		}
 	}

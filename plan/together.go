@@ -78,7 +78,7 @@ func (p Problem) requests(o Options) []request {
 		{givenStart, o.Start != nil || o.StartFrom != "", "StartFrom", "[StartFrom]", sharedNoise | secretBatches | longRun},
 		{keptSearch, o.Checkpoint != "", "Checkpoint", "[Checkpoint]", secretBatches | longRun},
 		{estimatedGram, p.Gram.Method > GramExact, "Method", fmt.Sprintf("[Method] %v", p.Gram.Method), sharedNoise | nodeLevels},
-		{wholeSilos, s.Name() == "silo", "Schema", "a silo's whole update, with all its local steps, in every step", secretBatches | localSteps},
+		{wholeSilos, s.Name() == "silo", "Unit", "[Unit] silo, whose whole update is in every step,", secretBatches | localSteps},
 		{localSteps, w.LocalSteps > 1, "Workload", "local steps that are steps of the plan", 0},
 		{longRun, p.long(o), "Steps", fmt.Sprintf("a run of more than %d steps", strategy.LongSteps), otherSchema | changingSteps},
 		{overlappingPatterns, !participation.IsPartition(s), "Schema", "participation whose patterns overlap (" + s.Name() + ")", sharedNoise},

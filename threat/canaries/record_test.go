@@ -458,8 +458,8 @@ func TestWhatIsNoRecord(t *testing.T) {
 	both := func(one, other func(dir string)) func(dir string) { return func(dir string) { one(dir); other(dir) } }
 	nothing := said(func(map[string]any, map[string]any) {})
 	for want, change := range map[string]func(dir string){
-		"the record was not closed, and is not audited":               func(dir string) { os.Remove(filepath.Join(dir, recordName)) },
-		"round-0001.npy is missing: round 1 of 3": func(dir string) { os.Remove(filepath.Join(dir, "round-0001.npy")) },
+		"the record was not closed, and is not audited": func(dir string) { os.Remove(filepath.Join(dir, recordName)) },
+		"round-0001.npy is missing: round 1 of 3":       func(dir string) { os.Remove(filepath.Join(dir, "round-0001.npy")) },
 		"was changed": edit("round-0002.npy", func(b []byte) []byte { b[len(b)-1] ^= 1; return b }),
 		"is no float32 array of shape (6, 50), or was cut": edit("round-0000.npy", func(b []byte) []byte { return b[:len(b)-25] }),
 		"is no float32 array of shape (6, 50)":             edit("round-0000.npy", func(b []byte) []byte { return []byte(strings.Replace(string(b), "<f4", "<i4", 1)) }),

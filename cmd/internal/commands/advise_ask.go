@@ -48,6 +48,7 @@ func (f *adviseFlags) questions(cmd *cobra.Command, q *terminal.Questions, out i
 			return f.askNetwork(cmd, q)
 		},
 		func() error { return askFor(cmd, q, "T", "How many steps does training take?", "200") },
+		func() error { return f.askUnit(cmd, q) },
 		func() error { return f.askParticipations(cmd, q) },
 		func() error {
 			if given("mu") || given("budgets") {
@@ -64,11 +65,19 @@ func (f *adviseFlags) questions(cmd *cobra.Command, q *terminal.Questions, out i
 				"Do nodes keep to themselves the secrets that they share with a neighbour, whoever asks?")
 		},
 		func() error {
+			if f.schema.Unit() == "silo" { // which is in every step
+				return nil
+			}
 			return askYes(cmd, q, "sampling", samplingSecret, participation.InTurn.String(),
 				"Can a node keep secret which records it draws in a step?")
 		},
 		func() error { return f.askAbsence(cmd, q) },
-		func() error { return f.askUnit(cmd, q) },
+		func() error {
+			if f.schema.Unit() != "person" {
+				return nil
+			}
+			return askFor(cmd, q, "unit batches", "In how many batches may a person have records?", "1")
+		},
 		func() error { return f.askMemory(cmd, q) })
 	if err == nil {
 		fmt.Fprintf(out, "\nThe same without questions:\n  %s %s\n\n", cmd.CommandPath(),
@@ -180,7 +189,7 @@ func (f *adviseFlags) askNetwork(cmd *cobra.Command, q *terminal.Questions) erro
 // askParticipations asks how often a record takes part.
 func (f *adviseFlags) askParticipations(cmd *cobra.Command, q *terminal.Questions) error {
 	given := cmd.Flags().Changed
-	if given("participations") || given("separation") || given("schema") {
+	if given("participations") || given("separation") || given("schema") || f.schema.Unit() == "silo" {
 		return nil
 	}
 	steps, byDefault := f.schema.Steps, 1
@@ -226,14 +235,17 @@ func (f *adviseFlags) askUnit(cmd *cobra.Command, q *terminal.Questions) error {
 	if cmd.Flags().Changed("unit") {
 		return nil
 	}
-	people, err := q.Yes("Is a person to be protected, with several records? No: a record")
-	if err != nil || !people {
-		return err
-	}
-	if err := cmd.Flags().Set("unit", "person"); err != nil {
-		return err
-	}
-	return askFor(cmd, q, "unit batches", "In how many batches may a person have records?", "1")
+	_, err := q.Ask("Who is protected: record (an example), person (with several records) or silo (all that a node has)?", "record",
+		func(answer string) error {
+			switch answer {
+			case "record":
+				return nil
+			case "person", "silo":
+				return cmd.Flags().Set("unit", answer)
+			}
+			return errors.New("record, person or silo?")
+		})
+	return err
 }
 
 // askMemory asks what a node can keep.

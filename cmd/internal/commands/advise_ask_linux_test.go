@@ -61,7 +61,7 @@ func runAtTerminal(t *testing.T, ctx context.Context, typed string, args ...stri
 // At a terminal advise asks for what is missing, and for nothing with --json; the end of the input and Ctrl-C end it.
 func TestAdviseAtATerminal(t *testing.T) {
 	args := strings.Fields("advise --T 8 --trust ldp --sampling cyclic")
-	code, screen := runAtTerminal(t, t.Context(), "3\nall\n2\n\n1e-5\n0\nn\nall\n", args...)
+	code, screen := runAtTerminal(t, t.Context(), "3\nall\n\n2\n\n1e-5\n0\nall\n", args...)
 	for _, want := range []string{"How many nodes train?", "How much memory",
 		"mafalda advise --T 8 --delta 1e-05 --epsilon 2 --graph complete:3",
 		"own noise, in turn, dense", "take "} {

@@ -206,7 +206,7 @@ func TestAdviseAsks(t *testing.T) {
 	f := adviseFlags{runner: &grids.Runner{}}
 	cmd := newAdviseCmdOf(&f)
 	cmd.SetContext(t.Context())
-	answers := "1\n6\nsome\nfew\n6\n2\nmany\n8\n3\n2\n\n1e-5\nmaybe\ny\nn\n1.5\n0.1\ny\nyes\n2\n3QB\n1GB\n1e6\n"
+	answers := "1\n6\nsome\nfew\n6\n2\nmany\n8\npeople\nperson\n3\n2\n\n1e-5\nmaybe\ny\nn\n1.5\n0.1\ny\n2\n3QB\n1GB\n1e6\n"
 	q := terminal.NewQuestions(t.Context(), strings.NewReader(answers), &asked)
 	if err := f.questions(cmd, q, &asked); err != nil {
 		t.Fatalf("%v\n%s", err, &asked)
@@ -220,6 +220,14 @@ func TestAdviseAsks(t *testing.T) {
 	}
 	if f.incomplete(cmd) {
 		t.Error("something is still missing")
+	}
+	f = adviseFlags{runner: &grids.Runner{}} // a silo is in every step: neither how often nor which records is asked
+	cmd = newAdviseCmdOf(&f)
+	cmd.SetContext(t.Context())
+	q = terminal.NewQuestions(t.Context(), strings.NewReader("florentine\n8\nsilo\n2\n1e-5\nn\n0\nall\n"), &asked)
+	want = "advise --T 8 --delta 1e-05 --epsilon 2 --graph florentine --trust ldp --unit silo\n"
+	if err := f.questions(cmd, q, &asked); err != nil || !strings.Contains(asked.String(), want) {
+		t.Errorf("%v: no %q in\n%s", err, want, &asked)
 	}
 	f = adviseFlags{runner: &grids.Runner{}}
 	q = terminal.NewQuestions(t.Context(), strings.NewReader("florentin\nflorentine\n"), &asked)

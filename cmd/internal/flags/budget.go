@@ -31,11 +31,8 @@ func (f *BudgetFlags) ChooseAny(cmd *cobra.Command) (*plan.Budget, error) {
 		return nil, terminal.Usagef("--memory: how many parameters has the model? Add dim, for example --memory 4GB,dim=1e6")
 	}
 	b := f.budget
-	switch {
-	case !terminal.Given(cmd, "memory"):
+	if !terminal.Given(cmd, "memory") {
 		b.Memory = math.Inf(1)
-	case b.Memory == 0:
-		return nil, terminal.Usagef("--memory 0: must be more; noise of which a node keeps nothing is independent: --strategy banded:bandwidth=1")
 	}
 	return &b, nil
 }

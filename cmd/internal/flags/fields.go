@@ -39,7 +39,7 @@ func withFlags(text string, err error, cmd *cobra.Command) string {
 		if f := flagFor(cmd, field); f != nil {
 			return "--" + f.Name
 		}
-		return field
+		return strings.ReplaceAll(fault.Key(field), "_", " ")
 	}
 	return strings.Replace(text, a.Error(), said.Text(name), 1)
 }

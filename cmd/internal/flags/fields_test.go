@@ -35,7 +35,7 @@ func TestFieldsBecomeFlags(t *testing.T) {
 			"--epsilon -1: must be positive", 2},
 		"one of whole numbers": {fault.New("Shared", 4, "at most 3"), []string{"--shared", "1,4"}, "--shared 4: at most 3", 2},
 		"first of several":     {fault.New("Attacker", nil, "who?"), nil, "--attack: who?", 2},
-		"no flag":              {fault.New("Network", nil, "[Network] and [Tolerance]"), nil, "Network and --tolerance", 2},
+		"no flag":              {fault.New("Network", nil, "[Network] and [Tolerance]"), nil, "network and --tolerance", 2},
 		"by an error":          {fault.Because("Tolerance", errors.New("file is damaged")), nil, "file is damaged", 2},
 		"no argument":          {errors.New("Tolerance 3: bad"), nil, "Tolerance 3: bad", 1},
 	} {

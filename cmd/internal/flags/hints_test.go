@@ -15,7 +15,7 @@ func TestHintedArguments(t *testing.T) {
 	wrapped := fmt.Errorf("auditing: %w", fault.New("NoiseScale", 0.5, "must be %d", 1))
 	for err, want := range map[error]string{
 		wrapped:                         "auditing: --noise-scale 0.5: must be 1",
-		fault.New("Shape", 2, "is odd"): "Shape 2 is odd",
+		fault.New("Shape", 2, "is odd"): "shape 2 is odd",
 	} {
 		if got := Hinted(cmd, err); got != want || !IsUsage(err) {
 			t.Errorf("%q, want %q", got, want)

@@ -14,6 +14,7 @@ import (
 type ThreatFlags struct {
 	Exported string           // the folder of --export; empty without one
 	Manifest *export.Manifest // manifest of that export, once Algorithm has loaded it
+	shares   *export.SharedNoise
 
 	algorithm, trust string
 	coalitions       string
@@ -45,7 +46,7 @@ func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm
 	case "mf-d-sgd":
 		var e *export.Export
 		if e, err = export.LoadUntil(cmd.Context(), f.Exported); err == nil {
-			f.Manifest = e.Manifest
+			f.Manifest, f.shares = e.Manifest, e.Shared
 			a, err = threat.MFDSGDOf(e, steps)
 		}
 	}

@@ -18,7 +18,7 @@ type Level struct {
 
 	Own      []export.NodeLevel `json:"-"` // levels of the nodes, where they have their own
 	Unit     string             `json:"-"` // who is protected
-	shared   bool               // what these have is worth as much as noise of their own
+	Drawn    []float64          `json:"-"` // standard deviations of what each draws alone, where levels are worth of noise that is shared; else nil
 	exported *threat.NoiseLevel
 	without  string // the export that has no noise level, where one was looked for
 }
@@ -31,10 +31,14 @@ func (f *ThreatFlags) Level(sigma float64, given bool) (Level, error) {
 		return Level{}, terminal.Usagef("--sigma: the nodes of %s have privacy levels, and noise, of their own: leave it out", f.Exported)
 	case f.Manifest != nil && f.Manifest.Budgets != nil:
 		own := slices.Clone(f.Manifest.Budgets)
+		var drawn []float64
 		for i := range own {
+			if f.shares != nil {
+				drawn = append(drawn, own[i].NoiseStd*f.shares.Own[i])
+			}
 			own[i].NoiseStd *= f.Manifest.Part(f.Manifest.PrivacyOf(i))
 		}
-		return Level{From: f.Exported, Own: own, shared: f.Manifest.Space != nil}, nil
+		return Level{From: f.Exported, Own: own, Drawn: drawn}, nil
 	case given:
 		return Level{Sigma: sigma}, nil
 	case f.Manifest == nil:
@@ -61,7 +65,7 @@ func (l Level) text() string {
 			least, most = min(least, of.NoiseStd), max(most, of.NoiseStd)
 		}
 		shared := ""
-		if l.shared {
+		if l.Drawn != nil {
 			shared = " what they share is worth as much as noise of its own would be,"
 		}
 		return fmt.Sprintf("of every node its own,%s standard deviations from %s to %s in sums of clipped gradients, from %s (budgets)", shared,

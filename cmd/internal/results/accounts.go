@@ -438,7 +438,7 @@ func (a *Accounts) nodeTable(reports []threat.Report) document.Table {
 			}
 		}
 	}
-	for _, l := range a.Level.Own {
+	for i, l := range a.Level.Own {
 		p, there := worst[l.Node]
 		most := func(v *float64) string {
 			switch {
@@ -449,8 +449,12 @@ func (a *Accounts) nodeTable(reports []threat.Report) document.Table {
 			}
 			return numberOrDash(v)
 		}
-		row := []string{"node", l.Node, "clip", terminal.AsGiven(l.Clip), "noise", terminal.NumberUp(l.NoiseStd),
-			"budget, mu", terminal.NumberUp(l.Mu), "mu (most)", most(p.Mu)}
+		row := []string{"node", l.Node, "clip", terminal.AsGiven(l.Clip), "noise", terminal.NumberUp(l.NoiseStd)}
+		if a.Level.Drawn != nil {
+			row[len(row)-2] = "worth noise of"
+			row = append(row, "draws alone", terminal.NumberUp(a.Level.Drawn[i]))
+		}
+		row = append(row, "budget, mu", terminal.NumberUp(l.Mu), "mu (most)", most(p.Mu))
 		if a.Options.Delta > 0 {
 			row = append(row, "epsilon (most)", most(p.Epsilon))
 		}
