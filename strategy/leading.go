@@ -102,11 +102,11 @@ func (g *Growth) bound(steps int) (participation.Sensitivity, error) {
 	listed, ok := cut.(interface{ Patterns() [][]int })
 	switch {
 	case !ok:
-		return inRange(cut.Sensitivity(x))
+		return checkRange(cut.Sensitivity(x))
 	case g.positive:
-		return inRange(g.equalContributions(listed.Patterns(), steps), nil)
+		return checkRange(g.equalContributions(listed.Patterns(), steps), nil)
 	}
-	return inRange(participation.VectorSensitivity(x, listed.Patterns(), participation.VectorOptions{}))
+	return checkRange(participation.VectorSensitivity(x, listed.Patterns(), participation.VectorOptions{}))
 }
 
 // equalContributions returns the sensitivity of the first steps of a C without negative entries, rounded up: the largest of a

@@ -30,11 +30,11 @@ func Sensitivity(c Strategy, schema participation.Schema) (participation.Sensiti
 	}
 	var lower mat.TriDense
 	c.StrategyTo(&lower)
-	return inRange(schema.Sensitivity(leadingGram{dense.FullTransposed(&lower), c.Steps()}))
+	return checkRange(schema.Sensitivity(leadingGram{dense.FullTransposed(&lower), c.Steps()}))
 }
 
-// inRange refuses a sensitivity of a strategy whose entries have squares that no number holds.
-func inRange(s participation.Sensitivity, err error) (participation.Sensitivity, error) {
+// checkRange refuses a sensitivity of a strategy whose entries have squares that no number holds.
+func checkRange(s participation.Sensitivity, err error) (participation.Sensitivity, error) {
 	if err == nil && !keepsPrecision(s.Squared) {
 		return participation.Sensitivity{}, fmt.Errorf("sensitivity² of the strategy is %v: its entries are out of range, "+
 			"multiply them and the noise by one number", s.Squared)
