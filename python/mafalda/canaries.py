@@ -33,14 +33,16 @@ FORMAT, RUN_FORMAT, VIEW_FORMAT = "mafalda canaries 1", "mafalda run 1", "mafald
 RECORD_FORMAT = "mafalda record 1"
 LARGEST = 1 << 30  # bytes of a file of coins
 QUIET = 1e-3  # times the clip is what senders contribute who do not take part
-LOUD = 10.0  # gradients of canaries are so many times the clip: a clip that is not applied, or not to all layers, is seen
+# Gradients of canaries are so many times the clip: a clip that is not applied, or not to all layers, is seen.
+LOUD = 10.0
 
 
 class _Coins:
     """Directions and coins, made of a key: canaries are the records from number records on."""
 
     def __init__(self, records: int, dim: int, count: int, clip: float, key: bytes, replaced: bool) -> None:
-        self.records, self.dim, self.count, self.clip, self.replaced, self._key = records, dim, count, clip, replaced, key
+        self.records, self.dim, self.count, self.clip = records, dim, count, clip
+        self.replaced, self._key = replaced, key
         bits = np.frombuffer(self._stream(0, (count + 7) // 8), dtype=np.uint8)
         self.included = np.unpackbits(bits, bitorder="little")[:count].astype(bool)
 
@@ -55,7 +57,8 @@ class _Coins:
 
     def contributing(self, numbers: Sequence[int]) -> list[int]:
         """The numbers of canaries among those of a batch that contribute: by their coins or, with replaced, all."""
-        return [int(i) for i in numbers if i >= self.records and (self.replaced or self.included[int(i) - self.records])]
+        taken = [int(i) for i in numbers if i >= self.records]
+        return [i for i in taken if self.replaced or self.included[i - self.records]]
 
     def gradients(self, numbers: Sequence[int]) -> np.ndarray:
         """The gradients, before the clip, of the canaries among numbers that contribute: a row each, float32."""
@@ -102,18 +105,25 @@ class Canaries(_Coins):
         return self._text(self.sampler.plan.hash, self.sampler.node, self.steps)
 
 
-def make(plan: Export, count: int, dim: int, path: Any, sampler: Sampler, seed: int | None, clip: float | None) -> Canaries:
+def make(
+    plan: Export, count: int, dim: int, path: Any, sampler: Sampler, seed: int | None, clip: float | None
+) -> Canaries:
     """See Plan.canaries."""
     if not isinstance(sampler, Sampler) or sampler.plan.hash != plan.hash:
-        raise ParticipationError(f"canaries are records of a node: give sampler=plan.sampler(len(data) + {count}, …) of this plan")
+        raise ParticipationError(
+            f"canaries are records of a node: give sampler=plan.sampler(len(data) + {count}, …) of this plan"
+        )
     if sampler.owners is not None:
-        raise ParticipationError("canaries are records of their own, and the export protects persons: they audit plans for records")
+        raise ParticipationError(
+            "canaries are records of their own, and the export protects persons: they audit plans for records"
+        )
     for name, value, least in (("count", count, 2), ("dim", dim, 1)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
             raise ValueError(f"{name} is a whole number, at least {least}, not {value!r}")
     if count >= sampler.records:
         raise ParticipationError(
-            f"{count} canaries among {sampler.records} records leave no real one: make the sampler with len(data) + {count}"
+            f"{count} canaries among {sampler.records} records leave no real one: "
+            f"make the sampler with len(data) + {count}"
         )
     clip = plan.level(sampler.node or None).clip if clip is None else clip
     if clip is None or not 0 < clip < float("inf"):
@@ -175,7 +185,8 @@ class Recorder:
         """The message of a step, the model that the node held before, and the learning rate in between."""
         steps, dim = self._updates.shape
         if not 0 <= step < steps or len(before) != dim or len(message) != dim or not rate > 0:
-            raise ExportError(f"step {step} of {steps}, models of {len(before)} and {len(message)} numbers (not {dim}), rate {rate}")
+            models = f"models of {len(before)} and {len(message)} numbers (not {dim})"
+            raise ExportError(f"step {step} of {steps}, {models}, rate {rate}")
         self._updates.write(step, (np.asarray(before, dtype=np.float64) - np.asarray(message, dtype=np.float64)) / rate)
 
     def add_gradients(self, step: int, gradients: np.ndarray) -> None:
@@ -205,8 +216,9 @@ class View:
         order = {label: i for i, label in enumerate(plan.nodes)}
         self._seen = sorted(plan.neighbours(plan.check_node(node, needed=True)), key=order.__getitem__)
         rates = np.broadcast_to(np.asarray(rates, dtype=np.float64), plan.steps).tolist()
-        said = {"format": VIEW_FORMAT, "export": plan.hash, "node": node, "dim": len(start), "steps": plan.steps, "size": 0.0}
-        said |= {"momentum": float(momentum), "layers": [int(n) for n in layers or [len(start)]], "seen": self._seen}
+        said = {"format": VIEW_FORMAT, "export": plan.hash, "node": node, "dim": len(start), "steps": plan.steps}
+        said |= {"size": 0.0, "momentum": float(momentum)}
+        said |= {"layers": [int(n) for n in layers or [len(start)]], "seen": self._seen}
         said |= {"sizes": {label: float(sizes[label]) for label in plan.nodes if label != node}, "rates": rates}
         shape = (1 + plan.steps * (1 + len(self._seen)), len(start))
         self._messages = _Rows(folder, said, "messages.f32", shape, [start])
@@ -222,7 +234,8 @@ class View:
 
 
 class Record(_Coins):
-    """Writes down what any program releases, without a plan: mafalda.audit(run=folder) then says whether it is as claimed.
+    """Writes down what any program releases, without a plan: mafalda.audit(run=folder) then says whether it is as
+    claimed.
 
         record = mafalda.canaries.Record("record", model, count=40, clip=1.0, claim="run.toml")
         for t in range(rounds):
@@ -230,11 +243,13 @@ class Record(_Coins):
                 record.add(t, private_update(record.update(i)), sender=i)
         record.close()
 
-    or, for canaries beside real contributions in one sum, record.gradients(drawn), in rows, and record.add(t, noisy_sum).
+    or, for canaries beside real contributions in one sum, record.gradients(drawn), in rows, and
+    record.add(t, noisy_sum).
 
-    like is a state dict, a list of arrays, an array, or a number of parameters: what is released has this shape, all with noise. clip is
-    what the program clips a contribution to, size what it divides sums by, claim the description that mafalda spent reads, noising
-    the T×T matrix by which the noise of a sender's rounds is claimed to be correlated. The folder has the coins: it is secret.
+    like is a state dict, a list of arrays, an array, or a number of parameters: what is released has this shape, all
+    with noise. clip is what the program clips a contribution to, size what it divides sums by, claim the description
+    that mafalda spent reads, noising the T×T matrix by which the noise of a sender's rounds is claimed to be
+    correlated. The folder has the coins: it is secret.
     """
 
     def __init__(
@@ -249,13 +264,15 @@ class Record(_Coins):
         noising: np.ndarray | None = None,
         seed: int | None = None,
     ) -> None:
-        self._like = [np.zeros(like, np.float32)] if isinstance(like, (int, np.integer)) else [np.asarray(part) for part in _parts(like)]
+        like = np.zeros(like, np.float32) if isinstance(like, (int, np.integer)) else like
+        self._like = [np.asarray(part) for part in _parts(like)]
         self._keys = list(like) if isinstance(like, Mapping) else None
         self._single = not isinstance(like, (Mapping, list, tuple))
         dim, count = sum(part.size for part in self._like), operator.index(count)
         noising = None if noising is None else np.asarray(noising, dtype=np.float64)
         if count < 2 or dim < 1 or not 0 < clip < float("inf") or not 0 < size < float("inf"):
-            raise ValueError(f"count {count} must be at least 2, and parameters ({dim}), clip {clip} and size {size} above 0")
+            positive = f"parameters ({dim}), clip {clip} and size {size}"
+            raise ValueError(f"count {count} must be at least 2, and {positive} above 0")
         super().__init__(0, dim, int(count), float(clip), _new_key(seed), False)
         self._folder, self._size, self._owner = os.path.abspath(os.fspath(folder)), float(size), os.getpid()
         self._rounds: list[dict[str, Any]] = []
@@ -271,7 +288,9 @@ class Record(_Coins):
             os.makedirs(os.path.dirname(self._folder), exist_ok=True)
             os.mkdir(self._folder, 0o700)
         except FileExistsError:
-            whose = "of another run" if os.path.exists(self._at("record.json")) else "and goes on, or was interrupted: no record goes on later"
+            whose = "and goes on, or was interrupted: no record goes on later"
+            if os.path.exists(self._at("record.json")):
+                whose = "of another run"
             raise MafaldaError(f"{self._folder} is there already, {whose}: give another name") from None
         _write_sealed(self._at("coins.json"), self._text("", "", [[] for _ in range(count)]))
         self._matrices = {}
@@ -286,18 +305,28 @@ class Record(_Coins):
             self._noising = _digest(self._at("noising.npy"))
 
     def update(self, i: int) -> Any:
-        """What canary i contributes, before the clip, in the shape of like: by its coin, next to nothing, as some divide by its norm."""
+        """What canary i contributes, before the clip, in the shape of like: by its coin, next to nothing, as some
+        divide by its norm."""
         flat = self.direction(i) * np.float32(self.clip * (LOUD if self.included[i] else QUIET))
         ends = np.cumsum([part.size for part in self._like])[:-1]
         parts = [piece.reshape(part.shape) for piece, part in zip(np.split(flat, ends), self._like)]
         return parts[0] if self._single else parts if self._keys is None else dict(zip(self._keys, parts))
 
-    def add(self, round: int, released: Any, sender: int | None = None, *, before: Any = None, drawn: Sequence[int] | None = None) -> None:
-        """What was released in a round: noise and all, less before, which was known (the model that an update is added to).
+    def add(
+        self,
+        round: int,
+        released: Any,
+        sender: int | None = None,
+        *,
+        before: Any = None,
+        drawn: Sequence[int] | None = None,
+    ) -> None:
+        """What was released in a round: noise and all, less before, which was known (the model that an update is added
+        to).
 
-        Rounds are 0, 1, 2, …, one after the other. sender is the number of the canary that the sender's whole contribution is; None
-        where canaries are contributions beside others, of which drawn says which had their turn, whatever their coins (all).
-        What several recipients get for the same data is added several times.
+        Rounds are 0, 1, 2, …, one after the other. sender is the number of the canary that the sender's whole
+        contribution is; None where canaries are contributions beside others, of which drawn says which had their turn,
+        whatever their coins (all). What several recipients get for the same data is added several times.
         """
         if os.getpid() != self._owner:
             raise ProcessError(f"{self._folder} is written by process {self._owner}: bring what was released there")
@@ -369,7 +398,8 @@ class Record(_Coins):
     def _flat(self, values: Any) -> np.ndarray:
         parts = _parts([values[key] for key in self._keys] if self._keys is not None else values)
         if [part.shape for part in parts] != [part.shape for part in self._like]:
-            raise MafaldaError(f"what is released has shapes {[part.shape for part in parts]}, not {[part.shape for part in self._like]}")
+            found, wanted = ([part.shape for part in of] for of in (parts, self._like))
+            raise MafaldaError(f"what is released has shapes {found}, not {wanted}")
         return np.concatenate([part.ravel() for part in parts])
 
     def _at(self, name: str) -> str:
@@ -384,8 +414,10 @@ def _digest(path: str) -> str:
 def _parts(values: Any) -> list[np.ndarray]:
     """Arrays and tensors, of a state dict, a list, or one, as float64."""
     if hasattr(values, "state_dict"):
-        raise MafaldaError(f"numbers are wanted, and not a {type(values).__name__}: give what it sends, its state_dict() for example")
-    found = values.values() if isinstance(values, Mapping) else values if isinstance(values, (list, tuple)) else [values]
+        kind = type(values).__name__
+        raise MafaldaError(f"numbers are wanted, and not a {kind}: give what it sends, its state_dict() for example")
+    found = list(values.values()) if isinstance(values, Mapping) else values
+    found = found if isinstance(found, (list, tuple)) else [found]
     parts = [np.asarray(v.detach().cpu().double() if hasattr(v, "detach") else v) for v in found]
     for part in parts:
         if part.dtype.kind not in "fiu":
@@ -396,8 +428,8 @@ def _parts(values: Any) -> list[np.ndarray]:
 class _Rows:
     """The rows of a record: a folder with run.json, and a file of float32 numbers, NaN where none was written.
 
-    All room is taken when it is made, or an OSError says that there is none; run.json comes last, and what a crash leaves
-    before is made anew. first are rows that it begins with.
+    All room is taken when it is made, or an OSError says that there is none; run.json comes last, and what a crash
+    leaves before is made anew. first are rows that it begins with.
     """
 
     def __init__(self, folder: Any, said: dict[str, Any], name: str, shape: tuple[int, int], first: Any = ()) -> None:
@@ -466,5 +498,6 @@ def _read(path: str) -> dict[str, Any] | None:
         return None
     text = content.rpartition(SEAL)[0]
     if content != text + _seal(text):
-        raise ExportError(f"{path} is damaged, or no file of coins of this version: its checksum is not that of its content")
+        why = "its checksum is not that of its content"
+        raise ExportError(f"{path} is damaged, or no file of coins of this version: {why}")
     return json.loads(text + "}")

@@ -32,7 +32,8 @@ def flat(sums):
 
 
 def grouped(model, first, second, lr=0.1):
-    return torch.optim.SGD([{"params": model[0].parameters(), "clip": first}, {"params": model[2].parameters(), "clip": second}], lr=lr)
+    clips = {0: first, 2: second}
+    return torch.optim.SGD([{"params": model[i].parameters(), "clip": clip} for i, clip in clips.items()], lr=lr)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64])
@@ -43,7 +44,8 @@ def test_automatic_norms_are_below_the_clip(dtype):
         assert total.norm() < 0.7
         if size < 1e29:
             norm = g.double().norm().item()
-            assert total.norm().item() == pytest.approx(0.7 * norm / (norm + 0.01), rel=1e-2 if dtype == torch.bfloat16 else 2e-5)
+            within = 1e-2 if dtype == torch.bfloat16 else 2e-5
+            assert total.norm().item() == pytest.approx(0.7 * norm / (norm + 0.01), rel=within)
     for gamma, clip in ((1e-50, 1.0), (1e-10, 1e30), (1e-320, 1e8)):  # factors beyond single precision
         for scale in (0.0, 1e-45, 1e-38, 1e-20, 1.0):
             total = clipping.clip_and_sum([torch.full((1, 5), scale)], clip, None, gamma)[0]
@@ -69,7 +71,8 @@ def test_groups_are_clipped_on_their_own():
     clips = clipping.clips_of(grouped(model, 0.06, 0.08), 0.1)
     assert clips == [(2, 0.06), (2, 0.08)]
     sums, _ = clipping.clipped_sum(model, list(model.parameters()), cross_entropy, x, y, clips)
-    assert torch.allclose(flat(sums), torch.cat(want), atol=1e-5) and [s.shape for s in sums] == [p.shape for p in model.parameters()]
+    assert torch.allclose(flat(sums), torch.cat(want), atol=1e-5)
+    assert [s.shape for s in sums] == [p.shape for p in model.parameters()]
     for i in range(len(x)):
         one, _ = clipping.clipped_sum(model, list(model.parameters()), cross_entropy, x[i : i + 1], y[i : i + 1], clips)
         assert flat(one).norm() <= 0.1
@@ -84,7 +87,8 @@ def test_steps_of_groups_and_automatic(tmp_path):
         private = plan.make_private(grouped(model, 0.6, 0.8), node="a", seed=1, sampler=sampler, **options)
         batch = sampler.batch(0)
         sums, _ = clipping.clipped_sum(
-            model, private.parameters, cross_entropy, x[batch], y[batch], [(2, 0.6), (2, 0.8)], gamma=options.get("automatic")
+            *(model, private.parameters, cross_entropy, x[batch], y[batch], [(2, 0.6), (2, 0.8)]),
+            gamma=options.get("automatic"),
         )
         private.backward(model, cross_entropy, x[batch], y[batch])
         private.step()
@@ -107,12 +111,13 @@ def test_what_is_refused(tmp_path):
     half = torch.optim.SGD([{"params": model[0].parameters(), "clip": 0.5}, {"params": model[2].parameters()}], lr=1)
     with pytest.raises(ValueError, match="or none of them"):
         plan.make_private(half, node="a", seed=1, sampler=sampler)
+    sgd = torch.optim.SGD(model.parameters(), lr=1)
     for gamma in (0, -1, float("nan"), float("inf"), "0.1", True):
         with pytest.raises(ValueError, match="automatic is γ"):
-            plan.make_private(torch.optim.SGD(model.parameters(), lr=1), node="a", seed=1, sampler=sampler, automatic=gamma)
+            plan.make_private(sgd, node="a", seed=1, sampler=sampler, automatic=gamma)
     for make in (
-        lambda: plan.make_private(torch.optim.SGD(model.parameters(), lr=1), node="a", seed=1, sampler=sampler, ranks=True),
-        lambda: Rank(torch.optim.SGD(model.parameters(), lr=1), plan, node="a"),
+        lambda: plan.make_private(sgd, node="a", seed=1, sampler=sampler, ranks=True),
+        lambda: Rank(sgd, plan, node="a"),
     ):
         with pytest.raises(mafalda.MafaldaError, match="init_process_group"):
             make()
@@ -133,7 +138,7 @@ plan = mafalda.load(folder + "/out")
 model, x, y = made()
 sgd = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
 sampler = plan.sampler(len(x), node="a") if rank == 0 else None
-private = plan.make_private(sgd, node="a", seed=1, sampler=sampler, ranks=True) if rank == 0 else Rank(sgd, plan, node="a")
+private = Rank(sgd, plan, node="a") if rank else plan.make_private(sgd, node="a", seed=1, sampler=sampler, ranks=True)
 for step in range(plan.steps):
     batch = part_of(sampler.batch(step) if rank == 0 else None)
     assert len(batch) in (1, 2)
@@ -144,20 +149,24 @@ torch.save(mafalda.flat(model), f"{folder}/{rank}.pt")
 
 
 def test_two_ranks_are_one_node(tmp_path):
-    """Two processes of gloo: the steps of one process with the whole batches, one row a step, the same model in both."""
+    """Two processes of gloo: the steps of one process with the whole batches, one row a step, the same model in
+    both."""
     if not torch.distributed.is_available():
         pytest.skip("this torch has no torch.distributed")
     plan = mafalda.load(write(tmp_path / "out"))
     model, x, y = made()
     sampler = plan.sampler(len(x), node="a")
-    private = plan.make_private(torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9), node="a", seed=1, sampler=sampler)
+    sgd = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    private = plan.make_private(sgd, node="a", seed=1, sampler=sampler)
     for step in range(plan.steps):
         batch = sampler.batch(step)
         private.backward(model, cross_entropy, x[batch], y[batch])
         private.step()
-    path = os.pathsep.join([os.path.dirname(os.path.abspath(__file__)), os.path.dirname(os.path.dirname(mafalda.__file__))])
+    package = os.path.dirname(os.path.dirname(mafalda.__file__))
+    path = os.pathsep.join([os.path.dirname(os.path.abspath(__file__)), package])
     environment = {**os.environ, "PYTHONPATH": path, "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
-    ranks = [subprocess.Popen([sys.executable, "-c", RANK, str(tmp_path), str(rank), "2"], env=environment) for rank in (0, 1)]
+    words = [sys.executable, "-c", RANK, str(tmp_path)]
+    ranks = [subprocess.Popen([*words, str(rank), "2"], env=environment) for rank in (0, 1)]
     assert [rank.wait(timeout=300) for rank in ranks] == [0, 0]
     first, second = (torch.load(tmp_path / f"{rank}.pt") for rank in (0, 1))
     assert (first == second).all() and np.allclose(first, mafalda.flat(model), atol=1e-6)

@@ -20,31 +20,32 @@ import (
 
 // This file audits a Record: what a program without a plan released, against a description of what it is said to do.
 //
-// Notation. Release k is of round t and a sender; its noise is claimed to be σ_t N Z, N the claimed matrix or the identity, and
-// independent of other senders'. Releases of a sender, one below the other, are whitened by the inverse root of that covariance,
-// so that noise is independent with deviation 1:
+// Notation. Release k is of round t and a sender; its noise is claimed to be σ_t N Z, N the claimed matrix or the
+// identity, and independent of other senders'. Releases of a sender, one below the other, are whitened by the inverse
+// root of that covariance, so that noise is independent with deviation 1:
 //
 //	Y_k  the whitened release, d numbers;  X_ki  what canary i put into it, whitened: clip, by its coin and draw
 //	F_ki what it would have put into it with the coin 1, drawn in all rounds;  c_i its direction
 //	E    Y - Xc: noise Z_k, and G_k, what others contribute: nothing where senders are canaries
 //	D_tu d times the senders of both rounds t and u
 //
-// What is tested, and why an honest run fails with at most the probability α = (1 - confidence)/10 each. G_k may depend on all that
-// was released before, not on Z_k.
+// What is tested, and why an honest run fails with at most the probability α = (1 - confidence)/10 each. G_k may depend
+// on all that was released before, not on Z_k.
 //
 //	clip         S = Σ_i⟨c_i, Σ_k X_ki E_k⟩ given E is a sum of independent signs, and Pr[S ≥ t·deviation] ≤ exp(-t²/2)
 //	             (Hoeffding); others that answer to canaries answer against them
-//	update       senders only: ΣwE, w the mean, and the difference of the means with coins 1 and 0, has ‖ΣwE‖² = s²‖w‖²χ²_d for
-//	             noise of any scale s, and Σ‖E‖² = s²χ²_nd: quantiles of both at α/4
-//	scale        ‖E_k‖² given all before is a noncentral χ²_d, and never below a central one (stochastically), nor is their
-//	             sum below χ²_nd: the sum at α/2, the least of n at α/2n
+//	update       senders only: ΣwE, w the mean, and the difference of the means with coins 1 and 0, has ‖ΣwE‖² =
+//	             s²‖w‖²χ²_d for noise of any scale s, and Σ‖E‖² = s²χ²_nd: quantiles of both at α/4
+//	scale        ‖E_k‖² given all before is a noncentral χ²_d, and never below a central one (stochastically), nor is
+//	             their sum below χ²_nd: the sum at α/2, the least of n at α/2n
 //	freshness    likewise ‖E_k - E_l‖² given all before the later one: the least of all pairs at α/pairs
-//	correlation  with H = E of all senders in a round. Given H_t, ⟨H_t,Z_u⟩ ~ ‖H_t‖·N(0,1) for u later. Where senders are canaries
-//	             ‖H_u‖ = s‖Z_u‖: |⟨H_t,H_u⟩| ≤ ‖H_t‖‖H_u‖z/√(Dq), z of N at α/4·pairs two-sided, q the quantile of χ²_D/D at
-//	             α/2·pairs. Else |⟨H_t,G_u⟩| ≤ ‖H_t‖‖G_u‖, and ‖G_u‖ is at most z + √(z² + ‖H_u‖² - qD), all at α/3·pairs
+//	correlation  with H = E of all senders in a round. Given H_t, ⟨H_t,Z_u⟩ ~ ‖H_t‖·N(0,1) for u later. Where senders
+//	             are canaries ‖H_u‖ = s‖Z_u‖: |⟨H_t,H_u⟩| ≤ ‖H_t‖‖H_u‖z/√(Dq), z of N at α/4·pairs two-sided, q the
+//	             quantile of χ²_D/D at α/2·pairs. Else |⟨H_t,G_u⟩| ≤ ‖H_t‖‖G_u‖, and ‖G_u‖ is at most z + √(z² + ‖H_u‖²
+//	             - qD), all at α/3·pairs
 //	recipients   nothing is random: rows of one sender and round that differ have noise of their own
-//	ε            half of 1 - confidence: (bound.go) of canaries of one sender each the number of right guesses is binomial;
-//	             else the bound for one run. As of μ-GDP where that is claimed, else as of (ε, δ)-DP
+//	ε            half of 1 - confidence: (bound.go) of canaries of one sender each the number of right guesses is
+//	             binomial; else the bound for one run. As of μ-GDP where that is claimed, else as of (ε, δ)-DP
 type claimed struct {
 	*Record
 	run              *spent.Run
@@ -59,8 +60,8 @@ type claimed struct {
 	scores, strength []float64 // ⟨F_i, Yc_i⟩/‖F_i‖, ‖F_i‖
 }
 
-// AuditRecord compares what a program released with the description of what it is said to do. Options.Epsilon is the ε that is
-// claimed for all rounds; 0 stands for the description's.
+// AuditRecord compares what a program released with the description of what it is said to do. Options.Epsilon is the ε
+// that is claimed for all rounds; 0 stands for the description's.
 func AuditRecord(ctx context.Context, r *Record, run *spent.Run, o Options) (*Result, error) {
 	c := &claimed{Record: r, run: run, senders: r.kept[0].sender >= 0}
 	if err := c.fit(); err != nil {
@@ -120,7 +121,8 @@ func (c *claimed) fit() (err error) {
 	case err != nil:
 		return err
 	case claim != nil && c.correlated && !mat.EqualApprox(claim, c.noising, 1e-9*mat.Norm(claim, math.Inf(1))):
-		return unfit("%s is not the inverse of the description's matrix: the description alone says enough", noisingName)
+		return unfit("%s is not the inverse of the description's matrix: the description alone says enough",
+			noisingName)
 	case claim != nil:
 		c.noising, c.correlated = claim, false
 	}
@@ -169,7 +171,8 @@ func (c *claimed) fit() (err error) {
 func (c *claimed) look(ctx context.Context, progress func(done, all int)) error {
 	n, m := c.x.Dims()
 	d, ones := c.coins.Dim, slices.Repeat([]float64{1}, m)
-	gram, err := (&observed{rows: n, dim: d, read: c.read}).Gram(ctx, c.coins, &canary{pattern: lists.UpTo(m), took: ones, times: ones},
+	gram, err := (&observed{rows: n, dim: d, read: c.read}).Gram(ctx, c.coins,
+		&canary{pattern: lists.UpTo(m), took: ones, times: ones},
 		func(done int) { progress(done, d) })
 	if err != nil {
 		return err
@@ -186,9 +189,11 @@ func (c *claimed) look(ctx context.Context, progress func(done, all int)) error 
 	moved.Mul(mat.DenseCopyOf(c.energy), c.x)
 	for i := range m {
 		x, f := c.x.ColView(i), c.f.ColView(i)
-		c.clip.add(projection{mat.Dot(x, along.ColView(i)), mat.Dot(x, moved.ColView(i)) / float64(d), mat.Dot(x, own.ColView(i))})
+		c.clip.add(projection{mat.Dot(x, along.ColView(i)), mat.Dot(x, moved.ColView(i)) / float64(d),
+			mat.Dot(x, own.ColView(i))})
 		strength := mat.Norm(f, 2)
-		score := (mat.Dot(f, along.ColView(i)) + mat.Dot(f, own.ColView(i))) / math.Max(1e-100, strength) // 0 of senders without releases
+		// the score is 0 for senders without releases
+		score := (mat.Dot(f, along.ColView(i)) + mat.Dot(f, own.ColView(i))) / math.Max(1e-100, strength)
 		c.scores, c.strength = append(c.scores, score), append(c.strength, strength)
 	}
 	return nil
@@ -198,8 +203,8 @@ func (c *claimed) look(ctx context.Context, progress func(done, all int)) error 
 func (c *claimed) judge(confidence, total float64) (*Result, error) {
 	n, m := c.x.Dims()
 	whole := c.account.Rounds[len(c.account.Rounds)-1]
-	r := &Result{Canaries: m, Included: int(floats.Sum(c.coins.contributions())), Releases: n, Confidence: confidence, Delta: whole.Delta,
-		Scores: c.scores, Coins: c.coins.Included(), Announced: c.account.Phases[0].Announced}
+	r := &Result{Canaries: m, Included: int(floats.Sum(c.coins.contributions())), Releases: n, Confidence: confidence,
+		Delta: whole.Delta, Scores: c.scores, Coins: c.coins.Included(), Announced: c.account.Phases[0].Announced}
 	alpha := (1 - confidence) / 10
 	pooled := mat.Trace(c.energy) / float64(n) / float64(c.coins.Dim)
 	if !(pooled > 1e-6) {
@@ -270,8 +275,8 @@ func (c *claimed) recipients() Fault {
 	for _, of := range c.kept {
 		if got, claim := len(of.rows), c.fresh[of.round]; got > claim && float64(got) > f.Statistic {
 			f.Alarm, f.Limit = true, float64(claim)
-			f.Says = fmt.Sprintf("the same data of round %d left with fresh noise %d times, not %d: who has all sees 1/√%d of it", of.round, got,
-				claim, got)
+			f.Says = fmt.Sprintf("the same data of round %d left with fresh noise %d times, not %d: "+
+				"who has all sees 1/√%d of it", of.round, got, claim, got)
 		}
 		f.Statistic = math.Max(f.Statistic, float64(len(of.rows)))
 	}
@@ -297,12 +302,14 @@ func (c *claimed) update(pooled, alpha float64) Fault {
 			difference.SetVec(k, 1/with)
 		}
 	}
-	f := Fault{Name: "update", Limit: meanSquare(d, 1-alpha/4) / meanSquare(d*float64(n), alpha/4), Says: "releases have their canaries alone"}
+	f := Fault{Name: "update", Limit: meanSquare(d, 1-alpha/4) / meanSquare(d*float64(n), alpha/4),
+		Says: "releases have their canaries alone"}
 	look := func(what string, w *mat.VecDense) {
 		noise, found := d*pooled*mat.Dot(w, w), mat.Inner(w, c.energy, w)
 		if f.Statistic = math.Max(f.Statistic, found/noise); f.Statistic == found/noise && !(f.Statistic <= f.Limit) {
-			f.Alarm, f.Says = true, fmt.Sprintf("%s has %.2f times the clip beside its canary, as if weights were clipped and not updates", what,
-				math.Sqrt(found-noise)/strength)
+			f.Alarm, f.Says = true,
+				fmt.Sprintf("%s has %.2f times the clip beside its canary, as if weights were clipped and not updates",
+					what, math.Sqrt(found-noise)/strength)
 		}
 	}
 	look("every release", mean)
@@ -322,7 +329,8 @@ func (c *claimed) scale(pooled, alpha float64) Fault {
 		f.Statistic, f.Limit = least, limit
 	}
 	f.Alarm = !(f.Statistic >= f.Limit)
-	f.Says = fmt.Sprintf("there is at most %.3f of the claimed noise, in one release %.3f", math.Sqrt(pooled), math.Sqrt(least))
+	f.Says = fmt.Sprintf("there is at most %.3f of the claimed noise, in one release %.3f", math.Sqrt(pooled),
+		math.Sqrt(least))
 	return f
 }
 
@@ -363,7 +371,8 @@ func (r release) String() string {
 // correlation looks for what the noise of two rounds has in common beside what is claimed.
 func (c *claimed) correlation(alpha float64) Fault {
 	rounds := len(c.Rounds)
-	cross, own, shared := mat.NewDense(rounds, rounds, nil), mat.NewDense(rounds, rounds, nil), mat.NewDense(rounds, rounds, nil)
+	cross, own, shared := mat.NewDense(rounds, rounds, nil), mat.NewDense(rounds, rounds, nil),
+		mat.NewDense(rounds, rounds, nil)
 	for k, first := range c.kept {
 		for l, other := range c.kept {
 			if t, u := first.round, other.round; first.sender == other.sender {
@@ -395,8 +404,9 @@ func (c *claimed) correlation(alpha float64) Fault {
 			}
 			worst = found / reach / first
 			if f.Statistic, f.Limit = found/first/later, reach/later; worst > 1 {
-				f.Alarm, f.Says = true, fmt.Sprintf("the noise of rounds %d and %d has a correlation of %.3f beside what is claimed", t, u,
-					cross.At(t, u)/first/later)
+				f.Alarm, f.Says = true,
+					fmt.Sprintf("the noise of rounds %d and %d has a correlation of %.3f beside what is claimed", t, u,
+						cross.At(t, u)/first/later)
 			}
 		}
 	}

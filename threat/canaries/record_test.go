@@ -37,13 +37,14 @@ type program struct {
 
 // local is Flower's LocalDpMod: senders add noise to their updates.
 func local() program {
-	return program{dim: 400, canaries: 24, rounds: 10, senders: true, claim: "preset='flower-local-dp'\nclip=1\nepsilon=3",
-		std: math.Sqrt(2*math.Log(1.25e5)) / 3}
+	return program{dim: 400, canaries: 24, rounds: 10, senders: true,
+		claim: "preset='flower-local-dp'\nclip=1\nepsilon=3", std: math.Sqrt(2*math.Log(1.25e5)) / 3}
 }
 
 // central adds noise to sums of clipped updates.
 func central() program {
-	return program{dim: 3000, canaries: 100, rounds: 10, others: 20, claim: "preset='flower-central-dp'\nnoise_multiplier=4", std: 4}
+	return program{dim: 3000, canaries: 100, rounds: 10, others: 20,
+		claim: "preset='flower-central-dp'\nnoise_multiplier=4", std: 4}
 }
 
 // drawn is DP-SGD with Poisson batches.
@@ -78,8 +79,9 @@ func (p program) run(t *testing.T, seed uint64) (dir string) {
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], seed)
 	coins := &Coins{Key: hex.EncodeToString(key[:]), Dim: p.dim, Clip: 1, Steps: make([][]int, p.canaries)}
-	digest := sealed(t, filepath.Join(dir, coinsName), map[string]any{"format": coinsFormat, "export": "", "node": "", "dim": p.dim, "clip": 1,
-		"key": coins.Key, "first": 0, "steps": noSteps(p.canaries)})
+	digest := sealed(t, filepath.Join(dir, coinsName),
+		map[string]any{"format": coinsFormat, "export": "", "node": "", "dim": p.dim, "clip": 1,
+			"key": coins.Key, "first": 0, "steps": noSteps(p.canaries)})
 	signs := make([]float32, p.canaries*p.dim)
 	newSigns(coins, p.canaries).next(signs, p.dim)
 	in := coins.Included()
@@ -237,7 +239,8 @@ func lagged(rounds int) *mat.Dense {
 	return m
 }
 
-// Of 200 honest runs no more are refused than the confidence says (with 99.9 % of what is binomial), and of 60 at a confidence of 50 %.
+// Of 200 honest runs no more are refused than the confidence says (with 99.9 % of what is binomial), and of 60 at a
+// confidence of 50 %.
 func TestHonestProgramsPass(t *testing.T) {
 	correlated := local()
 	correlated.correlated, correlated.claimed = true, true
@@ -249,7 +252,8 @@ func TestHonestProgramsPass(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "C.npy")
 	written(t, path, c)
-	described.claimed, described.claim = false, fmt.Sprintf("unit='silo'\nclip=1\nmechanism='matrix'\nsigma=%v\nmatrix='%s'", described.std, path)
+	described.claimed, described.claim = false,
+		fmt.Sprintf("unit='silo'\nclip=1\nmechanism='matrix'\nsigma=%v\nmatrix='%s'", described.std, path)
 	if described.audit(t, 1, Options{}).ClaimedEpsilon == nil {
 		t.Error("no ε is claimed with noise that the description says")
 	}
@@ -257,7 +261,8 @@ func TestHonestProgramsPass(t *testing.T) {
 	for confidence, runs := range map[float64]int{0.95: 200, 0.5: 60} {
 		refused, above := 0, 0
 		for seed := range uint64(runs) {
-			r := programs[seed%uint64(len(programs))].audit(t, seed+1000*uint64(confidence*100), Options{Confidence: confidence})
+			r := programs[seed%uint64(len(programs))].audit(t, seed+1000*uint64(confidence*100),
+				Options{Confidence: confidence})
 			if !r.Passed {
 				refused++
 				t.Logf("seed %d: %v", seed, r.Failures())
@@ -271,8 +276,8 @@ func TestHonestProgramsPass(t *testing.T) {
 			most++
 		}
 		if refused > most || above > most/2 {
-			t.Errorf("confidence %v: %d of %d honest runs are refused, %d bounds are above what is claimed; at most %d", confidence, refused, runs,
-				above, most)
+			t.Errorf("confidence %v: %d of %d honest runs are refused, %d bounds are above what is claimed; at most %d",
+				confidence, refused, runs, above, most)
 		}
 	}
 }
@@ -301,7 +306,8 @@ func TestMistakesAreFound(t *testing.T) {
 		"the same, in a sum  ":          {changed(central(), func(p *program) { p.noise = 0.8 }), 0, "scale: "},
 		"the same, in batches":          {changed(drawn(), func(p *program) { p.noise = 0.8 }), 0, "scale: "},
 		"correlation that is not there": {changed(local(), func(p *program) { p.claimed = true }), 0, "correlation: "},
-		"correlation that is":           {changed(local(), func(p *program) { p.correlated = true }), 0, "correlation: "},
+		"correlation that is": {changed(local(), func(p *program) { p.correlated = true }), 0,
+			"correlation: "},
 	} {
 		for seed := range uint64(20) {
 			r := tc.p.audit(t, seed, Options{Epsilon: tc.total})
@@ -340,7 +346,8 @@ func TestEvidenceIsItsDefinition(t *testing.T) {
 		}
 		newSigns(r.coins, m).next(signs, d)
 		y, directions := mat.NewDense(n, d, nil), mat.NewDense(m, d, nil)
-		directions.Apply(func(i, j int, _ float64) float64 { return float64(signs[i*d+j]) / math.Sqrt(float64(d)) }, directions)
+		directions.Apply(func(i, j int, _ float64) float64 { return float64(signs[i*d+j]) / math.Sqrt(float64(d)) },
+			directions)
 		y.Apply(func(i, j int, _ float64) float64 { return float64(all[i*d+j]) }, y)
 		var white, e, own, of, template, arrived mat.Dense
 		white.Mul(c.whitening, y)
@@ -356,11 +363,13 @@ func TestEvidenceIsItsDefinition(t *testing.T) {
 			want.variance += mat.Dot(of.RowView(i), of.RowView(i)) / float64(d)
 			var score mat.VecDense
 			score.MulVec(&white, directions.RowView(i))
-			if v := mat.Dot(&score, c.f.ColView(i)) / mat.Norm(c.f.ColView(i), 2); math.Abs(v-c.scores[i]) > 1e-4*(1+math.Abs(v)) {
+			v := mat.Dot(&score, c.f.ColView(i)) / mat.Norm(c.f.ColView(i), 2)
+			if math.Abs(v-c.scores[i]) > 1e-4*(1+math.Abs(v)) {
 				t.Errorf("score %d is %v, want %v", i, c.scores[i], v)
 			}
 		}
-		for what, pair := range map[string][2]float64{"sum": {c.clip.sum, want.sum}, "variance": {c.clip.variance, want.variance},
+		for what, pair := range map[string][2]float64{"sum": {c.clip.sum, want.sum},
+			"variance": {c.clip.variance, want.variance},
 			"template": {c.clip.template, want.template}} {
 			if math.Abs(pair[0]-pair[1]) > 1e-4*(1+math.Abs(pair[1])) {
 				t.Errorf("%s is %v, want %v", what, pair[0], pair[1])
@@ -372,8 +381,8 @@ func TestEvidenceIsItsDefinition(t *testing.T) {
 	}
 }
 
-// A guess by what one sender released is right as often as two hypotheses can be told apart: a level that is not rejected lets as many
-// be right with more than alpha, and one that is does not, by sums of the binomial.
+// A guess by what one sender released is right as often as two hypotheses can be told apart: a level that is not
+// rejected lets as many be right with more than alpha, and one that is does not, by sums of the binomial.
 func TestBoundOfSendersIsBinomial(t *testing.T) {
 	accuracy := func(trade func(float64) float64) (best float64) { // (p + 1 - q)/2 of the best event
 		for p := 0.; p <= 1; p += 1e-5 {
@@ -459,33 +468,49 @@ func TestWhatIsNoRecord(t *testing.T) {
 	nothing := said(func(map[string]any, map[string]any) {})
 	for want, change := range map[string]func(dir string){
 		"the record was not closed, and is not audited": func(dir string) { os.Remove(filepath.Join(dir, recordName)) },
-		"round-0001.npy is missing: round 1 of 3":       func(dir string) { os.Remove(filepath.Join(dir, "round-0001.npy")) },
+		"round-0001.npy is missing: round 1 of 3": func(dir string) {
+			os.Remove(filepath.Join(dir, "round-0001.npy"))
+		},
 		"was changed": edit("round-0002.npy", func(b []byte) []byte { b[len(b)-1] ^= 1; return b }),
-		"is no float32 array of shape (6, 50), or was cut": edit("round-0000.npy", func(b []byte) []byte { return b[:len(b)-25] }),
-		"is no float32 array of shape (6, 50)":             edit("round-0000.npy", func(b []byte) []byte { return []byte(strings.Replace(string(b), "<f4", "<i4", 1)) }),
+		"is no float32 array of shape (6, 50), or was cut": edit("round-0000.npy", func(b []byte) []byte {
+			return b[:len(b)-25]
+		}),
+		"is no float32 array of shape (6, 50)": edit("round-0000.npy", func(b []byte) []byte {
+			return []byte(strings.Replace(string(b), "<f4", "<i4", 1))
+		}),
 		"record.json is damaged": edit(recordName, func(b []byte) []byte {
 			return []byte(strings.Replace(string(b), "senders\":[0,1", "senders\":[1,0", 1))
 		}),
-		"coins.json is damaged": edit(coinsName, func(b []byte) []byte { return []byte(strings.Replace(string(b), "key\":\"0", "key\":\"1", 1)) }),
+		"coins.json is damaged": edit(coinsName, func(b []byte) []byte {
+			return []byte(strings.Replace(string(b), "key\":\"0", "key\":\"1", 1))
+		}),
 		"has the coins of another record": func(dir string) {
 			os.Link(filepath.Join(p.run(t, 99), coinsName), filepath.Join(dir, "x"))
 			os.Rename(filepath.Join(dir, "x"), filepath.Join(dir, coinsName))
 		},
 		"it is no record: its format is \"mafalda\"": said(func(all, _ map[string]any) { all["format"] = "mafalda" }),
 		"nothing was released":                       said(func(all, first map[string]any) { all["rounds"] = []any{} }),
-		"6 rows of 5 senders":                        said(func(_, first map[string]any) { first["senders"] = []int{0, 1, 2, 3, 4} }),
-		"a canary beyond the 6":                      said(func(_, first map[string]any) { first["senders"] = []int{0, 1, 2, 3, 4, 6} }),
+		"6 rows of 5 senders": said(func(_, first map[string]any) {
+			first["senders"] = []int{0, 1, 2, 3, 4}
+		}),
+		"a canary beyond the 6": said(func(_, first map[string]any) {
+			first["senders"] = []int{0, 1, 2, 3, 4, 6}
+		}),
 		"parameter 3 of row 2 is NaN": both(edit("round-0000.npy", func(b []byte) []byte {
 			binary.LittleEndian.PutUint32(b[len(b)-4*(4*50-3):], math.Float32bits(float32(math.NaN())))
 			return b
 		}), nothing),
-		"the description has 3 rounds, and 2 are recorded": said(func(all, _ map[string]any) { all["rounds"] = all["rounds"].([]any)[:2] }),
+		"the description has 3 rounds, and 2 are recorded": said(func(all, _ map[string]any) {
+			all["rounds"] = all["rounds"].([]any)[:2]
+		}),
 		"no canary took part": said(func(all, _ map[string]any) {
 			for _, r := range all["rounds"].([]any) {
 				r.(map[string]any)["drawn"] = []int{}
 			}
 		}),
-		"round-0001.npy is longer than its 6 rows": edit("round-0001.npy", func(b []byte) []byte { return append(b, 0) }),
+		"round-0001.npy is longer than its 6 rows": edit("round-0001.npy", func(b []byte) []byte {
+			return append(b, 0)
+		}),
 		"shape [2 2], and 3 rounds": func(dir string) {
 			digest := written(t, filepath.Join(dir, noisingName), mat.NewDense(2, 2, nil))
 			said(func(all, _ map[string]any) { all["noising"] = digest })(dir)
@@ -510,7 +535,8 @@ func TestWhatIsNoRecord(t *testing.T) {
 		}
 	}
 	silent := p
-	silent.canaries, silent.rounds, silent.std, silent.claim = 24, 10, p.std/10, strings.Replace(p.claim, "=3", "=30", 1)
+	silent.canaries, silent.rounds, silent.std, silent.claim = 24, 10, p.std/10,
+		strings.Replace(p.claim, "=3", "=30", 1)
 	for want, change := range map[string]func(c *Coins, run *spent.Run){
 		"all coins are alike":            func(c *Coins, _ *spent.Run) { c.Steps = c.Steps[:2] },
 		"the description says 2":         func(_ *Coins, run *spent.Run) { run.Phases[0].Clip = 2 },

@@ -110,19 +110,27 @@ func TestExponentsFollowTheirBases(t *testing.T) {
 	}
 }
 
+// pagesOf returns the pages of a figure by style; making it must not fail.
+func pagesOf(t *testing.T, f *Figure, err error) map[Style]*page {
+	t.Helper()
+	pages := map[Style]*page{}
+	for _, style := range styles {
+		if err == nil {
+			pages[style], err = f.page(style)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages
+}
+
 // Of three points near each other one had a label: labels go above and below, too.
 func TestLabelsFindRoom(t *testing.T) {
 	names := []string{"banded b", "toeplitz b", "banded-inverse 4", "blt 4"}
 	f, err := Lines(Axes{Title: "t", X: "x", Y: "y", Dots: true}, []Curve{{Name: "a", Labels: names,
 		X: []float64{3, 3, 3, 0}, Y: []float64{3, 3.3, 2.7, 6}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, style := range styles {
-		p, err := f.page(style)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for style, p := range pagesOf(t, f, err) {
 		checkTexts(t, "labels", p)
 		written := map[string]bool{}
 		for _, s := range p.shapes {
@@ -143,14 +151,7 @@ func TestTitlesAndRowsLeaveRoom(t *testing.T) {
 		d.Add("series", fmt.Sprint("a row with a long name ", i), float64(i+1))
 	}
 	f, err := d.Figure()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, style := range styles {
-		p, err := f.page(style)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for style, p := range pagesOf(t, f, err) {
 		for _, s := range p.shapes {
 			if s.text == "" || s.upward {
 				continue
