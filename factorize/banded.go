@@ -14,6 +14,8 @@ import (
 // and b under min-sep, where more cost less error and take longer to find.
 type Banded Parameters
 
+var _ = register(Banded{})
+
 // Name returns "banded".
 func (Banded) Name() string { return (*strategy.Banded)(nil).Name() }
 

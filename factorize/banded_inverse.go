@@ -11,6 +11,8 @@ import (
 // its coefficients w, 0 means b.
 type BandedInverse Parameters
 
+var _ = register(BandedInverse{})
+
 // Name returns "banded-inverse".
 func (BandedInverse) Name() string { return (*strategy.BandedInverse)(nil).Name() }
 

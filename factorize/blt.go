@@ -18,6 +18,8 @@ import (
 // means 4, or T-1 if that is less.
 type BLT Parameters
 
+var _ = register(BLT{})
+
 const defaultBuffers = 4
 
 // MostBuffers is the most buffers that are searched for: the time of a search grows with them, and more gain little.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mafalda/internal/lists"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
@@ -29,15 +30,6 @@ type Class interface {
 	// is with the other endings of searches. ManySteps returns no strategy then, but the context's error.
 	Optimize(ctx context.Context, o Objective, schema participation.Schema, opts Options) (*Result, error)
 }
-
-var (
-	_ Class = Dense{}
-	_ Class = Banded{}
-	_ Class = Toeplitz{}
-	_ Class = BLT{}
-	_ Class = BandedInverse{}
-	_ Class = Comb{}
-)
 
 // Parameters are those that classes may have: a class has the fields that its Traits know. Zero asks for the default of
 // the class.
@@ -63,19 +55,33 @@ type Traits struct {
 // Has reports whether the class has a search for such an objective.
 func (t Traits) Has(k Kind) bool { return slices.Contains(t.Kinds, k) }
 
-// Classes returns all classes, with their defaults: this is the registry.
-func Classes() []Class { return []Class{Dense{}, Banded{}, Toeplitz{}, BLT{}, BandedInverse{}, Comb{}} }
+// registered are the classes by their names; each registers itself in its file.
+var registered = map[string]Class{}
+
+func register(c Class) Class {
+	registered[c.Name()] = c
+	return c
+}
+
+// Classes returns all classes, with their defaults, in the order of strategy.Classes.
+func Classes() []Class {
+	all := lists.Map(strategy.Classes(), func(name string) Class { return registered[name] })
+	return slices.DeleteFunc(all, func(c Class) bool { return c == nil })
+}
 
 // ClassOf returns the class of this name, with its defaults.
 func ClassOf(name string) (Class, error) {
-	var names []string
-	for _, c := range Classes() {
-		if c.Name() == name {
-			return c, nil
-		}
-		names = append(names, c.Name())
+	if c := registered[name]; c != nil {
+		return c, nil
 	}
+	names := lists.Map(Classes(), Class.Name)
 	return nil, fmt.Errorf("unknown strategy %q: choose %s", name, strings.Join(names, ", "))
+}
+
+// NamesWith returns the names of the classes with such traits, as a sentence has them.
+func NamesWith(has func(Traits) bool) string {
+	all := slices.DeleteFunc(Classes(), func(c Class) bool { return !has(c.Traits()) })
+	return strings.Join(lists.Map(all, Class.Name), " or ")
 }
 
 // DefaultClass returns the class to take if none is asked for: under min-sep, where the optimum is not known,
@@ -122,14 +128,18 @@ func accepts(c Class, o Objective, schema participation.Schema, opts Options) er
 
 // refuse returns the error of With if p has parameters that the class does not.
 func refuse(c Class, p Parameters) error {
-	t := c.Traits()
-	switch {
-	case p.Bandwidth != 0 && t.Bandwidth == nil:
-		return fmt.Errorf("a bandwidth of %s strategies: %w", c.Name(), ErrUnsupported)
-	case p.Buffers != 0 && t.Buffers == 0:
-		return fmt.Errorf("buffers of %s strategies: %w", c.Name(), ErrUnsupported)
-	case p.ScaleColumns && !t.ScaleColumns:
-		return fmt.Errorf("column scaling of %s strategies: %w", c.Name(), ErrUnsupported)
+	for _, one := range []struct {
+		given bool
+		what  string
+		has   func(Traits) bool
+	}{
+		{p.Bandwidth != 0, "a bandwidth", func(t Traits) bool { return t.Bandwidth != nil }},
+		{p.Buffers != 0, "buffers", func(t Traits) bool { return t.Buffers != 0 }},
+		{p.ScaleColumns, "column scaling", func(t Traits) bool { return t.ScaleColumns }},
+	} {
+		if one.given && !one.has(c.Traits()) {
+			return fmt.Errorf("%s of %s strategies: %w, only of %s", one.what, c.Name(), ErrUnsupported, NamesWith(one.has))
+		}
 	}
 	return nil
 }

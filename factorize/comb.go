@@ -55,6 +55,8 @@ import (
 // At T = 2048, k = 32 on florentine (68 numbers) scaled columns are 6.75 % above the dense optimum, 10.6 % without scales.
 type Comb Parameters
 
+var _ = register(Comb{})
+
 // Name returns "comb".
 func (Comb) Name() string { return (*strategy.Comb)(nil).Name() }
 

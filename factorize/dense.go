@@ -10,6 +10,8 @@ import (
 // Dense is the class of all strategies.
 type Dense struct{}
 
+var _ = register(Dense{})
+
 // Name returns "dense".
 func (Dense) Name() string { return (*strategy.Dense)(nil).Name() }
 

@@ -14,6 +14,8 @@ import (
 // for: Bandwidth is the number of coefficients w, 0 means b.
 type Toeplitz Parameters
 
+var _ = register(Toeplitz{})
+
 // Name returns "toeplitz".
 func (Toeplitz) Name() string { return (*strategy.Toeplitz)(nil).Name() }
 

@@ -40,9 +40,7 @@ func (s Scenario) direct(ctx context.Context, visit func(Exposure) error) error 
 		}
 		if h := d.sights.at(r.network).h; h != nil {
 			seen, _ := h.Dims()
-			if c.spec.GradientTracking {
-				seen *= 2
-			}
+			seen *= c.layout(nil).sent
 			d.seen = append(d.seen, seenRound{r.step, d.size, seen})
 			d.size += seen
 		}

@@ -81,7 +81,7 @@ func (h *hidden) look() error {
 		return err
 	}
 	plan := c.layout(nil)
-	matrices, rules := map[string]reaction.Step{}, map[[2]float64]reaction.Rule{}
+	matrices, rules := map[string]reaction.Step{}, map[float64]reaction.Rule{}
 	h.system = &reaction.System{Steps: make([]reaction.Step, s.steps())}
 	seen := map[*graph.CSR]int{}
 	for t := range h.system.Steps {
@@ -105,11 +105,11 @@ func (h *hidden) look() error {
 				h.why, h.system = "steps with a learning rate of 0 are not covered", nil
 				return nil
 			}
-			of := [2]float64{c.rates[t], c.keep[t]}
-			if rules[of] == nil {
-				rules[of] = plan.step(t, false)
+			rate := c.rates[t]
+			if rules[rate] == nil {
+				rules[rate] = plan.step(t, false)
 			}
-			step.Rule = rules[of]
+			step.Rule = rules[rate]
 		}
 		h.system.Steps[t] = step
 	}

@@ -3,30 +3,29 @@ package threat
 import (
 	"gonum.org/v1/gonum/floats"
 
+	"mafalda/internal/lists"
 	"mafalda/strategy"
 )
 
-// layout says which numbers a node keeps between two rounds, beside each other: its model; its momentum; its tracker
-// and the last noisy gradient; rows of noise that were not sent; and the memory of its noise's filter.
+// layout says which numbers a node keeps between two rounds, beside each other: all that the optimizer holds
+// (workload.State), the model first; rows of noise that were not sent; and the memory of its noise's filter.
 type layout struct {
 	course *course
 	filter strategy.Filter // nil: independent noise
 
-	momentum, tracker, before, waiting, memory int // positions; 0, which is the model's, for none
-	size                                       int
+	waiting, memory int // positions; 0, which is the model's, for none
+	sent, size      int // how many numbers are sent, the first ones, and how many there are
 }
 
 func (c *course) layout(f strategy.Filter) *layout {
-	l := &layout{course: c, filter: f, size: 1}
+	node := c.spec.Lone(1, 0)
+	l := &layout{course: c, filter: f, sent: len(node.Sent()), size: len(node.Memory())}
 	place := func(at *int, there bool, numbers int) {
 		if there {
 			*at = l.size
 			l.size += numbers
 		}
 	}
-	place(&l.momentum, c.spec.Momentum > 0, 1)
-	place(&l.tracker, c.spec.GradientTracking, 1)
-	place(&l.before, c.spec.GradientTracking, 1)
 	place(&l.waiting, c.spec.Carry, 1)
 	if f != nil {
 		place(&l.memory, f.Memory() > 0, f.Memory())
@@ -35,17 +34,12 @@ func (c *course) layout(f strategy.Filter) *layout {
 }
 
 // gossiped returns the positions of what is sent.
-func (l *layout) gossiped() []int {
-	if l.tracker > 0 {
-		return []int{0, l.tracker}
-	}
-	return []int{0}
-}
+func (l *layout) gossiped() []int { return lists.UpTo(l.sent) }
 
 // step returns what a node makes of its numbers ℓ, its gradient g and its white noise z in step t, before it sends
 // anything: rows of coefficients of (ℓ, g, z). Signs are as in -θ.
 func (l *layout) step(t int, misses bool) [][]float64 {
-	c, spec, width := l.course, l.course.spec, l.size+2
+	width := l.size + 2
 	now := l.still()
 	z, noise, input := make([]float64, width), make([]float64, width), make([]float64, width)
 	z[l.size+1] = 1
@@ -69,25 +63,14 @@ func (l *layout) step(t int, misses bool) [][]float64 {
 	case l.waiting > 0:
 		now[l.waiting] = noise
 	}
-	direction := input
-	if l.tracker > 0 {
-		floats.Add(now[l.tracker], input)
-		floats.Sub(now[l.tracker], now[l.before])
-		now[l.before], direction = input, now[l.tracker]
+	node := l.course.spec.Lone(l.course.rates[t], width)
+	for p, held := range node.Memory() {
+		copy(held, now[p])
 	}
-	eta, model := c.rates[t], now[0]
-	floats.Scale(c.keep[t], model)
-	if l.momentum > 0 {
-		m := now[l.momentum]
-		floats.Scale(spec.Momentum, m)
-		floats.Add(m, direction)
-		if spec.Nesterov {
-			floats.AddScaled(model, eta*spec.Momentum, m)
-		} else {
-			direction = m
-		}
-	}
-	floats.AddScaled(model, eta, direction)
+	floats.Scale(-1, node.Models())
+	node.Descend(input, nil)
+	floats.Scale(-1, node.Models())
+	copy(now, node.Memory())
 	return now
 }
 

@@ -67,8 +67,8 @@ func (o AssessOptions) needs(s Scenario) float64 {
 // strategies with as much memory as it has room for.
 func (s Scenario) stateOfStands() float64 {
 	nodes, own := float64(s.nodes()), 1.0
-	if s.Algorithm.Training().Spec.Momentum > 0 {
-		own = 2
+	if t := s.Algorithm.training; t != nil {
+		own = float64(len(t.Spec.Lone(1, 0).Memory()))
 	}
 	switch memory := s.Algorithm.memory(s.steps()); {
 	case memory == 0:

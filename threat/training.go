@@ -3,7 +3,6 @@ package threat
 import (
 	"context"
 	"encoding/binary"
-	"math"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/floats"
@@ -90,7 +89,6 @@ type course struct {
 	spec     workload.Spec
 	steps    int
 	rates    []float64 // η_t
-	keep     []float64 // 1 - η_t λ
 	networks *workload.Networks
 	missed   [][]bool // who misses which step; nil if no node does
 }
@@ -109,9 +107,6 @@ func (s Scenario) course() (*course, error) {
 	c.spec.GossipRounds = max(c.spec.GossipRounds, s.Algorithm.rounds)
 	if c.rates, err = t.Spec.LearningRates.Rates(steps); err != nil {
 		return nil, err
-	}
-	for _, eta := range c.rates {
-		c.keep = append(c.keep, math.Max(0, 1-eta*t.Spec.WeightDecay))
 	}
 	if p := t.Spec.MissedSteps; p > 0 {
 		c.missed = drawMissed(steps, s.nodes(), p, t.Seed)
@@ -189,11 +184,8 @@ func (c *course) walk(ctx context.Context, width int, enter func(t int, models *
 	}
 	for t := range c.steps {
 		state.Descend(enter(t, mat.NewDense(n, width, state.Models())), c.networks)
-		sent := []*mat.Dense{mat.NewDense(n, width, nil)}
-		sent[0].Scale(-1, mat.NewDense(n, width, state.Models())) // models go down
-		if y := state.Trackers(); y != nil {
-			sent = append(sent, mat.DenseCopyOf(mat.NewDense(n, width, y)))
-		}
+		sent := lists.Map(state.Sent(), func(x []float64) *mat.Dense { return mat.DenseCopyOf(mat.NewDense(n, width, x)) })
+		sent[0].Scale(-1, sent[0]) // models go down
 		for _, w := range c.exchanges(t) {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)

@@ -72,7 +72,7 @@ func (c Curvature) Exact(s Spec, w *graph.CSR) error {
 		return s.Exact(w)
 	case !c.Varies(s):
 		return nil
-	case s.Momentum > 0 || s.GradientTracking:
+	case !s.updatesByGradient():
 		return fmt.Errorf("gradients that react, with momentum or tracking, where networks change or steps are missed: %w", ErrNotExact)
 	}
 	_, err := s.newAlgebra(w)
@@ -97,7 +97,7 @@ type reacting struct {
 // shrinks reports whether feedback x is one more factor of the models, 1 - η_t (λ + x): whether a node keeps nothing
 // but its model from step to step, and has a gradient in every step.
 func (r reacting) shrinks() bool {
-	return r.Momentum == 0 && !r.GradientTracking && r.MissedSteps == 0
+	return r.updatesByGradient() && r.MissedSteps == 0
 }
 
 // keepsAt returns 1 - η_t (λ + x).

@@ -267,7 +267,7 @@ const spectralNodes = 512
 // gossipEigenvalues returns the eigenvalues of w, or the ends of an interval that has all of them if they are real: 2·the
 // least self-weight - 1 (Gershgorin), and 1. Without more than its model at a node, 1 decides.
 func (s Spec) gossipEigenvalues(w *graph.CSR) []complex128 {
-	if s.Kind == Prefix || w == nil || s.Momentum == 0 && !s.GradientTracking {
+	if s.Kind == Prefix || w == nil || s.updatesByGradient() {
 		return []complex128{1}
 	}
 	n, _ := w.Dims()
@@ -290,14 +290,13 @@ func (r rule) spectralRadius(v complex128) float64 {
 	w := graph.NewCSRFromDense(mat.NewDense(2, 2, []float64{real(v), -imag(v), imag(v), real(v)}))
 	advance := func(kept, impulses []float64) []float64 {
 		s := r.begin(1, 2, 1)
-		parts := [][]float64{s.models, s.momentum, s.tracker, s.before}
-		for _, part := range parts {
+		for _, part := range s.Memory() {
 			kept = kept[copy(part, kept):]
 		}
 		r.step(s, impulses, constantNetwork(w), func([]float64) {})
-		return slices.Concat(s.models, s.momentum, s.tracker, s.before)
+		return slices.Concat(s.Memory()...)
 	}
-	x := advance(make([]float64, 8), []float64{1, 0})
+	x := advance(make([]float64, 2*len(r.spec.Lone(1, 0).Memory())), []float64{1, 0})
 	floats.Scale(1/floats.Norm(x, 2), x)
 	basis, h := [][]float64{x}, mat.NewDense(len(x), len(x), nil)
 	for j := 0; j < len(basis); j++ {

@@ -1,23 +1,25 @@
 package workload
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
-// filter is what a node does with its own gradients before they move its model, F = D N (T×T): with D = diag(η),
+// filter is what a node does with its own gradients before they move its model, F = D N (T×T): D = diag(η), and column s
+// of N is the update of every step that a gradient in step s makes. With momentum
 //
 //	N[t,s] = β^(t-s), t ≥ s,      or I + βN with Nesterov.
 //
 // It is local and linear, so that a workload with the Gram matrix G before it has FᵀGF.
 type filter struct {
-	rates    []float64 // η; nil: 1
-	momentum float64
-	nesterov bool
+	rates  []float64 // η; nil: 1
+	update Optimizer // what N is made of
 }
 
 func (s Spec) filter(steps int) filter {
-	f := filter{momentum: s.Momentum, nesterov: s.Nesterov}
+	f := filter{update: s.update()}
 	if !s.LearningRates.constant() && !s.GradientTracking { // tracking has the rates after the network
 		f.rates = s.rates(steps)
 	}
@@ -28,55 +30,44 @@ func (s Spec) filter(steps int) filter {
 func (f filter) congruence(h *mat.SymDense) {
 	a := whole(h)
 	f.scale(a)
-	f.smoothAll(a, func(i int) int { return len(a) - 1 - i })
+	f.smooth(a, func(t int) []float64 { return a[len(a)-1-t] })
 }
 
 // spread returns FyFᵀ.
 func (f filter) spread(y mat.Symmetric) *mat.SymDense {
-	steps := y.SymmetricDim()
-	out := mat.NewSymDense(steps, nil)
+	out := mat.NewSymDense(y.SymmetricDim(), nil)
 	out.CopySym(y)
 	a := whole(out)
-	f.smoothAll(a, func(i int) int { return i })
+	f.smooth(a, func(t int) []float64 { return a[t] })
 	f.scale(a)
 	return out
 }
 
-// smoothAll applies N to rows and columns, whose i-th is at(i): backwards it is Nᵀ.
-func (f filter) smoothAll(a [][]float64, at func(i int) int) {
-	if f.momentum == 0 {
-		return
-	}
-	sums := make([]float64, len(a))
-	for i := range a {
-		f.smoothRow(a[at(i)], sums)
-	}
-	for _, row := range a {
-		var sum float64
-		for i := range row {
-			s := at(i)
-			row[s] = f.smooth(row[s], &sum)
+// smooth applies N to the columns and then to the rows of a square matrix, of which step t has the row that at returns.
+func (f filter) smooth(a [][]float64, at func(t int) []float64) {
+	for range 2 {
+		f.run(len(a), at)
+		for i, row := range a {
+			for j := range i {
+				row[j], a[j][i] = a[j][i], row[j]
+			}
 		}
 	}
 }
 
-// smooth returns the next number of a series times N, in whichever direction; sum is Σ β^j of those so far.
-func (f filter) smooth(v float64, sum *float64) float64 {
-	*sum = v + f.momentum**sum
-	if f.nesterov {
-		return v + f.momentum**sum
+// run replaces the gradients of the steps by their updates: N times them, or backwards, from the last step on, Nᵀ.
+func (f filter) run(steps int, at func(t int) []float64) {
+	if f.update.isZero() {
+		return
 	}
-	return *sum
-}
-
-// smoothRow does what smooth does, with a row in the place of a number.
-func (f filter) smoothRow(row, sum []float64) {
-	floats.Scale(f.momentum, sum)
-	floats.Add(sum, row)
-	if f.nesterov {
-		floats.AddScaled(row, f.momentum, sum)
-	} else {
-		copy(row, sum)
+	node := f.update.Lone(1, len(at(0)))
+	for t := range steps {
+		row := at(t)
+		clear(node.models)
+		node.Descend(row, nil)
+		for i, v := range node.models {
+			row[i] = 0 - v
+		}
 	}
 }
 
@@ -106,24 +97,12 @@ func whole(h *mat.SymDense) [][]float64 {
 
 // series returns N times a series, which it keeps as it is. Rates are left out: they are for matrices.
 func (f filter) series(x []float64) []float64 {
-	if f.momentum == 0 {
-		return x
-	}
-	out := make([]float64, len(x))
-	var sum float64
-	for t, v := range x {
-		out[t] = f.smooth(v, &sum)
-	}
+	out := slices.Clone(x)
+	f.run(len(x), func(t int) []float64 { return out[t : t+1] })
 	return out
 }
 
 // seriesBack replaces a series by Nᵀ times it.
 func (f filter) seriesBack(x []float64) {
-	if f.momentum == 0 {
-		return
-	}
-	var sum float64
-	for t := len(x) - 1; t >= 0; t-- {
-		x[t] = f.smooth(x[t], &sum)
-	}
+	f.run(len(x), func(t int) []float64 { return x[len(x)-1-t : len(x)-t] })
 }

@@ -3,6 +3,7 @@ package workload
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -73,10 +74,22 @@ type Absence struct {
 
 // IsPlain reports whether nothing but the Kind differs from the zero value: what there was before optimizers.
 func (s Spec) IsPlain() bool {
-	return s.Weights.allOne() && s.LearningRates.constant() && s.Momentum == 0 && !s.Nesterov && s.WeightDecay == 0 &&
-		s.localSteps() == 1 && s.gossipRounds() == 1 && !s.GradientTracking && s.Changes.none() &&
-		s.Absence == (Absence{})
+	o := s.Optimizer
+	o.LocalSteps, o.GossipRounds, o.LearningRates = s.localSteps()-1, s.gossipRounds()-1, Schedule{}
+	return s.Weights.allOne() && s.LearningRates.constant() && o.isZero() && s.Changes.none() && s.Absence == (Absence{})
 }
+
+func (o Optimizer) isZero() bool { return reflect.ValueOf(o).IsZero() }
+
+// update returns the part of the optimizer that makes updates of gradients, at the node that has them: all but rates, decay
+// and what is about gossip.
+func (o Optimizer) update() Optimizer {
+	o.LearningRates, o.WeightDecay, o.LocalSteps, o.GossipRounds, o.GradientTracking = Schedule{}, 0, 0, 0, false
+	return o
+}
+
+// updatesByGradient reports whether the update of a model is the gradient of the step.
+func (o Optimizer) updatesByGradient() bool { return o.update().isZero() && !o.GradientTracking }
 
 func (c Changes) none() bool { return c.given() == "" }
 
@@ -218,7 +231,7 @@ func (s Spec) checkCombinations(int) error {
 		return fault.New("Nesterov", nil, "is a form of momentum: give [Momentum]")
 	case s.GradientTracking && s.localSteps() > 1:
 		return fault.New("GradientTracking", nil, "gossips in every step: leave out [LocalSteps]")
-	case s.GradientTracking && s.Momentum > 0 && !s.Changes.none():
+	case s.GradientTracking && !s.update().isZero() && !s.Changes.none():
 		return fault.New("GradientTracking", nil, "with [Momentum] is for networks that do not change")
 	case s.RandomNeighbours > 0 && (s.GraphSequence != nil || s.NodeFailures > 0 || s.LinkFailures > 0):
 		return fault.New("RandomNeighbours", s.RandomNeighbours,

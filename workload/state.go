@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -46,30 +48,51 @@ func NewState[F Float](s Spec, steps, nodes, size int, rate float64) (*State[F],
 	if err := s.At(rate).Check(steps); err != nil {
 		return nil, err
 	}
+	return newState[F](s, s.rates(steps), nodes, size, rate), nil
+}
+
+func newState[F Float](s Spec, rates []float64, nodes, size int, rate float64) *State[F] {
 	n := nodes * size
-	st := &State[F]{spec: s, nodes: nodes, size: size, rates: s.rates(steps), rate: rate, models: make([]F, n),
-		other: make([]F, n)}
-	st.keep = s.At(rate).keeps(st.rates)
+	st := &State[F]{spec: s, nodes: nodes, size: size, rates: rates, rate: rate, models: make([]F, n), other: make([]F, n)}
+	st.keep = s.At(rate).keeps(rates)
 	if s.Momentum > 0 {
 		st.momentum = make([]F, n)
 	}
 	if s.GradientTracking {
 		st.tracker, st.before = make([]F, n), make([]F, n)
 	}
-	return st, nil
+	return st
+}
+
+// Lone returns the state of one node that hears no other, before a step with the learning rate eta. What it does to
+// vectors of d = size numbers is what the optimizer makes of a memory and a gradient: on coefficients, in symbols.
+func (o Optimizer) Lone(eta float64, size int) *State[float64] {
+	return newState[float64](Spec{Optimizer: o}, []float64{eta}, 1, size, 1)
+}
+
+// Memory returns all that nodes hold from step to step (n×d each), as Models returns the models, which are the first.
+// What is sent comes before the rest.
+func (s *State[F]) Memory() [][]F {
+	return slices.DeleteFunc([][]F{s.models, s.tracker, s.momentum, s.before}, func(x []F) bool { return x == nil })
+}
+
+// Sent returns the part of Memory that nodes gossip: the models and, with gradient tracking, the trackers y.
+func (s *State[F]) Sent() [][]F {
+	if s.tracker == nil {
+		return s.Memory()[:1]
+	}
+	return s.Memory()[:2]
 }
 
 // Models returns the models (n×d), to be read and, before the first step, written, until the next call of a method.
 func (s *State[F]) Models() []F { return s.models }
 
-// Trackers returns y of gradient tracking (n×d), as Models does the models; nil without it.
-func (s *State[F]) Trackers() []F { return s.tracker }
-
 // Model returns node u's model.
 func (s *State[F]) Model(u int) []F { return s.models[u*s.size : (u+1)*s.size] }
 
 // Descend takes the gradients of the step with their noise (n×d): Models returns the messages then. With gradient
-// tracking, it begins with gossip. It panics if there are not n·d numbers, or after the last step.
+// tracking, it begins with gossip, unless there are no networks. It panics if there are not n·d numbers, or after the
+// last step.
 func (s *State[F]) Descend(gradients []F, networks *Networks) {
 	if len(gradients) != len(s.models) || s.step == len(s.rates) {
 		panic(mat.ErrShape)
@@ -99,14 +122,7 @@ func (s *State[F]) Descend(gradients []F, networks *Networks) {
 
 // track is gossip of models and trackers, and the change of the gradient.
 func (s *State[F]) track(gradients []F, networks *Networks) {
-	for round := range s.spec.gossipRounds() {
-		if s.hasStopped() {
-			return
-		}
-		w := networks.At(s.step, round)
-		s.models = s.average(w, s.models)
-		s.tracker = s.average(w, s.tracker)
-	}
+	s.exchange(networks, &s.models, &s.tracker)
 	s.rows(func(from, to int) {
 		axpy(1, gradients[from:to], s.tracker[from:to])
 		axpy(-1, s.before[from:to], s.tracker[from:to])
@@ -117,11 +133,18 @@ func (s *State[F]) track(gradients []F, networks *Networks) {
 // Gossip ends the step: Models returns the models. Without a network, for the Prefix kind, networks may be nil.
 func (s *State[F]) Gossip(networks *Networks) {
 	if s.tracker == nil && s.spec.gossips(s.step) {
-		for round := 0; round < s.spec.gossipRounds() && !s.hasStopped(); round++ {
-			s.models = s.average(networks.At(s.step, round), s.models)
-		}
+		s.exchange(networks, &s.models)
 	}
 	s.step++
+}
+
+// exchange averages what is sent, in every round of the step.
+func (s *State[F]) exchange(networks *Networks, sent ...*[]F) {
+	for round := 0; networks != nil && round < s.spec.gossipRounds() && !s.hasStopped(); round++ {
+		for _, x := range sent {
+			*x = s.average(networks.At(s.step, round), *x)
+		}
+	}
 }
 
 // Step is Descend and Gossip; visit sees the models or, of the Message kind, the messages.

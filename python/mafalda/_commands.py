@@ -125,13 +125,13 @@ def optimize(
         bandwidth : int
             bands or coefficients w of the strategy (default: see strategy)
         buffers : int
-            buffers of blt and comb, 1 to 64; fewer by default where T is no more
+            buffers of blt or comb, 1 to 64; fewer by default where T is no more
         groups : int
             so many dense strategies that the nodes share, found by assigning and optimizing in turn
         per_node : bool
             a dense strategy for every node, exported as one n×T×T array
         scale_columns : bool
-            fit the scales of columns, for toeplitz and comb
+            fit the scales of columns, for toeplitz or comb
     optimizer : str | Mapping[str, Any]
         what nodes do with gradients, such as momentum:0.9,nesterov:
         decay : float

@@ -9,6 +9,7 @@ import (
 	"mafalda/export"
 	"mafalda/graph"
 	"mafalda/internal/lists"
+	"mafalda/workload"
 )
 
 // view returns what an attacker received, less what it knows: its own messages and what they became. With r_t the
@@ -20,15 +21,18 @@ import (
 // for each node that it hears. As in an account, hidden nodes are taken to give gradients that do not depend on
 // models.
 func view(ctx context.Context, e *export.Export, r *Run, victim string) (*observed, error) {
-	spec := e.Manifest.WorkloadSpec
+	var spec workload.Spec
+	if given := e.Manifest.WorkloadSpec; given != nil {
+		spec = *given
+		spec.Weights, spec.LearningRates, spec.Momentum = workload.Weights{}, workload.Schedule{}, 0 // a run says them
+	}
 	matrices, err := e.Gossip()
 	switch {
 	case err != nil:
 		return nil, err
 	case e.Manifest.Space != nil:
 		return nil, unfit("the nodes share noise: views of single attackers are audited where every node has its own")
-	case spec != nil && !(spec.IsStatic() && spec.MissedSteps == 0 && max(spec.LocalSteps, 1) == 1 &&
-		max(spec.GossipRounds, 1) == 1 && !spec.GradientTracking && !spec.Nesterov && spec.WeightDecay == 0):
+	case !spec.IsPlain():
 		return nil, unfit("views of attackers are audited of SGD, with momentum or without, on a network that stays, " +
 			"with one round of gossip after every step")
 	case len(matrices) != 1:

@@ -106,23 +106,17 @@ func (f *classFlags) given(cmd *cobra.Command) bool {
 
 // choose returns the class, c unless a flag names one, with its parameters, after refusing those that it does not have.
 func (f *classFlags) choose(cmd *cobra.Command, c factorize.Class) (factorize.Class, error) {
-	changed := cmd.Flags().Changed
 	if terminal.Given(cmd, "strategy") {
 		var err error
 		if c, err = factorize.ClassOf(f.class); err != nil {
 			return nil, terminal.Usage(err)
 		}
 	}
-	has := c.Traits()
-	switch {
-	case changed("strategy bandwidth") && has.Bandwidth == nil:
-		return nil, terminal.Usagef("--strategy %s has no bandwidth", c.Name())
-	case changed("strategy buffers") && has.Buffers == 0:
-		return nil, terminal.Usagef("--strategy: buffers are of blt and comb")
-	case f.parameters.ScaleColumns && !has.ScaleColumns:
-		return nil, terminal.Usagef("--strategy: scale-columns is of toeplitz and comb")
+	c, err := c.With(f.parameters)
+	if err != nil {
+		return nil, terminal.Usagef("--strategy: %w", err)
 	}
-	return c.With(f.parameters)
+	return c, nil
 }
 
 // networkFiles returns the flags by which verify and plot are told of the files of the network.

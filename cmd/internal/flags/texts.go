@@ -54,6 +54,8 @@ var texts = sync.OnceValue(func() *strings.Replacer {
 		"{about trusts}", indented(aboutTrusts),
 		"{announcement}", keys.RunExtension,
 		"{buffers}", fmt.Sprint(factorize.BLT{}.Traits().Buffers),
+		"{classes with buffers}", factorize.NamesWith(func(t factorize.Traits) bool { return t.Buffers > 0 }),
+		"{classes with scales}", factorize.NamesWith(func(t factorize.Traits) bool { return t.ScaleColumns }),
 		"{condition}", threat.Condition,
 		"{built-in graphs}", strings.TrimPrefix(forms, "\n"),
 		"{graphs}", strings.Join(graph.BuiltinForms(), " "),
