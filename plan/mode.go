@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,34 +97,19 @@ func newJob(p Problem, o Options) (j *job, err error) {
 // prepare returns the job for a problem, after looking for all that is wrong with it, before any work and cheapest
 // first.
 func prepare(p Problem, o Options) (*job, error) {
-	if err := p.check(); err != nil {
-		return nil, err
-	}
-	if err := o.checkBudget(p); err != nil {
+	if err := fault.First(p.check, func() error { return o.checkBudget(p) }); err != nil {
 		return nil, err
 	}
 	j, noGram := newJob(p, o)
-	if err := j.mode.needs(j).Check(); err != nil {
-		return nil, err
-	}
-	if !o.Sampling.Known() {
-		return nil, fault.New("Sampling", int(o.Sampling), "is unknown; use %s", strings.Join(participation.Schemes(), ", "))
-	}
-	if err := p.checkTogether(j.Options); err != nil {
-		return nil, err
-	}
-	if err := p.checkLevels(); err != nil {
-		return nil, err
-	}
+	checks := []func() error{j.mode.needs(j).Check, o.checkScheme, func() error { return p.checkTogether(j.Options) }, p.checkLevels}
 	for _, m := range j.asked {
-		if err := m.check(p, j.Options); err != nil {
-			return nil, err
-		}
+		checks = append(checks, func() error { return m.check(p, j.Options) })
 	}
-	if err := j.Options.check(p); err != nil {
-		return nil, err
-	}
-	return j, noGram
+	return j, fault.First(append(checks, func() error { return cmp.Or(j.Options.check(p), noGram) })...)
+}
+
+func (o Options) checkScheme() error {
+	return fault.If(!o.Sampling.Known(), "Sampling", int(o.Sampling), "is unknown; use %s", strings.Join(participation.Schemes(), ", "))
 }
 
 // Solve returns the best strategy, with all that a manifest says of it. For a bad argument it fails as Check does.
@@ -134,13 +120,10 @@ func prepare(p Problem, o Options) (*job, error) {
 func Solve(ctx context.Context, p Problem, o Options) (*Solution, error) {
 	started := time.Now()
 	j, err := prepare(p, o)
+	if err == nil {
+		err = fault.First(p.checkNetwork, func() error { return j.mode.solve(ctx, j) })
+	}
 	if err != nil {
-		return nil, err
-	}
-	if err := p.checkNetwork(); err != nil {
-		return nil, err
-	}
-	if err := j.mode.solve(ctx, j); err != nil {
 		return nil, err
 	}
 	j.Took, j.PeakBytes = time.Since(started), limits.PeakBytes()
@@ -149,10 +132,8 @@ func Solve(ctx context.Context, p Problem, o Options) (*Solution, error) {
 
 // checkNetwork refuses a problem whose network is missing.
 func (p Problem) checkNetwork() error {
-	if p.Network == nil && p.Workload.Kind != workload.Prefix {
-		return fault.New("Network", nil, "there is none for the workload %v", p.Workload.Kind)
-	}
-	return nil
+	return fault.If(p.Network == nil && p.Workload.Kind != workload.Prefix, "Network", nil,
+		"there is none for the workload %v", p.Workload.Kind)
 }
 
 // Check finds, before any work and cheapest first, what is wrong with a problem and with the options for it, and
@@ -279,10 +260,10 @@ func (s *job) judge(ctx context.Context) error {
 	}
 	s.show("error of the estimate", 0)
 	d, err := measure.Judge(&s.Gram, s.estimate, s.gram, s.Strategy())
-	if err != nil || s.OfClass != nil {
-		return err
+	if err == nil && s.OfClass == nil {
+		err = d.Optimum(s.Optimum.Gap)
 	}
-	return d.Optimum(s.Optimum.Gap)
+	return err
 }
 
 // isEnd reports whether err says that a context has ended.

@@ -27,13 +27,8 @@ type binsMode struct{ ordinary }
 func (binsMode) takes(_ Problem, o Options) bool { return o.Sampling == participation.Bins }
 
 func (binsMode) check(p Problem, o Options) error {
-	if err := cmp.Or(o.checkMonteCarlo(), o.checkDrawn(p)); err != nil {
-		return err
-	}
-	if err := o.checkDrawnPrivacy(); err != nil {
-		return err
-	}
-	return bins.CheckDelta(o.Privacy.Delta)
+	return fault.First(o.checkMonteCarlo, func() error { return o.checkDrawn(p) }, o.checkDrawnPrivacy,
+		func() error { return bins.CheckDelta(o.Privacy.Delta) })
 }
 
 func (binsMode) needs(j *job) Resources {
@@ -42,37 +37,39 @@ func (binsMode) needs(j *job) Resources {
 }
 
 func (binsMode) solve(ctx context.Context, s *job) error {
-	if err := s.measures(ctx); err != nil {
-		return err
-	}
+	return s.inOrder(ctx, s.measures, s.knownDraw, s.searchBins, s.judge, s.setBinsQuality, s.setBinsNoise, s.compareCyclic,
+		func(ctx context.Context) error {
+			return s.boundSecret(ctx, func(of *measure.SecretBounds) (float64, error) {
+				return of.Bins(s.Options.Privacy.Epsilon, s.Options.Privacy.Delta)
+			})
+		}, s.comparePlain)
+}
+
+// knownDraw computes the dense optimum for a draw that is known. Half of it is none.
+func (s *job) knownDraw(ctx context.Context) (err error) {
 	s.show("cyclic optimum", 0)
-	var err error
-	if s.Optimum, err = s.dense(ctx, s.schema(), factorize.Options{Gap: s.bandGap(), Progress: s.iteration}); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("optimizing: %w", err)
+	s.Optimum, err = s.dense(ctx, s.schema(), factorize.Options{Gap: s.bandGap(), Progress: s.iteration})
+	if ended := ctx.Err(); err == nil && ended != nil {
+		err = fmt.Errorf("optimizing: %w", ended)
 	}
 	s.Cyclic = s.Optimum
+	return err
+}
+
+// searchBins compares the candidates.
+func (s *job) searchBins(ctx context.Context) error {
 	search := newBinSearch(s)
 	if err := search.run(ctx); err != nil && !(search.best != nil && isEnd(err)) {
 		return fmt.Errorf("searching for the best strategy without negative entries: %w", err)
 	}
 	s.OfClass, s.bands, s.Candidates = search.best, search.of, search.all
-	if err := s.judge(ctx); err != nil {
-		return err
-	}
+	return nil
+}
+
+func (s *job) setBinsQuality(ctx context.Context) error {
 	s.Quality, s.LowerBound = s.OfClass.Quality, s.Optimum.LowerBound
 	s.Ending = endingOf(ctx, s.Optimum)
-	if err := s.setBinsNoise(); err != nil {
-		return err
-	}
-	if err := s.boundSecret(ctx, func(of *measure.SecretBounds) (float64, error) {
-		return of.Bins(s.Options.Privacy.Epsilon, s.Options.Privacy.Delta)
-	}); err != nil {
-		return err
-	}
-	return s.comparePlain(ctx)
+	return nil
 }
 
 // binSearch compares candidates.
@@ -173,7 +170,7 @@ func (s *binSearch) consider(c strategy.Strategy, of Bands, iterations int) erro
 }
 
 // setBinsNoise fills in the noise under random bins.
-func (s *job) setBinsNoise() error {
+func (s *job) setBinsNoise(context.Context) error {
 	s.setDrawnNoise(s.schema().Separation())
 	best, asked := s.bands, s.Options.MonteCarlo.Filled()
 	epsilon, seed := s.Options.Privacy.Epsilon, asked.Seed
@@ -191,9 +188,7 @@ func (s *job) setBinsNoise() error {
 		of.Candidates[i].OptimizedFor = c.For.String()
 	}
 	s.DPDSGDRatio = s.plainSampled() / s.ErrorAtPrivacy
-	var err error
-	s.CyclicErrorAtPrivacy, err = cyclicError(s.Cyclic, s.Options.Privacy)
-	return err
+	return nil
 }
 
 // BinsOptions are what OptimizeForBins is asked for.

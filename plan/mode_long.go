@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -22,16 +23,14 @@ func (longMode) takes(p Problem, o Options) bool { return p.long(o) }
 
 func (longMode) check(p Problem, o Options) error {
 	const many = "more than %d steps: "
-	switch {
-	case p.Schema.Steps() > export.MaxSteps:
-		return fault.New("Steps", p.Schema.Steps(), "at most %d", export.MaxSteps)
-	case o.Class.Parameters().ScaleColumns && !p.Workload.CountsAll():
-		return fault.New("ScaleColumns", nil, many+"[ScaleColumns] is not for weights of steps", strategy.LongSteps)
-	}
-	if _, comb := o.Class.(factorize.Comb); o.Class.Parameters().ScaleColumns && !comb {
-		return fault.New("ScaleColumns", nil, many+"[ScaleColumns] is for [Class] comb", strategy.LongSteps)
-	}
-	return nil
+	scaled, long := o.Class.Parameters().ScaleColumns, []any{strategy.LongSteps}
+	_, comb := o.Class.(factorize.Comb)
+	return cmp.Or(
+		fault.If(p.Schema.Steps() > export.MaxSteps, "Steps", p.Schema.Steps(), "at most %d", export.MaxSteps),
+		fault.If(scaled && !p.Workload.CountsAll(), "ScaleColumns", nil,
+			many+"[ScaleColumns] is not for weights of steps", long...),
+		fault.If(scaled && !comb, "ScaleColumns", nil, many+"[ScaleColumns] is for [Class] comb", long...),
+	)
 }
 
 func (longMode) needs(j *job) Resources {
@@ -75,10 +74,7 @@ func (longMode) solve(ctx context.Context, s *job) error {
 	}
 	s.setQuality(s.OfClass.Quality, bound)
 	s.Ending = Ending{Status: optim.Converged}
-	if err := s.setNoise(); err != nil {
-		return err
-	}
-	return s.comparePlain(ctx)
+	return s.inOrder(ctx, s.setNoise, s.comparePlain)
 }
 
 // optimizeLong computes the best strategy of the class, or of the classes that the budget has room for.

@@ -26,13 +26,15 @@ func (poissonMode) takes(_ Problem, o Options) bool {
 }
 
 func (poissonMode) check(p Problem, o Options) error {
-	if err := cmp.Or(o.checkMonteCarlo(), o.checkDrawn(p), o.checkBatches()); err != nil {
-		return err
-	}
-	if w, b := o.Class.Parameters().Bandwidth, p.Schema.Separation(); w < 0 || w > b {
-		return fault.New("Bandwidth", w, "must be from 1 to b = %d with [Sampling] %v", b, o.Sampling)
-	}
-	return cmp.Or(sampling.Of(o.Sampling).Check(p.Schema), o.checkDrawnPrivacy())
+	w, b := o.Class.Parameters().Bandwidth, p.Schema.Separation()
+	return cmp.Or(
+		o.checkMonteCarlo(),
+		o.checkDrawn(p),
+		o.checkBatches(),
+		fault.If(w < 0 || w > b, "Bandwidth", w, "must be from 1 to b = %d with [Sampling] %v", b, o.Sampling),
+		sampling.Of(o.Sampling).Check(p.Schema),
+		o.checkDrawnPrivacy(),
+	)
 }
 
 func (poissonMode) needs(j *job) Resources {
@@ -42,32 +44,42 @@ func (poissonMode) needs(j *job) Resources {
 func poissonTime(steps int) float64 { return 10*denseTime(steps) + 5e9 }
 
 func (poissonMode) solve(ctx context.Context, s *job) error {
-	target := s.Options.Privacy.Target
-	asked := s.Options.Class.Parameters().Bandwidth
-	first := max(asked, 1)
-	if _, err := s.drawnNoise(first, target); err != nil {
-		return fmt.Errorf("noise for %d bands: %w", first, err) // before a large network's Gram matrix is computed
+	return s.inOrder(ctx, s.checkNoise, s.measures, s.cyclicOptimum, s.singleOptimum, s.bestNumberOfBands, s.judge,
+		s.setPoissonQuality, s.setPoissonNoise, s.boundPoisson, s.compareCyclic, s.comparePlain)
+}
+
+// checkNoise finds out, before a large network's Gram matrix is computed, whether there is noise for the privacy.
+func (s *job) checkNoise(context.Context) error {
+	first := max(s.Options.Class.Parameters().Bandwidth, 1)
+	if _, err := s.drawnNoise(first, s.Options.Privacy.Target); err != nil {
+		return fmt.Errorf("noise for %d bands: %w", first, err)
 	}
-	if err := s.measures(ctx); err != nil {
-		return err
-	}
+	return nil
+}
+
+// cyclicOptimum computes the dense optimum for batches in turn.
+func (s *job) cyclicOptimum(ctx context.Context) (err error) {
 	s.show("cyclic optimum", 0)
-	var err error
-	if s.Cyclic, err = s.dense(ctx, s.schema(), factorize.Options{Gap: s.bandGap()}); err != nil {
-		return err
-	}
+	s.Cyclic, err = s.dense(ctx, s.schema(), factorize.Options{Gap: s.bandGap()})
+	return err
+}
+
+// singleOptimum computes the dense optimum for single participation. Half of it is none.
+func (s *job) singleOptimum(ctx context.Context) (err error) {
 	s.Optimum, err = s.dense(ctx, participation.Single(s.schema()), factorize.Options{Gap: s.Options.Tolerance, Progress: s.iteration})
-	if err != nil {
-		return err
+	if ended := ctx.Err(); err == nil && ended != nil {
+		err = fmt.Errorf("optimizing: %w", ended)
 	}
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("optimizing: %w", err)
-	}
+	return err
+}
+
+// bestNumberOfBands searches for the number of bands of least error at the privacy, unless one was asked for.
+func (s *job) bestNumberOfBands(ctx context.Context) error {
 	search, _ := s.bandSearch(s.objective(), s.Optimum.LowerBound)
 	if budget := s.Options.Budget; budget != nil {
 		search.AtMost(budget.Floats() + 1)
 	}
-	if asked > 0 {
+	if asked := s.Options.Class.Parameters().Bandwidth; asked > 0 {
 		search.Only(asked)
 	}
 	s.show("bands", 0)
@@ -79,25 +91,30 @@ func (poissonMode) solve(ctx context.Context, s *job) error {
 		s.Candidates = append(s.Candidates, Bands{Cost: c})
 	}
 	s.Excluded = search.Excluded()
-	if err := s.judge(ctx); err != nil {
-		return err
-	}
+	return nil
+}
+
+func (s *job) setPoissonQuality(ctx context.Context) error {
 	s.Quality, s.LowerBound = s.OfClass.Quality, s.Optimum.LowerBound
 	s.Ending = endingOf(ctx, s.Optimum, s.OfClass)
-	if err := s.setPoissonNoise(); err != nil {
-		return err
+	return nil
+}
+
+// boundPoisson bounds the error under the sampling, where participations are independent.
+func (s *job) boundPoisson(ctx context.Context) error {
+	if !sampling.Of(s.Options.Sampling).Traits().Independent {
+		return nil
 	}
-	if sampling.Of(s.Options.Sampling).Traits().Independent {
-		if err := s.boundSecret(ctx, func(of *measure.SecretBounds) (float64, error) {
-			return of.Poisson(ctx, s.Sampling.Groups, target.Epsilon, target.Delta+s.Sampling.Overflow)
-		}); err != nil {
-			return err
-		}
-	}
-	if s.CyclicErrorAtPrivacy, err = cyclicError(s.Cyclic, s.Options.Privacy); err != nil {
-		return err
-	}
-	return s.comparePlain(ctx)
+	return s.boundSecret(ctx, func(of *measure.SecretBounds) (float64, error) {
+		target := s.Options.Privacy.Target
+		return of.Poisson(ctx, s.Sampling.Groups, target.Epsilon, target.Delta+s.Sampling.Overflow)
+	})
+}
+
+// compareCyclic fills in the error at the privacy of the optimum for batches in turn.
+func (s *job) compareCyclic(context.Context) (err error) {
+	s.CyclicErrorAtPrivacy, err = cyclicError(s.Cyclic, s.Options.Privacy)
+	return err
 }
 
 // bandGap is the gap to which the strategies of candidates are optimized: fine enough for their numbers to be compared
@@ -141,7 +158,7 @@ func (s *job) drawnNoise(w int, target accounting.Target) (float64, error) {
 }
 
 // setPoissonNoise fills in the noise of the best bands.
-func (s *job) setPoissonNoise() error {
+func (s *job) setPoissonNoise(context.Context) error {
 	s.setDrawnNoise(s.bands.Bandwidth)
 	if !sampling.Of(s.Options.Sampling).Traits().Independent {
 		s.DPDSGDRatio = s.plainSampled() / s.ErrorAtPrivacy

@@ -104,9 +104,9 @@ func (sharingMode) solve(ctx context.Context, s *job) error {
 	}
 	s.Quality, s.Ending = s.best().Quality, s.Space.ending(ctx) // bounds are of each half, and one of both together
 	if s.Options.Sampling == participation.Poisson {
-		return s.setPoissonNoise()
+		return s.setPoissonNoise(ctx)
 	}
-	return s.setNoise()
+	return s.setNoise(ctx)
 }
 
 func (sharingMode) describe(s *Solution, m *export.Manifest) {

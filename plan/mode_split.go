@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -21,13 +22,10 @@ type splitMode struct{}
 func (splitMode) takes(_ Problem, o Options) bool { return o.split() }
 
 func (splitMode) check(p Problem, o Options) error {
-	switch {
-	case o.PerNode && o.Groups > 0:
-		return fault.New("Groups", nil, "[PerNode] or [Groups], not both")
-	case p.Network != nil && o.Groups > p.nodes():
-		return fault.New("Groups", o.Groups, "the graph has %d nodes", p.nodes())
-	}
-	return nil
+	return cmp.Or(
+		fault.If(o.PerNode && o.Groups > 0, "Groups", nil, "[PerNode] or [Groups], not both"),
+		fault.If(p.Network != nil && o.Groups > p.nodes(), "Groups", o.Groups, "the graph has %d nodes", p.nodes()),
+	)
 }
 
 func (splitMode) exactOnly() string { return "strategies of single nodes need the exact Gram matrices" }
@@ -71,13 +69,7 @@ func (splitMode) solve(ctx context.Context, s *job) error {
 			s.Split = nil
 		}
 	}
-	if err := s.setNoiseInTurn(); err != nil {
-		return err
-	}
-	if err := s.compareOneLevel(ctx); err != nil {
-		return err
-	}
-	return s.comparePlain(ctx)
+	return s.inOrder(ctx, s.setNoiseInTurn, s.compareOneLevel, s.comparePlain)
 }
 
 func (splitMode) describe(s *Solution, m *export.Manifest) {

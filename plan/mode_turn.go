@@ -45,31 +45,30 @@ func (j *job) turnTime() float64 {
 }
 
 func (turnMode) solve(ctx context.Context, s *job) error {
-	if err := s.hedge(ctx); err != nil {
-		return err
+	return s.inOrder(ctx, s.hedge, func(ctx context.Context) error {
+		return s.search(ctx, s.optimizeClass, s.baselines, s.judge)
+	}, s.setTurnQuality, s.setNoiseInTurn, s.compareOneLevel, s.compareOneBatch, s.setFamily, s.comparePlain)
+}
+
+// inOrder makes steps, up to the first that fails.
+func (*job) inOrder(ctx context.Context, steps ...func(context.Context) error) error {
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return err
+		}
 	}
-	if err := s.search(ctx, s.optimizeClass, s.baselines, s.judge); err != nil {
-		return err
-	}
+	return nil
+}
+
+// setTurnQuality fills in what the best strategy costs, and how the searches ended.
+func (s *job) setTurnQuality(ctx context.Context) error {
 	s.setQuality(s.best().Quality, math.Max(s.Optimum.LowerBound, s.overlapBound))
+	searches := []*factorize.Result{s.Optimum}
 	if s.OfClass != nil && s.Options.Class.Traits().Certified {
-		s.Ending = endingOf(ctx, s.Optimum, s.OfClass)
-	} else {
-		s.Ending = endingOf(ctx, s.Optimum)
+		searches = append(searches, s.OfClass)
 	}
-	if err := s.setNoiseInTurn(); err != nil {
-		return err
-	}
-	if err := s.compareOneLevel(ctx); err != nil {
-		return err
-	}
-	if err := s.compareOneBatch(ctx); err != nil {
-		return err
-	}
-	if err := s.setFamily(ctx); err != nil {
-		return err
-	}
-	return s.comparePlain(ctx)
+	s.Ending = endingOf(ctx, searches...)
+	return nil
 }
 
 func (turnMode) describe(s *Solution, m *export.Manifest) {
@@ -85,20 +84,15 @@ func (s *job) search(ctx context.Context, steps ...func(context.Context) error) 
 		defer stop()
 		s.dmf = s.startDMF(beside)
 	}
-	err := s.measures(ctx)
-	if err != nil {
-		return err
+	optimize := s.optimum
+	if s.Problem.Objective != Mean {
+		optimize = s.optimizeObjective
 	}
-	if s.Problem.Objective == Mean {
-		err = s.optimum(ctx)
-	} else {
-		err = s.optimizeObjective(ctx)
-	}
+	err := s.inOrder(ctx, s.measures, optimize)
 	for _, step := range steps {
-		if err != nil || ctx.Err() != nil {
-			return err
+		if err == nil && ctx.Err() == nil {
+			err = step(ctx)
 		}
-		err = step(ctx)
 	}
 	return err
 }
@@ -234,14 +228,12 @@ func (s *job) startDMF(ctx context.Context) (wait func() (strategy.Strategy, err
 func (s *job) hasDMF() bool { return baselines.HasDMF(s.Problem.Workload, s.schema().Steps()) }
 
 // setNoise fills in the noise for the privacy that is wanted, and what the error is with it.
-func (s *job) setNoise() error {
+func (s *job) setNoise(context.Context) error {
 	o := s.Options
 	var err error
-	if s.Privacy, err = o.Privacy.calibrate(rounding.SqrtUp(s.Quality.Sensitivity.Squared)); err != nil {
-		return err
-	}
+	s.Privacy, err = o.Privacy.calibrate(rounding.SqrtUp(s.Quality.Sensitivity.Squared))
 	switch {
-	case s.Problem.Levels == nil:
+	case err != nil || s.Problem.Levels == nil:
 	case s.Problem.Sharing != nil:
 		s.Budgets = slices.Clone(s.Problem.Levels.levels)
 		for i := range s.Budgets { // the unit of all nodes' rows
@@ -262,8 +254,8 @@ func (s *job) setNoise() error {
 
 // setNoiseInTurn is setNoise with the errors of others at the privacy: of the dense optimum and, with batches that
 // are drawn in secret, of DP-D-SGD.
-func (s *job) setNoiseInTurn() error {
-	if err := s.setNoise(); err != nil || s.Sampling == nil || !participation.IsPartition(s.schema()) {
+func (s *job) setNoiseInTurn(ctx context.Context) error {
+	if err := s.setNoise(ctx); err != nil || s.Sampling == nil || !participation.IsPartition(s.schema()) {
 		return err
 	}
 	s.CyclicErrorAtPrivacy = s.ErrorAtPrivacy / s.Quality.Loss * s.Optimum.Loss

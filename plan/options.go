@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -129,111 +128,81 @@ func (o Options) checkBudget(p Problem) error {
 		return nil
 	}
 	steps := p.Schema.Steps()
-	switch err := o.Budget.Check(); {
-	case err != nil:
-		return err
-	case o.Class != nil:
-		return fault.New("Memory", nil, "[Memory] chooses class and width: leave out [Class], [Bandwidth] and [Buffers]")
-	case o.Budget.Floats() >= steps:
-		return nil
-	case steps > strategy.LongSteps && o.Sampling != participation.InTurn:
-		return fault.New("Memory", nil, "[Memory] is for at most %d steps with [Sampling] %v, unless all of them fit: "+
-			"choose [Class] instead", strategy.LongSteps, o.Sampling)
-	case steps > strategy.LongSteps:
-		return nil
-	case p.Objective != Mean || o.split():
-		return fault.New("Memory", nil, "[Objective] %v and strategies of nodes are dense, which keeps %d numbers for "+
-			"each parameter: %d fit", p.Objective, steps, o.Budget.Floats())
-	}
-	return nil
+	least, long := o.Budget.Floats() < steps, steps > strategy.LongSteps
+	return cmp.Or(
+		o.Budget.Check(),
+		fault.If(o.Class != nil, "Memory", nil,
+			"[Memory] chooses class and width: leave out [Class], [Bandwidth] and [Buffers]"),
+		fault.If(least && long && o.Sampling != participation.InTurn, "Memory", nil,
+			"[Memory] is for at most %d steps with [Sampling] %v, unless all of them fit: choose [Class] instead",
+			strategy.LongSteps, o.Sampling),
+		fault.If(least && !long && (p.Objective != Mean || o.split()), "Memory", nil,
+			"[Objective] %v and strategies of nodes are dense, which keeps %d numbers for each parameter: %d fit",
+			p.Objective, steps, o.Budget.Floats()),
+	)
 }
 
 // check finds what is wrong with the options in every mode; they have been filled, and the mode has checked what is
 // its own.
 func (o Options) check(p Problem) error {
-	if err := cmp.Or(o.checkMonteCarlo(), o.checkBatches()); err != nil {
-		return err
-	}
-	if err := o.checkClass(p); err != nil {
-		return err
-	}
-	if err := o.checkStart(p); err != nil {
-		return err
-	}
 	steps := p.Schema.Steps()
 	least := factorize.MinGap(steps)
-	switch {
-	case !(o.Tolerance > 0) || math.IsInf(o.Tolerance, 1):
-		return fault.New("Tolerance", o.Tolerance, "must be positive and finite")
-	case o.Tolerance < least && !p.long(o):
-		return fault.New("Tolerance", o.Tolerance, "rounding allows no less than %s for T = %d",
-			strconv.FormatFloat(rounding.Up(least, 1), 'g', 1, 64), steps)
-	case o.Groups < 0:
-		return fault.New("Groups", o.Groups, "must be at least 1")
-	}
-	_, err := o.Privacy.calibrate(1)
-	return err
+	_, privacy := o.Privacy.calibrate(1)
+	return cmp.Or(
+		o.checkMonteCarlo(),
+		o.checkBatches(),
+		o.checkClass(p),
+		o.checkStart(p),
+		fault.Positive("Tolerance", o.Tolerance),
+		fault.If(o.Tolerance < least && !p.long(o), "Tolerance", o.Tolerance,
+			"rounding allows no less than %s for T = %d",
+			strconv.FormatFloat(rounding.Up(least, 1), 'g', 1, 64), steps),
+		fault.If(o.Groups < 0, "Groups", o.Groups, "must be at least 1"),
+		privacy,
+	)
 }
 
 // checkClass compares the parameters of the class with the steps.
 func (o Options) checkClass(p Problem) error {
 	steps, chosen := p.Schema.Steps(), o.Class.Parameters()
-	switch w, d := chosen.Bandwidth, chosen.Buffers; {
-	case w < 0 || w > steps:
-		return fault.New("Bandwidth", w, "must be from 1 to T = %d", steps)
-	case d < 0 || d > 0 && d >= max(steps, 2):
-		return fault.New("Buffers", d, "must be at least 1 and less than T = %d", steps)
-	case d > factorize.MostBuffers:
-		return fault.New("Buffers", d, "at most %d: for more numbers a node choose [Class] toeplitz or comb",
-			factorize.MostBuffers)
-	case chosen.ScaleColumns && !participation.IsPartition(p.Schema):
-		return fault.New("ScaleColumns", nil, "is not for %s participation, whose patterns overlap", p.Schema.Name())
-	}
-	if _, err := o.Class.With(chosen); err != nil { // a parameter of other classes
-		return fault.Because("Class", err)
-	}
-	if comb, is := o.Class.(factorize.Comb); is {
-		return checkComb(comb, p.Schema)
-	}
-	return nil
-}
-
-// checkComb refuses combs without a period that makes sense, and scales of columns where their sensitivity has no
-// formula or takes too long.
-func checkComb(c factorize.Comb, schema participation.Schema) error {
-	_, cyclic := schema.(participation.Cyclic)
-	steps, period := schema.Steps(), cmp.Or(c.Bandwidth, schema.Separation())
-	switch {
-	case c.Bandwidth == 0 && period >= steps:
-		return fault.New("Class", nil,
-			"[Class] comb is for records that take part again, unless [Bandwidth] is its period")
-	case period >= steps:
-		return fault.New("Bandwidth", period, "the period of a comb must be less than T = %d", steps)
-	case period == 1:
-		return fault.New("Class", nil, "[Class] comb of period 1 is a blt of one buffer more: choose [Class] blt")
-	case c.ScaleColumns && !cyclic:
-		return fault.New("ScaleColumns", nil, "[ScaleColumns] of a comb is for [Schema] cyclic and single")
-	case c.ScaleColumns && steps > strategy.LongSteps && factorize.Supports(c, factorize.ManySteps, schema) != nil:
-		return fault.New("ScaleColumns", nil, "[ScaleColumns] of a comb takes too long for k·T = %d·%d",
-			schema.Participations(), steps)
-	}
-	return nil
+	w, d := chosen.Bandwidth, chosen.Buffers
+	_, other := o.Class.With(chosen) // a parameter of other classes
+	comb, is := o.Class.(factorize.Comb)
+	_, cyclic := p.Schema.(participation.Cyclic)
+	scaled, period := is && chosen.ScaleColumns, cmp.Or(w, p.Schema.Separation())
+	return cmp.Or(
+		fault.If(w < 0 || w > steps, "Bandwidth", w, "must be from 1 to T = %d", steps),
+		fault.If(d < 0 || d > 0 && d >= max(steps, 2), "Buffers", d, "must be at least 1 and less than T = %d", steps),
+		fault.If(d > factorize.MostBuffers, "Buffers", d,
+			"at most %d: for more numbers a node choose [Class] toeplitz or comb", factorize.MostBuffers),
+		fault.If(chosen.ScaleColumns && !participation.IsPartition(p.Schema), "ScaleColumns", nil,
+			"is not for %s participation, whose patterns overlap", p.Schema.Name()),
+		fault.Because("Class", other),
+		fault.If(is && w == 0 && period >= steps, "Class", nil,
+			"[Class] comb is for records that take part again, unless [Bandwidth] is its period"),
+		fault.If(is && period >= steps, "Bandwidth", period, "the period of a comb must be less than T = %d", steps),
+		fault.If(is && period == 1, "Class", nil,
+			"[Class] comb of period 1 is a blt of one buffer more: choose [Class] blt"),
+		fault.If(scaled && !cyclic, "ScaleColumns", nil, "[ScaleColumns] of a comb is for [Schema] cyclic and single"),
+		fault.If(scaled && steps > strategy.LongSteps && factorize.Supports(comb, factorize.ManySteps, p.Schema) != nil,
+			"ScaleColumns", nil, "[ScaleColumns] of a comb takes too long for k·T = %d·%d", p.Schema.Participations(), steps),
+	)
 }
 
 // checkStart finds out whether the search can start where it should, and be kept.
 func (o Options) checkStart(p Problem) error {
-	started := o.Start != nil || o.StartFrom != ""
-	switch {
-	case o.Resume && o.Checkpoint == "":
-		return fault.New("Resume", nil, "[Resume] needs [Checkpoint] FILE")
-	case o.Resume && started:
-		return fault.New("StartFrom", nil, "[StartFrom] and [Resume]: only one of them")
-	case o.Start != nil && o.StartFrom != "":
-		return fault.New("StartFrom", nil, "[Start] and [StartFrom]: only one of them")
-	case o.Start != nil && o.Start.SymmetricDim() != p.Schema.Steps():
-		return fault.New("Start", nil, "has T = %d steps, not %d", o.Start.SymmetricDim(), p.Schema.Steps())
-	case o.Checkpoint == "":
-		return nil
+	started, steps, has := o.Start != nil || o.StartFrom != "", p.Schema.Steps(), p.Schema.Steps()
+	if o.Start != nil {
+		has = o.Start.SymmetricDim()
+	}
+	err := cmp.Or(
+		fault.If(o.Resume && o.Checkpoint == "", "Resume", nil, "[Resume] needs [Checkpoint] FILE"),
+		fault.If(o.Resume && started, "StartFrom", nil, "[StartFrom] and [Resume]: only one of them"),
+		fault.If(o.Start != nil && o.StartFrom != "", "StartFrom", nil, "[Start] and [StartFrom]: only one of them"),
+		fault.If(has != steps, "Start", nil, "has T = %d steps, not %d", has, steps),
+	)
+	if err != nil || o.Checkpoint == "" {
+		return err
 	}
 	return checkPlace(o.Checkpoint, o.Resume)
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 
 	"mafalda/export"
@@ -80,23 +81,20 @@ func (p Problem) nodes() int {
 
 // check finds what is wrong with the problem itself; a network may be missing.
 func (p Problem) check() error {
-	switch {
-	case p.Schema == nil:
-		return fault.New("Schema", nil, "who takes part when?")
-	case p.Workload.Kind == workload.Prefix && p.Network != nil:
-		return fault.New("Network", nil, "the prefix workload has no network: leave out [Network]")
-	case p.Objective < Mean || p.Objective > Last:
-		return fault.New("Objective", int(p.Objective), "is none that there is")
-	}
-	if len(p.Others) > 0 && (p.Curvature.Unknown() || p.Workload.GraphSequence != nil) {
-		return fault.New("Others", nil, "several networks are for curvatures that are known, and networks that do not take turns")
-	}
+	err := cmp.Or(
+		fault.If(p.Schema == nil, "Schema", nil, "who takes part when?"),
+		fault.If(p.Workload.Kind == workload.Prefix && p.Network != nil, "Network", nil,
+			"the prefix workload has no network: leave out [Network]"),
+		fault.If(p.Objective < Mean || p.Objective > Last, "Objective", int(p.Objective), "is none that there is"),
+		fault.If(len(p.Others) > 0 && (p.Curvature.Unknown() || p.Workload.GraphSequence != nil), "Others", nil,
+			"several networks are for curvatures that are known, and networks that do not take turns"),
+	)
 	for _, one := range p.members() {
-		if err := one.checkWorkload(); err != nil {
-			return err
+		if err == nil {
+			err = one.checkWorkload()
 		}
 	}
-	return p.Gram.Check()
+	return cmp.Or(err, p.Gram.Check())
 }
 
 // method returns how the Gram matrix is computed; exactOnly says why an estimate would not do, if it would not. It is
@@ -127,25 +125,22 @@ func (p Problem) long(o Options) bool {
 // checkWorkload finds what is wrong with the workload, also on the network if there is one.
 func (p Problem) checkWorkload() error {
 	s, n := p.Workload, p.Network
-	if err := s.Check(p.Schema.Steps()); err != nil {
+	return fault.First(func() error { return s.Check(p.Schema.Steps()) }, p.checkCurvature, func() error {
+		return cmp.Or(
+			fault.If(p.Objective != Mean && !s.CountsAll(), "AverageLast", nil,
+				"[Objective] %v says itself which steps count", p.Objective),
+			fault.If(p.Objective != Mean && (!s.IsStatic() || !p.Curvature.Curvature().Sketchable(s)), "Objective", p.Objective,
+				"the errors of single steps are not known of networks that change, and of curved losses under "+
+					"momentum, tracking or missed steps with rates that change or local steps"),
+			fault.If(n != nil && n.Sequence != nil && s.GraphSequence == nil, "GraphSequence", nil,
+				"the network has networks that take turns, the workload has not"),
+		)
+	}, func() (err error) {
+		if n != nil {
+			_, err = s.Networks(n.Gossip.Matrix(), 0)
+		}
 		return err
-	}
-	if err := p.checkCurvature(); err != nil {
-		return err
-	}
-	switch {
-	case p.Objective != Mean && !s.CountsAll():
-		return fault.New("AverageLast", nil, "[Objective] %v says itself which steps count", p.Objective)
-	case p.Objective != Mean && (!s.IsStatic() || !p.Curvature.Curvature().Sketchable(s)):
-		return fault.New("Objective", p.Objective, "the errors of single steps are not known of networks that change, and of "+
-			"curved losses under momentum, tracking or missed steps with rates that change or local steps")
-	case n == nil:
-		return nil
-	case n.Sequence != nil && s.GraphSequence == nil:
-		return fault.New("GraphSequence", nil, "the network has networks that take turns, the workload has not")
-	}
-	_, err := s.Networks(n.Gossip.Matrix(), 0)
-	return err
+	})
 }
 
 // checkCurvature rejects a curvature under which errors grow; without the network it looks at the numbers alone.

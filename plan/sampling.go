@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 
 	"mafalda/accounting/bins"
@@ -65,54 +66,55 @@ func errorAtPrivacy(noiseStd, clip, squaredError float64) float64 {
 // checkDrawn rejects more participations than batches that are drawn in secret have on average.
 func (o Options) checkDrawn(p Problem) error {
 	steps, k, b := p.Schema.Steps(), p.Schema.Participations(), p.Schema.Separation()
-	if steps > k*b {
-		return fault.New("Participations", k,
-			"[Sampling] %v lets a record take part T/b = %.4g times on average, more "+
-				"than k = %d", o.Sampling, float64(steps)/float64(b), k)
-	}
-	return nil
+	return fault.If(steps > k*b, "Participations", k, "[Sampling] %v lets a record take part T/b = %.4g times on average, "+
+		"more than k = %d", o.Sampling, float64(steps)/float64(b), k)
 }
 
 // checkDrawnPrivacy refuses targets other than (ε, δ).
 func (o Options) checkDrawnPrivacy() error {
-	p := o.Privacy
-	switch {
-	case p != nil && p.Mu != 0:
-		return fault.New("Mu", p.Mu,
-			"[Mu] is not for [Sampling] %v, which mu does not describe: give [Epsilon] and [Delta]",
-			o.Sampling)
-	case p == nil || p.Epsilon == 0 || p.Delta == 0:
-		return fault.New("Sampling", nil, "[Sampling] %v needs [Epsilon] and [Delta]: its noise depends on them",
-			o.Sampling)
+	var p Privacy
+	if o.Privacy != nil {
+		p = *o.Privacy
 	}
-	return o.drawn().CheckAdjacency()
+	err := cmp.Or(
+		fault.If(p.Mu != 0, "Mu", p.Mu,
+			"[Mu] is not for [Sampling] %v, which mu does not describe: give [Epsilon] and [Delta]", o.Sampling),
+		fault.If(p.Epsilon == 0 || p.Delta == 0, "Sampling", nil,
+			"[Sampling] %v needs [Epsilon] and [Delta]: its noise depends on them", o.Sampling),
+	)
+	if err == nil {
+		err = o.drawn().CheckAdjacency()
+	}
+	return err
 }
 
 // checkBatches refuses largest batches where batches are of any size, and such as are none.
 func (o Options) checkBatches() error {
-	largest := sampling.Of(o.Sampling).Traits().Largest
-	switch b := o.Batches; {
-	case largest && b.Records == 0:
-		return fault.New("Records", nil, "[Sampling] %v needs [Records], at least as many as any node has: they are public, and "+
-			"say how likely a batch is to be too large", o.Sampling)
-	case largest:
-		return b.Check()
-	case !b.None():
-		return fault.New("Records", nil, "[Records] and [MaxBatch] are for [Sampling] %v, not %v", participation.Truncated, o.Sampling)
+	largest, b := sampling.Of(o.Sampling).Traits().Largest, o.Batches
+	err := cmp.Or(
+		fault.If(largest && b.Records == 0, "Records", nil,
+			"[Sampling] %v needs [Records], at least as many as any node has: they are public, and say how likely a batch "+
+				"is to be too large", o.Sampling),
+		fault.If(!largest && !b.None(), "Records", nil,
+			"[Records] and [MaxBatch] are for [Sampling] %v, not %v", participation.Truncated, o.Sampling),
+	)
+	if err == nil && largest {
+		err = b.Check()
 	}
-	return nil
+	return err
 }
 
 // checkMonteCarlo refuses samples where there are none, or too few or many of them.
 func (o Options) checkMonteCarlo() error {
 	m := o.MonteCarlo
-	switch {
-	case m.Samples == 0 && m.Failure == 0:
-		return nil
-	case o.Sampling != participation.Bins:
-		return fault.New("Samples", nil, "[Samples] and [Failure] are for [Sampling] %v", participation.Bins)
-	case m.Samples > export.MaxSamples:
-		return fault.New("Samples", m.Samples, "must be at most %d", export.MaxSamples)
+	given := m.Samples != 0 || m.Failure != 0
+	err := cmp.Or(
+		fault.If(given && o.Sampling != participation.Bins, "Samples", nil,
+			"[Samples] and [Failure] are for [Sampling] %v", participation.Bins),
+		fault.If(m.Samples > export.MaxSamples, "Samples", m.Samples, "must be at most %d", export.MaxSamples),
+	)
+	if err == nil && given {
+		err = m.Check()
 	}
-	return m.Check()
+	return err
 }

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
@@ -169,42 +170,32 @@ func (s Spec) Check(steps int) error {
 	if steps < 1 {
 		return fault.New("Steps", steps, "at least one step is needed")
 	}
-	if s.Kind < Model || s.Kind > Prefix {
-		return fault.New("Workload", int(s.Kind), "is none that there is")
-	}
-	for _, check := range []func(int) error{s.checkNumbers, s.checkRates, s.checkCombinations} {
-		if err := check(steps); err != nil {
+	return fault.First(func() error { return s.checkNumbers(steps) }, func() error { return s.checkRates(steps) },
+		s.checkCombinations, s.GraphSequence.check, func() error {
+			if s.Weights.list == nil && s.Weights.last == 0 {
+				return nil
+			}
+			_, err := s.Weights.Vector(steps)
 			return err
-		}
-	}
-	if s.Weights.list == nil && s.Weights.last == 0 {
-		return nil
-	}
-	_, err := s.Weights.Vector(steps)
-	return err
+		})
 }
 
 func (s Spec) checkNumbers(steps int) error {
-	for _, p := range []struct {
-		field string
-		value float64
-	}{{"Momentum", s.Momentum}, {"WeightDecay", s.WeightDecay}, {"NodeFailures", s.NodeFailures},
-		{"LinkFailures", s.LinkFailures}, {"MissedSteps", s.MissedSteps}} {
-		if !(p.value >= 0 && p.value < 1) {
-			return fault.New(p.field, p.value, "must be at least 0 and below 1")
-		}
-	}
-	switch {
-	case s.LocalSteps < 0:
-		return fault.New("LocalSteps", s.LocalSteps, "must be at least 1")
-	case s.LocalSteps > steps:
-		return fault.New("LocalSteps", s.LocalSteps, "more than the %d steps: there would be no gossip at all", steps)
-	case s.GossipRounds < 0 || s.GossipRounds > MaxGossipRounds:
-		return fault.New("GossipRounds", s.GossipRounds, "must be at least 1 and at most %d", MaxGossipRounds)
-	case s.RandomNeighbours < 0:
-		return fault.New("RandomNeighbours", s.RandomNeighbours, "must be at least 1")
-	}
-	return nil
+	share := func(field string, v float64) error { return fault.CheckRange(field, v, "[0,1)") }
+	return cmp.Or(
+		fault.If(s.Kind < Model || s.Kind > Prefix, "Workload", int(s.Kind), "is none that there is"),
+		share("Momentum", s.Momentum),
+		share("WeightDecay", s.WeightDecay),
+		share("NodeFailures", s.NodeFailures),
+		share("LinkFailures", s.LinkFailures),
+		share("MissedSteps", s.MissedSteps),
+		fault.If(s.LocalSteps < 0, "LocalSteps", s.LocalSteps, "must be at least 1"),
+		fault.If(s.LocalSteps > steps, "LocalSteps", s.LocalSteps,
+			"more than the %d steps: there would be no gossip at all", steps),
+		fault.If(s.GossipRounds < 0 || s.GossipRounds > MaxGossipRounds, "GossipRounds", s.GossipRounds,
+			"must be at least 1 and at most %d", MaxGossipRounds),
+		fault.If(s.RandomNeighbours < 0, "RandomNeighbours", s.RandomNeighbours, "must be at least 1"),
+	)
 }
 
 func (s Spec) checkRates(steps int) error {
@@ -225,23 +216,20 @@ func (s Spec) checkRates(steps int) error {
 	return nil
 }
 
-func (s Spec) checkCombinations(int) error {
-	switch {
-	case s.Nesterov && s.Momentum == 0:
-		return fault.New("Nesterov", nil, "is a form of momentum: give [Momentum]")
-	case s.GradientTracking && s.localSteps() > 1:
-		return fault.New("GradientTracking", nil, "gossips in every step: leave out [LocalSteps]")
-	case s.GradientTracking && !s.update().isZero() && !s.Changes.none():
-		return fault.New("GradientTracking", nil, "with [Momentum] is for networks that do not change")
-	case s.RandomNeighbours > 0 && (s.GraphSequence != nil || s.NodeFailures > 0 || s.LinkFailures > 0):
-		return fault.New("RandomNeighbours", s.RandomNeighbours,
-			"are drawn from all nodes: leave out [GraphSequence], [NodeFailures] and [LinkFailures]")
-	case s.Carry && s.MissedSteps == 0:
-		return fault.New("Carry", nil, "is about rows of missed steps: give [MissedSteps]")
-	case s.Kind == Prefix && (!s.Changes.none() || s.localSteps() > 1 || s.gossipRounds() > 1 || s.GradientTracking):
-		return fault.New("Workload", Prefix, "has no network: leave out whatever is about gossip")
-	}
-	return s.GraphSequence.check()
+func (s Spec) checkCombinations() error {
+	return cmp.Or(
+		fault.If(s.Nesterov && s.Momentum == 0, "Nesterov", nil, "is a form of momentum: give [Momentum]"),
+		fault.If(s.GradientTracking && s.localSteps() > 1, "GradientTracking", nil,
+			"gossips in every step: leave out [LocalSteps]"),
+		fault.If(s.GradientTracking && !s.update().isZero() && !s.Changes.none(), "GradientTracking", nil,
+			"with [Momentum] is for networks that do not change"),
+		fault.If(s.RandomNeighbours > 0 && (s.GraphSequence != nil || s.NodeFailures > 0 || s.LinkFailures > 0),
+			"RandomNeighbours", s.RandomNeighbours,
+			"are drawn from all nodes: leave out [GraphSequence], [NodeFailures] and [LinkFailures]"),
+		fault.If(s.Carry && s.MissedSteps == 0, "Carry", nil, "is about rows of missed steps: give [MissedSteps]"),
+		fault.If(s.Kind == Prefix && (!s.Changes.none() || s.localSteps() > 1 || s.gossipRounds() > 1 || s.GradientTracking),
+			"Workload", Prefix, "has no network: leave out whatever is about gossip"),
+	)
 }
 
 // rates returns η_t; s must have been checked.

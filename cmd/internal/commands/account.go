@@ -14,6 +14,7 @@ import (
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
+	"mafalda/internal/fault"
 	"mafalda/internal/limits"
 	"mafalda/participation"
 	"mafalda/threat"
@@ -87,7 +88,7 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) error {
 	a := &results.Accounts{Options: threat.AssessOptions{Alpha: 2, Delta: f.delta}, Style: f.style}
 	s, o := &a.Scenario, &a.Options
 	var schema participation.Schema
-	err := allOf(
+	err := fault.First(
 		func() (err error) {
 			if lengths == nil {
 				schema, err = f.schema.ChooseEvery(cmd)
@@ -135,7 +136,7 @@ type attackable struct {
 func (f *attackable) scenario(cmd *cobra.Command, schema participation.Schema, sigma float64) (s threat.Scenario,
 	n *graph.Network, level flags.Level, err error) {
 	s.Schema = schema
-	err = allOf(
+	err = fault.First(
 		func() (err error) { s.Algorithm, err = f.threat.Algorithm(cmd, schema.Steps()); return err },
 		func() error { return f.schema.CheckUnit(cmd, f.threat.Exported, f.threat.Manifest) },
 		func() error { return f.schema.CheckLocalSteps(s.Algorithm.Training().Spec.LocalSteps) },

@@ -15,6 +15,7 @@ import (
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
+	"mafalda/internal/fault"
 	"mafalda/internal/parallel"
 	"mafalda/participation"
 	"mafalda/plan"
@@ -71,7 +72,7 @@ func newAdviseCmdOf(f *adviseFlags) *cobra.Command {
 func (f *adviseFlags) chooseCase(cmd *cobra.Command) (c plan.Case, err error) {
 	p, o := &c.Problem, &c.Options
 	c.Limit = f.limit
-	err = allOf(
+	err = fault.First(
 		func() (err error) { p.Schema, err = f.schema.Choose(cmd); return err },
 		func() (err error) { p.Workload, err = f.workload.Spec(cmd); return err },
 		func() (err error) { p.Gram, err = f.gram.choose(f.network.Seed); return err },

@@ -11,6 +11,7 @@ import (
 
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
+	"mafalda/internal/fault"
 	"mafalda/participation"
 	"mafalda/threat"
 	"mafalda/workload"
@@ -39,7 +40,7 @@ func (f *adviseFlags) incomplete(cmd *cobra.Command) bool {
 func (f *adviseFlags) questions(cmd *cobra.Command, q *terminal.Questions, out io.Writer) error {
 	given := cmd.Flags().Changed
 	fmt.Fprintln(out, "What is your case? Enter takes what is in brackets; Ctrl-C ends.")
-	err := allOf(
+	err := fault.First(
 		func() error {
 			if given("graph") || f.network.GossipFile() != "" ||
 				cmd.Flags().Lookup("workload").Value.String() == workload.Prefix.String() {

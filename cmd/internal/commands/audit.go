@@ -14,6 +14,7 @@ import (
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
+	"mafalda/internal/fault"
 	"mafalda/participation"
 	"mafalda/threat"
 )
@@ -78,7 +79,7 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *terminal.Progress) erro
 		Progress: bar.ShowAs("steps of all runs")}}
 	o := &a.options
 	var schema participation.Schema
-	if err := allOf(
+	if err := fault.First(
 		func() (err error) { schema, err = f.schema.ChooseEvery(cmd); return err },
 		func() (err error) { a.scenario, a.network, a.level, err = f.scenario(cmd, schema, 0); return err },
 		func() (err error) { o.Answer, err = f.chooseAnswer(cmd); return err },

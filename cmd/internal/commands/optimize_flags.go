@@ -12,6 +12,7 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/graph"
+	"mafalda/internal/fault"
 	"mafalda/internal/text"
 	"mafalda/measure"
 	"mafalda/participation"
@@ -46,7 +47,7 @@ type optimizeFlags struct {
 func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options, error) {
 	p, o := plan.Problem{}, f.options
 	o.Partial, f.write.Force = f.keepPartial, f.Force
-	err := allOf(
+	err := fault.First(
 		func() (err error) { p.Schema, err = f.schema.Choose(cmd); return err },
 		func() (err error) { p.Workload, err = f.workload.Spec(cmd); return err },
 		func() (err error) { p.Curvature, err = f.curvature.Choose(cmd); return err },

@@ -71,16 +71,6 @@ func (o outcome) printed(dir string) func(w io.Writer) error {
 	}
 }
 
-// allOf calls functions in their order, and returns the first error.
-func allOf(steps ...func() error) error {
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // sayWritten prints the paths of what is written.
 func sayWritten(w io.Writer, paths []string) error {
 	for _, path := range paths {
