@@ -40,27 +40,25 @@ type AssessOptions struct {
 }
 
 func (o AssessOptions) check(s Scenario) error {
-	switch {
-	case o.Graph == nil:
-		return fault.New("Graph", nil, "which nodes are these?")
-	case o.Graph.Nodes() != s.nodes():
-		return fault.New("Graph", nil, "it has %d nodes, the gossip matrix %d", o.Graph.Nodes(), s.nodes())
-	case o.Measure < Best || o.Measure > Certain:
-		return fault.New("Measure", o.Measure, "choose %s", strings.Join(Measures(), ", "))
-	case s.Algorithm.levels != nil && o.Sigma != 0:
-		return fault.New("Sigma", o.Sigma, "is for nodes of one level, and these have their own")
-	case s.Algorithm.levels == nil && (!(o.Sigma > 0) || math.IsInf(o.Sigma, 1)):
-		return fault.New("Sigma", o.Sigma, "must be positive and finite")
-	case !(o.Local >= 0):
-		return fault.New("Local", o.Local, "must be what Algorithm.Local returns")
-	case o.Reaction.Kind != AnyReaction && s.Attacker.Trust.Public():
-		return fault.New("Reaction", o.Reaction.String(), "is for attackers under PNDP: otherwise all messages are public")
-	case o.Measure != Best && !s.Attacker.Trust.Public() && o.Reaction.Kind != FixedInputs:
-		return fault.New("Measure", o.Measure, "is of gradients that do not react to models")
-	case (o.Refine || o.Worst) && !o.Reaction.classed():
-		return fault.New("Refine", nil, "is for a class of reactions")
+	var nodes int
+	if o.Graph != nil {
+		nodes = o.Graph.Nodes()
 	}
-	return cmp.Or(fault.Ranges(o), o.Reaction.check())
+	public, kind, levels := s.Attacker.Trust.Public(), o.Reaction.Kind, s.Algorithm.levels != nil
+	return cmp.Or(
+		fault.If(o.Graph == nil, "Graph", nil, "which nodes are these?"),
+		fault.If(nodes != s.nodes(), "Graph", nil, "it has %d nodes, the gossip matrix %d", nodes, s.nodes()),
+		fault.If(o.Measure < Best || o.Measure > Certain, "Measure", o.Measure, "choose %s", strings.Join(Measures(), ", ")),
+		fault.If(levels && o.Sigma != 0, "Sigma", o.Sigma, "is for nodes of one level, and these have their own"),
+		fault.If(!levels && (!(o.Sigma > 0) || math.IsInf(o.Sigma, 1)), "Sigma", o.Sigma, "must be positive and finite"),
+		fault.If(!(o.Local >= 0), "Local", o.Local, "must be what Algorithm.Local returns"),
+		fault.If(kind != AnyReaction && public, "Reaction", o.Reaction.String(),
+			"is for attackers under PNDP: otherwise all messages are public"),
+		fault.If(o.Measure != Best && !public && kind != FixedInputs, "Measure", o.Measure, "is of gradients that do not react to models"),
+		fault.If((o.Refine || o.Worst) && !o.Reaction.classed(), "Refine", nil, "is for a class of reactions"),
+		fault.Ranges(o),
+		o.Reaction.check(),
+	)
 }
 
 // Assess says what one attacker learns of every node, under the schema: the squared sensitivity of its view of each
@@ -77,20 +75,17 @@ func (o AssessOptions) check(s Scenario) error {
 // Errors: a fault.Argument that names the field of the options; the errors of Account but for ErrUnclear and, where it is
 // no guarantee that is too large, ErrTooLarge; and the cause of the context, soon after it has ended.
 func Assess(ctx context.Context, s Scenario, o AssessOptions) (Report, error) {
-	if err := s.check(); err != nil {
-		return Report{}, err
+	local := func() (err error) {
+		o.Local, err = s.Algorithm.Local(s.Schema)
+		return err
 	}
-	if err := o.check(s); err != nil {
-		return Report{}, err
-	}
-	if o.Local == 0 {
-		err := parallel.Await(ctx, func() (err error) {
-			o.Local, err = s.Algorithm.Local(s.Schema)
-			return err
-		})
-		if err != nil {
-			return Report{}, err
+	if err := fault.First(s.check, func() error { return o.check(s) }, func() error {
+		if o.Local != 0 {
+			return nil
 		}
+		return parallel.Await(ctx, local)
+	}); err != nil {
+		return Report{}, err
 	}
 	a := &assessment{scenario: s, options: o, hops: s.hops()}
 	if a.comparable() {

@@ -64,29 +64,33 @@ func (a Attacker) Sees() string {
 var ErrAttacker = errors.New("no such attacker")
 
 func (a Attacker) check(nodes int) error {
+	why := ""
 	for i, v := range a.Nodes {
 		if v < 0 || v >= nodes {
-			return fmt.Errorf("%w: node %d is not one of %d", ErrAttacker, v, nodes)
-		}
-		if slices.Contains(a.Nodes[:i], v) {
-			return fmt.Errorf("%w: node %d is named twice", ErrAttacker, v)
+			why = fmt.Sprintf("node %d is not one of %d", v, nodes)
+		} else if slices.Contains(a.Nodes[:i], v) {
+			why = fmt.Sprintf("node %d is named twice", v)
 		}
 	}
 	switch {
+	case why != "":
 	case !trusts.Known(a.Trust):
-		return fmt.Errorf("%w: under %v", ErrAttacker, a.Trust)
+		why = fmt.Sprintf("under %v", a.Trust)
 	case !a.Trust.Public() && len(a.Nodes) == 0:
-		return fmt.Errorf("%w: under %v it is a node", ErrAttacker, a.Trust)
+		why = fmt.Sprintf("under %v it is a node", a.Trust)
 	case !a.Trust.HasNodes() && len(a.Nodes) > 0:
-		return fmt.Errorf("%w: under %v it is nobody in particular", ErrAttacker, a.Trust)
+		why = fmt.Sprintf("under %v it is nobody in particular", a.Trust)
 	case a.Any != nil && (!a.Trust.Colludes() || len(a.Nodes) > 0 || a.Any.Nodes() != nodes):
-		return fmt.Errorf("%w: coalitions of other nodes, or beside a node, or not under SecLDP", ErrAttacker)
+		why = "coalitions of other nodes, or beside a node, or not under SecLDP"
 	case a.SecureSummation && a.Trust.Public():
-		return fmt.Errorf("%w: secure summation hides messages from nodes, so under PNDP only", ErrAttacker)
+		why = "secure summation hides messages from nodes, so under PNDP only"
 	case a.ForgetOwnNoise && a.Trust.Public():
-		return fmt.Errorf("%w: only nodes can forget their noise", ErrAttacker)
+		why = "only nodes can forget their noise"
 	}
-	return nil
+	if why == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrAttacker, why)
 }
 
 // hears returns the nodes whose single messages the attacking nodes receive or send, without insiders.

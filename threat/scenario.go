@@ -117,13 +117,8 @@ func (s Scenario) nearest(least int) (victim int, there bool) {
 
 // check refuses attackers that do not exist, and strategies of other runs.
 func (s Scenario) check() error {
-	if err := s.given(); err != nil {
-		return err
-	}
-	if err := cmp.Or(s.checkStrategies(), s.Attacker.check(s.nodes())); err != nil {
-		return err
-	}
-	return cmp.Or(s.checkShared(), s.checkTraining(), s.checkLevels())
+	return fault.First(s.given, s.checkStrategies, func() error { return s.Attacker.check(s.nodes()) }, s.checkShared,
+		s.checkTraining, s.checkLevels)
 }
 
 // checkStrategies refuses strategies of other nodes, or of another number of steps.
@@ -148,11 +143,5 @@ func (s Scenario) checkTraining() error {
 
 // given refuses scenarios without a gossip matrix or a schema.
 func (s Scenario) given() error {
-	switch {
-	case s.Gossip == nil:
-		return fault.New("Gossip", nil, "is needed")
-	case s.Schema == nil:
-		return fault.New("Schema", nil, "is needed")
-	}
-	return nil
+	return cmp.Or(fault.If(s.Gossip == nil, "Gossip", nil, "is needed"), fault.If(s.Schema == nil, "Schema", nil, "is needed"))
 }

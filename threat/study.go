@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"mafalda/export"
+	"mafalda/internal/fault"
 	"mafalda/internal/limits"
 	"mafalda/internal/parallel"
 	"mafalda/study"
@@ -38,26 +39,17 @@ type GrowthCell struct {
 // strategies that do not fit (ErrStrategy), limits.ErrMemory for views that memory does not hold, and the cause of the
 // context, soon after it has ended.
 func NewStudy(ctx context.Context, s Scenario, o AssessOptions) (*Study, error) {
-	if err := s.given(); err != nil {
-		return nil, err
-	}
-	if err := o.check(s); err != nil {
-		return nil, err
-	}
-	if err := s.Algorithm.CheckNodes(o.Graph); err != nil {
-		return nil, err
-	}
-	what := fmt.Sprintf("the view of an attacker of %d nodes in %d steps", s.nodes(), s.steps())
-	if err := limits.Fits(what, s.Needs()+o.needs(s)); err != nil {
-		return nil, err
-	}
-	local, err := parallel.Abandonable(ctx, func(context.Context) (float64, error) {
-		return s.Algorithm.Local(s.Schema)
-	})
+	err := fault.First(s.given, func() error { return o.check(s) }, func() error { return s.Algorithm.CheckNodes(o.Graph) },
+		func() error {
+			what := fmt.Sprintf("the view of an attacker of %d nodes in %d steps", s.nodes(), s.steps())
+			return limits.Fits(what, s.Needs()+o.needs(s))
+		}, func() (err error) {
+			o.Local, err = parallel.Abandonable(ctx, func(context.Context) (float64, error) { return s.Algorithm.Local(s.Schema) })
+			return err
+		})
 	if err != nil {
 		return nil, err
 	}
-	o.Local = local
 	out := &Study{scenario: s, options: o, number: map[string]int{}}
 	for v, label := range o.Graph.Labels() {
 		out.number[label] = v
