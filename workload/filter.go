@@ -64,7 +64,7 @@ func (f filter) run(steps int, at func(t int) []float64) {
 	for t := range steps {
 		row := at(t)
 		clear(node.models)
-		node.Descend(row, nil)
+		node.update(row, 0, len(row))
 		for i, v := range node.models {
 			row[i] = 0 - v
 		}

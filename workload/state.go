@@ -102,22 +102,24 @@ func (s *State[F]) Descend(gradients []F, networks *Networks) {
 		s.track(gradients, networks)
 		direction = s.tracker
 	}
-	eta, keep, beta := s.rate*s.rates[s.step], s.keep[s.step], s.spec.Momentum
-	s.rows(func(from, to int) {
-		model, u := s.models[from:to], direction[from:to]
-		scale(keep, model)
-		if s.momentum != nil {
-			m := s.momentum[from:to]
-			scale(beta, m)
-			axpy(1, u, m)
-			if !s.spec.Nesterov {
-				u = m
-			} else {
-				axpy(-eta*beta, m, model)
-			}
+	s.rows(func(from, to int) { s.update(direction[from:to], from, to) })
+}
+
+// update moves numbers of the models along a direction.
+func (s *State[F]) update(u []F, from, to int) {
+	eta, beta, model := s.rate*s.rates[s.step], s.spec.Momentum, s.models[from:to]
+	scale(s.keep[s.step], model)
+	if s.momentum != nil {
+		m := s.momentum[from:to]
+		scale(beta, m)
+		axpy(1, u, m)
+		if !s.spec.Nesterov {
+			u = m
+		} else {
+			axpy(-eta*beta, m, model)
 		}
-		axpy(-eta, u, model)
-	})
+	}
+	axpy(-eta, u, model)
 }
 
 // track is gossip of models and trackers, and the change of the gradient.
@@ -189,6 +191,10 @@ func (s *State[F]) forEachNode(f func(u int)) {
 
 // axpy adds a·x to y.
 func axpy[F Float](a float64, x, y []F) {
+	if len(x) == 1 { // of a series
+		y[0] += F(a) * x[0]
+		return
+	}
 	switch x := any(x).(type) {
 	case []float32:
 		y := any(y).([]float32)
