@@ -37,7 +37,7 @@ func (binsMode) needs(j *job) Resources {
 }
 
 func (binsMode) solve(ctx context.Context, s *job) error {
-	return s.inOrder(ctx, s.measures, s.knownDraw, s.searchBins, s.judge, s.setBinsQuality, s.setBinsNoise, s.compareCyclic,
+	return runSteps(ctx, s.measures, s.knownDraw, s.searchBins, s.judge, s.setBinsQuality, s.setBinsNoise, s.compareCyclic,
 		func(ctx context.Context) error {
 			return s.boundSecret(ctx, func(of *measure.SecretBounds) (float64, error) {
 				return of.Bins(s.Options.Privacy.Epsilon, s.Options.Privacy.Delta)

@@ -74,7 +74,7 @@ func (longMode) solve(ctx context.Context, s *job) error {
 	}
 	s.setQuality(s.OfClass.Quality, bound)
 	s.Ending = Ending{Status: optim.Converged}
-	return s.inOrder(ctx, s.setNoise, s.comparePlain)
+	return runSteps(ctx, s.setNoise, s.comparePlain)
 }
 
 // optimizeLong computes the best strategy of the class, or of the classes that the budget has room for.

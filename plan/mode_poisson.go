@@ -44,7 +44,7 @@ func (poissonMode) needs(j *job) Resources {
 func poissonTime(steps int) float64 { return 10*denseTime(steps) + 5e9 }
 
 func (poissonMode) solve(ctx context.Context, s *job) error {
-	return s.inOrder(ctx, s.checkNoise, s.measures, s.cyclicOptimum, s.singleOptimum, s.bestNumberOfBands, s.judge,
+	return runSteps(ctx, s.checkNoise, s.measures, s.cyclicOptimum, s.singleOptimum, s.bestNumberOfBands, s.judge,
 		s.setPoissonQuality, s.setPoissonNoise, s.boundPoisson, s.compareCyclic, s.comparePlain)
 }
 

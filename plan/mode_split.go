@@ -69,7 +69,7 @@ func (splitMode) solve(ctx context.Context, s *job) error {
 			s.Split = nil
 		}
 	}
-	return s.inOrder(ctx, s.setNoiseInTurn, s.compareOneLevel, s.comparePlain)
+	return runSteps(ctx, s.setNoiseInTurn, s.compareOneLevel, s.comparePlain)
 }
 
 func (splitMode) describe(s *Solution, m *export.Manifest) {

@@ -45,13 +45,13 @@ func (j *job) turnTime() float64 {
 }
 
 func (turnMode) solve(ctx context.Context, s *job) error {
-	return s.inOrder(ctx, s.hedge, func(ctx context.Context) error {
+	return runSteps(ctx, s.hedge, func(ctx context.Context) error {
 		return s.search(ctx, s.optimizeClass, s.baselines, s.judge)
 	}, s.setTurnQuality, s.setNoiseInTurn, s.compareOneLevel, s.compareOneBatch, s.setFamily, s.comparePlain)
 }
 
-// inOrder makes steps, up to the first that fails.
-func (*job) inOrder(ctx context.Context, steps ...func(context.Context) error) error {
+// runSteps makes steps, up to the first that fails.
+func runSteps(ctx context.Context, steps ...func(context.Context) error) error {
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
@@ -88,7 +88,7 @@ func (s *job) search(ctx context.Context, steps ...func(context.Context) error) 
 	if s.Problem.Objective != Mean {
 		optimize = s.optimizeObjective
 	}
-	err := s.inOrder(ctx, s.measures, optimize)
+	err := runSteps(ctx, s.measures, optimize)
 	for _, step := range steps {
 		if err == nil && ctx.Err() == nil {
 			err = step(ctx)
