@@ -32,9 +32,12 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 	}
 	s.Contract = m.Contract
 	p, of := promiseOf(m), m.Participation.Unit()
-	unit := of + " at every node (one who takes part: a hospital, a firm)"
-	if of == "silo" {
+	unit, each, several := of+" at every node (one who takes part: a hospital, a firm)", "", ""
+	switch of {
+	case "silo":
 		unit = "silo, with its whole update in every round,"
+	case "record":
+		each, several = ", with a record at each", " or has several records"
 	}
 	s.Answer = fmt.Sprintf("This is the promise: every %s is protected over all %d steps of the training%s; for specialists, %v.", unit, m.Steps,
 		p.guess(of, m.Privacy.Adjacency), p)
@@ -96,10 +99,10 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 		}
 		all := ""
 		if nodes > 3 {
-			all = fmt.Sprintf("; for all %d %s", nodes, at(nodes))
+			all = fmt.Sprintf("; for all %d it is %s", nodes, at(nodes))
 		}
-		ask("What if somebody is at two nodes?", "Whoever has a %s at each, such as a patient of two hospitals, is protected less: for both together it is "+
-			"%s; for three %s%s.", of, at(2), at(3), all)
+		ask("What if somebody is at two nodes?", "Whoever is in the data of two%s, such as a patient of two hospitals, is protected less: for both "+
+			"together it is %s; for three %s%s.", each, at(2), at(3), all)
 	}
 	if half != nil {
 		var given promise
@@ -115,7 +118,7 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 	check := from.commands()
 	ask("What must we do?", "1. Let an engineer run “%s”: it computes the promise again from the plan's files, and no line may say FAILED.\n"+
 		"2. Keep to the contract on this page at every node, and send nothing else that depends on the data, such as losses or counts.\n"+
-		"3. Decide by these numbers, also for whoever is at two nodes or has several %ss.", check[len(check)-1].Line, of)
+		"3. Decide by these numbers, also for whoever is at two nodes%s.", check[len(check)-1].Line, several)
 	switch records := "What if somebody has several records at a node?"; {
 	case of == "silo": // all of them are in one update
 	case of == "person":
@@ -184,13 +187,13 @@ func (p promise) String() string {
 	if p.epsilon == 0 || p.mu > 0 && p.delta == 0 {
 		return "μ = " + terminal.DecimalUp(p.mu, 4)
 	}
-	return fmt.Sprintf("ε = %s for δ = %g", terminal.DecimalUp(p.epsilon, 4), p.delta)
+	return fmt.Sprintf("ε = %s for δ = %s", terminal.DecimalUp(p.epsilon, 4), terminal.DecimalUp(p.delta, 4))
 }
 
 // says returns the weaker guarantee, without a δ that stays, how strong it is, and in brackets how often a guess is right.
 func (p promise) says(times float64, parts int) string {
 	w := p.weaker(times, parts)
-	text := strings.TrimSuffix(w.String(), fmt.Sprintf(" for δ = %g", p.delta))
+	text := strings.TrimSuffix(w.String(), " for δ = "+terminal.DecimalUp(p.delta, 4))
 	if w.epsilon > 0 {
 		text += ", " + strengthOf(w.epsilon)
 	}

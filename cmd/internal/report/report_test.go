@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -230,6 +231,22 @@ func TestPageBeginsWithASummary(t *testing.T) {
 	for _, want := range []string{"<dt>graph</dt><dd>x.edges<", `<td class="n">1.2346</td>`} {
 		if !strings.Contains(rest, want) {
 			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
+
+// A promise names its strength by its own ε, says a δ that does not stay, and rounds up.
+func TestPromiseSays(t *testing.T) {
+	noise := promise{mu: 0.268051123211, epsilon: 1, delta: 1e-5}
+	for want, got := range map[string]string{
+		"ε = 1, strong (55.4\u00a0%)":         noise.says(1, 1),
+		"ε = 2.155, reasonable (60.6\u00a0%)": noise.says(2, 2),
+		"ε = 10.9, weak (85.9\u00a0%)":        noise.says(8, 8),
+		"ε = 16 for δ = 2e-06, weak":          promise{epsilon: 8, delta: 1e-6}.says(1.5, 2),
+		"μ = 1.415 (76.1\u00a0%)":             promise{mu: 1}.says(math.Sqrt2, 2),
+	} {
+		if got != want {
+			t.Errorf("%s instead of %s", got, want)
 		}
 	}
 }
