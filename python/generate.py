@@ -16,7 +16,7 @@ sys.path.insert(0, str(HERE))
 package = types.ModuleType("mafalda")  # without its __init__, which imports functions that may not be made yet
 package.__path__ = [str(HERE / "mafalda")]
 sys.modules.setdefault("mafalda", package)
-from mafalda._call import FIRST, OURS  # noqa: E402
+from mafalda._call import OURS  # noqa: E402
 from mafalda._keywords import COMMANDS, keyword, words  # noqa: E402
 
 HEAD = '''"""The commands of the program as functions. Made by generate.py of commands.json: do not change it by hand.
@@ -28,21 +28,44 @@ or a function that hears what is being done and how much of it is done. binary: 
 
 from __future__ import annotations
 
-import os
 from typing import Any, Literal, Mapping, Sequence
-
-import numpy as np
 
 from ._call import call
 from ._export import Export
 from ._plan import Plan
 from ._progress import Progress
 from ._results import Result
+from ._types import Array, Path
 
-Path = str | os.PathLike[str]
+# What may be None, which is the program's default
+Flag = bool | None
+Whole = int | None
+Number = float | None
+Numbers = float | Sequence[float] | None
+Text = str | None
+Source = Path | Export | None
+Rates = Path | Sequence[float] | None
+Schema = Path | Sequence[Sequence[int]] | None
+Adjacency = Literal["zero-out", "replace-one"] | None
+Parts = str | Mapping[str, Any] | None
 Graph = Any  # a path, the name of a built-in graph, a networkx graph; where a network is asked for also a gossip matrix W
 Matrix = Any  # a path, a square numpy array or scipy.sparse matrix
 '''
+FIRST = {  # the parameter that needs no keyword
+    "optimize": "graph",
+    "account": "plan",
+    "audit": "plan",
+    "simulate": "plan",
+    "benchmark": "graph",
+    "sampling": "graph",
+    "advise": "graph",
+    "average": "graph",
+    "graph": "graph",
+    "verify": "plan",
+    "plot": "plan",
+    "report": "results",
+    "spent": "description",
+}
 TYPES = {
     "bool": "bool",
     "int": "int",
@@ -51,17 +74,28 @@ TYPES = {
     "float64": "float",
     "string": "str",
     "float64Slice": "float | Sequence[float]",
-    "stringSlice": "Sequence[str | Path | Export]",
+    "stringSlice": "Sequence[Path | Export]",
     "bytes": "int | str",
     "duration": "str",
     "parts": "str",
 }
+OPTIONAL = {
+    "bool": "Flag",
+    "int": "Whole",
+    "float": "Number",
+    "float | Sequence[float]": "Numbers",
+    "str": "Text",
+    "Path | Export": "Source",
+    "Path | Sequence[float]": "Rates",
+    "Path | Sequence[Sequence[int]]": "Schema",
+    'Literal["zero-out", "replace-one"]': "Adjacency",
+}
 TYPE_OF = {  # of flags that take more in Python than in the shell
     "graph": "Graph",
-    "gossip": "str | Matrix",
-    "schema": "str | Path | Sequence[Sequence[int]]",
-    "curvature": "float | Path | Sequence[float] | np.ndarray",
-    "learning-rates": "str | Path | Sequence[float]",
+    "gossip": "Matrix",
+    "schema": "Path | Sequence[Sequence[int]]",
+    "curvature": "float | Path | Sequence[float] | Array",
+    "learning-rates": "Path | Sequence[float]",
     "attacker": "str | Sequence[str]",
     "observer": "str | Sequence[str]",
     "values": "Path | Mapping[str, float]",
@@ -70,7 +104,7 @@ TYPE_OF = {  # of flags that take more in Python than in the shell
     "start": "Path | Export",
     "output": "Path",
     "checkpoint": "Path",
-    "data": "Path | np.ndarray",
+    "data": "Path | Array",
 }
 RETURNS = {"optimize": "Plan", "report": "str"}
 ABOUT = {
@@ -97,14 +131,14 @@ def function(command):
     elif name == "report":
         parameters = [f"*{first}: Path | Export | Result"]
     elif first == "plan":
-        parameters = [f"{first}: Path | Export | None = None"]
+        parameters = [f"{first}: Source = None"]
     elif first:
         parameters = [f"{first}: {TYPE_OF[first]} = None"]
     else:
         parameters = []
     parameters += ["*"] if name != "report" else []
-    parameters += [f"{key}: {kind(f)}" + ("" if required(command, f) else " | None = None") for key, f in by_flag.items() if key != first]
-    parameters += ["progress: Progress = None", "binary: str | None = None"]
+    parameters += [f"{key}: {annotated(command, f)}" for key, f in by_flag.items() if key != first]
+    parameters += ["progress: Progress = None", "binary: Text = None"]
     lines = [f"def {name}("] + [f"    {p}," for p in parameters] + [f") -> {RETURNS.get(name, 'Result')}:"]
     return "\n".join(lines) + "\n" + textwrap.indent(docstring(command, by_flag, first), "    ") + f'    return call("{name}", locals())\n'
 
@@ -114,10 +148,19 @@ def required(command, flag):
     return "(required)" in flag["usage"] and FIRST.get(command["name"]) != "plan"
 
 
+def annotated(command, flag):
+    """The type of a keyword and its default, None unless the command needs it."""
+    found = kind(flag)
+    if required(command, flag):
+        return found
+    found = OPTIONAL.get(found, found.replace("str | Mapping[str, Any]", "Parts"))
+    return found + (" = None" if found in ("Graph", "Matrix", *OPTIONAL.values()) or "Parts" in found else " | None = None")
+
+
 def kind(flag):
     found = TYPE_OF.get(flag["name"]) or TYPES.get(flag["type"], "Graph")
     if flag.get("parts"):
-        return f"{found} | Mapping[str, Any]" if found.startswith("str") else f"{found} | str | Mapping[str, Any]"
+        return f"{found.removesuffix('str')}str | Mapping[str, Any]" if found.endswith("str") else f"{found} | str | Mapping[str, Any]"
     if flag.get("words") and found == "str":
         return "Literal[" + ", ".join(f'"{word}"' for word in flag["words"]) + "]"
     return found
@@ -133,7 +176,7 @@ def docstring(command, by_flag, first):
         said = f["usage"] if f["name"] != "output" or name == "report" else "folder that keeps the result; without one it goes with the object"
         default = f.get("default", "").strip("[]")
         shown = default not in ("", "0", "false") and "(default" not in said and f["name"] != "output"
-        lines.append(entry(key, kind(f) + (f", default {default}" if shown else ""), words(name, said)))
+        lines.append(entry(key, kind(f).replace("Matrix", "str | Matrix") + (f", default {default}" if shown else ""), words(name, said)))
         for part in f.get("parts", []):
             lines.append(textwrap.indent(entry(part["name"].replace("-", "_"), TYPES[part["type"]], words(name, part["usage"])), "    "))
     text = "\n\n".join(p for p in paragraphs if p) + "\n\nParameters\n----------\n" + "\n".join(lines)

@@ -14,28 +14,15 @@ from ._progress import shown
 from ._results import Result, result_of
 from ._program import check, run
 from ._temporary import Folder
+from ._types import Json
 
 OURS = ("json", "quiet", "verbose", "shard")  # flags that are no keywords: the package sets them, or they are for processes
-FIRST = {  # the parameter that needs no keyword
-    "optimize": "graph",
-    "account": "plan",
-    "audit": "plan",
-    "simulate": "plan",
-    "benchmark": "graph",
-    "sampling": "graph",
-    "advise": "graph",
-    "average": "graph",
-    "graph": "graph",
-    "verify": "plan",
-    "plot": "plan",
-    "report": "results",
-    "spent": "description",
-}
+_APART = "account audit simulate graph verify plot spent".split()  # their first parameter is no flag
 _WITH_FOLDER = "optimize account simulate benchmark sampling advise plot graph average partpsp".split()  # they have --output
 _NETWORK = ("graph", "gossip", "seed", "graph-changes", "schema")
 
 
-def call(command: str, given: dict[str, Any]) -> Any:
+def call(command: str, given: Json) -> Any:
     """Runs a command with keywords; None stands for the program's default. Returns a Plan, a Result, or a path."""
     progress, binary, out = given.pop("progress"), given.pop("binary"), given.pop("out", None)
     flags = {flag: given.pop(keyword(command, flag)) for flag in _flags(command, given)}
@@ -45,35 +32,31 @@ def call(command: str, given: dict[str, Any]) -> Any:
     if isinstance(flags.get("methods"), (list, tuple)):
         flags["methods"] = _named(flags["methods"])
     words += inputs.words(command, flags)
-    if command == "report":
-        words.append(f"--output={os.fspath(out or 'report.html')}")
-    else:
-        words.append("--json")
     directory = None
-    if command in _WITH_FOLDER:
+    if command == "report":
+        directory = os.fspath(out or "report.html")
+    elif command in _WITH_FOLDER:
         directory = os.path.abspath(os.fspath(out)) if out is not None else folder.join("out")
-        words.append(f"--output={directory}")
+    words += [f"--output={directory}"] if directory else []
+    words += ["--json"] if command != "report" else []
     with shown(progress) as report:
         done = run(words, folder, report, binary)
-    if command == "report":
-        check(done, command)
-        return os.fspath(out or "report.html")
-    if command == "optimize":
-        check(done, command)
-        return _plan(directory, folder if out is None else None, flags)
-    return result_of(command, done, directory, folder if out is None else None)
+    if command not in ("report", "optimize"):
+        return result_of(command, done, directory, folder if out is None else None)
+    check(done, command)
+    return directory if command == "report" else _plan(directory, folder if out is None else None, flags)
 
 
-def _flags(command: str, given: dict[str, Any]) -> list[str]:
+def _flags(command: str, given: Json) -> list[str]:
     """The program's names of the keywords that are given, but for first parameters that are no flags."""
     names = {name: flag for flag, name in KEYWORDS.items()} | {"attackers": "attacker"}
-    taken = FIRST.get(command) if command not in ("optimize", "benchmark", "sampling", "advise", "average") else None
+    taken = next(iter(given)) if command in _APART else "results"
     return [names.get(name, name.replace("_", "-")) for name in given if name != taken]
 
 
-def _first(command: str, given: dict[str, Any], flags: dict[str, Any], inputs: Inputs) -> list[str]:
+def _first(command: str, given: Json, flags: Json, inputs: Inputs) -> list[str]:
     """The words for the parameter that needs no keyword."""
-    first = given.get(FIRST.get(command, ""))
+    first = next(iter(given.values()), None)
     if command in ("verify", "plot"):
         if isinstance(first, Plan):
             flags.update({name: value for name, value in first.network_files.items() if flags.get(name) is None})
@@ -92,7 +75,7 @@ def _first(command: str, given: dict[str, Any], flags: dict[str, Any], inputs: I
     return []
 
 
-def _fill(command: str, plan: Export, flags: dict[str, Any]) -> None:
+def _fill(command: str, plan: Export, flags: Json) -> None:
     """The flags that follow from a plan, where they are not given."""
     manifest = plan.manifest
     if flags.get("run") is not None:  # what happened is in a folder
@@ -121,7 +104,7 @@ def _fill(command: str, plan: Export, flags: dict[str, Any]) -> None:
             flags[name] = value
 
 
-def _named_network(manifest: dict[str, Any]) -> dict[str, Any]:
+def _named_network(manifest: Json) -> Json:
     """The network of an export whose graph is a built-in one; of files the manifest does not say where they are."""
     network, schema = manifest.get("graph", {}), manifest["participation"]["schema"]
     found = {} if schema == "patterns" else {"schema": schema}
@@ -155,7 +138,7 @@ def _directory(given: Any) -> str:
     return os.path.abspath(os.fspath(directory))
 
 
-def _plan(directory: str, folder: Folder | None, flags: dict[str, Any]) -> Plan:
+def _plan(directory: str, folder: Folder | None, flags: Json) -> Plan:
     plan = load(directory)
     plan.origin = {name: flags[name] for name in _NETWORK if flags.get(name) is not None}
     if hasattr(plan.origin.get("graph"), "shape"):

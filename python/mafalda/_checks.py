@@ -27,6 +27,7 @@ import numpy as np
 
 from . import _draw, _files, _filters
 from .errors import ExportError
+from ._types import Array, Json
 
 LONGEST = 2048  # steps up to which C is made of its parameters, and sensitivities are computed
 
@@ -35,13 +36,13 @@ _NEEDED: dict[str, list[str]] = {}  # keys of each object that it must have
 for _key, _row in _KEYS.items():
     if _row.get("needed"):
         _NEEDED.setdefault(_key.rpartition(".")[0], []).append(_key)
-_KINDS = {"object": (dict, {}), "list": (list, []), "string": (str, ""), "bool": (bool, False), "int": (int, 0), "float": ((int, float), 0), "any": ((str, list), "")}
+_KINDS = {"object": dict, "list": list, "string": str, "bool": bool, "int": int, "float": (int, float), "any": (str, list)}
 
 
 def _check_key(value: Any, key: str, where: str) -> None:
     """An ExportError if a value is not what the table says of its key, or of a key in it; where names it."""
     row = _KEYS.get(key, {"kind": "object"})  # the manifest itself
-    kind, allowed = _KINDS[row["kind"]][0], row.get("in")
+    kind, allowed = _KINDS[row["kind"]], row.get("in")
     fits = isinstance(value, kind) and isinstance(value, bool) == (kind is bool)
     _claim(fits and not (row["kind"] == "float" and not abs(value) <= 1.7976931348623157e308), f"{where} is {value!r}, no {row['kind']}")
     _claim(allowed is None or _allows(allowed, value), f"{where} is {value!r}: must be in {allowed}")
@@ -58,8 +59,9 @@ def _check_key(value: Any, key: str, where: str) -> None:
     for needed in _NEEDED.get(key, []):
         name = needed[len(prefix) :]
         if name not in value:  # absent is zero, which may not be allowed
-            zero, range_ = _KINDS[_KEYS[needed]["kind"]][1], _KEYS[needed].get("in")
-            _claim(zero not in ({}, []) and (range_ is None or _allows(range_, zero)), f"{where} has no {name!r}")
+            of, range_ = _KEYS[needed]["kind"], _KEYS[needed].get("in")
+            may = of not in ("object", "list") and (range_ is None or _allows(range_, "" if of == "string" else 0))
+            _claim(may, f"{where} has no {name!r}")
 
 
 def _allows(allowed: str, value: Any) -> bool:
@@ -70,7 +72,7 @@ def _allows(allowed: str, value: Any) -> bool:
     return (low < value or allowed[0] == "[" and low == value) and (value < high or allowed[-1] == "]" and high == value)
 
 
-def check(m: dict[str, Any]) -> None:
+def check(m: Json) -> None:
     """Kinds, ranges, and what can be compared without the matrices."""
     _check_key(m, "", "the manifest")
     _claim("workload_spec" in m and "contract" in m, "the manifest has no 'workload_spec', or no 'contract'")
@@ -90,10 +92,7 @@ def check(m: dict[str, Any]) -> None:
     _claim(abs(m["sens_squared"] - 1) <= 1e-6, f"sens_squared is {m['sens_squared']}: strategies are exported with 1")
     _claim(("trust" in m) == ("space" in m), "trust and space belong together")
     if "space" in m:
-        worst = m["space"]["worst"]["value"]
-        _claim(worst <= 1, f"space.worst.value is {worst}: shared noise is exported with 1 at most")
         _claim("graph" in m and "per_node" not in m, "space needs a graph whose nodes have one strategy")
-        _claim(not {"own", "pairs"} & m["space"].keys(), "space has variances, which are in nodes.csv and pairs.csv")
     if "curvature" in m:
         c = m["curvature"]
         _claim(0 < len(c["x"]) == len(c["directions"]), "curvature needs as many directions as second derivatives")
@@ -107,7 +106,7 @@ def _claim(true: bool, says: str) -> None:
         raise ExportError(says)
 
 
-def _check_privacy(m: dict[str, Any]) -> None:
+def _check_privacy(m: Json) -> None:
     p, sampling = m.get("privacy"), m.get("sampling")
     if p is None:
         _claim(sampling is None, "there is a sampling without privacy")
@@ -120,12 +119,12 @@ def _check_privacy(m: dict[str, Any]) -> None:
     _check_noise(m, p)
 
 
-def _check_level(p: dict[str, Any]) -> None:
+def _check_level(p: Json) -> None:
     _claim(1e-280 <= p["noise_std"] <= 1e280, f"a noise level of {p['noise_std']}")
     _claim(("epsilon" in p) == ("delta" in p), "privacy has one of epsilon and delta, which belong together")
 
 
-def _check_budgets(m: dict[str, Any]) -> None:
+def _check_budgets(m: Json) -> None:
     """The levels of single nodes: every noise level follows from its own, and privacy is strict enough for all."""
     levels, p = m.get("budgets"), m.get("privacy")
     if levels is None:
@@ -144,7 +143,8 @@ def _check_budgets(m: dict[str, Any]) -> None:
             if "space" in m:  # all nodes have one Z, of which nodes.csv and pairs.csv have the shares: check_space
                 std = own["noise_std"]
                 _claim(std == p["noise_std"], f"noise_std is {std}, and {p['noise_std']} at all nodes")
-                own["noise_std"] *= math.sqrt(budget_weight(m, level))
+                # less may be learned of a strict node than of others
+                own["noise_std"] *= min(1.0, level["clip"] / p["clip"] * (p["mu"] / level["mu"]))
             _check_noise(m, own)
         except ExportError as e:
             raise ExportError(f"the budget of {level['node']!r}: {e}") from None
@@ -152,13 +152,7 @@ def _check_budgets(m: dict[str, Any]) -> None:
     _claim((p["mu"], p["clip"]) == strictest, "privacy is not the strictest of the budgets")
 
 
-def budget_weight(m: dict[str, Any], level: dict[str, Any]) -> float:
-    """How much it counts what is learned of a node of this level: at a strict node 1, and less at others."""
-    p = m["privacy"]
-    return float(min(1.0, level["clip"] / p["clip"] * (p["mu"] / level["mu"])) ** 2)
-
-
-def _check_noise(m: dict[str, Any], p: dict[str, Any]) -> None:
+def _check_noise(m: Json, p: Json) -> None:
     """The noise of a Gaussian mechanism, and (epsilon, delta), from mu, clip and adjacency."""
     std, clip = p["noise_std"], p["clip"]
     _claim("mu" in p, "privacy has no mu")
@@ -168,22 +162,27 @@ def _check_noise(m: dict[str, Any], p: dict[str, Any]) -> None:
     _claim(std * mu >= contribution * (1 - 1e-12), f"noise_std is {std}, which is less than mu = {mu} takes")
     _claim(std * mu <= contribution * (1 + 1e-8), f"noise_std is {std}, which is not what mu = {mu} takes")
     if "delta" in p:
-        least = _gaussian_delta(mu * (1 - 1e-9), p["epsilon"])
-        _claim(least <= p["delta"] * (1 + 1e-6), f"epsilon = {p['epsilon']} is less than mu = {mu} gives away")
-        more = _gaussian_delta(mu * (1 + 1e-6), p["epsilon"])
-        _claim(more >= p["delta"] * (1 - 1e-6) or p["epsilon"] == 0, "epsilon and delta are not those of mu")
+        epsilon, delta = p["epsilon"], p["delta"]
+        lost, rounding = _gaussian_delta(mu, epsilon)
+        _claim(lost <= delta + rounding, f"epsilon = {epsilon} is less than mu = {mu} gives away")
+        more = _gaussian_delta(mu * (1 + 1e-6), epsilon)[0]
+        _claim(more >= delta * (1 - 1e-6) or epsilon == 0, "epsilon and delta are not those of mu")
 
 
-def _gaussian_delta(mu: float, epsilon: float) -> float:
-    """δ of a μ-GDP mechanism: Φ(μ/2 - ε/μ) - e^ε Φ(-μ/2 - ε/μ)."""
+def _gaussian_delta(mu: float, epsilon: float) -> tuple[float, float]:
+    """δ of a μ-GDP mechanism, Φ(-x) - e^ε Φ(-y) for x = ε/μ - μ/2 and y = ε/μ + μ/2, and how far rounding may put it off."""
     x, y = epsilon / mu - mu / 2, epsilon / mu + mu / 2
-    tail = math.erfc(y / math.sqrt(2))
-    if tail < 1e-300:  # e^ε Φ(-y) by its asymptotic series, φ(x)/y·(1 - 1/y²+…): below δ, and close
-        return math.erfc(x / math.sqrt(2)) / 2 - math.exp(-x * x / 2) / (y * math.sqrt(2 * math.pi))
-    return math.erfc(x / math.sqrt(2)) / 2 - math.exp(epsilon + math.log(tail / 2))
+    tail, mills = math.erfc(x / math.sqrt(2)) / 2, y
+    if y < 8:
+        inner = math.exp(epsilon) * math.erfc(y / math.sqrt(2)) / 2
+    else:  # e^ε Φ(-y) is φ(x) times Mills' ratio of y, a continued fraction
+        for n in range(30, 0, -1):
+            mills = y + n / mills
+        inner = math.exp(-x * x / 2) / (mills * math.sqrt(2 * math.pi))
+    return tail - inner, 1e-15 * min(4 + y * y, 1e9) * tail
 
 
-def _check_sampling(m: dict[str, Any], p: dict[str, Any], s: dict[str, Any]) -> None:
+def _check_sampling(m: Json, p: Json, s: Json) -> None:
     steps, scheme, b, k = m["steps"], s["scheme"], m["participation"]["b"], m["participation"]["k"]
     truncated = ("max_batch", "records") if scheme == "truncated" else ()
     for key in ("groups", "probability", "rounds", "noise_multiplier", "epsilon", "delta", *truncated):
@@ -211,7 +210,7 @@ def _check_sampling(m: dict[str, Any], p: dict[str, Any], s: dict[str, Any]) -> 
         _claim(m["sens_squared"] <= 1, f"columns have a squared norm of {m['sens_squared']}, above 1")
 
 
-def noising(strategy: dict[str, Any], steps: int) -> np.ndarray:
+def noising(strategy: Json, steps: int) -> Array:
     """C⁻¹ of the parameters of C, T×T: what the filter makes of the identity."""
     try:
         rows = _filters.start(strategy, steps, None)
@@ -220,25 +219,21 @@ def noising(strategy: dict[str, Any], steps: int) -> np.ndarray:
         raise ExportError(f"the parameters of the strategy are none of class {strategy['class']}: {e!r}") from e
 
 
-def sensitivity(c: np.ndarray, participation: dict[str, Any]) -> float:
+def sensitivity(c: Array, participation: Json) -> float:
     """What one record can change, squared: the largest sum of |CᵀC| over a pattern; under min-sep over one with equal steps."""
     schema, k, b, steps = participation["schema"], participation["k"], participation["b"], len(c)
+    batches = [range(i, steps, b) for i in range(min(b, steps))]
     if schema == "patterns":
-        return max(float(np.abs(c[:, q].T @ c[:, q]).sum()) for q in participation["patterns"])
-    batches = [slice(i, None, b) for i in range(min(b, steps))]
-    if schema == "people":
-        x = np.abs(c.T @ c)
-        sums = np.array([[x[i, j].sum() for j in batches] for i in batches])
-        unions = itertools.combinations(range(len(batches)), participation["person_batches"])
-        return max(float(sums[np.ix_(u, u)].sum()) for u in unions)
-    worst = 0.0
-    for batch in batches:
-        x = np.abs(c[:, batch].T @ c[:, batch])
-        worst = max(worst, *(float(x[i : i + k, i : i + k].sum()) for i in range(max(len(x) - k, 0) + 1)))
-    return worst
+        patterns = participation["patterns"]
+    elif schema == "people":
+        patterns = map(np.concatenate, itertools.combinations(batches, participation["person_batches"]))
+    else:
+        patterns = (batch[i : i + k] for batch in batches for i in range(max(len(batch) - k, 0) + 1))
+    x = np.abs(c.T @ c)
+    return max(float(x[np.ix_(q, q)].sum()) for q in patterns)
 
 
-def check_matrix(m: dict[str, Any], c: np.ndarray, inverse: np.ndarray) -> None:
+def check_matrix(m: Json, c: Array, inverse: Array) -> None:
     """An ExportError if C and C⁻¹ are not triangular, not those of the parameters, or of another sensitivity than said."""
     steps, s, p, said = m["steps"], m["strategy"], m["participation"], m["sens_squared"]
     _claim(not np.triu(c, 1).any() and float(np.diagonal(c).min()) > 0, "C is not lower triangular, or singular")
@@ -259,7 +254,7 @@ def check_matrix(m: dict[str, Any], c: np.ndarray, inverse: np.ndarray) -> None:
     _claim(not exact or found >= said * (1 - 1e-9), f"sens² is {found}, the manifest says {said}")
 
 
-def check_parameters(m: dict[str, Any]) -> None:
+def check_parameters(m: Json) -> None:
     """check_matrix for an export of parameters alone."""
     if m["steps"] <= LONGEST:
         with np.errstate(all="ignore"):
@@ -271,40 +266,39 @@ def check_parameters(m: dict[str, Any]) -> None:
         check_matrix(m, c, inverse)
 
 
-_SENTENCES = (  # sentences of the contract, and what their numbers are
-    (r"^T = (\d+) steps", ("steps",)),
-    (r"step t uses batch t mod (\d+), so that a record is in (\d+) steps at most, (\d+) apart", ("b", "k", "b")),
-    (r"batch \(t mod (\d+)\) \+ (\d+)·\S+, so that a record is in (\d+) steps at most, (\d+) apart", ("b", "b", "k", "b")),
-    (r"^A record takes part in at most (\d+) steps, any two of them at least (\d+) apart", ("k", "b")),
-    (r"^A record may take part in every step, (\d+) in all", ("steps",)),
-    (r"clipped to norm (\S+)\. ", ("clip",)),
-    (r"into one of (\d+) (?:groups|batches) at random", ("groups",)),
-    (r"(?:takes all of batch|group) t mod (\d+)", ("groups",)),
-    (r"are cut into (\d+) blocks", ("rounds",)),
-    (r"takes part with probability (\S+), independently", ("probability",)),
-    (r"of more than (\d+) those .* for nodes of at most (\d+) records", ("max_batch", "records")),
+_SENTENCES = (  # what sentences of the contract say, by key
+    r"^T = (?P<steps>\d+) steps",
+    r"step t uses batch t mod (?P<b>\d+)",
+    r"batch \(t mod (?P<b>\d+)\)",
+    r"batch \(t mod \d+\) \+ (?P<b>\d+)·",
+    r"so that a record is in (?P<k>\d+) steps at most, (?P<b>\d+) apart",
+    r"^A record takes part in at most (?P<k>\d+) steps, any two of them at least (?P<b>\d+) apart",
+    r"^A record may take part in every step, (?P<steps>\d+) in all",
+    r"clipped to norm (?P<clip>\S+)\. ",
+    r"into one of (?P<groups>\d+) (?:groups|batches) at random",
+    r"(?:takes all of batch|group) t mod (?P<groups>\d+)",
+    r"are cut into (?P<rounds>\d+) blocks",
+    r"takes part with probability (?P<probability>\S+), independently",
+    r"of more than (?P<max_batch>\d+) those .* for nodes of at most (?P<records>\d+) records",
 )
 
 
-def _check_contract(m: dict[str, Any]) -> None:
+def _check_contract(m: Json) -> None:
     """An ExportError if a sentence of the contract has another number than the keys; other sentences are for people."""
     numbers = {**m.get("sampling", {}), **m.get("privacy", {}), **m["participation"], "steps": m["steps"]}
     long = m["steps"] > m["participation"]["k"] * m["participation"]["b"]
     for sentence in m["contract"]:
         _claim(not long or "uses batch t mod" not in sentence, "batches in turn, T > k·b: records take part more than k times")
-        for pattern, keys in _SENTENCES:
-            found = re.search(pattern, sentence)
-            for key, text in zip(keys, found.groups() if found else ()):
-                said = float(text) if re.fullmatch(r"[0-9.]+(e[+-]?\d+)?", text) else math.nan
-                same = said == numbers.get(key)
-                if key == "probability":  # six digits, in older exports
-                    same = abs(said / numbers.get(key, math.nan) - 1) < 1e-5
-                _claim(same, f"the contract says {key} = {text}, the manifest {numbers.get(key)}")
-        for words, adjacency in (("(zero-out)", "zero-out"), ("(replace-one)", "replace-one")):
-            _claim(words not in sentence or numbers.get("adjacency") == adjacency, f"the contract says {words}")
+        for found in filter(None, (re.search(pattern, sentence) for pattern in _SENTENCES)):
+            for key, text in found.groupdict().items():
+                said, is_ = float(text) if re.fullmatch(r"[0-9.]+(e[+-]?\d+)?", text) else math.nan, numbers.get(key, math.nan)
+                six_digits = key == "probability" and abs(said / is_ - 1) < 1e-5  # in older exports
+                _claim(said == is_ or six_digits, f"the contract says {key} = {text}, the manifest {is_}")
+        for adjacency in ("zero-out", "replace-one"):
+            _claim(f"({adjacency})" not in sentence or numbers.get("adjacency") == adjacency, f"the contract says ({adjacency})")
 
 
-def check_layers(per_node: dict[str, Any], layers: int, nodes: int) -> None:
+def check_layers(per_node: Json, layers: int, nodes: int) -> None:
     """An ExportError if nodes have no strategy, or a strategy no node."""
     used = per_node["layers"]
     _claim(len(used) == nodes and set(used) == set(range(layers)), f"{nodes} nodes use layers {used}, of {layers}")

@@ -15,6 +15,7 @@ from typing import Any, Callable, Iterator, Mapping, Sequence, Tuple, Union
 import torch
 
 from .errors import ExportError
+from ._types import Json, is_positive, is_whole
 
 Loss = Callable[[Any, Any], "torch.Tensor"]
 Clip = Union[float, Sequence[Tuple[int, float]]]  # a norm; or of each group how many parameters it has, and its norm
@@ -57,7 +58,7 @@ def clipped_sum(
     for name, layer in model.named_modules():
         if isinstance(layer, torch.nn.modules.batchnorm._NormBase) and layer.training and layer.track_running_stats:
             raise _keeps(name or "itself")
-    if isinstance(chunk, bool) or not isinstance(chunk, int) or chunk < 1:
+    if not is_whole(chunk, 1):
         raise ValueError(f"chunk is how many records' gradients are in memory at once, at least 1, not {chunk!r}")
     totals, losses = zeros(parameters), []
     take = _together if vectorized() and chunk > 1 else _one_by_one
@@ -75,15 +76,19 @@ def clipped_sum(
                     total.add_(g.detach().sum(dim=0, dtype=total.dtype), alpha=1 / len(rows))
                 continue
             weights = None if counts is None else counts[at : at + chunk]
-            for total, summed in zip(totals, clip_and_sum(gradients, clip, weights, gamma)):
-                total.add_(summed)
+            add_to(totals, clip_and_sum(gradients, clip, weights, gamma))
         if mean is not None:
-            for total, clipped in zip(totals, clip_and_sum([g.unsqueeze(0) for g in mean], clip, None, gamma)):
-                total.add_(clipped)
+            add_to(totals, clip_and_sum([g.unsqueeze(0) for g in mean], clip, None, gamma))
     for (name, x), version in zip(kept, versions):
         if x._version != version:
             raise _keeps(name)
     return totals, torch.cat(losses) if losses else torch.zeros(0)
+
+
+def add_to(totals: Sequence["torch.Tensor"], parts: Sequence["torch.Tensor"]) -> None:
+    """Adds tensors to others, in place, wherever these are."""
+    for total, part in zip(totals, parts):
+        total.add_(part.to(total.device, total.dtype))
 
 
 def _groups(count: int, persons: Any) -> list[Any]:
@@ -154,7 +159,7 @@ def _filled(batch: Any, tensors: list["torch.Tensor"]) -> Any:
     return batch
 
 
-def _arguments(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _arguments(inputs: Any) -> tuple[tuple[Any, ...], Json]:
     """What a model is called with."""
     if isinstance(inputs, Mapping):
         return (), dict(inputs)
@@ -173,10 +178,6 @@ def zeros(parameters: Sequence["torch.Tensor"]) -> list["torch.Tensor"]:
     return [torch.zeros(p.shape, dtype=torch.float64, device=p.device) for p in parameters]
 
 
-def _precise(dtype: "torch.dtype") -> "torch.dtype":
-    return torch.promote_types(dtype, torch.float32)
-
-
 def clips_of(optimizer: "torch.optim.Optimizer", clip: float) -> Clip:
     """The norm to clip to, or those of the optimizer's groups, where each has its own "clip"; together no more than clip.
 
@@ -186,7 +187,7 @@ def clips_of(optimizer: "torch.optim.Optimizer", clip: float) -> Clip:
     given = [group["clip"] for group in groups if "clip" in group]
     if not given:
         return clip
-    if len(given) < len(groups) or not all(not isinstance(x, (bool, str)) and 0 < x < math.inf for x in given):
+    if len(given) < len(groups) or not all(map(is_positive, given)):
         raise ValueError("every group of the optimizer needs its own clip, above 0, or none of them")
     if not math.hypot(*given) <= clip * (1 + 1e-9):
         raise ExportError(f"the clips of the groups are {math.hypot(*given):.6g} together, the root of their squares, where the noise is for {clip:g}")
@@ -222,7 +223,7 @@ def clip_and_sum(
     for g, shape in zip(gradients, [g.shape[1:] for g in given]):
         total = torch.empty(g.shape[1], dtype=torch.float64, device=g.device)
         for at, part in _columns(g):
-            finite = torch.nan_to_num(part.to(_precise(g.dtype)), nan=0.0, posinf=0.0, neginf=0.0)
+            finite = torch.nan_to_num(part.to(torch.promote_types(g.dtype, torch.float32)), nan=0.0, posinf=0.0, neginf=0.0)
             clipped = finite.mul_(factors.to(finite.dtype)[:, None])
             total[at : at + part.shape[1]] = clipped.sum(dim=0, dtype=torch.float64)
         sums.append(total.view(shape))

@@ -7,18 +7,26 @@ or a function that hears what is being done and how much of it is done. binary: 
 
 from __future__ import annotations
 
-import os
 from typing import Any, Literal, Mapping, Sequence
-
-import numpy as np
 
 from ._call import call
 from ._export import Export
 from ._plan import Plan
 from ._progress import Progress
 from ._results import Result
+from ._types import Array, Path
 
-Path = str | os.PathLike[str]
+# What may be None, which is the program's default
+Flag = bool | None
+Whole = int | None
+Number = float | None
+Numbers = float | Sequence[float] | None
+Text = str | None
+Source = Path | Export | None
+Rates = Path | Sequence[float] | None
+Schema = Path | Sequence[Sequence[int]] | None
+Adjacency = Literal["zero-out", "replace-one"] | None
+Parts = str | Mapping[str, Any] | None
 Graph = Any  # a path, the name of a built-in graph, a networkx graph; where a network is asked for also a gossip matrix W
 Matrix = Any  # a path, a square numpy array or scipy.sparse matrix
 
@@ -27,42 +35,42 @@ def optimize(
     graph: Graph = None,
     *,
     steps: int,
-    sampling: str | Mapping[str, Any] | None = None,
-    trust: str | Mapping[str, Any] | None = None,
-    gossip: str | Matrix | None = None,
+    sampling: Parts = None,
+    trust: Parts = None,
+    gossip: Matrix = None,
     out: Path | None = None,
-    delta: float | None = None,
-    epsilon: float | None = None,
-    strategy: str | Mapping[str, Any] | None = None,
-    optimizer: str | Mapping[str, Any] | None = None,
-    k: int | None = None,
-    checkpoint: Path | str | Mapping[str, Any] | None = None,
-    gram: str | Mapping[str, Any] | None = None,
-    no_baselines: bool | None = None,
+    delta: Number = None,
+    epsilon: Number = None,
+    strategy: Parts = None,
+    optimizer: Parts = None,
+    k: Whole = None,
+    checkpoint: Path | Parts = None,
+    gram: Parts = None,
+    no_baselines: Flag = None,
     objective: Literal["mean", "max", "last"] | None = None,
-    start: Path | Export | None = None,
-    tolerance: float | None = None,
-    seed: int | None = None,
-    force: bool | None = None,
-    format: str | Mapping[str, Any] | None = None,
-    keep_partial: bool | None = None,
-    adjacency: Literal["zero-out", "replace-one"] | None = None,
-    budgets: str | None = None,
-    clip: float | None = None,
-    mu: float | None = None,
-    memory: int | str | str | Mapping[str, Any] | None = None,
-    average_last: int | None = None,
-    curvature: float | Path | Sequence[float] | np.ndarray | None = None,
-    graph_changes: str | Mapping[str, Any] | None = None,
-    learning_rates: str | Path | Sequence[float] | None = None,
-    missed_steps: float | str | Mapping[str, Any] | None = None,
+    start: Source = None,
+    tolerance: Number = None,
+    seed: Whole = None,
+    force: Flag = None,
+    format: Parts = None,
+    keep_partial: Flag = None,
+    adjacency: Adjacency = None,
+    budgets: Text = None,
+    clip: Number = None,
+    mu: Number = None,
+    memory: int | Parts = None,
+    average_last: Whole = None,
+    curvature: float | Path | Sequence[float] | Array | None = None,
+    graph_changes: Parts = None,
+    learning_rates: Rates = None,
+    missed_steps: float | Parts = None,
     risk: Literal["excess", "distance", "worst"] | None = None,
     workload: Literal["model", "message", "prefix"] | None = None,
-    schema: str | Path | Sequence[Sequence[int]] | None = None,
-    b: int | None = None,
-    unit: str | Mapping[str, Any] | None = None,
+    schema: Schema = None,
+    b: Whole = None,
+    unit: Parts = None,
     progress: Progress = None,
-    binary: str | None = None,
+    binary: Text = None,
 ) -> Plan:
     """Compute, certify and export the optimal strategy of a network.
 
@@ -189,7 +197,7 @@ def optimize(
         norm to which each record's gradient is clipped
     mu : float
         privacy wanted, as the parameter of Gaussian DP
-    memory : int | str | str | Mapping[str, Any]
+    memory : int | str | Mapping[str, Any]
         choose class and width of strategy, the best that keeps no more, such as 4GB,dim=1e6 (MB is 10⁶ bytes, MiB
         is 2²⁰)
         dim : int
@@ -199,7 +207,7 @@ def optimize(
     average_last : int
         count the errors of the last so many steps alone, as of models that are averaged or compared there
         (default: those of all steps)
-    curvature : float | Path | Sequence[float] | np.ndarray
+    curvature : float | Path | Sequence[float] | Array
         gradients react to errors by these second derivatives of the loss, times the base learning rate: numbers
         (0.3, or 0.01:20,0.3 for twenty directions and one), an interval (0.001..0.9, of which nobody knows
         which), or a FILE with lines "x,directions"; a training forgets noise (default: gradients do not react;
@@ -215,7 +223,7 @@ def optimize(
         sequence : str
             FILE of networks that take turns, one a step, over the nodes of graph: edge lists, separated by empty
             lines
-    learning_rates : str | Path | Sequence[float], default constant
+    learning_rates : Path | Sequence[float], default constant
         how the rate changes, times the base rate: constant, cosine, warmup-cosine[:fraction],
         step:factor,from[,from…], or a FILE with one number a line
     missed_steps : float | str | Mapping[str, Any]
@@ -227,7 +235,7 @@ def optimize(
         largest ratio to the best strategy for each alone)
     workload : Literal["model", "message", "prefix"], default model
         whose error counts: model (after averaging), message (before), prefix (centralized)
-    schema : str | Path | Sequence[Sequence[int]], default cyclic
+    schema : Path | Sequence[Sequence[int]], default cyclic
         when a record takes part: cyclic: every b steps, at most k times min-sep: at least b steps apart, at most
         k times single: once FILE: in the steps of one of its lines, counted from 0
     b : int
@@ -242,34 +250,34 @@ def optimize(
 
 
 def account(
-    plan: Path | Export | None = None,
+    plan: Source = None,
     *,
-    algorithm: str | Mapping[str, Any] | None = None,
+    algorithm: Parts = None,
     attackers: str | Sequence[str] | None = None,
-    delta: float | None = None,
-    export: Path | Export | None = None,
+    delta: Number = None,
+    export: Source = None,
     out: Path | None = None,
-    reaction: str | Mapping[str, Any] | None = None,
-    sigma: float | None = None,
-    trust: str | Mapping[str, Any] | None = None,
-    graph: Graph | None = None,
-    steps: int | None = None,
-    k: int | None = None,
+    reaction: Parts = None,
+    sigma: Number = None,
+    trust: Parts = None,
+    graph: Graph = None,
+    steps: Whole = None,
+    k: Whole = None,
     bound: Literal["best", "abs", "spectral", "exact", "lower"] | None = None,
-    figure: str | Mapping[str, Any] | None = None,
-    force: bool | None = None,
-    growth: str | None = None,
-    gossip: str | Matrix | None = None,
-    seed: int | None = None,
-    graph_changes: str | Mapping[str, Any] | None = None,
-    learning_rates: str | Path | Sequence[float] | None = None,
-    missed_steps: float | str | Mapping[str, Any] | None = None,
-    optimizer: str | Mapping[str, Any] | None = None,
-    schema: str | Path | Sequence[Sequence[int]] | None = None,
-    b: int | None = None,
-    unit: str | Mapping[str, Any] | None = None,
+    figure: Parts = None,
+    force: Flag = None,
+    growth: Text = None,
+    gossip: Matrix = None,
+    seed: Whole = None,
+    graph_changes: Parts = None,
+    learning_rates: Rates = None,
+    missed_steps: float | Parts = None,
+    optimizer: Parts = None,
+    schema: Schema = None,
+    b: Whole = None,
+    unit: Parts = None,
     progress: Progress = None,
-    binary: str | None = None,
+    binary: Text = None,
 ) -> Result:
     """Compute who learns how much of whom.
 
@@ -387,7 +395,7 @@ def account(
         sequence : str
             FILE of networks that take turns, one a step, over the nodes of graph: edge lists, separated by empty
             lines
-    learning_rates : str | Path | Sequence[float], default constant
+    learning_rates : Path | Sequence[float], default constant
         how the rate changes, times the base rate: constant, cosine, warmup-cosine[:fraction],
         step:factor,from[,from…], or a FILE with one number a line
     missed_steps : float | str | Mapping[str, Any]
@@ -408,7 +416,7 @@ def account(
             so many rounds of gossip at a time
         tracking : bool
             nodes gossip and follow the mean gradient, too
-    schema : str | Path | Sequence[Sequence[int]], default cyclic
+    schema : Path | Sequence[Sequence[int]], default cyclic
         when a record takes part: cyclic: every b steps, at most k times min-sep: at least b steps apart, at most
         k times single: once FILE: in the steps of one of its lines, counted from 0
     b : int
@@ -423,40 +431,40 @@ def account(
 
 
 def audit(
-    plan: Path | Export | None = None,
+    plan: Source = None,
     *,
-    algorithm: str | Mapping[str, Any] | None = None,
+    algorithm: Parts = None,
     attacker: str | Sequence[str] | None = None,
-    export: Path | Export | None = None,
-    run: Path | str | Mapping[str, Any] | None = None,
-    runs: int | str | Mapping[str, Any] | None = None,
-    sampling: str | Mapping[str, Any] | None = None,
-    trust: str | Mapping[str, Any] | None = None,
-    victim: str | None = None,
-    graph: Graph | None = None,
-    steps: int | None = None,
-    k: int | None = None,
-    actual: str | Mapping[str, Any] | None = None,
-    adjacency: Literal["zero-out", "replace-one"] | None = None,
-    answer: str | None = None,
-    delta: float | None = None,
-    epsilon: float | None = None,
-    force: bool | None = None,
-    noise_multiplier: float | None = None,
-    noise_scale: float | None = None,
+    export: Source = None,
+    run: Path | Parts = None,
+    runs: int | Parts = None,
+    sampling: Parts = None,
+    trust: Parts = None,
+    victim: Text = None,
+    graph: Graph = None,
+    steps: Whole = None,
+    k: Whole = None,
+    actual: Parts = None,
+    adjacency: Adjacency = None,
+    answer: Text = None,
+    delta: Number = None,
+    epsilon: Number = None,
+    force: Flag = None,
+    noise_multiplier: Number = None,
+    noise_scale: Number = None,
     out: Path | None = None,
-    scaled_nodes: str | None = None,
-    gossip: str | Matrix | None = None,
-    seed: int | None = None,
-    graph_changes: str | Mapping[str, Any] | None = None,
-    learning_rates: str | Path | Sequence[float] | None = None,
-    missed_steps: float | str | Mapping[str, Any] | None = None,
-    optimizer: str | Mapping[str, Any] | None = None,
-    schema: str | Path | Sequence[Sequence[int]] | None = None,
-    b: int | None = None,
-    unit: str | Mapping[str, Any] | None = None,
+    scaled_nodes: Text = None,
+    gossip: Matrix = None,
+    seed: Whole = None,
+    graph_changes: Parts = None,
+    learning_rates: Rates = None,
+    missed_steps: float | Parts = None,
+    optimizer: Parts = None,
+    schema: Schema = None,
+    b: Whole = None,
+    unit: Parts = None,
     progress: Progress = None,
-    binary: str | None = None,
+    binary: Text = None,
 ) -> Result:
     """Attack the simulated protocol, to prove the accounting wrong.
 
@@ -595,7 +603,7 @@ def audit(
         sequence : str
             FILE of networks that take turns, one a step, over the nodes of graph: edge lists, separated by empty
             lines
-    learning_rates : str | Path | Sequence[float], default constant
+    learning_rates : Path | Sequence[float], default constant
         how the rate changes, times the base rate: constant, cosine, warmup-cosine[:fraction],
         step:factor,from[,from…], or a FILE with one number a line
     missed_steps : float | str | Mapping[str, Any]
@@ -616,7 +624,7 @@ def audit(
             so many rounds of gossip at a time
         tracking : bool
             nodes gossip and follow the mean gradient, too
-    schema : str | Path | Sequence[Sequence[int]], default cyclic
+    schema : Path | Sequence[Sequence[int]], default cyclic
         when a record takes part: cyclic: every b steps, at most k times min-sep: at least b steps apart, at most
         k times single: once FILE: in the steps of one of its lines, counted from 0
     b : int
@@ -631,37 +639,37 @@ def audit(
 
 
 def simulate(
-    plan: Path | Export | None = None,
+    plan: Source = None,
     *,
-    steps: int | None = None,
-    epsilon: float | Sequence[float] | None = None,
-    methods: Sequence[str | Path | Export] | None = None,
-    mu: float | Sequence[float] | None = None,
+    steps: Whole = None,
+    epsilon: Numbers = None,
+    methods: Sequence[Path | Export] | None = None,
+    mu: Numbers = None,
     out: Path | None = None,
-    k: int | None = None,
-    sampling: str | Mapping[str, Any] | None = None,
-    seeds: int | None = None,
-    task: str | Mapping[str, Any] | None = None,
-    tune: float | Sequence[float] | None = None,
-    graph: Graph | None = None,
-    optimizer: str | Mapping[str, Any] | None = None,
-    adjacency: Literal["zero-out", "replace-one"] | None = None,
-    attack: str | Mapping[str, Any] | None = None,
-    clip: float | None = None,
-    delta: float | None = None,
-    figure: str | Mapping[str, Any] | None = None,
-    force: bool | None = None,
-    learning_rate: float | None = None,
-    b: int | None = None,
-    gossip: str | Matrix | None = None,
-    seed: int | None = None,
-    average_last: int | None = None,
-    graph_changes: str | Mapping[str, Any] | None = None,
-    learning_rates: str | Path | Sequence[float] | None = None,
-    missed_steps: float | str | Mapping[str, Any] | None = None,
+    k: Whole = None,
+    sampling: Parts = None,
+    seeds: Whole = None,
+    task: Parts = None,
+    tune: Numbers = None,
+    graph: Graph = None,
+    optimizer: Parts = None,
+    adjacency: Adjacency = None,
+    attack: Parts = None,
+    clip: Number = None,
+    delta: Number = None,
+    figure: Parts = None,
+    force: Flag = None,
+    learning_rate: Number = None,
+    b: Whole = None,
+    gossip: Matrix = None,
+    seed: Whole = None,
+    average_last: Whole = None,
+    graph_changes: Parts = None,
+    learning_rates: Rates = None,
+    missed_steps: float | Parts = None,
     workload: Literal["model", "message", "prefix"] | None = None,
     progress: Progress = None,
-    binary: str | None = None,
+    binary: Text = None,
 ) -> Result:
     """Train models with every method, to see what the noise costs.
 
@@ -716,7 +724,7 @@ def simulate(
         steps (default 320)
     epsilon : float | Sequence[float]
         levels of privacy as epsilons for delta, instead of mu
-    methods : Sequence[str | Path | Export], default none,dp-d-sgd,antipgd,d-mf,mafalda-uncurved,mafalda
+    methods : Sequence[Path | Export], default none,dp-d-sgd,antipgd,d-mf,mafalda-uncurved,mafalda
         what to compare; folders of exports, too, such as out or name=out; and mafalda-plain, which ignores what
         is more than plain training (there by default if there is more)
     mu : float | Sequence[float], default 0.2,0.5,1
@@ -812,7 +820,7 @@ def simulate(
         sequence : str
             FILE of networks that take turns, one a step, over the nodes of graph: edge lists, separated by empty
             lines
-    learning_rates : str | Path | Sequence[float], default constant
+    learning_rates : Path | Sequence[float], default constant
         how the rate changes, times the base rate: constant, cosine, warmup-cosine[:fraction],
         step:factor,from[,from…], or a FILE with one number a line
     missed_steps : float | str | Mapping[str, Any]
@@ -828,19 +836,19 @@ def simulate(
 def benchmark(
     graph: Graph = None,
     *,
-    steps: int | None = None,
-    epsilon: float | Sequence[float] | None = None,
-    only: bool | None = None,
+    steps: Whole = None,
+    epsilon: Numbers = None,
+    only: Flag = None,
     out: Path | None = None,
-    k: int | None = None,
-    workloads: bool | None = None,
-    delta: float | None = None,
-    figure: str | Mapping[str, Any] | None = None,
-    force: bool | None = None,
-    gossip: str | Matrix | None = None,
-    seed: int | None = None,
+    k: Whole = None,
+    workloads: Flag = None,
+    delta: Number = None,
+    figure: Parts = None,
+    force: Flag = None,
+    gossip: Matrix = None,
+    seed: Whole = None,
     progress: Progress = None,
-    binary: str | None = None,
+    binary: Text = None,
 ) -> Result:
     """Compare all strategies on a suite of graphs.
 
@@ -901,20 +909,20 @@ def sampling(
     graph: Graph = None,
     *,
     steps: int,
-    delta: float | None = None,
-    epsilon: float | Sequence[float] | None = None,
+    delta: Number = None,
+    epsilon: Numbers = None,
     out: Path | None = None,
-    k: int | None = None,
-    b: int | None = None,
-    figure: str | Mapping[str, Any] | None = None,
-    force: bool | None = None,
+    k: Whole = None,
+    b: Whole = None,
+    figure: Parts = None,
+    force: Flag = None,
     workload: Literal["model", "message"] | None = None,
-    gossip: str | Matrix | None = None,
-    seed: int | None = None,
-    schema: str | Path | Sequence[Sequence[int]] | None = None,
-    unit: str | Mapping[str, Any] | None = None,
+    gossip: Matrix = None,
+    seed: Whole = None,
+    schema: Schema = None,
+    unit: Parts = None,
     progress: Progress = None,
-    binary: str | None = None,
+    binary: Text = None,
 ) -> Result:
     """Compare secret batches with batches in turn, at equal privacy.
 
@@ -967,7 +975,7 @@ def sampling(
         one of directed edges
     seed : int
         seed of random graphs and random estimates
-    schema : str | Path | Sequence[Sequence[int]], default cyclic
+    schema : Path | Sequence[Sequence[int]], default cyclic
         when a record takes part: cyclic: every b steps, at most k times min-sep: at least b steps apart, at most
         k times single: once FILE: in the steps of one of its lines, counted from 0
     unit : str | Mapping[str, Any], default record
@@ -986,36 +994,36 @@ def advise(
     records: int,
     out: Path | None = None,
     sampling: Literal["cyclic", "poisson", "bins", "allocation", "truncated", "secret"] | None = None,
-    trust: str | Mapping[str, Any] | None = None,
-    delta: float | None = None,
-    epsilon: float | None = None,
-    memory: int | str | str | Mapping[str, Any] | None = None,
-    missed_steps: float | str | Mapping[str, Any] | None = None,
-    k: int | None = None,
-    unit: str | Mapping[str, Any] | None = None,
-    figure: str | Mapping[str, Any] | None = None,
-    force: bool | None = None,
-    gram: str | Mapping[str, Any] | None = None,
-    limit: str | None = None,
-    gossip: str | Matrix | None = None,
-    seed: int | None = None,
-    adjacency: Literal["zero-out", "replace-one"] | None = None,
-    budgets: str | None = None,
-    clip: float | None = None,
-    mu: float | None = None,
-    average_last: int | None = None,
-    curvature: float | Path | Sequence[float] | np.ndarray | None = None,
-    distance: float | Sequence[float] | None = None,
-    graph_changes: str | Mapping[str, Any] | None = None,
-    learning_rate: float | None = None,
-    learning_rates: str | Path | Sequence[float] | None = None,
-    optimizer: str | Mapping[str, Any] | None = None,
-    task: str | Mapping[str, Any] | None = None,
+    trust: Parts = None,
+    delta: Number = None,
+    epsilon: Number = None,
+    memory: int | Parts = None,
+    missed_steps: float | Parts = None,
+    k: Whole = None,
+    unit: Parts = None,
+    figure: Parts = None,
+    force: Flag = None,
+    gram: Parts = None,
+    limit: Text = None,
+    gossip: Matrix = None,
+    seed: Whole = None,
+    adjacency: Adjacency = None,
+    budgets: Text = None,
+    clip: Number = None,
+    mu: Number = None,
+    average_last: Whole = None,
+    curvature: float | Path | Sequence[float] | Array | None = None,
+    distance: Numbers = None,
+    graph_changes: Parts = None,
+    learning_rate: Number = None,
+    learning_rates: Rates = None,
+    optimizer: Parts = None,
+    task: Parts = None,
     workload: Literal["model", "message", "prefix"] | None = None,
-    schema: str | Path | Sequence[Sequence[int]] | None = None,
-    b: int | None = None,
+    schema: Schema = None,
+    b: Whole = None,
     progress: Progress = None,
-    binary: str | None = None,
+    binary: Text = None,
 ) -> Result:
     """Say how to make noise in your case: what to take, and what it relies on.
 
@@ -1070,7 +1078,7 @@ def advise(
         the delta of epsilon, or to report an epsilon for mu
     epsilon : float
         privacy wanted, with delta, instead of mu
-    memory : int | str | str | Mapping[str, Any]
+    memory : int | str | Mapping[str, Any]
         leave out strategies that keep more, such as 4GB,dim=1e6 (MB is 10⁶ bytes, MiB is 2²⁰)
         dim : int
             parameters of the model
@@ -1127,7 +1135,7 @@ def advise(
     average_last : int
         count the errors of the last so many steps alone, as of models that are averaged or compared there
         (default: those of all steps)
-    curvature : float | Path | Sequence[float] | np.ndarray
+    curvature : float | Path | Sequence[float] | Array
         second derivatives of the loss, times learning_rate: numbers, or a FILE with lines "x,directions". Ways
         are then compared by their predicted excess risk, each at its best rate and number of steps
     distance : float | Sequence[float], default 1
@@ -1146,7 +1154,7 @@ def advise(
             lines
     learning_rate : float, default 1
         with curvature, the base rate that it has in it
-    learning_rates : str | Path | Sequence[float], default constant
+    learning_rates : Path | Sequence[float], default constant
         how the rate changes, times the base rate: constant, cosine, warmup-cosine[:fraction],
         step:factor,from[,from…], or a FILE with one number a line
     optimizer : str | Mapping[str, Any]
@@ -1172,7 +1180,7 @@ def advise(
             records of a synthetic task (default 4000)
     workload : Literal["model", "message", "prefix"], default model
         whose error counts: model (after averaging), message (before), prefix (centralized)
-    schema : str | Path | Sequence[Sequence[int]], default cyclic
+    schema : Path | Sequence[Sequence[int]], default cyclic
         when a record takes part: cyclic: every b steps, at most k times min-sep: at least b steps apart, at most
         k times single: once FILE: in the steps of one of its lines, counted from 0
     b : int
@@ -1183,18 +1191,18 @@ def advise(
 
 def epsilon(
     *,
-    adjacency: Literal["zero-out", "replace-one"] | None = None,
-    alpha: float | str | Mapping[str, Any] | None = None,
-    delta: float | None = None,
-    epsilon: float | None = None,
-    export: Path | Export | None = None,
-    mu: float | None = None,
-    node: str | None = None,
-    noise_multiplier: float | None = None,
-    sampling: str | Mapping[str, Any] | None = None,
+    adjacency: Adjacency = None,
+    alpha: float | Parts = None,
+    delta: Number = None,
+    epsilon: Number = None,
+    export: Source = None,
+    mu: Number = None,
+    node: Text = None,
+    noise_multiplier: Number = None,
+    sampling: Parts = None,
     step: int | Sequence[int] | None = None,
     progress: Progress = None,
-    binary: str | None = None,
+    binary: Text = None,
 ) -> Result:
     """Convert between mu-GDP, (epsilon, delta) and Renyi DP.
 
@@ -1262,13 +1270,13 @@ def epsilon(
 def graph(
     graph: Graph,
     *,
-    force: bool | None = None,
+    force: Flag = None,
     format: Literal["text", "nvflare"] | None = None,
     out: Path | None = None,
-    gossip: str | Matrix | None = None,
-    seed: int | None = None,
+    gossip: Matrix = None,
+    seed: Whole = None,
     progress: Progress = None,
-    binary: str | None = None,
+    binary: Text = None,
 ) -> Result:
     """Inspect or make a graph and its gossip matrix.
 
@@ -1311,11 +1319,11 @@ def graph(
 def verify(
     plan: Path | Export,
     *,
-    gossip: str | Matrix | None = None,
-    graph: Graph | None = None,
-    graph_changes: str | Mapping[str, Any] | None = None,
+    gossip: Matrix = None,
+    graph: Graph = None,
+    graph_changes: Parts = None,
     progress: Progress = None,
-    binary: str | None = None,
+    binary: Text = None,
 ) -> Result:
     """Check an export from its bytes alone.
 
@@ -1346,11 +1354,11 @@ def verify(
 
 def report(
     *results: Path | Export | Result,
-    force: bool | None = None,
+    force: Flag = None,
     out: Path | None = None,
-    title: str | None = None,
+    title: Text = None,
     progress: Progress = None,
-    binary: str | None = None,
+    binary: Text = None,
 ) -> str:
     """Make one HTML file of results, to look at and to pass on.
 
@@ -1381,15 +1389,15 @@ def report(
 def plot(
     plan: Path | Export,
     *,
-    figure: str | Mapping[str, Any] | None = None,
-    force: bool | None = None,
-    gossip: str | Matrix | None = None,
-    graph: Graph | None = None,
-    graph_changes: str | Mapping[str, Any] | None = None,
-    node: str | None = None,
+    figure: Parts = None,
+    force: Flag = None,
+    gossip: Matrix = None,
+    graph: Graph = None,
+    graph_changes: Parts = None,
+    node: Text = None,
     out: Path | None = None,
     progress: Progress = None,
-    binary: str | None = None,
+    binary: Text = None,
 ) -> Result:
     """Draw an export: matrices, convergence, errors, spectrum.
 
@@ -1439,23 +1447,23 @@ def plot(
 def average(
     graph: Graph = None,
     *,
-    compare: bool | None = None,
-    noise_std: float | None = None,
+    compare: Flag = None,
+    noise_std: Number = None,
     observer: str | Sequence[str] | None = None,
     out: Path | None = None,
-    protocol: str | Mapping[str, Any] | None = None,
-    push_sum: str | Mapping[str, Any] | None = None,
-    rounds: int | None = None,
-    values: Path | Mapping[str, float] | str | Mapping[str, Any] | None = None,
-    victim: str | None = None,
-    delta: float | None = None,
-    figure: str | Mapping[str, Any] | None = None,
-    force: bool | None = None,
-    papers: bool | None = None,
-    gossip: str | Matrix | None = None,
-    seed: int | None = None,
+    protocol: Parts = None,
+    push_sum: Parts = None,
+    rounds: Whole = None,
+    values: Path | Mapping[str, float] | Parts = None,
+    victim: Text = None,
+    delta: Number = None,
+    figure: Parts = None,
+    force: Flag = None,
+    papers: Flag = None,
+    gossip: Matrix = None,
+    seed: Whole = None,
     progress: Progress = None,
-    binary: str | None = None,
+    binary: Text = None,
 ) -> Result:
     """Average private values with PPAC, DPPS or gossip, and say who learns what.
 
@@ -1550,22 +1558,22 @@ def average(
 
 def partpsp(
     *,
-    laplace_b: float | Sequence[float] | None = None,
-    networks: Sequence[str | Path | Export] | None = None,
+    laplace_b: Numbers = None,
+    networks: Sequence[Path | Export] | None = None,
     out: Path | None = None,
-    push_sum: str | Mapping[str, Any] | None = None,
-    seeds: int | None = None,
+    push_sum: Parts = None,
+    seeds: Whole = None,
     shared: int | Sequence[int] | None = None,
-    task: str | Mapping[str, Any] | None = None,
-    batch: int | None = None,
-    clip: float | None = None,
-    epochs: int | None = None,
-    figure: str | Mapping[str, Any] | None = None,
-    force: bool | None = None,
-    learning_rate: float | None = None,
-    nodes: int | None = None,
+    task: Parts = None,
+    batch: Whole = None,
+    clip: Number = None,
+    epochs: Whole = None,
+    figure: Parts = None,
+    force: Flag = None,
+    learning_rate: Number = None,
+    nodes: Whole = None,
     progress: Progress = None,
-    binary: str | None = None,
+    binary: Text = None,
 ) -> Result:
     """Train with PartPSP: push-sum with Laplace noise, of some layers only.
 
@@ -1584,7 +1592,7 @@ def partpsp(
     ----------
     laplace_b : float | Sequence[float], default 1,2,3
         noise levels; training without noise is always there, too
-    networks : Sequence[str | Path | Export], default exp,d-out:4,d-out:6,d-out:8
+    networks : Sequence[Path | Export], default exp,d-out:4,d-out:6,d-out:8
         directed networks: exp, and d-out:d for several d
     out : Path
         folder that keeps the result; without one it goes with the object
@@ -1636,13 +1644,13 @@ def smoothness(
     *,
     model: str | Mapping[str, Any],
     rate: float,
-    batch: int | str | Mapping[str, Any] | None = None,
-    clip: float | str | Mapping[str, Any] | None = None,
-    data: Path | np.ndarray | str | Mapping[str, Any] | None = None,
-    norm: float | None = None,
-    weight_decay: float | None = None,
+    batch: int | Parts = None,
+    clip: float | Parts = None,
+    data: Path | Array | Parts = None,
+    norm: Number = None,
+    weight_decay: Number = None,
     progress: Progress = None,
-    binary: str | None = None,
+    binary: Text = None,
 ) -> Result:
     """Tell how strongly a training reacts: the class that account asks for.
 
@@ -1694,7 +1702,7 @@ def smoothness(
             weights and intercept are clipped apart, each to this norm
         unclipped : bool
             you can prove that no gradient is ever clipped
-    data : Path | np.ndarray | str | Mapping[str, Any]
+    data : Path | Array | str | Mapping[str, Any]
         take the largest norms of this file instead: .npy, or rows of numbers as text
         target : str
             column that is no input, counted from 1, or from the end: -1
@@ -1710,7 +1718,7 @@ def spent(
     description: Path,
     *,
     progress: Progress = None,
-    binary: str | None = None,
+    binary: Text = None,
 ) -> Result:
     """Say what a training of another program gives away in total.
 

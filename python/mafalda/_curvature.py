@@ -6,10 +6,11 @@ same kind.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Callable, Iterable
 
 import numpy as np
+
+from ._types import Array, is_positive
 
 if TYPE_CHECKING:
     import torch
@@ -24,7 +25,7 @@ def estimate_curvature(
     points: int = 12,
     probes: int = 4,
     seed: int = 0,
-) -> np.ndarray:
+) -> Array:
     """Estimate the spectrum of the Hessian of the mean loss: rows (x, directions), x = rate times a second derivative.
 
     public_batches has pairs (inputs, targets), and loss gets outputs and targets of one, and returns a mean. THE ROWS DEPEND ON
@@ -36,7 +37,7 @@ def estimate_curvature(
     """
     import torch
 
-    if not (rate > 0 and math.isfinite(rate) and points >= 1 and probes >= 1):
+    if not (is_positive(rate) and points >= 1 and probes >= 1):
         raise ValueError(f"rate {rate}, points {points}, probes {probes}: must be positive and finite")
     parameters = [p for p in model.parameters() if p.requires_grad]
     batches = list(public_batches)
@@ -44,23 +45,21 @@ def estimate_curvature(
         raise ValueError("the model has no parameters to train" if not parameters else "no batches to look at")
     sizes = [p.numel() for p in parameters]
 
-    def product(v: np.ndarray) -> np.ndarray:
+    def product(v: Array) -> Array:
         """The Hessian times v, averaged over the batches."""
-        parts = [
-            torch.as_tensor(part, dtype=p.dtype, device=p.device).reshape(p.shape)
-            for part, p in zip(np.split(v, np.cumsum(sizes)[:-1]), parameters)
-        ]
-        total = np.zeros(len(v))
+        parts = torch.from_numpy(v).split(sizes)
+        total = torch.zeros(len(v), dtype=torch.float64)
         for inputs, targets in batches:
             with torch.random.fork_rng():
                 torch.manual_seed(seed)
                 grads = torch.autograd.grad(loss(model(inputs), targets), parameters, create_graph=True)
-            dot = sum((g * part).sum() for g, part in zip(grads, parts))
+            dot = sum((g * part.view(g.shape).to(g.device, g.dtype)).sum() for g, part in zip(grads, parts))
             seconds = torch.autograd.grad(dot, parameters, allow_unused=True) if dot.requires_grad else [None] * len(sizes)
-            total += np.concatenate([np.zeros(n) if s is None else s.detach().cpu().double().numpy().ravel() for s, n in zip(seconds, sizes)])
-        if not np.isfinite(total).all():
+            for place, second in zip(total.split(sizes), seconds):
+                place += 0 if second is None else second.detach().flatten().cpu()
+        if not total.isfinite().all():
             raise ValueError("the loss near these parameters is not finite")
-        return total / len(batches)
+        return total.numpy() / len(batches)
 
     rng, rows = np.random.default_rng(seed), []
     for _ in range(probes):
@@ -69,7 +68,7 @@ def estimate_curvature(
     return np.array(_merged(sorted(rows), points))
 
 
-def _lanczos(product: Callable[[np.ndarray], np.ndarray], start: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
+def _lanczos(product: Callable[[Array], Array], start: Array, steps: int) -> tuple[Array, Array]:
     """Nodes and weights of the Gauss quadrature of the spectrum that a start sees."""
     basis, alpha, beta = [start / np.linalg.norm(start)], [], []
     while True:

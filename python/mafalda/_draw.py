@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import math
-import secrets
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from ._generator import label_bytes, uniform_bits
+from ._types import Array, Json
 
 FOR_GROUPS, FOR_POISSON, FOR_BINS, FOR_ALLOCATED_GROUPS, FOR_ALLOCATION = 0, 1, 2, 5, 6  # purposes of random numbers
-
-
-def new_key() -> bytes:
-    """A key from the operating system's random numbers: for one node and one training."""
-    return secrets.token_bytes(32)
 
 
 def seeded_key(seed: int, node: str) -> bytes:
@@ -31,7 +26,7 @@ class Batches(Protocol):
     records: int
     expected: float
 
-    def of(self, step: int) -> np.ndarray:
+    def of(self, step: int) -> Array:
         """Numbers of records, ascending, int64."""
 
 
@@ -46,7 +41,7 @@ class Turns:
         self.records, self.expected = records, records / self.batches
         self._b, self._k, self._windows = b, k, windows
 
-    def of(self, step: int) -> np.ndarray:
+    def of(self, step: int) -> Array:
         window = step // self._b // self._k if self._windows > 1 else 0
         return np.arange(step % self._b + self._b * window, self.records, self.batches)
 
@@ -58,7 +53,7 @@ class Patterns:
         self.records, self._patterns = records, [frozenset(p) for p in patterns]
         self.expected = sum(len(p) for p in patterns) / len(patterns) * records / steps
 
-    def of(self, step: int) -> np.ndarray:
+    def of(self, step: int) -> Array:
         takes = np.array([step in p for p in self._patterns])
         return np.flatnonzero(takes[np.arange(self.records) % len(takes)])
 
@@ -67,19 +62,14 @@ class Poisson:
     """Every record in one of w groups; step t takes each record of group t mod w with probability q."""
 
     def __init__(self, records: int, groups: int, probability: float, key: bytes) -> None:
-        if not 0 < probability <= 1:
-            raise ValueError(f"a probability of {probability}")
         self.records, self.expected, self._groups, self._key = records, records / groups * probability, groups, key
         self._threshold = int(math.ldexp(probability, 64))  # rounded down: never above q
         self._of = assign(key, FOR_GROUPS, records, groups)
 
-    def of(self, step: int) -> np.ndarray:
+    def of(self, step: int) -> Array:
         mine = self._of == step % self._groups
         if self._threshold < 1 << 64:
-            up = [
-                bits < np.uint64(self._threshold) for bits in uniform_bits(self._key, FOR_POISSON, step, self.records)
-            ]
-            mine &= np.concatenate(up)
+            mine &= uniform_bits(self._key, FOR_POISSON, step, self.records) < np.uint64(self._threshold)
         return np.flatnonzero(mine)
 
 
@@ -90,11 +80,11 @@ class Truncated(Poisson):
         super().__init__(records, groups, probability, key)
         self.most = most
 
-    def of(self, step: int) -> np.ndarray:
+    def of(self, step: int) -> Array:
         drawn = super().of(step)
         if drawn.size <= self.most:
             return drawn
-        numbers = np.concatenate(list(uniform_bits(self._key, FOR_POISSON, step, self.records)))[drawn]
+        numbers = uniform_bits(self._key, FOR_POISSON, step, self.records)[drawn]
         return np.sort(drawn[np.argsort(numbers, kind="stable")[: self.most]])
 
 
@@ -105,7 +95,7 @@ class Bins:
         self.records, self.expected, self._bins = records, records / bins, bins
         self._of = assign(key, FOR_BINS, records, bins)
 
-    def of(self, step: int) -> np.ndarray:
+    def of(self, step: int) -> Array:
         return np.flatnonzero(self._of == step % self._bins)
 
 
@@ -124,14 +114,14 @@ class Allocation:
         first = block * n // self._k
         return block, at - first, (block + 1) * n // self._k - first
 
-    def of(self, step: int) -> np.ndarray:
+    def of(self, step: int) -> Array:
         block, place, size = self.block(step)
         chosen = assign(self._key, FOR_ALLOCATION, self.records, size, block, self._k)
         return np.flatnonzero((self._of == step % self._groups) & (chosen == place))
 
 
 # Who draws a scheme's batches, from the block sampling of a manifest.
-SCHEMES: dict[str, Callable[[int, dict[str, Any], int, bytes], Batches]] = {
+SCHEMES: dict[str, Callable[[int, Json, int, bytes], Batches]] = {
     "poisson": lambda n, s, steps, key: Poisson(n, s["groups"], s["probability"], key),
     "bins": lambda n, s, steps, key: Bins(n, s["groups"], key),
     "allocation": lambda n, s, steps, key: Allocation(n, s["groups"], s["rounds"], steps, key),
@@ -140,7 +130,7 @@ SCHEMES: dict[str, Callable[[int, dict[str, Any], int, bytes], Batches]] = {
 ROUNDS_OF_K = ("bins", "allocation")  # a record takes part in k rounds, not in as many as its group has steps
 
 
-def assign(key: bytes, purpose: int, records: int, m: int, first: int = 0, apart: int = 1) -> np.ndarray:
+def assign(key: bytes, purpose: int, records: int, m: int, first: int = 0, apart: int = 1) -> Array:
     """One of 0, …, m-1 for every record, independently and exactly uniformly: by rejection, int64.
 
     Attempts take the numbers of the rounds first, first + apart, …
@@ -149,7 +139,7 @@ def assign(key: bytes, purpose: int, records: int, m: int, first: int = 0, apart
     attempt, left = first, np.arange(records)
     whole = np.uint64((1 << 64) // m * m - 1)  # numbers up to here are taken
     while left.size:
-        numbers = np.concatenate(list(uniform_bits(key, purpose, attempt, int(left[-1]) + 1)))[left]
+        numbers = uniform_bits(key, purpose, attempt, int(left[-1]) + 1)[left]
         ok = numbers <= whole
         of[left[ok]] = (numbers[ok] % np.uint64(m)).astype(np.int64)
         attempt, left = attempt + apart, left[~ok]

@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 import tempfile
 import threading
 import time
@@ -21,17 +20,14 @@ from typing import IO, Any, Callable
 
 from . import _files
 from .errors import ExportError
-
-try:
-    import fcntl
-except ImportError:  # Windows: a second process is found by what it writes
-    fcntl = None  # type: ignore[assignment]
+from ._process import fcntl, hold, in_child
+from ._types import Json
 
 BLOCK = 4096  # larger than what disks write at once: a torn copy leaves the other alone
 LARGEST = 1 << 20  # bytes; no state is as large
 TEMPORARY, YOUNG = ".mafalda-python-", 5  # names of what will replace files; seconds in which one may not have its lock yet
 
-Places = Callable[[dict[str, Any]], Any]
+Places = Callable[[Json], Any]
 
 
 class Record:
@@ -45,18 +41,18 @@ class Record:
     forked one it ends, too.
     """
 
-    def __init__(self, path: str, f: IO[bytes], content: bytes, head: dict[str, Any], place: dict[str, Any]) -> None:
+    def __init__(self, path: str, f: IO[bytes], content: bytes, head: Json, place: Json) -> None:
         self.path, self.head, self.place = path, head, place
         self._file, self._content = f, bytearray(content)
         self._ended: str | None = None
-        self._due: tuple[bytes, dict[str, Any]] | None = None  # a place that is being written
+        self._due: tuple[bytes, Json] | None = None  # a place that is being written
         self._mutex = threading.Lock()
         info = os.fstat(f.fileno())
         self._identity = (info.st_dev, info.st_ino)
         _open[self._identity] = self
 
     @staticmethod
-    def create(path: str, head: dict[str, Any], place: dict[str, Any]) -> "Record":
+    def create(path: str, head: Json, place: Json) -> "Record":
         """Makes the file, which must not be there (a FileExistsError). A crash leaves a whole record or none; a link stays one."""
         path = os.path.realpath(path)
         folder = os.path.dirname(path)
@@ -74,7 +70,7 @@ class Record:
             raise
 
     @staticmethod
-    def resume(path: str, newer: Places, check: Callable[[dict[str, Any], dict[str, Any]], None]) -> "Record | None":
+    def resume(path: str, newer: Places, check: Callable[[Json, Json], None]) -> "Record | None":
         """Opens and locks the record at path; None if there is no file.
 
         Of two copies of the place that differ, the one with the larger newer(place) counts. check gets head and place,
@@ -123,7 +119,7 @@ class Record:
             self._end(str(e))
             raise
 
-    def put(self, place: dict[str, Any]) -> None:
+    def put(self, place: Json) -> None:
         """Writes a place; it is on disk when this returns. An error ends this use of the record.
 
         After Ctrl-C the file has the old place or this one, and the next use writes this one to its end.
@@ -164,14 +160,11 @@ class Record:
 _open: "weakref.WeakValueDictionary[tuple[int, int], Record]" = weakref.WeakValueDictionary()
 
 
+@in_child
 def _end_in_child() -> None:
     for record in list(_open.values()):
         record._mutex = threading.Lock()  # another thread may have had it
         record._end(f"{record.path} belongs to the process that opened it, and this one was forked from it")
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_end_in_child)
 
 
 def _open_for_update(path: str) -> IO[bytes]:
@@ -182,13 +175,9 @@ def _open_for_update(path: str) -> IO[bytes]:
 
 
 def _lock(f: IO[bytes], path: str) -> None:
-    """Takes the lock of an open file, which ends with it: a BlockingIOError is another process."""
-    if fcntl is None:
-        return
-    try:
-        fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise ExportError(f"another process uses the state {path}: one node, one state, one process") from None
+    """Takes the lock of an open file, which ends with it."""
+    if not hold(f):
+        raise ExportError(f"another process uses the state {path}: one node, one state, one process")
 
 
 def _check_name(path: str, f: IO[bytes]) -> None:
@@ -216,7 +205,7 @@ def _write_at(f: IO[bytes], at: int, content: bytes) -> None:
     os.fsync(f.fileno())
 
 
-def _text(content: dict[str, Any]) -> bytes:
+def _text(content: Json) -> bytes:
     return json.dumps(content, separators=(",", ":")).encode()
 
 
@@ -232,7 +221,7 @@ def _parse_block(head: bytes, block: bytes) -> bytes | None:
     return text if _block(head, text) == block else None
 
 
-def _parse(path: str, content: bytes, newer: Places) -> tuple[dict[str, Any], dict[str, Any]]:
+def _parse(path: str, content: bytes, newer: Places) -> tuple[Json, Json]:
     size = len(content) - 2 * BLOCK
     text = _parse_block(b"", content[:size]) if BLOCK <= size <= LARGEST and size % BLOCK == 0 else None
     if text is None:
@@ -248,8 +237,6 @@ def _give_name(temporary: str, path: str) -> None:
     """Gives a file its name; a FileExistsError if that is taken, where the file system has hard links."""
     try:
         os.link(temporary, path)
-    except FileExistsError:
-        raise
     except (OSError, AttributeError):
         if os.path.lexists(path):
             raise FileExistsError(path) from None
@@ -266,8 +253,8 @@ def _temporary(folder: str) -> tuple[IO[bytes], str]:
         try:
             if time.time() - entry.stat(follow_symlinks=False).st_mtime > YOUNG:
                 with _open_for_update(entry.path) as f:
-                    fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    os.unlink(entry.path)
+                    if hold(f):
+                        os.unlink(entry.path)
         except (OSError, ExportError):  # it is in use, another user's, or gone
             pass
     handle, path = tempfile.mkstemp(dir=folder, prefix=TEMPORARY)
@@ -310,12 +297,12 @@ def write(path: str, content: bytes) -> None:
     _sync_folder(folder)
 
 
-def write_json(path: str, content: dict[str, Any]) -> None:
+def write_json(path: str, content: Json) -> None:
     """The same for a JSON object, on one line."""
     write(path, json.dumps(content).encode() + b"\n")
 
 
-def read_json(path: str) -> dict[str, Any] | None:
+def read_json(path: str) -> Json | None:
     """The JSON object in a file, or None if it is not there. Anything else in it is an ExportError."""
     try:
         text = _files.read(path, LARGEST)
@@ -328,8 +315,3 @@ def read_json(path: str) -> dict[str, Any] | None:
     if not isinstance(found, dict):
         raise ExportError(f"{path} is no state")
     return found
-
-
-def start() -> str:
-    """A random word that tells the processes apart that have a record open, one after the other."""
-    return secrets.token_hex(8)

@@ -13,6 +13,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Iterable
 
+from ._types import is_positive
+
 if TYPE_CHECKING:
     import torch
 
@@ -29,7 +31,7 @@ class SmoothnessEstimate:
 
     def x(self, rate: float, divisor: float = 1.0) -> float:
         """The estimate of x: rate times β, over what the sum of gradients is divided by (the batch size, for a mean)."""
-        if not (math.isfinite(rate) and rate > 0 and math.isfinite(divisor) and divisor > 0):
+        if not (is_positive(rate) and is_positive(divisor)):
             raise ValueError(f"a rate of {rate} and a divisor of {divisor}: both must be positive and finite")
         return rate * self.beta / divisor
 
@@ -65,48 +67,46 @@ def estimate_smoothness(
 
     from ._clipping import clipped_sum, count_records, tensors_of
 
-    numbers = {"clip": clip, "radius": radius, "starts": starts, "iterations": iterations}
-    for name, value in numbers.items():
+    for name, value in {"clip": clip, "radius": radius, "starts": starts, "iterations": iterations}.items():
         if not value > 0 or math.isinf(value) and name != "clip":
             raise ValueError(f"{name} {value}: must be positive{'' if name == 'clip' else ' and finite'}")
     parameters = [p for p in model.parameters() if p.requires_grad]
     if not parameters:
         raise ValueError("the model has no parameters to train")
     before = [p.detach().clone() for p in parameters]
+    sizes = [p.numel() for p in parameters]
     generator = torch.Generator().manual_seed(seed)
 
-    def gradient(batch: tuple[Any, Any], direction: list[Any], distance: float) -> list[Any]:
+    def move(direction: "torch.Tensor") -> None:
+        """Puts the model so far from where it was."""
         with torch.no_grad():
-            for p, start, d in zip(parameters, before, direction):
-                p.copy_(start + (distance * d).to(p.dtype))
+            for p, start, part in zip(parameters, before, direction.split(sizes)):
+                p.copy_(start + part.view(p.shape).to(p.device, p.dtype))
+
+    def gradient(batch: tuple[Any, Any], direction: "torch.Tensor") -> "torch.Tensor":
+        move(direction)
         with torch.random.fork_rng():
             torch.manual_seed(seed)
             sums, _ = clipped_sum(model, parameters, loss, *batch, clip)
-        return [s.double() for s in sums]
-
-    def unit(direction: list[Any]) -> tuple[list[Any], float]:
-        length = math.sqrt(sum(float(d.square().sum()) for d in direction))
-        return ([d / length for d in direction] if length > 0 else direction), length
+        return torch.cat([s.flatten().cpu() for s in sums])
 
     beta, seen, most = 0.0, 0, 0
     try:
         for batch in batches:
             seen, most = seen + 1, max(most, count_records(tensors_of(tuple(batch))))
             for _ in range(starts):
-                drawn = [torch.randn(p.shape, generator=generator, dtype=torch.float64).to(p.device) for p in parameters]
-                direction, _ = unit(drawn)
+                turned = torch.randn(sum(sizes), generator=generator, dtype=torch.float64)
                 for _ in range(iterations):
-                    ahead, behind = gradient(batch, direction, radius / 2), gradient(batch, direction, -radius / 2)
-                    direction, change = unit([a - b for a, b in zip(ahead, behind)])
+                    half = radius / 2 * turned / turned.norm()
+                    turned = gradient(batch, half) - gradient(batch, -half)
+                    change = float(turned.norm())
                     if not math.isfinite(change):
                         raise ValueError("gradients near these parameters are not finite")
                     beta = max(beta, change / radius)
                     if change == 0:
                         break
     finally:
-        with torch.no_grad():
-            for p, start in zip(parameters, before):
-                p.copy_(start)
+        move(torch.zeros(sum(sizes)))
     if not seen:
         raise ValueError("no batches to look at")
     return SmoothnessEstimate(beta=beta, batches=seen, records=most, radius=radius, clip=clip)

@@ -7,12 +7,12 @@ import os
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import numpy as np
 
 from . import _checks, _files
 from . import _manifest as manifests
 from .errors import ExportError
 from ._gossip import Gossip
+from ._types import Array
 
 
 class Pair(NamedTuple):
@@ -159,12 +159,12 @@ class Export:
         return self._own[self.index(node)] if self._own else 1.0
 
     @property
-    def C(self) -> np.ndarray:
+    def C(self) -> Array:
         """The strategy, T×T, lower triangular, memory-mapped; layers×T×T where nodes have their own."""
         return self._dense("C.npy")
 
     @property
-    def C_inv(self) -> np.ndarray:
+    def C_inv(self) -> Array:
         """C⁻¹, as C: a node adds row t of C⁻¹Z in step t."""
         return self._dense("C_inv.npy")
 
@@ -198,15 +198,19 @@ class Export:
             raise ExportError(f"the manifest of this export has no {key}")
         return self.manifest[key]
 
-    def _dense(self, name: str) -> np.ndarray:
+    def _dense(self, name: str) -> Array:
         if name not in self.manifest["files"]:
             raise ExportError(f"the export has no {name}: its format is parameters-only, or csv")
-        return self._array(name)
+        layers = [None] if "per_node" in self.manifest else []
+        return _files.open_array(os.path.join(self.directory, name), (*layers, self.steps, self.steps))
 
-    def inverse(self, node: str | None = None) -> np.ndarray:
+    def inverse(self, node: str | None = None) -> Array:
         """C⁻¹ of a node, T×T, lower triangular, memory-mapped."""
-        inverse = self._dense("C_inv.npy")
-        return inverse[self.manifest["per_node"]["layers"][self.index(node or "")]] if inverse.ndim == 3 else inverse
+        return self._layer("C_inv.npy", node)
+
+    def _layer(self, name: str, node: str | None) -> Array:
+        found = self._dense(name)
+        return found[self.manifest["per_node"]["layers"][self.index(node or "")]] if found.ndim == 3 else found
 
     def check_node(self, node: str | None, needed: bool = False) -> str:
         """The label of a node of the export, checked; of the only one, if there is one, or needed and this export was used for one."""
@@ -252,11 +256,6 @@ class Export:
             raise ExportError(f"the export has no {name}")
         return _files.read_table(os.path.join(self.directory, name), columns)
 
-    def _array(self, name: str) -> np.ndarray:
-        """C.npy or C_inv.npy."""
-        steps, layers = self.steps, ([None] if "per_node" in self.manifest else [])
-        return _files.open_array(os.path.join(self.directory, name), (*layers, steps, steps))
-
     def _check_matrices(self) -> None:
         """Noise by C⁻¹ protects what C says only if it is the inverse, and C what the manifest says only if it is its own."""
         names = {"C.npy", "C_inv.npy"} & self.manifest["files"].keys()
@@ -267,7 +266,7 @@ class Export:
             if strategy["class"] != "dense":
                 _checks.check_parameters(self.manifest)
             return
-        c, inverse = self._array("C.npy"), self._array("C_inv.npy")
+        c, inverse = self.C, self.C_inv
         if c.shape != inverse.shape:
             raise ExportError(f"C.npy is {c.shape}, C_inv.npy {inverse.shape}")
         if per_node:

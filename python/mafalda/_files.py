@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import math
 import os
@@ -12,11 +13,12 @@ from typing import IO
 import numpy as np
 
 from .errors import ExportError
+from ._types import Array, Path
 
 LARGEST_TEXT = 1 << 29  # bytes of a manifest or a table: as in the Go program
 
 
-def open_regular(path: str | os.PathLike[str]) -> IO[bytes]:
+def open_regular(path: Path) -> IO[bytes]:
     """The file, opened for reading; links are followed.
 
     Pipes, devices and folders are an ExportError, decided on the open file and not on its name; the system's errors are
@@ -35,7 +37,7 @@ def check_regular(path: str, handle: int) -> None:
         raise ExportError(f"{path} is no regular file, but a pipe, a device or a folder")
 
 
-def read(path: str | os.PathLike[str], limit: int = LARGEST_TEXT) -> bytes:
+def read(path: Path, limit: int = LARGEST_TEXT) -> bytes:
     """The bytes of a regular file; an ExportError if there are more than limit of them."""
     with open_regular(path) as f:
         content = f.read(limit + 1)
@@ -44,27 +46,32 @@ def read(path: str | os.PathLike[str], limit: int = LARGEST_TEXT) -> bytes:
     return content
 
 
-def open_array(path: str | os.PathLike[str], shape: tuple[int | None, ...]) -> np.ndarray:
+def sha256(path: str) -> str:
+    """The SHA-256 of a regular file, in hexadecimal digits."""
+    digest = hashlib.sha256()
+    with open_regular(path) as f:
+        for block in iter(lambda: f.read(1 << 20), b""):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def open_array(path: Path, shape: tuple[int | None, ...]) -> Array:
     """The float64 array of an .npy file, memory-mapped, read-only; an ExportError if it has another shape (None: any)."""
     name = os.path.basename(os.fspath(path))
-    with open_regular(path) as f:
-        try:
-            version = np.lib.format.read_magic(f)
-            head = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            found, fortran, dtype = head(f)
-        except Exception as e:  # numpy raises SyntaxError, TokenError and others, too, for a damaged header
-            raise ExportError(f"{name} is no array: {e}") from e
-        if dtype != np.dtype("<f8") or fortran or len(found) != len(shape):
-            raise ExportError(f"{name} is a {found} array of {dtype}, and not float64 in C order with {len(shape)} axes")
-        if any(want is not None and want != n for n, want in zip(found, shape)) or min(found) < 1:
-            raise ExportError(f"{name} is {found}, for {shape}")
-        offset = f.tell()
-        if os.fstat(f.fileno()).st_size != offset + 8 * math.prod(found):
-            raise ExportError(f"{name} has not the length that its header says")
-        return np.memmap(f, dtype=dtype, mode="r", offset=offset, shape=found)
+    open_regular(path).close()
+    try:
+        found = np.load(path, mmap_mode="r", allow_pickle=False)
+        sound = found.dtype == np.dtype("<f8") and found.flags.c_contiguous and os.path.getsize(path) == found.offset + found.nbytes
+    except Exception as e:  # numpy raises SyntaxError, TokenError and others, too, for a damaged header
+        raise ExportError(f"{name} is no array: {e}") from e
+    if not sound:
+        raise ExportError(f"{name} is a {found.shape} array of {found.dtype}, and not float64 in C order with nothing behind it")
+    if len(found.shape) != len(shape) or any(want not in (None, n) for n, want in zip(found.shape, shape)):
+        raise ExportError(f"{name} is {found.shape}, for {shape}")
+    return found
 
 
-def read_table(path: str | os.PathLike[str], columns: list[str]) -> list[list[str]]:
+def read_table(path: Path, columns: list[str]) -> list[list[str]]:
     """The rows of a CSV file that has these columns, in this order."""
     name = os.path.basename(os.fspath(path))
     text = read(path).decode("utf-8", "surrogateescape")

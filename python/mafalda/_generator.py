@@ -9,9 +9,10 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Iterator
 
 import numpy as np
+
+from ._types import Array
 
 CHUNK = 4096  # numbers that one generator makes
 CACHED = 8192  # numbers that a processor works on at a time
@@ -37,7 +38,7 @@ def _eight(number: int) -> bytes:
     return int(number).to_bytes(8, "little")
 
 
-def normals(key: bytes, t: int, offset: int, length: int) -> np.ndarray:
+def normals(key: bytes, t: int, offset: int, length: int) -> Array:
     """Coordinates offset, …, offset + length - 1 of row t of Z, float64."""
     first, last = offset // CHUNK, (offset + length + CHUNK - 1) // CHUNK
     seeds = [hashlib.sha256(key + _eight(t) + _eight(c)).digest() for c in range(first, last)]
@@ -46,40 +47,31 @@ def normals(key: bytes, t: int, offset: int, length: int) -> np.ndarray:
     return z[start : start + length]
 
 
-def uniform_bits(key: bytes, purpose: int, round_: int, count: int) -> Iterator[np.ndarray]:
-    """Count 64-bit numbers for sampling, in parts of at most 64·CHUNK; purpose and round say what for."""
-    for first in range(0, count, 64 * CHUNK):
-        part = min(64 * CHUNK, count - first)
-        chunks = range(first // CHUNK, (first + part + CHUNK - 1) // CHUNK)
-        seeds = [
-            hashlib.sha256(b"mafalda sampling 1" + key + _eight(purpose) + _eight(round_) + _eight(c)).digest()
-            for c in chunks
-        ]
-        yield chacha8(seeds, min(CHUNK, part)).reshape(-1)[:part]
+def uniform_bits(key: bytes, purpose: int, round_: int, count: int) -> Array:
+    """Count 64-bit numbers for sampling; purpose and round say what for."""
+    of = b"mafalda sampling 1" + key + _eight(purpose) + _eight(round_)
+    seeds = [hashlib.sha256(of + _eight(c)).digest() for c in range(-(-count // CHUNK))]
+    parts = [chacha8(seeds[at : at + 64], min(CHUNK, count)) for at in range(0, len(seeds), 64)]
+    return np.concatenate(parts).ravel()[:count]
 
 
-def _rotate(x: np.ndarray, bits: int, left: np.ndarray) -> None:
-    np.left_shift(x, np.uint32(bits), out=left)
-    x >>= np.uint32(32 - bits)
-    x |= left
-
-
-# fmt: off
-def _quarters(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray, work: np.ndarray) -> None:
+def _quarters(a: Array, b: Array, c: Array, d: Array, work: Array) -> None:
     """Quarter rounds of ChaCha, in place, one for each row."""
-    a += b; d ^= a; _rotate(d, 16, work)
-    c += d; b ^= c; _rotate(b, 12, work)
-    a += b; d ^= a; _rotate(d, 8, work)
-    c += d; b ^= c; _rotate(b, 7, work)
+    for x, y, z, bits in ((a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)):
+        x += y
+        z ^= x
+        np.left_shift(z, np.uint32(bits), out=work)  # rotates z
+        z >>= np.uint32(32 - bits)
+        z |= work
 
 
-# fmt: on
-def chacha8(seeds: list[bytes], count: int) -> np.ndarray:
+def chacha8(seeds: list[bytes], count: int) -> Array:
     """The first count 64-bit outputs of C2SP chacha8rand for every seed of 32 bytes, as len(seeds)×count."""
     n = len(seeds)
     key = np.frombuffer(b"".join(seeds), dtype="<u4").reshape(n, 8).T.astype(np.uint32)  # 8×n
-    out: list[np.ndarray] = []
-    a, b, c, d, turned, work = np.empty((6, 4, n, 16), dtype=np.uint32)  # four words of the state each: word, seed, block
+    out: list[Array] = []
+    a, b, c, d, work = np.empty((5, 4, n, 16), dtype=np.uint32)  # four words of the state each: word, seed, block
+    turns = np.add.outer(range(4), range(4)) % 4
     constants = np.array((0x61707865, 0x3320646E, 0x79622D32, 0x6B206574), dtype=np.uint32)
     while len(out) * 124 < count:
         # 16 blocks with the counters 0..15, of which four at a time are interleaved word by word
@@ -89,8 +81,7 @@ def chacha8(seeds: list[bytes], count: int) -> np.ndarray:
             _quarters(a, b, c, d, work)  # columns
             for ahead, back in ((1, 3), (3, 1)):  # diagonals are columns of turned rows, which are turned back
                 for row, by in ((b, ahead), (c, 2), (d, back)):
-                    turned[: 4 - by], turned[4 - by :] = row[by:], row[:by]
-                    row[:] = turned
+                    row[:] = row[turns[by]]
                 if ahead == 1:
                     _quarters(a, b, c, d, work)
         b += key[:4, :, None]  # only the key is added
@@ -121,7 +112,7 @@ _F = (1, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.487536129085061
 
 
 # fmt: on
-def _polynomial(c: tuple[float, ...], r: np.ndarray) -> np.ndarray:
+def _polynomial(c: tuple[float, ...], r: Array) -> Array:
     v = np.full_like(r, c[7])
     for x in c[6::-1]:
         v *= r
@@ -129,7 +120,7 @@ def _polynomial(c: tuple[float, ...], r: np.ndarray) -> np.ndarray:
     return v
 
 
-def _logarithm(x: np.ndarray) -> np.ndarray:
+def _logarithm(x: Array) -> Array:
     m, e = np.frexp(x)
     low = m < 0.7071067811865476
     m = np.where(low, m * 2, m)
@@ -143,7 +134,7 @@ def _logarithm(x: np.ndarray) -> np.ndarray:
     return e * 0.6931471805599453 + 2 * (s * v)
 
 
-def normal(bits: np.ndarray) -> np.ndarray:
+def normal(bits: Array) -> Array:
     """Standard normal numbers of 64 random bits each: Wichura's AS 241, the operations in the order of the Go program."""
     z = np.empty(bits.shape)
     for at in range(0, bits.size, CACHED):
@@ -151,7 +142,7 @@ def normal(bits: np.ndarray) -> np.ndarray:
     return z
 
 
-def _normal(bits: np.ndarray) -> np.ndarray:
+def _normal(bits: Array) -> Array:
     p = ((bits & np.uint64((1 << 52) - 1)).astype(np.float64) + 0.5) * 2.0**-53
     q = p - 0.5
     central = q >= -0.425

@@ -11,16 +11,16 @@ import functools
 import inspect
 import threading
 import types
-import warnings
 from typing import Any, Callable
 
 import torch
 
-from .errors import ExportError, MafaldaError
+from .errors import ExportError, MafaldaError, warn
 from ._export import Export
 from ._noise import Noise
 from ._process import Closing
 
+REPLICAS = ("DistributedDataParallel", "DifferentiallyPrivateDistributedDataParallel", "FullyShardedDataParallel")
 KNOWN = (torch.float64, torch.float32, torch.bfloat16, torch.float16)  # dtypes of parameters that can be trained
 
 
@@ -137,7 +137,7 @@ def check_model(model: "torch.nn.Module", parameters: list["torch.nn.Parameter"]
     Replicas (DistributedDataParallel, fully sharded models) are a MafaldaError.
     """
     for layer in model.modules():
-        if _replicated(layer):
+        if any(kind.__name__ in REPLICAS for kind in type(layer).__mro__):
             raise MafaldaError(
                 f"the model is a {type(layer).__name__}: every replica would take gradients of its own batch and add a "
                 "row of its own, and what they average is no step of the export. A node is one process: train the "
@@ -152,11 +152,6 @@ def check_model(model: "torch.nn.Module", parameters: list["torch.nn.Parameter"]
             + (f" ({left_out[0]!r} is not among them" if left_out else " (it has others, too")
             + "). Give the optimizer model.parameters(); what is not trained has requires_grad_(False)"
         )
-
-
-def _replicated(layer: "torch.nn.Module") -> bool:
-    kinds = ("DistributedDataParallel", "DifferentiallyPrivateDistributedDataParallel", "FullyShardedDataParallel")
-    return any(kind.__name__ in kinds for kind in type(layer).__mro__)
 
 
 def refuse_raw_gradients(parameters: list["torch.nn.Parameter"]) -> None:
@@ -177,7 +172,7 @@ def warn_of_optimizer(plan: Export, optimizer: "torch.optim.Optimizer") -> None:
         return
     said = plan.manifest["workload_spec"]
     if not isinstance(optimizer, torch.optim.SGD):
-        _warn(
+        warn(
             f"{type(optimizer).__name__} is not gradient descent, which the export was optimized for: no workload "
             "describes it. Privacy is the same, and C is no longer the best one"
         )
@@ -186,14 +181,10 @@ def warn_of_optimizer(plan: Export, optimizer: "torch.optim.Optimizer") -> None:
         wanted = said.get(name) or 0
         for value in {float(group.get(name) or 0) for group in optimizer.param_groups}:
             if value != wanted:
-                _warn(
+                warn(
                     f"the optimizer has {name} {value:g}, the export was optimized for {float(wanted):g}. Privacy is the "
                     f"same; mafalda.optimize finds the C that is best with it: optimizer, {part}"
                 )
-
-
-def _warn(text: str) -> None:
-    warnings.warn(text, stacklevel=5)
 
 
 class Private(Closing):
@@ -201,18 +192,10 @@ class Private(Closing):
     which leaves out a step where raw gradients overflow, and so tells of them. Usable in a with statement, which closes it."""
 
     noise: Noise
-    _clip: float
 
     def close(self) -> None:
         """Ends the noise server."""
         self.noise.close()
-
-    def said(self, optimizer: Any, size: float, batches: str) -> str:
-        """What a repr says."""
-        return (
-            f"<{type(self).__name__}({type(optimizer).__name__}) of {self.noise.node!r}: step {self.noise.next} of {self.noise.steps} is next; "
-            f"clip {self._clip:g}, sums divided by {size:g}, batches {batches}; {self.noise!r}>"
-        )
 
     def __reduce__(self) -> tuple[object, ...]:
         return self.noise.__reduce__()  # a ProcessError: there are no copies

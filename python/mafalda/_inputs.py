@@ -6,15 +6,14 @@ import csv
 import io
 import math
 import os
-from typing import Any, Iterable, Mapping, Sequence
+from typing import Any, Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from .errors import MafaldaError
 from ._export import Export
 from ._temporary import Folder
-
-PathLike = str | os.PathLike[str]
+from ._types import Array
 
 
 class Inputs:
@@ -48,8 +47,8 @@ class Inputs:
     def _value(self, name: str, value: Any) -> str:
         if name == "gossip" and not _is_path(value):
             return self._matrix(value)
-        if name == "data" and isinstance(value, np.ndarray):
-            return self._array(value)
+        if name == "data" and isinstance(value, Array):
+            return self._array("data.npy", value)
         if name in _WRITERS and not _is_path(value) and not (name == "coalitions" and isinstance(value, int)):
             return self._write(name, _WRITERS[name](value))
         return text(name, value)
@@ -59,12 +58,11 @@ class Inputs:
         if _is_path(value):
             return [f"--graph={os.fspath(value)}"]
         if hasattr(value, "nodes") and hasattr(value, "edges") and hasattr(value, "is_directed"):
-            path = self._write("graph.edges", edge_list(value))
-            return [f"--graph={'directed:' if value.is_directed() else ''}{path}"]
+            return [f"--graph={'directed:' if value.is_directed() else ''}{self._write('graph.edges', edge_list(value))}"]
         if hasattr(value, "shape") and not refuses_matrices:
             return [f"--gossip={self._matrix(value)}"]
         if isinstance(value, (list, tuple)):
-            return [f"--graph={self._write('graph.edges', edge_list(_Edges(value)))}"]
+            return [f"--graph={self._write('graph.edges', _listed(value))}"]
         raise MafaldaError(
             f"a graph is a path, the name of a built-in graph, a list of edges or a networkx graph, not a {type(value).__name__}"
             + (f": {refuses_matrices}" if refuses_matrices else ", or a gossip matrix W (numpy, scipy.sparse)")
@@ -73,18 +71,14 @@ class Inputs:
     def _matrix(self, value: Any) -> str:
         if _is_path(value):
             return os.fspath(value)
-        if hasattr(value, "tocoo"):
-            return self._write("W.mtx", matrix_market(value))
-        w = _numbers(value)
+        w = value.tocoo() if hasattr(value, "tocoo") else _numbers(value)
         if w.ndim != 2 or w.shape[0] != w.shape[1]:
             raise MafaldaError(f"a gossip matrix is square, not {w.shape}")
-        _check_rows(w.sum(axis=1))
-        path = self._folder.join("W.npy")
-        np.save(path, np.ascontiguousarray(w))
-        return path
+        _check_rows(np.asarray(w.sum(axis=1)).ravel())
+        return self._array("W.npy", w) if isinstance(w, Array) else self._write("W.mtx", matrix_market(w))
 
-    def _array(self, value: np.ndarray) -> str:
-        path = self._folder.join("data.npy")
+    def _array(self, name: str, value: Array) -> str:
+        path = self._folder.join(name)
         np.save(path, np.ascontiguousarray(_numbers(value)))
         return path
 
@@ -116,7 +110,7 @@ def text(name: str, value: Any) -> str:
         return os.fspath(value)
     if isinstance(value, Export):
         return value.directory
-    if isinstance(value, (Sequence, np.ndarray)) and len(value):
+    if isinstance(value, (Sequence, Array)) and len(value):
         line = io.StringIO()
         csv.writer(line, lineterminator="").writerow([text(name, one) for one in value])
         return line.getvalue()
@@ -133,7 +127,19 @@ def edge_list(graph: Any) -> str:
     """A networkx graph as an edge list. Weights are written where edges have the attribute "weight"; labels are kept."""
     if graph.is_multigraph():
         raise MafaldaError("the graph has parallel edges: give nx.Graph(g) or nx.DiGraph(g)")
-    labels = {node: str(node) for node in graph.nodes}
+    return _lines_of(graph.nodes, ((u, v, data.get("weight")) for u, v, data in graph.edges(data=True)))
+
+
+def _listed(edges: Sequence[Any]) -> str:
+    """A list of edges (u, v) or (u, v, weight) as an edge list."""
+    for edge in edges:
+        if not isinstance(edge, (list, tuple)) or len(edge) not in (2, 3) or any(isinstance(x, float) for x in edge[:2]):
+            raise MafaldaError(f"an edge is (u, v) or (u, v, weight), not {edge!r:.60}. Is this a matrix? Then give numpy.array(W)")
+    return _lines_of([node for edge in edges for node in edge[:2]], [(*edge, None)[:3] for edge in edges])
+
+
+def _lines_of(nodes: Iterable[Any], found: Iterable[Any]) -> str:
+    labels = {node: str(node) for node in nodes}
     if len(set(labels.values())) != len(labels):
         raise MafaldaError("two nodes of the graph have the same label, as text: use nx.relabel_nodes")
     for label in labels.values():
@@ -143,7 +149,7 @@ def edge_list(graph: Any) -> str:
                 "nx.relabel_nodes"
             )
     separator = "," if any(c.isspace() or c == ";" for label in labels.values() for c in label) else "\t"
-    edges = [(labels[u], labels[v], _weight(labels[u], labels[v], data)) for u, v, data in graph.edges(data=True)]
+    edges = [(labels[u], labels[v], _weight(labels[u], labels[v], weight)) for u, v, weight in found]
     weighted = any(weight is not None for _, _, weight in edges)
     if weighted and any(weight is None for _, _, weight in edges):
         raise MafaldaError("some edges of the graph have a weight and some have none: give all of them one, or none")
@@ -153,33 +159,14 @@ def edge_list(graph: Any) -> str:
     return "# of networkx\n" + "".join(line + "\n" for line in lines)
 
 
-def _weight(u: str, v: str, data: Mapping[str, Any]) -> float | None:
-    weight = data.get("weight")
+def _weight(u: str, v: str, weight: Any) -> float | None:
     try:
         return None if weight is None else float(weight)
     except (TypeError, ValueError):
         raise MafaldaError(f"the edge from {u!r} to {v!r} has the weight {weight!r:.40}, which is no number") from None
 
 
-class _Edges:
-    """A list of edges (u, v) or (u, v, weight), as networkx has a graph."""
-
-    def __init__(self, edges: Sequence[Any]) -> None:
-        self._edges = []
-        for edge in edges:
-            if not isinstance(edge, (list, tuple)) or len(edge) not in (2, 3) or any(isinstance(x, float) for x in edge[:2]):
-                raise MafaldaError(f"an edge is (u, v) or (u, v, weight), not {edge!r:.60}. Is this a matrix? Then give numpy.array(W)")
-            self._edges.append((edge[0], edge[1], {"weight": edge[2]} if len(edge) == 3 else {}))
-        self.nodes = list(dict.fromkeys(node for edge in self._edges for node in edge[:2]))
-
-    def edges(self, data: bool = True) -> list[tuple[Any, Any, dict[str, Any]]]:
-        return self._edges
-
-    def is_multigraph(self) -> bool:
-        return False
-
-
-def _numbers(value: Any) -> np.ndarray:
+def _numbers(value: Any) -> Array:
     """An array of real numbers as float64."""
     found = np.asarray(value)
     if found.dtype.kind not in "biuf":
@@ -189,20 +176,14 @@ def _numbers(value: Any) -> np.ndarray:
 
 def matrix_market(matrix: Any) -> str:
     """A sparse matrix in MatrixMarket's format, with every bit of its numbers."""
-    w = matrix.tocoo()
-    if w.shape[0] != w.shape[1]:
-        raise MafaldaError(f"a gossip matrix is square, not {w.shape}")
-    _check_rows(np.asarray(w.sum(axis=1)).reshape(-1))
-    entries: dict[tuple[int, int], float] = {}
-    for i, j, value in zip(w.row.tolist(), w.col.tolist(), w.data.tolist()):
-        entries[i, j] = entries.get((i, j), 0.0) + float(value)
-    lines = [f"{i + 1} {j + 1} {value!r}" for (i, j), value in sorted(entries.items()) if value]
+    w = matrix.tocsr().tocoo()  # what is there twice adds up
+    lines = [f"{i + 1} {j + 1} {float(value)!r}" for i, j, value in zip(w.row, w.col, w.data) if value]
     return "\n".join(["%%MatrixMarket matrix coordinate real general", f"{w.shape[0]} {w.shape[1]} {len(lines)}", *lines, ""])
 
 
-def _check_rows(sums: np.ndarray) -> None:
-    if not np.all(np.abs(sums - 1) <= 1e-9):
-        worst = sums[int(np.argmax(np.abs(np.nan_to_num(sums, nan=math.inf) - 1)))]
+def _check_rows(sums: Array) -> None:
+    worst = sums[np.argmax(np.abs(np.nan_to_num(sums, nan=math.inf) - 1))] if len(sums) else 1
+    if not abs(worst - 1) <= 1e-9:
         if abs(worst - 1) < 1e-3:
             raise MafaldaError(
                 f"the rows of W sum to 1, and one is off by {worst - 1:.1e}: is it in single precision, or rounded? Then make it "
@@ -221,22 +202,6 @@ def _lines(rows: Iterable[Iterable[Any]], between: str) -> str:
     return "".join(between.join(str(one) for one in row) + "\n" for row in rows)
 
 
-def _patterns(value: Any) -> str:
-    return _lines(([int(step) for step in pattern] for pattern in value), " ")
-
-
-def _rates(value: Any) -> str:
-    return "".join(f"{float(rate)!r}\n" for rate in value)
-
-
-def _coalitions(value: Any) -> str:
-    return "".join(text("coalitions", list(one)) + "\n" for one in value)
-
-
-def _pairs(value: Any) -> str:
-    return _lines(value, ",")
-
-
 def _of_nodes(value: Any) -> str:
     """Lines "label something", for every node of a mapping."""
     if not isinstance(value, Mapping):
@@ -245,10 +210,6 @@ def _of_nodes(value: Any) -> str:
         if any(c in str(label) for c in " \t\r\n,;"):
             raise MafaldaError(f"the label {str(label)!r} cannot be in such a file (spaces, commas): use nx.relabel_nodes")
     return _lines(((label, repr(float(x)) if isinstance(x, (float, np.floating)) else x) for label, x in value.items()), " ")
-
-
-def _sequence(value: Any) -> str:
-    return "\n".join(edge_list(graph) for graph in value)
 
 
 def _spectrum(value: Any) -> str:
@@ -260,13 +221,13 @@ def _spectrum(value: Any) -> str:
     return "".join(f"{float(x)!r},{float(n)!r}\n" for x, n in rows)
 
 
-_WRITERS = {
+_WRITERS: dict[str, Callable[[Any], str]] = {
     "curvature": _spectrum,
-    "schema": _patterns,
-    "learning-rates": _rates,
-    "coalitions": _coalitions,
-    "secrets": _pairs,
-    "sequence": _sequence,
+    "schema": lambda value: _lines((map(int, pattern) for pattern in value), " "),
+    "learning-rates": lambda value: "".join(f"{float(rate)!r}\n" for rate in value),
+    "coalitions": lambda value: "".join(text("coalitions", list(one)) + "\n" for one in value),
+    "secrets": lambda value: _lines(value, ","),
+    "sequence": lambda value: "\n".join(map(edge_list, value)),
     "values": _of_nodes,
     "chosen": _of_nodes,
 }

@@ -10,6 +10,7 @@ from ._draw import Allocation
 from .errors import ParticipationError
 from ._export import Export
 from ._people import Owners, PersonLedger
+from ._types import Array
 
 
 class Ledger:
@@ -40,7 +41,7 @@ class Ledger:
 
     def admit(self, step: int, batch: Iterable[int]) -> None:
         """The records of step's batch take part. Nothing is noted if one must not."""
-        who = np.asarray(batch if isinstance(batch, np.ndarray) else list(batch), dtype=np.int64)
+        who = np.asarray(batch if isinstance(batch, Array) else list(batch), dtype=np.int64)
         if not self._now < step < self._steps:
             raise ParticipationError(
                 f"step {step} after step {self._now}, of {self._steps}: steps only go up, and none comes twice"
@@ -62,7 +63,7 @@ class Ledger:
         self._times[who] += 1
         self._now = step
 
-    def _check(self, step: int, who: np.ndarray) -> None:
+    def _check(self, step: int, who: Array) -> None:
         before = who[self._times[who] > 0]
         apart = step - self._last[before]
         soon = before[apart < self._b] if self._schema != "cyclic" else before[apart % self._b != 0]
@@ -91,7 +92,7 @@ class Ledger:
                 f"k = {self._k} times at most, {self._b} steps apart"
             )
 
-    def _admit_patterns(self, step: int, who: np.ndarray) -> None:
+    def _admit_patterns(self, step: int, who: Array) -> None:
         fits = [i for i, p in enumerate(self._patterns) if step in p]
         left = {int(r): [i for i in self._open.get(int(r), range(len(self._patterns))) if i in fits] for r in who}
         for r, patterns in left.items():

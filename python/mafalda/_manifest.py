@@ -9,9 +9,10 @@ from typing import Any
 
 from . import _checks, _files
 from .errors import ExportError
+from ._types import Json
 
 
-def read(directory: str) -> tuple[dict[str, Any], str]:
+def read(directory: str) -> tuple[Json, str]:
     """The manifest of an export, and the SHA-256 of its bytes, which nodes compare before they start.
 
     Every file is compared with the manifest's hash of it, and there may be no others; what the manifest says is checked
@@ -29,7 +30,7 @@ def read(directory: str) -> tuple[dict[str, Any], str]:
     return manifest, hashlib.sha256(text).hexdigest()
 
 
-def parse(text: bytes) -> dict[str, Any]:
+def parse(text: bytes) -> Json:
     """The JSON object, in UTF-8, with no key twice (in another case neither), and nothing that is no number."""
     try:
         manifest = json.loads(text.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
@@ -44,12 +45,12 @@ def parse(text: bytes) -> dict[str, Any]:
     return manifest
 
 
-def _check_files(directory: str, manifest: dict[str, Any]) -> None:
+def _check_files(directory: str, manifest: Json) -> None:
     for name, digest in manifest["files"].items():
         if name in ("", ".", "..", "manifest.json") or set(name) & set("/\\\0"):
             raise ExportError(f"{name!r} is no file of an export")
         try:
-            found = _sha256(os.path.join(directory, name))
+            found = _files.sha256(os.path.join(directory, name))
         except OSError as e:
             raise ExportError(f"{name} is in the manifest, but cannot be read: {e}") from e
         if found != digest.lower():
@@ -59,15 +60,7 @@ def _check_files(directory: str, manifest: dict[str, Any]) -> None:
             raise ExportError(f"{name} is not in the manifest")
 
 
-def _sha256(path: str) -> str:
-    digest = hashlib.sha256()
-    with _files.open_regular(path) as f:
-        for block in iter(lambda: f.read(1 << 20), b""):
-            digest.update(block)
-    return digest.hexdigest()
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, Any]]) -> Json:
     seen = set()
     for key, _ in pairs:
         folded = key.upper().lower()

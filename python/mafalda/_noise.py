@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import threading
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
@@ -13,6 +15,7 @@ import numpy as np
 from .errors import BudgetError, StepError
 from ._export import Export
 from ._process import Held, Owner
+from ._types import Array, Json
 
 BLOCK = 1 << 20  # numbers, where a row is taken in blocks
 
@@ -68,7 +71,7 @@ class Noise(Held, ABC):
         return self.place.next
 
     @property
-    def spent(self) -> dict[str, Any] | None:
+    def spent(self) -> Json | None:
         """What the rows that may have been sent have given away: steps, mu, epsilon, delta, and by which proof.
 
         A row that was drawn and skipped counts when a later one carries it. None where noise is simulated, and without a
@@ -85,7 +88,7 @@ class Noise(Held, ABC):
             raise StepError(f"all {self.steps} steps are done: the training is finished, and more would need another export")
         return step
 
-    def row(self, step: int | None = None, dtype: Any = np.float64) -> np.ndarray:
+    def row(self, step: int | None = None, dtype: Any = np.float64) -> Array:
         """Row of a step, d numbers of dtype (float64 or float32); None is the step whose row comes next.
 
         The step that came last may be asked for again, and gives the same bytes. All others raise a StepError.
@@ -100,7 +103,7 @@ class Noise(Held, ABC):
     @abstractmethod
     def blocks(
         self, step: int, size: int = BLOCK, dtype: Any = np.float64, offset: int = 0, length: int | None = None
-    ) -> Iterator[tuple[int, np.ndarray]]:
+    ) -> Iterator[tuple[int, Array]]:
         """The same row, or a part of it, in blocks of at most size numbers, each with its offset in the row."""
 
     @abstractmethod
@@ -146,7 +149,7 @@ class Noise(Held, ABC):
     def close(self) -> None:
         """Ends the server, if there is one. The place is kept."""
 
-    def __iter__(self) -> Iterator[tuple[int, np.ndarray]]:
+    def __iter__(self) -> Iterator[tuple[int, Array]]:
         """Steps and their rows, from the next on."""
         while True:
             with self._turn():
@@ -164,13 +167,11 @@ class Noise(Held, ABC):
 
 def digest(message: Any) -> str:
     """The SHA-256 of a message: bytes, an array, or such a digest itself (64 hexadecimal digits)."""
-    import hashlib
-
     if isinstance(message, str):
-        if len(message) != 64 or any(c not in "0123456789abcdef" for c in message):
+        if not re.fullmatch("[0-9a-f]{64}", message):
             raise ValueError("a digest has 64 hexadecimal digits in lower case")
         return message
-    if isinstance(message, np.ndarray):
+    if isinstance(message, Array):
         message = np.ascontiguousarray(message).data.cast("B") if message.size else b""
     return hashlib.sha256(message).hexdigest()
 

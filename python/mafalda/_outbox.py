@@ -8,6 +8,7 @@ import struct
 from . import _durable, _files
 from .errors import MafaldaError
 from ._noise import Noise, digest
+from ._types import Path
 
 HEAD = struct.Struct("<qq")  # step, bytes
 
@@ -18,7 +19,7 @@ class Outbox:
     Attributes: carried, the step of a row whose message was never declared, as found by settle; None if there was none.
     """
 
-    def __init__(self, path: str | os.PathLike[str], noise: Noise) -> None:
+    def __init__(self, path: Path, noise: Noise) -> None:
         self.path, self._noise = os.fspath(path), noise
         if not os.path.isdir(os.path.dirname(os.path.abspath(self.path))):
             raise MafaldaError(f"the outbox {self.path} is in no folder that is there")

@@ -4,12 +4,14 @@ of mafalda.optimize)."""
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from typing import Any, Hashable, Iterable, Sequence
 
 import numpy as np
 
 from .errors import ParticipationError
 from ._export import Export
+from ._types import Array
 
 
 class Owners:
@@ -38,10 +40,10 @@ class Owners:
         """What a state keeps of them, so that it does not go on with others."""
         text = self.groups.astype("<i8").tobytes()
         if self.shared:  # groups of every person, in no order that a hash makes
-            of: dict[int, list[int]] = {}
+            of: defaultdict[int, list[int]] = defaultdict(list)
             for g, owners in enumerate(self.persons):
                 for p in owners:
-                    of.setdefault(p, []).append(g)
+                    of[p].append(g)
             text += repr(sorted(of.values())).encode()
         return hashlib.sha256(text).hexdigest()
 
@@ -123,8 +125,7 @@ class Dealt:
         if owners.shared:
             of = self._greedy(owners, b, m)
             self._of = of[owners.groups]
-            self.expected = float((of >= 0).sum()) / b
-            self.groups = int((of >= 0).sum())
+            self.groups = clipped = int((of >= 0).sum())
         else:
             self.groups = len(owners.persons)
             seen = np.zeros(self.groups, dtype=np.int64)
@@ -132,27 +133,27 @@ class Dealt:
             for i, p in enumerate(owners.groups):
                 self._of[i] = (p + seen[p] % m) % b
                 seen[p] += 1
-            self.expected = float(np.minimum(seen, m).sum()) / b
+            clipped = int(np.minimum(seen, m).sum())
+        self.expected = clipped / b
         self.left_out = np.flatnonzero(self._of < 0)
 
     @staticmethod
-    def _greedy(owners: Owners, b: int, m: int) -> np.ndarray:
+    def _greedy(owners: Owners, b: int, m: int) -> Array:
         """The batch of every group, -1 for those that are left out."""
         sizes = np.bincount(owners.groups)
         of, filled = np.full(len(sizes), -1, dtype=np.int64), [0] * b
-        taken: dict[int, set[int]] = {}  # batches of each person
+        taken: defaultdict[int, set[int]] = defaultdict(set)  # batches of each person
         for g in sorted(range(len(sizes)), key=lambda g: (len(owners.persons[g]), -sizes[g], g)):
-            mine = [taken.setdefault(p, set()) for p in owners.persons[g]]
-            free = [c for c in range(b) if not any(c in batches for batches in mine)]
-            if not free or any(len(batches) >= m for batches in mine):
-                continue
-            of[g] = min(free, key=lambda c: filled[c])
-            filled[of[g]] += 1
-            for batches in mine:
-                batches.add(int(of[g]))
+            mine = [taken[p] for p in owners.persons[g]]
+            free = set(range(b)).difference(*mine)
+            if free and max(map(len, mine)) < m:
+                of[g] = chosen = min(free, key=lambda c: (filled[c], c))
+                filled[chosen] += 1
+                for batches in mine:
+                    batches.add(chosen)
         return of
 
-    def of(self, step: int) -> np.ndarray:
+    def of(self, step: int) -> Array:
         return np.flatnonzero(self._of == step % self.batches)
 
 
@@ -162,9 +163,9 @@ class PersonLedger:
     def __init__(self, plan: Export, owners: Owners) -> None:
         self._owners, self._b = owners, plan.b
         self._most = plan.manifest["participation"]["person_batches"]
-        self._in: dict[int, set[int]] = {}
+        self._in: defaultdict[int, set[int]] = defaultdict(set)
 
-    def admit(self, step: int, who: Sequence[int] | np.ndarray) -> None:
+    def admit(self, step: int, who: Sequence[int] | Array) -> None:
         """A ParticipationError, and nothing noted, if a person would be in more batches than the export allows, or
         twice in one."""
         batch, groups = step % self._b, np.unique(self._owners.groups[np.asarray(who, dtype=np.int64)]).tolist()
@@ -177,13 +178,13 @@ class PersonLedger:
                         "what a person adds to a step is clipped together, so take records of the same owners only"
                     )
                 group_of[p] = g
-                if len(self._in.get(p, set()) | {batch}) > self._most:
+                if len(self._in[p] | {batch}) > self._most:
                     raise ParticipationError(
                         f"person {p} (records {self._records(g)}…) would be in batch {batch} besides "
                         f"{sorted(self._in[p])}: the export is private for persons in at most {self._most} of {self._b} batches"
                     )
         for p in group_of:
-            self._in.setdefault(p, set()).add(batch)
+            self._in[p].add(batch)
 
     def _records(self, *groups: int) -> list[int]:
         return np.flatnonzero(np.isin(self._owners.groups, groups))[:5].tolist()

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
-from typing import Any, Hashable, Iterable, Mapping, NamedTuple
+from typing import Any, Iterable, NamedTuple
 
 import numpy as np
 
-from .canaries import Canaries
-from .canaries import make as make_canaries
+from .canaries import make_canaries
 from .errors import ExportError, MafaldaError, ProgramError
 from ._export import Export, Level
-from ._inputs import Inputs, plain
+from ._inputs import Inputs
 from ._ledger import Ledger
-from ._mix import mix as mix_models
-from ._noise import Noise
+from ._mix import mix_models
 from ._noise_source import open_noise, open_rows
-from ._simulated import SimulatedRows
 from ._people import owners_of
 from ._plot import matrices as draw_matrices
-from ._program import check
-from ._program import run as run_program
+from ._program import run
 from ._results import Result, data_frame, report_html, result_of, write_report
-from ._sampler import Sampler
-from ._sampler import make as make_sampler
+from ._sampler import Sampler, make_sampler
 from ._temporary import Folder
+from ._types import Array, Json, Path
 
 
-def load(directory: str | os.PathLike[str], sha256: str | None = None) -> Plan:
+def load(directory: Path, sha256: str | None = None) -> Plan:
     """Read an export, and check it; an ExportError if it is not one, was changed, or contradicts itself.
 
     Checked are hashes of all files, names of nodes, that C⁻¹ is the inverse of C and C that of the parameters, its
@@ -71,25 +66,28 @@ class Plan(Export):
 
     def __init__(self, directory: str) -> None:
         super().__init__(directory)
-        self.origin: dict[str, Any] = {}
+        self.origin: Json = {}
         self._folder: Folder | None = None
         self._spent: dict[tuple[int, str | None, float | None], Spent] = {}
 
     def verify(self) -> Result:
         """Checks the export from its bytes alone, as `mafalda verify` does; a ProgramError if a check does not hold."""
-        folder = Folder()
-        words = ["verify", os.path.abspath(self.directory), *Inputs(folder).words("verify", self.network_files), "--json"]
-        return result_of("verify", run_program(words, folder))
+        return self._ask("verify", self.network_files, os.path.abspath(self.directory))
 
-    def report(self, out: str | os.PathLike[str], **options: Any) -> str:
+    def _ask(self, command: str, flags: Json, *words: str) -> Result:
+        """What a command of the program finds."""
+        folder = Folder()
+        directory = folder.join("out") if command == "plot" else None
+        words = (command, *words, *Inputs(folder).words(command, {**flags, "output": directory or flags.get("output")}), "--json")
+        return result_of(command, run(words, folder), directory, folder)
+
+    def report(self, out: Path, **options: Any) -> str:
         """Writes one HTML file to look at and to pass on; returns its path. Options: title, force."""
         return write_report([self.directory], out, **options)
 
     def _pictures(self) -> Result:
         """What the program draws of the export, and what not."""
-        folder, words = Folder(), ["plot", os.path.abspath(self.directory), "--json"]
-        words += [*Inputs(folder).words("plot", self.network_files), f"--output={folder.join('pictures')}"]
-        return result_of("plot", run_program(words, folder), folder.join("pictures"), folder)
+        return self._ask("plot", self.network_files, os.path.abspath(self.directory))
 
     @property
     def figures(self) -> dict[str, str]:
@@ -105,12 +103,12 @@ class Plan(Export):
         mafalda.plot(plan, graph=…).plot("errors").
         """
         if name == "matrices":
-            c = self.C if node is None or self.C.ndim == 2 else self.C[self.manifest["per_node"]["layers"][self.index(node)]]
+            c = self.C if node is None else self._layer("C.npy", node)
             return draw_matrices({"strategy C": c, "noising matrix, the inverse of C": self.inverse(node)}, ax)
         return self._pictures().plot(name, ax)
 
     @property
-    def network_files(self) -> dict[str, Any]:
+    def network_files(self) -> Json:
         """What the network was read from, by the names of the program's flags; empty for built-in graphs and loaded
         plans."""
         graph, changes, found = self.manifest.get("graph", {}), self.origin.get("graph-changes"), {}
@@ -130,8 +128,8 @@ class Plan(Export):
         """
         asked = (steps, node, delta)
         if asked not in self._spent:
-            of = {"export": os.path.abspath(self.directory), "step": steps, "node": node and self.check_node(node), "delta": delta}
-            found = self._account(of)["spent"][0]
+            node = node and self.check_node(node)
+            found = self._ask("epsilon", {"export": self, "step": steps, "node": node, "delta": delta})["spent"][0]
             self._spent[asked] = Spent(*(found.get(key) for key in Spent._fields))
         return self._spent[asked]
 
@@ -177,7 +175,7 @@ class Plan(Export):
         """
         level = self._promise(node)
         if level.mu is not None:
-            return self._account({"mu": level.mu, "epsilon": epsilon})["delta"]
+            return self._ask("epsilon", {"mu": level.mu, "epsilon": epsilon})["delta"]
         if not epsilon >= 0:
             raise ValueError(f"epsilon is a number from 0 on, not {epsilon!r}")
         low, high = 1e-100, level.delta if epsilon >= self.epsilon(level.delta, node) else 1.0
@@ -212,11 +210,8 @@ class Plan(Export):
             raise MafaldaError("dp_accounting is not installed (pip install dp-accounting): the event is GaussianDpEvent(1 / plan.mu)") from None
         return GaussianDpEvent(math.nextafter(1 / level.mu, 0))
 
-    def _account(self, of: dict[str, Any]) -> dict[str, Any]:
-        return json.loads(check(run_program(["epsilon", *plain(of), "--json"]), "epsilon"))
-
     @property
-    def table(self) -> dict[str, np.ndarray]:
+    def table(self) -> dict[str, Array]:
         """The strategy and the baselines, by columns: method, loss, and how much is left to gain (gap), NaN if unknown."""
         methods = {"mafalda": self.loss, **{name: found["loss"] for name, found in self.baselines.items()}}
         losses = np.array(list(methods.values()))
@@ -229,65 +224,17 @@ class Plan(Export):
     def _repr_html_(self) -> str:
         return report_html(self.directory, self._folder)
 
-    def sampler(
-        self,
-        records: int,
-        *,
-        node: str | None = None,
-        state: str | os.PathLike[str] | None = None,
-        seed: int | None = None,
-        new: bool | None = None,
-        owners: Iterable[Any] | None = None,
-        pad: bool = False,
-    ) -> Sampler:
-        """The batches of a node with `records` records: a torch batch_sampler, and an iterator over lists of record
-        numbers.
+    sampler = make_sampler  # as canaries, noise, simulated and mix a function that takes the plan first
 
-        state is a file that keeps the cut (and, where the export is for secret batches, the key they are drawn from)
-        over restarts; without one, batches that must be secret need a seed, for simulations. What the export is not
-        private for raises a ParticipationError.
-
-        A state that is not there is begun, unless the node had a batch of another one in this folder
-        (batches-begun-….json says so). new=True says that this is a run of its own, and refuses a state that is there;
-        new=False refuses one that is not. One process at a time has a state; sampler.close() lets go of it.
-
-        owners says whose each record is (any hashable values, one a record), for exports that protect persons: then
-        whole persons are dealt to batches, and make_private clips what all records of a person add to a batch together.
-        A list or a set is for a record with several owners, each of whom is protected with it: records are then chosen
-        so that no person is in more batches, or with more in one, than the export allows, and sampler.left_out has those
-        that are in none. Whose a record is must not be a secret: the guarantee is for what records hold.
-
-        pad=True, for exports with sampling="truncated:…", makes all batches of the iterator of one size, the largest,
-        with record 0 in free places: static shapes. backward(…, numbers=…) gives those rows weight zero.
-        """
-        return make_sampler(self, records, self.check_node(node), state, seed, new, owners, pad)
-
-    def canaries(
-        self,
-        count: int,
-        dim: int,
-        path: str | os.PathLike[str],
-        *,
-        sampler: Sampler,
-        seed: int | None = None,
-        clip: float | None = None,
-    ) -> Canaries:
-        """Records that are made up for an audit of a training: the last count ones of sampler, for a model of dim
-        parameters.
-
-        path is the file for their coins, which is for the auditor alone; if it is there, the run goes on
-        with it. make_private takes them. They cost accuracy: their gradients go into the sums as all others. seed: for
-        simulations.
-        """
-        return make_canaries(self, count, dim, path, sampler, seed, clip)
+    canaries = make_canaries
 
     def audit(
         self,
-        run: str | os.PathLike[str],
-        coins: str | os.PathLike[str],
+        run: Path,
+        coins: Path,
         confidence: float | None = None,
         attacker: str | None = None,
-        out: str | os.PathLike[str] | None = None,
+        out: Path | None = None,
     ) -> Result:
         """What the messages of a training that was recorded tell of its canaries; a ProgramError with result if it has
         a fault.
@@ -295,67 +242,18 @@ class Plan(Export):
         attacker: the node whose mafalda.canaries.View the run is. out: a folder for the result, which mafalda report
         shows.
         """
-        folder = Folder()
-        given = {"run": run, "export": self, "runs": None if confidence is None else f"confidence={confidence}", "attacker": attacker, "output": out}
-        return result_of("audit", run_program(["audit", *plain(given), f"--run=coins={os.fspath(coins)}", "--json"], folder))
+        runs = None if confidence is None else {"confidence": confidence}
+        given = {"run": {"run": run, "coins": coins}, "export": self, "runs": runs, "attacker": attacker, "output": out}
+        return self._ask("audit", given)
 
     def ledger(self, records: int, owners: Iterable[Any] | None = None) -> Ledger:
         """Checks batches of another loader, record by record: ledger.admit(step, indices) raises a
         ParticipationError."""
         return Ledger(self, records, owners_of(self, records, owners))
 
-    def noise(
-        self, node: str, dim: int, state: str | os.PathLike[str] | None = None, seed: int | None = None, **options: Any
-    ) -> Noise:
-        """The rows of a node's noise for a model of dim parameters, one a step.
+    noise = open_noise
 
-        state: real noise. `mafalda noise serve` is started on this file, which keeps the secret key and the place.
-        seed: simulated noise, that of the program for this seed, bit for bit, which protects nothing. Exactly one of the
-        two.
-
-        A state that is not there is begun, unless the node had a row of another one in this folder (noise-begun-….json
-        says so): then the name is wrong or the state is gone, and a run cannot go on with a new one. new=True says that
-        this is a run of its own, and refuses a state that is there; new=False refuses one that is not.
-
-        Other options with state: binary, the program (default: $MAFALDA, the wheel's, or mafalda on the PATH); counter;
-        stop_at, the node's own ε (at stop_delta, or the export's δ), below the plan's: the row that would pass it is
-        not drawn, and raises a BudgetError, also after a crash, and also if stop_at is left out then; and for
-        exports with pairs key, peers and runs (see mafalda.keys), which a state that is there needs no more. With
-        either: noise_std, not below that of the export.
-        """
-        return open_noise(self, node, dim, state, seed, **options)
-
-    def simulated(
-        self,
-        like: Any,
-        seed: int | None = None,
-        *,
-        generator: Any = None,
-        device: Any = None,
-        dtype: Any = None,
-        noise_std: float | None = None,
-        memory: int | None = None,
-        threads: int | None = None,
-    ) -> SimulatedRows:
-        """Noise for simulations, where the model is: simulated.row(node, step) in any order, simulated.rows(step) of all
-        nodes (n×d). It protects nothing, and make_private refuses it.
-
-        like: the parameters of a model (a torch module, a tensor, a list of them), whose dtype and device rows have, or
-        their number: then rows are numpy's, float32, unless device or dtype says otherwise. In half precision sums are in
-        float32. The numbers are of (seed, node, step), so that every worker makes the same rows: the same bits on all
-        processors, with torch or without, and on all devices of a kind; the same distribution elsewhere. They are not
-        those of noise(seed=…). generator: a torch.Generator, whose initial seed is the seed.
-
-        Rows in order need what strategies keep of earlier ones: T rows for dense, w-1 for w bands, two a section for BLT, a
-        period for combs. Up to memory bytes of them are kept (default: 4 GiB), some columns of some nodes at a time; the
-        others are made again, as are rows out of order: row t then costs t+1 rows of Z (w for banded inverses; for dense
-        those that are kept cost nothing again). Beside these there is the result and, for each of threads (default: the
-        processors), some arrays of 65,536 numbers, or 8,388,608 on other devices.
-        """
-        if (seed is None) == (generator is None):
-            raise ValueError("simulated rows need exactly one of seed (a number) and generator (of torch: its initial seed)")
-        seed = generator.initial_seed() if seed is None else seed
-        return open_rows(self, like, seed, noise_std, device=device, dtype=dtype, memory=memory, threads=threads)
+    simulated = open_rows
 
     def make_private(
         self,
@@ -363,7 +261,7 @@ class Plan(Export):
         *,
         node: str | None = None,
         clip: float | None = None,
-        state: str | os.PathLike[str] | None = None,
+        state: Path | None = None,
         seed: int | None = None,
         sampler: Sampler | None = None,
         **options: Any,
@@ -379,29 +277,7 @@ class Plan(Export):
             optimizer, self, node=node, clip=clip, state=state, seed=seed, sampler=sampler, **options
         )
 
-    def mix(
-        self,
-        model: Any,
-        received: Mapping[str, Any],
-        *,
-        node: str | None = None,
-        step: int | None = None,
-        missing: str = "self",
-    ) -> Any:
-        """The gossip step: the average of a node's model and those it received (by label), with the weights of W.
-
-        model is a flat float array, of which the average is returned as a new one, or a torch module or a list of
-        parameters (private.parameters: those that are trained), which are replaced in place (and returned). Those
-        received are flat arrays of as many numbers (mafalda.flat), or of bytes of them in the model's dtype.
-
-        missing says what happens with the weight of neighbours whose models did not come:
-            self    the node's own model has it: W keeps the sums of its columns where links fail in both directions, and
-                    noise goes on cancelling between nodes
-            share   who is there shares it, in proportion (what optimize(graph_changes="failures:…") assumes)
-            error   an ExportError
-        Models of nodes that are no neighbours are an ExportError: something is wired wrongly.
-        """
-        return mix_models(self, self.check_node(node, needed=True), model, received, step, missing)
+    mix = mix_models
 
     def mix_all(self, stacked: Any, step: int | None = None) -> Any:
         """The gossip step of all nodes at once, W·stacked: row i is the model of plan.nodes[i], flat or in its shape.

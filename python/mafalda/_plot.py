@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .errors import MafaldaError
+from ._types import Array, Json
 
 MEASURED = 12  # places of values up to which each has its tick
 
@@ -29,7 +30,7 @@ def curves(name: str, svg: str, ax: Any = None) -> Any:
     return places
 
 
-def matrices(named: dict[str, np.ndarray], ax: Any = None) -> Any:
+def matrices(named: dict[str, Array], ax: Any = None) -> Any:
     """Draws matrices side by side, in the signed square root of what each is of its largest magnitude."""
     places = _places(ax, 1, len(named))
     for at, (name, values) in zip(places, named.items()):
@@ -57,7 +58,7 @@ def _places(ax: Any, rows: int, columns: int) -> list[Any]:
 
 
 def _draw(
-    ax: Any, *, title: str, x: str, y: str, log_x: bool, log_y: bool, dots: bool, marks: bool, curves: list[dict[str, Any]],
+    ax: Any, *, title: str, x: str, y: str, log_x: bool, log_y: bool, dots: bool, marks: bool, curves: list[Json],
     max_y: float | None = None, rows: list[str] | None = None, **_: Any
 ) -> None:
     for c in curves:

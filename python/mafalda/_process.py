@@ -10,20 +10,39 @@ its workers, multiprocessing forks on Linux unless told otherwise.
 from __future__ import annotations
 
 import os
-from typing import TypeVar
+from typing import IO, Callable, TypeVar
+
+try:
+    import fcntl
+except ImportError:  # Windows: a second process is found by what it writes
+    fcntl = None  # type: ignore[assignment]
 
 from .errors import ProcessError
 
 _forks = 0  # number of forks between the first process of this program and this one
 
 
+def hold(f: IO[bytes]) -> bool:
+    """Takes the lock of an open file, which ends with it; False if another process has it."""
+    if fcntl is not None:
+        try:
+            fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
+def in_child(after_fork: Callable[[], None]) -> Callable[[], None]:
+    """Has every process that is forked from this one begin with a call, where the system has forks."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=after_fork)
+    return after_fork
+
+
+@in_child
 def _count() -> None:
     global _forks
     _forks += 1
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_count)
 
 
 def _here() -> tuple[int, int]:

@@ -15,12 +15,12 @@ import subprocess
 import sys
 import sysconfig
 import threading
-import warnings
-from typing import IO, Any, Callable, NamedTuple, Sequence
+from typing import IO, Callable, NamedTuple, Sequence
 
-from .errors import ProgramError, ServerError
+from .errors import ProgramError, ServerError, warn
 from ._keywords import words
 from ._temporary import Folder
+from ._types import Json
 
 Report = Callable[[str, "float | None"], None]  # what is being done, and how much of it is done, if that is known
 
@@ -76,7 +76,7 @@ def run(
     command = [find(binary), *arguments, "--progress=json"]
     if folder is not None:
         command.append(f"--lent-folder={folder.path}")
-    apart: dict[str, Any] = {"start_new_session": True}  # Ctrl-C comes to Python alone, which passes it on
+    apart: Json = {"start_new_session": True}  # Ctrl-C comes to Python alone, which passes it on
     if sys.platform == "win32":
         apart = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
     pipe = subprocess.PIPE
@@ -88,9 +88,6 @@ def run(
         lines = _listen(process.stderr, report)
         process.wait()
         reader.join()
-    except BaseException:
-        _end(process)
-        raise
     finally:
         _end(process)
         for stream in (process.stdin, process.stderr):
@@ -106,7 +103,7 @@ def run(
     if code:
         error = lines.pop() if lines else f"mafalda ended without a word, by {code}"
     for line in lines:
-        warnings.warn(line.removeprefix("warning: "), stacklevel=_callers_level())
+        warn(line.removeprefix("warning: "))
     return Done(code, text, error.removeprefix("mafalda: "))
 
 
@@ -115,14 +112,6 @@ def check(done: Done, command: str) -> str:
     if done.code:
         raise ProgramError(done.error, done.code, command)
     return done.output
-
-
-def _callers_level() -> int:
-    """The level of the frame that called the package, counted from the function that asks."""
-    package, level, frame = os.path.dirname(__file__), 1, sys._getframe(1)
-    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == package:
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def _listen(stream: IO[bytes], report: Report | None) -> list[str]:
@@ -151,7 +140,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 
 @functools.cache
-def _built() -> dict[str, Any]:
+def _built() -> Json:
     """What the wheel says of the program it was made with; empty in a checkout."""
     try:
         with open(BUILT, encoding="utf-8") as f:

@@ -7,18 +7,17 @@ good ones.
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import ipaddress
 import json
 import secrets
 import socket
 import time
-from typing import IO, Any
+from typing import IO
 
-import numpy as np
 
 from .errors import BudgetError, ServerError, StepError
+from ._types import Array, Json
 
 VERSION = 2
 GREETING = f"mafalda {VERSION} "
@@ -54,6 +53,7 @@ class Frames:
         self._sock, self._file = sock, file
         self._sends, self._receives = hmac.new(sends, digestmod="sha256"), hmac.new(receives, digestmod="sha256")
         self._sent = self._received = 0
+        self._room = memoryview(bytearray(FRAME))
 
     def send(self, content: bytes) -> None:
         """One frame."""
@@ -67,26 +67,15 @@ class Frames:
 
         A frame that the other side has not made for this place is a ServerError, an end a ConnectionError.
         """
-        head, length = self._head(FRAME)
-        content = bytearray(length)
-        self._body(head, memoryview(content))
-        return bytes(content)
+        return bytes(self._room[: self.receive_into(self._room)])
 
     def receive_into(self, view: memoryview) -> int:
         """The same, at the start of view; returns how many bytes. A frame with more than fit is a ServerError."""
-        head, length = self._head(min(FRAME, len(view)))
-        self._body(head, view[:length])
-        return length
-
-    def _head(self, most: int) -> tuple[bytes, int]:
         head = self._exactly(4)
         length = int.from_bytes(head, "little")
-        if not 0 < length <= most:
+        if not 0 < length <= min(FRAME, len(view)):
             raise _changed()
-        return head, length
-
-    def _body(self, head: bytes, view: memoryview) -> None:
-        part = view
+        part = view = view[:length]
         while len(part):
             count = self._file.readinto(part)  # type: ignore[attr-defined]
             if not count:
@@ -96,6 +85,7 @@ class Frames:
         if not hmac.compare_digest(code, self._code(self._receives, self._received, head, view)):
             raise _changed()
         self._received += 1
+        return length
 
     def _exactly(self, count: int) -> bytes:
         found = self._file.read(count)
@@ -137,7 +127,7 @@ class Client:
             self._frames = self._greet(export, node, dim, token or "")
             sock.settimeout(timeout)
             word, _, rest = self._answer().partition(" ")
-            self.hello: dict[str, Any] = json.loads(rest) if word == "hello" else {}
+            self.hello: Json = json.loads(rest) if word == "hello" else {}
             if self.hello.get("protocol") != VERSION:
                 raise ServerError(f"no noise server: it said {word[:80]!r}", "protocol")
         except BaseException:
@@ -185,7 +175,7 @@ class Client:
             )
         return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
-    def row_to(self, into: np.ndarray, step: int, offset: int) -> None:
+    def row_to(self, into: Array, step: int, offset: int) -> None:
         """Numbers offset, … of a step's row, as many as into (contiguous, float64 or float32, little-endian) has."""
         name = {"<f8": "float64", "<f4": "float32"}[into.dtype.newbyteorder("<").str]
         request = f"row {step} {name} {offset} {into.size}"
@@ -203,11 +193,11 @@ class Client:
         """See Noise.sending."""
         self._ask(f"sending {step} {digest}", f"sending {step}")
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> Json:
         """The place, as in hello."""
         return json.loads(self._ask("state").partition(" ")[2])
 
-    def spent(self) -> dict[str, Any] | None:
+    def spent(self) -> Json | None:
         """See Noise.spent."""
         return json.loads(self._ask("spent").partition(" ")[2])
 

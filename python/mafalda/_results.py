@@ -17,6 +17,7 @@ from ._keywords import words
 from ._plot import curves
 from ._program import Done, check, run
 from ._temporary import Folder
+from ._types import Array, Json, Path
 
 
 LABELS = ("attacker", "victim", "observer", "node", "label")  # columns of tables
@@ -30,7 +31,7 @@ class Result(Mapping[str, Any]):
         directory  the folder with tables and pictures; removed with this object unless out= named it; None without
     """
 
-    def __init__(self, command: str, found: dict[str, Any], directory: str | None = None, folder: Folder | None = None) -> None:
+    def __init__(self, command: str, found: Json, directory: str | None = None, folder: Folder | None = None) -> None:
         self.command, self.directory = command, directory
         self._found, self._folder = found, folder
 
@@ -59,12 +60,15 @@ class Result(Mapping[str, Any]):
         return f"<{self.command}: {'; '.join([', '.join(numbers), *more])}>"
 
     @property
-    def table(self) -> dict[str, np.ndarray]:
+    def table(self) -> dict[str, Array]:
         """The table that the program writes, by columns: numbers where all of a column are, and NaN where one is missing.
 
         Labels of nodes are strings, whatever they look like.
         """
-        with open(self._table_path(), encoding="utf-8", errors="surrogateescape", newline="") as f:
+        found = glob.glob(os.path.join(glob.escape(self.directory or os.devnull), "*.csv"))
+        if len(found) != 1:
+            raise MafaldaError(f"{self.command} has no table: its values are {', '.join(self._found)}")
+        with open(found[0], encoding="utf-8", errors="surrogateescape", newline="") as f:
             head, *rows = csv.reader(f)
         columns = {name: [row[i] for row in rows] for i, name in enumerate(head)}
         return {name: np.array(texts, dtype=str) if name in LABELS else _column(texts) for name, texts in columns.items()}
@@ -76,7 +80,11 @@ class Result(Mapping[str, Any]):
     @property
     def figures(self) -> dict[str, str]:
         """The pictures by name, as SVG."""
-        return figures_in(self.directory)
+        found = {}
+        for path in sorted(glob.glob(os.path.join(glob.escape(self.directory or os.devnull), "*.svg"))):
+            with open(path, encoding="utf-8") as f:
+                found[os.path.splitext(os.path.basename(path))[0]] = f.read()
+        return found
 
     def plot(self, name: str | None = None, ax: Any = None) -> Any:
         """Draws one of the figures (default: the first) with matplotlib, on new axes or on ax; returns the axes.
@@ -90,17 +98,11 @@ class Result(Mapping[str, Any]):
             raise MafaldaError(f"{name} is not drawn: {why}")
         return curves(name, found[name], ax)
 
-    def report(self, out: str | os.PathLike[str], **options: Any) -> str:
+    def report(self, out: Path, **options: Any) -> str:
         """Writes one HTML file to look at and to pass on; returns its path. Options: title, force."""
         if self.directory is None:
             raise MafaldaError(f"there is no report of {self.command}")
         return write_report([self.directory], out, **options)
-
-    def _table_path(self) -> str:
-        found = sorted(glob.glob(os.path.join(glob.escape(self.directory or os.devnull), "*.csv")))
-        if len(found) != 1:
-            raise MafaldaError(f"{self.command} has no table: its values are {', '.join(self._found)}")
-        return found[0]
 
     def _repr_html_(self) -> str:
         try:
@@ -112,16 +114,17 @@ class Result(Mapping[str, Any]):
 
 def result_of(command: str, done: Done, directory: str | None = None, folder: Folder | None = None) -> Result:
     """The result of a command that has ended; a ProgramError if it failed, with the result if it printed one all the same."""
+    said = words(command, done.output) if command in ("verify", "plot") and not done.code else done.output
+    found = not done.code or said.startswith("{")  # an audit that fails says by how much
+    result = Result(command, json.loads(said), directory, folder) if found else None
     if not done.code:
-        said = words(command, done.output) if command in ("verify", "plot") else done.output
-        return Result(command, json.loads(said), directory, folder)
+        return result
     error = ProgramError(done.error, done.code, command)
-    if done.output.startswith("{"):  # an audit that fails says by how much
-        error.result = Result(command, json.loads(done.output), directory, folder)
+    error.result = result
     raise error
 
 
-def data_frame(table: dict[str, np.ndarray]) -> Any:
+def data_frame(table: dict[str, Array]) -> Any:
     """A table as a pandas DataFrame; a MafaldaError where pandas is not installed."""
     try:
         import pandas
@@ -130,16 +133,7 @@ def data_frame(table: dict[str, np.ndarray]) -> Any:
     return pandas.DataFrame(table)
 
 
-def figures_in(directory: str | None) -> dict[str, str]:
-    """The SVG files of a folder, by name."""
-    found = {}
-    for path in sorted(glob.glob(os.path.join(glob.escape(directory or os.devnull), "*.svg"))):
-        with open(path, encoding="utf-8") as f:
-            found[os.path.splitext(os.path.basename(path))[0]] = f.read()
-    return found
-
-
-def write_report(directories: list[str], out: str | os.PathLike[str], title: str | None = None, force: bool = False) -> str:
+def write_report(directories: list[str], out: Path, title: str | None = None, force: bool = False) -> str:
     """The HTML report of folders of results, at out; returns the path."""
     words = plain({"output": out, "title": title, "force": force})
     check(run(["report", *map(os.path.abspath, directories), *words]), "report")
@@ -159,7 +153,7 @@ def report_html(directory: str | None, folder: Folder | None) -> str:
     return f'<iframe srcdoc="{html.escape(text)}" style="width: 100%; height: 600px; border: 0"></iframe>'
 
 
-def _column(texts: list[str]) -> np.ndarray:
+def _column(texts: list[str]) -> Array:
     if texts and set(texts) <= {"true", "false"}:
         return np.array([text == "true" for text in texts])
     try:

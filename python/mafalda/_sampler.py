@@ -16,18 +16,19 @@ from __future__ import annotations
 
 import math
 import os
+import secrets
 import threading
-import warnings
-from typing import Any, Hashable, Iterable, Iterator
+from typing import Any, Iterable, Iterator
 
 import numpy as np
 
 from . import _begun, _draw, _durable
-from .errors import ExportError, ParticipationError
+from .errors import ExportError, ParticipationError, warn
 from ._export import Export
 from ._ledger import Ledger
 from ._people import Dealt, Owners, owners_of
 from ._process import Held, Owner
+from ._types import Array, Json, Path, is_whole
 
 FORMAT = "mafalda batches 2"
 
@@ -53,15 +54,16 @@ class Sampler(Held):
         plan: Export,
         node: str,
         batches: _draw.Batches,
-        state: "State | None",
+        record: _durable.Record | None = None,
+        path: str = "",
         seeded: bool = False,
         owners: Owners | None = None,
         shape: int | None = None,
     ) -> None:
         self.plan, self.node, self.steps, self.records = plan, node, plan.steps, batches.records
         self.expected = batches.expected
-        self._batches, self._state = batches, state
-        self.next: int = 0 if state is None else state.next
+        self._batches, self._record, self._path = batches, record, path
+        self.next: int = 0 if record is None else record.place["next"]
         self.handed = -1
         self.real = batches.records
         self._follows = False
@@ -74,7 +76,7 @@ class Sampler(Held):
         self._owner = Owner("this sampler")
         self._mutex = threading.RLock()
 
-    def batch(self, step: int) -> np.ndarray:
+    def batch(self, step: int) -> Array:
         """The numbers of the records that take part in a step, ascending, int64; it may be empty where batches are secret.
 
         Steps that are over, and those beyond the last, raise a ParticipationError. The same step again gives the same batch.
@@ -95,7 +97,7 @@ class Sampler(Held):
             self.handed = step
         return batch[batch < self.real]
 
-    def numbers(self, step: int) -> np.ndarray:
+    def numbers(self, step: int) -> Array:
         """The numbers of the records that are to take part in a step, canaries too: nothing is handed out."""
         self._owner.check()
         return self._batches.of(step)
@@ -103,18 +105,18 @@ class Sampler(Held):
     def __iter__(self) -> Iterator[list[int]]:
         """The batches of all steps that are left, in turn; padded ones end with record 0 (weights)."""
         if self.next >= self.steps:
-            warnings.warn(f"all {self.steps} steps of this run are over: nothing is trained (a new run takes a new plan and states)", stacklevel=2)
+            warn(f"all {self.steps} steps of this run are over: nothing is trained (a new run takes a new plan and states)")
         for _, batch in self.items():
             yield self._pad(batch).tolist()
 
-    def padded(self, step: int) -> np.ndarray:
+    def padded(self, step: int) -> Array:
         """The batch of a step, padded as those of the iterator are."""
         return self._pad(self.batch(step))
 
-    def _pad(self, batch: np.ndarray) -> np.ndarray:
+    def _pad(self, batch: Array) -> Array:
         return batch if self.shape is None else np.append(batch, np.zeros(self.shape - batch.size, dtype=np.int64))
 
-    def weights(self, step: int, numbers: Any = None) -> np.ndarray | None:
+    def weights(self, step: int, numbers: Any = None) -> Array | None:
         """Which rows of a batch count, as bools; numbers are the records of its rows, by default as padded has them.
 
         A row counts if it is the first of a record of the batch; record 0 may come again, as padding. None where batches are
@@ -134,7 +136,7 @@ class Sampler(Held):
             raise ParticipationError(f"record {left.max()} is not in batch {step}, or came twice")
         return counts
 
-    def items(self, start: int | None = None) -> Iterator[tuple[int, np.ndarray]]:
+    def items(self, start: int | None = None) -> Iterator[tuple[int, Array]]:
         """Steps and their batches, from a step on (default: the first that is left)."""
         step = self.next if start is None else start
         while step < self.steps:
@@ -158,7 +160,7 @@ class Sampler(Held):
                 f"the batches up to step {self.next - 1} were used, the noise is at step {step}: it is another state than "
                 "the one that went with them, and the run cannot go on with it"
             )
-        if self._state is not None and self._state.keyed and not self._state.begun and step > 0:
+        if self._record is not None and self._record.head["key"] and not self._record.place["begun"] and step > 0:
             raise ParticipationError(
                 f"the noise is at step {step}, and the batches have a new key: where is their state? Drawn again, records would "
                 "come in steps that the export is not private for, and the run cannot go on with it"
@@ -176,8 +178,8 @@ class Sampler(Held):
 
     def close(self) -> None:
         """Lets go of the state, which another process may then use; batches are refused from then on."""
-        if self._state is not None:
-            self._state.record.close()
+        if self._record is not None:
+            self._record.close()
 
     def __repr__(self) -> str:
         drawn = f"batches {self.plan.scheme}, {self.expected:g} records on average"
@@ -187,70 +189,62 @@ class Sampler(Held):
     def _over(self, step: int) -> None:
         """Steps before this one are over, and the run has begun: on disk, where there is a state, when this returns."""
         self._check()
-        if self._state is not None:
-            self._state.advance(step)
+        if self._record is not None:
+            place = self._record.place
+            if not place["begun"]:
+                if not place["own"]:
+                    _begun.check(self.plan, self.node, self._path, "batches")
+                _begun.note(self.plan, self.node, self._path, "batches")
+            if not place["begun"] or step > place["next"]:
+                self._record.put({**place, "next": max(step, place["next"]), "begun": True})
         self.next = max(self.next, step)
 
     def _check(self) -> None:
-        if self._state is not None:
-            self._state.record.check()
+        if self._record is not None:
+            self._record.check()
 
-    def _admit(self, step: int, batch: np.ndarray | None = None) -> None:
+    def _admit(self, step: int, batch: Array | None = None) -> None:
         if step > self._admitted:
             self._ledger.admit(step, self._batches.of(step) if batch is None else batch)
             self._admitted = step
 
 
-class State:
-    """The state of a node's batches on disk.
-
-    Attributes:
-        key     that secret batches are drawn from; empty for others
-        keyed   whether there is one
-    """
-
-    def __init__(self, plan: Export, node: str, path: str, record: _durable.Record) -> None:
-        self._plan, self._node, self._path, self.record = plan, node, path, record
-        self.key = bytes.fromhex(record.head["key"] or "")
-        self.keyed = bool(self.key)
-
-    @property
-    def next(self) -> int:
-        """The first step that is not over."""
-        return self.record.place["next"]
-
-    @property
-    def begun(self) -> bool:
-        """Whether a batch was handed out, or an optimizer follows."""
-        return self.record.place["begun"]
-
-    def advance(self, step: int) -> None:
-        """Steps before this one are over, and the run has begun; it is on disk when this returns."""
-        place = self.record.place
-        if not place["begun"]:
-            if not place["own"]:
-                _begun.check(self._plan, self._node, self._path, "batches")
-            _begun.note(self._plan, self._node, self._path, "batches")
-        elif step <= place["next"]:
-            return
-        self.record.put({**place, "next": max(step, place["next"]), "begun": True})
-
-
-def make(
+def make_sampler(
     plan: Export,
     records: int,
-    node: str,
-    state: str | os.PathLike[str] | None,
-    seed: int | None,
+    *,
+    node: str | None = None,
+    state: Path | None = None,
+    seed: int | None = None,
     new: bool | None = None,
     owners: Iterable[Any] | None = None,
     pad: bool = False,
 ) -> Sampler:
-    """See Plan.sampler."""
+    """The batches of a node with `records` records: a torch batch_sampler, and an iterator over lists of record
+    numbers.
+
+    state is a file that keeps the cut (and, where the export is for secret batches, the key they are drawn from)
+    over restarts; without one, batches that must be secret need a seed, for simulations. What the export is not
+    private for raises a ParticipationError.
+
+    A state that is not there is begun, unless the node had a batch of another one in this folder
+    (batches-begun-….json says so). new=True says that this is a run of its own, and refuses a state that is there;
+    new=False refuses one that is not. One process at a time has a state; sampler.close() lets go of it.
+
+    owners says whose each record is (any hashable values, one a record), for exports that protect persons: then
+    whole persons are dealt to batches, and make_private clips what all records of a person add to a batch together.
+    A list or a set is for a record with several owners, each of whom is protected with it: records are then chosen
+    so that no person is in more batches, or with more in one, than the export allows, and sampler.left_out has those
+    that are in none. Whose a record is must not be a secret: the guarantee is for what records hold.
+
+    pad=True, for exports with sampling="truncated:…", makes all batches of the iterator of one size, the largest,
+    with record 0 in free places: static shapes. backward(…, numbers=…) gives those rows weight zero.
+    """
+    node = plan.check_node(node)
     if pad and plan.scheme != "truncated":
         raise ValueError("pad is for exports whose batches have a largest size: sampling truncated of mafalda.optimize")
     shape = plan.manifest["sampling"]["max_batch"] if pad else None
-    if isinstance(records, bool) or not isinstance(records, (int, np.integer)) or records < 1:
+    if not is_whole(records, 1):
         raise ValueError(f"a sampler is for a number of records, at least 1, not {records!r}: use len(dataset)")
     if state is not None and seed is not None:
         raise ValueError("a state is for a real run, a seed for a simulation: give one of them")
@@ -264,16 +258,18 @@ def make(
             "the batches of this export are drawn in secret: give a state, a file for their key (or a seed, for a simulation)"
         )
     if state is None:
-        key = _draw.seeded_key(seed, node) if secret and seed is not None else b""
-        return Sampler(plan, node, _batches(plan, records, key, persons), None, secret, persons, shape)
+        key = _draw.seeded_key(seed, node) if secret else b""
+        return Sampler(plan, node, _batches(plan, records, key, persons), seeded=secret, owners=persons, shape=shape)
     _batches(plan, records, bytes(32), persons)  # fails, before a file is made, where no batches can be made
-    kept = _open_state(plan, records, node, os.path.abspath(os.fspath(state)), secret, new, persons)
-    return Sampler(plan, node, _batches(plan, records, kept.key, persons), kept, owners=persons, shape=shape)
+    path = os.path.abspath(os.fspath(state))
+    record = _open_state(plan, records, node, path, secret, new, persons)
+    batches = _batches(plan, records, bytes.fromhex(record.head["key"] or ""), persons)
+    return Sampler(plan, node, batches, record, path, owners=persons, shape=shape)
 
 
 def _open_state(
     plan: Export, records: int, node: str, path: str, secret: bool, new: bool | None, persons: Owners | None
-) -> State:
+) -> _durable.Record:
     """The state at path, made new if it is missing, unless this node has begun with another one."""
     head = {
         "format": FORMAT,
@@ -281,15 +277,15 @@ def _open_state(
         "node": node,
         "records": records,
         "scheme": plan.scheme,
-        "key": _draw.new_key().hex() if secret else None,
+        "key": secrets.token_hex(32) if secret else None,
     }
     if persons is not None:
         head["owners"] = persons.digest()
 
-    def newer(place: dict[str, Any]) -> tuple[int, bool]:
+    def newer(place: Json) -> tuple[int, bool]:
         return place["next"], place["begun"]
 
-    def check(kept: dict[str, Any], place: dict[str, Any]) -> None:
+    def check(kept: Json, place: Json) -> None:
         _same(kept, head, path)
         if not 0 <= newer(place)[0] <= plan.steps or secret != (kept["key"] is not None):
             raise ExportError(f"{path} is damaged")
@@ -298,24 +294,18 @@ def _open_state(
         elif not place["own"]:
             _begun.check(plan, node, path, "batches")
 
+    start = secrets.token_hex(8)  # tells apart the processes that have the state, one after the other
+    _begun.check_new(path, new, os.path.exists(path))
     record = _durable.Record.resume(path, newer, check)
-    if new is not None and new == (record is not None):
-        if record is not None:
-            record.close()
-        raise ExportError(
-            f"the state {path} is there already: without new=True it goes on" if new else f"there is no state {path}"
-        )
     if record is not None:
-        record.put({**record.place, "start": _durable.start()})
-    else:
-        if not new:
-            _begun.check(plan, node, path, "batches")
-        place = {"next": 0, "begun": False, "own": bool(new), "start": _durable.start()}
-        record = _durable.Record.create(path, head, place)
-    return State(plan, node, path, record)
+        record.put({**record.place, "start": start})
+        return record
+    if not new:
+        _begun.check(plan, node, path, "batches")
+    return _durable.Record.create(path, head, {"next": 0, "begun": False, "own": bool(new), "start": start})
 
 
-def _same(kept: dict[str, Any], wanted: dict[str, Any], path: str) -> None:
+def _same(kept: Json, wanted: Json, path: str) -> None:
     for name, says in (
         ("format", "is no state of batches"),
         ("export", "is of another export"),
@@ -337,30 +327,16 @@ def _batches(plan: Export, records: int, key: bytes, persons: Owners | None) -> 
                 "for: make an export with more records in sampling"
             )
         return _draw.SCHEMES[plan.scheme](records, s, plan.steps, key)
-    if plan.scheme != "cyclic":
-        raise ExportError(f"the sampling {plan.scheme!r} is not known to this version")
-    if plan.schema == "people":
-        dealt = Dealt(persons, plan.b if plan.k > 1 else plan.steps, plan.manifest["participation"]["person_batches"])
-        if dealt.groups < dealt.batches:
-            raise ParticipationError(
-                f"{dealt.groups} persons cannot be dealt to {dealt.batches} batches that are never empty: make an export "
-                "with a smaller b"
-            )
-        return dealt
     if plan.schema == "patterns":
         return _draw.Patterns(records, plan.manifest["participation"]["patterns"], plan.steps)
-    if plan.schema == "cyclic":
-        windows = math.ceil(plan.steps / (plan.b * plan.k))  # more than one where a run is longer than k·b
-        batches = _draw.Turns(records, plan.b, plan.k, windows)
-    elif plan.schema in ("single", "min-sep"):
-        batches = _draw.Turns(
-            records, plan.steps if plan.schema == "single" else max(plan.b, math.ceil(plan.steps / plan.k)), plan.k, 1
-        )
+    if plan.schema == "people":
+        batches = Dealt(persons, plan.b if plan.k > 1 else plan.steps, plan.manifest["participation"]["person_batches"])
+        count, what = batches.groups, "persons cannot be dealt to"
     else:
-        raise ExportError(f"the schema {plan.schema!r} is not known to this version")
-    if records < batches.batches:
-        raise ParticipationError(
-            f"{records} records cannot be cut into {batches.batches} batches that are never empty: make an export "
-            "with a smaller b"
-        )
+        b = {"single": plan.steps, "min-sep": max(plan.b, math.ceil(plan.steps / plan.k))}.get(plan.schema, plan.b)
+        windows = math.ceil(plan.steps / (b * plan.k))  # more than one where a run is longer than k·b
+        batches = _draw.Turns(records, b, plan.k, windows)
+        count, what = records, "records cannot be cut into"
+    if count < batches.batches:
+        raise ParticipationError(f"{count} {what} {batches.batches} batches that are never empty: make an export with a smaller b")
     return batches

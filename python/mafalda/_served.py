@@ -17,6 +17,7 @@ from ._inputs import plain
 from ._noise import BLOCK, Noise, Place, check_part, digest
 from ._protocol import Client
 from ._server import Server, listener
+from ._types import Array, Json, Path
 
 T = TypeVar("T")
 
@@ -37,7 +38,7 @@ class RemoteNoise(Noise):
         return self._place
 
     @property
-    def spent(self) -> dict[str, Any] | None:
+    def spent(self) -> Json | None:
         with self._turn():
             return self._try(lambda c: c.spent())
 
@@ -47,18 +48,20 @@ class RemoteNoise(Noise):
             self._note(self._try(lambda c: c.state()))
             return self._place
 
-    def _note(self, state: dict[str, Any]) -> None:
-        self._place, self.end = _place(state), state.get("end", self.steps)
+    def _note(self, state: Json) -> None:
+        self._place = Place(state["next"], state["issued"], state["sending"], tuple(state["unsent"]))
+        self.end = state.get("end", self.steps)
 
     def blocks(
         self, step: int, size: int = BLOCK, dtype: Any = np.float64, offset: int = 0, length: int | None = None
-    ) -> Iterator[tuple[int, np.ndarray]]:
+    ) -> Iterator[tuple[int, Array]]:
         dtype = np.dtype(dtype).newbyteorder("<")
         if dtype.str not in ("<f8", "<f4"):
             raise ValueError(f"rows come as float64 or float32, not as {dtype}")
         if not 0 <= step <= self.steps:
             raise StepError(f"there are {self.steps} steps, and no row {step}")
         end = offset + check_part(step, self.dim, offset, length)
+        self._begin()
         for at in range(offset, end, size):
             part = np.empty(min(size, end - at), dtype=dtype)
             with self._turn():
@@ -67,7 +70,11 @@ class RemoteNoise(Noise):
                     self._place = Place(step + 1, step, None, ())
             yield at, part
 
+    def _begin(self) -> None:
+        """Is called before there is a row."""
+
     def skip(self, step: int | None = None) -> None:
+        self._begin()
         with self._turn():
             missed = self.next if step is None else step
             self._try(lambda c: c.unsent(missed))
@@ -123,7 +130,7 @@ class RemoteNoise(Noise):
             self._client = client
         return self._client
 
-    def _check(self, hello: dict[str, Any]) -> None:
+    def _check(self, hello: Json) -> None:
         if hello["export"] != self.plan.hash:
             raise ExportError(f"the noise server has another export: {hello['export']}, not {self.plan.hash}")
         if hello["node"] != self.node:
@@ -158,21 +165,16 @@ class ServedNoise(RemoteNoise):
         given_std: float | None = None,
         binary: str | None = None,
         new: bool | None = None,
-        counter: str | os.PathLike[str] | None = None,
+        counter: Path | None = None,
         stop_at: float | None = None,
         stop_delta: float | None = None,
-        key: str | os.PathLike[str] | None = None,
-        peers: str | os.PathLike[str] | None = None,
-        runs: str | os.PathLike[str] | None = None,
+        key: Path | None = None,
+        peers: Path | None = None,
+        runs: Path | None = None,
     ) -> None:
         state = os.path.abspath(state)  # a change of folder meanwhile changes nothing
         there = os.path.exists(state)
-        if new is not None and new == there:
-            raise ExportError(
-                f"the state {state} is there already: without new=True it goes on"
-                if new
-                else f"there is no state {state}"
-            )
+        _begun.check_new(state, new, there)
         if new is None and not there:
             _begun.check(plan, node, state)
         self._new, self._state, self._noted = not there, state, False
@@ -189,17 +191,7 @@ class ServedNoise(RemoteNoise):
             self._end()
             raise
 
-    def blocks(
-        self, step: int, size: int = BLOCK, dtype: Any = np.float64, offset: int = 0, length: int | None = None
-    ) -> Iterator[tuple[int, np.ndarray]]:
-        self._begin()
-        yield from super().blocks(step, size, dtype, offset, length)
-
-    def skip(self, step: int | None = None) -> None:
-        self._begin()
-        super().skip(step)
-
-    def _check(self, hello: dict[str, Any]) -> None:
+    def _check(self, hello: Json) -> None:
         super()._check(hello)
         if self._limit and hello.get("limit") != self._limit:
             raise ServerError(
@@ -275,7 +267,3 @@ def noise_at(
 
     plan.check_node(node)
     return RemoteNoise(plan, node, dim, plan.level(node).noise_std or 0.0, dial)
-
-
-def _place(state: dict[str, Any]) -> Place:
-    return Place(state["next"], state["issued"], state["sending"], tuple(state["unsent"]))

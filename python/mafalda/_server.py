@@ -16,21 +16,18 @@ from typing import IO, Sequence
 
 from .errors import ServerError
 from ._keywords import words
-from ._process import Owner
+from ._process import Owner, hold, in_child
 from ._program import find
 
 SILENCE = 60  # seconds in which a program must say something
 _held: "weakref.WeakSet[IO[bytes]]" = weakref.WeakSet()  # locks of states, and pipes whose servers end when they close
 
 
+@in_child
 def _let_go() -> None:
     """Closes what is the parent's in a fork, which must not outlive it."""
     for file in list(_held):
         file.close()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go)
 
 
 class Server:
@@ -137,18 +134,14 @@ def _lock(path: str, state: str) -> IO[bytes]:
 
 def _locked(path: str) -> IO[bytes] | None:
     """The lock at a path; None if another process has it. Whoever has one may remove it: what was opened may be no longer there."""
-    import fcntl
-
     while True:
         lock = open(path, "ab")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            lock.close()
-            return None
-        if _is_at(lock, path):
+        held = hold(lock)
+        if held and _is_at(lock, path):
             return lock
         lock.close()
+        if not held:
+            return None
 
 
 def _is_at(lock: IO[bytes], path: str) -> bool:
@@ -196,17 +189,10 @@ def _terminate(sock: socket.socket, path: str) -> None:
     process, _ = listener(sock, path)
     if process > 0:  # 0: of another container, and for kill the whole group of this one
         os.kill(process, 15)
-        _wait(sock, process)
+        with contextlib.suppress(OSError):  # it hangs up, and a moment later it is gone, and has let go of its state
+            sock.settimeout(10)
+            sock.recv(1)
+            for _ in range(100):
+                os.kill(process, 0)
+                time.sleep(0.01)
     sock.close()
-
-
-def _wait(sock: socket.socket, process: int) -> None:
-    """Waits until a server that was told to end has let go of its state: it hangs up, and a moment later it is gone."""
-    try:
-        sock.settimeout(10)
-        sock.recv(1)
-        for _ in range(100):
-            os.kill(process, 0)
-            time.sleep(0.01)
-    except OSError:
-        pass

@@ -7,6 +7,7 @@ process: a lock in the folder tells that its owner lives.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
@@ -14,7 +15,7 @@ import time
 import weakref
 from typing import IO
 
-from ._process import Owner
+from ._process import Owner, fcntl, hold
 
 PREFIX = "mafalda-python-"
 _NEW = 5  # seconds in which a folder may not have its lock yet
@@ -24,7 +25,8 @@ class Folder:
     """A new folder, removed with this object. Attributes: path."""
 
     def __init__(self) -> None:
-        _sweep()
+        with contextlib.suppress(OSError):
+            _sweep()
         self.path = tempfile.mkdtemp(prefix=PREFIX)
         self._lock = _lock(self.path)
         weakref.finalize(self, _remove, self.path, self._lock, Owner("a temporary folder"))
@@ -42,29 +44,20 @@ def _remove(path: str, lock: IO[bytes] | None, owner: Owner) -> None:
 
 
 def _lock(path: str) -> IO[bytes] | None:
-    """The lock of a folder; None if another process has it, or the system has none."""
-    try:
-        import fcntl
-    except ImportError:
-        return None
+    """The lock of a folder; None if another process has it."""
     lock = open(os.path.join(path, "owner"), "ab")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        lock.close()
-        return None
-    return lock
+    if hold(lock):
+        return lock
+    lock.close()
+    return None
 
 
 def _sweep() -> None:
     """Removes the folders of this user whose owners were killed."""
-    try:
-        import fcntl  # noqa: F401  without locks it cannot be told
-        found = [entry for entry in os.scandir(tempfile.gettempdir()) if entry.name.startswith(PREFIX)]
-    except (ImportError, OSError):
-        return
-    for entry in found:
+    for entry in os.scandir(tempfile.gettempdir()) if fcntl is not None else ():  # without locks it cannot be told
         try:
+            if not entry.name.startswith(PREFIX):
+                continue
             state = entry.stat(follow_symlinks=False)
             if entry.is_symlink() or state.st_uid != os.getuid() or time.time() - state.st_mtime < _NEW:
                 continue

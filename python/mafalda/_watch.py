@@ -29,7 +29,11 @@ class Watch:
         named = [*model.named_parameters(), *((n, b) for n, b in model.named_buffers() if b.is_floating_point())]
         for name, p in named:
             if id(p) not in self._seen:
-                self._seen[id(p)] = (name, p, fingerprint(p))
+                self._see(name, p)
+
+    def _see(self, name: str, p: Any) -> None:
+        """A tensor is as it should be."""
+        self._seen[id(p)] = name, p, fingerprint(p)
 
     @contextmanager
     def changing(self) -> Iterator[None]:
@@ -38,24 +42,21 @@ class Watch:
         try:
             yield
         finally:
-            self._seen = {i: (name, p, fingerprint(p)) for i, (name, p, _) in seen.items()}
+            for name, p, _ in seen.values():
+                self._see(name, p)
 
     def holds(self, p: Any) -> bool:
         """Whether a tensor is watched, and is as it should be."""
         return id(p) in self._seen and self._seen[id(p)][2] == fingerprint(p)
 
-    def name_of(self, p: Any) -> str | None:
-        """The name of a tensor that is watched; None of others."""
-        return self._seen[id(p)][0] if id(p) in self._seen else None
-
     def accept(self, p: Any) -> None:
         """A watched tensor is as it should be."""
-        self._seen[id(p)] = (self._seen[id(p)][0], p, fingerprint(p))
+        self._see(self._seen[id(p)][0], p)
 
     def begin(self, parameters: Iterable[Any]) -> None:
         """Watches these parameters as they are now."""
         for i, p in enumerate(parameters):
-            self._seen[id(p)] = (f"parameter {i}", p, fingerprint(p))
+            self._see(f"parameter {i}", p)
 
     def clear(self) -> None:
         """Watches nothing until the next check."""
@@ -90,9 +91,9 @@ def fingerprint(p: Any) -> int:
 def refuse_changed(parameters: Iterable[Any]) -> None:
     """A MafaldaError if a training watches a parameter, and something else than that training has changed it."""
     for p in parameters:
-        names = [watch.name_of(p) for watch in list(_watches) if watch.name_of(p) is not None]
-        if names and not any(watch.holds(p) for watch in list(_watches)):
-            raise MafaldaError(changed(names[0]))
+        seen = [watch for watch in list(_watches) if id(p) in watch._seen]
+        if seen and not any(watch.holds(p) for watch in seen):
+            raise MafaldaError(changed(seen[0]._seen[id(p)][0]))
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from . import _durable, _files
 from .errors import ExportError, MafaldaError, ParticipationError, ProcessError
 from ._export import Export
 from ._sampler import Sampler
+from ._types import Array, Json, Path, is_positive, is_whole
 
 FORMAT, RUN_FORMAT, VIEW_FORMAT = "mafalda canaries 1", "mafalda run 1", "mafalda view 1"
 RECORD_FORMAT = "mafalda record 1"
@@ -46,7 +47,7 @@ class _Coins:
         bits = np.frombuffer(self._stream(0, (count + 7) // 8), dtype=np.uint8)
         self.included = np.unpackbits(bits, bitorder="little")[:count].astype(bool)
 
-    def direction(self, i: int) -> np.ndarray:
+    def direction(self, i: int) -> Array:
         """The direction of canary i: dim numbers ±1/√dim, float32."""
         bits = np.frombuffer(self._stream(i + 1, (self.dim + 7) // 8), dtype=np.uint8)
         value = np.float32(1) / np.float32(np.sqrt(self.dim))
@@ -60,7 +61,7 @@ class _Coins:
         taken = [int(i) for i in numbers if i >= self.records]
         return [i for i in taken if self.replaced or self.included[i - self.records]]
 
-    def gradients(self, numbers: Sequence[int]) -> np.ndarray:
+    def gradients(self, numbers: Sequence[int]) -> Array:
         """The gradients, before the clip, of the canaries among numbers that contribute: a row each, float32."""
         taken = self.contributing(numbers)
         rows = np.empty((len(taken), self.dim), dtype=np.float32)
@@ -72,7 +73,7 @@ class _Coins:
     def _stream(self, number: int, length: int) -> bytes:
         return hashlib.shake_128(FORMAT.encode() + self._key + number.to_bytes(8, "little")).digest(length)
 
-    def _text(self, export: str, node: str, steps: list[list[int]]) -> dict[str, Any]:
+    def _text(self, export: str, node: str, steps: list[list[int]]) -> Json:
         """What the file of coins has."""
         found = {"format": FORMAT, "export": export, "node": node, "dim": self.dim, "clip": self.clip}
         found |= {"replaced": True} if self.replaced else {}
@@ -100,15 +101,21 @@ class Canaries(_Coins):
                 if number >= self.records:
                     self.steps[number - self.records].append(t)
 
-    def said(self) -> dict[str, Any]:
+    def said(self) -> Json:
         """What the file of coins has."""
         return self._text(self.sampler.plan.hash, self.sampler.node, self.steps)
 
 
-def make(
-    plan: Export, count: int, dim: int, path: Any, sampler: Sampler, seed: int | None, clip: float | None
+def make_canaries(
+    plan: Export, count: int, dim: int, path: Path, *, sampler: Sampler, seed: int | None = None, clip: float | None = None
 ) -> Canaries:
-    """See Plan.canaries."""
+    """Records that are made up for an audit of a training: the last count ones of sampler, for a model of dim
+    parameters.
+
+    path is the file for their coins, which is for the auditor alone; if it is there, the run goes on
+    with it. make_private takes them. They cost accuracy: their gradients go into the sums as all others. seed: for
+    simulations.
+    """
     if not isinstance(sampler, Sampler) or sampler.plan.hash != plan.hash:
         raise ParticipationError(
             f"canaries are records of a node: give sampler=plan.sampler(len(data) + {count}, …) of this plan"
@@ -118,7 +125,7 @@ def make(
             "canaries are records of their own, and the export protects persons: they audit plans for records"
         )
     for name, value, least in (("count", count, 2), ("dim", dim, 1)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        if not is_whole(value, least):
             raise ValueError(f"{name} is a whole number, at least {least}, not {value!r}")
     if count >= sampler.records:
         raise ParticipationError(
@@ -126,20 +133,19 @@ def make(
             f"make the sampler with len(data) + {count}"
         )
     clip = plan.level(sampler.node or None).clip if clip is None else clip
-    if clip is None or not 0 < clip < float("inf"):
+    if clip is None or not is_positive(clip):
         raise ValueError(f"clip is the norm of every record's gradient, above 0, not {clip!r}")
     path = os.fspath(path)
     kept = _read(path)
-    if kept is not None:  # a run that goes on
-        key = bytes.fromhex(str(kept.get("key", "")))
-        made = Canaries(sampler, int(dim), int(count), float(clip), key, kept.get("replaced") is True)
-        if kept != made.said():
-            raise MafaldaError(f"{path} has the coins of another run: give another name")
-        return made
-    key = _new_key(seed)
-    replaced = plan.manifest.get("privacy", {}).get("adjacency") == "replace-one"
+    if kept is None:
+        key, replaced = _new_key(seed), plan.manifest.get("privacy", {}).get("adjacency") == "replace-one"
+    else:  # a run that goes on
+        key, replaced = bytes.fromhex(str(kept.get("key", ""))), kept.get("replaced") is True
     made = Canaries(sampler, int(dim), int(count), float(clip), key, replaced)
-    _write_sealed(path, made.said())
+    if kept is None:
+        _write_sealed(path, made.said())
+    elif kept != made.said():
+        raise MafaldaError(f"{path} has the coins of another run: give another name")
     return made
 
 
@@ -163,17 +169,15 @@ class Recorder:
         self,
         plan: Export,
         node: str,
-        folder: str | os.PathLike[str],
+        folder: Path,
         layers: Sequence[int],
         size: float,
         momentum: float | None = 0.0,
     ) -> None:
         self.gradients = momentum is None
-        shape = (plan.steps, sum(layers))
-        said = {"format": RUN_FORMAT, "export": plan.hash, "node": node, "dim": shape[1], "steps": plan.steps}
-        said |= {"size": float(size), "momentum": float(momentum or 0), "layers": [int(n) for n in layers]}
+        said = _run(RUN_FORMAT, plan, node, size, momentum or 0, layers)
         said |= {"gradients": True} if self.gradients else {}
-        self._updates = _Rows(folder, said, "updates.f32", shape)
+        self._updates = _Rows(folder, said, "updates.f32", (plan.steps, said["dim"]))
 
     def missed(self, steps: Sequence[int]) -> None:
         """Steps whose message did not leave after all: the next row of noise carries theirs (noise.place.unsent says
@@ -181,7 +185,7 @@ class Recorder:
         for step in steps:
             self._updates.write(step, np.nan)
 
-    def add(self, step: int, before: np.ndarray, message: np.ndarray, rate: float) -> None:
+    def add(self, step: int, before: Array, message: Array, rate: float) -> None:
         """The message of a step, the model that the node held before, and the learning rate in between."""
         steps, dim = self._updates.shape
         if not 0 <= step < steps or len(before) != dim or len(message) != dim or not rate > 0:
@@ -189,9 +193,15 @@ class Recorder:
             raise ExportError(f"step {step} of {steps}, {models}, rate {rate}")
         self._updates.write(step, (np.asarray(before, dtype=np.float64) - np.asarray(message, dtype=np.float64)) / rate)
 
-    def add_gradients(self, step: int, gradients: np.ndarray) -> None:
+    def add_gradients(self, step: int, gradients: Array) -> None:
         """The gradients with their noise, divided by the size, that an optimizer was given in a step."""
         self._updates.write(step, gradients)
+
+
+def _run(format: str, plan: Export, node: str, size: float, momentum: float, layers: Sequence[int]) -> Json:
+    """What run.json says of every run."""
+    said = {"format": format, "export": plan.hash, "node": node, "dim": int(sum(layers)), "steps": plan.steps, "size": float(size)}
+    return said | {"momentum": float(momentum), "layers": [int(n) for n in layers]}
 
 
 class View:
@@ -205,27 +215,25 @@ class View:
         self,
         plan: Export,
         node: str,
-        folder: str | os.PathLike[str],
-        start: np.ndarray,
+        folder: Path,
+        start: Array,
         *,
         sizes: Mapping[str, float],
         rates: float | Sequence[float],
         momentum: float = 0.0,
         layers: Sequence[int] | None = None,
     ) -> None:
-        order = {label: i for i, label in enumerate(plan.nodes)}
-        self._seen = sorted(plan.neighbours(plan.check_node(node, needed=True)), key=order.__getitem__)
+        self._seen = list(plan.neighbours(plan.check_node(node, needed=True)))
         rates = np.broadcast_to(np.asarray(rates, dtype=np.float64), plan.steps).tolist()
-        said = {"format": VIEW_FORMAT, "export": plan.hash, "node": node, "dim": len(start), "steps": plan.steps}
-        said |= {"size": 0.0, "momentum": float(momentum)}
-        said |= {"layers": [int(n) for n in layers or [len(start)]], "seen": self._seen}
+        said = _run(VIEW_FORMAT, plan, node, 0, momentum, layers or [len(start)])
+        said |= {"dim": len(start), "seen": self._seen}
         said |= {"sizes": {label: float(sizes[label]) for label in plan.nodes if label != node}, "rates": rates}
         shape = (1 + plan.steps * (1 + len(self._seen)), len(start))
         self._messages = _Rows(folder, said, "messages.f32", shape, [start])
         if not np.array_equal(self._messages[0], np.asarray(start, dtype=np.float32)):
             raise MafaldaError(f"{folder} is there already, and is not the record of this run: give another name")
 
-    def add(self, step: int, own: np.ndarray, received: Mapping[str, np.ndarray]) -> None:
+    def add(self, step: int, own: Array, received: Mapping[str, Array]) -> None:
         """The messages of a step: the node's own, and those that it received, by label."""
         if set(received) != set(self._seen):
             raise ExportError(f"step {step} has messages of {sorted(received)}, and the node hears {self._seen}")
@@ -254,14 +262,14 @@ class Record(_Coins):
 
     def __init__(
         self,
-        folder: str | os.PathLike[str],
+        folder: Path,
         like: Any,
         count: int,
         clip: float,
         *,
         size: float = 1.0,
-        claim: str | os.PathLike[str] | None = None,
-        noising: np.ndarray | None = None,
+        claim: Path | None = None,
+        noising: Array | None = None,
         seed: int | None = None,
     ) -> None:
         like = np.zeros(like, np.float32) if isinstance(like, (int, np.integer)) else like
@@ -270,23 +278,19 @@ class Record(_Coins):
         self._single = not isinstance(like, (Mapping, list, tuple))
         dim, count = sum(part.size for part in self._like), operator.index(count)
         noising = None if noising is None else np.asarray(noising, dtype=np.float64)
-        if count < 2 or dim < 1 or not 0 < clip < float("inf") or not 0 < size < float("inf"):
+        if count < 2 or dim < 1 or not (is_positive(clip) and is_positive(size)):
             positive = f"parameters ({dim}), clip {clip} and size {size}"
             raise ValueError(f"count {count} must be at least 2, and {positive} above 0")
         super().__init__(0, dim, int(count), float(clip), _new_key(seed), False)
         self._folder, self._size, self._owner = os.path.abspath(os.fspath(folder)), float(size), os.getpid()
-        self._rounds: list[dict[str, Any]] = []
-        self._rows: list[np.ndarray] = []
+        self._rounds: list[Json] = []
+        self._rows: list[Array] = []
         self._senders: list[int | None] = []
         self._drawn: list[int] | None = None
         self._noising: str | None = None
-        text = None
-        if claim is not None:
-            with open(claim, "rb") as f:
-                text = f.read()
+        text = None if claim is None else _files.read(claim)
         try:
-            os.makedirs(os.path.dirname(self._folder), exist_ok=True)
-            os.mkdir(self._folder, 0o700)
+            os.makedirs(self._folder, 0o700)
         except FileExistsError:
             whose = "and goes on, or was interrupted: no record goes on later"
             if os.path.exists(self._at("record.json")):
@@ -299,10 +303,10 @@ class Record(_Coins):
             for path in re.findall(r"""^\s*matrix\s*=\s*["'](.+?)["']""", text.decode(errors="replace"), re.MULTILINE):
                 file = os.path.join(path, "manifest.json") if os.path.isdir(path) else path
                 if os.path.exists(file):
-                    self._matrices[path] = _digest(file)
+                    self._matrices[path] = _files.sha256(file)
         if noising is not None:
             np.save(self._at("noising.npy"), noising)
-            self._noising = _digest(self._at("noising.npy"))
+            self._noising = _files.sha256(self._at("noising.npy"))
 
     def update(self, i: int) -> Any:
         """What canary i contributes, before the clip, in the shape of like: by its coin, next to nothing, as some
@@ -328,8 +332,7 @@ class Record(_Coins):
         contribution is; None where canaries are contributions beside others, of which drawn says which had their turn,
         whatever their coins (all). What several recipients get for the same data is added several times.
         """
-        if os.getpid() != self._owner:
-            raise ProcessError(f"{self._folder} is written by process {self._owner}: bring what was released there")
+        self._check_process("bring what was released")
         next_round = len(self._rounds) + bool(self._rows)
         if round == next_round and self._rows:
             self._end_round()
@@ -355,11 +358,10 @@ class Record(_Coins):
 
     def close(self) -> None:
         """Writes what the files are. A record that was not closed is neither audited nor taken up later."""
-        if os.getpid() != self._owner:
-            raise ProcessError(f"{self._folder} is written by process {self._owner}: close it there")
+        self._check_process("close it")
         if self._rows:
             self._end_round()
-        coins = _digest(self._at("coins.json"))
+        coins = _files.sha256(self._at("coins.json"))
         said = {"format": RECORD_FORMAT, "coins": coins, "rounds": self._rounds}
         said |= {"noising": self._noising} if self._noising else {}
         _write_sealed(self._at("record.json"), said | ({"matrices": self._matrices} if self._matrices else {}))
@@ -371,14 +373,14 @@ class Record(_Coins):
         if kind is None:
             self.close()
 
+    def _check_process(self, advice: str) -> None:
+        if os.getpid() != self._owner:
+            raise ProcessError(f"{self._folder} is written by process {self._owner}: {advice} there")
+
     def _canary(self, what: str, number: Any) -> int:
-        try:
-            found = -1 if isinstance(number, bool) else operator.index(number)
-        except TypeError:
-            found = -1
-        if not 0 <= found < self.count:
+        if not is_whole(number, 0, self.count):
             raise MafaldaError(f"{what} {number!r} is none of {self.count} canaries, 0 to {self.count - 1}")
-        return found
+        return int(number)
 
     def _end_round(self) -> None:
         path = self._at(f"round-{len(self._rounds):04d}.npy")
@@ -387,15 +389,12 @@ class Record(_Coins):
                 np.save(f, np.asarray(self._rows, dtype="<f4"))
         except FileExistsError:
             raise MafaldaError(f"{path} is there already: another process writes to this folder") from None
-        said: dict[str, Any] = {"sha256": _digest(path), "rows": len(self._rows)}
-        if self._senders[0] is not None:
-            said["senders"] = self._senders
-        if self._drawn is not None:
-            said["drawn"] = self._drawn
-        self._rounds.append(said)
+        said = {"sha256": _files.sha256(path), "rows": len(self._rows)}
+        said |= {"senders": self._senders} if self._senders[0] is not None else {}
+        self._rounds.append(said | ({"drawn": self._drawn} if self._drawn is not None else {}))
         self._rows, self._senders = [], []
 
-    def _flat(self, values: Any) -> np.ndarray:
+    def _flat(self, values: Any) -> Array:
         parts = _parts([values[key] for key in self._keys] if self._keys is not None else values)
         if [part.shape for part in parts] != [part.shape for part in self._like]:
             found, wanted = ([part.shape for part in of] for of in (parts, self._like))
@@ -406,12 +405,7 @@ class Record(_Coins):
         return os.path.join(self._folder, name)
 
 
-def _digest(path: str) -> str:
-    with open(path, "rb") as f:
-        return hashlib.sha256(f.read()).hexdigest()
-
-
-def _parts(values: Any) -> list[np.ndarray]:
+def _parts(values: Any) -> list[Array]:
     """Arrays and tensors, of a state dict, a list, or one, as float64."""
     if hasattr(values, "state_dict"):
         kind = type(values).__name__
@@ -432,7 +426,7 @@ class _Rows:
     leaves before is made anew. first are rows that it begins with.
     """
 
-    def __init__(self, folder: Any, said: dict[str, Any], name: str, shape: tuple[int, int], first: Any = ()) -> None:
+    def __init__(self, folder: Any, said: Json, name: str, shape: tuple[int, int], first: Any = ()) -> None:
         folder = os.path.abspath(os.fspath(folder))
         run, self._path, self.shape = os.path.join(folder, "run.json"), os.path.join(folder, name), shape
         size, entries = 4 * shape[0] * shape[1], os.listdir(folder) if os.path.isdir(folder) else []
@@ -470,7 +464,7 @@ class _Rows:
         if has != size:
             raise ExportError(f"{self._path} has {has} bytes, not {size}: it was cut, and cannot go on")
 
-    def __getitem__(self, row: int) -> np.ndarray:
+    def __getitem__(self, row: int) -> Array:
         return np.fromfile(self._path, "<f4", self.shape[1], offset=4 * row * self.shape[1])
 
     def _bytes(self, numbers: Any) -> bytes:
@@ -485,12 +479,12 @@ def _seal(text: str) -> str:
     return f'{SEAL}{hashlib.sha256(text.encode()).hexdigest()}"}}\n'
 
 
-def _write_sealed(path: str, said: dict[str, Any]) -> None:
+def _write_sealed(path: str, said: Json) -> None:
     text = json.dumps(said)[:-1]
     _durable.write(path, (text + _seal(text)).encode())
 
 
-def _read(path: str) -> dict[str, Any] | None:
+def _read(path: str) -> Json | None:
     """What a file of coins has; None if it is not there."""
     try:
         content = _files.read(path, LARGEST).decode("utf-8", "replace")

@@ -1,5 +1,9 @@
 """What can go wrong. All are ValueErrors with one line that says what to do."""
 
+import os
+import sys
+import warnings
+
 
 class MafaldaError(ValueError):
     """Everything that this package raises on its own."""
@@ -51,3 +55,11 @@ class ProgramError(MafaldaError):
         super().__init__(text)
         self.code, self.command = code, command
         self.result: object = None
+
+
+def warn(text: str) -> None:
+    """Warns of something, at the line that has called the package."""
+    package, level, frame = os.path.dirname(__file__), 2, sys._getframe(1)
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == package:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, stacklevel=level)

@@ -18,8 +18,8 @@ from ._export import Export
 from ._inputs import plain
 from ._keywords import words
 from ._program import find
+from ._types import Path
 
-Path = str | os.PathLike[str]
 
 
 def new(node: str, private: Path, public: Path, binary: str | None = None) -> str:

@@ -16,43 +16,23 @@ it puts a loader of its own and independent noise in the place of these.
 
 from __future__ import annotations
 
-import threading
 from typing import Any, Callable
 
 import torch
 from opacus.optimizers import DPOptimizer
 from opacus.optimizers.optimizer import _check_processed_flag, _mark_as_processed
 
-from .canaries import Canaries, Recorder
+from .canaries import Canaries
 from ._clipping import clip_and_sum
 from .errors import ExportError, MafaldaError, ParticipationError
 from ._export import Export
-from ._guard import Private, StepGuard, check_model, one_at_a_time, trained_parameters, warn_of_optimizer
-from ._noise import Noise
-from ._noise_source import open_noise
+from ._guard import check_model, one_at_a_time
 from ._sampler import Sampler
-from .torch import (
-    add_canaries,
-    add_row,
-    check_batch,
-    check_checkpoint,
-    check_loader,
-    check_places,
-    checked_canaries,
-    checked_clip,
-    checked_size,
-    checkpoint,
-    follow,
-    prefetched,
-    recorded_momentum,
-    recording,
-    refuse_closure,
-    skip_to,
-)
-from ._watch import Watch
+from .torch import Training, check_batch, check_checkpoint, checkpoint, refuse_closure
+from ._types import Json
 
 
-class MafaldaOptimizer(Private, DPOptimizer):
+class MafaldaOptimizer(Training, DPOptimizer):
     """A DPOptimizer whose noise in step t is row t of an export, and which divides by the public size of a batch.
 
     module is the model: the optimizer must train all of it. loader is the DataLoader, whose batches must be those of
@@ -91,43 +71,23 @@ class MafaldaOptimizer(Private, DPOptimizer):
                 "where do the batches come from? Give loader=DataLoader(data, batch_sampler=plan.sampler(len(data), …)), or "
                 "that sampler"
             )
-        parameters = trained_parameters(optimizer)
-        node = plan.check_node(node)
-        clip = checked_clip(plan, node, max_grad_norm, options.get("noise_std"))
-        if loader is not None:
-            check_loader(plan, loader, sampler)
-            sampler = loader.batch_sampler
-        if sampler.shape is not None:
+        self._take(optimizer, plan, node, max_grad_norm, sampler, loader, expected_batch_size, options)
+        if self.sampler.shape is not None:
             raise ParticipationError("Opacus cannot tell rows of padding from records: use plan.make_private, or no pad=True")
-        size = checked_size(plan, sampler, expected_batch_size, node)
-        check_model(module, parameters)
-        warn_of_optimizer(plan, optimizer)
+        check_model(module, self.parameters)
         refuse_mixing_layers(module, loss_reduction)
-        self._clip, self._turn = clip, threading.RLock()
-        self.plan, self.sampler, self.module = plan, sampler, module
-        layers = [p.numel() for p in parameters]
-        self.canaries = checked_canaries(canaries, sampler, sum(layers), clip)
-        momentum = recorded_momentum(optimizer)
+        self.module = module
         self._taken: tuple[int, int] | None = None  # the step that summed gradients are for, and of how many records
-        self._ahead, self._watch = prefetched(loader), Watch()
         self._cut = False  # whether a BatchMemoryManager cuts batches
-        divisor = size if loss_reduction == "mean" else 1.0
-        self._record = None if record is None else Recorder(plan, node, record, layers, divisor, momentum)
-        self._watch.take_over(parameters)
-        self._trained = [id(p) for p in parameters]
-        self.noise: Noise = open_noise(plan, node, sum(layers), state, seed, **options)
+        self._open(state, seed, canaries, record, self.size if loss_reduction == "mean" else 1.0, options)
         super().__init__(
             optimizer,
-            noise_multiplier=self.noise.std / clip,
-            max_grad_norm=clip,
-            expected_batch_size=size,
+            noise_multiplier=self.noise.std / self._clip,
+            max_grad_norm=self._clip,
+            expected_batch_size=self.size,
             loss_reduction=loss_reduction,
         )
-        follow(sampler, self.noise)
         super().zero_grad(set_to_none=True)  # what was there is no gradient of a batch
-        if canaries is not None:
-            sampler.real = canaries.records
-        self._guard = StepGuard.of(optimizer)
         self._begin_watch()
 
     def _begin_watch(self) -> None:
@@ -140,11 +100,6 @@ class MafaldaOptimizer(Private, DPOptimizer):
 
         hook = self.module.register_forward_pre_hook(begin)
 
-    @property
-    def step_number(self) -> int:
-        """t: the next step uses row t, and batch t of the sampler."""
-        return self.noise.next
-
     @one_at_a_time
     def step(self, closure: Callable[[], Any] | None = None) -> None:
         """Clips, adds row t, divides by the public size, and has the wrapped optimizer step; of a part of a batch, clips only.
@@ -154,7 +109,7 @@ class MafaldaOptimizer(Private, DPOptimizer):
         try:
             refuse_closure(closure)
             self.noise.next_step()
-            if [id(p) for p in self.params] != self._trained:
+            if list(map(id, self.params)) != list(map(id, self.parameters)):
                 raise ExportError(
                     "parameters were frozen or thawed since the optimizer was made: some may have gradients without noise. "
                     "What is trained stays the same for a whole run"
@@ -164,9 +119,7 @@ class MafaldaOptimizer(Private, DPOptimizer):
             self._guard.check_state()
             self._watch.check(self.module)
             if self.pre_step():
-                t = self.noise.next - 1
-                with recording(self._record, t, self.params, self.original_optimizer), self._watch.changing(), self._guard:
-                    self.original_optimizer.step()
+                self._move(self.noise.next - 1)
         except BaseException:
             self._forget()
             raise
@@ -211,12 +164,7 @@ class MafaldaOptimizer(Private, DPOptimizer):
         if of != t:
             raise ParticipationError(f"the gradients were of step {of}, and step {t} is next: they are forgotten")
         check_batch(self.sampler, t, count, self._ahead, self._cut)
-        check_places(self.params, sums)
-        if self.canaries is not None:
-            add_canaries(self.canaries, t, sums)
-        if self._record is not None:
-            self._record.missed(self.noise.place.unsent)
-        add_row(self.noise, t, sums)
+        self._cover(t, sums)
         for p, total in zip(self.params, sums):
             p.grad = total.to(p.dtype)
         self.sampler.finish(t)
@@ -235,26 +183,23 @@ class MafaldaOptimizer(Private, DPOptimizer):
     def skip_to(self, step: int) -> list[int]:
         """Steps before this one were missed, nothing of them left: rows are carried (Noise.skip). Returns them."""
         self._forget()
-        return skip_to(self.noise, self.sampler, step)
+        return super().skip_to(step)
 
     def accept_changes(self) -> None:
         """See mafalda.torch.PrivateOptimizer.accept_changes."""
-        self._watch.clear()
+        super().accept_changes()
         self._begin_watch()
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> Json:
         """The optimizer's, with the step, the export and the node under "mafalda". No secret: that is in the noise's state."""
         return {**self.original_optimizer.state_dict(), "mafalda": checkpoint(self.noise, "sampler")}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: Json) -> None:
         """Goes on with the row that is next: a checkpoint ahead of the noise is a StepError, one behind is warned of."""
         check_checkpoint(state_dict.get("mafalda"), self.noise)
         self.original_optimizer.load_state_dict({k: v for k, v in state_dict.items() if k != "mafalda"})
         self._guard.accept_state()
         self.accept_changes()
-
-    def __repr__(self) -> str:
-        return self.said(self.original_optimizer, self.expected_batch_size, "of plan.sampler")
 
 
 def refuse_mixing_layers(module: "torch.nn.Module", reduction: str) -> None:

@@ -18,6 +18,7 @@ average: that costs no privacy, and may cost the training.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -34,6 +35,7 @@ from ._export import Export
 from ._noise import Noise
 from ._outbox import HEAD, Outbox, read
 from ._process import Closing
+from ._types import Array, Json, Path
 
 RETRY = 1.0  # seconds before a neighbour that was not there is tried again, at least
 CONNECT = 5.0  # seconds that a connection may take, at most, in the middle of a training
@@ -58,7 +60,7 @@ class Peers(Closing):
         plan: Export,
         node: str,
         addresses: Mapping[str, tuple[str, int]],
-        outbox: str | os.PathLike[str],
+        outbox: Path,
         noise: Any,
         patience: float = 20.0,
         tls: tuple[ssl.SSLContext, ssl.SSLContext] | None = None,
@@ -84,7 +86,7 @@ class Peers(Closing):
         self._listener = socket.create_server(self._addresses[node], backlog=64)
         threading.Thread(target=self._accept, daemon=True).start()
 
-    def restore(self, start: np.ndarray) -> np.ndarray:
+    def restore(self, start: Array) -> Array:
         """The model that was sent last, or start."""
         kept = self._outbox.last
         return start if kept is None else np.frombuffer(kept[1], dtype=start.dtype).copy()
@@ -95,7 +97,7 @@ class Peers(Closing):
         A PeersError if no neighbour is there for as long as patience, and an ExportError if one has another export.
         """
         fresh = self._noise.next == 0
-        self._resend()
+        self._send(*(self._outbox.declared or (-1, b"")))  # what may have left, or a word that this node is there
         self._wait(lambda: all(self._open.get(label) for label in self._inbox) if fresh else self._newest() >= 0)
         while self._noise.next < self._noise.steps:
             self._check()
@@ -103,7 +105,7 @@ class Peers(Closing):
             self.note_skipped(self._skip_to(step))
             yield step
 
-    def exchange(self, step: int, model: np.ndarray) -> dict[str, np.ndarray]:
+    def exchange(self, step: int, model: Array) -> dict[str, Array]:
         """Sends a model, and returns those that came of the same step, by label."""
         message = np.ascontiguousarray(model).tobytes()
         self._outbox.put(step, message)
@@ -139,10 +141,6 @@ class Peers(Closing):
             sockets = [*self._out.values(), *self._in]
         for sock in sockets:
             _hang_up(sock)
-
-    def _resend(self) -> None:
-        """The message that may have left is sent again; without one, a word that this node is there."""
-        self._send(*(self._outbox.declared or (-1, b"")))
 
     def _check(self) -> None:
         """Waits for another node to be there; a PeersError if none comes."""
@@ -186,9 +184,8 @@ class Peers(Closing):
                     self._out[label] = self._connect(label)
                 self._out[label].sendall(HEAD.pack(step, len(message)) + message)
             except OSError:  # it is not there
-                gone = self._out.pop(label, None)
-                if gone is not None:
-                    gone.close()
+                if label in self._out:
+                    self._out.pop(label).close()
 
     def _connect(self, label: str) -> socket.socket:
         """A connection to a neighbour. At the start of a training all come at the same time, but for some moments."""
@@ -261,7 +258,7 @@ class Peers(Closing):
                 self._in.discard(sock)
             sock.close()
 
-    def _refuse(self, hello: dict[str, Any], sock: socket.socket) -> str:
+    def _refuse(self, hello: Json, sock: socket.socket) -> str:
         """Why a node is not listened to; empty if it is."""
         label = hello["node"]
         if hello["export"] != self.plan.hash:
@@ -287,7 +284,7 @@ class Peers(Closing):
             self._changed.notify_all()
 
 
-def last_sent(outbox: str | os.PathLike[str]) -> int:
+def last_sent(outbox: Path) -> int:
     """The step of the last message in an outbox; -1 before the first."""
     kept = read(os.fspath(outbox))
     return -1 if kept is None else kept[0]
@@ -301,8 +298,6 @@ def _names(sock: ssl.SSLSocket) -> set[str]:
 
 
 def _hang_up(sock: socket.socket) -> None:
-    try:
+    with contextlib.suppress(OSError):  # it has hung up
         sock.shutdown(socket.SHUT_RDWR)
-    except OSError:  # it has hung up
-        pass
     sock.close()

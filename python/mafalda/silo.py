@@ -23,17 +23,16 @@ over. The server needs no trust: it is the eavesdropper of the export, who sees 
 from __future__ import annotations
 
 import math
-import os
-import warnings
 from typing import Any, Mapping
 
 import numpy as np
 
-from .errors import ExportError, MafaldaError, ParticipationError, StepError
+from .errors import ExportError, MafaldaError, ParticipationError, StepError, warn
 from ._export import Export
 from ._mix import flat
 from ._outbox import Outbox
 from ._process import Closing
+from ._types import Array, Path, is_whole
 
 
 class Silo(Closing):
@@ -43,25 +42,23 @@ class Silo(Closing):
     silo's whole update, of plan.noise; outbox, a file for the last answer, beside the state of the noise.
     """
 
-    def __init__(self, private: Any, outbox: str | os.PathLike[str]) -> None:
-        wanted = "start_from"
-        if isinstance(getattr(private, "plan", None), Export) and private.plan.schema == "silo":
-            wanted = "sending"
-        if not hasattr(private, wanted):
-            maker = {"start_from": "make_private(…)", "sending": "noise(…), for whole updates,"}[wanted]
+    def __init__(self, private: Any, outbox: Path) -> None:
+        self._whole = isinstance(getattr(private, "plan", None), Export) and private.plan.schema == "silo"
+        if not hasattr(private, "sending" if self._whole else "start_from"):
+            maker = "noise(…), for whole updates," if self._whole else "make_private(…)"
             raise MafaldaError(f"a silo takes what plan.{maker} makes, and not a {type(private).__name__}")
         check_server(private.plan)
-        self.private, self.plan, self.noise = private, private.plan, private if wanted == "sending" else private.noise
-        self.node, self._whole = self.noise.node, wanted == "sending"
+        self.private, self.plan, self.noise = private, private.plan, private if self._whole else private.noise
+        self.node = self.noise.node
         self._clip = self.plan.level(self.node).clip
         if self._whole and self._clip is None:
             raise ExportError("the export has no privacy level: make it with epsilon and delta, or mu, and the clip of updates")
-        self._begun: tuple[int, np.ndarray] | None = None  # the round whose update is waited for, and the server's weights
-        self._made: tuple[int, np.ndarray] | None = None  # the round whose update was made, and the weights with its noise
+        self._begun: tuple[int, Array] | None = None  # the round whose update is waited for, and the server's weights
+        self._made: tuple[int, Array] | None = None  # the round whose update was made, and the weights with its noise
         self._outbox = Outbox(outbox, self.noise)
         self._follow()
 
-    def begin(self, step: int, weights: np.ndarray) -> bool:
+    def begin(self, step: int, weights: Array) -> bool:
         """Whether round `step` is to be trained now, from these weights of the server: then take a private step, and
         answer.
 
@@ -74,7 +71,7 @@ class Silo(Closing):
             self._follow()
         if self._answered(step) is not None:
             return False
-        if isinstance(step, bool) or not isinstance(step, (int, np.integer)) or not 0 <= step < noise.steps:
+        if not is_whole(step, 0, noise.steps):
             raise StepError(f"round {step!r} of {self.node!r}: the export has the rounds 0 to {noise.steps - 1}")
         if step < noise.next:
             raise StepError(
@@ -82,8 +79,8 @@ class Silo(Closing):
                 + (f"come twice. Go on with round {noise.next}" if noise.next < noise.steps else "come twice. So are all rounds")
             )
         weights = np.asarray(weights)
-        if weights.dtype.kind not in "fiu" or not np.isfinite(weights).all():
-            raise MafaldaError(f"round {step} of {self.node!r}: the server's weights are not finite numbers; no row was drawn")
+        if weights.dtype.kind not in "fiu" or not (np.abs(weights) <= np.finfo(np.float32).max).all():
+            raise MafaldaError(f"round {step} of {self.node!r}: the server's weights, in single precision, are not finite numbers; no row was drawn")
         if not self._whole:
             self.private.start_from(weights)
         elif weights.shape != (noise.dim,):
@@ -93,7 +90,7 @@ class Silo(Closing):
         self._begun = (int(step), weights.astype(np.float64))
         return True
 
-    def update(self, trained: np.ndarray) -> None:
+    def update(self, trained: Array) -> None:
         """Takes the weights that the round's training has ended with, of any optimizer and any number of local steps.
 
         The update, their difference to the server's, is clipped as one vector to the export's norm, and gets the round's row
@@ -109,7 +106,7 @@ class Silo(Closing):
         self._begun = None
         self._made = (step, weights + (clipped(np.asarray(trained, dtype=np.float64) - weights, self._clip) + self.noise.row(step)))
 
-    def answer(self, step: int) -> np.ndarray:
+    def answer(self, step: int) -> Array:
         """The weights that round `step` is answered with: those of the private step, on disk and declared before they
         come back.
 
@@ -151,17 +148,17 @@ class Silo(Closing):
         self.private.skip_to(self.noise.next)
 
 
-def clipped(update: np.ndarray, norm: float) -> np.ndarray:
+def clipped(update: Array, norm: float) -> Array:
     """An update, scaled down to this 2-norm where it is longer; zeros where it is not finite."""
     if not np.isfinite(update).all():
-        warnings.warn("an update is not finite, and counts as zero: what is sent is noise alone", stacklevel=3)
+        warn("an update is not finite, and counts as zero: what is sent is noise alone")
         return np.zeros_like(update)
     largest = float(np.abs(update).max(initial=0))
     length = largest * math.sqrt(np.square(update / largest).sum()) if largest > 0 else 0.0
     return update if length <= norm * (1 - 1e-9) else update / length * (norm * (1 - 1e-9))
 
 
-def average(plan: Export, weights: np.ndarray, answers: Mapping[str, np.ndarray]) -> np.ndarray:
+def average(plan: Export, weights: Array, answers: Mapping[str, Array]) -> Array:
     """The server's next weights, of its last ones and the answers of the silos by label.
 
     A silo that did not answer counts with the server's own weights, so that what pairs share cancels in the rounds of
@@ -179,7 +176,7 @@ def average(plan: Export, weights: np.ndarray, answers: Mapping[str, np.ndarray]
     return total.astype(np.result_type(weights, np.float32))
 
 
-def check_server(plan: Export) -> np.ndarray:
+def check_server(plan: Export) -> Array:
     """The silos' shares in the server's average; an ExportError for an export in which not all nodes average the
     same."""
     w = np.asarray(plan.W.todense() if hasattr(plan.W, "todense") else plan.W)

@@ -13,8 +13,8 @@ then on that one refuses steps of its own: loss.backward() and sgd.step() would 
 
 from __future__ import annotations
 
+import itertools
 import threading
-import warnings
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator, NamedTuple, Sequence
 
@@ -22,8 +22,8 @@ import numpy as np
 import torch
 
 from .canaries import Canaries, Recorder
-from ._clipping import Loss, clip_and_sum, clipped_sum, clips_of, count_records, tensors_of, zeros
-from .errors import ExportError, MafaldaError, ParticipationError, ServerError, StepError
+from ._clipping import Loss, add_to, clip_and_sum, clipped_sum, clips_of, count_records, tensors_of, zeros
+from .errors import ExportError, MafaldaError, ParticipationError, ServerError, StepError, warn
 from ._export import Export
 from ._guard import (
     Private,
@@ -40,6 +40,7 @@ from ._noise_source import open_noise
 from ._people import WHOLE
 from ._sampler import Sampler
 from ._watch import Watch
+from ._types import Array, Json, is_positive
 
 
 KEPT = 1 << 24  # numbers of sums of canaries that are kept
@@ -51,10 +52,100 @@ class Taken(NamedTuple):
     step: int
     count: int
     sums: list["torch.Tensor"]
-    numbers: np.ndarray
+    numbers: Array
 
 
-class PrivateOptimizer(Private):
+class Training(Private):
+    """What private optimizers do alike: whose batches, clip and noise they take, and how a row comes to the sum of a batch."""
+
+    _chunk = 64
+    participation = "sampler"
+
+    def _take(
+        self,
+        optimizer: "torch.optim.Optimizer",
+        plan: Export,
+        node: str | None,
+        clip: float | None,
+        sampler: Sampler | None,
+        loader: Any,
+        size: float | None,
+        options: Json,
+    ) -> None:
+        """Checks what belongs together, before anything is begun."""
+        self.plan, self._turn, self._watch = plan, threading.RLock(), Watch()
+        self.parameters = trained_parameters(optimizer)
+        self._node = node = plan.check_node(node)
+        self._clip = checked_clip(plan, node, clip, options.get("noise_std"))
+        if loader is not None:
+            check_loader(plan, loader, sampler)
+            sampler = loader.batch_sampler
+        self.sampler, self._stepped = sampler, optimizer
+        self.size = checked_size(plan, sampler, size, node)
+        self._ahead = prefetched(loader)
+        warn_of_optimizer(plan, optimizer)
+
+    def _open(self, state: Any, seed: int | None, canaries: Canaries | None, record: Any, size: float, options: Json) -> None:
+        """Opens the noise, and the record, of sums that are divided by size; from here on the optimizer is private."""
+        layers = [p.numel() for p in self.parameters]
+        self.canaries = checked_canaries(canaries, self.sampler, sum(layers), self._clip)
+        momentum = recorded_momentum(self._stepped)
+        self._record = None if record is None else Recorder(self.plan, self._node, record, layers, size, momentum)
+        self._watch.take_over(self.parameters)
+        self.noise = open_noise(self.plan, self._node, sum(layers), state, seed, **options)
+        if self.sampler is not None:
+            try:
+                self.sampler.follow(self.noise.next, self.noise.private)
+            except BaseException:
+                self.noise.close()
+                raise
+        if canaries is not None:
+            self.sampler.real = canaries.records
+        self._guard = StepGuard.of(self._stepped)
+
+    @property
+    def step_number(self) -> int:
+        """t: the next step uses row t, and batch t of the sampler."""
+        return self.noise.next
+
+    def skip_to(self, step: int) -> list[int]:
+        """Steps before this one were missed, nothing of them left: rows are carried (Noise.skip). Returns them."""
+        missed = self.noise.skip_to(step)
+        if self.sampler is not None:
+            self.sampler.follow(self.noise.next)
+        return missed
+
+    def _cover(self, t: int, sums: list["torch.Tensor"]) -> None:
+        """Adds row t, and the canaries, to the sums of a batch."""
+        check_places(self.parameters, sums)
+        if self.canaries is not None:
+            add_canaries(self.canaries, t, sums, self._chunk)
+        if self._record is not None:
+            self._record.missed(self.noise.place.unsent)
+        add_row(self.noise, t, sums)
+
+    def _move(self, t: int) -> None:
+        """Has the wrapped optimizer step, in private step t."""
+        with recording(self._record, t, self.parameters, self._stepped), self._watch.changing(), self._guard:
+            self._stepped.step()
+
+    def __repr__(self) -> str:
+        batches = "of plan.sampler" if self.participation == "sampler" else "of the caller's"
+        return (
+            f"<{type(self).__name__}({type(self._stepped).__name__}) of {self.noise.node!r}: step {self.noise.next} of {self.noise.steps} is next; "
+            f"clip {self._clip:g}, sums divided by {self.size:g}, batches {batches}; {self.noise!r}>"
+        )
+
+    def accept_changes(self) -> None:
+        """Says that what changed the parameters outside of private steps holds nothing of the records but what noise covers.
+
+        plan.mix and mafalda.set_flat need no such word, and neither do what comes before the first backward and a change that is
+        taken back (averaged weights put in for an evaluation).
+        """
+        self._watch.clear()
+
+
+class PrivateOptimizer(Training):
     """Made by Plan.make_private.
 
     Arguments:
@@ -100,38 +191,13 @@ class PrivateOptimizer(Private):
         record: Any = None,
         **options: Any,
     ) -> None:
-        self.optimizer, self.plan, self._turn = optimizer, plan, threading.RLock()
-        self.parameters = trained_parameters(optimizer)
-        node = plan.check_node(node)
-        self._clip = checked_clip(plan, node, clip, options.get("noise_std"))
-        self._clips, self._gamma = clips_of(optimizer, self._clip), checked_gamma(automatic)
         self.participation = checked_participation(plan, participation, sampler, loader, size)
-        if loader is not None:
-            check_loader(plan, loader, sampler)
-            sampler = loader.batch_sampler
-        self.sampler = sampler
-        self.size = checked_size(plan, sampler, size, node)
-        self._chunk, self._taken, self._watch = chunk, None, Watch()
+        self._take(optimizer, plan, node, clip, sampler, loader, size, options)
+        self.optimizer, self._chunk, self._taken = optimizer, chunk, None
+        self._clips, self._gamma = clips_of(optimizer, self._clip), checked_gamma(automatic)
         self._ranks = checked_ranks(sampler) if ranks else None
-        self._ahead = prefetched(loader)
-        warn_of_optimizer(plan, optimizer)
-        layers = [p.numel() for p in self.parameters]
-        self.canaries = checked_canaries(canaries, sampler, sum(layers), self.clip)
-        momentum = recorded_momentum(optimizer)
-        self._record = None if record is None else Recorder(plan, node, record, layers, self.size, momentum)
-        self._watch.take_over(self.parameters)
-        self.noise: Noise = open_noise(plan, node, sum(p.numel() for p in self.parameters), state, seed, **options)
-        if sampler is not None:
-            follow(sampler, self.noise)
+        self._open(state, seed, canaries, record, self.size, options)
         optimizer.zero_grad(set_to_none=True)  # what was there has no noise
-        if canaries is not None:
-            sampler.real = canaries.records
-        self._guard = StepGuard.of(optimizer)
-
-    @property
-    def step_number(self) -> int:
-        """t: the next step uses row t, and batch t of the sampler."""
-        return self.noise.next
 
     @property
     def clip(self) -> float:
@@ -170,8 +236,7 @@ class PrivateOptimizer(Private):
         count = len(losses) if self._ranks is None else reduced(sums, len(losses))
         if rest is not None:
             count += before.count
-            for total, part in zip(sums, before.sums):
-                total.add_(part)
+            add_to(sums, before.sums)
         self._taken = Taken(t, count, sums, numbers)
         if counts is not None:
             losses = losses[torch.as_tensor(counts)]
@@ -195,29 +260,19 @@ class PrivateOptimizer(Private):
         self._guard.check_state()
         self._watch.check()
         sums = zeros(self.parameters) if taken is None else taken.sums
-        check_places(self.parameters, sums)
-        if self.canaries is not None:
-            add_canaries(self.canaries, t, sums, self._chunk)
-        if self._record is not None:
-            self._record.missed(self.noise.place.unsent)
         try:  # the row may be spent from here on
-            add_row(self.noise, t, sums)
+            self._cover(t, sums)
             self.optimizer.zero_grad(set_to_none=True)  # also of parameters that are not trained
             for p, total in zip(self.parameters, sums):
                 p.grad = total.div_(self.size).to(p.dtype)
             if self.sampler is not None:
                 self.sampler.finish(t)
-            with recording(self._record, t, self.parameters, self.optimizer), self._watch.changing(), self._guard:
-                self.optimizer.step()
+            self._move(t)
             if self._ranks is not None:
                 spread(self.parameters)
         finally:
             self.zero_grad()
         return t
-
-    def skip_to(self, step: int) -> list[int]:
-        """Steps before this one were missed, nothing of them left: rows are carried (Noise.skip). Returns them."""
-        return skip_to(self.noise, self.sampler, step)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forgets the gradients since the last step; if their row came, as before Ctrl-C, that step is over."""
@@ -237,24 +292,16 @@ class PrivateOptimizer(Private):
         set_flat(self.parameters, weights)
         self._watch.begin(self.parameters)
 
-    def accept_changes(self) -> None:
-        """Says that what changed the parameters outside of private steps holds nothing of the records but what noise covers.
-
-        plan.mix and mafalda.set_flat need no such word, and neither do what comes before the first backward and a change that is
-        taken back (averaged weights put in for an evaluation).
-        """
-        self._watch.clear()
-
     @property
-    def param_groups(self) -> list[dict[str, Any]]:
+    def param_groups(self) -> list[Json]:
         """The optimizer's. Schedulers of learning rates take the optimizer itself."""
         return self.optimizer.param_groups
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> Json:
         """The optimizer's, with the step, the export, the node and who draws the batches. No secret: that is in the noise's state."""
         return {"optimizer": self.optimizer.state_dict(), **checkpoint(self.noise, self.participation)}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: Json) -> None:
         """Goes on from a checkpoint, with the row that is next: no row comes twice, whatever the checkpoint says.
 
         One that is ahead of the noise is a StepError: the noise state is older than the checkpoint, or new. If it is
@@ -263,18 +310,15 @@ class PrivateOptimizer(Private):
         check_checkpoint(state, self.noise)
         if state.get("participation", self.participation) != self.participation:
             self.participation = "mine"
-            warnings.warn("a part of this run has batches that no sampler of the package drew", stacklevel=2)
+            warn("a part of this run has batches that no sampler of the package drew")
         self.optimizer.load_state_dict(state["optimizer"])
         self._guard.accept_state()
         self.accept_changes()
 
     @property
-    def spent(self) -> dict[str, Any] | None:
+    def spent(self) -> Json | None:
         """What the steps so far have given away: steps, mu, epsilon, delta, and by which proof (Noise.spent)."""
         return self.noise.spent
-
-    def __repr__(self) -> str:
-        return self.said(self.optimizer, self.size, "of plan.sampler" if self.participation == "sampler" else "of the caller's")
 
 
 class Rank:
@@ -355,14 +399,14 @@ def spread(parameters: Sequence["torch.Tensor"]) -> None:
 
 def checked_gamma(given: float | None) -> float | None:
     """γ of automatic clipping; None without."""
-    if given is not None and (isinstance(given, (bool, str)) or not 0 < given < float("inf")):
+    if given is not None and not is_positive(given):
         raise ValueError(f"automatic is γ of g·clip/(‖g‖+γ), above 0, not {given!r}")
     return given
 
 
 def checked_rows(
-    sampler: Sampler | None, t: int, numbers: Any, batch: Any, earlier: np.ndarray
-) -> tuple[np.ndarray, np.ndarray | None, list[int] | None]:
+    sampler: Sampler | None, t: int, numbers: Any, batch: Any, earlier: Array
+) -> tuple[Array, Array | None, list[int] | None]:
     """The numbers of step t's rows so far, with those of earlier parts; which of this part count; and whose they are.
 
     What a person adds is clipped together, so that its batch comes in one piece, and whole.
@@ -411,8 +455,7 @@ def add_canaries(canaries: Canaries, step: int, sums: list["torch.Tensor"], chun
         clipped = clipped_canaries(canaries, numbers, sums, chunk)
         if canaries.sampler.plan.scheme in ("cyclic", "bins") and (len(canaries.kept) + 1) * canaries.dim <= KEPT:
             canaries.kept[numbers] = clipped
-    for total, summed in zip(sums, clipped):
-        total.add_(summed.to(total.device, total.dtype))
+    add_to(sums, clipped)
 
 
 def clipped_canaries(canaries: Canaries, numbers: Sequence[int], like: list["torch.Tensor"], chunk: int) -> list["torch.Tensor"]:
@@ -420,13 +463,9 @@ def clipped_canaries(canaries: Canaries, numbers: Sequence[int], like: list["tor
     clipped = [torch.zeros_like(total) for total in like]
     for at in range(0, len(numbers), chunk):
         rows = torch.from_numpy(canaries.gradients(numbers[at : at + chunk]))
-        gradients, start = [], 0
-        for total in like:
-            part = rows[:, start : start + total.numel()]
-            gradients.append(part.reshape(len(rows), *total.shape).to(total.device, total.dtype))
-            start += total.numel()
-        for total, summed in zip(clipped, clip_and_sum(gradients, canaries.clip)):
-            total.add_(summed)
+        parts = zip(like, rows.split([total.numel() for total in like], dim=1))
+        gradients = [part.reshape(len(rows), *total.shape).to(total.device, total.dtype) for total, part in parts]
+        add_to(clipped, clip_and_sum(gradients, canaries.clip))
     return clipped
 
 
@@ -456,21 +495,13 @@ def recording(
         record.add(step, before, flat(parameters), optimizer.param_groups[0]["lr"])
 
 
-def skip_to(noise: Noise, sampler: Sampler | None, step: int) -> list[int]:
-    """Misses the steps before this one, with their batches; returns them."""
-    missed = noise.skip_to(step)
-    if sampler is not None:
-        sampler.follow(noise.next)
-    return missed
-
-
 def refuse_closure(closure: Callable[[], Any] | None) -> None:
     """A ValueError for a closure, which would evaluate a second gradient in the same step."""
     if closure is not None:
         raise ValueError("closures evaluate gradients again, in one step: that is more than one gradient under one row")
 
 
-def checkpoint(noise: Noise, participation: str) -> dict[str, Any]:
+def checkpoint(noise: Noise, participation: str) -> Json:
     """What a checkpoint says of the noise, beside the optimizer: no secret.
 
     spent is what has been given away so far (Noise.spent); None where that is not known, as of noise that was closed.
@@ -503,9 +534,8 @@ def check_checkpoint(state: Any, noise: Noise) -> None:
             "not the one of this run, and its rows would be used twice"
         )
     if state["step"] < noise.next:
-        warnings.warn(
-            f"the checkpoint is at step {state['step']}, the noise at step {noise.next}: the steps in between are spent",
-            stacklevel=3,
+        warn(
+            f"the checkpoint is at step {state['step']}, the noise at step {noise.next}: the steps in between are spent"
         )
 
 
@@ -525,27 +555,16 @@ def add_row(noise: Noise, step: int, tensors: list["torch.Tensor"], block: int =
     Sums and noise are in double precision, and rounded to the parameters' only after that: digits of a sum below the last
     one of its noise would have no noise.
     """
-    flats = [t.view(-1) for t in tensors]
-    if sum(f.numel() for f in flats) != noise.dim:
-        raise ExportError(
-            f"the model has {sum(f.numel() for f in flats)} parameters, the noise {noise.dim}: "
-            "has the model changed its size?"
-        )
-    starts, at = [], 0
-    for f in flats:
-        starts.append(at)
-        at += f.numel()
-    i = 0
+    ends = list(itertools.accumulate(t.numel() for t in tensors))
+    if ends[-1] != noise.dim:
+        raise ExportError(f"the model has {ends[-1]} parameters, the noise {noise.dim}: has the model changed its size?")
     for offset, part in noise.blocks(step, size=block, dtype="float64"):
         row = torch.from_numpy(part)
-        taken = 0
-        while taken < row.numel():
-            inside = offset + taken - starts[i]
-            count = min(flats[i].numel() - inside, row.numel() - taken)
-            flats[i][inside : inside + count].add_(row[taken : taken + count].to(flats[i].device, flats[i].dtype))
-            taken += count
-            if inside + count == flats[i].numel():
-                i += 1
+        for t, end in zip(tensors, ends):
+            start = end - t.numel()
+            first, last = max(start, offset), min(end, offset + len(row))
+            if first < last:
+                t.view(-1)[first - start : last - start].add_(row[first - offset : last - offset].to(t.device, t.dtype))
 
 
 def checked_clip(plan: Export, node: str, clip: float | None, noise_std: float | None) -> float:
@@ -559,15 +578,14 @@ def checked_clip(plan: Export, node: str, clip: float | None, noise_std: float |
     if clip is None and level.clip is None:
         raise ValueError("the export has no noise level, and so no clip: give clip, the norm of every record's gradient")
     clip = level.clip if clip is None else clip
-    if not 0 < clip < float("inf"):
+    if not is_positive(clip):
         raise ValueError(f"clip is the norm of every record's gradient, above 0, not {clip!r}")
     if level.clip is not None and clip > level.clip:
         raise ExportError(f"clip={clip}, where the noise of the export is for gradients of norm {level.clip}")
     if level.clip is not None and clip < level.clip:
-        warnings.warn(
+        warn(
             f"clip={clip:g}, where the noise of the export is for {level.clip:g} and stays as large: private, with "
-            f"{level.clip / clip:.3g} times the noise it takes (clip of mafalda.optimize)",
-            stacklevel=4,
+            f"{level.clip / clip:.3g} times the noise it takes (clip of mafalda.optimize)"
         )
     return float(clip)
 
@@ -600,32 +618,22 @@ def checked_participation(plan: Export, given: str | None, sampler: Any, loader:
         )
     if size is None:
         raise ValueError('participation="mine" needs size, the public size of a batch, which sums are divided by')
-    warnings.warn(
+    warn(
         "the batches are yours (participation=\"mine\"): nothing checks that they are those the export is private for. "
-        f"{' '.join(plan.contract.splitlines()[1:2])} A loader that shuffles breaks this",
-        stacklevel=4,
+        f"{' '.join(plan.contract.splitlines()[1:2])} A loader that shuffles breaks this"
     )
     return "mine"
 
 
 def checked_size(plan: Export, sampler: Sampler | None, size: float | None, node: str) -> float:
     """The public number that sums are divided by."""
-    if size is not None and not 0 < size < float("inf"):
+    if size is not None and not is_positive(size):
         raise ValueError(f"size is the public size of a batch, above 0, not {size!r}")
     if sampler is None:
         return float(size)
     if sampler.plan is not plan and sampler.plan.hash != plan.hash or sampler.node not in (node, ""):
         raise ExportError(f"the sampler is of node {sampler.node!r} and another export or node than this one")
     return float(sampler.expected if size is None else size)
-
-
-def follow(sampler: "Sampler", noise: Noise) -> None:
-    """The sampler goes with the noise from now on; if it cannot, the noise is let go of."""
-    try:
-        sampler.follow(noise.next, noise.private)
-    except BaseException:
-        noise.close()
-        raise
 
 
 def prefetched(loader: Any) -> int:

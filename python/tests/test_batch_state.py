@@ -160,7 +160,7 @@ def test_ctrl_c_while_the_state_is_written(plan, tmp_path):
         finally:
             sys.settrace(None)
         head, place = durable._parse(str(state), state.read_bytes(), lambda place: place["next"])
-        assert place["next"] in (0, 1) and not sampler._state.record._mutex.locked()
+        assert place["next"] in (0, 1) and not sampler._record._mutex.locked()
         sampler.follow(1)  # as the optimizer does in every case: row 0 is spent
         assert sampler.next == 1 and durable._parse(str(state), state.read_bytes(), lambda place: -place["next"])[1]["next"] == 1
         sampler.finish(1)

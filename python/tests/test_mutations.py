@@ -219,6 +219,22 @@ def test_sensitivities_against_the_definition(tmp_path):
 
 
 @pytest.mark.skipif(REAL is None, reason="the program is not there")
+@pytest.mark.parametrize("epsilon, delta", [(0.01, 1e-12), (2, 1e-6), (30, 1e-250), (3000, 1e-9)])
+def test_an_epsilon_that_is_a_little_too_small_is_refused(tmp_path, epsilon, delta):
+    """By a hundred-millionth: a millionth of mu was forgiven."""
+    out = mafalda.optimize("path:3", steps=4, k=2, epsilon=epsilon, delta=delta, no_baselines=True, out=tmp_path / "out").directory
+    path = os.path.join(out, "manifest.json")
+    with open(path) as f:
+        manifest = json.load(f)
+    for factor in (1 - 1e-8, 1 - 1e-4):
+        manifest["privacy"]["epsilon"] = epsilon * factor
+        with open(path, "w") as f:
+            json.dump(manifest, f)
+        with pytest.raises(mafalda.ExportError, match="less than mu = .* gives away"):
+            mafalda.load(out)
+
+
+@pytest.mark.skipif(REAL is None, reason="the program is not there")
 def test_shared_noise_that_hides_less_is_refused_by_the_program(tmp_path):
     """Deviations that are too small, under hashes of their own."""
     out = str(tmp_path / "out")
