@@ -89,7 +89,7 @@ func (p *interior) step(mu float64) (primal, dual float64) {
 	if !chol.Factorize(p.z) {
 		return 0, 0
 	}
-	_ = chol.InverseTo(p.inverse) // a bad condition comes from the scales of X, and is harmless, here and below
+	chol.InverseTo(p.inverse) // a bad condition comes from the scales of X, and is harmless, here and below
 	weights := mat.NewSymDense(p.k, nil)
 	right := mat.NewDense(p.k, 1, nil)
 	for i := range p.k {
@@ -102,7 +102,7 @@ func (p *interior) step(mu float64) (primal, dual float64) {
 		return 0, 0
 	}
 	var column mat.Dense
-	_ = chol.SolveTo(&column, right)
+	chol.SolveTo(&column, right)
 	change := mat.Col(nil, 0, &column)
 	scaled := mat.DenseCopyOf(p.gamma) // diag(dλ) Γ
 	for i, v := range change {

@@ -39,7 +39,7 @@ func invert(s *mat.SymDense, degenerate bool, scale float64) (*innovation, error
 			return nil, ErrUnclear
 		}
 		inverse := mat.NewSymDense(n, nil)
-		_ = chol.InverseTo(inverse) // S is at least the noise of the messages, so its condition is harmless
+		chol.InverseTo(inverse) // S is at least the noise of the messages, so its condition is harmless
 		out.inverse = inverse
 		return out, nil
 	}

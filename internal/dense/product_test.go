@@ -60,14 +60,20 @@ type operations struct {
 type cholesky interface {
 	Factorize(a mat.Symmetric) bool
 	LTo(dst *mat.TriDense)
-	SolveTo(dst *mat.Dense, b mat.Matrix) error
-	InverseTo(dst *mat.SymDense) error
+	SolveTo(dst *mat.Dense, b mat.Matrix)
+	InverseTo(dst *mat.SymDense)
 }
+
+// theirs is gonum's, whose errors say that a result is of low accuracy.
+type theirs struct{ mat.Cholesky }
+
+func (t *theirs) SolveTo(dst *mat.Dense, b mat.Matrix) { _ = t.Cholesky.SolveTo(dst, b) }
+func (t *theirs) InverseTo(dst *mat.SymDense)          { _ = t.Cholesky.InverseTo(dst) }
 
 var (
 	here   = operations{Mul, SymOuterK, InverseTri, func() cholesky { return &Cholesky{} }}
 	gonums = operations{(*mat.Dense).Mul, (*mat.SymDense).SymOuterK,
-		func(dst, a *mat.TriDense) error { return dst.InverseTri(a) }, func() cholesky { return &mat.Cholesky{} }}
+		func(dst, a *mat.TriDense) error { return dst.InverseTri(a) }, func() cholesky { return &theirs{} }}
 )
 
 // operands are n×k twice, and n×n.
@@ -112,32 +118,14 @@ func (x operands) all(t *rapid.T, o operations) []mat.Matrix {
 	var l mat.TriDense
 	c.LTo(&l)
 	solved, inverted := mat.NewDense(n, k, nil), mat.NewSymDense(n, nil)
-	if err := c.SolveTo(solved, a); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.InverseTo(inverted); err != nil {
-		t.Fatal(err)
-	}
+	c.SolveTo(solved, a)
+	c.InverseTo(inverted)
 	return append(out, inverse, &l, solved, inverted)
 }
 
 // Condition errors are gonum's, too.
 func TestConditions(t *testing.T) {
-	nearly := mat.NewSymDense(2, []float64{1, 0, 0, 1e-17})
-	var c Cholesky
-	if !c.Factorize(nearly) {
-		t.Fatal("no factor")
-	}
-	var ours, theirs mat.Dense
-	var g mat.Cholesky
-	g.Factorize(nearly)
-	if got, want := c.SolveTo(&ours, nearly), g.SolveTo(&theirs, nearly); got == nil || got != want {
-		t.Errorf("solving: %v, gonum's error is %v", got, want)
-	}
-	if got, want := c.InverseTo(mat.NewSymDense(2, nil)), g.InverseTo(mat.NewSymDense(2, nil)); got != want {
-		t.Errorf("inverting: %v, gonum's error is %v", got, want)
-	}
-	if c.Factorize(mat.NewSymDense(2, []float64{1, 2, 2, 1})) {
+	if new(Cholesky).Factorize(mat.NewSymDense(2, []float64{1, 2, 2, 1})) {
 		t.Error("a factor of an indefinite matrix")
 	}
 	for _, d := range []float64{0, 1e-17} {
