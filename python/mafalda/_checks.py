@@ -213,7 +213,7 @@ def _check_sampling(m: Json, p: Json, s: Json) -> None:
 def noising(strategy: Json, steps: int) -> Array:
     """C⁻¹ of the parameters of C, T×T: what the filter makes of the identity."""
     try:
-        rows = _filters.start(strategy, steps, None)
+        rows = _filters.start(strategy, steps)
         return np.array([rows.send(row) for row in np.eye(steps)])
     except (ArithmeticError, LookupError, TypeError, ValueError) as e:
         raise ExportError(f"the parameters of the strategy are none of class {strategy['class']}: {e!r}") from e

@@ -1,22 +1,23 @@
 """C⁻¹Z row by row, for every class of strategies, in the order of operations that `go doc mafalda/noise` gives (the same bits).
 
-A filter is a generator: it is sent row t of Z (an array of numpy, or a tensor; one dimension at least) and answers with row t of C⁻¹Z.
-It keeps what later rows need: all rows of Z for a dense strategy, w-1 rows for one of w bands, two buffers a section for BLT, and a
-period's rows for a comb.
+A filter is a generator: it is sent row t of Z (an array of numpy, or a tensor; one dimension at least), which becomes
+its own, and answers with row t of C⁻¹Z, which the caller reads before the next. It keeps what later rows need: w-1
+rows for w bands, two buffers a section for BLT, and a period's rows for a comb. Dense strategies have none: their
+rows need all of Z.
 """
 
 from __future__ import annotations
 
-from typing import Any, Callable, Generator
+from typing import Any, Generator
 
 import numpy as np
 
 Filter = Generator[Any, Any, None]
 
 
-def start(strategy: dict[str, Any], steps: int, inverse: np.ndarray | None) -> Filter:
-    """The filter of a manifest's strategy; inverse is C⁻¹ (T×T), which dense strategies need."""
-    f = _dense(inverse, steps) if is_dense(strategy) else _STRUCTURED[strategy["class"]][0](strategy, steps)
+def start(strategy: dict[str, Any], steps: int) -> Filter:
+    """The filter of a manifest's strategy that is not dense."""
+    f = _STRUCTURED[strategy["class"]][0](strategy, steps)
     next(f)
     return f
 
@@ -36,32 +37,12 @@ def first(strategy: dict[str, Any], t: int) -> int:
     return max(0, t - kept(strategy, t)) if strategy["class"] == "banded-inverse" else 0
 
 
-def dense_row(inverse: np.ndarray, t: int, z: Callable[[int], Any]) -> Any:
-    """Row t of C⁻¹Z by its definition; z(s) is row s of Z, which is asked for where it counts."""
-    weights = inverse[t, : t + 1].tolist()
-    row = weights.pop() * z(t)
-    for s, weight in enumerate(weights):
-        if weight != 0:
-            row = _add(row, weight, z(s))
-    return row
-
-
 def _add(row: Any, factor: float, x: Any) -> Any:
-    """row + factor·x; of tensors in one pass."""
-    if hasattr(row, "add"):
-        return row.add(x, alpha=factor)
-    term = factor * x
-    term += row
-    return term
-
-
-def _dense(inverse: np.ndarray, steps: int) -> Filter:
-    past: list[Any] = []
-    row = np.zeros(0)
-    for t in range(steps):
-        past.append((yield row))
-        row = dense_row(inverse, t, past.__getitem__)
-    yield row
+    """row + factor·x, in place of row; of tensors in one pass."""
+    if hasattr(row, "add_"):
+        return row.add_(x, alpha=factor)
+    row += factor * x
+    return row
 
 
 def _autoregression(diagonals: list[list[float]], steps: int) -> Filter:
@@ -70,8 +51,8 @@ def _autoregression(diagonals: list[list[float]], steps: int) -> Filter:
     for t in range(steps):
         row = yield row
         for j, earlier in enumerate(past):
-            row = _add(row, -diagonals[j + 1][t - j - 1], earlier)
-        row = 1 / diagonals[0][t] * row
+            _add(row, -diagonals[j + 1][t - j - 1], earlier)
+        row *= 1 / diagonals[0][t]
         past = ([row] + past)[: len(diagonals) - 1]
     yield row
 
@@ -94,7 +75,7 @@ def _banded_inverse(s: dict[str, Any], steps: int) -> Filter:
         z = yield row
         row = r[0] * z
         for j, earlier in enumerate(past):
-            row = _add(row, r[j + 1], earlier)
+            _add(row, r[j + 1], earlier)
         past = ([z] + past)[: len(r) - 1]
     yield row
 
@@ -104,11 +85,14 @@ def _blt(s: dict[str, Any], steps: int) -> Filter:
     buffers: list[list[Any]] = [[0.0, 0.0] for _ in sections]
     row = np.zeros(0)
     for _ in range(steps):
-        row = 1 / s["scale"] * (yield row)
+        row = yield row
+        row *= 1 / s["scale"]
         for (p, q, a, b), state in zip(sections, buffers):
             y = row + state[0]
-            state[0] = _add(p * y, -a, row) + state[1]
-            state[1] = _add(b * row, -q, y)
+            state[0] = _add(p * y, -a, row)
+            state[0] += state[1]
+            row *= b
+            state[1] = _add(row, -q, y)
             row = y
     yield row
 
@@ -117,12 +101,14 @@ def _comb(s: dict[str, Any], steps: int) -> Filter:
     p, a = s["coefficients"]
     past: list[Any] = [0.0] * s["bandwidth"]  # newest first
     blt = _blt(s, steps)
-    row, scaled = next(blt), np.zeros(0)
+    row = next(blt)
     for t in range(steps):
-        row = blt.send((yield scaled)) + past[-1]
-        past = [a * past[-1] + (p - a) * row] + past[:-1]
-        scaled = polynomial(s["column_scales"], t, steps) * row if "column_scales" in s else row
-    yield scaled
+        row = blt.send((yield row))
+        row += past[-1]
+        past = [_add(a * past[-1], p - a, row)] + past[:-1]
+        if "column_scales" in s:
+            row *= polynomial(s["column_scales"], t, steps)
+    yield row
 
 
 def polynomial(e: list[float], t: int, steps: int) -> float:

@@ -108,12 +108,12 @@ class Gossip:
     def _turn(self, step: int | None) -> int:
         if self._name is None:
             raise ExportError("the export has no W: it was made without a network, for random neighbours, or is too large")
-        if self._turns == 1:
+        if step is None and self._turns == 1:
             return 0
         if step is None:
             raise ExportError("the networks of this export take turns: say step=…")
         if not is_whole(step, 0):
-            raise StepError(f"step {step!r}: networks take turns in steps 0, 1, 2, …")
+            raise StepError(f"there is no step {step!r}: steps are 0, 1, 2, …")
         return int(step) % self._turns
 
 

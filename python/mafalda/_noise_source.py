@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import os
+from numbers import Real
 from typing import Any
 
 from .errors import ExportError, MafaldaError
@@ -67,25 +67,28 @@ def open_rows(
 
     like: the parameters of a model (a torch module, a tensor, a list of them), whose dtype and device rows have, or
     their number: then rows are numpy's, float32, unless device or dtype says otherwise. In half precision sums are in
-    float32. The numbers are of (seed, node, step), so that every worker makes the same rows: the same bits on all
-    processors, with torch or without, and on all devices of a kind; the same distribution elsewhere. They are not
-    those of noise(seed=…). generator: a torch.Generator, whose initial seed is the seed.
+    float32. The numbers are of (seed, node, step), so that every worker makes the same rows: the same bits on
+    processors of a kind, with torch or without, and on all devices of a kind; on other processors the last bit may be
+    rounded otherwise, on other devices the distribution is the same. They are not those of noise(seed=…). Rows are not
+    pickled: a worker loads the plan. generator: a torch.Generator, whose initial seed is the seed.
 
     Rows in order need what strategies keep of earlier ones: T rows for dense, w-1 for w bands, two a section for BLT, a
     period for combs. Up to memory bytes of them are kept (default: 4 GiB), some columns of some nodes at a time; the
     others are made again, as are rows out of order: row t then costs t+1 rows of Z (w for banded inverses; for dense
     those that are kept cost nothing again). Beside these there is the result and, for each of threads (default: the
-    processors), some arrays of 65,536 numbers, or 8,388,608 on other devices.
+    processors), some twenty arrays of 32,768 numbers, or 8,388,608 on other devices.
     """
-    if (seed is None) == (generator is None):
+    if (seed is None) == (generator is None) or seed is None and not hasattr(generator, "initial_seed"):
         raise ValueError("simulated rows need exactly one of seed (a number) and generator (of torch: its initial seed)")
     seed = generator.initial_seed() if seed is None else seed
-    std = functools.partial(_level, plan, wanted=noise_std)
-    return SimulatedRows(plan, like, seed, std, device, dtype, memory=memory, threads=threads)
+    stds = {node: _level(plan, node, noise_std) for node in plan.nodes or [plan.check_node(None)]}
+    return SimulatedRows(plan, like, seed, stds.__getitem__, device, dtype, memory=memory, threads=threads)
 
 
 def _level(plan: Export, node: str, wanted: float | None) -> float:
     said = plan.level(node).noise_std
+    if wanted is not None and (isinstance(wanted, bool) or not isinstance(wanted, Real)):
+        raise ValueError(f"noise_std is a number, not {wanted!r}")
     std = said if wanted is None else float(wanted)
     if std is None:
         raise ExportError("the export has no noise level (it was made without epsilon or mu): give noise_std")

@@ -1,17 +1,21 @@
 """Rows of noise for a seed, of any node and step, in any order, where the model is. Everybody can make them: they protect nothing.
 
-Row t of a node's Z comes in chunks, each of a generator of its own whose state is the SHA-256 of seed, node, step and chunk: every
-worker makes the same rows. Numbers are those of numpy on processors (with torch, too: the same bits), those of torch elsewhere
-(the same bits on devices of a kind), and those of the program where bits must be its own.
+Row t of a node's Z comes in chunks, each of a generator of its own whose state is the SHA-256 of seed, node, step and
+chunk: every worker makes the same rows. Numbers are those of numpy on processors (with torch, too; other kinds of
+processors may round the last bit otherwise), those of torch elsewhere (the same bits on devices of a kind), and those
+of the program where bits must be its own.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import groupby
+from numbers import Real
 from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
@@ -20,33 +24,50 @@ from . import _filters
 from .errors import StepError
 from ._export import Export
 from ._generator import CHUNK, normals, seeded_key, seeded_pair_key
+from ._types import is_whole
 
 KEPT = 1 << 32  # bytes of earlier rows that are kept; beyond, they are made again
+TOGETHER = 16  # earlier rows that are added to one at a time
 
 
 class Program:
     """The numbers of the Go program, bit for bit."""
 
     chunk, size, stack = 64 * CHUNK, 8, staticmethod(np.stack)
-    normals = staticmethod(normals)
+    normals, empty = staticmethod(normals), staticmethod(np.empty)
+
+    @staticmethod
+    def add(row: np.ndarray, weights: list[float], z: np.ndarray) -> None:
+        """Adds the rows of z to a row, each times its weight."""
+        for weight, earlier in zip(weights, z):
+            row += weight * earlier
 
 
-class Host:
-    """The numbers of numpy, on processors: SFC64, whose state is the whole hash."""
+class Host(threading.local):
+    """The numbers of numpy, on processors: SFC64, whose state is the whole hash, and in float32 Box and Muller's."""
 
-    chunk, stack = 1 << 16, staticmethod(np.stack)
+    chunk, stack = 1 << 15, staticmethod(np.stack)
 
     def __init__(self, double: bool) -> None:
         self._dtype, self.size = (np.float64, 8) if double else (np.float32, 4)
-        self._thread = threading.local()
+        self._bits, self.empty = np.random.SFC64(0), partial(np.empty, dtype=self._dtype)  # of a thread
 
     def normals(self, key: bytes, t: int, offset: int, length: int) -> np.ndarray:
-        if not hasattr(self._thread, "generator"):
-            self._thread.generator = np.random.Generator(np.random.SFC64())
         words = np.frombuffer(_hash(key, t, offset // self.chunk), dtype="<u8").astype(np.uint64)
-        state = {"bit_generator": "SFC64", "state": {"state": words}, "has_uint32": 0, "uinteger": 0}
-        self._thread.generator.bit_generator.state = state
-        return self._thread.generator.standard_normal(length, dtype=self._dtype)
+        self._bits.state = {"bit_generator": "SFC64", "state": {"state": words}, "has_uint32": 0, "uinteger": 0}
+        if self.size == 8:
+            return np.random.Generator(self._bits).standard_normal(length)
+        half = (length + 1) // 2
+        z = self._bits.random_raw(half).view(np.uint32).astype(np.float32).reshape(2, half)
+        radius = np.sqrt(-2 * np.log((z[0] + 0.5) * 2.0**-32))
+        angle = z[1] * (math.pi * 2.0**-31)
+        np.cos(angle, out=z[0])
+        np.sin(angle, out=z[1])
+        z *= radius
+        return z.reshape(-1)[:length]
+
+    def add(self, row: np.ndarray, weights: list[float], z: np.ndarray) -> None:
+        row += np.einsum("t,tnc->nc", np.array(weights, self._dtype), z)
 
 
 class Device:
@@ -57,17 +78,20 @@ class Device:
     def __init__(self, double: bool, device: Any) -> None:
         import torch
 
-        self._dtype, self.size = (torch.float64, 8) if double else (torch.float32, 4)
-        self._generator, self._empty, self.stack = torch.Generator(device), torch.empty, torch.stack
+        dtype, self.size = (torch.float64, 8) if double else (torch.float32, 4)
+        self._generator, self.stack = torch.Generator(device), torch.stack
+        self.empty = partial(torch.empty, dtype=dtype, device=device)
 
     def normals(self, key: bytes, t: int, offset: int, length: int) -> Any:
         self._generator.manual_seed(int.from_bytes(_hash(key, t, offset // self.chunk)[:8], "little"))
-        empty = self._empty(length, dtype=self._dtype, device=self._generator.device)
-        return empty.normal_(generator=self._generator)
+        return self.empty(length).normal_(generator=self._generator)
+
+    def add(self, row: Any, weights: list[float], z: Any) -> None:
+        row.view(-1).addmv_(z.view(len(z), -1).t(), z.new_tensor(weights))  # of a vector, which no TF32 rounds
 
 
 def _hash(key: bytes, t: int, chunk: int) -> bytes:
-    return hashlib.sha256(b"mafalda rows 1" + key + t.to_bytes(8, "little") + chunk.to_bytes(8, "little")).digest()
+    return hashlib.sha256(b"mafalda rows 2" + key + t.to_bytes(8, "little") + chunk.to_bytes(8, "little")).digest()
 
 
 class Source:
@@ -98,23 +122,40 @@ class _Columns:
         self._sources = [rows.source(node) for node in nodes]
         self._strategy = rows.plan.manifest["strategy"]
         self._inverse = rows.plan.inverse(nodes[0]) if _filters.is_dense(self._strategy) else None
-        self._past: list[Any] = []
+        if self._inverse is not None and keep:
+            self._past = rows.numbers.empty((rows.steps, len(nodes), len(columns)))
+        self._drawn = 0  # rows of Z that are in past
         self._place: tuple[int, Any] | None = None
 
     def row(self, t: int) -> Any:
         if self._inverse is not None:
-            while self.keep and len(self._past) <= t:
-                self._past.append(self._z(len(self._past)))
-            return _filters.dense_row(self._inverse, t, self._past.__getitem__ if self.keep else self._z)
+            return self._dense(self._inverse[t].tolist(), t)
         first = _filters.first(self._strategy, t)
         place, self._place = self._place, None  # after an interruption it starts anew
         if place is None or not first <= place[0] <= t:
-            place = first, _filters.start(self._strategy, self._rows.steps, None)
+            place = first, _filters.start(self._strategy, self._rows.steps)
         for s in range(place[0], t + 1):
             row = place[1].send(self._z(s))
         if self.keep:
             self._place = t + 1, place[1]
         return row
+
+    def _dense(self, weights: list[float], t: int) -> Any:
+        """Row t of C⁻¹Z by its definition, some rows of Z at a time."""
+        row = weights[t] * self._drawn_rows(t, t + 1)[0]
+        for s in range(0, t, TOGETHER):
+            end = min(s + TOGETHER, t)
+            self._rows.numbers.add(row, weights[s:end], self._drawn_rows(s, end))
+        return row
+
+    def _drawn_rows(self, start: int, end: int) -> Any:
+        """Rows of Z, drawn once if they are kept."""
+        if not self.keep:
+            return self._rows.numbers.stack([self._z(t) for t in range(start, end)])
+        while self._drawn < end:
+            self._past[self._drawn] = self._z(self._drawn)
+            self._drawn += 1
+        return self._past[start:end]
 
     def _z(self, t: int) -> Any:
         numbers, columns = self._rows.numbers, self._columns
@@ -135,10 +176,10 @@ class Rows:
         memory: int | None = None,
         threads: int | None = None,
     ) -> None:
-        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 1 << 64:
+        if not is_whole(seed, 0, 1 << 64):
             raise ValueError(f"a seed is a number from 0 to 2^64-1, not {seed!r}")
         for name, value, least in (("memory", memory, 0), ("threads", threads, 1)):
-            if isinstance(value, (bool, str)) or value is not None and not value >= least:
+            if isinstance(value, bool) or value is not None and not (isinstance(value, Real) and value >= least):
                 raise ValueError(f"{name} is a number, at least {least}, not {value!r}")
         self.plan, self.dim, self.steps, self.seed = plan, dim, plan.steps, int(seed)
         self.numbers, self._std = numbers, std
@@ -155,7 +196,7 @@ class Rows:
 
     def put(self, nodes: Sequence[str], t: int, out: Any, cast: Callable[[Any], Any] = lambda x: x) -> None:
         """Puts the rows of nodes into an array of one row a node."""
-        if isinstance(t, bool) or not isinstance(t, (int, np.integer)) or not 0 <= t < self.steps:
+        if not is_whole(t, 0, self.steps):
             raise StepError(f"there is no row {t!r}: rows are of steps 0 to {self.steps - 1}")
 
         def make(part: tuple[_Columns, range, range, float]) -> None:
@@ -168,13 +209,9 @@ class Rows:
 
         with self._lock:
             parts = [(self._columns([nodes[i] for i in mine], columns), mine, columns, std) for mine, columns, std in self._parts(nodes)]
-            if self._threads == 1 or len(parts) == 1 or isinstance(self.numbers, Device):
-                for part in parts:
-                    make(part)
-                return
+            alone = self._threads == 1 or len(parts) == 1 or isinstance(self.numbers, Device)
             with ThreadPoolExecutor(self._threads) as pool:
-                for _ in pool.map(make, parts):
-                    pass
+                list((map if alone else pool.map)(make, parts))
 
     def _parts(self, nodes: Sequence[str]) -> Iterator[tuple[range, range, float]]:
         """Nodes and columns that are made together: of one C and one level, as many as come in a chunk."""

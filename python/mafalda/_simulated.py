@@ -12,6 +12,7 @@ from ._export import Export
 from ._mix import parameters_of
 from ._noise import BLOCK, Noise, Place, check_part, digest
 from ._rows import Device, Host, Program, Rows
+from ._types import is_whole
 
 KEPT = 1 << 29  # bytes of earlier rows of a dense strategy that a node keeps; beyond, they are made again
 TYPES = ("float64", "float32", "float16", "bfloat16")
@@ -57,6 +58,9 @@ class SimulatedRows(Rows):
             self.put(nodes, step, out)
         return out
 
+    def __reduce__(self) -> Any:
+        raise MafaldaError("rows are not copied: load the plan there, and the same seed gives the same rows")
+
     def __repr__(self) -> str:
         return (
             f"<SimulatedRows of {len(self.nodes)} nodes: {self.steps} steps, {self.dim} numbers a row, {self.dtype} of "
@@ -66,7 +70,7 @@ class SimulatedRows(Rows):
 
 def _target(like: Any, device: Any, dtype: Any) -> tuple[int, Any, str]:
     """How many numbers a row has, its device (None: numpy), and the name of its dtype."""
-    counted = isinstance(like, (int, np.integer)) and not isinstance(like, bool)
+    counted = is_whole(like, 0)
     try:
         tensors = [] if counted else [like] if hasattr(like, "shape") else parameters_of(like)
     except TypeError:  # nothing to iterate over
@@ -88,7 +92,10 @@ def _target(like: Any, device: Any, dtype: Any) -> tuple[int, Any, str]:
 
 def _name(dtype: Any) -> str:
     name = str(dtype).replace("torch.", "")
-    return name if name == "bfloat16" else np.dtype(name if name != str(dtype) else dtype).name
+    try:
+        return np.dtype(name if name != str(dtype) else dtype).name
+    except (TypeError, ValueError):  # bfloat16, and what is refused
+        return name
 
 
 def _device(tensors: list[Any], device: Any) -> Any:

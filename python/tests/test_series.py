@@ -21,8 +21,8 @@ STRATEGIES = {
 def test_a_comb_alone_makes_the_noise_of_its_matrix():
     steps, z = 100, np.random.default_rng(5).normal(size=(100, 3))
     s = STRATEGIES["a comb alone"]
-    rows = filters.start(s, steps, None)
-    noise = np.array([rows.send(x) for x in z])
+    rows = filters.start(s, steps)
+    noise = np.array([rows.send(x) for x in z.copy()])
     c = np.zeros(steps)
     c[::40], c[0] = [0.3 * (0.8 - 0.4) * 0.8**i for i in range(-1, 2)], 0.3  # 0.3 (1 - 0.4 x^40)/(1 - 0.8 x^40)
     assert np.allclose(sum(c[j] * np.vstack([np.zeros((j, 3)), noise[: steps - j]]) for j in range(steps)), z, rtol=0, atol=1e-12)

@@ -1,6 +1,8 @@
 """Simulated rows by their definition: covariances of every class, access in any order, workers, kinds of numbers; and W of all nodes at once."""
 
+import copy
 import os
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -92,6 +94,26 @@ def test_any_order_and_any_worker(plan, monkeypatch):
         for i, node in enumerate(plan.nodes):
             assert (halves[i % 2].row(node, t) == ordered[t][i]).all()
     assert not (plan.simulated(dim, seed=4).rows(0) == ordered[0]).any()
+
+
+def test_shared_noise_cancels_between_workers(plan):
+    """Two workers with a part of the nodes each go forward, back and anywhere: sums over neighbours, by definition."""
+    n, steps = len(plan.nodes), (0, 7, 8, 3, 11)
+    workers = [plan.simulated(COLUMNS, seed=8) for _ in range(2)]
+    values = np.empty((n, len(steps), COLUMNS))
+    for i, node in enumerate(plan.nodes):
+        for t in draw_order(steps, i):
+            values[i, steps.index(t)] = workers[i % 2].row(node, t) / plan.level(node).noise_std
+    z = covariance(plan).reshape(n, STEPS, n, STEPS)[:, steps][:, :, :, steps]
+    is_distributed(values.reshape(-1, COLUMNS), z.reshape(n * len(steps), -1))
+    for pair in plan.pairs:
+        both = [plan.index(pair.a), plan.index(pair.b)]
+        is_distributed(values[both].sum(axis=0), z[both][:, :, both].sum(axis=(0, 2)))
+
+
+def draw_order(steps, i):
+    """Forward, backward, or in between."""
+    return (steps, steps[::-1], sorted(steps))[i % 3]
 
 
 def test_small_models_come_together(plan):
@@ -194,20 +216,28 @@ def test_what_is_refused(tmp_path):
     for like in ({"w": np.zeros(3)}, [1, 2], "model"):
         with pytest.raises(ValueError, match="of a state dict, its values"):
             plan.simulated(like, seed=1)
-    for wrong in ({"memory": "4GB"}, {"memory": -1}, {"threads": 0}, {"threads": True}):
+    for wrong in ({"memory": "4GB"}, {"memory": -1}, {"memory": [1]}, {"threads": 0}, {"threads": True}):
         with pytest.raises(ValueError, match=f"{[*wrong][0]} is a number, at least"):
             plan.simulated(3, seed=1, **wrong)
-    for options in ({}, {"seed": 1, "generator": 1}):
+    for options in ({}, {"seed": 1, "generator": 1}, {"generator": 3}):
         with pytest.raises(ValueError, match="exactly one of seed"):
             plan.simulated(3, **options)
     for seed in (-1, 1 << 64, True, "one"):
         with pytest.raises(ValueError, match="2\\^64"):
             plan.simulated(3, seed=seed)
-    with pytest.raises(ValueError, match="dtype=int32"):
-        plan.simulated(3, seed=1, dtype=np.int32)
+    for dtype, name in ((np.int32, "int32"), ("bogus", "bogus"), (3, "3")):
+        with pytest.raises(ValueError, match=f"dtype={name}: float64, float32"):
+            plan.simulated(3, seed=1, dtype=dtype)
+    for std in ("2", True, [2.0]):
+        for ask in (plan.simulated, lambda *_, **options: plan.noise("a", 3, **options)):
+            with pytest.raises(ValueError, match="noise_std is a number, not"):
+                ask(3, seed=1, noise_std=std)
     with pytest.raises(mafalda.ExportError, match="noise level"):
         plan.simulated(3, seed=1, noise_std=0.5).rows(0)
     made = plan.simulated(3, seed=1)
+    for copied in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(mafalda.MafaldaError, match="rows are not copied: load the plan"):
+            copied(made)
     for step in (-1, STEPS, 1.5, True):
         with pytest.raises(mafalda.StepError, match="steps 0 to 11"):
             made.rows(step)
@@ -228,27 +258,30 @@ def test_make_private_refuses_them(tmp_path):
             plan.make_private(sgd, node="a", sampler=plan.sampler(20, node="a"), **{name: plan.simulated(model, seed=1)})
 
 
-def test_an_interruption_leaves_no_filter_between_rows(tmp_path, monkeypatch):
-    plan = mafalda.load(write(tmp_path / "out", kind="banded"))
+@pytest.mark.parametrize("alone", [True, False])
+def test_an_interruption_leaves_no_row_half_made(plan, alone, monkeypatch):
+    """Parts of Z are interrupted, of one thread or two: what is asked for again is what it would have been."""
+    monkeypatch.setattr(rows.Host, "chunk", 4)
     wanted = [plan.simulated(10, seed=1).rows(t) for t in range(STEPS)]
-    made, whole, count = plan.simulated(10, seed=1, threads=1), rows.Host.normals, 0
+    made, whole, count = plan.simulated(10, seed=1, threads=1 if alone else 2), rows.Host.normals, 0
 
     def stopped(*args):
         nonlocal count
         count += 1
-        if count % 5 == 0:
+        if count % 31 == 0 and count < 1000:
             raise KeyboardInterrupt
         return whole(*args)
 
     monkeypatch.setattr(rows.Host, "normals", stopped)
-    for t in range(STEPS):
+    for t in (0, 1, 2, 7, 3, *range(3, STEPS), 5):
         for _ in range(100):
             try:
-                row = made.row("b", t)
+                row = made.rows(t)
                 break
             except KeyboardInterrupt:
-                monkeypatch.setattr(rows.Host, "normals", stopped if count < 20 else whole)
-        assert (row == wanted[t][1]).all()
+                pass
+        assert (row == wanted[t]).all()
+    assert count > 62
 
 
 def test_threads_take_turns(tmp_path):
@@ -293,6 +326,9 @@ def test_mix_all(tmp_path, monkeypatch):
                     assert mixed.dtype == dtype and np.allclose(mixed.double().numpy(), wanted, atol=error)
     one = plan.mix(models[1].ravel(), {"a": models[0].ravel(), "c": models[2].ravel()}, node="b")
     assert np.allclose(plan.mix_all(models)[1].ravel(), one, atol=1e-15)
+    for step in (-1, 0.0, True, "x"):
+        with pytest.raises(mafalda.StepError, match="steps are 0, 1, 2"):
+            plan.mix_all(models, step)
     for stacked in (models[:3], models.astype(int), 3, [1, 2]):
         with pytest.raises(mafalda.ExportError, match="a row for each of 4 nodes"):
             plan.mix_all(stacked)
@@ -311,7 +347,7 @@ def test_mix_all_of_networks_that_take_turns(tmp_path):
             others = {v: models[plan.index(v)] for v in plan.neighbours(node, step)}
             assert np.allclose(mixed[i], plan.mix(models[i], others, node=node, step=step), atol=1e-15)
     for step in (-1, 1.0, True, "0"):
-        with pytest.raises(mafalda.StepError, match="take turns in steps 0, 1, 2"):
+        with pytest.raises(mafalda.StepError, match="steps are 0, 1, 2"):
             plan.mix_all(models, step)
     assert (plan.mix_all(models, np.int64(5)) == plan.mix_all(models, 1)).all()
     with pytest.raises(mafalda.ExportError, match="say step"):
