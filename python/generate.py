@@ -154,13 +154,14 @@ def annotated(command, flag):
     if required(command, flag):
         return found
     found = OPTIONAL.get(found, found.replace("str | Mapping[str, Any]", "Parts"))
-    return found + (" = None" if found in ("Graph", "Matrix", *OPTIONAL.values()) or "Parts" in found else " | None = None")
+    takes_none = found in ("Graph", "Matrix", *OPTIONAL.values()) or "Parts" in found
+    return found + (" = None" if takes_none else " | None = None")
 
 
 def kind(flag):
     found = TYPE_OF.get(flag["name"]) or TYPES.get(flag["type"], "Graph")
     if flag.get("parts"):
-        return f"{found.removesuffix('str')}str | Mapping[str, Any]" if found.endswith("str") else f"{found} | str | Mapping[str, Any]"
+        return (found if found.endswith("str") else f"{found} | str") + " | Mapping[str, Any]"
     if flag.get("words") and found == "str":
         return "Literal[" + ", ".join(f'"{word}"' for word in flag["words"]) + "]"
     return found
@@ -176,7 +177,8 @@ def docstring(command, by_flag, first):
         said = f["usage"] if f["name"] != "output" or name == "report" else "folder that keeps the result; without one it goes with the object"
         default = f.get("default", "").strip("[]")
         shown = default not in ("", "0", "false") and "(default" not in said and f["name"] != "output"
-        lines.append(entry(key, kind(f).replace("Matrix", "str | Matrix") + (f", default {default}" if shown else ""), words(name, said)))
+        of = kind(f).replace("Matrix", "str | Matrix") + (f", default {default}" if shown else "")
+        lines.append(entry(key, of, words(name, said)))
         for part in f.get("parts", []):
             lines.append(textwrap.indent(entry(part["name"].replace("-", "_"), TYPES[part["type"]], words(name, part["usage"])), "    "))
     text = "\n\n".join(p for p in paragraphs if p) + "\n\nParameters\n----------\n" + "\n".join(lines)

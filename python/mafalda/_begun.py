@@ -19,7 +19,8 @@ from ._export import Export
 def check_new(state: str, new: bool | None, there: bool) -> None:
     """An ExportError if a state that is to be new is there, or one that is to go on is not; new is None for either."""
     if new is not None and new == there:
-        raise ExportError(f"the state {state} is there already: without new=True it goes on" if new else f"there is no state {state}")
+        there_already = f"the state {state} is there already: without new=True it goes on"
+        raise ExportError(there_already if new else f"there is no state {state}")
 
 
 def check(plan: Export, node: str, state: str, kind: str = "noise") -> None:

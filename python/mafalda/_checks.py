@@ -36,7 +36,8 @@ _NEEDED: dict[str, list[str]] = {}  # keys of each object that it must have
 for _key, _row in _KEYS.items():
     if _row.get("needed"):
         _NEEDED.setdefault(_key.rpartition(".")[0], []).append(_key)
-_KINDS = {"object": dict, "list": list, "string": str, "bool": bool, "int": int, "float": (int, float), "any": (str, list)}
+_KINDS = {"object": dict, "list": list, "string": str, "bool": bool, "int": int}
+_KINDS |= {"float": (int, float), "any": (str, list)}
 
 
 def _check_key(value: Any, key: str, where: str) -> None:
@@ -170,7 +171,8 @@ def _check_noise(m: Json, p: Json) -> None:
 
 
 def _gaussian_delta(mu: float, epsilon: float) -> tuple[float, float]:
-    """δ of a μ-GDP mechanism, Φ(-x) - e^ε Φ(-y) for x = ε/μ - μ/2 and y = ε/μ + μ/2, and how far rounding may put it off."""
+    """δ of a μ-GDP mechanism, Φ(-x) - e^ε Φ(-y) for x = ε/μ - μ/2 and y = ε/μ + μ/2, and how far rounding may put it
+    off."""
     x, y = epsilon / mu - mu / 2, epsilon / mu + mu / 2
     tail, mills = math.erfc(x / math.sqrt(2)) / 2, y
     if y < 8:
@@ -291,11 +293,13 @@ def _check_contract(m: Json) -> None:
         _claim(not long or "uses batch t mod" not in sentence, "batches in turn, T > k·b: records take part more than k times")
         for found in filter(None, (re.search(pattern, sentence) for pattern in _SENTENCES)):
             for key, text in found.groupdict().items():
-                said, is_ = float(text) if re.fullmatch(r"[0-9.]+(e[+-]?\d+)?", text) else math.nan, numbers.get(key, math.nan)
+                said = float(text) if re.fullmatch(r"[0-9.]+(e[+-]?\d+)?", text) else math.nan
+                is_ = numbers.get(key, math.nan)
                 six_digits = key == "probability" and abs(said / is_ - 1) < 1e-5  # in older exports
                 _claim(said == is_ or six_digits, f"the contract says {key} = {text}, the manifest {is_}")
         for adjacency in ("zero-out", "replace-one"):
-            _claim(f"({adjacency})" not in sentence or numbers.get("adjacency") == adjacency, f"the contract says ({adjacency})")
+            same = f"({adjacency})" not in sentence or numbers.get("adjacency") == adjacency
+            _claim(same, f"the contract says ({adjacency})")
 
 
 def check_layers(per_node: Json, layers: int, nodes: int) -> None:

@@ -223,7 +223,8 @@ def clip_and_sum(
     for g, shape in zip(gradients, [g.shape[1:] for g in given]):
         total = torch.empty(g.shape[1], dtype=torch.float64, device=g.device)
         for at, part in _columns(g):
-            finite = torch.nan_to_num(part.to(torch.promote_types(g.dtype, torch.float32)), nan=0.0, posinf=0.0, neginf=0.0)
+            precise = part.to(torch.promote_types(g.dtype, torch.float32))
+            finite = torch.nan_to_num(precise, nan=0.0, posinf=0.0, neginf=0.0)
             clipped = finite.mul_(factors.to(finite.dtype)[:, None])
             total[at : at + part.shape[1]] = clipped.sum(dim=0, dtype=torch.float64)
         sums.append(total.view(shape))

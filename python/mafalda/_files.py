@@ -61,11 +61,12 @@ def open_array(path: Path, shape: tuple[int | None, ...]) -> Array:
     open_regular(path).close()
     try:
         found = np.load(path, mmap_mode="r", allow_pickle=False)
-        sound = found.dtype == np.dtype("<f8") and found.flags.c_contiguous and os.path.getsize(path) == found.offset + found.nbytes
+        sound = found.dtype == np.dtype("<f8") and found.flags.c_contiguous
+        sound = sound and os.path.getsize(path) == found.offset + found.nbytes
     except Exception as e:  # numpy raises SyntaxError, TokenError and others, too, for a damaged header
         raise ExportError(f"{name} is no array: {e}") from e
     if not sound:
-        raise ExportError(f"{name} is a {found.shape} array of {found.dtype}, and not float64 in C order with nothing behind it")
+        raise ExportError(f"{name} is a {found.shape} array of {found.dtype}, not of float64 in C order, or too long")
     if len(found.shape) != len(shape) or any(want not in (None, n) for n, want in zip(found.shape, shape)):
         raise ExportError(f"{name} is {found.shape}, for {shape}")
     return found

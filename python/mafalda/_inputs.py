@@ -58,7 +58,8 @@ class Inputs:
         if _is_path(value):
             return [f"--graph={os.fspath(value)}"]
         if hasattr(value, "nodes") and hasattr(value, "edges") and hasattr(value, "is_directed"):
-            return [f"--graph={'directed:' if value.is_directed() else ''}{self._write('graph.edges', edge_list(value))}"]
+            path = self._write("graph.edges", edge_list(value))
+            return [f"--graph={'directed:' if value.is_directed() else ''}{path}"]
         if hasattr(value, "shape") and not refuses_matrices:
             return [f"--gossip={self._matrix(value)}"]
         if isinstance(value, (list, tuple)):

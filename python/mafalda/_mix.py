@@ -13,7 +13,13 @@ from ._types import Array
 
 
 def mix_models(
-    plan: Export, model: Any, received: Mapping[str, Any], *, node: str | None = None, step: int | None = None, missing: str = "self"
+    plan: Export,
+    model: Any,
+    received: Mapping[str, Any],
+    *,
+    node: str | None = None,
+    step: int | None = None,
+    missing: str = "self",
 ) -> Any:
     """The gossip step: the average of a node's model and those it received (by label), with the weights of W.
 

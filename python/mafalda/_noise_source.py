@@ -15,7 +15,14 @@ from ._types import Path, is_whole
 
 
 def open_noise(
-    plan: Export, node: str, dim: int, state: Path | None = None, seed: int | None = None, *, noise_std: float | None = None, **options: Any
+    plan: Export,
+    node: str,
+    dim: int,
+    state: Path | None = None,
+    seed: int | None = None,
+    *,
+    noise_std: float | None = None,
+    **options: Any,
 ) -> Noise:
     """The rows of a node's noise for a model of dim parameters, one a step.
 

@@ -78,8 +78,9 @@ class Plan(Export):
         """What a command of the program finds."""
         folder = Folder()
         directory = folder.join("out") if command == "plot" else None
-        words = (command, *words, *Inputs(folder).words(command, {**flags, "output": directory or flags.get("output")}), "--json")
-        return result_of(command, run(words, folder), directory, folder)
+        flags = {**flags, "output": directory or flags.get("output")}
+        asked = [command, *words, *Inputs(folder).words(command, flags), "--json"]
+        return result_of(command, run(asked, folder), directory, folder)
 
     def report(self, out: Path, **options: Any) -> str:
         """Writes one HTML file to look at and to pass on; returns its path. Options: title, force."""

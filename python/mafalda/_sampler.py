@@ -338,5 +338,7 @@ def _batches(plan: Export, records: int, key: bytes, persons: Owners | None) -> 
         batches = _draw.Turns(records, b, plan.k, windows)
         count, what = records, "records cannot be cut into"
     if count < batches.batches:
-        raise ParticipationError(f"{count} {what} {batches.batches} batches that are never empty: make an export with a smaller b")
+        raise ParticipationError(
+            f"{count} {what} {batches.batches} batches that are never empty: make an export with a smaller b"
+        )
     return batches

@@ -107,7 +107,14 @@ class Canaries(_Coins):
 
 
 def make_canaries(
-    plan: Export, count: int, dim: int, path: Path, *, sampler: Sampler, seed: int | None = None, clip: float | None = None
+    plan: Export,
+    count: int,
+    dim: int,
+    path: Path,
+    *,
+    sampler: Sampler,
+    seed: int | None = None,
+    clip: float | None = None,
 ) -> Canaries:
     """Records that are made up for an audit of a training: the last count ones of sampler, for a model of dim
     parameters.
@@ -200,8 +207,8 @@ class Recorder:
 
 def _run(format: str, plan: Export, node: str, size: float, momentum: float, layers: Sequence[int]) -> Json:
     """What run.json says of every run."""
-    said = {"format": format, "export": plan.hash, "node": node, "dim": int(sum(layers)), "steps": plan.steps, "size": float(size)}
-    return said | {"momentum": float(momentum), "layers": [int(n) for n in layers]}
+    said = {"format": format, "export": plan.hash, "node": node, "dim": int(sum(layers)), "steps": plan.steps}
+    return said | {"size": float(size), "momentum": float(momentum), "layers": [int(n) for n in layers]}
 
 
 class View:

@@ -80,7 +80,10 @@ class Silo(Closing):
             )
         weights = np.asarray(weights)
         if weights.dtype.kind not in "fiu" or not (np.abs(weights) <= np.finfo(np.float32).max).all():
-            raise MafaldaError(f"round {step} of {self.node!r}: the server's weights, in single precision, are not finite numbers; no row was drawn")
+            raise MafaldaError(
+                f"round {step} of {self.node!r}: the server's weights, in single precision, are not finite numbers; no row "
+                "was drawn"
+            )
         if not self._whole:
             self.private.start_from(weights)
         elif weights.shape != (noise.dim,):

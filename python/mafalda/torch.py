@@ -56,7 +56,8 @@ class Taken(NamedTuple):
 
 
 class Training(Private):
-    """What private optimizers do alike: whose batches, clip and noise they take, and how a row comes to the sum of a batch."""
+    """What private optimizers do alike: whose batches, clip and noise they take, and how a row comes to the sum of a
+    batch."""
 
     _chunk = 64
     participation = "sampler"
@@ -85,7 +86,9 @@ class Training(Private):
         self._ahead = prefetched(loader)
         warn_of_optimizer(plan, optimizer)
 
-    def _open(self, state: Any, seed: int | None, canaries: Canaries | None, record: Any, size: float, options: Json) -> None:
+    def _open(
+        self, state: Any, seed: int | None, canaries: Canaries | None, record: Any, size: float, options: Json
+    ) -> None:
         """Opens the noise, and the record, of sums that are divided by size; from here on the optimizer is private."""
         layers = [p.numel() for p in self.parameters]
         self.canaries = checked_canaries(canaries, self.sampler, sum(layers), self._clip)
@@ -557,7 +560,9 @@ def add_row(noise: Noise, step: int, tensors: list["torch.Tensor"], block: int =
     """
     ends = list(itertools.accumulate(t.numel() for t in tensors))
     if ends[-1] != noise.dim:
-        raise ExportError(f"the model has {ends[-1]} parameters, the noise {noise.dim}: has the model changed its size?")
+        raise ExportError(
+            f"the model has {ends[-1]} parameters, the noise {noise.dim}: has the model changed its size?"
+        )
     for offset, part in noise.blocks(step, size=block, dtype="float64"):
         row = torch.from_numpy(part)
         for t, end in zip(tensors, ends):

@@ -222,7 +222,8 @@ def test_sensitivities_against_the_definition(tmp_path):
 @pytest.mark.parametrize("epsilon, delta", [(0.01, 1e-12), (2, 1e-6), (30, 1e-250), (3000, 1e-9)])
 def test_an_epsilon_that_is_a_little_too_small_is_refused(tmp_path, epsilon, delta):
     """By a hundred-millionth: a millionth of mu was forgiven."""
-    out = mafalda.optimize("path:3", steps=4, k=2, epsilon=epsilon, delta=delta, no_baselines=True, out=tmp_path / "out").directory
+    out = str(tmp_path / "out")
+    mafalda.optimize("path:3", steps=4, k=2, epsilon=epsilon, delta=delta, no_baselines=True, out=out)
     path = os.path.join(out, "manifest.json")
     with open(path) as f:
         manifest = json.load(f)
