@@ -35,7 +35,7 @@ type FrontRow struct {
 func MemoryFrontOf(cmd *cobra.Command, own []string, a *plan.MemoryFront) *MemoryFront {
 	r := &MemoryFront{}
 	if a.NoPoisson != nil {
-		r.NoPoisson = strings.ReplaceAll(flags.Hinted(cmd, a.NoPoisson), "Sampling poisson", "Poisson sampling")
+		r.NoPoisson = strings.ReplaceAll(flags.Hinted(cmd, a.NoPoisson), "sampling poisson", "Poisson sampling")
 	}
 	row := func(c plan.Choice) FrontRow {
 		command := optimizeCommand(cmd, own, append(samplingFlags(c.Sampling), classWords(c.Class)...)...)
