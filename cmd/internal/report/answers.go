@@ -66,7 +66,7 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 	if m.Sampled() {
 		kept += ", as must which records are drawn, and how many"
 	}
-	ask("Who may see what?", "Everybody may see all messages, models, this plan and this page: the promise holds against %s. A node's records %s.",
+	ask("Who may see what?", "Everybody may see all messages, models, this plan and this page: the promise holds against %s. A node's data %s.",
 		whom, kept)
 	collude := "The promise stays: it holds against all others together, since the noise of a node is its own."
 	if m.Space != nil {
