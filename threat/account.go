@@ -63,11 +63,11 @@ func (s Scenario) view() func(context.Context, func(Exposure) error) error {
 
 // filtered is the view by a Kalman filter.
 func (s Scenario) filtered(ctx context.Context, visit func(Exposure) error) error {
+	var all []*gains
 	sys, err := s.build()
-	if err != nil {
-		return err
+	if err == nil {
+		all, err = sys.forward(ctx)
 	}
-	all, err := sys.forward(ctx)
 	if err != nil {
 		return err
 	}
@@ -89,10 +89,7 @@ func (a Algorithm) fits(steps int) error {
 			length = c.Steps()
 		}
 	}
-	if length != steps {
-		return fmt.Errorf("%w: %d steps, not %d", ErrStrategy, length, steps)
-	}
-	return nil
+	return errorIf(length != steps, ErrStrategy, "%d steps, not %d", length, steps)
 }
 
 // alone is the view of all messages and of all noise but a node's own.

@@ -87,10 +87,7 @@ func (a Attacker) check(nodes int) error {
 	case a.ForgetOwnNoise && a.Trust.Public():
 		why = "only nodes can forget their noise"
 	}
-	if why == "" {
-		return nil
-	}
-	return fmt.Errorf("%w: %s", ErrAttacker, why)
+	return errorIf(why != "", ErrAttacker, "%s", why)
 }
 
 // hears returns the nodes whose single messages the attacking nodes receive or send, without insiders.

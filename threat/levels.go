@@ -1,7 +1,7 @@
 package threat
 
 import (
-	"fmt"
+	"cmp"
 	"math"
 	"slices"
 
@@ -101,17 +101,12 @@ func (s Scenario) inOwnUnits() Scenario {
 
 // checkLevels refuses levels of other nodes, and runs in which they are not accounted for.
 func (s Scenario) checkLevels() error {
-	a := s.Algorithm
-	switch spec := a.Training().Spec; {
-	case a.levels == nil:
-		return nil
-	case len(a.levels) != s.nodes():
-		return fmt.Errorf("%w: privacy levels of %d nodes for %d", ErrStrategy, len(a.levels), s.nodes())
-	case !spec.IsStatic() || spec.MissedSteps > 0:
-		return fmt.Errorf("%w: privacy levels of single nodes are accounted for on networks that stay as they are, with all nodes in "+
-			"every step", ErrStrategy)
-	}
-	return nil
+	levels, spec := s.Algorithm.levels, s.Algorithm.Training().Spec
+	return cmp.Or(
+		errorIf(levels != nil && len(levels) != s.nodes(), ErrStrategy, "privacy levels of %d nodes for %d", len(levels), s.nodes()),
+		errorIf(levels != nil && (!spec.IsStatic() || spec.MissedSteps > 0), ErrStrategy, "privacy levels of single nodes are "+
+			"accounted for on networks that stay as they are, with all nodes in every step"),
+	)
 }
 
 // tooWide reports whether levels are too far apart for a method whose rounding is not followed.

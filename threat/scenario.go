@@ -121,12 +121,19 @@ func (s Scenario) check() error {
 		s.checkTraining, s.checkLevels)
 }
 
+// errorIf returns an error that wraps another one where something is refused, and nil otherwise.
+func errorIf(refused bool, err error, format string, args ...any) error {
+	if !refused {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", err, fmt.Sprintf(format, args...))
+}
+
 // checkStrategies refuses strategies of other nodes, or of another number of steps.
 func (s Scenario) checkStrategies() error {
-	if each := len(s.Algorithm.dense); each > 1 && each != s.nodes() {
-		return fmt.Errorf("%w: %d strategies for %d nodes", ErrStrategy, each, s.nodes())
-	}
-	return s.Algorithm.fits(s.steps())
+	each := len(s.Algorithm.dense)
+	return cmp.Or(errorIf(each > 1 && each != s.nodes(), ErrStrategy, "%d strategies for %d nodes", each, s.nodes()),
+		s.Algorithm.fits(s.steps()))
 }
 
 // checkTraining refuses a training of another run.

@@ -93,18 +93,14 @@ func (s Scenario) promised(squared float64) (float64, error) {
 // checkShared refuses noise that is shared between other nodes, and what is not accounted for with it.
 func (s Scenario) checkShared() error {
 	n := s.Algorithm.space
-	switch {
-	case n == nil && s.Attacker.Any != nil:
-		return fmt.Errorf("%w: coalitions are for noise that nodes share in pairs", ErrAttacker)
-	case n == nil:
-		return nil
-	case len(n.noise.Own) != s.nodes():
-		return fmt.Errorf("%w: noise of %d nodes for %d", ErrStrategy, len(n.noise.Own), s.nodes())
-	case !s.Attacker.Trust.Public() && s.Algorithm.training != nil:
-		return fmt.Errorf("%w: with an optimizer, noise that nodes share is accounted for under SecLDP, which holds under "+
-			"PNDP, too", ErrStrategy)
+	if n == nil {
+		return errorIf(s.Attacker.Any != nil, ErrAttacker, "coalitions are for noise that nodes share in pairs")
 	}
-	return nil
+	return cmp.Or(
+		errorIf(len(n.noise.Own) != s.nodes(), ErrStrategy, "noise of %d nodes for %d", len(n.noise.Own), s.nodes()),
+		errorIf(!s.Attacker.Trust.Public() && s.Algorithm.training != nil, ErrStrategy, "with an optimizer, noise that nodes share "+
+			"is accounted for under SecLDP, which holds under PNDP, too"),
+	)
 }
 
 // exposures returns what is learned of every node in a step, rounded up, by its level: by the attacking nodes or by the

@@ -21,10 +21,7 @@ func (r *Response) Impulses() ([][]float64, error) {
 	}
 	unit := make([]float64, r.steps)
 	unit[0] = 1
-	into := r.spec.filter(r.steps).series(unit)
-	if r.spec.GradientTracking {
-		into = differences(into)
-	}
+	into := r.input(unit)
 	var all [][]float64
 	for from := 0; from < len(r.groups); from += r.block {
 		own, err := impulsesOf(r.groups[from:from+r.block], into)

@@ -172,10 +172,7 @@ func (r *Response) Error(grad, rs []float64) float64 {
 
 // error is Error where ‖F_l‖² counts that often. It writes the terms of the sum to each, unless that is nil.
 func (r *Response) error(grad, rs, counts, each []float64) float64 {
-	into := r.spec.filter(r.steps).series(rs)
-	if r.spec.GradientTracking {
-		into = differences(into)
-	}
+	into := r.input(rs)
 	room := func(wanted []float64) [][]float64 {
 		return lists.Map(r.groups, func(*modes) []float64 {
 			if wanted == nil {
@@ -213,13 +210,14 @@ func (r *Response) backpropagate(grad []float64, grads [][]float64) {
 	r.spec.filter(r.steps).seriesBack(grad)
 }
 
-// differences returns x_l - x_(l-1), x_(-1) = 0.
-func differences(x []float64) []float64 {
-	d := make([]float64, len(x))
-	var before float64
-	for l, v := range x {
-		d[l] = v - before
-		before = v
+// input returns what goes into the modes for the coefficients rs: their updates and, with gradient tracking, how these
+// change from step to step.
+func (r *Response) input(rs []float64) []float64 {
+	into := r.spec.filter(r.steps).series(rs)
+	if r.spec.GradientTracking {
+		for l := len(into) - 1; l > 0; l-- {
+			into[l] -= into[l-1]
+		}
 	}
-	return d
+	return into
 }
