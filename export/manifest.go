@@ -80,7 +80,7 @@ type Manifest struct {
 	OneBatchLoss float64 `json:"one_batch_loss,omitempty" verify:"within searches in one batch; network" in:"(0,)"`
 	// ErrorAtPrivacy is the squared error with the noise of Privacy, in units of the clip: (noise_std/clip)² times
 	// squared_error. It is there for an (ε, δ) that was asked for, and comparable with all others for the same one.
-	ErrorAtPrivacy float64 `json:"error_at_privacy,omitempty" verify:"within 2 formulas in arithmetic; within formula in sampling; network" in:"(0,)"`
+	ErrorAtPrivacy float64 `json:"error_at_privacy,omitempty" verify:"within 2 formulas in arithmetic; network" in:"(0,)"`
 	// CyclicErrorAtPrivacy is the error at equal privacy of the dense optimum for batches in turn, under the
 	// participation that was asked for, if patterns do not overlap.
 	CyclicErrorAtPrivacy float64   `json:"cyclic_error_at_privacy,omitempty" verify:"within 4 formulas in arithmetic; within candidate in candidates; network" in:"(0,)"`

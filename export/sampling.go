@@ -28,8 +28,8 @@ type Sampling struct {
 	// Rounds = ⌈T/w⌉ steps. Bins have Probability 1 and k Rounds, and what is secret is the group. SchemeAllocation has k Rounds,
 	// its blocks.
 	Groups      int     `json:"groups,omitempty" verify:"exactly in sampling" in:"[1,)"`
-	Probability float64 `json:"probability,omitempty" verify:"exactly in sampling" in:"(0,1]"`
-	Rounds      int     `json:"rounds,omitempty" verify:"exactly in sampling" in:"[1,)"`
+	Probability float64 `json:"probability,omitempty" verify:"judged in privacy" in:"(0,1]"`
+	Rounds      int     `json:"rounds,omitempty" verify:"judged in privacy" in:"[1,)"`
 
 	// MaxBatch, of SchemeTruncated, is the most records in a step: others that are drawn for it are dropped. Records is the
 	// most that a node may have, and Overflow bounds how likely it is that a record is drawn for a step that drops.
@@ -225,8 +225,9 @@ func (m *Manifest) checkSampling() error {
 		return contradiction("sampling %s takes one strategy", s.Scheme)
 	case !m.Binned() && (m.Strategy.Class != "banded" || m.Strategy.Bandwidth > s.Groups):
 		return contradiction("sampling from %d groups takes one strategy of at most as many bands", s.Groups)
-	case s.Groups != want.Groups || s.Rounds != want.Rounds:
-		return contradiction("%d groups have %d rounds in %d steps, not %d groups %d", want.Groups, want.Rounds, m.Steps, s.Groups, s.Rounds)
+	case s.Groups != want.Groups || s.Rounds != want.Rounds || s.Probability != want.Probability:
+		return contradiction("%d groups have %d rounds in %d steps, with probability %v, not %d groups %d, with probability %v", want.Groups,
+			want.Rounds, m.Steps, want.Probability, s.Groups, s.Rounds, s.Probability)
 	case s.LowerBound > m.ErrorAtPrivacy*(1+1e-9):
 		return contradiction("sampling.lower_bound is %v, above error_at_privacy, %v", s.LowerBound, m.ErrorAtPrivacy)
 	case s.Delta != *p.Delta:

@@ -27,27 +27,24 @@ func (v *verification) optimum(ctx context.Context, h *mat.SymDense, s participa
 }
 
 // optimumIs checks what the manifest says of the loss of such an optimum, in its place again.
-func (v *verification) optimumIs(check, key string, again *float64, says float64, best *factorize.Result, what string) {
+func (v *verification) optimumIs(check, key string, again *float64, best *factorize.Result) {
 	*again, v.reached[key] = best.Loss, best.Gap
-	v.compare(check, fmt.Sprintf("%s has %s, the manifest says %s", what, textUp(best.Loss), textUp(says)))
+	v.compare(check, "")
 }
 
-// boundIs checks a bound, whose place in the manifest is again, against an optimum: it must not be above a loss that
-// was reached. A bound that is weaker than what the optimum could prove is one as well, and what it leaves open is its
-// gap.
-func (v *verification) boundIs(check string, again *float64, says float64, best *factorize.Result) {
-	*again = best.Loss
-	v.compare(check, fmt.Sprintf("%s is proven, %s is reached; the manifest says %s", textDown(best.Bound()),
-		textUp(best.Loss), textDown(says)))
+// lowerBoundIs checks the lower bound by what is proven: it must not be above what may be claimed, such as a loss that was
+// reached. One that is weaker than what is proven is a bound as well, and what it leaves open is its gap.
+func (v *verification) lowerBoundIs(proven, possible float64) {
+	v.again.LowerBound = possible
+	v.compare("lower bound", fmt.Sprintf("%s is proven, at most %s may be claimed", textDown(proven), textDown(possible)))
 }
 
 // overlapBound checks the lower bound of a strategy that is not the dense optimum, which best is, under the schema or
 // under fewer patterns. Where patterns overlap a search proves more, and what it proves is searched again.
 func (v *verification) overlapBound(ctx context.Context, c strategy.Strategy, h *mat.SymDense,
 	best *factorize.Result) error {
-	says := v.export.Manifest.LowerBound
-	if participation.IsPartition(v.schema) || says <= best.LowerBound {
-		v.boundIs("lower bound", &v.again.LowerBound, says, best)
+	if participation.IsPartition(v.schema) || v.export.Manifest.LowerBound <= best.LowerBound {
+		v.lowerBoundIs(best.Bound(), best.Loss)
 		return nil
 	}
 	proven, err := factorize.OverlapBound(ctx, h, strategy.GramOf(c), v.schema)
@@ -55,32 +52,27 @@ func (v *verification) overlapBound(ctx context.Context, c strategy.Strategy, h 
 		return err
 	}
 	proven = math.Max(proven, best.LowerBound)
-	v.again.LowerBound = proven * (1 + sameSearch)
-	v.compare("lower bound", fmt.Sprintf("%s is proven; the manifest says %s", textDown(proven), textDown(says)))
+	v.lowerBoundIs(proven, proven*(1+sameSearch))
 	return nil
 }
 
 // denseBound proves the lower bound by the exported strategy or, if that is not enough, by optimizing from there.
 func (v *verification) denseBound(ctx context.Context, c strategy.Strategy, h *mat.SymDense) error {
-	m := v.export.Manifest
 	v.refuseRatio()
 	x := strategy.GramOf(c)
 	bound, err := factorize.LowerBound(h, x, v.schema)
 	if err != nil {
 		return err
 	}
-	if m.LowerBound <= bound {
-		v.again.LowerBound = bound
-		v.compare("lower bound", fmt.Sprintf("%s is proven by the strategy itself; the manifest says %s", textDown(bound),
-			textDown(m.LowerBound)))
+	if v.export.Manifest.LowerBound <= bound {
+		v.lowerBoundIs(bound, bound)
 		return nil
 	}
 	best, err := v.optimum(ctx, h, v.schema, x)
-	if err != nil {
-		return err
+	if err == nil {
+		v.lowerBoundIs(best.Bound(), best.Loss)
 	}
-	v.boundIs("lower bound", &v.again.LowerBound, m.LowerBound, best)
-	return nil
+	return err
 }
 
 // refuseRatio refuses what only strategies of other classes than dense have.
@@ -106,13 +98,14 @@ func (v *verification) classBound(ctx context.Context, h *mat.SymDense) error {
 	if err != nil {
 		return err
 	}
-	v.boundIs("class bound", &v.again.Strategy.ClassBound, says, best)
+	v.again.Strategy.ClassBound = best.Loss
+	v.compare("class bound", "")
 	if gap == nil {
 		v.skip("strategy.class_gap")
 		return nil
 	}
 	v.again.Strategy.ClassGap = new((m.Loss - says) / says)
-	v.compare("class gap", fmt.Sprintf("the loss is within %s of the bound of the class", rounding.UpText(*gap, 2)))
+	v.compare("class gap", "")
 	return nil
 }
 
@@ -137,7 +130,7 @@ func (v *verification) stepErrors(ctx context.Context, o measure.Objective, c st
 		v.add("lower bound", false, "%v", err)
 		return nil
 	}
-	v.boundIs("lower bound", &v.again.LowerBound, m.LowerBound, best)
+	v.lowerBoundIs(best.Bound(), best.Loss)
 	return nil
 }
 
@@ -159,8 +152,7 @@ func (v *verification) lastBound(ctx context.Context, c strategy.Strategy, k *wo
 		}
 		bound = math.Max(bound, best.LowerBound*(1+sameMatrix))
 	}
-	v.again.LowerBound = bound
-	v.compare("lower bound", fmt.Sprintf("%s is proven; the manifest says %s", textDown(bound), textDown(m.LowerBound)))
+	v.lowerBoundIs(bound, bound)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -12,14 +13,14 @@ import (
 )
 
 // compare adds a check that the manifest says what was computed again, by all rules of that check. Its detail is the
-// summary or, where something differs, what is true and what the manifest says instead.
+// summary, or what was compared if that is empty; where something differs, what is true and what the manifest says instead.
 func (v *verification) compare(check, summary string) bool {
 	return v.compareWith(&v.again, check, summary)
 }
 
 // compareWith is compare for a manifest of its own.
 func (v *verification) compareWith(is *export.Manifest, check, summary string) bool {
-	var wrong []string
+	var same, wrong []string
 	for _, r := range rules() {
 		if r.check != check {
 			continue
@@ -30,15 +31,20 @@ func (v *verification) compareWith(is *export.Manifest, check, summary string) b
 		for _, key := range slices.SortedFunc(maps.Keys(keys), naturally) {
 			if text, ok := v.differ(r, key, says[key], is[key]); !ok {
 				wrong = append(wrong, text)
+			} else {
+				same = append(same, key+" "+textOf(says[key]))
 			}
 		}
 	}
-	if len(wrong) > 0 {
-		summary = strings.Join(wrong, "; ")
+	if len(same) > fewNumbers {
+		same = []string{fmt.Sprintf("%d numbers", len(same))}
 	}
-	v.add(check, len(wrong) == 0, "%s", summary)
+	v.add(check, len(wrong) == 0, "%s", cmp.Or(strings.Join(wrong, "; "), summary, "confirmed: "+strings.Join(same, ", ")))
 	return len(wrong) == 0
 }
+
+// fewNumbers are written out by compare; of more it says how many they are.
+const fewNumbers = 3
 
 // listNotChecked adds the keys that the rules leave unchecked to those that turned out to be, and puts all in the order
 // of the manifest, none twice.

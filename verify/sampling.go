@@ -43,52 +43,54 @@ func (v *verification) sampling(ctx context.Context, c strategy.Strategy) error 
 	return nil
 }
 
-// poisson checks what the block says of the groups, and the noise of all candidates.
+// poisson checks the number of groups, and the noise of all candidates.
 func (v *verification) poisson() error {
 	m, s := v.export.Manifest, v.export.Manifest.Sampling
-	if m.Space != nil && len(s.Candidates) == 0 && (s.Groups < 1 || s.Groups > v.asked.Separation()) {
-		return fmt.Errorf("%d groups, of at most b = %d", s.Groups, v.asked.Separation())
-	}
-	draws := s.Numbers(m.Steps, v.adjacency()).For(v.asked, s.Groups)
-	is := &export.Sampling{Groups: m.Strategy.Bandwidth, Probability: draws.Probability, Rounds: draws.Rounds}
-	v.again.Sampling, v.again.ErrorAtPrivacy = is, m.ErrorAtPrivacy
-	before, found := 0, -1
+	is := &export.Sampling{Groups: m.Strategy.Bandwidth, Candidates: slices.Clone(s.Candidates)}
+	v.again.Sampling = is
+	before := 0
 	for i, c := range s.Candidates {
 		if c.Bandwidth <= before || c.Bandwidth > v.asked.Separation() {
 			return fmt.Errorf("sampling.candidates[%d] has %d bands, after %d, of at most b = %d", i, c.Bandwidth,
 				before, v.asked.Separation())
 		}
 		before = c.Bandwidth
-		noise, err := v.noiseFor(c.Bandwidth)
-		if err != nil {
+		var err error
+		if is.Candidates[i].NoiseMultiplier, err = v.noiseFor(c.Bandwidth); err != nil {
 			return err
 		}
-		is.Candidates = append(is.Candidates, export.Candidate{NoiseMultiplier: noise})
-		if c.Bandwidth == s.Groups {
-			found = i
+	}
+	if m.Space == nil || len(s.Candidates) > 0 { // else there was no search for a number of bands
+		if err := v.listed(); err != nil {
+			return err
 		}
+	}
+	var err error
+	if is.NoiseMultiplier, err = v.noiseFor(s.Groups); err == nil {
+		v.compare("sampling", "")
+	}
+	return err
+}
+
+// listed finds the exported strategy among the candidates, none of which has a smaller error.
+func (v *verification) listed() error {
+	m, s := v.export.Manifest, v.export.Manifest.Sampling
+	bands := m.Strategy.Bandwidth
+	if isDense(m.Strategy) {
+		bands = m.Steps
+	}
+	is := false
+	for i, c := range s.Candidates {
 		if c.ErrorAtPrivacy < m.ErrorAtPrivacy*(1-sameFormula) {
-			return fmt.Errorf("%d bands have an error at this privacy of %v, the exported ones %v", c.Bandwidth,
+			return fmt.Errorf("sampling.candidates[%d] has an error at this privacy of %v, the exported one %v", i,
 				c.ErrorAtPrivacy, m.ErrorAtPrivacy)
 		}
+		is = is || c.Bandwidth == bands && c.NoiseMultiplier == s.NoiseMultiplier && c.ErrorAtPrivacy <= m.ErrorAtPrivacy*(1+sameFormula)
 	}
-	switch {
-	case found >= 0:
-		v.again.ErrorAtPrivacy = s.Candidates[found].ErrorAtPrivacy
-		is.NoiseMultiplier = is.Candidates[found].NoiseMultiplier
-		if says := s.Candidates[found].NoiseMultiplier; s.NoiseMultiplier != says {
-			return fmt.Errorf("sampling.noise_multiplier is %v; its candidate has %v", s.NoiseMultiplier, says)
-		}
-	case m.Space != nil && len(s.Candidates) == 0: // there was no search for a number of bands
-		var err error
-		if is.NoiseMultiplier, err = v.noiseFor(s.Groups); err != nil {
-			return err
-		}
-	default:
-		return fmt.Errorf("its %d bands are not among sampling.candidates", s.Groups)
+	if !is {
+		return fmt.Errorf("the exported strategy, of %d bands with a noise multiplier of %v, is not among sampling.candidates", bands,
+			s.NoiseMultiplier)
 	}
-	v.compare("sampling", fmt.Sprintf("%d groups of %d rounds with probability %.4g take a noise multiplier of %v",
-		s.Groups, s.Rounds, s.Probability, s.NoiseMultiplier))
 	return nil
 }
 
@@ -146,7 +148,7 @@ func (v *verification) candidates(ctx context.Context, h *mat.SymDense) error {
 		return err
 	}
 	if m.Binned() { // whose candidates are searched by descents that end elsewhere on other processors
-		v.compare("candidates", "the optimum for batches in turn, computed again")
+		v.compare("candidates", "")
 		return nil
 	}
 	for i, c := range candidates {
@@ -157,8 +159,7 @@ func (v *verification) candidates(ctx context.Context, h *mat.SymDense) error {
 		}
 		candidates[i].ErrorAtPrivacy = errorAtPrivacy(c.NoiseMultiplier, best.SquaredError)
 	}
-	v.compare("candidates", fmt.Sprintf("%d numbers of bands, and the optimum for batches in turn, computed again",
-		len(candidates)))
+	v.compare("candidates", "")
 	return nil
 }
 
@@ -184,8 +185,7 @@ func (v *verification) secretBound(ctx context.Context, h *mat.SymDense, cyclic 
 		return err
 	}
 	v.again.Sampling.LowerBound = proven
-	v.compare("secret bound", fmt.Sprintf("no strategy has a smaller error under this sampling than %s; the manifest "+
-		"says %s", textDown(proven), textDown(s.LowerBound)))
+	v.compare("secret bound", "")
 	return nil
 }
 
@@ -238,7 +238,7 @@ func (v *verification) optimalLoss() float64 {
 func (v *verification) bins(ctx context.Context, c strategy.Strategy) error {
 	m, s := v.export.Manifest, v.export.Manifest.Sampling
 	v.skip("sampling.candidates")
-	if err := v.binCandidates(); err != nil {
+	if err := v.listed(); err != nil {
 		v.add("sampling", false, "%v", err)
 		return nil
 	}
@@ -255,29 +255,5 @@ func (v *verification) bins(ctx context.Context, c strategy.Strategy) error {
 	v.add("sampling", true, "%d bins take a noise multiplier of %v: delta is at most %s for epsilon = %v, by %d samples "+
 		"of seed %d, but for a chance of %.2g", s.Groups, s.NoiseMultiplier, textUp(s.ConfirmedDelta), *s.Epsilon, s.Samples,
 		*s.Seed, s.Failure)
-	return nil
-}
-
-// binCandidates finds the exported strategy among the candidates.
-func (v *verification) binCandidates() error {
-	m, s := v.export.Manifest, v.export.Manifest.Sampling
-	listed := false
-	for i, c := range s.Candidates {
-		if c.ErrorAtPrivacy < m.ErrorAtPrivacy*(1-sameFormula) {
-			return fmt.Errorf("sampling.candidates[%d] has an error at this privacy of %v, the exported one %v", i,
-				c.ErrorAtPrivacy, m.ErrorAtPrivacy)
-		}
-		bands := m.Strategy.Bandwidth
-		if isDense(m.Strategy) {
-			bands = m.Steps
-		}
-		if c.ErrorAtPrivacy <= m.ErrorAtPrivacy*(1+sameFormula) && c.NoiseMultiplier == s.NoiseMultiplier {
-			listed = listed || c.Bandwidth == bands
-		}
-	}
-	if !listed {
-		return fmt.Errorf("the exported strategy, with a noise multiplier of %v, is not among sampling.candidates",
-			s.NoiseMultiplier)
-	}
 	return nil
 }

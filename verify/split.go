@@ -112,7 +112,7 @@ func (v *verification) nodeLosses(ctx context.Context, n *graph.Network, strateg
 	}
 	v.again.PerNode.Losses, v.again.SquaredError = losses, floats.Sum(losses)
 	v.again.Loss = v.again.SquaredError * m.SensSquared
-	v.compare("loss", fmt.Sprintf("%s over %d nodes, as the manifest says", textUp(m.Loss), len(losses)))
+	v.compare("loss", "")
 	if err := v.nodeBound(ctx, w, strategies, bound); err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (v *verification) nodeLosses(ctx context.Context, n *graph.Network, strateg
 	if err != nil {
 		return err
 	}
-	v.optimumIs("shared loss", "shared_loss", &v.again.SharedLoss, m.SharedLoss, shared, "the best shared strategy")
+	v.optimumIs("shared loss", "shared_loss", &v.again.SharedLoss, shared)
 	if err := v.oneLevel(ctx, plain); err != nil {
 		return err
 	}
@@ -145,9 +145,8 @@ func (v *verification) weigh(h *mat.SymDense, node int) {
 func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, strategies []strategy.Strategy,
 	proven float64) error {
 	m := v.export.Manifest
-	if v.again.LowerBound = proven * (1 + 1e-12); m.LowerBound <= v.again.LowerBound {
-		v.compare("lower bound", fmt.Sprintf("%s is proven, node by node; the manifest says %s", textDown(proven),
-			textDown(m.LowerBound)))
+	if most := proven * (1 + 1e-12); m.LowerBound <= most {
+		v.lowerBoundIs(proven, most)
 		return nil
 	}
 	var reached float64
@@ -166,9 +165,7 @@ func (v *verification) nodeBound(ctx context.Context, w *graph.CSR, strategies [
 	if err != nil {
 		return err
 	}
-	v.again.LowerBound = reached
-	v.compare("lower bound", fmt.Sprintf("no strategies, one a node, are proven below %v, and such of %v exist; the "+
-		"manifest says %v for lower_bound", proven, reached, m.LowerBound))
+	v.lowerBoundIs(proven, reached)
 	return nil
 }
 
@@ -178,7 +175,7 @@ func (v *verification) groupBound(ctx context.Context, strategies []strategy.Str
 	m := v.export.Manifest
 	if m.PerNode.Groups == 0 { // every node is its own group
 		v.again.PerNode.GroupBound = m.LowerBound
-		v.compare("group bound", "that of single nodes")
+		v.compare("group bound", "")
 		return nil
 	}
 	var reached, proven float64
@@ -222,7 +219,7 @@ func (v *verification) grouping() bool {
 			}
 		}
 		v.again.PerNode = &export.PerNode{Distinct: distinct}
-		return v.compare("groups", fmt.Sprintf("%d different strategies, a layer for each of %d nodes", distinct, nodes))
+		return v.compare("groups", "")
 	}
 	used := make([]bool, layers)
 	for _, l := range p.Layers {
@@ -237,7 +234,7 @@ func (v *verification) grouping() bool {
 		v.skip("per_node.groups") // groups that lost all nodes
 	}
 	v.again.PerNode = &export.PerNode{Distinct: layers}
-	return v.compare("groups", fmt.Sprintf("%d strategies for %d nodes", layers, nodes))
+	return v.compare("groups", "")
 }
 
 // distinctLayers returns how many layers differ.
