@@ -2,59 +2,57 @@ package verify
 
 import (
 	"context"
-
-	"gonum.org/v1/gonum/mat"
+	"slices"
 
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/baselines"
-	"mafalda/graph"
 	"mafalda/measure"
 	"mafalda/participation"
+	"mafalda/strategy"
 	"mafalda/workload"
 )
 
 // baselines measures the strategies of the field again. Those that are optima themselves are known to the root of the
-// gap they are optimized to, since their loss on another workload is not stationary in them. The kernel is for
-// objectives other than the mean.
-func (v *verification) baselines(ctx context.Context, o measure.Objective, h *mat.SymDense, k *workload.Kernel) error {
-	m := v.export.Manifest
-	names := []string{"dp-d-sgd", "antipgd", "d-mf"}
-	mean := factorize.Mean(h)
-	objective := mean
-	if o != measure.Mean {
+// gap they are optimized to, since their loss on another workload is not stationary in them. Of very many steps there is no D-MF.
+func (s *costs) baselines(ctx context.Context) error {
+	m, names, cost := s.export.Manifest, baselines.Names(), baselines.MeasureOf(s.objective, s.schema)
+	has := func(name string) bool { _, ok := m.Baselines[name]; return ok }
+	if s.h == nil {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == baselines.DMF })
+	}
+	if s.o != measure.Mean {
 		names = append(names, baselines.MeanOptimal)
-		objective = o.ForKernel(k)
 	}
-	cost := baselines.MeasureOf(objective, v.schema)
 	var is []baselines.Measured
-	if _, ok := m.Baselines["d-mf"]; ok {
-		dmf, err := baselines.NewFor(ctx, baselines.DMF, v.spec, v.schema)
+	for _, name := range names {
+		if !has(name) {
+			continue
+		}
+		c, err := s.baseline(ctx, name)
 		if err != nil {
 			return err
 		}
-		if is, err = baselines.All(dmf, cost); err != nil {
+		q, err := cost(c)
+		if err != nil {
 			return err
 		}
-	} else if len(m.Baselines) > 0 {
-		var err error
-		if is, err = baselines.Plain(m.Steps, cost); err != nil {
-			return err
-		}
+		is = append(is, baselines.Measured{Name: name, Quality: q})
 	}
-	if _, ok := m.Baselines[baselines.MeanOptimal]; ok && o != measure.Mean {
-		best, err := factorize.Dense{}.Optimize(ctx, mean, v.schema, factorize.Options{})
-		if err != nil {
-			return err
-		}
-		q, err := cost(best.Strategy)
-		if err != nil {
-			return err
-		}
-		is = append(is, baselines.Measured{Name: baselines.MeanOptimal, Quality: q})
-	}
-	v.baselinesAre(names, is)
+	s.baselinesAre(names, is)
 	return nil
+}
+
+// baseline returns the strategy of this name.
+func (s *costs) baseline(ctx context.Context, name string) (strategy.Strategy, error) {
+	if name != baselines.MeanOptimal {
+		return baselines.NewFor(ctx, name, s.spec, s.schema)
+	}
+	best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(s.h), s.schema, factorize.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return best.Strategy, nil
 }
 
 // baselinesAre compares what was measured with the manifest. Names are those that an export can have.
@@ -79,60 +77,41 @@ func (v *verification) baselinesAre(names []string, is []baselines.Measured) {
 }
 
 // oneBatch checks the least loss for people in one batch, where they may be in several.
-func (v *verification) oneBatch(ctx context.Context, h *mat.SymDense) error {
-	m := v.export.Manifest
-	people, are := v.schema.(*participation.People)
+func (s *costs) oneBatch(ctx context.Context) error {
+	people, are := s.schema.(*participation.People)
 	switch {
 	case !are || people.Batches() == 1:
 		return nil
-	case m.OneBatchLoss == 0:
-		v.skip("one_batch_loss")
+	case s.export.Manifest.OneBatchLoss == 0:
+		s.skip("one_batch_loss")
 		return nil
 	}
-	best, err := v.optimum(ctx, h, people.Cycle(), nil)
-	if err == nil {
-		v.optimumIs("one batch", "one_batch_loss", &v.again.OneBatchLoss, best)
-	}
-	return err
+	return s.optimumIs(ctx, s.h, people.Cycle(), "one batch", "one_batch_loss", &s.again.OneBatchLoss)
 }
 
-// oneLevelOn checks the least loss at one level for all nodes, where nodes have their own.
-func (v *verification) oneLevelOn(ctx context.Context, n *graph.Network) error {
-	m := v.export.Manifest
-	if m.Budgets == nil {
-		return nil
-	}
-	k, _, err := v.source(n, nil).Kernel(ctx, m.Steps)
-	if err != nil {
-		return err
-	}
-	return v.oneLevel(ctx, k.Gram())
-}
-
-// oneLevel is oneLevelOn for a Gram matrix in which every node counts alike.
-func (v *verification) oneLevel(ctx context.Context, h *mat.SymDense) error {
-	m := v.export.Manifest
+// oneLevel checks the least loss at one level for all nodes, where nodes have their own, which is measured for partitions only.
+func (s *costs) oneLevel(ctx context.Context) error {
+	m := s.export.Manifest
 	switch {
 	case m.Budgets == nil:
 		return nil
 	case m.OneLevelLoss == 0:
-		v.skip("one_level_loss")
+		s.skip("one_level_loss")
 		return nil
-	case !participation.IsPartition(v.schema): // the one level's loss is measured for partitions only
+	case !participation.IsPartition(s.schema):
 		return nil
 	}
-	best, err := v.optimum(ctx, h, v.schema, nil)
-	if err == nil {
-		v.optimumIs("one level", "one_level_loss", &v.again.OneLevelLoss, best)
+	k, _, err := s.source(s.n, nil).Kernel(ctx, m.Steps)
+	if err != nil {
+		return err
 	}
-	return err
+	return s.optimumIs(ctx, k.Gram(), s.schema, "one level", "one_level_loss", &s.again.OneLevelLoss)
 }
 
-// plain checks what the strategies cost, by an objective, that are optimal for the plain workload and for gradients that
-// do not react.
-func (v *verification) plain(ctx context.Context, n *graph.Network, by func() factorize.Objective) error {
-	m, on := v.export.Manifest, v.source(n, v.weights())
-	on.Sketch, _ = v.estimated.(*workload.Sketch)
+// plain checks what the strategies cost that are optimal for the plain workload and for gradients that do not react.
+func (s *costs) plain(ctx context.Context) error {
+	m, on := s.export.Manifest, s.source(s.n, s.weights())
+	on.Sketch, _ = s.estimated.(*workload.Sketch)
 	for _, other := range []struct {
 		name, key  string
 		says       float64
@@ -140,28 +119,28 @@ func (v *verification) plain(ctx context.Context, n *graph.Network, by func() fa
 		applicable bool
 		source     measure.Source
 	}{
-		{"plain strategy", "plain_strategy_loss", m.PlainStrategyLoss, &v.again.PlainStrategyLoss, !m.IsPlain(), on.Plain()},
-		{"uncurved strategy", "uncurved_strategy_loss", m.UncurvedStrategyLoss, &v.again.UncurvedStrategyLoss, m.Curvature != nil, on.Uncurved()},
+		{"plain strategy", "plain_strategy_loss", m.PlainStrategyLoss, &s.again.PlainStrategyLoss, !m.IsPlain(), on.Plain()},
+		{"uncurved strategy", "uncurved_strategy_loss", m.UncurvedStrategyLoss, &s.again.UncurvedStrategyLoss, m.Curvature != nil, on.Uncurved()},
 	} {
 		switch {
 		case !other.applicable: // where it is there all the same, everyKey says so
 			continue
 		case other.says == 0 && len(m.Baselines) > 0: // an export that measures those measures this, too
-			v.add(other.name, false, "%s is not there, and baselines are", other.key)
+			s.add(other.name, false, "%s is not there, and baselines are", other.key)
 			continue
 		case other.says == 0:
-			v.skip(other.key)
+			s.skip(other.key)
 			continue
 		}
-		is, err := measure.OtherLoss(ctx, m, other.source, by)
+		is, err := measure.OtherLoss(ctx, m, other.source, func() factorize.Objective { return s.objective })
 		if err != nil {
-			return v.computing(other.name, err)
+			return err
 		}
-		if v.plainIsCoarse() {
-			v.skip(other.key) // its further digits
+		if s.plainIsCoarse() {
+			s.skip(other.key) // its further digits
 		}
 		*other.again = is
-		v.compare(other.name, "")
+		s.compare(other.name, "")
 	}
 	return nil
 }

@@ -26,10 +26,15 @@ func (v *verification) optimum(ctx context.Context, h *mat.SymDense, s participa
 	return factorize.Dense{}.Optimize(ctx, factorize.Mean(h), s, factorize.Options{Gap: v.fineGap(), Start: start})
 }
 
-// optimumIs checks what the manifest says of the loss of such an optimum, in its place again.
-func (v *verification) optimumIs(check, key string, again *float64, best *factorize.Result) {
-	*again, v.reached[key] = best.Loss, best.Gap
-	v.compare(check, "")
+// optimumIs searches for the optimum under a schema, and checks what the manifest says of its loss under a key, in its place
+// again.
+func (v *verification) optimumIs(ctx context.Context, h *mat.SymDense, s participation.Schema, check, key string, again *float64) error {
+	best, err := v.optimum(ctx, h, s, nil)
+	if err == nil {
+		*again, v.reached[key] = best.Loss, best.Gap
+		v.compare(check, "")
+	}
+	return err
 }
 
 // lowerBoundIs checks the lower bound by what is proven: it must not be above what may be claimed, such as a loss that was
@@ -41,36 +46,35 @@ func (v *verification) lowerBoundIs(proven, possible float64) {
 
 // overlapBound checks the lower bound of a strategy that is not the dense optimum, which best is, under the schema or
 // under fewer patterns. Where patterns overlap a search proves more, and what it proves is searched again.
-func (v *verification) overlapBound(ctx context.Context, c strategy.Strategy, h *mat.SymDense,
-	best *factorize.Result) error {
-	if participation.IsPartition(v.schema) || v.export.Manifest.LowerBound <= best.LowerBound {
-		v.lowerBoundIs(best.Bound(), best.Loss)
+func (s *costs) overlapBound(ctx context.Context, best *factorize.Result) error {
+	if participation.IsPartition(s.schema) || s.export.Manifest.LowerBound <= best.LowerBound {
+		s.lowerBoundIs(best.Bound(), best.Loss)
 		return nil
 	}
-	proven, err := factorize.OverlapBound(ctx, h, strategy.GramOf(c), v.schema)
+	proven, err := factorize.OverlapBound(ctx, s.h, strategy.GramOf(s.c), s.schema)
 	if err != nil {
 		return err
 	}
 	proven = math.Max(proven, best.LowerBound)
-	v.lowerBoundIs(proven, proven*(1+sameSearch))
+	s.lowerBoundIs(proven, proven*(1+sameSearch))
 	return nil
 }
 
 // denseBound proves the lower bound by the exported strategy or, if that is not enough, by optimizing from there.
-func (v *verification) denseBound(ctx context.Context, c strategy.Strategy, h *mat.SymDense) error {
-	v.refuseRatio()
-	x := strategy.GramOf(c)
-	bound, err := factorize.LowerBound(h, x, v.schema)
+func (s *costs) denseBound(ctx context.Context) error {
+	s.refuseRatio()
+	x := strategy.GramOf(s.c)
+	bound, err := factorize.LowerBound(s.h, x, s.schema)
 	if err != nil {
 		return err
 	}
-	if v.export.Manifest.LowerBound <= bound {
-		v.lowerBoundIs(bound, bound)
+	if s.export.Manifest.LowerBound <= bound {
+		s.lowerBoundIs(bound, bound)
 		return nil
 	}
-	best, err := v.optimum(ctx, h, v.schema, x)
+	best, err := s.optimum(ctx, s.h, s.schema, x)
 	if err == nil {
-		v.lowerBoundIs(best.Bound(), best.Loss)
+		s.lowerBoundIs(best.Bound(), best.Loss)
 	}
 	return err
 }
@@ -83,76 +87,72 @@ func (v *verification) refuseRatio() {
 }
 
 // classBound checks the bound for strategies of the class alone, where there is one.
-func (v *verification) classBound(ctx context.Context, h *mat.SymDense) error {
-	m := v.export.Manifest
+func (s *costs) classBound(ctx context.Context) error {
+	m := s.export.Manifest
 	says, gap := m.Strategy.ClassBound, m.Strategy.ClassGap
 	class, err := measure.ClassOf(m)
 	if err != nil || !class.Traits().Certified { // a class without a bound
 		return err
 	}
 	if says == 0 && gap == nil {
-		v.skip("strategy.class_bound", "strategy.class_gap")
+		s.skip("strategy.class_bound", "strategy.class_gap")
 		return nil
 	}
-	best, err := class.Optimize(ctx, factorize.Mean(h), v.schema, factorize.Options{Gap: v.fineGap()})
+	best, err := class.Optimize(ctx, factorize.Mean(s.h), s.schema, factorize.Options{Gap: s.fineGap()})
 	if err != nil {
 		return err
 	}
-	v.again.Strategy.ClassBound = best.Loss
-	v.compare("class bound", "")
+	s.again.Strategy.ClassBound = best.Loss
+	s.compare("class bound", "")
 	if gap == nil {
-		v.skip("strategy.class_gap")
+		s.skip("strategy.class_gap")
 		return nil
 	}
-	v.again.Strategy.ClassGap = new((m.Loss - says) / says)
-	v.compare("class gap", "")
+	s.again.Strategy.ClassGap = new((m.Loss - says) / says)
+	s.compare("class gap", "")
 	return nil
 }
 
 // stepErrors checks squared error and loss of an objective other than the mean, and its lower bound.
-func (v *verification) stepErrors(ctx context.Context, o measure.Objective, c strategy.Strategy, k *workload.Kernel) error {
-	m := v.export.Manifest
-	if !participation.IsPartition(v.schema) || !isDense(m.Strategy) {
-		v.add("objective", false, "%s is for one dense strategy under patterns that do not overlap", o)
-		return nil
+func (s *costs) stepErrors(ctx context.Context) error {
+	m := s.export.Manifest
+	if !participation.IsPartition(s.schema) || !isDense(m.Strategy) {
+		return failed("objective", "%s is for one dense strategy under patterns that do not overlap", s.o)
 	}
-	q, err := factorize.Evaluate(c, o.ForKernel(k), v.schema)
-	if err != nil {
+	if err := s.quality(); err != nil {
 		return err
 	}
-	v.lossIs(q)
-	v.refuseRatio()
-	if o == measure.Last {
-		return v.lastBound(ctx, c, k)
+	s.refuseRatio()
+	if s.o == measure.Last {
+		return s.lastBound(ctx)
 	}
-	best, err := worstBound(ctx, k, v.schema, m.Weights)
+	best, err := worstBound(ctx, s.kernel, s.schema, m.Weights)
 	if err != nil {
-		v.add("lower bound", false, "%v", err)
-		return nil
+		return failed("lower bound", "%v", err)
 	}
-	v.lowerBoundIs(best.Bound(), best.Loss)
+	s.lowerBoundIs(best.Bound(), best.Loss)
 	return nil
 }
 
 // lastBound proves the bound for the last step by the exported strategy or, if that is not enough, by the search that
 // led to it.
-func (v *verification) lastBound(ctx context.Context, c strategy.Strategy, k *workload.Kernel) error {
-	m := v.export.Manifest
+func (s *costs) lastBound(ctx context.Context) error {
+	m := s.export.Manifest
 	if m.Weights != nil {
-		v.add("objective", false, "objective_weights are for the objective max, not for last")
+		return failed("objective", "objective_weights are for the objective max, not for last")
 	}
-	bound, err := factorize.LowerBoundLast(k, strategy.GramOf(c), v.schema)
+	bound, err := factorize.LowerBoundLast(s.kernel, strategy.GramOf(s.c), s.schema)
 	if err != nil {
 		return err
 	}
 	if m.LowerBound > bound {
-		best, err := factorize.Dense{}.Optimize(ctx, factorize.Last(k), v.schema, factorize.Options{Gap: m.Tolerance})
+		best, err := factorize.Dense{}.Optimize(ctx, s.objective, s.schema, factorize.Options{Gap: m.Tolerance})
 		if err != nil {
 			return err
 		}
 		bound = math.Max(bound, best.LowerBound*(1+sameMatrix))
 	}
-	v.lowerBoundIs(bound, bound)
+	s.lowerBoundIs(bound, bound)
 	return nil
 }
 

@@ -64,7 +64,7 @@ func (v *verification) oneNetwork(ctx context.Context) (n *graph.Network, known 
 			n, err = graph.LoadNetwork(ctx, o)
 		}
 	}
-	wrong, isWrong := errors.AsType[*FailedError](err)
+	_, isWrong := errors.AsType[*FailedError](err)
 	missing, isMissing := errors.AsType[*MissingFilesError](err)
 	switch {
 	case err == nil:
@@ -73,8 +73,7 @@ func (v *verification) oneNetwork(ctx context.Context) (n *graph.Network, known 
 		}
 		return n, v.attach(n), nil
 	case isWrong:
-		v.add(wrong.Check.Name, false, "%s", wrong.Check.Detail)
-		return nil, false, nil
+		return nil, false, v.computing("network", err)
 	case isMissing:
 		v.Missing = missing.Files
 		v.skipNetwork()
@@ -98,13 +97,9 @@ func (v *verification) source(n *graph.Network, weights []float64) measure.Sourc
 // options returns what Gram matrices are computed by.
 func (v *verification) options() workload.Options { return v.source(nil, nil).Options(nil) }
 
-// kernel computes again what errors on the network depend on.
-func (v *verification) kernel(ctx context.Context, n *graph.Network) (*workload.Kernel, error) {
-	m := v.export.Manifest
-	if err := v.checkSketch(n); err != nil {
-		return nil, err
-	}
-	k, s, err := v.source(n, v.weights()).Kernel(ctx, m.Steps)
+// gramKernel computes again what errors on the network depend on.
+func (v *verification) gramKernel(ctx context.Context, n *graph.Network) (*workload.Kernel, error) {
+	k, s, err := v.source(n, v.weights()).Kernel(ctx, v.export.Manifest.Steps)
 	v.estimated = s
 	return k, err
 }

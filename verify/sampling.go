@@ -121,8 +121,8 @@ func errorAtPrivacy(multiplier, squaredError float64) float64 {
 }
 
 // candidates computes again what depends on the network: the optimum for batches in turn, and the squared errors.
-func (v *verification) candidates(ctx context.Context, h *mat.SymDense) error {
-	m := v.export.Manifest
+func (v *costs) candidates(ctx context.Context) error {
+	m, h := v.export.Manifest, v.h
 	if !m.Sampled() || m.Privacy == nil || m.Privacy.Epsilon == nil {
 		return nil
 	}

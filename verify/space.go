@@ -12,7 +12,6 @@ import (
 	"mafalda/factorize"
 	"mafalda/factorize/baselines"
 	"mafalda/factorize/spacetime"
-	"mafalda/graph"
 	"mafalda/internal/lists"
 	"mafalda/internal/rounding"
 	"mafalda/measure"
@@ -104,52 +103,12 @@ func (v *verification) labels(nodes []int) []string {
 	return lists.Map(nodes, func(i int) string { return v.export.Shared.Labels[i] })
 }
 
-// spaceCosts checks what a strategy costs with noise that is shared, and both gaps.
-func (v *verification) spaceCosts(ctx context.Context, n *graph.Network, c strategy.Strategy) error {
-	m, shared := v.export.Manifest, v.export.Shared
-	switch {
-	case m.Objective != "" || m.Weights != nil:
-		v.add("objective", false, "noise that is shared is for the mean error, and compared with local DP alone")
-		return nil
-	case m.Gram != nil && m.Gram.Method != measure.GramExact.String():
-		v.add("gram", false, "noise that is shared needs an exact Gram matrix; the manifest says %s", m.Gram.Method)
-		return nil
-	case n == nil || n.Graph.Nodes() != len(shared.Own):
-		v.add("space", false, "noise of %d nodes is not that of the network", len(shared.Own))
-		return nil
-	}
-	if err := v.checkSketch(n); err != nil {
-		return err
-	}
-	s := &spaceCheck{verification: v, c: c}
-	if err := v.computing("loss", s.problem(n)); err != nil || s.p.Class == nil {
-		return err
-	}
-	for _, check := range []struct {
-		name string
-		run  func(context.Context) error
-	}{{"loss", s.loss}, {"time gap", s.timeGap}, {"local DP", s.withoutSecrets}, {"space gap", s.spaceGap},
-		{"joint bound", s.joint}, {"baselines", s.baselines}} {
-		if err := check.run(ctx); err != nil {
-			return v.computing(check.name, err)
-		}
-	}
-	return nil
-}
-
-// spaceCheck is what the checks of noise over nodes and steps have in common.
-type spaceCheck struct {
-	*verification
-	p    spacetime.Problem
-	c    strategy.Strategy // the strategy as exported
-	h    *mat.SymDense     // H(M)
-	time *factorize.Result // the best of all strategies for this noise between nodes
-	ldp  *factorize.Result // the best of the class without secrets
-}
-
 // problem makes the problem again that the export is said to solve.
-func (s *spaceCheck) problem(n *graph.Network) error {
+func (s *costs) problem() error {
 	m := s.export.Manifest
+	if m.Objective != "" || m.Weights != nil {
+		return failed("objective", "noise that is shared is for the mean error, and compared with local DP alone")
+	}
 	setting := spacetime.Setting{LargestPair: m.Space.LargestPair}
 	var err error
 	if setting.Secrets, err = s.export.Shared.Graph(); err != nil {
@@ -158,19 +117,18 @@ func (s *spaceCheck) problem(n *graph.Network) error {
 	if setting.Attackers, err = m.Attackers(s.export.Shared.Labels); err != nil {
 		return err
 	}
-	if !s.secretsAre(setting.Secrets, n) {
-		return nil
+	if err := s.secretsAre(setting.Secrets); err != nil {
+		return err
 	}
 	s.skip("space.largest_pair") // a bound that was asked for: the gaps are checked for it
 	for _, p := range s.export.Shared.Pairs {
 		if e := p.Deviation * p.Deviation; e > setting.LargestPair*(1+scaledLast) {
-			s.add("secrets", false, "nodes %q share a variance of %v; the manifest says %v at most",
-				s.labels([]int{p.U, p.V}), e, setting.LargestPair)
-			return nil
+			return failed("secrets", "nodes %q share a variance of %v; the manifest says %v at most", s.labels([]int{p.U, p.V}), e,
+				setting.LargestPair)
 		}
 	}
 	s.p = spacetime.Problem{Schema: s.schema, Setting: setting}
-	if s.p.Workload, err = workload.NewSpaceTime(n.Gossip.Matrix(), m.Steps, s.options()); err != nil {
+	if s.p.Workload, err = workload.NewSpaceTime(s.n.Gossip.Matrix(), m.Steps, s.options()); err != nil {
 		return err
 	}
 	s.p.Class, err = measure.ClassOf(m)
@@ -181,68 +139,65 @@ func (s *spaceCheck) problem(n *graph.Network) error {
 const scaledLast = 1e-4
 
 // secretsAre compares who shares secrets, which are all pairs of the file, with what the manifest says.
-func (s *spaceCheck) secretsAre(is *secrets.Graph, n *graph.Network) bool {
-	says := s.export.Manifest.Space.Secrets
-	ok, err := true, error(nil)
-	switch want := (*secrets.Graph)(nil); {
+func (s *costs) secretsAre(is *secrets.Graph) error {
+	says, g := s.export.Manifest.Space.Secrets, s.n.Graph
+	var want *secrets.Graph
+	var err error
+	switch {
 	case says.SHA256 != "":
 		s.skip("space.secrets.source") // the file is not needed
+		want = is
 	case says.Source == export.SecretsGossip:
-		ok = slices.Equal(is.Pairs(), secrets.OfEdges(n.Graph).Pairs())
+		want = secrets.OfEdges(g)
 	case says.Source == export.SecretsAll:
-		if want, err = secrets.Complete(n.Graph.Nodes()); err == nil {
-			ok = slices.Equal(is.Pairs(), want.Pairs())
-		}
+		want, err = secrets.Complete(g.Nodes())
 	default:
 		err = fmt.Errorf("%q is neither %s nor %s, and the manifest has no hash of a file", says.Source, export.SecretsGossip,
 			export.SecretsAll)
 	}
-	switch {
-	case err != nil:
-		s.add("secrets", false, "%v", err)
-	case !ok:
-		s.add("secrets", false, "the %d pairs are not those of %s", len(is.Pairs()), says.Source)
-	default:
-		s.again.Space = &export.Space{Secrets: export.Secrets{Pairs: len(is.Pairs())}}
-		return s.compare("secrets", "")
+	if err == nil && !slices.Equal(is.Pairs(), want.Pairs()) {
+		err = fmt.Errorf("the %d pairs are not those of %s", len(is.Pairs()), says.Source)
 	}
-	return false
+	if err != nil {
+		return failed("secrets", "%v", err)
+	}
+	s.again.Space = &export.Space{Secrets: export.Secrets{Pairs: len(is.Pairs())}}
+	s.compare("secrets", "")
+	return nil
 }
 
-// loss checks squared error and loss, and how the strategy compares with others, for this noise between nodes.
-func (s *spaceCheck) loss(ctx context.Context) error {
-	var err error
-	if s.h, err = s.p.Workload.TimeGram(ctx, s.export.Shared.Covariance()); err != nil {
-		return err
-	}
-	q, err := factorize.Evaluate(s.c, factorize.Mean(s.h), s.schema)
+// shared checks squared error and loss, and how the strategy compares with others, for this noise between nodes.
+func (s *costs) shared(ctx context.Context) error {
+	err := s.problem()
 	if err != nil {
 		return err
 	}
-	s.lossIs(q)
-	m := s.export.Manifest
+	if s.h, err = s.p.Workload.TimeGram(ctx, s.export.Shared.Covariance()); err != nil {
+		return err
+	}
+	s.objective = factorize.Mean(s.h)
+	if err := s.quality(); err != nil {
+		return err
+	}
 	var start *mat.SymDense
-	if isDense(m.Strategy) {
+	dense := isDense(s.export.Manifest.Strategy)
+	if dense {
 		start = strategy.GramOf(s.c)
 	}
 	if s.time, err = s.optimum(ctx, s.h, s.schema, start); err != nil {
 		return err
 	}
-	switch {
-	case isDense(m.Strategy):
+	if dense {
 		s.refuseRatio()
 		return nil
-	case m.Strategy.Ratio == 0 || m.Status != optim.Converged.String():
-		s.skip("strategy.ratio")
-	default:
-		s.ratioIs(q.Loss / s.time.Loss)
 	}
+	s.ratio(s.time)
 	s.skip("strategy.ratio") // its last digits
-	return s.classBound(ctx, s.h)
+	return s.classBound(ctx)
 }
 
 // timeGap checks how far the strategy is said to be above the best of all for this noise between nodes.
-func (s *spaceCheck) timeGap(context.Context) error {
+func (s *costs) timeGap(context.Context) error {
 	m := s.export.Manifest
 	proven, _ := factorize.LowerBound(s.h, strategy.GramOf(s.c), s.schema) // an error: none
 	s.gapIs("time gap", gapClaim{key: "space.gap_time", says: m.Space.GapTime, tolerance: m.Tolerance,
@@ -251,7 +206,7 @@ func (s *spaceCheck) timeGap(context.Context) error {
 }
 
 // spaceGap checks how far the noise is said to be above the best between nodes for this strategy.
-func (s *spaceCheck) spaceGap(ctx context.Context) error {
+func (s *costs) spaceGap(ctx context.Context) error {
 	m := s.export.Manifest
 	const usual = 1e-5 // what a search ends at that is not asked for less
 	aim := math.Max(spacetime.MinGap, math.Min(usual, m.Space.GapSpace))
@@ -296,7 +251,7 @@ func (v *verification) gapIs(name string, c gapClaim) {
 }
 
 // withoutSecrets computes again what the class costs without secrets.
-func (s *spaceCheck) withoutSecrets(ctx context.Context) error {
+func (s *costs) withoutSecrets(ctx context.Context) error {
 	h, err := s.p.Workload.TimeGram(ctx, s.p.Alone())
 	if err != nil {
 		return err
@@ -311,7 +266,7 @@ func (s *spaceCheck) withoutSecrets(ctx context.Context) error {
 }
 
 // joint computes the joint bound again.
-func (s *spaceCheck) joint(ctx context.Context) error {
+func (s *costs) joint(ctx context.Context) error {
 	m, best := s.export.Manifest, s.time
 	if isDense(m.Strategy) {
 		best = &factorize.Result{Strategy: s.c}
@@ -333,8 +288,8 @@ func (s *spaceCheck) joint(ctx context.Context) error {
 	return nil
 }
 
-// baselines measures what the noise is compared with.
-func (s *spaceCheck) baselines(ctx context.Context) error {
+// sharedBaselines measures what the noise is compared with.
+func (s *costs) sharedBaselines(ctx context.Context) error {
 	says := s.export.Manifest.Baselines
 	var measured []baselines.Measured
 	if len(says) > 1 {

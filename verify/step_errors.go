@@ -35,7 +35,10 @@ func StepErrors(ctx context.Context, e *export.Export, n *graph.Network) ([]Meth
 	if !v.spec.IsStatic() {
 		return nil, ErrNoSteps
 	}
-	k, err := v.kernel(ctx, n)
+	if err := v.checkSketch(n); err != nil {
+		return nil, err
+	}
+	k, err := v.gramKernel(ctx, n)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"math"
 
@@ -12,35 +14,48 @@ import (
 	"mafalda/strategy"
 )
 
-// strategy returns the exported C: of its matrix, of its parameters, or of both if they agree.
-func (v *verification) strategy() (strategy.Strategy, error) {
-	m := v.export.Manifest
+// read returns the exported strategies, one for all nodes or several: of their matrices, of parameters, or of both if they
+// agree.
+func (v *verification) read() ([]strategy.Strategy, error) {
+	m, layers := v.export.Manifest, v.export.Layers
+	if v.export.C != nil {
+		layers = []export.Layer{{C: v.export.C, Inverse: v.export.Inverse}}
+	}
+	if m.PerNode != nil && (!isDense(m.Strategy) || !participation.IsPartition(v.schema) || m.Objective != "" || m.Weights != nil ||
+		len(layers) == 0) {
+		return nil, errors.New("several strategies are dense, for the mean error and disjoint patterns; the manifest says otherwise")
+	}
 	made, err := m.Strategy.Build(m.Steps)
 	if err != nil {
 		return nil, err
 	}
-	if v.export.C == nil {
+	if len(layers) == 0 {
 		v.add("strategy", true, "made from the parameters of class %s, T = %d", m.Strategy.Class, m.Steps)
 		v.description(made)
-		return made, nil
+		return []strategy.Strategy{made}, nil
 	}
-	c, err := strategy.NewDense(v.export.C)
-	if err != nil {
-		return nil, err
+	var all []strategy.Strategy
+	var wrong error
+	for _, layer := range layers {
+		c, err := strategy.NewDense(layer.C)
+		if err != nil {
+			return nil, err
+		}
+		all, wrong = append(all, c), cmp.Or(wrong, strategy.CheckInverse(layer.C, layer.Inverse))
 	}
-	v.add("strategy", true, "%s is lower triangular with a positive diagonal, T = %d", v.export.CFile, c.Steps())
-	if err := strategy.CheckInverse(v.export.C, v.export.Inverse); err != nil {
-		v.add("inverse", false, "%v", err)
-	} else {
+	v.add("strategy", true, "%s is lower triangular with a positive diagonal, T = %d", v.export.CFile, m.Steps)
+	if wrong == nil {
 		v.add("inverse", true, "C·C⁻¹ is I, within what rounding allows")
+	} else {
+		v.add("inverse", false, "%v", wrong)
 	}
 	if made == nil {
-		v.description(c)
-		return c, nil
+		made = all[0]
+	} else {
+		v.parameters(made)
 	}
-	v.parameters(made)
 	v.description(made)
-	return c, nil
+	return all, nil
 }
 
 // parameters checks that the parameters make the exported matrix: to the bit where they are its entries.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"slices"
 
 	"mafalda/export"
 	"mafalda/factorize"
@@ -101,28 +99,37 @@ func newVerification(e *export.Export, networks ...*graph.Network) (*verificatio
 
 // strategies checks what is exported to be run, and what it costs.
 func (v *verification) strategies(ctx context.Context) error {
-	if v.export.Manifest.PerNode != nil {
-		return v.layers(ctx)
-	}
-	c, err := v.strategy()
+	all, err := v.read()
 	if err != nil {
-		v.add("strategy", false, "%v", err)
-		return nil
+		return v.computing("strategy", err)
 	}
-	sens, err := strategy.Sensitivity(c, v.schema)
-	if err != nil {
-		v.add("sensitivity", false, "%v", err)
-		return nil
+	var worst participation.Sensitivity
+	for _, c := range all {
+		sens, err := strategy.Sensitivity(c, v.schema)
+		if err != nil {
+			return v.computing("sensitivity", err)
+		}
+		if sens.Squared > worst.Squared {
+			worst = sens
+		}
 	}
-	v.sensitivityIs(sens)
+	v.sensitivityIs(worst)
 	if err := v.space(ctx); err != nil {
 		return err
 	}
 	v.privacy()
-	if err := v.sampling(ctx, c); err != nil || v.isSettled() {
+	err = v.sampling(ctx, all[0])
+	if err != nil || v.export.Manifest.PerNode != nil && !v.grouping() || v.isSettled() {
 		return err
 	}
-	return v.costs(ctx, c)
+	n, known, err := v.network(ctx)
+	if err != nil || !known {
+		return err
+	}
+	if err := v.checkSketch(n); err != nil {
+		return err
+	}
+	return v.computing("loss", (&costs{verification: v, n: n, all: all, c: all[0]}).check(ctx))
 }
 
 // quickSteps is up to how many steps all checks are made, whatever has failed before.
@@ -138,94 +145,17 @@ func (v *verification) isSettled() bool {
 	return settled
 }
 
-// costs checks what a strategy for all nodes costs on the network.
-func (v *verification) costs(ctx context.Context, c strategy.Strategy) error {
-	n, known, err := v.network(ctx)
-	if err != nil || !known {
-		return err
-	}
-	switch {
-	case v.export.Manifest.Space != nil:
-		return v.spaceCosts(ctx, n, c)
-	case isLongExport(v.export):
-		return v.longLoss(ctx, n, c)
-	}
-	k, err := v.kernel(ctx, n)
-	if err != nil {
-		return v.computing("loss", err)
-	}
-	o := measure.Mean
-	if name := v.export.Manifest.Objective; name != "" {
-		if o, err = measure.ParseObjective(name); err != nil || o == measure.Mean {
-			v.add("objective", false, "%q is none that a manifest can name", name)
-			return nil
-		}
-		if !k.HasSteps() {
-			v.add("objective", false, "%v", ErrNoSteps)
-			return nil
-		}
-		err = v.stepErrors(ctx, o, c, k)
-	} else {
-		err = v.loss(ctx, c, k.Gram())
-		if err == nil {
-			err = v.candidates(ctx, k.Gram())
-		}
-	}
-	if err != nil {
-		return v.computing("loss", err)
-	}
-	if err := v.computing("one level", v.oneLevelOn(ctx, n)); err != nil {
-		return err
-	}
-	if err := v.computing("one batch", v.oneBatch(ctx, k.Gram())); err != nil {
-		return err
-	}
-	if err := v.computing("baselines", v.baselines(ctx, o, k.Gram(), k)); err != nil {
-		return err
-	}
-	if err := v.computing("ratios", v.family(ctx, n, c)); err != nil {
-		return err
-	}
-	return v.plain(ctx, n, func() factorize.Objective { return o.ForKernel(k) })
-}
-
-// family checks, where the problem is one of several, unknown which, the loss for each of them over the least one of the
-// class, and the bound on the largest of these ratios.
-func (v *verification) family(ctx context.Context, n *graph.Network, c strategy.Strategy) error {
-	m := v.export.Manifest
-	if m.Family == nil {
-		return nil
-	}
-	class, err := measure.ClassOf(m)
-	if err != nil {
-		return err
-	}
-	on := v.source(n, nil)
-	family, _, err := on.Family(ctx, class, v.schema, v.fineGap())
-	if err != nil {
-		return err
-	}
-	weights := m.Family.Weights
-	if len(on.Others) == 0 {
-		weights = m.Curvature.Directions
-	}
-	again, err := measure.DescribeFamily(c, v.schema, family, weights, family.Optima, math.Max(m.LowerBound, m.Strategy.ClassBound))
-	if err != nil {
-		return err
-	}
-	v.again.Family = again
-	v.compare("ratios", fmt.Sprintf("at most %s of what a strategy of the class has that knows the problem, none has less than %s",
-		rounding.UpText(slices.Max(again.Ratios), 5), rounding.DownText(m.Family.Bound, 5)))
-	return nil
-}
-
-// computing makes the error of a computation on the content of the export a failed check. The context's remains an
-// error.
+// computing makes the error of a computation on the content of the export a failed check, of this name unless the error
+// has one. The context's remains an error.
 func (v *verification) computing(name string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	v.add(name, false, "it cannot be computed: %v", err)
+	if wrong, is := errors.AsType[*FailedError](err); is {
+		v.add(wrong.Check.Name, false, "%s", wrong.Check.Detail)
+	} else {
+		v.add(name, false, "%v", err)
+	}
 	return nil
 }
 
