@@ -24,6 +24,7 @@ type Key struct {
 	In     string `json:"in,omitempty"`     // an interval of numbers, as (0,1] or [0,); or the words that are allowed
 	Needed bool   `json:"needed,omitempty"` // the object around it has it, if zero is not in In
 	Rules  string `json:"-"`                // how verify compares it
+	Of     string `json:"of,omitempty"`     // schemes of sampling that may have it, those with ! that do; empty: all
 }
 
 // Keys lists the keys of manifests, objects before what is in them.
@@ -75,7 +76,7 @@ func addFields(all *[]Key, of reflect.Type, in string) {
 		default:
 			allowed := strings.ReplaceAll(f.Tag.Get("in"), "{schemes}", strings.Join(participation.Schemes(), " "))
 			addKeys(all, f.Type, Key{Name: strings.TrimPrefix(in+"."+name, "."), In: allowed, Rules: f.Tag.Get("verify"),
-				Needed: options == ""})
+				Of: f.Tag.Get("of"), Needed: options == ""})
 		}
 	}
 }
@@ -162,16 +163,25 @@ func (m *Manifest) checkNumbers() error {
 	return nil
 }
 
-// checkRanges rejects values of keys in a block, all of them for "", that are not in the ranges of their keys.
+// checkRanges rejects values of keys in a block, all of them for "", that are not in the ranges of their keys, keys of sampling
+// that its scheme does not have, and those that it lacks.
 func (m *Manifest) checkRanges(block string) error {
 	for _, k := range Keys() {
-		if k.In == "" || !strings.HasPrefix(k.Name, block) {
+		if !strings.HasPrefix(k.Name, block) {
 			continue
 		}
+		there, of := false, strings.Fields(k.Of)
 		for path, v := range m.Values(k.Name) {
-			if !k.allows(v) {
+			if there = true; k.In != "" && !k.allows(v) {
 				return fmt.Errorf("%s is %v: must be %s", path, v, k.allowed())
 			}
+		}
+		if len(of) == 0 || m.Sampling == nil {
+			continue
+		}
+		scheme := m.Sampling.Scheme
+		if slices.Contains(of, scheme+"!") != there && !(there && slices.Contains(of, scheme)) {
+			return fmt.Errorf("%s is of sampling %s; the scheme is %s", k.Name, strings.ReplaceAll(k.Of, "!", ""), scheme)
 		}
 	}
 	return nil

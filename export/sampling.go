@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -27,26 +26,26 @@ type Sampling struct {
 	// one of these groups; step t draws from group t mod w, every record independently with Probability = w/b, in at most
 	// Rounds = ⌈T/w⌉ steps. Bins have Probability 1 and k Rounds, and what is secret is the group. SchemeAllocation has k Rounds,
 	// its blocks.
-	Groups      int     `json:"groups,omitempty" verify:"exactly in sampling" in:"[1,)"`
-	Probability float64 `json:"probability,omitempty" verify:"judged in privacy" in:"(0,1]"`
-	Rounds      int     `json:"rounds,omitempty" verify:"judged in privacy" in:"[1,)"`
+	Groups      int     `json:"groups,omitempty" verify:"exactly in sampling" in:"[1,)" of:"poisson! bins! allocation! truncated!"`
+	Probability float64 `json:"probability,omitempty" verify:"judged in privacy" in:"(0,1]" of:"poisson! bins! allocation! truncated!"`
+	Rounds      int     `json:"rounds,omitempty" verify:"judged in privacy" in:"[1,)" of:"poisson! bins! allocation! truncated!"`
 
 	// MaxBatch, of SchemeTruncated, is the most records in a step: others that are drawn for it are dropped. Records is the
 	// most that a node may have, and Overflow bounds how likely it is that a record is drawn for a step that drops.
-	MaxBatch int     `json:"max_batch,omitempty" verify:"given" in:"[1,)"`
-	Records  int     `json:"records,omitempty" verify:"given" in:"[1,)"`
-	Overflow float64 `json:"overflow,omitempty" verify:"judged in privacy" in:"[0,1)"`
+	MaxBatch int     `json:"max_batch,omitempty" verify:"given" in:"[1,)" of:"truncated!"`
+	Records  int     `json:"records,omitempty" verify:"given" in:"[1,)" of:"truncated!"`
+	Overflow float64 `json:"overflow,omitempty" verify:"judged in privacy" in:"[0,1)" of:"truncated"`
 
 	// NoiseMultiplier is the standard deviation of Z over the clip.
-	NoiseMultiplier float64 `json:"noise_multiplier,omitempty" verify:"within noise in sampling" in:"(0,)"`
+	NoiseMultiplier float64 `json:"noise_multiplier,omitempty" verify:"within noise in sampling" in:"(0,)" of:"poisson! bins! allocation! truncated!"`
 	// Epsilon and EpsilonLower are the accountant's bounds of the least ε for Delta; of bins there is no lower one.
-	Epsilon      *float64    `json:"epsilon,omitempty" verify:"judged in privacy" in:"[0,)"`
-	EpsilonLower *float64    `json:"epsilon_lower,omitempty" verify:"judged in privacy" in:"[0,)"`
-	Delta        float64     `json:"delta,omitempty" verify:"judged in privacy" in:"(0,1)"`
-	Candidates   []Candidate `json:"candidates,omitempty"` // numbers of bands that were compared, ascending
+	Epsilon      *float64    `json:"epsilon,omitempty" verify:"judged in privacy" in:"[0,)" of:"poisson! bins! allocation! truncated!"`
+	EpsilonLower *float64    `json:"epsilon_lower,omitempty" verify:"judged in privacy" in:"[0,)" of:"poisson!"`
+	Delta        float64     `json:"delta,omitempty" verify:"judged in privacy" in:"(0,1)" of:"poisson! bins! allocation! truncated!"`
+	Candidates   []Candidate `json:"candidates,omitempty" of:"poisson bins! allocation truncated"` // numbers of bands that were compared, ascending
 	// LowerBound is a number that no strategy, whatever its class, has a smaller error than under this sampling, in the
 	// unit of Manifest.ErrorAtPrivacy; 0: none is proved.
-	LowerBound float64 `json:"lower_bound,omitempty" verify:"within secret in secret bound; network" in:"[0,)"`
+	LowerBound float64 `json:"lower_bound,omitempty" verify:"within secret in secret bound; network" in:"[0,)" of:"poisson bins truncated"`
 
 	// SchemeBins: the guarantee is one of samples, from this seed, and may be wrong with a probability of Failure.
 	// The candidates have equal shares of it, and confirmation i the share of a candidate over 2^i. Samples are of each
@@ -54,12 +53,12 @@ type Sampling struct {
 	// Confirmations is the number of the confirmation that succeeded, with that upper bound of δ; 0 is a bound that takes
 	// no samples: then there is nothing here but ConfirmedDelta. NoiseMultiplierEstimate is what the samples say without
 	// confidence.
-	Failure                 float64 `json:"failure_probability,omitempty" verify:"judged in sampling" in:"(0,0.5]"`
-	Samples                 int     `json:"samples,omitempty" verify:"judged in sampling" in:"[1024,16777216]"`
-	Seed                    *uint64 `json:"seed,omitempty" verify:"judged in sampling"`
-	Confirmations           int     `json:"confirmations,omitempty" verify:"judged in sampling" in:"[0,12]"`
-	ConfirmedDelta          float64 `json:"confirmed_delta,omitempty" verify:"judged in sampling" in:"(0,1)"`
-	NoiseMultiplierEstimate float64 `json:"noise_multiplier_estimate,omitempty" verify:"unchecked" in:"(0,)"`
+	Failure                 float64 `json:"failure_probability,omitempty" verify:"judged in sampling" in:"(0,0.5]" of:"bins"`
+	Samples                 int     `json:"samples,omitempty" verify:"judged in sampling" in:"[1024,16777216]" of:"bins"`
+	Seed                    *uint64 `json:"seed,omitempty" verify:"judged in sampling" of:"bins"`
+	Confirmations           int     `json:"confirmations,omitempty" verify:"judged in sampling" in:"[0,12]" of:"bins"`
+	ConfirmedDelta          float64 `json:"confirmed_delta,omitempty" verify:"judged in sampling" in:"(0,1)" of:"bins!"`
+	NoiseMultiplierEstimate float64 `json:"noise_multiplier_estimate,omitempty" verify:"unchecked" in:"(0,)" of:"bins"`
 }
 
 // Candidate is what strategies of this number of bands (of bins: T for dense ones) cost at the same ε and δ.
@@ -69,7 +68,7 @@ type Candidate struct {
 	ErrorAtPrivacy  float64 `json:"error_at_privacy" verify:"within candidate in candidates" in:"(0,)"`
 	// OptimizedFor says what the strategy is best for, under SchemeBins: SchemeCyclic, where the draw is known, or
 	// SchemeBins; both without a certificate.
-	OptimizedFor string `json:"optimized_for,omitempty" verify:"unchecked" in:"cyclic bins"`
+	OptimizedFor string `json:"optimized_for,omitempty" verify:"unchecked" in:"cyclic bins" of:"bins"`
 }
 
 // The schemes of Sampling.
@@ -150,44 +149,22 @@ func (s *Sampling) checkRange(steps int) error {
 	if s == nil {
 		return nil
 	}
+	unlike := func(c Candidate) bool { return c.Bandwidth > steps || s.Scheme == SchemeBins && c.OptimizedFor == "" }
 	switch is := s.Kind().Traits(); {
 	case s.Scheme == SchemeCyclic:
-		if !reflect.DeepEqual(*s, Sampling{Scheme: SchemeCyclic}) {
-			return errors.New("sampling: cyclic has nothing but its scheme")
-		}
 		return nil
-	case !is.Largest && (s.Records != 0 || s.MaxBatch != 0 || s.Overflow != 0):
-		return fmt.Errorf("sampling: records, max_batch and overflow are not for %s", s.Scheme)
-	case s.Groups == 0 || s.Groups > steps || s.Rounds == 0 || s.Rounds > steps || len(s.Candidates) > steps+2:
-		return fmt.Errorf("sampling: %d groups, %d rounds, %d candidates, for %d steps", s.Groups, s.Rounds,
+	case s.Groups > steps || s.Rounds > steps || len(s.Candidates) > steps+2 || slices.ContainsFunc(s.Candidates, unlike):
+		return fmt.Errorf("sampling: %d groups, %d rounds, %d candidates that say what they are, for %d steps", s.Groups, s.Rounds,
 			len(s.Candidates), steps)
-	case s.Probability == 0 || s.NoiseMultiplier == 0 || s.Delta == 0 || s.Epsilon == nil:
-		return errors.New("sampling has no probability, noise_multiplier, epsilon or delta")
-	case s.bounded() != (s.EpsilonLower != nil):
-		return fmt.Errorf("sampling.epsilon_lower is of poisson, not of %s", s.Scheme)
-	case s.EpsilonLower != nil && *s.EpsilonLower > *s.Epsilon:
+	case s.EpsilonLower != nil && s.Epsilon != nil && *s.EpsilonLower > *s.Epsilon:
 		return errors.New("sampling.epsilon_lower is above epsilon")
 	case !is.Banded:
-		return s.checkBins(steps)
-	case s.sampled() || slices.ContainsFunc(s.Candidates, func(c Candidate) bool { return c.OptimizedFor != "" || c.Bandwidth > steps }):
-		return fmt.Errorf("sampling %s has neither samples nor candidates that are optimized for something else, or of more bands than steps", s.Scheme)
-	case !is.Independent && s.LowerBound != 0:
-		return fmt.Errorf("sampling %s has no lower_bound", s.Scheme)
-	case is.Largest:
-		return s.checkTruncated()
-	}
-	return nil
-}
-
-// checkTruncated rejects numbers that truncated batches do not have.
-func (s *Sampling) checkTruncated() error {
-	switch err := s.Batches().Check(); {
-	case err != nil:
-		return fmt.Errorf("sampling truncated: %w", err)
-	case s.Records == 0:
-		return errors.New("sampling truncated has max_batch and records")
-	case s.Overflow >= s.Delta:
+		return s.checkBins()
+	case is.Largest && s.Overflow >= s.Delta:
 		return fmt.Errorf("sampling.overflow is %v: must be below delta", s.Overflow)
+	}
+	if err := s.Batches().Check(); err != nil {
+		return fmt.Errorf("sampling truncated: %w", err)
 	}
 	return nil
 }
@@ -254,52 +231,38 @@ func (m *Manifest) checkSampling() error {
 	if err := is.Account(m.Steps, adjacency); err != nil {
 		return contradiction("%w", err)
 	}
-	upper := *is.Epsilon
-	if !s.bounded() {
-		loose := 1e-8
-		if kind.Traits().Largest { // as δ less the overflows is
-			loose = 1e-3
-		}
-		switch {
-		case math.Abs(is.Overflow-s.Overflow) > 1e-6*is.Overflow:
-			return contradiction("a record is drawn for a step that drops with a probability of %v; sampling.overflow is %v", is.Overflow,
-				s.Overflow)
-		case upper > *s.Epsilon*(1+1e-8) || upper < *s.Epsilon*(1-loose), *s.Epsilon > *p.Epsilon:
-			return contradiction("epsilon is %v; sampling says %v, privacy %v", upper, *s.Epsilon, *p.Epsilon)
-		}
-		return nil
+	const near, ofLargest = 1e-8, 1e-3 // what sums lose in another order, on another processor; as δ less the overflows is
+	upper, least := *s.Epsilon, *s.Epsilon*(1-near)
+	var lower, proven, most float64
+	if kind.Traits().Largest {
+		least = upper * (1 - ofLargest)
 	}
-	lower := *is.EpsilonLower
-	says := pld.EpsilonBounds{Upper: *s.Epsilon, Lower: *s.EpsilonLower}
-	enough := nearlyEqual(upper, says.Upper) && nearlyEqual(lower, says.Lower)
-	if !says.Accurate() { // more is proven now than by an earlier program
-		enough = upper <= says.Upper*(1+1e-8) && lower >= says.Lower*(1-1e-8)
+	if s.bounded() {
+		lower, proven = *s.EpsilonLower, *is.EpsilonLower
+		most = lower * (1 + near)
+		if !(pld.EpsilonBounds{Upper: upper, Lower: lower}).Accurate() { // more is proven now than by an earlier program
+			least, most = 0, math.Inf(1)
+		}
 	}
-	if !enough || says.Upper > *p.Epsilon {
-		return contradiction("epsilon is from %v to %v; sampling says from %v to %v, privacy %v", lower, upper,
-			*s.EpsilonLower, *s.Epsilon, *p.Epsilon)
+	switch {
+	case math.Abs(is.Overflow-s.Overflow) > 1e-6*is.Overflow:
+		return contradiction("a record is drawn for a step that drops with a probability of %v; sampling.overflow is %v", is.Overflow,
+			s.Overflow)
+	case !(*is.Epsilon >= least && *is.Epsilon <= upper*(1+near) && proven >= lower*(1-near) && proven <= most), upper > *p.Epsilon:
+		return contradiction("epsilon is from %v to %v; sampling says from %v to %v, privacy %v", proven, *is.Epsilon, lower, upper,
+			*p.Epsilon)
 	}
 	return nil
 }
 
-// nearlyEqual allows for what sums lose in another order, on another processor.
-func nearlyEqual(a, b float64) bool { return math.Abs(a-b) <= 1e-8*math.Abs(b) }
-
 // MaxSamples is how many samples a guarantee can be made of.
 const MaxSamples = 1 << 24
-
-// sampled reports whether there is anything that only guarantees by samples have.
-func (s *Sampling) sampled() bool {
-	return s.Failure != 0 || s.Samples != 0 || s.Seed != nil || s.Confirmations != 0 || s.ConfirmedDelta != 0 ||
-		s.NoiseMultiplierEstimate != 0
-}
 
 // unsampled reports whether the guarantee of bins is one that takes no samples, and none are said.
 func (s *Sampling) unsampled() bool { return s.Confirmations == 0 && s.Samples == 0 }
 
 // checkBins rejects numbers that say nothing of random bins.
-func (s *Sampling) checkBins(steps int) error {
-	wrong := func(c Candidate) bool { return c.OptimizedFor == "" || c.Bandwidth > steps }
+func (s *Sampling) checkBins() error {
 	switch {
 	case s.Probability != 1:
 		return fmt.Errorf("sampling.probability is %v: a record of a bin is in every batch of it", s.Probability)
@@ -307,8 +270,8 @@ func (s *Sampling) checkBins(steps int) error {
 		return errors.New("sampling: no samples, but a failure_probability, a seed, or a noise_multiplier_estimate")
 	case !s.unsampled() && (s.Failure == 0 || s.Samples == 0 || s.Seed == nil || s.NoiseMultiplierEstimate == 0):
 		return errors.New("sampling: no samples, failure_probability, seed or noise_multiplier_estimate")
-	case s.ConfirmedDelta == 0 || s.ConfirmedDelta > s.Delta || len(s.Candidates) == 0 || slices.ContainsFunc(s.Candidates, wrong):
-		return errors.New("sampling: no candidates that say what they are optimized for, or no confirmed_delta up to delta")
+	case s.ConfirmedDelta > s.Delta:
+		return errors.New("sampling: no confirmed_delta up to delta")
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"mafalda/accounting/pld"
 	"mafalda/accounting/secrecy"
+	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/internal/fault"
 	"mafalda/participation"
@@ -33,6 +34,23 @@ type SecretBounds struct {
 // made of are searched for to a relative gap.
 func NewSecretBounds(h *mat.SymDense, schema participation.Schema, cyclic *factorize.Result, gap float64) *SecretBounds {
 	return &SecretBounds{gram: h, schema: schema, cyclic: cyclic, gap: gap, poisson: map[int]*factorize.Result{}}
+}
+
+// ErrorAtPrivacy is a squared error with noise of this multiplier, in units of the clip.
+func ErrorAtPrivacy(multiplier, squaredError float64) float64 {
+	return multiplier * multiplier * squaredError
+}
+
+// Under returns the bound under the sampling of a manifest for this ε: 0 where nothing is proved, as for random allocation. It
+// fails as Bins and Poisson do.
+func (b *SecretBounds) Under(ctx context.Context, s *export.Sampling, epsilon float64) (float64, error) {
+	switch {
+	case s.Scheme == export.SchemeBins:
+		return b.Bins(epsilon, s.Delta)
+	case s.Kind().Traits().Independent:
+		return b.Poisson(ctx, s.Groups, epsilon, s.Delta+s.Overflow)
+	}
+	return 0, nil
 }
 
 // Bins returns the bound under random bins, as many as the schema has steps between participations: 0, which bounds

@@ -81,7 +81,7 @@ type Price struct {
 
 // priceOf returns what a strategy costs with noise of a standard deviation in units of the clip.
 func priceOf(s participation.Scheme, c factorize.Class, of *factorize.Result, noiseStd, squaredError float64) Price {
-	return Price{s, c, of.Strategy.NodeCost(), noiseStd, squaredError, errorAtPrivacy(noiseStd, 1, squaredError)}
+	return Price{s, c, of.Strategy.NodeCost(), noiseStd, squaredError, measure.ErrorAtPrivacy(noiseStd, squaredError)}
 }
 
 // way returns a way that is to be looked at.

@@ -38,11 +38,7 @@ func (binsMode) needs(j *job) Resources {
 
 func (binsMode) solve(ctx context.Context, s *job) error {
 	return runSteps(ctx, s.measures, s.knownDraw, s.searchBins, s.judge, s.setBinsQuality, s.setBinsNoise, s.compareCyclic,
-		func(ctx context.Context) error {
-			return s.boundSecret(ctx, func(of *measure.SecretBounds) (float64, error) {
-				return of.Bins(s.Options.Privacy.Epsilon, s.Options.Privacy.Delta)
-			})
-		}, s.comparePlain)
+		s.boundSecret, s.comparePlain)
 }
 
 // knownDraw computes the dense optimum for a draw that is known. Half of it is none.
@@ -160,7 +156,7 @@ func (s *binSearch) consider(c strategy.Strategy, of Bands, iterations int) erro
 	}
 	of.Probability, of.Rounds, of.SquaredError = 1, s.schema().Participations(), q.SquaredError
 	of.NoiseMultiplier = of.Privacy.NoiseMultiplier
-	of.ErrorAtPrivacy = errorAtPrivacy(of.NoiseMultiplier, 1, q.SquaredError)
+	of.ErrorAtPrivacy = measure.ErrorAtPrivacy(of.NoiseMultiplier, q.SquaredError)
 	s.all = append(s.all, of)
 	if s.best == nil || of.ErrorAtPrivacy < s.of.ErrorAtPrivacy {
 		s.best = &factorize.Result{Strategy: c, Quality: q, Iterations: iterations, Status: optim.Converged}
@@ -274,7 +270,7 @@ type candidate struct {
 }
 
 func (c *candidate) error() float64 {
-	return errorAtPrivacy(c.tangent.NoiseMultiplier, 1, c.squared)
+	return measure.ErrorAtPrivacy(c.tangent.NoiseMultiplier, c.squared)
 }
 
 // descend minimizes for weights, from start.
@@ -421,6 +417,6 @@ func (s *binsDescent) result(ctx context.Context) (*BinsResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.ErrorAtPrivacy = errorAtPrivacy(r.Privacy.NoiseMultiplier, 1, squared)
+	r.ErrorAtPrivacy = measure.ErrorAtPrivacy(r.Privacy.NoiseMultiplier, squared)
 	return r, nil
 }

@@ -45,7 +45,7 @@ func poissonTime(steps int) float64 { return 10*denseTime(steps) + 5e9 }
 
 func (poissonMode) solve(ctx context.Context, s *job) error {
 	return runSteps(ctx, s.checkNoise, s.measures, s.cyclicOptimum, s.singleOptimum, s.bestNumberOfBands, s.judge,
-		s.setPoissonQuality, s.setPoissonNoise, s.boundPoisson, s.compareCyclic, s.comparePlain)
+		s.setPoissonQuality, s.setPoissonNoise, s.boundSecret, s.compareCyclic, s.comparePlain)
 }
 
 // checkNoise finds out, before a large network's Gram matrix is computed, whether there is noise for the privacy.
@@ -98,17 +98,6 @@ func (s *job) setPoissonQuality(ctx context.Context) error {
 	s.Quality, s.LowerBound = s.OfClass.Quality, s.Optimum.LowerBound
 	s.Ending = endingOf(ctx, s.Optimum, s.OfClass)
 	return nil
-}
-
-// boundPoisson bounds the error under the sampling, where participations are independent.
-func (s *job) boundPoisson(ctx context.Context) error {
-	if !sampling.Of(s.Options.Sampling).Traits().Independent {
-		return nil
-	}
-	return s.boundSecret(ctx, func(of *measure.SecretBounds) (float64, error) {
-		target := s.Options.Privacy.Target
-		return of.Poisson(ctx, s.Sampling.Groups, target.Epsilon, target.Delta+s.Sampling.Overflow)
-	})
 }
 
 // compareCyclic fills in the error at the privacy of the optimum for batches in turn.
@@ -169,5 +158,5 @@ func (s *job) setPoissonNoise(context.Context) error {
 // cyclicError is the error at the privacy of an optimum for batches in turn.
 func cyclicError(of *factorize.Result, wanted *Privacy) (float64, error) {
 	std, err := cyclicNoise(of, wanted)
-	return errorAtPrivacy(std, 1, of.SquaredError), err
+	return measure.ErrorAtPrivacy(std, of.SquaredError), err
 }

@@ -24,6 +24,7 @@ import (
 	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
 	"mafalda/internal/rounding"
+	"mafalda/measure"
 	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/secrets"
@@ -120,7 +121,7 @@ func (sharingMode) describe(s *Solution, m *export.Manifest) {
 			Value: of.Worst.Value}}
 	m.Space.Own, m.Space.Pairs = of.shared.Labelled()
 	if b, there := m.Baselines[baselines.DECOR]; there && m.Sampled() { // one band
-		b.ErrorAtPrivacy = errorAtPrivacy(of.decor, 1, b.SquaredError)
+		b.ErrorAtPrivacy = measure.ErrorAtPrivacy(of.decor, b.SquaredError)
 		m.Baselines[baselines.DECOR] = b
 	}
 }
@@ -205,7 +206,7 @@ func (s *job) sharedBands(ctx context.Context, p *spacetime.Problem) (best *spac
 			return nil, err
 		}
 		m = r.Noise.Covariance()
-		e := errorAtPrivacy(multiplier, 1, r.Time.SquaredError)
+		e := measure.ErrorAtPrivacy(multiplier, r.Time.SquaredError)
 		if e >= least {
 			break
 		}

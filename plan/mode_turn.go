@@ -13,6 +13,7 @@ import (
 	"mafalda/factorize/bands"
 	"mafalda/factorize/baselines"
 	"mafalda/internal/rounding"
+	"mafalda/measure"
 	"mafalda/participation"
 	"mafalda/strategy"
 )
@@ -245,7 +246,7 @@ func (s *job) setNoise(context.Context) error {
 	if err != nil || o.Privacy == nil || o.Privacy.Epsilon == 0 {
 		return err
 	}
-	s.ErrorAtPrivacy = errorAtPrivacy(s.Privacy.NoiseStd, s.Privacy.Clip, s.Quality.SquaredError)
+	s.ErrorAtPrivacy = measure.ErrorAtPrivacy(s.Privacy.NoiseStd/s.Privacy.Clip, s.Quality.SquaredError)
 	if _, cyclic := s.schema().(participation.Cyclic); cyclic {
 		s.Sampling = &export.Sampling{Scheme: o.Sampling.String()}
 	}
@@ -277,7 +278,7 @@ func (s *job) plainSampled() float64 {
 	if err != nil {
 		return math.Inf(1)
 	}
-	return errorAtPrivacy(multiplier, 1, s.gram.Trace())
+	return measure.ErrorAtPrivacy(multiplier, s.gram.Trace())
 }
 
 // compareOneBatch fills in the least loss for people whose records are in one batch of the cycle, where they may be in

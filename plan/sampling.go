@@ -39,16 +39,16 @@ func (s *job) setDrawnNoise(groups int) {
 		s.Sampling.Candidates = append(s.Sampling.Candidates, export.Candidate{Bandwidth: c.Bandwidth,
 			NoiseMultiplier: c.NoiseMultiplier, ErrorAtPrivacy: c.ErrorAtPrivacy})
 	}
-	s.ErrorAtPrivacy = errorAtPrivacy(s.Privacy.NoiseStd, s.Privacy.Clip, best.SquaredError)
+	s.ErrorAtPrivacy = measure.ErrorAtPrivacy(s.Privacy.NoiseStd/s.Privacy.Clip, best.SquaredError)
 }
 
 // boundSecret fills in a lower bound of the error under the sampling, and the gap to it, if there is time for it.
-func (s *job) boundSecret(ctx context.Context, bound func(of *measure.SecretBounds) (float64, error)) error {
+func (s *job) boundSecret(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return nil
 	}
 	s.show("lower bound", 0)
-	b, err := bound(measure.NewSecretBounds(s.gram, s.schema(), s.Cyclic, s.bandGap()))
+	b, err := measure.NewSecretBounds(s.gram, s.schema(), s.Cyclic, s.bandGap()).Under(ctx, s.Sampling, s.Options.Privacy.Epsilon)
 	if isEnd(err) {
 		return nil
 	}
@@ -56,11 +56,6 @@ func (s *job) boundSecret(ctx context.Context, bound func(of *measure.SecretBoun
 		s.Gap = rounding.DivUp(s.ErrorAtPrivacy-b, b)
 	}
 	return err
-}
-
-// errorAtPrivacy is a squared error with noise of this standard deviation, in units of the clip.
-func errorAtPrivacy(noiseStd, clip, squaredError float64) float64 {
-	return noiseStd / clip * (noiseStd / clip) * squaredError
 }
 
 // checkDrawn rejects more participations than batches that are drawn in secret have on average.

@@ -344,7 +344,7 @@ func confirmedBest(ctx context.Context, all []*binsStrategy, some []int, epsilon
 		if err != nil {
 			return nil, err
 		}
-		error := errorAtPrivacy(p.NoiseMultiplier, 1, all[i].squared)
+		error := measure.ErrorAtPrivacy(p.NoiseMultiplier, all[i].squared)
 		if best != nil && error >= best.Error {
 			continue
 		}
@@ -374,7 +374,7 @@ func (s *job) bestForBins(ctx context.Context, all []*binsStrategy, near int, ep
 		if err != nil {
 			return 0, err
 		}
-		costs[i] = errorAtPrivacy(t.NoiseMultiplier, 1, all[i].squared)
+		costs[i] = measure.ErrorAtPrivacy(t.NoiseMultiplier, all[i].squared)
 		return costs[i], nil
 	}
 	for {

@@ -6,10 +6,10 @@ import (
 	"math"
 	"slices"
 
-	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/baselines"
+	"mafalda/measure"
 	"mafalda/optim"
 	"mafalda/participation"
 )
@@ -55,19 +55,19 @@ func (v *verification) baselineAtPrivacy(name string) float64 {
 	m := v.export.Manifest
 	b := m.Baselines[name]
 	switch {
-	case b.ErrorAtPrivacy == 0 && (m.Space != nil || !m.Sampled()):
+	case m.Sampled() && m.Space == nil:
+		return 0
+	case b.ErrorAtPrivacy == 0:
 		if m.ErrorAtPrivacy != 0 || m.Sampled() {
 			v.skip("baselines." + name + ".error_at_privacy")
 		}
 		return 0
-	case m.Sampled() && m.Space == nil:
-		return 0
 	case m.Sampled() && name == baselines.DECOR && m.Privacy != nil && m.Privacy.Epsilon != nil && m.Privacy.Delta != nil:
-		noise, err := v.rounds(1).NoiseFor(accounting.ZeroOut, *m.Privacy.Epsilon, *m.Privacy.Delta) // DECOR has one band
+		noise, err := v.noiseFor(1) // DECOR has one band
 		if err != nil {
 			return math.NaN()
 		}
-		return errorAtPrivacy(noise, b.SquaredError)
+		return measure.ErrorAtPrivacy(noise, b.SquaredError)
 	}
 	return m.ErrorAtPrivacy / m.Loss * b.Loss
 }

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -9,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
-	"mafalda/accounting/pld"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/internal/rounding"
@@ -22,25 +22,23 @@ import (
 // sampling checks how batches are to be drawn, as far as that does not take the network. Whether noise and ε follow
 // from it is checked with the privacy, but for bins, which takes the strategy. It fails only when ctx ends.
 func (v *verification) sampling(ctx context.Context, c strategy.Strategy) error {
-	m, s := v.export.Manifest, v.export.Manifest.Sampling
+	m, s, p := v.export.Manifest, v.export.Manifest.Sampling, v.export.Manifest.Privacy
 	_, cyclic := v.asked.(participation.Cyclic)
+	private := p != nil && p.Epsilon != nil && p.Delta != nil
 	switch {
-	case s == nil:
-		if cyclic && m.ErrorAtPrivacy != 0 {
-			v.add("sampling", false, "error_at_privacy is for an epsilon, and nothing says how batches are drawn")
-		}
-	case m.Privacy == nil || m.Privacy.Epsilon == nil || m.Privacy.Delta == nil || !cyclic:
-		v.add("sampling", false,
-			"it takes cyclic participation, and an epsilon and a delta; the manifest says otherwise")
-	case m.Binned():
-		return v.bins(ctx, c)
-	case m.Sampled():
-		v.skip("sampling.candidates") // there may have been more of them
-		if err := v.poisson(); err != nil {
-			v.add("sampling", false, "%v", err)
-		}
+	case s == nil && (!cyclic || m.ErrorAtPrivacy == 0):
+		return nil
+	case s == nil || !private || !cyclic:
+		v.add("sampling", false, "sampling, cyclic participation, and an error_at_privacy for an epsilon and a delta belong together")
+		return nil
+	case !m.Sampled():
+		return nil
 	}
-	return nil
+	v.skip("sampling.candidates") // there may have been more of them
+	if m.Binned() {
+		return v.computing("sampling", v.bins(ctx, c))
+	}
+	return v.computing("sampling", v.poisson())
 }
 
 // poisson checks the number of groups, and the noise of all candidates.
@@ -110,16 +108,6 @@ func (v *verification) adjacency() accounting.Adjacency {
 	return a
 }
 
-// rounds returns what a record of the largest group goes through with these bands.
-func (v *verification) rounds(bands int) pld.Rounds {
-	return pld.BandRounds(v.asked.Steps(), v.asked.Separation(), bands)
-}
-
-// errorAtPrivacy is a squared error with noise of this multiplier, in units of the clip.
-func errorAtPrivacy(multiplier, squaredError float64) float64 {
-	return multiplier * multiplier * squaredError
-}
-
 // candidates computes again what depends on the network: the optimum for batches in turn, and the squared errors.
 func (v *costs) candidates(ctx context.Context) error {
 	m, h := v.export.Manifest, v.h
@@ -141,10 +129,10 @@ func (v *costs) candidates(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v.again.CyclicErrorAtPrivacy = errorAtPrivacy(noise.NoiseStd/p.Clip, cyclic.SquaredError)
+	v.again.CyclicErrorAtPrivacy = measure.ErrorAtPrivacy(noise.NoiseStd/p.Clip, cyclic.SquaredError)
 	candidates := slices.Clone(m.Sampling.Candidates)
 	v.again.Sampling = &export.Sampling{Candidates: candidates}
-	if err := v.secretBound(ctx, h, cyclic); err != nil {
+	if err := v.secretBound(ctx, cyclic); err != nil {
 		return err
 	}
 	if m.Binned() { // whose candidates are searched by descents that end elsewhere on other processors
@@ -157,36 +145,27 @@ func (v *costs) candidates(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		candidates[i].ErrorAtPrivacy = errorAtPrivacy(c.NoiseMultiplier, best.SquaredError)
+		candidates[i].ErrorAtPrivacy = measure.ErrorAtPrivacy(c.NoiseMultiplier, best.SquaredError)
 	}
 	v.compare("candidates", "")
 	return nil
 }
 
 // secretBound proves again what no strategy's error is below under the sampling.
-func (v *verification) secretBound(ctx context.Context, h *mat.SymDense, cyclic *factorize.Result) error {
+func (v *costs) secretBound(ctx context.Context, cyclic *factorize.Result) error {
 	m, s := v.export.Manifest, v.export.Manifest.Sampling
-	switch {
-	case !m.Binned() && !s.Kind().Traits().Independent:
+	if s.LowerBound == 0 { // earlier exports did not say
+		if m.Binned() || s.Kind().Traits().Independent {
+			v.skip("sampling.lower_bound")
+		}
 		return nil
-	case s.LowerBound == 0: // earlier exports did not say
-		v.skip("sampling.lower_bound")
-		return nil
 	}
-	bounds := measure.NewSecretBounds(h, v.asked, cyclic, v.candidateGap())
-	var proven float64
-	var err error
-	if m.Binned() {
-		proven, err = bounds.Bins(*m.Privacy.Epsilon, s.Delta)
-	} else {
-		proven, err = bounds.Poisson(ctx, s.Groups, *m.Privacy.Epsilon, s.Delta+s.Overflow)
+	proven, err := measure.NewSecretBounds(v.h, v.asked, cyclic, v.candidateGap()).Under(ctx, s, *m.Privacy.Epsilon)
+	if err == nil {
+		v.again.Sampling.LowerBound = proven
+		v.compare("secret bound", "")
 	}
-	if err != nil {
-		return err
-	}
-	v.again.Sampling.LowerBound = proven
-	v.compare("secret bound", "")
-	return nil
+	return err
 }
 
 // candidateGap is the gap to which candidates are searched for.
@@ -204,7 +183,7 @@ func (v *verification) atPrivacy(follows *export.Manifest) {
 		follows.ErrorAtPrivacy = math.NaN()
 		return
 	}
-	follows.ErrorAtPrivacy = errorAtPrivacy(p.NoiseStd/p.Clip, m.SquaredError)
+	follows.ErrorAtPrivacy = measure.ErrorAtPrivacy(p.NoiseStd/p.Clip, m.SquaredError)
 	switch {
 	case m.Sampled() && m.Space != nil && m.CyclicErrorAtPrivacy != 0: // shared noise has none
 		follows.CyclicErrorAtPrivacy = math.NaN()
@@ -233,27 +212,19 @@ func (v *verification) optimalLoss() float64 {
 }
 
 // bins checks the exported candidate, and has the accountant of random bins bound δ again, by the same samples if it
-// took any. The other
-// candidates are not checked but for their errors, none of which may be smaller.
+// took any. The other candidates are not checked but for their errors, none of which may be smaller.
 func (v *verification) bins(ctx context.Context, c strategy.Strategy) error {
 	m, s := v.export.Manifest, v.export.Manifest.Sampling
-	v.skip("sampling.candidates")
-	if err := v.listed(); err != nil {
-		v.add("sampling", false, "%v", err)
-		return nil
-	}
 	var lower mat.TriDense
 	c.StrategyTo(&lower)
-	if err := m.ConfirmBins(ctx, &lower); err != nil {
-		return v.computing("sampling", err)
+	if err := cmp.Or(v.listed(), m.ConfirmBins(ctx, &lower)); err != nil {
+		return err
 	}
-	if s.Samples == 0 {
-		v.add("sampling", true, "%d bins take a noise multiplier of %v: delta is at most %s for epsilon = %v, without samples",
-			s.Groups, s.NoiseMultiplier, textUp(s.ConfirmedDelta), *s.Epsilon)
-		return nil
+	text := "without samples"
+	if s.Samples > 0 {
+		text = fmt.Sprintf("by %d samples of seed %d, but for a chance of %.2g", s.Samples, *s.Seed, s.Failure)
 	}
-	v.add("sampling", true, "%d bins take a noise multiplier of %v: delta is at most %s for epsilon = %v, by %d samples "+
-		"of seed %d, but for a chance of %.2g", s.Groups, s.NoiseMultiplier, textUp(s.ConfirmedDelta), *s.Epsilon, s.Samples,
-		*s.Seed, s.Failure)
+	v.add("sampling", true, "%d bins take a noise multiplier of %v: delta is at most %s for epsilon = %v, %s", s.Groups, s.NoiseMultiplier,
+		textUp(s.ConfirmedDelta), *s.Epsilon, text)
 	return nil
 }

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -22,7 +23,7 @@ import (
 )
 
 // space checks what attackers learn of noise that is shared: from the standard deviations as they are exported, for all
-// attackers and victims, with all rounding. It fails only when ctx ends.
+// attackers and victims, with all rounding.
 func (v *verification) space(ctx context.Context) error {
 	m, n := v.export.Manifest, v.export.Shared
 	if m.Space == nil {
@@ -30,19 +31,23 @@ func (v *verification) space(ctx context.Context) error {
 	}
 	attackers, err := m.Attackers(n.Labels)
 	if err != nil {
-		v.add("space", false, "%v", err)
-		return nil
+		return err
 	}
 	if m.Space.Coalitions.Size == 0 {
 		v.skip("space.coalitions.source")
-		if !v.inOrder(attackers) {
-			v.add("space", false, "space.coalitions.sets is not as it would be written")
-			return nil
+		if !slices.EqualFunc(m.Space.Coalitions.Sets, attackers.Coalitions()[1:], func(set []string, c []int) bool {
+			return slices.Equal(set, v.labels(c))
+		}) { // in the order of the attackers, each once
+			return errors.New("space.coalitions.sets is not as it would be written")
 		}
 	}
 	worst, err := n.WorstWithin(ctx, attackers, 1)
 	if err != nil {
-		return v.computing("space", err)
+		return err
+	}
+	if !(worst.Value <= 1) {
+		return fmt.Errorf("max [M_A⁻¹]_vv is %v, of node %q against %q: the noise hides less than it should", worst.Value,
+			n.Labels[worst.Victim], v.labels(worst.Attacker))
 	}
 	says := m.Space.Worst
 	nodes, victim := v.indices(says.Attacker), slices.Index(n.Labels, says.Victim)
@@ -50,34 +55,22 @@ func (v *verification) space(ctx context.Context) error {
 		return slices.Equal(t.Attacker, nodes) && slices.Contains(t.Victims, victim)
 	}
 	of, err := v.learned(nodes, victim, attackers)
-	most := worst.Value
-	if err == nil && worst.Value <= 1 { // the bound of both must be made the same way: bounds differ by what they give away
-		most, err = v.learned(worst.Attacker, worst.Victim, attackers)
+	if err != nil {
+		return err
 	}
+	most, err := v.learned(worst.Attacker, worst.Victim, attackers) // made the same way: bounds differ by what they give away
 	switch {
 	case err != nil:
-		v.add("space", false, "%v", err)
-	case !(worst.Value <= 1):
-		v.add("space", false, "max [M_A⁻¹]_vv is %v, of node %q against %q: the noise hides less than it should", worst.Value,
-			n.Labels[worst.Victim], v.labels(worst.Attacker))
+		return err
 	case !(says.Value >= worst.Value*(1-sameMatrix) && says.Value <= 1): // more than can be proven now is a bound, too
-		v.add("space", false, "max [M_A⁻¹]_vv is %v; the manifest says %v", worst.Value, says.Value)
+		return fmt.Errorf("max [M_A⁻¹]_vv is %v; the manifest says %v", worst.Value, says.Value)
 	case !(of >= most*(1-sameMatrix)) || !slices.ContainsFunc(attackers.Threats(), is):
-		v.add("space", false, "the most is learned of node %q by %q; the manifest says of %q by %q", n.Labels[worst.Victim],
+		return fmt.Errorf("the most is learned of node %q by %q; the manifest says of %q by %q", n.Labels[worst.Victim],
 			v.labels(worst.Attacker), says.Victim, says.Attacker)
-	default:
-		v.add("space", true, "max [M_A⁻¹]_vv is %s at most, over %d coalitions and all others", textUp(worst.Value),
-			len(attackers.Coalitions()))
 	}
+	v.add("space", true, "max [M_A⁻¹]_vv is %s at most, over %d coalitions and all others", textUp(worst.Value),
+		len(attackers.Coalitions()))
 	return nil
-}
-
-// inOrder reports whether the manifest lists coalitions in the order of the attackers, each once.
-func (v *verification) inOrder(a *secrets.Attackers) bool {
-	sets := v.export.Manifest.Space.Coalitions.Sets
-	return slices.EqualFunc(sets, a.Coalitions()[1:], func(set []string, c []int) bool {
-		return slices.Equal(set, v.labels(c))
-	})
 }
 
 // learned returns what an attacker learns of a victim, by the victim's weight.

@@ -114,7 +114,7 @@ func (v *verification) strategies(ctx context.Context) error {
 		}
 	}
 	v.sensitivityIs(worst)
-	if err := v.space(ctx); err != nil {
+	if err := v.computing("space", v.space(ctx)); err != nil {
 		return err
 	}
 	v.privacy()
