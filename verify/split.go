@@ -10,6 +10,7 @@ import (
 
 	"mafalda/export"
 	"mafalda/factorize"
+	"mafalda/internal/lists"
 	"mafalda/strategy"
 	"mafalda/workload"
 )
@@ -121,36 +122,20 @@ func (s *costs) groupBound(ctx context.Context, sums []*mat.SymDense) error {
 func (v *verification) grouping() bool {
 	p := v.export.Manifest.PerNode
 	layers, nodes := len(v.export.Layers), len(p.Layers)
-	switch {
-	case len(p.Losses) != nodes:
-		v.add("groups", false, "there are %d per_node.losses for %d nodes", len(p.Losses), nodes)
-		return false
-	case p.Groups == 0:
-		distinct := v.distinctLayers()
-		for i, l := range p.Layers {
-			if l != i || layers != nodes {
-				v.add("groups", false,
-					"without per_node.groups node %d of %d uses layer %d of %d; the manifest says layer %d", i, nodes,
-					i, nodes, l)
-				return false
-			}
-		}
-		v.again.PerNode = &export.PerNode{Distinct: distinct}
-		return v.compare("groups", "")
+	used := slices.Compact(slices.Sorted(slices.Values(p.Layers)))
+	ok, distinct := len(used) == layers && layers <= p.Groups && p.Groups <= nodes, layers
+	if p.Groups == 0 {
+		ok, distinct = layers == nodes && slices.Equal(p.Layers, lists.UpTo(nodes)), v.distinctLayers()
 	}
-	used := make([]bool, layers)
-	for _, l := range p.Layers {
-		used[l] = true
-	}
-	if unused := slices.Index(used, false); unused >= 0 || p.Groups < layers || p.Groups > nodes {
-		v.add("groups", false, "%d layers for %d nodes, asked for %d; or layer %d of no node", layers, nodes,
-			p.Groups, unused)
+	if !ok || len(p.Losses) != nodes {
+		v.add("groups", false, "%d nodes with %d losses use %d of %d layers, asked for %d groups (0: one a node, in their order)", nodes,
+			len(p.Losses), len(used), layers, p.Groups)
 		return false
 	}
 	if p.Groups > layers {
 		v.skip("per_node.groups") // groups that lost all nodes
 	}
-	v.again.PerNode = &export.PerNode{Distinct: layers}
+	v.again.PerNode = &export.PerNode{Distinct: distinct}
 	return v.compare("groups", "")
 }
 

@@ -105,21 +105,17 @@ func (v *verification) scaledErrors(c strategy.Strategy, k factorize.StepErrors)
 // layerErrors is scaledErrors where every node runs its own layer.
 func (v *verification) layerErrors(ctx context.Context) ([]float64, error) {
 	m := v.export.Manifest
-	if v.given == nil {
-		return nil, errors.New("strategies of single nodes need a network")
+	nodes, err := v.export.NodeStrategies()
+	if err != nil {
+		return nil, err
 	}
-	if nodes := v.given.Graph.Nodes(); nodes != len(m.PerNode.Layers) {
-		return nil, fmt.Errorf("the manifest gives strategies to %d nodes, the network has %d", len(m.PerNode.Layers),
-			nodes)
+	if v.given == nil || v.given.Graph.Nodes() != len(nodes) {
+		return nil, fmt.Errorf("strategies of %d single nodes need their network", len(nodes))
 	}
 	total := make([]float64, m.Steps)
-	err := workload.NodeKernels(ctx, v.given.Gossip.Matrix(), m.Steps, v.options(),
+	err = workload.NodeKernels(ctx, v.given.Gossip.Matrix(), m.Steps, v.options(),
 		func(i int, k *workload.Kernel) error {
-			c, err := strategy.NewDense(v.export.Layers[m.PerNode.Layers[i]].C)
-			if err != nil {
-				return fmt.Errorf("node %d: %w", i, err)
-			}
-			squared, err := v.scaledErrors(c, k)
+			squared, err := v.scaledErrors(nodes[i], k)
 			if err != nil {
 				return fmt.Errorf("node %d: %w", i, err)
 			}
