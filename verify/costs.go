@@ -50,7 +50,7 @@ func (s *costs) steps(ctx context.Context) ([]func(context.Context) error, error
 	case m.Space != nil:
 		nodes = len(s.export.Shared.Own)
 	case isLongExport(s.export):
-		return []func(context.Context) error{s.long, s.baselines, s.plain}, nil
+		return []func(context.Context) error{s.longLoss, s.baselines, s.plain}, nil
 	}
 	switch {
 	case nodes > 0 && (s.n == nil || s.n.Graph.Nodes() != nodes):
@@ -58,7 +58,7 @@ func (s *costs) steps(ctx context.Context) ([]func(context.Context) error, error
 	case nodes > 0 && m.Gram != nil && m.Gram.Method != measure.GramExact.String():
 		return nil, failed("gram", "what nodes have of their own needs exact Gram matrices; the manifest says %s", m.Gram.Method)
 	case m.Space != nil:
-		return []func(context.Context) error{s.shared, s.timeGap, s.withoutSecrets, s.spaceGap, s.joint, s.sharedBaselines}, nil
+		return []func(context.Context) error{s.sharedLoss, s.timeGap, s.withoutSecrets, s.spaceGap, s.joint, s.sharedBaselines}, nil
 	}
 	var err error
 	if s.kernel, err = s.gramKernel(ctx, s.n); err != nil {
@@ -72,10 +72,10 @@ func (s *costs) steps(ctx context.Context) ([]func(context.Context) error, error
 		return nil, failed("objective", "%v", ErrNoSteps)
 	}
 	s.h, s.objective = s.kernel.Gram(), s.o.ForKernel(s.kernel)
-	first := s.mean
+	first := s.meanLoss
 	switch {
 	case m.PerNode != nil:
-		return []func(context.Context) error{s.nodes, s.oneLevel, s.baselines, s.plain}, nil
+		return []func(context.Context) error{s.nodeLosses, s.oneLevel, s.baselines, s.plain}, nil
 	case s.o != measure.Mean:
 		first = s.stepErrors
 	}

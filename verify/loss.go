@@ -11,8 +11,8 @@ import (
 	"mafalda/workload"
 )
 
-// mean checks squared error and loss of one strategy for the mean, and proves the lower bounds anew.
-func (s *costs) mean(ctx context.Context) error {
+// meanLoss checks squared error and loss of one strategy for the mean, and proves the lower bounds anew.
+func (s *costs) meanLoss(ctx context.Context) error {
 	m, partition := s.export.Manifest, participation.IsPartition(s.schema)
 	if err := s.quality(); err != nil {
 		return err
@@ -80,8 +80,8 @@ func (v *verification) estimateIs(s workload.Estimate, is *export.Gram) {
 	v.compare("estimate", "")
 }
 
-// long checks squared error and loss of a strategy of many steps, and its bound.
-func (s *costs) long(ctx context.Context) error {
+// longLoss checks squared error and loss of a strategy of many steps, and its bound.
+func (s *costs) longLoss(ctx context.Context) error {
 	m := s.export.Manifest
 	if m.Gram == nil {
 		return failed("loss", "the manifest does not say how it was computed")

@@ -59,7 +59,7 @@ func (v *verification) poisson() error {
 		}
 	}
 	if m.Space == nil || len(s.Candidates) > 0 { // else there was no search for a number of bands
-		if err := v.listed(); err != nil {
+		if err := v.findCandidate(); err != nil {
 			return err
 		}
 	}
@@ -70,8 +70,8 @@ func (v *verification) poisson() error {
 	return err
 }
 
-// listed finds the exported strategy among the candidates, none of which has a smaller error.
-func (v *verification) listed() error {
+// findCandidate finds the exported strategy among the candidates, none of which has a smaller error.
+func (v *verification) findCandidate() error {
 	m, s := v.export.Manifest, v.export.Manifest.Sampling
 	bands := m.Strategy.Bandwidth
 	if isDense(m.Strategy) {
@@ -217,7 +217,7 @@ func (v *verification) bins(ctx context.Context, c strategy.Strategy) error {
 	m, s := v.export.Manifest, v.export.Manifest.Sampling
 	var lower mat.TriDense
 	c.StrategyTo(&lower)
-	if err := cmp.Or(v.listed(), m.ConfirmBins(ctx, &lower)); err != nil {
+	if err := cmp.Or(v.findCandidate(), m.ConfirmBins(ctx, &lower)); err != nil {
 		return err
 	}
 	text := "without samples"

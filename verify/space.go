@@ -159,8 +159,8 @@ func (s *costs) secretsAre(is *secrets.Graph) error {
 	return nil
 }
 
-// shared checks squared error and loss, and how the strategy compares with others, for this noise between nodes.
-func (s *costs) shared(ctx context.Context) error {
+// sharedLoss checks squared error and loss, and how the strategy compares with others, for this noise between nodes.
+func (s *costs) sharedLoss(ctx context.Context) error {
 	err := s.problem()
 	if err != nil {
 		return err

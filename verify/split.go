@@ -15,8 +15,8 @@ import (
 	"mafalda/workload"
 )
 
-// nodes checks squared error and loss, node by node, where nodes have strategies of their own, and proves the lower bounds.
-func (s *costs) nodes(ctx context.Context) error {
+// nodeLosses checks squared error and loss, node by node, where nodes have strategies of their own, and proves the lower bounds.
+func (s *costs) nodeLosses(ctx context.Context) error {
 	m, sums := s.export.Manifest, make([]*mat.SymDense, len(s.all)) // Gram matrices of the nodes of a layer
 	var losses []float64
 	var bound float64

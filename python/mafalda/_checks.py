@@ -186,12 +186,9 @@ def _gaussian_delta(mu: float, epsilon: float) -> tuple[float, float]:
 
 def _check_sampling(m: Json, p: Json, s: Json) -> None:
     steps, scheme, b, k = m["steps"], s["scheme"], m["participation"]["b"], m["participation"]["k"]
-    for key, row in _KEYS.items():
-        block, _, name = key.rpartition(".")
-        if block == "sampling" and "of" in row:  # schemes that may have it, those with ! that do
-            of = row["of"].split()
-            _claim(name in s or f"{scheme}!" not in of, f"sampling has no {name}")
-            _claim(name not in s or scheme in of or f"{scheme}!" in of, f"sampling.{name} is not of {scheme}")
+    truncated = ("max_batch", "records") if scheme == "truncated" else ()
+    for key in ("groups", "probability", "rounds", "noise_multiplier", "epsilon", "delta", *truncated):
+        _claim(key in s, f"sampling has no {key}")
     _claim("delta" in p and "mu" not in p and "sigma" not in p, f"sampling {scheme} has epsilon and delta, not mu")
     _claim("per_node" not in m, f"sampling {scheme} takes one strategy")
     _claim(m["participation"]["schema"] in ("cyclic", "single"), f"sampling {scheme} takes cyclic participation")
