@@ -2,13 +2,16 @@ package verify
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/factorize"
 	"mafalda/factorize/spacetime"
 	"mafalda/graph"
+	"mafalda/internal/rounding"
 	"mafalda/measure"
 	"mafalda/strategy"
 	"mafalda/workload"
@@ -87,7 +90,7 @@ func (s *costs) quality() error {
 	q, err := factorize.Evaluate(s.c, s.objective, s.schema)
 	if err == nil {
 		s.again.SquaredError, s.again.Loss = q.SquaredError, q.Loss
-		s.compare("loss", "")
+		s.compare("loss", fmt.Sprintf("%s, squared error %s, as the manifest says", textUp(q.Loss), textUp(q.SquaredError)))
 	}
 	return err
 }
@@ -114,7 +117,8 @@ func (s *costs) family(ctx context.Context) error {
 	}
 	s.again.Family, err = measure.DescribeFamily(s.c, s.schema, family, weights, family.Optima, math.Max(m.LowerBound, m.Strategy.ClassBound))
 	if err == nil {
-		s.compare("ratios", "")
+		s.compare("ratios", fmt.Sprintf("at most %s of what a strategy of the class has that knows the problem, none has less than %s",
+			rounding.UpText(slices.Max(s.again.Family.Ratios), 5), rounding.DownText(m.Family.Bound, 5)))
 	}
 	return err
 }

@@ -163,7 +163,7 @@ func (v *costs) secretBound(ctx context.Context, cyclic *factorize.Result) error
 	proven, err := measure.NewSecretBounds(v.h, v.asked, cyclic, v.candidateGap()).Under(ctx, s, *m.Privacy.Epsilon)
 	if err == nil {
 		v.again.Sampling.LowerBound = proven
-		v.compare("secret bound", "")
+		v.compare("secret bound", "no strategy has a smaller error under this sampling than "+textDown(proven))
 	}
 	return err
 }
