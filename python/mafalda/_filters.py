@@ -37,7 +37,7 @@ def first(strategy: dict[str, Any], t: int) -> int:
     return max(0, t - kept(strategy, t)) if strategy["class"] == "banded-inverse" else 0
 
 
-def _add(row: Any, factor: float, x: Any) -> Any:
+def add(row: Any, factor: float, x: Any) -> Any:
     """row + factor·x, in place of row; of tensors in one pass."""
     if hasattr(row, "add_"):
         return row.add_(x, alpha=factor)
@@ -51,7 +51,7 @@ def _autoregression(diagonals: list[list[float]], steps: int) -> Filter:
     for t in range(steps):
         row = yield row
         for j, earlier in enumerate(past):
-            _add(row, -diagonals[j + 1][t - j - 1], earlier)
+            add(row, -diagonals[j + 1][t - j - 1], earlier)
         row *= 1 / diagonals[0][t]
         past = ([row] + past)[: len(diagonals) - 1]
     yield row
@@ -75,7 +75,7 @@ def _banded_inverse(s: dict[str, Any], steps: int) -> Filter:
         z = yield row
         row = r[0] * z
         for j, earlier in enumerate(past):
-            _add(row, r[j + 1], earlier)
+            add(row, r[j + 1], earlier)
         past = ([z] + past)[: len(r) - 1]
     yield row
 
@@ -89,10 +89,10 @@ def _blt(s: dict[str, Any], steps: int) -> Filter:
         row *= 1 / s["scale"]
         for (p, q, a, b), state in zip(sections, buffers):
             y = row + state[0]
-            state[0] = _add(p * y, -a, row)
+            state[0] = add(p * y, -a, row)
             state[0] += state[1]
             row *= b
-            state[1] = _add(row, -q, y)
+            state[1] = add(row, -q, y)
             row = y
     yield row
 
@@ -105,7 +105,7 @@ def _comb(s: dict[str, Any], steps: int) -> Filter:
     for t in range(steps):
         row = blt.send((yield row))
         row += past[-1]
-        past = [_add(a * past[-1], p - a, row)] + past[:-1]
+        past = [add(a * past[-1], p - a, row)] + past[:-1]
         if "column_scales" in s:
             row *= polynomial(s["column_scales"], t, steps)
     yield row

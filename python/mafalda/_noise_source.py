@@ -80,10 +80,11 @@ def open_rows(
     pickled: a worker loads the plan. generator: a torch.Generator, whose initial seed is the seed.
 
     Rows in order need what strategies keep of earlier ones: T rows for dense, w-1 for w bands, two a section for BLT, a
-    period for combs. Up to memory bytes of them are kept (default: 4 GiB), some columns of some nodes at a time; the
-    others are made again, as are rows out of order: row t then costs t+1 rows of Z (w for banded inverses; for dense
-    those that are kept cost nothing again). Beside these there is the result and, for each of threads (default: the
-    processors), some twenty arrays of 32,768 numbers, or 8,388,608 on other devices.
+    period for combs. Up to memory bytes of them are kept (default: 4 GiB): for dense the first rows that are asked for,
+    for others all that some columns of some nodes need. What is not kept is made again, as are rows out of order: row t
+    then costs t+1 rows of Z (w for banded inverses; for dense those that are kept cost nothing again). Beside these
+    there is the result and, for each of threads (default: the processors), a dozen arrays of 32,768 numbers, or
+    8,388,608 on other devices.
     """
     if (seed is None) == (generator is None) or seed is None and not hasattr(generator, "initial_seed"):
         raise ValueError("simulated rows need exactly one of seed (a number) and generator (of torch: its initial seed)")

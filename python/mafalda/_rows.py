@@ -27,20 +27,13 @@ from ._generator import CHUNK, normals, seeded_key, seeded_pair_key
 from ._types import is_whole
 
 KEPT = 1 << 32  # bytes of earlier rows that are kept; beyond, they are made again
-TOGETHER = 16  # earlier rows that are added to one at a time
 
 
 class Program:
     """The numbers of the Go program, bit for bit."""
 
     chunk, size, stack = 64 * CHUNK, 8, staticmethod(np.stack)
-    normals, empty = staticmethod(normals), staticmethod(np.empty)
-
-    @staticmethod
-    def add(row: np.ndarray, weights: list[float], z: np.ndarray) -> None:
-        """Adds the rows of z to a row, each times its weight."""
-        for weight, earlier in zip(weights, z):
-            row += weight * earlier
+    normals = staticmethod(normals)
 
 
 class Host(threading.local):
@@ -49,8 +42,8 @@ class Host(threading.local):
     chunk, stack = 1 << 15, staticmethod(np.stack)
 
     def __init__(self, double: bool) -> None:
-        self._dtype, self.size = (np.float64, 8) if double else (np.float32, 4)
-        self._bits, self.empty = np.random.SFC64(0), partial(np.empty, dtype=self._dtype)  # of a thread
+        self.size = 8 if double else 4
+        self._bits = np.random.SFC64(0)  # of a thread
 
     def normals(self, key: bytes, t: int, offset: int, length: int) -> np.ndarray:
         words = np.frombuffer(_hash(key, t, offset // self.chunk), dtype="<u8").astype(np.uint64)
@@ -66,9 +59,6 @@ class Host(threading.local):
         z *= radius
         return z.reshape(-1)[:length]
 
-    def add(self, row: np.ndarray, weights: list[float], z: np.ndarray) -> None:
-        row += np.einsum("t,tnc->nc", np.array(weights, self._dtype), z)
-
 
 class Device:
     """The numbers of torch on a device, seeded with 64 bits of the hash."""
@@ -80,14 +70,11 @@ class Device:
 
         dtype, self.size = (torch.float64, 8) if double else (torch.float32, 4)
         self._generator, self.stack = torch.Generator(device), torch.stack
-        self.empty = partial(torch.empty, dtype=dtype, device=device)
+        self._empty = partial(torch.empty, dtype=dtype, device=device)
 
     def normals(self, key: bytes, t: int, offset: int, length: int) -> Any:
         self._generator.manual_seed(int.from_bytes(_hash(key, t, offset // self.chunk)[:8], "little"))
-        return self.empty(length).normal_(generator=self._generator)
-
-    def add(self, row: Any, weights: list[float], z: Any) -> None:
-        row.view(-1).addmv_(z.view(len(z), -1).t(), z.new_tensor(weights))  # of a vector, which no TF32 rounds
+        return self._empty(length).normal_(generator=self._generator)
 
 
 def _hash(key: bytes, t: int, chunk: int) -> bytes:
@@ -122,14 +109,16 @@ class _Columns:
         self._sources = [rows.source(node) for node in nodes]
         self._strategy = rows.plan.manifest["strategy"]
         self._inverse = rows.plan.inverse(nodes[0]) if _filters.is_dense(self._strategy) else None
-        if self._inverse is not None and keep:
-            self._past = rows.numbers.empty((rows.steps, len(nodes), len(columns)))
-        self._drawn = 0  # rows of Z that are in past
+        self._past: dict[int, Any] = {}  # rows of Z of a dense strategy
         self._place: tuple[int, Any] | None = None
 
     def row(self, t: int) -> Any:
         if self._inverse is not None:
-            return self._dense(self._inverse[t].tolist(), t)
+            *weights, last = self._inverse[t, : t + 1].tolist()
+            row = last * self._drawn(t)
+            for s, weight in enumerate(weights):
+                _filters.add(row, weight, self._drawn(s))
+            return row
         first = _filters.first(self._strategy, t)
         place, self._place = self._place, None  # after an interruption it starts anew
         if place is None or not first <= place[0] <= t:
@@ -140,22 +129,14 @@ class _Columns:
             self._place = t + 1, place[1]
         return row
 
-    def _dense(self, weights: list[float], t: int) -> Any:
-        """Row t of C⁻¹Z by its definition, some rows of Z at a time."""
-        row = weights[t] * self._drawn_rows(t, t + 1)[0]
-        for s in range(0, t, TOGETHER):
-            end = min(s + TOGETHER, t)
-            self._rows.numbers.add(row, weights[s:end], self._drawn_rows(s, end))
-        return row
-
-    def _drawn_rows(self, start: int, end: int) -> Any:
-        """Rows of Z, drawn once if they are kept."""
-        if not self.keep:
-            return self._rows.numbers.stack([self._z(t) for t in range(start, end)])
-        while self._drawn < end:
-            self._past[self._drawn] = self._z(self._drawn)
-            self._drawn += 1
-        return self._past[start:end]
+    def _drawn(self, t: int) -> Any:
+        """Row t of Z, which is kept if there is room."""
+        z = self._past.get(t)
+        if z is None:
+            z = self._z(t)
+            if self._rows.booked(len(self._sources) * len(self._columns)):
+                self._past[t] = z
+        return z
 
     def _z(self, t: int) -> Any:
         numbers, columns = self._rows.numbers, self._columns
@@ -187,7 +168,7 @@ class Rows:
         self._threads = threads or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
         self._kept: dict[Any, _Columns] = {}
         self._sources: dict[str, Source] = {}
-        self._lock = threading.Lock()
+        self._lock, self._booking = threading.Lock(), threading.Lock()
 
     def source(self, node: str) -> Source:
         if node not in self._sources:
@@ -229,9 +210,17 @@ class Rows:
         key = (*nodes, columns.start)
         made = self._kept.get(key)
         if made is None:
-            room = _filters.kept(self.plan.manifest["strategy"], self.steps) * len(nodes) * len(columns) * self.numbers.size
-            made = _Columns(self, nodes, columns, keep=room <= self.room)
+            strategy = self.plan.manifest["strategy"]
+            rows = 0 if _filters.is_dense(strategy) else _filters.kept(strategy, self.steps)
+            made = _Columns(self, nodes, columns, keep=self.booked(rows * len(nodes) * len(columns)))
             if made.keep:
-                self.room -= room
                 self._kept[key] = made
         return made
+
+    def booked(self, numbers: int) -> bool:
+        """Whether there is room to keep some numbers, which is theirs then."""
+        room = numbers * self.numbers.size
+        with self._booking:
+            fits = room <= self.room
+            self.room -= fits * room
+        return fits
