@@ -72,7 +72,7 @@ func (s *seriesSearch) optimize(ctx context.Context, o Objective) (*Result, erro
 
 // With more starting points than finalists each gets a few qualifying iterations, and the best ones go on.
 const (
-	finalists  = 5
+	finalists  = 8
 	qualifying = 80
 )
 
