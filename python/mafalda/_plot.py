@@ -36,7 +36,7 @@ def matrices(named: dict[str, Array], ax: Any = None) -> Any:
     for at, (name, values) in zip(places, named.items()):
         largest = np.abs(values).max()
         image = at.imshow(np.sign(values) * np.sqrt(np.abs(values) / largest), cmap="RdBu_r", vmin=-1, vmax=1, interpolation="nearest")
-        at.set(xlabel="column (step of the independent noise)", ylabel="row (step)")
+        at.set(xlabel="column (step)", ylabel="row (step)")
         at.set_title(f"{name},\nlargest magnitude {largest:.3g}", fontsize="medium")
     bar = at.figure.colorbar(image, ax=places, label="share of the largest magnitude")
     bar.set_ticks([-1, -0.5, 0, 0.5, 1], labels=["-1", "-0.25", "0", "0.25", "1"])

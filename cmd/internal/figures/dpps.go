@@ -21,12 +21,12 @@ func DPPSSensitivity(r *dpps.Result) (*Figure, error) {
 	real, estimated := Curve{Name: "real"}, Curve{Name: "estimated (" + r.Estimate + ")"}
 	for _, p := range r.Rounds {
 		if r.Moves(p.Real) && r.Moves(p.Estimated) {
-			real.X, real.Y = append(real.X, float64(p.Round)), append(real.Y, p.Real)
-			estimated.X, estimated.Y = append(estimated.X, float64(p.Round)), append(estimated.Y, p.Estimated)
+			real.add(float64(p.Round), p.Real)
+			estimated.add(float64(p.Round), p.Estimated)
 		}
 	}
 	title := fmt.Sprintf("DPPS on %s, b = %g: sensitivity", r.Graph, r.B)
-	return Lines(Axes{Title: title, X: "round", Y: "largest distance of messages in L1", LogY: true, Marks: true},
+	return Lines(Axes{Title: title, X: "round", Y: "largest distance of messages, ‖·‖₁", LogY: true, Marks: true},
 		[]Curve{estimated, real})
 }
 

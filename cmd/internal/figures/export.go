@@ -34,7 +34,7 @@ func Export(m *export.Manifest, c strategy.Strategy, node string) Pictures {
 	var p Pictures
 	p.Add("matrices")(Strategy(c, Setting(m), whose))
 	if len(m.History) > 1 {
-		p.Add("convergence")(Convergence(m.History, Setting(m)))
+		p.Add("convergence")(Convergence(m))
 	}
 	return p
 }
@@ -99,18 +99,22 @@ func Strategy(c strategy.Strategy, heading, whose string) (*Figure, error) {
 
 // Convergence shows how far loss and bound were from their ends, iteration by iteration, in the history of a manifest. It
 // is nil if neither ever was.
-func Convergence(history []export.Point, setting string) (*Figure, error) {
+func Convergence(m *export.Manifest) (*Figure, error) {
+	title := "Convergence of the dense optimum"
+	if class := m.Strategy.Class; class != "dense" || m.PerNode != nil || m.Sampled() {
+		title += fmt.Sprintf(" that this export (%s) is compared with", class)
+	}
 	loss, bound := Curve{Name: "loss above the final bound", Method: "mafalda"}, Curve{Name: "bound below the final loss", Bound: true}
 	before := 0.0
-	for i, h := range history {
-		end := history[len(history)-1]
+	for i, h := range m.History {
+		end := m.History[len(m.History)-1]
 		loss.add(float64(i), h.Loss/end.LowerBound-1)
 		if h.LowerBound > before {
 			before = h.LowerBound
 			bound.add(float64(i), 1-h.LowerBound/end.Loss)
 		}
 	}
-	return Lines(Axes{Title: "Convergence of the dense optimum: " + setting, X: "iteration", Y: "relative distance", LogY: true},
+	return Lines(Axes{Title: title + ": " + Setting(m), X: "iteration", Y: "relative distance", LogY: true},
 		[]Curve{loss, bound})
 }
 

@@ -71,7 +71,7 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 	for i := range points {
 		m.History = append(m.History, export.Point{Loss: value(i), LowerBound: value(i) * float64(i) / float64(points)})
 	}
-	f, err := Convergence(m.History, Setting(m))
+	f, err := Convergence(m)
 	add("convergence", f, err)
 	f, err = Spectrum(m, values)
 	add("spectrum", f, err)

@@ -126,6 +126,22 @@ func TestRoundTicks(t *testing.T) {
 	}
 }
 
+// The square root of two was labelled 1.42, and there were halves of steps.
+func TestTicksSayTheirPlaces(t *testing.T) {
+	for want, a := range map[string]axis{
+		"1 1.41 2": {low: 1, high: 2, measured: []float64{1, math.Sqrt2, 2}},
+		"0 1 2":    {high: 2, whole: true},
+	} {
+		var labels []string
+		for _, tick := range a.ticks(500, func(string) float64 { return 10 }) {
+			labels = append(labels, tick.label)
+		}
+		if got := strings.Join(labels, " "); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
 func TestDotsRefuse(t *testing.T) {
 	var d Dots
 	d.Add("x", "a", 0)

@@ -31,8 +31,8 @@ func Heatmaps(heading string, matrices ...Matrix) *Figure {
 		}
 		picture = enlarge(picture)
 		f.panels = append(f.panels, &panel{title: m.Name + ", largest magnitude " + typeset(fmt.Sprintf("%.3g", largest)), tall: 0.85,
-			x: axis{label: "column (step of the independent noise)", high: float64(cols)},
-			y: axis{label: "row (step)", high: float64(rows), downward: true},
+			x: axis{label: "column (step)", high: float64(cols), whole: true},
+			y: axis{label: "row (step)", high: float64(rows), downward: true, whole: true},
 			paint: func(p *page, f frame) {
 				p.shapes = append(p.shapes, shape{points: []Point{{f.left, f.top}, {f.right, f.bottom}}, image: picture})
 			}})

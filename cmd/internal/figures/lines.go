@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"mafalda/internal/lists"
 	"mafalda/internal/rounding"
 )
 
@@ -77,7 +76,6 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 			}
 		}
 		drawn = append(drawn, d)
-		l.key = append(l.key, entry{c.Name, d.sample})
 		l.shown.show(c, d.colour)
 	}
 	if xs == nil {
@@ -97,12 +95,29 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 	} else {
 		l.y.scale(low, high, axes.LogY)
 	}
-	if len(curves) == 1 && axes.Rows == nil {
-		l.key = nil
+	for i, d := range drawn {
+		times := 1.0 // where others have the same points, so that all are seen
+		for _, above := range drawn[i+1:] {
+			if above.hides(d, l) {
+				times = min(2*times, 4)
+			}
+		}
+		d.line, d.radius = times*d.line, math.Sqrt(times)*d.radius
+		drawn[i] = d
+		if len(curves) > 1 || axes.Rows != nil {
+			l.key = append(l.key, entry{d.Name, d.sample})
+		}
 	}
 	l.paint = func(p *page, f frame) {
+		before := len(p.shapes)
 		for _, d := range drawn {
 			d.draw(p, f)
+		}
+		taken := slices.Clone(p.shapes[before:])
+		for _, d := range drawn {
+			for i, label := range d.Labels {
+				taken = p.labelPoint(f, f.at(d.X[i], d.Y[i]), label, taken, before)
+			}
 		}
 	}
 	return &Figure{title: axes.Title, panels: []*panel{l}}, nil
@@ -212,19 +227,27 @@ func (d drawnCurve) draw(p *page, f frame) {
 		}
 		part = nil
 	}
-	labels := lists.Map(points, func(at Point) shape { return shape{points: []Point{at}} })
 	for i, at := range points {
 		if !inside(at) {
 			continue
 		}
 		d.mark(p, at)
-		if d.Labels != nil {
-			labels = p.labelPoint(f, at, d.Labels[i], labels)
-		}
 		if d.Says != nil {
 			p.shapes = append(p.shapes, shape{points: []Point{at}, says: d.Says[i]})
 		}
 	}
+}
+
+// hides reports whether the curve has the points of another.
+func (d drawnCurve) hides(other drawnCurve, l *panel) bool {
+	const near = 0.005
+	for i, x := range other.X {
+		if len(d.X) != len(other.X) || math.Abs(l.x.share(d.X[i])-l.x.share(x)) > near ||
+			math.Abs(l.y.share(d.Y[i])-l.y.share(other.Y[i])) > near {
+			return false
+		}
+	}
+	return true
 }
 
 // stroke draws a line.
@@ -252,21 +275,33 @@ func (d drawnCurve) sample(p *page, from, to Point) {
 	d.mark(p, Point{(from.X + to.X) / 2, from.Y})
 }
 
-// labelPoint writes a label beside a point, where it meets nothing, if there is such a place, and returns all that others may not meet.
-func (p *page) labelPoint(f frame, at Point, label string, others []shape) []shape {
+// labelPoint writes a label beside a point, where it meets nothing, or farther away with a line to it, if there is such a place,
+// and returns all that others may not meet. Lines are below the shapes after so many.
+func (p *page) labelPoint(f frame, at Point, label string, others []shape, below int) []shape {
 	const tall = 0.8 // letters, relative to their size
 	small := smaller * p.em
-	wide := width(label, small)
-	for _, way := range []Point{{1, 0}, {-1, 0}, {1, -0.7}, {1, 0.7}, {-1, -0.7}, {-1, 0.7}, {0, -1}, {0, 1}} {
-		left, top := at.X+way.X*(small+wide)/2-wide/2, at.Y+1.1*small*way.Y-tall/2*small
-		right, bottom := left+wide, top+tall*small
-		meets := func(s shape) bool { return s.meets(left, top, right, bottom, 0.45*small) }
-		if left < f.left || right > f.right || top < f.top || bottom > f.bottom || slices.ContainsFunc(others, meets) {
-			continue
+	wide, near := width(label, small), 0.2*small
+	ways := []Point{{1, 0}, {-1, 0}, {1, -0.7}, {1, 0.7}, {-1, -0.7}, {-1, 0.7}, {0, -1}, {0, 1}}
+	for ring := range 16 {
+		away := 1 + 0.6*float64(ring)
+		for _, way := range ways {
+			left, top := at.X+way.X*(small*(2*away-1)+wide)/2-wide/2, at.Y+1.1*small*way.Y*away-tall/2*small
+			right, bottom := left+wide, top+tall*small
+			meets := func(s shape) bool { return s.meets(left, top, right, bottom, near) }
+			if left < f.left || right > f.right || top < f.top || bottom > f.bottom || slices.ContainsFunc(others, meets) {
+				continue
+			}
+			if ring > 0 {
+				line := shape{points: []Point{at, {max(left, min(right, at.X)), max(top, min(bottom, at.Y))}}, width: 0.05 * p.em, colour: black}
+				p.shapes, others = slices.Insert(p.shapes, below, line), append(others, line)
+			}
+			p.rect(paper, left, top, right, bottom)
+			others = append(others, p.shapes[len(p.shapes)-1])
+			align := (1 - way.X) / 2 // wider letters go away from the point
+			p.write(Point{left + align*wide, bottom - 0.08*small}, align, small, label)
+			return others
 		}
-		align := (1 - way.X) / 2 // wider letters go away from the point
-		p.write(Point{left + align*wide, bottom - 0.08*small}, align, small, label)
-		return append(others, shape{points: []Point{{left, top}, {right, top}, {right, bottom}, {left, bottom}}})
+		ways, near = polygon(Point{}, 1, 24, 0), 0.4*small // what a line leads to is beside no other point
 	}
 	return others
 }
@@ -305,6 +340,7 @@ func (a Axes) scaleX(x *axis, xs []float64) {
 		first, last = first-room, last+room
 	}
 	x.low, x.high, x.log, x.zero = first, last, a.LogX, a.Zero
+	x.whole = !slices.ContainsFunc(xs, func(v float64) bool { return v != math.Trunc(v) })
 	if a.Rows == nil {
 		x.measured = xs
 	}

@@ -125,11 +125,11 @@ func pagesOf(t *testing.T, f *Figure, err error) map[Style]*page {
 	return pages
 }
 
-// Of three points near each other one had a label: labels go above and below, too.
+// Of points near each other, or in one place, some had no label: labels go above, below, and farther away, too.
 func TestLabelsFindRoom(t *testing.T) {
-	names := []string{"banded b", "toeplitz b", "banded-inverse 4", "blt 4"}
+	names := []string{"banded b", "toeplitz b", "banded-inverse 4", "blt 4", "tree", "d-mf", "dense", "sr"}
 	f, err := Lines(Axes{Title: "t", X: "x", Y: "y", Dots: true}, []Curve{{Name: "a", Labels: names,
-		X: []float64{3, 3, 3, 0}, Y: []float64{3, 3.3, 2.7, 6}}})
+		X: []float64{3, 3, 3, 0, 3, 3, 3, 3}, Y: []float64{3, 3.3, 2.7, 6, 3, 3, 3, 3}}})
 	for style, p := range pagesOf(t, f, err) {
 		checkTexts(t, "labels", p)
 		written := map[string]bool{}
@@ -243,5 +243,25 @@ func TestLinesOfLabelsAreEven(t *testing.T) {
 		if got := breakEvenly(10, label, wide); got != want {
 			t.Errorf("%q is %q", label, got)
 		}
+	}
+}
+
+// Curves with the same points looked like the last of them alone.
+func TestHiddenCurvesAreWider(t *testing.T) {
+	same := Curve{X: []float64{1, 2}, Y: []float64{1, 2}}
+	f, err := Lines(Axes{}, []Curve{same, same, {X: same.X, Y: []float64{1, 3}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := f.page(Style{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	widths := map[string]float64{}
+	for _, s := range p.shapes {
+		widths[hex(s.colour)] = s.width
+	}
+	if hidden, other := widths[hex(palette[0])], widths[hex(palette[1])]; hidden <= other || other != widths[hex(palette[2])] {
+		t.Errorf("%v", widths)
 	}
 }

@@ -32,6 +32,7 @@ type shape struct {
 	width  float64   // width of a line; 0: an area
 	dashes []float64 // lengths of dashes and gaps; nil: none
 	text   string
+	line   string  // the whole line, of its first text
 	size   float64 // size of the letters of a text
 	align  float64 // the share of a text that is before the place that it belongs to
 	upward bool    // the text goes from the bottom to the top
@@ -144,6 +145,9 @@ func texts(at Point, size float64, line string, upward bool) (all []shape) {
 		}
 		last.text += string(r)
 	}
+	if all != nil {
+		all[0].line = line
+	}
 	return all
 }
 
@@ -202,7 +206,7 @@ func advance(text string) (wide float64) {
 }
 
 // unbroken keeps together what belongs together.
-var unbroken = strings.NewReplacer(" = ", "\u00a0=\u00a0", "(ε, δ)", "(ε,\u00a0δ)", ", 10", ",\u00a010")
+var unbroken = strings.NewReplacer(" = ", "\u00a0=\u00a0", " ≤ ", "\u00a0≤\u00a0", "(ε, δ)", "(ε,\u00a0δ)", ", 10", ",\u00a010")
 
 // broken returns a text in lines that are at most so wide: between words, and within those that are wider.
 func broken(size float64, text string, wide float64) string {

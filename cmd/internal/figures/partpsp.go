@@ -30,8 +30,8 @@ func PartPSPSensitivity(c simulate.PartPSPCurves) (*Figure, error) {
 		real, estimated := Curve{Name: "real, " + method}, Curve{Name: "estimated, " + method, Like: "real, " + method, Dashed: true}
 		for _, round := range c.Rounds[i] {
 			if round.Real > 0 && round.Estimated > 0 {
-				real.X, real.Y = append(real.X, float64(round.Round)), append(real.Y, round.Real)
-				estimated.X, estimated.Y = append(estimated.X, float64(round.Round)), append(estimated.Y, round.Estimated)
+				real.add(float64(round.Round), round.Real)
+				estimated.add(float64(round.Round), round.Estimated)
 			}
 		}
 		if len(real.X) > 0 {
@@ -40,5 +40,5 @@ func PartPSPSensitivity(c simulate.PartPSPCurves) (*Figure, error) {
 	}
 	title := fmt.Sprintf("PartPSP on %s, b = %g, gamma-n = %g: sensitivity (%s estimates)", c.Network, c.B,
 		c.Plan.NoiseRate, c.Plan.Source)
-	return Lines(Axes{Title: title, X: "round", Y: "largest distance of messages in L1", LogY: true}, curves)
+	return Lines(Axes{Title: title, X: "round", Y: "largest distance of messages, ‖·‖₁", LogY: true}, curves)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"mafalda/simulate"
 )
@@ -146,7 +147,7 @@ func PrivacyUtility(s *simulate.Study, g *simulate.Grid) (*Figure, error) {
 	title := fmt.Sprintf("%s: loss in the last %d steps, mean of %s%s", studyText(s), s.Config().Window(), g.Count(),
 		spread(curves))
 	axes := Axes{Title: title, X: "ε of local DP, for δ = " + printed(delta), Y: "test loss", LogX: true, Marks: true}
-	above := excessCurves(curves, rows)
+	above, free := excessCurves(curves, rows)
 	if above == nil {
 		return linesWithLowest(axes, curves)
 	}
@@ -155,6 +156,9 @@ func PrivacyUtility(s *simulate.Study, g *simulate.Grid) (*Figure, error) {
 	lowest, _ := extremes(curves)
 	axes.Title, axes.LogY = "with noise", lowest > 0
 	below.Title, below.Y, below.LogY = "what the noise costs", "above the loss without noise, run by run", true
+	if free != nil {
+		below.Title += " (nothing, and so not drawn: " + strings.Join(free, ", ") + ")"
+	}
 	return stacked(heading, axes, curves, below, above)
 }
 
@@ -168,14 +172,19 @@ func extremes(curves []Curve) (lowest, highest float64) {
 }
 
 // excessCurves are, in the colours of the curves, how far losses are above those without noise; nil if these were not
-// run, or hardly any is above. Where curves of losses coincide, these do not.
-func excessCurves(curves []Curve, rows []simulate.Row) []Curve {
-	above := make([]Curve, len(curves))
+// run, or hardly any is above. Where curves of losses coincide, these do not. The second result names the points that are
+// not above, which a logarithmic axis cannot show.
+func excessCurves(curves []Curve, rows []simulate.Row) (above []Curve, free []string) {
+	above = make([]Curve, len(curves))
 	drawn := 0
 	for i, c := range curves {
 		above[i] = Curve{Name: c.Name, Method: c.Method}
 		for _, r := range rows {
-			if r.Method != c.Name || r.Epsilon == nil || *r.Epsilon == 0 || r.Excess == nil || !(r.Excess.Difference > 0) {
+			if r.Method != c.Name || r.Epsilon == nil || *r.Epsilon == 0 || r.Excess == nil {
+				continue
+			}
+			if !(r.Excess.Difference > 0) {
+				free = append(free, fmt.Sprintf("%s at ε = %s", c.Name, printed(*r.Epsilon)))
 				continue
 			}
 			at, half := &above[i], 0.0
@@ -191,9 +200,9 @@ func excessCurves(curves []Curve, rows []simulate.Row) []Curve {
 		}
 	}
 	if drawn == 0 {
-		return nil
+		return nil, nil
 	}
-	return above
+	return above, free
 }
 
 // utilityCurve is the losses of a method by ε, at all of them if it has no noise.

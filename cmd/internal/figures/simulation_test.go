@@ -22,3 +22,16 @@ func TestLossCurvesAreEven(t *testing.T) {
 		t.Errorf("%+v", two)
 	}
 }
+
+// A cost of nothing was missing from a logarithmic axis without a word.
+func TestCostsOfNothingAreNamed(t *testing.T) {
+	var rows []simulate.Row
+	for _, epsilon := range []float64{1, 2, 4} {
+		rows = append(rows, simulate.Row{Method: "d-mf", Epsilon: &epsilon, Excess: &simulate.Paired{Difference: 2 - epsilon}})
+	}
+	rows[2].Excess.Difference = 1
+	above, free := excessCurves([]Curve{{Name: "d-mf"}}, rows)
+	if len(above[0].X) != 2 || !slices.Equal(free, []string{"d-mf at ε = 2"}) {
+		t.Errorf("%+v, %q", above, free)
+	}
+}

@@ -15,8 +15,8 @@ import (
 func (p *page) svg() ([]byte, error) {
 	var out, says bytes.Buffer
 	for _, s := range p.shapes {
-		if strings.ContainsFunc(s.text, unicode.IsLetter) {
-			fmt.Fprintf(&says, "%s; ", s.text)
+		if strings.ContainsFunc(s.line, unicode.IsLetter) {
+			fmt.Fprintf(&says, "%s; ", s.line)
 		}
 	}
 	fmt.Fprintf(&out, `<?xml version="1.0"?>

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"mafalda/internal/rounding"
 )
 
 // axis is a range of values, and where it has ticks.
@@ -17,6 +15,7 @@ type axis struct {
 	zero      float64   // what stands for 0, if it is not 0
 	measured  []float64 // values that were measured, which have ticks where these are few
 	names     []string  // names of 0, 1, …, which alone have ticks
+	whole     bool      // there is nothing between whole numbers
 	downward  bool      // labels count from the top: of rows
 }
 
@@ -60,9 +59,13 @@ func (a axis) ticks(length float64, extent func(label string) float64) (all []ti
 	fits := func(some []tick) bool { return len(a.roomFor(some, length, extent)) == len(some) }
 	if few := measuredTicks(a); few != nil {
 		all = few
-	} else if len(a.roomFor(all, length, extent)) < 2 {
-		all = roundTicks(a.low, a.high, 6)
-		for n := 5.0; n > 1 && !fits(all); n-- {
+	} else if few := len(a.roomFor(all, length, extent)); few < 2 || few < 3 && a.high/a.low < 10 {
+		most := 6.0
+		if a.whole && a.high-a.low >= 1 {
+			most = min(most, a.high-a.low)
+		}
+		all = roundTicks(a.low, a.high, most)
+		for n := most - 1; n > 1 && !fits(all); n-- {
 			if fewer := roundTicks(a.low, a.high, n); len(fewer) > 1 {
 				all = fewer
 			}
@@ -116,7 +119,7 @@ func measuredTicks(a axis) (all []tick) {
 		if i > 0 && a.share(v)-a.share(values[i-1]) < nearest {
 			return nil
 		}
-		t := tick{value: v, label: rounding.UpText(v, 3), rank: 2}
+		t := tick{value: v, label: strconv.FormatFloat(v, 'g', 3, 64), rank: 2}
 		if v == math.Trunc(v) && v < 1e7 {
 			t.label = strconv.Itoa(int(v))
 		}
@@ -171,7 +174,7 @@ func logTicks(low, high float64, counts bool) (all []tick) {
 			switch {
 			case short && t.rank >= 0:
 				t.label = strconv.FormatFloat(v, 'f', max(0, -int(e)), 64)
-			case !short && digit == 1 && math.Mod(e-first, step) == 0:
+			case !short && digit == 1 && math.Mod(e, step) == 0:
 				t.label = power(int(e))
 				if counts {
 					t.label = strconv.FormatFloat(v, 'f', -1, 64)
