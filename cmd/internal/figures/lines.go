@@ -275,8 +275,8 @@ func (d drawnCurve) sample(p *page, from, to Point) {
 	d.mark(p, Point{(from.X + to.X) / 2, from.Y})
 }
 
-// labelPoint writes a label beside a point, where it meets nothing, or farther away with a line to it, if there is such a place,
-// and returns all that others may not meet. Lines are below the shapes after so many.
+// labelPoint writes a label beside a point, where it meets nothing, or farther away with a line to it, if there is such
+// a place, and returns all that others may not meet. Lines go below all shapes from that index on.
 func (p *page) labelPoint(f frame, at Point, label string, others []shape, below int) []shape {
 	const tall = 0.8 // letters, relative to their size
 	small := smaller * p.em
@@ -288,11 +288,13 @@ func (p *page) labelPoint(f frame, at Point, label string, others []shape, below
 			left, top := at.X+way.X*(small*(2*away-1)+wide)/2-wide/2, at.Y+1.1*small*way.Y*away-tall/2*small
 			right, bottom := left+wide, top+tall*small
 			meets := func(s shape) bool { return s.meets(left, top, right, bottom, near) }
-			if left < f.left || right > f.right || top < f.top || bottom > f.bottom || slices.ContainsFunc(others, meets) {
+			if left < f.left || right > f.right || top < f.top || bottom > f.bottom ||
+				slices.ContainsFunc(others, meets) {
 				continue
 			}
 			if ring > 0 {
-				line := shape{points: []Point{at, {max(left, min(right, at.X)), max(top, min(bottom, at.Y))}}, width: 0.05 * p.em, colour: black}
+				end := Point{max(left, min(right, at.X)), max(top, min(bottom, at.Y))}
+				line := shape{points: []Point{at, end}, width: 0.05 * p.em, colour: black}
 				p.shapes, others = slices.Insert(p.shapes, below, line), append(others, line)
 			}
 			p.rect(paper, left, top, right, bottom)

@@ -261,7 +261,8 @@ func TestHiddenCurvesAreWider(t *testing.T) {
 	for _, s := range p.shapes {
 		widths[hex(s.colour)] = s.width
 	}
-	if hidden, other := widths[hex(palette[0])], widths[hex(palette[1])]; hidden <= other || other != widths[hex(palette[2])] {
+	first, second, other := widths[hex(palette[0])], widths[hex(palette[1])], widths[hex(palette[2])]
+	if first <= second || second != other {
 		t.Errorf("%v", widths)
 	}
 }

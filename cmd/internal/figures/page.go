@@ -206,7 +206,8 @@ func advance(text string) (wide float64) {
 }
 
 // unbroken keeps together what belongs together.
-var unbroken = strings.NewReplacer(" = ", "\u00a0=\u00a0", " ≤ ", "\u00a0≤\u00a0", "(ε, δ)", "(ε,\u00a0δ)", ", 10", ",\u00a010")
+var unbroken = strings.NewReplacer(" = ", "\u00a0=\u00a0", " ≤ ", "\u00a0≤\u00a0",
+	"(ε, δ)", "(ε,\u00a0δ)", ", 10", ",\u00a010")
 
 // broken returns a text in lines that are at most so wide: between words, and within those that are wider.
 func broken(size float64, text string, wide float64) string {

@@ -172,8 +172,8 @@ func extremes(curves []Curve) (lowest, highest float64) {
 }
 
 // excessCurves are, in the colours of the curves, how far losses are above those without noise; nil if these were not
-// run, or hardly any is above. Where curves of losses coincide, these do not. The second result names the points that are
-// not above, which a logarithmic axis cannot show.
+// run, or hardly any is above. Where curves of losses coincide, these do not. The second result names the points that
+// are not above, which a logarithmic axis cannot show.
 func excessCurves(curves []Curve, rows []simulate.Row) (above []Curve, free []string) {
 	above = make([]Curve, len(curves))
 	drawn := 0

@@ -27,7 +27,8 @@ func TestLossCurvesAreEven(t *testing.T) {
 func TestCostsOfNothingAreNamed(t *testing.T) {
 	var rows []simulate.Row
 	for _, epsilon := range []float64{1, 2, 4} {
-		rows = append(rows, simulate.Row{Method: "d-mf", Epsilon: &epsilon, Excess: &simulate.Paired{Difference: 2 - epsilon}})
+		cost := &simulate.Paired{Difference: 2 - epsilon}
+		rows = append(rows, simulate.Row{Method: "d-mf", Epsilon: &epsilon, Excess: cost})
 	}
 	rows[2].Excess.Difference = 1
 	above, free := excessCurves([]Curve{{Name: "d-mf"}}, rows)
