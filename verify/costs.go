@@ -52,6 +52,8 @@ func (s *costs) steps(ctx context.Context) ([]func(context.Context) error, error
 		nodes = len(m.PerNode.Layers)
 	case m.Space != nil:
 		nodes = len(s.export.Shared.Own)
+	case isLongExport(s.export) && len(m.Baselines) == 0: // then it says nothing of other strategies
+		return []func(context.Context) error{s.longLoss, s.baselines}, nil
 	case isLongExport(s.export):
 		return []func(context.Context) error{s.longLoss, s.baselines, s.plain}, nil
 	}
