@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mafalda/accounting"
+	"mafalda/noise"
 	"mafalda/participation"
 	"mafalda/plan"
 	"mafalda/strategy"
@@ -58,6 +59,41 @@ func TestSteps(t *testing.T) {
 	for i, w := range want {
 		if len(c.X) != len(want) || c.X[i] != w[0] || c.Y[i] != w[1] {
 			t.Fatalf("%v, %v; want %v", c.X, c.Y, want)
+		}
+	}
+}
+
+// Between its points the figure of what is spent is never below the number of the next: ε may jump after any step.
+func TestSpentIsNeverDrawnTooSmall(t *testing.T) {
+	var spent []noise.Spent
+	for steps, mu := range []float64{1, 1.1, 3, 3, 4} {
+		spent = append(spent, noise.Spent{Steps: 7*steps + 1, Mu: &mu})
+	}
+	f, err := Spent(spent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, p := f.panels[0], &page{em: 10}
+	l.paint(p, frame{0, 0, 100, 100, l.x, l.y})
+	line := p.shapes[0].points
+	height := func(x float64) float64 { // the lowest place on the line
+		low := math.Inf(1)
+		for i, b := range line[1:] {
+			a := line[i]
+			if a.X < x && x < b.X {
+				low = min(low, 100-a.Y-(b.Y-a.Y)*(x-a.X)/(b.X-a.X))
+			}
+		}
+		return low
+	}
+	at := frame{0, 0, 100, 100, l.x, l.y}.at
+	for i, next := range spent[1:] {
+		for _, share := range []float64{0.01, 0.5, 0.99} {
+			x := float64(spent[i].Steps) + share*float64(next.Steps-spent[i].Steps)
+			place := at(x, *next.Mu)
+			if height(place.X) < 100-place.Y-1e-9 {
+				t.Errorf("at step %.2f the line is below the %v of step %d", x, *next.Mu, next.Steps)
+			}
 		}
 	}
 }

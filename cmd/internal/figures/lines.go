@@ -25,6 +25,7 @@ type Curve struct {
 	Bound  bool      `json:"-"` // no curve of its scheme goes beyond it: grey
 	Lower  bool      `json:"-"` // it is a lower bound: its numbers are rounded down
 	Dotted bool      `json:"dotted,omitempty"`
+	Stairs bool      `json:"stairs,omitempty"` // the curve has the value of the next point between two
 }
 
 // add adds a point, if an axis can show it.
@@ -216,8 +217,14 @@ func (d drawnCurve) draw(p *page, f frame) {
 	}
 	points := place(d.Y)
 	inside := func(at Point) bool { return at.Y >= f.top-1e-6 && at.Y <= f.bottom+1e-6 }
-	var part []Point
-	for _, at := range append(f.crossed(points), Point{Y: math.Inf(1)}) {
+	var line, part []Point
+	for i, at := range points {
+		if d.Stairs && i > 0 {
+			line = append(line, Point{points[i-1].X, at.Y})
+		}
+		line = append(line, at)
+	}
+	for _, at := range append(f.crossed(line), Point{Y: math.Inf(1)}) {
 		if inside(at) {
 			part = append(part, at)
 			continue

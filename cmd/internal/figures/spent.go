@@ -2,9 +2,11 @@ package figures
 
 import "mafalda/noise"
 
-// Spent shows what a run has given away after steps: ε if all numbers have the same δ, else μ.
+// Spent shows what a run has given away after steps: ε if all numbers have the same δ, else μ. Between two of them it
+// is taken for that of the second, as it may jump.
 func Spent(spent []noise.Spent) (*Figure, error) {
-	mu, epsilon := Curve{Name: "spent", Method: "mafalda"}, Curve{Name: "spent", Method: "mafalda"}
+	mu := Curve{Name: "spent", Method: "mafalda", Stairs: true}
+	epsilon := mu
 	for _, s := range spent {
 		if s.Mu != nil {
 			mu.add(float64(s.Steps), *s.Mu)
