@@ -46,9 +46,9 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 	}
 	if p.epsilon > 0 {
 		ask("Is that good?", "It is %s on a common scale: ε up to 1 is strong, up to 10 reasonable, above that weak (Ponomareva et al., How to "+
-			"DP-fy ML, 2023, doi:10.1613/jair.1.14649). That is a custom, no law, and for fewer than 1/δ = %s %ss in all. "+
-			"Below are the same words for other cases, in brackets how often a guess is right at most.", strengthOf(p.epsilon),
-			terminal.DecimalUp(math.Ceil(1/p.delta), 15), of)
+			"DP-fy ML, 2023, doi:10.1613/jair.1.14649). That is a custom, no law. δ is for rare cases: this one suits fewer than %s %ss at all "+
+			"nodes together; with more, ask for a smaller δ. What follows says of other cases how often a guess is right, and how strong that is.",
+			strengthOf(p.epsilon), terminal.DecimalUp(math.Ceil(1/p.delta), 15), of)
 	}
 	whom := "whoever sees them and knows the noise of all other nodes"
 	switch {
@@ -61,7 +61,7 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 	}
 	kept := "and the keys of its noise must stay with it"
 	if m.Space != nil {
-		kept += ", and keys that two nodes share with these two"
+		kept += ", and keys that two nodes share must stay with these two"
 	}
 	if m.Sampled() {
 		kept += ", as must which records are drawn, and how many"
@@ -70,7 +70,7 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 		whom, kept)
 	collude := "The promise stays: it holds against all others together, since the noise of a node is its own."
 	if m.Space != nil {
-		collude = fmt.Sprintf("Against all others together, and so any of them, it is %s.", p.says(1/slices.Min(e.Shared.Own), 1))
+		collude = fmt.Sprintf("Against all others together, or any group of them: %s.", p.says(1/slices.Min(e.Shared.Own), 1))
 		const most = 100 // nodes whose pairs are looked at in a moment
 		if nodes := len(e.Shared.Own); nodes <= most {
 			two, err := secrets.Colluding(nodes, 2)
@@ -81,7 +81,7 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 			if err != nil {
 				return err
 			}
-			collude = fmt.Sprintf("Against two that put together what they know the promise is %s. %s", p.says(math.Sqrt(worst.Value), 1), collude)
+			collude = fmt.Sprintf("Against two that put together what they know: %s. %s", p.says(math.Sqrt(worst.Value), 1), collude)
 		}
 	}
 	ask("What if nodes collude?", "%s", collude)
@@ -99,10 +99,10 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 		}
 		all := ""
 		if nodes > 3 {
-			all = fmt.Sprintf("; for all %d it is %s", nodes, at(nodes))
+			all = fmt.Sprintf("; for all %d %s", nodes, at(nodes))
 		}
-		ask("What if somebody is at two nodes?", "Whoever is in the data of two%s, such as a patient of two hospitals, is protected less: for both "+
-			"together it is %s; for three %s%s.", each, at(2), at(3), all)
+		ask("What if somebody is at two nodes?", "Whoever is in the data of two%s, such as a patient of two hospitals, is protected less, against the same "+
+			"people: for both together %s; for three %s%s. Nodes that also collude learn still more.", each, at(2), at(3), all)
 	}
 	if half != nil {
 		var given promise
@@ -112,21 +112,23 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 		if half.Epsilon != nil {
 			given.epsilon, given.delta = *half.Epsilon, *half.Delta
 		}
-		ask("What if training stops early?", "Less is given away: after %d of %d steps %s. But only if who stops looks at nothing in "+
-			"the data, and so not at how good the models are; otherwise the promise is that of the whole plan.", half.Steps, m.Steps, given.says(1, 1))
+		ask("What if training stops early?", "Less is given away: after %d of %d steps %s. But only if whoever stops it looks at nothing "+
+			"in the data, and so not at how good the models are; otherwise the promise is that of the whole plan.", half.Steps, m.Steps, given.says(1, 1))
 	}
 	check := from.commands()
-	ask("What must we do?", "1. Let an engineer run “%s”: it computes the promise again from the plan's files, and no line may say FAILED.\n"+
-		"2. Keep to the contract on this page at every node, and send nothing else that depends on the data, such as losses or counts.\n"+
-		"3. Decide by these numbers, also for whoever is at two nodes%s.", check[len(check)-1].Line, several)
+	ask("What must we do?", "1. Let an engineer run “%s” before the training: it computes the promise again from the plan's files. If a line says FAILED, "+
+		"do not begin.\n2. Let somebody at every node answer for the contract (further down, “What every node has to do”), for its data and keys, and "+
+		"that nothing else is sent that depends on the data, such as error rates or counts.\n3. You decide if these numbers are good enough, also for "+
+		"whoever is at two nodes%s.", check[len(check)-1].Line, several)
 	switch records := "What if somebody has several records at a node?"; {
 	case of == "silo": // all of them are in one update
 	case of == "person":
 		ask(records, "All of them together have the promise.")
 	case p.mu == 0:
-		ask(records, "Each of them has the promise, but not all together: that takes a plan for persons.")
+		ask(records, "Each record has the promise, but not all together: ask for a plan for persons, which protects all records of a person at a node.")
 	default:
-		ask(records, "Each of them has the promise; two together have %s; three %s. A plan for persons would hide all of them together.",
+		ask(records, "Each record has the promise; two together: %s; three: %s. Ask for a plan for persons, which protects all "+
+			"records of a person at a node together.",
 			p.says(2, 2), p.says(3, 3))
 	}
 	missed, shared := "none", ""
@@ -190,17 +192,17 @@ func (p promise) String() string {
 	return fmt.Sprintf("ε = %s for δ = %s", terminal.DecimalUp(p.epsilon, 4), terminal.DecimalUp(p.delta, 4))
 }
 
-// says returns the weaker guarantee, without a δ that stays, how strong it is, and in brackets how often a guess is right.
+// says returns the weaker guarantee, without a δ that stays: how often a guess is right, how strong that is, and its number.
 func (p promise) says(times float64, parts int) string {
 	w := p.weaker(times, parts)
-	text := strings.TrimSuffix(w.String(), " for δ = "+terminal.DecimalUp(p.delta, 4))
+	number, strength := strings.TrimSuffix(w.String(), " for δ = "+terminal.DecimalUp(p.delta, 4)), ""
 	if w.epsilon > 0 {
-		text += ", " + strengthOf(w.epsilon)
+		strength = ", " + strengthOf(w.epsilon)
 	}
 	if right := w.right(); right != "" {
-		text += fmt.Sprintf(" (%s\u00a0%%)", right)
+		return fmt.Sprintf("at most %s\u00a0%%%s (%s)", right, strength, number)
 	}
-	return text
+	return number + strength
 }
 
 // right returns the largest probability, in percent, that a guess of a coin by what is released is right; empty without a μ.

@@ -239,11 +239,11 @@ func TestPageBeginsWithASummary(t *testing.T) {
 func TestPromiseSays(t *testing.T) {
 	noise := promise{mu: 0.268051123211, epsilon: 1, delta: 1e-5}
 	for want, got := range map[string]string{
-		"ε = 1, strong (55.4\u00a0%)":         noise.says(1, 1),
-		"ε = 2.155, reasonable (60.6\u00a0%)": noise.says(2, 2),
-		"ε = 10.9, weak (85.9\u00a0%)":        noise.says(8, 8),
-		"ε = 16 for δ = 2e-06, weak":          promise{epsilon: 8, delta: 1e-6}.says(1.5, 2),
-		"μ = 1.415 (76.1\u00a0%)":             promise{mu: 1}.says(math.Sqrt2, 2),
+		"at most 55.4\u00a0%, strong (ε = 1)":         noise.says(1, 1),
+		"at most 60.6\u00a0%, reasonable (ε = 2.155)": noise.says(2, 2),
+		"at most 85.9\u00a0%, weak (ε = 10.9)":        noise.says(8, 8),
+		"ε = 16 for δ = 2e-06, weak":                  promise{epsilon: 8, delta: 1e-6}.says(1.5, 2),
+		"at most 76.1\u00a0% (μ = 1.415)":             promise{mu: 1}.says(math.Sqrt2, 2),
 	} {
 		if got != want {
 			t.Errorf("%s instead of %s", got, want)
