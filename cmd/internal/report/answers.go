@@ -46,8 +46,8 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 	}
 	if p.epsilon > 0 {
 		ask("Is that good?", "It is %s on a common scale: ε up to 1 is strong, up to 10 reasonable, above that weak (Ponomareva et al., How to "+
-			"DP-fy ML, 2023, doi:10.1613/jair.1.14649). That is a custom, no law. δ is for rare cases: this one suits fewer than %s %ss at all "+
-			"nodes together; with more, ask for a smaller δ. What follows says of other cases how often a guess is right, and how strong that is.",
+			"DP-fy ML, 2023, doi:10.1613/jair.1.14649). That is a custom, no law. The plan is for fewer than %s %ss at all nodes "+
+			"together, by a rough count: for more, let the engineer make one with a smaller δ. The rows below measure other cases in the same way.",
 			strengthOf(p.epsilon), terminal.DecimalUp(math.Ceil(1/p.delta), 15), of)
 	}
 	whom := "whoever sees them and knows the noise of all other nodes"
@@ -68,7 +68,7 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 	}
 	ask("Who may see what?", "Everybody may see all messages, models, this plan and this page: the promise holds against %s. A node's data %s.",
 		whom, kept)
-	collude := "The promise stays: it holds against all others together, since the noise of a node is its own."
+	also, collude := "", "The promise stays: it holds against all others together, since the noise of a node is its own."
 	if m.Space != nil {
 		collude = fmt.Sprintf("Against all others together, or any group of them: %s.", p.says(1/slices.Min(e.Shared.Own), 1))
 		const most = 100 // nodes whose pairs are looked at in a moment
@@ -81,6 +81,7 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 			if err != nil {
 				return err
 			}
+			also = ", and if two other nodes collude " + p.says(2*math.Sqrt(worst.Value), 2)
 			collude = fmt.Sprintf("Against two that put together what they know: %s. %s", p.says(math.Sqrt(worst.Value), 1), collude)
 		}
 	}
@@ -101,8 +102,8 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 		if nodes > 3 {
 			all = fmt.Sprintf("; for all %d %s", nodes, at(nodes))
 		}
-		ask("What if somebody is at two nodes?", "Whoever is in the data of two%s, such as a patient of two hospitals, is protected less, against the same "+
-			"people: for both together %s; for three %s%s. Nodes that also collude learn still more.", each, at(2), at(3), all)
+		ask("What if somebody is at two nodes?", "Whoever is in the data of two%s, such as a patient of two hospitals, is protected less: for both "+
+			"together %s%s; for three %s%s.", each, at(2), also, at(3), all)
 	}
 	if half != nil {
 		var given promise
@@ -116,9 +117,9 @@ func (s *Section) answer(ctx context.Context, from *Source, half *noise.Spent) e
 			"in the data, and so not at how good the models are; otherwise the promise is that of the whole plan.", half.Steps, m.Steps, given.says(1, 1))
 	}
 	check := from.commands()
-	ask("What must we do?", "1. Let an engineer run “%s” before the training: it computes the promise again from the plan's files. If a line says FAILED, "+
-		"do not begin.\n2. Let somebody at every node answer for the contract (further down, “What every node has to do”), for its data and keys, and "+
-		"that nothing else is sent that depends on the data, such as error rates or counts.\n3. You decide if these numbers are good enough, also for "+
+	ask("What must we do?", "1. Let your engineer run “%s” before the training: it computes the promise again from the plan's files. If a line says FAILED, "+
+		"do not begin.\n2. Name who answers at every node for the contract (further down, “What every node has to do”): also that data and keys stay, "+
+		"and that besides the messages nothing is sent that the data decide, such as error rates.\n3. You decide if these numbers are good enough, also for "+
 		"whoever is at two nodes%s.", check[len(check)-1].Line, several)
 	switch records := "What if somebody has several records at a node?"; {
 	case of == "silo": // all of them are in one update
