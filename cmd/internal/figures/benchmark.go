@@ -24,7 +24,7 @@ func BenchmarkPicture(s *benchmarks.Study) (draw func([]benchmarks.Row, benchmar
 // if there is nothing to compare yet.
 func Excess(rows []benchmarks.Row, kb benchmarks.KB) (*Figure, error) {
 	d := Dots{Title: fmt.Sprintf("Loss of strategies, T = %d, k = %d, b = %d", kb.Steps(), kb.K, kb.B),
-		Axis: "loss above the certified optimum, in percent", Rows: lists.Map(benchmarks.OfLoss()[1:], benchmarks.Spelled)}
+		Axis: "loss above the certified optimum, in percent (0 is not drawn)", Rows: lists.Map(benchmarks.OfLoss()[1:], benchmarks.Spelled)}
 	names := benchmarks.NamesOf(rows)
 	for _, r := range rows {
 		if r.KB() == kb && r.Strategy != benchmarks.Dense && r.Ratio > 1 { // 0 where batches are drawn in secret

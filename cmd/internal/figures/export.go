@@ -46,11 +46,25 @@ func Setting(m *export.Manifest) string {
 		source = filepath.Base(m.Graph.Source)
 	}
 	text := schemaText(source, m.Steps, m.Participation.K, m.Participation.B)
+	if m.Sampled() {
+		text += fmt.Sprintf(", batches in secret (%s)", m.Sampling.Scheme)
+	}
+	if m.WorkloadSpec != nil {
+		for _, fact := range m.WorkloadSpec.Facts() {
+			text += ", " + fact[1]
+		}
+	}
+	if m.Curvature != nil {
+		text += ", with curvature"
+	}
+	if m.Objective != "" {
+		text += ", for the " + m.Objective
+	}
 	switch p := m.Privacy; {
 	case p == nil:
 		return text
 	case m.Budgets != nil:
-		return text + ", a privacy level a node"
+		return text + ", one privacy level per node"
 	case p.Epsilon != nil && p.Delta != nil:
 		return fmt.Sprintf("%s, (ε, δ) = (%s, %s)", text, printed(*p.Epsilon), printed(*p.Delta))
 	case p.Mu > 0:
@@ -102,6 +116,9 @@ func Strategy(c strategy.Strategy, heading, whose string) (*Figure, error) {
 func Convergence(m *export.Manifest) (*Figure, error) {
 	title := "Convergence of the dense optimum"
 	if class := m.Strategy.Class; class != "dense" || m.PerNode != nil || m.Sampled() {
+		if m.PerNode != nil {
+			class = "several strategies"
+		}
 		title += fmt.Sprintf(" that this export (%s) is compared with", class)
 	}
 	loss, bound := Curve{Name: "loss above the final bound", Method: "mafalda"}, Curve{Name: "bound below the final loss", Bound: true}
@@ -114,6 +131,7 @@ func Convergence(m *export.Manifest) (*Figure, error) {
 			bound.add(float64(i), 1-h.LowerBound/end.Loss)
 		}
 	}
+	bound.Dotted = 2*len(bound.X) < len(loss.X) // little of it was measured
 	return Lines(Axes{Title: title + ": " + Setting(m), X: "iteration", Y: "relative distance", LogY: true},
 		[]Curve{loss, bound})
 }
@@ -137,8 +155,14 @@ func StepErrors(m *export.Manifest, nodes int, methods []verify.MethodErrors) (*
 		curves = append(curves, Curve{Name: methodLabel(of.Method, m.PerNode != nil), Method: of.Method, X: rounds(len(of.Squared)),
 			Y: lists.Map(of.Squared, func(squared float64) float64 { return math.Sqrt(squared / float64(nodes)) })})
 	}
-	return Lines(Axes{Title: "Error of the models: " + Setting(m), X: "step",
-		Y: "root mean square over the nodes, for sensitivity 1 and unit noise", LogY: true}, curves)
+	noise := "for sensitivity 1 and unit noise"
+	switch {
+	case m.Sampled():
+		noise = "for unit noise"
+	case m.Budgets != nil:
+		noise += " where most is needed"
+	}
+	return Lines(Axes{Title: "Error of the models: " + Setting(m), X: "step", Y: "root mean square over the nodes, " + noise, LogY: true}, curves)
 }
 
 func methodLabel(name string, several bool) string {

@@ -97,10 +97,13 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 		l.y.scale(low, high, axes.LogY)
 	}
 	for i, d := range drawn {
-		times := 1.0 // where others have the same points, so that all are seen
+		times, most := 1.0, 4.0 // where others have the same points, so that all are seen
+		if d.radius == 0 {
+			most = 2 // a line without markers hides what is beside it
+		}
 		for _, above := range drawn[i+1:] {
 			if above.hides(d, l) {
-				times = min(2*times, 4)
+				times = min(2*times, most)
 			}
 		}
 		d.line, d.radius = times*d.line, math.Sqrt(times)*d.radius
@@ -306,7 +309,7 @@ func (p *page) labelPoint(f frame, at Point, label string, others []shape, below
 			}
 			p.rect(paper, left, top, right, bottom)
 			others = append(others, p.shapes[len(p.shapes)-1])
-			align := (1 - way.X) / 2 // wider letters go away from the point
+			align := math.Round(1-way.X) / 2 // a letter wider than thought goes away from the point; formats know three places
 			p.write(Point{left + align*wide, bottom - 0.08*small}, align, small, label)
 			return others
 		}
@@ -362,6 +365,15 @@ func (y *axis) scale(low, high float64, log bool) {
 		space := math.Pow(math.Max(high/low, 1.5), room)
 		low = math.Max(low/math.Min(space, 1.2), math.SmallestNonzeroFloat64)
 		high = math.Min(high*space, math.MaxFloat64)
+		if high/low > 2 && high/low < 20 { // down to a round number, as ticks are few
+			unit := math.Pow(10, math.Floor(math.Log10(low)))
+			for _, digit := range []float64{1, 2, 5} {
+				if digit*unit <= low {
+					y.low = digit * unit
+				}
+			}
+			low = cmp.Or(y.low, low)
+		}
 	} else {
 		low, high = math.Min(low, 0), math.Max(high, 0)
 		high = cmp.Or(high+room*(high-low), 1)

@@ -82,7 +82,9 @@ func (l *panel) drawOn(p *page, left, top, wide float64) (bottom float64) {
 	bottom = p.paragraph(middle, bottom, room/wider, em, f.x.label)
 	before := len(p.shapes)
 	l.paint(p, f)
-	if len(l.key) == 0 || p.keyInside(l.key, f, p.shapes[before:]) {
+	painted := p.shapes[before:]
+	p.line(black, 0.06*em, nil, Point{f.left, f.top}, Point{f.left, f.bottom}, Point{f.right, f.bottom}) // over grid and images
+	if len(l.key) == 0 || p.keyInside(l.key, f, painted) {
 		return bottom
 	}
 	return p.keyBelow(l.key, left, bottom+0.4*em, wide, keyLine*small)
@@ -125,7 +127,6 @@ func (p *page) axisY(f *frame, left float64) {
 		}
 		p.line(black, 0.05*em, nil, at, Point{at.X - t.length()*em, at.Y})
 	}
-	p.line(black, 0.06*em, nil, Point{f.left, f.top}, Point{f.left, f.bottom})
 }
 
 // ticksX returns the ticks of the horizontal axis.

@@ -2,11 +2,14 @@ package figures
 
 import (
 	"bytes"
+	"encoding/binary"
+	"hash/crc32"
 	"image"
 	"image/color"
 	"image/draw"
 	"image/png"
 	"math"
+	"slices"
 
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
@@ -36,8 +39,20 @@ func (p *page) png() ([]byte, error) {
 		}
 	}
 	var file bytes.Buffer
-	err := png.Encode(&file, b.RGBA)
-	return file.Bytes(), err
+	if err := png.Encode(&file, b.RGBA); err != nil {
+		return nil, err
+	}
+	return withDensity(file.Bytes()), nil
+}
+
+// withDensity returns a PNG file with the chunk, after its first, that says how many pixels a metre has.
+func withDensity(file []byte) []byte {
+	const first = 33 // bytes of the signature and of the chunk IHDR
+	chunk := binary.BigEndian.AppendUint32([]byte("pHYs"), uint32(math.Round(scale*72/0.0254)))
+	chunk = append(append(chunk, chunk[4:]...), 1)
+	size := binary.BigEndian.AppendUint32(nil, uint32(len(chunk)-4))
+	sum := binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(chunk))
+	return slices.Concat(file[:first], size, chunk, sum, file[first:])
 }
 
 // copy draws an image in its rectangle.

@@ -157,6 +157,7 @@ func PrivacyUtility(s *simulate.Study, g *simulate.Grid) (*Figure, error) {
 	axes.Title, axes.LogY = "with noise", lowest > 0
 	below.Title, below.Y, below.LogY = "what the noise costs", "above the loss without noise, run by run", true
 	if free != nil {
+		below.Dots = true // a line would pass where a point is missing
 		below.Title += " (nothing, and so not drawn: " + strings.Join(free, ", ") + ")"
 	}
 	return stacked(heading, axes, curves, below, above)

@@ -14,7 +14,7 @@ func Workloads(rows []benchmarks.Row, kb benchmarks.KB) (*Figure, error) {
 	const least = 0.01 // percent: what is below is not drawn
 	names := benchmarks.NamesOf(rows)
 	d := Dots{Title: fmt.Sprintf("Loss of strategies that know less, T = %d, k = %d, b = %d", kb.Steps(), kb.K, kb.B),
-		Axis: "loss above the certified optimum, in percent"}
+		Axis: "loss above the certified optimum, in percent (below 0.01 is not drawn)"}
 	for _, r := range rows {
 		if r.K != kb.K || r.B != kb.B {
 			continue
