@@ -145,6 +145,8 @@ for step in range(plan.steps):
     private.backward(model, cross_entropy, x[batch], y[batch])
     private.step()
 torch.save(mafalda.flat(model), f"{folder}/{rank}.pt")
+torch.distributed.barrier()
+torch.distributed.destroy_process_group()  # its threads may not outlive the process: gloo would abort it
 """
 
 
