@@ -37,8 +37,8 @@
 // Elsewhere the upper bound holds, and is further from the lower one:
 //
 //	10⁸ rounds, or q of 1e-5 and less     some percent
-//	q < 5e-4, some thousand rounds or     up to 5 % of ε: nearly all mass is at a loss of 0, and the transform's error,
-//	fewer, δ < 1e-9                       that of the largest masses, is not small against δ
+//	q < 5e-4, some thousand rounds or     up to 5 % of ε: nearly all mass is at a loss of 0, and the transform's error
+//	fewer, δ < 1e-9                       for the largest masses is not small against δ
 //	δ near 1, ε of many thousands,        the lower bound may be 0
 //	records hardly ever drawn
 //	δ < 1e-20, or no grid                 EveryRound, as if every round drew the record: μ = √rounds/s, and a lower bound of 0

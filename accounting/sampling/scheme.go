@@ -48,7 +48,7 @@ type Kind interface {
 	Numbers(s Scheme, schema participation.Schema, groups int) Numbers
 	// Draw returns what a record of the worst group goes through.
 	Draw(n Numbers) (Draw, error)
-	// Begun returns what records go through before step t, that of every group that can count.
+	// Begun returns what records go through before step t, one Draw for every group that can count.
 	Begun(n Numbers, t int) ([]Draw, error)
 	// Sampling returns what draws, and Read is its inverse, false for other samplings.
 	Sampling(n Numbers) participation.Sampling

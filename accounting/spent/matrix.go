@@ -13,7 +13,7 @@ import (
 	"mafalda/strategy"
 )
 
-// loadMatrix fills in the growth of a phase whose noise is correlated: rows of C⁻¹Z for a C of at least so many rounds.
+// loadMatrix fills in the growth of a phase whose noise is correlated: rows of C⁻¹Z, where C has at least the phase's rounds.
 func (p *Phase) loadMatrix() error {
 	if p.Mechanism != "matrix" || p.growth != nil {
 		return nil

@@ -80,11 +80,11 @@ var without = map[string]string{
 		"preset, or take nvflare-svt",
 }
 
-// ErrSyntax says that a description is not TOML, or has a key that is none.
+// ErrSyntax says that a description is not TOML, or has an unknown key.
 var ErrSyntax = errors.New("no description of a training")
 
-// Read reads a description: keys of Run and Phase, those of phases in [[phase]] tables or, for what is alike in all of
-// them, above. What it leaves out is of its preset. The errors are ErrSyntax, and fault.Arguments as of Check.
+// Read reads a description: keys of Run and Phase. Keys of a phase are in its [[phase]] table or, if all phases have the
+// same value, above the tables. What it leaves out is of its preset. The errors are ErrSyntax, and fault.Arguments as of Check.
 func Read(r io.Reader) (*Run, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {

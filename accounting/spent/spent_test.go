@@ -66,8 +66,8 @@ func TestTotalsAreIntegrals(t *testing.T) {
 	}
 }
 
-// Flower's LocalDpMod with ε = 3 is 2.53 a round, 15.0 after 20 rounds and 44.8 after 100; that of p2pfl with four neighbours is
-// what four times as many rounds are.
+// Flower's LocalDpMod with ε = 3 is 2.53 a round, 15.0 after 20 rounds and 44.8 after 100; p2pfl with four neighbours gives
+// away the ε of four times as many rounds.
 func TestAnnouncedRounds(t *testing.T) {
 	const local = "preset='flower-local-dp'\ndelta=1e-5\nepsilon=3\nclip=1\n"
 	a := account(t, local+"rounds=20")

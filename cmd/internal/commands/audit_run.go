@@ -31,7 +31,7 @@ const auditedName = "audit.json"
 // flagsOfRun go together with --run.
 var flagsOfRun = [...]string{"run", "export", "attacker", "runs", "delta", "json", "output", "force"}
 
-// othersGiven returns the flags of a command that are given, but for known ones and those of every command, in order.
+// othersGiven returns the given flags of a command in order, without known flags and flags of every command.
 func othersGiven(cmd *cobra.Command, known ...string) (names []string) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if cmd.InheritedFlags().Lookup(f.Name) == nil && !f.Hidden && !slices.Contains(known, f.Name) {

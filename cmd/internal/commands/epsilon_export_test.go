@@ -287,7 +287,7 @@ func checkEpsilonOf(t *testing.T, m *export.Manifest, s noise.Spent) {
 }
 
 // Under Poisson sampling it is the accountant's number for the rounds that a record can have been drawn for before the
-// step, counted group by group; with random bins the plan's, or that of a draw that is known.
+// step, counted group by group; with random bins it is the plan's number, or the number of a known draw.
 func TestOdometerOfSecretBatches(t *testing.T) {
 	for _, flags := range []string{"--strategy bandwidth=3", "--T 14 -b 4 --strategy bandwidth=2", "--trust secldp --strategy bandwidth=2"} {
 		dir := filepath.Join(t.TempDir(), "out")
