@@ -67,7 +67,7 @@ func TestTasksAreInTheirClass(t *testing.T) {
 			t.Errorf("%s: no step uses more than %.2f of the class", name, most)
 		}
 	}
-	for name, model := range map[string]Model{"rectifiers": NewMLP(3, 4), "tanh": NewPerceptron(3, 4, 2)} {
+	for name, model := range map[string]*Perceptron{"rectifiers": NewMLP(3, 4), "tanh": NewPerceptron(3, 4, 2)} {
 		train, _ := LogisticTask(60, 3, 2).Split(1)
 		if found, known, err := (Task{Model: model}).Class(train, 4, 0.1, 1); known || err != nil {
 			t.Errorf("%s: %+v, %v", name, found, err)

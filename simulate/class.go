@@ -18,8 +18,8 @@ import (
 // but a layer's gradient is multiplied by the weights of the layers above: it changes the faster the larger these are,
 // without a bound, and clipping does not help, as the direction alone can turn as fast.
 func (t Task) Class(records Dataset, batch int, rate, clip float64) (found smoothness.Found, known bool, err error) {
-	p, ok := t.Model.(Perceptron)
-	if !ok || !p.linear {
+	p := t.Model
+	if !p.linear() {
 		return found, false, nil
 	}
 	training := smoothness.Training{Model: smoothness.Linear, Rate: rate, Batch: batch, Divisor: float64(batch), Clip: clip}

@@ -122,7 +122,7 @@ func (f *field) directions() []answering {
 
 // field is the mean gradient of records at models, of which it takes derivatives.
 type field struct {
-	Worker
+	*Worker
 	clip float64
 	data Dataset
 	at   []float32

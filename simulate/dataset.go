@@ -28,7 +28,7 @@ func (d Dataset) Pick(order []int) Dataset {
 // A Task is data and a model to be trained on them.
 type Task struct {
 	Name         string
-	Model        Model
+	Model        *Perceptron
 	LearningRate float64                                 // a good one
 	Data         string                                  // stands for the data in a Study; empty: their hash does
 	Split        func(seed uint64) (train, test Dataset) // may return the same storage twice; it is not written to

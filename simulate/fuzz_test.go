@@ -25,7 +25,7 @@ func FuzzHousing(f *testing.F) {
 		if d.Len() < 10 || len(d.Inputs) != d.Len()*housingFeatures {
 			t.Fatalf("%d records of %d numbers", d.Len(), len(d.Inputs))
 		}
-		if err := checkFinite(d); err != nil {
+		if err := NewLinear(housingFeatures).Check(d); err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
 	})

@@ -130,7 +130,7 @@ func widen(x []float32) []float64 {
 
 // twins are a model and its definition.
 type twins struct {
-	fast    Model
+	fast    *Perceptron
 	slow    slowModel
 	classes int // 0: any targets
 }
@@ -173,13 +173,13 @@ func (m twins) data(rows int, r *rand.Rand) Dataset {
 
 // nearKink reports whether some hidden unit of a perceptron is so close to zero that differences straddle the kink.
 func (m twins) nearKink(theta []float32, d Dataset) bool {
-	mlp, ok := m.fast.(MLP)
-	for i := 0; ok && i < d.Len(); i++ {
+	features, hidden := m.fast.Features(), m.fast.widths[1]
+	for i := 0; m.fast.rectified && i < d.Len(); i++ {
 		x := d.Slice(i, i+1).Inputs
-		for u := range mlp.hidden {
-			h := float64(theta[mlp.features*mlp.hidden+u])
+		for u := range hidden {
+			h := float64(theta[features*hidden+u])
 			for j, v := range x {
-				h += float64(v) * float64(theta[j*mlp.hidden+u])
+				h += float64(v) * float64(theta[j*hidden+u])
 			}
 			if math.Abs(h) < 1e-3 {
 				return true
@@ -243,7 +243,7 @@ func TestClippedNorm(t *testing.T) {
 
 // What is not a number stays so, and shows.
 func TestNaNIsNotHidden(t *testing.T) {
-	for name, m := range map[string]Model{"mlp": NewMLP(2, 3), "linear": NewLinear(2), "logistic": NewLogistic(2, 3)} {
+	for name, m := range map[string]*Perceptron{"mlp": NewMLP(2, 3), "linear": NewLinear(2), "logistic": NewLogistic(2, 3)} {
 		for _, nan := range []float32{float32(math.NaN()), math.Float32frombits(0xffc00000)} {
 			theta, g := make([]float32, m.Size()), make([]float32, m.Size())
 			theta[0] = nan
@@ -284,7 +284,7 @@ func TestInit(t *testing.T) {
 func TestCheckTargets(t *testing.T) {
 	good := Dataset{1, []float32{0, 0}, []float32{0, 2}}
 	for name, tc := range map[string]struct {
-		m    Model
+		m    *Perceptron
 		data Dataset
 		ok   bool
 	}{
@@ -317,7 +317,7 @@ func TestPerceptronCountsRightAnswers(t *testing.T) {
 			want++
 		}
 	}
-	worker := model.NewWorker().(Classifier)
+	worker := model.NewWorker()
 	if got := worker.Correct(theta, data); got != want || want == 0 || want == 200 {
 		t.Errorf("%d right, must be %d", got, want)
 	}
@@ -330,16 +330,13 @@ func TestPerceptronCountsRightAnswers(t *testing.T) {
 	}
 }
 
-// Logistic regression counts right answers; linear regression has none to count.
+// Logistic regression counts right answers.
 func TestLogisticCountsRightAnswers(t *testing.T) {
-	if _, ok := NewLinear(3).NewWorker().(Classifier); ok {
-		t.Error("linear regression tells classes apart")
-	}
 	model := NewLogistic(2, 3)
 	theta := []float32{1, 0, 0, 1, -1, -1, 0, 0, 0.5} // classes by x, by y, and by neither
 	data := Dataset{2, []float32{5, 0, 5, 0, 0, 5, -5, -5, 0.25, 0.25, 0.5, 0.5}, []float32{0, 1, 1, 2, 0, 0}}
 	// outputs: (5,0,-4.5) right; the same, wrong; (0,5,-4.5) right; (-5,-5,10.5) right; (0.25,0.25,0) and (0.5,0.5,-0.5): ties
-	if got := model.NewWorker().(Classifier).Correct(theta, data); got != 3 {
+	if got := model.NewWorker().Correct(theta, data); got != 3 {
 		t.Errorf("%d right, must be 3", got)
 	}
 }

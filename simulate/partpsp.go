@@ -13,7 +13,7 @@ import (
 
 // PartPSPTask is data and a perceptron for package partpsp, which tells its records by their numbers.
 type PartPSPTask struct {
-	Perceptron
+	*Perceptron
 	Train, Test Dataset
 }
 
@@ -27,7 +27,7 @@ func (t PartPSPTask) Tests() int { return t.Test.Len() }
 
 // NewLearner returns scratch for one goroutine.
 func (t PartPSPTask) NewLearner() partpsp.Learner {
-	return &partPSPLearner{worker: t.NewWorker().(Classifier), task: t}
+	return &partPSPLearner{worker: t.NewWorker(), task: t}
 }
 
 // Check refuses data that are not the model's. Errors wrap ErrData.
@@ -47,7 +47,7 @@ func (t PartPSPTask) Check() error {
 
 // partPSPLearner computes gradients of batches.
 type partPSPLearner struct {
-	worker Classifier
+	worker *Worker
 	task   PartPSPTask
 	batch  Dataset
 }
@@ -72,7 +72,7 @@ type PartPSPNetwork struct {
 type PartPSP struct {
 	Options  PartPSPOptions
 	Task     Task
-	Model    Perceptron
+	Model    *Perceptron
 	Networks []PartPSPNetwork
 	Progress func(fraction float64) // called after every run, if not nil
 }

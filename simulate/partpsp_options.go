@@ -95,7 +95,7 @@ func NewPartPSP(ctx context.Context, o PartPSPOptions) (*PartPSP, error) {
 	if err != nil {
 		return nil, err
 	}
-	features, classes := task.Model.Features(), task.Model.(Perceptron).outputs()
+	features, classes := task.Model.Features(), task.Model.outputs()
 	p := &PartPSP{Options: o, Task: task, Model: NewPerceptron(features, partPSPHidden, features, max(classes, partPSPClasses))}
 	for _, name := range o.Networks {
 		n, err := o.network(ctx, name)

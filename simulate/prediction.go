@@ -59,8 +59,8 @@ func (s *Study) curvature() workload.Curvature {
 // expectation, if it is quadratic, clips nothing, and curves alike in all batches; nil for other tasks, for strategies of
 // single nodes or groups, and where it would cost much.
 func (s *Study) predictedExcess(ctx context.Context, n *Noise, r *Result) (*float64, error) {
-	p, ok := s.config.Task.Model.(Perceptron)
-	if n == nil || !ok || !p.squared || s.config.Workload.Kind != workload.Model {
+	p := s.config.Task.Model
+	if n == nil || !p.linear() || !p.squared || s.config.Workload.Kind != workload.Model {
 		return nil, nil
 	}
 	s.making.Lock()

@@ -141,12 +141,12 @@ func (t *trainer) finish() {
 // accuracy returns the mean over the nodes of their models' shares of right answers on the test data; nil for
 // regression.
 func (t *trainer) accuracy() *float64 {
-	if _, ok := t.workers[0].(Classifier); !ok {
+	if t.Task.Model.squared {
 		return nil
 	}
 	right := make([]int, t.nodes)
 	parallel.Workers(t.Workers, t.nodes, func(worker, u int) {
-		right[u] = t.workers[worker].(Classifier).Correct(t.state.Model(u), t.test)
+		right[u] = t.workers[worker].Correct(t.state.Model(u), t.test)
 	})
 	sum := 0
 	for _, v := range right {

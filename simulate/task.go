@@ -107,7 +107,6 @@ func (t Task) digest() string {
 
 // withPerceptron returns a task of logistic regression with a perceptron in its place.
 func (t Task) withPerceptron() Task {
-	p := t.Model.(Perceptron)
-	t.Name, t.Model = "perceptron", NewPerceptron(p.Features(), taskHidden, p.outputs())
+	t.Name, t.Model = "perceptron", NewPerceptron(t.Model.Features(), taskHidden, t.Model.outputs())
 	return t
 }

@@ -30,7 +30,7 @@ type trainer struct {
 	noises     []float32 // n×T×d, rows that are not sent left out or carried over; nil without noise
 	alone      *alone    // nil without noise
 	gradients  []float32 // n×d
-	workers    []Worker
+	workers    []*Worker
 	clipped    []int // number of clipped gradients, by node
 	errs       []error
 	losses     []float64
