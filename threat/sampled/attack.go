@@ -27,7 +27,7 @@ type attack struct {
 func (a attack) knowing(c columns, std float64) attack {
 	a.knownRatio = func(seen []float64, steps []int) float64 {
 		moved := newShift(c.sum(steps), std) // by one contribution
-		return (a.with-a.without)*floats.Dot(moved.weights, seen) - (a.with*a.with-a.without*a.without)*moved.half
+		return (a.with-a.without)*moved.dot(seen) - (a.with*a.with-a.without*a.without)*moved.half
 	}
 	return a
 }
@@ -118,15 +118,27 @@ func (a attack) draw(key participation.Key, records int, takesPart func(step, re
 	return nil
 }
 
-// shift is the test for one shift m of independent normal numbers: m·y/ν² - |m|²/2ν².
+// shift is the test for one shift m of independent normal numbers: m·y/ν² - |m|²/2ν². It leaves out zeros at both ends.
 type shift struct {
+	at      int
 	weights []float64
 	half    float64
 }
 
 func newShift(m []float64, std float64) shift {
+	at := 0
+	for ; len(m) > 0 && m[len(m)-1] == 0; m = m[:len(m)-1] {
+	}
+	for ; len(m) > 0 && m[0] == 0; m = m[1:] {
+		at++
+	}
 	scaled := floats.ScaleTo(make([]float64, len(m)), 1/(std*std), m)
-	return shift{scaled, floats.Dot(m, scaled) / 2}
+	return shift{at, scaled, floats.Dot(m, scaled) / 2}
 }
 
-func (s shift) logRatio(seen []float64) float64 { return floats.Dot(s.weights, seen) - s.half }
+// dot returns m·y/ν².
+func (s shift) dot(seen []float64) float64 {
+	return floats.Dot(s.weights, seen[s.at:s.at+len(s.weights)])
+}
+
+func (s shift) logRatio(seen []float64) float64 { return s.dot(seen) - s.half }

@@ -50,15 +50,6 @@ func columnsOf(c strategy.Strategy) (columns, error) {
 // end is the row after the last one with an entry.
 func (c column) end() int { return c.at + len(c.entries) }
 
-// within returns the entries of the rows from <= t < to, and the first of these rows.
-func (c column) within(from, to int) (int, []float64) {
-	from, to = max(from, c.at), min(to, c.end())
-	if from >= to {
-		return from, nil
-	}
-	return from, c.entries[from-c.at : to-c.at]
-}
-
 // norm returns the norm of the column, rounded up.
 func (c column) norm() float64 {
 	var sum rounding.Sum

@@ -12,8 +12,6 @@
 //
 //	Poisson sampling, as many groups   Π_s (1 - q + q ℓ(m_s)) over the steps s of the record's group, the one that tells most; of
 //	as bands or more; truncated        truncated batches the same: what is dropped makes the attack weaker
-//	fewer groups                       the same sum over all draws, carried from step to step (a hidden Markov chain over who
-//	                                   took part lately)
 //	random bins                        (1/b) Σ_j ℓ(m_j), m_j the sum of the columns j, j+b, ...
 //	random allocation                  Π over blocks of the mean of ℓ(m_s) over the steps s of the block
 //	a permutation cut into batches     that of bins (or, shuffled anew for every block, of allocation) with contributions 2, over
