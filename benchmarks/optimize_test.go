@@ -66,7 +66,7 @@ func BenchmarkGramExplicit(b *testing.B) {
 		b.Fatal(err)
 	}
 	for name, gram := range map[string]func() error{
-		"explicit": func() error { _, err := workload.ExplicitGram(networks, 40, workload.Spec{}, nil); return err },
+		"explicit": func() error { explicitGrams(b, networks, 20, 40, workload.Spec{}); return nil },
 		"fast": func() error {
 			_, err := workload.Gram(context.Background(), w, 40, workload.Options{})
 			return err

@@ -42,17 +42,99 @@ func cyclic(t *testing.T, steps, k int) participation.Cyclic {
 func explicitly(t *testing.T, n *graph.Network, s workload.Spec, steps int) *mat.SymDense {
 	t.Helper()
 	var networks *workload.Networks
+	nodes := 1
 	if s.Kind != workload.Prefix {
 		var err error
 		if networks, err = s.Networks(n.Gossip.Matrix(), 0); err != nil {
 			t.Fatal(err)
 		}
+		nodes = n.Graph.Nodes()
 	}
-	h, err := workload.ExplicitGram(networks, steps, s, nil)
+	h := mat.NewSymDense(steps, nil)
+	for _, own := range explicitGrams(t, networks, nodes, steps, s) {
+		h.AddSym(h, own)
+	}
+	return withAbsences(s.Absence, h)
+}
+
+// explicit returns the workload by its definition, nT×nT: column (step, i) is what a unit impulse of noise at node i in a
+// step makes of all models, times -1.
+func explicit(t testing.TB, networks *workload.Networks, n, steps int, s workload.Spec) *mat.Dense {
+	t.Helper()
+	size := n * steps
+	state, err := workload.NewState[float64](s, steps, n, size, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return h
+	a := mat.NewDense(size, size, nil)
+	for step := range steps {
+		impulses := mat.NewDense(n, size, nil)
+		for i := range n {
+			impulses.Set(i, step*n+i, 1)
+		}
+		state.Step(impulses.RawMatrix().Data, networks, func(models []float64) {
+			a.Slice(step*n, (step+1)*n, 0, size).(*mat.Dense).Scale(-1, mat.NewDense(n, size, models))
+		})
+	}
+	return a
+}
+
+// explicitGrams returns the H_i of all nodes by their definition, without absences.
+func explicitGrams(t testing.TB, networks *workload.Networks, n, steps int, s workload.Spec) []*mat.SymDense {
+	t.Helper()
+	a := explicit(t, networks, n, steps, s)
+	weights, err := s.Weights.Vector(steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Apply(func(r, _ int, v float64) float64 { return v * math.Sqrt(weights[r/n]) }, a)
+	grams := make([]*mat.SymDense, n)
+	for i := range grams {
+		own := mat.NewDense(n*steps, steps, nil)
+		for step := range steps {
+			own.SetCol(step, mat.Col(nil, step*n+i, a))
+		}
+		grams[i] = mat.NewSymDense(steps, nil)
+		grams[i].SymOuterK(1, own.T())
+	}
+	return grams
+}
+
+// withAbsences returns E[MᵀHM] over all ways to be absent: M[t,s] = 1 if row s of the noise is sent in step t.
+func withAbsences(a workload.Absence, h *mat.SymDense) *mat.SymDense {
+	if a.MissedSteps == 0 {
+		return h
+	}
+	steps := h.SymmetricDim()
+	var sum mat.Dense
+	sum.CloneFrom(mat.NewDense(steps, steps, nil))
+	for missed := range 1 << steps { // bit t: step t is missed
+		sent := mat.NewDense(steps, steps, nil)
+		probability := 1.0
+		next := -1 // the first step from t on that is not missed
+		for t := steps - 1; t >= 0; t-- {
+			if missed>>t&1 == 1 {
+				probability *= a.MissedSteps
+			} else {
+				probability *= 1 - a.MissedSteps
+				next = t
+			}
+			if next == t || a.Carry && next >= 0 {
+				sent.Set(next, t, 1)
+			}
+		}
+		var all mat.Dense
+		all.Product(sent.T(), h, sent)
+		all.Scale(probability, &all)
+		sum.Add(&sum, &all)
+	}
+	out := mat.NewSymDense(steps, nil)
+	for i := range steps {
+		for j := i; j < steps; j++ {
+			out.SetSym(i, j, sum.At(i, j))
+		}
+	}
+	return out
 }
 
 // generic minimizes tr(C⁻ᵀHC⁻¹) over triangular C with columns of norm one, whose sensitivity is one where a record

@@ -16,7 +16,7 @@ func TestAbsenceIsDefinition(t *testing.T) {
 		s := drawSpec(t, steps)
 		s.Absence = Absence{MissedSteps: rapid.Float64Range(0.01, 0.95).Draw(t, "p"), Carry: rapid.Bool().Draw(t, "carry")}
 		w := randomGossip(t, n, false)
-		want, err := ExplicitGram(networksOf(t, s, w), steps, s, nil)
+		want, err := explicitGram(networksOf(t, s, w), steps, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

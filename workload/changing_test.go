@@ -43,7 +43,7 @@ func TestSequenceIsDefinition(t *testing.T) {
 		s := drawChanging(t, steps)
 		s.GraphSequence = drawSequence(t, n)
 		w := complete(n)
-		want, err := ExplicitGram(networksOf(t, s, w), steps, s, nil)
+		want, err := explicitGram(networksOf(t, s, w), steps, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func TestSequenceIsDefinition(t *testing.T) {
 		if d := difference(s, got, want); d > 1e-11 {
 			t.Fatalf("H is\n%v and not\n%v", mat.Formatted(got), mat.Formatted(want))
 		}
-		nodes, err := ExplicitNodeGrams(networksOf(t, s, w), steps, s, nil)
+		nodes, err := explicitGramsOfNodes(networksOf(t, s, w), steps, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestPanelsOfSequences(t *testing.T) {
 	}
 	for _, s := range []Spec{{}, {Kind: Message}, {Optimizer: Optimizer{GradientTracking: true}}} {
 		s.GraphSequence = q
-		want, err := ExplicitGram(networksOf(t, s, matrices[0]), steps, s, nil)
+		want, err := explicitGram(networksOf(t, s, matrices[0]), steps, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func expectedGram(t fataler, s Spec, steps, n int, outcomes []*graph.CSR, probab
 	want := mat.NewSymDense(steps, nil)
 	every(outcomes, probabilities, steps*s.gossipRounds(), func(drawn []*graph.CSR, probability float64) {
 		networks := &Networks{n, func(t, round int) *graph.CSR { return drawn[t*s.gossipRounds()+round] }}
-		h, err := ExplicitGram(networks, steps, s, nil)
+		h, err := explicitGram(networks, steps, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +250,7 @@ func TestFailuresOfSequences(t *testing.T) {
 	const steps = 4
 	want := mat.NewSymDense(steps, nil)
 	every([]*graph.CSR{nil, outcomes[0]}, []float64{0.75, 0.25}, steps, func(drawn []*graph.CSR, probability float64) {
-		h, err := ExplicitGram(&Networks{2, func(t, _ int) *graph.CSR {
+		h, err := explicitGram(&Networks{2, func(t, _ int) *graph.CSR {
 			if drawn[t] == nil {
 				return matrices[t%2]
 			}

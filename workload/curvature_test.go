@@ -44,7 +44,7 @@ func TestCurvedGramIsDefinition(t *testing.T) {
 			w = uniformGossip(t, n)
 		}
 		c := stableCurvature(t, s, w, steps)
-		want, err := ExplicitNodeGrams(networksOf(t, s, w), steps, s, c)
+		want, err := explicitGramsOfNodes(networksOf(t, s, w), steps, s, c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestCurvedSequenceIsDefinition(t *testing.T) {
 		s.Kind, s.Momentum, s.Nesterov, s.GradientTracking = Model, 0, false, false
 		s.GraphSequence = drawSequence(t, n)
 		c := stableCurvature(t, s, s.GraphSequence.At(0), steps)
-		want, err := ExplicitGram(networksOf(t, s, s.GraphSequence.At(0)), steps, s, c)
+		want, err := explicitGram(networksOf(t, s, s.GraphSequence.At(0)), steps, s, c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -248,7 +248,7 @@ func TestCurvedSampledIsDefinition(t *testing.T) {
 		}
 		w := s.GraphSequence.At(0)
 		c := stableCurvature(t, s, w, steps)
-		want, err := ExplicitGram(networksOf(t, s, w), steps, s, c)
+		want, err := explicitGram(networksOf(t, s, w), steps, s, c)
 		if err != nil {
 			t.Fatal(err)
 		}

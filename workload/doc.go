@@ -22,11 +22,10 @@
 // and the commutation matrix K^(T,n) re-sorts the columns as "node, then time" (Bellet et al., Lemma 10). H is all that
 // a factorization has to know of the network.
 //
-// # Two ways to H
+// # The way to H
 //
-// ExplicitGram follows the definition: it runs the recursion of training on an impulse of noise for every step and
-// node, which takes nT×nT numbers, and is meant for reading and for testing. Gram never builds anything of that size.
-// With K[a,b] = ⟨W^a, W^b⟩, the Frobenius product,
+// The definition runs the recursion of training on an impulse of noise for every step and node, which takes nT×nT numbers:
+// the tests do. Gram never builds anything of that size. With K[a,b] = ⟨W^a, W^b⟩, the Frobenius product,
 //
 //	H[s,s'] = H[s+1,s'+1] + K[T-s, T-s']       (0-based; message workload: both exponents one lower)
 //

@@ -20,7 +20,7 @@ func TestGramIsDefinition(t *testing.T) {
 		n, steps := rapid.IntRange(1, 6).Draw(t, "n"), rapid.IntRange(1, 9).Draw(t, "T")
 		s := drawSpec(t, steps)
 		w := randomGossip(t, n, rapid.Bool().Draw(t, "symmetric"))
-		want, err := ExplicitGram(networksOf(t, s, w), steps, s, nil)
+		want, err := explicitGram(networksOf(t, s, w), steps, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestNodeGramsAreDefinition(t *testing.T) {
 		n, steps := rapid.IntRange(1, 5).Draw(t, "n"), rapid.IntRange(1, 7).Draw(t, "T")
 		opts := Options{Spec: drawSpec(t, steps)}
 		w := randomGossip(t, n, false)
-		want, err := ExplicitNodeGrams(networksOf(t, opts.Spec, w), steps, opts.Spec, nil)
+		want, err := explicitGramsOfNodes(networksOf(t, opts.Spec, w), steps, opts.Spec, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ func TestStepErrorsAreDefinition(t *testing.T) {
 			s, n = s.Centralized(), 1
 		}
 		w := randomGossip(t, n, rapid.Bool().Draw(t, "symmetric"))
-		a, err := Explicit(networksOf(t, s, w), steps, s, 0)
+		a, err := explicitWorkload(networksOf(t, s, w), steps, s, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,7 +35,7 @@ func TestLapsesAreDefinition(t *testing.T) {
 		for c.Check(s, w, steps) != nil {
 			c[0].X /= 2
 		}
-		want, err := ExplicitNodeGrams(networksOf(t, s, w), steps, s, c)
+		want, err := explicitGramsOfNodes(networksOf(t, s, w), steps, s, c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestLapsesOfRandomNetworks(t *testing.T) {
 		c := Curvature{{0.7, 1.5}}
 		want := mat.NewSymDense(steps, nil)
 		every(outcomes, probabilities, steps, func(drawn []*graph.CSR, probability float64) {
-			h, err := ExplicitGram(&Networks{n, func(t, _ int) *graph.CSR { return drawn[t] }}, steps, s, c)
+			h, err := explicitGram(&Networks{n, func(t, _ int) *graph.CSR { return drawn[t] }}, steps, s, c)
 			if err != nil {
 				t.Fatal(err)
 			}

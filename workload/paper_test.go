@@ -9,11 +9,11 @@ import (
 )
 
 // messages returns the nT×nT message workload W_T: lower block-triangular Toeplitz, block (t, s) = W^(t-s), rows and
-// columns sorted "time, then node". This is the definition; the error is ErrTooLarge beyond maxExplicit.
+// columns sorted "time, then node". This is the definition; the error is errTooLarge beyond maxExplicit.
 func messages(w *graph.CSR, steps int) (*mat.Dense, error) {
 	n, _ := w.Dims()
 	if n*steps > maxExplicit {
-		return nil, fmt.Errorf("workload of n·T = %d·%d rows: %w (at most %d)", n, steps, ErrTooLarge, maxExplicit)
+		return nil, fmt.Errorf("workload of n·T = %d·%d rows: %w (at most %d)", n, steps, errTooLarge, maxExplicit)
 	}
 	gossip := w.ToDense()
 	block := mat.NewDense(n*steps, n*steps, nil)

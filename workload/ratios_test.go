@@ -72,7 +72,7 @@ func TestVanishingDecay(t *testing.T) {
 		{Optimizer: Optimizer{WeightDecay: 0.99, Momentum: 0.9}},
 		{Optimizer: Optimizer{LearningRates: ListedRates(rates), WeightDecay: 0.999, GradientTracking: true}},
 	} {
-		want, err := ExplicitGram(networksOf(t, s, w), steps, s, nil)
+		want, err := explicitGram(networksOf(t, s, w), steps, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

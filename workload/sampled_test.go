@@ -21,7 +21,7 @@ func TestAllSignsAreDefinition(t *testing.T) {
 		s.GraphSequence = drawSequence(t, n)
 		w := complete(n)
 		networks := networksOf(t, s, w)
-		want, err := ExplicitGram(networks, steps, s, nil)
+		want, err := explicitGram(networks, steps, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -167,7 +167,7 @@ func errorOf(t *rapid.T, w *graph.CSR, spec Spec, m, y *mat.SymDense, sent *mat.
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := Explicit(networks, steps, spec, 0)
+	a, err := explicitWorkload(networks, steps, spec, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 type Float interface{ float32 | float64 }
 
 // State is what the nodes hold between two steps of training: the recursion of Spec itself, run by simulations and by
-// ExplicitGram alike. A matrix of n×d has the d numbers of a node side by side.
+// Gram matrices alike. A matrix of n×d has the d numbers of a node side by side.
 type State[F Float] struct {
 	spec        Spec
 	nodes, size int

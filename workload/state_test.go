@@ -18,7 +18,7 @@ func TestExplicitIsThePaper(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Explicit(networksOf(t, Spec{}, w), steps, Spec{Kind: kind}, 0)
+		got, err := explicitWorkload(networksOf(t, Spec{}, w), steps, Spec{Kind: kind}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,7 +29,7 @@ func TestExplicitIsThePaper(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h, err := ExplicitGram(networksOf(t, Spec{}, w), steps, Spec{Kind: kind}, nil)
+		h, err := explicitGram(networksOf(t, Spec{}, w), steps, Spec{Kind: kind}, nil)
 		if err != nil || scaledDifference(h, gram) > 1e-14 {
 			t.Fatalf("%v: H is\n%v and not\n%v", err, mat.Formatted(h), mat.Formatted(gram))
 		}
@@ -75,7 +75,7 @@ func TestNoiseAddsUp(t *testing.T) {
 		}
 		clean, _ := run(func(int, int) float64 { return 0 })
 		noisy, single := run(func(t, i int) float64 { return noise.At(t*n+i, 0) })
-		a, err := Explicit(networks, steps, s.At(rate), 0)
+		a, err := explicitWorkload(networks, steps, s.At(rate), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
