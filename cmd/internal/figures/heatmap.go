@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"math"
 
+	"golang.org/x/image/draw"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -29,27 +30,21 @@ func Heatmaps(heading string, matrices ...Matrix) *Figure {
 				picture.Set(j, i, signedColour(m.Values.At(i, j)/math.Max(largest, math.SmallestNonzeroFloat64)))
 			}
 		}
-		picture = enlarge(picture)
+		picture = enlarge(picture, max(1, 800/cols)) // small matrices are not smoothed away
 		f.panels = append(f.panels, &panel{title: m.Name + ", largest magnitude " + typeset(fmt.Sprintf("%.3g", largest)), tall: 0.85,
 			x: axis{label: "column (step)", high: float64(cols), whole: true},
 			y: axis{label: "row (step)", high: float64(rows), downward: true, whole: true},
 			paint: func(p *page, f frame) {
-				p.shapes = append(p.shapes, shape{points: []Point{{f.left, f.top}, {f.right, f.bottom}}, image: picture})
+				p.picture(picture, f.left, f.top, f.right, f.bottom)
 			}})
 	}
 	return f
 }
 
-// enlarge repeats pixels, so that small matrices are not smoothed away.
-func enlarge(picture *image.RGBA) *image.RGBA {
-	size := picture.Bounds().Dx()
-	factor := max(1, 800/max(size, 1))
-	out := image.NewRGBA(image.Rect(0, 0, size*factor, picture.Bounds().Dy()*factor))
-	for y := range out.Bounds().Dy() {
-		for x := range out.Bounds().Dx() {
-			out.SetRGBA(x, y, picture.RGBAAt(x/factor, y/factor))
-		}
-	}
+// enlarge repeats pixels.
+func enlarge(picture *image.RGBA, times int) *image.RGBA {
+	out := image.NewRGBA(image.Rectangle{Max: picture.Rect.Max.Mul(times)})
+	draw.NearestNeighbor.Scale(out, out.Rect, picture, picture.Rect, draw.Src, nil)
 	return out
 }
 
@@ -73,7 +68,7 @@ func colourBar(p *page, left, top, wide float64) (bottom float64) {
 	}
 	from, to := left+wide/4, left+3*wide/4
 	bottom = top + p.em
-	p.shapes = append(p.shapes, shape{points: []Point{{from, top}, {to, bottom}}, image: picture})
+	p.picture(picture, from, top, to, bottom)
 	x := axis{label: "share of the largest magnitude", low: -1, high: 1}
 	p.axisX(&frame{left: from, top: bottom, right: to, bottom: bottom, x: x})
 	return p.paragraph(left+wide/2, bottom+1.5*p.em, wide, p.em, x.label)

@@ -87,6 +87,13 @@ func TestSVGIsXML(t *testing.T) {
 		t.Fatal(err)
 	}
 	var svg bytes.Buffer
+	for _, ext := range Formats() { // the others take all characters, too
+		svg.Reset()
+		if err := f.WriteAs(&svg, "x"+ext, Style{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	svg.Reset()
 	if err := f.WriteAs(&svg, "x.svg", Style{}); err != nil {
 		t.Fatal(err)
 	}

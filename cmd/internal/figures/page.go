@@ -73,6 +73,11 @@ func (p *page) rect(colour color.NRGBA, left, top, right, bottom float64) {
 	p.area(colour, Point{left, top}, Point{right, top}, Point{right, bottom}, Point{left, bottom})
 }
 
+// picture draws an image in a rectangle.
+func (p *page) picture(image *image.RGBA, left, top, right, bottom float64) {
+	p.shapes = append(p.shapes, shape{points: []Point{{left, top}, {right, bottom}}, colour: black, image: image})
+}
+
 // write writes a line of text on a base line, whose share align is left of the point.
 func (p *page) write(at Point, align, size float64, line string) {
 	p.letter(texts(Point{at.X - align*width(line, size), at.Y}, size, line, false), align)
