@@ -255,7 +255,7 @@ def noise_at(
             sock.connect(address)
         except OSError as e:
             raise ServerError(f"no noise server at {address}: {e}") from e
-        user = listener(sock, address)[1]
+        user = listener(sock, address)
         if user not in (os.geteuid(), 0):
             sock.close()
             raise ServerError(

@@ -11,12 +11,15 @@ import threading
 import numpy as np
 
 import mafalda
-from mafalda import _durable as durable, _protocol as protocol
+from mafalda import _durable as durable, _process as process, _protocol as protocol
 
 
 class Fake:
     def __init__(self, args):
         self.plan, self.path = mafalda.load(args.dir), args.state
+        self.lock = open(args.state + ".lock", "ab")
+        if not process.hold(self.lock):
+            sys.exit(f"mafalda: {args.state}: in use by another process")
         there = os.path.exists(args.state)
         if there == args.new:
             sys.exit(f"mafalda: {args.state}: " + ("is there" if there else "--new starts one"))

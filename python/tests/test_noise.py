@@ -1,9 +1,9 @@
 """Rows, simulated and served: order, repetition, carrying, crashes."""
 
+import gc
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import tempfile
 import threading
@@ -15,7 +15,6 @@ from conftest import PROGRAMS, REAL, program_of, strategy, write
 import mafalda
 from mafalda import _filters as filters, _generator as generator, _server as server, _simulated as simulated
 from mafalda._noise import digest
-from mafalda._process import Owner
 
 
 def test_exactly_one_of_state_and_seed(out):
@@ -244,69 +243,27 @@ def test_a_server_that_breaks_twice(out, tmp_path, program):
         assert noise._try(ask) == 0 and (noise.row(0) == row).all()
 
 
-def test_a_server_that_was_left_behind_is_ended(out, tmp_path, program):
+def test_a_server_that_was_left_behind_is_waited_for(out, tmp_path, program):
+    """That of a process which was killed, until it has noticed."""
     plan, state = mafalda.load(out), tmp_path / "state"
     left = plan.noise("a", 300, state=state, binary=program)
-    first = left.row(0)
-    process, left._server._process = (
-        left._server._process,
-        None,
-    )  # as if the node had been killed: nobody ends its server
-    left._end.detach()
-    left._client._sock.close()
-    left._server._lock.close()
+    first, process = left.row(0), left._server._process
+    threading.Timer(0.5, process.stdin.close).start()
     with plan.noise("a", 300, state=state, binary=program) as noise:
+        assert process.wait(timeout=20) is not None
         assert (noise.row(0) == first).all() and noise.next == 1
-    process.wait(timeout=20)  # closing ended it
 
 
-def test_the_folder_of_sockets_is_left_empty(out, tmp_path, program, monkeypatch):
-    """It got a lock and a socket for every state, for ever."""
+def test_the_folder_of_a_socket_goes_with_the_noise(out, tmp_path, program, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    folder = pathlib.Path(server._folder())
-    names = ["0" * 24 + ".lock", "1" * 24 + ".socket", "2" * 24 + ".lock", "2" * 24 + ".socket"]  # of processes that were killed
-    for name in names:
-        if name.endswith("lock"):
-            (folder / name).touch()
-        else:
-            socket.socket(socket.AF_UNIX).bind(str(folder / name))
-    (folder / "other").touch()
-    used = server._lock(str(folder / ("3" * 24 + ".lock")), "another state")
-    plan = mafalda.load(out)
-    with plan.noise("a", 3, state=tmp_path / "state", binary=program) as noise:
-        noise.row(0)
-        assert not {name for name in names if (folder / name).exists()} and len(list(folder.iterdir())) == 4
-        with pytest.raises(mafalda.ServerError, match="another process uses the state"):
-            plan.noise("a", 3, state=tmp_path / "state", binary=program)
-    assert {path.name for path in folder.iterdir()} == {"other", "3" * 24 + ".lock"}
-    used.close()
-
-
-def test_a_lock_that_is_removed_is_held_once(tmp_path):
-    """Of two that wait for one lock, one may have opened the file that its owner has just removed."""
-    path, held, times = str(tmp_path / "state.lock"), [], [0]
-
-    def use() -> None:
-        for _ in range(300):
-            lock = server._locked(path)
-            if lock is not None:
-                held.append(1)
-                assert len(held) == 1
-                times[0] += 1
-                held.pop()
-                server._release(lock, path, Owner())
-
-    threads = [threading.Thread(target=use) for _ in range(4)]
-    failed = []
-    monkey, threading.excepthook = threading.excepthook, failed.append
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        threading.excepthook = monkey
-    assert not failed and times[0] > 100 and not os.path.exists(path)
+    noise = mafalda.load(out).noise("a", 3, state=tmp_path / "state", binary=program)
+    noise.row(0)
+    folder = pathlib.Path(noise.address).parent
+    assert folder.parent == tmp_path and folder.stat().st_mode & 0o077 == 0
+    noise.close()
+    del noise
+    gc.collect()
+    assert not folder.exists()
 
 
 def test_no_program(out, tmp_path):
@@ -412,24 +369,6 @@ def test_a_reply_that_was_not_read(out, tmp_path, program):
             noise._try(interrupted)
         with pytest.raises(mafalda.StepError):
             noise.sending(0, b"two")
-
-
-def test_a_server_of_another_container_is_left_alone(monkeypatch):
-    """The system says 0 for it, which kill takes for all processes of this group."""
-    import socket
-
-    class Far:
-        def getsockopt(self, *_):
-            return bytes(12)
-
-        def close(self):
-            self.closed = True
-
-    far, told = Far(), []
-    monkeypatch.setattr(socket, "SO_PEERCRED", 17, raising=False)
-    monkeypatch.setattr(os, "kill", lambda *a: told.append(a))
-    server._terminate(far, "path")
-    assert far.closed and not told
 
 
 def test_rows_a_part_at_a_time_have_the_same_bits(monkeypatch):

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import threading
 
 import numpy as np
 import pytest
@@ -64,8 +65,7 @@ def test_a_server_that_was_left_behind_learns_the_budget(plan, tmp_path, monkeyp
     monkeypatch.setenv("MAFALDA", REAL)
     first = plan.noise("0", 50, state=tmp_path / "state")
     first.row()
-    first._client.close()  # its process is gone, and the server goes on
-    first._server._lock.close()
+    threading.Timer(0.5, first._server._process.stdin.close).start()  # as if its process had been killed
     stop = plan.spent(2).epsilon * 1.0001
     with plan.noise("0", 50, state=tmp_path / "state", stop_at=stop) as again:
         assert again.end < 12 and again.next == 1
