@@ -34,10 +34,11 @@ func (p *Protocol) Exposures(ctx context.Context, observers []int, rounds int) (
 		return nil, err
 	}
 	exposures := slices.Repeat([]Exposure{{Seen: 1}}, n)
-	for at, e := range s.Exposures() {
+	hidden, err := s.Exposures(ctx)
+	for at, e := range hidden {
 		exposures[s.Hidden[at]] = e
 	}
-	return exposures, nil
+	return exposures, err
 }
 
 func (p *Protocol) observation(observers []int) *span.Observation {

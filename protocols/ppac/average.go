@@ -148,9 +148,6 @@ func (a *Averaging) summarize(noise float64) {
 	}
 	finite := 0
 	for _, o := range a.observed {
-		if o.view.Ceiling() {
-			r.Ceilings++
-		}
 		limits := a.protocol.Limits(o.coalition)
 		observer := p.Label(o.coalition)
 		for _, l := range o.leaks {

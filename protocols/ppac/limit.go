@@ -45,7 +45,7 @@ func (p *Protocol) Limits(coalition []int) []float64 {
 		}
 		if k := receiver[j]; k >= 0 && count[joined.find(k)] > 1 {
 			c := float64(count[joined.find(k)])
-			return rounding.Above(math.Log1p(1/(c-1)*(1+4*c*unit)) / 2)
+			return rounding.Above(math.Log1p(1/(c-1)*(1+4*c*0x1p-53)) / 2)
 		}
 		return math.Inf(1)
 	})

@@ -19,7 +19,7 @@ func TestNoiseLeavesSumsOverComponents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		everything := v.span.Rank() == len(v.span.Hidden)
+		everything := v.span.Whole
 		leaks, err := v.Leakages(context.Background(), Deviations{1, 1e5})
 		if err != nil {
 			t.Fatal(err)

@@ -73,9 +73,6 @@ func TestViewIsItsDefinition(t *testing.T) {
 		if got := v.informative(); !slices.Equal(got, exact.informative) {
 			t.Fatalf("informative %v, must be %v", got, exact.informative)
 		}
-		if v.Ceiling() {
-			t.Fatal("too much precision")
-		}
 		d := drawDeviations(t)
 		leaks, err := v.Leakages(context.Background(), d)
 		if err != nil {

@@ -13,7 +13,6 @@ type Result struct {
 	Worst     averaging.Nats `json:"worst_leakage"`
 	MeanLeak  float64        `json:"mean_finite_leakage"`
 	Infinite  int            `json:"infinite_pairs"`
-	Ceilings  int            `json:"upper_bound_observers,omitempty"`
 	Pairs     []PairLeakage  `json:"pairs"`
 	Leaves    []Leaf         `json:"generalized_leaves"`
 	Recovered []Recovered    `json:"recovered"` // the attack, carried out on this run

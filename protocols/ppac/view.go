@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"mafalda/internal/rounding"
 	"mafalda/protocols/internal/span"
 )
 
@@ -52,10 +53,6 @@ func (p *Protocol) View(ctx context.Context, observers []int, rounds int) (*View
 	return &View{p, slices.Clone(observers), s}, nil
 }
 
-// Ceiling reports that it would have taken too much precision to say what the observers see: they are assumed to know
-// all of v(0), and leakages are upper bounds.
-func (v *View) Ceiling() bool { return v.span.Ceiling }
-
 // Leakage is what a coalition learns of a node's value.
 type Leakage struct {
 	Victim int
@@ -67,9 +64,8 @@ type Leakage struct {
 //
 //	π = ½ log(1 + σ_j² aᵀΣ⁻¹a) = -½ log(1 - ‖P ê_j‖²)
 //
-// where P projects on the span of what is known, written in sources of variance one: the share of u_j that is
-// explained. The projection is by Householder reflections; Σ, whose condition is the square, is not formed. What
-// rounding can have done is bounded and added (knowledge.go).
+// where P projects on the span of what is known, written in sources of variance one: the share of u_j that is explained
+// (span.Explain).
 //
 // Which values are recovered (Case 2, +Inf) is decided by the graph: a value is safe for ever unless all neighbours
 // of the node that are not observers have no neighbours but the node and observers (recoveredBy). Until then it
@@ -79,29 +75,21 @@ func (v *View) Leakages(ctx context.Context, d Deviations) ([]Leakage, error) {
 	if err := d.check(v.protocol); err != nil {
 		return nil, err
 	}
-	var leaks []Leakage
 	var victims []int
 	for j := range v.protocol.Nodes() {
-		switch {
-		case slices.Contains(v.coalition, j):
-		case v.recovers(j):
-			leaks = append(leaks, Leakage{j, math.Inf(1)})
-		default:
-			leaks = append(leaks, Leakage{j, 0})
+		if !slices.Contains(v.coalition, j) {
 			victims = append(victims, j)
 		}
 	}
-	k, err := v.knownColumns(d)
-	if err != nil {
-		return nil, err
-	}
-	nats, err := k.nats(ctx, victims)
+	shares, err := span.Explain(ctx, victims, func(bits uint) ([]span.Vector, int) { return v.known(d, bits) })
 	if err != nil {
 		return nil, fmt.Errorf("what node %s learns: %w", v.protocol.graph.Label(v.coalition[0]), err)
 	}
-	for i := range leaks {
-		if leaks[i].Nats == 0 {
-			leaks[i].Nats, nats = nats[0], nats[1:]
+	leaks := make([]Leakage, len(victims))
+	for i, j := range victims {
+		leaks[i] = Leakage{j, math.Inf(1)}
+		if e := shares[i]; !v.recovers(j) {
+			leaks[i].Nats = rounding.Above(math.Min(-math.Log1p(-e.Seen), -math.Log(e.Hidden)) / 2)
 		}
 	}
 	return leaks, nil

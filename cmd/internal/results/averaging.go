@@ -71,12 +71,8 @@ func PPACDocument(a *ppac.Averaging) *document.Document {
 		return []string{"observer", p.Observer, "victim", p.Victim, "leakage", nats(p.Leakage), "noise → ∞, at most", nats(p.Limit)}
 	})
 	d.Table(t)
-	ceilings := ""
-	if r.Ceilings > 0 {
-		ceilings = fmt.Sprintf("\nupper bounds for %d observers: following what they learn would take too much precision", r.Ceilings)
-	}
-	d.Fact("pairs", "%d, the %d worst above; %d infinite, the others %s on average%s", len(r.Pairs), len(t.Rows), r.Infinite,
-		terminal.NumberUp(r.MeanLeak), ceilings)
+	d.Fact("pairs", "%d, the %d worst above; %d infinite, the others %s on average", len(r.Pairs), len(t.Rows), r.Infinite,
+		terminal.NumberUp(r.MeanLeak))
 	d.Add(risks(r, a.Problem.Network.Graph)...)
 	if n := len(r.Recovered); n > 0 {
 		d.Warn("%d values were recovered exactly, without breaking any rule of the protocol", n)

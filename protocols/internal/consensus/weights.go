@@ -2,6 +2,7 @@ package consensus
 
 import (
 	"math"
+	"math/big"
 
 	"mafalda/graph"
 	"mafalda/internal/lists"
@@ -74,15 +75,21 @@ func row[N any](w *Weights, i int, of func(v float64) N, inverse func(k int64) N
 	return all
 }
 
-// Row returns the weights of a row in 106 bits, in the order of the matrix.
-func (w *Weights) Row(i int) []Number {
-	one := Number{1, 0}
-	return row(w, i, func(v float64) Number { return Number{v, 0} },
-		func(k int64) Number { return one.Over(Number{float64(k), 0}) },
-		func(others []Number) Number {
-			left := one
+// Fixed returns a number with this many binary digits behind the point.
+func Fixed(v float64, bits uint) *big.Int {
+	x, _ := new(big.Float).SetMantExp(big.NewFloat(v), int(bits)).Int(nil)
+	return x
+}
+
+// Row returns the weights of a row with this many binary digits behind the point, in the order of the matrix.
+func (w *Weights) Row(i int, bits uint) []*big.Int {
+	one := new(big.Int).Lsh(big.NewInt(1), bits)
+	return row(w, i, func(v float64) *big.Int { return Fixed(v, bits) },
+		func(k int64) *big.Int { return new(big.Int).Quo(one, big.NewInt(k)) },
+		func(others []*big.Int) *big.Int {
+			left := new(big.Int).Set(one)
 			for _, x := range others {
-				left = left.Plus(x.Minus())
+				left.Sub(left, x)
 			}
 			return left
 		})

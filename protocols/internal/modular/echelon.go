@@ -6,10 +6,10 @@ type Echelon struct {
 	pivots []int
 }
 
-// Reduce takes multiples of the first rows out of x, which it changes, and returns the column of what is left first,
-// -1 if nothing is.
-func (e *Echelon) Reduce(x []uint64, rows int) int {
-	for i, r := range e.Rows[:rows] {
+// Reduce takes multiples of the rows out of x, which it changes, and returns the column of what is left first, -1 if
+// nothing is.
+func (e *Echelon) Reduce(x []uint64) int {
+	for i, r := range e.Rows {
 		at := e.pivots[i]
 		minus := Neg(x[at])
 		if minus == 0 {
@@ -31,7 +31,7 @@ func (e *Echelon) Reduce(x []uint64, rows int) int {
 
 // Add reduces a row, which it keeps, by the others and reports whether something is left.
 func (e *Echelon) Add(row []uint64) bool {
-	at := e.Reduce(row, len(e.Rows))
+	at := e.Reduce(row)
 	if at < 0 {
 		return false
 	}

@@ -2,9 +2,9 @@
 //
 // A row (ℓ, t) that is a combination of earlier ones, in the order of rounds, makes (ℓ, t+1) one, too: the spans of
 // earlier rows go over into each other when multiplied by W. So each neighbour has a chain of rows, which ends for
-// good when nothing is new.
+// good when nothing is new. Whether something is new is decided exactly, modulo a prime.
 //
-// Whether something is new is decided exactly, modulo a prime. The basis consists of all coordinates if everything is
-// seen; otherwise it comes from block Arnoldi (arnoldi.go), in as much precision as it takes for the chains to end
-// where they should: double, or 106 bits.
+// How much of a source's variance is explained takes a projection. Rows become parallel after a few rounds, and standard
+// deviations may be far apart: numbers have as many binary digits as the factorization turns out to lose, twice, and more
+// (Explain).
 package span

@@ -17,19 +17,16 @@ type Message struct{ From, Round int }
 // Forever stands for all rounds.
 const Forever = math.MaxInt
 
-// Span is what a coalition learns of v(0) from messages: an orthonormal basis of the span of the rows e_ℓᵀWᵗ on the
-// nodes whose v(0) it cannot compute beforehand.
+// Span is what a coalition learns of v(0) from messages: the span of the rows e_ℓᵀWᵗ on the nodes whose v(0) it cannot
+// compute beforehand.
 type Span struct {
 	Hidden   []int     // the nodes whose v(0) is not known beforehand, ascending
 	Place    []int     // place of every node in Hidden, or -1
-	Basis    []float64 // Rank()×len(Hidden), orthonormal rows
-	Blur     float64   // how far entries of Basis may be from the truth; 0 if the basis is all coordinates
-	Messages []Message // the informative sequence (Definition 6.1), up to the round
-	Ceiling  bool      // too much precision would be needed: the coalition is assumed to know all of v(0)
+	Messages []Message // the informative sequence (Definition 6.1), up to the round: its rows are a basis
+	Whole    bool      // the messages determine v(0) of every hidden node: all coordinates are a basis
 
-	fine     [][]number       // Basis in 106 bits, or nil
-	fineBlur float64          // how far entries of fine may be from the truth
-	pivots   *modular.Echelon // echelon form of Messages and later ones, modulo the prime
+	weights *consensus.Weights
+	pivots  *modular.Echelon // echelon form of Messages, modulo the prime
 }
 
 // Observation is a consensus, and who sees which messages of it.
@@ -48,16 +45,9 @@ type Work struct {
 }
 
 const (
-	hour       = 1e12 // operations
+	hour       = 2e10 // operations
 	tenSeconds = 3e9
 )
-
-func (w Work) orDefault() Work {
-	if w == (Work{}) {
-		return Work{Most: hour, Probe: tenSeconds}
-	}
-	return w
-}
 
 // Observe finds what is learned up to a round, which may be Forever. The errors wrap consensus.ErrTooLarge, or are the
 // context's. It takes O(n³) operations at most.
@@ -66,7 +56,7 @@ func (p *Observation) Observe(ctx context.Context, rounds int) (*Span, error) {
 		return nil, context.Cause(ctx)
 	}
 	n, _ := p.Weights.Matrix.Dims()
-	s := &Span{Place: slices.Repeat([]int{-1}, n), pivots: &modular.Echelon{}}
+	s := &Span{Place: slices.Repeat([]int{-1}, n), weights: p.Weights, pivots: &modular.Echelon{}}
 	var senders []int
 	for v := range n {
 		if p.Known(v) {
@@ -78,77 +68,47 @@ func (p *Observation) Observe(ctx context.Context, rounds int) (*Span, error) {
 			senders = append(senders, v)
 		}
 	}
-	horizon := p.Work.orDefault().horizon(len(s.Hidden), len(senders), rounds)
-	all, err := s.pursue(ctx, p, senders, horizon)
-	if err != nil {
+	work := p.Work
+	if work == (Work{}) {
+		work = Work{Most: hour, Probe: tenSeconds}
+	}
+	if err := s.pursue(ctx, work, senders, rounds); err != nil {
 		return nil, err
 	}
-	for _, m := range all {
-		if m.Round <= rounds {
-			s.Messages = append(s.Messages, m)
-		}
-	}
-	if len(s.Messages) == len(s.Hidden) {
-		s.seeAll()
-		return s, nil
-	}
-	basis, err := newPursuit(p.Weights, s, senders, all, horizon).basis(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if basis == nil {
-		s.Ceiling = true
-		s.seeAll()
-		return s, nil
-	}
-	s.Basis, s.Blur, s.fineBlur = basis.rows[:len(s.Messages)*len(s.Hidden)], basis.blur, basis.fineBlur
-	if basis.fine != nil {
-		s.fine = basis.fine[:len(s.Messages)]
-	}
+	s.Whole = len(s.Messages) == len(s.Hidden)
 	return s, nil
 }
 
-// horizon returns the round up to which messages are followed: for ever, unless only the given rounds are within
-// reach.
-func (w Work) horizon(hidden, senders, rounds int) int {
-	work := func(rank float64) float64 { return rank * rank * float64(hidden) }
-	if work(float64(hidden)) > w.Most && work(float64(senders)*(float64(rounds)+1)) <= w.Most {
-		return rounds
-	}
-	return Forever
-}
-
 // pursue finds the informative sequence up to a round, by a basis pursuit in exact arithmetic.
-func (s *Span) pursue(ctx context.Context, p *Observation, senders []int, horizon int) ([]Message, error) {
-	var messages []Message
+func (s *Span) pursue(ctx context.Context, limit Work, senders []int, rounds int) error {
 	rows := make(map[int][]uint64, len(senders))
 	width, work := float64(len(s.Hidden)), 0.0
-	limits := p.Work.orDefault()
-	hopeless := horizon == Forever && width*width*width > limits.Most
-	for t := 0; t <= horizon && len(senders) > 0 && len(messages) < len(s.Hidden); t++ {
+	most := math.Min(width, float64(len(senders))*(float64(rounds)+1)) // rank
+	hopeless := most*most*width > limit.Most
+	for t := 0; t <= rounds && len(senders) > 0 && len(s.Messages) < len(s.Hidden); t++ {
 		var left []int
 		for _, from := range senders {
 			if ctx.Err() != nil {
-				return nil, context.Cause(ctx)
+				return context.Cause(ctx)
 			}
-			if work += width * float64(1+len(messages)); hopeless && work > limits.Probe {
-				return nil, fmt.Errorf("%w: following what %d nodes tell for ever would take hours, or days",
-					consensus.ErrTooLarge, len(s.Hidden))
+			if work += width * float64(1+len(s.Messages)); hopeless && work > limit.Probe {
+				return fmt.Errorf("%w: following what %d nodes tell would take hours, or days", consensus.ErrTooLarge,
+					len(s.Hidden))
 			}
 			if t == 0 {
 				rows[from] = make([]uint64, len(s.Place))
 				rows[from][from] = 1
 			} else {
-				rows[from] = p.Weights.Times(rows[from])
+				rows[from] = s.weights.Times(rows[from])
 			}
 			if s.pivots.Add(lists.Map(s.Hidden, func(v int) uint64 { return rows[from][v] })) {
 				left = append(left, from)
-				messages = append(messages, Message{from, t})
+				s.Messages = append(s.Messages, Message{from, t})
 			}
 		}
 		senders = left
 	}
-	return messages, nil
+	return nil
 }
 
 // Determines decides, exactly, whether what is seen determines the sum of v(0) over some nodes.
@@ -159,27 +119,26 @@ func (s *Span) Determines(nodes []int) bool {
 			sum[at] = 1
 		}
 	}
-	return s.pivots.Reduce(sum, len(s.Messages)) < 0
+	return s.pivots.Reduce(sum) < 0
 }
 
-// Touches decides, exactly, whether anything that is seen depends on v(0) of the hidden node at this place.
-func (s *Span) Touches(at int) bool {
-	return slices.ContainsFunc(s.pivots.Rows[:len(s.Messages)], func(row []uint64) bool { return row[at] != 0 })
+// touches decides, exactly, whether anything that is seen depends on v(0) of the hidden node at this place.
+func (s *Span) touches(at int) bool {
+	return slices.ContainsFunc(s.pivots.Rows, func(row []uint64) bool { return row[at] != 0 })
 }
 
-// seeAll takes all hidden nodes as the basis.
-func (s *Span) seeAll() {
-	n := len(s.Hidden)
-	s.Basis = make([]float64, n*n)
-	for i := range n {
-		s.Basis[i*n+i] = 1
+// Exposures returns the exposures of the hidden nodes, whose v(0) are sources of their own.
+func (s *Span) Exposures(ctx context.Context) ([]Exposure, error) {
+	if s.Whole {
+		return slices.Repeat([]Exposure{{Seen: 1}}, len(s.Hidden)), nil
 	}
-}
-
-// Rank returns the dimension of the basis.
-func (s *Span) Rank() int {
-	if len(s.Hidden) == 0 {
-		return 0
+	all, err := Explain(ctx, lists.UpTo(len(s.Hidden)), func(bits uint) ([]Vector, int) {
+		return s.Basis(bits), len(s.Messages)
+	})
+	for at, e := range all {
+		if e.Seen > 0.999 && s.Determines(s.Hidden[at:at+1]) {
+			all[at] = Exposure{Seen: 1}
+		}
 	}
-	return len(s.Basis) / len(s.Hidden)
+	return all, err
 }
