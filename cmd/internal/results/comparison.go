@@ -124,28 +124,15 @@ func ComparisonFiles(c *protocols.Comparison, style figures.Style) func([]study.
 	}
 }
 
+type comparisonData struct {
+	*Comparison
+	Line  string
+	Times []int // rounds whose errors are shown
+}
+
+var comparisonPage = document.Page[comparisonData](pages, "comparison")
+
 // Document says errors and promises of protocols on a network, which line describes.
 func (c *Comparison) Document(line string) *document.Document {
-	d := averageDocument()
-	d.Fact("graph", "%s", line)
-	d.Fact("values", "standard deviation %g (seed %d), average %.10g", c.ValueStd, c.Seed, c.Mean)
-	d.Fact("error", "‖v(t) - average‖₂ over all nodes")
-	at := []int{0, c.Rounds / 8, c.Rounds / 2, c.Rounds}
-	errors, promises := document.Table{Caption: "Errors", Words: 2}, document.Table{Caption: "Promises", Words: 4}
-	for _, p := range c.Protocols {
-		row := []string{"protocol", p.Protocol, "noise", p.Noise}
-		for _, t := range at {
-			text := "–"
-			if t < len(p.Errors) {
-				text = fmt.Sprintf("%.4g", p.Errors[t])
-			}
-			row = append(row, fmt.Sprintf("error, t = %d", t), text)
-		}
-		errors.Row(row...)
-		promises.Row("protocol", p.Protocol, "promised", p.Promise, "against", p.Against, "not promised", p.Not)
-	}
-	d.Table(errors)
-	d.Line("The promises are of different kinds: their numbers do not compare.")
-	d.Table(promises)
-	return d
+	return comparisonPage(comparisonData{c, line, []int{0, c.Rounds / 8, c.Rounds / 2, c.Rounds}})
 }

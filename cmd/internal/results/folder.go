@@ -2,6 +2,7 @@ package results
 
 import (
 	"cmp"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,6 +19,11 @@ import (
 	"mafalda/internal/lists"
 	"mafalda/study"
 )
+
+// pages are the texts of the documents.
+//
+//go:embed pages
+var pages embed.FS
 
 // CheckFolder finds out, before anything is computed, whether a result and its pictures can be written to the folder. An empty name
 // of a folder is none.
