@@ -188,7 +188,7 @@ func (f *optimizeFlags) finish(cmd *cobra.Command, s *plan.Solution) error {
 		}
 	case !f.Quiet:
 		adjacency, _ := f.privacy.Adjacency() // which has been parsed before
-		d := (&results.Summary{Manifest: m, Solution: s, Adjacency: adjacency.String()}).Make()
+		d := results.ExportDocument(m, s, adjacency.String())
 		if m.Files != nil {
 			d.Fact("written", "%s (check it with: mafalda verify %s%s)", f.Dir, terminal.Shown(f.Dir), f.networkFiles(s.Problem))
 			if m.TooLargeForGossip() {

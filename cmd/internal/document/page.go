@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -79,7 +80,8 @@ var Functions = template.FuncMap{
 	"over":  func(a, b float64) float64 { return a / b },
 	"times": func(a, b float64) float64 { return a * b },
 	"minus": func(a, b float64) float64 { return a - b },
-	"root":  math.Sqrt,
+	"root":  math.Sqrt, "largest": slices.Max[[]float64], "replace": strings.ReplaceAll,
+	"fewer": func(n, m int) int { return n - m },
 	"float": func(n int) float64 { return float64(n) },
 }
 

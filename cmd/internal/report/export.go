@@ -14,7 +14,7 @@ import (
 
 // describeExport makes the document of an export, with the map of who relies on whom.
 func (s *Source) describeExport() error {
-	d := (&results.Summary{Manifest: s.Export.Manifest}).Make()
+	d := results.ExportDocument(s.Export.Manifest, nil, "")
 	s.Document = d
 	if err := s.Export.CheckHashes(); err != nil {
 		d.Warn("These are not the files that were written: %v. Do not use them.", err)
