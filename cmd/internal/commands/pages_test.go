@@ -16,10 +16,7 @@ import (
 // methods, arguments of functions, and numbers of one kind where they are compared. No pointer is printed as an address, or
 // taken for the truth value that it points to.
 func TestPages(t *testing.T) {
-	if len(document.Pages) == 0 {
-		t.Fatal("no pages")
-	}
-	for name, page := range document.Pages {
+	for name, page := range document.Kinds() {
 		c := &pageChecker{t: t, page: name, all: page.Template(), vars: map[string]reflect.Type{"$": page.Data}}
 		c.list(c.all.Root, page.Data)
 	}
@@ -284,7 +281,7 @@ func (c *pageChecker) function(at parse.Node, name string, args []reflect.Type) 
 		}
 		return reflect.TypeFor[string]()
 	}
-	f, is := document.Functions[name]
+	f, is := document.Functions()[name]
 	if !is {
 		c.fail(at, "no such function")
 		return nil

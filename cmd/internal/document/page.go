@@ -35,16 +35,21 @@ import (
 // What is empty is left out, but for cells. What fills a hole stays in its place, whatever it holds: nothing that a file says
 // begins a line of a page.
 
-// Pages are all pages of the program: by their names the data that they are filled with, and their templates.
-var Pages = map[string]struct {
+// Kind is a page with the type of the data that it is filled with.
+type Kind struct {
 	Data     reflect.Type
 	Template func() *template.Template
-}{}
+}
+
+var kinds = map[string]Kind{}
+
+// Kinds returns all pages of the program by their names.
+func Kinds() map[string]Kind { return kinds }
 
 // Page returns what fills the page with this name in the folder pages, which stands there beside others that it may use.
 func Page[T any](pages embed.FS, name string) func(T) *Document {
 	parsed := sync.OnceValue(func() *template.Template {
-		all := template.New("").Funcs(Functions)
+		all := template.New("").Funcs(Functions())
 		entries, err := pages.ReadDir("pages")
 		for _, e := range entries {
 			text, _ := pages.ReadFile("pages/" + e.Name()) // it is embedded
@@ -57,10 +62,7 @@ func Page[T any](pages embed.FS, name string) func(T) *Document {
 		}
 		return all.Lookup(name)
 	})
-	Pages[name] = struct {
-		Data     reflect.Type
-		Template func() *template.Template
-	}{reflect.TypeFor[T](), parsed}
+	kinds[name] = Kind{reflect.TypeFor[T](), parsed}
 	return func(data T) *Document {
 		var text strings.Builder
 		if err := parsed().Execute(&text, data); err != nil {
@@ -72,17 +74,19 @@ func Page[T any](pages embed.FS, name string) func(T) *Document {
 	}
 }
 
-// Functions are those of all pages. Numbers are rounded as package terminal says.
-var Functions = template.FuncMap{
-	"number": terminal.NumberUp, "near": terminal.Number, "up": terminal.DecimalUp, "down": terminal.DecimalDown,
-	"given": terminal.AsGiven, "count": terminal.Count, "bytes": terminal.BytesText, "grouped": terminal.Grouped,
-	"grouping": terminal.GroupedWords, "join": strings.Join, "upper": strings.ToUpper,
-	"over":  func(a, b float64) float64 { return a / b },
-	"times": func(a, b float64) float64 { return a * b },
-	"minus": func(a, b float64) float64 { return a - b },
-	"root":  math.Sqrt, "largest": slices.Max[[]float64], "replace": strings.ReplaceAll,
-	"fewer": func(n, m int) int { return n - m },
-	"float": func(n int) float64 { return float64(n) },
+// Functions returns those of all pages. Numbers are rounded as package terminal says.
+func Functions() template.FuncMap {
+	return template.FuncMap{
+		"number": terminal.NumberUp, "near": terminal.Number, "up": terminal.DecimalUp, "down": terminal.DecimalDown,
+		"given": terminal.AsGiven, "count": terminal.Count, "bytes": terminal.BytesText, "grouped": terminal.Grouped,
+		"grouping": terminal.GroupedWords, "join": strings.Join, "upper": strings.ToUpper,
+		"over":  func(a, b float64) float64 { return a / b },
+		"times": func(a, b float64) float64 { return a * b },
+		"minus": func(a, b float64) float64 { return a - b },
+		"root":  math.Sqrt, "largest": slices.Max[[]float64], "replace": strings.ReplaceAll,
+		"fewer": func(n, m int) int { return n - m },
+		"float": func(n int) float64 { return float64(n) },
+	}
 }
 
 // Marks of a line, of what a fact says, and of a directive; nobody who writes a file that the program reads knows them.
