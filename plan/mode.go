@@ -299,3 +299,12 @@ func endingOf(ctx context.Context, searches ...*factorize.Result) Ending {
 	}
 	return e
 }
+
+// GramMatrix returns H of a problem that Check accepts, exact or estimated as Problem.Gram says.
+func (p Problem) GramMatrix(ctx context.Context) (*mat.SymDense, error) {
+	j, err := newJob(p, Options{})
+	if err == nil {
+		err = j.measures(ctx)
+	}
+	return j.gram, err
+}

@@ -40,7 +40,7 @@ func TestBinsStudy(t *testing.T) {
 			t.Fatalf("%v, %+v, %v", sampling, noise, err)
 		}
 		var lower mat.TriDense
-		made, _, err := s.strategyForBins(t.Context(), s.methods[s.methodOf(cell)], cell.Epsilon)
+		made, _, _, err := s.strategyAt(t.Context(), s.methods[s.methodOf(cell)], cell.Epsilon)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -239,13 +239,3 @@ func merge(all []answering) (out []answering) {
 	}
 	return out
 }
-
-// scale returns a curvature of a learning rate of one for another.
-func scale(c workload.Curvature, rate float64) workload.Curvature {
-	out := slices.Clone(c)
-	for i := range out {
-		out[i].X *= rate
-		out[i].Weight *= rate
-	}
-	return out
-}

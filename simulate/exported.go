@@ -35,7 +35,13 @@ func (s *Study) exported(dir string, e *export.Export) (m method, err error) {
 	if err != nil {
 		return m, err
 	}
-	if m, err = s.methodFrom(e); err != nil {
+	if m.said, err = s.saidBy(e.Manifest); err == nil {
+		m.correlation, err = s.correlationOf(e)
+	}
+	if err == nil && s.inBins() {
+		m.strategy, err = e.SharedStrategy()
+	}
+	if err != nil {
 		return m, fmt.Errorf("%s: %w", dir, err)
 	}
 	if g := e.Manifest.Graph; e.Manifest.PerNode == nil && g != nil && !n.Origin.Same(g) && note == "" {
@@ -53,35 +59,13 @@ func (s *Study) exported(dir string, e *export.Export) (m method, err error) {
 	return m, err
 }
 
-// methodFrom returns the method of an export, but for its name.
-func (s *Study) methodFrom(e *export.Export) (m method, err error) {
-	if m.said, err = s.saidBy(e.Manifest); err != nil {
-		return m, err
-	}
-	if s.options.Sampling != participation.Bins {
-		m.correlation, err = s.correlationOf(e)
-		return m, err
-	}
-	if e.Manifest.PerNode != nil {
-		return m, fmt.Errorf("%w: its nodes have strategies of their own, which bins are not accounted for here",
+// correlationOf makes the strategies of an export ready for the participation that they were made for or, where batches are
+// drawn in secret, for that of a bin or a single one: groups are as many as there are bands, or as the export says.
+func (s *Study) correlationOf(e *export.Export) (*Correlation, error) {
+	if m := e.Manifest; s.inBins() && (m.PerNode != nil || e.Shared != nil || m.Budgets != nil) {
+		return nil, fmt.Errorf("%w: bins are accounted for one strategy and one level for all nodes, which share no noise",
 			participation.ErrViolated)
 	}
-	if e.Shared != nil {
-		return m, fmt.Errorf("%w: %w, which bins are not accounted for", participation.ErrViolated, export.ErrShared)
-	}
-	if e.Manifest.Budgets != nil {
-		return m, fmt.Errorf("%w: %w, which bins are not accounted for", participation.ErrViolated, export.ErrLevels)
-	}
-	if m.strategy, err = e.SharedStrategy(); err != nil {
-		return m, err
-	}
-	_, err = bins.New(strategy.LowerOf(m.strategy), s.config.Schema.Separation())
-	return m, err
-}
-
-// correlationOf makes the strategies of an export ready for the participation that they were made for or, under Poisson
-// sampling, for a single one: groups are as many as there are bands, or as the export says.
-func (s *Study) correlationOf(e *export.Export) (*Correlation, error) {
 	of, err := s.participationOf(e)
 	if err != nil {
 		return nil, err
@@ -97,16 +81,22 @@ func (s *Study) correlationOf(e *export.Export) (*Correlation, error) {
 	if err == nil {
 		c, err = s.leveled(e, c)
 	}
-	if b := s.config.Schema.Separation(); err == nil && s.options.Sampling != participation.InTurn && c.Bands() > b {
-		return nil, fmt.Errorf("%w: it has %d bands, more than a node has batches (%d), so that its columns meet in every "+
-			"group", participation.ErrViolated, c.Bands(), b)
+	if err != nil {
+		return nil, err
+	}
+	switch b := s.config.Schema.Separation(); {
+	case s.inBins():
+		_, err = bins.New(strategy.LowerOf(strategies[0]), b)
+	case s.options.Sampling != participation.InTurn && c.Bands() > b:
+		err = fmt.Errorf("%w: it has %d bands, more than a node has batches (%d), so that its columns meet in every group",
+			participation.ErrViolated, c.Bands(), b)
 	}
 	return c, err
 }
 
 func (s *Study) participationOf(e *export.Export) (participation.Schema, error) {
 	if s.options.Sampling != participation.InTurn {
-		return participation.Single(s.config.Schema), nil
+		return s.schemaInSecret(), nil
 	}
 	of, err := e.Manifest.Participation.Of(e.Manifest.Steps)
 	if err != nil {

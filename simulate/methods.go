@@ -7,18 +7,18 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
-	"gonum.org/v1/gonum/mat"
-
+	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/baselines"
 	"mafalda/internal/rounding"
 	"mafalda/optim"
+	"mafalda/participation"
+	"mafalda/plan"
+	"mafalda/secrets"
 	"mafalda/strategy"
-	"mafalda/workload"
 )
 
 // Methods that are neither baselines nor exports.
@@ -42,10 +42,9 @@ type method struct {
 	correlation *Correlation // nil until it is needed, but of exports
 
 	// The fields below are for batches that are drawn in secret.
-	said     *said                // what the manifest of an export for such batches says
-	sampled  map[int]*Correlation // strategies by groups, as far as they were needed, for Poisson sampling
-	strategy strategy.Strategy    // an export's strategy, for bins
-	binned   map[float64]*Noise   // noise by ε, as far as it was needed, for bins
+	said     *export.Manifest         // what an export for such batches says; nil: nothing
+	strategy strategy.Strategy        // an export's strategy, for bins
+	drawn    map[float64]*secretNoise // noise by ε, as far as it was needed
 }
 
 // checkMethods rejects names that are neither known methods nor folders.
@@ -94,7 +93,7 @@ func (s *Study) chooseMethods() error {
 				return err
 			}
 		}
-		m.sampled, m.binned = map[int]*Correlation{}, map[float64]*Noise{}
+		m.drawn = map[float64]*secretNoise{}
 		s.methods = append(s.methods, &m)
 	}
 	return nil
@@ -105,42 +104,33 @@ func (s *Study) methodOf(c Cell) int {
 	return slices.IndexFunc(s.methods, func(m *method) bool { return m.name == c.Method && m.export == c.Export })
 }
 
-// correlation makes the correlation of one of MethodNames.
+// correlation makes the correlation of one of MethodNames, for batches in turn. Baselines know the optimizer, and no network.
 func (s *Study) correlation(ctx context.Context, name string) (*Correlation, error) {
-	if isShared(name) {
-		return s.sharedMethod(ctx, name)
-	}
-	made, err := s.strategy(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return NewCorrelation(s.network.Graph.Nodes(), Shared(made), s.config.Schema)
-}
-
-// strategy makes the strategy of one of MethodNames. Baselines know the optimizer, and no network.
-func (s *Study) strategy(ctx context.Context, name string) (strategy.Strategy, error) {
-	schema, spec := s.config.Schema, s.config.trained()
-	var h *mat.SymDense
+	var c strategy.Strategy = strategy.Identity(s.config.Schema.Steps())
+	var noise *secrets.Noise
 	var err error
-	switch name {
-	case Mafalda:
-		h, err = s.curvedGram(ctx)
-	case Uncurved:
-		h, err = s.gram(ctx)
-	case Ignorant:
-		spec = spec.Plain()
-		h, err = s.gramOf(ctx, spec, nil)
+	switch {
+	case name == DECOR:
+		noise, err = s.constantNoise(ctx, c)
+	case slices.Contains(baselines.Names(), name):
+		c, err = baselines.NewFor(ctx, name, s.config.trained(), s.config.Schema)
 	default:
-		return baselines.NewFor(ctx, name, spec, schema)
+		var of *plan.Solution
+		if of, err = s.solve(ctx, name, 0); err != nil {
+			break
+		}
+		if c = of.Strategy(); of.Space != nil {
+			noise = of.Space.Noise
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	r, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), schema, factorize.Options{Gap: s.gapFor(name, spec)})
-	if err != nil {
-		return nil, err
+	made, err := NewCorrelation(s.network.Graph.Nodes(), Shared(c), s.config.Schema)
+	if err != nil || noise == nil {
+		return made, err
 	}
-	return r.Strategy, converged(r)
+	return made.WithShared(noise)
 }
 
 // Gaps of strategies for more than plain training, whose last digits take long where rates are close to 0.
@@ -149,25 +139,46 @@ const (
 	enoughGap  = 1e-3 // of a search that ended before: far less than what seeds make of a loss
 )
 
-// gapFor returns the certified gap at which the search of a method stops: where the noise of some steps costs nothing,
-// the gap for the last step's error; for plain training without feedback 0, the default.
-func (s *Study) gapFor(name string, spec workload.Spec) float64 {
-	switch {
-	case spec.HasFreeNoise(s.config.Schema.Steps()):
-		return factorize.LastStep.DefaultGap()
-	case spec.IsPlain() && name != Mafalda:
-		return 0
+// problem returns what a method is the optimum for.
+func (s *Study) problem(name string) plan.Problem {
+	p := plan.Problem{Network: s.network, Workload: s.config.trained(), Schema: s.config.Schema, Gram: plan.Gram{Probes: estimateProbes}}
+	switch name {
+	case Mafalda:
+		p.Curvature = s.curvature()
+	case Ignorant:
+		still := *s.network
+		still.Sequence = nil
+		p.Network, p.Workload = &still, p.Workload.Plain()
 	}
-	return trainedGap
+	return p
 }
 
-// converged is the error of an optimum that is none.
-func converged(r *factorize.Result) error {
+// solve returns the optimum of a method: at an ε, where batches are drawn in secret.
+func (s *Study) solve(ctx context.Context, name string, epsilon float64) (*plan.Solution, error) {
+	p, o := s.problem(name), plan.Options{Class: factorize.Dense{}, NoBaselines: true}
 	switch {
-	case r.Status == optim.Interrupted:
-		return context.Canceled
-	case r.Status == optim.Converged || r.Gap <= enoughGap:
-		return nil
+	case name == Secrets:
+		var err error
+		if p.Sharing, err = new(plan.Sharing).Resolve(s.network); err != nil {
+			return nil, err
+		}
+		p.Gram = plan.Gram{}
+	case !p.Workload.HasFreeNoise(p.Schema.Steps()) && (name == Mafalda || !p.Workload.IsPlain()):
+		o.Tolerance = trainedGap
 	}
-	return fmt.Errorf("%v with a gap of %s", r.Status, strconv.FormatFloat(rounding.Up(r.Gap, 2), 'g', 2, 64))
+	if scheme := s.scheme(); scheme.Of != participation.InTurn {
+		o.Sampling, o.Batches, o.MonteCarlo = scheme.Of, scheme.Batches, s.options.MonteCarlo
+		o.Class = factorize.Banded{Bandwidth: s.options.Bandwidth}
+		o.Privacy = &plan.Privacy{Target: accounting.Target{Epsilon: epsilon, Delta: s.options.Delta}}
+	}
+	of, err := plan.Solve(ctx, p, o)
+	switch {
+	case err != nil:
+		return nil, err
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case of.Ending.Status != optim.Converged && of.Ending.Gap > enoughGap:
+		return nil, fmt.Errorf("%v with a gap of %.2g", of.Ending.Status, rounding.Up(of.Ending.Gap, 2))
+	}
+	return of, nil
 }

@@ -23,7 +23,7 @@ const estimateProbes = 64
 // gram returns the Gram matrix of the run's workload, made when it is needed first.
 func (s *Study) gram(ctx context.Context) (*mat.SymDense, error) {
 	if s.made == nil {
-		h, err := s.gramOf(ctx, s.config.trained(), nil)
+		h, err := s.problem(Uncurved).GramMatrix(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -32,24 +32,14 @@ func (s *Study) gram(ctx context.Context) (*mat.SymDense, error) {
 	return s.made, nil
 }
 
-// curvedGram returns the Gram matrix of the run's workload for gradients that answer to errors as the task's do, made
-// when it is needed first; where errors would then grow, as at a learning rate that is too large, it is gram's.
-func (s *Study) curvedGram(ctx context.Context) (*mat.SymDense, error) {
-	if s.reactiveGram != nil {
-		return s.reactiveGram, nil
+// curvature returns how gradients answer to errors at the learning rate of the run; nil where errors would grow, as at one
+// that is too large.
+func (s *Study) curvature() *workload.Spectrum {
+	c := &workload.Spectrum{Risk: workload.Distance}
+	for _, d := range s.spectrum() {
+		c.X, c.Directions = append(c.X, s.config.LearningRate*d.X), append(c.Directions, s.config.LearningRate*d.Weight)
 	}
-	h, err := s.gram(ctx)
-	if c := s.curvature(); c != nil && err == nil {
-		h, err = s.gramOf(ctx, s.config.trained(), c)
-	}
-	s.reactiveGram = h
-	return h, err
-}
-
-// curvature returns how gradients answer to errors at the learning rate of the run; nil where errors would grow.
-func (s *Study) curvature() workload.Curvature {
-	c := scale(s.spectrum(), s.config.LearningRate)
-	if c.Check(s.config.trained(), s.config.Gossip, s.config.Schema.Steps()) != nil {
+	if len(c.X) == 0 || c.Curvature().Check(s.config.trained(), s.config.Gossip, s.config.Schema.Steps()) != nil {
 		return nil
 	}
 	return c
@@ -69,42 +59,23 @@ func (s *Study) predictedExcess(ctx context.Context, n *Noise, r *Result) (*floa
 	if of.shared != nil || of.levels != nil || len(of.layers) > 1 || !s.foreseeable(of) {
 		return nil, nil
 	}
-	spec := s.config.trained()
-	spec.Weights = workload.LastSteps(s.config.Window())
+	on := s.problem(Mafalda)
+	on.Workload.Weights = workload.LastSteps(s.config.Window())
 	if s.excessGram == nil {
-		c := s.curvature()
-		if c == nil {
+		if on.Curvature == nil {
 			return nil, nil
 		}
 		var err error
-		if s.excessGram, err = s.gramOf(ctx, spec, c); err != nil {
+		if s.excessGram, err = on.GramMatrix(ctx); err != nil {
 			return nil, err
 		}
 	}
-	t := measure.Training{Workload: spec, Nodes: len(of.of), Steps: s.config.Schema.Steps(), Rate: s.config.LearningRate}
+	t := measure.Training{Workload: on.Workload, Nodes: len(of.of), Steps: s.config.Schema.Steps(), Rate: s.config.LearningRate}
 	e, err := t.Predict(r.Deviation, of.layers[0].squaredError(s.excessGram))
 	if err != nil {
 		return nil, nil // of nodes that miss steps
 	}
 	return finite(e.Noise), nil
-}
-
-// gramOf returns the Gram matrix of a workload on the study's network under a curvature, nil for gradients that do not
-// answer: an estimate if there is no exact one.
-func (s *Study) gramOf(ctx context.Context, spec workload.Spec, c workload.Curvature) (*mat.SymDense, error) {
-	w, steps := s.config.Gossip, s.config.Schema.Steps()
-	err := c.Exact(spec, w)
-	switch {
-	case errors.Is(err, workload.ErrNotExact):
-		sampled, err := workload.NewSampled(ctx, w, steps, workload.SampledOptions{Spec: spec, Curvature: c, Probes: estimateProbes})
-		if err != nil {
-			return nil, err
-		}
-		return sampled.Kernel(steps).Gram(), nil
-	case err != nil:
-		return nil, err
-	}
-	return workload.Gram(ctx, w, steps, workload.Options{Spec: spec, Curvature: c})
 }
 
 // predicted returns what the Gram matrix says of Result.NoiseError, in expectation; nil where that would cost much, or

@@ -9,6 +9,7 @@ import (
 	"mafalda/export"
 	"mafalda/factorize"
 	"mafalda/factorize/spacetime"
+	"mafalda/plan"
 	"mafalda/secrets"
 	"mafalda/strategy"
 	"mafalda/threat"
@@ -108,44 +109,22 @@ func coalitionWords(c export.Coalitions) string {
 	return fmt.Sprintf("%d coalitions of curious nodes", len(c.Sets))
 }
 
-// sharedMethod makes the correlation of a method whose neighbours share noise.
-func (s *Study) sharedMethod(ctx context.Context, name string) (*Correlation, error) {
+// constantNoise returns the best two constants for a strategy, with neighbours that share noise against single nodes.
+func (s *Study) constantNoise(ctx context.Context, c strategy.Strategy) (*secrets.Noise, error) {
 	w, err := s.spaceTime()
 	if err != nil {
 		return nil, err
 	}
-	single, err := secrets.Colluding(s.network.Graph.Nodes(), 1)
+	sharing, err := new(plan.Sharing).Resolve(s.network)
 	if err != nil {
 		return nil, err
 	}
-	setting := spacetime.Setting{Secrets: secrets.OfEdges(s.network.Graph), Attackers: single}
-	p := spacetime.Problem{Workload: w, Schema: s.config.Schema, Class: factorize.Dense{}, Setting: setting}
-	var noise *secrets.Noise
-	var c strategy.Strategy = strategy.Identity(s.config.Schema.Steps())
-	if name == DECOR {
-		r, err := p.Constant(ctx, c)
-		if err != nil {
-			return nil, err
-		}
-		noise = r.Noise
-	} else {
-		r, err := spacetime.Optimize(ctx, p, spacetime.Options{})
-		if err != nil {
-			return nil, err
-		}
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		if r.SpaceGap > enoughGap || r.Time.Gap > enoughGap {
-			return nil, fmt.Errorf("%v with gaps of %.2g and %.2g", r.Status, r.SpaceGap, r.Time.Gap)
-		}
-		noise, c = r.Noise, r.Time.Strategy
-	}
-	made, err := NewCorrelation(s.network.Graph.Nodes(), Shared(c), s.config.Schema)
+	p := spacetime.Problem{Workload: w, Schema: s.config.Schema, Class: factorize.Dense{}, Setting: sharing.Setting()}
+	r, err := p.Constant(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	return made.WithShared(noise)
+	return r.Noise, nil
 }
 
 // spaceTime returns the workload over nodes and steps. The error is a fault.Argument of networks that change.

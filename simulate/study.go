@@ -35,15 +35,13 @@ type Study struct {
 	byRate   map[float64]*Study        // the same with one learning rate each; nil unless several are tried
 	spectrum func() workload.Curvature // curvature of the task, for a learning rate of one
 
-	making       sync.Mutex // held while a strategy, or a noise multiplier, is made
-	methods      []*method
-	multipliers  bands.Noise   // noise multipliers, as far as they were needed
-	bands        *bands.Table  // strategies for batches from groups; nil until one is needed
-	made         *mat.SymDense // the Gram matrix of the run's workload
-	reactiveGram *mat.SymDense // Gram matrix for gradients that answer to errors
-	excessGram   *mat.SymDense // likewise, of the steps whose losses are averaged
-	records      int           // records of the largest node, for batches of a largest size; 0 until they are counted
-	predictions  map[*Correlation]*float64
+	making      sync.Mutex // held while a strategy, or a noise multiplier, is made
+	methods     []*method
+	multipliers bands.Noise   // noise multipliers, as far as they were needed
+	made        *mat.SymDense // the Gram matrix of the run's workload
+	excessGram  *mat.SymDense // Gram matrix of the steps whose losses are averaged, for gradients that answer to errors
+	records     int           // records of the largest node, for batches of a largest size; 0 until they are counted
+	predictions map[*Correlation]*float64
 }
 
 // StudyOptions says what a Study compares.
