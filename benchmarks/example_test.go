@@ -11,7 +11,7 @@ import (
 )
 
 // How far the strategies of the field are above the optimum, where a record takes part in four of sixteen steps.
-func ExampleMeasurer() {
+func ExampleStudy() {
 	ctx := context.Background()
 	n, err := graph.LoadNetwork(ctx, graph.NetworkOptions{Source: "florentine"})
 	if err != nil {
@@ -21,13 +21,12 @@ func ExampleMeasurer() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	cases, err := benchmarks.Cases(n, []participation.Cyclic{schema})
+	s, err := benchmarks.NewStudy([]*graph.Network{n}, []participation.Cyclic{schema}, graph.NetworkOptions{}, benchmarks.SuitePrivacies())
 	if err != nil {
 		log.Fatal(err)
 	}
-	m := benchmarks.NewMeasurer(cases, benchmarks.SuitePrivacies())
-	for _, cell := range benchmarks.Cells(cases) {
-		row, err := m.Measure(ctx, cell)
+	for _, cell := range s.Cells() {
+		row, err := s.Do(ctx, cell)
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package benchmarks
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"mafalda/factorize"
 	"mafalda/factorize/bands"
 	"mafalda/factorize/baselines"
+	"mafalda/participation"
 	"mafalda/plan"
 	"mafalda/strategy"
 	"mafalda/workload"
@@ -39,167 +41,126 @@ func (c Cell) text() string {
 	return fmt.Sprintf("%q %s %s %d %d %q %q %v", c.Graph, c.SHA256, c.Digest, c.K, c.B, c.Strategy, c.Workload, c.Spec)
 }
 
+// optimum returns the cell of the optimum that a strategy is compared with.
+func (c Cell) optimum() Cell {
+	c.Strategy = Dense
+	return c
+}
+
+// row returns what a row says of its cell.
+func (c Cell) row() Row {
+	return Row{Graph: c.Graph, SHA256: c.SHA256, K: c.K, B: c.B, Strategy: c.Strategy, Workload: c.Workload, Spec: c.Spec}
+}
+
 // Seconds is about how long the cell takes on one processor, without what the graph asks for, within a factor of ten.
 func (c Cell) Seconds() float64 { return 5e-8 * math.Pow(float64(c.K*c.B), 3) }
 
-// searchBytes is about how much memory it takes: 60 matrices of T×T.
-func searchBytes(steps int) float64 { return 60 * 8 * float64(steps) * float64(steps) }
+// errNoCell is about a cell of another study.
+var errNoCell = errors.New("it is no cell of these cases")
 
-// Memory is about how many bytes measuring the cells takes.
-func (s *Study) Memory() float64 {
-	most := 0.0
-	for _, c := range s.cells {
-		most = max(most, searchBytes(c.K*c.B))
+// Do measures a cell. It fails for a cell of other cases, if the strategy or a Gram matrix cannot be made, or when ctx
+// ends.
+func (s *Study) Do(ctx context.Context, c Cell) (r Row, err error) {
+	p, ok := s.problems[c.text()]
+	switch {
+	case !ok:
+		err = errNoCell
+	case s.Workloads:
+		r, err = compareWorkload(ctx, c, p)
+	default:
+		r, err = s.compareStrategy(ctx, c, p)
 	}
-	return most
-}
-
-// Cells returns the cells of cases, in the order of the table.
-func Cells(cases []Case) []Cell {
-	var cells []Cell
-	for _, c := range cases {
-		for _, name := range Strategies() {
-			cells = append(cells, c.cell(name))
-		}
+	if err != nil {
+		err = fmt.Errorf("%s, k = %d, b = %d: %s: %w", c.Graph, c.K, c.B, c.What(), err)
 	}
-	return cells
+	return r, err
 }
 
-func (c Case) cell(strategy string) Cell {
-	return Cell{Graph: c.Graph, SHA256: c.SHA256, Digest: c.Digest, K: c.Schema.Participations(), B: c.Schema.Separation(),
-		Strategy: strategy}
+// shared is what the rows of strategies on one network under one schema have in common.
+type shared struct {
+	problem plan.Problem
+	gram    *mat.SymDense
+	bands   *bands.Table
 }
 
-// A Measurer measures one cell after the other, and keeps what cells share: the optimum of every case, D-MF and noise
-// multipliers of every schema, and the Gram matrix and the bands of one case, so that cells are best measured case by
-// case.
-type Measurer struct {
-	levels plan.Privacies
-	cases  map[Cell]Case // cases by their dense cells
-	dense  map[Cell]Row
-	dmf    map[string]strategy.Strategy // D-MF strategies by schema: they know nothing of the network
-	noise  bands.Noise
-
-	at    Cell // the dense cell of the case whose Gram matrix is kept
-	gram  *mat.SymDense
-	bands *bands.Table
-}
-
-// NewMeasurer returns one for the cells of cases, at levels of privacy that have been checked.
-func NewMeasurer(cases []Case, levels plan.Privacies) *Measurer {
-	m := &Measurer{levels: levels, cases: map[Cell]Case{}, dense: map[Cell]Row{},
-		dmf: map[string]strategy.Strategy{}, noise: bands.Noise{}}
-	for _, c := range cases {
-		m.cases[c.cell(Dense)] = c
-	}
-	return m
-}
-
-// Know tells of a row that was measured earlier: the dense ones are what others are compared with.
-func (m *Measurer) Know(c Cell, r Row) {
-	if c.Strategy == Dense {
-		m.dense[c] = r
-	}
-}
-
-// Measure makes the strategy of a cell and evaluates it. The cell must be one of the cases'. The errors are those
-// of making the strategy, and of ctx.
-func (m *Measurer) Measure(ctx context.Context, cell Cell) (Row, error) {
-	optimum := cell
-	optimum.Strategy = Dense
-	c, ok := m.cases[optimum]
-	if !ok {
-		return Row{}, errNoCell
-	}
-	if m.at != optimum || m.gram == nil {
-		h, err := c.Gram(ctx)
+// compareStrategy measures a strategy beside the optimum. It keeps the optima of all networks and schemas, and what else
+// rows share of the last one, so that cells are best measured network by network.
+func (s *Study) compareStrategy(ctx context.Context, c Cell, p plan.Problem) (Row, error) {
+	optimum := c.optimum()
+	if s.at == nil || s.last != optimum {
+		h, err := p.GramMatrix(ctx)
 		if err != nil {
 			return Row{}, err
 		}
-		table := bands.NewTable(factorize.Mean(h), c.Schema, bands.Options{Gap: sampledBestGap, Noise: m.noise})
-		m.at, m.gram, m.bands = optimum, h, table
+		s.last, s.at = optimum, &shared{p, h, bands.NewTable(factorize.Mean(h), p.Schema, bands.Options{Gap: sampledBestGap, Noise: s.noise})}
 	}
-	dense, err := recall(m.dense, optimum, func() (Row, error) { return m.optimum(ctx, c) })
-	if err != nil {
-		return Row{}, err
+	dense, known := s.dense[optimum]
+	if !known {
+		var err error
+		if dense, err = s.make(ctx, optimum, Row{Ratio: 1}, maker{class: factorize.Dense{}}); err != nil {
+			return Row{}, err
+		}
+		s.dense[optimum] = dense
 	}
-	switch strategy := cell.Strategy; strategy {
+	switch c.Strategy {
 	case Dense:
 		return dense, nil
 	case SampledBest:
-		return m.completeSampled(ctx, c.row(strategy), dense, m.bands.Descend)
+		return s.makeSampled(ctx, c, dense, s.at.bands.Descend)
 	case SampledDPDSGD:
-		return m.completeSampled(ctx, c.row(strategy), dense,
-			func(ctx context.Context, epsilon, delta float64) (bands.Cost, error) {
-				return m.bands.At(ctx, 1, epsilon, delta)
-			})
+		return s.makeSampled(ctx, c, dense, func(ctx context.Context, epsilon, delta float64) (bands.Cost, error) {
+			return s.at.bands.At(ctx, 1, epsilon, delta)
+		})
 	}
-	for _, k := range makers(c.Schema) {
-		if k.name == cell.Strategy {
-			return m.compare(ctx, c, k, dense)
+	for _, k := range makers(p.Schema) {
+		if k.name == c.Strategy {
+			return s.make(ctx, c, dense, k)
 		}
 	}
-	return Row{}, fmt.Errorf("unknown strategy %q", cell.Strategy)
+	return Row{}, fmt.Errorf("unknown strategy %q", c.Strategy)
 }
 
-// row returns what a row says of the case.
-func (c Case) row(strategy string) Row {
-	return Row{Graph: c.Graph, SHA256: c.SHA256, K: c.Schema.Participations(), B: c.Schema.Separation(),
-		Strategy: strategy, StrategyRow: new(StrategyRow)}
-}
-
-// optimum measures the certified optimum.
-func (m *Measurer) optimum(ctx context.Context, c Case) (Row, error) {
+// make makes a strategy for batches in turn, and measures it beside the optimum, unless it is that.
+func (s *Study) make(ctx context.Context, c Cell, dense Row, k maker) (Row, error) {
 	started := time.Now()
-	best, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(m.gram), c.Schema, factorize.Options{})
-	if _, err = completeSearch(best, err); err != nil {
-		return Row{}, err
-	}
-	r := c.row(Dense)
-	r.measure(best.Strategy, best.Quality, time.Since(started))
-	r.Ratio, r.LowerBound = 1, best.LowerBound
-	return m.completeCyclic(r)
-}
-
-// compare measures a strategy beside the optimum.
-func (m *Measurer) compare(ctx context.Context, c Case, k maker, dense Row) (Row, error) {
-	started := time.Now()
-	made := m.dmf
-	if k.name != baselines.DMF {
-		made = map[string]strategy.Strategy{} // it knows the network
-	}
-	s, err := recall(made, c.Schema.String(), func() (strategy.Strategy, error) {
-		s, err := k.make(ctx, m.gram, c.Schema)
-		return s, cmp.Or(err, ctx.Err())
-	})
-	if err != nil {
+	made, bound, err := k.make(ctx, s.at.gram, s.at.problem.Schema)
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return Row{}, err
 	}
 	took := time.Since(started)
-	q, err := factorize.Evaluate(s, factorize.Mean(m.gram), c.Schema)
+	q, err := factorize.Evaluate(made, factorize.Mean(s.at.gram), s.at.problem.Schema)
 	if err != nil {
 		return Row{}, err
 	}
-	r := c.row(k.name)
-	r.measure(s, q, took)
-	r.Ratio, r.LowerBound = r.Loss/dense.Loss, dense.LowerBound
-	return m.completeCyclic(r)
+	r := c.row()
+	r.SensSquared, r.SensKind, r.Loss, r.Seconds = q.Sensitivity.Squared, q.Sensitivity.Kind(), q.Loss, took.Seconds()
+	r.StrategyRow = &StrategyRow{MemoryFloats: made.NodeCost().Floats}
+	r.Ratio, r.LowerBound = r.Loss/cmp.Or(dense.Loss, r.Loss), cmp.Or(dense.LowerBound, bound)
+	for _, epsilon := range s.levels.Epsilons {
+		e, err := s.errorInTurn(r.Loss, epsilon)
+		if err != nil {
+			return r, err
+		}
+		r.AtPrivacy = append(r.AtPrivacy, plan.AtPrivacy{Epsilon: epsilon, Delta: s.levels.Delta, Error: e, Ratio: r.Ratio})
+	}
+	return r, nil
 }
 
-// completeSampled completes the row of strategies for batches that are drawn in secret, beside the optimum.
-func (m *Measurer) completeSampled(ctx context.Context, r, dense Row,
+// makeSampled makes the row of strategies for batches that are drawn in secret, beside the optimum.
+func (s *Study) makeSampled(ctx context.Context, c Cell, dense Row,
 	of func(ctx context.Context, epsilon, delta float64) (bands.Cost, error)) (Row, error) {
-	started := time.Now()
-	for _, epsilon := range m.levels.Epsilons {
-		cost, err := of(ctx, epsilon, m.levels.Delta)
+	started, r := time.Now(), c.row()
+	r.StrategyRow = new(StrategyRow)
+	for _, epsilon := range s.levels.Epsilons {
+		cost, err := of(ctx, epsilon, s.levels.Delta)
 		if err != nil {
 			return Row{}, err
 		}
-		optimum, err := m.errorInTurn(dense.Loss, epsilon)
+		optimum, err := s.errorInTurn(dense.Loss, epsilon)
 		if err != nil {
 			return Row{}, err
 		}
-		r.AtPrivacy = append(r.AtPrivacy, plan.SecretCost(cost, epsilon, m.levels.Delta, optimum))
+		r.AtPrivacy = append(r.AtPrivacy, plan.SecretCost(cost, epsilon, s.levels.Delta, optimum))
 		r.MemoryFloats = max(r.MemoryFloats, cost.Bandwidth-1)
 	}
 	r.Seconds = time.Since(started).Seconds()
@@ -208,31 +169,58 @@ func (m *Measurer) completeSampled(ctx context.Context, r, dense Row,
 
 // errorInTurn returns the squared error of a strategy of this loss with the noise for ε, in units of the clip, where batches
 // are visited in turn: loss/μ², the noise rounded up. It fails as accounting.Calibrate does.
-func (m *Measurer) errorInTurn(loss, epsilon float64) (float64, error) {
-	p, err := accounting.Calibrate(accounting.Target{Epsilon: epsilon, Delta: m.levels.Delta}, 1, 1, accounting.ZeroOut)
+func (s *Study) errorInTurn(loss, epsilon float64) (float64, error) {
+	p, err := accounting.Calibrate(accounting.Target{Epsilon: epsilon, Delta: s.levels.Delta}, 1, 1, accounting.ZeroOut)
 	return p.NoiseStd * p.NoiseStd * loss, err
 }
 
-// completeCyclic completes a row for batches in turn, whose ratio to the optimum is the same at every level.
-func (m *Measurer) completeCyclic(r Row) (Row, error) {
-	for _, epsilon := range m.levels.Epsilons {
-		e, err := m.errorInTurn(r.Loss, epsilon)
-		if err != nil {
-			return r, err
-		}
-		r.AtPrivacy = append(r.AtPrivacy, plan.AtPrivacy{Epsilon: epsilon, Delta: m.levels.Delta, Error: e, Ratio: r.Ratio})
-	}
-	return r, nil
+// maker is a row's strategy for a schema: the best of a class, a strategy that is made, or the baseline of this name.
+type maker struct {
+	name  string
+	class factorize.Class                   // class whose best strategy is taken; nil: none
+	made  func() (strategy.Strategy, error) // makes the strategy; nil: the class does, or name says it
 }
 
-// recall returns what is kept by a key, and makes it if there is nothing.
-func recall[K comparable, V any](all map[K]V, key K, make func() (V, error)) (V, error) {
-	if v, known := all[key]; known {
-		return v, nil
+// make returns the strategy for a Gram matrix under the schema, with what is known to be below all losses.
+func (k maker) make(ctx context.Context, h *mat.SymDense, s participation.Schema) (c strategy.Strategy, bound float64, err error) {
+	switch {
+	case k.class != nil:
+		r, err := k.class.Optimize(ctx, factorize.Mean(h), s, factorize.Options{})
+		if err != nil {
+			return nil, 0, err
+		}
+		return r.Strategy, r.LowerBound, nil
+	case k.made != nil:
+		c, err = k.made()
+		return c, 0, err
 	}
-	v, err := make()
-	if err == nil {
-		all[key] = v
+	c, err = baselines.NewFor(ctx, k.name, workload.Spec{}, s)
+	return c, 0, err
+}
+
+// plainGap is the certified gap of the optimum for plain training.
+const plainGap = 1e-8
+
+// compareWorkload returns the row of a workload: what plan.Solve says. It fails as that does, or when ctx ends.
+func compareWorkload(ctx context.Context, c Cell, p plan.Problem) (Row, error) {
+	started, o := time.Now(), plan.Options{}
+	if p.Workload.IsPlain() {
+		o.Tolerance = math.Max(plainGap, factorize.MinGap(p.Schema.Steps()))
 	}
-	return v, err
+	s, err := plan.Solve(ctx, p, o)
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return Row{}, err
+	}
+	r, loss := c.row(), s.Quality.Loss
+	excess := func(of float64) float64 { return (of - loss) / loss }
+	r.Nodes, r.Loss, r.LowerBound = p.Network.Graph.Nodes(), loss, s.LowerBound
+	r.WorkloadRow = &WorkloadRow{Gap: s.Gap, PlainLoss: cmp.Or(s.PlainLoss, loss)}
+	r.PlainExcess = excess(r.PlainLoss)
+	for _, b := range s.Baselines {
+		if b.Name == baselines.DMF {
+			r.CentralizedLoss, r.CentralizedExcess = b.Loss, excess(b.Loss)
+		}
+	}
+	r.Seconds = time.Since(started).Seconds()
+	return r, nil
 }

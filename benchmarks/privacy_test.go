@@ -19,13 +19,12 @@ import (
 // Errors at a privacy are what they are by definition: in turn the loss over μ², in secret the squared error of the
 // bands times the square of a noise multiplier that the accountant accepts, the least over all numbers of bands.
 func TestAtPrivacy(t *testing.T) {
-	ctx, computed := context.Background(), 0
-	cases := []Case{prefixCase(t, &computed)}
+	ctx := context.Background()
 	levels := plan.Privacies{Epsilons: []float64{0.5, 12}, Delta: 1e-5}
-	m := NewMeasurer(cases, levels)
+	m := prefixStudy(t, levels, Cell{})
 	rows := map[string]Row{}
-	for _, cell := range Cells(cases) {
-		r, err := m.Measure(ctx, cell)
+	for _, cell := range m.Cells() {
+		r, err := m.Do(ctx, cell)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,8 +79,6 @@ func TestAtPrivacy(t *testing.T) {
 }
 
 func TestBadPrivacies(t *testing.T) {
-	computed := 0
-	c := prefixCase(t, &computed)
 	for name, tc := range map[string]struct {
 		levels plan.Privacies
 		field  string
@@ -93,13 +90,10 @@ func TestBadPrivacies(t *testing.T) {
 		"twice":        {plan.Privacies{Epsilons: []float64{1, 2, 1}, Delta: 1e-6}, "Epsilon"},
 		"out of reach": {plan.Privacies{Epsilons: []float64{1e-9}, Delta: 1e-12}, "Epsilon"},
 	} {
-		_, err := NewStudy([]Case{c}, graph.NetworkOptions{}, tc.levels)
+		_, err := NewStudy(nil, []participation.Cyclic{cyclic(t, 24, 3)}, graph.NetworkOptions{}, tc.levels)
 		var a *fault.Argument
 		if !errors.As(err, &a) || a.Field != tc.field {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-	if computed != 0 {
-		t.Error("a Gram matrix was computed first")
 	}
 }

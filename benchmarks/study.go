@@ -2,23 +2,19 @@ package benchmarks
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 
-	"gonum.org/v1/gonum/mat"
-
+	"mafalda/factorize/bands"
 	"mafalda/graph"
-	"mafalda/internal/limits"
 	"mafalda/internal/lists"
 	"mafalda/internal/text"
 	"mafalda/internal/version"
 	"mafalda/participation"
 	"mafalda/plan"
 	"mafalda/study"
-	"mafalda/workload"
 )
 
 // Suite returns what is measured by default: built-in graphs, and schemas.
@@ -43,90 +39,108 @@ func suiteSchemas(all ...KB) []participation.Cyclic {
 	})
 }
 
-// Cases returns the cases of a network, one a schema. It fails if memory does not hold the steps (package limits).
-func Cases(n *graph.Network, schemas []participation.Cyclic) ([]Case, error) {
-	digest := n.Digest()
-	var cases []Case
-	for _, s := range schemas {
-		steps := s.Steps()
-		if err := limits.Fits(fmt.Sprintf("T = %d", steps), searchBytes(steps)); err != nil {
-			return nil, err
-		}
-		gram := func(ctx context.Context) (*mat.SymDense, error) {
-			return workload.Gram(ctx, n.Gossip.Matrix(), steps, workload.Options{})
-		}
-		c := Case{Graph: n.Origin.Source, SHA256: n.Origin.SHA256, Digest: digest, Schema: s, Gram: gram}
-		cases = append(cases, c)
-	}
-	return cases, nil
-}
-
-// Study is a table as cells of package study: every strategy on every case, or every workload on every network. Every
+// Study is a table as cells of package study: every strategy, or every workload, on every network under every schema. Every
 // process that makes the same study measures the same cells, which are plain data. It is for one goroutine.
 type Study struct {
 	Workloads bool     // a row is a workload, not a strategy
 	LeftOut   []string // a sentence about each workload that some network does not have
 
-	cells   []Cell
-	measure func(context.Context, Cell) (Row, error)
-	know    func(Cell, Row)
-	options graph.NetworkOptions
-	levels  plan.Privacies
-	files   []study.File // matchings that networks are sequences of
+	cells    []Cell
+	problems map[string]plan.Problem // what is solved, by the texts of the cells
+	options  graph.NetworkOptions
+	levels   plan.Privacies
+	files    []study.File // matchings that networks are sequences of
+
+	dense map[Cell]Row // optima by their cells
+	noise bands.Noise
+	last  Cell // the optimum of what at is of
+	at    *shared
 }
 
-// NewStudy returns the study of strategies on cases whose networks were all loaded by these options, but for the
-// source. It fails as plan.Privacies.Check does, and as bands.Noise.Multiplier does for levels that no noise meets.
-func NewStudy(cases []Case, options graph.NetworkOptions, levels plan.Privacies) (*Study, error) {
+// NewStudy returns the study of strategies on networks, all loaded by these options but for the source. It fails as
+// plan.Privacies.Check does, as bands.Noise.Multiplier does for levels that no noise meets, and with limits.ErrMemory for steps
+// that memory does not hold.
+func NewStudy(networks []*graph.Network, schemas []participation.Cyclic, options graph.NetworkOptions, levels plan.Privacies) (*Study, error) {
 	if err := levels.Check(); err != nil {
 		return nil, err
 	}
-	m := NewMeasurer(cases, levels)
-	for _, c := range cases {
+	s := &Study{options: options, levels: levels, dense: map[Cell]Row{}, noise: bands.Noise{}}
+	for _, schema := range schemas {
 		for _, epsilon := range levels.Epsilons {
-			if _, err := m.noise.Multiplier(c.Schema, 1, epsilon, levels.Delta); err != nil {
+			if _, err := s.noise.Multiplier(schema, 1, epsilon, levels.Delta); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return &Study{cells: Cells(cases), measure: m.Measure, know: m.Know, options: options, levels: levels}, nil
+	return s, s.fill(networks, schemas, func(c Cell, p plan.Problem) error {
+		p.Gram.Method = plan.GramExact
+		for _, c.Strategy = range Strategies() {
+			s.add(c, p)
+		}
+		return nil
+	})
 }
 
 // NewWorkloadStudy returns the study of workloads on networks, all loaded by these options but for the source: what the
 // strategy costs that is optimal for plain training, what a centralized one costs that knows the optimizer, and the
 // optimum. The errors are Workloads' errors, and limits.ErrMemory for steps that memory does not hold.
-func NewWorkloadStudy(networks []*graph.Network, schemas []participation.Cyclic, options graph.NetworkOptions) (*Study,
-	error) {
-	m := workloadMeasurer{}
-	s := &Study{Workloads: true, measure: m.Measure, know: func(Cell, Row) {}, options: options}
-	for _, schema := range schemas {
-		steps := schema.Steps()
-		if err := limits.Fits(fmt.Sprintf("T = %d", steps), searchBytes(steps)); err != nil {
-			return nil, err
+func NewWorkloadStudy(networks []*graph.Network, schemas []participation.Cyclic, options graph.NetworkOptions) (*Study, error) {
+	s := &Study{Workloads: true, options: options}
+	return s, s.fill(networks, schemas, func(c Cell, p plan.Problem) error {
+		lines, leftOut, err := Workloads(p.Network, p.Schema.Steps(), options.Seed)
+		if err != nil {
+			return err
 		}
-		for _, n := range networks {
-			lines, leftOut, err := Workloads(n, steps, options.Seed)
-			if err != nil {
-				return nil, err
+		for _, text := range leftOut {
+			s.LeftOut = append(s.LeftOut, c.Graph+": "+text)
+		}
+		for _, l := range lines {
+			c.Workload, c.Spec, p.Workload = l.Name, &l.Spec, l.Spec
+			s.add(c, p)
+		}
+		f := matchingsFile(p.Network, options.Seed)
+		if !slices.ContainsFunc(s.files, func(other study.File) bool { return other.Name == f.Name }) {
+			s.files = append(s.files, f)
+		}
+		return nil
+	})
+}
+
+// fill hands every network under every schema to add, with what its cells have in common.
+func (s *Study) fill(networks []*graph.Network, schemas []participation.Cyclic, add func(Cell, plan.Problem) error) error {
+	for _, n := range networks {
+		digest := n.Digest()
+		for _, schema := range schemas {
+			p := plan.Problem{Network: n, Schema: schema}
+			if err := p.Needs(plan.Options{}).Check(); err != nil {
+				return err
 			}
-			for _, text := range leftOut {
-				s.LeftOut = append(s.LeftOut, n.Origin.Source+": "+text)
-			}
-			for _, l := range lines {
-				c := Cell{Graph: n.Origin.Source, SHA256: n.Origin.SHA256, Digest: n.Digest(), K: schema.Participations(),
-					B: schema.Separation(), Workload: l.Name, Spec: &l.Spec}
-				if _, twice := m[c.text()]; !twice {
-					s.cells = append(s.cells, c)
-					m[c.text()] = workloadCase{l, n, schema}
-				}
-			}
-			f := matchingsFile(n, options.Seed)
-			if !slices.ContainsFunc(s.files, func(other study.File) bool { return other.Name == f.Name }) {
-				s.files = append(s.files, f)
+			if err := add(Cell{Graph: n.Origin.Source, SHA256: n.Origin.SHA256, Digest: digest, K: schema.Participations(),
+				B: schema.Separation()}, p); err != nil {
+				return err
 			}
 		}
 	}
-	return s, nil
+	return nil
+}
+
+// add adds a cell, unless it is there.
+func (s *Study) add(c Cell, p plan.Problem) {
+	if s.problems == nil {
+		s.problems = map[string]plan.Problem{}
+	}
+	if _, twice := s.problems[c.text()]; !twice {
+		s.cells, s.problems[c.text()] = append(s.cells, c), p
+	}
+}
+
+// Memory is about how many bytes measuring the cells takes.
+func (s *Study) Memory() float64 {
+	most := 0.0
+	for _, p := range s.problems {
+		most = max(most, p.Needs(plan.Options{}).Memory)
+	}
+	return most
 }
 
 // matchingsFile is a sequence of networks as a file, to go on with.
@@ -142,17 +156,11 @@ func (s *Study) Cells() []Cell { return s.cells }
 // Levels are the levels of privacy that strategies are compared at.
 func (s *Study) Levels() plan.Privacies { return s.levels }
 
-// Know tells of a row that was measured earlier: see Measurer.Know.
-func (s *Study) Know(c Cell, r Row) { s.know(c, r) }
-
-// Do measures a cell. It fails for a cell of other cases, if the strategy or a Gram matrix cannot be made, or when ctx
-// ends.
-func (s *Study) Do(ctx context.Context, c Cell) (Row, error) {
-	r, err := s.measure(ctx, c)
-	if err != nil {
-		err = fmt.Errorf("%s, k = %d, b = %d: %s: %w", c.Graph, c.K, c.B, c.What(), err)
+// Know tells of a row that was measured earlier: optima are what strategies are compared with.
+func (s *Study) Know(c Cell, r Row) {
+	if c.Strategy == Dense {
+		s.dense[c] = r
 	}
-	return r, err
 }
 
 // name returns the name of the summaries, without what they end in.

@@ -27,12 +27,8 @@ func TestStudy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cases, err := Cases(n, []participation.Cyclic{schema})
-	if err != nil {
-		t.Fatal(err)
-	}
 	of := func(o graph.NetworkOptions, levels plan.Privacies) *Study {
-		s, err := NewStudy(cases, o, levels)
+		s, err := NewStudy([]*graph.Network{n}, []participation.Cyclic{schema}, o, levels)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +89,7 @@ func TestStudy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Cases(n, []participation.Cyclic{long}); !errors.Is(err, limits.ErrMemory) {
+	if _, err := NewStudy([]*graph.Network{n}, []participation.Cyclic{long}, graph.NetworkOptions{}, plan.Privacies{Delta: 1e-6}); !errors.Is(err, limits.ErrMemory) {
 		t.Errorf("T = 1e8: %v", err)
 	}
 }

@@ -1,31 +1,17 @@
 package benchmarks
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
-	"time"
-
-	"gonum.org/v1/gonum/mat"
 
 	"mafalda/factorize"
 	"mafalda/factorize/baselines"
 	"mafalda/internal/lists"
-	"mafalda/optim"
 	"mafalda/participation"
 	"mafalda/plan"
 	"mafalda/strategy"
 	"mafalda/workload"
 )
-
-// Case is a workload to compare strategies on.
-type Case struct {
-	Graph  string // name of a built-in graph, or a file
-	SHA256 string // hash of the graph's file, if it is one: rows of another file of the same name are not taken for its
-	Digest string // digest of the network as it was loaded, where rows are kept: not of Row
-	Schema participation.Cyclic
-	Gram   func(ctx context.Context) (*mat.SymDense, error) // T×T, computed when needed
-}
 
 // Row is a cell measured: a strategy beside the optimum, or what strategies cost under a workload. Losses are
 // sens(C)²·tr(C⁻ᵀHC⁻¹), which are squared errors at equal privacy. Where batches are drawn in secret there is no
@@ -87,24 +73,6 @@ func (r *Row) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// maker is a row's strategy for a schema: the best of a class, a strategy that is made, or the baseline of this name.
-type maker struct {
-	name  string
-	class factorize.Class                   // class whose best strategy is taken; nil: none
-	made  func() (strategy.Strategy, error) // makes the strategy; nil: the class does, or name says it
-}
-
-// make returns the strategy for a Gram matrix under the schema.
-func (k maker) make(ctx context.Context, h *mat.SymDense, s participation.Cyclic) (strategy.Strategy, error) {
-	switch {
-	case k.class != nil:
-		return completeSearch(k.class.Optimize(ctx, factorize.Mean(h), s, factorize.Options{}))
-	case k.made != nil:
-		return k.made()
-	}
-	return baselines.NewFor(ctx, k.name, workload.Spec{}, s)
-}
-
 // Dense is the name of the certified optimum's row.
 const Dense = "dense"
 
@@ -118,7 +86,7 @@ const (
 
 // makers lists the strategies for a schema in the order of the table; the dense optimum, which comes first, is not
 // among them.
-func makers(s participation.Cyclic) []maker {
+func makers(s participation.Schema) []maker {
 	steps, b := s.Steps(), s.Separation()
 	return []maker{
 		{name: "banded 2b", class: factorize.Banded{Bandwidth: min(2*b, steps)}},
@@ -142,17 +110,6 @@ func makers(s participation.Cyclic) []maker {
 // WorkloadSuite returns what workloads are compared on by default: built-in graphs, and a schema, T = 128.
 func WorkloadSuite() (graphs []string, schemas []participation.Cyclic) {
 	return []string{"florentine", "barabasi:100,3"}, suiteSchemas(KB{8, 16})
-}
-
-// completeSearch returns the strategy of a search that its context did not end.
-func completeSearch(r *factorize.Result, err error) (strategy.Strategy, error) {
-	if err != nil {
-		return nil, err
-	}
-	if r.Status == optim.Interrupted {
-		return nil, context.Canceled
-	}
-	return r.Strategy, nil
 }
 
 // Strategies returns the names of the rows of every case, in order: OfLoss, then Sampled.
@@ -181,9 +138,4 @@ func Spelled(name string) string {
 		return name + " (buffered linear Toeplitz)"
 	}
 	return name
-}
-
-func (r *Row) measure(s strategy.Strategy, q factorize.Quality, took time.Duration) {
-	r.SensSquared, r.SensKind, r.Loss, r.Seconds = q.Sensitivity.Squared, q.Sensitivity.Kind(), q.Loss, took.Seconds()
-	r.MemoryFloats = s.NodeCost().Floats
 }

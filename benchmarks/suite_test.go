@@ -6,31 +6,36 @@ import (
 	"math"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
+	"mafalda/graph"
 	"mafalda/participation"
+	"mafalda/plan"
 	"mafalda/workload"
 )
 
-func prefixCase(t *testing.T, computed *int) Case {
-	s, err := participation.NewCyclic(24, 3, 8)
+// prefixStudy is the study of strategies for the prefix workload.
+func prefixStudy(t *testing.T, levels plan.Privacies, of ...Cell) *Study {
+	schema, err := participation.NewCyclic(24, 3, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Case{Graph: "prefix", Schema: s, Gram: func(context.Context) (*mat.SymDense, error) {
-		*computed++
-		return workload.PrefixGram(24), nil
-	}}
+	s, err := NewStudy(nil, []participation.Cyclic{schema}, graph.NetworkOptions{}, levels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range of {
+		for _, c.Strategy = range Strategies() {
+			s.add(c, plan.Problem{Workload: workload.Spec{Kind: workload.Prefix}, Schema: schema})
+		}
+	}
+	return s
 }
 
 // Every strategy is measured, none beats the bound, and what cells share is computed once.
 func TestMeasure(t *testing.T) {
-	computed := 0
-	cases := []Case{prefixCase(t, &computed)}
-	m := NewMeasurer(cases, SuitePrivacies())
+	m := prefixStudy(t, SuitePrivacies(), Cell{Graph: "prefix"})
 	byName := map[string]Row{}
-	for i, cell := range Cells(cases) {
-		r, err := m.Measure(context.Background(), cell)
+	for i, cell := range m.Cells() {
+		r, err := m.Do(context.Background(), cell)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,8 +48,8 @@ func TestMeasure(t *testing.T) {
 			t.Errorf("row %d: %+v", i, r)
 		}
 	}
-	if len(byName) != len(Strategies()) || computed != 1 {
-		t.Errorf("%d rows of %d Gram matrices", len(byName), computed)
+	if len(byName) != len(Strategies()) {
+		t.Errorf("%d rows", len(byName))
 	}
 	// closed forms on the prefix workload, and the orders that must hold
 	if r := byName["dp-d-sgd"]; r.SensSquared != 3 || r.Loss != 3*24*25/2 || r.MemoryFloats != 0 {
@@ -54,11 +59,11 @@ func TestMeasure(t *testing.T) {
 		byName["toeplitz b"].Loss > byName["bsr b"].Loss || byName["banded-inverse 4"].Loss > byName["bisr 4"].Loss {
 		t.Errorf("%+v", byName)
 	}
-	again := NewMeasurer(cases, SuitePrivacies())
-	cell := Cells(cases)[0]
+	again := prefixStudy(t, SuitePrivacies(), Cell{Graph: "prefix"})
+	cell := again.Cells()[0]
 	again.Know(cell, Row{Loss: byName[Dense].Loss / 2, LowerBound: 1})
 	cell.Strategy = "sr"
-	r, err := again.Measure(context.Background(), cell)
+	r, err := again.Do(context.Background(), cell)
 	if want := byName["sr"]; err != nil || r.Loss != want.Loss || r.Ratio != 2*want.Ratio || r.LowerBound != 1 {
 		t.Errorf("beside a known optimum: %+v, %v", r, err)
 	}
@@ -66,39 +71,31 @@ func TestMeasure(t *testing.T) {
 
 // Another file of the same name is another case, and so is another network of the same file.
 func TestCellsOfAnotherFile(t *testing.T) {
-	computed := 0
-	var cases []Case
-	for _, hashes := range [][2]string{{"aa", "1"}, {"bb", "1"}, {"bb", "2"}} {
-		c := prefixCase(t, &computed)
-		c.SHA256, c.Digest = hashes[0], hashes[1]
-		cases = append(cases, c)
-	}
-	m := NewMeasurer(cases, SuitePrivacies())
-	seen := map[Cell]bool{}
-	for _, cell := range Cells(cases) {
+	m := prefixStudy(t, SuitePrivacies(), Cell{SHA256: "aa", Digest: "1"}, Cell{SHA256: "bb", Digest: "1"}, Cell{SHA256: "bb", Digest: "2"})
+	seen, computed := map[Cell]bool{}, map[*shared]bool{}
+	for _, cell := range m.Cells() {
 		if seen[cell] = true; cell.Strategy != Dense {
 			continue
 		}
-		if _, err := m.Measure(context.Background(), cell); err != nil {
+		if _, err := m.Do(context.Background(), cell); err != nil {
 			t.Error(err)
 		}
+		computed[m.at] = true
 	}
-	if computed != 3 || len(seen) != 3*len(Strategies()) {
-		t.Errorf("computed %d times, %d cells", computed, len(seen))
+	if len(computed) != 3 || len(seen) != 3*len(Strategies()) {
+		t.Errorf("computed %d times, %d cells", len(computed), len(seen))
 	}
 }
 
 func TestMeasureEnds(t *testing.T) {
-	computed := 0
-	cases := []Case{prefixCase(t, &computed)}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for _, cell := range Cells(cases) {
-		if _, err := NewMeasurer(cases, SuitePrivacies()).Measure(ctx, cell); !errors.Is(err, context.Canceled) {
+	for _, cell := range prefixStudy(t, SuitePrivacies(), Cell{}).Cells() {
+		if _, err := prefixStudy(t, SuitePrivacies(), Cell{}).Do(ctx, cell); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", cell.Strategy, err)
 		}
 	}
-	if _, err := NewMeasurer(cases, SuitePrivacies()).Measure(ctx, Cell{Graph: "other"}); err == nil || errors.Is(err, context.Canceled) {
+	if _, err := prefixStudy(t, SuitePrivacies()).Do(ctx, Cell{Graph: "other"}); err == nil || errors.Is(err, context.Canceled) {
 		t.Errorf("a cell of no case: %v", err)
 	}
 }

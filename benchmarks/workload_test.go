@@ -16,6 +16,7 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/limits"
 	"mafalda/participation"
+	"mafalda/plan"
 	"mafalda/study"
 	"mafalda/workload"
 )
@@ -193,11 +194,8 @@ func TestWorkloadRowsAreTheirDefinition(t *testing.T) {
 	}
 	plain := generic(t, explicitly(t, n, workload.Spec{}, steps))
 	central := map[string]*mat.TriDense{}
-	m := workloadMeasurer{}
 	for _, l := range lines {
-		cell := Cell{Workload: l.Name}
-		m[cell.text()] = workloadCase{l, n, schema}
-		r, err := m.Measure(t.Context(), cell)
+		r, err := compareWorkload(t.Context(), Cell{Workload: l.Name}, plan.Problem{Network: n, Workload: l.Spec, Schema: schema})
 		if err != nil {
 			t.Fatalf("%s: %v", l.Name, err)
 		}
@@ -262,8 +260,7 @@ func TestExcessOfPrototype(t *testing.T) {
 		"local":    {workload.Spec{Optimizer: workload.Optimizer{LocalSteps: 8}}, 13, 13},
 		"failures": {workload.Spec{Changes: workload.Changes{NodeFailures: 0.1}}, 1, 3},
 	} {
-		cell := Cell{Workload: name}
-		r, err := workloadMeasurer{cell.text(): {Workload{name, tc.spec}, n, schema}}.Measure(t.Context(), cell)
+		r, err := compareWorkload(t.Context(), Cell{Workload: name}, plan.Problem{Network: n, Workload: tc.spec, Schema: schema})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -344,7 +341,7 @@ func TestWorkloadsLeftOut(t *testing.T) {
 		graph.NetworkOptions{}); err == nil || !strings.Contains(err.Error(), "8 local steps") {
 		t.Errorf("6 steps: %v", err)
 	}
-	if _, err := NewWorkloadStudy(nil, []participation.Cyclic{cyclic(t, 1e8, 1)}, graph.NetworkOptions{}); !errors.Is(err, limits.ErrMemory) {
+	if _, err := NewWorkloadStudy([]*graph.Network{builtin(t, "cycle:5")}, []participation.Cyclic{cyclic(t, 1e8, 1)}, graph.NetworkOptions{}); !errors.Is(err, limits.ErrMemory) {
 		t.Errorf("T = 1e8: %v", err)
 	}
 	uneven, err := graph.LoadNetwork(t.Context(), graph.NetworkOptions{Source: "star:5", Scheme: graph.Metropolis})

@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"mafalda/benchmarks"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
+	"mafalda/internal/limits"
 	"mafalda/participation"
 	"mafalda/plan"
 )
@@ -57,15 +59,11 @@ func (f *BenchmarkFlags) Study(cmd *cobra.Command, note func(...string)) (*bench
 		note(s.LeftOut...)
 		return s, nil
 	}
-	var all []benchmarks.Case
-	for _, n := range networks {
-		cases, err := benchmarks.Cases(n, schemas)
-		if err != nil {
-			return nil, terminal.Usage(err)
-		}
-		all = append(all, cases...)
+	s, err := benchmarks.NewStudy(networks, schemas, o, f.levels)
+	if errors.Is(err, limits.ErrMemory) {
+		err = terminal.Usage(err)
 	}
-	return benchmarks.NewStudy(all, o, f.levels)
+	return s, err
 }
 
 // suite returns the graphs that are asked for, with or without the suite's own, and its schemas.
