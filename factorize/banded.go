@@ -17,7 +17,7 @@ type Banded Parameters
 var _ = register(Banded{})
 
 // Name returns "banded".
-func (Banded) Name() string { return (*strategy.Banded)(nil).Name() }
+func (Banded) Name() string { return strategy.BandedClass }
 
 // Traits says that this class has bands, and a certificate for them.
 func (Banded) Traits() Traits {

@@ -14,7 +14,7 @@ type BandedInverse Parameters
 var _ = register(BandedInverse{})
 
 // Name returns "banded-inverse".
-func (BandedInverse) Name() string { return (*strategy.BandedInverse)(nil).Name() }
+func (BandedInverse) Name() string { return strategy.BandedInverseClass }
 
 // Traits says that this class has coefficients.
 func (BandedInverse) Traits() Traits {

@@ -26,7 +26,7 @@ const defaultBuffers = 4
 const MostBuffers = 64
 
 // Name returns "blt".
-func (BLT) Name() string { return (*strategy.BLT)(nil).Name() }
+func (BLT) Name() string { return strategy.BLTClass }
 
 // Traits says that this class has buffers.
 func (BLT) Traits() Traits {

@@ -57,9 +57,10 @@ func gramColumns(h *mat.SymDense, r []float64, size int) *mat.SymDense {
 // the largest sum of magnitudes of a pattern: a descent along the coordinates of Legendre polynomials, with ever
 // smaller steps.
 func scaleColumns(r *Result, o Objective, schema participation.Cyclic) error {
-	comb := r.Strategy.(*strategy.Comb)
+	comb := r.Strategy.(*strategy.Toeplitz)
 	series := comb.Series()
-	q, err := o.columnsForm(comb.InverseSeries(), min(columnScales, schema.Steps()))
+	inverse, _, _ := strategy.ResponseOf(comb)
+	q, err := o.columnsForm(inverse, min(columnScales, schema.Steps()))
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ type Comb Parameters
 var _ = register(Comb{})
 
 // Name returns "comb".
-func (Comb) Name() string { return (*strategy.Comb)(nil).Name() }
+func (Comb) Name() string { return strategy.CombClass }
 
 // Traits says that this class has buffers and a period.
 func (Comb) Traits() Traits {
@@ -118,11 +118,7 @@ func (c Comb) Optimize(
 		options: opts,
 		strategy: func(x, _ []float64) (strategy.Strategy, error) {
 			own, teeth := f.split(x)
-			blt, err := strategy.NewBLT(schema.Steps(), 1, f.rational.sectionsOf(own))
-			if err != nil {
-				return nil, err
-			}
-			return strategy.NewComb(blt, period, teeth)
+			return strategy.NewComb(schema.Steps(), 1, f.rational.sectionsOf(own), period, teeth)
 		},
 	}
 	r, err := s.optimize(ctx, o)

@@ -13,7 +13,7 @@ type Dense struct{}
 var _ = register(Dense{})
 
 // Name returns "dense".
-func (Dense) Name() string { return (*strategy.Dense)(nil).Name() }
+func (Dense) Name() string { return strategy.DenseClass }
 
 // Traits says that this class has no parameters, and a certificate.
 func (Dense) Traits() Traits {

@@ -36,16 +36,11 @@ func Evaluate(c strategy.Strategy, o Objective, schema participation.Schema) (Qu
 	if err := o.check(schema); err != nil {
 		return Quality{}, err
 	}
-	if _, comb := c.(*strategy.Comb); o.kind == ManySteps && !comb {
-		if _, stationary := strategy.InverseSeriesOf(c); !stationary {
-			return Quality{}, errNotToeplitz
-		}
-	}
-	sens, err := strategy.Sensitivity(c, schema)
+	squared, err := o.squaredError(c)
 	if err != nil {
 		return Quality{}, err
 	}
-	squared, err := o.squaredError(c)
+	sens, err := strategy.Sensitivity(c, schema)
 	if err != nil {
 		return Quality{}, err
 	}
@@ -86,21 +81,17 @@ func (o Objective) squaredError(c strategy.Strategy) (float64, error) {
 	return floats.Dot(z.RawMatrix().Data, product.RawMatrix().Data), nil // ⟨C⁻¹, H C⁻¹⟩
 }
 
-// errNotToeplitz is the error of strategies of many steps that are not Toeplitz, not even but for scales of columns.
-var errNotToeplitz = fmt.Errorf("no Toeplitz strategy: %w for many steps", ErrUnsupported)
-
 // ResponseError returns the squared error of a Toeplitz strategy, or of a comb with scaled columns. It is ErrUnsupported
 // for others.
 func ResponseError(response Response, c strategy.Strategy) (float64, error) {
-	if r, ok := strategy.InverseSeriesOf(c); ok {
+	r, e, ok := strategy.ResponseOf(c)
+	switch {
+	case !ok:
+		return 0, fmt.Errorf("no Toeplitz strategy: %w for many steps", ErrUnsupported)
+	case e == nil:
 		return response.Error(nil, r), nil
 	}
-	comb, ok := c.(*strategy.Comb)
-	if !ok {
-		return 0, errNotToeplitz
-	}
-	plain, e := comb.Unscaled()
-	q, err := response.Columns(plain.InverseSeries(), len(e))
+	q, err := response.Columns(r, len(e))
 	if err != nil {
 		return 0, err
 	}

@@ -115,12 +115,12 @@ func TestEvaluateLong(t *testing.T) {
 			if err != nil || math.Abs(got.Loss-want.Loss) > 1e-10*want.Loss || math.Abs(got.SquaredError-want.SquaredError) > 1e-10*want.SquaredError {
 				t.Fatalf("%T: %+v, must be %+v, %v", c, got, want, err)
 			}
-			coefficients, ok := strategy.SeriesOf(c)
-			if !ok {
-				checkGramColumns(t, c.(*strategy.Comb), h)
+			inverse, e, _ := strategy.ResponseOf(c)
+			if e != nil {
+				checkGramColumns(t, c, h)
 				continue
 			}
-			inverse, _ := strategy.InverseSeriesOf(c)
+			coefficients := c.(*strategy.Toeplitz).Series()
 			for i, v := range series.Invert(coefficients, s.Steps()) {
 				if math.Abs(v-inverse[i]) > 1e-9*(1+math.Abs(v)) {
 					t.Fatalf("%T: coefficient %d of the inverse is %v, must be %v", c, i, inverse[i], v)
@@ -135,16 +135,15 @@ func scaledComb(steps int, section strategy.Section) strategy.Strategy {
 	if steps < 3 {
 		return strategy.Identity(steps)
 	}
-	blt := must(strategy.NewBLT(steps, 2, []strategy.Section{section}))
-	return must(must(strategy.NewComb(blt, steps/2, strategy.Teeth{P: 0.5, A: -0.2})).WithColumns(
+	return must(must(strategy.NewComb(steps, 2, []strategy.Section{section}, steps/2, strategy.Teeth{P: 0.5, A: -0.2})).WithColumns(
 		strategy.Polynomial{1, -0.8, 0.5}))
 }
 
 // checkGramColumns compares the quadratic form of a Gram matrix with the definition.
-func checkGramColumns(t *rapid.T, c *strategy.Comb, h *mat.SymDense) {
-	plain, e := c.Unscaled()
-	fast := gramColumns(h, plain.InverseSeries(), len(e))
-	want, _ := newDefinedResponse(h).Columns(plain.InverseSeries(), len(e))
+func checkGramColumns(t *rapid.T, c strategy.Strategy, h *mat.SymDense) {
+	inverse, e, _ := strategy.ResponseOf(c)
+	fast := gramColumns(h, inverse, len(e))
+	want, _ := newDefinedResponse(h).Columns(inverse, len(e))
 	if !mat.EqualApprox(fast, want, 1e-10*mat.Max(want)) {
 		t.Fatalf("%v, must be %v", mat.Formatted(fast), mat.Formatted(want))
 	}
@@ -235,7 +234,7 @@ func TestLongSensitivityOfNoNumbers(t *testing.T) {
 	}
 	for _, c := range []strategy.Strategy{must(strategy.NewBandedInverse(s.Steps(), []float64{1, -3})),
 		must(strategy.NewBandedInverse(s.Steps(), []float64{1, 3})),
-		noNumbers{must(strategy.NewToeplitz(s.Steps(), []float64{1}, nil))}} {
+		must(strategy.NewToeplitz(s.Steps(), []float64{1, 1}, nil)).Scaled(math.NaN())} {
 		if got, err := strategy.Sensitivity(c, s); err == nil {
 			t.Errorf("%T: %+v", c, got)
 		}
@@ -244,11 +243,6 @@ func TestLongSensitivityOfNoNumbers(t *testing.T) {
 		}
 	}
 }
-
-// noNumbers is a Toeplitz strategy with a coefficient that is none.
-type noNumbers struct{ *strategy.Toeplitz }
-
-func (noNumbers) Series() []float64 { return []float64{1, math.NaN()} }
 
 func must[S strategy.Strategy](c S, err error) S {
 	if err != nil {

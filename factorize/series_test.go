@@ -3,7 +3,6 @@ package factorize
 import (
 	"context"
 	"math"
-	"math/cmplx"
 	"slices"
 	"testing"
 
@@ -76,10 +75,13 @@ func TestPolesAreStable(t *testing.T) {
 		for i := range x {
 			x[i] = rng.NormFloat64()
 		}
-		theta, _, _ := must(strategy.NewBLT(9, 1.5, f.sectionsOf(x))).Buffers()
-		for _, pole := range theta {
-			if len(theta) != f.buffers || cmplx.Abs(pole) >= 1 {
-				t.Fatalf("poles %v of %d buffers", theta, f.buffers)
+		p := must(strategy.NewBLT(9, 1.5, f.sectionsOf(x))).Parameters()
+		if p.Buffers != f.buffers {
+			t.Fatalf("%d poles of %d buffers", p.Buffers, f.buffers)
+		}
+		for _, pole := range p.Theta {
+			if math.Hypot(pole[0], pole[1]) >= 1 {
+				t.Fatalf("poles %v", p.Theta)
 			}
 		}
 	})

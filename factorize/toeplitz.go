@@ -17,7 +17,7 @@ type Toeplitz Parameters
 var _ = register(Toeplitz{})
 
 // Name returns "toeplitz".
-func (Toeplitz) Name() string { return (*strategy.Toeplitz)(nil).Name() }
+func (Toeplitz) Name() string { return strategy.ToeplitzClass }
 
 // Traits says that this class has coefficients and scales, but for ManySteps and where patterns overlap.
 func (Toeplitz) Traits() Traits {

@@ -35,7 +35,7 @@ func TestLossOfSquareRoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	sens = 0
-	for _, v := range banded.Coefficients() {
+	for _, v := range banded.Series() {
 		sens += 4 * v * v
 	}
 	q, err = Evaluate(banded, Mean(prefixGram(steps)), schema(t, 4, 5))

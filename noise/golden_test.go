@@ -54,7 +54,7 @@ func given(t testing.TB) map[string]strategy.Strategy {
 	add("blt of 3 buffers", odd, err)
 	single, err := strategy.NewBLT(steps, 0.75, []strategy.Section{{P: 0.4, A: 0.8}})
 	add("blt of 1 buffer", single, err)
-	comb, err := strategy.NewComb(odd, 5, strategy.Teeth{P: 0.8, A: 0.3})
+	comb, err := strategy.NewComb(steps, 1.25, []strategy.Section{pair, {P: 0.4, A: 0.8}}, 5, strategy.Teeth{P: 0.8, A: 0.3})
 	add("comb", comb, err)
 	divided, err := comb.WithColumns(strategy.Polynomial{0.9, 0.3, -0.2})
 	add("comb, scaled", divided, err)

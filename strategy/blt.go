@@ -2,25 +2,22 @@ package strategy
 
 import (
 	"fmt"
-	"math"
 	"math/cmplx"
-
-	"gonum.org/v1/gonum/mat"
+	"slices"
 
 	"mafalda/internal/lists"
 	"mafalda/internal/rows"
 	"mafalda/internal/series"
 )
 
-// BLT is a buffered linear Toeplitz strategy (Dvijotham, McMahan, Pillutla, Steinke & Thakurta 2024): its coefficients
-// are the power series of a rational function with d poles,
+// blt is the series of a buffered linear Toeplitz strategy (Dvijotham, McMahan, Pillutla, Steinke & Thakurta 2024), of a
+// rational function with d poles,
 //
 //	c(x) = scale · Π_i (1 - p_i x + q_i x²)/(1 - a_i x + b_i x²),
 //
 // two poles a section, real or complex conjugate, and one section of one pole (b = q = 0) if d is odd. A node that runs
 // it keeps d vectors, whatever T.
-type BLT struct {
-	steps    int
+type blt struct {
 	scale    float64
 	sections []Section
 }
@@ -30,68 +27,66 @@ type Section struct{ P, Q, A, B float64 }
 
 // NewBLT returns the strategy of T = steps with this scale and these sections, which are copied. It is an error if a
 // coefficient is not finite, or the scale not positive.
-func NewBLT(steps int, scale float64, sections []Section) (*BLT, error) {
+func NewBLT(steps int, scale float64, sections []Section) (*Toeplitz, error) {
 	if steps < 1 {
 		return nil, fmt.Errorf("BLT over %d steps", steps)
 	}
-	b := &BLT{steps, scale, append([]Section(nil), sections...)}
-	if _, err := NewToeplitz(steps, b.Toeplitz().c, nil); err != nil {
-		return nil, err
-	}
-	return b, nil
+	return newSeries(steps, blt{scale, slices.Clone(sections)})
 }
 
-// Sections returns a copy of the sections, and the scale c_0.
-func (b *BLT) Sections() ([]Section, float64) { return append([]Section(nil), b.sections...), b.scale }
+// newSeries returns the strategy of a series, unless one of its coefficients is refused.
+func newSeries(steps int, c powerSeries) (*Toeplitz, error) {
+	if _, err := NewToeplitz(steps, c.coefficients(steps), nil); err != nil {
+		return nil, err
+	}
+	return &Toeplitz{steps: steps, series: c}, nil
+}
 
-// Name returns "blt".
-func (*BLT) Name() string { return "blt" }
+func (blt) name() string { return BLTClass }
 
-// Steps returns the number of steps, T.
-func (b *BLT) Steps() int { return b.steps }
-
-// Toeplitz returns the strategy with its T coefficients written out.
-func (b *BLT) Toeplitz() *Toeplitz {
-	c := make([]float64, b.steps)
+func (b blt) coefficients(steps int) []float64 {
+	c := make([]float64, steps)
 	c[0] = b.scale
 	for _, s := range b.sections {
 		s.Multiply(c)
 	}
-	return &Toeplitz{steps: b.steps, c: c}
+	return c
 }
 
-// StrategyTo writes C to dst.
-func (b *BLT) StrategyTo(dst *mat.TriDense) { b.Toeplitz().StrategyTo(dst) }
+// inverse goes section by section.
+func (b blt) inverse(steps int) []float64 {
+	r := make([]float64, steps)
+	r[0] = 1 / b.scale
+	for _, s := range b.sections {
+		s.Inverse().Multiply(r)
+	}
+	return r
+}
 
-// NoisingTo writes C⁻¹ to dst.
-func (b *BLT) NoisingTo(dst *mat.TriDense) error { return b.Toeplitz().NoisingTo(dst) }
+func (b blt) times(by float64, _ int) powerSeries { return blt{b.scale * by, b.sections} }
 
-// Scaled returns by·C.
-func (b *BLT) Scaled(by float64) Strategy { return &BLT{b.steps, b.scale * by, b.sections} }
-
-// NodeCost returns one buffer a pole.
-func (b *BLT) NodeCost() NodeCost {
+// cost is one buffer a pole.
+func (b blt) cost() NodeCost {
 	poles := b.rational().Memory()
 	return NodeCost{poles, 4*poles + 1}
 }
 
-// Filter keeps one buffer a pole. It is for any number of steps.
-func (b *BLT) Filter() (Filter, error) { return b.rational(), nil }
+func (b blt) filter(*Toeplitz) Filter { return b.rational() }
 
-func (b *BLT) rational() rational {
+func (b blt) rational() rational {
 	return rational{rows.NewCascade(1/b.scale, lists.Map(b.sections, func(s Section) rows.Section {
 		return rows.Section{P: s.P, Q: s.Q, A: s.A, B: s.B, Poles: s.poles()}
 	}))}
 }
 
-// Parameters returns the sections and, unless poles coincide, the buffers.
-func (b *BLT) Parameters() Parameters {
-	out := Parameters{Class: b.Name(), Scale: b.scale}
+// parameters returns the sections and, unless poles coincide, the buffers.
+func (b blt) parameters() Parameters {
+	out := Parameters{Class: b.name(), Scale: b.scale}
 	out.Sections = lists.Map(b.sections, func(s Section) [4]float64 { return [4]float64{s.P, s.Q, s.A, s.B} })
-	theta, omega, _ := b.Buffers()
+	theta, omega := b.buffers()
 	out.Buffers = len(theta)
 	for i := range theta {
-		if re, im := real(omega[i]), imag(omega[i]); math.IsNaN(re+im) || math.IsInf(re+im, 0) {
+		if w := omega[i]; cmplx.IsNaN(w - w) {
 			out.Theta, out.Omega = nil, nil // poles coincide: only the sections say what it is
 			break
 		}
@@ -101,28 +96,14 @@ func (b *BLT) Parameters() Parameters {
 	return out
 }
 
-func buildBLT(p Parameters, steps int) (*BLT, error) {
-	return NewBLT(steps, p.Scale, lists.Map(p.Sections, func(x [4]float64) Section {
-		return Section{P: x[0], Q: x[1], A: x[2], B: x[3]}
-	}))
+// sections returns the sections of blt and comb.
+func (p Parameters) sections() []Section {
+	return lists.Map(p.Sections, func(x [4]float64) Section { return Section{P: x[0], Q: x[1], A: x[2], B: x[3]} })
 }
 
-// Series returns the T coefficients.
-func (b *BLT) Series() []float64 { return b.Toeplitz().c }
-
-// InverseSeries returns the coefficients of 1/c, section by section.
-func (b *BLT) InverseSeries() []float64 {
-	r := make([]float64, b.steps)
-	r[0] = 1 / b.scale
-	for _, x := range b.sections {
-		x.Inverse().Multiply(r)
-	}
-	return r
-}
-
-// Buffers returns the poles θ_i and weights ω_i with c_j = Σ_i ω_i θ_i^(j-1) for j ≥ 1, and c_0. Complex ones come in
-// conjugate pairs. Poles that coincide have no such weights, which then are infinite or NaN.
-func (b *BLT) Buffers() (theta, omega []complex128, c0 float64) {
+// buffers returns the poles θ_i and weights ω_i with c_j = Σ_i ω_i θ_i^(j-1) for j ≥ 1. Complex ones come in conjugate
+// pairs. Poles that coincide have no such weights, which then are infinite or NaN.
+func (b blt) buffers() (theta, omega []complex128) {
 	for _, s := range b.sections {
 		if s.poles() == 1 {
 			theta = append(theta, complex(s.A, 0))
@@ -144,7 +125,7 @@ func (b *BLT) Buffers() (theta, omega []complex128, c0 float64) {
 		}
 		omega = append(omega, w)
 	}
-	return theta, omega, b.scale
+	return theta, omega
 }
 
 // Multiply multiplies the power series c by the section.

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"mafalda/internal/lists"
 	_ "mafalda/internal/seeded"
 	"mafalda/strategy"
 )
@@ -81,7 +82,12 @@ func TestTree(t *testing.T) {
 func TestBLTBuffers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		blt := drawBLT(t, 9)
-		theta, omega, c0 := blt.Buffers()
+		p := blt.Parameters()
+		complexOf := func(x [2]float64) complex128 { return complex(x[0], x[1]) }
+		theta, omega, c0 := lists.Map(p.Theta, complexOf), lists.Map(p.Omega, complexOf), p.Scale
+		if len(omega) < p.Buffers {
+			return // poles coincide
+		}
 		for i, a := range theta {
 			for _, b := range theta[:i] {
 				if cmplx.Abs(a-b) < 1e-2 {
@@ -92,7 +98,7 @@ func TestBLTBuffers(t *testing.T) {
 				return
 			}
 		}
-		for j, c := range blt.Toeplitz().Coefficients() {
+		for j, c := range blt.Series() {
 			want := complex(c0, 0)
 			if j > 0 {
 				want = 0

@@ -1,7 +1,6 @@
 package strategy
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -10,7 +9,7 @@ import (
 	"mafalda/participation"
 )
 
-// Polynomial is e_t = e_0 + e_1 t/T + e_2 (t/T)² + …, one over the scales of columns; nil is 1.
+// Polynomial is e_t = e_0 + e_1 t/T + e_2 (t/T)² + …, one over the scales of columns.
 type Polynomial []float64
 
 // MaxColumns is the most coefficients that scales of columns have.
@@ -18,9 +17,6 @@ const MaxColumns = 8
 
 // At returns e_t for T steps, rounded after every product and sum on every machine.
 func (p Polynomial) At(t, steps int) float64 {
-	if p == nil {
-		return 1
-	}
 	u, v := float64(t)/float64(steps), 0.0
 	for _, e := range slices.Backward(p) {
 		v = float64(v*u) + e
@@ -28,11 +24,8 @@ func (p Polynomial) At(t, steps int) float64 {
 	return v
 }
 
-// Scales returns the scales 1/e of T columns, nil for nil.
+// Scales returns the scales 1/e of T columns.
 func (p Polynomial) Scales(steps int) []float64 {
-	if p == nil {
-		return nil
-	}
 	return lists.Make(steps, func(t int) float64 { return 1 / p.At(t, steps) })
 }
 
@@ -70,32 +63,6 @@ func ColumnsSum(c, d []float64, schema participation.Cyclic) (squared float64, f
 func columnsRounding(c []float64, schema participation.Cyclic) float64 {
 	terms := float64(sharedLags(c, schema)) * float64(schema.Steps()/schema.Separation()+1)
 	return (8*float64(schema.Steps()) + 2*terms) * 0x1p-53
-}
-
-// columnsSensitivity is longSensitivity with columns scaled by d. It fails for a schema that is not cyclic, or whose
-// patterns overlap, and where the sum takes more than mostProducts.
-func columnsSensitivity(c, d []float64, schema participation.Schema) (participation.Sensitivity, error) {
-	cyclic, ok := schema.(participation.Cyclic)
-	if !ok || !participation.IsPartition(schema) {
-		return participation.Sensitivity{}, fmt.Errorf("scaled columns of more than %d steps under %v: %w", LongSteps,
-			schema, ErrUnsupported)
-	}
-	if SumProducts(c, cyclic) > mostProducts {
-		return participation.Sensitivity{}, fmt.Errorf("scaled columns for %v: %w", schema, ErrUnsupported)
-	}
-	squared, first := ColumnsSum(c, d, cyclic)
-	if !keepsPrecision(squared) {
-		return participation.Sensitivity{}, fmt.Errorf(
-			"sensitivity² of the strategy is %v: its coefficients are out of range", squared)
-	}
-	s := participation.Sensitivity{Squared: squared}
-	if s.Exact = !slices.ContainsFunc(c, func(v float64) bool { return v < 0 }); s.Exact {
-		s.Attained = squared / (1 + 4*columnsRounding(c, cyclic))
-	}
-	for t := first; t <= lastStep(first, cyclic); t += cyclic.Separation() {
-		s.Pattern = append(s.Pattern, t)
-	}
-	return s, nil
 }
 
 // scaledRows multiplies the rows of a filter with e.

@@ -68,7 +68,7 @@ func reach(x *mat.Dense, pattern []int, bits uint64) (sum float64) {
 // many steps where patterns overlap.
 func TestColumnsOfCombs(t *testing.T) {
 	steps := strategy.LongSteps + 4
-	comb := must(strategy.NewComb(must(strategy.NewBLT(steps, 1, []strategy.Section{{A: 0.9, P: 0.5}})), 100,
+	comb := must(strategy.NewComb(steps, 1, []strategy.Section{{A: 0.9, P: 0.5}}, 100,
 		strategy.Teeth{P: 0.5, A: 0.2}))
 	for _, e := range []strategy.Polynomial{{}, {0}, {1, -1.001}, {math.NaN()}, {1, math.Inf(1)}, {0.1, -1, 1},
 		{1, 1, 1, 1, 1, 1, 1, 1, 1}, {0x1p-1074}} {
@@ -77,8 +77,8 @@ func TestColumnsOfCombs(t *testing.T) {
 		}
 	}
 	scaled := must(comb.WithColumns(strategy.Polynomial{1, -0.5}))
-	if _, ok := strategy.SeriesOf(scaled); ok {
-		t.Error("a scaled comb has a series")
+	if _, e, ok := strategy.ResponseOf(scaled); !ok || len(e) != 2 {
+		t.Errorf("a scaled comb has the scales %v", e)
 	}
 	whole, err := participation.NewCyclic(steps, 41, 100)
 	if err != nil {
@@ -114,7 +114,7 @@ func TestColumnsOfCombs(t *testing.T) {
 // Terms that are lost one after another where they are added to a large sum are counted.
 func TestColumnsSumCountsItsTerms(t *testing.T) {
 	steps := strategy.LongSteps + 4
-	comb := must(strategy.NewComb(must(strategy.NewBLT(steps, 1, []strategy.Section{{A: 1, P: 1 - 2e-13}})), steps-1,
+	comb := must(strategy.NewComb(steps, 1, []strategy.Section{{A: 1, P: 1 - 2e-13}}, steps-1,
 		strategy.Teeth{}))
 	schema, err := participation.NewCyclic(steps, steps, 1)
 	if err != nil {

@@ -5,155 +5,92 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"mafalda/internal/rows"
 )
 
-// Comb is a BLT with a comb of period l: its coefficients are the power series of
+// comb is the series of a BLT with a comb of period l:
 //
 //	c(x) = b(x)·(1 - p x^l)/(1 - a x^l),    b a BLT.
 //
 // Where records come again after l steps the best noise is small in all multiples of the frequency 1/l, and large
 // between them, which the BLT alone needs two poles a multiple for. A node keeps l rows more. Columns may be scaled:
 // C[t,s] = c_(t-s)/e_s with a polynomial e of s/T, so that a node keeps nothing more.
-type Comb struct {
-	blt     *BLT
-	period  int
-	teeth   Teeth
-	columns Polynomial // e; nil: 1
+type comb struct {
+	blt
+	period int
+	teeth  Teeth
 }
 
 // Teeth are (1 - P x^l)/(1 - A x^l).
 type Teeth struct{ P, A float64 }
 
-// NewComb returns the strategy of a BLT and a comb. It is an error if the period is not from 1 to T-1, or a
-// coefficient not finite.
-func NewComb(b *BLT, period int, teeth Teeth) (*Comb, error) {
-	if period < 1 || period >= b.steps {
-		return nil, fmt.Errorf("a comb of period %d over %d steps", period, b.steps)
+// NewComb returns the strategy of T = steps of a BLT with this scale and these sections, and a comb. It fails as NewBLT
+// does, and if the period is not from 1 to T-1.
+func NewComb(steps int, scale float64, sections []Section, period int, teeth Teeth) (*Toeplitz, error) {
+	if period < 1 || period >= steps {
+		return nil, fmt.Errorf("a comb of period %d over %d steps", period, steps)
 	}
-	c := &Comb{blt: b, period: period, teeth: teeth}
-	if _, err := NewToeplitz(b.steps, c.Series(), nil); err != nil {
-		return nil, err
-	}
-	return c, nil
+	return newSeries(steps, comb{blt{scale, slices.Clone(sections)}, period, teeth})
 }
 
 // WithColumns returns the comb, whose columns are not scaled, with the columns divided by e, which is copied. It is an
-// error if e has more than MaxColumns coefficients, or is not positive and finite in all steps.
-func (c *Comb) WithColumns(e Polynomial) (*Comb, error) {
-	if len(e) < 1 || len(e) > MaxColumns {
-		return nil, fmt.Errorf("column scales of %d coefficients, not of 1 to %d", len(e), MaxColumns)
+// error if e has more than MaxColumns coefficients, or is not positive and finite in all steps, and for other classes.
+func (p *Toeplitz) WithColumns(e Polynomial) (*Toeplitz, error) {
+	if _, ok := p.series.(comb); !ok || len(e) < 1 || len(e) > MaxColumns {
+		return nil, fmt.Errorf("column scales of %d coefficients for %s: only combs have them, 1 to %d", len(e), p.Name(), MaxColumns)
 	}
-	for t := range c.Steps() {
-		if v := e.At(t, c.Steps()); !(v > 0) || math.IsInf(v, 1) || math.IsInf(1/v, 1) {
+	for t := range p.steps {
+		if v := e.At(t, p.steps); !(v > 0) || math.IsInf(v, 1) || math.IsInf(1/v, 1) {
 			return nil, fmt.Errorf("one over the scale of column %d is %v: must be positive and finite", t, v)
 		}
 	}
-	return &Comb{c.blt, c.period, c.teeth, slices.Clone(e)}, nil
+	return &Toeplitz{p.steps, p.series, e.Scales(p.steps), slices.Clone(e)}, nil
 }
 
-// Unscaled returns the comb without the scales of its columns, and e, nil if there are none.
-func (c *Comb) Unscaled() (*Comb, Polynomial) {
-	return &Comb{blt: c.blt, period: c.period, teeth: c.teeth}, slices.Clone(c.columns)
-}
+func (comb) name() string { return CombClass }
 
-// Name returns "comb".
-func (*Comb) Name() string { return "comb" }
-
-// Steps returns the number of steps, T.
-func (c *Comb) Steps() int { return c.blt.steps }
-
-// StrategyTo writes C to dst.
-func (c *Comb) StrategyTo(dst *mat.TriDense) {
-	(&Toeplitz{c.Steps(), c.series(), c.columns.Scales(c.Steps())}).StrategyTo(dst)
-}
-
-// NoisingTo writes C⁻¹[t,s] = e_t r_(t-s) to dst.
-func (c *Comb) NoisingTo(dst *mat.TriDense) error {
-	(&Toeplitz{steps: c.Steps(), c: c.inverseSeries()}).StrategyTo(dst)
-	for t := range c.Steps() {
-		for s := range t + 1 {
-			dst.SetTri(t, s, c.columns.At(t, c.Steps())*dst.At(t, s))
-		}
-	}
-	return nil
-}
-
-// Scaled returns by·C.
-func (c *Comb) Scaled(by float64) Strategy {
-	return &Comb{c.blt.Scaled(by).(*BLT), c.period, c.teeth, c.columns}
-}
-
-// NodeCost returns one buffer a pole of the BLT, and the rows of a period.
-func (c *Comb) NodeCost() NodeCost {
-	cost := c.blt.NodeCost()
-	flops := cost.Flops + 4
-	if c.columns != nil {
-		flops++
-	}
-	return NodeCost{cost.Floats + c.period, flops}
-}
-
-// Filter keeps the BLT's buffers, and a row for each step of a period. It is for any number of steps unless columns are
-// scaled.
-func (c *Comb) Filter() (Filter, error) {
-	f := combing{c.blt.rational(), c.period, c.teeth}
-	if c.columns != nil {
-		return scaledRows{f, c.columns, c.Steps()}, nil
-	}
-	return f, nil
-}
-
-// Parameters returns what buildComb takes: the period as Bandwidth, P and A as Coefficients, the BLT's sections, scales of columns.
-func (c *Comb) Parameters() Parameters {
-	p := c.blt.Parameters()
-	return Parameters{Class: c.Name(), Bandwidth: c.period, Buffers: p.Buffers, Scale: p.Scale, Sections: p.Sections,
-		Coefficients: []float64{c.teeth.P, c.teeth.A}, Columns: slices.Clone(c.columns)}
-}
-
-func buildComb(p Parameters, steps int) (*Comb, error) {
-	if len(p.Coefficients) != 2 {
-		return nil, fmt.Errorf("a comb of %d coefficients, not of 2", len(p.Coefficients))
-	}
-	b, err := buildBLT(p, steps)
-	if err != nil {
-		return nil, err
-	}
-	c, err := NewComb(b, p.Bandwidth, Teeth{p.Coefficients[0], p.Coefficients[1]})
-	if err != nil || p.Columns == nil {
-		return c, err
-	}
-	return c.WithColumns(p.Columns)
-}
-
-// Series returns the T coefficients, nil if columns are scaled.
-func (c *Comb) Series() []float64 {
-	if c.columns != nil {
-		return nil
-	}
-	return c.series()
-}
-
-// InverseSeries returns the coefficients of 1/c, nil if columns are scaled.
-func (c *Comb) InverseSeries() []float64 {
-	if c.columns != nil {
-		return nil
-	}
-	return c.inverseSeries()
-}
-
-func (c *Comb) series() []float64 {
-	s := c.blt.Series()
+func (c comb) coefficients(steps int) []float64 {
+	s := c.blt.coefficients(steps)
 	c.teeth.Multiply(s, c.period)
 	return s
 }
 
-func (c *Comb) inverseSeries() []float64 {
-	r := c.blt.InverseSeries()
+func (c comb) inverse(steps int) []float64 {
+	r := c.blt.inverse(steps)
 	c.teeth.Inverse().Multiply(r, c.period)
 	return r
+}
+
+func (c comb) times(by float64, _ int) powerSeries {
+	c.scale *= by
+	return c
+}
+
+// cost is one buffer a pole of the BLT, and the rows of a period.
+func (c comb) cost() NodeCost {
+	cost := c.blt.cost()
+	return NodeCost{cost.Floats + c.period, cost.Flops + 4}
+}
+
+func (c comb) filter(*Toeplitz) Filter { return combing{c.rational(), c.period, c.teeth} }
+
+// parameters returns what buildComb takes: the period as Bandwidth, P and A as Coefficients, and the BLT's sections.
+func (c comb) parameters() Parameters {
+	p := c.blt.parameters()
+	p.Class, p.Bandwidth, p.Coefficients = c.name(), c.period, []float64{c.teeth.P, c.teeth.A}
+	p.Theta, p.Omega = nil, nil
+	return p
+}
+
+func buildComb(p Parameters, steps int) (*Toeplitz, error) {
+	if len(p.Coefficients) != 2 {
+		return nil, fmt.Errorf("a comb of %d coefficients, not of 2", len(p.Coefficients))
+	}
+	c, err := NewComb(steps, p.Scale, p.sections(), p.Bandwidth, Teeth{p.Coefficients[0], p.Coefficients[1]})
+	if err != nil || p.Columns == nil {
+		return c, err
+	}
+	return c.WithColumns(p.Columns)
 }
 
 // Multiply multiplies the power series c by the comb.

@@ -40,15 +40,14 @@ func NewDense(c mat.Matrix) (*Dense, error) {
 }
 
 // Name returns "dense".
-func (*Dense) Name() string { return "dense" }
+func (*Dense) Name() string { return DenseClass }
 
 // Steps returns the number of steps, T.
 func (d *Dense) Steps() int { n, _ := d.c.Dims(); return n }
 
 // StrategyTo copies C to dst.
 func (d *Dense) StrategyTo(dst *mat.TriDense) {
-	resizeLower(dst, d.Steps())
-	dst.Copy(d.c)
+	fillLower(dst, d.Steps(), d.c.At)
 }
 
 // NoisingTo writes C⁻¹ to dst, by a triangular inversion.

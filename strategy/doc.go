@@ -50,8 +50,8 @@
 // # Parameters and the registry
 //
 // Parameters are what a manifest holds, and Build makes the strategy of them again. Strategies of a new class are a
-// new file with the methods of Strategy, a line in the registry (parameters.go), keys in Parameters if it needs other
-// ones, and a line in the tests' draws, which send it through the contract of all.
+// new file with the methods of Strategy, or of powerSeries if they are Toeplitz, a line in the registry (parameters.go),
+// keys in Parameters if it needs other ones, and a line in the tests' draws, which send it through the contract of all.
 //
 // # Sources
 //

@@ -20,7 +20,7 @@ func draws() map[string]func(t *rapid.T, steps int) strategy.Strategy {
 		"toeplitz, scaled": func(t *rapid.T, steps int) strategy.Strategy { return drawToeplitz(t, steps, true) },
 		"blt":              func(t *rapid.T, steps int) strategy.Strategy { return drawBLT(t, steps) },
 		"banded-inverse": func(t *rapid.T, steps int) strategy.Strategy {
-			return must(strategy.NewBandedInverse(steps, drawToeplitz(t, steps, false).Coefficients()))
+			return must(strategy.NewBandedInverse(steps, drawToeplitz(t, steps, false).Parameters().Coefficients))
 		},
 		"comb": func(t *rapid.T, steps int) strategy.Strategy {
 			if steps == 1 {
@@ -46,9 +46,10 @@ func draws() map[string]func(t *rapid.T, steps int) strategy.Strategy {
 	}
 }
 
-func drawComb(t *rapid.T, steps int) *strategy.Comb {
+func drawComb(t *rapid.T, steps int) *strategy.Toeplitz {
 	teeth := strategy.Teeth{P: rapid.Float64Range(-0.9, 0.9).Draw(t, "P"), A: rapid.Float64Range(-0.9, 0.9).Draw(t, "A")}
-	return must(strategy.NewComb(drawBLT(t, steps), rapid.IntRange(1, steps-1).Draw(t, "period"), teeth))
+	scale, sections := drawSections(t)
+	return must(strategy.NewComb(steps, scale, sections, rapid.IntRange(1, steps-1).Draw(t, "period"), teeth))
 }
 
 func drawColumns(t *rapid.T, steps int) strategy.Polynomial {
@@ -102,10 +103,14 @@ func drawToeplitz(t *rapid.T, steps int, scaled bool) *strategy.Toeplitz {
 	return must(strategy.NewToeplitz(steps, c, columns))
 }
 
-// drawBLT draws up to three sections, of two poles or one.
-func drawBLT(t *rapid.T, steps int) *strategy.BLT {
+func drawBLT(t *rapid.T, steps int) *strategy.Toeplitz {
+	scale, sections := drawSections(t)
+	return must(strategy.NewBLT(steps, scale, sections))
+}
+
+// drawSections draws the scale and up to three sections of a BLT, of two poles or one.
+func drawSections(t *rapid.T) (scale float64, sections []strategy.Section) {
 	rng := random(t)
-	var sections []strategy.Section
 	for range rapid.IntRange(0, 3).Draw(t, "sections") {
 		s := strategy.Section{P: rng.Float64() - 0.5, A: 1.6*rng.Float64() - 0.8}
 		if rng.IntN(2) == 0 {
@@ -113,7 +118,7 @@ func drawBLT(t *rapid.T, steps int) *strategy.BLT {
 		}
 		sections = append(sections, s)
 	}
-	return must(strategy.NewBLT(steps, 0.5+rng.Float64(), sections))
+	return 0.5 + rng.Float64(), sections
 }
 
 // lowerOf returns C, and inverseOf C⁻¹.

@@ -18,9 +18,9 @@ import (
 // mechanisms whose shifts are bounded together on every path compose like that. It is for one goroutine.
 type Growth struct {
 	schema     participation.Schema
-	series     []float64                         // series of a Toeplitz strategy of more than LongSteps steps: nothing of size T×T is made
-	columns    []float64                         // scales of its columns; nil: there are none
-	transposed *mat.Dense                        // Cᵀ; nil with series
+	long       *Toeplitz                         // strategy of more than LongSteps steps, with its series and scales; nil: not long
+	series     []float64                         // series of long: nothing of size T×T is made
+	transposed *mat.Dense                        // Cᵀ; nil if it is long
 	positive   bool                              // no entry of C is negative
 	later      map[int]participation.Sensitivity // steps that bound earlier ones, as far as they were needed
 }
@@ -31,23 +31,15 @@ func NewGrowth(c Strategy, schema participation.Schema) (*Growth, error) {
 		return nil, fmt.Errorf("%w: a strategy of %d steps under a schema of %d", participation.ErrSchema, c.Steps(),
 			schema.Steps())
 	}
-	if c.Steps() > LongSteps {
-		if series, ok := SeriesOf(c); ok {
-			_, err := longSensitivity(series, schema)
-			return &Growth{schema: schema, series: series, later: map[int]participation.Sensitivity{}}, err
-		}
-		if comb, ok := c.(*Comb); ok {
-			columns := comb.columns.Scales(c.Steps())
-			_, err := columnsSensitivity(comb.series(), columns, schema)
-			return &Growth{schema: schema, series: comb.series(), columns: columns,
-				later: map[int]participation.Sensitivity{}}, err
-		}
+	g := &Growth{schema: schema, later: map[int]participation.Sensitivity{}}
+	if p, ok := c.(*Toeplitz); ok && p.steps > LongSteps {
+		g.long, g.series = p, p.Series()
+		_, err := g.bound(p.steps)
+		return g, err
 	}
-	var lower mat.TriDense
-	c.StrategyTo(&lower)
-	transposed := dense.FullTransposed(&lower)
-	positive := mat.Min(transposed) >= 0
-	return &Growth{schema: schema, transposed: transposed, positive: positive, later: map[int]participation.Sensitivity{}}, nil
+	g.transposed = dense.FullTransposed(LowerOf(c))
+	g.positive = mat.Min(g.transposed) >= 0
+	return g, nil
 }
 
 // Sensitivity returns the sensitivity of the first steps, never rounded down. It grows with the steps, and so the
@@ -62,11 +54,11 @@ func NewGrowth(c Strategy, schema participation.Schema) (*Growth, error) {
 // It fails for steps outside 1..T.
 func (g *Growth) Sensitivity(steps int) (participation.Sensitivity, error) {
 	best, err := g.bound(steps)
-	if _, listed := g.schema.(interface{ Patterns() [][]int }); listed && g.series == nil || err != nil || best.Exact {
+	if _, listed := g.schema.(interface{ Patterns() [][]int }); listed && g.long == nil || err != nil || best.Exact {
 		return best, err
 	}
 	apart := 1
-	if all := g.schema.Steps(); g.series != nil {
+	if all := g.schema.Steps(); g.long != nil {
 		apart = all
 	} else if all > 64 {
 		apart = all / 8
@@ -92,11 +84,8 @@ func (g *Growth) bound(steps int) (participation.Sensitivity, error) {
 	if err != nil {
 		return participation.Sensitivity{}, err
 	}
-	if g.columns != nil {
-		return columnsSensitivity(g.series[:min(steps, len(g.series))], g.columns[:steps], cut)
-	}
-	if g.series != nil {
-		return longSensitivity(g.series[:min(steps, len(g.series))], cut)
+	if g.long != nil {
+		return longSensitivity(g.series[:min(steps, len(g.series))], g.long.columns[:min(steps, len(g.long.columns))], cut)
 	}
 	x := leadingGram{g.transposed, steps}
 	listed, ok := cut.(interface{ Patterns() [][]int })

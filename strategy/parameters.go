@@ -1,10 +1,6 @@
 package strategy
 
-import (
-	"fmt"
-
-	"mafalda/internal/lists"
-)
+import "fmt"
 
 // Parameters say which strategy of its class one is, in plain data, where that takes fewer than T² numbers: what a
 // node needs to make C again, scaled to sensitivity one. With r = 1/c as power series and p, q, a, b of Sections,
@@ -33,57 +29,48 @@ type Parameters struct {
 	Omega [][2]float64 `json:"omega,omitempty" verify:"within 1e-12 in cost"`
 }
 
-// class is an entry of the registry.
-type class struct {
-	name  string
-	build func(p Parameters, steps int) (Strategy, error) // nil: C is not made of parameters
-}
-
-// classes is the registry: the one place that knows all classes, by their names.
-func classes() []class {
-	return []class{
-		{name: (*Dense)(nil).Name()},
-		classEntry(func(p Parameters, _ int) (*Banded, error) { return NewBandedFromDiagonals(p.Diagonals) }),
-		classEntry(func(p Parameters, steps int) (*Toeplitz, error) {
-			return NewToeplitz(steps, p.Coefficients, p.Columns)
-		}),
-		classEntry(buildBLT),
-		classEntry(func(p Parameters, steps int) (*BandedInverse, error) {
-			return NewBandedInverse(steps, p.Coefficients)
-		}),
-		classEntry(buildComb),
-	}
-}
-
-// classEntry returns the entry of the class that build makes strategies of.
-func classEntry[S Strategy](build func(p Parameters, steps int) (S, error)) class {
-	var none S
-	return class{none.Name(), func(p Parameters, steps int) (Strategy, error) { return build(p, steps) }}
-}
+// Names of the classes.
+const (
+	DenseClass         = "dense"
+	BandedClass        = "banded"
+	ToeplitzClass      = "toeplitz"
+	BLTClass           = "blt"
+	BandedInverseClass = "banded-inverse"
+	CombClass          = "comb"
+)
 
 // Classes returns the names of the classes.
 func Classes() []string {
-	return lists.Map(classes(), func(c class) string { return c.name })
+	return []string{DenseClass, BandedClass, ToeplitzClass, BLTClass, BandedInverseClass, CombClass}
 }
 
 // Build makes the strategy that the parameters describe; nil for dense, which has none. It fails for an unknown class,
 // and for parameters that describe no strategy of this many steps.
 func (p Parameters) Build(steps int) (Strategy, error) {
-	for _, class := range classes() {
-		if class.name != p.Class {
-			continue
-		}
-		if class.build == nil {
-			return nil, nil
-		}
-		c, err := class.build(p, steps)
-		if err != nil {
-			return nil, err
-		}
-		if c.Steps() != steps {
-			return nil, fmt.Errorf("parameters for %d steps, not %d", c.Steps(), steps)
-		}
-		return c, nil
+	c, err := p.build(steps)
+	switch {
+	case err != nil || p.Class == DenseClass:
+		return nil, err
+	case c.Steps() != steps:
+		return nil, fmt.Errorf("parameters for %d steps, not %d", c.Steps(), steps)
+	}
+	return c, nil
+}
+
+func (p Parameters) build(steps int) (Strategy, error) {
+	switch p.Class {
+	case DenseClass:
+		return nil, nil
+	case BandedClass:
+		return NewBandedFromDiagonals(p.Diagonals)
+	case ToeplitzClass:
+		return NewToeplitz(steps, p.Coefficients, p.Columns)
+	case BLTClass:
+		return NewBLT(steps, p.Scale, p.sections())
+	case BandedInverseClass:
+		return NewBandedInverse(steps, p.Coefficients)
+	case CombClass:
+		return buildComb(p, steps)
 	}
 	return nil, fmt.Errorf("unknown strategy class %q", p.Class)
 }

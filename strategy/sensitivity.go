@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"mafalda/internal/dense"
 	"mafalda/participation"
 )
@@ -20,17 +18,10 @@ var ErrUnsupported = errors.New("not supported")
 // of more than LongSteps steps it is a bound in O(kT), exact where no coefficient is negative, under cyclic
 // participation only.
 func Sensitivity(c Strategy, schema participation.Schema) (participation.Sensitivity, error) {
-	if c.Steps() > LongSteps {
-		if series, ok := SeriesOf(c); ok {
-			return longSensitivity(series, schema)
-		}
-		if comb, ok := c.(*Comb); ok {
-			return columnsSensitivity(comb.series(), comb.columns.Scales(c.Steps()), schema)
-		}
+	if p, ok := c.(*Toeplitz); ok && p.steps > LongSteps {
+		return longSensitivity(p.Series(), p.columns, schema)
 	}
-	var lower mat.TriDense
-	c.StrategyTo(&lower)
-	return checkRange(schema.Sensitivity(leadingGram{dense.FullTransposed(&lower), c.Steps()}))
+	return checkRange(schema.Sensitivity(leadingGram{dense.FullTransposed(LowerOf(c)), c.Steps()}))
 }
 
 // checkRange refuses a sensitivity of a strategy whose entries have squares that no number holds.
@@ -124,36 +115,38 @@ const mostProducts = 2e9
 // numbers is far below its rounding.
 func keepsPrecision(squared float64) bool { return squared > 0x1p-900 && !math.IsInf(squared, 1) }
 
-// longSensitivity returns the sensitivity of a Toeplitz strategy with coefficients c: ToeplitzMajorant, exact if no
-// coefficient is negative, or ToeplitzSum where that is less, both rounded up. It fails for a schema that is not cyclic.
-func longSensitivity(c []float64, schema participation.Schema) (participation.Sensitivity, error) {
+// longSensitivity returns the sensitivity of a Toeplitz strategy with coefficients c, rounded up: ToeplitzMajorant,
+// exact if no coefficient is negative, or ToeplitzSum where that is less. With columns scaled by d it is ColumnsSum. It
+// fails for a schema that is not cyclic, and with scales for one whose patterns overlap or whose sum takes more than
+// mostProducts.
+func longSensitivity(c, d []float64, schema participation.Schema) (participation.Sensitivity, error) {
 	cyclic, ok := schema.(participation.Cyclic)
-	if !ok {
-		return participation.Sensitivity{}, fmt.Errorf("more than %d steps under %s participation: %w", LongSteps,
-			schema.Name(), ErrUnsupported)
+	few := ok && SumProducts(c, cyclic) <= mostProducts
+	if !ok || d != nil && !(few && participation.IsPartition(schema)) {
+		return participation.Sensitivity{}, fmt.Errorf("more than %d steps under %v: %w", LongSteps, schema, ErrUnsupported)
 	}
-	steps, k, b := cyclic.Steps(), cyclic.Participations(), cyclic.Separation()
-	majorant := ToeplitzMajorant(c, cyclic, nil)
-	if !keepsPrecision(majorant) {
-		return participation.Sensitivity{}, fmt.Errorf(
-			"sensitivity² of the strategy is %v: its coefficients are out of range", majorant)
-	}
-	up := 1 + 8*float64(steps)*0x1p-53
-	s := participation.Sensitivity{Squared: majorant * up}
 	first := 0
-	if s.Exact = !slices.ContainsFunc(c, func(v float64) bool { return v < 0 }); s.Exact {
-		s.Attained = majorant
-	} else if SumProducts(c, cyclic) <= mostProducts {
-		sum, worst := ToeplitzSum(c, cyclic)
-		// A partial sum is wrong by less than T roundings of the sum of its magnitudes. Those of a pattern add up to
-		// the majorant at most, and in a class, whose sums are subtracted, to three of every k steps.
-		windows := float64(2 + steps/(k*b))
-		if sum += (up - 1) * windows * majorant; sum*up < s.Squared {
-			s.Squared, first = sum*up, worst
+	s := participation.Sensitivity{Exact: !slices.ContainsFunc(c, func(v float64) bool { return v < 0 })}
+	if d != nil {
+		if s.Squared, first = ColumnsSum(c, d, cyclic); s.Exact {
+			s.Attained = s.Squared / (1 + 4*columnsRounding(c, cyclic))
+		}
+	} else {
+		majorant, up := ToeplitzMajorant(c, cyclic, nil), 1+8*float64(cyclic.Steps())*0x1p-53
+		if s.Squared = majorant * up; s.Exact {
+			s.Attained = majorant
+		} else if few {
+			sum, worst := ToeplitzSum(c, cyclic)
+			// A partial sum is wrong by less than T roundings of the sum of its magnitudes. Those of a pattern add up to
+			// the majorant at most, and in a class, whose sums are subtracted, to three of every k steps.
+			windows := float64(2 + cyclic.Steps()/(cyclic.Participations()*cyclic.Separation()))
+			if sum += (up - 1) * windows * majorant; sum*up < s.Squared {
+				s.Squared, first = sum*up, worst
+			}
 		}
 	}
-	for t := first; t <= lastStep(first, cyclic); t += b {
+	for t := first; t <= lastStep(first, cyclic); t += cyclic.Separation() {
 		s.Pattern = append(s.Pattern, t)
 	}
-	return s, nil
+	return checkRange(s, nil)
 }

@@ -20,15 +20,6 @@ type Strategy interface {
 	Parameters() Parameters            // what Build makes the same C of; of Dense there is the name of the class only
 }
 
-var (
-	_ Strategy = (*Dense)(nil)
-	_ Strategy = (*Banded)(nil)
-	_ Strategy = (*Toeplitz)(nil)
-	_ Strategy = (*BLT)(nil)
-	_ Strategy = (*BandedInverse)(nil)
-	_ Strategy = Identity(0)
-)
-
 // NodeCost is what a node that runs a strategy needs for each parameter of its model.
 type NodeCost struct {
 	Floats int `json:"memory_floats"`  // numbers kept from step to step
@@ -57,11 +48,19 @@ func CheckBandwidth(bands, steps int) error {
 	return nil
 }
 
-// resizeLower makes an empty dst a T×T lower triangle and panics if a non-empty one is anything else.
+// fillLower makes an empty dst a T×T lower triangle, panics if a non-empty one is anything else, and writes the entries.
+func fillLower(dst *mat.TriDense, steps int, at func(t, s int) float64) {
+	resizeLower(dst, steps)
+	for t := range steps {
+		for s := range t + 1 {
+			dst.SetTri(t, s, at(t, s))
+		}
+	}
+}
+
 func resizeLower(dst *mat.TriDense, steps int) {
 	if dst.IsEmpty() {
 		dst.ReuseAsTri(steps, mat.Lower)
-		return
 	}
 	if n, kind := dst.Triangle(); n != steps || kind != mat.Lower {
 		panic(mat.ErrShape)

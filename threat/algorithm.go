@@ -114,7 +114,7 @@ var ErrStrategy = errors.New("strategy does not fit the run")
 // has a size limit.
 func MFDSGD(c strategy.Strategy) Algorithm {
 	a := Algorithm{name: "mf-d-sgd", rounds: 1, alone: 1, origin: &origin{strategies: []strategy.Strategy{c}}}
-	if _, independent := c.(strategy.Identity); independent {
+	if c.Name() == strategy.Identity(1).Name() {
 		return a
 	}
 	if a.filter = filterOf(c); a.filter == nil {

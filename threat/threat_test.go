@@ -113,11 +113,11 @@ func drawStrategy(t *rapid.T, steps int) strategy.Strategy {
 	case "scaled":
 		c, err = strategy.NewToeplitz(steps, coefficients, columns)
 	case "blt", "comb":
-		var blt *strategy.BLT
-		blt, err = strategy.NewBLT(steps, 0.5+rng.Float64(), []strategy.Section{
-			{P: rng.Float64(), Q: 0.2 * rng.Float64(), A: rng.Float64() / 2, B: 0.3 * rng.Float64()}, {P: rng.Float64() / 2, A: rng.Float64() / 3}})
-		if c = blt; err == nil && class == "comb" && steps > 1 {
-			c, err = strategy.NewComb(blt, 1+rng.IntN(steps-1), strategy.Teeth{P: 0.8, A: rng.Float64() / 2})
+		scale, sections := 0.5+rng.Float64(), []strategy.Section{
+			{P: rng.Float64(), Q: 0.2 * rng.Float64(), A: rng.Float64() / 2, B: 0.3 * rng.Float64()}, {P: rng.Float64() / 2, A: rng.Float64() / 3}}
+		c, err = strategy.NewBLT(steps, scale, sections)
+		if err == nil && class == "comb" && steps > 1 {
+			c, err = strategy.NewComb(steps, scale, sections, 1+rng.IntN(steps-1), strategy.Teeth{P: 0.8, A: rng.Float64() / 2})
 		}
 	default:
 		c, err = strategy.NewBandedInverse(steps, coefficients)

@@ -13,12 +13,12 @@ import (
 // fitted returns a BLT of two poles that is good at standing for C: of those that dominate C with a factor γ, one for
 // which γ times the cost of the pattern in local DP is small. All steps of a BLT are alike, so that only patterns that
 // begin in step 0 need to be looked at. It returns nil where no start is finite.
-func fitted(c strategy.Strategy, pattern []int) *strategy.BLT {
+func fitted(c strategy.Strategy, pattern []int) *strategy.Toeplitz {
 	var (
 		steps = c.Steps()
 		x     = gram(whole(c))
 		top   = start(steps) // the direction that dominates least, kept from BLT to BLT
-		best  *strategy.BLT
+		best  *strategy.Toeplitz
 		least = math.Inf(1)
 	)
 	cost := func(p []float64) float64 {
@@ -45,7 +45,7 @@ func fitted(c strategy.Strategy, pattern []int) *strategy.BLT {
 
 // blt returns the strategy with c_0 = 1 and c_j = Σ ω_i θ_i^(j−1), two positive buffers: the parameters are the logits of
 // θ and the logarithms of ω. It returns nil for what is not finite.
-func blt(steps int, p []float64) *strategy.BLT {
+func blt(steps int, p []float64) *strategy.Toeplitz {
 	a, b := 1/(1+math.Exp(-p[0])), 1/(1+math.Exp(-p[1]))
 	u, v := math.Exp(p[2]), math.Exp(p[3])
 	out, err := strategy.NewBLT(steps, 1, []strategy.Section{{A: a + b, B: a * b, P: a + b - u - v, Q: a*b - u*b - v*a}})

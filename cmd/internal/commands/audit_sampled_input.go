@@ -256,13 +256,10 @@ func (d *sampledDefaults) claim(ctx context.Context, a *sampledAudit) (err error
 	return err
 }
 
-// bandsOf returns how many bands C has, T for one without a name for it.
+// bandsOf returns how many bands C has, T for one of another class than those that say it.
 func bandsOf(c strategy.Strategy) int {
-	switch c := c.(type) {
-	case strategy.Identity:
-		return 1
-	case interface{ Bands() int }:
-		return c.Bands()
+	if p := c.Parameters(); p.Class == strategy.BandedClass || p.Class == strategy.ToeplitzClass {
+		return p.Bandwidth
 	}
 	return c.Steps()
 }
