@@ -1,8 +1,7 @@
 """Temporary folders that are gone when they are no longer needed.
 
 A folder goes with the object that holds it, and at the end of the process. A process that is killed leaves it to the
-program, if that runs; if both are killed, to a process of the program that waits for that (not on Windows); and else to the next
-process: a lock in the folder tells that its owner lives.
+program, if that runs, and else to the next process: a lock in the folder tells that its owner lives.
 """
 
 from __future__ import annotations

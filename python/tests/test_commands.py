@@ -334,10 +334,13 @@ mafalda.optimize("watts:600,6,0.1", steps=2000, k=20, progress=said)
 """
 
 
+def environment(tmp_path):
+    return {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join([p for p in sys.path if p])}
+
+
 def begin(tmp_path):
     """A process that optimizes something long, once the program says what it does; and the program's process."""
-    environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join([p for p in sys.path if p])}
-    python = subprocess.Popen([sys.executable, "-c", LONG], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    python = subprocess.Popen([sys.executable, "-c", LONG], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(tmp_path))
     assert python.stdout.readline(), python.stderr.read()
     children = pathlib.Path(f"/proc/{python.pid}/task/{python.pid}/children").read_text().split()
     assert len(children) == 1
@@ -379,6 +382,10 @@ def test_nothing_is_left_of_what_is_killed(which, tmp_path):
         assert b"KeyboardInterrupt" in errors
     elif which == "program":
         assert b"ProgramError: mafalda ended without a word, by -9" in errors
+    elif which == "both":  # the next process removes the folder
+        for folder in tmp_path.iterdir():
+            os.utime(folder, (0, 0))
+        subprocess.run([sys.executable, "-c", "from mafalda._temporary import Folder; Folder()"], env=environment(tmp_path), check=True)
     until(lambda: not list(tmp_path.iterdir()))
 
 

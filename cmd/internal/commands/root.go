@@ -43,7 +43,7 @@ func newRootCmd(runner *grids.Runner) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	root.AddCommand(newVersionCmd(), terminal.NewManCmd(), terminal.NewDescribeCmd(), terminal.NewTidyCmd())
+	root.AddCommand(newVersionCmd(), terminal.NewManCmd(), terminal.NewDescribeCmd())
 	return root
 }
 

@@ -16,19 +16,16 @@ import (
 // flagText says what is wrong with a number without naming the function that found out.
 func flagText(err error) string {
 	text, reason, _ := strings.Cut(err.Error(), ": strconv.")
-	switch {
-	case reason != "" && strings.HasSuffix(reason, "value out of range"):
+	if reason != "" && strings.HasSuffix(reason, "value out of range") {
 		return text + ": is too large a number"
-	case strings.HasPrefix(reason, "ParseBool"):
-		return text + ": must be true or false"
-	case strings.HasPrefix(reason, "ParseFloat"):
-		return text + ": must be a number"
-	case strings.HasPrefix(reason, "ParseInt"):
-		return text + ": must be a whole number"
-	case strings.HasPrefix(reason, "ParseUint"):
-		return text + ": must be a whole number, zero or more"
 	}
-	return err.Error()
+	parser, _, _ := strings.Cut(reason, ":")
+	must, known := map[string]string{"ParseBool": "true or false", "ParseFloat": "a number", "ParseInt": "a whole number",
+		"ParseUint": "a whole number, zero or more"}[parser]
+	if !known {
+		return err.Error()
+	}
+	return text + ": must be " + must
 }
 
 // NoArgs is cobra's, with an error of usage.
@@ -49,21 +46,22 @@ func strict(root *cobra.Command) {
 	root.SetOut(Verbatim(out))
 	root.InitDefaultCompletionCmd()
 	root.SetOut(out)
-	if completion, _, err := root.Find([]string{"completion"}); err == nil && completion != root {
-		completion.Args = NoArgs
-		completion.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-		for _, shell := range completion.Commands() {
-			shell.Args = NoArgs
-		}
-	}
 	root.InitDefaultHelpCmd()
-	if help, _, err := root.Find([]string{"help"}); err == nil && help != root {
-		help.Args = func(_ *cobra.Command, args []string) error {
-			about, rest, err := root.Find(args)
-			if err != nil {
-				return Usage(err)
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "completion":
+			c.Args, c.RunE = NoArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
+			for _, shell := range c.Commands() {
+				shell.Args = NoArgs
 			}
-			return NoArgs(about, rest)
+		case "help":
+			c.Args = func(_ *cobra.Command, args []string) error {
+				about, rest, err := root.Find(args)
+				if err != nil {
+					return Usage(err)
+				}
+				return NoArgs(about, rest)
+			}
 		}
 	}
 }

@@ -42,19 +42,12 @@ func (b *ByteSize) Type() string { return "bytes" }
 
 // byteUnit returns how many bytes a unit has: MB is 10⁶, MiB is 2²⁰.
 func byteUnit(unit string) (bytes float64, known bool) {
-	if unit == "" || unit == "b" {
-		return 1, true
+	letter, binary := strings.CutSuffix(strings.TrimSuffix(unit, "b"), "i")
+	power, known := map[string]float64{"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}[letter]
+	if binary {
+		return math.Pow(1024, power), known
 	}
-	power := float64(strings.IndexByte("kmgtp", unit[0]) + 1)
-	switch {
-	case power == 0:
-		return 0, false
-	case unit[1:] == "b" || unit[1:] == "":
-		return math.Pow(1000, power), true
-	case unit[1:] == "ib":
-		return math.Pow(1024, power), true
-	}
-	return 0, false
+	return math.Pow(1000, power), known
 }
 
 // Grouped prints a whole number with commas between thousands.

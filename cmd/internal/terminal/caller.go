@@ -61,9 +61,6 @@ func (c *caller) start(cmd *cobra.Command) error {
 		return Usagef("--lent-folder %s: the name of a folder that is removed begins with %s", c.folder, folderPrefix)
 	}
 	signal.Ignore(syscall.SIGPIPE) // a caller that is gone reads no errors, and its folder is still to be removed
-	if c.folder != "" {
-		startTidy(cmd.InOrStdin(), c.folder)
-	}
 	go c.wait(cmd.InOrStdin())
 	return nil
 }

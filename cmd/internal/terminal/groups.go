@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -44,21 +45,26 @@ func WrapHelp(root *cobra.Command, to io.Writer) {
 		all = true
 		return pflag.ErrHelp
 	})
-	root.SetUsageFunc(func(cmd *cobra.Command) error { return groupedUsage(cmd, width, all) })
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		_, err := io.WriteString(Verbatim(cmd.OutOrStderr()), usageText(cmd, width, all))
+		return err
+	})
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
-		about := cmd.Long
-		if about == "" {
-			about = cmd.Short
-		}
-		if width > 0 {
-			about = reflowed(about, width)
-		}
-		fmt.Fprintf(Verbatim(cmd.OutOrStdout()), "%s\n\n%s", strings.TrimSpace(about), cmd.UsageString())
+		fmt.Fprint(Verbatim(cmd.OutOrStdout()), helpText(cmd, width, all))
 	})
 }
 
-// groupedUsage writes what cobra would, but the flags and commands by their groups.
-func groupedUsage(cmd *cobra.Command, width int, all bool) error {
+// helpText returns the help of a command, with all its flags or with those that are used often.
+func helpText(cmd *cobra.Command, width int, all bool) string {
+	about := cmp.Or(cmd.Long, cmd.Short)
+	if width > 0 {
+		about = reflowed(about, width)
+	}
+	return strings.TrimSpace(about) + "\n\n" + usageText(cmd, width, all)
+}
+
+// usageText returns what cobra would, but the flags and commands by their groups.
+func usageText(cmd *cobra.Command, width int, all bool) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "Usage:\n")
 	if cmd.Runnable() && (cmd.HasParent() || !cmd.HasAvailableSubCommands()) {
@@ -79,8 +85,8 @@ func groupedUsage(cmd *cobra.Command, width int, all bool) error {
 		}
 	}
 	for _, g := range flagGroups(cmd, all) {
-		flags := strings.TrimRight(g.flags.FlagUsagesWrapped(width), "\n")
-		fmt.Fprintf(&text, "\n%s:\n%s\n", g.heading, wrapLines(flags, width))
+		flags := strings.TrimRight(g.FlagUsagesWrapped(width), "\n")
+		fmt.Fprintf(&text, "\n%s:\n%s\n", g.Name(), wrapLines(flags, width))
 	}
 	if cmd.Annotations[Often] != "" && !all {
 		fmt.Fprintf(&text, "\nAll flags: %s --help-all\n", cmd.CommandPath())
@@ -88,8 +94,7 @@ func groupedUsage(cmd *cobra.Command, width int, all bool) error {
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(&text, "\n%s\n", wrapLine(fmt.Sprintf("What a command does: %s COMMAND --help", cmd.CommandPath()), width))
 	}
-	_, err := io.WriteString(Verbatim(cmd.OutOrStderr()), text.String())
-	return err
+	return text.String()
 }
 
 // commandGroups returns the groups of the commands below; commands of no group come last.
@@ -123,41 +128,24 @@ func wrapExamples(text string, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-// flagGroup is what stands under one heading in the help of a command.
-type flagGroup struct {
-	heading string
-	flags   *pflag.FlagSet
-}
-
-// flagGroups returns the flags of a command, all or those that are used often, by their groups: flags of no group first, and
-// flags that all commands have last.
-func flagGroups(cmd *cobra.Command, all bool) []flagGroup {
-	sets := map[string]*pflag.FlagSet{}
-	order := []string{"Flags"}
+// flagGroups returns the flags of a command, all or those that are used often, by their groups, whose names are the headings: flags
+// of no group first, and flags that all commands have last.
+func flagGroups(cmd *cobra.Command, all bool) (groups []*pflag.FlagSet) {
+	add := func(f *pflag.Flag, heading string) {
+		at := slices.IndexFunc(groups, func(g *pflag.FlagSet) bool { return g.Name() == heading })
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, pflag.NewFlagSet(heading, pflag.ContinueOnError))
+		}
+		groups[at].AddFlag(f)
+	}
+	const first = "Flags"
+	add(&pflag.Flag{Name: first, Hidden: true}, first)
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if !all && !often(cmd, f.Name) {
-			return
-		}
-		heading := order[0]
-		if of := f.Annotations[groupAnnotation]; len(of) > 0 {
-			heading = of[0]
-		}
-		if sets[heading] == nil {
-			sets[heading] = pflag.NewFlagSet(heading, pflag.ContinueOnError)
-		}
-		sets[heading].AddFlag(f)
-		if !slices.Contains(order, heading) {
-			order = append(order, heading)
+		if all || often(cmd, f.Name) {
+			add(f, append(f.Annotations[groupAnnotation], first)[0])
 		}
 	})
-	var groups []flagGroup
-	for _, heading := range order {
-		if set := sets[heading]; set != nil && set.HasAvailableFlags() {
-			groups = append(groups, flagGroup{heading, set})
-		}
-	}
-	if cmd.HasAvailableInheritedFlags() {
-		groups = append(groups, flagGroup{"Global Flags", cmd.InheritedFlags()})
-	}
-	return groups
+	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { add(f, "Global Flags") })
+	return slices.DeleteFunc(groups, func(g *pflag.FlagSet) bool { return !g.HasAvailableFlags() })
 }

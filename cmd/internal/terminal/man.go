@@ -1,7 +1,6 @@
 package terminal
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -55,35 +54,11 @@ func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.Command
 // manWidth is the number of columns of text on a manual page: man(1) has 80, and indents it.
 const manWidth = 72
 
-// manPage writes the manual page of a command, in the macros of man(7), with descriptions and flags as help prints them.
+// manPage writes the manual page of a command, in the macros of man(7), with the help of all its flags.
 func manPage(w io.Writer, cmd *cobra.Command) error {
-	var b strings.Builder
 	name := pageName(cmd)
-	fmt.Fprintf(&b, ".TH %s 1 \"\" %s %s\n", macroArg(strings.ToUpper(name)), macroArg("mafalda "+version.String()),
-		macroArg("mafalda manual"))
-	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n.SH SYNOPSIS\n.B %s\n", roff(name), roff(cmd.Short), roff(cmd.UseLine()))
-	section := func(heading, text string) {
-		fmt.Fprintf(&b, ".SH %s\n.nf\n%s\n.fi\n", macroArg(strings.ToUpper(heading)), roff(strings.Trim(text, "\n")))
-	}
-	section("description", reflowed(cmp.Or(cmd.Long, cmd.Short+"."), manWidth))
-	if below := cmd.Commands(); cmd.HasAvailableSubCommands() {
-		b.WriteString(".SH COMMANDS\n")
-		for _, c := range below {
-			if c.IsAvailableCommand() {
-				fmt.Fprintf(&b, ".TP\n.BR %s (1)\n%s\n", roff(pageName(c)), roff(c.Short))
-			}
-		}
-	}
-	for _, g := range flagGroups(cmd, true) {
-		section(g.heading, g.flags.FlagUsagesWrapped(manWidth))
-	}
-	if cmd.HasExample() {
-		section("examples", cmd.Example)
-	}
-	if p := cmd.Parent(); p != nil {
-		fmt.Fprintf(&b, ".SH SEE ALSO\n.BR %s (1)\n", roff(pageName(p)))
-	}
-	_, err := io.WriteString(w, b.String())
+	_, err := fmt.Fprintf(w, ".TH %s 1 \"\" %s %s\n.SH NAME\n%s \\- %s\n.SH DESCRIPTION\n.nf\n%s\n.fi\n", macroArg(strings.ToUpper(name)),
+		macroArg("mafalda "+version.String()), macroArg("mafalda manual"), roff(name), roff(cmd.Short), roff(helpText(cmd, manWidth, true)))
 	return err
 }
 

@@ -1,19 +1,24 @@
 package terminal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"runtime/pprof"
 
 	"github.com/spf13/cobra"
+
+	"mafalda/internal/files"
 )
 
 // profiling writes profiles of a command, for go tool pprof.
 type profiling struct {
-	cpu, memory         string
-	cpuFile, memoryFile *os.File
+	cpu, memory string
+	begun       bool
+	samples     bytes.Buffer // the CPU profile
 }
 
 func (p *profiling) bind(cmd *cobra.Command) {
@@ -22,61 +27,32 @@ func (p *profiling) bind(cmd *cobra.Command) {
 	fl.StringVar(&p.memory, "memprofile", "", "write a profile of allocations to this new `file`")
 }
 
+// start begins the profiles. It fails if a file has the name of one already.
 func (p *profiling) start() error {
-	for _, f := range []struct {
-		flag, path string
-		file       **os.File
-	}{{"cpuprofile", p.cpu, &p.cpuFile}, {"memprofile", p.memory, &p.memoryFile}} {
-		if f.path == "" {
-			continue
-		}
-		var err error
-		if *f.file, err = createNew(f.path); err != nil {
-			return errors.Join(fmt.Errorf("--%s: %w", f.flag, err), p.discard())
+	for _, path := range []string{p.cpu, p.memory} {
+		if _, err := os.Lstat(path); path != "" && (err == nil || p.cpu == p.memory) {
+			return fmt.Errorf("%s is there already, or named twice: choose another name for a profile", path)
 		}
 	}
-	if p.memoryFile != nil {
+	p.begun = true
+	if p.memory != "" {
 		runtime.MemProfileRate = 1 << 16
 	}
-	if p.cpuFile == nil {
-		return nil
-	}
-	if err := pprof.StartCPUProfile(p.cpuFile); err != nil {
-		return errors.Join(err, p.discard())
+	if p.cpu != "" {
+		return pprof.StartCPUProfile(&p.samples)
 	}
 	return nil
 }
 
-// createNew makes a new file: one that has the name already stays as it is.
-func createNew(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if errors.Is(err, os.ErrExist) {
-		return nil, fmt.Errorf("%s is there already: choose another name, or remove it", path)
-	}
-	return f, err
-}
-
-// discard removes what start has made, after an error.
-func (p *profiling) discard() error {
-	var errs []error
-	for _, f := range []**os.File{&p.cpuFile, &p.memoryFile} {
-		if *f != nil {
-			errs = append(errs, (*f).Close(), os.Remove((*f).Name()))
-			*f = nil
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// stop ends the profiles, however the command ended.
-func (p *profiling) stop() error {
-	var err error
-	if p.cpuFile != nil {
+// stop ends the profiles, however the command ended, and writes them.
+func (p *profiling) stop() (err error) {
+	if p.begun && p.cpu != "" {
 		pprof.StopCPUProfile()
-		err = p.cpuFile.Close()
+		err = files.WriteFile(p.cpu, func(w io.Writer) error { _, err := p.samples.WriteTo(w); return err }, false)
 	}
-	if p.memoryFile == nil {
-		return err
+	if p.begun && p.memory != "" {
+		write := func(w io.Writer) error { return pprof.Lookup("allocs").WriteTo(w, 0) }
+		err = errors.Join(err, files.WriteFile(p.memory, write, false))
 	}
-	return errors.Join(err, pprof.Lookup("allocs").WriteTo(p.memoryFile, 0), p.memoryFile.Close())
+	return err
 }

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -12,48 +13,45 @@ import (
 	"golang.org/x/term"
 )
 
-// Progress draws a bar with an ETA on a terminal, once the work has taken two seconds. Elsewhere it writes a line every half
-// minute, so that a log shows that long work goes on.
+// Progress shows how far work is: on a terminal in a bar with an ETA, once the work has taken two seconds; elsewhere in a line every
+// half minute, so that a log shows that long work goes on; and to a caller that reads progress in events.
 type Progress struct {
-	mu       sync.Mutex // work that was left behind may still report
-	out      io.Writer  // nil: draw nothing
-	since    time.Time
-	furthest int
-	drawn    time.Time // when the bar was last
-	counted  time.Time // when the work was first counted
-	from     float64   // what was done then
-	At       string    // what ShowAt says is being done
+	At string // what ShowAt says is being done
 
-	events *eventWriter // writer for a caller that reads progress; nil without one
-	lines  io.Writer    // where lines are written, if w is no terminal
-	stage  string       // the last one
-	told   time.Time    // when the last line with a fraction was written
-
-	waiting chan struct{} // closed when what Busy shows has to end; nil if it shows nothing
-	width   int           // width of what it has written last
+	mu           sync.Mutex // work that was left behind may still report
+	out          io.Writer  // nil: nothing is shown
+	events       *eventWriter
+	log          bool          // lines instead of a bar
+	delay, pause time.Duration // nothing is shown before a delay, and nothing new within a pause
+	since        time.Time
+	drawn        time.Time // when the last one was
+	counted      time.Time // when the work was first counted
+	from         float64   // what was done then
+	furthest     float64
+	stage        string        // the last one
+	waiting      chan struct{} // closed when what Busy shows has to end; nil if it shows nothing
+	width        int           // width of what is drawn
 }
 
 const (
 	progressDelay = 2 * time.Second
-	progressPause = 100 * time.Millisecond // between two pictures
-	linePause     = 30 * time.Second       // between two lines, and before the first
-	progressParts = 1000
+	progressPause = 100 * time.Millisecond
+	linePause     = 30 * time.Second // between two lines, and before the first
 )
 
 // NewProgress draws on w if that is a terminal, and tells a caller that reads progress.
 func NewProgress(w io.Writer, quiet bool) *Progress {
-	p := &Progress{since: time.Now()}
-	if events, ok := w.(*eventWriter); ok {
-		p.events = events
-		return p
-	}
-	f, ok := FileOf(w)
+	p := &Progress{since: time.Now(), delay: progressDelay, pause: progressPause}
+	events, told := w.(*eventWriter)
+	f, is := FileOf(w)
 	switch {
+	case told:
+		p.out, p.events, p.delay = w, events, 0
 	case quiet:
-	case ok && term.IsTerminal(int(f.Fd())):
+	case is && term.IsTerminal(int(f.Fd())):
 		p.out = f // not wrapped
 	default:
-		p.lines = w
+		p.out, p.log, p.delay, p.pause = w, true, linePause, linePause
 	}
 	return p
 }
@@ -61,46 +59,41 @@ func NewProgress(w io.Writer, quiet bool) *Progress {
 // Stage says in a line what is being done, where there is no terminal to draw on; what follows a colon is a step of a
 // stage, which is said once.
 func (p *Progress) Stage(what string) {
-	what, _, _ = strings.Cut(what, ":")
+	what, _, _ = strings.Cut(PlainLine(what), ":")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if what == p.stage {
 		return
 	}
 	p.stage = what
-	if p.events != nil {
-		p.events.tell(progressEvent{Doing: PlainLine(what)})
-	}
-	if p.lines != nil {
-		fmt.Fprintf(p.lines, "computing: %s\n", PlainLine(what))
+	switch {
+	case p.events != nil:
+		p.events.tell(progressEvent{Doing: what})
+	case p.log:
+		fmt.Fprintf(p.out, "computing: %s\n", what)
 	}
 }
 
 // Busy says every second what is being done and since when, where it is unknown how much of it is left; without a
 // terminal, every half minute. Show and Clear end that. There is nothing to say on nil.
 func (p *Progress) Busy(what string) {
-	if p == nil || p.out == nil && p.lines == nil {
+	if p == nil || p.out == nil || p.events != nil {
 		return
-	}
-	pause := time.Second
-	if p.out == nil {
-		pause = linePause
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.rest()
-	what = PlainLine(what)
 	ended := make(chan struct{})
 	p.waiting = ended
 	go func() {
-		tick := time.NewTicker(pause)
+		tick := time.NewTicker(max(p.pause, time.Second))
 		defer tick.Stop()
 		for {
 			select {
 			case <-ended:
 				return
 			case <-tick.C:
-				p.say(ended, what)
+				p.say(ended, PlainLine(what))
 			}
 		}
 	}()
@@ -110,17 +103,14 @@ func (p *Progress) Busy(what string) {
 func (p *Progress) say(ended chan struct{}, what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch took := time.Since(p.since); {
+	took := time.Since(p.since)
+	since := fmt.Sprintf(" … %d s", int(took.Seconds()))
+	switch {
 	case p.waiting != ended || took < progressDelay:
-	case p.lines != nil:
-		fmt.Fprintf(p.lines, "computing: %s … %d s\n", what, int(took.Seconds()))
+	case p.log:
+		fmt.Fprintf(p.out, "computing: %s%s\n", what, since)
 	default:
-		since := fmt.Sprintf(" … %d s", int(took.Seconds()))
-		text := what + since
-		if width := terminalWidth(p.out); width > 0 {
-			text = cut(what, width-1-displaywidth.String(since)) + since
-		}
-		p.draw(text)
+		p.draw(cut(what, p.columns()-1-displaywidth.String(since)) + since)
 	}
 }
 
@@ -144,65 +134,42 @@ func (p *Progress) rest() {
 
 // Show moves the bar to a fraction of the work; it never moves back. There is nothing to show on nil.
 func (p *Progress) Show(fraction float64, description string) {
-	if p == nil || p.out == nil && p.events == nil && p.lines == nil {
+	if p == nil || p.out == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.events != nil {
-		p.tell(fraction, description)
-		return
-	}
+	now := time.Now()
 	if p.counted.IsZero() {
-		p.counted, p.from = time.Now(), fraction
+		p.counted, p.from = now, fraction
 	}
-	if p.lines != nil {
-		p.log(fraction, description)
+	if fraction < 1 {
+		p.furthest = max(p.furthest, fraction)
+	}
+	if now.Sub(p.since) < p.delay || now.Sub(p.drawn) < p.pause {
 		return
 	}
-	if time.Since(p.since) < progressDelay {
-		return
-	}
-	if at := int(fraction * progressParts); at > p.furthest && at < progressParts {
-		p.furthest = at
-	}
-	if time.Since(p.drawn) < progressPause {
-		return
-	}
-	p.drawn = time.Now()
-	if p.waiting != nil {
-		p.rest()
-	}
-	const long, short, beside = 24, 10, 12 // of the bar, and what stands around it
-	width, bar := terminalWidth(p.out), long
-	if width > 0 && width < 80 {
-		bar = short
-	}
+	p.drawn = now
 	description = PlainLine(description)
 	left := p.left(fraction)
-	if width > 0 {
-		description = cut(description, width-bar-beside-displaywidth.String(left))
-	}
-	done := p.furthest * bar / progressParts
-	p.draw(fmt.Sprintf("%s%s %3d%% |%s%s|", description, left, 100*p.furthest/progressParts, strings.Repeat("█", done), strings.Repeat(" ", bar-done)))
-}
-
-// tell reports a fraction of the work to a caller, unless it has just heard of another one.
-func (p *Progress) tell(fraction float64, description string) {
-	if now := time.Now(); now.Sub(p.drawn) >= progressPause {
-		p.drawn = now
-		p.events.tell(progressEvent{Doing: PlainLine(description), Fraction: &fraction})
-	}
-}
-
-// log writes a line about a fraction of the work, unless it has written one in the last half minute.
-func (p *Progress) log(fraction float64, description string) {
-	if time.Since(p.since) < linePause || time.Since(p.told) < linePause {
+	switch {
+	case p.events != nil:
+		p.events.tell(progressEvent{Doing: description, Fraction: &fraction})
 		return
+	case p.log:
+		fmt.Fprintf(p.out, "computing: %s, %.0f %%%s\n", description, math.Floor(100*fraction), left)
+		return
+	case p.waiting != nil:
+		p.rest()
 	}
-	p.told = time.Now()
-	fmt.Fprintf(p.lines, "computing: %s, %.0f %%%s\n", PlainLine(description), math.Floor(100*fraction), p.left(fraction))
+	const bar, beside = 24, 12 // its length, and what stands around it
+	done := int(p.furthest * bar)
+	p.draw(fmt.Sprintf("%s%s %3.0f%% |%s%s|", cut(description, p.columns()-bar-beside-displaywidth.String(left)), left,
+		math.Floor(100*p.furthest), strings.Repeat("█", done), strings.Repeat(" ", bar-done)))
 }
+
+// columns returns the width of the terminal.
+func (p *Progress) columns() int { return cmp.Or(terminalWidth(p.out), 80) }
 
 // left says how long the rest takes, if it goes on as it has since the work was first counted; nothing while too little
 // has been.
@@ -230,25 +197,25 @@ func (p *Progress) ShowAt(done, total int) { p.Show(float64(done)/float64(max(to
 func (p *Progress) ShowAs(what string) func(done, total int) {
 	var first sync.Once
 	return func(done, total int) {
-		fraction := float64(done) / float64(max(total, 1))
-		first.Do(func() { p.count(fraction) })
-		p.Show(fraction, what)
+		first.Do(p.recount)
+		p.Show(float64(done)/float64(max(total, 1)), what)
 	}
 }
 
-// count begins to count the work.
-func (p *Progress) count(fraction float64) {
-	if p != nil && (p.out != nil || p.lines != nil) {
+// recount makes the next call of Show the first one that counts the work.
+func (p *Progress) recount() {
+	if p != nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.counted, p.from = time.Now(), fraction
+		p.counted = time.Time{}
 	}
 }
 
 // Clear takes the bar away, for another phase or for the result. The two seconds count for the whole work.
 func (p *Progress) Clear() {
+	p.recount()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.rest()
-	p.furthest, p.drawn, p.counted = 0, time.Time{}, time.Time{}
+	p.furthest = 0
 }

@@ -98,7 +98,7 @@ func TestProgressInALog(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 	out.Reset()
-	p.told = time.Now().Add(-linePause)
+	p.drawn = time.Now().Add(-linePause)
 	if p.Show(0.999, "rows"); out.String() != "computing: rows, 99 %\n" {
 		t.Errorf("%q", out.String())
 	}

@@ -44,23 +44,9 @@ func stacked(header []string, rows [][]string) []string {
 	for i, name := range header {
 		widest := 0
 		for _, r := range rows {
-			widest = max(widest, utf8.RuneCountInString(r[i]))
+			widest = max(widest, displaywidth.String(r[i]))
 		}
-		column := 0
-		for _, word := range strings.Fields(name) {
-			n := utf8.RuneCountInString(word)
-			switch {
-			case column == 0:
-			case column+1+n <= widest:
-				names[i] += " "
-				column++
-			default:
-				names[i] += "\n"
-				column = 0
-			}
-			names[i] += word
-			column += n
-		}
+		names[i] = broken(name, widest, 0)
 	}
 	return names
 }

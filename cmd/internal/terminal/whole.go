@@ -65,8 +65,8 @@ func (n *SeedNumber) String() string { return strconv.FormatUint(uint64(*n), 10)
 
 func (n *SeedNumber) Set(s string) error {
 	v, err := strconv.ParseUint(s, 0, 64)
-	if digits, ok := expandExponent(s); err != nil && ok {
-		v, err = strconv.ParseUint(digits, 10, 64)
+	if exact, wrong := whole(s); err != nil && wrong == nil && exact.IsUint64() {
+		v, err = exact.Uint64(), nil
 	}
 	if err != nil {
 		return errors.New("must be a whole number, zero or more, of 64 bits")
@@ -78,34 +78,29 @@ func (n *SeedNumber) Set(s string) error {
 // Type is the word for the value in help texts.
 func (n *SeedNumber) Type() string { return "uint" }
 
+var errTooLarge = errors.New("is too large a number")
+
 // ParseWhole reads a whole number such as 1000000, 1e6 or 2.5e3.
 func ParseWhole(s string) (int, error) {
-	if digits, ok := expandExponent(s); ok {
-		s = digits
-	}
-	v, err := strconv.Atoi(s)
-	if errors.Is(err, strconv.ErrRange) {
-		return 0, errors.New("is too large a number")
+	v, err := whole(s)
+	if err == nil && !v.IsInt64() {
+		err = errTooLarge
 	}
 	if err != nil {
-		return 0, errors.New("must be a whole number")
+		return 0, err
 	}
-	return v, nil
+	return int(v.Int64()), nil
 }
 
-// expandExponent writes a number with an exponent in digits, exactly; not ok if it has no exponent or is not whole.
-// Numbers of more digits than an integer can have stay too large for one.
-func expandExponent(s string) (digits string, ok bool) {
-	mantissa, exponent, found := strings.Cut(strings.ToLower(s), "e")
-	power, err := strconv.Atoi(exponent)
-	if !found || err != nil && !errors.Is(err, strconv.ErrRange) || strings.Trim(mantissa, "+-.0123456789") != "" {
-		return "", false
+// whole returns a whole number that may have an exponent, exactly.
+func whole(s string) (*big.Int, error) {
+	_, err := strconv.ParseFloat(s, 64)
+	v, is := new(big.Rat).SetString(s) // no number of a million digits
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return nil, errTooLarge
+	case err != nil || !is || !v.IsInt() || strings.Contains(s, "_"):
+		return nil, errors.New("must be a whole number")
 	}
-	const most = 64 // digits of zeros: far beyond 64 bits
-	power = max(min(power, most), -len(mantissa)-1)
-	v, ok := new(big.Rat).SetString(fmt.Sprintf("%se%d", mantissa, power))
-	if !ok || !v.IsInt() {
-		return "", false
-	}
-	return v.Num().String(), true
+	return v.Num(), nil
 }
