@@ -62,21 +62,21 @@ func TestNothingBurned(t *testing.T) {
 	if err := d.NextFloat32(make([]float32, 4)); err == nil {
 		t.Error("a row too long")
 	}
-	if d.state.place.Issued != 1 {
-		t.Errorf("%d rows are out, want 1", d.state.place.Issued)
+	if d.disk.state.place.Issued != 1 {
+		t.Errorf("%d rows are out, want 1", d.disk.state.place.Issued)
 	}
 	d.std = math.Inf(1)
 	for range 2 {
 		row := []float64{1, 1, 1}
-		if err := d.Next(row); !errors.Is(err, ErrNumbers) || row[0] != 1 || d.state.place.Issued != 1 {
-			t.Errorf("infinite noise: %v, %v, %d rows are out", err, row, d.state.place.Issued)
+		if err := d.Next(row); !errors.Is(err, ErrNumbers) || row[0] != 1 || d.disk.state.place.Issued != 1 {
+			t.Errorf("infinite noise: %v, %v, %d rows are out", err, row, d.disk.state.place.Issued)
 		}
 	}
 	if err := d.Close(); err != nil {
 		t.Error(err)
 	}
 	d = reopen(t, dir, State{Path: path})
-	if err := d.state.file.Close(); err != nil {
+	if err := d.disk.state.file.Close(); err != nil {
 		t.Fatal(err)
 	}
 	row := []float64{1, 1, 1}

@@ -1,8 +1,6 @@
 package noise
 
 import (
-	"errors"
-	"io"
 	"math"
 	"sync/atomic"
 
@@ -12,14 +10,25 @@ import (
 // Skip makes the noise of the next step, for a step whose message is certainly never sent, and adds it to the row of
 // the step after it, which then holds both: the errors that rows are made to cancel are otherwise left standing.
 // Several steps in a row are skipped one by one. The sum starts with the oldest row. After the last step there is no
-// row to add to, and what was skipped is gone. It fails as Next does.
+// row to add to, and what was skipped is gone. With a state the step is missed for ever: that is on disk before Skip returns.
+// It fails as Next does.
 //
 // That is post-processing of the same noise with a gradient of zero in the step that is missed: the guarantee stays, if
 // not a byte of the message has left, and if missing the step has nothing to do with the data. Otherwise it does not: a
 // row that was seen once and is carried too can double sens².
 func (s *Stream) Skip() error {
+	if err := s.drawCarried(); err != nil || s.disk == nil {
+		return err
+	}
+	p := s.place().advance(1)
+	p.Unsent = s.carried
+	return s.note(p)
+}
+
+// drawCarried draws the next row into what is carried, and notes nothing.
+func (s *Stream) drawCarried() error {
 	rows := s.carried + 1
-	if err := s.Next(s.room()); err != nil {
+	if err := s.draw(s.room()); err != nil {
 		return err
 	}
 	s.hold(rows)
@@ -72,12 +81,12 @@ func (s *Stream) replay(p place) error {
 		return err
 	}
 	for range together {
-		if err := s.Skip(); err != nil {
+		if err := s.drawCarried(); err != nil {
 			return err
 		}
 	}
 	if p.Again {
-		return s.Next(s.room())
+		return s.draw(s.room())
 	}
 	return nil
 }
@@ -101,45 +110,4 @@ func (p place) advance(count int) place {
 		p.Again, p.Carried, p.Unsent, p.Sending = false, 0, 0, ""
 	}
 	return p
-}
-
-// Skip is Stream's, and on disk before it returns: the step is then missed for ever. After an error other than io.EOF
-// the stream hands out nothing more.
-func (d *Durable) Skip() error {
-	if d.err != nil {
-		return d.err
-	}
-	if err := d.endIfFailed(d.Stream.Skip()); err != nil {
-		return err
-	}
-	p := d.state.place.advance(1)
-	p.Unsent = d.carried
-	return d.note(p)
-}
-
-// endIfFailed ends the stream if drawing failed: what was in its row before is gone.
-func (d *Durable) endIfFailed(err error) error {
-	if err != nil && err != io.EOF && !errors.Is(err, ErrBudget) {
-		d.err = err
-	}
-	return err
-}
-
-// check ends the stream unless the state is still the file that was opened, and as it was written last.
-func (d *Durable) check() error {
-	err := d.state.check()
-	if err == nil && d.counter != nil {
-		err = d.counter.check()
-	}
-	d.err = err
-	return err
-}
-
-// note brings a place to the disk, or ends the stream.
-func (d *Durable) note(p place) error {
-	if err := d.check(); err != nil {
-		return err
-	}
-	d.err = d.writePlace(p)
-	return d.err
 }

@@ -21,35 +21,35 @@ type counterHead struct {
 const counterFormat = "mafalda noise counter 1"
 
 // openCounter opens the counter that goes with the state, and compares it with p, the place of the state.
-func (d *Durable) openCounter(at State, p *place) error {
+func (s *Stream) openCounter(at State, p *place) error {
 	if at.Counter == "" {
 		if p.Counter {
 			return fmt.Errorf("%w: %s has a counter beside it: name that too", ErrState, at.Path)
 		}
 		return nil
 	}
-	head, err := d.counterHead()
+	head, err := s.counterHead()
 	if err != nil {
 		return err
 	}
-	if d.counter, err = startOrOpen(at.Counter, head, *p); err != nil {
+	if s.disk.counter, err = startOrOpen(at.Counter, head, *p); err != nil {
 		if errors.Is(err, files.ErrLocked) || errors.Is(err, os.ErrNotExist) {
 			err = fmt.Errorf("%w: %w", ErrState, err)
 		}
 		return fmt.Errorf("opening the counter: %w", err)
 	}
-	if !slices.Equal(d.counter.head, head) {
+	if !slices.Equal(s.disk.counter.head, head) {
 		return fmt.Errorf("%w: %s is the counter of another", ErrState, at.Counter)
 	}
 	p.Counter = true
-	if end := d.counter.place.End; end > 0 && (p.End == 0 || end < p.End) { // a copy from before there was a budget
+	if end := s.disk.counter.place.End; end > 0 && (p.End == 0 || end < p.End) { // a copy from before there was a budget
 		p.End = end
 	}
-	switch ahead := d.counter.place.Issued; {
-	case ahead == p.Issued && d.counter.place.Sending != "":
-		p.Sending = d.counter.place.Sending // a copy that is older than the message, or as it was
+	switch ahead := s.disk.counter.place.Issued; {
+	case ahead == p.Issued && s.disk.counter.place.Sending != "":
+		p.Sending = s.disk.counter.place.Sending // a copy that is older than the message, or as it was
 	case ahead <= p.Issued: // as it was, or a crash came between the two files
-	case at.Row != nil && *at.Row == ahead && ahead <= d.steps: // no reader has had the rows from here on
+	case at.Row != nil && *at.Row == ahead && ahead <= s.steps: // no reader has had the rows from here on
 		p.Issued, p.Again, p.Carried, p.Sending, p.Unsent = ahead, false, 0, "", 0
 	default:
 		return fmt.Errorf("%w: %s is an old copy: it says that %d rows are out, its counter %d, and noise that goes "+
@@ -59,10 +59,10 @@ func (d *Durable) openCounter(at State, p *place) error {
 	return nil
 }
 
-func (d *Durable) counterHead() ([]byte, error) {
+func (s *Stream) counterHead() ([]byte, error) {
 	hash := sha256.New()
 	hash.Write([]byte(counterFormat))
-	hash.Write(d.key.secret()[:])
+	hash.Write(s.key.secret()[:])
 	return json.Marshal(counterHead{counterFormat, hex.EncodeToString(hash.Sum(nil)[:16])})
 }
 

@@ -52,7 +52,7 @@
 // # Once only
 //
 // If the noise of one step goes out with two different gradients, their difference is bare. A Stream hands out every
-// row once; a Durable one keeps its place on disk, written before the row is handed out, so that this survives a crash.
+// row once; OpenDurable keeps its place on disk, written before the row is handed out, so that this survives a crash.
 // The state is written in place and locked itself, whatever it is called, and looked at before every row. What a
 // process cannot see is that a copy of the state was put back, or runs elsewhere: State.Counter finds that out, from a
 // second file that is not copied with it.

@@ -15,40 +15,9 @@ import (
 	"mafalda/simulated"
 )
 
-// Source is a Stream, or a Durable one.
-type Source interface {
-	Steps() int // T
-	Step() int  // the next row
-	End() int   // the first row that does not come any more: see Stream.End
-
-	// SpentLine says what is spent so far and in all: see Stream.SpentLine.
-	SpentLine() string
-	// Skip adds the next row to the one after it: see Stream.Skip.
-	Skip() error
-	// Batch hands out rows together, and only when they are safe: see Durable.Batch.
-	Batch(count int, prepare func(next func(dst []float64) error) error, publish func() error) error
-	// Close lets go of the state, if there is one.
-	Close() error
-
-	stream() *Stream
-}
-
-func (s *Stream) stream() *Stream { return s }
-
-// Batch is Durable's, without a state: what publish does not get out is lost.
-func (s *Stream) Batch(_ int, prepare func(next func(dst []float64) error) error, publish func() error) error {
-	if err := prepare(s.Next); err != nil {
-		return err
-	}
-	return publish()
-}
-
-// Close does nothing: there is no state.
-func (s *Stream) Close() error { return nil }
-
-// A Drawing is the next rows of a source, on their way to a file or a stream of bytes.
+// A Drawing is the next rows of a stream, on their way to a file or a stream of bytes.
 type Drawing struct {
-	source       Source
+	stream       *Stream
 	format       Format
 	first, count int
 	carried      int // rows of steps before, in the first one
@@ -75,17 +44,17 @@ func (e *LeftError) Error() string {
 func (e *LeftError) Unwrap() error { return e.Budget }
 
 // TooFew returns the error about more rows than are left.
-func TooFew(s Source) *LeftError {
+func TooFew(s *Stream) *LeftError {
 	e := &LeftError{Left: max(s.End()-s.Step(), 0), Steps: s.Steps()}
 	if s.End() < s.Steps() {
-		e.Budget = s.stream().endError()
+		e.Budget = s.endError()
 	}
 	return e
 }
 
-// Draw returns the next count rows of a source, all that are left if count is 0: up to the last step, or to the row that
+// Draw returns the next count rows of a stream, all that are left if count is 0: up to the last step, or to the row that
 // would pass the node's budget. Nothing is drawn yet. The error is a LeftError.
-func Draw(s Source, count int, f Format) (*Drawing, error) {
+func Draw(s *Stream, count int, f Format) (*Drawing, error) {
 	left := s.End() - s.Step()
 	if count > left || left <= 0 {
 		return nil, TooFew(s)
@@ -93,16 +62,16 @@ func Draw(s Source, count int, f Format) (*Drawing, error) {
 	if count == 0 {
 		count = left
 	}
-	return &Drawing{source: s, format: f, first: s.Step(), count: count, carried: s.stream().Carried()}, nil
+	return &Drawing{stream: s, format: f, first: s.Step(), count: count, carried: s.Carried()}, nil
 }
 
 // Condition returns the stream's Condition.
-func (d *Drawing) Condition() string { return d.source.stream().Condition() }
+func (d *Drawing) Condition() string { return d.stream.Condition() }
 
 // String names the rows, and of what they are.
 func (d *Drawing) String() string {
-	text := fmt.Sprintf("%s of 0..%d", rowsText("row", d.first, d.first+d.count-1), d.source.Steps()-1)
-	if node := d.source.stream().node; node != "" {
+	text := fmt.Sprintf("%s of 0..%d", rowsText("row", d.first, d.first+d.count-1), d.stream.Steps()-1)
+	if node := d.stream.node; node != "" {
 		text += fmt.Sprintf(" of %q", node)
 	}
 	if d.carried > 0 {
@@ -138,7 +107,7 @@ func (d *Drawing) lostError(first int, err error) error {
 	if !errors.Is(err, ErrLost) {
 		return err
 	}
-	return &LostError{first, d.source.Step() - 1, err}
+	return &LostError{first, d.stream.Step() - 1, err}
 }
 
 // About is what a file of rows holds.
@@ -168,7 +137,7 @@ type About struct {
 }
 
 func (d *Drawing) describe(path string, sum hash.Hash) About {
-	s := d.source.stream()
+	s := d.stream
 	a := About{File: path, SHA256: hex.EncodeToString(sum.Sum(nil)), Format: d.format, Node: s.node, FirstRow: d.first,
 		Rows: d.count, Carried: d.carried, Steps: s.steps, Dim: s.dim, NoiseStd: s.std, Grid: s.grid, Export: s.export, Private: s.Private(),
 		SharedWith: s.Neighbours(), Check: s.Check()}
@@ -238,7 +207,7 @@ func (d *Drawing) ToFile(ctx context.Context, path string, replace bool) error {
 		}
 		return nil
 	}
-	return d.lostError(d.first, d.source.Batch(d.count, prepare, func() error {
+	return d.lostError(d.first, d.stream.Batch(d.count, prepare, func() error {
 		if err := out.about.Publish(); err != nil {
 			return err
 		}
@@ -250,7 +219,7 @@ func (d *Drawing) ToFile(ctx context.Context, path string, replace bool) error {
 func (d *Drawing) fill(ctx context.Context, path string, out rowFiles, next func(dst []float64) error) error {
 	sum := sha256.New()
 	w := bufio.NewWriterSize(io.MultiWriter(out.rows, sum), 1<<16)
-	s := d.source.stream()
+	s := d.stream
 	if err := d.format.header(w, d.count, s.dim); err != nil {
 		return err
 	}

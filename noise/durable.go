@@ -11,22 +11,20 @@ import (
 	"mafalda/noise/keys"
 )
 
-// Durable is a stream whose place survives a crash. Its state file holds the key, so it is as secret as the gradients,
-// and how many rows have been handed out. The file is on disk before a row is: a node that crashes may lose a row, but
-// the noise of a step never goes out twice, for two different gradients. Opened again, the stream goes on with the row
+// disk is where a stream keeps its place, so that it survives a crash. The state file holds the key, so it is as secret as the
+// gradients, and how many rows have been handed out. The file is on disk before a row is: a node that crashes may lose a row,
+// but the noise of a step never goes out twice, for two different gradients. Opened again, the stream goes on with the row
 // after the last one handed out, the same that an uninterrupted run would have had.
 //
 // Before every row it looks whether the state is still the file that was opened, and holds what was written last. If it
-// was deleted, replaced, or written to by another process, the stream ends. After an error it hands out nothing more.
-type Durable struct {
-	*Stream
+// was deleted, replaced, or written to by another process, the stream ends.
+type disk struct {
 	state   *record
 	counter *record       // nil: none
 	meeting *keys.Meeting // meeting for a new state of shared noise
 	began   int           // rows that were out when it was opened
 	end     int           // the step whose row would pass the budget that it was opened with
 	cut     bool          // how the run before ended
-	err     error         // why nothing more is handed out
 }
 
 // State says where a stream keeps its place.
@@ -61,42 +59,45 @@ var (
 //   - as Open does, and with ErrState or ErrRow;
 //   - with os.ErrExist or os.ErrNotExist where State.New does not fit;
 //   - for shared noise, with ErrNeighbours without State.Join, and as package keys does.
-func OpenDurable(dir, node string, dim int, at State, opts Options) (*Durable, error) {
+func OpenDurable(dir, node string, dim int, at State, opts Options) (*Stream, error) {
 	s, err := open(dir, node, dim, opts)
 	if err != nil {
 		return nil, err
 	}
-	d := &Durable{Stream: s, end: s.end}
+	s.disk = &disk{end: s.end}
 	s.end = s.steps // rows before the place are made again, whatever the budget
 	if at.New {
-		err = d.start(at)
+		err = s.start(at)
 	} else {
-		err = d.resume(at)
+		err = s.resume(at)
 	}
 	if err != nil {
-		return nil, errors.Join(err, d.release())
+		return nil, errors.Join(err, s.release())
 	}
-	if p := d.state.place; p.End > 0 {
+	if p := s.place(); p.End > 0 {
 		s.end = p.End
 	}
-	return d, nil
+	return s, nil
 }
 
+// place returns what the state says.
+func (s *Stream) place() place { return s.disk.state.place }
+
 // start makes the state file; if that fails, or something else with it, no file is left.
-func (d *Durable) start(at State) (err error) {
+func (s *Stream) start(at State) (err error) {
 	if at.Row != nil && *at.Row != 0 {
 		return fmt.Errorf("%w: row %d is wanted, a new state starts with row 0", ErrRow, *at.Row)
 	}
-	if d.share != nil && d.seed == nil {
-		if err := d.join(at); err != nil {
+	if s.share != nil && s.seed == nil {
+		if err := s.join(at); err != nil {
 			return err
 		}
 	}
-	if d.state, err = newRecord(at.Path, d.head(), place{Joining: d.meeting != nil}); err != nil {
+	if s.disk.state, err = newRecord(at.Path, s.head(), place{Joining: s.disk.meeting != nil}); err != nil {
 		return fmt.Errorf("starting a noise state: %w", err)
 	}
-	if err = d.take(at); err == nil {
-		err = d.begin()
+	if err = s.take(at); err == nil {
+		err = s.begin()
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(at.Path)) // nothing was drawn from it
@@ -105,8 +106,8 @@ func (d *Durable) start(at State) (err error) {
 }
 
 // resume opens the state file and makes the rows before its place again.
-func (d *Durable) resume(at State) (err error) {
-	d.state, err = openRecord(at.Path)
+func (s *Stream) resume(at State) (err error) {
+	s.disk.state, err = openRecord(at.Path)
 	if errors.Is(err, files.ErrLocked) {
 		return fmt.Errorf("%w: %w", ErrState, err)
 	}
@@ -116,45 +117,45 @@ func (d *Durable) resume(at State) (err error) {
 	if err != nil {
 		return fmt.Errorf("opening the noise state: %w", err)
 	}
-	if err := d.adopt(); err != nil {
+	if err := s.adopt(); err != nil {
 		return fmt.Errorf("%w: %s is %w", ErrState, at.Path, err)
 	}
-	if d.state.place.Joining {
+	if s.place().Joining {
 		return fmt.Errorf("%w: %s was cut off before its run began: remove it and announce a new run", ErrState, at.Path)
 	}
-	if err := d.take(at); err != nil {
+	if err := s.take(at); err != nil {
 		return err
 	}
-	return d.replay(d.state.place)
+	return s.replay(s.place())
 }
 
 // take compares with the counter and the row that is expected, and notes that this process has the state now.
-func (d *Durable) take(at State) error {
-	p := d.state.place
-	if err := d.openCounter(at, &p); err != nil {
+func (s *Stream) take(at State) error {
+	p := s.place()
+	if err := s.openCounter(at, &p); err != nil {
 		return err
 	}
 	if at.Row != nil && *at.Row != p.Issued {
 		return fmt.Errorf("%w: row %d is wanted, row %d is next", ErrRow, *at.Row, p.Issued)
 	}
-	if err := d.takeEnd(&p); err != nil {
+	if err := s.takeEnd(&p); err != nil {
 		return fmt.Errorf("%s: %w", at.Path, err)
 	}
-	d.began, d.cut = p.Issued, p.Open
+	s.disk.began, s.disk.cut = p.Issued, p.Open
 	p.Start = rand.Text()
-	return d.writePlace(p)
+	return s.writePlace(p)
 }
 
 // takeEnd notes in the place where the rows end, if a budget was given. A budget that the state has is not raised: what
 // was promised with it would not hold any more. A smaller one is refused where more is out already.
-func (d *Durable) takeEnd(p *place) error {
+func (s *Stream) takeEnd(p *place) error {
 	switch {
-	case d.end == d.steps: // no budget, or one that is not smaller than the plan's
-	case p.End > 0 && d.end > p.End:
+	case s.disk.end == s.steps: // no budget, or one that is not smaller than the plan's
+	case p.End > 0 && s.disk.end > p.End:
 		return fmt.Errorf("%w: it was opened with a smaller budget, which ends before row %d, not %d, and stays", ErrState,
-			p.End, d.end)
+			p.End, s.disk.end)
 	default:
-		p.End = d.end
+		p.End = s.disk.end
 	}
 	if sent := p.Issued - p.Unsent; p.End > 0 && sent > p.End {
 		return fmt.Errorf("%w: %d rows are out, and the budget is for %d", ErrBudget, sent, p.End)
@@ -164,117 +165,100 @@ func (d *Durable) takeEnd(p *place) error {
 
 // writePlace writes the state, and then its counter: a crash in between leaves the state ahead, which loses rows and
 // repeats none.
-func (d *Durable) writePlace(p place) error {
-	err := d.state.writePlace(p)
-	if err == nil && d.counter != nil {
-		err = d.counter.writePlace(place{Issued: p.Issued, Start: p.Start, Sending: p.Sending, End: p.End})
+func (s *Stream) writePlace(p place) error {
+	err := s.disk.state.writePlace(p)
+	if err == nil && s.disk.counter != nil {
+		err = s.disk.counter.writePlace(place{Issued: p.Issued, Start: p.Start, Sending: p.Sending, End: p.End})
 	}
 	return err
 }
 
 // CutOff reports whether the run before this one was cut off, so that its last rows may never have come out. They are
 // used up all the same. A message of a step uses that step's row only: go on with row Step in step Step.
-func (d *Durable) CutOff() bool { return d.cut }
+func (s *Stream) CutOff() bool { return s.disk != nil && s.disk.cut }
 
-// issue notes on disk that count rows go out, or ends the stream.
-func (d *Durable) issue(count int) error { return d.note(d.state.place.advance(count)) }
-
-// Next is Stream's, after the state is on disk. After an error other than io.EOF the stream hands out nothing more.
-func (d *Durable) Next(dst []float64) error {
-	if err := d.draw(len(dst), false); err != nil {
-		return err
+// check ends the stream unless the state is still the file that was opened, and as it was written last.
+func (s *Stream) check() error {
+	s.err = s.disk.state.check()
+	if s.err == nil && s.disk.counter != nil {
+		s.err = s.disk.counter.check()
 	}
-	copy(dst, d.row)
-	return nil
+	return s.err
 }
 
-// NextFloat32 is Stream's, after the state is on disk.
-func (d *Durable) NextFloat32(dst []float32) error {
-	if err := d.draw(len(dst), true); err != nil {
-		return err
+// note brings a place to the disk, or ends the stream.
+func (s *Stream) note(p place) error {
+	if s.check() == nil {
+		s.err = s.writePlace(p)
 	}
-	return d.Single(dst, d.row) // fits: draw has looked
+	return s.err
 }
 
-// draw makes the next row and then notes that it goes out.
-func (d *Durable) draw(length int, single bool) error {
-	if d.err != nil {
-		return d.err
+// issue notes on disk, if there is a state, that count rows go out, or ends the stream.
+func (s *Stream) issue(count int) error {
+	if s.disk == nil {
+		return nil
 	}
-	if length != d.dim {
-		return d.lengthError(length)
-	}
-	if err := d.Stream.Next(d.room()); err != nil {
-		return err
-	}
-	if single {
-		if err := d.FitsSingle(d.row); err != nil {
-			d.err = err
-			return err
-		}
-	}
-	return d.issue(1)
+	return s.note(s.place().advance(count))
 }
 
 // Batch hands out rows together, and only when they are safe. First prepare draws them by next, up to count of them,
 // and puts them where they are not used yet, as into a file of another name; then the state says on disk that they are
 // out; then publish lets them be used. If prepare fails nothing has been handed out, and the same rows come again when
-// the state is opened again. If publish fails the rows are used up (ErrLost). Either ends this stream.
-func (d *Durable) Batch(count int, prepare func(next func(dst []float64) error) error, publish func() error) error {
-	if d.err != nil {
-		return d.err
+// the state is opened again. If publish fails the rows are used up (ErrLost). Either ends this stream. Without a state
+// what publish does not get out is lost.
+func (s *Stream) Batch(count int, prepare func(next func(dst []float64) error) error, publish func() error) error {
+	if s.err != nil {
+		return s.err
 	}
-	drawn, carried := 0, d.carried
-	err := prepare(func(dst []float64) error {
+	drawn, carried := 0, s.carried
+	if s.err = prepare(func(dst []float64) error {
 		if drawn == count {
 			return io.EOF
 		}
-		err := d.Stream.Next(dst)
+		err := s.draw(dst)
 		if err == nil {
 			drawn++
 		}
 		return err
-	})
-	if err != nil {
-		d.err = err
+	}); s.err != nil || s.issue(drawn) != nil {
+		return s.err
+	}
+	err := publish()
+	if err == nil || s.disk == nil {
 		return err
 	}
-	if err := d.issue(drawn); err != nil {
-		return err
-	}
-	err = publish()
 	if errors.Is(err, errUntouched) && drawn == 1 {
-		p := d.state.place
+		p := s.place()
 		p.Unsent = carried + 1
-		if noted := d.note(p); noted == nil {
-			d.err = err
+		if s.note(p) == nil {
+			s.err = err
 			return err
 		}
 	}
-	if err != nil {
-		d.err = fmt.Errorf("%w: %w", err, ErrLost)
-	}
-	return d.err
+	s.err = fmt.Errorf("%w: %w", err, ErrLost)
+	return s.err
 }
 
-// Close lets go of the state file, and notes that all rows came out unless there was an error.
-func (d *Durable) Close() error {
-	err := d.err
-	if p := d.state.place; err == nil && p.Open && p.Issued > d.began {
-		if err = d.state.check(); err == nil {
-			p.Open = false
-			err = d.writePlace(p)
-		}
-	} else {
-		err = nil // it was returned before
+// Close lets go of the state file, if there is one, and notes that all rows came out unless there was an error.
+func (s *Stream) Close() error {
+	if s.disk == nil {
+		return nil
 	}
-	return errors.Join(err, d.release())
+	var err error // others were returned before
+	if p := s.place(); s.err == nil && p.Open && p.Issued > s.disk.began {
+		if err = s.disk.state.check(); err == nil {
+			p.Open = false
+			err = s.writePlace(p)
+		}
+	}
+	return errors.Join(err, s.release())
 }
 
 // release closes the files, which gives back their locks.
-func (d *Durable) release() error {
+func (s *Stream) release() error {
 	var err error
-	for _, r := range []*record{d.state, d.counter} {
+	for _, r := range []*record{s.disk.state, s.disk.counter} {
 		if r != nil {
 			err = errors.Join(err, r.file.Close())
 		}

@@ -20,7 +20,7 @@ func TestDurableResumes(t *testing.T) {
 			dir := exported(t, c)
 			path := filepath.Join(t.TempDir(), "state")
 			fresh := true
-			open := func() *Durable {
+			open := func() *Stream {
 				d, err := OpenDurable(dir, "ann", 100, State{Path: path, New: fresh}, opts)
 				fresh = false
 				if err != nil {

@@ -21,7 +21,7 @@ func TestIssuerShared(t *testing.T) {
 				t.Fatal(err)
 			}
 			i := issuers[k]
-			t.Cleanup(func() { i.durable.release() })
+			t.Cleanup(func() { i.stream.release() })
 		}
 		open(State{New: true, Join: &n.join})
 		act := func(name string, err error) {
@@ -34,13 +34,13 @@ func TestIssuerShared(t *testing.T) {
 		act("unsent", issuers[k].Unsent(0))
 		act("missed", issuers[k].Unsent(1))
 		if k == 0 {
-			act("crash", issuers[k].durable.release())
+			act("crash", issuers[k].stream.release())
 			open(State{})
 		}
 		_, err = issuers[k].Row(2)
 		act("row", err)
 		if k == 1 {
-			act("crash", issuers[k].durable.release())
+			act("crash", issuers[k].stream.release())
 			open(State{})
 		}
 	}

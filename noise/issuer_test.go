@@ -58,7 +58,7 @@ func TestIssuerIsItsLedger(t *testing.T) {
 		os.Remove(path)
 		x := &issuing{t: t, dir: dirs[name], path: path, opts: options(name), ledger: ledger{all: rows[name]}}
 		x.open(true)
-		defer func() { x.issuer.durable.release() }()
+		defer func() { x.issuer.stream.release() }()
 		t.Repeat(map[string]func(*rapid.T){"": x.standing, "next": x.row, "again": x.again, "unsent": x.unsent,
 			"sending": x.sends, "other step": x.other, "closed": x.closed, "crashed": x.crashed})
 	})
@@ -203,7 +203,7 @@ func (x *issuing) closed(t *rapid.T) {
 
 // crashed leaves one copy of the place torn, or the second one as it was before.
 func (x *issuing) crashed(t *rapid.T) {
-	if err := x.issuer.durable.release(); err != nil {
+	if err := x.issuer.stream.release(); err != nil {
 		t.Fatal(err)
 	}
 	content, err := os.ReadFile(x.path)
@@ -242,7 +242,7 @@ func TestIssuerCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := i.Standing()
-		if err := i.durable.release(); err != nil {
+		if err := i.stream.release(); err != nil {
 			t.Fatal(err)
 		}
 		now := content(t, path)
@@ -256,7 +256,7 @@ func TestIssuerCutOff(t *testing.T) {
 			t.Errorf("%+v after a crash, %+v before", s, want)
 		}
 	}
-	i.durable.release()
+	i.stream.release()
 }
 
 // TestIssuerEnds: after an error of the state, or of drawing, there is no row, not even the last one: its room may hold
@@ -266,7 +266,7 @@ func TestIssuerEnds(t *testing.T) {
 	for name, harm := range map[string]func(i *Issuer, path string) error{
 		"the state is gone":    func(_ *Issuer, path string) error { return os.Remove(path) },
 		"the state is another": func(_ *Issuer, path string) error { return os.WriteFile(path, []byte("x"), 0o600) },
-		"numbers":              func(i *Issuer, _ string) error { i.durable.std = 1e308; return nil },
+		"numbers":              func(i *Issuer, _ string) error { i.stream.std = 1e308; return nil },
 	} {
 		path := filepath.Join(t.TempDir(), "state")
 		i, err := OpenIssuer(dir, "ann", 100, State{Path: path, New: true}, Options{})
@@ -287,7 +287,7 @@ func TestIssuerEnds(t *testing.T) {
 				t.Errorf("%s: step %d is declared afterwards", name, step)
 			}
 		}
-		i.durable.release()
+		i.stream.release()
 	}
 }
 

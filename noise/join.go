@@ -55,46 +55,46 @@ func (s *Stream) terms() keys.Terms {
 }
 
 // join gets the keys of all neighbours.
-func (d *Durable) join(at State) error {
+func (s *Stream) join(at State) error {
 	switch {
-	case at.Join == nil && len(d.share.neighbours) > 0:
+	case at.Join == nil && len(s.share.neighbours) > 0:
 		return fmt.Errorf("%w: that needs their keys and announcements", ErrNeighbours)
 	case at.Join == nil:
-		return checkWorst(d.share.export)
+		return checkWorst(s.share.export)
 	}
-	if err := checkWorst(d.share.export); err != nil {
+	if err := checkWorst(s.share.export); err != nil {
 		return err
 	}
 	own, directory, err := at.Join.keys()
 	if err != nil {
 		return err
 	}
-	if own.Node() != d.node {
-		return fmt.Errorf("%w: %s is of node %q, not %q", keys.ErrKey, at.Join.Key, own.Node(), d.node)
+	if own.Node() != s.node {
+		return fmt.Errorf("%w: %s is of node %q, not %q", keys.ErrKey, at.Join.Key, own.Node(), s.node)
 	}
 	runs, err := keys.ReadRuns(at.Join.Runs)
 	if err != nil {
 		return err
 	}
-	m, err := own.Meet(d.Neighbours(), directory, runs, d.terms())
+	m, err := own.Meet(s.Neighbours(), directory, runs, s.terms())
 	if err != nil {
 		return err
 	}
-	d.share.takeKeys(m)
-	d.meeting = m
+	s.share.takeKeys(m)
+	s.disk.meeting = m
 	return nil
 }
 
 // begin notes that the announcements of a new state are used up, and then that the state may be used: it is on disk
 // since before, so that a crash in between leaves neither a row nor a second run.
-func (d *Durable) begin() error {
-	if d.meeting == nil {
+func (s *Stream) begin() error {
+	if s.disk.meeting == nil {
 		return nil
 	}
-	if err := d.meeting.Begin(); err != nil {
+	if err := s.disk.meeting.Begin(); err != nil {
 		return err
 	}
-	p := d.state.place
+	p := s.place()
 	p.Joining = false
-	return d.writePlace(p)
+	return s.writePlace(p)
 }

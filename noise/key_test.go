@@ -19,7 +19,7 @@ func TestKeyIsNotPrinted(t *testing.T) {
 	all := []string{string(text), d.key.String(), d.key.GoString()}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%T"} {
 		all = append(all, fmt.Sprintf(verb, d.key), fmt.Sprintf(verb, &d.key), fmt.Sprintf(verb, *d), fmt.Sprintf(verb,
-			d.Stream), fmt.Sprintf(verb, *d.Stream),
+			d), fmt.Sprintf(verb, *d),
 			fmt.Sprintf(verb, []Key{d.key}), fmt.Sprintf(verb, d))
 	}
 	secret := hex.EncodeToString(d.key.secret()[:])

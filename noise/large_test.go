@@ -68,7 +68,7 @@ func drawOnly(s *Stream) {
 		r := s.rooms.Get().(*room)
 		defer s.rooms.Put(r)
 		left := min(chunk, s.dim-c*chunk)
-		for s.draw(r, 0, c, left); left > 0; left -= rows.Block {
+		for s.normals(r, 0, c, left); left > 0; left -= rows.Block {
 			r.nextPart(min(left, rows.Block))
 		}
 	})

@@ -53,7 +53,7 @@ func TestBudgetEndsTheRun(t *testing.T) {
 		t.Fatalf("a budget for %d of %d rows says nothing", end, steps)
 	}
 	path, copied := filepath.Join(t.TempDir(), "state"), filepath.Join(t.TempDir(), "copy")
-	open := func(path string, fresh bool, l *Limit) (*Durable, error) {
+	open := func(path string, fresh bool, l *Limit) (*Stream, error) {
 		return OpenDurable(dir, "ann", 100, State{Path: path, New: fresh}, Options{Limit: l})
 	}
 	d, err := open(path, true, &limit)
@@ -123,7 +123,7 @@ func TestCounterKeepsTheBudget(t *testing.T) {
 	path, counter := filepath.Join(t.TempDir(), "state"), filepath.Join(t.TempDir(), "counter")
 	limit := limited(t, dir, 5)
 	end := within(t, dir, limit)
-	open := func(fresh bool, l *Limit) *Durable {
+	open := func(fresh bool, l *Limit) *Stream {
 		d, err := OpenDurable(dir, "ann", 100, State{Path: path, Counter: counter, New: fresh}, Options{Limit: l})
 		if err != nil {
 			t.Fatal(err)

@@ -40,7 +40,7 @@ func (e *UnreadError) Unwrap() error { return ErrReader }
 // went before: one row, at most, is out before its reader asked for it, and if the reader is gone by then it is carried. It
 // fails as Next and writing do, with ErrReader before the last row, with an UnreadError, and with a LostError.
 func (d *Drawing) ToStream(out io.Writer, withSteps bool) error {
-	s := d.source.stream()
+	s := d.stream
 	if d.format == NPY && withSteps {
 		return errors.New("a .npy file has no place for numbers of steps")
 	}
@@ -52,11 +52,11 @@ func (d *Drawing) ToStream(out io.Writer, withSteps bool) error {
 	row := newRow(s, d.format)
 	pipe, _ := out.(Pipe)
 	for range d.count {
-		step := d.source.Step()
+		step := d.stream.Step()
 		if pipe != nil && step > d.first && pipe.Gone() {
 			return fmt.Errorf("%w: row %d was not drawn", ErrReader, step)
 		}
-		err := d.source.Batch(1, row.draw, func() error {
+		err := d.stream.Batch(1, row.draw, func() error {
 			var err error
 			counted.bytes = 0
 			if withSteps {

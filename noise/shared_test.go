@@ -290,7 +290,7 @@ func announce(t *testing.T, dir, check string, nodes ...*node) {
 }
 
 // begin starts the state of a node.
-func (n *node) begin(t *testing.T, dir string) (*Durable, string, error) {
+func (n *node) begin(t *testing.T, dir string) (*Stream, string, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "state")
 	d, err := OpenDurable(dir, n.label, 3, State{Path: path, New: true, Join: &n.join}, Options{})

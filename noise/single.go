@@ -14,51 +14,29 @@ func (s *Stream) NextFloat32(dst []float32) error {
 	if len(dst) != s.dim {
 		return s.lengthError(len(dst))
 	}
-	if err := s.Next(s.room()); err != nil {
+	if err := s.draw(s.room()); err != nil {
 		return err
 	}
-	return s.Single(dst, s.row)
+	if s.err = s.Single(dst, s.row); s.err == nil && s.issue(1) != nil {
+		clear(dst)
+	}
+	return s.err
 }
 
 // Single rounds numbers of a row to single precision. It is ErrNumbers, and dst is then zero, if the standard deviation
 // or a number does not fit that, or if a grid would be left.
 func (s *Stream) Single(dst []float32, row []float64) error {
-	if !s.narrow(len(row), func(from, to int) (bool, bool) { return rows.NarrowTo(dst[from:to], row[from:to]) }) {
+	var wrong atomic.Bool
+	parallel.Chunks(len(row), func(_, from, to int) {
+		if finite, exact := rows.NarrowTo(dst[from:to], row[from:to]); !finite || s.grid > 0 && !exact {
+			wrong.Store(true)
+		}
+	})
+	if wrong.Load() || !s.singleLevel() {
 		clear(dst)
 		return s.misfit(row)
 	}
 	return nil
-}
-
-// FitsSingle returns nil if Single can round these numbers of a row.
-func (s *Stream) FitsSingle(row []float64) error {
-	if !s.narrow(len(row), func(from, to int) (finite, exact bool) {
-		var room [rows.Block]float32
-		finite, exact = true, true
-		for from < to {
-			n := min(to-from, len(room))
-			f, e := rows.NarrowTo(room[:n], row[from:from+n])
-			finite, exact, from = finite && f, exact && e, from+n
-		}
-		return finite, exact
-	}) {
-		return s.misfit(row)
-	}
-	return nil
-}
-
-// narrow has all parts of n numbers rounded, and reports whether they fit.
-func (s *Stream) narrow(n int, part func(from, to int) (finite, exact bool)) bool {
-	if !s.singleLevel() {
-		return false
-	}
-	var wrong atomic.Bool
-	parallel.Chunks(n, func(_, from, to int) {
-		if finite, exact := part(from, to); !finite || s.grid > 0 && !exact {
-			wrong.Store(true)
-		}
-	})
-	return !wrong.Load()
 }
 
 // singleLevel reports whether the standard deviation is one for single precision.

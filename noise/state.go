@@ -37,41 +37,41 @@ const (
 )
 
 // head returns what the state file says of this stream.
-func (d *Durable) head() stateHead {
-	h := stateHead{Format: stateFormat, Key: hex.EncodeToString(d.key.secret()[:]), Export: d.export, Node: d.node,
-		Dim: d.dim, Std: d.std,
-		Grid: d.grid, Seeded: d.seed != nil}
-	if d.share != nil {
-		h.Format, h.Check, h.Pairs = sharedFormat, d.share.check, d.share.pairs()
+func (s *Stream) head() stateHead {
+	h := stateHead{Format: stateFormat, Key: hex.EncodeToString(s.key.secret()[:]), Export: s.export, Node: s.node,
+		Dim: s.dim, Std: s.std,
+		Grid: s.grid, Seeded: s.seed != nil}
+	if s.share != nil {
+		h.Format, h.Check, h.Pairs = sharedFormat, s.share.check, s.share.pairs()
 	}
 	return h
 }
 
 // adopt takes the key of the state, if all else is of this stream.
-func (d *Durable) adopt() error {
+func (s *Stream) adopt() error {
 	var earlier stateHead
-	if err := json.Unmarshal(d.state.head, &earlier); err != nil ||
+	if err := json.Unmarshal(s.disk.state.head, &earlier); err != nil ||
 		earlier.Format != stateFormat && earlier.Format != sharedFormat {
 		return errors.New("none")
 	}
-	if d.share != nil && d.seed == nil {
-		if err := d.share.adopt(earlier); err != nil {
+	if s.share != nil && s.seed == nil {
+		if err := s.share.adopt(earlier); err != nil {
 			return err
 		}
 	}
 	key, err := hex.DecodeString(earlier.Key)
-	if err != nil || len(key) != keySize || d.state.place.Issued > d.steps {
+	if err != nil || len(key) != keySize || s.place().Issued > s.steps {
 		return errors.New("damaged")
 	}
-	mine := d.head()
-	if d.seed != nil && earlier.Seeded && earlier.Key != mine.Key {
+	mine := s.head()
+	if s.seed != nil && earlier.Seeded && earlier.Key != mine.Key {
 		return errors.New("of another seed")
 	}
 	mine.Key = earlier.Key
-	if text, err := json.Marshal(mine); err != nil || !slices.Equal(text, d.state.head) {
+	if text, err := json.Marshal(mine); err != nil || !slices.Equal(text, s.disk.state.head) {
 		return fmt.Errorf("of another %s", mine.difference(earlier))
 	}
-	copy(d.key.secret()[:], key)
+	copy(s.key.secret()[:], key)
 	return nil
 }
 

@@ -29,12 +29,12 @@ type Options struct {
 	// deviation and at least 2⁻⁴⁰ of it. The gradients must be on the same grid (see the package's documentation).
 	Grid float64
 	// Limit is the node's own privacy budget, smaller than the plan's: the row that would pass it is not drawn (ErrBudget).
-	// The state of a Durable stream keeps it. nil: the plan's.
+	// A state keeps it. nil: the plan's.
 	Limit *Limit
 }
 
 // Stream is the noise of one node: row after row of C⁻¹Z, where Z is its own, and, in exports whose nodes share noise,
-// its part of the sums of own and shared rows. It is for one goroutine.
+// its part of the sums of own and shared rows. It is for one goroutine. OpenDurable keeps its place in a file.
 type Stream struct {
 	node   string
 	export string // SHA-256 of the manifest
@@ -49,6 +49,7 @@ type Stream struct {
 	rooms  *sync.Pool
 	next   int       // the next step
 	row    []float64 // room for a row that is not handed out as it is; nil until there is one
+	disk   *disk     // where the place is kept; nil: nowhere
 	err    error     // why there are no more rows
 	limit  Limit     // limit that the stream was opened with; zero: none
 	end    int       // the step whose row would pass the node's budget; T if none would
@@ -137,7 +138,7 @@ func newStream(c strategy.Strategy, node string, dim int, opts Options) (*Stream
 		s.key = NewKey()
 	}
 	var err error
-	if s.mix, err = newMixer(c, dim, s.draw, opts.Regenerate); err != nil {
+	if s.mix, err = newMixer(c, dim, s.normals, opts.Regenerate); err != nil {
 		return nil, fmt.Errorf("preparing the noise: %w", err)
 	}
 	return s, nil
@@ -191,8 +192,8 @@ func (s *Stream) Export() string { return s.export }
 // Floats returns how many numbers the stream keeps for each parameter, beside the row that is handed out.
 func (s *Stream) Floats() int { return s.mix.floats() }
 
-// draw fills the room with chunk c of row t of Z, n numbers: standard normal ones, or the sum of own and shared ones.
-func (s *Stream) draw(r *room, t, c, n int) {
+// normals fills the room with chunk c of row t of Z, n numbers: standard normal ones, or the sum of own and shared ones.
+func (s *Stream) normals(r *room, t, c, n int) {
 	if s.share != nil {
 		s.share.draw(r, s.key, t, c, n)
 		return
@@ -214,9 +215,25 @@ func (s *Stream) room() []float64 {
 
 // Next writes the noise of the next step to dst, which has a number for each parameter: row t of C⁻¹Z, Z of the noise's
 // standard deviation. After T steps it returns io.EOF, and before a row that would pass the node's budget ErrBudget. A
-// row is handed out once: a node that has sent a message and crashed must go on with the next step. Rows that are not
-// finite are ErrNumbers, and the end of the stream; dst is then zero.
+// row is handed out once, after the state, if there is one, is on disk: a node that has sent a message and crashed must go on
+// with the next step. Rows that are not finite are ErrNumbers, and dst is then zero if there is no state. After that, or what
+// the state fails with, the stream hands out nothing more.
 func (s *Stream) Next(dst []float64) error {
+	if s.disk == nil || len(dst) != s.dim {
+		return s.draw(dst)
+	}
+	if err := s.draw(s.room()); err != nil {
+		return err
+	}
+	if err := s.issue(1); err != nil {
+		return err
+	}
+	copy(dst, s.row)
+	return nil
+}
+
+// draw makes the next row, and notes nothing.
+func (s *Stream) draw(dst []float64) error {
 	if len(dst) != s.dim {
 		return s.lengthError(len(dst))
 	}
@@ -266,7 +283,7 @@ func (s *Stream) skip(step int) error {
 	for s.next < step {
 		if s.mix.recombine != nil {
 			s.pass()
-		} else if err := s.Next(s.room()); err != nil {
+		} else if err := s.draw(s.room()); err != nil {
 			return err
 		}
 	}

@@ -33,7 +33,7 @@ func begun(t *testing.T, count int) (dir, path string, rows []string) {
 	return dir, path, rows
 }
 
-func reopen(t *testing.T, dir string, at State) *Durable {
+func reopen(t *testing.T, dir string, at State) *Stream {
 	t.Helper()
 	d, err := OpenDurable(dir, "ann", 3, at, Options{})
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"mafalda/internal/lists"
 	"mafalda/noise"
 )
 
@@ -139,7 +138,7 @@ func (c *connection) row(fields []string) error {
 		return &Error{CodeRange, fmt.Sprintf("numbers %d to %d of a row of %d", offset, offset+length-1, s.Dim())}
 	}
 	if format == Float32 {
-		if err := s.FitsSingle(nil); err != nil { // before there is a row
+		if err := s.Single(nil, nil); err != nil { // before there is a row
 			return &Error{CodeRange, err.Error()}
 		}
 	}
@@ -147,36 +146,32 @@ func (c *connection) row(fields []string) error {
 	if err != nil {
 		return c.refusal(err)
 	}
-	numbers := all[offset : offset+length]
-	if format == Float32 {
-		if err := s.FitsSingle(numbers); err != nil {
-			return &Error{CodeRange, err.Error()}
-		}
+	numbers, word := all[offset:offset+length], fmt.Sprintf("row %d %s %d %d %d", step, format, offset, length, size*length)
+	if format == Float64 {
+		return send(c, word, size, numbers)
 	}
-	c.deadline(size * length)
-	c.to.text(fmt.Sprintf("row %d %s %d %d %d", step, format, offset, length, size*length))
-	for len(numbers) > 0 {
-		n := min(len(numbers), piece/size)
+	single := make([]float32, length)
+	if err := s.Single(single, numbers); err != nil {
+		return &Error{CodeRange, err.Error()}
+	}
+	return send(c, word, size, single)
+}
+
+// send answers with numbers of this size.
+func send[F float32 | float64](c *connection, word string, size int, numbers []F) error {
+	c.deadline(size * len(numbers))
+	c.to.text(word)
+	for part := range slices.Chunk(numbers, piece/size) {
 		c.to.begin()
-		c.to.buf = appendNumbers(slices.Grow(c.to.buf, size*n+sha256.Size), numbers[:n], format)
+		buf, err := binary.Append(slices.Grow(c.to.buf, size*len(part)+sha256.Size), binary.LittleEndian, part)
+		if err != nil {
+			panic(err) // numbers have a size
+		}
+		c.to.buf = buf
 		c.to.end()
 		if err := c.to.flush(); err != nil {
 			return err
 		}
-		numbers = numbers[n:]
 	}
 	return nil
-}
-
-// appendNumbers appends numbers as they are sent; single precision has room for them.
-func appendNumbers(to []byte, numbers []float64, format string) []byte {
-	var what any = numbers
-	if format == Float32 {
-		what = lists.Map(numbers, func(v float64) float32 { return float32(v) })
-	}
-	to, err := binary.Append(to, binary.LittleEndian, what)
-	if err != nil {
-		panic(err) // numbers have a size
-	}
-	return to
 }

@@ -79,7 +79,7 @@ func (f *noiseFlags) run(cmd *cobra.Command, dir string) error {
 }
 
 // draw prepares the rows of steps that are not skipped; the first one carries the skipped rows.
-func (f *noiseFlags) draw(rows noise.Source, format noise.Format) (*noise.Drawing, error) {
+func (f *noiseFlags) draw(rows *noise.Stream, format noise.Format) (*noise.Drawing, error) {
 	if left := rows.End() - rows.Step(); f.skip > 0 && f.skip >= left {
 		return nil, fmt.Errorf("--row skip %d: %w", f.skip, noise.TooFew(rows))
 	}
@@ -138,14 +138,11 @@ func (f *noiseFlags) chooseFormat(cmd *cobra.Command) (noise.Format, error) {
 }
 
 // open returns the rows. All its errors are of flags or input.
-func (f *noiseFlags) open(cmd *cobra.Command, dir string) (noise.Source, error) {
+func (f *noiseFlags) open(cmd *cobra.Command, dir string) (*noise.Stream, error) {
 	opts := f.options(cmd)
 	if f.state.Path == "" {
 		s, err := noise.Open(dir, f.node, f.dim, opts)
-		if err != nil {
-			return nil, terminal.Usage(err)
-		}
-		return s, nil
+		return s, terminal.Usage(err)
 	}
 	at := f.place()
 	expected := terminal.Given(cmd, "row")
