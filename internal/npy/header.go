@@ -2,12 +2,16 @@ package npy
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"mafalda/internal/strictjson"
 )
 
 // growth is the room, in digits, that NumPy leaves for the first length of a shape, so that a file can grow in place.
@@ -80,60 +84,33 @@ func headerBytes(r io.Reader, n int) ([]byte, error) {
 const maxDims = 64
 
 var (
-	entry      = `'descr'\s*:\s*('[^']*'|\[.*\])|'fortran_order'\s*:\s*(True|False)|'shape'\s*:\s*\(([0-9,\sL]*)\)`
-	dictionary = regexp.MustCompile(`^\{\s*(?:` + entry + `)\s*,\s*(?:` + entry + `)\s*,\s*(?:` + entry +
-		`)\s*,?\s*\}\s*$`)
+	lastComma = regexp.MustCompile(`,\s*([)}])`)
+	noTuple   = regexp.MustCompile(`\(\s*\d+\s*\)`) // a number in Python
+	jsonOf    = strings.NewReplacer("'", `"`, "(", "[", ")", "]", "True", "true", "False", "false")
 )
 
-// parseHeader accepts the three entries of the format in any order, once each, and nothing else.
-func parseHeader(dict string) (arrayHeader, error) {
-	var h arrayHeader
-	var err error
-	groups := dictionary.FindStringSubmatch(dict)
-	once := func(name string) bool { return strings.Count(dict, name) == 1 }
-	if groups == nil || !once("'descr'") || !once("'fortran_order'") || !once("'shape'") {
-		return h, fmt.Errorf("%w: header %.80q", ErrFormat, strings.TrimSpace(dict))
+// parseHeader accepts the three entries of the format in any order, once each, and nothing else: without commas at the
+// ends a dictionary of Python is JSON in other brackets.
+func parseHeader(dict string) (h arrayHeader, err error) {
+	var said struct {
+		Descr   string `json:"descr"`
+		Fortran *bool  `json:"fortran_order"`
+		Shape   *[]int `json:"shape"`
 	}
-	for g := 1; g < len(groups); g += 3 {
-		descr, order, shape := groups[g], groups[g+1], groups[g+2]
-		switch {
-		case descr != "":
-			if h.dtype, err = parseDtype(descr); err != nil {
-				return h, err
-			}
-		case order != "":
-			h.fortran = order == "True"
-		default:
-			if h.shape, err = parseShape(shape); err != nil {
-				return h, err
-			}
-		}
+	err = strictjson.Decode([]byte(jsonOf.Replace(lastComma.ReplaceAllString(dict, "$1"))), &said)
+	if err == nil && (said.Descr == "" || said.Fortran == nil || said.Shape == nil) {
+		err = errors.New("an entry is missing")
 	}
-	return h, nil
-}
-
-// parseShape parses what stands between the parentheses of a Python tuple: "", "3," or "2, 3", with or without a last
-// comma.
-func parseShape(s string) ([]int, error) {
-	if strings.TrimSpace(s) == "" {
-		return nil, nil // a scalar
+	if err == nil && (len(*said.Shape) > maxDims || noTuple.MatchString(dict) ||
+		slices.ContainsFunc(*said.Shape, func(n int) bool { return n < 0 })) {
+		err = errors.New("not the shape of an array")
 	}
-	fields := strings.Split(s, ",")
-	if len(fields) == 1 || len(fields) > maxDims+1 { // "(3)" is a number in Python, not a tuple
-		return nil, fmt.Errorf("%w: shape (%.80s)", ErrFormat, s)
+	if err != nil {
+		return h, fmt.Errorf("%w: header %.80q: %w", ErrFormat, strings.TrimSpace(dict), err)
 	}
-	if strings.TrimSpace(fields[len(fields)-1]) == "" {
-		fields = fields[:len(fields)-1]
-	}
-	shape := make([]int, len(fields))
-	for i, f := range fields {
-		d, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(f), "L")) // Python 2 wrote 3L
-		if err != nil {
-			return nil, fmt.Errorf("%w: shape (%.80s)", ErrFormat, s)
-		}
-		shape[i] = d
-	}
-	return shape, nil
+	h.fortran, h.shape = *said.Fortran, *said.Shape
+	h.dtype, err = parseDtype(said.Descr)
+	return h, err
 }
 
 // dtype is the type of a number in a file.
@@ -143,15 +120,15 @@ type dtype struct {
 	order binary.ByteOrder
 }
 
-var descriptor = regexp.MustCompile(`^'([<>|=])?([biuf])([1248])'$`)
+var descriptor = regexp.MustCompile(`^[<>|=]?(b1|[iu][1248]|f[48])$`)
 
 func parseDtype(descr string) (dtype, error) {
 	m := descriptor.FindStringSubmatch(descr)
-	if m == nil || (m[2] == "b" && m[3] != "1") || (m[2] == "f" && m[3] < "4") {
-		return dtype{}, fmt.Errorf("%w: numbers of type %.40s; float64 is best", ErrFormat, descr)
+	if m == nil {
+		return dtype{}, fmt.Errorf("%w: numbers of type %.40q; float64 is best", ErrFormat, descr)
 	}
-	d := dtype{kind: m[2][0], size: int(m[3][0] - '0'), order: binary.LittleEndian}
-	if m[1] == ">" {
+	d := dtype{m[1][0], int(m[1][1] - '0'), binary.LittleEndian}
+	if descr[0] == '>' {
 		d.order = binary.BigEndian
 	}
 	return d, nil
@@ -170,23 +147,20 @@ func (d dtype) decode(b []byte) (float64, error) {
 	case 8:
 		bits = d.order.Uint64(b)
 	}
+	unused := 64 - 8*d.size
+	whole := int64(bits<<unused) >> unused
 	switch {
 	case d.kind == 'f' && d.size == 4:
 		return float64(math.Float32frombits(uint32(bits))), nil
 	case d.kind == 'f':
 		return math.Float64frombits(bits), nil
-	case d.kind == 'i':
-		v := int64(bits<<(64-8*d.size)) >> (64 - 8*d.size)
-		if v > 1<<53 || v < -1<<53 {
-			return 0, fmt.Errorf("the integer %d has no exact float64", v)
-		}
-		return float64(v), nil
-	}
-	if d.kind == 'b' && bits > 1 {
+	case d.kind == 'b' && bits > 1:
 		return 0, fmt.Errorf("the bool %d is neither 0 nor 1", bits)
+	case d.kind != 'i':
+		whole = int64(min(bits, math.MaxInt64))
 	}
-	if bits > 1<<53 {
-		return 0, fmt.Errorf("the integer %d has no exact float64", bits)
+	if whole > 1<<53 || whole < -1<<53 {
+		return 0, fmt.Errorf("the integer %d has no exact float64", whole)
 	}
-	return float64(bits), nil
+	return float64(whole), nil
 }

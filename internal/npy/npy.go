@@ -115,20 +115,14 @@ func ReadFile(path string) (Array, error) {
 // toCOrder rearranges Fortran order, where the first index changes fastest.
 func toCOrder(data []float64, shape []int) []float64 {
 	out := make([]float64, len(data))
-	index := make([]int, len(shape))
-	for i := range out { // walk C order, computing the Fortran offset
-		at, stride := 0, 1
-		for d, x := range index {
-			at += x * stride
-			stride *= shape[d]
+	for i, v := range data {
+		at, stride := 0, len(data)
+		for _, n := range shape {
+			stride /= n
+			at += i % n * stride
+			i /= n
 		}
-		out[i] = data[at]
-		for d := len(shape) - 1; d >= 0; d-- {
-			if index[d]++; index[d] < shape[d] {
-				break
-			}
-			index[d] = 0
-		}
+		out[at] = v
 	}
 	return out
 }
