@@ -33,36 +33,20 @@ func negligible(term, sum *big.Float) bool {
 	return term.Sign() == 0 || term.MantExp(nil) < sum.MantExp(nil)-int(sum.Prec())-2
 }
 
-// Log returns log x for x > 0: x = 2^e·m, m^(1/2⁸) near 1, and the series of 2·artanh.
+// Log returns log x for x > 0: the root of e^y - x, by Halley's steps from its first digits.
 func Log(x *big.Float) *big.Float {
 	bits := x.Prec() + 40
-	m := new(big.Float).SetPrec(bits)
-	e := x.MantExp(m)
-	log := logNear1(m.SetPrec(bits))
-	if e == 0 {
-		return log
+	x = new(big.Float).SetPrec(bits).Set(x)
+	var m big.Float
+	e := x.MantExp(&m)
+	first, _ := m.Float64()
+	y := To(bits, math.Log(first)+float64(e)*math.Ln2)
+	for right := uint(30); right < bits; right *= 3 {
+		power := Exp(y)
+		step := Over(Minus(x, power), Plus(x, power))
+		y = Plus(y, Plus(step, step))
 	}
-	return Plus(log, Times(To(bits, float64(-e)), logNear1(To(bits, 0.5))))
-}
-
-func logNear1(m *big.Float) *big.Float {
-	const roots = 8
-	r := new(big.Float).Set(m)
-	for range roots {
-		r.Sqrt(r)
-	}
-	one := To(m.Prec(), 1)
-	y := Over(Minus(r, one), Plus(r, one))
-	square, power := Times(y, y), new(big.Float).Set(y)
-	sum := new(big.Float).Set(y)
-	for n := 3.0; ; n += 2 {
-		power = Times(power, square)
-		term := Over(power, To(m.Prec(), n))
-		if negligible(term, sum) {
-			return new(big.Float).SetMantExp(sum, roots+1)
-		}
-		sum = Plus(sum, term)
-	}
+	return y
 }
 
 // Exp returns e^x: the Taylor series of e^(x/2^k), squared k times.
@@ -84,21 +68,18 @@ func Exp(x *big.Float) *big.Float {
 	return sum
 }
 
-// Pi is by Machin's formula.
+// Pi is by the arithmetic-geometric mean (Gauss, Salamin & Brent).
 func Pi(bits uint) *big.Float {
-	arctan := func(inverse float64) *big.Float {
-		power, square := Over(To(bits, 1), To(bits, inverse)), To(bits, -inverse*inverse)
-		sum := new(big.Float).Set(power)
-		for n := 3.0; ; n += 2 {
-			power = Over(power, square)
-			term := Over(power, To(bits, n))
-			if negligible(term, sum) {
-				return sum
-			}
-			sum = Plus(sum, term)
+	a, b, t, weight := To(bits, 1), To(bits, 0.5), To(bits, 0.25), 1.0
+	for b.Sqrt(b); ; weight *= 2 {
+		mean := Over(Plus(a, b), To(bits, 2))
+		off := Minus(a, mean)
+		t = Minus(t, Times(To(bits, weight), Times(off, off)))
+		if b = Times(a, b); negligible(off, mean) {
+			return Over(Times(mean, mean), t)
 		}
+		a, b = mean, b.Sqrt(b)
 	}
-	return Minus(Times(To(bits, 16), arctan(5)), Times(To(bits, 4), arctan(239)))
 }
 
 var pi = sync.OnceValue(func() *big.Float { return Pi(3000) })
