@@ -1,7 +1,6 @@
 package accounting
 
 import (
-	"errors"
 	"math"
 	"testing"
 
@@ -31,25 +30,4 @@ func TestRDPIsAnUpperBound(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestCurveIsChecked(t *testing.T) {
-	for name, curve := range map[string]Curve{
-		"NaN":      func(float64) float64 { return math.NaN() },
-		"negative": func(float64) float64 { return -1 },
-		"no bound": func(float64) float64 { return math.Inf(1) },
-	} {
-		if _, _, err := EpsilonByCurve(curve, 1e-5); !errors.Is(err, ErrParameter) {
-			t.Errorf("%s: ε: error %v", name, err)
-		}
-	}
-	upTo64 := func(alpha float64) float64 { // like subsampled mechanisms, which are bounded for small orders only
-		if alpha > 64 {
-			return math.Inf(1)
-		}
-		return alpha / 8
-	}
-	if _, alpha, err := EpsilonByCurve(upTo64, 1e-300); err != nil || alpha > 64 || alpha < 50 {
-		t.Errorf("order %v, %v", alpha, err)
-	}
 }

@@ -10,7 +10,7 @@
 //	(α, αμ²/2)-RDP for every α > 1                                      (RDP, MuFromRDP)
 //
 // and T mechanisms of μ_t compose to √Σμ_t² (Compose). Renyi DP converts back to (ε, δ) only with a loss (Canonne,
-// Kamath & Steinke 2020): of one order by EpsilonFromRDP, of a whole Curve by EpsilonByCurve.
+// Kamath & Steinke 2020): of one order by EpsilonFromRDP, of all orders by EpsilonByRDP.
 //
 // The exact δ is the difference of two numbers that agree to many digits where μ is small. It is computed through
 // Mills' ratio, or the integral of its derivative, in logarithms: to 12 digits for μ from 1e-4 to 1e3 and any ε.

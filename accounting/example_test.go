@@ -2,6 +2,7 @@ package accounting_test
 
 import (
 	"fmt"
+	"math"
 
 	"mafalda/accounting"
 )
@@ -24,9 +25,8 @@ func ExampleCompose() {
 	// Output: 0.5000 <nil>
 }
 
-func ExampleEpsilonByCurve() {
-	both := func(alpha float64) float64 { return alpha*0.5*0.5/2 + alpha*1*1/2 } // 0.5-GDP, then 1-GDP
-	epsilon, alpha, err := accounting.EpsilonByCurve(both, 1e-6)
+func ExampleEpsilonByRDP() {
+	epsilon, alpha, err := accounting.EpsilonByRDP(math.Sqrt(0.5*0.5+1), 1e-6) // 0.5-GDP, then 1-GDP
 	fmt.Printf("%.3f by order %.2f %v\n", epsilon, alpha, err)
 	// Output: 5.927 by order 5.41 <nil>
 }

@@ -23,12 +23,11 @@ func LogDelta(mu, epsilon float64) (float64, error) {
 	if err := cmp.Or(parameter.Positive("mu", mu), parameter.NonNegative("epsilon", epsilon)); err != nil {
 		return 0, err
 	}
-	l := gaussian.LogDelta(mu, epsilon)
-	if math.IsInf(l, -1) {
+	low, high := gaussian.LogDelta(mu, epsilon)
+	if math.IsInf(low, -1) {
 		return -math.MaxFloat64, nil
 	}
-	x, y := epsilon/mu-mu/2, epsilon/mu+mu/2
-	return math.Min(l+gaussian.AbsoluteError+gaussian.RelativeError*math.Abs(l)+0x1p-51*y*(1+math.Abs(x)), 0), nil
+	return math.Min(high, 0), nil
 }
 
 // probabilityOf returns e^l, at most 1, rounded up, so that it is positive.

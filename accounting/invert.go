@@ -2,9 +2,11 @@ package accounting
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 
+	"mafalda/accounting/internal/gaussian"
 	"mafalda/accounting/internal/parameter"
 	"mafalda/internal/rounding"
 )
@@ -40,21 +42,42 @@ func MuFromDP(epsilon, delta float64) (float64, error) {
 		return 0, err
 	}
 	target := rounding.Log(delta)
-	holds := func(mu float64) bool {
+	low, _, err := muWhere(func(mu float64) bool {
 		l, err := LogDelta(mu, epsilon)
 		return err == nil && l <= target
+	})
+	if err != nil {
+		err = fmt.Errorf("%w: epsilon = %v and delta = %v %w", ErrParameter, epsilon, delta, err)
 	}
-	low, high := 1.0, 1.0
+	return low, err
+}
+
+// LargestMu returns a μ above which μ-GDP does not imply (ε, δ)-DP, rounded up: +Inf where none is known. ε ≥ 0, 0 < δ < 1.
+func LargestMu(epsilon, delta float64) float64 {
+	target := rounding.Log(delta)
+	_, high, err := muWhere(func(mu float64) bool {
+		l, _ := gaussian.LogDelta(mu, epsilon)
+		return !(l > target)
+	})
+	if err != nil {
+		return math.Inf(1)
+	}
+	return high
+}
+
+// muWhere returns the neighbouring numbers between which a property of small μ ends.
+func muWhere(holds func(mu float64) bool) (low, high float64, err error) {
+	low, high = 1, 1
 	for !holds(low) {
 		if low /= 2; low < 1e-300 {
-			return 0, fmt.Errorf("%w: epsilon = %v and delta = %v leave no mu", ErrParameter, epsilon, delta)
+			return 0, 0, errors.New("leave no mu")
 		}
 	}
 	for holds(high) {
 		if high *= 2; high > 1e150 {
-			return 0, fmt.Errorf("%w: epsilon = %v and delta = %v bound no mu", ErrParameter, epsilon, delta)
+			return 0, 0, errors.New("bound no mu")
 		}
 	}
-	low, _ = rounding.Bisect(low, high, holds)
-	return low, nil
+	low, high = rounding.Bisect(low, high, holds)
+	return low, high, nil
 }

@@ -8,7 +8,6 @@ import (
 )
 
 func TestParametersAreChecked(t *testing.T) {
-	curve := func(float64) float64 { return 1 }
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, bad := range []float64{nan, inf, 0, -1} {
 		for name, call := range map[string]func() error{
@@ -20,8 +19,7 @@ func TestParametersAreChecked(t *testing.T) {
 			"RDP's α":            func() error { _, err := RDP(1, bad); return err },
 			"EpsilonFromRDP's α": func() error { _, err := EpsilonFromRDP(bad, 1, 1e-5); return err },
 			"EpsilonFromRDP's δ": func() error { _, err := EpsilonFromRDP(2, 1, bad); return err },
-			"GaussianCurve":      func() error { _, err := GaussianCurve(bad); return err },
-			"EpsilonByCurve's δ": func() error { _, _, err := EpsilonByCurve(curve, bad); return err },
+			"EpsilonByRDP's δ":   func() error { _, _, err := EpsilonByRDP(1, bad); return err },
 			"all of them": func() error {
 				_, err := Calibrate(Target{Mu: bad, Epsilon: bad, Delta: bad}, bad, bad, 7)
 				return err

@@ -129,8 +129,6 @@ func TestAlgebraIsRoundedUp(t *testing.T) {
 		m, a := exact.Of(mu), exact.Of(alpha)
 		rho, err := RDP(mu, alpha)
 		check("ρ", rho, err, exact.Over(exact.Times(a, exact.Times(m, m)), exact.Of(2)), 2)
-		curve, err := GaussianCurve(mu)
-		check("the curve", curve(alpha), err, exact.Over(exact.Times(a, exact.Times(m, m)), exact.Of(2)), 2)
 		back, err := MuFromRDP(alpha, mu)
 		check("μ of ρ", back, err, new(big.Float).Sqrt(exact.Over(exact.Times(exact.Of(2), m), a)), 2)
 		contribution := ReplaceOne.Contribution(clip)

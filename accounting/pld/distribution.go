@@ -192,9 +192,7 @@ func (d *Distribution) fullBatchMu() float64 {
 // clear.
 func lowerEpsilon(mu, upper, delta float64) float64 {
 	m, lower := mu*(1-1e-12), upper*(1-1e-9)
-	l := gaussian.LogDelta(m, lower)
-	x, y := lower/m-m/2, lower/m+m/2
-	if l-2*(gaussian.AbsoluteError+gaussian.RelativeError*math.Abs(l)+0x1p-51*y*(1+math.Abs(x))) > rounding.Log(delta) {
+	if l, _ := gaussian.LogDelta(m, lower); l > rounding.Log(delta) {
 		return lower
 	}
 	return 0

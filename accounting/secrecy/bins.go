@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"mafalda/accounting"
-	"mafalda/accounting/internal/gaussian"
 	"mafalda/accounting/internal/parameter"
 	"mafalda/internal/fault"
 	"mafalda/internal/rounding"
@@ -58,7 +57,7 @@ func (b Bins) MeanSquare(smallest int) float64 {
 	if smallest > 1 && !(threshold*(1-1e-12) >= single.alone) || !whole.convex() {
 		return math.Inf(1)
 	}
-	mu := largestMu(whole.epsilon, b.Delta)
+	mu := accounting.LargestMu(whole.epsilon, b.Delta)
 	return rounding.MulUp(mu, mu)
 }
 
@@ -77,7 +76,7 @@ func (b Bins) cell(size int) cell {
 		c.epsilon = (b.Epsilon - math.Log(chance)) * (1 + 0x1p-50)
 	}
 	if share := b.Delta / chance * (1 + 0x1p-50); share < 1 {
-		c.alone = largestMu(c.epsilon, share)
+		c.alone = accounting.LargestMu(c.epsilon, share)
 	}
 	return c
 }
@@ -87,22 +86,4 @@ func (b Bins) cell(size int) cell {
 func (c cell) convex() bool {
 	u := c.alone * c.alone
 	return (u*u+4*u)*(1+1e-12) <= 4*c.epsilon*c.epsilon
-}
-
-// largestMu returns a μ, above which μ-GDP is not (ε, δ)-DP: rounded up.
-func largestMu(epsilon, delta float64) float64 {
-	target := rounding.Log(delta)
-	exceeds := func(mu float64) bool {
-		x, y := epsilon/mu-mu/2, epsilon/mu+mu/2
-		l := gaussian.LogDelta(mu, epsilon)
-		return l-(gaussian.AbsoluteError+gaussian.RelativeError*math.Abs(l)+0x1p-51*y*(1+math.Abs(x))) > target
-	}
-	low, high := 0.0, 1.0
-	for !exceeds(high) {
-		if low, high = high, 2*high; high > 1e150 {
-			return math.Inf(1)
-		}
-	}
-	_, high = rounding.Bisect(low, high, func(mu float64) bool { return !exceeds(mu) })
-	return high
 }

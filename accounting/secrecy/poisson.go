@@ -54,16 +54,16 @@ func (p Poisson) SquaredSum() float64 {
 		return math.Inf(1)
 	}
 	if q == 1 {
-		mu := largestMu(p.Epsilon, p.Delta)
+		mu := accounting.LargestMu(p.Epsilon, p.Delta)
 		return rounding.MulUp(mu, mu)
 	}
 	share := p.Delta / q * (1 + 0x1p-50)
 	if !(share < 1) {
 		return math.Inf(1)
 	}
-	single := largestMu((p.Epsilon-math.Log(q))*(1+0x1p-50), share)
+	single := accounting.LargestMu((p.Epsilon-math.Log(q))*(1+0x1p-50), share)
 	d := p.draws()
-	low := largestMu(p.Epsilon, p.Delta) / (4 * q) // where the number of draws is known, 4·low is what privacy leaves
+	low := accounting.LargestMu(p.Epsilon, p.Delta) / (4 * q) // where the number of draws is known, 4·low is what privacy leaves
 	high := low
 	for !p.tells(d, high, n*single) {
 		if low, high = high, 1.1*high; high > n*single {

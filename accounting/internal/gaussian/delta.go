@@ -10,20 +10,23 @@ import (
 	"mafalda/internal/rounding"
 )
 
-// What the safe side pays for the error of log δ(μ, ε): an absolute and a relative part, beside what the rounding of
-// x = ε/μ - μ/2 can do.
-const (
-	AbsoluteError = 1e-12
-	RelativeError = 1e-14
-)
+// LogDelta returns bounds of log δ(μ, ε) of μ-GDP. The safe side pays for an absolute and a relative error, and for what
+// the rounding of x = ε/μ - μ/2 can do.
+func LogDelta(mu, epsilon float64) (low, high float64) {
+	x, y := epsilon/mu-mu/2, epsilon/mu+mu/2
+	l := logDelta(mu, epsilon)
+	const absolute = 1e-12
+	relative, rounding := 1e-14*math.Abs(l), 0x1p-51*y*(1+math.Abs(x))
+	return l - (absolute + relative + rounding), l + absolute + relative + rounding
+}
 
-// LogDelta returns log δ(μ, ε) of μ-GDP, to AbsoluteError and RelativeError: it is not rounded to either side. With x
-// = ε/μ - μ/2, y = x + μ and Mills' ratio m,
+// logDelta returns log δ(μ, ε) within an absolute error of 1e-12 and a relative one of 1e-14. With x = ε/μ - μ/2,
+// y = x + μ and Mills' ratio m,
 //
 //	δ = Φ(-x) - e^ε Φ(-y) = φ(x)(m(x) - m(y)),   1 - δ = φ(x)(m(-x) + m(y)),
 //
 // since e^ε φ(y) = φ(x).
-func LogDelta(mu, epsilon float64) float64 {
+func logDelta(mu, epsilon float64) float64 {
 	x, y := epsilon/mu-mu/2, epsilon/mu+mu/2
 	logPhi := -x*x/2 - math.Log(2*math.Pi)/2
 	if x < -5 { // δ is near 1
