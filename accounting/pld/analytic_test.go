@@ -9,29 +9,6 @@ import (
 	"mafalda/internal/exact"
 )
 
-// What formulas prove of a single round holds by its definition, in arithmetic with more digits, and the formula for
-// one round is that definition.
-func TestFormulasOfOneRoundHold(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 2))
-	for range 40 {
-		q, s := math.Pow(10, -5*r.Float64()), between(r, 0.3, 20)
-		if r.IntN(6) == 0 {
-			q = 1
-		}
-		d := composeSampled(t, sampledRounds(q, s, 1))
-		delta := d.variation() * math.Pow(10, -15*r.Float64())
-		upper, lower := d.oneRoundEpsilon(delta)
-		for _, add := range []bool{false, true} {
-			if exactSampledDelta(lossPair{q: q, s: s, add: add}, upper).Cmp(exact.Of(delta)) > 0 {
-				t.Errorf("q = %v, s = %v, δ = %v: ε = %v does not hold", q, s, delta, upper)
-			}
-		}
-		if lower > 0 && exactSampledDelta(lossPair{q: q, s: s}, lower).Cmp(exact.Of(delta)) <= 0 || lower < 0.999*upper-1e-9 {
-			t.Errorf("q = %v, s = %v, δ = %v: ε from %v to %v", q, s, delta, lower, upper)
-		}
-	}
-}
-
 // Extreme probabilities, noise multipliers and δ give finite bounds in order, which say how they were found.
 func TestSampledEndsEverywhere(t *testing.T) {
 	for _, tc := range []struct {

@@ -22,7 +22,7 @@ func (r *direction) epsilon(delta, enough float64) (upper, lower float64) {
 			break
 		}
 		last = step
-		u, l, err := r.bounds(s, r.wider(step, s, slope, accuracy/finer), true)
+		u, l, err := r.bounds(s, step, true)
 		if err != nil {
 			break
 		}
@@ -70,7 +70,7 @@ func (r *direction) upperEpsilon(delta float64, g *guide) float64 {
 	}
 	for range tries {
 		step := r.step(s, slope, accuracy)
-		u, _, err := r.bounds(s, r.wider(step, s, slope, accuracy), false)
+		u, _, err := r.bounds(s, step, false)
 		if err == nil {
 			upper = math.Min(upper, u.upperEpsilon(delta))
 			g.points += len(u.delta)
@@ -131,7 +131,7 @@ func (r *direction) delta(epsilon float64) (upper, lower float64) {
 	upper = 1
 	step := r.step(s, s.tilt, accuracy)
 	for range tries {
-		u, l, err := r.bounds(s, grid{step, step}, true)
+		u, l, err := r.bounds(s, step, true)
 		if err != nil {
 			break
 		}

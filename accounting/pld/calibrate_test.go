@@ -58,24 +58,6 @@ func TestCalibrateSampledOfEverybody(t *testing.T) {
 	}
 }
 
-// A record that is drawn in one of ten runs of 10⁸ rounds takes grids of few points, and noise that is enough and not
-// more than 1.1 times too much.
-func TestCalibrationOfRareDrawsTakesFewPoints(t *testing.T) {
-	target := Target{Probability: 1e-9, Rounds: 1e8, Epsilon: 2, Delta: 1e-3}
-	p, err := Calibrate(target)
-	if err != nil || p.Epsilon > 2 || p.Epsilon < 1.99 {
-		t.Fatalf("%+v, %v", p, err)
-	}
-	less := sampledRounds(target.Probability, p.NoiseMultiplier/1.1, target.Rounds)
-	if log := leastLogDelta(less, 2); !(log > math.Log(target.Delta)) {
-		t.Errorf("with less noise than %v log δ is at least %v", p.NoiseMultiplier, log)
-	}
-	var g guide
-	if upper, err := target.upper(p.NoiseMultiplier, false, &g); err != nil || g.points > 1<<19 || upper > 2.01 {
-		t.Errorf("ε = %v, of %d points, %v", upper, g.points, err)
-	}
-}
-
 func TestCalibrateSampledRefuses(t *testing.T) {
 	good := Target{Probability: 0.1, Rounds: 10, Epsilon: 1, Delta: 1e-6}
 	for field, change := range map[string]func(*Target){

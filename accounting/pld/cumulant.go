@@ -57,18 +57,3 @@ func (c composition) evaluate(tilt float64) (log, mean, variance float64) {
 	}
 	return log, mean, variance
 }
-
-// spread returns about what a grid adds to the variance of the losses with a tilt.
-func (c composition) spread(step, tilt float64) (sum float64) {
-	for _, e := range c {
-		log, _, _ := e.evaluate(tilt)
-		for i, l := range e.loss {
-			each := step * step / 6
-			if l = math.Abs(l); l < step {
-				each = l * (step - l)
-			}
-			sum += e.rounds * each * math.Exp(tilt*e.loss[i]+e.logWeight[i]-log/e.rounds)
-		}
-	}
-	return sum
-}

@@ -113,9 +113,6 @@ func (d *Distribution) formulas(delta float64) (b EpsilonBounds, exact bool, err
 	if lower := lowerEpsilon(d.fullBatchMu(), upper, delta); lower > 0 && !d.hasSampling() {
 		return EpsilonBounds{upper, lower, NoSampling}, true, nil
 	}
-	if one, least := d.oneRoundEpsilon(delta); one <= upper {
-		return EpsilonBounds{one, math.Min(least, one), OneRound}, true, nil
-	}
 	return EpsilonBounds{Upper: upper, By: EveryRound}, false, nil
 }
 
@@ -237,44 +234,26 @@ const (
 // and falls by a little more on the optimistic one, which moves δ by the factor e^{(τ+1)τ/2·rounds·step²(1/6+1/5)}. A
 // grid that is small for that is made finer. None is so fine as an approximation asks for that was poor.
 func (r *direction) step(s saddle, slope, accuracy float64) float64 {
-	std, most, goal := r.scales(s, accuracy)
-	step := math.Sqrt(goal / (0.18 * r.total * (math.Max(slope, 0) + 1)))
-	step = math.Max(math.Min(step, most), step/2)
-	return rounding.Few(math.Max(math.Min(step, 0.5), std*3e-5))
-}
-
-// scales returns the standard deviation of the losses as they are tilted for a saddle, the step of a small grid for them,
-// and how far ε may be off.
-func (r *direction) scales(s saddle, accuracy float64) (std, most, goal float64) {
 	_, _, variance := r.evaluate(math.Max(s.tilt, 0) * restraint)
-	std = math.Sqrt(variance)
-	return std, math.Max(s.epsilon, 16*std) / smallGrid, accuracy * math.Max(s.epsilon, 0.05*math.Sqrt(s.variance))
-}
-
-// wider returns a grid that shows from above about what a fine one shows, with fewer points where nearly all losses are
-// far below a step: divided between the two nodes beside 0, a loss l adds |l|·(step-|l|) to the variance.
-func (r *direction) wider(step float64, s saddle, slope, accuracy float64) grid {
-	_, most, goal := r.scales(s, accuracy)
-	goal /= math.Max(slope, 0) + 1
-	g := grid{step, step}
-	for next := 2 * step; next <= math.Min(0.5, most) && r.spread(next, s.tilt) <= goal; next *= 2 {
-		g.step = next
-	}
-	return g
+	std := math.Sqrt(variance) // of the losses as they are tilted for the saddle
+	goal := accuracy * math.Max(s.epsilon, 0.05*math.Sqrt(s.variance))
+	step := math.Sqrt(goal / (0.18 * r.total * (math.Max(slope, 0) + 1)))
+	step = math.Max(math.Min(step, math.Max(s.epsilon, 16*std)/smallGrid), step/2)
+	return rounding.Few(math.Max(math.Min(step, 0.5), std*3e-5))
 }
 
 // smallGrid is a number of points that costs little.
 const smallGrid = 1 << 12
 
 // lattices returns the events' losses on a grid, from above or from below.
-func (r *direction) lattices(g grid, s saddle, above bool) ([]lossLattice, error) {
+func (r *direction) lattices(step float64, s saddle, above bool) ([]lossLattice, error) {
 	var all []lossLattice
 	for i, p := range r.pairs {
-		nodes, ok := r.composition[i].grade([2]float64{p.loss(r.from[i]), p.loss(r.to[i])}, g, r.total, s)
+		nodes, ok := r.composition[i].grade([2]float64{p.loss(r.from[i]), p.loss(r.to[i])}, step, r.total, s)
 		if !ok {
 			return nil, fault.New("NoiseMultiplier", p.s, "is too small for a grid of at most %d losses", maxNodes)
 		}
-		h := p.histogram(r.from[i], r.to[i], g.step, nodes)
+		h := p.histogram(r.from[i], r.to[i], step, nodes)
 		if above {
 			all = append(all, h.pessimistic())
 		} else {
@@ -284,10 +263,10 @@ func (r *direction) lattices(g grid, s saddle, above bool) ([]lossLattice, error
 	return all, nil
 }
 
-// bounds returns the two curves around a saddle, the lower one with steps of the grid's width; it is nil if not asked
-// for, and where it would show nothing or its grid has too many points.
-func (r *direction) bounds(s saddle, g grid, both bool) (upper, lower *privacyCurve, err error) {
-	u, err := r.side(s, g, true)
+// bounds returns the two curves around a saddle; the lower one is nil if not asked for, and where it would show nothing or
+// its grid has too many points.
+func (r *direction) bounds(s saddle, step float64, both bool) (upper, lower *privacyCurve, err error) {
+	u, err := r.side(s, step, true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -295,7 +274,7 @@ func (r *direction) bounds(s saddle, g grid, both bool) (upper, lower *privacyCu
 	if !both {
 		return &c, nil, nil
 	}
-	l, err := r.side(s, grid{g.width, g.width}, false)
+	l, err := r.side(s, step, false)
 	if err != nil {
 		return &c, nil, nil
 	}
@@ -304,10 +283,10 @@ func (r *direction) bounds(s saddle, g grid, both bool) (upper, lower *privacyCu
 }
 
 // side composes the losses from above or from below.
-func (r *direction) side(s saddle, g grid, above bool) (*composedLoss, error) {
-	parts, err := r.lattices(g, s, above)
+func (r *direction) side(s saddle, step float64, above bool) (*composedLoss, error) {
+	parts, err := r.lattices(step, s, above)
 	if err != nil {
 		return nil, err
 	}
-	return compose(parts, r.rounds, r.composition, r.window(s, g.step), above)
+	return compose(parts, r.rounds, r.composition, r.window(s, step), above)
 }

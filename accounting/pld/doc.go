@@ -36,9 +36,10 @@
 // up to 1000; so were 300 random cases (q from 1e-3 to 1, multipliers from 0.4 to 50, up to 10⁶ rounds, δ from 1e-12 to 1e-3).
 // Elsewhere the upper bound holds, and is further from the lower one:
 //
-//	10⁸ rounds, or q of 1e-5 and less     some percent
+//	10⁸ rounds                            some percent
 //	q < 5e-4, some thousand rounds or     up to 5 % of ε: nearly all mass is at a loss of 0, and the transform's error
 //	fewer, δ < 1e-9                       for the largest masses is not small against δ
+//	q of 1e-5 and less, many rounds       nearly all losses are far below the step of any grid: EveryRound, or far more noise
 //	δ near 1, ε of many thousands,        the lower bound may be 0
 //	records hardly ever drawn
 //	δ < 1e-20, or no grid                 EveryRound, as if every round drew the record: μ = √rounds/s, and a lower bound of 0
@@ -46,13 +47,9 @@
 // # Cost
 //
 // On one core an ε takes 10 ms for q = 1/19 and 380 rounds, 0.3 s for q = 1e-4 and 10⁶ rounds; a calibration some 10 ms as a
-// rule, and 0.7 s where single large losses decide (q = 1e-4, 10⁶ rounds): each grid is chosen by the last one. Where a record
-// hardly ever takes part, in up to 10⁸ rounds (q from 1e-9 to 1e-5), nearly all losses are far below a step, and grids for the
-// upper bound are made as wide as that allows: noise takes 0.2 to 8 s. The transform leaves out the loss of a round that tells
-// nearly nothing, so that its rounding is relative to the rare large losses. After 2²³ points of grids a search ends with the
-// noise it has, which is proven to be enough but may be more than need be: by about 2 % for q = 1e-7, 10⁷ rounds, ε = 0.1 and
-// δ = 1e-12, where rounding hides single large losses. An ε that is far from the lower bound is then mostly close: the lower
-// bound is loose, of records drawn less than once in all rounds or about once.
+// rule, and 0.7 s where single large losses decide (q = 1e-4, 10⁶ rounds): each grid is chosen by the last one. The transform
+// leaves out the loss of a round that tells nearly nothing, so that its rounding is relative to the rare large losses. After
+// 2²³ points of grids a search ends with the noise it has, which is proven to be enough but may be more than need be.
 //
 // # Notation
 //

@@ -107,7 +107,7 @@ func TestHistogramIsExact(t *testing.T) {
 			step = 0.5
 		}
 		at := saddle{tilt: r.Float64() * 3, epsilon: mean}
-		nodes, ok := c.grade([2]float64{p.loss(from), p.loss(to)}, grid{step, step}, 100, at)
+		nodes, ok := c.grade([2]float64{p.loss(from), p.loss(to)}, step, 100, at)
 		if !ok {
 			t.Fatal(p, step)
 		}
@@ -185,7 +185,7 @@ func TestLatticesEncloseTheDefinition(t *testing.T) {
 		step := math.Ldexp(1, int(math.Floor(math.Log2(math.Sqrt(variance)*between(r, 0.03, 2)))))
 		step = math.Min(step, 0.5)
 		at := saddle{tilt: r.Float64() * 3, epsilon: mean}
-		nodes, ok := c.grade([2]float64{p.loss(from), p.loss(to)}, grid{step, step}, 100, at)
+		nodes, ok := c.grade([2]float64{p.loss(from), p.loss(to)}, step, 100, at)
 		if !ok {
 			t.Fatal(p, step)
 		}

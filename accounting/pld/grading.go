@@ -5,15 +5,10 @@ import (
 	"slices"
 )
 
-// A grid is a step, and how wide bins may be where all mass is; a step above that is for losses that nearly all are far
-// smaller: a multiple of the width.
-type grid struct{ step, width float64 }
-
 // grade chooses the nodes of one round's losses, multiples of step, from below to above both ends. Where few losses
 // lie, under P and at the saddle that counts, bins are wider: what a bin adds to the variance is its mass times the
 // square of its width.
-func (c cumulants) grade(ends [2]float64, g grid, rounds float64, at saddle) (nodes []int, ok bool) {
-	step, scale := g.step, g.width/g.step
+func (c cumulants) grade(ends [2]float64, step, rounds float64, at saddle) (nodes []int, ok bool) {
 	up, down := c.tails(math.Max(at.tilt, 0)), c.tails(0)
 	low, high := math.Floor(math.Min(ends[0], ends[1])/step)-1, math.Ceil(math.Max(ends[0], ends[1])/step)+1
 	if math.Abs(low) > 1<<31 || math.Abs(high) > 1<<31 {
@@ -25,8 +20,8 @@ func (c cumulants) grade(ends [2]float64, g grid, rounds float64, at saddle) (no
 	// stretch returns the width of a bin at a loss, where a given mass lies at it and beyond. Where few large losses
 	// decide, a step for all rounds is one for each of them; those far above ε count as a whole.
 	stretch := func(loss, mass float64) int {
-		cap := math.Max(math.Sqrt(rounds)/2*scale, 0.03*(loss-math.Max(at.epsilon, 0))/step)
-		return max(1, int(min(tailWidth*scale/math.Sqrt(mass+1e-30), cap, most)))
+		cap := math.Max(math.Sqrt(rounds)/2, 0.03*(loss-math.Max(at.epsilon, 0))/step)
+		return max(1, int(min(tailWidth/math.Sqrt(mass+1e-30), cap, most)))
 	}
 	for node := centre; node > int(low) && len(nodes) <= maxNodes; {
 		loss := float64(node) * step
