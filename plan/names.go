@@ -31,6 +31,6 @@ var ErrEstimate = measure.ErrEstimate
 // struct that the argument was in. Programs look for it with errors.As(err, &e), where e is a *plan.ArgumentError.
 type ArgumentError = fault.Argument
 
-// ErrMemory is the error of problems that need more memory than there is: than the machine has, or than its container, ulimit
+// ErrMemory is the error of problems that need more memory than there is: than the machine has, or than its container
 // or GOMEMLIMIT allow.
 var ErrMemory = limits.ErrMemory

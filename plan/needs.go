@@ -23,8 +23,8 @@ type Resources struct {
 	Disk   float64       // bytes of the matrices that Export writes as .npy; 0: parameters only
 }
 
-// Check returns an error, before anything is allocated, if the memory is more than the machine has, or its container,
-// ulimit or GOMEMLIMIT allow. It wraps limits.ErrMemory.
+// Check returns an error, before anything is allocated, if the memory is more than the machine has, or its container
+// or GOMEMLIMIT allow. It wraps limits.ErrMemory.
 func (r Resources) Check() error { return limits.Fits(r.What, r.Memory) }
 
 const (

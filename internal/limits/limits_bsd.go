@@ -20,7 +20,3 @@ func totalMemory() int64 {
 	}
 	return int64(bytes)
 }
-
-func groupMemory() int64 { return 0 }
-
-func shellMemory() limit { return limit{} }

@@ -2,16 +2,14 @@ package limits
 
 import (
 	"os"
-	"runtime"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
 )
-
-// enough is a limit that is none.
-const enough = 1 << 60
 
 // totalMemory returns the size of the machine's memory, in bytes.
 func totalMemory() int64 {
@@ -24,53 +22,48 @@ func totalMemory() int64 {
 
 // groupMemory returns the control group's.
 var groupMemory = sync.OnceValue(func() int64 {
-	memberships, err1 := os.ReadFile("/proc/self/cgroup")
-	mounts, err2 := os.ReadFile("/proc/self/mountinfo")
-	if err1 != nil || err2 != nil {
+	memberships, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
 		return 0
 	}
-	return groupLimit(string(memberships), string(mounts))
+	return groupLimit(string(memberships), "/sys/fs/cgroup")
 })
 
-// shellMemory returns what ulimit leaves to the heap: of the address space (-v) and of what can be written (-d), less
-// what else is mapped.
-func shellMemory() limit {
-	var unlimited unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_AS, &unlimited) == nil && unlimited.Cur > enough &&
-		unix.Getrlimit(unix.RLIMIT_DATA, &unlimited) == nil && unlimited.Cur > enough {
-		return limit{}
-	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	mapped, written := mappedBytes()
-	mapped, written = mapped-int64(m.HeapSys), written-int64(m.HeapSys)
-	return remainingLimit(unix.RLIMIT_AS, mapped, "ulimit -v leaves").least(remainingLimit(unix.RLIMIT_DATA, written, "ulimit -d leaves"))
-}
-
-func remainingLimit(resource int, used int64, from string) limit {
-	var r unix.Rlimit
-	if unix.Getrlimit(resource, &r) != nil || r.Cur > enough {
-		return limit{}
-	}
-	return limit{max(int64(r.Cur)-used, 1), from}
-}
-
-// mappedBytes returns the size of the address space, and of its part that belongs to data.
-func mappedBytes() (all, data int64) {
-	text, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		return 0, 0
-	}
-	page := int64(os.Getpagesize())
-	for i, word := range strings.Fields(string(text)) {
-		v, err := strconv.ParseInt(word, 10, 64)
+// groupLimit returns the least memory limit of a control group and the groups around it, 0 without one. memberships is
+// the text of /proc/self/cgroup: a line reads "4:memory:/path", or "0::/path" in version 2. Groups that are not shown, as
+// in a container, are passed over: what is shown is around us.
+func groupLimit(memberships, mount string) int64 {
+	var l limit
+	for line := range strings.Lines(memberships) {
+		f := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		at, file := mount, "memory.max"
 		switch {
-		case err != nil:
-		case i == 0:
-			all = v * page
-		case i == 5:
-			data = v * page
+		case len(f) < 3:
+			continue
+		case slices.Contains(strings.Split(f[1], ","), "memory"):
+			at, file = filepath.Join(mount, "memory"), "memory.limit_in_bytes"
+		case f[1] != "":
+			continue
+		}
+		for group := filepath.Clean("/" + f[2]); ; group = filepath.Dir(group) {
+			l = l.least(limit{groupFile(filepath.Join(at, group, file)), ""})
+			if group == "/" {
+				break
+			}
 		}
 	}
-	return all, data
+	return l.bytes
+}
+
+// groupFile returns the limit in a file of a group, 0 without one: "max" in version 2, near 2⁶³ in version 1.
+func groupFile(path string) int64 {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0
+	}
+	v, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	if err != nil || v > 1<<60 {
+		return 0
+	}
+	return max(v, 1)
 }

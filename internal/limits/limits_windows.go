@@ -28,7 +28,3 @@ func totalMemory() int64 {
 	}
 	return int64(s.total)
 }
-
-func groupMemory() int64 { return 0 }
-
-func shellMemory() limit { return limit{} }

@@ -37,10 +37,9 @@ var fixed = sync.OnceValue(func() limit {
 var softened bool
 
 // Memory returns how many bytes the process may have, and whose limit that is in words that the amount follows, such as
-// "this machine has". Under ulimit it is what is left of it: Go's runtime reserves much that it does not use. 0 bytes:
-// nothing is known.
+// "this machine has". 0 bytes: nothing is known.
 func Memory() (bytes int64, from string) {
-	l := fixed().least(shellMemory())
+	l := fixed()
 	if own := debug.SetMemoryLimit(-1); own < math.MaxInt64 && !softened {
 		l = l.least(limit{max(own, 1), "GOMEMLIMIT allows"})
 	}
@@ -81,13 +80,13 @@ func Collect(percent int) (restore func()) {
 	return func() { debug.SetGCPercent(before) }
 }
 
-// Soften lets the garbage collector work harder before the process runs into the limit of its control group or shell.
+// Soften lets the garbage collector work harder before the process runs into the limit of its control group.
 // It is for the start of a program; nothing happens where GOMEMLIMIT says what to do.
 func Soften() {
-	l := limit{groupMemory(), ""}.least(shellMemory())
-	if os.Getenv("GOMEMLIMIT") != "" || l.bytes == 0 || l.bytes >= totalMemory() {
+	group := groupMemory()
+	if os.Getenv("GOMEMLIMIT") != "" || group == 0 || group >= totalMemory() {
 		return
 	}
-	debug.SetMemoryLimit(int64(share * float64(l.bytes)))
+	debug.SetMemoryLimit(int64(share * float64(group)))
 	softened = true
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // CheckMemory refuses, before anything is allocated, work that needs more memory than the machine has, or its
-// container, ulimit or GOMEMLIMIT allow.
+// container or GOMEMLIMIT allow.
 func CheckMemory(what string, need float64) error { return Usage(limits.Fits(what, need)) }
 
 // BytesText returns a number of bytes in a short form.

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package limits
+
+func groupMemory() int64 { return 0 }
