@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"mafalda/protocols/internal/consensus"
 	"mafalda/simulated"
 )
 
@@ -34,8 +35,8 @@ func (p *Problem) Head(protocol string, noiseStd float64) Run {
 }
 
 // Ran says what came of it: the average, and the distance of the nodes from it in every round.
-func (r *Run) Ran(mean float64, errors []float64) {
-	r.Mean, r.Errors, r.Rounds = mean, errors, len(errors)-1
+func (r *Run) Ran(run *consensus.Run) {
+	r.Mean, r.Errors, r.Rounds = run.Mean, run.Errors(), len(run.Values)-1
 }
 
 // Nats is mutual information; in JSON an infinite one is the string "inf".

@@ -1,6 +1,7 @@
 package dpps
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -65,37 +66,18 @@ func slackOf(weights []*graph.CSR) float64 {
 
 // doublyStochastic says what is wrong with a weight matrix.
 func doublyStochastic(labels []string, w *graph.CSR) error {
-	n := len(labels)
-	if r, c := w.Dims(); r != n || c != n {
-		return fmt.Errorf("a %d×%d matrix for %d nodes", r, c, n)
+	if n, _ := w.Dims(); n != len(labels) {
+		return fmt.Errorf("a matrix of %d rows for %d nodes", n, len(labels))
 	}
-	rows, columns := make([]float64, n), make([]float64, n)
-	var err error
-	w.DoNonZero(func(i, j int, v float64) {
-		if !(v >= 0) || math.IsInf(v, 1) {
-			err = fmt.Errorf("weight %v from node %s to %s: must be finite and not negative", v, labels[j], labels[i])
-		}
-		rows[i] += v
-		columns[j] += v
-	})
-	const (
-		tolerance     = 1e-9
-		notStochastic = "the weights are not doubly stochastic"
-	)
-	for i := range n {
-		switch {
-		case err != nil:
-		case !(w.At(i, i) > 0):
-			err = fmt.Errorf("node %s keeps nothing of its own value: every node needs a self-loop", labels[i])
-		case math.Abs(rows[i]-1) > tolerance:
-			err = fmt.Errorf("what node %s receives is weighted by %.6g in all, not 1: "+notStochastic, labels[i],
-				rows[i])
-		case math.Abs(columns[i]-1) > tolerance:
-			err = fmt.Errorf("what node %s sends is weighted by %.6g in all, not 1: "+notStochastic, labels[i],
-				columns[i])
+	if err := cmp.Or(graph.CheckGossip(w), graph.CheckGossip(w.Transpose())); err != nil {
+		return fmt.Errorf("the weights are not doubly stochastic, row by row and column by column: %w", err)
+	}
+	for i, label := range labels {
+		if !(w.At(i, i) > 0) {
+			return fmt.Errorf("node %s keeps nothing of its own value: every node needs a self-loop", label)
 		}
 	}
-	return err
+	return nil
 }
 
 // Nodes returns the number of nodes, n.

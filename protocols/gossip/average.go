@@ -84,7 +84,7 @@ func Average(ctx context.Context, p averaging.Problem, o AverageOptions) (*Resul
 	if err != nil {
 		return nil, err
 	}
-	r.Ran(run.Mean, run.Errors())
+	r.Ran(run)
 	r.Noisy = run.Noisy()
 	return r, r.observe(ctx, g, p, o)
 }

@@ -45,16 +45,7 @@ type Options struct {
 }
 
 // Run is a run of the protocol.
-type Run struct {
-	Mean   float64     // mean of the values, without noise
-	Values [][]float64 // v(0), v(1), …
-}
-
-// Noisy returns the mean of v(0), which the nodes agree on.
-func (r *Run) Noisy() float64 { return consensus.Mean(r.Values[0]) }
-
-// Errors returns ‖v(t) - Mean·1‖₂ of every round.
-func (r *Run) Errors() []float64 { return consensus.Errors(r.Values, r.Mean) }
+type Run = consensus.Run
 
 // Run averages the values u, with noise from r. The errors are a wrong number of values (ErrNetwork), noise that
 // makes no sense (*fault.Argument), and the context's.
@@ -70,9 +61,6 @@ func (p *Protocol) Run(ctx context.Context, u []float64, o Options, r *rand.Rand
 	for i := range start {
 		start[i] += std * r.NormFloat64()
 	}
-	values, err := consensus.Average(ctx, p.weights.Matrix, [][]float64{start}, o.Rounds, o.Tolerance)
-	if err != nil {
-		return nil, err
-	}
-	return &Run{Mean: consensus.Mean(u), Values: values}, nil
+	run := consensus.NewRun(u, start)
+	return &run, run.Average(ctx, p.weights.Matrix, o.Rounds, o.Tolerance)
 }

@@ -1,7 +1,6 @@
 package ppac
 
 import (
-	"cmp"
 	"slices"
 
 	"mafalda/graph"
@@ -13,7 +12,7 @@ type Pair struct{ Head, Tail int }
 
 // GeneralizedLeaves lists the generalized leaves of a graph (Fereydounian et al., Definition 6.7) by head, then tail:
 // all neighbours of the head but the tail have two neighbours, the head and the tail. The tail recovers the value of
-// the head from the messages of round 0. It takes time linear in the number of edges, but for sorting the result.
+// the head from the messages of round 0. It takes time linear in the number of edges.
 func GeneralizedLeaves(g *graph.Graph) []Pair { return scanPairs(g, false) }
 
 // Recoverable lists the pairs in which the tail alone recovers the value of the head, if W has a positive weight on
@@ -24,45 +23,29 @@ func Recoverable(g *graph.Graph) []Pair { return scanPairs(g, true) }
 
 // scanPairs finds the pairs in which each neighbour of the head but the tail has degree two and the tail as its other
 // neighbour, or, with leaves, degree one.
-func scanPairs(g *graph.Graph, leaves bool) []Pair {
+func scanPairs(g *graph.Graph, leaves bool) (pairs []Pair) {
 	around := consensus.Neighbourhoods(g)
-	var pairs []Pair
-	between := make([]int, g.Nodes())   // between[i]: nodes of degree two between the head and i
-	adjacent := make([]bool, g.Nodes()) // to the head
-	harmless := func(s int) int {       // 1 for what tells no observer anything
-		if leaves && len(around[s]) == 1 {
-			return 1
-		}
-		return 0
-	}
+	matters := func(s int) bool { return !leaves || len(around[s]) > 1 }
 	for head, near := range around {
-		candidates, free := slices.Clone(near), 0
-		for _, s := range near {
-			adjacent[s] = true
-			free += harmless(s)
-		}
-		for _, s := range near {
-			if len(around[s]) == 2 {
-				other := around[s][0] + around[s][1] - head
-				if between[other]++; between[other] == 1 && !adjacent[other] {
-					candidates = append(candidates, other)
-				}
+		at := slices.IndexFunc(near, matters)
+		if at < 0 {
+			for _, tail := range near {
+				pairs = append(pairs, Pair{head, tail})
 			}
+			continue
 		}
-		for _, tail := range candidates {
-			needed, covered := len(near), between[tail]+free
-			if adjacent[tail] {
-				needed, covered = needed-1, covered-harmless(tail)
-			}
-			if covered == needed {
+		tails := near[at : at+1] // or the other neighbour of that one
+		if first := around[near[at]]; len(first) == 2 {
+			tails = slices.Sorted(slices.Values([]int{near[at], first[0] + first[1] - head}))
+		}
+		for _, tail := range tails {
+			if !slices.ContainsFunc(near, func(s int) bool {
+				return s != tail && matters(s) && (len(around[s]) != 2 || !slices.Contains(around[s], tail))
+			}) {
 				pairs = append(pairs, Pair{head, tail})
 			}
 		}
-		for _, v := range candidates {
-			between[v], adjacent[v] = 0, false
-		}
 	}
-	slices.SortFunc(pairs, func(a, b Pair) int { return cmp.Or(a.Head-b.Head, a.Tail-b.Tail) })
 	return pairs
 }
 

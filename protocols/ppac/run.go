@@ -8,23 +8,11 @@ import (
 	"mafalda/protocols/internal/consensus"
 )
 
-// Run is a run of the protocol.
+// Run is a run of the protocol: v(0) are the sums of fragments.
 type Run struct {
-	Mean      float64     // mean of the private values
-	Fragments [][]float64 // Fragments[i][at] is Γ_ij for j the at-th neighbour of i, ascending
-	Values    [][]float64 // Values[t] is v(t), with Values[0] the sums of fragments
+	consensus.Run
+	Fragments [][]float64 // Fragments[i][at] is Γ_ij for j the at-th neighbour of i, ascending; nil: not known
 }
-
-// NewRun is a run of which the sums of fragments v(0) are known, but not the fragments. It keeps v(0).
-func NewRun(u, start []float64) *Run {
-	return &Run{Mean: consensus.Mean(u), Values: [][]float64{start}}
-}
-
-// Error returns ‖v(t) - Mean·1‖₂.
-func (r *Run) Error(t int) float64 { return consensus.Distance(r.Values[t], r.Mean) }
-
-// Errors returns the errors of all rounds.
-func (r *Run) Errors() []float64 { return consensus.Errors(r.Values, r.Mean) }
 
 // Prepare runs the preparation phase: it draws noise from r and returns Γ and v(0). u has n values (else
 // ErrNetwork).
@@ -35,8 +23,7 @@ func (p *Protocol) Prepare(u []float64, d Deviations, r *rand.Rand) (*Run, error
 	if err := d.check(p); err != nil {
 		return nil, err
 	}
-	run := NewRun(u, make([]float64, p.Nodes()))
-	run.Fragments = make([][]float64, p.Nodes())
+	run := &Run{consensus.NewRun(u, make([]float64, p.Nodes())), make([][]float64, p.Nodes())}
 	for i, around := range p.neighbours {
 		row := make([]float64, len(around))
 		rest, last := u[i], 0
@@ -59,7 +46,6 @@ func (p *Protocol) Prepare(u []float64, d Deviations, r *rand.Rand) (*Run, error
 
 // Average runs the consensus phase from v(0): until all nodes are within tolerance of the mean of v(0), in the norm
 // ‖v(t) - m·1‖₂, or for the given number of rounds (a tolerance of 0 runs them all). The only error is the context's.
-func (p *Protocol) Average(ctx context.Context, run *Run, rounds int, tolerance float64) (err error) {
-	run.Values, err = consensus.Average(ctx, p.weights.Matrix, run.Values[:1], rounds, tolerance)
-	return err
+func (p *Protocol) Average(ctx context.Context, run *Run, rounds int, tolerance float64) error {
+	return run.Run.Average(ctx, p.weights.Matrix, rounds, tolerance)
 }

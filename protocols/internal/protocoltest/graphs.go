@@ -1,7 +1,9 @@
 package protocoltest
 
 import (
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -22,8 +24,7 @@ func Named(t testing.TB, spec string) *graph.Graph {
 }
 
 // FromEdges makes a graph of pairs of node numbers.
-func FromEdges(t testing.TB, n int, pairs ...[2]int) *graph.Graph {
-	t.Helper()
+func FromEdges(t interface{ Fatal(...any) }, n int, pairs ...[2]int) *graph.Graph {
 	labels := lists.Make(n, strconv.Itoa)
 	edges := lists.Map(pairs, func(p [2]int) graph.Edge { return graph.Edge{U: p[0], V: p[1], Weight: 1} })
 	g, err := graph.New(labels, edges, false)
@@ -47,16 +48,7 @@ func DrawGraph(t *rapid.T, most int) *graph.Graph {
 			seen[[2]int{min(u, v), max(u, v)}] = true
 		}
 	}
-	labels := lists.Make(n, strconv.Itoa)
-	var edges []graph.Edge
-	for p := range seen {
-		edges = append(edges, graph.Edge{U: p[0], V: p[1], Weight: 1})
-	}
-	g, err := graph.New(labels, edges, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return FromEdges(t, n, slices.Collect(maps.Keys(seen))...)
 }
 
 // GossipOf makes a gossip matrix.
