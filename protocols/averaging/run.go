@@ -5,7 +5,6 @@ import (
 	"math"
 	"strconv"
 
-	"mafalda/protocols/internal/consensus"
 	"mafalda/simulated"
 )
 
@@ -35,7 +34,7 @@ func (p *Problem) Head(protocol string, noiseStd float64) Run {
 }
 
 // Ran says what came of it: the average, and the distance of the nodes from it in every round.
-func (r *Run) Ran(run *consensus.Run) {
+func (r *Run) Ran(run *Trace) {
 	r.Mean, r.Errors, r.Rounds = run.Mean, run.Errors(), len(run.Values)-1
 }
 

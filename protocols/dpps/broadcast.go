@@ -12,7 +12,7 @@ import (
 const MostFlooded = 4096
 
 // BroadcastRounds returns how many rounds max-consensus takes, from the worst round on; with more than MostFlooded
-// nodes how many are enough: whoever has heard reaches another node in every period.
+// nodes how many are enough: in every period another node hears a number that not all have heard.
 func (s *Sequence) BroadcastRounds(ctx context.Context) (int, error) {
 	if s.Nodes() > MostFlooded {
 		return (s.Nodes() - 1) * s.Period(), nil

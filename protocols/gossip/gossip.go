@@ -9,6 +9,7 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/fault"
+	"mafalda/protocols/averaging"
 	"mafalda/protocols/internal/consensus"
 	"mafalda/protocols/internal/span"
 )
@@ -45,7 +46,7 @@ type Options struct {
 }
 
 // Run is a run of the protocol.
-type Run = consensus.Run
+type Run = averaging.Trace
 
 // Run averages the values u, with noise from r. The errors are a wrong number of values (ErrNetwork), noise that
 // makes no sense (*fault.Argument), and the context's.
@@ -61,6 +62,6 @@ func (p *Protocol) Run(ctx context.Context, u []float64, o Options, r *rand.Rand
 	for i := range start {
 		start[i] += std * r.NormFloat64()
 	}
-	run := consensus.NewRun(u, start)
+	run := averaging.NewTrace(u, start)
 	return &run, run.Average(ctx, p.weights.Matrix, o.Rounds, o.Tolerance)
 }

@@ -139,7 +139,7 @@ func (a *Averaging) summarize(noise float64) {
 	p, r, g := &a.Problem, &a.Result, a.Problem.Network.Graph
 	*r = Result{Run: p.Head("ppac", noise), Floor: averaging.Floor(g.Nodes()), Pairs: []PairLeakage{}, Leaves: []Leaf{},
 		Recovered: []Recovered{}}
-	r.Ran(&a.Run.Run)
+	r.Ran(&a.Run.Trace)
 	for i, label := range g.Labels() {
 		r.Chosen = append(r.Chosen, Chosen{label, g.Label(a.protocol.Chosen(i))})
 	}

@@ -7,7 +7,6 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/lists"
 	"mafalda/protocols/averaging"
-	"mafalda/protocols/internal/consensus"
 )
 
 // AppendixExample is the 6-node example of Fereydounian et al., Appendix A, with its values, chosen neighbours and
@@ -35,7 +34,7 @@ func AppendixExample(ctx context.Context, seed uint64) (*Averaging, error) {
 		Values:  []float64{2.30, 4.40, -6.17, 2.75, 6.01, 0.92}, ValueStd: 10,
 		Observers: [][]int{{3}}, Victims: []int{0}, Seed: seed}}
 	const rounds, noise = 60, 15
-	a.Run = &Run{Run: consensus.NewRun(a.Problem.Values, []float64{-12.57, 16.49, -20.11, 20.78, -23.08, 28.70})}
+	a.Run = &Run{Trace: averaging.NewTrace(a.Problem.Values, []float64{-12.57, 16.49, -20.11, 20.78, -23.08, 28.70})}
 	if err := protocol.Average(ctx, a.Run, rounds, 0); err != nil {
 		return nil, err
 	}

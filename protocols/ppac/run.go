@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"mafalda/protocols/internal/consensus"
+	"mafalda/protocols/averaging"
 )
 
 // Run is a run of the protocol: v(0) are the sums of fragments.
 type Run struct {
-	consensus.Run
+	averaging.Trace
 	Fragments [][]float64 // Fragments[i][at] is Γ_ij for j the at-th neighbour of i, ascending; nil: not known
 }
 
@@ -23,7 +23,7 @@ func (p *Protocol) Prepare(u []float64, d Deviations, r *rand.Rand) (*Run, error
 	if err := d.check(p); err != nil {
 		return nil, err
 	}
-	run := &Run{consensus.NewRun(u, make([]float64, p.Nodes())), make([][]float64, p.Nodes())}
+	run := &Run{averaging.NewTrace(u, make([]float64, p.Nodes())), make([][]float64, p.Nodes())}
 	for i, around := range p.neighbours {
 		row := make([]float64, len(around))
 		rest, last := u[i], 0
@@ -47,5 +47,5 @@ func (p *Protocol) Prepare(u []float64, d Deviations, r *rand.Rand) (*Run, error
 // Average runs the consensus phase from v(0): until all nodes are within tolerance of the mean of v(0), in the norm
 // ‖v(t) - m·1‖₂, or for the given number of rounds (a tolerance of 0 runs them all). The only error is the context's.
 func (p *Protocol) Average(ctx context.Context, run *Run, rounds int, tolerance float64) error {
-	return run.Run.Average(ctx, p.weights.Matrix, rounds, tolerance)
+	return run.Trace.Average(ctx, p.weights.Matrix, rounds, tolerance)
 }

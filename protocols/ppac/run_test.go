@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mafalda/graph"
-	"mafalda/protocols/internal/consensus"
+	"mafalda/protocols/averaging"
 	"mafalda/protocols/internal/protocoltest"
 )
 
@@ -80,7 +80,7 @@ func TestSixNodesOfTheAppendix(t *testing.T) {
 	if sumU != 1021 || sumV != 1021 {
 		t.Fatalf("sums %d and %d hundredths, the appendix has a mean of 1.7", sumU, sumV)
 	}
-	run := &Run{Run: consensus.NewRun(u, v)}
+	run := &Run{Trace: averaging.NewTrace(u, v)}
 	if err := p.Average(context.Background(), run, 1000, 1e-12); err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 // On graphs that are too large for rational numbers: the messages' basis and the basis of all coordinates give the same
 // leakage, and nobody learns less than the average says.
 func TestLeakageDoesNotDependOnTheBasis(t *testing.T) {
-	for _, spec := range []string{"barabasi:200,3", "watts:150,4,0.2"} {
+	for _, spec := range []string{"barabasi:120,3", "watts:100,4,0.2"} {
 		g := protocoltest.Named(t, spec)
 		p, err := New(g, protocoltest.GossipOf(t, g, graph.Laplacian), ChooseNeighbours(g, rand.New(rand.NewPCG(1, 1))))
 		if err != nil {

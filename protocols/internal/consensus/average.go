@@ -1,14 +1,6 @@
 package consensus
 
-import (
-	"context"
-	"math"
-
-	"gonum.org/v1/gonum/floats"
-
-	"mafalda/graph"
-	"mafalda/internal/lists"
-)
+import "math"
 
 // Mean returns Σu/n.
 func Mean(u []float64) float64 {
@@ -26,41 +18,4 @@ func Distance(v []float64, m float64) float64 {
 		norm = math.Hypot(norm, x-m)
 	}
 	return norm
-}
-
-// Run is a run of consensus.
-type Run struct {
-	Mean   float64     // mean of the private values, without noise
-	Values [][]float64 // v(0), v(1), …
-}
-
-// NewRun begins a run for private values u from v(0), which it keeps.
-func NewRun(u, start []float64) Run { return Run{Mean(u), [][]float64{start}} }
-
-// Noisy returns the mean of v(0), which the nodes agree on.
-func (r *Run) Noisy() float64 { return Mean(r.Values[0]) }
-
-// Error returns ‖v(t) - Mean·1‖₂.
-func (r *Run) Error(t int) float64 { return Distance(r.Values[t], r.Mean) }
-
-// Errors returns the errors of all rounds.
-func (r *Run) Errors() []float64 { return lists.Make(len(r.Values), r.Error) }
-
-// Average appends W·v to v(0) until all nodes are within tolerance of their mean, or as near as numbers of this size
-// come; or for the given number of rounds. With a tolerance of 0 it runs them all.
-// The only error is the context's.
-func (r *Run) Average(ctx context.Context, w *graph.CSR, rounds int, tolerance float64) error {
-	r.Values = r.Values[:1:1]
-	mean := r.Noisy()
-	const unit = 0x1p-53
-	near := math.Max(tolerance, 8*unit*math.Sqrt(float64(len(r.Values[0])))*floats.Norm(r.Values[0], math.Inf(1)))
-	for t := 0; t < rounds && !(tolerance > 0 && Distance(r.Values[t], mean) <= near); t++ {
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
-		}
-		next := make([]float64, len(r.Values[t]))
-		w.MulVecTo(next, false, r.Values[t])
-		r.Values = append(r.Values, next)
-	}
-	return nil
 }
