@@ -102,6 +102,9 @@ type DistanceRow struct {
 	Local, WithoutReaction, Worst, Drawn, DrawnMu, DrawnEpsilon *float64
 }
 
+// NoPath reports whether there is no path between the pairs.
+func (r DistanceRow) NoPath() bool { return r.Distance == NoPath }
+
 // ByDistance sums up the pairs of reports, without the pairs of attackers with themselves, from near to far.
 func ByDistance(reports []Report) []DistanceRow {
 	pairs := map[int][]*Pair{}
