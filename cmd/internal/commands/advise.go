@@ -3,7 +3,6 @@ package commands
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"time"
 
@@ -209,7 +208,7 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 		}
 		advice.MemoryFront = results.MemoryFrontOf(cmd, f.ownFlags(), front)
 	}
-	o := outcome{name: adviceName + ".json", data: advice, says: advice.Document(compared),
+	o := outcome{name: adviceName + ".json", data: advice, says: advice.Document(compared, front),
 		tables: []study.File{{Name: adviceName + ".csv",
 			Write: func(w io.Writer) error { return results.WriteAdviceCSV(w, advice) }}},
 		pictures: func(context.Context) (p figures.Pictures, err error) {
@@ -221,25 +220,10 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 				p.Add(frontName)(figures.MemoryFront(front))
 			}
 			return p, nil
-		}}
+		}, style: f.style}
 	if front != nil {
 		o.tables = append(o.tables, study.File{Name: frontName + ".csv",
 			Write: func(w io.Writer) error { return results.WriteFrontCSV(w, advice.MemoryFront) }})
 	}
-	o.text = func(w io.Writer) error {
-		if err := o.says.Text(w); err != nil {
-			return err
-		}
-		if front != nil {
-			if err := results.WriteFront(w, front, advice.MemoryFront); err != nil {
-				return err
-			}
-		}
-		if f.Dir != "" {
-			fmt.Fprintf(w, "written        %s\n", f.Dir)
-		}
-		return nil
-	}
-	o.style = f.style
 	return o.finish(cmd, f.runner, &f.Output, bar)
 }

@@ -62,5 +62,5 @@ func (f *spentFlags) run(cmd *cobra.Command, delta float64, json bool) error {
 	if json {
 		return terminal.WriteJSONLine(cmd.OutOrStdout(), r)
 	}
-	return results.SpentDocument(r).Text(cmd.OutOrStdout())
+	return r.Document().Text(cmd.OutOrStdout())
 }

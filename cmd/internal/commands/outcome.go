@@ -24,7 +24,6 @@ type outcome struct {
 	name     string // name of the file of data in the folder
 	data     any    // data that --json prints
 	says     *document.Document
-	text     func(w io.Writer) error // what is printed; nil: says, and where it is written
 	tables   []study.File
 	pictures func(ctx context.Context) (figures.Pictures, error) // nil: none
 	style    figures.Style
@@ -32,11 +31,9 @@ type outcome struct {
 
 // finish writes and prints an outcome. It is printed, too, if its pictures cannot be made.
 func (o outcome) finish(cmd *cobra.Command, runner *grids.Runner, to *terminal.Output, bar *terminal.Progress) error {
-	if o.text == nil {
-		o.text = o.printed(to.Dir)
-	}
+	show := func() error { return to.Show(cmd, o.data, o.printed(to.Dir)) }
 	if to.Dir == "" {
-		return to.Show(cmd, o.data, o.text)
+		return show()
 	}
 	for _, t := range o.tables {
 		if err := files.WriteFile(filepath.Join(to.Dir, t.Name), t.Write, to.Force); err != nil {
@@ -57,7 +54,7 @@ func (o outcome) finish(cmd *cobra.Command, runner *grids.Runner, to *terminal.O
 			drawing = fmt.Errorf("drawing (the result is written): %w", err)
 		}
 	}
-	return cmp.Or(to.Show(cmd, o.data, o.text), drawing)
+	return cmp.Or(show(), drawing)
 }
 
 // printed returns what prints the document, and where it is written.

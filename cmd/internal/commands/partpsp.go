@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"errors"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -80,7 +79,7 @@ func (f *partFlags) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	return outcome{name: partName, data: result,
-		text: func(w io.Writer) error { return results.WritePartPSP(w, p, result, o.Plan.Source) },
+		says: results.PartPSPDocument(p, result, o.Plan.Source),
 		pictures: func(ctx context.Context) (figures.Pictures, error) {
 			curves, err := p.Curves(ctx, o.Plan, showing(bar, "figures"))
 			return figures.PartPSP(curves), err

@@ -97,7 +97,7 @@ var (
 )
 
 var (
-	control = regexp.MustCompile(`^\{\{(if|else|end|range|with|template|define|break|continue|\$|/)[^}]*\}\}$`)
+	control = regexp.MustCompile(`^\{\{(if|else|end|range|with|template|define|break|continue|\$\w+ :?=|/)[^}]*\}\}$`)
 	joined  = regexp.MustCompile(` *\\\n *`)
 	columns = regexp.MustCompile(`  +`)
 )

@@ -23,7 +23,7 @@ const maxFile = 1 << 29 // bytes
 // resultNames are the files of results, each beside what it says.
 func resultNames() []string {
 	return []string{"account.json", "growth.json", "runs.json", "benchmark.json", "workloads.json", "sampling.json", "average.json",
-		"compare.json", "advice.json", "audit.json"}
+		"compare.json", "advice.json", "audit.json", "partpsp.json"}
 }
 
 // open reads a folder.

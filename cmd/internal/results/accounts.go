@@ -315,14 +315,3 @@ func attackerOf(r threat.Report, m *document.Map) document.Attacker {
 	}
 	return a
 }
-
-// numberOrDash rounds up what is there.
-func numberOrDash(v *float64) string { return orDash(v, terminal.NumberUp) }
-
-// orDash is the text of what is there.
-func orDash[T any](v *T, text func(T) string) string {
-	if v == nil {
-		return "-"
-	}
-	return text(*v)
-}

@@ -314,130 +314,53 @@ func WriteAdviceCSV(w io.Writer, r *Advice) error {
 	return lines.Write(w)
 }
 
+// advised is what the page of advice is filled with.
+type advised struct {
+	*Advice
+	Compared *plan.Comparison
+	Front    *plan.MemoryFront // nil: it was not asked for
+}
+
+var advicePage = document.Page[advised](pages, "advice")
+
 // Document says what is advised.
-func (r *Advice) Document(c *plan.Comparison) *document.Document {
-	p := c.Case.Problem
-	d := document.New("advice", "Ways to make noise for a case, by their error at the privacy that is wanted.")
-	if n := p.Network; n != nil {
-		d.Fact("graph", "%s", n.Line())
-		d.Fact("gossip", "%s", n.Origin.GossipLine())
-	}
-	d.Fact("workload", "%s, T = %d steps", r.Workload, r.Steps)
-	d.Add(flags.WorkloadFacts(p.Workload)...)
-	d.Fact("participation", "%v", p.Schema)
-	d.Fact("privacy", "%s of a %s, %s", r.wanted(), r.Participation.Unit(), r.Adjacency)
-	if r.Dim > 0 {
-		limit := ""
-		if r.MemoryBytes > 0 {
-			limit = "; at most " + terminal.BytesText(r.MemoryBytes)
-		}
-		d.Fact("memory", "of the noise at a node, for %s, %d bytes a number%s", parametersText(r.Dim),
-			r.NumberBytes, limit)
-	}
-	best := r.Ways[0]
-	if best.Prospect == nil {
-		d.Line("ways, by their squared error with the noise for the privacy, in units of the clip")
-	} else {
-		d.Fact("loss", "curves by %.3g to %.3g in %.6g directions; the excess risk of the first model is %.4g", slices.Min(c.Case.Training.X),
-			slices.Max(c.Case.Training.X), floats.Sum(c.Case.Training.Directions), c.Start())
-		d.Line("ways, by their predicted excess risk, each at its best rate and number of steps")
-	}
-	d.Table(r.table())
-	d.Fact("take", "%s: %s", best.Name, best.Guarantee)
-	d.More("%s", best.Command)
-	d.Add(r.caveats(c)...)
-	if i := slices.IndexFunc(r.Ways, func(w AdvisedWay) bool { return w.Rank == 0 }); i >= 0 {
-		d.Fact("without rank", "what relies on more than you said: %s", strings.Join(r.unsaid(c.Case), "; "))
-	}
-	if r.Ways[0].LossError > 0 {
-		d.Fact("estimated", "errors are within %s %% of the true ones, all by the same factor or nearly",
-			terminal.DecimalUp(100*r.Ways[0].LossError, 2))
-	}
-	for _, l := range r.LeftOut {
-		d.Fact("left out", "%s: %s", l.Name, l.Reason)
-	}
-	return d
+func (r *Advice) Document(c *plan.Comparison, front *plan.MemoryFront) *document.Document {
+	return advicePage(advised{r, c, front})
 }
 
-// caveats say what the ranking is by, and how it may mislead.
-func (r *Advice) caveats(c *plan.Comparison) []document.Fact {
-	best := c.Best()
-	if best.Prospect == nil {
-		return []document.Fact{{Name: "ranked", Value: "by the errors of models whose gradients do not react; a training forgets noise, so that " +
-			"independent noise may be better: see --curvature, and docs/objective.md"}}
-	}
-	facts := []document.Fact{{Name: "predicted", Value: "of a quadratic loss, all nodes with the same second derivatives, no gradient clipped, and " +
-		"without what batches differ by (docs/choosing.md)"}}
-	say := func(when bool, text string) {
-		if when {
-			facts = append(facts, document.Fact{Name: "warning", Value: text})
-		}
-	}
-	say(best.Total() >= c.Start(), "the model is better before any training: give more privacy budget, or more records")
-	say(best.Steps == r.Steps && r.Steps > 1, "more steps than --T may be better still")
-	return facts
+// WorkloadFacts say what is trained.
+func (a advised) WorkloadFacts() []document.Fact {
+	return flags.WorkloadFacts(a.Compared.Case.Problem.Workload)
 }
 
-// parametersText counts parameters of a model.
-func parametersText(n int) string {
-	if n == 1 {
-		return "1 parameter"
-	}
-	return terminal.Grouped(n) + " parameters"
+// Curves says how the loss curves.
+func (a advised) Curves() string {
+	s := a.Compared.Case.Training
+	return fmt.Sprintf("curves by %.3g to %.3g in %.6g directions", slices.Min(s.X), slices.Max(s.X), floats.Sum(s.Directions))
 }
 
-// wanted says the privacy.
-func (r *Advice) wanted() string {
-	switch {
-	case r.Budgets != "":
-		return "levels of the nodes (" + r.Budgets + ")"
-	case r.Epsilon > 0:
-		return fmt.Sprintf("(%v, %v)-DP", r.Epsilon, r.Delta)
+// Unsaid says by which flags ways get a rank; nil if all have one.
+func (a advised) Unsaid() (all []string) {
+	has := func(of func(w AdvisedWay) bool) bool { return slices.ContainsFunc(a.Ways, of) }
+	if !has(func(w AdvisedWay) bool { return w.Rank == 0 }) {
+		return nil
 	}
-	return fmt.Sprintf("%v-GDP", r.Mu)
-}
-
-// unsaid says by which flags ways get a rank.
-func (r *Advice) unsaid(c plan.Case) []string {
-	var all []string
-	if c.Secret == plan.Unsaid && slices.ContainsFunc(r.Ways,
-		func(w AdvisedWay) bool { return w.Sampling != participation.InTurn.String() }) {
+	secret := has(func(w AdvisedWay) bool { return w.Sampling != participation.InTurn.String() })
+	if a.Compared.Case.Secret == plan.Unsaid && secret {
 		all = append(all, "--sampling secret, if nodes can keep secret which records they draw")
 	}
-	if c.Collude == plan.Unsaid && slices.ContainsFunc(r.Ways,
-		func(w AdvisedWay) bool { return w.Trust == threat.SecLDP.String() }) {
+	shared := has(func(w AdvisedWay) bool { return w.Trust == threat.SecLDP.String() })
+	if a.Compared.Case.Collude == plan.Unsaid && shared {
 		all = append(all, "--trust secldp, if neighbours keep to themselves what they share")
 	}
 	return all
 }
 
-// table lists the ways.
-func (r *Advice) table() document.Table {
-	predicted := r.Ways[0].Prospect != nil
-	t := document.Table{Caption: "Ways to make noise, by error", Header: []string{"rank", "way", "error", "of first"}}
-	if predicted {
-		t.Caption, t.Header[2] = "Ways to make noise, by predicted excess risk", "excess risk"
-		t.Header = append(t.Header, "rate", "T")
-	}
-	t.Header = append(t.Header, "relies on", "a node keeps", "breaks by")
-	t.Words = len(t.Header)
-	for _, w := range r.Ways {
-		rank, relies := "-", "nobody"
-		if w.Rank > 0 {
-			rank = strconv.Itoa(w.Rank)
-		}
-		if len(w.ReliesOn) > 0 {
-			relies = strings.Join(w.ReliesOn, ", ")
-		}
-		keeps := terminal.Count(w.Floats, "number")
-		if r.Dim > 0 {
-			keeps = fmt.Sprintf("%d: %s", w.Floats, terminal.BytesText(w.MemoryBytes))
-		}
-		row := []string{rank, w.Name, terminal.GroupedWords(terminal.NumberUp(w.Cost())), fmt.Sprintf("%.4f", w.Ratio)}
-		if predicted {
-			row = append(row, fmt.Sprintf("%.4g", w.Rate), strconv.Itoa(w.Steps))
-		}
-		t.Rows = append(t.Rows, append(row, relies, keeps, strings.Join(w.BreaksBy, ", ")))
-	}
-	return t
-}
+// Taken reports whether a choice is one to take.
+func (a advised) Taken(c plan.Choice) bool { return c == a.Front.Best || c == a.Front.BestInTurn }
+
+// Near is how far above the least an error is that is good enough, in percent.
+func (a advised) Near() string { return fmt.Sprintf("%.0f", 100*(plan.Near-1)) }
+
+// MaxBuffers is the number of buffers of the largest choices.
+func (a advised) MaxBuffers() int { return plan.MaxBuffers }

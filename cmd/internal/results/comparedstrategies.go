@@ -1,37 +1,65 @@
 package results
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 
 	"mafalda/benchmarks"
 	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/figures"
-	"mafalda/internal/lists"
 	"mafalda/study"
 )
 
+// benchmarked is what pages of benchmarks are filled with.
+type benchmarked struct {
+	Rows    []benchmarks.Row
+	Names   benchmarks.GraphNames
+	Delta   float64
+	Schemas []benchmarks.KB
+
+	OfLoss, Sampled []string // names of strategies
+}
+
+var (
+	benchmarkPage = document.Page[benchmarked](pages, "benchmark")
+	workloadsPage = document.Page[benchmarked](pages, "workloads")
+)
+
 // BenchmarkDocument compares strategies: for every schema losses, a line a strategy and a column a graph, and what secret batches cost
-// at levels of privacy.
+// at levels of privacy; or over optimizers and networks that change, a table for every network and schema, a line a workload.
 func BenchmarkDocument(s *benchmarks.Study, rows []benchmarks.Row) *document.Document {
+	page := benchmarkPage
 	if s.Workloads {
-		return workloadsDocument(rows)
+		page = workloadsPage
 	}
-	levels := s.Levels()
-	d := document.New("benchmark", "Strategies and baselines on several graphs, compared with the certified optimum.")
+	d := page(benchmarked{rows, benchmarks.NamesOf(rows), s.Levels().Delta, benchmarks.Participations(rows), benchmarks.OfLoss(),
+		benchmarks.Sampled()})
 	d.Cells = len(rows)
-	for _, kb := range benchmarks.Participations(rows) {
-		d.Line("T = %d, k = %d, b = %d: loss / certified optimum; at any privacy also squared error / that of the optimum", kb.Steps(),
-			kb.K, kb.B)
-		d.Table(losses(rows, kb))
-		d.Line("batches drawn in secret: squared error / that of the optimum in turn, both (ε, %v)-DP; bands of the best", levels.Delta)
-		d.Table(sampledErrors(rows, kb))
-	}
-	d.Certify("Each graph's lower bound: no strategy has a smaller loss, where attackers may know when a record takes part. Ratios are over " +
-		"the dense optimum's.")
-	d.Exclude("other graphs, steps and participations than these", "accuracies: losses are of the noise alone")
 	return d
+}
+
+// RowsOf returns the rows of a schema and a strategy, one a graph.
+func (b benchmarked) RowsOf(kb benchmarks.KB, strategy string) (rows []*benchmarks.Row) {
+	for i := range b.Rows {
+		if r := &b.Rows[i]; r.KB() == kb && r.Strategy == strategy {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// Spelled returns a strategy's name with what it is short for.
+func (benchmarked) Spelled(strategy string) string { return benchmarks.Spelled(strategy) }
+
+// Networks returns the rows of each network and schema, which follow each other.
+func (b benchmarked) Networks() (all [][]*benchmarks.Row) {
+	for i := range b.Rows {
+		r, last := &b.Rows[i], len(all)-1
+		if i == 0 || r.Graph != all[last][0].Graph || r.SHA256 != all[last][0].SHA256 || r.KB() != all[last][0].KB() {
+			all, last = append(all, nil), last+1
+		}
+		all[last] = append(all[last], r)
+	}
+	return all
 }
 
 // BenchmarkSpec is the study's, with what it says and its figures among the summaries.
@@ -65,48 +93,4 @@ func BenchmarkFiles(s *benchmarks.Study, style figures.Style) func([]study.Entry
 		}
 		return append(files, documentFile(BenchmarkDocument(s, rows))), nil
 	}
-}
-
-// losses has a line a strategy, a column a graph.
-func losses(rows []benchmarks.Row, kb benchmarks.KB) document.Table {
-	names := benchmarks.NamesOf(rows)
-	header := []string{"strategy", "a node keeps"}
-	lines := map[string][]string{}
-	for _, r := range rows {
-		if r.KB() != kb {
-			continue
-		}
-		if r.Strategy == benchmarks.Dense {
-			header = append(header, names.Of(&r))
-		}
-		if lines[r.Strategy] == nil {
-			lines[r.Strategy] = []string{benchmarks.Spelled(r.Strategy), strconv.Itoa(r.MemoryFloats)}
-		}
-		lines[r.Strategy] = append(lines[r.Strategy], fmt.Sprintf("%.4f", r.Ratio))
-	}
-	ordered := lists.Map(benchmarks.OfLoss(), func(name string) []string { return lines[name] })
-	return document.Table{Caption: "Losses over the certified optimum", Header: header, Words: 1, Rows: ordered}
-}
-
-// sampledErrors has a line for every graph and way to draw in secret, a column for every ε.
-func sampledErrors(rows []benchmarks.Row, kb benchmarks.KB) document.Table {
-	names := benchmarks.NamesOf(rows)
-	t := document.Table{Caption: "Secret batches: squared errors over the optimum's in turn", Words: 2}
-	for _, name := range benchmarks.Sampled() {
-		for _, r := range rows {
-			if r.Strategy != name || r.KB() != kb {
-				continue
-			}
-			row := []string{"strategy", name, "graph", names.Of(&r)}
-			for _, at := range r.AtPrivacy {
-				ratio := fmt.Sprintf("%.4f", at.Ratio)
-				if name == benchmarks.SampledBest {
-					ratio += fmt.Sprintf(" (%d)", at.Bands)
-				}
-				row = append(row, fmt.Sprintf("ε = %v", at.Epsilon), ratio)
-			}
-			t.Row(row...)
-		}
-	}
-	return t
 }

@@ -3,13 +3,11 @@ package results
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mafalda/cmd/internal/flags"
-	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/lists"
 	"mafalda/internal/text"
 	"mafalda/participation"
@@ -60,63 +58,18 @@ func WriteFrontCSV(w io.Writer, r *MemoryFront) error {
 	return lines.Write(w)
 }
 
-// WriteFront prints the fronts as a table, and which choice to take.
-func WriteFront(w io.Writer, a *plan.MemoryFront, r *MemoryFront) error {
-	fmt.Fprintf(w, "\nwhat memory buys: strategies that nothing with as little memory is better than\n")
-	header := []string{"batches", "strategy", "numbers kept", "memory", "operations a step", "error at privacy"}
-	if a.Optimum > 0 {
-		header = append(header, "of optimum in turn")
-	}
-	var rows [][]string
-	for i, c := range a.Choices {
-		if !c.Front {
-			continue
-		}
-		batches, marked := "in turn", ""
-		if c.Sampling == participation.Poisson {
-			batches = "in secret (poisson)"
-		}
-		if c == a.Best || c == a.BestInTurn {
-			marked = " *"
-		}
-		row := []string{batches, plan.ClassText(c.Class) + marked, strconv.Itoa(c.Floats),
-			terminal.BytesText(r.Choices[i].MemoryBytes), strconv.Itoa(c.Flops), terminal.NumberUp(c.ErrorAtPrivacy)}
-		if a.Optimum > 0 {
-			row = append(row, fmt.Sprintf("%.4f", r.Choices[i].Ratio))
-		}
-		rows = append(rows, row)
-	}
-	if err := terminal.Table(w, header, rows); err != nil {
-		return err
-	}
-	say := func(label string, c FrontRow, why string) {
-		fmt.Fprintf(w, "%-14s %s: %s, %s%s\n               %s\n", label, className(c), terminal.BytesText(c.MemoryBytes),
-			"error "+terminal.NumberUp(c.ErrorAtPrivacy), why, c.Command)
-	}
-	fmt.Fprintf(w, "\n* the least memory for an error at most %.0f %% above the least\n", 100*(plan.Near-1))
-	if a.Best.Sampling == participation.Poisson {
-		say("take", r.Best, ", if a node can keep secret which records it draws")
-		say("otherwise", r.BestInTurn, ", in turn")
-	} else {
-		say("take", r.BestInTurn, ", in turn")
-	}
-	if a.NoPoisson != nil {
-		fmt.Fprintf(w, "in secret      not looked at: %s\n", r.NoPoisson)
-	}
-	fmt.Fprintf(w, "not here       blt beyond %d buffers, and more memory where the error is within 0.1 %% of the optimum's;\n"+
-		"               dense takes none if a node makes earlier noise again in every step, about T/2 times as much to\n"+
-		"               draw (mafalda noise --regenerate)\n", plan.MaxBuffers)
-	return nil
-}
+// Text names the class with all its parameters.
+func (r FrontRow) Text() string { return plan.ClassText(r.Choice.Class) }
 
-func className(c FrontRow) string {
+// ClassName names the class with its size.
+func (r FrontRow) ClassName() string {
 	switch {
-	case c.Bandwidth == 1 && c.Sampling == participation.Poisson.String():
+	case r.Bandwidth == 1 && r.Sampling == participation.Poisson.String():
 		return "DP-D-SGD (banded, w = 1)"
-	case c.Buffers > 0:
-		return fmt.Sprintf("%s, d = %d", c.Class, c.Buffers)
-	case c.Bandwidth > 0:
-		return fmt.Sprintf("%s, w = %d", c.Class, c.Bandwidth)
+	case r.Buffers > 0:
+		return fmt.Sprintf("%s, d = %d", r.Class, r.Buffers)
+	case r.Bandwidth > 0:
+		return fmt.Sprintf("%s, w = %d", r.Class, r.Bandwidth)
 	}
-	return c.Class
+	return r.Class
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -89,47 +88,55 @@ func SimulationFiles(s *simulate.Study, style figures.Style) func([]study.Entry[
 	}
 }
 
+var simulationPage = document.Page[Simulation](pages, "simulation")
+
 // Document says what was trained, and what the noise costs.
 func (r Simulation) Document() *document.Document {
-	c, o, n := r.Study.Config(), r.Study.Options(), r.Study.Network()
-	d := document.New("simulation", "Models that were trained with every method, to see what the noise costs.")
+	d := simulationPage(r)
 	d.Cells = r.Grid.Len()
-	d.Warn("simulated, not private: the noise comes from a seed")
-	for _, missing := range r.Grid.Missing() {
-		d.Warn("half finished: %s", missing)
-	}
-	d.Fact("graph", "%s", n.Line())
-	d.Fact("gossip", "%s, %s a step", n.Origin.GossipLine(), terminal.Count(max(c.Workload.GossipRounds, 1), "round"))
-	d.Fact("task", "%s, %d parameters, learning rate %g", c.Task.Name, c.Task.Model.Size(), c.LearningRate)
-	d.Add(flags.WorkloadFacts(c.Workload)...)
-	if o.Sampling == participation.InTurn {
-		d.Fact("participation", "%v", c.Schema)
-	} else {
-		d.Fact("sampling", "%v: %s; groups w as many as a strategy has bands, b = %d batches, T/b = %.4g", o.Sampling,
-			sampling.Of(o.Sampling).Traits().About, c.Schema.Separation(), float64(c.Schema.Steps())/float64(c.Schema.Separation()))
-	}
-	privacy := fmt.Sprintf("local DP: against everybody who sees all messages; %v neighbours, clipped to %g, delta %g", o.Adjacency,
-		c.Clip, o.Delta)
-	sharing := r.Study.Sharing()
-	for _, name := range slices.Sorted(maps.Keys(sharing)) {
-		privacy += fmt.Sprintf("\n%s: SecLDP, against %s, who know the secrets of their own pairs", name, sharing[name])
-	}
-	d.Fact("privacy", "%s", privacy)
-	rowsOf := "all test records"
-	if c.TestRows > 0 {
-		rowsOf = fmt.Sprintf("the first %d test records, in the last column on all", c.TestRows)
-	}
-	d.Fact("loss", "mean over the nodes and the last %s, %s; %s", terminal.Count(c.Window(), "step"), rowsOf, r.Grid.Count())
-	if o.Tune != nil {
-		d.Fact("tuned", "every method has its own learning rate of %s,\nthat of the least mean loss on the other half of the test records; "+
-			"choosing it is not paid for in privacy", strings.Join(lists.Map(r.Study.Rates(), rateText), ", "))
-	}
-	d.Table(simulationTable(r.Rows))
-	d.FactIf("noise", noiseText(r.Rows))
 	r.summarize(d)
-	d.Exclude("other tasks, models, data and learning rates than these",
-		"runs that were not made: a mean of few seeds can be off by more than its standard error")
 	return d
+}
+
+// GossipRounds is how many rounds of gossip a step has.
+func (r Simulation) GossipRounds() int { return max(r.Study.Config().Workload.GossipRounds, 1) }
+
+// WorkloadFacts say what is trained.
+func (r Simulation) WorkloadFacts() []document.Fact {
+	return flags.WorkloadFacts(r.Study.Config().Workload)
+}
+
+// AboutSampling says how batches are drawn in secret.
+func (r Simulation) AboutSampling() string {
+	return sampling.Of(r.Study.Options().Sampling).Traits().About
+}
+
+// Rates are the learning rates that were tried.
+func (r Simulation) Rates() []string { return lists.Map(r.Study.Rates(), rateText) }
+
+func (r Simulation) some(of func(simulate.Row) bool) bool { return slices.ContainsFunc(r.Rows, of) }
+
+// Classes reports whether models classify, and have an accuracy.
+func (r Simulation) Classes() bool {
+	return r.some(func(r simulate.Row) bool { return r.Accuracy != nil })
+}
+
+// Drawn reports whether batches are drawn in secret.
+func (r Simulation) Drawn() bool {
+	return r.some(func(r simulate.Row) bool { return r.Sampling != "" })
+}
+
+// Tuned reports whether methods have learning rates of their own.
+func (r Simulation) Tuned() bool { return r.some(func(r simulate.Row) bool { return r.Rate > 0 }) }
+
+// Quadratic reports whether it is known what the noise should cost.
+func (r Simulation) Quadratic() bool {
+	return r.some(func(r simulate.Row) bool { return r.Prediction != nil })
+}
+
+// Lines are the rows of the table.
+func (r Simulation) Lines() []simulationLine {
+	return lists.Map(r.Rows, func(r simulate.Row) simulationLine { return simulationLine{r} })
 }
 
 // summarize says the losses at the strictest and at the weakest level.
@@ -161,50 +168,30 @@ func (r Simulation) summarize(d *document.Document) {
 	}
 }
 
-// simulationTable has a line a row; classifications have their accuracy beside the loss.
-func simulationTable(rows []simulate.Row) document.Table {
-	classes := slices.ContainsFunc(rows, func(r simulate.Row) bool { return r.Accuracy != nil })
-	drawn := slices.ContainsFunc(rows, func(r simulate.Row) bool { return r.Sampling != "" })
-	up := func(digits int) func(float64) string {
-		return func(v float64) string { return terminal.DecimalUp(v, digits) }
-	}
-	tuned := slices.ContainsFunc(rows, func(r simulate.Row) bool { return r.Rate > 0 })
-	quadratic := slices.ContainsFunc(rows, func(r simulate.Row) bool { return r.Prediction != nil })
-	t := document.Table{Caption: "Test losses", Words: 1}
-	for _, r := range rows {
-		name, level := "mu", orDash(r.Mu, up(6))
-		if drawn {
-			name = "groups"
-			if r.Mu == nil && r.Epsilon != nil {
-				level = strconv.Itoa(r.Groups)
-			}
-		}
-		row := []string{"method", r.Method, name, level, "epsilon", orDash(r.Epsilon, up(4)), "loss", lossText(r.Mean), "std", lossText(r.Std),
-			"above none", orDash(r.Excess, excessText), "final, all", lossText(r.Full)}
-		if classes {
-			row = append(row, "accuracy", orDash(r.Accuracy, percentText))
-		}
-		if tuned {
-			row = append(row, "rate", rateText(r.Rate))
-		}
-		if quadratic {
-			row = append(row, "predicted, off by", orDash(r.Prediction, offText))
-		}
-		t.Row(append(row, "", remark(&r))...)
-	}
-	return t
-}
+// simulationLine is a row of the table.
+type simulationLine struct{ simulate.Row }
 
-func percentText(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }
+// Loss prints a loss, or a dash.
+func (simulationLine) Loss(v *float64) string { return lossText(v) }
+
+// RateText prints the learning rate.
+func (l simulationLine) RateText() string { return rateText(l.Rate) }
 
 func lossText(v *float64) string {
-	return orDash(v, func(v float64) string { return fmt.Sprintf("%.5g", v) })
+	if v == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.5g", *v)
 }
 
 func rateText(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }
 
-// offText is what the noise costs as it is predicted, and how much more it does.
-func offText(e simulate.NoiseError) string {
+// Off is what the noise costs as it is predicted, and how much more it does.
+func (l simulationLine) Off() string {
+	e := l.Prediction
+	if e == nil {
+		return "-"
+	}
 	text := fmt.Sprintf("%.3g, %+.1f", *e.Predicted, 100*(e.Measured / *e.Predicted - 1))
 	if e.StdErr != nil {
 		text += fmt.Sprintf(" ± %.1f", 100**e.StdErr / *e.Predicted)
@@ -212,8 +199,12 @@ func offText(e simulate.NoiseError) string {
 	return text + " %"
 }
 
-// excessText is what the noise costs, with its standard error.
-func excessText(p simulate.Paired) string {
+// Above is what the noise costs, with its standard error.
+func (l simulationLine) Above() string {
+	p := l.Excess
+	if p == nil {
+		return "-"
+	}
 	if p.StdErr == nil {
 		return fmt.Sprintf("%.3g", p.Difference)
 	}
@@ -221,8 +212,8 @@ func excessText(p simulate.Paired) string {
 	return fmt.Sprintf("%.*f ± %.*f", digits, p.Difference, digits, *p.StdErr)
 }
 
-// remark says how a method compares with the methods of others.
-func remark(r *simulate.Row) string {
+// Remark says how a method compares with the methods of others.
+func (r simulationLine) Remark() string {
 	text := ""
 	if i := r.Improvement; i != nil {
 		text = fmt.Sprintf("%.1f %% below %s", i.Percent, i.Over)
@@ -242,12 +233,12 @@ func remark(r *simulate.Row) string {
 	return text
 }
 
-// noiseText says how far the errors that the noise alone makes of the models are from what the Gram matrix predicts: of
+// Noise says how far the errors that the noise alone makes of the models are from what the Gram matrix predicts: of
 // every method, at the level where they differ most. It is empty if nothing is predicted.
-func noiseText(rows []simulate.Row) string {
+func (r Simulation) Noise() string {
 	worst := map[string]simulate.Row{}
 	var order []string
-	for _, r := range rows {
+	for _, r := range r.Rows {
 		if r.NoiseError == nil || r.NoiseError.Predicted == nil {
 			continue
 		}

@@ -2,10 +2,8 @@ package results
 
 import (
 	"slices"
-	"strconv"
 
 	"mafalda/cmd/internal/document"
-	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/lists"
 	"mafalda/noise"
 )
@@ -24,57 +22,24 @@ func SpentSteps(steps, count int) []int {
 	return lists.Make(count, func(i int) int { return (i + 1) * steps / count })
 }
 
-// SpentDocument says what is spent after steps: a line each.
-func SpentDocument(r *SpentResult) *document.Document {
-	d := document.New("odometer", "What has been given away after so many steps of a run, and not only when it is over.")
-	d.Fact("export", "%s, T = %d steps", r.Export, r.Steps)
-	if r.Node != "" {
-		d.Fact("node", "%s", r.Node)
-	}
-	if delta, one := oneDelta(r.Spent); one && delta != 0 {
-		d.Fact("delta", "%s", terminal.AsGiven(delta))
-	}
-	d.Table(spentTable(r.Spent))
-	d.Line("%s", spentFor)
-	return d
-}
+var odometerPage = document.Page[*SpentResult](pages, "odometer")
 
-// spentFor says what the numbers are for.
-const spentFor = "After so many steps: the rows before are out, the next ones are not. For a run whose end does not depend on the " +
-	"data; whoever stops because of what a model shows can claim the guarantee of the whole plan alone."
+// Document says what is spent after steps: a line each.
+func (r *SpentResult) Document() *document.Document { return odometerPage(r) }
 
-// oneDelta returns the δ of all numbers, 0 for none, and whether they have the same: nodes with budgets of their own may have
-// different ones, and from step to step another node may have spent the most.
-func oneDelta(spent []noise.Spent) (delta float64, one bool) {
+// OneDelta reports whether all numbers have the same δ, or none: nodes with budgets of their own may have different ones, and from
+// step to step another node may have spent the most.
+func (r *SpentResult) OneDelta() bool {
 	of := func(s noise.Spent) float64 {
 		if s.Delta == nil {
 			return 0
 		}
 		return *s.Delta
 	}
-	return of(spent[0]), !slices.ContainsFunc(spent, func(s noise.Spent) bool { return of(s) != of(spent[0]) })
+	return !slices.ContainsFunc(r.Spent, func(s noise.Spent) bool { return of(s) != of(r.Spent[0]) })
 }
 
-// spentTable has a line a step, and a column of deltas where they differ.
-func spentTable(spent []noise.Spent) document.Table {
-	t := document.Table{Caption: "Spent after so many steps"}
-	_, one := oneDelta(spent)
-	several := slices.ContainsFunc(spent, func(s noise.Spent) bool { return s.Node != "" })
-	for _, s := range spent {
-		row := []string{"steps", strconv.Itoa(s.Steps)}
-		if spent[0].Mu != nil {
-			row = append(row, "mu", numberOrDash(s.Mu))
-		}
-		if !one || spent[0].Epsilon != nil {
-			row = append(row, "epsilon", numberOrDash(s.Epsilon))
-		}
-		if !one {
-			row = append(row, "delta", orDash(s.Delta, terminal.AsGiven))
-		}
-		if row = append(row, "by", string(s.By)); several {
-			row = append(row, "node", s.Node)
-		}
-		t.Row(row...)
-	}
-	return t
+// Several reports whether nodes have different numbers.
+func (r *SpentResult) Several() bool {
+	return slices.ContainsFunc(r.Spent, func(s noise.Spent) bool { return s.Node != "" })
 }
