@@ -76,23 +76,18 @@ func numbers(text, risk string) (*workload.Spectrum, bool) {
 	return s, true
 }
 
+// reacting is what the page curvature says.
+type reacting struct {
+	Least, Most float64
+	Risk        string
+}
+
+var curvaturePage = document.Page[reacting](factPages, "curvature")
+
 // CurvatureFacts says how gradients react, if they do.
 func CurvatureFacts(s *workload.Spectrum) []document.Fact {
 	if s == nil {
 		return nil
 	}
-	least, most := s.X[0], s.X[0]
-	for _, x := range s.X {
-		least, most = min(least, x), max(most, x)
-	}
-	text := "gradients react to errors by " + strconv.FormatFloat(least, 'g', 3, 64)
-	if most > least {
-		text += " to " + strconv.FormatFloat(most, 'g', 3, 64) + " of them"
-	} else {
-		text += " of them"
-	}
-	return []document.Fact{{Name: "curvature", Value: text + map[string]string{
-		workload.ExcessRisk: "; squared errors are of the loss above its least value",
-		workload.Distance:   "; squared errors are of the models",
-		workload.WorstRatio: ", and nobody knows which: errors are of the least favourable mixture"}[s.Risk]}}
+	return facts(curvaturePage(reacting{slices.Min(s.X), slices.Max(s.X), s.Risk}))
 }

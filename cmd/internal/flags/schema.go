@@ -57,10 +57,7 @@ func (f *SchemaFlags) chooseSilo(cmd *cobra.Command) (participation.Schema, erro
 		return nil, terminal.Usagef("--unit silo is in every step: leave out -k, -b and --schema")
 	}
 	s, err := participation.NewSilo(f.Steps)
-	if err != nil {
-		return nil, terminal.Usage(err)
-	}
-	return s, nil
+	return s, terminal.Usage(err)
 }
 
 // errSteps says that there is no T.
@@ -76,10 +73,7 @@ func (f *SchemaFlags) protect(cmd *cobra.Command, s participation.Schema) (parti
 		return nil, terminal.Usagef("--unit person needs batches in turn: --schema cyclic or single")
 	}
 	people, err := participation.NewPeople(cycle, max(1, f.batches))
-	if err != nil {
-		return nil, terminal.Usage(err)
-	}
-	return people, nil
+	return people, terminal.Usage(err)
 }
 
 // CheckUnit refuses to account for an export that protects people as if it protected records, unless --unit says so; and for a
@@ -144,22 +138,14 @@ func (f *SchemaFlags) chooseForRecords(cmd *cobra.Command) (participation.Schema
 		}
 		return readSchema(f.Schema, f.Steps)
 	}
-	if err != nil {
-		return nil, terminal.Usage(err)
-	}
-	return s, nil
+	return s, terminal.Usage(err)
 }
 
 // ChooseEvery is Choose with another default, which help has to say: without any of the flags a record takes part in every
 // step.
 func (f *SchemaFlags) ChooseEvery(cmd *cobra.Command) (participation.Schema, error) {
-	given := cmd.Flags().Changed
-	if f.unit != unitSilo && given("T") && f.Steps > 0 && !given("participations") && !given("separation") && !given("schema") {
-		s, err := participation.NewCyclic(f.Steps, f.Steps, 1)
-		if err != nil {
-			return nil, terminal.Usage(err)
-		}
-		return f.protect(cmd, s)
+	if given := cmd.Flags().Changed; f.Steps > 0 && !given("participations") && !given("separation") && !given("schema") {
+		f.participations, f.Separation = f.Steps, 1
 	}
 	return f.Choose(cmd)
 }
@@ -178,9 +164,9 @@ func readSchema(path string, steps int) (participation.Schema, error) {
 	}
 	s, err := participation.ReadPatterns(file, steps)
 	if err != nil {
-		return nil, terminal.Usage(fmt.Errorf("%s: %w", path, err))
+		err = terminal.Usagef("%s: %w", path, err)
 	}
-	return s, nil
+	return s, err
 }
 
 // File returns the path of the file that --schema names, empty if it names none.

@@ -43,34 +43,28 @@ type SimulateFlags struct {
 // Study checks flags and input, cheapest first, and returns the study; kept is whether it will have a folder. What a
 // user should know of its network and methods is handed to note.
 func (f *SimulateFlags) Study(cmd *cobra.Command, kept bool, note func(...string)) (*simulate.Study, error) {
-	schema, err := f.schema(cmd)
-	if err != nil {
-		return nil, terminal.Usage(err)
-	}
-	spec, err := f.workload.Spec(cmd)
-	if err == nil { // decay waits for the rate of the task, if none is given
-		err = spec.At(f.config.LearningRate).Check(schema.Steps())
-	}
-	if err != nil {
-		return nil, terminal.Usage(err)
-	}
-	options, err := f.studyOptions(cmd, spec)
+	config, err := f.training(cmd)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.checkRoom(schema.Steps(), options, kept); err != nil {
-		return nil, err
-	}
-	if options.Adjacency, err = accounting.ParseAdjacency(f.adjacency); err != nil {
+	steps := config.Schema.Steps() // decay waits for the rate of the task, if none is given
+	if err := config.Workload.At(config.LearningRate).Check(steps); err != nil {
 		return nil, terminal.Usage(err)
 	}
-	if err := options.Check(); err != nil {
+	options, err := f.studyOptions(cmd, config.Workload)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.checkRoom(steps, options, kept); err != nil {
+		return nil, err
+	}
+	if options.Adjacency, err = accounting.ParseAdjacency(f.adjacency); err == nil {
+		err = options.Check()
+	}
+	if err != nil {
 		return nil, SimulateError(err)
 	}
-	if err := f.task.Check(); err != nil {
-		return nil, SimulateError(err)
-	}
-	n, config, err := f.inputs(schema, spec, note)
+	n, err := f.inputs(&config, note)
 	if err != nil {
 		return nil, err
 	}
@@ -82,6 +76,18 @@ func (f *SimulateFlags) Study(cmd *cobra.Command, kept bool, note func(...string
 	return s, nil
 }
 
+// training returns what flags say of the training, without the task.
+func (f *SimulateFlags) training(cmd *cobra.Command) (c simulate.Config, err error) {
+	c = f.config
+	if c.TestRows == 0 {
+		c.TestRows = -1 // all
+	}
+	if c.Schema, err = f.schema(cmd); err == nil {
+		c.Workload, err = f.workload.Spec(cmd)
+	}
+	return c, terminal.Usage(err)
+}
+
 // Load reads or makes the network; the default one where no flag names another.
 func (f *SimulateFlags) Load() (*graph.Network, error) {
 	network := f.network
@@ -91,23 +97,18 @@ func (f *SimulateFlags) Load() (*graph.Network, error) {
 	return network.Load()
 }
 
-// inputs reads the network and the task, and returns them with what is trained.
-func (f *SimulateFlags) inputs(schema participation.Schema, spec workload.Spec, note func(...string)) (*graph.Network,
-	simulate.Config, error) {
+// inputs reads the network and the task, and adds the task to what is trained.
+func (f *SimulateFlags) inputs(c *simulate.Config, note func(...string)) (*graph.Network, error) {
+	if err := f.task.Check(); err != nil {
+		return nil, SimulateError(err)
+	}
 	n, err := f.Load()
 	if err != nil {
-		return nil, simulate.Config{}, err
+		return nil, err
 	}
 	note(n.Notes...)
-	config := f.config
-	config.Schema, config.Workload = schema, spec
-	if config.TestRows == 0 {
-		config.TestRows = -1 // all
-	}
-	if config.Task, err = simulate.LoadTask(f.task); err != nil {
-		return nil, simulate.Config{}, SimulateError(err)
-	}
-	return n, config, nil
+	c.Task, err = simulate.LoadTask(f.task)
+	return n, SimulateError(err)
 }
 
 // studyOptions returns the options of the study, without the adjacency. Defaults depend on the sampling.

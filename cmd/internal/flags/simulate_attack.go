@@ -1,10 +1,10 @@
 package flags
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -47,18 +47,11 @@ func (f *SimulateAttackFlags) Run(cmd *cobra.Command, study *SimulateFlags, asJS
 	if err := f.check(cmd, study); err != nil {
 		return err
 	}
-	schema, err := study.schema(cmd)
+	config, err := study.training(cmd)
 	if err != nil {
-		return terminal.Usage(err)
+		return err
 	}
-	spec, err := study.workload.Spec(cmd)
-	if err != nil {
-		return terminal.Usage(err)
-	}
-	if err := study.task.Check(); err != nil {
-		return SimulateError(err)
-	}
-	n, config, err := study.inputs(schema, spec, note)
+	n, err := study.inputs(&config, note)
 	if err != nil {
 		return err
 	}
@@ -91,7 +84,14 @@ func (f *SimulateAttackFlags) Run(cmd *cobra.Command, study *SimulateFlags, asJS
 	case err != nil:
 		return SimulateError(err)
 	}
-	if err := f.print(cmd.OutOrStdout(), n, config, r, asJSON); err != nil {
+	a := attacked{Simulated: true, Note: simulated.Note, Attacker: f.attacker, Victim: n.Graph.Label(r.Victim), Attacked: r, Network: n, Config: config,
+		Rate: cmp.Or(config.LearningRate, config.Task.LearningRate), Confidence: o.Confidence}
+	if asJSON {
+		err = terminal.WriteJSON(cmd.OutOrStdout(), a)
+	} else {
+		err = attackedPage(a).Text(cmd.OutOrStdout())
+	}
+	if err != nil {
 		return err
 	}
 	if !r.Passed {
@@ -110,57 +110,17 @@ func labelled(g *graph.Graph, flag, label string) (int, error) {
 	return v, nil
 }
 
-func (f *SimulateAttackFlags) print(w io.Writer, n *graph.Network, c simulate.Config, r *simulate.Attacked, asJSON bool) error {
-	victim := n.Graph.Label(r.Victim)
-	rate := c.LearningRate
-	if rate == 0 {
-		rate = c.Task.LearningRate
-	}
-	if asJSON {
-		return terminal.WriteJSON(w, struct {
-			Simulated bool   `json:"simulated"`
-			Note      string `json:"note"`
-			Attacker  string `json:"attacker"`
-			Victim    string `json:"victim"`
-			*simulate.Attacked
-		}{true, simulated.Note, f.attacker, victim, r})
-	}
-	d := document.New("simulate --attack", "What an attack reaches, beside what is claimed.")
-	d.Fact("graph", "%s", n.Line())
-	d.Fact("gossip", "%s", n.Origin.GossipLine())
-	d.Fact("task", "%s, %d parameters, learning rate %g of the mean over batches of %d, clipped to %g", c.Task.Name,
-		c.Task.Model.Size(), rate, r.Batch, c.Clip)
-	d.Fact("participation", "%v", c.Schema)
-	d.Fact("attack", "of %s on a record of %s, %s away, from the messages that it sees", f.attacker, victim,
-		terminal.Count(r.Hops, "hop"))
-	d.Fact("record", "of the first batch; its first gradient has %.3g of the clipping norm", r.Moves)
-	class := "none: gradients of this model change without a bound, or jump"
-	if r.Found != nil {
-		class = fmt.Sprintf("%s %s: rho %.4g, kappa %.4g, by the largest norms of these records", r.Row, terminal.DecimalUp(r.Found.X, 4),
-			r.Found.Class.Rho, r.Found.Class.Kappa)
-	}
-	d.Fact("class", "%s", class)
-	d.Fact("local DP", "mu = %s", terminal.DecimalUp(r.Local, 6))
-	of := "for every training of the class"
-	if r.Found == nil {
-		of = "for every training: local DP, as there is no class"
-	}
-	d.Fact("bound", "mu = %s, %s", terminal.DecimalUp(r.Bound, 6), of)
-	broken := ""
-	if r.Broken {
-		broken = "; this attack exceeds it"
-	}
-	d.Fact("no guarantee", "mu = %s, if gradients do not react%s", terminal.DecimalUp(r.Without, 6), broken)
-	d.Fact("statistic", "mu = %s of this record, if nodes answer as in training without noise", terminal.DecimalUp(r.Linear, 6))
-	limits := "at least " + terminal.DecimalDown(r.Low, 6)
-	if r.High != 0 {
-		limits = fmt.Sprintf("between %s and %s", terminal.DecimalDown(r.Low, 6), terminal.DecimalUp(r.High, 6))
-	}
-	d.Fact("reached", "mu = %s, %s with confidence %g (%d runs each)", terminal.DecimalUp(r.Reached, 6), limits, f.options.Confidence, r.Runs)
-	verdict := "passed: the attack learns no more than the bound (which proves nothing)"
-	if !r.Passed {
-		verdict = "FAILED: the attack learns more than the bound"
-	}
-	d.Fact("verdict", "%s", verdict)
-	return d.Text(w)
+// attacked is what JSON and the page attacked say.
+type attacked struct {
+	Simulated bool   `json:"simulated"`
+	Note      string `json:"note"`
+	Attacker  string `json:"attacker"`
+	Victim    string `json:"victim"`
+	*simulate.Attacked
+
+	Network          *graph.Network  `json:"-"`
+	Config           simulate.Config `json:"-"`
+	Rate, Confidence float64         `json:"-"`
 }
+
+var attackedPage = document.Page[attacked](factPages, "attacked")

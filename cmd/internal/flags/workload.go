@@ -63,11 +63,11 @@ func readRates(text string) (workload.Schedule, error) {
 		return workload.Schedule{}, terminal.Usagef("--learning-rates: %w", err)
 	}
 	defer file.Close()
-	rates, err := parseRates(file)
+	rates, err := parseRates(file, text)
 	if err != nil {
-		return rates, terminal.Usagef("--learning-rates: %s: %w", text, err)
+		err = terminal.Usagef("--learning-rates: %w", err)
 	}
-	return rates, nil
+	return rates, err
 }
 
 // HasForm reports whether a value is of one of some forms, such as step:N,x.
