@@ -29,6 +29,19 @@ var groupMemory = sync.OnceValue(func() int64 {
 	return groupLimit(string(memberships), "/sys/fs/cgroup")
 })
 
+// shellMemory returns half of what ulimit allows, of the address space (-v) and of data (-d): the other half is for what Go
+// reserves and does not use.
+func shellMemory() limit {
+	var l limit
+	for from, resource := range map[string]int{"half of ulimit -v is": unix.RLIMIT_AS, "half of ulimit -d is": unix.RLIMIT_DATA} {
+		var r unix.Rlimit
+		if unix.Getrlimit(resource, &r) == nil && r.Cur < 1<<60 {
+			l = l.least(limit{max(int64(r.Cur)/2, 1), from})
+		}
+	}
+	return l
+}
+
 // groupLimit returns the least memory limit of a control group and the groups around it, 0 without one. memberships is
 // the text of /proc/self/cgroup: a line reads "4:memory:/path", or "0::/path" in version 2. Groups that are not shown, as
 // in a container, are passed over: what is shown is around us.

@@ -30,7 +30,7 @@ func (l limit) least(o limit) limit {
 
 // fixed is the limit that does not change while the process runs.
 var fixed = sync.OnceValue(func() limit {
-	return limit{totalMemory(), "this machine has"}.least(limit{groupMemory(), "the control group (container) allows"})
+	return limit{totalMemory(), "this machine has"}.least(limit{groupMemory(), "the control group (container) allows"}).least(shellMemory())
 })
 
 // softened is whether the memory limit of Go's runtime is our own.
