@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"mafalda/internal/lists"
 )
 
@@ -147,81 +149,69 @@ const (
 	central = 10
 )
 
-// direction is a step of all that a point has.
-type direction struct{ x, slack, weight, lower, upper []float64 }
+// pairs are all numbers that are at least zero, slacks, variables, and what is left to their limits, each with its
+// multiplier; or what a step changes of them.
+type pairs struct{ value, multiplier []float64 }
+
+// pairs returns the pairs of a point: those of constraints, λ's, ν's.
+func (s *interior) pairs(w *working) pairs {
+	p := pairs{slices.Concat(w.slack, s.x, s.design.limit), slices.Concat(w.weight, s.lower, s.upper)}
+	floats.Sub(p.value[len(p.value)-len(s.x):], s.x)
+	return p
+}
+
+// product returns the product of pair j after steps of these lengths.
+func (p pairs) product(d pairs, j int, primal, dual float64) float64 {
+	return (p.value[j] + primal*d.value[j]) * (p.multiplier[j] + dual*d.multiplier[j])
+}
 
 // step makes an iteration toward products that are no less than least, and returns false where arithmetic allows none.
 func (s *interior) step(w *working, least float64) bool {
-	s.matrix.assemble(s.position, w, lists.Make(len(s.x), func(i int) float64 {
-		return s.lower[i]/s.x[i] + s.upper[i]/(s.design.limit[i]-s.x[i])
+	p, n := s.pairs(w), len(s.x)
+	bounds := len(w.slack)
+	s.matrix.assemble(s.position, w, lists.Make(n, func(i int) float64 {
+		lower, upper := bounds+i, bounds+n+i
+		return p.multiplier[lower]/p.value[lower] + p.multiplier[upper]/p.value[upper]
 	}))
 	if !s.matrix.factorize() {
 		return false
 	}
-	complement := s.complement(w)
-	aim := s.products(w, 0)
-	affine := s.solve(w, aim)
-	ap, ad := s.lengths(w, affine, 1)
-	after := s.complementAfter(w, affine, ap, ad)
+	complement := dot(w.slack, w.weight) + dot(s.lower, s.x) // the mean of all products
+	for j := bounds + n; j < len(p.value); j++ {
+		complement += p.multiplier[j] * p.value[j]
+	}
+	complement /= float64(len(p.value))
+	aim := make([]float64, len(p.value))
+	affine := s.solve(w, p, aim)
+	ap, ad := p.lengths(affine, 1)
+	var after float64
+	for k := range bounds {
+		after += p.product(affine, k, ap, ad)
+	}
+	for i := range n {
+		after += p.product(affine, bounds+i, ap, ad)
+		after += p.product(affine, bounds+n+i, ap, ad)
+	}
+	after /= float64(len(p.value))
 	s.mu = math.Max(math.Pow(after/complement, 3), 1e-2) * complement
 	s.mu = math.Max(s.mu, math.Min(least, 0.5*complement))
-	aim = s.products(w, s.mu)
-	aim.less(affine, ap*ad)
-	d := s.correctRepeatedly(w, aim)
-	ap, ad = s.lengths(w, d, fraction)
-	return s.move(w, d, ap, ad)
-}
-
-// complement returns the mean of all products of a multiplier and what it belongs to.
-func (s *interior) complement(w *working) float64 {
-	sum := dot(w.slack, w.weight) + dot(s.lower, s.x)
-	for i, v := range s.upper {
-		sum += v * (s.design.limit[i] - s.x[i])
+	for j, v := range affine.value {
+		aim[j] = s.mu - ap*ad*v*affine.multiplier[j]
 	}
-	return sum / float64(len(w.slack)+2*len(s.x))
-}
-
-func (s *interior) complementAfter(w *working, d *direction, ap, ad float64) float64 {
-	var sum float64
-	for k, t := range w.slack {
-		sum += (t + ap*d.slack[k]) * (w.weight[k] + ad*d.weight[k])
-	}
-	for i, v := range s.x {
-		sum += (v + ap*d.x[i]) * (s.lower[i] + ad*d.lower[i])
-		sum += (s.design.limit[i] - v - ap*d.x[i]) * (s.upper[i] + ad*d.upper[i])
-	}
-	return sum / float64(len(w.slack)+2*len(s.x))
-}
-
-// products are values for the products of multipliers and what they belong to.
-type products struct{ slack, lower, upper []float64 }
-
-// products returns products that are all mu.
-func (s *interior) products(w *working, mu float64) *products {
-	all := func(n int) []float64 { return slices.Repeat([]float64{mu}, n) }
-	return &products{all(len(w.slack)), all(len(s.x)), all(len(s.x))}
-}
-
-// less takes away the products of a direction's steps, times a share.
-func (p *products) less(d *direction, share float64) {
-	for k, v := range d.slack {
-		p.slack[k] -= share * v * d.weight[k]
-	}
-	for i, v := range d.x {
-		p.lower[i] -= share * v * d.lower[i]
-		p.upper[i] += share * v * d.upper[i]
-	}
+	d := s.correctRepeatedly(w, p, aim)
+	ap, ad = p.lengths(d, fraction)
+	return s.move(w, p, d, ap, ad)
 }
 
 // correctRepeatedly returns the direction to the products aimed at, with changes to these, which it makes in aim, as long as they
 // make steps longer (Gondzio, "Multiple centrality corrections in a primal-dual method for linear programming", 1996).
-func (s *interior) correctRepeatedly(w *working, aim *products) *direction {
-	d := s.solve(w, aim)
-	ap, ad := s.lengths(w, d, 1)
+func (s *interior) correctRepeatedly(w *working, p pairs, aim []float64) pairs {
+	d := s.solve(w, p, aim)
+	ap, ad := p.lengths(d, 1)
 	for range corrections {
-		s.correct(w, aim, d, math.Min(1, 1.1*ap+0.1), math.Min(1, 1.1*ad+0.1))
-		next := s.solve(w, aim)
-		nextP, nextD := s.lengths(w, next, 1)
+		s.correct(p, aim, d, math.Min(1, 1.1*ap+0.1), math.Min(1, 1.1*ad+0.1))
+		next := s.solve(w, p, aim)
+		nextP, nextD := p.lengths(next, 1)
 		if nextP < 1.01*ap && nextD < 1.01*ad || nextP < 0.9*ap || nextD < 0.9*ad {
 			break
 		}
@@ -231,85 +221,64 @@ func (s *interior) correctRepeatedly(w *working, aim *products) *direction {
 }
 
 // correct changes what is aimed at where a longer step would end far from the central path.
-func (s *interior) correct(w *working, aim *products, d *direction, ap, ad float64) {
+func (s *interior) correct(p pairs, aim []float64, d pairs, ap, ad float64) {
 	least, most := s.mu/central, s.mu*central
-	change := func(p float64) float64 {
-		switch {
-		case p < least:
-			return least - p
-		case p > most:
-			return math.Max(most-p, -most)
+	for j := range aim {
+		switch product := p.product(d, j, ap, ad); {
+		case product < least:
+			aim[j] += least - product
+		case product > most:
+			aim[j] += math.Max(most-product, -most)
 		}
-		return 0
-	}
-	for k, t := range w.slack {
-		aim.slack[k] += change((t + ap*d.slack[k]) * (w.weight[k] + ad*d.weight[k]))
-	}
-	for i, v := range s.x {
-		aim.lower[i] += change((v + ap*d.x[i]) * (s.lower[i] + ad*d.lower[i]))
-		aim.upper[i] += change((s.design.limit[i] - v - ap*d.x[i]) * (s.upper[i] + ad*d.upper[i]))
 	}
 }
 
 // solve returns the direction to where the products are those aimed at.
-func (s *interior) solve(w *working, aim *products) *direction {
-	d := &direction{x: make([]float64, len(s.x)), slack: make([]float64, len(w.slack)),
-		weight: make([]float64, len(w.slack)), lower: make([]float64, len(s.x)), upper: make([]float64, len(s.x))}
-	pull := make([]float64, len(w.slack))
-	residual := make([]float64, len(w.slack)) // reach - 1 - t
-	for k, t := range w.slack {
-		residual[k] = w.reach[k] - 1 - t
-		pull[k] = (aim.slack[k] - w.weight[k]*residual[k]) / t
+func (s *interior) solve(w *working, p pairs, aim []float64) pairs {
+	k, n := len(w.slack), len(s.x)
+	d := pairs{make([]float64, len(aim)), make([]float64, len(aim))}
+	slack, x, rest := d.value[:k], d.value[k:k+n], d.value[k+n:]
+	pull, residual := make([]float64, k), make([]float64, k) // reach - 1 - t
+	for i, t := range w.slack {
+		residual[i] = w.reach[i] - 1 - t
+		pull[i] = (aim[i] - w.weight[i]*residual[i]) / t
 	}
-	w.pullTo(s.design, d.x, pull)
-	for i, v := range s.x {
-		d.x[i] += aim.lower[i]/v - aim.upper[i]/(s.design.limit[i]-v) - s.design.cost[i]
+	w.pullTo(s.design, x, pull)
+	for i, cost := range s.design.cost {
+		x[i] += aim[k+i]/p.value[k+i] - aim[k+n+i]/p.value[k+n+i] - cost
 	}
-	s.matrix.solve(d.x)
-	w.mulTo(d.slack, d.x)
-	for k, t := range w.slack {
-		d.slack[k] += residual[k]
-		d.weight[k] = (aim.slack[k] - w.weight[k]*(t+d.slack[k])) / t
-	}
-	for i, v := range s.x {
-		d.lower[i] = (aim.lower[i] - s.lower[i]*(v+d.x[i])) / v
-		d.upper[i] = (aim.upper[i] - s.upper[i]*(s.design.limit[i]-v-d.x[i])) / (s.design.limit[i] - v)
+	s.matrix.solve(x)
+	w.mulTo(slack, x)
+	floats.Add(slack, residual)
+	floats.ScaleTo(rest, -1, x)
+	for j, v := range p.value {
+		d.multiplier[j] = (aim[j] - p.multiplier[j]*(v+d.value[j])) / v
 	}
 	return d
 }
 
-// lengths returns the longest steps of variables and multipliers, up to 1, that go at most a fraction of the way to where
+// lengths returns the longest steps of values and multipliers, up to 1, that go at most a fraction of the way to where
 // one of them is zero.
-func (s *interior) lengths(w *working, d *direction, fraction float64) (primal, dual float64) {
-	primal, dual = 1, 1
-	for i, v := range s.x {
-		primal = math.Min(primal, longest(v, d.x[i], fraction))
-		primal = math.Min(primal, longest(s.design.limit[i]-v, -d.x[i], fraction))
-		dual = math.Min(dual, longest(s.lower[i], d.lower[i], fraction))
-		dual = math.Min(dual, longest(s.upper[i], d.upper[i], fraction))
+func (p pairs) lengths(d pairs, fraction float64) (primal, dual float64) {
+	longest := func(at, steps []float64) float64 {
+		least := 1.0
+		for j, step := range steps {
+			if !(step >= 0) { // nor NaN
+				least = math.Min(least, -fraction*at[j]/step)
+			}
+		}
+		return least
 	}
-	for k, t := range w.slack {
-		primal = math.Min(primal, longest(t, d.slack[k], fraction))
-		dual = math.Min(dual, longest(w.weight[k], d.weight[k], fraction))
-	}
-	return primal, dual
-}
-
-func longest(v, step, fraction float64) float64 {
-	if step >= 0 {
-		return 1
-	}
-	return -fraction * v / step
+	return longest(p.value, d.value), longest(p.multiplier, d.multiplier)
 }
 
 // move goes along a direction, as far as the point stays inside.
-func (s *interior) move(w *working, d *direction, primal, dual float64) bool {
-	x := make([]float64, len(s.x))
+func (s *interior) move(w *working, p, d pairs, primal, dual float64) bool {
+	k, n := len(w.slack), len(s.x)
+	x := make([]float64, n)
 	var next *position
 	for next == nil {
-		for i, v := range s.x {
-			x[i] = v + primal*d.x[i]
-		}
+		floats.AddScaledTo(x, s.x, primal, d.value[k:k+n])
 		if next = newPosition(s.design, x); next == nil {
 			if primal /= 2; !(primal >= 1e-9) { // nor NaN
 				return false
@@ -317,16 +286,14 @@ func (s *interior) move(w *working, d *direction, primal, dual float64) bool {
 		}
 	}
 	s.x, s.position = x, next
-	for i := range x {
-		s.lower[i] += dual * d.lower[i]
-		s.upper[i] += dual * d.upper[i]
-	}
-	k := 0
+	floats.AddScaled(s.lower, dual, d.multiplier[k:k+n])
+	floats.AddScaled(s.upper, dual, d.multiplier[k+n:])
+	k = 0
 	for _, g := range w.of {
 		for i := range s.active[g.threat] {
 			c := &s.active[g.threat][i]
-			c.slack = math.Max(next.reach[g.threat][c.at]-1, w.slack[k]+primal*d.slack[k])
-			c.weight = w.weight[k] + dual*d.weight[k]
+			c.slack = math.Max(next.reach[g.threat][c.at]-1, w.slack[k]+primal*d.value[k])
+			c.weight = w.weight[k] + dual*d.multiplier[k]
 			k++
 		}
 	}

@@ -3,7 +3,6 @@ package spacetime
 import (
 	"math"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -69,13 +68,12 @@ func (m *newton) assemble(p *position, w *working, diagonal []float64) {
 func (m *newton) addSquares(w *working) {
 	const rowsOfPanel = 4 * rowsAtOnce
 	panel := dense.NewGeneral(min(rowsOfPanel, len(w.weight)), m.size)
-	threats := w.threatOf()
 	for from := 0; from < len(w.weight); from += rowsOfPanel {
 		rows := min(rowsOfPanel, len(w.weight)-from)
 		parallel.For(rows, func(i int) {
 			k := from + i
 			row := dense.Row(panel, i)
-			w.design.rowTo(row, w.row(k), threats[k])
+			w.design.rowTo(row, w.row(k), w.threat[k])
 			// Where the difference is negative, at first, the second term is left out: a shorter step.
 			scale := w.weight[k]/w.slack[k] - 2*w.weight[k]/w.reach[k]
 			if scale <= 0 {
@@ -117,24 +115,21 @@ func (m *newton) addCurvature(p *position, w *working, of []group) {
 	total := make([]float64, m.size)
 	w.pullTo(w.design, total, w.weight)
 	const batch = 16
-	locals := make([]*local, batch)
 	for from := 0; from < len(of); from += batch {
-		count := min(batch, len(of)-from)
-		parallel.For(count, func(i int) { locals[i] = m.local(p, w, of[from+i], total) })
-		const rows = 32
-		var scratch sync.Pool
-		parallel.For((m.size+rows-1)/rows, func(chunk int) {
-			buffer, _ := scratch.Get().(*[]float64)
-			if buffer == nil {
-				b := make([]float64, 2*p.design.nodes)
-				buffer = &b
-			}
-			for _, l := range locals[:count] {
-				l.addRows(m, chunk*rows, (chunk+1)*rows, *buffer)
-			}
-			scratch.Put(buffer)
-		})
+		locals := make([]*local, min(batch, len(of)-from))
+		parallel.For(len(locals), func(i int) { locals[i] = m.local(p, w, of[from+i], total) })
+		m.add(locals)
 	}
+}
+
+// add adds the terms of some attackers, a few rows of the matrix at a time.
+func (m *newton) add(locals []*local) {
+	const rows = 32
+	parallel.For((m.size+rows-1)/rows, func(chunk int) {
+		for _, l := range locals {
+			l.addRows(m, chunk*rows, (chunk+1)*rows)
+		}
+	})
 }
 
 func (m *newton) local(p *position, w *working, g group, total []float64) *local {
@@ -168,7 +163,8 @@ func (m *newton) local(p *position, w *working, g group, total []float64) *local
 	}
 	var v view
 	v.see(p, g.threat)
-	l.inverse = v.block(nodes)
+	l.inverse = dense.NewGeneral(len(nodes), len(nodes))
+	v.entriesTo(l.inverse, nodes, nodes)
 	scaled := dense.NewGeneral(g.to-g.from, len(nodes))
 	for k := range scaled.Rows {
 		z := w.row(g.from + k)
@@ -204,10 +200,7 @@ func (m *newton) addCommonCurvature(p *position, w *working) (others []group) {
 		}
 		l.variables, l.first, l.second = append(l.variables, i), append(l.first, first), append(l.second, second)
 	}
-	const rows = 32
-	parallel.For((m.size+rows-1)/rows, func(chunk int) {
-		l.addRows(m, chunk*rows, (chunk+1)*rows, make([]float64, 2*n))
-	})
+	m.add([]*local{l})
 	return others
 }
 
@@ -225,10 +218,9 @@ func (p *position) knowsMuch(threat int, noise []float64) bool {
 }
 
 // addRows adds the rows from..to of the matrix's lower triangle.
-func (l *local) addRows(m *newton, from, to int, buffer []float64) {
+func (l *local) addRows(m *newton, from, to int) {
 	first, _ := slices.BinarySearch(l.variables, from)
-	size := l.inverse.Rows
-	r, q := buffer[:size], buffer[size:2*size]
+	r, q := make([]float64, l.inverse.Rows), make([]float64, l.inverse.Rows)
 	for i := first; i < len(l.variables) && l.variables[i] < to; i++ {
 		l.difference(r, l.inverse, i)
 		l.difference(q, l.weights, i)

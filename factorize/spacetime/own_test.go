@@ -3,6 +3,7 @@ package spacetime
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -67,8 +68,10 @@ func TestNoStepIsNaN(t *testing.T) {
 	w := search.look()
 	in.matrix.assemble(in.position, w, make([]float64, len(in.x)))
 	in.matrix.factorize()
-	d := in.solve(w, in.products(w, math.NaN()))
-	if in.move(w, d, math.NaN(), math.NaN()) {
+	pairs := in.pairs(w)
+	aim := slices.Repeat([]float64{math.NaN()}, len(pairs.value))
+	d := in.solve(w, pairs, aim)
+	if in.move(w, pairs, d, math.NaN(), math.NaN()) {
 		t.Error("moved")
 	}
 }

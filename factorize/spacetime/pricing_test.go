@@ -111,7 +111,7 @@ func TestPullsAtAllPairs(t *testing.T) {
 			rt.Fatalf("%d rows have a margin of %v", len(w.weight), margin)
 		}
 		slow, row := make([]float64, all.size()), make([]float64, all.size())
-		for k, threat := range w.threatOf() {
+		for k, threat := range w.threat {
 			all.rowTo(row, w.row(k), threat)
 			for i, v := range row {
 				slow[i] += w.weight[k] * v

@@ -150,9 +150,8 @@ func TestDualBoundIsABound(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		d, x, active := newtonCase(rt)
 		w := gather(newPosition(d, x), active)
-		threats := w.threatOf()
 		for k := range w.weight { // other vectors, zero on A and one at v
-			threat := d.threats[threats[k]]
+			threat := d.threats[w.threat[k]]
 			row := w.row(k)
 			for i := range row {
 				row[i] += rapid.Float64Range(-0.2, 0.2).Draw(rt, "z")

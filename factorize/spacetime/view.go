@@ -165,49 +165,27 @@ func (v *view) reaches() ([]float64, bool) {
 	return out, good
 }
 
-// solutionsTo writes M_A⁻¹d_v to rows of dst for the nodes v: len(nodes)×n, zero on A.
-func (v *view) solutionsTo(dst blas64.General, nodes []int) {
-	p := v.position
-	n := p.design.nodes
-	for i, u := range nodes {
-		copy(dense.Row(dst, i), v.inverse[u*n:(u+1)*n])
-	}
-	if v.F.Cols > 0 {
-		gemm.Gemm(blas.NoTrans, blas.Trans, -1, dense.Pick(v.F, nodes), v.F, 1, dst)
-	}
-	if v.G.Cols > 0 {
-		gemm.Gemm(blas.NoTrans, blas.Trans, 1, dense.Pick(v.G, nodes), v.G, 1, dst)
-	}
-	for i := range nodes {
-		for _, a := range p.design.threats[v.threat].Attacker {
-			dst.Data[i*dst.Stride+a] = 0
-		}
-	}
-}
-
-// block returns M_A⁻¹ at these nodes, rows and columns of nodes in A being zero.
-func (v *view) block(nodes []int) blas64.General {
+// entriesTo writes the entries of M_A⁻¹ in some rows and columns to dst, those of nodes in A being zero.
+func (v *view) entriesTo(dst blas64.General, rows, columns []int) {
 	n := v.position.design.nodes
-	b := dense.NewGeneral(len(nodes), len(nodes))
-	for i, u := range nodes {
-		for j, w := range nodes {
-			b.Data[i*b.Stride+j] = v.inverse[u*n+w]
+	for i, u := range rows {
+		for j, w := range columns {
+			dst.Data[i*dst.Stride+j] = v.inverse[u*n+w]
 		}
 	}
-	if v.F.Cols > 0 {
-		f := dense.Pick(v.F, nodes)
-		gemm.Gemm(blas.NoTrans, blas.Trans, -1, f, f, 1, b)
+	for i, part := range []blas64.General{v.F, v.G} {
+		if part.Cols > 0 {
+			gemm.Gemm(blas.NoTrans, blas.Trans, float64(2*i-1), dense.Pick(part, rows), dense.Pick(part, columns), 1, dst)
+		}
 	}
-	if v.G.Cols > 0 {
-		g := dense.Pick(v.G, nodes)
-		gemm.Gemm(blas.NoTrans, blas.Trans, 1, g, g, 1, b)
+	for j, w := range columns {
+		for i := 0; v.known[w] && i < len(rows); i++ {
+			dst.Data[i*dst.Stride+j] = 0
+		}
 	}
-	for i, u := range nodes {
+	for i, u := range rows {
 		if v.known[u] {
-			for j := range nodes {
-				b.Data[i*b.Stride+j], b.Data[j*b.Stride+i] = 0, 0
-			}
+			clear(dense.Row(dst, i))
 		}
 	}
-	return b
 }

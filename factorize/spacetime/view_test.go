@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mafalda/internal/dense"
+	"mafalda/internal/lists"
 )
 
 // What the updates make of M⁻¹ is what factoring every M_A gives.
@@ -28,12 +29,10 @@ func TestViewIsTheDefinition(t *testing.T) {
 				rt.Fatal("no view")
 			}
 			solutions := dense.NewGeneral(len(threat.Victims), n)
-			v.solutionsTo(solutions, threat.Victims)
-			all := make([]int, n)
-			for i := range all {
-				all[i] = i
-			}
-			block := v.block(all)
+			all := lists.UpTo(n)
+			v.entriesTo(solutions, threat.Victims, all)
+			block := dense.NewGeneral(n, n)
+			v.entriesTo(block, all, all)
 			for i, victim := range threat.Victims {
 				want := slowReach(noise, threat.Attacker, victim)
 				if got := p.reach[at][i] * s.Attackers.Weight(victim); math.Abs(got-want) > 1e-10*want {
@@ -81,9 +80,8 @@ func TestRowsAreDerivatives(t *testing.T) {
 		p := newPosition(d, x)
 		w := gather(p, active)
 		row := make([]float64, d.size())
-		threats := w.threatOf()
 		for k := range w.weight {
-			d.rowTo(row, w.row(k), threats[k])
+			d.rowTo(row, w.row(k), w.threat[k])
 			if got := dot(row, x); math.Abs(got-w.reach[k]) > 1e-10*w.reach[k] {
 				t.Fatalf("row times x is %v, want the reach %v", got, w.reach[k])
 			}
@@ -94,7 +92,7 @@ func TestRowsAreDerivatives(t *testing.T) {
 			k := 0
 			for at, reach := range ahead.reach {
 				for j := range reach {
-					d.rowTo(row, w.row(k), threats[k])
+					d.rowTo(row, w.row(k), w.threat[k])
 					want := (reach[j] - behind.reach[at][j]) / (2 * h)
 					if math.Abs(row[i]-want) > 1e-6*(1+math.Abs(want)) {
 						t.Fatalf("derivative %d of reach %d is %v, want %v", i, k, row[i], want)
@@ -121,7 +119,6 @@ func TestNewtonMatrixIsTheSecondDerivative(t *testing.T) {
 		var m newton
 		m.assemble(p, w, make([]float64, d.size()))
 		row := make([]float64, d.size())
-		threats := w.threatOf()
 		const h = 1e-5
 		pulled := func(x []float64) []float64 {
 			at := newPosition(d, x)
@@ -134,7 +131,7 @@ func TestNewtonMatrixIsTheSecondDerivative(t *testing.T) {
 			for j := range i + 1 {
 				want := -(ahead[j] - behind[j]) / (2 * h)
 				for k, y := range w.weight {
-					d.rowTo(row, w.row(k), threats[k])
+					d.rowTo(row, w.row(k), w.threat[k])
 					want += y / w.slack[k] * row[i] * row[j]
 				}
 				got := m.matrix[i*m.size+j]

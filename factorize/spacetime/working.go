@@ -18,6 +18,7 @@ import (
 type working struct {
 	design *design
 	of     []group
+	threat []int          // threat of row k
 	z      blas64.General // row k: M_A⁻¹d_v/([M_A⁻¹]_vv √ω_v), zero on A and 1/√ω_v at v
 	reach  []float64
 	slack  []float64
@@ -44,6 +45,7 @@ func gather(p *position, active [][]constraint) *working {
 		g := group{threat: t, from: len(w.weight)}
 		for _, c := range constraints {
 			g.at = append(g.at, c.at)
+			w.threat = append(w.threat, t)
 			w.reach = append(w.reach, p.reach[t][c.at])
 			w.slack = append(w.slack, c.slack)
 			w.weight = append(w.weight, c.weight)
@@ -60,7 +62,7 @@ func gather(p *position, active [][]constraint) *working {
 			panic("spacetime: a covariance is no longer positive definite")
 		}
 		nodes := lists.Map(g.at, func(at int) int { return p.design.threats[g.threat].Victims[at] })
-		v.solutionsTo(w.rows(g), nodes)
+		v.entriesTo(w.rows(g), nodes, lists.UpTo(w.z.Cols))
 		for k := g.from; k < g.to; k++ {
 			z, victim := w.row(k), nodes[k-g.from]
 			root := math.Sqrt(p.design.weight[victim])
@@ -79,45 +81,32 @@ func (w *working) rows(g group) blas64.General {
 	return blas64.General{Rows: g.to - g.from, Cols: w.z.Cols, Stride: w.z.Stride, Data: w.z.Data[g.from*w.z.Stride:]}
 }
 
-// threatOf returns the threat of every row.
-func (w *working) threatOf() []int {
-	all := make([]int, len(w.weight))
-	for _, g := range w.of {
-		for k := g.from; k < g.to; k++ {
-			all[k] = g.threat
-		}
-	}
-	return all
-}
-
-// mulTo writes the derivatives of all reaches along dx to dst.
-func (w *working) mulTo(dst, dx []float64) {
-	threats := w.threatOf()
-	parallel.For((len(dst)+rowsAtOnce-1)/rowsAtOnce, func(chunk int) {
-		row := make([]float64, w.design.size())
-		for k := chunk * rowsAtOnce; k < min((chunk+1)*rowsAtOnce, len(dst)); k++ {
-			w.design.rowTo(row, w.row(k), threats[k])
-			dst[k] = dot(row, dx)
-		}
-	})
-}
-
 // rowsAtOnce is how many constraints are worked on at a time.
 const rowsAtOnce = 128
 
+// visitRows calls visit for the derivatives of every reach by the variables of a design, on several goroutines:
+// rowsAtOnce constraints on each.
+func (w *working) visitRows(d *design, visit func(k int, row []float64)) {
+	parallel.For(w.chunks(), func(chunk int) {
+		row := make([]float64, d.size())
+		for k := chunk * rowsAtOnce; k < min((chunk+1)*rowsAtOnce, len(w.threat)); k++ {
+			d.rowTo(row, w.row(k), w.threat[k])
+			visit(k, row)
+		}
+	})
+}
+
+func (w *working) chunks() int { return (len(w.threat) + rowsAtOnce - 1) / rowsAtOnce }
+
+// mulTo writes the derivatives of all reaches along dx to dst.
+func (w *working) mulTo(dst, dx []float64) {
+	w.visitRows(w.design, func(k int, row []float64) { dst[k] = dot(row, dx) })
+}
+
 // pullTo writes Σ_k y_k times the derivative of reach k by the variables of a design to dst.
 func (w *working) pullTo(d *design, dst, y []float64) {
-	threats := w.threatOf()
-	chunks := (len(y) + rowsAtOnce - 1) / rowsAtOnce
-	parts := make([][]float64, chunks)
-	parallel.For(chunks, func(chunk int) {
-		row, sum := make([]float64, d.size()), make([]float64, d.size())
-		for k := chunk * rowsAtOnce; k < min((chunk+1)*rowsAtOnce, len(y)); k++ {
-			d.rowTo(row, w.row(k), threats[k])
-			floats.AddScaled(sum, y[k], row)
-		}
-		parts[chunk] = sum
-	})
+	parts := lists.Make(w.chunks(), func(int) []float64 { return make([]float64, d.size()) })
+	w.visitRows(d, func(k int, row []float64) { floats.AddScaled(parts[k/rowsAtOnce], y[k], row) })
 	clear(dst)
 	for _, part := range parts {
 		floats.Add(dst, part)
