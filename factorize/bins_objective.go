@@ -37,7 +37,7 @@ type binsObjective struct {
 func newBinsObjective(h *mat.SymDense, p Bins, weights *mat.SymDense) *binsObjective {
 	n := h.SymmetricDim()
 	square := func() []float64 { return make([]float64, n*n) }
-	return &binsObjective{steps: n, bins: p.Number, bands: p.bands(n), h: mat.DenseCopyOf(h).RawMatrix().Data,
+	return &binsObjective{steps: n, bins: p.Number, bands: p.bands(n), h: numbersOf(h),
 		weights: weights, strategy: mat.NewTriDense(n, mat.Lower, nil), noising: mat.NewTriDense(n, mat.Lower, nil),
 		theta: square(), inverse: square(), upper: square(), half: square(), work: square(),
 		sums: mat.NewDense(n, p.Number, nil), weighted: mat.NewDense(n, p.Number, nil), norms: make([]float64, n),

@@ -37,16 +37,16 @@ func TestLowerBoundIsABound(t *testing.T) {
 	})
 }
 
-// certificateBound is certificate.bound at X.
+// certificateBound is maskedObjective.bound at X.
 func certificateBound(t *rapid.T, h, x *mat.SymDense, patterns [][]int) float64 {
 	s := schema(t, len(patterns[0]), len(patterns))
-	o, root := objectiveOf(t, h, denseMask(s))
+	o, _ := objectiveOf(t, h, denseMask(s))
 	full := mat.DenseCopyOf(x).RawMatrix().Data
 	if math.IsInf(o.Value(full), 0) {
 		t.Fatal("X is not positive definite")
 	}
 	o.GradientTo(make([]float64, len(full)))
-	bound, err := newCertificate(root, denseMask(s), newScratch(s.Steps())).bound(full, o.lambda)
+	bound, _, err := o.bound(full)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -41,35 +40,34 @@ func LowerBound(h, x *mat.SymDense, schema participation.Schema) (float64, error
 			x.SymmetricDim())
 	}
 	k := denseMask(participation.Relaxation(schema))
-	full := mat.DenseCopyOf(x).RawMatrix().Data
-	root, lambda, err := dualOf(h, full, k)
+	full := numbersOf(x)
+	o, err := dualOf(h, full, k)
 	if errors.Is(err, errSingular) {
 		return semidefinite(h).lowerBound(x, k)
 	}
 	if err != nil {
 		return 0, err
 	}
-	near := newCertificate(root, k, newScratch(steps))
-	bound, err := near.bound(full, lambda)
-	if err != nil || near.excessNorm < tightExcess {
+	bound, excess, err := o.bound(full)
+	if err != nil || excess < tightExcess {
 		return bound, err
 	}
-	far, err := singularValueBound(root, lambda, k, near.scratch)
+	far, err := o.farBound(o.lambda)
 	return math.Max(bound, far), err
 }
 
-// dualOf returns R with h = RᵀR, and Λ = x⁻¹hx⁻¹.
-func dualOf(h *mat.SymDense, x []float64, k mask) (*mat.TriDense, []float64, error) {
+// dualOf returns the objective for h where it knows R, h = RᵀR, and Λ = x⁻¹hx⁻¹.
+func dualOf(h *mat.SymDense, x []float64, k mask) (*maskedObjective, error) {
 	root, err := gramRoot(h)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	o := newMaskedObjective(h, root, k)
 	if math.IsInf(o.Value(x), 0) {
-		return nil, nil, fmt.Errorf("lower bound from X: %w", strategy.ErrNotPositiveDefinite)
+		return nil, fmt.Errorf("lower bound from X: %w", strategy.ErrNotPositiveDefinite)
 	}
 	o.GradientTo(make([]float64, len(x)))
-	return root, o.lambda, nil
+	return o, nil
 }
 
 // gramRoot returns the upper-triangular R with RᵀR ≤ h, and equal up to rounding. The error wraps ErrGram, and errSingular
@@ -273,7 +271,7 @@ func newMaskFactor(lambda []float64, k mask) (*maskFactor, float64, error) {
 			}
 		}
 	}
-	f := &maskFactor{steps: steps, upper: mat.DenseCopyOf(factorOf(unit).RawU()).RawMatrix().Data}
+	f := &maskFactor{steps: steps, upper: numbersOf(factorOf(unit).RawU())}
 	column := make([]float64, steps)
 	norms := make([]float64, steps)
 	for s := range steps { // row s of F is column s of Fᵀ
@@ -334,6 +332,11 @@ func (f *maskFactor) norm() float64 { return floats.Norm(f.upper, 2) }
 
 func (f *maskFactor) mulTo(dst, a []float64) { dense.MulUpperTo(dst, a, f.upper, f.steps) }
 
+// farBound is singularValueBound of the objective's R for a Λ.
+func (o *maskedObjective) farBound(lambda []float64) (float64, error) {
+	return singularValueBound(o.upper, lambda, o.mask, o.scratch)
+}
+
 // singularValueBound is the bound by the singular values of R F themselves, or of many steps by its polar factor:
 // slower, and good far from the optimum.
 func singularValueBound(root mat.Matrix, lambda []float64, k mask, s *scratch) (float64, error) {
@@ -363,17 +366,8 @@ func singularValueBound(root mat.Matrix, lambda []float64, k mask, s *scratch) (
 
 // polarBound is the bound by the polar factor of R F; not ok if that is not known well.
 func polarBound(root mat.Matrix, f factor, total float64, s *scratch) (bound float64, ok bool) {
-	var r []float64
-	switch root := root.(type) {
-	case *mat.TriDense:
-		r = upperOf(root)
-	case *mat.Dense:
-		r = root.RawMatrix().Data
-	}
+	r := numbersOf(root)
 	steps, _ := root.Dims()
-	if len(r) != steps*steps {
-		return 0, false
-	}
 	product := s.take()
 	defer s.giveBack(product)
 	f.mulTo(product, r)
@@ -403,33 +397,6 @@ func finiteBound(nuclear, total, slack float64) (float64, error) {
 	return bound, nil
 }
 
-// certificate computes the bound of LowerBound again and again, near the optimum, without singular values. For N = R F
-// and every matrix U of spectral norm at most one ‖N‖_* ≥ ⟨N, U⟩, with equality for the polar factor of N. At the
-// optimum that is Q = R⁻ᵀ X F; near it Q is nearly orthogonal, E = QᵀQ - I is small, and
-//
-//	U = Q p(E),   p(e) = 1 - e/2 + 3e²/8 - 5e³/16
-//
-// is orthogonal up to fourth order of E, and the polar factor of N up to first order, so that the bound is tight up to
-// second order. p is a Taylor polynomial of (1+e)^(-1/2) of odd order: it is nowhere above that function, and not
-// below its negative for e ≤ 1.6. So the singular values √(1+e)·p(e) of U are at most one wherever Q comes from, and
-// the bound is a bound.
-type certificate struct {
-	mask       mask
-	rootSource *mat.TriDense
-	root       []float64
-	scratch    *scratch
-	n, q       []float64 // Nᵀ and Qᵀ, T×T: from scratch, as E, for the time of a bound
-	e          []float64 // E
-	excessNorm float64   // ‖E‖_F at the last bound
-}
-
-// largestExcess bounds the Frobenius norm of E; beyond it Q is shrunk.
-const largestExcess = 1.6
-
-func newCertificate(root *mat.TriDense, k mask, s *scratch) *certificate {
-	return &certificate{mask: k, rootSource: root, root: upperOf(root), scratch: s}
-}
-
 // certificateSlack is the relative rounding that the bound gives away: E is known up to γ‖Q‖_F² with ‖Q‖_F² = T (which
 // enters the norm of U up to a factor 3), and the inner products up to γ√T, both squared in the bound.
 func certificateSlack(steps int) float64 {
@@ -437,57 +404,66 @@ func certificateSlack(steps int) float64 {
 	return 8 * t * t * 0x1p-53
 }
 
-// bound returns the lower bound from X and Λ = X⁻¹HX⁻¹, both T×T row by row. It costs a triangular solve and four
-// products of T×T matrices.
-func (c *certificate) bound(x, lambda []float64) (float64, error) {
-	steps := c.mask.schema.Steps()
-	factor, total, err := dualFactor(lambda, c.mask)
-	if err != nil {
-		return 0, err
-	}
-	c.n, c.q, c.e = c.scratch.take(), c.scratch.take(), c.scratch.take()
-	b, e2 := c.scratch.take(), c.scratch.take() // NᵀQ, E²
-	defer c.scratch.giveBack(c.n, c.q, c.e, b, e2)
-	factor.mulTo(c.n, c.root)
-	dense.Transpose(c.n, steps)
-	factor.mulTo(c.q, x)
-	dense.Transpose(c.q, steps)
-	q := blas64.General{Rows: steps, Cols: steps, Stride: steps, Data: c.q}
-	gemm.Trsm(blas.Right, blas.NoTrans, 1, c.rootSource.RawTriangular(), q)
-	c.normalize()
-	c.excessNorm = floats.Norm(c.e, 2)
+// largestExcess bounds the Frobenius norm of E; beyond it Q is shrunk.
+const largestExcess = 1.6
 
-	dense.MulTo(b, c.n, c.q, steps)
-	dense.MulSymTo(e2, c.e, c.e, steps)
-	be := c.n
-	dense.MulTo(be, b, c.e, steps)
+// bound computes the bound of LowerBound from X and Λ, near the optimum, without singular values, and returns ‖E‖_F,
+// too. For N = R F and every matrix U of spectral norm at most one ‖N‖_* ≥ ⟨N, U⟩, with equality for the polar factor of
+// N. At the optimum that is Q = R⁻ᵀ X F; near it Q is nearly orthogonal, E = QᵀQ - I is small, and
+//
+//	U = Q p(E),   p(e) = 1 - e/2 + 3e²/8 - 5e³/16
+//
+// is orthogonal up to fourth order of E, and the polar factor of N up to first order, so that the bound is tight up to
+// second order. p is a Taylor polynomial of (1+e)^(-1/2) of odd order: it is nowhere above that function, and not
+// below its negative for e ≤ 1.6. So the singular values √(1+e)·p(e) of U are at most one wherever Q comes from, and
+// the bound is a bound. It costs a triangular solve and four products of T×T matrices.
+func (o *maskedObjective) bound(x []float64) (bound, excess float64, err error) {
+	steps, s := o.steps, o.scratch
+	factor, total, err := dualFactor(o.lambda, o.mask)
+	if err != nil {
+		return 0, 0, err
+	}
+	n, q, e, b, e2 := s.take(), s.take(), s.take(), s.take(), s.take() // Nᵀ, Qᵀ, E, NᵀQ, E²
+	defer s.giveBack(n, q, e, b, e2)
+	factor.mulTo(n, o.root)
+	dense.Transpose(n, steps)
+	factor.mulTo(q, x)
+	dense.Transpose(q, steps)
+	gemm.Trsm(blas.Right, blas.NoTrans, 1, o.upper.RawTriangular(), rowsOf(q, steps, steps))
+	excess = orthogonalize(q, e, steps)
+
+	dense.MulTo(b, n, q, steps)
+	dense.MulSymTo(e2, e, e, steps)
+	be := n
+	dense.MulTo(be, b, e, steps)
 	var trace float64
 	for i := range steps {
 		trace += b[i*steps+i]
 	}
-	nuclear := trace - floats.Dot(b, c.e)/2 + 3*floats.Dot(b, e2)/8 - 5*floats.Dot(be, e2)/16
-	return finiteBound(math.Max(nuclear, 0), total, certificateSlack(steps))
+	nuclear := trace - floats.Dot(b, e)/2 + 3*floats.Dot(b, e2)/8 - 5*floats.Dot(be, e2)/16
+	bound, err = finiteBound(math.Max(nuclear, 0), total, certificateSlack(steps))
+	return bound, excess, err
 }
 
-// normalize scales Q to ‖Q‖_F² = T, or less where E would be too large, and computes E.
-func (c *certificate) normalize() {
-	steps := c.mask.schema.Steps()
-	scale := float64(steps) / floats.Dot(c.q, c.q)
-	floats.Scale(math.Sqrt(scale), c.q)
-	dense.MulSymTo(c.e, c.q, c.q, steps)
-	addIdentity := func(v float64) {
+// orthogonalize scales Q to ‖Q‖_F² = T, or less where E would be too large, computes E, and returns its norm.
+func orthogonalize(q, e []float64, steps int) float64 {
+	floats.Scale(math.Sqrt(float64(steps)/floats.Dot(q, q)), q)
+	dense.MulSymTo(e, q, q, steps)
+	addIdentity := func(v float64) float64 {
 		for i := range steps {
-			c.e[i*steps+i] += v
+			e[i*steps+i] += v
 		}
+		return floats.Norm(e, 2)
 	}
-	addIdentity(-1)
-	if excess := floats.Norm(c.e, 2); excess > largestExcess {
-		// ‖sQᵀQ - I‖ ≤ s‖QᵀQ - I‖ + (1-s)√T does not help; but e ≤ 1.6 is needed for the largest eigenvalue only, and
-		// 1 + e ≤ 1 + ‖E‖_F, so that s = 2.6/(1+‖E‖_F) suffices.
-		shrink := (1 + largestExcess) / (1 + excess)
-		floats.Scale(math.Sqrt(shrink), c.q)
-		addIdentity(1)
-		floats.Scale(shrink, c.e)
-		addIdentity(-1)
+	excess := addIdentity(-1)
+	if !(excess > largestExcess) {
+		return excess
 	}
+	// ‖sQᵀQ - I‖ ≤ s‖QᵀQ - I‖ + (1-s)√T does not help; but e ≤ 1.6 is needed for the largest eigenvalue only, and
+	// 1 + e ≤ 1 + ‖E‖_F, so that s = 2.6/(1+‖E‖_F) suffices.
+	shrink := (1 + largestExcess) / (1 + excess)
+	floats.Scale(math.Sqrt(shrink), q)
+	addIdentity(1)
+	floats.Scale(shrink, e)
+	return addIdentity(-1)
 }

@@ -30,11 +30,11 @@ const manyEigenvalues = 128
 // like h if x is close to its optimal X.
 func NewDual(h, x *mat.SymDense, schema participation.Schema) (*Dual, error) {
 	k := denseMask(participation.Relaxation(schema))
-	_, lambda, err := dualOf(h, mat.DenseCopyOf(x).RawMatrix().Data, k)
+	o, err := dualOf(h, numbersOf(x), k)
 	if err != nil {
 		return nil, err
 	}
-	f, total, err := dualFactor(lambda, k)
+	f, total, err := dualFactor(o.lambda, k)
 	if err != nil {
 		return nil, err
 	}

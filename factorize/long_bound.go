@@ -340,7 +340,7 @@ var errEigen = errors.New("eigenvalues for the lower bound did not converge")
 func eigen(a *mat.SymDense) ([]float64, *mat.Dense, error) {
 	n, size := a.SymmetricDim(), mat.Norm(a, 2)
 	vectors, scratch := make([]float64, n*n), [2][]float64{make([]float64, n*n), make([]float64, n*n)}
-	values, ok := dense.Eigen(vectors, mat.DenseCopyOf(a).RawMatrix().Data, scratch, n)
+	values, ok := dense.Eigen(vectors, numbersOf(a), scratch, n)
 	if !ok || !(math.Abs(floats.Norm(values, 2)-size) <= 1e-8*size) {
 		return nil, nil, errEigen
 	}

@@ -3,7 +3,7 @@ package factorize
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -121,8 +121,9 @@ func (k mask) feasible(x []float64) {
 // numbers: X row by row. It is an optim.Objective. H is given by its upper-triangular root, H = RᵀR.
 type maskedObjective struct {
 	steps   int
-	h       []float64 // T×T, all matrices row by row
-	root    []float64 // R
+	h       []float64     // T×T, all matrices row by row
+	upper   *mat.TriDense // R
+	root    []float64     // R, with its zeros
 	mask    mask
 	inverse *mat.SymDense // X⁻¹ of the last X, both triangles filled after a gradient
 	lambda  []float64     // Λ = X⁻¹ H X⁻¹ of the last gradient
@@ -131,20 +132,16 @@ type maskedObjective struct {
 
 func newMaskedObjective(h *mat.SymDense, root *mat.TriDense, k mask) *maskedObjective {
 	steps := k.schema.Steps()
-	return &maskedObjective{steps: steps, h: mat.DenseCopyOf(h).RawMatrix().Data, root: upperOf(root), mask: k,
+	return &maskedObjective{steps: steps, h: numbersOf(h), upper: root, root: numbersOf(root), mask: k,
 		inverse: mat.NewSymDense(steps, nil), lambda: make([]float64, steps*steps), scratch: newScratch(steps)}
 }
 
-// upperOf returns the numbers of an upper triangle row by row, zeros below the diagonal among them: root's own.
-func upperOf(root *mat.TriDense) []float64 {
-	raw := root.RawTriangular()
-	if raw.Stride != raw.N || raw.Uplo != blas.Upper {
-		return mat.DenseCopyOf(root).RawMatrix().Data
-	}
-	for i := range raw.N {
-		clear(raw.Data[i*raw.Stride : i*raw.Stride+i])
-	}
-	return raw.Data
+// numbersOf returns a copy of the numbers of a matrix, row by row.
+func numbersOf(m mat.Matrix) []float64 { return mat.DenseCopyOf(m).RawMatrix().Data }
+
+// rowsOf returns the matrix of these numbers, row by row.
+func rowsOf(data []float64, rows, columns int) blas64.General {
+	return blas64.General{Rows: rows, Cols: columns, Stride: columns, Data: data}
 }
 
 // Value returns tr(H X⁻¹), or +Inf if X is not positive definite. It reads the upper triangle of x.

@@ -8,6 +8,7 @@ import (
 	"mafalda/internal/dense"
 	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
+	"mafalda/optim"
 )
 
 // metric approximates the inverse Hessian of the objective. The Hessian takes a direction V to the projection of
@@ -19,18 +20,27 @@ import (
 // nearly inverts the Hessian, and the projection on the mask comes last. The metric is symmetric and positive definite
 // on the mask's space.
 type metric struct {
-	mask    mask
-	cosine  *cosine
-	inverse []float64 // ξ, and λ: D_ij = 1/(λ_i ξ_j + ξ_i λ_j)
-	lambda  []float64
-	gain    float64
-	scratch *scratch
+	objective *maskedObjective
+	cosine    *cosine
+	inverse   []float64 // ξ, and λ: D_ij = 1/(λ_i ξ_j + ξ_i λ_j)
+	lambda    []float64
+	gain      float64
 }
 
-func newMetric(k mask, s *scratch) *metric {
-	steps := k.schema.Steps()
-	return &metric{mask: k, cosine: newCosine(steps, s), gain: 1, inverse: make([]float64, steps),
-		lambda: make([]float64, steps), scratch: s}
+func newMetric(o *maskedObjective) *metric {
+	return &metric{objective: o, cosine: newCosine(o.steps, o.scratch), gain: 1}
+}
+
+const refreshEvery = 5 // iterations between refreshes of the metric
+
+// follow adapts the metric to an iteration.
+func (m *metric) follow(it optim.Iteration) {
+	if it.Count%refreshEvery == 0 {
+		m.refresh(m.objective.inverse.RawSymmetric().Data, m.objective.lambda)
+	}
+	if it.Step != nil {
+		m.fit(it.Step, it.Change)
+	}
 }
 
 // refresh adapts the metric to the current X⁻¹ and Λ.
@@ -38,19 +48,23 @@ func (m *metric) refresh(inverse, lambda []float64) {
 	m.inverse, m.lambda = m.cosine.diagonal(inverse), m.cosine.diagonal(lambda)
 }
 
+// entry returns D_ij.
+func (m *metric) entry(i, j int) float64 {
+	return 1 / (m.lambda[i]*m.inverse[j] + m.inverse[i]*m.lambda[j])
+}
+
 // fit sets the gain so that the metric M maps the change of gradient y, in the mask's space, to a step as long as the
 // step s that caused it: sᵀy = yᵀMy.
 func (m *metric) fit(s, y []float64) {
-	work := m.scratch.take()
-	defer m.scratch.giveBack(work)
+	n, scratch := m.cosine.n, m.cosine.scratch
+	work := scratch.take()
+	defer scratch.giveBack(work)
 	copy(work, y)
 	m.cosine.transform(work, m.cosine.t)
 	var yMy float64
-	n := len(m.lambda)
-	for i, l := range m.lambda {
-		x := m.inverse[i]
+	for i := range n {
 		for j, v := range work[i*n : (i+1)*n] {
-			yMy += v * v * (1 / (l*m.inverse[j] + x*m.lambda[j]))
+			yMy += v * v * m.entry(i, j)
 		}
 	}
 	sy := floats.Dot(s, y)
@@ -63,15 +77,14 @@ func (m *metric) fit(s, y []float64) {
 func (m *metric) solveTo(dst, g []float64) {
 	copy(dst, g)
 	m.cosine.transform(dst, m.cosine.t)
-	n := len(m.lambda)
+	n := m.cosine.n
 	parallel.For(n, func(i int) {
-		l, x, row := m.lambda[i], m.inverse[i], dst[i*n:(i+1)*n]
-		for j := range row {
-			row[j] *= 1 / (l*m.inverse[j] + x*m.lambda[j]) * m.gain
+		for j := range n {
+			dst[i*n+j] *= m.entry(i, j) * m.gain
 		}
 	})
 	m.cosine.transform(dst, m.cosine.u)
-	m.mask.project(dst)
+	m.objective.mask.project(dst)
 }
 
 // cosine takes symmetric n×n matrices to the basis of the discrete cosine transform (DCT-II) and back: with the

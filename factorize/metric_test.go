@@ -69,7 +69,7 @@ func TestMetricContract(t *testing.T) {
 		s := drawSchema(t)
 		n := s.Steps()
 		k := denseMask(s)
-		m := newMetric(k, newScratch(n))
+		m := newMetric(&maskedObjective{steps: n, mask: k, scratch: newScratch(n)})
 		full := func(x *mat.SymDense) []float64 { return mat.DenseCopyOf(x).RawMatrix().Data }
 		m.refresh(full(strategy.GramOf(randomStrategy(t, n))), full(strategy.GramOf(randomStrategy(t, n))))
 		rng := random(t)

@@ -2,7 +2,6 @@ package factorize
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 
@@ -36,14 +35,11 @@ import (
 //
 // The unknowns are, pattern by pattern, y_i and the entries of the block below its diagonal.
 type dualSearch struct {
-	steps      int
-	separation int
-	h, root    []float64 // RᵀR = H
+	*maskedObjective
 	patterns   [][]int
 	starts     []int // place of every pattern's first unknown
 	size       int   // unknowns
-	scratch    *scratch
-	bidiagonal bool // singular values are by that form: of few steps, and where newPolar is not good enough
+	bidiagonal bool  // singular values are by that form: of few steps, and where newPolar is not good enough
 
 	point dualPoint
 }
@@ -69,8 +65,7 @@ const (
 )
 
 func newDualSearch(o *maskedObjective) *dualSearch {
-	n := &dualSearch{steps: o.steps, separation: o.mask.schema.Separation(), h: o.h, root: o.root,
-		patterns: o.mask.schema.Disjoint(), scratch: o.scratch, bidiagonal: o.steps <= gramSteps}
+	n := &dualSearch{maskedObjective: o, patterns: o.mask.schema.Disjoint(), bidiagonal: o.steps <= gramSteps}
 	for _, p := range n.patterns {
 		n.starts = append(n.starts, n.size)
 		n.size += 1 + len(p)*(len(p)-1)/2
@@ -80,9 +75,7 @@ func newDualSearch(o *maskedObjective) *dualSearch {
 
 // search looks for an X within the mask whose error is within a relative gap of D, from start(near). It calls step
 // before every iteration and returns the best X, row by row; nil if it found none.
-func (n *dualSearch) search(
-	ctx context.Context, o *maskedObjective, near []float64, gap float64, step func(),
-) []float64 {
+func (n *dualSearch) search(ctx context.Context, near []float64, gap float64, step func()) []float64 {
 	var best []float64
 	var ok bool
 	if n.point, ok = n.start(near); !ok {
@@ -100,8 +93,8 @@ func (n *dualSearch) search(
 		}
 		x := make([]float64, n.steps*n.steps)
 		dense.MulSymTo(x, n.point.s, n.point.s, n.steps)
-		o.mask.feasible(x)
-		if value := o.Value(x); value < least {
+		n.mask.feasible(x)
+		if value := n.Value(x); value < least {
 			best, least = x, value
 		}
 		if !ok || least-n.point.value <= gap*n.point.value {
@@ -114,7 +107,7 @@ func (n *dualSearch) search(
 // start returns the Λ that is optimal for what is stationary, or the given Λ = X⁻¹HX⁻¹, for an X that is close to
 // optimal, if D is larger there; ok is false if the numbers are out of range.
 func (n *dualSearch) start(given []float64) (p dualPoint, ok bool) {
-	dual := newStationary(mat.NewSymDense(n.steps, n.h), n.separation).dual
+	dual := newStationary(mat.NewSymDense(n.steps, n.h), n.mask.schema.Separation()).dual
 	p, ok = n.evaluate(n.unknownsOf(func(s, t int) float64 { return dual[max(s-t, t-s)] }))
 	if given == nil {
 		return p, ok
@@ -128,13 +121,8 @@ func (n *dualSearch) start(given []float64) (p dualPoint, ok bool) {
 		}
 		floats.Scale(mean, theta[n.starts[i]:n.starts[i]+1+len(pattern)*(len(pattern)-1)/2])
 	}
-	near, positive := n.evaluate(theta)
-	if positive && (!ok || near.value > p.value) {
-		p, near = near, p
-		ok = true
-	}
-	if near.s != nil {
-		n.scratch.giveBack(near.s)
+	if near, positive := n.evaluate(theta); positive && (!ok || near.value > p.value) {
+		return near, true
 	}
 	return p, ok
 }
@@ -150,12 +138,8 @@ func (n *dualSearch) advance() (predicted float64, ok bool) {
 		}
 		next, ok := n.evaluate(theta)
 		if ok && next.value >= n.point.value+newtonIncrease*length*slope-valueNoise*math.Abs(n.point.value) {
-			n.scratch.giveBack(n.point.s)
 			n.point = next
 			return slope / 2, true
-		}
-		if ok {
-			n.scratch.giveBack(next.s)
 		}
 	}
 	return slope / 2, false
@@ -204,10 +188,7 @@ func (n *dualSearch) stepTo(step []float64, length float64) (theta []float64, ok
 	for i, pattern := range n.patterns {
 		at, f, k := n.starts[i], n.point.factors[i], len(pattern)
 		e := mat.NewDense(k, k, nil)
-		for r := range k {
-			e.Set(r, r, length*step[at])
-		}
-		visitBelow(k, at, func(r, j, unknown int) {
+		visitLower(k, at, func(r, j, unknown int) {
 			e.Set(r, j, length*step[unknown])
 			e.Set(j, r, length*step[unknown])
 		})
@@ -243,8 +224,10 @@ func setBlock(theta []float64, at int, q *mat.Dense) {
 		norms[r] = floats.Norm(q.RawRowView(r), 2)
 		theta[at] += norms[r] * norms[r] / float64(k)
 	}
-	visitBelow(k, at, func(r, j, unknown int) {
-		theta[unknown] = theta[at] * floats.Dot(q.RawRowView(r), q.RawRowView(j)) / (norms[r] * norms[j])
+	visitLower(k, at, func(r, j, unknown int) {
+		if r != j {
+			theta[unknown] = theta[at] * floats.Dot(q.RawRowView(r), q.RawRowView(j)) / (norms[r] * norms[j])
+		}
 	})
 }
 
@@ -323,10 +306,7 @@ func (n *dualSearch) factors(theta []float64) (blocks []*mat.TriDense, total flo
 	for i, pattern := range n.patterns {
 		at := n.starts[i]
 		block := mat.NewSymDense(len(pattern), nil)
-		for r := range pattern {
-			block.SetSym(r, r, theta[at])
-		}
-		visitBelow(len(pattern), at, func(r, j, unknown int) { block.SetSym(j, r, theta[unknown]) })
+		visitLower(len(pattern), at, func(r, j, unknown int) { block.SetSym(j, r, theta[unknown]) })
 		var chol dense.Cholesky
 		if !chol.Factorize(block) {
 			return nil, 0, false
@@ -341,10 +321,10 @@ func (n *dualSearch) factors(theta []float64) (blocks []*mat.TriDense, total flo
 
 // spread returns F⁻ᵀb, of which the rows are sorted by pattern in b, and by step in the result.
 func (n *dualSearch) spread(blocks []*mat.TriDense, b []float64) []float64 {
-	out := n.scratch.take()
+	out := make([]float64, len(b))
 	from := 0
 	for i, pattern := range n.patterns {
-		rows := blas64.General{Rows: len(pattern), Cols: n.steps, Stride: n.steps, Data: b[from*n.steps:]}
+		rows := rowsOf(b[from*n.steps:], len(pattern), n.steps)
 		blas64.Trsm(blas.Left, blas.Trans, 1, blocks[i].RawTriangular(), rows)
 		for r, s := range pattern {
 			copy(out[s*n.steps:(s+1)*n.steps], b[(from+r)*n.steps:(from+r+1)*n.steps])
@@ -360,18 +340,23 @@ func (n *dualSearch) blocksOf(entry func(s, t int) float64) []float64 {
 	out := make([]float64, n.size)
 	parallel.For(len(n.patterns), func(i int) {
 		pattern, at := n.patterns[i], n.starts[i]
-		for _, s := range pattern {
-			out[at] += entry(s, s)
-		}
-		visitBelow(len(pattern), at, func(r, j, unknown int) { out[unknown] = 2 * entry(pattern[r], pattern[j]) })
+		visitLower(len(pattern), at, func(r, j, unknown int) {
+			v := entry(pattern[r], pattern[j])
+			if r != j {
+				v *= 2
+			}
+			out[unknown] += v
+		})
 	})
 	return out
 }
 
-// visitBelow calls visit for every entry below the diagonal of a block whose unknowns start at some place, with its own.
-func visitBelow(size, at int, visit func(r, j, unknown int)) {
+// visitLower calls visit for every entry of the lower triangle of a block whose unknowns start at some place, with its
+// own: row by row, the diagonal first.
+func visitLower(size, at int, visit func(r, j, unknown int)) {
 	unknown := at + 1
 	for r := range size {
+		visit(r, r, at)
 		for j := range r {
 			visit(r, j, unknown)
 			unknown++
@@ -383,20 +368,16 @@ func visitBelow(size, at int, visit func(r, j, unknown int)) {
 func (n *dualSearch) unknownsOf(entry func(s, t int) float64) []float64 {
 	theta := make([]float64, n.size)
 	for i, pattern := range n.patterns {
-		theta[n.starts[i]] = entry(pattern[0], pattern[0])
-		visitBelow(len(pattern), n.starts[i], func(r, j, unknown int) { theta[unknown] = entry(pattern[r], pattern[j]) })
+		visitLower(len(pattern), n.starts[i], func(r, j, unknown int) { theta[unknown] = entry(pattern[r], pattern[j]) })
 	}
 	return theta
 }
 
-// lambda returns the Λ that was found, T×T.
-func (n *dualSearch) lambda() []float64 {
+// matrix returns the Λ that was found, T×T.
+func (n *dualSearch) matrix() []float64 {
 	out := make([]float64, n.steps*n.steps)
 	for i, pattern := range n.patterns {
-		for _, s := range pattern {
-			out[s*n.steps+s] = n.point.theta[n.starts[i]]
-		}
-		visitBelow(len(pattern), n.starts[i], func(r, j, unknown int) {
+		visitLower(len(pattern), n.starts[i], func(r, j, unknown int) {
 			s, t, v := pattern[r], pattern[j], n.point.theta[unknown]
 			out[s*n.steps+t], out[t*n.steps+s] = v, v
 		})
@@ -528,15 +509,8 @@ func (b *metricBlock) multipliers(g []float64, smooth *mat.SymDense) *mat.SymDen
 // negligible is what eigenvalues may be left out by, relatively.
 const negligible = 1e-10
 
-// solve applies the inverse of K, whose condition is no matter: it is about right.
-func (b *metricBlock) solve(dst, a *mat.VecDense) {
-	if err := b.diagonals.SolveVecTo(dst, a); err != nil {
-		var ill mat.Condition
-		if !errors.As(err, &ill) {
-			panic(err) // of shapes
-		}
-	}
-}
+// solve applies the inverse of K, whose condition, the only error, is no matter: it is about right.
+func (b *metricBlock) solve(dst, a *mat.VecDense) { _ = b.diagonals.SolveVecTo(dst, a) }
 
 // solveTo writes about the Newton step for a gradient to dst.
 func (m dualMetric) solveTo(dst, g []float64) {
@@ -546,12 +520,13 @@ func (m dualMetric) solveTo(dst, g []float64) {
 func (b *metricBlock) solveTo(dst, g []float64) {
 	k := b.size
 	a := mat.NewDense(k, k, nil)
-	for r := range k {
-		a.Set(r, r, g[b.at]/float64(k))
-	}
-	visitBelow(k, b.at, func(r, j, unknown int) {
-		a.Set(r, j, g[unknown]/2)
-		a.Set(j, r, g[unknown]/2)
+	visitLower(k, b.at, func(r, j, unknown int) {
+		v := g[unknown] / 2
+		if r == j {
+			v = g[unknown] / float64(k)
+		}
+		a.Set(r, j, v)
+		a.Set(j, r, v)
 	})
 	b.invert(a)
 	diagonal, held := mat.NewVecDense(k, nil), mat.NewVecDense(k, nil)
@@ -566,10 +541,10 @@ func (b *metricBlock) solveTo(dst, g []float64) {
 		hold.Set(r, r, held.AtVec(r))
 	}
 	b.invert(hold)
-	dst[b.at] = level
-	visitBelow(k, b.at, func(r, j, unknown int) {
+	visitLower(k, b.at, func(r, j, unknown int) {
 		dst[unknown] = (a.At(r, j) + a.At(j, r) - hold.At(r, j) - hold.At(j, r)) / 2
 	})
+	dst[b.at] = level
 }
 
 // invert replaces a by B((BᵀaB)/c)Bᵀ.
@@ -630,11 +605,12 @@ func (c *dualCurvature) multiply(direction []float64, scale float64) {
 		}
 		for _, s := range pattern {
 			clear(c.row(c.product, s))
-			add(s, s, direction[at])
 		}
-		visitBelow(len(pattern), at, func(r, j, unknown int) {
+		visitLower(len(pattern), at, func(r, j, unknown int) {
 			add(pattern[r], pattern[j], direction[unknown])
-			add(pattern[j], pattern[r], direction[unknown])
+			if r != j {
+				add(pattern[j], pattern[r], direction[unknown])
+			}
 		})
 	})
 }

@@ -73,7 +73,7 @@ func TestDualDerivatives(t *testing.T) {
 		t.Fatal("Λ is not positive definite")
 	}
 	n.point = p
-	lambda := mat.NewDense(n.steps, n.steps, n.lambda())
+	lambda := mat.NewDense(n.steps, n.steps, n.matrix())
 	var product mat.Dense // the square roots of the eigenvalues of HΛ
 	product.Mul(mat.NewDense(n.steps, n.steps, n.h), lambda)
 	var eigen mat.Eigen

@@ -82,12 +82,10 @@ func scaleToUnit(h *mat.SymDense) (*mat.SymDense, float64, error) {
 
 // search is the state of one search over X around the minimizer: metric, certificate and their schedule.
 type search struct {
-	objective   *maskedObjective
-	metric      *metric // metric of this descent
-	gain        float64 // gain of the metric, at the end of the last descent
-	certificate *certificate
-	opts        Options
-	unit        float64 // number that H was divided by
+	objective *maskedObjective
+	metric    *metric
+	opts      Options
+	unit      float64 // number that H was divided by
 
 	bound     float64 // the best lower bound
 	gapFactor float64 // certified gap over predicted decrease, at the last check
@@ -107,7 +105,7 @@ func newSearch(h *mat.SymDense, k mask, opts Options) (*search, error) {
 		return nil, err
 	}
 	o := newMaskedObjective(h, root, k)
-	return &search{objective: o, certificate: newCertificate(root, k, o.scratch), opts: opts, gapFactor: 4, gain: 1}, nil
+	return &search{objective: o, metric: newMetric(o), opts: opts, gapFactor: 4}, nil
 }
 
 const (
@@ -136,13 +134,13 @@ func (s *search) minimize(ctx context.Context, x []float64) optim.Result {
 	if s.opts.Start != nil {
 		near = slices.Clone(s.objective.lambda)
 	}
-	better := dual.search(ctx, s.objective, near, s.opts.Gap/4, func() {
+	better := dual.search(ctx, near, s.opts.Gap/4, func() {
 		s.before++
 		s.report(optim.Iteration{Value: ended.Value, X: x})
 	})
 	if better != nil && s.objective.Value(better) < ended.Value {
 		copy(x, better)
-		s.dual = dual.lambda()
+		s.dual = dual.matrix()
 	}
 	s.checkedAt = 0
 	again := s.descend(ctx, x, max(limit-s.before, 1))
@@ -154,9 +152,6 @@ const mostIterations = 2000
 
 func (s *search) descend(ctx context.Context, x []float64, limit int) optim.Result {
 	s.descents++
-	s.metric = newMetric(s.objective.mask, s.objective.scratch)
-	s.metric.gain = s.gain
-	defer func() { s.gain, s.metric = s.metric.gain, nil }() // not kept beside the search in the dual
 	return optim.Minimize(ctx, s.objective, x, optim.Options{
 		MaxIterations: limit,
 		Precondition:  s.metric.solveTo,
@@ -164,30 +159,21 @@ func (s *search) descend(ctx context.Context, x []float64, limit int) optim.Resu
 	})
 }
 
-const (
-	refreshEvery = 5  // iterations between refreshes of the metric
-	checkEvery   = 12 // iterations between certificates at the latest
-)
+const checkEvery = 12 // iterations between certificates at the latest
 
 // checkDone is optim.Options.Done: it keeps the metric fresh, and improves the lower bound where the certificate may be
 // close enough. From a bound it learns how the gap relates to the decrease that the next step predicts.
 func (s *search) checkDone(it optim.Iteration) bool {
-	if it.Count%refreshEvery == 0 {
-		s.metric.refresh(s.objective.inverse.RawSymmetric().Data, s.objective.lambda)
-	}
-	if it.Step != nil {
-		s.metric.fit(it.Step, it.Change)
-	}
+	s.metric.follow(it)
 	if it.Count == 0 || s.gapFactor*it.Decrease/it.Value <= s.opts.Gap || it.Count-s.checkedAt >= checkEvery {
-		bound, err := s.certificate.bound(it.X, s.objective.lambda)
+		bound, _, err := s.objective.bound(it.X)
 		if err != nil {
 			s.err = err
 			return true
 		}
 		s.bound, s.checkedAt = math.Max(s.bound, bound), it.Count
 		if s.dual != nil && GapOf(it.Value, s.bound) > s.opts.Gap {
-			if bound, err := singularValueBound(s.certificate.rootSource, s.dual, s.objective.mask,
-				s.objective.scratch); err == nil {
+			if bound, err := s.objective.farBound(s.dual); err == nil {
 				s.bound = math.Max(s.bound, bound)
 			}
 			s.dual = nil
@@ -228,8 +214,7 @@ func (s *search) finish(h *mat.SymDense, x []float64, ended optim.Result) (*Resu
 	}
 	bound := s.bound * s.unit * (1 - 0x1p-50)
 	if ended.Status != optim.Converged {
-		far, err := singularValueBound(s.certificate.rootSource, s.objective.lambda, s.objective.mask,
-			s.objective.scratch)
+		far, err := s.objective.farBound(s.objective.lambda)
 		if err != nil {
 			return nil, err
 		}

@@ -117,18 +117,13 @@ func improveOverlap(ctx context.Context, o *maskedObjective, start []float64) ([
 	most, decrease := overlapEffort(schema)
 	for _, stage := range overlapStages {
 		p.beta, p.rounding = stage.beta, stage.rounding*unit
-		m := newMetric(free.mask, free.scratch)
+		m := newMetric(&free)
 		ended := optim.Minimize(ctx, p, x, optim.Options{
 			MaxIterations: most,
 			Memory:        20,
 			Precondition:  m.solveTo,
 			Done: func(it optim.Iteration) bool {
-				if it.Count%refreshEvery == 0 {
-					m.refresh(free.inverse.RawSymmetric().Data, free.lambda)
-				}
-				if it.Step != nil {
-					m.fit(it.Step, it.Change)
-				}
+				m.follow(it)
 				return it.Count > 0 && it.Decrease < decrease
 			},
 		})

@@ -50,7 +50,7 @@ func OverlapBound(ctx context.Context, h, x *mat.SymDense, schema participation.
 	if err != nil {
 		return 0, err
 	}
-	root, lambda, err := dualBelow(scaled, mat.DenseCopyOf(x).RawMatrix().Data, freeMask(schema, steps))
+	root, lambda, err := dualBelow(scaled, numbersOf(x), freeMask(schema, steps))
 	if err != nil {
 		return 0, err
 	}

@@ -107,12 +107,12 @@ func TestDrawObjectiveGradient(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := strategy.GramOf(randomStrategy(t, s.Steps()))
-		root, lambda, err := dualOf(scaled, mat.DenseCopyOf(x).RawMatrix().Data, freeMask(s, s.Steps()))
+		dual, err := dualOf(scaled, mat.DenseCopyOf(x).RawMatrix().Data, freeMask(s, s.Steps()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := newDrawObjective(mat.DenseCopyOf(root), participation.Pool(s))
-		z := o.start(x, lambda)
+		o := newDrawObjective(mat.DenseCopyOf(dual.upper), participation.Pool(s))
+		z := o.start(x, dual.lambda)
 		g, v := make([]float64, len(z)), make([]float64, len(z))
 		rng := random(t)
 		for i := range v {

@@ -129,19 +129,16 @@ func (p *polar) turn(from int) (ok bool) {
 	left := p.steps - from
 	a, b, c, e := p.scratch.take(), p.scratch.take(), p.scratch.take(), p.scratch.take()
 	defer p.scratch.giveBack(a, b, c, e)
-	matrix := func(rows, columns int, data []float64) blas64.General {
-		return blas64.General{Rows: rows, Cols: columns, Stride: columns, Data: data}
-	}
-	known, rest := matrix(from, p.steps, p.w), matrix(left, p.steps, p.w[from*p.steps:])
-	shares, gram, turned := matrix(left, from, a), matrix(left, left, a), matrix(left, p.steps, a)
+	known, rest := rowsOf(p.w, from, p.steps), rowsOf(p.w[from*p.steps:], left, p.steps)
+	shares, gram, turned := rowsOf(a, left, from), rowsOf(a, left, left), rowsOf(a, left, p.steps)
 	gemm.Gemm(blas.NoTrans, blas.Trans, 1, rest, known, 0, shares)
 	gemm.Gemm(blas.NoTrans, blas.NoTrans, -1, shares, known, 1, rest)
 	gemm.Gemm(blas.NoTrans, blas.Trans, 1, rest, rest, 0, gram)
 	if _, ok := dense.Eigen(b, a, [2][]float64{c, e}, left); !ok {
 		return false
 	}
-	for _, m := range []blas64.General{rest, matrix(left, p.steps, p.v[from*p.steps:])} {
-		gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, matrix(left, left, b), m, 0, turned)
+	for _, m := range []blas64.General{rest, rowsOf(p.v[from*p.steps:], left, p.steps)} {
+		gemm.Gemm(blas.NoTrans, blas.NoTrans, 1, rowsOf(b, left, left), m, 0, turned)
 		copy(m.Data, a)
 	}
 	p.measure(from)
@@ -221,9 +218,7 @@ func (p *polar) nuclear(n []float64, wrong float64) (nuclear float64, tight bool
 		return 0, false
 	}
 	norm := (1 + 4*(off+roundingError(p.steps))) * math.Sqrt(1+v)
-	square := func(m []float64) blas64.General {
-		return blas64.General{Rows: p.steps, Cols: p.steps, Stride: p.steps, Data: m}
-	}
+	square := func(m []float64) blas64.General { return rowsOf(m, p.steps, p.steps) }
 	copy(near, p.w)
 	gemm.Gemm(blas.NoTrans, blas.NoTrans, -0.5, square(e), square(p.w), 1, square(near))
 	dense.MulTo(e, p.v, n, p.steps) // NV

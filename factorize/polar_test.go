@@ -142,8 +142,7 @@ func TestDualSearchByGram(t *testing.T) {
 	for i := range searches {
 		n := dualOfSteps(t, prefixGram(steps), 4, 12)
 		n.bidiagonal = i == 0
-		o := newMaskedObjective(mat.NewSymDense(steps, n.h), mat.NewTriDense(steps, mat.Upper, n.root), k)
-		if n.search(context.Background(), o, nil, 1e-9, func() { counts[i]++ }) == nil || n.bidiagonal != (i == 0) {
+		if n.search(context.Background(), nil, 1e-9, func() { counts[i]++ }) == nil || n.bidiagonal != (i == 0) {
 			t.Fatal("no maximum, or by another form")
 		}
 		searches[i] = n
@@ -154,11 +153,11 @@ func TestDualSearchByGram(t *testing.T) {
 	}
 	n := searches[1]
 	root := mat.NewTriDense(steps, mat.Upper, n.root)
-	want, err := singularValueBound(root, n.lambda(), k, n.scratch)
+	want, err := singularValueBound(root, n.matrix(), k, n.scratch)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, total, err := dualFactor(n.lambda(), k)
+	f, total, err := dualFactor(n.matrix(), k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,8 +171,8 @@ func TestDualSearchByGram(t *testing.T) {
 // the same, also of a matrix with singular values of all sizes, or of a low rank.
 func TestSingularByGram(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := &dualSearch{steps: rapid.IntRange(1, 40).Draw(t, "T")}
-		n.scratch = newScratch(n.steps)
+		steps := rapid.IntRange(1, 40).Draw(t, "T")
+		n := &dualSearch{maskedObjective: &maskedObjective{steps: steps, scratch: newScratch(steps)}}
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 41))
 		product := gradedMatrix(t, rng, n.steps)
 		d, v, ok := n.singularByGram(product)

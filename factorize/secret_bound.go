@@ -179,7 +179,7 @@ func (c Cells) lambda(h *mat.SymDense) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, lambda, err := dualBelow(h, mat.DenseCopyOf(c.Guess).RawMatrix().Data, freeMask(single, steps))
+	_, lambda, err := dualBelow(h, numbersOf(c.Guess), freeMask(single, steps))
 	return lambda, err
 }
 

@@ -44,8 +44,8 @@ type singularGram struct {
 	with func(share float64) *mat.SymDense
 }
 
-// shares are the shares that are added, from the first attempt to the last.
-func (g singularGram) shares() []float64 { return []float64{1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6} }
+// singularShares returns the shares that are added, from the first attempt to the last.
+func singularShares() []float64 { return []float64{1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6} }
 
 // optimizeSingular is optimizeMasked for a singular h: steps that do not count, rates of zero.
 func optimizeSingular(ctx context.Context, h *mat.SymDense, k mask, opts Options) (*Result, error) {
@@ -72,7 +72,7 @@ func (g singularGram) optimize(ctx context.Context, k mask, opts Options, rounds
 		Start: opts.Start}
 	var within *search
 	var at []float64
-	for round, share := range g.shares() {
+	for round, share := range singularShares() {
 		some := g.with(share)
 		s, end, r, err := optimizeWithin(ctx, some, k, inner)
 		if err != nil {
@@ -111,7 +111,7 @@ func (g singularGram) lowerBound(x *mat.SymDense, k mask) (float64, error) {
 		return 0, err
 	}
 	best := 0.0
-	for _, share := range g.shares() {
+	for _, share := range singularShares() {
 		bound, err := boundBelow(root, g.with(share), x, k)
 		if err != nil {
 			return 0, err
@@ -123,9 +123,9 @@ func (g singularGram) lowerBound(x *mat.SymDense, k mask) (float64, error) {
 
 // dualBelow returns R with RᵀR ≤ h, and Λ = x⁻¹hx⁻¹: for an h that is singular in floating point, Λ of one a little above.
 func dualBelow(h *mat.SymDense, x []float64, k mask) (*mat.Dense, []float64, error) {
-	root, lambda, err := dualOf(h, x, k)
+	o, err := dualOf(h, x, k)
 	if err == nil {
-		return mat.DenseCopyOf(root), lambda, nil
+		return mat.DenseCopyOf(o.upper), o.lambda, nil
 	}
 	if !errors.Is(err, errSingular) {
 		return nil, nil, err
@@ -134,8 +134,10 @@ func dualBelow(h *mat.SymDense, x []float64, k mask) (*mat.Dense, []float64, err
 	if err != nil {
 		return nil, nil, err
 	}
-	_, lambda, err = dualOf(withShare(h, 1e-6), x, k)
-	return below, lambda, err
+	if o, err = dualOf(withShare(h, 1e-6), x, k); err != nil {
+		return nil, nil, err
+	}
+	return below, o.lambda, nil
 }
 
 // rootBelow returns R with RᵀR ≤ h for a positive semidefinite h: the eigenvalues are lowered by what their
@@ -162,9 +164,9 @@ func rootBelow(h *mat.SymDense) (*mat.Dense, error) {
 // boundBelow is the lower bound of LowerBound for the loss on RᵀR, with the dual variable of x for h, within a mask of
 // patterns that do not overlap.
 func boundBelow(root *mat.Dense, h, x *mat.SymDense, k mask) (float64, error) {
-	_, lambda, err := dualOf(h, mat.DenseCopyOf(x).RawMatrix().Data, k)
+	o, err := dualOf(h, numbersOf(x), k)
 	if err != nil {
 		return 0, err
 	}
-	return singularValueBound(root, lambda, k, newScratch(k.schema.Steps()))
+	return singularValueBound(root, o.lambda, k, o.scratch)
 }

@@ -18,7 +18,7 @@ func chooseStart(h *mat.SymDense, o *maskedObjective, given *mat.SymDense) ([]fl
 	if given.SymmetricDim() != o.steps {
 		return nil, fault.New("Start", nil, "X of %d steps for %d", given.SymmetricDim(), o.steps)
 	}
-	x := mat.DenseCopyOf(given).RawMatrix().Data
+	x := numbersOf(given)
 	o.mask.feasible(x)
 	if o.Value(x) < o.Value(guess) {
 		return x, nil

@@ -69,7 +69,7 @@ func (s *stepSearch) isLastRound(round int, r *Result, x *mat.SymDense) bool {
 	if s.progress != nil {
 		it := Iteration{Count: round, Loss: best.Loss, LowerBound: best.LowerBound, Gap: best.Gap}
 		if x != nil {
-			it.X = mat.DenseCopyOf(x).RawMatrix().Data
+			it.X = numbersOf(x)
 		}
 		s.progress(it)
 	}
