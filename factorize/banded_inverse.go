@@ -40,13 +40,5 @@ func (c BandedInverse) Optimize(
 	if err != nil {
 		return nil, err
 	}
-	s := &seriesSearch{
-		schema:  schema,
-		family:  &freeSeries{bands: bands, inverse: true},
-		options: opts,
-		strategy: func(x, _ []float64) (strategy.Strategy, error) {
-			return strategy.NewBandedInverse(schema.Steps(), append([]float64{1}, x...))
-		},
-	}
-	return s.optimize(ctx, o)
+	return optimizeSeries(ctx, o, schema, opts, freeSeries{bands: bands, inverse: true}, false)
 }

@@ -53,16 +53,7 @@ func (c BLT) Optimize(
 	if err != nil {
 		return nil, err
 	}
-	f := &rationalSeries{buffers: buffers}
-	s := &seriesSearch{
-		schema:  schema,
-		family:  f,
-		options: opts,
-		strategy: func(x, _ []float64) (strategy.Strategy, error) {
-			return strategy.NewBLT(schema.Steps(), 1, f.sectionsOf(x))
-		},
-	}
-	return s.optimize(ctx, o)
+	return optimizeSeries(ctx, o, schema, opts, rationalSeries{buffers}, false)
 }
 
 // buffersFor returns the buffers of a class, or their default for 0. It fails as accepts does, and if T steps have no
@@ -87,16 +78,15 @@ func buffersFor(c Class, o Objective, schema participation.Schema, opts Options)
 // rationalSeries is the family of products of sections. A pair of poles within the unit circle is b = tanh u and a =
 // (1+b) tanh v, the triangle of stability; the zeros p, q likewise. Parameters are (u, v) of poles and zeros for each
 // pair, and v of pole and zero for a single one.
-type rationalSeries struct {
-	buffers int
-	x, c, r []float64
+type rationalSeries struct{ buffers int }
+
+func (f rationalSeries) dimension() int { return 2 * f.buffers }
+
+func (f rationalSeries) strategy(steps int, x, _ []float64) (strategy.Strategy, error) {
+	return strategy.NewBLT(steps, 1, f.sectionsOf(x))
 }
 
-func (f *rationalSeries) dimension() int { return 2 * f.buffers }
-
-func (f *rationalSeries) fresh() family { return &rationalSeries{buffers: f.buffers} }
-
-func (f *rationalSeries) sectionsOf(x []float64) []strategy.Section {
+func (f rationalSeries) sectionsOf(x []float64) []strategy.Section {
 	var sections []strategy.Section
 	for i := 0; i+1 < f.buffers; i += 2 {
 		b, q := math.Tanh(x[0]), math.Tanh(x[2])
@@ -110,7 +100,8 @@ func (f *rationalSeries) sectionsOf(x []float64) []strategy.Section {
 	return sections
 }
 
-func (f *rationalSeries) seriesTo(c, r, x []float64) bool {
+// seriesTo knows the gradient by r = 1/c, too, which is of the family with poles and zeros exchanged.
+func (f rationalSeries) seriesTo(c, r, x []float64) pull {
 	clear(c)
 	clear(r)
 	c[0], r[0] = 1, 1
@@ -118,17 +109,16 @@ func (f *rationalSeries) seriesTo(c, r, x []float64) bool {
 		s.Multiply(c)
 		s.Inverse().Multiply(r)
 	}
-	f.x, f.c, f.r = append(f.x[:0], x...), append(f.c[:0], c...), append(f.r[:0], r...)
-	return allFinite(c) && allFinite(r)
-}
-
-// pullTo writes the gradient by the parameters, from those by c and r = 1/c, which is of the family, too, with poles and zeros
-// exchanged.
-func (f *rationalSeries) pullTo(dst, gc, gr []float64) {
-	f.pull(dst, f.x, f.c, gc)
-	other := make([]float64, len(dst))
-	f.pull(other, swapRoots(f.x), f.r, gr)
-	floats.Add(dst, swapRoots(other))
+	if !allFinite(c) || !allFinite(r) {
+		return nil
+	}
+	x, c, r = slices.Clone(x), slices.Clone(c), slices.Clone(r) // which a comb goes on with
+	return func(dst, gc, gr []float64) {
+		f.slopes(dst, x, c, gc)
+		other := make([]float64, len(dst))
+		f.slopes(other, swapRoots(x), r, gr)
+		floats.Add(dst, swapRoots(other))
+	}
 }
 
 // swapRoots exchanges the parameters of poles and zeros.
@@ -144,8 +134,8 @@ func swapRoots(x []float64) []float64 {
 	return y
 }
 
-// pull writes the gradient by x of the series c, from that by c: with y = c/den_i, ∂c/∂a_i = x·y and ∂c/∂b_i = -x²·y, and for y = c/num_i, ∂c/∂p_i = -x·y and ∂c/∂q_i = x²·y.
-func (f *rationalSeries) pull(dst, x, c, gc []float64) {
+// slopes writes the gradient by x of the series c, from that by c: with y = c/den_i, ∂c/∂a_i = x·y and ∂c/∂b_i = -x²·y, and for y = c/num_i, ∂c/∂p_i = -x·y and ∂c/∂q_i = x²·y.
+func (f rationalSeries) slopes(dst, x, c, gc []float64) {
 	shifted := func(a, b float64) (one, two float64) { // Σ gc_{j+1} y_j, Σ gc_{j+2} y_j
 		y := slices.Clone(c)
 		series.Divide(y, a, b)
@@ -178,7 +168,7 @@ func (f *rationalSeries) pull(dst, x, c, gc []float64) {
 }
 
 // starts draws points with the poles where optima have them.
-func (f *rationalSeries) starts(separation int) [][]float64 {
+func (f rationalSeries) starts(separation int) [][]float64 {
 	rng := rand.New(rand.NewPCG(20, 19))
 	var points [][]float64
 	for draw := range 48 {

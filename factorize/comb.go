@@ -111,17 +111,7 @@ func (c Comb) Optimize(
 	if period < 1 || period >= schema.Steps() {
 		return nil, fault.New("Bandwidth", period, "must be at least 1 and less than T = %d", schema.Steps())
 	}
-	f := newCombSeries(buffers, period)
-	s := &seriesSearch{
-		schema:  schema,
-		family:  f,
-		options: opts,
-		strategy: func(x, _ []float64) (strategy.Strategy, error) {
-			own, teeth := f.split(x)
-			return strategy.NewComb(schema.Steps(), 1, f.rational.sectionsOf(own), period, teeth)
-		},
-	}
-	r, err := s.optimize(ctx, o)
+	r, err := optimizeSeries(ctx, o, schema, opts, combSeries{rationalSeries{buffers}, period}, false)
 	if err != nil || !c.ScaleColumns {
 		return r, err
 	}
@@ -131,46 +121,43 @@ func (c Comb) Optimize(
 // combSeries is the family of products of a rational series and a comb, both within the unit circle: the parameters
 // are the series' and (artanh p, artanh a).
 type combSeries struct {
-	rational *rationalSeries
+	rational rationalSeries
 	period   int
-	teeth    strategy.Teeth
-	c, r     []float64
 }
 
-func newCombSeries(buffers, period int) *combSeries {
-	return &combSeries{rational: &rationalSeries{buffers: buffers}, period: period}
-}
+func (f combSeries) dimension() int { return f.rational.dimension() + 2 }
 
-func (f *combSeries) dimension() int { return f.rational.dimension() + 2 }
-
-func (f *combSeries) fresh() family { return newCombSeries(f.rational.buffers, f.period) }
-
-func (f *combSeries) split(x []float64) ([]float64, strategy.Teeth) {
+func (f combSeries) split(x []float64) ([]float64, strategy.Teeth) {
 	n := f.rational.dimension()
 	return x[:n], strategy.Teeth{P: math.Tanh(x[n]), A: math.Tanh(x[n+1])}
 }
 
-func (f *combSeries) seriesTo(c, r, x []float64) bool {
+func (f combSeries) strategy(steps int, x, _ []float64) (strategy.Strategy, error) {
 	own, teeth := f.split(x)
-	if !f.rational.seriesTo(c, r, own) {
-		return false
-	}
-	teeth.Multiply(c, f.period)
-	teeth.Inverse().Multiply(r, f.period)
-	f.teeth, f.c, f.r = teeth, append(f.c[:0], c...), append(f.r[:0], r...)
-	return allFinite(c) && allFinite(r)
+	return strategy.NewComb(steps, 1, f.rational.sectionsOf(own), f.period, teeth)
 }
 
-// pullTo writes the gradient by the parameters, from those by c and r = 1/c, which is of the family, too, with poles and zeros
-// exchanged.
-func (f *combSeries) pullTo(dst, gc, gr []float64) {
-	n, teeth := f.rational.dimension(), f.teeth
-	p, a := teethGradient(f.c, gc, f.period, teeth)
-	otherA, otherP := teethGradient(f.r, gr, f.period, teeth.Inverse())
-	dst[n], dst[n+1] = (p+otherP)*(1-teeth.P*teeth.P), (a+otherA)*(1-teeth.A*teeth.A)
-	teeth.MultiplyBack(gc, f.period)
-	teeth.Inverse().MultiplyBack(gr, f.period)
-	f.rational.pullTo(dst[:n], gc, gr)
+// seriesTo knows the gradient by r = 1/c, too, which is of the family with poles and zeros exchanged.
+func (f combSeries) seriesTo(c, r, x []float64) pull {
+	own, teeth := f.split(x)
+	rational, inverse := f.rational.seriesTo(c, r, own), teeth.Inverse()
+	if rational == nil {
+		return nil
+	}
+	teeth.Multiply(c, f.period)
+	inverse.Multiply(r, f.period)
+	if !allFinite(c) || !allFinite(r) {
+		return nil
+	}
+	return func(dst, gc, gr []float64) {
+		n := len(own)
+		p, a := teethGradient(c, gc, f.period, teeth)
+		otherA, otherP := teethGradient(r, gr, f.period, inverse)
+		dst[n], dst[n+1] = (p+otherP)*(1-teeth.P*teeth.P), (a+otherA)*(1-teeth.A*teeth.A)
+		teeth.MultiplyBack(gc, f.period)
+		inverse.MultiplyBack(gr, f.period)
+		rational(dst[:n], gc, gr)
+	}
 }
 
 // teethGradient returns the derivatives by P and A of a series with the comb, given the one by the series:
@@ -188,7 +175,7 @@ func teethGradient(c, gc []float64, period int, teeth strategy.Teeth) (p, a floa
 }
 
 // starts are those of the rational series, a quarter of them, with weak and strong combs.
-func (f *combSeries) starts(separation int) [][]float64 {
+func (f combSeries) starts(separation int) [][]float64 {
 	var points [][]float64
 	for i, x := range f.rational.starts(separation)[:12] {
 		strength := [][2]float64{{0.1, 0.3}, {0.6, 0.3}, {1.2, 0.6}}[i%3]

@@ -158,8 +158,8 @@ func TestLongGradients(t *testing.T) {
 		buffers := rapid.IntRange(1, 5).Draw(t, "buffers")
 		bands := min(4, s.Steps())
 		dimensions := []int{2*buffers + 2, 2 * buffers, bands - 1, bands - 1}
-		for i, f := range []family{newCombSeries(buffers, 3), &rationalSeries{buffers: buffers}, &freeSeries{bands: bands},
-			&freeSeries{bands: bands, inverse: true}} {
+		for i, f := range []family{combSeries{rationalSeries{buffers}, 3}, rationalSeries{buffers}, freeSeries{bands: bands},
+			freeSeries{bands: bands, inverse: true}} {
 			response, _ := responsesOf(randomGram(t, s.Steps()))(s.Steps(), true)
 			o := newSeriesObjective(response, f, &cyclicSum{schema: s}, s.Steps())
 			rng := random(t)

@@ -217,7 +217,7 @@ func TestChainObjectiveGradient(t *testing.T) {
 		}
 		bands := rapid.IntRange(2, steps).Draw(t, "bands")
 		h := randomGram(t, steps)
-		o := newSeriesObjective(newGramResponse(h), &freeSeries{bands: bands}, &chainSum{schema: s, beta: 2}, steps)
+		o := newSeriesObjective(newGramResponse(h), freeSeries{bands: bands}, &chainSum{schema: s, beta: 2}, steps)
 		rng := random(t)
 		x, v, g := make([]float64, bands-1), make([]float64, bands-1), make([]float64, bands-1)
 		for i := range x {

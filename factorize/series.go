@@ -18,12 +18,14 @@ import (
 type family interface {
 	dimension() int
 	starts(separation int) [][]float64
-	seriesTo(c, r, x []float64) bool // writes all coefficients of both; false outside the domain
+	seriesTo(c, r, x []float64) pull // writes all coefficients of both; nil outside the domain
 
-	// pullTo writes the gradient by x at the last seriesTo, from those by c and r, which it may overwrite.
-	pullTo(dst, gc, gr []float64)
-	fresh() family // the same family, for another goroutine
+	// strategy makes the strategy of a point and of the scales of columns, nil if there are none.
+	strategy(steps int, x, columns []float64) (strategy.Strategy, error)
 }
+
+// pull writes the gradient by x, from those by c and r, which it may overwrite, as long as c and r are those of x.
+type pull func(dst, gc, gr []float64)
 
 // seriesSearch finds the best point of a family: what classes of Toeplitz strategies share.
 type seriesSearch struct {
@@ -32,16 +34,15 @@ type seriesSearch struct {
 	scaled  bool // columns are scaled, too
 	options Options
 
-	// strategy makes the strategy of a point and of the scales of columns, nil if there are none.
-	strategy func(x, columns []float64) (strategy.Strategy, error)
-
 	unit   float64 // unit of losses in the search
 	rounds rounds
 }
 
-// optimize returns the best strategy found, normalized and measured.
-func (s *seriesSearch) optimize(ctx context.Context, o Objective) (*Result, error) {
-	s.unit, s.rounds.progress = 1, s.options.Progress
+// optimizeSeries returns the best strategy found in a family, normalized and measured.
+func optimizeSeries(ctx context.Context, o Objective, schema participation.Schema, opts Options, f family,
+	scaled bool) (*Result, error) {
+	s := &seriesSearch{schema: schema, family: f, scaled: scaled, options: opts, unit: 1,
+		rounds: rounds{progress: opts.Progress}}
 	find := s.search
 	if o.kind == ManySteps {
 		find = s.searchLong
@@ -53,15 +54,15 @@ func (s *seriesSearch) optimize(ctx context.Context, o Objective) (*Result, erro
 	if math.IsInf(best.value, 0) || math.IsNaN(best.value) {
 		return nil, fmt.Errorf("%w: no start has a finite loss", ErrGram)
 	}
-	c, err := s.strategy(best.x[:s.family.dimension()], columns)
+	c, err := f.strategy(schema.Steps(), best.x[:f.dimension()], columns)
 	if err != nil {
 		return nil, fmt.Errorf("strategy of the optimum: %w", err)
 	}
 	r := &Result{Gap: math.Inf(1), Iterations: s.rounds.iterations, Status: best.status}
-	if r.Strategy, err = strategy.Normalize(c, s.schema); err != nil {
+	if r.Strategy, err = strategy.Normalize(c, schema); err != nil {
 		return nil, err
 	}
-	if r.Quality, err = Evaluate(r.Strategy, o, s.schema); err != nil {
+	if r.Quality, err = Evaluate(r.Strategy, o, schema); err != nil {
 		return nil, err
 	}
 	if ctx.Err() != nil {
@@ -91,7 +92,7 @@ func (s *seriesSearch) search(ctx context.Context, o Objective) (*seriesPoint, [
 				p.x = append(p.x, math.Log(scaled.At(t, t))/4)
 			}
 		}
-		best := s.qualify(ctx, starts, s.options.limit(2000), func() optim.Objective { return newColumnsObjective(scaled, s.schema, s.family.fresh()) })[0]
+		best := s.qualify(ctx, starts, s.options.limit(2000), func() optim.Objective { return newColumnsObjective(scaled, s.schema, s.family) })[0]
 		at := newColumnsObjective(scaled, s.schema, s.family)
 		at.Value(best.x)
 		return best, at.d, nil
@@ -101,7 +102,7 @@ func (s *seriesSearch) search(ctx context.Context, o Objective) (*seriesPoint, [
 		return s.minimizeMinSep(ctx, response, nested), nil, nil
 	}
 	return s.qualify(ctx, starts, s.options.limit(2000), func() optim.Objective {
-		return newSeriesObjective(response, s.family.fresh(), newPatternSums(s.schema), s.schema.Steps())
+		return newSeriesObjective(response, s.family, newPatternSums(s.schema), s.schema.Steps())
 	})[0], nil, nil
 }
 
@@ -197,7 +198,7 @@ func (s *seriesSearch) searchLong(ctx context.Context, o Objective) (*seriesPoin
 			enough = 1e-10
 		}
 		points = s.descend(ctx, points, most, enough, func() optim.Objective {
-			return newSeriesObjective(response, s.family.fresh(), &cyclicSum{schema: schema}, schema.Steps())
+			return newSeriesObjective(response, s.family, &cyclicSum{schema: schema}, schema.Steps())
 		})
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)

@@ -15,6 +15,7 @@ import (
 // With M = T(r)T(r)ᵀ (M[s,t] = M[s-1,t-1] + r_s r_t) and e = 1/d, the squared error is Σ e_s e_t H[s,t] M[s,t].
 type columnsObjective struct {
 	family   family
+	pull     pull
 	h        *mat.SymDense
 	patterns *patternSums
 
@@ -34,7 +35,7 @@ func newColumnsObjective(h *mat.SymDense, schema participation.Schema, f family)
 // Value returns the logarithm of the loss.
 func (o *columnsObjective) Value(x []float64) float64 {
 	own := x[:o.family.dimension()]
-	if !o.family.seriesTo(o.c, o.r, own) {
+	if o.pull = o.family.seriesTo(o.c, o.r, own); o.pull == nil {
 		return math.Inf(1)
 	}
 	for s, v := range x[len(own):] {
@@ -92,7 +93,7 @@ func (o *columnsObjective) GradientTo(dst []float64) {
 	floats.Scale(1/o.error, gd)
 	gr := o.response()
 	floats.Scale(2/o.error, gr)
-	o.family.pullTo(dst[:own], gc, gr)
+	o.pull(dst[:own], gc, gr)
 }
 
 // response returns G r, walking the diagonals of A = D⁻¹HD⁻¹.

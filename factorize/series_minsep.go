@@ -19,8 +19,8 @@ type nestedFamily interface {
 }
 
 var (
-	_ nestedFamily = (*freeSeries)(nil)
-	_ nestedFamily = (*rationalSeries)(nil)
+	_ nestedFamily = freeSeries{}
+	_ nestedFamily = rationalSeries{}
 )
 
 const (
@@ -40,7 +40,7 @@ func (s *seriesSearch) minimizeMinSep(ctx context.Context, response Response, f 
 	schema := s.schema.(participation.MinSep)
 	limit := s.options.limit(minSepIterations)
 	seeds := s.qualify(ctx, pointsOf(f.starts(schema.Separation())), limit, func() optim.Objective {
-		return newSeriesObjective(response, f.fresh(), newPatternSums(schema), schema.Steps())
+		return newSeriesObjective(response, f, newPatternSums(schema), schema.Steps())
 	})
 	seeds = seeds[:min(len(seeds), minSepSeeds)]
 	if smaller, widen := f.narrower(schema.Separation()); smaller != nil {
@@ -48,14 +48,14 @@ func (s *seriesSearch) minimizeMinSep(ctx context.Context, response Response, f 
 	}
 	s.round(seeds, func(p *seriesPoint) (int, float64) {
 		var iterations int
-		*p, iterations = refine(ctx, response, f.fresh(), schema, p.x, limit)
+		*p, iterations = refine(ctx, response, f, schema, p.x, limit)
 		return iterations, p.value
 	})
 	return slices.MinFunc(seeds, func(p, q *seriesPoint) int { return cmp.Compare(p.value, q.value) })
 }
 
 // narrower leaves b coefficients, 2b, 4b and so on, or 1, 2, 4, ... of an inverse.
-func (f *freeSeries) narrower(separation int) (nestedFamily, func([]float64) []float64) {
+func (f freeSeries) narrower(separation int) (nestedFamily, func([]float64) []float64) {
 	width := separation
 	if f.inverse {
 		width = 1
@@ -66,17 +66,17 @@ func (f *freeSeries) narrower(separation int) (nestedFamily, func([]float64) []f
 	for 2*width < f.bands {
 		width *= 2
 	}
-	return &freeSeries{bands: width, inverse: f.inverse}, func(x []float64) []float64 {
+	return freeSeries{bands: width, inverse: f.inverse}, func(x []float64) []float64 {
 		return append(slices.Clone(x), make([]float64, f.dimension()-len(x))...)
 	}
 }
 
 // narrower takes a pair of poles away. It comes back with zeros in the same places, half way to the unit circle.
-func (f *rationalSeries) narrower(int) (nestedFamily, func([]float64) []float64) {
+func (f rationalSeries) narrower(int) (nestedFamily, func([]float64) []float64) {
 	if f.buffers <= 2 {
 		return nil, nil
 	}
-	return &rationalSeries{buffers: f.buffers - 2}, func(x []float64) []float64 {
+	return rationalSeries{buffers: f.buffers - 2}, func(x []float64) []float64 {
 		u := math.Atanh(0.25)
 		return append([]float64{u, 0, u, 0}, x...)
 	}

@@ -54,6 +54,7 @@ func (g gramResponse) Columns(r []float64, size int) (*mat.SymDense, error) {
 // seriesObjective is the logarithm of a bound of sens² times squared error, as a function of a family's parameters.
 type seriesObjective struct {
 	family       family
+	pull         pull
 	response     Response
 	sum          seriesSum
 	c, r, gc, gr []float64 // series of the last Value, and derivatives of sens² by c and of the error by r
@@ -73,7 +74,7 @@ func newSeriesObjective(response Response, f family, sum seriesSum, steps int) *
 		*series = make([]float64, steps)
 	}
 	o.support = o.c
-	if free, ok := f.(*freeSeries); ok && !free.inverse {
+	if free, ok := f.(freeSeries); ok && !free.inverse {
 		o.support = o.c[:free.bands]
 	}
 	return o
@@ -81,7 +82,7 @@ func newSeriesObjective(response Response, f family, sum seriesSum, steps int) *
 
 // Value returns the logarithm of the loss. The gradient by r comes with it.
 func (o *seriesObjective) Value(x []float64) float64 {
-	if !o.family.seriesTo(o.c, o.r, x) {
+	if o.pull = o.family.seriesTo(o.c, o.r, x); o.pull == nil {
 		return math.Inf(1)
 	}
 	o.sens, o.error = o.sum.value(o.support), o.response.Error(o.gr, o.r)
@@ -97,7 +98,7 @@ func (o *seriesObjective) GradientTo(dst []float64) {
 	o.sum.addGradient(o.gc[:len(o.support)])
 	floats.Scale(1/o.sens, o.gc)
 	floats.Scale(1/o.error, o.gr)
-	o.family.pullTo(dst, o.gc, o.gr)
+	o.pull(dst, o.gc, o.gr)
 }
 
 // mostSearchProducts is how many products of coefficients a step of a search is worth; for more it makes the majorant

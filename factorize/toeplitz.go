@@ -61,30 +61,27 @@ func (c Toeplitz) Optimize(
 	if err != nil {
 		return nil, err
 	}
-	s := &seriesSearch{
-		schema:  schema,
-		family:  &freeSeries{bands: bands},
-		scaled:  c.ScaleColumns,
-		options: opts,
-		strategy: func(x, columns []float64) (strategy.Strategy, error) {
-			return strategy.NewToeplitz(schema.Steps(), append([]float64{1}, x...), columns)
-		},
-	}
-	return s.optimize(ctx, o)
+	return optimizeSeries(ctx, o, schema, opts, freeSeries{bands: bands}, c.ScaleColumns)
 }
 
 // freeSeries is the family of all series c of a number of coefficients, or of r = 1/c: the parameters are all but the first.
 type freeSeries struct {
 	bands   int
 	inverse bool
-	divisor *series.Divisor // divisor by the series of few coefficients
 }
 
-func (f *freeSeries) dimension() int { return f.bands - 1 }
+func (f freeSeries) dimension() int { return f.bands - 1 }
 
-func (f *freeSeries) fresh() family { return &freeSeries{bands: f.bands, inverse: f.inverse} }
+func (f freeSeries) strategy(steps int, x, columns []float64) (strategy.Strategy, error) {
+	coefficients := append([]float64{1}, x...)
+	if f.inverse {
+		return strategy.NewBandedInverse(steps, coefficients)
+	}
+	return strategy.NewToeplitz(steps, coefficients, columns)
+}
 
-func (f *freeSeries) seriesTo(c, r, x []float64) bool {
+// seriesTo uses dr = -r*r*dc for the gradient: the transposed filters 1/c, twice.
+func (f freeSeries) seriesTo(c, r, x []float64) pull {
 	if f.inverse {
 		c, r = r, c
 	}
@@ -93,21 +90,21 @@ func (f *freeSeries) seriesTo(c, r, x []float64) bool {
 		s[0] = 1
 	}
 	copy(c[1:], x)
-	f.divisor = series.NewDivisor(c[:f.bands])
-	f.divisor.Divide(r)
-	return allFinite(r)
-}
-
-// pullTo uses dr = -r*r*dc: the transposed filters 1/c, twice.
-func (f *freeSeries) pullTo(dst, gc, gr []float64) {
-	if f.inverse {
-		gc, gr = gr, gc
+	divisor := series.NewDivisor(c[:f.bands])
+	divisor.Divide(r)
+	if !allFinite(r) {
+		return nil
 	}
-	for range 2 {
-		f.divisor.DivideBack(gr)
-	}
-	for j := range dst {
-		dst[j] = gc[j+1] - gr[j+1]
+	return func(dst, gc, gr []float64) {
+		if f.inverse {
+			gc, gr = gr, gc
+		}
+		for range 2 {
+			divisor.DivideBack(gr)
+		}
+		for j := range dst {
+			dst[j] = gc[j+1] - gr[j+1]
+		}
 	}
 }
 
@@ -121,7 +118,7 @@ func allFinite(c []float64) bool {
 }
 
 // starts are square roots of several bandwidths, with some decay, or their inverses.
-func (f *freeSeries) starts(separation int) [][]float64 {
+func (f freeSeries) starts(separation int) [][]float64 {
 	var points [][]float64
 	add := func(root []float64, decay float64) {
 		x := make([]float64, f.bands-1)

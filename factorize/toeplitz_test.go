@@ -53,7 +53,7 @@ func TestToeplitzObjective(t *testing.T) {
 		h := randomGram(t, s.Steps())
 		bands := rapid.IntRange(1, s.Steps()).Draw(t, "bands")
 		scaled := rapid.Bool().Draw(t, "scaled")
-		f := &freeSeries{bands: bands}
+		f := freeSeries{bands: bands}
 		plain, columns := newSeriesObjective(newGramResponse(h), f, newPatternSums(s), s.Steps()), newColumnsObjective(h, s, f)
 		o, dimension := optim.Objective(plain), f.dimension()
 		c, d := plain.c, []float64(nil)
