@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -9,7 +10,6 @@ import (
 	"strings"
 
 	"mafalda/internal/limits"
-	"mafalda/internal/parallel"
 )
 
 // What a file takes while its graph is made, in bytes: an edge, and a label beside its text. After roomStep bytes of both,
@@ -21,71 +21,146 @@ const (
 	edgeStep   = 1 << 20
 )
 
-// builder collects labelled edges as they come from a file. Nodes have codes meanwhile: the value of a label that is a
-// small integer (smallInteger), and -1 - the place of any other label among the names.
+// located is an edge with its line in a file.
+type located struct {
+	Edge
+	line int
+}
+
+// builder collects the edges of a graph as they come from a file.
 type builder struct {
 	directed bool
-	plain    bool // no edge has a weight: marks are not kept
+	mirrored bool // an edge leads both ways, as all do that have no direction
 
-	small      []bool // whether the small integer v is a label
-	numbers    int    // number of labels that are small integers
-	names      []string
-	code       map[string]int32 // codes of names
-	pairs      []pair
-	marks      []mark // marks of the pairs, unless plain
-	taken      int    // bytes of labels and edges
-	firstLine  int    // the line of the first edge
+	edges      []located
+	taken      int // bytes of labels and edges
 	selfLoops  int
 	duplicates int
-	lines      int   // number of lines of the file
-	err        error // the first label or edge that cannot be
 }
 
-// pair is an edge between two numbers.
-type pair struct{ u, v int32 }
-
-// mark is what an edge has beside its nodes.
-type mark struct {
-	weight float64
-	line   int
-}
-
-func newBuilder(directed bool) *builder {
-	return &builder{directed: directed, code: map[string]int32{}}
-}
-
-// node returns the code of the node with a label, which it adds if it is new.
-func (b *builder) node(label string) int32 {
-	value := smallInteger(label)
-	if value >= 0 {
-		if more := value + 1 - len(b.small); more > 0 {
-			b.small = append(b.small, make([]bool, max(more, len(b.small)))...)
-		}
-		if b.small[value] {
-			return int32(value)
-		}
-		b.small[value] = true
-		b.numbers++
-	} else {
-		if code, ok := b.code[label]; ok {
-			return code
-		}
-		if err := CheckLabel(label); err != nil {
-			b.fail(err)
-		}
-		label = strings.Clone(label) // no view of a whole line
-		b.names = append(b.names, label)
-		value = -len(b.names)
-		b.code[label] = int32(value)
+// add adds an edge, unless it is a self-loop.
+func (b *builder) add(u, v int, weight float64, line int) error {
+	if u == v {
+		b.selfLoops++
+		return nil
 	}
-	b.take(len(label) + labelBytes)
-	return int32(value)
+	b.edges = append(b.edges, located{Edge{u, v, weight}, line})
+	return b.take(edgeBytes)
 }
 
-// count returns the number of labels.
-func (b *builder) count() int { return b.numbers + len(b.names) }
+// take counts bytes, and now and then refuses what cannot be held in memory.
+func (b *builder) take(bytes int) error {
+	before := b.taken
+	if b.taken += bytes; b.taken/roomStep == before/roomStep {
+		return nil
+	}
+	return limits.Fits(fmt.Sprintf("a graph of more than %d edges", len(b.edges)), float64(b.taken))
+}
 
-// smallInteger returns the value of a label of at most seven digits without leading zeros; -1 for others.
+// makeGraph makes the graph on the nodes with these labels, whose numbers the edges are of, and drops duplicates. A
+// duplicate of another weight is an error.
+func (b *builder) makeGraph(labels []string, source string) (*Graph, error) {
+	if len(labels) > math.MaxInt32 {
+		return nil, fmt.Errorf("%s: at most %d nodes can be read", source, math.MaxInt32)
+	}
+	adjacency, err := squareOf(b.edges, len(labels), b.mirrored, func(first, e located) error {
+		if first.Weight == e.Weight {
+			return nil
+		}
+		return fmt.Errorf("%s:%d: edge %s %s has the weight %v, but %v in line %d", source, e.line, labels[e.U], labels[e.V],
+			e.Weight, first.Weight, first.line)
+	})
+	if err != nil {
+		return nil, err
+	}
+	ways := 1
+	if b.mirrored {
+		ways = 2
+	}
+	b.duplicates += len(b.edges) - adjacency.NNZ()/ways
+	b.edges = nil
+	return wrap(adjacency, labels, b.directed), nil
+}
+
+// noEdges is the error of a file without an edge.
+func (b *builder) noEdges(source string) error {
+	return fmt.Errorf("%s: %w between different nodes (%d self-loops)", source, ErrNoEdges, b.selfLoops)
+}
+
+// squareOf returns the n×n matrix of entries in any order. Mirrored, they are on the other side of the diagonal, too. It
+// keeps the first of entries in one place, and asks repeated about every other one and the one before it.
+func squareOf(entries []located, n int, mirrored bool, repeated func(first, again located) error) (*CSR, error) {
+	starts := make([]int, n+1)
+	each := func(visit func(e located)) {
+		for _, e := range entries {
+			visit(e)
+			if e.U, e.V = e.V, e.U; mirrored && e.U != e.V {
+				visit(e)
+			}
+		}
+	}
+	each(func(e located) { starts[e.U+1]++ })
+	for u := range n {
+		starts[u+1] += starts[u]
+	}
+	all, next := make([]located, starts[n]), slices.Clone(starts)
+	each(func(e located) {
+		all[next[e.U]] = e
+		next[e.U]++
+	})
+	indptr, columns, data := make([]int, 1, n+1), make([]int32, 0, len(all)), make([]float64, 0, len(all))
+	for u := range n {
+		row := all[starts[u]:starts[u+1]]
+		slices.SortFunc(row, func(a, b located) int { return cmp.Or(a.V-b.V, a.line-b.line) })
+		for i, e := range row {
+			if i == 0 || row[i-1].V != e.V {
+				columns, data = append(columns, int32(e.V)), append(data, e.Weight)
+			} else if err := repeated(row[i-1], e); err != nil {
+				return nil, err
+			}
+		}
+		indptr = append(indptr, len(columns))
+	}
+	return newCSR(n, n, indptr, columns, data), nil
+}
+
+// labelled is a builder of edges between labels, which have the order in which they come as numbers.
+type labelled struct {
+	builder
+	labels []string
+	number map[string]int
+	small  []int // numbers of labels that are small integers, plus 1; 0: no label yet
+}
+
+func newBuilder(directed bool) *labelled {
+	return &labelled{builder: builder{directed: directed, mirrored: !directed}, number: map[string]int{}}
+}
+
+// node returns the number of the node with a label, which it adds if it is new.
+func (b *labelled) node(label string) (int, error) {
+	value := smallInteger(label)
+	if value < 0 {
+		if i, ok := b.number[label]; ok {
+			return i, nil
+		}
+	} else if value < len(b.small) && b.small[value] > 0 {
+		return b.small[value] - 1, nil
+	}
+	i, label := len(b.labels), strings.Clone(label) // no view of a whole line
+	b.labels = append(b.labels, label)
+	if value < 0 {
+		b.number[label] = i
+	} else {
+		if more := value + 1 - len(b.small); more > 0 {
+			b.small = append(b.small, make([]int, max(more, len(b.small)))...)
+		}
+		b.small[value] = i + 1
+	}
+	return i, errors.Join(CheckLabel(label), b.take(len(label)+labelBytes))
+}
+
+// smallInteger returns the value of a label of at most seven digits without leading zeros, which is faster found than
+// other labels; -1 for those.
 func smallInteger(label string) int {
 	if len(label) == 0 || len(label) > 7 || label[0] == '0' && len(label) > 1 {
 		return -1
@@ -101,52 +176,29 @@ func smallInteger(label string) int {
 	return value
 }
 
-// add adds an edge, unless it is a self-loop. What is wrong with it is in err.
-func (b *builder) add(u, v string, weight float64, line int) error {
-	p := pair{b.node(u), b.node(v)}
-	if p.u == p.v {
-		b.selfLoops++
-		return b.err
+// join adds an edge between labels, unless it is a self-loop.
+func (b *labelled) join(u, v string, weight float64, line int) error {
+	i, err := b.node(u)
+	if err != nil {
+		return err
 	}
-	if len(b.pairs) == 0 {
-		b.firstLine = line
+	j, err := b.node(v)
+	if err != nil {
+		return err
 	}
-	b.pairs = append(b.pairs, p)
-	if !b.plain {
-		b.marks = append(b.marks, mark{weight, line})
-	}
-	b.take(edgeBytes)
-	return b.err
+	return b.add(i, j, weight, line)
 }
 
-// take counts bytes, and now and then refuses what cannot be held in memory.
-func (b *builder) take(bytes int) {
-	before := b.taken
-	if b.taken += bytes; b.taken/roomStep > before/roomStep {
-		b.fail(limits.Fits(fmt.Sprintf("a graph of more than %d edges and %d nodes", len(b.pairs), b.count()),
-			float64(b.taken)))
-		if max(len(b.pairs), b.count()) > math.MaxInt32-roomStep {
-			b.fail(errors.New("at most 2 billion edges and nodes can be read"))
-		}
-	}
-}
-
-// fail keeps the first error.
-func (b *builder) fail(err error) {
-	if b.err == nil {
-		b.err = err
-	}
-}
-
-// startsWithHeader reports whether the first two labels, of the first edge, are the only ones that are no integers and
-// stand in no other edge: a header line of a CSV file, which must not become two nodes.
-func (b *builder) startsWithHeader() bool {
-	title := func(p pair) bool { return p.u == -1 || p.v == -1 || p.u == -2 || p.v == -2 }
-	if b.count() < 4 || b.pairs[0] != (pair{-1, -2}) || slices.ContainsFunc(b.pairs[1:], title) {
+// startsWithHeader reports whether the labels of the first edge are the only ones that are no integers, and stand in no
+// other edge: a header line of a CSV file, which must not become two nodes.
+func (b *labelled) startsWithHeader() bool {
+	first := b.edges[0]
+	isTitle := func(i int) bool { return i == first.U || i == first.V }
+	if len(b.labels) < 4 || slices.ContainsFunc(b.edges[1:], func(e located) bool { return isTitle(e.U) || isTitle(e.V) }) {
 		return false
 	}
-	for i, l := range b.names {
-		if _, ok := parseInteger(l); ok == (i < 2) {
+	for i, l := range b.labels {
+		if _, ok := parseInteger(l); ok == isTitle(i) {
 			return false
 		}
 	}
@@ -154,74 +206,31 @@ func (b *builder) startsWithHeader() bool {
 }
 
 // graph numbers the nodes by label and makes the graph, as makeGraph does.
-func (b *builder) graph(source string) (*Graph, error) {
-	if b.err != nil {
-		return nil, fmt.Errorf("%s: %w", source, b.err)
-	}
-	if b.count() == 0 {
+func (b *labelled) graph(source string) (*Graph, error) {
+	switch {
+	case len(b.labels) == 0:
 		return nil, fmt.Errorf("%s: %w", source, ErrNoNodes)
-	}
-	if len(b.pairs) == 0 {
-		return nil, fmt.Errorf("%s: %w between different nodes (%d self-loops)", source, ErrNoEdges, b.selfLoops)
-	}
-	if b.startsWithHeader() {
+	case len(b.edges) == 0:
+		return nil, b.noEdges(source)
+	case b.startsWithHeader():
+		e := b.edges[0]
 		return nil, fmt.Errorf("%s:%d: %q and %q look like the names of columns, all other nodes are integers: "+
-			"delete the line or start it with #",
-			source, b.firstLine, b.names[0], b.names[1])
+			"delete the line or start it with #", source, e.line, b.labels[e.U], b.labels[e.V])
 	}
 	return b.makeGraph(b.rank(), source)
 }
 
-// rank replaces the codes of the pairs by the places of their labels in the order of all labels (labelOrder), which it
+// rank replaces the numbers of the edges by the places of their labels in the order of all labels (labelOrder), which it
 // returns.
-func (b *builder) rank() []string {
-	labels := make([]string, 0, b.count())
-	place := make([]int32, len(b.small))
-	for value, is := range b.small {
-		if is {
-			place[value] = int32(len(labels))
-			labels = append(labels, strconv.Itoa(value))
-		}
+func (b *labelled) rank() []string {
+	place, labels := make([]int, len(b.labels)), make([]string, len(b.labels))
+	for i, old := range labelOrder(b.labels) {
+		place[old], labels[i] = i, b.labels[old]
 	}
-	at := func(code int32) int32 { return place[code] }
-	if len(b.names) > 0 {
-		unordered, rank := append(labels, b.names...), make([]int32, b.count())
-		labels = labels[:0:0]
-		for i, old := range labelOrder(unordered) {
-			labels, rank[old] = append(labels, unordered[old]), int32(i)
-		}
-		at = func(code int32) int32 {
-			if code < 0 {
-				return rank[b.numbers-1-int(code)]
-			}
-			return rank[place[code]]
-		}
+	for i, e := range b.edges {
+		b.edges[i].U, b.edges[i].V = place[e.U], place[e.V]
 	}
-	parallel.Chunks(len(b.pairs), func(_, from, to int) {
-		for i, p := range b.pairs[from:to] {
-			b.pairs[from+i] = pair{at(p.u), at(p.v)}
-		}
-	})
 	return labels
-}
-
-// makeGraph makes the graph on the nodes with these labels, whose numbers the pairs are of, and drops duplicates. A duplicate of
-// another weight is an error.
-func (b *builder) makeGraph(labels []string, source string) (*Graph, error) {
-	weight := func(i int) float64 { return b.marks[i].weight }
-	if b.plain {
-		weight = func(int) float64 { return 1 }
-	}
-	adjacency, differ := adjacencyOf(b.pairs, len(labels), b.directed, true, weight)
-	if differ != nil {
-		e, first := b.marks[differ.edge], b.marks[differ.first]
-		return nil, fmt.Errorf("%s:%d: edge %s %s has the weight %v, but %v in line %d", source, e.line,
-			labels[differ.u], labels[differ.v], e.weight, first.weight, first.line)
-	}
-	g := wrap(adjacency, labels, b.directed)
-	b.duplicates += len(b.pairs) - g.Edges()
-	b.pairs, b.marks = nil, nil
-	return g, nil
 }
 
 // parseWeight reads a weight: a positive finite number.

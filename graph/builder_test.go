@@ -27,7 +27,7 @@ func TestRank(t *testing.T) {
 		var want [][2]string
 		for i, v := range drawn {
 			u := drawn[i/2]
-			if err := b.add(u, v, 1, i); err != nil {
+			if err := b.join(u, v, 1, i); err != nil {
 				t.Fatal(err)
 			}
 			if u != v {
@@ -38,7 +38,7 @@ func TestRank(t *testing.T) {
 		if !slices.Equal(labels, lists.Map(labelOrder(drawn), func(i int) string { return drawn[i] })) {
 			t.Fatalf("%q became %q", drawn, labels)
 		}
-		if got := lists.Map(b.pairs, func(p pair) [2]string { return [2]string{labels[p.u], labels[p.v]} }); !slices.Equal(got, want) {
+		if got := lists.Map(b.edges, func(e located) [2]string { return [2]string{labels[e.U], labels[e.V]} }); !slices.Equal(got, want) {
 			t.Fatalf("edges %q, want %q", got, want)
 		}
 	})
@@ -56,16 +56,16 @@ func TestGraphsBeyondTheMemory(t *testing.T) {
 	b := newBuilder(false)
 	long := strings.Repeat("x", 1<<19)
 	for range 200 {
-		b.node(long)
+		if _, err := b.node(long); err != nil {
+			t.Errorf("one long label, often: %v", err)
+		}
 	}
-	if b.err != nil {
-		t.Errorf("one long label, often: %v", b.err)
+	err = nil
+	for i := 0; err == nil && i < 1000; i++ {
+		_, err = b.node(long + fmt.Sprint(i))
 	}
-	for i := 0; b.err == nil && i < 1000; i++ {
-		b.node(long + fmt.Sprint(i))
-	}
-	if !errors.Is(b.err, limits.ErrMemory) {
-		t.Errorf("labels: error %v", b.err)
+	if !errors.Is(err, limits.ErrMemory) {
+		t.Errorf("labels: error %v", err)
 	}
 }
 

@@ -168,7 +168,7 @@ func florentine([]float64, *rand.Rand) (*Graph, error) {
 		Peruzzi Strozzi, Ridolfi Strozzi, Ridolfi Tornabuoni`
 	for marriage := range strings.SplitSeq(marriages, ",") {
 		couple := strings.Fields(marriage)
-		_ = b.add(couple[0], couple[1], 1, 0) // graph would say it
+		_ = b.join(couple[0], couple[1], 1, 0) // graph would say it
 	}
 	return b.graph("florentine")
 }

@@ -71,7 +71,7 @@ func Hops(w *CSR, to []int) []int {
 	for i := 0; i < len(queue); i++ {
 		v := queue[i]
 		for p := w.indptr[v]; p < w.indptr[v+1]; p++ {
-			if u := int(w.indices[p]); hops[u] < 0 && w.value(v, p) != 0 {
+			if u := int(w.indices[p]); hops[u] < 0 && w.data[p] != 0 {
 				hops[u] = hops[v] + 1
 				queue = append(queue, u)
 			}

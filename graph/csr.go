@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -12,17 +13,15 @@ import (
 // CSR is a sparse matrix in compressed row storage:
 //
 //	row i holds the columns indices[indptr[i]:indptr[i+1]], ascending and distinct,
-//	with the values data[indptr[i]:indptr[i+1]], or each[i] for all of them
+//	with the values data[indptr[i]:indptr[i+1]]
 //
-// Columns are numbers of 32 bits, and values that are equal along every row, as in graphs without weights and their
-// uniform gossip, are stored once a row: products are bound by memory. Its method names follow github.com/james-bowman/sparse, so that the type can be replaced by that library's. A CSR is
-// immutable once built; it may be read from many goroutines.
+// Columns are numbers of 32 bits: products are bound by memory. Its method names follow github.com/james-bowman/sparse, so
+// that the type can be replaced by that library's. A CSR is immutable once built; it may be read from many goroutines.
 type CSR struct {
 	rows, cols int
 	indptr     []int
 	indices    []int32
-	data       []float64 // nil if the values are equal along every row
-	each       []float64 // value of every row, 0 of an empty one, if data is nil
+	data       []float64
 }
 
 var _ mat.Matrix = (*CSR)(nil)
@@ -44,9 +43,6 @@ func newCSR(r, c int, indptr []int, indices []int32, data []float64) *CSR {
 		panic(fmt.Sprintf("graph: NewCSR: %d indices and %d values", len(indices), len(data)))
 	}
 	m.check()
-	if each := m.equalRows(); each != nil {
-		m.data, m.each = nil, each
-	}
 	return m
 }
 
@@ -74,26 +70,6 @@ func (m *CSR) check() {
 	}); bad >= 0 {
 		panic(fmt.Sprintf("graph: NewCSR: columns of row %d are not ascending within %d columns", bad, c))
 	}
-}
-
-// equalRows returns the value of every row, or nil if values of a row differ.
-func (m *CSR) equalRows() []float64 {
-	each := make([]float64, m.rows)
-	if differ := firstOf(m.rows, func(i int) bool {
-		row := m.data[m.indptr[i]:m.indptr[i+1]]
-		if len(row) > 0 {
-			each[i] = row[0]
-		}
-		for _, v := range row {
-			if math.Float64bits(v) != math.Float64bits(each[i]) {
-				return true
-			}
-		}
-		return false
-	}); differ >= 0 {
-		return nil
-	}
-	return each
 }
 
 // firstOf returns the smallest number below n with a property, or -1, asking on all processors.
@@ -143,38 +119,10 @@ func (m *CSR) At(i, j int) float64 {
 		panic(mat.ErrIndexOutOfRange)
 	}
 	lo := m.indptr[i]
-	if p, ok := search(m.indices[lo:m.indptr[i+1]], int32(j)); ok {
-		return m.value(i, lo+p)
+	if p, ok := slices.BinarySearch(m.indices[lo:m.indptr[i+1]], int32(j)); ok {
+		return m.data[lo+p]
 	}
 	return 0
-}
-
-// search returns the place of j in an ascending row, and whether it is there.
-func search(row []int32, j int32) (int, bool) {
-	const short = 32 // numbers that are sooner looked at one by one
-	from := 0
-	for to := len(row); to-from > short; {
-		if middle := (from + to) / 2; row[middle] <= j {
-			from = middle
-		} else {
-			to = middle
-		}
-		row = row[:to]
-	}
-	for p, column := range row[from:] {
-		if column >= j {
-			return from + p, column == j
-		}
-	}
-	return len(row), false
-}
-
-// value returns the value of the stored entry p, which is in row i.
-func (m *CSR) value(i, p int) float64 {
-	if m.data == nil {
-		return m.each[i]
-	}
-	return m.data[p]
 }
 
 // T returns the transpose as a view.
@@ -196,7 +144,7 @@ func (m *CSR) DoNonZero(fn func(i, j int, v float64)) {
 // DoRowNonZero calls fn for every stored entry of row i, with ascending columns.
 func (m *CSR) DoRowNonZero(i int, fn func(i, j int, v float64)) {
 	for p := m.indptr[i]; p < m.indptr[i+1]; p++ {
-		fn(i, int(m.indices[p]), m.value(i, p))
+		fn(i, int(m.indices[p]), m.data[p])
 	}
 }
 
@@ -210,7 +158,7 @@ func (m *CSR) MulVecTo(dst []float64, trans bool, src []float64) {
 		clear(dst)
 		for i, x := range src {
 			for p := m.indptr[i]; p < m.indptr[i+1]; p++ {
-				dst[m.indices[p]] += m.value(i, p) * x
+				dst[m.indices[p]] += m.data[p] * x
 			}
 		}
 		return
@@ -226,15 +174,8 @@ func (m *CSR) mulRows(dst, src []float64, from, to int) {
 	for i := from; i < to; i++ {
 		var sum float64
 		columns := m.indices[m.indptr[i]:m.indptr[i+1]]
-		if m.data == nil {
-			v := m.each[i]
-			for _, j := range columns {
-				sum += v * src[j]
-			}
-		} else {
-			for p, v := range m.data[m.indptr[i]:m.indptr[i+1]] {
-				sum += v * src[columns[p]]
-			}
+		for p, v := range m.data[m.indptr[i]:m.indptr[i+1]] {
+			sum += v * src[columns[p]]
 		}
 		dst[i] = sum
 	}
@@ -247,7 +188,7 @@ func (m *CSR) Symmetric(tolerance float64) bool {
 	}
 	return firstOf(m.rows, func(i int) bool {
 		for p := m.indptr[i]; p < m.indptr[i+1]; p++ {
-			if j := int(m.indices[p]); j != i && !(math.Abs(m.At(j, i)-m.value(i, p)) <= tolerance) {
+			if j := int(m.indices[p]); j != i && !(math.Abs(m.At(j, i)-m.data[p]) <= tolerance) {
 				return true
 			}
 		}
@@ -288,49 +229,19 @@ func (m *CSR) MulMatTo(dst, src []float64, width int) {
 		panic(mat.ErrShape)
 	}
 	parallel.Chunks(m.rows, func(_, from, to int) {
-		switch width {
-		case 1:
+		if width == 1 {
 			m.mulRows(dst, src, from, to)
-		case 4:
-			m.mulFours(dst, src, from, to)
-		default:
-			m.mulWide(dst, src, width, from, to)
+			return
+		}
+		for i := from; i < to; i++ {
+			row := dst[i*width : (i+1)*width]
+			clear(row)
+			for p := m.indptr[i]; p < m.indptr[i+1]; p++ {
+				v := m.data[p]
+				for c, x := range src[int(m.indices[p])*width:][:width] {
+					row[c] += v * x
+				}
+			}
 		}
 	})
-}
-
-// mulWide writes the rows from..to-1 of m·src to dst, for width vectors at once.
-func (m *CSR) mulWide(dst, src []float64, width, from, to int) {
-	for i := from; i < to; i++ {
-		row := dst[i*width : (i+1)*width]
-		clear(row)
-		for p := m.indptr[i]; p < m.indptr[i+1]; p++ {
-			v := m.value(i, p)
-			for c, x := range src[int(m.indices[p])*width:][:width] {
-				row[c] += v * x
-			}
-		}
-	}
-}
-
-// mulFours is mulWide for four vectors, whose sums stay in registers.
-func (m *CSR) mulFours(dst, src []float64, from, to int) {
-	for i := from; i < to; i++ {
-		var a, b, c, d float64
-		columns := m.indices[m.indptr[i]:m.indptr[i+1]]
-		if m.data == nil {
-			v := m.each[i]
-			for _, j := range columns {
-				x := src[4*int(j):][:4]
-				a, b, c, d = a+v*x[0], b+v*x[1], c+v*x[2], d+v*x[3]
-			}
-		} else {
-			for p, v := range m.data[m.indptr[i]:m.indptr[i+1]] {
-				x := src[4*int(columns[p]):][:4]
-				a, b, c, d = a+v*x[0], b+v*x[1], c+v*x[2], d+v*x[3]
-			}
-		}
-		row := dst[4*i:][:4]
-		row[0], row[1], row[2], row[3] = a, b, c, d
-	}
 }

@@ -14,9 +14,9 @@ import (
 
 // readEdgeList reads lines of two labels and perhaps, all or none of them, a weight, separated by white space, commas
 // or semicolons; empty lines and lines that start with # or % do not count. Line ends may be Windows'.
-func readEdgeList(r io.Reader, source string, b *builder) (err error) {
+func readEdgeList(r io.Reader, source string, b *labelled) error {
 	var e edgeLines
-	b.lines, err = files.Lines(r, source, func(line string, number int) error {
+	_, err := files.Lines(r, source, func(line string, number int) error {
 		if isComment(line) {
 			return nil
 		}
@@ -24,8 +24,7 @@ func readEdgeList(r io.Reader, source string, b *builder) (err error) {
 		if err != nil {
 			return err
 		}
-		b.plain = e.plain
-		return b.add(u, v, weight, number)
+		return b.join(u, v, weight, number)
 	})
 	return err
 }

@@ -48,11 +48,12 @@ func FuzzMatrixMarket(f *testing.F) {
 		f.Add(text, true)
 	}
 	read := func(text string, directed bool) (*Graph, error) {
-		b := newBuilder(directed)
-		if err := readMatrixGraph(strings.NewReader(text), "g", b); err != nil {
+		s, err := readMarket(strings.NewReader(text), "g")
+		if err != nil {
 			return nil, err
 		}
-		return b.graph("g")
+		g, _, err := s.graph("g", 1, directed)
+		return g, err
 	}
 	f.Fuzz(func(t *testing.T, text string, directed bool) {
 		if large(text) {

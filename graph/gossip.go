@@ -63,7 +63,7 @@ func NewGossip(g *Graph, s Scheme) (*Gossip, error) {
 		var sum float64
 		usable := !math.IsInf(strength[u], 1)
 		for i, v := range row {
-			x := share(u, int(v), a.value(u, a.indptr[u]+i))
+			x := share(u, int(v), a.data[a.indptr[u]+i])
 			usable = usable && x > 0
 			sum += x
 			data = append(data, x)
@@ -78,7 +78,7 @@ func NewGossip(g *Graph, s Scheme) (*Gossip, error) {
 				g.Label(u))
 		}
 		if self > 0 {
-			at, _ := search(row, int32(u))
+			at, _ := slices.BinarySearch(row, int32(u))
 			indices, data = slices.Insert(indices, start+at, int32(u)), slices.Insert(data, start+at, self)
 		}
 		indptr = append(indptr, len(data))
@@ -158,7 +158,7 @@ func DetailedBalance(w *CSR) ([]float64, bool) {
 				continue
 			}
 			back := w.At(v, u)
-			pi[v] = pi[u] * (w.value(u, p) / back) // no number if there is no way back
+			pi[v] = pi[u] * (w.data[p] / back) // no number if there is no way back
 			if !(pi[v] > 0) || math.IsInf(pi[v], 1) {
 				return nil, false
 			}
@@ -186,7 +186,7 @@ func DetailedBalance(w *CSR) ([]float64, bool) {
 func (w *CSR) balances(pi []float64) bool {
 	return firstOf(len(pi), func(u int) bool {
 		for p := w.indptr[u]; p < w.indptr[u+1]; p++ {
-			v, there := int(w.indices[p]), w.value(u, p)
+			v, there := int(w.indices[p]), w.data[p]
 			back := w.At(v, u)
 			if back == 0 || math.Abs(pi[u]*there-pi[v]*back) > 1e-9*pi[u]*there {
 				return true

@@ -1,20 +1,9 @@
 package graph
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"slices"
-	"strconv"
-	"strings"
-
-	"gonum.org/v1/gonum/mat"
-
-	"mafalda/internal/files"
-	"mafalda/internal/limits"
-	"mafalda/internal/npy"
 )
 
 // ErrGossip is wrapped by the errors about a matrix that is not a gossip matrix, or not one of the graph at hand.
@@ -107,15 +96,16 @@ func (g *Gossip) Support() (*Graph, error) {
 }
 
 func readMatrix(path string) (*CSR, error) {
+	s, err := readSquare(path)
+	if err != nil {
+		return nil, err
+	}
+	return s.matrix(path)
+}
+
+func readSquare(path string) (*square, error) {
 	if extension(path) == ".npy" {
-		a, err := npy.ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		if len(a.Shape) != 2 || a.Shape[0] != a.Shape[1] || a.Shape[0] == 0 {
-			return nil, fmt.Errorf("%s: %w: its shape is %v", path, ErrGossip, a.Shape)
-		}
-		return NewCSRFromDense(mat.NewDense(a.Shape[0], a.Shape[0], a.Data)), nil
+		return readNpy(path)
 	}
 	r, closeFile, err := openText(path)
 	if err != nil {
@@ -124,100 +114,9 @@ func readMatrix(path string) (*CSR, error) {
 	defer closeFile()
 	switch extension(path) {
 	case ".mtx":
-		return ReadMatrixMarket(r, path)
+		return readMarket(r, path)
 	case ".csv":
-		return readCSVMatrix(r, path)
+		return readCSV(r, path)
 	}
 	return nil, fmt.Errorf("%s: a gossip matrix is a .npy, .mtx or .csv file", path)
-}
-
-// ReadMatrixMarket reads a square matrix of a MatrixMarket file, of which path is the name for errors. Entries that are zero
-// are left out.
-func ReadMatrixMarket(r io.Reader, path string) (*CSR, error) {
-	var entries []Edge
-	n := 0
-	header, err := readMarket(r, path, func(_ marketHeader, dim int) error { n = dim; return nil },
-		func(i, j int, value string, _ int) error {
-			v, err := strconv.ParseFloat(value, 64)
-			if err != nil {
-				return fmt.Errorf("entry %.60q is not a number", value)
-			}
-			if v == 0 {
-				return nil
-			}
-			if entries = append(entries, Edge{i, j, v}); len(entries)%edgeStep != 0 {
-				return nil
-			}
-			if len(entries)&(len(entries)-1) == 0 { // now and then: repeated entries must not fill the memory
-				if err := sortDistinct(entries); err != nil {
-					return err
-				}
-			}
-			return limits.Fits(fmt.Sprintf("a matrix of more than %d entries", len(entries)),
-				edgeBytes*float64(len(entries)))
-		})
-	if err != nil {
-		return nil, err
-	}
-	if header.symmetric {
-		for _, e := range entries {
-			if e.U != e.V {
-				entries = append(entries, Edge{e.V, e.U, e.Weight})
-			}
-		}
-	}
-	if n > len(entries) { // before anything is allocated for n rows
-		return nil, fmt.Errorf("%s: %w: %d entries cannot fill %d rows", path, ErrGossip, len(entries), n)
-	}
-	if err := sortDistinct(entries); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return NewSquare(n, entries), nil
-}
-
-// sortDistinct sorts entries, and returns an error if one is there twice.
-func sortDistinct(entries []Edge) error {
-	slices.SortFunc(entries, compareEdges)
-	for i := 1; i < len(entries); i++ {
-		if entries[i].U == entries[i-1].U && entries[i].V == entries[i-1].V {
-			return fmt.Errorf("entry (%d,%d) is there twice", entries[i].U+1, entries[i].V+1)
-		}
-	}
-	return nil
-}
-
-func readCSVMatrix(r *bufio.Reader, path string) (*CSR, error) {
-	var data []float64
-	columns, rows := 0, 0
-	_, err := files.Lines(r, path, func(line string, _ int) error {
-		if line == "" || line[0] == '#' {
-			return nil
-		}
-		fields := strings.Split(line, ",")
-		if rows > 0 && len(fields) != columns {
-			return fmt.Errorf("%d numbers, but %d in the rows before", len(fields), columns)
-		}
-		columns = len(fields)
-		if rows++; rows > columns {
-			return nil // it is not square: they are counted, for the error
-		}
-		for _, f := range fields {
-			v, err := strconv.ParseFloat(strings.TrimSpace(f), 64)
-			if err != nil {
-				return fmt.Errorf("%.60q is not a number", f)
-			}
-			data = append(data, v)
-		}
-		if rows == 1 || len(data)/edgeStep > (len(data)-columns)/edgeStep {
-			return limits.Fits(fmt.Sprintf("a matrix of more than %d numbers", len(data)), 3*8*float64(len(data)))
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	if rows != columns || rows == 0 {
-		return nil, fmt.Errorf("%s: %w: it has %d rows and %d columns", path, ErrGossip, rows, columns)
-	}
-	return NewCSRFromDense(mat.NewDense(rows, columns, data)), nil
 }

@@ -49,7 +49,7 @@ func newGraph(labels []string, edges []Edge, directed bool) (*Graph, error) {
 	if n == 0 {
 		return nil, ErrNoNodes
 	}
-	pairs := make([]pair, len(edges))
+	placed := make([]located, len(edges))
 	for i, e := range edges {
 		switch {
 		case e.U < 0 || e.V < 0 || e.U >= n || e.V >= n:
@@ -59,21 +59,20 @@ func newGraph(labels []string, edges []Edge, directed bool) (*Graph, error) {
 		case !isWeight(e.Weight):
 			return nil, fmt.Errorf("edge (%d,%d) has the weight %v: must be positive and finite", e.U, e.V, e.Weight)
 		}
-		pairs[i] = pair{int32(e.U), int32(e.V)}
+		placed[i] = located{e, i}
 	}
-	adjacency, twice := adjacencyOf(pairs, n, directed, false, func(i int) float64 { return edges[i].Weight })
-	if twice != nil {
-		return nil, fmt.Errorf("edge (%d,%d) is there twice", twice.u, twice.v)
+	adjacency, err := squareOf(placed, n, !directed, func(e, _ located) error {
+		return fmt.Errorf("edge (%d,%d) is there twice", e.U, e.V)
+	})
+	if err != nil {
+		return nil, err
 	}
 	return wrap(adjacency, labels, directed), nil
 }
 
 // wrap makes a graph of its adjacency matrix.
 func wrap(adjacency *CSR, labels []string, directed bool) *Graph {
-	weighted := adjacency.data != nil
-	for i, w := range adjacency.each {
-		weighted = weighted || w != 1 && adjacency.RowNNZ(i) > 0
-	}
+	weighted := slices.ContainsFunc(adjacency.data, func(w float64) bool { return w != 1 })
 	return &Graph{adjacency: adjacency, labels: labels, directed: directed, weighted: weighted}
 }
 

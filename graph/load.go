@@ -11,8 +11,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"mafalda/internal/files"
-	"mafalda/internal/limits"
-	"mafalda/internal/npy"
 )
 
 // LoadOptions tunes Load. The zero value reads an undirected graph.
@@ -26,10 +24,8 @@ var ErrAsymmetric = errors.New("the graph is directed")
 
 // LoadReport says what was found on the way.
 type LoadReport struct {
-	Format     string // "edge list", "MatrixMarket" or "npy"
-	Lines      int    // lines of a text file, comments included
-	Duplicates int    // repeated edges (in either direction, if undirected), ignored
-	SelfLoops  int    // edges from a node to itself, ignored
+	Duplicates int // repeated edges (in either direction, if undirected), ignored
+	SelfLoops  int // edges from a node to itself, ignored
 }
 
 // Load reads a graph from a file, possibly gzipped: a MatrixMarket matrix, if it is named .mtx or starts like one; a
@@ -43,28 +39,31 @@ type LoadReport struct {
 // content name the file and the line; what does not fit into memory is refused while it is read.
 func Load(path string, opts LoadOptions) (*Graph, LoadReport, error) {
 	if extension(path) == ".npy" {
-		return loadNpy(path, opts)
+		s, err := readNpy(path)
+		if err != nil {
+			return nil, LoadReport{}, err
+		}
+		return s.graph(path, 0, opts.Directed)
 	}
 	r, closeFile, err := openText(path)
 	if err != nil {
 		return nil, LoadReport{}, err
 	}
 	defer closeFile()
-	b := newBuilder(opts.Directed)
-	report := LoadReport{Format: "edge list"}
 	start, _ := r.Peek(len(marketBanner))
 	if extension(path) == ".mtx" || strings.EqualFold(string(start), marketBanner) {
-		report.Format = "MatrixMarket"
-		err = readMatrixGraph(r, path, b)
-	} else {
-		err = readEdgeList(r, path, b)
+		s, err := readMarket(r, path)
+		if err != nil {
+			return nil, LoadReport{}, err
+		}
+		return s.graph(path, 1, opts.Directed)
 	}
-	if err != nil {
-		return nil, report, err
+	b := newBuilder(opts.Directed)
+	if err := readEdgeList(r, path, b); err != nil {
+		return nil, LoadReport{}, err
 	}
 	g, err := b.graph(path)
-	report.Lines, report.Duplicates, report.SelfLoops = b.lines, b.duplicates, b.selfLoops
-	return g, report, err
+	return g, LoadReport{b.duplicates, b.selfLoops}, err
 }
 
 // extension returns the extension of a name in lower case, that before .gz if it ends so.
@@ -94,53 +93,4 @@ func openText(path string) (*bufio.Reader, func(), error) {
 		_, _ = r.Discard(3)
 	}
 	return r, closeFile, nil
-}
-
-func loadNpy(path string, opts LoadOptions) (*Graph, LoadReport, error) {
-	report := LoadReport{Format: "npy"}
-	a, err := npy.ReadFile(path)
-	if err != nil {
-		return nil, report, err
-	}
-	if len(a.Shape) != 2 || a.Shape[0] != a.Shape[1] {
-		return nil, report, fmt.Errorf("%s: shape %v is not that of an adjacency matrix", path, a.Shape)
-	}
-	n := a.Shape[0]
-	if n == 0 {
-		return nil, report, fmt.Errorf("%s: %w", path, ErrNoNodes)
-	}
-	entries := len(a.Data)
-	for _, w := range a.Data {
-		if w == 0 {
-			entries--
-		}
-	}
-	if err := limits.Fits(fmt.Sprintf("a graph of %d entries", entries), edgeBytes*float64(entries)); err != nil {
-		return nil, report, fmt.Errorf("%s: %w", path, err)
-	}
-	edges := make([]Edge, 0, entries)
-	for u := range n {
-		for v := range n {
-			w := a.Data[u*n+v]
-			switch {
-			case w-w != 0 || w < 0:
-				return nil, report, fmt.Errorf("%s: entry (%d,%d) is %v: must be finite and not negative", path, u, v,
-					w)
-			case !opts.Directed && w != a.Data[v*n+u]:
-				return nil, report, fmt.Errorf("%s: entries (%d,%d) and (%d,%d) differ, so %w",
-					path, u, v, v, u, ErrAsymmetric)
-			case w == 0:
-			case u == v:
-				report.SelfLoops++
-			case opts.Directed || u < v:
-				edges = append(edges, Edge{u, v, w})
-			}
-		}
-	}
-	if len(edges) == 0 {
-		return nil, report, fmt.Errorf("%s: %w between different nodes (%d self-loops)", path, ErrNoEdges,
-			report.SelfLoops)
-	}
-	g, err := newGraph(numberLabels(n), edges, opts.Directed)
-	return g, report, err
 }

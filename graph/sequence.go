@@ -41,7 +41,7 @@ func LoadSequence(path string, g *Graph, s Scheme) (*Sequence, error) {
 	}
 	defer closeFile()
 	b := &sequenceBuilder{graph: g, scheme: s, source: path, number: lists.Places(g.Labels()),
-		list: builder{directed: g.directed}, union: map[Edge]bool{},
+		list: builder{directed: g.directed, mirrored: !g.directed}, union: map[Edge]bool{},
 		out: &Sequence{Source: filepath.Base(path), SHA256: hash}}
 	if _, err := files.Lines(r, path, b.line); err != nil {
 		return nil, err
@@ -97,16 +97,8 @@ func (b *sequenceBuilder) line(line string, number int) error {
 			u = v
 		}
 		return fmt.Errorf("the graph has no node %.60q, or not in its largest component", u)
-	case i == j:
-		b.out.SelfLoops++
-		return nil
 	}
-	b.list.pairs = append(b.list.pairs, pair{int32(i), int32(j)})
-	b.list.marks = append(b.list.marks, mark{weight, number})
-	if len(b.list.pairs)%edgeStep == 0 {
-		return b.checkRoom()
-	}
-	return nil
+	return b.list.add(i, j, weight, number)
 }
 
 // end ends a list of edges, if there is one.
@@ -119,7 +111,7 @@ func (b *sequenceBuilder) end() error {
 	if err != nil {
 		return err
 	}
-	b.out.Duplicates = b.list.duplicates
+	b.out.Duplicates, b.out.SelfLoops = b.list.duplicates, b.list.selfLoops
 	w, err := NewGossip(g, b.scheme)
 	if err != nil {
 		return fmt.Errorf("the network of line %d: %w", b.first, err)
@@ -132,13 +124,8 @@ func (b *sequenceBuilder) end() error {
 			b.union[Edge{u, v, 1}] = true
 		}
 	})
-	return b.checkRoom()
-}
-
-// checkRoom refuses what cannot be held in memory.
-func (b *sequenceBuilder) checkRoom() error {
 	what := fmt.Sprintf("%s: a sequence of more than %d networks", b.source, len(b.out.Matrices))
-	return limits.Fits(what, b.bytes+edgeBytes*float64(len(b.list.pairs)+len(b.union)))
+	return limits.Fits(what, b.bytes+edgeBytes*float64(len(b.union)))
 }
 
 // loadSequence reads the networks that take turns.
