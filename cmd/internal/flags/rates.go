@@ -22,8 +22,10 @@ func parseRates(r io.Reader, source string) (workload.Schedule, error) {
 			return nil
 		}
 		v, err := strconv.ParseFloat(line, 64)
-		if rates = append(rates, v); err != nil || len(rates) > maxRates {
-			return fmt.Errorf("%.40q is not a number, or one too many: one a line, %d at most", line, maxRates)
+		if rates = append(rates, v); err != nil {
+			return fmt.Errorf("%.40q is not a number: one a line", line)
+		} else if len(rates) > maxRates {
+			return fmt.Errorf("more than %d rates", maxRates)
 		}
 		return nil
 	})
