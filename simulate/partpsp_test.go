@@ -57,7 +57,7 @@ func TestPartPSPLearns(t *testing.T) {
 // With calibrated constants training goes through; sharing everything, a round is W(x - γg) on all parameters.
 func TestPartPSPWithNoise(t *testing.T) {
 	p := classes(t, 4)
-	c, err := p.Sequence.Calibrate(context.Background(), dpps.CalibrateOptions{Horizon: 5})
+	c, err := p.Sequence.Calibrate(context.Background(), 5, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func TestBroadcastsBreakComposition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := s.Calibrate(context.Background(), CalibrateOptions{Horizon: 5})
+	c, err := s.Calibrate(context.Background(), 5, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,14 +27,6 @@ type Calibration struct {
 	Horizon    int       // number of rounds after which all nodes must synchronize, at the latest; 0: never
 }
 
-// CalibrateOptions says for what constants are wanted.
-type CalibrateOptions struct {
-	Horizon  int                    // the number of rounds after which everybody synchronizes; 0: never
-	Progress func(fraction float64) // called now and then, if not nil
-
-	most float64 // numbers that may be stored; 0: mostNumbers
-}
-
 const (
 	leastLambda   = 0.01
 	lambdas       = 400 // that are tried
@@ -46,18 +38,19 @@ const (
 // Calibrate returns ergodicity coefficients, and constants for which Equation 22 is sound on this sequence, whatever
 // the nodes add (the condition (*) of sound.go). λ is what makes the sum of all C′λ^s
 // small; C′ the smallest for it, but for the lags beyond those where τ has fallen below 1e-4, which are bounded.
-// O(n³) for each lag. The errors are networks that take too much memory (*SizeError), and the context's.
-func (s *Sequence) Calibrate(ctx context.Context, o CalibrateOptions) (Calibration, error) {
-	p, err := s.products(ctx, o)
+// O(n³) for each lag. horizon is the number of rounds after which everybody synchronizes, 0 for never; progress, if not nil,
+// is called now and then. The errors are networks that take too much memory (ErrTooLarge), and the context's.
+func (s *Sequence) Calibrate(ctx context.Context, horizon int, progress func(fraction float64)) (Calibration, error) {
+	p, err := s.products(ctx, horizon, progress)
 	if err != nil {
 		return Calibration{}, err
 	}
 	lambda := p.lambda()
-	_, c, err := p.constant(ctx, lambda, o.Progress)
+	_, c, err := p.constant(ctx, lambda, progress)
 	if err != nil {
 		return Calibration{}, err
 	}
-	return Calibration{Constants{c, lambda}, p.ergodic, o.Horizon}, nil
+	return Calibration{Constants{c, lambda}, p.ergodic, horizon}, nil
 }
 
 // lambda returns the λ for which τ_s ≤ Cλ^s has the smallest sum of right sides.
@@ -88,14 +81,14 @@ func (p *products) lambda() float64 {
 // SoundConstant returns the smallest C′ for which Equation 22 with this λ is sound on the sequence, as far as lags
 // have been looked at (until τ is below 1e-4, or up to the horizon), and one that is enough for all lags; +Inf if
 // none is known to be. It fails as Calibrate does, and for a λ out of range (*fault.Argument).
-func (s *Sequence) SoundConstant(ctx context.Context, lambda float64, o CalibrateOptions) (necessary, enough float64,
-	err error) {
+func (s *Sequence) SoundConstant(ctx context.Context, lambda float64, horizon int, progress func(fraction float64)) (necessary,
+	enough float64, err error) {
 	if err := (Constants{1, lambda}).check(); err != nil {
 		return 0, 0, err
 	}
-	p, err := s.products(ctx, o)
+	p, err := s.products(ctx, horizon, progress)
 	if err != nil {
 		return 0, 0, err
 	}
-	return p.constant(ctx, lambda, o.Progress)
+	return p.constant(ctx, lambda, progress)
 }

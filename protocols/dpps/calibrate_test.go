@@ -18,7 +18,7 @@ func TestCalibratedEstimateHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSequence(t, 8)
 		sync := rapid.SampledFrom([]int{0, 1, 3, 5}).Draw(t, "sync")
-		c, err := s.Calibrate(context.Background(), CalibrateOptions{Horizon: sync})
+		c, err := s.Calibrate(context.Background(), sync, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,14 +58,14 @@ func TestCalibratedEstimateHolds(t *testing.T) {
 func TestSmallerConstantsAreUnsound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSequence(t, 6)
-		products, err := s.products(context.Background(), CalibrateOptions{})
+		products, err := s.products(context.Background(), 0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		slowest := math.Pow(mixed, 1/float64(len(products.lags)))
 		// C' is below 1e4, and rounding below 1e-6
 		lambda := rapid.Float64Range(max(slowest, 0.4), 0.99).Draw(t, "lambda")
-		necessary, enough, err := s.SoundConstant(context.Background(), lambda, CalibrateOptions{})
+		necessary, enough, err := s.SoundConstant(context.Background(), lambda, 0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +177,7 @@ func TestOwnSumsNeedMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	products, err := s.products(context.Background(), CalibrateOptions{})
+	products, err := s.products(context.Background(), 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestWeightsWithDefects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := s.Calibrate(context.Background(), CalibrateOptions{})
+	c, err := s.Calibrate(context.Background(), 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

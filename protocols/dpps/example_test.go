@@ -13,11 +13,11 @@ func ExampleSequence_Calibrate() {
 	if err != nil {
 		panic(err)
 	}
-	c, err := s.Calibrate(context.Background(), dpps.CalibrateOptions{})
+	c, err := s.Calibrate(context.Background(), 0, nil)
 	if err != nil {
 		panic(err)
 	}
-	needed, _, err := s.SoundConstant(context.Background(), dpps.PaperConstants().Lambda, dpps.CalibrateOptions{})
+	needed, _, err := s.SoundConstant(context.Background(), dpps.PaperConstants().Lambda, 0, nil)
 	if err != nil {
 		panic(err)
 	}

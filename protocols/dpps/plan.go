@@ -76,7 +76,7 @@ func (p *Plan) Calibrate(ctx context.Context, s *Sequence, progress func(fractio
 	case Omniscient:
 		return Calibration{}, nil
 	}
-	return s.Calibrate(ctx, CalibrateOptions{Horizon: p.Sync, Progress: progress})
+	return s.Calibrate(ctx, p.Sync, progress)
 }
 
 // Epsilon returns b/γ_n, rounded up, for which a round is differentially private (Theorem 1): it hides, given S, whose

@@ -117,8 +117,7 @@ func (r *Result) judge(ctx context.Context, p Problem, c Constants) error {
 		r.Sound, r.Needed = &sound, c.C
 		return nil
 	}
-	necessary, enough, err := p.Sequence.SoundConstant(ctx, c.Lambda,
-		CalibrateOptions{Horizon: p.Sync, Progress: p.Progress})
+	necessary, enough, err := p.Sequence.SoundConstant(ctx, c.Lambda, p.Sync, p.Progress)
 	switch {
 	case errors.Is(err, ErrTooLarge): // unknown
 	case err != nil:

@@ -22,31 +22,19 @@ var ErrTooLarge = consensus.ErrTooLarge
 // SizeError says that calibration would take more numbers than fit into memory. It wraps ErrTooLarge. Constants that
 // are known already take no calibration.
 type SizeError struct {
-	Nodes      int
-	Rounds     int     // rounds after which the network has not mixed: synchronizing helps; 0: a single product is too large
-	Ergodicity float64 // τ after these rounds
-	Most       float64 // numbers that may be stored
+	Rounds int // rounds after which the network has not mixed: synchronizing helps; 0: a single product is too large
+	error
 }
 
-// Error tells the two cases apart.
-func (e *SizeError) Error() string {
-	if e.Rounds == 0 {
-		return fmt.Sprintf("%v: calibrating C' and lambda for %d nodes takes products of %d×%d weights", ErrTooLarge,
-			e.Nodes,
-			e.Nodes, e.Nodes)
-	}
-	return fmt.Sprintf("%v: calibrating C' and lambda needs more than %.2g numbers of memory for %d nodes that "+
-		"mix slowly (tau = %.3g after %d rounds)", ErrTooLarge, e.Most, e.Nodes, e.Ergodicity, e.Rounds)
-}
-
-// Unwrap returns ErrTooLarge.
-func (e *SizeError) Unwrap() error { return ErrTooLarge }
+// Unwrap returns what wraps ErrTooLarge.
+func (e *SizeError) Unwrap() error { return e.error }
 
 const (
-	mixed       = 1e-4  // τ at which no more lags are looked at
-	mostLags    = 20000 // most lags that are looked at
-	mostNumbers = 2e8   // that calibration may store
+	mixed    = 1e-4  // τ at which no more lags are looked at
+	mostLags = 20000 // most lags that are looked at
 )
+
+var mostNumbers = 2e8 // numbers that calibration may store
 
 // products are Φ of all lags below len(lags), for every phase of the last round: lags[s][e] is W(e-1)⋯W(e-s), n×n.
 type products struct {
@@ -56,10 +44,11 @@ type products struct {
 }
 
 // products multiplies until the network has mixed, or up to the horizon if there is one.
-func (s *Sequence) products(ctx context.Context, o CalibrateOptions) (*products, error) {
+func (s *Sequence) products(ctx context.Context, horizon int, progress func(fraction float64)) (*products, error) {
 	n, period := s.Nodes(), s.Period()
-	if numbers := 2 * float64(n) * float64(n) * float64(period); numbers > o.mostNumbers() {
-		return nil, &SizeError{Nodes: n, Most: o.mostNumbers()}
+	if numbers := 2 * float64(n) * float64(n) * float64(period); numbers > mostNumbers {
+		return nil, &SizeError{0, fmt.Errorf("%w: calibrating C' and lambda for %d nodes takes products of %[2]d×%[2]d weights",
+			ErrTooLarge, n)}
 	}
 	p := &products{}
 	last := lists.Make(period, func(int) *mat.Dense { return dense.Identity(n) })
@@ -72,14 +61,21 @@ func (s *Sequence) products(ctx context.Context, o CalibrateOptions) (*products,
 			tau = math.Min(tau+float64(n)*0x1p-50, p.ergodic[lag-1]) // rounding; it never grows
 		}
 		p.ergodic = append(p.ergodic, tau)
-		p.limited = o.Horizon > 0 && lag == o.Horizon
+		p.limited = horizon > 0 && lag == horizon
 		if p.limited || lag > 0 && tau < mixed {
 			return p, nil
 		}
-		o.show(tau, lag)
+		if progress != nil {
+			done := math.Log(tau) / math.Log(mixed)
+			if horizon > 0 {
+				done = math.Max(done, float64(lag)/float64(horizon))
+			}
+			progress(productsShare * done)
+		}
 		p.lags = append(p.lags, last)
-		if numbers := float64(len(p.lags)+1) * float64(n*n*period); lag == mostLags || numbers > o.mostNumbers() {
-			return nil, &SizeError{Nodes: n, Rounds: lag, Ergodicity: tau, Most: o.mostNumbers()}
+		if numbers := float64(len(p.lags)+1) * float64(n*n*period); lag == mostLags || numbers > mostNumbers {
+			return nil, &SizeError{lag, fmt.Errorf("%w: calibrating C' and lambda needs more than %.2g numbers of memory for %d "+
+				"nodes that mix slowly (tau = %.3g after %d rounds)", ErrTooLarge, mostNumbers, n, tau, lag)}
 		}
 		next := make([]*mat.Dense, period)
 		for e := range next {
@@ -87,25 +83,6 @@ func (s *Sequence) products(ctx context.Context, o CalibrateOptions) (*products,
 		}
 		last = next
 	}
-}
-
-func (o CalibrateOptions) mostNumbers() float64 {
-	if o.most > 0 {
-		return o.most
-	}
-	return mostNumbers
-}
-
-// show tells how far the products are.
-func (o CalibrateOptions) show(tau float64, lag int) {
-	if o.Progress == nil {
-		return
-	}
-	done := math.Log(tau) / math.Log(mixed)
-	if o.Horizon > 0 {
-		done = math.Max(done, float64(lag)/float64(o.Horizon))
-	}
-	o.Progress(productsShare * done)
 }
 
 // timesSparse returns Φ·W(t), or something else if the context is done.

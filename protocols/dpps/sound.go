@@ -25,110 +25,63 @@ import (
 // so that lags of B and more contribute no more than τ_B λ^-B times what smaller ones do to the column's range: a
 // finite computation.
 
-// soundness is the condition (*) for a λ.
-type soundness struct {
-	*products
-	scales []float64 // λ^-s of every lag s
-	tail   float64   // τ_B λ^-B; 0 if there are no longer lags
-	ranges []float64 // range of every column, the most over lags and phases, times λ^-s: longer lags add up to tail times that
-}
-
-// constant evaluates the condition (*).
-func (p *products) constant(ctx context.Context, lambda float64, progress func(fraction float64)) (necessary,
-	enough float64, err error) {
-	c := &soundness{products: p, scales: make([]float64, len(p.lags))}
-	for lag := range c.scales {
-		c.scales[lag] = math.Pow(lambda, -float64(lag))
-	}
+// constant evaluates the condition (*) for a λ: the least C′ as far as the lags go that have been looked at, and one for all
+// lags; +Inf if none is known.
+func (p *products) constant(ctx context.Context, lambda float64, progress func(fraction float64)) (necessary, enough float64,
+	err error) {
+	n, _ := p.lags[0][0].Dims()
+	scale := func(lag int) float64 { return math.Pow(lambda, -float64(lag)) }
+	tail := 0.0 // τ_B λ^-B, if there are longer lags
 	if !p.limited {
-		c.tail = p.ergodic[len(p.ergodic)-1] * math.Pow(lambda, -float64(len(p.lags)))
+		tail = p.ergodic[len(p.ergodic)-1] * scale(len(p.lags))
 	}
-	if err := c.findRanges(ctx); err != nil {
-		return 0, 0, err
-	}
-	needs, suffices := c.rows(ctx, progress)
-	if ctx.Err() != nil {
-		return 0, 0, context.Cause(ctx)
-	}
-	for a := range needs {
-		necessary, enough = math.Max(necessary, needs[a]), math.Max(enough, suffices[a])
-	}
-	if c.tail >= 1 {
-		return necessary, math.Inf(1), nil
-	}
-	return necessary, enough * upward, nil
-}
-
-// nodes returns the number of nodes, n.
-func (c *soundness) nodes() int {
-	n, _ := c.lags[0][0].Dims()
-	return n
-}
-
-// findRanges fills in the columns' ranges, where longer lags matter. The only error is the context's.
-func (c *soundness) findRanges(ctx context.Context) error {
-	n := c.nodes()
-	c.ranges = make([]float64, n)
-	if !(c.tail > 0) {
-		return nil
-	}
-	for lag, phases := range c.lags {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		for _, phi := range phases {
-			for j := range n {
-				low, high := math.Inf(1), 0.0
-				for a := range n {
-					low, high = math.Min(low, phi.At(a, j)), math.Max(high, phi.At(a, j))
+	ranges := make([]float64, n) // of every column, the most over lags and phases, times λ^-s
+	if tail > 0 {
+		parallel.For(n, func(j int) {
+			for lag, phases := range p.lags {
+				for _, phi := range phases {
+					low, high := math.Inf(1), 0.0
+					for a := 0; a < n && ctx.Err() == nil; a++ {
+						low, high = math.Min(low, phi.At(a, j)), math.Max(high, phi.At(a, j))
+					}
+					ranges[j] = math.Max(ranges[j], scale(lag)*(high-low))
 				}
-				c.ranges[j] = math.Max(c.ranges[j], c.scales[lag]*(high-low))
 			}
-		}
+		})
 	}
-	return nil
-}
-
-// rows returns, for every node a, the largest left side of (*) over b < a and phases: of the lags that have been
-// looked at, and a bound for all lags. It is something else if the context is done.
-func (c *soundness) rows(ctx context.Context, progress func(fraction float64)) (needs, suffices []float64) {
-	n := c.nodes()
-	needs, suffices = make([]float64, n), make([]float64, n)
 	var mu sync.Mutex
 	pairs := 0
 	parallel.For(n, func(a int) {
-		most := make([]float64, n)
-		for e := range c.lags[0] {
-			for b := range a {
-				if ctx.Err() != nil {
-					return
+		most, needs, suffices := make([]float64, n), 0.0, 0.0
+		for phase := range p.lags[0] {
+			for b := 0; b < a && ctx.Err() == nil; b++ {
+				clear(most)
+				for lag, phases := range p.lags {
+					left, right, scale := phases[phase].RawRowView(a), phases[phase].RawRowView(b), scale(lag)
+					for j, x := range left {
+						most[j] = math.Max(most[j], scale*math.Abs(x-right[j]))
+					}
 				}
-				sum, bounded := c.pair(a, b, e, most)
-				needs[a], suffices[a] = math.Max(needs[a], sum/2), math.Max(suffices[a], bounded/2)
+				sum, bounded := 0.0, 0.0
+				for j, x := range most {
+					sum += x
+					bounded += math.Max(x, tail*ranges[j])
+				}
+				needs, suffices = math.Max(needs, sum/2), math.Max(suffices, bounded/2)
 			}
 		}
-		if progress != nil {
-			mu.Lock()
-			defer mu.Unlock()
-			pairs += a
+		mu.Lock()
+		defer mu.Unlock()
+		necessary, enough = math.Max(necessary, needs), math.Max(enough, suffices)
+		if pairs += a; progress != nil {
 			progress(productsShare + (1-productsShare)*float64(pairs)/float64(n*(n-1)/2))
 		}
 	})
-	return needs, suffices
-}
-
-// pair returns both for two nodes and a phase, twice; most is scratch of n numbers.
-func (c *soundness) pair(a, b, phase int, most []float64) (sum, bounded float64) {
-	clear(most)
-	for lag, phases := range c.lags {
-		left, right, scale := phases[phase].RawRowView(a), phases[phase].RawRowView(b), c.scales[lag]
-		for j, x := range left {
-			most[j] = math.Max(most[j], scale*math.Abs(x-right[j]))
-		}
+	switch {
+	case ctx.Err() != nil:
+		return 0, 0, context.Cause(ctx)
+	case tail >= 1:
+		return necessary, math.Inf(1), nil
 	}
-	for j, x := range most {
-		sum += x
-		bounded += math.Max(x, c.tail*c.ranges[j])
-	}
-	return sum, bounded
+	return necessary, enough * upward, nil
 }
