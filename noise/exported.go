@@ -22,47 +22,45 @@ func load(dir string) (*export.Export, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := e.CheckHashes(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrExport, err)
+	return e, unusable(e.CheckHashes())
+}
+
+// unusable makes an error, if it is one, an ErrExport.
+func unusable(err error) error {
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrExport, err)
 	}
-	return e, nil
+	return err
 }
 
 // strategyAt returns the strategy of the node of an index, after all checks.
 func strategyAt(e *export.Export, index int) (strategy.Strategy, error) {
-	m := e.Manifest
-	var c strategy.Strategy
-	var err error
+	m, of := e.Manifest, e.SharedStrategy
 	if m.PerNode != nil {
-		c, err = e.NodeStrategy(index)
-	} else {
-		c, err = e.SharedStrategy()
+		of = func() (strategy.Strategy, error) { return e.NodeStrategy(index) }
 	}
+	c, err := of()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrExport, err)
+		return nil, unusable(err)
 	}
 	schema, err := m.Schema()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrExport, err)
+		return nil, unusable(err)
 	}
 	sens, err := strategy.Sensitivity(c, schema)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrExport, err)
+	switch {
+	case err != nil:
+	case !(sens.Squared <= m.SensSquared*(1+1e-12)):
+		err = fmt.Errorf("sens² is %v, the manifest says %v", sens.Squared, m.SensSquared)
+	default:
+		err = m.CheckPrivacy()
 	}
-	if !(sens.Squared <= m.SensSquared*(1+1e-12)) {
-		return nil, fmt.Errorf("%w: sens² is %v, the manifest says %v", ErrExport, sens.Squared, m.SensSquared)
-	}
-	if err := m.CheckPrivacy(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrExport, err)
-	}
-	if m.Binned() { // the guarantee is one of samples: whether they say what the manifest says takes C
+	if err == nil && m.Binned() { // the guarantee is one of samples: whether they say what the manifest says takes C
 		var lower mat.TriDense
 		c.StrategyTo(&lower)
-		if err := m.ConfirmBins(context.Background(), &lower); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrExport, err)
-		}
+		err = m.ConfirmBins(context.Background(), &lower)
 	}
-	return c, nil
+	return c, unusable(err)
 }
 
 // level returns the standard deviation of Z of a node with a privacy level, nil for none, after checks of it and of the
@@ -117,10 +115,7 @@ func exponent(std float64) int {
 // labelsOf returns the labels of the nodes, by their indices; nil for exports without a network.
 func labelsOf(e *export.Export) ([]string, error) {
 	labels, err := e.NodeLabels()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrExport, err)
-	}
-	return labels, nil
+	return labels, unusable(err)
 }
 
 // indexOf returns the index of a label; 0 for exports without a network.

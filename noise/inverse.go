@@ -21,7 +21,7 @@ const (
 func checkInverse(c strategy.Strategy) error {
 	var lower, noising mat.TriDense
 	if err := c.NoisingTo(&noising); err != nil {
-		return fmt.Errorf("%w: %w", ErrExport, err)
+		return unusable(err)
 	}
 	c.StrategyTo(&lower)
 	steps := c.Steps()

@@ -155,7 +155,7 @@ func (o *Odometer) start(c strategy.Strategy) error {
 		return err
 	}
 	if o.adjacency, err = accounting.ParseAdjacency(p.Adjacency); err != nil {
-		return fmt.Errorf("%w: %w", ErrExport, err)
+		return unusable(err)
 	}
 	o.contribution = o.adjacency.Contribution(p.Clip)
 	switch {
@@ -173,7 +173,7 @@ func (o *Odometer) start(c strategy.Strategy) error {
 	}
 	schema, err := m.Schema()
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrExport, err)
+		return unusable(err)
 	}
 	o.growth, err = strategy.NewGrowth(c, schema)
 	return err
@@ -291,39 +291,25 @@ func (o *Odometer) addDraws(s *Spent) error {
 	return err
 }
 
-// RowsWithin returns how many rows may go out within a limit, T if all of them, with what they spend. The row after them
-// would pass the limit. It fails with ErrBudget if the first row does, and with ErrOdometer for a limit that is none,
-// or that the export has no numbers for.
-func (o *Odometer) RowsWithin(limit Limit) (rows int, err error) {
+// rowsWithin returns how many rows may go out within a limit, for the odometer's δ, T if all of them, with what they spend. The
+// row after them would pass the limit. It fails with ErrBudget if the first row does, and with ErrOdometer for a limit that is
+// none, or that the export has no numbers for.
+func (o *Odometer) rowsWithin(limit Limit) (int, error) {
 	if err := o.checkLimit(limit); err != nil {
 		return 0, err
 	}
-	if limit.Delta != 0 && limit.Delta != o.delta {
-		other := *o
-		other.delta, other.known = limit.Delta, map[sampling.Draw]float64{}
-		if err := other.checkDelta(); err != nil {
-			return 0, err
-		}
-		o = &other
-	}
 	low, high := 0, o.Steps()+1 // low rows are within the limit, high rows are not
 	for try := o.Steps(); high-low > 1; try = low + (high-low)/2 {
-		s, err := o.After(try)
-		if err != nil {
+		switch s, err := o.After(try); {
+		case err != nil:
 			return 0, err
-		}
-		if limit.holds(s) {
+		case limit.holds(s):
 			low = try
-		} else {
+		case try == 1:
+			return 0, fmt.Errorf("%w: row 0 alone gives away %v, more than %v", ErrBudget, s, limit)
+		default:
 			high = try
 		}
-	}
-	if low == 0 {
-		first, err := o.After(1)
-		if err != nil {
-			return 0, err
-		}
-		return 0, fmt.Errorf("%w: row 0 alone gives away %v, more than %v", ErrBudget, first, limit)
 	}
 	return low, nil
 }
@@ -380,12 +366,11 @@ func (s *Stream) stopAt(limit *Limit) error {
 	if limit == nil {
 		return nil
 	}
-	o, err := s.odometer()
-	if err != nil {
-		return err
-	}
-	s.end, err = o.RowsWithin(*limit)
 	s.limit = *limit
+	o, err := s.odometer()
+	if err == nil {
+		s.end, err = o.rowsWithin(*limit)
+	}
 	return err
 }
 
@@ -434,19 +419,6 @@ func (s *Stream) spentAfter(rows int) (Spent, error) {
 		return Spent{}, err
 	}
 	return o.After(rows)
-}
-
-// budgetError says what is spent, and what the next row would make of it.
-func (s *Stream) budgetError() error {
-	now, err := s.spentAfter(s.next - s.carried)
-	if err != nil {
-		return err
-	}
-	next, err := s.spentAfter(s.next + 1)
-	if err != nil {
-		return err
-	}
-	return fmt.Errorf("%w: %v so far, and row %d would make it %v", ErrBudget, now, s.next, next)
 }
 
 // endError says which row would pass the budget.

@@ -31,7 +31,7 @@ func within(t *testing.T, dir string, l Limit) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := all[0].RowsWithin(l)
+	rows, err := all[0].rowsWithin(l)
 	if err != nil {
 		t.Fatal(err)
 	}

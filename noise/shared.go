@@ -51,17 +51,14 @@ func checkWorst(e *export.Export) error {
 	space := e.Manifest.Space
 	attackers, err := e.Manifest.Attackers(e.Shared.Labels)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrExport, err)
+		return unusable(err)
 	}
 	worst, err := e.Shared.WorstWithin(context.Background(), attackers, space.Worst.Value)
 	if err == nil && !(worst.Value <= space.Worst.Value*(1+1e-12)) {
 		err = fmt.Errorf("what attackers learn of node %q is %v, the manifest says %v at most",
 			e.Shared.Labels[worst.Victim], worst.Value, space.Worst.Value)
 	}
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrExport, err)
-	}
-	return nil
+	return unusable(err)
 }
 
 // draw fills the room with chunk c of row t of Z, n numbers; own is the key of the node's own rows.

@@ -244,7 +244,7 @@ func (s *Stream) draw(dst []float64) error {
 		return io.EOF
 	}
 	if s.next >= s.end {
-		return s.budgetError()
+		return s.endError()
 	}
 	var spoiled atomic.Bool
 	level := func(dst, part []float64) {
