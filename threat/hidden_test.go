@@ -173,7 +173,7 @@ func TestReactingPairs(t *testing.T) {
 }
 
 // Attacks are on all refined pairs that may lose more: the one with the largest bound is not always the one of which
-// most is reached. On florentine under secure sums, 1.2-Lipschitz steps, it is another neighbour of Medici.
+// most is reached.
 func TestAttacksAreOnAllRefinedPairs(t *testing.T) {
 	g, w := gossip(t, "florentine", graph.Uniform)
 	single, err := participation.NewCyclic(10, 1, 10)

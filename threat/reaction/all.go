@@ -64,7 +64,7 @@ func All(ctx context.Context, s *System, schema participation.Schema, reaction R
 // proven. Multipliers are made of the runs of all victims at once, e with a column for each, in the scale in which all
 // cost as much: of a node the length of its row counts.
 func (g *reactiveSystem) singles(ctx context.Context) (single [][]float64, why string, err error) {
-	first, err := g.linearly(ctx, g.linear, rough)
+	first, err := g.linearly(ctx)
 	if err != nil {
 		return nil, "", err
 	}

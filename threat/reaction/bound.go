@@ -15,11 +15,10 @@ type Victim struct {
 	Schema participation.Schema
 }
 
-// How long is looked for a good bound, and for an attack.
+// How long is looked for a good bound.
 const (
-	rounds       = 3  // of multipliers made from a worst run, each of which costs a pass backward and a pass forward
-	descents     = 60 // passes backward that the multipliers are improved with in the end
-	improvements = 6  // of attacking answers, from each of three starts, at the price of a pass backward
+	rounds   = 3  // of multipliers made from a worst run, each of which costs a pass backward and a pass forward
+	descents = 60 // passes backward that the multipliers are improved with in the end
 )
 
 // Result says how much an attacker can learn of a victim, as squared sensitivities: the view is μ-GDP with μ² =
@@ -32,11 +31,8 @@ type Result struct {
 	// LocalDP holds for every training: what all messages together say of the record.
 	LocalDP float64
 
-	// WithoutReaction is what is learned if gradients depend on nothing but what the attacker sees. It is no guarantee.
-	WithoutReaction float64
-
-	// WorstAnswer is what some linear answers of the class let the attacker learn, exactly up to rounding: no true
-	// bound of the class is below it.
+	// WorstAnswer is what some linear answers of the class let the attacker learn, or nearly as much: no true bound of the
+	// class is below it.
 	WorstAnswer float64
 
 	// Answers are these linear answers: in step t node v moves from x to Answers[t][v]·x.
@@ -47,23 +43,6 @@ type Result struct {
 
 	// Why says why SensSquared is LocalDP, empty if it is not, or if local DP is as good.
 	Why string
-}
-
-// Bound returns how much the attacker of a system learns of a victim if honest nodes answer as the reaction says. A nil
-// reaction stands for nodes of which nothing is known, so for local DP. Every pattern of a schema that lists them is
-// looked at. The error is a fault.Argument, or the cause of ctx.
-//
-// Memory is 16·T·m·n bytes and as much again, n the numbers in the state of all nodes.
-func Bound(ctx context.Context, s *System, v Victim, reaction Reaction) (*Result, error) {
-	g, err := newReactiveSystem(s, reaction)
-	if err != nil {
-		return nil, err
-	}
-	out, err := g.bound(ctx, v, 0)
-	if err != nil {
-		return nil, err
-	}
-	return out, g.attack(ctx, v, out)
 }
 
 // reactiveSystem is a system whose nodes answer as a reaction says. Its victims share the linear pass, and what multipliers of the
@@ -105,7 +84,7 @@ func (g *reactiveSystem) why() string {
 // memory reports whether nodes keep more than a model.
 func (g *reactiveSystem) memory() bool { return g.system.rule(0).size() > 1 }
 
-// bound is Bound without an attack. A bound of at most enough need not be the best one.
+// bound returns how much an attacker learns of a victim. A bound of at most enough need not be the best one.
 func (g *reactiveSystem) bound(ctx context.Context, v Victim, enough float64) (*Result, error) {
 	if v.Node < 0 || v.Node >= g.system.Nodes {
 		return nil, fault.New("Victim", v.Node, "is not one of %d hidden nodes", g.system.Nodes)
@@ -140,25 +119,10 @@ func (g *reactiveSystem) bound(ctx context.Context, v Victim, enough float64) (*
 // pass makes the linear pass, once.
 func (g *reactiveSystem) pass(ctx context.Context) (err error) {
 	if !g.passed {
-		g.first, err = g.linearly(ctx, g.linear, rough)
+		g.first, err = g.linearly(ctx)
 		g.passed = err == nil
 	}
 	return err
-}
-
-// attack puts the attack on a victim to a result that has a bound.
-func (g *reactiveSystem) attack(ctx context.Context, v Victim, out *Result) error {
-	if g.why() != "" {
-		return nil
-	}
-	if err := g.pass(ctx); err != nil || g.first == nil {
-		return err
-	}
-	if err := (&bounder{g, v.Node, 0}).attack(ctx, out, v.attacked(out)); err != nil {
-		return err
-	}
-	out.believe()
-	return nil
 }
 
 // attacked returns the pattern of a victim to attack: the one that the bound is for, if it is for one.
@@ -244,10 +208,10 @@ func (all *stages) backward(ctx context.Context, from int, how precision, keep b
 	return tr, "", nil
 }
 
-// linearly goes backward with linear answers. It returns nil without an error if numbers are too large.
-func (all *stages) linearly(ctx context.Context, answers []*answer, how precision) (*trace, error) {
-	tr, _, err := all.backward(ctx, 0, how, true, func(t int, q []float64) (price, string) {
-		return price{p: follow(answers[t], q)}, ""
+// linearly goes backward with the linear answers nearest to none. It returns nil without an error if numbers are too large.
+func (all *stages) linearly(ctx context.Context) (*trace, error) {
+	tr, _, err := all.backward(ctx, 0, rough, true, func(t int, q []float64) (price, string) {
+		return price{p: follow(all.linear[t], q)}, ""
 	})
 	return tr, err
 }
@@ -352,15 +316,11 @@ func (b *bounder) centred(tr *trace, t int, a *answer, chi []float64, part bool)
 	return sigma
 }
 
-// steep is the policy of the worst answers that power steps find.
+// steep is the policy of an answer of the class that costs much, found by power steps: the end of every node's answer, and
+// of the record's input where it takes part.
 func (b *bounder) steep(tr *trace, t int, a *answer, chi []float64, part bool) []float64 {
-	return b.steepest(tr, t, a, chi, part, a.move.times(chi, 1))
-}
-
-// steepest returns σ after an answer of the class that costs much in step t, found by power steps from a first σ: the
-// end of every node's answer, and of the record's input where it takes part.
-func (b *bounder) steepest(tr *trace, t int, a *answer, chi []float64, part bool, sigma []float64) []float64 {
 	centre := a.move.times(chi, 1)
+	sigma := centre
 	for range powerSteps {
 		delta := make([]float64, b.m)
 		for v := range b.m {

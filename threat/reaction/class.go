@@ -25,6 +25,9 @@ func (c Class) Lipschitz() float64 { return math.Abs(c.Rho) + c.Kappa }
 // Nearest returns the linear answer of the class that is nearest to x ↦ x, a node that does not react.
 func (c Class) Nearest() float64 { return min(max(1, c.Rho-c.Kappa), c.Rho+c.Kappa) }
 
+// least returns the least linear answer of the class.
+func (c Class) least() float64 { return c.Rho - c.Kappa }
+
 // costlier returns the end of the class at which an answer costs more, if it costs price times the answer; the nearest
 // answer to none where the price is 0.
 func (c Class) costlier(price float64) float64 {
@@ -32,7 +35,7 @@ func (c Class) costlier(price float64) float64 {
 	case price > 0:
 		return c.Rho + c.Kappa
 	case price < 0:
-		return c.Rho - c.Kappa
+		return c.least()
 	}
 	return c.Nearest()
 }

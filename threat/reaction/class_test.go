@@ -126,7 +126,7 @@ func TestSystemsThatDoNotFitAreRejected(t *testing.T) {
 		"rules differ":  bad(func(s *System) { s.Steps[0].Rule = momentumRule(0.9, 1, 1) }),
 	} {
 		var argument *fault.Argument
-		if _, err := Bound(t.Context(), s, Victim{Node: 0, Schema: listed(s, [][]int{{0}})}, Everywhere(NoReaction())); !errors.As(err, &argument) {
+		if _, err := boundAttacked(s, Victim{Node: 0, Schema: listed(s, [][]int{{0}})}, Everywhere(NoReaction())); !errors.As(err, &argument) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -135,12 +135,12 @@ func TestSystemsThatDoNotFitAreRejected(t *testing.T) {
 		"another length": {Schema: listed(pathTo(t, 3, 1, View{}), [][]int{{0}})},
 	} {
 		var argument *fault.Argument
-		if _, err := Bound(t.Context(), good, v, Everywhere(NoReaction())); !errors.As(err, &argument) {
+		if _, err := boundAttacked(good, v, Everywhere(NoReaction())); !errors.As(err, &argument) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	var argument *fault.Argument
-	if _, err := Bound(t.Context(), good, Victim{Schema: listed(good, [][]int{{0}})}, Everywhere(Class{1, -1})); !errors.As(err, &argument) {
+	if _, err := boundAttacked(good, Victim{Schema: listed(good, [][]int{{0}})}, Everywhere(Class{1, -1})); !errors.As(err, &argument) {
 		t.Errorf("a negative radius: %v", err)
 	}
 }

@@ -25,7 +25,7 @@ func TestCoupledRunsShowTheSame(t *testing.T) {
 			rt.Fatal(err)
 		}
 		b := &bounder{reactiveSystem: &reactiveSystem{stages: all, system: s}, node: node}
-		if b.first, err = all.linearly(context.Background(), all.linear, rough); err != nil || b.first == nil {
+		if b.first, err = all.linearly(context.Background()); err != nil || b.first == nil {
 			rt.Fatal(err)
 		}
 		check := func(rt *rapid.T, tr *trace) {

@@ -1,7 +1,7 @@
 // Package reaction bounds what an attacker learns of a node whose neighbours train: hidden gradients of honest nodes
 // answer to models that hold the victim's data.
 //
-// Bound is the function to call: a System (who hears whom, and what the attacker sees), a Victim, a Reaction (how
+// NewVictims is the function to call: a System (who hears whom, and what the attacker sees), a Victim, a Reaction (how
 // strongly a node's step may answer to its model) give a squared sensitivity that no training of that class exceeds.
 // All bounds every node at once, more loosely. Without a class, or in any doubt, the answer is local DP, and Result.Why
 // says why.
@@ -82,7 +82,7 @@
 // noise, for small m·T; else CᵀC ⪯ γ C'ᵀC' for a C' of little memory gives γ times the bound for C' (Dominate): a BLT
 // that is fitted so that γ times its local DP is small, or C itself cut to a small memory by balanced truncation
 // (Strategies). Attacks need no stand-in: whatever C is, a statistic of what linear answers show reaches what it reaches,
-// and conjugate gradients find a good one (reach.go).
+// and conjugate gradients find a good one; answers are turned to the ends of their classes from four starts (reach.go).
 //
 // # Numerics
 //

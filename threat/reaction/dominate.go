@@ -148,33 +148,38 @@ func gram(c *mat.Dense) []float64 {
 // Victims bounds what is learned of several victims of a system: what they share is done once. It is for one goroutine.
 type Victims struct {
 	system   *System
-	strategy strategy.Strategy // what correlates noise; nil: nothing
 	reaction Reaction
 	stands   []Stand
 	systems  []*reactiveSystem // each stand-in's system, nil before it is needed
 	local    localDP           // local DP with C
+	played   *played           // the nodes with linear answers; nil where nothing is known of them
 }
 
-// NewVictims returns it for stand-ins of C, of Strategies, say; a nil C without any is for independent noise. The error
-// is a fault.Argument for a strategy of another length, or rules of the system that have a memory of noise themselves.
+// NewVictims returns it for stand-ins of C, of Strategies, say; a nil C without any is for independent noise. With a nil
+// reaction nothing is known of the nodes, and the answer is local DP. The error is a fault.Argument for what is no system or
+// no class, a strategy of another length, or rules of the system that have a memory of noise themselves.
+//
+// Memory is 16·T·m·n bytes and as much again, n the numbers in the state of all nodes.
 func NewVictims(s *System, c strategy.Strategy, stands []Stand, reaction Reaction) (*Victims, error) {
-	a := &Victims{system: s, strategy: c, reaction: reaction, stands: stands}
-	if c == nil {
-		own, err := newReactiveSystem(s, reaction)
-		a.stands, a.systems = []Stand{{Factor: 1}}, []*reactiveSystem{own}
-		return a, err
-	}
-	if err := s.check(); err != nil {
+	own, err := newReactiveSystem(s, reaction)
+	if err != nil {
 		return nil, err
 	}
-	if c.Steps() != len(s.Steps) {
+	a := &Victims{system: s, reaction: reaction, stands: stands, systems: make([]*reactiveSystem, len(stands)), local: own.local}
+	switch {
+	case c == nil:
+		a.stands, a.systems = []Stand{{Factor: 1}}, []*reactiveSystem{own}
+	case c.Steps() != len(s.Steps):
 		return nil, fault.New("Strategy", nil, "has %d steps, not %d", c.Steps(), len(s.Steps))
-	}
-	if a.local = localOf(s); a.local.gram != nil {
+	case a.local.gram != nil:
 		return nil, fault.New("Strategy", nil, "is for nodes whose rules have no memory of noise")
+	default:
+		a.local.gram = strategy.GramOf(c)
 	}
-	a.local.gram, a.systems = strategy.GramOf(c), make([]*reactiveSystem, len(stands))
-	return a, nil
+	if own.why() == "" {
+		a.played, err = playedOn(own.stages, c)
+	}
+	return a, err
 }
 
 // Looks returns how many stand-ins there are, the quickest first.
@@ -224,27 +229,13 @@ func (a *Victims) reactiveSystem(stand int) (*reactiveSystem, error) {
 	return a.systems[stand], nil
 }
 
-// Attack puts to a result of Bound, or of All, what linear answers reach: exactly where C stands for itself, else at least.
-func (a *Victims) Attack(ctx context.Context, v Victim, r *Result) error {
-	for i, stand := range a.stands {
-		if stand.itself() {
-			g, err := a.reactiveSystem(i)
-			if err != nil {
-				return err
-			}
-			return g.attack(ctx, v, r)
-		}
-	}
-	if a.reaction == nil {
+// Attack puts to a result of Bound, or of All, what linear answers reach at least.
+func (a *Victims) Attack(ctx context.Context, v Victim, r *Result) (err error) {
+	if a.played == nil {
 		return nil
 	}
-	p, err := playedOn(a.system, a.strategy, v.Node, a.reaction)
-	if err != nil || p.unclear {
-		return err
+	if r.WorstAnswer, r.Answers, err = a.played.reach(ctx, v.Node, v.attacked(r), r.SensSquared*(1-found)); err == nil {
+		r.believe()
 	}
-	if r.WorstAnswer, r.Answers, err = p.reach(ctx, v.attacked(r), improvements); err != nil {
-		return err
-	}
-	r.believe()
-	return nil
+	return err
 }

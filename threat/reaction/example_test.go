@@ -13,7 +13,7 @@ import (
 
 // What the last node of a path of three learns of the first one in two steps: nothing is learned at once, so all of it
 // went through the middle node's training.
-func ExampleBound() {
+func ExampleVictims() {
 	w := mat.NewDense(3, 3, []float64{1. / 2, 1. / 2, 0, 1. / 3, 1. / 3, 1. / 3, 0, 1. / 2, 1. / 2})
 	step, hidden, err := reaction.Look(3, []*mat.Dense{w}, []int{2}, false)
 	if err != nil {
@@ -38,17 +38,23 @@ func ExampleBound() {
 		log.Fatal(err)
 	}
 	for _, class := range []reaction.Class{convex, smooth, steep} {
-		r, err := reaction.Bound(context.Background(), system, victim, reaction.Everywhere(class))
+		all, err := reaction.NewVictims(system, nil, nil, reaction.Everywhere(class))
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("without reaction %.3f, attack %.4f, bound %.4f, local DP %.0f\n", r.WithoutReaction, r.WorstAnswer,
-			r.SensSquared, r.LocalDP)
+		r, err := all.Bound(context.Background(), victim, 0, 0)
+		if err != nil {
+			log.Fatal(err)
+		}
+		if err := all.Attack(context.Background(), victim, r); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("attack %.4f, bound %.4f, local DP %.0f\n", r.WorstAnswer, r.SensSquared, r.LocalDP)
 	}
 	// Output:
-	// without reaction 0.100, attack 0.1000, bound 0.1000, local DP 1
-	// without reaction 0.100, attack 0.1091, bound 0.1091, local DP 1
-	// without reaction 0.100, attack 0.9869, bound 0.9869, local DP 1
+	// attack 0.1000, bound 0.1000, local DP 1
+	// attack 0.1091, bound 0.1091, local DP 1
+	// attack 0.9869, bound 0.9869, local DP 1
 }
 
 // All finds the nodes that Bound should look at.

@@ -22,7 +22,6 @@ type precision int
 
 const (
 	rough  precision = iota // Q of an exact F: enough to make multipliers of
-	exact                   // for attacks
 	proven                  // raised by what rounding may have taken from it
 )
 

@@ -35,8 +35,7 @@ func TestMemoriesOfOneStrategyAgree(t *testing.T) {
 		results = append(results, r)
 	}
 	for _, r := range results[1:] {
-		if math.Abs(r.WithoutReaction-results[0].WithoutReaction) > 1e-9 ||
-			math.Abs(r.WorstAnswer-results[0].WorstAnswer) > 1e-9 || math.Abs(r.LocalDP-results[0].LocalDP) > 1e-9 ||
+		if math.Abs(r.WorstAnswer-results[0].WorstAnswer) > 1e-9 || math.Abs(r.LocalDP-results[0].LocalDP) > 1e-9 ||
 			math.Abs(r.SensSquared-results[0].SensSquared) > 1e-6 {
 			t.Errorf("%+v and %+v", r, results[0])
 		}
@@ -141,9 +140,8 @@ func TestLargeStrategiesHaveStandIns(t *testing.T) {
 }
 
 // boundStrategy returns Bound's result for nodes that add noise correlated by C to their gradients: of the stand-ins
-// given, which are Strategies' if there are none, the one with the least bound. Where C does not stand for itself,
-// WithoutReaction is 0, and the attack is on C with answers that are found otherwise. The error is a fault.Argument where
-// rules of the system have a memory of noise themselves.
+// given, which are Strategies' if there are none, the one with the least bound. The error is a fault.Argument
+// where rules of the system have a memory of noise themselves.
 func boundStrategy(ctx context.Context, s *System, c strategy.Strategy, stands []Stand, v Victim,
 	reaction Reaction) (*Result, error) {
 	if stands == nil {

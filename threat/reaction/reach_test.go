@@ -8,11 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
-
-	"mafalda/strategy"
 )
 
 // What an attack on noise of any memory is said to reach is what the definition says of its answers, and it finds nearly
@@ -24,11 +21,11 @@ func TestAttacksOnCorrelatedNoise(t *testing.T) {
 		s, pattern := randomCase(t, r)
 		c, class := randomStrategy(t, r, len(s.Steps)), randomClass(r)
 		victim := Victim{Node: r.IntN(s.Nodes), Schema: listed(s, [][]int{pattern})}
-		p, err := playedOn(s, c, victim.Node, Everywhere(class))
+		p, err := playedOn(mustStages(t, s, class), c)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		value, answers, err := p.reach(context.Background(), pattern, 6)
+		value, answers, err := p.reach(context.Background(), victim.Node, pattern, math.Inf(1))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -43,7 +40,7 @@ func TestAttacksOnCorrelatedNoise(t *testing.T) {
 		if value > exact*(1+1e-9)+1e-11 || len(pattern) == 1 && value < exact*(1-1e-4)-1e-10 {
 			rt.Fatalf("a statistic reaches %v, its definition is %v", value, exact)
 		}
-		own, err := Bound(context.Background(), correlated, victim, Everywhere(class))
+		own, err := boundAttacked(correlated, victim, Everywhere(class))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -77,11 +74,11 @@ func TestNonlinearAnswersReachLess(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		p, err := playedOn(s, independent(t, len(s.Steps)), node, Everywhere(class))
+		p, err := playedOn(mustStages(t, s, class), nil)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		_, answers, err := p.reach(context.Background(), pattern, 3)
+		_, answers, err := p.reach(context.Background(), node, pattern, math.Inf(1))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -92,7 +89,7 @@ func TestNonlinearAnswersReachLess(t *testing.T) {
 		for _, at := range pattern {
 			inputs[at*s.Nodes+node] = 1
 		}
-		_, statistic, err := p.best(context.Background(), p.answering(answers), inputs, nil)
+		_, _, statistic, err := p.best(context.Background(), p.answering(answers), [][]float64{inputs}, make([][]float64, 1))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -105,18 +102,14 @@ func TestNonlinearAnswersReachLess(t *testing.T) {
 	ratios.log(t, "lower limit of a nonlinear attack / bound")
 }
 
-// independent returns the strategy of noise that is not correlated.
-func independent(t *testing.T, steps int) strategy.Strategy {
+// mustStages returns the stages of nodes that are all in one class.
+func mustStages(t *testing.T, s *System, class Class) *stages {
 	t.Helper()
-	one := mat.NewDense(steps, steps, nil)
-	for i := range steps {
-		one.Set(i, i, 1)
-	}
-	c, err := strategy.NewDense(one)
+	all, err := stagesOf(s, Everywhere(class))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return all
 }
 
 // shown returns the μ that a threshold of a statistic proves, but for one case in 10⁹, if nodes answer to the same side

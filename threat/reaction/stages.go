@@ -69,13 +69,15 @@ func stagesOf(s *System, reaction Reaction) (*stages, error) {
 		kappa := lists.Map(classes, func(c Class) float64 { return c.Kappa })
 		all.answers = append(all.answers, answerOf(s.Nodes, rule, centre, kappa))
 	}
-	all.linear = all.answering(all.nearest())
+	all.linear = all.answering(all.answersOf(func(_ int, c Class) float64 { return c.Nearest() }))
 	return all, nil
 }
 
-// nearest returns the linear answers that are as near to no reaction as the class allows.
-func (all *stages) nearest() [][]float64 {
-	return lists.Map(all.classes, func(classes []Class) []float64 { return lists.Map(classes, Class.Nearest) })
+// answersOf returns linear answers that are one of its class each.
+func (all *stages) answersOf(one func(node int, c Class) float64) [][]float64 {
+	return lists.Map(all.classes, func(classes []Class) []float64 {
+		return lists.Make(all.m, func(v int) float64 { return one(v, classes[v]) })
+	})
 }
 
 // answering returns the answers of nodes that answer linearly, node v by answers[t][v]·x in step t.
