@@ -1,11 +1,12 @@
 package files
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
 )
 
 // ErrExists is returned where something would have to be overwritten that was not said to be.
@@ -25,52 +26,40 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf("%s: %v", e.Path, ErrExists)
 }
 
-// Is reports whether the target is ErrExists.
-func (e *ExistsError) Is(target error) bool { return target == ErrExists }
+// Is reports whether the target is ErrExists or fs.ErrExist.
+func (e *ExistsError) Is(target error) bool { return target == ErrExists || target == fs.ErrExist }
 
 // WriteFile writes a single file atomically: into a temporary file beside it, flushed to the disk and put in its place.
 // It replaces an existing file only with force (else it fails with an [ExistsError]), and then keeps its permissions;
 // of a link it replaces what the link points to. On an error everything is as it was.
-func WriteFile(path string, write func(io.Writer) error, force bool) (err error) {
-	place := path
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		place = resolved
-	}
-	info, err := os.Stat(place)
-	switch {
-	case err != nil: // missing, or the error will come again
-	case info.IsDir():
-		return fmt.Errorf("%s is a folder, not a file", path)
-	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s: %w and is not a regular file", path, ErrExists)
-	case !force:
-		return &ExistsError{Path: path}
-	}
-	var f *os.File
-	tmp, err := newTemporary(filepath.Dir(place), nil, func(name string) (err error) {
-		f, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+func WriteFile(path string, write func(io.Writer) error, force bool) error {
+	return writeWhole(path, write, force, 0o666)
+}
+
+// WritePrivate writes a file that only its owner may read, whole and on the disk, or not at all. It must not exist yet
+// (fs.ErrExist).
+func WritePrivate(path string, content []byte) error {
+	write := func(w io.Writer) error {
+		_, err := w.Write(content)
 		return err
-	})
+	}
+	err := writeWhole(path, write, false, 0o600)
+	if errors.As(err, new(*ExistsError)) { // which says that somebody could ask for a replacement
+		return fmt.Errorf("%s: %w", path, fs.ErrExist)
+	}
+	return err
+}
+
+func writeWhole(path string, write func(io.Writer) error, replace bool, mode os.FileMode) error {
+	p, err := newFile(path, replace, mode)
 	if err != nil {
+		return err
+	}
+	defer p.Discard() // nothing is left to discard if all went well
+	if err := write(p); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	defer tmp.Forget()
-	defer os.Remove(tmp.path) // gone if all went well
-	defer f.Close()
-	if info != nil {
-		if err := f.Chmod(info.Mode().Perm()); err != nil {
-			return fmt.Errorf("writing %s: %w", path, err)
-		}
-	}
-	if err := writeAndSync(f, write); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	if err := tmp.Place(func() error { return Move(tmp.path, place, force) }); errors.Is(err, os.ErrExist) {
-		return &ExistsError{Path: path}
-	} else if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	return SyncFolder(filepath.Dir(place))
+	return cmp.Or(p.Finish(), p.Publish())
 }
 
 // Move moves the file tmp to place. Without force it fails with os.ErrExist if there is a file by now, where the file
@@ -96,16 +85,8 @@ func WriteNew(path string, write func(io.Writer) error) error {
 		return err
 	}
 	defer f.Close()
-	return writeAndSync(f, write)
-}
-
-// writeAndSync fills f, flushes it and closes it.
-func writeAndSync(f *os.File, write func(io.Writer) error) error {
 	if err := write(f); err != nil {
 		return err
 	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	return f.Close()
+	return cmp.Or(f.Sync(), f.Close())
 }

@@ -1,7 +1,6 @@
 package files
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,17 +10,21 @@ import (
 	"syscall"
 )
 
-// Private is a file in the making that only its owner may read or write, whatever the umask. It has another name, in
-// the same folder, until Publish gives it its own; Discard takes it away. It is for one goroutine, but for Discard.
+// Private is a file in the making that only its owner may read or write, whatever the umask. It is a Temporary until
+// Publish gives it its own name; Discard takes it away. It is for one goroutine, but for Discard.
 type Private struct {
 	path, place string // names of the file: as it was given, and with links resolved
 	replace     bool
 	file        *os.File
+	temporary   *Temporary
 }
 
 // NewPrivate starts a file that will be called path; of a link, it will replace what the link points to. Without
-// replace path must not exist (fs.ErrExist). What is no regular file is ErrIrregular.
-func NewPrivate(path string, replace bool) (*Private, error) {
+// replace path must not exist ([ExistsError]). What is no regular file is ErrIrregular.
+func NewPrivate(path string, replace bool) (*Private, error) { return newFile(path, replace, 0o600) }
+
+// newFile is NewPrivate for files of any mode: one that is not private keeps that of the file that it replaces.
+func newFile(path string, replace bool, mode os.FileMode) (*Private, error) {
 	p := &Private{path: path, place: path, replace: replace}
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
 		p.place = resolved
@@ -30,12 +33,20 @@ func NewPrivate(path string, replace bool) (*Private, error) {
 	switch {
 	case err != nil: // missing, or the error will come again
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is a folder, a pipe or a device: %w", path, ErrIrregular)
+		return nil, fmt.Errorf("%s: %w and is %w", path, ErrExists, ErrIrregular)
 	case !replace:
-		return nil, fmt.Errorf("%s: %w", path, fs.ErrExist)
+		return nil, &ExistsError{Path: path}
 	}
-	name := filepath.Join(filepath.Dir(p.place), ".mafalda-"+rand.Text()[:12])
-	if p.file, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+	p.temporary, err = newTemporary(filepath.Dir(p.place), nil, func(name string) (err error) {
+		p.file, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		return err
+	})
+	if err == nil && info != nil && mode != 0o600 {
+		if err = p.file.Chmod(info.Mode().Perm()); err != nil {
+			err = errors.Join(err, p.Discard())
+		}
+	}
+	if err != nil {
 		return nil, fmt.Errorf("writing %s: %w", path, err)
 	}
 	return p, nil
@@ -52,43 +63,26 @@ func (p *Private) Finish() error {
 	return nil
 }
 
-// Publish gives a finished file its name, and brings that to the disk too. It fails with fs.ErrExist if there is a file
-// by now that must not be replaced, where the file system has hard links.
+// Publish gives a finished file its name, and brings that to the disk too. It fails with an [ExistsError] if there is a
+// file by now that must not be replaced, where the file system has hard links.
 func (p *Private) Publish() error {
-	err := Move(p.file.Name(), p.place, p.replace)
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		err = errors.Join(err, p.Discard())
-	}
-	if err != nil {
+	err := p.temporary.Place(func() error { return Move(p.temporary.path, p.place, p.replace) })
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return errors.Join(&ExistsError{Path: p.path}, p.Discard())
+	case err != nil:
 		return fmt.Errorf("writing %s: %w", p.path, err)
 	}
+	p.temporary.Forget()
 	return SyncFolder(filepath.Dir(p.place))
 }
 
 // Discard takes the unpublished file away; after Publish it does nothing.
 func (p *Private) Discard() error {
 	p.file.Close() // closed already, or of no interest
-	if err := os.Remove(p.file.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	defer p.temporary.Forget()
+	if err := os.Remove(p.temporary.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
-	}
-	return nil
-}
-
-// WritePrivate writes a file that only its owner may read, whole and on the disk, or not at all. It must not exist yet
-// (fs.ErrExist).
-func WritePrivate(path string, content []byte) error {
-	p, err := NewPrivate(path, false)
-	if err != nil {
-		return err
-	}
-	if _, err = p.Write(content); err == nil {
-		err = p.Finish()
-	}
-	if err == nil {
-		err = p.Publish()
-	}
-	if err != nil {
-		return errors.Join(err, p.Discard())
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -195,10 +194,7 @@ func (f *noiseFlags) toFile(cmd *cobra.Command, d *noise.Drawing) error {
 
 // fileError makes errors about a file that cannot be written ones of usage.
 func (f *noiseFlags) fileError(err error) error {
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return terminal.Usagef("%w (use --force to replace it)", err)
-	case errors.Is(err, files.ErrIrregular):
+	if errors.Is(err, files.ErrExists) {
 		return terminal.Usage(err)
 	}
 	return err
