@@ -41,23 +41,21 @@ func Mul(dst *mat.Dense, a, b mat.Matrix) {
 // mulBy writes x·m or, from the left, m·x to dst.
 func mulBy(dst *mat.Dense, side blas.Side, x, m mat.Matrix) {
 	inner, op := splitTranspose(m)
+	multiply := dst.Mul
 	switch inner := inner.(type) {
 	case *mat.SymDense:
-		g, op, _ := general(x)
-		if op == blas.Trans {
-			g = mat.DenseCopyOf(x).RawMatrix()
-		}
-		gemm.Symm(side, 1, inner.RawSymmetric(), g, 0, dst.RawMatrix())
+		m = mat.DenseCopyOf(inner)
+		multiply = func(a, b mat.Matrix) { Mul(dst, a, b) }
 	case *mat.TriDense:
 		dst.Copy(x)
 		gemm.Trmm(side, op, 1, inner.RawTriangular(), dst.RawMatrix())
-	default:
-		if side == blas.Left {
-			dst.Mul(m, x)
-			return
-		}
-		dst.Mul(x, m)
+		return
 	}
+	if side == blas.Left {
+		multiply(m, x)
+		return
+	}
+	multiply(x, m)
 }
 
 // splitTranspose returns X and op of a matrix op(X).

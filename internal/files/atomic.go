@@ -44,7 +44,7 @@ func WritePrivate(path string, content []byte) error {
 		return err
 	}
 	err := writeWhole(path, write, false, 0o600)
-	if errors.As(err, new(*ExistsError)) { // which says that somebody could ask for a replacement
+	if errors.As(err, new(*ExistsError)) { // which says that a replacement can be asked for
 		return fmt.Errorf("%s: %w", path, fs.ErrExist)
 	}
 	return err

@@ -32,13 +32,6 @@ func Gemm32(tA, tB blas.Transpose, alpha float32, a, b blas32.General, beta floa
 		beta, c.Data, max(1, c.Stride))
 }
 
-// Symm computes C = alpha·A·B + beta·C, or alpha·B·A + beta·C, for a symmetric A.
-func Symm(s blas.Side, alpha float64, a blas64.Symmetric, b blas64.General, beta float64, c blas64.General) {
-	m, n := c.Rows, c.Cols
-	BLAS{}.Dsymm(s, a.Uplo, m, n, alpha, a.Data, max(1, a.Stride), b.Data, max(1, b.Stride),
-		beta, c.Data, max(1, c.Stride))
-}
-
 // Syrk computes the triangle of C = alpha·op(A)·op(A)ᵀ + beta·C that C has.
 func Syrk(t blas.Transpose, alpha float64, a blas64.General, beta float64, c blas64.Symmetric) {
 	n, k := sizeOf(t, a.Rows, a.Cols)
