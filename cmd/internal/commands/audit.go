@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -81,18 +82,18 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *terminal.Progress) erro
 	var schema participation.Schema
 	if err := fault.First(
 		func() (err error) { schema, err = f.schema.ChooseEvery(cmd); return err },
-		func() (err error) { a.scenario, a.network, a.level, err = f.scenario(cmd, schema, 0); return err },
+		func() (err error) { a.Scenario, a.Network, a.Level, err = f.scenario(cmd, schema, 0); return err },
 		func() (err error) { o.Answer, err = f.chooseAnswer(cmd); return err },
 		func() (err error) { o.Taking, err = f.taking(cmd, schema); return err },
-		func() (err error) { o.Scaled, err = f.chooseScaled(cmd, a.network.Graph); return err },
+		func() (err error) { o.Scaled, err = f.chooseScaled(cmd, a.Network.Graph); return err },
 	); err != nil {
 		return err
 	}
-	o.Runs, o.Sigma = f.runs, a.level.Sigma
+	o.Runs, o.Sigma = f.runs, a.Level.Sigma
 	if f.victim == everyVictim {
 		return a.runAll(cmd, bar)
 	}
-	victims, err := f.namedVictim(a.network.Graph)
+	victims, err := f.namedVictim(a.Network.Graph)
 	if err != nil {
 		return err
 	}
@@ -101,10 +102,11 @@ func (f *auditFlags) runNetwork(cmd *cobra.Command, bar *terminal.Progress) erro
 	if err != nil {
 		return err
 	}
-	err = a.print(cmd.OutOrStdout(), of)
-	if r := of.result; err == nil && !r.Passed {
-		err = fmt.Errorf("the attack reaches mu = %.6g, at least %s: more than the claimed %s%s", r.Empirical,
-			terminal.DecimalDown(max(r.Low, exactly(r)), 6), terminal.DecimalUp(r.Claimed, 6), otherVerdicts(r))
+	v := a.verdict(of)
+	err = a.print(cmd.OutOrStdout(), v)
+	if err == nil && !v.Passed {
+		err = fmt.Errorf("the attack reaches mu = %.6g, at least %s: more than the claimed %s%s", v.Empirical,
+			terminal.DecimalDown(max(v.Low, v.Exactly()), 6), terminal.DecimalUp(v.Claimed, 6), v.OtherVerdicts())
 	}
 	return err
 }
@@ -123,16 +125,16 @@ func (f *auditFlags) chooseScaled(cmd *cobra.Command, g *graph.Graph) ([]int, er
 // networkAudit is an audit of what a node, or everybody, sees of a network, but for its attacker and victim.
 type networkAudit struct {
 	flags    *auditFlags
-	network  *graph.Network
-	level    flags.Level
-	scenario threat.Scenario
+	Network  *graph.Network
+	Level    flags.Level
+	Scenario threat.Scenario
 	options  threat.AuditOptions
 }
 
 // attack attacks the victim that is named, or the one that the attack is best at. The scenario has then its attacker.
 func (a *networkAudit) attack(ctx context.Context, named []int) (attacked, error) {
-	f, s, o := a.flags, &a.scenario, a.options
-	by, err := f.threat.Attack(ctx, f.attacker, s.Algorithm, a.network.Graph, named...)
+	f, s, o := a.flags, &a.Scenario, a.options
+	by, err := f.threat.Attack(ctx, f.attacker, s.Algorithm, a.Network.Graph, named...)
 	if err != nil {
 		return attacked{}, err
 	}
@@ -207,108 +209,66 @@ type attacked struct {
 	result threat.AuditResult
 }
 
-// exactly returns what is reached for certain by linear answers of a class, which is known without a simulation; 0 of others.
-func exactly(r threat.AuditResult) float64 {
-	if r.Reacting == nil || !r.Reacting.Judged {
-		return 0
-	}
-	return r.Reachable
+// verdict is an audit that has ended, in words.
+type verdict struct {
+	*networkAudit
+	threat.AuditResult
+	By         flags.Attack
+	Attackers  string
+	Victim     string
+	Answer     string
+	Confidence float64
 }
 
-// otherVerdicts says what else holds, of an attack on nodes that react.
-func otherVerdicts(r threat.AuditResult) string {
-	text := ""
-	if r.LocalHolds != nil {
-		text = "; the local-DP number, " + localText(r) + ", " + holds(*r.LocalHolds)
+var networkPage = document.Page[verdict](pages, "audit-network")
+
+// verdict returns the words for an audit that has ended.
+func (a *networkAudit) verdict(of attacked) verdict {
+	f, g := a.flags, a.Network.Graph
+	who := cmp.Or(f.attacker, threat.Attacker{Nodes: of.by.Nodes()}.Name(g))
+	return verdict{a, of.result, of.by, who, g.Label(of.victim), f.answer, f.confidence}
+}
+
+// TrainingFacts say what is trained.
+func (a *networkAudit) TrainingFacts() []document.Fact { return flags.TrainingFacts(a.Scenario) }
+
+// Exactly is what is reached for certain by linear answers of a class, which is known without a simulation; 0 of others.
+func (v verdict) Exactly() float64 {
+	if v.Reacting == nil || !v.Reacting.Judged {
+		return 0
 	}
-	if of := r.Reacting; of != nil && !of.Judged {
-		text += "; the bound for such answers, mu = " + terminal.DecimalUp(of.Bound, 6) + ", " + holds(of.Holds)
+	return v.Reachable
+}
+
+// OtherVerdicts say what else holds, of an attack on nodes that react.
+func (v verdict) OtherVerdicts() string {
+	text, holds := "", map[bool]string{true: "holds", false: "does not hold either"}
+	if v.LocalHolds != nil {
+		text = "; the local-DP number, " + v.LocalText() + ", " + holds[*v.LocalHolds]
+	}
+	if of := v.Reacting; of != nil && !of.Judged {
+		text += "; the bound for such answers, mu = " + terminal.DecimalUp(of.Bound, 6) + ", " + holds[of.Holds]
 	}
 	return text
 }
 
-func holds(yes bool) string {
-	if yes {
-		return "holds"
-	}
-	return "does not hold either"
-}
-
-// localText says what local DP is.
-func localText(r threat.AuditResult) string {
-	if r.Local == nil {
+// LocalText says what local DP is.
+func (v verdict) LocalText() string {
+	if v.Local == nil {
 		return "infinite"
 	}
-	return "mu = " + terminal.DecimalUp(*r.Local, 6)
+	return "mu = " + terminal.DecimalUp(*v.Local, 6)
 }
 
-func (a *networkAudit) print(w io.Writer, of attacked) error {
-	f, n, s, r := a.flags, a.network, a.scenario, of.result
-	if f.json {
+func (a *networkAudit) print(w io.Writer, v verdict) error {
+	if a.flags.json {
 		return terminal.WriteJSON(w, struct {
 			Attacker []string `json:"attacker,omitempty"`
 			Victim   string   `json:"victim"`
 			Answer   string   `json:"answer,omitempty"`
 			threat.AuditResult
 			flags.Level
-		}{of.by.Labels(n.Graph), n.Graph.Label(of.victim), f.answer, r, a.level})
+		}{v.By.Labels(a.Network.Graph), v.Victim, v.Answer, v.AuditResult, a.Level})
 	}
-	d := document.New("audit", "What an attack reaches, beside what is claimed.")
-	d.Fact("graph", "%s", n.Line())
-	d.Fact("participation", "%v", s.Schema)
-	d.Add(flags.TrainingFacts(s)...)
-	attacker := f.attacker
-	if attacker == "" {
-		attacker = threat.Attacker{Nodes: of.by.Nodes()}.Name(n.Graph)
-	}
-	d.Fact("attack", "of %s on %s, %s under %v", attacker, n.Graph.Label(of.victim), s.Algorithm.Name(), s.Attacker.Trust)
-	if of.by.Colluding != nil {
-		d.Fact("against", "the claim for %s", s.Attacker.Name(n.Graph))
-	}
-	d.Add(a.level.Fact())
-	if f.answer != "" {
-		d.Fact("answers", "%s", answerText(f.answer, r.Reacting))
-	}
-	d.Fact("claimed", "mu = %s", terminal.DecimalUp(r.Claimed, 6))
-	if r.HoldsFor != "" {
-		d.Fact("holds for", "%s (%s)", r.HoldsFor, localText(r))
-	}
-	if of := r.Reacting; of != nil && of.Judged {
-		d.Fact("holds for", "every training of the class; without a class it is local DP, %s", localText(r))
-		broken := ""
-		if of.Broken {
-			broken = "; these nodes exceed it"
-		}
-		d.Fact("no guarantee", "mu = %s, if gradients do not react%s", terminal.DecimalUp(of.Without, 6), broken)
-	} else if of != nil {
-		d.Fact("bound", "mu = %s for such answers (rho %.6g, kappa %.6g)", terminal.DecimalUp(of.Bound, 6), of.Rho, of.Kappa)
-	}
-	switch {
-	case r.Exposed:
-		d.Fact("reachable", "infinite: it sees a gradient without noise")
-	case exactly(r) > 0:
-		d.Fact("reachable", "mu = %.6g by this attack, exactly", r.Reachable)
-	case r.Reachable > 0 || f.answer == "":
-		d.Fact("reachable", "mu = %s by this attack, if the accounting is right", terminal.DecimalUp(r.Reachable, 6))
-	}
-	limits := fmt.Sprintf("between %s and %s", terminal.DecimalDown(r.Low, 6), terminal.DecimalUp(r.High, 6))
-	if r.High == 0 {
-		limits = "at least " + terminal.DecimalDown(r.Low, 6)
-	}
-	d.Fact("reached", "mu = %.6g, %s with confidence %g (%d runs each)", r.Empirical, limits, f.confidence, r.Runs)
-	verdict := "passed: the attack learns no more than is claimed (which proves nothing)"
-	if !r.Passed {
-		verdict = "FAILED: the attack learns more than is claimed" + otherVerdicts(r)
-	}
-	d.Fact("verdict", "%s", verdict)
-	return d.Text(w)
-}
-
-// answerText says how nodes react.
-func answerText(answer string, of *threat.Reacting) string {
-	if of != nil && of.Judged {
-		return fmt.Sprintf("%s, the worst linear ones of the class rho %.6g, kappa %.6g, by all nodes but the attackers", answer,
-			of.Rho, of.Kappa)
-	}
-	return answer + " of the model that they hold, by all nodes but the attackers"
+	return networkPage(v).Text(w)
 }

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -26,7 +27,7 @@ type victimAudit struct {
 // runAll attacks every node that does not attack, each against the claim for itself. All intervals hold together
 // with the confidence asked for.
 func (a *networkAudit) runAll(cmd *cobra.Command, bar *terminal.Progress) error {
-	g := a.network.Graph
+	g := a.Network.Graph
 	var attackers, victims []int
 	var err error
 	switch a.flags.attacker {
@@ -48,6 +49,7 @@ func (a *networkAudit) runAll(cmd *cobra.Command, bar *terminal.Progress) error 
 	}
 	a.options.Confidence = 1 - (1-a.options.Confidence)/float64(len(victims))
 	var all []victimAudit
+	var said []verdict
 	failed := 0
 	for i, v := range victims {
 		a.options.Progress = bar.ShowAs(fmt.Sprintf("steps of all runs for victim %d of %d", i+1, len(victims)))
@@ -59,16 +61,18 @@ func (a *networkAudit) runAll(cmd *cobra.Command, bar *terminal.Progress) error 
 		if !of.result.Passed {
 			failed++
 		}
-		all = append(all, victimAudit{of.by.Labels(g), g.Label(v), a.scenario.Algorithm.Sigma(v, a.level.Sigma), of.result})
+		all = append(all, victimAudit{of.by.Labels(g), g.Label(v), a.Scenario.Algorithm.Sigma(v, a.Level.Sigma), of.result})
+		said = append(said, a.verdict(of))
 	}
 	bar.Clear()
 	if a.flags.json {
 		err = terminal.WriteJSON(cmd.OutOrStdout(), struct {
 			Victims []victimAudit `json:"victims"`
 			flags.Level
-		}{all, a.level})
+		}{all, a.Level})
 	} else {
-		err = a.document(all).Text(cmd.OutOrStdout())
+		by := cmp.Or(a.flags.attacker, a.Scenario.Attacker.Name(g))
+		err = victimsPage(verdicts{said, by, a.flags.confidence}).Text(cmd.OutOrStdout())
 	}
 	if err == nil && failed > 0 {
 		err = fmt.Errorf("%d of %s: the attack learns more than is claimed", failed, terminal.Count(len(all), "node"))
@@ -76,34 +80,11 @@ func (a *networkAudit) runAll(cmd *cobra.Command, bar *terminal.Progress) error 
 	return err
 }
 
-// document says what attacks on all victims have reached.
-func (a *networkAudit) document(all []victimAudit) *document.Document {
-	d := document.New("audit", "What attacks reach, beside what is claimed of every node.")
-	d.Fact("graph", "%s", a.network.Line())
-	d.Fact("participation", "%v", a.scenario.Schema)
-	d.Add(flags.TrainingFacts(a.scenario)...)
-	by := a.flags.attacker
-	if by == "" {
-		by = a.scenario.Attacker.Name(a.network.Graph)
-	}
-	d.Fact("attacks", "of %s, %s under %v", by, a.scenario.Algorithm.Name(), a.scenario.Attacker.Trust)
-	d.Add(a.level.Fact())
-	if all[0].HoldsFor != "" {
-		d.Fact("holds for", "%s", all[0].HoldsFor)
-	}
-	d.Fact("confidence", "%g of all intervals together (%d runs each)", a.flags.confidence, all[0].Runs)
-	t := document.Table{Header: []string{"victim", "claimed mu", "reachable", "reached", "at least", "verdict"}}
-	for _, v := range all {
-		verdict, reachable := "passed", terminal.DecimalUp(v.Reachable, 6)
-		if !v.Passed {
-			verdict = "FAILED"
-		}
-		if v.Exposed {
-			reachable = "infinite"
-		}
-		t.Rows = append(t.Rows, []string{v.Victim, terminal.DecimalUp(v.Claimed, 6), reachable, fmt.Sprintf("%.6g", v.Empirical),
-			terminal.DecimalDown(v.Low, 6), verdict})
-	}
-	d.Table(t)
-	return d
+// verdicts are the audits of all victims.
+type verdicts struct {
+	Victims    []verdict
+	Attackers  string
+	Confidence float64
 }
+
+var victimsPage = document.Page[verdicts](pages, "audit-victims")

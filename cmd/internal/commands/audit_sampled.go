@@ -4,15 +4,15 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/spf13/cobra"
 
-	"mafalda/accounting"
 	"mafalda/accounting/sampling"
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/terminal"
+	"mafalda/participation"
 	"mafalda/threat/sampled"
 )
 
@@ -75,7 +75,8 @@ func (f *auditFlags) runSampled(cmd *cobra.Command, bar *terminal.Progress) erro
 		}{a.claimed.String(), a.Actual.String(), a.Claim.Adjacency.String(), f.sampled.knownSeed, a.NoiseMultiplier,
 			f.noiseScale, f.confidence, r})
 	} else {
-		err = f.printSampled(cmd.OutOrStdout(), a, r)
+		err = sampledPage(sampledVerdict{a, r, a.claimed, bandsOf(a.Strategy), f.sampled.knownSeed, f.noiseScale,
+			f.confidence}).Text(cmd.OutOrStdout())
 	}
 	if err == nil && !r.Passed {
 		err = sampledFailure(r)
@@ -96,44 +97,14 @@ func sampledFailure(r sampled.Result) error {
 		terminal.DecimalDown(worst.DeltaLow, 6), terminal.DecimalUp(worst.Epsilon, 6), terminal.DecimalUp(worst.Delta, 6))
 }
 
-func (f *auditFlags) printSampled(w io.Writer, a sampledAudit, r sampled.Result) error {
-	class := a.Strategy.Name()
-	if bands := bandsOf(a.Strategy); bands > 1 {
-		class += fmt.Sprintf(", %d bands", bands)
-	}
-	fmt.Fprintf(w, "strategy       %s, T = %d\n", class, a.Strategy.Steps())
-	fmt.Fprintf(w, "claimed        %v\n", a.claimed)
-	fmt.Fprintf(w, "               noise multiplier %s: epsilon = %s at delta = %s\n", terminal.AsGiven(a.NoiseMultiplier),
-		terminal.DecimalUp(r.Epsilon, 6), terminal.AsGiven(r.Delta))
-	fmt.Fprintf(w, "attacked       %v\n", a.Actual)
-	if a.Claim.Adjacency == accounting.ReplaceOne {
-		fmt.Fprintf(w, "               %v: a record, or another one in its place that contributes the opposite\n",
-			a.Claim.Adjacency)
-	}
-	if f.sampled.knownSeed {
-		fmt.Fprintf(w, "               by one who knows the seed of the draw\n")
-	}
-	if f.noiseScale != 1 {
-		fmt.Fprintf(w, "               noise multiplied by %s\n", terminal.AsGiven(f.noiseScale))
-	}
-	var rows [][]string
-	for _, p := range r.Points {
-		mark := "holds"
-		if !p.Passed {
-			mark = "EXCEEDED"
-		}
-		rows = append(rows, []string{p.Direction, terminal.DecimalUp(p.Epsilon, 4), terminal.DecimalUp(p.Delta, 4),
-			terminal.DecimalDown(p.DeltaLow, 4), mark})
-	}
-	if err := terminal.Table(w, []string{"a record to", "epsilon", "claimed delta", "proved delta", ""}, rows); err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "proved         epsilon of at least %s at delta = %s, with confidence %g (%d runs each)\n",
-		terminal.DecimalDown(r.EpsilonLow, 6), terminal.AsGiven(r.Delta), f.confidence, r.Runs)
-	verdict := "passed: the attack learns no more than is claimed (which proves nothing)"
-	if !r.Passed {
-		verdict = "FAILED: the attack learns more than is claimed"
-	}
-	_, err := fmt.Fprintf(w, "verdict        %s\n", verdict)
-	return err
+// sampledVerdict is what is audited, with the result.
+type sampledVerdict struct {
+	sampledAudit
+	sampled.Result
+	Claimed                participation.Sampling
+	Bands                  int
+	KnownSeed              bool
+	NoiseScale, Confidence float64
 }
+
+var sampledPage = document.Page[sampledVerdict](pages, "audit-sampled")

@@ -1,8 +1,6 @@
 package commands
 
 import (
-	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,6 +8,7 @@ import (
 	"mafalda/accounting"
 	"mafalda/accounting/pld"
 	"mafalda/accounting/sampling"
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/lists"
 	"mafalda/participation"
@@ -74,8 +73,11 @@ func (f *epsilonFlags) runSampled(cmd *cobra.Command) error {
 	if f.json {
 		return terminal.WriteJSONLine(w, c)
 	}
-	f.sampled.print(w, c)
-	return nil
+	n, err := f.sampled.numbers()
+	if err != nil {
+		return err
+	}
+	return roundsPage(sampledRounds{c, n}).Text(w)
 }
 
 // numbers returns what the flags say of the draws, of one group.
@@ -109,29 +111,19 @@ func (f *sampledEpsilonFlags) convert(calibrated bool, epsilon, delta float64) (
 	return c, err
 }
 
-func (f *sampledEpsilonFlags) print(w io.Writer, c sampledConversion) {
-	line := func(name, format string, args ...any) {
-		fmt.Fprintf(w, "%-17s %s\n", name, fmt.Sprintf(format, args...))
-	}
-	n, _ := f.numbers()
-	line("mechanism", "%s, in secret: %s", n.Of, n.Kind().Condition(n))
-	line("rounds", "%d", n.Rounds)
-	if f.adjacency != accounting.ZeroOut.String() {
-		line("adjacency", "%s: a record is replaced by another", f.adjacency)
-	}
-	line("noise multiplier", "%s", terminal.AsGiven(c.NoiseMultiplier))
-	const digits = 8
-	epsilon, delta := terminal.DecimalUp(c.Epsilon, digits), terminal.AsGiven(c.Delta)
-	if !n.Batches.None() {
-		delta += ", of which " + terminal.DecimalUp(c.Overflow, 3) + " is for records that are dropped"
-	}
-	if c.ProvenBy != "" {
-		epsilon += " (the least one is not below " + terminal.DecimalDown(c.EpsilonLower, digits) + ")"
-	}
-	line("epsilon", "%s", epsilon)
-	line("delta", "%s", delta)
-	if known := (pld.EpsilonBounds{Upper: c.Epsilon, Lower: c.EpsilonLower}); c.ProvenBy != "" && !known.Accurate() {
-		line("proven by", "%s", c.ProvenBy.About())
-		line("", "the bounds are more than 0.2 %% apart here: this epsilon holds, and may be larger than need be")
-	}
+// sampledRounds is a conversion with the rounds that it is of.
+type sampledRounds struct {
+	sampledConversion
+	sampling.Numbers
+}
+
+var roundsPage = document.Page[sampledRounds](pages, "rounds")
+
+// Condition says what the guarantee takes.
+func (r sampledRounds) Condition() string { return r.Kind().Condition(r.Numbers) }
+
+// Loose reports whether ε may be larger than need be.
+func (r sampledRounds) Loose() bool {
+	known := pld.EpsilonBounds{Upper: r.Epsilon, Lower: r.EpsilonLower}
+	return r.ProvenBy != "" && !known.Accurate()
 }

@@ -2,11 +2,11 @@ package commands
 
 import (
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
@@ -64,53 +64,15 @@ func (f *graphFlags) run(cmd *cobra.Command) error {
 	if f.json {
 		return terminal.WriteJSON(cmd.OutOrStdout(), r)
 	}
-	printInspection(cmd.OutOrStdout(), n, &r)
-	if f.out != "" {
-		fmt.Fprintf(cmd.OutOrStdout(), "written            %s\n", f.out)
-	}
-	return nil
+	return graphPage(inspected{&r, n, graph.MaxExactDiameter, f.out}).Text(cmd.OutOrStdout())
 }
 
-func printInspection(w io.Writer, n *graph.Network, r *graph.Inspection) {
-	line := func(name, format string, args ...any) {
-		fmt.Fprintf(w, "%-18s %s\n", name, fmt.Sprintf(format, args...))
-	}
-	line("graph", "%s", n.Line())
-	if r.Components > 1 {
-		line("components", "%d; everything below is about the largest", r.Components)
-	} else {
-		line("components", "1")
-	}
-	line("degrees", "%d to %d, %.4g on average%s", r.MinDegree, r.MaxDegree, r.MeanDegree,
-		map[bool]string{true: "; weighted edges"}[r.Weighted])
-	switch {
-	case r.Diameter != nil:
-		line("diameter", "%d (exact)", *r.Diameter)
-	case r.DiameterLower != nil:
-		line("diameter", "%d to %d (bounds; exact up to %d nodes)", *r.DiameterLower, *r.DiameterUpper,
-			graph.MaxExactDiameter)
-	default:
-		line("diameter", "none: not strongly connected")
-	}
-	line("gossip", "%s: %s, %s", r.GossipLine(), not(r.Symmetric, "symmetric"),
-		not(r.DoublyStochastic, "doubly stochastic"))
-	switch {
-	case r.Lambda2 == nil:
-		line("second eigenvalue", "not computed for large directed graphs")
-	case r.Lambda2Error != nil:
-		line("second eigenvalue", "%.8g in modulus (Lanczos, error at most about %s)", *r.Lambda2,
-			terminal.DecimalUp(*r.Lambda2Error, 1))
-	default:
-		line("second eigenvalue", "%.8g in modulus", *r.Lambda2)
-	}
-	if r.SpectralGap != nil {
-		line("spectral gap", "%.8g", *r.SpectralGap)
-	}
+// inspected is a network with what is known of it.
+type inspected struct {
+	*graph.Inspection
+	Network  *graph.Network
+	MaxExact int    // nodes of networks whose diameter is exact
+	Written  string // folder; empty: none
 }
 
-func not(holds bool, what string) string {
-	if holds {
-		return what
-	}
-	return "not " + what
-}
+var graphPage = document.Page[inspected](pages, "graph")

@@ -8,9 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/terminal"
+	"mafalda/internal/lists"
 	"mafalda/study"
 )
 
@@ -98,7 +100,7 @@ func newStatusCmd() *cobra.Command {
 		if f.JSON {
 			return terminal.WriteJSON(cmd.OutOrStdout(), statusJSON(o))
 		}
-		return writeStatus(cmd.OutOrStdout(), args[0], o)
+		return statusPage(status{o, foreign(o.Study), terminal.Shown(args[0])}).Text(cmd.OutOrStdout())
 	})
 }
 
@@ -112,25 +114,30 @@ func statusJSON(o *study.Overview) map[string]any {
 		"eta_seconds": eta, "failures": failures, "missing": missing}
 }
 
-func writeStatus(w io.Writer, dir string, o *study.Overview) error {
-	fmt.Fprintf(w, "study   %s\ncells   %d\ndone    %d\nfailed  %d\nleft    %d\n", foreign(o.Study), o.Cells, o.Done, len(o.Failed),
-		len(o.Left))
-	left, known := o.Remaining(time.Now())
+// status is what is known of a study.
+type status struct {
+	*study.Overview
+	Study, Dir string
+}
+
+var statusPage = document.Page[status](pages, "status")
+
+// ETA says when the study will be there; empty if no cell is left.
+func (s status) ETA() string {
+	left, known := s.Remaining(time.Now())
 	switch {
-	case len(o.Left) == 0:
+	case len(s.Left) == 0:
+		return ""
 	case known:
-		fmt.Fprintf(w, "eta     %v\n", left.Round(time.Second))
-	case len(o.Finished) == 0:
-		fmt.Fprintln(w, "eta     not known: no cell is finished yet")
-	default:
-		fmt.Fprintf(w, "eta     not known: the last cell was finished %v ago\n",
-			time.Since(o.Finished[len(o.Finished)-1]).Round(time.Second))
+		return left.Round(time.Second).String()
+	case len(s.Finished) == 0:
+		return "not known: no cell is finished yet"
 	}
-	for _, f := range o.Failed {
-		fmt.Fprintf(w, "        %s: %s\n", foreign(string(f.Cell)), foreign(f.Error))
-	}
-	if o.Complete() {
-		fmt.Fprintf(w, "complete: mafalda merge %s\n", terminal.Shown(dir))
-	}
-	return nil
+	return fmt.Sprintf("not known: the last cell was finished %v ago",
+		time.Since(s.Finished[len(s.Finished)-1]).Round(time.Second))
+}
+
+// Failures say which cells have failed, and why.
+func (s status) Failures() []string {
+	return lists.Map(s.Failed, func(f study.Failure) string { return foreign(string(f.Cell)) + ": " + foreign(f.Error) })
 }

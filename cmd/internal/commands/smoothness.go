@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/fault"
@@ -73,7 +74,7 @@ func (f *smoothnessFlags) run(cmd *cobra.Command) error {
 	if f.json {
 		return f.printJSON(cmd.OutOrStdout(), t, found)
 	}
-	return f.print(cmd.OutOrStdout(), t, found)
+	return smoothnessPage(smoothnessData{t, found, f.records, f.data, f.mean, reactionFlags(found, t)}).Text(cmd.OutOrStdout())
 }
 
 // column returns which column of the data is no input; 0 for none.
@@ -153,44 +154,18 @@ func (f *smoothnessFlags) printJSON(w io.Writer, t smoothness.Training, found sm
 		step, found.Step.Lipschitz(), reactionFlags(found, t), found.Why, f.data != ""})
 }
 
-func (f *smoothnessFlags) print(w io.Writer, t smoothness.Training, found smoothness.Found) error {
-	divided := "the rate multiplies the sum of a batch's gradients"
-	switch {
-	case f.mean:
-		divided = fmt.Sprintf("the rate multiplies the mean over %d, so the sum by %.6g", t.Batch, t.Rate/t.Divisor)
-	case t.Divisor > 0:
-		divided = fmt.Sprintf("the sum is divided by %g, so the rate multiplies it by %.6g", t.Divisor, t.Rate/t.Divisor)
-	}
-	of := "of the sum of clipped gradients"
-	if found.Row == reaction.ClippedConvex {
-		of = "of the sum of gradients before clipping"
-	}
-	fmt.Fprintf(w, "model          %s\n", t.Model)
-	switch {
-	case f.data != "":
-		fmt.Fprintf(w, "norms          the largest of %s in %s: private information\n", terminal.Count(f.records, "record"), f.data)
-	case len(t.Norms) == 1:
-		fmt.Fprintf(w, "norms          at most %g\n", t.Norms[0])
-	}
-	fmt.Fprintf(w, "step           rate %g, batches of at most %s; %s\n", t.Rate, terminal.Count(t.Batch, "record"), divided)
-	fmt.Fprintf(w, "beta           %s, Lipschitz constant %s of a batch\n", roundUp(found.Beta), of)
-	fmt.Fprintf(w, "x              %s, the rate times beta", roundUp(found.X))
-	if t.Divisor > 0 {
-		fmt.Fprintf(w, " over %g", t.Divisor)
-	}
-	fmt.Fprintln(w)
-	if found.Row == reaction.StronglyConvex {
-		fmt.Fprintf(w, "y              %s, the rate times lambda\n", roundDown(found.Y))
-	}
-	fmt.Fprintf(w, "class          %s: rho %.6g, kappa %.6g\n", found.Row, found.Class.Rho, found.Class.Kappa)
-	fmt.Fprintf(w, "because        %s\n", found.Why)
-	if t.Decay > 0 {
-		fmt.Fprintf(w, "with decay     rho %.6g, kappa %.6g\n", found.Step.Rho, found.Step.Kappa)
-	}
-	fmt.Fprintf(w, "steps          at most %s-Lipschitz\n", roundUp(found.Step.Lipschitz()))
-	_, err := fmt.Fprintf(w, "account with   %s\n", reactionFlags(found, t))
-	if f.data != "" && err == nil {
-		_, err = fmt.Fprintf(w, "warning        the class depends on the records: scale inputs to a public norm, and give it as --norm\n")
-	}
-	return err
+// smoothnessData is what the page of a class of steps is filled with.
+type smoothnessData struct {
+	smoothness.Training
+	Found   smoothness.Found
+	Records int
+	Data    string
+	Mean    bool
+	Flag    string
 }
+
+var smoothnessPage = document.Page[smoothnessData](pages, "smoothness")
+
+// Up rounds up, and Down down.
+func (smoothnessData) Up(v float64) string   { return roundUp(v) }
+func (smoothnessData) Down(v float64) string { return roundDown(v) }

@@ -3,9 +3,7 @@ package commands
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,7 +48,7 @@ docs/is-my-epsilon-right.md explains them.`,
 			case json:
 				return terminal.WriteJSONLine(cmd.OutOrStdout(), a)
 			}
-			return spentDocument(a).Text(cmd.OutOrStdout())
+			return spentPage(trainingSpent{a}).Text(cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().BoolVar(&json, "json", false, "print one JSON object")
@@ -96,43 +94,10 @@ func accountOf(name string) (*spent.Account, error) {
 	return a, ofDescription(name, err)
 }
 
-// spentDocument says what a run has given away.
-func spentDocument(a *spent.Account) *document.Document {
-	d := document.New("spent", "what a training gives away in total")
-	d.Fact("protected", "%s", map[string]string{"record": "one record", "person": "one person, with all records that are theirs",
-		"silo": "one silo, with all that it contributes"}[a.Unit])
-	d.FactIf("against", a.Against)
-	which := map[bool]string{false: "one that takes part", true: "the first one"}
-	for _, p := range a.Phases {
-		text := p.Mechanism
-		if p.Multiplier > 0 {
-			text += ", noise multiplier " + terminal.DecimalDown(p.Multiplier, 4)
-		}
-		text += ": epsilon = " + terminal.DecimalUp(p.Epsilon, 4) + " of " + which[p.Mechanism == "matrix"]
-		if p.Announced > 0 {
-			text += fmt.Sprintf("; %g is announced", p.Announced)
-		}
-		d.Fact("a round", "%s", text)
-	}
-	whole := a.Rounds[len(a.Rounds)-1]
-	d.Fact("total", "epsilon = %s at delta = %g after %s", terminal.DecimalUp(whole.Epsilon, 4), whole.Delta,
-		terminal.Count(whole.Rounds, "round"))
-	if k := a.Keep; k != nil {
-		other := "at most " + terminal.Count(k.Rounds, "round") + " with this noise"
-		if k.Rounds == 0 {
-			other = "less than one round with this noise"
-		}
-		d.Fact("to keep it", "to epsilon = %g for the whole run takes %s times the noise in every round, or %s", k.Epsilon,
-			terminal.DecimalUp(k.Times, 4), other)
-	}
-	table := document.Table{Caption: "the total, round by round"}
-	for _, s := range a.Rounds {
-		table.Row("rounds", strconv.Itoa(s.Rounds), "epsilon", terminal.DecimalUp(s.Epsilon, 4))
-	}
-	d.Table(table)
-	for _, open := range a.Open {
-		d.Fact("left open", "%s", open)
-	}
-	d.FactIf("source", a.Source)
-	return d
-}
+// trainingSpent is what a training has given away.
+type trainingSpent struct{ *spent.Account }
+
+// Whole is what all rounds have given away.
+func (a trainingSpent) Whole() spent.Spent { return a.Rounds[len(a.Rounds)-1] }
+
+var spentPage = document.Page[trainingSpent](pages, "spent")

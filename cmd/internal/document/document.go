@@ -28,6 +28,8 @@ type Document struct {
 	NotCovered []string `json:"not_covered,omitempty"` // what these do not say
 	Map        *Map     `json:"map,omitempty"`         // nodes to choose
 	Cells      int      `json:"cells,omitempty"`       // number of the grid's cells that it is about
+
+	width int // width of the column of names on a terminal; 0 means nameWidth
 }
 
 // Block is a list of facts, a line of text or a table.

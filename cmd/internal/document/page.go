@@ -23,6 +23,7 @@ import (
 //	{{if .Own}}                                        control stands alone on its line
 //	a line \
 //	  goes on after a backslash
+//	[width 19]                                         facts begin in this column of a terminal
 //	[gap]                                              another list of facts begins
 //	[secret] computed {{.Value}}                       text behind the last fact, on the terminal alone
 //	[line] The bounds compare.                         a line of text between facts and tables
@@ -46,19 +47,21 @@ var kinds = map[string]Kind{}
 // Kinds returns all pages of the program by their names.
 func Kinds() map[string]Kind { return kinds }
 
+// shared has what pages of several folders use.
+//
+//go:embed pages
+var shared embed.FS
+
 // Page returns what fills the page with this name in the folder pages, which stands there beside others that it may use.
 func Page[T any](pages embed.FS, name string) func(T) *Document {
 	parsed := sync.OnceValue(func() *template.Template {
 		all := template.New("").Funcs(Functions())
-		entries, err := pages.ReadDir("pages")
-		for _, e := range entries {
-			text, _ := pages.ReadFile("pages/" + e.Name()) // it is embedded
-			if err == nil {
-				_, err = all.New(strings.TrimSuffix(e.Name(), ".txt")).Parse(marked(string(text)))
+		for _, folder := range []embed.FS{shared, pages} {
+			entries, _ := folder.ReadDir("pages") // it is embedded
+			for _, e := range entries {
+				text, _ := folder.ReadFile("pages/" + e.Name())
+				template.Must(all.New(strings.TrimSuffix(e.Name(), ".txt")).Parse(marked(string(text))))
 			}
-		}
-		if err != nil {
-			panic(err) // a page is wrong
 		}
 		return all.Lookup(name)
 	})
@@ -85,6 +88,7 @@ func Functions() template.FuncMap {
 		"minus": func(a, b float64) float64 { return a - b },
 		"root":  math.Sqrt, "largest": slices.Max[[]float64], "replace": strings.ReplaceAll,
 		"fewer": func(n, m int) int { return n - m },
+		"value": func(v float64) float64 { return v },
 		"float": func(n int) float64 { return float64(n) },
 	}
 }
@@ -141,6 +145,8 @@ func (d *Document) fill(text string) {
 			d.Kind, d.Lead = argument, text
 		case "gap":
 			d.Gap()
+		case "width":
+			d.width, _ = strconv.Atoi(argument)
 		case "line":
 			d.Line("%s", text)
 		case "secret":

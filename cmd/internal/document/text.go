@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -22,7 +23,7 @@ func (d *Document) Text(w io.Writer) error {
 			fmt.Fprintln(w, b.Text)
 		}
 		for _, f := range b.Facts {
-			f.write(w)
+			f.write(w, cmp.Or(d.width, nameWidth))
 		}
 		if b.Table != nil {
 			if err := b.Table.write(w); err != nil {
@@ -39,10 +40,10 @@ func (d *Document) EndsWithTable() bool {
 }
 
 // write writes a fact: the name, and its lines below each other.
-func (f Fact) write(w io.Writer) {
+func (f Fact) write(w io.Writer, width int) {
 	name := f.Name
 	for line := range strings.SplitSeq(f.Value+f.Secret, "\n") {
-		gap := max(1, nameWidth-utf8.RuneCountInString(name))
+		gap := max(1, width-utf8.RuneCountInString(name))
 		fmt.Fprintf(w, "%s%s%s\n", name, strings.Repeat(" ", gap), line)
 		name = ""
 	}
