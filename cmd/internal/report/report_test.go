@@ -237,13 +237,13 @@ func TestPageBeginsWithASummary(t *testing.T) {
 
 // A promise names its strength by its own ε, says a δ that does not stay, and rounds up.
 func TestPromiseSays(t *testing.T) {
-	noise := promise{mu: 0.268051123211, epsilon: 1, delta: 1e-5}
+	noise := promise{Mu: 0.268051123211, Epsilon: 1, Delta: 1e-5}
 	for want, got := range map[string]string{
-		"at most 55.4\u00a0%, strong (ε = 1)":         noise.says(1, 1),
-		"at most 60.6\u00a0%, reasonable (ε = 2.155)": noise.says(2, 2),
-		"at most 85.9\u00a0%, weak (ε = 10.9)":        noise.says(8, 8),
-		"ε = 16 for δ = 2e-06, weak":                  promise{epsilon: 8, delta: 1e-6}.says(1.5, 2),
-		"at most 76.1\u00a0% (μ = 1.415)":             promise{mu: 1}.says(math.Sqrt2, 2),
+		"at most 55.4\u00a0%, strong (ε = 1)":         noise.Says(1, 1),
+		"at most 60.6\u00a0%, reasonable (ε = 2.155)": noise.Says(2, 2),
+		"at most 85.9\u00a0%, weak (ε = 10.9)":        noise.Says(8, 8),
+		"ε = 16 for δ = 2e-06, weak":                  promise{Epsilon: 8, Delta: 1e-6}.Says(1.5, 2),
+		"at most 76.1\u00a0% (μ = 1.415)":             promise{Mu: 1}.Says(math.Sqrt2, 2),
 	} {
 		if got != want {
 			t.Errorf("%s instead of %s", got, want)
