@@ -9,18 +9,7 @@ import (
 // shown is what a plot of curves shows, for programs that draw it again: an SVG has it as metadata.
 type shown struct {
 	Axes
-	Curves []shownCurve `json:"curves"`
-}
-
-// shownCurve is a curve that has points, in its colour.
-type shownCurve struct {
-	Curve
-	Colour string `json:"colour"`
-}
-
-// show adds a curve.
-func (s *shown) show(c Curve, of color.NRGBA) {
-	s.Curves = append(s.Curves, shownCurve{c, hex(of)})
+	Curves []Curve `json:"curves"`
 }
 
 func hex(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
@@ -39,6 +28,6 @@ func (f *Figure) data() (string, error) {
 	text, err := json.Marshal(struct {
 		Title string   `json:"title"`
 		Plots []*shown `json:"plots"`
-	}{f.Title(), plots})
+	}{f.title, plots})
 	return string(text), err
 }

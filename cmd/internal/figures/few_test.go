@@ -171,7 +171,7 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 	addAll(DPPS(pushed))
 	addAll(PartPSP([]simulate.PartPSPCurves{partial}))
 	a := &ppac.Averaging{Problem: averaging.Problem{Network: n}, Result: ppac.Result{Run: run, Floor: 1},
-		Run: &ppac.Run{Mean: 1}}
+		Run: &ppac.Run{Trace: averaging.Trace{Mean: 1}}}
 	for i := range points {
 		a.Run.Values = append(a.Run.Values, []float64{value(i), value(i), value(i)})
 	}

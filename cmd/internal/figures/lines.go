@@ -26,6 +26,7 @@ type Curve struct {
 	Lower  bool      `json:"-"` // it is a lower bound: its numbers are rounded down
 	Dotted bool      `json:"dotted,omitempty"`
 	Stairs bool      `json:"stairs,omitempty"` // the curve has the value of the next point between two
+	Colour string    `json:"colour"`           // colour in which it is drawn
 }
 
 // add adds a point, if an axis can show it.
@@ -77,7 +78,7 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 			}
 		}
 		drawn = append(drawn, d)
-		l.shown.show(c, d.colour)
+		l.shown.Curves = append(l.shown.Curves, d.Curve)
 	}
 	if xs == nil {
 		return nil, nil
@@ -165,6 +166,7 @@ var markers = []marker{{24, 0}, {4, math.Pi / 4}, {3, -math.Pi / 2}, {3, math.Pi
 
 func (c Curve) drawn(axes Axes, index int) drawnCurve {
 	d := drawnCurve{Curve: c, colour: colourAt(index), marker: markers[max(index, 0)%len(markers)]}
+	d.Colour = hex(d.colour)
 	switch {
 	case axes.Rows != nil:
 		d.radius = 0.32

@@ -41,25 +41,23 @@ func coloursOf(curves []Curve) []int {
 			at[i], taken[index] = index, true
 		}
 	}
-	next := 0
-	of := map[string]int{}
+	next, of := 0, map[string]int{}
 	for i, c := range curves {
-		if c.Bound {
+		_, known := schemes[c.Method]
+		like, alike := of[c.Like]
+		switch {
+		case c.Bound:
 			at[i] = boundColour
-			continue
-		}
-		if _, known := schemes[c.Method]; known {
-			continue
-		}
-		if like, there := of[c.Like]; there && c.Like != "" {
+		case known:
+		case alike && c.Like != "":
 			at[i] = like
-			continue
-		}
-		for len(taken) < len(palette) && taken[next%len(palette)] {
+		default:
+			for len(taken) < len(palette) && taken[next%len(palette)] {
+				next++
+			}
+			at[i], of[c.Name] = next, next
 			next++
 		}
-		at[i], of[c.Name] = next, next
-		next++
 	}
 	return at
 }

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
+	"mafalda/internal/lists"
 	"mafalda/simulate"
 )
 
@@ -47,11 +50,10 @@ func linesWithLowest(axes Axes, curves []Curve) (*Figure, error) {
 	const near = 4
 	lowest, highest := extremes(curves)
 	axes.LogY = lowest > 0
-	heading := axes.Title
 	if !axes.LogY || highest <= near*near*lowest || len(curves) < 2 {
 		return Lines(axes, curves)
 	}
-	below := axes
+	heading, below := axes.Title, axes
 	axes.Title = "all"
 	low := make([]Curve, len(curves)) // in their colours
 	for i, c := range curves {
@@ -74,14 +76,16 @@ func stacked(heading string, above Axes, curves []Curve, below Axes, others []Cu
 	if err != nil {
 		return nil, err
 	}
-	all.title, all.panels = heading, append(all.panels, part.panels...)
-	for i, l := range all.panels {
-		l.title = []string{above.Title, below.Title}[i]
-		if i == 0 {
-			all.panels[1].key, l.key = l.key, nil
-		}
-	}
-	return all, nil
+	first, second := all.panels[0], part.panels[0]
+	first.title, second.title = above.Title, below.Title
+	first.key, second.key = nil, first.key
+	return &Figure{title: heading, panels: []*panel{first, second}}, nil
+}
+
+// addBand adds a point in a band that is a half of its width around it, down to the least value.
+func (c *Curve) addBand(x, y, half, least float64) {
+	c.X, c.Y = append(c.X, x), append(c.Y, y)
+	c.Low, c.High = append(c.Low, math.Max(y-half, least)), append(c.High, y+half)
 }
 
 // lossCurve averages the losses of the runs that did not diverge, at the same distance of steps throughout: the last
@@ -93,27 +97,16 @@ func lossCurve(name string, runs []*simulate.Result) Curve {
 	if len(runs) == 0 {
 		return c
 	}
-	n := float64(len(runs))
-	last := len(runs[0].Steps) - 1
-	for i, step := range runs[0].Steps {
-		if step%runs[0].Steps[0] != 0 && i != last {
-			continue
+	steps := runs[0].Steps
+	for i, step := range steps {
+		if step%steps[0] == 0 || i == len(steps)-1 {
+			losses := lists.Map(runs, func(r *simulate.Result) float64 { return r.Losses[i] })
+			mean, std := stat.MeanStdDev(losses, nil)
+			c.addBand(float64(step), mean, stat.StdErr(std, float64(len(runs))), slices.Min(losses))
 		}
-		var sum, squares float64
-		least := math.Inf(1)
-		for _, r := range runs {
-			sum += r.Losses[i]
-			least = math.Min(least, r.Losses[i])
-		}
-		mean := sum / n
-		for _, r := range runs {
-			squares += (r.Losses[i] - mean) * (r.Losses[i] - mean)
-		}
-		c.X, c.Y = append(c.X, float64(step)), append(c.Y, mean)
-		if n > 1 {
-			half := math.Sqrt(squares / (n - 1) / n)
-			c.Low, c.High = append(c.Low, math.Max(mean-half, least)), append(c.High, mean+half)
-		}
+	}
+	if len(runs) == 1 {
+		c.Low, c.High = nil, nil
 	}
 	return c
 }
@@ -151,8 +144,7 @@ func PrivacyUtility(s *simulate.Study, g *simulate.Grid) (*Figure, error) {
 	if above == nil {
 		return linesWithLowest(axes, curves)
 	}
-	heading := axes.Title
-	below := axes
+	heading, below := axes.Title, axes
 	lowest, _ := extremes(curves)
 	axes.Title, axes.LogY = "with noise", lowest > 0
 	below.Title, below.Y, below.LogY = "what the noise costs", "above the loss without noise, run by run", true
@@ -188,13 +180,11 @@ func excessCurves(curves []Curve, rows []simulate.Row) (above []Curve, free []st
 				free = append(free, fmt.Sprintf("%s at ε = %s", c.Name, printed(*r.Epsilon)))
 				continue
 			}
-			at, half := &above[i], 0.0
+			half := 0.0
 			if r.Excess.StdErr != nil {
 				half = *r.Excess.StdErr
 			}
-			d := r.Excess.Difference
-			at.X, at.Y = append(at.X, *r.Epsilon), append(at.Y, d)
-			at.Low, at.High = append(at.Low, math.Max(d-half, d/1e6)), append(at.High, d+half) // far below the frame
+			above[i].addBand(*r.Epsilon, r.Excess.Difference, half, r.Excess.Difference/1e6) // far below the frame
 		}
 		if len(above[i].X) > 1 {
 			drawn++
@@ -223,8 +213,7 @@ func utilityCurve(name string, rows []simulate.Row, epsilons []float64) Curve {
 			at = []float64{*r.Epsilon}
 		}
 		for _, x := range at {
-			c.X, c.Y = append(c.X, x), append(c.Y, *r.Mean)
-			c.Low, c.High = append(c.Low, math.Max(*r.Mean-half, *r.Least)), append(c.High, *r.Mean+half)
+			c.addBand(x, *r.Mean, half, *r.Least)
 		}
 	}
 	if !several {

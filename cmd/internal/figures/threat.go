@@ -27,29 +27,15 @@ func Exposure(reports []threat.Report, o ExposureOptions) (*Figure, error) {
 	}
 	curves := []Curve{{Name: "mean"}, {Name: "most"}, {Name: "least"},
 		{Name: "Cyffers et al. 2022 (mean)", Dotted: true, Bound: true}, {Name: "local DP", Dashed: true, Bound: true}, {Name: "most, as the seed draws alone", Dashed: true}}
-	put := func(i, distance int, v float64) { curves[i].add(float64(distance), scale*v) }
 	for _, r := range threat.ByDistance(reports) {
 		if r.Distance == threat.NoPath || r.Infinite > 0 {
 			continue
 		}
+		values := []*float64{&r.Mean, &r.Most, &r.Least, r.Cyffers, &o.Local, r.Drawn}
 		if o.Sigma == 0 { // sensitivities of nodes with different noise say nothing beside each other
-			put(1, r.Distance, r.Mu*r.Mu)
-			put(4, r.Distance, *reports[0].LocalMu**reports[0].LocalMu)
-			if r.DrawnMu != nil {
-				put(5, r.Distance, *r.DrawnMu**r.DrawnMu)
-			}
-			continue
+			values = []*float64{nil, square(&r.Mu), nil, nil, square(reports[0].LocalMu), square(r.DrawnMu)}
 		}
-		put(0, r.Distance, r.Mean)
-		put(1, r.Distance, r.Most)
-		put(2, r.Distance, r.Least)
-		if r.Cyffers != nil {
-			put(3, r.Distance, *r.Cyffers)
-		}
-		put(4, r.Distance, o.Local)
-		if r.Drawn != nil {
-			put(5, r.Distance, *r.Drawn)
-		}
+		addTo(curves, r.Distance, scale, values...)
 	}
 	holds := ""
 	if len(reports) > 0 {
@@ -80,11 +66,7 @@ func Growth(rows []threat.GrowthRow, holdsFor string) (*Figure, error) {
 		if r.Neighbours == nil && r.Others == nil {
 			continue
 		}
-		for i, v := range []*float64{r.Neighbours, r.Others, r.Asymptote, r.Local, r.NeighboursDrawn, r.OthersDrawn} {
-			if v != nil {
-				curves[i].add(float64(r.Steps), *v)
-			}
-		}
+		addTo(curves, r.Steps, 1, r.Neighbours, r.Others, r.Asymptote, r.Local, r.NeighboursDrawn, r.OthersDrawn)
 	}
 	axes := Axes{Title: "Squared sensitivity a step" + conditionLines(holdsFor), X: "steps T", Y: "sens²/T",
 		LogY: true, Marks: true}
@@ -94,4 +76,20 @@ func Growth(rows []threat.GrowthRow, holdsFor string) (*Figure, error) {
 // linesOf draws the curves that have points; nil if none has.
 func linesOf(axes Axes, curves []Curve) (*Figure, error) {
 	return Lines(axes, slices.DeleteFunc(curves, func(c Curve) bool { return len(c.X) == 0 }))
+}
+
+// addTo adds values at a place to curves in this order, as far as there are any.
+func addTo(curves []Curve, x int, scale float64, values ...*float64) {
+	for i, v := range values {
+		if v != nil {
+			curves[i].add(float64(x), scale**v)
+		}
+	}
+}
+
+func square(v *float64) *float64 {
+	if v == nil {
+		return nil
+	}
+	return new(*v * *v)
 }
